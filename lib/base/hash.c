@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/hash.h"
+#include "base/mem.h"
+
+/*
+ * A key whose value is still MAP_NONE counts as absent: whoever calls map_put()
+ * stores a value before the next call.
+ */
+static struct map_slot *find_slot(const struct map *m, uint64_t key)
+{
+	size_t i = hash_u64(key) & (m->alloc - 1);
+
+	while (m->slots[i].val != MAP_NONE && m->slots[i].key != key)
+		i = (i + 1) & (m->alloc - 1);
+	return &m->slots[i];
+}
+
+static void grow(struct map *m)
+{
+	struct map old = *m;
+	size_t i;
+
+	m->alloc = old.alloc ? old.alloc * 2 : 64;
+	m->slots = xmalloc(m->alloc * sizeof(*m->slots));
+	memset(m->slots, 0xff, m->alloc * sizeof(*m->slots));
+	m->nr = 0;
+	for (i = 0; i < old.alloc; i++) {
+		if (old.slots[i].val == MAP_NONE)
+			continue;
+		*find_slot(m, old.slots[i].key) = old.slots[i];
+		m->nr++;
+	}
+	free(old.slots);
+}
+
+uint32_t map_get(const struct map *m, uint64_t key)
+{
+	return m->alloc ? find_slot(m, key)->val : MAP_NONE;
+}
+
+uint32_t *map_put(struct map *m, uint64_t key)
+{
+	struct map_slot *s;
+
+	if ((m->nr + 1) * 2 > m->alloc)
+		grow(m);
+	s = find_slot(m, key);
+	if (s->val == MAP_NONE) {
+		s->key = key;
+		m->nr++;
+	}
+	return &s->val;
+}
+
+void map_reset(struct map *m)
+{
+	if (m->alloc)
+		memset(m->slots, 0xff, m->alloc * sizeof(*m->slots));
+	m->nr = 0;
+}
+
+void map_release(struct map *m)
+{
+	free(m->slots);
+	memset(m, 0, sizeof(*m));
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+
+int io_write_all(int fd, const void *p, size_t len)
+{
+	const char *c = p;
+
+	while (len) {
+		ssize_t n = write(fd, c, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -ENOSPC;
+		c += n;
+		len -= n;
+	}
+	return 0;
+}
+
+int io_pwrite_all(int fd, const void *p, size_t len, off_t off)
+{
+	const char *c = p;
+
+	while (len) {
+		ssize_t n = pwrite(fd, c, len, off);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -ENOSPC;
+		c += n;
+		off += n;
+		len -= n;
+	}
+	return 0;
+}
+
+static int read_fd(int fd, struct buf *b, size_t limit)
+{
+	size_t start = b->len;
+
+	for (;;) {
+		ssize_t n = read(fd, buf_room(b, 64 * 1024), 64 * 1024);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		b->len += n;
+		b->data[b->len] = '\0';
+		if (!n)
+			return 0;
+		if (b->len - start > limit)
+			return -EFBIG;
+	}
+}
+
+int io_slurp(const char *path, struct buf *b)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = read_fd(fd, b, SIZE_MAX / 2);
+	close(fd);
+	return r;
+}
+
+int io_read_file(const char *path, struct buf *b, size_t limit, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return err_errno(e, "%s", path);
+	r = read_fd(fd, b, limit);
+	close(fd);
+	if (r) {
+		errno = -r;
+		return err_errno(e, "%s", path);
+	}
+	return 0;
+}
+
+int io_map_fd(int fd, const char *path, struct io_map *m, struct err *e)
+{
+	struct stat st;
+	void *p;
+
+	m->data = NULL;
+	m->len = 0;
+	if (fstat(fd, &st) < 0)
+		return err_errno(e, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, EINVAL, "%s: not a regular file", path);
+	if (!st.st_size)
+		return 0;
+	p = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return err_errno(e, "%s", path);
+	m->data = p;
+	m->len = st.st_size;
+	return 0;
+}
+
+int io_map(const char *path, struct io_map *m, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int r;
+
+	m->data = NULL;
+	m->len = 0;
+	if (fd < 0)
+		return err_errno(e, "%s", path);
+	r = io_map_fd(fd, path, m, e);
+	close(fd);
+	return r;
+}
+
+void io_unmap(struct io_map *m)
+{
+	if (m->data)
+		munmap((void *)m->data, m->len);
+	m->data = NULL;
+	m->len = 0;
+}

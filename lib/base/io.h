@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * io.h - whole reads and writes that survive EINTR and short counts.
+ */
+#ifndef BASE_IO_H
+#define BASE_IO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+int io_write_all(int fd, const void *p, size_t len);			/* 0 or -errno */
+int io_pwrite_all(int fd, const void *p, size_t len, off_t off);	/* 0 or -errno */
+
+/* Appends the file to *b, at most limit bytes (more is an error). */
+int io_read_file(const char *path, struct buf *b, size_t limit, struct err *e);
+/* The same for what /proc says, where size is not known before; 0 or -errno, nothing printed. */
+int io_slurp(const char *path, struct buf *b);
+
+struct io_map {
+	const uint8_t *data;	/* NULL for an empty file */
+	size_t len;
+};
+
+/* Maps a regular file for reading; release with io_unmap(). */
+int io_map(const char *path, struct io_map *m, struct err *e);
+int io_map_fd(int fd, const char *path, struct io_map *m, struct err *e);
+void io_unmap(struct io_map *m);
+
+#endif

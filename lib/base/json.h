@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * json.h - writes JSON to a stream: commas, nesting and escapes are its business.
+ *
+ * A key is NULL for the members of an array.  Text that is not UTF-8 comes out
+ * with each bad byte as U+FFFD, so the result always parses.
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json {
+	FILE *out;
+	int depth;
+	bool first[64];		/* the next member is the first of its level */
+	char closer[64];	/* what ends the level */
+};
+
+void json_init(struct json *j, FILE *out);
+void json_object(struct json *j, const char *key);	/* opens { */
+void json_array(struct json *j, const char *key);	/* opens [ */
+void json_end(struct json *j);				/* closes the innermost */
+void json_str(struct json *j, const char *key, const char *val);	/* NULL gives null */
+void json_u64(struct json *j, const char *key, uint64_t val);
+void json_i64(struct json *j, const char *key, int64_t val);
+void json_double(struct json *j, const char *key, double val);	/* not finite gives null */
+void json_bool(struct json *j, const char *key, bool val);
+void json_null(struct json *j, const char *key);
+
+#endif

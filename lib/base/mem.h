@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * mem.h - allocation.  The x functions die when memory is out: use them for
+ * sizes we chose.  A size that was read from a file goes through mem_untrusted().
+ */
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+void *xmalloc(size_t size) __attribute__((malloc));
+void *xcalloc(size_t n, size_t size) __attribute__((malloc));
+void *xrealloc(void *p, size_t size);
+char *xstrdup(const char *s) __attribute__((malloc));
+char *xstrndup(const char *s, size_t n) __attribute__((malloc));
+char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2), malloc));
+
+/*
+ * n * size zeroed bytes for something a file asked for; NULL and *e filled when
+ * that is more than limit bytes or memory is out.  The caller frees it.
+ */
+void *mem_untrusted(uint64_t n, size_t size, uint64_t limit, struct err *e);
+
+/*
+ * Makes room for one more element in the vector "T *x; size_t nr_x, alloc_x;".
+ *
+ *	VEC_GROW(s->x, s->nr_x, s->alloc_x);
+ *	s->x[s->nr_x++] = v;
+ */
+#define VEC_GROW(x, nr, alloc)                                                     \
+	do {                                                                       \
+		if ((nr) >= (alloc)) {                                             \
+			(alloc) = (alloc) ? (alloc) * 2 : 16;                      \
+			(x) = xrealloc((x), (size_t)(alloc) * sizeof(*(x)));       \
+		}                                                                  \
+	} while (0)
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * opt.h - one const table describes a command's options; parsing, -h, the man
+ * page's synopsis and the shell completions all come from it.
+ *
+ * A row stores into a field of the command's own struct, which opt_parse() first
+ * fills with the defaults.  The macros do not compile when the field has another type.
+ */
+#ifndef BASE_OPT_H
+#define BASE_OPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+enum opt_type {
+	OPT_TYPE_END,
+	OPT_TYPE_GROUP,
+	OPT_TYPE_FLAG,		/* bool: --x sets, --no-x clears */
+	OPT_TYPE_STR,		/* const char * */
+	OPT_TYPE_U64,		/* uint64_t; accepts k, M, G suffixes (powers of 1000; Ki, Mi, Gi of 1024) */
+	OPT_TYPE_TIME,		/* uint64_t ns; accepts ns, us, ms, s, m, h; a plain number is seconds */
+	OPT_TYPE_SIZE,		/* uint64_t bytes; k, M, G are powers of 1024 */
+	OPT_TYPE_DOUBLE,	/* double */
+	OPT_TYPE_ENUM,		/* int: index into a NULL-terminated list of words */
+	OPT_TYPE_LIST,		/* struct opt_list: may be given again; commas separate */
+	OPT_TYPE_SET,		/* int: a flag without argument that stores row->value (mode switches) */
+};
+
+struct opt_list {		/* borrowed from argv or the heap, freed by opt_release() */
+	char **items;
+	size_t nr_items, alloc_items;
+};
+
+struct opt {
+	enum opt_type type;
+	char letter;		/* 0: none */
+	const char *name;	/* long name; of a GROUP: its title */
+	size_t offset;
+	const char *arg;	/* what -h calls the argument, without <> */
+	const char *def;	/* default, as the user would type it; NULL: zero */
+	const char *help;
+	const char *const *words;
+	int value;
+	bool arg_optional;	/* --name[=arg]; without "=" the field becomes words[0] or "" */
+};
+
+#define OPT_SAME_OR_ZERO(s, f, T) \
+	(0 * sizeof(char[__builtin_types_compatible_p(__typeof__(((s *)0)->f), T) ? 1 : -1]))
+#define OPT_FIELD(s, f, T) (offsetof(s, f) + OPT_SAME_OR_ZERO(s, f, T))
+
+#define OPT_GROUP(title) { .type = OPT_TYPE_GROUP, .name = (title) }
+#define OPT_FLAG(l, n, s, f, h) \
+	{ .type = OPT_TYPE_FLAG, .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, bool), .help = (h) }
+#define OPT_VAL(t, T, l, n, s, f, a, d, h) \
+	{ .type = (t), .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, T), .arg = (a), .def = (d), .help = (h) }
+#define OPT_STR(l, n, s, f, a, d, h) OPT_VAL(OPT_TYPE_STR, const char *, l, n, s, f, a, d, h)
+#define OPT_U64(l, n, s, f, a, d, h) OPT_VAL(OPT_TYPE_U64, uint64_t, l, n, s, f, a, d, h)
+#define OPT_TIME(l, n, s, f, a, d, h) OPT_VAL(OPT_TYPE_TIME, uint64_t, l, n, s, f, a, d, h)
+#define OPT_SIZE(l, n, s, f, a, d, h) OPT_VAL(OPT_TYPE_SIZE, uint64_t, l, n, s, f, a, d, h)
+#define OPT_DOUBLE(l, n, s, f, a, d, h) OPT_VAL(OPT_TYPE_DOUBLE, double, l, n, s, f, a, d, h)
+#define OPT_LIST(l, n, s, f, a, h) OPT_VAL(OPT_TYPE_LIST, struct opt_list, l, n, s, f, a, NULL, h)
+#define OPT_ENUM(l, n, s, f, w, d, h) \
+	{ .type = OPT_TYPE_ENUM, .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, int), \
+	  .words = (w), .def = (d), .help = (h) }
+#define OPT_SET(l, n, s, f, v, h) \
+	{ .type = OPT_TYPE_SET, .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, int), \
+	  .value = (v), .help = (h) }
+#define OPT_STR_OPTARG(l, n, s, f, a, h) \
+	{ .type = OPT_TYPE_STR, .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, const char *), \
+	  .arg = (a), .help = (h), .arg_optional = true }
+#define OPT_END { .type = OPT_TYPE_END }
+
+/*
+ * Fills *opts (which the caller zeroed) with the defaults, then with argv.  argv is permuted
+ * so that the operands come last, and *nr_operands says how many; options end at "--" or,
+ * when stop_at_operand, at the first operand (a command line to run keeps its own options).
+ * -EINVAL: *e says which option and why, with the nearest known name when it is unknown.
+ */
+int opt_parse(const struct opt *table, void *opts, int argc, char **argv, bool stop_at_operand,
+	      int *nr_operands, struct err *e);
+/* Frees what opt_parse() allocated in *opts (lists). */
+void opt_release(const struct opt *table, void *opts);
+
+/* Number or duration as options accept it; the whole string must be used. */
+int opt_parse_u64(const char *s, uint64_t *v, struct err *e);
+int opt_parse_time(const char *s, uint64_t *ns, struct err *e);
+int opt_parse_size(const char *s, uint64_t *bytes, struct err *e);
+
+void opt_print_help(const struct opt *table, FILE *out);
+/* "[-p | --pid=<pid>] ..." for the man page and the usage line. */
+void opt_print_synopsis(const struct opt *table, FILE *out);
+/* One option word a line (--pid=, --kernel, --no-kernel, -p ...), for completions. */
+void opt_print_words(const struct opt *table, FILE *out);
+/* A letter or name used twice, a default that does not parse, missing help: -EINVAL. */
+int opt_check(const struct opt *table, struct err *e);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * consumer.h - what the ids in a flow tree mean: the table of consumers.
+ */
+#ifndef FLOW_CONSUMER_H
+#define FLOW_CONSUMER_H
+
+#include "base/strtab.h"
+
+enum consumer_kind {
+	CONSUMER_ANY,		/* from text input: no kind known */
+	CONSUMER_HOST,
+	CONSUMER_PROCESS,
+	CONSUMER_THREAD,
+	CONSUMER_NATIVE,
+	CONSUMER_NATIVE_INLINED,
+	CONSUMER_KERNEL,
+	CONSUMER_JAVA_INTERPRETED,
+	CONSUMER_JAVA_C1,	/* reports say java-compiled for both unless asked */
+	CONSUMER_JAVA_C2,
+	CONSUMER_JAVA_INLINED,
+	CONSUMER_STUB,		/* HotSpot stub, adapter, interpreter */
+	CONSUMER_UNRESOLVED,	/* address without a name */
+	CONSUMER_MARK,		/* [unwalkable: ...], [truncated ...], [pruned] */
+	CONSUMER_NR
+};
+
+/* "process", "thread", "native", "native-inlined", "kernel", "java-interpreted", ... */
+const char *consumer_kind_name(enum consumer_kind kind);
+
+struct consumer {
+	uint32_t name;		/* strtab ids */
+	uint32_t module;
+	uint32_t detail;	/* Java: signature; native: file:line of the call when asked; else 0 */
+	uint32_t kind;
+	uint64_t key;		/* tells apart consumers of equal name: (pid, tid) of process and thread */
+};
+
+struct consumers {
+	struct consumer *items;	/* [0] is none */
+	size_t nr_items, alloc_items;
+	uint32_t *slots;
+	size_t alloc_slots;
+	struct strtab names;
+};
+
+void consumers_init(struct consumers *c);
+void consumers_release(struct consumers *c);
+uint32_t consumer_add(struct consumers *c, const struct consumer *x);	/* interned */
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * server.h - the recorder's side of the JVM agent: places the agent, hands it to the JVMs a
+ * command starts, talks to each over a Unix socket and drains what they measured.
+ *
+ * Life of a JVM, seen from here (proto.h has the bytes):
+ *   hello    Agent_OnLoad connected; handlers are installed; it waits.  The callback opens the
+ *            sampling events on the threads that exist; later threads inherit them.
+ *   go       sent when the hello callback returns; the JVM starts up.
+ *   drain    samples, methods, code and thread names arrive through shared memory.
+ *   gone     the socket closed: the JVM exited, or execed, or crashed.  What its memory still
+ *            holds was drained before this is called.
+ * If the recorder dies the agent turns inert and the JVM goes on.
+ */
+#ifndef JVM_SERVER_H
+#define JVM_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct jvm_server;
+struct jvm;			/* one connected JVM */
+
+enum jvm_frame_kind {
+	JVM_COMPILED = 1,	/* pc, method, c = compile id */
+	JVM_INTERPRETED,	/* method, c = bytecode index */
+	JVM_STUB,		/* pc in a stub, adapter or the interpreter's own code */
+	JVM_NATIVE,		/* c = index into the sample's segments: unwind that, it stands here */
+	JVM_MARK,		/* c = enum frame_mark: the walk ended here */
+};
+
+struct jvm_frame {		/* innermost first */
+	uint64_t pc;		/* innermost: interrupted; callers: return address - 1 */
+	uint32_t method;
+	uint32_t c;
+	uint8_t kind;		/* enum jvm_frame_kind */
+};
+
+/* Native code between two Java frames (or at either end): registers there and the stack copied. */
+struct jvm_segment {
+	uint64_t pc, sp, fp;
+	uint64_t rbx, r12, r13, r14, r15;	/* callee-saved; x86-64 only */
+	uint32_t valid;				/* bit 0 rbx, 1 r12, 2 r13, 3 r14, 4 r15 */
+	bool exact;				/* pc was interrupted, not a return address */
+	bool to_root;				/* no Java frame outside it: the chain must reach the thread's root */
+	const uint8_t *stack;			/* copy of [sp, sp + len); borrowed for the call */
+	size_t len;
+};
+
+struct jvm_sample {
+	uint64_t time_ns;	/* CLOCK_MONOTONIC when the handler ran */
+	uint32_t tid;
+	uint32_t event;		/* perf_event_attr.sig_data of the event that fired */
+	const struct jvm_frame *frames;
+	size_t nr_frames;
+	const struct jvm_segment *segments;
+	size_t nr_segments;
+};
+
+struct jvm_code {
+	uint64_t time_ns, addr;
+	uint32_t size, method, compile_id, level;
+	const uint8_t *inl;	/* as struct rec_code has it */
+	size_t inl_len;
+};
+
+struct jvm_callbacks {
+	/*
+	 * A JVM is starting and waits: open events on its threads. tid ran Agent_OnLoad. Return false
+	 * to leave it unsampled (names only).
+	 */
+	bool (*hello)(void *ctx, struct jvm *j, int pid, int tid);
+	void (*sample)(void *ctx, struct jvm *j, const struct jvm_sample *s);
+	void (*method)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t method, const char *class_name,
+		       const char *name, const char *sig, const char *source);
+	void (*code)(void *ctx, struct jvm *j, const struct jvm_code *c);
+	void (*code_gone)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t compile_id, uint64_t addr);
+	void (*stub)(void *ctx, struct jvm *j, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name);
+	void (*thread_name)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t tid, const char *name);
+	void (*lost)(void *ctx, struct jvm *j, uint64_t nr);	/* samples dropped by the agent since last told */
+	void (*gone)(void *ctx, struct jvm *j);
+};
+
+struct jvm_server_opts {
+	bool sample;			/* false: names only (tprof, system-wide) */
+	uint32_t max_depth;		/* Java frames a sample */
+	uint32_t max_stack_bytes;	/* native stack copied a segment */
+	uint64_t ring_bytes;		/* of each of the rings of a JVM; power of two */
+	bool quiet_inject;		/* LD_PRELOAD instead of JAVA_TOOL_OPTIONS (reserved) */
+};
+
+int jvm_server_open(struct jvm_server **s, const struct jvm_server_opts *o,
+		    const struct jvm_callbacks *cb, void *ctx, struct err *e);
+void jvm_server_close(struct jvm_server *s);
+
+/* Sets JAVA_TOOL_OPTIONS (keeping what is there) in the environment that the command will get. */
+int jvm_server_setenv(struct jvm_server *s, struct err *e);
+
+/* Readable when jvm_server_poll() has something to do (connections, messages). */
+int jvm_server_fd(const struct jvm_server *s);
+void jvm_server_poll(struct jvm_server *s);
+/* Drains all rings and logs; call often (every few ms while sampling), and before the end. */
+void jvm_server_drain(struct jvm_server *s);
+size_t jvm_server_nr_jvms(const struct jvm_server *s);
+
+/* For the caller's own use. */
+void jvm_set_user(struct jvm *j, void *user);
+void *jvm_user(const struct jvm *j);
+/* Bounds of HotSpot's code cache as far as known, for unwinding up to it; 0, 0 before. */
+void jvm_code_cache(const struct jvm *j, uint64_t *lo, uint64_t *hi);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kallsyms.h - the kernel's own symbols, its modules included.
+ */
+#ifndef SYM_KALLSYMS_H
+#define SYM_KALLSYMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct ksym {
+	uint64_t addr, size;	/* size reaches to the next symbol */
+	const char *name;
+	const char *module;	/* "" for the kernel image */
+};
+
+struct kallsyms;
+
+/* -EPERM when kptr_restrict hides the addresses; the hint says how to get them. */
+int kallsyms_open(struct kallsyms **k, struct err *e);
+int kallsyms_parse(struct kallsyms **k, const char *text, size_t len, struct err *e);
+void kallsyms_close(struct kallsyms *k);
+/* NULL: no symbol covers addr. */
+const struct ksym *kallsyms_find(const struct kallsyms *k, uint64_t addr);
+
+#endif

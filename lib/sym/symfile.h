@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * symfile.h - one ELF file on this machine: its symbols, lines, inlined calls and
+ * unwind rules.  Offsets are file offsets; the program headers translate.
+ *
+ * libelf and libdw parse; the tables that are searched are ours.  Everything but the
+ * program headers is loaded when first asked for.
+ */
+#ifndef SYM_SYMFILE_H
+#define SYM_SYMFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct symfile;
+
+#define BUILD_ID_MAX 64
+
+/*
+ * Opens path below root ("" or "/proc/PID/root").  When want_id is not NULL and the file's
+ * build-id differs, -ESTALE.  An image already in memory (the vdso) goes through
+ * symfile_open_memory(), which copies nothing: data outlives the symfile.
+ */
+int symfile_open(struct symfile **f, const char *root, const char *path, const uint8_t *want_id,
+		 size_t want_len, struct err *e);
+/* The same on a descriptor the caller keeps (path and root are still used to find debug files). */
+int symfile_open_fd(struct symfile **f, int fd, const char *root, const char *path, struct err *e);
+int symfile_open_memory(struct symfile **f, const void *data, size_t len, const char *name,
+			struct err *e);
+void symfile_close(struct symfile *f);
+
+/* Borrowed; NULL and 0 when the file has none. */
+const uint8_t *symfile_build_id(const struct symfile *f, size_t *len);
+
+/* File offset <-> the address the file was linked at; UINT64_MAX when in no segment. */
+uint64_t symfile_off_to_vaddr(const struct symfile *f, uint64_t off);
+uint64_t symfile_vaddr_to_off(const struct symfile *f, uint64_t vaddr);
+
+struct symbol {
+	uint64_t off;		/* file offset of the first byte */
+	uint64_t size;
+	const char *name;	/* as the linker knows it; lives as long as the symfile */
+};
+
+/*
+ * The function that contains off, from the best source there is: .symtab of the file or of its
+ * debug file (.gnu_debuglink, build-id directories), .gnu_debugdata, .dynsym, PLT entries
+ * ("name@plt"), else, on a file without symbols there, the CFI's function bounds, named
+ * "module+0x...".  False: nothing covers it.
+ */
+bool symfile_symbol(struct symfile *f, uint64_t off, struct symbol *s);
+
+struct srcline {
+	const char *func;	/* linkage name, or plain name; NULL for the outermost level */
+	const char *file;	/* NULL unknown */
+	uint32_t line;		/* 0 unknown */
+};
+
+/*
+ * Lines and inlined calls at off, innermost first; returns how many levels (0: no debug
+ * information), at most max.  Level 0's func is the innermost inlined function.
+ */
+size_t symfile_lines(struct symfile *f, uint64_t off, struct srcline *out, size_t max);
+
+/* Which source the symbols came from, for --verbose and doctor: ".symtab", ".dynsym", ... */
+const char *symfile_symbol_source(struct symfile *f);
+
+#endif

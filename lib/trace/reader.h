@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * reader.h - reads a trace, however damaged: what is whole is given to the sink,
+ * what is not is skipped, counted and described.
+ *
+ * A consumer fills the members of a trace_sink it wants and leaves the others NULL.  Records
+ * come in file order; strings in them are borrowed for the call only.  A callback that
+ * returns non-zero ends the reading with that value.
+ */
+#ifndef TRACE_READER_H
+#define TRACE_READER_H
+
+#include "base/err.h"
+#include "base/span.h"
+#include "trace/record.h"
+
+struct trace_reader;
+
+/* A node of the interned stacks of one epoch: the context of a sample. */
+struct stack_node {
+	uint32_t parent;	/* 0: this is an outermost frame; always < own index */
+	uint32_t frame;		/* index into stack_epoch.frames */
+};
+
+struct stack_epoch {
+	uint32_t epoch;			/* counts from 1 */
+	const struct stack_node *nodes;	/* [nr_nodes]; 0 is no node */
+	uint32_t nr_nodes;
+	const struct frame *frames;	/* [nr_frames]; 0 is no frame */
+	uint32_t nr_frames;
+};
+
+struct trace_sink {
+	int (*label)(void *ctx, const char *key, size_t key_len, const char *val, size_t val_len);
+	/*
+	 * A run of samples of one epoch, all their stacks defined in *ep.  The arrays grow but
+	 * never change within an epoch; a new epoch number means all earlier ids are dead.
+	 * A sample whose stack was in a lost chunk has stack = UINT32_MAX.
+	 */
+	int (*samples)(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep);
+	int (*proc)(void *ctx, const struct rec_proc *r);
+	int (*thread)(void *ctx, const struct rec_thread *r);
+	int (*end)(void *ctx, const struct rec_end *r);
+	int (*module)(void *ctx, const struct rec_module *r);
+	int (*map)(void *ctx, const struct rec_map *r);
+	int (*symbol)(void *ctx, const struct rec_symbol *r);
+	int (*line)(void *ctx, const struct rec_line *r);
+	int (*method)(void *ctx, const struct rec_method *r);
+	int (*code)(void *ctx, const struct rec_code *r);
+	int (*code_gone)(void *ctx, const struct rec_code_gone *r);
+	int (*stub)(void *ctx, const struct rec_stub *r);
+	int (*lost)(void *ctx, const struct rec_lost *r);
+};
+
+struct trace_damage {
+	uint64_t nr_places;		/* separate damaged stretches */
+	uint64_t nr_bytes;		/* skipped */
+	uint64_t nr_bad_records;	/* inside whole chunks */
+	bool truncated;			/* the file ends without its end chunk: cut, or still being written */
+	char first[160];		/* the first damage in words, with its offset; "" when none */
+};
+
+/* Opens path ("-" is stdin, read to memory). */
+int trace_reader_open(struct trace_reader **t, const char *path, struct err *e);
+/* The same over memory that outlives the reader; for tests and fuzzers. */
+int trace_reader_open_memory(struct trace_reader **t, const void *data, size_t len, struct err *e);
+void trace_reader_close(struct trace_reader *t);
+
+/* One pass over the whole file; may be called again.  0 also when there was damage. */
+int trace_read(struct trace_reader *t, const struct trace_sink *sink, void *ctx, struct err *e);
+const struct trace_damage *trace_reader_damage(const struct trace_reader *t);
+
+#endif

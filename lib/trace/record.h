@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * record.h - what a trace says, decoded: one struct a kind of record.  The writer
+ * takes them, the reader's sink gives them; the bytes are format.h's business.
+ *
+ * Identities.  The recorder numbers what it sees; a number is never used twice in a trace.
+ *   proc    one process image: a pid from fork or exec to the next exec or exit, so that
+ *           samples before and after an exec belong to different names and maps
+ *   thread  one tid of a proc
+ *   module  one mapped file (or [kernel.kallsyms], [vdso], a kernel module)
+ *   method  one Java method of a proc
+ *   event   index of the sampled event, in the order of the Z vector's "event.N" keys
+ * Number 0 is never used: it means "none".
+ *
+ * Times are CLOCK_MONOTONIC nanoseconds.  Addresses inside a module are file offsets
+ * (addr - map start + map pgoff), of the kernel and its modules absolute addresses.
+ */
+#ifndef TRACE_RECORD_H
+#define TRACE_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum frame_kind {
+	FRAME_NONE,
+	FRAME_NATIVE,	/* a = module, b = file offset */
+	FRAME_KERNEL,	/* a = module of the kernel image, b = address */
+	FRAME_ANON,	/* a = proc, b = address in no known module (another runtime's code) */
+	FRAME_JIT,	/* a = proc, b = address, c = HotSpot compile id, d = method compiled (root) */
+	FRAME_INTERP,	/* a = proc, b = method, c = bytecode index */
+	FRAME_STUB,	/* a = proc, b = address in a HotSpot stub, adapter or the interpreter itself */
+	FRAME_MARK,	/* b = enum frame_mark: what is missing here, and why */
+	FRAME_NR
+};
+
+/*
+ * The address of a caller's frame is the return address minus one, so that it lies inside
+ * the call instruction; the innermost frame's is the interrupted instruction.
+ */
+struct frame {
+	uint32_t kind;		/* enum frame_kind */
+	uint32_t a;
+	uint64_t b;
+	uint32_t c;
+	uint32_t d;
+};
+
+/* Reasons; FRAME_MARK stands where the missing outer frames would. Names in record.c. */
+enum frame_mark {
+	MARK_NONE,
+	MARK_TRUNCATED_STACK,	/* deeper than the copied part of the stack */
+	MARK_TRUNCATED_DEPTH,	/* more frames than the limit */
+	MARK_NO_UNWIND_INFO,	/* a module without CFI, or code in no module */
+	MARK_BAD_UNWIND_INFO,	/* the rules led outside the stack or in a circle */
+	MARK_NO_USER_STACK,	/* the thread died in the kernel, or user registers are unknown */
+	MARK_JAVA_NOT_WALKABLE,	/* no HotSpot rule fits the frame */
+	MARK_JAVA_INTERPRETER,	/* interpreter frame not set up or half gone */
+	MARK_JAVA_STUB,		/* inside a stub without frame */
+	MARK_JAVA_DEPTH,	/* deeper than the agent's buffer */
+	MARK_VTHREAD_CONTINUES,	/* the rest of a virtual thread is frozen in the heap */
+	MARK_DAMAGED,		/* the chunk that defined the stack is lost */
+	MARK_NR
+};
+
+const char *frame_mark_name(uint32_t mark);	/* "[unwalkable: ...]" and the like; never NULL */
+
+/* How complete a sample's stack is; reports print the shares. */
+enum stack_end {
+	STACK_COMPLETE,		/* reached the root */
+	STACK_CUT,		/* ends in a FRAME_MARK */
+	STACK_NOT_ASKED,	/* recorded without call graph */
+};
+
+struct rec_sample {
+	uint64_t time_ns;
+	uint32_t thread;
+	uint32_t stack;		/* node of the current epoch; 0: no stack */
+	uint64_t weight;	/* the event's period: ns of CPU, or number of events */
+	uint16_t event;
+	uint16_t cpu;
+	bool user;		/* interrupted in user mode */
+};
+
+struct rec_proc {		/* fork, exec, or found running */
+	uint64_t time_ns;
+	uint32_t proc, parent;	/* parent: the proc that forked it, or that exec replaced */
+	uint32_t pid;
+	bool exec;
+	const char *comm;
+	size_t comm_len;
+};
+
+struct rec_thread {		/* a new thread, or a new name for a known one */
+	uint64_t time_ns;
+	uint32_t thread, proc, tid;
+	bool java;		/* name is the Java thread's */
+	const char *name;
+	size_t name_len;
+};
+
+struct rec_end {		/* a process or thread is gone */
+	uint64_t time_ns;
+	uint32_t proc, thread;	/* one of them 0 */
+	int32_t status;
+};
+
+enum module_flags {
+	MODULE_KERNEL = 1 << 0,
+	MODULE_VDSO = 1 << 1,
+	MODULE_ANON = 1 << 2,	/* no file behind it */
+};
+
+struct rec_module {
+	uint64_t time_ns;
+	uint32_t module, flags;
+	uint64_t dev, inode, size, mtime_ns;	/* 0 when unknown */
+	const uint8_t *build_id;
+	size_t build_id_len;
+	const char *path;	/* as the process sees it */
+	size_t path_len;
+};
+
+struct rec_map {		/* an executable mapping appeared */
+	uint64_t time_ns;
+	uint32_t proc, module;
+	uint64_t addr, size, pgoff;
+};
+
+struct rec_symbol {		/* a function of a module that was hit */
+	uint32_t module;
+	uint64_t off, size;	/* file offset (kernel: address) */
+	const char *name;	/* as the linker knows it, not demangled */
+	size_t name_len;
+};
+
+struct rec_line {		/* one sampled address; one record an inline level, innermost first */
+	uint32_t module;
+	uint64_t off;
+	uint32_t depth;		/* 0 innermost, counts outwards */
+	uint32_t nr_depth;	/* how many there are */
+	uint32_t line;		/* 0 unknown */
+	const char *func;	/* of an inlined level; "" for the outermost: its symbol names it */
+	size_t func_len;
+	const char *file;
+	size_t file_len;
+};
+
+struct rec_method {
+	uint64_t time_ns;
+	uint32_t proc, method;
+	const char *class_name;	/* java/lang/String */
+	size_t class_len;
+	const char *name;
+	size_t name_len;
+	const char *sig;
+	size_t sig_len;
+	const char *source;	/* file name or "" */
+	size_t source_len;
+};
+
+/*
+ * Code of a Java method.  inl is a blob of varints, ascending by pc: nr_pcs, then for each
+ * pc: pc delta (from the code's start, then from the previous pc), nr frames,
+ * and for each frame innermost first: method, bci + 1 (0: unknown).
+ */
+struct rec_code {
+	uint64_t time_ns;
+	uint32_t proc, method, compile_id, level;	/* level 1-3 C1, 4 C2 */
+	uint64_t addr;
+	uint32_t size;
+	const uint8_t *inl;
+	size_t inl_len;
+};
+
+struct rec_code_gone {
+	uint64_t time_ns;
+	uint32_t proc, compile_id;
+	uint64_t addr;
+};
+
+struct rec_stub {		/* interpreter, stubs, adapters; also a foreign runtime's perf map */
+	uint64_t time_ns;
+	uint32_t proc;
+	uint64_t addr, size;
+	const char *name;
+	size_t name_len;
+};
+
+enum lost_cause {
+	LOST_RING,		/* the kernel's buffer was full */
+	LOST_AGENT,		/* the agent's buffer was full */
+	LOST_FILE,		/* the trace's size limit, or the disk was full */
+	LOST_THROTTLED,		/* the kernel throttled the event; count is unknown (1 each) */
+	LOST_UNPAIRED,		/* traps without their kernel half */
+	LOST_NR
+};
+
+const char *lost_cause_name(uint32_t cause);
+
+struct rec_lost {
+	uint64_t time_ns;
+	uint32_t cause, stream;	/* stream: CPU or proc it happened on */
+	uint64_t count;
+};
+
+#endif

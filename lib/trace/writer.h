@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * writer.h - writes a trace.  One thread uses it.  Records are gathered in chunks
+ * that go to the file when they are full or trace_writer_flush() is called, so that
+ * what was flushed survives any death.
+ *
+ * A failed write (disk full, the limit of mode normal) does not stop the caller: records are
+ * counted as lost from then on, trace_writer_error() tells, and trace_writer_close() returns it.
+ */
+#ifndef TRACE_WRITER_H
+#define TRACE_WRITER_H
+
+#include "base/err.h"
+#include "trace/record.h"
+
+enum trace_mode {
+	TRACE_CONTINUOUS,	/* stream until told to stop */
+	TRACE_NORMAL,		/* stop storing when limit_bytes are full */
+	TRACE_WRAP,		/* keep the last limit_bytes (reserved) */
+};
+
+struct trace_writer_opts {
+	enum trace_mode mode;
+	uint64_t limit_bytes;	/* 0: none */
+	uint64_t epoch_bytes;	/* memory of the interned stacks before a new epoch; 0: default */
+	bool compress;
+};
+
+struct trace_writer;
+
+/*
+ * Creates the file (0600, an existing one is first renamed to PATH.old; "-" is stdout) and
+ * writes header and schema.  The path is borrowed only for the call.
+ */
+int trace_writer_open(struct trace_writer **w, const char *path, const struct trace_writer_opts *o,
+		      struct err *e);
+/* Writes what is pending and the index; frees w.  Returns the first error there was. */
+int trace_writer_close(struct trace_writer *w, struct err *e);
+int trace_writer_flush(struct trace_writer *w);
+int trace_writer_error(const struct trace_writer *w);	/* 0 or -errno */
+uint64_t trace_writer_bytes(const struct trace_writer *w);
+
+/* A label of the Z vector; a later value for the same key replaces an earlier one. */
+void trace_write_label(struct trace_writer *w, const char *key, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * Interns a stack, outermost frame first, and returns its id for rec_sample.stack.
+ * The id is good until the next call of any trace_write function but trace_write_sample():
+ * intern, then write the sample.
+ */
+uint32_t trace_write_stack(struct trace_writer *w, const struct frame *frames, size_t nr_frames);
+void trace_write_sample(struct trace_writer *w, const struct rec_sample *r);
+
+void trace_write_proc(struct trace_writer *w, const struct rec_proc *r);
+void trace_write_thread(struct trace_writer *w, const struct rec_thread *r);
+void trace_write_end(struct trace_writer *w, const struct rec_end *r);
+void trace_write_module(struct trace_writer *w, const struct rec_module *r);
+void trace_write_map(struct trace_writer *w, const struct rec_map *r);
+void trace_write_symbol(struct trace_writer *w, const struct rec_symbol *r);
+void trace_write_line(struct trace_writer *w, const struct rec_line *r);
+void trace_write_method(struct trace_writer *w, const struct rec_method *r);
+void trace_write_code(struct trace_writer *w, const struct rec_code *r);
+void trace_write_code_gone(struct trace_writer *w, const struct rec_code_gone *r);
+void trace_write_stub(struct trace_writer *w, const struct rec_stub *r);
+void trace_write_lost(struct trace_writer *w, const struct rec_lost *r);
+
+/*
+ * Every (module, offset) and kernel address that any stack of any epoch used, once each, in
+ * no order: what must get symbols at the end of recording.
+ */
+void trace_writer_each_address(struct trace_writer *w,
+			       void (*fn)(void *ctx, uint32_t module, uint64_t off, bool kernel), void *ctx);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * unwind.h - from registers and a copy of the stack to the chain of callers.
+ *
+ * The rules (CFI, .eh_frame or .debug_frame) are decoded once a function, by our own
+ * interpreter, into rows that are cached a module and shared by all processes; libdw and
+ * libelf only find the sections.  Where a module has no rules, frame pointers are tried.
+ */
+#ifndef UNWIND_UNWIND_H
+#define UNWIND_UNWIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "sym/symfile.h"
+#include "trace/record.h"
+
+/* DWARF numbering of the CPU: x86-64 has 0-15 = rax rdx rcx rbx rsi rdi rbp rsp r8-r15, 16 = rip. */
+#define UNWIND_NR_REGS 34
+
+struct unwind_regs {
+	uint64_t r[UNWIND_NR_REGS];
+	uint64_t valid;		/* bit a register */
+	uint64_t pc, sp;	/* also in r[], under the CPU's numbers */
+};
+
+struct unwind_stack {
+	uint64_t sp;		/* address of data[0] */
+	const uint8_t *data;
+	size_t len;
+};
+
+/* The unwind rules of one module; safe to share between processes, not between threads. */
+struct unwind_module;
+
+/* Never fails for want of rules: a file without any unwinds by frame pointer. f is borrowed. */
+struct unwind_module *unwind_module_new(struct symfile *f);
+void unwind_module_free(struct unwind_module *m);
+size_t unwind_module_bytes(const struct unwind_module *m);	/* memory of its cached rows */
+
+/* Tells which module holds addr. */
+struct unwind_space {
+	/* Returns false when addr is in no executable mapping. *mod may be NULL (no file to read). */
+	bool (*find)(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off, struct unwind_module **mod);
+	/*
+	 * Asked when addr is in code without a module: lets the caller continue through code it
+	 * knows (HotSpot's). Returns true when it has filled *regs with the caller's frame. May be NULL.
+	 */
+	bool (*step)(void *ctx, struct unwind_regs *regs, const struct unwind_stack *st);
+	void *ctx;
+};
+
+struct unwind_frame {
+	uint64_t pc;		/* innermost: interrupted address; callers: return address - 1 */
+	uint64_t sp;		/* stack pointer in that frame */
+	uint64_t off;		/* in module */
+	uint32_t module;	/* 0: none */
+	bool signal;		/* the frame below was entered by a signal: pc is exact */
+};
+
+/*
+ * Walks from *regs outwards, innermost frame first, at most max frames; returns how many and
+ * sets *end to MARK_NONE when the outermost frame was reached (undefined return address, a
+ * zero return address, or the entry point), else to the reason.
+ * stop_pc_lo/hi: a return address in [lo, hi) ends the walk with MARK_NONE and is not
+ * recorded; *regs then holds that frame's registers (for stitching Java frames).
+ */
+size_t unwind_walk(const struct unwind_space *sp, struct unwind_regs *regs, const struct unwind_stack *st,
+		   uint64_t stop_lo, uint64_t stop_hi, struct unwind_frame *out, size_t max,
+		   enum frame_mark *end);
+
+#endif
