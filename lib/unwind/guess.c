@@ -156,7 +156,7 @@ static bool by_frame_pointer(const struct guess *g, struct unwind_regs *regs, bo
 	if (!(regs->valid >> RBP & 1) || (fp && (fp < regs->sp || fp & 7)))
 		return false;
 	if (!fp) {
-		*at_end = !g->innermost;	/* the ABI's mark of the outermost frame */
+		*at_end = !g->interrupted;	/* the ABI's mark of the outermost frame */
 		return false;
 	}
 	if (!stack_read(g->st, fp, &next) || !stack_read(g->st, fp + 8, &ra)) {
@@ -176,7 +176,7 @@ static bool by_top_of_stack(const struct guess *g, struct unwind_regs *regs)
 {
 	uint64_t ra;
 
-	return g->innermost && stack_read(g->st, regs->sp, &ra) && plausible(g, ra) &&
+	return g->interrupted && stack_read(g->st, regs->sp, &ra) && plausible(g, ra) &&
 	       take_frame(regs, ra, regs->sp + 8, regs->r[RBP], regs->valid >> RBP & 1);
 }
 
@@ -186,7 +186,7 @@ static bool guess_arm64(const struct guess *g, struct unwind_regs *regs, bool *a
 	uint64_t fp = regs->r[X29], next, ra;
 
 	if (!fp || fp < regs->sp || fp & 15) {
-		*at_end = !fp && !g->innermost;
+		*at_end = !fp && !g->interrupted;
 		return false;
 	}
 	if (!stack_read(g->st, fp, &next) || !stack_read(g->st, fp + 8, &ra)) {
@@ -208,7 +208,7 @@ bool guess_caller(const struct guess *g, struct unwind_regs *regs, bool *at_end,
 	*why = MARK_NO_UNWIND_INFO;
 	if (is_arm64(g))
 		return guess_arm64(g, regs, at_end, why);
-	if (g->innermost && no_frame_yet(g, regs))
+	if (g->interrupted && no_frame_yet(g, regs))
 		return true;
 	if (by_frame_pointer(g, regs, at_end, why))
 		return true;
