@@ -3,7 +3,7 @@
  * symq.c - asks lib/sym and lib/unwind about one file, in forms that other tools' output can
  * be compared with.  Addresses are those the file was linked at, in hexadecimal.
  *
- *	symq FILE info			build-id, symbol source
+ *	symq FILE info			build-id, line and symbol source
  *	symq FILE syms			address size name of every symbol
  *	symq FILE sym  < addresses	name+offset a line, or ??
  *	symq FILE lines < addresses	as addr2line -i -f prints
@@ -169,7 +169,7 @@ static int print_info(struct symfile *f)
 
 	for (i = 0; i < len; i++)
 		printf("%02x", id[i]);
-	printf("\n%s\n", symfile_symbol_source(f));
+	printf("\n%s\n%s\n", symfile_lines_source(f), symfile_symbol_source(f));
 	return 0;
 }
 
