@@ -51,8 +51,14 @@ static_assert(offsetof(struct trf_header, crc) == 60, "file header");
 #define TRF_END "done"		/* the recording was closed in order */
 
 enum trf_chunk_flags {
-	TRF_ZLIB = 1 << 0,	/* the payload is one zlib stream */
-	TRF_KNOWN_FLAGS = TRF_ZLIB,
+	TRF_ZLIB = 1 << 0,		/* the payload is one zlib stream */
+	/*
+	 * What was decompressed are columns: byte 0 of every row of "stride" bytes, byte 1 of every
+	 * row, ..., then what was left after the last whole row as it is.
+	 */
+	TRF_TRANSPOSED = 1 << 1,
+	TRF_KNOWN_FLAGS = TRF_ZLIB | TRF_TRANSPOSED,
+	TRF_MAX_STRIDE = 256,
 };
 
 struct trf_chunk {
@@ -66,7 +72,7 @@ struct trf_chunk {
 	uint64_t first_ns, last_ns;	/* earliest and latest time in the payload */
 	uint32_t nr_records;
 	uint32_t seq;			/* counts from 0; a gap is a lost chunk */
-	uint32_t reserved;
+	uint32_t stride;		/* of TRF_TRANSPOSED, else 0 */
 	uint32_t crc;			/* CRC-32 of the bytes of this header before */
 };
 

@@ -7,20 +7,28 @@
 #define TRACE_INTERN_H
 
 #include "base/buf.h"
-#include "base/hash.h"
 #include "trace/record.h"
+
+struct prefix {			/* hash of a stack's frames from the outermost to some depth */
+	uint64_t h1, h2;
+};
+
+struct intern_node {
+	uint64_t h1;
+	uint32_t h2;		/* upper half */
+	uint32_t node;		/* 0: free */
+};
 
 struct intern {
 	struct frame *frames;		/* [nr_frames]; 0 is no frame */
 	size_t nr_frames, alloc_frames;
 	uint32_t *slots;		/* frame index, 0: free */
 	size_t alloc_slots;		/* power of two */
-	struct map nodes;		/* parent << 32 | frame -> node */
+	struct intern_node *nodes;
+	size_t alloc_nodes;		/* power of two */
 	uint32_t nr_nodes;		/* node 0 is none */
-
-	struct frame *last;		/* the stack interned before, outermost first */
-	uint32_t *last_nodes;
-	size_t nr_last, alloc_last;
+	struct prefix *prefixes;	/* of the stack in hand */
+	size_t alloc_prefixes;
 
 	struct buf new_frames, new_nodes;	/* elements of the FRAMES and NODES records to come */
 	uint32_t first_new_frame, first_new_node, nr_new_runs;

@@ -48,7 +48,7 @@ struct walk {
 	uint64_t gap_end;		/* of the latest gap: one that adjoins is the same place */
 
 	z_stream z;
-	uint8_t *raw;			/* [TRF_MAX_RAW] */
+	uint8_t *raw, *rows;		/* [TRF_MAX_RAW], made when first needed */
 };
 
 /* len bytes at off, or NULL; until the next call. */
@@ -216,30 +216,65 @@ bool walk_is(const struct walk_chunk *c, const char *type)
 	return !memcmp(c->h.type, type, sizeof(c->h.type));
 }
 
-const uint8_t *walk_payload(struct walk *w, const struct walk_chunk *c)
+static bool inflate_payload(struct walk *w, const struct walk_chunk *c)
 {
 	z_stream *z = &w->z;
-	uint64_t end = c->off + sizeof(c->h) + c->h.stored_len;
 
-	if (!(c->h.flags & ~TRF_KNOWN_FLAGS) && !(c->h.flags & TRF_ZLIB) && c->h.stored_len == c->h.raw_len)
-		return c->stored;
-	if (c->h.flags == TRF_ZLIB) {
-		if (!w->raw) {
-			w->raw = xmalloc(TRF_MAX_RAW);
-			if (inflateInit(z) != Z_OK)
-				return NULL;
-		}
-		inflateReset(z);
-		z->next_in = (Bytef *)c->stored;
-		z->avail_in = c->h.stored_len;
-		z->next_out = w->raw;
-		z->avail_out = c->h.raw_len;
-		if (inflate(z, Z_FINISH) == Z_STREAM_END && z->total_out == c->h.raw_len)
-			return w->raw;
+	if (!w->raw) {
+		if (inflateInit(z) != Z_OK)
+			return false;
+		w->raw = xmalloc(TRF_MAX_RAW);
 	}
-	gap(w, NULL, c->off, end - c->off, "chunk %u '%.4s' cannot be decompressed", c->h.seq,
-	    (char *)c->h.type);
-	return NULL;
+	inflateReset(z);
+	z->next_in = (Bytef *)c->stored;
+	z->avail_in = c->h.stored_len;
+	z->next_out = w->raw;
+	z->avail_out = c->h.raw_len;
+	return inflate(z, Z_FINISH) == Z_STREAM_END && z->total_out == c->h.raw_len;
+}
+
+/* Columns of bytes to rows, a word at a time: len bytes, stride a multiple of 4. */
+static void untranspose(uint8_t *rows, const uint8_t *columns, size_t len, size_t stride)
+{
+	size_t nr = len / stride, i, k;
+
+	for (k = 0; k < stride; k += 4) {
+		const uint8_t *c = columns + k * nr;
+
+		for (i = 0; i < nr; i++) {
+			uint32_t v = c[i] | c[nr + i] << 8 | c[2 * nr + i] << 16 | (uint32_t)c[3 * nr + i] << 24;
+
+			memcpy(rows + i * stride + k, &v, 4);
+		}
+	}
+	memcpy(rows + nr * stride, columns + nr * stride, len - nr * stride);
+}
+
+const uint8_t *walk_payload(struct walk *w, const struct walk_chunk *c)
+{
+	const struct trf_chunk *h = &c->h;
+	const uint8_t *p = NULL;
+
+	if (!(h->flags & ~TRF_KNOWN_FLAGS)) {
+		if (!(h->flags & TRF_ZLIB))
+			p = h->stored_len == h->raw_len ? c->stored : NULL;
+		else if (inflate_payload(w, c))
+			p = w->raw;
+	}
+	if (p && h->flags & TRF_TRANSPOSED) {
+		if (h->stride && h->stride <= TRF_MAX_STRIDE && !(h->stride & 3)) {
+			if (!w->rows)
+				w->rows = xmalloc(TRF_MAX_RAW);
+			untranspose(w->rows, p, h->raw_len, h->stride);
+			p = w->rows;
+		} else {
+			p = NULL;
+		}
+	}
+	if (!p)
+		gap(w, NULL, c->off, sizeof(*h) + h->stored_len, "chunk %u '%.4s' cannot be decoded (flags 0x%x)",
+		    h->seq, (const char *)h->type, h->flags);
+	return p;
 }
 
 int walk_record(struct span *s, const uint8_t *start, struct walk_record *r)
@@ -379,6 +414,7 @@ void walk_close(struct walk *w)
 	if (w->raw)
 		inflateEnd(&w->z);
 	free(w->raw);
+	free(w->rows);
 	free(w->window);
 	buf_release(&w->own);
 	free(w->path);
