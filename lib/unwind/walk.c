@@ -80,12 +80,22 @@ static bool find_cfa(struct walk *w, const struct row *row, uint64_t *cfa)
 	return false;
 }
 
-/* What register reg was in the caller; *known false: nobody knows. False: w->why. */
+/*
+ * What register reg was in the caller; *known false: nobody knows. False: w->why.
+ *
+ * Epilogues restore registers one by one, and compilers do not say so: the rule still names a
+ * slot that is below the stack pointer now.  The register has its value back then, while the
+ * slot is not in the copy, which starts at the stack pointer.
+ */
 static bool apply(struct walk *w, const struct row *row, const struct rule *r, unsigned int reg,
 		  uint64_t cfa, uint64_t *v, bool *known)
 {
+	uint8_t kind = r->kind;
+
+	if (kind == RULE_AT_CFA && cfa + r->val < w->regs->sp && reg != w->mod->cpu->ra)
+		kind = RULE_SAME;
 	*known = true;
-	switch (r->kind) {
+	switch (kind) {
 	case RULE_AT_CFA:
 		return read_saved(w, cfa + r->val, v);
 	case RULE_IS_CFA:
