@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * intern.h - call stacks stored once: a stack is a node of a tree, (parent, frame), and
+ * what is new since the last intern_take() lies encoded in two buffers.
+ */
+#ifndef TRACE_INTERN_H
+#define TRACE_INTERN_H
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "trace/record.h"
+
+struct intern {
+	struct frame *frames;		/* [nr_frames]; 0 is no frame */
+	size_t nr_frames, alloc_frames;
+	uint32_t *slots;		/* frame index, 0: free */
+	size_t alloc_slots;		/* power of two */
+	struct map nodes;		/* parent << 32 | frame -> node */
+	uint32_t nr_nodes;		/* node 0 is none */
+
+	struct frame *last;		/* the stack interned before, outermost first */
+	uint32_t *last_nodes;
+	size_t nr_last, alloc_last;
+
+	struct buf new_frames, new_nodes;	/* elements of the FRAMES and NODES records to come */
+	uint32_t first_new_frame, first_new_node, nr_new_runs;
+	uint64_t last_b[FRAME_NR];		/* what the next frame's b is a difference to */
+
+	void (*on_frame)(void *ctx, const struct frame *f);	/* a frame new in this epoch */
+	void *ctx;
+};
+
+void intern_init(struct intern *in);
+void intern_release(struct intern *in);
+/* Forgets all: a new epoch. */
+void intern_reset(struct intern *in);
+/* Node of the stack; outermost frame first, nr > 0. */
+uint32_t intern_stack(struct intern *in, const struct frame *frames, size_t nr);
+/* Memory in use, without what is pending. */
+size_t intern_bytes(const struct intern *in);
+/* What was pending is written; the next elements begin new records. */
+void intern_taken(struct intern *in);
+
+#endif
