@@ -19,7 +19,7 @@
 
 const struct command_group command_groups[] = {
 	{ "Measure", { NULL } },
-	{ "See what was measured", { NULL } },
+	{ "See what was measured", { &cmd_report, NULL } },
 	{ "Find out more", { &cmd_help, &cmd_version } },
 	{ NULL, { NULL } }
 };
