@@ -91,7 +91,7 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	struct thread *th;
 	struct java *j;
 
-	merge_drain(c->ev.rings, 2 * c->ev.nr_cpus, clock_mono_ns(), collect_record, c);
+	collect_merge(c, clock_mono_ns());
 	th = tasks_get(&c->tasks, pid, tid, clock_mono_ns());
 	j = java_new(jvm, th->proc);
 	j->next = c->javas;
@@ -117,8 +117,9 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 
 	if (!j)
 		return;
+	collect_merge(c, s->time_ns);	/* what was mapped and forked before it */
 	th = tasks_find(&c->tasks, s->tid);
-	if (!th || th->proc != j->proc)		/* its fork record is still in a ring */
+	if (!th || th->proc != j->proc)
 		th = tasks_get(&c->tasks, j->proc->pid, s->tid, s->time_ns);
 	nr = stack_java(c, j, s, c->frames);
 	java_user_half(j, th, s->time_ns, s->event, c->frames, nr);
@@ -236,7 +237,7 @@ int agents_open(struct collect *c, struct err *e)
 	struct jvm_server_opts o = {
 		.sample = c->o->java == JAVA_SAMPLE,
 		.max_depth = c->o->java_depth,
-		.max_stack_bytes = 16 * 1024,
+		.max_stack_bytes = 64 * 1024,
 		.ring_bytes = 1 << 20,
 	};
 	int r;
@@ -247,7 +248,6 @@ int agents_open(struct collect *c, struct err *e)
 	return r ? r : jvm_server_setenv(c->jvm, e);
 }
 
-/* User halves first: their kernel halves lie in the rings until collect_drain() takes them. */
 void agents_drain(struct collect *c)
 {
 	if (!c->jvm)

@@ -40,12 +40,21 @@ struct loop {
 	sigset_t old_mask;
 };
 
-void collect_drain(struct collect *c, bool all)
+void collect_merge(struct collect *c, uint64_t until_ns)
+{
+	if (until_ns <= c->merged_ns)
+		return;
+	c->merged_ns = until_ns;
+	merge_drain(c->ev.rings, 2 * c->ev.nr_cpus, until_ns, collect_record, c);
+}
+
+/* Everything that is not younger than the drain before; all: everything. */
+static void drain(struct collect *c, bool all)
 {
 	uint64_t now = clock_mono_ns(), until = all ? UINT64_MAX : c->drained_ns;
 
+	collect_merge(c, until);
 	agents_drain(c);
-	merge_drain(c->ev.rings, 2 * c->ev.nr_cpus, until, collect_record, c);
 	agents_join(c, until, all);
 	c->drained_ns = now;
 }
@@ -157,7 +166,7 @@ static void run_loop(struct loop *l)
 		for (i = 0; i < n; i++)
 			if (evs[i].data.fd == l->signal_fd)
 				on_signals(l);
-		collect_drain(c, false);
+		drain(c, false);
 		if (c->drained_ns - l->flushed_ns > FLUSH_NS) {
 			trace_writer_flush(c->w);
 			l->flushed_ns = c->drained_ns;
@@ -414,7 +423,7 @@ static void stop_events(struct collect *c)
 	for (i = 0; i < c->ev.nr_sets; i++)
 		if (!c->ev.sets[i].closed)
 			evset_enable(&c->ev, i + 1, false);
-	collect_drain(c, true);
+	drain(c, true);
 	for (i = 0; i < c->ev.nr_sets; i++)
 		if (!c->ev.sets[i].closed)
 			evset_close(&c->ev, i + 1);

@@ -102,6 +102,15 @@ static void split_chain(const struct perf_sample *ps, const uint64_t **kernel, s
 	}
 }
 
+/*
+ * While execve builds the new image the user registers are still those of the old one, whose
+ * memory is gone: there is no user stack then, and that is not a gap.
+ */
+static bool inside_exec(const struct thread *th, const struct perf_sample *ps)
+{
+	return !ps->user && (!ps->stack.len || (th->proc->execed && !maps_find(&th->proc->maps, ps->regs.pc)));
+}
+
 /* User part, then kernel part, outermost first. */
 static size_t sample_frames(struct collect *c, struct thread *th, struct perf_sample *ps, bool trap)
 {
@@ -118,7 +127,7 @@ static size_t sample_frames(struct collect *c, struct thread *th, struct perf_sa
 		kernel = &ps->ip;
 		nr_kernel = 1;
 	}
-	if (ps->has_regs)
+	if (ps->has_regs && !inside_exec(th, ps))
 		nr = stack_user_dwarf(c, th->proc, &ps->regs, &ps->stack, c->frames);
 	else if (nr_user)
 		nr = stack_user_chain(c, th->proc, user, nr_user, c->frames);

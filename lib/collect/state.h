@@ -28,6 +28,7 @@ struct collect {
 	struct java *javas;
 	uint32_t main_set;
 	uint64_t drained_ns;		/* when the last drain began */
+	uint64_t merged_ns;		/* the rings' records are handled up to here */
 	struct unwind_frame unwound[MAX_USER_FRAMES];
 	struct frame frames[MAX_FRAMES];
 };
@@ -50,7 +51,7 @@ void agents_drain(struct collect *c);
 /* Joins halves of samples not younger than until_ns; last: also those that lack one. */
 void agents_join(struct collect *c, uint64_t until_ns, bool last);
 
-/* collect.c: everything that is not younger than the drain before; all: everything. */
-void collect_drain(struct collect *c, bool all);
+/* collect.c: the rings' records that are not younger than until_ns. */
+void collect_merge(struct collect *c, uint64_t until_ns);
 
 #endif

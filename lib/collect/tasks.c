@@ -51,6 +51,7 @@ static struct proc *add_proc(struct tasks *t, int pid, const struct proc *parent
 
 	p->id = r.proc;
 	p->pid = pid;
+	p->execed = exec;
 	*t->procs_tail = p;
 	t->procs_tail = &p->next;
 	trace_write_proc(t->w, &r);
@@ -210,16 +211,23 @@ struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns)
 	if (tid == pid)
 		return leader;
 	proc_line(comm, sizeof(comm), "/proc/%d/task/%d/comm", pid, tid);
-	return add_thread(t, leader->proc, tid, comm, time_ns);
+	th = add_thread(t, leader->proc, tid, comm, time_ns);
+	th->provisional = true;
+	return th;
 }
 
 struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid, uint64_t time_ns)
 {
-	struct thread *parent = tasks_find(t, ptid), *th;
+	struct thread *parent = tasks_find(t, ptid), *th = tasks_find(t, tid);
 	struct proc *p;
 
 	if (!parent)
 		parent = tasks_get(t, ppid, ptid, time_ns);
+	if (th && th->provisional && th->proc->pid == pid) {	/* an agent spoke of it first */
+		th->provisional = false;
+		th->evset = parent->evset;
+		return th;
+	}
 	if (pid == ppid) {
 		p = parent->proc;
 	} else {
@@ -278,5 +286,7 @@ void tasks_mmap(struct tasks *t, const struct module_id *id, uint64_t pgoff, int
 
 void tasks_java_name(struct tasks *t, struct thread *th, const char *name, uint64_t time_ns)
 {
-	write_name(t, th, name, true, time_ns);
+	/* How HotSpot names the main thread once main() has returned: for its samples it stays "main". */
+	if (strcmp(name, "DestroyJavaVM"))
+		write_name(t, th, name, true, time_ns);
 }

@@ -21,6 +21,7 @@ struct pending;			/* java.h: halves of samples that wait for the other */
 struct proc {
 	uint32_t id;		/* in the trace */
 	int pid;
+	bool execed;		/* begun by an exec, not by a fork */
 	bool has_anon_hits;	/* samples in code without a file: a perf map may name it */
 	struct maps maps;
 	struct java *java;	/* NULL: no agent in it */
@@ -32,6 +33,7 @@ struct thread {
 	int tid;
 	bool dead;
 	char comm[16];
+	bool provisional;	/* read from /proc; its fork record is still to come */
 	uint32_t evset;		/* the event set that samples it, 0 none */
 	struct proc *proc;
 	struct pending *kernel, **kernel_tail;	/* Java threads only: see java.h */
