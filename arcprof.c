@@ -20,7 +20,7 @@
 const struct command_group command_groups[] = {
 	{ "Measure", { NULL } },
 	{ "See what was measured", { NULL } },
-	{ "Find out more", { &cmd_help, &cmd_version } },
+	{ "Find out more", { &cmd_doctor, &cmd_help, &cmd_version } },
 	{ NULL, { NULL } }
 };
 
