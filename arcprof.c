@@ -19,7 +19,7 @@
 
 const struct command_group command_groups[] = {
 	{ "Measure", { NULL } },
-	{ "See what was measured", { NULL } },
+	{ "See what was measured", { &cmd_report, &cmd_dump } },
 	{ "Find out more", { &cmd_doctor, &cmd_help, &cmd_version } },
 	{ NULL, { NULL } }
 };
