@@ -68,7 +68,7 @@ $(BUILD)/version.h: FORCE
 	@mkdir -p $(@D)
 	@sh ./GIT-VERSION-GEN $@
 
-$(BUILD)/arcprof.o $(BUILD)/cmd/version.o: $(BUILD)/version.h
+$(BUILD)/arcprof.o $(BUILD)/cmd/version.o $(BUILD)/cmd/doctor.o: $(BUILD)/version.h
 
 clean:
 	rm -rf build

@@ -20,7 +20,7 @@
 const struct command_group command_groups[] = {
 	{ "Measure", { &cmd_record } },
 	{ "See what was measured", { &cmd_report, &cmd_dump } },
-	{ "Find out more", { &cmd_help, &cmd_version } },
+	{ "Find out more", { &cmd_doctor, &cmd_help, &cmd_version } },
 	{ NULL, { NULL } }
 };
 
