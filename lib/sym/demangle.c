@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sym/demangle.h"
+#include "sym/rust.h"
 
 enum { OUTPUT_MAX = 1 << 16 };	/* substitutions can make a short name grow without end */
 
@@ -48,7 +49,8 @@ static int demangle_cpp(const char *name, struct buf *out)
 
 void demangle(const char *name, struct buf *out)
 {
-	if (!strncmp(name, "_Z", 2) && !demangle_cpp(name, out))
+	if (rust_demangle_legacy(name, out) || rust_demangle_v0(name, out))
 		return;
-	buf_str(out, name);
+	if (strncmp(name, "_Z", 2) || demangle_cpp(name, out))
+		buf_str(out, name);
 }
