@@ -144,15 +144,15 @@ static uint64_t search(struct walk *w, uint64_t off)
 	return w->size;
 }
 
-/* Where to go on when the payload of the chunk at off is not what its header promises. */
+/*
+ * Where to go on when the payload of the chunk at off is not what its header promises: bytes may
+ * be missing from it, so the next chunk may begin inside.
+ */
 static uint64_t after_bad_payload(struct walk *w, uint64_t off, const struct trf_chunk *h)
 {
-	uint64_t next = off + sizeof(*h) + h->stored_len;
-	struct trf_chunk other;
-
-	if (next <= w->size && (next == w->size || header_at(w, next, &other) || w->checked / RESCAN > w->size))
-		return next;
-	return search(w, off + sizeof(h->magic));	/* bytes were lost or added */
+	if (w->checked / RESCAN > w->size)
+		return off + sizeof(*h) + h->stored_len;
+	return search(w, off + sizeof(h->magic));
 }
 
 void walk_rewind(struct walk *w)
