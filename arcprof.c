@@ -18,9 +18,9 @@
 #include "version.h"
 
 const struct command_group command_groups[] = {
-	{ "Measure", { NULL } },
-	{ "See what was measured", { &cmd_dump } },
-	{ "Find out more", { &cmd_help, &cmd_version } },
+	{ "Measure", { &cmd_record } },
+	{ "See what was measured", { &cmd_report, &cmd_dump } },
+	{ "Find out more", { &cmd_doctor, &cmd_help, &cmd_version } },
 	{ NULL, { NULL } }
 };
 

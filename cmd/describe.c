@@ -72,7 +72,7 @@ static void print_values(const struct command *c)
 	command_opts_release(&f);
 }
 
-/* "--output<TAB>-o<TAB>what it does", for shells that show explanations. */
+/* "--output<TAB>what it does<TAB>-o", for shells that show explanations. */
 static void print_help_lines(const struct command *c)
 {
 	struct command_opts f;
@@ -81,7 +81,7 @@ static void print_help_lines(const struct command *c)
 	command_opts_init(&f, c);
 	for (o = f.table; o->type != OPT_TYPE_END; o++)
 		if (o->type != OPT_TYPE_GROUP && o->name)
-			printf("--%s\t%s%.1s\t%s\n", o->name, o->letter ? "-" : "", &o->letter, o->help);
+			printf("--%s\t%s\t%s%.1s\n", o->name, o->help, o->letter ? "-" : "", &o->letter);
 	command_opts_release(&f);
 }
 

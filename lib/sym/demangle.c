@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * demangle.c - which language a linkage name is of, and C++ by the compiler's own library.
+ */
+#include <setjmp.h>
+#include <string.h>
+
+#include "sym/demangle.h"
+#include "sym/rust.h"
+
+enum { OUTPUT_MAX = 1 << 16 };	/* substitutions can make a short name grow without end */
+
+/* Of libsupc++: as __cxa_demangle(), in pieces and without allocating. */
+int __gcclibcxx_demangle_callback(const char *name, void (*piece)(const char *, size_t, void *), void *ctx);
+
+struct output {
+	struct buf *out;
+	size_t start;
+	jmp_buf enough;
+};
+
+static void take_piece(const char *s, size_t len, void *ctx)
+{
+	struct output *o = ctx;
+
+	if (o->out->len - o->start + len > OUTPUT_MAX)
+		longjmp(o->enough, 1);
+	buf_add(o->out, s, len);
+}
+
+static void rewind_to(struct buf *b, size_t len)
+{
+	b->len = len;
+	if (b->data)
+		b->data[len] = '\0';
+}
+
+static int demangle_cpp(const char *name, struct buf *out)
+{
+	struct output o = { .out = out, .start = out->len };
+	int r = -1;
+
+	if (!setjmp(o.enough))
+		r = __gcclibcxx_demangle_callback(name, take_piece, &o);
+	if (r)
+		rewind_to(out, o.start);
+	return r;
+}
+
+void demangle(const char *name, struct buf *out)
+{
+	if (rust_demangle_legacy(name, out) || rust_demangle_v0(name, out))
+		return;
+	if (strncmp(name, "_Z", 2) || demangle_cpp(name, out))
+		buf_str(out, name);
+}

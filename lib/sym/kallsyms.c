@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * kallsyms.c - /proc/kallsyms: "address type name[\t[module]]" a line.
+ *
+ * Only text is kept; what else there is says where a function ends.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "sym/kallsyms.h"
+
+enum { GAP_MAX = 1 << 20 };	/* no function is longer: beyond is somebody else's memory */
+
+struct line {
+	uint64_t addr;
+	char type;
+	const char *name, *module;
+	size_t name_len, module_len;
+};
+
+struct kallsyms {
+	char *text;		/* names, terminated in place */
+	struct ksym *syms;	/* sorted */
+	size_t nr_syms, alloc_syms;
+};
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+/* False: not such a line. end is that of the line. */
+static bool parse_line(const char *p, const char *end, struct line *l)
+{
+	int d, nr = 0;
+
+	memset(l, 0, sizeof(*l));
+	for (; p < end && (d = hex_digit(*p)) >= 0; p++, nr++)
+		l->addr = l->addr << 4 | d;
+	if (!nr || nr > 16 || end - p < 4 || p[0] != ' ' || p[2] != ' ')
+		return false;
+	l->type = p[1];
+	l->name = p += 3;
+	while (p < end && *p != '\t' && *p != ' ')
+		p++;
+	l->name_len = p - l->name;
+	while (p < end && (*p == '\t' || *p == ' '))
+		p++;
+	if (p < end && *p == '[' && end[-1] == ']') {
+		l->module = p + 1;
+		l->module_len = end - p - 2;
+	}
+	return l->name_len;
+}
+
+static bool is_text(char type)
+{
+	return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct ksym *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+/* Names end where a blank or the line's end was. */
+static const char *terminate(char *text, const char *base, const char *s, size_t len)
+{
+	char *own = text + (s - base);
+
+	own[len] = '\0';
+	return own;
+}
+
+/* Data symbols are entries without name until sizes are known. */
+static void take_line(struct kallsyms *k, const char *text, const struct line *l)
+{
+	struct ksym s = { .addr = l->addr, .module = "" };
+
+	if (!l->addr)
+		return;
+	if (is_text(l->type)) {
+		s.name = terminate(k->text, text, l->name, l->name_len);
+		if (l->module)
+			s.module = terminate(k->text, text, l->module, l->module_len);
+	}
+	VEC_GROW(k->syms, k->nr_syms, k->alloc_syms);
+	k->syms[k->nr_syms++] = s;
+}
+
+/* Of several names of one address: fewer leading underscores, then the one listed first. */
+static bool better(const struct ksym *a, const struct ksym *b)
+{
+	if (!a->name || !b->name)
+		return a->name;
+	return strspn(a->name, "_") < strspn(b->name, "_");
+}
+
+static void finish(struct kallsyms *k)
+{
+	size_t i, n = 0;
+	bool sorted = true;
+
+	for (i = 1; i < k->nr_syms && sorted; i++)
+		sorted = k->syms[i - 1].addr <= k->syms[i].addr;
+	if (!sorted)
+		qsort(k->syms, k->nr_syms, sizeof(*k->syms), by_addr);
+	for (i = 0; i < k->nr_syms; i++) {
+		if (!n || k->syms[n - 1].addr != k->syms[i].addr)
+			k->syms[n++] = k->syms[i];
+		else if (better(&k->syms[i], &k->syms[n - 1]))
+			k->syms[n - 1] = k->syms[i];
+	}
+	k->nr_syms = n;
+	for (i = n = 0; i < k->nr_syms; i++) {
+		struct ksym *s = &k->syms[i];
+		uint64_t page = ((s->addr | 4095) + 1) - s->addr;
+
+		s->size = i + 1 < k->nr_syms ? s[1].addr - s->addr : page;
+		if (s->size > GAP_MAX)
+			s->size = page;
+	}
+	for (i = 0; i < k->nr_syms; i++)
+		if (k->syms[i].name)
+			k->syms[n++] = k->syms[i];
+	k->nr_syms = n;
+}
+
+int kallsyms_parse(struct kallsyms **out, const char *text, size_t len, struct err *e)
+{
+	const char *p = text, *end = text + len;
+	struct kallsyms *k = xcalloc(1, sizeof(*k));
+	bool hidden = false;
+
+	*out = NULL;
+	k->text = xmalloc(len + 1);
+	memcpy(k->text, text, len);
+	k->text[len] = '\0';
+	while (p < end) {
+		const char *nl = memchr(p, '\n', end - p), *stop = nl ? nl : end;
+		struct line l;
+
+		if (parse_line(p, stop, &l)) {
+			hidden |= !l.addr && is_text(l.type);
+			take_line(k, text, &l);
+		}
+		p = stop + 1;
+	}
+	finish(k);
+	if (!k->nr_syms) {
+		kallsyms_close(k);
+		if (!hidden)
+			return err_set(e, ENODATA, "no kernel symbols");
+		err_set(e, EPERM, "the kernel hides its symbols' addresses");
+		err_hint(e, "run as root, or: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1");
+		return -e->code;
+	}
+	*out = k;
+	return 0;
+}
+
+int kallsyms_open(struct kallsyms **k, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int r = io_slurp("/proc/kallsyms", &b);
+
+	*k = NULL;
+	if (r)
+		r = err_set(e, -r, "/proc/kallsyms: %s", strerror(-r));
+	else
+		r = kallsyms_parse(k, b.data ? b.data : "", b.len, e);
+	buf_release(&b);
+	return r;
+}
+
+void kallsyms_close(struct kallsyms *k)
+{
+	if (!k)
+		return;
+	free(k->text);
+	free(k->syms);
+	free(k);
+}
+
+const struct ksym *kallsyms_find(const struct kallsyms *k, uint64_t addr)
+{
+	size_t lo = 0, hi = k->nr_syms;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (k->syms[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && addr - k->syms[lo - 1].addr < k->syms[lo - 1].size ? &k->syms[lo - 1] : NULL;
+}

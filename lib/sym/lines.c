@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * lines.c - file:line and inlined calls, by libdw.
+ *
+ * libdw answers a single question by walking the compilation unit from its start.  Here the
+ * units' ranges are sorted once a file, the functions of a unit once a unit, and the inlined
+ * calls of a function once a function, each when first asked for; so many addresses in a few
+ * functions cost little more than one each.
+ *
+ * Not there: split DWARF (.dwo files) is not followed; such units give lines, no inlines.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "sym/symfile_int.h"
+
+enum {
+	NEST_MAX = 64,		/* namespaces, blocks and inlined calls inside each other */
+	RANGES_MAX = 1 << 16,	/* of one entry */
+};
+
+struct range {
+	uint64_t lo, hi;	/* [lo, hi) */
+	uint32_t idx;		/* of the unit, or of the function in its unit */
+};
+
+struct inlined {
+	uint64_t lo, hi;
+	const char *func, *call_file;
+	uint32_t call_line;
+	uint32_t depth;		/* 0: inlined into the function itself */
+};
+
+struct func {
+	Dwarf_Off die;
+	bool loaded;
+	struct inlined *inl;
+	size_t nr_inl, alloc_inl;
+};
+
+struct unit {
+	Dwarf_Off die;
+	bool loaded, deep;
+	struct func *funcs;
+	size_t nr_funcs, alloc_funcs;
+	struct range *ranges;	/* sorted by lo */
+	size_t nr_ranges, alloc_ranges;
+};
+
+struct lines {
+	int fd;
+	Elf *elf;
+	Dwarf *dw;
+	struct unit *units;
+	size_t nr_units, alloc_units;
+	struct range *ranges;
+	size_t nr_ranges, alloc_ranges;
+};
+
+static int by_lo(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	if (x->lo != y->lo)
+		return x->lo < y->lo ? -1 : 1;
+	return x->hi < y->hi ? 1 : x->hi > y->hi ? -1 : 0;
+}
+
+/* The innermost range that covers addr; NULL: none. Ranges may nest a little. */
+static const struct range *find_range(const struct range *r, size_t nr, uint64_t addr)
+{
+	size_t lo = 0, hi = nr, back;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r[mid].lo <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (back = 0; back < 16 && back < lo; back++)
+		if (addr < r[lo - 1 - back].hi)
+			return &r[lo - 1 - back];
+	return NULL;
+}
+
+static void add_func_range(struct unit *u, uint64_t lo, uint64_t hi)
+{
+	VEC_GROW(u->ranges, u->nr_ranges, u->alloc_ranges);
+	u->ranges[u->nr_ranges++] = (struct range){ lo, hi, u->nr_funcs };
+}
+
+static void take_function(struct unit *u, Dwarf_Die *die)
+{
+	Dwarf_Addr base, lo, hi;
+	ptrdiff_t off = 0;
+	size_t before = u->nr_ranges, n;
+
+	for (n = 0; n < RANGES_MAX && (off = dwarf_ranges(die, off, &base, &lo, &hi)) > 0; n++)
+		if (hi > lo)
+			add_func_range(u, lo, hi);
+	if (u->nr_ranges == before)
+		return;		/* a declaration, or only inlined */
+	VEC_GROW(u->funcs, u->nr_funcs, u->alloc_funcs);
+	u->funcs[u->nr_funcs++] = (struct func){ .die = dwarf_dieoffset(die) };
+}
+
+static bool holds_functions(int tag, bool deep)
+{
+	switch (tag) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+	case DW_TAG_enumeration_type:
+	case DW_TAG_interface_type:
+	case DW_TAG_imported_unit:
+		return true;
+	case DW_TAG_subprogram:
+	case DW_TAG_lexical_block:
+	case DW_TAG_inlined_subroutine:
+		return deep;	/* nested functions, methods of local classes */
+	default:
+		return false;
+	}
+}
+
+static void take_functions(struct unit *u, Dwarf_Die *parent, int depth)
+{
+	Dwarf_Die die;
+
+	if (depth > NEST_MAX || dwarf_child(parent, &die))
+		return;
+	do {
+		int tag = dwarf_tag(&die);
+
+		if (tag == DW_TAG_subprogram)
+			take_function(u, &die);
+		if (holds_functions(tag, u->deep) && dwarf_haschildren(&die) > 0)
+			take_functions(u, &die, depth + 1);
+	} while (!dwarf_siblingof(&die, &die));
+}
+
+static void load_unit(struct lines *l, struct unit *u)
+{
+	Dwarf_Die die;
+	size_t i;
+
+	for (i = 0; i < u->nr_funcs; i++)
+		free(u->funcs[i].inl);
+	u->nr_funcs = u->nr_ranges = 0;
+	u->loaded = true;
+	if (dwarf_offdie(l->dw, u->die, &die))
+		take_functions(u, &die, 0);
+	if (u->nr_ranges)
+		qsort(u->ranges, u->nr_ranges, sizeof(*u->ranges), by_lo);
+}
+
+static struct func *find_func(struct lines *l, struct unit *u, uint64_t vaddr)
+{
+	const struct range *r;
+
+	if (!u->loaded)
+		load_unit(l, u);
+	r = find_range(u->ranges, u->nr_ranges, vaddr);
+	if (!r && !u->deep) {
+		u->deep = true;
+		load_unit(l, u);
+		r = find_range(u->ranges, u->nr_ranges, vaddr);
+	}
+	return r ? &u->funcs[r->idx] : NULL;
+}
+
+static const char *die_name(Dwarf_Die *die)
+{
+	static const unsigned int names[] = { DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name };
+	Dwarf_Attribute at;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *s = dwarf_attr_integrate(die, names[i], &at) ? dwarf_formstring(&at) : NULL;
+
+		if (s)
+			return s;
+	}
+	return "[no name]";
+}
+
+static uint64_t die_udata(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute at;
+	Dwarf_Word v;
+
+	return dwarf_attr(die, name, &at) && !dwarf_formudata(&at, &v) ? v : 0;
+}
+
+static const char *call_file(Dwarf_Die *unit, Dwarf_Die *die)
+{
+	Dwarf_Attribute at;
+	Dwarf_Files *files;
+	Dwarf_Word idx;
+	size_t nr;
+
+	if (!dwarf_attr(die, DW_AT_call_file, &at) || dwarf_formudata(&at, &idx) ||
+	    dwarf_getsrcfiles(unit, &files, &nr) || idx >= nr)
+		return NULL;
+	return dwarf_filesrc(files, idx, NULL, NULL);
+}
+
+static void take_inlined(struct func *f, Dwarf_Die *unit, Dwarf_Die *die, int depth)
+{
+	struct inlined in = { .depth = depth };
+	Dwarf_Addr base, lo, hi;
+	ptrdiff_t off = 0;
+	size_t n;
+
+	in.func = die_name(die);
+	in.call_file = call_file(unit, die);
+	in.call_line = die_udata(die, DW_AT_call_line);
+	for (n = 0; n < RANGES_MAX && (off = dwarf_ranges(die, off, &base, &lo, &hi)) > 0; n++) {
+		if (hi <= lo)
+			continue;
+		in.lo = lo;
+		in.hi = hi;
+		VEC_GROW(f->inl, f->nr_inl, f->alloc_inl);
+		f->inl[f->nr_inl++] = in;
+	}
+}
+
+static void take_inlines(struct func *f, Dwarf_Die *unit, Dwarf_Die *parent, int nest, int depth)
+{
+	Dwarf_Die die;
+
+	if (nest > NEST_MAX || dwarf_child(parent, &die))
+		return;
+	do {
+		int tag = dwarf_tag(&die);
+
+		if (tag == DW_TAG_inlined_subroutine) {
+			take_inlined(f, unit, &die, depth);
+			take_inlines(f, unit, &die, nest + 1, depth + 1);
+		} else if (tag == DW_TAG_lexical_block) {
+			take_inlines(f, unit, &die, nest + 1, depth);
+		}
+	} while (!dwarf_siblingof(&die, &die));
+}
+
+static void load_func(struct lines *l, const struct unit *u, struct func *f)
+{
+	Dwarf_Die unit, die;
+
+	f->loaded = true;
+	if (dwarf_offdie(l->dw, u->die, &unit) && dwarf_offdie(l->dw, f->die, &die))
+		take_inlines(f, &unit, &die, 0, 0);
+}
+
+/* The inlined calls around vaddr, outermost first. */
+static size_t inline_chain(const struct func *f, uint64_t vaddr, const struct inlined **chain)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < f->nr_inl && nr < NEST_MAX; i++)
+		if (vaddr >= f->inl[i].lo && vaddr < f->inl[i].hi && f->inl[i].depth == nr)
+			chain[nr++] = &f->inl[i];
+	return nr;
+}
+
+static bool source_line(struct lines *l, const struct unit *u, uint64_t vaddr, struct srcline *out)
+{
+	Dwarf_Line *line;
+	Dwarf_Die die;
+	int nr;
+
+	out->file = NULL;
+	out->line = 0;
+	if (!dwarf_offdie(l->dw, u->die, &die))
+		return false;
+	line = dwarf_getsrc_die(&die, vaddr);
+	if (!line)
+		return false;
+	out->file = dwarf_linesrc(line, NULL, NULL);
+	if (!dwarf_lineno(line, &nr) && nr > 0)
+		out->line = nr;
+	return true;
+}
+
+size_t lines_find(struct lines *l, uint64_t vaddr, struct srcline *out, size_t max)
+{
+	const struct range *r = find_range(l->ranges, l->nr_ranges, vaddr);
+	const struct inlined *chain[NEST_MAX];
+	struct srcline site;
+	struct func *f;
+	struct unit *u;
+	size_t nr = 0, i;
+	bool have;
+
+	if (!r)
+		return 0;
+	u = &l->units[r->idx];
+	have = source_line(l, u, vaddr, &site);
+	f = find_func(l, u, vaddr);
+	if (f && !f->loaded)
+		load_func(l, u, f);
+	if (f)
+		nr = inline_chain(f, vaddr, chain);
+	if (!have && !nr)
+		return 0;
+	for (i = 0; i < nr && i < max; i++) {
+		const struct inlined *in = chain[nr - 1 - i];
+
+		site.func = in->func;
+		out[i] = site;
+		site.file = in->call_file;
+		site.line = in->call_line;
+	}
+	if (i < max) {
+		site.func = NULL;
+		out[i++] = site;
+	}
+	return i;
+}
+
+static void take_unit(struct lines *l, Dwarf_Die *die)
+{
+	Dwarf_Addr base, lo, hi;
+	ptrdiff_t off = 0;
+	size_t before = l->nr_ranges, n;
+
+	for (n = 0; n < RANGES_MAX * 16 && (off = dwarf_ranges(die, off, &base, &lo, &hi)) > 0; n++) {
+		if (hi <= lo)
+			continue;
+		VEC_GROW(l->ranges, l->nr_ranges, l->alloc_ranges);
+		l->ranges[l->nr_ranges++] = (struct range){ lo, hi, l->nr_units };
+	}
+	if (l->nr_ranges == before)
+		return;
+	VEC_GROW(l->units, l->nr_units, l->alloc_units);
+	l->units[l->nr_units++] = (struct unit){ .die = dwarf_dieoffset(die) };
+}
+
+static void load_units(struct lines *l)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+	uint8_t type;
+
+	while (!dwarf_get_units(l->dw, cu, &cu, NULL, &type, &die, NULL))
+		if (type == DW_UT_compile || type == DW_UT_skeleton || type == DW_UT_partial)
+			take_unit(l, &die);
+	if (l->nr_ranges)
+		qsort(l->ranges, l->nr_ranges, sizeof(*l->ranges), by_lo);
+}
+
+static const struct image *image_with_lines(struct symfile *f)
+{
+	const struct image *debug;
+
+	if (image_section(&f->im, ".debug_info") || image_section(&f->im, ".zdebug_info"))
+		return &f->im;
+	debug = symfile_debug_image(f);
+	if (debug && (image_section(debug, ".debug_info") || image_section(debug, ".zdebug_info")))
+		return debug;
+	return NULL;
+}
+
+struct lines *lines_new(struct symfile *f)
+{
+	const struct image *im = image_with_lines(f);
+	struct lines *l;
+
+	if (!im || elf_version(EV_CURRENT) == EV_NONE)
+		return NULL;
+	l = xcalloc(1, sizeof(*l));
+	l->fd = -1;
+	if (im->fd < 0) {
+		l->elf = elf_memory((char *)im->mem, im->len);
+	} else {
+		l->fd = fcntl(im->fd, F_DUPFD_CLOEXEC, 3);
+		l->elf = l->fd < 0 ? NULL : elf_begin(l->fd, ELF_C_READ, NULL);
+	}
+	l->dw = l->elf ? dwarf_begin_elf(l->elf, DWARF_C_READ, NULL) : NULL;
+	if (l->dw)
+		load_units(l);
+	if (!l->nr_units) {
+		lines_free(l);
+		return NULL;
+	}
+	return l;
+}
+
+void lines_free(struct lines *l)
+{
+	size_t i, j;
+
+	if (!l)
+		return;
+	for (i = 0; i < l->nr_units; i++) {
+		for (j = 0; j < l->units[i].nr_funcs; j++)
+			free(l->units[i].funcs[j].inl);
+		free(l->units[i].funcs);
+		free(l->units[i].ranges);
+	}
+	free(l->units);
+	free(l->ranges);
+	if (l->dw)
+		dwarf_end(l->dw);
+	if (l->elf)
+		elf_end(l->elf);
+	if (l->fd >= 0)
+		close(l->fd);
+	free(l);
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * symfile.c - one ELF file: opening, symbols, and the way to its lines and rules.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "sym/symfile_int.h"
+
+static struct symfile *new_symfile(const char *root, const char *path)
+{
+	struct symfile *f = xcalloc(1, sizeof(*f));
+
+	f->im.fd = f->debug.fd = -1;
+	f->root = xstrdup(root ? root : "");
+	f->path = xstrdup(path ? path : "");
+	return f;
+}
+
+int symfile_open(struct symfile **out, const char *root, const char *path, const uint8_t *want_id,
+		 size_t want_len, struct err *e)
+{
+	int fd = debugfile_open_below(root, path);
+	struct symfile *f;
+	int r;
+
+	*out = NULL;
+	if (fd < 0)
+		return err_errno(e, "%s", path);
+	r = symfile_open_fd(&f, fd, root, path, e);
+	close(fd);
+	if (r)
+		return r;
+	if (want_id && (f->id_len != MIN(want_len, BUILD_ID_MAX) ||
+			memcmp(f->id, want_id, f->id_len))) {
+		symfile_close(f);
+		return err_set(e, ESTALE, "%s: not the file that was running (its build-id differs)",
+			       path);
+	}
+	*out = f;
+	return 0;
+}
+
+int symfile_open_fd(struct symfile **out, int fd, const char *root, const char *path, struct err *e)
+{
+	int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	struct symfile *f;
+
+	*out = NULL;
+	if (own < 0)
+		return err_errno(e, "%s", path);
+	f = new_symfile(root, path);
+	if (image_open_fd(&f->im, own, path, e)) {
+		symfile_close(f);
+		return -e->code;
+	}
+	f->id_len = image_build_id(&f->im, f->id, sizeof(f->id));
+	*out = f;
+	return 0;
+}
+
+int symfile_open_memory(struct symfile **out, const void *data, size_t len, const char *name,
+			struct err *e)
+{
+	struct symfile *f = new_symfile("", name);
+
+	*out = NULL;
+	if (image_open_memory(&f->im, data, len, NULL, name, e)) {
+		symfile_close(f);
+		return -e->code;
+	}
+	f->id_len = image_build_id(&f->im, f->id, sizeof(f->id));
+	*out = f;
+	return 0;
+}
+
+void symfile_close(struct symfile *f)
+{
+	if (!f)
+		return;
+	lines_free(f->lines);
+	cfi_release(&f->eh);
+	cfi_release(&f->frame);
+	symtab_release(&f->symtab);
+	image_close(&f->debug);
+	image_close(&f->im);
+	arena_release(&f->names);
+	map_release(&f->made);
+	free(f->made_names);
+	free(f->debug_path);
+	free(f->root);
+	free(f->path);
+	free(f);
+}
+
+const uint8_t *symfile_build_id(const struct symfile *f, size_t *len)
+{
+	*len = f->id_len;
+	return f->id_len ? f->id : NULL;
+}
+
+uint64_t symfile_off_to_vaddr(const struct symfile *f, uint64_t off)
+{
+	return image_off_to_vaddr(&f->im, off);
+}
+
+uint64_t symfile_vaddr_to_off(const struct symfile *f, uint64_t vaddr)
+{
+	return image_vaddr_to_off(&f->im, vaddr);
+}
+
+const struct image *symfile_image(const struct symfile *f)
+{
+	return &f->im;
+}
+
+const struct image *symfile_debug_image(struct symfile *f)
+{
+	if (!f->debug_tried) {
+		f->debug_tried = true;
+		if (!debugfile_find(f, &f->debug, &f->debug_path))
+			f->debug.nr_secs = 0;
+	}
+	return f->debug.nr_secs ? &f->debug : NULL;
+}
+
+/* .debug_frame is looked for in the debug file too; .eh_frame is always in the file. */
+const struct cfi *symfile_cfi(struct symfile *f, bool eh)
+{
+	struct cfi *c = eh ? &f->eh : &f->frame;
+	bool *tried = eh ? &f->eh_tried : &f->frame_tried;
+	const struct image *debug;
+	struct err e;
+
+	if (!*tried) {
+		*tried = true;
+		if (cfi_load(c, &f->im, &f->im, eh, &e) && !eh) {
+			debug = symfile_debug_image(f);
+			if (debug)
+				cfi_load(c, debug, &f->im, false, &e);
+		}
+	}
+	return c->nr_entries ? c : NULL;
+}
+
+static void load_symbols(struct symfile *f)
+{
+	const struct image *debug;
+	struct err e;
+
+	f->symbols_tried = true;
+	if (!symtab_load(&f->symtab, &f->im, &f->im, ".symtab", &e)) {
+		f->source = ".symtab";
+	} else if ((debug = symfile_debug_image(f)) &&
+		   !symtab_load(&f->symtab, debug, &f->im, ".symtab", &e)) {
+		f->source = ".symtab of the debug file";
+	} else {
+		/* What .gnu_debugdata has is what .dynsym has not. */
+		if (!symtab_load(&f->symtab, &f->im, &f->im, ".dynsym", &e))
+			f->source = ".dynsym";
+		if (!debugfile_minimal(&f->symtab, &f->im, &e))
+			f->source = ".gnu_debugdata";
+	}
+	symtab_finish(&f->symtab, &f->im);
+	plt_add(&f->symtab, &f->im);
+	if (!f->source)
+		f->source = symfile_cfi(f, true) || symfile_cfi(f, false) ? "CFI" : "none";
+}
+
+const char *symfile_symbol_source(struct symfile *f)
+{
+	if (!f->symbols_tried)
+		load_symbols(f);
+	return f->source;
+}
+
+/* "libfoo.so.1+0x1234", made once a function. */
+static const char *made_name(struct symfile *f, uint64_t start)
+{
+	const char *slash = strrchr(f->path, '/'), *base = slash ? slash + 1 : f->path;
+	uint32_t *at = map_put(&f->made, start);
+	char name[512];
+	int len;
+
+	if (*at != MAP_NONE)
+		return f->made_names[*at];
+	len = snprintf(name, sizeof(name), "%.400s+0x%llx", base, (unsigned long long)start);
+	*at = f->nr_made;
+	VEC_GROW(f->made_names, f->nr_made, f->alloc_made);
+	f->made_names[f->nr_made] = arena_strndup(&f->names, name, len);
+	return f->made_names[f->nr_made++];
+}
+
+static bool symbol_from_cfi(struct symfile *f, uint64_t vaddr, struct symbol *s)
+{
+	const struct cfi *eh = symfile_cfi(f, true), *frame;
+	struct cfi_fde fde;
+
+	if (!eh || !cfi_find(eh, vaddr, &fde)) {
+		frame = symfile_cfi(f, false);
+		if (!frame || !cfi_find(frame, vaddr, &fde))
+			return false;
+	}
+	s->off = image_vaddr_to_off(&f->im, fde.start);
+	s->size = fde.end - fde.start;
+	s->name = made_name(f, fde.start);
+	return s->off != UINT64_MAX;
+}
+
+bool symfile_symbol(struct symfile *f, uint64_t off, struct symbol *s)
+{
+	uint64_t vaddr = image_off_to_vaddr(&f->im, off);
+	const struct symtab_entry *found;
+
+	if (vaddr == UINT64_MAX)
+		return false;
+	if (!f->symbols_tried)
+		load_symbols(f);
+	found = symtab_find(&f->symtab, vaddr);
+	if (!found)
+		return symbol_from_cfi(f, vaddr, s);
+	s->off = image_vaddr_to_off(&f->im, found->addr);
+	s->size = found->size;
+	s->name = symtab_name(&f->symtab, found);
+	return s->off != UINT64_MAX;
+}
+
+size_t symfile_lines(struct symfile *f, uint64_t off, struct srcline *out, size_t max)
+{
+	uint64_t vaddr = image_off_to_vaddr(&f->im, off);
+
+	if (!f->lines_tried) {
+		f->lines_tried = true;
+		f->lines = lines_new(f);
+	}
+	return f->lines && vaddr != UINT64_MAX && max ? lines_find(f->lines, vaddr, out, max) : 0;
+}

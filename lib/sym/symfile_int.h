@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * symfile_int.h - what the parts of a symfile know of each other; lib/unwind asks for the
+ * rules and the image, nobody else includes this.
+ */
+#ifndef SYM_SYMFILE_INT_H
+#define SYM_SYMFILE_INT_H
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "sym/cfi.h"
+#include "sym/image.h"
+#include "sym/symfile.h"
+#include "sym/symtab.h"
+
+struct lines;
+
+struct symfile {
+	struct image im;
+	char *root, *path;
+	uint8_t id[BUILD_ID_MAX];
+	size_t id_len;
+
+	bool symbols_tried, debug_tried, eh_tried, frame_tried, lines_tried;
+	struct symtab symtab;
+	const char *source;
+	struct image debug;	/* the file with what was stripped; nr_secs is 0 without one */
+	char *debug_path;
+	struct cfi eh, frame;
+	struct lines *lines;	/* NULL: no debug information */
+
+	struct arena names;	/* of functions that only the CFI knows */
+	struct map made;	/* their start -> index in made_names */
+	const char **made_names;
+	size_t nr_made, alloc_made;
+};
+
+/* Opens path as a process whose root directory is root sees it; -1 and errno. */
+int debugfile_open_below(const char *root, const char *path);
+/*
+ * Looks for the file that was stripped off im: build-id directories, then .gnu_debuglink.
+ * Fills *debug and *path (the caller frees); false: there is none.
+ */
+bool debugfile_find(const struct symfile *f, struct image *debug, char **path);
+/* Symbols of .gnu_debugdata, an ELF file compressed by xz. */
+int debugfile_minimal(struct symtab *t, const struct image *im, struct err *e);
+/* NULL when f has no debug file. */
+const struct image *symfile_debug_image(struct symfile *f);
+
+/* .eh_frame or .debug_frame (of the file or its debug file); NULL: none. */
+const struct cfi *symfile_cfi(struct symfile *f, bool eh);
+const struct image *symfile_image(const struct symfile *f);
+
+/* NULL: no debug information that libdw can read. */
+struct lines *lines_new(struct symfile *f);
+void lines_free(struct lines *l);
+size_t lines_find(struct lines *l, uint64_t vaddr, struct srcline *out, size_t max);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * guess.h - the caller where no rules say: signal trampolines by their instructions, frame
+ * pointers, functions that have not built their frame yet.
+ */
+#ifndef UNWIND_GUESS_H
+#define UNWIND_GUESS_H
+
+#include "unwind/module.h"
+
+struct guess {
+	const struct unwind_space *space;
+	const struct unwind_stack *st;
+	struct unwind_module *mod;	/* of the frame, or NULL */
+	uint64_t off;			/* in mod */
+	uint64_t ra_off;		/* of the return address itself (off + 1 of a caller) */
+	bool innermost;
+};
+
+/* The frame is a signal trampoline: *regs becomes the interrupted one. */
+bool guess_signal(const struct guess *g, struct unwind_regs *regs, enum frame_mark *why);
+/* *regs becomes the caller's; *why says why not. *at_end: the frame has no caller. */
+bool guess_caller(const struct guess *g, struct unwind_regs *regs, bool *at_end, enum frame_mark *why);
+
+#endif

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * module.c - the cache of decoded rules.
+ *
+ * A function in code[]: a head word with the number of pairs (top bit: wide), then pairs.  A
+ * narrow pair is one word, the address counted from the function's start in the upper half
+ * and the row in the lower; a wide one is two words.  Pairs ascend; the last is the function's
+ * end with row 0.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "unwind/module.h"
+
+enum {
+	SLOTS_MIN = 256,
+	SLOTS_MAX = 1 << 16,	/* then start over: what is hot comes back at once */
+	ENTRY_BYTES = 64,	/* how long _start may be */
+};
+
+#define WIDE (1u << 31)
+
+struct pair {
+	uint32_t delta, row;
+};
+
+struct decode {
+	struct unwind_module *m;
+	const struct cfi_fde *fde;
+	uint8_t flags;
+	struct pair *pairs;
+	size_t nr_pairs, alloc_pairs;
+	uint64_t end;
+};
+
+struct unwind_module *unwind_module_new(struct symfile *f)
+{
+	struct unwind_module *m = xcalloc(1, sizeof(*m));
+
+	m->f = f;
+	m->cpu = unwind_cpu(symfile_image(f)->machine);
+	if (!symfile_image(f)->is64)
+		m->cpu = NULL;
+	VEC_GROW(m->rows, m->nr_rows, m->alloc_rows);
+	m->rows[m->nr_rows++] = NULL;
+	return m;
+}
+
+void unwind_module_free(struct unwind_module *m)
+{
+	if (!m)
+		return;
+	free(m->sections[0].at);
+	free(m->sections[1].at);
+	free(m->code);
+	free(m->rows);
+	free(m->slots);
+	map_release(&m->row_ids);
+	arena_release(&m->text);
+	free(m);
+}
+
+static size_t section_bytes(const struct func_rules *s)
+{
+	if (!s->c)
+		return 0;
+	return s->c->nr_entries * (sizeof(*s->at) + sizeof(struct cfi_entry)) +
+	       (s->c->bytes.owned ? s->c->bytes.len : 0);
+}
+
+size_t unwind_module_bytes(const struct unwind_module *m)
+{
+	return sizeof(*m) + section_bytes(&m->sections[0]) + section_bytes(&m->sections[1]) +
+	       m->alloc_code * sizeof(*m->code) + m->alloc_rows * sizeof(*m->rows) +
+	       m->alloc_slots * sizeof(*m->slots) + m->row_ids.alloc * sizeof(*m->row_ids.slots) +
+	       m->text.nr_bytes;
+}
+
+static size_t pack_row(struct row *r, const struct rule_state *s, const struct cfi_fde *fde,
+		       const struct unwind_cpu *cpu, uint8_t flags)
+{
+	uint64_t ra = fde->cie.ra_reg;
+	size_t i;
+
+	memset(r, 0, sizeof(*r));
+	r->cfa = s->cfa;
+	r->ra = ra < UNWIND_NR_REGS ? s->r[ra] : (struct rule){ RULE_BAD, 0, 0 };
+	r->flags = flags | (s->ra_signed ? ROW_SIGNED : 0);
+	for (i = 0; i < cpu->nr_regs; i++) {
+		if (s->r[i].kind == RULE_UNSET || (i == ra && cpu->ra_in_reg < 0))
+			continue;
+		memset(&r->rules[r->nr_rules], 0, sizeof(r->rules[0]));
+		r->rules[r->nr_rules].rule = s->r[i];
+		r->rules[r->nr_rules++].reg = i;
+	}
+	return sizeof(*r) + r->nr_rules * sizeof(r->rules[0]);
+}
+
+/* The number of the row, the same for the same bytes. */
+static uint32_t intern_row(struct unwind_module *m, const struct row *r, size_t size)
+{
+	uint64_t key = hash_bytes(r, size);
+	struct row *copy;
+	uint32_t *id;
+
+	for (;; key++) {	/* another row has the hash: take the next */
+		id = map_put(&m->row_ids, key);
+		if (*id == MAP_NONE)
+			break;
+		if (m->rows[*id]->nr_rules == r->nr_rules && !memcmp(m->rows[*id], r, size))
+			return *id;
+	}
+	*id = m->nr_rows;
+	copy = arena_alloc(&m->text, size);
+	memcpy(copy, r, size);
+	VEC_GROW(m->rows, m->nr_rows, m->alloc_rows);
+	m->rows[m->nr_rows] = copy;
+	return m->nr_rows++;
+}
+
+static void add_pair(struct decode *d, uint64_t delta, uint32_t row)
+{
+	if (delta > UINT32_MAX || (d->nr_pairs && d->pairs[d->nr_pairs - 1].row == row))
+		return;
+	VEC_GROW(d->pairs, d->nr_pairs, d->alloc_pairs);
+	d->pairs[d->nr_pairs++] = (struct pair){ delta, row };
+}
+
+static void take_rules(void *ctx, uint64_t start, uint64_t end, const struct rule_state *s)
+{
+	union {
+		struct row row;
+		char room[sizeof(struct row) + UNWIND_NR_REGS * sizeof(struct row_rule)];
+	} u;
+	struct decode *d = ctx;
+	size_t size = pack_row(&u.row, s, d->fde, d->m->cpu, d->flags);
+
+	add_pair(d, start - d->fde->start, intern_row(d->m, &u.row, size));
+	d->end = end;
+}
+
+static void code_word(struct unwind_module *m, uint32_t w)
+{
+	VEC_GROW(m->code, m->nr_code, m->alloc_code);
+	m->code[m->nr_code++] = w;
+}
+
+static uint32_t store_pairs(struct unwind_module *m, const struct decode *d)
+{
+	uint32_t at = m->nr_code;
+	bool wide = false;
+	size_t i;
+
+	for (i = 0; i < d->nr_pairs && !wide; i++)
+		wide = d->pairs[i].delta > UINT16_MAX || d->pairs[i].row > UINT16_MAX;
+	code_word(m, d->nr_pairs | (wide ? WIDE : 0));
+	for (i = 0; i < d->nr_pairs; i++) {
+		if (wide) {
+			code_word(m, d->pairs[i].delta);
+			code_word(m, d->pairs[i].row);
+		} else {
+			code_word(m, d->pairs[i].delta << 16 | d->pairs[i].row);
+		}
+	}
+	return at + 1;
+}
+
+static uint32_t decode_function(struct unwind_module *m, const struct func_rules *s, size_t entry)
+{
+	struct cfi_fde fde;
+	struct decode d = { .m = m, .fde = &fde };
+	uint32_t at;
+
+	if (!cfi_fde_parse(s->c, s->c->entries[entry].off, &fde)) {
+		m->nr_damaged++;
+		fde.start = s->c->base + s->c->entries[entry].pc;
+	} else {
+		d.end = fde.start;
+		d.flags = (fde.cie.signal ? ROW_SIGNAL : 0) | (s->c->eh ? 0 : ROW_DEBUG_FRAME);
+		if (!rules_run(s->c, &fde, take_rules, &d))
+			m->nr_damaged++;
+		add_pair(&d, d.end - fde.start, 0);
+	}
+	at = store_pairs(m, &d);
+	free(d.pairs);
+	return at;
+}
+
+/* The row at delta from the function's start. */
+static uint32_t search_pairs(const uint32_t *code, uint64_t delta)
+{
+	size_t step = code[0] & WIDE ? 2 : 1, lo = 0, hi = code[0] & ~WIDE;
+	const uint32_t *pairs = code + 1;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		uint32_t start = step == 2 ? pairs[2 * mid] : pairs[mid] >> 16;
+
+		if (start <= delta)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return 0;
+	return step == 2 ? pairs[2 * lo - 1] : pairs[lo - 1] & 0xffff;
+}
+
+static uint32_t section_row(struct unwind_module *m, int which, uint64_t vaddr)
+{
+	struct func_rules *s = &m->sections[which];
+	size_t i;
+
+	if (!s->tried) {
+		s->tried = true;
+		s->c = symfile_cfi(m->f, which == 0);
+		if (s->c)
+			s->at = xcalloc(s->c->nr_entries, sizeof(*s->at));
+	}
+	i = s->c ? cfi_index(s->c, vaddr) : SIZE_MAX;
+	if (i == SIZE_MAX)
+		return 0;
+	if (!s->at[i])
+		s->at[i] = decode_function(m, s, i);
+	return search_pairs(m->code + s->at[i] - 1, vaddr - s->c->base - s->c->entries[i].pc);
+}
+
+static uint32_t find_row(struct unwind_module *m, uint64_t off)
+{
+	uint64_t vaddr = symfile_off_to_vaddr(m->f, off);
+	uint32_t row;
+
+	if (vaddr == UINT64_MAX || !m->cpu)
+		return 0;
+	row = section_row(m, 0, vaddr);
+	return row ? row : section_row(m, 1, vaddr);
+}
+
+static struct pc_slot *slot_of(const struct unwind_module *m, uint32_t off)
+{
+	size_t mask = m->alloc_slots - 1, i = (off * 0x9e3779b97f4a7c15ull >> 40) & mask;
+
+	while (m->slots[i].off != off && m->slots[i].off != UINT32_MAX)
+		i = (i + 1) & mask;
+	return &m->slots[i];
+}
+
+/* Doubles the table while it may grow, else empties it. */
+static void renew_slots(struct unwind_module *m)
+{
+	struct pc_slot *old = m->slots;
+	size_t nr = m->alloc_slots, i;
+	bool grow = nr < SLOTS_MAX;
+
+	if (grow) {
+		m->alloc_slots = nr ? nr * 2 : SLOTS_MIN;
+		m->slots = xmalloc(m->alloc_slots * sizeof(*m->slots));
+	}
+	memset(m->slots, 0xff, m->alloc_slots * sizeof(*m->slots));
+	m->nr_slots = 0;
+	if (!grow)
+		return;
+	for (i = 0; i < nr; i++) {
+		if (old[i].off == UINT32_MAX)
+			continue;
+		*slot_of(m, old[i].off) = old[i];
+		m->nr_slots++;
+	}
+	free(old);
+}
+
+const struct row *module_row(struct unwind_module *m, uint64_t off)
+{
+	struct pc_slot *s;
+
+	if (off >= UINT32_MAX)
+		return m->rows[find_row(m, off)];
+	if (m->nr_slots * 2 >= m->alloc_slots)
+		renew_slots(m);
+	s = slot_of(m, off);
+	if (s->off == UINT32_MAX) {
+		s->row = find_row(m, off);
+		s->off = off;
+		m->nr_slots++;
+	}
+	return m->rows[s->row];
+}
+
+bool module_code(const struct unwind_module *m, uint64_t off, void *to, size_t len)
+{
+	return !image_read(symfile_image(m->f), off, to, len);
+}
+
+bool module_is_entry(const struct unwind_module *m, uint64_t off)
+{
+	const struct image *im = symfile_image(m->f);
+	uint64_t vaddr = symfile_off_to_vaddr(m->f, off);
+
+	return im->entry && vaddr >= im->entry && vaddr - im->entry < ENTRY_BYTES;
+}

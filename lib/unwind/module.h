@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * module.h - the decoded rules of one module, by file offset.
+ *
+ * Most functions share a few hundred different rows, so a row is kept once a module and what
+ * is kept an address is its number: four bytes.  A small table by exact address is in front.
+ */
+#ifndef UNWIND_MODULE_H
+#define UNWIND_MODULE_H
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "sym/symfile_int.h"
+#include "unwind/rules.h"
+
+enum row_flags {
+	ROW_SIGNAL = 1 << 0,		/* a signal trampoline */
+	ROW_SIGNED = 1 << 1,		/* arm64: the return address is signed */
+	ROW_DEBUG_FRAME = 1 << 2,	/* expressions are in .debug_frame */
+};
+
+struct row_rule {
+	struct rule rule;
+	uint8_t reg;
+};
+
+struct row {
+	struct rule cfa, ra;
+	uint8_t flags;
+	uint8_t nr_rules;
+	struct row_rule rules[];	/* of the other registers that something is said of */
+};
+
+struct pc_slot {
+	uint32_t off;		/* UINT32_MAX: free */
+	uint32_t row;		/* 0: no rules there */
+};
+
+/* Functions of one section that were decoded. */
+struct func_rules {
+	const struct cfi *c;	/* NULL: no such section */
+	bool tried;
+	uint32_t *at;		/* an entry of c: place in code + 1, 0: not decoded yet */
+};
+
+struct unwind_module {
+	struct symfile *f;
+	const struct unwind_cpu *cpu;
+	struct func_rules sections[2];	/* .eh_frame, .debug_frame */
+	uint32_t *code;		/* functions: a head word, then pairs of address and row */
+	size_t nr_code, alloc_code;
+	const struct row **rows;	/* rows[0] is NULL */
+	size_t nr_rows, alloc_rows;
+	struct map row_ids;	/* hash of a row -> its number */
+	struct arena text;	/* the rows */
+	struct pc_slot *slots;
+	size_t nr_slots, alloc_slots;
+	uint64_t nr_damaged;	/* functions whose rules could not be read to their end */
+};
+
+/* The rules at file offset off; NULL: none. Valid until the next call. */
+const struct row *module_row(struct unwind_module *m, uint64_t off);
+/* Reads len bytes of the file's code at off; false: not there. */
+bool module_code(const struct unwind_module *m, uint64_t off, void *to, size_t len);
+/* off lies in the program's entry point, where no caller is. */
+bool module_is_entry(const struct unwind_module *m, uint64_t off);
+
+#endif

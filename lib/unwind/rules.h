@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rules.h - how to find the caller's registers: what the CFI of one function says, decoded.
+ */
+#ifndef UNWIND_RULES_H
+#define UNWIND_RULES_H
+
+#include "sym/cfi.h"
+#include "unwind/unwind.h"
+
+enum rule_kind {
+	RULE_UNSET,		/* nothing said: kept when the callee must save it, else unknown */
+	RULE_UNDEFINED,
+	RULE_SAME,
+	RULE_AT_CFA,		/* saved at CFA + val */
+	RULE_IS_CFA,		/* is CFA + val */
+	RULE_REG,		/* in register reg; of the CFA: reg + val */
+	RULE_AT_EXPR,		/* saved where the expression points */
+	RULE_IS_EXPR,		/* is what the expression gives */
+	RULE_BAD,		/* the CFI does not make sense here */
+};
+
+struct rule {
+	uint8_t kind;		/* enum rule_kind */
+	uint8_t reg;
+	int32_t val;		/* of an expression: offset of its length in the section */
+};
+
+struct rule_state {
+	struct rule cfa;
+	struct rule r[UNWIND_NR_REGS];
+	bool ra_signed;		/* arm64: the return address carries a signature */
+};
+
+/*
+ * What differs between CPUs, by the file's machine, so that any host can read the rules of any.
+ */
+struct unwind_cpu {
+	uint8_t nr_regs;
+	uint8_t ra, sp, fp;
+	uint64_t saved;		/* bit a register that callees preserve */
+	int8_t ra_in_reg;	/* register that holds the return address at entry, -1: on the stack */
+	uint64_t ra_mask;	/* bits of a return address that count */
+};
+
+/* NULL: rules of that CPU are not understood. */
+const struct unwind_cpu *unwind_cpu(uint16_t machine);
+
+/* One call a range of addresses with the same rules, ascending. */
+typedef void rules_fn(void *ctx, uint64_t start, uint64_t end, const struct rule_state *s);
+
+/* Runs the instructions of fde; false: damaged (the ranges before were given). */
+bool rules_run(const struct cfi *c, const struct cfi_fde *fde, rules_fn *fn, void *ctx);
+
+/*
+ * Evaluates the expression whose length is at offset off of the section; initial is pushed
+ * first unless it is NULL. False: damaged, an operation we lack, or memory that is not there
+ * (*missing then says where, else it is 0).
+ */
+bool expr_eval(const struct cfi *c, uint32_t off, const uint64_t *initial,
+	       const struct unwind_regs *regs, const struct unwind_stack *st, uint64_t *result,
+	       uint64_t *missing);
+
+static inline bool stack_read(const struct unwind_stack *st, uint64_t addr, uint64_t *v)
+{
+	uint64_t off = addr - st->sp;
+
+	if (st->len < 8 || off > st->len - 8)
+		return false;
+	__builtin_memcpy(v, st->data + off, 8);
+	return true;
+}
+
+#endif

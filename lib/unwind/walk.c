@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * walk.c - from frame to frame.
+ *
+ * Invariants:
+ *  [1] memory is read through struct unwind_stack only;
+ *  [2] the stack pointer grows with each frame but over a signal, and there are at most
+ *      SIGNALS_MAX of those, so every walk ends.
+ */
+#include "unwind/guess.h"
+
+enum { SIGNALS_MAX = 64 };
+
+enum step {
+	STEP_OK,
+	STEP_SIGNAL,		/* the next frame was interrupted, not calling */
+	STEP_END,
+	STEP_FAILED,
+};
+
+struct walk {
+	const struct unwind_space *space;
+	const struct unwind_stack *st;
+	struct unwind_regs *regs;
+	struct unwind_module *mod;
+	uint64_t off;
+	bool innermost, exact;
+	enum frame_mark why;
+};
+
+static enum step failed(struct walk *w, enum frame_mark why)
+{
+	w->why = why;
+	return STEP_FAILED;
+}
+
+/* Memory that is not in the copy: above it, the copy was too short. */
+static enum step missing(struct walk *w, uint64_t addr)
+{
+	return failed(w, addr >= w->st->sp && addr - w->st->sp >= w->st->len ?
+			 MARK_TRUNCATED_STACK : MARK_BAD_UNWIND_INFO);
+}
+
+static const struct cfi *row_section(const struct walk *w, const struct row *row)
+{
+	return w->mod->sections[row->flags & ROW_DEBUG_FRAME ? 1 : 0].c;
+}
+
+static bool eval(struct walk *w, const struct row *row, const struct rule *r,
+		 const uint64_t *initial, uint64_t *v)
+{
+	uint64_t addr;
+
+	if (expr_eval(row_section(w, row), r->val, initial, w->regs, w->st, v, &addr))
+		return true;
+	if (addr)
+		missing(w, addr);
+	else
+		failed(w, MARK_BAD_UNWIND_INFO);
+	return false;
+}
+
+static bool read_saved(struct walk *w, uint64_t addr, uint64_t *v)
+{
+	if (stack_read(w->st, addr, v))
+		return true;
+	missing(w, addr);
+	return false;
+}
+
+static bool find_cfa(struct walk *w, const struct row *row, uint64_t *cfa)
+{
+	if (row->cfa.kind == RULE_REG && w->regs->valid >> row->cfa.reg & 1) {
+		*cfa = w->regs->r[row->cfa.reg] + row->cfa.val;
+		return true;
+	}
+	if (row->cfa.kind == RULE_IS_EXPR)
+		return eval(w, row, &row->cfa, NULL, cfa);
+	failed(w, MARK_BAD_UNWIND_INFO);
+	return false;
+}
+
+/*
+ * What register reg was in the caller; *known false: nobody knows. False: w->why.
+ *
+ * Epilogues restore registers one by one, and compilers do not say so: the rule still names a
+ * slot that is below the stack pointer now.  The register has its value back then, while the
+ * slot is not in the copy, which starts at the stack pointer.
+ */
+static bool apply(struct walk *w, const struct row *row, const struct rule *r, unsigned int reg,
+		  uint64_t cfa, uint64_t *v, bool *known)
+{
+	uint8_t kind = r->kind;
+
+	if (kind == RULE_AT_CFA && cfa + r->val < w->regs->sp && reg != w->mod->cpu->ra)
+		kind = RULE_SAME;
+	*known = true;
+	switch (kind) {
+	case RULE_AT_CFA:
+		return read_saved(w, cfa + r->val, v);
+	case RULE_IS_CFA:
+		*v = cfa + r->val;
+		return true;
+	case RULE_AT_EXPR:
+		return eval(w, row, r, &cfa, v) && read_saved(w, *v, v);
+	case RULE_IS_EXPR:
+		return eval(w, row, r, &cfa, v);
+	case RULE_REG:
+		reg = r->reg;
+		/* fall through */
+	case RULE_SAME:
+		*v = w->regs->r[reg];
+		*known = w->regs->valid >> reg & 1;
+		return true;
+	case RULE_UNDEFINED:
+		*known = false;
+		return true;
+	default:
+		failed(w, MARK_BAD_UNWIND_INFO);
+		return false;
+	}
+}
+
+static bool apply_all(struct walk *w, const struct row *row, uint64_t cfa)
+{
+	const struct unwind_cpu *cpu = w->mod->cpu;
+	uint64_t vals[UNWIND_NR_REGS], valid = w->regs->valid & cpu->saved;
+	bool known;
+	size_t i;
+
+	for (i = 0; i < row->nr_rules; i++) {	/* all from the old registers */
+		if (!apply(w, row, &row->rules[i].rule, row->rules[i].reg, cfa, &vals[i], &known))
+			return false;
+		valid = (valid & ~(1ull << row->rules[i].reg)) | (uint64_t)known << row->rules[i].reg;
+	}
+	w->regs->r[cpu->sp] = cfa;
+	for (i = 0; i < row->nr_rules; i++)
+		w->regs->r[row->rules[i].reg] = vals[i];
+	w->regs->valid = valid | 1ull << cpu->sp;
+	w->regs->sp = w->regs->r[cpu->sp];
+	return true;
+}
+
+static enum step by_rules(struct walk *w, const struct row *row)
+{
+	const struct unwind_cpu *cpu = w->mod->cpu;
+	uint64_t cfa, ra, old_sp = w->regs->sp, old_pc = w->regs->pc;
+	struct rule ra_rule = row->ra;
+	bool known;
+
+	if (!find_cfa(w, row, &cfa))
+		return STEP_FAILED;
+	if (ra_rule.kind == RULE_UNSET && cpu->ra_in_reg >= 0)
+		ra_rule = (struct rule){ RULE_REG, cpu->ra_in_reg, 0 };
+	if (!apply(w, row, &ra_rule, cpu->ra, cfa, &ra, &known))
+		return STEP_FAILED;
+	if (!known || !ra)
+		return STEP_END;
+	if (!apply_all(w, row, cfa))
+		return STEP_FAILED;
+	w->regs->pc = ra & cpu->ra_mask;
+	if (cpu->ra_in_reg < 0) {
+		w->regs->r[cpu->ra] = ra;
+		w->regs->valid |= 1ull << cpu->ra;
+	}
+	if (row->flags & ROW_SIGNAL)
+		return STEP_SIGNAL;
+	if (w->regs->sp > old_sp)
+		return STEP_OK;
+	/* A leaf of a CPU with a link register has no frame. */
+	if (w->regs->sp == old_sp && w->innermost && cpu->ra_in_reg >= 0 && w->regs->pc != old_pc)
+		return STEP_OK;
+	return failed(w, MARK_BAD_UNWIND_INFO);
+}
+
+static enum step without_rules(struct walk *w)
+{
+	struct guess g = { w->space, w->st, w->mod, w->off, w->off + !w->exact, w->innermost };
+	uint64_t old_sp = w->regs->sp;
+	bool at_end;
+
+	if (guess_signal(&g, w->regs, &w->why))
+		return STEP_SIGNAL;
+	if (w->why)
+		return STEP_FAILED;
+	if (w->mod && module_is_entry(w->mod, w->off))
+		return STEP_END;
+	if (!guess_caller(&g, w->regs, &at_end, &w->why))
+		return at_end ? STEP_END : STEP_FAILED;
+	return w->regs->sp > old_sp ? STEP_OK : failed(w, MARK_BAD_UNWIND_INFO);
+}
+
+static enum step step(struct walk *w)
+{
+	const struct row *row = w->mod ? module_row(w->mod, w->off) : NULL;
+	uint64_t old_sp = w->regs->sp, old_pc = w->regs->pc;
+
+	if (row)
+		return by_rules(w, row);
+	if (!w->mod && w->space->step && w->space->step(w->space->ctx, w->regs, w->st)) {
+		if (!w->regs->pc)
+			return STEP_END;
+		if (w->regs->sp > old_sp || (w->regs->sp == old_sp && w->regs->pc != old_pc && w->innermost))
+			return STEP_OK;
+		return failed(w, MARK_BAD_UNWIND_INFO);
+	}
+	return without_rules(w);
+}
+
+static void start(struct unwind_regs *regs)
+{
+#if defined(__x86_64__)
+	regs->r[16] = regs->pc;
+	regs->r[7] = regs->sp;
+	regs->valid |= 1ull << 16 | 1ull << 7;
+#elif defined(__aarch64__)
+	regs->r[31] = regs->sp;
+	regs->valid |= 1ull << 31;
+#endif
+}
+
+/* Where pc is; false when it cannot be code, and a caller's frame is not worth showing. */
+static bool locate(struct walk *w, struct unwind_frame *f)
+{
+	uint64_t pc = w->regs->pc - !w->exact;
+	bool known;
+
+	w->mod = NULL;
+	f->module = 0;
+	f->pc = f->off = pc;
+	f->sp = w->regs->sp;
+	known = w->space->find(w->space->ctx, pc, &f->module, &f->off, &w->mod);
+	w->off = f->off;
+	return known || w->innermost || (pc >= 4096 && pc < 1ull << 56);
+}
+
+size_t unwind_walk(const struct unwind_space *sp, struct unwind_regs *regs, const struct unwind_stack *st,
+		   uint64_t stop_lo, uint64_t stop_hi, struct unwind_frame *out, size_t max,
+		   enum frame_mark *end)
+{
+	struct walk w = { .space = sp, .st = st, .regs = regs, .innermost = true, .exact = true };
+	int nr_signals = 0;
+	size_t nr;
+
+	start(regs);
+	*end = MARK_TRUNCATED_DEPTH;
+	for (nr = 0; nr < max; nr++) {
+		enum step s;
+
+		if (!locate(&w, &out[nr])) {
+			*end = MARK_BAD_UNWIND_INFO;
+			return nr;
+		}
+		out[nr].signal = w.exact && !w.innermost;
+		s = step(&w);
+		if (s == STEP_SIGNAL && ++nr_signals > SIGNALS_MAX)
+			s = failed(&w, MARK_BAD_UNWIND_INFO);
+		if (s == STEP_END || s == STEP_FAILED) {
+			*end = s == STEP_END ? MARK_NONE : w.why;
+			return nr + 1;
+		}
+		w.innermost = false;
+		w.exact = s == STEP_SIGNAL;
+		if (!w.exact && !regs->pc) {
+			*end = MARK_NONE;
+			return nr + 1;
+		}
+		if (regs->pc >= stop_lo && regs->pc < stop_hi) {
+			*end = MARK_NONE;
+			return nr + 1;
+		}
+	}
+	return nr;
+}
