@@ -14,6 +14,7 @@
 #include <zlib.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "trace/format.h"
@@ -399,25 +400,27 @@ static void write_one_of_each(struct trace_writer *w)
 	}, cut[] = { { FRAME_MARK, 0, MARK_NO_UNWIND_INFO, 0, 0 }, { FRAME_NATIVE, 1, 0x1300, 0, 0 } };
 	static const uint8_t id[] = { 0xde, 0xad, 0xbe, 0xef }, inl[] = { 1, 16, 1, 1, 8 };
 
+	const uint64_t t = clock_mono_ns();
+
 	trace_write_label(w, "event.0", "cpu-clock");
-	trace_write_proc(w, &(struct rec_proc){ 5, 1, 0, 4711, false, "sh", 2 });
-	trace_write_proc(w, &(struct rec_proc){ 6, 2, 1, 4712, false, "sh", 2 });
-	trace_write_proc(w, &(struct rec_proc){ 7, 3, 2, 4712, true, "java", 4 });
-	trace_write_thread(w, &(struct rec_thread){ 7, 1, 3, 4712, false, "java", 4 });
-	trace_write_thread(w, &(struct rec_thread){ 8, 1, 3, 4712, true, "main", 4 });
-	trace_write_module(w, &(struct rec_module){ 8, 1, 0, 0x801, 77, 9000, 0, id, 4, "/usr/bin/java", 13 });
-	trace_write_module(w, &(struct rec_module){ 8, 2, MODULE_KERNEL, 0, 0, 0, 0, id, 0, "[kernel.kallsyms]", 17 });
-	trace_write_map(w, &(struct rec_map){ 8, 3, 1, 0x400000, 0x2000, 0x1000 });
-	trace_write_method(w, &(struct rec_method){ 9, 3, 1, "Main", 4, "run", 3, "()V", 3, "Main.java", 9 });
-	trace_write_code(w, &(struct rec_code){ 9, 3, 1, 42, 4, 0x7f0000001000, 64, inl, sizeof(inl) });
-	trace_write_stub(w, &(struct rec_stub){ 9, 3, 0x7f0000100000, 32, "StubRoutines (1)", 16 });
-	trace_write_sample(w, &(struct rec_sample){ 10, 1, trace_write_stack(w, frames, 6), 1000000, 0, 3, false });
-	trace_write_sample(w, &(struct rec_sample){ 11, 1, trace_write_stack(w, frames, 4), 1000000, 0, 3, true });
-	trace_write_sample(w, &(struct rec_sample){ 12, 1, trace_write_stack(w, cut, 2), 1, 300, 2, true });
-	trace_write_code_gone(w, &(struct rec_code_gone){ 13, 3, 42, 0x7f0000001000 });
-	trace_write_end(w, &(struct rec_end){ 14, 0, 1, 0 });
-	trace_write_end(w, &(struct rec_end){ 15, 3, 0, 256 });
-	trace_write_lost(w, &(struct rec_lost){ 16, LOST_RING, 3, 12 });
+	trace_write_proc(w, &(struct rec_proc){ t + 5, 1, 0, 4711, false, "sh", 2 });
+	trace_write_proc(w, &(struct rec_proc){ t + 6, 2, 1, 4712, false, "sh", 2 });
+	trace_write_proc(w, &(struct rec_proc){ t + 7, 3, 2, 4712, true, "java", 4 });
+	trace_write_thread(w, &(struct rec_thread){ t + 7, 1, 3, 4712, false, "java", 4 });
+	trace_write_thread(w, &(struct rec_thread){ t + 8, 1, 3, 4712, true, "main", 4 });
+	trace_write_module(w, &(struct rec_module){ t + 8, 1, 0, 0x801, 77, 9000, 0, id, 4, "/usr/bin/java", 13 });
+	trace_write_module(w, &(struct rec_module){ t + 8, 2, MODULE_KERNEL, 0, 0, 0, 0, id, 0, "[kernel.kallsyms]", 17 });
+	trace_write_map(w, &(struct rec_map){ t + 8, 3, 1, 0x400000, 0x2000, 0x1000 });
+	trace_write_method(w, &(struct rec_method){ t + 9, 3, 1, "Main", 4, "run", 3, "()V", 3, "Main.java", 9 });
+	trace_write_code(w, &(struct rec_code){ t + 9, 3, 1, 42, 4, 0x7f0000001000, 64, inl, sizeof(inl) });
+	trace_write_stub(w, &(struct rec_stub){ t + 9, 3, 0x7f0000100000, 32, "StubRoutines (1)", 16 });
+	trace_write_sample(w, &(struct rec_sample){ t + 10, 1, trace_write_stack(w, frames, 6), 1000000, 0, 3, false });
+	trace_write_sample(w, &(struct rec_sample){ t + 11, 1, trace_write_stack(w, frames, 4), 1000000, 0, 3, true });
+	trace_write_sample(w, &(struct rec_sample){ t + 12, 1, trace_write_stack(w, cut, 2), 1, 300, 2, true });
+	trace_write_code_gone(w, &(struct rec_code_gone){ t + 13, 3, 42, 0x7f0000001000 });
+	trace_write_end(w, &(struct rec_end){ t + 14, 0, 1, 0 });
+	trace_write_end(w, &(struct rec_end){ t + 15, 3, 0, 256 });
+	trace_write_lost(w, &(struct rec_lost){ t + 16, LOST_RING, 3, 12 });
 	trace_write_symbol(w, &(struct rec_symbol){ 1, 0x1200, 0x200, "main", 4 });
 	trace_write_line(w, &(struct rec_line){ 1, 0x1234, 0, 2, 17, "inlined", 7, "main.c", 6 });
 	trace_write_line(w, &(struct rec_line){ 1, 0x1234, 1, 2, 30, "", 0, "main.c", 6 });
