@@ -74,4 +74,5 @@ clean:
 	rm -rf build
 
 FORCE:
+.DELETE_ON_ERROR:
 .PHONY: all clean FORCE
