@@ -314,6 +314,17 @@ static void write_sample(struct trace_writer *w, const struct sample *s)
 	trace_write_sample(w, &r);
 }
 
+static void fill(struct trace_writer *w, const struct sample *samples, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		write_sample(w, &samples[i]);
+		if (i % 500 == 0)
+			trace_writer_flush(w);
+	}
+}
+
 static void release_seen(struct seen *s)
 {
 	buf_release(&s->meta);
@@ -624,6 +635,54 @@ TEST(trace_damage_costs_the_damaged_chunks_only)
 	buf_release(&b);
 	free(samples);
 	free(places);
+}
+
+/* A file is read through a window; memory is not.  Both must see the same, at any speed of light. */
+TEST(trace_damage_in_a_large_file_is_searched_in_one_go)
+{
+	enum { NR = 60000, JUNK = 20 << 20 };
+	struct sample *samples = random_samples(NR);
+	struct trace_writer *w = create(&(struct trace_writer_opts){ .compress = false });
+	struct seen from_file = { .want = samples, .nr_want = NR }, from_memory = from_file;
+	struct trace_damage damage;
+	struct trace_reader *t;
+	struct err e = { 0 };
+	struct buf b, c = BUF_INIT;
+	uint64_t start;
+	size_t i;
+	int fd;
+
+	fill(w, samples, NR);
+	b = close_and_load(w);
+	buf_add(&c, b.data, b.len / 2);
+	for (i = 0; i < JUNK / 2; i++)		/* begins of magics, then whole ones */
+		buf_putc(&c, i % 3 ? (char)i : TRF_CHUNK_MAGIC[0]);
+	for (; i < JUNK; i += 8)
+		buf_add(&c, TRF_CHUNK_MAGIC, 8);
+	buf_add(&c, b.data + b.len / 2, b.len - b.len / 2);
+	fd = open(temp_path(), O_WRONLY | O_CREAT | O_EXCL, 0600);
+	CHECK_U64(io_write_all(fd, c.data, c.len), 0);
+	close(fd);
+
+	start = clock_mono_ns();
+	CHECK_U64(trace_reader_open(&t, temp_path(), &e), 0);
+	CHECK_U64(trace_read(t, &all, &from_file, &e), 0);
+	CHECK(clock_mono_ns() - start < 10000000000);
+	damage = *trace_reader_damage(t);
+	trace_reader_close(t);
+	CHECK_U64(trace_reader_open_memory(&t, c.data, c.len, &e), 0);
+	CHECK_U64(trace_read(t, &all, &from_memory, &e), 0);
+	CHECK_U64(from_file.nr_samples, from_memory.nr_samples);
+	CHECK(from_file.nr_samples > NR * 9 / 10);
+	CHECK_U64(damage.nr_bytes, trace_reader_damage(t)->nr_bytes);
+	CHECK(damage.nr_bytes >= JUNK);
+	CHECK_U64(damage.nr_places, 1);
+	CHECK_STR(damage.first, trace_reader_damage(t)->first);
+	trace_reader_close(t);
+	unlink(temp_path());
+	buf_release(&b);
+	buf_release(&c);
+	free(samples);
 }
 
 TEST(trace_missing_chunk_is_noticed_by_its_number)
@@ -953,18 +1012,6 @@ TEST(trace_own_schema_describes_every_own_record_to_its_last_byte)
 }
 
 /* ---- the writer's troubles ---- */
-
-/* Records more than fits; what is stored must be readable, and stored + lost what was written. */
-static void fill(struct trace_writer *w, const struct sample *samples, size_t nr)
-{
-	size_t i;
-
-	for (i = 0; i < nr; i++) {
-		write_sample(w, &samples[i]);
-		if (i % 500 == 0)
-			trace_writer_flush(w);
-	}
-}
 
 TEST(trace_full_disk_keeps_what_was_written_and_counts_the_rest)
 {
