@@ -113,7 +113,10 @@ struct names {
 	size_t nr_frames, alloc_frames;
 	uint32_t *frame_slots;
 	size_t alloc_frame_slots;
-	uint32_t *levels;
+	struct name_level {
+		uint32_t consumer;
+		uint32_t kind;	/* of this frame; the consumer's is settled by names_settle_kinds() */
+	} *levels;
 	size_t nr_levels, alloc_levels;
 	struct buf name;	/* scratch */
 };
@@ -137,6 +140,13 @@ uint64_t names_label_u64(const struct names *x, const char *key);
 /* Consumers of the process and the thread; number 0 or an unknown one gives "[unknown ...]". */
 uint32_t names_process(struct names *x, uint32_t proc);
 uint32_t names_thread(struct names *x, uint32_t thread, uint32_t *proc);
+
+/*
+ * A function that runs as several kinds of code (interpreted, compiled, inlined) is one consumer.
+ * weight[level] says how much each level stands for; each function becomes the kind it was most.
+ * With by_kind the kinds are apart from the start, and this does nothing.
+ */
+void names_settle_kinds(struct names *x, const uint64_t *weight);
 
 /* Index in x->frames of the frame's consumers; time_ns tells re-used addresses apart. */
 uint32_t names_resolve(struct names *x, const struct frame *f, uint64_t time_ns);

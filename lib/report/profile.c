@@ -3,8 +3,7 @@
  * profile.c - folds the samples of a trace into a tree.
  *
  * A stack is walked once for each thread that had it: memo[stack] and others[] know its node.
- * Trees are built with the kind of code each frame was; functions that ran as several kinds
- * are one consumer in the end, of the kind they were most (unless by_kind).
+ * What stands above a stack is found the same way, so each is entered once however deep it is.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +12,9 @@
 #include "base/mem.h"
 #include "flow/ops.h"
 #include "report/profile.h"
+
+/* Samples that end in a function say more about its kind than stacks that pass through it. */
+enum { LEAF_SHIFT = 20 };
 
 void profile_init(struct profile *p, struct model *m, const struct profile_opts *o)
 {
@@ -31,6 +33,8 @@ void profile_release(struct profile *p)
 	free(p->resolved);
 	free(p->memo);
 	free(p->chain);
+	free(p->blocks);
+	free(p->weight);
 	map_release(&p->thread_of);
 	map_release(&p->others);
 	memset(p, 0, sizeof(*p));
@@ -161,14 +165,34 @@ static uint32_t thread_index(struct profile *p, uint32_t number)
 	return p->nr_threads - 1;
 }
 
+/* What was only counted goes to the nodes. */
+static void flush_memo(struct profile *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nr_memo; i++) {
+		struct profile_memo *x = &p->memo[i];
+
+		if (!x->n)
+			continue;
+		p->m->flow.nodes[x->node].n += x->n;
+		flow_base(&p->m->flow, x->node)[0] += x->n * p->usual_weight;
+		if (x->level)
+			p->weight[x->level - 1] += (uint64_t)x->n << LEAF_SHIFT;
+		x->n = 0;
+	}
+}
+
 /* Room for what the epoch has by now. */
 static void follow_epoch(struct profile *p, const struct stack_epoch *ep)
 {
 	if (p->epoch != ep->epoch) {
+		flush_memo(p);
 		p->epoch = ep->epoch;
 		memset(p->memo, 0, p->nr_memo * sizeof(*p->memo));
 		memset(p->resolved, 0, p->nr_resolved * sizeof(*p->resolved));
 		map_reset(&p->others);
+		p->nr_blocks = 0;
 	}
 	if (ep->nr_nodes > p->nr_memo) {
 		p->memo = xrealloc(p->memo, ep->nr_nodes * sizeof(*p->memo));
@@ -182,6 +206,11 @@ static void follow_epoch(struct profile *p, const struct stack_epoch *ep)
 	}
 }
 
+static uint64_t block_key(uint32_t thread, uint32_t stack)
+{
+	return (uint64_t)thread << 32 | stack / PROFILE_BLOCK;
+}
+
 static uint32_t known_node(const struct profile *p, uint32_t thread, uint32_t stack)
 {
 	uint32_t at;
@@ -190,30 +219,71 @@ static uint32_t known_node(const struct profile *p, uint32_t thread, uint32_t st
 		return p->memo[stack].node;
 	if (!p->memo[stack].thread)
 		return FLOW_NONE;
-	at = map_get(&p->others, (uint64_t)thread << 32 | stack);
-	return at == MAP_NONE ? FLOW_NONE : at;
+	at = map_get(&p->others, block_key(thread, stack));
+	return at == MAP_NONE ? FLOW_NONE : p->blocks[(size_t)at * PROFILE_BLOCK + stack % PROFILE_BLOCK];
 }
 
-static void remember(struct profile *p, uint32_t thread, uint32_t stack, uint32_t node)
+static uint32_t new_block(struct profile *p)
 {
-	if (!p->memo[stack].thread)
-		p->memo[stack] = (struct profile_memo){ thread + 1, node };
-	else
-		*map_put(&p->others, (uint64_t)thread << 32 | stack) = node;
+	size_t size = PROFILE_BLOCK * sizeof(*p->blocks);
+
+	if (p->nr_blocks >= p->alloc_blocks) {
+		p->alloc_blocks = p->alloc_blocks ? p->alloc_blocks * 2 : 64;
+		p->blocks = xrealloc(p->blocks, p->alloc_blocks * size);
+	}
+	memset(p->blocks + p->nr_blocks * PROFILE_BLOCK, 0, size);
+	return p->nr_blocks++;
+}
+
+static void remember(struct profile *p, uint32_t thread, uint32_t stack, uint32_t node, uint32_t frame)
+{
+	const struct resolved *r = &p->names.frames[p->resolved[frame] - 1];
+	uint32_t *at;
+
+	if (!p->memo[stack].thread) {
+		p->memo[stack] = (struct profile_memo){ thread + 1, node, 0, r->nr ? r->first + r->nr : 0 };
+		return;
+	}
+	at = map_put(&p->others, block_key(thread, stack));
+	if (*at == MAP_NONE)
+		*at = new_block(p);
+	p->blocks[(size_t)*at * PROFILE_BLOCK + stack % PROFILE_BLOCK] = node;
+}
+
+/* Room in weight[] for what was resolved since. */
+static void follow_levels(struct profile *p)
+{
+	size_t nr = p->names.nr_levels;
+
+	if (nr <= p->nr_weight)
+		return;
+	nr = MAX(nr, p->nr_weight * 2);
+	p->weight = xrealloc(p->weight, nr * sizeof(*p->weight));
+	memset(p->weight + p->nr_weight, 0, (nr - p->nr_weight) * sizeof(*p->weight));
+	p->nr_weight = nr;
+}
+
+static const struct resolved *resolved_frame(struct profile *p, uint32_t frame, const struct stack_epoch *ep,
+					     uint64_t time_ns)
+{
+	if (!p->resolved[frame]) {
+		p->resolved[frame] = names_resolve(&p->names, &ep->frames[frame], time_ns) + 1;
+		follow_levels(p);
+	}
+	return &p->names.frames[p->resolved[frame] - 1];
 }
 
 /* The node below parent for one frame, and for what is inlined in it. */
 static uint32_t enter_frame(struct profile *p, uint32_t parent, uint32_t frame, const struct stack_epoch *ep,
 			    uint64_t time_ns)
 {
-	const struct resolved *r;
+	const struct resolved *r = resolved_frame(p, frame, ep, time_ns);
 	uint32_t i;
 
-	if (!p->resolved[frame])
-		p->resolved[frame] = names_resolve(&p->names, &ep->frames[frame], time_ns) + 1;
-	r = &p->names.frames[p->resolved[frame] - 1];
-	for (i = 0; i < r->nr; i++)
-		parent = flow_child(&p->m->flow, parent, p->names.levels[r->first + i]);
+	for (i = r->first; i < r->first + r->nr; i++) {
+		parent = flow_child(&p->m->flow, parent, p->names.levels[i].consumer);
+		p->weight[i]++;
+	}
 	return parent;
 }
 
@@ -222,7 +292,7 @@ static uint32_t damaged_node(struct profile *p, uint32_t thread)
 	const struct frame f = { .kind = FRAME_MARK, .b = MARK_DAMAGED };
 	uint32_t at = names_resolve(&p->names, &f, 0);
 
-	return flow_child(&p->m->flow, p->threads[thread].node, p->names.levels[p->names.frames[at].first]);
+	return flow_child(&p->m->flow, p->threads[thread].node, p->names.levels[p->names.frames[at].first].consumer);
 }
 
 static uint32_t stack_node(struct profile *p, uint32_t thread, uint32_t stack, const struct stack_epoch *ep,
@@ -244,9 +314,20 @@ static uint32_t stack_node(struct profile *p, uint32_t thread, uint32_t stack, c
 	while (p->nr_chain) {
 		s = p->chain[--p->nr_chain];
 		node = enter_frame(p, node, ep->nodes[s].frame, ep, time_ns);
-		remember(p, thread, s, node);
+		remember(p, thread, s, node, ep->nodes[s].frame);
 	}
 	return node;
+}
+
+static void weigh_leaf(struct profile *p, uint32_t stack, const struct stack_epoch *ep)
+{
+	const struct resolved *r;
+
+	if (!stack || stack >= ep->nr_nodes || !p->resolved[ep->nodes[stack].frame])
+		return;
+	r = &p->names.frames[p->resolved[ep->nodes[stack].frame] - 1];
+	if (r->nr)
+		p->weight[r->first + r->nr - 1] += 1u << LEAF_SHIFT;
 }
 
 static bool in_window(const struct profile *p, const struct rec_sample *s)
@@ -269,10 +350,34 @@ static int column_of(struct profile *p, const struct rec_sample *s)
 	return -1;
 }
 
+static void add_sample(struct profile *p, const struct rec_sample *s, uint32_t thread, int column,
+		       const struct stack_epoch *ep)
+{
+	uint64_t weight = p->nr_events ? s->weight : 1;
+	struct profile_memo *x;
+	uint32_t node;
+
+	/* The usual case touches one cache line: a stack the thread had before. */
+	if (!column && weight == p->usual_weight && s->stack && s->stack < ep->nr_nodes) {
+		x = &p->memo[s->stack];
+		if (x->thread == thread + 1 && x->n != UINT32_MAX) {
+			x->n++;
+			return;
+		}
+	}
+	if (!p->usual_weight && !column)
+		p->usual_weight = weight;
+	node = stack_node(p, thread, s->stack, ep, s->time_ns);
+	weigh_leaf(p, s->stack, ep);
+	p->m->flow.nodes[node].n++;
+	flow_base(&p->m->flow, node)[column] += weight;
+}
+
 int profile_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
 {
 	struct profile *p = ctx;
-	uint32_t thread = 0, number = 0, node;
+	uint32_t thread = 0, number = 0;
+	bool known = false;
 	int column;
 	size_t i;
 
@@ -285,99 +390,14 @@ int profile_samples(void *ctx, const struct rec_sample *s, size_t nr, const stru
 		column = column_of(p, &s[i]);
 		if (column < 0 || !in_window(p, &s[i]))
 			continue;
-		if (!p->nr_threads || s[i].thread != number) {
+		if (!known || s[i].thread != number) {
+			known = true;
 			number = s[i].thread;
 			thread = thread_index(p, number);
 		}
-		node = stack_node(p, thread, s[i].stack, ep, s[i].time_ns);
-		p->m->flow.nodes[node].n++;
-		flow_base(&p->m->flow, node)[column] += p->nr_events ? s[i].weight : 1;
+		add_sample(p, &s[i], thread, column, ep);
 	}
 	return 0;
-}
-
-/* Kinds of code that one function can run as. */
-static bool is_code(uint32_t kind)
-{
-	return kind == CONSUMER_NATIVE || kind == CONSUMER_NATIVE_INLINED ||
-	       (kind >= CONSUMER_JAVA_INTERPRETED && kind <= CONSUMER_JAVA_INLINED);
-}
-
-/* The function a consumer is, whatever it ran as; the temporary consumer has kind ANY. */
-static uint32_t function_of(struct model *m, uint32_t id)
-{
-	struct consumer c = m->consumers.items[id];
-
-	if (!is_code(c.kind))
-		return id;
-	/* A native and a Java function are never one, though both be called "main". */
-	c.key = c.kind == CONSUMER_NATIVE || c.kind == CONSUMER_NATIVE_INLINED ? 1 : 2;
-	c.kind = CONSUMER_ANY;
-	return consumer_add(&m->consumers, &c);
-}
-
-static uint32_t final_kind(uint32_t kind)
-{
-	return kind == CONSUMER_JAVA_C1 || kind == CONSUMER_JAVA_C2 ? CONSUMER_JAVA_COMPILED : kind;
-}
-
-/* By how much of the first metric passed through each consumer as each kind. */
-static uint64_t *weigh(const struct model *m, size_t nr)
-{
-	uint64_t *weight = xcalloc(nr, sizeof(*weight));
-	const struct flow *f = &m->flow;
-	unsigned int k;
-	size_t i;
-
-	for (i = 1; i < f->nr_nodes; i++)
-		if (f->nodes[i].rl == 1)
-			for (k = 0; k < f->nr_metrics; k++)
-				weight[f->nodes[i].consumer] += flow_cum(f, i)[k];
-	return weight;
-}
-
-struct choice {
-	uint64_t weight[CONSUMER_NR];
-};
-
-static uint32_t heaviest(const struct choice *c)
-{
-	uint32_t kind, best = CONSUMER_ANY;
-
-	for (kind = 0; kind < CONSUMER_NR; kind++)
-		if (c->weight[kind] > c->weight[best])
-			best = kind;
-	return best;
-}
-
-/* One consumer a function, of the kind most of it was. */
-static void merge_kinds(struct profile *p)
-{
-	struct model *m = p->m;
-	size_t nr = m->consumers.nr_items, i;
-	uint32_t *to = xcalloc(nr, sizeof(*to));
-	uint64_t *weight = weigh(m, nr);
-	struct choice *choices;
-	struct flow out;
-
-	for (i = 1; i < nr; i++)
-		to[i] = function_of(m, i);
-	choices = xcalloc(m->consumers.nr_items, sizeof(*choices));
-	for (i = 1; i < nr; i++)
-		choices[to[i]].weight[final_kind(m->consumers.items[i].kind)] += weight[i] + 1;
-	for (i = 1; i < nr; i++) {
-		struct consumer c = m->consumers.items[i];
-
-		if (!is_code(c.kind))
-			continue;
-		c.kind = heaviest(&choices[to[i]]);
-		to[i] = consumer_add(&m->consumers, &c);
-	}
-	flow_map(&m->flow, to, false, &out);
-	model_take_flow(m, &out);
-	free(choices);
-	free(weight);
-	free(to);
 }
 
 void profile_finish(struct profile *p, struct report_source *src)
@@ -386,9 +406,12 @@ void profile_finish(struct profile *p, struct report_source *src)
 	uint64_t end = names_label_u64(x, "end.mono_ns");
 	const char *rate = event_label(p, 0, ".rate_hz"), *period = event_label(p, 0, ".period");
 
+	flush_memo(p);
 	flow_finish(&p->m->flow);
-	if (!p->o.names.by_kind)
-		merge_kinds(p);
+	if (!p->o.names.by_kind) {
+		follow_levels(p);
+		names_settle_kinds(&p->names, p->weight);
+	}
 	memset(src, 0, sizeof(*src));
 	src->is_trace = true;
 	src->command = names_label(x, "command");

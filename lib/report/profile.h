@@ -10,6 +10,9 @@
 #include "report/names.h"
 #include "report/report.h"
 
+/* Stacks next to each other are looked up together: one cache line. */
+enum { PROFILE_BLOCK = 16 };
+
 struct profile_opts {
 	struct resolve_opts names;
 	const struct opt_list *metrics;	/* NULL or empty: all events, at most FLOW_MAX_METRICS */
@@ -39,9 +42,16 @@ struct profile {
 	struct profile_memo {
 		uint32_t thread;	/* dense index + 1; 0: none yet */
 		uint32_t node;
-	} *memo;			/* [stack]: the first thread's node */
+		uint32_t n;		/* samples of column 0 and usual weight, not added to the node yet */
+		uint32_t level;		/* of its frame, the innermost, + 1; 0: none */
+	} *memo;			/* [stack]: of the first thread that had it */
 	size_t nr_memo;
-	struct map others;		/* (thread, stack) -> node, for the other threads */
+	uint64_t usual_weight;		/* of column 0 */
+	struct map others;		/* (thread, stack / PROFILE_BLOCK) -> index of a block, for the other threads */
+	uint32_t *blocks;		/* [block][stack % PROFILE_BLOCK]: node */
+	size_t nr_blocks, alloc_blocks;
+	uint64_t *weight;		/* [level]: samples that ended there, and a little for each stack */
+	size_t nr_weight;
 	uint32_t *chain;
 	size_t nr_chain, alloc_chain;
 };

@@ -13,10 +13,57 @@
 
 enum { MAX_LEVELS = 256 };
 
-static void add_level(struct names *x, const struct consumer *c)
+/* Kinds of code that one function can run as. */
+static bool is_native(uint32_t kind)
 {
+	return kind == CONSUMER_NATIVE || kind == CONSUMER_NATIVE_INLINED;
+}
+
+static bool is_java(uint32_t kind)
+{
+	return kind >= CONSUMER_JAVA_INTERPRETED && kind <= CONSUMER_JAVA_INLINED;
+}
+
+/* A native and a Java function are never one, though both be called "main". */
+enum { KEY_NATIVE = 1, KEY_JAVA = 2 };
+
+static void add_level(struct names *x, const struct consumer *consumer)
+{
+	struct consumer c = *consumer;
+	uint32_t kind = c.kind;
+
+	if (!x->o.by_kind && (is_native(kind) || is_java(kind))) {
+		if (kind == CONSUMER_JAVA_C1 || kind == CONSUMER_JAVA_C2)
+			kind = CONSUMER_JAVA_COMPILED;
+		c.kind = CONSUMER_ANY;
+		c.key = is_native(kind) ? KEY_NATIVE : KEY_JAVA;
+	}
 	VEC_GROW(x->levels, x->nr_levels, x->alloc_levels);
-	x->levels[x->nr_levels++] = consumer_add(&x->m->consumers, c);
+	x->levels[x->nr_levels++] = (struct name_level){ consumer_add(&x->m->consumers, &c), kind };
+}
+
+void names_settle_kinds(struct names *x, const uint64_t *weight)
+{
+	struct choice {
+		uint64_t weight[CONSUMER_NR];
+	} *choices = xcalloc(x->m->consumers.nr_items, sizeof(*choices));
+	uint32_t kind, best;
+	size_t i;
+
+	for (i = 0; i < x->nr_levels; i++)
+		choices[x->levels[i].consumer].weight[x->levels[i].kind] += weight[i] + 1;
+	for (i = 1; i < x->m->consumers.nr_items; i++) {
+		const struct consumer *c = &x->m->consumers.items[i];
+
+		if (c->kind != CONSUMER_ANY || !c->key)
+			continue;
+		for (best = kind = 0; kind < CONSUMER_NR; kind++)
+			if (choices[i].weight[kind] > choices[i].weight[best])
+				best = kind;
+		consumer_change(&x->m->consumers, i, best, 0);
+	}
+	consumers_rehash(&x->m->consumers);
+	free(choices);
 }
 
 static uint32_t intern(struct names *x, const char *s)
