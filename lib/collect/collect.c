@@ -417,6 +417,7 @@ static void finish(struct collect *c)
 		if (!p->java && p->has_anon_hits)
 			symbols_write_perf_map(c->w, p);
 	symbols_write(&c->modules, c->w, c->o->lines, &sym);
+	trace_write_label(c->w, "symbols", "complete");
 	c->res->kernel_hidden = sym.kernel_hidden;
 	c->res->nr_procs = c->tasks.nr_procs;
 	c->res->nr_threads = c->tasks.nr_threads;
