@@ -1,24 +1,30 @@
-# Define DEVELOPER=1 to turn warnings into errors.
+# Define DEVELOPER=1 to turn warnings into errors (config.mak.dev).
 # Define SANITIZE=address,undefined to build with sanitizers (in build/san, dynamic).
+# Define FUZZER=1 to build libFuzzer targets with clang (in build/fuzz); see "make fuzz".
 # Define JAVA_HOME=<dir> to take the JVMTI headers from that JDK.
+# Define prefix=<dir> and DESTDIR=<dir> to say where "make install" puts things.
 # Define V=1 to see the commands.
 
 prefix ?= /usr/local
 bindir = $(prefix)/bin
-mandir = $(prefix)/share/man
+datadir = $(prefix)/share
+mandir = $(datadir)/man
+docdir = $(datadir)/doc/arcprof
 CC = gcc
+INSTALL = install
+ASCIIDOCTOR = asciidoctor
 CFLAGS ?= -O2 -g
-WARNINGS = -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wno-unused-parameter -Wno-missing-field-initializers
 BUILD = build
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1) $@";)
 
-ifdef DEVELOPER
-WARNINGS += -Werror
-endif
+WARNINGS = -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wno-unused-parameter -Wno-missing-field-initializers
+-include $(if $(DEVELOPER),config.mak.dev)
 
 BASE_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Ilib -Icmd -I$(BUILD)
 LDLIBS_STATIC = -ldw -lelf -lz -lbz2 -llzma -lcap $(shell $(CC) -print-file-name=libsupc++.a) -lgcc_eh -lm -pthread
+# libdw would load the host's libdebuginfod, and with it a second libc (lib/base/dlstub.c).
+NO_DLOPEN = -Wl,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose,--wrap=dlerror
 LINK = -static-pie
 PIE = -fPIE
 
@@ -26,6 +32,12 @@ ifdef SANITIZE
 BUILD = build/san
 LINK = -pie -fsanitize=$(SANITIZE)
 BASE_CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer
+endif
+ifdef FUZZER
+BUILD = build/fuzz
+CC = clang
+LINK = -pie -fsanitize=fuzzer-no-link,address,undefined
+BASE_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer
 endif
 
 # What runs inside the JVM is built apart (lib/agent/Makefile.inc says how).
@@ -37,12 +49,12 @@ DEPS = $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(BUILD)/arcprof.d
 
 all: $(BUILD)/arcprof
 
--include $(sort $(wildcard lib/*/Makefile.inc t/Makefile.inc Documentation/Makefile.inc))
+-include $(sort $(wildcard lib/*/Makefile.inc)) t/Makefile.inc Documentation/Makefile.inc share/Makefile.inc
 -include $(DEPS)
 
 $(BUILD)/arcprof: $(BUILD)/arcprof.o $(CMD_OBJ) $(BUILD)/libarcprof-core.a $(EXTRA_OBJ)
-	$(call say,LD)$(CC) $(LINK) $(CFLAGS) -o $@ $(BUILD)/arcprof.o $(CMD_OBJ) $(EXTRA_OBJ) \
-		$(BUILD)/libarcprof-core.a -Wl,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose,--wrap=dlerror $(LDLIBS_STATIC)
+	$(call say,LD)$(CC) $(LINK) $(CFLAGS) $(LDFLAGS) -o $@ $(BUILD)/arcprof.o $(CMD_OBJ) $(EXTRA_OBJ) \
+		$(BUILD)/libarcprof-core.a $(NO_DLOPEN) $(LDLIBS_STATIC)
 
 $(BUILD)/libarcprof-core.a: $(LIB_OBJ)
 	$(call say,AR)rm -f $@ && ar rcs $@ $^
@@ -56,10 +68,11 @@ $(BUILD)/version.h: FORCE
 	@mkdir -p $(@D)
 	@sh ./GIT-VERSION-GEN $@
 
-$(BUILD)/arcprof.o $(BUILD)/cmd/version.o: $(BUILD)/version.h
+$(BUILD)/arcprof.o $(BUILD)/cmd/version.o $(BUILD)/cmd/doctor.o: $(BUILD)/version.h
 
 clean:
 	rm -rf build
 
 FORCE:
+.DELETE_ON_ERROR:
 .PHONY: all clean FORCE

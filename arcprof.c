@@ -1,34 +1,169 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * arcprof.c - main(): finds the command, parses its options, and makes sure that what was
+ * arcprof.c - main(): the commands, global options, the pager, and making sure that what was
  * printed arrived.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/mem.h"
+#include "base/pager.h"
+#include "base/progress.h"
+#include "base/term.h"
 #include "cmd.h"
+#include "version.h"
 
-const struct command *const commands[] = {
-	NULL,
+const struct command_group command_groups[] = {
+	{ "Measure", { &cmd_record, &cmd_tprof } },
+	{ "See what was measured", { &cmd_report, &cmd_dump } },
+	{ "Find out more", { &cmd_doctor, &cmd_help, &cmd_version } },
+	{ NULL, { NULL } }
 };
 
-const struct command *command_find(const char *name)
+static void apply_common(const struct common_opts *o)
 {
-	const struct command *const *c;
+	log_set_verbosity(o->quiet ? -1 : o->verbose);
+	progress_allow(!o->quiet);
+	term_setup(o->color);
+}
 
-	for (c = commands; *c; c++)
-		if (!strcmp((*c)->name, name))
-			return *c;
-	return NULL;
+/* Whoever reads our stdout has seen enough: that is no failure. */
+static void closed_pipe(int sig)
+{
+	_exit(0);
+}
+
+/*
+ * A recording must survive a reader of stdout or stderr that went away, so its writes fail
+ * instead (record gives the program it runs the default again).  Elsewhere it ends the work.
+ */
+static void set_sigpipe(const struct command *c)
+{
+	signal(SIGPIPE, c->flags & CMD_RUNS_PROGRAM ? SIG_IGN : closed_pipe);
+}
+
+static int parse_failed(const struct command *c, const struct err *e)
+{
+	log_error("%s", e->msg);
+	if (e->hint[0])
+		log_hint("%s", e->hint);
+	else
+		log_hint("'arcprof %s -h' lists the options", c->name);
+	return EXIT_USAGE;
+}
+
+static int run_parsed(const struct command *c, struct command_opts *o, int nr_operands, char **operands)
+{
+	if (nr_operands && !c->operands) {
+		log_error("unexpected argument '%s'", operands[0]);
+		log_hint("'arcprof %s -h' shows what it takes", c->name);
+		return EXIT_USAGE;
+	}
+	if (c->flags & CMD_PAGER && term_is_tty() && !o->common->no_pager)
+		pager_start();
+	return c->run(o->values, nr_operands, operands);
+}
+
+static int run_command(const struct command *c, const struct common_opts *global, int argc, char **argv)
+{
+	struct command_opts o;
+	struct err e = { 0 };
+	int nr_operands, r;
+
+	log_set_command(c->name);
+	set_sigpipe(c);
+	command_opts_init(&o, c);
+	*o.common = *global;
+	r = opt_parse(o.table, o.values, argc, argv, c->flags & CMD_RUNS_PROGRAM, &nr_operands, &e);
+	apply_common(o.common);
+	if (o.common->help) {	/* also when what follows it is wrong */
+		command_print_help(c, stdout);
+		r = 0;
+	} else if (r) {
+		r = parse_failed(c, &e);
+	} else {
+		r = run_parsed(c, &o, nr_operands, argv + argc - nr_operands);
+	}
+	command_opts_release(&o);
+	return r;
+}
+
+static int unknown_command(const char *name)
+{
+	const char *near = command_nearest(name);
+
+	log_error("'%s' is not a command", name);
+	if (near)
+		log_hint("did you mean 'arcprof %s'?", near);
+	else
+		log_hint("'arcprof help' lists the commands");
+	return EXIT_USAGE;
+}
+
+static int run(int argc, char **argv)
+{
+	struct common_opts global = { 0 };
+	struct err e = { 0 };
+	const struct command *c;
+	int nr, r;
+
+	if (argc > 1 && !strcmp(argv[1], "--dump"))
+		return describe(argc - 2, argv + 2);
+	r = opt_parse(common_opts, &global, argc - 1, argv + 1, true, &nr, &e);
+	apply_common(&global);
+	if (r && !global.help) {
+		log_error("%s", e.msg);
+		log_hint("%s", e.hint[0] ? e.hint : "'arcprof -h' lists the options");
+		return EXIT_USAGE;
+	}
+	if (global.version) {
+		printf("arcprof %s\n", ARCPROF_VERSION);
+		return 0;
+	}
+	if (global.help || !nr) {
+		arcprof_print_help(global.help ? stdout : stderr);
+		return global.help ? 0 : EXIT_USAGE;
+	}
+	argv += argc - nr;
+	c = command_find(argv[0]);
+	return c ? run_command(c, &global, nr - 1, argv + 1) : unknown_command(argv[0]);
+}
+
+/* What is printed must have arrived: a full disk is a failure, a closed pipe is not. */
+static int finish(int status)
+{
+	bool failed = ferror(stdout);
+
+	errno = 0;
+	if (!fflush(stdout) && !failed)
+		errno = 0;
+	else if (errno != EPIPE) {
+		log_error("cannot write to standard output: %s", errno ? strerror(errno) : "write error");
+		status = status ? status : 1;
+	}
+	pager_finish();
+	return status;
+}
+
+/* So that no file we open becomes one of the standard streams. */
+static void open_standard_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
 }
 
 int main(int argc, char **argv)
 {
-	fprintf(stderr, "usage: arcprof <command> [<args>]\n");
-	return argc > 1 ? EXIT_USAGE : 0;
+	open_standard_streams();
+	signal(SIGPIPE, closed_pipe);
+	return finish(run(argc, argv));
 }

@@ -28,10 +28,43 @@ struct command {
 	int (*run)(void *opts, int nr_operands, char **operands);
 };
 
-/* In the order help shows them; ends with NULL. */
-extern const struct command *const commands[];
+/* Commands under the title that help shows over them, in its order. */
+struct command_group {
+	const char *title;
+	const struct command *list[8];		/* ends with NULL */
+};
 
-const struct command *command_find(const char *name);
+extern const struct command_group command_groups[];	/* ends with a NULL title */
+
+/* Options that every command understands, before its name and after it. */
+struct common_opts {
+	bool help, version, verbose, quiet, no_pager;
+	int color;				/* enum term_color */
+};
+
+extern const struct opt common_opts[];		/* fills a struct common_opts */
+
+/* A command's options followed by the common ones, and one block of memory for both structs. */
+struct command_opts {
+	struct opt *table;
+	void *values;				/* the command's struct */
+	struct common_opts *common;		/* in the same block */
+};
+
+/* All zero; opt_parse(o->table, o->values, ...) fills both. */
+void command_opts_init(struct command_opts *o, const struct command *c);
+void command_opts_release(struct command_opts *o);
+
+const struct command *command_find(const char *name);	/* NULL: none */
+/* The known command nearest to a mistyped one, or NULL. */
+const char *command_nearest(const char *name);
+/* "usage: ..." and the options, as -h shows them. */
+void command_print_help(const struct command *c, FILE *out);
+/* What "arcprof --help" prints: usage, commands by group, global options. */
+void arcprof_print_help(FILE *out);
+
+/* "arcprof --dump <what> [<command>]": what the tables say, for the Makefile and the completions. */
+int describe(int argc, char **argv);
 
 extern const struct command cmd_record, cmd_report, cmd_tprof, cmd_dump, cmd_doctor, cmd_help, cmd_version;
 

@@ -16,17 +16,21 @@ enum consumer_kind {
 	CONSUMER_NATIVE_INLINED,
 	CONSUMER_KERNEL,
 	CONSUMER_JAVA_INTERPRETED,
-	CONSUMER_JAVA_C1,	/* reports say java-compiled for both unless asked */
+	CONSUMER_JAVA_COMPILED,
+	CONSUMER_JAVA_C1,	/* these two only when the tiers are kept apart */
 	CONSUMER_JAVA_C2,
 	CONSUMER_JAVA_INLINED,
 	CONSUMER_STUB,		/* HotSpot stub, adapter, interpreter */
 	CONSUMER_UNRESOLVED,	/* address without a name */
+	CONSUMER_FOLDED,	/* a module, class or package that stands for what is in it */
 	CONSUMER_MARK,		/* [unwalkable: ...], [truncated ...], [pruned] */
 	CONSUMER_NR
 };
 
 /* "process", "thread", "native", "native-inlined", "kernel", "java-interpreted", ... */
-const char *consumer_kind_name(enum consumer_kind kind);
+const char *consumer_kind_name(uint32_t kind);
+/* CONSUMER_NR when there is no kind of that name. */
+enum consumer_kind consumer_kind_parse(const char *name, size_t len);
 
 struct consumer {
 	uint32_t name;		/* strtab ids */
@@ -46,6 +50,19 @@ struct consumers {
 
 void consumers_init(struct consumers *c);
 void consumers_release(struct consumers *c);
-uint32_t consumer_add(struct consumers *c, const struct consumer *x);	/* interned */
+uint32_t consumer_add(struct consumers *c, const struct consumer *x);	/* interned; never 0 */
+uint32_t consumer_add_name(struct consumers *c, uint32_t kind, const char *name, size_t len);
+
+/*
+ * Gives consumer id another kind and key, under the same id.  The caller knows that no
+ * other consumer becomes its equal; consumers_rehash() must follow before the next add.
+ */
+void consumer_change(struct consumers *c, uint32_t id, uint32_t kind, uint64_t key);
+void consumers_rehash(struct consumers *c);
+
+static inline const char *consumer_name(const struct consumers *c, uint32_t id)
+{
+	return strtab_get(&c->names, c->items[id].name);
+}
 
 #endif

@@ -25,48 +25,96 @@
 
 #define FLOW_MAX_METRICS 8
 #define FLOW_NONE 0		/* no node; also the index of the invisible root of the forest */
+#define FLOW_MAX_NODES (UINT32_MAX - 1)
+
+/* What n counts.  Trees that differ in it are never added to each other. */
+enum flow_n {
+	FLOW_CALLS,
+	FLOW_SAMPLES,
+};
 
 /* 32 bytes with the links; base[] of all nodes lies in an array of its own, [node][metric]. */
 struct flow_node {
 	uint32_t parent;
 	uint32_t consumer;
-	uint32_t child;		/* first child, in order of first entry */
-	uint32_t sibling;	/* next child of the same parent */
 	uint32_t last;		/* most recently used child: found without the hash */
+	uint32_t child;		/* first child, in order of first entry; set by flow_finish() */
+	uint32_t sibling;	/* next child of the same parent; set by flow_finish() */
 	uint32_t rl;		/* recursion level, 1 outermost; set by flow_finish() */
 	uint64_t n;		/* occurrences: calls, or samples */
 };
 
-struct flow {
-	struct flow_node *nodes;	/* [0] is the invisible root */
-	size_t nr_nodes, alloc_nodes;
-	uint64_t *base;			/* [nr_nodes][nr_metrics] */
-	uint64_t *cum;			/* the same, after flow_finish() */
-	unsigned int nr_metrics;
-	uint32_t *slots;		/* hash on (parent, consumer) */
-	size_t alloc_slots;
-	struct flow_repairs {
-		uint64_t inserted;	/* leave without enter: consumer put above what was seen */
-		uint64_t popped;	/* frames closed by the leave of an outer one */
-		uint64_t closed;	/* still open at the end */
-	} repairs;
+struct flow_repairs {
+	uint64_t inserted;	/* leave without enter: consumer put above what was seen */
+	uint64_t popped;	/* frames closed by the leave of an outer one */
+	uint64_t closed;	/* still open at the end */
+	uint64_t backwards;	/* values lower than the one before: counted as no consumption */
 };
 
-void flow_init(struct flow *f, unsigned int nr_metrics);
+struct flow {
+	struct flow_node *nodes;	/* [0] is the invisible root; it consumes nothing */
+	size_t nr_nodes, alloc_nodes;
+	uint64_t *base;			/* [nr_nodes][nr_metrics]; int64_t after flow_subtract() */
+	uint64_t *cum;			/* the same, after flow_finish() */
+	unsigned int nr_metrics;
+	enum flow_n n_means;
+	bool unordered;			/* [4] does not hold: flow_finish() renumbers */
+	uint32_t *slots;		/* hash on (parent, consumer) */
+	size_t alloc_slots;
+	struct flow_repairs repairs;
+};
+
+void flow_init(struct flow *f, unsigned int nr_metrics, enum flow_n n_means);
 void flow_release(struct flow *f);
 
+/* The child of parent for consumer, made when new, past the cache of the last one. */
+uint32_t flow_child_lookup(struct flow *f, uint32_t parent, uint32_t consumer);
+/* The same, but FLOW_NONE when there is none. */
+uint32_t flow_child_find(const struct flow *f, uint32_t parent, uint32_t consumer);
+/* A new node without looking whether there is one; the caller knows [3] holds. */
+uint32_t flow_node_new(struct flow *f, uint32_t parent, uint32_t consumer);
+
 /* The child of parent (FLOW_NONE: a root) for consumer, made when new. */
-uint32_t flow_child(struct flow *f, uint32_t parent, uint32_t consumer);
+static inline uint32_t flow_child(struct flow *f, uint32_t parent, uint32_t consumer)
+{
+	uint32_t last = f->nodes[parent].last;
+
+	if (__builtin_expect(last && f->nodes[last].consumer == consumer, 1))
+		return last;
+	return flow_child_lookup(f, parent, consumer);
+}
+
+/*
+ * Root keeps its children, n and base but becomes consumer's; a new root of its former consumer,
+ * which is returned, is put above it.  Breaks [4] until flow_finish().
+ */
+uint32_t flow_insert_above(struct flow *f, uint32_t root, uint32_t consumer);
+
 /* Adds n occurrences and base[nr_metrics] to a node. */
 void flow_add(struct flow *f, uint32_t node, uint64_t n, const uint64_t *base);
-/* Computes cum and rl; call after building, and again after any change. */
+
+/*
+ * Computes child lists, rl and cum; call after building, and again after any change.  It may
+ * renumber the nodes when a repair broke [4]; indices from before are dead then.
+ */
 void flow_finish(struct flow *f);
 
-static inline const uint64_t *flow_base(const struct flow *f, uint32_t node)
+/* Sum of n, and of base into total[nr_metrics], over all nodes. */
+uint64_t flow_totals(const struct flow *f, uint64_t *total);
+/* One more than the highest consumer id in the tree: the size of an array indexed by it. */
+uint32_t flow_nr_consumers(const struct flow *f);
+
+/* Preorder walk without recursion: the node after i, FLOW_NONE at the end; start with FLOW_NONE. */
+uint32_t flow_next(const struct flow *f, uint32_t i);
+/* The same, but past the subtree of i. */
+uint32_t flow_next_outside(const struct flow *f, uint32_t i);
+
+static inline uint64_t *flow_base(const struct flow *f, uint32_t node)
 {
 	return f->base + (size_t)node * f->nr_metrics;
 }
-static inline const uint64_t *flow_cum(const struct flow *f, uint32_t node)
+
+static inline uint64_t *flow_cum(const struct flow *f, uint32_t node)
 {
 	return f->cum + (size_t)node * f->nr_metrics;
 }

@@ -20,17 +20,10 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "jvm/proto.h"
 
 struct jvm_server;
 struct jvm;			/* one connected JVM */
-
-enum jvm_frame_kind {
-	JVM_COMPILED = 1,	/* pc, method, c = compile id */
-	JVM_INTERPRETED,	/* method, c = bytecode index */
-	JVM_STUB,		/* pc in a stub, adapter or the interpreter's own code */
-	JVM_NATIVE,		/* c = index into the sample's segments: unwind that, it stands here */
-	JVM_MARK,		/* c = enum frame_mark: the walk ended here */
-};
 
 struct jvm_frame {		/* innermost first */
 	uint64_t pc;		/* innermost: interrupted; callers: return address - 1 */
@@ -41,7 +34,7 @@ struct jvm_frame {		/* innermost first */
 
 /* Native code between two Java frames (or at either end): registers there and the stack copied. */
 struct jvm_segment {
-	uint64_t pc, sp, fp;
+	uint64_t pc, sp, fp;			/* pc: the return address itself when not exact */
 	uint64_t rbx, r12, r13, r14, r15;	/* callee-saved; x86-64 only */
 	uint32_t valid;				/* bit 0 rbx, 1 r12, 2 r13, 3 r14, 4 r15 */
 	bool exact;				/* pc was interrupted, not a return address */
@@ -54,6 +47,7 @@ struct jvm_sample {
 	uint64_t time_ns;	/* CLOCK_MONOTONIC when the handler ran */
 	uint32_t tid;
 	uint32_t event;		/* perf_event_attr.sig_data of the event that fired */
+	bool late;		/* the signal was blocked: time and stack are of its delivery, not of the event */
 	const struct jvm_frame *frames;
 	size_t nr_frames;
 	const struct jvm_segment *segments;
@@ -74,6 +68,7 @@ struct jvm_callbacks {
 	 */
 	bool (*hello)(void *ctx, struct jvm *j, int pid, int tid);
 	void (*sample)(void *ctx, struct jvm *j, const struct jvm_sample *s);
+	/* May come after the first sample or code that uses the number, and twice for one method. */
 	void (*method)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t method, const char *class_name,
 		       const char *name, const char *sig, const char *source);
 	void (*code)(void *ctx, struct jvm *j, const struct jvm_code *c);
@@ -111,5 +106,7 @@ void jvm_set_user(struct jvm *j, void *user);
 void *jvm_user(const struct jvm *j);
 /* Bounds of HotSpot's code cache as far as known, for unwinding up to it; 0, 0 before. */
 void jvm_code_cache(const struct jvm *j, uint64_t *lo, uint64_t *hi);
+/* Times its handler ran, and how long altogether; what the JVM says, not checked. */
+void jvm_trap_cost(const struct jvm *j, uint64_t *nr, uint64_t *ns);
 
 #endif

@@ -4,8 +4,15 @@
  * what is not is skipped, counted and described.
  *
  * A consumer fills the members of a trace_sink it wants and leaves the others NULL.  Records
- * come in file order; strings in them are borrowed for the call only.  A callback that
- * returns non-zero ends the reading with that value.
+ * come in file order; strings in them are borrowed for the call only and not terminated.  A
+ * callback that returns non-zero ends the reading with that value.
+ *
+ * File order: what the recorder flushed together comes as metadata first, then samples, so a
+ * sample never precedes the proc, thread or module it refers to, but may come after the end of
+ * its thread.  Symbols, lines and the last labels are at the end of the file.
+ *
+ * A pass whose sink has no samples member does not decompress samples, and one with nothing
+ * else does not decompress the rest: reading names first, then samples, costs little.
  */
 #ifndef TRACE_READER_H
 #define TRACE_READER_H

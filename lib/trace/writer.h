@@ -6,6 +6,7 @@
  *
  * A failed write (disk full, the limit of mode normal) does not stop the caller: records are
  * counted as lost from then on, trace_writer_error() tells, and trace_writer_close() returns it.
+ * What the limit of mode normal stops is samples only: names, symbols and labels go in after it.
  */
 #ifndef TRACE_WRITER_H
 #define TRACE_WRITER_H
@@ -39,6 +40,8 @@ int trace_writer_close(struct trace_writer *w, struct err *e);
 int trace_writer_flush(struct trace_writer *w);
 int trace_writer_error(const struct trace_writer *w);	/* 0 or -errno */
 uint64_t trace_writer_bytes(const struct trace_writer *w);
+/* Records dropped because of an error or the limit so far. */
+uint64_t trace_writer_lost(const struct trace_writer *w);
 
 /* A label of the Z vector; a later value for the same key replaces an earlier one. */
 void trace_write_label(struct trace_writer *w, const char *key, const char *fmt, ...)

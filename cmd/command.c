@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* command.c - what is the same for every command: finding it, its common options, its help. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/near.h"
+#include "base/term.h"
+#include "cmd.h"
+
+const struct opt common_opts[] = {
+	OPT_GROUP("Common options"),
+	OPT_FLAG('h', "help", struct common_opts, help, "show this help; 'arcprof help' shows the manual"),
+	OPT_FLAG('V', "version", struct common_opts, version, "show the version"),
+	OPT_FLAG('v', "verbose", struct common_opts, verbose, "say more about what is done"),
+	OPT_FLAG('q', "quiet", struct common_opts, quiet, "say nothing but errors"),
+	OPT_FLAG(0, "no-pager", struct common_opts, no_pager, "do not show long output in a pager"),
+	OPT_ENUM(0, "color", struct common_opts, color, term_color_words, NULL,
+		 "colours: on a terminal, or as said"),
+	OPT_END
+};
+
+/* Whether the command does without the common option o, or has its own of that name. */
+static bool is_hidden(const struct command *c, const struct opt *o)
+{
+	const struct opt *own;
+
+	if (!strcmp(o->name, "version") || (!strcmp(o->name, "no-pager") && !(c->flags & CMD_PAGER)))
+		return true;
+	for (own = c->opts; own->type != OPT_TYPE_END; own++)
+		if (own->type != OPT_TYPE_GROUP && ((own->name && !strcmp(own->name, o->name)) ||
+						    (o->letter && own->letter == o->letter)))
+			return true;
+	return false;
+}
+
+void command_opts_init(struct command_opts *f, const struct command *c)
+{
+	size_t offset = (c->opts_size + 15) & ~(size_t)15, nr = 0;
+	const struct opt *o;
+
+	f->values = xcalloc(1, offset + sizeof(*f->common));
+	f->common = (void *)((char *)f->values + offset);
+	while (c->opts[nr].type != OPT_TYPE_END)
+		nr++;
+	f->table = xcalloc(nr + ARRAY_SIZE(common_opts), sizeof(*f->table));
+	memcpy(f->table, c->opts, nr * sizeof(*f->table));
+	for (o = common_opts; o->type != OPT_TYPE_END; o++) {
+		if (o->type != OPT_TYPE_GROUP && is_hidden(c, o))
+			continue;
+		f->table[nr] = *o;
+		f->table[nr++].offset += offset;
+	}
+	f->table[nr] = *o;
+}
+
+void command_opts_release(struct command_opts *f)
+{
+	opt_release(f->table, f->values);
+	free(f->table);
+	free(f->values);
+}
+
+const struct command *command_find(const char *name)
+{
+	const struct command_group *g;
+	size_t i;
+
+	for (g = command_groups; g->title; g++)
+		for (i = 0; g->list[i]; i++)
+			if (!strcmp(g->list[i]->name, name))
+				return g->list[i];
+	return NULL;
+}
+
+const char *command_nearest(const char *name)
+{
+	struct near n = near_init(name);
+	const struct command_group *g;
+	size_t i;
+
+	for (g = command_groups; g->title; g++)
+		for (i = 0; g->list[i]; i++)
+			near_try(&n, g->list[i]->name);
+	return n.best;
+}
+
+void command_print_help(const struct command *c, FILE *out)
+{
+	struct command_opts f;
+
+	command_opts_init(&f, c);
+	fprintf(out, "usage: arcprof %s [<options>]%s%s\n\n%c%s.\n\n", c->name, c->operands ? " " : "",
+		c->operands ? c->operands : "", c->summary[0] & ~0x20, c->summary + 1);
+	opt_print_help(f.table, out);
+	command_opts_release(&f);
+}
+
+void arcprof_print_help(FILE *out)
+{
+	const struct command_group *g;
+	size_t i;
+
+	fputs("usage: arcprof [<options>] <command> [<args>]\n\n"
+	      "Says what programs consume, where and why: Java and native code in one tree.\n",
+	      out);
+	for (g = command_groups; g->title; g++) {
+		if (g->list[0])
+			fprintf(out, "\n%s\n", g->title);
+		for (i = 0; g->list[i]; i++)
+			fprintf(out, "    %-12s%s\n", g->list[i]->name, g->list[i]->summary);
+	}
+	putc('\n', out);
+	opt_print_help(common_opts, out);
+	fputs("\n'arcprof <command> -h' lists the options of a command, 'arcprof help <command>' explains them.\n",
+	      out);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * describe.c - "arcprof --dump": what the command and option tables say, for those who build
+ * the manual and the completions from them.  Not for users, so in no manual.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "cmd.h"
+
+static void for_each_command(void (*fn)(const struct command *c))
+{
+	const struct command_group *g;
+	size_t i;
+
+	for (g = command_groups; g->title; g++)
+		for (i = 0; g->list[i]; i++)
+			fn(g->list[i]);
+}
+
+/* The paragraph under SYNOPSIS in the manual page. */
+static void print_synopsis(const struct command *c)
+{
+	printf("*arcprof %s* ", c->name);
+	opt_print_synopsis(c->opts, stdout);
+	printf("%s%s\n", c->opts[0].type != OPT_TYPE_END && c->operands ? " " : "",
+	       c->operands ? c->operands : "");
+}
+
+/* The command's own options, as the manual page has to head their paragraphs. */
+static void print_options(const struct command *c)
+{
+	const struct opt *o;
+
+	for (o = c->opts; o->type != OPT_TYPE_END; o++) {
+		if (o->type == OPT_TYPE_GROUP)
+			continue;
+		if (o->name)
+			printf("--%s%s\n", o->type == OPT_TYPE_FLAG && o->def ? "no-" : "", o->name);
+		else
+			printf("-%c\n", o->letter);
+	}
+}
+
+static void print_words(const struct command *c)
+{
+	struct command_opts o;
+
+	command_opts_init(&o, c);
+	opt_print_words(o.table, stdout);
+	command_opts_release(&o);
+}
+
+/* "--format text json" for words, "--output <file>" for what the argument is. */
+static void print_values(const struct command *c)
+{
+	struct command_opts f;
+	const struct opt *o;
+	int i;
+
+	command_opts_init(&f, c);
+	for (o = f.table; o->type != OPT_TYPE_END; o++) {
+		if (o->type == OPT_TYPE_GROUP || !o->name || (!o->words && !o->arg))
+			continue;
+		printf("--%s", o->name);
+		for (i = 0; o->words && o->words[i]; i++)
+			printf(" %s", o->words[i]);
+		printf(o->words ? "\n" : " <%s>\n", o->arg);
+	}
+	command_opts_release(&f);
+}
+
+/* "--output arcprof.data" of options that have a default. */
+static void print_defaults(const struct command *c)
+{
+	const struct opt *o;
+
+	for (o = c->opts; o->type != OPT_TYPE_END; o++)
+		if (o->type != OPT_TYPE_GROUP && o->type != OPT_TYPE_FLAG && o->name && o->def)
+			printf("--%s %s\n", o->name, o->def);
+}
+
+/* "--output<TAB>what it does<TAB>-o", for shells that show explanations. */
+static void print_help_lines(const struct command *c)
+{
+	struct command_opts f;
+	const struct opt *o;
+
+	command_opts_init(&f, c);
+	for (o = f.table; o->type != OPT_TYPE_END; o++)
+		if (o->type != OPT_TYPE_GROUP && o->name)
+			printf("--%s\t%s\t%s%.1s\n", o->name, o->help, o->letter ? "-" : "", &o->letter);
+	command_opts_release(&f);
+}
+
+static void print_name(const struct command *c)
+{
+	puts(c->name);
+}
+
+static void print_summary(const struct command *c)
+{
+	printf("*arcprof-%s*(1)::\n\t%c%s.\n\n", c->name, c->summary[0] & ~0x20, c->summary + 1);
+}
+
+static void print_summary_line(const struct command *c)
+{
+	printf("%s\t%s\n", c->name, c->summary);
+}
+
+static int nr_bad;
+
+static void check(const struct command *c)
+{
+	struct command_opts o;
+	struct err e;
+
+	command_opts_init(&o, c);
+	if (opt_check(o.table, &e)) {
+		log_error("%s: %s", c->name, e.msg);
+		nr_bad++;
+	}
+	command_opts_release(&o);
+}
+
+static const struct {
+	const char *what;
+	void (*print)(const struct command *c);
+	bool of_all;		/* without a command: of each; otherwise of the named one */
+} topics[] = {
+	{ "synopsis", print_synopsis, false },
+	{ "options", print_options, false },
+	{ "words", print_words, false },
+	{ "values", print_values, false },
+	{ "defaults", print_defaults, false },
+	{ "help", print_help_lines, false },
+	{ "commands", print_name, true },
+	{ "summary", print_summary, true },
+	{ "summaries", print_summary_line, true },
+	{ "check", check, true },
+};
+
+int describe(int argc, char **argv)
+{
+	const struct command *c = argc > 1 ? command_find(argv[1]) : NULL;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(topics); i++) {
+		if (!argc || strcmp(topics[i].what, argv[0]) || (!topics[i].of_all && !c))
+			continue;
+		if (c)
+			topics[i].print(c);
+		else
+			for_each_command(topics[i].print);
+		return nr_bad ? 1 : 0;
+	}
+	log_error("usage: --dump synopsis|options|words|values|defaults|help <command>, or "
+		  "--dump commands|summary|summaries|check");
+	return EXIT_USAGE;
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* report.c - "arcprof report": the arcflow reports, from a trace or from text. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/term.h"
+#include "cmd.h"
+#include "flow/check.h"
+#include "flow/input.h"
+#include "report/profile.h"
+
+struct report_cmd_opts {
+	const char *input, *events, *stacks, *tree;
+	int report;
+	int format;
+	struct opt_list metrics;
+	int sort;
+	uint64_t limit;
+	double prune;
+	bool absolute, percent;
+	struct opt_list cpus, pids, tids, comms, threads, modules, symbols;
+	uint64_t from, to;
+	int fold;
+	bool merge_threads, merge_processes, no_inline, no_kernel, by_kind;
+	bool signatures, lines, addresses;
+	double clip;
+	struct opt_list stanzas;
+	bool check, strict;
+};
+
+static const char *const formats[] = { "text", "json", "csv", "tree", NULL };
+static const char *const sorts[] = { "default", "cum", "base", "n", "name", NULL };
+static const char *const folds[] = { "none", "module", "class", "package", NULL };
+
+#define O struct report_cmd_opts
+static const struct opt report_opts[] = {
+	OPT_GROUP("Input"),
+	OPT_STR('i', "input", O, input, "file", "arcprof.data", "read the trace <file>"),
+	OPT_STR(0, "events", O, events, "file", NULL, "read enter and leave events as text instead"),
+	OPT_STR(0, "stacks", O, stacks, "file", NULL, "read folded stacks as text instead"),
+	OPT_STR(0, "tree", O, tree, "file", NULL, "read a tree as text instead"),
+	OPT_GROUP("Report"),
+	OPT_SET(0, "xarc", O, report, REPORT_XARC, "callers and callees of each function (the default)"),
+	OPT_SET(0, "xtree", O, report, REPORT_XTREE, "the tree of calls"),
+	OPT_SET(0, "xprof", O, report, REPORT_XPROF, "a flat profile"),
+	OPT_SET(0, "tprof", O, report, REPORT_TPROF, "by process, thread, module and symbol, without calls"),
+	OPT_ENUM(0, "format", O, format, formats, "text", "output format; tree is what --tree reads"),
+	OPT_LIST(0, "metric", O, metrics, "name", "only these metrics, in this order"),
+	OPT_ENUM(0, "sort", O, sort, sorts, "default", "order of rows"),
+	OPT_U64(0, "limit", O, limit, "n", NULL, "at most <n> rows, or stanzas of xarc"),
+	OPT_DOUBLE(0, "prune", O, prune, "percent", NULL, "sum up contexts whose cum is below <percent>"),
+	OPT_FLAG(0, "absolute", O, absolute, "unscaled numbers, no percentages"),
+	OPT_FLAG(0, "percent", O, percent, "percentages only"),
+	OPT_GROUP("Selection"),
+	OPT_LIST('p', "pid", O, pids, "pid", "only these processes"),
+	OPT_LIST('t', "tid", O, tids, "tid", "only these threads"),
+	OPT_LIST(0, "comm", O, comms, "name", "only processes with these names"),
+	OPT_LIST(0, "thread", O, threads, "name", "only threads with these names"),
+	OPT_LIST(0, "module", O, modules, "name", "only stacks that go through these modules"),
+	OPT_LIST(0, "symbol", O, symbols, "name", "only stacks that go through these functions"),
+	OPT_LIST('C', "cpu", O, cpus, "cpu", "only samples on these CPUs"),
+	OPT_TIME(0, "from", O, from, "time", NULL, "only samples from <time> after the start"),
+	OPT_TIME(0, "to", O, to, "time", NULL, "only samples before <time> after the start"),
+	OPT_GROUP("Folding"),
+	OPT_ENUM(0, "fold", O, fold, folds, "none", "show what functions belong to instead of them"),
+	OPT_FLAG(0, "merge-threads", O, merge_threads, "threads of one name in a process are one"),
+	OPT_FLAG(0, "merge-processes", O, merge_processes, "processes of one name are one"),
+	OPT_FLAG(0, "hide-inlined", O, no_inline, "count inlined functions as the one they are in"),
+	OPT_FLAG(0, "hide-kernel", O, no_kernel, "count kernel functions as the caller"),
+	OPT_FLAG(0, "by-kind", O, by_kind, "keep interpreted, compiled and inlined code of a function apart"),
+	OPT_FLAG(0, "signatures", O, signatures, "Java methods with their signatures"),
+	OPT_FLAG(0, "lines", O, lines, "functions with file and line"),
+	OPT_FLAG(0, "addresses", O, addresses, "addresses without a name one by one"),
+	OPT_GROUP("Of tprof"),
+	OPT_DOUBLE(0, "clip", O, clip, "percent", NULL, "leave out rows with less than <percent> of the ticks"),
+	OPT_LIST(0, "stanza", O, stanzas, "keys", "only these stanzas: P, PM, PMS, PT, PTM, PTMS, M, MS"),
+	OPT_GROUP("Verification"),
+	OPT_FLAG(0, "check", O, check, "verify the invariants of the model instead of printing a report"),
+	OPT_FLAG(0, "strict", O, strict, "fail also when samples were lost"),
+	OPT_END
+};
+#undef O
+
+static int read_text(const struct report_cmd_opts *o, struct model *m, struct err *e)
+{
+	const char *path = o->events ? o->events : o->stacks ? o->stacks : o->tree;
+	struct buf b = BUF_INIT;
+	int r;
+
+	if ((r = io_read_file(strcmp(path, "-") ? path : "/dev/stdin", &b, SIZE_MAX, e))) {
+		model_init(m, 1, FLOW_CALLS);
+		return r;
+	}
+	if (o->events)
+		r = input_events(m, b.data ? b.data : "", b.len, e);
+	else if (o->stacks)
+		r = input_stacks(m, b.data ? b.data : "", b.len, e);
+	else
+		r = input_tree(m, b.data ? b.data : "", b.len, e);
+	buf_release(&b);
+	return r ? err_wrap(e, "%s", path) : 0;
+}
+
+static int read_trace(const struct report_cmd_opts *c, const struct report_opts *o, struct profile *p,
+		      struct model *m, struct report_source *src, struct trace_reader **t, struct err *e)
+{
+	struct profile_opts po = {
+		.names = { .signatures = c->signatures, .lines = c->lines, .addresses = c->addresses,
+			   .by_kind = c->by_kind, .no_kernel = c->no_kernel,
+			   /* A symbol of tprof is what the linker calls one. */
+			   .no_inline = c->no_inline || o->name == REPORT_TPROF },
+		.metrics = &c->metrics, .cpus = &c->cpus, .from_ns = c->from, .to_ns = c->to,
+	};
+	int r = trace_reader_open(t, c->input, e);
+
+	if (r)
+		return r;
+	r = profile_read(p, m, src, *t, &po, e);
+	return r ? err_wrap(e, "%s", c->input) : 0;
+}
+
+/* What is missing from a report that was printed; the exit status it gives. */
+static int warn_of_damage(const struct report_cmd_opts *c, const struct trace_reader *t,
+			  const struct report_source *src)
+{
+	const struct trace_damage *d = trace_reader_damage(t);
+	bool damaged = d->nr_places || d->nr_bytes || d->nr_bad_records;
+
+	if (damaged)
+		log_warn("%s is damaged: %" PRIu64 " bytes in %" PRIu64 " place%s and %" PRIu64
+			 " records skipped; first: %s",
+			 c->input, d->nr_bytes, d->nr_places, d->nr_places == 1 ? "" : "s", d->nr_bad_records,
+			 d->first);
+	if (d->truncated)
+		log_warn("%s has no end: the recording was cut off, or still goes on", c->input);
+	if (src->nr_local_modules)
+		log_info("%" PRIu64 " module%s had no names in the trace; this machine's files gave them",
+			 src->nr_local_modules, src->nr_local_modules == 1 ? "" : "s");
+	if (c->strict && src->lost)
+		log_warn("%" PRIu64 " samples were lost", src->lost);
+	return damaged || d->truncated || (c->strict && src->lost) ? 1 : 0;
+}
+
+static int check(const struct view *v)
+{
+	struct flow_check c[FLOW_NR_CHECKS];
+	unsigned int i, nr_bad = flow_check(&v->m->flow, c);
+
+	for (i = 0; i < FLOW_NR_CHECKS; i++) {
+		printf("%s  %-50s %10" PRIu64 " checked", c[i].nr_bad ? "BAD" : "ok ", c[i].what,
+		       c[i].nr_checked);
+		if (c[i].nr_bad)
+			printf(", %" PRIu64 " violated, first at %" PRIu32, c[i].nr_bad, c[i].first_bad);
+		putchar('\n');
+	}
+	if (nr_bad)
+		log_error("%u of %d invariants are violated", nr_bad, FLOW_NR_CHECKS);
+	return nr_bad ? 1 : 0;
+}
+
+static void fill_opts(const struct report_cmd_opts *c, struct report_opts *o)
+{
+	*o = (struct report_opts){
+		.name = c->report, .format = c->format, .sort = c->sort, .limit = c->limit, .prune = c->prune,
+		.absolute = c->absolute, .percent = c->percent, .width = term_width(), .pids = &c->pids,
+		.tids = &c->tids, .comms = &c->comms, .threads = &c->threads, .modules = &c->modules,
+		.symbols = &c->symbols, .fold = c->fold, .merge_threads = c->merge_threads,
+		.merge_processes = c->merge_processes, .no_inline = c->no_inline, .no_kernel = c->no_kernel,
+		.by_kind = c->by_kind, .clip = c->clip, .stanzas = &c->stanzas,
+	};
+}
+
+static int report_run(void *opts, int nr_operands, char **operands)
+{
+	const struct report_cmd_opts *c = opts;
+	struct report_source src = { 0 };
+	struct report_opts o;
+	struct trace_reader *t = NULL;
+	struct profile p = { 0 };
+	struct view v = { 0 };
+	struct model m = { 0 };
+	struct err e = { 0 };
+	int r;
+
+	fill_opts(c, &o);
+	if (c->events || c->stacks || c->tree)
+		r = read_text(c, &m, &e);
+	else
+		r = read_trace(c, &o, &p, &m, &src, &t, &e);
+	if (!r)
+		r = view_init(&v, &m, &src, &o, &e);
+	if (!r && c->check)
+		r = check(&v);
+	else if (!r)
+		r = report_print(&v, stdout, &e);
+	if (r < 0)
+		r = log_err(&e);
+	else if (t)
+		r |= warn_of_damage(c, t, &src);
+	view_release(&v);
+	profile_release(&p);
+	model_release(&m);
+	if (t)
+		trace_reader_close(t);
+	return r;
+}
+
+const struct command cmd_report = {
+	.name = "report",
+	.summary = "show what was recorded as a call graph, a tree or a flat profile",
+	.flags = CMD_PAGER,
+	.opts = report_opts,
+	.opts_size = sizeof(struct report_cmd_opts),
+	.run = report_run,
+};

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+/*
+ * elf.c - symbols of loaded objects (elf.h). Source: gABI chapter 5, and the description of
+ * DT_GNU_HASH in binutils' elflink.c.
+ */
+#include <elf.h>
+
+#include "agent/elf.h"
+#include "agent/sys.h"
+
+static uint64_t parse_hex(const char **p)
+{
+	uint64_t v = 0;
+
+	for (;; (*p)++) {
+		char c = **p;
+
+		if (c >= '0' && c <= '9')
+			v = v * 16 + c - '0';
+		else if (c >= 'a' && c <= 'f')
+			v = v * 16 + c - 'a' + 10;
+		else
+			return v;
+	}
+}
+
+static const char *skip_past(const char *p, char c)
+{
+	while (*p && *p != c)
+		p++;
+	return *p ? p + 1 : p;
+}
+
+/*
+ * A line is "start-end perms offset dev inode path". The base of a file is where its offset
+ * 0 was mapped last before addr.
+ */
+uintptr_t elf_base_of(uintptr_t addr)
+{
+	size_t size = 4 << 20;
+	char *buf = sys_pages(size);
+	uintptr_t base = 0;
+	const char *p = buf;
+	long n;
+
+	if (!buf)
+		return 0;
+	n = sys_slurp("/proc/self/maps", buf, size - 1);
+	if (n <= 0)
+		goto out;
+	buf[n] = '\0';
+	while (*p) {
+		uint64_t lo = parse_hex(&p), hi, off;
+
+		p++;
+		hi = parse_hex(&p);
+		p = skip_past(p + 1, ' ');
+		off = parse_hex(&p);
+		if (!off)
+			base = lo;
+		if (addr >= lo && addr < hi)
+			goto out;
+		p = skip_past(p, '\n');
+	}
+	base = 0;
+out:
+	sys(__NR_munmap, buf, size);
+	return base;
+}
+
+struct tables {
+	const char *str;
+	const Elf64_Sym *sym;
+	const uint32_t *gnu_hash, *hash;
+	uintptr_t bias;
+};
+
+static const Elf64_Phdr *program_headers(uintptr_t base, int *nr)
+{
+	const Elf64_Ehdr *e = (const void *)base;
+
+	if (!base || memcmp(e->e_ident, ELFMAG, SELFMAG))
+		return NULL;
+	*nr = e->e_phnum;
+	return (const void *)(base + e->e_phoff);
+}
+
+static bool find_tables(uintptr_t base, struct tables *t)
+{
+	const Elf64_Dyn *d = NULL;
+	const Elf64_Phdr *ph;
+	int i, nr;
+
+	*t = (struct tables){ 0 };
+	ph = program_headers(base, &nr);
+	if (!ph)
+		return false;
+	t->bias = base;
+	for (i = 0; i < nr; i++)
+		if (ph[i].p_type == PT_LOAD && !ph[i].p_offset)
+			t->bias = base - ph[i].p_vaddr;
+	for (i = 0; i < nr; i++)
+		if (ph[i].p_type == PT_DYNAMIC)
+			d = (const void *)(t->bias + ph[i].p_vaddr);
+	for (; d && d->d_tag != DT_NULL; d++) {
+		/* glibc has relocated these in place, musl and the vDSO have not */
+		uintptr_t v = d->d_un.d_ptr < t->bias ? d->d_un.d_ptr + t->bias : d->d_un.d_ptr;
+
+		if (d->d_tag == DT_STRTAB)
+			t->str = (const void *)v;
+		else if (d->d_tag == DT_SYMTAB)
+			t->sym = (const void *)v;
+		else if (d->d_tag == DT_GNU_HASH)
+			t->gnu_hash = (const void *)v;
+		else if (d->d_tag == DT_HASH)
+			t->hash = (const void *)v;
+	}
+	return t->str && t->sym && (t->gnu_hash || t->hash);
+}
+
+static void *symbol_at(const struct tables *t, uint32_t i, const char *name)
+{
+	const Elf64_Sym *s = &t->sym[i];
+
+	if (s->st_shndx == SHN_UNDEF || !str_eq(t->str + s->st_name, name))
+		return NULL;
+	return (void *)(t->bias + s->st_value);
+}
+
+static void *gnu_lookup(const struct tables *t, const char *name)
+{
+	uint32_t nr_buckets = t->gnu_hash[0], first = t->gnu_hash[1], nr_bloom = t->gnu_hash[2];
+	const uint32_t *buckets = t->gnu_hash + 4 + nr_bloom * 2, *chain = buckets + nr_buckets;
+	uint32_t h = 5381, i;
+	const char *c;
+	void *p;
+
+	for (c = name; *c; c++)
+		h = h * 33 + (uint8_t)*c;
+	i = nr_buckets ? buckets[h % nr_buckets] : 0;
+	if (i < first)
+		return NULL;
+	for (;; i++) {
+		uint32_t x = chain[i - first];
+
+		if ((x | 1) == (h | 1) && (p = symbol_at(t, i, name)))
+			return p;
+		if (x & 1)
+			return NULL;
+	}
+}
+
+void *elf_symbol(uintptr_t base, const char *name)
+{
+	struct tables t;
+	uint32_t i;
+	void *p;
+
+	if (!find_tables(base, &t))
+		return NULL;
+	if (t.gnu_hash)
+		return gnu_lookup(&t, name);
+	for (i = 0; i < t.hash[1]; i++)
+		if ((p = symbol_at(&t, i, name)))
+			return p;
+	return NULL;
+}
+
+bool elf_text(uintptr_t base, uintptr_t *lo, uintptr_t *hi)
+{
+	const Elf64_Phdr *ph;
+	struct tables t;
+	int i, nr;
+
+	if (!find_tables(base, &t))
+		return false;
+	ph = program_headers(base, &nr);
+	*lo = UINTPTR_MAX;
+	*hi = 0;
+	for (i = 0; i < nr; i++) {
+		uintptr_t p = t.bias + ph[i].p_vaddr;
+
+		if (ph[i].p_type != PT_LOAD || !(ph[i].p_flags & PF_X))
+			continue;
+		if (p < *lo)
+			*lo = p;
+		if (p + ph[i].p_memsz > *hi)
+			*hi = p + ph[i].p_memsz;
+	}
+	return *hi != 0;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elf.h - finds exported symbols of an object that the dynamic linker has loaded, by its
+ * own tables: dlsym would need libc.
+ */
+#ifndef AGENT_ELF_H
+#define AGENT_ELF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Start of the loaded file that contains addr, from /proc/self/maps; 0 when unknown. */
+uintptr_t elf_base_of(uintptr_t addr);
+/* Address of a symbol in the dynamic table (DT_GNU_HASH, else DT_HASH); NULL when it is not there. */
+void *elf_symbol(uintptr_t base, const char *name);
+/* Bounds of the executable segments of the object at base. */
+bool elf_text(uintptr_t base, uintptr_t *lo, uintptr_t *hi);
+
+#endif

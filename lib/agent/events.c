@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: MIT
+/*
+ * events.c - what JVMTI tells: compiled code, stubs, threads, unloading.
+ *
+ * Nothing is done when classes load: methods get their names when they are seen. All of
+ * this runs on ordinary threads of the VM, outside signal handlers, and writes to the log.
+ */
+#include <jvmti.h>
+#include <jvmticmlr.h>
+
+#include "agent/agent.h"
+#include "agent/names.h"
+#include "agent/vm.h"
+
+static jvmtiEnv *ti;
+
+/* --- compiled code --- */
+
+/*
+ * A jmethodID has been a pointer to a Method* up to JDK 25. None is followed before one was
+ * seen to be: the id of a compiled method must point to what its nmethod says it is.
+ */
+static bool ids_are_pointers;
+
+static void check_id(jmethodID id, uintptr_t method)
+{
+	uintptr_t v;
+
+	if (!ids_are_pointers && sys_peek_all(&v, (uintptr_t)id, 8) && v == method)
+		ids_are_pointers = true;
+}
+
+static uint32_t method_number(jmethodID id)
+{
+	struct method_info m;
+	uintptr_t method;
+
+	if (!ids_are_pointers || !id || !sys_peek_all(&method, (uintptr_t)id, 8))
+		return 0;
+	return names_get(method, NAMES_IF_LINKED, 0, NULL, &m) == NAMES_OK ? m.id : 0;
+}
+
+static char *put_varint(char *d, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		*d++ = v | 0x80;
+	*d++ = v;
+	return d;
+}
+
+/*
+ * Numbers of an inline record's methods: the same few again and again, so the last ones are
+ * kept; found before the log is locked, for a new method's record goes there too.
+ */
+enum { NR_CACHED = 1024 };
+
+struct id_cache {
+	uint32_t epoch;		/* ids of unloaded classes may come again */
+	jmethodID id[NR_CACHED];
+	uint32_t number[NR_CACHED];
+};
+
+static struct id_cache cache;
+static struct sys_lock cache_lock;
+
+static uint32_t cached_number(jmethodID id)
+{
+	size_t i = ((uintptr_t)id >> 3) * 0x9e3779b97f4a7c15ull >> 54;
+
+	if (cache.epoch != names_epoch()) {
+		memset(&cache, 0, sizeof(cache));
+		cache.epoch = names_epoch();
+	}
+	if (cache.id[i] != id) {
+		cache.number[i] = method_number(id);
+		cache.id[i] = cache.number[i] ? id : NULL;
+	}
+	return cache.number[i];
+}
+
+static const jvmtiCompiledMethodLoadInlineRecord *inline_record(const void *info)
+{
+	const jvmtiCompiledMethodLoadRecordHeader *h;
+
+	for (h = info; h; h = h->next)
+		if (h->kind == JVMTI_CMLR_INLINE_INFO)
+			return (const void *)h;
+	return NULL;
+}
+
+/* As struct rec_code has it; returns the end, or NULL when there is no room. */
+static char *put_inlines(char *d, const char *end, const jvmtiCompiledMethodLoadInlineRecord *r, uintptr_t code)
+{
+	uintptr_t at = code;
+	int i, k;
+
+	d = put_varint(d, r->numpcs);
+	for (i = 0; i < r->numpcs; i++) {
+		const PCStackInfo *p = &r->pcinfo[i];
+
+		if (end - d < 20 + p->numstackframes * 10l || (uintptr_t)p->pc < at)
+			return NULL;
+		d = put_varint(d, (uintptr_t)p->pc - at);
+		at = (uintptr_t)p->pc;
+		d = put_varint(d, p->numstackframes);
+		for (k = 0; k < p->numstackframes; k++) {
+			d = put_varint(d, cached_number(p->methods[k]));
+			d = put_varint(d, p->bcis[k] + 1u);
+		}
+	}
+	return d;
+}
+
+static char *inline_buf;
+enum { INLINE_MAX = LOG_RECORD_MAX - 4096 };
+
+static void write_code(const struct vm_blob *b, jmethodID method, uintptr_t addr, uint32_t size, const void *info)
+{
+	const jvmtiCompiledMethodLoadInlineRecord *r = inline_record(info);
+	uint32_t number = 0, id = 0, level = 0;
+	struct jvm_rec_code *c;
+	struct method_info m;
+	size_t inl_len = 0, len;
+	char *d;
+
+	if (b->addr && b->kind == VM_BLOB_NMETHOD) {
+		id = vm_i32(b->addr, vm.o.nm_compile_id);
+		level = vm_nmethod_level(b->addr);
+		check_id(method, vm_word(b->addr, vm.o.nm_method));
+		if (names_get(vm_word(b->addr, vm.o.nm_method), NAMES_ALIVE, 0, NULL, &m) == NAMES_OK)
+			number = m.id;
+	}
+	sys_lock(&cache_lock);
+	if (!number)
+		number = method_number(method);
+	if (r && r->numpcs > 0 && (d = put_inlines(inline_buf, inline_buf + INLINE_MAX, r, addr)))
+		inl_len = d - inline_buf;
+	c = log_begin();
+	c->time_ns = sys_now();
+	c->addr = addr;
+	c->size = size;
+	c->method = number;
+	c->compile_id = id;
+	c->level = level;
+	c->inl_len = inl_len;
+	c->pad = 0;
+	memcpy(c + 1, inline_buf, inl_len);
+	len = ALIGN8(sizeof(*c) + inl_len);
+	memset((char *)(c + 1) + inl_len, 0, len - sizeof(*c) - inl_len);
+	log_end(len, JVM_REC_CODE);
+	sys_unlock(&cache_lock);
+	sample_code_announced(id);
+}
+
+static bool replaying;		/* only what was not announced */
+
+static void JNICALL on_code(jvmtiEnv *jvmti, jmethodID method, jint size, const void *addr, jint map_len,
+			    const jvmtiAddrLocationMap *map, const void *info)
+{
+	struct vm_blob b = { 0 };
+
+	vm_update_heaps();
+	/* the VM keeps the code alive while it tells of it */
+	if (!vm_find_blob((uintptr_t)addr, &b))
+		b.addr = 0;
+	if (replaying && b.addr && b.kind == VM_BLOB_NMETHOD &&
+	    sample_code_is_announced(vm_i32(b.addr, vm.o.nm_compile_id)))
+		return;
+	if (!log_closed())
+		write_code(&b, method, (uintptr_t)addr, size, info);
+}
+
+static void JNICALL on_code_gone(jvmtiEnv *jvmti, jmethodID method, const void *addr)
+{
+	struct jvm_rec_code_gone *g = log_begin();
+
+	/* the blob may be another method's already */
+	g->time_ns = sys_now();
+	g->addr = (uintptr_t)addr;
+	g->compile_id = g->pad = 0;
+	log_end(sizeof(*g), JVM_REC_CODE_GONE);
+}
+
+static void JNICALL on_stub(jvmtiEnv *jvmti, const char *name, const void *addr, jint size)
+{
+	size_t name_len = str_len(name), len;
+	struct jvm_rec_stub *s;
+
+	vm_update_heaps();
+	vm_find_first_thread();
+	vm_note_stub(name, (uintptr_t)addr, size);
+	if (name_len > JVM_MAX_STRING)
+		name_len = JVM_MAX_STRING;
+	s = log_begin();
+	s->time_ns = sys_now();
+	s->addr = (uintptr_t)addr;
+	s->size = size;
+	s->name_len = name_len;
+	s->pad = 0;
+	memcpy(s + 1, name, name_len);
+	len = ALIGN8(sizeof(*s) + name_len);
+	memset((char *)(s + 1) + name_len, 0, len - sizeof(*s) - name_len);
+	log_end(len, JVM_REC_STUB);
+	store_relaxed(&ring_ctl()->code_lo, *vm.code_low);
+	store_relaxed(&ring_ctl()->code_hi, *vm.code_high);
+}
+
+/* --- threads --- */
+
+static void write_thread(int tid, const char *name)
+{
+	size_t name_len = str_len(name), len;
+	struct jvm_rec_thread *t;
+
+	if (name_len > JVM_MAX_STRING)
+		name_len = JVM_MAX_STRING;
+	t = log_begin();
+	t->time_ns = sys_now();
+	t->tid = tid;
+	t->name_len = name_len;
+	memcpy(t + 1, name, name_len);
+	len = ALIGN8(sizeof(*t) + name_len);
+	memset((char *)(t + 1) + name_len, 0, len - sizeof(*t) - name_len);
+	log_end(len, JVM_REC_THREAD);
+}
+
+static void name_thread(JNIEnv *env, jthread thread, int tid)
+{
+	jvmtiThreadInfo info = { 0 };
+
+	if ((*ti)->GetThreadInfo(ti, thread, &info) != JVMTI_ERROR_NONE)
+		return;
+	if (info.name) {
+		write_thread(tid, info.name);
+		(*ti)->Deallocate(ti, (void *)info.name);
+	}
+	if (info.thread_group)
+		(*env)->DeleteLocalRef(env, info.thread_group);
+	if (info.context_class_loader)
+		(*env)->DeleteLocalRef(env, info.context_class_loader);
+}
+
+static jfieldID eetop;		/* Thread.eetop: the JavaThread, 0 when it is not running */
+
+static void find_eetop(JNIEnv *env)
+{
+	jclass cls = (*env)->FindClass(env, "java/lang/Thread");
+
+	if (cls)
+		eetop = (*env)->GetFieldID(env, cls, "eetop", "J");
+	if (!eetop)
+		(*env)->ExceptionClear(env);
+	(*env)->DeleteLocalRef(env, cls);
+}
+
+static uintptr_t java_thread(JNIEnv *env, jthread thread)
+{
+	return eetop ? (*env)->GetLongField(env, thread, eetop) : 0;
+}
+
+static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+	uintptr_t t = java_thread(env, thread);
+
+	if (t)
+		vm_add_this_thread(t);
+	name_thread(env, thread, sys_tid());
+}
+
+static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+	vm_remove_this_thread();
+	name_thread(env, thread, sys_tid());
+}
+
+/* Threads that started before the events did, and names that changed since. */
+static void visit_all_threads(JNIEnv *env, bool add)
+{
+	jthread *threads;
+	jint i, nr;
+
+	if (!eetop || (*ti)->GetAllThreads(ti, &nr, &threads) != JVMTI_ERROR_NONE)
+		return;
+	for (i = 0; i < nr; i++) {
+		uintptr_t t = java_thread(env, threads[i]);
+		int tid = t ? vm_thread_tid(t) : 0;
+
+		if (t && add)
+			vm_add_thread(t);
+		if (tid)
+			name_thread(env, threads[i], tid);
+		(*env)->DeleteLocalRef(env, threads[i]);
+	}
+	(*ti)->Deallocate(ti, (void *)threads);
+}
+
+/* --- the VM's life --- */
+
+static void enable(jvmtiEvent e)
+{
+	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, e, NULL);
+}
+
+static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+	vm_init_perf_counters();
+	find_eetop(env);
+	visit_all_threads(env, true);
+	enable(JVMTI_EVENT_THREAD_START);
+	enable(JVMTI_EVENT_THREAD_END);
+}
+
+/*
+ * Load events come late, from a thread of their own: what a short program compiled last may
+ * never be announced. Ask for it when it was on a stack.
+ */
+static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
+{
+	if (log_closed())
+		return;
+	visit_all_threads(env, false);
+	if (sample_nr_unannounced()) {
+		replaying = true;
+		(*ti)->GenerateEvents(ti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+	}
+}
+
+static void JNICALL on_class_unload(jvmtiEnv *jvmti, ...)
+{
+	names_class_unloaded();
+}
+
+static void watch_unloading(void)
+{
+	jvmtiExtensionEventInfo *e;
+	jint i, nr;
+
+	if ((*ti)->GetExtensionEvents(ti, &nr, &e) != JVMTI_ERROR_NONE)
+		return;
+	for (i = 0; i < nr; i++)
+		if (str_eq(e[i].id, "com.sun.hotspot.events.ClassUnload"))
+			(*ti)->SetExtensionEventCallback(ti, e[i].extension_event_index, on_class_unload);
+}
+
+bool events_init(JavaVM *jvm, jvmtiEnv *jvmti)
+{
+	jvmtiCapabilities have, want;
+	jvmtiEventCallbacks cb;
+
+	ti = jvmti;
+	inline_buf = sys_pages(INLINE_MAX);
+	memset(&have, 0, sizeof(have));
+	memset(&want, 0, sizeof(want));
+	memset(&cb, 0, sizeof(cb));
+	if (!inline_buf || (*ti)->GetPotentialCapabilities(ti, &have) != JVMTI_ERROR_NONE)
+		return false;
+	want.can_generate_compiled_method_load_events = have.can_generate_compiled_method_load_events;
+	if ((*ti)->AddCapabilities(ti, &want) != JVMTI_ERROR_NONE)
+		return false;
+	cb.VMInit = on_init;
+	cb.VMDeath = on_death;
+	cb.ThreadStart = on_thread_start;
+	cb.ThreadEnd = on_thread_end;
+	cb.CompiledMethodLoad = on_code;
+	cb.CompiledMethodUnload = on_code_gone;
+	cb.DynamicCodeGenerated = on_stub;
+	if ((*ti)->SetEventCallbacks(ti, &cb, sizeof(cb)) != JVMTI_ERROR_NONE)
+		return false;
+	enable(JVMTI_EVENT_VM_INIT);
+	enable(JVMTI_EVENT_VM_DEATH);
+	enable(JVMTI_EVENT_COMPILED_METHOD_LOAD);
+	enable(JVMTI_EVENT_COMPILED_METHOD_UNLOAD);
+	enable(JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	watch_unloading();
+	return true;
+}

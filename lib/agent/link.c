@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+/*
+ * link.c - the agent's end of the socket to the recorder (jvm/proto.h). Used only while
+ * Agent_OnLoad runs; afterwards the open socket is nothing but the sign that the recorder lives.
+ */
+#include <errno.h>
+#include <linux/fcntl.h>
+#include <linux/mman.h>
+#include <linux/un.h>
+
+#include "agent/agent.h"
+#include "agent/ring.h"
+
+enum {
+	SOCK_SEQPACKET_ = 5,
+	SOCK_CLOEXEC_ = 02000000,
+	SOL_SOCKET_ = 1,
+	SO_PEERCRED_ = 17,
+	SO_RCVTIMEO_ = 20,
+	SO_SNDTIMEO_ = 21,
+	SCM_RIGHTS_ = 1,
+	MSG_NOSIGNAL_ = 0x4000,
+	MSG_CMSG_CLOEXEC_ = 0x40000000,
+};
+
+struct msghdr_ {
+	void *name;
+	uint32_t namelen;
+	struct {
+		void *base;
+		size_t len;
+	} *iov;
+	size_t iovlen;
+	void *control;
+	size_t controllen;
+	uint32_t flags;
+};
+
+struct fds_message {
+	size_t len;
+	int level, type;
+	int fd[2];
+};
+
+static int sock = -1;
+
+static bool send_msg(uint32_t type)
+{
+	struct jvm_msg m = {
+		.magic = JVM_PROTO_MAGIC,
+		.version = JVM_PROTO_VERSION,
+		.type = type,
+		.pid = sys(__NR_getpid),
+		.tid = sys_tid(),
+	};
+
+	return sys(__NR_sendto, sock, &m, sizeof(m), MSG_NOSIGNAL_) == sizeof(m);
+}
+
+static bool recv_msg(struct jvm_msg *m, uint32_t type, int fds[2])
+{
+	struct fds_message c = { 0 };
+	__typeof__(*((struct msghdr_ *)0)->iov) iov = { m, sizeof(*m) };
+	struct msghdr_ h = { .iov = (void *)&iov, .iovlen = 1, .control = &c, .controllen = sizeof(c) };
+	long n;
+
+	do
+		n = sys(__NR_recvmsg, sock, &h, MSG_CMSG_CLOEXEC_);
+	while (n == -EINTR);
+	if (n != sizeof(*m) || m->magic != JVM_PROTO_MAGIC || m->version != JVM_PROTO_VERSION ||
+	    m->type != type)
+		return false;
+	if (!fds)
+		return true;
+	if (h.controllen < sizeof(c) || c.level != SOL_SOCKET_ || c.type != SCM_RIGHTS_)
+		return false;
+	fds[0] = c.fd[0];
+	fds[1] = c.fd[1];
+	return true;
+}
+
+/* Whoever listens there must be root or us: nobody else may see what this JVM runs. */
+static bool peer_is_trusted(void)
+{
+	struct {
+		int pid;
+		uint32_t uid, gid;
+	} cred;
+	uint32_t len = sizeof(cred);
+
+	if (sys(__NR_getsockopt, sock, SOL_SOCKET_, SO_PEERCRED_, &cred, &len))
+		return false;
+	return !cred.uid || cred.uid == (uint32_t)sys(__NR_geteuid);
+}
+
+static bool open_socket(const char *path)
+{
+	struct sockaddr_un a = { .sun_family = 1 };
+	int64_t timeout[2] = { JVM_GO_TIMEOUT_MS / 1000, JVM_GO_TIMEOUT_MS % 1000 * 1000 };
+	size_t len = str_len(path);
+
+	if (!len || len >= sizeof(a.sun_path))
+		return false;
+	memcpy(a.sun_path, path, len);
+	sock = sys(__NR_socket, 1, SOCK_SEQPACKET_ | SOCK_CLOEXEC_, 0);
+	if (sock < 0)
+		return false;
+	sys(__NR_setsockopt, sock, SOL_SOCKET_, SO_SNDTIMEO_, timeout, sizeof(timeout));
+	sys(__NR_setsockopt, sock, SOL_SOCKET_, SO_RCVTIMEO_, timeout, sizeof(timeout));
+	return !sys(__NR_connect, sock, &a, sizeof(a)) && peer_is_trusted();
+}
+
+int link_connect(const char *path)
+{
+	struct jvm_msg m;
+	int fds[2];
+	long area;
+
+	if (!open_socket(path) || !send_msg(JVM_MSG_HELLO) || !recv_msg(&m, JVM_MSG_SETUP, fds))
+		goto fail;
+	area = sys(__NR_mmap, 0, m.area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fds[0], 0);
+	sys(__NR_close, fds[0]);
+	if ((area < 0 && area > -4096) || !ring_init((void *)area, m.area_bytes, sock, fds[1])) {
+		sys(__NR_close, fds[1]);
+		goto fail;
+	}
+	return ring_ctl()->flags & JVM_SAMPLE;
+fail:
+	if (sock >= 0)
+		sys(__NR_close, sock);
+	return -1;
+}
+
+bool link_ready_and_wait(void)
+{
+	struct jvm_msg m;
+
+	return send_msg(JVM_MSG_READY) && recv_msg(&m, JVM_MSG_GO, NULL) && (m.flags & JVM_SAMPLE);
+}

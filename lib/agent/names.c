@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+/*
+ * names.c - the table Method* -> number (names.h).
+ *
+ * A method on the stack of the current thread cannot be unloaded, so its names can be read
+ * from the VM's structures: Method -> ConstMethod -> ConstantPool -> Symbols.
+ *
+ * The table is open addressing over a fixed array, read without locks:
+ *  [1] a slot is written only between key = BUSY and key = method, by whoever won the CAS;
+ *  [2] a reader takes key, the rest, then key again: the same method twice, and val
+ *      unchanged, means that all belongs together;
+ *  [3] what a slot says holds for the epoch it carries. Classes unloaded since: the names
+ *      are read again and compared by hash, for the address may be another method's now;
+ *  [4] val is stored after the METHOD record was committed: no number without its name.
+ * Nobody waits: who finds a slot busy numbers the method once more, for itself alone.
+ */
+#include "agent/names.h"
+#include "agent/vm.h"
+
+enum { BUSY = 1, NR_SLOTS = 1 << 18, NR_PROBES = 24 };
+
+struct slot {
+	uintptr_t key;
+	uint64_t val;		/* epoch << 32 | id */
+	uintptr_t cm;
+	uint32_t hash;
+	uint32_t code_size;
+};
+
+static struct slot *slots;
+static uint32_t last_id;
+static uint32_t unload_events;
+
+bool names_init(void)
+{
+	slots = sys_pages(sizeof(*slots) * NR_SLOTS);
+	return slots;
+}
+
+void names_class_unloaded(void)
+{
+	add_relaxed(&unload_events, 1);
+}
+
+uint32_t names_epoch(void)
+{
+	return load_relaxed(&unload_events) +
+	       (vm.nr_unloaded ? (uint32_t)__atomic_load_n(vm.nr_unloaded, __ATOMIC_RELAXED) : 0);
+}
+
+/* A method's strings in the VM; symbols are not terminated. */
+struct text {
+	const char *s;
+	uint32_t len;
+};
+
+struct parts {
+	uintptr_t cm;
+	uint32_t code_size;
+	struct text class_name, name, sig, source;
+	uint32_t hash;
+};
+
+static bool get(void *dst, uintptr_t p, size_t n, bool alive)
+{
+	if (!alive)
+		return sys_peek_all(dst, p, n);
+	memcpy(dst, (const void *)p, n);
+	return true;
+}
+
+static bool symbol(uintptr_t sym, struct text *t)
+{
+	if (!sym || (sym & 7))
+		return false;
+	t->s = (const char *)sym + vm.o.sym_body;
+	t->len = vm_u16(sym, vm.o.sym_len);
+	if (t->len > JVM_MAX_STRING)
+		t->len = JVM_MAX_STRING;
+	return true;
+}
+
+static bool pool_symbol(uintptr_t cp, uint32_t nr, uint32_t i, struct text *t)
+{
+	return i && i < nr && symbol(vm_word(cp, vm.size.cp + i * 8), t);
+}
+
+static uint32_t hash_text(uint32_t h, const struct text *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->len; i++)
+		h = (h ^ (uint8_t)t->s[i]) * 16777619u;
+	return (h ^ 0xff) * 16777619u;
+}
+
+/* A native method has no bytecodes: its frame has the place where they would begin, or 0. */
+static bool bcp_fits(uintptr_t bcp, uintptr_t code, uint32_t code_size)
+{
+	return bcp - code < code_size || (bcp == code && !code_size);
+}
+
+/* Follows a Method to its class and decides whether it is one; alive: no doubt. */
+static bool follow(uintptr_t m, enum names_trust trust, uintptr_t bcp, struct parts *p, uintptr_t *cp,
+		   uintptr_t *holder)
+{
+	const struct vm_offsets *o = &vm.o;
+	bool alive = trust == NAMES_ALIVE;
+	char head[64];
+	uintptr_t back;
+
+	if (!get(&p->cm, m + o->method_const, 8, alive) || (p->cm & 7) || !p->cm ||
+	    (size_t)vm.size.cm > sizeof(head) || !get(head, p->cm, vm.size.cm, alive))
+		return false;
+	*cp = vm_word((uintptr_t)head, o->cm_constants);
+	p->code_size = vm_u16((uintptr_t)head, o->cm_code_size);
+	if (trust == NAMES_IF_BCP && bcp && !bcp_fits(bcp, p->cm + vm.size.cm, p->code_size))
+		return false;
+	if ((*cp & 7) || !get(holder, *cp + o->cp_holder, 8, alive) || (*holder & 7))
+		return false;
+	if (alive || (trust == NAMES_IF_BCP && bcp))
+		return true;
+	return o->ik_constants >= 0 && get(&back, *holder + o->ik_constants, 8, false) && back == *cp;
+}
+
+static bool read_parts(uintptr_t m, enum names_trust trust, uintptr_t bcp, struct parts *p)
+{
+	const struct vm_offsets *o = &vm.o;
+	uintptr_t cp, holder;
+	uint32_t nr;
+
+	if (!follow(m, trust, bcp, p, &cp, &holder))
+		return false;
+	nr = o->cp_length >= 0 ? (uint32_t)vm_i32(cp, o->cp_length) : 65536;
+	if (!symbol(vm_word(holder, o->klass_name), &p->class_name) ||
+	    !pool_symbol(cp, nr, vm_u16(p->cm, o->cm_name), &p->name) ||
+	    !pool_symbol(cp, nr, vm_u16(p->cm, o->cm_sig), &p->sig))
+		return false;
+	if (o->cp_source < 0 || !pool_symbol(cp, nr, vm_u16(cp, o->cp_source), &p->source))
+		p->source.len = 0;
+	p->hash = hash_text(hash_text(hash_text(2166136261u, &p->class_name), &p->name), &p->sig);
+	return true;
+}
+
+static char *put(char *d, const struct text *t)
+{
+	memcpy(d, t->s, t->len);
+	return d + t->len;
+}
+
+static bool write_record(const struct parts *p, uint32_t id, struct jvm_ring *ring)
+{
+	size_t size = ALIGN8(sizeof(struct jvm_rec_method) + p->class_name.len + p->name.len + p->sig.len +
+			     p->source.len);
+	struct jvm_rec_method *r = ring ? ring_reserve(ring, size) : log_begin();
+	char *d = (char *)(r + 1);
+
+	if (!r)
+		return false;
+	r->time_ns = sys_now();
+	r->method = id;
+	r->class_len = p->class_name.len;
+	r->name_len = p->name.len;
+	r->sig_len = p->sig.len;
+	r->source_len = p->source.len;
+	r->pad = 0;
+	d = put(put(put(put(d, &p->class_name), &p->name), &p->sig), &p->source);
+	while (d < (char *)r + size)
+		*d++ = 0;
+	if (ring)
+		ring_commit(r, size, JVM_REC_METHOD);
+	else
+		log_end(size, JVM_REC_METHOD);
+	return true;
+}
+
+/* Gives the method a number and, when the slot can be had, publishes it there. */
+static enum names_result number(uintptr_t m, const struct parts *p, uint32_t epoch, struct slot *s,
+				uintptr_t old_key, struct jvm_ring *ring, struct method_info *out)
+{
+	uint32_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
+	bool mine = s && __atomic_compare_exchange_n(&s->key, &old_key, BUSY, false, __ATOMIC_ACQ_REL,
+						     __ATOMIC_RELAXED);
+	bool written = write_record(p, id, ring);
+
+	if (mine && written) {
+		store_relaxed(&s->val, (uint64_t)epoch << 32 | id);
+		s->cm = p->cm;
+		s->hash = p->hash;
+		s->code_size = p->code_size;
+		store_release(&s->key, m);
+	} else if (mine) {
+		store_release(&s->key, old_key);	/* nothing else was touched */
+	}
+	*out = (struct method_info){ id, p->cm + vm.size.cm, p->code_size };
+	return written ? NAMES_OK : NAMES_NO_ROOM;
+}
+
+/*
+ * The slot of m, or one that it may have (free, or not confirmed since classes were
+ * unloaded); NULL when there is none.
+ */
+static struct slot *find(uintptr_t m, uint32_t epoch, uintptr_t *key)
+{
+	size_t h = (m >> 3) * 0x9e3779b97f4a7c15ull >> 40, i;
+	struct slot *spare = NULL;
+
+	for (i = 0; i < NR_PROBES; i++) {
+		struct slot *s = &slots[(h + i) & (NR_SLOTS - 1)];
+		uintptr_t k = load_acquire(&s->key);
+
+		if (k == m || !k) {
+			if (k != m && spare)
+				break;
+			*key = k;
+			return s;
+		}
+		if (!spare && k != BUSY && load_relaxed(&s->val) >> 32 != epoch) {
+			spare = s;
+			*key = k;
+		}
+	}
+	return spare;
+}
+
+enum names_result names_get(uintptr_t m, enum names_trust trust, uintptr_t bcp, struct jvm_ring *ring,
+			    struct method_info *out)
+{
+	uint32_t epoch = names_epoch(), code_size;
+	uintptr_t key = 0, cm;
+	struct parts p;
+	struct slot *s;
+	uint64_t val;
+
+	if (!m || (m & 7))
+		return NAMES_NOT_A_METHOD;
+	s = find(m, epoch, &key);
+	if (s && key == m) {
+		val = load_acquire(&s->val);
+		cm = load_relaxed(&s->cm);
+		code_size = load_relaxed(&s->code_size);
+		if (load_acquire(&s->key) == m && load_relaxed(&s->val) == val && val >> 32 == epoch &&
+		    vm_word(m, vm.o.method_const) == cm) {
+			*out = (struct method_info){ val, cm + vm.size.cm, code_size };
+			return trust != NAMES_IF_BCP || !bcp || bcp_fits(bcp, out->code, code_size) ?
+				NAMES_OK : NAMES_NOT_A_METHOD;
+		}
+	}
+	if (!read_parts(m, trust, bcp, &p))
+		return NAMES_NOT_A_METHOD;
+	if (s && key == m) {
+		val = load_acquire(&s->val);
+		if (load_relaxed(&s->hash) == p.hash && load_relaxed(&s->cm) == p.cm &&
+		    load_acquire(&s->key) == m &&
+		    __atomic_compare_exchange_n(&s->val, &val, (uint64_t)epoch << 32 | (uint32_t)val, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+			*out = (struct method_info){ val, p.cm + vm.size.cm, p.code_size };
+			return NAMES_OK;
+		}
+	}
+	return number(m, &p, epoch, s, key, ring, out);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * names.h - numbers for methods, given when a method is first seen; its names leave at once,
+ * so nothing that is unloaded later loses them.
+ */
+#ifndef AGENT_NAMES_H
+#define AGENT_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/ring.h"
+
+struct method_info {
+	uint32_t id;
+	uintptr_t code;		/* bytecodes */
+	uint32_t code_size;
+};
+
+enum names_result {
+	NAMES_OK,
+	NAMES_NOT_A_METHOD,
+	NAMES_NO_ROOM,		/* its record did not fit: nobody may use the number */
+};
+
+enum names_trust {
+	NAMES_ALIVE,		/* surely a live Method: found in live code or through JVMTI */
+	NAMES_IF_BCP,		/* a word on the stack: believed when bcp lies in its bytecodes */
+	NAMES_IF_LINKED,	/* a word somewhere: believed when its class points back */
+};
+
+bool names_init(void);
+/*
+ * ring: where a METHOD record goes, for signal handlers; NULL: the log. method 0 is never a method.
+ */
+enum names_result names_get(uintptr_t method, enum names_trust trust, uintptr_t bcp,
+			    struct jvm_ring *ring, struct method_info *out);
+/* Classes were unloaded: what is known of addresses must be looked at again. */
+void names_class_unloaded(void);
+/* Changes whenever classes were unloaded. */
+uint32_t names_epoch(void);
+
+#endif

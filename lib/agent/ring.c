@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+/*
+ * ring.c - sample rings and metadata log (ring.h).
+ */
+#include <errno.h>
+#include <linux/poll.h>
+
+#include "agent/ring.h"
+
+static struct {
+	struct jvm_ctl *ctl;
+	uint64_t ring_bytes;
+	uint32_t nr_rings;
+	int sock, log_fd;
+	uint64_t log_head;
+	bool closed;
+	struct sys_lock lock;
+	char *buf;
+} out = { .sock = -1, .log_fd = -1, .closed = true };
+
+bool ring_init(void *area, size_t area_bytes, int sock, int log_fd)
+{
+	struct jvm_ctl *ctl = area;
+	uint64_t need;
+
+	if (ctl->magic != JVM_PROTO_MAGIC || ctl->version != JVM_PROTO_VERSION || !ctl->nr_rings ||
+	    ctl->nr_rings > JVM_MAX_RINGS || (ctl->nr_rings & (ctl->nr_rings - 1)) ||
+	    ctl->ring_bytes < JVM_PAGE || (ctl->ring_bytes & (ctl->ring_bytes - 1)))
+		return false;
+	need = JVM_PAGE + ctl->nr_rings * (JVM_PAGE + ctl->ring_bytes);
+	out.buf = sys_pages(LOG_RECORD_MAX);
+	if (need > area_bytes || !out.buf)
+		return false;
+	out.ctl = ctl;
+	out.ring_bytes = ctl->ring_bytes;
+	out.nr_rings = ctl->nr_rings;
+	out.sock = sock;
+	out.log_fd = log_fd;
+	out.closed = false;
+	return true;
+}
+
+struct jvm_ctl *ring_ctl(void)
+{
+	return out.ctl;
+}
+
+struct jvm_ring *ring_of(int tid)
+{
+	uint32_t i = (uint32_t)tid * 0x9e3779b1u >> 16;
+
+	return (void *)((char *)out.ctl + JVM_PAGE + (i & (out.nr_rings - 1)) * (JVM_PAGE + out.ring_bytes));
+}
+
+void ring_count_lost(struct jvm_ring *r)
+{
+	add_relaxed(&r->lost, 1);
+}
+
+void *ring_reserve(struct jvm_ring *r, size_t size)
+{
+	uint64_t head = load_relaxed(&r->head), mask = out.ring_bytes - 1;
+	char *data = (char *)r + JVM_PAGE;
+	uint64_t pad, tail;
+
+	if (size > out.ring_bytes)
+		return NULL;
+	do {
+		pad = (head & mask) + size > out.ring_bytes ? out.ring_bytes - (head & mask) : 0;
+		tail = load_acquire(&r->tail);
+		if (head + pad + size - tail > out.ring_bytes)
+			return NULL;
+	} while (!__atomic_compare_exchange_n(&r->head, &head, head + pad + size, true, __ATOMIC_ACQ_REL,
+					      __ATOMIC_RELAXED));
+	if (pad)
+		ring_commit(data + (head & mask), pad, JVM_REC_PAD);
+	return data + ((head + pad) & mask);
+}
+
+bool log_closed(void)
+{
+	struct pollfd p = { .fd = out.sock, .events = 0 };
+	struct timespec64 {
+		int64_t s, ns;
+	} zero = { 0, 0 };
+
+	if (load_relaxed(&out.closed))
+		return true;
+	if (sys(__NR_ppoll, &p, 1, &zero, 0, 8) > 0 && (p.revents & (POLLHUP | POLLERR | POLLNVAL)))
+		store_relaxed(&out.closed, true);
+	return load_relaxed(&out.closed);
+}
+
+void *log_begin(void)
+{
+	sys_lock(&out.lock);
+	return out.buf;
+}
+
+static bool write_all(const char *p, size_t len, uint64_t off)
+{
+	while (len) {
+		long n = sys(__NR_pwrite64, out.log_fd, p, len, off);
+
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		off += n;
+		len -= n;
+	}
+	return true;
+}
+
+void log_end(size_t size, enum jvm_rec_type type)
+{
+	struct jvm_ctl *ctl = out.ctl;
+
+	if (!size || log_closed())
+		goto out;
+	if (out.log_head + size - load_acquire(&ctl->log_read) > ctl->log_limit ||
+	    size > LOG_RECORD_MAX) {
+		add_relaxed(&ctl->log_lost, 1);
+		goto out;
+	}
+	*(struct jvm_rec *)out.buf = (struct jvm_rec){ size, type };
+	if (write_all(out.buf, size, out.log_head)) {
+		out.log_head += size;
+		store_release(&ctl->log_head, out.log_head);
+	} else {
+		add_relaxed(&ctl->log_lost, 1);
+	}
+out:
+	sys_unlock(&out.lock);
+}

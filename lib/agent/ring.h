@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring.h - the agent's two ways out: rings for signal handlers, the log for everything else.
+ * jvm/proto.h describes both.
+ */
+#ifndef AGENT_RING_H
+#define AGENT_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/sys.h"
+#include "jvm/proto.h"
+
+/* Set up once, before handlers run; area is the mapped shared area. */
+bool ring_init(void *area, size_t area_bytes, int sock, int log_fd);
+struct jvm_ctl *ring_ctl(void);
+
+/* The ring of a thread. */
+struct jvm_ring *ring_of(int tid);
+/*
+ * Room for a record of size bytes (a multiple of 8), not yet visible; NULL when the ring is
+ * full, which is not counted here. Every reservation must be committed.
+ */
+void *ring_reserve(struct jvm_ring *r, size_t size);
+static inline void ring_commit(void *rec, size_t size, enum jvm_rec_type type)
+{
+	store_release((uint64_t *)rec, (uint64_t)type << 32 | (uint32_t)size);
+}
+void ring_count_lost(struct jvm_ring *r);
+
+/*
+ * The log, not for signal handlers. log_begin() locks it and returns the buffer for one record
+ * of at most LOG_RECORD_MAX bytes; log_end() sets its header, writes it and unlocks. size 0: nothing.
+ */
+#define LOG_RECORD_MAX (4u << 20)
+void *log_begin(void);
+void log_end(size_t size, enum jvm_rec_type type);
+/* The recorder is gone, or never came: nothing is written any more. */
+bool log_closed(void);
+
+#define ALIGN8(n) (((n) + 7) & ~(size_t)7)
+
+#endif

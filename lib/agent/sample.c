@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+/*
+ * sample.c - the SIGTRAP handler: a perf event overflowed in this thread; its stack is
+ * walked and written to a ring.
+ *
+ * The kernel raises TRAP_PERF synchronously, where the event fired, or when the thread
+ * unblocks the signal (then flagged as late). The handler runs with SIGTRAP blocked, so it
+ * never nests; it takes a work area from a pool, for a signal stack is no place for one.
+ */
+#include <asm/sigcontext.h>
+#include <asm/siginfo.h>
+#include <asm/signal.h>
+#include <asm/ucontext.h>
+
+#include "agent/agent.h"
+#include "agent/ring.h"
+#include "agent/walk.h"
+
+enum { TRAP_PERF_ = 6, TRAP_PERF_LATE = 1, NR_AREAS = 128, NR_COMPILE_IDS = 1 << 22 };
+
+static struct {
+	uint64_t used[NR_AREAS / 64];
+	char *mem;
+	size_t size;		/* of one area */
+	uint32_t max_depth;
+	uint32_t max_stack;
+} pool;
+
+/* One bit a compile id: was on a stack, was announced. */
+static uint64_t *seen, *announced;
+
+static struct kernel_sigaction {
+	void *handler;
+	unsigned long flags;
+	void *restorer;
+	uint64_t mask;
+} old_action;
+
+static void set_bit(uint64_t *map, uint32_t i)
+{
+	uint64_t bit = 1ull << (i & 63);
+
+	if (i < NR_COMPILE_IDS && !(load_relaxed(&map[i / 64]) & bit))
+		__atomic_fetch_or(&map[i / 64], bit, __ATOMIC_RELAXED);
+}
+
+void sample_code_announced(uint32_t id)
+{
+	set_bit(announced, id);
+}
+
+bool sample_code_is_announced(uint32_t id)
+{
+	return id < NR_COMPILE_IDS && load_relaxed(&announced[id / 64]) >> (id & 63) & 1;
+}
+
+uint32_t sample_nr_unannounced(void)
+{
+	uint32_t i, nr = 0;
+	uint64_t bits;
+
+	for (i = 0; i < NR_COMPILE_IDS / 64; i++)
+		for (bits = seen[i] & ~announced[i]; bits; bits &= bits - 1)
+			nr++;
+	return nr;
+}
+
+static struct walk *take_area(int tid, int *nr)
+{
+	int i, word;
+
+	for (i = 0; i < NR_AREAS / 64; i++) {
+		uint64_t used;
+
+		word = (tid + i) % (NR_AREAS / 64);
+		used = load_relaxed(&pool.used[word]);
+		while (~used) {
+			int bit = __builtin_ctzll(~used);
+
+			if (__atomic_compare_exchange_n(&pool.used[word], &used, used | 1ull << bit, true,
+							__ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+				*nr = word * 64 + bit;
+				return (void *)(pool.mem + *nr * pool.size);
+			}
+		}
+	}
+	return NULL;
+}
+
+static void give_back(int nr)
+{
+	__atomic_fetch_and(&pool.used[nr / 64], ~(1ull << (nr & 63)), __ATOMIC_RELEASE);
+}
+
+/*
+ * How much of each segment's stack goes into the record. Where the end of the stack is
+ * unknown, as much as there is room for is asked of the kernel.
+ */
+static size_t size_record(struct walk *w)
+{
+	size_t size = sizeof(struct jvm_rec_sample) + w->nr_frames * sizeof(struct jvm_rec_frame);
+	uint32_t i;
+
+	for (i = 0; i < w->nr_segments; i++) {
+		struct jvm_rec_segment *s = &w->segments[i];
+
+		if (s->len > pool.max_stack)
+			s->len = pool.max_stack;
+		size += sizeof(*s) + ALIGN8(s->len);
+	}
+	return size;
+}
+
+static char *put_segment(char *d, struct jvm_rec_segment *s, bool bounded)
+{
+	uint32_t len = ALIGN8(s->len), got = s->len;
+	char *stack = d + sizeof(*s);
+
+	if (bounded)
+		memcpy(stack, (const void *)s->sp, s->len);
+	else
+		got = sys_peek(stack, s->sp, s->len);
+	memset(stack + got, 0, len - got);
+	memcpy(d, s, sizeof(*s));
+	return stack + len;
+}
+
+static void write_sample(struct walk *w, const struct jvm_rec_sample *head)
+{
+	size_t size = size_record(w);
+	struct jvm_rec_sample *r = w->no_room ? NULL : ring_reserve(w->ring, size);
+	uint32_t i;
+	char *d;
+
+	if (!r) {
+		ring_count_lost(w->ring);
+		return;
+	}
+	memcpy((char *)r + sizeof(r->h), (const char *)head + sizeof(r->h), sizeof(*r) - sizeof(r->h));
+	r->nr_frames = w->nr_frames;
+	r->nr_segments = w->nr_segments;
+	d = (char *)(r + 1);
+	memcpy(d, w->frames, w->nr_frames * sizeof(w->frames[0]));
+	d += w->nr_frames * sizeof(w->frames[0]);
+	for (i = 0; i < w->nr_segments; i++)
+		d = put_segment(d, &w->segments[i], w->stack_hi != 0);
+	ring_commit(r, size, JVM_REC_SAMPLE);
+	for (i = 0; i < w->nr_frames; i++)
+		if (w->frames[i].kind_pc >> JVM_FRAME_PC_BITS == JVM_COMPILED)
+			set_bit(seen, w->frames[i].c);
+}
+
+static void take_sample(const struct ucontext *uc, uint64_t now, uint32_t event, uint32_t flags)
+{
+	const struct sigcontext_64 *g = (const void *)&uc->uc_mcontext;
+	const struct walk_regs regs = {
+		.pc = g->ip, .sp = g->sp, .fp = g->bp, .rax = g->ax, .rbx = g->bx,
+		.r12 = g->r12, .r13 = g->r13, .r14 = g->r14, .r15 = g->r15,
+	};
+	struct jvm_rec_sample head = { .time_ns = now, .event = event, .flags = flags };
+	int tid = sys_tid(), nr;
+	struct walk *w = take_area(tid, &nr);
+
+	head.tid = tid;
+	if (!w) {
+		ring_count_lost(ring_of(tid));
+		return;
+	}
+	w->ring = ring_of(tid);
+	w->no_room = false;
+	w->nr_frames = w->nr_segments = 0;
+	w->max_frames = pool.max_depth;
+	vm_current_thread(&w->thread, regs.sp);
+	walk_stack(w, &regs);
+	write_sample(w, &head);
+	give_back(nr);
+}
+
+static void chain(int sig, siginfo_t *si, void *uc)
+{
+	void (*old)(int, siginfo_t *, void *) = old_action.handler;
+
+	if (old_action.handler == (void *)1)	/* SIG_IGN */
+		return;
+	if (old_action.handler) {
+		old(sig, si, uc);
+		return;
+	}
+	/* the default: die of it, as without us */
+	sys(__NR_rt_sigaction, sig, &old_action, 0, 8);
+	sys(__NR_tgkill, sys(__NR_getpid), sys_tid(), sig);
+}
+
+static void on_trap(int sig, siginfo_t *si, void *uc)
+{
+	struct jvm_ctl *ctl = ring_ctl();
+	const char *fault = (const char *)&si->_sifields._sigfault;
+	uint64_t now, data;
+	uint32_t flags;
+
+	if (si->si_code != TRAP_PERF_) {
+		chain(sig, si, uc);
+		return;
+	}
+	now = sys_now();
+	/* si_addr, then a union aligned to it: si_perf_data, si_perf_type, si_perf_flags */
+	memcpy(&data, fault + 8, 8);
+	memcpy(&flags, fault + 20, 4);
+	take_sample(uc, now, data, flags & TRAP_PERF_LATE ? JVM_SAMPLE_LATE : 0);
+	add_relaxed(&ctl->nr_traps, 1);
+	add_relaxed(&ctl->trap_ns, sys_now() - now);
+}
+
+__attribute__((naked)) static void restorer(void)
+{
+	__asm__ volatile("mov %0, %%eax; syscall" : : "i"(__NR_rt_sigreturn));
+}
+
+bool sample_init(void)
+{
+	const struct jvm_ctl *ctl = ring_ctl();
+
+	pool.max_depth = ctl->max_depth < JVM_MAX_DEPTH ? ctl->max_depth : JVM_MAX_DEPTH;
+	pool.max_stack = ctl->max_stack & ~7u;
+	pool.size = sizeof(struct walk) + (pool.max_depth + 4) * sizeof(struct jvm_rec_frame);
+	pool.size = (pool.size + 63) & ~63ul;
+	pool.mem = sys_pages(pool.size * NR_AREAS);
+	seen = sys_pages(NR_COMPILE_IDS / 8);
+	announced = sys_pages(NR_COMPILE_IDS / 8);
+	return pool.mem && seen && announced;
+}
+
+/* On the thread's own signal stack where it has one: some runtimes' threads have little else. */
+bool sample_install(void)
+{
+	struct kernel_sigaction sa = {
+		.handler = on_trap,
+		.flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | 0x04000000 /* SA_RESTORER */,
+		.restorer = restorer,
+	};
+
+	return !sys(__NR_rt_sigaction, SIGTRAP, &sa, &old_action, 8);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sys.h - all the agent has for a C library: system calls, memory and string functions, a
+ * lock for code outside signal handlers, and loads that survive a bad address.
+ *
+ * Nothing here allocates, uses thread-local storage or calls into libc: every function but
+ * sys_lock() may be called in a signal handler.
+ */
+#ifndef AGENT_SYS_H
+#define AGENT_SYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <asm/unistd.h>
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+#define load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define load_relaxed(p) __atomic_load_n((p), __ATOMIC_RELAXED)
+#define store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define add_relaxed(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+
+static inline long sys_call6(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+#define SYS_ARGS(nr, a, b, c, d, e, f, ...) \
+	sys_call6((nr), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+/* sys(nr, up to six arguments): the kernel's answer, -errno on failure. */
+#define sys(...) SYS_ARGS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+
+void *memcpy(void *d, const void *s, size_t n);
+void *memset(void *d, int c, size_t n);
+int memcmp(const void *a, const void *b, size_t n);
+size_t str_len(const char *s);
+bool str_eq(const char *a, const char *b);
+
+/* Zeroed pages, or NULL. Never freed: the agent is never unloaded. */
+void *sys_pages(size_t size);
+/* CLOCK_MONOTONIC in nanoseconds, without a system call once sys_init_clock() found the vDSO. */
+uint64_t sys_now(void);
+void sys_init_clock(void);
+int sys_tid(void);
+/* Reads a whole file of /proc into buf; returns the length, negative on failure. */
+long sys_slurp(const char *path, char *buf, size_t size);
+
+/*
+ * Copies up to n bytes from an address that may be unmapped; returns how many were readable.
+ * About 0.3 us: for what is doubtful only. No SIGSEGV handler is involved, HotSpot's stays alone.
+ */
+size_t sys_peek(void *dst, uintptr_t src, size_t n);
+static inline bool sys_peek_all(void *dst, uintptr_t src, size_t n)
+{
+	return sys_peek(dst, src, n) == n;
+}
+
+/* Never taken in a signal handler. */
+struct sys_lock {
+	uint32_t word;
+};
+void sys_lock(struct sys_lock *l);
+void sys_unlock(struct sys_lock *l);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vm.h - what the agent knows of the running HotSpot: offsets of fields by their names in
+ * gHotSpotVMStructs (which libjvm exports for debuggers), the code cache, the JavaThread of a
+ * kernel thread.
+ *
+ * Everything here is read in signal handlers. Addresses are uintptr_t; a load through one is
+ * vm_word() and friends, and the caller says in a comment why the address is mapped.
+ */
+#ifndef AGENT_VM_H
+#define AGENT_VM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/sys.h"
+
+/* Offsets in HotSpot's structures; -1: this version has no such field. */
+struct vm_offsets {
+	int thread_osthread, thread_stack_base, thread_stack_size;
+	int jthread_anchor, jthread_state;
+	int osthread_tid, osthread_pthread;
+	int anchor_sp, anchor_pc, anchor_fp;
+	int wrapper_anchor;		/* JavaCallWrapper */
+	int blob_name, blob_size, blob_frame_size, blob_frame_complete, blob_kind;
+	int blob_code_begin;		/* a pointer, before JDK 23 */
+	int blob_code_offset;		/* from the blob's start, since */
+	int nm_method, nm_compile_id, nm_level, nm_orig_pc, nm_entry_bci;
+	int nm_deopt_begin, nm_deopt_offset;
+	int nm_deopt_mh_begin, nm_deopt_mh_offset;
+	int nm_verified_entry, nm_verified_offset;
+	int nm_osr_entry;
+	int nm_stub_offset;
+	int heap_memory, heap_segmap, heap_log2_segment;
+	int block_used;
+	int vs_low_boundary, vs_high_boundary, vs_low, vs_high;
+	int array_len, array_data;	/* GrowableArray */
+	int method_const;
+	int cm_constants, cm_code_size, cm_name, cm_sig;
+	int cp_holder, cp_source, cp_length;
+	int klass_name, ik_constants;
+	int sym_len, sym_body;
+	int queue_buffer, queue_limit, queue_begin, queue_end;
+	int codelet_size, codelet_name;
+};
+
+struct vm_sizes {
+	int block, cm, cp, jthread;
+};
+
+struct vm {
+	struct vm_offsets o;
+	struct vm_sizes size;
+	bool frame_complete_is_16;	/* int16_t since JDK 22, int before */
+	bool level_is_8;		/* _comp_level is a byte since JDK 23 */
+	uintptr_t libjvm, text_lo, text_hi;
+	/* where HotSpot keeps them */
+	uintptr_t *code_low, *code_high;
+	uintptr_t *heaps;		/* GrowableArray<CodeHeap*> */
+	uintptr_t *call_stub_return;
+	uintptr_t *interpreter;		/* StubQueue */
+	uintptr_t *cont_entry_return;	/* ContinuationEntry::_return_pc, or NULL */
+	uintptr_t *deopt_blob;
+	const int64_t *nr_unloaded;	/* the VM's own count of unloaded classes, or NULL */
+	bool ok;			/* all that the walker cannot do without is there */
+};
+
+extern struct vm vm;
+
+enum vm_thread_state {
+	VM_IN_NATIVE = 4,
+	VM_IN_VM = 6,
+	VM_IN_JAVA = 8,
+};
+
+static inline uintptr_t vm_word(uintptr_t p, int off) { return *(const uintptr_t *)(p + off); }
+static inline int32_t vm_i32(uintptr_t p, int off) { return *(const int32_t *)(p + off); }
+static inline uint16_t vm_u16(uintptr_t p, int off) { return *(const uint16_t *)(p + off); }
+static inline uint8_t vm_u8(uintptr_t p, int off) { return *(const uint8_t *)(p + off); }
+
+/* Fills vm from the libjvm that holds addr. Not in a signal handler. */
+void vm_init(uintptr_t addr_in_libjvm);
+/* Finds the count of unloaded classes; needs a VM that is up. Not in a signal handler. */
+void vm_init_perf_counters(void);
+
+/* Takes notice of code heaps that exist now; called whenever code was added until all are known. */
+void vm_update_heaps(void);
+
+static inline bool vm_in_code(uintptr_t pc)
+{
+	return pc >= *vm.code_low && pc < *vm.code_high;
+}
+
+enum vm_blob_kind {
+	VM_BLOB_NONE,
+	VM_BLOB_NMETHOD,
+	VM_BLOB_INTERPRETER,
+	VM_BLOB_STUB,		/* RuntimeStub, SafepointBlob and others that have a frame */
+	VM_BLOB_ROUTINES,	/* StubRoutines: many stubs in one blob, no frame described */
+	VM_BLOB_ADAPTER,	/* between calling conventions; no frame */
+	VM_BLOB_UPCALL,
+};
+
+struct vm_blob {
+	uintptr_t addr, begin;	/* of the blob; of its code */
+	int frame_size;		/* in words; return address included */
+	int frame_complete;	/* offset from begin; negative: never */
+	enum vm_blob_kind kind;
+};
+
+/*
+ * The code blob that holds pc. Returns false when there is none. Reads only committed memory
+ * of the code cache, whatever pc is.
+ */
+bool vm_find_blob(uintptr_t pc, struct vm_blob *b);
+/* Name of a blob that is in use; may be NULL. */
+const char *vm_blob_name(const struct vm_blob *b);
+int vm_nmethod_level(uintptr_t nm);
+/* The address a deoptimised frame returns to instead of its own code. */
+bool vm_is_deopt_handler(uintptr_t nm, uintptr_t pc);
+
+/* Code that DynamicCodeGenerated tells the name of and the walker must know. */
+struct vm_range {
+	uintptr_t lo, hi;
+};
+struct vm_known_code {
+	struct vm_range call_stub, return_barrier, return_barrier_exc;
+	struct vm_range method_entry;	/* the interpreter's code that builds frames */
+};
+extern struct vm_known_code vm_known;
+void vm_note_stub(const char *name, uintptr_t addr, size_t size);
+static inline bool vm_in_range(const struct vm_range *r, uintptr_t pc)
+{
+	return pc >= r->lo && pc < r->hi;
+}
+
+/* --- threads --- */
+
+struct vm_thread {
+	uintptr_t thread;	/* JavaThread*, 0 for all other threads */
+	uintptr_t stack_base;	/* end of the stack (highest address), 0 when unknown */
+};
+
+void vm_init_threads(void);
+/* Looks for the JavaThread of the calling thread, while there is no JNIEnv to get it from. */
+void vm_find_first_thread(void);
+/* For the calling thread's start and end. */
+void vm_add_this_thread(uintptr_t thread);
+void vm_remove_this_thread(void);
+/* For a thread that runs already. */
+void vm_add_thread(uintptr_t thread);
+/* This thread's vm_thread; for handlers. */
+void vm_current_thread(struct vm_thread *t, uintptr_t sp);
+/* Kernel id of a JavaThread; 0 when it cannot be read. */
+int vm_thread_tid(uintptr_t thread);
+
+#endif

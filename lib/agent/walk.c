@@ -1,0 +1,757 @@
+// SPDX-License-Identifier: MIT
+/*
+ * walk.c - walks the stack of an interrupted thread (walk.h), x86-64.
+ *
+ * Runs in a signal handler: no lock, no allocation, no call out of the agent.
+ *
+ * Loads:
+ *  [1] the stack between the interrupted sp and the thread's stack base is mapped; every
+ *      address is checked against those bounds (on_stack) before it is loaded;
+ *  [2] a code blob is looked at only through vm_find_blob(), which stays in committed code
+ *      cache; a blob that a return address on this stack points into is alive;
+ *  [3] what may be a Method* is left to names_get(), which knows how to doubt.
+ *
+ * Frames (source: HotSpot's cpu/x86/frame_x86.cpp, frame.inline.hpp, stubGenerator):
+ *   nmethod      sp + frame_size words: [-8] return address, [-16] saved rbp
+ *   interpreter  rbp: [0] rbp, [8] return address, [-8] sender's sp, [-24] method, [-64] bcp
+ *   call_stub    rbp: [-48] JavaCallWrapper, [-56] rbx, [-64..-88] r12..r15: C++ called Java
+ *   stubs        frame_size when the blob has one, else rbp or nothing
+ * Only the innermost frame can be half built; the leaf_*() functions are about that.
+ */
+#include "agent/names.h"
+#include "agent/ring.h"
+#include "agent/walk.h"
+#include "agent/walk_code.h"
+
+enum {
+	INTERP_SENDER_SP = -8,
+	INTERP_METHOD = -24,
+	INTERP_BCP = -64,
+	INTERP_LOWEST = -72,
+	ENTRY_WRAPPER = -48,
+	ENTRY_RBX = -56,
+	ENTRY_R12 = -64,
+	ENTRY_R13 = -72,
+	ENTRY_R14 = -80,
+	ENTRY_R15 = -88,
+	ALL_CALLEE_SAVED = 0x1f,
+	SCAN_WORDS = 2048,	/* of native stack searched for the Java caller of a leaf function */
+	STUB_SCAN_WORDS = 96,
+};
+
+/* A frame being looked at. */
+struct cursor {
+	uintptr_t pc, sp, fp;
+	const struct walk_regs *leaf;	/* NULL in all but the innermost frame */
+	bool called_stub;		/* the frame before was a stub: arguments may lie on the stack */
+};
+
+static bool on_stack(const struct walk *w, uintptr_t p)
+{
+	return p >= w->stack_lo && p < w->stack_hi && w->stack_hi - p >= 8 && !(p & 7);
+}
+
+static void push(struct walk *w, uint32_t kind, uintptr_t pc, uint32_t method, uint32_t c)
+{
+	w->frames[w->nr_frames++] = (struct jvm_rec_frame){ (uint64_t)kind << JVM_FRAME_PC_BITS | pc,
+							    method, c };
+}
+
+/* There is always room for the mark that ends a walk. Says where it gave up, to those who mend it. */
+#define push_mark(w, why) push(w, JVM_MARK, 0, __LINE__, why)
+
+static uintptr_t frame_pc(const struct cursor *c)
+{
+	return c->leaf ? c->pc : c->pc - 1;
+}
+
+static struct jvm_rec_segment *push_segment(struct walk *w, uintptr_t pc, uintptr_t sp, uintptr_t fp,
+					    uintptr_t end)
+{
+	struct jvm_rec_segment *s;
+
+	if (w->nr_segments == JVM_MAX_SEGMENTS)
+		return NULL;
+	s = &w->segments[w->nr_segments];
+	*s = (struct jvm_rec_segment){ .pc = pc, .sp = sp, .fp = fp, .len = UINT32_MAX };
+	if (end && end - sp < UINT32_MAX)
+		s->len = end - sp;
+	push(w, JVM_NATIVE, pc, 0, w->nr_segments++);
+	return s;
+}
+
+/* Native code that was interrupted itself; end 0: unknown, else where Java frames begin again. */
+static void push_leaf_segment(struct walk *w, const struct walk_regs *r, uintptr_t end, uint32_t flags)
+{
+	struct jvm_rec_segment *s = push_segment(w, r->pc, r->sp, r->fp, end);
+
+	if (!s)
+		return;
+	s->rbx = r->rbx;
+	s->r12 = r->r12;
+	s->r13 = r->r13;
+	s->r14 = r->r14;
+	s->r15 = r->r15;
+	s->flags = ALL_CALLEE_SAVED | JVM_SEG_EXACT | flags;
+}
+
+/* --- is this word a return address? --- */
+
+static bool is_return_address(uintptr_t pc)
+{
+	struct vm_blob b;
+
+	if (!vm_in_code(pc))
+		return false;
+	if (pc == *vm.call_stub_return || vm_in_range(&vm_known.return_barrier, pc))
+		return true;
+	if (!vm_find_blob(pc, &b) || pc < b.begin)
+		return false;
+	return b.kind == VM_BLOB_INTERPRETER || vm_is_deopt_handler(b.addr, pc) || code_call_before(pc);
+}
+
+static bool returns_from(const struct walk *w, uintptr_t slot)
+{
+	return on_stack(w, slot) && is_return_address(vm_word(slot, 0));
+}
+
+/* The caller's pc is at slot, its sp just above. */
+static void return_through(struct cursor *c, uintptr_t slot)
+{
+	c->pc = vm_word(slot, 0);
+	c->sp = slot + 8;
+}
+
+/* --- interpreter --- */
+
+static bool is_interpreter_frame(const struct walk *w, uintptr_t fp, uintptr_t sp)
+{
+	return on_stack(w, fp + 8) && on_stack(w, fp + INTERP_LOWEST) && fp >= sp &&
+	       vm_word(fp, INTERP_SENDER_SP) > fp && on_stack(w, vm_word(fp, INTERP_SENDER_SP));
+}
+
+static enum names_result push_interpreted(struct walk *w, const struct cursor *c, uintptr_t method,
+					  enum names_trust trust, uintptr_t bcp, uintptr_t better_bcp)
+{
+	struct method_info m;
+	enum names_result r = names_get(method, trust, bcp, w->ring, &m);
+	uint32_t bci = 0;
+
+	if (r != NAMES_OK)
+		return r;
+	if (better_bcp - m.code < m.code_size)
+		bcp = better_bcp;
+	if (bcp - m.code < m.code_size)
+		bci = bcp - m.code;
+	push(w, JVM_INTERPRETED, frame_pc(c), m.id, bci);
+	return NAMES_OK;
+}
+
+static void leave_interpreter(struct cursor *c, uintptr_t fp)
+{
+	c->pc = vm_word(fp, 8);
+	c->sp = vm_word(fp, INTERP_SENDER_SP);
+	c->fp = vm_word(fp, 0);
+}
+
+/*
+ * Entered, frame not yet (completely) built, or already torn down: rbx or the half-built
+ * frame has the method, r13 the caller's sp on entry; on exit the method is gone and r13 has
+ * the return address, rbx the caller's sp.
+ */
+static bool leaf_interpreter(struct walk *w, struct cursor *c)
+{
+	const struct walk_regs *r = c->leaf;
+	uintptr_t slot;
+	int i;
+
+	if (push_interpreted(w, c, r->rbx, NAMES_IF_LINKED, 0, 0) == NAMES_NO_ROOM) {
+		w->no_room = true;
+		return false;
+	}
+	if (!w->nr_frames)
+		push(w, JVM_STUB, c->pc, 0, 0);
+	/* rbp pushed and set: the frame is as far as its return address, perhaps its sender's sp */
+	if (on_stack(w, r->fp) && r->fp >= r->sp && r->fp - r->sp <= -INTERP_LOWEST &&
+	    returns_from(w, r->fp + 8)) {
+		uintptr_t sender = r->fp > r->sp ? vm_word(r->fp, INTERP_SENDER_SP) : r->r13;
+
+		if (on_stack(w, sender) && sender > r->fp) {
+			c->pc = vm_word(r->fp, 8);
+			c->fp = vm_word(r->fp, 0);
+			c->sp = sender;
+			return true;
+		}
+	}
+	if (is_return_address(r->r13) && on_stack(w, r->rbx)) {
+		c->pc = r->r13;
+		c->sp = r->rbx;
+		return true;
+	}
+	if (is_return_address(r->rax) && on_stack(w, r->r13)) {
+		c->pc = r->rax;
+		c->sp = r->r13;
+		return true;
+	}
+	for (i = 0, slot = r->sp; i < 16; i++, slot += 8)
+		if (returns_from(w, slot)) {
+			return_through(c, slot);
+			if (on_stack(w, r->r13) && r->r13 > c->sp && r->r13 - c->sp < 2048)
+				c->sp = r->r13;
+			return true;
+		}
+	push_mark(w, JVM_MARK_INTERPRETER);
+	return false;
+}
+
+/* In the entry code of the method in rbx. */
+static bool enters_method(struct walk *w, const struct cursor *c)
+{
+	struct method_info m;
+
+	return names_get(c->leaf->rbx, NAMES_IF_LINKED, 0, w->ring, &m) == NAMES_OK;
+}
+
+static bool step_interpreter(struct walk *w, struct cursor *c)
+{
+	uintptr_t better = c->leaf ? c->leaf->r13 : 0;
+	enum names_result r = NAMES_NOT_A_METHOD;
+
+	/* while a method is being entered, rbp may still be its caller's */
+	if (c->leaf && vm_in_range(&vm_known.method_entry, c->pc) && is_interpreter_frame(w, c->fp, c->sp) &&
+	    vm_word(c->fp, INTERP_METHOD) != c->leaf->rbx && enters_method(w, c))
+		return leaf_interpreter(w, c);
+	if (is_interpreter_frame(w, c->fp, c->sp) && returns_from(w, c->fp + 8))
+		r = push_interpreted(w, c, vm_word(c->fp, INTERP_METHOD), NAMES_IF_BCP,
+				     vm_word(c->fp, INTERP_BCP), better);
+	if (r == NAMES_OK) {
+		leave_interpreter(c, c->fp);
+		return true;
+	}
+	if (r == NAMES_NO_ROOM) {
+		w->no_room = true;
+		return false;
+	}
+	if (c->leaf)
+		return leaf_interpreter(w, c);
+	push_mark(w, JVM_MARK_INTERPRETER);
+	return false;
+}
+
+/* --- compiled code --- */
+
+static bool leave_frame(const struct walk *w, struct cursor *c, uintptr_t ret_slot)
+{
+	if (!returns_from(w, ret_slot))
+		return false;
+	if (on_stack(w, ret_slot - 8) && ret_slot - 8 >= c->sp)
+		c->fp = vm_word(ret_slot, -8);
+	return_through(c, ret_slot);
+	return true;
+}
+
+/* How far the innermost frame of compiled code is built, from the code around pc. */
+static enum code_state nmethod_state(const struct vm_blob *b, uintptr_t pc)
+{
+	const struct vm_offsets *o = &vm.o;
+	uintptr_t entry = b->begin, osr;
+	enum code_state s = code_epilogue(pc);
+
+	if (s != CODE_FULL)
+		return s;
+	if (o->nm_stub_offset >= 0 && pc >= b->addr + vm_i32(b->addr, o->nm_stub_offset))
+		return CODE_UNKNOWN;
+	if (o->nm_verified_entry >= 0)
+		entry = vm_word(b->addr, o->nm_verified_entry);
+	else if (o->nm_verified_offset >= 0)
+		entry = b->begin + vm_u16(b->addr, o->nm_verified_offset);
+	if (pc < entry)
+		return CODE_RETURN_AT_SP;
+	if (pc < entry + 64 || b->frame_complete < 0 || pc < b->begin + b->frame_complete)
+		s = code_prologue(entry, pc);
+	if (s == CODE_FULL && o->nm_osr_entry >= 0 && o->nm_entry_bci >= 0 &&
+	    vm_i32(b->addr, o->nm_entry_bci) >= 0) {
+		osr = vm_word(b->addr, o->nm_osr_entry);
+		if (pc >= osr && pc < osr + 64)
+			s = code_prologue(osr, pc);
+	}
+	return s;
+}
+
+/*
+ * What the code says is tried first; then what else a frame may look like: pushes inside an
+ * intrinsic on top of a complete frame (up to four), no frame, only rbp pushed.
+ */
+static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm_blob *b)
+{
+	uintptr_t sp = c->sp, full = sp + b->frame_size * 8ul - 8;
+	enum code_state s = nmethod_state(b, c->pc);
+	int i;
+
+	if (s == CODE_RETURN_AT_SP || s == CODE_UNKNOWN || b->frame_size <= 0) {
+		if (returns_from(w, sp)) {
+			return_through(c, sp);
+			return true;
+		}
+	}
+	if (s == CODE_RBP_AT_SP && leave_frame(w, c, sp + 8))
+		return true;
+	if (s == CODE_FULL_RBP_LIVE && returns_from(w, full)) {
+		return_through(c, full);
+		return true;
+	}
+	if (b->frame_size > 0 && leave_frame(w, c, full + code_pushed(c->pc) * 8ul))
+		return true;
+	for (i = 0; i <= 4 && b->frame_size > 0; i++)
+		if (leave_frame(w, c, full + i * 8ul))
+			return true;
+	for (i = 0; i < 3; i++)
+		if (returns_from(w, sp + i * 8ul)) {
+			if (i == 1)
+				c->fp = vm_word(sp, 0);
+			return_through(c, sp + i * 8ul);
+			return true;
+		}
+	return false;
+}
+
+static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob *b)
+{
+	struct method_info m = { 0 };
+	enum names_result r = names_get(vm_word(b->addr, vm.o.nm_method), NAMES_ALIVE, 0, w->ring, &m);
+	uintptr_t pc = frame_pc(c), orig;
+
+	if (r == NAMES_NO_ROOM) {
+		w->no_room = true;
+		return false;
+	}
+	/* the return address was replaced when the frame was marked for deoptimisation */
+	if (!c->leaf && vm.o.nm_orig_pc >= 0 && vm_is_deopt_handler(b->addr, c->pc)) {
+		orig = c->sp + vm_i32(b->addr, vm.o.nm_orig_pc);
+		if (on_stack(w, orig) && vm_word(orig, 0) - b->begin < (uint32_t)vm_i32(b->addr, vm.o.blob_size))
+			pc = vm_word(orig, 0) - 1;
+	}
+	push(w, JVM_COMPILED, pc, m.id, vm_i32(b->addr, vm.o.nm_compile_id));
+	/* what was pushed for the call is popped when it returns */
+	if (c->called_stub)
+		c->sp += code_pops(c->pc) * 8ul;
+	if (c->leaf ? leave_leaf_nmethod(w, c, b) :
+		      b->frame_size > 0 && leave_frame(w, c, c->sp + b->frame_size * 8ul - 8))
+		return true;
+	push_mark(w, JVM_MARK_NOT_WALKABLE);
+	return false;
+}
+
+/* --- stubs and adapters --- */
+
+/* The word at slot is where a call from Java to the stub in b returns to. */
+static bool returns_from_stub(const struct walk *w, uintptr_t slot, const struct vm_blob *b, bool surely)
+{
+	return returns_from(w, slot) && (surely ? code_calls_blob(vm_word(slot, 0), b->addr) :
+						  code_calls_stub(vm_word(slot, 0)));
+}
+
+/*
+ * The caller of a stub whose frame nobody describes: the return address of a call to it, in
+ * front of all at sp, then above rbp, which most big stubs set up, else the first up the stack.
+ */
+static bool leave_called_stub(const struct walk *w, struct cursor *c, const struct vm_blob *b, bool surely)
+{
+	uintptr_t slot = c->fp + 8;
+	int i;
+
+	if (returns_from_stub(w, c->sp, b, surely)) {
+		return_through(c, c->sp);
+		return true;
+	}
+	if (on_stack(w, c->fp) && c->fp >= c->sp && returns_from_stub(w, slot, b, surely)) {
+		c->fp = vm_word(c->fp, 0);
+		return_through(c, slot);
+		return true;
+	}
+	for (i = 1; i < STUB_SCAN_WORDS; i++)
+		if (returns_from_stub(w, c->sp + i * 8ul, b, surely)) {
+			return_through(c, c->sp + i * 8ul);
+			return true;
+		}
+	return false;
+}
+
+/* The VM called the stub: its return address is in libjvm. Continues there. */
+static bool stub_called_by_vm(const struct walk *w, const struct cursor *c, uintptr_t *slot)
+{
+	int i;
+
+	for (i = 0; i < 8 && on_stack(w, c->sp + i * 8ul); i++) {
+		uintptr_t ret = vm_word(c->sp, i * 8);
+
+		if (ret >= vm.text_lo + 8 && ret < vm.text_hi && code_call_before(ret)) {
+			*slot = c->sp + i * 8ul;
+			return true;
+		}
+		if (is_return_address(ret))
+			return false;
+	}
+	return false;
+}
+
+/*
+ * Between two calling conventions: the return address is on top of the stack or in rax, the
+ * caller's sp, with arguments laid out below it, in r13.
+ */
+static bool leave_adapter(struct walk *w, struct cursor *c)
+{
+	const struct walk_regs *r = c->leaf;
+	bool sender = r && on_stack(w, r->r13) && r->r13 - c->sp <= 1024;
+	int i;
+
+	if (returns_from(w, c->sp)) {
+		return_through(c, c->sp);
+		if (sender && r->r13 > c->sp)
+			c->sp = r->r13;
+		return true;
+	}
+	if (sender && is_return_address(r->rax)) {
+		c->pc = r->rax;
+		c->sp = r->r13;
+		return true;
+	}
+	if (sender && returns_from(w, r->r13 - 8)) {
+		return_through(c, r->r13 - 8);
+		return true;
+	}
+	for (i = 1; i < 24; i++)
+		if (returns_from(w, c->sp + i * 8ul)) {
+			return_through(c, c->sp + i * 8ul);
+			return true;
+		}
+	return false;
+}
+
+/* No frame, or something small above the return address. */
+static bool leave_frameless(struct walk *w, struct cursor *c)
+{
+	int i;
+
+	for (i = 0; i < 3; i++)
+		if (returns_from(w, c->sp + i * 8ul)) {
+			return_through(c, c->sp + i * 8ul);
+			return true;
+		}
+	return false;
+}
+
+/*
+ * In a stub that restores all registers at its end: above them are the flags, rbp and the
+ * return address. Bits 1 (always) and 9 (interrupts) of the flags are set, none above 21.
+ */
+static bool leave_saved_registers(const struct walk *w, struct cursor *c)
+{
+	uintptr_t slot;
+	int i;
+
+	for (i = 2, slot = c->sp + 16; i < 24 && on_stack(w, slot); i++, slot += 8)
+		if ((vm_word(slot, -16) & ~0x3ffdfdul) == 0x202 && returns_from(w, slot)) {
+			c->fp = vm_word(slot, -8);
+			return_through(c, slot);
+			return true;
+		}
+	return false;
+}
+
+static bool leave_framed_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
+{
+	uintptr_t full = c->sp + b->frame_size * 8ul - 8;
+
+	if (b->frame_size <= 0)
+		return !c->leaf && leave_frameless(w, c);
+	if (!c->leaf)
+		return leave_frame(w, c, full);
+	if (b->frame_complete >= 0 && c->pc >= b->begin + b->frame_complete &&
+	    code_epilogue(c->pc) == CODE_FULL && leave_frame(w, c, full))
+		return true;
+	return leave_saved_registers(w, c) || leave_frameless(w, c) || leave_frame(w, c, full);
+}
+
+static bool leave_stub_to_native(struct walk *w, struct cursor *c, uintptr_t slot);
+
+static bool step_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
+{
+	uintptr_t slot;
+	bool left;
+
+	push(w, JVM_STUB, frame_pc(c), 0, 0);
+	c->called_stub = c->leaf;
+	if (c->leaf && stub_called_by_vm(w, c, &slot))
+		return leave_stub_to_native(w, c, slot);
+	if (b->kind == VM_BLOB_ADAPTER)
+		left = leave_adapter(w, c);
+	else if (c->leaf)
+		left = leave_called_stub(w, c, b, true) ||
+		       (b->kind == VM_BLOB_ROUTINES && leave_called_stub(w, c, b, false)) ||
+		       leave_framed_stub(w, c, b) || leave_frameless(w, c) || leave_adapter(w, c);
+	else
+		left = leave_framed_stub(w, c, b) || leave_called_stub(w, c, b, false);
+	if (!left && on_stack(w, c->fp) && c->fp >= c->sp && returns_from(w, c->fp + 8)) {
+		slot = c->fp + 8;
+		c->fp = vm_word(c->fp, 0);
+		return_through(c, slot);
+		left = true;
+	}
+	if (!left)
+		push_mark(w, JVM_MARK_STUB);
+	return left;
+}
+
+/* --- between Java and native code --- */
+
+/* Continues where the thread left Java last, as its anchor says. */
+static bool enter_anchor(struct walk *w, struct cursor *c, uintptr_t anchor)
+{
+	uintptr_t sp = vm_word(anchor, vm.o.anchor_sp), pc = vm_word(anchor, vm.o.anchor_pc);
+	uintptr_t fp = vm_word(anchor, vm.o.anchor_fp);
+
+	if (!on_stack(w, sp) || sp < c->sp) {
+		push_mark(w, JVM_MARK_ANCHOR);
+		return false;
+	}
+	c->leaf = NULL;
+	c->sp = sp;
+	c->fp = fp;
+	c->pc = pc;
+	if (!pc && on_stack(w, sp - 8))
+		c->pc = vm_word(sp, -8);
+	if (!pc && !fp && on_stack(w, sp - 16))
+		c->fp = vm_word(sp, -16);
+	if (!vm_in_code(c->pc)) {
+		push_mark(w, JVM_MARK_ANCHOR);
+		return false;
+	}
+	return true;
+}
+
+/* C++ called Java through call_stub; beyond it is native code, then Java again or the thread's root. */
+static bool step_entry(struct walk *w, struct cursor *c)
+{
+	uintptr_t fp = c->fp, wrapper, anchor, end;
+	struct jvm_rec_segment *s;
+
+	push(w, JVM_STUB, frame_pc(c), 0, 0);
+	if (!on_stack(w, fp + 8) || !on_stack(w, fp + ENTRY_R15) || fp < c->sp ||
+	    !on_stack(w, wrapper = vm_word(fp, ENTRY_WRAPPER)) ||
+	    !on_stack(w, (anchor = wrapper + vm.o.wrapper_anchor) + 24)) {
+		push_mark(w, JVM_MARK_STUB);
+		return false;
+	}
+	end = vm_word(anchor, vm.o.anchor_sp);
+	if (end && (end <= fp || !on_stack(w, end)))
+		end = 0;
+	if (w->nr_frames + 2 > w->max_frames || w->nr_segments == JVM_MAX_SEGMENTS) {
+		push_mark(w, JVM_MARK_DEPTH);
+		return false;
+	}
+	s = push_segment(w, vm_word(fp, 8), fp + 16, vm_word(fp, 0), end ? end : w->stack_hi);
+	s->rbx = vm_word(fp, ENTRY_RBX);
+	s->r12 = vm_word(fp, ENTRY_R12);
+	s->r13 = vm_word(fp, ENTRY_R13);
+	s->r14 = vm_word(fp, ENTRY_R14);
+	s->r15 = vm_word(fp, ENTRY_R15);
+	s->flags = ALL_CALLEE_SAVED | (end ? 0 : JVM_SEG_TO_ROOT);
+	c->sp = fp + 16;
+	return end && enter_anchor(w, c, anchor);
+}
+
+/*
+ * Native code that Java called without leaving an anchor (runtime leaf functions, barriers,
+ * libm): libjvm keeps frame pointers, so its chain leads back to Java, if it is one.
+ */
+static bool follow_frame_pointers(const struct walk *w, struct cursor *c, uintptr_t *slot)
+{
+	uintptr_t fp = c->fp, sp = c->sp;
+	int i;
+
+	for (i = 0; i < 64; i++) {
+		uintptr_t ret;
+
+		if (!on_stack(w, fp) || !on_stack(w, fp + 8) || fp < sp)
+			return false;
+		ret = vm_word(fp, 8);
+		if (vm_in_code(ret)) {
+			if (!returns_from(w, fp + 8) || !code_calls_native(ret))
+				return false;
+			*slot = fp + 8;
+			c->fp = vm_word(fp, 0);
+			return true;
+		}
+		if (ret < vm.text_lo || ret >= vm.text_hi)
+			return false;
+		sp = fp + 16;
+		fp = vm_word(fp, 0);
+	}
+	return false;
+}
+
+/*
+ * Not every word that looks like a return address is one that is in use, but a call out of
+ * compiled code into native code is rare in what old calls left behind: the first such wins.
+ */
+static bool scan_for_caller(const struct walk *w, struct cursor *c, uintptr_t *slot)
+{
+	uintptr_t p = c->sp;
+	int i;
+
+	for (i = 0; i < SCAN_WORDS && on_stack(w, p); i++, p += 8)
+		if (returns_from(w, p) && code_calls_native(vm_word(p, 0))) {
+			*slot = p;
+			/* what libjvm pushes first */
+			if (p > c->sp && on_stack(w, vm_word(p, -8)))
+				c->fp = vm_word(p, -8);
+			return true;
+		}
+	return false;
+}
+
+static bool leave_leaf_call(struct walk *w, struct cursor *c)
+{
+	uintptr_t slot;
+
+	/* at the very entry of the function, before it has pushed anything */
+	if (returns_from(w, c->sp) && code_calls_native(vm_word(c->sp, 0)))
+		slot = c->sp;
+	else if (!follow_frame_pointers(w, c, &slot) && !scan_for_caller(w, c, &slot)) {
+		push_leaf_segment(w, c->leaf, w->stack_hi, 0);
+		push_mark(w, JVM_MARK_LEAF_CALL);
+		return false;
+	}
+	push_leaf_segment(w, c->leaf, slot + 8, 0);
+	c->leaf = NULL;
+	return_through(c, slot);
+	return true;
+}
+
+/* Where the native code at the cursor ends: the thread's last Java frame, or 0, its root. */
+static uintptr_t last_java_sp(const struct walk *w, const struct cursor *c)
+{
+	uintptr_t sp = w->thread.thread ? vm_word(w->thread.thread + vm.o.jthread_anchor, vm.o.anchor_sp) : 0;
+
+	return sp > c->sp && on_stack(w, sp) ? sp : 0;
+}
+
+/* Interrupted in native code; returns true when Java frames follow, with c at the first. */
+static bool leave_native(struct walk *w, struct cursor *c)
+{
+	uintptr_t thread = w->thread.thread, end = last_java_sp(w, c);
+
+	if (!end && thread && vm_i32(thread, vm.o.jthread_state) == VM_IN_JAVA)
+		return leave_leaf_call(w, c);
+	push_leaf_segment(w, c->leaf, end ? end : w->stack_hi, end ? 0 : JVM_SEG_TO_ROOT);
+	return end && enter_anchor(w, c, thread + vm.o.jthread_anchor);
+}
+
+/* As leave_native(), for a stub that native code had called: slot has the return address. */
+static bool leave_stub_to_native(struct walk *w, struct cursor *c, uintptr_t slot)
+{
+	const struct walk_regs *r = c->leaf;
+	struct jvm_rec_segment *s;
+	uintptr_t end;
+
+	c->sp = slot + 8;
+	end = last_java_sp(w, c);
+	s = push_segment(w, vm_word(slot, 0), c->sp, r->fp, end ? end : w->stack_hi);
+	if (!s)
+		return false;
+	s->r12 = r->r12;
+	s->r13 = r->r13;
+	s->r14 = r->r14;
+	s->r15 = r->r15;
+	s->flags = (ALL_CALLEE_SAVED & ~1u) | (end ? 0 : JVM_SEG_TO_ROOT);
+	return end && enter_anchor(w, c, w->thread.thread + vm.o.jthread_anchor);
+}
+
+/* One frame outwards; false: the walk is over. */
+static bool step(struct walk *w, struct cursor *c)
+{
+	struct vm_blob b;
+
+	if (c->pc == *vm.call_stub_return || vm_in_range(&vm_known.call_stub, c->pc))
+		return step_entry(w, c);
+	if (vm_in_range(&vm_known.return_barrier, c->pc)) {
+		push_mark(w, JVM_MARK_VTHREAD);
+		return false;
+	}
+	if (!vm_find_blob(c->pc, &b)) {
+		push_mark(w, JVM_MARK_NOT_WALKABLE);
+		return false;
+	}
+	switch (b.kind) {
+	case VM_BLOB_INTERPRETER:
+		return step_interpreter(w, c);
+	case VM_BLOB_NMETHOD:
+		if (vm.cont_entry_return && c->pc == *vm.cont_entry_return && c->pc) {
+			push(w, JVM_STUB, frame_pc(c), 0, 0);
+			return false;	/* the root of a virtual thread */
+		}
+		return step_nmethod(w, c, &b);
+	default:
+		return step_stub(w, c, &b);
+	}
+}
+
+#ifdef WALK_DEBUG
+/* For agent-probe -m: registers and stack where a walk that failed had begun, and where it ended. */
+static void debug_walk(struct walk *w, const struct walk_regs *r, const struct cursor *c)
+{
+	struct jvm_rec_segment *s;
+
+	if (!w->nr_frames || w->frames[w->nr_frames - 1].kind_pc >> JVM_FRAME_PC_BITS != JVM_MARK ||
+	    w->nr_segments + 2 > JVM_MAX_SEGMENTS)
+		return;
+	push_leaf_segment(w, r, r->sp + 512 < w->stack_hi ? r->sp + 512 : w->stack_hi, 0);
+	if (on_stack(w, c->sp)) {
+		s = push_segment(w, c->pc, c->sp, c->fp, c->sp + 512 < w->stack_hi ? c->sp + 512 : w->stack_hi);
+		s->flags = 0;
+		if (on_stack(w, c->fp - 64) && on_stack(w, c->fp + 8)) {
+			s->rbx = vm_word(c->fp, INTERP_METHOD);
+			s->r12 = vm_word(c->fp, INTERP_SENDER_SP);
+			s->r13 = vm_word(c->fp, INTERP_BCP);
+			s->r14 = vm_word(c->fp, 8);
+		}
+	}
+}
+#else
+#define debug_walk(w, r, c) do { } while (0)
+#endif
+
+static void walk_from(struct walk *w, const struct walk_regs *r, struct cursor *c)
+{
+	bool after_stub;
+
+	if ((!vm.ok || !vm_in_code(r->pc)) && !leave_native(w, c))
+		return;
+	for (;;) {
+		if (w->nr_frames >= w->max_frames) {
+			push_mark(w, JVM_MARK_DEPTH);
+			return;
+		}
+		after_stub = c->called_stub;
+		if (!step(w, c))
+			return;
+		if (after_stub)
+			c->called_stub = false;
+		c->leaf = NULL;
+		if (!vm_in_code(c->pc)) {
+			push_mark(w, JVM_MARK_NOT_WALKABLE);
+			return;
+		}
+	}
+}
+
+void walk_stack(struct walk *w, const struct walk_regs *r)
+{
+	struct cursor c = { r->pc, r->sp, r->fp, r };
+
+	w->stack_lo = r->sp & ~7ul;
+	w->stack_hi = w->thread.stack_base;
+	walk_from(w, r, &c);
+	debug_walk(w, r, &c);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * walk.h - the stack walker: from the registers of an interrupted thread to its Java frames
+ * and the native stretches between them.
+ *
+ * Native code is not unwound here: its stretches are described, copied into the record and
+ * unwound by the recorder, which has the unwind rules of every module.
+ */
+#ifndef AGENT_WALK_H
+#define AGENT_WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/vm.h"
+#include "jvm/proto.h"
+
+struct walk_regs {
+	uintptr_t pc, sp, fp;
+	uintptr_t rax, rbx, r12, r13, r14, r15;
+};
+
+struct walk {
+	struct vm_thread thread;
+	struct jvm_ring *ring;		/* where the names of new methods go */
+	uintptr_t stack_lo, stack_hi;	/* of the interrupted stack; hi 0: unknown */
+	bool no_room;			/* a method's name did not fit: drop the sample */
+	uint32_t nr_frames, max_frames;
+	uint32_t nr_segments;
+	struct jvm_rec_segment segments[JVM_MAX_SEGMENTS];
+	struct jvm_rec_frame frames[];	/* max_frames + 3 */
+};
+
+/* Fills frames and segments; segments' len is what is to be copied from their sp. */
+void walk_stack(struct walk *w, const struct walk_regs *r);
+
+#endif

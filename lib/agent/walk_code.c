@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+/*
+ * walk_code.c - reads instructions around a pc in compiled code (walk_code.h).
+ *
+ * Source: MachPrologNode and MachEpilogNode in HotSpot's x86_64.ad, verified_entry() in
+ * macroAssembler_x86.cpp, C1's build_frame and remove_frame; Intel SDM volume 2 for CALL.
+ */
+#include "agent/sys.h"
+#include "agent/vm.h"
+#include "agent/walk_code.h"
+
+/* Length of the no-operation at p, 0 when it is something else. */
+static int nop_length(const uint8_t *p)
+{
+	if (p[0] == 0x66)
+		return p[1] == 0x90 ? 2 : nop_length(p + 1) ? nop_length(p + 1) + 1 : 0;
+	if (p[0] == 0x90)
+		return 1;
+	if (p[0] != 0x0f || p[1] != 0x1f)
+		return 0;
+	switch (p[2]) {
+	case 0x00: return 3;
+	case 0x40: return 4;
+	case 0x44: return 5;
+	case 0x80: return 7;
+	case 0x84: return 8;
+	}
+	return 0;
+}
+
+/* mov [rsp + disp], rbp */
+static int store_rbp_length(const uint8_t *p)
+{
+	if (p[0] != 0x48 || p[1] != 0x89 || p[3] != 0x24)
+		return 0;
+	return p[2] == 0x6c ? 5 : p[2] == 0xac ? 8 : 0;
+}
+
+/* sub rsp, imm */
+static int sub_rsp_length(const uint8_t *p)
+{
+	if (p[0] != 0x48 || p[2] != 0xec)
+		return 0;
+	return p[1] == 0x83 ? 4 : p[1] == 0x81 ? 7 : 0;
+}
+
+/* What may come before the frame is built and does not touch it. */
+static int harmless_length(const uint8_t *p)
+{
+	int n = nop_length(p);
+
+	if (n)
+		return n;
+	if (p[0] == 0x89 && p[1] == 0x84 && p[2] == 0x24)	/* stack bang: mov [rsp - x], eax */
+		return 7;
+	if (p[0] == 0x49 && p[1] == 0xba)			/* mov r10, imm64: class init barrier */
+		return 10;
+	if (p[0] == 0x41 && p[1] == 0x80 && p[2] == 0xba)	/* cmp byte [r10 + x], imm */
+		return 8;
+	if (p[0] == 0x4d && p[1] == 0x3b && p[2] == 0xba)	/* cmp r15, [r10 + x] */
+		return 7;
+	if (p[0] == 0x0f && (p[1] & 0xf0) == 0x80)		/* jcc rel32 */
+		return 6;
+	if ((p[0] & 0xf0) == 0x70)				/* jcc rel8 */
+		return 2;
+	return 0;
+}
+
+enum code_state code_prologue(uintptr_t entry, uintptr_t pc)
+{
+	uintptr_t at = entry;
+	bool pushed = false;
+	int i, n;
+
+	for (i = 0; i < 24; i++) {
+		const uint8_t *p = (const uint8_t *)at;
+
+		if (at >= pc)
+			return pushed ? CODE_RBP_AT_SP : CODE_RETURN_AT_SP;
+		if ((n = sub_rsp_length(p))) {
+			if (at + n > pc)
+				return CODE_UNKNOWN;
+			if (pushed || !store_rbp_length(p + n) || pc >= at + n + store_rbp_length(p + n))
+				return CODE_FULL;
+			return CODE_FULL_RBP_LIVE;
+		}
+		if (p[0] == 0x55 && !pushed) {
+			pushed = true;
+			at++;
+		} else if (pushed && p[0] == 0x48 && ((p[1] == 0x8b && p[2] == 0xec) ||
+						      (p[1] == 0x89 && p[2] == 0xe5))) {
+			at += 3;	/* mov rbp, rsp */
+		} else if (!pushed && (n = harmless_length(p))) {
+			at += n;
+		} else {
+			return CODE_UNKNOWN;
+		}
+	}
+	return CODE_UNKNOWN;
+}
+
+enum code_state code_epilogue(uintptr_t pc)
+{
+	const uint8_t *p = (const uint8_t *)pc;
+
+	if (p[0] == 0xc3 || p[0] == 0xc2)
+		return CODE_RETURN_AT_SP;
+	if (p[0] == 0x5d && (p[1] == 0xc3 || p[1] == 0xc2 || p[1] == 0x49 || p[1] == 0x4d || p[1] == 0x85 ||
+			     p[1] == 0xc5 || p[1] == 0x41))
+		return CODE_RBP_AT_SP;
+	/* cmp rsp, [r15 + poll word]; ja slow path; ret */
+	if (p[0] == 0x49 && p[1] == 0x3b && (p[2] == 0x67 || p[2] == 0xa7))
+		return CODE_RETURN_AT_SP;
+	if (p[0] == 0x0f && p[1] == 0x87 && (p[6] == 0xc3 || p[6] == 0xc2))
+		return CODE_RETURN_AT_SP;
+	return CODE_FULL;
+}
+
+int code_pops(uintptr_t pc)
+{
+	const uint8_t *p = (const uint8_t *)pc;
+	int nr = 0;
+
+	for (; nr < 8; nr++) {
+		if (p[0] == 0x41)
+			p++;
+		if ((*p++ & 0xf8) != 0x58)
+			break;
+	}
+	return nr;
+}
+
+int code_pushed(uintptr_t pc)
+{
+	const uint8_t *p = (const uint8_t *)pc;
+	int ahead, pops = code_pops(pc);
+
+	if (pops)
+		return pops;
+	for (ahead = 0; ahead < 8; ahead++) {
+		const uint8_t *op = p[0] == 0x41 ? p + 1 : p;
+
+		if ((*op & 0xf8) != 0x50)
+			break;
+		p = op + 1;
+	}
+	if (*p != 0xe8)
+		return 0;
+	pops = code_pops((uintptr_t)p + 5);
+	return pops > ahead ? pops - ahead : 0;
+}
+
+bool code_call_before(uintptr_t ret)
+{
+	static const uint8_t lengths[] = { 2, 3, 4, 6, 7 };
+	const uint8_t *p = (const uint8_t *)ret;
+	size_t i;
+
+	if (p[-5] == 0xe8)
+		return true;
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		const uint8_t *q = p - lengths[i];
+
+		if (q[0] == 0xff && (q[1] & 0x38) == 0x10)
+			return true;
+	}
+	return false;
+}
+
+static uintptr_t direct_target(uintptr_t ret)
+{
+	return ret + *(const int32_t *)(ret - 4);
+}
+
+static bool is_direct(uintptr_t ret)
+{
+	return *(const uint8_t *)(ret - 5) == 0xe8;
+}
+
+/* call through a register: mov r10, imm64; call r10 is how HotSpot reaches far functions */
+static bool is_register_call(uintptr_t ret)
+{
+	const uint8_t *p = (const uint8_t *)ret - 2;
+
+	return p[0] == 0xff && (p[1] & 0xf8) == 0xd0;
+}
+
+bool code_calls_native(uintptr_t ret)
+{
+	if (is_register_call(ret))
+		return true;
+	return is_direct(ret) && !vm_in_code(direct_target(ret));
+}
+
+bool code_calls_blob(uintptr_t ret, uintptr_t addr)
+{
+	struct vm_blob b;
+
+	return is_direct(ret) && vm_in_code(direct_target(ret)) && vm_find_blob(direct_target(ret), &b) &&
+	       b.addr == addr;
+}
+
+bool code_calls_stub(uintptr_t ret)
+{
+	struct vm_blob b;
+
+	if (is_direct(ret) && vm_in_code(direct_target(ret)))
+		return vm_find_blob(direct_target(ret), &b) &&
+		       (b.kind == VM_BLOB_ROUTINES || b.kind == VM_BLOB_STUB);
+	return is_register_call(ret);
+}

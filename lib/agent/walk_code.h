@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * walk_code.h - what a few bytes of HotSpot's x86-64 code tell about a frame: whether it is
+ * complete, and what kind of call precedes a return address. All addresses given are in
+ * blobs of the code cache, so that their surroundings are mapped.
+ */
+#ifndef AGENT_WALK_CODE_H
+#define AGENT_WALK_CODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum code_state {
+	CODE_FULL,		/* the frame is complete */
+	CODE_RETURN_AT_SP,	/* nothing pushed, or all popped */
+	CODE_RBP_AT_SP,		/* rbp pushed, nothing else */
+	CODE_FULL_RBP_LIVE,	/* space taken, rbp not stored yet: the register is the caller's */
+	CODE_UNKNOWN,
+};
+
+/* From a method's entry to pc, which is not far behind it. */
+enum code_state code_prologue(uintptr_t entry, uintptr_t pc);
+/* At pc: CODE_FULL when this is no end of a method. */
+enum code_state code_epilogue(uintptr_t pc);
+
+/* How many registers the code at pc pops, first of all. */
+int code_pops(uintptr_t pc);
+
+/* How many the code at pc has pushed for a call that is about to come, or has just returned. */
+int code_pushed(uintptr_t pc);
+
+/* A call instruction ends at ret. */
+bool code_call_before(uintptr_t ret);
+/* The call that ends at ret goes out of the code cache, or may (through a register). */
+bool code_calls_native(uintptr_t ret);
+/* It goes straight to the blob at addr. */
+bool code_calls_blob(uintptr_t ret, uintptr_t addr);
+/* It goes to a stub, or may. */
+bool code_calls_stub(uintptr_t ret);
+
+#endif

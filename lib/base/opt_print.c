@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* opt_print.c - what an option table says of itself: -h, synopsis, words for completions. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/opt.h"
+
+enum {
+	HELP_COLUMN = 28,	/* where the explanations start */
+	HELP_WIDTH = 80,
+};
+
+static bool is_option(const struct opt *o)
+{
+	return o->type != OPT_TYPE_GROUP && o->type != OPT_TYPE_END;
+}
+
+static bool takes_arg(const struct opt *o)
+{
+	return o->type != OPT_TYPE_FLAG && o->type != OPT_TYPE_SET;
+}
+
+/* The argument as help shows it: "<pid>", "(tsc|mono)", "<event>[,...]". */
+static void add_arg(struct buf *b, const struct opt *o)
+{
+	int i;
+
+	if (o->type == OPT_TYPE_ENUM) {
+		for (i = 0; o->words[i]; i++)
+			buf_fmt(b, "%c%s", i ? '|' : '(', o->words[i]);
+		buf_putc(b, ')');
+	} else {
+		buf_fmt(b, "<%s>%s", o->arg, o->type == OPT_TYPE_LIST ? "[,...]" : "");
+	}
+}
+
+/* "-p, --pid=<pid>" with sep ", " or "-p | --pid=<pid>" with sep " | ". */
+static void add_option(struct buf *b, const struct opt *o, const char *sep)
+{
+	bool on = o->type == OPT_TYPE_FLAG && o->def;	/* what the user will want is to turn it off */
+
+	if (o->letter)
+		buf_fmt(b, "-%c", o->letter);
+	if (o->letter && o->name)
+		buf_str(b, sep);
+	if (o->name)
+		buf_fmt(b, "--%s%s", on ? "no-" : "", o->name);
+	if (!takes_arg(o))
+		return;
+	buf_str(b, o->arg_optional ? "[" : "");
+	buf_str(b, o->name ? "=" : o->arg_optional ? "" : " ");
+	add_arg(b, o);
+	buf_str(b, o->arg_optional ? "]" : "");
+}
+
+/* Prints text from HELP_COLUMN on, wrapped between words. */
+static void print_wrapped(const char *text, FILE *out)
+{
+	size_t col = HELP_COLUMN;
+
+	while (*text) {
+		size_t len = strcspn(text, " ");
+
+		if (col > HELP_COLUMN && col + 1 + len > HELP_WIDTH) {
+			fprintf(out, "\n%*s", HELP_COLUMN, "");
+			col = HELP_COLUMN;
+		} else if (col > HELP_COLUMN) {
+			putc(' ', out);
+			col++;
+		}
+		fwrite(text, 1, len, out);
+		col += len;
+		text += len;
+		text += strspn(text, " ");
+	}
+	putc('\n', out);
+}
+
+static void print_row(const struct opt *o, FILE *out)
+{
+	struct buf b = BUF_INIT, text = BUF_INIT;
+
+	buf_str(&b, o->letter ? "    " : "        ");
+	add_option(&b, o, ", ");
+	fputs(b.data, out);
+	if (b.len + 2 > HELP_COLUMN)
+		fprintf(out, "\n%*s", HELP_COLUMN, "");
+	else
+		fprintf(out, "%*s", (int)(HELP_COLUMN - b.len), "");
+	buf_str(&text, o->help);
+	if (o->def && takes_arg(o))
+		buf_fmt(&text, " (default: %s)", o->def);
+	print_wrapped(text.data, out);
+	buf_release(&b);
+	buf_release(&text);
+}
+
+void opt_print_help(const struct opt *table, FILE *out)
+{
+	const struct opt *o;
+
+	for (o = table; o->type != OPT_TYPE_END; o++) {
+		if (o->type == OPT_TYPE_GROUP)
+			fprintf(out, "%s%s\n", o == table ? "" : "\n", o->name);
+		else
+			print_row(o, out);
+	}
+}
+
+/* Rows after o that set the same field to other values are its alternatives. */
+static bool is_alternative(const struct opt *o, const struct opt *prev)
+{
+	return prev && o->type == OPT_TYPE_SET && prev->type == OPT_TYPE_SET && o->offset == prev->offset;
+}
+
+void opt_print_synopsis(const struct opt *table, FILE *out)
+{
+	const struct opt *o, *prev = NULL;
+	struct buf b = BUF_INIT;
+
+	for (o = table; o->type != OPT_TYPE_END; o++) {
+		if (!is_option(o))
+			continue;
+		if (is_alternative(o, prev))
+			buf_str(&b, " | ");
+		else
+			buf_fmt(&b, "%s[", prev ? "] " : "");
+		add_option(&b, o, " | ");
+		if (o->type == OPT_TYPE_LIST)
+			buf_str(&b, "...");
+		prev = o;
+	}
+	if (prev)
+		fprintf(out, "%s]", b.data);
+	buf_release(&b);
+}
+
+void opt_print_words(const struct opt *table, FILE *out)
+{
+	const struct opt *o;
+
+	for (o = table; o->type != OPT_TYPE_END; o++) {
+		if (!is_option(o))
+			continue;
+		if (o->letter)
+			fprintf(out, "-%c\n", o->letter);
+		if (!o->name)
+			continue;
+		fprintf(out, "--%s%s\n", o->name, takes_arg(o) && !o->arg_optional ? "=" : "");
+		if (o->type == OPT_TYPE_FLAG && strncmp(o->name, "no-", 3))
+			fprintf(out, "--no-%s\n", o->name);
+		else if (o->type == OPT_TYPE_FLAG)
+			fprintf(out, "--%s\n", o->name + 3);
+	}
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * arcs.c - from a tree to stanzas.
+ *
+ * The nodes are put in order of their consumer; then each stanza's rows are summed from its
+ * nodes, their parents and their children.  row_of[] finds the row of the other end without a
+ * search: rows are only appended, so an index from an earlier stanza or kind shows itself.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "flow/arcs.h"
+
+struct builder {
+	struct arcs *a;
+	const struct flow *f;
+	unsigned int width;		/* of a row's sums: n, base[], cum[] */
+	size_t nr_rows, alloc_rows;
+	size_t alloc_sums;
+	uint32_t *nodes;		/* by consumer */
+	uint32_t *first;		/* [stanza + 1]: where its nodes begin */
+	size_t *row_of;			/* [consumer]: index + 1 of its last row */
+};
+
+static void add_node(uint64_t *to, const struct flow *f, uint32_t i)
+{
+	const uint64_t *base = flow_base(f, i), *cum = flow_cum(f, i);
+	unsigned int m, nr = f->nr_metrics;
+
+	to[0] += f->nodes[i].n;
+	for (m = 0; m < nr; m++) {
+		to[1 + m] += base[m];
+		to[1 + nr + m] += cum[m];
+	}
+}
+
+/* A new row; the pointers into sums[] are set when it has stopped growing. */
+static size_t new_row(struct builder *b, uint32_t consumer)
+{
+	struct arcs *a = b->a;
+
+	VEC_GROW(a->rows, b->nr_rows, b->alloc_rows);
+	if (b->alloc_sums < b->alloc_rows) {
+		b->alloc_sums = b->alloc_rows;
+		a->sums = xrealloc(a->sums, b->alloc_sums * b->width * sizeof(*a->sums));
+	}
+	a->rows[b->nr_rows].consumer = consumer;
+	memset(a->sums + b->nr_rows * b->width, 0, b->width * sizeof(*a->sums));
+	return b->nr_rows++;
+}
+
+static void add_row(struct builder *b, size_t first, uint32_t consumer, uint32_t node)
+{
+	size_t *at = &b->row_of[consumer];
+
+	if (*at <= first)
+		*at = new_row(b, consumer) + 1;
+	add_node(b->a->sums + (*at - 1) * b->width, b->f, node);
+}
+
+static void sum_rows(struct builder *b, size_t stanza, enum arc_rows kind)
+{
+	bool r = kind == ARC_RPARENTS || kind == ARC_RCHILDREN, up = kind == ARC_PARENTS || kind == ARC_RPARENTS;
+	size_t first = b->nr_rows;
+	const struct flow *f = b->f;
+	uint32_t k, i, child;
+
+	for (k = b->first[stanza]; k < b->first[stanza + 1]; k++) {
+		i = b->nodes[k];
+		if ((f->nodes[i].rl > 1) != r)
+			continue;
+		if (up) {
+			add_row(b, first, f->nodes[i].parent ? f->nodes[f->nodes[i].parent].consumer : 0, i);
+			continue;
+		}
+		for (child = f->nodes[i].child; child; child = f->nodes[child].sibling)
+			add_row(b, first, f->nodes[child].consumer, child);
+	}
+	b->a->stanzas[stanza].nr_rows[kind] = b->nr_rows - first;
+}
+
+/* Self and rself: two rows of their own for each stanza, in front of all others. */
+static void sum_self(struct builder *b)
+{
+	const struct flow *f = b->f;
+	size_t s;
+	uint32_t k;
+
+	for (s = 0; s < b->a->nr_stanzas; s++) {
+		struct arc_stanza *x = &b->a->stanzas[s];
+		size_t row = new_row(b, x->consumer);
+
+		new_row(b, x->consumer);
+		for (k = b->first[s]; k < b->first[s + 1]; k++) {
+			bool r = f->nodes[b->nodes[k]].rl > 1;
+
+			x->nr_self += !r;
+			x->nr_rself += r;
+			add_node(b->a->sums + (row + r) * b->width, f, b->nodes[k]);
+		}
+	}
+}
+
+static void sort_nodes(struct builder *b)
+{
+	const struct flow *f = b->f;
+	size_t i, s, nr = b->a->nr_stanzas;
+	uint32_t *next;
+
+	b->first = xcalloc(nr + 2, sizeof(*b->first));
+	for (i = 1; i < f->nr_nodes; i++)
+		b->first[b->a->stanza_of[f->nodes[i].consumer] + 1]++;
+	for (s = 0; s < nr; s++)
+		b->first[s + 1] += b->first[s];
+	next = xmalloc((nr + 1) * sizeof(*next));
+	memcpy(next, b->first, (nr + 1) * sizeof(*next));
+	b->nodes = xmalloc(f->nr_nodes * sizeof(*b->nodes));
+	for (i = 1; i < f->nr_nodes; i++)
+		b->nodes[next[b->a->stanza_of[f->nodes[i].consumer]]++] = i;
+	free(next);
+}
+
+static struct arc_sums sums_of(const struct builder *b, size_t row)
+{
+	const uint64_t *p = b->a->sums + row * b->width;
+
+	return (struct arc_sums){ p[0], p + 1, p + 1 + b->f->nr_metrics };
+}
+
+/* Nothing grows any more: who points where can be said.  Rows lie in the order they were made. */
+static void set_pointers(struct builder *b)
+{
+	struct arcs *a = b->a;
+	size_t s, row, at = a->nr_stanzas * 2;
+	int kind;
+
+	for (row = 0; row < b->nr_rows; row++)
+		a->rows[row].sums = sums_of(b, row);
+	for (s = 0; s < a->nr_stanzas; s++) {
+		a->stanzas[s].self = sums_of(b, s * 2);
+		a->stanzas[s].rself = sums_of(b, s * 2 + 1);
+		for (kind = 0; kind < ARC_NR; kind++) {
+			a->stanzas[s].rows[kind] = a->rows + at;
+			at += a->stanzas[s].nr_rows[kind];
+		}
+	}
+}
+
+/* A consumer that is a root and nothing else has no parents, not a row that says so. */
+static void drop_lone_roots(struct arcs *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->nr_stanzas; i++) {
+		struct arc_stanza *s = &a->stanzas[i];
+
+		if (s->nr_rows[ARC_PARENTS] == 1 && !s->rows[ARC_PARENTS][0].consumer)
+			s->nr_rows[ARC_PARENTS] = 0;
+	}
+}
+
+static void find_stanzas(struct arcs *a, const struct flow *f)
+{
+	uint32_t nr = flow_nr_consumers(f), c;
+	size_t i;
+
+	a->stanza_of = xmalloc(nr * sizeof(*a->stanza_of));
+	memset(a->stanza_of, 0xff, nr * sizeof(*a->stanza_of));
+	for (i = 1; i < f->nr_nodes; i++)
+		a->stanza_of[f->nodes[i].consumer] = 0;
+	for (c = 0; c < nr; c++)
+		if (!a->stanza_of[c])
+			a->stanza_of[c] = a->nr_stanzas++;
+	a->stanzas = xcalloc(a->nr_stanzas + 1, sizeof(*a->stanzas));
+	for (c = 0; c < nr; c++)
+		if (a->stanza_of[c] != UINT32_MAX)
+			a->stanzas[a->stanza_of[c]].consumer = c;
+}
+
+void arcs_init(struct arcs *a, const struct flow *f)
+{
+	struct builder b = { .a = a, .f = f, .width = 1 + 2 * f->nr_metrics };
+	size_t s;
+	int kind;
+
+	memset(a, 0, sizeof(*a));
+	a->nr_metrics = f->nr_metrics;
+	find_stanzas(a, f);
+	sort_nodes(&b);
+	b.row_of = xcalloc(flow_nr_consumers(f), sizeof(*b.row_of));
+	sum_self(&b);
+	for (s = 0; s < a->nr_stanzas; s++)
+		for (kind = 0; kind < ARC_NR; kind++)
+			sum_rows(&b, s, kind);
+	set_pointers(&b);
+	drop_lone_roots(a);
+	free(b.nodes);
+	free(b.first);
+	free(b.row_of);
+}
+
+void arcs_release(struct arcs *a)
+{
+	free(a->stanzas);
+	free(a->stanza_of);
+	free(a->rows);
+	free(a->sums);
+	memset(a, 0, sizeof(*a));
+}
+
+struct order {
+	const struct flow_order *o;
+	bool up;
+};
+
+static int compare_stanzas(const void *p, const void *q, void *ctx)
+{
+	const struct arc_stanza *a = p, *b = q;
+	const struct order *x = ctx;
+
+	return flow_compare(x->o, a->consumer, a->self.n, a->self.base, a->self.cum, b->consumer, b->self.n,
+			    b->self.base, b->self.cum, false);
+}
+
+static int compare_rows(const void *p, const void *q, void *ctx)
+{
+	const struct arc *a = p, *b = q;
+	const struct order *x = ctx;
+
+	return flow_compare(x->o, a->consumer, a->sums.n, a->sums.base, a->sums.cum, b->consumer, b->sums.n,
+			    b->sums.base, b->sums.cum, x->up);
+}
+
+void arcs_sort(struct arcs *a, const struct flow_order *o)
+{
+	struct order x = { o, false };
+	size_t i, k;
+
+	qsort_r(a->stanzas, a->nr_stanzas, sizeof(*a->stanzas), compare_stanzas, &x);
+	for (i = 0; i < a->nr_stanzas; i++) {
+		struct arc_stanza *s = &a->stanzas[i];
+
+		a->stanza_of[s->consumer] = i;
+		for (k = 0; k < ARC_NR; k++) {
+			x.up = k == ARC_PARENTS || k == ARC_RPARENTS;
+			if (s->nr_rows[k] > 1)
+				qsort_r(s->rows[k], s->nr_rows[k], sizeof(*s->rows[k]), compare_rows, &x);
+		}
+	}
+}

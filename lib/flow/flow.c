@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * flow.c - the tree itself: finding and making nodes, and what follows from a
+ * finished tree (child lists, recursion levels, cum).
+ *
+ * Nothing here recurses: a stack of 100 000 frames is an ordinary input.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "flow/flow.h"
+
+void flow_init(struct flow *f, unsigned int nr_metrics, enum flow_n n_means)
+{
+	assert(nr_metrics && nr_metrics <= FLOW_MAX_METRICS);
+	memset(f, 0, sizeof(*f));
+	f->nr_metrics = nr_metrics;
+	f->n_means = n_means;
+	f->alloc_slots = 256;
+	f->slots = xcalloc(f->alloc_slots, sizeof(*f->slots));
+	flow_node_new(f, FLOW_NONE, 0);
+}
+
+void flow_release(struct flow *f)
+{
+	free(f->nodes);
+	free(f->base);
+	free(f->cum);
+	free(f->slots);
+	memset(f, 0, sizeof(*f));
+}
+
+static void grow_nodes(struct flow *f)
+{
+	assert(f->nr_nodes < FLOW_MAX_NODES);
+	f->alloc_nodes = f->alloc_nodes ? f->alloc_nodes * 2 : 64;
+	f->nodes = xrealloc(f->nodes, f->alloc_nodes * sizeof(*f->nodes));
+	f->base = xrealloc(f->base, f->alloc_nodes * f->nr_metrics * sizeof(*f->base));
+}
+
+uint32_t flow_node_new(struct flow *f, uint32_t parent, uint32_t consumer)
+{
+	uint32_t i = f->nr_nodes;
+
+	if (f->nr_nodes >= f->alloc_nodes)
+		grow_nodes(f);
+	f->nr_nodes++;
+	f->nodes[i] = (struct flow_node){ .parent = parent, .consumer = consumer };
+	memset(flow_base(f, i), 0, f->nr_metrics * sizeof(*f->base));
+	return i;
+}
+
+static inline size_t slot_of(const struct flow *f, uint32_t parent, uint32_t consumer)
+{
+	uint64_t h = ((uint64_t)parent << 32 | consumer) * 0x9e3779b97f4a7c15ull;
+
+	return (h ^ h >> 32) & (f->alloc_slots - 1);
+}
+
+static void grow_slots(struct flow *f)
+{
+	size_t i, s, mask;
+
+	free(f->slots);
+	f->alloc_slots *= 2;
+	f->slots = xcalloc(f->alloc_slots, sizeof(*f->slots));
+	mask = f->alloc_slots - 1;
+	for (i = 1; i < f->nr_nodes; i++) {
+		for (s = slot_of(f, f->nodes[i].parent, f->nodes[i].consumer); f->slots[s];
+		     s = (s + 1) & mask)
+			;
+		f->slots[s] = i;
+	}
+}
+
+uint32_t flow_child_find(const struct flow *f, uint32_t parent, uint32_t consumer)
+{
+	size_t s, mask = f->alloc_slots - 1;
+	uint32_t i;
+
+	for (s = slot_of(f, parent, consumer); (i = f->slots[s]); s = (s + 1) & mask)
+		if (f->nodes[i].consumer == consumer && f->nodes[i].parent == parent)
+			return i;
+	return FLOW_NONE;
+}
+
+uint32_t flow_child_lookup(struct flow *f, uint32_t parent, uint32_t consumer)
+{
+	size_t s, mask = f->alloc_slots - 1;
+	uint32_t i;
+
+	for (s = slot_of(f, parent, consumer); (i = f->slots[s]); s = (s + 1) & mask)
+		if (f->nodes[i].consumer == consumer && f->nodes[i].parent == parent)
+			goto found;
+	i = flow_node_new(f, parent, consumer);
+	f->slots[s] = i;
+	if (f->nr_nodes * 2 > f->alloc_slots)
+		grow_slots(f);
+found:
+	f->nodes[parent].last = i;
+	return i;
+}
+
+uint32_t flow_insert_above(struct flow *f, uint32_t root, uint32_t consumer)
+{
+	uint32_t was = f->nodes[root].consumer, above = flow_node_new(f, FLOW_NONE, was);
+	size_t s, mask = f->alloc_slots - 1;
+
+	/* The new root takes over the old one's slot, for its key is the same. */
+	for (s = slot_of(f, FLOW_NONE, was); f->slots[s] != root; s = (s + 1) & mask)
+		assert(f->slots[s]);
+	f->slots[s] = above;
+	f->nodes[root].parent = above;
+	f->nodes[root].consumer = consumer;
+	for (s = slot_of(f, above, consumer); f->slots[s]; s = (s + 1) & mask)
+		;
+	f->slots[s] = root;
+	if (f->nr_nodes * 2 > f->alloc_slots)
+		grow_slots(f);
+	f->nodes[above].last = root;
+	f->nodes[FLOW_NONE].last = FLOW_NONE;
+	f->unordered = true;
+	return above;
+}
+
+void flow_add(struct flow *f, uint32_t node, uint64_t n, const uint64_t *base)
+{
+	uint64_t *to = flow_base(f, node);
+	unsigned int m;
+
+	f->nodes[node].n += n;
+	for (m = 0; m < f->nr_metrics; m++)
+		to[m] += base[m];
+}
+
+/* Children in index order, which is the order of first entry. */
+static void link_children(struct flow *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->nr_nodes; i++)
+		f->nodes[i].child = f->nodes[i].sibling = FLOW_NONE;
+	for (i = f->nr_nodes; --i > 0;) {
+		struct flow_node *x = &f->nodes[i], *parent = &f->nodes[x->parent];
+
+		x->sibling = parent->child;
+		parent->child = i;
+	}
+}
+
+uint32_t flow_next_outside(const struct flow *f, uint32_t i)
+{
+	while (i && !f->nodes[i].sibling)
+		i = f->nodes[i].parent;
+	return i ? f->nodes[i].sibling : FLOW_NONE;
+}
+
+uint32_t flow_next(const struct flow *f, uint32_t i)
+{
+	return f->nodes[i].child ? f->nodes[i].child : flow_next_outside(f, i);
+}
+
+/* Restores [4] after a repair put a node above older ones: preorder becomes the index. */
+static void renumber(struct flow *f)
+{
+	struct flow_node *nodes = xmalloc(f->nr_nodes * sizeof(*nodes));
+	uint64_t *base = xmalloc(f->nr_nodes * f->nr_metrics * sizeof(*base));
+	uint32_t *to = xcalloc(f->nr_nodes, sizeof(*to));
+	size_t row = f->nr_metrics * sizeof(*base), nr = 1, s;
+	uint32_t i;
+
+	nodes[0] = f->nodes[0];
+	memcpy(base, f->base, row);
+	for (i = flow_next(f, FLOW_NONE); i; i = flow_next(f, i)) {
+		to[i] = nr;
+		nodes[nr] = f->nodes[i];
+		nodes[nr].parent = to[f->nodes[i].parent];
+		nodes[nr].last = FLOW_NONE;
+		memcpy(base + nr * f->nr_metrics, flow_base(f, i), row);
+		nr++;
+	}
+	assert(nr == f->nr_nodes);
+	nodes[0].last = FLOW_NONE;
+	for (s = 0; s < f->alloc_slots; s++)
+		f->slots[s] = 0;
+	free(f->nodes);
+	free(f->base);
+	f->nodes = nodes;
+	f->base = base;
+	f->alloc_nodes = nr;
+	f->alloc_slots /= 2;
+	grow_slots(f);
+	free(to);
+	f->unordered = false;
+}
+
+/* RL: how many nodes of the path, this one included, have its consumer. */
+static void set_levels(struct flow *f)
+{
+	uint32_t *open = xcalloc(flow_nr_consumers(f), sizeof(*open));
+	uint32_t i = FLOW_NONE;
+
+	for (;;) {
+		if (i)
+			f->nodes[i].rl = ++open[f->nodes[i].consumer];
+		if (f->nodes[i].child) {
+			i = f->nodes[i].child;
+			continue;
+		}
+		for (; i; i = f->nodes[i].parent) {
+			open[f->nodes[i].consumer]--;
+			if (f->nodes[i].sibling)
+				break;
+		}
+		if (!i)
+			break;
+		i = f->nodes[i].sibling;
+	}
+	free(open);
+}
+
+static void sum_up(struct flow *f)
+{
+	size_t size = f->nr_nodes * f->nr_metrics * sizeof(*f->cum), i;
+	unsigned int m, nr = f->nr_metrics;
+
+	f->cum = xrealloc(f->cum, size);
+	memcpy(f->cum, f->base, size);
+	for (i = f->nr_nodes; --i > 0;) {
+		const uint64_t *from = flow_cum(f, i);
+		uint64_t *to = flow_cum(f, f->nodes[i].parent);
+
+		for (m = 0; m < nr; m++)
+			to[m] += from[m];
+	}
+}
+
+void flow_finish(struct flow *f)
+{
+	link_children(f);
+	if (f->unordered) {
+		renumber(f);
+		link_children(f);
+	}
+	set_levels(f);
+	sum_up(f);
+}
+
+uint64_t flow_totals(const struct flow *f, uint64_t *total)
+{
+	unsigned int m;
+	uint64_t n = 0;
+	size_t i;
+
+	memset(total, 0, f->nr_metrics * sizeof(*total));
+	for (i = 1; i < f->nr_nodes; i++) {
+		const uint64_t *base = flow_base(f, i);
+
+		n += f->nodes[i].n;
+		for (m = 0; m < f->nr_metrics; m++)
+			total[m] += base[m];
+	}
+	return n;
+}
+
+uint32_t flow_nr_consumers(const struct flow *f)
+{
+	uint32_t max = 0;
+	size_t i;
+
+	for (i = 1; i < f->nr_nodes; i++)
+		max = MAX(max, f->nodes[i].consumer);
+	return max + 1;
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * input_tree.c - complete trees as text, in and out.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "flow/input.h"
+#include "flow/text.h"
+
+struct parser {
+	struct text t;
+	struct model *m;
+	uint32_t *path;		/* levels: the open node of each level */
+	size_t nr_path, alloc_path;
+	struct buf name;
+};
+
+static const char escaped[] = "\\;\t\n\r", escapes[] = "\\;tnr";
+
+/* Appends s[len] without its escapes; false when a backslash is followed by anything else. */
+static bool unescape(const char *s, size_t len, struct buf *out)
+{
+	const char *end = s + len, *at;
+
+	for (; s < end; s++) {
+		if (*s == '\\') {
+			if (++s == end || !*s || !(at = strchr(escapes, *s)))
+				return false;
+			buf_putc(out, escaped[at - escapes]);
+		} else {
+			buf_putc(out, *s);
+		}
+	}
+	return true;
+}
+
+/* The next tab-separated field of the line at *p; NULL when there is none. */
+static const char *field(const char **p, const char *end, size_t *len)
+{
+	const char *s = *p, *tab;
+
+	*len = 0;
+	if (!s)
+		return NULL;
+	tab = memchr(s, '\t', end - s);
+	*len = (tab ? tab : end) - s;
+	*p = tab ? tab + 1 : NULL;
+	return s;
+}
+
+static bool number_field(const char **p, const char *end, uint64_t *v)
+{
+	size_t len;
+	const char *s = field(p, end, &len), *s_end = s + len;
+
+	return s && text_u64(&s, s_end, v) && s == s_end;
+}
+
+static bool numbers(struct parser *x, const char **p, const char *end, uint64_t *n, uint64_t *base)
+{
+	unsigned int i;
+
+	if (!number_field(p, end, n))
+		return false;
+	for (i = 0; i < x->m->flow.nr_metrics; i++)
+		if (!number_field(p, end, &base[i]))
+			return false;
+	return true;
+}
+
+static int text_field(struct parser *x, const char **p, const char *end, uint32_t *id, struct err *e)
+{
+	size_t len;
+	const char *s = field(p, end, &len);
+
+	buf_reset(&x->name);
+	if (!unescape(s ? s : "", len, &x->name))
+		return text_bad(&x->t, e, "bad escape in a name");
+	*id = strtab_add(&x->m->consumers.names, x->name.data ? x->name.data : "", x->name.len);
+	return 0;
+}
+
+static int path_line(struct parser *x, const char *line, size_t len, struct err *e)
+{
+	const char *p = line, *end = line + len, *s, *at, *s_end;
+	uint64_t n, base[FLOW_MAX_METRICS];
+	uint32_t node = FLOW_NONE;
+	size_t path_len;
+
+	s = field(&p, end, &path_len);
+	if (!path_len || !numbers(x, &p, end, &n, base) || p)
+		return text_bad(&x->t, e, "want a path, n and %u number%s, with tabs between",
+				x->m->flow.nr_metrics, x->m->flow.nr_metrics == 1 ? "" : "s");
+	for (s_end = s + path_len;; s = at + 1) {
+		for (at = s; at < s_end && *at != ';'; at++)
+			if (*at == '\\' && at + 1 < s_end)
+				at++;
+		buf_reset(&x->name);
+		if (at == s || !unescape(s, at - s, &x->name))
+			return text_bad(&x->t, e, at == s ? "empty name in the path" : "bad escape in a name");
+		node = flow_child(&x->m->flow, node,
+				  consumer_add_name(&x->m->consumers, CONSUMER_ANY, x->name.data, x->name.len));
+		if (at == s_end)
+			break;
+	}
+	flow_add(&x->m->flow, node, n, base);
+	return 0;
+}
+
+static int level_line(struct parser *x, const char *line, size_t len, struct err *e)
+{
+	const char *p = line, *end = line + len, *s;
+	uint64_t level, n, base[FLOW_MAX_METRICS];
+	struct consumer c = { 0 };
+	uint32_t node;
+	int r;
+
+	if (!number_field(&p, end, &level) || !numbers(x, &p, end, &n, base) || !p)
+		return text_bad(&x->t, e, "want level, n, %u number%s and a name, with tabs between",
+				x->m->flow.nr_metrics, x->m->flow.nr_metrics == 1 ? "" : "s");
+	if (level > x->nr_path)
+		return text_bad(&x->t, e, "level %" PRIu64 " does not follow level %zu", level, x->nr_path - 1);
+	if ((r = text_field(x, &p, end, &c.name, e)))
+		return r;
+	if (p) {
+		s = field(&p, end, &len);
+		c.kind = consumer_kind_parse(s, len);
+		if (c.kind == CONSUMER_NR)
+			return text_bad(&x->t, e, "unknown kind '%.*s'", (int)MIN(len, 40), s);
+	}
+	if ((p && (r = text_field(x, &p, end, &c.module, e))) ||
+	    (p && (r = text_field(x, &p, end, &c.detail, e))))
+		return r;
+	if (p && (!number_field(&p, end, &c.key) || p))
+		return text_bad(&x->t, e, "the key is no number");
+	node = flow_child(&x->m->flow, level ? x->path[level - 1] : FLOW_NONE, consumer_add(&x->m->consumers, &c));
+	flow_add(&x->m->flow, node, n, base);
+	x->nr_path = level;
+	VEC_GROW(x->path, x->nr_path, x->alloc_path);
+	x->path[x->nr_path++] = node;
+	return 0;
+}
+
+/* How many numbers follow n in the first line of the path form. */
+static unsigned int count_metrics(const struct text *t)
+{
+	struct text ahead = *t;
+	unsigned int tabs = 0;
+	const char *line;
+	size_t len, i;
+
+	if (t->nr_metrics)
+		return t->nr_metrics;
+	line = text_line(&ahead, &len);
+	for (i = 0; line && i < len; i++)
+		tabs += line[i] == '\t';
+	return t->levels || tabs < 2 ? 1 : MIN(tabs - 1, (unsigned int)FLOW_MAX_METRICS);
+}
+
+int input_tree(struct model *m, const char *data, size_t len, struct err *e)
+{
+	struct parser x = { .m = m };
+	const char *line;
+	int r;
+
+	text_init(&x.t, data, len);
+	r = text_directives(&x.t, e);
+	model_init(m, count_metrics(&x.t), x.t.n_given ? x.t.n_means : FLOW_CALLS);
+	text_name_metrics(&x.t, m, "metric", "units");
+	while (!r && (line = text_line(&x.t, &len))) {
+		if (len && *line != '#')
+			r = x.t.levels ? level_line(&x, line, len, e) : path_line(&x, line, len, e);
+	}
+	flow_finish(&m->flow);
+	free(x.path);
+	buf_release(&x.name);
+	return r;
+}
+
+static void put_escaped(const char *s, FILE *out)
+{
+	const char *at;
+
+	for (; *s; s++) {
+		at = strchr(escaped, *s);
+		if (at) {
+			putc('\\', out);
+			putc(escapes[at - escaped], out);
+		} else {
+			putc(*s, out);
+		}
+	}
+}
+
+static void put_node(const struct model *m, uint32_t i, uint32_t level, FILE *out)
+{
+	const struct flow *f = &m->flow;
+	const struct consumer *c = &m->consumers.items[f->nodes[i].consumer];
+	unsigned int k;
+
+	fprintf(out, "%" PRIu32 "\t%" PRIu64, level, f->nodes[i].n);
+	for (k = 0; k < f->nr_metrics; k++)
+		fprintf(out, "\t%" PRIu64, flow_base(f, i)[k]);
+	putc('\t', out);
+	put_escaped(model_str(m, c->name), out);
+	if (c->kind || c->module || c->detail || c->key) {
+		fprintf(out, "\t%s\t", consumer_kind_name(c->kind));
+		put_escaped(model_str(m, c->module), out);
+		putc('\t', out);
+		put_escaped(model_str(m, c->detail), out);
+		fprintf(out, "\t%" PRIu64, c->key);
+	}
+	putc('\n', out);
+}
+
+void output_tree(const struct model *m, FILE *out)
+{
+	const struct flow *f = &m->flow;
+	uint32_t i, next, level = 0;
+	unsigned int k;
+
+	fprintf(out, "# levels\n# n %s\n", f->n_means == FLOW_CALLS ? "calls" : "samples");
+	for (k = 0; k < f->nr_metrics; k++)
+		fprintf(out, "# metric %s %s\n", model_str(m, m->metrics[k].name),
+			model_str(m, m->metrics[k].unit));
+	for (i = flow_next(f, FLOW_NONE); i; i = next) {
+		put_node(m, i, level, out);
+		next = flow_next(f, i);
+		if (next && f->nodes[next].parent == i)
+			level++;
+		else
+			for (; next && f->nodes[i].parent != f->nodes[next].parent; i = f->nodes[i].parent)
+				level--;
+	}
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * model.h - a tree together with what its ids mean: the (X, n, Y) triples and the
+ * Z vector of the arcflow paper.
+ */
+#ifndef FLOW_MODEL_H
+#define FLOW_MODEL_H
+
+#include "flow/consumer.h"
+#include "flow/flow.h"
+
+struct model_metric {
+	uint32_t name, unit;	/* strtab ids of consumers.names */
+};
+
+struct model {
+	struct flow flow;
+	struct consumers consumers;
+	struct model_metric metrics[FLOW_MAX_METRICS];
+};
+
+void model_init(struct model *m, unsigned int nr_metrics, enum flow_n n_means);
+void model_release(struct model *m);
+void model_set_metric(struct model *m, unsigned int i, const char *name, size_t name_len,
+		      const char *unit, size_t unit_len);
+/* The tree of the model is replaced by *f, which the model then owns. */
+void model_take_flow(struct model *m, struct flow *f);
+
+static inline const char *model_str(const struct model *m, uint32_t id)
+{
+	return strtab_get(&m->consumers.names, id);
+}
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ops.h - from trees to trees.  Every result is finished, and keeps the sums of n and of
+ * base unless its comment says otherwise.
+ */
+#ifndef FLOW_OPS_H
+#define FLOW_OPS_H
+
+#include "flow/model.h"
+
+#define FLOW_DROP UINT32_MAX
+
+/*
+ * Gives each node the consumer to[its consumer]; nodes that become the same context are added.
+ * FLOW_DROP adds the node to its parent (a root keeps its own consumer); with collapse so does a
+ * node that gets its parent's consumer.  *out is initialised here.
+ */
+void flow_map(const struct flow *f, const uint32_t *to, bool collapse, struct flow *out);
+
+/*
+ * Keeps n and base of the nodes whose path has every bit of want, where has[consumer] are the bits
+ * a consumer brings; nodes without such below them go.  Sums are those of what is kept.
+ */
+void flow_filter(const struct flow *f, const uint8_t *has, uint8_t want, struct flow *out);
+
+/*
+ * The nodes with a cum below percent of the total in every metric go; each parent gets one
+ * child of consumer pruned, which has their n and base.
+ */
+void flow_prune(const struct flow *f, double percent, uint32_t pruned, struct flow *out);
+
+/*
+ * For a tree that is still growing: when it has more than max_nodes, folds the smallest subtrees
+ * into such children until at most half of max_nodes are left, but none of the nr_open nodes
+ * open[] nor what is above them; open[] is renumbered.
+ */
+void flow_limit(struct flow *f, size_t max_nodes, uint32_t pruned, uint32_t **open, size_t nr_open);
+
+/*
+ * Adds the model from to the model to, by what consumers are, not by id.  Associative and, but
+ * for the order of children, commutative.  -EINVAL: they differ in metrics or in what n counts.
+ */
+int model_merge(struct model *to, const struct model *from, struct err *e);
+/* to - from: base becomes signed (int64_t), so does n; contexts of either are in the result. */
+int model_subtract(struct model *to, const struct model *from, struct err *e);
+/* The lower of the two, context by context: what both have in common. */
+int model_minimum(struct model *to, const struct model *from, struct err *e);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* order.h - which of two consumers or contexts comes first in a report. */
+#ifndef FLOW_ORDER_H
+#define FLOW_ORDER_H
+
+#include "flow/model.h"
+
+enum flow_sort { FLOW_BY_CUM, FLOW_BY_BASE, FLOW_BY_N, FLOW_BY_NAME };
+
+struct flow_order {
+	const struct consumers *consumers;
+	enum flow_sort by;	/* equal ones go on by cum, base, n, then name and what else differs */
+	unsigned int metric;
+};
+
+/*
+ * Negative when a comes first: the larger does, or with up the smaller.  Names ascend in both,
+ * and only the same consumer gives 0.
+ */
+int flow_compare(const struct flow_order *o, uint32_t a, uint64_t a_n, const uint64_t *a_base,
+		 const uint64_t *a_cum, uint32_t b, uint64_t b_n, const uint64_t *b_base,
+		 const uint64_t *b_cum, bool up);
+
+/* Puts the child lists of a finished tree in that order; they stay so until flow_finish(). */
+void flow_sort_children(struct flow *f, const struct flow_order *o);
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "flow/text.h"
+
+void text_init(struct text *t, const char *data, size_t len)
+{
+	memset(t, 0, sizeof(*t));
+	t->p = t->line = data;
+	t->end = data + len;
+}
+
+const char *text_line(struct text *t, size_t *len)
+{
+	const char *eol;
+
+	if (t->p >= t->end)
+		return NULL;
+	t->line = t->p;
+	t->line_nr++;
+	eol = memchr(t->p, '\n', t->end - t->p);
+	*len = (eol ? eol : t->end) - t->line;
+	t->p = eol ? eol + 1 : t->end;
+	if (*len && t->line[*len - 1] == '\r')
+		--*len;
+	return t->line;
+}
+
+int text_bad(const struct text *t, struct err *e, const char *fmt, ...)
+{
+	char msg[200];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(msg, sizeof(msg), fmt, ap);
+	va_end(ap);
+	return err_set(e, EINVAL, "line %zu: %s", t->line_nr, msg);
+}
+
+bool text_u64(const char **p, const char *end, uint64_t *v)
+{
+	const char *s = *p;
+	uint64_t x = 0;
+
+	for (; s < end && (unsigned char)(*s - '0') < 10; s++)
+		if (__builtin_mul_overflow(x, 10, &x) || __builtin_add_overflow(x, *s - '0', &x))
+			return false;
+	if (s == *p)
+		return false;
+	*p = s;
+	*v = x;
+	return true;
+}
+
+static const char *word(const char **p, const char *end, size_t *len)
+{
+	const char *s;
+
+	while (*p < end && (**p == ' ' || **p == '\t'))
+		++*p;
+	for (s = *p; *p < end && **p != ' ' && **p != '\t'; ++*p)
+		;
+	*len = *p - s;
+	return s;
+}
+
+static bool is(const char *s, size_t len, const char *what)
+{
+	return len == strlen(what) && !memcmp(s, what, len);
+}
+
+static int directive(struct text *t, const char *p, const char *end, struct err *e)
+{
+	struct text_metric *x;
+	size_t len, arg_len;
+	const char *w = word(&p, end, &len), *arg = word(&p, end, &arg_len);
+
+	if (is(w, len, "metric") && arg_len) {
+		if (t->nr_metrics >= FLOW_MAX_METRICS)
+			return text_bad(t, e, "more than %d metrics", FLOW_MAX_METRICS);
+		x = &t->metrics[t->nr_metrics++];
+		x->name = arg;
+		x->name_len = arg_len;
+		x->unit = word(&p, end, &x->unit_len);
+	} else if (is(w, len, "n") && (is(arg, arg_len, "calls") || is(arg, arg_len, "samples"))) {
+		t->n_given = true;
+		t->n_means = *arg == 'c' ? FLOW_CALLS : FLOW_SAMPLES;
+	} else if (is(w, len, "clock") && is(arg, arg_len, "thread")) {
+		t->own_clock = true;
+	} else if (is(w, len, "levels") && !arg_len) {
+		t->levels = true;
+	}
+	return 0;
+}
+
+int text_directives(struct text *t, struct err *e)
+{
+	const char *line;
+	size_t len;
+	int r;
+
+	while (t->p < t->end && (*t->p == '#' || *t->p == '\n' || *t->p == '\r')) {
+		line = text_line(t, &len);
+		if (len && *line == '#' && (r = directive(t, line + 1, line + len, e)))
+			return r;
+	}
+	return 0;
+}
+
+void text_name_metrics(const struct text *t, struct model *m, const char *def_name, const char *def_unit)
+{
+	char name[32];
+	unsigned int i;
+
+	for (i = 0; i < m->flow.nr_metrics; i++) {
+		const struct text_metric *x = &t->metrics[i];
+
+		if (i < t->nr_metrics) {
+			model_set_metric(m, i, x->name, x->name_len, x->unit, x->unit_len);
+			continue;
+		}
+		if (i) {
+			snprintf(name, sizeof(name), "metric%u", i + 1);
+			model_set_metric(m, i, name, strlen(name), "units", 5);
+		} else {
+			model_set_metric(m, i, def_name, strlen(def_name), def_unit, strlen(def_unit));
+		}
+	}
+}
+
+uint32_t text_consumer(struct text_names *x, struct consumers *c, const char *name, size_t len)
+{
+	uint32_t id = strtab_add(&c->names, name, len);
+	size_t was = x->alloc_consumers;
+
+	if (id >= was) {
+		x->alloc_consumers = MAX((size_t)id + 1, was * 2);
+		x->consumers = xrealloc(x->consumers, x->alloc_consumers * sizeof(*x->consumers));
+		memset(x->consumers + was, 0, (x->alloc_consumers - was) * sizeof(*x->consumers));
+	}
+	if (!x->consumers[id])
+		x->consumers[id] = consumer_add(c, &(struct consumer){ .name = id });
+	return x->consumers[id];
+}

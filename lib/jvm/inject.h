@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* inject.h - puts the agent where a JVM can load it, and says so in the environment. */
+#ifndef JVM_INJECT_H
+#define JVM_INJECT_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/*
+ * Places the embedded agent in a file named by its build-id and appends the path to *path.
+ * The file is never removed: a JVM that inherits the option and does not find it, dies.
+ */
+int inject_place(struct buf *path, struct err *e);
+/* JAVA_TOOL_OPTIONS with "-agentpath:file=option" added to what is there. */
+int inject_setenv(const char *file, const char *option, struct err *e);
+/* The value that would be set, for old (NULL: unset); -EINVAL when file cannot be quoted. */
+int inject_options(struct buf *b, const char *old, const char *file, const char *option, struct err *e);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * proto.h - what the agent inside a JVM and the recorder say to each other.
+ *
+ * Socket (SOCK_SEQPACKET, one struct jvm_msg a packet):
+ *	agent     HELLO   version, pid and tid as the JVM sees them
+ *	recorder  SETUP   with two descriptors: the shared area, the log
+ *	agent     READY   handlers are installed; waits at most JVM_GO_TIMEOUT_MS
+ *	recorder  GO      flags & JVM_SAMPLE: traps will come
+ * After that the socket carries nothing; its end tells each side that the other is gone.
+ *
+ * Shared area (memfd, sealed against resizing): struct jvm_ctl in the first page, then
+ * nr_rings times a page with struct jvm_ring and ring_bytes of data.
+ *
+ * Rings have many producers (signal handlers) and one consumer. A producer moves head with
+ * a compare-and-swap when head + size - tail <= ring_bytes, fills the record and publishes
+ * it by a release store of its header. A record never wraps: the rest of the data is
+ * skipped by a JVM_REC_PAD. The consumer zeroes what it has read before it moves tail, so
+ * that a header that is not yet written reads as zero.
+ *
+ * Log (memfd, append only): the same records, written outside signal handlers; log_head is
+ * moved with release order after the bytes are there. The recorder frees what it has read
+ * and says so in log_read; the agent drops and counts what would exceed log_limit.
+ *
+ * The recorder believes nothing that is in here: sizes are its own, records are copied
+ * before they are looked at. All integers are those of the machine.
+ */
+#ifndef JVM_PROTO_H
+#define JVM_PROTO_H
+
+#include <stdint.h>
+
+#define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
+#define JVM_PROTO_VERSION 1
+#define JVM_GO_TIMEOUT_MS 2000
+#define JVM_PAGE 4096u
+#define JVM_MAX_RINGS 256u
+#define JVM_MAX_SEGMENTS 64u		/* a sample */
+#define JVM_MAX_DEPTH 4096u		/* frames a sample */
+#define JVM_MAX_STRING 4096u		/* bytes of a name in a record; longer ones are cut */
+
+enum jvm_msg_type {
+	JVM_MSG_HELLO = 1,
+	JVM_MSG_SETUP,
+	JVM_MSG_READY,
+	JVM_MSG_GO,
+};
+
+enum jvm_flags {
+	JVM_SAMPLE = 1 << 0,	/* walk stacks on traps */
+};
+
+struct jvm_msg {
+	uint32_t magic, version;
+	uint32_t type, flags;
+	uint32_t pid, tid;	/* of HELLO */
+	uint64_t area_bytes;	/* of SETUP: size of the shared area */
+};
+
+struct jvm_ctl {
+	/* written by the recorder before SETUP */
+	uint32_t magic, version;
+	uint32_t nr_rings;	/* power of two */
+	uint32_t max_depth;
+	uint32_t max_stack;	/* bytes of native stack copied a segment */
+	uint32_t flags;
+	uint64_t ring_bytes;	/* power of two */
+	uint64_t log_limit;
+	uint64_t log_read;	/* the recorder has read the log up to here */
+	uint64_t pad0[2];
+	/* written by the agent */
+	uint64_t log_head;
+	uint64_t log_lost;	/* records that would have exceeded log_limit */
+	uint64_t code_lo, code_hi;
+	uint64_t nr_traps;	/* handler runs */
+	uint64_t trap_ns;	/* time spent in them, when measured */
+};
+
+struct jvm_ring {
+	uint64_t head;		/* reserved up to here */
+	uint64_t pad0[7];
+	uint64_t tail;		/* consumed up to here */
+	uint64_t pad1[7];
+	uint64_t lost;		/* samples dropped because it was full */
+};
+
+enum jvm_rec_type {
+	JVM_REC_NONE,		/* reserved, not yet written */
+	JVM_REC_PAD,
+	JVM_REC_SAMPLE,
+	JVM_REC_METHOD,
+	JVM_REC_CODE,
+	JVM_REC_CODE_GONE,
+	JVM_REC_STUB,
+	JVM_REC_THREAD,
+};
+
+/* Begins every record. Written last, as one 64-bit store. */
+struct jvm_rec {
+	uint32_t size;		/* with this header; a multiple of 8 */
+	uint32_t type;		/* enum jvm_rec_type */
+};
+
+enum jvm_sample_flags {
+	JVM_SAMPLE_LATE = 1 << 0,	/* the trap was blocked: stack and time are of its delivery */
+};
+
+/* Followed by nr_frames jvm_rec_frame and nr_segments of (jvm_rec_segment, stack, pad to 8). */
+struct jvm_rec_sample {
+	struct jvm_rec h;
+	uint64_t time_ns;	/* CLOCK_MONOTONIC */
+	uint32_t tid;
+	uint32_t event;		/* perf_event_attr.sig_data */
+	uint16_t nr_frames;
+	uint16_t nr_segments;
+	uint32_t flags;		/* enum jvm_sample_flags */
+};
+
+enum jvm_frame_kind {
+	JVM_COMPILED = 1,	/* pc, method, c = compile id */
+	JVM_INTERPRETED,	/* method, c = bytecode index */
+	JVM_STUB,		/* pc in a stub, adapter or the interpreter's own code */
+	JVM_NATIVE,		/* c = index into the sample's segments: unwind that, it stands here */
+	JVM_MARK,		/* c = why the walk ended here, method = line of the agent's source */
+};
+
+/* Why; the recorder turns these into its enum frame_mark. */
+enum jvm_mark {
+	JVM_MARK_NOT_WALKABLE = 1,	/* no rule fits the frame */
+	JVM_MARK_INTERPRETER,		/* interpreter frame half built or half gone */
+	JVM_MARK_STUB,			/* in a stub whose caller was not found */
+	JVM_MARK_DEPTH,			/* deeper than max_depth */
+	JVM_MARK_VTHREAD,		/* the rest of a virtual thread is frozen in the heap */
+	JVM_MARK_ANCHOR,		/* the thread's anchor does not lead to Java code */
+	JVM_MARK_LEAF_CALL,		/* native code called from Java without an anchor: caller not found */
+	JVM_MARK_NR
+};
+
+#define JVM_FRAME_PC_BITS 56	/* the kind is above them */
+
+struct jvm_rec_frame {
+	uint64_t kind_pc;	/* enum jvm_frame_kind << 56 | pc */
+	uint32_t method;
+	uint32_t c;
+};
+
+enum jvm_segment_flags {	/* beside the valid bits 0-4 */
+	JVM_SEG_EXACT = 1 << 8,
+	JVM_SEG_TO_ROOT = 1 << 9,
+};
+
+struct jvm_rec_segment {
+	uint64_t pc, sp, fp;
+	uint64_t rbx, r12, r13, r14, r15;
+	uint32_t flags;
+	uint32_t len;
+};
+
+/* Followed by class, name, signature and source file, not terminated, then padding. */
+struct jvm_rec_method {
+	struct jvm_rec h;
+	uint64_t time_ns;
+	uint32_t method;
+	uint16_t class_len, name_len, sig_len, source_len;
+	uint32_t pad;
+};
+
+/* Followed by the inline table as struct rec_code (trace/record.h) has it. */
+struct jvm_rec_code {
+	struct jvm_rec h;
+	uint64_t time_ns, addr;
+	uint32_t size, method, compile_id, level;
+	uint32_t inl_len, pad;
+};
+
+struct jvm_rec_code_gone {
+	struct jvm_rec h;
+	uint64_t time_ns, addr;
+	uint32_t compile_id, pad;	/* 0: not known any more */
+};
+
+struct jvm_rec_stub {		/* followed by the name */
+	struct jvm_rec h;
+	uint64_t time_ns, addr, size;
+	uint32_t name_len, pad;
+};
+
+struct jvm_rec_thread {		/* followed by the name */
+	struct jvm_rec h;
+	uint64_t time_ns;
+	uint32_t tid, name_len;
+};
+
+#endif

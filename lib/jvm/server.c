@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * server.c - the recorder's end of the JVM agent (server.h, proto.h).
+ *
+ * What a JVM shares with us it can change at any time, and it may mean harm: sizes are those
+ * we chose, records are copied before they are looked at, and a JVM that contradicts itself
+ * is dropped, nothing else.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "jvm/inject.h"
+#include "jvm/server.h"
+#include "jvm/wire.h"
+
+enum { LOG_LIMIT = 256 << 20, LOG_PIECE = 8 << 20, PUNCH_BYTES = 4 << 20, NR_EVENTS = 16 };
+
+struct jvm {
+	struct jvm_server *s;
+	struct jvm *next;
+	int sock;
+	int pid;			/* as we see it */
+	enum { AWAIT_HELLO, AWAIT_READY, RUNNING } state;
+	int tid;			/* of HELLO, as the JVM sees it */
+	bool dead;			/* socket closed or nonsense read: to be taken down */
+	bool told;			/* hello() was called */
+	struct jvm_ctl *ctl;
+	uint64_t *tails;		/* of each ring */
+	uint64_t *lost;			/* already reported */
+	uint64_t log_lost;
+	int log_fd;
+	uint64_t log_read, log_punched;
+	void *user;
+};
+
+struct jvm_server {
+	struct jvm_server_opts o;
+	struct jvm_callbacks cb;
+	void *ctx;
+	char *dir, *path;
+	struct buf agent;
+	int listen, epoll;
+	uint32_t nr_rings;
+	size_t area_bytes;
+	struct jvm *jvms;
+	size_t nr_jvms;
+	struct buf copy;		/* of the record being looked at */
+	struct wire_scratch scratch;
+};
+
+static size_t ring_stride(const struct jvm_server *s)
+{
+	return JVM_PAGE + s->o.ring_bytes;
+}
+
+static struct jvm_ring *ring_at(const struct jvm *j, uint32_t i)
+{
+	return (void *)((uint8_t *)j->ctl + JVM_PAGE + i * ring_stride(j->s));
+}
+
+/* --- from wire_sink to the caller's callbacks --- */
+
+static void on_sample(void *ctx, const struct jvm_sample *v)
+{
+	struct jvm *j = ctx;
+
+	j->s->cb.sample(j->s->ctx, j, v);
+}
+
+static void on_method(void *ctx, uint64_t time_ns, uint32_t method, const char *class_name, const char *name,
+		      const char *sig, const char *source)
+{
+	struct jvm *j = ctx;
+
+	j->s->cb.method(j->s->ctx, j, time_ns, method, class_name, name, sig, source);
+}
+
+static void on_code(void *ctx, const struct jvm_code *c)
+{
+	struct jvm *j = ctx;
+
+	j->s->cb.code(j->s->ctx, j, c);
+}
+
+static void on_code_gone(void *ctx, uint64_t time_ns, uint32_t compile_id, uint64_t addr)
+{
+	struct jvm *j = ctx;
+
+	j->s->cb.code_gone(j->s->ctx, j, time_ns, compile_id, addr);
+}
+
+static void on_stub(void *ctx, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name)
+{
+	struct jvm *j = ctx;
+
+	j->s->cb.stub(j->s->ctx, j, time_ns, addr, size, name);
+}
+
+static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, const char *name)
+{
+	struct jvm *j = ctx;
+
+	j->s->cb.thread_name(j->s->ctx, j, time_ns, tid, name);
+}
+
+static struct wire_sink sink_of(struct jvm *j)
+{
+	return (struct wire_sink){ on_sample, on_method, on_code, on_code_gone, on_stub, on_thread, j };
+}
+
+/* --- draining --- */
+
+/* The log first: what samples refer to is mostly there. */
+static void drain_log(struct jvm *j)
+{
+	struct jvm_server *s = j->s;
+	struct wire_sink sink = sink_of(j);
+	uint64_t head = __atomic_load_n(&j->ctl->log_head, __ATOMIC_ACQUIRE);
+	struct err e;
+
+	while (j->log_read < head && !j->dead) {
+		size_t want = MIN(head - j->log_read, (uint64_t)LOG_PIECE);
+		ssize_t got, used;
+
+		buf_reset(&s->copy);
+		got = pread(j->log_fd, buf_room(&s->copy, want), want, j->log_read);
+		if (got <= 0)
+			break;
+		used = wire_records(s->copy.data, got, &sink, &s->scratch, &e);
+		if (used <= 0) {
+			j->dead = true;
+			break;
+		}
+		j->log_read += used;
+		__atomic_store_n(&j->ctl->log_read, j->log_read, __ATOMIC_RELEASE);
+	}
+	if (j->log_read - j->log_punched >= PUNCH_BYTES) {
+		uint64_t to = j->log_read & ~4095ull;
+
+		fallocate(j->log_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, j->log_punched,
+			  to - j->log_punched);
+		j->log_punched = to;
+	}
+}
+
+/*
+ * One ring up to where it ended when we came, or to a record that is being written. Its
+ * memory is zeroed behind us: an unwritten header must read as zero.
+ */
+static void drain_ring(struct jvm *j, uint32_t i)
+{
+	struct jvm_server *s = j->s;
+	struct wire_sink sink = sink_of(j);
+	struct jvm_ring *r = ring_at(j, i);
+	uint8_t *data = (uint8_t *)r + JVM_PAGE;
+	uint64_t size = s->o.ring_bytes, tail = j->tails[i];
+	uint64_t head = __atomic_load_n(&r->head, __ATOMIC_ACQUIRE);
+	struct err e;
+
+	if (head - tail > size) {
+		j->dead = true;
+		return;
+	}
+	while (tail != head) {
+		uint8_t *p = data + (tail & (size - 1));
+		uint64_t h = __atomic_load_n((uint64_t *)p, __ATOMIC_ACQUIRE);
+		uint32_t len = h, type = h >> 32;
+
+		if (!type)
+			break;
+		if (len < sizeof(struct jvm_rec) || (len & 7) || len > head - tail ||
+		    (tail & (size - 1)) + len > size) {
+			j->dead = true;
+			break;
+		}
+		if (type != JVM_REC_PAD) {
+			buf_reset(&s->copy);
+			memcpy(buf_room(&s->copy, len), p, len);
+			memcpy(s->copy.data, &h, sizeof(h));
+			if (wire_record(s->copy.data, len, &sink, &s->scratch, &e)) {
+				j->dead = true;
+				break;
+			}
+		}
+		memset(p, 0, len);
+		tail += len;
+		__atomic_store_n(&r->tail, tail, __ATOMIC_RELEASE);
+	}
+	j->tails[i] = tail;
+}
+
+static void report_lost(struct jvm *j)
+{
+	uint64_t nr = 0, now;
+	uint32_t i;
+
+	for (i = 0; i < j->s->nr_rings; i++) {
+		now = __atomic_load_n(&ring_at(j, i)->lost, __ATOMIC_RELAXED);
+		nr += now - j->lost[i];
+		j->lost[i] = now;
+	}
+	now = __atomic_load_n(&j->ctl->log_lost, __ATOMIC_RELAXED);
+	nr += now - j->log_lost;
+	j->log_lost = now;
+	if (nr)
+		j->s->cb.lost(j->s->ctx, j, nr);
+}
+
+static void drain_jvm(struct jvm *j)
+{
+	uint32_t i;
+
+	if (!j->ctl || j->dead)
+		return;
+	drain_log(j);
+	for (i = 0; i < j->s->nr_rings && !j->dead; i++)
+		drain_ring(j, i);
+	report_lost(j);
+}
+
+void jvm_server_drain(struct jvm_server *s)
+{
+	struct jvm *j;
+
+	for (j = s->jvms; j; j = j->next)
+		drain_jvm(j);
+}
+
+/* --- a JVM's life --- */
+
+static int sealed_memfd(const char *name, size_t size, bool seal)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || ftruncate(fd, size) ||
+	    (seal && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static bool send_msg(struct jvm *j, uint32_t type, uint32_t flags, const int *fds, size_t nr_fds)
+{
+	struct jvm_msg m = {
+		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION,
+		.type = type, .flags = flags, .area_bytes = j->s->area_bytes,
+	};
+	union {
+		char buf[CMSG_SPACE(2 * sizeof(int))];
+		struct cmsghdr align;
+	} control = { { 0 } };
+	struct iovec iov = { &m, sizeof(m) };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (nr_fds) {
+		struct cmsghdr *c;
+
+		h.msg_control = control.buf;
+		h.msg_controllen = CMSG_SPACE(nr_fds * sizeof(int));
+		c = CMSG_FIRSTHDR(&h);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(nr_fds * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, nr_fds * sizeof(int));
+	}
+	return sendmsg(j->sock, &h, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(m);
+}
+
+static bool set_up(struct jvm *j)
+{
+	struct jvm_server *s = j->s;
+	int fds[2];
+	void *p;
+	bool ok;
+
+	fds[0] = sealed_memfd("arcprof-rings", s->area_bytes, true);
+	fds[1] = sealed_memfd("arcprof-log", 0, false);
+	j->log_fd = fds[1];
+	if (fds[0] < 0 || fds[1] < 0) {
+		if (fds[0] >= 0)
+			close(fds[0]);
+		return false;
+	}
+	p = mmap(NULL, s->area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fds[0], 0);
+	if (p == MAP_FAILED) {
+		close(fds[0]);
+		return false;
+	}
+	j->ctl = p;
+	*j->ctl = (struct jvm_ctl){
+		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION,
+		.nr_rings = s->nr_rings, .ring_bytes = s->o.ring_bytes,
+		.max_depth = s->o.max_depth, .max_stack = s->o.max_stack_bytes,
+		.flags = s->o.sample ? JVM_SAMPLE : 0, .log_limit = LOG_LIMIT,
+	};
+	j->tails = xcalloc(s->nr_rings, sizeof(*j->tails));
+	j->lost = xcalloc(s->nr_rings, sizeof(*j->lost));
+	ok = send_msg(j, JVM_MSG_SETUP, 0, fds, 2);
+	close(fds[0]);
+	return ok;
+}
+
+static void on_message(struct jvm *j, const struct jvm_msg *m)
+{
+	struct jvm_server *s = j->s;
+	bool sample;
+
+	if (m->magic != JVM_PROTO_MAGIC || m->version != JVM_PROTO_VERSION) {
+		j->dead = true;
+	} else if (j->state == AWAIT_HELLO && m->type == JVM_MSG_HELLO) {
+		j->tid = m->tid;
+		/* another process of its pid namespace sees other numbers than we do */
+		if (m->pid != (uint32_t)j->pid && m->tid == m->pid)
+			j->tid = j->pid;
+		j->state = AWAIT_READY;
+		j->dead = !set_up(j);
+	} else if (j->state == AWAIT_READY && m->type == JVM_MSG_READY) {
+		j->state = RUNNING;
+		j->told = true;
+		sample = s->cb.hello(s->ctx, j, j->pid, j->tid);
+		j->dead = !send_msg(j, JVM_MSG_GO, sample ? JVM_SAMPLE : 0, NULL, 0);
+	} else {
+		j->dead = true;
+	}
+}
+
+static void read_jvm(struct jvm *j)
+{
+	struct jvm_msg m;
+	ssize_t n = recv(j->sock, &m, sizeof(m), MSG_DONTWAIT | MSG_TRUNC);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n == sizeof(m))
+		on_message(j, &m);
+	else if (n <= 0 && j->ctl)
+		drain_jvm(j), j->dead = true;	/* it ended: what it left is complete */
+	else
+		j->dead = true;
+}
+
+static void free_jvm(struct jvm *j)
+{
+	if (j->told)
+		j->s->cb.gone(j->s->ctx, j);
+	if (j->ctl)
+		munmap(j->ctl, j->s->area_bytes);
+	if (j->log_fd >= 0)
+		close(j->log_fd);
+	close(j->sock);
+	free(j->tails);
+	free(j->lost);
+	free(j);
+}
+
+static void bury_dead(struct jvm_server *s)
+{
+	struct jvm **p = &s->jvms, *j;
+
+	while ((j = *p)) {
+		if (!j->dead) {
+			p = &j->next;
+			continue;
+		}
+		*p = j->next;
+		s->nr_jvms--;
+		free_jvm(j);
+	}
+}
+
+/* Root measures everybody's JVMs; others only their own. */
+static bool accept_peer(const struct ucred *c)
+{
+	return !geteuid() || c->uid == geteuid();
+}
+
+static void accept_jvm(struct jvm_server *s)
+{
+	int fd = accept4(s->listen, NULL, NULL, SOCK_CLOEXEC);
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLRDHUP };
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+	struct jvm *j;
+
+	if (fd < 0)
+		return;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) || !accept_peer(&cred)) {
+		close(fd);
+		return;
+	}
+	j = xcalloc(1, sizeof(*j));
+	j->s = s;
+	j->sock = fd;
+	j->pid = cred.pid;
+	j->log_fd = -1;
+	ev.data.ptr = j;
+	if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev)) {
+		close(fd);
+		free(j);
+		return;
+	}
+	j->next = s->jvms;
+	s->jvms = j;
+	s->nr_jvms++;
+}
+
+void jvm_server_poll(struct jvm_server *s)
+{
+	struct epoll_event ev[NR_EVENTS];
+	int i, n = epoll_wait(s->epoll, ev, NR_EVENTS, 0);
+
+	for (i = 0; i < n; i++) {
+		if (!ev[i].data.ptr)
+			accept_jvm(s);
+		else
+			read_jvm(ev[i].data.ptr);
+	}
+	bury_dead(s);
+}
+
+/* --- the server --- */
+
+static int open_socket(struct jvm_server *s, struct err *e)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	struct epoll_event ev = { .events = EPOLLIN };
+	char dir[] = "/tmp/arcprof-XXXXXX";
+
+	if (!mkdtemp(dir))
+		return err_errno(e, "%s", dir);
+	s->dir = xstrdup(dir);
+	s->path = xasprintf("%s/s", dir);
+	/* root's JVMs may run as other users: the name is not to be guessed, the peer is checked */
+	if (!geteuid() && chmod(dir, 0711))
+		return err_errno(e, "%s", dir);
+	s->listen = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", s->path);
+	if (s->listen < 0 || bind(s->listen, (struct sockaddr *)&a, sizeof(a)) ||
+	    (!geteuid() && chmod(s->path, 0666)) || listen(s->listen, 64))
+		return err_errno(e, "%s", s->path);
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll < 0 || epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->listen, &ev))
+		return err_errno(e, "epoll");
+	return 0;
+}
+
+static void choose_sizes(struct jvm_server *s)
+{
+	long ncpu = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t bytes = 1 << 16;
+
+	if (!s->o.max_depth || s->o.max_depth > JVM_MAX_DEPTH)
+		s->o.max_depth = JVM_MAX_DEPTH;
+	s->o.max_stack_bytes = MIN(s->o.max_stack_bytes, 1u << 20) & ~7u;
+	while (bytes < s->o.ring_bytes && bytes < 1ull << 30)
+		bytes *= 2;
+	s->o.ring_bytes = bytes;
+	s->nr_rings = 1;
+	while (s->nr_rings < ncpu && s->nr_rings < JVM_MAX_RINGS)
+		s->nr_rings *= 2;
+	s->area_bytes = JVM_PAGE + s->nr_rings * ring_stride(s);
+}
+
+int jvm_server_open(struct jvm_server **out, const struct jvm_server_opts *o, const struct jvm_callbacks *cb,
+		    void *ctx, struct err *e)
+{
+	struct jvm_server *s = xcalloc(1, sizeof(*s));
+	int r;
+
+	s->o = *o;
+	s->cb = *cb;
+	s->ctx = ctx;
+	s->listen = s->epoll = -1;
+	choose_sizes(s);
+	if ((r = inject_place(&s->agent, e)) || (r = open_socket(s, e))) {
+		jvm_server_close(s);
+		return r;
+	}
+	*out = s;
+	return 0;
+}
+
+void jvm_server_close(struct jvm_server *s)
+{
+	struct jvm *j;
+
+	if (!s)
+		return;
+	for (j = s->jvms; j; j = j->next)
+		j->dead = true;
+	bury_dead(s);
+	if (s->listen >= 0)
+		close(s->listen);
+	if (s->epoll >= 0)
+		close(s->epoll);
+	if (s->path)
+		unlink(s->path);
+	if (s->dir)
+		rmdir(s->dir);
+	free(s->path);
+	free(s->dir);
+	buf_release(&s->agent);
+	buf_release(&s->copy);
+	free(s);
+}
+
+int jvm_server_setenv(struct jvm_server *s, struct err *e)
+{
+	return inject_setenv(s->agent.data, s->path, e);
+}
+
+int jvm_server_fd(const struct jvm_server *s)
+{
+	return s->epoll;
+}
+
+size_t jvm_server_nr_jvms(const struct jvm_server *s)
+{
+	return s->nr_jvms;
+}
+
+void jvm_set_user(struct jvm *j, void *user)
+{
+	j->user = user;
+}
+
+void *jvm_user(const struct jvm *j)
+{
+	return j->user;
+}
+
+void jvm_code_cache(const struct jvm *j, uint64_t *lo, uint64_t *hi)
+{
+	*lo = j->ctl ? __atomic_load_n(&j->ctl->code_lo, __ATOMIC_RELAXED) : 0;
+	*hi = j->ctl ? __atomic_load_n(&j->ctl->code_hi, __ATOMIC_RELAXED) : 0;
+}
+
+void jvm_trap_cost(const struct jvm *j, uint64_t *nr, uint64_t *ns)
+{
+	*nr = j->ctl ? __atomic_load_n(&j->ctl->nr_traps, __ATOMIC_RELAXED) : 0;
+	*ns = j->ctl ? __atomic_load_n(&j->ctl->trap_ns, __ATOMIC_RELAXED) : 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * probe.h - what the kernel lets this user measure, found by trying, and which sysctl or
+ * capability is in the way of the rest.
+ */
+#ifndef PMU_PROBE_H
+#define PMU_PROBE_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct perf_limits {		/* sysctls of the running kernel; -1000 where there is no such */
+	int64_t paranoid;	/* kernel.perf_event_paranoid */
+	int64_t kptr_restrict;
+	int64_t mlock_kb;	/* a CPU, of buffers for unprivileged users */
+	int64_t max_rate;	/* samples a second */
+	int64_t max_stack;	/* frames */
+	int64_t ptrace_scope;	/* of the Yama module */
+};
+
+enum { PERF_LIMIT_UNKNOWN = -1000 };
+
+void perf_limits_read(struct perf_limits *l);
+
+/* Whether the process has the capability (CAP_PERFMON, ...) in effect. */
+bool probe_has_cap(int cap);
+
+/* Attributes of a sampling event that no probe leaves running: disabled, 1 ms of time or 10^6 of a counter. */
+struct perf_event_attr probe_attr(uint32_t type, uint64_t config, bool kernel);
+/* Opens the event and closes it again: 0 or -errno. */
+int probe_perf(const struct perf_event_attr *attr, pid_t pid, int cpu);
+/* Id of the tracepoint "sched:sched_switch", or -errno. */
+int64_t probe_tracepoint(const char *name);
+
+/*
+ * Says why perf_event_open(attr, pid, cpu) failed with the errno value code, and as hint what
+ * would allow it: the sysctl with its value now, or the capability.  Returns -code.
+ */
+int perf_open_err(struct err *e, int code, const struct perf_event_attr *attr, pid_t pid, int cpu);
+/* The same for mmap() of an event's buffer of len bytes. */
+int perf_mmap_err(struct err *e, int code, uint64_t len);
+
+#endif

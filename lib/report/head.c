@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* head.c - what every report says first: what was measured, how long, how much is missing. */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/table.h"
+#include "version.h"
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* "3.21 s", "12.3 ms": three digits or more. */
+static void put_duration(struct buf *b, uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *unit;
+	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" } };
+	double v;
+	size_t i;
+
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (ns < units[i].ns)
+			continue;
+		v = (double)ns / units[i].ns;
+		buf_fmt(b, "%.*f %s", v < 10 ? 2 : v < 100 ? 1 : 0, v, units[i].unit);
+		return;
+	}
+	buf_fmt(b, "%" PRIu64 " ns", ns);
+}
+
+static void put_amount(const struct view *v, unsigned int m, struct buf *b)
+{
+	const char *name = model_str(v->m, v->m->metrics[m].name), *unit = model_str(v->m, v->m->metrics[m].unit);
+
+	if (!strcmp(unit, "ns")) {
+		put_duration(b, v->total[m]);
+		buf_fmt(b, " of %s", name);
+	} else if (!*unit || !strcmp(unit, name) || !strcmp(unit, "events")) {
+		buf_fmt(b, "%" PRIu64 " %s", v->total[m], name);
+	} else {
+		buf_fmt(b, "%" PRIu64 " %s of %s", v->total[m], unit, name);
+	}
+}
+
+/* Never "100 %" when something is missing, nor "0 %" when something is there. */
+static void put_share(struct buf *b, double share)
+{
+	double percent = share * 100;
+
+	if (share >= 1)
+		buf_str(b, "100 %");
+	else if (percent >= 99.95)
+		buf_str(b, "> 99.9 %");
+	else if (percent > 0 && percent < 0.05)
+		buf_str(b, "< 0.1 %");
+	else
+		buf_fmt(b, "%.1f %%", percent);
+}
+
+static void put_completeness(const struct view *v, struct buf *b)
+{
+	uint64_t with_stack = v->total_n - v->no_stack_n;
+
+	if (v->m->flow.n_means != FLOW_SAMPLES || !v->src->is_trace || !v->total_n)
+		return;
+	if (!with_stack) {
+		buf_str(b, ", no call stacks");
+		return;
+	}
+	buf_str(b, ", ");
+	put_share(b, (double)v->complete_n / with_stack);
+	buf_str(b, " complete stacks");
+	if (v->no_stack_n)
+		buf_fmt(b, " (%" PRIu64 " without)", v->no_stack_n);
+}
+
+static void put_marks(const struct view *v, struct buf *b)
+{
+	size_t i;
+
+	if (!v->nr_marks)
+		return;
+	buf_str(b, "incomplete stacks:");
+	for (i = 0; i < v->nr_marks; i++)
+		buf_fmt(b, "%s %" PRIu64 " %s", i ? "," : "", v->marks[i].n, model_str(v->m, v->marks[i].name));
+	buf_putc(b, '\n');
+}
+
+static void put_repairs(const struct view *v, struct buf *b)
+{
+	const struct flow_repairs *r = &v->m->flow.repairs;
+	const struct {
+		uint64_t n;
+		const char *what;
+	} list[] = {
+		{ r->inserted, "left without having been entered" },
+		{ r->popped, "closed because an outer one was left" },
+		{ r->closed, "still open at the end" },
+		{ r->backwards, "values lower than the one before" },
+	};
+	const char *sep = "repaired:";
+	size_t i;
+
+	for (i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+		if (!list[i].n)
+			continue;
+		buf_fmt(b, "%s %" PRIu64 " %s", sep, list[i].n, list[i].what);
+		sep = ",";
+	}
+	if (*sep == ',')
+		buf_putc(b, '\n');
+}
+
+void head_text(const struct view *v, FILE *out)
+{
+	bool samples = v->m->flow.n_means == FLOW_SAMPLES;
+	struct buf b = BUF_INIT;
+	unsigned int m;
+
+	for (m = 0; m < v->m->flow.nr_metrics; m++) {
+		buf_str(&b, m ? ", " : "");
+		put_amount(v, m, &b);
+	}
+	if (v->nr_threads)
+		buf_fmt(&b, " in %" PRIu64 " thread%s", v->nr_threads, plural(v->nr_threads));
+	if (v->src->duration_ns) {
+		buf_str(&b, " over ");
+		put_duration(&b, v->src->duration_ns);
+	}
+	buf_fmt(&b, ", %" PRIu64 " %s%s", v->total_n, samples ? "sample" : "call", plural(v->total_n));
+	if (v->src->rate_hz > 0)
+		buf_fmt(&b, " at %.1f Hz", v->src->rate_hz);
+	buf_fmt(&b, ", %" PRIu64 " lost", v->src->lost);
+	put_completeness(v, &b);
+	buf_str(&b, "; showing ");
+	put_share(&b, v->shown);
+	buf_putc(&b, '\n');
+	put_marks(v, &b);
+	put_repairs(v, &b);
+	fwrite(b.data, 1, b.len, out);
+	buf_release(&b);
+}
+
+static void json_time(struct json *j, const char *key, uint64_t realtime_ns)
+{
+	char text[64];
+	time_t t = realtime_ns / 1000000000;
+	struct tm tm;
+
+	if (!realtime_ns || !gmtime_r(&t, &tm) || !strftime(text, sizeof(text) - 16, "%Y-%m-%dT%H:%M:%S", &tm)) {
+		json_null(j, key);
+		return;
+	}
+	snprintf(text + strlen(text), 16, ".%09uZ", (unsigned int)(realtime_ns % 1000000000));
+	json_str(j, key, text);
+}
+
+static void json_source(const struct view *v, struct json *j)
+{
+	json_object(j, "source");
+	json_str(j, "command", v->src->command);
+	json_str(j, "host", v->src->host);
+	json_time(j, "start", v->src->start_ns);
+	if (v->src->duration_ns)
+		json_u64(j, "duration_ns", v->src->duration_ns);
+	else
+		json_null(j, "duration_ns");
+	json_u64(j, "lost", v->src->lost);
+	if (v->src->rate_hz > 0)
+		json_double(j, "rate_hz", v->src->rate_hz);
+	else
+		json_null(j, "rate_hz");
+	json_end(j);
+}
+
+/* What the first lines of a text report say. */
+static void json_quality(const struct view *v, struct json *j)
+{
+	const struct flow_repairs *r = &v->m->flow.repairs;
+	size_t i;
+
+	json_object(j, "quality");
+	json_u64(j, "n", v->total_n);
+	json_u64(j, "threads", v->nr_threads);
+	json_double(j, "shown", v->shown);
+	json_u64(j, "complete_stacks", v->complete_n);
+	json_u64(j, "no_stacks", v->no_stack_n);
+	json_array(j, "incomplete_stacks");
+	for (i = 0; i < v->nr_marks; i++) {
+		json_object(j, NULL);
+		json_str(j, "name", model_str(v->m, v->marks[i].name));
+		json_u64(j, "n", v->marks[i].n);
+		json_end(j);
+	}
+	json_end(j);
+	json_object(j, "repairs");
+	json_u64(j, "inserted", r->inserted);
+	json_u64(j, "popped", r->popped);
+	json_u64(j, "closed", r->closed);
+	json_u64(j, "backwards", r->backwards);
+	json_end(j);
+	json_end(j);
+}
+
+void head_json(const struct view *v, struct json *j, const char *report)
+{
+	unsigned int m;
+
+	json_object(j, NULL);
+	json_object(j, "arcprof");
+	json_str(j, "version", ARCPROF_VERSION);
+	json_str(j, "report", report);
+	json_end(j);
+	json_source(v, j);
+	json_str(j, "n_means", v->m->flow.n_means == FLOW_SAMPLES ? "samples" : "calls");
+	json_array(j, "metrics");
+	for (m = 0; m < v->m->flow.nr_metrics; m++) {
+		json_object(j, NULL);
+		json_str(j, "name", model_str(v->m, v->m->metrics[m].name));
+		json_str(j, "unit", model_str(v->m, v->m->metrics[m].unit));
+		json_u64(j, "total", v->total[m]);
+		json_end(j);
+	}
+	json_end(j);
+	json_quality(v, j);
+}
+
+void json_sums(struct json *j, const struct view *v, uint64_t n, const uint64_t *base, const uint64_t *cum)
+{
+	unsigned int m;
+
+	json_u64(j, "n", n);
+	json_array(j, "base");
+	for (m = 0; m < v->m->flow.nr_metrics; m++)
+		json_u64(j, NULL, base[m]);
+	json_end(j);
+	json_array(j, "cum");
+	for (m = 0; m < v->m->flow.nr_metrics; m++)
+		json_u64(j, NULL, cum[m]);
+	json_end(j);
+}
+
+void json_consumer(struct json *j, const struct view *v, uint32_t consumer, bool kind)
+{
+	const struct consumer *c = &v->m->consumers.items[consumer];
+
+	json_str(j, "name", consumer ? model_str(v->m, c->name) : "[root]");
+	if (!kind)
+		return;
+	json_str(j, "kind", consumer_kind_name(c->kind));
+	json_str(j, "module", c->module ? model_str(v->m, c->module) : NULL);
+	if (c->detail)
+		json_str(j, "detail", model_str(v->m, c->detail));
+	if (c->key && (c->kind == CONSUMER_PROCESS || c->kind == CONSUMER_THREAD))
+		json_u64(j, "pid", c->key >> 32);
+	if (c->key && c->kind == CONSUMER_THREAD)
+		json_u64(j, "tid", c->key & UINT32_MAX);
+}

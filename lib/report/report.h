@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report.h - a model, where it came from, and how to show it.  No report opens a file.
+ *
+ *	view_init()		filters, folds and prunes the model as asked
+ *	report_print()		prints the view as one of the reports
+ */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include "base/buf.h"
+#include "base/opt.h"
+#include "flow/order.h"
+
+enum report_name { REPORT_XARC, REPORT_XTREE, REPORT_XPROF, REPORT_TPROF };
+enum report_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_TREE };
+enum report_fold { FOLD_NONE, FOLD_MODULE, FOLD_CLASS, FOLD_PACKAGE };
+enum report_sort { SORT_DEFAULT, SORT_CUM, SORT_BASE, SORT_N, SORT_NAME };
+
+/* What the model was made from; strings belong to whoever made it. */
+struct report_source {
+	const char *command, *host, *machine;	/* NULL: not known */
+	uint64_t start_ns;		/* CLOCK_REALTIME; 0: not known */
+	uint64_t duration_ns;		/* 0: not known */
+	uint64_t lost;			/* samples that are not in the model */
+	uint64_t throttled;		/* times the kernel held the event back */
+	uint64_t nr_local_modules;	/* named by this machine's files, not by the trace */
+	double rate_hz;			/* measured; 0: not known */
+	uint64_t period;		/* of the first event; 0: not known */
+	uint32_t nr_cpus;
+	bool is_trace;			/* not a text input */
+	uint64_t nr_read;		/* samples before the selection by time, CPU and event; 0: n */
+};
+
+struct report_opts {
+	enum report_name name;
+	enum report_format format;
+	int sort;			/* enum report_sort */
+	unsigned int sort_metric;
+	uint64_t limit;			/* rows or stanzas; 0: all */
+	double prune;			/* percent */
+	bool absolute, percent;		/* only these columns; neither: both */
+	int width;			/* of the terminal; 0: names are never cut */
+	/* Selection: a path must have one of each list that is not empty. */
+	const struct opt_list *pids, *tids, *comms, *threads, *modules, *symbols;
+	/* Folding. */
+	int fold;			/* enum report_fold */
+	bool merge_threads, merge_processes, no_inline, no_kernel, by_kind;
+	/* tprof */
+	double clip;			/* percent */
+	const struct opt_list *stanzas;
+};
+
+struct view {
+	struct model *m;		/* changed by view_init() */
+	const struct report_source *src;
+	const struct report_opts *o;
+	uint64_t total[FLOW_MAX_METRICS];	/* of what the view has, [pruned] included */
+	uint64_t total_n;
+	uint64_t read_n;		/* before filters */
+	double shown;			/* share of what was read that has rows of its own, 0 to 1 */
+	uint64_t nr_threads;
+	uint64_t complete_n, no_stack_n;	/* samples with complete stacks; with none asked */
+	struct view_mark {		/* incomplete stacks by reason, most first */
+		uint32_t name;
+		uint64_t n;
+	} *marks;
+	size_t nr_marks, alloc_marks;
+	uint32_t pruned;		/* the [pruned] consumer */
+	struct flow_order order;
+};
+
+/* -EINVAL when the options do not fit the model. */
+int view_init(struct view *v, struct model *m, const struct report_source *src, const struct report_opts *o,
+	      struct err *e);
+void view_release(struct view *v);
+
+/* Prints the report that v->o names. */
+int report_print(struct view *v, FILE *out, struct err *e);
+
+/* The name a text report prints: processes and threads with their number. */
+void view_name(const struct view *v, uint32_t consumer, struct buf *b);
+
+#endif

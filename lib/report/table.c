@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/table.h"
+
+void put_u64(struct buf *b, uint64_t v)
+{
+	char digits[20], *to;
+	int nr = 0, i;
+
+	do
+		digits[nr++] = '0' + v % 10;
+	while (v /= 10);
+	to = buf_room(b, nr);
+	for (i = 0; i < nr; i++)
+		to[i] = digits[nr - 1 - i];
+	to[nr] = '\0';
+	b->len += nr;
+}
+
+/* A number with that many decimals, given as an integer of the last of them. */
+static void put_fixed(struct buf *b, uint64_t v, int decimals)
+{
+	uint64_t ten = 1, part;
+	int i;
+
+	for (i = 0; i < decimals; i++)
+		ten *= 10;
+	put_u64(b, v / ten);
+	if (!decimals)
+		return;
+	buf_putc(b, '.');
+	for (part = v % ten; ten > 1; part %= ten) {
+		ten /= 10;
+		buf_putc(b, '0' + part / ten);
+	}
+}
+
+void put_percent(struct buf *b, uint64_t value, uint64_t total)
+{
+	uint64_t v = total ? ((unsigned __int128)value * 10000 + total / 2) / total : 0;
+
+	put_fixed(b, v, 2);
+}
+
+static void put_value(struct buf *b, uint64_t value, const struct metric_unit *u)
+{
+	uint64_t ten = 1;
+	int i;
+
+	for (i = 0; i < u->decimals; i++)
+		ten *= 10;
+	put_fixed(b, ((unsigned __int128)value * ten + u->divisor / 2) / u->divisor, u->decimals);
+}
+
+/* Nanoseconds are shown in what gives the total three to seven digits; other units as they are. */
+static struct metric_unit choose_unit(const struct view *v, unsigned int m)
+{
+	const char *unit = model_str(v->m, v->m->metrics[m].unit);
+
+	if (strcmp(unit, "ns") != 0 || v->o->absolute || v->total[m] < 1000000)
+		return (struct metric_unit){ 1, 0, unit };
+	if (v->total[m] < 1000000000)
+		return (struct metric_unit){ 1000, 0, "us" };
+	if (v->total[m] < 1000000000000)
+		return (struct metric_unit){ 1000000, 0, "ms" };
+	return (struct metric_unit){ 1000000000, 2, "s" };
+}
+
+static int width_of(struct table *t, const struct column *c, unsigned int m)
+{
+	struct buf b = BUF_INIT;
+	int width = c->width;
+
+	if (c->kind == COLUMN_N)
+		put_u64(&b, t->v->total_n);
+	else if (c->kind == COLUMN_VALUE)
+		put_value(&b, t->v->total[m], &t->units[m]);
+	width = MAX(width, (int)b.len);
+	buf_release(&b);
+	return width;
+}
+
+static bool hidden(const struct view *v, const struct column *c)
+{
+	return (v->o->absolute && !v->o->percent && c->kind == COLUMN_PERCENT) ||
+	       (v->o->percent && !v->o->absolute && c->kind == COLUMN_VALUE);
+}
+
+static void add_column(struct table *t, const struct column *c, unsigned int m)
+{
+	if (!hidden(t->v, c))
+		t->list[t->nr_list++] = (struct table_column){ c, m, width_of(t, c, m) };
+}
+
+void table_init(struct table *t, const struct view *v, FILE *out, const struct column *const *columns)
+{
+	size_t i, k, nr = 0;
+	unsigned int m;
+
+	memset(t, 0, sizeof(*t));
+	t->v = v;
+	t->out = out;
+	t->columns = columns;
+	for (m = 0; m < v->m->flow.nr_metrics; m++)
+		t->units[m] = choose_unit(v, m);
+	while (columns[nr])
+		nr++;
+	t->list = xcalloc(nr * v->m->flow.nr_metrics + 1, sizeof(*t->list));
+	for (i = 0; i < nr; i = k) {
+		for (k = i; k < nr && columns[k]->per_metric; k++)
+			;
+		if (k == i) {
+			add_column(t, columns[k++], 0);
+			continue;
+		}
+		for (m = 0; m < v->m->flow.nr_metrics; m++)
+			for (size_t x = i; x < k; x++)
+				add_column(t, columns[x], m);
+	}
+}
+
+void table_release(struct table *t)
+{
+	free(t->list);
+	buf_release(&t->line);
+	memset(t, 0, sizeof(*t));
+}
+
+static void pad(struct buf *b, int nr)
+{
+	for (; nr > 0; nr--)
+		buf_putc(b, ' ');
+}
+
+/* With several metrics, their names stand over their groups. */
+static void metric_names(struct table *t)
+{
+	size_t i, from;
+
+	if (t->v->m->flow.nr_metrics < 2)
+		return;
+	buf_reset(&t->line);
+	for (i = 0; i < t->nr_list; i++) {
+		const struct table_column *c = &t->list[i];
+		const char *name = model_str(t->v->m, t->v->m->metrics[c->metric].name);
+		int width = 0;
+
+		if (!c->c->per_metric) {
+			pad(&t->line, c->width + 1);
+			continue;
+		}
+		for (from = i; i < t->nr_list && t->list[i].c->per_metric && t->list[i].metric == t->list[from].metric;
+		     i++)
+			width += t->list[i].width + 1;
+		i--;
+		pad(&t->line, width - (int)strlen(name));
+		buf_str(&t->line, name);
+	}
+	buf_putc(&t->line, '\n');
+	fwrite(t->line.data, 1, t->line.len, t->out);
+}
+
+static const char *head_of(const struct table *t, const struct column *c)
+{
+	return c->kind == COLUMN_N && t->v->m->flow.n_means == FLOW_SAMPLES ? "Samples" : c->head;
+}
+
+void table_head(struct table *t, const char *name)
+{
+	size_t i;
+
+	metric_names(t);
+	buf_reset(&t->line);
+	for (i = 0; i < t->nr_list; i++) {
+		pad(&t->line, t->list[i].width + 1 - (int)strlen(head_of(t, t->list[i].c)));
+		buf_str(&t->line, head_of(t, t->list[i].c));
+	}
+	buf_str(&t->line, name);
+	buf_putc(&t->line, '\n');
+	fwrite(t->line.data, 1, t->line.len, t->out);
+}
+
+static void put_cell(struct table *t, const struct table_column *c, const struct row *r)
+{
+	size_t start = t->line.len, len;
+	int room;
+	char *at;
+
+	c->c->cell(t, r, c->metric, &t->line);
+	len = t->line.len - start;
+	room = c->width + 1 - (int)len;
+	if (room < 1)
+		room = 1;
+	buf_room(&t->line, room);
+	at = t->line.data + start;
+	memmove(at + room, at, len);
+	memset(at, ' ', room);
+	t->line.len += room;
+	t->line.data[t->line.len] = '\0';
+}
+
+void table_cells(struct table *t, const struct row *r)
+{
+	size_t i;
+
+	buf_reset(&t->line);
+	for (i = 0; i < t->nr_list; i++)
+		put_cell(t, &t->list[i], r);
+}
+
+void table_end(struct table *t, const char *name)
+{
+	size_t len = strlen(name), room = t->v->o->width, half;
+
+	room = room > t->line.len ? room - t->line.len : 0;
+	if (t->v->o->width && len > room && room >= 16) {
+		half = (room - 3) / 2;
+		buf_add(&t->line, name, half);
+		buf_str(&t->line, "...");
+		buf_str(&t->line, name + len - (room - 3 - half));
+	} else {
+		buf_add(&t->line, name, len);
+	}
+	buf_putc(&t->line, '\n');
+	fwrite(t->line.data, 1, t->line.len, t->out);
+}
+
+static void put_csv(struct buf *b, const char *s, size_t len)
+{
+	size_t i;
+
+	if (!memchr(s, ',', len) && !memchr(s, '"', len) && !memchr(s, '\n', len) && !memchr(s, '\r', len)) {
+		buf_add(b, s, len);
+		return;
+	}
+	buf_putc(b, '"');
+	for (i = 0; i < len; i++) {
+		if (s[i] == '"')
+			buf_putc(b, '"');
+		buf_putc(b, s[i]);
+	}
+	buf_putc(b, '"');
+}
+
+void table_csv_head(struct table *t)
+{
+	struct buf name = BUF_INIT;
+	size_t i;
+
+	buf_reset(&t->line);
+	for (i = 0; i < t->nr_list; i++) {
+		const struct table_column *c = &t->list[i];
+
+		buf_reset(&name);
+		buf_str(&name, c->c->name);
+		if (c->c->per_metric)
+			buf_fmt(&name, ":%s", model_str(t->v->m, t->v->m->metrics[c->metric].name));
+		if (i)
+			buf_putc(&t->line, ',');
+		put_csv(&t->line, name.data, name.len);
+	}
+	buf_putc(&t->line, '\n');
+	fwrite(t->line.data, 1, t->line.len, t->out);
+	buf_release(&name);
+}
+
+void table_csv(struct table *t, const struct row *r)
+{
+	struct buf cell = BUF_INIT;
+	size_t i;
+
+	buf_reset(&t->line);
+	for (i = 0; i < t->nr_list; i++) {
+		buf_reset(&cell);
+		t->list[i].c->cell(t, r, t->list[i].metric, &cell);
+		if (i)
+			buf_putc(&t->line, ',');
+		put_csv(&t->line, cell.data ? cell.data : "", cell.len);
+	}
+	buf_putc(&t->line, '\n');
+	fwrite(t->line.data, 1, t->line.len, t->out);
+	buf_release(&cell);
+}
+
+void table_units(struct table *t)
+{
+	const struct model *model = t->v->m;
+	struct buf b = BUF_INIT;
+	unsigned int m;
+
+	for (m = 0; m < model->flow.nr_metrics; m++) {
+		buf_reset(&b);
+		put_value(&b, t->v->total[m], &t->units[m]);
+		fprintf(t->out, " Units :: %s (%s); Total :: %s\n", t->units[m].unit,
+			model_str(model, model->metrics[m].name), b.data);
+	}
+	buf_release(&b);
+}
+
+void cell_source(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	buf_str(b, r->source);
+}
+
+void cell_n(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_u64(b, r->n);
+}
+
+void cell_pbase(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_percent(b, r->base[m], t->v->total[m]);
+}
+
+void cell_pcum(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_percent(b, r->cum[m], t->v->total[m]);
+}
+
+void cell_pcum2(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_percent(b, r->cum2[m], t->v->total[m]);
+}
+
+void cell_base(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_value(b, r->base[m], &t->units[m]);
+}
+
+void cell_cum(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_value(b, r->cum[m], &t->units[m]);
+}
+
+void cell_level(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_u64(b, r->level);
+}
+
+void cell_rl(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_u64(b, r->rl);
+}
+
+void cell_index(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_u64(b, r->index);
+}
+
+void cell_stanza(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	buf_str(b, r->stanza);
+}
+
+void cell_id(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_u64(b, r->id);
+}
+
+void cell_parent(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	if (r->parent >= 0)
+		put_u64(b, r->parent);
+}
+
+void cell_name(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	view_name(t->v, r->consumer, b);
+}
+
+void cell_kind(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	buf_str(b, consumer_kind_name(t->v->m->consumers.items[r->consumer].kind));
+}
+
+void cell_module(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	buf_str(b, model_str(t->v->m, t->v->m->consumers.items[r->consumer].module));
+}
+
+void cell_raw_base(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_u64(b, r->base[m]);
+}
+
+void cell_raw_cum(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_u64(b, r->cum[m]);
+}
+
+void cell_raw_cum2(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_u64(b, r->cum2[m]);
+}

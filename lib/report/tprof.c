@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * tprof.c - where the samples were, by process, thread, module and symbol, without the calls that led there:
+ * the eight stanzas of Performance Inspector's tprof.out.
+ *
+ * Each stanza is a small tree of its own, made from the leaves of the model.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "flow/flow.h"
+#include "report/table.h"
+
+enum { PID, TID, MOD, SYM, NR_KEYS };
+static const char *const labels[NR_KEYS] = { "PID", "TID", "MOD", "SYM" };
+
+static const struct stanza {
+	const char *name, *letters;
+	uint8_t nr_keys, keys[NR_KEYS];
+} stanzas[] = {
+	{ "Process", "P", 1, { PID } },
+	{ "Process_Module", "PM", 2, { PID, MOD } },
+	{ "Process_Module_Symbol", "PMS", 3, { PID, MOD, SYM } },
+	{ "Process_Thread", "PT", 2, { PID, TID } },
+	{ "Process_Thread_Module", "PTM", 3, { PID, TID, MOD } },
+	{ "Process_Thread_Module_Symbol", "PTMS", 4, { PID, TID, MOD, SYM } },
+	{ "Module", "M", 1, { MOD } },
+	{ "Module_Symbol", "MS", 2, { MOD, SYM } },
+};
+
+struct tprof {
+	struct view *v;
+	FILE *out;
+	struct consumers names;		/* the four kinds of rows */
+	struct tick {
+		uint32_t keys[NR_KEYS];
+		uint64_t ticks;
+	} *ticks;
+	size_t nr_ticks, alloc_ticks;
+	uint64_t total, clip;
+	bool wanted[ARRAY_SIZE(stanzas)];
+};
+
+/* The module names that tprof's users know. */
+static const char *module_name(const struct model *m, const struct consumer *c)
+{
+	const char *module = model_str(m, c->module);
+
+	switch (c->kind) {
+	case CONSUMER_JAVA_INTERPRETED:
+		return "INTERPRETED";
+	case CONSUMER_JAVA_COMPILED:
+	case CONSUMER_JAVA_C1:
+	case CONSUMER_JAVA_C2:
+	case CONSUMER_JAVA_INLINED:
+	case CONSUMER_STUB:
+		return "JITCODE";
+	case CONSUMER_KERNEL:
+		if (!c->module || !strncmp(module, "[kernel", 7))
+			return "vmlinux";
+		break;
+	}
+	return c->module ? module : "NoModule";
+}
+
+static const char *symbol_name(const struct model *m, const struct consumer *c)
+{
+	if (c->kind == CONSUMER_UNRESOLVED)
+		return "NoSymbolFound";
+	if (c->kind == CONSUMER_PROCESS || c->kind == CONSUMER_THREAD)
+		return "NoSymbols";
+	return model_str(m, c->name);
+}
+
+static uint32_t key_process(struct tprof *t, uint32_t consumer)
+{
+	const struct consumer *c = &t->v->m->consumers.items[consumer];
+	char hex[16] = "";
+	uint32_t id;
+	char *name;
+
+	if (!consumer)
+		return consumer_add_name(&t->names, PID, "NoProcess", 9);
+	if (c->key || !*model_str(t->v->m, c->name))
+		snprintf(hex, sizeof(hex), "_%04x", (unsigned int)(c->key >> 32));
+	name = xasprintf("%s%s", model_str(t->v->m, c->name), hex);
+	id = consumer_add_name(&t->names, PID, name, strlen(name));
+	free(name);
+	return id;
+}
+
+static uint32_t key_thread(struct tprof *t, uint32_t consumer)
+{
+	const struct consumer *c = &t->v->m->consumers.items[consumer];
+	uint32_t id;
+	char *name;
+
+	if (!consumer)
+		return consumer_add_name(&t->names, TID, "NoThread", 8);
+	name = c->key ? xasprintf("tid_%s_%04x", model_str(t->v->m, c->name), (unsigned int)c->key) :
+			xasprintf("tid_%s", model_str(t->v->m, c->name));
+	id = consumer_add_name(&t->names, TID, name, strlen(name));
+	free(name);
+	return id;
+}
+
+/* For each node the nearest process, thread and function that is no inlined one, above or itself. */
+struct above {
+	uint32_t process, thread, function;
+};
+
+static void add_ticks(struct tprof *t, const struct above *a, uint64_t n)
+{
+	const struct model *m = t->v->m;
+	const struct consumer *f = &m->consumers.items[a->function];
+	const char *module = module_name(m, f), *symbol = symbol_name(m, f);
+	struct consumer sym = { .kind = SYM };
+	struct tick x = { .ticks = n };
+
+	x.keys[PID] = key_process(t, a->process);
+	x.keys[TID] = key_thread(t, a->thread);
+	x.keys[MOD] = consumer_add_name(&t->names, MOD, module, strlen(module));
+	sym.name = strtab_adds(&t->names.names, symbol);
+	x.keys[SYM] = consumer_add(&t->names, &sym);
+	VEC_GROW(t->ticks, t->nr_ticks, t->alloc_ticks);
+	t->ticks[t->nr_ticks++] = x;
+	t->total += n;
+}
+
+static void collect(struct tprof *t)
+{
+	const struct flow *f = &t->v->m->flow;
+	struct above *above = xcalloc(f->nr_nodes, sizeof(*above));
+	size_t i;
+
+	for (i = 1; i < f->nr_nodes; i++) {
+		const struct consumer *c = &t->v->m->consumers.items[f->nodes[i].consumer];
+		struct above *a = &above[i];
+
+		*a = above[f->nodes[i].parent];
+		if (c->kind == CONSUMER_PROCESS)
+			a->process = a->function = f->nodes[i].consumer;
+		else if (c->kind == CONSUMER_THREAD)
+			a->thread = a->function = f->nodes[i].consumer;
+		else if (c->kind != CONSUMER_NATIVE_INLINED && c->kind != CONSUMER_JAVA_INLINED)
+			a->function = f->nodes[i].consumer;
+		if (f->nodes[i].n)
+			add_ticks(t, a, f->nodes[i].n);
+	}
+	free(above);
+}
+
+static void make_tree(struct tprof *t, const struct stanza *s, struct flow *f)
+{
+	struct flow_order order = { &t->names, FLOW_BY_CUM, 0 };
+	uint32_t node;
+	size_t i, k;
+
+	flow_init(f, 1, FLOW_SAMPLES);
+	for (i = 0; i < t->nr_ticks; i++) {
+		for (node = FLOW_NONE, k = 0; k < s->nr_keys; k++)
+			node = flow_child(f, node, t->ticks[i].keys[s->keys[k]]);
+		flow_add(f, node, 0, &t->ticks[i].ticks);
+	}
+	flow_finish(f);
+	flow_sort_children(f, &order);
+}
+
+static void text_tree(struct tprof *t, const struct flow *f)
+{
+	uint32_t i, k, level, before = 0;
+	uint64_t ticks, rows = 0;
+	struct buf b = BUF_INIT;
+
+	for (i = flow_next(f, FLOW_NONE); i; i = ticks < t->clip ? flow_next_outside(f, i) : flow_next(f, i)) {
+		const struct consumer *c = &t->names.items[f->nodes[i].consumer];
+
+		ticks = flow_cum(f, i)[0];
+		if (ticks < t->clip)
+			continue;
+		if (t->v->o->limit && rows++ >= t->v->o->limit)
+			break;
+		for (level = 0, k = f->nodes[i].parent; k; k = f->nodes[k].parent)
+			level++;
+		buf_reset(&b);
+		if (level < before)
+			buf_putc(&b, '\n');
+		buf_fmt(&b, "%*s%s %6" PRIu64 " ", 3 + (int)level, "", labels[c->kind], ticks);
+		before = level;
+		{
+			struct buf percent = BUF_INIT;
+
+			put_percent(&percent, ticks, t->total);
+			buf_fmt(&b, "%5s%*s", percent.data, 4 + (int)level, "");
+			buf_release(&percent);
+		}
+		buf_str(&b, strtab_get(&t->names.names, c->name));
+		buf_putc(&b, '\n');
+		fwrite(b.data, 1, b.len, t->out);
+	}
+	buf_release(&b);
+}
+
+static void text_rate(struct tprof *t)
+{
+	const struct model *m = t->v->m;
+	const char *unit = model_str(m, m->metrics[0].unit), *name = model_str(m, m->metrics[0].name);
+	double rate = t->v->src->rate_hz;
+
+	if (!strcmp(unit, "ns") && rate > 0)
+		fprintf(t->out, "      Time-based mode, ticks every %.0f microseconds (~%.0f ticks/sec)\n\n",
+			t->v->src->period ? t->v->src->period / 1e3 : 1e6 / rate, rate);
+	else if (t->v->src->period)
+		fprintf(t->out, "      Event-based mode, %s, ticks every %" PRIu64 " events\n\n", name,
+			t->v->src->period);
+	else
+		fprintf(t->out, "      %s\n\n", name);
+}
+
+static void text_header(struct tprof *t)
+{
+	const struct report_source *src = t->v->src;
+	size_t i;
+
+	fputs("\n Tprof Reports\n\n", t->out);
+	if (src->is_trace) {
+		fprintf(t->out, " Platform : Linux-%s\n\n", src->machine ? src->machine : "unknown");
+		fprintf(t->out, "%21s %15u\n", "Processors", src->nr_cpus);
+		fprintf(t->out, "%21s %15d\n", "ProcessorSpeed", 0);
+		fprintf(t->out, "%21s %15" PRIu64 "\n", "TraceTime_ns", src->duration_ns);
+		fprintf(t->out, "%21s %15.3f(sec)\n\n", "TraceTime", src->duration_ns / 1e9);
+		text_rate(t);
+	}
+	fprintf(t->out, " TOTAL TICKS%15" PRIu64 "\n", t->total);
+	fprintf(t->out, " (Clipping Level : %5.1f %% %4" PRIu64 " Ticks)\n\n", t->v->o->clip, t->clip);
+	fputs("   ================================\n      TPROF Report Summary\n\n", t->out);
+	for (i = 0; i < ARRAY_SIZE(stanzas); i++)
+		if (t->wanted[i])
+			fprintf(t->out, "    )) %s\n", stanzas[i].name);
+	fputs("   ================================\n\n", t->out);
+}
+
+static void print_text(struct tprof *t)
+{
+	struct flow f;
+	size_t i;
+
+	head_text(t->v, t->out);
+	text_header(t);
+	for (i = 0; i < ARRAY_SIZE(stanzas); i++) {
+		if (!t->wanted[i])
+			continue;
+		fprintf(t->out, "   ================================\n    )) %s\n"
+				"   ================================\n\n   LAB    TKS   %%%%%%     NAMES\n\n",
+			stanzas[i].name);
+		make_tree(t, &stanzas[i], &f);
+		text_tree(t, &f);
+		putc('\n', t->out);
+		flow_release(&f);
+	}
+}
+
+/* At most four levels deep. */
+static void json_tree(struct tprof *t, const struct flow *f, uint32_t parent, struct json *j, const char *key)
+{
+	uint32_t i;
+
+	json_array(j, key);
+	for (i = f->nodes[parent].child; i; i = f->nodes[i].sibling) {
+		const struct consumer *c = &t->names.items[f->nodes[i].consumer];
+
+		if (flow_cum(f, i)[0] < t->clip)
+			continue;
+		json_object(j, NULL);
+		json_str(j, "label", labels[c->kind]);
+		json_str(j, "name", strtab_get(&t->names.names, c->name));
+		json_u64(j, "ticks", flow_cum(f, i)[0]);
+		json_tree(t, f, i, j, "children");
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void print_json(struct tprof *t)
+{
+	struct flow f;
+	struct json j;
+	size_t i;
+
+	json_init(&j, t->out);
+	head_json(t->v, &j, "tprof");
+	json_u64(&j, "total_ticks", t->total);
+	json_array(&j, "stanzas");
+	for (i = 0; i < ARRAY_SIZE(stanzas); i++) {
+		if (!t->wanted[i])
+			continue;
+		make_tree(t, &stanzas[i], &f);
+		json_object(&j, NULL);
+		json_str(&j, "name", stanzas[i].name);
+		json_tree(t, &f, FLOW_NONE, &j, "tree");
+		json_end(&j);
+		flow_release(&f);
+	}
+	json_end(&j);
+	json_end(&j);
+}
+
+static void put_csv_text(const char *s, FILE *out)
+{
+	putc('"', out);
+	for (; *s; s++) {
+		if (*s == '"')
+			putc('"', out);
+		putc(*s, out);
+	}
+	putc('"', out);
+}
+
+static void print_csv(struct tprof *t)
+{
+	uint32_t k, level, node;
+	struct flow f;
+	size_t i;
+
+	fputs("stanza,level,label,name,ticks\n", t->out);
+	for (i = 0; i < ARRAY_SIZE(stanzas); i++) {
+		if (!t->wanted[i])
+			continue;
+		make_tree(t, &stanzas[i], &f);
+		for (node = flow_next(&f, FLOW_NONE); node; node = flow_next(&f, node)) {
+			const struct consumer *c = &t->names.items[f.nodes[node].consumer];
+
+			if (flow_cum(&f, node)[0] < t->clip)
+				continue;
+			for (level = 0, k = f.nodes[node].parent; k; k = f.nodes[k].parent)
+				level++;
+			fprintf(t->out, "%s,%u,%s,", stanzas[i].name, level, labels[c->kind]);
+			put_csv_text(strtab_get(&t->names.names, c->name), t->out);
+			fprintf(t->out, ",%" PRIu64 "\n", flow_cum(&f, node)[0]);
+		}
+		flow_release(&f);
+	}
+}
+
+static int choose(struct tprof *t, struct err *e)
+{
+	const struct opt_list *l = t->v->o->stanzas;
+	size_t i, k;
+
+	for (k = 0; k < ARRAY_SIZE(stanzas); k++)
+		t->wanted[k] = !l || !l->nr_items;
+	for (i = 0; l && i < l->nr_items; i++) {
+		for (k = 0; k < ARRAY_SIZE(stanzas); k++)
+			if (!strcasecmp(l->items[i], stanzas[k].letters) || !strcasecmp(l->items[i], stanzas[k].name))
+				break;
+		if (k == ARRAY_SIZE(stanzas))
+			return err_set(e, EINVAL, "no stanza '%s': there are P, PM, PMS, PT, PTM, PTMS, M and MS",
+				       l->items[i]);
+		t->wanted[k] = true;
+	}
+	return 0;
+}
+
+int tprof_print(struct view *v, FILE *out, struct err *e)
+{
+	struct tprof t = { .v = v, .out = out };
+	int r;
+
+	if (v->m->flow.n_means != FLOW_SAMPLES)
+		return err_set(e, EINVAL, "tprof counts samples, but this input counts calls");
+	if ((r = choose(&t, e)))
+		return r;
+	consumers_init(&t.names);
+	collect(&t);
+	t.clip = ceil(t.total * v->o->clip / 100);
+	if (v->o->format == FORMAT_JSON)
+		print_json(&t);
+	else if (v->o->format == FORMAT_CSV)
+		print_csv(&t);
+	else
+		print_text(&t);
+	consumers_release(&t.names);
+	free(t.ticks);
+	return 0;
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * view.c - from what was measured to what is shown: selection, folding, pruning, and
+ * the sums that the first line of a report gives.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "flow/ops.h"
+#include "report/report.h"
+
+enum {
+	HAS_PROCESS = 1 << 0,
+	HAS_COMM = 1 << 1,
+	HAS_TID = 1 << 2,
+	HAS_THREAD = 1 << 3,
+	HAS_MODULE = 1 << 4,
+	HAS_SYMBOL = 1 << 5,
+};
+
+static bool any(const struct opt_list *l)
+{
+	return l && l->nr_items;
+}
+
+static bool number_listed(const struct opt_list *l, uint32_t nr)
+{
+	size_t i;
+
+	for (i = 0; l && i < l->nr_items; i++)
+		if (strtoul(l->items[i], NULL, 10) == nr)
+			return true;
+	return false;
+}
+
+/* Patterns as the shell's; without one of its signs the whole name must be equal. */
+static bool name_listed(const struct opt_list *l, const char *name)
+{
+	size_t i;
+
+	for (i = 0; l && i < l->nr_items; i++)
+		if (!fnmatch(l->items[i], name, 0))
+			return true;
+	return false;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static uint8_t consumer_has(const struct report_opts *o, const struct model *m, const struct consumer *c)
+{
+	const char *name = model_str(m, c->name), *module = model_str(m, c->module);
+	uint8_t has = 0;
+
+	if (c->kind == CONSUMER_PROCESS) {
+		has |= number_listed(o->pids, c->key >> 32) ? HAS_PROCESS : 0;
+		has |= name_listed(o->comms, name) ? HAS_COMM : 0;
+		return has;
+	}
+	if (c->kind == CONSUMER_THREAD) {
+		has |= number_listed(o->tids, c->key) ? HAS_TID : 0;
+		has |= name_listed(o->threads, name) ? HAS_THREAD : 0;
+		return has;
+	}
+	if (c->module && (name_listed(o->modules, module) || name_listed(o->modules, base_name(module))))
+		has |= HAS_MODULE;
+	if (name_listed(o->symbols, name))
+		has |= HAS_SYMBOL;
+	return has;
+}
+
+static void select_paths(struct view *v)
+{
+	const struct report_opts *o = v->o;
+	struct model *m = v->m;
+	uint8_t want = (any(o->pids) ? HAS_PROCESS : 0) | (any(o->comms) ? HAS_COMM : 0) |
+		       (any(o->tids) ? HAS_TID : 0) | (any(o->threads) ? HAS_THREAD : 0) |
+		       (any(o->modules) ? HAS_MODULE : 0) | (any(o->symbols) ? HAS_SYMBOL : 0);
+	struct flow out;
+	uint8_t *has;
+	size_t i;
+
+	if (!want)
+		return;
+	has = xcalloc(m->consumers.nr_items, sizeof(*has));
+	for (i = 1; i < m->consumers.nr_items; i++)
+		has[i] = consumer_has(o, m, &m->consumers.items[i]);
+	flow_filter(&m->flow, has, want, &out);
+	model_take_flow(m, &out);
+	free(has);
+}
+
+static bool is_java(uint32_t kind)
+{
+	return kind >= CONSUMER_JAVA_INTERPRETED && kind <= CONSUMER_JAVA_INLINED;
+}
+
+/* The name without its last one or two dotted parts: "a.b.C.m(I)V" -> "a.b.C" -> "a.b". */
+static size_t java_prefix(const char *name, enum report_fold fold)
+{
+	size_t len = strcspn(name, "(");
+	int parts = fold == FOLD_CLASS ? 1 : 2;
+
+	while (len && parts)
+		if (name[--len] == '.')
+			parts--;
+	return len;
+}
+
+static uint32_t fold_consumer(struct model *m, uint32_t id, enum report_fold fold)
+{
+	struct consumer c = m->consumers.items[id], to = { .kind = CONSUMER_FOLDED };
+	const char *name = model_str(m, c.name);
+	size_t len;
+
+	if (c.kind == CONSUMER_PROCESS || c.kind == CONSUMER_THREAD || c.kind == CONSUMER_HOST ||
+	    c.kind == CONSUMER_MARK)
+		return id;
+	if (is_java(c.kind) && fold != FOLD_MODULE) {
+		len = java_prefix(name, fold);
+		to.name = len ? strtab_add(&m->consumers.names, name, len) :
+				strtab_adds(&m->consumers.names, "[default package]");
+	} else if (is_java(c.kind) || c.kind == CONSUMER_STUB) {
+		to.name = strtab_adds(&m->consumers.names, "[java]");
+	} else if (c.module) {
+		to.module = c.module;
+		to.name = strtab_adds(&m->consumers.names, base_name(model_str(m, c.module)));
+	} else if (c.kind == CONSUMER_ANY && fold != FOLD_MODULE && (len = java_prefix(name, fold))) {
+		to.name = strtab_add(&m->consumers.names, name, len);
+	} else {
+		to.name = strtab_adds(&m->consumers.names, "[no module]");
+	}
+	return consumer_add(&m->consumers, &to);
+}
+
+static uint32_t map_consumer(const struct view *v, uint32_t id)
+{
+	const struct report_opts *o = v->o;
+	struct consumer c = v->m->consumers.items[id];
+
+	if (o->no_inline && (c.kind == CONSUMER_NATIVE_INLINED || c.kind == CONSUMER_JAVA_INLINED))
+		return FLOW_DROP;
+	if (o->no_kernel && c.kind == CONSUMER_KERNEL)
+		return FLOW_DROP;
+	if (o->merge_threads && c.kind == CONSUMER_THREAD)
+		c.key = 0;
+	if (o->merge_processes && c.kind == CONSUMER_PROCESS)
+		c.key = 0;
+	id = c.key == v->m->consumers.items[id].key ? id : consumer_add(&v->m->consumers, &c);
+	return o->fold == FOLD_NONE ? id : fold_consumer(v->m, id, o->fold);
+}
+
+static void fold(struct view *v)
+{
+	const struct report_opts *o = v->o;
+	size_t i, nr = v->m->consumers.nr_items;
+	struct flow out;
+	uint32_t *to;
+
+	if (!o->no_inline && !o->no_kernel && !o->merge_threads && !o->merge_processes && o->fold == FOLD_NONE)
+		return;
+	to = xcalloc(nr, sizeof(*to));
+	for (i = 1; i < nr; i++)
+		to[i] = map_consumer(v, i);
+	flow_map(&v->m->flow, to, o->fold != FOLD_NONE, &out);
+	model_take_flow(v->m, &out);
+	free(to);
+}
+
+static void add_mark(struct view *v, uint32_t name, uint64_t n)
+{
+	size_t i;
+
+	for (i = 0; i < v->nr_marks && v->marks[i].name != name; i++)
+		;
+	if (i == v->nr_marks) {
+		VEC_GROW(v->marks, v->nr_marks, v->alloc_marks);
+		v->marks[v->nr_marks++] = (struct view_mark){ name, 0 };
+	}
+	v->marks[i].n += n;
+}
+
+static int compare_marks(const void *p, const void *q)
+{
+	const struct view_mark *a = p, *b = q;
+
+	return a->n > b->n ? -1 : a->n < b->n;
+}
+
+/* Threads, complete stacks, and the reasons of the others: before pruning hides them. */
+static void count_stacks(struct view *v)
+{
+	const struct flow *f = &v->m->flow;
+	const struct consumer *items = v->m->consumers.items;
+	uint32_t *mark = xcalloc(f->nr_nodes, sizeof(*mark));
+	size_t i;
+
+	for (i = 1; i < f->nr_nodes; i++) {
+		const struct consumer *c = &items[f->nodes[i].consumer];
+
+		v->nr_threads += c->kind == CONSUMER_THREAD;
+		mark[i] = mark[f->nodes[i].parent];
+		if (!mark[i] && c->kind == CONSUMER_MARK)
+			mark[i] = c->name;
+		if (mark[i] && f->nodes[i].n)
+			add_mark(v, mark[i], f->nodes[i].n);
+		else if (c->kind == CONSUMER_THREAD || c->kind == CONSUMER_PROCESS)
+			v->no_stack_n += f->nodes[i].n;
+		else
+			v->complete_n += f->nodes[i].n;
+	}
+	free(mark);
+	if (v->nr_marks)
+		qsort(v->marks, v->nr_marks, sizeof(*v->marks), compare_marks);
+}
+
+static void prune(struct view *v)
+{
+	struct flow out;
+
+	v->pruned = consumer_add_name(&v->m->consumers, CONSUMER_MARK, "[pruned]", 8);
+	if (v->o->prune <= 0)
+		return;
+	flow_prune(&v->m->flow, v->o->prune, v->pruned, &out);
+	model_take_flow(v->m, &out);
+}
+
+/* What of the first metric (or of n, where that is empty) still has a row of its own. */
+static uint64_t visible(const struct view *v, bool by_n)
+{
+	const struct flow *f = &v->m->flow;
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 1; i < f->nr_nodes; i++)
+		if (f->nodes[i].consumer != v->pruned)
+			sum += by_n ? f->nodes[i].n : flow_base(f, i)[v->o->sort_metric];
+	return sum;
+}
+
+static void set_order(struct view *v)
+{
+	static const enum flow_sort by[] = { FLOW_BY_CUM, FLOW_BY_CUM, FLOW_BY_BASE, FLOW_BY_N, FLOW_BY_NAME };
+
+	v->order = (struct flow_order){ &v->m->consumers, by[v->o->sort], v->o->sort_metric };
+}
+
+int view_init(struct view *v, struct model *m, const struct report_source *src, const struct report_opts *o,
+	      struct err *e)
+{
+	uint64_t before[FLOW_MAX_METRICS];
+	bool by_n;
+
+	memset(v, 0, sizeof(*v));
+	v->m = m;
+	v->src = src;
+	v->o = o;
+	if (o->sort_metric >= m->flow.nr_metrics)
+		return err_set(e, EINVAL, "there is no metric %u to sort by", o->sort_metric + 1);
+	v->read_n = flow_totals(&m->flow, before);
+	by_n = !before[o->sort_metric];
+	select_paths(v);
+	fold(v);
+	count_stacks(v);
+	prune(v);
+	v->total_n = flow_totals(&m->flow, v->total);
+	before[0] = by_n ? v->read_n : before[o->sort_metric];
+	v->shown = before[0] ? (double)visible(v, by_n) / before[0] : 1;
+	if (src->nr_read > v->read_n)	/* some were left out when they were read */
+		v->shown *= (double)v->read_n / src->nr_read;
+	set_order(v);
+	if ((o->sort != SORT_DEFAULT || src->is_trace) && (o->name == REPORT_XTREE || o->format == FORMAT_TREE))
+		flow_sort_children(&m->flow, &v->order);
+	return 0;
+}
+
+void view_release(struct view *v)
+{
+	free(v->marks);
+	memset(v, 0, sizeof(*v));
+}
+
+void view_name(const struct view *v, uint32_t consumer, struct buf *b)
+{
+	const struct consumer *c = &v->m->consumers.items[consumer];
+
+	if (!consumer) {
+		buf_str(b, "[root]");
+		return;
+	}
+	buf_str(b, model_str(v->m, c->name));
+	if (c->kind == CONSUMER_PROCESS && c->key)
+		buf_fmt(b, " [pid %u]", (unsigned int)(c->key >> 32));
+	else if (c->kind == CONSUMER_THREAD && c->key)
+		buf_fmt(b, " [tid %u]", (unsigned int)c->key);
+	if (c->detail)
+		buf_fmt(b, " (%s)", model_str(v->m, c->detail));
+}

@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * reader.c - decodes records and gives them to the sink.
+ *
+ * Stacks.  The file numbers frames and nodes from 1 in each epoch.  Chunks may be missing, so the
+ * reader has numbers of its own, without holes, and a list of segments that maps the file's
+ * to them; memory thus depends on what is there, not on what a record claims.  Without
+ * damage there is one segment.
+ *
+ * Invariants, cited below as [n]:
+ *  [1] a node's parent is below the node; its frame is below nr_frames;
+ *  [2] segments ascend in the file's numbers and in ours.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "trace/format.h"
+#include "trace/walk.h"
+
+enum {
+	RUN = 2048,			/* samples given at once */
+	DAMAGED = 1,			/* our number of a root node, and frame, that stand for lost ones */
+};
+
+struct segment {
+	uint32_t first, nr;		/* in the file's numbers */
+	uint32_t local;			/* ours for first */
+};
+
+struct numbers {
+	struct segment *segs;
+	size_t nr_segs, alloc_segs;
+};
+
+struct trace_reader {
+	struct walk *walk;
+	struct stack_epoch ep;
+	struct stack_node *nodes;
+	size_t nr_nodes, alloc_nodes;
+	struct frame *frames;
+	size_t nr_frames, alloc_frames;
+	struct numbers node_numbers, frame_numbers;
+
+	const struct trace_sink *sink;
+	void *ctx;
+	uint64_t weights[256];
+	struct rec_sample run[RUN];
+	size_t nr_run;
+	uint64_t nr_bad;		/* records, in this pass */
+};
+
+/* ---- numbers ---- */
+
+static uint32_t local_number(const struct numbers *n, uint32_t id)
+{
+	size_t lo = 0, hi = n->nr_segs;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		const struct segment *s = &n->segs[mid];
+
+		if (id < s->first)
+			hi = mid;
+		else if (id - s->first >= s->nr)
+			lo = mid + 1;
+		else
+			return s->local + (id - s->first);
+	}
+	return UINT32_MAX;
+}
+
+/* Appends nr numbers from first on; false when some are taken. */
+static bool add_numbers(struct numbers *n, uint32_t first, uint32_t nr, uint32_t local)
+{
+	struct segment *s = n->nr_segs ? &n->segs[n->nr_segs - 1] : NULL;
+
+	if (!first || nr > UINT32_MAX - first || (s && first < s->first + s->nr))
+		return false;
+	if (s && first == s->first + s->nr && local == s->local + s->nr) {
+		s->nr += nr;
+		return true;
+	}
+	VEC_GROW(n->segs, n->nr_segs, n->alloc_segs);
+	n->segs[n->nr_segs++] = (struct segment){ first, nr, local };
+	return true;
+}
+
+static void add_frame(struct trace_reader *t, const struct frame *f)
+{
+	VEC_GROW(t->frames, t->nr_frames, t->alloc_frames);
+	t->frames[t->nr_frames++] = *f;
+}
+
+static uint32_t add_node(struct trace_reader *t, uint32_t parent, uint32_t frame)
+{
+	VEC_GROW(t->nodes, t->nr_nodes, t->alloc_nodes);
+	t->nodes[t->nr_nodes] = (struct stack_node){ parent, frame };	/* [1] */
+	return t->nr_nodes++;
+}
+
+static void new_epoch(struct trace_reader *t, uint32_t epoch)
+{
+	t->ep.epoch = epoch;
+	t->nr_nodes = t->nr_frames = 0;
+	t->node_numbers.nr_segs = t->frame_numbers.nr_segs = 0;
+	add_frame(t, &(struct frame){ .kind = FRAME_NONE });
+	add_node(t, 0, 0);
+	add_frame(t, &(struct frame){ .kind = FRAME_MARK, .b = MARK_DAMAGED });
+	add_node(t, 0, DAMAGED);
+}
+
+/* ---- stacks ---- */
+
+static bool decode_frames(struct trace_reader *t, struct span *s)
+{
+	uint32_t first = span_u32(s), nr = span_u32(s), i;
+	uint64_t last_b[FRAME_NR] = { 0 };
+
+	/* A frame is at least five bytes. */
+	if (s->bad || nr > span_left(s) / 5 || t->nr_frames + nr > TRF_MAX_FRAMES + 2 ||
+	    !add_numbers(&t->frame_numbers, first, nr, t->nr_frames))
+		return false;
+	for (i = 0; i < nr; i++) {
+		struct frame f = { 0 };
+		uint64_t diff, *last;
+
+		f.kind = span_varint(s);
+		f.a = span_varint(s);
+		diff = span_varint(s);
+		f.c = span_varint(s);
+		f.d = span_varint(s);
+		last = &last_b[f.kind < FRAME_NR ? f.kind : 0];
+		f.b = *last += diff >> 1 ^ -(diff & 1);
+		add_frame(t, &f);	/* also of a bad record: its numbers are taken */
+	}
+	return !s->bad;
+}
+
+static uint32_t parent_of(struct trace_reader *t, uint32_t id, uint64_t up)
+{
+	uint32_t parent;
+
+	if (up == id)
+		return 0;
+	parent = up && up < id ? local_number(&t->node_numbers, id - up) : UINT32_MAX;
+	return parent == UINT32_MAX ? DAMAGED : parent;
+}
+
+static bool decode_nodes(struct trace_reader *t, struct span *s)
+{
+	uint32_t id = span_u32(s), runs = span_u32(s);
+
+	while (runs-- && !s->bad) {
+		uint64_t up = span_varint(s), n = span_varint(s);
+		uint32_t parent;
+
+		if (s->bad || !n || n > span_left(s) || t->nr_nodes + n > TRF_MAX_NODES + 2 || !id ||
+		    n > UINT32_MAX - id)
+			return false;
+		parent = parent_of(t, id, up);
+		if (!add_numbers(&t->node_numbers, id, n, t->nr_nodes))
+			return false;
+		for (; n; n--, id++) {
+			uint32_t frame = local_number(&t->frame_numbers, span_varint(s));
+
+			parent = add_node(t, parent, frame == UINT32_MAX ? DAMAGED : frame);
+		}
+	}
+	return !s->bad;
+}
+
+static void decode_stack_chunk(struct trace_reader *t, const uint8_t *raw, size_t len)
+{
+	struct span s = span_init(raw, len);
+	struct walk_record r = { 0 };
+	int got;
+
+	while ((got = walk_record(&s, raw, &r)) > 0) {
+		bool ok = true;
+
+		if (r.major == TRF_MAJOR_STACK && r.minor == TRF_STACK_FRAMES)
+			ok = decode_frames(t, &r.body);
+		else if (r.major == TRF_MAJOR_STACK && r.minor == TRF_STACK_NODES)
+			ok = decode_nodes(t, &r.body);
+		t->nr_bad += !ok;
+	}
+	t->nr_bad += got < 0;
+}
+
+/* ---- samples ---- */
+
+static int give_run(struct trace_reader *t)
+{
+	size_t nr = t->nr_run;
+
+	t->nr_run = 0;
+	if (!nr || !t->sink->samples)
+		return 0;
+	t->ep.nodes = t->nodes;
+	t->ep.nr_nodes = t->nr_nodes;
+	t->ep.frames = t->frames;
+	t->ep.nr_frames = t->nr_frames;
+	return t->sink->samples(t->ctx, t->run, nr, &t->ep);
+}
+
+static int decode_sample(struct trace_reader *t, struct walk_record *r)
+{
+	struct rec_sample *s = &t->run[t->nr_run];
+	uint32_t kind = r->minor & TRF_TPROF_KIND;
+
+	s->time_ns = r->time_ns;
+	s->thread = span_u32(&r->body);
+	s->stack = span_u32(&r->body);
+	s->event = r->minor >> 8 & 0xff;
+	s->cpu = r->minor >> 16;
+	s->user = (r->minor & TRF_TPROF_USER) == TRF_TPROF_USER;
+	if (kind == TRF_TPROF_PLAIN) {
+		s->weight = t->weights[s->event];
+	} else {
+		s->weight = span_u64(&r->body);
+		if (kind == TRF_TPROF_WIDE)
+			s->event = span_u32(&r->body);
+		else
+			t->weights[s->event] = s->weight;
+	}
+	if (r->body.bad) {
+		t->nr_bad++;
+		return 0;
+	}
+	if (s->stack)
+		s->stack = local_number(&t->node_numbers, s->stack);
+	return ++t->nr_run == RUN ? give_run(t) : 0;
+}
+
+/* ---- everything else ---- */
+
+#define GIVE(member, rec) (t->sink->member ? t->sink->member(t->ctx, (rec)) : 0)
+
+static bool cut(struct trace_reader *t, const struct walk_record *r)
+{
+	t->nr_bad += r->body.bad;
+	return r->body.bad;
+}
+
+static int decode_proc(struct trace_reader *t, struct walk_record *r)
+{
+	struct rec_proc p = { .time_ns = r->time_ns, .exec = r->minor == TRF_MTE_EXEC };
+
+	p.proc = span_u32(&r->body);
+	p.parent = span_u32(&r->body);
+	p.pid = span_u32(&r->body);
+	p.comm = span_str(&r->body, &p.comm_len);
+	return cut(t, r) ? 0 : GIVE(proc, &p);
+}
+
+static int decode_thread(struct trace_reader *t, struct walk_record *r)
+{
+	struct rec_thread p = { .time_ns = r->time_ns, .java = r->minor == TRF_MTE_JAVA_THREAD };
+
+	p.thread = span_u32(&r->body);
+	p.proc = span_u32(&r->body);
+	p.tid = span_u32(&r->body);
+	p.name = span_str(&r->body, &p.name_len);
+	return cut(t, r) ? 0 : GIVE(thread, &p);
+}
+
+static int decode_end(struct trace_reader *t, struct walk_record *r)
+{
+	struct rec_end p = { .time_ns = r->time_ns };
+
+	p.proc = span_u32(&r->body);
+	p.thread = span_u32(&r->body);
+	p.status = span_u32(&r->body);
+	return cut(t, r) ? 0 : GIVE(end, &p);
+}
+
+static int decode_module(struct trace_reader *t, struct walk_record *r)
+{
+	struct rec_module p = { .time_ns = r->time_ns };
+
+	p.module = span_u32(&r->body);
+	p.flags = span_u32(&r->body);
+	p.dev = span_u64(&r->body);
+	p.inode = span_u64(&r->body);
+	p.size = span_u64(&r->body);
+	p.mtime_ns = span_u64(&r->body);
+	p.build_id = (const uint8_t *)span_str(&r->body, &p.build_id_len);
+	p.path = span_str(&r->body, &p.path_len);
+	return cut(t, r) ? 0 : GIVE(module, &p);
+}
+
+static int decode_map(struct trace_reader *t, struct walk_record *r)
+{
+	struct rec_map p = { .time_ns = r->time_ns };
+
+	p.proc = span_u32(&r->body);
+	p.module = span_u32(&r->body);
+	p.addr = span_u64(&r->body);
+	p.size = span_u64(&r->body);
+	p.pgoff = span_u64(&r->body);
+	return cut(t, r) ? 0 : GIVE(map, &p);
+}
+
+static int decode_method(struct trace_reader *t, struct walk_record *r)
+{
+	struct rec_method p = { .time_ns = r->time_ns };
+
+	p.proc = span_u32(&r->body);
+	p.method = span_u32(&r->body);
+	p.class_name = span_str(&r->body, &p.class_len);
+	p.name = span_str(&r->body, &p.name_len);
+	p.sig = span_str(&r->body, &p.sig_len);
+	p.source = span_str(&r->body, &p.source_len);
+	return cut(t, r) ? 0 : GIVE(method, &p);
+}
+
+static int decode_code(struct trace_reader *t, struct walk_record *r)
+{
+	struct rec_code p = { .time_ns = r->time_ns };
+
+	p.addr = span_u64(&r->body);
+	p.proc = span_u32(&r->body);
+	p.method = span_u32(&r->body);
+	p.compile_id = span_u32(&r->body);
+	p.level = span_u32(&r->body);
+	p.size = span_u32(&r->body);
+	p.inl = (const uint8_t *)span_str(&r->body, &p.inl_len);
+	return cut(t, r) ? 0 : GIVE(code, &p);
+}
+
+static int decode_code_gone(struct trace_reader *t, struct walk_record *r)
+{
+	struct rec_code_gone p = { .time_ns = r->time_ns };
+
+	p.addr = span_u64(&r->body);
+	p.proc = span_u32(&r->body);
+	p.compile_id = span_u32(&r->body);
+	return cut(t, r) ? 0 : GIVE(code_gone, &p);
+}
+
+static int decode_stub(struct trace_reader *t, struct walk_record *r)
+{
+	struct rec_stub p = { .time_ns = r->time_ns };
+
+	p.addr = span_u64(&r->body);
+	p.size = span_u64(&r->body);
+	p.proc = span_u32(&r->body);
+	p.name = span_str(&r->body, &p.name_len);
+	return cut(t, r) ? 0 : GIVE(stub, &p);
+}
+
+static int decode_symbol(struct trace_reader *t, struct walk_record *r)
+{
+	struct rec_symbol p = { 0 };
+
+	p.off = span_u64(&r->body);
+	p.size = span_u64(&r->body);
+	p.module = span_u32(&r->body);
+	p.name = span_str(&r->body, &p.name_len);
+	return cut(t, r) ? 0 : GIVE(symbol, &p);
+}
+
+static int decode_line(struct trace_reader *t, struct walk_record *r)
+{
+	struct rec_line p = { 0 };
+
+	p.off = span_u64(&r->body);
+	p.module = span_u32(&r->body);
+	p.depth = span_u32(&r->body);
+	p.nr_depth = span_u32(&r->body);
+	p.line = span_u32(&r->body);
+	p.func = span_str(&r->body, &p.func_len);
+	p.file = span_str(&r->body, &p.file_len);
+	return cut(t, r) ? 0 : GIVE(line, &p);
+}
+
+static int decode_lost(struct trace_reader *t, struct walk_record *r)
+{
+	struct rec_lost p = { .time_ns = r->time_ns };
+
+	p.cause = span_u32(&r->body);
+	p.stream = span_u32(&r->body);
+	p.count = span_u64(&r->body);
+	return cut(t, r) ? 0 : GIVE(lost, &p);
+}
+
+static int decode_label(struct trace_reader *t, struct walk_record *r)
+{
+	size_t key_len, val_len;
+	const char *key = span_str(&r->body, &key_len);
+	const char *val = span_str(&r->body, &val_len);
+
+	return cut(t, r) || !t->sink->label ? 0 : t->sink->label(t->ctx, key, key_len, val, val_len);
+}
+
+static int decode_mte(struct trace_reader *t, struct walk_record *r)
+{
+	switch (r->minor) {
+	case TRF_MTE_PROC:
+	case TRF_MTE_FORK:
+	case TRF_MTE_EXEC:
+		return decode_proc(t, r);
+	case TRF_MTE_THREAD:
+	case TRF_MTE_JAVA_THREAD:
+		return decode_thread(t, r);
+	case TRF_MTE_PROC_END:
+	case TRF_MTE_THREAD_END:
+		return decode_end(t, r);
+	case TRF_MTE_MODULE:
+		return decode_module(t, r);
+	case TRF_MTE_MAP:
+		return decode_map(t, r);
+	case TRF_MTE_METHOD:
+		return decode_method(t, r);
+	case TRF_MTE_CODE:
+		return decode_code(t, r);
+	case TRF_MTE_CODE_GONE:
+		return decode_code_gone(t, r);
+	case TRF_MTE_STUB:
+		return decode_stub(t, r);
+	}
+	return 0;
+}
+
+/* A record of a kind this reader does not know is none of its business. */
+static int decode_record(struct trace_reader *t, struct walk_record *r)
+{
+	switch (r->major) {
+	case TRF_MAJOR_TPROF:
+		return decode_sample(t, r);
+	case TRF_MAJOR_MTE:
+		return decode_mte(t, r);
+	case TRF_MAJOR_SYMBOL:
+		if (r->minor == TRF_SYMBOL_NAME)
+			return decode_symbol(t, r);
+		return r->minor == TRF_SYMBOL_LINE ? decode_line(t, r) : 0;
+	case TRF_MAJOR_LOST:
+		return decode_lost(t, r);
+	case TRF_MAJOR_LABEL:
+		return decode_label(t, r);
+	}
+	return 0;
+}
+
+static int decode_chunk(struct trace_reader *t, const uint8_t *raw, size_t len)
+{
+	struct span s = span_init(raw, len);
+	struct walk_record r = { 0 };
+	int got, ret = 0, i;
+
+	for (i = 0; i < 256; i++)
+		t->weights[i] = 1;
+	while (!ret && (got = walk_record(&s, raw, &r)) > 0) {
+		if (r.major != TRF_MAJOR_TPROF && t->nr_run)
+			ret = give_run(t);
+		if (!ret)
+			ret = decode_record(t, &r);
+	}
+	if (ret)
+		return ret;
+	t->nr_bad += got < 0;
+	return give_run(t);
+}
+
+/* ---- chunks ---- */
+
+static bool wants_meta(const struct trace_sink *s)
+{
+	return s->label || s->proc || s->thread || s->end || s->module || s->map || s->symbol || s->line ||
+	       s->method || s->code || s->code_gone || s->stub || s->lost;
+}
+
+static int read_chunk(struct trace_reader *t, const struct walk_chunk *c, struct err *e)
+{
+	bool stacks = walk_is(c, TRF_STACKS), samples = walk_is(c, TRF_SAMPLES);
+	const uint8_t *raw;
+
+	if (!stacks && !samples && !walk_is(c, TRF_META)) {
+		if (c->h.type[0] & 0x20)	/* lower-case */
+			return 0;
+		return err_set(e, EPROTO,
+			       "%s: needs a newer arcprof: chunk %u is of the unknown type '%.4s' (this one reads version %u)",
+			       walk_path(t->walk), c->h.seq, (const char *)c->h.type, TRF_VERSION);
+	}
+	if (stacks || samples ? !t->sink->samples : !wants_meta(t->sink))
+		return 0;
+	if ((stacks || samples) && c->h.stream != t->ep.epoch)
+		new_epoch(t, c->h.stream);
+	raw = walk_payload(t->walk, c);
+	if (!raw)
+		return 0;
+	if (!stacks)
+		return decode_chunk(t, raw, c->h.raw_len);
+	decode_stack_chunk(t, raw, c->h.raw_len);
+	return 0;
+}
+
+int trace_read(struct trace_reader *t, const struct trace_sink *sink, void *ctx, struct err *e)
+{
+	struct trace_damage *d = walk_damage(t->walk);
+	uint64_t bad_before = d->nr_bad_records;
+	struct walk_chunk c;
+	int r;
+
+	t->sink = sink;
+	t->ctx = ctx;
+	t->nr_bad = 0;
+	t->nr_run = 0;
+	new_epoch(t, 0);
+	walk_rewind(t->walk);
+	while ((r = walk_next(t->walk, &c, e)) > 0) {
+		r = read_chunk(t, &c, e);
+		if (r)
+			break;
+	}
+	/* A pass over metadata only sees no bad sample: keep what another pass found. */
+	d->nr_bad_records = MAX(t->nr_bad, bad_before);
+	if (t->nr_bad && !d->first[0])
+		snprintf(d->first, sizeof(d->first), "%" PRIu64 " records in whole chunks make no sense", t->nr_bad);
+	return r;
+}
+
+const struct trace_damage *trace_reader_damage(const struct trace_reader *t)
+{
+	return walk_damage(t->walk);
+}
+
+/* ---- opening ---- */
+
+static int opened(struct trace_reader **tp, struct walk *w)
+{
+	*tp = xcalloc(1, sizeof(**tp));
+	(*tp)->walk = w;
+	return 0;
+}
+
+int trace_reader_open(struct trace_reader **tp, const char *path, struct err *e)
+{
+	struct walk *w;
+	int r = walk_open(&w, path, e);
+
+	*tp = NULL;
+	return r ? r : opened(tp, w);
+}
+
+int trace_reader_open_memory(struct trace_reader **tp, const void *data, size_t len, struct err *e)
+{
+	struct walk *w;
+	int r = walk_open_memory(&w, data, len, e);
+
+	*tp = NULL;
+	return r ? r : opened(tp, w);
+}
+
+void trace_reader_close(struct trace_reader *t)
+{
+	if (!t)
+		return;
+	walk_close(t->walk);
+	free(t->nodes);
+	free(t->frames);
+	free(t->node_numbers.segs);
+	free(t->frame_numbers.segs);
+	free(t);
+}

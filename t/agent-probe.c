@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * agent-probe.c - runs a command with the JVM agent and sampling traps, and prints what came
+ * out: how many samples, which marks, which names were missing. For tests of the agent alone.
+ *
+ *	agent-probe [-c period_ns] [-s max_stack] [-d depth] [-m marks] [-q] command...
+ *	-m n: print the frames of n marked samples; -t n: of the first n samples of any kind
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "jvm/server.h"
+#include "trace/record.h"
+
+enum { RING_PAGES = 256 };
+
+struct names {
+	char **names;
+	size_t nr_names, alloc_names;
+};
+
+struct ring {
+	struct perf_event_mmap_page *page;
+};
+
+struct range {
+	uint64_t lo, hi;
+	char *name;
+};
+
+static struct {
+	int pid;
+	uint64_t period, samples, late, lost, frames, java, segments, seg_bytes, truncated, to_root;
+	uint64_t marks[MARK_NR], empty, native_only, kinds[8];
+	uint64_t methods, codes, codes_named, inl_bytes, stubs, threads, gone;
+	uint64_t compiled_frames, no_code, no_name, no_code_method, ring_samples, ring_lost, interp_frames;
+	uint64_t traps, trap_ns;
+	long print_marks, print_first;
+	bool quiet;
+	uint32_t max_stack;
+	const char *find;
+	uint64_t found, rooted;
+	struct names methods_by_id;
+	struct map code;		/* compile id -> 1 */
+	struct map wanted;		/* compile ids on stacks */
+	struct ring rings[4096];
+	size_t nr_rings;
+	struct range *ranges;
+	size_t nr_ranges, alloc_ranges;
+	uint64_t first_ns, last_ns;
+} p = { .period = 1000000, .max_stack = 16384 };
+
+static const char *method_name(uint32_t id)
+{
+	return id < p.methods_by_id.nr_names && p.methods_by_id.names[id] ? p.methods_by_id.names[id] : "?";
+}
+
+static const char *stub_name(uint64_t pc)
+{
+	const char *best = "?";
+	uint64_t size = UINT64_MAX;
+	size_t i;
+
+	for (i = 0; i < p.nr_ranges; i++)
+		if (pc >= p.ranges[i].lo && pc < p.ranges[i].hi && p.ranges[i].hi - p.ranges[i].lo < size) {
+			best = p.ranges[i].name;
+			size = p.ranges[i].hi - p.ranges[i].lo;
+		}
+	return best;
+}
+
+/* Code around an address of the running JVM, for a disassembler. */
+static void print_code(uint64_t pc)
+{
+	uint8_t code[48];
+	char path[64];
+	size_t i;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", p.pid);
+	fd = open(path, O_RDONLY);
+	if (fd >= 0 && pread(fd, code, sizeof(code), pc - 16) == sizeof(code)) {
+		printf("  code");
+		for (i = 0; i < sizeof(code); i++)
+			printf("%s%02x", i == 16 ? " | " : " ", code[i]);
+		printf("\n");
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Registers and words on the stack; those in the code cache by name. */
+static void print_stack(const struct jvm_segment *g)
+{
+	uint64_t w;
+	size_t i;
+
+	printf("       rbx %" PRIx64 " r12 %" PRIx64 " r13 %" PRIx64 " r14 %" PRIx64 " r15 %" PRIx64 "\n", g->rbx,
+	       g->r12, g->r13, g->r14, g->r15);
+	for (i = 0; i + 8 <= g->len; i += 8) {
+		memcpy(&w, g->stack + i, 8);
+		printf("       %03zx %" PRIx64 " %s\n", i, w, w > 4096 ? stub_name(w) : "");
+	}
+}
+
+static void print_sample(const struct jvm_sample *s)
+{
+	size_t i;
+
+	printf("sample tid %u event %u%s\n", s->tid, s->event, s->late ? " late" : "");
+	for (i = 0; i < s->nr_frames; i++) {
+		const struct jvm_frame *f = &s->frames[i];
+		const struct jvm_segment *g;
+
+		if (i > 12 && i + 6 < s->nr_frames) {
+			if (i == 13)
+				printf("  ...\n");
+			continue;
+		}
+		switch (f->kind) {
+		case JVM_COMPILED:
+			printf("  jit  %" PRIx64 " #%u %s\n", f->pc, f->c, method_name(f->method));
+			break;
+		case JVM_INTERPRETED:
+			printf("  int  %s @%u %" PRIx64 " %s\n", method_name(f->method), f->c, f->pc,
+			       i ? "" : stub_name(f->pc));
+			break;
+		case JVM_STUB:
+			printf("  stub %" PRIx64 " %s\n", f->pc, stub_name(f->pc));
+			break;
+		case JVM_NATIVE:
+			g = &s->segments[f->c];
+			printf("  nat  pc %" PRIx64 " sp %" PRIx64 " fp %" PRIx64 " len %zu%s%s\n", g->pc, g->sp,
+			       g->fp, g->len, g->exact ? " exact" : "", g->to_root ? " root" : "");
+			if (i && s->frames[i - 1].kind == JVM_MARK)
+				print_stack(g);
+			break;
+		case JVM_MARK:
+			if (s->frames[0].kind != JVM_NATIVE)
+				print_code(s->frames[0].pc);
+			printf("  MARK %u line %u\n", f->c, f->method);
+		}
+	}
+}
+
+static void count_frame(const struct jvm_sample *s, const struct jvm_frame *f)
+{
+	p.kinds[f->kind]++;
+	if (f->kind == JVM_COMPILED) {
+		p.compiled_frames++;
+		*map_put(&p.wanted, f->c + 1) = 1;
+	}
+	if (f->kind == JVM_COMPILED || f->kind == JVM_INTERPRETED)
+		p.java++;
+	if (f->kind == JVM_MARK)
+		p.marks[f->c < MARK_NR ? f->c : 0]++;
+}
+
+static void find_in(const struct jvm_sample *s)
+{
+	size_t i;
+
+	for (i = 0; p.find && i < s->nr_frames; i++)
+		if ((s->frames[i].kind == JVM_COMPILED || s->frames[i].kind == JVM_INTERPRETED) &&
+		    strstr(method_name(s->frames[i].method), p.find)) {
+			p.found++;
+			return;
+		}
+}
+
+static void on_sample(void *ctx, struct jvm *j, const struct jvm_sample *s)
+{
+	uint64_t java = p.java;
+	bool marked = false;
+	size_t i;
+
+	p.samples++;
+	p.late += s->late;
+	p.frames += s->nr_frames;
+	p.segments += s->nr_segments;
+	if (!p.first_ns)
+		p.first_ns = s->time_ns;
+	p.last_ns = s->time_ns;
+	for (i = 0; i < s->nr_frames; i++) {
+		count_frame(s, &s->frames[i]);
+		marked |= s->frames[i].kind == JVM_MARK;
+		if (s->frames[i].kind == JVM_COMPILED || s->frames[i].kind == JVM_INTERPRETED)
+			p.no_name += !s->frames[i].method;
+	}
+	for (i = 0; i < s->nr_segments; i++) {
+		p.seg_bytes += s->segments[i].len;
+		p.truncated += s->segments[i].len == p.max_stack;
+		p.to_root += s->segments[i].to_root;
+	}
+	find_in(s);
+	p.empty += !s->nr_frames;
+	p.native_only += p.java == java;
+	if ((marked && p.print_marks-- > 0) || p.print_first-- > 0)
+		print_sample(s);
+}
+
+static void on_method(void *ctx, struct jvm *j, uint64_t t, uint32_t id, const char *c, const char *n,
+		      const char *sig, const char *source)
+{
+	p.methods++;
+	while (p.methods_by_id.nr_names <= id && id < 10000000) {
+		VEC_GROW(p.methods_by_id.names, p.methods_by_id.nr_names, p.methods_by_id.alloc_names);
+		p.methods_by_id.names[p.methods_by_id.nr_names++] = NULL;
+	}
+	if (id < p.methods_by_id.nr_names) {
+		free(p.methods_by_id.names[id]);
+		p.methods_by_id.names[id] = xasprintf("%s.%s%s (%s)", c, n, sig, source);
+	}
+}
+
+static void on_code(void *ctx, struct jvm *j, const struct jvm_code *c)
+{
+	p.codes++;
+	p.inl_bytes += c->inl_len;
+	p.no_code_method += !c->method;
+	*map_put(&p.code, c->compile_id + 1) = 1;
+	if (p.print_marks > 0 || p.print_first > 0) {
+		VEC_GROW(p.ranges, p.nr_ranges, p.alloc_ranges);
+		p.ranges[p.nr_ranges++] = (struct range){ c->addr, c->addr + c->size,
+							  xasprintf("#%u %s", c->compile_id, method_name(c->method)) };
+	}
+}
+
+static void on_code_gone(void *ctx, struct jvm *j, uint64_t t, uint32_t id, uint64_t addr)
+{
+	p.gone++;
+}
+
+static void on_stub(void *ctx, struct jvm *j, uint64_t t, uint64_t addr, uint64_t size, const char *name)
+{
+	p.stubs++;
+	VEC_GROW(p.ranges, p.nr_ranges, p.alloc_ranges);
+	p.ranges[p.nr_ranges++] = (struct range){ addr, addr + size, xstrdup(name) };
+}
+
+static void on_thread(void *ctx, struct jvm *j, uint64_t t, uint32_t tid, const char *name)
+{
+	p.threads++;
+	if (getenv("PROBE_THREADS"))
+		printf("thread %u \"%s\"\n", tid, name);
+}
+
+static void on_lost(void *ctx, struct jvm *j, uint64_t nr)
+{
+	p.lost += nr;
+}
+
+static void on_gone(void *ctx, struct jvm *j)
+{
+	uint64_t nr, ns;
+
+	jvm_trap_cost(j, &nr, &ns);
+	p.traps += nr;
+	p.trap_ns += ns;
+}
+
+static bool open_event(int tid, int cpu)
+{
+	struct perf_event_attr a = {
+		.size = sizeof(a), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK,
+		.sample_period = p.period, .use_clockid = 1, .clockid = CLOCK_MONOTONIC,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN,
+		.exclude_callchain_user = 1, .inherit = 1, .inherit_thread = 1, .remove_on_exec = 1,
+		.sigtrap = 1, .sig_data = 7,
+	};
+	int fd = syscall(SYS_perf_event_open, &a, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	void *m;
+
+	if (fd < 0) {
+		fprintf(stderr, "perf_event_open: %s\n", strerror(errno));
+		return false;
+	}
+	m = mmap(NULL, (RING_PAGES + 1) * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (m == MAP_FAILED || p.nr_rings == ARRAY_SIZE(p.rings))
+		return false;
+	p.rings[p.nr_rings++].page = m;
+	return true;
+}
+
+static bool on_hello(void *ctx, struct jvm *j, int pid, int tid)
+{
+	long cpu, ncpu = sysconf(_SC_NPROCESSORS_ONLN);
+	char path[64];
+	struct dirent *d;
+	DIR *dir;
+
+	p.pid = pid;
+	if (getenv("PROBE_NAMES"))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && (d = readdir(dir))) {
+		int t = atoi(d->d_name);
+
+		for (cpu = 0; t && cpu < ncpu; cpu++)
+			if (!open_event(t, cpu))
+				return false;
+	}
+	if (dir)
+		closedir(dir);
+	return true;
+}
+
+static void drain_perf(void)
+{
+	size_t i;
+
+	for (i = 0; i < p.nr_rings; i++) {
+		struct perf_event_mmap_page *pg = p.rings[i].page;
+		uint64_t head = __atomic_load_n(&pg->data_head, __ATOMIC_ACQUIRE), tail = pg->data_tail;
+		const uint8_t *data = (uint8_t *)pg + 4096;
+
+		while (tail < head) {
+			const struct perf_event_header *h = (const void *)(data + tail % (RING_PAGES * 4096));
+
+			p.ring_samples += h->type == PERF_RECORD_SAMPLE;
+			p.ring_lost += h->type == PERF_RECORD_LOST;
+			tail += h->size;
+		}
+		__atomic_store_n(&pg->data_tail, tail, __ATOMIC_RELEASE);
+	}
+}
+
+static void report(void)
+{
+	uint64_t marked = 0;
+	size_t i;
+
+	for (i = 0; i < p.wanted.alloc; i++)
+		if (p.wanted.slots[i].val != MAP_NONE && map_get(&p.code, p.wanted.slots[i].key) == MAP_NONE)
+			p.no_code++;
+	for (i = 0; i < MARK_NR; i++)
+		marked += p.marks[i];
+	fprintf(stderr, "probe: samples %" PRIu64 " kernel %" PRIu64 " traps %" PRIu64 " lost %" PRIu64
+		" late %" PRIu64 " native-only %" PRIu64 " depth %.1f\n", p.samples, p.ring_samples, p.traps,
+		p.lost, p.late, p.native_only, p.samples ? (double)p.frames / p.samples : 0);
+	fprintf(stderr, "probe: marked %" PRIu64 " = %.3f %% of Java:", marked,
+		100.0 * marked / MAX(1, p.samples - p.native_only));
+	for (i = 0; i < MARK_NR; i++)
+		if (p.marks[i])
+			fprintf(stderr, " mark%zu %" PRIu64, i, p.marks[i]);
+	fprintf(stderr, "\nprobe: frames jit %" PRIu64 " int %" PRIu64 " stub %" PRIu64 " nat %" PRIu64
+		" unnamed %" PRIu64 "; segments %" PRIu64 " of %.0f B, cut %" PRIu64 "\n", p.kinds[1], p.kinds[2],
+		p.kinds[3], p.kinds[4], p.no_name, p.segments,
+		p.segments ? (double)p.seg_bytes / p.segments : 0, p.truncated);
+	fprintf(stderr, "probe: methods %" PRIu64 " code %" PRIu64 " (no method %" PRIu64 ", inl %.0f B) gone %"
+		PRIu64 " stubs %" PRIu64 " threads %" PRIu64 " ids on stacks without code %" PRIu64 "\n", p.methods,
+		p.codes, p.no_code_method, p.codes ? (double)p.inl_bytes / p.codes : 0, p.gone, p.stubs, p.threads,
+		p.no_code);
+	fprintf(stderr, "probe: handler %.0f ns mean\n", p.traps ? (double)p.trap_ns / p.traps : 0);
+	if (p.find)
+		fprintf(stderr, "probe: with %s %.2f %%\n", p.find, 100.0 * p.found / MAX(1, p.samples));
+}
+
+static const struct jvm_callbacks callbacks = {
+	on_hello, on_sample, on_method, on_code, on_code_gone, on_stub, on_thread, on_lost, on_gone,
+};
+
+static int die(const struct err *e)
+{
+	fprintf(stderr, "agent-probe: %s\n", e->msg);
+	return 125;
+}
+
+int main(int argc, char **argv)
+{
+	struct jvm_server_opts o = { .sample = true, .max_depth = 2048, .ring_bytes = 4 << 20 };
+	struct jvm_server *s;
+	struct pollfd pfd;
+	struct err e;
+	int c, status;
+	pid_t pid;
+
+	while ((c = getopt(argc, argv, "+c:s:d:m:t:f:q")) > 0) {
+		switch (c) {
+		case 'c': p.period = strtoull(optarg, NULL, 0); break;
+		case 's': p.max_stack = strtoul(optarg, NULL, 0); break;
+		case 'd': o.max_depth = strtoul(optarg, NULL, 0); break;
+		case 'm': p.print_marks = strtol(optarg, NULL, 0); break;
+		case 't': p.print_first = strtol(optarg, NULL, 0); break;
+		case 'f': p.find = optarg; break;
+		default: return 2;
+		}
+	}
+	o.max_stack_bytes = p.max_stack;
+	if (jvm_server_open(&s, &o, &callbacks, NULL, &e) || jvm_server_setenv(s, &e))
+		return die(&e);
+	pid = fork();
+	if (!pid) {
+		execvp(argv[optind], argv + optind);
+		_exit(127);
+	}
+	pfd = (struct pollfd){ .fd = jvm_server_fd(s), .events = POLLIN };
+	while (waitpid(pid, &status, WNOHANG) != pid) {
+		poll(&pfd, 1, 5);
+		jvm_server_poll(s);
+		jvm_server_drain(s);
+		drain_perf();
+	}
+	jvm_server_poll(s);
+	jvm_server_drain(s);
+	drain_perf();
+	jvm_server_close(s);
+	report();
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}

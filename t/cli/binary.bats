@@ -1,0 +1,64 @@
+#!/usr/bin/env bats
+load ../lib
+
+@test "binary: it is a static position-independent executable that needs nothing" {
+	skip_unless_command readelf
+	readelf -hW "$ARCPROF" | grep -q 'Type: *DYN'
+	readelf -dW "$ARCPROF" >dynamic
+	! grep NEEDED dynamic
+	readelf -lW "$ARCPROF" >segments
+	! grep INTERP segments
+	file "$ARCPROF" | grep -q 'static-pie linked'
+}
+
+@test "binary: stripped it is at most 5 MB" {
+	skip_unless_command strip
+	strip -o stripped "$ARCPROF"
+	size=$(stat -c %s stripped)
+	echo "$size bytes"
+	[ "$size" -le 5000000 ]
+}
+
+@test "binary: it runs in an empty root" {
+	skip_unless_root
+	mkdir root
+	cp "$ARCPROF" root/arcprof
+	run chroot root /arcprof --version
+	[ "$status" -eq 0 ]
+	run chroot root /arcprof doctor
+	[ "$status" -eq 0 ]
+}
+
+@test "binary: no stack or segment is executable and writable" {
+	skip_unless_command readelf
+	readelf -lW "$ARCPROF" >segments
+	! grep -E 'RWE' segments
+}
+
+@test "install: all that belongs there, and nothing else" {
+	make -s -C "$TOP" install DESTDIR="$PWD/root" prefix=/usr >/dev/null
+	[ -x root/usr/bin/arcprof ]
+	[ -f root/usr/share/bash-completion/completions/arcprof ]
+	[ -f root/usr/share/zsh/site-functions/_arcprof ]
+	[ -f root/usr/share/fish/vendor_completions.d/arcprof.fish ]
+	[ -f root/usr/share/doc/arcprof/COPYING ]
+	if command -v asciidoctor >/dev/null; then
+		for c in $(arcprof --dump commands); do
+			[ -f "root/usr/share/man/man1/arcprof-$c.1" ]
+		done
+	fi
+	make -s -C "$TOP" uninstall DESTDIR="$PWD/root" prefix=/usr >/dev/null
+	[ -z "$(find root -type f)" ]
+}
+
+@test "package: the Debian package depends on nothing and holds the binary" {
+	skip_unless_command dpkg-deb
+	deb=$(make -s -C "$TOP" deb | tail -n 1)
+	deb=$TOP/$deb
+	dpkg-deb --field "$deb" >control
+	grep -q '^Package: arcprof$' control
+	! grep -q '^Depends:' control
+	dpkg-deb --fsys-tarfile "$deb" | tar -t >files
+	grep -qx './usr/bin/arcprof' files
+	rm -f "$deb"
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+load ../lib
+
+@test "exit status: no command at all is a usage error with the help on stderr" {
+	run_arcprof
+	[ "$status" -eq 2 ]
+	[ -z "$output" ]
+	[[ $stderr == "usage: arcprof "* ]]
+}
+
+@test "exit status: an unknown command is a usage error with the nearest name" {
+	run_arcprof doctro
+	[ "$status" -eq 2 ]
+	[ "$stderr" = "arcprof: 'doctro' is not a command
+hint: did you mean 'arcprof doctor'?" ]
+}
+
+@test "exit status: a full disk is an error that names the cause" {
+	for args in version "version --format=json" help "doctor -h" --version; do
+		status=0
+		# shellcheck disable=SC2086
+		"$ARCPROF" $args 2>err >/dev/full || status=$?
+		[ "$status" -eq 1 ]
+		grep -q "cannot write to standard output: No space left on device" err
+	done
+}
+
+@test "exit status: a reader that closes the pipe is no error" {
+	set -o pipefail
+	arcprof doctor | true
+	arcprof help | head -n 1
+	[ "${PIPESTATUS[0]}" -eq 0 ]
+}
+
+@test "exit status: closed standard streams are survived" {
+	arcprof version >&-
+	arcprof version <&-
+	arcprof version 2>&-
+}
+
+@test "pager: output that is not for a terminal never starts one" {
+	ARCPROF_PAGER='echo paged; cat' run_arcprof doctor
+	[[ $output != *paged* ]]
+}
+
+@test "pager: on a terminal ARCPROF_PAGER wins over PAGER and gets the output" {
+	skip_unless_terminal
+	export PAGER='sed s/^/pager:/' ARCPROF_PAGER='sed s/^/mine:/'
+	on_terminal "$ARCPROF" doctor >text
+	grep -q '^mine:' text
+	unset ARCPROF_PAGER
+	on_terminal "$ARCPROF" doctor >text
+	grep -q '^pager:' text
+	on_terminal "$ARCPROF" doctor --no-pager >text
+	! grep -q '^pager:' text
+}
+
+@test "pager: one that cannot be started leaves the output as it is" {
+	skip_unless_terminal
+	ARCPROF_PAGER=/nonexistent/pager on_terminal "$ARCPROF" doctor >text
+	grep -q kernel text
+}
+
+@test "colours: only on a terminal, and neither with NO_COLOR nor with --color=never" {
+	skip_unless_terminal
+	esc=$(printf '\033')
+	export ARCPROF_PAGER=cat
+	arcprof doctor >plain
+	! grep -q "$esc" plain
+	arcprof doctor --color=always >colour
+	grep -q "$esc" colour
+	on_terminal "$ARCPROF" doctor >colour
+	grep -q "$esc" colour
+	NO_COLOR=1 on_terminal "$ARCPROF" doctor >plain
+	! grep -q "$esc" plain
+	on_terminal "$ARCPROF" doctor --color=never >plain
+	! grep -q "$esc" plain
+}

@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+load ../lib
+
+@test "options: the tables of all commands are consistent" {
+	run_arcprof --dump check
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+}
+
+@test "options: letters mean the same in every command" {
+	# letter and name, as the help of all commands has them; one line a pair
+	for c in $(arcprof --dump commands); do
+		arcprof "$c" -h
+	done | sed -nE 's/^    (-[A-Za-z0-9]), --(no-)?([a-z0-9-]+).*/\1 \3/p' | sort -u >pairs
+	cut -d ' ' -f 1 pairs | sort | uniq -d >twice
+	# what perf's users know wins over uniformity: only these may differ
+	grep -vxE -e '-[srtd]' twice >unexpected || true
+	cat unexpected
+	[ ! -s unexpected ]
+}
+
+@test "options: a mistyped option is a usage error with the nearest name" {
+	run_arcprof version --fromat=json
+	[ "$status" -eq 2 ]
+	[ -z "$output" ]
+	[ "$stderr" = "arcprof version: unknown option '--fromat'
+hint: did you mean '--format'?" ]
+}
+
+@test "options: an unknown option without neighbours points to -h" {
+	run_arcprof version --zzzzzzzz
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"hint: 'arcprof version -h' lists the options" ]]
+}
+
+@test "options: a wrong word lists the right ones" {
+	run_arcprof version --format=xml
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--format: 'xml' is none of text, json"* ]]
+}
+
+@test "options: a missing argument is a usage error naming the option" {
+	run_arcprof version --format
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--format needs an argument"* ]]
+}
+
+@test "options: an argument a command does not take is a usage error" {
+	run_arcprof version extra
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"unexpected argument 'extra'"* ]]
+}
+
+@test "options: common ones may stand before the command" {
+	[ "$(arcprof --color=always -q version)" = "$(arcprof version)" ]
+	run_arcprof --colour=never version
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"did you mean '--color'?"* ]]
+}
+
+@test "options: every word the completions offer is accepted by the parser" {
+	for c in $(arcprof --dump commands); do
+		for w in $(arcprof --dump words "$c"); do
+			case $w in
+			*=) w=${w}0 ;;
+			esac
+			# a wrong argument is fine, an unknown option is not; --help keeps it from running
+			run_arcprof "$c" --help "$w"
+			[[ $stderr != *"unknown option"* ]]
+		done
+	done
+}
+
+@test "completions: bash completes commands, options and values" {
+	bash -n "$BUILD/share/arcprof.bash"
+	complete_line() {
+		bash -c 'source "$0"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); compopt() { :; }; _arcprof
+			echo "${COMPREPLY[*]}"' "$BUILD/share/arcprof.bash" "$@"
+	}
+	[ "$(complete_line arcprof versi)" = version ]
+	[ "$(complete_line arcprof version --form)" = --format= ]
+	[ "$(complete_line arcprof version --format j)" = json ]
+	[ "$(complete_line arcprof help doc)" = doctor ]
+}
+
+@test "completions: zsh and fish can read theirs" {
+	command -v zsh >/dev/null || command -v fish >/dev/null || skip "neither zsh nor fish is installed"
+	! command -v zsh >/dev/null || zsh -n "$BUILD/share/_arcprof"
+	! command -v fish >/dev/null || fish -n "$BUILD/share/arcprof.fish"
+}

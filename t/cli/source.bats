@@ -1,0 +1,36 @@
+#!/usr/bin/env bats
+load ../lib
+
+@test "source: rooms use only the rooms below them" {
+	run "$TOP/t/layers"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+@test "source: shell scripts pass shellcheck" {
+	skip_unless_command shellcheck
+	cd "$TOP"
+	grep -lE '^#!/bin/(sh|bash)' -r t share .ci GIT-VERSION-GEN | grep -v '/data/' |
+		xargs shellcheck -S warning
+}
+
+@test "source: every file says its licence, and what the JVM loads is MIT" {
+	cd "$TOP"
+	missing=$(grep -LE 'SPDX-License-Identifier' arcprof.c cmd/*.[ch] lib/*/*.[ch] t/unit/*.[ch])
+	echo "$missing"
+	[ -z "$missing" ]
+	! grep -L 'SPDX-License-Identifier: MIT' lib/agent/*.[ch] lib/jvm/proto.h 2>/dev/null | grep .
+}
+
+@test "source: every room says what it owns" {
+	for room in "$TOP"/lib/*/; do
+		[ -s "$room/README" ] || { echo "$room has no README"; return 1; }
+	done
+}
+
+@test "source: no function is longer than 150 lines, no file than 1200" {
+	cd "$TOP"
+	t/stats
+	awk '$1 > 150 { print; bad = 1 } END { exit bad }' build/functions.txt
+	! wc -l lib/*/*.[ch] cmd/*.[ch] | grep -v ' total$' | awk '$1 > 1200' | grep .
+}
