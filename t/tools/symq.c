@@ -286,8 +286,10 @@ static void check_code_at(struct unwind_module *m, uint64_t off, struct code_che
 		c->equal++;
 		for (i = 0; i < want->nr_rules; i++)
 			for (j = 0; j < got->nr_rules; j++)
-				c->saved_wrong += got->rules[j].reg == want->rules[i].reg &&
-						  got->rules[j].rule.val != want->rules[i].rule.val;
+				if (got->rules[j].reg == want->rules[i].reg &&
+				    got->rules[j].rule.val != want->rules[i].rule.val && c->saved_wrong++ < 10)
+					printf("# at 0x%" PRIx64 ": r%d at %d, want %d, cfa %d\n", off, got->rules[j].reg,
+					       got->rules[j].rule.val, want->rules[i].rule.val, got->cfa.val);
 	}
 }
 
