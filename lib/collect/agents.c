@@ -232,13 +232,21 @@ static const struct jvm_callbacks callbacks = {
 	.gone = on_gone,
 };
 
+/* As long as the perf rings last: samples bring some KiB of native stack with them. */
+static uint64_t agent_ring_bytes(const struct evconf *ev)
+{
+	uint64_t rate = ev->freq_hz ? ev->freq_hz : ev->period >= 10000 ? 1000000000 / ev->period : 1000;
+
+	return rate * ev->nr_events > 2000 ? 8 << 20 : 1 << 20;
+}
+
 int agents_open(struct collect *c, struct err *e)
 {
 	struct jvm_server_opts o = {
 		.sample = c->o->java == JAVA_SAMPLE,
 		.max_depth = c->o->java_depth,
 		.max_stack_bytes = 64 * 1024,
-		.ring_bytes = 1 << 20,
+		.ring_bytes = agent_ring_bytes(&c->o->ev),
 	};
 	int r;
 
