@@ -830,8 +830,11 @@ int trace_writer_open(struct trace_writer **wp, const char *path, const struct t
 	if (r)
 		goto out;
 	r = write_header(w);
-	if (r)
+	if (r) {
 		r = err_set(e, -r, "%s: %s", path, w->error_msg);
+		if (w->seekable)
+			unlink(path);	/* made here just now, and empty */
+	}
 out:
 	if (r)
 		free_writer(w);
