@@ -31,7 +31,7 @@ load ../lib
 	# a path or command that is longer than the line is not cut
 	arcprof doctor | tail -n +2 >text
 	! grep -E '.{101}' text | grep -v '[^ ]\{70\}'
-	skip_unless_command script
+	skip_unless_terminal
 	on_terminal "$ARCPROF" doctor --no-pager --color=never | tail -n +2 >text
 	! grep -E '.{81}' text | grep -v '[^ ]\{50\}'
 }
