@@ -116,6 +116,19 @@ enum code_state code_epilogue(uintptr_t pc)
 	return CODE_FULL;
 }
 
+bool code_sets_r13(uintptr_t begin, uintptr_t pc)
+{
+	uintptr_t at;
+
+	for (at = pc - begin > 1024 ? pc - 1024 : begin; at + 3 <= pc; at++) {
+		const uint8_t *p = (const uint8_t *)at;
+
+		if ((p[0] == 0x4c && p[1] == 0x8b && p[2] == 0xec) || (p[0] == 0x49 && p[1] == 0x89 && p[2] == 0xe5))
+			return true;
+	}
+	return false;
+}
+
 int code_pops(uintptr_t pc)
 {
 	const uint8_t *p = (const uint8_t *)pc;

@@ -23,6 +23,9 @@ enum code_state code_prologue(uintptr_t entry, uintptr_t pc);
 /* At pc: CODE_FULL when this is no end of a method. */
 enum code_state code_epilogue(uintptr_t pc);
 
+/* Between begin and pc rsp is copied to r13. */
+bool code_sets_r13(uintptr_t begin, uintptr_t pc);
+
 /* How many registers the code at pc pops, first of all. */
 int code_pops(uintptr_t pc);
 
