@@ -172,6 +172,12 @@ static bool leaf_interpreter(struct walk *w, struct cursor *c)
 	}
 	if (!w->nr_frames)
 		push(w, JVM_STUB, c->pc, 0, 0);
+	/* torn down up to the return address */
+	if (code_leaves_interpreter(c->pc) && returns_from(w, r->sp) && on_stack(w, r->rbx)) {
+		c->pc = vm_word(r->sp, 0);
+		c->sp = r->rbx;
+		return true;
+	}
 	/* rbp pushed and set: the frame is as far as its return address, perhaps its sender's sp */
 	if (on_stack(w, r->fp) && r->fp >= r->sp && r->fp - r->sp <= -INTERP_LOWEST &&
 	    returns_from(w, r->fp + 8)) {
@@ -225,6 +231,8 @@ static bool leave_intrinsic_entry(struct walk *w, struct cursor *c)
 	    !returns_from(w, r13 - 8))
 		return false;
 	push(w, JVM_STUB, frame_pc(c), 0, 0);
+	if (on_stack(w, c->fp) && c->fp >= c->sp && c->fp < r13)
+		c->fp = vm_word(c->fp, 0);
 	return_through(c, r13 - 8);
 	return true;
 }
@@ -269,6 +277,11 @@ static bool leave_frame(const struct walk *w, struct cursor *c, uintptr_t ret_sl
 	return true;
 }
 
+static bool in_stub_section(const struct vm_blob *b, uintptr_t pc)
+{
+	return vm.o.nm_stub_offset >= 0 && pc >= b->addr + vm_i32(b->addr, vm.o.nm_stub_offset);
+}
+
 /* How far the innermost frame of compiled code is built, from the code around pc. */
 static enum code_state nmethod_state(const struct vm_blob *b, uintptr_t pc)
 {
@@ -278,7 +291,7 @@ static enum code_state nmethod_state(const struct vm_blob *b, uintptr_t pc)
 
 	if (s != CODE_FULL)
 		return s;
-	if (o->nm_stub_offset >= 0 && pc >= b->addr + vm_i32(b->addr, o->nm_stub_offset))
+	if (in_stub_section(b, pc))
 		return CODE_UNKNOWN;
 	if (o->nm_verified_entry >= 0)
 		entry = vm_word(b->addr, o->nm_verified_entry);
@@ -334,6 +347,13 @@ static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm
 	return false;
 }
 
+/* On its way out: a call of the method goes to the interpreter by way of a stub at its own end. */
+static bool in_call_stub_of(const struct walk *w, const struct cursor *c, const struct vm_blob *b)
+{
+	return in_stub_section(b, c->pc) && returns_from(w, c->sp) &&
+	       code_calls_blob(vm_word(c->sp, 0), b->addr);
+}
+
 static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob *b)
 {
 	struct method_info m = { 0 };
@@ -343,6 +363,11 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 	if (r == NAMES_NO_ROOM) {
 		w->no_room = true;
 		return false;
+	}
+	if (c->leaf && in_call_stub_of(w, c, b)) {
+		push(w, JVM_STUB, c->pc, 0, 0);
+		return_through(c, c->sp);
+		return true;
 	}
 	/* the return address was replaced when the frame was marked for deoptimisation */
 	if (!c->leaf && vm.o.nm_orig_pc >= 0 && vm_is_deopt_handler(b->addr, c->pc)) {
@@ -388,11 +413,15 @@ static bool leave_called_stub(const struct walk *w, struct cursor *c, const stru
 		return_through(c, slot);
 		return true;
 	}
-	for (i = 1; i < STUB_SCAN_WORDS; i++)
-		if (returns_from_stub(w, c->sp + i * 8ul, b, surely)) {
-			return_through(c, c->sp + i * 8ul);
-			return true;
-		}
+	for (i = 1; i < STUB_SCAN_WORDS; i++) {
+		slot = c->sp + i * 8ul;
+		if (!returns_from_stub(w, slot, b, surely))
+			continue;
+		if (code_call_pushes_rbp(vm_word(slot, 0)))
+			c->fp = vm_word(slot, -8);
+		return_through(c, slot);
+		return true;
+	}
 	return false;
 }
 
@@ -415,32 +444,32 @@ static bool stub_called_by_vm(const struct walk *w, const struct cursor *c, uint
 }
 
 /*
- * Between two calling conventions: the return address is on top of the stack, in rax, or
- * where r13 points. From compiled to interpreted code, arguments are laid out below the
- * caller's sp, which is in r13 once that was set.
+ * Between two calling conventions: the return address is on top of the stack, for a moment
+ * in rax. From compiled to interpreted code, arguments are laid out below the caller's sp,
+ * which is in r13 then.
  */
 static bool leave_adapter(struct walk *w, struct cursor *c, const struct vm_blob *b)
 {
-	uintptr_t sender = c->leaf && code_sets_r13(b->begin, c->pc) ? c->leaf->r13 : 0;
+	const struct walk_regs *r = c->leaf;
+	enum code_r13 state = r ? code_adapter(b->begin, c->pc) : CODE_R13_OTHER;
+	uintptr_t caller_sp = 0;
 
-	if (!on_stack(w, sender) || sender - c->sp > 1024)
-		sender = 0;
-	if (returns_from(w, c->sp)) {
+	if (state != CODE_R13_OTHER && !on_stack(w, r->r13))
+		state = CODE_R13_OTHER;
+	if (state == CODE_R13_AT_RETURN && returns_from(w, r->r13)) {
+		return_through(c, r->r13);
+		return true;
+	}
+	if (state == CODE_R13_CALLER_SP)
+		caller_sp = r->r13;
+	if (returns_from(w, c->sp))
 		return_through(c, c->sp);
-		if (sender > c->sp)
-			c->sp = sender;
-		return true;
-	}
-	if (!sender)
+	else if (r && is_return_address(r->rax))
+		c->pc = r->rax;
+	else
 		return false;
-	if (is_return_address(c->leaf->rax)) {
-		c->pc = c->leaf->rax;
-		c->sp = sender;
-		return true;
-	}
-	if (!returns_from(w, sender))
-		return false;
-	return_through(c, sender);
+	if (caller_sp > c->sp)
+		c->sp = caller_sp;
 	return true;
 }
 
