@@ -48,9 +48,10 @@ static struct {
 	uint64_t marks[MARK_NR], empty, native_only, kinds[8];
 	uint64_t methods, codes, codes_named, inl_bytes, stubs, threads, gone;
 	uint64_t compiled_frames, no_code, no_name, no_code_method, ring_samples, ring_lost, interp_frames;
-	uint64_t traps, trap_ns;
+	uint64_t traps, trap_ns, trap_log2[32];
 	long print_marks, print_first;
-	bool quiet;
+	bool check_ground;
+	uint64_t ground, ground_bad;
 	uint32_t max_stack;
 	const char *find;
 	uint64_t found, rooted;
@@ -182,6 +183,45 @@ static void find_in(const struct jvm_sample *s)
 		}
 }
 
+/*
+ * Ground.java: f0 to f9 call each other in a row, only f9 calls anything else. Methods are
+ * named after the run, so names may come late: such samples are skipped.
+ */
+static bool ground_violated(const struct jvm_sample *s)
+{
+	int expect = -1;
+	bool others = false;
+	size_t i;
+
+	for (i = 0; i < s->nr_frames; i++) {
+		const struct jvm_frame *f = &s->frames[i];
+		const char *name;
+		int nr;
+
+		if (f->kind != JVM_COMPILED && f->kind != JVM_INTERPRETED) {
+			if (expect >= 0 && f->kind != JVM_MARK)
+				return true;
+			continue;
+		}
+		name = method_name(f->method);
+		if (!strncmp(name, "Ground.main", 11))
+			return expect > 0;
+		if (sscanf(name, "Ground.f%d(", &nr) != 1) {
+			if (expect >= 0)
+				return true;
+			others = true;
+			continue;
+		}
+		p.ground++;
+		if (expect < 0 ? others && nr != 9 : nr != expect)
+			return true;
+		expect = nr - 1;
+		if (!nr)
+			expect = 0;
+	}
+	return expect >= 0;
+}
+
 static void on_sample(void *ctx, struct jvm *j, const struct jvm_sample *s)
 {
 	uint64_t java = p.java;
@@ -207,6 +247,10 @@ static void on_sample(void *ctx, struct jvm *j, const struct jvm_sample *s)
 		p.to_root += s->segments[i].to_root;
 	}
 	find_in(s);
+	if (p.check_ground && !marked && ground_violated(s) && p.ground_bad++ < 30) {
+		printf("GROUND\n");
+		print_sample(s);
+	}
 	p.empty += !s->nr_frames;
 	p.native_only += p.java == java;
 	if ((marked && p.print_marks-- > 0) || p.print_first-- > 0)
@@ -266,11 +310,19 @@ static void on_lost(void *ctx, struct jvm *j, uint64_t nr)
 
 static void on_gone(void *ctx, struct jvm *j)
 {
-	uint64_t nr, ns;
+	struct jvm_trap_cost c;
+	size_t i;
 
-	jvm_trap_cost(j, &nr, &ns);
-	p.traps += nr;
-	p.trap_ns += ns;
+	jvm_trap_cost(j, &c);
+	p.traps += c.nr;
+	p.trap_ns += c.ns;
+	for (i = 0; i < ARRAY_SIZE(c.log2); i++)
+		p.trap_log2[i] += c.log2[i];
+}
+
+static void on_broken(void *ctx, struct jvm *j, const struct err *e)
+{
+	fprintf(stderr, "probe: %s\n", e->msg);
 }
 
 static bool open_event(int tid, int cpu)
@@ -366,13 +418,19 @@ static void report(void)
 		PRIu64 " stubs %" PRIu64 " threads %" PRIu64 " ids on stacks without code %" PRIu64 "\n", p.methods,
 		p.codes, p.no_code_method, p.codes ? (double)p.inl_bytes / p.codes : 0, p.gone, p.stubs, p.threads,
 		p.no_code);
-	fprintf(stderr, "probe: handler %.0f ns mean\n", p.traps ? (double)p.trap_ns / p.traps : 0);
+	fprintf(stderr, "probe: handler %.0f ns mean;", p.traps ? (double)p.trap_ns / p.traps : 0);
+	for (i = 6; i < ARRAY_SIZE(p.trap_log2); i++)
+		if (p.trap_log2[i] * 1000 > p.traps)
+			fprintf(stderr, " %lu: %.1f %%", 1ul << i, 100.0 * p.trap_log2[i] / p.traps);
+	fprintf(stderr, "\n");
+	if (p.check_ground)
+		fprintf(stderr, "probe: %" PRIu64 " frames of Ground, %" PRIu64 " samples wrong\n", p.ground, p.ground_bad);
 	if (p.find)
 		fprintf(stderr, "probe: with %s %.2f %%\n", p.find, 100.0 * p.found / MAX(1, p.samples));
 }
 
 static const struct jvm_callbacks callbacks = {
-	on_hello, on_sample, on_method, on_code, on_code_gone, on_stub, on_thread, on_lost, on_gone,
+	on_hello, on_sample, on_method, on_code, on_code_gone, on_stub, on_thread, on_lost, on_gone, on_broken,
 };
 
 static int die(const struct err *e)
@@ -390,7 +448,7 @@ int main(int argc, char **argv)
 	int c, status;
 	pid_t pid;
 
-	while ((c = getopt(argc, argv, "+c:s:d:m:t:f:q")) > 0) {
+	while ((c = getopt(argc, argv, "+c:s:d:m:t:f:g")) > 0) {
 		switch (c) {
 		case 'c': p.period = strtoull(optarg, NULL, 0); break;
 		case 's': p.max_stack = strtoul(optarg, NULL, 0); break;
@@ -398,6 +456,7 @@ int main(int argc, char **argv)
 		case 'm': p.print_marks = strtol(optarg, NULL, 0); break;
 		case 't': p.print_first = strtol(optarg, NULL, 0); break;
 		case 'f': p.find = optarg; break;
+		case 'g': p.check_ground = true; break;
 		default: return 2;
 		}
 	}
