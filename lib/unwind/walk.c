@@ -168,14 +168,14 @@ static enum step by_rules(struct walk *w, const struct row *row)
 	if (w->regs->sp > old_sp)
 		return STEP_OK;
 	/* A leaf of a CPU with a link register has no frame. */
-	if (w->regs->sp == old_sp && w->innermost && cpu->ra_in_reg >= 0 && w->regs->pc != old_pc)
+	if (w->regs->sp == old_sp && w->exact && cpu->ra_in_reg >= 0 && w->regs->pc != old_pc)
 		return STEP_OK;
 	return failed(w, MARK_BAD_UNWIND_INFO);
 }
 
 static enum step without_rules(struct walk *w)
 {
-	struct guess g = { w->space, w->st, w->mod, w->off, w->off + !w->exact, w->innermost };
+	struct guess g = { w->space, w->st, w->mod, w->off, w->off + !w->exact, w->exact };
 	uint64_t old_sp = w->regs->sp;
 	bool at_end;
 
@@ -200,7 +200,7 @@ static enum step step(struct walk *w)
 	if (!w->mod && w->space->step && w->space->step(w->space->ctx, w->regs, w->st)) {
 		if (!w->regs->pc)
 			return STEP_END;
-		if (w->regs->sp > old_sp || (w->regs->sp == old_sp && w->regs->pc != old_pc && w->innermost))
+		if (w->regs->sp > old_sp || (w->regs->sp == old_sp && w->regs->pc != old_pc && w->exact))
 			return STEP_OK;
 		return failed(w, MARK_BAD_UNWIND_INFO);
 	}
