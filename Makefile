@@ -68,10 +68,11 @@ $(BUILD)/version.h: FORCE
 	@mkdir -p $(@D)
 	@sh ./GIT-VERSION-GEN $@
 
-$(BUILD)/arcprof.o $(BUILD)/cmd/version.o: $(BUILD)/version.h
+$(BUILD)/arcprof.o $(BUILD)/cmd/version.o $(BUILD)/cmd/doctor.o: $(BUILD)/version.h
 
 clean:
 	rm -rf build
 
 FORCE:
+.DELETE_ON_ERROR:
 .PHONY: all clean FORCE

@@ -18,9 +18,9 @@
 #include "version.h"
 
 const struct command_group command_groups[] = {
-	{ "Measure", { NULL } },
+	{ "Measure", { &cmd_record, &cmd_tprof } },
 	{ "See what was measured", { &cmd_report, &cmd_dump } },
-	{ "Find out more", { &cmd_help, &cmd_version } },
+	{ "Find out more", { &cmd_doctor, &cmd_help, &cmd_version } },
 	{ NULL, { NULL } }
 };
 

@@ -72,6 +72,16 @@ static void print_values(const struct command *c)
 	command_opts_release(&f);
 }
 
+/* "--output arcprof.data" of options that have a default. */
+static void print_defaults(const struct command *c)
+{
+	const struct opt *o;
+
+	for (o = c->opts; o->type != OPT_TYPE_END; o++)
+		if (o->type != OPT_TYPE_GROUP && o->type != OPT_TYPE_FLAG && o->name && o->def)
+			printf("--%s %s\n", o->name, o->def);
+}
+
 /* "--output<TAB>what it does<TAB>-o", for shells that show explanations. */
 static void print_help_lines(const struct command *c)
 {
@@ -124,6 +134,7 @@ static const struct {
 	{ "options", print_options, false },
 	{ "words", print_words, false },
 	{ "values", print_values, false },
+	{ "defaults", print_defaults, false },
 	{ "help", print_help_lines, false },
 	{ "commands", print_name, true },
 	{ "summary", print_summary, true },
@@ -145,7 +156,7 @@ int describe(int argc, char **argv)
 			for_each_command(topics[i].print);
 		return nr_bad ? 1 : 0;
 	}
-	log_error("usage: --dump synopsis|options|words|values|help <command>, or "
+	log_error("usage: --dump synopsis|options|words|values|defaults|help <command>, or "
 		  "--dump commands|summary|summaries|check");
 	return EXIT_USAGE;
 }

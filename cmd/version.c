@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* version.c - "arcprof version": which arcprof this is, how it was built, and on what it runs. */
+#include <bzlib.h>
 #include <elfutils/version.h>
+#include <gnu/libc-version.h>
+#include <linux/perf_event.h>
+#include <linux/version.h>
+#include <lzma.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -24,11 +29,6 @@ static const struct opt version_opts[] = {
 	OPT_END
 };
 
-struct fact {
-	const char *name;
-	const char *value;
-};
-
 #define STRING_(x) #x
 #define STRING(x) STRING_(x)
 
@@ -44,35 +44,75 @@ struct fact {
 #define SANITIZER "none"
 #endif
 
+struct fact {
+	const char *group;	/* "" of the first lines */
+	const char *name;
+	const char *value;
+};
+
+static void print_json(const struct fact *facts, size_t nr)
+{
+	const char *group = "";
+	struct json j;
+	size_t i;
+
+	json_init(&j, stdout);
+	json_object(&j, NULL);
+	for (i = 0; i < nr; i++) {
+		if (strcmp(facts[i].group, group)) {
+			if (*group)
+				json_end(&j);
+			group = facts[i].group;
+			json_object(&j, group);
+		}
+		json_str(&j, facts[i].name, facts[i].value);
+	}
+	if (*group)
+		json_end(&j);
+	json_end(&j);
+}
+
+static void print_text(const struct fact *facts, size_t nr)
+{
+	const char *group = "";
+	size_t i;
+
+	printf("arcprof %s\n", ARCPROF_VERSION);
+	for (i = 1; i < nr; i++) {
+		if (strcmp(facts[i].group, group))
+			printf("%s:\n", group = facts[i].group);
+		printf("  %-16s%s\n", facts[i].name, facts[i].value);
+	}
+}
+
 static int version_run(void *opts, int nr_operands, char **operands)
 {
 	const struct version_opts *o = opts;
 	struct utsname u = { 0 };
-	struct json j;
-	size_t i;
+	char attr_size[16];
 
 	uname(&u);
+	snprintf(attr_size, sizeof(attr_size), "%zu", sizeof(struct perf_event_attr));
 	const struct fact facts[] = {
-		{ "version", ARCPROF_VERSION },
-		{ "architecture", u.machine },
-		{ "compiler", COMPILER },
-		{ "sanitizer", SANITIZER },
-		{ "elfutils", STRING(_ELFUTILS_VERSION) },
-		{ "zlib", zlibVersion() },
-		{ "kernel", u.release },
+		{ "", "version", ARCPROF_VERSION },
+		{ "", "license", "GPL-2.0-or-later" },
+		{ "build", "compiler", COMPILER },
+		{ "build", "sanitizer", SANITIZER },
+		{ "build", "linux_headers", STRING(LINUX_VERSION_MAJOR) "." STRING(LINUX_VERSION_PATCHLEVEL) },
+		{ "build", "perf_event_attr", attr_size },
+		{ "libraries", "elfutils", "0." STRING(_ELFUTILS_VERSION) },
+		{ "libraries", "zlib", zlibVersion() },
+		{ "libraries", "bzip2", BZ2_bzlibVersion() },
+		{ "libraries", "liblzma", lzma_version_string() },
+		{ "libraries", "glibc", gnu_get_libc_version() },
+		{ "running_on", "kernel", u.release },
+		{ "running_on", "machine", u.machine },
 	};
 
-	if (o->format == FORMAT_JSON) {
-		json_init(&j, stdout);
-		json_object(&j, NULL);
-		for (i = 0; i < ARRAY_SIZE(facts); i++)
-			json_str(&j, facts[i].name, facts[i].value);
-		json_end(&j);
-		return 0;
-	}
-	printf("arcprof %s\n", ARCPROF_VERSION);
-	for (i = 1; i < ARRAY_SIZE(facts); i++)
-		printf("  %-14s%s\n", facts[i].name, facts[i].value);
+	if (o->format == FORMAT_JSON)
+		print_json(facts, ARRAY_SIZE(facts));
+	else
+		print_text(facts, ARRAY_SIZE(facts));
 	return 0;
 }
 

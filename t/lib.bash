@@ -50,6 +50,11 @@ skip_unless_command() {
 	command -v "$1" >/dev/null || skip "$1 is not installed"
 }
 
+skip_unless_terminal() {
+	[ "$(script -qec 'echo yes' /dev/null </dev/null 2>/dev/null | tr -d '\r')" = yes ] ||
+		skip "no pseudo-terminal can be opened (script(1), /dev/pts)"
+}
+
 skip_unless_root() {
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
 }

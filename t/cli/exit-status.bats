@@ -44,7 +44,7 @@ hint: did you mean 'arcprof doctor'?" ]
 }
 
 @test "pager: on a terminal ARCPROF_PAGER wins over PAGER and gets the output" {
-	skip_unless_command script
+	skip_unless_terminal
 	export PAGER='sed s/^/pager:/' ARCPROF_PAGER='sed s/^/mine:/'
 	on_terminal "$ARCPROF" doctor >text
 	grep -q '^mine:' text
@@ -56,13 +56,13 @@ hint: did you mean 'arcprof doctor'?" ]
 }
 
 @test "pager: one that cannot be started leaves the output as it is" {
-	skip_unless_command script
+	skip_unless_terminal
 	ARCPROF_PAGER=/nonexistent/pager on_terminal "$ARCPROF" doctor >text
 	grep -q kernel text
 }
 
 @test "colours: only on a terminal, and neither with NO_COLOR nor with --color=never" {
-	skip_unless_command script
+	skip_unless_terminal
 	esc=$(printf '\033')
 	export ARCPROF_PAGER=cat
 	arcprof doctor >plain

@@ -45,7 +45,7 @@ load ../lib
 }
 
 @test "help: a command without manual page is explained by its options" {
-	PATH=/nonexistent run_arcprof help version
+	run env PATH=/nonexistent "$ARCPROF" help version
 	[ "$status" -eq 0 ]
 	[[ $output == "usage: arcprof version "* ]]
 	[[ $output == *"arcprof-version(1)"* ]]
@@ -78,5 +78,5 @@ load ../lib
 	run_arcprof version --format json
 	[ "arcprof $(json .version)" = "$(arcprof --version)" ]
 	[ "$(json '.libraries | keys | length')" -ge 3 ]
-	[[ $(json .compiler) == *[0-9]* ]]
+	[[ $(json .build.compiler) == *[0-9]* ]]
 }

@@ -40,7 +40,7 @@ static const struct opt table[] = {
 
 static struct test_opts o;
 static struct err e;
-static char *args[32];
+static char *args[32], words[32][64];
 static int nr_operands;
 
 static char **operands(void)
@@ -56,10 +56,13 @@ static int parse_as(bool stop_at_operand, const char *const *argv)
 {
 	int argc;
 
+	opt_release(table, &o);
 	memset(&o, 0, sizeof(o));
 	memset(&e, 0, sizeof(e));
-	for (argc = 0; argv[argc]; argc++)
-		args[argc] = xstrdup(argv[argc]);	/* leaked: argv lives as long as the process */
+	for (argc = 0; argv[argc]; argc++) {
+		snprintf(words[argc], sizeof(words[argc]), "%s", argv[argc]);
+		args[argc] = words[argc];
+	}
 	args[argc] = NULL;
 	return opt_parse(table, &o, argc, args, stop_at_operand, &nr_operands, &e);
 }
@@ -154,7 +157,6 @@ TEST(opt_lists_grow_with_each_use_and_split_at_commas)
 	opt_release(table, &o);
 	CHECK(!o.events.items);
 	REFUSES("--event: an item of the list is empty", "", "-e", "a,,b");
-	opt_release(table, &o);
 	REFUSES("--event: an item of the list is empty", "", "--event=");
 	opt_release(table, &o);
 }

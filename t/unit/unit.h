@@ -12,6 +12,7 @@
 #define UNIT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct unit_test {

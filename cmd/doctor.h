@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* doctor.h - what "arcprof doctor" looks into; doctor_checks.c looks, doctor.c shows. */
+#ifndef DOCTOR_H
+#define DOCTOR_H
+
+#include <stddef.h>
+
+enum check_state { CHECK_OK, CHECK_LIMITED, CHECK_NO };
+
+struct finding {
+	enum check_state state;
+	char found[300];	/* what is there, or what is in the way; "" */
+	char remedy[300];	/* how to get it; "" when there is nothing to do, or nothing that helps */
+};
+
+struct check {
+	const char *id;		/* of JSON; stays the same from version to version */
+	const char *title;
+	const char *gives;	/* what it is good for */
+	void (*look)(struct finding *f);
+};
+
+struct check_group {
+	const char *title;
+	const struct check *checks;
+	size_t nr_checks;
+};
+
+extern const struct check_group check_groups[];
+extern const size_t nr_check_groups;
+
+#endif

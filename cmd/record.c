@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * record.c - "arcprof record": run a program, or attach to one, and write a trace.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "base/log.h"
+#include "cmd.h"
+#include "sampling.h"
+
+struct record_opts {
+	struct opt_list events, pids, tids, cpus;
+	uint64_t freq, period;
+	bool system_wide;
+	int callgraph;			/* index into callgraphs[] */
+	uint64_t stack_bytes;
+	bool all_user, all_kernel;
+	bool java;
+	uint64_t java_depth;
+	uint64_t delay_ns, duration_ns;
+	const char *output;
+	int mode;			/* index into modes[] */
+	uint64_t max_bytes, ring_bytes;
+	bool lines, compress;
+};
+
+static const char *const callgraphs[] = { "dwarf", "fp", "no", NULL };	/* as enum callgraph */
+static const char *const modes[] = { "continuous", "normal", NULL };	/* as enum trace_mode */
+
+#define OPT_ON(n, s, f, h) \
+	{ .type = OPT_TYPE_FLAG, .name = (n), .offset = OPT_FIELD(s, f, bool), .def = "true", .help = (h) }
+
+static const struct opt record_table[] = {
+	OPT_GROUP("What to record"),
+	OPT_LIST('e', "event", struct record_opts, events, "event",
+		 "what to sample (default: cycles, or cpu-clock where they are not counted)"),
+	OPT_U64('F', "freq", struct record_opts, freq, "hz", NULL, "samples a second (default 999)"),
+	OPT_U64('c', "count", struct record_opts, period, "n", NULL, "events, or ns of a clock, between samples"),
+	OPT_FLAG('a', "all-cpus", struct record_opts, system_wide, "the whole system, not only one program"),
+	OPT_LIST('C', "cpu", struct record_opts, cpus, "cpus", "only these CPUs, such as 0,2-3"),
+	OPT_LIST('p', "pid", struct record_opts, pids, "pid", "running processes"),
+	OPT_LIST('t', "tid", struct record_opts, tids, "tid", "running threads"),
+	OPT_FLAG(0, "all-user", struct record_opts, all_user, "user code only"),
+	OPT_FLAG(0, "all-kernel", struct record_opts, all_kernel, "kernel code only"),
+	OPT_GROUP("Call stacks"),
+	OPT_ENUM('g', "call-graph", struct record_opts, callgraph, callgraphs, "dwarf",
+		 "how native callers are found: unwind rules, frame pointers, or not at all"),
+	OPT_SIZE(0, "stack-size", struct record_opts, stack_bytes, "bytes", "65528",
+		 "stack copied with a sample, for -g dwarf"),
+	OPT_ON("java", struct record_opts, java, "walk Java stacks in every JVM that the program starts"),
+	OPT_U64(0, "java-depth", struct record_opts, java_depth, "n", "2048", "Java frames a sample may have"),
+	OPT_ON("lines", struct record_opts, lines, "store file, line and inlined calls of what was hit"),
+	OPT_GROUP("When"),
+	OPT_TIME('D', "delay", struct record_opts, delay_ns, "time", NULL, "start sampling so much later"),
+	OPT_TIME('d', "duration", struct record_opts, duration_ns, "time", NULL, "stop after so much time"),
+	OPT_GROUP("Where to"),
+	OPT_STR('o', "output", struct record_opts, output, "file", "arcprof.data", "write the trace to <file>"),
+	OPT_ENUM(0, "mode", struct record_opts, mode, modes, "continuous",
+		 "continuous streams; normal stops storing at --max-size"),
+	OPT_SIZE(0, "max-size", struct record_opts, max_bytes, "bytes", NULL, "most that samples may fill in the file"),
+	OPT_SIZE('m', "ring-size", struct record_opts, ring_bytes, "bytes", NULL,
+		 "kernel buffer a CPU (default: from the rate)"),
+	OPT_ON("compress", struct record_opts, compress, "compress the file"),
+	OPT_END
+};
+
+static int check_opts(const struct record_opts *o, int nr_operands, struct err *e)
+{
+	int targets = !!nr_operands + !!(o->pids.nr_items + o->tids.nr_items);
+
+	if (targets > 1)
+		return err_set(e, EINVAL, "a program to run and --pid or --tid exclude each other");
+	if (!targets && !o->system_wide)
+		return err_set(e, EINVAL, "nothing to record: name a program, --pid, --tid or --all-cpus");
+	if (o->system_wide && o->pids.nr_items + o->tids.nr_items)
+		return err_set(e, EINVAL, "--all-cpus and --pid or --tid exclude each other");
+	if (o->all_user && o->all_kernel)
+		return err_set(e, EINVAL, "--all-user and --all-kernel exclude each other");
+	if (o->mode == TRACE_NORMAL && !o->max_bytes)
+		return err_set(e, EINVAL, "--mode=normal needs --max-size");
+	if (o->stack_bytes < 512 || o->stack_bytes > 65528)
+		return err_set(e, EINVAL, "--stack-size: the kernel copies 512 to 65528 bytes");
+	if (o->java_depth < 8 || o->java_depth > 4096)
+		return err_set(e, EINVAL, "--java-depth: 8 to 4096 frames");
+	return 0;
+}
+
+/* A JVM that runs already has no agent: what it would show are nameless addresses. */
+static int refuse_running_jvm(const struct sampling *s, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < s->c.nr_pids && !r; i++) {
+		char path[64];
+
+		buf_reset(&b);
+		snprintf(path, sizeof(path), "/proc/%d/maps", s->c.pids[i]);
+		if (io_slurp(path, &b) || !b.len || !strstr(b.data, "/libjvm.so"))
+			continue;
+		r = err_set(e, ENOTSUP, "process %d is a running JVM: its Java stacks cannot be recorded yet",
+			    s->c.pids[i]);
+		err_hint(e, "start it with 'arcprof record -- java ...', or give --no-java for its native code only");
+	}
+	buf_release(&b);
+	return r;
+}
+
+static int prepare(struct sampling *s, const struct record_opts *o, int nr_operands, char **operands, struct err *e)
+{
+	int r = check_opts(o, nr_operands, e);
+
+	if (!r)
+		r = sampling_events(s, &o->events, o->freq, o->period, e);
+	if (!r)
+		r = sampling_targets(s, &o->pids, &o->tids, &o->cpus, e);
+	if (r)
+		return r;
+	s->c.system_wide = o->system_wide;
+	s->c.ev.callgraph = o->callgraph;
+	s->c.ev.stack_bytes = o->stack_bytes & ~7ull;
+	s->c.ev.exclude_kernel = o->all_user;
+	s->c.ev.exclude_user = o->all_kernel;
+	s->c.java = o->java ? JAVA_SAMPLE : JAVA_OFF;
+	s->c.java_depth = o->java_depth;
+	s->c.start_ns = o->delay_ns;
+	s->c.duration_ns = o->duration_ns;
+	s->c.ring_bytes = o->ring_bytes;
+	s->c.lines = o->lines;
+	s->c.output = o->output;
+	s->c.trace.mode = o->mode;
+	s->c.trace.limit_bytes = o->max_bytes;
+	s->c.trace.compress = o->compress;
+	sampling_command(s, "record", nr_operands, operands);
+	return o->java ? refuse_running_jvm(s, e) : 0;
+}
+
+static int record_run(void *opts, int nr_operands, char **operands)
+{
+	struct sampling s = { 0 };
+	struct collect_result res;
+	struct err e = { 0 };
+	int status;
+
+	if (prepare(&s, opts, nr_operands, operands, &e)) {
+		log_err(&e);
+		status = e.code == EINVAL ? EXIT_USAGE : EXIT_ARCPROF_FAILED;
+	} else if (collect_run(&s.c, &res, &e)) {
+		log_err(&e);
+		status = sampling_exit_status(&s, &e);
+	} else {
+		sampling_summary(&s, &res);
+		status = res.write_error ? EXIT_ARCPROF_FAILED : res.status;
+	}
+	sampling_release(&s);
+	return status;
+}
+
+const struct command cmd_record = {
+	.name = "record",
+	.summary = "run a program, or attach to one, and write a trace",
+	.operands = "[--] [<program> [<arg>...]]",
+	.flags = CMD_RUNS_PROGRAM,
+	.opts = record_table,
+	.opts_size = sizeof(struct record_opts),
+	.run = record_run,
+};

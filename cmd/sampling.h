@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sampling.h - what record and tprof share: from option texts to a recording.
+ */
+#ifndef CMD_SAMPLING_H
+#define CMD_SAMPLING_H
+
+#include "base/opt.h"
+#include "collect/collect.h"
+
+struct sampling {			/* owns what the collect_opts point to */
+	struct collect_opts c;
+	struct pmu_event *events;
+	int *pids, *tids;
+	uint32_t *cpus;
+	char *command_line;
+};
+
+void sampling_release(struct sampling *s);
+
+/*
+ * Each fills its part of s->c.  Lists may be empty.  freq and period: 0 is not given; the
+ * default for clocks is 999 Hz.
+ */
+int sampling_events(struct sampling *s, const struct opt_list *names, uint64_t freq, uint64_t period,
+		    struct err *e);
+int sampling_targets(struct sampling *s, const struct opt_list *pids, const struct opt_list *tids,
+		     const struct opt_list *cpus, struct err *e);
+void sampling_command(struct sampling *s, const char *command, int nr_operands, char **operands);
+
+/* 126 or 127 when the program could not be run, else 125. */
+int sampling_exit_status(const struct sampling *s, const struct err *e);
+/* What was recorded, in one line on stderr, and a line for each thing that is missing. */
+void sampling_summary(const struct sampling *s, const struct collect_result *r);
+
+#endif

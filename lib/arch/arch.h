@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * arch.h - what differs between CPUs: one file name a duty in lib/arch/x86 and lib/arch/arm64.
+ */
+#ifndef ARCH_ARCH_H
+#define ARCH_ARCH_H
+
+#include <stdint.h>
+
+/*
+ * User registers of a perf sample: the mask to ask for, and for each set bit of it, in
+ * order, the DWARF number of that register.
+ */
+extern const uint64_t arch_perf_regs_mask;
+extern const uint8_t arch_perf_regs_dwarf[];
+
+extern const uint8_t arch_dwarf_pc, arch_dwarf_sp, arch_dwarf_fp;
+
+#endif

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * agents.c - the JVMs of a recording: what their agents say, and how a JVM's threads pass
+ * from the recorder's events to their own (evset.h says why and which).
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "collect/state.h"
+
+static void emit_sample(void *ctx, struct rec_sample *s, const struct frame *frames, size_t nr_frames)
+{
+	struct collect *c = ctx;
+
+	stack_count_marks(c, frames, nr_frames);
+	s->stack = trace_write_stack(c->w, frames, nr_frames);
+	trace_write_sample(c->w, s);
+	c->res->nr_samples++;
+}
+
+/*
+ * Set old is closed; its tasks go on in two new ones: the JVMs' threads asleep until a child of
+ * theirs execs, all others sampled as before.
+ */
+static void split_set(struct collect *c, uint32_t old)
+{
+	uint32_t awake = evset_new(&c->ev, EVSET_MAIN), latent = evset_new(&c->ev, EVSET_LATENT);
+	struct err e;
+	size_t i;
+
+	for (i = 0; i < c->tasks.nr_all; i++) {
+		struct thread *th = c->tasks.threads[i];
+
+		if (th->dead || th->evset != old)
+			continue;
+		th->evset = th->proc->java && th->proc->java->sampled ? latent : awake;
+		evset_add(&c->ev, th->evset, th->tid, false, &e);
+	}
+	c->ev.sets[awake - 1].opened_ns = c->ev.sets[latent - 1].opened_ns = clock_mono_ns();
+	evset_close(&c->ev, old);
+	evset_enable(&c->ev, awake, true);
+}
+
+/* Sets that sample threads of the process, each once. */
+static void hand_over(struct collect *c, struct proc *p)
+{
+	size_t i;
+
+	for (i = 0; i < c->tasks.nr_all; i++) {
+		const struct thread *th = c->tasks.threads[i];
+
+		if (!th->dead && th->proc == p && th->evset && !c->ev.sets[th->evset - 1].closed &&
+		    c->ev.sets[th->evset - 1].kind != EVSET_TRAP)
+			split_set(c, th->evset);
+	}
+}
+
+static bool open_traps(struct collect *c, struct proc *p)
+{
+	uint32_t traps = evset_new(&c->ev, EVSET_TRAP);
+	char path[64];
+	struct dirent *d;
+	struct err e;
+	bool ok = true;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", p->pid);
+	dir = opendir(path);
+	while (dir && (d = readdir(dir))) {
+		int tid = atoi(d->d_name), r;
+
+		if (tid <= 0)
+			continue;
+		r = evset_add(&c->ev, traps, tid, false, &e);
+		ok &= !r || r == -ESRCH;
+	}
+	if (dir)
+		closedir(dir);
+	if (!ok)
+		evset_close(&c->ev, traps);
+	return ok && dir;
+}
+
+static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
+{
+	struct collect *c = ctx;
+	struct thread *th;
+	struct java *j;
+
+	collect_merge(c, clock_mono_ns());
+	th = tasks_get(&c->tasks, pid, tid, clock_mono_ns());
+	j = java_new(jvm, th->proc);
+	j->next = c->javas;
+	c->javas = j;
+	th->proc->java = j;
+	jvm_set_user(jvm, j);
+	c->res->nr_jvms++;
+	if (c->o->java != JAVA_SAMPLE || !open_traps(c, th->proc))
+		return false;
+	j->sampled = true;
+	j->since_ns = clock_mono_ns();
+	if (!c->o->system_wide)
+		hand_over(c, th->proc);
+	return true;
+}
+
+static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *s)
+{
+	struct collect *c = ctx;
+	struct java *j = jvm_user(jvm);
+	struct thread *th;
+	size_t nr;
+
+	if (!j)
+		return;
+	collect_merge(c, s->time_ns);	/* what was mapped and forked before it */
+	th = tasks_find(&c->tasks, s->tid);
+	if (!th || th->proc != j->proc)
+		th = tasks_get(&c->tasks, j->proc->pid, s->tid, s->time_ns);
+	nr = stack_java(c, j, s, c->frames);
+	java_user_half(j, th, s->time_ns, s->event, c->frames, nr);
+}
+
+static void on_method(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t method, const char *class_name,
+		      const char *name, const char *sig, const char *source)
+{
+	struct collect *c = ctx;
+	struct java *j = jvm_user(jvm);
+	struct rec_method r = {
+		.time_ns = time_ns, .method = method,
+		.class_name = class_name, .class_len = strlen(class_name),
+		.name = name, .name_len = strlen(name),
+		.sig = sig, .sig_len = strlen(sig),
+		.source = source, .source_len = strlen(source),
+	};
+
+	if (!j)
+		return;
+	r.proc = j->proc->id;
+	trace_write_method(c->w, &r);
+}
+
+static void on_code(void *ctx, struct jvm *jvm, const struct jvm_code *code)
+{
+	struct collect *c = ctx;
+	struct java *j = jvm_user(jvm);
+	struct rec_code r = {
+		.time_ns = code->time_ns, .method = code->method, .compile_id = code->compile_id,
+		.level = code->level, .addr = code->addr, .size = code->size,
+		.inl = code->inl, .inl_len = code->inl_len,
+	};
+
+	if (!j)
+		return;
+	r.proc = j->proc->id;
+	trace_write_code(c->w, &r);
+	if (c->o->java == JAVA_NAMES || c->o->system_wide)
+		java_add_code(j, code);
+}
+
+static void on_code_gone(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t compile_id, uint64_t addr)
+{
+	struct collect *c = ctx;
+	struct java *j = jvm_user(jvm);
+	struct rec_code_gone r = { .time_ns = time_ns, .compile_id = compile_id, .addr = addr };
+
+	if (!j)
+		return;
+	r.proc = j->proc->id;
+	trace_write_code_gone(c->w, &r);
+	java_code_gone(j, addr);
+}
+
+static void on_stub(void *ctx, struct jvm *jvm, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name)
+{
+	struct collect *c = ctx;
+	struct java *j = jvm_user(jvm);
+	struct rec_stub r = { .time_ns = time_ns, .addr = addr, .size = size, .name = name, .name_len = strlen(name) };
+
+	if (!j)
+		return;
+	r.proc = j->proc->id;
+	trace_write_stub(c->w, &r);
+}
+
+static void on_thread_name(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t tid, const char *name)
+{
+	struct collect *c = ctx;
+	struct java *j = jvm_user(jvm);
+	struct thread *th;
+
+	if (!j)
+		return;
+	th = tasks_get(&c->tasks, j->proc->pid, tid, time_ns);
+	tasks_java_name(&c->tasks, th, name, time_ns);
+}
+
+static void on_agent_lost(void *ctx, struct jvm *jvm, uint64_t nr)
+{
+	struct collect *c = ctx;
+	struct java *j = jvm_user(jvm);
+	struct rec_lost lost = { .time_ns = clock_mono_ns(), .cause = LOST_AGENT, .count = nr };
+
+	lost.stream = j ? j->proc->id : 0;
+	trace_write_lost(c->w, &lost);
+	c->res->nr_lost += nr;
+}
+
+static void on_gone(void *ctx, struct jvm *jvm)
+{
+	struct java *j = jvm_user(jvm);
+
+	if (j) {
+		j->gone = true;
+		j->jvm = NULL;
+	}
+}
+
+static const struct jvm_callbacks callbacks = {
+	.hello = on_hello,
+	.sample = on_java_sample,
+	.method = on_method,
+	.code = on_code,
+	.code_gone = on_code_gone,
+	.stub = on_stub,
+	.thread_name = on_thread_name,
+	.lost = on_agent_lost,
+	.gone = on_gone,
+};
+
+int agents_open(struct collect *c, struct err *e)
+{
+	struct jvm_server_opts o = {
+		.sample = c->o->java == JAVA_SAMPLE,
+		.max_depth = c->o->java_depth,
+		.max_stack_bytes = 64 * 1024,
+		.ring_bytes = 1 << 20,
+	};
+	int r;
+
+	if (c->o->java == JAVA_OFF || !c->o->argv)
+		return 0;
+	r = jvm_server_open(&c->jvm, &o, &callbacks, c, e);
+	return r ? r : jvm_server_setenv(c->jvm, e);
+}
+
+void agents_drain(struct collect *c)
+{
+	if (!c->jvm)
+		return;
+	jvm_server_poll(c->jvm);
+	jvm_server_drain(c->jvm);
+}
+
+void agents_join(struct collect *c, uint64_t until_ns, bool last)
+{
+	struct java *j;
+
+	for (j = c->javas; j; j = j->next) {
+		uint64_t before = j->nr_unpaired;
+
+		java_join(j, until_ns, last, emit_sample, c);
+		if (j->nr_unpaired != before) {
+			struct rec_lost lost = {
+				.time_ns = until_ns == UINT64_MAX ? clock_mono_ns() : until_ns,
+				.cause = LOST_UNPAIRED, .stream = j->proc->id, .count = j->nr_unpaired - before,
+			};
+
+			trace_write_lost(c->w, &lost);
+			c->res->nr_lost += lost.count;
+		}
+	}
+}
+
+void agents_close(struct collect *c)
+{
+	if (c->jvm)
+		jvm_server_close(c->jvm);
+	c->jvm = NULL;
+	while (c->javas) {
+		struct java *j = c->javas;
+
+		c->javas = j->next;
+		j->proc->java = NULL;
+		java_free(j);
+	}
+}

@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * collect.c - the life of a recording: open the events, let the program go, drain until it
+ * ends, name what was hit.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "collect/privileges.h"
+#include "collect/spawn.h"
+#include "collect/state.h"
+#include "collect/symbols.h"
+
+enum { JAVA_POLL_MS = 20, IDLE_POLL_MS = 200, FLUSH_NS = 1000000000 };
+
+/* The loop's own state: what ends it. */
+struct loop {
+	struct collect *c;
+	struct spawn child;		/* pid 0: none */
+	bool child_gone, stop;
+	int status;			/* of the child, as waitpid gives it */
+	int nr_signals;
+	int epoll_fd, signal_fd;
+	uint64_t end_ns, flushed_ns;
+	sigset_t old_mask;
+};
+
+void collect_merge(struct collect *c, uint64_t until_ns)
+{
+	if (until_ns <= c->merged_ns)
+		return;
+	c->merged_ns = until_ns;
+	merge_drain(c->ev.rings, 2 * c->ev.nr_cpus, until_ns, collect_record, c);
+}
+
+/* Everything that is not younger than the drain before; all: everything. */
+static void drain(struct collect *c, bool all)
+{
+	uint64_t now = clock_mono_ns(), until = all ? UINT64_MAX : c->drained_ns;
+
+	collect_merge(c, until);
+	agents_drain(c);
+	agents_join(c, until, all);
+	c->drained_ns = now;
+}
+
+static void watch_fd(struct loop *l, int fd, uint32_t events)
+{
+	struct epoll_event ev = { .events = events, .data.fd = fd };
+
+	epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &ev);
+}
+
+static void open_loop(struct loop *l)
+{
+	sigset_t mask;
+	size_t i;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGCHLD);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGHUP);
+	sigprocmask(SIG_BLOCK, &mask, &l->old_mask);
+	l->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	watch_fd(l, l->signal_fd, EPOLLIN);
+	/* Edge-triggered: a ring whose task is gone reports a hang-up for ever. */
+	for (i = 0; i < 2 * l->c->ev.nr_cpus; i++)
+		watch_fd(l, l->c->ev.rings[i].fd, EPOLLIN | EPOLLET);
+	if (l->c->jvm)
+		watch_fd(l, jvm_server_fd(l->c->jvm), EPOLLIN);
+}
+
+static void close_loop(struct loop *l)
+{
+	struct signalfd_siginfo si;
+
+	while (read(l->signal_fd, &si, sizeof(si)) == sizeof(si))
+		;
+	close(l->signal_fd);
+	close(l->epoll_fd);
+	sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
+}
+
+static void reap(struct loop *l)
+{
+	if (l->child.pid > 0 && !l->child_gone && waitpid(l->child.pid, &l->status, WNOHANG) == l->child.pid)
+		l->child_gone = true;
+}
+
+/*
+ * A first signal is the program's business: what the terminal did not already send it is passed
+ * on, and the recording lasts until it ends.  A second one ends the recording.
+ */
+static void on_signals(struct loop *l)
+{
+	struct signalfd_siginfo si;
+
+	while (read(l->signal_fd, &si, sizeof(si)) == sizeof(si)) {
+		if (si.ssi_signo == SIGCHLD) {
+			reap(l);
+			continue;
+		}
+		if (l->child.pid > 0 && !l->nr_signals++) {
+			bool from_terminal = si.ssi_signo == SIGINT && si.ssi_code == SI_KERNEL;
+
+			if (!from_terminal)
+				kill(l->child.pid, si.ssi_signo);
+		} else {
+			l->stop = true;
+		}
+	}
+}
+
+static int timeout_ms(const struct loop *l)
+{
+	uint64_t now = clock_mono_ns(), left;
+	int ms = l->c->jvm && jvm_server_nr_jvms(l->c->jvm) ? JAVA_POLL_MS : IDLE_POLL_MS;
+
+	if (!l->end_ns)
+		return ms;
+	left = l->end_ns > now ? (l->end_ns - now + 999999) / 1000000 : 0;
+	return left < (uint64_t)ms ? (int)left : ms;
+}
+
+/* Attached to running processes or threads: are all of them gone? */
+static bool targets_gone(const struct collect_opts *o)
+{
+	size_t i;
+
+	if (!o->nr_pids && !o->nr_tids)
+		return false;
+	for (i = 0; i < o->nr_pids; i++)
+		if (!kill(o->pids[i], 0) || errno == EPERM)
+			return false;
+	for (i = 0; i < o->nr_tids; i++)
+		if (!kill(o->tids[i], 0) || errno == EPERM)
+			return false;
+	return true;
+}
+
+static void run_loop(struct loop *l)
+{
+	struct collect *c = l->c;
+
+	while (!l->stop && !l->child_gone) {
+		struct epoll_event evs[16];
+		int i, n = epoll_wait(l->epoll_fd, evs, ARRAY_SIZE(evs), timeout_ms(l));
+
+		for (i = 0; i < n; i++)
+			if (evs[i].data.fd == l->signal_fd)
+				on_signals(l);
+		drain(c, false);
+		if (c->drained_ns - l->flushed_ns > FLUSH_NS) {
+			trace_writer_flush(c->w);
+			l->flushed_ns = c->drained_ns;
+		}
+		if ((l->end_ns && c->drained_ns >= l->end_ns) || trace_writer_error(c->w) || targets_gone(c->o))
+			l->stop = true;
+	}
+}
+
+/* The program outlived the recording's time: it is asked to end, and its status is ours. */
+static void end_child(struct loop *l)
+{
+	if (l->child.pid <= 0 || l->child_gone)
+		return;
+	kill(l->child.pid, SIGTERM);
+	while (waitpid(l->child.pid, &l->status, 0) < 0 && errno == EINTR)
+		;
+	l->child_gone = true;
+}
+
+static int shell_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void event_labels(const struct collect *c)
+{
+	const struct evconf *ev = &c->ev.conf;
+	static const char *const graphs[] = { "dwarf", "fp", "no" };
+	size_t i;
+
+	for (i = 0; i < ev->nr_events; i++) {
+		char key[64];
+
+		snprintf(key, sizeof(key), "event.%zu", i);
+		trace_write_label(c->w, key, "%s", ev->events[i].name);
+		snprintf(key, sizeof(key), "event.%zu.unit", i);
+		trace_write_label(c->w, key, "%s", ev->events[i].unit);
+		snprintf(key, sizeof(key), "event.%zu.%s", i, ev->freq_hz ? "freq_hz" : "period");
+		trace_write_label(c->w, key, "%llu", (unsigned long long)(ev->freq_hz ? ev->freq_hz : ev->period));
+	}
+	trace_write_label(c->w, "callgraph", "%s", graphs[ev->callgraph]);
+	if (ev->exclude_kernel && !c->o->ev.exclude_kernel)
+		trace_write_label(c->w, "refused.0", "kernel code (kernel.perf_event_paranoid)");
+}
+
+static void host_labels(const struct collect *c)
+{
+	struct utsname u;
+
+	uname(&u);
+	trace_write_label(c->w, "arcprof", "%s", c->o->version);
+	trace_write_label(c->w, "command", "%s", c->o->command_line);
+	trace_write_label(c->w, "host", "%s", u.nodename);
+	trace_write_label(c->w, "kernel", "%s %s", u.sysname, u.release);
+	trace_write_label(c->w, "arch", "%s", u.machine);
+	trace_write_label(c->w, "cpus", "%zu", c->ev.nr_cpus);
+	trace_write_label(c->w, "scope", "%s", c->o->system_wide ? "system" : "processes");
+}
+
+static void start_labels(const struct collect *c)
+{
+	trace_write_label(c->w, "start.realtime_ns", "%llu", (unsigned long long)clock_real_ns());
+	trace_write_label(c->w, "start.mono_ns", "%llu", (unsigned long long)clock_mono_ns());
+	trace_writer_flush(c->w);
+}
+
+/* Rates are of the clock that was sampled: ticks a second of CPU time, or events. */
+static void end_labels(struct collect *c)
+{
+	size_t i;
+
+	trace_write_label(c->w, "end.mono_ns", "%llu", (unsigned long long)clock_mono_ns());
+	trace_write_label(c->w, "end.realtime_ns", "%llu", (unsigned long long)clock_real_ns());
+	for (i = 0; i < c->ev.conf.nr_events; i++) {
+		char key[64];
+
+		snprintf(key, sizeof(key), "event.%zu.count", i);
+		trace_write_label(c->w, key, "%llu", (unsigned long long)c->ev.counts[i]);
+	}
+	if (c->ev.conf.nr_events == 1 && c->ev.conf.events[0].clock && c->ev.counts[0]) {
+		c->res->rate_hz = (double)c->res->nr_samples * 1e9 / (double)c->ev.counts[0];
+		trace_write_label(c->w, "event.0.rate_hz", "%.3f", c->res->rate_hz);
+	}
+}
+
+/* Opens events on every thread there is until a look at the process shows no new one. */
+static int attach_process(struct collect *c, int pid, struct err *e)
+{
+	bool again = true;
+	int r = tasks_scan(&c->tasks, pid, e);
+	size_t done = 0, i;
+
+	while (!r && again) {
+		again = false;
+		for (i = done; i < c->tasks.nr_all; i++) {
+			struct thread *th = c->tasks.threads[i];
+
+			again = true;
+			th->evset = c->main_set;
+			r = evsets_watch(&c->ev, th->tid, e);
+			if (!r)
+				r = evset_add(&c->ev, c->main_set, th->tid, false, e);
+			if (r == -ESRCH)
+				r = 0;
+			if (r)
+				return r;
+		}
+		done = c->tasks.nr_all;
+		tasks_rescan(&c->tasks, pid);
+	}
+	return r;
+}
+
+static int attach_all(struct collect *c, struct err *e)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < c->o->nr_pids && !r; i++)
+		r = attach_process(c, c->o->pids[i], e);
+	for (i = 0; i < c->o->nr_tids && !r; i++) {
+		r = evsets_watch(&c->ev, c->o->tids[i], e);
+		if (!r)
+			r = evset_add(&c->ev, c->main_set, c->o->tids[i], false, e);
+		if (r == -ESRCH)
+			r = err_set(e, ESRCH, "no thread %d", c->o->tids[i]);
+	}
+	return r;
+}
+
+/* Names and maps of everything that runs already. */
+static void scan_system(struct collect *c)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *d;
+	struct err e;
+
+	tasks_get(&c->tasks, 0, 0, clock_mono_ns());
+	while (dir && (d = readdir(dir))) {
+		int pid = atoi(d->d_name);
+
+		if (pid > 0 && pid != getpid())
+			tasks_scan(&c->tasks, pid, &e);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static int open_events(struct collect *c, const struct spawn *child, struct err *e)
+{
+	int r = 0;
+
+	c->main_set = evset_new(&c->ev, EVSET_MAIN);
+	if (c->o->system_wide) {
+		scan_system(c);
+		return evset_add(&c->ev, c->main_set, -1, false, e);
+	}
+	if (child->pid > 0) {
+		struct thread *th = tasks_get(&c->tasks, child->pid, child->pid, clock_mono_ns());
+
+		th->evset = c->main_set;
+		r = evset_add(&c->ev, c->main_set, child->pid, !c->o->start_ns, e);
+	}
+	return r ? r : attach_all(c, e);
+}
+
+/* Samples of 32 ms: so long may the recorder be kept from a CPU. */
+static uint32_t ring_samples(const struct evconf *ev)
+{
+	uint64_t rate = ev->freq_hz ? ev->freq_hz : ev->period >= 10000 ? 1000000000 / ev->period : 1000;
+
+	return MAX(rate * ev->nr_events * 32 / 1000, (uint64_t)16);
+}
+
+/* A power of two that holds them with their stack copies. */
+static size_t ring_bytes(const struct collect_opts *o, const struct evconf *ev)
+{
+	uint64_t a_sample = 1024 + (ev->callgraph == CALLGRAPH_DWARF ? ev->stack_bytes : 0);
+	uint64_t want = o->ring_bytes ? o->ring_bytes : ev->ring_samples * a_sample, bytes = 1 << 20;
+
+	while (bytes < want && bytes < 64 << 20)
+		bytes *= 2;
+	return bytes;
+}
+
+static uint32_t *online_cpus(size_t *nr)
+{
+	struct buf b = BUF_INIT;
+	uint32_t *cpus = NULL;
+	size_t alloc = 0;
+	char *p, *end;
+
+	*nr = 0;
+	io_slurp("/sys/devices/system/cpu/online", &b);
+	for (p = b.data; p && *p >= '0' && *p <= '9'; p = end) {
+		uint32_t lo = strtoul(p, &end, 10), hi = lo;
+
+		if (*end == '-')
+			hi = strtoul(end + 1, &end, 10);
+		for (; lo <= hi; lo++) {
+			VEC_GROW(cpus, *nr, alloc);
+			cpus[(*nr)++] = lo;
+		}
+		end += *end == ',';
+	}
+	buf_release(&b);
+	if (!*nr) {
+		cpus = xcalloc(1, sizeof(*cpus));
+		*nr = 1;
+	}
+	return cpus;
+}
+
+static int open_rings(struct collect *c, int target, struct err *e)
+{
+	size_t nr = c->o->nr_cpus;
+	struct evconf ev = c->o->ev;
+	uint32_t *own = NULL;
+	const uint32_t *cpus = c->o->cpus;
+	int r;
+
+	if (!nr)
+		cpus = own = online_cpus(&nr);
+	ev.ring_samples = ring_samples(&ev);
+	r = evsets_open(&c->ev, &ev, cpus, nr, target, ring_bytes(c->o, &ev), e);
+	free(own);
+	return r;
+}
+
+static void raise_limits(void)
+{
+	struct rlimit rl;
+
+	if (!getrlimit(RLIMIT_NOFILE, &rl)) {
+		rl.rlim_cur = rl.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &rl);
+	}
+}
+
+/* After the last drain: names, counts, labels. */
+static void finish(struct collect *c)
+{
+	struct symbols_result sym;
+	struct proc *p;
+
+	for (p = c->tasks.procs; p; p = p->next)
+		if (!p->java && p->has_anon_hits)
+			symbols_write_perf_map(c->w, p);
+	symbols_write(&c->modules, c->w, c->o->lines, &sym);
+	c->res->kernel_hidden = sym.kernel_hidden;
+	c->res->nr_procs = c->tasks.nr_procs;
+	c->res->nr_threads = c->tasks.nr_threads;
+	c->res->user_only = c->ev.conf.exclude_kernel && !c->o->ev.exclude_kernel;
+}
+
+static void stop_events(struct collect *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->ev.nr_sets; i++)
+		if (!c->ev.sets[i].closed)
+			evset_enable(&c->ev, i + 1, false);
+	drain(c, true);
+	for (i = 0; i < c->ev.nr_sets; i++)
+		if (!c->ev.sets[i].closed)
+			evset_close(&c->ev, i + 1);
+}
+
+static void sleep_until(uint64_t ns)
+{
+	struct timespec ts = { ns / 1000000000, ns % 1000000000 };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
+		;
+}
+
+static int record(struct loop *l, struct err *e)
+{
+	struct collect *c = l->c;
+	uint64_t start;
+	int r;
+
+	host_labels(c);
+	event_labels(c);
+	open_loop(l);
+	start_labels(c);
+	start = l->flushed_ns = c->drained_ns = clock_mono_ns();
+	r = l->child.pid > 0 ? spawn_go(&l->child, c->o->argv[0], e) : 0;
+	if (!r) {
+		if (c->o->start_ns)
+			sleep_until(start + c->o->start_ns);
+		if (c->o->start_ns || c->o->system_wide || l->child.pid <= 0)
+			evset_enable(&c->ev, c->main_set, true);
+		start = clock_mono_ns();
+		l->end_ns = c->o->duration_ns ? start + c->o->duration_ns : 0;
+		reap(l);
+		run_loop(l);
+		c->res->duration_ns = clock_mono_ns() - start;
+		stop_events(c);
+		end_child(l);
+		c->res->status = l->child.pid > 0 ? shell_status(l->status) : 0;
+		end_labels(c);
+		finish(c);
+	}
+	close_loop(l);
+	return r;
+}
+
+int collect_run(const struct collect_opts *o, struct collect_result *res, struct err *e)
+{
+	struct collect *c = xcalloc(1, sizeof(*c));
+	struct loop l = { .c = c };
+	struct err close_err;
+	int r;
+
+	memset(res, 0, sizeof(*res));
+	c->o = o;
+	c->res = res;
+	raise_limits();
+	r = trace_writer_open(&c->w, o->output, &o->trace, e);
+	if (r)
+		goto out;
+	modules_init(&c->modules, c->w);
+	tasks_init(&c->tasks, c->w, &c->modules);
+	r = agents_open(c, e);
+	if (!r && o->argv)
+		r = spawn_start(&l.child, o->argv, e);
+	if (!r)
+		r = open_rings(c, o->system_wide ? -1 : o->argv ? l.child.pid : 0, e);
+	if (!r)
+		r = open_events(c, &l.child, e);
+	if (!r) {
+		privileges_drop();
+		r = record(&l, e);
+	} else if (l.child.pid > 0) {	/* never let go: it ends without running anything */
+		close(l.child.go_fd);
+		waitpid(l.child.pid, NULL, 0);
+	}
+	agents_close(c);
+	evsets_close(&c->ev);
+	trace_writer_flush(c->w);
+	res->nr_bytes = trace_writer_bytes(c->w);
+	if (trace_writer_close(c->w, &close_err) && !r)
+		res->write_error = close_err.code;
+	tasks_release(&c->tasks);
+	modules_release(&c->modules);
+out:
+	free(c);
+	return r;
+}

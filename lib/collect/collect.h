@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * collect.h - one recording, from opening the events to the last symbol in the file.
+ */
+#ifndef COLLECT_COLLECT_H
+#define COLLECT_COLLECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "collect/evset.h"
+#include "trace/writer.h"
+
+enum java_mode {
+	JAVA_SAMPLE,	/* walk Java stacks in the JVMs the command starts */
+	JAVA_NAMES,	/* only the names of compiled code (tprof) */
+	JAVA_OFF,
+};
+
+struct collect_opts {
+	struct evconf ev;
+	char *const *argv;		/* the command to run, or NULL */
+	bool system_wide;
+	const uint32_t *cpus;		/* NULL: all that are online */
+	size_t nr_cpus;
+	const int *pids;		/* running processes, or */
+	size_t nr_pids;
+	const int *tids;		/* running threads */
+	size_t nr_tids;
+	enum java_mode java;
+	uint32_t java_depth;		/* frames a Java sample may have */
+	uint64_t start_ns;		/* wait so long before sampling */
+	uint64_t duration_ns;		/* 0: until the command ends, or a signal */
+	uint64_t ring_bytes;		/* a CPU; 0: from the rate */
+	bool lines;			/* file:line and inlined calls into the trace */
+	const char *output;
+	struct trace_writer_opts trace;
+	const char *version;
+	const char *command_line;	/* ours, for the label */
+};
+
+struct collect_result {
+	int status;			/* of the command, as a shell gives it; 0 without one */
+	uint64_t nr_samples, nr_lost, nr_incomplete;
+	uint64_t nr_marks[MARK_NR];
+	uint64_t nr_procs, nr_threads, nr_jvms;
+	uint64_t duration_ns, nr_bytes;
+	double rate_hz;			/* measured: samples a second of the first event's clock, 0 unknown */
+	bool user_only;			/* kernel code was not allowed */
+	bool kernel_hidden;		/* kernel names were not allowed */
+	bool refused_lines;
+	int write_error;		/* errno when the file is not whole */
+};
+
+/* 0, or -errno: *e says what kept it from recording; result is zeroed then. */
+int collect_run(const struct collect_opts *o, struct collect_result *res, struct err *e);
+
+#endif

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "base/mem.h"
+#include "collect/evset.h"
+#include "pmu/probe.h"
+
+enum { MIN_RING_BYTES = 64 * 1024, MIN_STACK_BYTES = 1024, SAMPLE_HEAD_BYTES = 1024 };
+
+/* Where merge.c finds the time: every event samples these, in every record. */
+#define SAMPLE_ID_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+
+static int perf_open(struct perf_event_attr *attr, int tid, int cpu)
+{
+	return syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static void common_attr(struct perf_event_attr *a)
+{
+	a->size = sizeof(*a);
+	a->sample_id_all = 1;
+	a->sample_type |= SAMPLE_ID_TYPE;
+	a->use_clockid = 1;
+	a->clockid = CLOCK_MONOTONIC;
+}
+
+static void dummy_attr(struct perf_event_attr *a, bool exclude_kernel, size_t ring_bytes)
+{
+	memset(a, 0, sizeof(*a));
+	a->type = PERF_TYPE_SOFTWARE;
+	a->config = PERF_COUNT_SW_DUMMY;
+	a->exclude_kernel = exclude_kernel;
+	a->exclude_hv = exclude_kernel;
+	a->inherit = 1;
+	a->watermark = 1;
+	a->wakeup_watermark = ring_bytes / 4;
+	common_attr(a);
+}
+
+static void side_attr(struct perf_event_attr *a, bool exclude_kernel, size_t ring_bytes)
+{
+	dummy_attr(a, exclude_kernel, ring_bytes);
+	a->mmap = a->mmap2 = 1;
+	a->comm = a->comm_exec = 1;
+	a->task = 1;
+}
+
+static int open_ring(struct evsets *s, struct ring *ring, size_t i, int target, struct perf_event_attr *a, size_t bytes,
+		     struct err *e)
+{
+	int fd = perf_open(a, target, s->cpus[i]), r;
+
+	if (fd < 0)
+		return perf_open_err(e, errno, a, target, s->cpus[i]);
+	r = ring_open(ring, fd, s->cpus[i], bytes);
+	if (!r)
+		return 0;
+	close(fd);
+	return perf_mmap_err(e, -r, bytes);
+}
+
+/* One pair of rings a CPU, each owned by a dummy event; the sample events are redirected to them. */
+static int open_rings(struct evsets *s, size_t i, int target, size_t ring_bytes, struct err *e)
+{
+	struct perf_event_attr a;
+	size_t side_bytes = MIN(ring_bytes, (size_t)512 * 1024);
+	int r;
+
+	if (target)
+		side_attr(&a, s->conf.exclude_kernel, side_bytes);
+	else
+		dummy_attr(&a, s->conf.exclude_kernel, side_bytes);
+	r = open_ring(s, &s->side_rings[i], i, target, &a, side_bytes, e);
+	if (r)
+		return r;
+	dummy_attr(&a, s->conf.exclude_kernel, ring_bytes);
+	return open_ring(s, &s->sample_rings[i], i, target, &a, ring_bytes, e);
+}
+
+static void close_rings(struct evsets *s)
+{
+	size_t i;
+
+	for (i = 0; i < 2 * s->nr_cpus; i++)
+		ring_close(&s->rings[i]);
+}
+
+/*
+ * The same size on every CPU: what this user may lock is halved until it is enough for all, and the
+ * stack copies with it, so that a ring holds at least some samples.
+ */
+static int open_all_rings(struct evsets *s, int target, size_t ring_bytes, struct err *e)
+{
+	size_t i, room;
+	int r;
+
+	for (;;) {
+		for (i = 0, r = 0; i < s->nr_cpus && !r; i++)
+			r = open_rings(s, i, target, ring_bytes, e);
+		if (!r || (r != -EPERM && r != -ENOMEM) || ring_bytes <= MIN_RING_BYTES)
+			break;
+		close_rings(s);
+		ring_bytes /= 2;
+	}
+	room = ring_bytes / s->conf.ring_samples;
+	room = room > SAMPLE_HEAD_BYTES + MIN_STACK_BYTES ? room - SAMPLE_HEAD_BYTES : MIN_STACK_BYTES;
+	s->conf.stack_bytes = MIN(s->conf.stack_bytes, (uint32_t)room & ~7u);
+	return r;
+}
+
+/* Kernel samples need more rights than user ones: find out with a real event. */
+static bool kernel_allowed(const struct evsets *s, int target)
+{
+	struct perf_event_attr a = s->conf.events[0].attr;
+	int fd;
+
+	a.disabled = 1;
+	fd = perf_open(&a, target, s->cpus[0]);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || (errno != EACCES && errno != EPERM);
+}
+
+int evsets_open(struct evsets *s, const struct evconf *conf, const uint32_t *cpus, size_t nr_cpus, int target,
+		size_t ring_bytes, struct err *e)
+{
+	size_t i;
+	int r;
+
+	memset(s, 0, sizeof(*s));
+	s->conf = *conf;
+	s->nr_cpus = nr_cpus;
+	s->cpus = xmalloc(nr_cpus * sizeof(*cpus));
+	memcpy(s->cpus, cpus, nr_cpus * sizeof(*cpus));
+	s->counts = xcalloc(conf->nr_events, sizeof(*s->counts));
+	s->rings = xcalloc(2 * nr_cpus, sizeof(*s->rings));
+	s->side_rings = s->rings;
+	s->sample_rings = s->rings + nr_cpus;
+	for (i = 0; i < 2 * nr_cpus; i++)
+		s->rings[i].fd = -1;
+	if (!s->conf.exclude_kernel && !kernel_allowed(s, target))
+		s->conf.exclude_kernel = true;
+	r = open_all_rings(s, target, ring_bytes, e);
+	if (r)
+		evsets_close(s);
+	return r;
+}
+
+static void close_fds(struct evset *set)
+{
+	size_t i;
+
+	for (i = 0; i < set->nr_fds; i++)
+		close(set->fds[i]);
+	free(set->fds);
+	set->fds = NULL;
+	set->nr_fds = set->alloc_fds = 0;
+}
+
+void evsets_close(struct evsets *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_sets; i++)
+		evset_close(s, i + 1);
+	close_fds(&s->side);
+	free(s->counts);
+	if (s->rings)
+		close_rings(s);
+	free(s->rings);
+	free(s->cpus);
+	free(s->sets);
+	free(s->sources);
+	map_release(&s->by_id);
+	memset(s, 0, sizeof(*s));
+}
+
+static int redirect(int fd, const struct ring *to)
+{
+	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, to->fd) < 0 ? -errno : 0;
+}
+
+int evsets_watch(struct evsets *s, int tid, struct err *e)
+{
+	struct evset *set = &s->side;
+	struct perf_event_attr a;
+	size_t i;
+
+	side_attr(&a, s->conf.exclude_kernel, s->side_rings[0].mask + 1);
+	for (i = 0; i < s->nr_cpus; i++) {
+		int fd = perf_open(&a, tid, s->cpus[i]);
+
+		if (fd < 0)
+			return errno == ESRCH ? 0 : perf_open_err(e, errno, &a, tid, s->cpus[i]);
+		if (redirect(fd, &s->side_rings[i])) {
+			close(fd);
+			return err_errno(e, "cannot join the event buffers");
+		}
+		VEC_GROW(set->fds, set->nr_fds, set->alloc_fds);
+		set->fds[set->nr_fds++] = fd;
+	}
+	return 0;
+}
+
+uint32_t evset_new(struct evsets *s, enum evset_kind kind)
+{
+	VEC_GROW(s->sets, s->nr_sets, s->alloc_sets);
+	s->sets[s->nr_sets++] = (struct evset){ .kind = kind };
+	return s->nr_sets;
+}
+
+static void sample_attr(const struct evsets *s, const struct pmu_event *ev, enum evset_kind kind, bool start_on_exec,
+			bool system_wide, struct perf_event_attr *a)
+{
+	*a = ev->attr;
+	common_attr(a);
+	a->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
+	if (s->conf.freq_hz) {
+		a->freq = 1;
+		a->sample_freq = s->conf.freq_hz;
+	} else {
+		a->sample_period = s->conf.period;
+	}
+	a->exclude_kernel |= s->conf.exclude_kernel;
+	a->exclude_user |= s->conf.exclude_user;
+	a->exclude_hv = a->exclude_kernel;
+	a->disabled = kind != EVSET_TRAP;
+	a->enable_on_exec = start_on_exec || kind == EVSET_LATENT;
+	a->inherit = !system_wide;
+	if (s->conf.callgraph != CALLGRAPH_NO) {
+		a->sample_type |= PERF_SAMPLE_CALLCHAIN;
+		a->exclude_callchain_user = kind == EVSET_TRAP || s->conf.callgraph == CALLGRAPH_DWARF;
+		a->exclude_callchain_kernel = a->exclude_kernel;
+	}
+	if (s->conf.callgraph == CALLGRAPH_DWARF && kind != EVSET_TRAP && !a->exclude_user) {
+		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		a->sample_regs_user = arch_perf_regs_mask;
+		a->sample_stack_user = s->conf.stack_bytes;
+	}
+	if (kind == EVSET_TRAP) {
+		a->sigtrap = 1;
+		a->inherit_thread = 1;
+		a->remove_on_exec = 1;
+		a->disabled = 0;
+	}
+}
+
+static int remember(struct evsets *s, uint32_t number, int fd, size_t event, size_t cpu)
+{
+	struct evset *set = &s->sets[number - 1];
+	uint64_t id;
+
+	VEC_GROW(set->fds, set->nr_fds, set->alloc_fds);
+	set->fds[set->nr_fds++] = fd;
+	if (redirect(fd, &s->sample_rings[cpu]) || ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0)
+		return -errno;
+	VEC_GROW(s->sources, s->nr_sources, s->alloc_sources);
+	*map_put(&s->by_id, id) = s->nr_sources;
+	s->sources[s->nr_sources++] = (struct ev_source){
+		.evset = number, .event = event, .trap = set->kind == EVSET_TRAP,
+	};
+	return 0;
+}
+
+static int open_one(struct evsets *s, uint32_t number, struct perf_event_attr *a, size_t ev, size_t cpu, int tid,
+		    struct err *e)
+{
+	int fd = perf_open(a, tid, s->cpus[cpu]);
+
+	if (fd < 0 && errno == ESRCH)
+		return -ESRCH;
+	if (fd < 0) {
+		perf_open_err(e, errno, a, tid, s->cpus[cpu]);
+		return err_wrap(e, "event '%s'", s->conf.events[ev].name);
+	}
+	return remember(s, number, fd, ev, cpu) ? err_errno(e, "cannot join the event buffers") : 0;
+}
+
+int evset_add(struct evsets *s, uint32_t number, int tid, bool start_on_exec, struct err *e)
+{
+	struct evset *set = &s->sets[number - 1];
+	size_t before = set->nr_fds, ev, cpu;
+	int r = 0;
+
+	for (ev = 0; ev < s->conf.nr_events && !r; ev++) {
+		struct perf_event_attr a;
+
+		sample_attr(s, &s->conf.events[ev], set->kind, start_on_exec, tid == -1, &a);
+		a.sig_data = set->kind == EVSET_TRAP ? ev : 0;
+		for (cpu = 0; cpu < s->nr_cpus && !r; cpu++)
+			r = open_one(s, number, &a, ev, cpu, tid, e);
+	}
+	while (r && set->nr_fds > before)	/* all or nothing, or evset_close() would miscount */
+		close(set->fds[--set->nr_fds]);
+	return r;
+}
+
+void evset_enable(struct evsets *s, uint32_t number, bool on)
+{
+	struct evset *set = &s->sets[number - 1];
+	size_t i;
+
+	for (i = 0; i < set->nr_fds; i++)
+		ioctl(set->fds[i], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void evset_close(struct evsets *s, uint32_t number)
+{
+	struct evset *set = &s->sets[number - 1];
+	uint64_t v;
+	size_t i;
+
+	/* evset_add() opened them task by task, event by event, CPU by CPU. */
+	for (i = 0; i < set->nr_fds; i++) {
+		if (read(set->fds[i], &v, sizeof(v)) == sizeof(v))
+			s->counts[i / s->nr_cpus % s->conf.nr_events] += v;
+	}
+	close_fds(set);
+	set->closed = true;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * evset.h - opening the events of a recording, and changing hands when a JVM appears.
+ *
+ * Every event writes into the ring of its CPU.  Kinds:
+ *   MAIN    samples a task and all it will start, or a CPU; the recorder unwinds
+ *   TRAP    samples the threads of one JVM and raises a synchronous SIGTRAP in the sampled
+ *           thread, whose handler (the agent) walks the user stack; not inherited by children
+ *   LATENT  sits disabled on a JVM's threads and wakes by itself when a child of the JVM execs
+ *
+ * A JVM must not be interrupted twice a period: when its agent says hello, the MAIN set that
+ * covers it is closed, a new one is opened on the tasks of that set that are not the JVM's, and
+ * the JVM's threads get TRAP and LATENT events.  The gap for the others is microseconds.
+ */
+#ifndef COLLECT_EVSET_H
+#define COLLECT_EVSET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "pmu/event.h"
+#include "ring/ring.h"
+
+enum evset_kind { EVSET_MAIN, EVSET_TRAP, EVSET_LATENT };
+
+struct evset {
+	enum evset_kind kind;
+	int *fds;
+	size_t nr_fds, alloc_fds;
+	uint64_t opened_ns;	/* tasks forked before do not have its events */
+	bool closed;
+};
+
+struct ev_source {		/* what a sample's identifier means */
+	uint32_t evset;
+	uint16_t event;
+	bool trap;
+	bool no_stack;		/* no registers and stack copied (system-wide, -g no) */
+};
+
+enum callgraph { CALLGRAPH_DWARF, CALLGRAPH_FP, CALLGRAPH_NO };
+
+struct evconf {
+	const struct pmu_event *events;
+	size_t nr_events;
+	uint64_t freq_hz;	/* or, when 0, */
+	uint64_t period;
+	enum callgraph callgraph;
+	uint32_t stack_bytes;	/* copied a sample */
+	uint32_t ring_samples;	/* a ring should hold so many, until they are read */
+	bool exclude_kernel;	/* asked for, or all this user may have */
+	bool exclude_user;
+};
+
+struct evsets {
+	struct evconf conf;
+	struct ring *side_rings;	/* [nr_cpus]: forks, execs, maps */
+	struct ring *sample_rings;	/* [nr_cpus] */
+	struct ring *rings;		/* both, in one array: side first */
+	uint32_t *cpus;
+	size_t nr_cpus;
+	struct evset side;		/* side-band events of further tasks (attaching) */
+	uint64_t *counts;		/* [nr_events]: what closed sets had counted */
+	struct evset *sets;		/* [number - 1] */
+	size_t nr_sets, alloc_sets;
+	struct map by_id;		/* sample identifier -> index into sources */
+	struct ev_source *sources;
+	size_t nr_sources, alloc_sources;
+};
+
+/*
+ * Opens the rings: on the task target and all it starts, or (-1) on the CPUs themselves, or
+ * (0) on nothing yet: evsets_watch() adds the tasks.  Falls back to user mode only when the kernel's policy says so; *e names
+ * the sysctl or capability when nothing is allowed.
+ */
+int evsets_open(struct evsets *s, const struct evconf *conf, const uint32_t *cpus, size_t nr_cpus, int target,
+		size_t ring_bytes, struct err *e);
+void evsets_close(struct evsets *s);
+
+/* Adds the side-band event for one more task (attaching to several threads). */
+int evsets_watch(struct evsets *s, int tid, struct err *e);
+
+uint32_t evset_new(struct evsets *s, enum evset_kind kind);
+/* Opens all events of the set on tid (-1: system-wide), on every CPU. */
+int evset_add(struct evsets *s, uint32_t set, int tid, bool start_on_exec, struct err *e);
+void evset_enable(struct evsets *s, uint32_t set, bool on);
+/* Closes the events after adding up in s->counts what they counted. */
+void evset_close(struct evsets *s, uint32_t set);
+
+/* NULL: not one of ours. */
+static inline const struct ev_source *evsets_source(const struct evsets *s, uint64_t id)
+{
+	uint32_t i = map_get(&s->by_id, id);
+
+	return i == MAP_NONE ? NULL : &s->sources[i];
+}
+
+#endif

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "base/mem.h"
+#include "collect/java.h"
+
+struct java_code {
+	uint64_t addr;
+	uint32_t size, compile_id, method;
+};
+
+struct java *java_new(struct jvm *jvm, struct proc *proc)
+{
+	struct java *j = xcalloc(1, sizeof(*j));
+
+	j->jvm = jvm;
+	j->proc = proc;
+	return j;
+}
+
+static void free_list(struct pending **head, struct pending ***tail)
+{
+	while (*head) {
+		struct pending *p = *head;
+
+		*head = p->next;
+		free(p);
+	}
+	*tail = head;
+}
+
+void java_free(struct java *j)
+{
+	size_t i;
+
+	for (i = 0; i < j->nr_queued; i++) {
+		free_list(&j->queued[i]->kernel, &j->queued[i]->kernel_tail);
+		free_list(&j->queued[i]->user, &j->queued[i]->user_tail);
+	}
+	free(j->queued);
+	free(j->codes);
+	free(j);
+}
+
+static struct pending *new_half(const struct rec_sample *s, const struct frame *frames, size_t nr_frames)
+{
+	struct pending *p = xmalloc(sizeof(*p) + nr_frames * sizeof(*frames));
+
+	p->next = NULL;
+	p->sample = *s;
+	p->nr_frames = nr_frames;
+	if (nr_frames)
+		memcpy(p->frames, frames, nr_frames * sizeof(*frames));
+	return p;
+}
+
+static void enqueue(struct java *j, struct thread *th)
+{
+	if (th->queued)
+		return;
+	VEC_GROW(j->queued, j->nr_queued, j->alloc_queued);
+	j->queued[j->nr_queued++] = th;
+	th->queued = true;
+}
+
+void java_kernel_half(struct java *j, struct thread *th, const struct rec_sample *s, const struct frame *frames,
+		      size_t nr_frames)
+{
+	struct pending *p = new_half(s, frames, nr_frames);
+
+	*th->kernel_tail = p;
+	th->kernel_tail = &p->next;
+	enqueue(j, th);
+}
+
+void java_user_half(struct java *j, struct thread *th, uint64_t time_ns, uint32_t event,
+		    const struct frame *frames, size_t nr_frames)
+{
+	struct rec_sample s = { .time_ns = time_ns, .event = event };
+	struct pending *p = new_half(&s, frames, nr_frames);
+
+	*th->user_tail = p;
+	th->user_tail = &p->next;
+	enqueue(j, th);
+}
+
+static struct pending *pop(struct pending **head, struct pending ***tail)
+{
+	struct pending *p = *head;
+
+	*head = p->next;
+	if (!*head)
+		*tail = head;
+	return p;
+}
+
+/* user NULL: the thread never came back from the kernel. */
+static void emit_joined(const struct pending *kernel, const struct pending *user, java_emit_fn emit, void *ctx)
+{
+	static const struct frame no_user = { .kind = FRAME_MARK, .b = MARK_NO_USER_STACK };
+	size_t nr_user = user ? user->nr_frames : 1;
+	size_t nr = nr_user + kernel->nr_frames;
+	struct rec_sample s = kernel->sample;
+	struct frame few[256], *all = nr <= ARRAY_SIZE(few) ? few : xmalloc(nr * sizeof(*all));
+
+	memcpy(all, user ? user->frames : &no_user, nr_user * sizeof(*all));
+	memcpy(all + nr_user, kernel->frames, kernel->nr_frames * sizeof(*all));
+	emit(ctx, &s, all, nr);
+	if (all != few)
+		free(all);
+}
+
+/* Takes the oldest kernel half of event that is not younger than until_ns; NULL: there is none. */
+static struct pending *take_kernel(struct thread *th, uint32_t event, uint64_t until_ns)
+{
+	struct pending **at, *k;
+
+	for (at = &th->kernel; (k = *at) && k->sample.time_ns <= until_ns; at = &k->next) {
+		if (k->sample.event != event)
+			continue;
+		*at = k->next;
+		if (!*at)
+			th->kernel_tail = at;
+		return k;
+	}
+	return NULL;
+}
+
+static void join_thread(struct java *j, struct thread *th, uint64_t until_ns, bool all, java_emit_fn emit, void *ctx)
+{
+	struct pending *u, *k;
+
+	while (th->user && th->user->sample.time_ns <= until_ns) {
+		bool joined = false;
+
+		u = pop(&th->user, &th->user_tail);
+		while ((k = take_kernel(th, u->sample.event, u->sample.time_ns))) {
+			emit_joined(k, u, emit, ctx);
+			free(k);
+			joined = true;
+		}
+		j->nr_unpaired += !joined;
+		free(u);
+	}
+	while (all && th->kernel) {
+		k = pop(&th->kernel, &th->kernel_tail);
+		emit_joined(k, NULL, emit, ctx);
+		free(k);
+	}
+}
+
+void java_join(struct java *j, uint64_t until_ns, bool all, java_emit_fn emit, void *ctx)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < j->nr_queued; i++) {
+		struct thread *th = j->queued[i];
+
+		join_thread(j, th, until_ns, all, emit, ctx);
+		if (th->kernel || th->user)
+			j->queued[kept++] = th;
+		else
+			th->queued = false;
+	}
+	j->nr_queued = kept;
+}
+
+/* Index of the first code that starts above addr. */
+static size_t code_above(const struct java *j, uint64_t addr)
+{
+	size_t lo = 0, hi = j->nr_codes;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (j->codes[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+void java_add_code(struct java *j, const struct jvm_code *c)
+{
+	struct java_code code = { c->addr, c->size, c->compile_id, c->method };
+	size_t at = code_above(j, c->addr), first = at, last = at;
+
+	/* What it overlaps is dead, whether or not its end was told. */
+	while (first && j->codes[first - 1].addr + j->codes[first - 1].size > c->addr)
+		first--;
+	while (last < j->nr_codes && j->codes[last].addr < c->addr + c->size)
+		last++;
+	if (first == last) {
+		VEC_GROW(j->codes, j->nr_codes, j->alloc_codes);
+		memmove(&j->codes[first + 1], &j->codes[first], (j->nr_codes - first) * sizeof(code));
+		j->nr_codes++;
+	} else {
+		memmove(&j->codes[first + 1], &j->codes[last], (j->nr_codes - last) * sizeof(code));
+		j->nr_codes -= last - first - 1;
+	}
+	j->codes[first] = code;
+}
+
+void java_code_gone(struct java *j, uint64_t addr)
+{
+	size_t at = code_above(j, addr);
+
+	if (!at || j->codes[at - 1].addr != addr)
+		return;
+	memmove(&j->codes[at - 1], &j->codes[at], (j->nr_codes - at) * sizeof(*j->codes));
+	j->nr_codes--;
+}
+
+void java_name_pc(struct java *j, uint64_t pc, struct frame *f)
+{
+	size_t at = code_above(j, pc);
+	const struct java_code *c = at ? &j->codes[at - 1] : NULL;
+
+	*f = (struct frame){ .kind = FRAME_ANON, .a = j->proc->id, .b = pc };
+	if (!c || pc >= c->addr + c->size)
+		return;
+	f->kind = FRAME_JIT;
+	f->c = c->compile_id;
+	f->d = c->method;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <sys/capability.h>
+
+#include "base/mem.h"
+#include "collect/privileges.h"
+
+/* SYS_ADMIN stands for PERFMON and CHECKPOINT_RESTORE on kernels older than those (5.8, 5.9). */
+static const cap_value_t needed[] = {
+	CAP_PERFMON,		/* events opened later: JVMs, tasks forked in a hand-over */
+	CAP_SYS_ADMIN,
+	CAP_SYS_PTRACE,		/* SIGTRAP events, /proc/PID of other users */
+	CAP_CHECKPOINT_RESTORE, /* /proc/PID/map_files */
+	CAP_DAC_READ_SEARCH,	/* the programs' files */
+	CAP_SYSLOG,		/* kernel addresses */
+	CAP_IPC_LOCK,		/* rings */
+	CAP_KILL,
+};
+
+void privileges_drop(void)
+{
+	cap_t have = cap_get_proc(), keep = cap_init();
+	size_t i;
+
+	for (i = 0; have && keep && i < ARRAY_SIZE(needed); i++) {
+		cap_flag_value_t on = CAP_CLEAR;
+
+		if (!CAP_IS_SUPPORTED(needed[i]) || cap_get_flag(have, needed[i], CAP_PERMITTED, &on) ||
+		    on == CAP_CLEAR)
+			continue;
+		cap_set_flag(keep, CAP_PERMITTED, 1, &needed[i], CAP_SET);
+		cap_set_flag(keep, CAP_EFFECTIVE, 1, &needed[i], CAP_SET);
+	}
+	if (have && keep)
+		cap_set_proc(keep);
+	cap_free(have);
+	cap_free(keep);
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * records.c - one function a kind of perf record.  Layouts: include/uapi/linux/perf_event.h.
+ */
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "arch/arch.h"
+#include "base/span.h"
+#include "collect/state.h"
+
+struct perf_sample {
+	uint64_t id, ip, time_ns, period;
+	uint32_t pid, tid, cpu;
+	bool user;
+	const uint64_t *chain;
+	size_t nr_chain;
+	struct unwind_regs regs;
+	bool has_regs;
+	struct unwind_stack stack;
+};
+
+static void read_regs(struct span *s, struct perf_sample *ps)
+{
+	uint64_t mask = arch_perf_regs_mask;
+	int i;
+
+	if (!span_u64(s))	/* PERF_SAMPLE_REGS_ABI_NONE: a kernel thread */
+		return;
+	ps->has_regs = true;
+	for (i = 0; mask; mask &= mask - 1, i++) {
+		ps->regs.r[arch_perf_regs_dwarf[i]] = span_u64(s);
+		ps->regs.valid |= 1ull << arch_perf_regs_dwarf[i];
+	}
+	ps->regs.pc = ps->regs.r[arch_dwarf_pc];
+	ps->regs.sp = ps->regs.r[arch_dwarf_sp];
+}
+
+static void read_stack(struct span *s, struct perf_sample *ps)
+{
+	uint64_t size = span_u64(s), used;
+	const uint8_t *data;
+
+	if (!size)
+		return;
+	data = span_bytes(s, size);
+	used = span_u64(s);
+	ps->stack = (struct unwind_stack){ ps->regs.sp, data, used < size ? used : size };
+}
+
+static bool read_sample(const struct perf_event_header *h, uint64_t type, struct perf_sample *ps)
+{
+	struct span s = span_init(h + 1, h->size - sizeof(*h));
+
+	memset(ps, 0, offsetof(struct perf_sample, regs));
+	ps->regs.valid = 0;
+	ps->has_regs = false;
+	ps->stack = (struct unwind_stack){ 0 };
+	ps->id = span_u64(&s);
+	ps->ip = span_u64(&s);
+	ps->pid = span_u32(&s);
+	ps->tid = span_u32(&s);
+	ps->time_ns = span_u64(&s);
+	ps->cpu = span_u64(&s);
+	ps->period = span_u64(&s);
+	ps->user = (h->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	if (type & PERF_SAMPLE_CALLCHAIN) {
+		ps->nr_chain = span_u64(&s);
+		ps->chain = ps->nr_chain <= span_left(&s) / 8 ? span_bytes(&s, ps->nr_chain * 8) : NULL;
+		if (!ps->chain)
+			return false;
+	}
+	if (type & PERF_SAMPLE_REGS_USER)
+		read_regs(&s, ps);
+	if (type & PERF_SAMPLE_STACK_USER)
+		read_stack(&s, ps);
+	return !s.bad;
+}
+
+/* Splits the chain at the kernel's context marks. */
+static void split_chain(const struct perf_sample *ps, const uint64_t **kernel, size_t *nr_kernel,
+			const uint64_t **user, size_t *nr_user)
+{
+	const uint64_t **part = NULL;
+	size_t *nr = NULL, i;
+
+	*kernel = *user = NULL;
+	*nr_kernel = *nr_user = 0;
+	for (i = 0; i < ps->nr_chain; i++) {
+		if (ps->chain[i] == (uint64_t)PERF_CONTEXT_KERNEL) {
+			part = kernel;
+			nr = nr_kernel;
+		} else if (ps->chain[i] == (uint64_t)PERF_CONTEXT_USER) {
+			part = user;
+			nr = nr_user;
+		} else if (ps->chain[i] >= (uint64_t)PERF_CONTEXT_MAX) {
+			part = NULL;
+		} else if (part) {
+			if (!(*nr)++)
+				*part = &ps->chain[i];
+		}
+	}
+}
+
+/*
+ * While execve builds the new image the user registers are still those of the old one, whose
+ * memory is gone: there is no user stack then, and that is not a gap.
+ */
+static bool inside_exec(const struct thread *th, const struct perf_sample *ps)
+{
+	return !ps->user && (!ps->stack.len || (th->proc->execed && !maps_find(&th->proc->maps, ps->regs.pc)));
+}
+
+/* User part, then kernel part, outermost first. */
+static size_t sample_frames(struct collect *c, struct thread *th, struct perf_sample *ps, bool trap)
+{
+	const uint64_t *kernel, *user;
+	size_t nr_kernel, nr_user, nr = 0;
+
+	if (c->ev.conf.callgraph == CALLGRAPH_NO) {
+		if (ps->user)
+			return stack_user_chain(c, th->proc, &ps->ip, 1, c->frames);
+		return stack_kernel(c, &ps->ip, 1, c->frames);
+	}
+	split_chain(ps, &kernel, &nr_kernel, &user, &nr_user);
+	if (!nr_kernel && !ps->user) {
+		kernel = &ps->ip;
+		nr_kernel = 1;
+	}
+	if (ps->has_regs && !inside_exec(th, ps))
+		nr = stack_user_dwarf(c, th->proc, &ps->regs, &ps->stack, c->frames);
+	else if (nr_user)
+		nr = stack_user_chain(c, th->proc, user, nr_user, c->frames);
+	else if (ps->user && !trap)
+		nr = stack_user_chain(c, th->proc, &ps->ip, 1, c->frames);
+	return nr + stack_kernel(c, kernel, nr_kernel, c->frames + nr);
+}
+
+static uint64_t sample_type(const struct collect *c, bool trap)
+{
+	uint64_t type = 0;
+
+	if (c->ev.conf.callgraph != CALLGRAPH_NO)
+		type |= PERF_SAMPLE_CALLCHAIN;
+	if (c->ev.conf.callgraph == CALLGRAPH_DWARF && !trap && !c->ev.conf.exclude_user)
+		type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	return type;
+}
+
+static void on_sample(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
+{
+	const struct ev_source *src;
+	struct perf_sample ps;
+	struct rec_sample s;
+	struct thread *th;
+	uint64_t id;
+	size_t nr;
+
+	memcpy(&id, h + 1, sizeof(id));
+	src = evsets_source(&c->ev, id);
+	if (!src || !read_sample(h, sample_type(c, src->trap), &ps)) {
+		c->res->nr_lost++;
+		return;
+	}
+	th = tasks_get(&c->tasks, ps.pid, ps.tid, time_ns);
+	/* The agent's own events cover this thread: the machine-wide one must not count it again. */
+	if (!src->trap && th->proc->java && th->proc->java->sampled && time_ns >= th->proc->java->since_ns)
+		return;
+	s = (struct rec_sample){
+		.time_ns = time_ns, .thread = th->id, .weight = ps.period, .event = src->event,
+		.cpu = ps.cpu, .user = ps.user,
+	};
+	nr = sample_frames(c, th, &ps, src->trap);
+	if (src->trap && th->proc->java) {
+		java_kernel_half(th->proc->java, th, &s, c->frames, nr);
+		return;
+	}
+	stack_count_marks(c, c->frames, nr);
+	s.stack = trace_write_stack(c->w, c->frames, nr);
+	trace_write_sample(c->w, &s);
+	c->res->nr_samples++;
+}
+
+static void on_fork(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
+{
+	const struct { struct perf_event_header h; uint32_t pid, ppid, tid, ptid; } *r = (const void *)h;
+	struct thread *th = tasks_fork(&c->tasks, r->pid, r->ppid, r->tid, r->ptid, time_ns);
+	struct err e;
+
+	/* Forked while the events changed hands: it inherited the old ones. */
+	if (th->evset && c->ev.sets[th->evset - 1].opened_ns > time_ns &&
+	    !evset_add(&c->ev, th->evset, r->tid, false, &e) && c->ev.sets[th->evset - 1].kind == EVSET_MAIN)
+		evset_enable(&c->ev, th->evset, true);
+}
+
+static void on_exit(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
+{
+	const struct { struct perf_event_header h; uint32_t pid, ppid, tid, ptid; } *r = (const void *)h;
+
+	tasks_exit(&c->tasks, r->pid, r->tid, time_ns);
+}
+
+static void on_comm(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
+{
+	const struct { struct perf_event_header h; uint32_t pid, tid; char comm[]; } *r = (const void *)h;
+
+	tasks_comm(&c->tasks, r->pid, r->tid, r->comm, h->misc & PERF_RECORD_MISC_COMM_EXEC, time_ns);
+}
+
+static void on_mmap2(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
+{
+	const struct {
+		struct perf_event_header h;
+		uint32_t pid, tid;
+		uint64_t addr, len, pgoff;
+		uint32_t major, minor;
+		uint64_t inode, generation;
+		uint32_t prot, flags;
+		char path[];
+	} *r = (const void *)h;
+	struct module_id id = {
+		.path = r->path, .dev = makedev(r->major, r->minor), .inode = r->inode, .generation = r->generation,
+		.pid = r->pid, .start = r->addr, .end = r->addr + r->len,
+	};
+
+	if ((h->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
+		return;
+	tasks_mmap(&c->tasks, &id, r->pgoff, r->tid, time_ns);
+}
+
+static void on_lost(struct collect *c, const struct ring *ring, const struct perf_event_header *h, uint64_t time_ns)
+{
+	const struct { struct perf_event_header h; uint64_t id, lost; } *r = (const void *)h;
+	struct rec_lost lost = { .time_ns = time_ns, .cause = LOST_RING, .stream = ring->cpu, .count = r->lost };
+
+	trace_write_lost(c->w, &lost);
+	c->res->nr_lost += r->lost;
+}
+
+static void on_throttle(struct collect *c, const struct ring *ring, uint64_t time_ns)
+{
+	struct rec_lost lost = { .time_ns = time_ns, .cause = LOST_THROTTLED, .stream = ring->cpu, .count = 1 };
+
+	trace_write_lost(c->w, &lost);
+}
+
+void collect_record(void *ctx, const struct ring *r, const struct perf_event_header *h, uint64_t time_ns)
+{
+	struct collect *c = ctx;
+
+	switch (h->type) {
+	case PERF_RECORD_SAMPLE:
+		on_sample(c, h, time_ns);
+		break;
+	case PERF_RECORD_FORK:
+		on_fork(c, h, time_ns);
+		break;
+	case PERF_RECORD_EXIT:
+		on_exit(c, h, time_ns);
+		break;
+	case PERF_RECORD_COMM:
+		on_comm(c, h, time_ns);
+		break;
+	case PERF_RECORD_MMAP2:
+		on_mmap2(c, h, time_ns);
+		break;
+	case PERF_RECORD_LOST:
+		on_lost(c, r, h, time_ns);
+		break;
+	case PERF_RECORD_THROTTLE:
+		on_throttle(c, r, time_ns);
+		break;
+	}
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * stack.c - from the addresses of a sample to frames of the trace, outermost first.
+ */
+#include "collect/state.h"
+
+struct walk {
+	struct collect *c;
+	struct proc *proc;
+};
+
+static bool find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off, struct unwind_module **mod)
+{
+	const struct walk *walk = ctx;
+	const struct map_entry *m = maps_find(&walk->proc->maps, addr);
+
+	*mod = NULL;
+	if (!m || !m->module)
+		return false;
+	*module = m->module;
+	*off = addr - m->start + m->pgoff;
+	*mod = module_unwind(modules_at(&walk->c->modules, m->module));
+	return true;
+}
+
+static void user_frame(struct collect *c, struct proc *p, uint64_t pc, struct frame *f)
+{
+	const struct map_entry *m = maps_find(&p->maps, pc);
+
+	if (m && m->module)
+		*f = (struct frame){ .kind = FRAME_NATIVE, .a = m->module, .b = pc - m->start + m->pgoff };
+	else if (p->java)
+		java_name_pc(p->java, pc, f);
+	else {
+		*f = (struct frame){ .kind = FRAME_ANON, .a = p->id, .b = pc };
+		p->has_anon_hits = true;
+	}
+}
+
+static struct frame mark(enum frame_mark why)
+{
+	return (struct frame){ .kind = FRAME_MARK, .b = why };
+}
+
+size_t stack_kernel(struct collect *c, const uint64_t *chain, size_t nr, struct frame *out)
+{
+	size_t i, n = nr > MAX_KERNEL_FRAMES ? MAX_KERNEL_FRAMES : nr;
+
+	for (i = 0; i < n; i++)
+		out[n - 1 - i] = (struct frame){
+			.kind = FRAME_KERNEL, .a = c->modules.kernel, .b = chain[i] - (i > 0),
+		};
+	return n;
+}
+
+size_t stack_user_chain(struct collect *c, struct proc *p, const uint64_t *chain, size_t nr, struct frame *out)
+{
+	size_t i, n = nr > MAX_USER_FRAMES ? MAX_USER_FRAMES : nr;
+
+	for (i = 0; i < n; i++)
+		user_frame(c, p, chain[i] - (i > 0), &out[n - 1 - i]);
+	return n;
+}
+
+/* Frames [0, nr) of c->unwound, innermost first, to out in the other order. */
+static size_t unwound_frames(struct collect *c, struct proc *p, size_t nr, struct frame *out)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		const struct unwind_frame *u = &c->unwound[i];
+		struct frame *f = &out[nr - 1 - i];
+
+		if (u->module)
+			*f = (struct frame){ .kind = FRAME_NATIVE, .a = u->module, .b = u->off };
+		else
+			user_frame(c, p, u->pc, f);
+	}
+	return nr;
+}
+
+size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *regs, const struct unwind_stack *st,
+			struct frame *out)
+{
+	struct walk walk = { c, p };
+	struct unwind_space space = { find_module, NULL, &walk };
+	enum frame_mark end = MARK_NONE;
+	size_t nr = unwind_walk(&space, regs, st, 0, 0, c->unwound, MAX_USER_FRAMES - 1, &end);
+
+	if (end != MARK_NONE)
+		*out++ = mark(end);
+	return unwound_frames(c, p, nr, out) + (end != MARK_NONE);
+}
+
+static void segment_regs(const struct jvm_segment *s, struct unwind_regs *r)
+{
+	/* DWARF numbers of x86-64: rbx 3, rbp 6, rsp 7, r12-r15, rip 16. */
+	static const uint8_t numbers[] = { 3, 12, 13, 14, 15 };
+	const uint64_t values[] = { s->rbx, s->r12, s->r13, s->r14, s->r15 };
+	size_t i;
+
+	*r = (struct unwind_regs){ .pc = s->pc, .sp = s->sp };
+	r->r[6] = s->fp;
+	r->r[7] = s->sp;
+	r->r[16] = s->pc;
+	r->valid = 1ull << 6 | 1ull << 7 | 1ull << 16;
+	for (i = 0; i < sizeof(numbers); i++) {
+		r->r[numbers[i]] = values[i];
+		r->valid |= (uint64_t)(s->valid >> i & 1) << numbers[i];
+	}
+}
+
+static size_t native_segment(struct collect *c, struct java *j, const struct jvm_segment *s, struct frame *out)
+{
+	struct walk walk = { c, j->proc };
+	struct unwind_space space = { find_module, NULL, &walk };
+	struct unwind_stack st = { s->sp, s->stack, s->len };
+	enum frame_mark end = MARK_NONE;
+	struct unwind_regs regs;
+	uint64_t lo = 0, hi = 0;
+	size_t nr;
+
+	segment_regs(s, &regs);
+	jvm_code_cache(j->jvm, &lo, &hi);
+	nr = unwind_walk(&space, &regs, &st, lo, hi, c->unwound, MAX_USER_FRAMES / 2, &end);
+	/* Between Java frames the copy ends where the next of them begins: that is no gap. */
+	if (!s->to_root && end == MARK_TRUNCATED_STACK)
+		end = MARK_NONE;
+	if (end != MARK_NONE)
+		*out++ = mark(end);
+	return unwound_frames(c, j->proc, nr, out) + (end != MARK_NONE);
+}
+
+static size_t java_frame(struct collect *c, struct java *j, const struct jvm_sample *s, const struct jvm_frame *f,
+			 struct frame *out)
+{
+	switch (f->kind) {
+	case JVM_COMPILED:
+		*out = (struct frame){ .kind = FRAME_JIT, .a = j->proc->id, .b = f->pc, .c = f->c, .d = f->method };
+		return 1;
+	case JVM_INTERPRETED:
+		*out = (struct frame){ .kind = FRAME_INTERP, .a = j->proc->id, .b = f->method, .c = f->c };
+		return 1;
+	case JVM_STUB:
+		*out = (struct frame){ .kind = FRAME_STUB, .a = j->proc->id, .b = f->pc };
+		return 1;
+	case JVM_NATIVE:
+		return f->c < s->nr_segments ? native_segment(c, j, &s->segments[f->c], out) : 0;
+	default:
+		*out = mark(f->c < MARK_NR ? f->c : MARK_JAVA_NOT_WALKABLE);
+		return 1;
+	}
+}
+
+size_t stack_java(struct collect *c, struct java *j, const struct jvm_sample *s, struct frame *out)
+{
+	size_t i, nr = 0;
+
+	for (i = s->nr_frames; i-- > 0;) {
+		if (nr + MAX_USER_FRAMES / 2 + 1 > MAX_USER_FRAMES && s->frames[i].kind == JVM_NATIVE) {
+			out[nr++] = mark(MARK_TRUNCATED_DEPTH);
+			continue;
+		}
+		if (nr >= MAX_USER_FRAMES - 1)
+			break;
+		nr += java_frame(c, j, s, &s->frames[i], out + nr);
+	}
+	return nr;
+}
+
+void stack_count_marks(struct collect *c, const struct frame *frames, size_t nr)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (frames[i].kind != FRAME_MARK)
+			continue;
+		c->res->nr_marks[frames[i].b]++;
+		any = true;
+	}
+	c->res->nr_incomplete += any;
+}

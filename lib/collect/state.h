@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * state.h - what the files of this room share during one recording.
+ */
+#ifndef COLLECT_STATE_H
+#define COLLECT_STATE_H
+
+#include "collect/collect.h"
+#include "collect/java.h"
+#include "collect/modules.h"
+#include "collect/tasks.h"
+#include "ring/merge.h"
+
+enum {
+	MAX_USER_FRAMES = 4096,
+	MAX_KERNEL_FRAMES = 256,
+	MAX_FRAMES = MAX_USER_FRAMES + MAX_KERNEL_FRAMES,
+};
+
+struct collect {
+	const struct collect_opts *o;
+	struct collect_result *res;
+	struct trace_writer *w;
+	struct evsets ev;
+	struct modules modules;
+	struct tasks tasks;
+	struct jvm_server *jvm;		/* NULL: no Java */
+	struct java *javas;
+	uint32_t main_set;
+	uint64_t drained_ns;		/* when the last drain began */
+	uint64_t merged_ns;		/* the rings' records are handled up to here */
+	struct unwind_frame unwound[MAX_USER_FRAMES];
+	struct frame frames[MAX_FRAMES];
+};
+
+/* records.c: what the rings say. */
+void collect_record(void *ctx, const struct ring *r, const struct perf_event_header *h, uint64_t time_ns);
+
+/* stack.c: chains of frames, outermost first; each returns how many it stored at out. */
+size_t stack_kernel(struct collect *c, const uint64_t *chain, size_t nr, struct frame *out);
+size_t stack_user_chain(struct collect *c, struct proc *p, const uint64_t *chain, size_t nr, struct frame *out);
+size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *regs,
+			const struct unwind_stack *st, struct frame *out);
+size_t stack_java(struct collect *c, struct java *j, const struct jvm_sample *s, struct frame *out);
+void stack_count_marks(struct collect *c, const struct frame *frames, size_t nr);
+
+/* agents.c: the JVMs. */
+int agents_open(struct collect *c, struct err *e);
+void agents_close(struct collect *c);
+void agents_drain(struct collect *c);
+/* Joins halves of samples not younger than until_ns; last: also those that lack one. */
+void agents_join(struct collect *c, uint64_t until_ns, bool last);
+
+/* collect.c: the rings' records that are not younger than until_ns. */
+void collect_merge(struct collect *c, uint64_t until_ns);
+
+#endif

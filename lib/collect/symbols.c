@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "collect/symbols.h"
+#include "sym/kallsyms.h"
+
+enum { MAX_INLINE_DEPTH = 64, MAX_PERF_MAP_BYTES = 256 << 20 };
+
+struct hit {
+	uint32_t module;
+	bool kernel;
+	uint64_t off;
+};
+
+struct hits {
+	struct hit *items;
+	size_t nr_items, alloc_items;
+};
+
+static void add_hit(void *ctx, uint32_t module, uint64_t off, bool kernel)
+{
+	struct hits *h = ctx;
+
+	VEC_GROW(h->items, h->nr_items, h->alloc_items);
+	h->items[h->nr_items++] = (struct hit){ module, kernel, off };
+}
+
+static int by_module_and_offset(const void *a, const void *b)
+{
+	const struct hit *x = a, *y = b;
+
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	return x->off < y->off ? -1 : x->off > y->off;
+}
+
+static void write_symbol(struct trace_writer *w, uint32_t module, uint64_t off, uint64_t size, const char *name)
+{
+	struct rec_symbol r = { .module = module, .off = off, .size = size, .name = name, .name_len = strlen(name) };
+
+	trace_write_symbol(w, &r);
+}
+
+/* The kernel's hits are sorted, so each function comes once, in order. */
+static uint64_t write_kernel(const struct hit *h, size_t nr, struct trace_writer *w, bool *hidden)
+{
+	struct kallsyms *k;
+	uint64_t named = 0, end = 0;
+	struct err e;
+	size_t i;
+
+	if (kallsyms_open(&k, &e)) {
+		*hidden = true;
+		return 0;
+	}
+	for (i = 0; i < nr; i++) {
+		const struct ksym *s = h[i].off < end ? NULL : kallsyms_find(k, h[i].off);
+		char name[512];
+
+		named += s || h[i].off < end;
+		if (!s)
+			continue;
+		if (s->module[0])
+			snprintf(name, sizeof(name), "%s [%s]", s->name, s->module);
+		else
+			snprintf(name, sizeof(name), "%s", s->name);
+		write_symbol(w, h[i].module, s->addr, s->size, name);
+		end = s->addr + s->size;
+	}
+	kallsyms_close(k);
+	return named;
+}
+
+static void write_lines(struct symfile *f, const struct hit *h, struct trace_writer *w)
+{
+	struct srcline lines[MAX_INLINE_DEPTH];
+	size_t i, nr = symfile_lines(f, h->off, lines, MAX_INLINE_DEPTH);
+
+	for (i = 0; i < nr; i++) {
+		const char *func = lines[i].func ? lines[i].func : "", *file = lines[i].file ? lines[i].file : "";
+		struct rec_line r = {
+			.module = h->module, .off = h->off, .depth = i, .nr_depth = nr, .line = lines[i].line,
+			.func = func, .func_len = strlen(func), .file = file, .file_len = strlen(file),
+		};
+
+		trace_write_line(w, &r);
+	}
+}
+
+static uint64_t write_module(struct symfile *f, const struct hit *h, size_t nr, struct trace_writer *w, bool lines)
+{
+	struct symbol s = { 0 };
+	uint64_t named = 0;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		bool same = s.name && h[i].off >= s.off && h[i].off < s.off + s.size;
+
+		if (!same && symfile_symbol(f, h[i].off, &s))
+			write_symbol(w, h[i].module, s.off, s.size, s.name);
+		else if (!same)
+			s.name = NULL;
+		named += !!s.name;
+		if (lines)
+			write_lines(f, &h[i], w);
+	}
+	return named;
+}
+
+void symbols_write(struct modules *m, struct trace_writer *w, bool lines, struct symbols_result *r)
+{
+	struct hits hits = { 0 };
+	size_t i, end;
+
+	memset(r, 0, sizeof(*r));
+	trace_writer_each_address(w, add_hit, &hits);
+	if (hits.nr_items)
+		qsort(hits.items, hits.nr_items, sizeof(*hits.items), by_module_and_offset);
+	for (i = 0; i < hits.nr_items; i = end) {
+		const struct hit *h = &hits.items[i];
+		struct symfile *f = modules_at(m, h->module)->file;
+
+		for (end = i; end < hits.nr_items && hits.items[end].module == h->module; end++)
+			;
+		if (h->kernel)
+			r->nr_named += write_kernel(h, end - i, w, &r->kernel_hidden);
+		else if (f)
+			r->nr_named += write_module(f, h, end - i, w, lines);
+	}
+	r->nr_addresses = hits.nr_items;
+	free(hits.items);
+}
+
+/* The number a process has in its own pid namespace: how it calls itself. */
+static int namespace_pid(int pid)
+{
+	struct buf b = BUF_INIT;
+	char path[64], *line;
+	int ns_pid = pid;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (!io_slurp(path, &b) && b.len && (line = strstr(b.data, "\nNSpid:"))) {
+		char *end = strchr(line + 1, '\n'), *last;
+
+		if (end)
+			*end = '\0';
+		last = strrchr(line, '\t');
+		if (last)
+			ns_pid = atoi(last + 1);
+	}
+	buf_release(&b);
+	return ns_pid;
+}
+
+void symbols_write_perf_map(struct trace_writer *w, const struct proc *p)
+{
+	struct buf b = BUF_INIT;
+	char path[96], *line, *save;
+	struct err e;
+	int name_at;
+
+	snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", p->pid, namespace_pid(p->pid));
+	if (io_read_file(path, &b, MAX_PERF_MAP_BYTES, &e)) {
+		snprintf(path, sizeof(path), "/tmp/perf-%d.map", p->pid);
+		if (io_read_file(path, &b, MAX_PERF_MAP_BYTES, &e))
+			goto out;
+	}
+	for (line = b.data ? strtok_r(b.data, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
+		struct rec_stub r = { .time_ns = clock_mono_ns(), .proc = p->id };
+
+		if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &r.addr, &r.size, &name_at) != 2)
+			continue;
+		r.name = line + name_at;
+		r.name_len = strlen(r.name);
+		trace_write_stub(w, &r);
+	}
+out:
+	buf_release(&b);
+}

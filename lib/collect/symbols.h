@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * symbols.h - the end of a recording: every address that was sampled gets its function,
+ * file, line and inlined calls into the trace, while the files are still there.
+ */
+#ifndef COLLECT_SYMBOLS_H
+#define COLLECT_SYMBOLS_H
+
+#include "collect/modules.h"
+#include "collect/tasks.h"
+
+struct symbols_result {
+	uint64_t nr_addresses, nr_named;
+	bool kernel_hidden;		/* kptr_restrict kept the kernel's names */
+};
+
+void symbols_write(struct modules *m, struct trace_writer *w, bool lines, struct symbols_result *r);
+
+/* Names that other runtimes left in /tmp/perf-PID.map, as stubs of the process. */
+void symbols_write_perf_map(struct trace_writer *w, const struct proc *p);
+
+#endif

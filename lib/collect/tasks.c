@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "collect/tasks.h"
+
+void tasks_init(struct tasks *t, struct trace_writer *w, struct modules *m)
+{
+	memset(t, 0, sizeof(*t));
+	t->procs_tail = &t->procs;
+	t->w = w;
+	t->modules = m;
+}
+
+void tasks_release(struct tasks *t)
+{
+	struct proc *p;
+
+	for (p = t->procs; p; p = p->next)
+		maps_release(&p->maps);
+	free(t->threads);
+	map_release(&t->by_tid);
+	arena_release(&t->mem);
+	memset(t, 0, sizeof(*t));
+}
+
+struct thread *tasks_find(struct tasks *t, int tid)
+{
+	uint32_t i = map_get(&t->by_tid, (uint32_t)tid);
+
+	return i == MAP_NONE || t->threads[i]->dead ? NULL : t->threads[i];
+}
+
+static struct proc *add_proc(struct tasks *t, int pid, const struct proc *parent, const char *comm, bool exec,
+			     uint64_t time_ns)
+{
+	struct proc *p = arena_alloc(&t->mem, sizeof(*p));
+	struct rec_proc r = {
+		.time_ns = time_ns, .proc = ++t->nr_procs, .parent = parent ? parent->id : 0, .pid = pid,
+		.exec = exec, .comm = comm, .comm_len = strlen(comm),
+	};
+
+	p->id = r.proc;
+	p->pid = pid;
+	p->execed = exec;
+	*t->procs_tail = p;
+	t->procs_tail = &p->next;
+	trace_write_proc(t->w, &r);
+	return p;
+}
+
+static void write_name(struct tasks *t, struct thread *th, const char *name, bool java, uint64_t time_ns)
+{
+	struct rec_thread r = {
+		.time_ns = time_ns, .thread = th->id, .proc = th->proc->id, .tid = th->tid,
+		.java = java, .name = name, .name_len = strlen(name),
+	};
+
+	if (!java)
+		snprintf(th->comm, sizeof(th->comm), "%s", name);
+	trace_write_thread(t->w, &r);
+}
+
+static struct thread *add_thread(struct tasks *t, struct proc *p, int tid, const char *name, uint64_t time_ns)
+{
+	struct thread *th = arena_alloc(&t->mem, sizeof(*th));
+
+	th->id = ++t->nr_threads;
+	th->tid = tid;
+	th->proc = p;
+	th->kernel_tail = &th->kernel;
+	th->user_tail = &th->user;
+	VEC_GROW(t->threads, t->nr_all, t->alloc_threads);
+	*map_put(&t->by_tid, (uint32_t)tid) = t->nr_all;
+	t->threads[t->nr_all++] = th;
+	write_name(t, th, name, false, time_ns);
+	return th;
+}
+
+/* The first line of a file of /proc, "" when it cannot be read. */
+static void proc_line(char *out, size_t size, const char *fmt, int pid, int tid)
+{
+	struct buf b = BUF_INIT;
+	char path[64];
+
+	out[0] = '\0';
+	snprintf(path, sizeof(path), fmt, pid, tid);
+	if (!io_slurp(path, &b) && b.len)
+		snprintf(out, size, "%.*s", (int)strcspn(b.data, "\n"), b.data);
+	buf_release(&b);
+}
+
+/* "start-end perms pgoff major:minor inode    path"; false when not executable. */
+static bool parse_map_line(char *line, struct module_id *id, uint64_t *pgoff)
+{
+	char perms[8];
+	unsigned int major, minor;
+	int path_at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n", &id->start, &id->end,
+		   perms, pgoff, &major, &minor, &id->inode, &path_at) < 7 || !path_at)
+		return false;
+	id->dev = makedev(major, minor);
+	id->path = line + path_at;
+	return perms[2] == 'x';
+}
+
+static void scan_maps(struct tasks *t, struct proc *p, uint64_t time_ns)
+{
+	struct buf b = BUF_INIT;
+	char path[64], *line, *save;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", p->pid);
+	io_slurp(path, &b);
+	for (line = b.data ? strtok_r(b.data, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
+		struct module_id id = { .pid = p->pid };
+		uint64_t pgoff;
+
+		if (parse_map_line(line, &id, &pgoff))
+			tasks_mmap(t, &id, pgoff, p->pid, time_ns);
+	}
+	buf_release(&b);
+}
+
+static void scan_threads(struct tasks *t, struct proc *p, uint64_t time_ns)
+{
+	char comm[64], path[64];
+	struct dirent *d;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", p->pid);
+	dir = opendir(path);
+	while (dir && (d = readdir(dir))) {
+		int tid = atoi(d->d_name);
+
+		if (tid <= 0 || tasks_find(t, tid))
+			continue;
+		proc_line(comm, sizeof(comm), "/proc/%d/task/%d/comm", p->pid, tid);
+		add_thread(t, p, tid, comm, time_ns);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static struct thread *scan_process(struct tasks *t, int pid, uint64_t time_ns)
+{
+	struct thread *leader;
+	char comm[64];
+	struct proc *p;
+
+	proc_line(comm, sizeof(comm), "/proc/%d/comm", pid, 0);
+	if (!pid)
+		strcpy(comm, "swapper");
+	p = add_proc(t, pid, NULL, comm, false, time_ns);
+	leader = add_thread(t, p, pid, comm, time_ns);
+	if (pid) {
+		scan_threads(t, p, time_ns);
+		scan_maps(t, p, time_ns);
+	}
+	return leader;
+}
+
+void tasks_rescan(struct tasks *t, int pid)
+{
+	struct thread *leader = tasks_find(t, pid);
+
+	if (leader)
+		scan_threads(t, leader->proc, clock_mono_ns());
+}
+
+int tasks_scan(struct tasks *t, int pid, struct err *e)
+{
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	if (!dir)
+		return err_set(e, ESRCH, "no process %d", pid);
+	closedir(dir);
+	if (!tasks_find(t, pid))
+		scan_process(t, pid, clock_mono_ns());
+	return 0;
+}
+
+struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns)
+{
+	struct thread *th = tasks_find(t, tid), *leader;
+	char comm[64];
+
+	if (th && th->proc->pid == pid)
+		return th;
+	if (th)
+		th->dead = true;	/* its exit was lost and the number is in use again */
+	leader = tasks_find(t, pid);
+	if (!leader) {
+		leader = scan_process(t, pid, time_ns);
+		th = tasks_find(t, tid);
+		if (th)
+			return th;
+	}
+	if (tid == pid)
+		return leader;
+	proc_line(comm, sizeof(comm), "/proc/%d/task/%d/comm", pid, tid);
+	th = add_thread(t, leader->proc, tid, comm, time_ns);
+	th->provisional = true;
+	return th;
+}
+
+struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid, uint64_t time_ns)
+{
+	struct thread *parent = tasks_find(t, ptid), *th = tasks_find(t, tid);
+	struct proc *p;
+
+	if (!parent)
+		parent = tasks_get(t, ppid, ptid, time_ns);
+	if (th && th->provisional && th->proc->pid == pid) {	/* an agent spoke of it first */
+		th->provisional = false;
+		th->evset = parent->evset;
+		return th;
+	}
+	if (pid == ppid) {
+		p = parent->proc;
+	} else {
+		p = add_proc(t, pid, parent->proc, parent->comm, false, time_ns);
+		maps_copy(&p->maps, &parent->proc->maps);
+	}
+	th = add_thread(t, p, tid, parent->comm, time_ns);
+	th->evset = parent->evset;
+	return th;
+}
+
+void tasks_exit(struct tasks *t, int pid, int tid, uint64_t time_ns)
+{
+	struct thread *th = tasks_find(t, tid);
+	struct rec_end r = { .time_ns = time_ns };
+
+	if (!th)
+		return;
+	th->dead = true;
+	r.thread = th->id;
+	trace_write_end(t->w, &r);
+}
+
+void tasks_comm(struct tasks *t, int pid, int tid, const char *comm, bool exec, uint64_t time_ns)
+{
+	struct thread *th = tasks_find(t, tid), *image;
+	struct proc *p;
+
+	if (!th) {
+		tasks_get(t, pid, tid, time_ns);
+		return;
+	}
+	if (!exec) {
+		write_name(t, th, comm, false, time_ns);
+		return;
+	}
+	/* The new image keeps nothing of the old but its number; the exec'ing thread becomes the leader. */
+	p = add_proc(t, pid, th->proc, comm, true, time_ns);
+	th->dead = true;
+	image = add_thread(t, p, pid, comm, time_ns);
+	image->evset = th->evset;
+}
+
+void tasks_mmap(struct tasks *t, const struct module_id *id, uint64_t pgoff, int tid, uint64_t time_ns)
+{
+	struct thread *th = tasks_find(t, tid);
+	struct rec_map r = { .time_ns = time_ns, .addr = id->start, .size = id->end - id->start, .pgoff = pgoff };
+
+	if (!th)
+		th = tasks_get(t, id->pid, tid, time_ns);
+	r.proc = th->proc->id;
+	r.module = modules_get(t->modules, id, t->w);
+	maps_add(&th->proc->maps, id->start, id->end, pgoff, r.module);
+	trace_write_map(t->w, &r);
+}
+
+void tasks_java_name(struct tasks *t, struct thread *th, const char *name, uint64_t time_ns)
+{
+	/* How HotSpot names the main thread once main() has returned: for its samples it stays "main". */
+	if (strcmp(name, "DestroyJavaVM"))
+		write_name(t, th, name, true, time_ns);
+}

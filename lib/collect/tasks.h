@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tasks.h - the processes and threads of a recording as they are at the time of the
+ * record being handled: kept from the kernel's records in time order, and written to the
+ * trace as they change.
+ */
+#ifndef COLLECT_TASKS_H
+#define COLLECT_TASKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "collect/modules.h"
+#include "sym/maps.h"
+
+struct java;			/* java.h: what the recorder knows of a JVM */
+struct pending;			/* java.h: halves of samples that wait for the other */
+
+struct proc {
+	uint32_t id;		/* in the trace */
+	int pid;
+	bool execed;		/* begun by an exec, not by a fork */
+	bool has_anon_hits;	/* samples in code without a file: a perf map may name it */
+	struct maps maps;
+	struct java *java;	/* NULL: no agent in it */
+	struct proc *next;	/* list of all */
+};
+
+struct thread {
+	uint32_t id;		/* in the trace */
+	int tid;
+	bool dead;
+	char comm[16];
+	bool provisional;	/* read from /proc; its fork record is still to come */
+	uint32_t evset;		/* the event set that samples it, 0 none */
+	struct proc *proc;
+	struct pending *kernel, **kernel_tail;	/* Java threads only: see java.h */
+	struct pending *user, **user_tail;
+	bool queued;				/* on java's list of threads with pending halves */
+};
+
+struct tasks {
+	struct arena mem;
+	struct proc *procs;
+	struct proc **procs_tail;
+	uint32_t nr_procs, nr_threads;
+	struct map by_tid;		/* tid -> index into threads */
+	struct thread **threads;	/* [number - 1] */
+	size_t alloc_threads, nr_all;
+	struct trace_writer *w;
+	struct modules *modules;
+};
+
+void tasks_init(struct tasks *t, struct trace_writer *w, struct modules *m);
+void tasks_release(struct tasks *t);
+
+/* The live thread with that tid, or NULL. */
+struct thread *tasks_find(struct tasks *t, int tid);
+/* The same, made from /proc when it was not known; never NULL (0 is the idle task). */
+struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns);
+
+/* What the kernel's records say. */
+struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid, uint64_t time_ns);
+void tasks_exit(struct tasks *t, int pid, int tid, uint64_t time_ns);
+void tasks_comm(struct tasks *t, int pid, int tid, const char *comm, bool exec, uint64_t time_ns);
+void tasks_mmap(struct tasks *t, const struct module_id *id, uint64_t pgoff, int tid, uint64_t time_ns);
+
+/* A Java thread's own name, from the agent. */
+void tasks_java_name(struct tasks *t, struct thread *th, const char *name, uint64_t time_ns);
+
+/* Reads a running process: its name, threads and maps. -ESRCH when it is gone. */
+int tasks_scan(struct tasks *t, int pid, struct err *e);
+/* Looks for threads that were not known yet. */
+void tasks_rescan(struct tasks *t, int pid);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * event.h - event names, as perf spells them, to what perf_event_open() takes.
+ *
+ *	cpu-clock task-clock page-faults context-switches cpu-migrations ...	software
+ *	cycles instructions cache-references cache-misses branches ...		hardware
+ *	L1-dcache-load-misses LLC-loads dTLB-load-misses ...			hardware cache
+ *	rHEX									raw
+ *	PMU/term=value,.../							sysfs
+ *	sched:sched_switch							tracepoint
+ *	mem:ADDR[/LEN][:rwx]							breakpoint
+ * A suffix :u, :k or :uk leaves out the other mode.
+ */
+#ifndef PMU_EVENT_H
+#define PMU_EVENT_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct pmu_event {
+	char name[64];			/* as the user wrote it */
+	const char *unit;		/* of the weights: "ns" for clocks, else "events" */
+	struct perf_event_attr attr;	/* type, config*, exclude_*; the rest is the caller's */
+	bool clock;			/* a clock: its period is nanoseconds */
+};
+
+int pmu_event_parse(const char *name, struct pmu_event *ev, struct err *e);
+
+/* cycles where the machine counts them for this user, else cpu-clock. */
+void pmu_event_default(struct pmu_event *ev);
+
+/* True when the event opens on the calling thread; else -errno in *code (ENOENT: no such counter here). */
+bool pmu_event_works(const struct pmu_event *ev, int *code);
+
+/* "HEX,..." of event files and "config:0-7" of format files; exposed for tests. */
+int pmu_format_set(const char *format, uint64_t val, struct perf_event_attr *attr, struct err *e);
+
+#endif

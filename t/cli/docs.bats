@@ -1,0 +1,94 @@
+#!/usr/bin/env bats
+load ../lib
+
+# Long names (or -x) of the options that head paragraphs of a page, one a line.
+options_of_page() {
+	sed -nE '/^\*-.*::$/p' "$1" | grep -oE -e '\*--?[a-zA-Z0-9-]+\*' | tr -d '*' | awk '
+		/^--/ { print; next }
+		{ letters[NR] = $0 }'
+}
+
+@test "docs: every command has a manual page" {
+	for c in $(arcprof --dump commands); do
+		[ -f "$TOP/Documentation/arcprof-$c.adoc" ] || { echo "no page for $c"; return 1; }
+	done
+}
+
+@test "docs: table and page of every command list the same options" {
+	bad=0
+	for c in $(arcprof --dump commands); do
+		page=$TOP/Documentation/arcprof-$c.adoc
+		[ -f "$page" ] || continue
+		arcprof --dump options "$c" | sort >table
+		options_of_page "$page" | sort >documented
+		diff -U 0 --label "options of $c" --label "$c.adoc" table documented || bad=1
+	done
+	[ "$bad" -eq 0 ]
+}
+
+@test "docs: letters in the pages are those of the tables" {
+	for c in $(arcprof --dump commands); do
+		page=$TOP/Documentation/arcprof-$c.adoc
+		[ -f "$page" ] || continue
+		sed -nE 's/^\*(-.)\*, \*(--[a-z0-9-]+)\*.*::$/\2 \1/p' "$page" | sort >documented
+		arcprof "$c" -h | sed '/^Common options/q' |
+			sed -nE 's/^    (-.), (--[a-z0-9-]+).*/\2 \1/p' | sort >table
+		diff -U 0 --label "letters of $c" --label "$c.adoc" table documented
+	done
+}
+
+@test "docs: the NAME line of each page is the command's summary" {
+	arcprof --dump summaries | while IFS=$'\t' read -r c summary; do
+		page=$TOP/Documentation/arcprof-$c.adoc
+		[ ! -f "$page" ] || grep -qxF "arcprof-$c - $summary" "$page" ||
+			{ echo "$c: '$summary' is not the NAME line"; return 1; }
+	done
+}
+
+@test "docs: defaults in the pages are those of the tables" {
+	for c in $(arcprof --dump commands); do
+		page=$TOP/Documentation/arcprof-$c.adoc
+		[ -f "$page" ] || continue
+		arcprof --dump defaults "$c" >defaults
+		while read -r name value; do
+			awk -v n="*$name*" 'index($0, n) && /::$/ { on = 1; next } /::$/ { on = 0 } on' "$page" |
+				grep -qF -- "$value" || { echo "$c: default $value of $name is not in the page"; return 1; }
+		done <defaults
+	done
+}
+
+@test "docs: the pages build without a warning" {
+	skip_unless_command asciidoctor
+	make -s -C "$TOP" man 2>&1 | tee log
+	[ "${PIPESTATUS[0]}" -eq 0 ]
+	! grep -iE 'warn|error' log
+}
+
+@test "docs: man shows the pages without complaint" {
+	skip_unless_command man
+	skip_unless_command asciidoctor
+	make -s -C "$TOP" man >/dev/null
+	for page in "$BUILD"/man/*.[15]; do
+		MANROFFSEQ='' MANWIDTH=100 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>warnings >/dev/null
+		cat warnings
+		[ ! -s warnings ]
+	done
+}
+
+@test "docs: pages that are referred to exist" {
+	cd "$TOP/Documentation"
+	grep -ohE 'arcprof-[a-z]+\([15]\)' ./*.adoc | sort -u | while read -r ref; do
+		[ -f "${ref%(*}.adoc" ] || { echo "$ref does not exist"; return 1; }
+	done
+}
+
+@test "docs: files that texts refer to exist" {
+	cd "$TOP"
+	grep -ohE '\b(t|lib|cmd|share|Documentation)/[A-Za-z0-9_./-]*[A-Za-z0-9]' README.md CONTRIBUTING.md \
+		Documentation/technical/*.adoc Documentation/howto/*.adoc | sort -u | while read -r path; do
+		[ -e "$path" ] || case $path in
+		*'<'* | *hot*) ;;
+		*) echo "$path does not exist"; return 1 ;;
+		esac
+	done
+}

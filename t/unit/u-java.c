@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "collect/java.h"
+#include "unit.h"
+
+struct joined {
+	uint64_t time_ns[32];
+	uint64_t user_pc[32];		/* of the outermost frame; the mark's number when there is none */
+	uint32_t outer_kind[32];
+	size_t nr_frames[32];
+	size_t nr;
+};
+
+static void collect_joined(void *ctx, struct rec_sample *s, const struct frame *frames, size_t nr_frames)
+{
+	struct joined *j = ctx;
+
+	j->time_ns[j->nr] = s->time_ns;
+	j->user_pc[j->nr] = frames[0].b;
+	j->outer_kind[j->nr] = frames[0].kind;
+	j->nr_frames[j->nr++] = nr_frames;
+}
+
+static void kernel_half(struct java *j, struct thread *th, uint64_t time_ns, uint16_t event)
+{
+	struct rec_sample s = { .time_ns = time_ns, .thread = th->id, .weight = 1, .event = event };
+	struct frame f = { .kind = FRAME_KERNEL, .b = time_ns };
+
+	java_kernel_half(j, th, &s, &f, 1);
+}
+
+static void user_half(struct java *j, struct thread *th, uint64_t time_ns, uint16_t event, uint64_t pc)
+{
+	struct frame f = { .kind = FRAME_JIT, .b = pc };
+
+	java_user_half(j, th, time_ns, event, &f, 1);
+}
+
+static void init_thread(struct thread *th, uint32_t id)
+{
+	memset(th, 0, sizeof(*th));
+	th->id = id;
+	th->kernel_tail = &th->kernel;
+	th->user_tail = &th->user;
+}
+
+TEST(java_a_user_half_joins_all_kernel_halves_before_it)
+{
+	struct proc p = { .id = 1 };
+	struct java *j = java_new(NULL, &p);
+	struct joined got = { .nr = 0 };
+	struct thread th;
+
+	init_thread(&th, 1);
+	kernel_half(j, &th, 10, 0);
+	kernel_half(j, &th, 20, 0);
+	kernel_half(j, &th, 40, 0);
+	user_half(j, &th, 25, 0, 0x111);
+	java_join(j, 30, false, collect_joined, &got);
+	CHECK_U64(got.nr, 2);
+	CHECK_U64(got.user_pc[0], 0x111);
+	CHECK_U64(got.user_pc[1], 0x111);
+	CHECK_U64(got.nr_frames[1], 2);
+	user_half(j, &th, 41, 0, 0x222);
+	java_join(j, 30, false, collect_joined, &got);
+	CHECK_U64(got.nr, 2);		/* too young: its kernel half may still be in a ring */
+	java_join(j, 50, false, collect_joined, &got);
+	CHECK_U64(got.nr, 3);
+	CHECK_U64(got.user_pc[2], 0x222);
+	CHECK_U64(j->nr_unpaired, 0);
+	java_free(j);
+}
+
+TEST(java_halves_of_two_events_do_not_mix)
+{
+	struct proc p = { .id = 1 };
+	struct java *j = java_new(NULL, &p);
+	struct joined got = { .nr = 0 };
+	struct thread th;
+
+	init_thread(&th, 1);
+	kernel_half(j, &th, 10, 0);
+	kernel_half(j, &th, 11, 1);
+	user_half(j, &th, 12, 1, 0xb);
+	user_half(j, &th, 13, 0, 0xa);
+	java_join(j, 100, false, collect_joined, &got);
+	CHECK_U64(got.nr, 2);
+	CHECK_U64(got.time_ns[0], 11);
+	CHECK_U64(got.user_pc[0], 0xb);
+	CHECK_U64(got.user_pc[1], 0xa);
+	CHECK_U64(j->nr_unpaired, 0);
+	java_free(j);
+}
+
+TEST(java_what_never_gets_its_other_half_is_counted_or_marked)
+{
+	struct proc p = { .id = 1 };
+	struct java *j = java_new(NULL, &p);
+	struct joined got = { .nr = 0 };
+	struct thread th;
+
+	init_thread(&th, 1);
+	user_half(j, &th, 5, 0, 0x1);
+	kernel_half(j, &th, 10, 0);
+	java_join(j, 100, true, collect_joined, &got);
+	CHECK_U64(j->nr_unpaired, 1);
+	CHECK_U64(got.nr, 1);
+	CHECK_U64(got.outer_kind[0], FRAME_MARK);
+	CHECK_U64(got.user_pc[0], MARK_NO_USER_STACK);
+	CHECK_U64(j->nr_queued, 0);
+	java_free(j);
+}
+
+TEST(java_code_at_a_used_address_replaces_what_it_overlaps)
+{
+	struct proc p = { .id = 7 };
+	struct java *j = java_new(NULL, &p);
+	struct jvm_code a = { .addr = 0x1000, .size = 0x100, .compile_id = 1, .method = 11 };
+	struct jvm_code b = { .addr = 0x1100, .size = 0x100, .compile_id = 2, .method = 12 };
+	struct jvm_code over = { .addr = 0x1080, .size = 0x100, .compile_id = 3, .method = 13 };
+	struct frame f;
+
+	java_add_code(j, &a);
+	java_add_code(j, &b);
+	java_name_pc(j, 0x1180, &f);
+	CHECK_U64(f.c, 2);
+	java_add_code(j, &over);
+	java_name_pc(j, 0x1010, &f);
+	CHECK_U64(f.kind, FRAME_ANON);
+	java_name_pc(j, 0x1110, &f);
+	CHECK_U64(f.kind, FRAME_JIT);
+	CHECK_U64(f.c, 3);
+	CHECK_U64(f.d, 13);
+	java_code_gone(j, 0x1080);
+	java_name_pc(j, 0x1110, &f);
+	CHECK_U64(f.kind, FRAME_ANON);
+	java_free(j);
+}

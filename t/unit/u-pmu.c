@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <linux/hw_breakpoint.h>
+
+#include "pmu/event.h"
+#include "unit.h"
+
+static struct perf_event_attr parse(const char *name)
+{
+	struct pmu_event ev;
+	struct err e = { 0 };
+
+	CHECK(!pmu_event_parse(name, &ev, &e));
+	return ev.attr;
+}
+
+TEST(event_names_give_the_codes_of_perf_event_open)
+{
+	CHECK_U64(parse("cpu-clock").type, PERF_TYPE_SOFTWARE);
+	CHECK_U64(parse("cpu-clock").config, PERF_COUNT_SW_CPU_CLOCK);
+	CHECK_U64(parse("instructions").config, PERF_COUNT_HW_INSTRUCTIONS);
+	CHECK_U64(parse("cs").config, PERF_COUNT_SW_CONTEXT_SWITCHES);
+	CHECK_U64(parse("r1a8").type, PERF_TYPE_RAW);
+	CHECK_U64(parse("r1a8").config, 0x1a8);
+	/* cache id | op << 8 | result << 16 */
+	CHECK_U64(parse("dTLB-load-misses").config, 3 | 0 << 8 | 1 << 16);
+	CHECK_U64(parse("LLC-stores").config, 2 | 1 << 8);
+}
+
+TEST(event_modifiers_leave_out_the_other_mode)
+{
+	CHECK_U64(parse("cycles:u").exclude_kernel, 1);
+	CHECK_U64(parse("cycles:u").exclude_user, 0);
+	CHECK_U64(parse("cycles:k").exclude_user, 1);
+	CHECK_U64(parse("cycles:uk").exclude_user + parse("cycles:uk").exclude_kernel, 0);
+}
+
+TEST(event_breakpoint_has_address_length_and_kind)
+{
+	struct perf_event_attr a = parse("mem:0x1000/8:w");
+
+	CHECK_U64(a.type, PERF_TYPE_BREAKPOINT);
+	CHECK_U64(a.bp_addr, 0x1000);
+	CHECK_U64(a.bp_len, 8);
+	CHECK_U64(a.bp_type, HW_BREAKPOINT_W);
+}
+
+TEST(event_that_does_not_exist_is_named_in_the_error)
+{
+	static const char *const bad[] = { "cpu-klock", "rxyz", "nopmu/event=1/", "mem:zzz", "" };
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct pmu_event ev;
+		struct err e = { 0 };
+
+		CHECK(pmu_event_parse(bad[i], &ev, &e) < 0);
+		CHECK(e.msg[0]);
+	}
+}
+
+TEST(format_scatters_the_bits_of_a_value)
+{
+	struct perf_event_attr a = { 0 };
+	struct err e = { 0 };
+
+	CHECK(!pmu_format_set("config:0-7,32-35", 0xabc, &a, &e));
+	CHECK_U64(a.config, 0xa000000bcull);
+	CHECK(!pmu_format_set("config1:4", 1, &a, &e));
+	CHECK_U64(a.config1, 16);
+	CHECK(pmu_format_set("config:0-3", 0x10, &a, &e) < 0);
+	CHECK(pmu_format_set("config:7-99", 1, &a, &e) < 0);
+	CHECK(pmu_format_set("nonsense", 1, &a, &e) < 0);
+}
