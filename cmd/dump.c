@@ -190,14 +190,15 @@ static const struct schema_visitor json_visitor = {
 
 /* ---- records ---- */
 
-static bool wanted(const struct dump *d, uint32_t major)
+/* All, but the schema only when asked for. */
+static bool wanted(const struct dump *d, const struct walk_record *r)
 {
 	size_t i;
 
 	for (i = 0; i < d->nr_majors; i++)
-		if (d->majors[i] == major)
+		if (d->majors[i] == r->major)
 			return true;
-	return !d->nr_majors;
+	return !d->nr_majors && (r->major != TRF_MAJOR_FILE || r->minor != TRF_FILE_SCHEMA);
 }
 
 /* Seconds since the recording began; what was found running may be older. */
@@ -289,7 +290,7 @@ static void show_records(struct dump *d, const struct walk_chunk *c, const uint8
 	while ((got = walk_record(&s, raw, &r)) > 0) {
 		const struct schema_kind *k;
 
-		if (!wanted(d, r.major))
+		if (!wanted(d, &r))
 			continue;
 		k = schema_find(d->schema, r.major, r.minor);
 		if (d->o->format == FORMAT_TEXT)

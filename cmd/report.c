@@ -11,7 +11,7 @@
 #include "cmd.h"
 #include "flow/check.h"
 #include "flow/input.h"
-#include "report/report.h"
+#include "report/profile.h"
 
 struct report_cmd_opts {
 	const char *input, *events, *stacks, *tree;
@@ -22,7 +22,7 @@ struct report_cmd_opts {
 	uint64_t limit;
 	double prune;
 	bool absolute, percent;
-	struct opt_list pids, tids, comms, threads, modules, symbols;
+	struct opt_list cpus, pids, tids, comms, threads, modules, symbols;
 	uint64_t from, to;
 	int fold;
 	bool merge_threads, merge_processes, no_inline, no_kernel, by_kind;
@@ -62,6 +62,7 @@ static const struct opt report_opts[] = {
 	OPT_LIST(0, "thread", O, threads, "name", "only threads with these names"),
 	OPT_LIST(0, "module", O, modules, "name", "only stacks that go through these modules"),
 	OPT_LIST(0, "symbol", O, symbols, "name", "only stacks that go through these functions"),
+	OPT_LIST('C', "cpu", O, cpus, "cpu", "only samples on these CPUs"),
 	OPT_TIME(0, "from", O, from, "time", NULL, "only samples from <time> after the start"),
 	OPT_TIME(0, "to", O, to, "time", NULL, "only samples before <time> after the start"),
 	OPT_GROUP("Folding"),
@@ -104,6 +105,46 @@ static int read_text(const struct report_cmd_opts *o, struct model *m, struct er
 	return r ? err_wrap(e, "%s", path) : 0;
 }
 
+static int read_trace(const struct report_cmd_opts *c, const struct report_opts *o, struct profile *p,
+		      struct model *m, struct report_source *src, struct trace_reader **t, struct err *e)
+{
+	struct profile_opts po = {
+		.names = { .signatures = c->signatures, .lines = c->lines, .addresses = c->addresses,
+			   .by_kind = c->by_kind, .no_kernel = c->no_kernel,
+			   /* A symbol of tprof is what the linker calls one. */
+			   .no_inline = c->no_inline || o->name == REPORT_TPROF },
+		.metrics = &c->metrics, .cpus = &c->cpus, .from_ns = c->from, .to_ns = c->to,
+	};
+	int r = trace_reader_open(t, c->input, e);
+
+	if (r)
+		return r;
+	r = profile_read(p, m, src, *t, &po, e);
+	return r ? err_wrap(e, "%s", c->input) : 0;
+}
+
+/* What is missing from a report that was printed; the exit status it gives. */
+static int warn_of_damage(const struct report_cmd_opts *c, const struct trace_reader *t,
+			  const struct report_source *src)
+{
+	const struct trace_damage *d = trace_reader_damage(t);
+	bool damaged = d->nr_places || d->nr_bytes || d->nr_bad_records;
+
+	if (damaged)
+		log_warn("%s is damaged: %" PRIu64 " bytes in %" PRIu64 " place%s and %" PRIu64
+			 " records skipped; first: %s",
+			 c->input, d->nr_bytes, d->nr_places, d->nr_places == 1 ? "" : "s", d->nr_bad_records,
+			 d->first);
+	if (d->truncated)
+		log_warn("%s has no end: the recording was cut off, or still goes on", c->input);
+	if (src->nr_local_modules)
+		log_info("%" PRIu64 " module%s had no names in the trace; this machine's files gave them",
+			 src->nr_local_modules, src->nr_local_modules == 1 ? "" : "s");
+	if (c->strict && src->lost)
+		log_warn("%" PRIu64 " samples were lost", src->lost);
+	return damaged || d->truncated || (c->strict && src->lost) ? 1 : 0;
+}
+
 static int check(const struct view *v)
 {
 	struct flow_check c[FLOW_NR_CHECKS];
@@ -138,17 +179,18 @@ static int report_run(void *opts, int nr_operands, char **operands)
 	const struct report_cmd_opts *c = opts;
 	struct report_source src = { 0 };
 	struct report_opts o;
+	struct trace_reader *t = NULL;
+	struct profile p = { 0 };
 	struct view v = { 0 };
-	struct model m;
+	struct model m = { 0 };
 	struct err e = { 0 };
 	int r;
 
 	fill_opts(c, &o);
-	if (!c->events && !c->stacks && !c->tree) {
-		log_error("reading traces is not there yet");
-		return 1;
-	}
-	r = read_text(c, &m, &e);
+	if (c->events || c->stacks || c->tree)
+		r = read_text(c, &m, &e);
+	else
+		r = read_trace(c, &o, &p, &m, &src, &t, &e);
 	if (!r)
 		r = view_init(&v, &m, &src, &o, &e);
 	if (!r && c->check)
@@ -157,8 +199,13 @@ static int report_run(void *opts, int nr_operands, char **operands)
 		r = report_print(&v, stdout, &e);
 	if (r < 0)
 		r = log_err(&e);
+	else if (t)
+		r |= warn_of_damage(c, t, &src);
 	view_release(&v);
+	profile_release(&p);
 	model_release(&m);
+	if (t)
+		trace_reader_close(t);
 	return r;
 }
 

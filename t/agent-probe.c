@@ -8,6 +8,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <poll.h>
@@ -42,6 +43,7 @@ struct range {
 };
 
 static struct {
+	int pid;
 	uint64_t period, samples, late, lost, frames, java, segments, seg_bytes, truncated, to_root;
 	uint64_t marks[MARK_NR], empty, native_only, kinds[8];
 	uint64_t methods, codes, codes_named, inl_bytes, stubs, threads, gone;
@@ -81,6 +83,40 @@ static const char *stub_name(uint64_t pc)
 	return best;
 }
 
+/* Code around an address of the running JVM, for a disassembler. */
+static void print_code(uint64_t pc)
+{
+	uint8_t code[48];
+	char path[64];
+	size_t i;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", p.pid);
+	fd = open(path, O_RDONLY);
+	if (fd >= 0 && pread(fd, code, sizeof(code), pc - 16) == sizeof(code)) {
+		printf("  code");
+		for (i = 0; i < sizeof(code); i++)
+			printf("%s%02x", i == 16 ? " | " : " ", code[i]);
+		printf("\n");
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Registers and words on the stack; those in the code cache by name. */
+static void print_stack(const struct jvm_segment *g)
+{
+	uint64_t w;
+	size_t i;
+
+	printf("       rbx %" PRIx64 " r12 %" PRIx64 " r13 %" PRIx64 " r14 %" PRIx64 " r15 %" PRIx64 "\n", g->rbx,
+	       g->r12, g->r13, g->r14, g->r15);
+	for (i = 0; i + 8 <= g->len; i += 8) {
+		memcpy(&w, g->stack + i, 8);
+		printf("       %03zx %" PRIx64 " %s\n", i, w, w > 4096 ? stub_name(w) : "");
+	}
+}
+
 static void print_sample(const struct jvm_sample *s)
 {
 	size_t i;
@@ -110,9 +146,13 @@ static void print_sample(const struct jvm_sample *s)
 			g = &s->segments[f->c];
 			printf("  nat  pc %" PRIx64 " sp %" PRIx64 " fp %" PRIx64 " len %zu%s%s\n", g->pc, g->sp,
 			       g->fp, g->len, g->exact ? " exact" : "", g->to_root ? " root" : "");
+			if (i && s->frames[i - 1].kind == JVM_MARK)
+				print_stack(g);
 			break;
 		case JVM_MARK:
-			printf("  MARK %u\n", f->c);
+			if (s->frames[0].kind != JVM_NATIVE)
+				print_code(s->frames[0].pc);
+			printf("  MARK %u line %u\n", f->c, f->method);
 		}
 	}
 }
@@ -193,6 +233,11 @@ static void on_code(void *ctx, struct jvm *j, const struct jvm_code *c)
 	p.inl_bytes += c->inl_len;
 	p.no_code_method += !c->method;
 	*map_put(&p.code, c->compile_id + 1) = 1;
+	if (p.print_marks > 0 || p.print_first > 0) {
+		VEC_GROW(p.ranges, p.nr_ranges, p.alloc_ranges);
+		p.ranges[p.nr_ranges++] = (struct range){ c->addr, c->addr + c->size,
+							  xasprintf("#%u %s", c->compile_id, method_name(c->method)) };
+	}
 }
 
 static void on_code_gone(void *ctx, struct jvm *j, uint64_t t, uint32_t id, uint64_t addr)
@@ -258,6 +303,7 @@ static bool on_hello(void *ctx, struct jvm *j, int pid, int tid)
 	struct dirent *d;
 	DIR *dir;
 
+	p.pid = pid;
 	if (getenv("PROBE_NAMES"))
 		return false;
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);

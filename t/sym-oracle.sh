@@ -1,8 +1,9 @@
 #!/bin/bash
-# Holds lib/sym and lib/unwind against binutils on real files, which neither of us wrote:
+# Holds lib/sym and lib/unwind against other tools on real files that no test made:
 #	rows	readelf --debug-dump=frames-interp	every row of every function
 #	syms	nm					every function has one of its names
-#	lines	addr2line -i -f				every address asked, with inlined calls
+#	lines	llvm-symbolizer				three addresses in functions, with inlined calls
+#		(binutils 2.40 confuses the file numbers of DWARF 5)
 #	names	c++filt					every mangled name
 # usage: t/sym-oracle.sh <symq> <what> <file>...	prints what differs; status 1 when any does
 set -u
@@ -98,6 +99,84 @@ compare_rows() {
 	diff "$tmp/want" "$tmp/got" > "$tmp/diff"
 	head -${SHOW:-6} "$tmp/diff"
 	report "$1" "$(grep -c '^[<>]' "$tmp/diff")" "$(tr '|' '\n' < "$tmp/got" | wc -l)"
+}
+
+# Which table symq takes: the file's, its debug file's, else the dynamic one.
+table_of() {
+	case $("$symq" "$1" info | tail -1) in
+	.symtab) echo "$1 .symtab" ;;
+	*debug\ file) echo "$(debug_file "$1") .symtab" ;;
+	*) echo "$1 .dynsym" ;;
+	esac
+}
+
+debug_file() {
+	local id=$("$symq" "$1" info | head -1)
+	echo "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
+}
+
+# Every function of the table has an entry of ours at its address, and every entry of ours one
+# of the names the table has there.
+compare_syms() {
+	set -- "$1" $(table_of "$1")
+	readelf -sW "$2" 2>/dev/null | awk -v want="'$3'" '
+		/^Symbol table/ { on = index($0, want) }
+		on && ($4 == "FUNC" || $4 == "IFUNC") && $7 != "UND" && $7 != "ABS" && $8 != "" {
+			sub(/@.*/, "", $8); print $2, $8
+		}' | sort -u > "$tmp/want"
+	"$symq" "$1" syms | awk '{ sub(/@@?[A-Z].*/, "", $3); if ($3 !~ /@plt$/) print $1, $3 }' |
+		sort -u > "$tmp/got"
+	awk 'NR == FNR { want[$1]; name[$1 " " $2]; next }
+		{ have[$1]; if ($1 in want && !($1 " " $2 in name)) print "wrong name", $0 }
+		END { for (a in want) if (!(a in have)) print "missing", a }' \
+		"$tmp/want" "$tmp/got" > "$tmp/diff"
+	head -${SHOW:-6} "$tmp/diff"
+	report "$1 ($3)" "$(wc -l < "$tmp/diff")" "$(wc -l < "$tmp/want")"
+}
+
+# Functions and files, one line an address; paths by their last part, since tools differ in how
+# they join directories; not the outermost function's name, which is the symbol table's.
+one_line_each() {
+	awk 'function out(  i, l) {
+			if (!n) return
+			l = addr
+			for (i = 1; i <= n; i += 2) {
+				loc = v[i + 1]; sub(/ \(disc.*/, "", loc); sub(/.*\//, "", loc); sub(/:\?$/, ":0", loc)
+				if (loc ~ /:0$/) loc = "?"	# some take the file of the symbol table then
+				l = l " " (i + 1 == n ? "" : v[i]) "@" loc
+			}
+			print l
+		}
+		/^0x/ { out(); n = 0; addr = $0; sub(/^0x0*/, "", addr); next }
+		{ v[++n] = $0 }
+		END { out() }'
+}
+
+compare_lines() {
+	local obj=$1 debug=$(debug_file "$1")
+	[ -e "$debug" ] && obj=$debug
+	"$symq" "$1" syms | awk -v every="${EVERY:-1}" 'NR % every == 0 && $3 !~ /@plt/ { print $1, $2 }' |
+		while read -r addr size; do
+			printf '0x%x\n0x%x\n0x%x\n' $((16#$addr)) $((16#$addr + 16#$size / 2)) \
+				$((16#$addr + 16#$size - 1))
+		done > "$tmp/addrs"
+	llvm-symbolizer --obj="$obj" --no-demangle --addresses --inlines --functions=linkage \
+		--output-style=GNU < "$tmp/addrs" | one_line_each > "$tmp/want"
+	"$symq" "$1" lines < "$tmp/addrs" | one_line_each > "$tmp/got"
+	diff "$tmp/want" "$tmp/got" > "$tmp/diff"
+	head -${SHOW:-6} "$tmp/diff"
+	report "$1" "$(grep -c '^[<]' "$tmp/diff")" "$(wc -l < "$tmp/addrs")"
+}
+
+# What follows a dot is the compiler's business: c++filt drops it from Rust's names.
+compare_names() {
+	{ nm "$1"; nm -D "$1"; } 2>/dev/null | awk '{ sub(/@.*/, "", $NF); print $NF }' |
+		grep -E '^_(R[A-Z]|Z)' | grep -v '[.]' | sort -u > "$tmp/names"
+	c++filt -i < "$tmp/names" > "$tmp/want"
+	"$symq" - demangle < "$tmp/names" > "$tmp/got"
+	diff "$tmp/want" "$tmp/got" > "$tmp/diff"
+	head -${SHOW:-6} "$tmp/diff"
+	report "$1" "$(grep -c '^<' "$tmp/diff")" "$(wc -l < "$tmp/names")"
 }
 
 for f; do

@@ -187,6 +187,7 @@ static void JNICALL on_stub(jvmtiEnv *jvmti, const char *name, const void *addr,
 	struct jvm_rec_stub *s;
 
 	vm_update_heaps();
+	vm_find_first_thread();
 	vm_note_stub(name, (uintptr_t)addr, size);
 	if (name_len > JVM_MAX_STRING)
 		name_len = JVM_MAX_STRING;

@@ -94,6 +94,12 @@ static uint32_t hash_text(uint32_t h, const struct text *t)
 	return (h ^ 0xff) * 16777619u;
 }
 
+/* A native method has no bytecodes: its frame has the place where they would begin, or 0. */
+static bool bcp_fits(uintptr_t bcp, uintptr_t code, uint32_t code_size)
+{
+	return bcp - code < code_size || (bcp == code && !code_size);
+}
+
 /* Follows a Method to its class and decides whether it is one; alive: no doubt. */
 static bool follow(uintptr_t m, enum names_trust trust, uintptr_t bcp, struct parts *p, uintptr_t *cp,
 		   uintptr_t *holder)
@@ -108,8 +114,7 @@ static bool follow(uintptr_t m, enum names_trust trust, uintptr_t bcp, struct pa
 		return false;
 	*cp = vm_word((uintptr_t)head, o->cm_constants);
 	p->code_size = vm_u16((uintptr_t)head, o->cm_code_size);
-	/* bcp 0: a native method, which has no bytecodes */
-	if (trust == NAMES_IF_BCP && bcp && bcp - (p->cm + vm.size.cm) >= p->code_size)
+	if (trust == NAMES_IF_BCP && bcp && !bcp_fits(bcp, p->cm + vm.size.cm, p->code_size))
 		return false;
 	if ((*cp & 7) || !get(holder, *cp + o->cp_holder, 8, alive) || (*holder & 7))
 		return false;
@@ -237,8 +242,8 @@ enum names_result names_get(uintptr_t m, enum names_trust trust, uintptr_t bcp, 
 		if (load_acquire(&s->key) == m && load_relaxed(&s->val) == val && val >> 32 == epoch &&
 		    vm_word(m, vm.o.method_const) == cm) {
 			*out = (struct method_info){ val, cm + vm.size.cm, code_size };
-			return trust != NAMES_IF_BCP || !bcp || bcp - out->code < code_size ? NAMES_OK :
-											      NAMES_NOT_A_METHOD;
+			return trust != NAMES_IF_BCP || !bcp || bcp_fits(bcp, out->code, code_size) ?
+				NAMES_OK : NAMES_NOT_A_METHOD;
 		}
 	}
 	if (!read_parts(m, trust, bcp, &p))

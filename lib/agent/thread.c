@@ -7,8 +7,8 @@
  * pointers, which cost one instruction to read, to JavaThreads. It is written by thread
  * events, under a lock, and read without one: a key is stored last and removed first.
  *
- * The first thread runs Java long before there are events; it is found once, from outside a
- * handler, where the C library keeps the thread-local variables of libjvm (dtv).
+ * The first thread runs Java long before there are events, but it generates stubs before:
+ * then its JavaThread is looked for where the C library keeps libjvm's variables (dtv).
  */
 #include "agent/vm.h"
 
@@ -126,12 +126,22 @@ static uintptr_t find_own_thread(void)
 
 void vm_init_threads(void)
 {
+	slots = sys_pages(NR_SLOTS * sizeof(*slots));
+}
+
+void vm_find_first_thread(void)
+{
+	static int tries = 8;
 	uintptr_t me;
 
-	slots = sys_pages(NR_SLOTS * sizeof(*slots));
-	me = slots && vm.o.thread_osthread >= 0 && vm.o.osthread_tid >= 0 ? find_own_thread() : 0;
-	if (me)
+	if (!slots || tries <= 0 || vm.o.thread_osthread < 0 || vm.o.osthread_tid < 0)
+		return;
+	tries--;
+	me = find_own_thread();
+	if (me) {
 		insert(thread_pointer(), me);
+		tries = 0;
+	}
 }
 
 void vm_add_this_thread(uintptr_t thread)

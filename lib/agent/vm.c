@@ -80,6 +80,10 @@ static const struct field fields[] = {
 	F("Symbol", "_body", sym_body),
 	F("StubQueue", "_stub_buffer", queue_buffer),
 	F("StubQueue", "_buffer_limit", queue_limit),
+	F("StubQueue", "_queue_begin", queue_begin),
+	F("StubQueue", "_queue_end", queue_end),
+	F("InterpreterCodelet", "_size", codelet_size),
+	F("InterpreterCodelet", "_description", codelet_name),
 };
 
 struct global {
@@ -317,7 +321,7 @@ static enum vm_blob_kind kind_by_name(const char *name)
 		return VM_BLOB_INTERPRETER;
 	if (starts_with(name, "StubRoutines") || starts_with(name, "Stub Generator"))
 		return VM_BLOB_ROUTINES;
-	if (starts_with(name, "I2C/C2I") || starts_with(name, "MethodHandle") || starts_with(name, "vtable"))
+	if (starts_with(name, "I2C/C2I"))
 		return VM_BLOB_ADAPTER;
 	if (starts_with(name, "upcall") || starts_with(name, "Upcall"))
 		return VM_BLOB_UPCALL;
@@ -440,6 +444,30 @@ bool vm_is_deopt_handler(uintptr_t nm, uintptr_t pc)
 	return false;
 }
 
+/* The entries of methods are generated one after the other, so one range holds them. */
+static void note_interpreter(void)
+{
+	uintptr_t queue = *vm.interpreter, at, end;
+	struct vm_range r = { 0, 0 };
+	int size;
+
+	if (!queue || vm.o.queue_begin < 0 || vm.o.queue_end < 0 || vm.o.codelet_size < 0 || vm.o.codelet_name < 0)
+		return;
+	at = vm_word(queue, vm.o.queue_buffer) + vm_i32(queue, vm.o.queue_begin);
+	end = vm_word(queue, vm.o.queue_buffer) + vm_i32(queue, vm.o.queue_end);
+	for (; at < end && (size = vm_i32(at, vm.o.codelet_size)) > 0; at += size) {
+		const char *name = (const char *)vm_word(at, vm.o.codelet_name);
+
+		if (!name || !starts_with(name, "method entry point"))
+			continue;
+		if (!r.lo)
+			r.lo = at;
+		r.hi = at + size;
+	}
+	store_relaxed(&vm_known.method_entry.hi, r.hi);
+	store_release(&vm_known.method_entry.lo, r.lo);
+}
+
 void vm_note_stub(const char *name, uintptr_t addr, size_t size)
 {
 	static const struct {
@@ -452,6 +480,8 @@ void vm_note_stub(const char *name, uintptr_t addr, size_t size)
 	};
 	size_t i;
 
+	if (str_eq(name, "Interpreter"))
+		note_interpreter();
 	for (i = 0; i < ARRAY_SIZE(known); i++)
 		if (str_eq(name, known[i].name)) {
 			store_relaxed(&known[i].range->hi, addr + size);

@@ -41,7 +41,8 @@ struct vm_offsets {
 	int cp_holder, cp_source, cp_length;
 	int klass_name, ik_constants;
 	int sym_len, sym_body;
-	int queue_buffer, queue_limit;
+	int queue_buffer, queue_limit, queue_begin, queue_end;
+	int codelet_size, codelet_name;
 };
 
 struct vm_sizes {
@@ -125,6 +126,7 @@ struct vm_range {
 };
 struct vm_known_code {
 	struct vm_range call_stub, return_barrier, return_barrier_exc;
+	struct vm_range method_entry;	/* the interpreter's code that builds frames */
 };
 extern struct vm_known_code vm_known;
 void vm_note_stub(const char *name, uintptr_t addr, size_t size);
@@ -140,8 +142,9 @@ struct vm_thread {
 	uintptr_t stack_base;	/* end of the stack (highest address), 0 when unknown */
 };
 
-/* Finds the JavaThread of the calling thread, where that is possible without its JNIEnv. */
 void vm_init_threads(void);
+/* Looks for the JavaThread of the calling thread, while there is no JNIEnv to get it from. */
+void vm_find_first_thread(void);
 /* For the calling thread's start and end. */
 void vm_add_this_thread(uintptr_t thread);
 void vm_remove_this_thread(void);

@@ -43,6 +43,7 @@ enum {
 struct cursor {
 	uintptr_t pc, sp, fp;
 	const struct walk_regs *leaf;	/* NULL in all but the innermost frame */
+	bool called_stub;		/* the frame before was a stub: arguments may lie on the stack */
 };
 
 static bool on_stack(const struct walk *w, uintptr_t p)
@@ -56,11 +57,8 @@ static void push(struct walk *w, uint32_t kind, uintptr_t pc, uint32_t method, u
 							    method, c };
 }
 
-/* There is always room for the mark that ends a walk. */
-static void push_mark(struct walk *w, enum jvm_mark why)
-{
-	push(w, JVM_MARK, 0, 0, why);
-}
+/* There is always room for the mark that ends a walk. Says where it gave up, to those who mend it. */
+#define push_mark(w, why) push(w, JVM_MARK, 0, __LINE__, why)
 
 static uintptr_t frame_pc(const struct cursor *c)
 {
@@ -129,7 +127,7 @@ static void return_through(struct cursor *c, uintptr_t slot)
 static bool is_interpreter_frame(const struct walk *w, uintptr_t fp, uintptr_t sp)
 {
 	return on_stack(w, fp + 8) && on_stack(w, fp + INTERP_LOWEST) && fp >= sp &&
-	       vm_word(fp, INTERP_SENDER_SP) > fp && on_stack(w, vm_word(fp, INTERP_SENDER_SP) - 8);
+	       vm_word(fp, INTERP_SENDER_SP) > fp && on_stack(w, vm_word(fp, INTERP_SENDER_SP));
 }
 
 static enum names_result push_interpreted(struct walk *w, const struct cursor *c, uintptr_t method,
@@ -173,20 +171,24 @@ static bool leaf_interpreter(struct walk *w, struct cursor *c)
 	}
 	if (!w->nr_frames)
 		push(w, JVM_STUB, c->pc, 0, 0);
-	/* rbp pushed and set: the frame is as far as its return address */
+	/* rbp pushed and set: the frame is as far as its return address, perhaps its sender's sp */
 	if (on_stack(w, r->fp) && r->fp >= r->sp && r->fp - r->sp <= -INTERP_LOWEST &&
-	    returns_from(w, r->fp + 8) && on_stack(w, r->r13 - 8) && r->r13 > r->fp) {
-		c->pc = vm_word(r->fp, 8);
-		c->fp = vm_word(r->fp, 0);
-		c->sp = r->r13;
-		return true;
+	    returns_from(w, r->fp + 8)) {
+		uintptr_t sender = r->fp > r->sp ? vm_word(r->fp, INTERP_SENDER_SP) : r->r13;
+
+		if (on_stack(w, sender) && sender > r->fp) {
+			c->pc = vm_word(r->fp, 8);
+			c->fp = vm_word(r->fp, 0);
+			c->sp = sender;
+			return true;
+		}
 	}
-	if (is_return_address(r->r13) && on_stack(w, r->rbx - 8) && r->rbx >= r->sp) {
+	if (is_return_address(r->r13) && on_stack(w, r->rbx)) {
 		c->pc = r->r13;
 		c->sp = r->rbx;
 		return true;
 	}
-	if (is_return_address(r->rax) && on_stack(w, r->r13 - 8) && r->r13 >= r->sp) {
+	if (is_return_address(r->rax) && on_stack(w, r->r13)) {
 		c->pc = r->rax;
 		c->sp = r->r13;
 		return true;
@@ -194,7 +196,7 @@ static bool leaf_interpreter(struct walk *w, struct cursor *c)
 	for (i = 0, slot = r->sp; i < 16; i++, slot += 8)
 		if (returns_from(w, slot)) {
 			return_through(c, slot);
-			if (on_stack(w, r->r13 - 8) && r->r13 > c->sp && r->r13 - c->sp < 2048)
+			if (on_stack(w, r->r13) && r->r13 > c->sp && r->r13 - c->sp < 2048)
 				c->sp = r->r13;
 			return true;
 		}
@@ -202,11 +204,23 @@ static bool leaf_interpreter(struct walk *w, struct cursor *c)
 	return false;
 }
 
+/* In the entry code of the method in rbx. */
+static bool enters_method(struct walk *w, const struct cursor *c)
+{
+	struct method_info m;
+
+	return names_get(c->leaf->rbx, NAMES_IF_LINKED, 0, w->ring, &m) == NAMES_OK;
+}
+
 static bool step_interpreter(struct walk *w, struct cursor *c)
 {
 	uintptr_t better = c->leaf ? c->leaf->r13 : 0;
 	enum names_result r = NAMES_NOT_A_METHOD;
 
+	/* while a method is being entered, rbp may still be its caller's */
+	if (c->leaf && vm_in_range(&vm_known.method_entry, c->pc) && is_interpreter_frame(w, c->fp, c->sp) &&
+	    vm_word(c->fp, INTERP_METHOD) != c->leaf->rbx && enters_method(w, c))
+		return leaf_interpreter(w, c);
 	if (is_interpreter_frame(w, c->fp, c->sp) && returns_from(w, c->fp + 8))
 		r = push_interpreted(w, c, vm_word(c->fp, INTERP_METHOD), NAMES_IF_BCP,
 				     vm_word(c->fp, INTERP_BCP), better);
@@ -274,7 +288,7 @@ static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm
 	enum code_state s = nmethod_state(b, c->pc);
 	int i;
 
-	if (s == CODE_RETURN_AT_SP || s == CODE_UNKNOWN) {
+	if (s == CODE_RETURN_AT_SP || s == CODE_UNKNOWN || b->frame_size <= 0) {
 		if (returns_from(w, sp)) {
 			return_through(c, sp);
 			return true;
@@ -286,7 +300,9 @@ static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm
 		return_through(c, full);
 		return true;
 	}
-	for (i = 0; i <= 4; i++)
+	if (b->frame_size > 0 && leave_frame(w, c, full + code_pushed(c->pc) * 8ul))
+		return true;
+	for (i = 0; i <= 4 && b->frame_size > 0; i++)
 		if (leave_frame(w, c, full + i * 8ul))
 			return true;
 	for (i = 0; i < 3; i++)
@@ -316,60 +332,93 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 			pc = vm_word(orig, 0) - 1;
 	}
 	push(w, JVM_COMPILED, pc, m.id, vm_i32(b->addr, vm.o.nm_compile_id));
-	if (b->frame_size > 0) {
-		if (c->leaf ? leave_leaf_nmethod(w, c, b) :
-			      leave_frame(w, c, c->sp + b->frame_size * 8ul - 8))
-			return true;
-	}
+	/* what was pushed for the call is popped when it returns */
+	if (c->called_stub)
+		c->sp += code_pops(c->pc) * 8ul;
+	if (c->leaf ? leave_leaf_nmethod(w, c, b) :
+		      b->frame_size > 0 && leave_frame(w, c, c->sp + b->frame_size * 8ul - 8))
+		return true;
 	push_mark(w, JVM_MARK_NOT_WALKABLE);
 	return false;
 }
 
 /* --- stubs and adapters --- */
 
+/* The word at slot is where a call from Java to the stub in b returns to. */
+static bool returns_from_stub(const struct walk *w, uintptr_t slot, const struct vm_blob *b, bool surely)
+{
+	return returns_from(w, slot) && (surely ? code_calls_blob(vm_word(slot, 0), b->addr) :
+						  code_calls_stub(vm_word(slot, 0)));
+}
+
 /*
- * A stub that was entered by a call from Java: the first word up the stack that follows a
- * call into this kind of code. rbp first: most big stubs set it up.
+ * The caller of a stub whose frame nobody describes: the return address of a call to it, in
+ * front of all at sp, then above rbp, which most big stubs set up, else the first up the stack.
  */
-static bool leave_called_stub(struct walk *w, struct cursor *c)
+static bool leave_called_stub(const struct walk *w, struct cursor *c, const struct vm_blob *b, bool surely)
 {
 	uintptr_t slot = c->fp + 8;
 	int i;
 
-	if (on_stack(w, c->fp) && c->fp >= c->sp && returns_from(w, slot) &&
-	    code_calls_stub(vm_word(slot, 0))) {
+	if (returns_from_stub(w, c->sp, b, surely)) {
+		return_through(c, c->sp);
+		return true;
+	}
+	if (on_stack(w, c->fp) && c->fp >= c->sp && returns_from_stub(w, slot, b, surely)) {
 		c->fp = vm_word(c->fp, 0);
 		return_through(c, slot);
 		return true;
 	}
-	for (i = 0, slot = c->sp; i < STUB_SCAN_WORDS; i++, slot += 8)
-		if (returns_from(w, slot) && code_calls_stub(vm_word(slot, 0))) {
-			return_through(c, slot);
+	for (i = 1; i < STUB_SCAN_WORDS; i++)
+		if (returns_from_stub(w, c->sp + i * 8ul, b, surely)) {
+			return_through(c, c->sp + i * 8ul);
 			return true;
 		}
 	return false;
 }
 
-/* Between two calling conventions: the caller's sp is in r13, its pc in rax or on the stack. */
+/* The VM called the stub: its return address is in libjvm. Continues there. */
+static bool stub_called_by_vm(const struct walk *w, const struct cursor *c, uintptr_t *slot)
+{
+	int i;
+
+	for (i = 0; i < 8 && on_stack(w, c->sp + i * 8ul); i++) {
+		uintptr_t ret = vm_word(c->sp, i * 8);
+
+		if (ret >= vm.text_lo + 8 && ret < vm.text_hi && code_call_before(ret)) {
+			*slot = c->sp + i * 8ul;
+			return true;
+		}
+		if (is_return_address(ret))
+			return false;
+	}
+	return false;
+}
+
+/*
+ * Between two calling conventions: the return address is on top of the stack or in rax, the
+ * caller's sp, with arguments laid out below it, in r13.
+ */
 static bool leave_adapter(struct walk *w, struct cursor *c)
 {
 	const struct walk_regs *r = c->leaf;
+	bool sender = r && on_stack(w, r->r13) && r->r13 - c->sp <= 1024;
 	int i;
 
 	if (returns_from(w, c->sp)) {
 		return_through(c, c->sp);
+		if (sender && r->r13 > c->sp)
+			c->sp = r->r13;
 		return true;
 	}
-	if (r && on_stack(w, r->r13 - 8) && r->r13 >= c->sp) {
-		if (is_return_address(r->rax)) {
-			c->pc = r->rax;
-			c->sp = r->r13;
-			return true;
-		}
-		if (returns_from(w, r->r13 - 8)) {
-			return_through(c, r->r13 - 8);
-			return true;
-		}
+	if (sender && is_return_address(r->rax)) {
+		c->pc = r->rax;
+		c->sp = r->r13;
+		return true;
+	}
+	if (sender && returns_from(w, r->r13 - 8)) {
+		return_through(c, r->r13 - 8);
+		return true;
 	}
 	for (i = 1; i < 24; i++)
 		if (returns_from(w, c->sp + i * 8ul)) {
@@ -379,40 +428,72 @@ static bool leave_adapter(struct walk *w, struct cursor *c)
 	return false;
 }
 
-static bool leave_framed_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
+/* No frame, or something small above the return address. */
+static bool leave_frameless(struct walk *w, struct cursor *c)
 {
-	uintptr_t full = c->sp + b->frame_size * 8ul - 8;
 	int i;
 
-	if (b->frame_size <= 0)
-		return false;
-	if (!c->leaf)
-		return leave_frame(w, c, full);
-	if (b->frame_complete >= 0 && c->pc >= b->begin + b->frame_complete &&
-	    code_epilogue(c->pc) == CODE_FULL && leave_frame(w, c, full))
-		return true;
 	for (i = 0; i < 3; i++)
 		if (returns_from(w, c->sp + i * 8ul)) {
 			return_through(c, c->sp + i * 8ul);
 			return true;
 		}
-	return leave_frame(w, c, full);
+	return false;
 }
+
+/*
+ * In a stub that restores all registers at its end: above them are the flags, rbp and the
+ * return address. Bits 1 (always) and 9 (interrupts) of the flags are set, none above 21.
+ */
+static bool leave_saved_registers(const struct walk *w, struct cursor *c)
+{
+	uintptr_t slot;
+	int i;
+
+	for (i = 2, slot = c->sp + 16; i < 24 && on_stack(w, slot); i++, slot += 8)
+		if ((vm_word(slot, -16) & ~0x3ffdfdul) == 0x202 && returns_from(w, slot)) {
+			c->fp = vm_word(slot, -8);
+			return_through(c, slot);
+			return true;
+		}
+	return false;
+}
+
+static bool leave_framed_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
+{
+	uintptr_t full = c->sp + b->frame_size * 8ul - 8;
+
+	if (b->frame_size <= 0)
+		return !c->leaf && leave_frameless(w, c);
+	if (!c->leaf)
+		return leave_frame(w, c, full);
+	if (b->frame_complete >= 0 && c->pc >= b->begin + b->frame_complete &&
+	    code_epilogue(c->pc) == CODE_FULL && leave_frame(w, c, full))
+		return true;
+	return leave_saved_registers(w, c) || leave_frameless(w, c) || leave_frame(w, c, full);
+}
+
+static bool leave_stub_to_native(struct walk *w, struct cursor *c, uintptr_t slot);
 
 static bool step_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 {
+	uintptr_t slot;
 	bool left;
 
 	push(w, JVM_STUB, frame_pc(c), 0, 0);
+	c->called_stub = c->leaf;
+	if (c->leaf && stub_called_by_vm(w, c, &slot))
+		return leave_stub_to_native(w, c, slot);
 	if (b->kind == VM_BLOB_ADAPTER)
 		left = leave_adapter(w, c);
-	else if (b->kind == VM_BLOB_ROUTINES && c->leaf)
-		left = leave_called_stub(w, c) || leave_adapter(w, c);
+	else if (c->leaf)
+		left = leave_called_stub(w, c, b, true) ||
+		       (b->kind == VM_BLOB_ROUTINES && leave_called_stub(w, c, b, false)) ||
+		       leave_framed_stub(w, c, b) || leave_frameless(w, c) || leave_adapter(w, c);
 	else
-		left = leave_framed_stub(w, c, b) || leave_called_stub(w, c);
+		left = leave_framed_stub(w, c, b) || leave_called_stub(w, c, b, false);
 	if (!left && on_stack(w, c->fp) && c->fp >= c->sp && returns_from(w, c->fp + 8)) {
-		uintptr_t slot = c->fp + 8;
-
+		slot = c->fp + 8;
 		c->fp = vm_word(c->fp, 0);
 		return_through(c, slot);
 		left = true;
@@ -438,10 +519,10 @@ static bool enter_anchor(struct walk *w, struct cursor *c, uintptr_t anchor)
 	c->sp = sp;
 	c->fp = fp;
 	c->pc = pc;
-	if (!pc && on_stack(w, sp - 16)) {
+	if (!pc && on_stack(w, sp - 8))
 		c->pc = vm_word(sp, -8);
-		c->fp = fp ? fp : vm_word(sp, -16);
-	}
+	if (!pc && !fp && on_stack(w, sp - 16))
+		c->fp = vm_word(sp, -16);
 	if (!vm_in_code(c->pc)) {
 		push_mark(w, JVM_MARK_ANCHOR);
 		return false;
@@ -522,6 +603,9 @@ static bool scan_for_caller(const struct walk *w, struct cursor *c, uintptr_t *s
 	for (i = 0; i < SCAN_WORDS && on_stack(w, p); i++, p += 8)
 		if (returns_from(w, p) && code_calls_native(vm_word(p, 0))) {
 			*slot = p;
+			/* what libjvm pushes first */
+			if (p > c->sp && on_stack(w, vm_word(p, -8)))
+				c->fp = vm_word(p, -8);
 			return true;
 		}
 	return false;
@@ -545,26 +629,43 @@ static bool leave_leaf_call(struct walk *w, struct cursor *c)
 	return true;
 }
 
+/* Where the native code at the cursor ends: the thread's last Java frame, or 0, its root. */
+static uintptr_t last_java_sp(const struct walk *w, const struct cursor *c)
+{
+	uintptr_t sp = w->thread.thread ? vm_word(w->thread.thread + vm.o.jthread_anchor, vm.o.anchor_sp) : 0;
+
+	return sp > c->sp && on_stack(w, sp) ? sp : 0;
+}
+
 /* Interrupted in native code; returns true when Java frames follow, with c at the first. */
 static bool leave_native(struct walk *w, struct cursor *c)
 {
-	uintptr_t anchor = w->thread.thread + vm.o.jthread_anchor, end;
+	uintptr_t thread = w->thread.thread, end = last_java_sp(w, c);
 
-	if (!w->thread.thread) {
-		push_leaf_segment(w, c->leaf, w->stack_hi, JVM_SEG_TO_ROOT);
-		return false;
-	}
-	end = vm_word(anchor, vm.o.anchor_sp);
-	if (end) {
-		if (end <= c->sp || !on_stack(w, end))
-			end = 0;
-		push_leaf_segment(w, c->leaf, end ? end : w->stack_hi, 0);
-		return enter_anchor(w, c, anchor);
-	}
-	if (vm_i32(w->thread.thread, vm.o.jthread_state) == VM_IN_JAVA)
+	if (!end && thread && vm_i32(thread, vm.o.jthread_state) == VM_IN_JAVA)
 		return leave_leaf_call(w, c);
-	push_leaf_segment(w, c->leaf, w->stack_hi, JVM_SEG_TO_ROOT);
-	return false;
+	push_leaf_segment(w, c->leaf, end ? end : w->stack_hi, end ? 0 : JVM_SEG_TO_ROOT);
+	return end && enter_anchor(w, c, thread + vm.o.jthread_anchor);
+}
+
+/* As leave_native(), for a stub that native code had called: slot has the return address. */
+static bool leave_stub_to_native(struct walk *w, struct cursor *c, uintptr_t slot)
+{
+	const struct walk_regs *r = c->leaf;
+	struct jvm_rec_segment *s;
+	uintptr_t end;
+
+	c->sp = slot + 8;
+	end = last_java_sp(w, c);
+	s = push_segment(w, vm_word(slot, 0), c->sp, r->fp, end ? end : w->stack_hi);
+	if (!s)
+		return false;
+	s->r12 = r->r12;
+	s->r13 = r->r13;
+	s->r14 = r->r14;
+	s->r15 = r->r15;
+	s->flags = (ALL_CALLEE_SAVED & ~1u) | (end ? 0 : JVM_SEG_TO_ROOT);
+	return end && enter_anchor(w, c, w->thread.thread + vm.o.jthread_anchor);
 }
 
 /* One frame outwards; false: the walk is over. */
@@ -572,7 +673,7 @@ static bool step(struct walk *w, struct cursor *c)
 {
 	struct vm_blob b;
 
-	if (c->pc == *vm.call_stub_return)
+	if (c->pc == *vm.call_stub_return || vm_in_range(&vm_known.call_stub, c->pc))
 		return step_entry(w, c);
 	if (vm_in_range(&vm_known.return_barrier, c->pc)) {
 		push_mark(w, JVM_MARK_VTHREAD);
@@ -596,32 +697,61 @@ static bool step(struct walk *w, struct cursor *c)
 	}
 }
 
+#ifdef WALK_DEBUG
+/* For agent-probe -m: registers and stack where a walk that failed had begun, and where it ended. */
+static void debug_walk(struct walk *w, const struct walk_regs *r, const struct cursor *c)
+{
+	struct jvm_rec_segment *s;
+
+	if (!w->nr_frames || w->frames[w->nr_frames - 1].kind_pc >> JVM_FRAME_PC_BITS != JVM_MARK ||
+	    w->nr_segments + 2 > JVM_MAX_SEGMENTS)
+		return;
+	push_leaf_segment(w, r, r->sp + 512 < w->stack_hi ? r->sp + 512 : w->stack_hi, 0);
+	if (on_stack(w, c->sp)) {
+		s = push_segment(w, c->pc, c->sp, c->fp, c->sp + 512 < w->stack_hi ? c->sp + 512 : w->stack_hi);
+		s->flags = 0;
+		if (on_stack(w, c->fp - 64) && on_stack(w, c->fp + 8)) {
+			s->rbx = vm_word(c->fp, INTERP_METHOD);
+			s->r12 = vm_word(c->fp, INTERP_SENDER_SP);
+			s->r13 = vm_word(c->fp, INTERP_BCP);
+			s->r14 = vm_word(c->fp, 8);
+		}
+	}
+}
+#else
+#define debug_walk(w, r, c) do { } while (0)
+#endif
+
+static void walk_from(struct walk *w, const struct walk_regs *r, struct cursor *c)
+{
+	bool after_stub;
+
+	if ((!vm.ok || !vm_in_code(r->pc)) && !leave_native(w, c))
+		return;
+	for (;;) {
+		if (w->nr_frames >= w->max_frames) {
+			push_mark(w, JVM_MARK_DEPTH);
+			return;
+		}
+		after_stub = c->called_stub;
+		if (!step(w, c))
+			return;
+		if (after_stub)
+			c->called_stub = false;
+		c->leaf = NULL;
+		if (!vm_in_code(c->pc)) {
+			push_mark(w, JVM_MARK_NOT_WALKABLE);
+			return;
+		}
+	}
+}
+
 void walk_stack(struct walk *w, const struct walk_regs *r)
 {
 	struct cursor c = { r->pc, r->sp, r->fp, r };
 
 	w->stack_lo = r->sp & ~7ul;
 	w->stack_hi = w->thread.stack_base;
-	if (!vm.ok || !vm_in_code(r->pc)) {
-		if (!leave_native(w, &c))
-			return;
-	} else if (!w->thread.thread) {
-		/* not one of the VM's threads, yet in its code: nothing to go by */
-		push(w, JVM_STUB, r->pc, 0, 0);
-		push_mark(w, JVM_MARK_NOT_WALKABLE);
-		return;
-	}
-	for (;;) {
-		if (w->nr_frames >= w->max_frames) {
-			push_mark(w, JVM_MARK_DEPTH);
-			return;
-		}
-		if (!step(w, &c))
-			return;
-		c.leaf = NULL;
-		if (!vm_in_code(c.pc)) {
-			push_mark(w, JVM_MARK_NOT_WALKABLE);
-			return;
-		}
-	}
+	walk_from(w, r, &c);
+	debug_walk(w, r, &c);
 }

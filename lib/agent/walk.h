@@ -28,7 +28,7 @@ struct walk {
 	uint32_t nr_frames, max_frames;
 	uint32_t nr_segments;
 	struct jvm_rec_segment segments[JVM_MAX_SEGMENTS];
-	struct jvm_rec_frame frames[];	/* max_frames + 1 */
+	struct jvm_rec_frame frames[];	/* max_frames + 3 */
 };
 
 /* Fills frames and segments; segments' len is what is to be copied from their sp. */

@@ -63,8 +63,6 @@ static int harmless_length(const uint8_t *p)
 		return 6;
 	if ((p[0] & 0xf0) == 0x70)				/* jcc rel8 */
 		return 2;
-	if (p[0] == 0x55 || sub_rsp_length(p))
-		return 0;
 	return 0;
 }
 
@@ -118,6 +116,40 @@ enum code_state code_epilogue(uintptr_t pc)
 	return CODE_FULL;
 }
 
+int code_pops(uintptr_t pc)
+{
+	const uint8_t *p = (const uint8_t *)pc;
+	int nr = 0;
+
+	for (; nr < 8; nr++) {
+		if (p[0] == 0x41)
+			p++;
+		if ((*p++ & 0xf8) != 0x58)
+			break;
+	}
+	return nr;
+}
+
+int code_pushed(uintptr_t pc)
+{
+	const uint8_t *p = (const uint8_t *)pc;
+	int ahead, pops = code_pops(pc);
+
+	if (pops)
+		return pops;
+	for (ahead = 0; ahead < 8; ahead++) {
+		const uint8_t *op = p[0] == 0x41 ? p + 1 : p;
+
+		if ((*op & 0xf8) != 0x50)
+			break;
+		p = op + 1;
+	}
+	if (*p != 0xe8)
+		return 0;
+	pops = code_pops((uintptr_t)p + 5);
+	return pops > ahead ? pops - ahead : 0;
+}
+
 bool code_call_before(uintptr_t ret)
 {
 	static const uint8_t lengths[] = { 2, 3, 4, 6, 7 };
@@ -158,6 +190,14 @@ bool code_calls_native(uintptr_t ret)
 	if (is_register_call(ret))
 		return true;
 	return is_direct(ret) && !vm_in_code(direct_target(ret));
+}
+
+bool code_calls_blob(uintptr_t ret, uintptr_t addr)
+{
+	struct vm_blob b;
+
+	return is_direct(ret) && vm_in_code(direct_target(ret)) && vm_find_blob(direct_target(ret), &b) &&
+	       b.addr == addr;
 }
 
 bool code_calls_stub(uintptr_t ret)

@@ -23,10 +23,18 @@ enum code_state code_prologue(uintptr_t entry, uintptr_t pc);
 /* At pc: CODE_FULL when this is no end of a method. */
 enum code_state code_epilogue(uintptr_t pc);
 
+/* How many registers the code at pc pops, first of all. */
+int code_pops(uintptr_t pc);
+
+/* How many the code at pc has pushed for a call that is about to come, or has just returned. */
+int code_pushed(uintptr_t pc);
+
 /* A call instruction ends at ret. */
 bool code_call_before(uintptr_t ret);
 /* The call that ends at ret goes out of the code cache, or may (through a register). */
 bool code_calls_native(uintptr_t ret);
+/* It goes straight to the blob at addr. */
+bool code_calls_blob(uintptr_t ret, uintptr_t addr);
 /* It goes to a stub, or may. */
 bool code_calls_stub(uintptr_t ret);
 

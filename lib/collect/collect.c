@@ -334,16 +334,21 @@ static int open_events(struct collect *c, const struct spawn *child, struct err 
 	return r ? r : attach_all(c, e);
 }
 
-/* A power of two that holds 64 ms of samples with their stack copies. */
-static size_t ring_bytes(const struct collect_opts *o)
+/* Samples of 32 ms: so long may the recorder be kept from a CPU. */
+static uint32_t ring_samples(const struct evconf *ev)
 {
-	uint64_t rate = o->ev.freq_hz ? o->ev.freq_hz : o->ev.period >= 10000 ? 1000000000 / o->ev.period : 1000;
-	uint64_t a_sample = 1024 + (o->ev.callgraph == CALLGRAPH_DWARF ? o->ev.stack_bytes : 0);
-	uint64_t want = rate * a_sample * 64 / 1000, bytes = 1 << 20;
+	uint64_t rate = ev->freq_hz ? ev->freq_hz : ev->period >= 10000 ? 1000000000 / ev->period : 1000;
 
-	if (o->ring_bytes)
-		want = o->ring_bytes;
-	while (bytes < want && bytes < 32 << 20)
+	return MAX(rate * ev->nr_events * 32 / 1000, (uint64_t)16);
+}
+
+/* A power of two that holds them with their stack copies. */
+static size_t ring_bytes(const struct collect_opts *o, const struct evconf *ev)
+{
+	uint64_t a_sample = 1024 + (ev->callgraph == CALLGRAPH_DWARF ? ev->stack_bytes : 0);
+	uint64_t want = o->ring_bytes ? o->ring_bytes : ev->ring_samples * a_sample, bytes = 1 << 20;
+
+	while (bytes < want && bytes < 64 << 20)
 		bytes *= 2;
 	return bytes;
 }
@@ -379,13 +384,15 @@ static uint32_t *online_cpus(size_t *nr)
 static int open_rings(struct collect *c, int target, struct err *e)
 {
 	size_t nr = c->o->nr_cpus;
+	struct evconf ev = c->o->ev;
 	uint32_t *own = NULL;
 	const uint32_t *cpus = c->o->cpus;
 	int r;
 
 	if (!nr)
 		cpus = own = online_cpus(&nr);
-	r = evsets_open(&c->ev, &c->o->ev, cpus, nr, target, ring_bytes(c->o), e);
+	ev.ring_samples = ring_samples(&ev);
+	r = evsets_open(&c->ev, &ev, cpus, nr, target, ring_bytes(c->o, &ev), e);
 	free(own);
 	return r;
 }

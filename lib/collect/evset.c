@@ -8,10 +8,11 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
-#include "base/buf.h"
-#include "base/io.h"
 #include "base/mem.h"
 #include "collect/evset.h"
+#include "pmu/probe.h"
+
+enum { MIN_RING_BYTES = 64 * 1024, MIN_STACK_BYTES = 1024, SAMPLE_HEAD_BYTES = 1024 };
 
 /* Where merge.c finds the time: every event samples these, in every record. */
 #define SAMPLE_ID_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
@@ -51,64 +52,36 @@ static void side_attr(struct perf_event_attr *a, bool exclude_kernel, size_t rin
 	a->task = 1;
 }
 
-static long read_long(const char *path, long missing)
+static int open_ring(struct evsets *s, struct ring *ring, size_t i, int target, struct perf_event_attr *a, size_t bytes,
+		     struct err *e)
 {
-	struct buf b = BUF_INIT;
-	long v = io_slurp(path, &b) || !b.len ? missing : strtol(b.data, NULL, 10);
+	int fd = perf_open(a, target, s->cpus[i]), r;
 
-	buf_release(&b);
-	return v;
-}
-
-static int open_refused(int code, bool system_wide, struct err *e)
-{
-	long paranoid = read_long("/proc/sys/kernel/perf_event_paranoid", 2);
-
-	if (code == ENOSYS || code == ENOENT)
-		return err_set(e, code, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
-	if (code == EMFILE) {
-		err_set(e, code, "too many open files for the events");
-		err_hint(e, "raise the limit: ulimit -n 65536");
-		return -code;
-	}
-	if (code != EACCES && code != EPERM) {
-		errno = code;
-		return err_errno(e, "perf_event_open");
-	}
-	err_set(e, code, "not allowed to sample %s (kernel.perf_event_paranoid is %ld)",
-		system_wide ? "whole CPUs" : "programs", paranoid);
-	err_hint(e, "sudo sysctl kernel.perf_event_paranoid=%d, or: sudo setcap cap_perfmon,cap_sys_ptrace+ep arcprof",
-		 system_wide ? 0 : 2);
-	return -code;
+	if (fd < 0)
+		return perf_open_err(e, errno, a, target, s->cpus[i]);
+	r = ring_open(ring, fd, s->cpus[i], bytes);
+	if (!r)
+		return 0;
+	close(fd);
+	return perf_mmap_err(e, -r, bytes);
 }
 
 /* One pair of rings a CPU, each owned by a dummy event; the sample events are redirected to them. */
 static int open_rings(struct evsets *s, size_t i, int target, size_t ring_bytes, struct err *e)
 {
-	struct perf_event_attr side, samples;
+	struct perf_event_attr a;
 	size_t side_bytes = MIN(ring_bytes, (size_t)512 * 1024);
-	int fd, r;
+	int r;
 
 	if (target)
-		side_attr(&side, s->conf.exclude_kernel, side_bytes);
+		side_attr(&a, s->conf.exclude_kernel, side_bytes);
 	else
-		dummy_attr(&side, s->conf.exclude_kernel, side_bytes);
-	fd = perf_open(&side, target, s->cpus[i]);
-	if (fd < 0)
-		return -errno;
-	r = ring_open(&s->side_rings[i], fd, s->cpus[i], side_bytes, e);
-	if (r) {
-		close(fd);
-		return r;
-	}
-	dummy_attr(&samples, s->conf.exclude_kernel, ring_bytes);
-	fd = perf_open(&samples, target, s->cpus[i]);
-	if (fd < 0)
-		return -errno;
-	r = ring_open(&s->sample_rings[i], fd, s->cpus[i], ring_bytes, e);
+		dummy_attr(&a, s->conf.exclude_kernel, side_bytes);
+	r = open_ring(s, &s->side_rings[i], i, target, &a, side_bytes, e);
 	if (r)
-		close(fd);
-	return r;
+		return r;
+	dummy_attr(&a, s->conf.exclude_kernel, ring_bytes);
+	return open_ring(s, &s->sample_rings[i], i, target, &a, ring_bytes, e);
 }
 
 static void close_rings(struct evsets *s)
@@ -117,6 +90,29 @@ static void close_rings(struct evsets *s)
 
 	for (i = 0; i < 2 * s->nr_cpus; i++)
 		ring_close(&s->rings[i]);
+}
+
+/*
+ * The same size on every CPU: what this user may lock is halved until it is enough for all, and the
+ * stack copies with it, so that a ring holds at least some samples.
+ */
+static int open_all_rings(struct evsets *s, int target, size_t ring_bytes, struct err *e)
+{
+	size_t i, room;
+	int r;
+
+	for (;;) {
+		for (i = 0, r = 0; i < s->nr_cpus && !r; i++)
+			r = open_rings(s, i, target, ring_bytes, e);
+		if (!r || (r != -EPERM && r != -ENOMEM) || ring_bytes <= MIN_RING_BYTES)
+			break;
+		close_rings(s);
+		ring_bytes /= 2;
+	}
+	room = ring_bytes / s->conf.ring_samples;
+	room = room > SAMPLE_HEAD_BYTES + MIN_STACK_BYTES ? room - SAMPLE_HEAD_BYTES : MIN_STACK_BYTES;
+	s->conf.stack_bytes = MIN(s->conf.stack_bytes, (uint32_t)room & ~7u);
+	return r;
 }
 
 /* Kernel samples need more rights than user ones: find out with a real event. */
@@ -136,7 +132,7 @@ int evsets_open(struct evsets *s, const struct evconf *conf, const uint32_t *cpu
 		size_t ring_bytes, struct err *e)
 {
 	size_t i;
-	int r = 0;
+	int r;
 
 	memset(s, 0, sizeof(*s));
 	s->conf = *conf;
@@ -151,12 +147,7 @@ int evsets_open(struct evsets *s, const struct evconf *conf, const uint32_t *cpu
 		s->rings[i].fd = -1;
 	if (!s->conf.exclude_kernel && !kernel_allowed(s, target))
 		s->conf.exclude_kernel = true;
-	for (i = 0; i < nr_cpus && !r; i++) {
-		e->code = 0;
-		r = open_rings(s, i, target, ring_bytes, e);
-	}
-	if (r && !e->code)
-		r = open_refused(-r, target == -1, e);
+	r = open_all_rings(s, target, ring_bytes, e);
 	if (r)
 		evsets_close(s);
 	return r;
@@ -207,7 +198,7 @@ int evsets_watch(struct evsets *s, int tid, struct err *e)
 		int fd = perf_open(&a, tid, s->cpus[i]);
 
 		if (fd < 0)
-			return errno == ESRCH ? 0 : open_refused(errno, false, e);
+			return errno == ESRCH ? 0 : perf_open_err(e, errno, &a, tid, s->cpus[i]);
 		if (redirect(fd, &s->side_rings[i])) {
 			close(fd);
 			return err_errno(e, "cannot join the event buffers");
@@ -285,13 +276,10 @@ static int open_one(struct evsets *s, uint32_t number, struct perf_event_attr *a
 
 	if (fd < 0 && errno == ESRCH)
 		return -ESRCH;
-	if (fd < 0 && (errno == ENOENT || errno == ENODEV || errno == EOPNOTSUPP)) {
-		err_set(e, errno, "event '%s' does not exist on this machine", s->conf.events[ev].name);
-		err_hint(e, "'arcprof doctor' says what there is; cpu-clock works everywhere");
-		return -e->code;
+	if (fd < 0) {
+		perf_open_err(e, errno, a, tid, s->cpus[cpu]);
+		return err_wrap(e, "event '%s'", s->conf.events[ev].name);
 	}
-	if (fd < 0)
-		return open_refused(errno, tid == -1, e);
 	return remember(s, number, fd, ev, cpu) ? err_errno(e, "cannot join the event buffers") : 0;
 }
 

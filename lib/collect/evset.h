@@ -47,7 +47,8 @@ struct evconf {
 	uint64_t freq_hz;	/* or, when 0, */
 	uint64_t period;
 	enum callgraph callgraph;
-	uint32_t stack_bytes;
+	uint32_t stack_bytes;	/* copied a sample */
+	uint32_t ring_samples;	/* a ring should hold so many, until they are read */
 	bool exclude_kernel;	/* asked for, or all this user may have */
 	bool exclude_user;
 };

@@ -37,8 +37,10 @@ int spawn_start(struct spawn *s, char *const *argv, struct err *e)
 		return err_errno(e, "pipe");
 	}
 	s->pid = fork();
-	if (!s->pid)
+	if (!s->pid) {
+		close(go[1]);	/* ours must be the last one: its end tells that we gave up */
 		child(go[0], error[1], argv);
+	}
 	close(go[0]);
 	close(error[1]);
 	s->go_fd = go[1];

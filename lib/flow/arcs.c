@@ -2,184 +2,148 @@
 /*
  * arcs.c - from a tree to stanzas.
  *
- * One pass sums every edge (parent's consumer, consumer, is the node recursive, is its parent
- * recursive); the four kinds of rows are sums of those edges over one of the two flags.
+ * The nodes are put in order of their consumer; then each stanza's rows are summed from its
+ * nodes, their parents and their children.  row_of[] finds the row of the other end without a
+ * search: rows are only appended, so an index from an earlier stanza or kind shows itself.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "flow/arcs.h"
 
-struct edge {
-	uint32_t parent, consumer;
-	uint16_t rnode, rparent;		/* recursion level above 1; no padding: compared as bytes */
-};
-
-struct edges {
-	struct edge *items;
-	size_t nr_items, alloc_items;
-	uint64_t *sums;			/* [edge][1 + 2 * nr_metrics]: n, base, cum */
+struct builder {
+	struct arcs *a;
+	const struct flow *f;
+	unsigned int width;		/* of a row's sums: n, base[], cum[] */
+	size_t nr_rows, alloc_rows;
 	size_t alloc_sums;
-	unsigned int width;
-	uint32_t *slots;
-	size_t alloc_slots;
+	uint32_t *nodes;		/* by consumer */
+	uint32_t *first;		/* [stanza + 1]: where its nodes begin */
+	size_t *row_of;			/* [consumer]: index + 1 of its last row */
 };
-
-static size_t slot_of(const struct edges *x, const struct edge *k)
-{
-	return hash_pair((uint64_t)k->parent << 32 | k->consumer, k->rnode * 2 + k->rparent) &
-	       (x->alloc_slots - 1);
-}
-
-static void grow_slots(struct edges *x)
-{
-	size_t i, s;
-
-	free(x->slots);
-	x->alloc_slots = x->alloc_slots ? x->alloc_slots * 2 : 1024;
-	x->slots = xcalloc(x->alloc_slots, sizeof(*x->slots));
-	for (i = 0; i < x->nr_items; i++) {
-		for (s = slot_of(x, &x->items[i]); x->slots[s]; s = (s + 1) & (x->alloc_slots - 1))
-			;
-		x->slots[s] = i + 1;
-	}
-}
-
-static uint64_t *edge_sums(struct edges *x, const struct edge *k)
-{
-	size_t s, i;
-
-	if (x->nr_items * 2 >= x->alloc_slots)
-		grow_slots(x);
-	for (s = slot_of(x, k); x->slots[s]; s = (s + 1) & (x->alloc_slots - 1)) {
-		const struct edge *e = &x->items[x->slots[s] - 1];
-
-		if (e->parent == k->parent && e->consumer == k->consumer && e->rnode == k->rnode &&
-		    e->rparent == k->rparent)
-			return x->sums + (x->slots[s] - 1) * (size_t)x->width;
-	}
-	VEC_GROW(x->items, x->nr_items, x->alloc_items);
-	i = x->nr_items++;
-	if (x->nr_items > x->alloc_sums) {
-		x->alloc_sums = x->alloc_items;
-		x->sums = xrealloc(x->sums, x->alloc_sums * x->width * sizeof(*x->sums));
-	}
-	x->items[i] = *k;
-	x->slots[s] = i + 1;
-	return memset(x->sums + i * x->width, 0, x->width * sizeof(*x->sums));
-}
 
 static void add_node(uint64_t *to, const struct flow *f, uint32_t i)
 {
+	const uint64_t *base = flow_base(f, i), *cum = flow_cum(f, i);
 	unsigned int m, nr = f->nr_metrics;
 
 	to[0] += f->nodes[i].n;
 	for (m = 0; m < nr; m++) {
-		to[1 + m] += flow_base(f, i)[m];
-		to[1 + nr + m] += flow_cum(f, i)[m];
+		to[1 + m] += base[m];
+		to[1 + nr + m] += cum[m];
 	}
 }
 
-static struct arc_sums sums_at(const uint64_t *p, unsigned int nr_metrics)
+/* A new row; the pointers into sums[] are set when it has stopped growing. */
+static size_t new_row(struct builder *b, uint32_t consumer)
 {
-	return (struct arc_sums){ p[0], p + 1, p + 1 + nr_metrics };
-}
+	struct arcs *a = b->a;
 
-/* Self and rself of every consumer; allocates the stanzas. */
-static void sum_self(struct arcs *a, const struct flow *f, uint64_t *sums, unsigned int width)
-{
-	size_t i;
-
-	for (i = 1; i < f->nr_nodes; i++) {
-		uint32_t at = a->stanza_of[f->nodes[i].consumer];
-		struct arc_stanza *s = &a->stanzas[at];
-		bool r = f->nodes[i].rl > 1;
-
-		s->nr_self += !r;
-		s->nr_rself += r;
-		add_node(sums + ((size_t)at * 2 + r) * width, f, i);
+	VEC_GROW(a->rows, b->nr_rows, b->alloc_rows);
+	if (b->alloc_sums < b->alloc_rows) {
+		b->alloc_sums = b->alloc_rows;
+		a->sums = xrealloc(a->sums, b->alloc_sums * b->width * sizeof(*a->sums));
 	}
-	for (i = 0; i < a->nr_stanzas; i++) {
-		a->stanzas[i].self = sums_at(sums + i * 2 * width, f->nr_metrics);
-		a->stanzas[i].rself = sums_at(sums + (i * 2 + 1) * width, f->nr_metrics);
-	}
+	a->rows[b->nr_rows].consumer = consumer;
+	memset(a->sums + b->nr_rows * b->width, 0, b->width * sizeof(*a->sums));
+	return b->nr_rows++;
 }
 
-static void sum_edges(struct edges *x, const struct flow *f)
+static void add_row(struct builder *b, size_t first, uint32_t consumer, uint32_t node)
 {
-	uint64_t *sums = NULL;
-	struct edge k, last = { 0 };
-	size_t i;
+	size_t *at = &b->row_of[consumer];
 
-	for (i = 1; i < f->nr_nodes; i++) {
-		const struct flow_node *n = &f->nodes[i], *p = &f->nodes[n->parent];
-
-		k = (struct edge){ n->parent ? p->consumer : 0, n->consumer, n->rl > 1, p->rl > 1 };
-		if (!sums || memcmp(&k, &last, sizeof(k)) != 0)
-			sums = edge_sums(x, &k);
-		last = k;
-		add_node(sums, f, i);
-	}
+	if (*at <= first)
+		*at = new_row(b, consumer) + 1;
+	add_node(b->a->sums + (*at - 1) * b->width, b->f, node);
 }
 
-/* One end of an edge as a row of the other's stanza. */
-struct end {
-	uint32_t stanza, consumer, edge;
-	enum arc_rows kind;
-};
-
-static int compare_ends(const void *p, const void *q)
+static void sum_rows(struct builder *b, size_t stanza, enum arc_rows kind)
 {
-	const struct end *a = p, *b = q;
+	bool r = kind == ARC_RPARENTS || kind == ARC_RCHILDREN, up = kind == ARC_PARENTS || kind == ARC_RPARENTS;
+	size_t first = b->nr_rows;
+	const struct flow *f = b->f;
+	uint32_t k, i, child;
 
-	if (a->stanza != b->stanza)
-		return a->stanza < b->stanza ? -1 : 1;
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	if (a->consumer != b->consumer)
-		return a->consumer < b->consumer ? -1 : 1;
-	return 0;
-}
-
-static size_t list_ends(const struct arcs *a, const struct edges *x, struct end *ends)
-{
-	size_t i, nr = 0;
-
-	for (i = 0; i < x->nr_items; i++) {
-		const struct edge *e = &x->items[i];
-
-		ends[nr++] = (struct end){ a->stanza_of[e->consumer], e->parent, i,
-					   e->rnode ? ARC_RPARENTS : ARC_PARENTS };
-		if (e->parent)
-			ends[nr++] = (struct end){ a->stanza_of[e->parent], e->consumer, i,
-						   e->rparent ? ARC_RCHILDREN : ARC_CHILDREN };
-	}
-	qsort(ends, nr, sizeof(*ends), compare_ends);
-	return nr;
-}
-
-/* Makes rows of the sorted ends, those of one stanza, kind and consumer together. */
-static void make_rows(struct arcs *a, const struct edges *x, const struct end *ends, size_t nr_ends,
-		      uint64_t *sums)
-{
-	size_t i, nr = 0;
-	unsigned int w;
-
-	for (i = 0; i < nr_ends; i++) {
-		struct arc_stanza *s = &a->stanzas[ends[i].stanza];
-		const uint64_t *from = x->sums + (size_t)ends[i].edge * x->width;
-
-		if (!i || compare_ends(&ends[i - 1], &ends[i])) {
-			a->rows[nr] = (struct arc){ ends[i].consumer, sums_at(sums + nr * x->width, a->nr_metrics) };
-			if (!s->nr_rows[ends[i].kind]++)
-				s->rows[ends[i].kind] = &a->rows[nr];
-			nr++;
+	for (k = b->first[stanza]; k < b->first[stanza + 1]; k++) {
+		i = b->nodes[k];
+		if ((f->nodes[i].rl > 1) != r)
+			continue;
+		if (up) {
+			add_row(b, first, f->nodes[i].parent ? f->nodes[f->nodes[i].parent].consumer : 0, i);
+			continue;
 		}
-		for (w = 0; w < x->width; w++)
-			sums[(nr - 1) * x->width + w] += from[w];
-		a->rows[nr - 1].sums.n = sums[(nr - 1) * x->width];
+		for (child = f->nodes[i].child; child; child = f->nodes[child].sibling)
+			add_row(b, first, f->nodes[child].consumer, child);
+	}
+	b->a->stanzas[stanza].nr_rows[kind] = b->nr_rows - first;
+}
+
+/* Self and rself: two rows of their own for each stanza, in front of all others. */
+static void sum_self(struct builder *b)
+{
+	const struct flow *f = b->f;
+	size_t s;
+	uint32_t k;
+
+	for (s = 0; s < b->a->nr_stanzas; s++) {
+		struct arc_stanza *x = &b->a->stanzas[s];
+		size_t row = new_row(b, x->consumer);
+
+		new_row(b, x->consumer);
+		for (k = b->first[s]; k < b->first[s + 1]; k++) {
+			bool r = f->nodes[b->nodes[k]].rl > 1;
+
+			x->nr_self += !r;
+			x->nr_rself += r;
+			add_node(b->a->sums + (row + r) * b->width, f, b->nodes[k]);
+		}
+	}
+}
+
+static void sort_nodes(struct builder *b)
+{
+	const struct flow *f = b->f;
+	size_t i, s, nr = b->a->nr_stanzas;
+	uint32_t *next;
+
+	b->first = xcalloc(nr + 2, sizeof(*b->first));
+	for (i = 1; i < f->nr_nodes; i++)
+		b->first[b->a->stanza_of[f->nodes[i].consumer] + 1]++;
+	for (s = 0; s < nr; s++)
+		b->first[s + 1] += b->first[s];
+	next = xmalloc((nr + 1) * sizeof(*next));
+	memcpy(next, b->first, (nr + 1) * sizeof(*next));
+	b->nodes = xmalloc(f->nr_nodes * sizeof(*b->nodes));
+	for (i = 1; i < f->nr_nodes; i++)
+		b->nodes[next[b->a->stanza_of[f->nodes[i].consumer]]++] = i;
+	free(next);
+}
+
+static struct arc_sums sums_of(const struct builder *b, size_t row)
+{
+	const uint64_t *p = b->a->sums + row * b->width;
+
+	return (struct arc_sums){ p[0], p + 1, p + 1 + b->f->nr_metrics };
+}
+
+/* Nothing grows any more: who points where can be said.  Rows lie in the order they were made. */
+static void set_pointers(struct builder *b)
+{
+	struct arcs *a = b->a;
+	size_t s, row, at = a->nr_stanzas * 2;
+	int kind;
+
+	for (row = 0; row < b->nr_rows; row++)
+		a->rows[row].sums = sums_of(b, row);
+	for (s = 0; s < a->nr_stanzas; s++) {
+		a->stanzas[s].self = sums_of(b, s * 2);
+		a->stanzas[s].rself = sums_of(b, s * 2 + 1);
+		for (kind = 0; kind < ARC_NR; kind++) {
+			a->stanzas[s].rows[kind] = a->rows + at;
+			at += a->stanzas[s].nr_rows[kind];
+		}
 	}
 }
 
@@ -216,25 +180,24 @@ static void find_stanzas(struct arcs *a, const struct flow *f)
 
 void arcs_init(struct arcs *a, const struct flow *f)
 {
-	struct edges x = { .width = 1 + 2 * f->nr_metrics };
-	struct end *ends;
-	size_t nr_ends;
+	struct builder b = { .a = a, .f = f, .width = 1 + 2 * f->nr_metrics };
+	size_t s;
+	int kind;
 
 	memset(a, 0, sizeof(*a));
 	a->nr_metrics = f->nr_metrics;
 	find_stanzas(a, f);
-	sum_edges(&x, f);
-	ends = xmalloc((x.nr_items * 2 + 1) * sizeof(*ends));
-	nr_ends = list_ends(a, &x, ends);
-	a->sums = xcalloc((a->nr_stanzas * 2 + nr_ends + 1) * x.width, sizeof(*a->sums));
-	a->rows = xcalloc(nr_ends + 1, sizeof(*a->rows));
-	sum_self(a, f, a->sums, x.width);
-	make_rows(a, &x, ends, nr_ends, a->sums + a->nr_stanzas * 2 * x.width);
+	sort_nodes(&b);
+	b.row_of = xcalloc(flow_nr_consumers(f), sizeof(*b.row_of));
+	sum_self(&b);
+	for (s = 0; s < a->nr_stanzas; s++)
+		for (kind = 0; kind < ARC_NR; kind++)
+			sum_rows(&b, s, kind);
+	set_pointers(&b);
 	drop_lone_roots(a);
-	free(ends);
-	free(x.items);
-	free(x.sums);
-	free(x.slots);
+	free(b.nodes);
+	free(b.first);
+	free(b.row_of);
 }
 
 void arcs_release(struct arcs *a)

@@ -65,12 +65,11 @@ static size_t slot_of(const struct consumers *c, const struct consumer *x)
 	return h & (c->alloc_slots - 1);
 }
 
-static void grow_slots(struct consumers *c)
+void consumers_rehash(struct consumers *c)
 {
 	size_t i, s;
 
 	free(c->slots);
-	c->alloc_slots *= 2;
 	c->slots = xcalloc(c->alloc_slots, sizeof(*c->slots));
 	for (i = 1; i < c->nr_items; i++) {
 		for (s = slot_of(c, &c->items[i]); c->slots[s]; s = (s + 1) & (c->alloc_slots - 1))
@@ -97,9 +96,17 @@ uint32_t consumer_add(struct consumers *c, const struct consumer *x)
 	id = c->nr_items++;
 	c->items[id] = *x;
 	c->slots[s] = id;
-	if (c->nr_items * 2 > c->alloc_slots)
-		grow_slots(c);
+	if (c->nr_items * 2 > c->alloc_slots) {
+		c->alloc_slots *= 2;
+		consumers_rehash(c);
+	}
 	return id;
+}
+
+void consumer_change(struct consumers *c, uint32_t id, uint32_t kind, uint64_t key)
+{
+	c->items[id].kind = kind;
+	c->items[id].key = key;
 }
 
 uint32_t consumer_add_name(struct consumers *c, uint32_t kind, const char *name, size_t len)

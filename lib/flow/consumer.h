@@ -53,6 +53,13 @@ void consumers_release(struct consumers *c);
 uint32_t consumer_add(struct consumers *c, const struct consumer *x);	/* interned; never 0 */
 uint32_t consumer_add_name(struct consumers *c, uint32_t kind, const char *name, size_t len);
 
+/*
+ * Gives consumer id another kind and key, under the same id.  The caller knows that no
+ * other consumer becomes its equal; consumers_rehash() must follow before the next add.
+ */
+void consumer_change(struct consumers *c, uint32_t id, uint32_t kind, uint64_t key);
+void consumers_rehash(struct consumers *c);
+
 static inline const char *consumer_name(const struct consumers *c, uint32_t id)
 {
 	return strtab_get(&c->names, c->items[id].name);

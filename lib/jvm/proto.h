@@ -121,7 +121,7 @@ enum jvm_frame_kind {
 	JVM_INTERPRETED,	/* method, c = bytecode index */
 	JVM_STUB,		/* pc in a stub, adapter or the interpreter's own code */
 	JVM_NATIVE,		/* c = index into the sample's segments: unwind that, it stands here */
-	JVM_MARK,		/* c = why the walk ended here */
+	JVM_MARK,		/* c = why the walk ended here, method = line of the agent's source */
 };
 
 /* Why; the recorder turns these into its enum frame_mark. */

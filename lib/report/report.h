@@ -23,6 +23,8 @@ struct report_source {
 	uint64_t start_ns;		/* CLOCK_REALTIME; 0: not known */
 	uint64_t duration_ns;		/* 0: not known */
 	uint64_t lost;			/* samples that are not in the model */
+	uint64_t throttled;		/* times the kernel held the event back */
+	uint64_t nr_local_modules;	/* named by this machine's files, not by the trace */
 	double rate_hz;			/* measured; 0: not known */
 	uint64_t period;		/* of the first event; 0: not known */
 	uint32_t nr_cpus;

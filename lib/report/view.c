@@ -276,7 +276,7 @@ int view_init(struct view *v, struct model *m, const struct report_source *src, 
 	if (src->nr_read > v->read_n)	/* some were left out when they were read */
 		v->shown *= (double)v->read_n / src->nr_read;
 	set_order(v);
-	if (o->sort != SORT_DEFAULT || src->is_trace)
+	if ((o->sort != SORT_DEFAULT || src->is_trace) && (o->name == REPORT_XTREE || o->format == FORMAT_TREE))
 		flow_sort_children(&m->flow, &v->order);
 	return 0;
 }

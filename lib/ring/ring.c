@@ -7,27 +7,17 @@
 #include "base/mem.h"
 #include "ring/ring.h"
 
-enum { MIN_RING_BYTES = 64 * 1024, MAX_RECORD_BYTES = 65536 };
+enum { MAX_RECORD_BYTES = 65536 };
 
-int ring_open(struct ring *r, int fd, uint32_t cpu, size_t bytes, struct err *e)
+int ring_open(struct ring *r, int fd, uint32_t cpu, size_t bytes)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
-	void *p;
+	void *p = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	memset(r, 0, sizeof(*r));
 	r->fd = -1;
-	for (;;) {
-		p = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (p != MAP_FAILED || (errno != EPERM && errno != ENOMEM) || bytes <= MIN_RING_BYTES)
-			break;
-		bytes /= 2;
-	}
-	if (p == MAP_FAILED) {
-		int r2 = err_errno(e, "cannot map the sample buffer of CPU %u", cpu);
-
-		err_hint(e, "kernel.perf_event_mlock_kb or 'ulimit -l' limits what this user may lock");
-		return r2;
-	}
+	if (p == MAP_FAILED)
+		return -errno;
 	r->fd = fd;
 	r->cpu = cpu;
 	r->page = p;

@@ -15,8 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
-
 struct ring {
 	int fd;				/* owned */
 	uint32_t cpu;
@@ -29,8 +27,8 @@ struct ring {
 	uint64_t next_ns;		/* merge.c: time of the record at tail, UINT64_MAX none */
 };
 
-/* Maps fd's ring of bytes (a power of two), or less down to 64 KiB when the user may not lock more. */
-int ring_open(struct ring *r, int fd, uint32_t cpu, size_t bytes, struct err *e);
+/* Maps fd's ring of bytes (a power of two); owns fd when it returns 0.  -EPERM: may not lock so much. */
+int ring_open(struct ring *r, int fd, uint32_t cpu, size_t bytes);
 void ring_close(struct ring *r);
 
 void ring_begin(struct ring *r);

@@ -126,7 +126,7 @@ static char *debuglink(const struct image *im, uint32_t *crc)
 
 bool debugfile_find(const struct symfile *f, struct image *debug, char **path)
 {
-	const char *slash = f->path[0] == '/' ? strrchr(f->path, '/') : NULL;
+	const char *slash = strrchr(f->path, '/');
 	int dir = slash ? slash - f->path : 0;
 	uint32_t crc;
 	char *name;
@@ -139,7 +139,8 @@ bool debugfile_find(const struct symfile *f, struct image *debug, char **path)
 		return false;
 	found = try_path(f, xasprintf("%.*s/%s", dir, f->path, name), &crc, debug, path) ||
 		try_path(f, xasprintf("%.*s/.debug/%s", dir, f->path, name), &crc, debug, path) ||
-		try_path(f, xasprintf("/usr/lib/debug%.*s/%s", dir, f->path, name), &crc, debug, path);
+		(f->path[0] == '/' &&
+		 try_path(f, xasprintf("/usr/lib/debug%.*s/%s", dir, f->path, name), &crc, debug, path));
 	free(name);
 	return found;
 }

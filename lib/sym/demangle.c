@@ -3,8 +3,10 @@
  * demangle.c - which language a linkage name is of, and C++ by the compiler's own library.
  */
 #include <setjmp.h>
+#include <stdbool.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "sym/demangle.h"
 #include "sym/rust.h"
 
@@ -47,10 +49,24 @@ static int demangle_cpp(const char *name, struct buf *out)
 	return r;
 }
 
-void demangle(const char *name, struct buf *out)
+/* A name that is all mangled; false: it is in no language we know. */
+static bool demangle_whole(const char *name, struct buf *out)
 {
 	if (rust_demangle_legacy(name, out) || rust_demangle_v0(name, out))
-		return;
-	if (strncmp(name, "_Z", 2) || demangle_cpp(name, out))
+		return true;
+	return !strncmp(name, "_Z", 2) && !demangle_cpp(name, out);
+}
+
+/* "name@plt", "name@@VERSION": what follows is not part of the mangling. */
+void demangle(const char *name, struct buf *out)
+{
+	const char *at = name[0] == '_' ? strchr(name, '@') : NULL;
+	char *plain = at && at - name < OUTPUT_MAX ? xstrndup(name, at - name) : NULL;
+	bool done = demangle_whole(plain ? plain : name, out);
+
+	if (!done)
 		buf_str(out, name);
+	else if (plain)
+		buf_str(out, at);
+	free(plain);
 }

@@ -63,15 +63,22 @@ static bool is_name(const char *name)
 	return name[0] && strncmp(name, ".L", 2);
 }
 
-static void take_symbol(struct symtab *t, const Elf64_Sym *s, const struct image *text,
-			size_t names, size_t names_len)
+/* Segments may hold data too, when the linker was told to save a page. */
+static bool in_code_section(const struct image *im, uint16_t idx)
+{
+	return idx >= im->nr_secs || im->secs[idx].flags & SHF_EXECINSTR;
+}
+
+static void take_symbol(struct symtab *t, const struct image *im, const Elf64_Sym *s,
+			const struct image *text, size_t names, size_t names_len)
 {
 	int type = ELF64_ST_TYPE(s->st_info);
 	const struct image_segment *g;
 	const char *name;
 
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
-	    s->st_shndx == SHN_UNDEF || s->st_shndx == SHN_ABS || s->st_name >= names_len)
+	    s->st_shndx == SHN_UNDEF || s->st_shndx == SHN_ABS || s->st_name >= names_len ||
+	    !in_code_section(im, s->st_shndx))
 		return;
 	name = t->names.data + names + s->st_name;
 	g = image_text(text, s->st_value);
@@ -119,7 +126,7 @@ static void take_table(struct symtab *t, const struct image *im, const struct im
 	for (i = 0; i < nr; i++) {
 		Elf64_Sym s = widen_symbol(syms->data + i * size, im->is64);
 
-		take_symbol(t, &s, text, names, strs->len);
+		take_symbol(t, im, &s, text, names, strs->len);
 	}
 }
 

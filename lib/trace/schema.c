@@ -108,7 +108,7 @@ static void set_type(struct schema_field *f, const char *w, size_t len)
 	}
 	f->type = SCHEMA_REST;
 	memcpy(copy, w, MIN(len, sizeof(copy) - 1));
-	if (sscanf(copy, "m%2u.%2u", &shift, &width) == 2 && shift + width <= 32 && width) {
+	if (sscanf(copy, "m%2u.%2u", &shift, &width) == 2 && shift < 32 && width && width <= 32 - shift) {
 		f->type = SCHEMA_MINOR;
 		f->shift = shift;
 		f->width = width;

@@ -122,18 +122,32 @@ static bool header_at(struct walk *w, uint64_t off, struct trf_chunk *h)
 	       h->stored_len <= h->raw_len;
 }
 
+/* How much there is at off without reading, or would be after: at least a header, if it is there. */
+static size_t at_hand(const struct walk *w, uint64_t off)
+{
+	uint64_t rest = w->size - off, end = w->window_off + w->window_len;
+
+	if (w->mem)
+		return rest;
+	if (off >= w->window_off && off + sizeof(struct trf_chunk) <= end)
+		return end - off;
+	return MIN(rest, WINDOW);
+}
+
 /* The first chunk header at or after off, or the size of the file. */
 static uint64_t search(struct walk *w, uint64_t off)
 {
 	struct trf_chunk h;
 
-	while (off < w->size) {
-		size_t len = MIN(w->size - off, WINDOW);
-		const uint8_t *p = at(w, off, len);
-		const uint8_t *hit = p ? memchr(p, TRF_CHUNK_MAGIC[0], len) : NULL;
+	while (off + sizeof(h) <= w->size) {
+		size_t len = at_hand(w, off);
+		const uint8_t *p = at(w, off, len), *hit;
 
+		if (!p)
+			break;
+		hit = memmem(p, len, TRF_CHUNK_MAGIC, sizeof(h.magic));
 		if (!hit) {
-			off += len;
+			off += len - sizeof(h.magic) + 1;
 			continue;
 		}
 		off += hit - p;
@@ -144,15 +158,15 @@ static uint64_t search(struct walk *w, uint64_t off)
 	return w->size;
 }
 
-/* Where to go on when the payload of the chunk at off is not what its header promises. */
+/*
+ * Where to go on when the payload of the chunk at off is not what its header promises: bytes may
+ * be missing from it, so the next chunk may begin inside.
+ */
 static uint64_t after_bad_payload(struct walk *w, uint64_t off, const struct trf_chunk *h)
 {
-	uint64_t next = off + sizeof(*h) + h->stored_len;
-	struct trf_chunk other;
-
-	if (next <= w->size && (next == w->size || header_at(w, next, &other) || w->checked / RESCAN > w->size))
-		return next;
-	return search(w, off + sizeof(h->magic));	/* bytes were lost or added */
+	if (w->checked / RESCAN > w->size)
+		return off + sizeof(*h) + h->stored_len;
+	return search(w, off + sizeof(h->magic));
 }
 
 void walk_rewind(struct walk *w)

@@ -110,7 +110,7 @@ static void note_time(struct pending *p, uint64_t time_ns)
 /* Pads the record begun at "at" and fills in its length; false when it was too long to keep. */
 static bool end(struct pending *p, size_t at, enum trf_type type)
 {
-	struct trf_record *head;
+	struct trf_record head;		/* records are aligned to 4 bytes only */
 	size_t len;
 
 	while (p->b.len & 3)
@@ -121,18 +121,19 @@ static bool end(struct pending *p, size_t at, enum trf_type type)
 		return false;
 	}
 	if (len > 0xfffc) {
-		size_t body = at + sizeof(*head);
+		size_t body = at + sizeof(head);
 		uint32_t total = len + 4;
 
 		buf_u32(&p->b, 0);
-		memmove(p->b.data + body + 4, p->b.data + body, len - sizeof(*head));
+		memmove(p->b.data + body + 4, p->b.data + body, len - sizeof(head));
 		memcpy(p->b.data + body, &total, 4);
-		len = sizeof(*head) + 4;
+		len = sizeof(head) + 4;
 		type = TRF_EXTENDED;
 	}
-	head = (struct trf_record *)(p->b.data + at);
-	head->type_len = len | type;
-	note_time(p, head->time_ns);
+	memcpy(&head, p->b.data + at, sizeof(head));
+	head.type_len = len | type;
+	memcpy(p->b.data + at, &head, sizeof(head));
+	note_time(p, head.time_ns);
 	return true;
 }
 
@@ -732,7 +733,10 @@ static int write_header(struct trace_writer *w)
 	return r ? r : w->error;
 }
 
-/* A regular file of that name becomes PATH.old; nothing else is ever touched. */
+/*
+ * A regular file of that name becomes PATH.old; nothing else is ever renamed.  1 when there
+ * is a device or a pipe to be written to as it is.
+ */
 static int make_way(const char *path, struct err *e)
 {
 	struct stat st;
@@ -741,6 +745,8 @@ static int make_way(const char *path, struct err *e)
 
 	if (lstat(path, &st) < 0)
 		return errno == ENOENT ? 0 : err_errno(e, "%s", path);
+	if (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode))
+		return 1;
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, EEXIST, "%s: exists and is not a regular file", path);
 	old = xasprintf("%s.old", path);
@@ -754,6 +760,7 @@ static int make_way(const char *path, struct err *e)
 
 static int open_file(struct trace_writer *w, const char *path, struct err *e)
 {
+	int flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
 	struct stat st;
 	int r;
 
@@ -762,12 +769,14 @@ static int open_file(struct trace_writer *w, const char *path, struct err *e)
 		return w->fd < 0 ? err_errno(e, "standard output") : 0;
 	}
 	r = make_way(path, e);
-	if (r)
+	if (r < 0)
 		return r;
-	w->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (w->fd < 0)
+	w->fd = r ? open(path, flags) : open(path, flags | O_CREAT | O_EXCL, 0600);
+	if (w->fd < 0 || fstat(w->fd, &st) < 0)
 		return err_errno(e, "%s", path);
-	w->seekable = !fstat(w->fd, &st) && S_ISREG(st.st_mode);
+	if (r && S_ISREG(st.st_mode))
+		return err_set(e, EEXIST, "%s: became a regular file just now", path);
+	w->seekable = !r;
 	return 0;
 }
 

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/names.h"
+
+void names_init(struct names *x, struct model *m, const struct resolve_opts *o)
+{
+	memset(x, 0, sizeof(*x));
+	x->m = m;
+	x->o = *o;
+	x->alloc_frame_slots = 1024;
+	x->frame_slots = xcalloc(x->alloc_frame_slots, sizeof(*x->frame_slots));
+}
+
+void names_release(struct names *x)
+{
+	size_t i;
+
+	for (i = 0; i < x->nr_procs; i++)
+		free(x->procs[i].stubs);
+	for (i = 0; i < x->nr_modules; i++) {
+		free(x->modules[i].symbols);
+		if (x->modules[i].file)
+			symfile_close(x->modules[i].file);
+	}
+	for (i = 0; i < x->nr_codes; i++)
+		free(x->codes[i].pcs);
+	free(x->labels);
+	free(x->procs);
+	free(x->threads);
+	free(x->modules);
+	free(x->methods);
+	free(x->codes);
+	free(x->lines);
+	free(x->places);
+	free(x->frames);
+	free(x->frame_slots);
+	free(x->levels);
+	map_release(&x->proc_of);
+	map_release(&x->thread_of);
+	map_release(&x->module_of);
+	map_release(&x->method_of);
+	map_release(&x->code_of);
+	map_release(&x->lines_of);
+	buf_release(&x->name);
+	arena_release(&x->text);
+	memset(x, 0, sizeof(*x));
+}
+
+static int take_label(void *ctx, const char *key, size_t key_len, const char *val, size_t val_len)
+{
+	struct names *x = ctx;
+	const char *v = arena_strndup(&x->text, val, val_len);
+	size_t i;
+
+	for (i = 0; i < x->nr_labels; i++)
+		if (strlen(x->labels[i].key) == key_len && !memcmp(x->labels[i].key, key, key_len)) {
+			x->labels[i].val = v;
+			return 0;
+		}
+	VEC_GROW(x->labels, x->nr_labels, x->alloc_labels);
+	x->labels[x->nr_labels++] = (struct name_label){ arena_strndup(&x->text, key, key_len), v };
+	return 0;
+}
+
+const char *names_label(const struct names *x, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < x->nr_labels; i++)
+		if (!strcmp(x->labels[i].key, key))
+			return x->labels[i].val;
+	return NULL;
+}
+
+uint64_t names_label_u64(const struct names *x, const char *key)
+{
+	const char *val = names_label(x, key);
+
+	return val ? strtoull(val, NULL, 10) : 0;
+}
+
+static struct name_proc *get_proc(struct names *x, uint32_t proc)
+{
+	uint32_t *at = map_put(&x->proc_of, proc);
+
+	if (*at == MAP_NONE) {
+		*at = x->nr_procs;
+		VEC_GROW(x->procs, x->nr_procs, x->alloc_procs);
+		memset(&x->procs[x->nr_procs++], 0, sizeof(*x->procs));
+	}
+	return &x->procs[*at];
+}
+
+static int take_proc(void *ctx, const struct rec_proc *r)
+{
+	struct names *x = ctx;
+	struct name_proc *p = get_proc(x, r->proc);
+
+	p->pid = r->pid;
+	if (r->comm_len || !p->comm)
+		p->comm = strtab_add(&x->m->consumers.names, r->comm, r->comm_len);
+	return 0;
+}
+
+/* The name a Java thread gave itself is not replaced by what the kernel calls it. */
+static int take_thread(void *ctx, const struct rec_thread *r)
+{
+	struct names *x = ctx;
+	uint32_t *at = map_put(&x->thread_of, r->thread);
+	struct name_thread *t;
+
+	if (*at == MAP_NONE) {
+		*at = x->nr_threads;
+		VEC_GROW(x->threads, x->nr_threads, x->alloc_threads);
+		memset(&x->threads[x->nr_threads++], 0, sizeof(*x->threads));
+	}
+	t = &x->threads[*at];
+	t->proc = r->proc;
+	t->tid = r->tid;
+	if (r->name_len && (r->java || !t->java)) {
+		t->name = strtab_add(&x->m->consumers.names, r->name, r->name_len);
+		t->java = r->java;
+	}
+	return 0;
+}
+
+static struct name_module *get_module(struct names *x, uint32_t number)
+{
+	uint32_t *at = map_put(&x->module_of, number);
+
+	if (*at == MAP_NONE) {
+		*at = x->nr_modules;
+		VEC_GROW(x->modules, x->nr_modules, x->alloc_modules);
+		x->modules[x->nr_modules++] = (struct name_module){ .number = number, .path = "", .base = "" };
+	}
+	return &x->modules[*at];
+}
+
+static int take_module(void *ctx, const struct rec_module *r)
+{
+	struct names *x = ctx;
+	struct name_module *m = get_module(x, r->module);
+	const char *slash;
+
+	m->flags = r->flags;
+	m->path = arena_strndup(&x->text, r->path, r->path_len);
+	slash = strrchr(m->path, '/');
+	m->base = slash && slash[1] ? slash + 1 : m->path;
+	if (r->build_id_len && r->build_id_len <= BUILD_ID_MAX) {
+		memcpy(m->build_id, r->build_id, r->build_id_len);
+		m->build_id_len = r->build_id_len;
+	}
+	return 0;
+}
+
+static int take_symbol(void *ctx, const struct rec_symbol *r)
+{
+	struct names *x = ctx;
+	struct name_module *m = get_module(x, r->module);
+
+	VEC_GROW(m->symbols, m->nr_symbols, m->alloc_symbols);
+	m->symbols[m->nr_symbols++] =
+		(struct name_symbol){ r->off, r->size, arena_strndup(&x->text, r->name, r->name_len) };
+	m->sorted = false;
+	return 0;
+}
+
+/* Levels of one address follow each other, from depth 0. */
+static int take_line(void *ctx, const struct rec_line *r)
+{
+	struct names *x = ctx;
+	uint32_t *at = map_put(&x->lines_of, hash_pair(r->module, r->off));
+
+	if (!r->depth) {
+		*at = x->nr_places;
+		VEC_GROW(x->places, x->nr_places, x->alloc_places);
+		x->places[x->nr_places++] = (struct name_lines){ x->nr_lines, 0 };
+	}
+	if (*at == MAP_NONE || *at != x->nr_places - 1 || x->places[*at].nr != r->depth)
+		return 0;	/* the level before it is lost */
+	x->places[*at].nr++;
+	VEC_GROW(x->lines, x->nr_lines, x->alloc_lines);
+	x->lines[x->nr_lines++] = (struct name_line){ r->line, arena_strndup(&x->text, r->func, r->func_len),
+						      arena_strndup(&x->text, r->file, r->file_len) };
+	return 0;
+}
+
+/* java/util/HashMap -> java.util.HashMap, but Foo$$Lambda.0x1234 -> Foo$$Lambda/0x1234 as Java prints it. */
+static void put_class(struct buf *b, const char *s, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (s[i] == '/' && !(i + 2 < len && s[i + 1] == '0' && s[i + 2] == 'x'))
+			buf_putc(b, '.');
+		else if (s[i] == '.' && i + 2 < len && s[i + 1] == '0' && s[i + 2] == 'x')
+			buf_putc(b, '/');
+		else
+			buf_putc(b, s[i]);
+}
+
+static int take_method(void *ctx, const struct rec_method *r)
+{
+	struct names *x = ctx;
+	uint32_t *at = map_put(&x->method_of, names_pair(r->proc, r->method));
+
+	if (*at == MAP_NONE) {
+		*at = x->nr_methods;
+		VEC_GROW(x->methods, x->nr_methods, x->alloc_methods);
+		x->nr_methods++;
+	}
+	buf_reset(&x->name);
+	put_class(&x->name, r->class_name, r->class_len);
+	if (r->class_len)
+		buf_putc(&x->name, '.');
+	buf_add(&x->name, r->name, r->name_len);
+	if (x->o.signatures)
+		buf_add(&x->name, r->sig, r->sig_len);
+	x->methods[*at].text = strtab_add(&x->m->consumers.names, x->name.data, x->name.len);
+	x->methods[*at].source = arena_strndup(&x->text, r->source, r->source_len);
+	return 0;
+}
+
+static int take_code(void *ctx, const struct rec_code *r)
+{
+	struct names *x = ctx;
+	uint32_t *at = map_put(&x->code_of, names_pair(r->proc, r->compile_id));
+	struct name_code *c;
+
+	VEC_GROW(x->codes, x->nr_codes, x->alloc_codes);
+	c = &x->codes[x->nr_codes++];
+	*c = (struct name_code){ .next = *at == MAP_NONE ? 0 : *at + 1, .proc = r->proc, .method = r->method,
+				 .level = r->level, .addr = r->addr, .size = r->size, .inl_len = r->inl_len };
+	c->inl = memcpy(arena_alloc(&x->text, r->inl_len + 1), r->inl_len ? r->inl : (const void *)"", r->inl_len);
+	*at = x->nr_codes - 1;
+	return 0;
+}
+
+static int take_stub(void *ctx, const struct rec_stub *r)
+{
+	struct names *x = ctx;
+	struct name_proc *p = get_proc(x, r->proc);
+
+	VEC_GROW(p->stubs, p->nr_stubs, p->alloc_stubs);
+	p->stubs[p->nr_stubs++] = (struct name_stub){ r->addr, r->size, r->time_ns,
+						      arena_strndup(&x->text, r->name, r->name_len) };
+	p->sorted = false;
+	return 0;
+}
+
+static int take_lost(void *ctx, const struct rec_lost *r)
+{
+	struct names *x = ctx;
+
+	if (r->cause == LOST_THROTTLED)
+		x->throttled += r->count;
+	else
+		x->lost += r->count;
+	return 0;
+}
+
+const struct trace_sink names_sink = {
+	.label = take_label,
+	.proc = take_proc,
+	.thread = take_thread,
+	.module = take_module,
+	.symbol = take_symbol,
+	.line = take_line,
+	.method = take_method,
+	.code = take_code,
+	.stub = take_stub,
+	.lost = take_lost,
+};
+
+uint32_t names_process(struct names *x, uint32_t proc)
+{
+	uint32_t at = map_get(&x->proc_of, proc);
+	struct consumer c = { .kind = CONSUMER_PROCESS };
+
+	if (at == MAP_NONE)
+		return consumer_add_name(&x->m->consumers, CONSUMER_PROCESS, "[unknown process]", 17);
+	c.name = x->procs[at].comm ? x->procs[at].comm : strtab_adds(&x->m->consumers.names, "[no name]");
+	c.key = names_pair(x->procs[at].pid, 0);
+	return consumer_add(&x->m->consumers, &c);
+}
+
+uint32_t names_thread(struct names *x, uint32_t thread, uint32_t *proc)
+{
+	uint32_t at = map_get(&x->thread_of, thread), p;
+	struct consumer c = { .kind = CONSUMER_THREAD };
+
+	*proc = 0;
+	if (at == MAP_NONE)
+		return consumer_add_name(&x->m->consumers, CONSUMER_THREAD, "[unknown thread]", 16);
+	*proc = x->threads[at].proc;
+	p = map_get(&x->proc_of, *proc);
+	c.name = x->threads[at].name;
+	if (!c.name && p != MAP_NONE)
+		c.name = x->procs[p].comm;
+	if (!c.name)
+		c.name = strtab_adds(&x->m->consumers.names, "[no name]");
+	c.key = names_pair(p == MAP_NONE ? 0 : x->procs[p].pid, x->threads[at].tid);
+	return consumer_add(&x->m->consumers, &c);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * names.h - what a trace says about itself, kept in tables (names.c), and from a frame to its
+ * consumers by them (resolve.c).
+ */
+#ifndef REPORT_NAMES_H
+#define REPORT_NAMES_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/hash.h"
+#include "flow/model.h"
+#include "sym/symfile.h"
+#include "trace/reader.h"
+
+struct name_label {
+	const char *key, *val;
+};
+
+struct name_proc {
+	uint32_t pid;
+	uint32_t comm;		/* strtab ids of the model */
+	struct name_stub {
+		uint64_t addr, size, time_ns;
+		const char *name;
+	} *stubs;
+	size_t nr_stubs, alloc_stubs;
+	bool sorted;
+};
+
+struct name_thread {
+	uint32_t proc, tid;
+	uint32_t name;
+	bool java;
+};
+
+struct name_module {
+	uint32_t number, flags;
+	const char *path, *base;
+	uint8_t build_id[BUILD_ID_MAX];
+	size_t build_id_len;
+	struct name_symbol {
+		uint64_t off, size;
+		const char *name;
+	} *symbols;
+	size_t nr_symbols, alloc_symbols;
+	bool sorted, tried_file;
+	struct symfile *file;	/* NULL: the trace has the symbols, or this machine has not */
+};
+
+struct name_line {		/* one inline level of one address; innermost first */
+	uint32_t line;
+	const char *func, *file;
+};
+
+struct name_lines {
+	uint32_t first, nr;	/* in names.lines */
+};
+
+struct name_method {
+	uint32_t text;		/* strtab id: package.Class.method, with signature when asked */
+	const char *source;
+};
+
+struct name_code {
+	uint32_t next;		/* another one with the same key, index + 1 */
+	uint32_t proc, method, level;
+	uint64_t addr;
+	uint32_t size;
+	const uint8_t *inl;
+	size_t inl_len;
+	struct name_pc {	/* made when first asked for */
+		uint32_t pc, off;
+	} *pcs;
+	size_t nr_pcs;
+	bool indexed;
+};
+
+struct resolve_opts {
+	bool signatures, lines, addresses, by_kind, no_inline, no_kernel;
+	bool no_files;		/* nothing but the trace: never look at this machine's files */
+};
+
+struct names {
+	struct model *m;	/* its string table holds all names */
+	struct resolve_opts o;
+	struct arena text;
+	struct name_label *labels;
+	size_t nr_labels, alloc_labels;
+	/* Numbers of the trace -> index in the vectors. */
+	struct map proc_of, thread_of, module_of, method_of, code_of, lines_of;
+	struct name_proc *procs;
+	size_t nr_procs, alloc_procs;
+	struct name_thread *threads;
+	size_t nr_threads, alloc_threads;
+	struct name_module *modules;
+	size_t nr_modules, alloc_modules;
+	struct name_method *methods;
+	size_t nr_methods, alloc_methods;
+	struct name_code *codes;
+	size_t nr_codes, alloc_codes;
+	struct name_line *lines;
+	size_t nr_lines, alloc_lines;
+	struct name_lines *places;
+	size_t nr_places, alloc_places;
+	uint64_t lost, throttled;
+	uint64_t nr_local_modules;	/* whose names came from this machine's files */
+	/* Consumers of frames, outermost first: levels[first..first+nr). */
+	struct resolved {
+		struct frame frame;
+		uint32_t first, nr;
+	} *frames;
+	size_t nr_frames, alloc_frames;
+	uint32_t *frame_slots;
+	size_t alloc_frame_slots;
+	struct name_level {
+		uint32_t consumer;
+		uint32_t kind;	/* of this frame; the consumer's is settled by names_settle_kinds() */
+	} *levels;
+	size_t nr_levels, alloc_levels;
+	struct buf name;	/* scratch */
+};
+
+/* Key of what is numbered within a proc. */
+static inline uint64_t names_pair(uint32_t a, uint32_t b)
+{
+	return (uint64_t)a << 32 | b;
+}
+
+void names_init(struct names *x, struct model *m, const struct resolve_opts *o);
+void names_release(struct names *x);
+
+/* Callbacks of a pass over everything but the samples; ctx is the struct names. */
+extern const struct trace_sink names_sink;
+
+/* NULL when the trace does not say. */
+const char *names_label(const struct names *x, const char *key);
+uint64_t names_label_u64(const struct names *x, const char *key);
+
+/* Consumers of the process and the thread; number 0 or an unknown one gives "[unknown ...]". */
+uint32_t names_process(struct names *x, uint32_t proc);
+uint32_t names_thread(struct names *x, uint32_t thread, uint32_t *proc);
+
+/*
+ * A function that runs as several kinds of code (interpreted, compiled, inlined) is one consumer.
+ * weight[level] says how much each level stands for; each function becomes the kind it was most.
+ * With by_kind the kinds are apart from the start, and this does nothing.
+ */
+void names_settle_kinds(struct names *x, const uint64_t *weight);
+
+/* Index in x->frames of the frame's consumers; time_ns tells re-used addresses apart. */
+uint32_t names_resolve(struct names *x, const struct frame *f, uint64_t time_ns);
+
+#endif

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * profile.c - folds the samples of a trace into a tree.
+ *
+ * A stack is walked once for each thread that had it: memo[stack] and others[] know its node.
+ * What stands above a stack is found the same way, so each is entered once however deep it is.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "flow/ops.h"
+#include "report/profile.h"
+
+/* Samples that end in a function say more about its kind than stacks that pass through it. */
+enum { LEAF_SHIFT = 20 };
+
+void profile_init(struct profile *p, struct model *m, const struct profile_opts *o)
+{
+	memset(p, 0, sizeof(*p));
+	model_init(m, 1, FLOW_SAMPLES);
+	p->m = m;
+	p->o = *o;
+	names_init(&p->names, m, &o->names);
+}
+
+void profile_release(struct profile *p)
+{
+	names_release(&p->names);
+	free(p->cpu_wanted);
+	free(p->threads);
+	free(p->resolved);
+	free(p->memo);
+	free(p->chain);
+	free(p->blocks);
+	free(p->weight);
+	map_release(&p->thread_of);
+	map_release(&p->others);
+	memset(p, 0, sizeof(*p));
+}
+
+static const char *event_label(const struct profile *p, uint32_t event, const char *what)
+{
+	char key[48];
+
+	snprintf(key, sizeof(key), "event.%u%s", event, what);
+	return names_label(&p->names, key);
+}
+
+static bool wanted_metric(const struct profile *p, const char *name, size_t *place)
+{
+	const struct opt_list *l = p->o.metrics;
+	size_t i;
+
+	for (i = 0; i < l->nr_items; i++)
+		if (!strcmp(l->items[i], name)) {
+			*place = i;
+			return true;
+		}
+	return false;
+}
+
+static void set_metric(struct profile *p, unsigned int column, uint32_t event, const char *name)
+{
+	const char *unit = event_label(p, event, ".unit");
+
+	p->column_of[event] = column;
+	model_set_metric(p->m, column, name, strlen(name), unit ? unit : "events", unit ? strlen(unit) : 6);
+}
+
+static int unknown_metric(const struct profile *p, const char *name, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	uint32_t i;
+
+	for (i = 0; i < p->nr_events; i++)
+		buf_fmt(&b, "%s%s", i ? ", " : "", event_label(p, i, ""));
+	err_set(e, EINVAL, "the trace has no metric '%s'; it has %s", name, b.data ? b.data : "none");
+	buf_release(&b);
+	return -EINVAL;
+}
+
+/* Which event goes to which column; without names of events all samples are one metric. */
+static int choose_metrics(struct profile *p, struct err *e)
+{
+	bool all = !p->o.metrics || !p->o.metrics->nr_items;
+	unsigned int nr = 0;
+	uint32_t i;
+	size_t at;
+
+	for (i = 0; i < ARRAY_SIZE(p->column_of); i++)
+		p->column_of[i] = -1;
+	while (p->nr_events < ARRAY_SIZE(p->column_of) && event_label(p, p->nr_events, ""))
+		p->nr_events++;
+	for (at = 0; !all && at < p->o.metrics->nr_items; at++) {
+		for (i = 0; i < p->nr_events && strcmp(event_label(p, i, ""), p->o.metrics->items[at]); i++)
+			;
+		if (i == p->nr_events)
+			return unknown_metric(p, p->o.metrics->items[at], e);
+		nr = MAX(nr, (unsigned int)at + 1);
+	}
+	if (all)
+		nr = MAX(p->nr_events, 1u);
+	if (nr > FLOW_MAX_METRICS)
+		return err_set(e, EINVAL, "%u metrics are more than the %d a report can show: choose by --metric", nr,
+			       FLOW_MAX_METRICS);
+	flow_release(&p->m->flow);
+	flow_init(&p->m->flow, nr, FLOW_SAMPLES);
+	if (!p->nr_events)
+		model_set_metric(p->m, 0, "samples", 7, "samples", 7);
+	for (i = 0; i < p->nr_events; i++) {
+		at = i;
+		if (all || wanted_metric(p, event_label(p, i, ""), &at))
+			set_metric(p, at, i, event_label(p, i, ""));
+	}
+	return 0;
+}
+
+static int choose_cpus(struct profile *p, struct err *e)
+{
+	const struct opt_list *l = p->o.cpus;
+	uint64_t cpu;
+	size_t i;
+
+	for (i = 0; l && i < l->nr_items; i++) {
+		char *end;
+
+		cpu = strtoull(l->items[i], &end, 10);
+		if (*end || end == l->items[i] || cpu > UINT16_MAX)
+			return err_set(e, EINVAL, "'%s' is no CPU number", l->items[i]);
+		if (cpu >= p->nr_cpus_wanted) {
+			p->cpu_wanted = xrealloc(p->cpu_wanted, cpu + 1);
+			memset(p->cpu_wanted + p->nr_cpus_wanted, 0, cpu + 1 - p->nr_cpus_wanted);
+			p->nr_cpus_wanted = cpu + 1;
+		}
+		p->cpu_wanted[cpu] = 1;
+	}
+	return 0;
+}
+
+int profile_start(struct profile *p, struct err *e)
+{
+	int r;
+
+	p->start_ns = names_label_u64(&p->names, "start.mono_ns");
+	if ((r = choose_metrics(p, e)))
+		return r;
+	return choose_cpus(p, e);
+}
+
+static uint32_t thread_index(struct profile *p, uint32_t number)
+{
+	uint32_t *at = map_put(&p->thread_of, number);
+	uint32_t proc, process, thread, node;
+
+	if (*at != MAP_NONE)
+		return *at;
+	*at = p->nr_threads;
+	thread = names_thread(&p->names, number, &proc);
+	process = names_process(&p->names, proc);
+	node = flow_child(&p->m->flow, flow_child(&p->m->flow, FLOW_NONE, process), thread);
+	VEC_GROW(p->threads, p->nr_threads, p->alloc_threads);
+	p->threads[p->nr_threads++] = (struct profile_thread){ number, node };
+	return p->nr_threads - 1;
+}
+
+/* What was only counted goes to the nodes. */
+static void flush_memo(struct profile *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nr_memo; i++) {
+		struct profile_memo *x = &p->memo[i];
+
+		if (!x->n)
+			continue;
+		p->m->flow.nodes[x->node].n += x->n;
+		flow_base(&p->m->flow, x->node)[0] += x->n * p->usual_weight;
+		if (x->level)
+			p->weight[x->level - 1] += (uint64_t)x->n << LEAF_SHIFT;
+		x->n = 0;
+	}
+}
+
+/* Room for what the epoch has by now. */
+static void follow_epoch(struct profile *p, const struct stack_epoch *ep)
+{
+	if (p->epoch != ep->epoch) {
+		flush_memo(p);
+		p->epoch = ep->epoch;
+		memset(p->memo, 0, p->nr_memo * sizeof(*p->memo));
+		memset(p->resolved, 0, p->nr_resolved * sizeof(*p->resolved));
+		map_reset(&p->others);
+		p->nr_blocks = 0;
+	}
+	if (ep->nr_nodes > p->nr_memo) {
+		p->memo = xrealloc(p->memo, ep->nr_nodes * sizeof(*p->memo));
+		memset(p->memo + p->nr_memo, 0, (ep->nr_nodes - p->nr_memo) * sizeof(*p->memo));
+		p->nr_memo = ep->nr_nodes;
+	}
+	if (ep->nr_frames > p->nr_resolved) {
+		p->resolved = xrealloc(p->resolved, ep->nr_frames * sizeof(*p->resolved));
+		memset(p->resolved + p->nr_resolved, 0, (ep->nr_frames - p->nr_resolved) * sizeof(*p->resolved));
+		p->nr_resolved = ep->nr_frames;
+	}
+}
+
+static uint64_t block_key(uint32_t thread, uint32_t stack)
+{
+	return (uint64_t)thread << 32 | stack / PROFILE_BLOCK;
+}
+
+static uint32_t known_node(const struct profile *p, uint32_t thread, uint32_t stack)
+{
+	uint32_t at;
+
+	if (p->memo[stack].thread == thread + 1)
+		return p->memo[stack].node;
+	if (!p->memo[stack].thread)
+		return FLOW_NONE;
+	at = map_get(&p->others, block_key(thread, stack));
+	return at == MAP_NONE ? FLOW_NONE : p->blocks[(size_t)at * PROFILE_BLOCK + stack % PROFILE_BLOCK];
+}
+
+static uint32_t new_block(struct profile *p)
+{
+	size_t size = PROFILE_BLOCK * sizeof(*p->blocks);
+
+	if (p->nr_blocks >= p->alloc_blocks) {
+		p->alloc_blocks = p->alloc_blocks ? p->alloc_blocks * 2 : 64;
+		p->blocks = xrealloc(p->blocks, p->alloc_blocks * size);
+	}
+	memset(p->blocks + p->nr_blocks * PROFILE_BLOCK, 0, size);
+	return p->nr_blocks++;
+}
+
+static void remember(struct profile *p, uint32_t thread, uint32_t stack, uint32_t node, uint32_t frame)
+{
+	const struct resolved *r = &p->names.frames[p->resolved[frame] - 1];
+	uint32_t *at;
+
+	if (!p->memo[stack].thread) {
+		p->memo[stack] = (struct profile_memo){ thread + 1, node, 0, r->nr ? r->first + r->nr : 0 };
+		return;
+	}
+	at = map_put(&p->others, block_key(thread, stack));
+	if (*at == MAP_NONE)
+		*at = new_block(p);
+	p->blocks[(size_t)*at * PROFILE_BLOCK + stack % PROFILE_BLOCK] = node;
+}
+
+/* Room in weight[] for what was resolved since. */
+static void follow_levels(struct profile *p)
+{
+	size_t nr = p->names.nr_levels;
+
+	if (nr <= p->nr_weight)
+		return;
+	nr = MAX(nr, p->nr_weight * 2);
+	p->weight = xrealloc(p->weight, nr * sizeof(*p->weight));
+	memset(p->weight + p->nr_weight, 0, (nr - p->nr_weight) * sizeof(*p->weight));
+	p->nr_weight = nr;
+}
+
+static const struct resolved *resolved_frame(struct profile *p, uint32_t frame, const struct stack_epoch *ep,
+					     uint64_t time_ns)
+{
+	if (!p->resolved[frame]) {
+		p->resolved[frame] = names_resolve(&p->names, &ep->frames[frame], time_ns) + 1;
+		follow_levels(p);
+	}
+	return &p->names.frames[p->resolved[frame] - 1];
+}
+
+/* The node below parent for one frame, and for what is inlined in it. */
+static uint32_t enter_frame(struct profile *p, uint32_t parent, uint32_t frame, const struct stack_epoch *ep,
+			    uint64_t time_ns)
+{
+	const struct resolved *r = resolved_frame(p, frame, ep, time_ns);
+	uint32_t i;
+
+	for (i = r->first; i < r->first + r->nr; i++) {
+		parent = flow_child(&p->m->flow, parent, p->names.levels[i].consumer);
+		p->weight[i]++;
+	}
+	return parent;
+}
+
+static uint32_t damaged_node(struct profile *p, uint32_t thread)
+{
+	const struct frame f = { .kind = FRAME_MARK, .b = MARK_DAMAGED };
+	uint32_t at = names_resolve(&p->names, &f, 0);
+
+	return flow_child(&p->m->flow, p->threads[thread].node, p->names.levels[p->names.frames[at].first].consumer);
+}
+
+static uint32_t stack_node(struct profile *p, uint32_t thread, uint32_t stack, const struct stack_epoch *ep,
+			   uint64_t time_ns)
+{
+	uint32_t node = FLOW_NONE, s;
+
+	if (!stack)
+		return p->threads[thread].node;
+	if (stack >= ep->nr_nodes)
+		return damaged_node(p, thread);
+	p->nr_chain = 0;
+	for (s = stack; s && !(node = known_node(p, thread, s)); s = ep->nodes[s].parent) {
+		VEC_GROW(p->chain, p->nr_chain, p->alloc_chain);
+		p->chain[p->nr_chain++] = s;
+	}
+	if (!s)
+		node = p->threads[thread].node;
+	while (p->nr_chain) {
+		s = p->chain[--p->nr_chain];
+		node = enter_frame(p, node, ep->nodes[s].frame, ep, time_ns);
+		remember(p, thread, s, node, ep->nodes[s].frame);
+	}
+	return node;
+}
+
+static void weigh_leaf(struct profile *p, uint32_t stack, const struct stack_epoch *ep)
+{
+	const struct resolved *r;
+
+	if (!stack || stack >= ep->nr_nodes || !p->resolved[ep->nodes[stack].frame])
+		return;
+	r = &p->names.frames[p->resolved[ep->nodes[stack].frame] - 1];
+	if (r->nr)
+		p->weight[r->first + r->nr - 1] += 1u << LEAF_SHIFT;
+}
+
+static bool in_window(const struct profile *p, const struct rec_sample *s)
+{
+	if (p->o.from_ns && s->time_ns < p->start_ns + p->o.from_ns)
+		return false;
+	if (p->o.to_ns && s->time_ns >= p->start_ns + p->o.to_ns)
+		return false;
+	return !p->nr_cpus_wanted || (s->cpu < p->nr_cpus_wanted && p->cpu_wanted[s->cpu]);
+}
+
+/* The metric the sample counts for, -1 when for none; by its name where the trace has names. */
+static int column_of(struct profile *p, const struct rec_sample *s)
+{
+	if (!p->nr_events)
+		return 0;
+	if (s->event < p->nr_events)
+		return p->column_of[s->event];
+	p->nr_unknown++;
+	return -1;
+}
+
+static void add_sample(struct profile *p, const struct rec_sample *s, uint32_t thread, int column,
+		       const struct stack_epoch *ep)
+{
+	uint64_t weight = p->nr_events ? s->weight : 1;
+	struct profile_memo *x;
+	uint32_t node;
+
+	/* The usual case touches one cache line: a stack the thread had before. */
+	if (!column && weight == p->usual_weight && s->stack && s->stack < ep->nr_nodes) {
+		x = &p->memo[s->stack];
+		if (x->thread == thread + 1 && x->n != UINT32_MAX) {
+			x->n++;
+			return;
+		}
+	}
+	if (!p->usual_weight && !column)
+		p->usual_weight = weight;
+	node = stack_node(p, thread, s->stack, ep, s->time_ns);
+	weigh_leaf(p, s->stack, ep);
+	p->m->flow.nodes[node].n++;
+	flow_base(&p->m->flow, node)[column] += weight;
+}
+
+int profile_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
+{
+	struct profile *p = ctx;
+	uint32_t thread = 0, number = 0;
+	bool known = false;
+	int column;
+	size_t i;
+
+	follow_epoch(p, ep);
+	for (i = 0; i < nr; i++) {
+		p->nr_read++;
+		if (!p->first_ns || s[i].time_ns < p->first_ns)
+			p->first_ns = s[i].time_ns;
+		p->last_ns = MAX(p->last_ns, s[i].time_ns);
+		column = column_of(p, &s[i]);
+		if (column < 0 || !in_window(p, &s[i]))
+			continue;
+		if (!known || s[i].thread != number) {
+			known = true;
+			number = s[i].thread;
+			thread = thread_index(p, number);
+		}
+		add_sample(p, &s[i], thread, column, ep);
+	}
+	return 0;
+}
+
+void profile_finish(struct profile *p, struct report_source *src)
+{
+	const struct names *x = &p->names;
+	uint64_t end = names_label_u64(x, "end.mono_ns");
+	const char *rate = event_label(p, 0, ".rate_hz"), *period = event_label(p, 0, ".period");
+
+	flush_memo(p);
+	flow_finish(&p->m->flow);
+	if (!p->o.names.by_kind) {
+		follow_levels(p);
+		names_settle_kinds(&p->names, p->weight);
+	}
+	memset(src, 0, sizeof(*src));
+	src->is_trace = true;
+	src->command = names_label(x, "command");
+	src->host = names_label(x, "host");
+	src->machine = names_label(x, "machine");
+	src->start_ns = names_label_u64(x, "start.realtime_ns");
+	if (!end)
+		end = p->last_ns;
+	if (!p->start_ns)
+		p->start_ns = p->first_ns;
+	src->duration_ns = end > p->start_ns ? end - p->start_ns : 0;
+	src->lost = x->lost + p->nr_unknown;
+	src->throttled = x->throttled;
+	src->rate_hz = rate ? strtod(rate, NULL) : 0;
+	src->period = period ? strtoull(period, NULL, 10) : 0;
+	src->nr_cpus = names_label_u64(x, "cpus");
+	src->nr_read = p->nr_read - p->nr_unknown;
+	src->nr_local_modules = x->nr_local_modules;
+}
+
+int profile_read(struct profile *p, struct model *m, struct report_source *src, struct trace_reader *t,
+		 const struct profile_opts *o, struct err *e)
+{
+	const struct trace_sink samples = { .samples = profile_samples };
+	int r;
+
+	profile_init(p, m, o);
+	r = trace_read(t, &names_sink, &p->names, e);
+	if (!r)
+		r = profile_start(p, e);
+	if (!r)
+		r = trace_read(t, &samples, p, e);
+	profile_finish(p, src);
+	return r;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * profile.h - from a trace to a model: process and thread are the two top levels, then the frames
+ * outermost first, inlined ones in their places; a mark stands where outer frames are missing.
+ * n counts samples, at the innermost context of each; base is the sum of their weights.
+ */
+#ifndef REPORT_PROFILE_H
+#define REPORT_PROFILE_H
+
+#include "report/names.h"
+#include "report/report.h"
+
+/* Stacks next to each other are looked up together: one cache line. */
+enum { PROFILE_BLOCK = 16 };
+
+struct profile_opts {
+	struct resolve_opts names;
+	const struct opt_list *metrics;	/* NULL or empty: all events, at most FLOW_MAX_METRICS */
+	const struct opt_list *cpus;	/* NULL or empty: all */
+	uint64_t from_ns, to_ns;	/* since the start; to 0: no end */
+};
+
+struct profile {
+	struct model *m;
+	struct profile_opts o;
+	struct names names;
+	int column_of[64];		/* event -> metric, -1: not wanted */
+	uint32_t nr_events;
+	uint64_t start_ns, first_ns, last_ns;
+	uint64_t nr_read, nr_unknown;	/* samples seen; of events the trace does not name */
+	uint8_t *cpu_wanted;
+	size_t nr_cpus_wanted;
+	struct profile_thread {
+		uint32_t number, node;
+	} *threads;			/* [dense index] */
+	size_t nr_threads, alloc_threads;
+	struct map thread_of;
+	/* Of the current epoch. */
+	uint32_t epoch;
+	uint32_t *resolved;		/* [frame] -> index in names.frames + 1 */
+	size_t nr_resolved;
+	struct profile_memo {
+		uint32_t thread;	/* dense index + 1; 0: none yet */
+		uint32_t node;
+		uint32_t n;		/* samples of column 0 and usual weight, not added to the node yet */
+		uint32_t level;		/* of its frame, the innermost, + 1; 0: none */
+	} *memo;			/* [stack]: of the first thread that had it */
+	size_t nr_memo;
+	uint64_t usual_weight;		/* of column 0 */
+	struct map others;		/* (thread, stack / PROFILE_BLOCK) -> index of a block, for the other threads */
+	uint32_t *blocks;		/* [block][stack % PROFILE_BLOCK]: node */
+	size_t nr_blocks, alloc_blocks;
+	uint64_t *weight;		/* [level]: samples that ended there, and a little for each stack */
+	size_t nr_weight;
+	uint32_t *chain;
+	size_t nr_chain, alloc_chain;
+};
+
+/*
+ * Initialises m and fills *src, whose strings live as long as the profile (the file is
+ * read twice: names, then samples).  0 also when the trace is damaged.
+ */
+int profile_read(struct profile *p, struct model *m, struct report_source *src, struct trace_reader *t,
+		 const struct profile_opts *o, struct err *e);
+void profile_release(struct profile *p);
+
+/* The same in steps, for what has no file: names_sink into p->names, start, samples, finish. */
+void profile_init(struct profile *p, struct model *m, const struct profile_opts *o);
+int profile_start(struct profile *p, struct err *e);
+int profile_samples(void *p, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep);
+void profile_finish(struct profile *p, struct report_source *src);
+
+#endif

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * resolve.c - from a frame of a trace to the consumers it stands for: itself, and the functions that
+ * the compiler put inside it.  Each distinct frame is resolved once.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/span.h"
+#include "report/names.h"
+#include "sym/demangle.h"
+
+enum { MAX_LEVELS = 256 };
+
+/* Kinds of code that one function can run as. */
+static bool is_native(uint32_t kind)
+{
+	return kind == CONSUMER_NATIVE || kind == CONSUMER_NATIVE_INLINED;
+}
+
+static bool is_java(uint32_t kind)
+{
+	return kind >= CONSUMER_JAVA_INTERPRETED && kind <= CONSUMER_JAVA_INLINED;
+}
+
+/* A native and a Java function are never one, though both be called "main". */
+enum { KEY_NATIVE = 1, KEY_JAVA = 2 };
+
+static void add_level(struct names *x, const struct consumer *consumer)
+{
+	struct consumer c = *consumer;
+	uint32_t kind = c.kind;
+
+	if (!x->o.by_kind && (is_native(kind) || is_java(kind))) {
+		if (kind == CONSUMER_JAVA_C1 || kind == CONSUMER_JAVA_C2)
+			kind = CONSUMER_JAVA_COMPILED;
+		c.kind = CONSUMER_ANY;
+		c.key = is_native(kind) ? KEY_NATIVE : KEY_JAVA;
+	}
+	VEC_GROW(x->levels, x->nr_levels, x->alloc_levels);
+	x->levels[x->nr_levels++] = (struct name_level){ consumer_add(&x->m->consumers, &c), kind };
+}
+
+void names_settle_kinds(struct names *x, const uint64_t *weight)
+{
+	struct choice {
+		uint64_t weight[CONSUMER_NR];
+	} *choices = xcalloc(x->m->consumers.nr_items, sizeof(*choices));
+	uint32_t kind, best;
+	size_t i;
+
+	for (i = 0; i < x->nr_levels; i++)
+		choices[x->levels[i].consumer].weight[x->levels[i].kind] += weight[i] + 1;
+	for (i = 1; i < x->m->consumers.nr_items; i++) {
+		const struct consumer *c = &x->m->consumers.items[i];
+
+		if (c->kind != CONSUMER_ANY || !c->key)
+			continue;
+		for (best = kind = 0; kind < CONSUMER_NR; kind++)
+			if (choices[i].weight[kind] > choices[i].weight[best])
+				best = kind;
+		consumer_change(&x->m->consumers, i, best, 0);
+	}
+	consumers_rehash(&x->m->consumers);
+	free(choices);
+}
+
+static uint32_t intern(struct names *x, const char *s)
+{
+	return strtab_adds(&x->m->consumers.names, s);
+}
+
+static uint32_t demangled(struct names *x, const char *name)
+{
+	buf_reset(&x->name);
+	demangle(name, &x->name);
+	return strtab_add(&x->m->consumers.names, x->name.data ? x->name.data : "", x->name.len);
+}
+
+static uint32_t place(struct names *x, const char *file, uint32_t line)
+{
+	char nr[16];
+
+	if (!x->o.lines || !file || !*file)
+		return 0;
+	buf_reset(&x->name);
+	buf_str(&x->name, file);
+	snprintf(nr, sizeof(nr), ":%u", line);
+	buf_str(&x->name, line ? nr : "");
+	return strtab_add(&x->m->consumers.names, x->name.data, x->name.len);
+}
+
+static int compare_symbols(const void *p, const void *q)
+{
+	const struct name_symbol *a = p, *b = q;
+
+	return a->off < b->off ? -1 : a->off > b->off;
+}
+
+static const struct name_symbol *find_symbol(struct name_module *m, uint64_t off)
+{
+	size_t lo = 0, hi = m->nr_symbols, mid;
+
+	if (!m->sorted && m->nr_symbols)
+		qsort(m->symbols, m->nr_symbols, sizeof(*m->symbols), compare_symbols);
+	m->sorted = true;
+	while (lo < hi) {
+		mid = (lo + hi) / 2;
+		if (m->symbols[mid].off <= off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || off - m->symbols[lo - 1].off >= MAX(m->symbols[lo - 1].size, (uint64_t)1))
+		return NULL;
+	return &m->symbols[lo - 1];
+}
+
+/* The file itself, when the trace brought no names of it and it is the same file still. */
+static struct symfile *open_file(struct names *x, struct name_module *m)
+{
+	struct err e;
+
+	if (m->tried_file || m->nr_symbols || x->o.no_files || !m->build_id_len || *m->path != '/')
+		return m->file;
+	m->tried_file = true;
+	if (symfile_open(&m->file, "", m->path, m->build_id, m->build_id_len, &e))
+		m->file = NULL;
+	else
+		x->nr_local_modules++;
+	return m->file;
+}
+
+static void unresolved(struct names *x, uint32_t module, const char *where, uint64_t off)
+{
+	struct consumer c = { .kind = CONSUMER_UNRESOLVED, .module = module };
+	char hex[32];
+
+	buf_reset(&x->name);
+	if (x->o.addresses) {
+		snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)off);
+		buf_fmt(&x->name, "%s+%s", where, hex);
+	} else {
+		buf_fmt(&x->name, "[unknown in %s]", where);
+	}
+	c.name = strtab_add(&x->m->consumers.names, x->name.data, x->name.len);
+	add_level(x, &c);
+}
+
+/* Inline levels of an address, innermost first; returns how many. */
+static size_t find_lines(struct names *x, const struct frame *f, struct srcline *out)
+{
+	struct name_module *m = &x->modules[map_get(&x->module_of, f->a)];
+	uint32_t at = map_get(&x->lines_of, hash_pair(f->a, f->b));
+	size_t i, nr;
+
+	if (at == MAP_NONE)
+		return m->file ? symfile_lines(m->file, f->b, out, MAX_LEVELS) : 0;
+	nr = MIN(x->places[at].nr, (uint32_t)MAX_LEVELS);
+	for (i = 0; i < nr; i++) {
+		const struct name_line *l = &x->lines[x->places[at].first + i];
+
+		out[i] = (struct srcline){ *l->func ? l->func : NULL, l->file, l->line };
+	}
+	return nr;
+}
+
+static void resolve_native(struct names *x, const struct frame *f, uint32_t kind)
+{
+	uint32_t at = map_get(&x->module_of, f->a);
+	struct srcline lines[MAX_LEVELS];
+	const struct name_symbol *s;
+	struct name_module *m;
+	struct symbol local;
+	struct consumer c = { .kind = kind };
+	size_t nr;
+
+	if (at == MAP_NONE) {
+		unresolved(x, 0, "unknown module", f->b);
+		return;
+	}
+	m = &x->modules[at];
+	c.module = intern(x, m->path);
+	s = find_symbol(m, f->b);
+	if (!s && open_file(x, m) && symfile_symbol(m->file, f->b, &local))
+		c.name = demangled(x, local.name);
+	else if (s)
+		c.name = demangled(x, s->name);
+	nr = find_lines(x, f, lines);
+	if (!c.name && nr && lines[nr - 1].func)
+		c.name = demangled(x, lines[nr - 1].func);
+	if (c.name) {
+		c.detail = nr ? place(x, lines[nr - 1].file, lines[nr - 1].line) : 0;
+		add_level(x, &c);
+	} else {
+		unresolved(x, c.module, m->base, f->b);
+	}
+	for (; nr > 1 && !x->o.no_inline; nr--) {
+		const struct srcline *l = &lines[nr - 2];
+
+		c = (struct consumer){ .kind = CONSUMER_NATIVE_INLINED, .module = c.module };
+		c.name = l->func ? demangled(x, l->func) : intern(x, "[unknown inlined function]");
+		c.detail = place(x, l->file, l->line);
+		add_level(x, &c);
+	}
+}
+
+static int compare_stubs(const void *p, const void *q)
+{
+	const struct name_stub *a = p, *b = q;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
+}
+
+/*
+ * The stub that was there: of those that cover the address the last one known at that time, else the
+ * first one after it.  Those that start at a lower address may reach over, but not far: stubs
+ * do not nest deeply, so only a few before the address are looked at.
+ */
+static const struct name_stub *find_stub(struct name_proc *p, uint64_t addr, uint64_t time_ns)
+{
+	const struct name_stub *best = NULL;
+	size_t lo = 0, hi = p->nr_stubs, mid, tries;
+
+	if (!p->sorted && p->nr_stubs)
+		qsort(p->stubs, p->nr_stubs, sizeof(*p->stubs), compare_stubs);
+	p->sorted = true;
+	while (lo < hi) {
+		mid = (lo + hi) / 2;
+		if (p->stubs[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (tries = 0; lo && tries < 64; tries++) {
+		const struct name_stub *s = &p->stubs[--lo];
+
+		if (addr - s->addr >= s->size)
+			continue;
+		if (!best || (s->time_ns <= time_ns ? best->time_ns > time_ns || s->time_ns > best->time_ns :
+						      best->time_ns > time_ns && s->time_ns < best->time_ns))
+			best = s;
+	}
+	return best;
+}
+
+static void resolve_stub(struct names *x, const struct frame *f, uint64_t time_ns)
+{
+	uint32_t at = map_get(&x->proc_of, f->a);
+	const struct name_stub *s = at == MAP_NONE ? NULL : find_stub(&x->procs[at], f->b, time_ns);
+	struct consumer c = { .kind = f->kind == FRAME_STUB ? CONSUMER_STUB : CONSUMER_NATIVE };
+
+	if (!s) {
+		unresolved(x, 0, f->kind == FRAME_STUB ? "JVM code cache" : "anonymous memory", f->b);
+		return;
+	}
+	if (c.kind == CONSUMER_NATIVE)
+		c.module = intern(x, "[anonymous memory]");
+	c.name = intern(x, s->name);
+	add_level(x, &c);
+}
+
+static uint32_t method_name(struct names *x, uint32_t proc, uint32_t method)
+{
+	uint32_t at = map_get(&x->method_of, names_pair(proc, method));
+
+	return at == MAP_NONE ? intern(x, "[unknown Java method]") : x->methods[at].text;
+}
+
+static uint32_t java_place(struct names *x, uint32_t proc, uint32_t method, uint64_t bci)
+{
+	uint32_t at = map_get(&x->method_of, names_pair(proc, method));
+	char text[64];
+
+	if (!x->o.lines || at == MAP_NONE || !*x->methods[at].source)
+		return 0;
+	snprintf(text, sizeof(text), " bci %llu", (unsigned long long)bci);
+	buf_reset(&x->name);
+	buf_str(&x->name, x->methods[at].source);
+	buf_str(&x->name, text);
+	return strtab_add(&x->m->consumers.names, x->name.data, x->name.len);
+}
+
+/* Where each pc's frames begin in the blob. */
+static void index_code(struct name_code *c)
+{
+	struct span s = span_init(c->inl, c->inl_len);
+	uint64_t nr = span_varint(&s), i, pc = 0, frames;
+
+	c->indexed = true;
+	if (s.bad || nr > c->inl_len)	/* each takes a byte at least */
+		return;
+	c->pcs = xcalloc(nr + 1, sizeof(*c->pcs));
+	for (i = 0; i < nr; i++) {
+		pc += span_varint(&s);
+		c->pcs[i] = (struct name_pc){ MIN(pc, (uint64_t)UINT32_MAX), s.p - c->inl };
+		for (frames = span_varint(&s); frames && !s.bad; frames--) {
+			span_varint(&s);
+			span_varint(&s);
+		}
+		if (s.bad)
+			return;
+		c->nr_pcs++;
+	}
+}
+
+/* The record of the first pc past off: a caller's off is its return address minus one. */
+static const struct name_pc *find_pc(struct name_code *c, uint64_t off)
+{
+	size_t lo = 0, hi, mid;
+
+	if (!c->indexed)
+		index_code(c);
+	for (hi = c->nr_pcs; lo < hi;) {
+		mid = (lo + hi) / 2;
+		if (c->pcs[mid].pc > off)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo < c->nr_pcs ? &c->pcs[lo] : NULL;
+}
+
+static struct name_code *find_code(struct names *x, const struct frame *f)
+{
+	uint32_t at = map_get(&x->code_of, names_pair(f->a, f->c));
+	struct name_code *c;
+
+	for (at = at == MAP_NONE ? 0 : at + 1; at; at = c->next) {
+		c = &x->codes[at - 1];
+		if (f->b - c->addr < c->size)
+			return c;
+	}
+	return NULL;
+}
+
+static uint32_t code_kind(const struct name_code *c)
+{
+	return !c ? CONSUMER_JAVA_COMPILED : c->level >= 4 ? CONSUMER_JAVA_C2 : CONSUMER_JAVA_C1;
+}
+
+static void resolve_jit(struct names *x, const struct frame *f)
+{
+	struct { uint64_t method, bci; } list[MAX_LEVELS];
+	struct consumer c = { 0 };
+	struct name_code *code = find_code(x, f);
+	const struct name_pc *pc = code ? find_pc(code, f->b - code->addr) : NULL;
+	uint64_t nr = 0, i;
+	struct span s;
+
+	if (pc) {
+		s = span_init(code->inl + pc->off, code->inl_len - pc->off);
+		nr = MIN(span_varint(&s), (uint64_t)MAX_LEVELS);
+		for (i = 0; i < nr; i++) {
+			list[i].method = span_varint(&s);
+			list[i].bci = span_varint(&s);
+		}
+	}
+	if (!nr) {
+		list[0].method = f->d ? f->d : code ? code->method : 0;
+		list[0].bci = 0;
+		nr = 1;
+	}
+	c.kind = code_kind(code);
+	for (i = nr; i-- > 0;) {
+		c.name = method_name(x, f->a, list[i].method);
+		c.detail = list[i].bci ? java_place(x, f->a, list[i].method, list[i].bci - 1) : 0;
+		add_level(x, &c);
+		c.kind = CONSUMER_JAVA_INLINED;
+		if (x->o.no_inline)
+			break;
+	}
+}
+
+static void resolve_interp(struct names *x, const struct frame *f)
+{
+	struct consumer c = { .kind = CONSUMER_JAVA_INTERPRETED };
+
+	c.name = method_name(x, f->a, f->b);
+	c.detail = java_place(x, f->a, f->b, f->c);
+	add_level(x, &c);
+}
+
+static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
+{
+	struct consumer c = { .kind = CONSUMER_MARK };
+
+	switch (f->kind) {
+	case FRAME_NATIVE:
+		resolve_native(x, f, CONSUMER_NATIVE);
+		break;
+	case FRAME_KERNEL:
+		if (!x->o.no_kernel)
+			resolve_native(x, f, CONSUMER_KERNEL);
+		break;
+	case FRAME_ANON:
+	case FRAME_STUB:
+		resolve_stub(x, f, time_ns);
+		break;
+	case FRAME_JIT:
+		resolve_jit(x, f);
+		break;
+	case FRAME_INTERP:
+		resolve_interp(x, f);
+		break;
+	case FRAME_MARK:
+		c.name = intern(x, frame_mark_name(f->b));
+		add_level(x, &c);
+		break;
+	default:
+		unresolved(x, 0, "frame of unknown kind", f->b);
+	}
+}
+
+static size_t frame_slot(const struct names *x, const struct frame *f)
+{
+	return hash_bytes(f, sizeof(*f)) & (x->alloc_frame_slots - 1);
+}
+
+static void grow_frame_slots(struct names *x)
+{
+	size_t i, s;
+
+	free(x->frame_slots);
+	x->alloc_frame_slots *= 2;
+	x->frame_slots = xcalloc(x->alloc_frame_slots, sizeof(*x->frame_slots));
+	for (i = 0; i < x->nr_frames; i++) {
+		for (s = frame_slot(x, &x->frames[i].frame); x->frame_slots[s];
+		     s = (s + 1) & (x->alloc_frame_slots - 1))
+			;
+		x->frame_slots[s] = i + 1;
+	}
+}
+
+uint32_t names_resolve(struct names *x, const struct frame *f, uint64_t time_ns)
+{
+	bool timed = f->kind == FRAME_STUB || f->kind == FRAME_ANON;
+	uint32_t first = x->nr_levels;
+	size_t s = 0;
+
+	/* What depends on time is not shared between epochs. */
+	if (!timed) {
+		for (s = frame_slot(x, f); x->frame_slots[s]; s = (s + 1) & (x->alloc_frame_slots - 1))
+			if (!memcmp(&x->frames[x->frame_slots[s] - 1].frame, f, sizeof(*f)))
+				return x->frame_slots[s] - 1;
+	}
+	resolve(x, f, time_ns);
+	VEC_GROW(x->frames, x->nr_frames, x->alloc_frames);
+	x->frames[x->nr_frames++] = (struct resolved){ *f, first, x->nr_levels - first };
+	if (!timed) {
+		x->frame_slots[s] = x->nr_frames;
+		if (x->nr_frames * 2 > x->alloc_frame_slots)
+			grow_frame_slots(x);
+	}
+	return x->nr_frames - 1;
+}

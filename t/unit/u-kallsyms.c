@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sym/kallsyms.h"
+#include "unit.h"
+
+static struct kallsyms *parse(const char *text)
+{
+	struct kallsyms *k = NULL;
+	struct err e;
+
+	CHECK_U64(kallsyms_parse(&k, text, strlen(text), &e), 0);
+	return k;
+}
+
+static const char *name_at(const struct kallsyms *k, uint64_t addr)
+{
+	const struct ksym *s = kallsyms_find(k, addr);
+
+	return s ? s->name : NULL;
+}
+
+TEST(kallsyms_a_function_reaches_to_the_next_symbol_of_any_kind)
+{
+	struct kallsyms *k = parse("0000000000000000 A fixed_percpu_data\n"
+				   "ffffffff81000000 T _stext\n"
+				   "ffffffff81000000 T startup_64\n"
+				   "ffffffff81000100 t second\n"
+				   "ffffffff81000200 D some_data\n"
+				   "ffffffff81000300 T third\n");
+
+	CHECK_STR(name_at(k, 0xffffffff81000000), "startup_64");
+	CHECK_STR(name_at(k, 0xffffffff810000ff), "startup_64");
+	CHECK_STR(name_at(k, 0xffffffff81000100), "second");
+	CHECK_U64(kallsyms_find(k, 0xffffffff81000100)->size, 0x100);
+	CHECK_STR(name_at(k, 0xffffffff81000200), NULL);
+	CHECK_STR(name_at(k, 0xffffffff81000fff), "third");
+	CHECK_STR(name_at(k, 0xffffffff81001000), NULL);
+	CHECK_STR(name_at(k, 0), NULL);
+	CHECK_STR(kallsyms_find(k, 0xffffffff81000100)->module, "");
+	kallsyms_close(k);
+}
+
+TEST(kallsyms_modules_are_named_and_order_does_not_matter)
+{
+	struct kallsyms *k = parse("ffffffffc0002000 t fn_b\t[two]\n"
+				   "ffffffffc0001000 t fn_a\t[one]\n"
+				   "ffffffff81000000 T core\n"
+				   "ffffffffc0009000 t bpf_prog_6deef7357e7b4530\t[bpf]");
+
+	CHECK_STR(name_at(k, 0xffffffffc0001010), "fn_a");
+	CHECK_STR(kallsyms_find(k, 0xffffffffc0001010)->module, "one");
+	CHECK_STR(kallsyms_find(k, 0xffffffffc0002010)->module, "two");
+	CHECK_STR(kallsyms_find(k, 0xffffffffc0009010)->module, "bpf");
+	/* What is far from the next symbol ends with its page. */
+	CHECK_STR(name_at(k, 0xffffffff81001000), NULL);
+	kallsyms_close(k);
+}
+
+TEST(kallsyms_hidden_addresses_are_eperm_with_a_hint)
+{
+	static const char text[] = "0000000000000000 T _stext\n0000000000000000 t x\t[m]\n";
+	struct kallsyms *k;
+	struct err e;
+
+	CHECK_U64(-kallsyms_parse(&k, text, strlen(text), &e), EPERM);
+	CHECK(strstr(e.hint, "kptr_restrict"));
+	CHECK_U64(-kallsyms_parse(&k, "", 0, &e), ENODATA);
+	CHECK_U64(-kallsyms_parse(&k, "rubbish\n\n \nx\n", 13, &e), ENODATA);
+}
+
+TEST(kallsyms_of_this_kernel_agree_with_the_file)
+{
+	FILE *in = fopen("/proc/kallsyms", "r");
+	struct kallsyms *k;
+	char line[1024], name[512], type;
+	uint64_t addr, nr = 0, same = 0;
+	struct err e;
+	int r = kallsyms_open(&k, &e);
+
+	if (r == -EPERM || r == -ENODATA)
+		unit_skip("this user does not see kernel addresses");
+	CHECK_U64(r, 0);
+	while (in && fgets(line, sizeof(line), in)) {
+		const struct ksym *s;
+
+		if (sscanf(line, "%" SCNx64 " %c %511s", &addr, &type, name) != 3 || !strchr("tTwW", type) || !addr)
+			continue;
+		s = kallsyms_find(k, addr);
+		CHECK(s && s->addr == addr);
+		nr++;
+		same += s && !strcmp(s->name, name);
+	}
+	if (in)
+		fclose(in);
+	CHECK(nr > 1000);
+	CHECK(same * 100 > nr * 80);	/* the others have several names */
+	kallsyms_close(k);
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "sym/symfile_int.h"
+#include "unit.h"
+#include "unwind/module.h"
+
+static const char *const tiny[] = {
+	"t/fuzz/corpus/elf/tiny-dwarf5.so", "t/fuzz/corpus/elf/tiny-dwarf4-z.so",
+	"t/fuzz/corpus/elf/tiny-mini.so",   "t/fuzz/corpus/elf/tiny-plain.so",
+	"t/fuzz/corpus/elf/tiny-noshdr.so", "t/fuzz/corpus/elf/tiny-32.so",
+};
+
+static struct symfile *open_source(const char *path)
+{
+	struct symfile *f = NULL;
+	struct err e = { 0 };
+
+	symfile_open(&f, "", unit_source(path), NULL, 0, &e);
+	CHECK_STR(e.msg, "");
+	return f;
+}
+
+static void check_symbol(struct symfile *f, uint64_t off, const char *name, uint64_t start, uint64_t size)
+{
+	struct symbol s = { .name = NULL };
+	bool found = symfile_symbol(f, off, &s);
+
+	CHECK_STR(found ? s.name : NULL, name);
+	if (!found)
+		return;
+	CHECK_U64(s.off, start);
+	CHECK_U64(s.size, size);
+}
+
+TEST(symfile_symbols_of_symtab_and_linkage_stubs)
+{
+	struct symfile *f = open_source(tiny[0]);
+
+	CHECK_STR(symfile_symbol_source(f), ".symtab");
+	check_symbol(f, 0x330, "f", 0x330, 0x52);
+	check_symbol(f, 0x381, "f", 0x330, 0x52);
+	check_symbol(f, 0x390, "g", 0x390, 0x41);
+	check_symbol(f, 0x320, "label", 0x320, 0x10);
+	check_symbol(f, 0x300, "memcpy@plt", 0x300, 0x10);
+	check_symbol(f, 0x31f, "puts@plt", 0x310, 0x10);
+	check_symbol(f, 0x10, NULL, 0, 0);
+	check_symbol(f, UINT64_MAX, NULL, 0, 0);
+	symfile_close(f);
+}
+
+TEST(symfile_symbols_of_a_compressed_minimal_table)
+{
+	struct symfile *f = open_source(tiny[2]);
+
+	CHECK_STR(symfile_symbol_source(f), ".gnu_debugdata");
+	check_symbol(f, 0x340, "f", 0x330, 0x52);
+	check_symbol(f, 0x3a0, "g", 0x390, 0x41);
+	symfile_close(f);
+}
+
+TEST(symfile_functions_without_names_are_module_and_address)
+{
+	struct symfile *f = open_source(tiny[4]);
+	struct symbol a, b;
+
+	CHECK_STR(symfile_symbol_source(f), "CFI");
+	check_symbol(f, 0x340, "tiny-noshdr.so+0x330", 0x330, 0x52);
+	check_symbol(f, 0x3a0, "tiny-noshdr.so+0x390", 0x390, 0x41);
+	CHECK(symfile_symbol(f, 0x340, &a) && symfile_symbol(f, 0x350, &b) && a.name == b.name);
+	symfile_close(f);
+}
+
+TEST(symfile_symbols_of_a_debug_file_by_its_link)
+{
+	struct symfile *f = open_source("t/data/elf/linked.so");
+
+	CHECK_STR(symfile_symbol_source(f), ".symtab of the debug file");
+	check_symbol(f, 0x1c2, "hidden", 0x1c0, 5);
+	check_symbol(f, 0x1d2, "shown", 0x1d0, 0x12);
+	symfile_close(f);
+}
+
+static char dir[] = "/tmp/u-symfile.XXXXXX";
+
+static char *in_dir(const char *name)
+{
+	return xasprintf("%s/%s", dir, name);
+}
+
+static void copy_file(const char *from, const char *to)
+{
+	struct buf b = BUF_INIT;
+	struct err e;
+	int fd;
+
+	CHECK_U64(io_read_file(unit_source(from), &b, 1 << 20, &e), 0);
+	fd = open(to, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+	CHECK_U64(io_write_all(fd, b.data, b.len), 0);
+	close(fd);
+	buf_release(&b);
+}
+
+static void clean_up(void)
+{
+	char *cmd = xasprintf("rm -rf %s", dir);
+
+	CHECK_U64(system(cmd), 0);
+	free(cmd);
+}
+
+TEST(symfile_a_debug_file_with_another_checksum_is_not_taken)
+{
+	char *file, *debug;
+	struct symfile *f;
+	struct err e;
+	int fd;
+
+	CHECK(mkdtemp(dir));
+	file = in_dir("linked.so");
+	debug = in_dir("linked.so.debug");
+	copy_file("t/data/elf/linked.so", file);
+	copy_file("t/data/elf/linked.so.debug", debug);
+	fd = open(debug, O_WRONLY);
+	CHECK(pwrite(fd, "?", 1, 2600) == 1);
+	close(fd);
+	CHECK_U64(symfile_open(&f, "", file, NULL, 0, &e), 0);
+	CHECK_STR(symfile_symbol_source(f), ".dynsym");
+	check_symbol(f, 0x1d2, "shown", 0x1d0, 0x12);
+	check_symbol(f, 0x1c2, "linked.so+0x1c0", 0x1c0, 5);
+	symfile_close(f);
+	clean_up();
+	free(file);
+	free(debug);
+}
+
+TEST(symfile_links_below_a_root_stay_below_it)
+{
+	char *lib, *file, *sub, *link;
+	struct symfile *f;
+	struct err e;
+
+	CHECK(mkdtemp(dir));
+	lib = in_dir("lib");
+	sub = in_dir("lib/real");
+	file = in_dir("lib/real/x.so");
+	link = in_dir("lib/x.so");
+	CHECK(!mkdir(lib, 0700) && !mkdir(sub, 0700));
+	copy_file(tiny[0], file);
+	CHECK(!symlink("/lib/real/x.so", link));
+	CHECK_U64(symfile_open(&f, dir, "/lib/x.so", NULL, 0, &e), 0);
+	if (f)
+		check_symbol(f, 0x330, "f", 0x330, 0x52);
+	symfile_close(f);
+	CHECK_U64(-symfile_open(&f, dir, "/lib/none.so", NULL, 0, &e), ENOENT);
+	clean_up();
+	free(lib);
+	free(sub);
+	free(file);
+	free(link);
+}
+
+TEST(symfile_open_says_what_is_wrong)
+{
+	uint8_t id[20] = { 1, 2, 3 };
+	struct symfile *f;
+	struct err e;
+
+	CHECK_U64(-symfile_open(&f, "", "/nonexistent/x.so", NULL, 0, &e), ENOENT);
+	CHECK(strstr(e.msg, "/nonexistent/x.so"));
+	CHECK_U64(-symfile_open(&f, "", unit_source("Makefile"), NULL, 0, &e), ENOEXEC);
+	CHECK(strstr(e.msg, "not an ELF file"));
+	CHECK_U64(-symfile_open(&f, "", "/tmp", NULL, 0, &e), EINVAL);
+	CHECK_U64(-symfile_open(&f, "", unit_source(tiny[0]), id, sizeof(id), &e), ESTALE);
+	CHECK(!f);
+}
+
+TEST(symfile_build_id_is_found_and_wanted)
+{
+	struct symfile *f = open_source(tiny[0]), *again;
+	struct err e;
+	size_t len;
+	const uint8_t *id = symfile_build_id(f, &len);
+
+	CHECK_U64(len, 20);
+	CHECK_U64(symfile_open(&again, "", unit_source(tiny[0]), id, len, &e), 0);
+	symfile_close(again);
+	symfile_close(f);
+}
+
+static void check_level(const struct srcline *l, const char *func, const char *file, uint32_t line)
+{
+	CHECK_STR(l->func, func);
+	CHECK_STR(l->file, file);
+	CHECK_U64(l->line, line);
+}
+
+static void check_lines_of_tiny(struct symfile *f, uint64_t in_twice, uint64_t in_f, uint64_t outside)
+{
+	struct srcline l[8];
+
+	CHECK_U64(symfile_lines(f, in_twice, l, 8), 3);
+	check_level(&l[0], "twice", "/src/tiny.c", 2);
+	check_level(&l[1], "more", "/src/tiny.c", 3);
+	check_level(&l[2], NULL, "/src/tiny.c", 4);
+	CHECK_U64(symfile_lines(f, in_twice, l, 2), 2);
+	check_level(&l[1], "more", "/src/tiny.c", 3);
+	CHECK_U64(symfile_lines(f, in_f, l, 8), 1);
+	check_level(&l[0], NULL, "/src/tiny.c", 4);
+	CHECK_U64(symfile_lines(f, outside, l, 8), 0);
+}
+
+TEST(symfile_lines_and_inlined_calls_of_dwarf_5)
+{
+	struct symfile *f = open_source(tiny[0]);
+
+	check_lines_of_tiny(f, 0x370, 0x34d, 0x300);
+	symfile_close(f);
+}
+
+TEST(symfile_lines_and_inlined_calls_of_compressed_dwarf_4)
+{
+	struct symfile *f = open_source(tiny[1]);
+
+	check_lines_of_tiny(f, 0x330, 0x30d, 0x2c0);
+	symfile_close(f);
+}
+
+TEST(symfile_lines_of_a_debug_file)
+{
+	struct symfile *f = open_source("t/data/elf/linked.so");
+	struct srcline l[4];
+
+	CHECK_U64(symfile_lines(f, 0x1c0, l, 4), 1);
+	check_level(&l[0], NULL, "/src/linked.c", 1);
+	symfile_close(f);
+}
+
+TEST(symfile_offsets_and_addresses_translate_both_ways)
+{
+	struct symfile *f = NULL;
+	struct err e;
+	uint64_t off, nr = 0;
+
+	CHECK_U64(symfile_open(&f, "", "/proc/self/exe", NULL, 0, &e), 0);
+	for (off = 0; off < 1 << 24; off += 4093) {
+		uint64_t vaddr = symfile_off_to_vaddr(f, off);
+
+		if (vaddr == UINT64_MAX)
+			continue;
+		nr++;
+		CHECK_U64(symfile_vaddr_to_off(f, vaddr), off);
+	}
+	CHECK(nr > 100);
+	CHECK_U64(symfile_vaddr_to_off(f, UINT64_MAX - 5), UINT64_MAX);
+	symfile_close(f);
+}
+
+/* Asks everything there is to ask. */
+static void ask_all(struct symfile *f)
+{
+	struct unwind_module *m = unwind_module_new(f);
+	struct srcline l[8];
+	struct symbol s;
+	uint64_t off;
+
+	symfile_symbol_source(f);
+	for (off = 0; off < 8192; off += 31) {
+		symfile_symbol(f, off, &s);
+		symfile_lines(f, off, l, 8);
+		module_row(m, off);
+	}
+	unwind_module_free(m);
+	symfile_close(f);
+}
+
+TEST(symfile_bears_every_truncation)
+{
+	struct buf b = BUF_INIT;
+	struct symfile *f;
+	struct err e;
+	size_t i, len;
+
+	for (i = 0; i < ARRAY_SIZE(tiny); i++) {
+		buf_reset(&b);
+		CHECK_U64(io_read_file(unit_source(tiny[i]), &b, 1 << 20, &e), 0);
+		for (len = 0; len < b.len; len += 1 + len % 3) {
+			uint8_t *copy = xmalloc(len);
+
+			memcpy(copy, b.data, len);
+			if (!symfile_open_memory(&f, copy, len, "cut", &e))
+				ask_all(f);
+			free(copy);
+		}
+	}
+	buf_release(&b);
+}
+
+TEST(symfile_bears_a_file_cut_while_it_is_open)
+{
+	size_t i, len;
+	char *file;
+
+	CHECK(mkdtemp(dir));
+	file = in_dir("cut.so");
+	for (i = 0; i < ARRAY_SIZE(tiny); i++) {
+		for (len = 0; len < 6000; len += 513) {
+			struct symfile *f;
+			struct err e;
+
+			copy_file(tiny[i], file);
+			CHECK_U64(symfile_open(&f, "", file, NULL, 0, &e), 0);
+			CHECK(!truncate(file, len));
+			ask_all(f);
+		}
+	}
+	clean_up();
+	free(file);
+}
