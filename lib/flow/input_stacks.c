@@ -122,7 +122,8 @@ int input_stacks(struct model *m, const char *data, size_t len, struct err *e)
 		struct text ahead = x.t;
 		const char *line = text_line(&ahead, &len);
 
-		x.nr_values = MAX(trailing_numbers(line, &len, values, FLOW_MAX_METRICS), 1u);
+		x.nr_values = trailing_numbers(line, &len, values, FLOW_MAX_METRICS);
+		x.nr_values = MAX(x.nr_values, 1u);
 	}
 	x.samples_column = samples_column(&x.t);
 	model_init(m, x.nr_values, FLOW_SAMPLES);

@@ -353,7 +353,8 @@ static void resolve_jit(struct names *x, const struct frame *f)
 
 	if (pc) {
 		s = span_init(code->inl + pc->off, code->inl_len - pc->off);
-		nr = MIN(span_varint(&s), (uint64_t)MAX_LEVELS);
+		nr = span_varint(&s);
+		nr = MIN(nr, (uint64_t)MAX_LEVELS);
 		for (i = 0; i < nr; i++) {
 			list[i].method = span_varint(&s);
 			list[i].bci = span_varint(&s);
