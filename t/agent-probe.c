@@ -42,6 +42,13 @@ struct range {
 	char *name;
 };
 
+/* By compile id: what its code record said, and where samples saw it. */
+struct compiled {
+	uint64_t lo, hi;
+	uint64_t min_pc, max_pc;
+	uint32_t code_method, stack_method;
+};
+
 static struct {
 	int pid;
 	uint64_t period, samples, late, lost, frames, java, segments, seg_bytes, truncated, to_root;
@@ -56,8 +63,8 @@ static struct {
 	const char *find;
 	uint64_t found, rooted;
 	struct names methods_by_id;
-	struct map code;		/* compile id -> 1 */
-	struct map wanted;		/* compile ids on stacks */
+	struct compiled *compiled;
+	size_t nr_compiled, alloc_compiled;
 	struct ring rings[4096];
 	size_t nr_rings;
 	struct range *ranges;
@@ -158,12 +165,30 @@ static void print_sample(const struct jvm_sample *s)
 	}
 }
 
+static struct compiled *compiled(uint32_t id)
+{
+	static struct compiled none;
+
+	if (id > 10000000)
+		return &none;
+	while (p.nr_compiled <= id) {
+		VEC_GROW(p.compiled, p.nr_compiled, p.alloc_compiled);
+		p.compiled[p.nr_compiled++] = (struct compiled){ 0 };
+	}
+	return &p.compiled[id];
+}
+
 static void count_frame(const struct jvm_sample *s, const struct jvm_frame *f)
 {
+	struct compiled *c;
+
 	p.kinds[f->kind]++;
 	if (f->kind == JVM_COMPILED) {
 		p.compiled_frames++;
-		*map_put(&p.wanted, f->c + 1) = 1;
+		c = compiled(f->c);
+		c->min_pc = c->min_pc ? MIN(c->min_pc, f->pc) : f->pc;
+		c->max_pc = MAX(c->max_pc, f->pc);
+		c->stack_method = f->method;
 	}
 	if (f->kind == JVM_COMPILED || f->kind == JVM_INTERPRETED)
 		p.java++;
@@ -276,7 +301,9 @@ static void on_code(void *ctx, struct jvm *j, const struct jvm_code *c)
 	p.codes++;
 	p.inl_bytes += c->inl_len;
 	p.no_code_method += !c->method;
-	*map_put(&p.code, c->compile_id + 1) = 1;
+	compiled(c->compile_id)->lo = c->addr;
+	compiled(c->compile_id)->hi = c->addr + c->size;
+	compiled(c->compile_id)->code_method = c->method;
 	if (p.print_marks > 0 || p.print_first > 0) {
 		VEC_GROW(p.ranges, p.nr_ranges, p.alloc_ranges);
 		p.ranges[p.nr_ranges++] = (struct range){ c->addr, c->addr + c->size,
@@ -394,12 +421,19 @@ static void drain_perf(void)
 
 static void report(void)
 {
-	uint64_t marked = 0;
+	uint64_t marked = 0, outside = 0, other = 0;
 	size_t i;
 
-	for (i = 0; i < p.wanted.alloc; i++)
-		if (p.wanted.slots[i].val != MAP_NONE && map_get(&p.code, p.wanted.slots[i].key) == MAP_NONE)
-			p.no_code++;
+	for (i = 0; i < p.nr_compiled; i++) {
+		const struct compiled *c = &p.compiled[i];
+
+		if (!c->max_pc)
+			continue;
+		p.no_code += !c->lo;
+		outside += c->lo && (c->min_pc < c->lo || c->max_pc >= c->hi);
+		other += c->lo && c->code_method != c->stack_method &&
+			 strcmp(method_name(c->code_method), method_name(c->stack_method));
+	}
 	for (i = 0; i < MARK_NR; i++)
 		marked += p.marks[i];
 	fprintf(stderr, "probe: samples %" PRIu64 " kernel %" PRIu64 " traps %" PRIu64 " lost %" PRIu64
@@ -415,9 +449,9 @@ static void report(void)
 		p.kinds[3], p.kinds[4], p.no_name, p.segments,
 		p.segments ? (double)p.seg_bytes / p.segments : 0, p.truncated);
 	fprintf(stderr, "probe: methods %" PRIu64 " code %" PRIu64 " (no method %" PRIu64 ", inl %.0f B) gone %"
-		PRIu64 " stubs %" PRIu64 " threads %" PRIu64 " ids on stacks without code %" PRIu64 "\n", p.methods,
+		PRIu64 " stubs %" PRIu64 " threads %" PRIu64 " ids on stacks without code %" PRIu64 ", pc outside %" PRIu64 ", other method %" PRIu64 "\n", p.methods,
 		p.codes, p.no_code_method, p.codes ? (double)p.inl_bytes / p.codes : 0, p.gone, p.stubs, p.threads,
-		p.no_code);
+		p.no_code, outside, other);
 	fprintf(stderr, "probe: handler %.0f ns mean;", p.traps ? (double)p.trap_ns / p.traps : 0);
 	for (i = 6; i < ARRAY_SIZE(p.trap_log2); i++)
 		if (p.trap_log2[i] * 1000 > p.traps)

@@ -118,9 +118,7 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 	if (!j)
 		return;
 	collect_merge(c, s->time_ns);	/* what was mapped and forked before it */
-	th = tasks_find(&c->tasks, s->tid);
-	if (!th || th->proc != j->proc)
-		th = tasks_get(&c->tasks, j->proc->pid, s->tid, s->time_ns);
+	th = tasks_get_at(&c->tasks, j->proc, s->tid, s->time_ns);
 	nr = stack_java(c, j, s, c->frames);
 	java_user_half(j, th, s->time_ns, s->event, c->frames, nr);
 }
@@ -195,7 +193,7 @@ static void on_thread_name(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_
 
 	if (!j)
 		return;
-	th = tasks_get(&c->tasks, j->proc->pid, tid, time_ns);
+	th = tasks_get_at(&c->tasks, j->proc, tid, time_ns);
 	tasks_java_name(&c->tasks, th, name, time_ns);
 }
 

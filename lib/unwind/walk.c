@@ -7,6 +7,7 @@
  *  [2] the stack pointer grows with each frame but over a signal, and there are at most
  *      SIGNALS_MAX of those, so every walk ends.
  */
+#include "arch/arch.h"
 #include "unwind/guess.h"
 
 enum { SIGNALS_MAX = 64 };
@@ -209,14 +210,12 @@ static enum step step(struct walk *w)
 
 static void start(struct unwind_regs *regs)
 {
-#if defined(__x86_64__)
-	regs->r[16] = regs->pc;
-	regs->r[7] = regs->sp;
-	regs->valid |= 1ull << 16 | 1ull << 7;
-#elif defined(__aarch64__)
-	regs->r[31] = regs->sp;
-	regs->valid |= 1ull << 31;
-#endif
+	regs->r[arch_dwarf_sp] = regs->sp;
+	regs->valid |= 1ull << arch_dwarf_sp;
+	if (arch_dwarf_pc < UNWIND_NR_REGS) {
+		regs->r[arch_dwarf_pc] = regs->pc;
+		regs->valid |= 1ull << arch_dwarf_pc;
+	}
 }
 
 /* Where pc is; false when it cannot be code, and a caller's frame is not worth showing. */
