@@ -230,13 +230,27 @@ static const struct jvm_callbacks callbacks = {
 	.gone = on_gone,
 };
 
+/*
+ * What a JVM's threads leave in a tenth of a second, in which the recorder does get a CPU: 16 KiB a
+ * sample, because where there is no Java frame yet the copied stack can be 64.
+ */
+static uint64_t ring_bytes(const struct evconf *ev)
+{
+	uint64_t rate = ev->freq_hz ? ev->freq_hz : ev->period >= 10000 ? 1000000000 / ev->period : 1000;
+	uint64_t want = rate * ev->nr_events / 10 * 16384, bytes = 1 << 20;
+
+	while (bytes < want && bytes < 64 << 20)
+		bytes *= 2;
+	return bytes;
+}
+
 int agents_open(struct collect *c, struct err *e)
 {
 	struct jvm_server_opts o = {
 		.sample = c->o->java == JAVA_SAMPLE,
 		.max_depth = c->o->java_depth,
 		.max_stack_bytes = 64 * 1024,
-		.ring_bytes = 1 << 20,
+		.ring_bytes = ring_bytes(&c->o->ev),
 	};
 	int r;
 
