@@ -207,8 +207,10 @@ static void on_trap(int sig, siginfo_t *si, void *uc)
 	memcpy(&data, fault + 8, 8);
 	memcpy(&flags, fault + 20, 4);
 	take_sample(uc, now, data, flags & TRAP_PERF_LATE ? JVM_SAMPLE_LATE : 0);
+	now = sys_now() - now;
 	add_relaxed(&ctl->nr_traps, 1);
-	add_relaxed(&ctl->trap_ns, sys_now() - now);
+	add_relaxed(&ctl->trap_ns, now);
+	add_relaxed(&ctl->trap_log2[63 - __builtin_clzll((now & 0x7fffffff) | 1)], 1);
 }
 
 __attribute__((naked)) static void restorer(void)

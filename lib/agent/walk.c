@@ -43,7 +43,7 @@ enum {
 struct cursor {
 	uintptr_t pc, sp, fp;
 	const struct walk_regs *leaf;	/* NULL in all but the innermost frame */
-	bool called_stub;		/* the frame before was a stub: arguments may lie on the stack */
+	const struct walk_regs *stub;	/* the frame before was a stub without a frame of its own: its registers */
 };
 
 static bool on_stack(const struct walk *w, uintptr_t p)
@@ -53,8 +53,9 @@ static bool on_stack(const struct walk *w, uintptr_t p)
 
 static void push(struct walk *w, uint32_t kind, uintptr_t pc, uint32_t method, uint32_t c)
 {
-	w->frames[w->nr_frames++] = (struct jvm_rec_frame){ (uint64_t)kind << JVM_FRAME_PC_BITS | pc,
-							    method, c };
+	uint64_t low = pc & ((1ull << JVM_FRAME_PC_BITS) - 1);
+
+	w->frames[w->nr_frames++] = (struct jvm_rec_frame){ (uint64_t)kind << JVM_FRAME_PC_BITS | low, method, c };
 }
 
 /* There is always room for the mark that ends a walk. Says where it gave up, to those who mend it. */
@@ -171,6 +172,12 @@ static bool leaf_interpreter(struct walk *w, struct cursor *c)
 	}
 	if (!w->nr_frames)
 		push(w, JVM_STUB, c->pc, 0, 0);
+	/* torn down up to the return address */
+	if (code_leaves_interpreter(c->pc) && returns_from(w, r->sp) && on_stack(w, r->rbx)) {
+		c->pc = vm_word(r->sp, 0);
+		c->sp = r->rbx;
+		return true;
+	}
 	/* rbp pushed and set: the frame is as far as its return address, perhaps its sender's sp */
 	if (on_stack(w, r->fp) && r->fp >= r->sp && r->fp - r->sp <= -INTERP_LOWEST &&
 	    returns_from(w, r->fp + 8)) {
@@ -212,6 +219,24 @@ static bool enters_method(struct walk *w, const struct cursor *c)
 	return names_get(c->leaf->rbx, NAMES_IF_LINKED, 0, w->ring, &m) == NAMES_OK;
 }
 
+/*
+ * The interpreter's entry of a method that has a stub for it (Math.sin, CRC32.update) builds
+ * no frame: the return address is below the sender's sp in r13. Elsewhere r13 is a bcp.
+ */
+static bool leave_intrinsic_entry(struct walk *w, struct cursor *c)
+{
+	uintptr_t r13 = c->stub->r13;
+
+	if (!vm_in_range(&vm_known.method_entry, c->pc) || r13 <= c->sp || r13 - c->sp > 256 ||
+	    !returns_from(w, r13 - 8))
+		return false;
+	push(w, JVM_STUB, frame_pc(c), 0, 0);
+	if (on_stack(w, c->fp) && c->fp >= c->sp && c->fp < r13)
+		c->fp = vm_word(c->fp, 0);
+	return_through(c, r13 - 8);
+	return true;
+}
+
 static bool step_interpreter(struct walk *w, struct cursor *c)
 {
 	uintptr_t better = c->leaf ? c->leaf->r13 : 0;
@@ -221,6 +246,8 @@ static bool step_interpreter(struct walk *w, struct cursor *c)
 	if (c->leaf && vm_in_range(&vm_known.method_entry, c->pc) && is_interpreter_frame(w, c->fp, c->sp) &&
 	    vm_word(c->fp, INTERP_METHOD) != c->leaf->rbx && enters_method(w, c))
 		return leaf_interpreter(w, c);
+	if (c->stub && leave_intrinsic_entry(w, c))
+		return true;
 	if (is_interpreter_frame(w, c->fp, c->sp) && returns_from(w, c->fp + 8))
 		r = push_interpreted(w, c, vm_word(c->fp, INTERP_METHOD), NAMES_IF_BCP,
 				     vm_word(c->fp, INTERP_BCP), better);
@@ -250,6 +277,11 @@ static bool leave_frame(const struct walk *w, struct cursor *c, uintptr_t ret_sl
 	return true;
 }
 
+static bool in_stub_section(const struct vm_blob *b, uintptr_t pc)
+{
+	return vm.o.nm_stub_offset >= 0 && pc >= b->addr + vm_i32(b->addr, vm.o.nm_stub_offset);
+}
+
 /* How far the innermost frame of compiled code is built, from the code around pc. */
 static enum code_state nmethod_state(const struct vm_blob *b, uintptr_t pc)
 {
@@ -259,7 +291,7 @@ static enum code_state nmethod_state(const struct vm_blob *b, uintptr_t pc)
 
 	if (s != CODE_FULL)
 		return s;
-	if (o->nm_stub_offset >= 0 && pc >= b->addr + vm_i32(b->addr, o->nm_stub_offset))
+	if (in_stub_section(b, pc))
 		return CODE_UNKNOWN;
 	if (o->nm_verified_entry >= 0)
 		entry = vm_word(b->addr, o->nm_verified_entry);
@@ -315,6 +347,13 @@ static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm
 	return false;
 }
 
+/* On its way out: a call of the method goes to the interpreter by way of a stub at its own end. */
+static bool in_call_stub_of(const struct walk *w, const struct cursor *c, const struct vm_blob *b)
+{
+	return in_stub_section(b, c->pc) && returns_from(w, c->sp) &&
+	       code_calls_blob(vm_word(c->sp, 0), b->addr);
+}
+
 static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob *b)
 {
 	struct method_info m = { 0 };
@@ -325,6 +364,11 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 		w->no_room = true;
 		return false;
 	}
+	if (c->leaf && in_call_stub_of(w, c, b)) {
+		push(w, JVM_STUB, c->pc, 0, 0);
+		return_through(c, c->sp);
+		return true;
+	}
 	/* the return address was replaced when the frame was marked for deoptimisation */
 	if (!c->leaf && vm.o.nm_orig_pc >= 0 && vm_is_deopt_handler(b->addr, c->pc)) {
 		orig = c->sp + vm_i32(b->addr, vm.o.nm_orig_pc);
@@ -333,7 +377,7 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 	}
 	push(w, JVM_COMPILED, pc, m.id, vm_i32(b->addr, vm.o.nm_compile_id));
 	/* what was pushed for the call is popped when it returns */
-	if (c->called_stub)
+	if (c->stub)
 		c->sp += code_pops(c->pc) * 8ul;
 	if (c->leaf ? leave_leaf_nmethod(w, c, b) :
 		      b->frame_size > 0 && leave_frame(w, c, c->sp + b->frame_size * 8ul - 8))
@@ -369,11 +413,15 @@ static bool leave_called_stub(const struct walk *w, struct cursor *c, const stru
 		return_through(c, slot);
 		return true;
 	}
-	for (i = 1; i < STUB_SCAN_WORDS; i++)
-		if (returns_from_stub(w, c->sp + i * 8ul, b, surely)) {
-			return_through(c, c->sp + i * 8ul);
-			return true;
-		}
+	for (i = 1; i < STUB_SCAN_WORDS; i++) {
+		slot = c->sp + i * 8ul;
+		if (!returns_from_stub(w, slot, b, surely))
+			continue;
+		if (code_call_pushes_rbp(vm_word(slot, 0)))
+			c->fp = vm_word(slot, -8);
+		return_through(c, slot);
+		return true;
+	}
 	return false;
 }
 
@@ -396,36 +444,33 @@ static bool stub_called_by_vm(const struct walk *w, const struct cursor *c, uint
 }
 
 /*
- * Between two calling conventions: the return address is on top of the stack or in rax, the
- * caller's sp, with arguments laid out below it, in r13.
+ * Between two calling conventions: the return address is on top of the stack, for a moment
+ * in rax. From compiled to interpreted code, arguments are laid out below the caller's sp,
+ * which is in r13 then.
  */
-static bool leave_adapter(struct walk *w, struct cursor *c)
+static bool leave_adapter(struct walk *w, struct cursor *c, const struct vm_blob *b)
 {
 	const struct walk_regs *r = c->leaf;
-	bool sender = r && on_stack(w, r->r13) && r->r13 - c->sp <= 1024;
-	int i;
+	enum code_r13 state = r ? code_adapter(b->begin, c->pc) : CODE_R13_OTHER;
+	uintptr_t caller_sp = 0;
 
-	if (returns_from(w, c->sp)) {
+	if (state != CODE_R13_OTHER && !on_stack(w, r->r13))
+		state = CODE_R13_OTHER;
+	if (state == CODE_R13_AT_RETURN && returns_from(w, r->r13)) {
+		return_through(c, r->r13);
+		return true;
+	}
+	if (state == CODE_R13_CALLER_SP)
+		caller_sp = r->r13;
+	if (returns_from(w, c->sp))
 		return_through(c, c->sp);
-		if (sender && r->r13 > c->sp)
-			c->sp = r->r13;
-		return true;
-	}
-	if (sender && is_return_address(r->rax)) {
+	else if (r && is_return_address(r->rax))
 		c->pc = r->rax;
-		c->sp = r->r13;
-		return true;
-	}
-	if (sender && returns_from(w, r->r13 - 8)) {
-		return_through(c, r->r13 - 8);
-		return true;
-	}
-	for (i = 1; i < 24; i++)
-		if (returns_from(w, c->sp + i * 8ul)) {
-			return_through(c, c->sp + i * 8ul);
-			return true;
-		}
-	return false;
+	else
+		return false;
+	if (caller_sp > c->sp)
+		c->sp = caller_sp;
+	return true;
 }
 
 /* No frame, or something small above the return address. */
@@ -481,15 +526,15 @@ static bool step_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 	bool left;
 
 	push(w, JVM_STUB, frame_pc(c), 0, 0);
-	c->called_stub = c->leaf;
+	c->stub = c->leaf;
 	if (c->leaf && stub_called_by_vm(w, c, &slot))
 		return leave_stub_to_native(w, c, slot);
 	if (b->kind == VM_BLOB_ADAPTER)
-		left = leave_adapter(w, c);
+		left = leave_adapter(w, c, b) || leave_frameless(w, c);
 	else if (c->leaf)
 		left = leave_called_stub(w, c, b, true) ||
 		       (b->kind == VM_BLOB_ROUTINES && leave_called_stub(w, c, b, false)) ||
-		       leave_framed_stub(w, c, b) || leave_frameless(w, c) || leave_adapter(w, c);
+		       leave_framed_stub(w, c, b) || leave_frameless(w, c);
 	else
 		left = leave_framed_stub(w, c, b) || leave_called_stub(w, c, b, false);
 	if (!left && on_stack(w, c->fp) && c->fp >= c->sp && returns_from(w, c->fp + 8)) {
@@ -724,7 +769,7 @@ static void debug_walk(struct walk *w, const struct walk_regs *r, const struct c
 
 static void walk_from(struct walk *w, const struct walk_regs *r, struct cursor *c)
 {
-	bool after_stub;
+	const struct walk_regs *after_stub;
 
 	if ((!vm.ok || !vm_in_code(r->pc)) && !leave_native(w, c))
 		return;
@@ -733,11 +778,11 @@ static void walk_from(struct walk *w, const struct walk_regs *r, struct cursor *
 			push_mark(w, JVM_MARK_DEPTH);
 			return;
 		}
-		after_stub = c->called_stub;
+		after_stub = c->stub;
 		if (!step(w, c))
 			return;
 		if (after_stub)
-			c->called_stub = false;
+			c->stub = NULL;
 		c->leaf = NULL;
 		if (!vm_in_code(c->pc)) {
 			push_mark(w, JVM_MARK_NOT_WALKABLE);
