@@ -203,9 +203,11 @@ int tasks_scan(struct tasks *t, int pid, struct err *e)
 
 struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns)
 {
-	struct thread *th = tasks_find(t, tid), *leader;
+	uint32_t at = map_get(&t->by_tid, (uint32_t)tid);
+	struct thread *th = at == MAP_NONE ? NULL : t->threads[at], *leader;
 	char comm[64];
 
+	/* Also one that is dead: a CPU's event still samples it in the kernel, after its exit record. */
 	if (th && th->proc->pid == pid)
 		return th;
 	if (th)
