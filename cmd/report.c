@@ -11,6 +11,7 @@
 #include "cmd.h"
 #include "flow/check.h"
 #include "flow/input.h"
+#include "flow/ops.h"
 #include "report/profile.h"
 
 struct report_cmd_opts {
@@ -85,9 +86,9 @@ static const struct opt report_opts[] = {
 };
 #undef O
 
-static int read_text(const struct report_cmd_opts *o, struct model *m, struct err *e)
+static int read_text(const struct report_cmd_opts *c, struct model *m, struct err *e)
 {
-	const char *path = o->events ? o->events : o->stacks ? o->stacks : o->tree;
+	const char *path = c->events ? c->events : c->stacks ? c->stacks : c->tree;
 	struct buf b = BUF_INIT;
 	int r;
 
@@ -95,14 +96,51 @@ static int read_text(const struct report_cmd_opts *o, struct model *m, struct er
 		model_init(m, 1, FLOW_CALLS);
 		return r;
 	}
-	if (o->events)
+	if (c->events)
 		r = input_events(m, b.data ? b.data : "", b.len, e);
-	else if (o->stacks)
+	else if (c->stacks)
 		r = input_stacks(m, b.data ? b.data : "", b.len, e);
 	else
 		r = input_tree(m, b.data ? b.data : "", b.len, e);
 	buf_release(&b);
+	if (!r)
+		r = model_pick_metrics(m, c->metrics.items, c->metrics.nr_items, e);
 	return r ? err_wrap(e, "%s", path) : 0;
+}
+
+static bool all_numbers(const char *option, const struct opt_list *l, struct err *e)
+{
+	uint64_t v;
+	size_t i;
+
+	for (i = 0; i < l->nr_items; i++)
+		if (opt_parse_u64(l->items[i], &v, e)) {
+			err_wrap(e, "%s", option);
+			return false;
+		}
+	return true;
+}
+
+/* What the option table alone cannot see; 0 or EXIT_USAGE. */
+static int check_opts(const struct report_cmd_opts *c)
+{
+	int nr_text = !!c->events + !!c->stacks + !!c->tree;
+	struct err e = { 0 };
+
+	if (nr_text > 1)
+		log_error("only one of --events, --stacks and --tree");
+	else if (nr_text && (c->from || c->to || c->cpus.nr_items))
+		log_error("--from, --to and --cpu select samples of a trace, not of a text");
+	else if (c->to && c->to <= c->from)
+		log_error("--to is not after --from");
+	else if (c->prune < 0 || c->prune > 100 || c->clip < 0 || c->clip > 100)
+		log_error("%s: a percentage is from 0 to 100", c->prune < 0 || c->prune > 100 ? "--prune" : "--clip");
+	else if (!all_numbers("--pid", &c->pids, &e) || !all_numbers("--tid", &c->tids, &e) ||
+		 !all_numbers("--cpu", &c->cpus, &e))
+		log_error("%s", e.msg);
+	else
+		return 0;
+	return EXIT_USAGE;
 }
 
 static int read_trace(const struct report_cmd_opts *c, const struct report_opts *o, struct profile *p,
@@ -186,6 +224,8 @@ static int report_run(void *opts, int nr_operands, char **operands)
 	struct err e = { 0 };
 	int r;
 
+	if ((r = check_opts(c)))
+		return r;
 	fill_opts(c, &o);
 	if (c->events || c->stacks || c->tree)
 		r = read_text(c, &m, &e);

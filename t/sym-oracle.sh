@@ -112,13 +112,15 @@ table_of() {
 }
 
 debug_file() {
-	local id=$("$symq" "$1" info | head -1)
+	local id
+	id=$("$symq" "$1" info | head -1)
 	echo "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
 }
 
 # Every function of the table has an entry of ours at its address, and every entry of ours one
 # of the names the table has there.
 compare_syms() {
+	# shellcheck disable=SC2046	# two words
 	set -- "$1" $(table_of "$1")
 	readelf -sW "$2" 2>/dev/null | awk -v want="'$3'" '
 		/^Symbol table/ { on = index($0, want) }
@@ -154,7 +156,8 @@ one_line_each() {
 }
 
 compare_lines() {
-	local obj=$1 debug=$(debug_file "$1")
+	local obj=$1 debug
+	debug=$(debug_file "$1")
 	[ -e "$debug" ] && obj=$debug
 	"$symq" "$1" syms | awk -v every="${EVERY:-1}" 'NR % every == 0 && $3 !~ /@plt/ { print $1, $2 }' |
 		while read -r addr size; do

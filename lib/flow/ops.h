@@ -36,6 +36,9 @@ void flow_prune(const struct flow *f, double percent, uint32_t pruned, struct fl
  */
 void flow_limit(struct flow *f, size_t max_nodes, uint32_t pruned, uint32_t **open, size_t nr_open);
 
+/* Only the named metrics, in that order; -EINVAL when one is not there.  n is what it was. */
+int model_pick_metrics(struct model *m, char *const *names, size_t nr, struct err *e);
+
 /*
  * Adds the model from to the model to, by what consumers are, not by id.  Associative and, but
  * for the order of children, commutative.  -EINVAL: they differ in metrics or in what n counts.

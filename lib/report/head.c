@@ -135,12 +135,16 @@ void head_text(const struct view *v, FILE *out)
 	if (v->src->rate_hz > 0)
 		buf_fmt(&b, " at %.1f Hz", v->src->rate_hz);
 	buf_fmt(&b, ", %" PRIu64 " lost", v->src->lost);
+	if (v->src->throttled)
+		buf_fmt(&b, ", throttled %" PRIu64 " time%s", v->src->throttled, plural(v->src->throttled));
 	put_completeness(v, &b);
 	buf_str(&b, "; showing ");
 	put_share(&b, v->shown);
 	buf_putc(&b, '\n');
 	put_marks(v, &b);
 	put_repairs(v, &b);
+	for (m = 0; m < v->src->nr_refused; m++)
+		buf_fmt(&b, "not recorded: %s\n", v->src->refused[m]);
 	fwrite(b.data, 1, b.len, out);
 	buf_release(&b);
 }
@@ -187,8 +191,13 @@ static void json_quality(const struct view *v, struct json *j)
 	json_u64(j, "n", v->total_n);
 	json_u64(j, "threads", v->nr_threads);
 	json_double(j, "shown", v->shown);
-	json_u64(j, "complete_stacks", v->complete_n);
-	json_u64(j, "no_stacks", v->no_stack_n);
+	if (v->m->flow.n_means == FLOW_SAMPLES) {
+		json_u64(j, "complete_stacks", v->complete_n);
+		json_u64(j, "no_stacks", v->no_stack_n);
+	} else {
+		json_null(j, "complete_stacks");
+		json_null(j, "no_stacks");
+	}
 	json_array(j, "incomplete_stacks");
 	for (i = 0; i < v->nr_marks; i++) {
 		json_object(j, NULL);
@@ -197,6 +206,11 @@ static void json_quality(const struct view *v, struct json *j)
 		json_end(j);
 	}
 	json_end(j);
+	json_array(j, "refused");
+	for (i = 0; i < v->src->nr_refused; i++)
+		json_str(j, NULL, v->src->refused[i]);
+	json_end(j);
+	json_u64(j, "throttled", v->src->throttled);
 	json_object(j, "repairs");
 	json_u64(j, "inserted", r->inserted);
 	json_u64(j, "popped", r->popped);

@@ -34,6 +34,7 @@ void profile_release(struct profile *p)
 	free(p->memo);
 	free(p->chain);
 	free(p->blocks);
+	free(p->refused);
 	free(p->weight);
 	map_release(&p->thread_of);
 	map_release(&p->others);
@@ -189,8 +190,10 @@ static void follow_epoch(struct profile *p, const struct stack_epoch *ep)
 	if (p->epoch != ep->epoch) {
 		flush_memo(p);
 		p->epoch = ep->epoch;
-		memset(p->memo, 0, p->nr_memo * sizeof(*p->memo));
-		memset(p->resolved, 0, p->nr_resolved * sizeof(*p->resolved));
+		if (p->nr_memo)
+			memset(p->memo, 0, p->nr_memo * sizeof(*p->memo));
+		if (p->nr_resolved)
+			memset(p->resolved, 0, p->nr_resolved * sizeof(*p->resolved));
 		map_reset(&p->others);
 		p->nr_blocks = 0;
 	}
@@ -400,6 +403,24 @@ int profile_samples(void *ctx, const struct rec_sample *s, size_t nr, const stru
 	return 0;
 }
 
+static void list_refused(struct profile *p, struct report_source *src)
+{
+	char key[32];
+
+	for (;;) {
+		const char *val;
+
+		snprintf(key, sizeof(key), "refused.%zu", p->nr_refused);
+		val = names_label(&p->names, key);
+		if (!val)
+			break;
+		VEC_GROW(p->refused, p->nr_refused, p->alloc_refused);
+		p->refused[p->nr_refused++] = val;
+	}
+	src->refused = p->refused;
+	src->nr_refused = p->nr_refused;
+}
+
 void profile_finish(struct profile *p, struct report_source *src)
 {
 	const struct names *x = &p->names;
@@ -416,7 +437,7 @@ void profile_finish(struct profile *p, struct report_source *src)
 	src->is_trace = true;
 	src->command = names_label(x, "command");
 	src->host = names_label(x, "host");
-	src->machine = names_label(x, "machine");
+	src->machine = names_label(x, "arch");
 	src->start_ns = names_label_u64(x, "start.realtime_ns");
 	if (!end)
 		end = p->last_ns;
@@ -430,6 +451,7 @@ void profile_finish(struct profile *p, struct report_source *src)
 	src->nr_cpus = names_label_u64(x, "cpus");
 	src->nr_read = p->nr_read - p->nr_unknown;
 	src->nr_local_modules = x->nr_local_modules;
+	list_refused(p, src);
 }
 
 int profile_read(struct profile *p, struct model *m, struct report_source *src, struct trace_reader *t,

@@ -52,6 +52,8 @@ struct profile {
 	size_t nr_blocks, alloc_blocks;
 	uint64_t *weight;		/* [level]: samples that ended there, and a little for each stack */
 	size_t nr_weight;
+	const char **refused;
+	size_t nr_refused, alloc_refused;
 	uint32_t *chain;
 	size_t nr_chain, alloc_chain;
 };

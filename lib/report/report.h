@@ -29,6 +29,8 @@ struct report_source {
 	uint64_t period;		/* of the first event; 0: not known */
 	uint32_t nr_cpus;
 	bool is_trace;			/* not a text input */
+	const char *const *refused;	/* what was asked for and not recorded, and why */
+	size_t nr_refused;
 	uint64_t nr_read;		/* samples before the selection by time, CPU and event; 0: n */
 };
 

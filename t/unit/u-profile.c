@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* u-profile.c - a trace's callbacks, driven by hand, and the tree that must come of them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "flow/check.h"
+#include "flow/input.h"
+#include "report/profile.h"
+#include "trace/writer.h"
+#include "unit.h"
+
+#define STR(s) (s), sizeof(s) - 1
+
+static struct profile p;
+static struct model m;
+static struct report_source src;
+static struct profile_opts opts;
+
+static void label(const char *key, const char *val)
+{
+	names_sink.label(&p.names, key, strlen(key), val, strlen(val));
+}
+
+static void method(uint32_t number, const char *class_name, const char *name)
+{
+	names_sink.method(&p.names, &(struct rec_method){ .proc = 1, .method = number, .class_name = class_name,
+			  .class_len = strlen(class_name), .name = name, .name_len = strlen(name), .sig = "(I)V",
+			  .sig_len = 4, .source = "" });
+}
+
+static void symbol(uint32_t module, uint64_t off, uint64_t size, const char *name)
+{
+	names_sink.symbol(&p.names, &(struct rec_symbol){ module, off, size, name, strlen(name) });
+}
+
+/* One process with two threads, a library, the kernel, a Java method compiled twice. */
+static void begin(void)
+{
+	static uint8_t build_id[] = { 1, 2, 3 };
+
+	opts.names.no_files = true;
+	profile_init(&p, &m, &opts);
+	label("event.0", "cpu-clock");
+	label("event.0.unit", "ns");
+	label("event.0.rate_hz", "998.5");
+	label("event.0.period", "1000");
+	label("start.mono_ns", "1000000");
+	label("end.mono_ns", "9000000");
+	label("command", "demo --fast");
+	names_sink.proc(&p.names, &(struct rec_proc){ .proc = 1, .pid = 42, .comm = "demo", .comm_len = 4 });
+	names_sink.thread(&p.names, &(struct rec_thread){ .thread = 1, .proc = 1, .tid = 42, .name = STR("demo") });
+	names_sink.thread(&p.names,
+			  &(struct rec_thread){ .thread = 2, .proc = 1, .tid = 43, .java = true, .name = STR("pool-1") });
+	names_sink.thread(&p.names, &(struct rec_thread){ .thread = 2, .proc = 1, .tid = 43, .name = STR("demo") });
+	names_sink.module(&p.names, &(struct rec_module){ .module = 5, .path = STR("/usr/lib/libdemo.so"),
+							  .build_id = build_id, .build_id_len = 3 });
+	names_sink.module(&p.names, &(struct rec_module){ .module = 6, .flags = MODULE_KERNEL,
+							  .path = STR("[kernel.kallsyms]") });
+	symbol(5, 0x2000, 0x100, "_ZN4demo4loopEv");
+	symbol(5, 0x1000, 0x100, "outer");
+	symbol(6, 0xffffffff81000000, 0x40, "do_work");
+}
+
+static void end(const char *want)
+{
+	struct flow_check c[FLOW_NR_CHECKS];
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	profile_finish(&p, &src);
+	output_tree(&m, out);
+	fclose(out);
+	CHECK_STR(text, want);
+	CHECK_U64(flow_check(&m.flow, c), 0);
+	free(text);
+	profile_release(&p);
+	model_release(&m);
+}
+
+static void start(void)
+{
+	struct err e = { 0 };
+
+	CHECK_U64(profile_start(&p, &e), 0);
+	if (e.code)
+		printf("# %s\n", e.msg);
+}
+
+/* Samples of one stack each, frames outermost first, in an epoch of its own. */
+static uint32_t epoch_nr;
+
+static void sample(const struct frame *frames, uint32_t nr, struct rec_sample s)
+{
+	struct frame f[32] = { { 0 } };
+	struct stack_node nodes[32] = { { 0 } };
+	struct stack_epoch ep = { ++epoch_nr, nodes, nr + 1, f, nr + 1 };
+	uint32_t i;
+
+	for (i = 0; i < nr; i++) {
+		f[i + 1] = frames[i];
+		nodes[i + 1] = (struct stack_node){ i, i + 1 };
+	}
+	if (s.stack != UINT32_MAX)
+		s.stack = nr;
+	profile_samples(&p, &s, 1, &ep);
+}
+
+#define HEAD "# levels\n# n samples\n# metric cpu-clock ns\n"
+#define DEMO "0\t0\t0\tdemo\tprocess\t\t\t180388626432\n"
+#define THREAD_1 "1\t0\t0\tdemo\tthread\t\t\t180388626474\n"
+#define THREAD_2 "1\t0\t0\tpool-1\tthread\t\t\t180388626475\n"
+#define LIB "\t/usr/lib/libdemo.so\t\t0\n"
+
+TEST(profile_native_frames_get_demangled_names_below_process_and_thread)
+{
+	const struct frame stack[] = { { FRAME_NATIVE, 5, 0x1010, 0, 0 }, { FRAME_NATIVE, 5, 0x20ff, 0, 0 },
+				       { FRAME_KERNEL, 6, 0xffffffff81000004, 0, 0 } };
+
+	begin();
+	start();
+	sample(stack, 2, (struct rec_sample){ .thread = 1, .weight = 1000 });
+	sample(stack, 3, (struct rec_sample){ .thread = 1, .weight = 1000 });
+	sample(stack, 2, (struct rec_sample){ .thread = 1, .weight = 700 });
+	sample(stack, 1, (struct rec_sample){ .thread = 2, .weight = 1000 });
+	end(HEAD DEMO THREAD_1 "2\t0\t0\touter\tnative" LIB "3\t2\t1700\tdemo::loop()\tnative" LIB
+	    "4\t1\t1000\tdo_work\tkernel\t[kernel.kallsyms]\t\t0\n" THREAD_2 "2\t1\t1000\touter\tnative" LIB);
+}
+
+TEST(profile_tells_where_it_came_from)
+{
+	begin();
+	start();
+	names_sink.lost(&p.names, &(struct rec_lost){ .cause = LOST_RING, .count = 7 });
+	names_sink.lost(&p.names, &(struct rec_lost){ .cause = LOST_THROTTLED, .count = 2 });
+	sample(NULL, 0, (struct rec_sample){ .thread = 1, .weight = 5 });
+	profile_finish(&p, &src);
+	CHECK_STR(src.command, "demo --fast");
+	CHECK_U64(src.lost, 7);
+	CHECK_U64(src.throttled, 2);
+	CHECK_U64(src.duration_ns, 8000000);
+	CHECK(src.rate_hz == 998.5);
+	CHECK_U64(src.nr_read, 1);
+	profile_release(&p);
+	model_release(&m);
+}
+
+TEST(profile_nothing_is_dropped_that_has_no_name)
+{
+	const struct frame unknown[] = { { FRAME_NATIVE, 5, 0x1100, 0, 0 }, { FRAME_NATIVE, 99, 0x10, 0, 0 },
+					 { FRAME_ANON, 1, 0x7000, 0, 0 } };
+	const struct frame mark[] = { { FRAME_MARK, 0, MARK_NO_UNWIND_INFO, 0, 0 }, { FRAME_NATIVE, 5, 0x1000, 0, 0 } };
+
+	begin();
+	start();
+	sample(NULL, 0, (struct rec_sample){ .thread = 1, .weight = 1 });
+	sample(unknown, 1, (struct rec_sample){ .thread = 1, .weight = 2 });
+	sample(unknown, 2, (struct rec_sample){ .thread = 1, .weight = 3 });
+	sample(unknown, 3, (struct rec_sample){ .thread = 1, .weight = 4 });
+	sample(mark, 2, (struct rec_sample){ .thread = 1, .weight = 5 });
+	sample(mark, 2, (struct rec_sample){ .thread = 1, .weight = 6, .stack = UINT32_MAX });
+	sample(NULL, 0, (struct rec_sample){ .thread = 77, .weight = 7 });
+	end(HEAD DEMO "1\t1\t1\tdemo\tthread\t\t\t180388626474\n"
+	    "2\t1\t2\t[unknown in libdemo.so]\tunresolved" LIB
+	    "3\t1\t3\t[unknown in unknown module]\tunresolved\t\t\t0\n"
+	    "4\t1\t4\t[unknown in anonymous memory]\tunresolved\t\t\t0\n"
+	    "2\t0\t0\t[unwalkable: no unwind information]\tmark\t\t\t0\n"
+	    "3\t1\t5\touter\tnative" LIB
+	    "2\t1\t6\t[unwalkable: damaged part of the trace]\tmark\t\t\t0\n"
+	    "0\t0\t0\t[unknown process]\tprocess\t\t\t0\n"
+	    "1\t1\t7\t[unknown thread]\tthread\t\t\t0\n");
+}
+
+static void code(uint32_t compile_id, uint32_t root, uint32_t level, uint64_t addr, const struct buf *inl)
+{
+	names_sink.code(&p.names, &(struct rec_code){ .proc = 1, .method = root, .compile_id = compile_id, .level = level,
+			.addr = addr, .size = 0x100, .inl = (const uint8_t *)(inl ? inl->data : NULL),
+			.inl_len = inl ? inl->len : 0 });
+}
+
+/* nr_pcs, then pc delta, nr frames, (method, bci + 1) innermost first. */
+static struct buf inline_records(void)
+{
+	static const uint64_t v[] = { 3, 0x10, 1, 1, 5,  0x10, 2, 2, 9, 1, 7,  0x20, 3, 3, 1, 2, 3, 1, 7 };
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(v); i++)
+		buf_varint(&b, v[i]);
+	return b;
+}
+
+TEST(profile_java_frames_expand_what_is_inlined_at_their_pc)
+{
+	struct buf inl = inline_records();
+	struct frame f = { FRAME_JIT, 1, 0x5000, 11, 1 };
+	static const uint64_t pcs[] = { 0x0f, 0x10, 0x1f, 0x20, 0x3f, 0x40 };
+	size_t i;
+
+	begin();
+	method(1, "a/b/Root", "run");
+	method(2, "a/b/Mid", "call");
+	method(3, "a/b/Leaf$$Lambda.0x12", "get");
+	code(11, 1, 4, 0x5000, &inl);
+	start();
+	for (i = 0; i < ARRAY_SIZE(pcs); i++) {
+		f.b = 0x5000 + pcs[i];
+		sample(&f, 1, (struct rec_sample){ .thread = 2, .weight = 1ull << (4 * i) });
+	}
+	/* Past the last pc the root alone is known. */
+	end(HEAD DEMO THREAD_2 "2\t2\t1048577\ta.b.Root.run\tjava-compiled\t\t\t0\n"
+	    "3\t2\t272\ta.b.Mid.call\tjava-inlined\t\t\t0\n"
+	    "4\t2\t69632\ta.b.Leaf$$Lambda/0x12.get\tjava-inlined\t\t\t0\n");
+	buf_release(&inl);
+}
+
+TEST(profile_a_method_is_one_consumer_of_the_kind_it_mostly_was)
+{
+	const struct frame interp = { FRAME_INTERP, 1, 1, 3, 0 }, jit = { FRAME_JIT, 1, 0x5008, 11, 1 },
+			   gone = { FRAME_JIT, 1, 0x9999, 12, 2 };
+	int i, round;
+
+	for (round = 0; round < 2; round++) {
+		opts.names.by_kind = round;
+		begin();
+		method(1, "Root", "run");
+		method(2, "Lost", "code");
+		code(11, 1, 2, 0x5000, NULL);
+		start();
+		sample(&interp, 1, (struct rec_sample){ .thread = 2, .weight = 1000 });
+		for (i = 0; i < 3; i++)
+			sample(&jit, 1, (struct rec_sample){ .thread = 2, .weight = 1000 });
+		sample(&gone, 1, (struct rec_sample){ .thread = 2, .weight = 1 });
+		if (round)
+			end(HEAD DEMO THREAD_2 "2\t1\t1000\tRoot.run\tjava-interpreted\t\t\t0\n"
+			    "2\t3\t3000\tRoot.run\tjava-c1\t\t\t0\n2\t1\t1\tLost.code\tjava-compiled\t\t\t0\n");
+		else
+			end(HEAD DEMO THREAD_2 "2\t4\t4000\tRoot.run\tjava-compiled\t\t\t0\n"
+			    "2\t1\t1\tLost.code\tjava-compiled\t\t\t0\n");
+	}
+	opts.names.by_kind = false;
+}
+
+TEST(profile_hostile_inline_records_give_the_root)
+{
+	static const char bad[] = "\xff\xff\xff\xff\x0f\x01\x01";
+	struct buf b = BUF_INIT;
+	const struct frame f = { FRAME_JIT, 1, 0x5001, 11, 1 };
+	size_t cut;
+
+	begin();
+	method(1, "Root", "run");
+	buf_add(&b, bad, sizeof(bad) - 1);
+	code(11, 1, 4, 0x5000, &b);
+	start();
+	sample(&f, 1, (struct rec_sample){ .thread = 2, .weight = 1 });
+	end(HEAD DEMO THREAD_2 "2\t1\t1\tRoot.run\tjava-compiled\t\t\t0\n");
+	buf_release(&b);
+	b = inline_records();
+	for (cut = 0; cut < b.len; cut++) {
+		struct buf part = { b.data, cut, 0 };
+		struct frame at = f;
+
+		begin();
+		code(11, 1, 4, 0x5000, &part);
+		start();
+		for (at.b = 0x5000; at.b < 0x5050; at.b++)
+			sample(&at, 1, (struct rec_sample){ .thread = 2, .weight = 1 });
+		profile_finish(&p, &src);
+		profile_release(&p);
+		model_release(&m);
+	}
+	buf_release(&b);
+}
+
+TEST(profile_stubs_resolve_by_address_and_time)
+{
+	const struct frame stub = { FRAME_STUB, 1, 0x800010, 0, 0 };
+
+	begin();
+	names_sink.stub(&p.names, &(struct rec_stub){ 100, 1, 0x800000, 0x100, STR("Interpreter") });
+	names_sink.stub(&p.names, &(struct rec_stub){ 500, 1, 0x800000, 0x40, STR("I2C/C2I adapters") });
+	start();
+	sample(&stub, 1, (struct rec_sample){ .time_ns = 200, .thread = 2, .weight = 1 });
+	sample(&stub, 1, (struct rec_sample){ .time_ns = 600, .thread = 2, .weight = 10 });
+	sample(&stub, 1, (struct rec_sample){ .time_ns = 50, .thread = 2, .weight = 100 });
+	end(HEAD DEMO THREAD_2 "2\t2\t101\tInterpreter\tstub\t\t\t0\n2\t1\t10\tI2C/C2I adapters\tstub\t\t\t0\n");
+}
+
+TEST(profile_inlined_native_functions_stand_in_their_symbol)
+{
+	const struct frame f = { FRAME_NATIVE, 5, 0x1004, 0, 0 };
+	int round;
+
+	for (round = 0; round < 3; round++) {
+		opts.names.lines = round == 1;
+		opts.names.no_inline = round == 2;
+		begin();
+		names_sink.line(&p.names, &(struct rec_line){ 5, 0x1004, 0, 2, 12, STR("_ZN4demo5innerEv"), STR("i.h") });
+		names_sink.line(&p.names, &(struct rec_line){ 5, 0x1004, 1, 2, 80, STR(""), STR("o.c") });
+		start();
+		sample(&f, 1, (struct rec_sample){ .thread = 2, .weight = 3 });
+		if (round == 0)
+			end(HEAD DEMO THREAD_2 "2\t0\t0\touter\tnative" LIB "3\t1\t3\tdemo::inner()\tnative-inlined" LIB);
+		else if (round == 1)
+			end(HEAD DEMO THREAD_2 "2\t0\t0\touter\tnative\t/usr/lib/libdemo.so\to.c:80\t0\n"
+			    "3\t1\t3\tdemo::inner()\tnative-inlined\t/usr/lib/libdemo.so\ti.h:12\t0\n");
+		else
+			end(HEAD DEMO THREAD_2 "2\t1\t3\touter\tnative" LIB);
+	}
+	opts.names.no_inline = false;
+}
+
+TEST(profile_time_window_cpus_and_events_are_chosen)
+{
+	char *name = (char *)"page-faults", *cpu = (char *)"3";
+	struct opt_list metrics = { &name, 1, 0 }, cpus = { &cpu, 1, 0 };
+	struct err e = { 0 };
+
+	opts.from_ns = 1000;
+	opts.to_ns = 2000;
+	opts.metrics = &metrics;
+	opts.cpus = &cpus;
+	begin();
+	label("event.1", "page-faults");
+	start();
+	sample(NULL, 0, (struct rec_sample){ .time_ns = 1000999, .thread = 1, .weight = 1, .cpu = 3, .event = 1 });
+	sample(NULL, 0, (struct rec_sample){ .time_ns = 1001000, .thread = 1, .weight = 2, .cpu = 3, .event = 1 });
+	sample(NULL, 0, (struct rec_sample){ .time_ns = 1001999, .thread = 1, .weight = 4, .cpu = 3, .event = 1 });
+	sample(NULL, 0, (struct rec_sample){ .time_ns = 1001999, .thread = 1, .weight = 8, .cpu = 2, .event = 1 });
+	sample(NULL, 0, (struct rec_sample){ .time_ns = 1001999, .thread = 1, .weight = 16, .cpu = 3, .event = 0 });
+	sample(NULL, 0, (struct rec_sample){ .time_ns = 1002000, .thread = 1, .weight = 32, .cpu = 3, .event = 1 });
+	sample(NULL, 0, (struct rec_sample){ .time_ns = 1001500, .thread = 1, .weight = 64, .cpu = 3, .event = 9 });
+	end("# levels\n# n samples\n# metric page-faults events\n" DEMO "1\t2\t6\tdemo\tthread\t\t\t180388626474\n");
+	CHECK_U64(src.nr_read, 6);
+	CHECK_U64(src.lost, 1);		/* of an event the trace does not name */
+	name = (char *)"cycles";
+	begin();
+	CHECK(profile_start(&p, &e) < 0);
+	CHECK_STR(e.msg, "the trace has no metric 'cycles'; it has cpu-clock");
+	profile_finish(&p, &src);
+	profile_release(&p);
+	model_release(&m);
+}
+
+TEST(profile_several_events_are_several_metrics)
+{
+	const struct frame f = { FRAME_NATIVE, 5, 0x1004, 0, 0 };
+
+	begin();
+	label("event.1", "faults");
+	start();
+	sample(&f, 1, (struct rec_sample){ .thread = 2, .weight = 1000, .event = 0 });
+	sample(&f, 1, (struct rec_sample){ .thread = 2, .weight = 1, .event = 1 });
+	end("# levels\n# n samples\n# metric cpu-clock ns\n# metric faults events\n"
+	    "0\t0\t0\t0\tdemo\tprocess\t\t\t180388626432\n1\t0\t0\t0\tpool-1\tthread\t\t\t180388626475\n"
+	    "2\t2\t1000\t1\touter\tnative" LIB);
+}
+
+/* Many threads share the stacks of one epoch: each gets its own nodes, counts are exact. */
+TEST(profile_threads_that_share_stacks_have_their_own_counts)
+{
+	enum { NR_NODES = 200, NR_THREADS = 7, NR_SAMPLES = 20000 };
+	struct frame f[NR_NODES] = { { 0 } };
+	struct stack_node nodes[NR_NODES] = { { 0 } };
+	struct stack_epoch ep = { 1000, nodes, NR_NODES, f, NR_NODES };
+	static uint64_t want[NR_THREADS + 1];
+	struct rec_sample s;
+	uint64_t total = 0;
+	uint32_t i;
+
+	begin();
+	for (i = 3; i <= NR_THREADS; i++)
+		names_sink.thread(&p.names, &(struct rec_thread){ .thread = i, .proc = 1, .tid = 50 + i,
+								  .name = STR("worker") });
+	start();
+	for (i = 1; i < NR_NODES; i++) {
+		f[i] = (struct frame){ FRAME_NATIVE, 5, 0x1000 + i % 50 * 0x50, 0, 0 };
+		nodes[i] = (struct stack_node){ unit_random() % i, i };
+	}
+	for (i = 0; i < NR_SAMPLES; i++) {
+		s = (struct rec_sample){ .thread = 1 + unit_random() % NR_THREADS, .stack = unit_random() % NR_NODES,
+					 .weight = unit_random() % 4 ? 1000 : unit_random() % 5000 };
+		want[s.thread] += s.weight;
+		total += s.weight;
+		if (i == NR_SAMPLES / 2)
+			ep.epoch++;
+		profile_samples(&p, &s, 1, &ep);
+	}
+	profile_finish(&p, &src);
+	CHECK_U64(flow_cum(&m.flow, FLOW_NONE)[0], total);
+	for (i = m.flow.nodes[1].child; i; i = m.flow.nodes[i].sibling) {
+		uint32_t tid = m.consumers.items[m.flow.nodes[i].consumer].key, number = tid < 50 ? tid - 41 : tid - 50;
+
+		CHECK_U64(flow_cum(&m.flow, i)[0], want[number]);
+	}
+	CHECK_U64(src.nr_read, NR_SAMPLES);
+	profile_release(&p);
+	model_release(&m);
+}
+
+static const char *trace_path(void)
+{
+	static char path[4096];
+	const char *save = getenv("UNIT_SAVE");
+
+	snprintf(path, sizeof(path), save ? "%s/mixed" : "%s/u-profile-mixed", save ? save : "/tmp");
+	return path;
+}
+
+static void write_names(struct trace_writer *w, const struct buf *inl)
+{
+	static const char *const labels[][2] = {
+		{ "command", "java -cp classes Demo" }, { "host", "example" }, { "arch", "x86_64" }, { "cpus", "4" },
+		{ "event.0", "cpu-clock" }, { "event.0.unit", "ns" }, { "event.0.period", "1000000" },
+		{ "callgraph", "dwarf" }, { "start.realtime_ns", "1700000000123456789" }, { "start.mono_ns", "5000000" },
+		{ "refused.0", "kernel frames: kernel.perf_event_paranoid is 2" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(labels); i++)
+		trace_write_label(w, labels[i][0], "%s", labels[i][1]);
+	trace_write_proc(w, &(struct rec_proc){ .time_ns = 5000000, .proc = 1, .pid = 4242, .comm = STR("java") });
+	trace_write_thread(w, &(struct rec_thread){ .time_ns = 5000000, .thread = 1, .proc = 1, .tid = 4242, .name = STR("java") });
+	trace_write_thread(w, &(struct rec_thread){ .time_ns = 5000001, .thread = 2, .proc = 1, .tid = 4243, .java = true,
+						    .name = STR("main") });
+	trace_write_module(w, &(struct rec_module){ .module = 1, .flags = MODULE_KERNEL, .path = STR("[kernel.kallsyms]") });
+	trace_write_module(w, &(struct rec_module){ .module = 2, .path = STR("/usr/lib/jvm/lib/libjvm.so") });
+	trace_write_method(w, &(struct rec_method){ 0, 1, 1, STR("demo/Demo"), STR("main"), STR("([Ljava/lang/String;)V"),
+						    STR("Demo.java") });
+	trace_write_method(w, &(struct rec_method){ 0, 1, 2, STR("demo/Demo"), STR("fib"), STR("(I)I"), STR("Demo.java") });
+	trace_write_method(w, &(struct rec_method){ 0, 1, 3, STR("java/lang/Math"), STR("max"), STR("(II)I"), STR("Math.java") });
+	trace_write_code(w, &(struct rec_code){ 6000000, 1, 2, 77, 4, 0x7f0000001000, 0x200, (const uint8_t *)inl->data,
+						inl->len });
+	trace_write_stub(w, &(struct rec_stub){ 5000000, 1, 0x7f0000000000, 0x1000, STR("Interpreter") });
+}
+
+/* main interpreted; fib compiled and calling itself, with Math.max inlined; some of everything else. */
+static void write_samples(struct trace_writer *w)
+{
+	const struct frame start_thread = { FRAME_NATIVE, 2, 0x500, 0, 0 }, main = { FRAME_INTERP, 1, 1, 7, 0 },
+			   fib = { FRAME_JIT, 1, 0x7f000000100f, 77, 2 }, max = { FRAME_JIT, 1, 0x7f0000001010, 77, 2 },
+			   kernel = { FRAME_KERNEL, 1, 0xffffffff81000010, 0, 0 }, stub = { FRAME_STUB, 1, 0x7f0000000123, 0, 0 },
+			   mark = { FRAME_MARK, 0, MARK_JAVA_STUB, 0, 0 }, nowhere = { FRAME_NATIVE, 2, 0x9000, 0, 0 };
+	const struct frame stacks[][7] = {
+		{ start_thread, main, fib, fib, fib, max }, { start_thread, main, fib, fib }, { start_thread, main, fib, fib, max },
+		{ start_thread, main, fib, fib, fib, kernel }, { start_thread, main, stub }, { start_thread, main }, { mark, fib },
+		{ start_thread, nowhere },
+	};
+	static const uint8_t depth[] = { 6, 4, 5, 6, 3, 2, 2, 2 };
+	static const uint8_t share[] = { 40, 25, 15, 8, 5, 3, 1, 2 };
+	uint64_t now = 7000000;
+	uint32_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(stacks); i++)
+		for (k = 0; k < share[i]; k++)
+			trace_write_sample(w, &(struct rec_sample){ .time_ns = now += 1000000, .thread = i == 7 ? 1 : 2,
+					   .stack = trace_write_stack(w, stacks[i], depth[i]), .weight = 1000000,
+					   .cpu = k % 4, .user = i != 3 });
+	trace_write_sample(w, &(struct rec_sample){ .time_ns = now, .thread = 1, .weight = 1000000, .user = true });
+}
+
+static void write_symbols(struct trace_writer *w)
+{
+	trace_write_symbol(w, &(struct rec_symbol){ 2, 0x400, 0x200, STR("_ZL19thread_native_entryP6Thread") });
+	trace_write_symbol(w, &(struct rec_symbol){ 1, 0xffffffff81000000, 0x100, STR("asm_exc_page_fault") });
+	trace_write_lost(w, &(struct rec_lost){ 200000000, LOST_RING, 0, 3 });
+	trace_write_label(w, "event.0.rate_hz", "%s", "998.7");
+	trace_write_label(w, "end.mono_ns", "%s", "110000000");
+}
+
+/* t/data/mixed/trace is what this writes; the golden reports are made of it. */
+TEST(profile_mixed_trace_reads_back)
+{
+	static const uint64_t v[] = { 2, 0x10, 1, 2, 5, 0x20, 2, 3, 1, 2, 9 };
+	struct trace_writer *w;
+	struct trace_reader *t;
+	struct buf inl = BUF_INIT;
+	struct err e = { 0 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(v); i++)
+		buf_varint(&inl, v[i]);
+	remove(trace_path());
+	CHECK_U64(trace_writer_open(&w, trace_path(), &(struct trace_writer_opts){ .compress = false }, &e), 0);
+	write_names(w, &inl);
+	write_samples(w);
+	write_symbols(w);
+	CHECK_U64(trace_writer_close(w, &e), 0);
+	CHECK_U64(trace_reader_open(&t, trace_path(), &e), 0);
+	opts.names.no_files = true;
+	CHECK_U64(profile_read(&p, &m, &src, t, &opts, &e), 0);
+	CHECK_U64(flow_cum(&m.flow, FLOW_NONE)[0], 100000000);
+	CHECK_U64(src.nr_read, 100);
+	CHECK_U64(src.lost, 3);
+	profile_release(&p);
+	model_release(&m);
+	trace_reader_close(t);
+	buf_release(&inl);
+}
