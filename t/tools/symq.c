@@ -203,14 +203,14 @@ static bool same_rule(const struct rule *a, const struct rule *b)
 }
 
 /* What the cache says at an address is what the interpreter said. */
-static bool same_row(const struct row *row, const struct rule_state *s, uint64_t ra)
+static bool same_row(const struct unwind_cpu *cpu, const struct row *row, const struct rule_state *s, uint64_t ra)
 {
 	size_t i, nr = 0;
 
 	if (!row || !same_rule(&row->cfa, &s->cfa) || !same_rule(&row->ra, &s->r[ra]))
 		return false;
-	for (i = 0; i < UNWIND_NR_REGS; i++)
-		nr += i != ra && s->r[i].kind != RULE_UNSET;
+	for (i = 0; i < cpu->nr_regs; i++)
+		nr += (i != ra || cpu->ra_in_reg >= 0) && s->r[i].kind != RULE_UNSET;
 	for (i = 0; i < row->nr_rules; i++)
 		if (!same_rule(&row->rules[i].rule, &s->r[row->rules[i].reg]))
 			return false;
@@ -225,8 +225,8 @@ static void check_row(void *ctx, uint64_t start, uint64_t end, const struct rule
 
 	for (i = 0; i < 3; i++) {
 		c->nr_rows++;
-		c->nr_differ += !same_row(module_row(c->m, symfile_vaddr_to_off(c->m->f, at[i])), s,
-					  c->fde->cie.ra_reg);
+		c->nr_differ += !same_row(c->m->cpu, module_row(c->m, symfile_vaddr_to_off(c->m->f, at[i])),
+					  s, c->fde->cie.ra_reg);
 	}
 }
 
