@@ -90,7 +90,9 @@ static void print_help_lines(const struct command *c)
 
 	command_opts_init(&f, c);
 	for (o = f.table; o->type != OPT_TYPE_END; o++)
-		if (o->type != OPT_TYPE_GROUP && o->name)
+		if (o->type == OPT_TYPE_FLAG && o->def)
+			printf("--no-%s\tdo not %s\t\n", o->name, o->help);
+		else if (o->type != OPT_TYPE_GROUP && o->name)
 			printf("--%s\t%s\t%s%.1s\n", o->name, o->help, o->letter ? "-" : "", &o->letter);
 	command_opts_release(&f);
 }

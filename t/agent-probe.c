@@ -42,21 +42,29 @@ struct range {
 	char *name;
 };
 
+/* By compile id: what its code record said, and where samples saw it. */
+struct compiled {
+	uint64_t lo, hi;
+	uint64_t min_pc, max_pc;
+	uint32_t code_method, stack_method;
+};
+
 static struct {
 	int pid;
 	uint64_t period, samples, late, lost, frames, java, segments, seg_bytes, truncated, to_root;
 	uint64_t marks[MARK_NR], empty, native_only, kinds[8];
 	uint64_t methods, codes, codes_named, inl_bytes, stubs, threads, gone;
 	uint64_t compiled_frames, no_code, no_name, no_code_method, ring_samples, ring_lost, interp_frames;
-	uint64_t traps, trap_ns;
+	uint64_t traps, trap_ns, trap_log2[32];
 	long print_marks, print_first;
-	bool quiet;
+	bool check_ground;
+	uint64_t ground, ground_bad;
 	uint32_t max_stack;
 	const char *find;
 	uint64_t found, rooted;
 	struct names methods_by_id;
-	struct map code;		/* compile id -> 1 */
-	struct map wanted;		/* compile ids on stacks */
+	struct compiled *compiled;
+	size_t nr_compiled, alloc_compiled;
 	struct ring rings[4096];
 	size_t nr_rings;
 	struct range *ranges;
@@ -157,12 +165,30 @@ static void print_sample(const struct jvm_sample *s)
 	}
 }
 
+static struct compiled *compiled(uint32_t id)
+{
+	static struct compiled none;
+
+	if (id > 10000000)
+		return &none;
+	while (p.nr_compiled <= id) {
+		VEC_GROW(p.compiled, p.nr_compiled, p.alloc_compiled);
+		p.compiled[p.nr_compiled++] = (struct compiled){ 0 };
+	}
+	return &p.compiled[id];
+}
+
 static void count_frame(const struct jvm_sample *s, const struct jvm_frame *f)
 {
+	struct compiled *c;
+
 	p.kinds[f->kind]++;
 	if (f->kind == JVM_COMPILED) {
 		p.compiled_frames++;
-		*map_put(&p.wanted, f->c + 1) = 1;
+		c = compiled(f->c);
+		c->min_pc = c->min_pc ? MIN(c->min_pc, f->pc) : f->pc;
+		c->max_pc = MAX(c->max_pc, f->pc);
+		c->stack_method = f->method;
 	}
 	if (f->kind == JVM_COMPILED || f->kind == JVM_INTERPRETED)
 		p.java++;
@@ -180,6 +206,45 @@ static void find_in(const struct jvm_sample *s)
 			p.found++;
 			return;
 		}
+}
+
+/*
+ * Ground.java: f0 to f9 call each other in a row, only f9 calls anything else. Methods are
+ * named after the run, so names may come late: such samples are skipped.
+ */
+static bool ground_violated(const struct jvm_sample *s)
+{
+	int expect = -1;
+	bool others = false;
+	size_t i;
+
+	for (i = 0; i < s->nr_frames; i++) {
+		const struct jvm_frame *f = &s->frames[i];
+		const char *name;
+		int nr;
+
+		if (f->kind != JVM_COMPILED && f->kind != JVM_INTERPRETED) {
+			if (expect >= 0 && f->kind != JVM_MARK)
+				return true;
+			continue;
+		}
+		name = method_name(f->method);
+		if (!strncmp(name, "Ground.main", 11))
+			return expect > 0;
+		if (sscanf(name, "Ground.f%d(", &nr) != 1) {
+			if (expect >= 0)
+				return true;
+			others = true;
+			continue;
+		}
+		p.ground++;
+		if (expect < 0 ? others && nr != 9 : nr != expect)
+			return true;
+		expect = nr - 1;
+		if (!nr)
+			expect = 0;
+	}
+	return expect >= 0;
 }
 
 static void on_sample(void *ctx, struct jvm *j, const struct jvm_sample *s)
@@ -207,6 +272,10 @@ static void on_sample(void *ctx, struct jvm *j, const struct jvm_sample *s)
 		p.to_root += s->segments[i].to_root;
 	}
 	find_in(s);
+	if (p.check_ground && !marked && ground_violated(s) && p.ground_bad++ < 30) {
+		printf("GROUND\n");
+		print_sample(s);
+	}
 	p.empty += !s->nr_frames;
 	p.native_only += p.java == java;
 	if ((marked && p.print_marks-- > 0) || p.print_first-- > 0)
@@ -232,7 +301,9 @@ static void on_code(void *ctx, struct jvm *j, const struct jvm_code *c)
 	p.codes++;
 	p.inl_bytes += c->inl_len;
 	p.no_code_method += !c->method;
-	*map_put(&p.code, c->compile_id + 1) = 1;
+	compiled(c->compile_id)->lo = c->addr;
+	compiled(c->compile_id)->hi = c->addr + c->size;
+	compiled(c->compile_id)->code_method = c->method;
 	if (p.print_marks > 0 || p.print_first > 0) {
 		VEC_GROW(p.ranges, p.nr_ranges, p.alloc_ranges);
 		p.ranges[p.nr_ranges++] = (struct range){ c->addr, c->addr + c->size,
@@ -266,11 +337,19 @@ static void on_lost(void *ctx, struct jvm *j, uint64_t nr)
 
 static void on_gone(void *ctx, struct jvm *j)
 {
-	uint64_t nr, ns;
+	struct jvm_trap_cost c;
+	size_t i;
 
-	jvm_trap_cost(j, &nr, &ns);
-	p.traps += nr;
-	p.trap_ns += ns;
+	jvm_trap_cost(j, &c);
+	p.traps += c.nr;
+	p.trap_ns += c.ns;
+	for (i = 0; i < ARRAY_SIZE(c.log2); i++)
+		p.trap_log2[i] += c.log2[i];
+}
+
+static void on_broken(void *ctx, struct jvm *j, const struct err *e)
+{
+	fprintf(stderr, "probe: %s\n", e->msg);
 }
 
 static bool open_event(int tid, int cpu)
@@ -342,12 +421,19 @@ static void drain_perf(void)
 
 static void report(void)
 {
-	uint64_t marked = 0;
+	uint64_t marked = 0, outside = 0, other = 0;
 	size_t i;
 
-	for (i = 0; i < p.wanted.alloc; i++)
-		if (p.wanted.slots[i].val != MAP_NONE && map_get(&p.code, p.wanted.slots[i].key) == MAP_NONE)
-			p.no_code++;
+	for (i = 0; i < p.nr_compiled; i++) {
+		const struct compiled *c = &p.compiled[i];
+
+		if (!c->max_pc)
+			continue;
+		p.no_code += !c->lo;
+		outside += c->lo && (c->min_pc < c->lo || c->max_pc >= c->hi);
+		other += c->lo && c->code_method != c->stack_method &&
+			 strcmp(method_name(c->code_method), method_name(c->stack_method));
+	}
 	for (i = 0; i < MARK_NR; i++)
 		marked += p.marks[i];
 	fprintf(stderr, "probe: samples %" PRIu64 " kernel %" PRIu64 " traps %" PRIu64 " lost %" PRIu64
@@ -363,16 +449,22 @@ static void report(void)
 		p.kinds[3], p.kinds[4], p.no_name, p.segments,
 		p.segments ? (double)p.seg_bytes / p.segments : 0, p.truncated);
 	fprintf(stderr, "probe: methods %" PRIu64 " code %" PRIu64 " (no method %" PRIu64 ", inl %.0f B) gone %"
-		PRIu64 " stubs %" PRIu64 " threads %" PRIu64 " ids on stacks without code %" PRIu64 "\n", p.methods,
+		PRIu64 " stubs %" PRIu64 " threads %" PRIu64 " ids on stacks without code %" PRIu64 ", pc outside %" PRIu64 ", other method %" PRIu64 "\n", p.methods,
 		p.codes, p.no_code_method, p.codes ? (double)p.inl_bytes / p.codes : 0, p.gone, p.stubs, p.threads,
-		p.no_code);
-	fprintf(stderr, "probe: handler %.0f ns mean\n", p.traps ? (double)p.trap_ns / p.traps : 0);
+		p.no_code, outside, other);
+	fprintf(stderr, "probe: handler %.0f ns mean;", p.traps ? (double)p.trap_ns / p.traps : 0);
+	for (i = 6; i < ARRAY_SIZE(p.trap_log2); i++)
+		if (p.trap_log2[i] * 1000 > p.traps)
+			fprintf(stderr, " %lu: %.1f %%", 1ul << i, 100.0 * p.trap_log2[i] / p.traps);
+	fprintf(stderr, "\n");
+	if (p.check_ground)
+		fprintf(stderr, "probe: %" PRIu64 " frames of Ground, %" PRIu64 " samples wrong\n", p.ground, p.ground_bad);
 	if (p.find)
 		fprintf(stderr, "probe: with %s %.2f %%\n", p.find, 100.0 * p.found / MAX(1, p.samples));
 }
 
 static const struct jvm_callbacks callbacks = {
-	on_hello, on_sample, on_method, on_code, on_code_gone, on_stub, on_thread, on_lost, on_gone,
+	on_hello, on_sample, on_method, on_code, on_code_gone, on_stub, on_thread, on_lost, on_gone, on_broken,
 };
 
 static int die(const struct err *e)
@@ -390,7 +482,7 @@ int main(int argc, char **argv)
 	int c, status;
 	pid_t pid;
 
-	while ((c = getopt(argc, argv, "+c:s:d:m:t:f:q")) > 0) {
+	while ((c = getopt(argc, argv, "+c:s:d:m:t:f:g")) > 0) {
 		switch (c) {
 		case 'c': p.period = strtoull(optarg, NULL, 0); break;
 		case 's': p.max_stack = strtoul(optarg, NULL, 0); break;
@@ -398,6 +490,7 @@ int main(int argc, char **argv)
 		case 'm': p.print_marks = strtol(optarg, NULL, 0); break;
 		case 't': p.print_first = strtol(optarg, NULL, 0); break;
 		case 'f': p.find = optarg; break;
+		case 'g': p.check_ground = true; break;
 		default: return 2;
 		}
 	}

@@ -57,6 +57,17 @@ void ring_count_lost(struct jvm_ring *r)
 	add_relaxed(&r->lost, 1);
 }
 
+static void publish(void *rec, uint64_t pos, size_t size, uint32_t type)
+{
+	uint64_t h = (uint64_t)(jvm_ring_stamp(pos, out.ring_bytes) | type) << 32 | (uint32_t)size;
+
+	store_release((uint64_t *)rec, h);
+}
+
+/*
+ * The reserved position itself is kept where the header will be, without a type: that is
+ * no valid header, and saves the caller from carrying it.
+ */
 void *ring_reserve(struct jvm_ring *r, size_t size)
 {
 	uint64_t head = load_relaxed(&r->head), mask = out.ring_bytes - 1;
@@ -73,8 +84,17 @@ void *ring_reserve(struct jvm_ring *r, size_t size)
 	} while (!__atomic_compare_exchange_n(&r->head, &head, head + pad + size, true, __ATOMIC_ACQ_REL,
 					      __ATOMIC_RELAXED));
 	if (pad)
-		ring_commit(data + (head & mask), pad, JVM_REC_PAD);
-	return data + ((head + pad) & mask);
+		publish(data + (head & mask), head, pad, JVM_REC_PAD);
+	head += pad;
+	store_relaxed((uint64_t *)(data + (head & mask)), head / out.ring_bytes << 40);
+	return data + (head & mask);
+}
+
+void ring_commit(void *rec, size_t size, enum jvm_rec_type type)
+{
+	uint64_t lap = load_relaxed((uint64_t *)rec) >> 40;
+
+	publish(rec, lap * out.ring_bytes, size, type);
 }
 
 bool log_closed(void)

@@ -21,13 +21,11 @@ struct jvm_ctl *ring_ctl(void);
 struct jvm_ring *ring_of(int tid);
 /*
  * Room for a record of size bytes (a multiple of 8), not yet visible; NULL when the ring is
- * full, which is not counted here. Every reservation must be committed.
+ * full, which is not counted here. Every reservation must be committed. Its header must not
+ * be touched before.
  */
 void *ring_reserve(struct jvm_ring *r, size_t size);
-static inline void ring_commit(void *rec, size_t size, enum jvm_rec_type type)
-{
-	store_release((uint64_t *)rec, (uint64_t)type << 32 | (uint32_t)size);
-}
+void ring_commit(void *rec, size_t size, enum jvm_rec_type type);
 void ring_count_lost(struct jvm_ring *r);
 
 /*

@@ -143,7 +143,7 @@ static void write_sample(struct walk *w, const struct jvm_rec_sample *head)
 	memcpy(d, w->frames, w->nr_frames * sizeof(w->frames[0]));
 	d += w->nr_frames * sizeof(w->frames[0]);
 	for (i = 0; i < w->nr_segments; i++)
-		d = put_segment(d, &w->segments[i], w->stack_hi != 0);
+		d = put_segment(d, &w->segments[i], w->bounded);
 	ring_commit(r, size, JVM_REC_SAMPLE);
 	for (i = 0; i < w->nr_frames; i++)
 		if (w->frames[i].kind_pc >> JVM_FRAME_PC_BITS == JVM_COMPILED)
@@ -207,8 +207,10 @@ static void on_trap(int sig, siginfo_t *si, void *uc)
 	memcpy(&data, fault + 8, 8);
 	memcpy(&flags, fault + 20, 4);
 	take_sample(uc, now, data, flags & TRAP_PERF_LATE ? JVM_SAMPLE_LATE : 0);
+	now = sys_now() - now;
 	add_relaxed(&ctl->nr_traps, 1);
-	add_relaxed(&ctl->trap_ns, sys_now() - now);
+	add_relaxed(&ctl->trap_ns, now);
+	add_relaxed(&ctl->trap_log2[63 - __builtin_clzll((now & 0x7fffffff) | 1)], 1);
 }
 
 __attribute__((naked)) static void restorer(void)

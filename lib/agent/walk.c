@@ -43,7 +43,7 @@ enum {
 struct cursor {
 	uintptr_t pc, sp, fp;
 	const struct walk_regs *leaf;	/* NULL in all but the innermost frame */
-	bool called_stub;		/* the frame before was a stub: arguments may lie on the stack */
+	const struct walk_regs *stub;	/* the frame before was a stub without a frame of its own: its registers */
 };
 
 static bool on_stack(const struct walk *w, uintptr_t p)
@@ -53,8 +53,9 @@ static bool on_stack(const struct walk *w, uintptr_t p)
 
 static void push(struct walk *w, uint32_t kind, uintptr_t pc, uint32_t method, uint32_t c)
 {
-	w->frames[w->nr_frames++] = (struct jvm_rec_frame){ (uint64_t)kind << JVM_FRAME_PC_BITS | pc,
-							    method, c };
+	uint64_t low = pc & ((1ull << JVM_FRAME_PC_BITS) - 1);
+
+	w->frames[w->nr_frames++] = (struct jvm_rec_frame){ (uint64_t)kind << JVM_FRAME_PC_BITS | low, method, c };
 }
 
 /* There is always room for the mark that ends a walk. Says where it gave up, to those who mend it. */
@@ -171,6 +172,12 @@ static bool leaf_interpreter(struct walk *w, struct cursor *c)
 	}
 	if (!w->nr_frames)
 		push(w, JVM_STUB, c->pc, 0, 0);
+	/* torn down up to the return address */
+	if (code_leaves_interpreter(c->pc) && returns_from(w, r->sp) && on_stack(w, r->rbx)) {
+		c->pc = vm_word(r->sp, 0);
+		c->sp = r->rbx;
+		return true;
+	}
 	/* rbp pushed and set: the frame is as far as its return address, perhaps its sender's sp */
 	if (on_stack(w, r->fp) && r->fp >= r->sp && r->fp - r->sp <= -INTERP_LOWEST &&
 	    returns_from(w, r->fp + 8)) {
@@ -212,6 +219,52 @@ static bool enters_method(struct walk *w, const struct cursor *c)
 	return names_get(c->leaf->rbx, NAMES_IF_LINKED, 0, w->ring, &m) == NAMES_OK;
 }
 
+/*
+ * The interpreter's entry of a method that has a stub for it (Math.sin, CRC32.update) builds
+ * no frame: the return address is below the sender's sp in r13. Elsewhere r13 is a bcp.
+ */
+static bool leave_intrinsic_entry(struct walk *w, struct cursor *c)
+{
+	uintptr_t r13 = c->stub->r13;
+
+	if (!vm_in_range(&vm_known.method_entry, c->pc) || r13 <= c->sp || r13 - c->sp > 256 ||
+	    !returns_from(w, r13 - 8))
+		return false;
+	push(w, JVM_STUB, frame_pc(c), 0, 0);
+	if (on_stack(w, c->fp) && c->fp >= c->sp && c->fp < r13)
+		c->fp = vm_word(c->fp, 0);
+	return_through(c, r13 - 8);
+	return true;
+}
+
+/*
+ * In a heap chunk: rbp and the sender's sp are in words relative to where they are stored and
+ * to the frame (stackChunkFrameStream_x86.inline.hpp). c->fp is where rbp is stored.
+ */
+static bool step_frozen_interpreter(struct walk *w, struct cursor *c)
+{
+	uintptr_t fp = on_stack(w, c->fp) ? c->fp + vm_word(c->fp, 0) * 8 : 0, sp;
+	enum names_result r;
+
+	if (!on_stack(w, fp + 8) || !on_stack(w, fp + INTERP_LOWEST))
+		goto lost;
+	sp = fp + vm_word(fp, INTERP_SENDER_SP) * 8;
+	if (sp <= fp || sp > w->stack_hi)
+		goto lost;
+	r = push_interpreted(w, c, vm_word(fp, INTERP_METHOD), NAMES_IF_BCP, vm_word(fp, INTERP_BCP), 0);
+	if (r == NAMES_NO_ROOM)
+		w->no_room = true;
+	if (r == NAMES_NOT_A_METHOD)
+		goto lost;
+	c->pc = vm_word(fp, 8);
+	c->sp = sp;
+	c->fp = fp;
+	return r == NAMES_OK;
+lost:
+	push_mark(w, JVM_MARK_VTHREAD);
+	return false;
+}
+
 static bool step_interpreter(struct walk *w, struct cursor *c)
 {
 	uintptr_t better = c->leaf ? c->leaf->r13 : 0;
@@ -221,6 +274,8 @@ static bool step_interpreter(struct walk *w, struct cursor *c)
 	if (c->leaf && vm_in_range(&vm_known.method_entry, c->pc) && is_interpreter_frame(w, c->fp, c->sp) &&
 	    vm_word(c->fp, INTERP_METHOD) != c->leaf->rbx && enters_method(w, c))
 		return leaf_interpreter(w, c);
+	if (c->stub && leave_intrinsic_entry(w, c))
+		return true;
 	if (is_interpreter_frame(w, c->fp, c->sp) && returns_from(w, c->fp + 8))
 		r = push_interpreted(w, c, vm_word(c->fp, INTERP_METHOD), NAMES_IF_BCP,
 				     vm_word(c->fp, INTERP_BCP), better);
@@ -242,12 +297,23 @@ static bool step_interpreter(struct walk *w, struct cursor *c)
 
 static bool leave_frame(const struct walk *w, struct cursor *c, uintptr_t ret_slot)
 {
-	if (!returns_from(w, ret_slot))
+	/* the bottom frame of a chunk returns nowhere */
+	bool bottom = w->frozen && ret_slot + 8 >= w->cont.end && on_stack(w, ret_slot);
+
+	if (!bottom && !returns_from(w, ret_slot))
 		return false;
-	if (on_stack(w, ret_slot - 8) && ret_slot - 8 >= c->sp)
+	/* frozen interpreter frames are found by where their rbp is stored, not by its value */
+	if (w->frozen)
+		c->fp = ret_slot - 8;
+	else if (on_stack(w, ret_slot - 8) && ret_slot - 8 >= c->sp)
 		c->fp = vm_word(ret_slot, -8);
 	return_through(c, ret_slot);
 	return true;
+}
+
+static bool in_stub_section(const struct vm_blob *b, uintptr_t pc)
+{
+	return vm.o.nm_stub_offset >= 0 && pc >= b->addr + vm_i32(b->addr, vm.o.nm_stub_offset);
 }
 
 /* How far the innermost frame of compiled code is built, from the code around pc. */
@@ -259,7 +325,7 @@ static enum code_state nmethod_state(const struct vm_blob *b, uintptr_t pc)
 
 	if (s != CODE_FULL)
 		return s;
-	if (o->nm_stub_offset >= 0 && pc >= b->addr + vm_i32(b->addr, o->nm_stub_offset))
+	if (in_stub_section(b, pc))
 		return CODE_UNKNOWN;
 	if (o->nm_verified_entry >= 0)
 		entry = vm_word(b->addr, o->nm_verified_entry);
@@ -315,6 +381,13 @@ static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm
 	return false;
 }
 
+/* On its way out: a call of the method goes to the interpreter by way of a stub at its own end. */
+static bool in_call_stub_of(const struct walk *w, const struct cursor *c, const struct vm_blob *b)
+{
+	return in_stub_section(b, c->pc) && returns_from(w, c->sp) &&
+	       code_calls_blob(vm_word(c->sp, 0), b->addr);
+}
+
 static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob *b)
 {
 	struct method_info m = { 0 };
@@ -325,6 +398,11 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 		w->no_room = true;
 		return false;
 	}
+	if (c->leaf && in_call_stub_of(w, c, b)) {
+		push(w, JVM_STUB, c->pc, 0, 0);
+		return_through(c, c->sp);
+		return true;
+	}
 	/* the return address was replaced when the frame was marked for deoptimisation */
 	if (!c->leaf && vm.o.nm_orig_pc >= 0 && vm_is_deopt_handler(b->addr, c->pc)) {
 		orig = c->sp + vm_i32(b->addr, vm.o.nm_orig_pc);
@@ -333,7 +411,7 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 	}
 	push(w, JVM_COMPILED, pc, m.id, vm_i32(b->addr, vm.o.nm_compile_id));
 	/* what was pushed for the call is popped when it returns */
-	if (c->called_stub)
+	if (c->stub)
 		c->sp += code_pops(c->pc) * 8ul;
 	if (c->leaf ? leave_leaf_nmethod(w, c, b) :
 		      b->frame_size > 0 && leave_frame(w, c, c->sp + b->frame_size * 8ul - 8))
@@ -369,11 +447,15 @@ static bool leave_called_stub(const struct walk *w, struct cursor *c, const stru
 		return_through(c, slot);
 		return true;
 	}
-	for (i = 1; i < STUB_SCAN_WORDS; i++)
-		if (returns_from_stub(w, c->sp + i * 8ul, b, surely)) {
-			return_through(c, c->sp + i * 8ul);
-			return true;
-		}
+	for (i = 1; i < STUB_SCAN_WORDS; i++) {
+		slot = c->sp + i * 8ul;
+		if (!returns_from_stub(w, slot, b, surely))
+			continue;
+		if (code_call_pushes_rbp(vm_word(slot, 0)))
+			c->fp = vm_word(slot, -8);
+		return_through(c, slot);
+		return true;
+	}
 	return false;
 }
 
@@ -396,36 +478,33 @@ static bool stub_called_by_vm(const struct walk *w, const struct cursor *c, uint
 }
 
 /*
- * Between two calling conventions: the return address is on top of the stack or in rax, the
- * caller's sp, with arguments laid out below it, in r13.
+ * Between two calling conventions: the return address is on top of the stack, for a moment
+ * in rax. From compiled to interpreted code, arguments are laid out below the caller's sp,
+ * which is in r13 then.
  */
-static bool leave_adapter(struct walk *w, struct cursor *c)
+static bool leave_adapter(struct walk *w, struct cursor *c, const struct vm_blob *b)
 {
 	const struct walk_regs *r = c->leaf;
-	bool sender = r && on_stack(w, r->r13) && r->r13 - c->sp <= 1024;
-	int i;
+	enum code_r13 state = r ? code_adapter(b->begin, c->pc) : CODE_R13_OTHER;
+	uintptr_t caller_sp = 0;
 
-	if (returns_from(w, c->sp)) {
+	if (state != CODE_R13_OTHER && !on_stack(w, r->r13))
+		state = CODE_R13_OTHER;
+	if (state == CODE_R13_AT_RETURN && returns_from(w, r->r13)) {
+		return_through(c, r->r13);
+		return true;
+	}
+	if (state == CODE_R13_CALLER_SP)
+		caller_sp = r->r13;
+	if (returns_from(w, c->sp))
 		return_through(c, c->sp);
-		if (sender && r->r13 > c->sp)
-			c->sp = r->r13;
-		return true;
-	}
-	if (sender && is_return_address(r->rax)) {
+	else if (r && is_return_address(r->rax))
 		c->pc = r->rax;
-		c->sp = r->r13;
-		return true;
-	}
-	if (sender && returns_from(w, r->r13 - 8)) {
-		return_through(c, r->r13 - 8);
-		return true;
-	}
-	for (i = 1; i < 24; i++)
-		if (returns_from(w, c->sp + i * 8ul)) {
-			return_through(c, c->sp + i * 8ul);
-			return true;
-		}
-	return false;
+	else
+		return false;
+	if (caller_sp > c->sp)
+		c->sp = caller_sp;
+	return true;
 }
 
 /* No frame, or something small above the return address. */
@@ -481,15 +560,15 @@ static bool step_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 	bool left;
 
 	push(w, JVM_STUB, frame_pc(c), 0, 0);
-	c->called_stub = c->leaf;
+	c->stub = c->leaf;
 	if (c->leaf && stub_called_by_vm(w, c, &slot))
 		return leave_stub_to_native(w, c, slot);
 	if (b->kind == VM_BLOB_ADAPTER)
-		left = leave_adapter(w, c);
+		left = leave_adapter(w, c, b) || leave_frameless(w, c);
 	else if (c->leaf)
 		left = leave_called_stub(w, c, b, true) ||
 		       (b->kind == VM_BLOB_ROUTINES && leave_called_stub(w, c, b, false)) ||
-		       leave_framed_stub(w, c, b) || leave_frameless(w, c) || leave_adapter(w, c);
+		       leave_framed_stub(w, c, b) || leave_frameless(w, c);
 	else
 		left = leave_framed_stub(w, c, b) || leave_called_stub(w, c, b, false);
 	if (!left && on_stack(w, c->fp) && c->fp >= c->sp && returns_from(w, c->fp + 8)) {
@@ -668,6 +747,33 @@ static bool leave_stub_to_native(struct walk *w, struct cursor *c, uintptr_t slo
 	return end && enter_anchor(w, c, w->thread.thread + vm.o.jthread_anchor);
 }
 
+/* The virtual thread's next frames are in the heap: from here on a copy of them is the stack. */
+static bool enter_continuation(struct walk *w, struct cursor *c)
+{
+	struct cont_copy *k = &w->cont;
+
+	switch (cont_load(w->thread.thread, k, w->frozen)) {
+	case CONT_ROOT:
+		return false;
+	case CONT_LOST:
+		push_mark(w, JVM_MARK_VTHREAD);
+		return false;
+	case CONT_LOADED:
+		break;
+	}
+	w->frozen = true;
+	w->stack_lo = (uintptr_t)k->words;
+	w->stack_hi = k->end;
+	*c = (struct cursor){ .pc = k->pc, .sp = k->sp, .fp = k->sp - 16 };
+	return true;
+}
+
+/* Beyond the bottom frame of a chunk; what its return address is there, does not matter. */
+static bool chunk_ends(const struct walk *w, const struct cursor *c)
+{
+	return w->frozen && (c->sp + 8 >= w->cont.end || c->fp + 16 >= w->cont.end);
+}
+
 /* One frame outwards; false: the walk is over. */
 static bool step(struct walk *w, struct cursor *c)
 {
@@ -675,17 +781,15 @@ static bool step(struct walk *w, struct cursor *c)
 
 	if (c->pc == *vm.call_stub_return || vm_in_range(&vm_known.call_stub, c->pc))
 		return step_entry(w, c);
-	if (vm_in_range(&vm_known.return_barrier, c->pc)) {
-		push_mark(w, JVM_MARK_VTHREAD);
-		return false;
-	}
+	if (vm_in_range(&vm_known.return_barrier, c->pc) || chunk_ends(w, c))
+		return enter_continuation(w, c);
 	if (!vm_find_blob(c->pc, &b)) {
 		push_mark(w, JVM_MARK_NOT_WALKABLE);
 		return false;
 	}
 	switch (b.kind) {
 	case VM_BLOB_INTERPRETER:
-		return step_interpreter(w, c);
+		return w->frozen ? step_frozen_interpreter(w, c) : step_interpreter(w, c);
 	case VM_BLOB_NMETHOD:
 		if (vm.cont_entry_return && c->pc == *vm.cont_entry_return && c->pc) {
 			push(w, JVM_STUB, frame_pc(c), 0, 0);
@@ -724,7 +828,7 @@ static void debug_walk(struct walk *w, const struct walk_regs *r, const struct c
 
 static void walk_from(struct walk *w, const struct walk_regs *r, struct cursor *c)
 {
-	bool after_stub;
+	const struct walk_regs *after_stub;
 
 	if ((!vm.ok || !vm_in_code(r->pc)) && !leave_native(w, c))
 		return;
@@ -733,13 +837,13 @@ static void walk_from(struct walk *w, const struct walk_regs *r, struct cursor *
 			push_mark(w, JVM_MARK_DEPTH);
 			return;
 		}
-		after_stub = c->called_stub;
+		after_stub = c->stub;
 		if (!step(w, c))
 			return;
 		if (after_stub)
-			c->called_stub = false;
+			c->stub = NULL;
 		c->leaf = NULL;
-		if (!vm_in_code(c->pc)) {
+		if (!vm_in_code(c->pc) && !chunk_ends(w, c)) {
 			push_mark(w, JVM_MARK_NOT_WALKABLE);
 			return;
 		}
@@ -752,6 +856,8 @@ void walk_stack(struct walk *w, const struct walk_regs *r)
 
 	w->stack_lo = r->sp & ~7ul;
 	w->stack_hi = w->thread.stack_base;
+	w->bounded = w->stack_hi;
+	w->frozen = false;
 	walk_from(w, r, &c);
 	debug_walk(w, r, &c);
 }

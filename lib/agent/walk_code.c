@@ -116,6 +116,36 @@ enum code_state code_epilogue(uintptr_t pc)
 	return CODE_FULL;
 }
 
+static bool bytes_are(uintptr_t at, const char *bytes, size_t n)
+{
+	return !memcmp((const void *)at, bytes, n);
+}
+
+enum code_r13 code_adapter(uintptr_t begin, uintptr_t pc)
+{
+	enum code_r13 state = CODE_R13_OTHER;
+	uintptr_t at;
+
+	for (at = pc - begin > 2048 ? pc - 2048 : begin; at < pc; at++) {
+		if (at + 5 <= pc && bytes_are(at, "\x4c\x8d\x6c\x24\x08", 5))
+			state = CODE_R13_CALLER_SP;		/* lea r13, [rsp + 8] */
+		else if (at + 4 <= pc && bytes_are(at, "\x58\x4c\x8b\xec", 4))
+			state = CODE_R13_CALLER_SP;		/* pop rax; mov r13, rsp */
+		else if (at + 3 <= pc && bytes_are(at, "\x4c\x8b\xec", 3) && state != CODE_R13_CALLER_SP)
+			state = CODE_R13_AT_RETURN;		/* mov r13, rsp */
+		else if (at + 3 <= pc && bytes_are(at, "\x49\x8b\xe5", 3))
+			state = CODE_R13_OTHER;			/* mov rsp, r13 */
+	}
+	return state;
+}
+
+bool code_leaves_interpreter(uintptr_t pc)
+{
+	if (bytes_are(pc, "\x41\xc6\x87", 3))	/* mov byte [r15 + x], 0 */
+		pc += 8;
+	return bytes_are(pc, "\x41\x5d\x48\x8b\xe3", 5);
+}
+
 int code_pops(uintptr_t pc)
 {
 	const uint8_t *p = (const uint8_t *)pc;
@@ -183,6 +213,11 @@ static bool is_register_call(uintptr_t ret)
 	const uint8_t *p = (const uint8_t *)ret - 2;
 
 	return p[0] == 0xff && (p[1] & 0xf8) == 0xd0;
+}
+
+bool code_call_pushes_rbp(uintptr_t ret)
+{
+	return is_direct(ret) && vm_in_code(direct_target(ret)) && *(const uint8_t *)direct_target(ret) == 0x55;
 }
 
 bool code_calls_native(uintptr_t ret)

@@ -23,6 +23,19 @@ enum code_state code_prologue(uintptr_t entry, uintptr_t pc);
 /* At pc: CODE_FULL when this is no end of a method. */
 enum code_state code_epilogue(uintptr_t pc);
 
+/* What r13 is at pc in an adapter that starts at begin. */
+enum code_r13 {
+	CODE_R13_OTHER,
+	CODE_R13_CALLER_SP,
+	CODE_R13_AT_RETURN,	/* it points to the return address, rsp is further down */
+};
+enum code_r13 code_adapter(uintptr_t begin, uintptr_t pc);
+
+/* The interpreter's last steps, its frame gone: pop r13; mov rsp, rbx. */
+bool code_leaves_interpreter(uintptr_t pc);
+/* The call that ends at ret goes to code that pushes rbp first of all. */
+bool code_call_pushes_rbp(uintptr_t ret);
+
 /* How many registers the code at pc pops, first of all. */
 int code_pops(uintptr_t pc);
 

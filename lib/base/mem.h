@@ -14,9 +14,18 @@
 #include "base/err.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-/* They evaluate an argument twice: no calls in them. */
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
-#define MAX(a, b) ((a) > (b) ? (a) : (b))
+/* The smaller, the larger of two values; each argument is evaluated once. */
+#define MIN(a, b) MEM_PICK(a, <, b, __COUNTER__)
+#define MAX(a, b) MEM_PICK(a, >, b, __COUNTER__)
+#define MEM_PICK(a, op, b, n) MEM_PICK_(a, op, b, MEM_PASTE(pick_a, n), MEM_PASTE(pick_b, n))
+#define MEM_PICK_(a, op, b, x, y)                        \
+	({                                               \
+		__typeof__(1 ? (a) : (b)) x = (a);       \
+		__typeof__(1 ? (a) : (b)) y = (b);       \
+		x op y ? x : y;                          \
+	})
+#define MEM_PASTE(a, b) MEM_PASTE_(a, b)
+#define MEM_PASTE_(a, b) a##b
 
 void *xmalloc(size_t size) __attribute__((malloc));
 void *xcalloc(size_t n, size_t size) __attribute__((malloc));

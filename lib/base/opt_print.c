@@ -35,17 +35,21 @@ static void add_arg(struct buf *b, const struct opt *o)
 	}
 }
 
-/* "-p, --pid=<pid>" with sep ", " or "-p | --pid=<pid>" with sep " | ". */
-static void add_option(struct buf *b, const struct opt *o, const char *sep)
+/* A flag that is on: what one will want is to turn it off. */
+static bool is_on(const struct opt *o)
 {
-	bool on = o->type == OPT_TYPE_FLAG && o->def;	/* what the user will want is to turn it off */
+	return o->type == OPT_TYPE_FLAG && o->def;
+}
 
+/* "-p, --pid=<pid>" with sep ", " or "-p | --pid=<pid>" with sep " | ". */
+static void add_option(struct buf *b, const struct opt *o, const char *sep, const char *no)
+{
 	if (o->letter)
 		buf_fmt(b, "-%c", o->letter);
 	if (o->letter && o->name)
 		buf_str(b, sep);
 	if (o->name)
-		buf_fmt(b, "--%s%s", on ? "no-" : "", o->name);
+		buf_fmt(b, "--%s%s", is_on(o) ? no : "", o->name);
 	if (!takes_arg(o))
 		return;
 	buf_str(b, o->arg_optional ? "[" : "");
@@ -82,14 +86,16 @@ static void print_row(const struct opt *o, FILE *out)
 	struct buf b = BUF_INIT, text = BUF_INIT;
 
 	buf_str(&b, o->letter ? "    " : "        ");
-	add_option(&b, o, ", ");
+	add_option(&b, o, ", ", "[no-]");
 	fputs(b.data, out);
 	if (b.len + 2 > HELP_COLUMN)
 		fprintf(out, "\n%*s", HELP_COLUMN, "");
 	else
 		fprintf(out, "%*s", (int)(HELP_COLUMN - b.len), "");
 	buf_str(&text, o->help);
-	if (o->def && takes_arg(o))
+	if (is_on(o))
+		buf_str(&text, " (default: yes)");
+	else if (o->def)
 		buf_fmt(&text, " (default: %s)", o->def);
 	print_wrapped(text.data, out);
 	buf_release(&b);
@@ -126,7 +132,7 @@ void opt_print_synopsis(const struct opt *table, FILE *out)
 			buf_str(&b, " | ");
 		else
 			buf_fmt(&b, "%s[", prev ? "] " : "");
-		add_option(&b, o, " | ");
+		add_option(&b, o, " | ", "no-");
 		if (o->type == OPT_TYPE_LIST)
 			buf_str(&b, "...");
 		prev = o;

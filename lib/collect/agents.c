@@ -118,9 +118,7 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 	if (!j)
 		return;
 	collect_merge(c, s->time_ns);	/* what was mapped and forked before it */
-	th = tasks_find(&c->tasks, s->tid);
-	if (!th || th->proc != j->proc)
-		th = tasks_get(&c->tasks, j->proc->pid, s->tid, s->time_ns);
+	th = tasks_get_at(&c->tasks, j->proc, s->tid, s->time_ns);
 	nr = stack_java(c, j, s, c->frames);
 	java_user_half(j, th, s->time_ns, s->event, c->frames, nr);
 }
@@ -195,7 +193,7 @@ static void on_thread_name(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_
 
 	if (!j)
 		return;
-	th = tasks_get(&c->tasks, j->proc->pid, tid, time_ns);
+	th = tasks_get_at(&c->tasks, j->proc, tid, time_ns);
 	tasks_java_name(&c->tasks, th, name, time_ns);
 }
 
@@ -232,13 +230,21 @@ static const struct jvm_callbacks callbacks = {
 	.gone = on_gone,
 };
 
+/* As long as the perf rings last: samples bring some KiB of native stack with them. */
+static uint64_t agent_ring_bytes(const struct evconf *ev)
+{
+	uint64_t rate = ev->freq_hz ? ev->freq_hz : ev->period >= 10000 ? 1000000000 / ev->period : 1000;
+
+	return rate * ev->nr_events > 2000 ? 8 << 20 : 1 << 20;
+}
+
 int agents_open(struct collect *c, struct err *e)
 {
 	struct jvm_server_opts o = {
 		.sample = c->o->java == JAVA_SAMPLE,
 		.max_depth = c->o->java_depth,
 		.max_stack_bytes = 64 * 1024,
-		.ring_bytes = 1 << 20,
+		.ring_bytes = agent_ring_bytes(&c->o->ev),
 	};
 	int r;
 

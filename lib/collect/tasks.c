@@ -40,6 +40,12 @@ struct thread *tasks_find(struct tasks *t, int tid)
 	return i == MAP_NONE || t->threads[i]->dead ? NULL : t->threads[i];
 }
 
+static void mark_dead(struct thread *th, uint64_t time_ns)
+{
+	th->dead = true;
+	th->dead_ns = time_ns;
+}
+
 static struct proc *add_proc(struct tasks *t, int pid, const struct proc *parent, const char *comm, bool exec,
 			     uint64_t time_ns)
 {
@@ -73,9 +79,12 @@ static void write_name(struct tasks *t, struct thread *th, const char *name, boo
 static struct thread *add_thread(struct tasks *t, struct proc *p, int tid, const char *name, uint64_t time_ns)
 {
 	struct thread *th = arena_alloc(&t->mem, sizeof(*th));
+	uint32_t older = map_get(&t->by_tid, (uint32_t)tid);
 
 	th->id = ++t->nr_threads;
 	th->tid = tid;
+	th->born_ns = time_ns;
+	th->older = older == MAP_NONE ? NULL : t->threads[older];
 	th->proc = p;
 	th->kernel_tail = &th->kernel;
 	th->user_tail = &th->user;
@@ -194,13 +203,15 @@ int tasks_scan(struct tasks *t, int pid, struct err *e)
 
 struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns)
 {
-	struct thread *th = tasks_find(t, tid), *leader;
+	uint32_t at = map_get(&t->by_tid, (uint32_t)tid);
+	struct thread *th = at == MAP_NONE ? NULL : t->threads[at], *leader;
 	char comm[64];
 
+	/* Also one that is dead: a CPU's event still samples it in the kernel, after its exit record. */
 	if (th && th->proc->pid == pid)
 		return th;
 	if (th)
-		th->dead = true;	/* its exit was lost and the number is in use again */
+		mark_dead(th, time_ns);	/* its exit was lost and the number is in use again */
 	leader = tasks_find(t, pid);
 	if (!leader) {
 		leader = scan_process(t, pid, time_ns);
@@ -214,6 +225,18 @@ struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns)
 	th = add_thread(t, leader->proc, tid, comm, time_ns);
 	th->provisional = true;
 	return th;
+}
+
+struct thread *tasks_get_at(struct tasks *t, struct proc *p, int tid, uint64_t time_ns)
+{
+	uint32_t i = map_get(&t->by_tid, (uint32_t)tid);
+	struct thread *th = i == MAP_NONE ? NULL : t->threads[i];
+
+	for (; th; th = th->older)
+		if (th->proc == p && (th->dead ? time_ns <= th->dead_ns : th->provisional || !th->older ||
+									   th->born_ns <= time_ns))
+			return th;
+	return tasks_get(t, p->pid, tid, time_ns);
 }
 
 struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid, uint64_t time_ns)
@@ -246,7 +269,7 @@ void tasks_exit(struct tasks *t, int pid, int tid, uint64_t time_ns)
 
 	if (!th)
 		return;
-	th->dead = true;
+	mark_dead(th, time_ns);
 	r.thread = th->id;
 	trace_write_end(t->w, &r);
 }
@@ -266,7 +289,7 @@ void tasks_comm(struct tasks *t, int pid, int tid, const char *comm, bool exec, 
 	}
 	/* The new image keeps nothing of the old but its number; the exec'ing thread becomes the leader. */
 	p = add_proc(t, pid, th->proc, comm, true, time_ns);
-	th->dead = true;
+	mark_dead(th, time_ns);
 	image = add_thread(t, p, pid, comm, time_ns);
 	image->evset = th->evset;
 }

@@ -32,6 +32,8 @@ struct thread {
 	uint32_t id;		/* in the trace */
 	int tid;
 	bool dead;
+	uint64_t born_ns, dead_ns;	/* dead_ns is known when it is dead */
+	struct thread *older;		/* that had the same number before */
 	char comm[16];
 	bool provisional;	/* read from /proc; its fork record is still to come */
 	uint32_t evset;		/* the event set that samples it, 0 none */
@@ -60,6 +62,12 @@ void tasks_release(struct tasks *t);
 struct thread *tasks_find(struct tasks *t, int tid);
 /* The same, made from /proc when it was not known; never NULL (0 is the idle task). */
 struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns);
+
+/*
+ * The thread of p that had that tid at that time, though it has ended since: agents' records come
+ * later than the kernel's, and not in their order.  Made from /proc when there is none.
+ */
+struct thread *tasks_get_at(struct tasks *t, struct proc *p, int tid, uint64_t time_ns);
 
 /* What the kernel's records say. */
 struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid, uint64_t time_ns);

@@ -15,8 +15,8 @@
  * Rings have many producers (signal handlers) and one consumer. A producer moves head with
  * a compare-and-swap when head + size - tail <= ring_bytes, fills the record and publishes
  * it by a release store of its header. A record never wraps: the rest of the data is
- * skipped by a JVM_REC_PAD. The consumer zeroes what it has read before it moves tail, so
- * that a header that is not yet written reads as zero.
+ * skipped by a JVM_REC_PAD. What is left of an earlier lap is not taken for a header that
+ * was not yet written, because a header carries the number of its lap (jvm_ring_stamp()).
  *
  * Log (memfd, append only): the same records, written outside signal handlers; log_head is
  * moved with release order after the bytes are there. The recorder frees what it has read
@@ -73,7 +73,8 @@ struct jvm_ctl {
 	uint64_t log_lost;	/* records that would have exceeded log_limit */
 	uint64_t code_lo, code_hi;
 	uint64_t nr_traps;	/* handler runs */
-	uint64_t trap_ns;	/* time spent in them, when measured */
+	uint64_t trap_ns;	/* time spent in them, interrupts and preemption included */
+	uint64_t trap_log2[32];	/* how many took [2^i, 2^(i+1)) ns */
 };
 
 struct jvm_ring {
@@ -95,11 +96,17 @@ enum jvm_rec_type {
 	JVM_REC_THREAD,
 };
 
-/* Begins every record. Written last, as one 64-bit store. */
+/* Begins every record. In a ring it is written last, as one 64-bit store. */
 struct jvm_rec {
 	uint32_t size;		/* with this header; a multiple of 8 */
-	uint32_t type;		/* enum jvm_rec_type */
+	uint32_t type;		/* enum jvm_rec_type; in a ring with the lap's stamp above 8 bits */
 };
+
+/* What the header of a record at position pos of a ring must have above its type. */
+static inline uint32_t jvm_ring_stamp(uint64_t pos, uint64_t ring_bytes)
+{
+	return (uint32_t)(pos / ring_bytes + 1) << 8;
+}
 
 enum jvm_sample_flags {
 	JVM_SAMPLE_LATE = 1 << 0,	/* the trap was blocked: stack and time are of its delivery */

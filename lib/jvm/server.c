@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +122,22 @@ static struct wire_sink sink_of(struct jvm *j)
 
 /* --- draining --- */
 
+/* What the JVM shares with us makes no sense: it is measured no further. */
+static void __attribute__((format(printf, 2, 3))) drop(struct jvm *j, const char *fmt, ...)
+{
+	char what[128];
+	struct err e;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	err_set(&e, EPROTO, "JVM %d: agent's data is damaged: %s", j->pid, what);
+	j->dead = true;
+	if (j->s->cb.broken)
+		j->s->cb.broken(j->s->ctx, j, &e);
+}
+
 /* The log first: what samples refer to is mostly there. */
 static void drain_log(struct jvm *j)
 {
@@ -139,7 +156,7 @@ static void drain_log(struct jvm *j)
 			break;
 		used = wire_records(s->copy.data, got, &sink, &s->scratch, &e);
 		if (used <= 0) {
-			j->dead = true;
+			drop(j, "log at %llu", (unsigned long long)j->log_read);
 			break;
 		}
 		j->log_read += used;
@@ -154,10 +171,7 @@ static void drain_log(struct jvm *j)
 	}
 }
 
-/*
- * One ring up to where it ended when we came, or to a record that is being written. Its
- * memory is zeroed behind us: an unwritten header must read as zero.
- */
+/* One ring up to where it ended when we came, or to a record that is being written. */
 static void drain_ring(struct jvm *j, uint32_t i)
 {
 	struct jvm_server *s = j->s;
@@ -169,31 +183,29 @@ static void drain_ring(struct jvm *j, uint32_t i)
 	struct err e;
 
 	if (head - tail > size) {
-		j->dead = true;
+		drop(j, "ring from %llu to %llu", (unsigned long long)tail, (unsigned long long)head);
 		return;
 	}
 	while (tail != head) {
 		uint8_t *p = data + (tail & (size - 1));
 		uint64_t h = __atomic_load_n((uint64_t *)p, __ATOMIC_ACQUIRE);
-		uint32_t len = h, type = h >> 32;
+		uint32_t len = h, type = h >> 32 & 0xff;
 
-		if (!type)
+		if (!type || (h >> 32 & ~0xffull) != jvm_ring_stamp(tail, size))
 			break;
 		if (len < sizeof(struct jvm_rec) || (len & 7) || len > head - tail ||
 		    (tail & (size - 1)) + len > size) {
-			j->dead = true;
+			drop(j, "record of %u bytes at %llu of %llu", len, (unsigned long long)tail,
+			     (unsigned long long)head);
 			break;
 		}
 		if (type != JVM_REC_PAD) {
 			buf_reset(&s->copy);
 			memcpy(buf_room(&s->copy, len), p, len);
-			memcpy(s->copy.data, &h, sizeof(h));
-			if (wire_record(s->copy.data, len, &sink, &s->scratch, &e)) {
-				j->dead = true;
-				break;
-			}
+			*(struct jvm_rec *)s->copy.data = (struct jvm_rec){ len, type };
+			if (wire_record(s->copy.data, len, &sink, &s->scratch, &e))
+				s->cb.lost(s->ctx, j, 1);
 		}
-		memset(p, 0, len);
 		tail += len;
 		__atomic_store_n(&r->tail, tail, __ATOMIC_RELEASE);
 	}
@@ -548,8 +560,15 @@ void jvm_code_cache(const struct jvm *j, uint64_t *lo, uint64_t *hi)
 	*hi = j->ctl ? __atomic_load_n(&j->ctl->code_hi, __ATOMIC_RELAXED) : 0;
 }
 
-void jvm_trap_cost(const struct jvm *j, uint64_t *nr, uint64_t *ns)
+void jvm_trap_cost(const struct jvm *j, struct jvm_trap_cost *c)
 {
-	*nr = j->ctl ? __atomic_load_n(&j->ctl->nr_traps, __ATOMIC_RELAXED) : 0;
-	*ns = j->ctl ? __atomic_load_n(&j->ctl->trap_ns, __ATOMIC_RELAXED) : 0;
+	size_t i;
+
+	*c = (struct jvm_trap_cost){ 0 };
+	if (!j->ctl)
+		return;
+	c->nr = __atomic_load_n(&j->ctl->nr_traps, __ATOMIC_RELAXED);
+	c->ns = __atomic_load_n(&j->ctl->trap_ns, __ATOMIC_RELAXED);
+	for (i = 0; i < ARRAY_SIZE(c->log2); i++)
+		c->log2[i] = __atomic_load_n(&j->ctl->trap_log2[i], __ATOMIC_RELAXED);
 }

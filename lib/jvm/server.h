@@ -75,8 +75,10 @@ struct jvm_callbacks {
 	void (*code_gone)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t compile_id, uint64_t addr);
 	void (*stub)(void *ctx, struct jvm *j, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name);
 	void (*thread_name)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t tid, const char *name);
-	void (*lost)(void *ctx, struct jvm *j, uint64_t nr);	/* samples dropped by the agent since last told */
+	void (*lost)(void *ctx, struct jvm *j, uint64_t nr);	/* samples dropped since last told */
 	void (*gone)(void *ctx, struct jvm *j);
+	/* What it shares with us makes no sense any more: gone() follows, the JVM runs on. May be NULL. */
+	void (*broken)(void *ctx, struct jvm *j, const struct err *e);
 };
 
 struct jvm_server_opts {
@@ -106,7 +108,12 @@ void jvm_set_user(struct jvm *j, void *user);
 void *jvm_user(const struct jvm *j);
 /* Bounds of HotSpot's code cache as far as known, for unwinding up to it; 0, 0 before. */
 void jvm_code_cache(const struct jvm *j, uint64_t *lo, uint64_t *hi);
-/* Times its handler ran, and how long altogether; what the JVM says, not checked. */
-void jvm_trap_cost(const struct jvm *j, uint64_t *nr, uint64_t *ns);
+
+/* How often its handler ran, and how long; what the JVM says, not checked. */
+struct jvm_trap_cost {
+	uint64_t nr, ns;
+	uint64_t log2[32];	/* how many took [2^i, 2^(i+1)) ns */
+};
+void jvm_trap_cost(const struct jvm *j, struct jvm_trap_cost *c);
 
 #endif

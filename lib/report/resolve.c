@@ -117,14 +117,19 @@ static const struct name_symbol *find_symbol(struct name_module *m, uint64_t off
 	return &m->symbols[lo - 1];
 }
 
-/* The file itself, when the trace brought no names of it and it is the same file still. */
+/*
+ * The file itself, when the recorder was killed before it wrote the names and it is the same file
+ * still. A trace that was finished is reported alike on every machine.
+ */
 static struct symfile *open_file(struct names *x, struct name_module *m)
 {
 	struct err e;
 
-	if (m->tried_file || m->nr_symbols || x->o.no_files || !m->build_id_len || *m->path != '/')
+	if (m->tried_file)
 		return m->file;
 	m->tried_file = true;
+	if (m->nr_symbols || x->o.no_files || !m->build_id_len || *m->path != '/' || names_label(x, "symbols"))
+		return NULL;
 	if (symfile_open(&m->file, "", m->path, m->build_id, m->build_id_len, &e))
 		m->file = NULL;
 	return m->file;

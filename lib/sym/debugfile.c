@@ -58,8 +58,13 @@ static bool crc_matches(const struct image *im, uint32_t want)
 	return ok && crc == want;
 }
 
-/* crc NULL: only the build-id tells whether the file belongs to f. */
-static bool try_file(const struct symfile *f, const char *root, const char *path,
+struct build_id {
+	const uint8_t *id;
+	size_t len;
+};
+
+/* crc NULL: only the build-id tells whether the file is the wanted one. */
+static bool try_file(const struct build_id *want, const char *root, const char *path,
 		     const uint32_t *crc, struct image *debug)
 {
 	int fd = debugfile_open_below(root, path);
@@ -70,8 +75,8 @@ static bool try_file(const struct symfile *f, const char *root, const char *path
 	if (fd < 0 || image_open_fd(debug, fd, path, &e))
 		return false;
 	len = image_build_id(debug, id, sizeof(id));
-	if (f->id_len && len) {
-		if (len == f->id_len && !memcmp(id, f->id, len))
+	if (want->len && len) {
+		if (len == want->len && !memcmp(id, want->id, len))
 			return true;
 	} else if (crc && crc_matches(debug, *crc)) {
 		return true;
@@ -80,26 +85,30 @@ static bool try_file(const struct symfile *f, const char *root, const char *path
 	return false;
 }
 
-/* First as the process sees its files, then ours: containers rarely have debug files. */
-static bool try_path(const struct symfile *f, char *path, const uint32_t *crc, struct image *debug,
-		     char **found)
+/*
+ * First as the process sees its files, then ours: containers rarely have debug files.
+ * Takes path, and gives it to *found when that is not NULL.
+ */
+static bool try_path(const struct symfile *f, const struct build_id *want, char *path,
+		     const uint32_t *crc, struct image *debug, char **found)
 {
-	if ((f->root[0] && try_file(f, f->root, path, crc, debug)) ||
-	    try_file(f, "", path, crc, debug)) {
+	bool ok = (f->root[0] && try_file(want, f->root, path, crc, debug)) ||
+		  try_file(want, "", path, crc, debug);
+
+	if (ok && found)
 		*found = path;
-		return true;
-	}
-	free(path);
-	return false;
+	else
+		free(path);
+	return ok;
 }
 
-static char *build_id_path(const struct symfile *f)
+static char *build_id_path(const struct build_id *want)
 {
 	char hex[2 * BUILD_ID_MAX + 1] = "";
 	size_t i;
 
-	for (i = 0; i < f->id_len; i++)
-		snprintf(hex + 2 * i, 3, "%02x", f->id[i]);
+	for (i = 0; i < want->len && i < BUILD_ID_MAX; i++)
+		snprintf(hex + 2 * i, 3, "%02x", want->id[i]);
 	return xasprintf("/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
 }
 
@@ -126,22 +135,55 @@ static char *debuglink(const struct image *im, uint32_t *crc)
 
 bool debugfile_find(const struct symfile *f, struct image *debug, char **path)
 {
+	const struct build_id id = { f->id, f->id_len };
 	const char *slash = strrchr(f->path, '/');
 	int dir = slash ? slash - f->path : 0;
 	uint32_t crc;
 	char *name;
 	bool found;
 
-	if (f->id_len > 1 && try_path(f, build_id_path(f), NULL, debug, path))
+	if (id.len > 1 && try_path(f, &id, build_id_path(&id), NULL, debug, path))
 		return true;
 	name = slash ? debuglink(&f->im, &crc) : NULL;
 	if (!name)
 		return false;
-	found = try_path(f, xasprintf("%.*s/%s", dir, f->path, name), &crc, debug, path) ||
-		try_path(f, xasprintf("%.*s/.debug/%s", dir, f->path, name), &crc, debug, path) ||
+	found = try_path(f, &id, xasprintf("%.*s/%s", dir, f->path, name), &crc, debug, path) ||
+		try_path(f, &id, xasprintf("%.*s/.debug/%s", dir, f->path, name), &crc, debug, path) ||
 		(f->path[0] == '/' &&
-		 try_path(f, xasprintf("/usr/lib/debug%.*s/%s", dir, f->path, name), &crc, debug, path));
+		 try_path(f, &id, xasprintf("/usr/lib/debug%.*s/%s", dir, f->path, name), &crc, debug, path));
 	free(name);
+	return found;
+}
+
+/* .gnu_debugaltlink: a path, from the file's own folder when relative, and a build-id. */
+bool debugfile_find_common(const struct symfile *f, const struct image *im, struct image *common)
+{
+	const struct image_section *s = image_section(im, ".gnu_debugaltlink");
+	const char *of = im == &f->debug && f->debug_path ? f->debug_path : f->path, *slash = strrchr(of, '/');
+	struct build_id id;
+	struct image_bytes b;
+	struct err e;
+	bool found;
+	size_t len;
+	char *path;
+
+	if (!s || image_load(im, s, &b, &e))
+		return false;
+	len = strnlen((const char *)b.data, b.len);
+	id.id = b.data + len + 1;
+	id.len = len + 1 < b.len ? b.len - len - 1 : 0;
+	if (!len || id.len < 2 || id.len > BUILD_ID_MAX) {
+		image_bytes_release(&b);
+		return false;
+	}
+	path = b.data[0] == '/' || !slash ? xstrndup((const char *)b.data, len) :
+		xasprintf("%.*s/%.*s", (int)(slash - of), of, (int)len, (const char *)b.data);
+	found = try_path(f, &id, build_id_path(&id), NULL, common, NULL);
+	if (found)
+		free(path);
+	else
+		found = try_path(f, &id, path, NULL, common, NULL);
+	image_bytes_release(&b);
 	return found;
 }
 

@@ -400,17 +400,28 @@ int image_load(const struct image *im, const struct image_section *s, struct ima
 	return decompress(im, s, b, e);
 }
 
-uint64_t image_off_to_vaddr(const struct image *im, uint64_t off)
+static const struct image_segment *segment_of_off(const struct image *im, uint64_t off, uint32_t flags)
 {
 	size_t i;
 
 	for (i = 0; i < im->nr_segs; i++) {
 		const struct image_segment *s = &im->segs[i];
 
-		if (s->type == PT_LOAD && off >= s->off && off - s->off < s->filesz)
-			return off - s->off + s->vaddr;
+		if (s->type == PT_LOAD && (s->flags & flags) == flags && off >= s->off &&
+		    off - s->off < s->filesz)
+			return s;
 	}
-	return UINT64_MAX;
+	return NULL;
+}
+
+/* Segments may share bytes of the file; who asks means code. */
+uint64_t image_off_to_vaddr(const struct image *im, uint64_t off)
+{
+	const struct image_segment *s = segment_of_off(im, off, PF_X);
+
+	if (!s)
+		s = segment_of_off(im, off, 0);
+	return s ? off - s->off + s->vaddr : UINT64_MAX;
 }
 
 uint64_t image_vaddr_to_off(const struct image *im, uint64_t vaddr)

@@ -11,10 +11,7 @@
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "sym/symfile_int.h"
@@ -52,14 +49,20 @@ struct unit {
 	size_t nr_ranges, alloc_ranges;
 };
 
-struct lines {
-	int fd;
+struct dwarf_file {
 	Elf *elf;
 	Dwarf *dw;
+};
+
+struct lines {
+	struct dwarf_file main, common;
+	struct image common_image;
+	Dwarf *dw;		/* of main */
 	struct unit *units;
 	size_t nr_units, alloc_units;
 	struct range *ranges;
 	size_t nr_ranges, alloc_ranges;
+	size_t nr_split;	/* units whose entries are in a .dwo file */
 };
 
 static int by_lo(const void *a, const void *b)
@@ -190,7 +193,7 @@ static const char *die_name(Dwarf_Die *die)
 		if (s)
 			return s;
 	}
-	return "[no name]";
+	return "[inlined]";
 }
 
 static uint64_t die_udata(Dwarf_Die *die, unsigned int name)
@@ -351,47 +354,93 @@ static void load_units(struct lines *l)
 	Dwarf_Die die;
 	uint8_t type;
 
-	while (!dwarf_get_units(l->dw, cu, &cu, NULL, &type, &die, NULL))
+	while (!dwarf_get_units(l->dw, cu, &cu, NULL, &type, &die, NULL)) {
+		l->nr_split += type == DW_UT_skeleton;
 		if (type == DW_UT_compile || type == DW_UT_skeleton || type == DW_UT_partial)
 			take_unit(l, &die);
+	}
 	if (l->nr_ranges)
 		qsort(l->ranges, l->nr_ranges, sizeof(*l->ranges), by_lo);
+}
+
+static const struct image_section *info_section(const struct image *im)
+{
+	const struct image_section *s = image_section(im, ".debug_info");
+
+	return s ? s : image_section(im, ".zdebug_info");
 }
 
 static const struct image *image_with_lines(struct symfile *f)
 {
 	const struct image *debug;
 
-	if (image_section(&f->im, ".debug_info") || image_section(&f->im, ".zdebug_info"))
+	if (info_section(&f->im))
 		return &f->im;
 	debug = symfile_debug_image(f);
-	if (debug && (image_section(debug, ".debug_info") || image_section(debug, ".zdebug_info")))
-		return debug;
-	return NULL;
+	return debug && info_section(debug) ? debug : NULL;
 }
 
-struct lines *lines_new(struct symfile *f)
+/* Why libdw made nothing of the file: it does not say. */
+static const char *why_unreadable(const struct image *im)
+{
+	const struct image_section *s = info_section(im);
+	uint32_t type;
+
+	if (s->flags & SHF_COMPRESSED && !image_read(im, s->off, &type, sizeof(type)) &&
+	    type != ELFCOMPRESS_ZLIB)
+		return "DWARF compressed by other than zlib, which is not built in";
+	return "damaged DWARF";
+}
+
+/* im stays open as long. */
+static bool open_dwarf(struct dwarf_file *d, const struct image *im)
+{
+	d->elf = im->fd < 0 ? elf_memory((char *)im->mem, im->len) :
+			      elf_begin(im->fd, ELF_C_READ, NULL);
+	d->dw = d->elf ? dwarf_begin_elf(d->elf, DWARF_C_READ, NULL) : NULL;
+	return d->dw;
+}
+
+static void close_dwarf(struct dwarf_file *d)
+{
+	if (d->dw)
+		dwarf_end(d->dw);
+	if (d->elf)
+		elf_end(d->elf);
+}
+
+/*
+ * libdw would open whatever path the file names, a pipe too. It is given the right file, or
+ * the mark by which it remembers that there is none.
+ */
+static void open_common(struct lines *l, const struct symfile *f, const struct image *im)
+{
+	if (debugfile_find_common(f, im, &l->common_image))
+		open_dwarf(&l->common, &l->common_image);
+	dwarf_setalt(l->dw, l->common.dw ? l->common.dw : (Dwarf *)-1);
+}
+
+struct lines *lines_new(struct symfile *f, const char **why)
 {
 	const struct image *im = image_with_lines(f);
 	struct lines *l;
 
+	*why = "none";
 	if (!im || elf_version(EV_CURRENT) == EV_NONE)
 		return NULL;
 	l = xcalloc(1, sizeof(*l));
-	l->fd = -1;
-	if (im->fd < 0) {
-		l->elf = elf_memory((char *)im->mem, im->len);
-	} else {
-		l->fd = fcntl(im->fd, F_DUPFD_CLOEXEC, 3);
-		l->elf = l->fd < 0 ? NULL : elf_begin(l->fd, ELF_C_READ, NULL);
-	}
-	l->dw = l->elf ? dwarf_begin_elf(l->elf, DWARF_C_READ, NULL) : NULL;
-	if (l->dw)
+	l->common_image.fd = -1;
+	if (open_dwarf(&l->main, im)) {
+		l->dw = l->main.dw;
+		open_common(l, f, im);
 		load_units(l);
+	}
 	if (!l->nr_units) {
+		*why = why_unreadable(im);
 		lines_free(l);
 		return NULL;
 	}
+	*why = l->nr_split ? "DWARF, without inlined calls of units that are split off into .dwo files" : "DWARF";
 	return l;
 }
 
@@ -409,11 +458,8 @@ void lines_free(struct lines *l)
 	}
 	free(l->units);
 	free(l->ranges);
-	if (l->dw)
-		dwarf_end(l->dw);
-	if (l->elf)
-		elf_end(l->elf);
-	if (l->fd >= 0)
-		close(l->fd);
+	close_dwarf(&l->main);
+	close_dwarf(&l->common);
+	image_close(&l->common_image);
 	free(l);
 }

@@ -229,13 +229,24 @@ bool symfile_symbol(struct symfile *f, uint64_t off, struct symbol *s)
 	return s->off != UINT64_MAX;
 }
 
+static void load_lines(struct symfile *f)
+{
+	if (f->lines_tried)
+		return;
+	f->lines_tried = true;
+	f->lines = lines_new(f, &f->lines_source);
+}
+
+const char *symfile_lines_source(struct symfile *f)
+{
+	load_lines(f);
+	return f->lines_source;
+}
+
 size_t symfile_lines(struct symfile *f, uint64_t off, struct srcline *out, size_t max)
 {
 	uint64_t vaddr = image_off_to_vaddr(&f->im, off);
 
-	if (!f->lines_tried) {
-		f->lines_tried = true;
-		f->lines = lines_new(f);
-	}
+	load_lines(f);
 	return f->lines && vaddr != UINT64_MAX && max ? lines_find(f->lines, vaddr, out, max) : 0;
 }

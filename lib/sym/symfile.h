@@ -67,5 +67,7 @@ size_t symfile_lines(struct symfile *f, uint64_t off, struct srcline *out, size_
 
 /* Which source the symbols came from, for --verbose and doctor: ".symtab", ".dynsym", ... */
 const char *symfile_symbol_source(struct symfile *f);
+/* The same of lines: "DWARF", "none", or why what is there cannot be read. */
+const char *symfile_lines_source(struct symfile *f);
 
 #endif

@@ -28,6 +28,7 @@ struct symfile {
 	char *debug_path;
 	struct cfi eh, frame;
 	struct lines *lines;	/* NULL: no debug information */
+	const char *lines_source;
 
 	struct arena names;	/* of functions that only the CFI knows */
 	struct map made;	/* their start -> index in made_names */
@@ -42,6 +43,8 @@ int debugfile_open_below(const char *root, const char *path);
  * Fills *debug and *path (the caller frees); false: there is none.
  */
 bool debugfile_find(const struct symfile *f, struct image *debug, char **path);
+/* The file into which dwz moved what several debug files had in common. */
+bool debugfile_find_common(const struct symfile *f, const struct image *im, struct image *common);
 /* Symbols of .gnu_debugdata, an ELF file compressed by xz. */
 int debugfile_minimal(struct symtab *t, const struct image *im, struct err *e);
 /* NULL when f has no debug file. */
@@ -51,8 +54,8 @@ const struct image *symfile_debug_image(struct symfile *f);
 const struct cfi *symfile_cfi(struct symfile *f, bool eh);
 const struct image *symfile_image(const struct symfile *f);
 
-/* NULL: no debug information that libdw can read. */
-struct lines *lines_new(struct symfile *f);
+/* NULL: no debug information that libdw can read; *why says what there is, in any case. */
+struct lines *lines_new(struct symfile *f, const char **why);
 void lines_free(struct lines *l);
 size_t lines_find(struct lines *l, uint64_t vaddr, struct srcline *out, size_t max);
 

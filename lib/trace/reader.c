@@ -134,6 +134,8 @@ static bool decode_frames(struct trace_reader *t, struct span *s)
 		f.d = span_varint(s);
 		last = &last_b[f.kind < FRAME_NR ? f.kind : 0];
 		f.b = *last += diff >> 1 ^ -(diff & 1);
+		if (f.kind >= FRAME_NR)		/* of a later arcprof */
+			f = (struct frame){ .kind = FRAME_MARK, .b = MARK_NONE };
 		add_frame(t, &f);	/* also of a bad record: its numbers are taken */
 	}
 	return !s->bad;
@@ -521,6 +523,14 @@ int trace_read(struct trace_reader *t, const struct trace_sink *sink, void *ctx,
 	if (t->nr_bad && !d->first[0])
 		snprintf(d->first, sizeof(d->first), "%" PRIu64 " records in whole chunks make no sense", t->nr_bad);
 	return r;
+}
+
+void trace_reader_start(const struct trace_reader *t, uint64_t *mono_ns, uint64_t *real_ns)
+{
+	const struct trf_header *h = walk_header(t->walk);
+
+	*mono_ns = h->start_mono_ns;
+	*real_ns = h->start_real_ns;
 }
 
 const struct trace_damage *trace_reader_damage(const struct trace_reader *t)

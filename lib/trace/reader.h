@@ -33,7 +33,7 @@ struct stack_epoch {
 	uint32_t epoch;			/* counts from 1 */
 	const struct stack_node *nodes;	/* [nr_nodes]; 0 is no node */
 	uint32_t nr_nodes;
-	const struct frame *frames;	/* [nr_frames]; 0 is no frame */
+	const struct frame *frames;	/* [nr_frames]; 0 is no frame; kind is below FRAME_NR */
 	uint32_t nr_frames;
 };
 
@@ -72,6 +72,9 @@ int trace_reader_open(struct trace_reader **t, const char *path, struct err *e);
 /* The same over memory that outlives the reader; for tests and fuzzers. */
 int trace_reader_open_memory(struct trace_reader **t, const void *data, size_t len, struct err *e);
 void trace_reader_close(struct trace_reader *t);
+
+/* When the recording began by both clocks; 0 when the file header is damaged. */
+void trace_reader_start(const struct trace_reader *t, uint64_t *mono_ns, uint64_t *real_ns);
 
 /* One pass over the whole file; may be called again.  0 also when there was damage. */
 int trace_read(struct trace_reader *t, const struct trace_sink *sink, void *ctx, struct err *e);

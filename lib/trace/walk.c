@@ -127,9 +127,7 @@ static size_t at_hand(const struct walk *w, uint64_t off)
 {
 	uint64_t rest = w->size - off, end = w->window_off + w->window_len;
 
-	if (w->mem)
-		return rest;
-	if (off >= w->window_off && off + sizeof(struct trf_chunk) <= end)
+	if (!w->mem && off >= w->window_off && off + sizeof(struct trf_chunk) <= end)
 		return end - off;
 	return MIN(rest, WINDOW);
 }

@@ -101,7 +101,13 @@ static bool ends_in_call(const uint8_t *p)
 	return false;
 }
 
-static bool plausible(const struct guess *g, uint64_t ra)
+enum trust {
+	NO_CODE,		/* cannot be a return address */
+	MAYBE_CALL,		/* executable, but its bytes are not ours to read */
+	AFTER_CALL,
+};
+
+static enum trust judge(const struct guess *g, uint64_t ra)
 {
 	struct unwind_module *mod = NULL;
 	uint32_t module;
@@ -109,10 +115,15 @@ static bool plausible(const struct guess *g, uint64_t ra)
 	uint8_t code[8];
 
 	if (ra < 4096 || !g->space->find(g->space->ctx, ra - 1, &module, &off, &mod))
-		return false;
+		return NO_CODE;
 	if (!mod || is_arm64(g) || off < 7 || !module_code(mod, off - 7, code, sizeof(code)))
-		return true;
-	return ends_in_call(code);
+		return MAYBE_CALL;
+	return ends_in_call(code) ? AFTER_CALL : NO_CODE;
+}
+
+static bool plausible(const struct guess *g, uint64_t ra)
+{
+	return judge(g, ra) != NO_CODE;
 }
 
 static bool take_frame(struct unwind_regs *regs, uint64_t ra, uint64_t sp, uint64_t fp, bool have_fp)
@@ -156,7 +167,7 @@ static bool by_frame_pointer(const struct guess *g, struct unwind_regs *regs, bo
 	if (!(regs->valid >> RBP & 1) || (fp && (fp < regs->sp || fp & 7)))
 		return false;
 	if (!fp) {
-		*at_end = !g->innermost;	/* the ABI's mark of the outermost frame */
+		*at_end = !g->interrupted;	/* the ABI's mark of the outermost frame */
 		return false;
 	}
 	if (!stack_read(g->st, fp, &next) || !stack_read(g->st, fp + 8, &ra)) {
@@ -168,7 +179,32 @@ static bool by_frame_pointer(const struct guess *g, struct unwind_regs *regs, bo
 		*at_end = true;
 		return false;
 	}
-	return (!next || next > fp) && plausible(g, ra) && take_frame(regs, ra, fp + 16, next, true);
+	/* What the caller has in rbp may be anything, when it has rules and needs no frame pointer. */
+	switch (judge(g, ra)) {
+	case AFTER_CALL:
+		return take_frame(regs, ra, fp + 16, next, true);
+	case MAYBE_CALL:
+		return (!next || next > fp) && take_frame(regs, ra, fp + 16, next, true);
+	default:
+		return false;
+	}
+}
+
+/* .init and .fini are made of pieces, without rules: they lower the stack by a word and call. */
+static bool in_init_section(const struct guess *g, struct unwind_regs *regs)
+{
+	const struct image *im;
+	const struct image_section *s;
+	uint64_t ra;
+
+	if (!g->mod)
+		return false;
+	im = symfile_image(g->mod->f);
+	s = image_section_at(im, symfile_off_to_vaddr(g->mod->f, g->off));
+	if (!s || (strcmp(s->name, ".init") && strcmp(s->name, ".fini")))
+		return false;
+	return stack_read(g->st, regs->sp + 8, &ra) && judge(g, ra) == AFTER_CALL &&
+	       take_frame(regs, ra, regs->sp + 16, regs->r[RBP], regs->valid >> RBP & 1);
 }
 
 /* A leaf without a frame, or a jump through a wild pointer: who called is on top of the stack. */
@@ -176,7 +212,7 @@ static bool by_top_of_stack(const struct guess *g, struct unwind_regs *regs)
 {
 	uint64_t ra;
 
-	return g->innermost && stack_read(g->st, regs->sp, &ra) && plausible(g, ra) &&
+	return g->interrupted && stack_read(g->st, regs->sp, &ra) && plausible(g, ra) &&
 	       take_frame(regs, ra, regs->sp + 8, regs->r[RBP], regs->valid >> RBP & 1);
 }
 
@@ -186,7 +222,7 @@ static bool guess_arm64(const struct guess *g, struct unwind_regs *regs, bool *a
 	uint64_t fp = regs->r[X29], next, ra;
 
 	if (!fp || fp < regs->sp || fp & 15) {
-		*at_end = !fp && !g->innermost;
+		*at_end = !fp && !g->interrupted;
 		return false;
 	}
 	if (!stack_read(g->st, fp, &next) || !stack_read(g->st, fp + 8, &ra)) {
@@ -208,7 +244,7 @@ bool guess_caller(const struct guess *g, struct unwind_regs *regs, bool *at_end,
 	*why = MARK_NO_UNWIND_INFO;
 	if (is_arm64(g))
 		return guess_arm64(g, regs, at_end, why);
-	if (g->innermost && no_frame_yet(g, regs))
+	if ((g->interrupted && no_frame_yet(g, regs)) || in_init_section(g, regs))
 		return true;
 	if (by_frame_pointer(g, regs, at_end, why))
 		return true;

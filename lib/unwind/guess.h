@@ -14,7 +14,7 @@ struct guess {
 	struct unwind_module *mod;	/* of the frame, or NULL */
 	uint64_t off;			/* in mod */
 	uint64_t ra_off;		/* of the return address itself (off + 1 of a caller) */
-	bool innermost;
+	bool interrupted;		/* anywhere in its code, not at a call */
 };
 
 /* The frame is a signal trampoline: *regs becomes the interrupted one. */

@@ -7,6 +7,7 @@
  *  [2] the stack pointer grows with each frame but over a signal, and there are at most
  *      SIGNALS_MAX of those, so every walk ends.
  */
+#include "arch/arch.h"
 #include "unwind/guess.h"
 
 enum { SIGNALS_MAX = 64 };
@@ -168,14 +169,14 @@ static enum step by_rules(struct walk *w, const struct row *row)
 	if (w->regs->sp > old_sp)
 		return STEP_OK;
 	/* A leaf of a CPU with a link register has no frame. */
-	if (w->regs->sp == old_sp && w->innermost && cpu->ra_in_reg >= 0 && w->regs->pc != old_pc)
+	if (w->regs->sp == old_sp && w->exact && cpu->ra_in_reg >= 0 && w->regs->pc != old_pc)
 		return STEP_OK;
 	return failed(w, MARK_BAD_UNWIND_INFO);
 }
 
 static enum step without_rules(struct walk *w)
 {
-	struct guess g = { w->space, w->st, w->mod, w->off, w->off + !w->exact, w->innermost };
+	struct guess g = { w->space, w->st, w->mod, w->off, w->off + !w->exact, w->exact };
 	uint64_t old_sp = w->regs->sp;
 	bool at_end;
 
@@ -200,7 +201,7 @@ static enum step step(struct walk *w)
 	if (!w->mod && w->space->step && w->space->step(w->space->ctx, w->regs, w->st)) {
 		if (!w->regs->pc)
 			return STEP_END;
-		if (w->regs->sp > old_sp || (w->regs->sp == old_sp && w->regs->pc != old_pc && w->innermost))
+		if (w->regs->sp > old_sp || (w->regs->sp == old_sp && w->regs->pc != old_pc && w->exact))
 			return STEP_OK;
 		return failed(w, MARK_BAD_UNWIND_INFO);
 	}
@@ -209,14 +210,12 @@ static enum step step(struct walk *w)
 
 static void start(struct unwind_regs *regs)
 {
-#if defined(__x86_64__)
-	regs->r[16] = regs->pc;
-	regs->r[7] = regs->sp;
-	regs->valid |= 1ull << 16 | 1ull << 7;
-#elif defined(__aarch64__)
-	regs->r[31] = regs->sp;
-	regs->valid |= 1ull << 31;
-#endif
+	regs->r[arch_dwarf_sp] = regs->sp;
+	regs->valid |= 1ull << arch_dwarf_sp;
+	if (arch_dwarf_pc < UNWIND_NR_REGS) {
+		regs->r[arch_dwarf_pc] = regs->pc;
+		regs->valid |= 1ull << arch_dwarf_pc;
+	}
 }
 
 /* Where pc is; false when it cannot be code, and a caller's frame is not worth showing. */

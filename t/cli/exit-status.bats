@@ -38,6 +38,64 @@ hint: did you mean 'arcprof doctor'?" ]
 	arcprof version 2>&-
 }
 
+@test "exit status: a recorded program's own status is passed on" {
+	skip_unless_perf
+	run_arcprof record -q -- sh -c 'exit 7'
+	[ "$status" -eq 7 ]
+	run_arcprof record -q -- true
+	[ "$status" -eq 0 ]
+}
+
+@test "exit status: a recorded program that a signal killed gives 128 + its number" {
+	skip_unless_perf
+	run_arcprof record -q -- sh -c 'kill -TERM $$'
+	[ "$status" -eq 143 ]
+}
+
+@test "exit status: a program that does not exist is 127, one that cannot be run 126" {
+	skip_unless_perf
+	run_arcprof record -q -- ./no-such-program
+	[ "$status" -eq 127 ]
+	[[ $stderr == *"no-such-program"* ]]
+	echo text >text
+	run_arcprof record -q -- ./text
+	[ "$status" -eq 126 ]
+}
+
+@test "exit status: arcprof's own failure is 125, and the program is not run" {
+	skip_unless_perf
+	run_arcprof record -q -o no/such/folder/x -- touch ran
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"no/such/folder/x"* ]]
+	[ ! -e ran ]
+}
+
+@test "exit status: contradicting options are a usage error, and the program is not run" {
+	run_arcprof record -F 99 -c 1000 -- touch ran
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--freq"*"--count"* ]]
+	[ ! -e ran ]
+}
+
+@test "exit status: reading what is no trace fails with a message that names the file" {
+	echo "this is no trace" >data
+	for c in report dump; do
+		run_arcprof "$c" -i data
+		[ "$status" -eq 1 ]
+		[ -z "$output" ]
+		[[ $stderr == "arcprof $c: "*data* ]]
+		run_arcprof "$c" -i no-such-file
+		[ "$status" -eq 1 ]
+		[[ $stderr == *"no-such-file: No such file or directory"* ]]
+	done
+}
+
+@test "exit status: a recording whose own stderr is closed still writes its trace" {
+	skip_unless_perf
+	arcprof record -o x -- true 2>&-
+	[ -s x ]
+}
+
 @test "pager: output that is not for a terminal never starts one" {
 	ARCPROF_PAGER='echo paged; cat' run_arcprof doctor
 	[[ $output != *paged* ]]

@@ -63,6 +63,7 @@ hint: did you mean '--format'?" ]
 		for w in $(arcprof --dump words "$c"); do
 			case $w in
 			*=) w=${w}0 ;;
+			--no-help) continue ;;
 			esac
 			# a wrong argument is fine, an unknown option is not; --help keeps it from running
 			run_arcprof "$c" --help "$w"

@@ -164,8 +164,10 @@ int main(int argc, char **argv)
 	write_names(w, &o, t0);
 	start = clock_mono_ns();
 	for (i = 0; i < o.samples; i++) {
-		struct stack *s = &stacks[i < o.stacks ? i : skewed(o.stacks)];
-		struct rec_sample r = { .time_ns = t0 + i * 62500 + next_random() % 4096, .thread = 1 + skewed(NR_THREADS),
+		uint64_t at = i < o.stacks ? i : skewed(o.stacks);
+		struct stack *s = &stacks[at];
+		/* A stack belongs to one thread: --stacks is the number of different (thread, stack). */
+		struct rec_sample r = { .time_ns = t0 + i * 62500 + next_random() % 4096, .thread = 1 + at % NR_THREADS,
 					.cpu = i % 8, .user = true, .weight = 1000000 };
 
 		r.stack = trace_write_stack(w, s->frames, s->nr);

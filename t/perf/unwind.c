@@ -29,6 +29,7 @@ static struct unwind_regs regs;
 static uint8_t copy[COPY];
 static volatile int sink;
 static uint64_t stack_top;
+extern void *__libc_stack_end;	/* where _start found argc */
 
 static bool find(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off, struct unwind_module **m)
 {
@@ -153,7 +154,7 @@ int main(int argc, char **argv)
 		return 1;
 	mod = unwind_module_new(self);
 	read_maps();
-	stack_top = (uint64_t)__builtin_frame_address(0) + 512;
+	stack_top = (uint64_t)__libc_stack_end + 8;
 	deep(FRAMES - 5);
 	if (argc > 1)
 		time_file(argv[1]);

@@ -45,6 +45,8 @@ struct sample {
 static struct sample *samples;
 static volatile int nr_samples;
 static __thread uint64_t stack_top;
+static uint64_t main_top;
+extern void *__libc_stack_end;	/* where _start found argc */
 
 static struct maps maps;
 static struct symfile *files[MODULES_MAX];
@@ -307,9 +309,11 @@ static void *thread_main(void *arg)
 {
 	void (*work)(void) = *(void (**)(void))arg;
 	uint64_t end;
+	bool is_main = getpid() == gettid();
 	struct timespec ts;
 
-	stack_top = (uint64_t)__builtin_frame_address(0) + 2048;
+	/* A thread's own descriptor is above its stack, in the same mapping. */
+	stack_top = is_main ? main_top : (uint64_t)__builtin_frame_address(0) + 2048;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	end = ts.tv_sec * 1000ull + ts.tv_nsec / 1000000 + ((uint64_t *)arg)[1];
 	do {
@@ -342,12 +346,9 @@ static bool run(const char *name, void (*work)(void), uint64_t ms, bool thread)
 		timer_delete(timer);
 		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	} else {
-		uint64_t top = stack_top;
-
 		timer_settime(timer, 0, &every, NULL);
 		thread_main(&arg);
 		timer_delete(timer);
-		stack_top = top;
 	}
 	return compare(name);
 }
@@ -373,7 +374,7 @@ int main(int argc, char **argv)
 
 	samples = xcalloc(SAMPLES_MAX, sizeof(*samples));
 	memset(samples, 1, SAMPLES_MAX * sizeof(*samples));
-	stack_top = (uint64_t)__builtin_frame_address(0) + 2048;
+	main_top = (uint64_t)__libc_stack_end + 8;
 	backtrace(first, 2);	/* loads what it needs, outside of a handler */
 	read_maps();
 	sigaction(SIGPROF, &sa, NULL);

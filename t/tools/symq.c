@@ -3,12 +3,12 @@
  * symq.c - asks lib/sym and lib/unwind about one file, in forms that other tools' output can
  * be compared with.  Addresses are those the file was linked at, in hexadecimal.
  *
- *	symq FILE info			build-id, symbol source
+ *	symq FILE info			build-id, line and symbol source
  *	symq FILE syms			address size name of every symbol
  *	symq FILE sym  < addresses	name+offset a line, or ??
  *	symq FILE lines < addresses	as addr2line -i -f prints
  *	symq FILE rows			every row of the call frame information
- *	symq FILE cache			decodes all through the cache; times and bytes
+ *	symq FILE cache			decodes all through the cache; times, bytes, and whether it is right
  *	symq - demangle < names
  */
 #include <inttypes.h>
@@ -169,7 +169,7 @@ static int print_info(struct symfile *f)
 
 	for (i = 0; i < len; i++)
 		printf("%02x", id[i]);
-	printf("\n%s\n", symfile_symbol_source(f));
+	printf("\n%s\n%s\n", symfile_lines_source(f), symfile_symbol_source(f));
 	return 0;
 }
 
@@ -188,6 +188,57 @@ static void time_lookups(struct unwind_module *m, const struct cfi *c, const cha
 	       (double)t / c->nr_entries);
 }
 
+struct check {
+	struct unwind_module *m;
+	const struct cfi_fde *fde;
+	size_t nr_rows, nr_differ;
+};
+
+static bool same_rule(const struct rule *a, const struct rule *b)
+{
+	return a->kind == b->kind && a->reg == b->reg && a->val == b->val;
+}
+
+/* What the cache says at an address is what the interpreter said. */
+static bool same_row(const struct row *row, const struct rule_state *s, uint64_t ra)
+{
+	size_t i, nr = 0;
+
+	if (!row || !same_rule(&row->cfa, &s->cfa) || !same_rule(&row->ra, &s->r[ra]))
+		return false;
+	for (i = 0; i < UNWIND_NR_REGS; i++)
+		nr += i != ra && s->r[i].kind != RULE_UNSET;
+	for (i = 0; i < row->nr_rules; i++)
+		if (!same_rule(&row->rules[i].rule, &s->r[row->rules[i].reg]))
+			return false;
+	return nr == row->nr_rules;
+}
+
+static void check_row(void *ctx, uint64_t start, uint64_t end, const struct rule_state *s)
+{
+	const uint64_t at[3] = { start, start + (end - start) / 2, end - 1 };
+	struct check *c = ctx;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		c->nr_rows++;
+		c->nr_differ += !same_row(module_row(c->m, symfile_vaddr_to_off(c->m->f, at[i])), s,
+					  c->fde->cie.ra_reg);
+	}
+}
+
+static void check_cache(struct unwind_module *m, const struct cfi *c)
+{
+	struct cfi_fde fde;
+	struct check k = { .m = m, .fde = &fde };
+	size_t i;
+
+	for (i = 0; i < c->nr_entries; i++)
+		if (cfi_fde_parse(c, c->entries[i].off, &fde))
+			rules_run(c, &fde, check_row, &k);
+	printf("check: %zu places, %zu differ\n", k.nr_rows, k.nr_differ);
+}
+
 static int fill_cache(struct symfile *f)
 {
 	struct unwind_module *m = unwind_module_new(f);
@@ -202,6 +253,7 @@ static int fill_cache(struct symfile *f)
 	time_lookups(m, c, "search");
 	printf("%zu rows, %zu code words, %zu bytes, %" PRIu64 " damaged\n", m->nr_rows, m->nr_code,
 	       unwind_module_bytes(m), m->nr_damaged);
+	check_cache(m, c);
 	unwind_module_free(m);
 	return 0;
 }

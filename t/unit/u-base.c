@@ -79,3 +79,15 @@ TEST(arena_pieces_are_aligned_and_do_not_overlap)
 	}
 	arena_release(&a);
 }
+
+TEST(mem_min_and_max_evaluate_each_argument_once)
+{
+	uint32_t n = 5;
+	int i = 0;
+
+	CHECK_U64(MIN(i++, 9), 0);
+	CHECK_U64(i, 1);
+	CHECK_U64(MAX(n++, (uint64_t)2), 5);
+	CHECK_U64(n, 6);
+	CHECK_U64(MIN(MAX(3, 7), MIN(9, 8)), 7);
+}

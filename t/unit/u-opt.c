@@ -9,7 +9,7 @@
 #include "unit.h"
 
 struct test_opts {
-	bool kernel, user, java;
+	bool kernel, user, java, lines;
 	const char *output, *graph;
 	uint64_t pid, window_ns, ring_bytes;
 	double percent;
@@ -25,6 +25,8 @@ static const struct opt table[] = {
 	OPT_FLAG('k', "kernel", struct test_opts, kernel, "kernel code too"),
 	OPT_FLAG('u', "user", struct test_opts, user, "user code"),
 	OPT_FLAG(0, "no-java", struct test_opts, java, "no agent"),
+	{ .type = OPT_TYPE_FLAG, .name = "lines", .offset = OPT_FIELD(struct test_opts, lines, bool), .def = "true",
+	  .help = "store lines" },
 	OPT_LIST('e', "event", struct test_opts, events, "event", "what to count"),
 	OPT_GROUP("How"),
 	OPT_STR('o', "output", struct test_opts, output, "file", "arcprof.data", "the trace"),
@@ -123,6 +125,9 @@ TEST(opt_flags_are_cleared_by_no_and_the_last_one_counts)
 	CHECK(o.java);
 	CHECK_U64(PARSE("--no-java", "--java"), 0);
 	CHECK(!o.java);
+	CHECK(o.lines);
+	CHECK_U64(PARSE("--no-lines"), 0);
+	CHECK(!o.lines);
 }
 
 TEST(opt_sets_share_a_field)
@@ -318,6 +323,7 @@ TEST(opt_help_shows_groups_arguments_and_defaults)
 			"    -k, --kernel            kernel code too\n"
 			"    -u, --user              user code\n"
 			"        --no-java           no agent\n"
+			"        --[no-]lines        store lines (default: yes)\n"
 			"    -e, --event=<event>[,...]\n"
 			"                            what to count\n"
 			"\n"
@@ -339,7 +345,7 @@ TEST(opt_synopsis_shows_alternatives_in_one_bracket)
 {
 	char *text = text_of(opt_print_synopsis, table);
 
-	CHECK_STR(text, "[-p | --pid=<pid>] [-k | --kernel] [-u | --user] [--no-java] "
+	CHECK_STR(text, "[-p | --pid=<pid>] [-k | --kernel] [-u | --user] [--no-java] [--no-lines] "
 			"[-e | --event=<event>[,...]...] [-o | --output=<file>] [-g | --graph[=<how>]] "
 			"[-d | --duration=<time>] [-m | --ring=<size>] [--percent=<percent>] "
 			"[--clock=(tsc|mono|cpu)] [--xarc | --xtree]");

@@ -655,7 +655,7 @@ TEST(trace_damage_in_a_large_file_is_searched_in_one_go)
 	fill(w, samples, NR);
 	b = close_and_load(w);
 	buf_add(&c, b.data, b.len / 2);
-	for (i = 0; i < JUNK / 2; i++)		/* begins of magics, then whole ones */
+	for (i = 0; i < JUNK / 64 * 63; i++)	/* begins of magics, then whole ones */
 		buf_putc(&c, i % 3 ? (char)i : TRF_CHUNK_MAGIC[0]);
 	for (; i < JUNK; i += 8)
 		buf_add(&c, TRF_CHUNK_MAGIC, 8);
@@ -1109,6 +1109,64 @@ TEST(trace_mode_normal_stops_samples_at_its_limit_and_names_them_still)
 		buf_release(&b);
 		free(samples);
 	}
+}
+
+TEST(trace_every_chunk_is_found_from_the_end_by_the_indices)
+{
+	struct trace_writer *w = create(&(struct trace_writer_opts){ .compress = true });
+	uint64_t nr_chunks = 0, nr_listed = 0, sum = 0, listed_sum = 0, at = 0, next;
+	struct walk_chunk c;
+	struct walk *walk;
+	struct err e = { 0 };
+	struct buf b;
+	int i;
+
+	for (i = 0; i < 10000; i++) {
+		trace_write_sample(w, &(struct rec_sample){ .time_ns = i });
+		trace_writer_flush(w);
+	}
+	b = close_and_load(w);
+	CHECK_U64(walk_open_memory(&walk, b.data, b.len, &e), 0);
+	while (walk_next(walk, &c, &e) > 0) {
+		struct span s = span_init(walk_payload(walk, &c), c.h.raw_len);
+
+		if (walk_is(&c, TRF_END)) {
+			span_bytes(&s, 16);
+			at = span_u64(&s);
+			break;
+		}
+		nr_chunks++;
+		sum += c.off;
+	}
+	/* The last index, then the one that each lists first. */
+	for (sum -= at, nr_chunks--; at; at = next) {
+		struct walk_record r = { 0 };
+		struct span s;
+		const uint8_t *raw;
+
+		next = 0;
+		walk_rewind(walk);
+		while (walk_next(walk, &c, &e) > 0 && c.off != at)
+			;
+		raw = walk_payload(walk, &c);
+		s = span_init(raw, c.h.raw_len);
+		CHECK(walk_is(&c, TRF_INDEX));
+		while (walk_record(&s, raw, &r) > 0) {
+			uint64_t off = span_u64(&r.body);
+
+			span_bytes(&r.body, 16);
+			if (span_u32(&r.body) == 'i' + ('n' << 8) + ('d' << 16) + ((uint32_t)'x' << 24)) {
+				CHECK(!next && r.off == 0);
+				next = off;
+			}
+			nr_listed++;
+			listed_sum += off;
+		}
+	}
+	CHECK_U64(nr_listed, nr_chunks);
+	CHECK_U64(listed_sum, sum);
+	walk_close(walk);
+	buf_release(&b);
 }
 
 TEST(trace_mode_wrap_is_refused)

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* writer_priv.h - what meta.c needs of writer.c. */
+#ifndef TRACE_WRITER_PRIV_H
+#define TRACE_WRITER_PRIV_H
+
+#include "trace/records.h"
+#include "trace/writer.h"
+
+/* Where records go that are no samples; NULL after a failure, and then one more is lost. */
+struct records *writer_meta(struct trace_writer *w);
+/* Ends the record begun at "at" and writes what is due. */
+void writer_finish(struct trace_writer *w, struct records *p, size_t at, enum trf_type type);
+/* Time for records that have none of their own: the latest sample's. */
+uint64_t writer_now(const struct trace_writer *w);
+
+#endif

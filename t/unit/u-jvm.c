@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "jvm/inject.h"
+#include "jvm/wire.h"
+#include "trace/record.h"
+#include "unit.h"
+
+/* What the sink was told last. */
+static struct {
+	int nr_samples, nr_methods, nr_codes, nr_stubs, nr_threads, nr_gone;
+	struct jvm_sample sample;
+	struct jvm_frame frames[8];
+	struct jvm_segment segments[4];
+	uint8_t stack[64];
+	char text[4][64];
+	struct jvm_code code;
+} got;
+
+static void on_sample(void *ctx, const struct jvm_sample *s)
+{
+	size_t i;
+
+	got.nr_samples++;
+	got.sample = *s;
+	for (i = 0; i < s->nr_frames && i < ARRAY_SIZE(got.frames); i++)
+		got.frames[i] = s->frames[i];
+	for (i = 0; i < s->nr_segments && i < ARRAY_SIZE(got.segments); i++)
+		got.segments[i] = s->segments[i];
+	if (s->nr_segments && s->segments[0].len <= sizeof(got.stack))
+		memcpy(got.stack, s->segments[0].stack, s->segments[0].len);
+}
+
+static void on_method(void *ctx, uint64_t time_ns, uint32_t method, const char *class_name, const char *name,
+		      const char *sig, const char *source)
+{
+	got.nr_methods++;
+	snprintf(got.text[0], sizeof(got.text[0]), "%s", class_name);
+	snprintf(got.text[1], sizeof(got.text[1]), "%s", name);
+	snprintf(got.text[2], sizeof(got.text[2]), "%s", sig);
+	snprintf(got.text[3], sizeof(got.text[3]), "%s", source);
+}
+
+static void on_code(void *ctx, const struct jvm_code *c)
+{
+	got.nr_codes++;
+	got.code = *c;
+}
+
+static void on_code_gone(void *ctx, uint64_t time_ns, uint32_t compile_id, uint64_t addr)
+{
+	got.nr_gone++;
+}
+
+static void on_stub(void *ctx, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name)
+{
+	got.nr_stubs++;
+	snprintf(got.text[0], sizeof(got.text[0]), "%s", name);
+}
+
+static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, const char *name)
+{
+	got.nr_threads++;
+	snprintf(got.text[0], sizeof(got.text[0]), "%s", name);
+}
+
+static const struct wire_sink sink = { on_sample, on_method, on_code, on_code_gone, on_stub, on_thread, NULL };
+static struct wire_scratch scratch;
+
+static void finish(struct buf *b, uint32_t type)
+{
+	while (b->len % 8)
+		buf_u8(b, 0);
+	*(struct jvm_rec *)b->data = (struct jvm_rec){ b->len, type };
+}
+
+/* Three frames, one segment of 24 bytes of stack. */
+static struct buf a_sample(void)
+{
+	const struct jvm_rec_sample head = {
+		.time_ns = 77, .tid = 5, .event = 2, .nr_frames = 3, .nr_segments = 1, .flags = JVM_SAMPLE_LATE,
+	};
+	const struct jvm_rec_frame frames[] = {
+		{ (uint64_t)JVM_NATIVE << 56 | 0x7f0000001000, 0, 0 },
+		{ (uint64_t)JVM_COMPILED << 56 | 0x7f0000002000, 11, 42 },
+		{ (uint64_t)JVM_MARK << 56, 321, JVM_MARK_INTERPRETER },
+	};
+	const struct jvm_rec_segment seg = {
+		.pc = 0x7f0000001000, .sp = 0x7ffc00000000, .fp = 1, .rbx = 2, .r15 = 3,
+		.flags = 0x1f | JVM_SEG_EXACT, .len = 20,
+	};
+	struct buf b = BUF_INIT;
+
+	buf_add(&b, &head, sizeof(head));
+	buf_add(&b, frames, sizeof(frames));
+	buf_add(&b, &seg, sizeof(seg));
+	buf_add(&b, "abcdefghijklmnopqrst", 20);
+	finish(&b, JVM_REC_SAMPLE);
+	return b;
+}
+
+static struct buf a_method(void)
+{
+	struct jvm_rec_method r = { .method = 9, .class_len = 16, .name_len = 6, .sig_len = 3, .source_len = 0 };
+	struct buf b = BUF_INIT;
+
+	buf_add(&b, &r, sizeof(r));
+	buf_str(&b, "java/lang/Stringlength()I");
+	finish(&b, JVM_REC_METHOD);
+	return b;
+}
+
+static struct buf a_code(void)
+{
+	struct jvm_rec_code r = { .addr = 0x1000, .size = 64, .method = 9, .compile_id = 3, .level = 4 };
+	const uint8_t inl[] = { 1, 16, 2, 9, 5, 10, 0 };	/* one pc, two frames */
+	struct buf b = BUF_INIT;
+
+	r.inl_len = sizeof(inl);
+	buf_add(&b, &r, sizeof(r));
+	buf_add(&b, inl, sizeof(inl));
+	finish(&b, JVM_REC_CODE);
+	return b;
+}
+
+static struct buf a_name(uint32_t type)
+{
+	struct jvm_rec_stub s = { .addr = 1, .size = 2, .name_len = 4 };
+	struct jvm_rec_thread t = { .tid = 7, .name_len = 4 };
+	struct buf b = BUF_INIT;
+
+	if (type == JVM_REC_STUB)
+		buf_add(&b, &s, sizeof(s));
+	else
+		buf_add(&b, &t, sizeof(t));
+	buf_str(&b, "main");
+	finish(&b, type);
+	return b;
+}
+
+static int decode(const struct buf *b)
+{
+	struct err e;
+
+	return wire_record(b->data, b->len, &sink, &scratch, &e);
+}
+
+TEST(jvm_sample_record_decodes_to_what_was_written)
+{
+	struct buf b = a_sample();
+
+	CHECK_U64(decode(&b), 0);
+	CHECK_U64(got.nr_samples, 1);
+	CHECK_U64(got.sample.time_ns, 77);
+	CHECK_U64(got.sample.tid, 5);
+	CHECK_U64(got.sample.event, 2);
+	CHECK(got.sample.late);
+	CHECK_U64(got.frames[0].kind, JVM_NATIVE);
+	CHECK_U64(got.frames[1].pc, 0x7f0000002000);
+	CHECK_U64(got.frames[1].method, 11);
+	CHECK_U64(got.frames[1].c, 42);
+	CHECK_U64(got.frames[2].c, MARK_JAVA_INTERPRETER);
+	CHECK_U64(got.segments[0].r15, 3);
+	CHECK_U64(got.segments[0].valid, 0x1f);
+	CHECK(got.segments[0].exact && !got.segments[0].to_root);
+	CHECK_U64(got.segments[0].len, 20);
+	CHECK(!memcmp(got.stack, "abcdefghijklmnopqrst", 20));
+	buf_release(&b);
+}
+
+TEST(jvm_method_code_stub_and_thread_records_decode)
+{
+	struct buf b = a_method();
+
+	CHECK_U64(decode(&b), 0);
+	CHECK_STR(got.text[0], "java/lang/String");
+	CHECK_STR(got.text[1], "length");
+	CHECK_STR(got.text[2], "()I");
+	CHECK_STR(got.text[3], "");
+	buf_release(&b);
+	b = a_code();
+	CHECK_U64(decode(&b), 0);
+	CHECK_U64(got.code.compile_id, 3);
+	CHECK_U64(got.code.inl_len, 7);
+	buf_release(&b);
+	b = a_name(JVM_REC_STUB);
+	CHECK_U64(decode(&b), 0);
+	CHECK_STR(got.text[0], "main");
+	buf_release(&b);
+	b = a_name(JVM_REC_THREAD);
+	CHECK_U64(decode(&b), 0);
+	CHECK_U64(got.nr_threads, 1);
+	buf_release(&b);
+}
+
+/* Every record, cut to every length with its size made to agree: refused, or skipped as unknown. */
+TEST(jvm_records_refuse_every_truncation)
+{
+	struct buf all[] = { a_sample(), a_method(), a_code(), a_name(JVM_REC_STUB), a_name(JVM_REC_THREAD) };
+	size_t i, cut;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		for (cut = 0; cut + 8 <= all[i].len - 8; cut += 8) {
+			uint64_t *copy = malloc(cut + 8);
+			struct err e;
+
+			memcpy(copy, all[i].data, cut + 8);
+			((struct jvm_rec *)copy)->size = cut + 8;
+			CHECK(wire_record(copy, cut + 8, &sink, &scratch, &e) == -EILSEQ);
+			free(copy);
+		}
+		buf_release(&all[i]);
+	}
+	CHECK_U64(got.nr_samples + got.nr_methods + got.nr_codes + got.nr_stubs + got.nr_threads, 0);
+}
+
+TEST(jvm_sample_refuses_a_frame_of_a_segment_that_is_not_there)
+{
+	struct buf b = a_sample();
+	struct jvm_rec_frame *f = (void *)(b.data + sizeof(struct jvm_rec_sample));
+
+	f[0].c = 1;
+	CHECK(decode(&b) == -EILSEQ);
+	f[0].c = 0;
+	f[1].kind_pc = 99ull << 56;
+	CHECK(decode(&b) == -EILSEQ);
+	buf_release(&b);
+}
+
+TEST(jvm_mark_of_a_newer_agent_becomes_not_walkable)
+{
+	struct buf b = a_sample();
+	struct jvm_rec_frame *f = (void *)(b.data + sizeof(struct jvm_rec_sample));
+
+	f[2].c = 4711;
+	CHECK_U64(decode(&b), 0);
+	CHECK_U64(got.frames[2].c, MARK_JAVA_NOT_WALKABLE);
+	buf_release(&b);
+}
+
+TEST(jvm_code_refuses_an_inline_table_that_ends_early)
+{
+	struct buf b = a_code();
+	uint8_t *inl = (uint8_t *)b.data + sizeof(struct jvm_rec_code);
+
+	inl[2] = 4;		/* four frames, two are there */
+	CHECK(decode(&b) == -EILSEQ);
+	inl[2] = 2;
+	((struct jvm_rec_code *)b.data)->inl_len = 4000;
+	CHECK(decode(&b) == -EILSEQ);
+	buf_release(&b);
+}
+
+TEST(jvm_log_is_read_record_by_record_up_to_an_incomplete_one)
+{
+	struct buf b = a_method(), c = a_code();
+	size_t first = b.len;
+	struct err e;
+
+	buf_add(&b, c.data, c.len);
+	CHECK_U64(wire_records(b.data, b.len, &sink, &scratch, &e), b.len);
+	CHECK_U64(wire_records(b.data, b.len - 8, &sink, &scratch, &e), first);
+	CHECK_U64(wire_records(b.data, first - 8, &sink, &scratch, &e), 0);
+	((struct jvm_rec *)b.data)->size = 4;
+	CHECK(wire_records(b.data, b.len, &sink, &scratch, &e) == -EILSEQ);
+	buf_release(&b);
+	buf_release(&c);
+}
+
+TEST(jvm_option_is_appended_to_what_was_there)
+{
+	struct buf b = BUF_INIT;
+	struct err e;
+
+	CHECK_U64(inject_options(&b, NULL, "/a/b.so", "/tmp/x/s", &e), 0);
+	CHECK_STR(b.data, "-agentpath:/a/b.so=/tmp/x/s");
+	buf_reset(&b);
+	CHECK_U64(inject_options(&b, "-Xmx1g", "/a/b.so", "/tmp/x/s", &e), 0);
+	CHECK_STR(b.data, "-Xmx1g -agentpath:/a/b.so=/tmp/x/s");
+	buf_reset(&b);
+	CHECK_U64(inject_options(&b, "", "/a b/c.so", "/tmp/x/s", &e), 0);
+	CHECK_STR(b.data, "'-agentpath:/a b/c.so=/tmp/x/s'");
+	CHECK(inject_options(&b, "", "/a'b/c.so", "/tmp/x/s", &e) == -EINVAL);
+	buf_release(&b);
+}
+
+static void ignore_lost(void *ctx, struct jvm *j, uint64_t nr) { }
+static void note_gone(void *ctx, struct jvm *j) { got.nr_gone++; }
+
+static int connect_to(const char *options)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	const char *path = strrchr(options, '=') + 1;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+	CHECK_U64(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	return fd;
+}
+
+/* Packets nobody expects end that connection and nothing else. */
+TEST(jvm_server_survives_nonsense_on_its_socket)
+{
+	struct jvm_server_opts o = { .sample = true, .max_depth = 100, .max_stack_bytes = 4096 };
+	struct jvm_callbacks cb = { .lost = ignore_lost, .gone = note_gone };
+	struct jvm_msg ready = { JVM_PROTO_MAGIC, JVM_PROTO_VERSION, .type = JVM_MSG_READY };
+	struct jvm_server *s;
+	struct err e;
+	int fd, i;
+
+	unsetenv("JAVA_TOOL_OPTIONS");
+	if (jvm_server_open(&s, &o, &cb, NULL, &e)) {
+		printf("# %s\n", e.msg);
+		unit_skip("no place for the agent");
+	}
+	CHECK_U64(jvm_server_setenv(s, &e), 0);
+	for (i = 0; i < 3; i++) {
+		fd = connect_to(getenv("JAVA_TOOL_OPTIONS"));
+		jvm_server_poll(s);
+		CHECK_U64(jvm_server_nr_jvms(s), 1);
+		if (i == 0)
+			send(fd, "hello", 5, 0);
+		else if (i == 1)
+			send(fd, &ready, sizeof(ready), 0);	/* before HELLO */
+		else
+			close(fd);
+		jvm_server_poll(s);
+		jvm_server_drain(s);
+		CHECK_U64(jvm_server_nr_jvms(s), 0);
+		if (i < 2)
+			close(fd);
+	}
+	CHECK_U64(got.nr_gone, 0);
+	jvm_server_close(s);
+}
+
+/* Head and log position beyond all bounds: the JVM is dropped, memory outside is not read. */
+TEST(jvm_server_drops_a_jvm_whose_ring_makes_no_sense)
+{
+	struct jvm_msg hello = { JVM_PROTO_MAGIC, JVM_PROTO_VERSION, .type = JVM_MSG_HELLO, .pid = getpid(),
+				 .tid = getpid() };
+	struct jvm_server_opts o = { .sample = true, .max_depth = 100, .max_stack_bytes = 4096 };
+	struct jvm_callbacks cb = { .lost = ignore_lost, .gone = note_gone };
+	struct jvm_server *s;
+	struct jvm_msg m;
+	union {
+		char buf[CMSG_SPACE(2 * sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec iov = { &m, sizeof(m) };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+			    .msg_controllen = sizeof(control) };
+	struct err e;
+	uint64_t v = 1ull << 60;
+	int fd, fds[2];
+
+	unsetenv("JAVA_TOOL_OPTIONS");
+	if (jvm_server_open(&s, &o, &cb, NULL, &e) || jvm_server_setenv(s, &e))
+		unit_skip("no place for the agent");
+	fd = connect_to(getenv("JAVA_TOOL_OPTIONS"));
+	jvm_server_poll(s);
+	send(fd, &hello, sizeof(hello), 0);
+	jvm_server_poll(s);
+	CHECK_U64(recvmsg(fd, &h, 0), sizeof(m));
+	memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&h)), sizeof(fds));
+	CHECK(ftruncate(fds[0], 0) < 0);	/* sealed */
+	CHECK_U64(pwrite(fds[0], &v, 8, JVM_PAGE), 8);
+	jvm_server_drain(s);
+	jvm_server_poll(s);
+	CHECK_U64(jvm_server_nr_jvms(s), 0);
+	jvm_server_close(s);
+}

@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sym/maps.h"
+#include "unit.h"
+#include "unwind/module.h"
+
+/*
+ * A made-up module: an ELF file in memory with a page of code, linked at 0 and mapped at BASE,
+ * without rules or with those a test gives.
+ */
+enum { BASE = 0x400000, CODE = 0x1000, STACK = 0x7f0000, WORDS = 64 };
+
+struct file {
+	Elf64_Ehdr eh;
+	Elf64_Phdr text;
+	Elf64_Shdr sec[3];
+	char names[16];
+	uint8_t rules[512];
+	uint8_t pad[CODE - sizeof(Elf64_Ehdr) - sizeof(Elf64_Phdr) - 3 * sizeof(Elf64_Shdr) - 16 - 512];
+	uint8_t code[0x1000];
+};
+
+static struct file file;
+static struct symfile *sf;
+static struct unwind_module *mod;
+static uint64_t words[WORDS];
+static struct unwind_regs regs;
+static struct unwind_frame frames[32];
+static enum frame_mark end;
+
+static bool find(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off, struct unwind_module **m)
+{
+	if (addr - BASE >= sizeof(file))
+		return false;
+	*module = 7;
+	*off = addr - BASE;
+	*m = mod;
+	return true;
+}
+
+static struct unwind_space space = { find, NULL, NULL };
+static const struct unwind_stack stack = { STACK, (const uint8_t *)words, sizeof(words) };
+
+static void set_up(const uint8_t *rules, size_t len)
+{
+	struct err e;
+
+	memset(&file, 0, sizeof(file));
+	memcpy(file.eh.e_ident, "\x7f" "ELF\2\1\1", 7);
+	file.eh.e_machine = EM_X86_64;
+	file.eh.e_entry = 0x1f00;
+	file.eh.e_phoff = offsetof(struct file, text);
+	file.eh.e_phnum = 1;
+	file.eh.e_phentsize = sizeof(file.text);
+	file.eh.e_shoff = offsetof(struct file, sec);
+	file.eh.e_shnum = 3;
+	file.eh.e_shentsize = sizeof(file.sec[0]);
+	file.eh.e_shstrndx = 1;
+	file.text = (Elf64_Phdr){ PT_LOAD, PF_X | PF_R, 0, 0, 0, sizeof(file), sizeof(file), 4096 };
+	memcpy(file.names, "\0.eh_frame", 11);
+	file.sec[1] = (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct file, names), .sh_size = 16 };
+	file.sec[2] = (Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_size = len,
+				    .sh_offset = offsetof(struct file, rules),
+				    .sh_addr = offsetof(struct file, rules) };
+	if (len)
+		memcpy(file.rules, rules, len);
+	memset(file.code, 0x90, sizeof(file.code));
+	CHECK_U64(symfile_open_memory(&sf, &file, sizeof(file), "made-up", &e), 0);
+	mod = unwind_module_new(sf);
+	memset(words, 0, sizeof(words));
+	memset(&regs, 0, sizeof(regs));
+	regs.valid = 0x1ffff;
+	regs.sp = STACK;
+}
+
+static void tear_down(void)
+{
+	unwind_module_free(mod);
+	symfile_close(sf);
+}
+
+static size_t walk(uint64_t pc)
+{
+	regs.pc = pc;
+	return unwind_walk(&space, &regs, &stack, 0, 0, frames, ARRAY_SIZE(frames), &end);
+}
+
+/* Puts a call instruction in front of the return address. */
+static uint64_t call_before(uint64_t ra)
+{
+	file.code[ra - BASE - CODE - 5] = 0xe8;
+	return ra;
+}
+
+/* CIE: zR, absolute addresses, CFA rsp+8, return address at CFA-8; then one FDE. */
+static size_t one_fde(uint8_t *to, uint64_t start, uint64_t len, const char *aug, const uint8_t *ins, size_t nr)
+{
+	size_t cie_len = 4 + 1 + strlen(aug) + 1 + 3 + 2 + 5, fde_len = 4 + 16 + 1 + nr, at = 0;
+	uint8_t cie[64] = { 0 };
+	uint32_t w;
+
+	cie_len = (cie_len + 7) & ~7ul;
+	w = cie_len;
+	memcpy(cie, &w, 4);
+	at = 8;
+	cie[at++] = 1;
+	memcpy(cie + at, aug, strlen(aug) + 1);
+	at += strlen(aug) + 1;
+	memcpy(cie + at, "\x01\x78\x10\x01\x00\x0c\x07\x08\x90\x01", 10);
+	memcpy(to, cie, 4 + cie_len);
+	to += 4 + cie_len;
+	w = fde_len;
+	memcpy(to, &w, 4);
+	w = 4 + cie_len + 4;	/* back to the CIE */
+	memcpy(to + 4, &w, 4);
+	memcpy(to + 8, &start, 8);
+	memcpy(to + 16, &len, 8);
+	to[24] = 0;
+	if (nr)
+		memcpy(to + 25, ins, nr);
+	return 4 + cie_len + 4 + fde_len;
+}
+
+static void set_up_fde(const char *aug, const uint8_t *ins, size_t nr)
+{
+	uint8_t rules[512] = { 0 };
+
+	set_up(rules, one_fde(rules, CODE, 0x800, aug, ins, nr));
+}
+
+TEST(unwind_by_rules_until_the_return_address_is_zero)
+{
+	set_up_fde("zR", NULL, 0);
+	words[0] = BASE + 0x1100;
+	words[1] = BASE + 0x1200;
+	CHECK_U64(walk(BASE + 0x1050), 3);
+	CHECK_U64(end, MARK_NONE);
+	CHECK_U64(frames[0].pc, BASE + 0x1050);
+	CHECK_U64(frames[1].pc, BASE + 0x10ff);
+	CHECK_U64(frames[1].off, 0x10ff);
+	CHECK_U64(frames[1].module, 7);
+	CHECK_U64(frames[1].sp, STACK + 8);
+	CHECK_U64(frames[2].pc, BASE + 0x11ff);
+	tear_down();
+}
+
+TEST(unwind_undefined_return_address_is_the_root)
+{
+	set_up_fde("zR", (const uint8_t *)"\x07\x10", 2);
+	words[0] = BASE + 0x1100;
+	CHECK_U64(walk(BASE + 0x1050), 1);
+	CHECK_U64(end, MARK_NONE);
+	tear_down();
+}
+
+TEST(unwind_restores_saved_registers_and_moves_with_the_rules)
+{
+	/* rbx at CFA-16 with CFA rsp+16 from the second byte on; before that, CFA rsp+8. */
+	static const uint8_t ins[] = { 0x41, 0x0e, 16, 0x83, 2 };
+
+	set_up_fde("zR", ins, sizeof(ins));
+	words[0] = 0x1234;
+	words[1] = BASE + 0x1000;	/* returns to the first byte: the call is the last of another */
+	CHECK_U64(walk(BASE + 0x1001), 2);
+	CHECK_U64(regs.r[3], 0x1234);
+	CHECK(regs.valid >> 3 & 1);
+	CHECK(!(regs.valid & 1));	/* rax is anybody's */
+	tear_down();
+}
+
+TEST(unwind_stack_that_ends_too_early_is_truncated)
+{
+	static const uint8_t ins[] = { 0x0e, 0x80, 0x08 };	/* CFA rsp+1024 */
+
+	set_up_fde("zR", ins, sizeof(ins));
+	CHECK_U64(walk(BASE + 0x1050), 1);
+	CHECK_U64(end, MARK_TRUNCATED_STACK);
+	tear_down();
+}
+
+TEST(unwind_more_frames_than_asked_is_truncated_depth)
+{
+	size_t i;
+
+	set_up_fde("zR", NULL, 0);
+	for (i = 0; i < WORDS; i++)
+		words[i] = BASE + 0x1100;
+	CHECK_U64(walk(BASE + 0x1050), ARRAY_SIZE(frames));
+	CHECK_U64(end, MARK_TRUNCATED_DEPTH);
+	tear_down();
+}
+
+TEST(unwind_a_stack_pointer_that_does_not_grow_ends_the_walk)
+{
+	static const uint8_t ins[] = { 0x0c, 0x06, 0x00 };	/* CFA rbp+0 */
+
+	set_up_fde("zR", ins, sizeof(ins));
+	words[0] = words[1] = BASE + 0x1100;
+	regs.r[6] = STACK + 8;		/* once forward, then in place */
+	CHECK_U64(walk(BASE + 0x1050), 2);
+	CHECK_U64(end, MARK_BAD_UNWIND_INFO);
+	tear_down();
+}
+
+TEST(unwind_stops_at_the_range_with_that_frame_in_the_registers)
+{
+	set_up_fde("zR", NULL, 0);
+	words[0] = BASE + 0x1100;
+	words[1] = 0x99000010;
+	regs.pc = BASE + 0x1050;
+	CHECK_U64(unwind_walk(&space, &regs, &stack, 0x99000000, 0x99001000, frames, 32, &end), 2);
+	CHECK_U64(end, MARK_NONE);
+	CHECK_U64(regs.pc, 0x99000010);
+	CHECK_U64(regs.sp, STACK + 16);
+	tear_down();
+}
+
+/* Code nobody mapped: the caller knows its frames are two words. */
+static bool step_two_words(void *ctx, struct unwind_regs *r, const struct unwind_stack *st)
+{
+	uint64_t ra;
+
+	if (r->pc >> 24 != 0x99 || !stack_read(st, r->sp + 8, &ra))
+		return false;
+	r->pc = r->r[16] = ra;
+	r->sp = r->r[7] = r->sp + 16;
+	return true;
+}
+
+TEST(unwind_continues_through_code_that_only_the_caller_knows)
+{
+	struct unwind_space with_step = { find, step_two_words, NULL };
+
+	set_up_fde("zR", NULL, 0);
+	words[0] = 0x99000010;
+	words[2] = 0x99000020;
+	words[4] = BASE + 0x1100;
+	regs.pc = BASE + 0x1050;
+	CHECK_U64(unwind_walk(&with_step, &regs, &stack, 0, 0, frames, 32, &end), 4);
+	CHECK_U64(end, MARK_NONE);
+	CHECK_U64(frames[1].pc, 0x9900000f);
+	CHECK_U64(frames[1].module, 0);
+	CHECK_U64(frames[2].pc, 0x9900001f);
+	CHECK_U64(frames[3].pc, BASE + 0x10ff);
+	tear_down();
+}
+
+TEST(unwind_signal_frames_give_exact_addresses)
+{
+	/* A trampoline: CFA is where its expression points, rip and rsp are saved near it. */
+	static const uint8_t ins[] = {
+		0x0f, 3, 0x77, 0x20, 0x06,		/* CFA: *(rsp+32) */
+		0x10, 16, 2, 0x77, 0x10,		/* rip at rsp+16 */
+		0x10, 3, 2, 0x77, 0x18,			/* rbx at rsp+24 */
+	};
+
+	set_up_fde("zRS", ins, sizeof(ins));
+	words[2] = BASE + 0x1900;			/* no rules there */
+	words[3] = 0x55;
+	words[4] = STACK + 0x100;
+	words[0x20] = call_before(BASE + 0x1a00);
+	file.code[0x900] = 0xc3;			/* interrupted at its return */
+	CHECK_U64(walk(BASE + 0x1050), 3);
+	CHECK_U64(frames[1].pc, BASE + 0x1900);
+	CHECK(frames[1].signal);
+	CHECK_U64(frames[1].sp, STACK + 0x100);
+	CHECK(!frames[2].signal);
+	CHECK_U64(frames[2].pc, BASE + 0x19ff);
+	CHECK_U64(regs.r[3], 0x55);
+	tear_down();
+}
+
+TEST(unwind_signal_trampoline_without_rules_is_known_by_its_code)
+{
+	static const uint8_t restore_rt[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+
+	set_up(NULL, 0);
+	memcpy(file.code + 0x100, restore_rt, sizeof(restore_rt));
+	regs.r[6] = STACK;			/* the handler has a frame */
+	words[0] = STACK + 0x180;
+	words[1] = BASE + 0x1100;
+	/* ucontext at STACK+16: general registers from 40 on, rsp the 16th, rip the 17th */
+	words[2 + 5 + 15] = STACK + 0x190;
+	words[2 + 5 + 16] = BASE + 0x1300;
+	words[2 + 5 + 10] = 0;			/* rbp: the outermost frame */
+	file.code[0x300] = 0xc3;
+	words[0x190 / 8] = call_before(BASE + 0x1400);
+	call_before(BASE + 0x1100);
+	CHECK_U64(walk(BASE + 0x1050), 4);
+	CHECK_U64(end, MARK_NONE);
+	CHECK_U64(frames[2].pc, BASE + 0x1300);
+	CHECK(frames[2].signal);
+	CHECK_U64(frames[3].pc, BASE + 0x13ff);
+	tear_down();
+}
+
+TEST(unwind_frame_pointers_where_there_are_no_rules)
+{
+	set_up(NULL, 0);
+	regs.r[6] = STACK + 16;
+	words[2] = STACK + 64;
+	words[3] = call_before(BASE + 0x1100);
+	words[8] = 0;				/* the ABI's mark of the outermost frame */
+	words[9] = call_before(BASE + 0x1200);
+	CHECK_U64(walk(BASE + 0x1050), 3);
+	CHECK_U64(end, MARK_NONE);
+	CHECK_U64(frames[2].pc, BASE + 0x11ff);
+	CHECK_U64(frames[2].sp, STACK + 80);
+	tear_down();
+}
+
+TEST(unwind_a_word_that_follows_no_call_is_no_return_address)
+{
+	set_up(NULL, 0);
+	regs.r[6] = STACK + 16;
+	words[2] = STACK + 64;
+	words[3] = BASE + 0x1100;
+	CHECK_U64(walk(BASE + 0x1050), 1);
+	CHECK_U64(end, MARK_NO_UNWIND_INFO);
+	tear_down();
+}
+
+TEST(unwind_at_entry_and_after_the_push_the_frame_is_not_there_yet)
+{
+	set_up(NULL, 0);
+	file.code[0x50] = 0x55;
+	memcpy(file.code + 0x51, "\x48\x89\xe5", 3);
+	regs.r[6] = STACK + 64;
+	words[8] = 0;
+	words[9] = call_before(BASE + 0x1200);
+	words[0] = call_before(BASE + 0x1100);
+	CHECK_U64(walk(BASE + 0x1050), 3);
+	CHECK_U64(frames[1].pc, BASE + 0x10ff);
+	CHECK_U64(frames[2].pc, BASE + 0x11ff);
+	CHECK_U64(end, MARK_NONE);
+	memset(&regs, 0, sizeof(regs));
+	regs.valid = 0x1ffff;
+	regs.sp = STACK;
+	words[0] = STACK + 64;
+	words[1] = BASE + 0x1100;
+	CHECK_U64(walk(BASE + 0x1051), 3);
+	CHECK_U64(frames[1].pc, BASE + 0x10ff);
+	CHECK_U64(frames[2].pc, BASE + 0x11ff);
+	tear_down();
+}
+
+TEST(unwind_a_call_through_a_wild_pointer_has_its_caller_on_top_of_the_stack)
+{
+	set_up_fde("zR", NULL, 0);
+	words[0] = call_before(BASE + 0x1100);
+	CHECK_U64(walk(0), 2);
+	CHECK_U64(frames[0].module, 0);
+	CHECK_U64(frames[1].pc, BASE + 0x10ff);
+	CHECK_U64(end, MARK_NONE);
+	tear_down();
+}
+
+TEST(unwind_the_entry_point_has_no_caller)
+{
+	set_up(NULL, 0);
+	regs.r[6] = STACK + 16;
+	words[2] = 1;
+	words[3] = call_before(BASE + 0x1f10);
+	CHECK_U64(walk(BASE + 0x1050), 2);
+	CHECK_U64(end, MARK_NONE);
+	tear_down();
+}
+
+TEST(unwind_a_return_address_that_cannot_be_code_is_not_shown)
+{
+	set_up_fde("zR", NULL, 0);
+	words[0] = 17;
+	CHECK_U64(walk(BASE + 0x1050), 1);
+	CHECK_U64(end, MARK_BAD_UNWIND_INFO);
+	tear_down();
+}
+
+TEST(unwind_rows_are_shared_and_gaps_have_none)
+{
+	static const uint8_t ins[] = { 0x44, 0x0e, 16, 0x44, 0x0e, 8 };
+
+	set_up_fde("zR", ins, sizeof(ins));
+	CHECK(module_row(mod, 0x1000) == module_row(mod, 0x1008));
+	CHECK(module_row(mod, 0x1000) != module_row(mod, 0x1004));
+	CHECK_U64(module_row(mod, 0x1007)->cfa.val, 16);
+	CHECK(module_row(mod, 0x17ff));
+	CHECK(!module_row(mod, 0x1800));
+	CHECK(!module_row(mod, 0xfff));
+	CHECK(!module_row(mod, 1ull << 40));
+	CHECK_U64(mod->nr_rows, 3);
+	tear_down();
+}
+
+TEST(unwind_damaged_rules_hold_up_to_the_damage)
+{
+	static const uint8_t ins[] = { 0x0e, 24, 0x44, 0x3f };	/* an instruction nobody knows */
+
+	set_up_fde("zR", ins, sizeof(ins));
+	CHECK_U64(module_row(mod, 0x1003)->cfa.val, 24);
+	CHECK(!module_row(mod, 0x1004));
+	CHECK_U64(mod->nr_damaged, 1);
+	tear_down();
+}
+
+static void check_expr(const char *ops, size_t len, bool ok, uint64_t want)
+{
+	uint8_t block[64] = { (uint8_t)len };
+	struct cfi c = { .bytes = { .data = block, .len = len + 1 } };
+	uint64_t v = 0, missing;
+
+	memcpy(block + 1, ops, len);
+	regs.r[7] = STACK;
+	regs.valid = 1 << 7;
+	words[1] = 0x1122334455667788;
+	CHECK_U64(expr_eval(&c, 0, NULL, &regs, &stack, &v, &missing), ok);
+	if (ok)
+		CHECK_U64(v, want);
+}
+
+#define EXPR(ops, want) check_expr(ops, sizeof(ops) - 1, true, (want))
+#define BAD_EXPR(ops) check_expr(ops, sizeof(ops) - 1, false, 0)
+
+TEST(unwind_expressions)
+{
+	EXPR("\x77\x08", STACK + 8);
+	EXPR("\x77\x78", STACK - 8);
+	EXPR("\x77\x08\x06", 0x1122334455667788);
+	EXPR("\x77\x08\x94\x02", 0x7788);
+	EXPR("\x09\xff", UINT64_MAX);			/* const1s -1 */
+	EXPR("\x11\x7f", UINT64_MAX);			/* consts -1 */
+	EXPR("\x35\x33\x1b", 1);			/* 5 / 3 */
+	EXPR("\x35\x09\xff\x1b", (uint64_t)-5);		/* 5 / -1 */
+	EXPR("\x35\x33\x1d", 2);
+	EXPR("\x35\x33\x1c", 2);			/* 5 - 3 */
+	EXPR("\x31\x0c\x40\x00\x00\x00\x24", 0);	/* 1 << 64 */
+	EXPR("\x31\x32\x33\x17", 2);			/* rot: 3 1 2 */
+	EXPR("\x31\x32\x16\x1c", 1);			/* swap: 2 - 1 */
+	EXPR("\x31\x28\x01\x00\x35\x36", 6);		/* bra over lit5 */
+	EXPR("\x35\x36\x2b", 0);			/* 5 > 6 */
+	EXPR("\x09\xff\x30\x2d", 1);			/* -1 < 0 */
+	/* What every linkage stub says: rsp + 8 + ((rip & 15) >= 11) * 8; rip is unknown here */
+	BAD_EXPR("\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22");
+	BAD_EXPR("");
+	BAD_EXPR("\x06");				/* nothing to follow */
+	BAD_EXPR("\x30\x06");				/* address 0 */
+	BAD_EXPR("\x35\x30\x1b");			/* 5 / 0 */
+	BAD_EXPR("\x35\x30\x1d");
+	BAD_EXPR("\x2f\xfd\xff");			/* jumps to itself */
+	BAD_EXPR("\x2f\x00\x7f");			/* jumps out */
+	BAD_EXPR("\x77");				/* cut short */
+	BAD_EXPR("\xe0");
+	BAD_EXPR("\x70\x00");				/* rax is not known */
+}
+
+/* From here on the rules of this program itself. */
+
+static struct maps maps;
+
+static bool find_self(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off, struct unwind_module **m)
+{
+	const struct map_entry *e = maps_find(&maps, addr);
+
+	if (!e)
+		return false;
+	*module = 1;
+	*off = addr - e->start + e->pgoff;
+	*m = mod;
+	return true;
+}
+
+static void open_self(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	unit_skip("the sanitizer's own frames are in the way");
+#endif
+	FILE *in = fopen("/proc/self/maps", "r");
+	uint64_t start, stop, pgoff;
+	char line[4096], perm[8];
+	struct err e;
+
+	while (in && fgets(line, sizeof(line), in))
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64, &start, &stop, perm, &pgoff) == 4 &&
+		    perm[2] == 'x' && strstr(line, "unit"))
+			maps_add(&maps, start, stop, pgoff, 1);
+	if (in)
+		fclose(in);
+	CHECK_U64(symfile_open(&sf, "", "/proc/self/exe", NULL, 0, &e), 0);
+	mod = unwind_module_new(sf);
+}
+
+enum { COPY = 16384 };
+
+static struct unwind_regs snap_regs;
+static uint8_t snap[COPY];
+static uint64_t stack_top;
+extern void *__libc_stack_end;	/* where _start found argc */
+
+static __attribute__((noinline)) void take_snapshot(void)
+{
+#if defined(__x86_64__)
+	uint64_t pc, sp, fp, rbx, r12, r13, r14, r15;
+
+	__asm__ volatile("lea 0(%%rip), %0; mov %%rsp, %1; mov %%rbp, %2" : "=r"(pc), "=r"(sp), "=r"(fp));
+	__asm__ volatile("mov %%rbx, %0; mov %%r12, %1; mov %%r13, %2; mov %%r14, %3; mov %%r15, %4"
+			 : "=m"(rbx), "=m"(r12), "=m"(r13), "=m"(r14), "=m"(r15));
+	memset(&snap_regs, 0, sizeof(snap_regs));
+	snap_regs.pc = pc;
+	snap_regs.sp = sp;
+	snap_regs.r[6] = fp;
+	snap_regs.r[3] = rbx;
+	snap_regs.r[12] = r12;
+	snap_regs.r[13] = r13;
+	snap_regs.r[14] = r14;
+	snap_regs.r[15] = r15;
+	snap_regs.valid = 0xf0c8;
+	memcpy(snap, (void *)sp, MIN(COPY, stack_top - sp));
+#endif
+}
+
+static int compare_and_snap(const void *a, const void *b)
+{
+	if (!snap_regs.pc)
+		take_snapshot();
+	return *(const int *)a - *(const int *)b;
+}
+
+static __attribute__((noinline)) int level(int n)
+{
+	int v[8] = { 5, 3, 8, 1, 9, 2, 7, 4 };
+
+	if (n)
+		return level(n - 1) + v[n % 8];
+	qsort(v, 8, sizeof(v[0]), compare_and_snap);
+	return v[0];
+}
+
+static const char *name_of(size_t i)
+{
+	struct symbol s;
+
+	return symfile_symbol(sf, frames[i].off, &s) ? s.name : "?";
+}
+
+static size_t walk_snapshot(size_t len)
+{
+	static const struct unwind_space self = { find_self, NULL, NULL };
+	struct unwind_stack st = { snap_regs.sp, snap, len };
+	struct unwind_regs r = snap_regs;
+
+	return unwind_walk(&self, &r, &st, 0, 0, frames, ARRAY_SIZE(frames), &end);
+}
+
+TEST(unwind_itself_through_recursion_and_the_library)
+{
+	size_t nr, i, at, levels = 0;
+	bool seen_qsort = false, seen_main = false;
+
+	open_self();
+	stack_top = (uint64_t)__libc_stack_end + 8;
+	CHECK(level(6) > 0);
+	if (!snap_regs.pc)
+		unit_skip("no registers on this CPU");
+	nr = walk_snapshot(COPY);
+	CHECK_U64(end, MARK_NONE);
+	CHECK_STR(name_of(0), "take_snapshot");
+	CHECK_STR(name_of(1), "compare_and_snap");
+	for (i = 2; i < nr; i++) {
+		seen_qsort |= strstr(name_of(i), "sort") != NULL;
+		seen_main |= !strcmp(name_of(i), "main");
+		levels += !strncmp(name_of(i), "level", 5);
+	}
+	CHECK(seen_qsort);
+	CHECK(seen_main);
+	CHECK(levels >= 1);
+	CHECK_STR(name_of(nr - 1), "_start");
+
+	/* Any shorter copy gives the inner part of the same chain, and says so. */
+	for (i = 0; i < COPY; i += 8) {
+		uint64_t pcs[32];
+		size_t full = nr, got;
+
+		for (at = 0; at < full; at++)
+			pcs[at] = frames[at].pc;
+		got = walk_snapshot(i);
+		CHECK(got <= full);
+		CHECK(got == full || end == MARK_TRUNCATED_STACK);
+		for (at = 0; at < got; at++)
+			CHECK_U64(frames[at].pc, pcs[at]);
+		walk_snapshot(COPY);
+	}
+	CHECK(unwind_module_bytes(mod) > 1000);
+	tear_down();
+	maps_release(&maps);
+}
+
+TEST(unwind_bears_any_stack_and_registers)
+{
+	size_t round, i;
+
+	open_self();
+	stack_top = (uint64_t)__libc_stack_end + 8;
+	CHECK(level(3) > 0);
+	for (round = 0; round < 3000; round++) {
+		struct unwind_regs keep = snap_regs;
+
+		for (i = 0; i < 20; i++)
+			snap[unit_random() % 2048] = unit_random();
+		snap_regs.pc = maps.entries[0].start + unit_random() % (maps.entries[0].end - maps.entries[0].start);
+		for (i = 0; i < 16; i++)
+			if (unit_random() % 4 == 0)
+				snap_regs.r[i] = snap_regs.sp + unit_random() % 4096;
+		CHECK(walk_snapshot(unit_random() % COPY) <= ARRAY_SIZE(frames));
+		snap_regs = keep;
+	}
+	tear_down();
+	maps_release(&maps);
+}
