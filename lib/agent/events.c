@@ -9,6 +9,7 @@
 #include <jvmticmlr.h>
 
 #include "agent/agent.h"
+#include "agent/cont.h"
 #include "agent/names.h"
 #include "agent/vm.h"
 
@@ -304,6 +305,7 @@ static void enable(jvmtiEvent e)
 static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	vm_init_perf_counters();
+	cont_init(env);
 	find_eetop(env);
 	visit_all_threads(env, true);
 	enable(JVMTI_EVENT_THREAD_START);

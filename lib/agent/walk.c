@@ -237,6 +237,34 @@ static bool leave_intrinsic_entry(struct walk *w, struct cursor *c)
 	return true;
 }
 
+/*
+ * In a heap chunk: rbp and the sender's sp are in words relative to where they are stored and
+ * to the frame (stackChunkFrameStream_x86.inline.hpp). c->fp is where rbp is stored.
+ */
+static bool step_frozen_interpreter(struct walk *w, struct cursor *c)
+{
+	uintptr_t fp = on_stack(w, c->fp) ? c->fp + vm_word(c->fp, 0) * 8 : 0, sp;
+	enum names_result r;
+
+	if (!on_stack(w, fp + 8) || !on_stack(w, fp + INTERP_LOWEST))
+		goto lost;
+	sp = fp + vm_word(fp, INTERP_SENDER_SP) * 8;
+	if (sp <= fp || sp > w->stack_hi)
+		goto lost;
+	r = push_interpreted(w, c, vm_word(fp, INTERP_METHOD), NAMES_IF_BCP, vm_word(fp, INTERP_BCP), 0);
+	if (r == NAMES_NO_ROOM)
+		w->no_room = true;
+	if (r == NAMES_NOT_A_METHOD)
+		goto lost;
+	c->pc = vm_word(fp, 8);
+	c->sp = sp;
+	c->fp = fp;
+	return r == NAMES_OK;
+lost:
+	push_mark(w, JVM_MARK_VTHREAD);
+	return false;
+}
+
 static bool step_interpreter(struct walk *w, struct cursor *c)
 {
 	uintptr_t better = c->leaf ? c->leaf->r13 : 0;
@@ -269,9 +297,15 @@ static bool step_interpreter(struct walk *w, struct cursor *c)
 
 static bool leave_frame(const struct walk *w, struct cursor *c, uintptr_t ret_slot)
 {
-	if (!returns_from(w, ret_slot))
+	/* the bottom frame of a chunk returns nowhere */
+	bool bottom = w->frozen && ret_slot + 8 >= w->cont.end && on_stack(w, ret_slot);
+
+	if (!bottom && !returns_from(w, ret_slot))
 		return false;
-	if (on_stack(w, ret_slot - 8) && ret_slot - 8 >= c->sp)
+	/* frozen interpreter frames are found by where their rbp is stored, not by its value */
+	if (w->frozen)
+		c->fp = ret_slot - 8;
+	else if (on_stack(w, ret_slot - 8) && ret_slot - 8 >= c->sp)
 		c->fp = vm_word(ret_slot, -8);
 	return_through(c, ret_slot);
 	return true;
@@ -713,6 +747,33 @@ static bool leave_stub_to_native(struct walk *w, struct cursor *c, uintptr_t slo
 	return end && enter_anchor(w, c, w->thread.thread + vm.o.jthread_anchor);
 }
 
+/* The virtual thread's next frames are in the heap: from here on a copy of them is the stack. */
+static bool enter_continuation(struct walk *w, struct cursor *c)
+{
+	struct cont_copy *k = &w->cont;
+
+	switch (cont_load(w->thread.thread, k, w->frozen)) {
+	case CONT_ROOT:
+		return false;
+	case CONT_LOST:
+		push_mark(w, JVM_MARK_VTHREAD);
+		return false;
+	case CONT_LOADED:
+		break;
+	}
+	w->frozen = true;
+	w->stack_lo = (uintptr_t)k->words;
+	w->stack_hi = k->end;
+	*c = (struct cursor){ .pc = k->pc, .sp = k->sp, .fp = k->sp - 16 };
+	return true;
+}
+
+/* Beyond the bottom frame of a chunk; what its return address is there, does not matter. */
+static bool chunk_ends(const struct walk *w, const struct cursor *c)
+{
+	return w->frozen && (c->sp + 8 >= w->cont.end || c->fp + 16 >= w->cont.end);
+}
+
 /* One frame outwards; false: the walk is over. */
 static bool step(struct walk *w, struct cursor *c)
 {
@@ -720,17 +781,15 @@ static bool step(struct walk *w, struct cursor *c)
 
 	if (c->pc == *vm.call_stub_return || vm_in_range(&vm_known.call_stub, c->pc))
 		return step_entry(w, c);
-	if (vm_in_range(&vm_known.return_barrier, c->pc)) {
-		push_mark(w, JVM_MARK_VTHREAD);
-		return false;
-	}
+	if (vm_in_range(&vm_known.return_barrier, c->pc) || chunk_ends(w, c))
+		return enter_continuation(w, c);
 	if (!vm_find_blob(c->pc, &b)) {
 		push_mark(w, JVM_MARK_NOT_WALKABLE);
 		return false;
 	}
 	switch (b.kind) {
 	case VM_BLOB_INTERPRETER:
-		return step_interpreter(w, c);
+		return w->frozen ? step_frozen_interpreter(w, c) : step_interpreter(w, c);
 	case VM_BLOB_NMETHOD:
 		if (vm.cont_entry_return && c->pc == *vm.cont_entry_return && c->pc) {
 			push(w, JVM_STUB, frame_pc(c), 0, 0);
@@ -784,7 +843,7 @@ static void walk_from(struct walk *w, const struct walk_regs *r, struct cursor *
 		if (after_stub)
 			c->stub = NULL;
 		c->leaf = NULL;
-		if (!vm_in_code(c->pc)) {
+		if (!vm_in_code(c->pc) && !chunk_ends(w, c)) {
 			push_mark(w, JVM_MARK_NOT_WALKABLE);
 			return;
 		}
@@ -797,6 +856,8 @@ void walk_stack(struct walk *w, const struct walk_regs *r)
 
 	w->stack_lo = r->sp & ~7ul;
 	w->stack_hi = w->thread.stack_base;
+	w->bounded = w->stack_hi;
+	w->frozen = false;
 	walk_from(w, r, &c);
 	debug_walk(w, r, &c);
 }
