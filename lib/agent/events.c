@@ -318,13 +318,14 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
  */
 static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
-	if (log_closed())
-		return;
-	visit_all_threads(env, false);
-	if (sample_nr_unannounced()) {
+	if (!log_closed())
+		visit_all_threads(env, false);
+	if (!log_closed() && sample_nr_unannounced()) {
 		replaying = true;
 		(*ti)->GenerateEvents(ti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 	}
+	/* the thread that ends the VM gets no ThreadEnd, yet its JavaThread may go */
+	vm_remove_this_thread();
 }
 
 static void JNICALL on_class_unload(jvmtiEnv *jvmti, ...)

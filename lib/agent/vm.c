@@ -299,6 +299,7 @@ bool vm_flag(const char *name, bool *on)
 struct heap {
 	uintptr_t lo, hi;		/* reserved */
 	uintptr_t memory;		/* VirtualSpace of the blocks, for its _high */
+	uintptr_t map;			/* VirtualSpace of the segment map, likewise */
 	const uint8_t *segmap;
 	int shift;
 };
@@ -325,6 +326,7 @@ void vm_update_heaps(void)
 			.lo = vm_word(mem, vm.o.vs_low_boundary),
 			.hi = vm_word(mem, vm.o.vs_high_boundary),
 			.memory = mem,
+			.map = map,
 			.segmap = (const uint8_t *)vm_word(map, vm.o.vs_low),
 			.shift = vm_i32(h, vm.o.heap_log2_segment),
 		};
@@ -414,7 +416,7 @@ static uintptr_t block_of(uintptr_t pc)
 			continue;
 		/* a segment's byte says how far back its block starts, in hops of at most 254 */
 		seg = (pc - h->lo) >> h->shift;
-		if (h->segmap[seg] == 0xff)
+		if ((uintptr_t)&h->segmap[seg] >= vm_word(h->map, vm.o.vs_high) || h->segmap[seg] == 0xff)
 			return 0;
 		while (h->segmap[seg] > 0) {
 			if (h->segmap[seg] > seg)

@@ -43,7 +43,9 @@ enum {
 struct cursor {
 	uintptr_t pc, sp, fp;
 	const struct walk_regs *leaf;	/* NULL in all but the innermost frame */
-	const struct walk_regs *stub;	/* the frame before was a stub without a frame of its own: its registers */
+	const struct walk_regs *stub;	/* the frame before was a stub, the innermost of all: its registers */
+	bool above_stub;		/* the frame before was a stub */
+	bool left_stub;			/* the frame just left was one */
 };
 
 static bool on_stack(const struct walk *w, uintptr_t p)
@@ -366,7 +368,7 @@ static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm
 		return_through(c, full);
 		return true;
 	}
-	if (b->frame_size > 0 && leave_frame(w, c, full + code_pushed(c->pc) * 8ul))
+	if (b->frame_size > 0 && leave_frame(w, c, full + code_pushed(c->pc, b->frame_size) * 8ul))
 		return true;
 	for (i = 0; i <= 4 && b->frame_size > 0; i++)
 		if (leave_frame(w, c, full + i * 8ul))
@@ -411,8 +413,8 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 	}
 	push(w, JVM_COMPILED, pc, m.id, vm_i32(b->addr, vm.o.nm_compile_id));
 	/* what was pushed for the call is popped when it returns */
-	if (c->stub)
-		c->sp += code_pops(c->pc) * 8ul;
+	if (c->above_stub)
+		c->sp += code_pops(c->pc, b->frame_size) * 8ul;
 	if (c->leaf ? leave_leaf_nmethod(w, c, b) :
 		      b->frame_size > 0 && leave_frame(w, c, c->sp + b->frame_size * 8ul - 8))
 		return true;
@@ -561,6 +563,7 @@ static bool step_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 
 	push(w, JVM_STUB, frame_pc(c), 0, 0);
 	c->stub = c->leaf;
+	c->left_stub = true;
 	if (c->leaf && stub_called_by_vm(w, c, &slot))
 		return leave_stub_to_native(w, c, slot);
 	if (b->kind == VM_BLOB_ADAPTER)
@@ -828,8 +831,6 @@ static void debug_walk(struct walk *w, const struct walk_regs *r, const struct c
 
 static void walk_from(struct walk *w, const struct walk_regs *r, struct cursor *c)
 {
-	const struct walk_regs *after_stub;
-
 	if ((!vm.ok || !vm_in_code(r->pc)) && !leave_native(w, c))
 		return;
 	for (;;) {
@@ -837,10 +838,11 @@ static void walk_from(struct walk *w, const struct walk_regs *r, struct cursor *
 			push_mark(w, JVM_MARK_DEPTH);
 			return;
 		}
-		after_stub = c->stub;
+		c->above_stub = c->left_stub;
+		c->left_stub = false;
 		if (!step(w, c))
 			return;
-		if (after_stub)
+		if (!c->left_stub)
 			c->stub = NULL;
 		c->leaf = NULL;
 		if (!vm_in_code(c->pc) && !chunk_ends(w, c)) {

@@ -146,9 +146,8 @@ bool code_leaves_interpreter(uintptr_t pc)
 	return bytes_are(pc, "\x41\x5d\x48\x8b\xe3", 5);
 }
 
-int code_pops(uintptr_t pc)
+static int leading_pops(const uint8_t *p)
 {
-	const uint8_t *p = (const uint8_t *)pc;
 	int nr = 0;
 
 	for (; nr < 8; nr++) {
@@ -160,10 +159,27 @@ int code_pops(uintptr_t pc)
 	return nr;
 }
 
-int code_pushed(uintptr_t pc)
+int code_pops(uintptr_t pc, int frame_words)
 {
 	const uint8_t *p = (const uint8_t *)pc;
-	int ahead, pops = code_pops(pc);
+	int dropped;
+
+	if (p[0] != 0x48 || p[1] != 0x83 || p[2] != 0xc4)
+		return leading_pops(p);
+	/* add rsp, imm8; perhaps mov to a register; pops */
+	dropped = p[3] / 8;
+	if (!dropped || dropped + 2 == frame_words)
+		return 0;
+	p += 4;
+	if ((p[0] & 0xf8) == 0x48 && (p[1] == 0x8b || p[1] == 0x89) && p[2] >= 0xc0)
+		p += 3;
+	return dropped + leading_pops(p);
+}
+
+int code_pushed(uintptr_t pc, int frame_words)
+{
+	const uint8_t *p = (const uint8_t *)pc;
+	int ahead, pops = leading_pops(p);
 
 	if (pops)
 		return pops;
@@ -176,7 +192,7 @@ int code_pushed(uintptr_t pc)
 	}
 	if (*p != 0xe8)
 		return 0;
-	pops = code_pops((uintptr_t)p + 5);
+	pops = code_pops((uintptr_t)p + 5, frame_words);
 	return pops > ahead ? pops - ahead : 0;
 }
 

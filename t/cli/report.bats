@@ -360,6 +360,7 @@ for r in csv.reader(sys.stdin):
 }
 
 @test "report: names are cut in the middle on a terminal, and only there" {
+	skip_unless_terminal
 	long=$(printf 'x%.0s' $(seq 200))
 	echo "begin$long.end 1" >in
 	arcprof report --stacks in --xprof | grep -q "begin$long.end"

@@ -1,0 +1,145 @@
+# shellcheck shell=bash
+# java.bash - the JDKs of this machine, and programs of all kinds to run on them; for t/cli
+# and t/perf.  Needs TOP, ARCPROF and BUILD.
+
+# Homes of JDKs, one of each version, each with a compiler.
+jdks() {
+	local java home
+	for java in /usr/lib/jvm/*/bin/java; do
+		home=$(dirname "$(dirname "$(readlink -f "$java")")")
+		[ -x "$home/bin/javac" ] && [ -r "$home/release" ] || continue
+		echo "$(sed -n 's/^JAVA_VERSION="\(.*\)"/\1/p' "$home/release") $home"
+	done | sort -V -u -k 1,1 | cut -d ' ' -f 2-
+}
+
+java_workloads() {
+	if [ "$JDK" -ge 21 ]; then
+		echo "$TOP"/t/workloads/*.java
+	else
+		grep -L ofVirtual "$TOP"/t/workloads/*.java
+	fi
+}
+
+# use_jdk <home>: sets JAVA_HOME, PATH, JDK (17, 25, ...) and CLASSES with all of t/workloads.
+use_jdk() {
+	export JAVA_HOME=$1
+	PATH=$1/bin:$ORIGINAL_PATH
+	JDK=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release")
+	CLASSES=$BUILD/t/java/$JDK
+	local source stamp=$CLASSES/.stamp
+	for source in "$TOP"/t/workloads/*.java; do
+		if ! [ -e "$stamp" ] || [ "$source" -nt "$stamp" ]; then
+			mkdir -p "$CLASSES"
+			java_workloads | xargs "$1/bin/javac" -nowarn -d "$CLASSES" >&2 || return 1
+			touch "$stamp"
+			break
+		fi
+	done
+}
+ORIGINAL_PATH=${ORIGINAL_PATH:-$PATH}
+
+JAVA_PROGRAMS="mixed javac ant maven groovy jruby clojure h2"
+
+# As many sources as the argument says, with generics, lambdas, switches and inner classes.
+java_sources() {
+	mkdir -p "$1/src/gen"
+	for i in $(seq "$2"); do
+		cat >"$1/src/gen/C$i.java" <<EOF
+package gen;
+import java.util.*;
+import java.util.function.*;
+public class C$i<T extends Comparable<T>> implements Comparator<T> {
+	enum Colour { RED, GREEN, BLUE; Colour next() { return values()[(ordinal() + 1) % values().length]; } }
+	private final Map<String, List<T>> map = new TreeMap<>();
+	@Override public int compare(T a, T b) { return a.compareTo(b); }
+	public Function<T, String> name(String prefix) { return t -> prefix + t + "$i"; }
+	public <R> List<R> mapped(Collection<? extends T> in, Function<? super T, ? extends R> f) {
+		List<R> out = new ArrayList<>();
+		for (T t : in) out.add(f.apply(t));
+		return out;
+	}
+	int pick(String s) { switch (s) { case "a": return 1; case "b": return 2; default: return s.length(); } }
+	public Optional<T> best() {
+		return map.values().stream().flatMap(List::stream).filter(Objects::nonNull).max(this);
+	}
+	class Inner { long sum(int... xs) { long s = $i; for (int x : xs) s += x * Colour.RED.next().ordinal(); return s; } }
+	public static void main(String[] a) { System.out.println(new C$i<String>().new Inner().sum(1, 2, 3)); }
+}
+EOF
+	done
+}
+
+# java_program <name> <size>: prepares it in the current folder and sets the array COMMAND; WHY_NOT says
+# why it cannot run here.  size 1 is about a second of CPU time.
+java_program() {
+	local size=$2
+	COMMAND=()
+	WHY_NOT=
+	case $1 in
+	mixed) COMMAND=("$JAVA_HOME/bin/java" -cp "$CLASSES" Mixed $((size * 4)) 2) ;;
+	javac)
+		java_sources . $((size * 200))
+		COMMAND=("$JAVA_HOME/bin/javac" -proc:none -d out src/gen/*.java)
+		mkdir -p out
+		;;
+	ant)
+		java_sources . $((size * 100))
+		cat >build.xml <<-'EOF'
+		<project default="all">
+		  <target name="all">
+		    <delete dir="classes"/><mkdir dir="classes"/>
+		    <javac srcdir="src" destdir="classes" includeantruntime="false" fork="false"/>
+		    <jar destfile="all.jar" basedir="classes"/>
+		    <checksum file="build.xml" property="sum"/>
+		    <java classname="gen.C7" classpath="classes" fork="true"/>
+		  </target>
+		</project>
+		EOF
+		COMMAND=(sh -c 'ant -q | grep -v "^Total time"')
+		;;
+	maven)
+		cat >pom.xml <<-'EOF'
+		<project><modelVersion>4.0.0</modelVersion><groupId>t</groupId><artifactId>t</artifactId>
+		<version>1</version><packaging>pom</packaging></project>
+		EOF
+		COMMAND=(sh -c 'mvn -o -q -B validate && echo valid')
+		;;
+	groovy)
+		cat >script.groovy <<-EOF
+		def words = (1..($size * 40000)).collect { "w" + (it * 7919) % 1013 }
+		def counts = words.groupBy { it }.collectEntries { k, v -> [k, v.size()] }
+		println counts.sort { a, b -> b.value <=> a.value ?: a.key <=> b.key }.take(3)
+		println((1..($size * 30000)).findAll { it % 7 == 0 }.inject(0L) { a, b -> a * 31 + b })
+		EOF
+		COMMAND=(groovy script.groovy)
+		;;
+	jruby)
+		cat >script.rb <<-EOF
+		words = (1..($size * 100000)).map { |i| "w" + (i * 7919 % 1013).to_s }
+		p words.group_by { |w| w }.map { |k, v| [k, v.size] }.sort_by { |k, n| [-n, k] }.first(3)
+		def fib(n) n < 2 ? n : fib(n - 1) + fib(n - 2) end
+		p fib(24), (1..($size * 50000)).select { |i| i % 7 == 0 }.inject(0) { |a, b| (a * 31 + b) % 1000003 }
+		EOF
+		COMMAND=(jruby script.rb)
+		;;
+	clojure)
+		cat >script.clj <<-EOF
+		(defn words [n] (map #(str "w" (mod (* % 7919) 1013)) (range n)))
+		(println (take 3 (sort-by (fn [[k v]] [(- v) k]) (frequencies (words (* $size 100000))))))
+		(println (reduce (fn [a b] (mod (+ (* a 31) b) 1000003)) 0 (filter #(zero? (mod % 7)) (range (* $size 300000)))))
+		EOF
+		COMMAND=(clojure script.clj)
+		;;
+	h2)
+		COMMAND=("$JAVA_HOME/bin/java" -cp "$CLASSES:/usr/share/java/h2.jar" H2Load $((size * 20)))
+		[ -e /usr/share/java/h2.jar ] || WHY_NOT="libh2-java is not installed"
+		;;
+	esac
+	case $1 in
+	ant | groovy | jruby | clojure) command -v "$1" >/dev/null || WHY_NOT="$1 is not installed" ;;
+	esac
+	case $1 in
+	ant) [ "$JDK" -lt 24 ] || WHY_NOT="ant starts with a security manager, which JDK $JDK has not" ;;
+	maven) command -v mvn >/dev/null || WHY_NOT="maven is not installed" ;;
+	esac
+}
