@@ -77,10 +77,18 @@ void java_user_half(struct java *j, struct thread *th, uint64_t time_ns, uint32_
 		    const struct frame *frames, size_t nr_frames)
 {
 	struct rec_sample s = { .time_ns = time_ns, .event = event };
-	struct pending *p = new_half(&s, frames, nr_frames);
+	struct pending *p = new_half(&s, frames, nr_frames), **at = th->user_tail;
 
-	*th->user_tail = p;
-	th->user_tail = &p->next;
+	/* A thread that changed its CPU changed its ring, and the new one may be read first. */
+	if (th->user && time_ns < th->user_last_ns)
+		for (at = &th->user; *at && (*at)->sample.time_ns <= time_ns; at = &(*at)->next)
+			;
+	p->next = *at;
+	*at = p;
+	if (!p->next) {
+		th->user_tail = &p->next;
+		th->user_last_ns = time_ns;
+	}
 	enqueue(j, th);
 }
 

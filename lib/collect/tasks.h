@@ -39,7 +39,8 @@ struct thread {
 	uint32_t evset;		/* the event set that samples it, 0 none */
 	struct proc *proc;
 	struct pending *kernel, **kernel_tail;	/* Java threads only: see java.h */
-	struct pending *user, **user_tail;
+	struct pending *user, **user_tail;	/* in order of time */
+	uint64_t user_last_ns;			/* of the last one */
 	bool queued;				/* on java's list of threads with pending halves */
 };
 

@@ -72,6 +72,31 @@ TEST(java_a_user_half_joins_all_kernel_halves_before_it)
 	java_free(j);
 }
 
+TEST(java_user_halves_of_a_thread_may_come_in_any_order)
+{
+	struct proc p = { .id = 1 };
+	struct java *j = java_new(NULL, &p);
+	struct joined got = { .nr = 0 };
+	struct thread th;
+	uint64_t i;
+
+	init_thread(&th, 1);
+	for (i = 1; i <= 4; i++)
+		kernel_half(j, &th, 10 * i, 0);
+	user_half(j, &th, 31, 0, 3);
+	user_half(j, &th, 41, 0, 4);
+	user_half(j, &th, 11, 0, 1);
+	user_half(j, &th, 21, 0, 2);
+	java_join(j, 100, false, collect_joined, &got);
+	CHECK_U64(got.nr, 4);
+	for (i = 0; i < 4; i++) {
+		CHECK_U64(got.time_ns[i], 10 * (i + 1));
+		CHECK_U64(got.user_pc[i], i + 1);
+	}
+	CHECK_U64(j->nr_unpaired, 0);
+	java_free(j);
+}
+
 TEST(java_halves_of_two_events_do_not_mix)
 {
 	struct proc p = { .id = 1 };
