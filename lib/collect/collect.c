@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/io.h"
@@ -224,13 +225,29 @@ static void host_labels(const struct collect *c)
 	trace_write_label(c->w, "kernel", "%s %s", u.sysname, u.release);
 	trace_write_label(c->w, "arch", "%s", u.machine);
 	trace_write_label(c->w, "cpus", "%zu", c->ev.nr_cpus);
+	trace_write_label(c->w, "consumers", "processes, threads, functions");
+	trace_write_label(c->w, "n", "samples");
 	trace_write_label(c->w, "scope", "%s", c->o->system_wide ? "system" : "processes");
+}
+
+/* One moment on each clock, so that times of other tools can be converted. */
+static void clock_labels(const struct collect *c, const char *when)
+{
+	const struct { const char *clock; uint64_t value; } now[] = {
+		{ "mono_ns", clock_mono_ns() }, { "realtime_ns", clock_real_ns() }, { "tsc", arch_cycle_counter() },
+	};
+	char key[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(now); i++) {
+		snprintf(key, sizeof(key), "%s.%s", when, now[i].clock);
+		trace_write_label(c->w, key, "%llu", (unsigned long long)now[i].value);
+	}
 }
 
 static void start_labels(const struct collect *c)
 {
-	trace_write_label(c->w, "start.realtime_ns", "%llu", (unsigned long long)clock_real_ns());
-	trace_write_label(c->w, "start.mono_ns", "%llu", (unsigned long long)clock_mono_ns());
+	clock_labels(c, "start");
 	trace_writer_flush(c->w);
 }
 
@@ -239,8 +256,7 @@ static void end_labels(struct collect *c)
 {
 	size_t i;
 
-	trace_write_label(c->w, "end.mono_ns", "%llu", (unsigned long long)clock_mono_ns());
-	trace_write_label(c->w, "end.realtime_ns", "%llu", (unsigned long long)clock_real_ns());
+	clock_labels(c, "end");
 	for (i = 0; i < c->ev.conf.nr_events; i++) {
 		char key[64];
 
