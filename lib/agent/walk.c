@@ -46,6 +46,7 @@ struct cursor {
 	const struct walk_regs *stub;	/* the frame before was a stub, the innermost of all: its registers */
 	bool above_stub;		/* the frame before was a stub */
 	bool left_stub;			/* the frame just left was one */
+	bool above_leaf_call;		/* native code was interrupted that this frame called directly */
 };
 
 static bool on_stack(const struct walk *w, uintptr_t p)
@@ -415,6 +416,11 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 	/* what was pushed for the call is popped when it returns */
 	if (c->above_stub)
 		c->sp += code_pops(c->pc, b->frame_size) * 8ul;
+	/* and what was saved around a call into the VM, as barriers do it */
+	if (c->above_leaf_call)
+		c->sp += code_restores(c->pc, b->frame_size) * 8ul;
+	if (c->above_leaf_call && b->frame_size <= 0 && leave_frame(w, c, c->sp))
+		return true;
 	if (c->leaf ? leave_leaf_nmethod(w, c, b) :
 		      b->frame_size > 0 && leave_frame(w, c, c->sp + b->frame_size * 8ul - 8))
 		return true;
@@ -573,7 +579,8 @@ static bool step_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 		       (b->kind == VM_BLOB_ROUTINES && leave_called_stub(w, c, b, false)) ||
 		       leave_framed_stub(w, c, b) || leave_frameless(w, c);
 	else
-		left = leave_framed_stub(w, c, b) || leave_called_stub(w, c, b, false);
+		left = (b->kind == VM_BLOB_ROUTINES && leave_called_stub(w, c, b, true)) ||
+		       leave_framed_stub(w, c, b) || leave_called_stub(w, c, b, false);
 	if (!left && on_stack(w, c->fp) && c->fp >= c->sp && returns_from(w, c->fp + 8)) {
 		slot = c->fp + 8;
 		c->fp = vm_word(c->fp, 0);
@@ -707,6 +714,7 @@ static bool leave_leaf_call(struct walk *w, struct cursor *c)
 	}
 	push_leaf_segment(w, c->leaf, slot + 8, 0);
 	c->leaf = NULL;
+	c->above_leaf_call = true;
 	return_through(c, slot);
 	return true;
 }
@@ -844,6 +852,7 @@ static void walk_from(struct walk *w, const struct walk_regs *r, struct cursor *
 			return;
 		if (!c->left_stub)
 			c->stub = NULL;
+		c->above_leaf_call = false;
 		c->leaf = NULL;
 		if (!vm_in_code(c->pc) && !chunk_ends(w, c)) {
 			push_mark(w, JVM_MARK_NOT_WALKABLE);

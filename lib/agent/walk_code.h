@@ -42,6 +42,12 @@ bool code_call_pushes_rbp(uintptr_t ret);
  */
 int code_pops(uintptr_t pc, int frame_words);
 
+/*
+ * How many words it takes off the stack while it restores registers, before it does anything
+ * else; 0 when it then returns.
+ */
+int code_restores(uintptr_t pc, int frame_words);
+
 /* How many the code at pc has pushed for a call that is about to come, or has just returned. */
 int code_pushed(uintptr_t pc, int frame_words);
 
