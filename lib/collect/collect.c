@@ -369,32 +369,62 @@ static size_t ring_bytes(const struct collect_opts *o, const struct evconf *ev)
 	return bytes;
 }
 
-static uint32_t *online_cpus(size_t *nr)
-{
-	struct buf b = BUF_INIT;
-	uint32_t *cpus = NULL;
-	size_t alloc = 0;
-	char *p, *end;
+struct cpu_list {
+	uint32_t *cpus;
+	size_t nr, alloc;
+};
 
-	*nr = 0;
-	io_slurp("/sys/devices/system/cpu/online", &b);
-	for (p = b.data; p && *p >= '0' && *p <= '9'; p = end) {
+static void add_cpus(struct cpu_list *l, uint32_t lo, uint32_t hi)
+{
+	for (; lo <= hi; lo++) {
+		VEC_GROW(l->cpus, l->nr, l->alloc);
+		l->cpus[l->nr++] = lo;
+	}
+}
+
+/* "0-3,8" of sysfs. */
+static void add_ranges(struct cpu_list *l, char *p)
+{
+	char *end;
+
+	for (; p && *p >= '0' && *p <= '9'; p = end) {
 		uint32_t lo = strtoul(p, &end, 10), hi = lo;
 
 		if (*end == '-')
 			hi = strtoul(end + 1, &end, 10);
-		for (; lo <= hi; lo++) {
-			VEC_GROW(cpus, *nr, alloc);
-			cpus[(*nr)++] = lo;
-		}
+		add_cpus(l, lo, hi);
 		end += *end == ',';
 	}
-	buf_release(&b);
-	if (!*nr) {
-		cpus = xcalloc(1, sizeof(*cpus));
-		*nr = 1;
+}
+
+/* The lines "cpu0 ...", "cpu1 ..." of /proc/stat. */
+static void add_stat_lines(struct cpu_list *l, char *p)
+{
+	for (; p; p = strchr(p, '\n'), p += !!p) {
+		if (!strncmp(p, "cpu", 3) && p[3] >= '0' && p[3] <= '9') {
+			uint32_t cpu = strtoul(p + 3, NULL, 10);
+
+			add_cpus(l, cpu, cpu);
+		}
 	}
-	return cpus;
+}
+
+/* All of them: what ran on a CPU that we do not know of would be missing without a word. */
+static uint32_t *online_cpus(size_t *nr)
+{
+	struct cpu_list l = { 0 };
+	struct buf b = BUF_INIT;
+
+	if (!io_slurp("/sys/devices/system/cpu/online", &b))
+		add_ranges(&l, b.data);
+	buf_reset(&b);
+	if (!l.nr && !io_slurp("/proc/stat", &b))	/* no sysfs in a bare chroot or container */
+		add_stat_lines(&l, b.data);
+	if (!l.nr)
+		add_cpus(&l, 0, MAX(sysconf(_SC_NPROCESSORS_CONF), 1L) - 1);
+	buf_release(&b);
+	*nr = l.nr;
+	return l.cpus;
 }
 
 static int open_rings(struct collect *c, int target, struct err *e)
