@@ -29,6 +29,7 @@ struct collect {
 	uint32_t main_set;
 	uint64_t drained_ns;		/* when the last drain began */
 	uint64_t merged_ns;		/* the rings' records are handled up to here */
+	uint64_t nr_lost_told;		/* samples that records of the rings said were lost */
 	struct unwind_frame unwound[MAX_USER_FRAMES];
 	struct frame frames[MAX_FRAMES];
 };
