@@ -160,6 +160,8 @@ static void print_sample(const struct jvm_sample *s)
 		case JVM_MARK:
 			if (s->frames[0].kind != JVM_NATIVE)
 				print_code(s->frames[0].pc);
+			if (i > 1 && s->frames[i - 1].kind != JVM_NATIVE)
+				print_code(s->frames[i - 1].pc + 1);
 			printf("  MARK %u line %u\n", f->c, f->method);
 		}
 	}

@@ -9,6 +9,7 @@
 #include <jvmticmlr.h>
 
 #include "agent/agent.h"
+#include "agent/cont.h"
 #include "agent/names.h"
 #include "agent/vm.h"
 
@@ -304,6 +305,7 @@ static void enable(jvmtiEvent e)
 static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	vm_init_perf_counters();
+	cont_init(env);
 	find_eetop(env);
 	visit_all_threads(env, true);
 	enable(JVMTI_EVENT_THREAD_START);
@@ -316,13 +318,14 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
  */
 static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
-	if (log_closed())
-		return;
-	visit_all_threads(env, false);
-	if (sample_nr_unannounced()) {
+	if (!log_closed())
+		visit_all_threads(env, false);
+	if (!log_closed() && sample_nr_unannounced()) {
 		replaying = true;
 		(*ti)->GenerateEvents(ti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 	}
+	/* the thread that ends the VM gets no ThreadEnd, yet its JavaThread may go */
+	vm_remove_this_thread();
 }
 
 static void JNICALL on_class_unload(jvmtiEnv *jvmti, ...)

@@ -59,30 +59,37 @@ struct parts {
 	uint32_t code_size;
 	struct text class_name, name, sig, source;
 	uint32_t hash;
+	bool doubtful;		/* an old version of a redefined class, or no method */
 };
 
-static bool get(void *dst, uintptr_t p, size_t n, bool alive)
+/* Its pages are mapped: what is read there may be nonsense, but it can be read. */
+static bool readable(const struct text *t)
 {
-	if (!alive)
-		return sys_peek_all(dst, p, n);
-	memcpy(dst, (const void *)p, n);
-	return true;
+	char c;
+
+	return !t->len || (sys_peek_all(&c, (uintptr_t)t->s, 1) &&
+			   sys_peek_all(&c, (uintptr_t)t->s + t->len - 1, 1));
 }
 
-static bool symbol(uintptr_t sym, struct text *t)
+static bool symbol(uintptr_t sym, bool doubtful, struct text *t)
 {
-	if (!sym || (sym & 7))
+	uint16_t len;
+
+	if (!sym || (sym & 7) || (doubtful && !sys_peek_all(&len, sym + vm.o.sym_len, 2)))
 		return false;
 	t->s = (const char *)sym + vm.o.sym_body;
 	t->len = vm_u16(sym, vm.o.sym_len);
 	if (t->len > JVM_MAX_STRING)
 		t->len = JVM_MAX_STRING;
-	return true;
+	return !doubtful || readable(t);
 }
 
-static bool pool_symbol(uintptr_t cp, uint32_t nr, uint32_t i, struct text *t)
+static bool pool_symbol(uintptr_t cp, uint32_t i, bool doubtful, struct text *t)
 {
-	return i && i < nr && symbol(vm_word(cp, vm.size.cp + i * 8), t);
+	uint32_t nr = vm.o.cp_length >= 0 ? (uint32_t)vm_i32(cp, vm.o.cp_length) : 65536;
+	uintptr_t sym;
+
+	return i && i < nr && sys_peek_all(&sym, cp + vm.size.cp + i * 8ul, 8) && symbol(sym, doubtful, t);
 }
 
 static uint32_t hash_text(uint32_t h, const struct text *t)
@@ -100,43 +107,44 @@ static bool bcp_fits(uintptr_t bcp, uintptr_t code, uint32_t code_size)
 	return bcp - code < code_size || (bcp == code && !code_size);
 }
 
-/* Follows a Method to its class and decides whether it is one; alive: no doubt. */
+/*
+ * Follows a Method to its class and decides whether it is one. Even one that should be alive
+ * is read carefully: the walker may have taken an old word for a frame.
+ */
 static bool follow(uintptr_t m, enum names_trust trust, uintptr_t bcp, struct parts *p, uintptr_t *cp,
 		   uintptr_t *holder)
 {
 	const struct vm_offsets *o = &vm.o;
-	bool alive = trust == NAMES_ALIVE;
 	char head[64];
 	uintptr_t back;
 
-	if (!get(&p->cm, m + o->method_const, 8, alive) || (p->cm & 7) || !p->cm ||
-	    (size_t)vm.size.cm > sizeof(head) || !get(head, p->cm, vm.size.cm, alive))
+	if (!sys_peek_all(&p->cm, m + o->method_const, 8) || (p->cm & 7) || !p->cm ||
+	    (size_t)vm.size.cm > sizeof(head) || !sys_peek_all(head, p->cm, vm.size.cm))
 		return false;
 	*cp = vm_word((uintptr_t)head, o->cm_constants);
 	p->code_size = vm_u16((uintptr_t)head, o->cm_code_size);
 	if (trust == NAMES_IF_BCP && bcp && !bcp_fits(bcp, p->cm + vm.size.cm, p->code_size))
 		return false;
-	if ((*cp & 7) || !get(holder, *cp + o->cp_holder, 8, alive) || (*holder & 7))
+	if ((*cp & 7) || !sys_peek_all(holder, *cp + o->cp_holder, 8) || (*holder & 7))
 		return false;
-	if (alive || (trust == NAMES_IF_BCP && bcp))
+	if (trust == NAMES_IF_BCP && bcp)
 		return true;
-	return o->ik_constants >= 0 && get(&back, *holder + o->ik_constants, 8, false) && back == *cp;
+	p->doubtful = o->ik_constants < 0 || !sys_peek_all(&back, *holder + o->ik_constants, 8) || back != *cp;
+	return trust == NAMES_ALIVE || !p->doubtful;
 }
 
 static bool read_parts(uintptr_t m, enum names_trust trust, uintptr_t bcp, struct parts *p)
 {
 	const struct vm_offsets *o = &vm.o;
-	uintptr_t cp, holder;
-	uint32_t nr;
+	uintptr_t cp, holder, name;
 
-	if (!follow(m, trust, bcp, p, &cp, &holder))
+	p->doubtful = false;
+	if (!follow(m, trust, bcp, p, &cp, &holder) || !sys_peek_all(&name, holder + o->klass_name, 8) ||
+	    !symbol(name, p->doubtful, &p->class_name) ||
+	    !pool_symbol(cp, vm_u16(p->cm, o->cm_name), p->doubtful, &p->name) ||
+	    !pool_symbol(cp, vm_u16(p->cm, o->cm_sig), p->doubtful, &p->sig))
 		return false;
-	nr = o->cp_length >= 0 ? (uint32_t)vm_i32(cp, o->cp_length) : 65536;
-	if (!symbol(vm_word(holder, o->klass_name), &p->class_name) ||
-	    !pool_symbol(cp, nr, vm_u16(p->cm, o->cm_name), &p->name) ||
-	    !pool_symbol(cp, nr, vm_u16(p->cm, o->cm_sig), &p->sig))
-		return false;
-	if (o->cp_source < 0 || !pool_symbol(cp, nr, vm_u16(cp, o->cp_source), &p->source))
+	if (o->cp_source < 0 || !pool_symbol(cp, vm_u16(cp, o->cp_source), p->doubtful, &p->source))
 		p->source.len = 0;
 	p->hash = hash_text(hash_text(hash_text(2166136261u, &p->class_name), &p->name), &p->sig);
 	return true;

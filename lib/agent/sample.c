@@ -143,7 +143,7 @@ static void write_sample(struct walk *w, const struct jvm_rec_sample *head)
 	memcpy(d, w->frames, w->nr_frames * sizeof(w->frames[0]));
 	d += w->nr_frames * sizeof(w->frames[0]);
 	for (i = 0; i < w->nr_segments; i++)
-		d = put_segment(d, &w->segments[i], w->stack_hi != 0);
+		d = put_segment(d, &w->segments[i], w->bounded);
 	ring_commit(r, size, JVM_REC_SAMPLE);
 	for (i = 0; i < w->nr_frames; i++)
 		if (w->frames[i].kind_pc >> JVM_FRAME_PC_BITS == JVM_COMPILED)

@@ -27,6 +27,7 @@ static const struct field fields[] = {
 	F("JavaThread", "_stack_size", thread_stack_size),
 	F("JavaThread", "_anchor", jthread_anchor),
 	F("JavaThread", "_thread_state", jthread_state),
+	F("JavaThread", "_cont_entry", jthread_cont_entry),
 	F("OSThread", "_thread_id", osthread_tid),
 	F("OSThread", "_pthread_id", osthread_pthread),
 	F("JavaFrameAnchor", "_last_Java_sp", anchor_sp),
@@ -75,6 +76,9 @@ static const struct field fields[] = {
 	F("ConstantPool", "_source_file_name_index", cp_source),
 	F("ConstantPool", "_length", cp_length),
 	F("Klass", "_name", klass_name),
+	F("Klass", "_layout_helper", klass_layout),
+	F("JVMFlag", "_name", flag_name),
+	F("JVMFlag", "_addr", flag_addr),
 	F("InstanceKlass", "_constants", ik_constants),
 	F("Symbol", "_length", sym_len),
 	F("Symbol", "_body", sym_body),
@@ -100,7 +104,13 @@ static const struct global globals[] = {
 	G("StubRoutines", "_call_stub_return_address", call_stub_return),
 	G("AbstractInterpreter", "_code", interpreter),
 	G("ContinuationEntry", "_return_pc", cont_entry_return),
-	G("SharedRuntime", "_deopt_blob", deopt_blob),
+	G("CompressedOops", "_base", oops_base),
+	G("CompressedOops", "_shift", oops_shift),
+	G("CompressedOops", "_narrow_oop._base", oops_base),
+	G("CompressedOops", "_narrow_oop._shift", oops_shift),
+	G("java_lang_Class", "_klass_offset", mirror_klass_offset),
+	G("JVMFlag", "flags", flags),
+	G("JVMFlag", "numFlags", nr_flags),
 };
 
 /* Value of an exported variable; 0 when it is missing. */
@@ -176,6 +186,8 @@ static void read_sizes(void)
 			vm.size.cp = size;
 		else if (str_eq(name, "JavaThread"))
 			vm.size.jthread = size;
+		else if (str_eq(name, "JVMFlag"))
+			vm.size.flag = size;
 	}
 }
 
@@ -262,6 +274,24 @@ void vm_init_perf_counters(void)
 	}
 }
 
+bool vm_flag(const char *name, bool *on)
+{
+	size_t i;
+
+	if (!vm.flags || !vm.nr_flags || vm.o.flag_name < 0 || vm.o.flag_addr < 0 || !vm.size.flag)
+		return false;
+	for (i = 0; i < *vm.nr_flags; i++) {
+		uintptr_t f = *vm.flags + i * vm.size.flag;
+		const char *s = (const char *)vm_word(f, vm.o.flag_name);
+
+		if (s && str_eq(s, name)) {
+			*on = *(const bool *)vm_word(f, vm.o.flag_addr);
+			return true;
+		}
+	}
+	return false;
+}
+
 /*
  * Code heaps exist before the first code does and are never removed or moved; only their
  * committed part grows. Readers see nr_heaps change last.
@@ -269,6 +299,7 @@ void vm_init_perf_counters(void)
 struct heap {
 	uintptr_t lo, hi;		/* reserved */
 	uintptr_t memory;		/* VirtualSpace of the blocks, for its _high */
+	uintptr_t map;			/* VirtualSpace of the segment map, likewise */
 	const uint8_t *segmap;
 	int shift;
 };
@@ -295,6 +326,7 @@ void vm_update_heaps(void)
 			.lo = vm_word(mem, vm.o.vs_low_boundary),
 			.hi = vm_word(mem, vm.o.vs_high_boundary),
 			.memory = mem,
+			.map = map,
 			.segmap = (const uint8_t *)vm_word(map, vm.o.vs_low),
 			.shift = vm_i32(h, vm.o.heap_log2_segment),
 		};
@@ -384,7 +416,7 @@ static uintptr_t block_of(uintptr_t pc)
 			continue;
 		/* a segment's byte says how far back its block starts, in hops of at most 254 */
 		seg = (pc - h->lo) >> h->shift;
-		if (h->segmap[seg] == 0xff)
+		if ((uintptr_t)&h->segmap[seg] >= vm_word(h->map, vm.o.vs_high) || h->segmap[seg] == 0xff)
 			return 0;
 		while (h->segmap[seg] > 0) {
 			if (h->segmap[seg] > seg)

@@ -19,7 +19,7 @@
 /* Offsets in HotSpot's structures; -1: this version has no such field. */
 struct vm_offsets {
 	int thread_osthread, thread_stack_base, thread_stack_size;
-	int jthread_anchor, jthread_state;
+	int jthread_anchor, jthread_state, jthread_cont_entry;
 	int osthread_tid, osthread_pthread;
 	int anchor_sp, anchor_pc, anchor_fp;
 	int wrapper_anchor;		/* JavaCallWrapper */
@@ -39,14 +39,15 @@ struct vm_offsets {
 	int method_const;
 	int cm_constants, cm_code_size, cm_name, cm_sig;
 	int cp_holder, cp_source, cp_length;
-	int klass_name, ik_constants;
+	int klass_name, klass_layout, ik_constants;
 	int sym_len, sym_body;
 	int queue_buffer, queue_limit, queue_begin, queue_end;
 	int codelet_size, codelet_name;
+	int flag_name, flag_addr;
 };
 
 struct vm_sizes {
-	int block, cm, cp, jthread;
+	int block, cm, cp, jthread, flag;
 };
 
 struct vm {
@@ -61,7 +62,11 @@ struct vm {
 	uintptr_t *call_stub_return;
 	uintptr_t *interpreter;		/* StubQueue */
 	uintptr_t *cont_entry_return;	/* ContinuationEntry::_return_pc, or NULL */
-	uintptr_t *deopt_blob;
+	uintptr_t *oops_base;
+	int *oops_shift;
+	int *mirror_klass_offset;	/* in a java.lang.Class */
+	uintptr_t *flags;
+	size_t *nr_flags;
 	const int64_t *nr_unloaded;	/* the VM's own count of unloaded classes, or NULL */
 	bool ok;			/* all that the walker cannot do without is there */
 };
@@ -83,6 +88,9 @@ static inline uint8_t vm_u8(uintptr_t p, int off) { return *(const uint8_t *)(p 
 void vm_init(uintptr_t addr_in_libjvm);
 /* Finds the count of unloaded classes; needs a VM that is up. Not in a signal handler. */
 void vm_init_perf_counters(void);
+
+/* A boolean -XX flag; false: this version has none of that name. Not in a signal handler. */
+bool vm_flag(const char *name, bool *on);
 
 /* Takes notice of code heaps that exist now; called whenever code was added until all are known. */
 void vm_update_heaps(void);

@@ -43,7 +43,10 @@ enum {
 struct cursor {
 	uintptr_t pc, sp, fp;
 	const struct walk_regs *leaf;	/* NULL in all but the innermost frame */
-	const struct walk_regs *stub;	/* the frame before was a stub without a frame of its own: its registers */
+	const struct walk_regs *stub;	/* the frame before was a stub, the innermost of all: its registers */
+	bool above_stub;		/* the frame before was a stub */
+	bool left_stub;			/* the frame just left was one */
+	bool above_leaf_call;		/* native code was interrupted that this frame called directly */
 };
 
 static bool on_stack(const struct walk *w, uintptr_t p)
@@ -237,6 +240,34 @@ static bool leave_intrinsic_entry(struct walk *w, struct cursor *c)
 	return true;
 }
 
+/*
+ * In a heap chunk: rbp and the sender's sp are in words relative to where they are stored and
+ * to the frame (stackChunkFrameStream_x86.inline.hpp). c->fp is where rbp is stored.
+ */
+static bool step_frozen_interpreter(struct walk *w, struct cursor *c)
+{
+	uintptr_t fp = on_stack(w, c->fp) ? c->fp + vm_word(c->fp, 0) * 8 : 0, sp;
+	enum names_result r;
+
+	if (!on_stack(w, fp + 8) || !on_stack(w, fp + INTERP_LOWEST))
+		goto lost;
+	sp = fp + vm_word(fp, INTERP_SENDER_SP) * 8;
+	if (sp <= fp || sp > w->stack_hi)
+		goto lost;
+	r = push_interpreted(w, c, vm_word(fp, INTERP_METHOD), NAMES_IF_BCP, vm_word(fp, INTERP_BCP), 0);
+	if (r == NAMES_NO_ROOM)
+		w->no_room = true;
+	if (r == NAMES_NOT_A_METHOD)
+		goto lost;
+	c->pc = vm_word(fp, 8);
+	c->sp = sp;
+	c->fp = fp;
+	return r == NAMES_OK;
+lost:
+	push_mark(w, JVM_MARK_VTHREAD);
+	return false;
+}
+
 static bool step_interpreter(struct walk *w, struct cursor *c)
 {
 	uintptr_t better = c->leaf ? c->leaf->r13 : 0;
@@ -269,9 +300,15 @@ static bool step_interpreter(struct walk *w, struct cursor *c)
 
 static bool leave_frame(const struct walk *w, struct cursor *c, uintptr_t ret_slot)
 {
-	if (!returns_from(w, ret_slot))
+	/* the bottom frame of a chunk returns nowhere */
+	bool bottom = w->frozen && ret_slot + 8 >= w->cont.end && on_stack(w, ret_slot);
+
+	if (!bottom && !returns_from(w, ret_slot))
 		return false;
-	if (on_stack(w, ret_slot - 8) && ret_slot - 8 >= c->sp)
+	/* frozen interpreter frames are found by where their rbp is stored, not by its value */
+	if (w->frozen)
+		c->fp = ret_slot - 8;
+	else if (on_stack(w, ret_slot - 8) && ret_slot - 8 >= c->sp)
 		c->fp = vm_word(ret_slot, -8);
 	return_through(c, ret_slot);
 	return true;
@@ -332,7 +369,7 @@ static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm
 		return_through(c, full);
 		return true;
 	}
-	if (b->frame_size > 0 && leave_frame(w, c, full + code_pushed(c->pc) * 8ul))
+	if (b->frame_size > 0 && leave_frame(w, c, full + code_pushed(c->pc, b->frame_size) * 8ul))
 		return true;
 	for (i = 0; i <= 4 && b->frame_size > 0; i++)
 		if (leave_frame(w, c, full + i * 8ul))
@@ -377,8 +414,13 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 	}
 	push(w, JVM_COMPILED, pc, m.id, vm_i32(b->addr, vm.o.nm_compile_id));
 	/* what was pushed for the call is popped when it returns */
-	if (c->stub)
-		c->sp += code_pops(c->pc) * 8ul;
+	if (c->above_stub)
+		c->sp += code_pops(c->pc, b->frame_size) * 8ul;
+	/* and what was saved around a call into the VM, as barriers do it */
+	if (c->above_leaf_call)
+		c->sp += code_restores(c->pc, b->frame_size) * 8ul;
+	if (c->above_leaf_call && b->frame_size <= 0 && leave_frame(w, c, c->sp))
+		return true;
 	if (c->leaf ? leave_leaf_nmethod(w, c, b) :
 		      b->frame_size > 0 && leave_frame(w, c, c->sp + b->frame_size * 8ul - 8))
 		return true;
@@ -527,6 +569,7 @@ static bool step_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 
 	push(w, JVM_STUB, frame_pc(c), 0, 0);
 	c->stub = c->leaf;
+	c->left_stub = true;
 	if (c->leaf && stub_called_by_vm(w, c, &slot))
 		return leave_stub_to_native(w, c, slot);
 	if (b->kind == VM_BLOB_ADAPTER)
@@ -536,7 +579,8 @@ static bool step_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 		       (b->kind == VM_BLOB_ROUTINES && leave_called_stub(w, c, b, false)) ||
 		       leave_framed_stub(w, c, b) || leave_frameless(w, c);
 	else
-		left = leave_framed_stub(w, c, b) || leave_called_stub(w, c, b, false);
+		left = (b->kind == VM_BLOB_ROUTINES && leave_called_stub(w, c, b, true)) ||
+		       leave_framed_stub(w, c, b) || leave_called_stub(w, c, b, false);
 	if (!left && on_stack(w, c->fp) && c->fp >= c->sp && returns_from(w, c->fp + 8)) {
 		slot = c->fp + 8;
 		c->fp = vm_word(c->fp, 0);
@@ -670,6 +714,7 @@ static bool leave_leaf_call(struct walk *w, struct cursor *c)
 	}
 	push_leaf_segment(w, c->leaf, slot + 8, 0);
 	c->leaf = NULL;
+	c->above_leaf_call = true;
 	return_through(c, slot);
 	return true;
 }
@@ -713,6 +758,33 @@ static bool leave_stub_to_native(struct walk *w, struct cursor *c, uintptr_t slo
 	return end && enter_anchor(w, c, w->thread.thread + vm.o.jthread_anchor);
 }
 
+/* The virtual thread's next frames are in the heap: from here on a copy of them is the stack. */
+static bool enter_continuation(struct walk *w, struct cursor *c)
+{
+	struct cont_copy *k = &w->cont;
+
+	switch (cont_load(w->thread.thread, k, w->frozen)) {
+	case CONT_ROOT:
+		return false;
+	case CONT_LOST:
+		push_mark(w, JVM_MARK_VTHREAD);
+		return false;
+	case CONT_LOADED:
+		break;
+	}
+	w->frozen = true;
+	w->stack_lo = (uintptr_t)k->words;
+	w->stack_hi = k->end;
+	*c = (struct cursor){ .pc = k->pc, .sp = k->sp, .fp = k->sp - 16 };
+	return true;
+}
+
+/* Beyond the bottom frame of a chunk; what its return address is there, does not matter. */
+static bool chunk_ends(const struct walk *w, const struct cursor *c)
+{
+	return w->frozen && (c->sp + 8 >= w->cont.end || c->fp + 16 >= w->cont.end);
+}
+
 /* One frame outwards; false: the walk is over. */
 static bool step(struct walk *w, struct cursor *c)
 {
@@ -720,17 +792,15 @@ static bool step(struct walk *w, struct cursor *c)
 
 	if (c->pc == *vm.call_stub_return || vm_in_range(&vm_known.call_stub, c->pc))
 		return step_entry(w, c);
-	if (vm_in_range(&vm_known.return_barrier, c->pc)) {
-		push_mark(w, JVM_MARK_VTHREAD);
-		return false;
-	}
+	if (vm_in_range(&vm_known.return_barrier, c->pc) || chunk_ends(w, c))
+		return enter_continuation(w, c);
 	if (!vm_find_blob(c->pc, &b)) {
 		push_mark(w, JVM_MARK_NOT_WALKABLE);
 		return false;
 	}
 	switch (b.kind) {
 	case VM_BLOB_INTERPRETER:
-		return step_interpreter(w, c);
+		return w->frozen ? step_frozen_interpreter(w, c) : step_interpreter(w, c);
 	case VM_BLOB_NMETHOD:
 		if (vm.cont_entry_return && c->pc == *vm.cont_entry_return && c->pc) {
 			push(w, JVM_STUB, frame_pc(c), 0, 0);
@@ -769,8 +839,6 @@ static void debug_walk(struct walk *w, const struct walk_regs *r, const struct c
 
 static void walk_from(struct walk *w, const struct walk_regs *r, struct cursor *c)
 {
-	const struct walk_regs *after_stub;
-
 	if ((!vm.ok || !vm_in_code(r->pc)) && !leave_native(w, c))
 		return;
 	for (;;) {
@@ -778,13 +846,15 @@ static void walk_from(struct walk *w, const struct walk_regs *r, struct cursor *
 			push_mark(w, JVM_MARK_DEPTH);
 			return;
 		}
-		after_stub = c->stub;
+		c->above_stub = c->left_stub;
+		c->left_stub = false;
 		if (!step(w, c))
 			return;
-		if (after_stub)
+		if (!c->left_stub)
 			c->stub = NULL;
+		c->above_leaf_call = false;
 		c->leaf = NULL;
-		if (!vm_in_code(c->pc)) {
+		if (!vm_in_code(c->pc) && !chunk_ends(w, c)) {
 			push_mark(w, JVM_MARK_NOT_WALKABLE);
 			return;
 		}
@@ -797,6 +867,8 @@ void walk_stack(struct walk *w, const struct walk_regs *r)
 
 	w->stack_lo = r->sp & ~7ul;
 	w->stack_hi = w->thread.stack_base;
+	w->bounded = w->stack_hi;
+	w->frozen = false;
 	walk_from(w, r, &c);
 	debug_walk(w, r, &c);
 }

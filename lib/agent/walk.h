@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/cont.h"
 #include "agent/vm.h"
 #include "jvm/proto.h"
 
@@ -23,11 +24,14 @@ struct walk_regs {
 struct walk {
 	struct vm_thread thread;
 	struct jvm_ring *ring;		/* where the names of new methods go */
-	uintptr_t stack_lo, stack_hi;	/* of the interrupted stack; hi 0: unknown */
+	uintptr_t stack_lo, stack_hi;	/* what may be loaded; hi 0: unknown */
+	bool bounded;			/* the end of the interrupted stack is known */
+	bool frozen;			/* now in a copy of a virtual thread's heap chunk, not on a stack */
 	bool no_room;			/* a method's name did not fit: drop the sample */
 	uint32_t nr_frames, max_frames;
 	uint32_t nr_segments;
 	struct jvm_rec_segment segments[JVM_MAX_SEGMENTS];
+	struct cont_copy cont;
 	struct jvm_rec_frame frames[];	/* max_frames + 3 */
 };
 

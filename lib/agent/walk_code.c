@@ -146,9 +146,8 @@ bool code_leaves_interpreter(uintptr_t pc)
 	return bytes_are(pc, "\x41\x5d\x48\x8b\xe3", 5);
 }
 
-int code_pops(uintptr_t pc)
+static int leading_pops(const uint8_t *p)
 {
-	const uint8_t *p = (const uint8_t *)pc;
 	int nr = 0;
 
 	for (; nr < 8; nr++) {
@@ -160,10 +159,91 @@ int code_pops(uintptr_t pc)
 	return nr;
 }
 
-int code_pushed(uintptr_t pc)
+int code_pops(uintptr_t pc, int frame_words)
 {
 	const uint8_t *p = (const uint8_t *)pc;
-	int ahead, pops = code_pops(pc);
+	int dropped;
+
+	if (p[0] != 0x48 || p[1] != 0x83 || p[2] != 0xc4)
+		return leading_pops(p);
+	/* add rsp, imm8; perhaps mov to a register; pops */
+	dropped = p[3] / 8;
+	if (!dropped || dropped + 2 == frame_words)
+		return 0;
+	p += 4;
+	if ((p[0] & 0xf8) == 0x48 && (p[1] == 0x8b || p[1] == 0x89) && p[2] >= 0xc0)
+		p += 3;
+	return dropped + leading_pops(p);
+}
+
+/* Length of the ModRM byte at p and what belongs to it, when it addresses rsp or a register. */
+static int operand_length(const uint8_t *p, bool vector)
+{
+	switch (p[0] >> 6) {
+	case 3:
+		return vector ? 0 : 1;
+	case 0:
+		return (p[0] & 7) == 4 && p[1] == 0x24 ? 2 : 0;
+	case 1:
+		return (p[0] & 7) == 4 && p[1] == 0x24 ? 3 : 0;
+	default:
+		return (p[0] & 7) == 4 && p[1] == 0x24 ? 6 : 0;
+	}
+}
+
+/* A load of a register from the stack, a move between registers, vzeroupper; 0: something else. */
+static int restore_length(const uint8_t *p)
+{
+	int n;
+
+	if ((p[0] & 0xf0) == 0x40 && (p[1] == 0x8b || (p[1] == 0x89 && p[2] >= 0xc0))) {
+		n = operand_length(p + 2, false);
+		return n ? n + 2 : 0;
+	}
+	if (p[0] == 0xc5 && p[1] == 0xf8 && p[2] == 0x77)
+		return 3;
+	if (p[0] == 0xc5 && (p[2] == 0x6f || p[2] == 0x10 || p[2] == 0x7e)) {
+		n = operand_length(p + 3, true);
+		return n ? n + 3 : 0;
+	}
+	if (p[0] == 0x62 && (p[4] == 0x6f || p[4] == 0x10)) {
+		n = operand_length(p + 5, true);
+		return n ? n + 5 : 0;
+	}
+	return 0;
+}
+
+int code_restores(uintptr_t pc, int frame_words)
+{
+	const uint8_t *p = (const uint8_t *)pc;
+	int words = 0, i, n;
+
+	for (i = 0; i < 96; i++) {
+		if (p[0] == 0x48 && p[1] == 0x83 && p[2] == 0xc4) {
+			words += p[3] / 8;
+			p += 4;
+		} else if (p[0] == 0x48 && p[1] == 0x81 && p[2] == 0xc4) {
+			words += *(const int32_t *)(p + 3) / 8;
+			p += 7;
+		} else if ((n = leading_pops(p)) > 0) {
+			words += n;
+			for (; n; n--)
+				p += p[0] == 0x41 ? 2 : 1;
+		} else if ((n = restore_length(p))) {
+			p += n;
+		} else {
+			break;
+		}
+	}
+	if (p[0] == 0xc3 || (p[0] == 0x49 && p[1] == 0x3b) || words < 0)
+		return 0;
+	return words + 1 == frame_words ? 0 : words;
+}
+
+int code_pushed(uintptr_t pc, int frame_words)
+{
+	const uint8_t *p = (const uint8_t *)pc;
+	int ahead, pops = leading_pops(p);
 
 	if (pops)
 		return pops;
@@ -176,7 +256,7 @@ int code_pushed(uintptr_t pc)
 	}
 	if (*p != 0xe8)
 		return 0;
-	pops = code_pops((uintptr_t)p + 5);
+	pops = code_pops((uintptr_t)p + 5, frame_words);
 	return pops > ahead ? pops - ahead : 0;
 }
 

@@ -36,11 +36,20 @@ bool code_leaves_interpreter(uintptr_t pc);
 /* The call that ends at ret goes to code that pushes rbp first of all. */
 bool code_call_pushes_rbp(uintptr_t ret);
 
-/* How many registers the code at pc pops, first of all. */
-int code_pops(uintptr_t pc);
+/*
+ * How many words the code at pc takes off the stack, first of all: what was put there for
+ * the call before it. A whole frame of frame_words is not meant.
+ */
+int code_pops(uintptr_t pc, int frame_words);
+
+/*
+ * How many words it takes off the stack while it restores registers, before it does anything
+ * else; 0 when it then returns.
+ */
+int code_restores(uintptr_t pc, int frame_words);
 
 /* How many the code at pc has pushed for a call that is about to come, or has just returned. */
-int code_pushed(uintptr_t pc);
+int code_pushed(uintptr_t pc, int frame_words);
 
 /* A call instruction ends at ret. */
 bool code_call_before(uintptr_t ret);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cont.h - the frozen part of a virtual thread's stack.
+ *
+ * A virtual thread that goes on after it was parked has only its innermost frames on its
+ * carrier's stack; the rest stays in the heap, in a chain of jdk.internal.vm.StackChunk. A
+ * piece of it is copied, for the collector may move it, and walked as if it were a stack.
+ * Not with collectors that move objects while threads run (ZGC, Shenandoah).
+ */
+#ifndef AGENT_CONT_H
+#define AGENT_CONT_H
+
+#include <jni.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CONT_WORDS = 4096 };
+
+struct cont_copy {
+	uintptr_t parent;		/* the next chunk outwards; may be 0 */
+	uintptr_t pc, sp;		/* of the outermost frame walked so far; sp in words[] */
+	uintptr_t end;			/* in words[]: no frame of this chunk begins there */
+	uintptr_t words[CONT_WORDS];
+};
+
+/* Learns where fields are. Not in a signal handler. */
+void cont_init(JNIEnv *env);
+enum cont_result {
+	CONT_LOADED,
+	CONT_ROOT,		/* the last chunk was walked to its end */
+	CONT_LOST,
+};
+
+/*
+ * Copies the frozen frames of the virtual thread that is mounted on a JavaThread: the first
+ * chunk that has any or, next, the one after that in *c.
+ */
+enum cont_result cont_load(uintptr_t thread, struct cont_copy *c, bool next);
+
+#endif
