@@ -17,9 +17,10 @@ enum { DEFAULT_HZ = 999 };
 void sampling_release(struct sampling *s)
 {
 	free(s->events);
+	free(s->rates);
 	free(s->pids);
 	free(s->tids);
-	free(s->cpus);
+	free(s->c.cpus.cpus);
 	free(s->command_line);
 }
 
@@ -42,23 +43,38 @@ static size_t join_name(const struct opt_list *names, size_t i, struct buf *b)
 	return i;
 }
 
+/* What software counts, one by one: the kernel would estimate a period for it, far off. */
+static bool is_counted_singly(const struct pmu_event *ev)
+{
+	uint32_t type = ev->attr.type;
+
+	return !ev->clock &&
+	       (type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT);
+}
+
 /* A rate in Hz is a period in ns for a clock (which has no adaptive rate), not for a counter. */
-static void set_rate(struct sampling *s, uint64_t freq, uint64_t period)
+static struct ev_rate rate_of(const struct pmu_event *ev, uint64_t freq, uint64_t period)
+{
+	if (period)
+		return (struct ev_rate){ .period = period };
+	if (is_counted_singly(ev))
+		return (struct ev_rate){ .period = 1 };
+	if (!freq)
+		freq = DEFAULT_HZ;
+	if (ev->clock)
+		return (struct ev_rate){ .period = (1000000000 + freq / 2) / freq };
+	return (struct ev_rate){ .freq_hz = freq };
+}
+
+static void set_rates(struct sampling *s, uint64_t freq, uint64_t period)
 {
 	struct evconf *ev = &s->c.ev;
-	bool clocks = true;
 	size_t i;
 
+	s->rates = xcalloc(ev->nr_events, sizeof(*s->rates));
 	for (i = 0; i < ev->nr_events; i++)
-		clocks &= ev->events[i].clock;
-	if (!freq && !period)
-		freq = DEFAULT_HZ;
-	if (period)
-		ev->period = period;
-	else if (clocks)
-		ev->period = (1000000000 + freq / 2) / freq;
-	else
-		ev->freq_hz = freq;
+		s->rates[i] = rate_of(&ev->events[i], freq, period);
+	ev->rates = s->rates;
 }
 
 int sampling_events(struct sampling *s, const struct opt_list *names, uint64_t freq, uint64_t period,
@@ -83,7 +99,7 @@ int sampling_events(struct sampling *s, const struct opt_list *names, uint64_t f
 	s->c.ev.events = s->events;
 	s->c.ev.nr_events = nr;
 	if (!r)
-		set_rate(s, freq, period);
+		set_rates(s, freq, period);
 	return r;
 }
 
@@ -115,8 +131,8 @@ static int parse_cpus(struct sampling *s, const char *text, size_t *alloc, struc
 	if (end == text || *end || hi < lo || hi > 65535)
 		return err_set(e, EINVAL, "--cpu: '%s' is not a CPU or a range of CPUs", text);
 	for (; lo <= hi; lo++) {
-		VEC_GROW(s->cpus, s->c.nr_cpus, *alloc);
-		s->cpus[s->c.nr_cpus++] = lo;
+		VEC_GROW(s->c.cpus.cpus, s->c.cpus.nr_cpus, *alloc);
+		s->c.cpus.cpus[s->c.cpus.nr_cpus++] = lo;
 	}
 	return 0;
 }
@@ -135,7 +151,6 @@ int sampling_targets(struct sampling *s, const struct opt_list *pids, const stru
 	s->c.nr_pids = pids->nr_items;
 	s->c.tids = s->tids;
 	s->c.nr_tids = tids->nr_items;
-	s->c.cpus = s->cpus;
 	return r;
 }
 

@@ -11,8 +11,8 @@
 struct sampling {			/* owns what the collect_opts point to */
 	struct collect_opts c;
 	struct pmu_event *events;
+	struct ev_rate *rates;		/* of each */
 	int *pids, *tids;
-	uint32_t *cpus;
 	char *command_line;
 };
 

@@ -27,8 +27,9 @@ readelf_rows() {
 	readelf --debug-dump=frames-interp "$1" 2>/dev/null | awk '
 	function reg(n) { return n in num ? num[n] : n }
 	function rule(n, v) {
-		if (n == "ra") return v == "u" ? " ra=u" : " ra=" v
-		return v == "u" || v == "s" ? "" : " r" reg(n) "=" (v in num ? "r" num[v] : v)
+		if (n ~ /^[dv][0-9]/) return ""	# vector registers have no part in finding frames
+		if (v == "u" || v == "s") return ""
+		return n == "ra" ? " ra=" v : " r" reg(n) "=" (v in num ? "r" num[v] : v)
 	}
 	function cfa(v,  m) {
 		match(v, /^[a-z0-9]+/)
@@ -44,6 +45,8 @@ readelf_rows() {
 	BEGIN {
 		split("rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15", r, " ")
 		for (i in r) num[r[i]] = i - 1
+		for (i = 0; i < 31; i++) num["x" i] = i	# arm64
+		num["sp"] = 31
 	}
 	/^Contents of the/ { end_fde(); section = $4; if (section == ".debug_frame") { nosec = seen } seen = 1 }
 	nosec || / ZERO terminator/ { next }
@@ -81,8 +84,8 @@ symq_rows() {
 		if (("x" $1) != ("x" at)) flush_row()
 		at = $1
 		row = " " $2
-		ra = " ra=u"
-		for (i = 3; i <= NF; i++) if ($i ~ /^ra=/) ra = " " $i; else if ($i !~ /=[us]$/) row = row " " $i
+		ra = ""
+		for (i = 3; i <= NF; i++) if ($i ~ /=[us]$/) continue; else if ($i ~ /^ra=/) ra = " " $i; else row = row " " $i
 		row = row ra
 	}
 	END { flush_row() }'
@@ -112,13 +115,15 @@ table_of() {
 }
 
 debug_file() {
-	local id=$("$symq" "$1" info | head -1)
+	local id
+	id=$("$symq" "$1" info | head -1)
 	echo "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
 }
 
 # Every function of the table has an entry of ours at its address, and every entry of ours one
 # of the names the table has there.
 compare_syms() {
+	# shellcheck disable=SC2046	# two words
 	set -- "$1" $(table_of "$1")
 	readelf -sW "$2" 2>/dev/null | awk -v want="'$3'" '
 		/^Symbol table/ { on = index($0, want) }
@@ -154,7 +159,8 @@ one_line_each() {
 }
 
 compare_lines() {
-	local obj=$1 debug=$(debug_file "$1")
+	local obj=$1 debug
+	debug=$(debug_file "$1")
 	[ -e "$debug" ] && obj=$debug
 	"$symq" "$1" syms | awk -v every="${EVERY:-1}" 'NR % every == 0 && $3 !~ /@plt/ { print $1, $2 }' |
 		while read -r addr size; do

@@ -16,4 +16,7 @@ extern const uint8_t arch_perf_regs_dwarf[];
 
 extern const uint8_t arch_dwarf_pc, arch_dwarf_sp, arch_dwarf_fp;
 
+/* The CPU's own clock, raw: TSC, or CNTVCT_EL0. */
+uint64_t arch_cycle_counter(void);
+
 #endif

@@ -38,10 +38,11 @@ void *arena_alloc(struct arena *a, size_t size)
 	size_t skew = (uintptr_t)a->next % ALIGN_BYTES;
 	size_t pad = a->left && skew ? ALIGN_BYTES - skew : 0;
 
-	if (pad > a->left)
-		pad = a->left;
-	a->next += pad;
-	a->left -= pad;
+	pad = MIN(pad, a->left);
+	if (pad) {
+		a->next += pad;
+		a->left -= pad;
+	}
 	size = (size + ALIGN_BYTES - 1) & ~(size_t)(ALIGN_BYTES - 1);
 	return memset(take_bytes(a, size), 0, size);
 }

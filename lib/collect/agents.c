@@ -230,12 +230,17 @@ static const struct jvm_callbacks callbacks = {
 	.gone = on_gone,
 };
 
-/* As long as the perf rings last: samples bring some KiB of native stack with them. */
+/*
+ * What a JVM's threads leave in a tenth of a second, in which the recorder does get a CPU: 16 KiB a
+ * sample, because where there is no Java frame yet the copied stack can be 64.
+ */
 static uint64_t agent_ring_bytes(const struct evconf *ev)
 {
-	uint64_t rate = ev->freq_hz ? ev->freq_hz : ev->period >= 10000 ? 1000000000 / ev->period : 1000;
+	uint64_t want = collect_expected_hz(ev) / 10 * 16384, bytes = 1 << 20;
 
-	return rate * ev->nr_events > 2000 ? 8 << 20 : 1 << 20;
+	while (bytes < want && bytes < 64 << 20)
+		bytes *= 2;
+	return bytes;
 }
 
 int agents_open(struct collect *c, struct err *e)

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/io.h"
@@ -26,7 +27,7 @@
 #include "collect/state.h"
 #include "collect/symbols.h"
 
-enum { JAVA_POLL_MS = 20, IDLE_POLL_MS = 200, FLUSH_NS = 1000000000, RECORDER_NICE = -10 };
+enum { JAVA_POLL_MS = 20, IDLE_POLL_MS = 200, FLUSH_NS = 1000000000, BURST_HZ = 20000, RECORDER_NICE = -15 };
 
 /* The loop's own state: what ends it. */
 struct loop {
@@ -36,7 +37,10 @@ struct loop {
 	int status;			/* of the child, as waitpid gives it */
 	int nr_signals;
 	int epoll_fd, signal_fd;
-	uint64_t end_ns, flushed_ns;
+	bool ending;			/* the recording is over, the child not yet */
+	bool failed;			/* the trace cannot be written any more */
+	uint64_t start_ns;		/* when to begin, 0 once begun */
+	uint64_t begun_ns, end_ns, flushed_ns;
 	sigset_t old_mask;
 };
 
@@ -45,7 +49,7 @@ void collect_merge(struct collect *c, uint64_t until_ns)
 	if (until_ns <= c->merged_ns)
 		return;
 	c->merged_ns = until_ns;
-	merge_drain(c->ev.rings, 2 * c->ev.nr_cpus, until_ns, collect_record, c);
+	merge_drain(c->ev.rings, c->ev.nr_rings, until_ns, collect_record, c);
 }
 
 /* Everything that is not younger than the drain before; all: everything. */
@@ -81,7 +85,7 @@ static void open_loop(struct loop *l)
 	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	watch_fd(l, l->signal_fd, EPOLLIN);
 	/* Edge-triggered: a ring whose task is gone reports a hang-up for ever. */
-	for (i = 0; i < 2 * l->c->ev.nr_cpus; i++)
+	for (i = 0; i < l->c->ev.nr_rings; i++)
 		watch_fd(l, l->c->ev.rings[i].fd, EPOLLIN | EPOLLET);
 	if (l->c->jvm)
 		watch_fd(l, jvm_server_fd(l->c->jvm), EPOLLIN);
@@ -106,7 +110,8 @@ static void reap(struct loop *l)
 
 /*
  * A first signal is the program's business: what the terminal did not already send it is passed
- * on, and the recording lasts until it ends.  A second one ends the recording.
+ * on, and the recording lasts until it ends.  A second one ends the recording, and asks the
+ * program to end; a program that does not is killed by the next.
  */
 static void on_signals(struct loop *l)
 {
@@ -117,7 +122,9 @@ static void on_signals(struct loop *l)
 			reap(l);
 			continue;
 		}
-		if (l->child.pid > 0 && !l->nr_signals++) {
+		if (l->ending) {
+			kill(l->child.pid, SIGKILL);
+		} else if (l->child.pid > 0 && !l->nr_signals++) {
 			bool from_terminal = si.ssi_signo == SIGINT && si.ssi_code == SI_KERNEL;
 
 			if (!from_terminal)
@@ -130,12 +137,12 @@ static void on_signals(struct loop *l)
 
 static int timeout_ms(const struct loop *l)
 {
-	uint64_t now = clock_mono_ns(), left;
+	uint64_t now = clock_mono_ns(), until = l->start_ns ? l->start_ns : l->end_ns, left;
 	int ms = l->c->jvm && jvm_server_nr_jvms(l->c->jvm) ? JAVA_POLL_MS : IDLE_POLL_MS;
 
-	if (!l->end_ns)
+	if (!until)
 		return ms;
-	left = l->end_ns > now ? (l->end_ns - now + 999999) / 1000000 : 0;
+	left = until > now ? (until - now + 999999) / 1000000 : 0;
 	return left < (uint64_t)ms ? (int)left : ms;
 }
 
@@ -155,6 +162,38 @@ static bool targets_gone(const struct collect_opts *o)
 	return true;
 }
 
+static void enable_events(struct collect *c, bool on)
+{
+	size_t i;
+
+	for (i = 0; i < c->ev.nr_sets; i++)
+		if (!c->ev.sets[i].closed)
+			evset_enable(&c->ev, i + 1, on);
+}
+
+/* Sampling starts: now, or after --delay. */
+static void begin(struct loop *l)
+{
+	const struct collect_opts *o = l->c->o;
+
+	if (o->start_ns || o->system_wide || l->child.pid <= 0)
+		evset_enable(&l->c->ev, l->c->main_set, true);
+	l->start_ns = 0;
+	l->begun_ns = clock_mono_ns();
+	l->end_ns = o->duration_ns ? l->begun_ns + o->duration_ns : 0;
+}
+
+/* The program is not to suffer from a full disk: it runs on, without samples. */
+static void check_writer(struct loop *l)
+{
+	if (l->failed || !trace_writer_error(l->c->w))
+		return;
+	l->failed = true;
+	enable_events(l->c, false);
+	if (l->child.pid <= 0)
+		l->stop = true;
+}
+
 static void run_loop(struct loop *l)
 {
 	struct collect *c = l->c;
@@ -171,7 +210,10 @@ static void run_loop(struct loop *l)
 			trace_writer_flush(c->w);
 			l->flushed_ns = c->drained_ns;
 		}
-		if ((l->end_ns && c->drained_ns >= l->end_ns) || trace_writer_error(c->w) || targets_gone(c->o))
+		check_writer(l);
+		if (l->start_ns && c->drained_ns >= l->start_ns)
+			begin(l);
+		if ((l->end_ns && c->drained_ns >= l->end_ns) || targets_gone(c->o))
 			l->stop = true;
 	}
 }
@@ -179,12 +221,19 @@ static void run_loop(struct loop *l)
 /* The program outlived the recording's time: it is asked to end, and its status is ours. */
 static void end_child(struct loop *l)
 {
-	if (l->child.pid <= 0 || l->child_gone)
+	struct epoll_event ev;
+
+	if (l->child.pid <= 0)
 		return;
-	kill(l->child.pid, SIGTERM);
-	while (waitpid(l->child.pid, &l->status, 0) < 0 && errno == EINTR)
-		;
-	l->child_gone = true;
+	reap(l);
+	if (!l->child_gone)
+		kill(l->child.pid, SIGTERM);
+	l->ending = true;
+	while (!l->child_gone) {
+		epoll_wait(l->epoll_fd, &ev, 1, IDLE_POLL_MS);
+		on_signals(l);
+		reap(l);
+	}
 }
 
 static int shell_status(int status)
@@ -199,14 +248,16 @@ static void event_labels(const struct collect *c)
 	size_t i;
 
 	for (i = 0; i < ev->nr_events; i++) {
+		const struct ev_rate *rate = &ev->rates[i];
 		char key[64];
 
 		snprintf(key, sizeof(key), "event.%zu", i);
 		trace_write_label(c->w, key, "%s", ev->events[i].name);
 		snprintf(key, sizeof(key), "event.%zu.unit", i);
 		trace_write_label(c->w, key, "%s", ev->events[i].unit);
-		snprintf(key, sizeof(key), "event.%zu.%s", i, ev->freq_hz ? "freq_hz" : "period");
-		trace_write_label(c->w, key, "%llu", (unsigned long long)(ev->freq_hz ? ev->freq_hz : ev->period));
+		snprintf(key, sizeof(key), "event.%zu.%s", i, rate->freq_hz ? "freq_hz" : "period");
+		trace_write_label(c->w, key, "%llu",
+				  (unsigned long long)(rate->freq_hz ? rate->freq_hz : rate->period));
 	}
 	trace_write_label(c->w, "callgraph", "%s", graphs[ev->callgraph]);
 	if (ev->exclude_kernel && !c->o->ev.exclude_kernel)
@@ -223,14 +274,30 @@ static void host_labels(const struct collect *c)
 	trace_write_label(c->w, "host", "%s", u.nodename);
 	trace_write_label(c->w, "kernel", "%s %s", u.sysname, u.release);
 	trace_write_label(c->w, "arch", "%s", u.machine);
-	trace_write_label(c->w, "cpus", "%zu", c->ev.nr_cpus);
+	trace_write_label(c->w, "cpus", "%zu", c->ev.nr_sampled);
+	trace_write_label(c->w, "consumers", "processes, threads, functions");
+	trace_write_label(c->w, "n", "samples");
 	trace_write_label(c->w, "scope", "%s", c->o->system_wide ? "system" : "processes");
+}
+
+/* One moment on each clock, so that times of other tools can be converted. */
+static void clock_labels(const struct collect *c, const char *when)
+{
+	const struct { const char *clock; uint64_t value; } now[] = {
+		{ "mono_ns", clock_mono_ns() }, { "realtime_ns", clock_real_ns() }, { "tsc", arch_cycle_counter() },
+	};
+	char key[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(now); i++) {
+		snprintf(key, sizeof(key), "%s.%s", when, now[i].clock);
+		trace_write_label(c->w, key, "%llu", (unsigned long long)now[i].value);
+	}
 }
 
 static void start_labels(const struct collect *c)
 {
-	trace_write_label(c->w, "start.realtime_ns", "%llu", (unsigned long long)clock_real_ns());
-	trace_write_label(c->w, "start.mono_ns", "%llu", (unsigned long long)clock_mono_ns());
+	clock_labels(c, "start");
 	trace_writer_flush(c->w);
 }
 
@@ -239,8 +306,7 @@ static void end_labels(struct collect *c)
 {
 	size_t i;
 
-	trace_write_label(c->w, "end.mono_ns", "%llu", (unsigned long long)clock_mono_ns());
-	trace_write_label(c->w, "end.realtime_ns", "%llu", (unsigned long long)clock_real_ns());
+	clock_labels(c, "end");
 	for (i = 0; i < c->ev.conf.nr_events; i++) {
 		char key[64];
 
@@ -334,66 +400,126 @@ static int open_events(struct collect *c, const struct spawn *child, struct err 
 	return r ? r : attach_all(c, e);
 }
 
+/* Samples a second; nobody knows that of things like page faults, which come in bursts. */
+static uint64_t expected_hz(const struct pmu_event *ev, const struct ev_rate *rate)
+{
+	if (rate->freq_hz)
+		return rate->freq_hz;
+	return ev->clock ? 1000000000 / rate->period : MAX(BURST_HZ / rate->period, (uint64_t)1000);
+}
+
+uint64_t collect_expected_hz(const struct evconf *ev)
+{
+	uint64_t hz = 0;
+	size_t i;
+
+	for (i = 0; i < ev->nr_events; i++)
+		hz += expected_hz(&ev->events[i], &ev->rates[i]);
+	return MIN(hz, (uint64_t)1000000);
+}
+
 /* Samples of 32 ms: so long may the recorder be kept from a CPU. */
 static uint32_t ring_samples(const struct evconf *ev)
 {
-	uint64_t rate = ev->freq_hz ? ev->freq_hz : ev->period >= 10000 ? 1000000000 / ev->period : 1000;
-
-	return MAX(rate * ev->nr_events * 32 / 1000, (uint64_t)16);
+	return MAX(collect_expected_hz(ev) * 32 / 1000, (uint64_t)16);
 }
 
-/* A power of two that holds them with their stack copies. */
-static size_t ring_bytes(const struct collect_opts *o, const struct evconf *ev)
+/*
+ * A power of two that holds four times as many with their stack copies, as far as 256 MB for all
+ * CPUs go: a busy machine keeps the recorder waiting longer than 32 ms now and then.
+ */
+static size_t ring_bytes(const struct collect_opts *o, const struct evconf *ev, size_t nr_cpus)
 {
 	uint64_t a_sample = 1024 + (ev->callgraph == CALLGRAPH_DWARF ? ev->stack_bytes : 0);
-	uint64_t want = o->ring_bytes ? o->ring_bytes : ev->ring_samples * a_sample, bytes = 1 << 20;
+	uint64_t most = MAX(MIN((256ull << 20) / nr_cpus, 16ull << 20), 4ull << 20);
+	uint64_t want = o->ring_bytes ? o->ring_bytes : MIN(4 * ev->ring_samples * a_sample, most);
+	uint64_t bytes = o->ring_bytes ? 64 << 10 : 1 << 20;
 
-	while (bytes < want && bytes < 64 << 20)
+	if (o->ring_bytes)
+		most = 64 << 20;
+	while (bytes < want && 2 * bytes <= most)
 		bytes *= 2;
 	return bytes;
 }
 
-static uint32_t *online_cpus(size_t *nr)
+static void add_cpus(struct cpu_list *l, uint32_t lo, uint32_t hi)
 {
-	struct buf b = BUF_INIT;
-	uint32_t *cpus = NULL;
-	size_t alloc = 0;
-	char *p, *end;
+	for (; lo <= hi; lo++) {
+		l->cpus = xrealloc(l->cpus, (l->nr_cpus + 1) * sizeof(*l->cpus));
+		l->cpus[l->nr_cpus++] = lo;
+	}
+}
 
-	*nr = 0;
-	io_slurp("/sys/devices/system/cpu/online", &b);
-	for (p = b.data; p && *p >= '0' && *p <= '9'; p = end) {
+/* "0-3,8" of sysfs. */
+static void add_ranges(struct cpu_list *l, char *p)
+{
+	char *end;
+
+	for (; p && *p >= '0' && *p <= '9'; p = end) {
 		uint32_t lo = strtoul(p, &end, 10), hi = lo;
 
 		if (*end == '-')
 			hi = strtoul(end + 1, &end, 10);
-		for (; lo <= hi; lo++) {
-			VEC_GROW(cpus, *nr, alloc);
-			cpus[(*nr)++] = lo;
-		}
+		add_cpus(l, lo, hi);
 		end += *end == ',';
 	}
-	buf_release(&b);
-	if (!*nr) {
-		cpus = xcalloc(1, sizeof(*cpus));
-		*nr = 1;
+}
+
+/* The lines "cpu0 ...", "cpu1 ..." of /proc/stat. */
+static void add_stat_lines(struct cpu_list *l, char *p)
+{
+	for (; p; p = strchr(p, '\n'), p += !!p) {
+		if (!strncmp(p, "cpu", 3) && p[3] >= '0' && p[3] <= '9') {
+			uint32_t cpu = strtoul(p + 3, NULL, 10);
+
+			add_cpus(l, cpu, cpu);
+		}
 	}
-	return cpus;
+}
+
+/* All of them: what ran on a CPU that we do not know of would be missing without a word. */
+static void online_cpus(struct cpu_list *l)
+{
+	struct buf b = BUF_INIT;
+
+	if (!io_slurp("/sys/devices/system/cpu/online", &b))
+		add_ranges(l, b.data);
+	buf_reset(&b);
+	if (!l->nr_cpus && !io_slurp("/proc/stat", &b))	/* no sysfs in a bare chroot or container */
+		add_stat_lines(l, b.data);
+	if (!l->nr_cpus)
+		add_cpus(l, 0, MAX(sysconf(_SC_NPROCESSORS_CONF), 1L) - 1);
+	buf_release(&b);
+}
+
+static int check_cpus(const struct cpu_list *asked, const struct cpu_list *online, struct err *e)
+{
+	size_t i, k;
+
+	for (i = 0; i < asked->nr_cpus; i++) {
+		for (k = 0; k < online->nr_cpus && online->cpus[k] != asked->cpus[i]; k++)
+			;
+		if (k == online->nr_cpus)
+			return err_set(e, ENODEV, "CPU %u is not online", asked->cpus[i]);
+	}
+	return 0;
 }
 
 static int open_rings(struct collect *c, int target, struct err *e)
 {
-	size_t nr = c->o->nr_cpus;
+	const struct cpu_list *sampled;
+	struct cpu_list online = { 0 };
 	struct evconf ev = c->o->ev;
-	uint32_t *own = NULL;
-	const uint32_t *cpus = c->o->cpus;
 	int r;
 
-	if (!nr)
-		cpus = own = online_cpus(&nr);
+	online_cpus(&online);
 	ev.ring_samples = ring_samples(&ev);
-	r = evsets_open(&c->ev, &ev, cpus, nr, target, ring_bytes(c->o, &ev), e);
-	free(own);
+	sampled = c->o->cpus.nr_cpus ? &c->o->cpus : &online;
+	r = check_cpus(sampled, &online, e);
+	if (!r)
+		r = evsets_open(&c->ev, &ev, &online, sampled, target,
+				ring_bytes(c->o, &ev, sampled->nr_cpus), e);
+	free(online.cpus);
 	return r;
 }
 
@@ -429,49 +555,53 @@ static void finish(struct collect *c)
 	c->res->user_only = c->ev.conf.exclude_kernel && !c->o->ev.exclude_kernel;
 }
 
+/*
+ * A full ring says what it lost with the next record that fits: what was lost after the last
+ * one only the events know.
+ */
+static void lost_untold(struct collect *c)
+{
+	struct rec_lost r = { .time_ns = clock_mono_ns(), .cause = LOST_RING, .stream = UINT32_MAX };
+
+	if (c->ev.nr_lost <= c->nr_lost_told)
+		return;
+	r.count = c->ev.nr_lost - c->nr_lost_told;
+	trace_write_lost(c->w, &r);
+	c->res->nr_lost += r.count;
+}
+
 static void stop_events(struct collect *c)
 {
 	size_t i;
 
-	for (i = 0; i < c->ev.nr_sets; i++)
-		if (!c->ev.sets[i].closed)
-			evset_enable(&c->ev, i + 1, false);
+	enable_events(c, false);
 	drain(c, true);
 	for (i = 0; i < c->ev.nr_sets; i++)
 		if (!c->ev.sets[i].closed)
 			evset_close(&c->ev, i + 1);
-}
-
-static void sleep_until(uint64_t ns)
-{
-	struct timespec ts = { ns / 1000000000, ns % 1000000000 };
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
-		;
+	lost_untold(c);
 }
 
 static int record(struct loop *l, struct err *e)
 {
 	struct collect *c = l->c;
-	uint64_t start;
 	int r;
 
 	host_labels(c);
 	event_labels(c);
 	open_loop(l);
 	start_labels(c);
-	start = l->flushed_ns = c->drained_ns = clock_mono_ns();
+	l->flushed_ns = c->drained_ns = clock_mono_ns();
 	r = l->child.pid > 0 ? spawn_go(&l->child, c->o->argv[0], e) : 0;
 	if (!r) {
 		if (c->o->start_ns)
-			sleep_until(start + c->o->start_ns);
-		if (c->o->start_ns || c->o->system_wide || l->child.pid <= 0)
-			evset_enable(&c->ev, c->main_set, true);
-		start = clock_mono_ns();
-		l->end_ns = c->o->duration_ns ? start + c->o->duration_ns : 0;
+			l->start_ns = clock_mono_ns() + c->o->start_ns;
+		else
+			begin(l);
 		reap(l);
 		run_loop(l);
-		c->res->duration_ns = clock_mono_ns() - start;
+		if (l->begun_ns)
+			c->res->duration_ns = clock_mono_ns() - l->begun_ns;
 		stop_events(c);
 		end_child(l);
 		c->res->status = l->child.pid > 0 ? shell_status(l->status) : 0;
@@ -506,6 +636,8 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	if (!r)
 		r = open_events(c, &l.child, e);
 	if (!r) {
+		/* A machine that is busy would let the rings overflow; the program was forked before. */
+		setpriority(PRIO_PROCESS, 0, RECORDER_NICE);
 		privileges_drop();
 		r = record(&l, e);
 	} else if (l.child.pid > 0) {	/* never let go: it ends without running anything */

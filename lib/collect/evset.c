@@ -52,43 +52,43 @@ static void side_attr(struct perf_event_attr *a, bool exclude_kernel, size_t rin
 	a->task = 1;
 }
 
-static int open_ring(struct evsets *s, struct ring *ring, size_t i, int target, struct perf_event_attr *a, size_t bytes,
-		     struct err *e)
+static int open_ring(struct ring *ring, uint32_t cpu, int target, struct perf_event_attr *a, size_t bytes, struct err *e)
 {
-	int fd = perf_open(a, target, s->cpus[i]), r;
+	int fd = perf_open(a, target, cpu), r;
 
 	if (fd < 0)
-		return perf_open_err(e, errno, a, target, s->cpus[i]);
-	r = ring_open(ring, fd, s->cpus[i], bytes);
+		return perf_open_err(e, errno, a, target, cpu);
+	r = ring_open(ring, fd, cpu, bytes);
 	if (!r)
 		return 0;
 	close(fd);
 	return perf_mmap_err(e, -r, bytes);
 }
 
-/* One pair of rings a CPU, each owned by a dummy event; the sample events are redirected to them. */
-static int open_rings(struct evsets *s, size_t i, int target, size_t ring_bytes, struct err *e)
+/* The rings, each owned by a dummy event; the sample events are redirected to them. */
+static int open_rings(struct evsets *s, int target, size_t ring_bytes, struct err *e)
 {
+	size_t side_bytes = MIN(ring_bytes, (size_t)512 * 1024), i;
 	struct perf_event_attr a;
-	size_t side_bytes = MIN(ring_bytes, (size_t)512 * 1024);
-	int r;
+	int r = 0;
 
 	if (target)
 		side_attr(&a, s->conf.exclude_kernel, side_bytes);
 	else
 		dummy_attr(&a, s->conf.exclude_kernel, side_bytes);
-	r = open_ring(s, &s->side_rings[i], i, target, &a, side_bytes, e);
-	if (r)
-		return r;
+	for (i = 0; i < s->nr_cpus && !r; i++)
+		r = open_ring(&s->side_rings[i], s->cpus[i], target, &a, side_bytes, e);
 	dummy_attr(&a, s->conf.exclude_kernel, ring_bytes);
-	return open_ring(s, &s->sample_rings[i], i, target, &a, ring_bytes, e);
+	for (i = 0; i < s->nr_sampled && !r; i++)
+		r = open_ring(&s->sample_rings[i], s->sampled[i], target, &a, ring_bytes, e);
+	return r;
 }
 
 static void close_rings(struct evsets *s)
 {
 	size_t i;
 
-	for (i = 0; i < 2 * s->nr_cpus; i++)
+	for (i = 0; i < s->nr_rings; i++)
 		ring_close(&s->rings[i]);
 }
 
@@ -98,12 +98,11 @@ static void close_rings(struct evsets *s)
  */
 static int open_all_rings(struct evsets *s, int target, size_t ring_bytes, struct err *e)
 {
-	size_t i, room;
+	size_t room;
 	int r;
 
 	for (;;) {
-		for (i = 0, r = 0; i < s->nr_cpus && !r; i++)
-			r = open_rings(s, i, target, ring_bytes, e);
+		r = open_rings(s, target, ring_bytes, e);
 		if (!r || (r != -EPERM && r != -ENOMEM) || ring_bytes <= MIN_RING_BYTES)
 			break;
 		close_rings(s);
@@ -122,29 +121,53 @@ static bool kernel_allowed(const struct evsets *s, int target)
 	int fd;
 
 	a.disabled = 1;
-	fd = perf_open(&a, target, s->cpus[0]);
+	fd = perf_open(&a, target, s->sampled[0]);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0 || (errno != EACCES && errno != EPERM);
 }
 
-int evsets_open(struct evsets *s, const struct evconf *conf, const uint32_t *cpus, size_t nr_cpus, int target,
-		size_t ring_bytes, struct err *e)
+static bool kernel_tells_lost(void)
+{
+	struct perf_event_attr a;
+	int fd;
+
+	dummy_attr(&a, true, 0);
+	a.inherit = 0;
+	a.read_format = PERF_FORMAT_LOST;
+	fd = perf_open(&a, 0, -1);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static uint32_t *copy_cpus(const struct cpu_list *l)
+{
+	uint32_t *cpus = xcalloc(l->nr_cpus, sizeof(*cpus));
+
+	return memcpy(cpus, l->cpus, l->nr_cpus * sizeof(*cpus));
+}
+
+int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpu_list *all,
+		const struct cpu_list *sampled, int target, size_t ring_bytes, struct err *e)
 {
 	size_t i;
 	int r;
 
 	memset(s, 0, sizeof(*s));
 	s->conf = *conf;
-	s->nr_cpus = nr_cpus;
-	s->cpus = xmalloc(nr_cpus * sizeof(*cpus));
-	memcpy(s->cpus, cpus, nr_cpus * sizeof(*cpus));
+	s->nr_cpus = all->nr_cpus;
+	s->cpus = copy_cpus(all);
+	s->nr_sampled = sampled->nr_cpus;
+	s->sampled = copy_cpus(sampled);
 	s->counts = xcalloc(conf->nr_events, sizeof(*s->counts));
-	s->rings = xcalloc(2 * nr_cpus, sizeof(*s->rings));
+	s->nr_rings = s->nr_cpus + s->nr_sampled;
+	s->rings = xcalloc(s->nr_rings, sizeof(*s->rings));
 	s->side_rings = s->rings;
-	s->sample_rings = s->rings + nr_cpus;
-	for (i = 0; i < 2 * nr_cpus; i++)
+	s->sample_rings = s->rings + s->nr_cpus;
+	for (i = 0; i < s->nr_rings; i++)
 		s->rings[i].fd = -1;
+	s->tells_lost = kernel_tells_lost();
 	if (!s->conf.exclude_kernel && !kernel_allowed(s, target))
 		s->conf.exclude_kernel = true;
 	r = open_all_rings(s, target, ring_bytes, e);
@@ -176,6 +199,7 @@ void evsets_close(struct evsets *s)
 		close_rings(s);
 	free(s->rings);
 	free(s->cpus);
+	free(s->sampled);
 	free(s->sets);
 	free(s->sources);
 	map_release(&s->by_id);
@@ -216,17 +240,20 @@ uint32_t evset_new(struct evsets *s, enum evset_kind kind)
 	return s->nr_sets;
 }
 
-static void sample_attr(const struct evsets *s, const struct pmu_event *ev, enum evset_kind kind, bool start_on_exec,
-			bool system_wide, struct perf_event_attr *a)
+static void sample_attr(const struct evsets *s, size_t ev, enum evset_kind kind, bool start_on_exec, bool system_wide,
+			struct perf_event_attr *a)
 {
-	*a = ev->attr;
+	const struct ev_rate *rate = &s->conf.rates[ev];
+
+	*a = s->conf.events[ev].attr;
 	common_attr(a);
 	a->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
-	if (s->conf.freq_hz) {
+	a->read_format = s->tells_lost ? PERF_FORMAT_LOST : 0;
+	if (rate->freq_hz) {
 		a->freq = 1;
-		a->sample_freq = s->conf.freq_hz;
+		a->sample_freq = rate->freq_hz;
 	} else {
-		a->sample_period = s->conf.period;
+		a->sample_period = rate->period;
 	}
 	a->exclude_kernel |= s->conf.exclude_kernel;
 	a->exclude_user |= s->conf.exclude_user;
@@ -272,12 +299,12 @@ static int remember(struct evsets *s, uint32_t number, int fd, size_t event, siz
 static int open_one(struct evsets *s, uint32_t number, struct perf_event_attr *a, size_t ev, size_t cpu, int tid,
 		    struct err *e)
 {
-	int fd = perf_open(a, tid, s->cpus[cpu]);
+	int fd = perf_open(a, tid, s->sampled[cpu]);
 
 	if (fd < 0 && errno == ESRCH)
 		return -ESRCH;
 	if (fd < 0) {
-		perf_open_err(e, errno, a, tid, s->cpus[cpu]);
+		perf_open_err(e, errno, a, tid, s->sampled[cpu]);
 		return err_wrap(e, "event '%s'", s->conf.events[ev].name);
 	}
 	return remember(s, number, fd, ev, cpu) ? err_errno(e, "cannot join the event buffers") : 0;
@@ -292,9 +319,9 @@ int evset_add(struct evsets *s, uint32_t number, int tid, bool start_on_exec, st
 	for (ev = 0; ev < s->conf.nr_events && !r; ev++) {
 		struct perf_event_attr a;
 
-		sample_attr(s, &s->conf.events[ev], set->kind, start_on_exec, tid == -1, &a);
+		sample_attr(s, ev, set->kind, start_on_exec, tid == -1, &a);
 		a.sig_data = set->kind == EVSET_TRAP ? ev : 0;
-		for (cpu = 0; cpu < s->nr_cpus && !r; cpu++)
+		for (cpu = 0; cpu < s->nr_sampled && !r; cpu++)
 			r = open_one(s, number, &a, ev, cpu, tid, e);
 	}
 	while (r && set->nr_fds > before)	/* all or nothing, or evset_close() would miscount */
@@ -314,13 +341,15 @@ void evset_enable(struct evsets *s, uint32_t number, bool on)
 void evset_close(struct evsets *s, uint32_t number)
 {
 	struct evset *set = &s->sets[number - 1];
-	uint64_t v;
+	uint64_t v[2] = { 0 };		/* what was counted, what was lost */
 	size_t i;
 
 	/* evset_add() opened them task by task, event by event, CPU by CPU. */
 	for (i = 0; i < set->nr_fds; i++) {
-		if (read(set->fds[i], &v, sizeof(v)) == sizeof(v))
-			s->counts[i / s->nr_cpus % s->conf.nr_events] += v;
+		if (read(set->fds[i], v, sizeof(v)) < (ssize_t)sizeof(v[0]))
+			continue;
+		s->counts[i / s->nr_sampled % s->conf.nr_events] += v[0];
+		s->nr_lost += v[1];
 	}
 	close_fds(set);
 	set->closed = true;

@@ -24,6 +24,11 @@
 
 enum evset_kind { EVSET_MAIN, EVSET_TRAP, EVSET_LATENT };
 
+struct cpu_list {
+	uint32_t *cpus;
+	size_t nr_cpus;
+};
+
 struct evset {
 	enum evset_kind kind;
 	int *fds;
@@ -39,13 +44,17 @@ struct ev_source {		/* what a sample's identifier means */
 	bool no_stack;		/* no registers and stack copied (system-wide, -g no) */
 };
 
+struct ev_rate {			/* of one event: one of them */
+	uint64_t freq_hz;		/* the kernel adapts the period to it */
+	uint64_t period;		/* events, or ns of a clock */
+};
+
 enum callgraph { CALLGRAPH_DWARF, CALLGRAPH_FP, CALLGRAPH_NO };
 
 struct evconf {
 	const struct pmu_event *events;
 	size_t nr_events;
-	uint64_t freq_hz;	/* or, when 0, */
-	uint64_t period;
+	const struct ev_rate *rates;	/* [nr_events] */
 	enum callgraph callgraph;
 	uint32_t stack_bytes;	/* copied a sample */
 	uint32_t ring_samples;	/* a ring should hold so many, until they are read */
@@ -56,12 +65,17 @@ struct evconf {
 struct evsets {
 	struct evconf conf;
 	struct ring *side_rings;	/* [nr_cpus]: forks, execs, maps */
-	struct ring *sample_rings;	/* [nr_cpus] */
+	struct ring *sample_rings;	/* [nr_sampled] */
 	struct ring *rings;		/* both, in one array: side first */
-	uint32_t *cpus;
+	size_t nr_rings;
+	uint32_t *cpus;			/* all that are online: a task may fork and exec on any */
 	size_t nr_cpus;
+	uint32_t *sampled;		/* those that samples are taken on */
+	size_t nr_sampled;
 	struct evset side;		/* side-band events of further tasks (attaching) */
 	uint64_t *counts;		/* [nr_events]: what closed sets had counted */
+	bool tells_lost;		/* PERF_FORMAT_LOST, since Linux 6.0 */
+	uint64_t nr_lost;		/* samples of closed sets that found their ring full */
 	struct evset *sets;		/* [number - 1] */
 	size_t nr_sets, alloc_sets;
 	struct map by_id;		/* sample identifier -> index into sources */
@@ -74,18 +88,18 @@ struct evsets {
  * (0) on nothing yet: evsets_watch() adds the tasks.  Falls back to user mode only when the kernel's policy says so; *e names
  * the sysctl or capability when nothing is allowed.
  */
-int evsets_open(struct evsets *s, const struct evconf *conf, const uint32_t *cpus, size_t nr_cpus, int target,
-		size_t ring_bytes, struct err *e);
+int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpu_list *all,
+		const struct cpu_list *sampled, int target, size_t ring_bytes, struct err *e);
 void evsets_close(struct evsets *s);
 
 /* Adds the side-band event for one more task (attaching to several threads). */
 int evsets_watch(struct evsets *s, int tid, struct err *e);
 
 uint32_t evset_new(struct evsets *s, enum evset_kind kind);
-/* Opens all events of the set on tid (-1: system-wide), on every CPU. */
+/* Opens all events of the set on tid (-1: system-wide), on every CPU that is sampled. */
 int evset_add(struct evsets *s, uint32_t set, int tid, bool start_on_exec, struct err *e);
 void evset_enable(struct evsets *s, uint32_t set, bool on);
-/* Closes the events after adding up in s->counts what they counted. */
+/* Closes the events after adding up in s->counts what they counted, and in s->nr_lost what they lost. */
 void evset_close(struct evsets *s, uint32_t set);
 
 /* NULL: not one of ours. */

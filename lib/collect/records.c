@@ -235,6 +235,8 @@ static void on_lost(struct collect *c, const struct ring *ring, const struct per
 
 	trace_write_lost(c->w, &lost);
 	c->res->nr_lost += r->lost;
+	if (ring >= c->ev.sample_rings)
+		c->nr_lost_told += r->lost;
 }
 
 static void on_throttle(struct collect *c, const struct ring *ring, uint64_t time_ns)

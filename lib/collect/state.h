@@ -29,6 +29,7 @@ struct collect {
 	uint32_t main_set;
 	uint64_t drained_ns;		/* when the last drain began */
 	uint64_t merged_ns;		/* the rings' records are handled up to here */
+	uint64_t nr_lost_told;		/* samples that records of the rings said were lost */
 	struct unwind_frame unwound[MAX_USER_FRAMES];
 	struct frame frames[MAX_FRAMES];
 };
@@ -51,6 +52,8 @@ void agents_drain(struct collect *c);
 /* Joins halves of samples not younger than until_ns; last: also those that lack one. */
 void agents_join(struct collect *c, uint64_t until_ns, bool last);
 
+/* collect.c: samples a second of a busy CPU. */
+uint64_t collect_expected_hz(const struct evconf *ev);
 /* collect.c: the rings' records that are not younger than until_ns. */
 void collect_merge(struct collect *c, uint64_t until_ns);
 

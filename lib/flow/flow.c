@@ -162,15 +162,56 @@ uint32_t flow_next(const struct flow *f, uint32_t i)
 	return f->nodes[i].child ? f->nodes[i].child : flow_next_outside(f, i);
 }
 
-/* Restores [4] after a repair put a node above older ones: preorder becomes the index. */
-static void renumber(struct flow *f)
+/* A root that was put above an older one takes its place: its first child then has a lower index. */
+static uint32_t first_seen(const struct flow *f, uint32_t root)
+{
+	while (f->nodes[root].child && f->nodes[root].child < root)
+		root = f->nodes[root].child;
+	return root;
+}
+
+struct root_order {
+	uint32_t seen, root;
+};
+
+static int compare_roots(const void *p, const void *q)
+{
+	const struct root_order *a = p, *b = q;
+
+	return a->seen < b->seen ? -1 : a->seen > b->seen;
+}
+
+/* Roots in order of first entry, whatever repairs did. */
+static void order_roots(struct flow *f)
+{
+	struct root_order *list = NULL;
+	size_t nr = 0, alloc = 0, i;
+	uint32_t r;
+
+	for (r = f->nodes[FLOW_NONE].child; r; r = f->nodes[r].sibling) {
+		VEC_GROW(list, nr, alloc);
+		list[nr++] = (struct root_order){ first_seen(f, r), r };
+	}
+	if (!nr)
+		return;
+	qsort(list, nr, sizeof(*list), compare_roots);
+	f->nodes[FLOW_NONE].child = list[0].root;
+	for (i = 0; i < nr; i++)
+		f->nodes[list[i].root].sibling = i + 1 < nr ? list[i + 1].root : FLOW_NONE;
+	free(list);
+}
+
+void flow_renumber(struct flow *f, uint32_t *new_index)
 {
 	struct flow_node *nodes = xmalloc(f->nr_nodes * sizeof(*nodes));
 	uint64_t *base = xmalloc(f->nr_nodes * f->nr_metrics * sizeof(*base));
-	uint32_t *to = xcalloc(f->nr_nodes, sizeof(*to));
+	uint32_t *to = new_index ? new_index : xmalloc(f->nr_nodes * sizeof(*to));
 	size_t row = f->nr_metrics * sizeof(*base), nr = 1, s;
 	uint32_t i;
 
+	link_children(f);
+	order_roots(f);
+	to[FLOW_NONE] = FLOW_NONE;
 	nodes[0] = f->nodes[0];
 	memcpy(base, f->base, row);
 	for (i = flow_next(f, FLOW_NONE); i; i = flow_next(f, i)) {
@@ -192,7 +233,8 @@ static void renumber(struct flow *f)
 	f->alloc_nodes = nr;
 	f->alloc_slots /= 2;
 	grow_slots(f);
-	free(to);
+	if (!new_index)
+		free(to);
 	f->unordered = false;
 }
 
@@ -239,11 +281,9 @@ static void sum_up(struct flow *f)
 
 void flow_finish(struct flow *f)
 {
+	if (f->unordered)
+		flow_renumber(f, NULL);
 	link_children(f);
-	if (f->unordered) {
-		renumber(f);
-		link_children(f);
-	}
 	set_levels(f);
 	sum_up(f);
 }

@@ -99,6 +99,12 @@ void flow_add(struct flow *f, uint32_t node, uint64_t n, const uint64_t *base);
  */
 void flow_finish(struct flow *f);
 
+/*
+ * Gives the nodes indices in preorder, so that [4] holds; to[nr_nodes before], when not NULL,
+ * becomes the new index of each.  Child lists, rl and cum are not set after it.
+ */
+void flow_renumber(struct flow *f, uint32_t *to);
+
 /* Sum of n, and of base into total[nr_metrics], over all nodes. */
 uint64_t flow_totals(const struct flow *f, uint64_t *total);
 /* One more than the highest consumer id in the tree: the size of an array indexed by it. */

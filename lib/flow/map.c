@@ -135,9 +135,15 @@ void flow_limit(struct flow *f, size_t max_nodes, uint32_t pruned, uint32_t **op
 	bool *keep;
 	size_t k, nr;
 
-	if (f->nr_nodes <= max_nodes || f->unordered)
+	if (f->nr_nodes <= max_nodes)
 		return;
 	nr = f->nr_nodes;
+	at = xcalloc(nr, sizeof(*at));
+	if (f->unordered) {
+		flow_renumber(f, at);
+		for (k = 0; k < nr_open; k++)
+			*open[k] = at[*open[k]];
+	}
 	size = subtree_sizes(f);
 	sorted = xmalloc(nr * sizeof(*sorted));
 	memcpy(sorted, size, nr * sizeof(*sorted));
@@ -145,7 +151,7 @@ void flow_limit(struct flow *f, size_t max_nodes, uint32_t pruned, uint32_t **op
 	/* A quarter stays, for each kept node may get a pruned child. */
 	limit = sorted[nr - 1 - MIN(max_nodes / 4, nr - 1)];
 	keep = xcalloc(nr, sizeof(*keep));
-	at = xcalloc(nr, sizeof(*at));
+	memset(at, 0, nr * sizeof(*at));
 	for (k = 1; k < nr; k++)
 		keep[k] = size[k] > limit;
 	for (k = 0; k < nr_open; k++)

@@ -131,7 +131,9 @@ void head_text(const struct view *v, FILE *out)
 		buf_str(&b, " over ");
 		put_duration(&b, v->src->duration_ns);
 	}
-	buf_fmt(&b, ", %" PRIu64 " %s%s", v->total_n, samples ? "sample" : "call", plural(v->total_n));
+	/* Where samples are the metric, they are said already. */
+	if (!samples || strcmp(model_str(v->m, v->m->metrics[0].name), "samples") || v->total[0] != v->total_n)
+		buf_fmt(&b, ", %" PRIu64 " %s%s", v->total_n, samples ? "sample" : "call", plural(v->total_n));
 	if (v->src->rate_hz > 0)
 		buf_fmt(&b, " at %.1f Hz", v->src->rate_hz);
 	buf_fmt(&b, ", %" PRIu64 " lost", v->src->lost);

@@ -44,7 +44,7 @@ struct name_module {
 		const char *name;
 	} *symbols;
 	size_t nr_symbols, alloc_symbols;
-	bool sorted, tried_file;
+	bool sorted, tried_file, gave_names;
 	struct symfile *file;	/* NULL: the trace has the symbols, or this machine has not */
 };
 

@@ -190,8 +190,10 @@ static void follow_epoch(struct profile *p, const struct stack_epoch *ep)
 	if (p->epoch != ep->epoch) {
 		flush_memo(p);
 		p->epoch = ep->epoch;
-		memset(p->memo, 0, p->nr_memo * sizeof(*p->memo));
-		memset(p->resolved, 0, p->nr_resolved * sizeof(*p->resolved));
+		if (p->nr_memo)
+			memset(p->memo, 0, p->nr_memo * sizeof(*p->memo));
+		if (p->nr_resolved)
+			memset(p->resolved, 0, p->nr_resolved * sizeof(*p->resolved));
 		map_reset(&p->others);
 		p->nr_blocks = 0;
 	}

@@ -132,9 +132,19 @@ static struct symfile *open_file(struct names *x, struct name_module *m)
 		return NULL;
 	if (symfile_open(&m->file, "", m->path, m->build_id, m->build_id_len, &e))
 		m->file = NULL;
-	else
-		x->nr_local_modules++;
 	return m->file;
+}
+
+/* The symbol's name from this machine's file; 0 when there is none. */
+static uint32_t name_from_file(struct names *x, struct name_module *m, uint64_t off)
+{
+	struct symbol s;
+
+	if (!open_file(x, m) || !symfile_symbol(m->file, off, &s))
+		return 0;
+	x->nr_local_modules += !m->gave_names;
+	m->gave_names = true;
+	return demangled(x, s.name);
 }
 
 static void unresolved(struct names *x, uint32_t module, const char *where, uint64_t off)
@@ -177,7 +187,6 @@ static void resolve_native(struct names *x, const struct frame *f, uint32_t kind
 	struct srcline lines[MAX_LEVELS];
 	const struct name_symbol *s;
 	struct name_module *m;
-	struct symbol local;
 	struct consumer c = { .kind = kind };
 	size_t nr;
 
@@ -188,10 +197,7 @@ static void resolve_native(struct names *x, const struct frame *f, uint32_t kind
 	m = &x->modules[at];
 	c.module = intern(x, m->path);
 	s = find_symbol(m, f->b);
-	if (!s && open_file(x, m) && symfile_symbol(m->file, f->b, &local))
-		c.name = demangled(x, local.name);
-	else if (s)
-		c.name = demangled(x, s->name);
+	c.name = s ? demangled(x, s->name) : name_from_file(x, m, f->b);
 	nr = find_lines(x, f, lines);
 	if (!c.name && nr && lines[nr - 1].func)
 		c.name = demangled(x, lines[nr - 1].func);

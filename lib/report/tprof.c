@@ -231,7 +231,8 @@ static void text_header(struct tprof *t)
 	if (src->is_trace) {
 		fprintf(t->out, " Platform : Linux-%s\n\n", src->machine ? src->machine : "unknown");
 		fprintf(t->out, "%21s %15u\n", "Processors", src->nr_cpus);
-		fprintf(t->out, "%21s %15d\n", "ProcessorSpeed", 0);
+		/* A trace does not hold it, and clocks vary: better none than a wrong one. */
+		fprintf(t->out, "%21s %15s\n", "ProcessorSpeed", "n/a");
 		fprintf(t->out, "%21s %15" PRIu64 "\n", "TraceTime_ns", src->duration_ns);
 		fprintf(t->out, "%21s %15.3f(sec)\n\n", "TraceTime", src->duration_ns / 1e9);
 		text_rate(t);

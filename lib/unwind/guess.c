@@ -13,6 +13,8 @@ enum {	/* x86-64, DWARF numbers */
 	RBP = 6, RSP = 7, RIP = 16,
 	UC_GREGS = 40,		/* of struct ucontext: r8 ... */
 	NR_GREGS = 17,
+	SCAN_WORDS = 64,
+	SCAN_FUNCTION = 4096,	/* how far in a function that never returns is looked for its start */
 };
 
 enum {	/* arm64 */
@@ -121,6 +123,11 @@ static enum trust judge(const struct guess *g, uint64_t ra)
 	return ends_in_call(code) ? AFTER_CALL : NO_CODE;
 }
 
+bool guess_follows_call(const struct guess *g, uint64_t ra)
+{
+	return judge(g, ra) == AFTER_CALL;
+}
+
 static bool plausible(const struct guess *g, uint64_t ra)
 {
 	return judge(g, ra) != NO_CODE;
@@ -214,6 +221,55 @@ static bool by_top_of_stack(const struct guess *g, struct unwind_regs *regs)
 
 	return g->interrupted && stack_read(g->st, regs->sp, &ra) && plausible(g, ra) &&
 	       take_frame(regs, ra, regs->sp + 8, regs->r[RBP], regs->valid >> RBP & 1);
+}
+
+/* musl: a thread returns to mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall */
+static bool is_thread_exit(const struct unwind_module *mod, uint64_t off)
+{
+	static const uint8_t want[] = { 0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05 };
+	uint8_t code[sizeof(want)];
+
+	return module_code(mod, off, code, sizeof(code)) && !memcmp(code, want, sizeof(want));
+}
+
+bool guess_is_root(const struct guess *g)
+{
+	return g->mod && (module_is_entry(g->mod, g->off) ||
+			  (!g->interrupted && !is_arm64(g) && is_thread_exit(g->mod, g->ra_off)));
+}
+
+/* The word at ra is behind a direct call, in the same module, of a function that begins near. */
+static bool calls_us(const struct guess *g, const struct unwind_module *mod, uint64_t off)
+{
+	uint8_t code[5];
+	int32_t rel;
+
+	if (mod != g->mod || off < 5 || !module_code(mod, off - 5, code, sizeof(code)) || code[0] != 0xe8)
+		return false;
+	memcpy(&rel, code + 1, 4);
+	return off + rel <= g->off && g->off - (off + rel) < SCAN_FUNCTION;
+}
+
+bool guess_by_scan(const struct guess *g, struct unwind_regs *regs)
+{
+	struct unwind_module *mod;
+	uint64_t addr, ra, off;
+	uint32_t module;
+	size_t i;
+
+	if (!g->mod || is_arm64(g))
+		return false;
+	for (i = 0, addr = regs->sp; i < SCAN_WORDS; i++, addr += 8) {
+		mod = NULL;
+		if (!stack_read(g->st, addr, &ra))
+			return false;
+		if (ra < 4096 || !g->space->find(g->space->ctx, ra - 1, &module, &off, &mod) || !mod)
+			continue;
+		if (calls_us(g, mod, off + 1) ||
+		    (judge(g, ra) == AFTER_CALL && (module_is_entry(mod, off) || is_thread_exit(mod, off + 1))))
+			return take_frame(regs, ra, addr + 8, regs->r[RBP], false);
+	}
+	return false;
 }
 
 static bool guess_arm64(const struct guess *g, struct unwind_regs *regs, bool *at_end,

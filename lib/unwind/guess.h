@@ -19,6 +19,15 @@ struct guess {
 
 /* The frame is a signal trampoline: *regs becomes the interrupted one. */
 bool guess_signal(const struct guess *g, struct unwind_regs *regs, enum frame_mark *why);
+/* The frame is the first of its process or thread: nobody called it. */
+bool guess_is_root(const struct guess *g);
+/*
+ * The caller of a function that never returns, by the words on the stack: its return address is
+ * in the code that starts a process or thread, or behind a direct call of the function.
+ */
+bool guess_by_scan(const struct guess *g, struct unwind_regs *regs);
+/* ra follows a call, as far as the bytes before it can be read. */
+bool guess_follows_call(const struct guess *g, uint64_t ra);
 /* *regs becomes the caller's; *why says why not. *at_end: the frame has no caller. */
 bool guess_caller(const struct guess *g, struct unwind_regs *regs, bool *at_end, enum frame_mark *why);
 

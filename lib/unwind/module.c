@@ -15,7 +15,7 @@
 enum {
 	SLOTS_MIN = 256,
 	SLOTS_MAX = 1 << 16,	/* then start over: what is hot comes back at once */
-	ENTRY_BYTES = 64,	/* how long _start may be */
+	ENTRY_BYTES = 128,	/* how long _start may be, with what it calls first */
 };
 
 #define WIDE (1u << 31)
@@ -56,6 +56,7 @@ void unwind_module_free(struct unwind_module *m)
 	free(m->rows);
 	free(m->slots);
 	map_release(&m->row_ids);
+	map_release(&m->derived);
 	arena_release(&m->text);
 	free(m);
 }
@@ -73,13 +74,19 @@ size_t unwind_module_bytes(const struct unwind_module *m)
 	return sizeof(*m) + section_bytes(&m->sections[0]) + section_bytes(&m->sections[1]) +
 	       m->alloc_code * sizeof(*m->code) + m->alloc_rows * sizeof(*m->rows) +
 	       m->alloc_slots * sizeof(*m->slots) + m->row_ids.alloc * sizeof(*m->row_ids.slots) +
+	       m->derived.alloc * sizeof(*m->derived.slots) +
 	       m->text.nr_bytes;
 }
 
-static size_t pack_row(struct row *r, const struct rule_state *s, const struct cfi_fde *fde,
+/* A row with room for all rules. */
+union any_row {
+	struct row row;
+	char room[sizeof(struct row) + UNWIND_NR_REGS * sizeof(struct row_rule)];
+};
+
+static size_t pack_row(struct row *r, const struct rule_state *s, uint64_t ra,
 		       const struct unwind_cpu *cpu, uint8_t flags)
 {
-	uint64_t ra = fde->cie.ra_reg;
 	size_t i;
 
 	memset(r, 0, sizeof(*r));
@@ -128,15 +135,20 @@ static void add_pair(struct decode *d, uint64_t delta, uint32_t row)
 
 static void take_rules(void *ctx, uint64_t start, uint64_t end, const struct rule_state *s)
 {
-	union {
-		struct row row;
-		char room[sizeof(struct row) + UNWIND_NR_REGS * sizeof(struct row_rule)];
-	} u;
 	struct decode *d = ctx;
-	size_t size = pack_row(&u.row, s, d->fde, d->m->cpu, d->flags);
+	union any_row u;
+	size_t size = pack_row(&u.row, s, d->fde->cie.ra_reg, d->m->cpu, d->flags);
 
 	add_pair(d, start - d->fde->start, intern_row(d->m, &u.row, size));
 	d->end = end;
+}
+
+uint32_t module_add_row(struct unwind_module *m, const struct rule_state *s)
+{
+	union any_row u;
+	size_t size = pack_row(&u.row, s, m->cpu->ra, m->cpu, 0);
+
+	return intern_row(m, &u.row, size);
 }
 
 static void code_word(struct unwind_module *m, uint32_t w)

@@ -55,11 +55,14 @@ struct unwind_module {
 	struct arena text;	/* the rows */
 	struct pc_slot *slots;
 	size_t nr_slots, alloc_slots;
+	struct map derived;	/* file offset -> row read from the code there, 0: none */
 	uint64_t nr_damaged;	/* functions whose rules could not be read to their end */
 };
 
 /* The rules at file offset off; NULL: none. Valid until the next call. */
 const struct row *module_row(struct unwind_module *m, uint64_t off);
+/* The number of the row for s, which no section describes. */
+uint32_t module_add_row(struct unwind_module *m, const struct rule_state *s);
 /* Reads len bytes of the file's code at off; false: not there. */
 bool module_code(const struct unwind_module *m, uint64_t off, void *to, size_t len);
 /* off lies in the program's entry point, where no caller is. */

@@ -8,6 +8,7 @@
  *      SIGNALS_MAX of those, so every walk ends.
  */
 #include "arch/arch.h"
+#include "unwind/epilogue.h"
 #include "unwind/guess.h"
 
 enum { SIGNALS_MAX = 64 };
@@ -174,18 +175,41 @@ static enum step by_rules(struct walk *w, const struct row *row)
 	return failed(w, MARK_BAD_UNWIND_INFO);
 }
 
+/*
+ * Rules that the code itself gives; false, and the registers as they were: none that hold.
+ * *returns: a way to a return was found.
+ */
+static bool by_code(struct walk *w, const struct guess *g, bool *returns)
+{
+	const struct row *row = w->mod ? epilogue_row(w->mod, g->ra_off, !g->interrupted) : NULL;
+	struct unwind_regs before;
+
+	*returns = row;
+	if (!row)
+		return false;
+	before = *w->regs;
+	if (by_rules(w, row) == STEP_OK && guess_follows_call(g, w->regs->pc))
+		return true;
+	*w->regs = before;
+	return false;
+}
+
 static enum step without_rules(struct walk *w)
 {
 	struct guess g = { w->space, w->st, w->mod, w->off, w->off + !w->exact, w->exact };
 	uint64_t old_sp = w->regs->sp;
-	bool at_end;
+	bool at_end, returns;
 
 	if (guess_signal(&g, w->regs, &w->why))
 		return STEP_SIGNAL;
 	if (w->why)
 		return STEP_FAILED;
-	if (w->mod && module_is_entry(w->mod, w->off))
+	if (guess_is_root(&g))
 		return STEP_END;
+	if (by_code(w, &g, &returns))
+		return STEP_OK;
+	if (!returns && guess_by_scan(&g, w->regs))
+		return STEP_OK;
 	if (!guess_caller(&g, w->regs, &at_end, &w->why))
 		return at_end ? STEP_END : STEP_FAILED;
 	return w->regs->sp > old_sp ? STEP_OK : failed(w, MARK_BAD_UNWIND_INFO);

@@ -29,6 +29,18 @@ load ../lib
 	[ "$status" -eq 0 ]
 }
 
+@test "binary: without sysfs it still samples every CPU" {
+	skip_unless_root
+	skip_unless_perf
+	unshare -m true 2>/dev/null || skip "no mount namespace can be made"
+	unshare -m sh -c 'mount -t tmpfs none /sys && exec "$0" record -q -a -d 0.3' "$ARCPROF"
+	for cpu in $(seq 0 $(($(getconf _NPROCESSORS_ONLN) - 1))); do
+		arcprof report --cpu "$cpu" --xprof | head -n 1 >head
+		cat head
+		! grep -q ' 0 samples' head
+	done
+}
+
 @test "binary: no stack or segment is executable and writable" {
 	skip_unless_command readelf
 	readelf -lW "$ARCPROF" >segments

@@ -3,7 +3,7 @@
 
 setup_file() {
 	cd "$BATS_TEST_DIRNAME/../.."
-	make -s build/t/tools/symq build/t/tools/selfwalk build/t/tools/selfwalk-shared build/t/tools/walkprog >&2
+	make -s build/t/tools/symq build/t/tools/selfwalk build/t/tools/selfwalk-shared build/t/tools/walkprog build/t/tools/insnq >&2
 	export SYMQ=$PWD/build/t/tools/symq
 	libc=$(ldconfig -p | awk '/libc\.so\.6 .*x86-64/ { print $NF; exit }')
 	export LIBC=$(readlink -f "$libc")
@@ -72,6 +72,20 @@ oracle() {
 	[ "$status" -eq 0 ]
 }
 
+@test "unwind: what the code alone says after calls is what the rules say, in all but 1 of 100" {
+	for f in "$LIBC" "$(command -v bash)"; do
+		run "$SYMQ" "$f" code
+		echo "$output"
+		echo "$output" | awk '/ calls, / { seen = 1; if ($3 < 85 || $13 > 1) bad = 1 } END { exit bad || !seen }'
+	done
+}
+
+@test "arch: instructions of x86-64 are as long as objdump says" {
+	[ "$(uname -m)" = x86_64 ] || skip "another CPU"
+	objdump -d --insn-width=15 "$LIBC" | "$BATS_TEST_DIRNAME/../../build/t/tools/insnq"
+	objdump -d --insn-width=15 "$SYMQ" | "$BATS_TEST_DIRNAME/../../build/t/tools/insnq"
+}
+
 # At least 97 of 100, of those the copied part of the stack holds.
 complete() {
 	run "$BATS_TEST_DIRNAME/../../build/t/tools/walkprog" -v "$@"
@@ -84,6 +98,16 @@ complete() {
 	complete bash -c 'for ((i = 0; i < 20000; i++)); do x=$((i * i)); y=${x//1/2}; done'
 	complete awk 'BEGIN { for (i = 0; i < 300000; i++) s = substr(s i, 1, 50) }'
 	complete "$(gcc -print-prog-name=cc1plus)" -quiet -O2 -imultiarch x86_64-linux-gnu -o /dev/null "$BATS_FILE_TMPDIR/prog.cc"
+}
+
+@test "unwind: stacks of a program with neither rules nor frame pointers reach the root" {
+	cat > "$BATS_TEST_TMPDIR/no.c" <<-'END'
+		int f(int n, volatile int *p) { volatile double d = 1; if (n) return f(n - 1, p) + *p; for (int i = 0; i < 100000; i++) d += 1 / d; return d < 0; }
+		int main(void) { int s = 0; for (int i = 0; i < 200; i++) s += f(20, &s); return s == 1; }
+	END
+	gcc -O2 -fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-optimize-sibling-calls -fno-ipa-icf \
+		-o "$BATS_TEST_TMPDIR/no" "$BATS_TEST_TMPDIR/no.c"
+	complete "$BATS_TEST_TMPDIR/no"
 }
 
 @test "unwind: stacks of a program with frame pointers and no rules reach the root" {

@@ -9,16 +9,19 @@
  *	symq FILE lines < addresses	as addr2line -i -f prints
  *	symq FILE rows			every row of the call frame information
  *	symq FILE cache			decodes all through the cache; times, bytes, and whether it is right
+ *	symq FILE code			what the code alone says after each call, against the rules
  *	symq - demangle < names
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/x86/insn.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "sym/demangle.h"
 #include "sym/symfile_int.h"
+#include "unwind/epilogue.h"
 #include "unwind/module.h"
 
 static const struct cfi *section;
@@ -200,14 +203,14 @@ static bool same_rule(const struct rule *a, const struct rule *b)
 }
 
 /* What the cache says at an address is what the interpreter said. */
-static bool same_row(const struct row *row, const struct rule_state *s, uint64_t ra)
+static bool same_row(const struct unwind_cpu *cpu, const struct row *row, const struct rule_state *s, uint64_t ra)
 {
 	size_t i, nr = 0;
 
 	if (!row || !same_rule(&row->cfa, &s->cfa) || !same_rule(&row->ra, &s->r[ra]))
 		return false;
-	for (i = 0; i < UNWIND_NR_REGS; i++)
-		nr += i != ra && s->r[i].kind != RULE_UNSET;
+	for (i = 0; i < cpu->nr_regs; i++)
+		nr += (i != ra || cpu->ra_in_reg >= 0) && s->r[i].kind != RULE_UNSET;
 	for (i = 0; i < row->nr_rules; i++)
 		if (!same_rule(&row->rules[i].rule, &s->r[row->rules[i].reg]))
 			return false;
@@ -222,8 +225,8 @@ static void check_row(void *ctx, uint64_t start, uint64_t end, const struct rule
 
 	for (i = 0; i < 3; i++) {
 		c->nr_rows++;
-		c->nr_differ += !same_row(module_row(c->m, symfile_vaddr_to_off(c->m->f, at[i])), s,
-					  c->fde->cie.ra_reg);
+		c->nr_differ += !same_row(c->m->cpu, module_row(c->m, symfile_vaddr_to_off(c->m->f, at[i])),
+					  s, c->fde->cie.ra_reg);
 	}
 }
 
@@ -258,6 +261,71 @@ static int fill_cache(struct symfile *f)
 	return 0;
 }
 
+struct code_check {
+	size_t nr, none, equal, other_base, wrong, saved_wrong;
+};
+
+/* After a call at off: what the code says against what the rules say. */
+static void check_code_at(struct unwind_module *m, uint64_t off, struct code_check *c)
+{
+	const struct row *want = module_row(m, off - 1), *got = epilogue_row(m, off, true);
+	size_t i, j;
+
+	if (!want || want->cfa.kind != RULE_REG || want->ra.kind != RULE_AT_CFA)
+		return;
+	c->nr++;
+	if (!got) {
+		c->none++;
+	} else if (got->cfa.reg != want->cfa.reg) {
+		c->other_base++;
+	} else if (got->cfa.val != want->cfa.val) {
+		c->wrong++;
+		if (c->wrong < 10)
+			printf("# at 0x%" PRIx64 ": cfa %d, want %d\n", off, got->cfa.val, want->cfa.val);
+	} else {
+		c->equal++;
+		for (i = 0; i < want->nr_rules; i++)
+			for (j = 0; j < got->nr_rules; j++)
+				if (got->rules[j].reg == want->rules[i].reg &&
+				    got->rules[j].rule.val != want->rules[i].rule.val && c->saved_wrong++ < 10)
+					printf("# at 0x%" PRIx64 ": r%d at %d, want %d, cfa %d\n", off, got->rules[j].reg,
+					       got->rules[j].rule.val, want->rules[i].rule.val, got->cfa.val);
+	}
+}
+
+/* Every call in functions with rules: where the code leads, were there no rules. */
+static int check_code(struct symfile *f)
+{
+	struct unwind_module *m = unwind_module_new(f);
+	const struct cfi *c = symfile_cfi(f, true);
+	uint64_t t = clock_mono_ns();
+	struct code_check k = { 0 };
+	size_t i;
+
+	for (i = 0; c && i < c->nr_entries; i++) {
+		uint8_t code[65536];
+		struct cfi_fde fde;
+		struct x86_insn in;
+		uint64_t off, at;
+		size_t len;
+
+		if (!cfi_fde_parse(c, c->entries[i].off, &fde))
+			continue;
+		off = symfile_vaddr_to_off(f, fde.start);
+		len = MIN(fde.end - fde.start, sizeof(code));
+		if (off == UINT64_MAX || !module_code(m, off, code, len))
+			continue;
+		for (at = 0; at < len && x86_insn_decode(code + at, len - at, &in); at += in.len)
+			if (!in.map && in.opcode == 0xe8 && at + in.len < len)
+				check_code_at(m, off + at + in.len, &k);
+	}
+	printf("%zu calls, %.2f %% equal, %.2f %% other base, %.2f %% none, %.2f %% wrong, %zu saved wrong, %.0f ns each\n",
+	       k.nr, 100. * k.equal / k.nr, 100. * k.other_base / k.nr, 100. * k.none / k.nr,
+	       100. * k.wrong / k.nr, k.saved_wrong, (double)(clock_mono_ns() - t) / k.nr);
+	unwind_module_free(m);
+	return 0;
+}
+
 static int print_demangled(void)
 {
 	struct buf b = BUF_INIT;
@@ -279,6 +347,7 @@ static const struct {
 } queries[] = {
 	{ "info", print_info }, { "syms", print_all_symbols }, { "sym", print_symbols_of },
 	{ "lines", print_lines }, { "rows", print_rows }, { "cache", fill_cache },
+	{ "code", check_code },
 };
 
 int main(int argc, char **argv)

@@ -501,6 +501,24 @@ TEST(events_leave_without_enter_goes_above_what_was_seen)
 	check_model(&m, HEAD "0\t1\t1\tT_pidtid\tthread\t\t\t0\n1\t1\t0\tB\n1\t1\t4\tX\n2\t1\t2\tA\n");
 }
 
+TEST(events_threads_stay_in_order_of_appearance_after_repairs)
+{
+	char *text = NULL;
+	struct model m;
+	size_t len;
+	FILE *out;
+
+	parse_events(&m, "0 pidtid S\n1 > A\n2 pidtid T\n3 > B\n4 pidtid S\n5 < X\n6 < Y\n7 pidtid U\n8 < Z\n");
+	out = open_memstream(&text, &len);
+	output_tree(&m, out);
+	fclose(out);
+	CHECK_STR(text, HEAD "0\t1\t1\tS_pidtid\tthread\t\t\t0\n1\t1\t1\tY\n2\t1\t1\tX\n3\t1\t2\tA\n"
+			     "0\t1\t1\tT_pidtid\tthread\t\t\t0\n1\t1\t1\tB\n"
+			     "0\t1\t0\tU_pidtid\tthread\t\t\t0\n1\t1\t1\tZ\n");
+	free(text);
+	model_release(&m);
+}
+
 TEST(events_leave_of_an_outer_frame_pops_to_it)
 {
 	struct model m;
@@ -721,6 +739,58 @@ TEST(limit_bounds_the_nodes_keeps_sums_and_what_is_open)
 		}
 		check_all(&f);
 		flow_release(&f);
+	}
+}
+
+/* The same events with and without a bound: all sums are equal, and so is each thread's share. */
+TEST(limit_while_building_from_events_loses_nothing)
+{
+	int round;
+
+	for (round = 0; round < 20; round++) {
+		uint64_t want[NR_METRICS], got[NR_METRICS], now[NR_METRICS] = { 0 }, n;
+		struct flow_events b[2];
+		struct flow f[2];
+		uint32_t c, k;
+		int i;
+
+		for (k = 0; k < 2; k++) {
+			flow_init(&f[k], NR_METRICS, FLOW_CALLS);
+			flow_events_init(&b[k], &f[k]);
+			flow_events_switch(&b[k], 1000, now);
+		}
+		for (i = 0; i < 5000; i++) {
+			uint64_t what = unit_random() % 100;
+
+			c = 1 + unit_random() % NR_NAMES;
+			now[0] += unit_random() % 10;
+			now[1] += unit_random() % 2;
+			if (what >= 52 && what < 90)	/* leave what is open */
+				c = b[0].open == b[0].root ? 50 : f[0].nodes[b[0].open].consumer;
+			for (k = 0; k < 2; k++) {
+				if (what < 2)
+					flow_events_switch(&b[k], 1000 + c % 3, now);
+				else if (what < 52)
+					flow_events_enter(&b[k], c, now);
+				else
+					flow_events_leave(&b[k], c, now);
+			}
+			flow_events_limit(&b[1], 300, PRUNED);
+		}
+		for (k = 0; k < 2; k++) {
+			flow_events_finish(&b[k]);
+			flow_finish(&f[k]);
+			check_all(&f[k]);
+		}
+		n = flow_totals(&f[1], got);
+		CHECK_U64(n, flow_totals(&f[0], want));
+		CHECK(f[1].nr_nodes < f[0].nr_nodes);
+		CHECK_U64(got[0], want[0]);
+		CHECK_U64(got[1], want[1]);
+		for (k = 0; k < 2; k++) {
+			flow_events_release(&b[k]);
+			flow_release(&f[k]);
+		}
 	}
 }
 

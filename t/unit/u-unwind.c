@@ -408,6 +408,55 @@ TEST(unwind_damaged_rules_hold_up_to_the_damage)
 	tear_down();
 }
 
+/* Puts code at offset at of the page and lets the stack begin with n zero words, then ra. */
+static void set_up_code(uint64_t at, const char *code, size_t len, size_t n, uint64_t ra)
+{
+	set_up(NULL, 0);
+	memcpy(file.code + at, code, len);
+	words[n] = call_before(ra);
+}
+
+#define CODE_AT(at, s, n, ra) set_up_code((at), s, sizeof(s) - 1, (n), (ra))
+
+TEST(unwind_by_the_code_when_there_are_no_rules)
+{
+	/* jne +2; jmp -4 (for ever); add $8, %rsp; pop %rbx; pop %rbp; ret */
+	CODE_AT(0x50, "\x75\x02\xeb\xfc\x48\x83\xc4\x08\x5b\x5d\xc3", 3, BASE + 0x1100);
+	words[1] = 0xb;
+	words[2] = 0x5;
+	file.code[0x100] = 0xf4;		/* the caller never returns */
+	CHECK_U64(walk(BASE + 0x1050), 2);
+	CHECK_U64(frames[1].pc, BASE + 0x10ff);
+	CHECK_U64(regs.r[3], 0xb);
+	CHECK_U64(regs.r[6], 0x5);
+	CHECK_U64(regs.sp, STACK + 32);
+	tear_down();
+
+	/* lea -16(%rbp), %rsp; pop %rbx; pop %r12; pop %rbp; ret */
+	CODE_AT(0x50, "\x48\x8d\x65\xf0\x5b\x41\x5c\x5d\xc3", 9, BASE + 0x1100);
+	file.code[0x100] = 0xf4;
+	words[6] = 1;
+	words[7] = 2;
+	words[8] = 3;
+	regs.r[6] = STACK + 64;
+	CHECK_U64(walk(BASE + 0x1050), 2);
+	CHECK_U64(regs.r[3], 1);
+	CHECK_U64(regs.r[12], 2);
+	CHECK_U64(regs.r[6], 3);
+	tear_down();
+}
+
+TEST(unwind_by_the_code_passes_over_calls_that_do_not_return)
+{
+	/* je +6; call; push %rbx (another function), ret; target: add $24, %rsp; ret */
+	CODE_AT(0x50, "\x74\x07\xe8\x00\x00\x00\x00\x53\xc3\x48\x83\xc4\x18\xc3", 3, BASE + 0x1100);
+	file.code[0x100] = 0xf4;
+	CHECK_U64(walk(BASE + 0x1050), 2);
+	CHECK_U64(frames[1].pc, BASE + 0x10ff);
+	CHECK_U64(regs.sp, STACK + 32);
+	tear_down();
+}
+
 static void check_expr(const char *ops, size_t len, bool ok, uint64_t want)
 {
 	uint8_t block[64] = { (uint8_t)len };

@@ -1,0 +1,377 @@
+#!/usr/bin/env bats
+load ../lib
+
+DATA=$TOP/t/data
+AC=$DATA/ac_test
+MIXED=$DATA/mixed/trace
+
+# The lines of one kind in the published results, without the kind.
+published() {
+	grep "^$1	" "$AC/ac_test.expected.tsv" | cut -f 2-
+}
+
+@test "report: the model of AC_test is Table 3 of the paper" {
+	arcprof report --events "$AC/ac_test.events" --xtree --format csv >tree.csv
+	# id,parent,level,rl,name,kind,module,n,base,cum -> path, n, base; the thread is left out
+	awk -F, 'NR > 1 {
+		path[$1] = $2 == "" ? "" : (path[$2] == "" ? $5 : path[$2] ";" $5)
+		if ($2 != "")
+			print path[$1] "\t" $8 "\t" $9
+	}' tree.csv >got
+	published model | diff - got
+}
+
+@test "report: xprof of AC_test is Figure 6" {
+	arcprof report --events "$AC/ac_test.events" --xprof |
+		awk 'NR > 4 && NF == 8 { print $7 "\t" $1 "\t" $2 "\t" $3 "\t" $8 }' >got
+	published xprof | diff - got
+	[ "$(arcprof report --events "$AC/ac_test.events" --xprof | tail -n 1)" -eq 13 ]
+}
+
+@test "report: xtree of AC_test is Figure 5" {
+	arcprof report --events "$AC/ac_test.events" --xtree |
+		awk 'NR > 4 { print $1 "\t" $3 "\t" $4 "\t" $5 "\t" $NF }' >got
+	published xtree | diff - got
+}
+
+@test "report: xarc of AC_test is Figure 4, and the default" {
+	arcprof report --events "$AC/ac_test.events" >xarc
+	arcprof report --events "$AC/ac_test.events" --xarc | diff xarc -
+	awk 'function flush(i) { for (i = 1; i <= n; i++) print self "\t" rows[i]; n = 0 }
+		/^=======$/ { flush(); next }
+		$1 == "Self" { self = $NF }
+		$1 ~ /^(Parent|Self|Child)$/ { rows[++n] = tolower($1) "\t" $2 "\t" $3 "\t" $4 "\t" $NF }' xarc >got
+	published xarc | diff - got
+}
+
+@test "report: --tree reads what --format tree wrote, whatever the input was" {
+	for input in "--events $AC/ac_test.events" "-i $MIXED"; do
+		# shellcheck disable=SC2086
+		arcprof report $input --format tree >one
+		arcprof report --tree one --format tree >two
+		diff one two
+		# shellcheck disable=SC2086
+		arcprof report $input --xprof --format csv >from-input
+		arcprof report --tree one --xprof --format csv | diff from-input -
+	done
+}
+
+@test "report: stacks and trees give the same model as events" {
+	arcprof report --events "$AC/ac_test.events" --xtree --format csv | awk -F, 'NR > 1 {
+		path[$1] = $2 == "" ? $5 : path[$2] ";" $5
+		print path[$1] " " $9 >"stacks"
+		print path[$1] "\t" $8 "\t" $9 >"tree"
+	}'
+	arcprof report --events "$AC/ac_test.events" --xprof --format csv | cut -d , -f 2,6,7 | sed 1d | sort >want
+	arcprof report --stacks stacks --xprof --format csv | cut -d , -f 2,6,7 | sed 1d | sort | diff want -
+	arcprof report --tree tree --xprof --format csv | cut -d , -f 2,6,7 | sed 1d | sort | diff want -
+	arcprof report --tree tree --xprof | tail -n 1 | grep -qx ' *13'
+}
+
+@test "report: several numbers are several metrics, in groups" {
+	printf '# metric cpu ns\n# metric faults\nmain;a 100 3\nmain;b 200 0\nmain;a;a 50 1\n' >stacks
+	run_arcprof report --stacks stacks --xprof --format json
+	[ "$(json '.metrics | map("\(.name) \(.unit) \(.total)") | join(",")')" = "cpu ns 350,faults  4" ]
+	[ "$(json '.rows[] | select(.name == "a") | [.n] + .base + .cum + .cum_recursive | join(" ")')" = "2 150 4 150 4 50 1" ]
+	run_arcprof report --stacks stacks --xprof --metric faults,cpu --format json
+	[ "$(json '.metrics | map(.name) | join(" ")')" = "faults cpu" ]
+	[ "$(json '.rows[] | select(.name == "b") | .base | join(" ")')" = "0 200" ]
+	run_arcprof report --stacks stacks --metric cycles
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"there is no metric 'cycles'; there is cpu, faults"* ]]
+	run_arcprof report --stacks stacks --xprof
+	[[ $output == *"Samples   %Base    %Cum %Cum2   Base   Cum   %Base    %Cum %Cum2   Base   Cum  Ind  Name"* ]]
+}
+
+@test "report: recursion goes to r-rows, and cum counts nothing twice" {
+	printf 'f;f;f 4\nf;g;f 2\nf 1\n' >stacks
+	run_arcprof report --stacks stacks --xarc --format json
+	f='.stanzas[] | select(.name == "f")'
+	[ "$(json "$f | .self | [.n] + .base + .cum | join(\" \")")" = "1 1 7" ]
+	[ "$(json "$f | .rself | [.n] + .base + .cum | join(\" \")")" = "6 6 10" ]
+	[ "$(json "$f | .parents | length")" -eq 0 ]
+	[ "$(json "$f | .rparents | map(\"\(.name) \(.cum[0])\") | join(\",\")")" = "g 2,f 8" ]
+	run_arcprof report --stacks stacks --check
+	[ "$status" -eq 0 ]
+}
+
+@test "report: a consumer that is a root here and called there keeps the sums by a root row" {
+	printf 'a;b 1\nb 2\n' >stacks
+	run_arcprof report --stacks stacks --xarc --format json
+	[ "$(json '.stanzas[] | select(.name == "b") | .parents | map("\(.name) \(.index) \(.cum[0])") | join(",")')" \
+		= "a 1 1,[root] null 2" ]
+	run_arcprof report --stacks stacks --xarc
+	[[ $output == *"    -) [root]"* ]]
+}
+
+@test "report: text, JSON and CSV say the same" {
+	for r in xprof xtree; do
+		arcprof report -i "$MIXED" --$r --format json |
+			jq -r '(.rows // .nodes)[] | "\(.n) \(.base[0]) \(.cum[0])"' >json
+		arcprof report -i "$MIXED" --$r --format csv | sed 1d | python3 -c '
+import csv, sys
+for r in csv.reader(sys.stdin):
+    print(*(r[-4:-1] if sys.argv[1] == "xprof" else r[-3:]))' $r | diff json -
+		arcprof report -i "$MIXED" --$r --absolute |
+			awk -v r=$r '/^ *[0-9]/ && !/cpu-clock/ { if (r == "xprof" && NF > 3) print $1, $2, $3; if (r == "xtree") print $3, $4, $5 }' |
+			diff json -
+	done
+	arcprof report -i "$MIXED" --xarc --format json >xarc.json
+	arcprof report -i "$MIXED" --xarc --format csv >xarc.csv
+	python3 - <<-'END'
+		import csv, json
+		rows = list(csv.DictReader(open("xarc.csv")))
+		key = {"parents": "parent", "children": "child", "rparents": "rparent", "rchildren": "rchild"}
+		got = []
+		for s in json.load(open("xarc.json"))["stanzas"]:
+		    for k in ("parents", "self", "children", "rparents", "rself", "rchildren"):
+		        for r in ([s[k]] if k.endswith("self") else s[k]) if s[k] else []:
+		            got.append((s["index"], key.get(k, k), r["n"], r["base"][0], r["cum"][0]))
+		want = [(int(r["stanza"]), r["row"], int(r["n"]), int(r["base:cpu-clock"]), int(r["cum:cpu-clock"])) for r in rows]
+		assert got == want, (got, want)
+	END
+}
+
+@test "report: JSON has the documented shape" {
+	for r in xarc xtree xprof tprof; do
+		arcprof report -i "$MIXED" --$r --format json >$r.json
+	done
+	python3 - <<-'END'
+		import json
+		for name, key in ("xarc", "stanzas"), ("xtree", "nodes"), ("xprof", "rows"), ("tprof", "stanzas"):
+		    j = json.load(open(name + ".json"))
+		    assert j["arcprof"]["report"] == name and j["arcprof"]["version"]
+		    assert set(j["source"]) == {"command", "host", "start", "duration_ns", "lost", "rate_hz"}
+		    assert j["source"]["duration_ns"] == 105000000 and j["source"]["lost"] == 3
+		    assert j["n_means"] == "samples"
+		    assert j["metrics"] == [{"name": "cpu-clock", "unit": "ns", "total": 100000000}]
+		    assert j[key]
+		nodes = json.load(open("xtree.json"))["nodes"]
+		seen = set()
+		for n in nodes:
+		    assert n["parent"] is None or n["parent"] in seen
+		    seen.add(n["id"])
+		assert sum(n["n"] for n in nodes) == 100
+		assert sum(n["base"][0] for n in nodes) == 100000000
+		kinds = {n["kind"] for n in nodes}
+		assert kinds == {"process", "thread", "native", "java-interpreted", "java-compiled", "java-inlined", "kernel",
+		                 "stub", "unresolved", "mark"}, kinds
+		main = [n for n in nodes if n["kind"] == "thread" and n["name"] == "main"]
+		assert main[0]["tid"] == 4243 and main[0]["pid"] == 4242
+		t = json.load(open("tprof.json"))
+		assert t["total_ticks"] == 100 and len(t["stanzas"]) == 8
+		def check(tree, ticks):
+		    assert sum(x["ticks"] for x in tree) == ticks
+		    for x in tree:
+		        if x["children"]:
+		            check(x["children"], x["ticks"])
+		for s in t["stanzas"]:
+		    check(s["tree"], 100)
+	END
+}
+
+@test "report: the first line says what was measured and what is missing" {
+	run_arcprof report -i "$MIXED" --xprof
+	[ "${output%%$'\n'*}" = "100 ms of cpu-clock in 2 threads over 105 ms, 100 samples at 998.7 Hz, 3 lost, 99.0 % complete stacks (1 without); showing 100 %" ]
+	[[ $output == *"incomplete stacks: 1 [unwalkable: JVM stub without a frame]"* ]]
+	[[ $output == *"not recorded: kernel frames"* ]]
+	run_arcprof report -i "$MIXED" --xprof --thread main
+	[[ ${output%%$'\n'*} == "97.0 ms of cpu-clock in 1 thread"*"showing 97.0 %" ]]
+}
+
+@test "report: selections are about what a path goes through" {
+	total() {
+		arcprof report -i "$MIXED" --xprof --format json "$@" | jq '.metrics[0].total / 1000000'
+	}
+	[ "$(total --pid 4242)" -eq 100 ]
+	[ "$(total --pid 1)" -eq 0 ]
+	[ "$(total --tid 4242)" -eq 3 ]
+	[ "$(total --tid 4242,4243)" -eq 100 ]
+	[ "$(total --comm java --thread main)" -eq 97 ]
+	[ "$(total --symbol demo.Demo.fib)" -eq 89 ]
+	[ "$(total --symbol 'java.lang.*')" -eq 55 ]
+	[ "$(total --symbol 'java.lang.*' --symbol Interpreter)" -eq 60 ]
+	[ "$(total --module libjvm.so)" -eq 98 ]
+	[ "$(total --module libjvm.so --tid 4242)" -eq 2 ]
+	[ "$(total --from 10ms)" -lt 100 ]
+	[ "$(($(total --from 20ms) + $(total --to 20ms)))" -eq 100 ]
+	[ "$(($(total --cpu 0) + $(total --cpu 1,2) + $(total -C 3)))" -eq 100 ]
+}
+
+@test "report: folding and merging keep all sums" {
+	for o in "--fold module" "--fold class" "--fold package" --merge-threads --merge-processes --hide-inlined \
+		--hide-kernel --by-kind "--prune 20" --signatures --addresses --lines; do
+		# shellcheck disable=SC2086
+		run_arcprof report -i "$MIXED" --xtree --format json $o
+		[ "$status" -eq 0 ]
+		[ "$(json '[.nodes[].base[0]] | add')" -eq 100000000 ]
+		[ "$(json '[.nodes[].n] | add')" -eq 100 ]
+		# shellcheck disable=SC2086
+		run_arcprof report -i "$MIXED" --check $o
+		[ "$status" -eq 0 ]
+	done
+	run_arcprof report -i "$MIXED" --xprof --format json --hide-inlined
+	[ "$(json '.rows[] | select(.name == "demo.Demo.fib") | .base[0]')" -eq 81000000 ]
+	run_arcprof report -i "$MIXED" --xprof --format json --signatures
+	[ "$(json '.rows[] | select(.name == "demo.Demo.fib(I)I") | .base[0]')" -eq 26000000 ]
+}
+
+@test "report: pruning leaves a connected tree and says what is shown" {
+	run_arcprof report -i "$MIXED" --xtree --prune 10 --format json
+	[ "$(json '[.nodes[] | select(.name == "[pruned]") | .base[0]] | add')" -eq 17000000 ]
+	[ "$(json .quality.shown)" = 0.83 ]
+	run_arcprof report -i "$MIXED" --xtree --prune 10
+	[[ ${output%%$'\n'*} == *"showing 83.0 %" ]]
+}
+
+@test "report: order and limits are as asked" {
+	[ "$(arcprof report -i "$MIXED" --xprof --sort base --limit 2 --format csv | cut -d , -f 2 | tr '\n' ' ')" \
+		= "name java.lang.Math.max demo.Demo.fib " ]
+	[ "$(arcprof report -i "$MIXED" --xprof --sort name --limit 1 --format csv | tail -n 1 | cut -d , -f 2)" = Interpreter ]
+	[ "$(arcprof report -i "$MIXED" --xarc --limit 3 --format json | jq '.stanzas | length')" -eq 3 ]
+	[ "$(arcprof report -i "$MIXED" --xtree --limit 4 --format json | jq '.nodes | length')" -eq 4 ]
+}
+
+@test "report: tprof clips and selects stanzas" {
+	run_arcprof report -i "$MIXED" --tprof --stanza ms --clip 5
+	[ "$status" -eq 0 ]
+	[[ $output == *" TOTAL TICKS            100
+ (Clipping Level :   5.0 %    5 Ticks)"* ]]
+	[[ $output != *")) Process"* ]]
+	[[ $output == *"
+   MOD     86 86.00    JITCODE
+    SYM     81 81.00     demo.Demo.fib
+    SYM      5  5.00     Interpreter
+
+   MOD      8  8.00    vmlinux
+    SYM      8  8.00     asm_exc_page_fault"* ]]
+	[[ $output != *INTERPRETED* ]]
+	run_arcprof report -i "$MIXED" --tprof --stanza XY
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"no stanza 'XY': there are P, PM"* ]]
+	run_arcprof report --events "$AC/ac_test.events" --tprof
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"tprof counts samples"* ]]
+}
+
+@test "report: bad lines are named by number, with a failure" {
+	fails() {
+		printf '%b' "$2" >in
+		run_arcprof report "--$1" in
+		[ "$status" -eq 1 ]
+		[ -z "$output" ]
+		# shellcheck disable=SC2053
+		[[ $stderr == "arcprof report: in: "$3 ]] || { echo "want: $3"; return 1; }
+	}
+	fails events '0 pidtid T\n1 > A\nx < A\n' "line 3: want 1 value, a kind and a name"
+	fails events '0 pidtid T\n5 > A\n4 < A\n' "line 3: value 4 is lower than 5 before it"
+	fails events '0 pidtid T\n\n5 ! A\n' "line 3: kind is none of*"
+	fails events '0 > \n' "line 1: kind is none of*"
+	fails events '# metric a\n# metric b\n0 > x\n' "line 3: 1 values, but 2 metrics were named"
+	fails stacks 'a;b 1\na;b\n' "line 2: want a stack and 1 number"
+	fails stacks 'a;b 1\na;;b 3\n' "line 2: empty name in the stack"
+	fails stacks 'a 99999999999999999999\n' "line 1: want a stack and 1 number"
+	fails tree 'a;b\t1\t2\na\t1\n' "line 2: want a path, n and 1 number, with tabs between"
+	fails tree 'a\\x\t1\t2\n' "line 1: bad escape in a name"
+	fails tree '# levels\n0\t1\t2\ta\n2\t1\t2\tb\n' "line 3: level 2 does not follow level 0"
+	fails tree '# levels\n0\t1\t2\ta\tgreen\n' "line 2: unknown kind 'green'"
+}
+
+@test "report: events that do not nest are repaired, and the repairs shown" {
+	printf '0 pidtid T\n1 > A\n2 > B\n3 < A\n4 < X\n5 > C\n' >in
+	run_arcprof report --events in --xprof
+	[ "$status" -eq 0 ]
+	[[ $output == *"repaired: 1 left without having been entered, 1 closed because an outer one was left, 1 still open at the end"* ]]
+	run_arcprof report --events in --check
+	[ "$status" -eq 0 ]
+}
+
+@test "report: text comes from standard input as -" {
+	[ "$("$ARCPROF" report --stacks - --xprof --format csv <<<'a;b 3' | wc -l)" -eq 3 ]
+}
+
+@test "report: an empty text is an empty report" {
+	: >in
+	for kind in events stacks tree; do
+		for r in xarc xtree xprof; do
+			for f in text json csv tree; do
+				run_arcprof report --$kind in --$r --format $f
+				[ "$status" -eq 0 ]
+				[ "$f" != json ] || jq . >/dev/null <<<"$output"
+			done
+		done
+		run_arcprof report --$kind in --check
+		[ "$status" -eq 0 ]
+	done
+}
+
+@test "report: options that contradict each other are usage errors" {
+	for o in "--events a --stacks b" "--events a --from 1s" "--from 2s --to 1s" "--prune 101" "--clip=-1" "--pid x"; do
+		# shellcheck disable=SC2086
+		run_arcprof report $o
+		[ "$status" -eq 2 ]
+		[ -z "$output" ]
+	done
+}
+
+@test "report: a missing trace is an error that names it" {
+	run_arcprof report -i nothing.here
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"nothing.here"* ]]
+}
+
+@test "report: a cut trace is reported as far as it goes, with a warning and status 1" {
+	head -c $(($(stat -c %s "$MIXED") - 200)) "$MIXED" >cut
+	run_arcprof report -i cut --xprof
+	[ "$status" -eq 1 ]
+	[[ $output == *" samples"*"Name"* ]]
+	[[ $stderr == *"cut has no end"* ]]
+}
+
+@test "report: a damaged trace loses only the damaged part, and says so" {
+	cp "$MIXED" damaged
+	chmod u+w damaged
+	printf 'XXXXXXXX' | dd of=damaged bs=1 seek=600 conv=notrunc status=none
+	run_arcprof report -i damaged --xprof
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"damaged is damaged:"* ]]
+}
+
+@test "report: --strict fails when samples were lost" {
+	run_arcprof report -i "$MIXED" --xprof
+	[ "$status" -eq 0 ]
+	run_arcprof report -i "$MIXED" --xprof --strict
+	[ "$status" -eq 1 ]
+	[[ $output == *"showing 100 %"* ]]
+	[[ $stderr == *"3 samples were lost"* ]]
+}
+
+@test "report: stacks of a hundred thousand frames work in every report" {
+	awk 'BEGIN { for (i = 0; i < 100000; i++) printf "%sf%d", i ? ";" : "", i % 10; print " 1" }' >deep
+	for r in xarc xtree xprof tprof; do
+		run_arcprof report --stacks deep --$r --format csv
+		[ "$status" -eq 0 ]
+	done
+	arcprof report --stacks deep --format tree >tree
+	[ "$(wc -l <tree)" -eq 100003 ]
+	arcprof report --tree tree --format tree | cmp - tree
+	run_arcprof report --stacks deep --check
+	[ "$status" -eq 0 ]
+}
+
+@test "report: names are cut in the middle on a terminal, and only there" {
+	skip_unless_terminal
+	long=$(printf 'x%.0s' $(seq 200))
+	echo "begin$long.end 1" >in
+	arcprof report --stacks in --xprof | grep -q "begin$long.end"
+	on_terminal "$ARCPROF" report --no-pager --stacks in --xprof | grep '1  100.00' >line
+	[ "$(tr -d '\n' <line | wc -c)" -eq 80 ]
+	grep -q 'begin.*\.\.\..*\.end' line
+}
+
+@test "report: CSV quotes what needs it" {
+	printf 'a,b;say "hi";c 1\n' >in
+	arcprof report --stacks in --xprof --format csv | python3 -c '
+import csv, sys
+assert sorted(r["name"] for r in csv.DictReader(sys.stdin)) == ["a,b", "c", "say \"hi\""]'
+}
