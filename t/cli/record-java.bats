@@ -47,7 +47,7 @@ count() {
 }
 
 lost() {
-	arcprof report -i "${1:-trace}" --xprof --format json --limit 1 | jq .source.lost
+	arcprof report -i trace --xprof --format json --limit 1 | jq .source.lost
 }
 
 jvms() {
@@ -64,8 +64,10 @@ at_least() {
 	[ "$1" -ge "$2" ] || { echo "$1 is less than $2"; return 1; }
 }
 
-at_most_permille() {
-	awk -v part="$1" -v all="$2" -v p="$3" 'BEGIN { exit !(all > 0 && part * 1000 <= all * p) }' ||
+# part is 0.3 percent of all (javac: 1 percent), and what chance adds to so few samples: the budget is
+# held on longer runs by t/perf/java-stacks.sh; a second's worth of samples is 1000 to 5000.
+few() {
+	awk -v part="$1" -v all="$2" -v p="$3" 'BEGIN { w = all * p / 1000; exit !(all > 0 && part <= w + 3 * sqrt(w) + 1) }' ||
 		{ echo "$1 of $2 are more than $3 per mille"; return 1; }
 }
 
@@ -339,7 +341,7 @@ java_generations() {
 		gone=$((gone + $(count 'unwalkable|\(unresolved\)')))
 	done <out
 	stacks
-	at_most_permille "$gone" "$(count ';Generations\.live ')" 5
+	few "$gone" "$(count ';Generations\.live ')" 3
 }
 @test "java: classes that are unloaded and code whose addresses are used again keep their names" {
 	each_jdk java_generations
@@ -358,16 +360,16 @@ java_real() {
 	all=$(count '^java;|^javac;')
 	at_least "$all" 300
 	grep -E '^javac?;.*(unwalkable|\(unresolved\))' stacks || true
-	at_most_permille "$(count '^javac?;.*(unwalkable|\(unresolved\))')" "$all" "$limit"
+	few "$(count '^javac?;.*(unwalkable|\(unresolved\))')" "$all" "$limit"
 }
-@test "java: a bit of everything, with stacks to the root" { each_jdk java_real mixed 6; }
-@test "java: javac of 200 sources, with stacks to the root" { each_jdk java_real javac 12; }
-@test "java: an Ant build, with stacks to the root" { each_jdk java_real ant 12; }
-@test "java: Maven, with stacks to the root" { each_jdk java_real maven 15; }
-@test "java: a Groovy script, with stacks to the root" { each_jdk java_real groovy 15; }
-@test "java: a JRuby script, with stacks to the root" { each_jdk java_real jruby 12; }
-@test "java: a Clojure script, with stacks to the root" { each_jdk java_real clojure 15; }
-@test "java: H2 under load, with stacks to the root" { each_jdk java_real h2 15; }
+@test "java: a bit of everything, with stacks to the root" { each_jdk java_real mixed 3; }
+@test "java: javac of 200 sources, with stacks to the root" { each_jdk java_real javac 10; }
+@test "java: an Ant build, with stacks to the root" { each_jdk java_real ant 3; }
+@test "java: Maven, with stacks to the root" { each_jdk java_real maven 3; }
+@test "java: a Groovy script, with stacks to the root" { each_jdk java_real groovy 3; }
+@test "java: a JRuby script, with stacks to the root" { each_jdk java_real jruby 3; }
+@test "java: a Clojure script, with stacks to the root" { each_jdk java_real clojure 3; }
+@test "java: H2 under load, with stacks to the root" { each_jdk java_real h2 3; }
 
 @test "java: under stress nothing crashes, changes or breaks an invariant" {
 	skip_unless_perf
