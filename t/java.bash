@@ -79,8 +79,8 @@ java_program() {
 	mixed) COMMAND=("$JAVA_HOME/bin/java" -cp "$CLASSES" Mixed $((size * 4)) 2) ;;
 	javac)
 		java_sources . $((size * 200))
-		COMMAND=("$JAVA_HOME/bin/javac" -proc:none -d out src/gen/*.java)
-		mkdir -p out
+		COMMAND=("$JAVA_HOME/bin/javac" -proc:none -d classes src/gen/*.java)
+		mkdir -p classes
 		;;
 	ant)
 		java_sources . $((size * 100))

@@ -55,13 +55,19 @@ public final class Paths {
 	}
 
 	public static long reflected(long n) {
-		return burn(n);
+		long x = n;
+
+		for (int i = 0; i < 10; i++)
+			x += burn(x);
+		return x;
 	}
 
-	static long reflection(long n) throws Exception {
-		Method m = Paths.class.getMethod("reflected", long.class);
+	static Method method;
 
-		return (Long) m.invoke(null, n);
+	static long reflection(long n) throws Exception {
+		if (method == null)
+			method = Paths.class.getMethod("reflected", long.class);
+		return (Long) method.invoke(null, n);
 	}
 
 	static long bottom(long n) {

@@ -1,0 +1,400 @@
+#!/usr/bin/env bats
+# Recordings of JVMs, each on every JDK of this machine: what the workloads say they did is what
+# the reports must show, within what the number of samples allows.
+load ../lib
+load ../java
+
+setup_file() {
+	export ORIGINAL_PATH=$PATH
+	for home in $(jdks); do
+		use_jdk "$home"
+	done
+}
+
+# Calls a function on each JDK, in a folder of its own.
+each_jdk() {
+	skip_unless_perf
+	[ -n "$(jdks)" ] || skip "no JDK is installed"
+	local home
+	for home in $(jdks); do
+		use_jdk "$home"
+		mkdir -p "jdk-$JDK"
+		cd "jdk-$JDK" || return 1
+		echo "-- JDK $JDK"
+		"$@"
+		cd ..
+	done
+}
+
+# Records into ./trace; the program's output is in ./out, messages in ./err, and $status is set.
+record() {
+	status=0
+	"$ARCPROF" record -o trace "$@" >out 2>err </dev/null || status=$?
+	echo "\$ arcprof record $* (status $status)"
+	head -n 20 out err
+	stacks
+}
+
+# What the trace has, one folded stack a line, in ./stacks; fails when an invariant does.
+stacks() {
+	ARCPROF=$ARCPROF "$TOP/t/folded" --kinds trace "$@" >stacks 2>notes || { cat notes; return 1; }
+	arcprof report -i trace --check >check || { cat check; return 1; }
+}
+
+# Number of samples whose stack matches.
+count() {
+	awk -v re="$1" '$0 ~ re { n += $NF } END { print n + 0 }' "${2:-stacks}"
+}
+
+lost() {
+	arcprof report -i trace --xprof --format json --limit 1 | jq .source.lost
+}
+
+jvms() {
+	sed -n 's/.* \([0-9]*\) JVMs\{0,1\}[;,].*/\1/p' err | tail -n 1
+}
+
+# got samples where want are expected: four standard deviations, and two for the ends.
+about() {
+	awk -v got="$1" -v want="$2" 'BEGIN { d = got - want; exit !(d * d <= 16 * (want + 1) + 4 * 8 + .0004 * want * want) }' ||
+		{ echo "$1 samples, about $2 expected"; return 1; }
+}
+
+at_least() {
+	[ "$1" -ge "$2" ] || { echo "$1 is less than $2"; return 1; }
+}
+
+# part is 0.3 percent of all (javac: 1 percent), and what chance adds to so few samples: the budget is
+# held on longer runs by t/perf/java-stacks.sh; a second's worth of samples is 1000 to 5000.
+few() {
+	awk -v part="$1" -v all="$2" -v p="$3" 'BEGIN { w = all * p / 1000; exit !(all > 0 && part <= w + 3 * sqrt(w) + 1) }' ||
+		{ echo "$1 of $2 are more than $3 per mille"; return 1; }
+}
+
+java_shares() {
+	record -- java -cp "$CLASSES" Shares 100
+	[ "$status" -eq 0 ]
+	[ "$(lost)" -eq 0 ]
+	local all name part
+	all=$(count ';Shares\.(sixteen|eight|four|two|one) ')
+	at_least "$all" 300
+	for part in sixteen:16 eight:8 four:4 two:2 one:1; do
+		name=${part%:*}
+		about "$(count ";Shares\\.$name ")" $((all * ${part#*:} / 31))
+		about "$(count ";Shares\\.$name [^;]*;Shares\\.shared ")" $((all * ${part#*:} / 62))
+	done
+	about "$(count ';Shares\.shared ')" $((all / 2))
+
+	# The same in the reports themselves.
+	arcprof report -i trace --xprof --format json >xprof
+	all=$(jq '[.rows[] | select(.name | test("^Shares.(sixteen|eight|four|two|one)$")) | .cum[0] + .cum_recursive[0]] | add' xprof)
+	[ "$(jq '[.rows[] | select(.name == "Shares.shared") | .n] | add' xprof)" -gt 100 ]
+	within "$(jq '.rows[] | select(.name == "Shares.sixteen") | .cum[0]' xprof)" $((all * 16 / 31)) 25
+	arcprof report -i trace --xarc --format json >xarc
+	jq -e '[.. | objects | select(.name? == "Shares.shared")] | length > 1' xarc
+}
+@test "java: shares of methods and of the callee that they share are what the program caused" {
+	each_jdk java_shares
+}
+
+# Each thread of Paths says what CPU time it used.
+java_paths() {
+	record -- java -cp "$CLASSES" Paths 250
+	[ "$status" -eq 0 ]
+	[ "$(wc -l <out)" -eq 7 ]
+	local name ms
+	while read -r name ms; do
+		about "$(count ";$name;")" $((ms * 999 / 1000))
+	done <out
+	# What is below the method of each, for nearly all of its samples.
+	while read -r name frames; do
+		echo "$name"
+		about "$(count ";$name;.*;$frames")" "$(count ";$name;.*;Paths\\.$name ")"
+	done <<-'EOF'
+	plain Paths\.plain [^;]*;Paths\.burn
+	exceptions Paths\.exceptions [^;]*;Paths\.thrower
+	lambda Paths\.lambda [^;]*;Paths\$\$Lambda[^;]*;Paths\.lambda\$lambda\$[0-9] [^;]*;Paths\.burn
+	reflection Paths\.reflection [^;]*;java\.lang\.reflect\.Method\.invoke .*;Paths\.reflected [^;]*;Paths\.burn
+	recursion Paths\.recursion [^;]*;Paths\.deep .*;Paths\.deep [^;]*;Paths\.bottom
+	deflate Paths\.deflate [^;]*;java\.util\.zip\.Deflater\.deflate .*;java\.util\.zip\.Deflater\.deflateBytesBytes .*deflate \(native
+	write Paths\.write [^;]*;java\.io\.RandomAccessFile\.(write|seek)
+	EOF
+	about "$(awk '/;recursion;/ && gsub(/;Paths\.deep /, "&") == 501 { n += $NF } END { print n }' stacks)" \
+		"$(count ';recursion;.*;Paths\.bottom ')"
+	# The JVM copies what is to be written, the rest is the kernel's.
+	at_least $(($(count 'RandomAccessFile\.writeBytes.*;entry_SYSCALL_64_after_hwframe .*vfs_write \(kernel') * 4)) "$(count ';Paths\.write ')"
+	# Threads of the JVM itself have names, and their stacks begin where a thread does.
+	at_least "$(count ';C[12] CompilerThre')" 1
+	at_least "$(count ';C[12] CompilerThre[^;]*;.*CompileBroker::compiler_thread_loop')" 1
+	[ "$(count 'DestroyJavaVM')" -eq 0 ]
+}
+@test "java: threads have their names and CPU time, stacks what exceptions, lambdas, reflection, recursion, zlib and the kernel are called by" {
+	each_jdk java_paths
+}
+
+# kinds_of <options...>: share of Kinds.inlined and Kinds.called by kind, in permille.
+kinds_of() {
+	record -- java "$@" -XX:CompileCommand=quiet -XX:CompileCommand=inline,Kinds.inlined \
+		-XX:CompileCommand=dontinline,Kinds.called -cp "$CLASSES" Kinds "$rounds"
+	[ "$status" -eq 0 ]
+	stacks --by-kind
+	all=$(count 'Kinds\.(called|inlined) ')
+	at_least "$all" 100
+}
+java_kinds() {
+	local all rounds=1500
+	kinds_of -Xint
+	[ "$(count 'Kinds\.(called|inlined) \(java-interpreted\)')" -eq "$all" ]
+	[ "$(count '\(java-(c1|c2|compiled|inlined)\)')" -eq 0 ]
+	rounds=25000
+	kinds_of -XX:TieredStopAtLevel=1
+	at_least "$(count 'Kinds\.called \(java-c1\)')" $((all * 2 / 5))
+	at_least "$(count 'Kinds\.both \(java-c1\);Kinds\.inlined \(java-inlined\)')" $((all * 3 / 10))
+	[ "$(count '\(java-c2\)')" -eq 0 ]
+	kinds_of -XX:-TieredCompilation
+	at_least "$(count 'Kinds\.called \(java-c2\)')" $((all * 2 / 5))
+	at_least "$(count 'Kinds\.(both|main) \(java-c2\);(Kinds.both \(java-inlined\);)?Kinds\.inlined \(java-inlined\)')" $((all / 10))
+	[ "$(count '\(java-c1\)')" -eq 0 ]
+}
+@test "java: interpreted, C1, C2 and inlined code is told apart" {
+	each_jdk java_kinds
+}
+
+java_started_by() {
+	local java=$JAVA_HOME/bin/java
+	# through a shell that stays
+	record -- sh -c "'$java' -cp '$CLASSES' Family 300; echo after"
+	[ "$status" -eq 0 ]
+	[ "$(cat out)" = "done
+after" ]
+	[ "$(jvms)" -eq 1 ]
+	at_least "$(count ';Family\.main [^;]*;Family\.work ')" 100
+	# through a script that execs
+	printf '#!/bin/sh\nexec "%s" "$@"\n' "$java" >script
+	chmod +x script
+	record -- ./script -cp "$CLASSES" Family 300
+	[ "$status" -eq 0 ]
+	[ "$(jvms)" -eq 1 ]
+	at_least "$(count ';Family\.main [^;]*;Family\.work ')" 100
+	# through env -i the variable is lost: a native recording, and the program works
+	record -- env -i "$java" -cp "$CLASSES" Family 200
+	[ "$status" -eq 0 ]
+	[ "$(cat out)" = "done" ]
+	[ "$(count ';Family')" -eq 0 ]
+	at_least "$(count '^java;')" 50
+}
+@test "java: a JVM is found through a shell, and through a script that execs it" {
+	each_jdk java_started_by
+}
+
+java_family() {
+	local java=$JAVA_HOME/bin/java shares
+	shares=$(workload shares)
+	record -- "$java" -cp "$CLASSES" Family 300 "$java" -cp "$CLASSES" Family 300 "$shares" 40
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '^done' out)" -eq 2 ]
+	[ "$(grep -c 'child ended with 0' out)" -eq 2 ]
+	[ "$(jvms)" -eq 2 ]
+	arcprof report -i trace --xtree --format json >tree
+	# Both JVMs have Java stacks of their own ...
+	[ "$(jq '[.. | objects | select(.kind? == "process" and .name == "java")] | length' tree)" -eq 2 ]
+	at_least "$(count '^java;main;.*Family\.work ')" 500
+	# ... and what the second one started is sampled from its first instruction.
+	at_least "$(count '^shares;shares;')" 100
+	# sixteen() jumps to shared(), which is half of its time.
+	about "$(count '^shares;.*;sixteen ')" "$(($(count '^shares;.*;main [^;]*;') * 8 / 31))"
+}
+@test "java: a JVM that a JVM starts is covered, and a native program that this one starts" {
+	each_jdk java_family
+}
+
+java_options() {
+	export JAVA_TOOL_OPTIONS="-Dkept=yes '-Dspace=a b'"
+	record -- java -XshowSettings:properties -cp "$CLASSES" Family 100
+	unset JAVA_TOOL_OPTIONS
+	[ "$status" -eq 0 ]
+	grep -q 'kept = yes' out err
+	grep -q 'space = a b' out err
+	[ "$(jvms)" -eq 1 ]
+	at_least "$(count 'Family\.work ')" 30
+}
+@test "java: JAVA_TOOL_OPTIONS that were there are kept" {
+	each_jdk java_options
+}
+
+java_without_recorder() {
+	"$ARCPROF" record -o trace -- java -cp "$CLASSES" Paths 300 plain lambda deflate >out 2>err </dev/null &
+	local recorder=$! i
+	for i in $(seq 100); do
+		[ -s out ] && break
+		sleep .1
+	done
+	kill -9 "$recorder"
+	wait "$recorder" || true
+	for i in $(seq 200); do
+		grep -q '^deflate' out && break
+		sleep .1
+	done
+	[ "$(sed 's/ .*//' out)" = "plain
+lambda
+deflate" ]
+	! grep -v 'Picked up JAVA_TOOL_OPTIONS' err
+	# What it had flushed can be read.
+	status=0
+	arcprof report -i trace --xprof >/dev/null 2>notes || status=$?
+	[ "$status" -eq 1 ]
+	grep -q 'has no end' notes
+}
+@test "java: when the recorder is killed the program goes on, and the trace can be read" {
+	each_jdk java_without_recorder
+}
+
+java_daemon() {
+	record -- sh -c "(sleep 1; '$JAVA_HOME/bin/java' -cp '$CLASSES' Family 50 >daemon.out 2>daemon.err; echo \$? >daemon.status) >/dev/null 2>&1 </dev/null & true"
+	[ "$status" -eq 0 ]
+	local i
+	for i in $(seq 100); do
+		[ -s daemon.status ] && break
+		sleep .1
+	done
+	cat daemon.err
+	[ "$(cat daemon.status)" = 0 ]
+	[ "$(cat daemon.out)" = "done" ]
+	! grep -v 'Picked up JAVA_TOOL_OPTIONS' daemon.err
+}
+@test "java: a JVM that starts after the recording, with the variable inherited, works as ever" {
+	each_jdk java_daemon
+}
+
+# ended <how>: recorded, it ends as it does without a recorder.
+ended() {
+	local want=0
+	java -XX:-CreateCoredumpOnCrash -cp "$CLASSES" Ends "$1" >want 2>/dev/null || want=$?
+	rm -f hs_err*
+	record -- java -XX:-CreateCoredumpOnCrash -cp "$CLASSES" Ends "$1"
+	[ "$status" -eq "$want" ]
+	[ "$(head -n 1 out)" = "ends by $1" ]
+	at_least "$(count ';main;.*Ends\.work ')" 300
+	at_least "$(count ';other;.*Ends\.work ')" 100
+	[ "$(lost)" -le 1 ]
+}
+java_ends() {
+	local how
+	ulimit -c 0
+	for how in return exit halt throw kill crash; do
+		ended "$how"
+	done
+}
+@test "java: exit, halt, an exception, a crash and kill -9 keep their status and all samples" {
+	each_jdk java_ends
+}
+
+java_crash_report() {
+	ulimit -c 0
+	ended crash
+	grep -q 'Ends\.crash' hs_err*
+	grep -q '^END' hs_err*
+	! grep -q 'error occurred during error reporting' hs_err*
+	! grep -q 'SIGTRAP' out
+}
+@test "java: the JVM's report of a crash is complete" {
+	skip "HotSpot takes SIGTRAP for itself when it reports a crash, and a sample interrupts the report"
+	each_jdk java_crash_report
+}
+
+# Times that code of a GenNN overlaps code of an earlier GenNN.
+reused() {
+	awk '
+	function field(name) {
+		return match($0, " " name "=[^ ]*") ? substr($0, RSTART + length(name) + 2, RLENGTH - length(name) - 2) : ""
+	}
+	$3 == "method" && match($0, /class="Gen[0-9][0-9]"/) { generation[field("method")] = substr($0, RSTART + 10, 2) + 1 }
+	$3 == "code" && (g = generation[field("method")]) {
+		page = substr(field("addr"), 1, length(field("addr")) - 2)	# 256 bytes: code of work is longer
+		if (page in last && last[page] != g)
+			nr++
+		last[page] = g
+	}
+	END { print nr + 0 }'
+}
+java_generations() {
+	record -- java -XX:ReservedCodeCacheSize=3m -XX:+UseSerialGC -cp "$CLASSES" Generations 30 60
+	[ "$status" -eq 0 ]
+	at_least "$(sed -n 's/unloaded //p' out)" 25
+	[ "$(lost)" -eq 0 ]
+	# The test means something: code of later generations lies where that of earlier ones was.
+	arcprof dump -i trace -M 19 >records
+	at_least "$(reused <records)" 10
+	local start k begin end cpu named all others gone=0
+	start=$(arcprof dump -i trace -M 10 | sed -n '1s/.*monotonic clock \([0-9]*\) ns.*/\1/p')
+	while read -r k begin end cpu; do
+		[ "$k" != unloaded ] || continue
+		k=$(printf %02d "$k")
+		stacks --thread main --from "$((begin - start))ns" --to "$((end - start))ns"
+		all=$(count ';Generations\.live ')
+		named=$(count ";Generations\\.live .*;Gen$k\\.work$k ")
+		others=$(count ';Gen[0-9][0-9]\.')
+		others=$((others - $(count ";Gen$k\\.")))
+		[ "$others" -eq 0 ] || { echo "$others samples of other generations in that of $k"; return 1; }
+		about "$all" $((cpu / 1000000))
+		at_least $((named * 100)) $((all * 80))
+		gone=$((gone + $(count 'unwalkable|\(unresolved\)')))
+	done <out
+	stacks
+	few "$gone" "$(count ';Generations\.live ')" 3
+}
+@test "java: classes that are unloaded and code whose addresses are used again keep their names" {
+	each_jdk java_generations
+}
+
+# The real programs: same output as without a recorder, nothing lost, and stacks that reach the root.
+java_real() {
+	local program=$1 limit=$2 all
+	java_program "$program" 1
+	[ -z "$WHY_NOT" ] || { echo "# JDK $JDK: $program: $WHY_NOT" >&3; return 0; }
+	record -- "${COMMAND[@]}"
+	[ "$status" -eq 0 ]
+	[ "$(lost)" -eq 0 ]
+	[ -e "../$program.out" ] || { "${COMMAND[@]}" >"../$program.out" 2>/dev/null; }
+	diff out "../$program.out"
+	all=$(count '^java;|^javac;')
+	at_least "$all" 300
+	grep -E '^javac?;.*(unwalkable|\(unresolved\))' stacks || true
+	few "$(count '^javac?;.*(unwalkable|\(unresolved\))')" "$all" "$limit"
+}
+@test "java: a bit of everything, with stacks to the root" { each_jdk java_real mixed 3; }
+@test "java: javac of 200 sources, with stacks to the root" { each_jdk java_real javac 10; }
+@test "java: an Ant build, with stacks to the root" { each_jdk java_real ant 3; }
+@test "java: Maven, with stacks to the root" { each_jdk java_real maven 3; }
+@test "java: a Groovy script, with stacks to the root" { each_jdk java_real groovy 3; }
+@test "java: a JRuby script, with stacks to the root" { each_jdk java_real jruby 3; }
+@test "java: a Clojure script, with stacks to the root" { each_jdk java_real clojure 3; }
+@test "java: H2 under load, with stacks to the root" { each_jdk java_real h2 3; }
+
+@test "java: under stress nothing crashes, changes or breaks an invariant" {
+	skip_unless_perf
+	[ -n "$(jdks)" ] || skip "no JDK is installed"
+	VERBOSE=1 "$TOP/t/stress-java" 35 10
+}
+
+java_alone() {
+	local report
+	record -- java -cp "$CLASSES" Mixed 2 1
+	[ "$status" -eq 0 ]
+	rm -rf empty
+	mkdir empty
+	cp "$ARCPROF" trace empty
+	for report in --xarc --xtree --xprof --tprof "--xprof --format json" "--xtree --by-kind --signatures --lines"; do
+		# shellcheck disable=SC2086
+		arcprof report -i trace $report >here
+		# shellcheck disable=SC2086
+		chroot empty /arcprof report -i /trace $report >there
+		cmp here there
+		! grep -q 'unknown in lib' there
+	done
+}
+@test "java: the trace alone gives the same reports in an empty root" {
+	skip_unless_root
+	chroot / true 2>/dev/null || skip "chroot is not permitted"
+	each_jdk java_alone
+}
