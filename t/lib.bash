@@ -99,3 +99,84 @@ within() {
 		exit !(d * 100 <= want * p && -d * 100 <= want * p)
 	}' || { echo "$1 is not within $3 % of $2"; return 1; }
 }
+
+# Records into the file "trace" as run_arcprof record, then checks what must hold of any trace.
+record() {
+	local recorded stdout stderr_of_it
+	run_arcprof record -o trace "$@"
+	recorded=$status stdout=$output stderr_of_it=$stderr
+	check_trace trace
+	status=$recorded output=$stdout stderr=$stderr_of_it
+}
+
+# check_trace <file> [damaged]: the model's invariants hold, each report is JSON, bases sum up to totals.
+check_trace() {
+	local r want=0
+	[ "${2-}" = damaged ] && want=1
+	for r in --check --xarc --xtree --xprof --tprof; do
+		status=0
+		"$ARCPROF" report -i "$1" "$r" --format json >".report$r" 2>.report.err || status=$?
+		[ "$status" -eq "$want" ] || { echo "report $r: status $status"; cat .report.err; return 1; }
+	done
+	! grep -v '^ok ' .report--check || return 1
+	jq -e '[.metrics[].total] as $t | ($t | map(0)) as $z
+		| reduce .rows[].base as $b ($z; [., $b] | transpose | map(add)) == $t' .report--xprof >.sum ||
+		{ echo "xprof: the bases are not the total"; return 1; }
+	jq -e '[.metrics[].total] as $t | ($t | map(0)) as $z
+		| reduce .nodes[].base as $b ($z; [., $b] | transpose | map(add)) == $t' .report--xtree >.sum ||
+		{ echo "xtree: the bases are not the total"; return 1; }
+	jq -e '[.metrics[].total] as $t | ($t | map(0)) as $z
+		| reduce (.stanzas[] | .self.base, (.rself // empty).base) as $b ($z; [., $b] | transpose | map(add))
+		== $t' .report--xarc >.sum || { echo "xarc: the bases are not the total"; return 1; }
+	jq -e '.total_ticks as $n | all(.stanzas[]; ([.tree[].ticks] | add // 0) == $n)' .report--tprof >.sum ||
+		{ echo "tprof: a stanza is not the total"; return 1; }
+}
+
+# What check_trace left of the trace: samples in a function, and those below a caller of it.
+samples_in() {
+	jq --arg f "$1" '[.rows[] | select(.name == $f and .kind != "process" and .kind != "thread") | .n] | add // 0' .report--xprof
+}
+
+samples_of_arc() {	# <caller> <callee>
+	jq --arg p "$1" --arg f "$2" '[.stanzas[] | select(.name == $f) | .parents[] | select(.name == $p) | .n] | add // 0' .report--xarc
+}
+
+cum_of_arc() {	# <caller> <callee>, of the first metric
+	jq --arg p "$1" --arg f "$2" '[.stanzas[] | select(.name == $f) | .parents[] | select(.name == $p) | .cum[0]] | add // 0' .report--xarc
+}
+
+samples() {
+	jq '.quality.n' .report--xprof
+}
+
+# proportion <got> <of> <percent>: within four standard deviations of a binomial sample, and one sample.
+proportion() {
+	awk -v got="$1" -v of="$2" -v p="$3" 'BEGIN {
+		p /= 100
+		d = got - of * p
+		if (d < 0) d = -d
+		exit !(of > 0 && d <= 4 * sqrt(of * p * (1 - p)) + 1)
+	}' || { echo "$1 of $2 is not $3 %"; return 1; }
+}
+
+# Of the last recording of t/workloads/shares.c: each function and each arc has its share.
+check_shares() {
+	local total=0 in_shared n f
+	for f in sixteen eight four two one shared; do
+		total=$((total + $(samples_in $f)))
+	done
+	in_shared=$(samples_in shared)
+	proportion "$in_shared" "$total" 50
+	while read -r f p; do
+		n=$(samples_in "$f")
+		echo "$f: $n of $((total - in_shared)) directly"
+		proportion "$n" $((total - in_shared)) "$p"
+		[ "${1-}" = flat ] || proportion "$(samples_of_arc "$f" shared)" "$in_shared" "$p"
+	done <<-END
+		sixteen 51.613
+		eight 25.806
+		four 12.903
+		two 6.452
+		one 3.226
+	END
+}

@@ -1,0 +1,395 @@
+#!/usr/bin/env bats
+# Recording when something goes wrong, or there is much of it.
+load ../lib
+
+# The last trace has so many records of this name.
+records() {
+	[ -s .dump ] && [ .dump -nt trace ] || arcprof dump -i trace --format json >.dump
+	jq --arg n "$1" '[.records[] | select(.name == $n)] | length' .dump
+}
+
+# Starts a recorder that gets SIGINT as if in the foreground (a shell ignores it for background jobs).
+in_background() {
+	perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$@" &
+	background=$!
+}
+
+# Waits until the file has grown to more than so many bytes.
+wait_for_bytes() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt "$2" ] && return
+		sleep 0.05
+	done
+	echo "$1 does not grow"
+	return 1
+}
+
+wait_for_file() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		[ -e "$1" ] && return
+		sleep 0.05
+	done
+	echo "no $1"
+	return 1
+}
+
+teardown() {
+	cd /
+	umount "$BATS_TEST_TMPDIR/small" 2>/dev/null || true
+	[ -z "${background-}" ] || kill -9 "$background" 2>/dev/null || true
+	[ -z "${target-}" ] || kill -9 "$target" 2>/dev/null || true
+}
+
+@test "record: it ends with the status of the program" {
+	skip_unless_perf
+	record -- sh -c 'exit 42'
+	[ "$status" -eq 42 ]
+	record -- true
+	[ "$status" -eq 0 ]
+	for s in 6 9 11 15; do
+		record -- sh -c "kill -$s \$\$"
+		[ "$status" -eq $((128 + s)) ]
+	done
+}
+
+@test "record: what cannot be run is 127 or 126, a recording that fails 125, each said in a line" {
+	skip_unless_perf
+	run_arcprof record -- ./nowhere
+	[ "$status" -eq 127 ]
+	[ "$stderr" = "arcprof record: cannot run './nowhere': No such file or directory" ]
+	touch plain
+	run_arcprof record -- ./plain
+	[ "$status" -eq 126 ]
+	[ "$stderr" = "arcprof record: cannot run './plain': Permission denied" ]
+	run_arcprof record -o nowhere/trace -- true
+	[ "$status" -eq 125 ]
+	[ "$stderr" = "arcprof record: nowhere/trace: No such file or directory" ]
+	run_arcprof record -C 4095 -- true
+	[ "$status" -eq 125 ]
+	[ "$stderr" = "arcprof record: CPU 4095 is not online" ]
+}
+
+@test "record: a signal to it is passed to the program, and the trace is whole" {
+	skip_unless_perf
+	for s in TERM INT HUP; do
+		rm -f ready
+		in_background "$ARCPROF" record -q -o trace -- sh -c "trap 'exit 9' $s; : >ready; while :; do :; done"
+		wait_for_file ready
+		kill -$s "$background"
+		status=0
+		wait "$background" || status=$?
+		[ "$status" -eq 9 ]
+		check_trace trace
+		[ "$(samples)" -gt 0 ]
+	done
+}
+
+@test "record: a second signal ends a program that ignores the first, the next kills it" {
+	skip_unless_perf
+	in_background "$ARCPROF" record -q -o trace -- sh -c "trap '' TERM; : >ready; while :; do sleep 0.1; done"
+	wait_for_file ready
+	for i in 1 2 3 4 5 6; do
+		kill -TERM "$background" 2>/dev/null || break
+		sleep 0.5
+	done
+	status=0
+	wait "$background" || status=$?
+	[ "$status" -eq 137 ]
+	check_trace trace
+}
+
+@test "record: after --duration the program is asked to end" {
+	skip_unless_perf
+	record -d 0.3 -- "$(workload shares)" 100000
+	[ "$status" -eq 143 ]
+	[ "$(samples)" -gt 0 ]
+	record -d 20 -- "$(workload shares)" 5
+	[ "$status" -eq 0 ]
+}
+
+@test "record: a recorder that is killed leaves a trace that can be read, and the program unharmed" {
+	skip_unless_perf
+	"$(workload shares)" 100000 >/dev/null &
+	target=$!
+	in_background "$ARCPROF" record -q -F 999 -o trace -p $target
+	wait_for_bytes trace 4000
+	wait_for_bytes trace 6000
+	kill -9 "$background"
+	wait "$background" || true
+	kill -0 $target
+	check_trace trace damaged
+	[ "$(samples)" -gt 100 ]
+	check_shares
+	grep -q 'has no end: the recording was cut off' .report.err
+}
+
+@test "record: a program under a recorder that is killed runs to its end" {
+	skip_unless_perf
+	in_background "$ARCPROF" record -q -o trace -- sh -c ': >ready; sleep 1; : >finished'
+	wait_for_file ready
+	kill -9 "$background"
+	wait "$background" || true
+	wait_for_file finished
+}
+
+@test "record: a full disk is said, and the program goes on" {
+	skip_unless_root
+	skip_unless_perf
+	mkdir small
+	mount -t tmpfs -o size=64k none small 2>/dev/null || skip "no tmpfs can be mounted"
+	run_arcprof record --no-compress -F 20000 -o small/trace -- sh -c "$(workload shares) 400; : >finished; exit 4"
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"small/trace is not complete: No space left on device"* ]]
+	[ -e finished ]
+	arcprof report -i small/trace --check >check || true
+	! grep -v '^ok ' check
+	arcprof report -i small/trace --xprof | head -n 1 | grep -E '[1-9][0-9]* lost'
+}
+
+@test "record: a limit of the file's size is said, and is no death" {
+	skip_unless_perf
+	status=0
+	(ulimit -f 8; exec "$ARCPROF" record --no-compress -F 20000 -o trace -- sh -c "trap '' XFSZ; $(workload shares) 100; exit 4") \
+		2>err || status=$?
+	[ "$status" -eq 125 ]
+	grep -q 'trace is not complete: File too large' err
+	arcprof report -i trace --check >check || true
+	! grep -v '^ok ' check
+}
+
+@test "record: a file that may not be written is refused before the program runs" {
+	skip_unless_perf
+	mkdir trace
+	run_arcprof record -o trace -- sh -c ': >ran'
+	[ "$status" -eq 125 ]
+	[[ $stderr == "arcprof record: trace: "* ]]
+	[ ! -e ran ]
+}
+
+@test "record: 2000 short-lived processes are all seen" {
+	skip_unless_perf
+	record -- "$(workload crowd)" processes 2000
+	[ "$status" -eq 3 ]
+	[ "$(records fork)" -eq 2000 ]
+	[ "$(records exec)" -eq 2001 ]
+	[ "$(records thread.end)" -eq 2001 ]
+	[ "$(records lost)" -eq 0 ]
+}
+
+@test "record: 5000 threads are all seen" {
+	skip_unless_perf
+	record -- "$(workload crowd)" threads 5000
+	[ "$status" -eq 3 ]
+	[ "$(records thread)" -ge 5001 ]
+	[ "$(records thread.end)" -eq 5001 ]
+	[ "$(records fork)" -eq 0 ]
+	[ "$(records lost)" -eq 0 ]
+}
+
+@test "record: a process that becomes a new program 200 times is 200 programs" {
+	skip_unless_perf
+	record -- "$(workload crowd)" execs 200
+	[ "$status" -eq 3 ]
+	[ "$(records exec)" -eq 201 ]
+	[ "$(records thread.end)" -ge 1 ]
+}
+
+@test "record: a program that ends at once gives a trace" {
+	skip_unless_perf
+	for i in 1 2 3 4 5; do
+		record -- true
+		[ "$status" -eq 0 ]
+	done
+}
+
+@test "record: a process or thread that is not there is said" {
+	skip_unless_perf
+	true &
+	wait $!
+	run_arcprof record -p $!
+	[ "$status" -eq 125 ]
+	[[ $stderr == "arcprof record: no process "* ]]
+	run_arcprof record -t $!
+	[ "$status" -eq 125 ]
+	[[ $stderr == "arcprof record: no thread "* ]]
+}
+
+@test "record: -p takes all threads of a process and what it starts, and ends when it does" {
+	skip_unless_perf
+	"$(workload ways)" threads threads fork threads >/dev/null &
+	target=$!
+	record -F 999 -p $target
+	[ "$status" -eq 0 ]
+	[ "$(samples_in burn)" -gt 100 ]
+	[ "$(cum_of_arc forks in_child)" -gt 0 ]
+	[ "$(jq '[.rows[] | select(.kind == "thread" and .cum[0] > 0)] | length' .report--xprof)" -ge 6 ]
+}
+
+@test "record: -p of a process that ends meanwhile ends with it" {
+	skip_unless_perf
+	sleep 0.5 &
+	record -p $!
+	[ "$status" -eq 0 ]
+}
+
+@test "record: -t takes one thread" {
+	skip_unless_perf
+	"$(workload shares)" 100000 >/dev/null &
+	target=$!
+	record -F 999 -t $target -d 0.5
+	[ "$status" -eq 0 ]
+	[ "$(jq '[.rows[] | select(.kind == "thread")] | length' .report--xprof)" -eq 1 ]
+	check_shares
+}
+
+@test "record: --delay leaves out what comes before, and does not outlast the program" {
+	skip_unless_perf
+	record -D 100 -- true
+	[ "$status" -eq 0 ]
+	[ "$(samples)" -eq 0 ]
+	record -D 0.5 -F 999 -- sh -c "sleep 1; $(workload shares) 20"
+	check_shares
+	arcprof dump -i trace | awk '/ sample\./ && $1 < 0.5 { exit 1 }'
+}
+
+@test "record: several events stand beside each other, each with its own total" {
+	skip_unless_perf
+	record -F 999 -e cpu-clock,page-faults -- "$(workload shares)" 30
+	[ "$(jq -c '[.metrics[].name]' .report--xprof)" = '["cpu-clock","page-faults"]' ]
+	arcprof dump -i trace | sed -n 's/.*"event.1.count" value="\([0-9]*\)"/\1/p' >counted
+	[ "$(jq '.metrics[1].total' .report--xprof)" -eq "$(cat counted)" ]
+	[ "$(jq '.metrics[0].total / 1001001 | floor' .report--xprof)" -gt 50 ]
+	arcprof report -i trace --xprof | grep -q '^ Units :: events (page-faults); Total :: '
+}
+
+@test "record: page faults are as many as the kernel counted" {
+	skip_unless_perf
+	gcc -x c -O2 -o toucher - <<-'END'
+		#include <stdio.h>
+		#include <sys/mman.h>
+		#include <sys/resource.h>
+		int main(void)
+		{
+			struct rusage a, b;
+			char *p = mmap(0, 4096 * 1000, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			madvise(p, 4096 * 1000, MADV_NOHUGEPAGE);
+			getrusage(RUSAGE_SELF, &a);
+			for (int i = 0; i < 1000; i++)
+				p[i * 4096] = 1;
+			getrusage(RUSAGE_SELF, &b);
+			printf("%ld\n", b.ru_minflt - a.ru_minflt);
+		}
+	END
+	record -e page-faults -m 64M -- ./toucher
+	[ "$output" -ge 1000 ]
+	lost=$(jq '.source.lost' .report--xprof)
+	within "$(($(samples_in main) + lost))" "$output" 2
+	total=$(arcprof dump -i trace | sed -n 's/.*"event.0.count" value="\([0-9]*\)"/\1/p')
+	[ "$(($(samples) + lost))" -eq "$total" ]
+}
+
+@test "record: tracepoints are taken one by one" {
+	skip_unless_root
+	skip_unless_perf
+	[ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing 2>/dev/null ||
+		skip "no tracefs"
+	record -e sched:sched_process_exec -- sh -c '/bin/true; /bin/true; /bin/true; :'
+	[ "$status" -eq 0 ]
+	[ "$(samples)" -eq 4 ]
+}
+
+@test "record: a ring that overflows loses what is counted: samples and losses are all that was due" {
+	skip_unless_perf
+	record -F 50000 -m 64K -- "$(workload shares)" 40
+	lost=$(jq '.source.lost' .report--xprof)
+	[ "$lost" -gt 0 ]
+	arcprof report -i trace --xprof | head -n 1 | grep -q " $lost lost"
+	ns=$(arcprof dump -i trace | sed -n 's/.*"event.0.count" value="\([0-9]*\)"/\1/p')
+	within "$(($(samples) + lost))" "$((ns / 20000))" 15
+	[[ $stderr == *" $lost lost"* ]]
+	run_arcprof report -i trace --strict
+	[ "$status" -eq 1 ]
+}
+
+@test "record: -a with -C takes samples on that CPU only, and names what was started elsewhere" {
+	skip_unless_root
+	skip_unless_perf
+	last=$(($(nproc) - 1))
+	record -F 999 -a -C 0 -- taskset -c 0 "$(workload shares)" 30
+	[ "$status" -eq 0 ]
+	check_shares
+	arcprof dump -i trace | awk '/ sample\./ && !/ cpu=0 / { exit 1 }'
+	record -F 999 -C 0 -- taskset -c $last sh -c "exec taskset -c 0 $(workload shares) 30"
+	check_shares
+}
+
+# For tests that need the machine's settings otherwise; put back at the end.
+with_sysctl() {
+	local name=$1 value=$2 old
+	shift 2
+	old=$(cat /proc/sys/kernel/$name)
+	echo "$value" >/proc/sys/kernel/$name || skip "kernel.$name cannot be set"
+	status=0
+	"$@" || status=$?
+	echo "$old" >/proc/sys/kernel/$name
+	return "$status"
+}
+
+nobodys() {
+	(umask 0; mkdir -p nobody)
+	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/.." 2>/dev/null || true
+	cp "$ARCPROF" "$(workload shares)" nobody/
+	(cd nobody && as_nobody ./shares 1 >/dev/null) || skip "another user cannot reach this folder"
+}
+
+record_as_nobody() {
+	cd nobody
+	as_nobody ./arcprof record -F 1999 -o trace -- ./shares 60 >out 2>err
+}
+
+@test "record: another user records own programs, as far as perf_event_paranoid says" {
+	skip_unless_root
+	nobodys
+	with_sysctl perf_event_paranoid 2 record_as_nobody
+	cat err
+	grep -q 'user code only' err
+	check_trace trace
+	check_shares
+	! arcprof dump -i trace | grep -q ' sample.kernel '
+}
+
+@test "record: where perf_event_paranoid allows the kernel but kptr_restrict its names not, both are said" {
+	skip_unless_root
+	nobodys
+	allowed() { with_sysctl perf_event_paranoid 1 record_as_nobody; }
+	with_sysctl kptr_restrict 1 allowed
+	cat err
+	! grep -q 'user code only' err
+	if arcprof dump -i trace | grep -q ' sample.kernel '; then
+		grep -q 'kernel functions have no names: kernel.kptr_restrict' err
+	fi
+	check_trace trace
+	check_shares
+}
+
+@test "record: where perf_event_paranoid allows nothing, another user is told so" {
+	skip_unless_root
+	nobodys
+	refused() { ! record_as_nobody; }
+	with_sysctl perf_event_paranoid 3 refused || skip "this kernel knows no perf_event_paranoid 3"
+	cat err
+	grep -q perf_event_paranoid err
+}
+
+@test "record: another user may not record the whole system, and is told what would" {
+	skip_unless_root
+	nobodys
+	cd nobody
+	status=0
+	as_nobody ./arcprof record -a -d 0.1 -o trace 2>err || status=$?
+	cat err
+	[ "$status" -eq 125 ]
+	grep -q perf_event_paranoid err
+}

@@ -1,0 +1,76 @@
+#!/bin/sh
+# stacks.sh - how many stacks of the distribution's own programs reach the root, at default
+# settings; beside it what perf's frame pointers give, where perf is installed.
+#
+# usage: t/perf/stacks.sh [--check]	--check: fail when a share is below 97 %
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+arcprof=${ARCPROF:-$PWD/build/arcprof}
+top=$PWD
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+export LC_ALL=C.UTF-8
+unset PYTHONHOME PYTHONPATH
+bad=0
+
+# Samples that reach the first frame of a thread, of all that have a user stack.
+perf_share() {
+	perf script -i perf.data -F ip,sym 2>/dev/null | awk '
+		function done() { if (n) { all++; rooted += last ~ /_start|__libc_start|clone|start_thread/ } n = 0 }
+		NF == 0 { done(); next }
+		{ n++; last = $0 }
+		END { done(); if (all) printf "%.1f", 100 * rooted / all; else printf "-" }'
+}
+
+row() {
+	name=$1
+	shift
+	command -v "$1" >/dev/null || { printf '%-10s %s\n' "$name" "not installed"; return; }
+	"$arcprof" record -q -o trace -- "$@" >/dev/null 2>err </dev/null || { printf '%-10s failed: %s\n' "$name" "$(head -n 1 err)"; return; }
+	"$arcprof" report -i trace --xprof --format json >json
+	fp=-
+	if command -v perf >/dev/null; then
+		perf record -q -g -F 999 -e cpu-clock -o perf.data -- "$@" >/dev/null 2>&1 </dev/null
+		fp=$(perf_share)
+	fi
+	jq -r --arg name "$name" --arg fp "$fp" '.quality as $q | [$name, $q.n, .source.lost,
+		($q.complete_stacks * 1000 / ([$q.n, 1] | max) | round / 10), $fp,
+		([$q.incomplete_stacks[] | "\(.name // .mark // .why) \(.n)"] | join(", "))] | @tsv' json |
+		awk -F '\t' '{ printf "%-10s %7d %5d %9.1f %9s  %s\n", $1, $2, $3, $4, $5, $6 }'
+	jq -e '.quality.complete_stacks * 100 >= .quality.n * 97' json >/dev/null || bad=1
+}
+
+# Something to chew on that is the same everywhere.
+i=0
+while [ $i -lt 60000 ]; do echo "$i some words of a line that repeats $((i * 7919 % 10007))"; i=$((i + 1)); done >words
+mkdir many
+(cd many && seq 1 3000 | xargs touch)
+cat >big.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define F(n) int f##n(int *a, int k) { int s = 0; for (int i = 0; i < k; i++) { s += a[i] * (n + i); if (s & n) a[i] ^= s; } return s; }
+#define T(n) F(n##0) F(n##1) F(n##2) F(n##3) F(n##4) F(n##5) F(n##6) F(n##7) F(n##8) F(n##9)
+#define H(n) T(n##0) T(n##1) T(n##2) T(n##3) T(n##4) T(n##5) T(n##6) T(n##7) T(n##8) T(n##9)
+H(1) H(2) H(3)
+END
+git init -q repo 2>/dev/null && (cd repo && cp ../words . && cp ../big.c . && cp -r "$top/lib" . && git add -A) 2>/dev/null
+python=/usr/bin/python3
+[ -x $python ] || python=python3
+
+printf '%-10s %7s %5s %9s %9s  %s\n' program samples lost complete% perf-fp% 'what is missing'
+row openssl openssl speed -seconds 1 -bytes 4096 sha256 rsa2048
+row sqlite3 sqlite3 :memory: 'with recursive t(n) as (select 1 union all select n + 1 from t where n < 600000)
+	select sum(n * n % 7), count(distinct n % 1013) from t order by 1'
+row python3 $python -c 'import json, re
+d = [{"a": i, "b": [str(i)] * 5} for i in range(40000)]
+s = json.dumps(d); json.loads(s); sorted(re.findall("[0-9]+", s), key=int)'
+row perl perl -e 'my %h; for (1 .. 700000) { $h{$_ % 5003} .= chr(65 + $_ % 26); } my @s = sort { length $a <=> length $b || $a cmp $b } values %h; print scalar grep { /A.*B/ } @s;'
+row bash bash -c 'for ((i = 0; i < 80000; i++)); do x=${x:0:20}$i; case $x in *99*) y=$((i * 3)) ;; esac; done'
+row cc1 gcc -O2 -c -o /dev/null big.c
+row git git -C repo repack -q -a -d --window=50
+row tar-gzip sh -c 'tar cf - words many repo | gzip -6'
+row gzip gzip -9 -k -c words
+row find find /usr -type f -name '*a*' -size +1k
+[ "${1-}" != --check ] || exit $bad
