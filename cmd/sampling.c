@@ -213,6 +213,11 @@ void sampling_summary(const struct sampling *s, const struct collect_result *r)
 	log_info("%s", b.data);
 	buf_release(&b);
 	incomplete_summary(r);
+	if (r->nr_strange_jvms && s->c.java == JAVA_SAMPLE && !s->c.system_wide) {
+		log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown", r->nr_strange_jvms,
+			 r->nr_strange_jvms == 1 ? "" : "s", r->nr_strange_jvms == 1 ? "its" : "their");
+		log_hint("su, sudo and 'env -i' take JAVA_TOOL_OPTIONS out of the environment; 'sudo -E' keeps it");
+	}
 	if (r->user_only) {
 		log_warn("user code only: kernel.perf_event_paranoid keeps this user from sampling the kernel");
 		log_hint("sudo sysctl kernel.perf_event_paranoid=1, or run as root");

@@ -544,9 +544,11 @@ static void finish(struct collect *c)
 	struct symbols_result sym;
 	struct proc *p;
 
-	for (p = c->tasks.procs; p; p = p->next)
+	for (p = c->tasks.procs; p; p = p->next) {
+		c->res->nr_strange_jvms += !p->java && p->has_libjvm && p->has_anon_hits;
 		if (!p->java && p->has_anon_hits)
 			symbols_write_perf_map(c->w, p);
+	}
 	symbols_write(&c->modules, c->w, c->o->lines, &sym);
 	trace_write_label(c->w, "symbols", "complete");
 	c->res->kernel_hidden = sym.kernel_hidden;

@@ -45,6 +45,7 @@ struct collect_result {
 	uint64_t nr_samples, nr_lost, nr_incomplete;
 	uint64_t nr_marks[MARK_NR];
 	uint64_t nr_procs, nr_threads, nr_jvms;
+	uint64_t nr_strange_jvms;	/* sampled without an agent: no Java stacks */
 	uint64_t duration_ns, nr_bytes;
 	double rate_hz;			/* measured: samples a second of the first event's clock, 0 unknown */
 	bool user_only;			/* kernel code was not allowed */

@@ -97,12 +97,13 @@ static void segment_regs(const struct jvm_segment *s, struct unwind_regs *r)
 	/* DWARF numbers of x86-64: rbx 3, rbp 6, rsp 7, r12-r15, rip 16. */
 	static const uint8_t numbers[] = { 3, 12, 13, 14, 15 };
 	const uint64_t values[] = { s->rbx, s->r12, s->r13, s->r14, s->r15 };
+	uint64_t pc = s->pc - !s->exact;	/* inside the call that it returns from */
 	size_t i;
 
-	*r = (struct unwind_regs){ .pc = s->pc, .sp = s->sp };
+	*r = (struct unwind_regs){ .pc = pc, .sp = s->sp };
 	r->r[6] = s->fp;
 	r->r[7] = s->sp;
-	r->r[16] = s->pc;
+	r->r[16] = pc;
 	r->valid = 1ull << 6 | 1ull << 7 | 1ull << 16;
 	for (i = 0; i < sizeof(numbers); i++) {
 		r->r[numbers[i]] = values[i];

@@ -294,6 +294,13 @@ void tasks_comm(struct tasks *t, int pid, int tid, const char *comm, bool exec, 
 	image->evset = th->evset;
 }
 
+static bool is_libjvm(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	return name && !strcmp(name, "/libjvm.so");
+}
+
 void tasks_mmap(struct tasks *t, const struct module_id *id, uint64_t pgoff, int tid, uint64_t time_ns)
 {
 	struct thread *th = tasks_find(t, tid);
@@ -303,6 +310,7 @@ void tasks_mmap(struct tasks *t, const struct module_id *id, uint64_t pgoff, int
 		th = tasks_get(t, id->pid, tid, time_ns);
 	r.proc = th->proc->id;
 	r.module = modules_get(t->modules, id, t->w);
+	th->proc->has_libjvm |= is_libjvm(id->path);
 	maps_add(&th->proc->maps, id->start, id->end, pgoff, r.module);
 	trace_write_map(t->w, &r);
 }

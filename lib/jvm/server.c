@@ -22,6 +22,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "jvm/inject.h"
+#include "jvm/nstid.h"
 #include "jvm/server.h"
 #include "jvm/wire.h"
 
@@ -33,7 +34,8 @@ struct jvm {
 	int sock;
 	int pid;			/* as we see it */
 	enum { AWAIT_HELLO, AWAIT_READY, RUNNING } state;
-	int tid;			/* of HELLO, as the JVM sees it */
+	int tid;			/* of HELLO, as we see it */
+	struct nstid tids;
 	bool dead;			/* socket closed or nonsense read: to be taken down */
 	bool told;			/* hello() was called */
 	struct jvm_ctl *ctl;
@@ -75,8 +77,10 @@ static struct jvm_ring *ring_at(const struct jvm *j, uint32_t i)
 static void on_sample(void *ctx, const struct jvm_sample *v)
 {
 	struct jvm *j = ctx;
+	struct jvm_sample sample = *v;
 
-	j->s->cb.sample(j->s->ctx, j, v);
+	sample.tid = nstid_host(&j->tids, v->tid);
+	j->s->cb.sample(j->s->ctx, j, &sample);
 }
 
 static void on_method(void *ctx, uint64_t time_ns, uint32_t method, const char *class_name, const char *name,
@@ -112,7 +116,8 @@ static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, const char *nam
 {
 	struct jvm *j = ctx;
 
-	j->s->cb.thread_name(j->s->ctx, j, time_ns, tid, name);
+	nstid_forget(&j->tids, tid);	/* most names are those of new threads */
+	j->s->cb.thread_name(j->s->ctx, j, time_ns, nstid_host(&j->tids, tid), name);
 }
 
 static struct wire_sink sink_of(struct jvm *j)
@@ -333,10 +338,8 @@ static void on_message(struct jvm *j, const struct jvm_msg *m)
 	if (m->magic != JVM_PROTO_MAGIC || m->version != JVM_PROTO_VERSION) {
 		j->dead = true;
 	} else if (j->state == AWAIT_HELLO && m->type == JVM_MSG_HELLO) {
-		j->tid = m->tid;
-		/* another process of its pid namespace sees other numbers than we do */
-		if (m->pid != (uint32_t)j->pid && m->tid == m->pid)
-			j->tid = j->pid;
+		nstid_init(&j->tids, j->pid, m->pid);
+		j->tid = nstid_host(&j->tids, m->tid);
 		j->state = AWAIT_READY;
 		j->dead = !set_up(j);
 	} else if (j->state == AWAIT_READY && m->type == JVM_MSG_READY) {
@@ -373,6 +376,7 @@ static void free_jvm(struct jvm *j)
 	if (j->log_fd >= 0)
 		close(j->log_fd);
 	close(j->sock);
+	nstid_release(&j->tids);
 	free(j->tails);
 	free(j->lost);
 	free(j);
