@@ -319,7 +319,7 @@ java_generations() {
 	# The test means something: code of later generations lies where that of earlier ones was.
 	at_least "$(reused)" 10
 	local start k begin end cpu named all others gone=0
-	start=$(arcprof dump -i trace -M 10 --format json | jq .start_monotonic_ns)
+	start=$(arcprof dump -i trace -M c3 --format json | jq -r '.records[].fields | select(.key == "start.mono_ns") | .value')
 	while read -r k begin end cpu; do
 		[ "$k" != unloaded ] || continue
 		k=$(printf %02d "$k")
