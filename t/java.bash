@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # java.bash - the JDKs of this machine, and programs of all kinds to run on them; for t/cli
 # and t/perf.  Needs TOP, ARCPROF and BUILD.
 

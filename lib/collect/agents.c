@@ -120,7 +120,7 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 	collect_merge(c, s->time_ns);	/* what was mapped and forked before it */
 	th = tasks_get_at(&c->tasks, j->proc, s->tid, s->time_ns);
 	nr = stack_java(c, j, s, c->frames);
-	java_user_half(j, th, s->time_ns, s->event, c->frames, nr);
+	java_user_half(j, th, s->time_ns, s->event, s->late, c->frames, nr);
 }
 
 static void on_method(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t method, const char *class_name,

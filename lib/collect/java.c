@@ -47,6 +47,7 @@ static struct pending *new_half(const struct rec_sample *s, const struct frame *
 	struct pending *p = xmalloc(sizeof(*p) + nr_frames * sizeof(*frames));
 
 	p->next = NULL;
+	p->late = false;
 	p->sample = *s;
 	p->nr_frames = nr_frames;
 	if (nr_frames)
@@ -73,12 +74,13 @@ void java_kernel_half(struct java *j, struct thread *th, const struct rec_sample
 	enqueue(j, th);
 }
 
-void java_user_half(struct java *j, struct thread *th, uint64_t time_ns, uint32_t event,
+void java_user_half(struct java *j, struct thread *th, uint64_t time_ns, uint32_t event, bool late,
 		    const struct frame *frames, size_t nr_frames)
 {
 	struct rec_sample s = { .time_ns = time_ns, .event = event };
 	struct pending *p = new_half(&s, frames, nr_frames), **at = th->user_tail;
 
+	p->late = late;
 	/* A thread that changed its CPU changed its ring, and the new one may be read first. */
 	if (th->user && time_ns < th->user_last_ns)
 		for (at = &th->user; *at && (*at)->sample.time_ns <= time_ns; at = &(*at)->next)
@@ -147,7 +149,11 @@ static void join_thread(struct java *j, struct thread *th, uint64_t until_ns, bo
 			free(k);
 			joined = true;
 		}
-		j->nr_unpaired += !joined;
+		/*
+		 * A period that ends on the way into the handler is older than the time the handler takes,
+		 * so the half before has joined it already; its own signal had to wait for the handler.
+		 */
+		j->nr_unpaired += !joined && !u->late;
 		free(u);
 	}
 	while (all && th->kernel) {

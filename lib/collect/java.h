@@ -17,6 +17,7 @@
 struct pending {			/* half a sample */
 	struct pending *next;
 	struct rec_sample sample;	/* kernel half; of a user half: time and event */
+	bool late;			/* a user half whose signal was blocked */
 	size_t nr_frames;
 	struct frame frames[];		/* outermost first */
 };
@@ -42,7 +43,7 @@ void java_free(struct java *j);
 void java_kernel_half(struct java *j, struct thread *th, const struct rec_sample *s, const struct frame *frames,
 		      size_t nr_frames);
 /* Keeps a user half: frames are complete, native stretches unwound. */
-void java_user_half(struct java *j, struct thread *th, uint64_t time_ns, uint32_t event,
+void java_user_half(struct java *j, struct thread *th, uint64_t time_ns, uint32_t event, bool late,
 		    const struct frame *frames, size_t nr_frames);
 /* Called with each complete stack; writes the sample and counts what is missing in it. */
 typedef void (*java_emit_fn)(void *ctx, struct rec_sample *s, const struct frame *frames, size_t nr_frames);

@@ -34,7 +34,7 @@ static void user_half(struct java *j, struct thread *th, uint64_t time_ns, uint1
 {
 	struct frame f = { .kind = FRAME_JIT, .b = pc };
 
-	java_user_half(j, th, time_ns, event, &f, 1);
+	java_user_half(j, th, time_ns, event, false, &f, 1);
 }
 
 static void init_thread(struct thread *th, uint32_t id)
@@ -93,6 +93,25 @@ TEST(java_user_halves_of_a_thread_may_come_in_any_order)
 		CHECK_U64(got.time_ns[i], 10 * (i + 1));
 		CHECK_U64(got.user_pc[i], i + 1);
 	}
+	CHECK_U64(j->nr_unpaired, 0);
+	java_free(j);
+}
+
+TEST(java_a_half_that_had_to_wait_for_the_one_before_is_no_loss)
+{
+	struct proc p = { .id = 1 };
+	struct java *j = java_new(NULL, &p);
+	struct frame f = { .kind = FRAME_JIT, .b = 2 };
+	struct joined got = { .nr = 0 };
+	struct thread th;
+
+	init_thread(&th, 1);
+	kernel_half(j, &th, 10, 0);
+	kernel_half(j, &th, 12, 0);
+	user_half(j, &th, 13, 0, 1);
+	java_user_half(j, &th, 15, 0, true, &f, 1);
+	java_join(j, 100, true, collect_joined, &got);
+	CHECK_U64(got.nr, 2);
 	CHECK_U64(j->nr_unpaired, 0);
 	java_free(j);
 }
