@@ -4,6 +4,7 @@
  * DT_GNU_HASH in binutils' elflink.c.
  */
 #include <elf.h>
+#include <asm/mman.h>
 
 #include "agent/elf.h"
 #include "agent/sys.h"
@@ -72,7 +73,9 @@ struct tables {
 	const char *str;
 	const Elf64_Sym *sym;
 	const uint32_t *gnu_hash, *hash;
-	uintptr_t bias;
+	const Elf64_Rela *rela, *jmprel;
+	size_t rela_bytes, jmprel_bytes;
+	uintptr_t base, bias;
 };
 
 static const Elf64_Phdr *program_headers(uintptr_t base, int *nr)
@@ -95,7 +98,7 @@ static bool find_tables(uintptr_t base, struct tables *t)
 	ph = program_headers(base, &nr);
 	if (!ph)
 		return false;
-	t->bias = base;
+	t->base = t->bias = base;
 	for (i = 0; i < nr; i++)
 		if (ph[i].p_type == PT_LOAD && !ph[i].p_offset)
 			t->bias = base - ph[i].p_vaddr;
@@ -114,6 +117,14 @@ static bool find_tables(uintptr_t base, struct tables *t)
 			t->gnu_hash = (const void *)v;
 		else if (d->d_tag == DT_HASH)
 			t->hash = (const void *)v;
+		else if (d->d_tag == DT_RELA)
+			t->rela = (const void *)v;
+		else if (d->d_tag == DT_JMPREL)
+			t->jmprel = (const void *)v;
+		else if (d->d_tag == DT_RELASZ)
+			t->rela_bytes = d->d_un.d_val;
+		else if (d->d_tag == DT_PLTRELSZ)
+			t->jmprel_bytes = d->d_un.d_val;
 	}
 	return t->str && t->sym && (t->gnu_hash || t->hash);
 }
@@ -164,6 +175,66 @@ void *elf_symbol(uintptr_t base, const char *name)
 		if ((p = symbol_at(&t, i, name)))
 			return p;
 	return NULL;
+}
+
+#ifdef __x86_64__
+enum { IMPORT_GOT = R_X86_64_GLOB_DAT, IMPORT_PLT = R_X86_64_JUMP_SLOT };
+#else
+enum { IMPORT_GOT = R_AARCH64_GLOB_DAT, IMPORT_PLT = R_AARCH64_JUMP_SLOT };
+#endif
+
+enum { PAGE_BYTES = 4096 };
+
+/* Relocated and then made read-only (RELRO)? */
+static bool is_relro(const struct tables *t, uintptr_t addr)
+{
+	int i, nr;
+	const Elf64_Phdr *ph = program_headers(t->base, &nr);
+
+	for (i = 0; ph && i < nr; i++)
+		if (ph[i].p_type == PT_GNU_RELRO && addr - t->bias - ph[i].p_vaddr < ph[i].p_memsz)
+			return true;
+	return false;
+}
+
+static bool replace_slot(const struct tables *t, uintptr_t slot, void *to, void **was)
+{
+	uintptr_t page = slot & ~(uintptr_t)(PAGE_BYTES - 1);
+	bool relro = is_relro(t, slot);
+
+	if (relro && sys(__NR_mprotect, page, PAGE_BYTES, PROT_READ | PROT_WRITE) < 0)
+		return false;
+	*was = *(void **)slot;
+	__atomic_store_n((void **)slot, to, __ATOMIC_RELEASE);
+	if (relro)
+		sys(__NR_mprotect, page, PAGE_BYTES, PROT_READ);
+	return true;
+}
+
+static bool replace_in(const struct tables *t, const Elf64_Rela *r, size_t bytes, const char *name, void *to,
+		       void **was)
+{
+	const Elf64_Rela *end = r + bytes / sizeof(*r);
+	bool any = false;
+
+	for (; r && r < end; r++) {
+		uint32_t type = ELF64_R_TYPE(r->r_info), sym = ELF64_R_SYM(r->r_info);
+
+		if ((type == IMPORT_GOT || type == IMPORT_PLT) && str_eq(t->str + t->sym[sym].st_name, name))
+			any |= replace_slot(t, t->bias + r->r_offset, to, was);
+	}
+	return any;
+}
+
+bool elf_replace_import(uintptr_t base, const char *name, void *to, void **was)
+{
+	struct tables t;
+	bool any;
+
+	if (!find_tables(base, &t))
+		return false;
+	any = replace_in(&t, t.jmprel, t.jmprel_bytes, name, to, was);
+	return replace_in(&t, t.rela, t.rela_bytes, name, to, was) || any;
 }
 
 bool elf_text(uintptr_t base, uintptr_t *lo, uintptr_t *hi)

@@ -13,6 +13,11 @@
 uintptr_t elf_base_of(uintptr_t addr);
 /* Address of a symbol in the dynamic table (DT_GNU_HASH, else DT_HASH); NULL when it is not there. */
 void *elf_symbol(uintptr_t base, const char *name);
+/*
+ * Makes the object at base call "to" where it calls the imported function; *was gets what it
+ * called. False: it does not import it.
+ */
+bool elf_replace_import(uintptr_t base, const char *name, void *to, void **was);
 /* Bounds of the executable segments of the object at base. */
 bool elf_text(uintptr_t base, uintptr_t *lo, uintptr_t *hi);
 

@@ -13,7 +13,9 @@
 #include <asm/ucontext.h>
 
 #include "agent/agent.h"
+#include "agent/elf.h"
 #include "agent/ring.h"
+#include "agent/vm.h"
 #include "agent/walk.h"
 
 enum { TRAP_PERF_ = 6, TRAP_PERF_LATE = 1, NR_AREAS = 128, NR_COMPILE_IDS = 1 << 22 };
@@ -35,6 +37,8 @@ static struct kernel_sigaction {
 	void *restorer;
 	uint64_t mask;
 } old_action;
+
+static uint64_t crashing;	/* the VM reports its own end: no more samples */
 
 static void set_bit(uint64_t *map, uint32_t i)
 {
@@ -202,6 +206,8 @@ static void on_trap(int sig, siginfo_t *si, void *uc)
 		chain(sig, si, uc);
 		return;
 	}
+	if (load_relaxed(&crashing))
+		return;
 	now = sys_now();
 	/* si_addr, then a union aligned to it: si_perf_data, si_perf_type, si_perf_flags */
 	memcpy(&data, fault + 8, 8);
@@ -211,6 +217,37 @@ static void on_trap(int sig, siginfo_t *si, void *uc)
 	add_relaxed(&ctl->nr_traps, 1);
 	add_relaxed(&ctl->trap_ns, now);
 	add_relaxed(&ctl->trap_log2[63 - __builtin_clzll((now & 0x7fffffff) | 1)], 1);
+}
+
+/*
+ * HotSpot's report of a crash takes SIGTRAP for itself, as one more way to crash: the next
+ * sample of any thread would count as a second crash, put that thread to sleep with the locks it holds,
+ * and the report would wait for them for ever. So libjvm's sigaction() comes here: the
+ * signal stays ours, its handler gets what is not a sample, and sampling ends.
+ */
+struct libc_sigaction {		/* of glibc and musl, which agree */
+	void *handler;
+	uint64_t mask[16];
+	int flags;
+	void *restorer;
+};
+
+static int (*libc_sigaction)(int, const struct libc_sigaction *, struct libc_sigaction *);
+
+static int on_sigaction(int sig, const struct libc_sigaction *new, struct libc_sigaction *old)
+{
+	if (sig != SIGTRAP)
+		return libc_sigaction(sig, new, old);
+	if (old) {
+		memset(old, 0, sizeof(*old));
+		old->handler = old_action.handler;
+		old->flags = old_action.flags;
+	}
+	if (new) {
+		old_action.handler = new->handler;
+		__atomic_store_n(&crashing, 1, __ATOMIC_RELAXED);
+	}
+	return 0;
 }
 
 __attribute__((naked)) static void restorer(void)
@@ -241,5 +278,8 @@ bool sample_install(void)
 		.restorer = restorer,
 	};
 
-	return !sys(__NR_rt_sigaction, SIGTRAP, &sa, &old_action, 8);
+	if (sys(__NR_rt_sigaction, SIGTRAP, &sa, &old_action, 8))
+		return false;
+	elf_replace_import(vm.libjvm, "sigaction", on_sigaction, (void **)&libc_sigaction);
+	return true;
 }

@@ -297,7 +297,6 @@ java_crash_report() {
 	! grep -q 'SIGTRAP' out
 }
 @test "java: the JVM's report of a crash is complete" {
-	skip "HotSpot takes SIGTRAP for itself when it reports a crash, and a sample interrupts the report"
 	each_jdk java_crash_report
 }
 
