@@ -66,7 +66,7 @@ hint: did you mean '--format'?" ]
 			--no-help) continue ;;
 			esac
 			# a wrong argument is fine, an unknown option is not; --help keeps it from running
-			run_arcprof "$c" --help "$w"
+			run_arcprof "$c" "$w" --help
 			[[ $stderr != *"unknown option"* ]]
 		done
 	done

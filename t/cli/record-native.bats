@@ -254,3 +254,8 @@ record_with_library() {
 	[ ! -e shares ]
 	check_shares
 }
+
+@test "record: at least 97 % of the stacks of distribution programs are complete" {
+	skip_unless_perf
+	"$TOP/t/perf/stacks.sh" --check
+}

@@ -38,8 +38,10 @@ wait_for_file() {
 teardown() {
 	cd /
 	umount "$BATS_TEST_TMPDIR/small" 2>/dev/null || true
+	[ -z "${mounted-}" ] || umount "$mounted" || true
 	[ -z "${background-}" ] || kill -9 "$background" 2>/dev/null || true
 	[ -z "${target-}" ] || kill -9 "$target" 2>/dev/null || true
+	wait 2>/dev/null || true	# and no word about it
 }
 
 @test "record: it ends with the status of the program" {
@@ -293,8 +295,10 @@ teardown() {
 @test "record: tracepoints are taken one by one" {
 	skip_unless_root
 	skip_unless_perf
-	[ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing 2>/dev/null ||
-		skip "no tracefs"
+	if [ ! -d /sys/kernel/tracing/events ]; then
+		mount -t tracefs none /sys/kernel/tracing 2>/dev/null || skip "no tracefs"
+		mounted=/sys/kernel/tracing
+	fi
 	record -e sched:sched_process_exec -- sh -c '/bin/true; /bin/true; /bin/true; :'
 	[ "$status" -eq 0 ]
 	[ "$(samples)" -eq 4 ]
