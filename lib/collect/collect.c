@@ -650,6 +650,8 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	evsets_close(&c->ev);
 	trace_writer_flush(c->w);
 	res->nr_bytes = trace_writer_bytes(c->w);
+	res->nr_lost += trace_writer_lost_samples(c->w);
+	res->nr_samples -= MIN(res->nr_samples, trace_writer_lost_samples(c->w));
 	if (trace_writer_close(c->w, &close_err) && !r)
 		res->write_error = close_err.code;
 	tasks_release(&c->tasks);

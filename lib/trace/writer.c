@@ -42,6 +42,7 @@ struct trace_writer {
 	bool full;			/* mode normal: no more samples */
 	uint64_t limit_bytes, epoch_bytes;
 	uint64_t nr_records, nr_samples, nr_lost;
+	uint64_t nr_lost_samples;	/* of nr_lost: what reports count */
 	uint32_t epoch;
 
 	struct records meta, stacks, samples, index;
@@ -88,6 +89,8 @@ static int write_chunk(struct trace_writer *w, struct records *p)
 		index_chunk(w, &c, off);	/* an index begins with the one before: the chain is whole */
 	} else if (p != &w->stacks && p != &w->index) {
 		w->nr_lost += nr;
+		if (p == &w->samples)
+			w->nr_lost_samples += nr;
 	}
 	return r;
 }
@@ -262,10 +265,13 @@ void trace_write_sample(struct trace_writer *w, const struct rec_sample *r)
 	uint32_t wide = r->event;
 	size_t len = sizeof(s);
 
-	if (dead(w))
+	if (dead(w)) {
+		w->nr_lost_samples++;
 		return;
+	}
 	if (w->full) {
 		w->nr_lost++;
+		w->nr_lost_samples++;
 		return;
 	}
 	if (r->event >= NR_EVENTS) {
@@ -412,8 +418,8 @@ int trace_writer_close(struct trace_writer *w, struct err *e)
 	/* After a failure there is often room for this much: the chunk that did not fit was larger. */
 	first = w->out.error;
 	w->out.error = 0;
-	if (w->nr_lost)
-		trace_write_lost(w, &(struct rec_lost){ clock_mono_ns(), LOST_FILE, 0, w->nr_lost });
+	if (w->nr_lost_samples)
+		trace_write_lost(w, &(struct rec_lost){ clock_mono_ns(), LOST_FILE, 0, w->nr_lost_samples });
 	trace_writer_flush(w);
 	if (!w->out.error) {
 		write_index(w);
@@ -434,6 +440,11 @@ int trace_writer_error(const struct trace_writer *w)
 uint64_t trace_writer_bytes(const struct trace_writer *w)
 {
 	return w->out.nr_bytes;
+}
+
+uint64_t trace_writer_lost_samples(const struct trace_writer *w)
+{
+	return w->nr_lost_samples;
 }
 
 uint64_t trace_writer_lost(const struct trace_writer *w)

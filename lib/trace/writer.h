@@ -42,6 +42,8 @@ int trace_writer_error(const struct trace_writer *w);	/* 0 or -errno */
 uint64_t trace_writer_bytes(const struct trace_writer *w);
 /* Records dropped because of an error or the limit so far. */
 uint64_t trace_writer_lost(const struct trace_writer *w);
+/* Those of them that are samples: also in the trace, as LOST_FILE. */
+uint64_t trace_writer_lost_samples(const struct trace_writer *w);
 
 /* A label of the Z vector; a later value for the same key replaces an earlier one. */
 void trace_write_label(struct trace_writer *w, const char *key, const char *fmt, ...)
