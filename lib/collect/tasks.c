@@ -274,6 +274,12 @@ void tasks_exit(struct tasks *t, int pid, int tid, uint64_t time_ns)
 	trace_write_end(t->w, &r);
 }
 
+/* How HotSpot names the main thread once main() has returned: for its samples it stays "main". */
+static bool is_main_at_end(const char *name)
+{
+	return !strcmp(name, "DestroyJavaVM");
+}
+
 void tasks_comm(struct tasks *t, int pid, int tid, const char *comm, bool exec, uint64_t time_ns)
 {
 	struct thread *th = tasks_find(t, tid), *image;
@@ -284,7 +290,8 @@ void tasks_comm(struct tasks *t, int pid, int tid, const char *comm, bool exec, 
 		return;
 	}
 	if (!exec) {
-		write_name(t, th, comm, false, time_ns);
+		if (!th->proc->java || !is_main_at_end(comm))
+			write_name(t, th, comm, false, time_ns);
 		return;
 	}
 	/* The new image keeps nothing of the old but its number; the exec'ing thread becomes the leader. */
@@ -317,7 +324,6 @@ void tasks_mmap(struct tasks *t, const struct module_id *id, uint64_t pgoff, int
 
 void tasks_java_name(struct tasks *t, struct thread *th, const char *name, uint64_t time_ns)
 {
-	/* How HotSpot names the main thread once main() has returned: for its samples it stays "main". */
-	if (strcmp(name, "DestroyJavaVM"))
+	if (!is_main_at_end(name))
 		write_name(t, th, name, true, time_ns);
 }
