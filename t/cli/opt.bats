@@ -65,8 +65,12 @@ hint: did you mean '--format'?" ]
 			*=) w=${w}0 ;;
 			--no-help) continue ;;
 			esac
-			# a wrong argument is fine, an unknown option is not; --help keeps it from running
-			run_arcprof "$c" "$w" --help
+			# a wrong argument is fine, an unknown option is not; --help keeps it from running,
+			# but must not become the argument of a letter
+			case $w in
+			-?) run_arcprof "$c" --help "$w" ;;
+			*) run_arcprof "$c" "$w" --help ;;
+			esac
 			[[ $stderr != *"unknown option"* ]]
 		done
 	done
