@@ -29,8 +29,8 @@ int ticker_wait(struct ticker *t, uint64_t until_ns)
 	for (;;) {
 		uint64_t now = clock_mono_ns(), left = until_ns > now ? until_ns - now : 0;
 		struct timespec ts = { left / NS_PER_S, left % NS_PER_S };
-		int sig = until_ns == UINT64_MAX ? sigwaitinfo(&t->signals, NULL) :
-						   sigtimedwait(&t->signals, NULL, &ts);
+		int sig = until_ns == UINT64_MAX ? sigwaitinfo(&t->signals, &t->last) :
+						   sigtimedwait(&t->signals, &t->last, &ts);
 
 		if (sig > 0)
 			return sig;

@@ -13,6 +13,7 @@
 struct ticker {
 	sigset_t signals, old;
 	uint64_t start_ns;	/* CLOCK_MONOTONIC; when ticker_start() was called */
+	siginfo_t last;		/* the signal that ticker_wait() returned last */
 };
 
 /* Blocks SIGINT, SIGTERM and SIGHUP; with children SIGCHLD too. */
