@@ -22,7 +22,7 @@ enum opt_type {
 	OPT_TYPE_FLAG,		/* bool: --x sets, --no-x clears */
 	OPT_TYPE_STR,		/* const char * */
 	OPT_TYPE_U64,		/* uint64_t; accepts k, M, G suffixes (powers of 1000; Ki, Mi, Gi of 1024) */
-	OPT_TYPE_TIME,		/* uint64_t ns; accepts ns, us, ms, s, m, h; a plain number is seconds */
+	OPT_TYPE_TIME,		/* uint64_t ns; accepts ns, us, ms, s, m, h, d; a plain number is seconds */
 	OPT_TYPE_SIZE,		/* uint64_t bytes; k, M, G are powers of 1024 */
 	OPT_TYPE_DOUBLE,	/* double */
 	OPT_TYPE_ENUM,		/* int: index into a NULL-terminated list of words */

@@ -30,6 +30,7 @@ static const struct unit size_units[] = {
 static const struct unit time_units[] = {
 	{ "", 1000000000 }, { "s", 1000000000 }, { "ns", 1 }, { "us", 1000 }, { "µs", 1000 },
 	{ "ms", 1000000 }, { "m", 60000000000 }, { "min", 60000000000 }, { "h", 3600000000000 },
+	{ "d", 86400000000000 },
 };
 
 struct number {

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * aboveidle.c - "arcprof aboveidle": how much of each CPU's time is idle, busy, and in interrupts,
+ * interval by interval, in the forms of Performance Inspector's aboveidle.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/tee.h"
+#include "base/ticker.h"
+#include "cmd.h"
+#include "pmu/idle.h"
+
+enum { FORMAT_TEXT, FORMAT_JSON };
+static const char *const formats[] = { "text", "json", NULL };
+
+enum { LINES_A_HEAD = 20 };
+#define NS_PER_S 1000000000ull
+
+struct aboveidle_opts {
+	uint64_t run_ns;
+	bool timestamp, summary, per_cpu;
+	const char *log;
+	int format;
+};
+
+#define O struct aboveidle_opts
+static const struct opt aboveidle_table[] = {
+	OPT_GROUP("How long"),
+	OPT_TIME('r', "run", O, run_ns, "time", NULL, "end after so much time, instead of after <count> intervals"),
+	OPT_GROUP("What to print"),
+	OPT_FLAG('s', "summary", O, summary, "only the mean over the CPUs, in words"),
+	OPT_FLAG('P', "per-cpu", O, per_cpu, "with --summary: then each CPU on a line of its own"),
+	OPT_FLAG('t', "timestamp", O, timestamp, "the time of day before each line"),
+	OPT_STR('l', "log", O, log, "file", NULL, "print the same into <file>"),
+	OPT_ENUM(0, "format", O, format, formats, "text", "output format"),
+	OPT_END
+};
+#undef O
+
+struct aboveidle {
+	const struct aboveidle_opts *o;
+	uint64_t interval_ns, nr_samples;	/* nr_samples 0: until interrupted */
+	struct tee tee;
+	struct ticker ticker;
+	struct json json;
+	struct idle_stat first, before, now, diff;	/* first: the CPUs that have a column */
+	uint64_t nr_printed;
+};
+
+static int parse_operands(struct aboveidle *a, int nr, char **operands, struct err *e)
+{
+	uint64_t tick_ns = idle_tick_ns();
+
+	a->interval_ns = NS_PER_S;
+	if (nr > 2)
+		return err_set(e, EINVAL, "unexpected argument '%s'", operands[2]);
+	if (nr > 0 && opt_parse_time(operands[0], &a->interval_ns, e))
+		return err_wrap(e, "interval");
+	if (nr > 1 && opt_parse_u64(operands[1], &a->nr_samples, e))
+		return err_wrap(e, "count");
+	if (a->interval_ns < tick_ns)
+		return err_set(e, EINVAL, "interval '%s' is shorter than a tick of /proc/stat, %" PRIu64 " ms",
+			       operands[0], tick_ns / 1000000);
+	if (nr > 1 && !a->nr_samples)
+		return err_set(e, EINVAL, "count '%s': at least one interval", operands[1]);
+	if (nr > 1 && a->o->run_ns)
+		return err_set(e, EINVAL, "--run and a count exclude each other");
+	if (a->o->per_cpu && !a->o->summary)
+		return err_set(e, EINVAL, "--per-cpu belongs to --summary: without that, each CPU is shown anyway");
+	if (a->o->run_ns)
+		a->nr_samples = MAX((a->o->run_ns + a->interval_ns / 2) / a->interval_ns, 1);
+	return 0;
+}
+
+/* ---- text ---- */
+
+/* "1 Minute", "90 Seconds": the largest unit that divides it. */
+static void print_run_time(FILE *out, uint64_t ns)
+{
+	static const struct { const char *name; uint64_t s; } units[] = {
+		{ "Day", 86400 }, { "Hour", 3600 }, { "Minute", 60 }, { "Second", 1 },
+	};
+	size_t i = 0;
+	double n;
+
+	while (units[i].s > 1 && (ns < units[i].s * NS_PER_S || ns % (units[i].s * NS_PER_S)))
+		i++;
+	n = (double)ns / (units[i].s * NS_PER_S);
+	fprintf(out, "%g %s%s", n, units[i].name, n == 1 ? "" : "s");
+}
+
+static void print_start(struct aboveidle *a)
+{
+	FILE *out = a->tee.out;
+	time_t now = time(NULL);
+	struct tm tm;
+	char date[64];
+
+	localtime_r(&now, &tm);
+	strftime(date, sizeof(date), "%a %b %e %H:%M:%S %Y", &tm);
+	fprintf(out, "**        Processors: %zu\n", a->first.nr_cpus);
+	fprintf(out, "**   Sample interval: %g Second(s)\n", (double)a->interval_ns / NS_PER_S);
+	if (a->nr_samples) {
+		fprintf(out, "** Number of samples: %" PRIu64 " (Run time: ", a->nr_samples);
+		print_run_time(out, a->nr_samples * a->interval_ns);
+		fputs(")\n", out);
+	} else {
+		fputs("** Number of samples: until interrupted\n", out);
+	}
+	fprintf(out, "**            Source: /proc/stat, in ticks of %" PRIu64 " ms: one is %.2f%% of an interval\n",
+		idle_tick_ns() / 1000000, 100.0 * idle_tick_ns() / a->interval_ns);
+	fprintf(out, "** Data collection started on %s\n", date);
+}
+
+static void print_time(const struct aboveidle *a)
+{
+	uint64_t ns = clock_real_ns();
+	time_t s = ns / NS_PER_S;
+	struct tm tm;
+
+	if (!a->o->timestamp)
+		return;
+	localtime_r(&s, &tm);
+	fprintf(a->tee.out, "%02d:%02d:%02d.%03d ", tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(ns / 1000000 % 1000));
+}
+
+static void print_head(const struct aboveidle *a)
+{
+	FILE *out = a->tee.out;
+	int indent = a->o->timestamp ? 13 : 0;
+	size_t i;
+
+	fprintf(out, "%*s%-19s", indent, "", "System Summary");
+	for (i = 0; i < a->first.nr_cpus; i++)
+		fprintf(out, i + 1 < a->first.nr_cpus ? " processor #%-8u" : " processor #%u", a->first.cpus[i].cpu);
+	fprintf(out, "\n%*s", indent, "");
+	for (i = 0; i <= a->first.nr_cpus; i++)
+		fprintf(out, "%s(idle%%,busy%%,intr%%)", i ? " " : "");
+	putc('\n', out);
+}
+
+static void print_cell(FILE *out, const struct idle_share *s)
+{
+	if (s->known)
+		fprintf(out, "(%5.2f,%5.2f,%5.2f)", s->idle, s->busy, s->intr);
+	else
+		fputs("(    -,    -,    -)", out);
+}
+
+static struct idle_share share_of(const struct aboveidle *a, uint32_t cpu)
+{
+	const struct idle_cpu *c = idle_find(&a->diff, cpu);
+
+	return c ? idle_share(c) : (struct idle_share){ 0 };
+}
+
+static void print_row(const struct aboveidle *a)
+{
+	struct idle_share s = idle_mean(&a->diff);
+	size_t i;
+
+	if (a->nr_printed % LINES_A_HEAD == 0)
+		print_head(a);
+	print_time(a);
+	print_cell(a->tee.out, &s);
+	for (i = 0; i < a->first.nr_cpus; i++) {
+		s = share_of(a, a->first.cpus[i].cpu);
+		putc(' ', a->tee.out);
+		print_cell(a->tee.out, &s);
+	}
+	putc('\n', a->tee.out);
+}
+
+static void print_words(const struct aboveidle *a, const struct idle_share *s)
+{
+	if (s->known)
+		fprintf(a->tee.out, " idle: %5.2f%%  busy: %5.2f%%  intr: %5.2f%%\n", s->idle, s->busy, s->intr);
+	else
+		fputs(" idle:     -   busy:     -   intr:     -\n", a->tee.out);
+}
+
+static void print_summary(const struct aboveidle *a)
+{
+	struct idle_share s = idle_mean(&a->diff);
+	size_t i;
+
+	print_time(a);
+	fputs("System", a->tee.out);
+	print_words(a, &s);
+	for (i = 0; i < a->first.nr_cpus && a->o->per_cpu; i++) {
+		s = share_of(a, a->first.cpus[i].cpu);
+		print_time(a);
+		fprintf(a->tee.out, "CPU %-2u", a->first.cpus[i].cpu);
+		print_words(a, &s);
+	}
+}
+
+/* ---- JSON ---- */
+
+static void json_start(struct aboveidle *a)
+{
+	json_init(&a->json, a->tee.out);
+	json_object(&a->json, NULL);
+	json_str(&a->json, "source", "/proc/stat");
+	json_u64(&a->json, "tick_ns", idle_tick_ns());
+	json_u64(&a->json, "interval_ns", a->interval_ns);
+	json_u64(&a->json, "processors", a->first.nr_cpus);
+	json_u64(&a->json, "started_unix_ns", clock_real_ns());
+	json_array(&a->json, "samples");
+}
+
+static void json_share(struct json *j, const struct idle_share *s)
+{
+	json_double(j, "idle_percent", s->known ? s->idle : NAN);
+	json_double(j, "busy_percent", s->known ? s->busy : NAN);
+	json_double(j, "intr_percent", s->known ? s->intr : NAN);
+}
+
+static void json_cpu(struct json *j, const struct idle_cpu *c)
+{
+	struct idle_share s = idle_share(c);
+
+	json_object(j, NULL);
+	json_u64(j, "cpu", c->cpu);
+	json_u64(j, "idle_ticks", c->idle);
+	json_u64(j, "busy_ticks", c->busy);
+	json_u64(j, "intr_ticks", c->intr);
+	json_u64(j, "steal_ticks", c->steal);
+	json_share(j, &s);
+	json_end(j);
+}
+
+static void json_sample(struct aboveidle *a)
+{
+	struct idle_share s = idle_mean(&a->diff);
+	struct json *j = &a->json;
+	size_t i;
+
+	json_object(j, NULL);
+	json_u64(j, "unix_ns", clock_real_ns());
+	json_u64(j, "elapsed_ns", a->diff.time_ns);
+	json_object(j, "system");
+	json_share(j, &s);
+	json_end(j);
+	if (!a->o->summary || a->o->per_cpu) {
+		json_array(j, "cpus");
+		for (i = 0; i < a->diff.nr_cpus; i++)
+			json_cpu(j, &a->diff.cpus[i]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* ---- the measurement ---- */
+
+static void print_sample(struct aboveidle *a)
+{
+	if (a->o->format == FORMAT_JSON)
+		json_sample(a);
+	else if (a->o->summary)
+		print_summary(a);
+	else
+		print_row(a);
+	a->nr_printed++;
+	tee_flush(&a->tee);
+}
+
+static void print_end(struct aboveidle *a, bool interrupted)
+{
+	if (a->o->format == FORMAT_JSON) {
+		json_end(&a->json);
+		json_bool(&a->json, "interrupted", interrupted);
+		json_end(&a->json);
+	} else {
+		fprintf(a->tee.out, "** %s  Ending.\n",
+			interrupted ? "Interrupted." : "Requested number of samples reached.");
+	}
+}
+
+/* The first reading prints nothing: shares are those of the time between two. */
+static int measure(struct aboveidle *a, struct err *e)
+{
+	int r = idle_read(&a->before, e), sig = 0;
+
+	if (!r)
+		r = idle_read(&a->first, e);
+	if (r)
+		return r;
+	if (a->o->format == FORMAT_JSON)
+		json_start(a);
+	else
+		print_start(a);
+	tee_flush(&a->tee);
+	ticker_start(&a->ticker);
+	while (!r && !ferror(stdout) && (!a->nr_samples || a->nr_printed < a->nr_samples)) {
+		struct idle_stat spare = a->before;
+
+		sig = ticker_wait(&a->ticker, ticker_next(&a->ticker, a->interval_ns, clock_mono_ns()));
+		if (sig)
+			break;
+		r = idle_read(&a->now, e);
+		if (r)
+			break;
+		idle_diff(&a->before, &a->now, &a->diff);
+		a->before = a->now;
+		a->now = spare;
+		print_sample(a);
+	}
+	print_end(a, sig != 0);
+	return r;
+}
+
+static int aboveidle_run(void *opts, int nr_operands, char **operands)
+{
+	struct aboveidle a = { .o = opts };
+	struct err e = { 0 };
+	int r, status = 0;
+
+	if (parse_operands(&a, nr_operands, operands, &e)) {
+		log_err(&e);
+		return EXIT_USAGE;
+	}
+	if (tee_open(&a.tee, a.o->log, &e))
+		return log_err(&e);
+	ticker_init(&a.ticker, false);
+	r = measure(&a, &e);
+	if (r)
+		status = log_err(&e);
+	if (tee_close(&a.tee, &e))
+		status = log_err(&e);
+	ticker_release(&a.ticker);
+	idle_release(&a.first);
+	idle_release(&a.before);
+	idle_release(&a.now);
+	idle_release(&a.diff);
+	return status;
+}
+
+const struct command cmd_aboveidle = {
+	.name = "aboveidle",
+	.summary = "how much of each CPU's time is idle, busy, and in interrupts",
+	.operands = "[<interval> [<count>]]",
+	.opts = aboveidle_table,
+	.opts_size = sizeof(struct aboveidle_opts),
+	.run = aboveidle_run,
+};

@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * cpi.c - "arcprof cpi": cycles per instruction and utilisation, of the machine or of a program.
+ * What cannot be counted is n/a, with the reason; the rest is reported all the same.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/tee.h"
+#include "base/ticker.h"
+#include "cmd.h"
+#include "collect/spawn.h"
+#include "pmu/cpi.h"
+#include "pmu/idle.h"
+
+enum { FORMAT_TEXT, FORMAT_JSON };
+static const char *const formats[] = { "text", "json", NULL };
+
+struct cpi_opts {
+	uint64_t interval_ns, start_ns, run_ns;
+	bool all_cpus, summary, timestamp;
+	const char *file;
+	int format;
+};
+
+#define O struct cpi_opts
+static const struct opt cpi_table[] = {
+	OPT_GROUP("What to measure"),
+	OPT_FLAG('a', "all-cpus", O, all_cpus, "with a program: all CPUs while it runs, not the program alone"),
+	OPT_TIME('s', "start", O, start_ns, "time", NULL, "begin so much later"),
+	OPT_TIME('r', "run", O, run_ns, "time", NULL, "end after so much time"),
+	OPT_GROUP("What to print"),
+	OPT_TIME('t', "interval", O, interval_ns, "time", NULL, "a result each <time>, instead of one at the end"),
+	OPT_FLAG(0, "summary", O, summary, "only the whole machine, not each CPU"),
+	OPT_FLAG(0, "timestamp", O, timestamp, "the time of day before each line"),
+	OPT_STR('f', "file", O, file, "file", NULL, "print the same into <file>"),
+	OPT_ENUM(0, "format", O, format, formats, "text", "output format"),
+	OPT_END
+};
+#undef O
+
+/* What was read at one time.  counts: one for each CPU, or one for the program. */
+struct reading {
+	uint64_t time_ns;
+	struct idle_stat idle;			/* of the machine */
+	struct cpi_counts *counts;
+	uint64_t busy_ns;			/* of the program: CPU time */
+	bool busy_known;
+};
+
+struct cpi {
+	const struct cpi_opts *o;
+	char **argv;				/* of the program, or NULL */
+	bool machine;				/* all CPUs, not the program alone */
+	struct spawn child;
+	bool running, child_gone, forwarded;	/* running: it is past its exec() */
+	int status;				/* of the child, as wait4() gives it */
+	uint64_t child_cpu_ns;			/* when it is gone */
+	struct cpus cpus;
+	struct cpi_set counters, clock;		/* clock: the program's CPU time */
+	struct err why;				/* there are no counters */
+	struct ticker ticker;
+	struct tee tee;
+	struct json json;
+	struct reading before, now;
+	uint64_t nr_printed;
+};
+
+/* ---- reading ---- */
+
+static int read_all(struct cpi *c, struct reading *r, struct err *e)
+{
+	struct cpi_counts clock;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < c->counters.nr_pairs && !ret; i++)
+		ret = cpi_read(&c->counters, i, &r->counts[i], e);
+	if (!ret && c->machine)
+		ret = idle_read(&r->idle, e);
+	if (!ret && c->clock.nr_pairs) {
+		ret = cpi_read(&c->clock, 0, &clock, e);
+		r->busy_ns = clock.cycles.value;
+		r->busy_known = true;
+	} else if (!c->machine) {
+		r->busy_ns = c->child_gone ? c->child_cpu_ns : 0;
+		r->busy_known = c->child_gone;
+	}
+	r->time_ns = clock_mono_ns();
+	return ret;
+}
+
+/* ---- output: one row for the machine, a CPU, or the program ---- */
+
+struct row {
+	int cpu;				/* -1: all, -2: the program */
+	double elapsed_s, idle, busy;		/* percent; NaN: not known */
+	uint64_t busy_ns;
+	bool counted;
+	struct cpi_sum sum;
+};
+
+static void print_start(struct cpi *c)
+{
+	FILE *out = c->tee.out;
+
+	if (c->o->format == FORMAT_JSON) {
+		json_init(&c->json, out);
+		json_object(&c->json, NULL);
+		json_str(&c->json, "measured", c->machine ? "machine" : "program");
+		json_u64(&c->json, "processors", c->cpus.nr_cpu);
+		json_bool(&c->json, "counters", c->counters.nr_pairs > 0);
+		json_str(&c->json, "counters_missing_because", c->counters.nr_pairs ? NULL : c->why.msg);
+		json_bool(&c->json, "user_mode_only", c->counters.user_only);
+		json_array(&c->json, "samples");
+		return;
+	}
+	if (!c->counters.nr_pairs)
+		fprintf(out, "** Counters: n/a: %s\n", c->why.msg);
+	else
+		fprintf(out, "** Counters: cycles, instructions%s\n",
+			c->counters.user_only ? ", in user mode only: this user may not count the kernel's" : "");
+	fprintf(out, "** Utilisation: %s\n", c->machine ? "/proc/stat" : "CPU time of the program and its children, "
+		"in percent of one CPU");
+	fprintf(out, "%*s%-8s %10s %7s %7s %16s %16s %8s\n", c->o->timestamp ? 9 : 0, "", "CPU", "Seconds", "Idle%",
+		"Busy%", "Cycles", "Instructions", "CPI");
+}
+
+static void put_or_na(FILE *out, int width, int digits, double v)
+{
+	if (isnan(v))
+		fprintf(out, " %*s", width, "n/a");
+	else
+		fprintf(out, " %*.*f", width, digits, v);
+}
+
+static void text_row(struct cpi *c, const struct row *r)
+{
+	FILE *out = c->tee.out;
+	bool known = r->counted && r->sum.known;
+	time_t now = time(NULL);
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	if (c->o->timestamp)
+		fprintf(out, "%02d:%02d:%02d ", tm.tm_hour, tm.tm_min, tm.tm_sec);
+	if (r->cpu >= 0)
+		fprintf(out, "%-8d", r->cpu);
+	else
+		fprintf(out, "%-8s", r->cpu == -1 ? "all" : "program");
+	fprintf(out, " %10.3f", r->elapsed_s);
+	if (r->cpu == -2)
+		fprintf(out, " %7s", "-");
+	else
+		put_or_na(out, 7, 2, r->idle);
+	put_or_na(out, 7, 2, r->busy);
+	if (known)
+		fprintf(out, " %16" PRIu64 " %16" PRIu64, r->sum.cycles, r->sum.instructions);
+	else
+		fprintf(out, " %16s %16s", "n/a", "n/a");
+	put_or_na(out, 8, 3, r->counted ? cpi_ratio(&r->sum) : NAN);
+	if (known && r->sum.share_counted < 0.999)
+		fprintf(out, "  counted %.0f%% of the time", 100 * r->sum.share_counted);
+	putc('\n', out);
+}
+
+static void json_count(struct json *j, const char *key, bool known, uint64_t val)
+{
+	if (known)
+		json_u64(j, key, val);
+	else
+		json_null(j, key);
+}
+
+static void json_row(struct cpi *c, const struct row *r)
+{
+	bool known = r->counted && r->sum.known;
+	struct json *j = &c->json;
+
+	json_object(j, r->cpu == -1 ? "system" : r->cpu == -2 ? "program" : NULL);
+	if (r->cpu >= 0)
+		json_u64(j, "cpu", r->cpu);
+	if (r->cpu == -2)
+		json_count(j, "cpu_time_ns", !isnan(r->busy), r->busy_ns);
+	else
+		json_double(j, "idle_percent", r->idle);
+	json_double(j, "busy_percent", r->busy);
+	json_count(j, "cycles", known, r->sum.cycles);
+	json_count(j, "instructions", known, r->sum.instructions);
+	json_double(j, "cpi", r->counted ? cpi_ratio(&r->sum) : NAN);
+	json_double(j, "share_counted", known ? r->sum.share_counted : NAN);
+	json_end(j);
+}
+
+static void print_row(struct cpi *c, const struct row *r)
+{
+	if (c->o->format == FORMAT_JSON)
+		json_row(c, r);
+	else
+		text_row(c, r);
+}
+
+static struct row row_of(struct cpi *c, int cpu, const struct idle_share *s)
+{
+	return (struct row){
+		.cpu = cpu,
+		.elapsed_s = (c->now.time_ns - c->before.time_ns) / 1e9,
+		.idle = s && s->known ? s->idle : NAN,
+		.busy = s && s->known ? s->busy + s->intr : NAN,
+		.counted = c->counters.nr_pairs > 0,
+		.sum = CPI_SUM_INIT,
+	};
+}
+
+static void add_counts(struct cpi *c, struct row *r, size_t i)
+{
+	struct cpi_counts d;
+
+	if (!c->counters.nr_pairs)
+		return;
+	d = cpi_diff(&c->before.counts[i], &c->now.counts[i]);
+	cpi_add(&r->sum, &d);
+}
+
+static void print_machine(struct cpi *c)
+{
+	struct idle_stat diff = { 0 };
+	bool json_cpus = c->o->format == FORMAT_JSON && !c->o->summary;
+	struct idle_share s;
+	struct row r;
+	size_t i;
+
+	idle_diff(&c->before.idle, &c->now.idle, &diff);
+	s = idle_mean(&diff);
+	r = row_of(c, -1, &s);
+	for (i = 0; i < c->cpus.nr_cpu; i++)
+		add_counts(c, &r, i);
+	print_row(c, &r);
+	if (json_cpus)
+		json_array(&c->json, "cpus");
+	for (i = 0; i < c->cpus.nr_cpu && !c->o->summary; i++) {
+		const struct idle_cpu *cpu = idle_find(&diff, c->cpus.cpu[i]);
+
+		s = cpu ? idle_share(cpu) : (struct idle_share){ 0 };
+		r = row_of(c, c->cpus.cpu[i], &s);
+		add_counts(c, &r, i);
+		print_row(c, &r);
+	}
+	if (json_cpus)
+		json_end(&c->json);
+	idle_release(&diff);
+}
+
+static void print_program(struct cpi *c)
+{
+	struct row r = row_of(c, -2, NULL);
+
+	r.busy_ns = c->now.busy_ns - c->before.busy_ns;
+	if (c->now.busy_known && r.elapsed_s > 0)
+		r.busy = 100 * r.busy_ns / 1e9 / r.elapsed_s;
+	add_counts(c, &r, 0);
+	print_row(c, &r);
+}
+
+static void print_sample(struct cpi *c)
+{
+	struct reading spare = c->before;
+
+	if (c->o->format == FORMAT_JSON) {
+		json_object(&c->json, NULL);
+		json_u64(&c->json, "unix_ns", clock_real_ns());
+		json_u64(&c->json, "elapsed_ns", c->now.time_ns - c->before.time_ns);
+	}
+	if (c->machine)
+		print_machine(c);
+	else
+		print_program(c);
+	if (c->o->format == FORMAT_JSON)
+		json_end(&c->json);
+	tee_flush(&c->tee);
+	c->nr_printed++;
+	c->before = c->now;
+	c->now = spare;
+}
+
+/* ---- the measurement ---- */
+
+static void reap(struct cpi *c, int flags)
+{
+	struct rusage u;
+
+	if (!c->argv || c->child_gone || wait4(c->child.pid, &c->status, flags, &u) != c->child.pid)
+		return;
+	c->child_gone = true;
+	c->child_cpu_ns = ((uint64_t)u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000 +
+			  ((uint64_t)u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
+}
+
+/* A first signal is the program's business, as in record; the second one, or any without a program, ends. */
+static bool is_over(struct cpi *c, int sig)
+{
+	if (sig == SIGCHLD) {
+		reap(c, WNOHANG);
+		return c->child_gone;
+	}
+	if (!c->argv || c->forwarded)
+		return true;
+	c->forwarded = true;
+	if (c->ticker.last.si_code != SI_KERNEL)	/* the terminal sent that to both */
+		kill(c->child.pid, sig);
+	return false;
+}
+
+/* True when the time has come, false when the measurement is over before. */
+static bool wait_until(struct cpi *c, uint64_t until_ns)
+{
+	int sig;
+
+	while ((sig = ticker_wait(&c->ticker, until_ns)))
+		if (is_over(c, sig))
+			return false;
+	return c->argv || !ferror(stdout);
+}
+
+static int let_go(struct cpi *c, struct err *e)
+{
+	int r = spawn_go(&c->child, c->argv[0], e);
+
+	c->running = !r;
+	return r;
+}
+
+/* The first reading.  A program is let go right after it, or before --start; *over: it did not come to it. */
+static int begin(struct cpi *c, bool *over, struct err *e)
+{
+	bool late = c->o->start_ns;
+	int r = 0;
+
+	ticker_start(&c->ticker);
+	if (c->argv && late)
+		r = let_go(c, e);
+	if (!r && late && !wait_until(c, c->ticker.start_ns + c->o->start_ns)) {
+		*over = true;
+		return c->child_gone ? err_set(e, ECHILD, "the program ended before --start") : 0;
+	}
+	ticker_start(&c->ticker);
+	if (!r)
+		r = read_all(c, &c->before, e);
+	if (!r && c->argv && !late)
+		r = let_go(c, e);
+	return r;
+}
+
+static int measure(struct cpi *c, struct err *e)
+{
+	uint64_t end_ns, next_ns;
+	bool over = false;
+	int r = begin(c, &over, e);
+
+	if (r)
+		return r;
+	print_start(c);
+	end_ns = c->o->run_ns ? c->ticker.start_ns + c->o->run_ns : UINT64_MAX;
+	while (!r && !over) {
+		next_ns = c->o->interval_ns ? ticker_next(&c->ticker, c->o->interval_ns, clock_mono_ns()) : UINT64_MAX;
+		over = !wait_until(c, MIN(next_ns, end_ns)) || clock_mono_ns() >= end_ns;
+		r = read_all(c, &c->now, e);
+		if (!r)
+			print_sample(c);
+	}
+	if (c->o->format == FORMAT_JSON) {
+		json_end(&c->json);
+		json_end(&c->json);
+	}
+	return r;
+}
+
+/* Counters that cannot be had are no failure: c->why says what is missing. */
+static void open_counters(struct cpi *c)
+{
+	static const struct cpi_events clock = { "task-clock", "task-clock" };
+	struct err ignored;
+	size_t nr = c->machine ? c->cpus.nr_cpu : 1;
+
+	if (c->machine) {
+		cpi_open_cpus(&c->counters, &CPI_EVENTS, &c->cpus, &c->why);
+	} else {
+		cpi_open_program(&c->counters, &CPI_EVENTS, c->child.pid, &c->why);
+		cpi_open_program(&c->clock, &clock, c->child.pid, &ignored);
+	}
+	if (!c->counters.nr_pairs && (c->why.code == EACCES || c->why.code == EPERM))
+		log_info("%s", c->why.hint);
+	c->before.counts = xcalloc(nr, sizeof(*c->before.counts));
+	c->now.counts = xcalloc(nr, sizeof(*c->now.counts));
+}
+
+static void close_all(struct cpi *c)
+{
+	cpi_close(&c->counters);
+	cpi_close(&c->clock);
+	cpus_release(&c->cpus);
+	idle_release(&c->before.idle);
+	idle_release(&c->now.idle);
+	free(c->before.counts);
+	free(c->now.counts);
+	ticker_release(&c->ticker);
+}
+
+/* A program that outlives --run is asked to end, as in record. */
+static int program_status(struct cpi *c)
+{
+	if (!c->child_gone)
+		kill(c->child.pid, SIGTERM);
+	while (!c->child_gone)
+		reap(c, 0);
+	return WIFSIGNALED(c->status) ? 128 + WTERMSIG(c->status) : WEXITSTATUS(c->status);
+}
+
+/* Everything between the opened output and its end; returns the exit status. */
+static int run(struct cpi *c)
+{
+	struct err e = { 0 };
+
+	if (c->argv && spawn_start(&c->child, c->argv, &e)) {
+		log_err(&e);
+		return EXIT_ARCPROF_FAILED;
+	}
+	open_counters(c);
+	if (!measure(c, &e))
+		return c->argv ? program_status(c) : 0;
+	log_err(&e);
+	if (!c->argv)
+		return 1;
+	if (!c->running && c->child.go_fd < 0)	/* it could not be run, and spawn_go() reaped it */
+		return e.code == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+	if (!c->child_gone) {
+		kill(c->child.pid, SIGKILL);
+		reap(c, 0);
+	}
+	return EXIT_ARCPROF_FAILED;
+}
+
+static int cpi_run(void *opts, int nr_operands, char **operands)
+{
+	struct cpi c = { .o = opts, .argv = nr_operands ? operands : NULL };
+	struct err e = { 0 };
+	int status;
+
+	if (c.o->interval_ns && c.o->interval_ns < idle_tick_ns()) {
+		log_error("--interval: shorter than a tick of the utilisation, %" PRIu64 " ms",
+			  idle_tick_ns() / 1000000);
+		return EXIT_USAGE;
+	}
+	c.machine = !c.argv || c.o->all_cpus;
+	if (tee_open(&c.tee, c.o->file, &e)) {
+		log_err(&e);
+		return c.argv ? EXIT_ARCPROF_FAILED : 1;
+	}
+	cpus_online(&c.cpus);
+	ticker_init(&c.ticker, c.argv != NULL);
+	status = run(&c);
+	if (tee_close(&c.tee, &e)) {
+		log_err(&e);
+		status = c.argv ? EXIT_ARCPROF_FAILED : 1;
+	}
+	close_all(&c);
+	return status;
+}
+
+const struct command cmd_cpi = {
+	.name = "cpi",
+	.summary = "cycles per instruction and utilisation, of the machine or of a program",
+	.operands = "[--] [<program> [<arg>...]]",
+	.flags = CMD_RUNS_PROGRAM,
+	.opts = cpi_table,
+	.opts_size = sizeof(struct cpi_opts),
+	.run = cpi_run,
+};

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* msr.c - "arcprof msr": reads and writes model-specific registers of chosen CPUs. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cmd.h"
+#include "pmu/cpus.h"
+#include "pmu/msr.h"
+
+enum { FORMAT_TEXT, FORMAT_HEX, FORMAT_DEC, FORMAT_JSON };
+static const char *const formats[] = { "text", "hex", "dec", "json", NULL };
+
+struct msr_opts {
+	struct opt_list cpus;
+	bool all_cpus, verify, force;
+	const char *field;
+	int format;
+};
+
+#define O struct msr_opts
+static const struct opt msr_table[] = {
+	OPT_GROUP("Where"),
+	OPT_FLAG('a', "all-cpus", O, all_cpus, "every CPU"),
+	OPT_LIST('C', "cpu", O, cpus, "cpus", "these CPUs, such as 0,2-3 (default: 0)"),
+	OPT_STR(0, "field", O, field, "bits", NULL, "only the bits <high>:<low> of the register"),
+	OPT_GROUP("Writing"),
+	OPT_FLAG(0, "verify", O, verify, "read it again, and fail when it is not what was written"),
+	OPT_FLAG(0, "force", O, force, "also a register that performance work has no reason to write"),
+	OPT_GROUP("What to print"),
+	OPT_ENUM(0, "format", O, format, formats, "text", "output format"),
+	OPT_END
+};
+#undef O
+
+struct msr {
+	const struct msr_opts *o;
+	struct cpus cpus;
+	bool write, has_field;
+	uint32_t reg;
+	uint64_t val;			/* to write: the register, or its field */
+	struct msr_field field;
+	struct json json;
+};
+
+static int parse_operands(struct msr *m, int nr, char **operands, struct err *e)
+{
+	if (!nr || (strcmp(operands[0], "read") && strcmp(operands[0], "write")))
+		return err_set(e, EINVAL, "'read' or 'write' comes first");
+	m->write = operands[0][0] == 'w';
+	if (nr != 2 + m->write)
+		return err_set(e, EINVAL, "%s needs a register%s, and no more", operands[0],
+			       m->write ? " and a value" : "");
+	if (msr_parse_reg(operands[1], &m->reg, e))
+		return e->code;
+	return m->write ? msr_parse_value(operands[2], &m->val, e) : 0;
+}
+
+static int parse_options(struct msr *m, struct err *e)
+{
+	const struct msr_opts *o = m->o;
+	uint64_t none = 0;
+	size_t i;
+
+	if (!m->write && (o->verify || o->force))
+		return err_set(e, EINVAL, "%s belongs to write", o->verify ? "--verify" : "--force");
+	if (o->all_cpus && o->cpus.nr_items)
+		return err_set(e, EINVAL, "--all-cpus and --cpu exclude each other");
+	m->has_field = o->field;
+	if (o->field && msr_parse_field(o->field, &m->field, e))
+		return err_wrap(e, "--field");
+	if (m->write && m->has_field && msr_field_set(&m->field, &none, m->val, e))
+		return e->code;
+	for (i = 0; i < o->cpus.nr_items; i++)
+		if (cpus_add(&m->cpus, o->cpus.items[i], e))
+			return err_wrap(e, "--cpu");
+	if (!m->cpus.nr_cpu)
+		return cpus_add(&m->cpus, "0", e);
+	return 0;
+}
+
+/* ---- output ---- */
+
+static void print_start(struct msr *m)
+{
+	char hex[16];
+
+	if (m->o->format != FORMAT_JSON)
+		return;
+	snprintf(hex, sizeof(hex), "0x%x", m->reg);
+	json_init(&m->json, stdout);
+	json_object(&m->json, NULL);
+	json_u64(&m->json, "register", m->reg);
+	json_str(&m->json, "register_hex", hex);
+	if (m->has_field) {
+		json_object(&m->json, "field");
+		json_u64(&m->json, "high_bit", m->field.high);
+		json_u64(&m->json, "low_bit", m->field.low);
+		json_end(&m->json);
+	}
+	json_array(&m->json, "cpus");
+}
+
+static void json_cpu(struct msr *m, uint32_t cpu, const uint64_t *val, const char *error)
+{
+	char hex[32] = "";
+
+	json_object(&m->json, NULL);
+	json_u64(&m->json, "cpu", cpu);
+	if (val) {
+		/* Many readers of JSON keep 53 bits of a number: the string has all of them. */
+		snprintf(hex, sizeof(hex), "0x%016" PRIx64, *val);
+		json_u64(&m->json, "value", *val);
+		json_str(&m->json, "value_hex", hex);
+		if (m->has_field)
+			json_u64(&m->json, "field_value", msr_field_get(&m->field, *val));
+	} else {
+		json_null(&m->json, "value");
+		json_str(&m->json, "error", error);
+	}
+	json_end(&m->json);
+}
+
+static void print_value(struct msr *m, uint32_t cpu, uint64_t val)
+{
+	uint64_t shown = m->has_field ? msr_field_get(&m->field, val) : val;
+
+	switch (m->o->format) {
+	case FORMAT_JSON:
+		json_cpu(m, cpu, &val, NULL);
+		break;
+	case FORMAT_HEX:
+		printf("0x%" PRIx64 "\n", shown);
+		break;
+	case FORMAT_DEC:
+		printf("%" PRIu64 "\n", shown);
+		break;
+	default:
+		printf("CPU %u: 0x%x = 0x%016" PRIx64, cpu, m->reg, val);
+		if (m->has_field)
+			printf(", bits %u:%u = 0x%" PRIx64 " (%" PRIu64 ")", m->field.high, m->field.low, shown, shown);
+		putchar('\n');
+	}
+}
+
+/* ---- the work ---- */
+
+static int write_one(struct msr *m, uint32_t cpu, uint64_t *val, struct err *e)
+{
+	uint64_t got;
+	int r = 0;
+
+	*val = m->val;
+	if (m->has_field) {
+		r = msr_read(MSR_ROOT, cpu, m->reg, val, e);
+		if (!r)
+			r = msr_field_set(&m->field, val, m->val, e);
+	}
+	if (!r)
+		r = msr_write(MSR_ROOT, cpu, m->reg, *val, e);
+	if (r || !m->o->verify)
+		return r;
+	r = msr_read(MSR_ROOT, cpu, m->reg, &got, e);
+	if (!r && got != *val)
+		r = err_set(e, EIO, "CPU %u, register 0x%x: wrote 0x%" PRIx64 ", but it reads 0x%" PRIx64, cpu, m->reg,
+			    *val, got);
+	return r;
+}
+
+/* A CPU that fails does not keep the others from being tried. */
+static int each_cpu(struct msr *m)
+{
+	int status = 0;
+	size_t i;
+
+	print_start(m);
+	for (i = 0; i < m->cpus.nr_cpu; i++) {
+		uint32_t cpu = m->cpus.cpu[i];
+		struct err e = { 0 };
+		uint64_t val;
+
+		if (m->write ? write_one(m, cpu, &val, &e) : msr_read(MSR_ROOT, cpu, m->reg, &val, &e)) {
+			status = log_err(&e);
+			if (m->o->format == FORMAT_JSON)
+				json_cpu(m, cpu, NULL, e.msg);
+		} else {
+			print_value(m, cpu, val);
+		}
+	}
+	if (m->o->format == FORMAT_JSON) {
+		json_end(&m->json);
+		json_end(&m->json);
+	}
+	return status;
+}
+
+static int msr_run(void *opts, int nr_operands, char **operands)
+{
+	struct msr m = { .o = opts };
+	struct err e = { 0 };
+	int status;
+
+	if (parse_operands(&m, nr_operands, operands, &e) || parse_options(&m, &e)) {
+		log_err(&e);
+		status = EXIT_USAGE;
+	} else if (m.write && !m.o->force && !msr_is_writable(m.reg)) {
+		log_error("register 0x%x is none that performance work writes", m.reg);
+		log_hint("a wrong value can stop the machine; --force writes it all the same");
+		status = 1;
+	} else if (m.o->all_cpus && cpus_in_dir(&m.cpus, MSR_ROOT, &e)) {
+		msr_open_err(MSR_ROOT, 0, e.code, &e);
+		status = log_err(&e);
+	} else {
+		status = each_cpu(&m);
+	}
+	cpus_release(&m.cpus);
+	return status;
+}
+
+const struct command cmd_msr = {
+	.name = "msr",
+	.summary = "read and write model-specific registers",
+	.operands = "(read <register> | write <register> <value>)",
+	.opts = msr_table,
+	.opts_size = sizeof(struct msr_opts),
+	.run = msr_run,
+};

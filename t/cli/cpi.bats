@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+load ../lib
+
+busy_program='i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
+
+@test "cpi: the machine and each CPU have a line an interval, and the run time ends it" {
+	run_arcprof cpi -t 0.2 -r 0.6
+	[ "$status" -eq 0 ]
+	cpus=$(getconf _NPROCESSORS_ONLN)
+	[ "$(grep -cE '^all +0\.[0-9]{3} ' <<<"$output")" -eq 3 ]
+	[ "$(grep -cE '^[0-9]+ +0\.[0-9]{3} ' <<<"$output")" -eq $((3 * cpus)) ]
+	grep -qx '\*\* Utilisation: /proc/stat' <<<"$output"
+	run_arcprof cpi --summary -r 0.1
+	[ "$(grep -cE '^(all|[0-9]+) ' <<<"$output")" -eq 1 ]
+}
+
+@test "cpi: counters are counted, or n/a with the reason and the utilisation all the same" {
+	run_arcprof cpi -r 0.5 --format json
+	[ "$status" -eq 0 ]
+	[ "$(json '.samples | length')" -eq 1 ]
+	[ "$(json '.samples[0].system | .idle_percent + .busy_percent | . > 99.9 and . < 100.1')" = true ]
+	if [ "$(json .counters)" = true ]; then
+		[ "$(json '.samples[0].system | .cycles > 0 and .instructions > 0')" = true ]
+		[ "$(json '.samples[0].system | .cpi * .instructions / .cycles | . > 0.999 and . < 1.001')" = true ]
+		# the machine is the sum of its CPUs
+		[ "$(json '.samples[0] | .system.cycles == ([.cpus[].cycles] | add)')" = true ]
+	else
+		[ -n "$(json .counters_missing_because)" ]
+		[ "$(json '.samples[0] | [.system, .cpus[]] | map(.cycles, .instructions, .cpi) | all(. == null)')" = true ]
+		arcprof cpi -r 0.1 >text
+		grep -qF "** Counters: n/a: $(json .counters_missing_because)" text
+		[ "$(grep -cE 'n/a +n/a +n/a$' text)" -gt 1 ]
+	fi
+}
+
+@test "cpi: a program's CPU time is that which the shell measures" {
+	run_arcprof cpi --format json -- bash -c "TIMEFORMAT='%U %S'; time { $busy_program; }"
+	[ "$status" -eq 0 ]
+	[ "$(json .measured)" = program ]
+	seconds=$(awk '{ print $1 + $2 }' <<<"$stderr")
+	within "$(json '.samples[0].program.cpu_time_ns / 1e9')" "$seconds" 25
+	[ "$(json '.samples[0] | .program.busy_percent / (100 * .program.cpu_time_ns / .elapsed_ns) | . > 0.99 and . < 1.01')" = true ]
+}
+
+@test "cpi: a program is measured with what it starts, and each interval alone" {
+	run_arcprof cpi -t 0.1 --format json -- bash -c "bash -c '$busy_program'; sleep 0.3"
+	[ "$status" -eq 0 ]
+	[ "$(json '.samples | length')" -ge 4 ]
+	[ "$(json '[.samples[].program.cpu_time_ns] | add | . > 50000000')" = true ]
+	# asleep at the end
+	[ "$(json '.samples[-2].program.busy_percent < 20')" = true ]
+}
+
+@test "cpi: the program's status is the command's, and 126 and 127 are those of env" {
+	run_arcprof cpi -- sh -c 'exit 7'
+	[ "$status" -eq 7 ]
+	run_arcprof cpi -a -- sh -c 'kill -9 $$'
+	[ "$status" -eq 137 ]
+	run_arcprof cpi -- ./no-such-program
+	[ "$status" -eq 127 ]
+	[ -z "$output" ]
+	: >file
+	run_arcprof cpi -s 1 -- ./file
+	[ "$status" -eq 126 ]
+	[ -z "$output" ]
+}
+
+@test "cpi: with --all-cpus the machine is measured while the program runs" {
+	run_arcprof cpi -a --format json -- sleep 0.3
+	[ "$status" -eq 0 ]
+	[ "$(json .measured)" = machine ]
+	[ "$(json '.samples[0].elapsed_ns | . > 300000000 and . < 3000000000')" = true ]
+	[ "$(json '.samples[0].cpus | length')" -eq "$(getconf _NPROCESSORS_ONLN)" ]
+}
+
+@test "cpi: --run ends a program that takes longer, --start leaves its beginning out" {
+	run_arcprof cpi -r 0.2 -- sleep 60
+	[ "$status" -eq 143 ]
+	run_arcprof cpi -s 0.3 --format json -- sh -c 'sleep 0.6'
+	[ "$status" -eq 0 ]
+	[ "$(json '.samples[0].elapsed_ns < 550000000')" = true ]
+	run_arcprof cpi -s 5 -- true
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"ended before --start"* ]]
+}
+
+@test "cpi: interrupted, it prints what it has and succeeds" {
+	setsid env --default-signal=INT "$ARCPROF" cpi >out 2>err &
+	pid=$!
+	sleep 0.5
+	kill -INT "$pid"
+	wait "$pid"
+	[ "$(grep -c '^all' out)" -eq 1 ]
+}
+
+@test "cpi: a signal is passed on to the program, and its end is waited for" {
+	setsid env --default-signal=INT "$ARCPROF" cpi -- sh -c 'trap "exit 9" TERM; echo >ready; while :; do sleep 0.05; done' >out 2>err &
+	pid=$!
+	for _ in $(seq 100); do [ -e ready ] && break; sleep 0.05; done
+	kill -TERM "$pid"
+	wait "$pid" && status=0 || status=$?
+	[ "$status" -eq 9 ]
+	[ "$(grep -c '^program' out)" -eq 1 ]
+}
+
+@test "cpi: -f prints the same into a file" {
+	arcprof cpi -r 0.1 --timestamp -f copy >text
+	cmp text copy
+	[ "$(grep -cE '^[0-9]{2}:[0-9]{2}:[0-9]{2} all ' text)" -eq 1 ]
+	run_arcprof cpi -r 0.1 -f /nonexistent/file
+	[ "$status" -eq 1 ]
+}
+
+@test "cpi: an interval below a tick is a usage error" {
+	run_arcprof cpi -t 1ms -r 1
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--interval"* ]]
+}
+
+@test "cpi: without privileges it measures one's own program, and says what is missing" {
+	skip_unless_root
+	skip_unless_command setpriv
+	cp "$ARCPROF" "$BATS_RUN_TMPDIR/arcprof-copy"
+	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/arcprof-copy"
+	output=$(as_nobody "$BATS_RUN_TMPDIR/arcprof-copy" cpi --format json -- sh -c "$busy_program")
+	[ "$(json '.samples[0].program.cpu_time_ns > 10000000')" = true ]
+	as_nobody "$BATS_RUN_TMPDIR/arcprof-copy" cpi -r 0.1 >text 2>err
+	rm -f "$BATS_RUN_TMPDIR/arcprof-copy"
+	grep -q '^all ' text
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 1 ] || return 0
+	grep -qF 'n/a: measuring all processes is not permitted: kernel.perf_event_paranoid is' text
+	grep -qF CAP_PERFMON err
+}
