@@ -291,6 +291,11 @@ int pmu_event_parse(const char *name, struct pmu_event *ev, struct err *e)
 	return r;
 }
 
+const char *pmu_event_generic(size_t i)
+{
+	return i < ARRAY_SIZE(generic) ? generic[i].name : NULL;
+}
+
 bool pmu_event_works(const struct pmu_event *ev, int *code)
 {
 	struct perf_event_attr attr = ev->attr;

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* mpevt.c - "arcprof mpevt": counts events on all CPUs until told to stop, also without this command. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/tee.h"
+#include "base/ticker.h"
+#include "cmd.h"
+#include "pmu/event.h"
+#include "pmu/mpevt.h"
+
+enum { FORMAT_TEXT, FORMAT_JSON };
+static const char *const formats[] = { "text", "json", NULL };
+
+enum { NS_PER_MS = 1000000 };
+
+struct mpevt_opts {
+	uint64_t interval_ns, run_ns;
+	bool summary;
+	const char *file;
+	int format;
+};
+
+#define O struct mpevt_opts
+static const struct opt mpevt_table[] = {
+	OPT_GROUP("With query"),
+	OPT_TIME('t', "interval", O, interval_ns, "time", "1", "a result each <time>"),
+	OPT_TIME('r', "run", O, run_ns, "time", NULL, "end after so much time"),
+	OPT_GROUP("What to print"),
+	OPT_FLAG(0, "summary", O, summary, "only the sum over the CPUs, not each CPU"),
+	OPT_STR('f', "file", O, file, "file", NULL, "print the same into <file>"),
+	OPT_ENUM(0, "format", O, format, formats, "text", "output format"),
+	OPT_END
+};
+#undef O
+
+struct mpevt {
+	const struct mpevt_opts *o;
+	const char *dir;
+	char **names;
+	size_t nr_names;
+	struct tee tee;
+	struct json json;
+	struct mpevt_counts before, now;
+};
+
+/* ---- list ---- */
+
+static int do_list(struct mpevt *m)
+{
+	bool json = m->o->format == FORMAT_JSON;
+	const char *name;
+	size_t i;
+
+	if (json) {
+		json_init(&m->json, m->tee.out);
+		json_object(&m->json, NULL);
+		json_array(&m->json, "events");
+	} else {
+		fprintf(m->tee.out, "%-26s %s\n", "Event", "Can be counted on all CPUs");
+	}
+	for (i = 0; (name = pmu_event_generic(i)); i++) {
+		struct err e = { 0 };
+		int r = mpevt_try(name, &e);
+		/* "name: reason" */
+		const char *why = r ? (strncmp(e.msg, name, strlen(name)) ? e.msg : e.msg + strlen(name) + 2) : NULL;
+
+		if (!json) {
+			fprintf(m->tee.out, r ? "%-26s n/a: %s\n" : "%-26s yes\n", name, why);
+			continue;
+		}
+		json_object(&m->json, NULL);
+		json_str(&m->json, "event", name);
+		json_bool(&m->json, "works", !r);
+		json_str(&m->json, "because", why);
+		json_end(&m->json);
+	}
+	if (json) {
+		json_end(&m->json);
+		json_end(&m->json);
+	}
+	return 0;
+}
+
+/* ---- read and query ---- */
+
+static void start_output(struct mpevt *m)
+{
+	if (m->o->format == FORMAT_TEXT) {
+		fprintf(m->tee.out, "%-32s %-4s %12s %20s %s\n", "Event", "CPU", "Seconds", "Count", "Unit");
+		return;
+	}
+	json_init(&m->json, m->tee.out);
+	json_object(&m->json, NULL);
+	json_array(&m->json, "samples");
+}
+
+static void end_output(struct mpevt *m)
+{
+	if (m->o->format == FORMAT_TEXT)
+		return;
+	json_end(&m->json);
+	json_end(&m->json);
+}
+
+/* cpu: a number, or "all" for the sum; its time is that of the last CPU. */
+static void text_row(struct mpevt *m, const struct mpevt_count *c, const char *cpu, bool known, double share)
+{
+	FILE *out = m->tee.out;
+
+	fprintf(out, "%-32s %-4s %12.3f", c->event, cpu, c->count.enabled_ns / 1e9);
+	if (known)
+		fprintf(out, " %20" PRIu64 " %s", c->count.value, c->unit);
+	else
+		fprintf(out, " %20s %s", "n/a", c->unit);
+	if (known && share < 0.999)
+		fprintf(out, "  counted %.0f%% of the time", 100 * share);
+	putc('\n', out);
+}
+
+static void json_row(struct mpevt *m, const struct mpevt_count *c, const char *cpu, bool known, double share)
+{
+	struct json *j = &m->json;
+
+	json_object(j, NULL);
+	json_str(j, "event", c->event);
+	if (cpu)
+		json_str(j, "cpu", cpu);
+	else
+		json_u64(j, "cpu", c->cpu);
+	json_u64(j, "counted_for_ns", c->count.enabled_ns);
+	if (known)
+		json_u64(j, "count", c->count.value);
+	else
+		json_null(j, "count");
+	json_str(j, "unit", c->unit);
+	json_double(j, "share_counted", share);
+	json_end(j);
+}
+
+static struct mpevt_count difference(const struct mpevt *m, const struct mpevt_count *now)
+{
+	struct mpevt_count d = *now;
+	size_t i;
+
+	for (i = 0; i < m->before.nr_c; i++) {
+		const struct mpevt_count *b = &m->before.c[i];
+
+		/* Less time than before: it was stopped and started anew meanwhile. */
+		if (b->cpu != now->cpu || strcmp(b->event, now->event) ||
+		    b->count.enabled_ns > now->count.enabled_ns)
+			continue;
+		d.count.value -= b->count.value;
+		d.count.enabled_ns -= b->count.enabled_ns;
+		d.count.running_ns -= b->count.running_ns;
+		break;
+	}
+	return d;
+}
+
+/* What an event counted in turns with others stands for the whole time, as cpi.h has it. */
+static void print_one(struct mpevt *m, struct mpevt_count *c, const char *all, struct cpi_sum *sum)
+{
+	struct cpi_counts pair = { c->count, c->count };
+	struct cpi_sum s = CPI_SUM_INIT;
+	char cpu[16];
+
+	if (all) {
+		c->count.value = sum->cycles;
+		s = *sum;
+	} else {
+		cpi_add(&s, &pair);
+		cpi_add(sum, &pair);
+		c->count.value = s.cycles;
+		if (m->o->summary)
+			return;
+	}
+	snprintf(cpu, sizeof(cpu), "%u", c->cpu);
+	if (m->o->format == FORMAT_JSON)
+		json_row(m, c, all, s.known, s.share_counted);
+	else
+		text_row(m, c, all ? all : cpu, s.known, s.share_counted);
+}
+
+static void print_counts(struct mpevt *m)
+{
+	struct cpi_sum sum = CPI_SUM_INIT;
+	size_t i;
+
+	if (m->o->format == FORMAT_JSON) {
+		json_object(&m->json, NULL);
+		json_u64(&m->json, "unix_ns", clock_real_ns());
+		json_array(&m->json, "counts");
+	}
+	for (i = 0; i < m->now.nr_c; i++) {
+		struct mpevt_count d = difference(m, &m->now.c[i]);
+
+		print_one(m, &d, NULL, &sum);
+		if (i + 1 < m->now.nr_c && !strcmp(m->now.c[i + 1].event, d.event))
+			continue;
+		print_one(m, &d, "all", &sum);
+		sum = CPI_SUM_INIT;
+	}
+	if (m->o->format == FORMAT_JSON) {
+		json_end(&m->json);
+		json_end(&m->json);
+	}
+	tee_flush(&m->tee);
+}
+
+static int do_read(struct mpevt *m, struct err *e)
+{
+	int r = mpevt_read(m->dir, m->names, m->nr_names, &m->now, e);
+
+	if (r)
+		return r;
+	start_output(m);
+	print_counts(m);
+	end_output(m);
+	return 0;
+}
+
+static int do_query(struct mpevt *m, struct err *e)
+{
+	int r = mpevt_read(m->dir, m->names, m->nr_names, &m->before, e);
+	uint64_t end_ns, next_ns;
+	struct ticker t;
+	bool over = false;
+
+	if (r)
+		return r;
+	start_output(m);
+	tee_flush(&m->tee);
+	ticker_init(&t, false);
+	end_ns = m->o->run_ns ? t.start_ns + m->o->run_ns : UINT64_MAX;
+	while (!r && !over && !ferror(stdout)) {
+		struct mpevt_counts spare = m->before;
+
+		next_ns = ticker_next(&t, m->o->interval_ns, clock_mono_ns());
+		if (ticker_wait(&t, MIN(next_ns, end_ns)))
+			break;
+		over = clock_mono_ns() >= end_ns;
+		r = mpevt_read(m->dir, m->names, m->nr_names, &m->now, e);
+		if (r)
+			break;
+		print_counts(m);
+		m->before = m->now;
+		m->now = spare;
+	}
+	end_output(m);
+	ticker_release(&t);
+	return r;
+}
+
+/* ---- the verbs ---- */
+
+static int run_verb(struct mpevt *m, const char *verb, struct err *e)
+{
+	if (!strcmp(verb, "list"))
+		return do_list(m);
+	if (!strcmp(verb, "start"))
+		return mpevt_start(m->dir, m->names, m->nr_names, e);
+	if (!strcmp(verb, "stop"))
+		return mpevt_stop(m->dir, m->names, m->nr_names, e);
+	if (!strcmp(verb, "read"))
+		return do_read(m, e);
+	return do_query(m, e);
+}
+
+static int check_usage(const struct mpevt_opts *o, int nr, char **operands, struct err *e)
+{
+	static const char *const verbs[] = { "list", "start", "read", "query", "stop" };
+	size_t i;
+
+	for (i = 0; nr && i < ARRAY_SIZE(verbs); i++)
+		if (!strcmp(operands[0], verbs[i]))
+			break;
+	if (!nr || i == ARRAY_SIZE(verbs))
+		return err_set(e, EINVAL, "list, start, read, query or stop comes first");
+	if (i == 0 && nr > 1)
+		return err_set(e, EINVAL, "list takes no event");
+	if (i == 1 && nr == 1)
+		return err_set(e, EINVAL, "start needs an event");
+	if (o->run_ns && strcmp(operands[0], "query"))
+		return err_set(e, EINVAL, "--run belongs to query");
+	if (o->interval_ns < NS_PER_MS)
+		return err_set(e, EINVAL, "--interval: at least 1 ms");
+	for (i = 1; i < (size_t)nr; i++)
+		if (strpbrk(operands[i], "\n\t") || !operands[i][0])
+			return err_set(e, EINVAL, "'%s' is not an event", operands[i]);
+	return 0;
+}
+
+static int mpevt_run(void *opts, int nr_operands, char **operands)
+{
+	struct mpevt m = { .o = opts };
+	struct err e = { 0 };
+	int status = 0;
+	char *dir;
+
+	if (check_usage(m.o, nr_operands, operands, &e)) {
+		log_err(&e);
+		return EXIT_USAGE;
+	}
+	m.names = operands + 1;
+	m.nr_names = nr_operands - 1;
+	dir = strcmp(operands[0], "list") ? mpevt_dir(&e) : xstrdup("");
+	if (!dir || tee_open(&m.tee, m.o->file, &e)) {
+		free(dir);
+		return log_err(&e);
+	}
+	m.dir = dir;
+	if (run_verb(&m, operands[0], &e))
+		status = log_err(&e);
+	if (tee_close(&m.tee, &e))
+		status = log_err(&e);
+	mpevt_counts_release(&m.before);
+	mpevt_counts_release(&m.now);
+	free(dir);
+	return status;
+}
+
+const struct command cmd_mpevt = {
+	.name = "mpevt",
+	.summary = "count events on all CPUs until told to stop, also without this command",
+	.operands = "(list | start <event>... | (read | query | stop) [<event>...])",
+	.opts = mpevt_table,
+	.opts_size = sizeof(struct mpevt_opts),
+	.run = mpevt_run,
+};
