@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -74,7 +75,7 @@ static int open_pair(struct cpi_set *s, const struct cpi_events *ev, pid_t pid, 
 	cycles.attr.exclude_kernel = s->user_only;
 	cycles.attr.exclude_hv = 1;
 	cycles.attr.inherit = pid >= 0;
-	cycles.attr.disabled = pid >= 0;
+	cycles.attr.disabled = 1;	/* the group starts as one */
 	cycles.attr.enable_on_exec = pid >= 0;
 	instructions.attr.read_format = cycles.attr.read_format;
 	instructions.attr.exclude_kernel = s->user_only;
@@ -89,6 +90,8 @@ static int open_pair(struct cpi_set *s, const struct cpi_events *ev, pid_t pid, 
 		return p->instructions_fd;
 	}
 	s->nr_pairs++;
+	if (pid < 0 && ioctl(p->cycles_fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP))
+		return err_errno(e, "cannot start the counters of CPU %d", cpu);
 	return 0;
 }
 
