@@ -26,6 +26,7 @@
 #include "collect/spawn.h"
 #include "collect/state.h"
 #include "collect/symbols.h"
+#include "pmu/cpus.h"
 
 enum { JAVA_POLL_MS = 20, IDLE_POLL_MS = 200, FLUSH_NS = 1000000000, BURST_HZ = 20000, RECORDER_NICE = -15 };
 
@@ -442,54 +443,13 @@ static size_t ring_bytes(const struct collect_opts *o, const struct evconf *ev, 
 	return bytes;
 }
 
-static void add_cpus(struct cpu_list *l, uint32_t lo, uint32_t hi)
-{
-	for (; lo <= hi; lo++) {
-		l->cpus = xrealloc(l->cpus, (l->nr_cpus + 1) * sizeof(*l->cpus));
-		l->cpus[l->nr_cpus++] = lo;
-	}
-}
-
-/* "0-3,8" of sysfs. */
-static void add_ranges(struct cpu_list *l, char *p)
-{
-	char *end;
-
-	for (; p && *p >= '0' && *p <= '9'; p = end) {
-		uint32_t lo = strtoul(p, &end, 10), hi = lo;
-
-		if (*end == '-')
-			hi = strtoul(end + 1, &end, 10);
-		add_cpus(l, lo, hi);
-		end += *end == ',';
-	}
-}
-
-/* The lines "cpu0 ...", "cpu1 ..." of /proc/stat. */
-static void add_stat_lines(struct cpu_list *l, char *p)
-{
-	for (; p; p = strchr(p, '\n'), p += !!p) {
-		if (!strncmp(p, "cpu", 3) && p[3] >= '0' && p[3] <= '9') {
-			uint32_t cpu = strtoul(p + 3, NULL, 10);
-
-			add_cpus(l, cpu, cpu);
-		}
-	}
-}
-
-/* All of them: what ran on a CPU that we do not know of would be missing without a word. */
 static void online_cpus(struct cpu_list *l)
 {
-	struct buf b = BUF_INIT;
+	struct cpus online = { 0 };
 
-	if (!io_slurp("/sys/devices/system/cpu/online", &b))
-		add_ranges(l, b.data);
-	buf_reset(&b);
-	if (!l->nr_cpus && !io_slurp("/proc/stat", &b))	/* no sysfs in a bare chroot or container */
-		add_stat_lines(l, b.data);
-	if (!l->nr_cpus)
-		add_cpus(l, 0, MAX(sysconf(_SC_NPROCESSORS_CONF), 1L) - 1);
-	buf_release(&b);
+	cpus_online(&online);
+	l->cpus = online.cpu;
+	l->nr_cpus = online.nr_cpu;
 }
 
 static int check_cpus(const struct cpu_list *asked, const struct cpu_list *online, struct err *e)

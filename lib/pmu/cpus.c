@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/io.h"
@@ -46,10 +47,19 @@ int cpus_add(struct cpus *c, const char *text, struct err *e)
 	return 0;
 }
 
+/* The lines "cpu0 ...", "cpu1 ..." of /proc/stat. */
+static void add_stat_lines(struct cpus *c, const char *p)
+{
+	for (; p; p = strchr(p, '\n'), p += !!p)
+		if (!strncmp(p, "cpu", 3) && isdigit((unsigned char)p[3]))
+			add_one(c, strtoul(p + 3, NULL, 10));
+}
+
 void cpus_online(struct cpus *c)
 {
 	struct buf b = BUF_INIT;
 	char *item, *save = NULL;
+	long nr, cpu;
 	struct err e;
 
 	c->nr_cpu = 0;
@@ -57,8 +67,12 @@ void cpus_online(struct cpus *c)
 		for (item = strtok_r(b.data, ",\n", &save); item; item = strtok_r(NULL, ",\n", &save))
 			if (cpus_add(c, item, &e))
 				break;
-	if (!c->nr_cpu)
-		add_one(c, 0);
+	buf_reset(&b);
+	if (!c->nr_cpu && !io_slurp("/proc/stat", &b))	/* no sysfs in a bare chroot or container */
+		add_stat_lines(c, b.data);
+	nr = c->nr_cpu ? 0 : MAX(sysconf(_SC_NPROCESSORS_CONF), 1L);
+	for (cpu = 0; cpu < nr; cpu++)
+		add_one(c, cpu);
 	buf_release(&b);
 }
 
