@@ -19,6 +19,7 @@
 
 const struct command_group command_groups[] = {
 	{ "Measure", { &cmd_record, &cmd_tprof, &cmd_cpi, &cmd_mpevt, &cmd_aboveidle, &cmd_msr } },
+	{ "Trace", { &cmd_itrace } },
 	{ "See what was measured", { &cmd_report, &cmd_dump } },
 	{ "Find out more", { &cmd_doctor, &cmd_help, &cmd_version } },
 	{ NULL, { NULL } }
