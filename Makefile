@@ -52,8 +52,9 @@ LDFLAGS += -L$(CROSS_ROOT)/usr/lib/aarch64-linux-gnu
 NEEDS = | $(CROSS_ROOT)/complete
 endif
 
-# What runs inside the JVM and inside the kernel is built apart (Makefile.inc of lib/agent, lib/ptt).
-LIB_SRC = $(filter-out lib/agent/% lib/ptt/bpf/%, $(wildcard lib/*/*.c lib/*/*/*.c))
+# What runs inside other people's processes and inside the kernel is built apart (their Makefile.inc).
+APART = lib/agent/% lib/hookit/% lib/ptt/bpf/%
+LIB_SRC = $(filter-out $(APART), $(wildcard lib/*/*.c lib/*/*/*.c))
 CMD_SRC = $(wildcard cmd/*.c)
 LIB_OBJ = $(LIB_SRC:%.c=$(BUILD)/%.o)
 CMD_OBJ = $(CMD_SRC:%.c=$(BUILD)/%.o)
