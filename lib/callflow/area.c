@@ -56,8 +56,8 @@ static bool is_sound(const struct callflow_area *a, size_t bytes)
 
 static enum step_mode mode_of(const struct callflow_area *a)
 {
-	bool wall = a->nr_metrics && a->metrics[0].kind == CALLFLOW_WALL;
-	bool cpu = a->nr_metrics > wall && a->metrics[wall].kind == CALLFLOW_CPU;
+	bool cpu = a->nr_metrics && a->metrics[0].kind == CALLFLOW_CPU;
+	bool wall = a->nr_metrics > cpu && a->metrics[cpu].kind == CALLFLOW_WALL;
 
 	if (a->flags != CALLFLOW_TREES || a->nr_metrics != (uint32_t)wall + cpu)
 		return STEP_GENERAL;
