@@ -94,7 +94,7 @@ struct arcprof_ptt_header {
  *
  *	do {
  *		seq = slot->seq;
- *		value = slot->acc[0] + (clock() - slot->last[0]);
+ *		value = slot->acc[0] + (slot->flags & ARCPROF_SLOT_RUNNING ? clock() - slot->last[0] : 0);
  *	} while (seq != slot->seq);
  *
  * Others need read barriers, must try again on an odd seq, and add clock() - last[0] only while
