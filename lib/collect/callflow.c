@@ -15,9 +15,12 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "callflow/filter.h"
 #include "collect/callflow.h"
+#include "sym/demangle.h"
 #include "trace/calls.h"
 #include "trace/writer.h"
 
@@ -502,6 +505,33 @@ static void write_lost(struct callflows *f, struct callflow_proc *p)
 }
 
 /* --- the life of an area --- */
+
+bool callflows_function(struct callflows *f, struct jvm *jvm, struct modules *modules, uint64_t addr)
+{
+	const struct callflow_rules *rules = f->o->layout.rules;
+	struct callflow_proc *p;
+	const struct map_entry *at;
+	const struct module *m;
+	struct buf name = BUF_INIT;
+	const char *base;
+	struct symbol s;
+	bool wanted;
+
+	for (p = f->procs; p && p->jvm != jvm; p = p->next)
+		;
+	at = p ? maps_find(&p->proc->maps, addr) : NULL;
+	m = at && at->module ? modules_at(modules, at->module) : NULL;
+	if (!m)
+		return callflow_wants_function(rules, "", 0, "", 0);
+	base = strrchr(m->path, '/');
+	base = base ? base + 1 : m->path;
+	if (m->file && symfile_symbol(m->file, addr - at->start + at->pgoff, &s))
+		demangle(s.name, &name);
+	wanted = callflow_wants_function(rules, base, strlen(base), name.data ? name.data : "", name.len);
+	buf_release(&name);
+	return wanted;
+}
+
 
 void callflows_end(struct callflows *f, struct jvm *jvm)
 {
