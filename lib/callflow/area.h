@@ -17,8 +17,6 @@
  * A node is named by its place: offset into the pool in units of 8 bytes, so that 32 bits reach
  * 32 GB and no multiplication is needed. Nodes never move and are never freed; a node is
  * complete before its consumer is stored (release), so a reader who sees a consumer sees a node.
- * A node's parent is older than itself: it lies in an earlier page of its thread or before it
- * in the same page. The one exception is a root that was put above an older one.
  *
  * The recorder believes nothing that is in here. All integers are those of the machine.
  */
@@ -86,13 +84,16 @@ struct callflow_area {
 	uint32_t nr_rings, ring_bytes;	/* of each ring, its head included */
 	uint32_t rules_bytes;
 	uint32_t pad0;
-	uint64_t pad1[8];
+	uint64_t tsc_ratio;		/* cycles of the time stamp counter a ns, times 2^32 */
+	uint64_t pad1[7];
 	/* written by the process */
 	uint64_t start_tsc, start_ns;	/* the same moment on CLOCK_MONOTONIC */
 	uint32_t pid;			/* as it sees itself */
 	uint32_t next_thread;		/* slots given out; may exceed nr_threads */
 	uint32_t next_page;		/* pages given out; may exceed nr_pages */
-	uint32_t next_function;		/* slots of functions in use */
+	uint32_t next_reserved;		/* reserved pages given out, from the last page down */
+	uint32_t nr_used_functions;
+	uint32_t pad2;
 	uint64_t lost_threads;		/* threads without a slot */
 	uint64_t lost_calls;		/* of those threads, and in places where none could be counted */
 	uint64_t slow_threads;		/* kernel threads whose CPU time takes a system call */
@@ -133,6 +134,7 @@ static inline uint32_t callflow_node_bytes(uint32_t nr_metrics)
 struct callflow_open {
 	uint32_t node;
 	uint32_t consumer;
+	uint64_t frame;			/* where its stack frame lies, 0 unknown */
 };
 
 enum callflow_thread_state {
@@ -147,14 +149,14 @@ enum callflow_thread_state {
  */
 struct callflow_thread {
 	/* the process's own; pointers are its addresses */
-	uint32_t cur;			/* innermost open call's node; root when there is none */
-	uint32_t depth;			/* open calls: stack[1 .. depth] */
-	uint32_t soft_limit;		/* depth up to which a call takes the short way */
+	uint64_t top;			/* struct callflow_open *: the innermost open call; stack when there is none */
+	uint64_t soft_top;		/* up to which a call takes the short way */
+	uint64_t stack;			/* struct callflow_open *, of which [0] is the root */
 	uint32_t stack_max;		/* entries of stack */
-	uint64_t stack;			/* struct callflow_open *; [0] is the root */
+	uint32_t grab;			/* pages taken last time */
 	uint32_t free, free_end;	/* where the next node goes, and the end of that page */
 	uint32_t free_pages;		/* whole pages after it */
-	uint32_t reserve, reserve_end;	/* the same, of the reserved pages */
+	uint32_t reserve, reserve_end;	/* as free, in a reserved page */
 	uint32_t root, pruned;		/* pruned: the root's */
 	uint32_t state;			/* enum callflow_thread_state, stored with release */
 	uint32_t ring;			/* index + 1, 0 none */
@@ -171,18 +173,21 @@ struct callflow_thread {
 	uint64_t thrown;		/* exits by an exception */
 	uint64_t missed;		/* calls in a signal handler that interrupted a probe */
 	uint64_t mounts;
-	uint64_t cpu_tsc;		/* CPU time of its kernel threads when it was charged last, for the sum law */
+	uint64_t kernel_cpu_ns;		/* CPU time by the kernel's own account; 0: not known, or no thread of its own */
 	uint64_t lost_events;
 	uint32_t tid;			/* of its kernel thread, 0 when it has none of its own */
 	uint32_t flags;			/* enum callflow_thread_flags */
 	char name[CALLFLOW_NAME];
-	uint64_t pad[18];
+	struct callflow_open below;	/* the innermost entry's own value, while beyond */
+	uint64_t wide;			/* struct callflow_wide *: finds the children of nodes with many */
+	uint64_t pad[14];
 };
 
 enum callflow_thread_flags {
 	CALLFLOW_THREAD_JAVA = 1 << 0,
 	CALLFLOW_THREAD_VIRTUAL = 1 << 1,
 	CALLFLOW_THREAD_EXCLUDED = 1 << 2,	/* by a rule: its calls are not counted */
+	CALLFLOW_THREAD_FROM_BIRTH = 1 << 3,	/* CPU time from before its first call is its root's */
 };
 
 _Static_assert(sizeof(struct callflow_area) <= CALLFLOW_PAGE, "the header is one page");

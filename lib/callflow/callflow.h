@@ -26,9 +26,11 @@
 
 /*
  * Private to the process; lies in memory that is zeroed in a forked child, where cur is NULL:
- * enter and leave then do nothing, and callflow_is_orphan() tells.
+ * enter and leave then do nothing, and used is 0.
  */
 struct callflow_kthread {
+	uint32_t used;			/* this struct is taken */
+	uint32_t pad;
 	struct callflow_thread *cur;	/* who is charged; NULL: nobody (excluded, ended, orphaned) */
 	const volatile uint32_t *seq;	/* the kernel moves it whenever the thread gets a CPU */
 	uint32_t seen;			/* its value when base was read */
@@ -37,16 +39,14 @@ struct callflow_kthread {
 	uint64_t high;			/* highest CPU time told so far: it never steps back */
 	uint64_t cpu_ns;		/* the kernel's CPU time at the last look, */
 	uint64_t cpu_tsc;		/* and in cycles */
+	uint64_t start_ns;		/* CPU time when it started */
 	struct callflow_thread *own;	/* charged when nothing is mounted */
-	uint64_t own_last[CALLFLOW_MAX_METRICS];
 	struct callflow_counter {
-		const volatile void *page;	/* perf_event_mmap_page */
+		const volatile void *page;	/* perf_event_mmap_page; NULL: refused */
 		int fd;
 		int pad;
-		uint64_t high;
 	} counters[CALLFLOW_MAX_METRICS];
-	uint64_t alloc_bytes_seen;
-	uint64_t dispatches;
+	uint64_t dispatches;		/* of *seq, in 64 bits */
 	void *user;			/* the embedder's */
 };
 
@@ -79,6 +79,8 @@ void callflow_thread_end(struct callflow_thread *t);
 struct callflow_kthread *callflow_kthread_start(struct callflow_thread *own, void *user);
 /* Charges what is left to be charged, ends own, and gives back what the kernel holds for it. */
 void callflow_kthread_end(struct callflow_kthread *k);
+/* Charges what is left to be charged, and notes the kernel's account: the process may end now. */
+void callflow_kthread_note(struct callflow_kthread *k);
 
 /*
  * A virtual thread takes this kernel thread, or leaves it: what was consumed so far is charged
@@ -91,13 +93,25 @@ void callflow_unmount(struct callflow_kthread *k);
 void callflow_enter(struct callflow_kthread *k, uint32_t consumer);
 void callflow_leave(struct callflow_kthread *k, uint32_t consumer);
 void callflow_thrown(struct callflow_kthread *k, uint32_t consumer);
+/* The normal end of the innermost open call, for who knows that it is that. */
+void callflow_leave_top(struct callflow_kthread *k);
+
+/*
+ * The same for native code, where longjmp() leaves frames without a word: frame is the stack
+ * pointer in the called function, 0 when it is not on the thread's own stack. The stack grows down:
+ * open calls with a lower frame are gone.
+ */
+void callflow_enter_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame);
+void callflow_leave_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame);
 
 /* Open calls of who is charged; and closes calls, innermost first, until so many are open. */
-static inline uint32_t callflow_depth(const struct callflow_kthread *k)
+static inline uint64_t callflow_depth(const struct callflow_kthread *k)
 {
-	return k->cur ? k->cur->depth + k->cur->beyond : 0;
+	const struct callflow_thread *t = k->cur;
+
+	return t ? (t->top - t->stack) / sizeof(struct callflow_open) + t->beyond : 0;
 }
-void callflow_unwind(struct callflow_kthread *k, uint32_t depth);
+void callflow_unwind(struct callflow_kthread *k, uint64_t depth);
 
 /* Adds to a metric of the open context: what events tell, such as allocated objects. */
 void callflow_charge(struct callflow_kthread *k, enum callflow_metric_kind kind, uint64_t amount);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * filter.h - ordered rules that say which methods are instrumented and which threads counted:
- * the first that matches decides. When none does, what the first rule of its kind excludes is
- * meant to be an exception: everything else is included, and the other way round.
+ * the first that matches decides; what none matches is included. The recorder compiles them, and
+ * ends them with a rule for all the rest.
  *
  * A pattern of a method is matched against "package.Class.method" with dots, or with a
  * parenthesis in it against "package.Class.method(signature)". '*' stands for any characters,
- * '?' for one. A pattern without '*' that names a class includes its methods: "com.example.App"
- * matches "com.example.App.main". A native function is matched as "module:function", where the
+ * '?' for one. A pattern without '*' that names a class or package is about all that is in it:
+ * "com.example.App" matches "com.example.App.main". A native function is matched as "module:function", where the
  * module is the file's name without its directory, and as "function" alone.
  *
  * The compiled form has no pointers: it lies in the shared area.
