@@ -61,7 +61,8 @@ enum classfile_reason {
 	CLASSFILE_TOO_LARGE,		/* with the probes it would exceed the JVM's 65535 bytes */
 	CLASSFILE_POOL_FULL,		/* no room for more constants: 65535 entries */
 	CLASSFILE_STACK_FULL,		/* needs 65535 words of operand stack already */
-	CLASSFILE_NO_FRAME,		/* a branch had to be widened where the types cannot be told */
+	CLASSFILE_NO_FRAME,		/* a constructor, or a branch to widen, where the types cannot be told */
+	CLASSFILE_UNSAFE,		/* java.lang.Object.<init>: HotSpot's compiler crashes on a handler in it */
 	CLASSFILE_NR_REASONS,
 };
 
@@ -71,14 +72,21 @@ enum classfile_reason {
 /* What is put in. All texts are NUL-terminated, at most 255 bytes, borrowed during the call. */
 struct classfile_probe {
 	/*
-	 * A class that every class can see (java/lang/ArcProbe), with three static methods of type
+	 * A class that every class can see (java/lang/ArcProbe), with static methods of type
 	 * (I)V: called with the number of the method first thing in it, before each return, and
 	 * when an exception leaves it.
+	 *
+	 * One thing can leave a method unseen: an exception out of a constructor's call of super() or
+	 * this(), which no verifier lets be caught. It leaves that constructor for certain, so that
+	 * the next event of a frame further out tells: end what is above that frame. For the frame
+	 * that catches it there is a fourth method, called first thing in its handlers (not in those
+	 * that watch themselves, as javac makes for synchronized blocks). NULL: no such calls.
 	 */
 	const char *helper;
 	const char *enter;
 	const char *exit;
 	const char *thrown;
+	const char *caught;
 
 	/* The method's number, 0 to INT32_MAX, or CLASSFILE_LEAVE_ALONE. Asked once a method with code, in order. */
 	int32_t (*select)(void *ctx, const struct classfile_method *m);
