@@ -40,8 +40,8 @@ LINK = -pie -fsanitize=fuzzer-no-link,address,undefined
 BASE_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer
 endif
 
-# What runs inside the JVM is built apart (lib/agent/Makefile.inc says how).
-LIB_SRC = $(filter-out lib/agent/%, $(wildcard lib/*/*.c lib/*/*/*.c))
+# What runs inside other people's processes is built apart (lib/agent/Makefile.inc, lib/hookit/Makefile.inc).
+LIB_SRC = $(filter-out lib/agent/% lib/hookit/%, $(wildcard lib/*/*.c lib/*/*/*.c))
 CMD_SRC = $(wildcard cmd/*.c)
 LIB_OBJ = $(LIB_SRC:%.c=$(BUILD)/%.o)
 CMD_OBJ = $(CMD_SRC:%.c=$(BUILD)/%.o)

@@ -22,6 +22,7 @@ void sampling_release(struct sampling *s)
 	free(s->tids);
 	free(s->c.cpus.cpus);
 	free(s->command_line);
+	callrules_release(&s->rules);
 }
 
 static size_t count_char(const char *s, char c)
@@ -195,10 +196,37 @@ static double complete_percent(const struct collect_result *r)
 	return r->nr_samples ? 100.0 * (r->nr_samples - r->nr_incomplete) / r->nr_samples : 100;
 }
 
+/* Call trees alone. */
+static void calls_summary(const struct sampling *s, const struct collect_result *r)
+{
+	const struct callflow_result *c = &r->calls;
+
+	log_info("%" PRIu64 " calls in %" PRIu64 " contexts of %" PRIu64 " thread%s in %.2f s; wrote %s (%.1f KiB)",
+		 c->nr_calls, c->nr_nodes, c->nr_trees, c->nr_trees == 1 ? "" : "s", r->duration_ns / 1e9, s->c.output,
+		 r->nr_bytes / 1024.0);
+	if (!c->nr_procs) {
+		log_warn("nothing was instrumented: no JVM, and no program with libarcprof-hookit");
+		log_hint("build C and C++ with -finstrument-functions and link libarcprof-hookit.a");
+	}
+	if (c->nr_folded)
+		log_warn("%" PRIu64 " calls are counted but not told apart: --call-memory or --call-depth was reached",
+			 c->nr_folded);
+	if (c->lost_threads)
+		log_warn("%" PRIu64 " threads had no room: their calls are missing", c->lost_threads);
+	if (c->nr_damaged)
+		log_warn("%" PRIu64 " parts of the call trees made no sense and were left out", c->nr_damaged);
+	if (r->write_error)
+		log_error("%s is not complete: %s", s->c.output, strerror(r->write_error));
+}
+
 void sampling_summary(const struct sampling *s, const struct collect_result *r)
 {
 	struct buf b = BUF_INIT;
 
+	if (s->c.no_samples) {
+		calls_summary(s, r);
+		return;
+	}
 	buf_fmt(&b, "%" PRIu64 " samples of %s", r->nr_samples, s->events[0].name);
 	if (s->c.ev.nr_events > 1)
 		buf_fmt(&b, " and %zu more", s->c.ev.nr_events - 1);

@@ -56,8 +56,8 @@ static bool is_sound(const struct callflow_area *a, size_t bytes)
 
 static enum step_mode mode_of(const struct callflow_area *a)
 {
-	bool wall = a->nr_metrics && a->metrics[0].kind == CALLFLOW_WALL;
-	bool cpu = a->nr_metrics > wall && a->metrics[wall].kind == CALLFLOW_CPU;
+	bool cpu = a->nr_metrics && a->metrics[0].kind == CALLFLOW_CPU;
+	bool wall = a->nr_metrics > cpu && a->metrics[cpu].kind == CALLFLOW_WALL;
 
 	if (a->flags != CALLFLOW_TREES || a->nr_metrics != (uint32_t)wall + cpu)
 		return STEP_GENERAL;
@@ -75,6 +75,12 @@ static uint64_t measure_ratio(void)
 	return callflow_ratio(cpu_tsc() - tsc, passed);
 }
 
+/* Zero in a forked child. */
+static volatile uint32_t *alive(void)
+{
+	return (volatile uint32_t *)((uint8_t *)cf.kthreads + (size_t)MAX_KTHREADS * KTHREAD_BYTES);
+}
+
 bool callflow_attach(void *area, size_t bytes)
 {
 	struct callflow_area *a = area;
@@ -83,7 +89,7 @@ bool callflow_attach(void *area, size_t bytes)
 	if (cf.area || !is_sound(a, bytes))
 		return false;
 	if (!cf.kthreads)
-		cf.kthreads = callflow_pages((size_t)MAX_KTHREADS * KTHREAD_BYTES, true);
+		cf.kthreads = callflow_pages((size_t)MAX_KTHREADS * KTHREAD_BYTES + CALLFLOW_PAGE, true);
 	if (!cf.kthreads)
 		return false;
 	cf.pool = (uint8_t *)a + a->pool_off;
@@ -99,6 +105,7 @@ bool callflow_attach(void *area, size_t bytes)
 		cf.metrics[m] = a->metrics[m];
 		cf.need_seq |= a->metrics[m].kind == CALLFLOW_CPU || a->metrics[m].kind == CALLFLOW_DISPATCHES;
 	}
+	*alive() = 1;
 	a->pid = callflow_sys(__NR_getpid);
 	cf.ratio = a->tsc_ratio ? a->tsc_ratio : measure_ratio();
 	a->start_ns = callflow_clock_ns(CLOCK_MONOTONIC);
@@ -106,6 +113,11 @@ bool callflow_attach(void *area, size_t bytes)
 	cf.ratio_tsc = a->start_tsc + (10000000 * cf.ratio >> 32);
 	store_release(&cf.area, a);
 	return true;
+}
+
+bool callflow_forked(void)
+{
+	return cf.area && !*alive();
 }
 
 bool callflow_attached(void)

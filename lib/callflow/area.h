@@ -64,8 +64,8 @@ struct callflow_metric {
 };
 
 /*
- * Calls are always counted. The order of metrics is the recorder's, but CALLFLOW_WALL comes
- * before CALLFLOW_CPU and both before any other.
+ * Calls are always counted. The order of metrics is the recorder's, but CALLFLOW_CPU comes
+ * before CALLFLOW_WALL and both before any other.
  */
 struct callflow_area {
 	/* written by the recorder, before anybody else sees it */

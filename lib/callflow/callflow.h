@@ -56,6 +56,8 @@ struct callflow_kthread {
  */
 bool callflow_attach(void *area, size_t bytes);
 bool callflow_attached(void);
+/* The area was adopted by the process that forked this one. */
+bool callflow_forked(void);
 /* In a forked child: forgets everything, so that another area can be adopted. */
 void callflow_detach(void);
 const struct callflow_area *callflow_area(void);

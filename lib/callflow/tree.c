@@ -528,10 +528,10 @@ static inline __attribute__((always_inline)) bool charge_clocks(struct callflow_
 		if (unlikely(*k->seq != k->seen || v < k->high))
 			return false;
 		k->high = v;
-		charge_one(t, n, wall, v);
+		charge_one(t, n, 0, v);
 	}
 	if (wall)
-		charge_one(t, n, 0, tsc);
+		charge_one(t, n, cpu, tsc);
 	return true;
 }
 
