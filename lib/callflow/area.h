@@ -169,7 +169,7 @@ struct callflow_thread {
 	uint64_t inserted;		/* leaves without enter: put above what was seen */
 	uint64_t over_range;		/* a metric stepped back: taken for no consumption */
 	uint64_t folded;		/* calls counted in [pruned] for lack of memory or depth */
-	uint64_t folded_recursion;	/* calls below max_depth counted in an outer call of the same */
+	uint64_t folded_recursion;	/* calls below max_depth counted in contexts that were there */
 	uint64_t thrown;		/* exits by an exception */
 	uint64_t missed;		/* calls in a signal handler that interrupted a probe */
 	uint64_t mounts;

@@ -250,8 +250,10 @@ static uint32_t fold_deep(struct callflow_thread *t, uint32_t consumer)
 	uint32_t c;
 
 	if (node_at(top->node)->consumer != CALLFLOW_CONSUMER_PRUNED) {
-		if ((c = find_child(t, top->node, consumer)))
+		if ((c = find_child(t, top->node, consumer))) {
+			t->folded_recursion++;
 			return c;
+		}
 		for (o = top; o > stack_of(t) && top - o < LOOK_BACK; o--) {
 			if (o->consumer == consumer && node_at(o->node)->consumer == consumer) {
 				t->folded_recursion++;

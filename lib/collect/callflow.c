@@ -15,9 +15,12 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "callflow/filter.h"
 #include "collect/callflow.h"
+#include "sym/demangle.h"
 #include "trace/calls.h"
 #include "trace/writer.h"
 
@@ -33,8 +36,9 @@ struct callflow_proc {
 	struct callflow_area own;	/* its head as we made it */
 	struct tree {
 		uint32_t number;	/* 0: not written yet */
-		uint32_t nr_nodes;
+		uint32_t nr_nodes, nr_told;
 		uint32_t thread;	/* in the trace */
+		uint64_t nr_folded;	/* told already */
 	} *trees;			/* [thread slot] */
 	size_t nr_trees;
 	struct page {
@@ -42,7 +46,6 @@ struct callflow_proc {
 		uint64_t *before;	/* [node][1 + metrics]: values as written; snapshots only */
 	} *pages;			/* [nr_pages] */
 	struct map consumers;		/* as the process numbers them -> number in the trace */
-	uint64_t lost_threads, slow_threads;	/* already told */
 };
 
 /* What is being written of one process. */
@@ -394,9 +397,13 @@ static bool read_thread(const struct callflow_proc *p, uint32_t slot, struct cal
 
 static uint32_t trace_thread(struct dump *d, const struct callflow_thread *t)
 {
-	if (t->flags & CALLFLOW_THREAD_VIRTUAL || !t->tid || t->tid > INT32_MAX)
+	int tid = t->tid;
+
+	if (t->flags & CALLFLOW_THREAD_VIRTUAL || tid <= 0)
 		return 0;
-	return tasks_get_at(d->f->tasks, d->p->proc, jvm_host_tid(d->p->jvm, t->tid), t->start_ns)->id;
+	if (d->p->jvm)
+		tid = jvm_host_tid(d->p->jvm, tid);
+	return tasks_get_at(d->f->tasks, d->p->proc, tid, t->start_ns)->id;
 }
 
 static void write_tree(struct dump *d, const struct callflow_thread *t)
@@ -431,7 +438,8 @@ static void begin_tree(struct dump *d, uint32_t slot)
 		d->tree->thread = trace_thread(d, &t);
 		d->f->res->nr_trees++;
 	}
-	d->f->res->nr_folded += t.folded;
+	d->f->res->nr_folded += t.folded - MIN(t.folded, d->tree->nr_folded);
+	d->tree->nr_folded = t.folded;
 	write_tree(d, &t);
 }
 
@@ -475,7 +483,8 @@ static void dump_proc(struct callflows *f, struct callflow_proc *p)
 			for (i = 0; i < page_words / node_words(p); i++)
 				dump_node(d, page, i);
 		flush_values(d);
-		f->res->nr_nodes += d->tree->nr_nodes;
+		f->res->nr_nodes += d->tree->nr_nodes - d->tree->nr_told;
+		d->tree->nr_told = d->tree->nr_nodes;
 	}
 	free(l.first);
 	free(l.next);
@@ -496,6 +505,33 @@ static void write_lost(struct callflows *f, struct callflow_proc *p)
 }
 
 /* --- the life of an area --- */
+
+bool callflows_function(struct callflows *f, struct jvm *jvm, struct modules *modules, uint64_t addr)
+{
+	const struct callflow_rules *rules = f->o->layout.rules;
+	struct callflow_proc *p;
+	const struct map_entry *at;
+	const struct module *m;
+	struct buf name = BUF_INIT;
+	const char *base;
+	struct symbol s;
+	bool wanted;
+
+	for (p = f->procs; p && p->jvm != jvm; p = p->next)
+		;
+	at = p ? maps_find(&p->proc->maps, addr) : NULL;
+	m = at && at->module ? modules_at(modules, at->module) : NULL;
+	if (!m)
+		return callflow_wants_function(rules, "", 0, "", 0);
+	base = strrchr(m->path, '/');
+	base = base ? base + 1 : m->path;
+	if (m->file && symfile_symbol(m->file, addr - at->start + at->pgoff, &s))
+		demangle(s.name, &name);
+	wanted = callflow_wants_function(rules, base, strlen(base), name.data ? name.data : "", name.len);
+	buf_release(&name);
+	return wanted;
+}
+
 
 void callflows_end(struct callflows *f, struct jvm *jvm)
 {

@@ -45,6 +45,8 @@ void callflows_release(struct callflows *f);
 void callflows_labels(const struct callflows *f);
 /* An area for process p; its descriptor, the caller's to close, or -1. */
 int callflows_new(struct callflows *f, struct jvm *jvm, struct proc *p, uint64_t *bytes);
+/* Do the rules want the function at addr of the process counted? */
+bool callflows_function(struct callflows *f, struct jvm *jvm, struct modules *m, uint64_t addr);
 /* Writes all that is in it and gives it up. */
 void callflows_end(struct callflows *f, struct jvm *jvm);
 /* Writes what was added since the last time, when it is time. */

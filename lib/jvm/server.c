@@ -378,6 +378,14 @@ static bool set_up_program(struct jvm *j)
 	return ok;
 }
 
+static bool answer(struct jvm *j, uint64_t addr)
+{
+	struct jvm_msg m = { .type = JVM_MSG_FUNCTION, .area_bytes = addr };
+
+	m.flags = j->s->cb.function(j->s->ctx, j, addr) ? JVM_INCLUDED : 0;
+	return send_msg(j, &m, NULL, 0);
+}
+
 static void on_message(struct jvm *j, const struct jvm_msg *m)
 {
 	struct jvm_server *s = j->s;
@@ -395,6 +403,8 @@ static void on_message(struct jvm *j, const struct jvm_msg *m)
 		j->told = true;
 		go.flags = s->cb.hello(s->ctx, j, j->pid, j->tid) ? JVM_SAMPLE : 0;
 		j->dead = !send_msg(j, &go, NULL, 0);
+	} else if (j->state == RUNNING && m->type == JVM_MSG_FUNCTION && !j->ctl && j->callflow) {
+		j->dead = !answer(j, m->area_bytes);
 	} else {
 		j->dead = true;
 	}

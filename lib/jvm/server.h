@@ -68,6 +68,8 @@ struct jvm_callbacks {
 	 * Returns its descriptor, which is then the server's, and its size; or -1: no trees.
 	 */
 	int (*callflow)(void *ctx, struct jvm *j, int pid, bool program, uint64_t *bytes);
+	/* A program calls the function at addr for the first time: are its calls to be counted? */
+	bool (*function)(void *ctx, struct jvm *j, uint64_t addr);
 	/* The process has left; comes before gone(), and also where hello() did not. */
 	void (*callflow_gone)(void *ctx, struct jvm *j);
 	/*
