@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd.h"
+#include "jvm/inject.h"
 #include "sampling.h"
 #include "version.h"
 
@@ -20,7 +21,7 @@ void sampling_release(struct sampling *s)
 	free(s->rates);
 	free(s->pids);
 	free(s->tids);
-	free(s->c.cpus.cpus);
+	cpus_release(&s->c.cpus);
 	free(s->command_line);
 	callrules_release(&s->rules);
 }
@@ -121,33 +122,17 @@ static int parse_ids(const struct opt_list *l, const char *what, int **out, stru
 	return 0;
 }
 
-/* "0-3" or "5" appended to the vector. */
-static int parse_cpus(struct sampling *s, const char *text, size_t *alloc, struct err *e)
-{
-	char *end;
-	unsigned long lo = strtoul(text, &end, 10), hi = lo;
-
-	if (end != text && *end == '-')
-		hi = strtoul(end + 1, &end, 10);
-	if (end == text || *end || hi < lo || hi > 65535)
-		return err_set(e, EINVAL, "--cpu: '%s' is not a CPU or a range of CPUs", text);
-	for (; lo <= hi; lo++) {
-		VEC_GROW(s->c.cpus.cpus, s->c.cpus.nr_cpus, *alloc);
-		s->c.cpus.cpus[s->c.cpus.nr_cpus++] = lo;
-	}
-	return 0;
-}
-
 int sampling_targets(struct sampling *s, const struct opt_list *pids, const struct opt_list *tids,
 		     const struct opt_list *cpus, struct err *e)
 {
-	size_t i, alloc = 0;
+	size_t i;
 	int r = parse_ids(pids, "pid", &s->pids, e);
 
 	if (!r)
 		r = parse_ids(tids, "tid", &s->tids, e);
 	for (i = 0; i < cpus->nr_items && !r; i++)
-		r = parse_cpus(s, cpus->items[i], &alloc, e);
+		if ((r = cpus_add(&s->c.cpus, cpus->items[i], e)))
+			err_wrap(e, "--cpu");
 	s->c.pids = s->pids;
 	s->c.nr_pids = pids->nr_items;
 	s->c.tids = s->tids;
@@ -244,7 +229,10 @@ void sampling_summary(const struct sampling *s, const struct collect_result *r)
 	if (r->nr_strange_jvms && s->c.java == JAVA_SAMPLE && !s->c.system_wide) {
 		log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown", r->nr_strange_jvms,
 			 r->nr_strange_jvms == 1 ? "" : "s", r->nr_strange_jvms == 1 ? "its" : "their");
-		log_hint("su, sudo and 'env -i' take JAVA_TOOL_OPTIONS out of the environment; 'sudo -E' keeps it");
+		if (!inject_possible())
+			log_hint("there is no JVM agent for this CPU yet: native code is named, Java code is not");
+		else
+			log_hint("su, sudo and 'env -i' take JAVA_TOOL_OPTIONS out of the environment; 'sudo -E' keeps it");
 	}
 	if (r->user_only) {
 		log_warn("user code only: kernel.perf_event_paranoid keeps this user from sampling the kernel");

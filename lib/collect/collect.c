@@ -446,43 +446,34 @@ static size_t ring_bytes(const struct collect_opts *o, const struct evconf *ev, 
 	return bytes;
 }
 
-static void online_cpus(struct cpu_list *l)
-{
-	struct cpus online = { 0 };
-
-	cpus_online(&online);
-	l->cpus = online.cpu;
-	l->nr_cpus = online.nr_cpu;
-}
-
-static int check_cpus(const struct cpu_list *asked, const struct cpu_list *online, struct err *e)
+static int check_cpus(const struct cpus *asked, const struct cpus *online, struct err *e)
 {
 	size_t i, k;
 
-	for (i = 0; i < asked->nr_cpus; i++) {
-		for (k = 0; k < online->nr_cpus && online->cpus[k] != asked->cpus[i]; k++)
+	for (i = 0; i < asked->nr_cpu; i++) {
+		for (k = 0; k < online->nr_cpu && online->cpu[k] != asked->cpu[i]; k++)
 			;
-		if (k == online->nr_cpus)
-			return err_set(e, ENODEV, "CPU %u is not online", asked->cpus[i]);
+		if (k == online->nr_cpu)
+			return err_set(e, ENODEV, "CPU %u is not online", asked->cpu[i]);
 	}
 	return 0;
 }
 
 static int open_rings(struct collect *c, int target, struct err *e)
 {
-	const struct cpu_list *sampled;
-	struct cpu_list online = { 0 };
+	const struct cpus *sampled;
+	struct cpus online = { 0 };
 	struct evconf ev = c->o->ev;
 	int r;
 
-	online_cpus(&online);
+	cpus_online(&online);
 	ev.ring_samples = ring_samples(&ev);
-	sampled = c->o->cpus.nr_cpus ? &c->o->cpus : &online;
+	sampled = c->o->cpus.nr_cpu ? &c->o->cpus : &online;
 	r = check_cpus(sampled, &online, e);
 	if (!r)
 		r = evsets_open(&c->ev, &ev, &online, sampled, target,
-				ring_bytes(c->o, &ev, sampled->nr_cpus), e);
-	free(online.cpus);
+				ring_bytes(c->o, &ev, sampled->nr_cpu), e);
+	cpus_release(&online);
 	return r;
 }
 

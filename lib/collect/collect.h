@@ -24,7 +24,7 @@ struct collect_opts {
 	struct evconf ev;
 	char *const *argv;		/* the command to run, or NULL */
 	bool system_wide;
-	struct cpu_list cpus;		/* samples only on these; none: on all that are online */
+	struct cpus cpus;		/* samples only on these; none: on all that are online */
 	const int *pids;		/* running processes, or */
 	size_t nr_pids;
 	const int *tids;		/* running threads */

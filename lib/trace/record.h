@@ -189,6 +189,31 @@ struct rec_stub {		/* interpreter, stubs, adapters; also a foreign runtime's per
 	size_t name_len;
 };
 
+/*
+ * Branches of one thread that follow each other; branch.h reads the bytes.  In an instruction
+ * trace addresses are those of the process, and what is mapped there is what was written to the
+ * file before the run.
+ */
+struct rec_branches {
+	uint64_t time_ns;	/* of the first one */
+	uint32_t thread;
+	uint16_t cpu;		/* UINT16_MAX unknown */
+	bool kernel;
+	uint64_t start;		/* of the first block */
+	uint64_t nr;
+	const uint8_t *bytes;
+	size_t len;
+};
+
+/* The instructions of a block as they were executed from here on. */
+struct rec_branch_code {
+	uint64_t time_ns;
+	uint32_t proc;
+	uint64_t addr;
+	const uint8_t *bytes;
+	size_t len;
+};
+
 enum lost_cause {
 	LOST_RING,		/* the kernel's buffer was full */
 	LOST_AGENT,		/* the agent's buffer was full */

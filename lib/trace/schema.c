@@ -17,6 +17,8 @@
 #define TPROF(minor, name, fields) \
 	{ TRF_MAJOR_TPROF, (minor), 0xff, (name), "event:m8.8 cpu:m16.16 thread:u32 stack:u32" fields }
 
+#define BRANCHES "cpu:m16.16 thread:u32 start:x64 nr:v *nr( what:u8 instructions:v span:v to:z )"
+
 const struct schema_row schema_rows[] = {
 	{ TRF_MAJOR_FILE, TRF_FILE_SCHEMA, 0xffffffff, "schema",
 	  "major:x32 minor:x32 minor_mask:x32 name:s fields:s" },
@@ -36,6 +38,9 @@ const struct schema_row schema_rows[] = {
 	  "first:u32 nr:u32 *nr( kind:v a:v b:z c:v d:v )" },
 	{ TRF_MAJOR_STACK, TRF_STACK_NODES, 0xffffffff, "stacks",
 	  "first:u32 runs:u32 *runs( up:v n:v *n( frame:v ) )" },
+	{ TRF_MAJOR_BRANCH, TRF_BRANCH_KERNEL, TRF_BRANCH_WHAT, "branches.kernel", BRANCHES },
+	{ TRF_MAJOR_BRANCH, TRF_BRANCH_USER, TRF_BRANCH_WHAT, "branches.user", BRANCHES },
+	{ TRF_MAJOR_BRANCH, TRF_BRANCH_CODE, TRF_BRANCH_WHAT, "branch.code", "addr:x64 proc:u32 bytes:b" },
 	MTE(TRF_MTE_PROC, "proc", "proc:u32 parent:u32 pid:u32 comm:s"),
 	MTE(TRF_MTE_FORK, "fork", "proc:u32 parent:u32 pid:u32 comm:s"),
 	MTE(TRF_MTE_EXEC, "exec", "proc:u32 parent:u32 pid:u32 comm:s"),
