@@ -104,6 +104,7 @@ enum jvm_rec_type {
 	JVM_REC_CODE_GONE,
 	JVM_REC_STUB,
 	JVM_REC_THREAD,
+	JVM_REC_REFUSED,
 };
 
 /* Begins every record. In a ring it is written last, as one 64-bit store. */
@@ -200,6 +201,13 @@ struct jvm_rec_stub {		/* followed by the name */
 	struct jvm_rec h;
 	uint64_t time_ns, addr, size;
 	uint32_t name_len, pad;
+};
+
+/* Followed by class, name, signature and reason; without a name it is the whole class. */
+struct jvm_rec_refused {	/* asked for, and not instrumented */
+	struct jvm_rec h;
+	uint64_t time_ns;
+	uint16_t class_len, name_len, sig_len, why_len;
 };
 
 struct jvm_rec_thread {		/* followed by the name */

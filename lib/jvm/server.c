@@ -121,9 +121,21 @@ static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, const char *nam
 	j->s->cb.thread_name(j->s->ctx, j, time_ns, nstid_host(&j->tids, tid), name);
 }
 
+static void on_refused(void *ctx, uint64_t time_ns, const char *class_name, const char *name, const char *sig,
+		       const char *why)
+{
+	struct jvm *j = ctx;
+
+	if (j->s->cb.refused)
+		j->s->cb.refused(j->s->ctx, j, time_ns, class_name, name, sig, why);
+}
+
 static struct wire_sink sink_of(struct jvm *j)
 {
-	return (struct wire_sink){ on_sample, on_method, on_code, on_code_gone, on_stub, on_thread, j };
+	return (struct wire_sink){
+		.sample = on_sample, .method = on_method, .code = on_code, .code_gone = on_code_gone,
+		.stub = on_stub, .thread = on_thread, .refused = on_refused, .ctx = j,
+	};
 }
 
 /* --- draining --- */
