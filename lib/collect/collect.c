@@ -61,6 +61,7 @@ static void drain(struct collect *c, bool all)
 	collect_merge(c, until);
 	agents_drain(c);
 	agents_join(c, until, all);
+	callflows_snapshot(&c->calls);
 	c->drained_ns = now;
 }
 
@@ -277,7 +278,7 @@ static void host_labels(const struct collect *c)
 	trace_write_label(c->w, "arch", "%s", u.machine);
 	trace_write_label(c->w, "cpus", "%zu", c->ev.nr_sampled);
 	trace_write_label(c->w, "consumers", "processes, threads, functions");
-	trace_write_label(c->w, "n", "samples");
+	trace_write_label(c->w, "n", "%s", c->o->no_samples ? "calls" : "samples");
 	trace_write_label(c->w, "scope", "%s", c->o->system_wide ? "system" : "processes");
 }
 
@@ -308,6 +309,8 @@ static void end_labels(struct collect *c)
 	size_t i;
 
 	clock_labels(c, "end");
+	if (c->o->no_samples)
+		return;
 	for (i = 0; i < c->ev.conf.nr_events; i++) {
 		char key[64];
 
@@ -495,6 +498,7 @@ static void finish(struct collect *c)
 	struct symbols_result sym;
 	struct proc *p;
 
+	callflows_finish(&c->calls);
 	for (p = c->tasks.procs; p; p = p->next) {
 		c->res->nr_strange_jvms += !p->java && p->has_libjvm && p->has_anon_hits;
 		if (!p->java && p->has_anon_hits)
@@ -541,7 +545,9 @@ static int record(struct loop *l, struct err *e)
 	int r;
 
 	host_labels(c);
-	event_labels(c);
+	if (!c->o->no_samples)
+		event_labels(c);
+	callflows_labels(&c->calls);
 	open_loop(l);
 	start_labels(c);
 	l->flushed_ns = c->drained_ns = clock_mono_ns();
@@ -580,6 +586,8 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 		goto out;
 	modules_init(&c->modules, c->w);
 	tasks_init(&c->tasks, c->w, &c->modules);
+	if (o->callflow.on)
+		callflows_init(&c->calls, &o->callflow, &c->tasks, c->w, &res->calls);
 	r = agents_open(c, e);
 	if (!r && o->argv)
 		r = spawn_start(&l.child, o->argv, e);
@@ -597,6 +605,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 		close(l.child.go_fd);
 		waitpid(l.child.pid, NULL, 0);
 	}
+	callflows_release(&c->calls);
 	agents_close(c);
 	evsets_close(&c->ev);
 	trace_writer_flush(c->w);
