@@ -13,10 +13,8 @@
 #ifndef ARCPROF_UAPI_H
 #define ARCPROF_UAPI_H
 
-#ifndef ARCPROF_NO_LINUX_TYPES		/* BPF programs bring the same types without system headers */
 #include <linux/ioctl.h>
 #include <linux/types.h>
-#endif
 
 #define ARCPROF_MAGIC		0x50435241u	/* "ARCP" in memory, little-endian */
 #define ARCPROF_ABI		1
@@ -33,7 +31,7 @@ enum arcprof_clock {
 };
 
 enum arcprof_slot_flags {
-	ARCPROF_SLOT_RUNNING = 1,		/* on a CPU since last[] */
+	ARCPROF_SLOT_RUNNING = 1,		/* executing since last[]; clear in an interrupt */
 	ARCPROF_SLOT_DEAD = 2,			/* the thread has ended; its values stay */
 	ARCPROF_SLOT_USED = 4,			/* it is, or was, a thread's */
 };
@@ -51,6 +49,11 @@ enum arcprof_bucket {
 enum arcprof_cpu_state {			/* bits */
 	ARCPROF_CPU_SOFTIRQ = 1,
 	ARCPROF_CPU_HARDIRQ = 2,
+};
+
+enum arcprof_cpu_flags {
+	ARCPROF_CPU_STARTED = 1,		/* start and last are valid */
+	ARCPROF_CPU_IDLE = 2,			/* the idle thread runs */
 };
 
 /*
@@ -75,10 +78,10 @@ struct arcprof_ptt_header {
 	__u64 mult;
 	__u64 cpu_off, slot_off;		/* bytes from the start of the mapping */
 	__u64 start;				/* of the session, by its clock */
-	__u64 generation;			/* of the session: another after each start */
+	__u64 generation;			/* of the session: another after each start, 0 when it has ended */
 	__u32 next_slot;			/* slots below have been used */
 	__u32 nr_recycled;			/* slots of ended threads that were given to others */
-	__u32 nr_refused;			/* threads that got none, since all were of living threads */
+	__u32 nr_refused;			/* dispatches without a slot, since all were of living threads */
 	__u32 flags;				/* of ARCPROF_IOC_PTT_START */
 	struct arcprof_metric metric[ARCPROF_MAX_METRICS];
 	__u64 reserved[5];
@@ -91,7 +94,7 @@ struct arcprof_ptt_header {
  *
  *	do {
  *		seq = slot->seq;
- *		value = slot->acc[0] + (clock() - slot->last[0]);
+ *		value = slot->acc[0] + (slot->flags & ARCPROF_SLOT_RUNNING ? clock() - slot->last[0] : 0);
  *	} while (seq != slot->seq);
  *
  * Others need read barriers, must try again on an odd seq, and add clock() - last[0] only while
@@ -118,7 +121,8 @@ struct arcprof_slot {
 	__u32 reserved;
 	char comm[ARCPROF_COMM_LEN];		/* name, terminated */
 	__u64 start;				/* when the slot was given to it, by the session's clock */
-	__u64 pad[2];
+	__u64 identity;				/* the writer's: tells threads of one number apart */
+	__u64 pad;
 };						/* 256 bytes */
 
 /* One CPU.  seq as in the slot; readers on other CPUs need barriers. */
@@ -126,25 +130,22 @@ struct arcprof_cpu {
 	__u32 seq;
 	__u32 state;				/* enum arcprof_cpu_state */
 	__u32 cur;				/* slot of the thread that runs, or 0 */
-	__u32 flags;				/* 1: start is valid; 2: idle */
+	__u32 flags;				/* enum arcprof_cpu_flags */
 	__u64 start;				/* first event seen, by the session's clock */
 	__u64 bucket[ARCPROF_NR_BUCKETS];	/* ticks */
 	__u64 last[ARCPROF_MAX_METRICS];	/* raw values at the last event */
 	__u64 irq[ARCPROF_MAX_METRICS];		/* metrics consumed in interrupts; irq[0] = both irq buckets */
 	__u64 nr_hardirqs, nr_softirqs, nr_switches;
-	__u64 nr_lost;				/* events that did not fit the state: ends without a beginning */
-	__u64 pad[4];
+	__u64 nr_lost;				/* events that did not fit: ends without a beginning, unseen switches */
+	__u32 busy;				/* the writer's: an event is being handled */
+	__s32 tid;				/* the thread that runs, as the last switch said; 0: idle */
+	__u64 pad[3];
 };						/* 256 bytes */
 
-enum arcprof_cpu_flags {
-	ARCPROF_CPU_STARTED = 1,
-	ARCPROF_CPU_IDLE = 2,
-	ARCPROF_CPU_BUSY = 4,			/* an event is being handled */
-};
-
-/* ---- /dev/arcprof: all structures begin with their size; reserved members and unknown flags must be 0 ---- */
-
-#ifndef ARCPROF_NO_LINUX_TYPES
+/*
+ * ---- /dev/arcprof ----
+ * All structures begin with their size; reserved members and unknown flags must be 0.
+ */
 
 enum arcprof_ptt_flags {
 	ARCPROF_PTT_NO_IRQ = 1,			/* interrupts stay with the thread */
@@ -303,7 +304,5 @@ struct arcprof_ring {
 /* Offsets of mmap(): the area of the session, the rings of the instruction trace. */
 #define ARCPROF_MMAP_PTT		0
 #define ARCPROF_MMAP_ITRACE		(1ull << 28)
-
-#endif /* ARCPROF_NO_LINUX_TYPES */
 
 #endif
