@@ -196,20 +196,34 @@ static double complete_percent(const struct collect_result *r)
 	return r->nr_samples ? 100.0 * (r->nr_samples - r->nr_incomplete) / r->nr_samples : 100;
 }
 
+static void sched_summary(const struct sampling *s, const struct collect_result *r, struct buf *b)
+{
+	if (s->c.sched && s->c.ev.nr_events)
+		buf_fmt(b, ", %" PRIu64 " dispatches, %" PRIu64 " lost", r->nr_dispatches, r->nr_lost_sched);
+	if (r->nr_interrupts)
+		buf_fmt(b, ", %" PRIu64 " interrupts", r->nr_interrupts);
+}
+
 void sampling_summary(const struct sampling *s, const struct collect_result *r)
 {
 	struct buf b = BUF_INIT;
 
-	buf_fmt(&b, "%" PRIu64 " samples of %s", r->nr_samples, s->events[0].name);
+	if (s->c.ev.nr_events)
+		buf_fmt(&b, "%" PRIu64 " samples of %s", r->nr_samples, s->events[0].name);
+	else
+		buf_fmt(&b, "%" PRIu64 " dispatches, %" PRIu64 " lost,", r->nr_dispatches, r->nr_lost_sched);
 	if (s->c.ev.nr_events > 1)
 		buf_fmt(&b, " and %zu more", s->c.ev.nr_events - 1);
 	if (r->rate_hz > 0)
 		buf_fmt(&b, " at %.1f Hz", r->rate_hz);
-	buf_fmt(&b, " in %.2f s, %" PRIu64 " lost", r->duration_ns / 1e9, r->nr_lost);
-	if (s->c.ev.callgraph != CALLGRAPH_NO)
+	buf_fmt(&b, " in %.2f s", r->duration_ns / 1e9);
+	if (s->c.ev.nr_events)
+		buf_fmt(&b, ", %" PRIu64 " lost", r->nr_lost);
+	if (s->c.ev.callgraph != CALLGRAPH_NO && s->c.ev.nr_events)
 		buf_fmt(&b, ", %.1f %% complete stacks", complete_percent(r));
 	if (r->nr_jvms)
 		buf_fmt(&b, ", %" PRIu64 " JVM%s", r->nr_jvms, r->nr_jvms == 1 ? "" : "s");
+	sched_summary(s, r, &b);
 	buf_fmt(&b, "; wrote %s (%.1f KiB)", s->c.output, r->nr_bytes / 1024.0);
 	log_info("%s", b.data);
 	buf_release(&b);

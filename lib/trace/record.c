@@ -23,6 +23,7 @@ static const char *const cause_names[LOST_NR] = {
 	[LOST_FILE] = "trace file full",
 	[LOST_THROTTLED] = "event throttled",
 	[LOST_UNPAIRED] = "trap without its kernel half",
+	[LOST_SCHED] = "dispatches and interrupts: buffer or file full",
 };
 
 const char *frame_mark_name(uint32_t mark)
