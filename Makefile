@@ -1,6 +1,7 @@
 # Define DEVELOPER=1 to turn warnings into errors (config.mak.dev).
 # Define SANITIZE=address,undefined to build with sanitizers (in build/san, dynamic).
 # Define FUZZER=1 to build libFuzzer targets with clang (in build/fuzz); see "make fuzz".
+# Define ARCH=arm64 to build for that CPU on another one (in build/arm64; "t/install arm64" first).
 # Define JAVA_HOME=<dir> to take the JVMTI headers from that JDK.
 # Define prefix=<dir> and DESTDIR=<dir> to say where "make install" puts things.
 # Define V=1 to see the commands.
@@ -40,6 +41,17 @@ LINK = -pie -fsanitize=fuzzer-no-link,address,undefined
 BASE_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer
 endif
 
+# The libraries of the other CPU come from its own Debian packages, by t/cross.
+ifeq ($(ARCH),arm64)
+BUILD = build/arm64
+CROSS_COMPILE ?= aarch64-linux-gnu-
+CROSS_ROOT = build/arm64-root
+CC = $(CROSS_COMPILE)gcc
+BASE_CFLAGS += -isystem $(CROSS_ROOT)/usr/include
+LDFLAGS += -L$(CROSS_ROOT)/usr/lib/aarch64-linux-gnu
+NEEDS = | $(CROSS_ROOT)/complete
+endif
+
 # What runs inside the JVM is built apart (lib/agent/Makefile.inc says how).
 LIB_SRC = $(filter-out lib/agent/%, $(wildcard lib/*/*.c lib/*/*/*.c))
 CMD_SRC = $(wildcard cmd/*.c)
@@ -59,9 +71,12 @@ $(BUILD)/arcprof: $(BUILD)/arcprof.o $(CMD_OBJ) $(BUILD)/libarcprof-core.a $(EXT
 $(BUILD)/libarcprof-core.a: $(LIB_OBJ)
 	$(call say,AR)rm -f $@ && ar rcs $@ $^
 
-$(BUILD)/%.o: %.c
+$(BUILD)/%.o: %.c $(NEEDS)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(BASE_CFLAGS) $(CFLAGS) $(PIE) -MMD -MP -c -o $@ $<
+
+$(CROSS_ROOT)/complete:
+	t/cross $(ARCH) $(@D)
 
 # Written only when it changed, so that an unchanged version rebuilds nothing.
 $(BUILD)/version.h: FORCE

@@ -12,6 +12,7 @@
 #include "flow/check.h"
 #include "flow/input.h"
 #include "flow/ops.h"
+#include "report/itrace.h"
 #include "report/profile.h"
 
 struct report_cmd_opts {
@@ -30,6 +31,7 @@ struct report_cmd_opts {
 	bool signatures, lines, addresses;
 	double clip;
 	struct opt_list stanzas;
+	bool compact, every_insn, fold_plt, fold_kernel;
 	bool check, strict;
 };
 
@@ -49,6 +51,7 @@ static const struct opt report_opts[] = {
 	OPT_SET(0, "xtree", O, report, REPORT_XTREE, "the tree of calls"),
 	OPT_SET(0, "xprof", O, report, REPORT_XPROF, "a flat profile"),
 	OPT_SET(0, "tprof", O, report, REPORT_TPROF, "by process, thread, module and symbol, without calls"),
+	OPT_SET(0, "arc", O, report, REPORT_ARC, "an instruction trace block by block"),
 	OPT_ENUM(0, "format", O, format, formats, "text", "output format; tree is what --tree reads"),
 	OPT_LIST(0, "metric", O, metrics, "name", "only these metrics, in this order"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "default", "order of rows"),
@@ -79,6 +82,11 @@ static const struct opt report_opts[] = {
 	OPT_GROUP("Of tprof"),
 	OPT_DOUBLE(0, "clip", O, clip, "percent", NULL, "leave out rows with less than <percent> of the ticks"),
 	OPT_LIST(0, "stanza", O, stanzas, "keys", "only these stanzas: P, PM, PMS, PT, PTM, PTMS, M, MS"),
+	OPT_GROUP("Of instruction traces"),
+	OPT_FLAG(0, "compact", O, compact, "arc: one row a visit of a function"),
+	OPT_FLAG(0, "every-instruction", O, every_insn, "arc: one row an instruction"),
+	OPT_FLAG(0, "collapse-plt", O, fold_plt, "linkage stubs are part of their callers"),
+	OPT_FLAG(0, "collapse-kernel", O, fold_kernel, "arc: kernel rows that follow each other are one"),
 	OPT_GROUP("Verification"),
 	OPT_FLAG(0, "check", O, check, "verify the invariants of the model instead of printing a report"),
 	OPT_FLAG(0, "strict", O, strict, "fail also when samples were lost"),
@@ -131,6 +139,12 @@ static int check_opts(const struct report_cmd_opts *c)
 		log_error("only one of --events, --stacks and --tree");
 	else if (nr_text && (c->from || c->to || c->cpus.nr_items))
 		log_error("--from, --to and --cpu select samples of a trace, not of a text");
+	else if (nr_text && c->report == REPORT_ARC)
+		log_error("--arc is of an instruction trace, not of a text");
+	else if (c->compact && c->every_insn)
+		log_error("--compact and --every-instruction exclude each other");
+	else if ((c->compact || c->every_insn || c->fold_kernel) && c->report != REPORT_ARC)
+		log_error("--compact, --every-instruction and --collapse-kernel are for --arc");
 	else if (c->to && c->to <= c->from)
 		log_error("--to is not after --from");
 	else if (c->prune < 0 || c->prune > 100 || c->clip < 0 || c->clip > 100)
@@ -152,12 +166,33 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 			   /* A symbol of tprof is what the linker calls one. */
 			   .no_inline = c->no_inline || o->name == REPORT_TPROF },
 		.metrics = &c->metrics, .cpus = &c->cpus, .from_ns = c->from, .to_ns = c->to,
+		.fold_plt = c->fold_plt,
 	};
 	int r = trace_reader_open(t, c->input, e);
 
 	if (r)
 		return r;
 	r = profile_read(p, m, src, *t, &po, e);
+	return r ? err_wrap(e, "%s", c->input) : 0;
+}
+
+/* The one report that has no model: it shows the trace as it is. */
+static int print_arc(const struct report_cmd_opts *c, struct trace_reader **t, struct report_source *src,
+		     struct err *e)
+{
+	const struct arc_opts o = {
+		.format = c->format, .rows = c->compact ? ARC_VISITS : c->every_insn ? ARC_INSTRUCTIONS : ARC_BLOCKS,
+		.fold_plt = c->fold_plt, .fold_kernel = c->fold_kernel, .limit = c->limit,
+		.names = { .signatures = c->signatures, .addresses = c->addresses },
+		.branches = { c->from, c->to },
+		.pids = &c->pids, .tids = &c->tids, .comms = &c->comms, .threads = &c->threads,
+		.modules = &c->modules, .symbols = &c->symbols,
+	};
+	int r = trace_reader_open(t, c->input, e);
+
+	if (r)
+		return r;
+	r = arc_print(*t, &o, stdout, e);
 	return r ? err_wrap(e, "%s", c->input) : 0;
 }
 
@@ -227,13 +262,17 @@ static int report_run(void *opts, int nr_operands, char **operands)
 	if ((r = check_opts(c)))
 		return r;
 	fill_opts(c, &o);
-	if (c->events || c->stacks || c->tree)
+	if (c->report == REPORT_ARC)
+		r = print_arc(c, &t, &src, &e);
+	else if (c->events || c->stacks || c->tree)
 		r = read_text(c, &m, &e);
 	else
 		r = read_trace(c, &o, &p, &m, &src, &t, &e);
-	if (!r)
+	if (!r && c->report != REPORT_ARC)
 		r = view_init(&v, &m, &src, &o, &e);
-	if (!r && c->check)
+	if (c->report == REPORT_ARC)
+		;
+	else if (!r && c->check)
 		r = check(&v);
 	else if (!r)
 		r = report_print(&v, stdout, &e);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd.h"
+#include "jvm/inject.h"
 #include "sampling.h"
 #include "version.h"
 
@@ -216,7 +217,10 @@ void sampling_summary(const struct sampling *s, const struct collect_result *r)
 	if (r->nr_strange_jvms && s->c.java == JAVA_SAMPLE && !s->c.system_wide) {
 		log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown", r->nr_strange_jvms,
 			 r->nr_strange_jvms == 1 ? "" : "s", r->nr_strange_jvms == 1 ? "its" : "their");
-		log_hint("su, sudo and 'env -i' take JAVA_TOOL_OPTIONS out of the environment; 'sudo -E' keeps it");
+		if (!inject_possible())
+			log_hint("there is no JVM agent for this CPU yet: native code is named, Java code is not");
+		else
+			log_hint("su, sudo and 'env -i' take JAVA_TOOL_OPTIONS out of the environment; 'sudo -E' keeps it");
 	}
 	if (r->user_only) {
 		log_warn("user code only: kernel.perf_event_paranoid keeps this user from sampling the kernel");

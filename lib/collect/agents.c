@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "collect/state.h"
+#include "jvm/inject.h"
 
 static void emit_sample(void *ctx, struct rec_sample *s, const struct frame *frames, size_t nr_frames)
 {
@@ -253,7 +254,7 @@ int agents_open(struct collect *c, struct err *e)
 	};
 	int r;
 
-	if (c->o->java == JAVA_OFF || !c->o->argv)
+	if (c->o->java == JAVA_OFF || !c->o->argv || !inject_possible())
 		return 0;
 	r = jvm_server_open(&c->jvm, &o, &callbacks, c, e);
 	return r ? r : jvm_server_setenv(c->jvm, e);

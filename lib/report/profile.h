@@ -18,6 +18,7 @@ struct profile_opts {
 	const struct opt_list *metrics;	/* NULL or empty: all events, at most FLOW_MAX_METRICS */
 	const struct opt_list *cpus;	/* NULL or empty: all */
 	uint64_t from_ns, to_ns;	/* since the start; to 0: no end */
+	bool fold_plt;			/* instruction traces: linkage stubs are part of their callers */
 };
 
 struct profile {
@@ -59,7 +60,7 @@ struct profile {
 };
 
 /*
- * Initialises m and fills *src, whose strings live as long as the profile (the file is
+ * Initialises m (of an instruction trace as itrace_model() says) and fills *src, whose strings live as long as the profile (the file is
  * read twice: names, then samples).  0 also when the trace is damaged.
  */
 int profile_read(struct profile *p, struct model *m, struct report_source *src, struct trace_reader *t,

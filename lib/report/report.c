@@ -19,6 +19,8 @@ int report_print(struct view *v, FILE *out, struct err *e)
 		return xprof_print(v, out);
 	case REPORT_TPROF:
 		return tprof_print(v, out, e);
+	case REPORT_ARC:
+		break;	/* of the trace itself, not of a model: arc_print() */
 	}
 	return err_set(e, EINVAL, "no such report");
 }

@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "trace/branch.h"
 #include "trace/format.h"
 #include "trace/walk.h"
@@ -554,6 +555,7 @@ int trace_read(struct trace_reader *t, const struct trace_sink *sink, void *ctx,
 {
 	struct trace_damage *d = walk_damage(t->walk);
 	uint64_t bad_before = d->nr_bad_records;
+	struct progress progress;
 	struct walk_chunk c;
 	int r;
 
@@ -563,11 +565,14 @@ int trace_read(struct trace_reader *t, const struct trace_sink *sink, void *ctx,
 	t->nr_run = 0;
 	new_epoch(t, 0);
 	walk_rewind(t->walk);
+	progress_start(&progress, "reading", walk_size(t->walk));
 	while ((r = walk_next(t->walk, &c, e)) > 0) {
+		progress_update(&progress, c.off);
 		r = read_chunk(t, &c, e);
 		if (r)
 			break;
 	}
+	progress_end(&progress);
 	/* A pass over metadata only sees no bad sample: keep what another pass found. */
 	d->nr_bad_records = MAX(t->nr_bad, bad_before);
 	if (t->nr_bad && !d->first[0])
