@@ -302,7 +302,7 @@ static void add_block(struct arc *a, const struct block *b)
 /* A row an instruction, from the bytes that ran; false when the trace does not have them all. */
 static bool add_instructions(struct arc *a, const struct block *b)
 {
-	const struct branches_code *code = branches_code(&a->branches, b->proc, b->b.start);
+	const struct branches_code *code = branches_code(&a->branches, b);
 	size_t len = b->b.end - b->b.start, at = 0;
 	struct insn in;
 	uint64_t nr = 0;

@@ -214,22 +214,30 @@ static bool goes_on(const struct arcflow_thread *t, const struct block *b)
 	return t->nr_stack && t->last != BRANCH_STOP && t->last != BRANCH_EXEC && t->last_to == b->b.start;
 }
 
+static bool is_jump(enum branch_kind kind)
+{
+	return kind == BRANCH_JUMP || kind == BRANCH_JUMP_INDIRECT;
+}
+
 int arcflow_block(void *ctx, const struct block *b)
 {
 	struct arcflow *a = ctx;
 	struct arcflow_thread *t = get_thread(a, b->thread);
-	struct site to = b->site;
 
-	if (a->fold_plt && to.plt && goes_on(t, b))
-		to.consumer = top(t)->function;
+	a->nr_insns += b->b.nr_insns;
+	if (a->fold_plt && b->site.plt && goes_on(t, b) && is_jump(b->b.kind)) {
+		/* What the caller called is what the stub leads to. */
+		flow_base(&a->m->flow, top(t)->node)[0] += b->b.nr_insns;
+		t->last_to = b->b.to;
+		return 0;
+	}
 	if (goes_on(t, b)) {
-		follow(a, t, &to);
-	} else if (!t->nr_stack || top(t)->function != to.consumer) {	/* nobody knows what was between */
+		follow(a, t, &b->site);
+	} else if (!t->nr_stack || top(t)->function != b->site.consumer) {	/* nobody knows what was between */
 		close_to(a, t, 0);
-		open_function(a, t, to.consumer, 0, false);
+		open_function(a, t, b->site.consumer, 0, false);
 	}
 	flow_base(&a->m->flow, top(t)->node)[0] += b->b.nr_insns;
-	a->nr_insns += b->b.nr_insns;
 	t->last = b->b.kind;
 	t->last_end = b->b.end;
 	t->last_to = b->b.to;

@@ -78,10 +78,15 @@ static int take_map(void *ctx, const struct rec_map *r)
 	return 0;
 }
 
+static uint64_t code_key(uint32_t proc, uint64_t addr, uint64_t len)
+{
+	return hash_pair(hash_pair(proc, addr), len);
+}
+
 static int take_code(void *ctx, const struct rec_branch_code *r)
 {
 	struct branches *b = ctx;
-	uint32_t *at = map_put(&b->code_of, hash_pair(r->proc, r->addr));
+	uint32_t *at = map_put(&b->code_of, code_key(r->proc, r->addr, r->len));
 
 	if (*at == MAP_NONE) {
 		*at = b->nr_codes;
@@ -93,9 +98,9 @@ static int take_code(void *ctx, const struct rec_branch_code *r)
 	return 0;
 }
 
-const struct branches_code *branches_code(const struct branches *b, uint32_t proc, uint64_t addr)
+const struct branches_code *branches_code(const struct branches *b, const struct block *x)
 {
-	uint32_t at = map_get(&b->code_of, hash_pair(proc, addr));
+	uint32_t at = map_get(&b->code_of, code_key(x->proc, x->b.start, x->b.end - x->b.start));
 
 	return at == MAP_NONE ? NULL : &b->codes[at];
 }

@@ -51,7 +51,7 @@ struct branches {
 		size_t len;
 	} *codes;
 	size_t nr_codes, alloc_codes;
-	struct map code_of;		/* proc and address -> index in codes */
+	struct map code_of;		/* proc, address and length -> index in codes */
 	struct arena mem;
 	uint64_t nr_lost;
 };
@@ -64,8 +64,8 @@ int branches_read(struct branches *b, struct trace_reader *t, block_fn fn, void 
 
 /* Where an address of the process is, with the mappings of now. */
 struct site branches_site(struct branches *b, uint32_t proc, uint64_t addr, uint64_t time_ns);
-/* The bytes of the block that begins at addr, as they were when it ran; NULL: not in the trace. */
-const struct branches_code *branches_code(const struct branches *b, uint32_t proc, uint64_t addr);
+/* The bytes of the block, as they were when it ran; NULL: not in the trace. */
+const struct branches_code *branches_code(const struct branches *b, const struct block *x);
 
 /* Whether the trace is one of instructions. */
 bool branches_are_in(const struct names *x);
