@@ -141,24 +141,24 @@ static bool kernel_tells_lost(void)
 	return fd >= 0;
 }
 
-static uint32_t *copy_cpus(const struct cpu_list *l)
+static uint32_t *copy_cpus(const struct cpus *l)
 {
-	uint32_t *cpus = xcalloc(l->nr_cpus, sizeof(*cpus));
+	uint32_t *cpus = xcalloc(l->nr_cpu, sizeof(*cpus));
 
-	return memcpy(cpus, l->cpus, l->nr_cpus * sizeof(*cpus));
+	return memcpy(cpus, l->cpu, l->nr_cpu * sizeof(*cpus));
 }
 
-int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpu_list *all,
-		const struct cpu_list *sampled, int target, size_t ring_bytes, struct err *e)
+int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *all,
+		const struct cpus *sampled, int target, size_t ring_bytes, struct err *e)
 {
 	size_t i;
 	int r;
 
 	memset(s, 0, sizeof(*s));
 	s->conf = *conf;
-	s->nr_cpus = all->nr_cpus;
+	s->nr_cpus = all->nr_cpu;
 	s->cpus = copy_cpus(all);
-	s->nr_sampled = sampled->nr_cpus;
+	s->nr_sampled = sampled->nr_cpu;
 	s->sampled = copy_cpus(sampled);
 	s->counts = xcalloc(conf->nr_events, sizeof(*s->counts));
 	s->nr_rings = s->nr_cpus + s->nr_sampled;

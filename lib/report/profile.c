@@ -11,8 +11,8 @@
 
 #include "base/mem.h"
 #include "flow/ops.h"
+#include "report/calls.h"
 #include "report/itrace.h"
-#include "report/profile.h"
 
 /* Samples that end in a function say more about its kind than stacks that pass through it. */
 enum { LEAF_SHIFT = 20 };
@@ -468,10 +468,14 @@ int profile_read(struct profile *p, struct model *m, struct report_source *src, 
 
 		return itrace_model(&p->names, src, t, &io, e);
 	}
-	if (!r)
-		r = profile_start(p, e);
-	if (!r)
-		r = trace_read(t, &samples, p, e);
+	if (!r && !o->samples && names_label(&p->names, "callflow")) {
+		r = calls_read(p, t, e);
+	} else {
+		if (!r)
+			r = profile_start(p, e);
+		if (!r)
+			r = trace_read(t, &samples, p, e);
+	}
 	profile_finish(p, src);
 	return r;
 }

@@ -48,6 +48,7 @@ static_assert(offsetof(struct trf_header, crc) == 60, "file header");
 #define TRF_STACKS "Stak"	/* stacks of an epoch, before the samples that refer to them */
 #define TRF_SAMPLES "Samp"
 #define TRF_BRANCHES "Brch"	/* an instruction trace */
+#define TRF_CALLS "Call"	/* exact call trees */
 #define TRF_INDEX "indx"	/* where chunks are */
 #define TRF_END "done"		/* the recording was closed in order */
 
@@ -111,6 +112,7 @@ enum trf_major {
 	TRF_MAJOR_LOST = 0xc2,
 	TRF_MAJOR_LABEL = 0xc3,
 	TRF_MAJOR_FILE = 0xc4,
+	TRF_MAJOR_CALLS = 0xca,
 };
 
 /*
@@ -173,6 +175,13 @@ enum trf_stack {
 enum trf_symbol {
 	TRF_SYMBOL_NAME = 1,
 	TRF_SYMBOL_LINE = 2,
+};
+
+enum trf_calls {
+	TRF_CALLS_CONSUMER = 1,
+	TRF_CALLS_TREE = 2,
+	TRF_CALLS_NODES = 3,
+	TRF_CALLS_VALUES = 4,
 };
 
 enum trf_file {

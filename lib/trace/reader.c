@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "trace/branch.h"
+#include "trace/calls_read.h"
 #include "trace/format.h"
 #include "trace/walk.h"
 
@@ -52,6 +53,7 @@ struct trace_reader {
 	struct rec_sample run[RUN];
 	size_t nr_run;
 	uint64_t nr_bad;		/* records, in this pass */
+	struct calls_reader calls;
 };
 
 /* ---- numbers ---- */
@@ -442,6 +444,15 @@ static int decode_label(struct trace_reader *t, struct walk_record *r)
 	return cut(t, r) || !t->sink->label ? 0 : t->sink->label(t->ctx, key, key_len, val, val_len);
 }
 
+static int decode_calls(struct trace_reader *t, struct walk_record *r)
+{
+	bool bad;
+	int ret = calls_decode(&t->calls, r, t->sink, t->ctx, &bad);
+
+	t->nr_bad += bad;
+	return ret;
+}
+
 static int decode_mte(struct trace_reader *t, struct walk_record *r)
 {
 	switch (r->minor) {
@@ -489,6 +500,8 @@ static int decode_record(struct trace_reader *t, struct walk_record *r)
 		return decode_lost(t, r);
 	case TRF_MAJOR_LABEL:
 		return decode_label(t, r);
+	case TRF_MAJOR_CALLS:
+		return decode_calls(t, r);
 	}
 	return 0;
 }
@@ -526,19 +539,26 @@ static bool wants_branches(const struct trace_sink *s)
 	return s->branches || s->branch_code;
 }
 
+static bool wants_calls(const struct trace_sink *s)
+{
+	return s->call_consumer || s->call_tree || s->call_nodes || s->call_values;
+}
+
 static int read_chunk(struct trace_reader *t, const struct walk_chunk *c, struct err *e)
 {
-	bool stacks = walk_is(c, TRF_STACKS), samples = walk_is(c, TRF_SAMPLES), branches = walk_is(c, TRF_BRANCHES);
+	bool stacks = walk_is(c, TRF_STACKS), samples = walk_is(c, TRF_SAMPLES);
+	bool branches = walk_is(c, TRF_BRANCHES), calls = walk_is(c, TRF_CALLS);
 	const uint8_t *raw;
 
-	if (!stacks && !samples && !branches && !walk_is(c, TRF_META)) {
+	if (!stacks && !samples && !branches && !calls && !walk_is(c, TRF_META)) {
 		if (c->h.type[0] & 0x20)	/* lower-case */
 			return 0;
 		return err_set(e, EPROTO,
 			       "%s: needs a newer arcprof: chunk %u is of the unknown type '%.4s' (this one reads version %u)",
 			       walk_path(t->walk), c->h.seq, (const char *)c->h.type, TRF_VERSION);
 	}
-	if (branches ? !wants_branches(t->sink) : stacks || samples ? !t->sink->samples : !wants_meta(t->sink))
+	if (branches ? !wants_branches(t->sink) : calls ? !wants_calls(t->sink) :
+	    stacks || samples ? !t->sink->samples : !wants_meta(t->sink))
 		return 0;
 	if ((stacks || samples) && c->h.stream != t->ep.epoch)
 		new_epoch(t, c->h.stream);
@@ -629,5 +649,6 @@ void trace_reader_close(struct trace_reader *t)
 	free(t->frames);
 	free(t->node_numbers.segs);
 	free(t->frame_numbers.segs);
+	calls_reader_release(&t->calls);
 	free(t);
 }

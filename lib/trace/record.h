@@ -31,6 +31,7 @@ enum frame_kind {
 	FRAME_INTERP,	/* a = proc, b = method, c = bytecode index */
 	FRAME_STUB,	/* a = proc, b = address in a HotSpot stub, adapter or the interpreter itself */
 	FRAME_MARK,	/* b = enum frame_mark: what is missing here, and why */
+	FRAME_METHOD,	/* a = proc, b = method, however it runs: in call trees only */
 	FRAME_NR
 };
 
@@ -60,6 +61,7 @@ enum frame_mark {
 	MARK_JAVA_DEPTH,	/* deeper than the agent's buffer */
 	MARK_VTHREAD_CONTINUES,	/* the rest of a virtual thread is frozen in the heap */
 	MARK_DAMAGED,		/* the chunk that defined the stack is lost */
+	MARK_PRUNED,		/* calls that were counted, not told apart: memory or depth did not suffice */
 	MARK_NR
 };
 
@@ -218,6 +220,7 @@ enum lost_cause {
 	LOST_FILE,		/* the trace's size limit, or the disk was full */
 	LOST_THROTTLED,		/* the kernel throttled the event; count is unknown (1 each) */
 	LOST_UNPAIRED,		/* traps without their kernel half */
+	LOST_CALLS,		/* calls of threads for which there was no room */
 	LOST_NR
 };
 

@@ -45,7 +45,7 @@ struct trace_writer {
 	uint64_t nr_lost_samples;	/* of nr_lost: what reports count */
 	uint32_t epoch;
 
-	struct records meta, stacks, samples, branches, index;
+	struct records meta, stacks, samples, branches, calls, index;
 	uint64_t index_off;		/* of the latest index chunk */
 	uint64_t weights[NR_EVENTS];	/* of the sample chunk being filled; 0: not said yet */
 
@@ -136,6 +136,7 @@ int trace_writer_flush(struct trace_writer *w)
 	write_chunk(w, &w->stacks);
 	write_chunk(w, &w->samples);
 	write_chunk(w, &w->branches);
+	write_chunk(w, &w->calls);
 	memset(w->weights, 0, sizeof(w->weights));
 	if (w->index.nr >= INDEX_EVERY)
 		write_index(w);
@@ -147,7 +148,7 @@ static void written(struct trace_writer *w)
 {
 	size_t pending = w->samples.b.len + w->in.new_frames.len + w->in.new_nodes.len;
 
-	if (w->meta.b.len >= TARGET || pending >= TARGET || w->branches.b.len >= TARGET) {
+	if (w->meta.b.len >= TARGET || pending >= TARGET || w->branches.b.len >= TARGET || w->calls.b.len >= TARGET) {
 		trace_writer_flush(w);
 		pending = 0;
 	}
@@ -183,6 +184,11 @@ struct records *writer_meta(struct trace_writer *w)
 struct records *writer_branches(struct trace_writer *w)
 {
 	return dead(w) ? NULL : &w->branches;
+}
+
+struct records *writer_calls(struct trace_writer *w)
+{
+	return dead(w) ? NULL : &w->calls;
 }
 
 uint64_t writer_now(const struct trace_writer *w)
@@ -352,6 +358,7 @@ static void free_writer(struct trace_writer *w)
 	buf_release(&w->stacks.b);
 	buf_release(&w->samples.b);
 	buf_release(&w->branches.b);
+	buf_release(&w->calls.b);
 	buf_release(&w->index.b);
 	free(w->addrs);
 	free(w);
@@ -369,6 +376,7 @@ static struct trace_writer *new_writer(const struct trace_writer_opts *o)
 	w->stacks.type = TRF_STACKS;
 	w->samples.type = TRF_SAMPLES;
 	w->branches.type = TRF_BRANCHES;
+	w->calls.type = TRF_CALLS;
 	w->index.type = TRF_INDEX;
 	intern_init(&w->in);
 	w->in.on_frame = note_address;
