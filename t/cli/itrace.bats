@@ -115,6 +115,16 @@ blocks_ended_by() {
 	done
 }
 
+@test "itrace: totals are lackey's, but for repeated string instructions" {
+	skip_unless_command valgrind
+	run_arcprof itrace -o trace -- "$BIN/calls"
+	valgrind --tool=lackey "$BIN/calls" 2>lackey
+	[ "$(awk '/guest instrs:/ { gsub(",", ""); print $NF }' lackey)" -eq "$(arcprof report -i trace --arc --format json | jq .shown.instructions)" ]
+	valgrind --tool=lackey "$BIN/known" 2>lackey
+	# it begins the one with five rounds six times
+	[ "$(awk '/guest instrs:/ { gsub(",", ""); print $NF }' lackey)" -eq $((3 + 100 * 16 + 14 + 5)) ]
+}
+
 @test "itrace: calls, tail calls, recursion, handlers and longjmp are matched" {
 	itrace -- "$BIN/calls"
 	[ "$status" -eq 0 ]
