@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -74,6 +75,19 @@ static int parse_pids(const struct opt_list *l, int **out, struct err *e)
 		if (*end || end == l->items[i] || v <= 0 || v > INT32_MAX)
 			return err_set(e, EINVAL, "--pid: '%s' is not a number of a process", l->items[i]);
 		(*out)[i] = v;
+	}
+	return 0;
+}
+
+static int check_pids(const struct opt_list *l, struct err *e)
+{
+	char path[64];
+	size_t i;
+
+	for (i = 0; i < l->nr_items; i++) {
+		snprintf(path, sizeof(path), "/proc/%s/task", l->items[i]);
+		if (access(path, F_OK))
+			return err_set(e, ESRCH, "--pid: there is no process %s", l->items[i]);
 	}
 	return 0;
 }
@@ -146,6 +160,8 @@ static int do_init(const struct ptt_opts *o, int nr_names, char **names)
 
 	if (!r)
 		r = parse_pids(&o->pids, &q.pids, &e);
+	if (!r)
+		r = check_pids(&o->pids, &e);
 	if (r) {
 		log_err(&e);
 		status = EXIT_USAGE;
