@@ -110,7 +110,7 @@ static int open_module(struct arcprof_area *a)
 		return -errno;
 	p = map_pages(a->fd, page, ARCPROF_MMAP_PTT, &r);
 	if (!p)
-		return r == -ENODEV || r == -EINVAL ? -ENOENT : r;
+		return r == -ENXIO ? -ENOENT : r;
 	memcpy(&h, p, sizeof(h));
 	munmap((void *)p, page);
 	len = h.slot_off + (size_t)h.nr_slots * sizeof(*a->slots);

@@ -111,6 +111,8 @@ thread_field() {	# <pid> <field>, of the JSON in $output
 	arcprof ptt dump --metric task-clock,dispatches --cpus >text
 	grep -qE '^ +PID +TID +Time ms +Disp +Name$' text
 	[ "$(grep -cE '^[0-9]+ +[0-9]+\.[0-9]{6}' text)" -eq "$(getconf _NPROCESSORS_ONLN)" ]
+	[ "$(arcprof ptt dump --alive --format json | jq '[.samples[0].processes[].threads[] | select(.alive | not)] | length')" -eq 0 ]
+	arcprof ptt dump -p 999999999 | grep -qx '999999999 \*\* No Data \*\*'
 	run_arcprof ptt dump --metric cycles
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"--metric: 'cycles' is not a metric of this session"* ]]
