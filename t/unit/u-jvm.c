@@ -408,7 +408,7 @@ TEST(jvm_server_drops_a_jvm_whose_ring_makes_no_sense)
 	CHECK_U64(recvmsg(fd, &h, 0), sizeof(m));
 	memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&h)), sizeof(fds));
 	CHECK(ftruncate(fds[0], 0) < 0);	/* sealed */
-	CHECK_U64(pwrite(fds[0], &v, 8, JVM_PAGE), 8);
+	CHECK_U64(pwrite(fds[0], &v, 8, JVM_PAGE + sizeof(struct jvm_root) * JVM_NR_ROOTS), 8);
 	jvm_server_drain(s);
 	jvm_server_poll(s);
 	CHECK_U64(jvm_server_nr_jvms(s), 0);
