@@ -22,8 +22,8 @@ say = $(if $(V),,@echo "  $(1) $@";)
 WARNINGS = -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wno-unused-parameter -Wno-missing-field-initializers
 -include $(if $(DEVELOPER),config.mak.dev)
 
-BASE_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Ilib -Icmd -I$(BUILD)
-LDLIBS_STATIC = -ldw -lelf -lz -lbz2 -llzma -lcap $(shell $(CC) -print-file-name=libsupc++.a) -lgcc_eh -lm -pthread
+BASE_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Ilib -Icmd -Ikmod -I$(BUILD)
+LDLIBS_STATIC = -lbpf -ldw -lelf -lz -lbz2 -llzma -lcap $(shell $(CC) -print-file-name=libsupc++.a) -lgcc_eh -lm -pthread
 # libdw would load the host's libdebuginfod, and with it a second libc (lib/base/dlstub.c).
 NO_DLOPEN = -Wl,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose,--wrap=dlerror
 LINK = -static-pie
@@ -52,8 +52,9 @@ LDFLAGS += -L$(CROSS_ROOT)/usr/lib/aarch64-linux-gnu
 NEEDS = | $(CROSS_ROOT)/complete
 endif
 
-# What runs inside the JVM is built apart (lib/agent/Makefile.inc says how).
-LIB_SRC = $(filter-out lib/agent/%, $(wildcard lib/*/*.c lib/*/*/*.c))
+# What runs inside other people's processes and inside the kernel is built apart (their Makefile.inc).
+APART = lib/agent/% lib/hookit/% lib/ptt/bpf/%
+LIB_SRC = $(filter-out $(APART), $(wildcard lib/*/*.c lib/*/*/*.c))
 CMD_SRC = $(wildcard cmd/*.c)
 LIB_OBJ = $(LIB_SRC:%.c=$(BUILD)/%.o)
 CMD_OBJ = $(CMD_SRC:%.c=$(BUILD)/%.o)

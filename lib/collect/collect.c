@@ -62,6 +62,7 @@ static void drain(struct collect *c, bool all)
 	collect_merge(c, until);
 	agents_drain(c);
 	agents_join(c, until, all);
+	callflows_snapshot(&c->calls);
 	c->drained_ns = now;
 }
 
@@ -279,9 +280,9 @@ static void host_labels(const struct collect *c)
 	trace_write_label(c->w, "host", "%s", u.nodename);
 	trace_write_label(c->w, "kernel", "%s %s", u.sysname, u.release);
 	trace_write_label(c->w, "arch", "%s", u.machine);
-	trace_write_label(c->w, "cpus", "%zu", c->ev.conf.nr_events ? c->ev.nr_sampled : c->ev.nr_cpus);
+	trace_write_label(c->w, "cpus", "%zu", c->ev.nr_sampled);
 	trace_write_label(c->w, "consumers", "processes, threads, functions");
-	trace_write_label(c->w, "n", "samples");
+	trace_write_label(c->w, "n", "%s", c->o->no_samples && c->o->callflow.on ? "calls" : "samples");
 	trace_write_label(c->w, "scope", "%s", c->o->system_wide ? "system" : "processes");
 }
 
@@ -312,6 +313,8 @@ static void end_labels(struct collect *c)
 	size_t i;
 
 	clock_labels(c, "end");
+	if (c->o->no_samples)
+		return;
 	for (i = 0; i < c->ev.conf.nr_events; i++) {
 		char key[64];
 
@@ -442,7 +445,7 @@ static uint32_t ring_samples(const struct evconf *ev)
 static size_t ring_bytes(const struct collect_opts *o, const struct evconf *ev, size_t nr_cpus)
 {
 	uint64_t a_sample = 1024 + (ev->callgraph == CALLGRAPH_DWARF ? ev->stack_bytes : 0);
-	uint64_t most = MAX(MIN((256ull << 20) / MAX(nr_cpus, (size_t)1), 16ull << 20), 4ull << 20);
+	uint64_t most = MAX(MIN((256ull << 20) / nr_cpus, 16ull << 20), 4ull << 20);
 	uint64_t want = o->ring_bytes ? o->ring_bytes : MIN(4 * ev->ring_samples * a_sample, most);
 	uint64_t bytes = o->ring_bytes ? 64 << 10 : 1 << 20;
 
@@ -453,45 +456,36 @@ static size_t ring_bytes(const struct collect_opts *o, const struct evconf *ev, 
 	return bytes;
 }
 
-static void online_cpus(struct cpu_list *l)
-{
-	struct cpus online = { 0 };
-
-	cpus_online(&online);
-	l->cpus = online.cpu;
-	l->nr_cpus = online.nr_cpu;
-}
-
-static int check_cpus(const struct cpu_list *asked, const struct cpu_list *online, struct err *e)
+static int check_cpus(const struct cpus *asked, const struct cpus *online, struct err *e)
 {
 	size_t i, k;
 
-	for (i = 0; i < asked->nr_cpus; i++) {
-		for (k = 0; k < online->nr_cpus && online->cpus[k] != asked->cpus[i]; k++)
+	for (i = 0; i < asked->nr_cpu; i++) {
+		for (k = 0; k < online->nr_cpu && online->cpu[k] != asked->cpu[i]; k++)
 			;
-		if (k == online->nr_cpus)
-			return err_set(e, ENODEV, "CPU %u is not online", asked->cpus[i]);
+		if (k == online->nr_cpu)
+			return err_set(e, ENODEV, "CPU %u is not online", asked->cpu[i]);
 	}
 	return 0;
 }
 
 static int open_rings(struct collect *c, int target, struct err *e)
 {
-	const struct cpu_list *sampled;
-	struct cpu_list online = { 0 }, none = { 0 };
+	const struct cpus *sampled;
+	struct cpus online = { 0 };
 	struct evconf ev = c->o->ev;
 	int r;
 
-	online_cpus(&online);
+	cpus_online(&online);
 	ev.ring_samples = ring_samples(&ev);
-	sampled = !ev.nr_events ? &none : c->o->cpus.nr_cpus ? &c->o->cpus : &online;
+	sampled = c->o->cpus.nr_cpu ? &c->o->cpus : &online;
 	r = check_cpus(sampled, &online, e);
 	if (!r && c->o->sched)
-		c->sched = sched_new(c->o->irq, target == -1, c->o->ring_bytes, online.nr_cpus, &ev);
+		c->sched = sched_new(c->o->irq, target == -1, c->o->ring_bytes, online.nr_cpu, &ev);
 	if (!r)
 		r = evsets_open(&c->ev, &ev, &online, sampled, target,
-				ring_bytes(c->o, &ev, sampled->nr_cpus), e);
-	free(online.cpus);
+				ring_bytes(c->o, &ev, sampled->nr_cpu), e);
+	cpus_release(&online);
 	return r;
 }
 
@@ -516,6 +510,7 @@ static void finish(struct collect *c)
 	struct symbols_result sym;
 	struct proc *p;
 
+	callflows_finish(&c->calls);
 	for (p = c->tasks.procs; p; p = p->next) {
 		c->res->nr_strange_jvms += !p->java && p->has_libjvm && p->has_anon_hits;
 		if (!p->java && p->has_anon_hits)
@@ -578,7 +573,9 @@ static int record(struct loop *l, struct err *e)
 	int r;
 
 	host_labels(c);
-	event_labels(c);
+	if (!c->o->no_samples)
+		event_labels(c);
+	callflows_labels(&c->calls);
 	if (c->sched)
 		sched_labels(c);
 	open_loop(l);
@@ -620,6 +617,8 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 		goto out;
 	modules_init(&c->modules, c->w);
 	tasks_init(&c->tasks, c->w, &c->modules);
+	if (o->callflow.on)
+		callflows_init(&c->calls, &o->callflow, &c->tasks, c->w, &res->calls);
 	r = agents_open(c, e);
 	if (!r && o->argv)
 		r = spawn_start(&l.child, o->argv, e);
@@ -637,6 +636,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 		close(l.child.go_fd);
 		waitpid(l.child.pid, NULL, 0);
 	}
+	callflows_release(&c->calls);
 	agents_close(c);
 	sched_free(c->sched);
 	evsets_close(&c->ev);

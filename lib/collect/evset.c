@@ -148,27 +148,27 @@ static bool kernel_tells_lost(void)
 	return fd >= 0;
 }
 
-static uint32_t *copy_cpus(const struct cpu_list *l)
+static uint32_t *copy_cpus(const struct cpus *l)
 {
-	uint32_t *cpus = xcalloc(l->nr_cpus, sizeof(*cpus));
+	uint32_t *cpus = xcalloc(l->nr_cpu, sizeof(*cpus));
 
-	return memcpy(cpus, l->cpus, l->nr_cpus * sizeof(*cpus));
+	return memcpy(cpus, l->cpu, l->nr_cpu * sizeof(*cpus));
 }
 
-int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpu_list *all,
-		const struct cpu_list *sampled, int target, size_t ring_bytes, struct err *e)
+int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *all,
+		const struct cpus *sampled, int target, size_t ring_bytes, struct err *e)
 {
 	size_t i;
 	int r;
 
 	memset(s, 0, sizeof(*s));
 	s->conf = *conf;
-	s->nr_cpus = all->nr_cpus;
+	s->nr_cpus = all->nr_cpu;
 	s->cpus = copy_cpus(all);
-	s->nr_sampled = sampled->nr_cpus;
+	s->nr_sampled = sampled->nr_cpu;
 	s->sampled = copy_cpus(sampled);
 	s->counts = xcalloc(conf->nr_events, sizeof(*s->counts));
-	s->nr_sched = conf->sched_ring_bytes ? all->nr_cpus : 0;
+	s->nr_sched = conf->sched_ring_bytes ? all->nr_cpu : 0;
 	s->nr_rings = s->nr_cpus + s->nr_sampled + s->nr_sched;
 	s->rings = xcalloc(s->nr_rings, sizeof(*s->rings));
 	s->side_rings = s->rings;
@@ -177,7 +177,7 @@ int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpu_li
 	for (i = 0; i < s->nr_rings; i++)
 		s->rings[i].fd = -1;
 	s->tells_lost = kernel_tells_lost();
-	if (conf->nr_events && !s->conf.exclude_kernel && !kernel_allowed(s, target))
+	if (!s->conf.exclude_kernel && !kernel_allowed(s, target))
 		s->conf.exclude_kernel = true;
 	r = open_all_rings(s, target, ring_bytes, e);
 	if (r)

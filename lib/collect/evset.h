@@ -19,15 +19,11 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "pmu/cpus.h"
 #include "pmu/event.h"
 #include "ring/ring.h"
 
 enum evset_kind { EVSET_MAIN, EVSET_TRAP, EVSET_LATENT };
-
-struct cpu_list {
-	uint32_t *cpus;
-	size_t nr_cpus;
-};
 
 struct evset {
 	enum evset_kind kind;
@@ -91,8 +87,8 @@ struct evsets {
  * (0) on nothing yet: evsets_watch() adds the tasks.  Falls back to user mode only when the kernel's policy says so; *e names
  * the sysctl or capability when nothing is allowed.
  */
-int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpu_list *all,
-		const struct cpu_list *sampled, int target, size_t ring_bytes, struct err *e);
+int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *all,
+		const struct cpus *sampled, int target, size_t ring_bytes, struct err *e);
 void evsets_close(struct evsets *s);
 
 /* What every event of a recording has in common: it ends in what merge.c needs. */

@@ -83,6 +83,9 @@ void tasks_exit(struct tasks *t, int pid, int tid, uint64_t time_ns);
 void tasks_comm(struct tasks *t, int pid, int tid, const char *comm, bool exec, uint64_t time_ns);
 void tasks_mmap(struct tasks *t, const struct module_id *id, uint64_t pgoff, int tid, uint64_t time_ns);
 
+/* The executable mappings in the text of /proc/PID/maps, which is cut up. */
+void tasks_maps_text(struct tasks *t, int pid, char *text, uint64_t time_ns);
+
 /* A Java thread's own name, from the agent. */
 void tasks_java_name(struct tasks *t, struct thread *th, const char *name, uint64_t time_ns);
 

@@ -4,10 +4,13 @@
  *
  * Socket (SOCK_SEQPACKET, one struct jvm_msg a packet):
  *	agent     HELLO   version, pid and tid as the JVM sees them
- *	recorder  SETUP   with two descriptors: the shared area, the log
+ *	recorder  SETUP   with two descriptors: the shared area, the log; and with JVM_CALLFLOW
+ *			  a third: the area of the call trees (callflow/area.h)
  *	agent     READY   handlers are installed; waits at most JVM_GO_TIMEOUT_MS
  *	recorder  GO      flags & JVM_SAMPLE: traps will come
  * After that the socket carries nothing; its end tells each side that the other is gone.
+ * A program with libarcprof-hookit says HELLO with JVM_PROGRAM: SETUP then has the area of the
+ * call trees alone, and nothing follows.
  *
  * Shared area (memfd, sealed against resizing): struct jvm_ctl in the first page, then
  * nr_rings times a page with struct jvm_ring and ring_bytes of data.
@@ -31,7 +34,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 1
+#define JVM_PROTO_VERSION 2
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_PAGE 4096u
 #define JVM_MAX_RINGS 256u
@@ -48,6 +51,8 @@ enum jvm_msg_type {
 
 enum jvm_flags {
 	JVM_SAMPLE = 1 << 0,	/* walk stacks on traps */
+	JVM_CALLFLOW = 1 << 1,	/* of SETUP and jvm_ctl: build call trees */
+	JVM_PROGRAM = 1 << 2,	/* of HELLO: no JVM, a program with libarcprof-hookit */
 };
 
 struct jvm_msg {
@@ -55,6 +60,7 @@ struct jvm_msg {
 	uint32_t type, flags;
 	uint32_t pid, tid;	/* of HELLO */
 	uint64_t area_bytes;	/* of SETUP: size of the shared area */
+	uint64_t callflow_bytes;	/* of SETUP with JVM_CALLFLOW: size of the area of call trees */
 };
 
 struct jvm_ctl {

@@ -63,6 +63,14 @@ struct jvm_code {
 
 struct jvm_callbacks {
 	/*
+	 * With opts.callflow: makes the area of call trees for a process that has just connected, a
+	 * JVM or (program) one with libarcprof-hookit, which sends nothing else and gets no hello().
+	 * Returns its descriptor, which is then the server's, and its size; or -1: no trees.
+	 */
+	int (*callflow)(void *ctx, struct jvm *j, int pid, bool program, uint64_t *bytes);
+	/* The process has left; comes before gone(), and also where hello() did not. */
+	void (*callflow_gone)(void *ctx, struct jvm *j);
+	/*
 	 * A JVM is starting and waits: open events on its threads. tid ran Agent_OnLoad. Return false
 	 * to leave it unsampled (names only).
 	 */
@@ -86,6 +94,8 @@ struct jvm_server_opts {
 	uint32_t max_depth;		/* Java frames a sample */
 	uint32_t max_stack_bytes;	/* native stack copied a segment */
 	uint64_t ring_bytes;		/* of each of the rings of a JVM; power of two */
+	bool callflow;			/* call trees: callbacks.callflow makes their memory */
+	bool programs;			/* no JVMs: the agent is not placed, jvm_server_setenv() does nothing */
 	bool quiet_inject;		/* LD_PRELOAD instead of JAVA_TOOL_OPTIONS (reserved) */
 };
 
@@ -95,6 +105,9 @@ void jvm_server_close(struct jvm_server *s);
 
 /* Sets JAVA_TOOL_OPTIONS (keeping what is there) in the environment that the command will get. */
 int jvm_server_setenv(struct jvm_server *s, struct err *e);
+
+/* Where the server listens; it is jvm_server_setenv() that tells JVMs. */
+const char *jvm_server_path(const struct jvm_server *s);
 
 /* Readable when jvm_server_poll() has something to do (connections, messages). */
 int jvm_server_fd(const struct jvm_server *s);
@@ -108,6 +121,9 @@ void jvm_set_user(struct jvm *j, void *user);
 void *jvm_user(const struct jvm *j);
 /* Bounds of HotSpot's code cache as far as known, for unwinding up to it; 0, 0 before. */
 void jvm_code_cache(const struct jvm *j, uint64_t *lo, uint64_t *hi);
+
+/* A thread's number as we see it, from what the process calls it. */
+int jvm_host_tid(struct jvm *j, int tid);
 
 /* How often its handler ran, and how long; what the JVM says, not checked. */
 struct jvm_trap_cost {

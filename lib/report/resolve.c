@@ -21,7 +21,7 @@ static bool is_native(uint32_t kind)
 
 static bool is_java(uint32_t kind)
 {
-	return kind >= CONSUMER_JAVA_INTERPRETED && kind <= CONSUMER_JAVA_INLINED;
+	return kind >= CONSUMER_JAVA && kind <= CONSUMER_JAVA_INLINED;
 }
 
 /* A native and a Java function are never one, though both be called "main". */
@@ -396,6 +396,14 @@ static void resolve_interp(struct names *x, const struct frame *f)
 	add_level(x, &c);
 }
 
+static void resolve_method(struct names *x, const struct frame *f)
+{
+	struct consumer c = { .kind = CONSUMER_JAVA };
+
+	c.name = method_name(x, f->a, f->b);
+	add_level(x, &c);
+}
+
 static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 {
 	struct consumer c = { .kind = CONSUMER_MARK };
@@ -417,6 +425,9 @@ static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 		break;
 	case FRAME_INTERP:
 		resolve_interp(x, f);
+		break;
+	case FRAME_METHOD:
+		resolve_method(x, f);
 		break;
 	case FRAME_MARK:
 		c.name = intern(x, frame_mark_name(f->b));

@@ -99,7 +99,7 @@ static void select_paths(struct view *v)
 
 static bool is_java(uint32_t kind)
 {
-	return kind >= CONSUMER_JAVA_INTERPRETED && kind <= CONSUMER_JAVA_INLINED;
+	return kind >= CONSUMER_JAVA && kind <= CONSUMER_JAVA_INLINED;
 }
 
 /* The name without its last one or two dotted parts: "a.b.C.m(I)V" -> "a.b.C" -> "a.b". */

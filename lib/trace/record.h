@@ -31,6 +31,7 @@ enum frame_kind {
 	FRAME_INTERP,	/* a = proc, b = method, c = bytecode index */
 	FRAME_STUB,	/* a = proc, b = address in a HotSpot stub, adapter or the interpreter itself */
 	FRAME_MARK,	/* b = enum frame_mark: what is missing here, and why */
+	FRAME_METHOD,	/* a = proc, b = method, however it runs: in call trees only */
 	FRAME_NR
 };
 
@@ -60,6 +61,7 @@ enum frame_mark {
 	MARK_JAVA_DEPTH,	/* deeper than the agent's buffer */
 	MARK_VTHREAD_CONTINUES,	/* the rest of a virtual thread is frozen in the heap */
 	MARK_DAMAGED,		/* the chunk that defined the stack is lost */
+	MARK_PRUNED,		/* calls that were counted, not told apart: memory or depth did not suffice */
 	MARK_NR
 };
 
@@ -232,12 +234,38 @@ struct rec_sched {
 	uint8_t state;		/* enum sched_state, of SCHED_SWITCH */
 };
 
+/*
+ * Branches of one thread that follow each other; branch.h reads the bytes.  In an instruction
+ * trace addresses are those of the process, and what is mapped there is what was written to the
+ * file before the run.
+ */
+struct rec_branches {
+	uint64_t time_ns;	/* of the first one */
+	uint32_t thread;
+	uint16_t cpu;		/* UINT16_MAX unknown */
+	bool kernel;
+	uint64_t start;		/* of the first block */
+	uint64_t nr;
+	const uint8_t *bytes;
+	size_t len;
+};
+
+/* The instructions of a block as they were executed from here on. */
+struct rec_branch_code {
+	uint64_t time_ns;
+	uint32_t proc;
+	uint64_t addr;
+	const uint8_t *bytes;
+	size_t len;
+};
+
 enum lost_cause {
 	LOST_RING,		/* the kernel's buffer was full */
 	LOST_AGENT,		/* the agent's buffer was full */
 	LOST_FILE,		/* the trace's size limit, or the disk was full */
 	LOST_THROTTLED,		/* the kernel throttled the event; count is unknown (1 each) */
 	LOST_UNPAIRED,		/* traps without their kernel half */
+	LOST_CALLS,		/* calls of threads for which there was no room */
 	LOST_SCHED,		/* dispatches and interrupts; the buffer or the file was full */
 	LOST_NR
 };

@@ -46,7 +46,7 @@ struct trace_writer {
 	uint64_t nr_lost_samples;	/* of nr_lost: what reports count */
 	uint32_t epoch;
 
-	struct records meta, stacks, samples, index;
+	struct records meta, stacks, samples, branches, calls, index;
 	struct dispatches sched;
 	uint64_t nr_lost_sched;
 	uint64_t index_off;		/* of the latest index chunk */
@@ -140,6 +140,8 @@ int trace_writer_flush(struct trace_writer *w)
 	gather_stacks(w);
 	write_chunk(w, &w->stacks);
 	write_chunk(w, &w->samples);
+	write_chunk(w, &w->branches);
+	write_chunk(w, &w->calls);
 	dispatches_close(&w->sched);
 	write_chunk(w, &w->sched.r);
 	w->sched.nr = 0;
@@ -154,7 +156,7 @@ static void written(struct trace_writer *w)
 {
 	size_t pending = w->samples.b.len + w->in.new_frames.len + w->in.new_nodes.len + w->sched.r.b.len;
 
-	if (w->meta.b.len >= TARGET || pending >= TARGET) {
+	if (w->meta.b.len >= TARGET || pending >= TARGET || w->branches.b.len >= TARGET || w->calls.b.len >= TARGET) {
 		trace_writer_flush(w);
 		pending = 0;
 	}
@@ -185,6 +187,16 @@ static bool dead(struct trace_writer *w)
 struct records *writer_meta(struct trace_writer *w)
 {
 	return dead(w) ? NULL : &w->meta;
+}
+
+struct records *writer_branches(struct trace_writer *w)
+{
+	return dead(w) ? NULL : &w->branches;
+}
+
+struct records *writer_calls(struct trace_writer *w)
+{
+	return dead(w) ? NULL : &w->calls;
 }
 
 uint64_t writer_now(const struct trace_writer *w)
@@ -227,6 +239,11 @@ static void note_address(void *ctx, const struct frame *f)
 	if (!place->kind)
 		w->nr_addrs++;
 	*place = a;
+}
+
+void trace_writer_note(struct trace_writer *w, enum frame_kind kind, uint32_t module, uint64_t off)
+{
+	note_address(w, &(struct frame){ .kind = kind, .a = module, .b = off });
 }
 
 void trace_writer_each_address(struct trace_writer *w,
@@ -367,6 +384,8 @@ static void free_writer(struct trace_writer *w)
 	buf_release(&w->meta.b);
 	buf_release(&w->stacks.b);
 	buf_release(&w->samples.b);
+	buf_release(&w->branches.b);
+	buf_release(&w->calls.b);
 	buf_release(&w->sched.r.b);
 	buf_release(&w->index.b);
 	free(w->addrs);
@@ -384,6 +403,8 @@ static struct trace_writer *new_writer(const struct trace_writer_opts *o)
 	w->meta.type = TRF_META;
 	w->stacks.type = TRF_STACKS;
 	w->samples.type = TRF_SAMPLES;
+	w->branches.type = TRF_BRANCHES;
+	w->calls.type = TRF_CALLS;
 	w->sched.r.type = TRF_SCHED;
 	w->index.type = TRF_INDEX;
 	intern_init(&w->in);

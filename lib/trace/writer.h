@@ -76,8 +76,14 @@ void trace_write_code_gone(struct trace_writer *w, const struct rec_code_gone *r
 void trace_write_stub(struct trace_writer *w, const struct rec_stub *r);
 void trace_write_lost(struct trace_writer *w, const struct rec_lost *r);
 
+/* Instruction traces; what is flushed together comes as metadata, then these. */
+void trace_write_branches(struct trace_writer *w, const struct rec_branches *r);
+void trace_write_branch_code(struct trace_writer *w, const struct rec_branch_code *r);
+/* An address that gets symbols though no stack has it; kind FRAME_NATIVE or FRAME_KERNEL. */
+void trace_writer_note(struct trace_writer *w, enum frame_kind kind, uint32_t module, uint64_t off);
+
 /*
- * Every (module, offset) and kernel address that any stack of any epoch used, once each, in
+ * Every (module, offset) and kernel address that any stack of any epoch used or trace_writer_note() told, once each, in
  * no order: what must get symbols at the end of recording.
  */
 void trace_writer_each_address(struct trace_writer *w,
