@@ -31,6 +31,7 @@ struct report_cmd_opts {
 	bool signatures, lines, addresses;
 	double clip;
 	struct opt_list stanzas;
+	bool samples;
 	bool check, strict;
 };
 
@@ -45,10 +46,12 @@ static const struct opt report_opts[] = {
 	OPT_STR(0, "events", O, events, "file", NULL, "read enter and leave events as text instead"),
 	OPT_STR(0, "stacks", O, stacks, "file", NULL, "read folded stacks as text instead"),
 	OPT_STR(0, "tree", O, tree, "file", NULL, "read a tree as text instead"),
+	OPT_FLAG(0, "samples", O, samples, "of a trace with exact calls, show the samples"),
 	OPT_GROUP("Report"),
 	OPT_SET(0, "xarc", O, report, REPORT_XARC, "callers and callees of each function (the default)"),
 	OPT_SET(0, "xtree", O, report, REPORT_XTREE, "the tree of calls"),
 	OPT_SET(0, "xprof", O, report, REPORT_XPROF, "a flat profile"),
+	OPT_SET(0, "rt", O, report, REPORT_RT, "the tree of calls as log-rt: calls to and from each context"),
 	OPT_SET(0, "tprof", O, report, REPORT_TPROF, "by process, thread, module and symbol, without calls"),
 	OPT_SET(0, "threads", O, report, REPORT_THREADS, "how long each thread ran, waited and was blocked"),
 	OPT_SET(0, "sched", O, report, REPORT_SCHED, "the time line of dispatches and interrupts"),
@@ -162,6 +165,7 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 			   /* A symbol of tprof is what the linker calls one. */
 			   .no_inline = c->no_inline || o->name == REPORT_TPROF },
 		.metrics = &c->metrics, .cpus = &c->cpus, .from_ns = c->from, .to_ns = c->to,
+		.samples = c->samples,
 	};
 	int r = trace_reader_open(t, c->input, e);
 

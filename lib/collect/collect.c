@@ -28,7 +28,7 @@
 #include "collect/symbols.h"
 #include "pmu/cpus.h"
 
-enum { JAVA_POLL_MS = 20, IDLE_POLL_MS = 200, FLUSH_NS = 1000000000, BURST_HZ = 20000, RECORDER_NICE = -15 };
+enum { EVENTS_POLL_MS = 2, JAVA_POLL_MS = 20, IDLE_POLL_MS = 200, FLUSH_NS = 1000000000, BURST_HZ = 20000, RECORDER_NICE = -15 };
 
 /* The loop's own state: what ends it. */
 struct loop {
@@ -62,6 +62,7 @@ static void drain(struct collect *c, bool all)
 	collect_merge(c, until);
 	agents_drain(c);
 	agents_join(c, until, all);
+	callflows_drain(&c->calls);
 	callflows_snapshot(&c->calls);
 	c->drained_ns = now;
 }
@@ -141,7 +142,7 @@ static void on_signals(struct loop *l)
 static int timeout_ms(const struct loop *l)
 {
 	uint64_t now = clock_mono_ns(), until = l->start_ns ? l->start_ns : l->end_ns, left;
-	int ms = l->c->jvm && jvm_server_nr_jvms(l->c->jvm) ? JAVA_POLL_MS : IDLE_POLL_MS;
+	int ms = l->c->o->callflow.layout.flags & CALLFLOW_EVENTS ? EVENTS_POLL_MS : l->c->jvm && jvm_server_nr_jvms(l->c->jvm) ? JAVA_POLL_MS : IDLE_POLL_MS;
 
 	if (!until)
 		return ms;
@@ -280,9 +281,9 @@ static void host_labels(const struct collect *c)
 	trace_write_label(c->w, "host", "%s", u.nodename);
 	trace_write_label(c->w, "kernel", "%s %s", u.sysname, u.release);
 	trace_write_label(c->w, "arch", "%s", u.machine);
-	trace_write_label(c->w, "cpus", "%zu", c->ev.nr_sampled);
+	trace_write_label(c->w, "cpus", "%zu", c->ev.conf.nr_events ? c->ev.nr_sampled : c->ev.nr_cpus);
 	trace_write_label(c->w, "consumers", "processes, threads, functions");
-	trace_write_label(c->w, "n", "%s", c->o->no_samples && c->o->callflow.on ? "calls" : "samples");
+	trace_write_label(c->w, "n", "%s", c->o->callflow.on && !c->ev.conf.nr_events ? "calls" : "samples");
 	trace_write_label(c->w, "scope", "%s", c->o->system_wide ? "system" : "processes");
 }
 
@@ -313,8 +314,6 @@ static void end_labels(struct collect *c)
 	size_t i;
 
 	clock_labels(c, "end");
-	if (c->o->no_samples)
-		return;
 	for (i = 0; i < c->ev.conf.nr_events; i++) {
 		char key[64];
 
@@ -445,7 +444,7 @@ static uint32_t ring_samples(const struct evconf *ev)
 static size_t ring_bytes(const struct collect_opts *o, const struct evconf *ev, size_t nr_cpus)
 {
 	uint64_t a_sample = 1024 + (ev->callgraph == CALLGRAPH_DWARF ? ev->stack_bytes : 0);
-	uint64_t most = MAX(MIN((256ull << 20) / nr_cpus, 16ull << 20), 4ull << 20);
+	uint64_t most = MAX(MIN((256ull << 20) / MAX(nr_cpus, (size_t)1), 16ull << 20), 4ull << 20);
 	uint64_t want = o->ring_bytes ? o->ring_bytes : MIN(4 * ev->ring_samples * a_sample, most);
 	uint64_t bytes = o->ring_bytes ? 64 << 10 : 1 << 20;
 
@@ -472,13 +471,13 @@ static int check_cpus(const struct cpus *asked, const struct cpus *online, struc
 static int open_rings(struct collect *c, int target, struct err *e)
 {
 	const struct cpus *sampled;
-	struct cpus online = { 0 };
+	struct cpus online = { 0 }, none = { 0 };
 	struct evconf ev = c->o->ev;
 	int r;
 
 	cpus_online(&online);
 	ev.ring_samples = ring_samples(&ev);
-	sampled = c->o->cpus.nr_cpu ? &c->o->cpus : &online;
+	sampled = !ev.nr_events ? &none : c->o->cpus.nr_cpu ? &c->o->cpus : &online;
 	r = check_cpus(sampled, &online, e);
 	if (!r && c->o->sched)
 		c->sched = sched_new(c->o->irq, target == -1, c->o->ring_bytes, online.nr_cpu, &ev);
@@ -573,8 +572,7 @@ static int record(struct loop *l, struct err *e)
 	int r;
 
 	host_labels(c);
-	if (!c->o->no_samples)
-		event_labels(c);
+	event_labels(c);
 	callflows_labels(&c->calls);
 	if (c->sched)
 		sched_labels(c);

@@ -36,7 +36,6 @@ struct collect_opts {
 	uint64_t duration_ns;		/* 0: until the command ends, or a signal */
 	uint64_t ring_bytes;		/* a CPU; 0: from the rate */
 	struct callflow_opts callflow;
-	bool no_samples;		/* the event is a dummy: only what is mapped and forked matters */
 	bool lines;			/* file:line and inlined calls into the trace */
 	const char *output;
 	struct trace_writer_opts trace;

@@ -177,7 +177,7 @@ int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *
 	for (i = 0; i < s->nr_rings; i++)
 		s->rings[i].fd = -1;
 	s->tells_lost = kernel_tells_lost();
-	if (!s->conf.exclude_kernel && !kernel_allowed(s, target))
+	if (conf->nr_events && !s->conf.exclude_kernel && !kernel_allowed(s, target))
 		s->conf.exclude_kernel = true;
 	r = open_all_rings(s, target, ring_bytes, e);
 	if (r)

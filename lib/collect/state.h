@@ -27,8 +27,8 @@ struct collect {
 	struct tasks tasks;
 	struct jvm_server *jvm;		/* NULL: no Java */
 	struct java *javas;
-	struct sched *sched;		/* NULL: no dispatches */
 	struct callflows calls;
+	struct sched *sched;		/* NULL: no dispatches */
 	uint32_t main_set;
 	uint64_t drained_ns;		/* when the last drain began */
 	uint64_t merged_ns;		/* the rings' records are handled up to here */

@@ -17,6 +17,8 @@ int report_print(struct view *v, FILE *out, struct err *e)
 		return xtree_print(v, out);
 	case REPORT_XPROF:
 		return xprof_print(v, out);
+	case REPORT_RT:
+		return rt_print(v, out);
 	case REPORT_TPROF:
 		return tprof_print(v, out, e);
 	case REPORT_THREADS:

@@ -16,6 +16,7 @@ struct row {
 	uint64_t index;
 	uint32_t level, rl;
 	uint64_t n;
+	uint64_t cee;		/* rt: calls from the context */
 	const uint64_t *base, *cum, *cum2;	/* [metric] */
 	uint32_t consumer;
 };
@@ -111,6 +112,7 @@ void json_consumer(struct json *j, const struct view *v, uint32_t consumer, bool
 int xarc_print(struct view *v, FILE *out);
 int xtree_print(struct view *v, FILE *out);
 int xprof_print(struct view *v, FILE *out);
+int rt_print(struct view *v, FILE *out);
 int tprof_print(struct view *v, FILE *out, struct err *e);
 
 #endif

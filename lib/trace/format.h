@@ -179,6 +179,14 @@ enum trf_symbol {
 	TRF_SYMBOL_LINE = 2,
 };
 
+enum trf_calls {
+	TRF_CALLS_CONSUMER = 1,
+	TRF_CALLS_TREE = 2,
+	TRF_CALLS_NODES = 3,
+	TRF_CALLS_VALUES = 4,
+	TRF_CALLS_EVENTS = 5,
+};
+
 /*
  * A run of dispatches and interrupts in the order of time; each is four varints: the zigzag difference
  * to the time of the one before (of the first: to the record's), what, thread, arg.
@@ -190,13 +198,6 @@ enum trf_dispatch {
 	TRF_DISPATCH_STATE_SHIFT = 3,
 	TRF_DISPATCH_CPU_SHIFT = 6,	/* of what: the rest */
 	TRF_DISPATCH_MIN_BYTES = 4,
-};
-
-enum trf_calls {
-	TRF_CALLS_CONSUMER = 1,
-	TRF_CALLS_TREE = 2,
-	TRF_CALLS_NODES = 3,
-	TRF_CALLS_VALUES = 4,
 };
 
 enum trf_file {

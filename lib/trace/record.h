@@ -190,6 +190,31 @@ struct rec_stub {		/* interpreter, stubs, adapters; also a foreign runtime's per
 };
 
 /*
+ * Branches of one thread that follow each other; branch.h reads the bytes.  In an instruction
+ * trace addresses are those of the process, and what is mapped there is what was written to the
+ * file before the run.
+ */
+struct rec_branches {
+	uint64_t time_ns;	/* of the first one */
+	uint32_t thread;
+	uint16_t cpu;		/* UINT16_MAX unknown */
+	bool kernel;
+	uint64_t start;		/* of the first block */
+	uint64_t nr;
+	const uint8_t *bytes;
+	size_t len;
+};
+
+/* The instructions of a block as they were executed from here on. */
+struct rec_branch_code {
+	uint64_t time_ns;
+	uint32_t proc;
+	uint64_t addr;
+	const uint8_t *bytes;
+	size_t len;
+};
+
+/*
  * The scheduler's view: who got a CPU, who lost it and why, who became ready, and what
  * interrupted them.  Thread 0 is one that the recording does not cover.
  */
@@ -232,31 +257,6 @@ struct rec_sched {
 	uint16_t cpu;
 	uint8_t kind;		/* enum sched_kind */
 	uint8_t state;		/* enum sched_state, of SCHED_SWITCH */
-};
-
-/*
- * Branches of one thread that follow each other; branch.h reads the bytes.  In an instruction
- * trace addresses are those of the process, and what is mapped there is what was written to the
- * file before the run.
- */
-struct rec_branches {
-	uint64_t time_ns;	/* of the first one */
-	uint32_t thread;
-	uint16_t cpu;		/* UINT16_MAX unknown */
-	bool kernel;
-	uint64_t start;		/* of the first block */
-	uint64_t nr;
-	const uint8_t *bytes;
-	size_t len;
-};
-
-/* The instructions of a block as they were executed from here on. */
-struct rec_branch_code {
-	uint64_t time_ns;
-	uint32_t proc;
-	uint64_t addr;
-	const uint8_t *bytes;
-	size_t len;
 };
 
 enum lost_cause {
