@@ -12,6 +12,7 @@
 #include "flow/check.h"
 #include "flow/input.h"
 #include "flow/ops.h"
+#include "report/itrace.h"
 #include "report/profile.h"
 #include "report/sched.h"
 
@@ -32,6 +33,7 @@ struct report_cmd_opts {
 	double clip;
 	struct opt_list stanzas;
 	bool samples;
+	bool compact, every_insn, fold_plt, fold_kernel;
 	bool check, strict;
 };
 
@@ -55,6 +57,7 @@ static const struct opt report_opts[] = {
 	OPT_SET(0, "tprof", O, report, REPORT_TPROF, "by process, thread, module and symbol, without calls"),
 	OPT_SET(0, "threads", O, report, REPORT_THREADS, "how long each thread ran, waited and was blocked"),
 	OPT_SET(0, "sched", O, report, REPORT_SCHED, "the time line of dispatches and interrupts"),
+	OPT_SET(0, "arc", O, report, REPORT_ARC, "an instruction trace block by block"),
 	OPT_ENUM(0, "format", O, format, formats, "text", "output format; tree is what --tree reads"),
 	OPT_LIST(0, "metric", O, metrics, "name", "only these metrics, in this order"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "default", "order of rows"),
@@ -85,6 +88,11 @@ static const struct opt report_opts[] = {
 	OPT_GROUP("Of tprof"),
 	OPT_DOUBLE(0, "clip", O, clip, "percent", NULL, "leave out rows with less than <percent> of the ticks"),
 	OPT_LIST(0, "stanza", O, stanzas, "keys", "only these stanzas: P, PM, PMS, PT, PTM, PTMS, M, MS"),
+	OPT_GROUP("Of instruction traces"),
+	OPT_FLAG(0, "compact", O, compact, "arc: one row a visit of a function"),
+	OPT_FLAG(0, "every-instruction", O, every_insn, "arc: one row an instruction"),
+	OPT_FLAG(0, "collapse-plt", O, fold_plt, "linkage stubs are part of their callers"),
+	OPT_FLAG(0, "collapse-kernel", O, fold_kernel, "arc: kernel rows that follow each other are one"),
 	OPT_GROUP("Verification"),
 	OPT_FLAG(0, "check", O, check, "verify the invariants of the model instead of printing a report"),
 	OPT_FLAG(0, "strict", O, strict, "fail also when samples were lost"),
@@ -144,6 +152,12 @@ static int check_opts(const struct report_cmd_opts *c)
 		log_error("--format=tree: dispatches are no tree");
 	else if (!sched && c->sort >= SORT_WAIT)
 		log_error("--sort=%s is for --threads", sorts[c->sort]);
+	else if (nr_text && c->report == REPORT_ARC)
+		log_error("--arc is of an instruction trace, not of a text");
+	else if (c->compact && c->every_insn)
+		log_error("--compact and --every-instruction exclude each other");
+	else if ((c->compact || c->every_insn || c->fold_kernel) && c->report != REPORT_ARC)
+		log_error("--compact, --every-instruction and --collapse-kernel are for --arc");
 	else if (c->to && c->to <= c->from)
 		log_error("--to is not after --from");
 	else if (c->prune < 0 || c->prune > 100 || c->clip < 0 || c->clip > 100)
@@ -166,6 +180,7 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 			   .no_inline = c->no_inline || o->name == REPORT_TPROF },
 		.metrics = &c->metrics, .cpus = &c->cpus, .from_ns = c->from, .to_ns = c->to,
 		.samples = c->samples,
+		.fold_plt = c->fold_plt,
 	};
 	int r = trace_reader_open(t, c->input, e);
 
@@ -173,6 +188,20 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 		return r;
 	r = profile_read(p, m, src, *t, &po, e);
 	return r ? err_wrap(e, "%s", c->input) : 0;
+}
+
+static int print_arc(const struct report_cmd_opts *c, struct trace_reader *t, struct err *e)
+{
+	const struct arc_opts o = {
+		.format = c->format, .rows = c->compact ? ARC_VISITS : c->every_insn ? ARC_INSTRUCTIONS : ARC_BLOCKS,
+		.fold_plt = c->fold_plt, .fold_kernel = c->fold_kernel, .limit = c->limit,
+		.names = { .signatures = c->signatures, .addresses = c->addresses },
+		.branches = { c->from, c->to },
+		.pids = &c->pids, .tids = &c->tids, .comms = &c->comms, .threads = &c->threads,
+		.modules = &c->modules, .symbols = &c->symbols,
+	};
+
+	return arc_print(t, &o, stdout, e);
 }
 
 /* What is missing from a report that was printed; the exit status it gives. */
@@ -214,8 +243,13 @@ static int check(const struct view *v)
 	return nr_bad ? 1 : 0;
 }
 
-/* The reports that are not of a tree: of dispatches and interrupts. */
-static int report_sched(const struct report_cmd_opts *c, const struct report_opts *o)
+/* Reports that show the trace as it is. */
+static bool without_model(enum report_name r)
+{
+	return r == REPORT_THREADS || r == REPORT_SCHED || r == REPORT_ARC;
+}
+
+static int print_trace(const struct report_cmd_opts *c, const struct report_opts *o)
 {
 	struct report_source src = { 0 };
 	struct trace_reader *t;
@@ -224,7 +258,8 @@ static int report_sched(const struct report_cmd_opts *c, const struct report_opt
 
 	if (r)
 		return log_err(&e);
-	r = c->report == REPORT_THREADS ? sched_print_threads(t, o, stdout, &e) : sched_print_line(t, o, stdout, &e);
+	r = c->report == REPORT_THREADS ? sched_print_threads(t, o, stdout, &e) :
+	    c->report == REPORT_SCHED ? sched_print_line(t, o, stdout, &e) : print_arc(c, t, &e);
 	if (r) {
 		err_wrap(&e, "%s", c->input);
 		r = log_err(&e);
@@ -282,8 +317,8 @@ static int report_run(void *opts, int nr_operands, char **operands)
 	if ((r = check_opts(c)))
 		return r;
 	fill_opts(c, &o);
-	if ((c->report == REPORT_THREADS || c->report == REPORT_SCHED) && !c->check)
-		return report_sched(c, &o);
+	if (without_model(c->report) && !c->check)
+		return print_trace(c, &o);
 	if (c->events || c->stacks || c->tree)
 		r = read_text(c, &m, &e);
 	else

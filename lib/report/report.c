@@ -23,7 +23,8 @@ int report_print(struct view *v, FILE *out, struct err *e)
 		return tprof_print(v, out, e);
 	case REPORT_THREADS:
 	case REPORT_SCHED:
-		break;		/* not of a model: sched.h */
+	case REPORT_ARC:
+		break;		/* of the trace itself, not of a model: sched.h, itrace.h */
 	}
 	return err_set(e, EINVAL, "no such report");
 }
