@@ -30,7 +30,9 @@ static inline uint64_t arcprof_ticks_ns(const struct arcprof_ptt_header *h, uint
 
 /*
  * The calling thread's time from its slot, in ticks, interrupts left out.  The writer runs on the
- * same CPU, between two of our instructions: that the compiler keeps the order is enough.
+ * same CPU, between two of our instructions: that the compiler keeps the order is enough.  Whoever
+ * executes this is on a CPU; that the slot says otherwise means a switch that the kernel hid,
+ * and last[] is of the time before.
  */
 static inline uint64_t arcprof_own_ticks(const struct arcprof_slot *slot, uint32_t clock)
 {
@@ -41,7 +43,7 @@ static inline uint64_t arcprof_own_ticks(const struct arcprof_slot *slot, uint32
 	do {
 		seq = s->seq;
 		acc = s->acc[0];
-		last = s->last[0];
+		last = s->flags & ARCPROF_SLOT_RUNNING ? s->last[0] : UINT64_MAX;
 		now = arcprof_ticks(clock);
 	} while (seq != s->seq);
 	return acc + (now > last ? now - last : 0);	/* the kernel's clock can be a few ns ahead */

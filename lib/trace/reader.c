@@ -19,6 +19,8 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "trace/branch.h"
+#include "trace/calls_read.h"
+#include "trace/dispatch.h"
 #include "trace/format.h"
 #include "trace/walk.h"
 
@@ -51,7 +53,9 @@ struct trace_reader {
 	uint64_t weights[256];
 	struct rec_sample run[RUN];
 	size_t nr_run;
+	struct rec_sched sched[RUN];
 	uint64_t nr_bad;		/* records, in this pass */
+	struct calls_reader calls;
 };
 
 /* ---- numbers ---- */
@@ -237,6 +241,46 @@ static int decode_sample(struct trace_reader *t, struct walk_record *r)
 	if (s->stack)
 		s->stack = local_number(&t->node_numbers, s->stack);
 	return ++t->nr_run == RUN ? give_run(t) : 0;
+}
+
+/* ---- dispatches ---- */
+
+static int decode_run(struct trace_reader *t, struct walk_record *r)
+{
+	uint32_t left = span_u32(&r->body);
+	uint64_t time_ns = r->time_ns;
+	size_t nr = 0;
+	int ret = 0;
+
+	if (left > span_left(&r->body) / TRF_DISPATCH_MIN_BYTES) {
+		t->nr_bad++;
+		return 0;
+	}
+	while (left && !ret) {
+		if (!dispatch_decode(&r->body, time_ns, &t->sched[nr])) {
+			t->nr_bad++;
+			break;
+		}
+		time_ns = t->sched[nr++].time_ns;
+		if (!--left || nr == RUN) {
+			ret = t->sink->sched(t->ctx, t->sched, nr);
+			nr = 0;
+		}
+	}
+	return ret || !nr ? ret : t->sink->sched(t->ctx, t->sched, nr);
+}
+
+static int decode_sched_chunk(struct trace_reader *t, const uint8_t *raw, size_t len)
+{
+	struct span s = span_init(raw, len);
+	struct walk_record r = { 0 };
+	int got, ret = 0;
+
+	while (!ret && (got = walk_record(&s, raw, &r)) > 0)
+		if (r.major == TRF_MAJOR_DISPATCH && r.minor == TRF_DISPATCH_RUN)
+			ret = decode_run(t, &r);
+	t->nr_bad += !ret && got < 0;
+	return ret;
 }
 
 /* ---- everything else ---- */
@@ -442,6 +486,15 @@ static int decode_label(struct trace_reader *t, struct walk_record *r)
 	return cut(t, r) || !t->sink->label ? 0 : t->sink->label(t->ctx, key, key_len, val, val_len);
 }
 
+static int decode_calls(struct trace_reader *t, struct walk_record *r)
+{
+	bool bad;
+	int ret = calls_decode(&t->calls, r, t->sink, t->ctx, &bad);
+
+	t->nr_bad += bad;
+	return ret;
+}
+
 static int decode_mte(struct trace_reader *t, struct walk_record *r)
 {
 	switch (r->minor) {
@@ -489,6 +542,8 @@ static int decode_record(struct trace_reader *t, struct walk_record *r)
 		return decode_lost(t, r);
 	case TRF_MAJOR_LABEL:
 		return decode_label(t, r);
+	case TRF_MAJOR_CALLS:
+		return decode_calls(t, r);
 	}
 	return 0;
 }
@@ -526,19 +581,30 @@ static bool wants_branches(const struct trace_sink *s)
 	return s->branches || s->branch_code;
 }
 
+static bool wants_calls(const struct trace_sink *s)
+{
+	return s->call_consumer || s->call_tree || s->call_nodes || s->call_values || s->call_events;
+}
+
 static int read_chunk(struct trace_reader *t, const struct walk_chunk *c, struct err *e)
 {
-	bool stacks = walk_is(c, TRF_STACKS), samples = walk_is(c, TRF_SAMPLES), branches = walk_is(c, TRF_BRANCHES);
+	bool stacks = walk_is(c, TRF_STACKS), samples = walk_is(c, TRF_SAMPLES);
+	bool branches = walk_is(c, TRF_BRANCHES), calls = walk_is(c, TRF_CALLS);
 	const uint8_t *raw;
 
-	if (!stacks && !samples && !branches && !walk_is(c, TRF_META)) {
+	if (walk_is(c, TRF_SCHED)) {
+		raw = t->sink->sched ? walk_payload(t->walk, c) : NULL;
+		return raw ? decode_sched_chunk(t, raw, c->h.raw_len) : 0;
+	}
+	if (!stacks && !samples && !branches && !calls && !walk_is(c, TRF_META)) {
 		if (c->h.type[0] & 0x20)	/* lower-case */
 			return 0;
 		return err_set(e, EPROTO,
 			       "%s: needs a newer arcprof: chunk %u is of the unknown type '%.4s' (this one reads version %u)",
 			       walk_path(t->walk), c->h.seq, (const char *)c->h.type, TRF_VERSION);
 	}
-	if (branches ? !wants_branches(t->sink) : stacks || samples ? !t->sink->samples : !wants_meta(t->sink))
+	if (branches ? !wants_branches(t->sink) : calls ? !wants_calls(t->sink) :
+	    stacks || samples ? !t->sink->samples : !wants_meta(t->sink))
 		return 0;
 	if ((stacks || samples) && c->h.stream != t->ep.epoch)
 		new_epoch(t, c->h.stream);
@@ -629,5 +695,6 @@ void trace_reader_close(struct trace_reader *t)
 	free(t->frames);
 	free(t->node_numbers.segs);
 	free(t->frame_numbers.segs);
+	calls_reader_release(&t->calls);
 	free(t);
 }

@@ -67,12 +67,12 @@ static void measure(const char *name, uint32_t flags, int nr, const enum callflo
 
 int main(void)
 {
-	static const enum callflow_metric_kind wc[] = { CALLFLOW_WALL, CALLFLOW_CPU }, cpu[] = { CALLFLOW_CPU };
-	static const enum callflow_metric_kind all[] = { CALLFLOW_WALL, CALLFLOW_CPU, CALLFLOW_DISPATCHES };
+	static const enum callflow_metric_kind wc[] = { CALLFLOW_CPU, CALLFLOW_WALL }, wall[] = { CALLFLOW_WALL };
+	static const enum callflow_metric_kind all[] = { CALLFLOW_CPU, CALLFLOW_WALL, CALLFLOW_DISPATCHES };
 
 	measure("calls", CALLFLOW_TREES, 0, NULL);
-	measure("calls, wall", CALLFLOW_TREES, 1, wc);
-	measure("calls, cpu", CALLFLOW_TREES, 1, cpu);
+	measure("calls, wall", CALLFLOW_TREES, 1, wall);
+	measure("calls, cpu", CALLFLOW_TREES, 1, wc);
 	measure("calls, wall, cpu", CALLFLOW_TREES, 2, wc);
 	measure("calls, wall, cpu, dispatches", CALLFLOW_TREES, 3, all);
 	measure("calls, wall, cpu, late read", CALLFLOW_TREES | CALLFLOW_LATE_READ, 2, wc);
