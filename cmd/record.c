@@ -59,6 +59,7 @@ static const struct opt record_table[] = {
 	OPT_GROUP("Exact calls"),
 	OPT_STR_OPTARG(0, "callflow", struct record_opts, calls.filter, "filter",
 		       "count every call of these methods: +com.example.*,-*.toString (default: the application's)"),
+	OPT_FLAG(0, "calltrace", struct record_opts, calls.trace, "store every call and return, one by one"),
 	OPT_LIST(0, "metric", struct record_opts, calls.metrics, "name",
 		 "what calls consume: cpu, wall, alloc, dispatches, thrown, a counter (default: cpu,wall)"),
 	OPT_STR(0, "config", struct record_opts, calls.config, "file", NULL,
@@ -82,13 +83,18 @@ static const struct opt record_table[] = {
 	OPT_END
 };
 
+static bool wants_calls(const struct calls_opts *c)
+{
+	return c->filter || c->trace;
+}
+
 static int check_calls(const struct record_opts *o, int nr_operands, struct err *e)
 {
 	const struct calls_opts *c = &o->calls;
 
-	if (c->filter && !nr_operands)
+	if (wants_calls(c) && !nr_operands)
 		return err_set(e, EINVAL, "--callflow needs a program to run");
-	if (!c->filter && (c->metrics.nr_items || c->config || c->snapshot_ns))
+	if (!wants_calls(c) && (c->metrics.nr_items || c->config || c->snapshot_ns))
 		return err_set(e, EINVAL, "%s needs --callflow", c->metrics.nr_items ? "--metric" :
 			       c->config ? "--config" : "--snapshot");
 	return 0;
@@ -149,10 +155,10 @@ static int no_samples(struct sampling *s, struct err *e)
 
 static int prepare(struct sampling *s, const struct record_opts *o, int nr_operands, char **operands, struct err *e)
 {
-	bool calls_only = o->calls.filter && !o->events.nr_items && !o->freq && !o->period;
+	bool calls_only = wants_calls(&o->calls) && !o->events.nr_items && !o->freq && !o->period;
 	int r = check_opts(o, nr_operands, e);
 
-	if (!r && o->calls.filter)
+	if (!r && wants_calls(&o->calls))
 		r = calls_prepare(&o->calls, &s->c.callflow, &s->rules, e);
 	if (!r && calls_only)
 		r = no_samples(s, e);

@@ -30,7 +30,7 @@ struct report_cmd_opts {
 	bool signatures, lines, addresses;
 	double clip;
 	struct opt_list stanzas;
-	bool samples;
+	bool samples, replay;
 	bool check, strict;
 };
 
@@ -46,11 +46,13 @@ static const struct opt report_opts[] = {
 	OPT_STR(0, "stacks", O, stacks, "file", NULL, "read folded stacks as text instead"),
 	OPT_STR(0, "tree", O, tree, "file", NULL, "read a tree as text instead"),
 	OPT_FLAG(0, "samples", O, samples, "of a trace with exact calls, show the samples"),
+	OPT_FLAG(0, "replay", O, replay, "of a call trace, build the tree from its events"),
 	OPT_GROUP("Report"),
 	OPT_SET(0, "xarc", O, report, REPORT_XARC, "callers and callees of each function (the default)"),
 	OPT_SET(0, "xtree", O, report, REPORT_XTREE, "the tree of calls"),
 	OPT_SET(0, "xprof", O, report, REPORT_XPROF, "a flat profile"),
 	OPT_SET(0, "rt", O, report, REPORT_RT, "the tree of calls as log-rt: calls to and from each context"),
+	OPT_SET(0, "gen", O, report, REPORT_GEN, "every call and return of a call trace, a line each"),
 	OPT_SET(0, "tprof", O, report, REPORT_TPROF, "by process, thread, module and symbol, without calls"),
 	OPT_ENUM(0, "format", O, format, formats, "text", "output format; tree is what --tree reads"),
 	OPT_LIST(0, "metric", O, metrics, "name", "only these metrics, in this order"),
@@ -134,6 +136,10 @@ static int check_opts(const struct report_cmd_opts *c)
 		log_error("only one of --events, --stacks and --tree");
 	else if (nr_text && (c->from || c->to || c->cpus.nr_items))
 		log_error("--from, --to and --cpu select samples of a trace, not of a text");
+	else if (nr_text && c->report == REPORT_GEN)
+		log_error("--gen prints the events of a trace, not of a text");
+	else if (c->report == REPORT_GEN && (c->format != FORMAT_TEXT || c->check))
+		log_error("--gen is text, and has no invariants to check");
 	else if (c->to && c->to <= c->from)
 		log_error("--to is not after --from");
 	else if (c->prune < 0 || c->prune > 100 || c->clip < 0 || c->clip > 100)
@@ -155,13 +161,16 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 			   /* A symbol of tprof is what the linker calls one. */
 			   .no_inline = c->no_inline || o->name == REPORT_TPROF },
 		.metrics = &c->metrics, .cpus = &c->cpus, .from_ns = c->from, .to_ns = c->to,
-		.samples = c->samples,
+		.samples = c->samples, .replay = c->replay,
 	};
 	int r = trace_reader_open(t, c->input, e);
 
 	if (r)
 		return r;
-	r = profile_read(p, m, src, *t, &po, e);
+	if (o->name == REPORT_GEN)
+		r = profile_print_events(p, m, *t, &po, stdout, o->limit, e);
+	else
+		r = profile_read(p, m, src, *t, &po, e);
 	return r ? err_wrap(e, "%s", c->input) : 0;
 }
 
@@ -216,6 +225,16 @@ static void fill_opts(const struct report_cmd_opts *c, struct report_opts *o)
 	};
 }
 
+static int show(const struct report_cmd_opts *c, struct view *v, struct model *m, const struct report_source *src,
+		const struct report_opts *o, struct err *e)
+{
+	int r = view_init(v, m, src, o, e);
+
+	if (r)
+		return r;
+	return c->check ? check(v) : report_print(v, stdout, e);
+}
+
 static int report_run(void *opts, int nr_operands, char **operands)
 {
 	const struct report_cmd_opts *c = opts;
@@ -235,12 +254,8 @@ static int report_run(void *opts, int nr_operands, char **operands)
 		r = read_text(c, &m, &e);
 	else
 		r = read_trace(c, &o, &p, &m, &src, &t, &e);
-	if (!r)
-		r = view_init(&v, &m, &src, &o, &e);
-	if (!r && c->check)
-		r = check(&v);
-	else if (!r)
-		r = report_print(&v, stdout, &e);
+	if (!r && o.name != REPORT_GEN)
+		r = show(c, &v, &m, &src, &o, &e);
 	if (r < 0)
 		r = log_err(&e);
 	else if (t)

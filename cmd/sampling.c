@@ -196,6 +196,8 @@ static void calls_summary(const struct sampling *s, const struct collect_result 
 	if (c->nr_folded)
 		log_warn("%" PRIu64 " calls are counted but not told apart: --call-memory or --call-depth was reached",
 			 c->nr_folded);
+	if (c->nr_events)
+		log_info("%" PRIu64 " events, %" PRIu64 " lost", c->nr_events, c->told_events);
 	if (c->lost_threads)
 		log_warn("%" PRIu64 " threads had no room: their calls are missing", c->lost_threads);
 	if (c->nr_damaged)

@@ -28,7 +28,7 @@
 #include "collect/symbols.h"
 #include "pmu/cpus.h"
 
-enum { JAVA_POLL_MS = 20, IDLE_POLL_MS = 200, FLUSH_NS = 1000000000, BURST_HZ = 20000, RECORDER_NICE = -15 };
+enum { EVENTS_POLL_MS = 2, JAVA_POLL_MS = 20, IDLE_POLL_MS = 200, FLUSH_NS = 1000000000, BURST_HZ = 20000, RECORDER_NICE = -15 };
 
 /* The loop's own state: what ends it. */
 struct loop {
@@ -61,6 +61,7 @@ static void drain(struct collect *c, bool all)
 	collect_merge(c, until);
 	agents_drain(c);
 	agents_join(c, until, all);
+	callflows_drain(&c->calls);
 	callflows_snapshot(&c->calls);
 	c->drained_ns = now;
 }
@@ -140,7 +141,7 @@ static void on_signals(struct loop *l)
 static int timeout_ms(const struct loop *l)
 {
 	uint64_t now = clock_mono_ns(), until = l->start_ns ? l->start_ns : l->end_ns, left;
-	int ms = l->c->jvm && jvm_server_nr_jvms(l->c->jvm) ? JAVA_POLL_MS : IDLE_POLL_MS;
+	int ms = l->c->o->callflow.layout.flags & CALLFLOW_EVENTS ? EVENTS_POLL_MS : l->c->jvm && jvm_server_nr_jvms(l->c->jvm) ? JAVA_POLL_MS : IDLE_POLL_MS;
 
 	if (!until)
 		return ms;

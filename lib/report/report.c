@@ -21,6 +21,8 @@ int report_print(struct view *v, FILE *out, struct err *e)
 		return rt_print(v, out);
 	case REPORT_TPROF:
 		return tprof_print(v, out, e);
+	case REPORT_GEN:	/* of a trace, not of a model: gen_print() */
+		break;
 	}
 	return err_set(e, EINVAL, "no such report");
 }

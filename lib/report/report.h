@@ -12,7 +12,7 @@
 #include "base/opt.h"
 #include "flow/order.h"
 
-enum report_name { REPORT_XARC, REPORT_XTREE, REPORT_XPROF, REPORT_RT, REPORT_TPROF };
+enum report_name { REPORT_XARC, REPORT_XTREE, REPORT_XPROF, REPORT_RT, REPORT_TPROF, REPORT_GEN };
 enum report_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_TREE };
 enum report_fold { FOLD_NONE, FOLD_MODULE, FOLD_CLASS, FOLD_PACKAGE };
 enum report_sort { SORT_DEFAULT, SORT_CUM, SORT_BASE, SORT_N, SORT_NAME };

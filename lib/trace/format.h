@@ -182,6 +182,7 @@ enum trf_calls {
 	TRF_CALLS_TREE = 2,
 	TRF_CALLS_NODES = 3,
 	TRF_CALLS_VALUES = 4,
+	TRF_CALLS_EVENTS = 5,
 };
 
 enum trf_file {

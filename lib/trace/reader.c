@@ -541,7 +541,7 @@ static bool wants_branches(const struct trace_sink *s)
 
 static bool wants_calls(const struct trace_sink *s)
 {
-	return s->call_consumer || s->call_tree || s->call_nodes || s->call_values;
+	return s->call_consumer || s->call_tree || s->call_nodes || s->call_values || s->call_events;
 }
 
 static int read_chunk(struct trace_reader *t, const struct walk_chunk *c, struct err *e)

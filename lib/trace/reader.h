@@ -68,6 +68,7 @@ struct trace_sink {
 	int (*call_tree)(void *ctx, const struct rec_call_tree *r);
 	int (*call_nodes)(void *ctx, const struct rec_call_nodes *r);
 	int (*call_values)(void *ctx, const struct rec_call_values *r);
+	int (*call_events)(void *ctx, const struct rec_call_events *r);
 };
 
 struct trace_damage {

@@ -64,6 +64,8 @@ const struct schema_row schema_rows[] = {
 	  "tree:u32 first:u32 nr:u32 *nr( up:v consumer:v )" },
 	{ TRF_MAJOR_CALLS, TRF_CALLS_VALUES, 0xffffffff, "call.values",
 	  "tree:u32 metrics:u32 nr:u32 *nr( skip:v calls:v *metrics( base:v ) )" },
+	{ TRF_MAJOR_CALLS, TRF_CALLS_EVENTS, 0xffffffff, "call.events",
+	  "tree:u32 metrics:u32 nr:u32 *nr( kind:v consumer:v time:v:ns *metrics( charged:v ) )" },
 	{ TRF_MAJOR_SYMBOL, TRF_SYMBOL_NAME, 0xffffffff, "symbol", "off:x64 size:x64 module:u32 name:s" },
 	{ TRF_MAJOR_SYMBOL, TRF_SYMBOL_LINE, 0xffffffff, "line",
 	  "off:x64 module:u32 depth:u32 nr_depth:u32 line:u32 func:s file:s" },

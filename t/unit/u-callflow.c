@@ -359,7 +359,7 @@ TEST(callflow_area_that_makes_no_sense_is_refused)
 		else
 			nr_refused++;
 	}
-	CHECK(nr_refused >= 12);
+	CHECK(nr_refused >= 11);
 	memset(a, 0, CALLFLOW_PAGE);
 	callflow_layout_write(&l, a);
 	CHECK(!callflow_attach(a, bytes - 1));
