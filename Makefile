@@ -8,6 +8,7 @@
 
 prefix ?= /usr/local
 bindir = $(prefix)/bin
+libdir = $(prefix)/lib
 datadir = $(prefix)/share
 mandir = $(datadir)/man
 docdir = $(datadir)/doc/arcprof

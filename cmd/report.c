@@ -157,7 +157,7 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 {
 	struct profile_opts po = {
 		.names = { .signatures = c->signatures, .lines = c->lines, .addresses = c->addresses,
-			   .by_kind = c->by_kind, .no_kernel = c->no_kernel,
+			   .by_kind = c->by_kind || o->name == REPORT_GEN, .no_kernel = c->no_kernel,
 			   /* A symbol of tprof is what the linker calls one. */
 			   .no_inline = c->no_inline || o->name == REPORT_TPROF },
 		.metrics = &c->metrics, .cpus = &c->cpus, .from_ns = c->from, .to_ns = c->to,
