@@ -6,6 +6,7 @@
 #define CMD_SAMPLING_H
 
 #include "base/opt.h"
+#include "collect/callrules.h"
 #include "collect/collect.h"
 
 struct sampling {			/* owns what the collect_opts point to */
@@ -14,6 +15,7 @@ struct sampling {			/* owns what the collect_opts point to */
 	struct ev_rate *rates;		/* of each */
 	int *pids, *tids;
 	char *command_line;
+	struct callrules rules;
 };
 
 void sampling_release(struct sampling *s);

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "collect/state.h"
+#include "jvm/inject.h"
 
 static void emit_sample(void *ctx, struct rec_sample *s, const struct frame *frames, size_t nr_frames)
 {
@@ -218,7 +219,34 @@ static void on_gone(void *ctx, struct jvm *jvm)
 	}
 }
 
+static int on_callflow(void *ctx, struct jvm *jvm, int pid, bool program, uint64_t *bytes)
+{
+	struct collect *c = ctx;
+
+	collect_merge(c, clock_mono_ns());	/* its exec comes first */
+	return callflows_new(&c->calls, jvm, tasks_get(&c->tasks, pid, pid, clock_mono_ns())->proc, bytes);
+}
+
+static bool on_function(void *ctx, struct jvm *jvm, uint64_t addr)
+{
+	struct collect *c = ctx;
+
+	collect_merge(c, clock_mono_ns());	/* what was mapped before */
+	return callflows_function(&c->calls, jvm, &c->modules, addr);
+}
+
+static void on_callflow_gone(void *ctx, struct jvm *jvm)
+{
+	struct collect *c = ctx;
+
+	collect_merge(c, clock_mono_ns());	/* what it mapped last */
+	callflows_end(&c->calls, jvm);
+}
+
 static const struct jvm_callbacks callbacks = {
+	.callflow = on_callflow,
+	.function = on_function,
+	.callflow_gone = on_callflow_gone,
 	.hello = on_hello,
 	.sample = on_java_sample,
 	.method = on_method,
@@ -250,13 +278,20 @@ int agents_open(struct collect *c, struct err *e)
 		.max_depth = c->o->java_depth,
 		.max_stack_bytes = 64 * 1024,
 		.ring_bytes = agent_ring_bytes(&c->o->ev),
+		.callflow = c->o->callflow.on,
+		.programs = c->o->java == JAVA_OFF || !inject_possible(),
 	};
 	int r;
 
-	if (c->o->java == JAVA_OFF || !c->o->argv)
+	if ((o.programs && !o.callflow) || !c->o->argv)
 		return 0;
 	r = jvm_server_open(&c->jvm, &o, &callbacks, c, e);
-	return r ? r : jvm_server_setenv(c->jvm, e);
+	if (!r)
+		r = jvm_server_setenv(c->jvm, e);
+	/* libarcprof-hookit looks there. */
+	if (!r && o.callflow && setenv("ARCPROF_CALLFLOW", jvm_server_path(c->jvm), 1))
+		r = err_errno(e, "setenv ARCPROF_CALLFLOW");
+	return r;
 }
 
 void agents_drain(struct collect *c)

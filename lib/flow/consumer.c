@@ -13,6 +13,7 @@ static const char *const kind_names[CONSUMER_NR] = {
 	[CONSUMER_NATIVE] = "native",
 	[CONSUMER_NATIVE_INLINED] = "native-inlined",
 	[CONSUMER_KERNEL] = "kernel",
+	[CONSUMER_JAVA] = "java",
 	[CONSUMER_JAVA_INTERPRETED] = "java-interpreted",
 	[CONSUMER_JAVA_COMPILED] = "java-compiled",
 	[CONSUMER_JAVA_C1] = "java-c1",

@@ -15,6 +15,7 @@ enum consumer_kind {
 	CONSUMER_NATIVE,
 	CONSUMER_NATIVE_INLINED,
 	CONSUMER_KERNEL,
+	CONSUMER_JAVA,		/* a method, however it runs */
 	CONSUMER_JAVA_INTERPRETED,
 	CONSUMER_JAVA_COMPILED,
 	CONSUMER_JAVA_C1,	/* these two only when the tiers are kept apart */

@@ -26,6 +26,7 @@
 #include "jvm/server.h"
 #include "jvm/wire.h"
 
+enum { RINGS_OFF = JVM_PAGE + sizeof(struct jvm_root) * JVM_NR_ROOTS };
 enum { LOG_LIMIT = 256 << 20, LOG_PIECE = 8 << 20, PUNCH_BYTES = 4 << 20, NR_EVENTS = 16 };
 
 struct jvm {
@@ -38,6 +39,7 @@ struct jvm {
 	struct nstid tids;
 	bool dead;			/* socket closed or nonsense read: to be taken down */
 	bool told;			/* hello() was called */
+	bool callflow;			/* callflow() was called */
 	struct jvm_ctl *ctl;
 	uint64_t *tails;		/* of each ring */
 	uint64_t *lost;			/* already reported */
@@ -69,7 +71,12 @@ static size_t ring_stride(const struct jvm_server *s)
 
 static struct jvm_ring *ring_at(const struct jvm *j, uint32_t i)
 {
-	return (void *)((uint8_t *)j->ctl + JVM_PAGE + i * ring_stride(j->s));
+	return (void *)((uint8_t *)j->ctl + RINGS_OFF + i * ring_stride(j->s));
+}
+
+static struct jvm_root *root_at(const struct jvm *j, uint32_t i)
+{
+	return (struct jvm_root *)((uint8_t *)j->ctl + JVM_PAGE) + i;
 }
 
 /* --- from wire_sink to the caller's callbacks --- */
@@ -120,9 +127,21 @@ static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, const char *nam
 	j->s->cb.thread_name(j->s->ctx, j, time_ns, nstid_host(&j->tids, tid), name);
 }
 
+static void on_refused(void *ctx, uint64_t time_ns, const char *class_name, const char *name, const char *sig,
+		       const char *why)
+{
+	struct jvm *j = ctx;
+
+	if (j->s->cb.refused)
+		j->s->cb.refused(j->s->ctx, j, time_ns, class_name, name, sig, why);
+}
+
 static struct wire_sink sink_of(struct jvm *j)
 {
-	return (struct wire_sink){ on_sample, on_method, on_code, on_code_gone, on_stub, on_thread, j };
+	return (struct wire_sink){
+		.sample = on_sample, .method = on_method, .code = on_code, .code_gone = on_code_gone,
+		.stub = on_stub, .thread = on_thread, .refused = on_refused, .ctx = j,
+	};
 }
 
 /* --- draining --- */
@@ -269,19 +288,20 @@ static int sealed_memfd(const char *name, size_t size, bool seal)
 	return fd;
 }
 
-static bool send_msg(struct jvm *j, uint32_t type, uint32_t flags, const int *fds, size_t nr_fds)
+enum { MAX_FDS = 3 };
+
+static bool send_msg(struct jvm *j, const struct jvm_msg *msg, const int *fds, size_t nr_fds)
 {
-	struct jvm_msg m = {
-		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION,
-		.type = type, .flags = flags, .area_bytes = j->s->area_bytes,
-	};
+	struct jvm_msg m = *msg;
 	union {
-		char buf[CMSG_SPACE(2 * sizeof(int))];
+		char buf[CMSG_SPACE(MAX_FDS * sizeof(int))];
 		struct cmsghdr align;
 	} control = { { 0 } };
 	struct iovec iov = { &m, sizeof(m) };
 	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1 };
 
+	m.magic = JVM_PROTO_MAGIC;
+	m.version = JVM_PROTO_VERSION;
 	if (nr_fds) {
 		struct cmsghdr *c;
 
@@ -296,57 +316,101 @@ static bool send_msg(struct jvm *j, uint32_t type, uint32_t flags, const int *fd
 	return sendmsg(j->sock, &h, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(m);
 }
 
-static bool set_up(struct jvm *j)
+/* The area of call trees; -1 when there are none. */
+static int callflow_area(struct jvm *j, bool program, struct jvm_msg *m)
 {
 	struct jvm_server *s = j->s;
-	int fds[2];
-	void *p;
-	bool ok;
+	int fd;
 
-	fds[0] = sealed_memfd("arcprof-rings", s->area_bytes, true);
-	fds[1] = sealed_memfd("arcprof-log", 0, false);
-	j->log_fd = fds[1];
-	if (fds[0] < 0 || fds[1] < 0) {
-		if (fds[0] >= 0)
-			close(fds[0]);
-		return false;
+	if (!s->o.callflow)
+		return -1;
+	fd = s->cb.callflow(s->ctx, j, j->pid, program, &m->callflow_bytes);
+	if (fd >= 0) {
+		j->callflow = true;
+		m->flags |= JVM_CALLFLOW;
 	}
-	p = mmap(NULL, s->area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fds[0], 0);
-	if (p == MAP_FAILED) {
-		close(fds[0]);
+	return fd;
+}
+
+static bool make_rings(struct jvm *j, int fd, uint32_t flags)
+{
+	struct jvm_server *s = j->s;
+	void *p = mmap(NULL, s->area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+
+	if (p == MAP_FAILED)
 		return false;
-	}
 	j->ctl = p;
 	*j->ctl = (struct jvm_ctl){
 		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION,
 		.nr_rings = s->nr_rings, .ring_bytes = s->o.ring_bytes,
 		.max_depth = s->o.max_depth, .max_stack = s->o.max_stack_bytes,
-		.flags = s->o.sample ? JVM_SAMPLE : 0, .log_limit = LOG_LIMIT,
+		.flags = flags, .log_limit = LOG_LIMIT,
 	};
 	j->tails = xcalloc(s->nr_rings, sizeof(*j->tails));
 	j->lost = xcalloc(s->nr_rings, sizeof(*j->lost));
-	ok = send_msg(j, JVM_MSG_SETUP, 0, fds, 2);
-	close(fds[0]);
+	return true;
+}
+
+static bool set_up(struct jvm *j)
+{
+	struct jvm_server *s = j->s;
+	struct jvm_msg m = { .type = JVM_MSG_SETUP, .area_bytes = s->area_bytes };
+	int fds[MAX_FDS];
+	bool ok;
+
+	fds[0] = sealed_memfd("arcprof-rings", s->area_bytes, true);
+	fds[1] = sealed_memfd("arcprof-log", 0, false);
+	fds[2] = callflow_area(j, false, &m);
+	m.flags |= s->o.sample ? JVM_SAMPLE : 0;
+	j->log_fd = fds[1];
+	ok = fds[0] >= 0 && fds[1] >= 0 && make_rings(j, fds[0], m.flags) &&
+	     send_msg(j, &m, fds, fds[2] >= 0 ? 3 : 2);
+	if (fds[0] >= 0)
+		close(fds[0]);
+	if (fds[2] >= 0)
+		close(fds[2]);
 	return ok;
+}
+
+/* A program with libarcprof-hookit wants trees and nothing else. */
+static bool set_up_program(struct jvm *j)
+{
+	struct jvm_msg m = { .type = JVM_MSG_SETUP };
+	int fd = callflow_area(j, true, &m);
+	bool ok = fd >= 0 && send_msg(j, &m, &fd, 1);
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+static bool answer(struct jvm *j, uint64_t addr)
+{
+	struct jvm_msg m = { .type = JVM_MSG_FUNCTION, .area_bytes = addr };
+
+	m.flags = j->s->cb.function(j->s->ctx, j, addr) ? JVM_INCLUDED : 0;
+	return send_msg(j, &m, NULL, 0);
 }
 
 static void on_message(struct jvm *j, const struct jvm_msg *m)
 {
 	struct jvm_server *s = j->s;
-	bool sample;
+	struct jvm_msg go = { .type = JVM_MSG_GO };
 
 	if (m->magic != JVM_PROTO_MAGIC || m->version != JVM_PROTO_VERSION) {
 		j->dead = true;
 	} else if (j->state == AWAIT_HELLO && m->type == JVM_MSG_HELLO) {
 		nstid_init(&j->tids, j->pid, m->pid);
 		j->tid = nstid_host(&j->tids, m->tid);
-		j->state = AWAIT_READY;
-		j->dead = !set_up(j);
+		j->state = m->flags & JVM_PROGRAM ? RUNNING : AWAIT_READY;
+		j->dead = m->flags & JVM_PROGRAM ? !set_up_program(j) : s->o.programs || !set_up(j);
 	} else if (j->state == AWAIT_READY && m->type == JVM_MSG_READY) {
 		j->state = RUNNING;
 		j->told = true;
-		sample = s->cb.hello(s->ctx, j, j->pid, j->tid);
-		j->dead = !send_msg(j, JVM_MSG_GO, sample ? JVM_SAMPLE : 0, NULL, 0);
+		go.flags = s->cb.hello(s->ctx, j, j->pid, j->tid) ? JVM_SAMPLE : 0;
+		j->dead = !send_msg(j, &go, NULL, 0);
+	} else if (j->state == RUNNING && m->type == JVM_MSG_FUNCTION && !j->ctl && j->callflow) {
+		j->dead = !answer(j, m->area_bytes);
 	} else {
 		j->dead = true;
 	}
@@ -369,6 +433,8 @@ static void read_jvm(struct jvm *j)
 
 static void free_jvm(struct jvm *j)
 {
+	if (j->callflow)
+		j->s->cb.callflow_gone(j->s->ctx, j);
 	if (j->told)
 		j->s->cb.gone(j->s->ctx, j);
 	if (j->ctl)
@@ -487,7 +553,7 @@ static void choose_sizes(struct jvm_server *s)
 	s->nr_rings = 1;
 	while (s->nr_rings < ncpu && s->nr_rings < JVM_MAX_RINGS)
 		s->nr_rings *= 2;
-	s->area_bytes = JVM_PAGE + s->nr_rings * ring_stride(s);
+	s->area_bytes = RINGS_OFF + s->nr_rings * ring_stride(s);
 }
 
 int jvm_server_open(struct jvm_server **out, const struct jvm_server_opts *o, const struct jvm_callbacks *cb,
@@ -501,7 +567,8 @@ int jvm_server_open(struct jvm_server **out, const struct jvm_server_opts *o, co
 	s->ctx = ctx;
 	s->listen = s->epoll = -1;
 	choose_sizes(s);
-	if ((r = inject_place(&s->agent, e)) || (r = open_socket(s, e))) {
+	r = s->o.programs ? 0 : inject_place(&s->agent, e);
+	if (r || (r = open_socket(s, e))) {
 		jvm_server_close(s);
 		return r;
 	}
@@ -535,7 +602,17 @@ void jvm_server_close(struct jvm_server *s)
 
 int jvm_server_setenv(struct jvm_server *s, struct err *e)
 {
-	return inject_setenv(s->agent.data, s->path, e);
+	return s->o.programs ? 0 : inject_setenv(s->agent.data, s->path, e);
+}
+
+const char *jvm_server_path(const struct jvm_server *s)
+{
+	return s->path;
+}
+
+int jvm_host_tid(struct jvm *j, int tid)
+{
+	return nstid_host(&j->tids, tid);
 }
 
 int jvm_server_fd(const struct jvm_server *s)
@@ -562,6 +639,26 @@ void jvm_code_cache(const struct jvm *j, uint64_t *lo, uint64_t *hi)
 {
 	*lo = j->ctl ? __atomic_load_n(&j->ctl->code_lo, __ATOMIC_RELAXED) : 0;
 	*hi = j->ctl ? __atomic_load_n(&j->ctl->code_hi, __ATOMIC_RELAXED) : 0;
+}
+
+/* The agent may have changed seq; then it is the one to be deceived. */
+void jvm_tell_root(struct jvm *j, const struct jvm_root *r)
+{
+	struct jvm_root *to = j && j->ctl ? root_at(j, jvm_root_slot(r->end)) : NULL;
+	uint64_t seq;
+
+	if (!to)
+		return;
+	seq = __atomic_load_n(&to->seq, __ATOMIC_RELAXED) | 1;
+	__atomic_store_n(&to->seq, seq, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	to->end = r->end;
+	to->top = r->top;
+	to->sp = r->sp;
+	to->hash = r->hash;
+	to->len = r->len;
+	to->id = r->id;
+	__atomic_store_n(&to->seq, seq + 1, __ATOMIC_RELEASE);
 }
 
 void jvm_trap_cost(const struct jvm *j, struct jvm_trap_cost *c)

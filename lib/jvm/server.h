@@ -39,6 +39,8 @@ struct jvm_segment {
 	uint32_t valid;				/* bit 0 rbx, 1 r12, 2 r13, 3 r14, 4 r15 */
 	bool exact;				/* pc was interrupted, not a return address */
 	bool to_root;				/* no Java frame outside it: the chain must reach the thread's root */
+	bool trimmed;				/* ends where jvm_tell_root() said */
+	uint64_t end;				/* of the thread's stack, when the segment reaches to it; else 0 */
 	const uint8_t *stack;			/* copy of [sp, sp + len); borrowed for the call */
 	size_t len;
 };
@@ -63,6 +65,16 @@ struct jvm_code {
 
 struct jvm_callbacks {
 	/*
+	 * With opts.callflow: makes the area of call trees for a process that has just connected, a
+	 * JVM or (program) one with libarcprof-hookit, which sends nothing else and gets no hello().
+	 * Returns its descriptor, which is then the server's, and its size; or -1: no trees.
+	 */
+	int (*callflow)(void *ctx, struct jvm *j, int pid, bool program, uint64_t *bytes);
+	/* A program calls the function at addr for the first time: are its calls to be counted? */
+	bool (*function)(void *ctx, struct jvm *j, uint64_t addr);
+	/* The process has left; comes before gone(), and also where hello() did not. */
+	void (*callflow_gone)(void *ctx, struct jvm *j);
+	/*
 	 * A JVM is starting and waits: open events on its threads. tid ran Agent_OnLoad. Return false
 	 * to leave it unsampled (names only).
 	 */
@@ -75,6 +87,9 @@ struct jvm_callbacks {
 	void (*code_gone)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t compile_id, uint64_t addr);
 	void (*stub)(void *ctx, struct jvm *j, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name);
 	void (*thread_name)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t tid, const char *name);
+	/* A method, or with an empty name a class, is not instrumented although it was asked for. May be NULL. */
+	void (*refused)(void *ctx, struct jvm *j, uint64_t time_ns, const char *class_name, const char *name,
+			const char *sig, const char *why);
 	void (*lost)(void *ctx, struct jvm *j, uint64_t nr);	/* samples dropped since last told */
 	void (*gone)(void *ctx, struct jvm *j);
 	/* What it shares with us makes no sense any more: gone() follows, the JVM runs on. May be NULL. */
@@ -86,6 +101,8 @@ struct jvm_server_opts {
 	uint32_t max_depth;		/* Java frames a sample */
 	uint32_t max_stack_bytes;	/* native stack copied a segment */
 	uint64_t ring_bytes;		/* of each of the rings of a JVM; power of two */
+	bool callflow;			/* call trees: callbacks.callflow makes their memory */
+	bool programs;			/* no JVMs: the agent is not placed, jvm_server_setenv() does nothing */
 	bool quiet_inject;		/* LD_PRELOAD instead of JAVA_TOOL_OPTIONS (reserved) */
 };
 
@@ -95,6 +112,9 @@ void jvm_server_close(struct jvm_server *s);
 
 /* Sets JAVA_TOOL_OPTIONS (keeping what is there) in the environment that the command will get. */
 int jvm_server_setenv(struct jvm_server *s, struct err *e);
+
+/* Where the server listens; it is jvm_server_setenv() that tells JVMs. */
+const char *jvm_server_path(const struct jvm_server *s);
 
 /* Readable when jvm_server_poll() has something to do (connections, messages). */
 int jvm_server_fd(const struct jvm_server *s);
@@ -108,6 +128,15 @@ void jvm_set_user(struct jvm *j, void *user);
 void *jvm_user(const struct jvm *j);
 /* Bounds of HotSpot's code cache as far as known, for unwinding up to it; 0, 0 before. */
 void jvm_code_cache(const struct jvm *j, uint64_t *lo, uint64_t *hi);
+
+/* A thread's number as we see it, from what the process calls it. */
+int jvm_host_tid(struct jvm *j, int tid);
+
+/*
+ * What the agent need not send again of a thread (proto.h): r->end says which one; seq is not
+ * looked at. j NULL, a JVM that is gone, is told nothing.
+ */
+void jvm_tell_root(struct jvm *j, const struct jvm_root *r);
 
 /* How often its handler ran, and how long; what the JVM says, not checked. */
 struct jvm_trap_cost {

@@ -54,6 +54,7 @@ static const char *module_name(const struct model *m, const struct consumer *c)
 	switch (c->kind) {
 	case CONSUMER_JAVA_INTERPRETED:
 		return "INTERPRETED";
+	case CONSUMER_JAVA:
 	case CONSUMER_JAVA_COMPILED:
 	case CONSUMER_JAVA_C1:
 	case CONSUMER_JAVA_C2:

@@ -14,6 +14,7 @@ static const char *const mark_names[MARK_NR] = {
 	[MARK_JAVA_STUB] = "[unwalkable: JVM stub without a frame]",
 	[MARK_JAVA_DEPTH] = "[unwalkable: more Java frames than the agent's buffer]",
 	[MARK_VTHREAD_CONTINUES] = "[unwalkable: rest of the virtual thread is in the heap]",
+	[MARK_PRUNED] = "[pruned]",
 	[MARK_DAMAGED] = "[unwalkable: damaged part of the trace]",
 };
 
@@ -23,6 +24,8 @@ static const char *const cause_names[LOST_NR] = {
 	[LOST_FILE] = "trace file full",
 	[LOST_THROTTLED] = "event throttled",
 	[LOST_UNPAIRED] = "trap without its kernel half",
+	[LOST_CALLS] = "no room for a thread's calls",
+	[LOST_SCHED] = "dispatches and interrupts: buffer or file full",
 };
 
 const char *frame_mark_name(uint32_t mark)

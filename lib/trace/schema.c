@@ -17,6 +17,8 @@
 #define TPROF(minor, name, fields) \
 	{ TRF_MAJOR_TPROF, (minor), 0xff, (name), "event:m8.8 cpu:m16.16 thread:u32 stack:u32" fields }
 
+#define BRANCHES "cpu:m16.16 thread:u32 start:x64 nr:v *nr( what:u8 instructions:v span:v to:z )"
+
 const struct schema_row schema_rows[] = {
 	{ TRF_MAJOR_FILE, TRF_FILE_SCHEMA, 0xffffffff, "schema",
 	  "major:x32 minor:x32 minor_mask:x32 name:s fields:s" },
@@ -26,6 +28,8 @@ const struct schema_row schema_rows[] = {
 	  "index:u64:bytes samples:u64 records:u64 lost:u64 realtime:u64:ns chunks:u32" },
 	{ TRF_MAJOR_LABEL, 0, 0, "label", "key:s value:s" },
 	{ TRF_MAJOR_LOST, 0, 0, "lost", "cause:u32 stream:u32 count:u64" },
+	{ TRF_MAJOR_DISPATCH, TRF_DISPATCH_RUN, 0xffffffff, "dispatches",
+	  "nr:u32 *nr( dt:z:ns what:v thread:v arg:v )" },
 	TPROF(TRF_TPROF_PLAIN, "sample.kernel", ""),
 	TPROF(TRF_TPROF_PLAIN | TRF_TPROF_USER, "sample.user", ""),
 	TPROF(TRF_TPROF_WEIGHT, "sample.kernel", " weight:u64"),
@@ -36,6 +40,9 @@ const struct schema_row schema_rows[] = {
 	  "first:u32 nr:u32 *nr( kind:v a:v b:z c:v d:v )" },
 	{ TRF_MAJOR_STACK, TRF_STACK_NODES, 0xffffffff, "stacks",
 	  "first:u32 runs:u32 *runs( up:v n:v *n( frame:v ) )" },
+	{ TRF_MAJOR_BRANCH, TRF_BRANCH_KERNEL, TRF_BRANCH_WHAT, "branches.kernel", BRANCHES },
+	{ TRF_MAJOR_BRANCH, TRF_BRANCH_USER, TRF_BRANCH_WHAT, "branches.user", BRANCHES },
+	{ TRF_MAJOR_BRANCH, TRF_BRANCH_CODE, TRF_BRANCH_WHAT, "branch.code", "addr:x64 proc:u32 bytes:b" },
 	MTE(TRF_MTE_PROC, "proc", "proc:u32 parent:u32 pid:u32 comm:s"),
 	MTE(TRF_MTE_FORK, "fork", "proc:u32 parent:u32 pid:u32 comm:s"),
 	MTE(TRF_MTE_EXEC, "exec", "proc:u32 parent:u32 pid:u32 comm:s"),
@@ -51,6 +58,16 @@ const struct schema_row schema_rows[] = {
 	    "addr:x64 proc:u32 method:u32 compile_id:u32 level:u32 size:u32:bytes inline:b"),
 	MTE(TRF_MTE_CODE_GONE, "code.gone", "addr:x64 proc:u32 compile_id:u32"),
 	MTE(TRF_MTE_STUB, "stub", "addr:x64 size:x64 proc:u32 name:s"),
+	{ TRF_MAJOR_CALLS, TRF_CALLS_CONSUMER, 0xffffffff, "call.consumer", "consumer:u32 kind:v a:v b:v" },
+	{ TRF_MAJOR_CALLS, TRF_CALLS_TREE, 0xffffffff, "call.tree",
+	  "tree:u32 proc:u32 thread:u32 flags:x32 java_id:v start:v:ns end:v:ns kernel_cpu:v:ns popped:v inserted:v "
+	  "over_range:v folded:v folded_recursion:v thrown:v missed:v mounts:v lost_events:v open:v name:s" },
+	{ TRF_MAJOR_CALLS, TRF_CALLS_NODES, 0xffffffff, "call.nodes",
+	  "tree:u32 first:u32 nr:u32 *nr( up:v consumer:v )" },
+	{ TRF_MAJOR_CALLS, TRF_CALLS_VALUES, 0xffffffff, "call.values",
+	  "tree:u32 metrics:u32 nr:u32 *nr( skip:v calls:v *metrics( base:v ) )" },
+	{ TRF_MAJOR_CALLS, TRF_CALLS_EVENTS, 0xffffffff, "call.events",
+	  "tree:u32 metrics:u32 nr:u32 *nr( kind:v consumer:v time:v:ns *metrics( charged:v ) )" },
 	{ TRF_MAJOR_SYMBOL, TRF_SYMBOL_NAME, 0xffffffff, "symbol", "off:x64 size:x64 module:u32 name:s" },
 	{ TRF_MAJOR_SYMBOL, TRF_SYMBOL_LINE, 0xffffffff, "line",
 	  "off:x64 module:u32 depth:u32 nr_depth:u32 line:u32 func:s file:s" },

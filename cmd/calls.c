@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "calls.h"
+#include "pmu/event.h"
+
+enum { MAX_CONFIG_BYTES = 1 << 20, MAX_THREADS = 1 << 16, MAX_FUNCTIONS = 1 << 20, NR_RINGS = 8, RING_EVENTS = 1 << 17 };
+
+static const struct {
+	const char *word;
+	uint32_t kind;
+	const char *name, *unit;
+} metrics[] = {
+	/* In the order they have in the trees. */
+	{ "cpu", CALLFLOW_CPU, "cpu", "ns" },
+	{ "wall", CALLFLOW_WALL, "wall", "ns" },
+	{ "alloc", CALLFLOW_ALLOC_BYTES, "alloc_bytes", "bytes" },
+	{ "alloc", CALLFLOW_ALLOC_OBJECTS, "alloc_objects", "objects" },
+	{ "dispatches", CALLFLOW_DISPATCHES, "dispatches", "dispatches" },
+	{ "thrown", CALLFLOW_THROWN, "thrown", "exceptions" },
+};
+
+static bool is_asked(const struct opt_list *l, const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < l->nr_items; i++)
+		if (!strcmp(l->items[i], word))
+			return true;
+	return false;
+}
+
+static int add_metric(struct callflow_opts *o, const struct callflow_metric *m, const char *name, const char *unit,
+		      struct err *e)
+{
+	struct callflow_layout *l = &o->layout;
+
+	if (l->nr_metrics == CALLFLOW_MAX_METRICS)
+		return err_set(e, EINVAL, "--metric: more than %d", CALLFLOW_MAX_METRICS);
+	o->names[l->nr_metrics] = name;
+	o->units[l->nr_metrics] = unit;
+	l->metrics[l->nr_metrics++] = *m;
+	return 0;
+}
+
+/* Can a program read the counter by itself, without a system call? */
+static bool is_readable(const struct pmu_event *ev)
+{
+	struct perf_event_attr a = {
+		.size = sizeof(a), .type = ev->attr.type, .config = ev->attr.config, .exclude_kernel = 1, .exclude_hv = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	const struct perf_event_mmap_page *p;
+	bool can;
+
+	if (fd < 0)
+		return false;
+	p = mmap(NULL, CALLFLOW_PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	can = p != MAP_FAILED && p->cap_user_rdpmc;
+	if (p != MAP_FAILED)
+		munmap((void *)p, CALLFLOW_PAGE);
+	close(fd);
+	return can;
+}
+
+static int add_counter(struct callflow_opts *o, const char *name, struct err *e)
+{
+	struct callflow_metric m = { .kind = CALLFLOW_COUNTER };
+	struct pmu_event ev;
+
+	if (pmu_event_parse(name, &ev, e)) {
+		err_set(e, EINVAL, "--metric: '%s' is no metric; there are calls, cpu, wall, alloc, dispatches, thrown, "
+			"and the machine's counters", name);
+		return -EINVAL;
+	}
+	if (ev.attr.type == PERF_TYPE_SOFTWARE || ev.attr.type == PERF_TYPE_TRACEPOINT || !is_readable(&ev))
+		return err_set(e, ENOTSUP, "--metric: '%s' cannot be read by a program itself on this machine", name);
+	m.type = ev.attr.type;
+	m.config = ev.attr.config;
+	return add_metric(o, &m, name, "events", e);
+}
+
+static bool is_known(const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(metrics); i++)
+		if (!strcmp(metrics[i].word, word))
+			return true;
+	return !strcmp(word, "calls");
+}
+
+static int choose_metrics(const struct opt_list *asked, struct callflow_opts *o, struct err *e)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < ARRAY_SIZE(metrics) && !r; i++) {
+		struct callflow_metric m = { .kind = metrics[i].kind };
+		bool by_default = m.kind == CALLFLOW_CPU || m.kind == CALLFLOW_WALL;
+
+		if (asked->nr_items ? is_asked(asked, metrics[i].word) : by_default)
+			r = add_metric(o, &m, metrics[i].name, metrics[i].unit, e);
+	}
+	for (i = 0; i < asked->nr_items && !r; i++)
+		if (!is_known(asked->items[i]))
+			r = add_counter(o, asked->items[i], e);
+	return r;
+}
+
+static int read_config(const char *path, struct callrules *rules, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int r = io_read_file(path, &b, MAX_CONFIG_BYTES, e);
+
+	if (!r)
+		r = callrules_file(rules, path, b.data ? b.data : "", b.len, e);
+	buf_release(&b);
+	return r ? err_wrap(e, "--config") : 0;
+}
+
+int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct callrules *rules, struct err *e)
+{
+	int r;
+
+	if (c->depth < 8 || c->depth > 1 << 20)
+		return err_set(e, EINVAL, "--call-depth: 8 to %d", 1 << 20);
+	if (c->memory < 1 << 20 || c->memory > 32ull << 30)
+		return err_set(e, EINVAL, "--call-memory: 1 MiB to 32 GiB");
+	o->on = true;
+	o->snapshot_ns = c->snapshot_ns;
+	o->layout = (struct callflow_layout){
+		.flags = CALLFLOW_TREES, .max_depth = c->depth, .nr_threads = MAX_THREADS,
+		.nr_functions = MAX_FUNCTIONS, .pool_bytes = c->memory,
+	};
+	if (c->trace) {
+		o->layout.flags |= CALLFLOW_EVENTS;
+		o->layout.nr_rings = NR_RINGS;
+		o->layout.ring_events = RING_EVENTS;
+	}
+	r = choose_metrics(&c->metrics, o, e);
+	if (!r && c->filter && *c->filter) {
+		r = callrules_list(rules, c->filter, e);
+		if (r)
+			err_wrap(e, "--callflow");
+	}
+	if (!r && c->config)
+		r = read_config(c->config, rules, e);
+	callrules_end(rules);
+	o->layout.rules = rules->b.data;
+	o->layout.rules_bytes = rules->b.len;
+	return r;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * calls.h - from the options about call trees to what a recording is asked.
+ */
+#ifndef CMD_CALLS_H
+#define CMD_CALLS_H
+
+#include "base/opt.h"
+#include "collect/callflow.h"
+#include "collect/callrules.h"
+
+struct calls_opts {
+	const char *filter;		/* of --callflow: NULL not given, "" without a list */
+	const char *config;		/* file, or NULL */
+	struct opt_list metrics;
+	uint64_t memory;		/* bytes of tree a process */
+	uint64_t depth;
+	uint64_t snapshot_ns;
+	bool trace;			/* every event, too */
+};
+
+/* Fills *o; rules own what it points to. -EINVAL or -errno: what is wrong with the options. */
+int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct callrules *rules, struct err *e);
+
+#endif

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+/*
+ * area.c - the process's side of the shared area: adopting it, thread slots, functions.
+ */
+#include <errno.h>
+#include <linux/mman.h>
+#include <linux/time.h>
+
+#include "callflow/filter.h"
+#include "callflow/process.h"
+
+enum { MAX_KTHREADS = 1 << 16, KTHREAD_BYTES = 512, STACK_FIRST = 512, CALIBRATE_NS = 2000000 };
+
+_Static_assert(sizeof(struct callflow_kthread) <= KTHREAD_BYTES, "kthreads do not share a cache line");
+
+struct process callflow_process;
+
+void *callflow_pages(size_t bytes, bool wiped)
+{
+	long p = callflow_sys(__NR_mmap, 0, bytes, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p < 0 && p > -4096)
+		return NULL;
+	if (wiped)
+		callflow_sys(__NR_madvise, p, bytes, MADV_WIPEONFORK);
+	return (void *)p;
+}
+
+void callflow_free_pages(void *p, size_t bytes)
+{
+	if (p)
+		callflow_sys(__NR_munmap, p, bytes);
+}
+
+static bool fits(const struct callflow_area *a, uint64_t off, uint64_t bytes)
+{
+	return off >= CALLFLOW_PAGE && off % 8 == 0 && off <= a->bytes && bytes <= a->bytes - off;
+}
+
+static bool has_sound_rings(const struct callflow_area *a)
+{
+	if (!(a->flags & CALLFLOW_EVENTS))
+		return true;
+	return a->nr_rings && !(a->nr_rings & (a->nr_rings - 1)) && a->nr_rings <= 1024 && a->ring_events &&
+	       !(a->ring_events & (a->ring_events - 1)) && a->nr_threads <= CALLFLOW_EVENT_THREADS &&
+	       fits(a, a->rings_off, a->nr_rings * callflow_ring_bytes(a->ring_events, a->nr_metrics));
+}
+
+static bool is_sound(const struct callflow_area *a, size_t bytes)
+{
+	if (bytes < CALLFLOW_PAGE || a->magic != CALLFLOW_MAGIC || a->version != CALLFLOW_VERSION ||
+	    a->bytes > bytes || a->nr_metrics > CALLFLOW_MAX_METRICS ||
+	    a->node_bytes != callflow_node_bytes(a->nr_metrics))
+		return false;
+	if (!a->nr_functions || (a->nr_functions & (a->nr_functions - 1)) || a->nr_functions > CALLFLOW_VALUE ||
+	    a->nr_pages < 2 || a->nr_pages >= 1u << 23 || a->nr_reserved >= a->nr_pages || !a->max_depth)
+		return false;
+	return fits(a, a->threads_off, (uint64_t)a->nr_threads * sizeof(struct callflow_thread)) &&
+	       fits(a, a->functions_off, (uint64_t)a->nr_functions * 8) &&
+	       fits(a, a->owners_off, (uint64_t)a->nr_pages * 4) &&
+	       fits(a, a->pool_off, (uint64_t)a->nr_pages * CALLFLOW_PAGE) &&
+	       has_sound_rings(a) && (!a->rules_bytes || fits(a, a->rules_off, a->rules_bytes));
+}
+
+static enum step_mode mode_of(const struct callflow_area *a)
+{
+	bool cpu = a->nr_metrics && a->metrics[0].kind == CALLFLOW_CPU;
+	bool wall = a->nr_metrics > cpu && a->metrics[cpu].kind == CALLFLOW_WALL;
+
+	if (a->flags != CALLFLOW_TREES || a->nr_metrics != (uint32_t)wall + cpu)
+		return STEP_GENERAL;
+	return wall && cpu ? STEP_WALL_CPU : wall ? STEP_WALL : cpu ? STEP_CPU : STEP_CALLS;
+}
+
+/* The recorder had more time for it; without one, 2 ms of waiting must do. */
+static uint64_t measure_ratio(void)
+{
+	uint64_t ns = callflow_clock_ns(CLOCK_MONOTONIC), tsc = cpu_tsc(), passed;
+
+	do
+		passed = callflow_clock_ns(CLOCK_MONOTONIC) - ns;
+	while (passed < CALIBRATE_NS);
+	return callflow_ratio(cpu_tsc() - tsc, passed);
+}
+
+/* Zero in a forked child. */
+static volatile uint32_t *alive(void)
+{
+	return (volatile uint32_t *)((uint8_t *)cf.kthreads + (size_t)MAX_KTHREADS * KTHREAD_BYTES);
+}
+
+bool callflow_attach(void *area, size_t bytes)
+{
+	struct callflow_area *a = area;
+	uint32_t m;
+
+	if (cf.area || !is_sound(a, bytes))
+		return false;
+	if (!cf.kthreads)
+		cf.kthreads = callflow_pages((size_t)MAX_KTHREADS * KTHREAD_BYTES + CALLFLOW_PAGE, true);
+	if (!cf.kthreads)
+		return false;
+	cf.pool = (uint8_t *)a + a->pool_off;
+	cf.threads = (void *)((uint8_t *)a + a->threads_off);
+	cf.functions = (void *)((uint8_t *)a + a->functions_off);
+	cf.owners = (void *)((uint8_t *)a + a->owners_off);
+	cf.mode = mode_of(a);
+	cf.flags = a->flags;
+	cf.nr_metrics = a->nr_metrics;
+	cf.node_words = a->node_bytes / 8;
+	cf.function_shift = 64 - __builtin_ctz(a->nr_functions);
+	for (m = 0; m < a->nr_metrics; m++) {
+		cf.metrics[m] = a->metrics[m];
+		cf.need_seq |= a->metrics[m].kind == CALLFLOW_CPU || a->metrics[m].kind == CALLFLOW_DISPATCHES;
+	}
+	*alive() = 1;
+	a->pid = callflow_sys(__NR_getpid);
+	cf.ratio = a->tsc_ratio ? a->tsc_ratio : measure_ratio();
+	a->start_ns = callflow_clock_ns(CLOCK_MONOTONIC);
+	a->start_tsc = cpu_tsc();
+	cf.ratio_tsc = a->start_tsc + (10000000 * cf.ratio >> 32);
+	store_release(&cf.area, a);
+	return true;
+}
+
+bool callflow_forked(void)
+{
+	return cf.area && !*alive();
+}
+
+bool callflow_attached(void)
+{
+	return load_acquire(&cf.area);
+}
+
+void callflow_detach(void)
+{
+	struct callflow_kthread *kthreads = cf.kthreads;
+
+	cf = (struct process){ .kthreads = kthreads };
+}
+
+const struct callflow_area *callflow_area(void)
+{
+	return cf.area;
+}
+
+void callflow_set_reader(enum callflow_metric_kind kind, uint64_t (*read)(struct callflow_kthread *k))
+{
+	if (kind == CALLFLOW_ALLOC_BYTES)
+		cf.alloc_bytes = read;
+}
+
+const struct callflow_rules *callflow_rules(void)
+{
+	const struct callflow_area *a = cf.area;
+	const void *r;
+
+	if (!a || !a->rules_bytes)
+		return NULL;
+	r = (const uint8_t *)a + a->rules_off;
+	return callflow_rules_valid(r, a->rules_bytes) ? r : NULL;
+}
+
+uint32_t callflow_function(uint64_t addr)
+{
+	struct callflow_area *a = cf.area;
+	uint32_t mask = a->nr_functions - 1, tries = a->nr_functions;
+	uint32_t i = addr * 0x9e3779b97f4a7c15ull >> cf.function_shift;
+
+	for (; tries; tries--, i = (i + 1) & mask) {
+		uint64_t seen = i ? load_relaxed(&cf.functions[i]) : 1;
+
+		if (likely(seen == addr))
+			return CALLFLOW_NATIVE | i;
+		if (seen)
+			continue;
+		/* Half full is as full as it gets, or looking becomes slow. */
+		if (load_relaxed(&a->nr_used_functions) > a->nr_functions / 2)
+			break;
+		if (__atomic_compare_exchange_n(&cf.functions[i], &seen, addr, false, __ATOMIC_RELAXED,
+						__ATOMIC_RELAXED)) {
+			add_relaxed(&a->nr_used_functions, 1);
+			return CALLFLOW_NATIVE | i;
+		}
+		if (seen == addr)
+			return CALLFLOW_NATIVE | i;
+	}
+	add_relaxed(&a->lost_functions, 1);
+	return CALLFLOW_CONSUMER_PRUNED;
+}
+
+static bool new_stack(struct callflow_thread *t)
+{
+	struct callflow_open *stack = callflow_pages(STACK_FIRST * sizeof(*stack), false);
+
+	if (!stack)
+		return false;
+	callflow_set_stack(t, stack, STACK_FIRST, 0);
+	stack[0] = (struct callflow_open){ t->root, CALLFLOW_CONSUMER_THREAD, 0 };
+	return true;
+}
+
+struct callflow_thread *callflow_thread_new(uint32_t tid, uint64_t java_id, uint32_t flags)
+{
+	struct callflow_area *a = cf.area;
+	uint64_t tsc = cpu_tsc();
+	struct callflow_thread *t;
+	uint32_t i, m;
+
+	if (load_relaxed(&a->next_thread) >= a->nr_threads ||
+	    (i = add_relaxed(&a->next_thread, 1)) >= a->nr_threads) {
+		add_relaxed(&a->lost_threads, 1);
+		return NULL;
+	}
+	t = &cf.threads[i];
+	t->tid = tid;
+	t->java_id = java_id;
+	t->flags = flags;
+	t->start_ns = callflow_clock_ns(CLOCK_MONOTONIC);
+	for (m = 0; m < cf.nr_metrics; m++)
+		if (cf.metrics[m].kind == CALLFLOW_WALL)
+			t->last[m] = tsc;
+	t->root = callflow_node_new(t, 0, CALLFLOW_CONSUMER_THREAD);
+	if (t->root)
+		t->pruned = callflow_node_new(t, t->root, CALLFLOW_CONSUMER_PRUNED);
+	if (!t->pruned || !new_stack(t)) {
+		add_relaxed(&a->lost_threads, 1);
+		return NULL;
+	}
+	node_at(t->root)->calls = 1;
+	store_release(&t->state, CALLFLOW_LIVE);
+	return t;
+}
+
+void callflow_thread_name(struct callflow_thread *t, const char *name, size_t len)
+{
+	size_t i;
+
+	if (len > CALLFLOW_NAME - 1)
+		len = CALLFLOW_NAME - 1;
+	for (i = 0; i < len; i++)
+		t->name[i] = name[i];
+	t->name[len] = '\0';
+}
+
+void callflow_thread_end(struct callflow_thread *t)
+{
+	t->end_ns = callflow_clock_ns(CLOCK_MONOTONIC);
+	store_release(&t->state, CALLFLOW_ENDED);
+	callflow_free_pages((void *)(uintptr_t)t->stack, t->stack_max * sizeof(struct callflow_open));
+	callflow_free_wide(t);
+	t->stack = t->top = t->soft_top = 0;
+	t->stack_max = 0;
+}
+
+static struct callflow_kthread *take_kthread(void)
+{
+	uint32_t i, n;
+
+	for (n = 0; n < MAX_KTHREADS; n++) {
+		struct callflow_kthread *k;
+		uint32_t is_free = 0;
+
+		i = add_relaxed(&cf.next_kthread, 1) % MAX_KTHREADS;
+		k = (void *)((uint8_t *)cf.kthreads + (size_t)i * KTHREAD_BYTES);
+		if (__atomic_compare_exchange_n(&k->used, &is_free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return k;
+	}
+	return NULL;
+}
+
+/* What it consumed so far will be charged with its first call, to its root. */
+static void forget_cpu(struct callflow_thread *t)
+{
+	uint32_t m;
+
+	for (m = 0; m < cf.nr_metrics; m++)
+		if (cf.metrics[m].kind == CALLFLOW_CPU)
+			t->last[m] = 0;
+}
+
+struct callflow_kthread *callflow_kthread_start(struct callflow_thread *own, void *user)
+{
+	struct callflow_kthread *k = take_kthread();
+
+	if (!k)
+		return NULL;
+	k->cur = k->own = own;
+	k->high = k->cpu_ns = k->cpu_tsc = k->off_tsc = 0;
+	k->user = user;
+	callflow_clock_start(k);
+	callflow_set_last(k, own);
+	if (own && own->flags & CALLFLOW_THREAD_FROM_BIRTH)
+		forget_cpu(own);
+	return k;
+}
+
+void callflow_kthread_note(struct callflow_kthread *k)
+{
+	struct callflow_thread *own = k->own;
+	uint64_t since;
+
+	if (!own)
+		return;
+	callflow_charge_now(k);
+	since = own->flags & CALLFLOW_THREAD_FROM_BIRTH ? 0 : k->start_ns;
+	own->kernel_cpu_ns = callflow_clock_ns(CLOCK_THREAD_CPUTIME_ID) - since;
+}
+
+void callflow_kthread_end(struct callflow_kthread *k)
+{
+	struct callflow_thread *own = k->own;
+
+	if (k->cur != own)
+		callflow_unmount(k);
+	callflow_kthread_note(k);
+	k->cur = k->own = NULL;
+	callflow_clock_end(k);
+	if (own)
+		callflow_thread_end(own);
+	store_release(&k->used, 0);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * area.h - the shared memory in which a measured process keeps its call trees, and which
+ * the recorder reads while the process runs and after it died.
+ *
+ * The recorder makes it (a sealed memfd), fills the first page, and hands it to the process:
+ *
+ *	struct callflow_area		one page; what to measure, and where the rest lies
+ *	struct callflow_thread[]	threads_off: one a thread, in the order they appeared
+ *	uint64_t[]			functions_off: addresses, open addressing; a native consumer
+ *					is the index of its slot
+ *	uint32_t[]			owners_off: for each page of the pool, thread index + 1
+ *	pool				pool_off: nodes, in pages that belong to one thread each
+ *	struct callflow_ring[]		rings_off: events, when they are traced: a page with the head,
+ *					then ring_events of them
+ *	rules				rules_off: what to instrument (filter.h)
+ *
+ * A node is named by its place: offset into the pool in units of 8 bytes, so that 32 bits reach
+ * 32 GB and no multiplication is needed. Nodes never move and are never freed; a node is
+ * complete before its consumer is stored (release), so a reader who sees a consumer sees a node.
+ *
+ * The recorder believes nothing that is in here. All integers are those of the machine.
+ */
+#ifndef CALLFLOW_AREA_H
+#define CALLFLOW_AREA_H
+
+#include <stdint.h>
+
+#define CALLFLOW_MAGIC 0x46435241u	/* "ARCF" */
+#define CALLFLOW_VERSION 1
+
+enum {
+	CALLFLOW_PAGE = 4096,
+	CALLFLOW_MAX_METRICS = 8,
+	CALLFLOW_NAME = 64,		/* bytes of a thread's name, with the end */
+};
+
+enum callflow_flags {
+	CALLFLOW_TREES = 1 << 0,	/* build trees */
+	CALLFLOW_EVENTS = 1 << 1,	/* write every event to the rings */
+	CALLFLOW_LATE_READ = 1 << 2,	/* read the metrics again on the way out: the probe is charged to nobody */
+};
+
+/*
+ * What a metric is. "a kernel thread's": only what was consumed while mounted is charged; the
+ * unit of those marked tsc is cycles of the time stamp counter: the recorder converts them.
+ */
+enum callflow_metric_kind {
+	CALLFLOW_NO_METRIC,
+	CALLFLOW_WALL,			/* tsc; time that passed, also off the CPU */
+	CALLFLOW_CPU,			/* tsc; CPU time, a kernel thread's */
+	CALLFLOW_COUNTER,		/* perf event type:config, a kernel thread's, by the counter's instruction */
+	CALLFLOW_ALLOC_BYTES,		/* a kernel thread's; callflow_set_reader() gives them */
+	CALLFLOW_ALLOC_OBJECTS,		/* callflow_charge() gives them */
+	CALLFLOW_DISPATCHES,		/* times it got a CPU, a kernel thread's */
+	CALLFLOW_THROWN,		/* exits by an exception */
+	CALLFLOW_NR_METRICS,
+};
+
+struct callflow_metric {
+	uint32_t kind;			/* enum callflow_metric_kind */
+	uint32_t type;			/* of CALLFLOW_COUNTER: perf_event_attr */
+	uint64_t config;
+	uint64_t refused;		/* by the process: threads for which it could not be had */
+};
+
+/*
+ * Calls are always counted. The order of metrics is the recorder's, but CALLFLOW_CPU comes
+ * before CALLFLOW_WALL and both before any other.
+ */
+struct callflow_area {
+	/* written by the recorder, before anybody else sees it */
+	uint32_t magic, version;
+	uint64_t bytes;			/* of the whole area */
+	uint32_t flags;			/* enum callflow_flags */
+	uint32_t nr_metrics;
+	struct callflow_metric metrics[CALLFLOW_MAX_METRICS];
+	uint32_t node_bytes;		/* callflow_node_bytes(nr_metrics) */
+	uint32_t max_depth;		/* deeper calls are folded */
+	uint32_t nr_threads;		/* slots; thread 0 is the first */
+	uint32_t nr_functions;		/* slots, a power of two; 0 is not used */
+	uint32_t nr_pages;		/* of the pool; page 0 is not used */
+	uint32_t nr_reserved;		/* of them: for roots and [pruned] only */
+	uint64_t threads_off, functions_off, owners_off, pool_off, rings_off, rules_off;
+	uint32_t nr_rings, ring_events;	/* powers of two; 0 rings: no events */
+	uint32_t rules_bytes;
+	uint32_t pad0;
+	uint64_t tsc_ratio;		/* cycles of the time stamp counter a ns, times 2^32 */
+	uint64_t pad1[7];
+	/* written by the process */
+	uint64_t start_tsc, start_ns;	/* the same moment on CLOCK_MONOTONIC */
+	uint32_t pid;			/* as it sees itself */
+	uint32_t next_thread;		/* slots given out; may exceed nr_threads */
+	uint32_t next_page;		/* pages given out; may exceed nr_pages */
+	uint32_t next_reserved;		/* reserved pages given out, from the last page down */
+	uint32_t nr_used_functions;
+	uint32_t pad2;
+	uint64_t lost_threads;		/* threads without a slot */
+	uint64_t lost_calls;		/* of those threads, and in places where none could be counted */
+	uint64_t slow_threads;		/* kernel threads whose CPU time takes a system call */
+	uint64_t lost_functions;	/* calls of functions without a slot */
+};
+
+/* A consumer: bits 30 and 31 are its kind. 0 is none. */
+enum callflow_consumer {
+	CALLFLOW_METHOD = 0u << 30,	/* number of a Java method, as in JVM_REC_METHOD */
+	CALLFLOW_NATIVE = 1u << 30,	/* slot of a function's address */
+	CALLFLOW_MARK = 3u << 30,	/* enum callflow_mark */
+	CALLFLOW_KIND = 3u << 30,
+};
+#define CALLFLOW_VALUE 0x3fffffffu	/* what is not the kind */
+
+enum callflow_mark {
+	CALLFLOW_THREAD = 1,		/* a thread's root: what it did outside all instrumented code */
+	CALLFLOW_PRUNED,		/* calls for which memory or depth did not suffice */
+};
+#define CALLFLOW_CONSUMER_THREAD ((uint32_t)CALLFLOW_MARK | CALLFLOW_THREAD)
+#define CALLFLOW_CONSUMER_PRUNED ((uint32_t)CALLFLOW_MARK | CALLFLOW_PRUNED)
+
+struct callflow_node {
+	uint32_t parent;		/* 0: a root */
+	uint32_t child;			/* most recently used child */
+	uint32_t sibling;
+	uint32_t consumer;
+	uint64_t calls;
+	uint64_t base[];		/* nr_metrics: consumed directly here */
+};
+
+static inline uint32_t callflow_node_bytes(uint32_t nr_metrics)
+{
+	return (uint32_t)sizeof(struct callflow_node) + 8 * nr_metrics;
+}
+
+/* An open call. */
+struct callflow_open {
+	uint32_t node;
+	uint32_t consumer;
+	uint64_t frame;			/* where its stack frame lies, 0 unknown */
+};
+
+/*
+ * Rings have several producers, each thread always the same ring, and one consumer. A
+ * producer takes a place by moving head, when head - tail < ring_events, and publishes the event by
+ * storing its first word (release) with the lap of the ring in it: what is left of the lap
+ * before differs in that.
+ */
+struct callflow_ring {
+	uint64_t head;
+	uint64_t pad0[7];
+	uint64_t tail;
+	uint64_t pad1[7];
+	uint64_t stalled;		/* tail + 1 when a thread waited in vain */
+};
+
+enum callflow_event_kind {
+	CALLFLOW_ENTERED,
+	CALLFLOW_LEFT,
+	CALLFLOW_LEFT_THROWING,
+	CALLFLOW_UNWOUND,		/* consumer: so many frames were closed without being left */
+};
+
+struct callflow_event {
+	uint64_t what;			/* consumer | kind << 32 | thread slot << 34 | lap << 56 */
+	uint64_t tsc;
+	uint64_t charged[];		/* nr_metrics: what the thread was charged by then, since its start */
+};
+
+enum {
+	CALLFLOW_EVENT_KIND = 32, CALLFLOW_EVENT_THREAD = 34, CALLFLOW_EVENT_LAP = 56,
+	CALLFLOW_EVENT_THREADS = 1 << 22,
+};
+
+static inline uint32_t callflow_event_bytes(uint32_t nr_metrics)
+{
+	return (uint32_t)sizeof(struct callflow_event) + 8 * nr_metrics;
+}
+
+/* The lap of position pos of a ring; never 0, which is what an unused ring holds. */
+static inline uint64_t callflow_event_lap(uint64_t pos, uint32_t ring_events)
+{
+	return 1 + pos / ring_events % 255;
+}
+
+static inline uint64_t callflow_ring_bytes(uint32_t ring_events, uint32_t nr_metrics)
+{
+	uint64_t bytes = CALLFLOW_PAGE + (uint64_t)ring_events * callflow_event_bytes(nr_metrics);
+
+	return (bytes + CALLFLOW_PAGE - 1) & ~(uint64_t)(CALLFLOW_PAGE - 1);
+}
+
+enum callflow_thread_state {
+	CALLFLOW_FREE,
+	CALLFLOW_LIVE,
+	CALLFLOW_ENDED,
+};
+
+/*
+ * A logical thread: a native thread, a Java thread, a virtual thread. Used by the kernel thread
+ * it is mounted on alone.
+ */
+struct callflow_thread {
+	/* the process's own; pointers are its addresses */
+	uint64_t top;			/* struct callflow_open *: the innermost open call; stack when there is none */
+	uint64_t soft_top;		/* up to which a call takes the short way */
+	uint64_t stack;			/* struct callflow_open *, of which [0] is the root */
+	uint32_t stack_max;		/* entries of stack */
+	uint32_t grab;			/* pages taken last time */
+	uint32_t free, free_end;	/* where the next node goes, and the end of that page */
+	uint32_t free_pages;		/* whole pages after it */
+	uint32_t reserve, reserve_end;	/* as free, in a reserved page */
+	uint32_t root, pruned;		/* pruned: the root's */
+	uint32_t state;			/* enum callflow_thread_state, stored with release */
+	uint32_t ring;			/* index + 1, 0 none */
+	uint32_t beyond;		/* calls open above stack_max, when it cannot grow */
+	uint64_t last[CALLFLOW_MAX_METRICS];	/* value of each metric when it was charged last */
+	/* for everybody */
+	uint64_t java_id;		/* Thread.getId(), 0 for none */
+	uint64_t start_ns, end_ns;	/* CLOCK_MONOTONIC; end 0 while it lives */
+	uint64_t popped;		/* frames closed by the leave of an outer one */
+	uint64_t inserted;		/* leaves without enter: put above what was seen */
+	uint64_t over_range;		/* a metric stepped back: taken for no consumption */
+	uint64_t folded;		/* calls counted in [pruned] for lack of memory or depth */
+	uint64_t folded_recursion;	/* calls below max_depth counted in contexts that were there */
+	uint64_t thrown;		/* exits by an exception */
+	uint64_t missed;		/* calls in a signal handler that interrupted a probe */
+	uint64_t mounts;
+	uint64_t kernel_cpu_ns;		/* CPU time by the kernel's own account; 0: not known, or no thread of its own */
+	uint64_t lost_events;
+	uint32_t tid;			/* of its kernel thread, 0 when it has none of its own */
+	uint32_t flags;			/* enum callflow_thread_flags */
+	char name[CALLFLOW_NAME];
+	struct callflow_open below;	/* the innermost entry's own value, while beyond */
+	uint64_t charged[CALLFLOW_MAX_METRICS];	/* with CALLFLOW_EVENTS: all that was ever charged */
+	uint64_t wide;			/* struct callflow_wide *: finds the children of nodes with many */
+	uint64_t pad[6];
+};
+
+enum callflow_thread_flags {
+	CALLFLOW_THREAD_JAVA = 1 << 0,
+	CALLFLOW_THREAD_VIRTUAL = 1 << 1,
+	CALLFLOW_THREAD_EXCLUDED = 1 << 2,	/* by a rule: its calls are not counted */
+	CALLFLOW_THREAD_FROM_BIRTH = 1 << 3,	/* CPU time from before its first call is its root's */
+};
+
+_Static_assert(sizeof(struct callflow_area) <= CALLFLOW_PAGE, "the header is one page");
+_Static_assert(sizeof(struct callflow_node) == 24, "node");
+_Static_assert(sizeof(struct callflow_thread) == 448, "thread");
+
+#endif

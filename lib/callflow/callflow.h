@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * callflow.h - exact call trees inside a measured process: each enter and leave steps the tree
+ * of its thread and charges what was consumed since the step before to the context that was open.
+ *
+ * Freestanding: no libc, no allocation but pages from the kernel, no locks, no thread-local
+ * storage; whoever embeds it (the JVM agent, libarcprof-hookit.a) keeps the pointer to
+ * its struct callflow_kthread where it finds it quickly. The trees lie in memory shared with the
+ * recorder (area.h), so nothing is lost when the process is killed.
+ *
+ * Two kinds of thread. A callflow_kthread is a thread of the kernel: its CPU time, counters and
+ * clocks. A callflow_thread is what a tree belongs to. Most of the time they are one to one;
+ * a virtual thread is mounted on a carrier's kthread and is charged what that consumes meanwhile.
+ *
+ * Calls for one kthread come from that thread alone, and not from a signal handler that
+ * interrupted one of them (callflow_missed() counts those).
+ */
+#ifndef CALLFLOW_H
+#define CALLFLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "callflow/area.h"
+
+/*
+ * Private to the process; lies in memory that is zeroed in a forked child, where cur is NULL:
+ * enter and leave then do nothing, and used is 0.
+ */
+struct callflow_kthread {
+	uint32_t used;			/* this struct is taken */
+	bool throwing;			/* the leave in hand is one by an exception */
+	struct callflow_thread *cur;	/* who is charged; NULL: nobody (excluded, ended, orphaned) */
+	const volatile uint32_t *seq;	/* the kernel moves it whenever the thread gets a CPU */
+	uint32_t seen;			/* its value when base was read */
+	int fd;				/* of the perf event behind it, -1 none */
+	uint64_t off_tsc;		/* CPU time = tsc + off_tsc, as long as *seq == seen */
+	uint64_t high;			/* highest CPU time told so far: it never steps back */
+	uint64_t cpu_ns;		/* the kernel's CPU time at the last look, */
+	uint64_t cpu_tsc;		/* and in cycles */
+	uint64_t start_ns;		/* CPU time when it started */
+	struct callflow_thread *own;	/* charged when nothing is mounted */
+	struct callflow_counter {
+		const volatile void *page;	/* perf_event_mmap_page; NULL: refused */
+		int fd;
+		int pad;
+	} counters[CALLFLOW_MAX_METRICS];
+	uint64_t dispatches;		/* of *seq, in 64 bits */
+	void *user;			/* the embedder's */
+};
+
+/*
+ * Adopts an area that the recorder made, mapped read and write. False: it makes no sense, or
+ * another one was adopted before. Call it before any other function, once a process.
+ */
+bool callflow_attach(void *area, size_t bytes);
+bool callflow_attached(void);
+/* The area was adopted by the process that forked this one. */
+bool callflow_forked(void);
+/* In a forked child: forgets everything, so that another area can be adopted. */
+void callflow_detach(void);
+const struct callflow_area *callflow_area(void);
+
+/*
+ * Reads a metric of the calling kernel thread: a number that only grows. For
+ * CALLFLOW_ALLOC_BYTES; set it before the first kthread starts. Called on each enter and leave.
+ */
+void callflow_set_reader(enum callflow_metric_kind kind, uint64_t (*read)(struct callflow_kthread *k));
+
+/* A logical thread; NULL: no room (counted). The name may come later. */
+struct callflow_thread *callflow_thread_new(uint32_t tid, uint64_t java_id, uint32_t flags);
+void callflow_thread_name(struct callflow_thread *t, const char *name, size_t len);
+/* Its tree stays. It must not be mounted. */
+void callflow_thread_end(struct callflow_thread *t);
+
+/*
+ * The calling kernel thread, with own (may be NULL) as what is charged when nothing is mounted.
+ * user is kept for the embedder. NULL: no memory.
+ */
+struct callflow_kthread *callflow_kthread_start(struct callflow_thread *own, void *user);
+/* Charges what is left to be charged, ends own, and gives back what the kernel holds for it. */
+void callflow_kthread_end(struct callflow_kthread *k);
+/* Charges what is left to be charged, and notes the kernel's account: the process may end now. */
+void callflow_kthread_note(struct callflow_kthread *k);
+
+/*
+ * A virtual thread takes this kernel thread, or leaves it: what was consumed so far is charged
+ * to who had it. Mounting over another one unmounts that first.
+ */
+void callflow_mount(struct callflow_kthread *k, struct callflow_thread *t);
+void callflow_unmount(struct callflow_kthread *k);
+
+/* A call, its normal end, and its end by an exception; leave also closes what is open inside. */
+void callflow_enter(struct callflow_kthread *k, uint32_t consumer);
+void callflow_leave(struct callflow_kthread *k, uint32_t consumer);
+void callflow_thrown(struct callflow_kthread *k, uint32_t consumer);
+/* The normal end of the innermost open call, for who knows that it is that. */
+void callflow_leave_top(struct callflow_kthread *k);
+
+/*
+ * The same for native code, where longjmp() leaves frames without a word: frame is the stack
+ * pointer in the called function, 0 when it is not on the thread's own stack. The stack grows down:
+ * open calls with a lower frame are gone.
+ */
+void callflow_enter_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame);
+void callflow_leave_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame);
+
+/* Open calls of who is charged; and closes calls, innermost first, until so many are open. */
+static inline uint64_t callflow_depth(const struct callflow_kthread *k)
+{
+	const struct callflow_thread *t = k->cur;
+
+	return t ? (t->top - t->stack) / sizeof(struct callflow_open) + t->beyond : 0;
+}
+void callflow_unwind(struct callflow_kthread *k, uint64_t depth);
+
+/* Adds to a metric of the open context: what events tell, such as allocated objects. */
+void callflow_charge(struct callflow_kthread *k, enum callflow_metric_kind kind, uint64_t amount);
+
+static inline void callflow_missed(struct callflow_kthread *k)
+{
+	if (k->cur)
+		k->cur->missed++;
+}
+
+/* The consumer of a native function. */
+uint32_t callflow_function(uint64_t addr);
+
+#endif

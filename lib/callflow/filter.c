@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+#include "callflow/filter.h"
+
+/* A string in pieces, so that "class.method(signature)" is matched without being put together. */
+struct text {
+	const char *part[4];
+	size_t len[4];
+	int nr;
+};
+
+static void add(struct text *t, const char *s, size_t len)
+{
+	t->part[t->nr] = s;
+	t->len[t->nr++] = len;
+}
+
+static char at(const struct text *t, size_t i)
+{
+	int p;
+	char c;
+
+	for (p = 0; p < t->nr && i >= t->len[p]; p++)
+		i -= t->len[p];
+	c = p < t->nr ? t->part[p][i] : '\0';
+	return c == '/' ? '.' : c;
+}
+
+static size_t length(const struct text *t)
+{
+	size_t n = 0;
+	int p;
+
+	for (p = 0; p < t->nr; p++)
+		n += t->len[p];
+	return n;
+}
+
+static bool same(char pattern, char c)
+{
+	return pattern == '?' || (pattern == '/' ? '.' : pattern) == c;
+}
+
+/*
+ * The usual match with one place to come back to: the last '*' seen. With prefix the text may go
+ * on after the pattern, from a '.' on.
+ */
+static bool match(const char *p, size_t plen, const struct text *t, bool prefix)
+{
+	size_t n = length(t), i = 0, k = 0, star = SIZE_MAX, mark = 0;
+
+	while (i < n) {
+		if (k < plen && p[k] == '*') {
+			star = k++;
+			mark = i;
+		} else if (k < plen && same(p[k], at(t, i))) {
+			i++;
+			k++;
+		} else if (prefix && k == plen && at(t, i) == '.') {
+			return true;
+		} else if (star != SIZE_MAX) {
+			k = star + 1;
+			i = ++mark;
+		} else {
+			return false;
+		}
+	}
+	while (k < plen && p[k] == '*')
+		k++;
+	return k == plen;
+}
+
+static bool has(const char *s, size_t len, char c)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (s[i] == c)
+			return true;
+	return false;
+}
+
+/* The rule after r, or the first; NULL at the end. */
+static const struct callflow_rule *next(const struct callflow_rules *rules, const struct callflow_rule *r)
+{
+	const uint8_t *end = (const uint8_t *)rules + rules->bytes, *p;
+
+	if (!r)
+		p = (const uint8_t *)(rules + 1);
+	else
+		p = (const uint8_t *)(r + 1) + ((r->len + 3u) & ~3u);
+	return p + sizeof(*r) <= end ? (const struct callflow_rule *)p : NULL;
+}
+
+static const char *pattern(const struct callflow_rule *r)
+{
+	return (const char *)(r + 1);
+}
+
+bool callflow_rules_valid(const void *data, size_t bytes)
+{
+	const struct callflow_rules *rules = data;
+	const struct callflow_rule *r = NULL;
+	size_t end = sizeof(*rules);
+	uint32_t nr = 0;
+
+	if (bytes < sizeof(*rules) || rules->bytes > bytes || rules->bytes < sizeof(*rules))
+		return false;
+	while ((r = next(rules, r))) {
+		end = (size_t)((const uint8_t *)(r + 1) - (const uint8_t *)data) + ((r->len + 3u) & ~3u);
+		if (end > rules->bytes || (r->kind != CALLFLOW_RULE_METHOD && r->kind != CALLFLOW_RULE_THREAD))
+			return false;
+		nr++;
+	}
+	return end == rules->bytes && nr == rules->nr_rules;
+}
+
+bool callflow_wants_method(const struct callflow_rules *rules, const char *class_name, size_t class_len,
+			   const char *name, size_t name_len, const char *sig, size_t sig_len)
+{
+	struct text with = { 0 }, without = { 0 };
+	const struct callflow_rule *r = NULL;
+
+	add(&without, class_name, class_len);
+	add(&without, ".", 1);
+	add(&without, name, name_len);
+	with = without;
+	add(&with, sig, sig ? sig_len : 0);
+	while (rules && (r = next(rules, r))) {
+		bool whole = has(pattern(r), r->len, '(');
+
+		if (r->kind == CALLFLOW_RULE_METHOD &&
+		    match(pattern(r), r->len, whole ? &with : &without, !whole && !has(pattern(r), r->len, '*')))
+			return r->include;
+	}
+	return true;
+}
+
+/* Could "class.anything" match? The pattern up to where the class ends is all that is compared. */
+static bool may_match(const char *p, size_t plen, const struct text *t)
+{
+	size_t n = length(t), i;
+
+	for (i = 0; i < n && i < plen; i++) {
+		if (p[i] == '*')
+			return true;
+		if (!same(p[i], at(t, i)))
+			return false;
+	}
+	return i == n || i == plen;
+}
+
+bool callflow_may_want_class(const struct callflow_rules *rules, const char *class_name, size_t class_len)
+{
+	const struct callflow_rule *r = NULL;
+	struct text t = { 0 };
+
+	add(&t, class_name, class_len);
+	add(&t, ".", 1);
+	while (rules && (r = next(rules, r))) {
+		size_t len = r->len;
+		bool all;
+
+		if (r->kind != CALLFLOW_RULE_METHOD || !may_match(pattern(r), len, &t))
+			continue;
+		if (r->include)
+			return true;
+		/* Everything of the class is excluded when a pattern covers it to the end. */
+		all = len && pattern(r)[len - 1] == '*' && match(pattern(r), len, &t, false);
+		all |= !has(pattern(r), len, '*') && !has(pattern(r), len, '(') &&
+		       match(pattern(r), len, &t, true);
+		if (all)
+			return false;
+	}
+	return true;
+}
+
+bool callflow_wants_function(const struct callflow_rules *rules, const char *module, size_t module_len,
+			     const char *name, size_t name_len)
+{
+	struct text full = { 0 }, alone = { 0 };
+	const struct callflow_rule *r = NULL;
+
+	add(&full, module, module_len);
+	add(&full, ":", 1);
+	add(&full, name, name_len);
+	add(&alone, name, name_len);
+	while (rules && (r = next(rules, r)))
+		if (r->kind == CALLFLOW_RULE_METHOD &&
+		    (match(pattern(r), r->len, &full, false) || match(pattern(r), r->len, &alone, false)))
+			return r->include;
+	return true;
+}
+
+bool callflow_wants_thread(const struct callflow_rules *rules, const char *name, size_t name_len)
+{
+	const struct callflow_rule *r = NULL;
+	struct text t = { 0 };
+
+	add(&t, name, name_len);
+	while (rules && (r = next(rules, r)))
+		if (r->kind == CALLFLOW_RULE_THREAD && match(pattern(r), r->len, &t, false))
+			return r->include;
+	return true;
+}
+
+bool callflow_rules_no_methods(const struct callflow_rules *rules)
+{
+	const struct callflow_rule *r = NULL;
+
+	while (rules && (r = next(rules, r)))
+		if (r->kind == CALLFLOW_RULE_METHOD)
+			return false;
+	return true;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter.h - ordered rules that say which methods are instrumented and which threads counted:
+ * the first that matches decides; what none matches is included. The recorder compiles them, and
+ * ends them with a rule for all the rest.
+ *
+ * A pattern of a method is matched against "package.Class.method" with dots, or with a
+ * parenthesis in it against "package.Class.method(signature)". '*' stands for any characters,
+ * '?' for one. A pattern without '*' that names a class or package is about all that is in it:
+ * "com.example.App" matches "com.example.App.main". A native function is matched as "module:function", where the
+ * module is the file's name without its directory, and as "function" alone.
+ *
+ * The compiled form has no pointers: it lies in the shared area.
+ *	struct callflow_rules, then nr_rules of (struct callflow_rule, pattern, padding to 4)
+ */
+#ifndef CALLFLOW_FILTER_H
+#define CALLFLOW_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum callflow_rule_kind {
+	CALLFLOW_RULE_METHOD = 1,
+	CALLFLOW_RULE_THREAD,
+};
+
+struct callflow_rules {
+	uint32_t bytes;			/* of all, with this head */
+	uint32_t nr_rules;
+};
+
+struct callflow_rule {
+	uint8_t kind;			/* enum callflow_rule_kind */
+	uint8_t include;
+	uint16_t len;			/* of the pattern that follows */
+};
+
+/* False: the bytes at r are not rules; the other functions must not be called then. */
+bool callflow_rules_valid(const void *r, size_t bytes);
+
+/*
+ * Java: class_name with slashes or dots; signature may be NULL. Strings need no end.
+ * rules NULL: everything is included.
+ */
+bool callflow_wants_method(const struct callflow_rules *rules, const char *class_name, size_t class_len,
+			   const char *name, size_t name_len, const char *sig, size_t sig_len);
+/* False when no method of that class can be wanted: saves looking at it. */
+bool callflow_may_want_class(const struct callflow_rules *rules, const char *class_name, size_t class_len);
+bool callflow_wants_function(const struct callflow_rules *rules, const char *module, size_t module_len,
+			     const char *name, size_t name_len);
+bool callflow_wants_thread(const struct callflow_rules *rules, const char *name, size_t name_len);
+/* No rule is about methods: the default of who asks applies. */
+bool callflow_rules_no_methods(const struct callflow_rules *rules);
+
+/* Of the area that was adopted; NULL: there are none. */
+const struct callflow_rules *callflow_rules(void);
+
+#endif

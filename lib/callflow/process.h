@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process.h - what the files of this room share: the process's own knowledge of the area, and
+ * the few system calls.
+ */
+#ifndef CALLFLOW_PROCESS_H
+#define CALLFLOW_PROCESS_H
+
+#include <asm/unistd.h>
+
+#include "callflow/callflow.h"
+
+#ifdef __x86_64__
+#include "callflow/x86/cpu.h"
+#else
+#include "callflow/arm64/cpu.h"
+#endif
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Which of the short ways a step takes; anything but the two clocks takes the general one. */
+enum step_mode {
+	STEP_CALLS,
+	STEP_WALL,
+	STEP_CPU,
+	STEP_WALL_CPU,
+	STEP_GENERAL,
+};
+
+struct process {
+	struct callflow_area *area;	/* NULL: none adopted */
+	uint8_t *pool;
+	struct callflow_thread *threads;
+	uint64_t *functions;
+	uint32_t *owners;
+	enum step_mode mode;
+	uint32_t flags;
+	uint32_t nr_metrics;
+	uint32_t node_words;		/* size of a node in units of 8 bytes */
+	uint32_t function_shift;
+	bool need_seq;			/* CPU time or dispatches are asked */
+	struct callflow_metric metrics[CALLFLOW_MAX_METRICS];
+	uint64_t (*alloc_bytes)(struct callflow_kthread *k);
+	uint64_t ratio;			/* cycles a ns, times 2^32 */
+	uint64_t ratio_tsc;		/* when to compute it again */
+	struct callflow_kthread *kthreads;
+	uint32_t next_kthread;
+};
+
+extern struct process callflow_process __attribute__((visibility("hidden")));
+#define cf callflow_process
+
+#define load_relaxed(p) __atomic_load_n((p), __ATOMIC_RELAXED)
+#define load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define add_relaxed(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+
+static inline struct callflow_node *node_at(uint32_t ref)
+{
+	return (void *)(cf.pool + ((uint64_t)ref << 3));
+}
+
+#define CALLFLOW_SYS(nr, a, b, c, d, e, f, ...) \
+	cpu_syscall((nr), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+/* callflow_sys(nr, up to six arguments): the kernel's answer, -errno on failure. */
+#define callflow_sys(...) CALLFLOW_SYS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+
+/* Zeroed pages, or NULL; with wiped, zeroed again in a forked child. */
+void *callflow_pages(size_t bytes, bool wiped);
+void callflow_free_pages(void *p, size_t bytes);
+uint64_t callflow_clock_ns(int clock);
+uint64_t callflow_ratio(uint64_t cycles, uint64_t ns);	/* cycles a ns, times 2^32 */
+
+/* clock.c: the kernel moved the thread: CPU time by a system call. */
+uint64_t callflow_cpu_resync(struct callflow_kthread *k);
+void callflow_clock_start(struct callflow_kthread *k);
+void callflow_clock_end(struct callflow_kthread *k);
+uint64_t callflow_counter_read(const volatile void *page);
+
+/* events.c: tells the recorder what t did. */
+void callflow_event(struct callflow_thread *t, enum callflow_event_kind kind, uint32_t consumer);
+
+/* tree.c */
+uint32_t callflow_node_new(struct callflow_thread *t, uint32_t parent, uint32_t consumer);	/* 0: no room */
+void callflow_free_wide(struct callflow_thread *t);
+void callflow_set_stack(struct callflow_thread *t, struct callflow_open *stack, uint32_t max, uint64_t depth);
+/* What t will be charged begins now; the clock of a thread that is mounted again goes on. */
+void callflow_set_last(struct callflow_kthread *k, struct callflow_thread *t);
+void callflow_charge_now(struct callflow_kthread *k);
+
+/* CPU time in cycles, from a time stamp just read. */
+static inline uint64_t callflow_cpu_at(struct callflow_kthread *k, uint64_t tsc)
+{
+	uint64_t v;
+
+	if (likely(*k->seq == k->seen))
+		v = tsc + k->off_tsc;
+	else
+		v = callflow_cpu_resync(k);
+	/* A resync may step back by some microseconds: what was told stays told. */
+	if (unlikely(v < k->high))
+		return k->high;
+	k->high = v;
+	return v;
+}
+
+#endif

@@ -1,0 +1,660 @@
+// SPDX-License-Identifier: MIT
+/*
+ * tree.c - enter and leave: one step in the tree of a thread.
+ *
+ * Invariants:
+ *  [1] the children of a node are distinct in consumer;
+ *  [2] stack[0] is the root, the entries above it up to top are the open calls;
+ *  [3] a call is counted in exactly one node, and what is consumed is charged to exactly one:
+ *	where a node cannot be had it is [pruned] of the parent, else [pruned] of the thread.
+ */
+#include "callflow/process.h"
+#include "callflow/wide.h"
+
+enum {
+	MAX_PAGES = 16,			/* taken from the pool at once */
+	MAX_STACK = 1 << 24,		/* open calls */
+	LOOK_BACK = 128,		/* levels searched for a repeating call */
+	WIDE = 16,			/* children tried one by one before there is a table for them */
+};
+
+static const uint32_t page_words = CALLFLOW_PAGE / 8;
+
+static inline struct callflow_open *stack_of(const struct callflow_thread *t)
+{
+	return (void *)(uintptr_t)t->stack;
+}
+
+static inline struct callflow_open *top_of(const struct callflow_thread *t)
+{
+	return (void *)(uintptr_t)t->top;
+}
+
+/* One more open call. One store: the compiler would make a detour through a vector register. */
+static inline void push(struct callflow_thread *t, struct callflow_open *top, uint32_t node, uint32_t consumer,
+			uint64_t frame)
+{
+	uint64_t *o = (uint64_t *)(top + 1);
+
+	o[0] = (uint64_t)consumer << 32 | node;
+	o[1] = frame;
+	t->top = (uintptr_t)o;
+}
+
+static uint64_t depth_of(const struct callflow_thread *t)
+{
+	return top_of(t) - stack_of(t);
+}
+
+/* --- nodes --- */
+
+static uint32_t owner_of(const struct callflow_thread *t)
+{
+	return t - cf.threads + 1;
+}
+
+/* Gives t the next pages; a thread that needs many gets more at once. */
+static bool take_pages(struct callflow_thread *t)
+{
+	struct callflow_area *a = cf.area;
+	uint32_t want, first, limit = a->nr_pages - a->nr_reserved, i;
+
+	if (t->free_pages) {
+		t->free_pages--;
+		t->free = t->free_end;
+		t->free_end += page_words;
+		return true;
+	}
+	want = t->grab ? (t->grab < MAX_PAGES ? t->grab * 2 : MAX_PAGES) : 1;
+	if (load_relaxed(&a->next_page) >= limit)
+		return false;
+	first = add_relaxed(&a->next_page, want) + 1;
+	if (first >= limit)
+		return false;
+	if (first + want > limit)
+		want = limit - first;
+	for (i = 0; i < want; i++)
+		store_relaxed(&cf.owners[first + i], owner_of(t));
+	t->grab = want;
+	t->free_pages = want - 1;
+	t->free = first * page_words;
+	t->free_end = t->free + page_words;
+	return true;
+}
+
+static bool take_reserve(struct callflow_thread *t)
+{
+	struct callflow_area *a = cf.area;
+	uint32_t page;
+
+	if (load_relaxed(&a->next_reserved) >= a->nr_reserved)
+		return false;
+	page = add_relaxed(&a->next_reserved, 1);
+	if (page >= a->nr_reserved)
+		return false;
+	page = a->nr_pages - 1 - page;
+	store_relaxed(&cf.owners[page], owner_of(t));
+	t->reserve = page * page_words;
+	t->reserve_end = t->reserve + page_words;
+	return true;
+}
+
+static uint32_t init_node(uint32_t ref, uint32_t parent, uint32_t consumer)
+{
+	struct callflow_node *n = node_at(ref), *p = node_at(parent);
+
+	n->parent = parent;
+	if (parent) {
+		n->sibling = p->child;
+		p->child = ref;
+	}
+	store_release(&n->consumer, consumer);
+	return ref;
+}
+
+/* A node for [pruned] or a root: also from what is kept for them. */
+static uint32_t reserved_node(struct callflow_thread *t, uint32_t parent, uint32_t consumer)
+{
+	uint32_t ref;
+
+	if (t->reserve_end - t->reserve < cf.node_words && !take_reserve(t))
+		return 0;
+	ref = t->reserve;
+	t->reserve += cf.node_words;
+	return init_node(ref, parent, consumer);
+}
+
+uint32_t callflow_node_new(struct callflow_thread *t, uint32_t parent, uint32_t consumer)
+{
+	uint32_t ref;
+
+	if (t->free_end - t->free < cf.node_words && !take_pages(t))
+		return consumer >= CALLFLOW_MARK ? reserved_node(t, parent, consumer) : 0;
+	ref = t->free;
+	t->free += cf.node_words;
+	return init_node(ref, parent, consumer);
+}
+
+/* --- children --- */
+
+static uint32_t pruned_of(struct callflow_thread *t, uint32_t parent)
+{
+	uint32_t c;
+
+	if (node_at(parent)->consumer == CALLFLOW_CONSUMER_PRUNED)
+		return parent;
+	for (c = node_at(parent)->child; c; c = node_at(c)->sibling)
+		if (node_at(c)->consumer == CALLFLOW_CONSUMER_PRUNED)
+			return c;
+	c = callflow_node_new(t, parent, CALLFLOW_CONSUMER_PRUNED);
+	return c ? c : t->pruned;
+}
+
+static struct callflow_wide *wide_of(const struct callflow_thread *t)
+{
+	return (void *)(uintptr_t)t->wide;
+}
+
+void callflow_free_wide(struct callflow_thread *t)
+{
+	wide_free(wide_of(t));
+	t->wide = 0;
+}
+
+/* Parent has many children: from now on they are found in a table. */
+static void make_wide(struct callflow_thread *t, uint32_t parent)
+{
+	uint32_t c;
+
+	if (!t->wide)
+		t->wide = (uintptr_t)wide_new();
+	if (!wide_of(t) || !wide_add(wide_of(t), parent, 0, parent))
+		return;
+	for (c = node_at(parent)->child; c; c = node_at(c)->sibling)
+		wide_add(wide_of(t), parent, node_at(c)->consumer, c);
+}
+
+/* The child of parent for consumer when there is one, which becomes the first; else 0. */
+static uint32_t find_child(struct callflow_thread *t, uint32_t parent, uint32_t consumer)
+{
+	struct callflow_node *p = node_at(parent), *before = NULL, *n;
+	uint32_t c, tried = 0;
+
+	for (c = p->child; c; before = n, c = n->sibling) {
+		n = node_at(c);
+		if (n->consumer == consumer) {
+			if (before) {
+				before->sibling = n->sibling;
+				n->sibling = p->child;
+				p->child = c;
+			}
+			return c;
+		}
+		if (++tried != WIDE)
+			continue;
+		if (wide_find(wide_of(t), parent, 0))
+			return wide_find(wide_of(t), parent, consumer);
+	}
+	if (tried >= WIDE)
+		make_wide(t, parent);
+	return 0;
+}
+
+static __attribute__((noinline)) uint32_t child_of(struct callflow_thread *t, uint32_t parent, uint32_t consumer)
+{
+	uint32_t c = find_child(t, parent, consumer);
+
+	if (c)
+		return c;
+	if (node_at(parent)->consumer != CALLFLOW_CONSUMER_PRUNED && consumer != CALLFLOW_CONSUMER_PRUNED)
+		c = callflow_node_new(t, parent, consumer);
+	if (!c) {
+		t->folded++;
+		return pruned_of(t, parent);
+	}
+	if (t->wide && wide_find(wide_of(t), parent, 0))
+		wide_add(wide_of(t), parent, consumer, c);
+	return c;
+}
+
+/* --- depth --- */
+
+void callflow_set_stack(struct callflow_thread *t, struct callflow_open *stack, uint32_t max, uint64_t depth)
+{
+	uint32_t limit = max - 1 < cf.area->max_depth ? max - 1 : cf.area->max_depth;
+
+	t->stack = (uintptr_t)stack;
+	t->stack_max = max;
+	t->top = (uintptr_t)(stack + depth);
+	t->soft_top = (uintptr_t)(stack + limit);
+}
+
+static bool grow_stack(struct callflow_thread *t)
+{
+	struct callflow_open *old = stack_of(t), *bigger;
+	uint32_t max = t->stack_max, i;
+
+	if (max >= MAX_STACK || !(bigger = callflow_pages(2 * max * sizeof(*old), false)))
+		return false;
+	for (i = 0; i < max; i++)
+		bigger[i] = old[i];
+	callflow_set_stack(t, bigger, 2 * max, depth_of(t));
+	callflow_free_pages(old, max * sizeof(*old));
+	return true;
+}
+
+/* So deep, only contexts that are there already are told apart. */
+static uint32_t fold_deep(struct callflow_thread *t, uint32_t consumer)
+{
+	const struct callflow_open *top = top_of(t), *o;
+	uint32_t c;
+
+	if (node_at(top->node)->consumer != CALLFLOW_CONSUMER_PRUNED) {
+		if ((c = find_child(t, top->node, consumer))) {
+			t->folded_recursion++;
+			return c;
+		}
+		for (o = top; o > stack_of(t) && top - o < LOOK_BACK; o--) {
+			if (o->consumer == consumer && node_at(o->node)->consumer == consumer) {
+				t->folded_recursion++;
+				return o->node;
+			}
+		}
+	}
+	t->folded++;
+	return pruned_of(t, top->node);
+}
+
+/*
+ * The way in when the stack is full, or as deep as told apart. When it cannot grow, a call above
+ * has no entry: the last one becomes theirs, with a consumer that makes leave() look.
+ */
+static __attribute__((noinline)) void enter_deep(struct callflow_thread *t, uint32_t consumer, uint64_t frame)
+{
+	struct callflow_open *top = top_of(t);
+	uint32_t c;
+
+	if (t->beyond || (depth_of(t) + 1 >= t->stack_max && !grow_stack(t))) {
+		if (!t->beyond++) {
+			t->below = *top;
+			*top = (struct callflow_open){ pruned_of(t, top->node), 0, 0 };
+		}
+		t->folded++;
+		node_at(top->node)->calls++;
+		return;
+	}
+	top = top_of(t);
+	c = depth_of(t) < cf.area->max_depth ? child_of(t, top->node, consumer) : fold_deep(t, consumer);
+	node_at(c)->calls++;
+	push(t, top, c, consumer, frame);
+}
+
+static __attribute__((noinline)) void enter_slow(struct callflow_thread *t, uint32_t consumer, uint64_t frame)
+{
+	struct callflow_open *top = top_of(t);
+	uint32_t c;
+
+	if (t->top >= t->soft_top) {
+		enter_deep(t, consumer, frame);
+		return;
+	}
+	c = child_of(t, top->node, consumer);
+	node_at(c)->calls++;
+	push(t, top, c, consumer, frame);
+}
+
+/* The short way makes no call but a last one: it needs no stack of its own. */
+static inline __attribute__((always_inline)) void enter_tree(struct callflow_thread *t, uint32_t consumer, uint64_t frame)
+{
+	struct callflow_open *top = top_of(t);
+	uint32_t c = node_at(top->node)->child;
+	struct callflow_node *n = node_at(c);
+
+	if (unlikely(t->top >= t->soft_top || n->consumer != consumer)) {
+		enter_slow(t, consumer, frame);
+		return;
+	}
+	n->calls++;
+	push(t, top, c, consumer, frame);
+}
+
+/*
+ * Left without having been entered: it was open before the first event. The thread's node becomes
+ * the consumer's, with all that is in it, and a new one for the thread goes above.
+ */
+static void insert_above(struct callflow_thread *t, uint32_t consumer)
+{
+	uint32_t old = t->root, root = reserved_node(t, 0, CALLFLOW_CONSUMER_THREAD);
+
+	t->inserted++;
+	t->top = t->stack;
+	if (!root) {
+		node_at(t->pruned)->calls++;
+		t->folded++;
+		return;
+	}
+	node_at(root)->calls = node_at(old)->calls;
+	node_at(root)->child = old;
+	node_at(old)->parent = root;
+	node_at(old)->calls = 1;
+	store_release(&node_at(old)->consumer, consumer);
+	t->root = root;
+	stack_of(t)[0].node = root;
+}
+
+static __attribute__((noinline)) void leave_slow(struct callflow_thread *t, uint32_t consumer)
+{
+	struct callflow_open *o = top_of(t);
+
+	if (t->beyond) {
+		if (!--t->beyond)
+			*o = t->below;
+		return;
+	}
+	for (; o > stack_of(t) && o->consumer != consumer; o--)
+		;
+	t->popped += top_of(t) - o;
+	if (o == stack_of(t))
+		insert_above(t, consumer);
+	else
+		t->top = (uintptr_t)(o - 1);
+}
+
+static inline __attribute__((always_inline)) void leave_tree(struct callflow_thread *t, uint32_t consumer)
+{
+	struct callflow_open *top = top_of(t);
+
+	if (unlikely(top->consumer != consumer))
+		leave_slow(t, consumer);
+	else
+		t->top = (uintptr_t)(top - 1);
+}
+
+/* --- metrics --- */
+
+static uint64_t read_dispatches(struct callflow_kthread *k)
+{
+	k->dispatches += *k->seq - (uint32_t)k->dispatches;
+	return k->dispatches / 2;
+}
+
+/* Values of the calling thread's metrics; those that only events move are 0. */
+static void read_all(struct callflow_kthread *k, uint64_t *v)
+{
+	uint64_t tsc = cpu_tsc();
+	uint32_t m;
+
+	for (m = 0; m < cf.nr_metrics; m++) {
+		switch (cf.metrics[m].kind) {
+		case CALLFLOW_WALL:
+			v[m] = tsc;
+			break;
+		case CALLFLOW_CPU:
+			v[m] = callflow_cpu_at(k, tsc);
+			break;
+		case CALLFLOW_COUNTER:
+			v[m] = k->counters[m].page ? callflow_counter_read(k->counters[m].page) : 0;
+			break;
+		case CALLFLOW_ALLOC_BYTES:
+			v[m] = cf.alloc_bytes ? cf.alloc_bytes(k) : 0;
+			break;
+		case CALLFLOW_DISPATCHES:
+			v[m] = read_dispatches(k);
+			break;
+		default:
+			v[m] = 0;
+		}
+	}
+}
+
+static void charge_all(struct callflow_thread *t, const uint64_t *v)
+{
+	struct callflow_node *n = node_at(top_of(t)->node);
+	uint32_t m;
+
+	for (m = 0; m < cf.nr_metrics; m++) {
+		if (likely(v[m] >= t->last[m])) {
+			n->base[m] += v[m] - t->last[m];
+			t->charged[m] += v[m] - t->last[m];
+		} else {
+			t->over_range++;
+		}
+		t->last[m] = v[m];
+	}
+}
+
+void callflow_charge_now(struct callflow_kthread *k)
+{
+	uint64_t v[CALLFLOW_MAX_METRICS];
+
+	if (!k->cur)
+		return;
+	read_all(k, v);
+	charge_all(k->cur, v);
+}
+
+void callflow_set_last(struct callflow_kthread *k, struct callflow_thread *t)
+{
+	uint64_t v[CALLFLOW_MAX_METRICS];
+	uint32_t m;
+
+	if (!t)
+		return;
+	read_all(k, v);
+	for (m = 0; m < cf.nr_metrics; m++) {
+		uint32_t kind = cf.metrics[m].kind;
+
+		if (kind == CALLFLOW_WALL && t != k->own)
+			continue;
+		t->last[m] = v[m];
+	}
+}
+
+void callflow_mount(struct callflow_kthread *k, struct callflow_thread *t)
+{
+	callflow_charge_now(k);
+	k->cur = t;
+	callflow_set_last(k, t);
+	if (t)
+		t->mounts++;
+}
+
+void callflow_unmount(struct callflow_kthread *k)
+{
+	callflow_charge_now(k);
+	k->cur = k->own;
+	callflow_set_last(k, k->own);
+}
+
+void callflow_charge(struct callflow_kthread *k, enum callflow_metric_kind kind, uint64_t amount)
+{
+	uint32_t m;
+
+	for (m = 0; k->cur && m < cf.nr_metrics; m++)
+		if (cf.metrics[m].kind == kind) {
+			node_at(top_of(k->cur)->node)->base[m] += amount;
+			k->cur->charged[m] += amount;
+		}
+}
+
+/* --- a step --- */
+
+/*
+ * Frames at or below that address are gone: their functions were left by longjmp(). With equal, a new
+ * frame lies where an open one was.
+ */
+static void drop_frames(struct callflow_thread *t, uint64_t frame, bool equal)
+{
+	struct callflow_open *o = top_of(t);
+	uint64_t before = t->popped;
+
+	if (t->beyond)
+		return;
+	for (; o > stack_of(t) && o->frame && o->frame < frame + equal; o--)
+		t->popped++;
+	t->top = (uintptr_t)o;
+	if (cf.flags & CALLFLOW_EVENTS && t->popped != before)
+		callflow_event(t, CALLFLOW_UNWOUND, t->popped - before);
+}
+
+static __attribute__((noinline)) void enter_general(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
+{
+	callflow_charge_now(k);
+	if (frame)
+		drop_frames(k->cur, frame, true);
+	enter_tree(k->cur, consumer, frame);
+	if (cf.flags & CALLFLOW_EVENTS)
+		callflow_event(k->cur, CALLFLOW_ENTERED, consumer);
+	if (cf.flags & CALLFLOW_LATE_READ)
+		callflow_set_last(k, k->cur);
+}
+
+static __attribute__((noinline)) void leave_general(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
+{
+	callflow_charge_now(k);
+	if (frame)
+		drop_frames(k->cur, frame, false);
+	leave_tree(k->cur, consumer);
+	if (cf.flags & CALLFLOW_EVENTS)
+		callflow_event(k->cur, k->throwing ? CALLFLOW_LEFT_THROWING : CALLFLOW_LEFT, consumer);
+	if (cf.flags & CALLFLOW_LATE_READ)
+		callflow_set_last(k, k->cur);
+}
+
+static inline __attribute__((always_inline)) void charge_one(struct callflow_thread *t, struct callflow_node *n,
+							     int m, uint64_t v)
+{
+	n->base[m] += v - t->last[m];
+	t->last[m] = v;
+}
+
+/* False: the thread lost its CPU meanwhile, or its CPU time seems to step back. Nothing is charged then. */
+static inline __attribute__((always_inline)) bool charge_clocks(struct callflow_kthread *k, struct callflow_thread *t,
+								bool wall, bool cpu)
+{
+	struct callflow_node *n = node_at(top_of(t)->node);
+	uint64_t tsc = cpu_tsc();
+
+	if (cpu) {
+		uint64_t v = tsc + k->off_tsc;
+
+		if (unlikely(*k->seq != k->seen || v < k->high))
+			return false;
+		k->high = v;
+		charge_one(t, n, 0, v);
+	}
+	if (wall)
+		charge_one(t, n, cpu, tsc);
+	return true;
+}
+
+static inline __attribute__((always_inline)) bool charge_shortly(struct callflow_kthread *k, struct callflow_thread *t)
+{
+	switch (cf.mode) {
+	case STEP_WALL_CPU:
+		return charge_clocks(k, t, true, true);
+	case STEP_CALLS:
+		return true;
+	case STEP_WALL:
+		return charge_clocks(k, t, true, false);
+	case STEP_CPU:
+		return charge_clocks(k, t, false, true);
+	default:
+		return false;
+	}
+}
+
+void callflow_enter(struct callflow_kthread *k, uint32_t consumer)
+{
+	struct callflow_thread *t = k->cur;
+
+	if (unlikely(!t))
+		return;
+	if (likely(charge_shortly(k, t)))
+		enter_tree(t, consumer, 0);
+	else
+		enter_general(k, consumer, 0);
+}
+
+void callflow_leave(struct callflow_kthread *k, uint32_t consumer)
+{
+	struct callflow_thread *t = k->cur;
+
+	if (unlikely(!t))
+		return;
+	if (likely(charge_shortly(k, t)))
+		leave_tree(t, consumer);
+	else
+		leave_general(k, consumer, 0);
+}
+
+/* An open frame that cannot be: 0 is none. */
+static inline __attribute__((always_inline)) bool is_gone(const struct callflow_thread *t, uint64_t below)
+{
+	return top_of(t)->frame - 1 < below - 1;
+}
+
+void callflow_enter_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
+{
+	struct callflow_thread *t = k->cur;
+
+	if (unlikely(!t))
+		return;
+	if (likely(!is_gone(t, frame + 1) && charge_shortly(k, t)))
+		enter_tree(t, consumer, frame);
+	else
+		enter_general(k, consumer, frame);
+}
+
+void callflow_leave_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
+{
+	struct callflow_thread *t = k->cur;
+
+	if (unlikely(!t))
+		return;
+	if (likely(!is_gone(t, frame ? frame : 1) && charge_shortly(k, t)))
+		leave_tree(t, consumer);
+	else
+		leave_general(k, consumer, frame);
+}
+
+void callflow_leave_top(struct callflow_kthread *k)
+{
+	struct callflow_thread *t = k->cur;
+
+	if (t && t->top != t->stack)
+		callflow_leave(k, top_of(t)->consumer);
+}
+
+void callflow_thrown(struct callflow_kthread *k, uint32_t consumer)
+{
+	if (unlikely(!k->cur))
+		return;
+	k->cur->thrown++;
+	callflow_charge(k, CALLFLOW_THROWN, 1);
+	k->throwing = true;
+	callflow_leave(k, consumer);
+	k->throwing = false;
+}
+
+void callflow_unwind(struct callflow_kthread *k, uint64_t depth)
+{
+	struct callflow_thread *t = k->cur;
+	uint64_t open = callflow_depth(k);
+
+	if (!t || open <= depth)
+		return;
+	callflow_charge_now(k);
+	t->popped += open - depth;
+	if (cf.flags & CALLFLOW_EVENTS)
+		callflow_event(t, CALLFLOW_UNWOUND, open - depth);
+	if (t->beyond && depth > depth_of(t)) {
+		t->beyond = depth - depth_of(t);
+		return;
+	}
+	if (t->beyond) {
+		*top_of(t) = t->below;
+		t->beyond = 0;
+	}
+	t->top = (uintptr_t)(stack_of(t) + depth);
+}

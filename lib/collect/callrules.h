@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * callrules.h - what a user says should be measured, compiled to what callflow/filter.h reads.
+ *
+ * A list, from the command line: "+pattern,-pattern,pattern"; a later item is an exception to those
+ * before it.  A file: one rule a line, "include_method PATTERN", "exclude_method PATTERN",
+ * "include_thread PATTERN", "exclude_thread PATTERN", "#" begins a comment; the first rule
+ * that matches decides.  What no rule matches is included when the rules only exclude, and
+ * excluded when the first of a list, or any of a file, includes.
+ */
+#ifndef COLLECT_CALLRULES_H
+#define COLLECT_CALLRULES_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct callrules {
+	struct buf b;			/* compiled */
+	uint32_t nr;
+	bool methods, threads;		/* there are rules about these */
+	bool rest_methods, rest_threads;	/* what no rule matches is included */
+};
+
+/* The list goes before what the file says. All return 0, or -EINVAL with the fault. */
+int callrules_list(struct callrules *r, const char *text, struct err *e);
+int callrules_file(struct callrules *r, const char *name, const char *text, size_t len, struct err *e);
+/* Adds the rule for the rest; r->b is complete then, and empty when there is no rule. */
+void callrules_end(struct callrules *r);
+void callrules_release(struct callrules *r);
+
+#endif

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+/*
+ * hookit.c - the two functions that gcc and clang call with -finstrument-functions, for programs
+ * that run under "arcprof record --callflow".
+ *
+ * Without a recorder a hook is a load and a branch. With one, each thread gets a tree at its
+ * first call. What must hold:
+ *  [1] a hook in a signal handler that interrupted another hook of its thread only counts: trees
+ *	are stepped by one at a time;
+ *  [2] after fork() the child is a process of its own: what it inherits is not touched, and it asks
+ *	the recorder for an area when it calls its first function.
+ */
+#define HOOK __attribute__((no_instrument_function))
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "callflow/callflow.h"
+#include "callflow/filter.h"
+#include "hookit/link.h"
+
+enum state {
+	UNKNOWN,		/* the environment was not looked at yet */
+	OFF,
+	ON,
+};
+
+struct hook_thread {
+	struct callflow_kthread *k;	/* NULL: none yet */
+	volatile int busy;		/* [1] */
+	uint64_t stack_lo, stack_hi;	/* of the thread's own stack; frames elsewhere are not compared */
+};
+
+static __thread struct hook_thread self __attribute__((tls_model("initial-exec")));
+static volatile int state;
+static pthread_key_t key;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct hook_area area;
+
+#define EXPORT __attribute__((visibility("default")))
+
+void __cyg_profile_func_enter(void *fn, void *site) HOOK EXPORT;
+void __cyg_profile_func_exit(void *fn, void *site) HOOK EXPORT;
+
+static void end_thread(void *p)
+{
+	struct hook_thread *h = &self;
+
+	h->busy = 1;
+	if (h->k && h->k->used)
+		callflow_kthread_end(h->k);
+	h->k = NULL;
+	h->busy = 0;
+}
+
+static int connect_now(void)
+{
+	int on;
+
+	pthread_mutex_lock(&lock);
+	if (state == UNKNOWN) {
+		on = hook_link(&area) && callflow_attach(area.mem, area.bytes);
+		if (on)
+			pthread_key_create(&key, end_thread);
+		__atomic_store_n(&state, on ? ON : OFF, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&lock);
+	return state == ON;
+}
+
+static void find_stack(struct hook_thread *h)
+{
+	pthread_attr_t a;
+	void *lo;
+	size_t size;
+
+	if (pthread_getattr_np(pthread_self(), &a))
+		return;
+	if (!pthread_attr_getstack(&a, &lo, &size)) {
+		h->stack_lo = (uintptr_t)lo;
+		h->stack_hi = (uintptr_t)lo + size;
+	}
+	pthread_attr_destroy(&a);
+}
+
+static void start_thread(struct hook_thread *h)
+{
+	struct callflow_thread *t = NULL;
+	char name[16] = "";
+	size_t len = 0;
+
+	prctl(PR_GET_NAME, name);
+	while (len < sizeof(name) && name[len])
+		len++;
+	if (callflow_wants_thread(callflow_rules(), name, len))
+		t = callflow_thread_new(syscall(SYS_gettid), 0, CALLFLOW_THREAD_FROM_BIRTH);
+	if (t)
+		callflow_thread_name(t, name, len);
+	find_stack(h);
+	h->k = callflow_kthread_start(t, NULL);
+	pthread_setspecific(key, h);
+}
+
+/* [2] */
+static void after_fork(struct hook_thread *h)
+{
+	pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+	lock = fresh;
+	callflow_detach();
+	hook_unlink(&area);
+	pthread_key_delete(key);
+	h->k = NULL;
+	state = UNKNOWN;
+}
+
+/* What comes before a thread's first call; false: there is nothing to measure. */
+static __attribute__((noinline)) int begin(struct hook_thread *h)
+{
+	h->busy = 1;
+	if (callflow_forked())
+		after_fork(h);
+	if (state == ON || (state == UNKNOWN && connect_now())) {
+		if (!h->k)
+			start_thread(h);
+	}
+	h->busy = 0;
+	return h->k && h->k->used;
+}
+
+/* Do the rules want the function counted? The first call of each asks the recorder. */
+static __attribute__((noinline)) int is_wanted(uint32_t consumer, void *fn)
+{
+	unsigned char *v = &area.verdicts[consumer & CALLFLOW_VALUE];
+
+	if ((consumer & CALLFLOW_KIND) != CALLFLOW_NATIVE)
+		return 1;
+	if (__atomic_load_n(v, __ATOMIC_RELAXED) == HOOK_UNKNOWN) {
+		pthread_mutex_lock(&lock);
+		if (*v == HOOK_UNKNOWN)
+			__atomic_store_n(v, hook_ask(&area, (uintptr_t)fn), __ATOMIC_RELAXED);
+		pthread_mutex_unlock(&lock);
+	}
+	return *v == HOOK_INCLUDED;
+}
+
+static inline uint64_t frame_of(const struct hook_thread *h, uint64_t sp)
+{
+	return sp - h->stack_lo < h->stack_hi - h->stack_lo ? sp : 0;
+}
+
+void __cyg_profile_func_enter(void *fn, void *site)
+{
+	struct hook_thread *h = &self;
+	uint32_t consumer;
+
+	if (__builtin_expect(state == OFF, 0))
+		return;
+	if (__builtin_expect(h->busy, 0)) {
+		if (h->k)
+			callflow_missed(h->k);
+		return;
+	}
+	if (__builtin_expect(!h->k || !h->k->used, 0) && !begin(h))
+		return;
+	h->busy = 1;
+	consumer = callflow_function((uintptr_t)fn);
+	if (__builtin_expect(!area.verdicts, 1) || is_wanted(consumer, fn))
+		callflow_enter_frame(h->k, consumer, frame_of(h, (uintptr_t)__builtin_frame_address(0)));
+	h->busy = 0;
+}
+
+void __cyg_profile_func_exit(void *fn, void *site)
+{
+	struct hook_thread *h = &self;
+	uint32_t consumer;
+
+	if (__builtin_expect(!h->k || h->busy, 0))
+		return;
+	h->busy = 1;
+	consumer = callflow_function((uintptr_t)fn);
+	if (__builtin_expect(!area.verdicts, 1) || is_wanted(consumer, fn))
+		callflow_leave_frame(h->k, consumer, frame_of(h, (uintptr_t)__builtin_frame_address(0)));
+	h->busy = 0;
+}
+
+/* The last to run: what the main thread consumed since its last call. */
+static __attribute__((destructor(101))) void note_end(void)
+{
+	struct hook_thread *h = &self;
+
+	h->busy = 1;
+	if (h->k && h->k->used)
+		callflow_kthread_note(h->k);
+	h->busy = 0;
+}

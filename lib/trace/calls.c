@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* calls.c - writes call trees (calls.h). */
+#include "trace/calls.h"
+#include "trace/writer_priv.h"
+
+void trace_write_call_consumer(struct trace_writer *w, const struct rec_call_consumer *r)
+{
+	struct records *p = writer_calls(w);
+	size_t at;
+
+	if (!p)
+		return;
+	trace_writer_note(w, r->frame.kind, r->frame.a, r->frame.b);
+	at = records_begin(p, TRF_MAJOR_CALLS, TRF_CALLS_CONSUMER, writer_now(w));
+	buf_u32(&p->b, r->consumer);
+	buf_varint(&p->b, r->frame.kind);
+	buf_varint(&p->b, r->frame.a);
+	buf_varint(&p->b, r->frame.b);
+	writer_finish(w, p, at, TRF_MIXED);
+}
+
+void trace_write_call_tree(struct trace_writer *w, const struct rec_call_tree *r)
+{
+	const uint64_t counts[] = {
+		r->java_id, r->start_ns, r->end_ns, r->kernel_cpu_ns, r->popped, r->inserted, r->over_range, r->folded,
+		r->folded_recursion, r->thrown, r->missed, r->mounts, r->lost_events, r->open,
+	};
+	struct records *p = writer_calls(w);
+	size_t at, i;
+
+	if (!p)
+		return;
+	at = records_begin(p, TRF_MAJOR_CALLS, TRF_CALLS_TREE, r->time_ns);
+	buf_u32(&p->b, r->tree);
+	buf_u32(&p->b, r->proc);
+	buf_u32(&p->b, r->thread);
+	buf_u32(&p->b, r->flags);
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		buf_varint(&p->b, counts[i]);
+	records_str(p, r->name, r->name_len);
+	writer_finish(w, p, at, TRF_MIXED);
+}
+
+void trace_write_call_nodes(struct trace_writer *w, const struct rec_call_nodes *r)
+{
+	struct records *p = writer_calls(w);
+	uint32_t i;
+	size_t at;
+
+	if (!p || !r->nr)
+		return;
+	at = records_begin(p, TRF_MAJOR_CALLS, TRF_CALLS_NODES, r->time_ns);
+	buf_u32(&p->b, r->tree);
+	buf_u32(&p->b, r->first);
+	buf_u32(&p->b, r->nr);
+	for (i = 0; i < r->nr; i++) {
+		buf_varint(&p->b, (uint32_t)(r->first + i - r->nodes[i].parent));
+		buf_varint(&p->b, r->nodes[i].consumer);
+	}
+	writer_finish(w, p, at, TRF_MIXED);
+}
+
+void trace_write_call_values(struct trace_writer *w, const struct rec_call_values *r)
+{
+	struct records *p = writer_calls(w);
+	uint32_t i, m, before = 0;
+	size_t at;
+
+	if (!p || !r->nr)
+		return;
+	at = records_begin(p, TRF_MAJOR_CALLS, TRF_CALLS_VALUES, r->time_ns);
+	buf_u32(&p->b, r->tree);
+	buf_u32(&p->b, r->nr_metrics);
+	buf_u32(&p->b, r->nr);
+	for (i = 0; i < r->nr; i++) {
+		buf_varint(&p->b, r->values[i].node - before);
+		buf_varint(&p->b, r->values[i].calls);
+		for (m = 0; m < r->nr_metrics; m++)
+			buf_varint(&p->b, r->values[i].base[m]);
+		before = r->values[i].node;
+	}
+	writer_finish(w, p, at, TRF_MIXED);
+}
+
+void trace_write_call_events(struct trace_writer *w, const struct rec_call_events *r)
+{
+	const struct call_event zero = { .time_ns = r->nr ? r->events[0].time_ns : 0 }, *before = &zero;
+	struct records *p = writer_calls(w);
+	uint32_t i, m;
+	size_t at;
+
+	if (!p || !r->nr)
+		return;
+	at = records_begin(p, TRF_MAJOR_CALLS, TRF_CALLS_EVENTS, zero.time_ns);
+	buf_u32(&p->b, r->tree);
+	buf_u32(&p->b, r->nr_metrics);
+	buf_u32(&p->b, r->nr);
+	for (i = 0; i < r->nr; before = &r->events[i++]) {
+		const struct call_event *e = &r->events[i];
+
+		buf_varint(&p->b, e->kind);
+		buf_varint(&p->b, e->consumer);
+		buf_varint(&p->b, e->time_ns - before->time_ns);
+		for (m = 0; m < r->nr_metrics; m++)
+			buf_varint(&p->b, e->charged[m] - before->charged[m]);
+	}
+	writer_finish(w, p, at, TRF_MIXED);
+}

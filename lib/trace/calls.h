@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * calls.h - exact call trees in a trace, decoded: one struct a kind of record.
+ *
+ * A tree belongs to one thread (or virtual thread).  Its nodes are numbered from 1 and defined
+ * before they have values; a definition that comes again replaces the first, and may name a
+ * parent with a higher number.  Values are what was added since the values before: a tree's are
+ * the sums over all records, and those of a time window the sums over its part.
+ *
+ * Consumers are numbered for the whole trace.  What metrics there are the labels say: "call.metric.N"
+ * and "call.metric.N.unit", in the order of base[].
+ */
+#ifndef TRACE_CALLS_H
+#define TRACE_CALLS_H
+
+#include "trace/record.h"
+
+enum { CALL_MAX_METRICS = 8 };
+
+struct rec_call_consumer {
+	uint32_t consumer;
+	struct frame frame;	/* FRAME_NATIVE, FRAME_ANON, FRAME_METHOD or FRAME_MARK */
+};
+
+enum call_tree_flags {
+	CALL_TREE_VIRTUAL = 1 << 0,	/* of a virtual thread */
+};
+
+struct rec_call_tree {		/* when it appears, and again at its end with all that was counted */
+	uint64_t time_ns;
+	uint32_t tree, proc;
+	uint32_t thread;	/* 0: a thread without one of the kernel's for itself */
+	uint32_t flags;
+	uint64_t java_id;	/* Thread.getId(), 0 none */
+	uint64_t start_ns, end_ns;	/* end 0: it lived on */
+	uint64_t kernel_cpu_ns;	/* CPU time by the kernel's account from its start to its end; 0 unknown */
+	uint64_t popped, inserted, over_range, folded, folded_recursion, thrown, missed, mounts, lost_events;
+	uint64_t open;		/* calls that had not returned */
+	const char *name;	/* "": the thread's */
+	size_t name_len;
+};
+
+struct call_node {
+	uint32_t parent;	/* 0: a root */
+	uint32_t consumer;
+};
+
+struct rec_call_nodes {		/* nodes first, first + 1, ... of a tree */
+	uint64_t time_ns;
+	uint32_t tree, first, nr;
+	const struct call_node *nodes;
+};
+
+struct call_value {
+	uint32_t node;		/* ascending */
+	uint64_t calls;
+	uint64_t base[CALL_MAX_METRICS];
+};
+
+struct rec_call_values {
+	uint64_t time_ns;
+	uint32_t tree, nr_metrics, nr;
+	const struct call_value *values;
+};
+
+enum call_event_kind {
+	CALL_ENTERED,
+	CALL_LEFT,
+	CALL_LEFT_THROWING,
+	CALL_UNWOUND,		/* consumer: so many calls ended without being left */
+	CALL_EVENT_NR,
+};
+
+struct call_event {
+	uint64_t time_ns;
+	uint32_t kind;		/* enum call_event_kind */
+	uint32_t consumer;
+	uint64_t charged[CALL_MAX_METRICS];	/* what the thread consumed by then, since its start */
+};
+
+struct rec_call_events {	/* of one tree, in order; those of one tree are in order in the file, too */
+	uint32_t tree, nr_metrics, nr;
+	const struct call_event *events;
+};
+
+struct trace_writer;
+
+enum { CALL_RECORD_NODES = 4096, CALL_RECORD_VALUES = 4096, CALL_RECORD_EVENTS = 4096 };	/* at most in one */
+
+void trace_write_call_consumer(struct trace_writer *w, const struct rec_call_consumer *r);
+void trace_write_call_tree(struct trace_writer *w, const struct rec_call_tree *r);
+void trace_write_call_nodes(struct trace_writer *w, const struct rec_call_nodes *r);
+void trace_write_call_values(struct trace_writer *w, const struct rec_call_values *r);
+void trace_write_call_events(struct trace_writer *w, const struct rec_call_events *r);
+
+#endif

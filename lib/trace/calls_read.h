@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* calls_read.h - decodes the records of call trees for the reader. */
+#ifndef TRACE_CALLS_READ_H
+#define TRACE_CALLS_READ_H
+
+#include "trace/reader.h"
+#include "trace/walk.h"
+
+struct calls_reader {
+	struct call_node *nodes;
+	struct call_value *values;
+	struct call_event *events;
+	size_t alloc_nodes, alloc_values, alloc_events;
+};
+
+void calls_reader_release(struct calls_reader *c);
+/* What the sink's callback returned, 0 when it has none; *bad is set when the record makes no sense. */
+int calls_decode(struct calls_reader *c, struct walk_record *r, const struct trace_sink *sink, void *ctx, bool *bad);
+
+#endif
