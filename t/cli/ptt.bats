@@ -284,6 +284,13 @@ thread_field() {	# <pid> <field>, of the JSON in $output
 		./example >session
 		arcprof ptt term
 		grep -q 'bpf' session
+		sleep 100 &
+		other=$!
+		begin --pid $other
+		./example >of_another
+		arcprof ptt term
+		kill $other
+		grep -qE '(perf|clock)' of_another
 	done
 }
 
