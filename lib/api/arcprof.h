@@ -54,7 +54,7 @@ struct arcprof_thread;				/* a thread's view of itself */
 
 /*
  * Once a process, before the rest.  backend: "bpf", "module", "perf", "clock", or NULL for the
- * first of these that works here, which is always one.  0, or -ENODEV: not that one;
+ * first of these that works here and measures the caller, which is always one.  0, or -ENODEV: not that one;
  * -EINVAL: there is no such; -EBUSY: initialised already.
  */
 int arcprof_init(const char *backend);
