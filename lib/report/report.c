@@ -17,8 +17,15 @@ int report_print(struct view *v, FILE *out, struct err *e)
 		return xtree_print(v, out);
 	case REPORT_XPROF:
 		return xprof_print(v, out);
+	case REPORT_RT:
+		return rt_print(v, out);
 	case REPORT_TPROF:
 		return tprof_print(v, out, e);
+	case REPORT_THREADS:
+	case REPORT_SCHED:
+	case REPORT_ARC:
+	case REPORT_GEN:
+		break;		/* of the trace itself, not of a model: sched.h, itrace.h, profile.h */
 	}
 	return err_set(e, EINVAL, "no such report");
 }
