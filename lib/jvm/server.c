@@ -644,7 +644,7 @@ void jvm_code_cache(const struct jvm *j, uint64_t *lo, uint64_t *hi)
 /* The agent may have changed seq; then it is the one to be deceived. */
 void jvm_tell_root(struct jvm *j, const struct jvm_root *r)
 {
-	struct jvm_root *to = j->ctl ? root_at(j, jvm_root_slot(r->end)) : NULL;
+	struct jvm_root *to = j && j->ctl ? root_at(j, jvm_root_slot(r->end)) : NULL;
 	uint64_t seq;
 
 	if (!to)

@@ -132,7 +132,10 @@ void jvm_code_cache(const struct jvm *j, uint64_t *lo, uint64_t *hi);
 /* A thread's number as we see it, from what the process calls it. */
 int jvm_host_tid(struct jvm *j, int tid);
 
-/* What the agent need not send again of a thread (proto.h): r->end says which one; seq is not looked at. */
+/*
+ * What the agent need not send again of a thread (proto.h): r->end says which one; seq is not
+ * looked at. j NULL, a JVM that is gone, is told nothing.
+ */
 void jvm_tell_root(struct jvm *j, const struct jvm_root *r);
 
 /* How often its handler ran, and how long; what the JVM says, not checked. */
