@@ -8,6 +8,8 @@
 
 prefix ?= /usr/local
 bindir = $(prefix)/bin
+libdir = $(prefix)/lib
+includedir = $(prefix)/include
 datadir = $(prefix)/share
 mandir = $(datadir)/man
 docdir = $(datadir)/doc/arcprof

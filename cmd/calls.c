@@ -11,7 +11,7 @@
 #include "calls.h"
 #include "pmu/event.h"
 
-enum { MAX_CONFIG_BYTES = 1 << 20, MAX_THREADS = 1 << 16, MAX_FUNCTIONS = 1 << 20 };
+enum { MAX_CONFIG_BYTES = 1 << 20, MAX_THREADS = 1 << 16, MAX_FUNCTIONS = 1 << 20, NR_RINGS = 8, RING_EVENTS = 1 << 17 };
 
 static const struct {
 	const char *word;
@@ -140,8 +140,13 @@ int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct ca
 		.flags = CALLFLOW_TREES, .max_depth = c->depth, .nr_threads = MAX_THREADS,
 		.nr_functions = MAX_FUNCTIONS, .pool_bytes = c->memory,
 	};
+	if (c->trace) {
+		o->layout.flags |= CALLFLOW_EVENTS;
+		o->layout.nr_rings = NR_RINGS;
+		o->layout.ring_events = RING_EVENTS;
+	}
 	r = choose_metrics(&c->metrics, o, e);
-	if (!r && *c->filter) {
+	if (!r && c->filter && *c->filter) {
 		r = callrules_list(rules, c->filter, e);
 		if (r)
 			err_wrap(e, "--callflow");

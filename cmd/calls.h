@@ -16,6 +16,7 @@ struct calls_opts {
 	uint64_t memory;		/* bytes of tree a process */
 	uint64_t depth;
 	uint64_t snapshot_ns;
+	bool trace;			/* every event, too */
 };
 
 /* Fills *o; rules own what it points to. -EINVAL or -errno: what is wrong with the options. */

@@ -14,6 +14,7 @@
 #include "flow/ops.h"
 #include "report/itrace.h"
 #include "report/profile.h"
+#include "report/sched.h"
 
 struct report_cmd_opts {
 	const char *input, *events, *stacks, *tree;
@@ -32,11 +33,12 @@ struct report_cmd_opts {
 	double clip;
 	struct opt_list stanzas;
 	bool compact, every_insn, fold_plt, fold_kernel;
+	bool samples;
 	bool check, strict;
 };
 
 static const char *const formats[] = { "text", "json", "csv", "tree", NULL };
-static const char *const sorts[] = { "default", "cum", "base", "n", "name", NULL };
+static const char *const sorts[] = { "default", "cum", "base", "n", "name", "wait", "blocked", "latency", NULL };
 static const char *const folds[] = { "none", "module", "class", "package", NULL };
 
 #define O struct report_cmd_opts
@@ -46,12 +48,16 @@ static const struct opt report_opts[] = {
 	OPT_STR(0, "events", O, events, "file", NULL, "read enter and leave events as text instead"),
 	OPT_STR(0, "stacks", O, stacks, "file", NULL, "read folded stacks as text instead"),
 	OPT_STR(0, "tree", O, tree, "file", NULL, "read a tree as text instead"),
+	OPT_FLAG(0, "samples", O, samples, "of a trace with exact calls, show the samples"),
 	OPT_GROUP("Report"),
 	OPT_SET(0, "xarc", O, report, REPORT_XARC, "callers and callees of each function (the default)"),
 	OPT_SET(0, "xtree", O, report, REPORT_XTREE, "the tree of calls"),
 	OPT_SET(0, "xprof", O, report, REPORT_XPROF, "a flat profile"),
+	OPT_SET(0, "rt", O, report, REPORT_RT, "the tree of calls as log-rt: calls to and from each context"),
 	OPT_SET(0, "tprof", O, report, REPORT_TPROF, "by process, thread, module and symbol, without calls"),
 	OPT_SET(0, "arc", O, report, REPORT_ARC, "an instruction trace block by block"),
+	OPT_SET(0, "threads", O, report, REPORT_THREADS, "how long each thread ran, waited and was blocked"),
+	OPT_SET(0, "sched", O, report, REPORT_SCHED, "the time line of dispatches and interrupts"),
 	OPT_ENUM(0, "format", O, format, formats, "text", "output format; tree is what --tree reads"),
 	OPT_LIST(0, "metric", O, metrics, "name", "only these metrics, in this order"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "default", "order of rows"),
@@ -132,6 +138,7 @@ static bool all_numbers(const char *option, const struct opt_list *l, struct err
 /* What the option table alone cannot see; 0 or EXIT_USAGE. */
 static int check_opts(const struct report_cmd_opts *c)
 {
+	bool sched = c->report == REPORT_THREADS || c->report == REPORT_SCHED;
 	int nr_text = !!c->events + !!c->stacks + !!c->tree;
 	struct err e = { 0 };
 
@@ -145,6 +152,12 @@ static int check_opts(const struct report_cmd_opts *c)
 		log_error("--compact and --every-instruction exclude each other");
 	else if ((c->compact || c->every_insn || c->fold_kernel) && c->report != REPORT_ARC)
 		log_error("--compact, --every-instruction and --collapse-kernel are for --arc");
+	else if (sched && nr_text)
+		log_error("--threads and --sched show dispatches of a trace, which a text has not");
+	else if (sched && c->format == FORMAT_TREE)
+		log_error("--format=tree: dispatches are no tree");
+	else if (!sched && c->sort >= SORT_WAIT)
+		log_error("--sort=%s is for --threads", sorts[c->sort]);
 	else if (c->to && c->to <= c->from)
 		log_error("--to is not after --from");
 	else if (c->prune < 0 || c->prune > 100 || c->clip < 0 || c->clip > 100)
@@ -167,32 +180,13 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 			   .no_inline = c->no_inline || o->name == REPORT_TPROF },
 		.metrics = &c->metrics, .cpus = &c->cpus, .from_ns = c->from, .to_ns = c->to,
 		.fold_plt = c->fold_plt,
+		.samples = c->samples,
 	};
 	int r = trace_reader_open(t, c->input, e);
 
 	if (r)
 		return r;
 	r = profile_read(p, m, src, *t, &po, e);
-	return r ? err_wrap(e, "%s", c->input) : 0;
-}
-
-/* The one report that has no model: it shows the trace as it is. */
-static int print_arc(const struct report_cmd_opts *c, struct trace_reader **t, struct report_source *src,
-		     struct err *e)
-{
-	const struct arc_opts o = {
-		.format = c->format, .rows = c->compact ? ARC_VISITS : c->every_insn ? ARC_INSTRUCTIONS : ARC_BLOCKS,
-		.fold_plt = c->fold_plt, .fold_kernel = c->fold_kernel, .limit = c->limit,
-		.names = { .signatures = c->signatures, .addresses = c->addresses },
-		.branches = { c->from, c->to },
-		.pids = &c->pids, .tids = &c->tids, .comms = &c->comms, .threads = &c->threads,
-		.modules = &c->modules, .symbols = &c->symbols,
-	};
-	int r = trace_reader_open(t, c->input, e);
-
-	if (r)
-		return r;
-	r = arc_print(*t, &o, stdout, e);
 	return r ? err_wrap(e, "%s", c->input) : 0;
 }
 
@@ -235,6 +229,47 @@ static int check(const struct view *v)
 	return nr_bad ? 1 : 0;
 }
 
+/* The reports that are not of a tree: of dispatches and interrupts. */
+static int report_sched(const struct report_cmd_opts *c, const struct report_opts *o)
+{
+	struct report_source src = { 0 };
+	struct trace_reader *t;
+	struct err e = { 0 };
+	int r = trace_reader_open(&t, c->input, &e);
+
+	if (r)
+		return log_err(&e);
+	r = c->report == REPORT_THREADS ? sched_print_threads(t, o, stdout, &e) : sched_print_line(t, o, stdout, &e);
+	if (r) {
+		err_wrap(&e, "%s", c->input);
+		r = log_err(&e);
+	} else {
+		r = warn_of_damage(c, t, &src);
+	}
+	trace_reader_close(t);
+	return r;
+}
+
+/* What can be said of the dispatches; a trace without them passes. */
+static int check_sched(struct trace_reader *t)
+{
+	struct sched_model m;
+	struct buf first = BUF_INIT;
+	uint64_t nr_threads, nr_cpus;
+	struct err e;
+	int r = sched_read(&m, t, 0, 0, NULL, NULL, &e);
+	unsigned int nr_bad = r ? 0 : sched_check(&m, &nr_threads, &nr_cpus, &first);
+
+	if (!r)
+		printf("%s  %-50s %10" PRIu64 " checked\n", nr_bad ? "BAD" : "ok ",
+		       "states of threads and CPUs fill their time", nr_threads + nr_cpus);
+	if (nr_bad)
+		log_error("%u threads and CPUs are not accounted for; first: %s", nr_bad, first.data);
+	buf_release(&first);
+	sched_release(&m);
+	return nr_bad ? 1 : 0;
+}
+
 static void fill_opts(const struct report_cmd_opts *c, struct report_opts *o)
 {
 	*o = (struct report_opts){
@@ -243,8 +278,37 @@ static void fill_opts(const struct report_cmd_opts *c, struct report_opts *o)
 		.tids = &c->tids, .comms = &c->comms, .threads = &c->threads, .modules = &c->modules,
 		.symbols = &c->symbols, .fold = c->fold, .merge_threads = c->merge_threads,
 		.merge_processes = c->merge_processes, .no_inline = c->no_inline, .no_kernel = c->no_kernel,
-		.by_kind = c->by_kind, .clip = c->clip, .stanzas = &c->stanzas,
+		.by_kind = c->by_kind, .cpus = &c->cpus, .from_ns = c->from, .to_ns = c->to, .clip = c->clip, .stanzas = &c->stanzas,
 	};
+}
+
+/* It has no model: it shows the trace as it is. */
+static int report_arc(const struct report_cmd_opts *c)
+{
+	const struct arc_opts o = {
+		.format = c->format, .rows = c->compact ? ARC_VISITS : c->every_insn ? ARC_INSTRUCTIONS : ARC_BLOCKS,
+		.fold_plt = c->fold_plt, .fold_kernel = c->fold_kernel, .limit = c->limit,
+		.names = { .signatures = c->signatures, .addresses = c->addresses },
+		.branches = { c->from, c->to },
+		.pids = &c->pids, .tids = &c->tids, .comms = &c->comms, .threads = &c->threads,
+		.modules = &c->modules, .symbols = &c->symbols,
+	};
+	const struct report_source src = { 0 };
+	struct trace_reader *t;
+	struct err e = { 0 };
+	int r = trace_reader_open(&t, c->input, &e);
+
+	if (r)
+		return log_err(&e);
+	r = arc_print(t, &o, stdout, &e);
+	if (r) {
+		err_wrap(&e, "%s", c->input);
+		r = log_err(&e);
+	} else {
+		r = warn_of_damage(c, t, &src);
+	}
+	trace_reader_close(t);
+	return r;
 }
 
 static int report_run(void *opts, int nr_operands, char **operands)
@@ -262,18 +326,18 @@ static int report_run(void *opts, int nr_operands, char **operands)
 	if ((r = check_opts(c)))
 		return r;
 	fill_opts(c, &o);
-	if (c->report == REPORT_ARC)
-		r = print_arc(c, &t, &src, &e);
-	else if (c->events || c->stacks || c->tree)
+	if (c->report == REPORT_ARC && !c->check)
+		return report_arc(c);
+	if ((c->report == REPORT_THREADS || c->report == REPORT_SCHED) && !c->check)
+		return report_sched(c, &o);
+	if (c->events || c->stacks || c->tree)
 		r = read_text(c, &m, &e);
 	else
 		r = read_trace(c, &o, &p, &m, &src, &t, &e);
-	if (!r && c->report != REPORT_ARC)
+	if (!r)
 		r = view_init(&v, &m, &src, &o, &e);
-	if (c->report == REPORT_ARC)
-		;
-	else if (!r && c->check)
-		r = check(&v);
+	if (!r && c->check)
+		r = check(&v) | (t ? check_sched(t) : 0);
 	else if (!r)
 		r = report_print(&v, stdout, &e);
 	if (r < 0)

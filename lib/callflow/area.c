@@ -38,6 +38,15 @@ static bool fits(const struct callflow_area *a, uint64_t off, uint64_t bytes)
 	return off >= CALLFLOW_PAGE && off % 8 == 0 && off <= a->bytes && bytes <= a->bytes - off;
 }
 
+static bool has_sound_rings(const struct callflow_area *a)
+{
+	if (!(a->flags & CALLFLOW_EVENTS))
+		return true;
+	return a->nr_rings && !(a->nr_rings & (a->nr_rings - 1)) && a->nr_rings <= 1024 && a->ring_events &&
+	       !(a->ring_events & (a->ring_events - 1)) && a->nr_threads <= CALLFLOW_EVENT_THREADS &&
+	       fits(a, a->rings_off, a->nr_rings * callflow_ring_bytes(a->ring_events, a->nr_metrics));
+}
+
 static bool is_sound(const struct callflow_area *a, size_t bytes)
 {
 	if (bytes < CALLFLOW_PAGE || a->magic != CALLFLOW_MAGIC || a->version != CALLFLOW_VERSION ||
@@ -51,7 +60,7 @@ static bool is_sound(const struct callflow_area *a, size_t bytes)
 	       fits(a, a->functions_off, (uint64_t)a->nr_functions * 8) &&
 	       fits(a, a->owners_off, (uint64_t)a->nr_pages * 4) &&
 	       fits(a, a->pool_off, (uint64_t)a->nr_pages * CALLFLOW_PAGE) &&
-	       (!a->rules_bytes || fits(a, a->rules_off, a->rules_bytes));
+	       has_sound_rings(a) && (!a->rules_bytes || fits(a, a->rules_off, a->rules_bytes));
 }
 
 static enum step_mode mode_of(const struct callflow_area *a)

@@ -11,7 +11,8 @@
  *					is the index of its slot
  *	uint32_t[]			owners_off: for each page of the pool, thread index + 1
  *	pool				pool_off: nodes, in pages that belong to one thread each
- *	struct callflow_ring[]		rings_off: events, when they are traced
+ *	struct callflow_ring[]		rings_off: events, when they are traced: a page with the head,
+ *					then ring_events of them
  *	rules				rules_off: what to instrument (filter.h)
  *
  * A node is named by its place: offset into the pool in units of 8 bytes, so that 32 bits reach
@@ -81,7 +82,7 @@ struct callflow_area {
 	uint32_t nr_pages;		/* of the pool; page 0 is not used */
 	uint32_t nr_reserved;		/* of them: for roots and [pruned] only */
 	uint64_t threads_off, functions_off, owners_off, pool_off, rings_off, rules_off;
-	uint32_t nr_rings, ring_bytes;	/* of each ring, its head included */
+	uint32_t nr_rings, ring_events;	/* powers of two; 0 rings: no events */
 	uint32_t rules_bytes;
 	uint32_t pad0;
 	uint64_t tsc_ratio;		/* cycles of the time stamp counter a ns, times 2^32 */
@@ -137,6 +138,56 @@ struct callflow_open {
 	uint64_t frame;			/* where its stack frame lies, 0 unknown */
 };
 
+/*
+ * Rings have several producers, each thread always the same ring, and one consumer. A
+ * producer takes a place by moving head, when head - tail < ring_events, and publishes the event by
+ * storing its first word (release) with the lap of the ring in it: what is left of the lap
+ * before differs in that.
+ */
+struct callflow_ring {
+	uint64_t head;
+	uint64_t pad0[7];
+	uint64_t tail;
+	uint64_t pad1[7];
+	uint64_t stalled;		/* tail + 1 when a thread waited in vain */
+};
+
+enum callflow_event_kind {
+	CALLFLOW_ENTERED,
+	CALLFLOW_LEFT,
+	CALLFLOW_LEFT_THROWING,
+	CALLFLOW_UNWOUND,		/* consumer: so many frames were closed without being left */
+};
+
+struct callflow_event {
+	uint64_t what;			/* consumer | kind << 32 | thread slot << 34 | lap << 56 */
+	uint64_t tsc;
+	uint64_t charged[];		/* nr_metrics: what the thread was charged by then, since its start */
+};
+
+enum {
+	CALLFLOW_EVENT_KIND = 32, CALLFLOW_EVENT_THREAD = 34, CALLFLOW_EVENT_LAP = 56,
+	CALLFLOW_EVENT_THREADS = 1 << 22,
+};
+
+static inline uint32_t callflow_event_bytes(uint32_t nr_metrics)
+{
+	return (uint32_t)sizeof(struct callflow_event) + 8 * nr_metrics;
+}
+
+/* The lap of position pos of a ring; never 0, which is what an unused ring holds. */
+static inline uint64_t callflow_event_lap(uint64_t pos, uint32_t ring_events)
+{
+	return 1 + pos / ring_events % 255;
+}
+
+static inline uint64_t callflow_ring_bytes(uint32_t ring_events, uint32_t nr_metrics)
+{
+	uint64_t bytes = CALLFLOW_PAGE + (uint64_t)ring_events * callflow_event_bytes(nr_metrics);
+
+	return (bytes + CALLFLOW_PAGE - 1) & ~(uint64_t)(CALLFLOW_PAGE - 1);
+}
+
 enum callflow_thread_state {
 	CALLFLOW_FREE,
 	CALLFLOW_LIVE,
@@ -169,7 +220,7 @@ struct callflow_thread {
 	uint64_t inserted;		/* leaves without enter: put above what was seen */
 	uint64_t over_range;		/* a metric stepped back: taken for no consumption */
 	uint64_t folded;		/* calls counted in [pruned] for lack of memory or depth */
-	uint64_t folded_recursion;	/* calls below max_depth counted in an outer call of the same */
+	uint64_t folded_recursion;	/* calls below max_depth counted in contexts that were there */
 	uint64_t thrown;		/* exits by an exception */
 	uint64_t missed;		/* calls in a signal handler that interrupted a probe */
 	uint64_t mounts;
@@ -179,8 +230,9 @@ struct callflow_thread {
 	uint32_t flags;			/* enum callflow_thread_flags */
 	char name[CALLFLOW_NAME];
 	struct callflow_open below;	/* the innermost entry's own value, while beyond */
+	uint64_t charged[CALLFLOW_MAX_METRICS];	/* with CALLFLOW_EVENTS: all that was ever charged */
 	uint64_t wide;			/* struct callflow_wide *: finds the children of nodes with many */
-	uint64_t pad[14];
+	uint64_t pad[6];
 };
 
 enum callflow_thread_flags {

@@ -30,7 +30,7 @@
  */
 struct callflow_kthread {
 	uint32_t used;			/* this struct is taken */
-	uint32_t pad;
+	bool throwing;			/* the leave in hand is one by an exception */
 	struct callflow_thread *cur;	/* who is charged; NULL: nobody (excluded, ended, orphaned) */
 	const volatile uint32_t *seq;	/* the kernel moves it whenever the thread gets a CPU */
 	uint32_t seen;			/* its value when base was read */

@@ -29,7 +29,7 @@ static uint64_t place(const struct callflow_layout *l, struct callflow_area *a)
 	a->rules_off = at;
 	at += page_up(l->rules_bytes);
 	a->rings_off = at;
-	at += (uint64_t)l->nr_rings * l->ring_bytes;
+	at += l->nr_rings * callflow_ring_bytes(l->ring_events, l->nr_metrics);
 	a->pool_off = at;
 	return at + (uint64_t)pool_pages(l) * CALLFLOW_PAGE;
 }
@@ -59,7 +59,7 @@ void callflow_layout_write(const struct callflow_layout *l, void *area)
 	a->nr_pages = pool_pages(l);
 	a->nr_reserved = a->nr_pages / RESERVED_SHARE;
 	a->nr_rings = l->nr_rings;
-	a->ring_bytes = l->ring_bytes;
+	a->ring_events = l->ring_events;
 	a->rules_bytes = l->rules_bytes;
 	rules = (uint8_t *)area + a->rules_off;
 	for (i = 0; i < l->rules_bytes; i++)

@@ -17,7 +17,7 @@ struct callflow_layout {
 	uint32_t nr_threads;
 	uint32_t nr_functions;		/* a power of two; 1: no native functions */
 	uint64_t pool_bytes;
-	uint32_t nr_rings, ring_bytes;	/* 0: no events */
+	uint32_t nr_rings, ring_events;	/* powers of two; 0 rings: no events */
 	const void *rules;		/* compiled (filter.h), or NULL */
 	uint32_t rules_bytes;
 	uint64_t tsc_ratio;		/* cycles a ns times 2^32; 0: the process finds out */

@@ -79,6 +79,9 @@ void callflow_clock_start(struct callflow_kthread *k);
 void callflow_clock_end(struct callflow_kthread *k);
 uint64_t callflow_counter_read(const volatile void *page);
 
+/* events.c: tells the recorder what t did. */
+void callflow_event(struct callflow_thread *t, enum callflow_event_kind kind, uint32_t consumer);
+
 /* tree.c */
 uint32_t callflow_node_new(struct callflow_thread *t, uint32_t parent, uint32_t consumer);	/* 0: no room */
 void callflow_free_wide(struct callflow_thread *t);

@@ -250,8 +250,10 @@ static uint32_t fold_deep(struct callflow_thread *t, uint32_t consumer)
 	uint32_t c;
 
 	if (node_at(top->node)->consumer != CALLFLOW_CONSUMER_PRUNED) {
-		if ((c = find_child(t, top->node, consumer)))
+		if ((c = find_child(t, top->node, consumer))) {
+			t->folded_recursion++;
 			return c;
+		}
 		for (o = top; o > stack_of(t) && top - o < LOOK_BACK; o--) {
 			if (o->consumer == consumer && node_at(o->node)->consumer == consumer) {
 				t->folded_recursion++;
@@ -411,10 +413,12 @@ static void charge_all(struct callflow_thread *t, const uint64_t *v)
 	uint32_t m;
 
 	for (m = 0; m < cf.nr_metrics; m++) {
-		if (likely(v[m] >= t->last[m]))
+		if (likely(v[m] >= t->last[m])) {
 			n->base[m] += v[m] - t->last[m];
-		else
+			t->charged[m] += v[m] - t->last[m];
+		} else {
 			t->over_range++;
+		}
 		t->last[m] = v[m];
 	}
 }
@@ -467,8 +471,10 @@ void callflow_charge(struct callflow_kthread *k, enum callflow_metric_kind kind,
 	uint32_t m;
 
 	for (m = 0; k->cur && m < cf.nr_metrics; m++)
-		if (cf.metrics[m].kind == kind)
+		if (cf.metrics[m].kind == kind) {
 			node_at(top_of(k->cur)->node)->base[m] += amount;
+			k->cur->charged[m] += amount;
+		}
 }
 
 /* --- a step --- */
@@ -480,12 +486,15 @@ void callflow_charge(struct callflow_kthread *k, enum callflow_metric_kind kind,
 static void drop_frames(struct callflow_thread *t, uint64_t frame, bool equal)
 {
 	struct callflow_open *o = top_of(t);
+	uint64_t before = t->popped;
 
 	if (t->beyond)
 		return;
 	for (; o > stack_of(t) && o->frame && o->frame < frame + equal; o--)
 		t->popped++;
 	t->top = (uintptr_t)o;
+	if (cf.flags & CALLFLOW_EVENTS && t->popped != before)
+		callflow_event(t, CALLFLOW_UNWOUND, t->popped - before);
 }
 
 static __attribute__((noinline)) void enter_general(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
@@ -494,6 +503,8 @@ static __attribute__((noinline)) void enter_general(struct callflow_kthread *k, 
 	if (frame)
 		drop_frames(k->cur, frame, true);
 	enter_tree(k->cur, consumer, frame);
+	if (cf.flags & CALLFLOW_EVENTS)
+		callflow_event(k->cur, CALLFLOW_ENTERED, consumer);
 	if (cf.flags & CALLFLOW_LATE_READ)
 		callflow_set_last(k, k->cur);
 }
@@ -504,6 +515,8 @@ static __attribute__((noinline)) void leave_general(struct callflow_kthread *k, 
 	if (frame)
 		drop_frames(k->cur, frame, false);
 	leave_tree(k->cur, consumer);
+	if (cf.flags & CALLFLOW_EVENTS)
+		callflow_event(k->cur, k->throwing ? CALLFLOW_LEFT_THROWING : CALLFLOW_LEFT, consumer);
 	if (cf.flags & CALLFLOW_LATE_READ)
 		callflow_set_last(k, k->cur);
 }
@@ -619,7 +632,9 @@ void callflow_thrown(struct callflow_kthread *k, uint32_t consumer)
 		return;
 	k->cur->thrown++;
 	callflow_charge(k, CALLFLOW_THROWN, 1);
+	k->throwing = true;
 	callflow_leave(k, consumer);
+	k->throwing = false;
 }
 
 void callflow_unwind(struct callflow_kthread *k, uint64_t depth)
@@ -631,6 +646,8 @@ void callflow_unwind(struct callflow_kthread *k, uint64_t depth)
 		return;
 	callflow_charge_now(k);
 	t->popped += open - depth;
+	if (cf.flags & CALLFLOW_EVENTS)
+		callflow_event(t, CALLFLOW_UNWOUND, open - depth);
 	if (t->beyond && depth > depth_of(t)) {
 		t->beyond = depth - depth_of(t);
 		return;

@@ -116,10 +116,13 @@ struct layout {
 	uint32_t len;		/* of the code without the handlers: where the first of them goes */
 	uint32_t nr_widened;
 	bool has_wide_if;	/* such a one needs a stack map after it */
+	/* What is wanted. */
+	bool watch_handlers;	/* probes in handlers too */
+	bool widen_all;		/* every jump, even if it fits */
 };
 
-/* watch_handlers: puts probes into handlers too. */
-enum classfile_reason layout_init(struct layout *l, const struct code *c, bool watch_handlers, struct scratch *s);
+/* code and what is wanted are the caller's. */
+enum classfile_reason layout_init(struct layout *l, struct scratch *s);
 
 static inline bool layout_is_start(const struct layout *l, uint32_t pc)
 {

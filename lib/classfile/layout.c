@@ -145,7 +145,7 @@ static bool widen(struct layout *l)
 	bool found = false;
 	uint32_t pc;
 
-	if (l->len <= 32767)
+	if (l->len <= 32767 && !l->widen_all)
 		return false;
 	for (pc = 0; pc < c->len; pc += insn_len(c, pc)) {
 		uint32_t op = c->bytes[pc];
@@ -154,7 +154,7 @@ static bool widen(struct layout *l)
 		if (!op_is_short_jump(op) || (l->flags[pc] & LAYOUT_WIDE))
 			continue;
 		d = new_jump(l, pc, 0);
-		if (d == (int16_t)d)
+		if (d == (int16_t)d && !l->widen_all)
 			continue;
 		l->flags[pc] |= LAYOUT_WIDE;
 		l->has_wide_if |= op_is_if(op);
@@ -164,17 +164,17 @@ static bool widen(struct layout *l)
 	return found;
 }
 
-enum classfile_reason layout_init(struct layout *l, const struct code *c, bool watch_handlers, struct scratch *s)
+enum classfile_reason layout_init(struct layout *l, struct scratch *s)
 {
-	memset(l, 0, sizeof(*l));
-	l->code = c;
+	const struct code *c = l->code;
+
 	l->flags = scratch_get(s, c->len + 1);
 	l->at = scratch_get(s, (c->len + 1) * sizeof(l->at[0]));
 	if (!l->flags || !l->at)
 		return CLASSFILE_NO_MEMORY;
 	if (!find_instructions(l) || !check_targets(l))
 		return CLASSFILE_BAD_CODE;
-	if (watch_handlers && !find_handlers(l, s))
+	if (l->watch_handlers && !find_handlers(l, s))
 		return CLASSFILE_NO_MEMORY;
 	do {
 		if (!place(l))

@@ -207,7 +207,7 @@ static enum classfile_reason write_code(struct rewrite *rw, struct reader attr, 
 	};
 	struct writer *w = &rw->body;
 	enum classfile_reason reason;
-	struct layout l;
+	struct layout l = { .code = &c, .watch_handlers = rw->probe->caught, .widen_all = rw->probe->widen_all };
 	struct guard g;
 	uint8_t push[3];
 	uint32_t i;
@@ -224,7 +224,7 @@ static enum classfile_reason write_code(struct rewrite *rw, struct reader attr, 
 		return CLASSFILE_POOL_FULL;
 	rw->frames.len = 0;
 	scratch_reset(&rw->scratch);
-	reason = layout_init(&l, &c, rw->probe->caught, &rw->scratch);
+	reason = layout_init(&l, &rw->scratch);
 	if (!reason)
 		reason = frames_write(&l, &rw->refs, &rw->pool, &rw->scratch, &g, &rw->frames);
 	if (reason)

@@ -18,6 +18,7 @@
 #ifndef CLASSFILE_REWRITE_H
 #define CLASSFILE_REWRITE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -87,6 +88,8 @@ struct classfile_probe {
 	const char *exit;
 	const char *thrown;
 	const char *caught;
+	/* For tests: widens every jump, as if none fitted. */
+	bool widen_all;
 
 	/* The method's number, 0 to INT32_MAX, or CLASSFILE_LEAVE_ALONE. Asked once a method with code, in order. */
 	int32_t (*select)(void *ctx, const struct classfile_method *m);

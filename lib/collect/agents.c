@@ -227,6 +227,14 @@ static int on_callflow(void *ctx, struct jvm *jvm, int pid, bool program, uint64
 	return callflows_new(&c->calls, jvm, tasks_get(&c->tasks, pid, pid, clock_mono_ns())->proc, bytes);
 }
 
+static bool on_function(void *ctx, struct jvm *jvm, uint64_t addr)
+{
+	struct collect *c = ctx;
+
+	collect_merge(c, clock_mono_ns());	/* what was mapped before */
+	return callflows_function(&c->calls, jvm, &c->modules, addr);
+}
+
 static void on_callflow_gone(void *ctx, struct jvm *jvm)
 {
 	struct collect *c = ctx;
@@ -237,6 +245,7 @@ static void on_callflow_gone(void *ctx, struct jvm *jvm)
 
 static const struct jvm_callbacks callbacks = {
 	.callflow = on_callflow,
+	.function = on_function,
 	.callflow_gone = on_callflow_gone,
 	.hello = on_hello,
 	.sample = on_java_sample,

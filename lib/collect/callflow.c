@@ -15,9 +15,12 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "callflow/filter.h"
 #include "collect/callflow.h"
+#include "sym/demangle.h"
 #include "trace/calls.h"
 #include "trace/writer.h"
 
@@ -33,16 +36,18 @@ struct callflow_proc {
 	struct callflow_area own;	/* its head as we made it */
 	struct tree {
 		uint32_t number;	/* 0: not written yet */
-		uint32_t nr_nodes;
+		uint32_t nr_nodes, nr_told;
 		uint32_t thread;	/* in the trace */
+		uint64_t nr_folded, lost_events;	/* told already */
+		uint64_t last_ns, charged[CALLFLOW_MAX_METRICS];	/* of its last event */
 	} *trees;			/* [thread slot] */
 	size_t nr_trees;
 	struct page {
 		uint32_t *numbers;	/* [node of the page]: number in its tree, 0 not defined */
 		uint64_t *before;	/* [node][1 + metrics]: values as written; snapshots only */
 	} *pages;			/* [nr_pages] */
+	uint64_t *tails;		/* [ring]: events read */
 	struct map consumers;		/* as the process numbers them -> number in the trace */
-	uint64_t lost_threads, slow_threads;	/* already told */
 };
 
 /* What is being written of one process. */
@@ -57,6 +62,8 @@ struct dump {
 	uint32_t nr_nodes;
 	struct call_value values[CALL_RECORD_VALUES];
 	uint32_t nr_values;
+	struct call_event events[CALL_RECORD_EVENTS];
+	uint32_t nr_events;
 	uint32_t *chain;		/* of references, innermost first */
 	size_t nr_chain, alloc_chain;
 };
@@ -76,13 +83,18 @@ void callflows_init(struct callflows *f, const struct callflow_opts *o, struct t
 	nanosleep(&wait, NULL);
 }
 
+static bool has_events(const struct callflows *f)
+{
+	return f->o->layout.flags & CALLFLOW_EVENTS;
+}
+
 void callflows_labels(const struct callflows *f)
 {
 	uint32_t m;
 
 	if (!f->o)
 		return;
-	trace_write_label(f->w, "callflow", "trees");
+	trace_write_label(f->w, "callflow", "%s", has_events(f) ? "trees, events" : "trees");
 	for (m = 0; m < f->o->layout.nr_metrics; m++) {
 		char key[48];
 
@@ -98,11 +110,18 @@ static uint64_t ratio(uint64_t a, uint64_t b)
 	return b ? (uint64_t)(((unsigned __int128)a << 32) / b) : 0;
 }
 
-/* Cycles a ns, times 2^32, over all the time since the start. */
-static uint64_t tsc_ratio(const struct callflows *f)
+/*
+ * Cycles a ns, times 2^32, over all the time since the start. With events it is what it was first: their
+ * values must not step back.
+ */
+static uint64_t tsc_ratio(struct callflows *f)
 {
 	uint64_t ns = clock_mono_ns(), tsc = arch_cycle_counter();
 
+	if (f->ratio)
+		return f->ratio;
+	if (has_events(f))
+		f->ratio = ratio(tsc - f->tsc, ns - f->ns);
 	return ratio(tsc - f->tsc, ns - f->ns);
 }
 
@@ -143,6 +162,7 @@ int callflows_new(struct callflows *f, struct jvm *jvm, struct proc *proc, uint6
 	p->proc = proc;
 	p->area = area;
 	p->own = *area;
+	p->tails = xcalloc(l.nr_rings + 1, sizeof(*p->tails));
 	p->trees = xcalloc(l.nr_threads, sizeof(*p->trees));
 	p->pages = xcalloc(area->nr_pages, sizeof(*p->pages));
 	p->next = f->procs;
@@ -161,6 +181,7 @@ static void free_proc(struct callflow_proc *p)
 	}
 	munmap(p->area, p->own.bytes);
 	free(p->pages);
+	free(p->tails);
 	free(p->trees);
 	map_release(&p->consumers);
 	free(p);
@@ -394,9 +415,13 @@ static bool read_thread(const struct callflow_proc *p, uint32_t slot, struct cal
 
 static uint32_t trace_thread(struct dump *d, const struct callflow_thread *t)
 {
-	if (t->flags & CALLFLOW_THREAD_VIRTUAL || !t->tid || t->tid > INT32_MAX)
+	int tid = t->tid;
+
+	if (t->flags & CALLFLOW_THREAD_VIRTUAL || tid <= 0)
 		return 0;
-	return tasks_get_at(d->f->tasks, d->p->proc, jvm_host_tid(d->p->jvm, t->tid), t->start_ns)->id;
+	if (d->p->jvm)
+		tid = jvm_host_tid(d->p->jvm, tid);
+	return tasks_get_at(d->f->tasks, d->p->proc, tid, t->start_ns)->id;
 }
 
 static void write_tree(struct dump *d, const struct callflow_thread *t)
@@ -431,9 +456,124 @@ static void begin_tree(struct dump *d, uint32_t slot)
 		d->tree->thread = trace_thread(d, &t);
 		d->f->res->nr_trees++;
 	}
-	d->f->res->nr_folded += t.folded;
+	d->f->res->nr_folded += t.folded - MIN(t.folded, d->tree->nr_folded);
+	d->f->res->lost_events += t.lost_events - MIN(t.lost_events, d->tree->lost_events);
+	d->tree->nr_folded = t.folded;
+	d->tree->lost_events = t.lost_events;
 	write_tree(d, &t);
 }
+
+/* --- events --- */
+
+static struct callflow_ring *ring_at(const struct callflow_proc *p, uint32_t i)
+{
+	return (void *)((uint8_t *)p->area + p->own.rings_off +
+			i * callflow_ring_bytes(p->own.ring_events, p->own.nr_metrics));
+}
+
+static uint64_t to_ns(const struct dump *d, uint64_t cycles)
+{
+	return (uint64_t)((unsigned __int128)cycles * d->ns_ratio >> 32);
+}
+
+static void flush_events(struct dump *d)
+{
+	struct rec_call_events r = {
+		.tree = d->tree ? d->tree->number : 0, .nr_metrics = d->p->own.nr_metrics,
+		.nr = d->nr_events, .events = d->events,
+	};
+
+	trace_write_call_events(d->f->w, &r);
+	d->f->res->nr_events += d->nr_events;
+	d->nr_events = 0;
+}
+
+static void take_event(struct dump *d, const struct callflow_event *x, const uint64_t *charged)
+{
+	uint32_t slot = x->what >> CALLFLOW_EVENT_THREAD & (CALLFLOW_EVENT_THREADS - 1), consumer = x->what, m;
+	struct call_event *e;
+
+	if (slot >= d->p->own.nr_threads) {
+		d->f->res->nr_damaged++;
+		return;
+	}
+	if (!d->tree || slot != d->slot || d->nr_events == CALL_RECORD_EVENTS) {
+		flush_events(d);
+		d->slot = slot;
+		d->tree = &d->p->trees[slot];
+		if (!d->tree->number)
+			begin_tree(d, slot);
+	}
+	e = &d->events[d->nr_events++];
+	e->kind = x->what >> CALLFLOW_EVENT_KIND & 3;
+	e->consumer = e->kind == CALL_UNWOUND ? consumer : consumer_number(d, consumer);
+	/* Never back: neither a thread that moves between rings nor harm may do that. */
+	e->time_ns = MAX(d->f->ns + to_ns(d, x->tsc - d->f->tsc), d->tree->last_ns);
+	d->tree->last_ns = e->time_ns;
+	for (m = 0; m < d->p->own.nr_metrics; m++) {
+		e->charged[m] = is_tsc(d->p->own.metrics[m].kind) ? to_ns(d, charged[m]) : charged[m];
+		e->charged[m] = d->tree->charged[m] = MAX(e->charged[m], d->tree->charged[m]);
+	}
+}
+
+static void drain_ring(struct dump *d, uint32_t i)
+{
+	const struct callflow_proc *p = d->p;
+	struct callflow_ring *r = ring_at(p, i);
+	uint32_t size = p->own.ring_events, bytes = callflow_event_bytes(p->own.nr_metrics);
+	uint64_t tail = p->tails[i], charged[CALLFLOW_MAX_METRICS];
+
+	for (;; tail++) {
+		const struct callflow_event *x = (const void *)((uint8_t *)r + CALLFLOW_PAGE + (tail & (size - 1)) * bytes);
+		struct callflow_event copy;
+
+		copy.what = __atomic_load_n(&x->what, __ATOMIC_ACQUIRE);
+		if (copy.what >> CALLFLOW_EVENT_LAP != callflow_event_lap(tail, size))
+			break;
+		copy.tsc = __atomic_load_n(&x->tsc, __ATOMIC_RELAXED);
+		memcpy(charged, x->charged, p->own.nr_metrics * sizeof(*charged));
+		take_event(d, &copy, charged);
+		if (!(tail & 1023))
+			__atomic_store_n(&r->tail, tail + 1, __ATOMIC_RELEASE);
+	}
+	d->p->tails[i] = tail;
+	__atomic_store_n(&r->tail, tail, __ATOMIC_RELEASE);
+	flush_events(d);
+}
+
+static struct dump *new_dump(struct callflows *f, struct callflow_proc *p)
+{
+	struct dump *d = xcalloc(1, sizeof(*d));
+
+	d->f = f;
+	d->p = p;
+	d->time_ns = clock_mono_ns();
+	d->ns_ratio = ratio((uint64_t)1 << 32, tsc_ratio(f));
+	return d;
+}
+
+static void drain_proc(struct callflows *f, struct callflow_proc *p)
+{
+	struct dump *d = new_dump(f, p);
+	uint32_t i;
+
+	for (i = 0; i < p->own.nr_rings; i++)
+		drain_ring(d, i);
+	free(d->chain);
+	free(d);
+}
+
+void callflows_drain(struct callflows *f)
+{
+	struct callflow_proc *p;
+
+	if (!f->o || !has_events(f))
+		return;
+	for (p = f->procs; p; p = p->next)
+		drain_proc(f, p);
+}
+
+/* --- all trees --- */
 
 /* Pages of one thread, in a list. */
 struct page_list {
@@ -458,14 +598,10 @@ static void list_pages(const struct callflow_proc *p, struct page_list *l)
 
 static void dump_proc(struct callflows *f, struct callflow_proc *p)
 {
-	struct dump *d = xcalloc(1, sizeof(*d));
+	struct dump *d = new_dump(f, p);
 	struct page_list l;
 	uint32_t slot, page, i;
 
-	d->f = f;
-	d->p = p;
-	d->time_ns = clock_mono_ns();
-	d->ns_ratio = ratio((uint64_t)1 << 32, tsc_ratio(f));
 	list_pages(p, &l);
 	for (slot = 0; slot < p->own.nr_threads; slot++) {
 		if (!l.first[slot])
@@ -475,7 +611,8 @@ static void dump_proc(struct callflows *f, struct callflow_proc *p)
 			for (i = 0; i < page_words / node_words(p); i++)
 				dump_node(d, page, i);
 		flush_values(d);
-		f->res->nr_nodes += d->tree->nr_nodes;
+		f->res->nr_nodes += d->tree->nr_nodes - d->tree->nr_told;
+		d->tree->nr_told = d->tree->nr_nodes;
 	}
 	free(l.first);
 	free(l.next);
@@ -490,12 +627,41 @@ static void write_lost(struct callflows *f, struct callflow_proc *p)
 
 	f->res->slow_threads += __atomic_load_n(&p->area->slow_threads, __ATOMIC_RELAXED);
 	f->res->lost_threads += lost;
-	r.count = lost;
-	if (lost)
+	r.count = lost + f->res->lost_events;
+	f->res->lost_events = 0;	/* told */
+	f->res->told_events += r.count - lost;
+	if (r.count)
 		trace_write_lost(f->w, &r);
 }
 
 /* --- the life of an area --- */
+
+bool callflows_function(struct callflows *f, struct jvm *jvm, struct modules *modules, uint64_t addr)
+{
+	const struct callflow_rules *rules = f->o->layout.rules;
+	struct callflow_proc *p;
+	const struct map_entry *at;
+	const struct module *m;
+	struct buf name = BUF_INIT;
+	const char *base;
+	struct symbol s;
+	bool wanted;
+
+	for (p = f->procs; p && p->jvm != jvm; p = p->next)
+		;
+	at = p ? maps_find(&p->proc->maps, addr) : NULL;
+	m = at && at->module ? modules_at(modules, at->module) : NULL;
+	if (!m)
+		return callflow_wants_function(rules, "", 0, "", 0);
+	base = strrchr(m->path, '/');
+	base = base ? base + 1 : m->path;
+	if (m->file && symfile_symbol(m->file, addr - at->start + at->pgoff, &s))
+		demangle(s.name, &name);
+	wanted = callflow_wants_function(rules, base, strlen(base), name.data ? name.data : "", name.len);
+	buf_release(&name);
+	return wanted;
+}
+
 
 void callflows_end(struct callflows *f, struct jvm *jvm)
 {
@@ -506,6 +672,7 @@ void callflows_end(struct callflows *f, struct jvm *jvm)
 	if (!p)
 		return;
 	*at = p->next;
+	drain_proc(f, p);
 	dump_proc(f, p);
 	write_lost(f, p);
 	free_proc(p);

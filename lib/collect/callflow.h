@@ -22,6 +22,8 @@ struct callflow_result {
 	uint64_t nr_folded;		/* calls in [pruned] */
 	uint64_t lost_threads;		/* for which there was no room */
 	uint64_t slow_threads;		/* whose CPU time took a system call each */
+	uint64_t nr_events;
+	uint64_t lost_events, told_events;	/* not in the trace's count yet; in it */
 	uint64_t nr_damaged;		/* nodes and threads that made no sense */
 };
 
@@ -33,6 +35,7 @@ struct callflows {
 	struct callflow_proc *procs;
 	uint32_t nr_trees, nr_consumers;	/* numbers given out */
 	uint64_t tsc, ns;			/* the same moment */
+	uint64_t ratio;				/* of events: one for all of a recording; 0 not known yet */
 	uint64_t written_ns;			/* time of the last snapshot */
 };
 
@@ -45,8 +48,12 @@ void callflows_release(struct callflows *f);
 void callflows_labels(const struct callflows *f);
 /* An area for process p; its descriptor, the caller's to close, or -1. */
 int callflows_new(struct callflows *f, struct jvm *jvm, struct proc *p, uint64_t *bytes);
+/* Do the rules want the function at addr of the process counted? */
+bool callflows_function(struct callflows *f, struct jvm *jvm, struct modules *m, uint64_t addr);
 /* Writes all that is in it and gives it up. */
 void callflows_end(struct callflows *f, struct jvm *jvm);
+/* Writes the events there are; call it often. */
+void callflows_drain(struct callflows *f);
 /* Writes what was added since the last time, when it is time. */
 void callflows_snapshot(struct callflows *f);
 /* The end of the recording: writes the rest of all that are there. */

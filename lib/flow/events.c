@@ -103,6 +103,15 @@ void flow_events_leave_slow(struct flow_events *b, uint32_t consumer)
 		insert_above(b, consumer);
 }
 
+void flow_events_unwind(struct flow_events *b, uint64_t nr, const uint64_t *values)
+{
+	flow_events_charge(b, values);
+	for (; nr && b->open != b->root; nr--) {
+		b->open = b->f->nodes[b->open].parent;
+		b->f->repairs.popped++;
+	}
+}
+
 void flow_events_limit(struct flow_events *b, size_t max_nodes, uint32_t pruned)
 {
 	uint32_t **open;

@@ -43,6 +43,8 @@ void flow_events_release(struct flow_events *b);
  * come before the first event.
  */
 void flow_events_switch(struct flow_events *b, uint32_t consumer, const uint64_t *values);
+/* The innermost nr open contexts end, though nothing says that they were left (popped). */
+void flow_events_unwind(struct flow_events *b, uint64_t nr, const uint64_t *values);
 /* Closes what is open.  The indices of nodes may change in the flow_finish() that follows. */
 void flow_events_finish(struct flow_events *b);
 

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "callflow/callflow.h"
+#include "callflow/filter.h"
 #include "hookit/link.h"
 
 enum state {
@@ -90,14 +91,15 @@ static void find_stack(struct hook_thread *h)
 
 static void start_thread(struct hook_thread *h)
 {
-	struct callflow_thread *t;
+	struct callflow_thread *t = NULL;
 	char name[16] = "";
 	size_t len = 0;
 
-	t = callflow_thread_new(syscall(SYS_gettid), 0, CALLFLOW_THREAD_FROM_BIRTH);
 	prctl(PR_GET_NAME, name);
 	while (len < sizeof(name) && name[len])
 		len++;
+	if (callflow_wants_thread(callflow_rules(), name, len))
+		t = callflow_thread_new(syscall(SYS_gettid), 0, CALLFLOW_THREAD_FROM_BIRTH);
 	if (t)
 		callflow_thread_name(t, name, len);
 	find_stack(h);
@@ -132,6 +134,22 @@ static __attribute__((noinline)) int begin(struct hook_thread *h)
 	return h->k && h->k->used;
 }
 
+/* Do the rules want the function counted? The first call of each asks the recorder. */
+static __attribute__((noinline)) int is_wanted(uint32_t consumer, void *fn)
+{
+	unsigned char *v = &area.verdicts[consumer & CALLFLOW_VALUE];
+
+	if ((consumer & CALLFLOW_KIND) != CALLFLOW_NATIVE)
+		return 1;
+	if (__atomic_load_n(v, __ATOMIC_RELAXED) == HOOK_UNKNOWN) {
+		pthread_mutex_lock(&lock);
+		if (*v == HOOK_UNKNOWN)
+			__atomic_store_n(v, hook_ask(&area, (uintptr_t)fn), __ATOMIC_RELAXED);
+		pthread_mutex_unlock(&lock);
+	}
+	return *v == HOOK_INCLUDED;
+}
+
 static inline uint64_t frame_of(const struct hook_thread *h, uint64_t sp)
 {
 	return sp - h->stack_lo < h->stack_hi - h->stack_lo ? sp : 0;
@@ -140,6 +158,7 @@ static inline uint64_t frame_of(const struct hook_thread *h, uint64_t sp)
 void __cyg_profile_func_enter(void *fn, void *site)
 {
 	struct hook_thread *h = &self;
+	uint32_t consumer;
 
 	if (__builtin_expect(state == OFF, 0))
 		return;
@@ -151,18 +170,23 @@ void __cyg_profile_func_enter(void *fn, void *site)
 	if (__builtin_expect(!h->k || !h->k->used, 0) && !begin(h))
 		return;
 	h->busy = 1;
-	callflow_enter_frame(h->k, callflow_function((uintptr_t)fn), frame_of(h, (uintptr_t)__builtin_frame_address(0)));
+	consumer = callflow_function((uintptr_t)fn);
+	if (__builtin_expect(!area.verdicts, 1) || is_wanted(consumer, fn))
+		callflow_enter_frame(h->k, consumer, frame_of(h, (uintptr_t)__builtin_frame_address(0)));
 	h->busy = 0;
 }
 
 void __cyg_profile_func_exit(void *fn, void *site)
 {
 	struct hook_thread *h = &self;
+	uint32_t consumer;
 
 	if (__builtin_expect(!h->k || h->busy, 0))
 		return;
 	h->busy = 1;
-	callflow_leave_frame(h->k, callflow_function((uintptr_t)fn), frame_of(h, (uintptr_t)__builtin_frame_address(0)));
+	consumer = callflow_function((uintptr_t)fn);
+	if (__builtin_expect(!area.verdicts, 1) || is_wanted(consumer, fn))
+		callflow_leave_frame(h->k, consumer, frame_of(h, (uintptr_t)__builtin_frame_address(0)));
 	h->busy = 0;
 }
 

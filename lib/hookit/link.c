@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "callflow/area.h"
 #include "hookit/link.h"
 #include "jvm/proto.h"
 
@@ -82,6 +83,38 @@ static int get_area(int sock, struct jvm_msg *m)
 	return -1;
 }
 
+enum hook_verdict hook_ask(struct hook_area *a, uint64_t addr)
+{
+	struct jvm_msg m = {
+		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION, .type = JVM_MSG_FUNCTION, .area_bytes = addr,
+	};
+	ssize_t n;
+
+	if (send(a->sock, &m, sizeof(m), MSG_NOSIGNAL) != sizeof(m))
+		return HOOK_EXCLUDED;
+	do
+		n = recv(a->sock, &m, sizeof(m), 0);
+	while (n < 0 && errno == EINTR);
+	return n == sizeof(m) && m.type == JVM_MSG_FUNCTION && m.area_bytes == addr && m.flags & JVM_INCLUDED ?
+	       HOOK_INCLUDED : HOOK_EXCLUDED;
+}
+
+/* A place for what the rules say about each function. */
+static bool make_verdicts(struct hook_area *a)
+{
+	const struct callflow_area *c = a->mem;
+	void *p;
+
+	a->verdicts = NULL;
+	if (!c->rules_bytes)
+		return true;
+	p = mmap(NULL, c->nr_functions, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return false;
+	a->verdicts = p;
+	return true;
+}
+
 bool hook_link(struct hook_area *a)
 {
 	const char *path = secure_getenv(HOOK_ENVIRONMENT);
@@ -99,7 +132,7 @@ bool hook_link(struct hook_area *a)
 		a->mem = mmap(NULL, a->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		close(fd);
 	}
-	if (a->mem != MAP_FAILED)
+	if (a->mem != MAP_FAILED && make_verdicts(a))
 		return true;
 	close(a->sock);
 	a->sock = -1;

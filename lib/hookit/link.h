@@ -8,15 +8,21 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define HOOK_ENVIRONMENT "ARCPROF_CALLFLOW"
 
 struct hook_area {
 	void *mem;
 	size_t bytes;
+	unsigned char *verdicts;	/* [function slot]: enum hook_verdict; NULL: all are counted */
 	int sock;		/* open as long as the process lives: its end tells the recorder */
 };
 
+enum hook_verdict { HOOK_UNKNOWN, HOOK_INCLUDED, HOOK_EXCLUDED };
+
+/* Asks the recorder; once it is gone, nothing more is counted. Not for two threads at once. */
+enum hook_verdict hook_ask(struct hook_area *a, uint64_t addr);
 /* False: no recorder, or one that is not to be trusted. */
 bool hook_link(struct hook_area *a);
 /* In a forked child: gives back what was inherited. */

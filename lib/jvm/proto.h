@@ -10,7 +10,9 @@
  *	recorder  GO      flags & JVM_SAMPLE: traps will come
  * After that the socket carries nothing; its end tells each side that the other is gone.
  * A program with libarcprof-hookit says HELLO with JVM_PROGRAM: SETUP then has the area of the
- * call trees alone, and nothing follows.
+ * call trees alone. When that has rules, the program asks for each function that it calls for
+ * the first time: FUNCTION with its address in area_bytes, answered by FUNCTION with
+ * JVM_INCLUDED or without.
  *
  * Shared area (memfd, sealed against resizing): struct jvm_ctl in the first page, then
  * nr_rings times a page with struct jvm_ring and ring_bytes of data.
@@ -47,11 +49,13 @@ enum jvm_msg_type {
 	JVM_MSG_SETUP,
 	JVM_MSG_READY,
 	JVM_MSG_GO,
+	JVM_MSG_FUNCTION,
 };
 
 enum jvm_flags {
 	JVM_SAMPLE = 1 << 0,	/* walk stacks on traps */
 	JVM_CALLFLOW = 1 << 1,	/* of SETUP and jvm_ctl: build call trees */
+	JVM_INCLUDED = 1 << 3,	/* of FUNCTION: its calls are counted */
 	JVM_PROGRAM = 1 << 2,	/* of HELLO: no JVM, a program with libarcprof-hookit */
 };
 
@@ -59,7 +63,7 @@ struct jvm_msg {
 	uint32_t magic, version;
 	uint32_t type, flags;
 	uint32_t pid, tid;	/* of HELLO */
-	uint64_t area_bytes;	/* of SETUP: size of the shared area */
+	uint64_t area_bytes;	/* of SETUP: size of the shared area; of FUNCTION: its address */
 	uint64_t callflow_bytes;	/* of SETUP with JVM_CALLFLOW: size of the area of call trees */
 };
 
@@ -100,6 +104,7 @@ enum jvm_rec_type {
 	JVM_REC_CODE_GONE,
 	JVM_REC_STUB,
 	JVM_REC_THREAD,
+	JVM_REC_REFUSED,
 };
 
 /* Begins every record. In a ring it is written last, as one 64-bit store. */
@@ -196,6 +201,13 @@ struct jvm_rec_stub {		/* followed by the name */
 	struct jvm_rec h;
 	uint64_t time_ns, addr, size;
 	uint32_t name_len, pad;
+};
+
+/* Followed by class, name, signature and reason; without a name it is the whole class. */
+struct jvm_rec_refused {	/* asked for, and not instrumented */
+	struct jvm_rec h;
+	uint64_t time_ns;
+	uint16_t class_len, name_len, sig_len, why_len;
 };
 
 struct jvm_rec_thread {		/* followed by the name */

@@ -121,9 +121,21 @@ static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, const char *nam
 	j->s->cb.thread_name(j->s->ctx, j, time_ns, nstid_host(&j->tids, tid), name);
 }
 
+static void on_refused(void *ctx, uint64_t time_ns, const char *class_name, const char *name, const char *sig,
+		       const char *why)
+{
+	struct jvm *j = ctx;
+
+	if (j->s->cb.refused)
+		j->s->cb.refused(j->s->ctx, j, time_ns, class_name, name, sig, why);
+}
+
 static struct wire_sink sink_of(struct jvm *j)
 {
-	return (struct wire_sink){ on_sample, on_method, on_code, on_code_gone, on_stub, on_thread, j };
+	return (struct wire_sink){
+		.sample = on_sample, .method = on_method, .code = on_code, .code_gone = on_code_gone,
+		.stub = on_stub, .thread = on_thread, .refused = on_refused, .ctx = j,
+	};
 }
 
 /* --- draining --- */
@@ -366,6 +378,14 @@ static bool set_up_program(struct jvm *j)
 	return ok;
 }
 
+static bool answer(struct jvm *j, uint64_t addr)
+{
+	struct jvm_msg m = { .type = JVM_MSG_FUNCTION, .area_bytes = addr };
+
+	m.flags = j->s->cb.function(j->s->ctx, j, addr) ? JVM_INCLUDED : 0;
+	return send_msg(j, &m, NULL, 0);
+}
+
 static void on_message(struct jvm *j, const struct jvm_msg *m)
 {
 	struct jvm_server *s = j->s;
@@ -383,6 +403,8 @@ static void on_message(struct jvm *j, const struct jvm_msg *m)
 		j->told = true;
 		go.flags = s->cb.hello(s->ctx, j, j->pid, j->tid) ? JVM_SAMPLE : 0;
 		j->dead = !send_msg(j, &go, NULL, 0);
+	} else if (j->state == RUNNING && m->type == JVM_MSG_FUNCTION && !j->ctl && j->callflow) {
+		j->dead = !answer(j, m->area_bytes);
 	} else {
 		j->dead = true;
 	}

@@ -68,6 +68,8 @@ struct jvm_callbacks {
 	 * Returns its descriptor, which is then the server's, and its size; or -1: no trees.
 	 */
 	int (*callflow)(void *ctx, struct jvm *j, int pid, bool program, uint64_t *bytes);
+	/* A program calls the function at addr for the first time: are its calls to be counted? */
+	bool (*function)(void *ctx, struct jvm *j, uint64_t addr);
 	/* The process has left; comes before gone(), and also where hello() did not. */
 	void (*callflow_gone)(void *ctx, struct jvm *j);
 	/*
@@ -83,6 +85,9 @@ struct jvm_callbacks {
 	void (*code_gone)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t compile_id, uint64_t addr);
 	void (*stub)(void *ctx, struct jvm *j, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name);
 	void (*thread_name)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t tid, const char *name);
+	/* A method, or with an empty name a class, is not instrumented although it was asked for. May be NULL. */
+	void (*refused)(void *ctx, struct jvm *j, uint64_t time_ns, const char *class_name, const char *name,
+			const char *sig, const char *why);
 	void (*lost)(void *ctx, struct jvm *j, uint64_t nr);	/* samples dropped since last told */
 	void (*gone)(void *ctx, struct jvm *j);
 	/* What it shares with us makes no sense any more: gone() follows, the JVM runs on. May be NULL. */

@@ -17,10 +17,14 @@ int report_print(struct view *v, FILE *out, struct err *e)
 		return xtree_print(v, out);
 	case REPORT_XPROF:
 		return xprof_print(v, out);
+	case REPORT_RT:
+		return rt_print(v, out);
 	case REPORT_TPROF:
 		return tprof_print(v, out, e);
 	case REPORT_ARC:
-		break;	/* of the trace itself, not of a model: arc_print() */
+	case REPORT_THREADS:
+	case REPORT_SCHED:
+		break;		/* not of a model: itrace.h, sched.h */
 	}
 	return err_set(e, EINVAL, "no such report");
 }

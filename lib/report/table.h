@@ -16,6 +16,7 @@ struct row {
 	uint64_t index;
 	uint32_t level, rl;
 	uint64_t n;
+	uint64_t cee;		/* rt: calls from the context */
 	const uint64_t *base, *cum, *cum2;	/* [metric] */
 	uint32_t consumer;
 };
@@ -96,6 +97,8 @@ void cell_raw_cum2(const struct table *t, const struct row *r, unsigned int m, s
 /* value * 100 / total as "%7.2f" would have it; 0 when total is. */
 void put_percent(struct buf *b, uint64_t value, uint64_t total);
 void put_u64(struct buf *b, uint64_t v);
+/* One cell of CSV, in quotes where it needs them. */
+void put_csv(struct buf *b, const char *s, size_t len);
 
 /* What is printed over every text report. */
 void head_text(const struct view *v, FILE *out);
@@ -109,6 +112,7 @@ void json_consumer(struct json *j, const struct view *v, uint32_t consumer, bool
 int xarc_print(struct view *v, FILE *out);
 int xtree_print(struct view *v, FILE *out);
 int xprof_print(struct view *v, FILE *out);
+int rt_print(struct view *v, FILE *out);
 int tprof_print(struct view *v, FILE *out, struct err *e);
 
 #endif

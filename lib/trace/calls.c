@@ -81,3 +81,28 @@ void trace_write_call_values(struct trace_writer *w, const struct rec_call_value
 	}
 	writer_finish(w, p, at, TRF_MIXED);
 }
+
+void trace_write_call_events(struct trace_writer *w, const struct rec_call_events *r)
+{
+	const struct call_event zero = { .time_ns = r->nr ? r->events[0].time_ns : 0 }, *before = &zero;
+	struct records *p = writer_calls(w);
+	uint32_t i, m;
+	size_t at;
+
+	if (!p || !r->nr)
+		return;
+	at = records_begin(p, TRF_MAJOR_CALLS, TRF_CALLS_EVENTS, zero.time_ns);
+	buf_u32(&p->b, r->tree);
+	buf_u32(&p->b, r->nr_metrics);
+	buf_u32(&p->b, r->nr);
+	for (i = 0; i < r->nr; before = &r->events[i++]) {
+		const struct call_event *e = &r->events[i];
+
+		buf_varint(&p->b, e->kind);
+		buf_varint(&p->b, e->consumer);
+		buf_varint(&p->b, e->time_ns - before->time_ns);
+		for (m = 0; m < r->nr_metrics; m++)
+			buf_varint(&p->b, e->charged[m] - before->charged[m]);
+	}
+	writer_finish(w, p, at, TRF_MIXED);
+}

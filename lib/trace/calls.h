@@ -63,13 +63,34 @@ struct rec_call_values {
 	const struct call_value *values;
 };
 
+enum call_event_kind {
+	CALL_ENTERED,
+	CALL_LEFT,
+	CALL_LEFT_THROWING,
+	CALL_UNWOUND,		/* consumer: so many calls ended without being left */
+	CALL_EVENT_NR,
+};
+
+struct call_event {
+	uint64_t time_ns;
+	uint32_t kind;		/* enum call_event_kind */
+	uint32_t consumer;
+	uint64_t charged[CALL_MAX_METRICS];	/* what the thread consumed by then, since its start */
+};
+
+struct rec_call_events {	/* of one tree, in order; those of one tree are in order in the file, too */
+	uint32_t tree, nr_metrics, nr;
+	const struct call_event *events;
+};
+
 struct trace_writer;
 
-enum { CALL_RECORD_NODES = 4096, CALL_RECORD_VALUES = 4096 };	/* at most in one record */
+enum { CALL_RECORD_NODES = 4096, CALL_RECORD_VALUES = 4096, CALL_RECORD_EVENTS = 4096 };	/* at most in one */
 
 void trace_write_call_consumer(struct trace_writer *w, const struct rec_call_consumer *r);
 void trace_write_call_tree(struct trace_writer *w, const struct rec_call_tree *r);
 void trace_write_call_nodes(struct trace_writer *w, const struct rec_call_nodes *r);
 void trace_write_call_values(struct trace_writer *w, const struct rec_call_values *r);
+void trace_write_call_events(struct trace_writer *w, const struct rec_call_events *r);
 
 #endif

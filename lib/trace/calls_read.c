@@ -9,6 +9,7 @@ void calls_reader_release(struct calls_reader *c)
 {
 	free(c->nodes);
 	free(c->values);
+	free(c->events);
 	memset(c, 0, sizeof(*c));
 }
 
@@ -102,6 +103,38 @@ static int decode_values(struct calls_reader *c, struct walk_record *r, const st
 	return *bad || !sink->call_values ? 0 : sink->call_values(ctx, &p);
 }
 
+static int decode_events(struct calls_reader *c, struct walk_record *r, const struct trace_sink *sink, void *ctx,
+			 bool *bad)
+{
+	struct call_event e = { .time_ns = r->time_ns };
+	struct rec_call_events p = { 0 };
+	uint32_t i, m;
+
+	p.tree = span_u32(&r->body);
+	p.nr_metrics = span_u32(&r->body);
+	p.nr = span_u32(&r->body);
+	*bad = r->body.bad || !p.tree || p.nr_metrics > CALL_MAX_METRICS ||
+	       p.nr > span_left(&r->body) / (3 + p.nr_metrics);
+	if (*bad)
+		return 0;
+	if (p.nr > c->alloc_events) {
+		c->alloc_events = p.nr;
+		c->events = xrealloc(c->events, p.nr * sizeof(*c->events));
+	}
+	for (i = 0; i < p.nr; i++) {
+		e.kind = span_varint(&r->body);
+		e.consumer = span_varint(&r->body);
+		e.time_ns += span_varint(&r->body);
+		for (m = 0; m < p.nr_metrics; m++)
+			e.charged[m] += span_varint(&r->body);
+		*bad |= e.kind >= CALL_EVENT_NR;
+		c->events[i] = e;
+	}
+	p.events = c->events;
+	*bad |= r->body.bad;
+	return *bad || !sink->call_events ? 0 : sink->call_events(ctx, &p);
+}
+
 int calls_decode(struct calls_reader *c, struct walk_record *r, const struct trace_sink *sink, void *ctx, bool *bad)
 {
 	*bad = false;
@@ -114,6 +147,8 @@ int calls_decode(struct calls_reader *c, struct walk_record *r, const struct tra
 		return decode_nodes(c, r, sink, ctx, bad);
 	case TRF_CALLS_VALUES:
 		return decode_values(c, r, sink, ctx, bad);
+	case TRF_CALLS_EVENTS:
+		return sink->call_events ? decode_events(c, r, sink, ctx, bad) : 0;
 	}
 	return 0;
 }

@@ -9,7 +9,8 @@
 struct calls_reader {
 	struct call_node *nodes;
 	struct call_value *values;
-	size_t alloc_nodes, alloc_values;
+	struct call_event *events;
+	size_t alloc_nodes, alloc_values, alloc_events;
 };
 
 void calls_reader_release(struct calls_reader *c);

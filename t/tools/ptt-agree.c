@@ -36,7 +36,7 @@
 #include "api/ticks.h"
 #include "ptt/ptt.h"
 
-enum { RUN_MS = 700, TRIES = 3, HOPS = 100000, READS_A_HOP = 40 };
+enum { RUN_MS = 500, TRIES = 3, HOPS = 100000, READS_A_HOP = 40 };
 /* Time in the scheduler a dispatch, in calls of getppid(); with waking up, more. */
 enum { SWITCH_CALLS = 30, WAKE_CALLS = 100 };
 

@@ -7,6 +7,7 @@
  *	  --only=<prefix>	only classes whose names (java/util/) start so
  *	  --first=<n>		number of the first method; the next ones follow
  *	  --map=<file>		writes a line "number class method descriptor" for each method rewritten
+ *	  --widen		widens every jump, as if it did not fit
  *	  --quiet		no line for each method left alone
  *
  * What is no class is copied. The probes call java/lang/ArcProbe.enter(I)V, exit(I)V, thrown(I)V,
@@ -40,7 +41,7 @@ static struct {
 	const char *only;
 	const char *map_path;
 	FILE *map;
-	bool quiet;
+	bool quiet, widen;
 	int32_t next;
 	struct totals t;
 } tool;
@@ -102,6 +103,7 @@ static void rewrite(const void *in, size_t len, struct buf *to)
 		.exit = "exit",
 		.thrown = "thrown",
 		.caught = "caught",
+		.widen_all = tool.widen,
 		.select = select_method,
 		.skipped = skipped,
 		.mem = more,
@@ -352,6 +354,7 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = { { "only", 1, NULL, 'o' },  { "first", 1, NULL, 'f' },
 						 { "map", 1, NULL, 'm' },   { "quiet", 0, NULL, 'q' },
+						 { "widen", 0, NULL, 'w' },
 						 { NULL, 0, NULL, 0 } };
 	int c;
 
@@ -364,6 +367,8 @@ int main(int argc, char **argv)
 			tool.map_path = optarg;
 		else if (c == 'q')
 			tool.quiet = true;
+		else if (c == 'w')
+			tool.widen = true;
 		else
 			return 2;
 	}

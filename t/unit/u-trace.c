@@ -210,8 +210,9 @@ static int on_samples(void *ctx, const struct rec_sample *r, size_t nr, const st
 }
 
 static const struct trace_sink all = {
-	on_label, on_samples, on_proc, on_thread, on_end, on_module, on_map,
-	on_symbol, on_line, on_method, on_code, on_code_gone, on_stub, on_lost,
+	.label = on_label, .samples = on_samples, .proc = on_proc, .thread = on_thread, .end = on_end,
+	.module = on_module, .map = on_map, .symbol = on_symbol, .line = on_line, .method = on_method,
+	.code = on_code, .code_gone = on_code_gone, .stub = on_stub, .lost = on_lost,
 };
 
 /* ---- random records ---- */

@@ -2,7 +2,7 @@
 /*
  * abuse.c - what the module must survive.  The kernel panics at the first warning.
  *
- * usage: abuse [SEED]
+ * usage: abuse THREADS REQUESTS [SEED]
  */
 #include <grp.h>
 #include <linux/perf_event.h>
@@ -167,7 +167,7 @@ static void *registers_and_waits(void *arg)
 	return NULL;
 }
 
-static void ten_thousand(int n)
+static void many(int n)
 {
 	pthread_t *t = calloc(n, sizeof(*t));
 	int *slot = calloc(n, sizeof(*slot)), nr = 0, nr_dead = 0, nr_slots = 0;
@@ -276,7 +276,8 @@ static void random_request(int fd)
 	static const unsigned long requests[] = {
 		ARCPROF_IOC_VERSION,	    ARCPROF_IOC_PTT_START,    ARCPROF_IOC_PTT_REGISTER,
 		ARCPROF_IOC_PTT_UNREGISTER, ARCPROF_IOC_PTT_STOP,     ARCPROF_IOC_ITRACE_START,
-		ARCPROF_IOC_ITRACE_STAT,    ARCPROF_IOC_ITRACE_STOP,
+		ARCPROF_IOC_ITRACE_STAT,    ARCPROF_IOC_ITRACE_STOP,  ARCPROF_IOC_ITRACE_JOIN,
+		ARCPROF_IOC_ITRACE_LEAVE,   ARCPROF_IOC_ITRACE_CONSUME,
 	};
 	unsigned long request = requests[rnd(sizeof(requests) / sizeof(requests[0]))];
 	uint32_t words[64];
@@ -296,15 +297,27 @@ static void random_request(int fd)
 		words[3] = 1 + rnd(3);
 		words[8] = words[12] = PERF_TYPE_SOFTWARE;
 		words[10] = PERF_COUNT_SW_CONTEXT_SWITCHES;
-	} else if (request == ARCPROF_IOC_ITRACE_START && rnd(20)) {
-		words[1] |= 1u << 31;
+	} else if (request == ARCPROF_IOC_ITRACE_START && rnd(2)) {
+		memset(words + 1, 0, sizeof(words) - 4);
+		words[1] = rnd(16);
+		words[2] = 64 + rnd(1000);
+		words[4] = 1 + rnd(5);
+	} else if (request == ARCPROF_IOC_ITRACE_JOIN && rnd(2)) {
+		words[1] = words[3] = 0;
+	} else if (request == ARCPROF_IOC_ITRACE_CONSUME) {
+		words[1] = rnd(6);
+		words[2] = rnd(500);
+		words[3] = 0;
 	}
+	if (request == ARCPROF_IOC_ITRACE_START)
+		words[1] &= ~ARCPROF_ITRACE_CONTINUOUS;	/* we would wait for ourselves */
 	if (request == ARCPROF_IOC_PTT_REGISTER || request == ARCPROF_IOC_PTT_UNREGISTER) {
 		words[1] = rnd(2) ? rnd(400) : 0;
 		words[3] = 0;
 	}
 	ioctl(fd, request, rnd(50) ? words : (void *)(uintptr_t)rng);
-	ioctl(fd, ARCPROF_IOC_ITRACE_STOP);	/* we shall not be traced for long */
+	if (rnd(4))	/* we shall not be traced for long */
+		ioctl(fd, ARCPROF_IOC_ITRACE_STOP);
 }
 
 static void random_map(int fd, void **map, size_t *len)
@@ -365,7 +378,9 @@ static void took(const char *what)
 
 int main(int argc, char **argv)
 {
-	rng = argc > 1 ? strtoull(argv[1], NULL, 0) : clock_ns(CLOCK_REALTIME) | 1;
+	if (argc < 3)
+		return 2;
+	rng = argc > 3 ? strtoull(argv[3], NULL, 0) : clock_ns(CLOCK_REALTIME) | 1;
 	printf("# seed %#" PRIx64 "\n", rng);
 	took("");
 	arguments();
@@ -375,9 +390,9 @@ int main(int argc, char **argv)
 	churn(0);
 	churn(ARCPROF_PTT_ALL | ARCPROF_PTT_FOLLOW);
 	took("the first");
-	ten_thousand(10000);
+	many(atoi(argv[1]));
 	took("many threads");
-	anything(100000);
+	anything(atoi(argv[2]));
 	took("random requests");
 	return done();
 }

@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Exact call trees: what a process does to them, held against lib/flow's builder from events,
+ * which knows nothing of memory limits.
+ */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "callflow/callflow.h"
+#include "callflow/filter.h"
+#include "callflow/layout.h"
+#include "collect/callrules.h"
+#include "flow/check.h"
+#include "flow/events.h"
+#include "unit.h"
+
+/* A clock that the test turns. */
+static uint64_t now;
+
+static uint64_t read_now(struct callflow_kthread *k)
+{
+	return now;
+}
+
+struct bench {
+	struct callflow_area *a;
+	size_t bytes;
+	struct callflow_thread *t;
+	struct callflow_kthread *k;
+};
+
+static void bench_open(struct bench *b, uint64_t pool_bytes, uint32_t depth)
+{
+	struct callflow_layout l = {
+		.flags = CALLFLOW_TREES, .nr_metrics = 1, .metrics = { { .kind = CALLFLOW_ALLOC_BYTES } },
+		.max_depth = depth, .nr_threads = 64, .nr_functions = 64, .pool_bytes = pool_bytes,
+		.tsc_ratio = (uint64_t)2 << 32,
+	};
+
+	b->bytes = callflow_layout_bytes(&l);
+	b->a = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	callflow_layout_write(&l, b->a);
+	CHECK(callflow_attach(b->a, b->bytes));
+	callflow_set_reader(CALLFLOW_ALLOC_BYTES, read_now);
+	b->t = callflow_thread_new(getpid(), 0, 0);
+	b->k = callflow_kthread_start(b->t, NULL);
+	CHECK(b->t && b->k);
+}
+
+static const struct callflow_node *node(const struct bench *b, uint32_t ref)
+{
+	return (const void *)((const uint8_t *)b->a + b->a->pool_off + (uint64_t)ref * 8);
+}
+
+/* Consumers as small numbers. */
+static uint32_t id(uint32_t consumer)
+{
+	return consumer < CALLFLOW_MARK ? consumer : 10000 + (consumer & CALLFLOW_VALUE);
+}
+
+/* Where the node is in f. */
+static uint32_t to_flow(const struct bench *b, struct flow *f, uint32_t ref)
+{
+	uint32_t chain[4096], nr = 0, at = FLOW_NONE;
+
+	for (; ref; ref = node(b, ref)->parent)
+		chain[nr++] = ref;
+	while (nr)
+		at = flow_child(f, at, id(node(b, chain[--nr])->consumer));
+	return at;
+}
+
+/* The tree of thread slot as a flow; children that are there twice would show in the check below. */
+static void read_tree(const struct bench *b, uint32_t slot, struct flow *f)
+{
+	const uint32_t *owners = (const void *)((const uint8_t *)b->a + b->a->owners_off);
+	uint32_t words = b->a->node_bytes / 8, page, i;
+
+	flow_init(f, 1, FLOW_CALLS);
+	for (page = 1; page < b->a->nr_pages; page++) {
+		if (owners[page] != slot + 1)
+			continue;
+		for (i = 0; i < 512 / words; i++) {
+			const struct callflow_node *n = node(b, page * 512 + i * words);
+
+			if (n->consumer && (n->calls || n->base[0]))
+				flow_add(f, to_flow(b, f, page * 512 + i * words), n->calls, n->base);
+		}
+	}
+	flow_finish(f);
+}
+
+static uint64_t calls_of(const struct flow *f, uint32_t consumer)
+{
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 1; i < f->nr_nodes; i++)
+		if (f->nodes[i].consumer == consumer)
+			n += f->nodes[i].n;
+	return n;
+}
+
+/* Every path of x with the same n and base in y. */
+static bool is_within(const struct flow *x, const struct flow *y)
+{
+	uint32_t *to = xcalloc(x->nr_nodes, sizeof(*to)), i = FLOW_NONE;
+	bool same = true;
+
+	while (same && (i = flow_next(x, i))) {
+		const struct flow_node *n = &x->nodes[i];
+
+		to[i] = flow_child_find(y, to[n->parent], n->consumer);
+		same = to[i] && y->nodes[to[i]].n == n->n && flow_base(y, to[i])[0] == flow_base(x, i)[0];
+	}
+	free(to);
+	return same;
+}
+
+/* A random walk through calls, with leaves of outer frames and of frames nobody entered. */
+static void step_both(struct bench *b, struct flow_events *e, uint32_t nr_functions)
+{
+	uint32_t f = 1 + unit_random() % nr_functions;
+
+	now += unit_random() % 100;
+	if (unit_random() % 100 < 52) {
+		callflow_enter(b->k, f);
+		flow_events_enter(e, f, &now);
+	} else if (unit_random() % 100 < 97 && callflow_depth(b->k)) {
+		f = e->f->nodes[e->open].consumer;
+		callflow_leave(b->k, f);
+		flow_events_leave(e, f, &now);
+	} else {
+		callflow_leave(b->k, f);
+		flow_events_leave(e, f, &now);
+	}
+}
+
+TEST(callflow_builds_the_tree_that_the_events_describe)
+{
+	struct flow_events e;
+	struct flow want, got;
+	struct bench b;
+	int i;
+
+	now = 0;
+	bench_open(&b, 64 << 20, 1 << 20);
+	flow_init(&want, 1, FLOW_CALLS);
+	flow_events_init(&e, &want);
+	flow_events_switch(&e, id(CALLFLOW_CONSUMER_THREAD), &now);
+	for (i = 0; i < 20000; i++)
+		step_both(&b, &e, 40);
+	CHECK_U64(b.t->popped, want.repairs.popped);
+	CHECK_U64(b.t->inserted, want.repairs.inserted);
+	CHECK(want.repairs.inserted > 0 && want.repairs.popped > 0);
+	flow_events_finish(&e);
+	CHECK_U64(callflow_depth(b.k), want.repairs.closed);
+	flow_finish(&want);
+	read_tree(&b, 0, &got);
+	CHECK(is_within(&want, &got));
+	CHECK(is_within(&got, &want));
+}
+
+static void check_totals(const struct bench *b, uint64_t calls)
+{
+	struct flow_check checks[FLOW_NR_CHECKS];
+	struct flow f;
+	uint64_t base;
+
+	callflow_kthread_note(b->k);
+	read_tree(b, 0, &f);
+	CHECK_U64(flow_totals(&f, &base), calls + 1);	/* the thread's own */
+	CHECK_U64(base, now);
+	CHECK_U64(flow_check(&f, checks), 0);
+	flow_release(&f);
+}
+
+TEST(callflow_full_memory_folds_and_keeps_the_totals)
+{
+	uint64_t calls = 0;
+	struct bench b;
+	int i;
+
+	now = 0;
+	bench_open(&b, 1 << 20, 1 << 20);
+	for (i = 0; i < 300000; i++) {
+		now += unit_random() % 100;
+		if (unit_random() % 100 < (callflow_depth(b.k) < 60 ? 55 : 30)) {
+			callflow_enter(b.k, 1 + unit_random() % 1000);
+			calls++;
+		} else if (callflow_depth(b.k)) {
+			callflow_leave_top(b.k);
+		}
+	}
+	callflow_unwind(b.k, 0);
+	CHECK(b.t->folded > 0 && b.t->folded < calls);
+	CHECK_U64(b.t->inserted, 0);
+	check_totals(&b, calls);
+}
+
+TEST(callflow_recursion_of_a_million_levels_stays_small_and_exact)
+{
+	const uint32_t nr = 1000000;
+	struct flow f;
+	struct bench b;
+	uint32_t i;
+
+	now = 0;
+	bench_open(&b, 8 << 20, 1000);
+	for (i = 0; i < nr; i++, now++)
+		callflow_enter(b.k, 1 + i % 3);
+	CHECK_U64(callflow_depth(b.k), nr);
+	callflow_enter(b.k, 9);	/* no call of this one to fold into */
+	callflow_leave(b.k, 9);
+	for (; i; i--, now++)
+		callflow_leave(b.k, 1 + (i - 1) % 3);
+	CHECK_U64(callflow_depth(b.k), 0);
+	CHECK_U64(b.t->popped + b.t->inserted, 0);
+	CHECK_U64(b.t->folded_recursion, nr - 1000);
+	CHECK_U64(b.t->folded, 1);
+	check_totals(&b, nr + 1);
+	read_tree(&b, 0, &f);
+	CHECK_U64(calls_of(&f, 1), (nr + 2) / 3);
+	CHECK(f.nr_nodes < 1010);
+}
+
+TEST(callflow_nodes_with_many_children_keep_them_apart)
+{
+	const uint32_t nr = 5000;
+	struct flow f;
+	struct bench b;
+	uint32_t i, round;
+
+	now = 0;
+	bench_open(&b, 8 << 20, 100);
+	for (round = 0; round < 3; round++)
+		for (i = 0; i < nr; i++) {
+			callflow_enter(b.k, 1 + i * (round + 1) % nr);
+			callflow_leave_top(b.k);
+		}
+	read_tree(&b, 0, &f);
+	CHECK_U64(f.nr_nodes, nr + 2);
+	CHECK_U64(calls_of(&f, 1), 4);		/* 0 is met once by steps of 1 and 3, twice by steps of 2 */
+	CHECK_U64(calls_of(&f, 2), 2);		/* 1 is odd: never by steps of 2 */
+	check_totals(&b, 3 * nr);
+}
+
+TEST(callflow_frames_that_longjmp_left_are_closed)
+{
+	struct flow f;
+	struct bench b;
+
+	now = 0;
+	bench_open(&b, 1 << 20, 100);
+	callflow_enter_frame(b.k, 1, 1000);
+	callflow_enter_frame(b.k, 2, 900);
+	callflow_enter_frame(b.k, 2, 800);
+	callflow_enter_frame(b.k, 3, 700);
+	callflow_enter_frame(b.k, 4, 850);	/* 800 and 700 are gone; 2 at 900 called it */
+	CHECK_U64(b.t->popped, 2);
+	CHECK_U64(callflow_depth(b.k), 3);
+	callflow_leave_frame(b.k, 4, 850);
+	callflow_enter_frame(b.k, 2, 800);
+	callflow_enter_frame(b.k, 2, 700);
+	callflow_leave_frame(b.k, 2, 890);	/* the outermost 2, which moved its stack pointer since */
+	CHECK_U64(b.t->popped, 4);
+	callflow_leave_frame(b.k, 1, 1000);
+	CHECK_U64(callflow_depth(b.k), 0);
+	CHECK_U64(b.t->popped, 4);
+	CHECK_U64(b.t->inserted, 0);
+	read_tree(&b, 0, &f);
+	CHECK_U64(calls_of(&f, 2), 4);
+	check_totals(&b, 7);
+}
+
+TEST(callflow_a_mounted_thread_is_charged_what_its_carrier_consumes)
+{
+	struct callflow_thread *v;
+	struct flow f;
+	struct bench b;
+	uint64_t base;
+
+	now = 0;
+	bench_open(&b, 1 << 20, 100);
+	v = callflow_thread_new(0, 17, CALLFLOW_THREAD_VIRTUAL);
+	callflow_enter(b.k, 1);
+	now += 10;
+	callflow_mount(b.k, v);
+	now += 100;
+	callflow_enter(b.k, 2);
+	now += 1000;
+	callflow_unmount(b.k);
+	now += 10000;
+	callflow_leave(b.k, 1);
+	callflow_mount(b.k, v);
+	now += 100000;
+	callflow_leave(b.k, 2);
+	callflow_unmount(b.k);
+	callflow_kthread_end(b.k);
+	CHECK_U64(v->mounts, 2);
+	CHECK_U64(b.t->state, CALLFLOW_ENDED);
+	read_tree(&b, 0, &f);
+	CHECK_U64(flow_totals(&f, &base), 2);
+	CHECK_U64(base, 10010);
+	read_tree(&b, 1, &f);
+	CHECK_U64(flow_totals(&f, &base), 2);
+	CHECK_U64(base, 101100);
+	CHECK_U64(calls_of(&f, 2), 1);
+}
+
+TEST(callflow_more_threads_than_slots_are_counted)
+{
+	struct bench b;
+	int i;
+
+	bench_open(&b, 1 << 20, 100);
+	for (i = 1; i < 64; i++)
+		CHECK(callflow_thread_new(i, 0, 0));
+	CHECK(!callflow_thread_new(99, 0, 0));
+	CHECK(!callflow_thread_new(100, 0, 0));
+	CHECK_U64(b.a->lost_threads, 2);
+}
+
+TEST(callflow_functions_have_one_number_each)
+{
+	uint32_t seen[32], i, k;
+	struct bench b;
+
+	bench_open(&b, 1 << 20, 100);
+	for (i = 0; i < 32; i++) {
+		seen[i] = callflow_function(0x401000 + 16 * i);
+		CHECK_U64(seen[i] & CALLFLOW_KIND, CALLFLOW_NATIVE);
+		for (k = 0; k < i; k++)
+			CHECK(seen[k] != seen[i]);
+	}
+	for (i = 0; i < 32; i++)
+		CHECK_U64(callflow_function(0x401000 + 16 * i), seen[i]);
+	/* The table does not fill up: looking would become slow. */
+	callflow_function(1);
+	CHECK_U64(callflow_function(2), CALLFLOW_CONSUMER_PRUNED);
+	CHECK_U64(b.a->lost_functions, 1);
+}
+
+TEST(callflow_area_that_makes_no_sense_is_refused)
+{
+	struct callflow_layout l = { .flags = CALLFLOW_TREES, .max_depth = 10, .nr_threads = 1, .nr_functions = 1 };
+	size_t bytes = callflow_layout_bytes(&l), i;
+	struct callflow_area *a = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int nr_refused = 0;
+
+	for (i = 0; i < offsetof(struct callflow_area, pad1); i += 4) {
+		memset(a, 0, CALLFLOW_PAGE);
+		callflow_layout_write(&l, a);
+		*(uint32_t *)((char *)a + i) ^= 0xfedcba98;
+		if (callflow_attach(a, bytes))
+			callflow_detach();	/* a word that only says what is measured */
+		else
+			nr_refused++;
+	}
+	CHECK(nr_refused >= 11);
+	memset(a, 0, CALLFLOW_PAGE);
+	callflow_layout_write(&l, a);
+	CHECK(!callflow_attach(a, bytes - 1));
+	CHECK(callflow_attach(a, bytes));
+	CHECK(!callflow_attach(a, bytes));
+}
+
+/* CPU time of a busy loop by the trees, against the kernel's own account. */
+TEST(callflow_cpu_time_is_the_kernels)
+{
+	struct callflow_layout l = {
+		.flags = CALLFLOW_TREES, .nr_metrics = 1, .metrics = { { .kind = CALLFLOW_CPU } },
+		.max_depth = 10, .nr_threads = 1, .nr_functions = 1,
+	};
+	size_t bytes = callflow_layout_bytes(&l);
+	struct bench b = { .bytes = bytes };
+	double ns, kernel;
+	struct flow f;
+	uint64_t base;
+	int i;
+
+	b.a = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	callflow_layout_write(&l, b.a);
+	CHECK(callflow_attach(b.a, bytes));
+	b.t = callflow_thread_new(getpid(), 0, 0);
+	b.k = callflow_kthread_start(b.t, NULL);
+	for (i = 0; i < 2000000; i++) {
+		callflow_enter(b.k, 1);
+		callflow_leave(b.k, 1);
+		if (i % 500000 == 0)
+			usleep(1000);
+	}
+	callflow_kthread_end(b.k);
+	read_tree(&b, 0, &f);
+	CHECK_U64(flow_totals(&f, &base), 2000001);
+	kernel = b.t->kernel_cpu_ns;
+	if (!b.a->tsc_ratio) {	/* as the recorder would: over the whole time */
+		ns = b.t->end_ns - b.t->start_ns;
+		CHECK(ns > 0);
+	}
+	CHECK(kernel > 1000000);
+	CHECK_U64(b.t->over_range, 0);
+	/* Cycles a ns of this machine are between 0.01 (arm64's timer) and 10. */
+	CHECK(base > kernel / 100 && base < kernel * 10);
+}
+
+static const struct callflow_rules *compiled(struct callrules *r)
+{
+	callrules_end(r);
+	CHECK(callflow_rules_valid(r->b.data, r->b.len));
+	return (const void *)r->b.data;
+}
+
+static bool wants(const struct callflow_rules *r, const char *class_name, const char *name, const char *sig)
+{
+	return callflow_wants_method(r, class_name, strlen(class_name), name, strlen(name), sig, sig ? strlen(sig) : 0);
+}
+
+TEST(callrules_list_takes_later_items_for_exceptions)
+{
+	struct callrules rules = { 0 };
+	const struct callflow_rules *r;
+	struct err e;
+
+	CHECK(!callrules_list(&rules, "+com.example.*,-*.toString,com.example.App.toString", &e));
+	r = compiled(&rules);
+	CHECK(wants(r, "com/example/App", "main", "()V"));
+	CHECK(wants(r, "com/example/sub/App", "main", "()V"));
+	CHECK(!wants(r, "com/example/Other", "toString", "()Ljava/lang/String;"));
+	CHECK(wants(r, "com/example/App", "toString", "()Ljava/lang/String;"));
+	CHECK(!wants(r, "java/lang/String", "length", "()I"));
+	CHECK(!callflow_may_want_class(r, "java/lang/String", 16));
+	CHECK(callflow_may_want_class(r, "com/example/App", 15));
+	CHECK(callflow_wants_thread(r, "main", 4));
+	callrules_release(&rules);
+
+	CHECK(!callrules_list(&rules, "-java.*", &e));
+	r = compiled(&rules);
+	CHECK(!wants(r, "java/lang/String", "length", "()I"));
+	CHECK(wants(r, "org/x/Y", "z", "()V"));
+	callrules_release(&rules);
+}
+
+TEST(callrules_file_lets_the_first_match_decide)
+{
+	static const char text[] = "# what we own\n"
+				   "exclude_method com.example.App.get*(I)*\n"
+				   "\n"
+				   "include_method\tcom.example.App  \n"
+				   "exclude_thread GC*\n"
+				   "include_method *.main(?Ljava/lang/String;)V";
+	struct callrules rules = { 0 };
+	const struct callflow_rules *r;
+	struct err e;
+
+	CHECK(!callrules_file(&rules, "f", text, sizeof(text) - 1, &e));
+	r = compiled(&rules);
+	CHECK(!wants(r, "com/example/App", "getX", "(I)V"));
+	CHECK(wants(r, "com/example/App", "getX", "(J)V"));
+	CHECK(!wants(r, "com/example/Apple", "getX", "(J)V"));
+	CHECK(wants(r, "org/Other", "main", "([Ljava/lang/String;)V"));
+	CHECK(!wants(r, "org/Other", "main", "()V"));
+	CHECK(!callflow_wants_thread(r, "GC Thread#0", 11));
+	CHECK(callflow_wants_thread(r, "main", 4));
+	callrules_release(&rules);
+}
+
+TEST(callrules_faults_are_told_with_their_place)
+{
+	struct callrules rules = { 0 };
+	struct err e;
+
+	CHECK(callrules_list(&rules, "a.b,,c", &e) < 0);
+	CHECK_STR(e.msg, "'a.b,,c': a rule without a pattern");
+	callrules_release(&rules);
+	CHECK(callrules_list(&rules, "+", &e) < 0);
+	callrules_release(&rules);
+	CHECK(callrules_list(&rules, "a=b", &e) < 0);
+	callrules_release(&rules);
+	CHECK(callrules_file(&rules, "x.conf", "include_method a\nincude_method b\n", 33, &e) < 0);
+	CHECK(!strncmp(e.msg, "x.conf:2: 'incude_method' is no rule", 36));
+	callrules_release(&rules);
+	CHECK(callrules_file(&rules, "x.conf", "include_thread\n", 15, &e) < 0);
+	callrules_release(&rules);
+}
+
+TEST(callflow_rules_refuses_every_truncation)
+{
+	struct callrules rules = { 0 };
+	struct err e;
+	size_t n;
+
+	CHECK(!callrules_list(&rules, "+com.example.*,-*.toString,x", &e));
+	callrules_end(&rules);
+	CHECK(callflow_rules_valid(rules.b.data, rules.b.len));
+	for (n = 0; n < rules.b.len; n++)
+		CHECK(!callflow_rules_valid(rules.b.data, n));
+	callrules_release(&rules);
+}
