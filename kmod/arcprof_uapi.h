@@ -164,7 +164,8 @@ struct arcprof_version {
 /*
  * Starts the one session of the machine, which ends with the descriptor unless
  * ARCPROF_PTT_KEEP is set.  Whoever may open the device maps its area for reading.
- * -EBUSY: there is one.  -ENODEV: the kernel cannot count one of the metrics.
+ * -EBUSY: there is one.  -ENODEV: the kernel cannot count one of the metrics.  What needs a session
+ * when there is none, mmap() too, fails with -ENXIO.
  */
 struct arcprof_ptt_start {
 	__u32 size;

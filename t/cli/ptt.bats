@@ -111,6 +111,8 @@ thread_field() {	# <pid> <field>, of the JSON in $output
 	arcprof ptt dump --metric task-clock,dispatches --cpus >text
 	grep -qE '^ +PID +TID +Time ms +Disp +Name$' text
 	[ "$(grep -cE '^[0-9]+ +[0-9]+\.[0-9]{6}' text)" -eq "$(getconf _NPROCESSORS_ONLN)" ]
+	[ "$(arcprof ptt dump --alive --format json | jq '[.samples[0].processes[].threads[] | select(.alive | not)] | length')" -eq 0 ]
+	arcprof ptt dump -p 999999999 | grep -qx '999999999 \*\* No Data \*\*'
 	run_arcprof ptt dump --metric cycles
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"--metric: 'cycles' is not a metric of this session"* ]]
@@ -162,7 +164,7 @@ thread_field() {	# <pid> <field>, of the JSON in $output
 	begin --noints
 	run_arcprof ptt dump
 	[[ ${output%%$'\n'*} == *"interrupts in the threads' time"* ]]
-	! grep -q 'Intr' <<<"$output"
+	[ "$(grep -c Intr <<<"$output")" -eq 0 ]
 	[ ! -e /sys/fs/bpf/arcprof/on_softirq_entry ]
 }
 
@@ -238,12 +240,15 @@ thread_field() {	# <pid> <field>, of the JSON in $output
 	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/open" "$BATS_RUN_TMPDIR/open/arcprof"
 	as_user() { as_nobody env -u XDG_RUNTIME_DIR "$BATS_RUN_TMPDIR/open/arcprof" ptt "$@"; }
 	begin
-	! as_user dump >out 2>&1
+	run as_user dump
+	[ "$status" -eq 1 ]
+	echo "$output" >out
 	grep -q -- --all-users out
 	arcprof ptt term
 	begin --all-users
 	as_user dump --format json >dump
-	! as_user term >out 2>&1
+	run as_user term
+	[ "$status" -eq 1 ]
 	rm -rf "$BATS_RUN_TMPDIR/open" /tmp/arcprof-65534
 	[ "$(json .backend dump)" = bpf ]
 	arcprof ptt info | grep -q '^Back end: *bpf$'
@@ -288,6 +293,23 @@ thread_field() {	# <pid> <field>, of the JSON in $output
 	! nm -g --defined-only "$BUILD/libarcprof.a" | awk 'NF == 3 { print $3 }' | grep -v '^arcprof_'
 }
 
+@test "ptt: Java threads measure themselves as the JVM's clock does" {
+	skip_unless_java
+	make -s -C "$TOP" java >&2
+	javac -cp "$BUILD/arcprof.jar" -d . "$TOP/t/workloads/OwnTime.java" "$TOP/Documentation/examples/ThreadTimeExample.java"
+	own() { java -cp "$BUILD/arcprof.jar:." -Djava.library.path="$BUILD" "$@" 2>&1 | tail -n 1; }
+	read -r percent backend <<<"$(own OwnTime)"
+	[[ $backend =~ ^(perf|clock)$ ]]
+	awk -v p="$percent" 'BEGIN { exit !(p < 5) }'
+	own ThreadTimeExample | grep -qE "^$backend: [0-9.]+ ms$"
+	[ "$(id -u)" -eq 0 ] || return 0
+	begin
+	read -r percent backend <<<"$(own OwnTime)"
+	[ "$backend" = bpf ]
+	awk -v p="$percent" 'BEGIN { exit !(p < 10) }'
+	own ThreadTimeExample | grep -qE '^bpf: [0-9.]+ ms, and [0-9.]+ ms in [0-9]+ interrupts$'
+}
+
 @test "ptt: wrong usage is told before anything is started" {
 	while read -r args; do
 		# shellcheck disable=SC2086
@@ -304,6 +326,7 @@ thread_field() {	# <pid> <field>, of the JSON in $output
 		dump -t 0.0001
 		init -t 1
 		init -p x
+		init -p 999999999
 		init --threads 1
 		init no-such-event
 		term -p 1
