@@ -34,6 +34,8 @@ struct tracee {
 	bool leaving;		/* to be let go at its next stop */
 	bool restart;		/* goes back to the system call before pc, unless a handler runs */
 	bool injected;		/* a signal was handed to it: a handler may begin */
+	bool rearm;		/* the kernel must forget that it stepped, before it steps again */
+	bool quiet;		/* resumed without a step, to stop at once */
 	bool idle_trap;		/* the next trap may come before anything is executed (exec) */
 	int deliver;		/* signal for the next resume */
 	uint64_t pc;		/* of the next instruction */
@@ -88,6 +90,8 @@ void tracee_exit(struct stepper *s, struct tracee *t);	/* at its exit stop */
 void tracee_pause(struct stepper *s, struct tracee *t);	/* stepping ends here */
 /* At a stop that is no trap: what the kernel will do when it is resumed. */
 void tracee_note_restart(struct tracee *t);
+/* After a quiet resume: nothing was executed, but a handler may be about to run. */
+void tracee_rearmed(struct stepper *s, struct tracee *t);
 
 /* stepper.c: the life of that process; never returns. */
 void stepper_run(const struct itrace_opts *o, int out_fd, int parent_pid) __attribute__((noreturn));

@@ -243,6 +243,7 @@ enum trap tracee_stepped(struct stepper *s, struct tracee *t)
 		return idle || t->insn.flags & INSN_REPEATS ? TRAP_STEP : TRAP_IDLE;
 	if (t->insn.flags & INSN_PUSHES_FLAGS)
 		user_clean_pushed_flags(t->tid, &u);
+	t->rearm = t->insn.flags & INSN_POPS_FLAGS;
 	retire(s, t, u.pc);
 	look(t, u.pc);
 	keep_call(t, &u);
@@ -299,6 +300,15 @@ bool tracee_handler(struct stepper *s, struct tracee *t)
 	look(t, u.pc);
 	keep_call(t, &u);
 	return true;
+}
+
+void tracee_rearmed(struct stepper *s, struct tracee *t)
+{
+	struct user_regs u;
+
+	t->quiet = false;
+	if (!user_regs_get(t->tid, &u) && u.pc != t->pc)
+		tracee_handler(s, t);
 }
 
 /* The system call instruction was executed; it did not come back to what it was in. */
