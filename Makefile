@@ -78,7 +78,7 @@ $(BUILD)/%.o: %.c $(NEEDS)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(BASE_CFLAGS) $(CFLAGS) $(PIE) -MMD -MP -c -o $@ $<
 
-$(CROSS_ROOT)/complete:
+$(CROSS_ROOT)/complete: t/packages t/cross
 	t/cross $(ARCH) $(@D)
 
 # Written only when it changed, so that an unchanged version rebuilds nothing.

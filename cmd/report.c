@@ -32,8 +32,8 @@ struct report_cmd_opts {
 	bool signatures, lines, addresses;
 	double clip;
 	struct opt_list stanzas;
-	bool compact, every_insn, fold_plt, fold_kernel;
 	bool samples;
+	bool compact, every_insn, fold_plt, fold_kernel;
 	bool check, strict;
 };
 
@@ -55,9 +55,9 @@ static const struct opt report_opts[] = {
 	OPT_SET(0, "xprof", O, report, REPORT_XPROF, "a flat profile"),
 	OPT_SET(0, "rt", O, report, REPORT_RT, "the tree of calls as log-rt: calls to and from each context"),
 	OPT_SET(0, "tprof", O, report, REPORT_TPROF, "by process, thread, module and symbol, without calls"),
-	OPT_SET(0, "arc", O, report, REPORT_ARC, "an instruction trace block by block"),
 	OPT_SET(0, "threads", O, report, REPORT_THREADS, "how long each thread ran, waited and was blocked"),
 	OPT_SET(0, "sched", O, report, REPORT_SCHED, "the time line of dispatches and interrupts"),
+	OPT_SET(0, "arc", O, report, REPORT_ARC, "an instruction trace block by block"),
 	OPT_ENUM(0, "format", O, format, formats, "text", "output format; tree is what --tree reads"),
 	OPT_LIST(0, "metric", O, metrics, "name", "only these metrics, in this order"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "default", "order of rows"),
@@ -146,18 +146,18 @@ static int check_opts(const struct report_cmd_opts *c)
 		log_error("only one of --events, --stacks and --tree");
 	else if (nr_text && (c->from || c->to || c->cpus.nr_items))
 		log_error("--from, --to and --cpu select samples of a trace, not of a text");
-	else if (nr_text && c->report == REPORT_ARC)
-		log_error("--arc is of an instruction trace, not of a text");
-	else if (c->compact && c->every_insn)
-		log_error("--compact and --every-instruction exclude each other");
-	else if ((c->compact || c->every_insn || c->fold_kernel) && c->report != REPORT_ARC)
-		log_error("--compact, --every-instruction and --collapse-kernel are for --arc");
 	else if (sched && nr_text)
 		log_error("--threads and --sched show dispatches of a trace, which a text has not");
 	else if (sched && c->format == FORMAT_TREE)
 		log_error("--format=tree: dispatches are no tree");
 	else if (!sched && c->sort >= SORT_WAIT)
 		log_error("--sort=%s is for --threads", sorts[c->sort]);
+	else if (nr_text && c->report == REPORT_ARC)
+		log_error("--arc is of an instruction trace, not of a text");
+	else if (c->compact && c->every_insn)
+		log_error("--compact and --every-instruction exclude each other");
+	else if ((c->compact || c->every_insn || c->fold_kernel) && c->report != REPORT_ARC)
+		log_error("--compact, --every-instruction and --collapse-kernel are for --arc");
 	else if (c->to && c->to <= c->from)
 		log_error("--to is not after --from");
 	else if (c->prune < 0 || c->prune > 100 || c->clip < 0 || c->clip > 100)
@@ -179,8 +179,8 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 			   /* A symbol of tprof is what the linker calls one. */
 			   .no_inline = c->no_inline || o->name == REPORT_TPROF },
 		.metrics = &c->metrics, .cpus = &c->cpus, .from_ns = c->from, .to_ns = c->to,
-		.fold_plt = c->fold_plt,
 		.samples = c->samples,
+		.fold_plt = c->fold_plt,
 	};
 	int r = trace_reader_open(t, c->input, e);
 
@@ -188,6 +188,20 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 		return r;
 	r = profile_read(p, m, src, *t, &po, e);
 	return r ? err_wrap(e, "%s", c->input) : 0;
+}
+
+static int print_arc(const struct report_cmd_opts *c, struct trace_reader *t, struct err *e)
+{
+	const struct arc_opts o = {
+		.format = c->format, .rows = c->compact ? ARC_VISITS : c->every_insn ? ARC_INSTRUCTIONS : ARC_BLOCKS,
+		.fold_plt = c->fold_plt, .fold_kernel = c->fold_kernel, .limit = c->limit,
+		.names = { .signatures = c->signatures, .addresses = c->addresses },
+		.branches = { c->from, c->to },
+		.pids = &c->pids, .tids = &c->tids, .comms = &c->comms, .threads = &c->threads,
+		.modules = &c->modules, .symbols = &c->symbols,
+	};
+
+	return arc_print(t, &o, stdout, e);
 }
 
 /* What is missing from a report that was printed; the exit status it gives. */
@@ -229,8 +243,13 @@ static int check(const struct view *v)
 	return nr_bad ? 1 : 0;
 }
 
-/* The reports that are not of a tree: of dispatches and interrupts. */
-static int report_sched(const struct report_cmd_opts *c, const struct report_opts *o)
+/* Reports that show the trace as it is. */
+static bool without_model(enum report_name r)
+{
+	return r == REPORT_THREADS || r == REPORT_SCHED || r == REPORT_ARC;
+}
+
+static int print_trace(const struct report_cmd_opts *c, const struct report_opts *o)
 {
 	struct report_source src = { 0 };
 	struct trace_reader *t;
@@ -239,7 +258,8 @@ static int report_sched(const struct report_cmd_opts *c, const struct report_opt
 
 	if (r)
 		return log_err(&e);
-	r = c->report == REPORT_THREADS ? sched_print_threads(t, o, stdout, &e) : sched_print_line(t, o, stdout, &e);
+	r = c->report == REPORT_THREADS ? sched_print_threads(t, o, stdout, &e) :
+	    c->report == REPORT_SCHED ? sched_print_line(t, o, stdout, &e) : print_arc(c, t, &e);
 	if (r) {
 		err_wrap(&e, "%s", c->input);
 		r = log_err(&e);
@@ -282,35 +302,6 @@ static void fill_opts(const struct report_cmd_opts *c, struct report_opts *o)
 	};
 }
 
-/* It has no model: it shows the trace as it is. */
-static int report_arc(const struct report_cmd_opts *c)
-{
-	const struct arc_opts o = {
-		.format = c->format, .rows = c->compact ? ARC_VISITS : c->every_insn ? ARC_INSTRUCTIONS : ARC_BLOCKS,
-		.fold_plt = c->fold_plt, .fold_kernel = c->fold_kernel, .limit = c->limit,
-		.names = { .signatures = c->signatures, .addresses = c->addresses },
-		.branches = { c->from, c->to },
-		.pids = &c->pids, .tids = &c->tids, .comms = &c->comms, .threads = &c->threads,
-		.modules = &c->modules, .symbols = &c->symbols,
-	};
-	const struct report_source src = { 0 };
-	struct trace_reader *t;
-	struct err e = { 0 };
-	int r = trace_reader_open(&t, c->input, &e);
-
-	if (r)
-		return log_err(&e);
-	r = arc_print(t, &o, stdout, &e);
-	if (r) {
-		err_wrap(&e, "%s", c->input);
-		r = log_err(&e);
-	} else {
-		r = warn_of_damage(c, t, &src);
-	}
-	trace_reader_close(t);
-	return r;
-}
-
 static int report_run(void *opts, int nr_operands, char **operands)
 {
 	const struct report_cmd_opts *c = opts;
@@ -326,10 +317,8 @@ static int report_run(void *opts, int nr_operands, char **operands)
 	if ((r = check_opts(c)))
 		return r;
 	fill_opts(c, &o);
-	if (c->report == REPORT_ARC && !c->check)
-		return report_arc(c);
-	if ((c->report == REPORT_THREADS || c->report == REPORT_SCHED) && !c->check)
-		return report_sched(c, &o);
+	if (without_model(c->report) && !c->check)
+		return print_trace(c, &o);
 	if (c->events || c->stacks || c->tree)
 		r = read_text(c, &m, &e);
 	else

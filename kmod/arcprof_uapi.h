@@ -164,8 +164,8 @@ struct arcprof_version {
 /*
  * Starts the one session of the machine, which ends with the descriptor unless
  * ARCPROF_PTT_KEEP is set.  Whoever may open the device maps its area for reading.
- * -EBUSY: there is one.  -ENODEV: the kernel cannot count one of the metrics.  What needs a session
- * when there is none, mmap() too, fails with -ENXIO.
+ * -EBUSY: there is one.  -ENODEV: the kernel cannot count one of the metrics.  -EPERM: it
+ * takes CAP_PERFMON.  Without a session the other requests, and mmap(), fail with -ENOENT.
  */
 struct arcprof_ptt_start {
 	__u32 size;
@@ -178,7 +178,8 @@ struct arcprof_ptt_start {
 
 /*
  * Gives a thread a slot, or says which it has.  -ESRCH: no such thread, or it is ending;
- * -ENOSPC: no slot is free; -EPERM: another's thread without CAP_PERFMON.  UNREGISTER takes tid.
+ * -ENOSPC: no slot is free; -EPERM: another's thread without CAP_PERFMON.  UNREGISTER takes tid;
+ * -ESRCH then also: it has no slot.
  */
 struct arcprof_ptt_register {
 	__u32 size;

@@ -124,11 +124,15 @@ static int open_all_rings(struct evsets *s, int target, size_t ring_bytes, struc
 /* Kernel samples need more rights than user ones: find out with a real event. */
 static bool kernel_allowed(const struct evsets *s, int target)
 {
-	struct perf_event_attr a = s->conf.events[0].attr;
+	struct perf_event_attr a;
 	int fd;
 
+	if (s->conf.nr_events)
+		a = s->conf.events[0].attr;
+	else
+		evset_dummy_attr(&a, false, 0);
 	a.disabled = 1;
-	fd = perf_open(&a, target, s->sampled[0]);
+	fd = perf_open(&a, target, s->nr_sampled ? s->sampled[0] : s->cpus[0]);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0 || (errno != EACCES && errno != EPERM);
@@ -177,7 +181,7 @@ int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *
 	for (i = 0; i < s->nr_rings; i++)
 		s->rings[i].fd = -1;
 	s->tells_lost = kernel_tells_lost();
-	if (conf->nr_events && !s->conf.exclude_kernel && !kernel_allowed(s, target))
+	if (!s->conf.exclude_kernel && !kernel_allowed(s, target))
 		s->conf.exclude_kernel = true;
 	r = open_all_rings(s, target, ring_bytes, e);
 	if (r)

@@ -60,11 +60,11 @@ static void parse_field(const char *line, struct tracepoint *t)
 	if (!end || t->nr_fields == TRACEPOINT_FIELDS ||
 	    sscanf(end + 1, " offset:%u; size:%u;", &off, &len) != 2 || off > UINT16_MAX || len > UINT16_MAX)
 		return;
-	bracket = memchr(line, '[', end - line);
-	if (bracket && bracket[-1] != ' ')	/* char comm[16], but not __data_loc char[] name */
-		end = bracket;
 	for (name = end; name > line && name[-1] != ' '; name--)
 		;
+	bracket = memchr(name, '[', end - name);
+	if (bracket)
+		end = bracket;
 	n = MIN((size_t)(end - name), sizeof(f->name) - 1);
 	memcpy(f->name, name, n);
 	f->name[n] = '\0';

@@ -21,10 +21,10 @@ int report_print(struct view *v, FILE *out, struct err *e)
 		return rt_print(v, out);
 	case REPORT_TPROF:
 		return tprof_print(v, out, e);
-	case REPORT_ARC:
 	case REPORT_THREADS:
 	case REPORT_SCHED:
-		break;		/* not of a model: itrace.h, sched.h */
+	case REPORT_ARC:
+		break;		/* of the trace itself, not of a model: sched.h, itrace.h */
 	}
 	return err_set(e, EINVAL, "no such report");
 }

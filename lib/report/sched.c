@@ -135,10 +135,16 @@ static uint64_t clip(const struct sched_model *m, uint64_t from, uint64_t to)
 static uint64_t pass(struct sched_model *m, struct sched_thread *t, uint64_t now, enum sched_bucket b,
 		     enum sched_bucket next)
 {
-	uint64_t from = t->since_ns;
+	uint64_t from = t->since_ns, ns, most;
 
 	now = MAX(now, from);		/* [1] */
-	t->times[b] += clip(m, from, now);
+	ns = clip(m, from, now);
+	t->times[b] += ns;
+	/* Interrupts are a part of the time on a CPU, and only of that. */
+	most = b == SCHED_ON_CPU ? ns : 0;
+	if (t->intr_run_ns > most)
+		t->intr_ns -= t->intr_run_ns - most;
+	t->intr_run_ns = 0;
 	t->since_ns = now;
 	t->state = next;
 	return now - from;
@@ -205,8 +211,6 @@ static void lose_cpu(struct sched_model *m, struct sched_thread *t, const struct
 
 	if (!fits || r->state == SCHED_UNTOLD)
 		odd(m, t);	/* [2] */
-	if (!fits)
-		t->intr_ns -= MIN(t->intr_ns, t->intr_run_ns);
 	l->ran_ns = pass(m, t, r->time_ns, fits ? SCHED_ON_CPU : SCHED_UNKNOWN, bucket_of(r->state));
 	l->ran_known = fits;
 	t->cpu = r->cpu;
@@ -234,7 +238,6 @@ static void get_cpu(struct sched_model *m, struct sched_thread *t, const struct 
 		was = SCHED_UNKNOWN;
 	}
 	ns = pass(m, t, r->time_ns, was, SCHED_ON_CPU);
-	t->intr_run_ns = 0;
 	l->waited_known = waits;
 	l->waited_ns = waits ? ns : 0;
 	if (in_window(m, r->time_ns)) {
@@ -288,6 +291,15 @@ static void cpu_passes(struct sched_model *m, struct sched_cpu *c, uint64_t now,
 	c->since_ns = now;
 }
 
+/* What was thread a is b since an exec. */
+static bool became(const struct sched_model *m, uint32_t a, uint32_t b)
+{
+	uint32_t i = map_get(&m->by_number, a), k = map_get(&m->by_number, b);
+
+	return i != MAP_NONE && k != MAP_NONE && m->threads[k].by_exec && m->threads[i].gone_ns &&
+	       m->threads[i].gone_ns == m->threads[k].born_ns;
+}
+
 /* The CPU is not its any more, since when nobody knows [2]. */
 static void has_left(struct sched_model *m, uint32_t number, const struct rec_sched *r)
 {
@@ -297,7 +309,6 @@ static void has_left(struct sched_model *m, uint32_t number, const struct rec_sc
 	if (!t || !t->tid || t->state != SCHED_ON_CPU || t->cpu != r->cpu)
 		return;
 	odd(m, t);
-	t->intr_ns -= MIN(t->intr_ns, t->intr_run_ns);
 	pass(m, t, r->time_ns, SCHED_UNKNOWN, SCHED_UNKNOWN);
 }
 
@@ -307,6 +318,8 @@ static void cpu_switch(struct sched_model *m, const struct rec_sched *r)
 
 	if (!c->seen)
 		c->since_ns = m->trace_start_ns;
+	if (c->seen && became(m, c->thread, r->thread))
+		c->thread = r->thread;
 	cpu_passes(m, c, r->time_ns, r->thread, !c->seen || c->thread == r->thread);
 	if (c->seen && c->thread != r->thread)
 		has_left(m, c->thread, r);
@@ -473,6 +486,7 @@ static int set_window(struct sched_model *m, struct trace_reader *t, uint64_t fr
 	if (to_ns)
 		m->end_ns = MIN(m->end_ns, m->start_ns + to_ns);
 	m->start_ns += from_ns;
+	m->end_ns = MAX(m->end_ns, m->start_ns);	/* also of a trace that says nonsense */
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "report/itrace.h"
+#include "report/sched.h"
 #include "trace/branch.h"
 #include "trace/reader.h"
 #include "trace/schema.h"
@@ -51,6 +52,12 @@ static int on_samples(void *ctx, const struct rec_sample *s, size_t nr, const st
 			sink_of_all += ep->frames[ep->nodes[node].frame].b;
 		}
 	}
+	return 0;
+}
+
+static int on_sched(void *ctx, const struct rec_sched *r, size_t nr)
+{
+	touch(r, nr * sizeof(*r));
 	return 0;
 }
 
@@ -184,11 +191,25 @@ static void as_itrace(struct trace_reader *t)
 	model_release(&m);
 }
 
+/* Whatever dispatches say, each moment of a thread and a CPU is in one column. */
+static void times_add_up(struct trace_reader *t)
+{
+	struct buf first = BUF_INIT;
+	struct sched_model m;
+	uint64_t nr[2];
+	struct err e;
+
+	if (!sched_read(&m, t, 0, 0, NULL, NULL, &e) && sched_check(&m, &nr[0], &nr[1], &first))
+		abort();
+	buf_release(&first);
+	sched_release(&m);
+}
+
 static void read_it(const uint8_t *data, size_t len)
 {
 	static const struct trace_sink sink = {
 		.label = on_label, .samples = on_samples, .proc = on_proc, .thread = on_thread, .module = on_module,
-		.symbol = on_symbol, .line = on_line, .method = on_method, .code = on_code, .stub = on_stub,
+		.sched = on_sched, .symbol = on_symbol, .line = on_line, .method = on_method, .code = on_code, .stub = on_stub,
 		.branches = on_branches, .branch_code = on_branch_code,
 	};
 	struct trace_reader *t;
@@ -197,6 +218,7 @@ static void read_it(const uint8_t *data, size_t len)
 	if (!trace_reader_open_memory(&t, data, len, &e)) {
 		trace_read(t, &sink, NULL, &e);
 		as_itrace(t);
+		times_add_up(t);
 		trace_reader_close(t);
 	}
 	by_schema(data, len);

@@ -743,7 +743,7 @@ static void tests(void)
 
 		if (pid == 0) {
 			nr_failed = 0;
-			alarm(60);
+			alarm(150);
 			all[i].run();
 			_exit(done());
 		}
