@@ -118,10 +118,49 @@ static bool resume_quietly(struct tracee *t, int sig)
 	return true;
 }
 
+/* Whether another thread of the process could meet breakpoints, or has set some. */
+static bool others_run(const struct stepper *s, const struct tracee *t, bool any)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_tracees; i++) {
+		const struct tracee *x = s->tracees[i];
+
+		if (x == t || !x->alive || x->pid != t->pid)
+			continue;
+		/* One in a system call stops behind it before it executes anything. */
+		if (x->in_exclusive || (any && !x->stopped && x->insn.kind != INSN_SYSCALL))
+			return true;
+	}
+	return false;
+}
+
+/* True: it is resumed to breakpoints, or has to wait (t->held). */
+static bool resume_exclusive(struct stepper *s, struct tracee *t)
+{
+	bool exclusive = !t->deliver && tracee_exclusive(t);
+
+	if (others_run(s, t, exclusive)) {
+		s->nr_held += !t->held;
+		t->held = true;
+		return true;
+	}
+	if (!exclusive || !exclusive_arm(&t->excl, t->tid))
+		return false;
+	t->stopped = false;
+	t->in_exclusive = true;
+	ptrace(PTRACE_CONT, t->tid, NULL, NULL);
+	return true;
+}
+
 static void resume(struct stepper *s, struct tracee *t)
 {
 	int sig = t->deliver;
 
+	s->nr_held -= t->held;
+	t->held = false;
+	if (t->stepping && s->has_exclusive && resume_exclusive(s, t))
+		return;
 	t->deliver = 0;		/* [2] */
 	t->stopped = false;
 	if (!resume_quietly(t, sig))
@@ -130,6 +169,8 @@ static void resume(struct stepper *s, struct tracee *t)
 
 static void let_go(struct stepper *s, struct tracee *t)
 {
+	s->nr_held -= t->held;
+	t->held = false;
 	tracee_pause(s, t);
 	user_clear_trap_flag(t->tid);	/* [1] */
 	ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->deliver);
@@ -358,12 +399,23 @@ static void on_signal(struct stepper *s, struct tracee *t, int sig)
 		tracee_note_restart(t);
 }
 
+static void resume_held(struct stepper *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_tracees && s->nr_held; i++)
+		if (s->tracees[i]->alive && s->tracees[i]->held)
+			resume(s, s->tracees[i]);
+}
+
 static void on_stop(struct stepper *s, struct tracee *t, int status)
 {
 	int event = status >> 16, sig = WSTOPSIG(status);
 
 	t->stopped = true;
-	if (!event)
+	if (t->in_exclusive && tracee_left_exclusive(s, t) && !event && sig == SIGTRAP)
+		;	/* our breakpoint */
+	else if (!event)
 		on_signal(s, t, sig);
 	else if (!on_event(s, t, event, sig))
 		return;
@@ -371,6 +423,8 @@ static void on_stop(struct stepper *s, struct tracee *t, int status)
 		let_go(s, t);
 	else
 		resume(s, t);
+	if (s->nr_held)
+		resume_held(s);
 	if (s->o->limit && s->t.nr_insns >= s->o->limit)
 		let_all_go(s, ITRACE_LIMIT);
 }
@@ -607,7 +661,7 @@ static void await_program(struct stepper *s, int parent_pid)
 
 void stepper_run(const struct itrace_opts *o, int out_fd, int parent_pid)
 {
-	struct stepper s = { .o = o, .out_fd = out_fd, .t.status = -1 };
+	struct stepper s = { .o = o, .out_fd = out_fd, .t.status = -1, .has_exclusive = arch_has_exclusive };
 
 	prctl(PR_SET_NAME, ITRACE_STEPPER_COMM);
 	if (o->argv)

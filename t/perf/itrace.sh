@@ -23,7 +23,7 @@ int main(void)
 }
 END
 gcc -O1 -static -o "$dir/loop" "$dir/loop.c"
-for i in 1 2 3; do
+for _ in 1 2 3; do
 	build/t/tools/stepcount -f 200000 "$dir/loop" | sed 's/^/ptrace, nothing else: /'
 	build/arcprof itrace --limit 200000 -o "$dir/trace" -- "$dir/loop" 2>&1 |
 		sed -n 's/.* s, \(.*\)/arcprof itrace: \1/p; s/.*bytes, \(.* an instruction\).*/arcprof itrace: \1/p'
