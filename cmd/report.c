@@ -32,7 +32,7 @@ struct report_cmd_opts {
 	bool signatures, lines, addresses;
 	double clip;
 	struct opt_list stanzas;
-	bool samples;
+	bool samples, replay;
 	bool compact, every_insn, fold_plt, fold_kernel;
 	bool check, strict;
 };
@@ -49,11 +49,13 @@ static const struct opt report_opts[] = {
 	OPT_STR(0, "stacks", O, stacks, "file", NULL, "read folded stacks as text instead"),
 	OPT_STR(0, "tree", O, tree, "file", NULL, "read a tree as text instead"),
 	OPT_FLAG(0, "samples", O, samples, "of a trace with exact calls, show the samples"),
+	OPT_FLAG(0, "replay", O, replay, "of a call trace, build the tree from its events"),
 	OPT_GROUP("Report"),
 	OPT_SET(0, "xarc", O, report, REPORT_XARC, "callers and callees of each function (the default)"),
 	OPT_SET(0, "xtree", O, report, REPORT_XTREE, "the tree of calls"),
 	OPT_SET(0, "xprof", O, report, REPORT_XPROF, "a flat profile"),
 	OPT_SET(0, "rt", O, report, REPORT_RT, "the tree of calls as log-rt: calls to and from each context"),
+	OPT_SET(0, "gen", O, report, REPORT_GEN, "every call and return of a call trace, a line each"),
 	OPT_SET(0, "tprof", O, report, REPORT_TPROF, "by process, thread, module and symbol, without calls"),
 	OPT_SET(0, "threads", O, report, REPORT_THREADS, "how long each thread ran, waited and was blocked"),
 	OPT_SET(0, "sched", O, report, REPORT_SCHED, "the time line of dispatches and interrupts"),
@@ -136,9 +138,34 @@ static bool all_numbers(const char *option, const struct opt_list *l, struct err
 }
 
 /* What the option table alone cannot see; 0 or EXIT_USAGE. */
-static int check_opts(const struct report_cmd_opts *c)
+/* Options that go with some reports only; false when it has said what is wrong. */
+static bool fit_report(const struct report_cmd_opts *c, bool text)
 {
 	bool sched = c->report == REPORT_THREADS || c->report == REPORT_SCHED;
+
+	if (sched && text)
+		log_error("--threads and --sched show dispatches of a trace, which a text has not");
+	else if (sched && c->format == FORMAT_TREE)
+		log_error("--format=tree: dispatches are no tree");
+	else if (!sched && c->sort >= SORT_WAIT)
+		log_error("--sort=%s is for --threads", sorts[c->sort]);
+	else if (c->report == REPORT_ARC && text)
+		log_error("--arc is of an instruction trace, not of a text");
+	else if (c->compact && c->every_insn)
+		log_error("--compact and --every-instruction exclude each other");
+	else if ((c->compact || c->every_insn || c->fold_kernel) && c->report != REPORT_ARC)
+		log_error("--compact, --every-instruction and --collapse-kernel are for --arc");
+	else if (c->report == REPORT_GEN && text)
+		log_error("--gen prints the events of a trace, not of a text");
+	else if (c->report == REPORT_GEN && (c->format != FORMAT_TEXT || c->check))
+		log_error("--gen is text, and has no invariants to check");
+	else
+		return true;
+	return false;
+}
+
+static int check_opts(const struct report_cmd_opts *c)
+{
 	int nr_text = !!c->events + !!c->stacks + !!c->tree;
 	struct err e = { 0 };
 
@@ -146,18 +173,6 @@ static int check_opts(const struct report_cmd_opts *c)
 		log_error("only one of --events, --stacks and --tree");
 	else if (nr_text && (c->from || c->to || c->cpus.nr_items))
 		log_error("--from, --to and --cpu select samples of a trace, not of a text");
-	else if (sched && nr_text)
-		log_error("--threads and --sched show dispatches of a trace, which a text has not");
-	else if (sched && c->format == FORMAT_TREE)
-		log_error("--format=tree: dispatches are no tree");
-	else if (!sched && c->sort >= SORT_WAIT)
-		log_error("--sort=%s is for --threads", sorts[c->sort]);
-	else if (nr_text && c->report == REPORT_ARC)
-		log_error("--arc is of an instruction trace, not of a text");
-	else if (c->compact && c->every_insn)
-		log_error("--compact and --every-instruction exclude each other");
-	else if ((c->compact || c->every_insn || c->fold_kernel) && c->report != REPORT_ARC)
-		log_error("--compact, --every-instruction and --collapse-kernel are for --arc");
 	else if (c->to && c->to <= c->from)
 		log_error("--to is not after --from");
 	else if (c->prune < 0 || c->prune > 100 || c->clip < 0 || c->clip > 100)
@@ -165,7 +180,7 @@ static int check_opts(const struct report_cmd_opts *c)
 	else if (!all_numbers("--pid", &c->pids, &e) || !all_numbers("--tid", &c->tids, &e) ||
 		 !all_numbers("--cpu", &c->cpus, &e))
 		log_error("%s", e.msg);
-	else
+	else if (fit_report(c, nr_text))
 		return 0;
 	return EXIT_USAGE;
 }
@@ -175,18 +190,20 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 {
 	struct profile_opts po = {
 		.names = { .signatures = c->signatures, .lines = c->lines, .addresses = c->addresses,
-			   .by_kind = c->by_kind, .no_kernel = c->no_kernel,
+			   .by_kind = c->by_kind || o->name == REPORT_GEN, .no_kernel = c->no_kernel,
 			   /* A symbol of tprof is what the linker calls one. */
 			   .no_inline = c->no_inline || o->name == REPORT_TPROF },
 		.metrics = &c->metrics, .cpus = &c->cpus, .from_ns = c->from, .to_ns = c->to,
-		.samples = c->samples,
-		.fold_plt = c->fold_plt,
+		.samples = c->samples, .replay = c->replay, .fold_plt = c->fold_plt,
 	};
 	int r = trace_reader_open(t, c->input, e);
 
 	if (r)
 		return r;
-	r = profile_read(p, m, src, *t, &po, e);
+	if (o->name == REPORT_GEN)
+		r = profile_print_events(p, m, *t, &po, stdout, o->limit, e);
+	else
+		r = profile_read(p, m, src, *t, &po, e);
 	return r ? err_wrap(e, "%s", c->input) : 0;
 }
 
@@ -302,6 +319,16 @@ static void fill_opts(const struct report_cmd_opts *c, struct report_opts *o)
 	};
 }
 
+static int show(const struct report_cmd_opts *c, struct trace_reader *t, struct view *v, struct model *m,
+		const struct report_source *src, const struct report_opts *o, struct err *e)
+{
+	int r = view_init(v, m, src, o, e);
+
+	if (r)
+		return r;
+	return c->check ? check(v) | (t ? check_sched(t) : 0) : report_print(v, stdout, e);
+}
+
 static int report_run(void *opts, int nr_operands, char **operands)
 {
 	const struct report_cmd_opts *c = opts;
@@ -323,12 +350,8 @@ static int report_run(void *opts, int nr_operands, char **operands)
 		r = read_text(c, &m, &e);
 	else
 		r = read_trace(c, &o, &p, &m, &src, &t, &e);
-	if (!r)
-		r = view_init(&v, &m, &src, &o, &e);
-	if (!r && c->check)
-		r = check(&v) | (t ? check_sched(t) : 0);
-	else if (!r)
-		r = report_print(&v, stdout, &e);
+	if (!r && o.name != REPORT_GEN)
+		r = show(c, t, &v, &m, &src, &o, &e);
 	if (r < 0)
 		r = log_err(&e);
 	else if (t)

@@ -174,6 +174,10 @@ static int32_t select_method(void *ctx, const struct classfile_method *m)
 	if (!by_loader && !callflow_wants_method(callflow_rules(), m->class_name.p, m->class_name.len, m->name.p,
 						 m->name.len, m->descriptor.p, m->descriptor.len))
 		return CLASSFILE_LEAVE_ALONE;
+	if (m->intrinsic) {
+		numbers_refused(&names, "the compiler may replace its calls");
+		return CLASSFILE_LEAVE_ALONE;
+	}
 	number = numbers_get(&names);
 	return number && number <= CALLFLOW_VALUE ? (int32_t)number : CLASSFILE_LEAVE_ALONE;
 }

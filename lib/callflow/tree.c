@@ -433,14 +433,10 @@ void callflow_charge_now(struct callflow_kthread *k)
 	charge_all(k->cur, v);
 }
 
-void callflow_set_last(struct callflow_kthread *k, struct callflow_thread *t)
+static void set_last(const struct callflow_kthread *k, struct callflow_thread *t, const uint64_t *v)
 {
-	uint64_t v[CALLFLOW_MAX_METRICS];
 	uint32_t m;
 
-	if (!t)
-		return;
-	read_all(k, v);
 	for (m = 0; m < cf.nr_metrics; m++) {
 		uint32_t kind = cf.metrics[m].kind;
 
@@ -450,20 +446,39 @@ void callflow_set_last(struct callflow_kthread *k, struct callflow_thread *t)
 	}
 }
 
+void callflow_set_last(struct callflow_kthread *k, struct callflow_thread *t)
+{
+	uint64_t v[CALLFLOW_MAX_METRICS];
+
+	if (!t)
+		return;
+	read_all(k, v);
+	set_last(k, t, v);
+}
+
+/* From one reading to the other's: what lies between two would be nobody's. */
+static void hand_over(struct callflow_kthread *k, struct callflow_thread *to)
+{
+	uint64_t v[CALLFLOW_MAX_METRICS];
+
+	read_all(k, v);
+	if (k->cur)
+		charge_all(k->cur, v);
+	k->cur = to;
+	if (to)
+		set_last(k, to, v);
+}
+
 void callflow_mount(struct callflow_kthread *k, struct callflow_thread *t)
 {
-	callflow_charge_now(k);
-	k->cur = t;
-	callflow_set_last(k, t);
+	hand_over(k, t);
 	if (t)
 		t->mounts++;
 }
 
 void callflow_unmount(struct callflow_kthread *k)
 {
-	callflow_charge_now(k);
-	k->cur = k->own;
-	callflow_set_last(k, k->own);
+	hand_over(k, k->own);
 }
 
 void callflow_charge(struct callflow_kthread *k, enum callflow_metric_kind kind, uint64_t amount)

@@ -5,6 +5,7 @@
  * The class is read twice: first to see that all of it is there, so that nobody is asked about
  * methods of a class that cannot be rewritten.
  */
+#include "classfile/annotations.h"
 #include "classfile/code.h"
 
 enum { ACC_STATIC = CLASSFILE_ACC_STATIC };
@@ -278,6 +279,19 @@ static int32_t ask(struct rewrite *rw, struct reader code)
 	return rw->probe->select(rw->probe->ctx, &rw->m);
 }
 
+/* r is after the count of a method's attributes, and stays. */
+static bool is_intrinsic(const struct rewrite *rw, struct reader r, uint32_t nr)
+{
+	while (nr--) {
+		uint32_t name = read16(&r), len = read32(&r);
+		struct reader part = read_part(&r, len);
+
+		if (text_is(pool_utf8(&rw->pool, name), "RuntimeVisibleAnnotations"))
+			return annotations_have_intrinsic(&rw->pool, part);
+	}
+	return false;
+}
+
 static void rewrite_method(struct rewrite *rw, struct reader *r)
 {
 	const uint8_t *head = read_bytes(r, 6);
@@ -287,6 +301,7 @@ static void rewrite_method(struct rewrite *rw, struct reader *r)
 	rw->m.flags = be16(head);
 	rw->m.name = pool_utf8(&rw->pool, be16(head + 2));
 	rw->m.descriptor = pool_utf8(&rw->pool, be16(head + 4));
+	rw->m.intrinsic = is_intrinsic(rw, *r, nr);
 	write_bytes(&rw->body, head, 6);
 	write16(&rw->body, nr);
 	while (nr--) {

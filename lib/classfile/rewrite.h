@@ -48,6 +48,7 @@ struct classfile_method {
 	uint16_t version;			/* major version of the class file, 45 = JDK 1.1 */
 	uint16_t idx;				/* the method's place in the class, from 0 */
 	uint32_t code_len_bytes;
+	bool intrinsic;				/* HotSpot may replace calls of it: no probe would run then */
 };
 
 /* Why something is left as it was. */

@@ -198,6 +198,21 @@ static void on_thread_name(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_
 	tasks_java_name(&c->tasks, th, name, time_ns);
 }
 
+static void on_refused(void *ctx, struct jvm *jvm, uint64_t time_ns, const char *class_name, const char *name,
+		       const char *sig, const char *why)
+{
+	struct collect *c = ctx;
+	struct java *j = jvm_user(jvm);
+	struct rec_call_refused r = {
+		.time_ns = time_ns, .class_name = class_name, .name = name, .sig = sig, .why = why,
+	};
+
+	if (!j)
+		return;
+	r.proc = j->proc->id;
+	refused_add(&c->refused, c->w, &r);
+}
+
 static void on_agent_lost(void *ctx, struct jvm *jvm, uint64_t nr)
 {
 	struct collect *c = ctx;
@@ -254,6 +269,7 @@ static const struct jvm_callbacks callbacks = {
 	.code_gone = on_code_gone,
 	.stub = on_stub,
 	.thread_name = on_thread_name,
+	.refused = on_refused,
 	.lost = on_agent_lost,
 	.gone = on_gone,
 };

@@ -71,8 +71,6 @@ struct dump {
 void callflows_init(struct callflows *f, const struct callflow_opts *o, struct tasks *t, struct trace_writer *w,
 		    struct callflow_result *res)
 {
-	const struct timespec wait = { .tv_nsec = CALIBRATE_NS };
-
 	memset(f, 0, sizeof(*f));
 	f->o = o;
 	f->res = res;
@@ -80,7 +78,6 @@ void callflows_init(struct callflows *f, const struct callflow_opts *o, struct t
 	f->w = w;
 	f->ns = f->written_ns = clock_mono_ns();
 	f->tsc = arch_cycle_counter();
-	nanosleep(&wait, NULL);
 }
 
 static bool has_events(const struct callflows *f)
@@ -146,6 +143,18 @@ static int make_area(const struct callflow_layout *l, struct callflow_area **out
 	return fd;
 }
 
+/* A ratio is good to the time it takes to read two clocks, over the time between. */
+static void wait_for_ratio(const struct callflows *f)
+{
+	uint64_t passed = clock_mono_ns() - f->ns;
+	struct timespec wait = { 0 };
+
+	if (passed >= CALIBRATE_NS)
+		return;
+	wait.tv_nsec = CALIBRATE_NS - passed;
+	nanosleep(&wait, NULL);
+}
+
 int callflows_new(struct callflows *f, struct jvm *jvm, struct proc *proc, uint64_t *bytes)
 {
 	struct callflow_layout l = f->o->layout;
@@ -153,7 +162,10 @@ int callflows_new(struct callflows *f, struct jvm *jvm, struct proc *proc, uint6
 	struct callflow_proc *p;
 	int fd;
 
-	l.tsc_ratio = tsc_ratio(f);
+	if (!l.tsc_ratio) {
+		wait_for_ratio(f);
+		l.tsc_ratio = tsc_ratio(f);
+	}
 	fd = make_area(&l, &area, bytes);
 	if (fd < 0)
 		return -1;

@@ -39,14 +39,16 @@ struct callflows {
 	uint64_t written_ns;			/* time of the last snapshot */
 };
 
-/* Waits some milliseconds to know the speed of the time stamp counter. */
 void callflows_init(struct callflows *f, const struct callflow_opts *o, struct tasks *t, struct trace_writer *w,
 		    struct callflow_result *res);
 void callflows_release(struct callflows *f);
 
 /* What the trees count, for who reads the trace. */
 void callflows_labels(const struct callflows *f);
-/* An area for process p; its descriptor, the caller's to close, or -1. */
+/*
+ * An area for process p; its descriptor, the caller's to close, or -1.  The first one waits some
+ * milliseconds, to know the speed of the time stamp counter.
+ */
 int callflows_new(struct callflows *f, struct jvm *jvm, struct proc *p, uint64_t *bytes);
 /* Do the rules want the function at addr of the process counted? */
 bool callflows_function(struct callflows *f, struct jvm *jvm, struct modules *m, uint64_t addr);

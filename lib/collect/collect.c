@@ -248,6 +248,11 @@ static int shell_status(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+static bool kernel_refused(const struct collect *c)
+{
+	return c->ev.conf.exclude_kernel && !c->o->ev.exclude_kernel;
+}
+
 static void event_labels(const struct collect *c)
 {
 	const struct evconf *ev = &c->ev.conf;
@@ -267,7 +272,7 @@ static void event_labels(const struct collect *c)
 				  (unsigned long long)(rate->freq_hz ? rate->freq_hz : rate->period));
 	}
 	trace_write_label(c->w, "callgraph", "%s", graphs[ev->callgraph]);
-	if (ev->exclude_kernel && !c->o->ev.exclude_kernel)
+	if (kernel_refused(c))
 		trace_write_label(c->w, "refused.0", "kernel code (kernel.perf_event_paranoid)");
 }
 
@@ -517,6 +522,7 @@ static void finish(struct collect *c)
 	}
 	symbols_write(&c->modules, c->w, c->o->lines, &sym);
 	trace_write_label(c->w, "symbols", "complete");
+	refused_labels(&c->refused, c->w, kernel_refused(c));
 	c->res->kernel_hidden = sym.kernel_hidden;
 	c->res->nr_procs = c->tasks.nr_procs;
 	c->res->nr_threads = c->tasks.nr_threads;
@@ -647,6 +653,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 		res->write_error = close_err.code;
 	tasks_release(&c->tasks);
 	modules_release(&c->modules);
+	refused_release(&c->refused);
 out:
 	free(c);
 	return r;

@@ -15,27 +15,7 @@
 
 enum { MAX_TREE_NODES = 1 << 28, GROW_NODES = 64 };
 
-struct tree {
-	struct rec_call_tree r;
-	bool known;			/* r was read */
-	struct call_node *nodes;	/* [number]; 0 is the thread */
-	uint64_t *values;		/* [number][1 + metrics]: calls, base */
-	size_t nr_nodes, alloc_nodes;	/* nr_nodes: one more than the highest number */
-};
-
-struct calls {
-	struct profile *p;
-	unsigned int nr_metrics;
-	struct map tree_of;		/* number -> index */
-	struct tree *trees;
-	size_t nr_trees, alloc_trees;
-	struct frame *frames;		/* [consumer] */
-	uint32_t *consumers;		/* [consumer]: in the model, 0 not resolved yet */
-	size_t nr_frames;
-	uint32_t damaged;		/* the consumer of what makes no sense */
-};
-
-static struct tree *get_tree(struct calls *c, uint32_t number)
+static struct call_tree_data *get_tree(struct calls *c, uint32_t number)
 {
 	uint32_t *at = map_put(&c->tree_of, number);
 
@@ -48,7 +28,7 @@ static struct tree *get_tree(struct calls *c, uint32_t number)
 }
 
 /* Numbers come without gaps: more than one record may define is a gap that damage made. */
-static bool grow_tree(struct calls *c, struct tree *t, uint64_t nr)
+static bool grow_tree(struct calls *c, struct call_tree_data *t, uint64_t nr)
 {
 	size_t width = 1 + c->nr_metrics, alloc;
 
@@ -86,18 +66,17 @@ static int take_consumer(void *ctx, const struct rec_call_consumer *r)
 static int take_tree(void *ctx, const struct rec_call_tree *r)
 {
 	struct calls *c = ctx;
-	struct tree *t = get_tree(c, r->tree);
+	struct call_tree_data *t = get_tree(c, r->tree);
 
 	t->r = *r;
 	t->r.name = arena_strndup(&c->p->names.text, r->name, r->name_len);
-	t->known = true;
 	return 0;
 }
 
 static int take_nodes(void *ctx, const struct rec_call_nodes *r)
 {
 	struct calls *c = ctx;
-	struct tree *t = get_tree(c, r->tree);
+	struct call_tree_data *t = get_tree(c, r->tree);
 
 	if (grow_tree(c, t, (uint64_t)r->first + r->nr))
 		memcpy(t->nodes + r->first, r->nodes, r->nr * sizeof(*r->nodes));
@@ -113,7 +92,7 @@ static bool in_window(const struct profile *p, uint64_t time_ns)
 static int take_values(void *ctx, const struct rec_call_values *r)
 {
 	struct calls *c = ctx;
-	struct tree *t = get_tree(c, r->tree);
+	struct call_tree_data *t = get_tree(c, r->tree);
 	size_t width = 1 + c->nr_metrics;
 	uint32_t i, m;
 
@@ -135,30 +114,37 @@ static int take_values(void *ctx, const struct rec_call_values *r)
 
 /* --- building --- */
 
-static uint32_t tree_root(struct calls *c, const struct tree *t)
+void calls_thread(struct calls *c, uint32_t number, uint32_t *process, uint32_t *thread)
 {
+	const struct rec_call_tree *r = &get_tree(c, number)->r;
 	struct names *x = &c->p->names;
-	struct flow *f = &c->p->m->flow;
-	uint32_t proc = t->r.proc, thread, process, node, at;
+	uint32_t proc, at;
 
-	thread = names_thread(x, t->r.thread, &proc);
-	if (!t->r.thread || t->r.name_len) {
+	*thread = names_thread(x, r->thread, &proc);
+	if (!r->thread || r->name_len) {
 		struct consumer k = { .kind = CONSUMER_THREAD };
 
-		at = map_get(&x->proc_of, t->r.proc);
-		k.name = strtab_adds(&x->m->consumers.names, t->r.name_len ? t->r.name : "[no name]");
-		k.key = t->r.thread ? x->m->consumers.items[thread].key :
-				      names_pair(at == MAP_NONE ? 0 : x->procs[at].pid, t->r.java_id);
-		thread = consumer_add(&x->m->consumers, &k);
-		proc = t->r.proc;
+		at = map_get(&x->proc_of, r->proc);
+		k.name = strtab_adds(&x->m->consumers.names, r->name_len ? r->name : "[no name]");
+		k.key = r->thread ? x->m->consumers.items[*thread].key :
+				    names_pair(at == MAP_NONE ? 0 : x->procs[at].pid, r->java_id);
+		*thread = consumer_add(&x->m->consumers, &k);
+		proc = r->proc;
 	}
-	process = names_process(x, proc ? proc : t->r.proc);
-	node = flow_child(f, flow_child(f, FLOW_NONE, process), thread);
-	return node;
+	*process = names_process(x, proc ? proc : r->proc);
 }
 
-/* A function is what its first instruction belongs to; what is inlined there is not called. */
-static uint32_t model_consumer(struct calls *c, uint32_t consumer)
+static uint32_t tree_root(struct calls *c, uint32_t number)
+{
+	struct flow *f = &c->p->m->flow;
+	uint32_t process, thread;
+
+	calls_thread(c, number, &process, &thread);
+	return flow_child(f, flow_child(f, FLOW_NONE, process), thread);
+}
+
+/* What is inlined at the first instruction is not called by that name. */
+uint32_t calls_consumer(struct calls *c, uint32_t consumer)
 {
 	struct names *x = &c->p->names;
 	const struct resolved *r;
@@ -166,6 +152,12 @@ static uint32_t model_consumer(struct calls *c, uint32_t consumer)
 
 	if (consumer >= c->nr_frames || c->frames[consumer].kind == FRAME_NONE)
 		return c->damaged;
+	if (c->nr_consumers < c->nr_frames) {
+		c->consumers = xrealloc(c->consumers, c->nr_frames * sizeof(*c->consumers));
+		memset(c->consumers + c->nr_consumers, 0,
+		       (c->nr_frames - c->nr_consumers) * sizeof(*c->consumers));
+		c->nr_consumers = c->nr_frames;
+	}
 	if (!c->consumers[consumer]) {
 		at = names_resolve(x, &c->frames[consumer], 0);
 		r = &x->frames[at];
@@ -177,7 +169,7 @@ static uint32_t model_consumer(struct calls *c, uint32_t consumer)
 enum { NOT_PLACED = UINT32_MAX, BEING_PLACED = UINT32_MAX - 1 };
 
 /* Where node i of the tree goes in the model; to[] knows what was placed. chain has room for all nodes. */
-static uint32_t place(struct calls *c, const struct tree *t, uint32_t i, uint32_t *to, uint32_t *chain)
+static uint32_t place(struct calls *c, const struct call_tree_data *t, uint32_t i, uint32_t *to, uint32_t *chain)
 {
 	struct flow *f = &c->p->m->flow;
 	size_t nr = 0;
@@ -197,13 +189,13 @@ static uint32_t place(struct calls *c, const struct tree *t, uint32_t i, uint32_
 	while (nr) {
 		i = chain[--nr];
 		if (t->nodes[i].consumer || t->nodes[i].parent)
-			at = flow_child(f, at, model_consumer(c, t->nodes[i].consumer));
+			at = flow_child(f, at, calls_consumer(c, t->nodes[i].consumer));
 		to[i] = at;
 	}
 	return at;
 }
 
-static void build_tree(struct calls *c, struct tree *t)
+static void build_tree(struct calls *c, struct call_tree_data *t)
 {
 	struct flow *f = &c->p->m->flow;
 	uint32_t *to, *chain, i;
@@ -213,7 +205,7 @@ static void build_tree(struct calls *c, struct tree *t)
 	to = xmalloc(t->nr_nodes * sizeof(*to));
 	chain = xmalloc(t->nr_nodes * sizeof(*chain));
 	memset(to, 0xff, t->nr_nodes * sizeof(*to));
-	to[0] = tree_root(c, t);
+	to[0] = tree_root(c, t->r.tree);
 	for (i = 1; i < t->nr_nodes; i++) {
 		const uint64_t *v = t->values + i * (1 + c->nr_metrics);
 		unsigned int m;
@@ -266,7 +258,18 @@ static void name_metrics(struct calls *c)
 	}
 }
 
-static void free_calls(struct calls *c)
+void calls_init(struct calls *c, struct profile *p)
+{
+	const char *mark = frame_mark_name(MARK_DAMAGED);
+
+	*c = (struct calls){ .p = p };
+	p->start_ns = names_label_u64(&p->names, "start.mono_ns");
+	set_metrics(c);
+	name_metrics(c);
+	c->damaged = consumer_add_name(&p->m->consumers, CONSUMER_MARK, mark, strlen(mark));
+}
+
+void calls_release(struct calls *c)
 {
 	size_t i;
 
@@ -280,26 +283,30 @@ static void free_calls(struct calls *c)
 	map_release(&c->tree_of);
 }
 
-int calls_read(struct profile *p, struct trace_reader *t, struct err *e)
+const struct trace_sink calls_sink = { .call_consumer = take_consumer, .call_tree = take_tree };
+
+static int read_trees(struct calls *c, struct trace_reader *t, struct err *e)
 {
-	const struct trace_sink sink = {
-		.call_consumer = take_consumer, .call_tree = take_tree,
-		.call_nodes = take_nodes, .call_values = take_values,
-	};
-	struct calls c = { .p = p };
+	struct trace_sink sink = calls_sink;
 	size_t i;
 	int r;
 
-	p->start_ns = names_label_u64(&p->names, "start.mono_ns");
-	set_metrics(&c);
-	name_metrics(&c);
-	r = trace_read(t, &sink, &c, e);
-	c.consumers = xcalloc(c.nr_frames + 1, sizeof(*c.consumers));
-	c.damaged = consumer_add_name(&p->m->consumers, CONSUMER_MARK, frame_mark_name(MARK_DAMAGED),
-				      strlen(frame_mark_name(MARK_DAMAGED)));
-	for (i = 0; i < c.nr_trees && !r; i++)
-		build_tree(&c, &c.trees[i]);
-	free_calls(&c);
+	sink.call_nodes = take_nodes;
+	sink.call_values = take_values;
+	r = trace_read(t, &sink, c, e);
+	for (i = 0; i < c->nr_trees && !r; i++)
+		build_tree(c, &c->trees[i]);
+	return r;
+}
+
+int calls_read(struct profile *p, struct trace_reader *t, struct err *e)
+{
+	struct calls c;
+	int r;
+
+	calls_init(&c, p);
+	r = p->o.replay ? replay_read(&c, t, e) : read_trees(&c, t, e);
+	calls_release(&c);
 	if (!r && p->o.metrics && p->o.metrics->nr_items)
 		r = model_pick_metrics(p->m, p->o.metrics->items, p->o.metrics->nr_items, e);
 	return r;

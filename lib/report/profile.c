@@ -479,3 +479,13 @@ int profile_read(struct profile *p, struct model *m, struct report_source *src, 
 	profile_finish(p, src);
 	return r;
 }
+
+int profile_print_events(struct profile *p, struct model *m, struct trace_reader *t, const struct profile_opts *o,
+			 FILE *out, uint64_t limit, struct err *e)
+{
+	int r;
+
+	profile_init(p, m, o);
+	r = trace_read(t, &names_sink, &p->names, e);
+	return r ? r : gen_print(p, t, out, limit, e);
+}

@@ -19,6 +19,7 @@ struct profile_opts {
 	const struct opt_list *cpus;	/* NULL or empty: all */
 	uint64_t from_ns, to_ns;	/* since the start; to 0: no end */
 	bool fold_plt;			/* instruction traces: linkage stubs are part of their callers */
+	bool replay;			/* trees from the events of a call trace */
 	bool samples;			/* and not the calls, where the trace has them */
 };
 
@@ -71,6 +72,9 @@ struct profile {
 int profile_read(struct profile *p, struct model *m, struct report_source *src, struct trace_reader *t,
 		 const struct profile_opts *o, struct err *e);
 void profile_release(struct profile *p);
+/* Prints the events of a call trace (report --gen). -ENODATA: it has none. */
+int profile_print_events(struct profile *p, struct model *m, struct trace_reader *t, const struct profile_opts *o,
+			 FILE *out, uint64_t limit, struct err *e);
 
 /* The same in steps, for what has no file: names_sink into p->names, start, samples, finish. */
 void profile_init(struct profile *p, struct model *m, const struct profile_opts *o);

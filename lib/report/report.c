@@ -24,7 +24,8 @@ int report_print(struct view *v, FILE *out, struct err *e)
 	case REPORT_THREADS:
 	case REPORT_SCHED:
 	case REPORT_ARC:
-		break;		/* of the trace itself, not of a model: sched.h, itrace.h */
+	case REPORT_GEN:
+		break;		/* of the trace itself, not of a model: sched.h, itrace.h, profile.h */
 	}
 	return err_set(e, EINVAL, "no such report");
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* calls.c - writes call trees (calls.h). */
+#include <string.h>
+
 #include "trace/calls.h"
 #include "trace/writer_priv.h"
 
@@ -104,5 +106,21 @@ void trace_write_call_events(struct trace_writer *w, const struct rec_call_event
 		for (m = 0; m < r->nr_metrics; m++)
 			buf_varint(&p->b, e->charged[m] - before->charged[m]);
 	}
+	writer_finish(w, p, at, TRF_MIXED);
+}
+
+void trace_write_call_refused(struct trace_writer *w, const struct rec_call_refused *r)
+{
+	struct records *p = writer_calls(w);
+	size_t at;
+
+	if (!p)
+		return;
+	at = records_begin(p, TRF_MAJOR_CALLS, TRF_CALLS_REFUSED, r->time_ns);
+	buf_u32(&p->b, r->proc);
+	records_str(p, r->class_name, strlen(r->class_name));
+	records_str(p, r->name, strlen(r->name));
+	records_str(p, r->sig, strlen(r->sig));
+	records_str(p, r->why, strlen(r->why));
 	writer_finish(w, p, at, TRF_MIXED);
 }

@@ -83,6 +83,12 @@ struct rec_call_events {	/* of one tree, in order; those of one tree are in orde
 	const struct call_event *events;
 };
 
+struct rec_call_refused {	/* asked for and not counted: a method, without a name the whole class */
+	uint64_t time_ns;
+	uint32_t proc;
+	const char *class_name, *name, *sig, *why;
+};
+
 struct trace_writer;
 
 enum { CALL_RECORD_NODES = 4096, CALL_RECORD_VALUES = 4096, CALL_RECORD_EVENTS = 4096 };	/* at most in one */
@@ -92,5 +98,7 @@ void trace_write_call_tree(struct trace_writer *w, const struct rec_call_tree *r
 void trace_write_call_nodes(struct trace_writer *w, const struct rec_call_nodes *r);
 void trace_write_call_values(struct trace_writer *w, const struct rec_call_values *r);
 void trace_write_call_events(struct trace_writer *w, const struct rec_call_events *r);
+
+void trace_write_call_refused(struct trace_writer *w, const struct rec_call_refused *r);
 
 #endif

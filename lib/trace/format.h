@@ -185,6 +185,7 @@ enum trf_calls {
 	TRF_CALLS_NODES = 3,
 	TRF_CALLS_VALUES = 4,
 	TRF_CALLS_EVENTS = 5,
+	TRF_CALLS_REFUSED = 9,
 };
 
 /*

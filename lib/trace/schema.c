@@ -66,6 +66,7 @@ const struct schema_row schema_rows[] = {
 	  "tree:u32 first:u32 nr:u32 *nr( up:v consumer:v )" },
 	{ TRF_MAJOR_CALLS, TRF_CALLS_VALUES, 0xffffffff, "call.values",
 	  "tree:u32 metrics:u32 nr:u32 *nr( skip:v calls:v *metrics( base:v ) )" },
+	{ TRF_MAJOR_CALLS, TRF_CALLS_REFUSED, 0xffffffff, "call.refused", "proc:u32 class:s name:s signature:s why:s" },
 	{ TRF_MAJOR_CALLS, TRF_CALLS_EVENTS, 0xffffffff, "call.events",
 	  "tree:u32 metrics:u32 nr:u32 *nr( kind:v consumer:v time:v:ns *metrics( charged:v ) )" },
 	{ TRF_MAJOR_SYMBOL, TRF_SYMBOL_NAME, 0xffffffff, "symbol", "off:x64 size:x64 module:u32 name:s" },

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "report/itrace.h"
 #include "report/sched.h"
+#include "report/itrace.h"
 #include "trace/branch.h"
 #include "trace/reader.h"
 #include "trace/schema.h"
@@ -164,6 +164,20 @@ static void repair(uint8_t *data, size_t len)
 	}
 }
 
+/* Whatever dispatches say, each moment of a thread and a CPU is in one column. */
+static void times_add_up(struct trace_reader *t)
+{
+	struct buf first = BUF_INIT;
+	struct sched_model m;
+	uint64_t nr[2];
+	struct err e;
+
+	if (!sched_read(&m, t, 0, 0, NULL, NULL, &e) && sched_check(&m, &nr[0], &nr[1], &first))
+		abort();
+	buf_release(&first);
+	sched_release(&m);
+}
+
 static void as_itrace(struct trace_reader *t)
 {
 	const struct resolve_opts no_files = { .no_files = true };
@@ -191,20 +205,6 @@ static void as_itrace(struct trace_reader *t)
 	model_release(&m);
 }
 
-/* Whatever dispatches say, each moment of a thread and a CPU is in one column. */
-static void times_add_up(struct trace_reader *t)
-{
-	struct buf first = BUF_INIT;
-	struct sched_model m;
-	uint64_t nr[2];
-	struct err e;
-
-	if (!sched_read(&m, t, 0, 0, NULL, NULL, &e) && sched_check(&m, &nr[0], &nr[1], &first))
-		abort();
-	buf_release(&first);
-	sched_release(&m);
-}
-
 static void read_it(const uint8_t *data, size_t len)
 {
 	static const struct trace_sink sink = {
@@ -217,8 +217,8 @@ static void read_it(const uint8_t *data, size_t len)
 
 	if (!trace_reader_open_memory(&t, data, len, &e)) {
 		trace_read(t, &sink, NULL, &e);
-		as_itrace(t);
 		times_add_up(t);
+		as_itrace(t);
 		trace_reader_close(t);
 	}
 	by_schema(data, len);

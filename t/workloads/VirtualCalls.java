@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Virtual threads that give way in the middle of calls, a thousand times each; prints what must have
- * been counted as Calls does. Arguments: threads, rounds.
+ * been counted as Calls does, and the CPU time of the carriers. Arguments: threads, rounds.
  */
 public final class VirtualCalls {
 	static final AtomicLong steps = new AtomicLong();
@@ -64,6 +66,12 @@ public final class VirtualCalls {
 			all[i] = Thread.ofVirtual().name("v-" + i).start(() -> run(rounds));
 		for (Thread t : all)
 			t.join();
+		long carriers = 0;
+		ThreadMXBean bean = ManagementFactory.getThreadMXBean();
+		for (long id : bean.getAllThreadIds())
+			if (bean.getThreadInfo(id).getThreadName().startsWith("ForkJoinPool-1-worker"))
+				carriers += bean.getThreadCpuTime(id);
+		System.out.println("carriers " + carriers);
 		System.out.println("total VirtualCalls.run " + threads);
 		System.out.println("total VirtualCalls.outer " + calls);
 		System.out.println("total VirtualCalls.inner " + calls);

@@ -1,0 +1,192 @@
+#!/usr/bin/env bats
+# Exact callflow of Java programs, on every JDK of this machine: what the program says it called is
+# what must have been counted, to the last call.
+load ../lib
+load ../java
+
+setup_file() {
+	export ORIGINAL_PATH=$PATH
+	for home in $(jdks); do
+		use_jdk "$home"
+	done
+}
+
+# Calls a function on each JDK (of at least that version), in a folder of its own.
+each_jdk() {
+	local home least=0 nr=0
+	if [ "$1" -eq "$1" ] 2>/dev/null; then
+		least=$1
+		shift
+	fi
+	for home in $(jdks); do
+		use_jdk "$home"
+		[ "$JDK" -ge "$least" ] || continue
+		nr=$((nr + 1))
+		mkdir -p "jdk-$JDK"
+		cd "jdk-$JDK" || return 1
+		echo "-- JDK $JDK"
+		"$@"
+		cd ..
+	done
+	[ "$nr" -gt 0 ] || skip "no JDK of version $least or later is installed"
+}
+
+# Records exact calls into ./trace; the program's output is in ./out, messages in ./err.
+record() {
+	status=0
+	"$ARCPROF" record -o trace "$@" >out 2>err </dev/null || status=$?
+	echo "\$ arcprof record $* (status $status)"
+	cat err
+	arcprof report -i trace --check >check || { cat check; return 1; }
+	! grep -v '^ok' check
+}
+
+# All base values of a metric in rows whose kind and name match, from a tree of the last recording.
+base_of() {	# <column> <kind> <name>
+	arcprof report -i trace --xtree --format tree |
+		awk -F '\t' -v c="$1" -v kind="$2" -v name="$3" '
+			/^# metric/ { m++ }
+			!/^#/ && $(m + 4) ~ kind && $(m + 3) ~ name { n += $(c + 2) }
+			END { printf "%.0f\n", n }'
+}
+
+expect_calls() {	# <file with what is wanted>
+	ARCPROF=$ARCPROF "$TOP/t/expect-calls" trace "$1"
+}
+
+about() {	# <got> <want> <percent> <slack>
+	awk -v got="$1" -v want="$2" -v p="$3" -v slack="$4" 'BEGIN {
+		d = got - want
+		if (d < 0)
+			d = -d
+		if (d <= want * p / 100 + slack)
+			exit 0
+		print got " is not about " want
+		exit 1
+	}'
+}
+
+calls() {
+	local mode
+	for mode in -XX:+TieredCompilation -Xint; do
+		record --callflow --metric thrown -- java $mode -cp "$CLASSES" Calls
+		[ "$status" -eq 0 ]
+		expect_calls out
+	done
+}
+
+@test "callflow: calls of every kind are counted in their contexts, to the last one" {
+	each_jdk calls
+}
+
+virtual_calls() {
+	record --callflow --metric cpu -- java -cp "$CLASSES" VirtualCalls 200 1000
+	[ "$status" -eq 0 ]
+	expect_calls out
+	# what the carriers consumed is theirs or a virtual thread's
+	arcprof report -i trace --xtree --format tree | awk -F '\t' '
+		!/^#/ && $1 == 1 { on = $4 ~ /^(ForkJoinPool-1-worker-|v-)/ }
+		!/^#/ && on { n += $3 }
+		END { printf "%.0f\n", n }' >trees
+	about "$(cat trees)" "$(awk '/^carriers/ { print $2 }' out)" 1 3000000
+}
+
+@test "callflow: virtual threads have their calls and the CPU time of their carriers" {
+	each_jdk 21 virtual_calls
+}
+
+hellop() {
+	record --callflow -- java -cp "$CLASSES" Hellop
+	[ "$status" -eq 0 ]
+	cat >want <<-END
+		path Hellop.main;Hellop.myA 1000
+		path Hellop.main;Hellop.myA;Hellop.myC 1000
+		total Hellop.main 1
+		total Hellop.myC 1000
+	END
+	expect_calls want
+	[ "$(tail -n 1 out)" = "hello 1000" ]
+}
+
+@test "callflow: hellop has its thousand calls in one context" {
+	each_jdk hellop
+}
+
+# Coarse calls: what it costs to measure does not show.
+treetest() {
+	record --callflow --metric cpu -- java -cp "$CLASSES" TreeTest 150 100000
+	[ "$status" -eq 0 ]
+	arcprof report -i trace --xprof --format json | jq -r '
+		[.rows[] | select(.name | startswith("TreeTest.")) | { (.name[9:]): .cum[0] }] | add |
+		. as $r | ($r.mainA30 + $r.mainB70) as $all |
+		to_entries[] | select(.key | test("[0-9]$")) | "\(.key) \(.value / $all * 100)"' >shares
+	cat shares
+	[ "$(wc -l <shares)" -eq 6 ]
+	while read -r name share; do
+		about "$share" "${name: -2}" 0 2
+	done <shares
+}
+
+@test "callflow: treetest's methods have the shares that their names say" {
+	each_jdk treetest
+}
+
+alloc() {
+	record --callflow --metric alloc -- java -cp "$CLASSES" Alloc
+	[ "$status" -eq 0 ]
+	about "$(base_of 1 java '^Alloc.small$')" 20000000 0.1 0
+	about "$(base_of 1 java '^Alloc.large$')" 10000000 0.1 0
+}
+
+@test "callflow: allocated bytes are those of the objects" {
+	each_jdk alloc
+}
+
+# A thread's tree holds all the CPU time that the kernel gave it.
+sum_law() {
+	record --callflow --metric cpu -- java -cp "$CLASSES" TreeTest 40 2000
+	[ "$status" -eq 0 ]
+	arcprof dump -i trace | sed -n 's/.*call.tree .*kernel_cpu=\([0-9]*\).* name="main".*/\1/p' | tail -n 1 >kernel
+	arcprof report -i trace --thread main --xtree --format tree |
+		awk -F '\t' '!/^#/ { n += $3 } END { printf "%.0f\n", n }' >tree
+	about "$(cat tree)" "$(cat kernel)" 1 0
+}
+
+@test "callflow: the CPU time in a thread's tree is the kernel's" {
+	each_jdk sum_law
+}
+
+# javac does the same in every run when no identity hash orders its tables and nothing is collected.
+javac_twice() {
+	local java="-J-XX:+UnlockExperimentalVMOptions -J-XX:hashCode=2 -J-XX:+UseSerialGC -J-Xmn300m"
+	java_sources . 1
+	mkdir -p classes
+	# shellcheck disable=SC2086
+	javac $java "-J-agentpath:$BUILD/t/tools/jvmti-calls.so=$PWD/wanted" -proc:none -cp none -d classes src/gen/*.java
+	# shellcheck disable=SC2086
+	record --callflow --metric calls -- javac $java -proc:none -cp none -d classes src/gen/*.java
+	[ "$status" -eq 0 ]
+	sed -n 's/(.* / /p' wanted | awk '{ n[$1] += $2 } END { for (m in n) print m, n[m] }' | sort >wanted.calls
+	arcprof report -i trace --xtree --format tree | awk -F '\t' '
+		/^# metric/ { m++ }
+		!/^#/ && $(m + 4) == "java" { n[$(m + 3)] += $2 }
+		END { for (x in n) print x, n[x] }' | sort >got.calls
+	[ "$(wc -l <got.calls)" -gt 1000 ]
+	diff wanted.calls got.calls
+}
+
+@test "callflow: javac's calls are those that JVMTI's MethodEntry counts, each method's" {
+	each_jdk javac_twice
+}
+
+refusals() {
+	record --callflow=java.lang.Math,java.lang.Object --metric calls -- java -cp "$CLASSES" Hellop
+	[ "$status" -eq 0 ]
+	arcprof report -i trace --xprof >xprof
+	grep 'not recorded: calls of [0-9]* methods: the compiler may replace its calls (java.lang.Math.abs' xprof
+	arcprof dump -i trace | grep -q 'call.refused .*class="java/lang/Math" name="max"'
+}
+
+@test "callflow: methods that the compiler replaces are left alone, and named" {
+	each_jdk refusals
+}

@@ -1,0 +1,241 @@
+#!/usr/bin/env bats
+# Exact calls of C and C++ programs: libarcprof-hookit, the trees in the trace, the reports of them.
+load ../lib
+
+HOOKIT=$BUILD/libarcprof-hookit.a
+
+# build <output> <source> [<gcc option>...]
+build() {
+	[ -f "$HOOKIT" ] || make -s -C "$TOP" build/libarcprof-hookit.a >&2
+	local output=$1 source=$2
+	shift 2
+	g++ -O1 -g -finstrument-functions "$source" "$HOOKIT" -o "$output" -pthread "$@"
+}
+
+# calls <option>...: records into the file "trace", whose trees must hold their invariants.
+calls() {
+	run_arcprof record -o trace "$@"
+	arcprof report -i trace --check >.check || { cat .check; return 1; }
+	arcprof report -i trace --xarc >/dev/null
+}
+
+ways() {
+	skip_unless_perf
+	build ways "$TOP/t/data/callflow/ways.cc"
+}
+
+# "calls function" of the trace, as the program prints them.
+counts() {
+	arcprof report -i "${1:-trace}" --xprof --format json "${@:2}" |
+		jq -r '.rows[] | select(.kind == "native") | "\(.n) \(.name)"' | sort
+}
+
+total_calls() {
+	arcprof report -i "${1:-trace}" --xprof --format json "${@:2}" | jq .quality.n
+}
+
+@test "callflow: every call is counted, by whatever way in and out" {
+	ways
+	calls --callflow -- ./ways
+	[ "$status" -eq 0 ]
+	sort <<<"$output" >want
+	counts | diff want -
+	# longjmp left 5 frames 10 times; in the child, forks() and main() were entered before its first event.
+	[ "$(arcprof report -i trace --xprof --format json | jq .quality.repairs.popped)" -eq 50 ]
+}
+
+@test "callflow: contexts are told apart, and signals appear where they came" {
+	ways
+	calls --callflow -- ./ways
+	arcprof report -i trace --xtree --format json >tree
+	# fib(15) of a thread: 1, 2, 4, ... calls at its first levels, each below works().
+	[ "$(jq '[.nodes[] | select(.name == "fib(int)" and .rl == 3 and .level == 5)] | map(.n) | unique | .[]' tree)" -eq 4 ]
+	[ "$(jq '[.nodes[] | select(.name == "works(void*)")] | length' tree)" -eq 8 ]
+	main=$(jq '.nodes[] | select(.name == "main" and .level == 2) | .id' tree | head -n 1)
+	[ "$(jq --argjson main "$main" '.nodes[] | select(.name == "handled(int)" and .parent == $main) | .n' tree)" -eq 5 ]
+}
+
+@test "callflow: what a thread consumed in all is what the kernel says, within 1 %" {
+	skip_unless_perf
+	cat >spin.cc <<-END
+		#include <pthread.h>
+		#include <unistd.h>
+		static volatile unsigned sink;
+		static void leaf() { for (int i = 0; i < 100; i++) sink = sink * 3 + 1; }
+		static void spin(int n) { for (int i = 0; i < n; i++) leaf(); usleep(100); }
+		static void *run(void *) { for (int i = 0; i < 100; i++) spin(5000); return nullptr; }
+		int main() { pthread_t t[2]; for (auto &x : t) pthread_create(&x, nullptr, run, nullptr);
+			for (auto &x : t) pthread_join(x, nullptr); }
+	END
+	build spin spin.cc
+	calls --callflow -- ./spin
+	# Of the threads that ended: the kernel's account at the end, and the sum of all base of its tree.
+	arcprof dump -i trace --format json |
+		jq -r '.records[] | select(.name == "call.tree" and .fields.kernel_cpu > 0) | .fields | "\(.thread) \(.kernel_cpu)"' |
+		sort -u >kernel
+	arcprof dump -i trace --format json |
+		jq -r '.records[] | select(.name == "thread") | .fields | "\(.thread) \(.tid)"' | sort -u >tids
+	arcprof report -i trace --xtree --metric cpu --format json |
+		jq -r '.nodes[] | select(.kind == "thread") | "\(.tid) \(.cum[0])"' | sort >sums
+	[ "$(wc -l <kernel)" -eq 3 ]	# main() noted its own before the process ended
+	while read -r thread ns; do
+		tid=$(awk -v t="$thread" '$1 == t { print $2 }' tids)
+		within "$(awk -v t="$tid" '$1 == t { print $2 }' sums)" "$ns" 1
+	done <kernel
+}
+
+@test "callflow: the tree of the events is the tree of the process" {
+	ways
+	calls --calltrace -- ./ways 300
+	[ "$status" -eq 0 ]
+	[[ $stderr == *" events, 0 lost"* ]]
+	arcprof report -i trace --format tree | cut -f 1,2,5 | sort >process
+	arcprof report -i trace --replay --format tree | cut -f 1,2,5 | sort >events
+	diff process events
+	sort <<<"$output" >want
+	counts trace --replay | diff want -
+	# Consumption, too, but for what came after a thread's last event, and rounding.
+	arcprof report -i trace --xprof --format json | jq '.rows[] | select(.name == "fib(int)") | .base[0]' >a
+	arcprof report -i trace --replay --xprof --format json | jq '.rows[] | select(.name == "fib(int)") | .base[0]' >b
+	within "$(cat a)" "$(cat b)" 1
+}
+
+@test "report: --gen prints a line for each entry and exit" {
+	ways
+	calls --calltrace -- ./ways 10
+	arcprof report -i trace --gen >gen
+	[[ $(head -n 1 gen) == *" events of "*", 0 lost; cpu in ns, wall in ns"* ]]
+	calls=$(awk '{ n += $1 } END { print n }' <<<"$output")
+	[ "$(grep -c ' > N:' gen)" -eq "$calls" ]
+	[ "$(grep -c ' ? ev_5_UNWOUND ' gen)" -eq 10 ]
+	grep -qE '^ *[0-9]+ +[0-9]+ < N:fib\(int\) ways$' gen
+	[ "$(arcprof report -i trace --gen --limit 5 | wc -l)" -eq 6 ]
+}
+
+@test "report: --gen and --replay say when a trace has no events" {
+	ways
+	calls --callflow -- ./ways 10
+	for option in --gen --replay; do
+		run_arcprof report -i trace "$option"
+		[ "$status" -eq 1 ]
+		[[ $stderr == *"record it with --calltrace"* ]]
+	done
+	run_arcprof report -i trace --gen --format json
+	[ "$status" -eq 2 ]
+}
+
+@test "callflow: memory and depth that do not suffice cost the context, not the count" {
+	ways
+	calls --callflow --call-depth 50 -- ./ways 300000
+	calls=$(awk '{ n += $1 } END { print n }' <<<"$output")
+	threads=$(arcprof report -i trace --xprof --format json | jq .quality.threads)
+	[ "$(total_calls)" -eq $((calls + threads)) ]
+	sort <<<"$output" >want
+	counts | diff want -	# the recursion is folded into itself: its name stays
+	cat >wide.cc <<-END
+		#include <cstdio>
+		static volatile int sink;
+		template <int N> struct f {
+			static void go(int depth) { sink = N; if (depth) { f<N + 1>::go(depth - 1); f<N + 2>::go(depth - 1); } }
+		};
+		template <> struct f<40> { static void go(int) { sink = 40; } };
+		template <> struct f<41> { static void go(int) { sink = 41; } };
+		int main() { f<0>::go(19); }
+	END
+	build wide wide.cc
+	calls --callflow --call-memory 1M --metric calls -- ./wide
+	[ "$status" -eq 0 ]
+	few=$(total_calls)
+	[[ $stderr == *"calls are counted but not told apart"* ]]
+	[ "$(arcprof report -i trace --xprof --format json | jq '[.rows[] | select(.name == "[pruned]") | .n] | add')" -gt 0 ]
+	calls --callflow --metric calls -- ./wide
+	[[ $stderr != *"not told apart"* ]]
+	[ "$(total_calls)" -eq "$few" ]
+}
+
+@test "callflow: a program that is killed keeps what it had" {
+	skip_unless_perf
+	cat >killed.cc <<-END
+		#include <csignal>
+		static volatile int sink;
+		static void leaf() { sink = 1; }
+		int main() { for (int i = 0; i < 12345; i++) leaf(); raise(SIGKILL); }
+	END
+	build killed killed.cc
+	calls --callflow -- ./killed
+	[ "$status" -eq 137 ]
+	[ "$(counts)" = "1 main
+12345 leaf()" ]
+}
+
+@test "callflow: snapshots sum up to what there is without them" {
+	ways
+	calls --callflow --snapshot 5ms -- ./ways
+	[ "$status" -eq 0 ]
+	sort <<<"$output" >want
+	counts | diff want -
+}
+
+@test "callflow: rules choose functions and threads" {
+	ways
+	calls --callflow='leaf()' -- ./ways 10
+	counts >got
+	[ "$(cat got)" = "$(grep ' leaf()' <<<"$output")" ]
+	calls --callflow='-fib*,-leaf*' -- ./ways 10
+	grep -vE ' (fib|leaf)\(' <<<"$output" | sort >want
+	counts | diff want -
+	printf '# ours\ninclude_method ways:l*\nexclude_method jumps*\ninclude_method *s(int)\n' >rules
+	calls --callflow --config rules -- ./ways 10
+	grep -E ' (leaf|lands|throws)\(' <<<"$output" | sort >want
+	counts | diff want -
+	echo 'exclude_thread ways' >rules
+	calls --callflow --config rules -- ./ways 10
+	[ "$(total_calls)" -eq 0 ]
+}
+
+@test "callflow: bad filters, configurations and metrics keep the program from starting" {
+	printf 'include_method a\nnonsense b\n' >rules
+	for bad in --callflow=+ --callflow=a,,b "--callflow --metric nosuch" "--callflow --config nowhere" \
+		"--callflow --config rules" "--config rules" "--metric cpu" "--callflow --call-depth 3" \
+		"--callflow --call-memory 1k" "--snapshot 1s"; do
+		# shellcheck disable=SC2086
+		run_arcprof record $bad -o trace -- touch started
+		[ "$status" -eq 2 ] || [ "$status" -eq 125 ]
+		[ "$(grep -c '' <<<"$stderr")" -eq 1 ]
+	done
+	[ ! -e started ] && [ ! -e trace ]
+	run_arcprof record --callflow --config rules -- true
+	[[ $stderr == *"rules:2: 'nonsense' is no rule"* ]]
+	run_arcprof record --callflow -a
+	[ "$status" -eq 2 ]
+}
+
+@test "callflow: a program without hooks is told" {
+	skip_unless_perf
+	run_arcprof record --callflow -o trace -- true
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"nothing was instrumented"* ]]
+}
+
+@test "hookit: without a recorder a program does what it does" {
+	[ -f "$HOOKIT" ] || make -s -C "$TOP" build/libarcprof-hookit.a >&2
+	build ways "$TOP/t/data/callflow/ways.cc"
+	./ways 10 >alone
+	ARCPROF_CALLFLOW=/nowhere/s ./ways 10 | diff alone -
+	g++ -O1 "$TOP/t/data/callflow/ways.cc" -o plain -pthread
+	./plain 10 | diff alone -
+	# Only its hooks are to be seen.
+	[ "$(nm -g --defined-only "$HOOKIT" | grep -c ' [A-Z] ')" -eq 2 ]
+}
+
+@test "report: --rt has the columns of log-rt" {
+	ways
+	calls --callflow --metric cpu,dispatches -- ./ways 10
+	arcprof report -i trace --rt >rt
+	grep -qE '^ LV +CALLS +CEE +BASE +DELTA +BASE +DELTA +DS +IN +NAME$' rt
+	grep -qE '^ +0 +1 +1 .* [0-9a-f]{8}_ways$' rt
+	grep -qE '^ +2 +10 +20 .* N:lands\(\)$' rt
+	arcprof report -i trace --rt --format csv >csv
+	[ "$(wc -l <csv)" -gt 20 ]
+	arcprof report -i trace --rt --format json | jq -e '.rows[] | select(.name == "lands()") | .callees == 20'
+}
