@@ -11,6 +11,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "flow/check.h"
+#include "itrace/exclusive.h"
 #include "report/itrace.h"
 #include "trace/branch.h"
 #include "trace/writer.h"
@@ -351,6 +352,32 @@ TEST(insn_kinds_that_objdump_would_not_tell)
 	check_insn("\x0f\x84\x00\x01\x00\x00", 6, INSN_COND, 0, 262);
 	CHECK(!insn_decode_x86((const uint8_t *)"\xe8\x00", 2, &in));
 	CHECK_U64(in.len, 0);
+}
+
+TEST(exclusive_stretches_have_the_exits_they_have)
+{
+	/* compare and swap: ldaxr; cmp; b.ne out; stlxr; (cbnz back) */
+	static const uint32_t cas[] = { 0x885ffc10, 0x6b00021f, 0x54000061, 0x8811fc41, 0x35ffff91, 0xd65f03c0 };
+	/* add: ldxr; add; stxr; cbnz back */
+	static const uint32_t add[] = { 0x885f7c02, 0x0b010042, 0x88037c02, 0x35ffffa3 };
+	/* no store at all */
+	static const uint32_t lone[] = { 0x885f7c02, 0xd65f03c0 };
+	struct exclusive x;
+
+	CHECK(exclusive_plan(&x, 0x1000, (const uint8_t *)cas, sizeof(cas)));
+	CHECK_U64(x.nr_stops, 2);
+	CHECK_U64(x.stops[0].addr, 0x1014);
+	CHECK_U64(x.stops[0].nr_insns, 3);
+	CHECK(x.stops[0].branch);
+	CHECK_U64(x.stops[1].addr, 0x1010);
+	CHECK_U64(x.stops[1].nr_insns, 4);
+	CHECK(!x.stops[1].branch);
+	CHECK(exclusive_plan(&x, 0x1000, (const uint8_t *)add, sizeof(add)));
+	CHECK_U64(x.nr_stops, 1);
+	CHECK_U64(x.stops[0].addr, 0x100c);
+	CHECK_U64(x.stops[0].nr_insns, 3);
+	CHECK(!exclusive_plan(&x, 0x1000, (const uint8_t *)lone, sizeof(lone)));
+	CHECK(!exclusive_plan(&x, 0x1000, (const uint8_t *)add, 8));
 }
 
 TEST(insn_exclusive_regions_of_a64)
