@@ -44,6 +44,17 @@ total_calls() {
 	[ "$(arcprof report -i trace --xprof --format json | jq .quality.repairs.popped)" -eq 50 ]
 }
 
+@test "callflow: optimised programs, with functions inlined, have every call too" {
+	ways
+	for level in -O0 -O2 -O3; do
+		build ways "$TOP/t/data/callflow/ways.cc" $level
+		calls --callflow -- ./ways 1000
+		sort <<<"$output" >want
+		counts | diff want -
+		[ "$(arcprof report -i trace --xprof --format json | jq .quality.repairs.popped)" -eq 50 ]
+	done
+}
+
 @test "callflow: contexts are told apart, and signals appear where they came" {
 	ways
 	calls --callflow -- ./ways
