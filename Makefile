@@ -1,6 +1,7 @@
 # Define DEVELOPER=1 to turn warnings into errors (config.mak.dev).
 # Define SANITIZE=address,undefined to build with sanitizers (in build/san, dynamic).
 # Define FUZZER=1 to build libFuzzer targets with clang (in build/fuzz); see "make fuzz".
+# Define ARCH=arm64 to build for that CPU on another one (in build/arm64; "t/install arm64" first).
 # Define JAVA_HOME=<dir> to take the JVMTI headers from that JDK.
 # Define prefix=<dir> and DESTDIR=<dir> to say where "make install" puts things.
 # Define V=1 to see the commands.
@@ -8,6 +9,7 @@
 prefix ?= /usr/local
 bindir = $(prefix)/bin
 libdir = $(prefix)/lib
+includedir = $(prefix)/include
 datadir = $(prefix)/share
 mandir = $(datadir)/man
 docdir = $(datadir)/doc/arcprof
@@ -22,8 +24,8 @@ say = $(if $(V),,@echo "  $(1) $@";)
 WARNINGS = -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wno-unused-parameter -Wno-missing-field-initializers
 -include $(if $(DEVELOPER),config.mak.dev)
 
-BASE_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Ilib -Icmd -I$(BUILD)
-LDLIBS_STATIC = -ldw -lelf -lz -lbz2 -llzma -lcap $(shell $(CC) -print-file-name=libsupc++.a) -lgcc_eh -lm -pthread
+BASE_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Ilib -Icmd -Ikmod -I$(BUILD)
+LDLIBS_STATIC = -lbpf -ldw -lelf -lz -lbz2 -llzma -lcap $(shell $(CC) -print-file-name=libsupc++.a) -lgcc_eh -lm -pthread
 # libdw would load the host's libdebuginfod, and with it a second libc (lib/base/dlstub.c).
 NO_DLOPEN = -Wl,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose,--wrap=dlerror
 LINK = -static-pie
@@ -41,8 +43,20 @@ LINK = -pie -fsanitize=fuzzer-no-link,address,undefined
 BASE_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer
 endif
 
-# What runs inside other people's processes is built apart (lib/agent/Makefile.inc, lib/hookit/Makefile.inc).
-LIB_SRC = $(filter-out lib/agent/% lib/hookit/%, $(wildcard lib/*/*.c lib/*/*/*.c))
+# The libraries of the other CPU come from its own Debian packages, by t/cross.
+ifeq ($(ARCH),arm64)
+BUILD = build/arm64
+CROSS_COMPILE ?= aarch64-linux-gnu-
+CROSS_ROOT = build/arm64-root
+CC = $(CROSS_COMPILE)gcc
+BASE_CFLAGS += -isystem $(CROSS_ROOT)/usr/include
+LDFLAGS += -L$(CROSS_ROOT)/usr/lib/aarch64-linux-gnu
+NEEDS = | $(CROSS_ROOT)/complete
+endif
+
+# What runs inside other people's processes and inside the kernel is built apart (their Makefile.inc).
+APART = lib/agent/% lib/hookit/% lib/ptt/bpf/% lib/api/jni/%
+LIB_SRC = $(filter-out $(APART), $(wildcard lib/*/*.c lib/*/*/*.c))
 CMD_SRC = $(wildcard cmd/*.c)
 LIB_OBJ = $(LIB_SRC:%.c=$(BUILD)/%.o)
 CMD_OBJ = $(CMD_SRC:%.c=$(BUILD)/%.o)
@@ -60,9 +74,12 @@ $(BUILD)/arcprof: $(BUILD)/arcprof.o $(CMD_OBJ) $(BUILD)/libarcprof-core.a $(EXT
 $(BUILD)/libarcprof-core.a: $(LIB_OBJ)
 	$(call say,AR)rm -f $@ && ar rcs $@ $^
 
-$(BUILD)/%.o: %.c
+$(BUILD)/%.o: %.c $(NEEDS)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(BASE_CFLAGS) $(CFLAGS) $(PIE) -MMD -MP -c -o $@ $<
+
+$(CROSS_ROOT)/complete: t/packages t/cross
+	t/cross $(ARCH) $(@D)
 
 # Written only when it changed, so that an unchanged version rebuilds nothing.
 $(BUILD)/version.h: FORCE

@@ -18,7 +18,8 @@
 #include "version.h"
 
 const struct command_group command_groups[] = {
-	{ "Measure", { &cmd_record, &cmd_tprof, &cmd_cpi, &cmd_mpevt, &cmd_aboveidle, &cmd_msr } },
+	{ "Measure", { &cmd_record, &cmd_tprof, &cmd_itrace } },
+	{ "Read counters and clocks", { &cmd_ptt, &cmd_cpi, &cmd_mpevt, &cmd_aboveidle, &cmd_msr } },
 	{ "See what was measured", { &cmd_report, &cmd_dump } },
 	{ "Find out more", { &cmd_doctor, &cmd_help, &cmd_version } },
 	{ NULL, { NULL } }

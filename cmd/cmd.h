@@ -66,7 +66,8 @@ void arcprof_print_help(FILE *out);
 /* "arcprof --dump <what> [<command>]": what the tables say, for the Makefile and the completions. */
 int describe(int argc, char **argv);
 
-extern const struct command cmd_record, cmd_report, cmd_tprof, cmd_aboveidle, cmd_msr, cmd_cpi, cmd_mpevt,
+extern const struct command cmd_record, cmd_report, cmd_tprof, cmd_aboveidle, cmd_msr, cmd_cpi, cmd_mpevt, cmd_ptt,
+	cmd_itrace,
 	cmd_dump, cmd_doctor, cmd_help, cmd_version;
 
 #endif

@@ -15,12 +15,14 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "api/perf.h"
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "doctor.h"
 #include "jvm/jdk.h"
 #include "pmu/probe.h"
+#include "ptt/ptt.h"
 
 static void found(struct finding *f, enum check_state state, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -388,24 +390,39 @@ static void look_nmi(struct finding *f)
 	buf_release(&b);
 }
 
+static void look_backend(struct finding *f, const struct ptt_backend *b)
+{
+	struct err e = { 0 };
+
+	if (!b->check(&e))
+		return;
+	found(f, CHECK_NO, "%s", e.msg);
+	remedy(f, "%s", e.hint);
+}
+
 static void look_bpf(struct finding *f)
 {
-	bool btf = !access("/sys/kernel/btf/vmlinux", R_OK);
-	bool cap = probe_has_cap(CAP_BPF) || probe_has_cap(CAP_SYS_ADMIN);
-
-	found(f, btf && cap ? CHECK_OK : CHECK_NO, "%s%s", btf ? "" : "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF) ",
-	      cap ? "" : "CAP_BPF is missing");
-	if (!cap)
-		remedy(f, "root, or 'sudo setcap cap_bpf,cap_perfmon=ep <arcprof>'");
+	look_backend(f, &ptt_bpf);
 }
 
 static void look_module(struct finding *f)
 {
-	if (!access("/dev/arcprof", R_OK | W_OK))
+	look_backend(f, &ptt_module);
+}
+
+static void look_proc(struct finding *f)
+{
+	look_backend(f, &ptt_proc);
+}
+
+static void look_perf_page(struct finding *f)
+{
+	int r = arcprof_perf_works();
+
+	if (!r)
 		return;
-	found(f, CHECK_NO, "/dev/arcprof: %s", strerror(errno));
-	if (errno == ENOENT)
-		remedy(f, "load the module arcprof");
+	found(f, CHECK_LIMITED, "perf_event_open: %s; clock_gettime() is used", strerror(-r));
+	remedy(f, "'sudo sysctl kernel.perf_event_paranoid=2'");
 }
 
 static void look_msr(struct finding *f)
@@ -449,9 +466,14 @@ static const struct check names[] = {
 	{ "libjvm-debug", "libjvm", "source lines in the JVM itself", look_libjvm_debug },
 };
 
-static const struct check later[] = {
-	{ "bpf", "BPF", "exact times of threads and interrupts", look_bpf },
+static const struct check threads[] = {
+	{ "bpf", "BPF", "ptt: exact times of threads, interrupts set apart", look_bpf },
 	{ "module", "kernel module", "the same without BPF, and traces of instructions", look_module },
+	{ "proc", "/proc", "ptt without privileges: times with the interrupts in them", look_proc },
+	{ "perf-page", "perf page", "programs read their own threads' time without a session", look_perf_page },
+};
+
+static const struct check registers[] = {
 	{ "msr", "MSRs", "registers of the CPU model", look_msr },
 };
 
@@ -459,6 +481,7 @@ const struct check_group check_groups[] = {
 	{ "Sampling", sampling, ARRAY_SIZE(sampling) },
 	{ "Java", java, ARRAY_SIZE(java) },
 	{ "Names", names, ARRAY_SIZE(names) },
-	{ "Not used by this version yet", later, ARRAY_SIZE(later) },
+	{ "Metrics of threads", threads, ARRAY_SIZE(threads) },
+	{ "Registers", registers, ARRAY_SIZE(registers) },
 };
 const size_t nr_check_groups = ARRAY_SIZE(check_groups);

@@ -10,6 +10,7 @@
 
 #include "agent/agent.h"
 #include "agent/ring.h"
+#include "callflow/callflow.h"
 
 enum {
 	SOCK_SEQPACKET_ = 5,
@@ -36,10 +37,12 @@ struct msghdr_ {
 	uint32_t flags;
 };
 
+enum { MAX_FDS = 3 };
+
 struct fds_message {
 	size_t len;
 	int level, type;
-	int fd[2];
+	int fd[MAX_FDS + 1];		/* padded as CMSG_SPACE() does */
 };
 
 static int sock = -1;
@@ -57,7 +60,20 @@ static bool send_msg(uint32_t type)
 	return sys(__NR_sendto, sock, &m, sizeof(m), MSG_NOSIGNAL_) == sizeof(m);
 }
 
-static bool recv_msg(struct jvm_msg *m, uint32_t type, int fds[2])
+static bool take_fds(const struct fds_message *c, size_t nr, int *fds)
+{
+	size_t i;
+
+	if (c->len != offsetof(struct fds_message, fd) + nr * sizeof(int) || c->level != SOL_SOCKET_ ||
+	    c->type != SCM_RIGHTS_)
+		return false;
+	for (i = 0; i < nr; i++)
+		fds[i] = c->fd[i];
+	return true;
+}
+
+/* fds: NULL, or room for MAX_FDS; SETUP brings one more with JVM_CALLFLOW. */
+static bool recv_msg(struct jvm_msg *m, uint32_t type, int *fds)
 {
 	struct fds_message c = { 0 };
 	__typeof__(*((struct msghdr_ *)0)->iov) iov = { m, sizeof(*m) };
@@ -70,13 +86,7 @@ static bool recv_msg(struct jvm_msg *m, uint32_t type, int fds[2])
 	if (n != sizeof(*m) || m->magic != JVM_PROTO_MAGIC || m->version != JVM_PROTO_VERSION ||
 	    m->type != type)
 		return false;
-	if (!fds)
-		return true;
-	if (h.controllen < sizeof(c) || c.level != SOL_SOCKET_ || c.type != SCM_RIGHTS_)
-		return false;
-	fds[0] = c.fd[0];
-	fds[1] = c.fd[1];
-	return true;
+	return !fds || take_fds(&c, m->flags & JVM_CALLFLOW ? 3 : 2, fds);
 }
 
 /* Whoever listens there must be root or us: nobody else may see what this JVM runs. */
@@ -110,21 +120,31 @@ static bool open_socket(const char *path)
 	return !sys(__NR_connect, sock, &a, sizeof(a)) && peer_is_trusted();
 }
 
+static void *map_fd(int fd, size_t bytes, int flags)
+{
+	long p = sys(__NR_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | flags, fd, 0);
+
+	sys(__NR_close, fd);
+	return p < 0 && p > -4096 ? NULL : (void *)p;
+}
+
 int link_connect(const char *path)
 {
+	void *area, *trees = NULL;
 	struct jvm_msg m;
-	int fds[2];
-	long area;
+	int fds[MAX_FDS];
 
 	if (!open_socket(path) || !send_msg(JVM_MSG_HELLO) || !recv_msg(&m, JVM_MSG_SETUP, fds))
 		goto fail;
-	area = sys(__NR_mmap, 0, m.area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fds[0], 0);
-	sys(__NR_close, fds[0]);
-	if ((area < 0 && area > -4096) || !ring_init((void *)area, m.area_bytes, sock, fds[1])) {
+	area = map_fd(fds[0], m.area_bytes, MAP_POPULATE);
+	if (m.flags & JVM_CALLFLOW)
+		trees = map_fd(fds[2], m.callflow_bytes, 0);
+	if (!area || !ring_init(area, m.area_bytes, sock, fds[1])) {
 		sys(__NR_close, fds[1]);
 		goto fail;
 	}
-	return ring_ctl()->flags & JVM_SAMPLE;
+	return (ring_ctl()->flags & JVM_SAMPLE) |
+	       (trees && callflow_attach(trees, m.callflow_bytes) ? JVM_CALLFLOW : 0);
 fail:
 	if (sock >= 0)
 		sys(__NR_close, sock);

@@ -4,6 +4,7 @@
  * memory, a field of HotSpot's - leaves the agent loaded and inert.
  */
 #include "agent/agent.h"
+#include "agent/flow.h"
 #include "agent/names.h"
 #include "agent/ring.h"
 #include "agent/vm.h"
@@ -25,6 +26,8 @@ static void start(JavaVM *jvm, const char *path)
 	vm_init_threads();
 	if (!names_init() || !sample_init() || !events_init(jvm, ti))
 		return;
+	if (flags & JVM_CALLFLOW)
+		flow_init(jvm);
 	if (flags & JVM_SAMPLE && !sample_install())
 		return;
 	link_ready_and_wait();

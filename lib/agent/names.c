@@ -48,22 +48,16 @@ uint32_t names_epoch(void)
 	       (vm.nr_unloaded ? (uint32_t)__atomic_load_n(vm.nr_unloaded, __ATOMIC_RELAXED) : 0);
 }
 
-/* A method's strings in the VM; symbols are not terminated. */
-struct text {
-	const char *s;
-	uint32_t len;
-};
-
 struct parts {
 	uintptr_t cm;
 	uint32_t code_size;
-	struct text class_name, name, sig, source;
+	struct names_method names;
 	uint32_t hash;
 	bool doubtful;		/* an old version of a redefined class, or no method */
 };
 
 /* Its pages are mapped: what is read there may be nonsense, but it can be read. */
-static bool readable(const struct text *t)
+static bool readable(const struct names_text *t)
 {
 	char c;
 
@@ -71,7 +65,7 @@ static bool readable(const struct text *t)
 			   sys_peek_all(&c, (uintptr_t)t->s + t->len - 1, 1));
 }
 
-static bool symbol(uintptr_t sym, bool doubtful, struct text *t)
+static bool symbol(uintptr_t sym, bool doubtful, struct names_text *t)
 {
 	uint16_t len;
 
@@ -84,7 +78,7 @@ static bool symbol(uintptr_t sym, bool doubtful, struct text *t)
 	return !doubtful || readable(t);
 }
 
-static bool pool_symbol(uintptr_t cp, uint32_t i, bool doubtful, struct text *t)
+static bool pool_symbol(uintptr_t cp, uint32_t i, bool doubtful, struct names_text *t)
 {
 	uint32_t nr = vm.o.cp_length >= 0 ? (uint32_t)vm_i32(cp, vm.o.cp_length) : 65536;
 	uintptr_t sym;
@@ -92,7 +86,7 @@ static bool pool_symbol(uintptr_t cp, uint32_t i, bool doubtful, struct text *t)
 	return i && i < nr && sys_peek_all(&sym, cp + vm.size.cp + i * 8ul, 8) && symbol(sym, doubtful, t);
 }
 
-static uint32_t hash_text(uint32_t h, const struct text *t)
+static uint32_t hash_text(uint32_t h, const struct names_text *t)
 {
 	uint32_t i;
 
@@ -140,23 +134,23 @@ static bool read_parts(uintptr_t m, enum names_trust trust, uintptr_t bcp, struc
 
 	p->doubtful = false;
 	if (!follow(m, trust, bcp, p, &cp, &holder) || !sys_peek_all(&name, holder + o->klass_name, 8) ||
-	    !symbol(name, p->doubtful, &p->class_name) ||
-	    !pool_symbol(cp, vm_u16(p->cm, o->cm_name), p->doubtful, &p->name) ||
-	    !pool_symbol(cp, vm_u16(p->cm, o->cm_sig), p->doubtful, &p->sig))
+	    !symbol(name, p->doubtful, &p->names.class_name) ||
+	    !pool_symbol(cp, vm_u16(p->cm, o->cm_name), p->doubtful, &p->names.name) ||
+	    !pool_symbol(cp, vm_u16(p->cm, o->cm_sig), p->doubtful, &p->names.sig))
 		return false;
-	if (o->cp_source < 0 || !pool_symbol(cp, vm_u16(cp, o->cp_source), p->doubtful, &p->source))
-		p->source.len = 0;
-	p->hash = hash_text(hash_text(hash_text(2166136261u, &p->class_name), &p->name), &p->sig);
+	if (o->cp_source < 0 || !pool_symbol(cp, vm_u16(cp, o->cp_source), p->doubtful, &p->names.source))
+		p->names.source.len = 0;
+	p->hash = hash_text(hash_text(hash_text(2166136261u, &p->names.class_name), &p->names.name), &p->names.sig);
 	return true;
 }
 
-static char *put(char *d, const struct text *t)
+static char *put(char *d, const struct names_text *t)
 {
 	memcpy(d, t->s, t->len);
 	return d + t->len;
 }
 
-static bool write_record(const struct parts *p, uint32_t id, struct jvm_ring *ring)
+static bool write_record(const struct names_method *p, uint32_t id, struct jvm_ring *ring)
 {
 	size_t size = ALIGN8(sizeof(struct jvm_rec_method) + p->class_name.len + p->name.len + p->sig.len +
 			     p->source.len);
@@ -189,7 +183,7 @@ static enum names_result number(uintptr_t m, const struct parts *p, uint32_t epo
 	uint32_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
 	bool mine = s && __atomic_compare_exchange_n(&s->key, &old_key, BUSY, false, __ATOMIC_ACQ_REL,
 						     __ATOMIC_RELAXED);
-	bool written = write_record(p, id, ring);
+	bool written = write_record(&p->names, id, ring);
 
 	if (mine && written) {
 		store_relaxed(&s->val, (uint64_t)epoch << 32 | id);
@@ -267,4 +261,12 @@ enum names_result names_get(uintptr_t m, enum names_trust trust, uintptr_t bcp, 
 		}
 	}
 	return number(m, &p, epoch, s, key, ring, out);
+}
+
+uint32_t names_new(const struct names_method *m)
+{
+	uint32_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
+
+	write_record(m, id, NULL);
+	return id;
 }

@@ -11,6 +11,16 @@
 
 #include "agent/ring.h"
 
+/* Bytes in the VM or in a class file, not terminated. */
+struct names_text {
+	const char *s;
+	uint32_t len;			/* at most JVM_MAX_STRING */
+};
+
+struct names_method {
+	struct names_text class_name, name, sig, source;
+};
+
 struct method_info {
 	uint32_t id;
 	uintptr_t code;		/* bytecodes */
@@ -35,6 +45,8 @@ bool names_init(void);
  */
 enum names_result names_get(uintptr_t method, enum names_trust trust, uintptr_t bcp,
 			    struct jvm_ring *ring, struct method_info *out);
+/* A number for a method whose names come from elsewhere; its record goes to the log. */
+uint32_t names_new(const struct names_method *m);
 /* Classes were unloaded: what is known of addresses must be looked at again. */
 void names_class_unloaded(void);
 /* Changes whenever classes were unloaded. */

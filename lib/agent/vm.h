@@ -19,6 +19,8 @@
 /* Offsets in HotSpot's structures; -1: this version has no such field. */
 struct vm_offsets {
 	int thread_osthread, thread_stack_base, thread_stack_size;
+	int thread_tlab, thread_allocated;
+	int tlab_start, tlab_top;
 	int jthread_anchor, jthread_state, jthread_cont_entry;
 	int osthread_tid, osthread_pthread;
 	int anchor_sp, anchor_pc, anchor_fp;

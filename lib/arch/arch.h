@@ -14,7 +14,10 @@
 extern const uint64_t arch_perf_regs_mask;
 extern const uint8_t arch_perf_regs_dwarf[];
 
-extern const uint8_t arch_dwarf_pc, arch_dwarf_sp, arch_dwarf_fp;
+extern const uint8_t arch_dwarf_pc, arch_dwarf_sp;
+
+/* The machine of this CPU's ELF files, EM_...: what code without a file is made for. */
+extern const uint16_t arch_elf_machine;
 
 /* The CPU's own clock, raw: TSC, or CNTVCT_EL0. */
 uint64_t arch_cycle_counter(void);

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "collect/state.h"
+#include "jvm/inject.h"
 
 static void emit_sample(void *ctx, struct rec_sample *s, const struct frame *frames, size_t nr_frames)
 {
@@ -278,11 +279,11 @@ int agents_open(struct collect *c, struct err *e)
 		.max_stack_bytes = 64 * 1024,
 		.ring_bytes = agent_ring_bytes(&c->o->ev),
 		.callflow = c->o->callflow.on,
-		.programs = c->o->java == JAVA_OFF,
+		.programs = c->o->java == JAVA_OFF || !inject_possible(),
 	};
 	int r;
 
-	if ((c->o->java == JAVA_OFF && !o.callflow) || !c->o->argv)
+	if ((o.programs && !o.callflow) || !c->o->argv)
 		return 0;
 	r = jvm_server_open(&c->jvm, &o, &callbacks, c, e);
 	if (!r)

@@ -19,15 +19,11 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "pmu/cpus.h"
 #include "pmu/event.h"
 #include "ring/ring.h"
 
 enum evset_kind { EVSET_MAIN, EVSET_TRAP, EVSET_LATENT };
-
-struct cpu_list {
-	uint32_t *cpus;
-	size_t nr_cpus;
-};
 
 struct evset {
 	enum evset_kind kind;
@@ -58,6 +54,8 @@ struct evconf {
 	enum callgraph callgraph;
 	uint32_t stack_bytes;	/* copied a sample */
 	uint32_t ring_samples;	/* a ring should hold so many, until they are read */
+	size_t sched_ring_bytes;	/* for dispatches and interrupts, a CPU; 0: none are recorded */
+	bool switch_records;		/* PERF_RECORD_SWITCH in those rings */
 	bool exclude_kernel;	/* asked for, or all this user may have */
 	bool exclude_user;
 };
@@ -66,10 +64,11 @@ struct evsets {
 	struct evconf conf;
 	struct ring *side_rings;	/* [nr_cpus]: forks, execs, maps */
 	struct ring *sample_rings;	/* [nr_sampled] */
-	struct ring *rings;		/* both, in one array: side first */
+	struct ring *sched_rings;	/* [nr_sched]: sched.c's; theirs too are all CPUs */
+	struct ring *rings;		/* all, in one array: in this order */
 	size_t nr_rings;
 	uint32_t *cpus;			/* all that are online: a task may fork and exec on any */
-	size_t nr_cpus;
+	size_t nr_cpus, nr_sched;
 	uint32_t *sampled;		/* those that samples are taken on */
 	size_t nr_sampled;
 	struct evset side;		/* side-band events of further tasks (attaching) */
@@ -88,9 +87,14 @@ struct evsets {
  * (0) on nothing yet: evsets_watch() adds the tasks.  Falls back to user mode only when the kernel's policy says so; *e names
  * the sysctl or capability when nothing is allowed.
  */
-int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpu_list *all,
-		const struct cpu_list *sampled, int target, size_t ring_bytes, struct err *e);
+int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *all,
+		const struct cpus *sampled, int target, size_t ring_bytes, struct err *e);
 void evsets_close(struct evsets *s);
+
+/* What every event of a recording has in common: it ends in what merge.c needs. */
+void evset_common_attr(struct perf_event_attr *a);
+/* An event that counts nothing: it owns a ring, and reports what its attributes ask. */
+void evset_dummy_attr(struct perf_event_attr *a, bool exclude_kernel, size_t ring_bytes);
 
 /* Adds the side-band event for one more task (attaching to several threads). */
 int evsets_watch(struct evsets *s, int tid, struct err *e);

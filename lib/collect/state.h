@@ -9,6 +9,7 @@
 #include "collect/java.h"
 #include "collect/modules.h"
 #include "collect/tasks.h"
+#include "collect/sched.h"
 #include "ring/merge.h"
 
 enum {
@@ -27,6 +28,7 @@ struct collect {
 	struct jvm_server *jvm;		/* NULL: no Java */
 	struct java *javas;
 	struct callflows calls;
+	struct sched *sched;		/* NULL: no dispatches */
 	uint32_t main_set;
 	uint64_t drained_ns;		/* when the last drain began */
 	uint64_t merged_ns;		/* the rings' records are handled up to here */

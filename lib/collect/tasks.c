@@ -123,20 +123,27 @@ static bool parse_map_line(char *line, struct module_id *id, uint64_t *pgoff)
 	return perms[2] == 'x';
 }
 
-static void scan_maps(struct tasks *t, struct proc *p, uint64_t time_ns)
+void tasks_maps_text(struct tasks *t, int pid, char *text, uint64_t time_ns)
 {
-	struct buf b = BUF_INIT;
-	char path[64], *line, *save;
+	char *line, *save;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", p->pid);
-	io_slurp(path, &b);
-	for (line = b.data ? strtok_r(b.data, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
-		struct module_id id = { .pid = p->pid };
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		struct module_id id = { .pid = pid };
 		uint64_t pgoff;
 
 		if (parse_map_line(line, &id, &pgoff))
-			tasks_mmap(t, &id, pgoff, p->pid, time_ns);
+			tasks_mmap(t, &id, pgoff, pid, time_ns);
 	}
+}
+
+static void scan_maps(struct tasks *t, struct proc *p, uint64_t time_ns)
+{
+	struct buf b = BUF_INIT;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", p->pid);
+	if (!io_slurp(path, &b) && b.data)
+		tasks_maps_text(t, p->pid, b.data, time_ns);
 	buf_release(&b);
 }
 
@@ -225,6 +232,30 @@ struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns)
 	th = add_thread(t, leader->proc, tid, comm, time_ns);
 	th->provisional = true;
 	return th;
+}
+
+struct thread *tasks_any(struct tasks *t, int tid)
+{
+	uint32_t at = map_get(&t->by_tid, (uint32_t)tid);
+
+	return at == MAP_NONE ? NULL : t->threads[at];
+}
+
+struct thread *tasks_by_tid(struct tasks *t, int tid, uint64_t time_ns)
+{
+	struct thread *th = tasks_any(t, tid);
+	struct buf b = BUF_INIT;
+	const char *line;
+	char path[64];
+	int pid = tid;
+
+	if (th)
+		return th;
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	if (tid && !io_slurp(path, &b) && b.len && (line = strstr(b.data, "\nTgid:")))
+		pid = atoi(line + strlen("\nTgid:"));
+	buf_release(&b);
+	return tasks_get(t, pid, tid, time_ns);
 }
 
 struct thread *tasks_get_at(struct tasks *t, struct proc *p, int tid, uint64_t time_ns)

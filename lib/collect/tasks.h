@@ -37,6 +37,7 @@ struct thread {
 	struct thread *older;		/* that had the same number before */
 	char comm[16];
 	bool provisional;	/* read from /proc; its fork record is still to come */
+	uint8_t sched_state;	/* sched.c's: what it last did */
 	uint32_t evset;		/* the event set that samples it, 0 none */
 	struct proc *proc;
 	struct pending *kernel, **kernel_tail;	/* Java threads only: see java.h */
@@ -71,11 +72,19 @@ struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns);
  */
 struct thread *tasks_get_at(struct tasks *t, struct proc *p, int tid, uint64_t time_ns);
 
+/* The latest thread with that number, whichever process it belongs to, also one that has ended; or NULL. */
+struct thread *tasks_any(struct tasks *t, int tid);
+/* The same, made from /proc when it was not known. */
+struct thread *tasks_by_tid(struct tasks *t, int tid, uint64_t time_ns);
+
 /* What the kernel's records say. */
 struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid, uint64_t time_ns);
 void tasks_exit(struct tasks *t, int pid, int tid, uint64_t time_ns);
 void tasks_comm(struct tasks *t, int pid, int tid, const char *comm, bool exec, uint64_t time_ns);
 void tasks_mmap(struct tasks *t, const struct module_id *id, uint64_t pgoff, int tid, uint64_t time_ns);
+
+/* The executable mappings in the text of /proc/PID/maps, which is cut up. */
+void tasks_maps_text(struct tasks *t, int pid, char *text, uint64_t time_ns);
 
 /* A Java thread's own name, from the agent. */
 void tasks_java_name(struct tasks *t, struct thread *th, const char *name, uint64_t time_ns);

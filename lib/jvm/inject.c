@@ -145,12 +145,19 @@ static bool place_below(const char *parent, const char *name, struct buf *path)
 	return placed;
 }
 
+bool inject_possible(void)
+{
+	return &jvm_agent_file_end[0] != &jvm_agent_file[0];
+}
+
 int inject_place(struct buf *path, struct err *e)
 {
 	const char *home = getenv("HOME");
 	char shared[64];
 	bool placed = false;
 
+	if (!inject_possible())
+		return err_set(e, ENOTSUP, "this arcprof has no JVM agent: there is none for this CPU yet");
 	snprintf(shared, sizeof(shared), "/var/tmp/arcprof-%u", (unsigned)geteuid());
 	/* root's JVMs may run as other users, who cannot look into its home */
 	if (!geteuid())

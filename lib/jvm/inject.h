@@ -3,8 +3,13 @@
 #ifndef JVM_INJECT_H
 #define JVM_INJECT_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "base/err.h"
+
+/* There is an agent for this CPU in the binary. */
+bool inject_possible(void);
 
 /*
  * Places the embedded agent in a file named by its build-id and appends the path to *path.

@@ -26,6 +26,7 @@
 #include "jvm/server.h"
 #include "jvm/wire.h"
 
+enum { RINGS_OFF = JVM_PAGE + sizeof(struct jvm_root) * JVM_NR_ROOTS };
 enum { LOG_LIMIT = 256 << 20, LOG_PIECE = 8 << 20, PUNCH_BYTES = 4 << 20, NR_EVENTS = 16 };
 
 struct jvm {
@@ -70,7 +71,12 @@ static size_t ring_stride(const struct jvm_server *s)
 
 static struct jvm_ring *ring_at(const struct jvm *j, uint32_t i)
 {
-	return (void *)((uint8_t *)j->ctl + JVM_PAGE + i * ring_stride(j->s));
+	return (void *)((uint8_t *)j->ctl + RINGS_OFF + i * ring_stride(j->s));
+}
+
+static struct jvm_root *root_at(const struct jvm *j, uint32_t i)
+{
+	return (struct jvm_root *)((uint8_t *)j->ctl + JVM_PAGE) + i;
 }
 
 /* --- from wire_sink to the caller's callbacks --- */
@@ -121,9 +127,21 @@ static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, const char *nam
 	j->s->cb.thread_name(j->s->ctx, j, time_ns, nstid_host(&j->tids, tid), name);
 }
 
+static void on_refused(void *ctx, uint64_t time_ns, const char *class_name, const char *name, const char *sig,
+		       const char *why)
+{
+	struct jvm *j = ctx;
+
+	if (j->s->cb.refused)
+		j->s->cb.refused(j->s->ctx, j, time_ns, class_name, name, sig, why);
+}
+
 static struct wire_sink sink_of(struct jvm *j)
 {
-	return (struct wire_sink){ on_sample, on_method, on_code, on_code_gone, on_stub, on_thread, j };
+	return (struct wire_sink){
+		.sample = on_sample, .method = on_method, .code = on_code, .code_gone = on_code_gone,
+		.stub = on_stub, .thread = on_thread, .refused = on_refused, .ctx = j,
+	};
 }
 
 /* --- draining --- */
@@ -535,7 +553,7 @@ static void choose_sizes(struct jvm_server *s)
 	s->nr_rings = 1;
 	while (s->nr_rings < ncpu && s->nr_rings < JVM_MAX_RINGS)
 		s->nr_rings *= 2;
-	s->area_bytes = JVM_PAGE + s->nr_rings * ring_stride(s);
+	s->area_bytes = RINGS_OFF + s->nr_rings * ring_stride(s);
 }
 
 int jvm_server_open(struct jvm_server **out, const struct jvm_server_opts *o, const struct jvm_callbacks *cb,
@@ -621,6 +639,26 @@ void jvm_code_cache(const struct jvm *j, uint64_t *lo, uint64_t *hi)
 {
 	*lo = j->ctl ? __atomic_load_n(&j->ctl->code_lo, __ATOMIC_RELAXED) : 0;
 	*hi = j->ctl ? __atomic_load_n(&j->ctl->code_hi, __ATOMIC_RELAXED) : 0;
+}
+
+/* The agent may have changed seq; then it is the one to be deceived. */
+void jvm_tell_root(struct jvm *j, const struct jvm_root *r)
+{
+	struct jvm_root *to = j && j->ctl ? root_at(j, jvm_root_slot(r->end)) : NULL;
+	uint64_t seq;
+
+	if (!to)
+		return;
+	seq = __atomic_load_n(&to->seq, __ATOMIC_RELAXED) | 1;
+	__atomic_store_n(&to->seq, seq, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	to->end = r->end;
+	to->top = r->top;
+	to->sp = r->sp;
+	to->hash = r->hash;
+	to->len = r->len;
+	to->id = r->id;
+	__atomic_store_n(&to->seq, seq + 1, __ATOMIC_RELEASE);
 }
 
 void jvm_trap_cost(const struct jvm *j, struct jvm_trap_cost *c)

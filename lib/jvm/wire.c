@@ -44,6 +44,7 @@ static bool decode_frame(const struct jvm_rec_frame *in, size_t nr_segments, str
 	case JVM_COMPILED:
 	case JVM_INTERPRETED:
 	case JVM_STUB:
+	case JVM_ROOT:
 		return true;
 	case JVM_NATIVE:
 		return in->c < nr_segments;
@@ -66,6 +67,8 @@ static bool decode_segment(struct span *s, struct jvm_segment *out)
 		.valid = in->flags & 0x1f,
 		.exact = in->flags & JVM_SEG_EXACT,
 		.to_root = in->flags & JVM_SEG_TO_ROOT,
+		.trimmed = in->flags & JVM_SEG_TRIMMED,
+		.end = in->end,
 		.len = in->len,
 	};
 	out->stack = span_bytes(s, in->len);
@@ -199,6 +202,23 @@ static int thread_record(struct span *s, const struct wire_sink *sink, struct wi
 	return 0;
 }
 
+static int refused_record(struct span *s, const struct wire_sink *sink, struct wire_scratch *w, struct err *e)
+{
+	const struct jvm_rec_refused *r = fixed(s, sizeof(*r));
+	const char *class_name, *name, *sig, *why;
+
+	if (!r)
+		return bad_record(e, "refused");
+	class_name = text(s, r->class_len, w->text[0]);
+	name = text(s, r->name_len, w->text[1]);
+	sig = text(s, r->sig_len, w->text[2]);
+	why = text(s, r->why_len, w->text[3]);
+	if (s->bad)
+		return bad_record(e, "refused");
+	sink->refused(sink->ctx, r->time_ns, class_name, name, sig, why);
+	return 0;
+}
+
 int wire_record(const void *rec, size_t len, const struct wire_sink *sink, struct wire_scratch *w, struct err *e)
 {
 	const struct jvm_rec *h = rec;
@@ -219,6 +239,8 @@ int wire_record(const void *rec, size_t len, const struct wire_sink *sink, struc
 		return stub_record(&s, sink, w, e);
 	case JVM_REC_THREAD:
 		return thread_record(&s, sink, w, e);
+	case JVM_REC_REFUSED:
+		return refused_record(&s, sink, w, e);
 	}
 	return 0;
 }

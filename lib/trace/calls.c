@@ -10,7 +10,7 @@ void trace_write_call_consumer(struct trace_writer *w, const struct rec_call_con
 
 	if (!p)
 		return;
-	writer_note_address(w, &r->frame);
+	trace_writer_note(w, r->frame.kind, r->frame.a, r->frame.b);
 	at = records_begin(p, TRF_MAJOR_CALLS, TRF_CALLS_CONSUMER, writer_now(w));
 	buf_u32(&p->b, r->consumer);
 	buf_varint(&p->b, r->frame.kind);

@@ -47,7 +47,9 @@ static_assert(offsetof(struct trf_header, crc) == 60, "file header");
 #define TRF_META "Meta"		/* everything but samples and stacks */
 #define TRF_STACKS "Stak"	/* stacks of an epoch, before the samples that refer to them */
 #define TRF_SAMPLES "Samp"
+#define TRF_BRANCHES "Brch"	/* an instruction trace */
 #define TRF_CALLS "Call"	/* exact call trees */
+#define TRF_SCHED "schd"	/* dispatches and interrupts */
 #define TRF_INDEX "indx"	/* where chunks are */
 #define TRF_END "done"		/* the recording was closed in order */
 
@@ -103,7 +105,9 @@ enum trf_type {
 
 enum trf_major {
 	TRF_MAJOR_TPROF = 0x10,
+	TRF_MAJOR_DISPATCH = 0x12,
 	TRF_MAJOR_MTE = 0x19,
+	TRF_MAJOR_BRANCH = 0x20,
 	/* Performance Inspector ends at 0xb0. */
 	TRF_MAJOR_STACK = 0xc0,
 	TRF_MAJOR_SYMBOL = 0xc1,
@@ -157,6 +161,14 @@ enum trf_mte {
 	TRF_MTE_STUB = 0x85,
 };
 
+/* Branch minors: bits 0-7 what it is, 16-31 CPU (0xffff unknown). */
+enum trf_branch {
+	TRF_BRANCH_CODE = 0x10,		/* the bytes of a block, before the first run it is in */
+	TRF_BRANCH_KERNEL = 0x20,	/* a run of branches, by ring */
+	TRF_BRANCH_USER = 0x21,
+	TRF_BRANCH_WHAT = 0xff,
+};
+
 enum trf_stack {
 	TRF_STACK_FRAMES = 1,
 	TRF_STACK_NODES = 2,
@@ -173,6 +185,19 @@ enum trf_calls {
 	TRF_CALLS_NODES = 3,
 	TRF_CALLS_VALUES = 4,
 	TRF_CALLS_EVENTS = 5,
+};
+
+/*
+ * A run of dispatches and interrupts in the order of time; each is four varints: the zigzag difference
+ * to the time of the one before (of the first: to the record's), what, thread, arg.
+ */
+enum trf_dispatch {
+	TRF_DISPATCH_RUN = 1,
+	TRF_DISPATCH_KIND = 0x07,	/* of what: enum sched_kind */
+	TRF_DISPATCH_STATE = 0x38,	/* of what: enum sched_state */
+	TRF_DISPATCH_STATE_SHIFT = 3,
+	TRF_DISPATCH_CPU_SHIFT = 6,	/* of what: the rest */
+	TRF_DISPATCH_MIN_BYTES = 4,
 };
 
 enum trf_file {

@@ -215,3 +215,33 @@ void trace_write_lost(struct trace_writer *w, const struct rec_lost *r)
 	buf_u64(&p->b, r->count);
 	writer_finish(w, p, at, TRF_INTS);
 }
+
+void trace_write_branches(struct trace_writer *w, const struct rec_branches *r)
+{
+	struct records *p = writer_branches(w);
+	uint32_t what = r->kernel ? TRF_BRANCH_KERNEL : TRF_BRANCH_USER;
+	size_t at;
+
+	if (!p)
+		return;
+	at = records_begin(p, TRF_MAJOR_BRANCH, (uint32_t)r->cpu << 16 | what, r->time_ns);
+	buf_u32(&p->b, r->thread);
+	buf_u64(&p->b, r->start);
+	buf_varint(&p->b, r->nr);
+	buf_add(&p->b, r->bytes, r->len);
+	writer_finish(w, p, at, TRF_MIXED);
+}
+
+void trace_write_branch_code(struct trace_writer *w, const struct rec_branch_code *r)
+{
+	struct records *p = writer_branches(w);
+	size_t at;
+
+	if (!p)
+		return;
+	at = records_begin(p, TRF_MAJOR_BRANCH, TRF_BRANCH_CODE, r->time_ns);
+	buf_u64(&p->b, r->addr);
+	buf_u32(&p->b, r->proc);
+	records_str(p, (const char *)r->bytes, r->len);
+	writer_finish(w, p, at, TRF_MIXED);
+}

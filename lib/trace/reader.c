@@ -17,7 +17,10 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/progress.h"
+#include "trace/branch.h"
 #include "trace/calls_read.h"
+#include "trace/dispatch.h"
 #include "trace/format.h"
 #include "trace/walk.h"
 
@@ -50,6 +53,7 @@ struct trace_reader {
 	uint64_t weights[256];
 	struct rec_sample run[RUN];
 	size_t nr_run;
+	struct rec_sched sched[RUN];
 	uint64_t nr_bad;		/* records, in this pass */
 	struct calls_reader calls;
 };
@@ -239,6 +243,46 @@ static int decode_sample(struct trace_reader *t, struct walk_record *r)
 	return ++t->nr_run == RUN ? give_run(t) : 0;
 }
 
+/* ---- dispatches ---- */
+
+static int decode_run(struct trace_reader *t, struct walk_record *r)
+{
+	uint32_t left = span_u32(&r->body);
+	uint64_t time_ns = r->time_ns;
+	size_t nr = 0;
+	int ret = 0;
+
+	if (left > span_left(&r->body) / TRF_DISPATCH_MIN_BYTES) {
+		t->nr_bad++;
+		return 0;
+	}
+	while (left && !ret) {
+		if (!dispatch_decode(&r->body, time_ns, &t->sched[nr])) {
+			t->nr_bad++;
+			break;
+		}
+		time_ns = t->sched[nr++].time_ns;
+		if (!--left || nr == RUN) {
+			ret = t->sink->sched(t->ctx, t->sched, nr);
+			nr = 0;
+		}
+	}
+	return ret || !nr ? ret : t->sink->sched(t->ctx, t->sched, nr);
+}
+
+static int decode_sched_chunk(struct trace_reader *t, const uint8_t *raw, size_t len)
+{
+	struct span s = span_init(raw, len);
+	struct walk_record r = { 0 };
+	int got, ret = 0;
+
+	while (!ret && (got = walk_record(&s, raw, &r)) > 0)
+		if (r.major == TRF_MAJOR_DISPATCH && r.minor == TRF_DISPATCH_RUN)
+			ret = decode_run(t, &r);
+	t->nr_bad += !ret && got < 0;
+	return ret;
+}
+
 /* ---- everything else ---- */
 
 #define GIVE(member, rec) (t->sink->member ? t->sink->member(t->ctx, (rec)) : 0)
@@ -391,6 +435,48 @@ static int decode_lost(struct trace_reader *t, struct walk_record *r)
 	return cut(t, r) ? 0 : GIVE(lost, &p);
 }
 
+/* Padding ends a run's bytes: what is left over is no branch. */
+static int decode_branches(struct trace_reader *t, struct walk_record *r)
+{
+	struct rec_branches p = { .time_ns = r->time_ns, .cpu = r->minor >> 16 };
+	struct branch_cursor c;
+	struct branch b;
+
+	p.kernel = (r->minor & TRF_BRANCH_WHAT) == TRF_BRANCH_KERNEL;
+	p.thread = span_u32(&r->body);
+	p.start = span_u64(&r->body);
+	p.nr = span_varint(&r->body);
+	p.bytes = r->body.p;
+	p.len = span_left(&r->body);
+	for (c = branch_cursor(&p); !r->body.bad && branch_next(&c, &b);)
+		;
+	r->body.bad |= c.s.bad;
+	p.len -= r->body.bad ? 0 : span_left(&c.s);
+	return cut(t, r) ? 0 : GIVE(branches, &p);
+}
+
+static int decode_branch_code(struct trace_reader *t, struct walk_record *r)
+{
+	struct rec_branch_code p = { .time_ns = r->time_ns };
+
+	p.addr = span_u64(&r->body);
+	p.proc = span_u32(&r->body);
+	p.bytes = (const uint8_t *)span_str(&r->body, &p.len);
+	return cut(t, r) ? 0 : GIVE(branch_code, &p);
+}
+
+static int decode_branch(struct trace_reader *t, struct walk_record *r)
+{
+	switch (r->minor & TRF_BRANCH_WHAT) {
+	case TRF_BRANCH_KERNEL:
+	case TRF_BRANCH_USER:
+		return decode_branches(t, r);
+	case TRF_BRANCH_CODE:
+		return decode_branch_code(t, r);
+	}
+	return 0;
+}
+
 static int decode_label(struct trace_reader *t, struct walk_record *r)
 {
 	size_t key_len, val_len;
@@ -446,6 +532,8 @@ static int decode_record(struct trace_reader *t, struct walk_record *r)
 		return decode_sample(t, r);
 	case TRF_MAJOR_MTE:
 		return decode_mte(t, r);
+	case TRF_MAJOR_BRANCH:
+		return decode_branch(t, r);
 	case TRF_MAJOR_SYMBOL:
 		if (r->minor == TRF_SYMBOL_NAME)
 			return decode_symbol(t, r);
@@ -488,6 +576,11 @@ static bool wants_meta(const struct trace_sink *s)
 	       s->method || s->code || s->code_gone || s->stub || s->lost;
 }
 
+static bool wants_branches(const struct trace_sink *s)
+{
+	return s->branches || s->branch_code;
+}
+
 static bool wants_calls(const struct trace_sink *s)
 {
 	return s->call_consumer || s->call_tree || s->call_nodes || s->call_values || s->call_events;
@@ -495,17 +588,23 @@ static bool wants_calls(const struct trace_sink *s)
 
 static int read_chunk(struct trace_reader *t, const struct walk_chunk *c, struct err *e)
 {
-	bool stacks = walk_is(c, TRF_STACKS), samples = walk_is(c, TRF_SAMPLES), calls = walk_is(c, TRF_CALLS);
+	bool stacks = walk_is(c, TRF_STACKS), samples = walk_is(c, TRF_SAMPLES);
+	bool branches = walk_is(c, TRF_BRANCHES), calls = walk_is(c, TRF_CALLS);
 	const uint8_t *raw;
 
-	if (!stacks && !samples && !calls && !walk_is(c, TRF_META)) {
+	if (walk_is(c, TRF_SCHED)) {
+		raw = t->sink->sched ? walk_payload(t->walk, c) : NULL;
+		return raw ? decode_sched_chunk(t, raw, c->h.raw_len) : 0;
+	}
+	if (!stacks && !samples && !branches && !calls && !walk_is(c, TRF_META)) {
 		if (c->h.type[0] & 0x20)	/* lower-case */
 			return 0;
 		return err_set(e, EPROTO,
 			       "%s: needs a newer arcprof: chunk %u is of the unknown type '%.4s' (this one reads version %u)",
 			       walk_path(t->walk), c->h.seq, (const char *)c->h.type, TRF_VERSION);
 	}
-	if (calls ? !wants_calls(t->sink) : stacks || samples ? !t->sink->samples : !wants_meta(t->sink))
+	if (branches ? !wants_branches(t->sink) : calls ? !wants_calls(t->sink) :
+	    stacks || samples ? !t->sink->samples : !wants_meta(t->sink))
 		return 0;
 	if ((stacks || samples) && c->h.stream != t->ep.epoch)
 		new_epoch(t, c->h.stream);
@@ -522,6 +621,7 @@ int trace_read(struct trace_reader *t, const struct trace_sink *sink, void *ctx,
 {
 	struct trace_damage *d = walk_damage(t->walk);
 	uint64_t bad_before = d->nr_bad_records;
+	struct progress progress;
 	struct walk_chunk c;
 	int r;
 
@@ -531,11 +631,14 @@ int trace_read(struct trace_reader *t, const struct trace_sink *sink, void *ctx,
 	t->nr_run = 0;
 	new_epoch(t, 0);
 	walk_rewind(t->walk);
+	progress_start(&progress, "reading", walk_size(t->walk));
 	while ((r = walk_next(t->walk, &c, e)) > 0) {
+		progress_update(&progress, c.off);
 		r = read_chunk(t, &c, e);
 		if (r)
 			break;
 	}
+	progress_end(&progress);
 	/* A pass over metadata only sees no bad sample: keep what another pass found. */
 	d->nr_bad_records = MAX(t->nr_bad, bad_before);
 	if (t->nr_bad && !d->first[0])

@@ -11,6 +11,8 @@
  * sample never precedes the proc, thread or module it refers to, but may come after the end of
  * its thread.  Symbols, lines and the last labels are at the end of the file.
  *
+ * Branches and the metadata before them are in the order in which they happened.
+ *
  * A pass whose sink has no samples member does not decompress samples, and one with nothing
  * else does not decompress the rest: reading names first, then samples, costs little.  Call
  * trees are a third kind.
@@ -47,6 +49,8 @@ struct trace_sink {
 	 * A sample whose stack was in a lost chunk has stack = UINT32_MAX.
 	 */
 	int (*samples)(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep);
+	/* A run of dispatches and interrupts, in the order of the file; its times may go back between runs. */
+	int (*sched)(void *ctx, const struct rec_sched *r, size_t nr);
 	int (*proc)(void *ctx, const struct rec_proc *r);
 	int (*thread)(void *ctx, const struct rec_thread *r);
 	int (*end)(void *ctx, const struct rec_end *r);
@@ -59,6 +63,9 @@ struct trace_sink {
 	int (*code_gone)(void *ctx, const struct rec_code_gone *r);
 	int (*stub)(void *ctx, const struct rec_stub *r);
 	int (*lost)(void *ctx, const struct rec_lost *r);
+	/* Checked: every branch of the run can be read. */
+	int (*branches)(void *ctx, const struct rec_branches *r);
+	int (*branch_code)(void *ctx, const struct rec_branch_code *r);
 	int (*call_consumer)(void *ctx, const struct rec_call_consumer *r);
 	int (*call_tree)(void *ctx, const struct rec_call_tree *r);
 	int (*call_nodes)(void *ctx, const struct rec_call_nodes *r);

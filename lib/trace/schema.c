@@ -17,6 +17,8 @@
 #define TPROF(minor, name, fields) \
 	{ TRF_MAJOR_TPROF, (minor), 0xff, (name), "event:m8.8 cpu:m16.16 thread:u32 stack:u32" fields }
 
+#define BRANCHES "cpu:m16.16 thread:u32 start:x64 nr:v *nr( what:u8 instructions:v span:v to:z )"
+
 const struct schema_row schema_rows[] = {
 	{ TRF_MAJOR_FILE, TRF_FILE_SCHEMA, 0xffffffff, "schema",
 	  "major:x32 minor:x32 minor_mask:x32 name:s fields:s" },
@@ -26,6 +28,8 @@ const struct schema_row schema_rows[] = {
 	  "index:u64:bytes samples:u64 records:u64 lost:u64 realtime:u64:ns chunks:u32" },
 	{ TRF_MAJOR_LABEL, 0, 0, "label", "key:s value:s" },
 	{ TRF_MAJOR_LOST, 0, 0, "lost", "cause:u32 stream:u32 count:u64" },
+	{ TRF_MAJOR_DISPATCH, TRF_DISPATCH_RUN, 0xffffffff, "dispatches",
+	  "nr:u32 *nr( dt:z:ns what:v thread:v arg:v )" },
 	TPROF(TRF_TPROF_PLAIN, "sample.kernel", ""),
 	TPROF(TRF_TPROF_PLAIN | TRF_TPROF_USER, "sample.user", ""),
 	TPROF(TRF_TPROF_WEIGHT, "sample.kernel", " weight:u64"),
@@ -36,6 +40,9 @@ const struct schema_row schema_rows[] = {
 	  "first:u32 nr:u32 *nr( kind:v a:v b:z c:v d:v )" },
 	{ TRF_MAJOR_STACK, TRF_STACK_NODES, 0xffffffff, "stacks",
 	  "first:u32 runs:u32 *runs( up:v n:v *n( frame:v ) )" },
+	{ TRF_MAJOR_BRANCH, TRF_BRANCH_KERNEL, TRF_BRANCH_WHAT, "branches.kernel", BRANCHES },
+	{ TRF_MAJOR_BRANCH, TRF_BRANCH_USER, TRF_BRANCH_WHAT, "branches.user", BRANCHES },
+	{ TRF_MAJOR_BRANCH, TRF_BRANCH_CODE, TRF_BRANCH_WHAT, "branch.code", "addr:x64 proc:u32 bytes:b" },
 	MTE(TRF_MTE_PROC, "proc", "proc:u32 parent:u32 pid:u32 comm:s"),
 	MTE(TRF_MTE_FORK, "fork", "proc:u32 parent:u32 pid:u32 comm:s"),
 	MTE(TRF_MTE_EXEC, "exec", "proc:u32 parent:u32 pid:u32 comm:s"),

@@ -433,6 +433,11 @@ void walk_close(struct walk *w)
 	free(w);
 }
 
+uint64_t walk_size(const struct walk *w)
+{
+	return w->size;
+}
+
 const char *walk_path(const struct walk *w) { return w->path; }
 const struct trf_header *walk_header(const struct walk *w) { return &w->header; }
 struct trace_damage *walk_damage(struct walk *w) { return &w->damage; }

@@ -37,6 +37,7 @@ int walk_open(struct walk **w, const char *path, struct err *e);
 int walk_open_memory(struct walk **w, const void *data, size_t len, struct err *e);
 void walk_close(struct walk *w);
 const char *walk_path(const struct walk *w);
+uint64_t walk_size(const struct walk *w);	/* bytes */
 const struct trf_header *walk_header(const struct walk *w);
 struct trace_damage *walk_damage(struct walk *w);
 

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "trace/dispatch.h"
 #include "trace/intern.h"
 #include "trace/outfile.h"
 #include "trace/schema.h"
@@ -45,7 +46,9 @@ struct trace_writer {
 	uint64_t nr_lost_samples;	/* of nr_lost: what reports count */
 	uint32_t epoch;
 
-	struct records meta, stacks, samples, calls, index;
+	struct records meta, stacks, samples, branches, calls, index;
+	struct dispatches sched;
+	uint64_t nr_lost_sched;
 	uint64_t index_off;		/* of the latest index chunk */
 	uint64_t weights[NR_EVENTS];	/* of the sample chunk being filled; 0: not said yet */
 
@@ -91,6 +94,8 @@ static int write_chunk(struct trace_writer *w, struct records *p)
 		w->nr_lost += nr;
 		if (p == &w->samples)
 			w->nr_lost_samples += nr;
+		if (p == &w->sched.r)
+			w->nr_lost_sched += w->sched.nr;
 	}
 	return r;
 }
@@ -135,7 +140,11 @@ int trace_writer_flush(struct trace_writer *w)
 	gather_stacks(w);
 	write_chunk(w, &w->stacks);
 	write_chunk(w, &w->samples);
+	write_chunk(w, &w->branches);
 	write_chunk(w, &w->calls);
+	dispatches_close(&w->sched);
+	write_chunk(w, &w->sched.r);
+	w->sched.nr = 0;
 	memset(w->weights, 0, sizeof(w->weights));
 	if (w->index.nr >= INDEX_EVERY)
 		write_index(w);
@@ -145,9 +154,9 @@ int trace_writer_flush(struct trace_writer *w)
 /* Called after each record: writes when a buffer is full. */
 static void written(struct trace_writer *w)
 {
-	size_t pending = w->samples.b.len + w->in.new_frames.len + w->in.new_nodes.len;
+	size_t pending = w->samples.b.len + w->in.new_frames.len + w->in.new_nodes.len + w->sched.r.b.len;
 
-	if (w->meta.b.len >= TARGET || w->calls.b.len >= TARGET || pending >= TARGET) {
+	if (w->meta.b.len >= TARGET || pending >= TARGET || w->branches.b.len >= TARGET || w->calls.b.len >= TARGET) {
 		trace_writer_flush(w);
 		pending = 0;
 	}
@@ -178,6 +187,11 @@ static bool dead(struct trace_writer *w)
 struct records *writer_meta(struct trace_writer *w)
 {
 	return dead(w) ? NULL : &w->meta;
+}
+
+struct records *writer_branches(struct trace_writer *w)
+{
+	return dead(w) ? NULL : &w->branches;
 }
 
 struct records *writer_calls(struct trace_writer *w)
@@ -227,9 +241,9 @@ static void note_address(void *ctx, const struct frame *f)
 	*place = a;
 }
 
-void writer_note_address(struct trace_writer *w, const struct frame *f)
+void trace_writer_note(struct trace_writer *w, enum frame_kind kind, uint32_t module, uint64_t off)
 {
-	note_address(w, f);
+	note_address(w, &(struct frame){ .kind = kind, .a = module, .b = off });
 }
 
 void trace_writer_each_address(struct trace_writer *w,
@@ -305,6 +319,25 @@ void trace_write_sample(struct trace_writer *w, const struct rec_sample *r)
 		written(w);
 }
 
+/* ---- dispatches ---- */
+
+void trace_write_sched(struct trace_writer *w, const struct rec_sched *r)
+{
+	if (w->out.error || w->full) {
+		w->nr_lost++;
+		w->nr_lost_sched++;
+		return;
+	}
+	dispatches_add(&w->sched, r);
+	if (w->sched.r.b.len >= TARGET || w->mode == TRACE_NORMAL)
+		written(w);
+}
+
+uint64_t trace_writer_lost_sched(const struct trace_writer *w)
+{
+	return w->nr_lost_sched;
+}
+
 /* ---- opening and closing ---- */
 
 static void write_schema(struct trace_writer *w, uint64_t time_ns)
@@ -351,7 +384,9 @@ static void free_writer(struct trace_writer *w)
 	buf_release(&w->meta.b);
 	buf_release(&w->stacks.b);
 	buf_release(&w->samples.b);
+	buf_release(&w->branches.b);
 	buf_release(&w->calls.b);
+	buf_release(&w->sched.r.b);
 	buf_release(&w->index.b);
 	free(w->addrs);
 	free(w);
@@ -368,7 +403,9 @@ static struct trace_writer *new_writer(const struct trace_writer_opts *o)
 	w->meta.type = TRF_META;
 	w->stacks.type = TRF_STACKS;
 	w->samples.type = TRF_SAMPLES;
+	w->branches.type = TRF_BRANCHES;
 	w->calls.type = TRF_CALLS;
+	w->sched.r.type = TRF_SCHED;
 	w->index.type = TRF_INDEX;
 	intern_init(&w->in);
 	w->in.on_frame = note_address;
@@ -431,6 +468,8 @@ int trace_writer_close(struct trace_writer *w, struct err *e)
 	/* After a failure there is often room for this much: the chunk that did not fit was larger. */
 	first = w->out.error;
 	w->out.error = 0;
+	if (w->nr_lost_sched)
+		trace_write_lost(w, &(struct rec_lost){ clock_mono_ns(), LOST_SCHED, 0, w->nr_lost_sched });
 	if (w->nr_lost_samples)
 		trace_write_lost(w, &(struct rec_lost){ clock_mono_ns(), LOST_FILE, 0, w->nr_lost_samples });
 	trace_writer_flush(w);

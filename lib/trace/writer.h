@@ -45,6 +45,9 @@ uint64_t trace_writer_lost(const struct trace_writer *w);
 /* Those of them that are samples: also in the trace, as LOST_FILE. */
 uint64_t trace_writer_lost_samples(const struct trace_writer *w);
 
+/* Dispatches and interrupts dropped; in the trace as LOST_SCHED. */
+uint64_t trace_writer_lost_sched(const struct trace_writer *w);
+
 /* A label of the Z vector; a later value for the same key replaces an earlier one. */
 void trace_write_label(struct trace_writer *w, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -56,6 +59,9 @@ void trace_write_label(struct trace_writer *w, const char *key, const char *fmt,
  */
 uint32_t trace_write_stack(struct trace_writer *w, const struct frame *frames, size_t nr_frames);
 void trace_write_sample(struct trace_writer *w, const struct rec_sample *r);
+
+/* In the order of time as far as the caller has one. */
+void trace_write_sched(struct trace_writer *w, const struct rec_sched *r);
 
 void trace_write_proc(struct trace_writer *w, const struct rec_proc *r);
 void trace_write_thread(struct trace_writer *w, const struct rec_thread *r);
@@ -70,8 +76,14 @@ void trace_write_code_gone(struct trace_writer *w, const struct rec_code_gone *r
 void trace_write_stub(struct trace_writer *w, const struct rec_stub *r);
 void trace_write_lost(struct trace_writer *w, const struct rec_lost *r);
 
+/* Instruction traces; what is flushed together comes as metadata, then these. */
+void trace_write_branches(struct trace_writer *w, const struct rec_branches *r);
+void trace_write_branch_code(struct trace_writer *w, const struct rec_branch_code *r);
+/* An address that gets symbols though no stack has it; kind FRAME_NATIVE or FRAME_KERNEL. */
+void trace_writer_note(struct trace_writer *w, enum frame_kind kind, uint32_t module, uint64_t off);
+
 /*
- * Every (module, offset) and kernel address that any stack of any epoch used, once each, in
+ * Every (module, offset) and kernel address that any stack of any epoch used or trace_writer_note() told, once each, in
  * no order: what must get symbols at the end of recording.
  */
 void trace_writer_each_address(struct trace_writer *w,

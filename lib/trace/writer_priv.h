@@ -8,10 +8,10 @@
 
 /* Where records go that are no samples; NULL after a failure, and then one more is lost. */
 struct records *writer_meta(struct trace_writer *w);
+/* The same for what an instruction trace is made of. */
+struct records *writer_branches(struct trace_writer *w);
 /* The same for call trees, which have chunks of their own. */
 struct records *writer_calls(struct trace_writer *w);
-/* An address that must get a symbol. */
-void writer_note_address(struct trace_writer *w, const struct frame *f);
 /* Ends the record begun at "at" and writes what is due. */
 void writer_finish(struct trace_writer *w, struct records *p, size_t at, enum trf_type type);
 /* Time for records that have none of their own: the latest sample's. */

@@ -4,8 +4,9 @@
  */
 #include <elf.h>
 
+#include "arch/arch.h"
 #include "base/mem.h"
-#include "unwind/rules.h"
+#include "unwind/module.h"
 
 #define BIT(n) (1ull << (n))
 
@@ -13,7 +14,7 @@ static const struct unwind_cpu x86_64 = {
 	.nr_regs = 17,
 	.ra = 16,
 	.sp = 7,
-	.fp = 6,
+	.pc = 16,
 	.saved = BIT(3) | BIT(6) | BIT(12) | BIT(13) | BIT(14) | BIT(15),
 	.ra_in_reg = -1,
 	.ra_mask = UINT64_MAX,
@@ -23,7 +24,7 @@ static const struct unwind_cpu arm64 = {
 	.nr_regs = 33,
 	.ra = 30,
 	.sp = 31,
-	.fp = 29,
+	.pc = 32,
 	.saved = BIT(19) | BIT(20) | BIT(21) | BIT(22) | BIT(23) | BIT(24) | BIT(25) | BIT(26) |
 		 BIT(27) | BIT(28) | BIT(29) | BIT(30),
 	.ra_in_reg = 30,
@@ -40,4 +41,9 @@ const struct unwind_cpu *unwind_cpu(uint16_t machine)
 	default:
 		return NULL;
 	}
+}
+
+const struct unwind_cpu *module_cpu(const struct unwind_module *m)
+{
+	return m && m->cpu ? m->cpu : unwind_cpu(arch_elf_machine);
 }

@@ -27,7 +27,7 @@ static const uint8_t gregs[NR_GREGS] = { 8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 
 
 static bool is_arm64(const struct guess *g)
 {
-	return g->mod && g->mod->cpu && g->mod->cpu->ra_in_reg >= 0;
+	return module_cpu(g->mod)->ra_in_reg >= 0;
 }
 
 static enum frame_mark beyond(const struct unwind_stack *st, uint64_t addr)
@@ -272,12 +272,28 @@ bool guess_by_scan(const struct guess *g, struct unwind_regs *regs)
 	return false;
 }
 
+/* A jump through a wild pointer: the call left its address in the link register. */
+static bool by_link_register(const struct guess *g, struct unwind_regs *regs)
+{
+	uint64_t ra = regs->r[X30] & module_cpu(NULL)->ra_mask, off;
+	struct unwind_module *mod = NULL;
+	uint32_t module;
+
+	if (!g->interrupted || !(regs->valid >> X30 & 1) ||
+	    g->space->find(g->space->ctx, regs->pc, &module, &off, &mod) || !plausible(g, ra))
+		return false;
+	regs->pc = ra;
+	return true;
+}
+
 static bool guess_arm64(const struct guess *g, struct unwind_regs *regs, bool *at_end,
 			enum frame_mark *why)
 {
 	uint64_t fp = regs->r[X29], next, ra;
 
-	if (!fp || fp < regs->sp || fp & 15) {
+	if (by_link_register(g, regs))
+		return true;
+	if (!(regs->valid >> X29 & 1) || !fp || fp < regs->sp || fp & 15) {
 		*at_end = !fp && !g->interrupted;
 		return false;
 	}
@@ -285,7 +301,7 @@ static bool guess_arm64(const struct guess *g, struct unwind_regs *regs, bool *a
 		*why = beyond(g->st, fp);
 		return false;
 	}
-	ra &= g->mod->cpu->ra_mask;
+	ra &= module_cpu(g->mod)->ra_mask;
 	if (!plausible(g, ra))
 		return false;
 	regs->pc = regs->r[X30] = ra;

@@ -59,6 +59,8 @@ struct unwind_module {
 	uint64_t nr_damaged;	/* functions whose rules could not be read to their end */
 };
 
+/* The CPU whose code it is; of memory without a file (m is NULL): this machine's. */
+const struct unwind_cpu *module_cpu(const struct unwind_module *m);
 /* The rules at file offset off; NULL: none. Valid until the next call. */
 const struct row *module_row(struct unwind_module *m, uint64_t off);
 /* The number of the row for s, which no section describes. */

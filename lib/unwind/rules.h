@@ -37,7 +37,7 @@ struct rule_state {
  */
 struct unwind_cpu {
 	uint8_t nr_regs;
-	uint8_t ra, sp, fp;
+	uint8_t ra, sp, pc;	/* pc: one beyond the registers where rules do not know it */
 	uint64_t saved;		/* bit a register that callees preserve */
 	int8_t ra_in_reg;	/* register that holds the return address at entry, -1: on the stack */
 	uint64_t ra_mask;	/* bits of a return address that count */

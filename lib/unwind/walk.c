@@ -7,7 +7,6 @@
  *  [2] the stack pointer grows with each frame but over a signal, and there are at most
  *      SIGNALS_MAX of those, so every walk ends.
  */
-#include "arch/arch.h"
 #include "unwind/epilogue.h"
 #include "unwind/guess.h"
 
@@ -197,7 +196,7 @@ static bool by_code(struct walk *w, const struct guess *g, bool *returns)
 static enum step without_rules(struct walk *w)
 {
 	struct guess g = { w->space, w->st, w->mod, w->off, w->off + !w->exact, w->exact };
-	uint64_t old_sp = w->regs->sp;
+	uint64_t old_sp = w->regs->sp, old_pc = w->regs->pc;
 	bool at_end, returns;
 
 	if (guess_signal(&g, w->regs, &w->why))
@@ -212,7 +211,12 @@ static enum step without_rules(struct walk *w)
 		return STEP_OK;
 	if (!guess_caller(&g, w->regs, &at_end, &w->why))
 		return at_end ? STEP_END : STEP_FAILED;
-	return w->regs->sp > old_sp ? STEP_OK : failed(w, MARK_BAD_UNWIND_INFO);
+	if (w->regs->sp > old_sp)
+		return STEP_OK;
+	/* The link register told. */
+	if (w->regs->sp == old_sp && w->exact && !w->mod && w->regs->pc != old_pc)
+		return STEP_OK;
+	return failed(w, MARK_BAD_UNWIND_INFO);
 }
 
 static enum step step(struct walk *w)
@@ -232,14 +236,11 @@ static enum step step(struct walk *w)
 	return without_rules(w);
 }
 
-static void start(struct unwind_regs *regs)
+static void start(struct unwind_regs *regs, const struct unwind_cpu *cpu)
 {
-	regs->r[arch_dwarf_sp] = regs->sp;
-	regs->valid |= 1ull << arch_dwarf_sp;
-	if (arch_dwarf_pc < UNWIND_NR_REGS) {
-		regs->r[arch_dwarf_pc] = regs->pc;
-		regs->valid |= 1ull << arch_dwarf_pc;
-	}
+	regs->r[cpu->sp] = regs->sp;
+	regs->r[cpu->pc] = regs->pc;
+	regs->valid |= 1ull << cpu->sp | 1ull << cpu->pc;
 }
 
 /* Where pc is; false when it cannot be code, and a caller's frame is not worth showing. */
@@ -265,7 +266,6 @@ size_t unwind_walk(const struct unwind_space *sp, struct unwind_regs *regs, cons
 	int nr_signals = 0;
 	size_t nr;
 
-	start(regs);
 	*end = MARK_TRUNCATED_DEPTH;
 	for (nr = 0; nr < max; nr++) {
 		enum step s;
@@ -274,6 +274,8 @@ size_t unwind_walk(const struct unwind_space *sp, struct unwind_regs *regs, cons
 			*end = MARK_BAD_UNWIND_INFO;
 			return nr;
 		}
+		if (w.innermost)
+			start(regs, module_cpu(w.mod));
 		out[nr].signal = w.exact && !w.innermost;
 		s = step(&w);
 		if (s == STEP_SIGNAL && ++nr_signals > SIGNALS_MAX)

@@ -119,3 +119,9 @@ complete() {
 		-o "$BATS_TEST_TMPDIR/fp" "$BATS_TEST_TMPDIR/fp.c"
 	complete "$BATS_TEST_TMPDIR/fp"
 }
+
+@test "insn: lengths, branch kinds and targets of A64 code are objdump's" {
+	local libc=/usr/aarch64-linux-gnu/lib/libc.so.6
+	command -v aarch64-linux-gnu-objdump >/dev/null && [ -e "$libc" ] || skip "no arm64 tools are installed"
+	aarch64-linux-gnu-objdump -d "$libc" | "$BATS_TEST_DIRNAME/../../build/t/tools/insnq" arm64
+}

@@ -47,10 +47,17 @@ static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, const char *nam
 	sum += strlen(name);
 }
 
+static void on_refused(void *ctx, uint64_t time_ns, const char *class_name, const char *name, const char *sig,
+		       const char *why)
+{
+	sum += strlen(class_name) + strlen(name) + strlen(sig) + strlen(why);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static struct wire_scratch scratch;
-	const struct wire_sink sink = { on_sample, on_method, on_code, on_code_gone, on_stub, on_thread, NULL };
+	const struct wire_sink sink = { on_sample, on_method, on_code, on_code_gone, on_stub, on_thread,
+					on_refused, NULL };
 	uint64_t *copy = xmalloc(len + 8);	/* records are 8-aligned where they are decoded */
 	struct err e;
 

@@ -17,7 +17,7 @@
 
 /* What the sink was told last. */
 static struct {
-	int nr_samples, nr_methods, nr_codes, nr_stubs, nr_threads, nr_gone;
+	int nr_samples, nr_methods, nr_codes, nr_stubs, nr_threads, nr_gone, nr_refused;
 	struct jvm_sample sample;
 	struct jvm_frame frames[8];
 	struct jvm_segment segments[4];
@@ -73,7 +73,16 @@ static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, const char *nam
 	snprintf(got.text[0], sizeof(got.text[0]), "%s", name);
 }
 
-static const struct wire_sink sink = { on_sample, on_method, on_code, on_code_gone, on_stub, on_thread, NULL };
+static void on_refused(void *ctx, uint64_t time_ns, const char *class_name, const char *name, const char *sig,
+		       const char *why)
+{
+	got.nr_refused++;
+	on_method(NULL, time_ns, 0, class_name, name, sig, why);
+}
+
+static const struct wire_sink sink = {
+	on_sample, on_method, on_code, on_code_gone, on_stub, on_thread, on_refused, NULL,
+};
 static struct wire_scratch scratch;
 
 static void finish(struct buf *b, uint32_t type)
@@ -96,7 +105,7 @@ static struct buf a_sample(void)
 	};
 	const struct jvm_rec_segment seg = {
 		.pc = 0x7f0000001000, .sp = 0x7ffc00000000, .fp = 1, .rbx = 2, .r15 = 3,
-		.flags = 0x1f | JVM_SEG_EXACT, .len = 20,
+		.flags = 0x1f | JVM_SEG_EXACT | JVM_SEG_TRIMMED, .len = 20, .end = 0x7ffc00001000,
 	};
 	struct buf b = BUF_INIT;
 
@@ -116,6 +125,17 @@ static struct buf a_method(void)
 	buf_add(&b, &r, sizeof(r));
 	buf_str(&b, "java/lang/Stringlength()I");
 	finish(&b, JVM_REC_METHOD);
+	return b;
+}
+
+static struct buf a_refused(void)
+{
+	struct jvm_rec_refused r = { .class_len = 16, .name_len = 6, .sig_len = 3, .why_len = 9 };
+	struct buf b = BUF_INIT;
+
+	buf_add(&b, &r, sizeof(r));
+	buf_str(&b, "java/lang/Stringlength()Itoo large");
+	finish(&b, JVM_REC_REFUSED);
 	return b;
 }
 
@@ -172,8 +192,22 @@ TEST(jvm_sample_record_decodes_to_what_was_written)
 	CHECK_U64(got.segments[0].r15, 3);
 	CHECK_U64(got.segments[0].valid, 0x1f);
 	CHECK(got.segments[0].exact && !got.segments[0].to_root);
+	CHECK(got.segments[0].trimmed);
+	CHECK_U64(got.segments[0].end, 0x7ffc00001000);
 	CHECK_U64(got.segments[0].len, 20);
 	CHECK(!memcmp(got.stack, "abcdefghijklmnopqrst", 20));
+	buf_release(&b);
+}
+
+TEST(jvm_refused_record_says_what_and_why)
+{
+	struct buf b = a_refused();
+
+	CHECK_U64(decode(&b), 0);
+	CHECK_U64(got.nr_refused, 1);
+	CHECK_STR(got.text[0], "java/lang/String");
+	CHECK_STR(got.text[1], "length");
+	CHECK_STR(got.text[3], "too large");
 	buf_release(&b);
 }
 
@@ -205,7 +239,9 @@ TEST(jvm_method_code_stub_and_thread_records_decode)
 /* Every record, cut to every length with its size made to agree: refused, or skipped as unknown. */
 TEST(jvm_records_refuse_every_truncation)
 {
-	struct buf all[] = { a_sample(), a_method(), a_code(), a_name(JVM_REC_STUB), a_name(JVM_REC_THREAD) };
+	struct buf all[] = {
+		a_sample(), a_method(), a_code(), a_name(JVM_REC_STUB), a_name(JVM_REC_THREAD), a_refused(),
+	};
 	size_t i, cut;
 
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
@@ -220,7 +256,8 @@ TEST(jvm_records_refuse_every_truncation)
 		}
 		buf_release(&all[i]);
 	}
-	CHECK_U64(got.nr_samples + got.nr_methods + got.nr_codes + got.nr_stubs + got.nr_threads, 0);
+	CHECK_U64(got.nr_samples + got.nr_methods + got.nr_codes + got.nr_stubs + got.nr_threads +
+		  got.nr_refused, 0);
 }
 
 TEST(jvm_sample_refuses_a_frame_of_a_segment_that_is_not_there)
@@ -373,7 +410,7 @@ TEST(jvm_server_drops_a_jvm_whose_ring_makes_no_sense)
 	CHECK_U64(recvmsg(fd, &h, 0), sizeof(m));
 	memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&h)), sizeof(fds));
 	CHECK(ftruncate(fds[0], 0) < 0);	/* sealed */
-	CHECK_U64(pwrite(fds[0], &v, 8, JVM_PAGE), 8);
+	CHECK_U64(pwrite(fds[0], &v, 8, JVM_PAGE + sizeof(struct jvm_root) * JVM_NR_ROOTS), 8);
 	jvm_server_drain(s);
 	jvm_server_poll(s);
 	CHECK_U64(jvm_server_nr_jvms(s), 0);

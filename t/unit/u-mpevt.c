@@ -29,7 +29,7 @@ TEST(mpevt_counts_until_it_is_stopped)
 	cpus_online(&cpus);
 	CHECK(mpevt_read(dir, NULL, 0, &a, &e) == -ENOENT);
 	r = mpevt_start(dir, both, 2, &e);
-	if (r == -EACCES || r == -EPERM) {
+	if (r == -EACCES || r == -EPERM || r == -ENOSYS) {
 		rmdir(dir);
 		unit_skip(e.msg);
 	}

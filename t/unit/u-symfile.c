@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -156,6 +157,8 @@ TEST(symfile_links_below_a_root_stay_below_it)
 	CHECK(!mkdir(lib, 0700) && !mkdir(sub, 0700));
 	copy_file(tiny[0], file);
 	CHECK(!symlink("/lib/real/x.so", link));
+	if (syscall(SYS_openat2, -1, "", NULL, 0) < 0 && errno == ENOSYS)
+		unit_skip("this kernel cannot look up names below a root");
 	CHECK_U64(symfile_open(&f, dir, "/lib/x.so", NULL, 0, &e), 0);
 	if (f)
 		check_symbol(f, 0x330, "f", 0x330, 0x52);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/mem.h"
 #include "sym/maps.h"
 #include "unit.h"
@@ -350,10 +351,20 @@ TEST(unwind_at_entry_and_after_the_push_the_frame_is_not_there_yet)
 	tear_down();
 }
 
-TEST(unwind_a_call_through_a_wild_pointer_has_its_caller_on_top_of_the_stack)
+/*
+ * On top of the stack, or in the link register of a CPU that has one.  The made-up module is
+ * x86-64's on any host, and takes its stack pointer from register 7.
+ */
+TEST(unwind_a_call_through_a_wild_pointer_has_a_caller)
 {
 	set_up_fde("zR", NULL, 0);
-	words[0] = call_before(BASE + 0x1100);
+	if (arch_elf_machine == EM_X86_64) {
+		words[0] = call_before(BASE + 0x1100);
+	} else {
+		regs.r[30] = call_before(BASE + 0x1100);
+		regs.valid |= 1ull << 30;
+		regs.r[7] = STACK;
+	}
 	CHECK_U64(walk(0), 2);
 	CHECK_U64(frames[0].module, 0);
 	CHECK_U64(frames[1].pc, BASE + 0x10ff);
@@ -568,6 +579,18 @@ static __attribute__((noinline)) void take_snapshot(void)
 	snap_regs.r[14] = r14;
 	snap_regs.r[15] = r15;
 	snap_regs.valid = 0xf0c8;
+	memcpy(snap, (void *)sp, MIN(COPY, stack_top - sp));
+#elif defined(__aarch64__)
+	uint64_t pc, sp;
+
+	memset(&snap_regs, 0, sizeof(snap_regs));
+	__asm__ volatile("adr %0, .; mov %1, sp" : "=r"(pc), "=r"(sp));
+	__asm__ volatile("stp x19, x20, [%0]; stp x21, x22, [%0, #16]; stp x23, x24, [%0, #32];"
+			 "stp x25, x26, [%0, #48]; stp x27, x28, [%0, #64]; stp x29, x30, [%0, #80]"
+			 : : "r"(&snap_regs.r[19]) : "memory");
+	snap_regs.pc = pc;
+	snap_regs.sp = sp;
+	snap_regs.valid = ((1ull << 31) - 1) & ~((1ull << 19) - 1);
 	memcpy(snap, (void *)sp, MIN(COPY, stack_top - sp));
 #endif
 }

@@ -3,7 +3,11 @@
  * perf_regs.c - perf and DWARF (AADWARF64) agree on x0-x30 and sp; the pc is perf's 32nd.
  */
 #ifdef __aarch64__
+#include <elf.h>
+
 #include "arch/arch.h"
+
+const uint16_t arch_elf_machine = EM_AARCH64;
 
 const uint64_t arch_perf_regs_mask = (1ull << 33) - 1;
 
@@ -12,5 +16,5 @@ const uint8_t arch_perf_regs_dwarf[] = {
 	17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
 };
 
-const uint8_t arch_dwarf_pc = 32, arch_dwarf_sp = 31, arch_dwarf_fp = 29;
+const uint8_t arch_dwarf_pc = 32, arch_dwarf_sp = 31;
 #endif

@@ -159,8 +159,10 @@ bool x86_insn_decode(const uint8_t *p, size_t len, struct x86_insn *in)
 	uint8_t b = next(&c);
 
 	memset(in, 0, sizeof(*in));
-	for (; is_prefix(b) && !c.bad; b = next(&c))
+	for (; is_prefix(b) && !c.bad; b = next(&c)) {
 		c.opsize |= b == 0x66;
+		in->rep |= b == 0xf2 || b == 0xf3;
+	}
 	if ((b & 0xf0) == 0x40) {
 		in->rex = b;
 		b = next(&c);

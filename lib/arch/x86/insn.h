@@ -17,6 +17,7 @@ struct x86_insn {
 	uint8_t opcode;
 	uint8_t rex;		/* 0: none */
 	bool has_modrm, vex;
+	bool rep;		/* an f2 or f3 came before it */
 	uint8_t modrm, sib;	/* sib: only when modrm says so */
 	int32_t disp;		/* of a memory operand, sign-extended */
 	int64_t imm;		/* also a jump's or call's distance, sign-extended */

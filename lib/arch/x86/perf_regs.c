@@ -5,8 +5,11 @@
  */
 #ifdef __x86_64__
 #include <asm/perf_regs.h>
+#include <elf.h>
 
 #include "arch/arch.h"
+
+const uint16_t arch_elf_machine = EM_X86_64;
 
 #define BIT(r) (1ull << PERF_REG_X86_##r)
 
@@ -18,5 +21,5 @@ const uint8_t arch_perf_regs_dwarf[] = {
 	0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15,
 };
 
-const uint8_t arch_dwarf_pc = 16, arch_dwarf_sp = 7, arch_dwarf_fp = 6;
+const uint8_t arch_dwarf_pc = 16, arch_dwarf_sp = 7;
 #endif

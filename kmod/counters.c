@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * counters.c - the metrics: the CPU's clock, and events of perf pinned to each CPU.
+ *
+ * What does not fit into the hardware is refused when the session starts, never multiplexed: a
+ * scaled estimate is no metric of a thread.
+ */
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+#include "module.h"
+#ifdef CONFIG_X86
+#include <asm/msr.h>
+#else
+#include <asm/sysreg.h>
+#endif
+
+static u64 cycles(void)
+{
+#ifdef CONFIG_X86
+	return rdtsc();
+#else
+	return read_sysreg(cntvct_el0);
+#endif
+}
+
+/*
+ * Reading must work in a hook: of the PMUs these are known to take no lock.  One of no task
+ * context (uncore, energy) counts more than the CPU does.
+ */
+static bool readable_in_hooks(const struct perf_event *event)
+{
+	switch (event->attr.type) {
+	case PERF_TYPE_HARDWARE:
+	case PERF_TYPE_SOFTWARE:
+	case PERF_TYPE_HW_CACHE:
+	case PERF_TYPE_RAW:
+		return true;
+	case PERF_TYPE_TRACEPOINT:
+	case PERF_TYPE_BREAKPOINT:
+		return false;
+	default:
+		return event->pmu->task_ctx_nr >= 0;
+	}
+}
+
+static int open_one(struct counters *c, u32 metric, int cpu, const struct arcprof_metric *what)
+{
+	struct perf_event_attr attr = {
+		.type = what->type,
+		.config = what->config,
+		.size = sizeof(attr),
+		.pinned = 1,
+	};
+	struct perf_event *event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+
+	if (IS_ERR(event))
+		return -ENODEV;
+	c->event[metric * nr_cpu_ids + cpu] = event;
+	return readable_in_hooks(event) && event->state == PERF_EVENT_STATE_ACTIVE ? 0 : -ENODEV;
+}
+
+int counters_open(struct counters *c, const struct arcprof_metric *metric, u32 nr)
+{
+	u32 i;
+	int cpu, r = 0;
+
+	c->nr = nr;
+	c->event = kcalloc((size_t)nr * nr_cpu_ids, sizeof(*c->event), GFP_KERNEL);
+	if (!c->event)
+		return -ENOMEM;
+	for (i = 1; i < nr && !r; i++)
+		for_each_online_cpu(cpu) {
+			r = open_one(c, i, cpu, &metric[i]);
+			if (r)
+				break;
+		}
+	return r;
+}
+
+void counters_close(struct counters *c)
+{
+	size_t i;
+
+	if (!c->event)
+		return;
+	for (i = 0; i < (size_t)c->nr * nr_cpu_ids; i++)
+		if (c->event[i])
+			perf_event_release_kernel(c->event[i]);
+	kfree(c->event);
+	c->event = NULL;
+}
+
+void counters_read_hook(const struct counters *c, u64 *value)
+{
+	int cpu = raw_smp_processor_id();
+	u32 i;
+
+	value[0] = cycles();
+	for (i = 1; i < c->nr; i++) {
+		struct perf_event *event = c->event[i * nr_cpu_ids + cpu];
+
+		value[i] = 0;
+		if (event) {
+			event->pmu->read(event);
+			value[i] = local64_read(&event->count);
+		}
+	}
+}

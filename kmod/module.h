@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * module.h - what the files of arcprof.ko share.
+ *
+ * Locking: arcprof_mutex is held around every request and mapping, so that starting, stopping and
+ * mapping never meet; user memory is not touched under it.  What runs in hooks (interrupts off, often under a run queue's lock)
+ * says so in its name: no sleeping, no allocation, no printk, no page fault.
+ */
+#ifndef ARCPROF_MODULE_H
+#define ARCPROF_MODULE_H
+
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/tracepoint.h>
+#include <linux/types.h>
+#include <linux/uaccess.h>
+#include <linux/version.h>
+#include <linux/vmalloc.h>
+#include "arcprof_uapi.h"
+
+extern struct mutex arcprof_mutex;
+
+struct itrace;
+
+/* An open descriptor. */
+struct arcprof_file {
+	u64 ptt_generation;		/* of the session of metrics that ends with it, or 0 */
+	struct itrace *itrace;		/* trace of instructions that ends with it */
+};
+
+/* ---- probes.c: tracepoints by name, since the kernel exports none of them ---- */
+
+struct probe {
+	const char *name;
+	void *fn;			/* first argument: the data given below */
+	bool optional;			/* some kernels do not have it */
+	struct tracepoint *tp;
+	bool on;
+};
+
+/* Attaches all up to the one without a name, or none: -ENOENT for a missing one. */
+int probes_attach(struct probe *probes, void *data);
+/* Detaches what is attached; afterwards no hook runs nor will. */
+void probes_detach(struct probe *probes, void *data);
+
+/* ---- counters.c: events of perf, one a CPU and metric ---- */
+
+struct perf_event;
+
+struct counters {
+	u32 nr;				/* metrics, metric 0 (time) included */
+	struct perf_event **event;	/* event[metric * nr_cpu_ids + cpu]; NULL for CPUs that are off */
+};
+
+int counters_open(struct counters *c, const struct arcprof_metric *metric, u32 nr);
+void counters_close(struct counters *c);
+/* Raw values on this CPU; interrupts are off. */
+void counters_read_hook(const struct counters *c, u64 *value);
+
+/* ---- ptt.c ---- */
+
+long ptt_start(struct arcprof_file *f, struct arcprof_ptt_start *arg);
+long ptt_register(struct arcprof_ptt_register *arg);
+long ptt_unregister(struct arcprof_ptt_register *arg);
+long ptt_stop(struct arcprof_file *f);
+int ptt_mmap(struct vm_area_struct *vma);
+void ptt_release(struct arcprof_file *f);
+/* The module goes: also ends what was to outlive its descriptor. */
+void ptt_exit(void);
+
+/* ---- itrace.c ---- */
+
+#ifdef CONFIG_X86_64
+#define ARCPROF_ITRACE
+struct poll_table_struct;
+
+long itrace_start(struct arcprof_file *f, struct arcprof_itrace_start *arg);
+long itrace_stop(struct arcprof_file *f);
+long itrace_stat(struct arcprof_file *f, struct arcprof_itrace_stat *arg);
+long itrace_join(struct arcprof_file *f, struct arcprof_itrace_join *arg);
+long itrace_leave(struct arcprof_file *f);
+long itrace_consume(struct arcprof_file *f, struct arcprof_itrace_consume *arg);
+__poll_t itrace_poll(struct arcprof_file *f, struct file *file, struct poll_table_struct *wait);
+int itrace_mmap(struct arcprof_file *f, struct vm_area_struct *vma);
+void itrace_release(struct arcprof_file *f);
+int itrace_init(void);
+void itrace_exit(void);
+#endif
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * flow.h - exact callflow in a JVM: what stands between the rewriter of class files
+ * (classfile/rewrite.h), the call trees (callflow/callflow.h) and HotSpot.
+ *
+ * Why it is so: Documentation/technical/callflow-java.adoc.
+ */
+#ifndef AGENT_FLOW_H
+#define AGENT_FLOW_H
+
+#include <jvmti.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "callflow/callflow.h"
+
+/*
+ * flow.c: asks the VM for what callflow needs, in a JVMTI environment of its own, so that
+ * nothing is asked for without callflow. False: this VM cannot do it. The area is attached.
+ */
+bool flow_init(JavaVM *jvm);
+
+/* helper.c: the classes of the probes. */
+#define HELPER_CLASS "java/lang/ArcProbe"
+#define HELPER_INIT_CLASS "arcprof/Init"
+#define HELPER_ENTER "enter"
+#define HELPER_EXIT "exit"
+#define HELPER_THROWN "thrown"
+#define HELPER_CAUGHT "caught"
+/* Defines them and binds the probes. Not in a signal handler, once. */
+bool helper_define(JNIEnv *env);
+
+/* probe.c: the probes, and which kernel thread a JNIEnv is. */
+void JNICALL probe_enter(JNIEnv *env, jclass cls, jint method);
+void JNICALL probe_exit(JNIEnv *env, jclass cls, jint method);
+void JNICALL probe_thrown(JNIEnv *env, jclass cls, jint method);
+void JNICALL probe_caught(JNIEnv *env, jclass cls, jint method);
+/* The calling thread's; made when it has none yet, NULL when there is no room. */
+struct callflow_kthread *probe_kthread(JNIEnv *env);
+/* The calling thread ends. */
+void probe_thread_end(JNIEnv *env);
+
+/*
+ * flow.c: a callflow_thread of this Java thread (NULL: the calling one), named as Java names it;
+ * flags beside CALLFLOW_THREAD_JAVA. NULL: no room, or a rule excludes it.
+ */
+void flow_release_info(JNIEnv *env, jvmtiThreadInfo *info);
+struct callflow_thread *flow_new_thread(JNIEnv *env, jthread thread, uint32_t tid, uint32_t flags);
+/* JavaThread of a JNIEnv; 0 before the VM is up. */
+uintptr_t flow_java_thread(JNIEnv *env);
+
+/* instrument.c: which classes, and their new bytes. */
+void instrument_init(JNIEnv *env);
+void JNICALL instrument_hook(jvmtiEnv *ti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
+			     jobject domain, jint len, const unsigned char *data, jint *new_len,
+			     unsigned char **new_data);
+/* What was loaded before the hook was enabled. */
+void instrument_loaded(JNIEnv *env, jvmtiEnv *ti);
+
+/* vthread.c: virtual threads on their carriers; nothing happens in a VM that has none. */
+void vthread_want(jvmtiEnv *ti, jvmtiCapabilities *want, const jvmtiCapabilities *have);
+void *vthread_on_end(void);
+void vthread_enable(jvmtiEnv *ti);
+
+/* Events that headers before JDK 21 lack. */
+enum { FLOW_VIRTUAL_THREAD_END = 88, FLOW_NR_EVENTS = 64 };
+
+#endif

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+/*
+ * instrument.c - which classes get probes, and putting them in (flow.h).
+ *
+ * A class comes here when it is loaded, redefined or retransformed, with the bytes that earlier
+ * agents made of it; what it gets is decided by the recorder's rules, else by its loader.
+ * Whatever goes wrong leaves the class as it is.
+ */
+#include "agent/flow.h"
+#include "agent/numbers.h"
+#include "agent/sys.h"
+#include "callflow/filter.h"
+#include "classfile/rewrite.h"
+
+/* --- what is never touched --- */
+
+/*
+ * Classes of java.base in which a probe would meet a thread that is neither a virtual thread nor its
+ * carrier, and our own. A name that ends in '*' stands for all that begin so.
+ */
+static const char *const untouchable[] = {
+	HELPER_CLASS,
+	HELPER_INIT_CLASS,
+	"java/lang/VirtualThread*",
+	"java/lang/BaseVirtualThread",
+	"jdk/internal/vm/*",
+};
+
+static bool matches(const char *pattern, const char *name, size_t len)
+{
+	size_t i;
+
+	for (i = 0; pattern[i] && pattern[i] != '*'; i++)
+		if (i >= len || pattern[i] != name[i])
+			return false;
+	return pattern[i] == '*' || i == len;
+}
+
+static bool is_untouchable(const char *name, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(untouchable); i++)
+		if (matches(untouchable[i], name, len))
+			return true;
+	return false;
+}
+
+/* --- who is asked for --- */
+
+static jobject platform_loader;		/* the extension loader before JDK 9 */
+static bool by_loader;			/* no rule is about methods: application classes */
+
+static void find_platform_loader(JNIEnv *env)
+{
+	jclass cls = (*env)->FindClass(env, "java/lang/ClassLoader");
+	jmethodID get = NULL;
+	jobject loader = NULL;
+
+	if (cls)
+		get = (*env)->GetStaticMethodID(env, cls, "getPlatformClassLoader", "()Ljava/lang/ClassLoader;");
+	if (get)
+		loader = (*env)->CallStaticObjectMethod(env, cls, get);
+	if ((*env)->ExceptionCheck(env))
+		(*env)->ExceptionClear(env);
+	if (loader)
+		platform_loader = (*env)->NewGlobalRef(env, loader);
+}
+
+/* What HotSpot's reflection generates, each in a loader of its own. */
+static bool is_accessor(const char *name, size_t len)
+{
+	return matches("jdk/internal/reflect/*", name, len) || matches("sun/reflect/*", name, len);
+}
+
+static bool wanted(JNIEnv *env, jobject loader, const char *name, size_t len)
+{
+	if (is_untouchable(name, len))
+		return false;
+	if (!by_loader)
+		return callflow_may_want_class(callflow_rules(), name, len);
+	return loader && !is_accessor(name, len) &&
+	       !(platform_loader && (*env)->IsSameObject(env, loader, platform_loader));
+}
+
+/* --- memory for the rewriter --- */
+
+/*
+ * Chunks that are used again; what a class of unusual size needed goes back to the kernel. One
+ * arena belongs to one thread at a time.
+ */
+enum { CHUNK_BYTES = 1 << 20, MAX_CHUNKS = 64, NR_ARENAS = 8 };
+
+struct arena {
+	struct {
+		char *p;
+		size_t size;
+	} chunks[MAX_CHUNKS];
+	size_t nr_chunks, used;		/* used: of the last chunk */
+};
+
+static struct arena arenas[NR_ARENAS];
+static bool arena_taken[NR_ARENAS];
+static struct sys_lock overflow;	/* the last arena is waited for */
+
+static struct arena *take_arena(void)
+{
+	size_t i;
+
+	for (i = 0; i < NR_ARENAS - 1; i++)
+		if (!__atomic_exchange_n(&arena_taken[i], true, __ATOMIC_ACQUIRE))
+			return &arenas[i];
+	sys_lock(&overflow);
+	return &arenas[NR_ARENAS - 1];
+}
+
+static void give_arena(struct arena *a)
+{
+	while (a->nr_chunks > 1) {
+		a->nr_chunks--;
+		sys(__NR_munmap, a->chunks[a->nr_chunks].p, a->chunks[a->nr_chunks].size);
+	}
+	a->used = 0;
+	if (a == &arenas[NR_ARENAS - 1])
+		sys_unlock(&overflow);
+	else
+		store_release(&arena_taken[a - arenas], false);
+}
+
+static void *arena_mem(void *ctx, size_t size)
+{
+	struct arena *a = ctx;
+	size_t want;
+	char *p;
+
+	if (size > SIZE_MAX / 2)
+		return NULL;
+	size = (size + 15) & ~(size_t)15;
+	if (!a->nr_chunks || size > a->chunks[a->nr_chunks - 1].size - a->used) {
+		want = size > CHUNK_BYTES ? (size + 4095) & ~(size_t)4095 : CHUNK_BYTES;
+		p = a->nr_chunks < MAX_CHUNKS ? sys_pages(want) : NULL;
+		if (!p)
+			return NULL;
+		a->chunks[a->nr_chunks].p = p;
+		a->chunks[a->nr_chunks++].size = want;
+		a->used = 0;
+	}
+	p = a->chunks[a->nr_chunks - 1].p + a->used;
+	a->used += size;
+	return p;
+}
+
+/* --- one class --- */
+
+static struct names_text text(const struct classfile_text *t)
+{
+	return (struct names_text){ t->p, t->len };
+}
+
+static struct names_method names_of(const struct classfile_method *m)
+{
+	return (struct names_method){
+		.class_name = text(&m->class_name),
+		.name = text(&m->name),
+		.sig = text(&m->descriptor),
+	};
+}
+
+static int32_t select_method(void *ctx, const struct classfile_method *m)
+{
+	struct names_method names = names_of(m);
+	uint32_t number;
+
+	if (!by_loader && !callflow_wants_method(callflow_rules(), m->class_name.p, m->class_name.len, m->name.p,
+						 m->name.len, m->descriptor.p, m->descriptor.len))
+		return CLASSFILE_LEAVE_ALONE;
+	number = numbers_get(&names);
+	return number && number <= CALLFLOW_VALUE ? (int32_t)number : CLASSFILE_LEAVE_ALONE;
+}
+
+static void skipped(void *ctx, const struct classfile_method *m, enum classfile_reason reason)
+{
+	struct names_method names = names_of(m);
+
+	numbers_refused(&names, classfile_reason_text(reason));
+}
+
+static void rewrite(jvmtiEnv *ti, const unsigned char *data, jint len, jint *new_len, unsigned char **new_data)
+{
+	struct arena *a = take_arena();
+	struct classfile_probe probe = {
+		.helper = HELPER_CLASS,
+		.enter = HELPER_ENTER,
+		.exit = HELPER_EXIT,
+		.thrown = HELPER_THROWN,
+		.caught = HELPER_CAUGHT,
+		.select = select_method,
+		.skipped = skipped,
+		.mem = arena_mem,
+		.mem_ctx = a,
+	};
+	struct classfile_out out;
+	unsigned char *copy;
+
+	if (classfile_rewrite(data, len, &probe, &out) == CLASSFILE_OK && out.data &&
+	    (*ti)->Allocate(ti, out.len, &copy) == JVMTI_ERROR_NONE) {
+		memcpy(copy, out.data, out.len);
+		*new_len = out.len;
+		*new_data = copy;
+	}
+	give_arena(a);
+}
+
+void JNICALL instrument_hook(jvmtiEnv *ti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
+			     jobject domain, jint len, const unsigned char *data, jint *new_len,
+			     unsigned char **new_data)
+{
+	struct classfile_text t = { name, name ? str_len(name) : 0 };
+
+	if (!name)
+		t = classfile_name(data, len);
+	if (t.p && !log_closed() && wanted(env, loader, t.p, t.len))
+		rewrite(ti, data, len, new_len, new_data);
+}
+
+/* --- what was loaded before --- */
+
+/* A safepoint and a wave of deoptimisation each; too many at once would stop the program for long. */
+enum { BATCH = 50 };
+
+static void name_failed(jvmtiEnv *ti, jclass cls)
+{
+	char *sig = NULL;
+
+	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) == JVMTI_ERROR_NONE && sig) {
+		struct names_method names = { .class_name = { sig + 1, str_len(sig) - 2 } };
+
+		numbers_refused(&names, "the JVM refused the class with probes");
+		(*ti)->Deallocate(ti, (void *)sig);
+	}
+}
+
+static void retransform(jvmtiEnv *ti, jclass *classes, jint nr)
+{
+	jint i;
+
+	if (!nr || (*ti)->RetransformClasses(ti, nr, classes) == JVMTI_ERROR_NONE)
+		return;
+	for (i = 0; nr > 1 && i < nr; i++)
+		if ((*ti)->RetransformClasses(ti, 1, &classes[i]) != JVMTI_ERROR_NONE)
+			name_failed(ti, classes[i]);
+	if (nr == 1)
+		name_failed(ti, classes[0]);
+}
+
+static bool wanted_class(JNIEnv *env, jvmtiEnv *ti, jclass cls)
+{
+	jboolean modifiable = JNI_FALSE;
+	jobject loader = NULL;
+	char *sig = NULL;
+	bool want = false;
+
+	if ((*ti)->IsModifiableClass(ti, cls, &modifiable) != JVMTI_ERROR_NONE || !modifiable ||
+	    (*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE || !sig)
+		return false;
+	if (sig[0] == 'L' && (*ti)->GetClassLoader(ti, cls, &loader) == JVMTI_ERROR_NONE)
+		want = wanted(env, loader, sig + 1, str_len(sig) - 2);
+	if (loader)
+		(*env)->DeleteLocalRef(env, loader);
+	(*ti)->Deallocate(ti, (void *)sig);
+	return want;
+}
+
+void instrument_loaded(JNIEnv *env, jvmtiEnv *ti)
+{
+	jclass *classes, batch[BATCH];
+	jint i, nr, nr_batch = 0;
+
+	if ((*ti)->GetLoadedClasses(ti, &nr, &classes) != JVMTI_ERROR_NONE)
+		return;
+	for (i = 0; i < nr; i++) {
+		if (wanted_class(env, ti, classes[i]))
+			batch[nr_batch++] = classes[i];
+		if (nr_batch == BATCH || i == nr - 1) {
+			retransform(ti, batch, nr_batch);
+			nr_batch = 0;
+		}
+	}
+	for (i = 0; i < nr; i++)
+		(*env)->DeleteLocalRef(env, classes[i]);
+	(*ti)->Deallocate(ti, (void *)classes);
+}
+
+void instrument_init(JNIEnv *env)
+{
+	by_loader = callflow_rules_no_methods(callflow_rules());
+	if (by_loader)
+		find_platform_loader(env);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * numbers.h - numbers of instrumented methods: one for each class, name and signature, however
+ * often the class is loaded, and what could not be instrumented.
+ *
+ * Not for signal handlers; any thread.
+ */
+#ifndef AGENT_NUMBERS_H
+#define AGENT_NUMBERS_H
+
+#include "agent/names.h"
+
+/* 0: there is no memory. Longer texts than JVM_MAX_STRING are cut. */
+uint32_t numbers_get(struct names_method *m);
+/* A method, or with an empty name a class, that was asked for and has no probes. */
+void numbers_refused(struct names_method *m, const char *why);
+
+#endif

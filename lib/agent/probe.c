@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+/*
+ * probe.c - the native methods that instrumented code calls, and the table that finds their
+ * thread (flow.h).
+ *
+ * The table goes from JNIEnv to callflow_kthread: a JNIEnv is part of a JavaThread and so
+ * stands for one kernel thread, also when virtual threads run on it; and a probe gets it for nothing.
+ * It is open addressing, written under a lock and read without:
+ *  [1] a value is stored before its key, and a key is removed by its own thread only;
+ *  [2] a slot that was used is never empty again unless the next one is: searches stay whole.
+ */
+#include "agent/flow.h"
+#include "agent/sys.h"
+
+enum { LOG2_SLOTS = 16, NR_SLOTS = 1 << LOG2_SLOTS, NR_PROBES = 128, REMOVED = 1 };
+
+struct slot {
+	uintptr_t env;			/* 0: never used, ends a search */
+	struct callflow_kthread *k;
+};
+
+static struct slot slots[NR_SLOTS];	/* in .bss: a page appears when a thread needs it */
+static struct sys_lock lock;
+/* For threads that got no slot: charges nobody. */
+static struct callflow_kthread nobody = { .fd = -1 };
+
+static inline size_t hash(uintptr_t env)
+{
+	return env * 0x9e3779b97f4a7c15ull >> (64 - LOG2_SLOTS);
+}
+
+static inline struct slot *at(size_t i)
+{
+	return &slots[i & (NR_SLOTS - 1)];
+}
+
+static struct callflow_kthread *insert(uintptr_t env, struct callflow_kthread *k)
+{
+	size_t h = hash(env), i;
+	struct slot *s;
+
+	sys_lock(&lock);
+	for (i = 0; i < NR_PROBES && (s = at(h + i))->env > REMOVED; i++)
+		;
+	if (i < NR_PROBES) {
+		s->k = k;
+		store_release(&s->env, env);
+	}
+	sys_unlock(&lock);
+	return i < NR_PROBES ? k : NULL;
+}
+
+static struct callflow_kthread *take_out(uintptr_t env)
+{
+	struct callflow_kthread *k = NULL;
+	size_t h = hash(env), i;
+
+	sys_lock(&lock);
+	for (i = 0; i < NR_PROBES && at(h + i)->env; i++)
+		if (at(h + i)->env == env) {
+			k = at(h + i)->k;
+			store_release(&at(h + i)->env, at(h + i + 1)->env ? REMOVED : 0);
+			break;
+		}
+	sys_unlock(&lock);
+	return k;
+}
+
+static struct callflow_kthread *find(uintptr_t env)
+{
+	size_t h = hash(env), i;
+
+	for (i = 0; i < NR_PROBES; i++) {
+		const struct slot *s = at(h + i);
+		uintptr_t key = load_acquire(&s->env);
+
+		if (key == env)
+			return s->k;
+		if (!key)
+			break;
+	}
+	return NULL;
+}
+
+/*
+ * Kernel threads that were somebody's before: a native thread attaches again and again, and the first
+ * thread comes back to end the VM. What they consumed up to then is not the new one's.
+ */
+static bool seen_before(uint32_t tid)
+{
+	static uint64_t seen[(1 << 22) / 64];	/* as many ids as the kernel has */
+	uint64_t bit = 1ull << tid % 64;
+
+	return tid / 64 >= ARRAY_SIZE(seen) || __atomic_fetch_or(&seen[tid / 64], bit, __ATOMIC_RELAXED) & bit;
+}
+
+static struct callflow_kthread *start(JNIEnv *env)
+{
+	uint32_t tid = sys_tid(), flags = seen_before(tid) ? 0 : CALLFLOW_THREAD_FROM_BIRTH;
+	struct callflow_thread *own = flow_new_thread(env, NULL, tid, flags);
+	struct callflow_kthread *k = callflow_kthread_start(own, (void *)flow_java_thread(env));
+
+	if (!k)
+		k = &nobody;
+	/* no slot in 64 Ki: it stays uncounted, and is asked again at its next call */
+	return insert((uintptr_t)env, k) ? k : NULL;
+}
+
+static __attribute__((noinline, cold)) struct callflow_kthread *find_or_start(JNIEnv *env)
+{
+	struct callflow_kthread *k = find((uintptr_t)env);
+
+	return k ? k : start(env);
+}
+
+struct callflow_kthread *probe_kthread(JNIEnv *env)
+{
+	return find_or_start(env);
+}
+
+void probe_thread_end(JNIEnv *env)
+{
+	struct callflow_kthread *k = take_out((uintptr_t)env);
+
+	if (k && k != &nobody)
+		callflow_kthread_end(k);
+}
+
+static inline struct callflow_kthread *this_kthread(JNIEnv *env)
+{
+	const struct slot *s = at(hash((uintptr_t)env));
+
+	/* the key is this thread's own: nobody else removes it */
+	if (likely(load_relaxed(&s->env) == (uintptr_t)env))
+		return s->k;
+	return find_or_start(env);
+}
+
+void JNICALL probe_enter(JNIEnv *env, jclass cls, jint method)
+{
+	struct callflow_kthread *k = this_kthread(env);
+
+	if (likely(k))
+		callflow_enter(k, CALLFLOW_METHOD | (uint32_t)method);
+}
+
+void JNICALL probe_exit(JNIEnv *env, jclass cls, jint method)
+{
+	struct callflow_kthread *k = this_kthread(env);
+
+	if (likely(k))
+		callflow_leave(k, CALLFLOW_METHOD | (uint32_t)method);
+}
+
+void JNICALL probe_thrown(JNIEnv *env, jclass cls, jint method)
+{
+	struct callflow_kthread *k = this_kthread(env);
+
+	if (likely(k))
+		callflow_thrown(k, CALLFLOW_METHOD | (uint32_t)method);
+}
+
+/*
+ * An exception was caught in a method whose callees have all ended: those still open were left
+ * where no handler could see it (a constructor before its super() returned, a probe that met the
+ * end of the stack).
+ */
+static __attribute__((noinline, cold)) void close_inner(struct callflow_kthread *k, uint32_t consumer)
+{
+	const struct callflow_thread *t = k->cur;
+	const struct callflow_open *stack = (void *)(uintptr_t)t->stack, *o = (void *)(uintptr_t)t->top;
+
+	while (o > stack && o->consumer != consumer)
+		o--;
+	if (o > stack)
+		callflow_unwind(k, o - stack);
+}
+
+void JNICALL probe_caught(JNIEnv *env, jclass cls, jint method)
+{
+	struct callflow_kthread *k = this_kthread(env);
+	const struct callflow_thread *t = k ? k->cur : NULL;
+	uint32_t consumer = CALLFLOW_METHOD | (uint32_t)method;
+
+	if (t && !t->beyond && ((const struct callflow_open *)(uintptr_t)t->top)->consumer != consumer)
+		close_inner(k, consumer);
+}

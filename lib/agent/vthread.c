@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+/*
+ * vthread.c - virtual threads, which run on one carrier after the other (flow.h).
+ *
+ * HotSpot tells of each mount and unmount on the carrier, with the virtual thread. Its call tree is
+ * kept in JVMTI's thread-local storage.
+ *
+ * Source: JDK 21+ prims/jvmtiExport.cpp (post_vthread_mount, post_vthread_unmount): extension
+ * events; their indices differ from version to version, their names do not.
+ */
+#include <stdarg.h>
+
+#include "agent/flow.h"
+#include "agent/sys.h"
+
+/* can_support_virtual_threads, for headers older than JDK 21. */
+enum { CAN_SUPPORT_VIRTUAL_THREADS = 44 };
+
+static jint mount_event = -1, unmount_event = -1;
+
+static void JNICALL on_mount(jvmtiEnv *ti, ...)
+{
+	struct callflow_thread *t = NULL;
+	struct callflow_kthread *k;
+	jthread vthread;
+	va_list ap;
+	JNIEnv *env;
+
+	va_start(ap, ti);
+	env = va_arg(ap, JNIEnv *);
+	vthread = va_arg(ap, jthread);
+	va_end(ap);
+	k = probe_kthread(env);
+	if (!k || (*ti)->GetThreadLocalStorage(ti, vthread, (void **)&t) != JVMTI_ERROR_NONE)
+		return;
+	if (!t) {
+		t = flow_new_thread(env, vthread, 0, CALLFLOW_THREAD_VIRTUAL);
+		if (t)
+			(*ti)->SetThreadLocalStorage(ti, vthread, t);
+	}
+	callflow_mount(k, t);
+}
+
+static void JNICALL on_unmount(jvmtiEnv *ti, ...)
+{
+	struct callflow_kthread *k;
+	va_list ap;
+
+	va_start(ap, ti);
+	k = probe_kthread(va_arg(ap, JNIEnv *));
+	va_end(ap);
+	if (k)
+		callflow_unmount(k);
+}
+
+/* Sent after the last unmount. */
+static void JNICALL on_end(jvmtiEnv *ti, JNIEnv *env, jthread vthread)
+{
+	struct callflow_thread *t = NULL;
+
+	if ((*ti)->GetThreadLocalStorage(ti, vthread, (void **)&t) != JVMTI_ERROR_NONE || !t)
+		return;
+	(*ti)->SetThreadLocalStorage(ti, vthread, NULL);
+	callflow_thread_end(t);
+}
+
+static void find_events(jvmtiEnv *ti)
+{
+	jvmtiExtensionEventInfo *e;
+	jint i, nr;
+
+	if ((*ti)->GetExtensionEvents(ti, &nr, &e) != JVMTI_ERROR_NONE)
+		return;
+	for (i = 0; i < nr; i++) {
+		if (str_eq(e[i].id, "com.sun.hotspot.events.VirtualThreadMount"))
+			mount_event = e[i].extension_event_index;
+		if (str_eq(e[i].id, "com.sun.hotspot.events.VirtualThreadUnmount"))
+			unmount_event = e[i].extension_event_index;
+	}
+}
+
+void vthread_want(jvmtiEnv *ti, jvmtiCapabilities *want, const jvmtiCapabilities *have)
+{
+	const uint8_t *h = (const uint8_t *)have;
+
+	if (!(h[CAN_SUPPORT_VIRTUAL_THREADS / 8] & 1 << CAN_SUPPORT_VIRTUAL_THREADS % 8))
+		return;
+	((uint8_t *)want)[CAN_SUPPORT_VIRTUAL_THREADS / 8] |= 1 << CAN_SUPPORT_VIRTUAL_THREADS % 8;
+	find_events(ti);
+}
+
+void *vthread_on_end(void)
+{
+	return (void *)on_end;
+}
+
+/* The callbacks of extension events are set before the events, which are enabled like all others. */
+void vthread_enable(jvmtiEnv *ti)
+{
+	if (mount_event < 0 || unmount_event < 0)
+		return;
+	if ((*ti)->SetExtensionEventCallback(ti, mount_event, on_mount) != JVMTI_ERROR_NONE ||
+	    (*ti)->SetExtensionEventCallback(ti, unmount_event, on_unmount) != JVMTI_ERROR_NONE)
+		return;
+	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)FLOW_VIRTUAL_THREAD_END, NULL);
+	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)mount_event, NULL);
+	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)unmount_event, NULL);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arcprof.h - a program reads what its own threads consume, without a system call.
+ *
+ * Link with libarcprof.a, which needs nothing but the C library.  Where a session of
+ * "arcprof ptt init" runs, values come from it: exact times with interrupts set apart, dispatches,
+ * page faults and counters.  Elsewhere the time comes from perf's page or from clock_gettime().
+ * arcprof-api(3) has the details.
+ */
+#ifndef ARCPROF_H
+#define ARCPROF_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ARCPROF_API_VERSION 1
+
+enum {
+	ARCPROF_NR_COUNTERS = 7,
+
+	/* Bits of "known": which members are measured. */
+	ARCPROF_KNOW_TIME = 1 << 0,
+	ARCPROF_KNOW_IRQ_TIME = 1 << 1,		/* and then interrupts are not in time_ns */
+	ARCPROF_KNOW_DISPATCHES = 1 << 2,
+	ARCPROF_KNOW_INTERRUPTS = 1 << 3,
+	ARCPROF_KNOW_SWITCHES = 1 << 4,
+	ARCPROF_KNOW_MIGRATIONS = 1 << 5,
+	ARCPROF_KNOW_FAULTS = 1 << 6,
+	ARCPROF_KNOW_COUNTER = 1 << 8,		/* shifted left by i: counter[i] */
+};
+
+/*
+ * Since the session began, or the thread, if that was later; without a session, since the thread
+ * began.  All but the time are as of the thread's last dispatch or interrupt.
+ */
+struct arcprof_values {
+	uint32_t known;				/* ARCPROF_KNOW_*; the rest is 0 */
+	uint32_t nr_threads;			/* of arcprof_process_read(): threads summed up */
+	uint64_t time_ns;			/* on a CPU */
+	uint64_t irq_time_ns;			/* in interrupts that hit it */
+	uint64_t dispatches;			/* times it got a CPU */
+	uint64_t interrupts;			/* hardware interrupts that hit it */
+	uint64_t switches;			/* times it left its CPU */
+	uint64_t migrations;			/* dispatches on another CPU than before */
+	uint64_t faults;			/* page faults */
+	uint64_t counter[ARCPROF_NR_COUNTERS];	/* of the session, in its order */
+};
+
+struct arcprof_thread;				/* a thread's view of itself */
+
+/*
+ * Once a process, before the rest.  backend: "bpf", "module", "perf", "clock", or NULL for the
+ * first of these that works here, which is always one.  0, or -ENODEV: not that one;
+ * -EINVAL: there is no such; -EBUSY: initialised already.
+ */
+int arcprof_init(const char *backend);
+/* After the last thread has closed; the process can begin anew. */
+void arcprof_term(void);
+/* The name of the one in use; "none" before arcprof_init(). */
+const char *arcprof_backend(void);
+/* What counter[i] counts, as in struct perf_event_attr.  0, or -ENOENT: there is no counter i. */
+int arcprof_counter(unsigned int i, uint32_t *type, uint64_t *config);
+
+/*
+ * The calling thread; the result serves that thread alone and stays valid until it closes it.
+ * NULL with errno: ESRCH, the session does not measure this thread; else why not.
+ */
+struct arcprof_thread *arcprof_thread_open(void);
+void arcprof_thread_close(struct arcprof_thread *t);
+
+/*
+ * The thread's time on a CPU in ns; never less than the call before gave.  No system call with
+ * "bpf" and "module"; with "perf" one after each dispatch; with "clock" one.
+ */
+uint64_t arcprof_thread_time_ns(struct arcprof_thread *t);
+/* All values at one time; 0, or -ESHUTDOWN: the session has ended, and *v is as of its end. */
+int arcprof_thread_read(struct arcprof_thread *t, struct arcprof_values *v);
+
+/*
+ * The sum over a process's threads, ended ones included (those whose place another thread has
+ * taken are not).  Of the caller with pid 0.  -ESRCH: no thread of it is measured; "perf" and
+ * "clock" know the time only.
+ */
+int arcprof_process_read(pid_t pid, struct arcprof_values *v);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* user.h - the registers of a thread that ptrace stopped, as far as the stepper needs them. */
+#ifndef ARCH_USER_H
+#define ARCH_USER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct user_regs {
+	uint64_t pc, sp;
+	uint64_t nr;		/* the system call that a system call instruction at pc would make */
+	uint64_t arg[3];
+	bool restarts;		/* interrupted in a system call that is made again when nothing else happens */
+	bool trap_flag;		/* set by the program, not by ptrace */
+	bool foreign;		/* in a mode we do not decode: 32-bit code */
+};
+
+/* 0 or -errno. */
+int user_regs_get(pid_t tid, struct user_regs *u);
+/* Takes the trap flag out of the flags that were just pushed at u->sp, and that the program would see. */
+void user_clean_pushed_flags(pid_t tid, const struct user_regs *u);
+/* Takes a trap flag out that would outlive ptrace. */
+void user_clear_trap_flag(pid_t tid);
+
+#endif

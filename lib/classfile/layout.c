@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+/*
+ * layout.c - where each instruction goes when probes stand among them, and the code so made.
+ *
+ * Instructions only move up, and a jump once widened stays so: the positions are a fixed point
+ * that is reached from below. Invariants, once layout_init() has succeeded:
+ *  [1] every jump, handler and end of a range is at the start of an instruction (an end: or of nothing);
+ *  [2] at[] increases from one instruction to the next, and all of it fits into 65535 bytes.
+ */
+#include "classfile/code.h"
+
+void scratch_reset(struct scratch *s)
+{
+	s->used = s->total = 0;
+}
+
+void *scratch_get(struct scratch *s, size_t size)
+{
+	void *p;
+
+	size = (size + 7) & ~(size_t)7;
+	if (s->alloc - s->used < size) {
+		size_t alloc = 2 * s->alloc + size + 65536;
+
+		s->data = memory_get(s->mem, alloc);
+		s->alloc = s->data ? alloc : 0;
+		s->used = 0;
+		if (!s->data)
+			return NULL;
+	}
+	p = s->data + s->used;
+	s->used += size;
+	s->total += size;
+	return memset(p, 0, size);
+}
+
+static bool find_instructions(struct layout *l)
+{
+	const struct code *c = l->code;
+	uint32_t pc, len;
+
+	for (pc = 0; pc < c->len; pc += len) {
+		len = insn_len(c, pc);
+		if (!len)
+			return false;
+		l->flags[pc] = LAYOUT_START;
+	}
+	return true;
+}
+
+static bool check_targets(const struct layout *l)
+{
+	const struct code *c = l->code;
+	uint32_t pc, i, n;
+
+	for (pc = 0; pc < c->len; pc += insn_len(c, pc))
+		for (i = 0, n = insn_nr_jumps(c, pc); i < n; i++)
+			if (!layout_is_start(l, pc + (uint32_t)insn_jump(c, pc, i)))
+				return false;
+	for (i = 0; i < c->nr_handlers; i++) {
+		uint32_t start = be16(c->handlers + 8 * i), end = be16(c->handlers + 8 * i + 2);
+
+		if (start >= end || !layout_is_start(l, start) ||
+		    (end != c->len && !layout_is_start(l, end)) ||
+		    !layout_is_start(l, be16(c->handlers + 8 * i + 4)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Marks the handlers that get a probe: those whose first instruction is not watched by a handler at
+ * the same place or before it. For the probe itself may throw (when the stack is full), and so must
+ * not lead back to itself.
+ */
+static bool find_handlers(struct layout *l, struct scratch *s)
+{
+	const struct code *c = l->code;
+	/* change[pc]: how many more such handlers watch pc than what is before it, modulo 2^32 */
+	uint32_t *change = scratch_get(s, (c->len + 1) * sizeof(change[0]));
+	uint32_t i, pc, nr = 0;
+
+	if (!change)
+		return false;
+	for (i = 0; i < c->nr_handlers; i++) {
+		uint32_t start = be16(c->handlers + 8 * i), end = be16(c->handlers + 8 * i + 2);
+		uint32_t handler = be16(c->handlers + 8 * i + 4), from = handler > start ? handler : start;
+
+		l->flags[handler] |= LAYOUT_CAUGHT;
+		if (from < end) {
+			change[from]++;
+			change[end]--;
+		}
+	}
+	for (pc = 0; pc < c->len; pc++) {
+		nr += change[pc];
+		if (nr)
+			l->flags[pc] &= ~LAYOUT_CAUGHT;
+	}
+	return true;
+}
+
+/* Length of the instruction at pc where it will stand, with the exit's probe. */
+static uint32_t new_len(const struct layout *l, uint32_t pc, uint32_t len, uint32_t at)
+{
+	uint32_t op = l->code->bytes[pc];
+
+	if (op_is_return(op))
+		return PROBE_LEN + len;
+	if (op_is_switch(op))	/* only its padding changes */
+		return len - (3 - (pc & 3)) + (3 - (at & 3));
+	if (l->flags[pc] & LAYOUT_WIDE)
+		return op_is_if(op) ? 8 : 5;
+	return len;
+}
+
+static bool place(struct layout *l)
+{
+	const struct code *c = l->code;
+	uint32_t pc, len, i, at = PROBE_LEN;
+
+	for (pc = 0; pc < c->len; pc += len) {
+		len = insn_len(c, pc);
+		for (i = 0; i < len; i++)
+			l->at[pc + i] = at;
+		at += l->flags[pc] & LAYOUT_CAUGHT ? PROBE_LEN : 0;
+		at += new_len(l, pc, len, at);
+		if (at > 65535)
+			return false;
+	}
+	l->at[c->len] = l->len = at;
+	return true;
+}
+
+/* From the instruction at pc to its n-th target, in the new code. */
+static int32_t new_jump(const struct layout *l, uint32_t pc, uint32_t n)
+{
+	return (int32_t)l->at[pc + insn_jump(l->code, pc, n)] - (int32_t)layout_insn_at(l, pc);
+}
+
+/* Marks the jumps that do not fit into 16 bits any more; false: there are no more. */
+static bool widen(struct layout *l)
+{
+	const struct code *c = l->code;
+	bool found = false;
+	uint32_t pc;
+
+	if (l->len <= 32767 && !l->widen_all)
+		return false;
+	for (pc = 0; pc < c->len; pc += insn_len(c, pc)) {
+		uint32_t op = c->bytes[pc];
+		int32_t d;
+
+		if (!op_is_short_jump(op) || (l->flags[pc] & LAYOUT_WIDE))
+			continue;
+		d = new_jump(l, pc, 0);
+		if (d == (int16_t)d && !l->widen_all)
+			continue;
+		l->flags[pc] |= LAYOUT_WIDE;
+		l->has_wide_if |= op_is_if(op);
+		l->nr_widened++;
+		found = true;
+	}
+	return found;
+}
+
+enum classfile_reason layout_init(struct layout *l, struct scratch *s)
+{
+	const struct code *c = l->code;
+
+	l->flags = scratch_get(s, c->len + 1);
+	l->at = scratch_get(s, (c->len + 1) * sizeof(l->at[0]));
+	if (!l->flags || !l->at)
+		return CLASSFILE_NO_MEMORY;
+	if (!find_instructions(l) || !check_targets(l))
+		return CLASSFILE_BAD_CODE;
+	if (l->watch_handlers && !find_handlers(l, s))
+		return CLASSFILE_NO_MEMORY;
+	do {
+		if (!place(l))
+			return CLASSFILE_TOO_LARGE;
+	} while (widen(l));
+	return CLASSFILE_OK;
+}
+
+static void write_call(struct writer *w, const uint8_t push[3], uint32_t method)
+{
+	write_bytes(w, push, 3);
+	write8(w, OP_INVOKESTATIC);
+	write16(w, method);
+}
+
+static uint32_t inverted(uint32_t op)
+{
+	return op == OP_IFNULL || op == OP_IFNONNULL ? op ^ 1 : ((op + 1) ^ 1) - 1;
+}
+
+static void write_jump(const struct layout *l, uint32_t pc, struct writer *w)
+{
+	uint32_t op = l->code->bytes[pc];
+	int32_t d = new_jump(l, pc, 0);
+
+	if (op == OP_GOTO_W || op == OP_JSR_W) {
+		write8(w, op);
+		write32(w, d);
+	} else if (!(l->flags[pc] & LAYOUT_WIDE)) {
+		write8(w, op);
+		write16(w, d);
+	} else if (op_is_if(op)) {
+		write8(w, inverted(op));
+		write16(w, 8);		/* over the goto_w */
+		write8(w, OP_GOTO_W);
+		write32(w, d - 3);
+	} else {
+		write8(w, op == OP_GOTO ? OP_GOTO_W : OP_JSR_W);
+		write32(w, d);
+	}
+}
+
+static void write_switch(const struct layout *l, uint32_t pc, struct writer *w)
+{
+	static const uint8_t padding[3];
+	const struct code *c = l->code;
+	const uint8_t *from = c->bytes + ((pc + 4) & ~3u);
+	uint32_t i, n = insn_nr_jumps(c, pc);
+
+	write8(w, c->bytes[pc]);
+	write_bytes(w, padding, 3 - (layout_insn_at(l, pc) & 3));
+	write32(w, new_jump(l, pc, 0));
+	write_bytes(w, from + 4, c->bytes[pc] == OP_TABLESWITCH ? 8 : 4);
+	for (i = 1; i < n; i++) {
+		if (c->bytes[pc] == OP_LOOKUPSWITCH)
+			write_bytes(w, from + 8 * i, 4);
+		write32(w, new_jump(l, pc, i));
+	}
+}
+
+void layout_write(const struct layout *l, const struct probe_refs *refs, const uint8_t push[3], struct writer *w)
+{
+	const struct code *c = l->code;
+	uint32_t pc, len;
+
+	write_call(w, push, refs->enter);
+	for (pc = 0; pc < c->len; pc += len) {
+		uint32_t op = c->bytes[pc];
+
+		len = insn_len(c, pc);
+		if (l->flags[pc] & LAYOUT_CAUGHT)
+			write_call(w, push, refs->caught);
+		if (op_is_switch(op)) {
+			write_switch(l, pc, w);
+		} else if (op_is_short_jump(op) || op == OP_GOTO_W || op == OP_JSR_W) {
+			write_jump(l, pc, w);
+		} else {
+			if (op_is_return(op))
+				write_call(w, push, refs->exit);
+			write_bytes(w, c->bytes + pc, len);
+		}
+	}
+}
+
+void layout_write_handler(const struct probe_refs *refs, const uint8_t push[3], struct writer *w)
+{
+	write_call(w, push, refs->thrown);
+	write8(w, OP_ATHROW);
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * itrace.c - the life of an instruction trace: the engine steps, its branches go to the file as they
+ * come, and what they hit gets names at the end.
+ *
+ * What is mapped where is in the file before the branches that ran there, and those that ran
+ * before it changed are in the file before the change: the writer is flushed between.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "collect/itrace.h"
+#include "collect/symbols.h"
+
+enum { POLL_MS = 200, FLUSH_NS = 1000000000, SIZE_RESERVE = 64 << 10 };
+
+struct run {
+	const struct itrace_run_opts *o;
+	struct itrace_result *res;
+	struct trace_writer *w;
+	struct modules modules;
+	struct tasks tasks;
+	struct itrace *it;
+	bool dirty;			/* branches were written since the last flush */
+	bool stopping, stopped;
+	uint64_t pending_bytes;		/* of branches not flushed yet */
+	uint64_t begun_ns, flushed_ns;
+	sigset_t old_mask;
+	int signal_fd;
+};
+
+/* ---- what the engine tells ---- */
+
+static void flush(struct run *r)
+{
+	trace_writer_flush(r->w);
+	r->dirty = false;
+	r->pending_bytes = 0;
+}
+
+/* Something changes that branches before it do not know of. */
+static void before_change(struct run *r)
+{
+	if (r->dirty)
+		flush(r);
+}
+
+static void on_thread(void *ctx, uint64_t time_ns, int pid, int tid, int ppid)
+{
+	struct run *r = ctx;
+
+	if (ppid && tasks_find(&r->tasks, pid == tid ? ppid : pid))
+		tasks_fork(&r->tasks, pid, pid == tid ? ppid : pid, tid, pid == tid ? ppid : pid, time_ns);
+	else
+		tasks_get(&r->tasks, pid, tid, time_ns);
+}
+
+static void on_exec(void *ctx, uint64_t time_ns, int pid, int old_tid, const char *comm)
+{
+	struct run *r = ctx;
+
+	before_change(r);
+	tasks_comm(&r->tasks, pid, pid, comm, true, time_ns);
+}
+
+static void on_maps(void *ctx, uint64_t time_ns, int pid, char *text)
+{
+	struct run *r = ctx;
+
+	before_change(r);
+	tasks_maps_text(&r->tasks, pid, text, time_ns);
+}
+
+static void on_gone(void *ctx, uint64_t time_ns, int pid, int tid)
+{
+	struct run *r = ctx;
+
+	tasks_exit(&r->tasks, pid, tid, time_ns);
+}
+
+static struct thread *thread_of(struct run *r, int tid, uint64_t time_ns)
+{
+	struct thread *th = tasks_find(&r->tasks, tid);
+
+	return th ? th : tasks_get(&r->tasks, tid, tid, time_ns);
+}
+
+static void on_code(void *ctx, int tid, const struct rec_branch_code *told)
+{
+	struct run *r = ctx;
+	struct rec_branch_code code = *told;
+
+	code.proc = thread_of(r, tid, told->time_ns)->proc->id;
+	trace_write_branch_code(r->w, &code);
+	r->dirty = true;
+	r->pending_bytes += code.len;
+}
+
+static void note_address(struct run *r, struct proc *p, uint64_t addr)
+{
+	const struct map_entry *m = maps_find(&p->maps, addr);
+
+	if (m && m->module)
+		trace_writer_note(r->w, FRAME_NATIVE, m->module, addr - m->start + m->pgoff);
+}
+
+static void on_branches(void *ctx, int tid, const struct rec_branches *told)
+{
+	struct run *r = ctx;
+	struct rec_branches run = *told;
+	struct thread *th = thread_of(r, tid, told->time_ns);
+	struct branch_cursor c = branch_cursor(told);
+	struct branch b;
+
+	while (branch_next(&c, &b))
+		note_address(r, th->proc, b.start);
+	run.thread = th->id;
+	trace_write_branches(r->w, &run);
+	r->dirty = true;
+	r->pending_bytes += run.len;
+}
+
+static void on_stopped(void *ctx, const struct itrace_totals *t)
+{
+	static const enum itrace_why whys[] = {
+		[ITRACE_ALL_GONE] = ITRACE_WHY_GONE, [ITRACE_LIMIT] = ITRACE_WHY_LIMIT,
+	};
+	struct run *r = ctx;
+
+	r->stopped = true;
+	r->res->duration_ns = clock_mono_ns() - r->begun_ns;
+	if (t->why != ITRACE_ASKED)
+		r->res->why = whys[t->why];
+}
+
+static const struct itrace_sink sink = {
+	.thread = on_thread, .exec = on_exec, .maps = on_maps, .gone = on_gone, .code = on_code,
+	.branches = on_branches, .stopped = on_stopped,
+};
+
+/* ---- the loop ---- */
+
+static void open_signals(struct run *r)
+{
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGHUP);
+	sigprocmask(SIG_BLOCK, &mask, &r->old_mask);
+	r->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void close_signals(struct run *r)
+{
+	struct signalfd_siginfo si;
+
+	while (read(r->signal_fd, &si, sizeof(si)) == sizeof(si))
+		;
+	close(r->signal_fd);
+	sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
+}
+
+static void stop(struct run *r, enum itrace_why why)
+{
+	if (r->stopping || r->stopped)
+		return;
+	r->stopping = true;
+	r->res->why = why;
+	r->o->engine->stop(r->it);
+}
+
+/*
+ * Tracing ends at the first, and the program gets what the terminal did not send it already; once
+ * it runs freely, each is its own.
+ */
+static void on_signals(struct run *r)
+{
+	struct signalfd_siginfo si;
+
+	while (read(r->signal_fd, &si, sizeof(si)) == sizeof(si)) {
+		stop(r, ITRACE_WHY_SIGNAL);
+		if (!(si.ssi_signo == SIGINT && si.ssi_code == SI_KERNEL))
+			r->o->engine->signal(r->it, si.ssi_signo);
+	}
+}
+
+static void look_at_bounds(struct run *r)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (r->o->duration_ns && now - r->begun_ns >= r->o->duration_ns)
+		stop(r, ITRACE_WHY_TIME);
+	if (trace_writer_error(r->w))
+		stop(r, ITRACE_WHY_DISK);
+	if (r->o->max_bytes && trace_writer_bytes(r->w) + r->pending_bytes + SIZE_RESERVE > r->o->max_bytes) {
+		flush(r);	/* it may shrink */
+		if (trace_writer_bytes(r->w) + SIZE_RESERVE > r->o->max_bytes)
+			stop(r, ITRACE_WHY_SIZE);
+	}
+	if (now - r->flushed_ns > FLUSH_NS) {
+		flush(r);
+		r->flushed_ns = now;
+	}
+}
+
+static int timeout_ms(const struct run *r)
+{
+	uint64_t now = clock_mono_ns(), until = r->begun_ns + r->o->duration_ns;
+
+	if (!r->o->duration_ns || r->stopping || r->stopped)
+		return POLL_MS;
+	return until <= now ? 0 : (int)MIN((until - now + 999999) / 1000000, (uint64_t)POLL_MS);
+}
+
+static int run_loop(struct run *r, struct err *e)
+{
+	struct pollfd fds[2] = {
+		{ r->o->engine->fd(r->it), POLLIN, 0 }, { r->signal_fd, POLLIN, 0 },
+	};
+	int got = 1;
+
+	while (got > 0) {
+		poll(fds, 2, timeout_ms(r));
+		on_signals(r);
+		if (fds[0].revents)
+			got = r->o->engine->read(r->it, &sink, r, e);
+		look_at_bounds(r);
+	}
+	return got;
+}
+
+/* ---- beginning and end ---- */
+
+static void labels(const struct run *r)
+{
+	struct utsname u;
+
+	uname(&u);
+	trace_write_label(r->w, "arcprof", "%s", r->o->version);
+	trace_write_label(r->w, "command", "%s", r->o->command_line);
+	trace_write_label(r->w, "host", "%s", u.nodename);
+	trace_write_label(r->w, "kernel", "%s %s", u.sysname, u.release);
+	trace_write_label(r->w, "arch", "%s", u.machine);
+	trace_write_label(r->w, "consumers", "processes, threads, functions");
+	trace_write_label(r->w, "n", "calls");
+	trace_write_label(r->w, "itrace.engine", "%s", r->o->engine->name);
+	trace_write_label(r->w, "start.mono_ns", "%llu", (unsigned long long)clock_mono_ns());
+	trace_write_label(r->w, "start.realtime_ns", "%llu", (unsigned long long)clock_real_ns());
+	flush((struct run *)r);
+}
+
+static void end_labels(struct run *r)
+{
+	const struct itrace_totals *t = &r->res->totals;
+
+	trace_write_label(r->w, "end.mono_ns", "%llu", (unsigned long long)clock_mono_ns());
+	trace_write_label(r->w, "itrace.instructions", "%llu", (unsigned long long)t->nr_insns);
+	trace_write_label(r->w, "itrace.branches", "%llu", (unsigned long long)t->nr_branches);
+}
+
+static void finish(struct run *r)
+{
+	struct symbols_result sym;
+
+	r->res->totals = *r->o->engine->totals(r->it);
+	r->res->status = MAX(r->res->totals.status, 0);
+	flush(r);
+	end_labels(r);
+	symbols_write(&r->modules, r->w, r->o->lines, &sym);
+	trace_write_label(r->w, "symbols", "complete");
+}
+
+int itrace_run(const struct itrace_run_opts *o, struct itrace_result *res, struct err *e)
+{
+	struct trace_writer_opts wo = { .mode = TRACE_CONTINUOUS, .compress = o->compress };
+	struct run r = { .o = o, .res = res };
+	struct err close_err;
+	int ret;
+
+	memset(res, 0, sizeof(*res));
+	ret = trace_writer_open(&r.w, o->output, &wo, e);
+	if (ret)
+		return ret;
+	labels(&r);
+	modules_init(&r.modules, r.w);
+	tasks_init(&r.tasks, r.w, &r.modules);
+	r.begun_ns = r.flushed_ns = clock_mono_ns();
+	open_signals(&r);
+	ret = o->engine->start(&r.it, &o->steps, e);
+	if (!ret) {
+		ret = run_loop(&r, e);
+		if (!ret)
+			finish(&r);
+		o->engine->close(r.it);
+	}
+	close_signals(&r);
+	trace_writer_flush(r.w);
+	res->nr_bytes = trace_writer_bytes(r.w);
+	if (trace_writer_close(r.w, &close_err) && !ret)
+		res->write_error = close_err.code;
+	tasks_release(&r.tasks);
+	modules_release(&r.modules);
+	return ret;
+}

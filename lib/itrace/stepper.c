@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * stepper.c - the process that steps: attaches, waits for stops, resumes, and lets go.
+ *
+ * Invariants, cited below as [n]:
+ *  [1] a thread is let go only at a stop with no trap of ours pending, and without a trap flag;
+ *  [2] a signal that is not ours is handed on exactly once.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "itrace/stepper.h"
+
+#ifndef PTRACE_EVENT_STOP
+#define PTRACE_EVENT_STOP 128
+#endif
+
+enum { STOP_SIGNAL = SIGUSR1, PEEK_MAX = 64 };
+
+static volatile sig_atomic_t asked_to_stop;
+
+/* ---- threads ---- */
+
+static struct tracee *find(struct stepper *s, int tid)
+{
+	uint32_t at = map_get(&s->by_tid, (uint32_t)tid);
+
+	return at == MAP_NONE || !s->tracees[at]->alive ? NULL : s->tracees[at];
+}
+
+static struct tracee *add(struct stepper *s, int tid, int pid)
+{
+	uint32_t *at = map_put(&s->by_tid, (uint32_t)tid);
+	struct tracee *t;
+
+	if (*at == MAP_NONE) {
+		*at = s->nr_tracees;
+		VEC_GROW(s->tracees, s->nr_tracees, s->alloc_tracees);
+		s->tracees[s->nr_tracees++] = xcalloc(1, sizeof(*t));
+	}
+	t = s->tracees[*at];
+	buf_release(&t->run);
+	*t = (struct tracee){ .tid = tid, .pid = pid, .alive = true, .starting = true };
+	s->nr_alive++;
+	return t;
+}
+
+static void drop(struct stepper *s, struct tracee *t)
+{
+	report_run(s, t);
+	t->alive = false;
+	s->nr_alive--;
+}
+
+static void gone(struct stepper *s, struct tracee *t)
+{
+	tracee_pause(s, t);
+	report(s, WIRE_GONE, t, 0, 0, NULL, 0);
+	drop(s, t);
+}
+
+/* The process and its parent, as /proc has them; 0 when the thread is gone. */
+static int process_of(int tid, int *ppid)
+{
+	struct buf b = BUF_INIT;
+	char path[64], *tgid, *parent;
+	int pid = 0;
+
+	*ppid = 0;
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	if (!io_slurp(path, &b) && b.len && (tgid = strstr(b.data, "\nTgid:")) && (parent = strstr(b.data, "\nPPid:"))) {
+		pid = atoi(tgid + 6);
+		*ppid = atoi(parent + 6);
+	}
+	buf_release(&b);
+	return pid;
+}
+
+static void introduce(struct stepper *s, struct tracee *t, int ppid)
+{
+	if (t->known)
+		return;
+	t->known = true;
+	s->t.nr_threads++;
+	report(s, WIRE_THREAD, t, ppid, 0, NULL, 0);
+}
+
+/* ---- resuming and letting go ---- */
+
+static void resume(struct stepper *s, struct tracee *t)
+{
+	int sig = t->deliver;
+
+	t->deliver = 0;		/* [2] */
+	t->stopped = false;
+	ptrace(t->stepping ? PTRACE_SINGLESTEP : PTRACE_CONT, t->tid, NULL, (void *)(intptr_t)sig);
+}
+
+static void let_go(struct stepper *s, struct tracee *t)
+{
+	tracee_pause(s, t);
+	user_clear_trap_flag(t->tid);	/* [1] */
+	ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->deliver);
+	drop(s, t);
+}
+
+/* Whether a step has ended that was not reported yet. */
+static bool trap_pending(int tid)
+{
+	siginfo_t list[PEEK_MAX];
+	struct __ptrace_peeksiginfo_args args = { .nr = PEEK_MAX };
+	long i, nr = ptrace(PTRACE_PEEKSIGINFO, tid, &args, list);
+
+	for (i = 0; i < nr; i++)
+		if (list[i].si_signo == SIGTRAP && list[i].si_code > 0)
+			return true;
+	return false;
+}
+
+/* After this every stop of a thread is its last. */
+static void let_all_go(struct stepper *s, enum itrace_stop why)
+{
+	size_t i;
+
+	if (s->letting_go)
+		return;
+	s->letting_go = true;
+	s->t.why = why;
+	for (i = 0; i < s->nr_tracees; i++) {
+		struct tracee *t = s->tracees[i];
+
+		if (!t->alive)
+			continue;
+		t->leaving = true;
+		if (t->stopped)
+			let_go(s, t);
+		else
+			ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+	}
+}
+
+/* ---- stops ---- */
+
+enum trap_cause { CAUSE_STEP, CAUSE_HANDLER, CAUSE_PROGRAM };
+
+/*
+ * Whose trap it is.  The one at the end of a system call says TRAP_BRKPT on x86-64 and SI_USER of
+ * nobody on arm64; int3 says SI_KERNEL, and brk TRAP_BRKPT.
+ */
+static enum trap_cause trap_cause(const struct tracee *t)
+{
+	bool trap_insn = t->insn.kind == INSN_TRAP;
+	siginfo_t si;
+
+	if (ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si) < 0)
+		return CAUSE_STEP;
+	if (si.si_code == SIGTRAP)
+		return CAUSE_HANDLER;
+	if (si.si_code == SI_KERNEL || (si.si_code == TRAP_BRKPT && trap_insn))
+		return CAUSE_PROGRAM;
+	return si.si_code > 0 || (si.si_code == SI_USER && !si.si_pid) ? CAUSE_STEP : CAUSE_PROGRAM;
+}
+
+static bool is_foreign(int tid)
+{
+	struct user_regs u;
+
+	return !user_regs_get(tid, &u) && u.foreign;
+}
+
+static void begin(struct stepper *s, struct tracee *t)
+{
+	if (is_foreign(t->tid)) {
+		s->t.nr_foreign++;
+		t->leaving = true;
+	} else {
+		tracee_begin(t);
+	}
+}
+
+/* A child has what its parent had. */
+static bool maps_told(const struct stepper *s, const struct tracee *t)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_tracees && t->attached; i++)
+		if (s->tracees[i]->pid == t->pid && s->tracees[i]->maps_told)
+			return true;
+	return !t->attached;
+}
+
+/* A new thread, one that was attached to, or one that was interrupted to be let go. */
+static void on_first_stop(struct stepper *s, struct tracee *t)
+{
+	int ppid, pid = process_of(t->tid, &ppid);
+
+	t->starting = false;
+	if (pid)
+		t->pid = pid;
+	introduce(s, t, ppid);
+	if (!maps_told(s, t))
+		report_maps(s, t);
+	t->maps_told = true;
+	if (!t->leaving && !s->o->bracket)
+		begin(s, t);
+}
+
+static void on_exec(struct stepper *s, struct tracee *t)
+{
+	unsigned long old_tid = t->tid;
+	struct buf comm = BUF_INIT;
+	struct tracee *old;
+	bool stepping;
+	char path[64];
+
+	ptrace(PTRACE_GETEVENTMSG, t->tid, NULL, &old_tid);
+	old = find(s, old_tid);
+	if (!old)
+		old = t;
+	stepping = old->stepping || (!s->o->bracket && s->child_pid == t->pid);
+	tracee_exec(s, old);
+	if (old != t)
+		drop(s, old);
+	t->stepping = false;
+	t->starting = false;
+	t->deliver = 0;
+	snprintf(path, sizeof(path), "/proc/%d/comm", t->pid);
+	io_slurp(path, &comm);
+	report(s, WIRE_EXEC, t, old_tid, 0, comm.data ? comm.data : "", comm.len);
+	buf_release(&comm);
+	report_maps(s, t);
+	if (stepping && !t->leaving) {
+		begin(s, t);
+		t->idle_trap = true;
+	}
+}
+
+/* False: the thread is to be resumed in another way, and was. */
+static bool on_event(struct stepper *s, struct tracee *t, int event, int sig)
+{
+	switch (event) {
+	case PTRACE_EVENT_EXEC:
+		on_exec(s, t);
+		break;
+	case PTRACE_EVENT_EXIT:
+		tracee_exit(s, t);
+		break;
+	case PTRACE_EVENT_STOP:
+		if (t->starting)
+			on_first_stop(s, t);
+		if (t->leaving && trap_pending(t->tid)) {	/* [1] */
+			t->stopped = false;
+			ptrace(PTRACE_CONT, t->tid, NULL, NULL);
+			return false;
+		}
+		if (t->leaving)
+			break;
+		if (sig != SIGTRAP) {	/* stopped as by ^Z, until SIGCONT */
+			t->stopped = false;
+			ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
+			return false;
+		}
+		if (t->stepping)
+			tracee_note_restart(t);
+		break;
+	}
+	return true;
+}
+
+static void on_trap(struct stepper *s, struct tracee *t)
+{
+	bool doubtful = t->injected || t->insn.kind == INSN_TRAP || tracee_may_signal(t);
+	enum trap_cause cause = doubtful ? trap_cause(t) : CAUSE_STEP;
+
+	t->injected = false;
+	if (cause == CAUSE_HANDLER) {
+		tracee_handler(s, t);
+		return;
+	}
+	if (tracee_stepped(s, t) == TRAP_IDLE && !doubtful)
+		cause = trap_cause(t);
+	if (cause == CAUSE_PROGRAM) {	/* kill(), int3 */
+		t->deliver = SIGTRAP;
+		t->injected = true;
+	}
+}
+
+static void on_signal(struct stepper *s, struct tracee *t, int sig)
+{
+	if (sig == SIGTRAP && t->stepping) {
+		on_trap(s, t);
+		return;
+	}
+	t->deliver = sig;
+	t->injected = t->stepping;
+	if (t->stepping)
+		tracee_note_restart(t);
+}
+
+static void on_stop(struct stepper *s, struct tracee *t, int status)
+{
+	int event = status >> 16, sig = WSTOPSIG(status);
+
+	t->stopped = true;
+	if (!event)
+		on_signal(s, t, sig);
+	else if (!on_event(s, t, event, sig))
+		return;
+	if (t->leaving)
+		let_go(s, t);
+	else
+		resume(s, t);
+	if (s->o->limit && s->t.nr_insns >= s->o->limit)
+		let_all_go(s, ITRACE_LIMIT);
+}
+
+static int shell_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* One status of one thread. */
+static void on_status(struct stepper *s, int tid, int status)
+{
+	struct tracee *t = find(s, tid);
+	int ppid;
+
+	if (WIFSTOPPED(status)) {
+		if (!t) {	/* a child: its stop may come before its parent's event */
+			t = add(s, tid, process_of(tid, &ppid));
+			t->leaving = s->letting_go || (!s->o->forks && !find(s, t->pid));
+		}
+		on_stop(s, t, status);
+		return;
+	}
+	if (t)
+		gone(s, t);
+	if (tid == s->child_pid) {
+		s->t.status = shell_status(status);
+		s->child_pid = 0;
+	}
+}
+
+/* ---- beginning ---- */
+
+static long options(const struct stepper *s)
+{
+	long o = PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT;
+
+	if (!s->o->nr_tids)
+		o |= PTRACE_O_TRACECLONE;
+	return s->o->forks ? o | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK : o;
+}
+
+static void __attribute__((noreturn)) fail(struct stepper *s, int code, const char *fmt, const char *what)
+{
+	char msg[256];
+	int len = snprintf(msg, sizeof(msg), fmt, what);
+
+	report(s, WIRE_FAILED, NULL, code, 0, msg, MIN((size_t)len, sizeof(msg) - 1));
+	report_flush(s);
+	_exit(1);
+}
+
+static void __attribute__((noreturn)) run_program(int go_fd, int error_fd, char *const *argv)
+{
+	sigset_t none;
+	char c;
+	int code;
+
+	if (read(go_fd, &c, 1) != 1)
+		_exit(127);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	execvp(argv[0], argv);
+	code = errno;
+	if (write(error_fd, &code, sizeof(code)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+static int seize(struct stepper *s, int tid, int pid)
+{
+	struct tracee *t;
+
+	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)options(s)) < 0)
+		return -errno;
+	t = add(s, tid, pid);
+	t->known = false;
+	return 0;
+}
+
+static void start_program(struct stepper *s)
+{
+	int go[2], error[2], code = 0, pid, r;
+	struct tracee *t;
+
+	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(error, O_CLOEXEC) < 0)
+		fail(s, errno, "pipe%s", "");
+	pid = fork();
+	if (pid < 0)
+		fail(s, errno, "cannot fork%s", "");
+	if (!pid) {
+		close(go[1]);
+		close(s->out_fd);
+		run_program(go[0], error[1], s->o->argv);
+	}
+	close(go[0]);
+	close(error[1]);
+	s->child_pid = pid;
+	r = seize(s, pid, pid);
+	if (r)
+		fail(s, -r, "cannot trace '%s'", s->o->argv[0]);
+	t = find(s, pid);
+	t->starting = false;
+	introduce(s, t, 0);
+	if (write(go[1], "", 1) != 1)
+		fail(s, errno, "cannot run '%s'", s->o->argv[0]);
+	close(go[1]);
+	if (read(error[0], &code, sizeof(code)) > 0 && code)
+		fail(s, code, "cannot run '%s'", s->o->argv[0]);
+	close(error[0]);
+}
+
+/* Threads appear while we attach: until a look shows no new one. */
+static int attach_process(struct stepper *s, int pid)
+{
+	bool again = true, any = false;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	while (again) {
+		DIR *dir = opendir(path);
+		struct dirent *d;
+
+		again = false;
+		while (dir && (d = readdir(dir))) {
+			int tid = atoi(d->d_name), r;
+
+			if (tid <= 0 || find(s, tid))
+				continue;
+			r = seize(s, tid, pid);
+			if (r == -ESRCH)
+				continue;
+			if (r) {
+				closedir(dir);
+				return any && r == -EPERM ? 0 : r;	/* attached itself: a child of one we have */
+			}
+			again = any = true;
+		}
+		if (dir)
+			closedir(dir);
+	}
+	return any ? 0 : -ESRCH;
+}
+
+static void attach(struct stepper *s)
+{
+	char what[64];
+	uint32_t k;
+	size_t i;
+	int r, ppid;
+
+	for (k = 0; k < s->o->nr_pids; k++) {
+		snprintf(what, sizeof(what), "process %d", s->o->pids[k]);
+		if ((r = attach_process(s, s->o->pids[k])))
+			fail(s, -r, "cannot attach to %s", what);
+	}
+	for (k = 0; k < s->o->nr_tids; k++) {
+		snprintf(what, sizeof(what), "thread %d", s->o->tids[k]);
+		if ((r = seize(s, s->o->tids[k], process_of(s->o->tids[k], &ppid))))
+			fail(s, -r, "cannot attach to %s", what);
+	}
+	for (i = 0; i < s->nr_tracees; i++) {
+		struct tracee *t = s->tracees[i];
+
+		t->attached = true;
+		introduce(s, t, 0);
+		ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+	}
+}
+
+/* ---- the process ---- */
+
+/* The signal may come just before a wait that lasts: it comes again until it was seen. */
+static void on_stop_signal(int sig)
+{
+	asked_to_stop = 1;
+	alarm(1);
+}
+
+static void set_signals(int parent_pid)
+{
+	static const int ignored[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTOU, SIGTTIN, SIGPIPE, SIGUSR2 };
+	struct sigaction sa = { .sa_handler = on_stop_signal };
+	sigset_t none;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	sigaction(STOP_SIGNAL, &sa, NULL);
+	sigaction(SIGALRM, &sa, NULL);
+	prctl(PR_SET_PDEATHSIG, STOP_SIGNAL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (getppid() != parent_pid)
+		raise(STOP_SIGNAL);
+}
+
+static void loop(struct stepper *s, int parent_pid)
+{
+	int status, tid;
+
+	while (s->nr_alive) {
+		if ((asked_to_stop || s->broken) && !s->letting_go) {
+			alarm(0);
+			let_all_go(s, ITRACE_ASKED);
+			continue;
+		}
+		tid = waitpid(-1, &status, __WALL);
+		if (tid > 0)
+			on_status(s, tid, status);
+		else if (errno != EINTR)
+			break;
+	}
+	s->broken |= getppid() != parent_pid;
+}
+
+/* The program that was started runs on, and its status is arcprof's. */
+static void await_program(struct stepper *s, int parent_pid)
+{
+	int status, tid;
+
+	while (s->child_pid && getppid() == parent_pid) {
+		tid = waitpid(s->child_pid, &status, 0);
+		if (tid == s->child_pid) {
+			s->t.status = shell_status(status);
+			s->child_pid = 0;
+		} else if (errno != EINTR) {
+			break;
+		}
+	}
+}
+
+void stepper_run(const struct itrace_opts *o, int out_fd, int parent_pid)
+{
+	struct stepper s = { .o = o, .out_fd = out_fd, .t.status = -1 };
+
+	prctl(PR_SET_NAME, "itrace-stepper");
+	if (o->argv)
+		start_program(&s);
+	setpgid(0, 0);
+	set_signals(parent_pid);
+	if (!o->argv)
+		attach(&s);
+	loop(&s, parent_pid);
+	report(&s, WIRE_STOPPED, NULL, 0, 0, &s.t, sizeof(s.t));
+	report_flush(&s);
+	await_program(&s, parent_pid);
+	report(&s, WIRE_ENDED, NULL, 0, 0, &s.t, sizeof(s.t));
+	report_flush(&s);
+	_exit(0);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stepper.h - the process that steps the traced threads by ptrace; shared by its files.
+ *
+ * It is a process of its own because a tracer that is killed leaves its tracees with the
+ * trap flag set, and they die of it.  This one is small, ignores what a terminal sends, and when
+ * arcprof is gone lets all go in order.
+ *
+ *	stepper.c	the process: attaching, the loop over stops, letting go
+ *	tracee.c	one thread: from stop to stop, what was executed
+ *	report.c	what is told to arcprof
+ *	ptrace.c	arcprof's side
+ */
+#ifndef ITRACE_STEPPER_H
+#define ITRACE_STEPPER_H
+
+#include "arch/insn.h"
+#include "arch/user.h"
+#include "base/hash.h"
+#include "itrace/engine.h"
+#include "itrace/wire.h"
+
+enum { BLOCK_MAX = 4096 };
+
+struct tracee {
+	int tid, pid;
+	bool alive;
+	bool stopped;		/* by ptrace, and not resumed since */
+	bool stepping;		/* false: it runs freely until something is asked (bracket) */
+	bool known;		/* arcprof was told of it */
+	bool attached;		/* it ran before; its maps are told at its first stop */
+	bool maps_told;
+	bool starting;		/* waits for its first stop */
+	bool leaving;		/* to be let go at its next stop */
+	bool restart;		/* goes back to the system call before pc, unless a handler runs */
+	bool injected;		/* a signal was handed to it: a handler may begin */
+	bool idle_trap;		/* the next trap may come before anything is executed (exec) */
+	int deliver;		/* signal for the next resume */
+	uint64_t pc;		/* of the next instruction */
+	struct insn insn;	/* at pc; len 0: cannot be read */
+	uint64_t call_nr, call_arg[3];
+	uint8_t code[INSN_MAX + 1];
+	/* The block being executed. */
+	uint64_t start, end, nr_insns;
+	uint8_t block[BLOCK_MAX];
+	uint32_t block_len;	/* UINT32_MAX: longer than BLOCK_MAX */
+	/* The run of branches being gathered. */
+	struct buf run;
+	uint64_t run_start, run_ns, run_nr;
+};
+
+struct stepper {
+	const struct itrace_opts *o;
+	int out_fd;
+	int own_pid, child_pid;	/* child: the program, 0 none or ended */
+	bool broken;		/* arcprof is gone */
+	bool letting_go;
+	bool over;		/* nothing is traced any more, and arcprof knows */
+	struct itrace_totals t;
+	struct tracee **tracees;
+	size_t nr_tracees, alloc_tracees;
+	size_t nr_alive;
+	struct map by_tid;	/* -> index in tracees */
+	struct map seen_code;	/* process, address and length of a block -> hash of the bytes told */
+	struct buf out;
+};
+
+/* report.c */
+void report(struct stepper *s, enum wire_type type, const struct tracee *t, uint64_t a, uint64_t b, const void *p,
+	    size_t len);
+void report_run(struct stepper *s, struct tracee *t);
+void report_maps(struct stepper *s, struct tracee *t);
+void report_flush(struct stepper *s);
+
+/* tracee.c: each after a stop; false when the thread is gone. */
+enum trap {
+	TRAP_STEP,	/* an instruction was executed, or a round of one */
+	TRAP_IDLE,	/* none was: the signal may be the program's own */
+	TRAP_GONE,
+};
+bool tracee_begin(struct tracee *t);		/* steps from here on */
+enum trap tracee_stepped(struct stepper *s, struct tracee *t);
+/* Whether what it executes next sends signals: a SIGTRAP to itself takes the place of the step's. */
+bool tracee_may_signal(const struct tracee *t);
+bool tracee_handler(struct stepper *s, struct tracee *t);	/* a handler is about to run */
+void tracee_exec(struct stepper *s, struct tracee *t);
+void tracee_exit(struct stepper *s, struct tracee *t);	/* at its exit stop */
+void tracee_pause(struct stepper *s, struct tracee *t);	/* stepping ends here */
+/* At a stop that is no trap: what the kernel will do when it is resumed. */
+void tracee_note_restart(struct tracee *t);
+
+/* stepper.c: the life of that process; never returns. */
+void stepper_run(const struct itrace_opts *o, int out_fd, int parent_pid) __attribute__((noreturn));
+
+#endif

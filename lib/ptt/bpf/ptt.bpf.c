@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * ptt.bpf.c - writes the slots of arcprof_uapi.h from the scheduler's and the interrupts'
+ * tracepoints.
+ *
+ * Each CPU has a state: which thread runs, and whether an interrupt has it.  Every event charges
+ * what was consumed since the one before to that state, then changes it.  There is no nesting
+ * counter: the programs go live one by one, so an end can come without its beginning and the
+ * other way round; a switch, which no interrupt survives, puts the state right.
+ *
+ * Who writes when:
+ *  [1] a CPU's entry is written by that CPU only, and a slot by the CPU its thread runs on;
+ *  [2] sched_switch and hard interrupts come with interrupts off.  Soft interrupts do not: what
+ *      interrupts their program (busy is set) is left out, and stays with what was interrupted;
+ *  [3] a slot is free again when its thread, exiting, leaves its CPU: nobody charges it after.
+ */
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "arcprof_uapi.h"
+#include "ptt/bpf/config.h"
+
+/* What is used of the kernel's own; the loader puts in the offsets of the running one. */
+struct task_struct {
+	int pid, tgid, exit_state;
+	void *stack;
+	unsigned long min_flt, maj_flt;
+	char comm[ARCPROF_COMM_LEN];
+} __attribute__((preserve_access_index));
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct arcprof_ptt_header);
+} header SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);			/* set by the loader: CPUs */
+	__type(key, __u32);
+	__type(value, struct arcprof_cpu);
+} cpus SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);			/* set by the loader: slots */
+	__type(key, __u32);
+	__type(value, struct arcprof_slot);
+} slots SEC(".maps");
+
+/* Thread to slot.  All its memory is taken beforehand: nothing may be allocated in the scheduler. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);			/* set by the loader: slots */
+	__type(key, __u32);
+	__type(value, __u32);
+} threads SEC(".maps");
+
+/* Slots of threads that have ended, the oldest first. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);			/* set by the loader: slots */
+	__type(value, __u32);
+} ended SEC(".maps");
+
+/* The processes to follow, unless all are. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, __u8);
+} pids SEC(".maps");
+
+/* Counters: that of metric m on CPU c at m * nr_cpus + c.  They stay when the loader has gone. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(map_flags, BPF_F_PRESERVE_ELEMS);
+	__uint(max_entries, 1);			/* set by the loader: 8 * CPUs */
+	__type(key, __u32);
+	__type(value, __u32);
+} events SEC(".maps");
+
+const volatile struct ptt_bpf_config config = { 0 };
+
+struct values {
+	__u64 v[ARCPROF_MAX_METRICS];
+};
+
+#define barrier() asm volatile("" ::: "memory")
+
+/* Readers on other CPUs see the writes in order: by itself on x86, by the atomic's order elsewhere. */
+#if defined(__TARGET_ARCH_x86)
+#define SEQ_STEP(seq) do { barrier(); *(volatile __u32 *)&(seq) = (seq) + 1; barrier(); } while (0)
+#else
+#define SEQ_STEP(seq) do { volatile __u32 old_ = __sync_fetch_and_add(&(seq), 1); (void)old_; barrier(); } while (0)
+#endif
+
+static __always_inline struct arcprof_cpu *this_cpu(__u32 cpu)
+{
+	return bpf_map_lookup_elem(&cpus, &cpu);
+}
+
+static __always_inline struct arcprof_slot *slot_of(__u32 idx)
+{
+	return idx ? bpf_map_lookup_elem(&slots, &idx) : NULL;
+}
+
+static __always_inline void read_metrics(struct values *now, __u32 cpu)
+{
+	struct bpf_perf_event_value e;
+	__u32 i;
+
+	now->v[0] = bpf_ktime_get_ns();
+#pragma unroll
+	for (i = 1; i < ARCPROF_MAX_METRICS; i++) {
+		now->v[i] = 0;
+		if (i < config.nr_metrics && !bpf_perf_event_read_value(&events, i * config.nr_cpus + cpu, &e, sizeof(e)))
+			now->v[i] = e.counter;
+	}
+}
+
+static __always_inline void set_last(__u64 *last, const struct values *now)
+{
+	__u32 i;
+
+	last[0] = now->v[0];
+	if (config.nr_metrics == 1)
+		return;
+#pragma unroll
+	for (i = 1; i < ARCPROF_MAX_METRICS; i++)
+		last[i] = now->v[i];
+}
+
+/* A CPU's values go up only, but a counter that could not be read just then gave 0. */
+static __always_inline __u64 delta(const struct arcprof_cpu *c, const struct values *now, __u32 i)
+{
+	__u64 d = now->v[i] - c->last[i];
+
+	return (__s64)d > 0 ? d : 0;
+}
+
+/* To whom the time since the last event belongs. */
+static __always_inline __u64 *bucket(struct arcprof_cpu *c, const struct arcprof_slot *s)
+{
+	if (c->state & ARCPROF_CPU_HARDIRQ)
+		return &c->bucket[ARCPROF_BUCKET_HARDIRQ];
+	if (c->state)
+		return &c->bucket[ARCPROF_BUCKET_SOFTIRQ];
+	if (s)
+		return &c->bucket[ARCPROF_BUCKET_THREADS];
+	return c->flags & ARCPROF_CPU_IDLE ? &c->bucket[ARCPROF_BUCKET_IDLE] : &c->bucket[ARCPROF_BUCKET_OTHER];
+}
+
+static __always_inline void charge_counters(struct arcprof_cpu *c, struct arcprof_slot *s, const struct values *now)
+{
+	__u32 i;
+
+#pragma unroll
+	for (i = 1; i < ARCPROF_MAX_METRICS; i++) {
+		__u64 d = delta(c, now, i);
+
+		if (c->state)
+			c->irq[i] += d;
+		else if (s)
+			s->acc[i] += d;
+	}
+}
+
+static __always_inline void charge(struct arcprof_cpu *c, struct arcprof_slot *s, const struct values *now)
+{
+	__u64 d = delta(c, now, 0);
+
+	*bucket(c, s) += d;
+	if (c->state) {
+		c->irq[0] += d;
+		if (s)
+			s->irq_time += d;
+	} else if (s) {
+		s->acc[0] += d;
+	}
+	if (config.nr_metrics > 1)
+		charge_counters(c, s, now);
+	set_last(c->last, now);
+}
+
+static __always_inline __u64 faults_of(struct task_struct *t)
+{
+	return t->min_flt + t->maj_flt;
+}
+
+/* ---- slots ---- */
+
+/* The sums of a thread nobody will ask for any more. */
+static __always_inline void fold(const struct arcprof_slot *s)
+{
+	__u32 zero = 0, i;
+	struct arcprof_slot *sum = bpf_map_lookup_elem(&slots, &zero);
+
+	if (!sum)
+		return;
+	__sync_fetch_and_add(&sum->dispatches, s->dispatches);
+	__sync_fetch_and_add(&sum->interrupts, s->interrupts);
+	__sync_fetch_and_add(&sum->irq_time, s->irq_time);
+	__sync_fetch_and_add(&sum->switches, s->switches);
+	__sync_fetch_and_add(&sum->migrations, s->migrations);
+	__sync_fetch_and_add(&sum->faults, s->faults);
+#pragma unroll
+	for (i = 0; i < ARCPROF_MAX_METRICS; i++)
+		__sync_fetch_and_add(&sum->acc[i], s->acc[i]);
+}
+
+/* A slot that was never used, else that of the thread whose end is longest ago; 0: none. */
+static __always_inline __u32 take_slot(void)
+{
+	__u32 zero = 0, idx = 0;
+	struct arcprof_ptt_header *h = bpf_map_lookup_elem(&header, &zero);
+	struct arcprof_slot *s;
+
+	if (!h)
+		return 0;
+	if (h->next_slot < config.nr_slots) {
+		idx = __sync_fetch_and_add(&h->next_slot, 1);
+		if (idx < config.nr_slots)
+			return idx;
+	}
+	if (bpf_map_pop_elem(&ended, &idx)) {
+		__sync_fetch_and_add(&h->nr_refused, 1);
+		return 0;
+	}
+	s = slot_of(idx);
+	if (s)
+		fold(s);
+	__sync_fetch_and_add(&h->nr_recycled, 1);
+	return idx;
+}
+
+static __always_inline void clear_counts(struct arcprof_slot *s)
+{
+	__u32 i;
+
+	s->dispatches = s->interrupts = s->irq_time = s->switches = s->migrations = s->faults = 0;
+#pragma unroll
+	for (i = 0; i < ARCPROF_MAX_METRICS; i++)
+		s->acc[i] = 0;
+}
+
+/* One for each living thread, also while exec lets one take the number and age of another. */
+static __always_inline __u64 identity(struct task_struct *t)
+{
+	return (__u64)t->stack ^ config.secret;
+}
+
+static __always_inline __u32 give_slot(struct task_struct *t, const struct values *now)
+{
+	__u32 tid = t->pid, idx = take_slot();
+	struct arcprof_slot *s = slot_of(idx);
+
+	if (!s)
+		return 0;
+	SEQ_STEP(s->seq);
+	clear_counts(s);
+	s->flags = ARCPROF_SLOT_USED;
+	s->gen++;
+	s->tid = tid;
+	s->tgid = t->tgid;
+	s->identity = identity(t);
+	s->start = now->v[0];
+	s->fault_base = faults_of(t);
+	bpf_probe_read_kernel_str(s->comm, sizeof(s->comm), &t->comm);
+	SEQ_STEP(s->seq);
+	bpf_map_update_elem(&threads, &tid, &idx, BPF_ANY);
+	return idx;
+}
+
+static __always_inline bool is_wanted(struct task_struct *t)
+{
+	__u32 tgid = t->tgid;
+
+	return config.all_threads || bpf_map_lookup_elem(&pids, &tgid);
+}
+
+static __always_inline __u32 slot_for(struct task_struct *t, const struct values *now)
+{
+	__u32 tid = t->pid, *idx;
+	struct arcprof_slot *s;
+
+	if (!tid)
+		return 0;
+	idx = bpf_map_lookup_elem(&threads, &tid);
+	s = idx ? slot_of(*idx) : NULL;
+	if (idx && s && s->identity == identity(t) && !(s->flags & ARCPROF_SLOT_DEAD))
+		return *idx;
+	return !t->exit_state && is_wanted(t) ? give_slot(t, now) : 0;
+}
+
+/* The thread is gone but for the last instructions of its exit. */
+static __always_inline void retire(struct arcprof_slot *s, __u32 idx, struct task_struct *t)
+{
+	__u32 tid = s->tid, *mine = bpf_map_lookup_elem(&threads, &tid);
+
+	bpf_probe_read_kernel_str(s->comm, sizeof(s->comm), &t->comm);
+	s->flags |= ARCPROF_SLOT_DEAD;
+	if (mine && *mine == idx)
+		bpf_map_delete_elem(&threads, &tid);
+	bpf_map_push_elem(&ended, &idx, 0);
+}
+
+/* ---- events ---- */
+
+static __always_inline void put_on_cpu(struct arcprof_cpu *c, struct task_struct *t, const struct values *now, __u32 cpu)
+{
+	__u32 idx = slot_for(t, now);
+	struct arcprof_slot *s = slot_of(idx);
+
+	c->cur = idx;
+	c->tid = t->pid;
+	c->flags = ARCPROF_CPU_STARTED | (t->pid ? 0 : ARCPROF_CPU_IDLE);
+	if (!s)
+		return;
+	SEQ_STEP(s->seq);
+	if (s->dispatches && s->cpu != cpu)
+		s->migrations++;
+	s->cpu = cpu;
+	s->dispatches++;
+	s->faults = faults_of(t) - s->fault_base;
+	s->flags |= ARCPROF_SLOT_RUNNING;
+	set_last(s->last, now);
+	SEQ_STEP(s->seq);
+}
+
+static __always_inline void take_off_cpu(struct arcprof_cpu *c, struct task_struct *t, const struct values *now)
+{
+	struct arcprof_slot *s = slot_of(c->cur);
+
+	if (s)
+		SEQ_STEP(s->seq);
+	charge(c, s, now);
+	if (!s)
+		return;
+	s->flags &= ~ARCPROF_SLOT_RUNNING;
+	s->switches++;
+	s->faults = faults_of(t) - s->fault_base;
+	if (t->exit_state)
+		retire(s, c->cur, t);
+	SEQ_STEP(s->seq);
+}
+
+/* The first event of a CPU: nothing is known of the time before. */
+static __noinline void start_cpu(struct arcprof_cpu *c, struct task_struct *t, const struct values *now, __u32 cpu)
+{
+	c->start = now->v[0];
+	set_last(c->last, now);
+	put_on_cpu(c, t, now, cpu);
+}
+
+/*
+ * Another thread runs than the last switch said.  (There are kernels that hide switches of some
+ * threads.)  What passed since is nobody's: it goes to the bucket of others.
+ */
+static __noinline void resync(struct arcprof_cpu *c, struct task_struct *t, const struct values *now, __u32 cpu)
+{
+	struct arcprof_slot *s = slot_of(c->cur);
+
+	c->nr_lost++;
+	c->state = 0;
+	c->flags &= ~ARCPROF_CPU_IDLE;
+	charge(c, NULL, now);
+	if (s && s->cpu == cpu) {
+		SEQ_STEP(s->seq);
+		s->flags &= ~ARCPROF_SLOT_RUNNING;
+		s->switches++;
+		SEQ_STEP(s->seq);
+	}
+	put_on_cpu(c, t, now, cpu);
+}
+
+static __always_inline void check_thread(struct arcprof_cpu *c, struct task_struct *t, const struct values *now, __u32 cpu)
+{
+	if (!(c->flags & ARCPROF_CPU_STARTED))
+		start_cpu(c, t, now, cpu);
+	else if (c->tid != t->pid)
+		resync(c, t, now, cpu);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct arcprof_cpu *c = this_cpu(cpu);
+	struct values now;
+
+	if (!c)
+		return 0;
+	read_metrics(&now, cpu);
+	SEQ_STEP(c->seq);
+	c->busy = 0;
+	check_thread(c, prev, &now, cpu);
+	take_off_cpu(c, prev, &now);
+	c->state = 0;
+	c->nr_switches++;
+	put_on_cpu(c, next, &now, cpu);
+	SEQ_STEP(c->seq);
+	return 0;
+}
+
+static __always_inline void enter(struct arcprof_cpu *c, __u32 bit, const struct values *now)
+{
+	struct arcprof_slot *s = slot_of(c->cur);
+
+	if (s)
+		SEQ_STEP(s->seq);
+	charge(c, s, now);
+	c->state |= bit;
+	if (bit == ARCPROF_CPU_HARDIRQ)
+		c->nr_hardirqs++;
+	else
+		c->nr_softirqs++;
+	if (!s)
+		return;
+	if (bit == ARCPROF_CPU_HARDIRQ) {
+		s->interrupts++;
+		s->faults = faults_of(bpf_get_current_task_btf()) - s->fault_base;
+	}
+	s->flags &= ~ARCPROF_SLOT_RUNNING;
+	SEQ_STEP(s->seq);
+}
+
+static __always_inline void leave(struct arcprof_cpu *c, __u32 bit, const struct values *now)
+{
+	struct arcprof_slot *s = slot_of(c->cur);
+
+	if (!(c->state & bit)) {
+		c->nr_lost++;
+		return;
+	}
+	if (s)
+		SEQ_STEP(s->seq);
+	charge(c, s, now);
+	c->state &= ~bit;
+	if (!s)
+		return;
+	set_last(s->last, now);
+	if (!c->state)
+		s->flags |= ARCPROF_SLOT_RUNNING;
+	SEQ_STEP(s->seq);
+}
+
+/* One for all interrupts: a call costs less than 24 copies. */
+static __noinline int interrupt(__u32 bit, bool in)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct arcprof_cpu *c = this_cpu(cpu);
+	struct values now;
+
+	if (!c || c->busy)	/* [2] */
+		return 0;
+	*(volatile __u32 *)&c->busy = 1;
+	barrier();
+	read_metrics(&now, cpu);
+	SEQ_STEP(c->seq);
+	check_thread(c, bpf_get_current_task_btf(), &now, cpu);
+	if (in)
+		enter(c, bit, &now);
+	else
+		leave(c, bit, &now);
+	SEQ_STEP(c->seq);
+	barrier();
+	*(volatile __u32 *)&c->busy = 0;
+	return 0;
+}
+
+#define ON(tracepoint, bit, in)            \
+	SEC("tp_btf/" #tracepoint)         \
+	int BPF_PROG(on_##tracepoint)      \
+	{                                  \
+		return interrupt(bit, in); \
+	}
+#define ON_VECTOR(name)                               \
+	ON(name##_entry, ARCPROF_CPU_HARDIRQ, true)   \
+	ON(name##_exit, ARCPROF_CPU_HARDIRQ, false)
+
+ON_VECTOR(irq_handler)
+ON(softirq_entry, ARCPROF_CPU_SOFTIRQ, true)
+ON(softirq_exit, ARCPROF_CPU_SOFTIRQ, false)
+#if defined(__TARGET_ARCH_x86)		/* elsewhere all of them pass through irq_handler */
+ON_VECTOR(local_timer)
+ON_VECTOR(reschedule)
+ON_VECTOR(call_function)
+ON_VECTOR(call_function_single)
+ON_VECTOR(irq_work)
+ON_VECTOR(x86_platform_ipi)
+ON_VECTOR(error_apic)
+ON_VECTOR(spurious_apic)
+ON_VECTOR(thermal_apic)
+ON_VECTOR(threshold_apic)
+ON_VECTOR(deferred_error_apic)
+#endif
+
+/* Children of a process that is followed are followed. */
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 from = parent->tgid, to = child->tgid;
+	__u8 yes = 1;
+
+	if (from != to && bpf_map_lookup_elem(&pids, &from))
+		bpf_map_update_elem(&pids, &to, &yes, BPF_ANY);
+	return 0;
+}
+
+/*
+ * Run by hand when the session ends: the maps are frozen for user space, so that whoever may map
+ * them can read only.
+ */
+SEC("raw_tp/end")
+int end(void *ctx)
+{
+	__u32 zero = 0;
+	struct arcprof_ptt_header *h = bpf_map_lookup_elem(&header, &zero);
+
+	if (h)
+		*(volatile __u64 *)&h->generation = 0;
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

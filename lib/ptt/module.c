@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* module.c - a session of the kernel module: the requests of arcprof_uapi.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "ptt/area.h"
+
+static int open_device(struct err *e)
+{
+	struct arcprof_version v = { .size = sizeof(v) };
+	int fd = open(ARCPROF_DEVICE, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0) {
+		err_errno(e, "%s", ARCPROF_DEVICE);
+		if (e->code == ENOENT)
+			err_hint(e, "load the module arcprof");
+		else if (e->code == EACCES || e->code == EPERM)
+			err_hint(e, "root, or 'sudo chgrp <group> %s; sudo chmod g+r %s'", ARCPROF_DEVICE, ARCPROF_DEVICE);
+		return -e->code;
+	}
+	if (!ioctl(fd, ARCPROF_IOC_VERSION, &v) && v.abi == ARCPROF_ABI)
+		return fd;
+	close(fd);
+	return err_set(e, EPROTO, "%s: the module is of another version (ABI %u, this arcprof's is %u)", ARCPROF_DEVICE,
+		       v.abi, ARCPROF_ABI);
+}
+
+static int check(struct err *e)
+{
+	int fd = open_device(e);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static int register_thread(int fd, int tid, struct err *e)
+{
+	struct arcprof_ptt_register reg = { .size = sizeof(reg), .tid = tid };
+
+	if (!ioctl(fd, ARCPROF_IOC_PTT_REGISTER, &reg) || errno == ESRCH)	/* it ended meanwhile */
+		return 0;
+	return err_errno(e, "%s: thread %d", ARCPROF_DEVICE, tid);
+}
+
+/* Its threads now; those to come follow. */
+static int register_process(int fd, int pid, struct err *e)
+{
+	char path[64];
+	struct dirent *entry;
+	int r = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	d = opendir(path);
+	if (!d)
+		return err_errno(e, "process %d", pid);
+	while (!r && (entry = readdir(d)))
+		if (entry->d_name[0] != '.')
+			r = register_thread(fd, atoi(entry->d_name), e);
+	closedir(d);
+	return r;
+}
+
+static void describe(const struct ptt_config *c, struct arcprof_ptt_start *s)
+{
+	size_t i;
+
+	s->size = sizeof(*s);
+	s->flags = ARCPROF_PTT_KEEP | (c->interrupts ? 0 : ARCPROF_PTT_NO_IRQ) |
+		   (c->nr_pids ? ARCPROF_PTT_FOLLOW : ARCPROF_PTT_ALL);
+	s->nr_slots = c->nr_slots;
+	s->nr_metrics = 1 + c->nr_counters;
+	for (i = 0; i < c->nr_counters; i++) {
+		s->metric[i + 1].type = c->counters[i].attr.type;
+		s->metric[i + 1].config = c->counters[i].attr.config;
+	}
+}
+
+static int start(const struct ptt_config *c, struct err *e)
+{
+	struct arcprof_ptt_start s = { 0 };
+	int fd = open_device(e), r = 0;
+	size_t i;
+
+	if (fd < 0)
+		return fd;
+	if (c->all_users) {
+		close(fd);
+		return err_set(e, ENOTSUP, "module: who may read a session is who may open %s", ARCPROF_DEVICE);
+	}
+	describe(c, &s);
+	if (ioctl(fd, ARCPROF_IOC_PTT_START, &s)) {
+		r = err_errno(e, "%s: cannot start a session", ARCPROF_DEVICE);
+		if (r == -EPERM)
+			err_hint(e, "root, or 'sudo setcap cap_perfmon=ep <arcprof>'");
+		close(fd);
+		return r == -EBUSY ? -EEXIST : r;
+	}
+	for (i = 0; i < c->nr_pids && !r; i++)
+		r = register_process(fd, c->pids[i], e);
+	if (r)
+		ioctl(fd, ARCPROF_IOC_PTT_STOP);
+	close(fd);
+	return r;
+}
+
+static int stop(struct err *e)
+{
+	int fd = open_device(e), r = 0;
+
+	if (fd < 0)
+		return fd == -EACCES || fd == -EPERM ? fd : -ENOENT;
+	if (ioctl(fd, ARCPROF_IOC_PTT_STOP))
+		r = err_errno(e, "%s: cannot end the session", ARCPROF_DEVICE);
+	close(fd);
+	return r == -ENXIO ? -ENOENT : r;
+}
+
+static int open_session(void **session, struct err *e)
+{
+	return ptt_area_open(ARCPROF_MODULE, session, e);
+}
+
+const struct ptt_backend ptt_module = {
+	.name = "module",
+	.counts_events = true,
+	.check = check,
+	.start = start,
+	.stop = stop,
+	.open = open_session,
+	.read = ptt_area_read,
+	.counter = ptt_area_counter,
+	.close = ptt_area_close,
+};
