@@ -228,6 +228,18 @@ total_calls() {
 	[[ $stderr == *"nothing was instrumented"* ]]
 }
 
+@test "callflow: a program with the library of another version is told" {
+	skip_unless_perf
+	run_arcprof record --callflow -o trace -- python3 -c '
+import os, socket, struct
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect(os.environ["ARCPROF_CALLFLOW"])
+s.send(struct.pack("<IIIIII", 0x4a435241, 999, 1, 4, os.getpid(), os.getpid()))
+s.recv(1)'
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"1 program was turned away: libarcprof-hookit of another version"* ]]
+}
+
 @test "hookit: without a recorder a program does what it does" {
 	[ -f "$HOOKIT" ] || make -s -C "$TOP" build/libarcprof-hookit.a >&2
 	build ways "$TOP/t/data/callflow/ways.cc"
