@@ -555,9 +555,9 @@ static void drop_before_leave(struct callflow_thread *t, uint64_t frame, uint32_
 		;
 	if (o == top_of(t))
 		return;
-	/* A frame that is exactly there is no frame given back. */
+	/* Two that fit: without others inside, the inner one has given its frame back. */
 	if (is_call_of(o + 1, consumer, frame) &&
-	    !(o->frame && same_place(o->frame, frame) && is_call_of(o, consumer, frame)))
+	    !(o + 1 != top_of(t) && o->frame && same_place(o->frame, frame) && is_call_of(o, consumer, frame)))
 		o++;
 	drop_to(t, o);
 }
@@ -661,14 +661,14 @@ static inline __attribute__((always_inline)) bool is_entered_below(const struct 
 	return !top || !frame || top == frame || lies_below(frame, top);
 }
 
-/* The usual exit is in the frame of the entry, or where that was, below the caller's. */
+/* The usual exit is in the frame of the entry, or, that given back, not above the caller's. */
 static inline __attribute__((always_inline)) bool is_left_in_place(const struct callflow_thread *t, uint64_t frame)
 {
 	const struct callflow_open *top = top_of(t);
 
 	if (top->frame == frame || !top->frame || !frame || lies_below(frame, top->frame))
 		return true;
-	return same_site(top->frame, frame) && (!top[-1].frame || lies_below(frame, top[-1].frame));
+	return same_site(top->frame, frame) && (!top[-1].frame || !lies_below(top[-1].frame, frame));
 }
 
 void callflow_enter_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)

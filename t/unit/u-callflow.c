@@ -319,6 +319,28 @@ TEST(callflow_inlined_functions_share_a_frame)
 	check_totals(&b, 9);
 }
 
+TEST(callflow_a_function_that_ends_in_a_jump_has_no_frame_any_more)
+{
+	struct bench b;
+
+	now = 0;
+	bench_open(&b, 1 << 20, 100);
+	callflow_enter_frame(b.k, 1, at(1000, 7));
+	callflow_enter_frame(b.k, 2, at(900, 8));
+	callflow_enter_frame(b.k, 2, at(800, 9));
+	callflow_enter_frame(b.k, 2, at(700, 9));
+	callflow_leave_frame(b.k, 2, at(800, 9));	/* the innermost: as high as its caller */
+	CHECK_U64(callflow_depth(b.k), 3);
+	callflow_leave_frame(b.k, 2, at(895, 9));	/* or a little below */
+	CHECK_U64(callflow_depth(b.k), 2);
+	callflow_leave_frame(b.k, 2, at(1000, 8));
+	CHECK_U64(callflow_depth(b.k), 1);
+	callflow_leave_frame(b.k, 1, at(1004, 7));
+	CHECK_U64(callflow_depth(b.k), 0);
+	CHECK_U64(b.t->popped + b.t->inserted, 0);
+	check_totals(&b, 4);
+}
+
 TEST(callflow_a_mounted_thread_is_charged_what_its_carrier_consumes)
 {
 	struct callflow_thread *v;
