@@ -9,6 +9,7 @@
 prefix ?= /usr/local
 bindir = $(prefix)/bin
 libdir = $(prefix)/lib
+includedir = $(prefix)/include
 datadir = $(prefix)/share
 mandir = $(datadir)/man
 docdir = $(datadir)/doc/arcprof
@@ -54,7 +55,7 @@ NEEDS = | $(CROSS_ROOT)/complete
 endif
 
 # What runs inside other people's processes and inside the kernel is built apart (their Makefile.inc).
-APART = lib/agent/% lib/hookit/% lib/ptt/bpf/%
+APART = lib/agent/% lib/hookit/% lib/ptt/bpf/% lib/api/jni/%
 LIB_SRC = $(filter-out $(APART), $(wildcard lib/*/*.c lib/*/*/*.c))
 CMD_SRC = $(wildcard cmd/*.c)
 LIB_OBJ = $(LIB_SRC:%.c=$(BUILD)/%.o)
@@ -77,7 +78,7 @@ $(BUILD)/%.o: %.c $(NEEDS)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(BASE_CFLAGS) $(CFLAGS) $(PIE) -MMD -MP -c -o $@ $<
 
-$(CROSS_ROOT)/complete:
+$(CROSS_ROOT)/complete: t/packages t/cross
 	t/cross $(ARCH) $(@D)
 
 # Written only when it changed, so that an unchanged version rebuilds nothing.

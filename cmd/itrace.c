@@ -48,8 +48,8 @@ static int check_opts(const struct itrace_cmd_opts *o, int nr_operands, struct e
 		return err_set(e, EINVAL, "nothing to trace: name a program, --pid or --tid");
 	if (nr > 1)
 		return err_set(e, EINVAL, "a program to run, --pid and --tid exclude each other");
-	if (o->max_bytes && o->max_bytes < 1 << 20)
-		return err_set(e, EINVAL, "--max-size: 1 MiB is the least");
+	if (o->max_bytes && o->max_bytes < 128 << 10)
+		return err_set(e, EINVAL, "--max-size: 128 KiB is the least");
 	return 0;
 }
 
@@ -77,6 +77,8 @@ static void why_it_stopped(const struct itrace_cmd_opts *o, const struct itrace_
 	case ITRACE_WHY_TIME:
 		break;
 	}
+	if (r->write_error && r->why != ITRACE_WHY_DISK)
+		log_warn("the trace is not whole: %s", strerror(r->write_error));
 	if (r->totals.nr_foreign)
 		put_amount(r->totals.nr_foreign, "threads run 32-bit code and were not traced");
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -26,7 +27,7 @@ struct ptt_opts {
 	struct opt_list events, pids, metrics;
 	const char *backend, *sort, *file;
 	uint64_t nr_threads, interval_ns, run_ns;
-	bool noints, all_users, cpi, cpus;
+	bool noints, all_users, alive, cpi, cpus;
 	int format;
 };
 
@@ -43,6 +44,7 @@ static const struct opt ptt_table[] = {
 	OPT_GROUP("With dump"),
 	OPT_TIME('t', "interval", O, interval_ns, "time", NULL, "each <time>, what was consumed in it"),
 	OPT_TIME('r', "run", O, run_ns, "time", NULL, "with --interval: end after so much time"),
+	OPT_FLAG(0, "alive", O, alive, "leave out threads that have ended"),
 	OPT_GROUP("With dump and run"),
 	OPT_STR('s', "sort", O, sort, "key", "task-clock", "by pid, tid, name, or a metric, the largest first"),
 	OPT_LIST(0, "metric", O, metrics, "metric", "show these metrics alone"),
@@ -74,6 +76,19 @@ static int parse_pids(const struct opt_list *l, int **out, struct err *e)
 		if (*end || end == l->items[i] || v <= 0 || v > INT32_MAX)
 			return err_set(e, EINVAL, "--pid: '%s' is not a number of a process", l->items[i]);
 		(*out)[i] = v;
+	}
+	return 0;
+}
+
+static int check_pids(const struct opt_list *l, struct err *e)
+{
+	char path[64];
+	size_t i;
+
+	for (i = 0; i < l->nr_items; i++) {
+		snprintf(path, sizeof(path), "/proc/%s/task", l->items[i]);
+		if (access(path, F_OK))
+			return err_set(e, ESRCH, "--pid: there is no process %s", l->items[i]);
 	}
 	return 0;
 }
@@ -146,6 +161,8 @@ static int do_init(const struct ptt_opts *o, int nr_names, char **names)
 
 	if (!r)
 		r = parse_pids(&o->pids, &q.pids, &e);
+	if (!r)
+		r = check_pids(&o->pids, &e);
 	if (r) {
 		log_err(&e);
 		status = EXIT_USAGE;
@@ -168,6 +185,7 @@ static int set_up_show(struct ptt_show *sh, const struct ptt_opts *o, struct ptt
 	sh->format = o->format;
 	sh->cpi = o->cpi;
 	sh->cpus = o->cpus;
+	sh->alive = o->alive;
 	return ptt_show_init(sh, p, s, &o->metrics, o->sort, e);
 }
 
@@ -472,6 +490,8 @@ static int check_usage(const struct ptt_opts *o, int nr, char **operands, enum v
 		return err_set(e, EINVAL, "--interval: at least 1 ms");
 	if (o->pids.nr_items && v != VERB_INIT && v != VERB_DUMP)
 		return err_set(e, EINVAL, "--pid belongs to init and dump");
+	if (o->alive && v != VERB_DUMP)
+		return err_set(e, EINVAL, "--alive belongs to dump");
 	if ((o->events.nr_items || o->backend || o->all_users || o->noints) && v != VERB_INIT && v != VERB_RUN)
 		return err_set(e, EINVAL, "--event, --backend, --all-users and --noints belong to init and run");
 	return 0;

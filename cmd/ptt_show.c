@@ -212,7 +212,7 @@ static size_t group(const struct ptt_show *sh, const struct ptt_snapshot *s, con
 		const struct ptt_thread *t = &s->threads[i];
 		struct process *p = nr ? &list[nr - 1] : NULL;
 
-		if (!is_asked_for(sh, t->pid))
+		if (!is_asked_for(sh, t->pid) || (sh->alive && !t->alive))
 			continue;
 		if (!p || p->pid != t->pid) {
 			p = &list[nr++];
@@ -328,6 +328,19 @@ static void text_process(struct ptt_show *sh, const struct process *p)
 	fprintf(sh->out, "  %s: %zu threads\n\n", p->name, p->nr);
 }
 
+/* A process that was asked for and has no thread here. */
+static void text_missing(struct ptt_show *sh, const struct process *list, size_t nr)
+{
+	size_t i, k;
+
+	for (i = 0; i < sh->nr_pids; i++) {
+		for (k = 0; k < nr && list[k].pid != sh->pids[i]; k++)
+			;
+		if (k == nr)
+			fprintf(sh->out, "%7d ** No Data **\n", sh->pids[i]);
+	}
+}
+
 static void text_cpus(struct ptt_show *sh, const struct ptt_snapshot *s)
 {
 	size_t i, k;
@@ -362,6 +375,7 @@ static void text_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s, con
 	text_head(sh);
 	for (i = 0; i < nr; i++)
 		text_process(sh, &list[i]);
+	text_missing(sh, list, nr);
 	if (s->nr_gone || s->gone[PTT_TIME]) {
 		fprintf(sh->out, "%15s", "no longer seen");
 		text_values(sh, s->gone);

@@ -13,7 +13,7 @@ enum { PTT_NAME_LEN = 40 };
 struct ptt_show {
 	FILE *out;
 	enum ptt_format format;
-	bool cpi, cpus;
+	bool cpi, cpus, alive;		/* alive: leave out threads that have ended */
 	bool all_ended;			/* of a program that has: no need to say it of each thread */
 	const char *backend;
 	char counters[PTT_MAX_COUNTERS][PTT_NAME_LEN];

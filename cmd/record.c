@@ -20,6 +20,7 @@ struct record_opts {
 	int callgraph;			/* index into callgraphs[] */
 	uint64_t stack_bytes;
 	bool all_user, all_kernel;
+	bool samples, sched, irq;
 	bool java;
 	uint64_t java_depth;
 	uint64_t delay_ns, duration_ns;
@@ -48,6 +49,9 @@ static const struct opt record_table[] = {
 	OPT_LIST('t', "tid", struct record_opts, tids, "tid", "running threads"),
 	OPT_FLAG(0, "all-user", struct record_opts, all_user, "user code only"),
 	OPT_FLAG(0, "all-kernel", struct record_opts, all_kernel, "kernel code only"),
+	OPT_FLAG(0, "sched", struct record_opts, sched, "also when threads get and lose CPUs, wait, and are woken"),
+	OPT_FLAG(0, "irq", struct record_opts, irq, "also interrupts; implies --sched"),
+	OPT_ON("samples", struct record_opts, samples, "sample; --no-samples records dispatches only"),
 	OPT_GROUP("Call stacks"),
 	OPT_ENUM('g', "call-graph", struct record_opts, callgraph, callgraphs, "dwarf",
 		 "how native callers are found: unwind rules, frame pointers, or not at all"),
@@ -116,6 +120,10 @@ static int check_opts(const struct record_opts *o, int nr_operands, struct err *
 		return err_set(e, EINVAL, "--mode=normal needs --max-size");
 	if (o->stack_bytes < 512 || o->stack_bytes > 65528)
 		return err_set(e, EINVAL, "--stack-size: the kernel copies 512 to 65528 bytes");
+	if (!o->samples && !o->sched && !o->irq && !wants_calls(&o->calls))
+		return err_set(e, EINVAL, "--no-samples leaves nothing to record without --sched or --callflow");
+	if (!o->samples && (o->events.nr_items || o->freq || o->period))
+		return err_set(e, EINVAL, "--no-samples and --event, --freq or --count exclude each other");
 	if (o->java_depth < 8 || o->java_depth > 4096)
 		return err_set(e, EINVAL, "--java-depth: 8 to 4096 frames");
 	return check_calls(o, nr_operands, e);
@@ -143,37 +151,29 @@ static int refuse_running_jvm(const struct sampling *s, struct err *e)
 	return r;
 }
 
-/* Call trees alone: nothing is sampled, but what is mapped and forked must be known. */
-static int no_samples(struct sampling *s, struct err *e)
-{
-	char *dummy = "dummy";
-	struct opt_list events = { .items = &dummy, .nr_items = 1 };
-
-	s->c.no_samples = true;
-	return sampling_events(s, &events, 0, 1, e);
-}
-
 static int prepare(struct sampling *s, const struct record_opts *o, int nr_operands, char **operands, struct err *e)
 {
-	bool calls_only = wants_calls(&o->calls) && !o->events.nr_items && !o->freq && !o->period;
+	/* Call trees are sampled beneath only where that is asked for. */
+	bool asked = o->events.nr_items || o->freq || o->period;
+	bool samples = o->samples && (asked || !wants_calls(&o->calls));
 	int r = check_opts(o, nr_operands, e);
 
 	if (!r && wants_calls(&o->calls))
 		r = calls_prepare(&o->calls, &s->c.callflow, &s->rules, e);
-	if (!r && calls_only)
-		r = no_samples(s, e);
-	else if (!r)
+	if (!r && samples)
 		r = sampling_events(s, &o->events, o->freq, o->period, e);
 	if (!r)
 		r = sampling_targets(s, &o->pids, &o->tids, &o->cpus, e);
 	if (r)
 		return r;
 	s->c.system_wide = o->system_wide;
-	s->c.ev.callgraph = calls_only ? CALLGRAPH_NO : o->callgraph;
+	s->c.ev.callgraph = samples ? o->callgraph : CALLGRAPH_NO;
 	s->c.ev.stack_bytes = o->stack_bytes & ~7ull;
 	s->c.ev.exclude_kernel = o->all_user;
 	s->c.ev.exclude_user = o->all_kernel;
-	s->c.java = !o->java ? JAVA_OFF : calls_only ? JAVA_NAMES : JAVA_SAMPLE;
+	s->c.sched = o->sched || o->irq;
+	s->c.irq = o->irq;
+	s->c.java = !o->java ? JAVA_OFF : samples ? JAVA_SAMPLE : JAVA_NAMES;
 	s->c.java_depth = o->java_depth;
 	s->c.start_ns = o->delay_ns;
 	s->c.duration_ns = o->duration_ns;

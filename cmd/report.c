@@ -12,7 +12,9 @@
 #include "flow/check.h"
 #include "flow/input.h"
 #include "flow/ops.h"
+#include "report/itrace.h"
 #include "report/profile.h"
+#include "report/sched.h"
 
 struct report_cmd_opts {
 	const char *input, *events, *stacks, *tree;
@@ -31,11 +33,12 @@ struct report_cmd_opts {
 	double clip;
 	struct opt_list stanzas;
 	bool samples, replay;
+	bool compact, every_insn, fold_plt, fold_kernel;
 	bool check, strict;
 };
 
 static const char *const formats[] = { "text", "json", "csv", "tree", NULL };
-static const char *const sorts[] = { "default", "cum", "base", "n", "name", NULL };
+static const char *const sorts[] = { "default", "cum", "base", "n", "name", "wait", "blocked", "latency", NULL };
 static const char *const folds[] = { "none", "module", "class", "package", NULL };
 
 #define O struct report_cmd_opts
@@ -54,6 +57,9 @@ static const struct opt report_opts[] = {
 	OPT_SET(0, "rt", O, report, REPORT_RT, "the tree of calls as log-rt: calls to and from each context"),
 	OPT_SET(0, "gen", O, report, REPORT_GEN, "every call and return of a call trace, a line each"),
 	OPT_SET(0, "tprof", O, report, REPORT_TPROF, "by process, thread, module and symbol, without calls"),
+	OPT_SET(0, "threads", O, report, REPORT_THREADS, "how long each thread ran, waited and was blocked"),
+	OPT_SET(0, "sched", O, report, REPORT_SCHED, "the time line of dispatches and interrupts"),
+	OPT_SET(0, "arc", O, report, REPORT_ARC, "an instruction trace block by block"),
 	OPT_ENUM(0, "format", O, format, formats, "text", "output format; tree is what --tree reads"),
 	OPT_LIST(0, "metric", O, metrics, "name", "only these metrics, in this order"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "default", "order of rows"),
@@ -84,6 +90,11 @@ static const struct opt report_opts[] = {
 	OPT_GROUP("Of tprof"),
 	OPT_DOUBLE(0, "clip", O, clip, "percent", NULL, "leave out rows with less than <percent> of the ticks"),
 	OPT_LIST(0, "stanza", O, stanzas, "keys", "only these stanzas: P, PM, PMS, PT, PTM, PTMS, M, MS"),
+	OPT_GROUP("Of instruction traces"),
+	OPT_FLAG(0, "compact", O, compact, "arc: one row a visit of a function"),
+	OPT_FLAG(0, "every-instruction", O, every_insn, "arc: one row an instruction"),
+	OPT_FLAG(0, "collapse-plt", O, fold_plt, "linkage stubs are part of their callers"),
+	OPT_FLAG(0, "collapse-kernel", O, fold_kernel, "arc: kernel rows that follow each other are one"),
 	OPT_GROUP("Verification"),
 	OPT_FLAG(0, "check", O, check, "verify the invariants of the model instead of printing a report"),
 	OPT_FLAG(0, "strict", O, strict, "fail also when samples were lost"),
@@ -127,6 +138,32 @@ static bool all_numbers(const char *option, const struct opt_list *l, struct err
 }
 
 /* What the option table alone cannot see; 0 or EXIT_USAGE. */
+/* Options that go with some reports only; false when it has said what is wrong. */
+static bool fit_report(const struct report_cmd_opts *c, bool text)
+{
+	bool sched = c->report == REPORT_THREADS || c->report == REPORT_SCHED;
+
+	if (sched && text)
+		log_error("--threads and --sched show dispatches of a trace, which a text has not");
+	else if (sched && c->format == FORMAT_TREE)
+		log_error("--format=tree: dispatches are no tree");
+	else if (!sched && c->sort >= SORT_WAIT)
+		log_error("--sort=%s is for --threads", sorts[c->sort]);
+	else if (c->report == REPORT_ARC && text)
+		log_error("--arc is of an instruction trace, not of a text");
+	else if (c->compact && c->every_insn)
+		log_error("--compact and --every-instruction exclude each other");
+	else if ((c->compact || c->every_insn || c->fold_kernel) && c->report != REPORT_ARC)
+		log_error("--compact, --every-instruction and --collapse-kernel are for --arc");
+	else if (c->report == REPORT_GEN && text)
+		log_error("--gen prints the events of a trace, not of a text");
+	else if (c->report == REPORT_GEN && (c->format != FORMAT_TEXT || c->check))
+		log_error("--gen is text, and has no invariants to check");
+	else
+		return true;
+	return false;
+}
+
 static int check_opts(const struct report_cmd_opts *c)
 {
 	int nr_text = !!c->events + !!c->stacks + !!c->tree;
@@ -136,10 +173,6 @@ static int check_opts(const struct report_cmd_opts *c)
 		log_error("only one of --events, --stacks and --tree");
 	else if (nr_text && (c->from || c->to || c->cpus.nr_items))
 		log_error("--from, --to and --cpu select samples of a trace, not of a text");
-	else if (nr_text && c->report == REPORT_GEN)
-		log_error("--gen prints the events of a trace, not of a text");
-	else if (c->report == REPORT_GEN && (c->format != FORMAT_TEXT || c->check))
-		log_error("--gen is text, and has no invariants to check");
 	else if (c->to && c->to <= c->from)
 		log_error("--to is not after --from");
 	else if (c->prune < 0 || c->prune > 100 || c->clip < 0 || c->clip > 100)
@@ -147,7 +180,7 @@ static int check_opts(const struct report_cmd_opts *c)
 	else if (!all_numbers("--pid", &c->pids, &e) || !all_numbers("--tid", &c->tids, &e) ||
 		 !all_numbers("--cpu", &c->cpus, &e))
 		log_error("%s", e.msg);
-	else
+	else if (fit_report(c, nr_text))
 		return 0;
 	return EXIT_USAGE;
 }
@@ -161,7 +194,7 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 			   /* A symbol of tprof is what the linker calls one. */
 			   .no_inline = c->no_inline || o->name == REPORT_TPROF },
 		.metrics = &c->metrics, .cpus = &c->cpus, .from_ns = c->from, .to_ns = c->to,
-		.samples = c->samples, .replay = c->replay,
+		.samples = c->samples, .replay = c->replay, .fold_plt = c->fold_plt,
 	};
 	int r = trace_reader_open(t, c->input, e);
 
@@ -172,6 +205,20 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 	else
 		r = profile_read(p, m, src, *t, &po, e);
 	return r ? err_wrap(e, "%s", c->input) : 0;
+}
+
+static int print_arc(const struct report_cmd_opts *c, struct trace_reader *t, struct err *e)
+{
+	const struct arc_opts o = {
+		.format = c->format, .rows = c->compact ? ARC_VISITS : c->every_insn ? ARC_INSTRUCTIONS : ARC_BLOCKS,
+		.fold_plt = c->fold_plt, .fold_kernel = c->fold_kernel, .limit = c->limit,
+		.names = { .signatures = c->signatures, .addresses = c->addresses },
+		.branches = { c->from, c->to },
+		.pids = &c->pids, .tids = &c->tids, .comms = &c->comms, .threads = &c->threads,
+		.modules = &c->modules, .symbols = &c->symbols,
+	};
+
+	return arc_print(t, &o, stdout, e);
 }
 
 /* What is missing from a report that was printed; the exit status it gives. */
@@ -213,6 +260,53 @@ static int check(const struct view *v)
 	return nr_bad ? 1 : 0;
 }
 
+/* Reports that show the trace as it is. */
+static bool without_model(enum report_name r)
+{
+	return r == REPORT_THREADS || r == REPORT_SCHED || r == REPORT_ARC;
+}
+
+static int print_trace(const struct report_cmd_opts *c, const struct report_opts *o)
+{
+	struct report_source src = { 0 };
+	struct trace_reader *t;
+	struct err e = { 0 };
+	int r = trace_reader_open(&t, c->input, &e);
+
+	if (r)
+		return log_err(&e);
+	r = c->report == REPORT_THREADS ? sched_print_threads(t, o, stdout, &e) :
+	    c->report == REPORT_SCHED ? sched_print_line(t, o, stdout, &e) : print_arc(c, t, &e);
+	if (r) {
+		err_wrap(&e, "%s", c->input);
+		r = log_err(&e);
+	} else {
+		r = warn_of_damage(c, t, &src);
+	}
+	trace_reader_close(t);
+	return r;
+}
+
+/* What can be said of the dispatches; a trace without them passes. */
+static int check_sched(struct trace_reader *t)
+{
+	struct sched_model m;
+	struct buf first = BUF_INIT;
+	uint64_t nr_threads, nr_cpus;
+	struct err e;
+	int r = sched_read(&m, t, 0, 0, NULL, NULL, &e);
+	unsigned int nr_bad = r ? 0 : sched_check(&m, &nr_threads, &nr_cpus, &first);
+
+	if (!r)
+		printf("%s  %-50s %10" PRIu64 " checked\n", nr_bad ? "BAD" : "ok ",
+		       "states of threads and CPUs fill their time", nr_threads + nr_cpus);
+	if (nr_bad)
+		log_error("%u threads and CPUs are not accounted for; first: %s", nr_bad, first.data);
+	buf_release(&first);
+	sched_release(&m);
+	return nr_bad ? 1 : 0;
+}
+
 static void fill_opts(const struct report_cmd_opts *c, struct report_opts *o)
 {
 	*o = (struct report_opts){
@@ -221,18 +315,18 @@ static void fill_opts(const struct report_cmd_opts *c, struct report_opts *o)
 		.tids = &c->tids, .comms = &c->comms, .threads = &c->threads, .modules = &c->modules,
 		.symbols = &c->symbols, .fold = c->fold, .merge_threads = c->merge_threads,
 		.merge_processes = c->merge_processes, .no_inline = c->no_inline, .no_kernel = c->no_kernel,
-		.by_kind = c->by_kind, .clip = c->clip, .stanzas = &c->stanzas,
+		.by_kind = c->by_kind, .cpus = &c->cpus, .from_ns = c->from, .to_ns = c->to, .clip = c->clip, .stanzas = &c->stanzas,
 	};
 }
 
-static int show(const struct report_cmd_opts *c, struct view *v, struct model *m, const struct report_source *src,
-		const struct report_opts *o, struct err *e)
+static int show(const struct report_cmd_opts *c, struct trace_reader *t, struct view *v, struct model *m,
+		const struct report_source *src, const struct report_opts *o, struct err *e)
 {
 	int r = view_init(v, m, src, o, e);
 
 	if (r)
 		return r;
-	return c->check ? check(v) : report_print(v, stdout, e);
+	return c->check ? check(v) | (t ? check_sched(t) : 0) : report_print(v, stdout, e);
 }
 
 static int report_run(void *opts, int nr_operands, char **operands)
@@ -250,12 +344,14 @@ static int report_run(void *opts, int nr_operands, char **operands)
 	if ((r = check_opts(c)))
 		return r;
 	fill_opts(c, &o);
+	if (without_model(c->report) && !c->check)
+		return print_trace(c, &o);
 	if (c->events || c->stacks || c->tree)
 		r = read_text(c, &m, &e);
 	else
 		r = read_trace(c, &o, &p, &m, &src, &t, &e);
 	if (!r && o.name != REPORT_GEN)
-		r = show(c, &v, &m, &src, &o, &e);
+		r = show(c, t, &v, &m, &src, &o, &e);
 	if (r < 0)
 		r = log_err(&e);
 	else if (t)

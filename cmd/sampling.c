@@ -181,14 +181,16 @@ static double complete_percent(const struct collect_result *r)
 	return r->nr_samples ? 100.0 * (r->nr_samples - r->nr_incomplete) / r->nr_samples : 100;
 }
 
-/* Call trees alone. */
-static void calls_summary(const struct sampling *s, const struct collect_result *r)
+static void calls_phrase(const struct callflow_result *c, struct buf *b)
 {
-	const struct callflow_result *c = &r->calls;
+	buf_fmt(b, "%" PRIu64 " calls in %" PRIu64 " contexts of %" PRIu64 " thread%s", c->nr_calls, c->nr_nodes,
+		c->nr_trees, c->nr_trees == 1 ? "" : "s");
+	if (c->nr_events)
+		buf_fmt(b, ", %" PRIu64 " events, %" PRIu64 " lost", c->nr_events, c->told_events);
+}
 
-	log_info("%" PRIu64 " calls in %" PRIu64 " contexts of %" PRIu64 " thread%s in %.2f s; wrote %s (%.1f KiB)",
-		 c->nr_calls, c->nr_nodes, c->nr_trees, c->nr_trees == 1 ? "" : "s", r->duration_ns / 1e9, s->c.output,
-		 r->nr_bytes / 1024.0);
+static void calls_warnings(const struct callflow_result *c)
+{
 	if (!c->nr_procs) {
 		log_warn("nothing was instrumented: no JVM, and no program with libarcprof-hookit");
 		log_hint("build C and C++ with -finstrument-functions and link libarcprof-hookit.a");
@@ -196,37 +198,55 @@ static void calls_summary(const struct sampling *s, const struct collect_result 
 	if (c->nr_folded)
 		log_warn("%" PRIu64 " calls are counted but not told apart: --call-memory or --call-depth was reached",
 			 c->nr_folded);
-	if (c->nr_events)
-		log_info("%" PRIu64 " events, %" PRIu64 " lost", c->nr_events, c->told_events);
 	if (c->lost_threads)
 		log_warn("%" PRIu64 " threads had no room: their calls are missing", c->lost_threads);
 	if (c->nr_damaged)
 		log_warn("%" PRIu64 " parts of the call trees made no sense and were left out", c->nr_damaged);
-	if (r->write_error)
-		log_error("%s is not complete: %s", s->c.output, strerror(r->write_error));
+}
+
+/* What there is beside samples, or what there is instead. */
+static void other_phrases(const struct sampling *s, const struct collect_result *r, struct buf *b)
+{
+	if (s->c.callflow.on) {
+		buf_fmt(b, "%s", b->len ? ", " : "");
+		calls_phrase(&r->calls, b);
+	}
+	if (s->c.sched)
+		buf_fmt(b, "%s%" PRIu64 " dispatches, %" PRIu64 " lost", b->len ? ", " : "", r->nr_dispatches,
+			r->nr_lost_sched);
+	if (r->nr_interrupts)
+		buf_fmt(b, ", %" PRIu64 " interrupts", r->nr_interrupts);
+}
+
+static void headline(const struct sampling *s, const struct collect_result *r)
+{
+	struct buf b = BUF_INIT;
+
+	if (!s->c.ev.nr_events) {
+		other_phrases(s, r, &b);
+		buf_fmt(&b, " in %.2f s", r->duration_ns / 1e9);
+	} else {
+		buf_fmt(&b, "%" PRIu64 " samples of %s", r->nr_samples, s->events[0].name);
+		if (s->c.ev.nr_events > 1)
+			buf_fmt(&b, " and %zu more", s->c.ev.nr_events - 1);
+		if (r->rate_hz > 0)
+			buf_fmt(&b, " at %.1f Hz", r->rate_hz);
+		buf_fmt(&b, " in %.2f s, %" PRIu64 " lost", r->duration_ns / 1e9, r->nr_lost);
+		if (s->c.ev.callgraph != CALLGRAPH_NO)
+			buf_fmt(&b, ", %.1f %% complete stacks", complete_percent(r));
+		if (r->nr_jvms)
+			buf_fmt(&b, ", %" PRIu64 " JVM%s", r->nr_jvms, r->nr_jvms == 1 ? "" : "s");
+		other_phrases(s, r, &b);
+	}
+	log_info("%s; wrote %s (%.1f KiB)", b.data, s->c.output, r->nr_bytes / 1024.0);
+	buf_release(&b);
 }
 
 void sampling_summary(const struct sampling *s, const struct collect_result *r)
 {
-	struct buf b = BUF_INIT;
-
-	if (s->c.no_samples) {
-		calls_summary(s, r);
-		return;
-	}
-	buf_fmt(&b, "%" PRIu64 " samples of %s", r->nr_samples, s->events[0].name);
-	if (s->c.ev.nr_events > 1)
-		buf_fmt(&b, " and %zu more", s->c.ev.nr_events - 1);
-	if (r->rate_hz > 0)
-		buf_fmt(&b, " at %.1f Hz", r->rate_hz);
-	buf_fmt(&b, " in %.2f s, %" PRIu64 " lost", r->duration_ns / 1e9, r->nr_lost);
-	if (s->c.ev.callgraph != CALLGRAPH_NO)
-		buf_fmt(&b, ", %.1f %% complete stacks", complete_percent(r));
-	if (r->nr_jvms)
-		buf_fmt(&b, ", %" PRIu64 " JVM%s", r->nr_jvms, r->nr_jvms == 1 ? "" : "s");
-	buf_fmt(&b, "; wrote %s (%.1f KiB)", s->c.output, r->nr_bytes / 1024.0);
-	log_info("%s", b.data);
-	buf_release(&b);
+	headline(s, r);
+	if (s->c.callflow.on)
+		calls_warnings(&r->calls);
 	incomplete_summary(r);
 	if (r->nr_strange_jvms && s->c.java == JAVA_SAMPLE && !s->c.system_wide) {
 		log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown", r->nr_strange_jvms,

@@ -164,7 +164,8 @@ struct arcprof_version {
 /*
  * Starts the one session of the machine, which ends with the descriptor unless
  * ARCPROF_PTT_KEEP is set.  Whoever may open the device maps its area for reading.
- * -EBUSY: there is one.  -ENODEV: the kernel cannot count one of the metrics.
+ * -EBUSY: there is one.  -ENODEV: the kernel cannot count one of the metrics.  -EPERM: it
+ * takes CAP_PERFMON.  Without a session the other requests, and mmap(), fail with -ENOENT.
  */
 struct arcprof_ptt_start {
 	__u32 size;
@@ -177,7 +178,8 @@ struct arcprof_ptt_start {
 
 /*
  * Gives a thread a slot, or says which it has.  -ESRCH: no such thread, or it is ending;
- * -ENOSPC: no slot is free; -EPERM: another's thread without CAP_PERFMON.  UNREGISTER takes tid.
+ * -ENOSPC: no slot is free; -EPERM: another's thread without CAP_PERFMON.  UNREGISTER takes tid;
+ * -ESRCH then also: it has no slot.
  */
 struct arcprof_ptt_register {
 	__u32 size;
@@ -187,19 +189,106 @@ struct arcprof_ptt_register {
 	__u64 gen;				/* out */
 };
 
+/*
+ * The instruction trace (x86-64).  A descriptor has one session with rings, one a thread.
+ * Threads trace themselves: JOIN and LEAVE concern the caller, who may be of any process that
+ * was handed the descriptor.  What they create is traced too if the session says so.  The trace
+ * ends with the descriptor.
+ */
+enum arcprof_itrace_flags {
+	ARCPROF_ITRACE_WRAP = 1,		/* a full ring keeps the newest records; else a thread is */
+	ARCPROF_ITRACE_CONTINUOUS = 2,		/* not traced further, or, here, waits until there is room */
+	ARCPROF_ITRACE_THREADS = 4,		/* threads that traced ones create */
+	ARCPROF_ITRACE_FORKS = 8,		/* processes that they create */
+};
+
 struct arcprof_itrace_start {
 	__u32 size;
-	__u32 flags;
-	__u64 nr_records;			/* of the ring */
-	__u64 reserved[2];
+	__u32 flags;				/* enum arcprof_itrace_flags */
+	__u64 nr_records;			/* of each ring, at least 64 */
+	__u32 nr_rings;				/* at most 1024; all rings together at most 1 GiB */
+	__u32 reserved;
+	__u64 ring_stride;			/* out: bytes from ring to ring */
+	__u64 area_len;				/* out: what to mmap() at ARCPROF_MMAP_ITRACE */
+};
+
+enum arcprof_itrace_join_flags {
+	ARCPROF_ITRACE_AT_EXEC = 1,		/* not now: when the caller replaces its program */
+};
+
+/* -EBUSY: the caller is traced, or has a debugger; -ENOSPC: no ring is free. */
+struct arcprof_itrace_join {
+	__u32 size;
+	__u32 flags;				/* enum arcprof_itrace_join_flags */
+	__u32 ring;				/* out */
+	__u32 reserved;
+};
+
+/* Records of a ring below tail have been read: their place is free (continuous mode). */
+struct arcprof_itrace_consume {
+	__u32 size;
+	__u32 ring;
+	__u64 tail;
 };
 
 struct arcprof_itrace_stat {
 	__u32 size;
-	__u32 reserved;
-	__u64 steps, records, lost, stray;
-	__u64 pad[4];
+	__u32 nr_threads;			/* traced now */
+	__u64 steps;				/* as a single-stepper counts them: each round of a repeated one */
+	__u64 insns;				/* instructions executed */
+	__u64 records, lost;			/* written; overwritten in wrap mode */
+	__u64 stray;				/* traps of threads that are not traced any more, since the module was loaded */
+	__u64 nr_refused;			/* threads not traced, for no ring was free */
+	__u64 pad[2];
 };
+
+/* What ended a block of instructions. */
+enum arcprof_branch_kind {
+	ARCPROF_BRANCH_INTERRUPT,		/* a handler of a signal begins; "from" was not executed yet */
+	ARCPROF_BRANCH_CALL,
+	ARCPROF_BRANCH_RETURN,
+	ARCPROF_BRANCH_JUMP,
+	ARCPROF_BRANCH_IRET,			/* a handler is left */
+	ARCPROF_BRANCH_OTHER,			/* control is elsewhere for no reason that an instruction gives */
+	ARCPROF_BRANCH_CALL_INDIRECT,
+	ARCPROF_BRANCH_JUMP_INDIRECT,
+	ARCPROF_BRANCH_COND,			/* a conditional one, taken */
+	ARCPROF_BRANCH_EXEC,			/* the program is replaced; to is 0 */
+	ARCPROF_BRANCH_EXIT,			/* the thread ends; to is 0 */
+	ARCPROF_BRANCH_STOP,			/* tracing ends; to is the next instruction */
+	ARCPROF_BRANCH_START = 64,		/* it begins, at to; from is the time, CLOCK_MONOTONIC */
+};
+
+/* A block: begins where the record before it led to. */
+struct arcprof_branch {
+	__u64 from;				/* the instruction that branched; if none did, the next one */
+	__u64 to;
+	__u32 nr_insns;				/* of the block, it included; 2^32-1: as many or more */
+	__u8 kind;				/* enum arcprof_branch_kind */
+	__u8 len;				/* bytes of that instruction; 0: no instruction branched */
+	__u16 reserved;
+};
+
+enum arcprof_ring_flags {
+	ARCPROF_RING_USED = 1,
+	ARCPROF_RING_ENDED = 2,			/* nothing is added any more; may be a new thread's once consumed */
+	ARCPROF_RING_FULL = 4,			/* it ended since it was full */
+};
+
+/* Record i is at ARCPROF_RING_RECORDS bytes + (i % nr_records) * 24 from the ring's start. */
+struct arcprof_ring {
+	__u32 flags;				/* enum arcprof_ring_flags */
+	__s32 tid, tgid;			/* in the first PID namespace */
+	__u32 reserved;
+	__u64 gen;				/* another for each thread that gets it */
+	__u64 nr_records;
+	__u64 head;				/* records written */
+	__u64 tail;				/* records consumed; in wrap mode, overwritten */
+	__u64 steps, insns;			/* of this thread */
+	__u64 pad[24];
+};
+
+#define ARCPROF_RING_RECORDS		4096
 
 #define ARCPROF_IOC			'A'
 #define ARCPROF_IOC_VERSION		_IOWR(ARCPROF_IOC, 0, struct arcprof_version)
@@ -207,11 +296,14 @@ struct arcprof_itrace_stat {
 #define ARCPROF_IOC_PTT_REGISTER	_IOWR(ARCPROF_IOC, 2, struct arcprof_ptt_register)
 #define ARCPROF_IOC_PTT_UNREGISTER	_IOW(ARCPROF_IOC, 3, struct arcprof_ptt_register)
 #define ARCPROF_IOC_PTT_STOP		_IO(ARCPROF_IOC, 4)
-#define ARCPROF_IOC_ITRACE_START	_IOW(ARCPROF_IOC, 5, struct arcprof_itrace_start)
+#define ARCPROF_IOC_ITRACE_START	_IOWR(ARCPROF_IOC, 5, struct arcprof_itrace_start)
 #define ARCPROF_IOC_ITRACE_STOP		_IO(ARCPROF_IOC, 6)
 #define ARCPROF_IOC_ITRACE_STAT		_IOWR(ARCPROF_IOC, 7, struct arcprof_itrace_stat)
+#define ARCPROF_IOC_ITRACE_JOIN		_IOWR(ARCPROF_IOC, 8, struct arcprof_itrace_join)
+#define ARCPROF_IOC_ITRACE_LEAVE	_IO(ARCPROF_IOC, 9)
+#define ARCPROF_IOC_ITRACE_CONSUME	_IOW(ARCPROF_IOC, 10, struct arcprof_itrace_consume)
 
-/* Offsets of mmap(): the area of the session, the ring of the instruction trace. */
+/* Offsets of mmap(): the area of the session, the rings of the instruction trace. */
 #define ARCPROF_MMAP_PTT		0
 #define ARCPROF_MMAP_ITRACE		(1ull << 28)
 

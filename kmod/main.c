@@ -9,7 +9,6 @@
 #include <linux/capability.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
-#include <linux/poll.h>
 #include <linux/slab.h>
 #include "module.h"
 
@@ -28,6 +27,8 @@ union request {
 	struct arcprof_ptt_register ptt_register;
 	struct arcprof_itrace_start itrace_start;
 	struct arcprof_itrace_stat itrace_stat;
+	struct arcprof_itrace_join itrace_join;
+	struct arcprof_itrace_consume itrace_consume;
 };
 
 static long version(struct arcprof_version *v)
@@ -59,6 +60,12 @@ static long serve(struct arcprof_file *f, unsigned int cmd, union request *r)
 		return itrace_stop(f);
 	case ARCPROF_IOC_ITRACE_STAT:
 		return itrace_stat(f, &r->itrace_stat);
+	case ARCPROF_IOC_ITRACE_JOIN:
+		return itrace_join(f, &r->itrace_join);
+	case ARCPROF_IOC_ITRACE_LEAVE:
+		return itrace_leave(f);
+	case ARCPROF_IOC_ITRACE_CONSUME:
+		return itrace_consume(f, &r->itrace_consume);
 #endif
 	default:
 		return -ENOTTY;
@@ -137,6 +144,13 @@ static int arcprof_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+#ifdef ARCPROF_ITRACE
+static __poll_t arcprof_poll(struct file *file, struct poll_table_struct *wait)
+{
+	return itrace_poll(file->private_data, file, wait);
+}
+#endif
+
 static const struct file_operations fops = {
 	.owner = THIS_MODULE,
 	.open = arcprof_open,
@@ -144,6 +158,9 @@ static const struct file_operations fops = {
 	.unlocked_ioctl = arcprof_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = arcprof_mmap,
+#ifdef ARCPROF_ITRACE
+	.poll = arcprof_poll,
+#endif
 };
 
 static struct miscdevice device = {

@@ -73,10 +73,17 @@ void ptt_exit(void);
 
 /* ---- itrace.c ---- */
 
-#ifdef ARCPROF_ITRACE
+#ifdef CONFIG_X86_64
+#define ARCPROF_ITRACE
+struct poll_table_struct;
+
 long itrace_start(struct arcprof_file *f, struct arcprof_itrace_start *arg);
 long itrace_stop(struct arcprof_file *f);
 long itrace_stat(struct arcprof_file *f, struct arcprof_itrace_stat *arg);
+long itrace_join(struct arcprof_file *f, struct arcprof_itrace_join *arg);
+long itrace_leave(struct arcprof_file *f);
+long itrace_consume(struct arcprof_file *f, struct arcprof_itrace_consume *arg);
+__poll_t itrace_poll(struct arcprof_file *f, struct file *file, struct poll_table_struct *wait);
 int itrace_mmap(struct arcprof_file *f, struct vm_area_struct *vma);
 void itrace_release(struct arcprof_file *f);
 int itrace_init(void);

@@ -40,12 +40,15 @@ int probes_attach(struct probe *probes, void *data)
 
 void probes_detach(struct probe *probes, void *data)
 {
+	bool any = false;
 	struct probe *p;
 
 	for (p = probes; p->name; p++)
 		if (p->on) {
 			tracepoint_probe_unregister(p->tp, p->fn, data);
 			p->on = false;
+			any = true;
 		}
-	tracepoint_synchronize_unregister();
+	if (any)
+		tracepoint_synchronize_unregister();
 }

@@ -77,7 +77,7 @@ static long with_task(struct arcprof_ptt_register *r,
 	if (r->reserved)
 		return -EINVAL;
 	if (!session)
-		return -ENXIO;
+		return -ENOENT;
 	task = find_task(r->tid);
 	if (!task)
 		return -ESRCH;
@@ -103,7 +103,7 @@ static int unregister_task(struct session *s, struct task_struct *task, struct a
 	idx = slot_remove_hook(s, task);
 	local_irq_restore(flags);
 	if (!idx)
-		return -ENOENT;
+		return -ESRCH;
 	on_each_cpu(hooks_adopt, s, 1);
 	/* [4]: no CPU has it now, nor finds it again */
 	local_irq_save(flags);
@@ -266,7 +266,7 @@ static bool owned_by(const struct arcprof_file *f)
 long ptt_stop(struct arcprof_file *f)
 {
 	if (!session)
-		return -ENXIO;
+		return -ENOENT;
 	if (!owned_by(f) && !perfmon_capable())
 		return -EPERM;
 	stop();
@@ -276,7 +276,7 @@ long ptt_stop(struct arcprof_file *f)
 int ptt_mmap(struct vm_area_struct *vma)
 {
 	if (!session)
-		return -ENXIO;
+		return -ENOENT;
 	return remap_vmalloc_range(vma, session->header, vma->vm_pgoff);
 }
 

@@ -466,7 +466,9 @@ static void report(void)
 }
 
 static const struct jvm_callbacks callbacks = {
-	on_hello, on_sample, on_method, on_code, on_code_gone, on_stub, on_thread, on_lost, on_gone, on_broken,
+	.hello = on_hello, .sample = on_sample, .method = on_method, .code = on_code,
+	.code_gone = on_code_gone, .stub = on_stub, .thread_name = on_thread, .lost = on_lost,
+	.gone = on_gone, .broken = on_broken,
 };
 
 static int die(const struct err *e)

@@ -27,7 +27,7 @@ bool ring_init(void *area, size_t area_bytes, int sock, int log_fd)
 	    ctl->nr_rings > JVM_MAX_RINGS || (ctl->nr_rings & (ctl->nr_rings - 1)) ||
 	    ctl->ring_bytes < JVM_PAGE || (ctl->ring_bytes & (ctl->ring_bytes - 1)))
 		return false;
-	need = JVM_PAGE + ctl->nr_rings * (JVM_PAGE + ctl->ring_bytes);
+	need = JVM_PAGE + sizeof(struct jvm_root) * JVM_NR_ROOTS + ctl->nr_rings * (JVM_PAGE + ctl->ring_bytes);
 	out.buf = sys_pages(LOG_RECORD_MAX);
 	if (need > area_bytes || !out.buf)
 		return false;
@@ -45,11 +45,28 @@ struct jvm_ctl *ring_ctl(void)
 	return out.ctl;
 }
 
+static struct jvm_root *roots(void)
+{
+	return (void *)((char *)out.ctl + JVM_PAGE);
+}
+
 struct jvm_ring *ring_of(int tid)
 {
 	uint32_t i = (uint32_t)tid * 0x9e3779b1u >> 16;
 
-	return (void *)((char *)out.ctl + JVM_PAGE + (i & (out.nr_rings - 1)) * (JVM_PAGE + out.ring_bytes));
+	return (void *)((char *)(roots() + JVM_NR_ROOTS) + (i & (out.nr_rings - 1)) * (JVM_PAGE + out.ring_bytes));
+}
+
+bool ring_root(uint64_t end, struct jvm_root *r)
+{
+	const struct jvm_root *known = &roots()[jvm_root_slot(end)];
+	uint64_t seq = load_acquire(&known->seq);
+
+	if (seq & 1 || load_relaxed(&known->end) != end)
+		return false;
+	memcpy(r, known, sizeof(*r));
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return load_relaxed(&known->seq) == seq && r->end == end;
 }
 
 void ring_count_lost(struct jvm_ring *r)

@@ -27,6 +27,8 @@ struct jvm_ring *ring_of(int tid);
 void *ring_reserve(struct jvm_ring *r, size_t size);
 void ring_commit(void *rec, size_t size, enum jvm_rec_type type);
 void ring_count_lost(struct jvm_ring *r);
+/* What the recorder knows of the thread whose stack ends there; false: nothing. */
+bool ring_root(uint64_t end, struct jvm_root *r);
 
 /*
  * The log, not for signal handlers. log_begin() locks it and returns the buffer for one record

@@ -97,6 +97,36 @@ static void give_back(int nr)
 }
 
 /*
+ * Beneath the first Java frame a thread's stack is the same from sample to sample: the record
+ * then says so instead. Otherwise it is copied as far as unwinding reads, where that is known.
+ */
+static void leave_out_root(struct walk *w)
+{
+	uint64_t end = w->thread.stack_base;
+	struct jvm_rec_segment *s;
+	struct jvm_rec_frame *f;
+	struct jvm_root r;
+
+	if (!w->nr_segments || !w->nr_frames || !w->bounded)
+		return;
+	s = &w->segments[w->nr_segments - 1];
+	f = &w->frames[w->nr_frames - 1];
+	if (!(s->flags & JVM_SEG_TO_ROOT) || s->sp + s->len != end ||
+	    f->kind_pc >> JVM_FRAME_PC_BITS != JVM_NATIVE || f->c != w->nr_segments - 1)
+		return;
+	s->end = end;
+	if (!ring_root(end, &r))
+		return;
+	if (r.sp == s->sp && r.len <= s->len && jvm_root_hash(s, (const void *)s->sp, r.len) == r.hash) {
+		*f = (struct jvm_rec_frame){ .kind_pc = (uint64_t)JVM_ROOT << JVM_FRAME_PC_BITS, .c = r.id };
+		w->nr_segments--;
+	} else if (r.top > s->sp && r.top < end) {
+		s->len = r.top - s->sp;
+		s->flags |= JVM_SEG_TRIMMED;
+	}
+}
+
+/*
  * How much of each segment's stack goes into the record. Where the end of the stack is
  * unknown, as much as there is room for is asked of the kernel.
  */
@@ -176,6 +206,7 @@ static void take_sample(const struct ucontext *uc, uint64_t now, uint32_t event,
 	w->max_frames = pool.max_depth;
 	vm_current_thread(&w->thread, regs.sp);
 	walk_stack(w, &regs);
+	leave_out_root(w);
 	write_sample(w, &head);
 	give_back(nr);
 }

@@ -110,7 +110,7 @@ static int open_module(struct arcprof_area *a)
 		return -errno;
 	p = map_pages(a->fd, page, ARCPROF_MMAP_PTT, &r);
 	if (!p)
-		return r == -ENODEV || r == -EINVAL ? -ENOENT : r;
+		return r == -ENXIO ? -ENOENT : r;
 	memcpy(&h, p, sizeof(h));
 	munmap((void *)p, page);
 	len = h.slot_off + (size_t)h.nr_slots * sizeof(*a->slots);
@@ -158,8 +158,7 @@ void arcprof_area_close(struct arcprof_area *a)
 
 /* ---- finding ---- */
 
-/* BPF knows threads by their numbers in the first PID namespace; elsewhere they mean others. */
-static bool in_first_pid_namespace(void)
+bool arcprof_area_same_numbers(void)
 {
 	char link[64];
 	ssize_t n = readlink("/proc/self/ns/pid", link, sizeof(link) - 1);
@@ -179,7 +178,7 @@ static uint32_t look_up(const struct arcprof_area *a, uint32_t tid)
 	attr.map_fd = a->fd;
 	attr.key = (uintptr_t)&tid;
 	attr.value = (uintptr_t)&idx;
-	return in_first_pid_namespace() && !bpf_call(BPF_MAP_LOOKUP_ELEM, &attr) ? idx : 0;
+	return arcprof_area_same_numbers() && !bpf_call(BPF_MAP_LOOKUP_ELEM, &attr) ? idx : 0;
 }
 
 uint32_t arcprof_area_own_slot(const struct arcprof_area *a, pid_t tid)

@@ -41,6 +41,8 @@ static inline bool arcprof_area_live(const struct arcprof_area *a)
 	return __atomic_load_n(&a->header->generation, __ATOMIC_RELAXED) != 0;
 }
 
+/* False in a container with process numbers of its own: those of BPF's slots mean other threads there. */
+bool arcprof_area_same_numbers(void);
 /* The slot of the calling thread, which tid names; 0: it has none. */
 uint32_t arcprof_area_own_slot(const struct arcprof_area *a, pid_t tid);
 /* How many slots were ever used, slot 0 included. */

@@ -25,6 +25,8 @@ static struct {				/* one a process, as the session is one a machine */
 
 struct arcprof_thread {
 	const struct arcprof_slot *slot;
+	const struct arcprof_ptt_header *header;
+	bool in_ns;			/* there is a slot, and its ticks are ns of CLOCK_MONOTONIC */
 	uint32_t clock, idx;
 	uint64_t floor_ns;		/* what was answered last */
 	struct arcprof_perf perf;
@@ -88,7 +90,9 @@ static int open_slot(struct arcprof_thread *t)
 	if (!t->idx)
 		return -ESRCH;
 	t->slot = &self.area.slots[t->idx];
-	t->clock = self.area.header->clock;
+	t->header = self.area.header;
+	t->clock = t->header->clock;
+	t->in_ns = t->clock == ARCPROF_CLOCK_MONOTONIC;
 	return 0;
 }
 
@@ -129,18 +133,24 @@ static uint64_t thread_clock_ns(void)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
+/* All but the common case: another clock, no session, or one that has ended. */
+static __attribute__((noinline)) uint64_t time_otherwise(struct arcprof_thread *t)
+{
+	if (t->slot && arcprof_area_live(&self.area))
+		return arcprof_ticks_ns(self.area.header, arcprof_own_ticks(t->slot, t->clock));
+	if (t->slot)
+		return arcprof_ticks_ns(self.area.header, t->slot->acc[0]);
+	return self.backend == PERF ? arcprof_perf_ns(&t->perf) : thread_clock_ns();
+}
+
 uint64_t arcprof_thread_time_ns(struct arcprof_thread *t)
 {
 	uint64_t ns;
 
-	if (t->slot && arcprof_area_live(&self.area))
-		ns = arcprof_ticks_ns(self.area.header, arcprof_own_ticks(t->slot, t->clock));
-	else if (t->slot)
-		ns = arcprof_ticks_ns(self.area.header, t->slot->acc[0]);
-	else if (self.backend == PERF)
-		ns = arcprof_perf_ns(&t->perf);
+	if (t->in_ns && __atomic_load_n(&t->header->generation, __ATOMIC_RELAXED))
+		ns = arcprof_own_ticks(t->slot, ARCPROF_CLOCK_MONOTONIC);
 	else
-		ns = thread_clock_ns();
+		ns = time_otherwise(t);
 	if (ns > t->floor_ns)
 		t->floor_ns = ns;
 	return t->floor_ns;

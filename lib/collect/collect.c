@@ -42,6 +42,7 @@ struct loop {
 	bool failed;			/* the trace cannot be written any more */
 	uint64_t start_ns;		/* when to begin, 0 once begun */
 	uint64_t begun_ns, end_ns, flushed_ns;
+	uint64_t spawned_ns;		/* just before the child was let go */
 	sigset_t old_mask;
 };
 
@@ -179,6 +180,9 @@ static void begin(struct loop *l)
 {
 	const struct collect_opts *o = l->c->o;
 
+	if (l->c->sched)
+		sched_begins(l->c, l->start_ns || l->child.pid <= 0 ? clock_mono_ns() : l->spawned_ns);
+
 	if (o->start_ns || o->system_wide || l->child.pid <= 0)
 		evset_enable(&l->c->ev, l->c->main_set, true);
 	l->start_ns = 0;
@@ -282,9 +286,9 @@ static void host_labels(const struct collect *c)
 	trace_write_label(c->w, "host", "%s", u.nodename);
 	trace_write_label(c->w, "kernel", "%s %s", u.sysname, u.release);
 	trace_write_label(c->w, "arch", "%s", u.machine);
-	trace_write_label(c->w, "cpus", "%zu", c->ev.nr_sampled);
+	trace_write_label(c->w, "cpus", "%zu", c->ev.conf.nr_events ? c->ev.nr_sampled : c->ev.nr_cpus);
 	trace_write_label(c->w, "consumers", "processes, threads, functions");
-	trace_write_label(c->w, "n", "%s", c->o->no_samples ? "calls" : "samples");
+	trace_write_label(c->w, "n", "%s", c->o->callflow.on && !c->ev.conf.nr_events ? "calls" : "samples");
 	trace_write_label(c->w, "scope", "%s", c->o->system_wide ? "system" : "processes");
 }
 
@@ -315,8 +319,6 @@ static void end_labels(struct collect *c)
 	size_t i;
 
 	clock_labels(c, "end");
-	if (c->o->no_samples)
-		return;
 	for (i = 0; i < c->ev.conf.nr_events; i++) {
 		char key[64];
 
@@ -344,6 +346,8 @@ static int attach_process(struct collect *c, int pid, struct err *e)
 			again = true;
 			th->evset = c->main_set;
 			r = evsets_watch(&c->ev, th->tid, e);
+			if (!r && c->sched)
+				r = sched_watch(c->sched, &c->ev, th->tid, e);
 			if (!r)
 				r = evset_add(&c->ev, c->main_set, th->tid, false, e);
 			if (r == -ESRCH)
@@ -366,6 +370,8 @@ static int attach_all(struct collect *c, struct err *e)
 		r = attach_process(c, c->o->pids[i], e);
 	for (i = 0; i < c->o->nr_tids && !r; i++) {
 		r = evsets_watch(&c->ev, c->o->tids[i], e);
+		if (!r && c->sched)
+			r = sched_watch(c->sched, &c->ev, c->o->tids[i], e);
 		if (!r)
 			r = evset_add(&c->ev, c->main_set, c->o->tids[i], false, e);
 		if (r == -ESRCH)
@@ -397,6 +403,8 @@ static int open_events(struct collect *c, const struct spawn *child, struct err 
 	int r = 0;
 
 	c->main_set = evset_new(&c->ev, EVSET_MAIN);
+	if (c->sched && (r = sched_open(c->sched, &c->ev, MAX(child->pid, 0), e)))
+		return r;
 	if (c->o->system_wide) {
 		scan_system(c);
 		return evset_add(&c->ev, c->main_set, -1, false, e);
@@ -441,7 +449,7 @@ static uint32_t ring_samples(const struct evconf *ev)
 static size_t ring_bytes(const struct collect_opts *o, const struct evconf *ev, size_t nr_cpus)
 {
 	uint64_t a_sample = 1024 + (ev->callgraph == CALLGRAPH_DWARF ? ev->stack_bytes : 0);
-	uint64_t most = MAX(MIN((256ull << 20) / nr_cpus, 16ull << 20), 4ull << 20);
+	uint64_t most = MAX(MIN((256ull << 20) / MAX(nr_cpus, (size_t)1), 16ull << 20), 4ull << 20);
 	uint64_t want = o->ring_bytes ? o->ring_bytes : MIN(4 * ev->ring_samples * a_sample, most);
 	uint64_t bytes = o->ring_bytes ? 64 << 10 : 1 << 20;
 
@@ -468,14 +476,16 @@ static int check_cpus(const struct cpus *asked, const struct cpus *online, struc
 static int open_rings(struct collect *c, int target, struct err *e)
 {
 	const struct cpus *sampled;
-	struct cpus online = { 0 };
+	struct cpus online = { 0 }, none = { 0 };
 	struct evconf ev = c->o->ev;
 	int r;
 
 	cpus_online(&online);
 	ev.ring_samples = ring_samples(&ev);
-	sampled = c->o->cpus.nr_cpu ? &c->o->cpus : &online;
+	sampled = !ev.nr_events ? &none : c->o->cpus.nr_cpu ? &c->o->cpus : &online;
 	r = check_cpus(sampled, &online, e);
+	if (!r && c->o->sched)
+		c->sched = sched_new(c->o->irq, target == -1, c->o->ring_bytes, online.nr_cpu, &ev);
 	if (!r)
 		r = evsets_open(&c->ev, &ev, &online, sampled, target,
 				ring_bytes(c->o, &ev, sampled->nr_cpu), e);
@@ -534,12 +544,28 @@ static void lost_untold(struct collect *c)
 	c->res->nr_lost += r.count;
 }
 
+static void stop_sched(struct collect *c)
+{
+	struct rec_lost r = { .time_ns = clock_mono_ns(), .cause = LOST_SCHED, .stream = UINT32_MAX };
+	uint64_t lost = sched_close_events(c->sched);
+
+	if (lost > c->res->nr_lost_sched) {
+		r.count = lost - c->res->nr_lost_sched;
+		trace_write_lost(c->w, &r);
+		c->res->nr_lost_sched = lost;
+	}
+}
+
 static void stop_events(struct collect *c)
 {
 	size_t i;
 
+	if (c->sched)
+		sched_ends(c, clock_mono_ns());
 	enable_events(c, false);
 	drain(c, true);
+	if (c->sched)
+		stop_sched(c);
 	for (i = 0; i < c->ev.nr_sets; i++)
 		if (!c->ev.sets[i].closed)
 			evset_close(&c->ev, i + 1);
@@ -552,12 +578,14 @@ static int record(struct loop *l, struct err *e)
 	int r;
 
 	host_labels(c);
-	if (!c->o->no_samples)
-		event_labels(c);
+	event_labels(c);
 	callflows_labels(&c->calls);
+	if (c->sched)
+		sched_labels(c);
 	open_loop(l);
 	start_labels(c);
 	l->flushed_ns = c->drained_ns = clock_mono_ns();
+	l->spawned_ns = c->drained_ns;
 	r = l->child.pid > 0 ? spawn_go(&l->child, c->o->argv[0], e) : 0;
 	if (!r) {
 		if (c->o->start_ns)
@@ -614,10 +642,12 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	}
 	callflows_release(&c->calls);
 	agents_close(c);
+	sched_free(c->sched);
 	evsets_close(&c->ev);
 	trace_writer_flush(c->w);
 	res->nr_bytes = trace_writer_bytes(c->w);
 	res->nr_lost += trace_writer_lost_samples(c->w);
+	res->nr_lost_sched += trace_writer_lost_sched(c->w);
 	res->nr_samples -= MIN(res->nr_samples, trace_writer_lost_samples(c->w));
 	if (trace_writer_close(c->w, &close_err) && !r)
 		res->write_error = close_err.code;

@@ -31,11 +31,11 @@ struct collect_opts {
 	size_t nr_tids;
 	enum java_mode java;
 	uint32_t java_depth;		/* frames a Java sample may have */
+	bool sched, irq;		/* dispatches; also interrupts */
 	uint64_t start_ns;		/* wait so long before sampling */
 	uint64_t duration_ns;		/* 0: until the command ends, or a signal */
 	uint64_t ring_bytes;		/* a CPU; 0: from the rate */
 	struct callflow_opts callflow;
-	bool no_samples;		/* the event is a dummy: only what is mapped and forked matters */
 	bool lines;			/* file:line and inlined calls into the trace */
 	const char *output;
 	struct trace_writer_opts trace;
@@ -49,6 +49,7 @@ struct collect_result {
 	uint64_t nr_marks[MARK_NR];
 	uint64_t nr_procs, nr_threads, nr_jvms;
 	uint64_t nr_strange_jvms;	/* sampled without an agent: no Java stacks */
+	uint64_t nr_dispatches, nr_interrupts, nr_lost_sched;
 	uint64_t duration_ns, nr_bytes;
 	struct callflow_result calls;
 	double rate_hz;			/* measured: samples a second of the first event's clock, 0 unknown */

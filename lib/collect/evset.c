@@ -22,7 +22,7 @@ static int perf_open(struct perf_event_attr *attr, int tid, int cpu)
 	return syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static void common_attr(struct perf_event_attr *a)
+void evset_common_attr(struct perf_event_attr *a)
 {
 	a->size = sizeof(*a);
 	a->sample_id_all = 1;
@@ -31,7 +31,7 @@ static void common_attr(struct perf_event_attr *a)
 	a->clockid = CLOCK_MONOTONIC;
 }
 
-static void dummy_attr(struct perf_event_attr *a, bool exclude_kernel, size_t ring_bytes)
+void evset_dummy_attr(struct perf_event_attr *a, bool exclude_kernel, size_t ring_bytes)
 {
 	memset(a, 0, sizeof(*a));
 	a->type = PERF_TYPE_SOFTWARE;
@@ -41,12 +41,12 @@ static void dummy_attr(struct perf_event_attr *a, bool exclude_kernel, size_t ri
 	a->inherit = 1;
 	a->watermark = 1;
 	a->wakeup_watermark = ring_bytes / 4;
-	common_attr(a);
+	evset_common_attr(a);
 }
 
 static void side_attr(struct perf_event_attr *a, bool exclude_kernel, size_t ring_bytes)
 {
-	dummy_attr(a, exclude_kernel, ring_bytes);
+	evset_dummy_attr(a, exclude_kernel, ring_bytes);
 	a->mmap = a->mmap2 = 1;
 	a->comm = a->comm_exec = 1;
 	a->task = 1;
@@ -75,12 +75,18 @@ static int open_rings(struct evsets *s, int target, size_t ring_bytes, struct er
 	if (target)
 		side_attr(&a, s->conf.exclude_kernel, side_bytes);
 	else
-		dummy_attr(&a, s->conf.exclude_kernel, side_bytes);
+		evset_dummy_attr(&a, s->conf.exclude_kernel, side_bytes);
 	for (i = 0; i < s->nr_cpus && !r; i++)
 		r = open_ring(&s->side_rings[i], s->cpus[i], target, &a, side_bytes, e);
-	dummy_attr(&a, s->conf.exclude_kernel, ring_bytes);
+	evset_dummy_attr(&a, s->conf.exclude_kernel, ring_bytes);
 	for (i = 0; i < s->nr_sampled && !r; i++)
 		r = open_ring(&s->sample_rings[i], s->sampled[i], target, &a, ring_bytes, e);
+	if (s->nr_sched)
+		evset_dummy_attr(&a, s->conf.exclude_kernel, s->conf.sched_ring_bytes);
+	a.context_switch = s->nr_sched && s->conf.switch_records && target;
+	a.disabled = a.enable_on_exec = target > 0;	/* not what we do before */
+	for (i = 0; i < s->nr_sched && !r; i++)
+		r = open_ring(&s->sched_rings[i], s->cpus[i], target, &a, s->conf.sched_ring_bytes, e);
 	return r;
 }
 
@@ -107,6 +113,7 @@ static int open_all_rings(struct evsets *s, int target, size_t ring_bytes, struc
 			break;
 		close_rings(s);
 		ring_bytes /= 2;
+		s->conf.sched_ring_bytes = MIN(s->conf.sched_ring_bytes, ring_bytes);
 	}
 	room = ring_bytes / s->conf.ring_samples;
 	room = room > SAMPLE_HEAD_BYTES + MIN_STACK_BYTES ? room - SAMPLE_HEAD_BYTES : MIN_STACK_BYTES;
@@ -117,11 +124,15 @@ static int open_all_rings(struct evsets *s, int target, size_t ring_bytes, struc
 /* Kernel samples need more rights than user ones: find out with a real event. */
 static bool kernel_allowed(const struct evsets *s, int target)
 {
-	struct perf_event_attr a = s->conf.events[0].attr;
+	struct perf_event_attr a;
 	int fd;
 
+	if (s->conf.nr_events)
+		a = s->conf.events[0].attr;
+	else
+		evset_dummy_attr(&a, false, 0);
 	a.disabled = 1;
-	fd = perf_open(&a, target, s->sampled[0]);
+	fd = perf_open(&a, target, s->nr_sampled ? s->sampled[0] : s->cpus[0]);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0 || (errno != EACCES && errno != EPERM);
@@ -132,7 +143,7 @@ static bool kernel_tells_lost(void)
 	struct perf_event_attr a;
 	int fd;
 
-	dummy_attr(&a, true, 0);
+	evset_dummy_attr(&a, true, 0);
 	a.inherit = 0;
 	a.read_format = PERF_FORMAT_LOST;
 	fd = perf_open(&a, 0, -1);
@@ -161,10 +172,12 @@ int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *
 	s->nr_sampled = sampled->nr_cpu;
 	s->sampled = copy_cpus(sampled);
 	s->counts = xcalloc(conf->nr_events, sizeof(*s->counts));
-	s->nr_rings = s->nr_cpus + s->nr_sampled;
+	s->nr_sched = conf->sched_ring_bytes ? all->nr_cpu : 0;
+	s->nr_rings = s->nr_cpus + s->nr_sampled + s->nr_sched;
 	s->rings = xcalloc(s->nr_rings, sizeof(*s->rings));
 	s->side_rings = s->rings;
 	s->sample_rings = s->rings + s->nr_cpus;
+	s->sched_rings = s->sample_rings + s->nr_sampled;
 	for (i = 0; i < s->nr_rings; i++)
 		s->rings[i].fd = -1;
 	s->tells_lost = kernel_tells_lost();
@@ -246,7 +259,7 @@ static void sample_attr(const struct evsets *s, size_t ev, enum evset_kind kind,
 	const struct ev_rate *rate = &s->conf.rates[ev];
 
 	*a = s->conf.events[ev].attr;
-	common_attr(a);
+	evset_common_attr(a);
 	a->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
 	a->read_format = s->tells_lost ? PERF_FORMAT_LOST : 0;
 	if (rate->freq_hz) {

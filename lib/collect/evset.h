@@ -54,6 +54,8 @@ struct evconf {
 	enum callgraph callgraph;
 	uint32_t stack_bytes;	/* copied a sample */
 	uint32_t ring_samples;	/* a ring should hold so many, until they are read */
+	size_t sched_ring_bytes;	/* for dispatches and interrupts, a CPU; 0: none are recorded */
+	bool switch_records;		/* PERF_RECORD_SWITCH in those rings */
 	bool exclude_kernel;	/* asked for, or all this user may have */
 	bool exclude_user;
 };
@@ -62,10 +64,11 @@ struct evsets {
 	struct evconf conf;
 	struct ring *side_rings;	/* [nr_cpus]: forks, execs, maps */
 	struct ring *sample_rings;	/* [nr_sampled] */
-	struct ring *rings;		/* both, in one array: side first */
+	struct ring *sched_rings;	/* [nr_sched]: sched.c's; theirs too are all CPUs */
+	struct ring *rings;		/* all, in one array: in this order */
 	size_t nr_rings;
 	uint32_t *cpus;			/* all that are online: a task may fork and exec on any */
-	size_t nr_cpus;
+	size_t nr_cpus, nr_sched;
 	uint32_t *sampled;		/* those that samples are taken on */
 	size_t nr_sampled;
 	struct evset side;		/* side-band events of further tasks (attaching) */
@@ -87,6 +90,11 @@ struct evsets {
 int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *all,
 		const struct cpus *sampled, int target, size_t ring_bytes, struct err *e);
 void evsets_close(struct evsets *s);
+
+/* What every event of a recording has in common: it ends in what merge.c needs. */
+void evset_common_attr(struct perf_event_attr *a);
+/* An event that counts nothing: it owns a ring, and reports what its attributes ask. */
+void evset_dummy_attr(struct perf_event_attr *a, bool exclude_kernel, size_t ring_bytes);
 
 /* Adds the side-band event for one more task (attaching to several threads). */
 int evsets_watch(struct evsets *s, int tid, struct err *e);

@@ -20,7 +20,7 @@
 #include "collect/itrace.h"
 #include "collect/symbols.h"
 
-enum { POLL_MS = 200, FLUSH_NS = 1000000000, SIZE_RESERVE = 256 << 10 };
+enum { POLL_MS = 200, FLUSH_NS = 1000000000, SIZE_RESERVE = 64 << 10 };
 
 struct run {
 	const struct itrace_run_opts *o;

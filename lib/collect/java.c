@@ -37,6 +37,7 @@ void java_free(struct java *j)
 		free_list(&j->queued[i]->kernel, &j->queued[i]->kernel_tail);
 		free_list(&j->queued[i]->user, &j->queued[i]->user_tail);
 	}
+	roots_release(&j->roots);
 	free(j->queued);
 	free(j->codes);
 	free(j);

@@ -10,6 +10,7 @@
 #ifndef COLLECT_JAVA_H
 #define COLLECT_JAVA_H
 
+#include "collect/roots.h"
 #include "collect/tasks.h"
 #include "jvm/server.h"
 #include "trace/writer.h"
@@ -28,6 +29,7 @@ struct java {
 	bool gone;
 	bool sampled;			/* its agent walks stacks, since since_ns */
 	uint64_t since_ns;
+	struct roots roots;
 	struct thread **queued;		/* threads with pending halves */
 	size_t nr_queued, alloc_queued;
 	struct java_code *codes;	/* by address, for samples the agent does not walk */

@@ -233,6 +233,12 @@ static void on_lost(struct collect *c, const struct ring *ring, const struct per
 	const struct { struct perf_event_header h; uint64_t id, lost; } *r = (const void *)h;
 	struct rec_lost lost = { .time_ns = time_ns, .cause = LOST_RING, .stream = ring->cpu, .count = r->lost };
 
+	if (sched_is_sample(c, ring)) {
+		lost.cause = LOST_SCHED;
+		trace_write_lost(c->w, &lost);
+		c->res->nr_lost_sched += r->lost;
+		return;
+	}
 	trace_write_lost(c->w, &lost);
 	c->res->nr_lost += r->lost;
 	if (ring >= c->ev.sample_rings)
@@ -252,7 +258,14 @@ void collect_record(void *ctx, const struct ring *r, const struct perf_event_hea
 
 	switch (h->type) {
 	case PERF_RECORD_SAMPLE:
-		on_sample(c, h, time_ns);
+		if (sched_is_sample(c, r))
+			sched_sample(c, h, time_ns);
+		else
+			on_sample(c, h, time_ns);
+		break;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		sched_switch(c, h, time_ns);
 		break;
 	case PERF_RECORD_FORK:
 		on_fork(c, h, time_ns);

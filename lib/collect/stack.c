@@ -2,6 +2,8 @@
 /*
  * stack.c - from the addresses of a sample to frames of the trace, outermost first.
  */
+#include <string.h>
+
 #include "collect/state.h"
 
 struct walk {
@@ -111,25 +113,90 @@ static void segment_regs(const struct jvm_segment *s, struct unwind_regs *r)
 	}
 }
 
-static size_t native_segment(struct collect *c, struct java *j, const struct jvm_segment *s, struct frame *out)
+/* Unwinds the first len bytes of a segment's stack into c->unwound; *to_java: it ended at Java code. */
+static size_t unwind_segment(struct collect *c, struct java *j, const struct jvm_segment *s, size_t len,
+			     enum frame_mark *end, bool *to_java)
 {
 	struct walk walk = { c, j->proc };
 	struct unwind_space space = { find_module, NULL, &walk };
-	struct unwind_stack st = { s->sp, s->stack, s->len };
-	enum frame_mark end = MARK_NONE;
+	struct unwind_stack st = { s->sp, s->stack, len };
 	struct unwind_regs regs;
 	uint64_t lo = 0, hi = 0;
 	size_t nr;
 
 	segment_regs(s, &regs);
 	jvm_code_cache(j->jvm, &lo, &hi);
-	nr = unwind_walk(&space, &regs, &st, lo, hi, c->unwound, MAX_USER_FRAMES / 2, &end);
+	nr = unwind_walk(&space, &regs, &st, lo, hi, c->unwound, MAX_USER_FRAMES / 2, end);
+	*to_java = regs.pc >= lo && regs.pc < hi;
+	return nr;
+}
+
+/*
+ * How much of a stack that was unwound to its root in nr frames is needed for that: up to the
+ * outermost frame and a bit, if that gives the same frames; 0 if not.
+ */
+static size_t needed_stack(struct collect *c, struct java *j, const struct jvm_segment *s, size_t nr)
+{
+	enum { SLACK = 64 };
+	uint64_t first = c->unwound[0].pc, last = c->unwound[nr - 1].pc, last_sp = c->unwound[nr - 1].sp;
+	size_t len = (last_sp - s->sp + SLACK) & ~7ul, again;
+	enum frame_mark end;
+	bool to_java;
+
+	if (last_sp < s->sp || len >= s->len)
+		return 0;
+	again = unwind_segment(c, j, s, len, &end, &to_java);
+	return end == MARK_NONE && again == nr && c->unwound[0].pc == first && c->unwound[nr - 1].pc == last &&
+	       c->unwound[nr - 1].sp == last_sp ? len : 0;
+}
+
+/* A segment that ends with its thread's stack was unwound to frames: what of it need not be sent again? */
+static void learn_root(struct collect *c, struct java *j, const struct jvm_segment *s, enum frame_mark end,
+		       size_t nr_unwound, const struct frame *frames, size_t nr)
+{
+	size_t len;
+
+	if (end != MARK_NONE) {
+		if (s->trimmed)
+			roots_doubt(&j->roots, j->jvm, s);
+		return;
+	}
+	if (!nr_unwound || !roots_want(&j->roots, s))
+		return;
+	len = s->trimmed ? s->len : needed_stack(c, j, s, nr_unwound);
+	if (len)
+		roots_learn(&j->roots, j->jvm, s, s->sp + len, frames, nr);
+}
+
+static size_t native_segment(struct collect *c, struct java *j, const struct jvm_segment *s, struct frame *out)
+{
+	enum frame_mark end;
+	bool to_java;
+	size_t nr = unwind_segment(c, j, s, s->len, &end, &to_java), nr_frames;
+
 	/* Between Java frames the copy ends where the next of them begins: that is no gap. */
 	if (!s->to_root && end == MARK_TRUNCATED_STACK)
 		end = MARK_NONE;
 	if (end != MARK_NONE)
 		*out++ = mark(end);
-	return unwound_frames(c, j->proc, nr, out) + (end != MARK_NONE);
+	nr_frames = unwound_frames(c, j->proc, nr, out);
+	if (s->to_root && s->end && !to_java)
+		learn_root(c, j, s, end, nr, out, nr_frames);
+	return nr_frames + (end != MARK_NONE);
+}
+
+/* The native code below a thread's first Java frame, unwound earlier. */
+static size_t known_root(const struct java *j, uint32_t id, struct frame *out)
+{
+	size_t nr;
+	const struct frame *frames = roots_get(&j->roots, id, &nr);
+
+	if (!frames) {
+		*out = mark(MARK_JAVA_NOT_WALKABLE);
+		return 1;
+	}
+	memcpy(out, frames, nr * sizeof(*out));
+	return nr;
 }
 
 static size_t java_frame(struct collect *c, struct java *j, const struct jvm_sample *s, const struct jvm_frame *f,
@@ -147,6 +214,8 @@ static size_t java_frame(struct collect *c, struct java *j, const struct jvm_sam
 		return 1;
 	case JVM_NATIVE:
 		return f->c < s->nr_segments ? native_segment(c, j, &s->segments[f->c], out) : 0;
+	case JVM_ROOT:
+		return known_root(j, f->c, out);
 	default:
 		*out = mark(f->c < MARK_NR ? f->c : MARK_JAVA_NOT_WALKABLE);
 		return 1;
@@ -157,8 +226,11 @@ size_t stack_java(struct collect *c, struct java *j, const struct jvm_sample *s,
 {
 	size_t i, nr = 0;
 
+	roots_check_maps(&j->roots, j->jvm, j->proc->maps.nr_changes);
 	for (i = s->nr_frames; i-- > 0;) {
-		if (nr + MAX_USER_FRAMES / 2 + 1 > MAX_USER_FRAMES && s->frames[i].kind == JVM_NATIVE) {
+		bool native = s->frames[i].kind == JVM_NATIVE || s->frames[i].kind == JVM_ROOT;
+
+		if (nr + MAX_USER_FRAMES / 2 + 1 > MAX_USER_FRAMES && native) {
 			out[nr++] = mark(MARK_TRUNCATED_DEPTH);
 			continue;
 		}

@@ -10,6 +10,7 @@
 #include "collect/modules.h"
 #include "collect/refused.h"
 #include "collect/tasks.h"
+#include "collect/sched.h"
 #include "ring/merge.h"
 
 enum {
@@ -29,6 +30,7 @@ struct collect {
 	struct java *javas;
 	struct callflows calls;
 	struct refused refused;
+	struct sched *sched;		/* NULL: no dispatches */
 	uint32_t main_set;
 	uint64_t drained_ns;		/* when the last drain began */
 	uint64_t merged_ns;		/* the rings' records are handled up to here */

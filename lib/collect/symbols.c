@@ -95,18 +95,19 @@ static void write_lines(struct symfile *f, const struct hit *h, struct trace_wri
 
 static uint64_t write_module(struct symfile *f, const struct hit *h, size_t nr, struct trace_writer *w, bool lines)
 {
-	struct symbol s = { 0 };
+	struct symbol s = { 0 }, last = { 0 };
 	uint64_t named = 0;
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		bool same = s.name && h[i].off >= s.off && h[i].off < s.off + s.size;
+		bool known = symfile_symbol(f, h[i].off, &s);
 
-		if (!same && symfile_symbol(f, h[i].off, &s))
+		/* Each is looked up: what unwind rules bound may have named linkage stubs in it. */
+		if (known && (!last.name || s.off != last.off))
 			write_symbol(w, h[i].module, s.off, s.size, s.name);
-		else if (!same)
-			s.name = NULL;
-		named += !!s.name;
+		if (known)
+			last = s;
+		named += known;
 		if (lines)
 			write_lines(f, &h[i], w);
 	}

@@ -234,6 +234,30 @@ struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns)
 	return th;
 }
 
+struct thread *tasks_any(struct tasks *t, int tid)
+{
+	uint32_t at = map_get(&t->by_tid, (uint32_t)tid);
+
+	return at == MAP_NONE ? NULL : t->threads[at];
+}
+
+struct thread *tasks_by_tid(struct tasks *t, int tid, uint64_t time_ns)
+{
+	struct thread *th = tasks_any(t, tid);
+	struct buf b = BUF_INIT;
+	const char *line;
+	char path[64];
+	int pid = tid;
+
+	if (th)
+		return th;
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	if (tid && !io_slurp(path, &b) && b.len && (line = strstr(b.data, "\nTgid:")))
+		pid = atoi(line + strlen("\nTgid:"));
+	buf_release(&b);
+	return tasks_get(t, pid, tid, time_ns);
+}
+
 struct thread *tasks_get_at(struct tasks *t, struct proc *p, int tid, uint64_t time_ns)
 {
 	uint32_t i = map_get(&t->by_tid, (uint32_t)tid);

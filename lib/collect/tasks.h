@@ -37,6 +37,7 @@ struct thread {
 	struct thread *older;		/* that had the same number before */
 	char comm[16];
 	bool provisional;	/* read from /proc; its fork record is still to come */
+	uint8_t sched_state;	/* sched.c's: what it last did */
 	uint32_t evset;		/* the event set that samples it, 0 none */
 	struct proc *proc;
 	struct pending *kernel, **kernel_tail;	/* Java threads only: see java.h */
@@ -70,6 +71,11 @@ struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns);
  * later than the kernel's, and not in their order.  Made from /proc when there is none.
  */
 struct thread *tasks_get_at(struct tasks *t, struct proc *p, int tid, uint64_t time_ns);
+
+/* The latest thread with that number, whichever process it belongs to, also one that has ended; or NULL. */
+struct thread *tasks_any(struct tasks *t, int tid);
+/* The same, made from /proc when it was not known. */
+struct thread *tasks_by_tid(struct tasks *t, int tid, uint64_t time_ns);
 
 /* What the kernel's records say. */
 struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid, uint64_t time_ns);

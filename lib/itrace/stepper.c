@@ -280,7 +280,7 @@ static bool on_event(struct stepper *s, struct tracee *t, int event, int sig)
 
 static void on_trap(struct stepper *s, struct tracee *t)
 {
-	bool doubtful = t->injected || t->insn.kind == INSN_TRAP;
+	bool doubtful = t->injected || t->insn.kind == INSN_TRAP || tracee_may_signal(t);
 	enum trap_cause cause = doubtful ? trap_cause(t) : CAUSE_STEP;
 
 	t->injected = false;

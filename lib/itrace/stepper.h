@@ -61,7 +61,7 @@ struct stepper {
 	size_t nr_tracees, alloc_tracees;
 	size_t nr_alive;
 	struct map by_tid;	/* -> index in tracees */
-	struct map seen_code;	/* hashes of blocks told */
+	struct map seen_code;	/* process, address and length of a block -> hash of the bytes told */
 	struct buf out;
 };
 
@@ -80,6 +80,8 @@ enum trap {
 };
 bool tracee_begin(struct tracee *t);		/* steps from here on */
 enum trap tracee_stepped(struct stepper *s, struct tracee *t);
+/* Whether what it executes next sends signals: a SIGTRAP to itself takes the place of the step's. */
+bool tracee_may_signal(const struct tracee *t);
 bool tracee_handler(struct stepper *s, struct tracee *t);	/* a handler is about to run */
 void tracee_exec(struct stepper *s, struct tracee *t);
 void tracee_exit(struct stepper *s, struct tracee *t);	/* at its exit stop */

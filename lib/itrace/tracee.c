@@ -13,7 +13,9 @@
  * A signal's handler begins with a stop of its own that executes nothing, and ends by a system
  * call that does not come back.  An interrupted system call is made again: pc goes back to it.
  */
+#include <signal.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -64,15 +66,23 @@ static void begin_block(struct tracee *t, uint64_t pc)
 
 /* ---- what was executed ---- */
 
-/* The bytes of a block are told once, and again when they have changed. */
+/*
+ * The bytes of a block are told once, before the run that it is in; and again when they have
+ * changed, after what ran before.
+ */
 static void tell_code(struct stepper *s, struct tracee *t)
 {
-	uint64_t key = hash_pair(hash_pair(t->start, t->pid), hash_bytes(t->block, t->block_len));
+	uint32_t bytes, *told;
 
-	if (!t->block_len || t->block_len > BLOCK_MAX || s->seen_code.nr > CODES_MAX || map_get(&s->seen_code, key) == 1)
+	if (!t->block_len || t->block_len > BLOCK_MAX || s->seen_code.nr > CODES_MAX)
 		return;
-	*map_put(&s->seen_code, key) = 1;
-	report_run(s, t);
+	bytes = (uint32_t)hash_bytes(t->block, t->block_len) & INT32_MAX;
+	told = map_put(&s->seen_code, hash_pair(hash_pair(t->start, t->pid), t->block_len));
+	if (*told == bytes)
+		return;
+	if (*told != MAP_NONE)
+		report_run(s, t);
+	*told = bytes;
 	report(s, WIRE_CODE, t, t->start, 0, t->block, t->block_len);
 }
 
@@ -240,12 +250,41 @@ enum trap tracee_stepped(struct stepper *s, struct tracee *t)
 	return TRAP_STEP;
 }
 
+bool tracee_may_signal(const struct tracee *t)
+{
+	if (t->insn.kind != INSN_SYSCALL)
+		return false;
+	switch (t->call_nr) {
+	case SYS_kill:
+	case SYS_tkill:
+	case SYS_tgkill:
+	case SYS_rt_sigqueueinfo:
+	case SYS_rt_tgsigqueueinfo:
+		return true;
+	}
+	return false;
+}
+
 void tracee_note_restart(struct tracee *t)
 {
 	struct user_regs u;
 
 	if (!user_regs_get(t->tid, &u))
 		t->restart = u.restarts && u.pc == t->pc && call_before(t, u.pc);
+}
+
+/*
+ * A trap that comes while SIGTRAP is blocked is forced through, and the program's handler for it is
+ * gone.  A handler of SIGTRAP begins like that; what it returns to is not touched.
+ */
+static void unblock_trap(int tid)
+{
+	uint64_t mask;
+
+	if (ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof(mask), &mask) < 0 || !(mask & 1ull << (SIGTRAP - 1)))
+		return;
+	mask &= ~(1ull << (SIGTRAP - 1));
+	ptrace(PTRACE_SETSIGMASK, tid, (void *)sizeof(mask), &mask);
 }
 
 bool tracee_handler(struct stepper *s, struct tracee *t)
@@ -255,6 +294,7 @@ bool tracee_handler(struct stepper *s, struct tracee *t)
 	if (user_regs_get(t->tid, &u))
 		return false;
 	t->restart = false;
+	unblock_trap(t->tid);
 	branched(s, t, BRANCH_INTERRUPT, 0, u.pc);
 	look(t, u.pc);
 	keep_call(t, &u);

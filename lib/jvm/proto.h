@@ -15,7 +15,8 @@
  * JVM_INCLUDED or without.
  *
  * Shared area (memfd, sealed against resizing): struct jvm_ctl in the first page, then
- * nr_rings times a page with struct jvm_ring and ring_bytes of data.
+ * JVM_NR_ROOTS times struct jvm_root, then nr_rings times a page with struct jvm_ring and
+ * ring_bytes of data.
  *
  * Rings have many producers (signal handlers) and one consumer. A producer moves head with
  * a compare-and-swap when head + size - tail <= ring_bytes, fills the record and publishes
@@ -33,15 +34,17 @@
 #ifndef JVM_PROTO_H
 #define JVM_PROTO_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 2
+#define JVM_PROTO_VERSION 3
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_PAGE 4096u
 #define JVM_MAX_RINGS 256u
 #define JVM_MAX_SEGMENTS 64u		/* a sample */
 #define JVM_MAX_DEPTH 4096u		/* frames a sample */
+#define JVM_NR_ROOTS 1024u		/* power of two; of 64 bytes each: whole pages */
 #define JVM_MAX_STRING 4096u		/* bytes of a name in a record; longer ones are cut */
 
 enum jvm_msg_type {
@@ -140,6 +143,7 @@ enum jvm_frame_kind {
 	JVM_STUB,		/* pc in a stub, adapter or the interpreter's own code */
 	JVM_NATIVE,		/* c = index into the sample's segments: unwind that, it stands here */
 	JVM_MARK,		/* c = why the walk ended here, method = line of the agent's source */
+	JVM_ROOT,		/* c = jvm_root.id: the thread's root as the recorder knows it stands here */
 };
 
 /* Why; the recorder turns these into its enum frame_mark. */
@@ -165,6 +169,7 @@ struct jvm_rec_frame {
 enum jvm_segment_flags {	/* beside the valid bits 0-4 */
 	JVM_SEG_EXACT = 1 << 8,
 	JVM_SEG_TO_ROOT = 1 << 9,
+	JVM_SEG_TRIMMED = 1 << 10,	/* the copy ends at jvm_root.top, not at the end of the stack */
 };
 
 struct jvm_rec_segment {
@@ -172,7 +177,47 @@ struct jvm_rec_segment {
 	uint64_t rbx, r12, r13, r14, r15;
 	uint32_t flags;
 	uint32_t len;
+	uint64_t end;			/* of a segment that reaches the end of its thread's stack: that; else 0 */
 };
+
+/*
+ * What the recorder knows of a thread's stack, so that the same bytes are not sent and unwound
+ * sample after sample. Threads are told apart by where their stacks end; the slot of a thread is
+ * jvm_root_slot(). Written by the recorder only, between two increments of seq; the agent copies it
+ * and takes the copy when seq was even and is the same after.
+ */
+struct jvm_root {
+	uint64_t seq;
+	uint64_t end;		/* whose it is; 0: nobody's */
+	uint64_t top;		/* beyond it is nothing that unwinding reads: the C library's data */
+	uint64_t sp, hash;	/* of the segment below the first Java frame; sp 0: there is none */
+	uint32_t len, id;	/* bytes of stack in the hash; what JVM_ROOT names when nothing changed */
+	uint64_t pad[2];
+};
+
+static inline uint32_t jvm_root_slot(uint64_t end)
+{
+	return (end >> 12) * 0x9e3779b97f4a7c15ull >> 32 & (JVM_NR_ROOTS - 1);
+}
+
+/* Of registers and stack: all that unwinding depends on. len is a multiple of 8. */
+static inline uint64_t jvm_root_hash(const struct jvm_rec_segment *s, const void *stack, size_t len)
+{
+	const uint64_t regs[] = { s->pc, s->sp, s->fp, s->rbx, s->r12, s->r13, s->r14, s->r15, s->flags };
+	uint64_t h = len, word;
+	size_t i;
+
+	for (i = 0; i < sizeof(regs) / 8; i++) {
+		h = (h ^ regs[i]) * 0x9e3779b97f4a7c15ull;
+		h ^= h >> 29;
+	}
+	for (i = 0; i < len; i += 8) {
+		__builtin_memcpy(&word, (const char *)stack + i, 8);
+		h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+		h ^= h >> 29;
+	}
+	return h;
+}
 
 /* Followed by class, name, signature and source file, not terminated, then padding. */
 struct jvm_rec_method {

@@ -26,6 +26,7 @@
 #include "jvm/server.h"
 #include "jvm/wire.h"
 
+enum { RINGS_OFF = JVM_PAGE + sizeof(struct jvm_root) * JVM_NR_ROOTS };
 enum { LOG_LIMIT = 256 << 20, LOG_PIECE = 8 << 20, PUNCH_BYTES = 4 << 20, NR_EVENTS = 16 };
 
 struct jvm {
@@ -70,7 +71,12 @@ static size_t ring_stride(const struct jvm_server *s)
 
 static struct jvm_ring *ring_at(const struct jvm *j, uint32_t i)
 {
-	return (void *)((uint8_t *)j->ctl + JVM_PAGE + i * ring_stride(j->s));
+	return (void *)((uint8_t *)j->ctl + RINGS_OFF + i * ring_stride(j->s));
+}
+
+static struct jvm_root *root_at(const struct jvm *j, uint32_t i)
+{
+	return (struct jvm_root *)((uint8_t *)j->ctl + JVM_PAGE) + i;
 }
 
 /* --- from wire_sink to the caller's callbacks --- */
@@ -547,7 +553,7 @@ static void choose_sizes(struct jvm_server *s)
 	s->nr_rings = 1;
 	while (s->nr_rings < ncpu && s->nr_rings < JVM_MAX_RINGS)
 		s->nr_rings *= 2;
-	s->area_bytes = JVM_PAGE + s->nr_rings * ring_stride(s);
+	s->area_bytes = RINGS_OFF + s->nr_rings * ring_stride(s);
 }
 
 int jvm_server_open(struct jvm_server **out, const struct jvm_server_opts *o, const struct jvm_callbacks *cb,
@@ -633,6 +639,26 @@ void jvm_code_cache(const struct jvm *j, uint64_t *lo, uint64_t *hi)
 {
 	*lo = j->ctl ? __atomic_load_n(&j->ctl->code_lo, __ATOMIC_RELAXED) : 0;
 	*hi = j->ctl ? __atomic_load_n(&j->ctl->code_hi, __ATOMIC_RELAXED) : 0;
+}
+
+/* The agent may have changed seq; then it is the one to be deceived. */
+void jvm_tell_root(struct jvm *j, const struct jvm_root *r)
+{
+	struct jvm_root *to = j && j->ctl ? root_at(j, jvm_root_slot(r->end)) : NULL;
+	uint64_t seq;
+
+	if (!to)
+		return;
+	seq = __atomic_load_n(&to->seq, __ATOMIC_RELAXED) | 1;
+	__atomic_store_n(&to->seq, seq, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	to->end = r->end;
+	to->top = r->top;
+	to->sp = r->sp;
+	to->hash = r->hash;
+	to->len = r->len;
+	to->id = r->id;
+	__atomic_store_n(&to->seq, seq + 1, __ATOMIC_RELEASE);
 }
 
 void jvm_trap_cost(const struct jvm *j, struct jvm_trap_cost *c)

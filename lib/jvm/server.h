@@ -39,6 +39,8 @@ struct jvm_segment {
 	uint32_t valid;				/* bit 0 rbx, 1 r12, 2 r13, 3 r14, 4 r15 */
 	bool exact;				/* pc was interrupted, not a return address */
 	bool to_root;				/* no Java frame outside it: the chain must reach the thread's root */
+	bool trimmed;				/* ends where jvm_tell_root() said */
+	uint64_t end;				/* of the thread's stack, when the segment reaches to it; else 0 */
 	const uint8_t *stack;			/* copy of [sp, sp + len); borrowed for the call */
 	size_t len;
 };
@@ -129,6 +131,12 @@ void jvm_code_cache(const struct jvm *j, uint64_t *lo, uint64_t *hi);
 
 /* A thread's number as we see it, from what the process calls it. */
 int jvm_host_tid(struct jvm *j, int tid);
+
+/*
+ * What the agent need not send again of a thread (proto.h): r->end says which one; seq is not
+ * looked at. j NULL, a JVM that is gone, is told nothing.
+ */
+void jvm_tell_root(struct jvm *j, const struct jvm_root *r);
 
 /* How often its handler ran, and how long; what the JVM says, not checked. */
 struct jvm_trap_cost {

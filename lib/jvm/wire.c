@@ -44,6 +44,7 @@ static bool decode_frame(const struct jvm_rec_frame *in, size_t nr_segments, str
 	case JVM_COMPILED:
 	case JVM_INTERPRETED:
 	case JVM_STUB:
+	case JVM_ROOT:
 		return true;
 	case JVM_NATIVE:
 		return in->c < nr_segments;
@@ -66,6 +67,8 @@ static bool decode_segment(struct span *s, struct jvm_segment *out)
 		.valid = in->flags & 0x1f,
 		.exact = in->flags & JVM_SEG_EXACT,
 		.to_root = in->flags & JVM_SEG_TO_ROOT,
+		.trimmed = in->flags & JVM_SEG_TRIMMED,
+		.end = in->end,
 		.len = in->len,
 	};
 	out->stack = span_bytes(s, in->len);

@@ -65,7 +65,7 @@ static void values_of(const struct arcprof_slot *s, const struct arcprof_ptt_hea
 		v[PTT_COUNTER + i] = i + 1 < h->nr_metrics ? s->acc[i + 1] : 0;
 }
 
-static void add_thread(struct ptt_snapshot *s, const struct arcprof_area *a, uint32_t idx)
+static void add_thread(struct ptt_snapshot *s, const struct arcprof_area *a, uint32_t idx, bool same_numbers)
 {
 	struct arcprof_slot slot;
 	struct ptt_thread t = { 0 };
@@ -77,7 +77,8 @@ static void add_thread(struct ptt_snapshot *s, const struct arcprof_area *a, uin
 	t.alive = !(slot.flags & ARCPROF_SLOT_DEAD);
 	t.id = (uint64_t)idx << 40 ^ slot.gen;
 	memcpy(t.comm, slot.comm, sizeof(t.comm));
-	name_now(&t);
+	if (same_numbers)
+		name_now(&t);
 	values_of(&slot, a->header, t.v);
 	VEC_GROW(s->threads, s->nr_threads, s->alloc_threads);
 	s->threads[s->nr_threads++] = t;
@@ -118,6 +119,7 @@ int ptt_area_read(void *session, struct ptt_snapshot *s, struct err *e)
 	const struct arcprof_ptt_header *h = a->header;
 	struct arcprof_slot gone;
 	uint32_t i, nr = arcprof_area_nr_used(a);
+	bool same_numbers = arcprof_area_same_numbers();
 
 	if (!arcprof_area_live(a))
 		return err_set(e, ENOENT, "the session has ended");
@@ -127,7 +129,7 @@ int ptt_area_read(void *session, struct ptt_snapshot *s, struct err *e)
 	if (arcprof_area_slot(a, 0, &gone))
 		values_of(&gone, h, s->gone);
 	for (i = 1; i < nr; i++)
-		add_thread(s, a, i);
+		add_thread(s, a, i, same_numbers);
 	for (i = 0; i < h->nr_cpus; i++)
 		add_cpu(s, a, i);
 	s->session_ns = arcprof_area_ns(h, arcprof_area_now(h) - h->start);

@@ -388,6 +388,8 @@ static int start(const struct ptt_config *c, struct err *e)
 	struct err ignored;
 	int r = check(e);
 
+	if (!r && c->nr_pids && !arcprof_area_same_numbers())
+		r = err_set(e, ENOTSUP, "BPF: processes cannot be named from inside a container: their numbers are others");
 	if (!r)
 		r = make_place(e);
 	if (r)

@@ -21,7 +21,7 @@ static int open_device(struct err *e)
 		if (e->code == ENOENT)
 			err_hint(e, "load the module arcprof");
 		else if (e->code == EACCES || e->code == EPERM)
-			err_hint(e, "root, or a session begun with 'arcprof ptt init --all-users'");
+			err_hint(e, "root, or 'sudo chgrp <group> %s; sudo chmod g+r %s'", ARCPROF_DEVICE, ARCPROF_DEVICE);
 		return -e->code;
 	}
 	if (!ioctl(fd, ARCPROF_IOC_VERSION, &v) && v.abi == ARCPROF_ABI)
@@ -92,6 +92,10 @@ static int start(const struct ptt_config *c, struct err *e)
 
 	if (fd < 0)
 		return fd;
+	if (c->all_users) {
+		close(fd);
+		return err_set(e, ENOTSUP, "module: who may read a session is who may open %s", ARCPROF_DEVICE);
+	}
 	describe(c, &s);
 	if (ioctl(fd, ARCPROF_IOC_PTT_START, &s)) {
 		r = err_errno(e, "%s: cannot start a session", ARCPROF_DEVICE);
@@ -117,7 +121,7 @@ static int stop(struct err *e)
 	if (ioctl(fd, ARCPROF_IOC_PTT_STOP))
 		r = err_errno(e, "%s: cannot end the session", ARCPROF_DEVICE);
 	close(fd);
-	return r == -ENOENT || r == -EINVAL ? -ENOENT : r;
+	return r == -ENXIO ? -ENOENT : r;
 }
 
 static int open_session(void **session, struct err *e)

@@ -294,7 +294,7 @@ static int read_session(void *session, struct ptt_snapshot *s, struct err *e)
 {
 	const struct ptt_note *n = session;
 	struct map old = MAP_INIT;
-	size_t i, f;
+	size_t i, f, nr = 0;
 	int r = read_all(s, n->pids, n->nr_pids, e);
 
 	for (i = 0; i < n->nr_threads; i++)
@@ -305,7 +305,10 @@ static int read_session(void *session, struct ptt_snapshot *s, struct err *e)
 
 		for (f = 0; o != MAP_NONE && f < PTT_NR_FIELDS; f++)
 			t->v[f] -= MIN(t->v[f], n->threads[o].v[f]);
+		if (t->v[PTT_TIME] || t->v[PTT_DISPATCHES])
+			s->threads[nr++] = *t;
 	}
+	s->nr_threads = nr;
 	map_release(&old);
 	s->session_ns = clock_mono_ns() - n->start_ns;
 	return r;

@@ -31,32 +31,41 @@ static bool is_running(void)
 	return !r;
 }
 
-int ptt_start(const struct ptt_config *c, const struct ptt_backend **used, struct err *e)
+/* What fails, also in start(), is left for the next; why the best did is told with the worst. */
+static int start_best(const struct ptt_config *c, const struct ptt_backend **used, struct err *e)
 {
-	const struct ptt_backend *b = c->backend ? find(c->backend) : NULL;
 	struct err why = { 0 };
 	size_t i;
-	int r = 0;
+	int r = -ENOTSUP;
 
-	if (c->backend && !b)
-		return err_set(e, EINVAL, "'%s' is not a back end", c->backend);
+	for (i = 0; ptt_backends[i] && r; i++) {
+		memset(e, 0, sizeof(*e));
+		*used = ptt_backends[i];
+		r = ptt_backends[i]->check(e);
+		if (!r) {
+			r = ptt_backends[i]->start(c, e);
+			if (r == -EEXIST)
+				return r;
+		}
+		if (r && !why.code)
+			why = *e;
+	}
+	if (!r && *used == &ptt_proc)
+		*e = why;
+	return r;
+}
+
+int ptt_start(const struct ptt_config *c, const struct ptt_backend **used, struct err *e)
+{
 	if (is_running()) {
 		err_set(e, EEXIST, "a session is running already");
 		err_hint(e, "'arcprof ptt term' ends it, 'arcprof ptt info' says what it is");
 		return -EEXIST;
 	}
-	for (i = 0; !b && ptt_backends[i]; i++) {
-		r = ptt_backends[i]->check(i ? e : &why);
-		if (!r)
-			b = ptt_backends[i];
-	}
-	if (!b)
-		return r;
-	*used = b;
-	r = b->start(c, e);
-	if (!r && b == &ptt_proc && !c->backend)
-		*e = why;
-	return r;
+	if (!c->backend)
+		return start_best(c, used, e);
+	*used = find(c->backend);
+	return *used ? (*used)->start(c, e) : err_set(e, EINVAL, "'%s' is not a back end", c->backend);
 }
 
 int ptt_open(struct ptt *p, struct err *e)

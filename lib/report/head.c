@@ -12,8 +12,7 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* "3.21 s", "12.3 ms": three digits or more. */
-static void put_duration(struct buf *b, uint64_t ns)
+void report_put_duration(struct buf *b, uint64_t ns)
 {
 	static const struct {
 		uint64_t ns;
@@ -37,7 +36,7 @@ static void put_amount(const struct view *v, unsigned int m, struct buf *b)
 	const char *name = model_str(v->m, v->m->metrics[m].name), *unit = model_str(v->m, v->m->metrics[m].unit);
 
 	if (!strcmp(unit, "ns")) {
-		put_duration(b, v->total[m]);
+		report_put_duration(b, v->total[m]);
 		buf_fmt(b, " of %s", name);
 	} else if (!*unit || !strcmp(unit, name) || !strcmp(unit, "events")) {
 		buf_fmt(b, "%" PRIu64 " %s", v->total[m], name);
@@ -129,7 +128,7 @@ void head_text(const struct view *v, FILE *out)
 		buf_fmt(&b, " in %" PRIu64 " thread%s", v->nr_threads, plural(v->nr_threads));
 	if (v->src->duration_ns) {
 		buf_str(&b, " over ");
-		put_duration(&b, v->src->duration_ns);
+		report_put_duration(&b, v->src->duration_ns);
 	}
 	/* Where samples are the metric, they are said already. */
 	if (!samples || strcmp(model_str(v->m, v->m->metrics[0].name), "samples") || v->total[0] != v->total_n)

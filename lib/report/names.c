@@ -18,8 +18,10 @@ void names_release(struct names *x)
 {
 	size_t i;
 
-	for (i = 0; i < x->nr_procs; i++)
+	for (i = 0; i < x->nr_procs; i++) {
 		free(x->procs[i].stubs);
+		free(x->procs[i].codes);
+	}
 	for (i = 0; i < x->nr_modules; i++) {
 		free(x->modules[i].symbols);
 		if (x->modules[i].file)
@@ -233,9 +235,11 @@ static int take_code(void *ctx, const struct rec_code *r)
 	VEC_GROW(x->codes, x->nr_codes, x->alloc_codes);
 	c = &x->codes[x->nr_codes++];
 	*c = (struct name_code){ .next = *at == MAP_NONE ? 0 : *at + 1, .proc = r->proc, .method = r->method,
-				 .level = r->level, .addr = r->addr, .size = r->size, .inl_len = r->inl_len };
+				 .level = r->level, .compile_id = r->compile_id,
+				 .time_ns = r->time_ns, .addr = r->addr, .size = r->size, .inl_len = r->inl_len };
 	c->inl = memcpy(arena_alloc(&x->text, r->inl_len + 1), r->inl_len ? r->inl : (const void *)"", r->inl_len);
 	*at = x->nr_codes - 1;
+	get_proc(x, r->proc)->has_codes = true;
 	return 0;
 }
 

@@ -26,6 +26,9 @@ struct name_proc {
 	} *stubs;
 	size_t nr_stubs, alloc_stubs;
 	bool sorted;
+	uint32_t *codes;	/* of names.codes, by address and time; made when first asked for */
+	size_t nr_codes;
+	bool has_codes;
 };
 
 struct name_thread {
@@ -64,8 +67,8 @@ struct name_method {
 
 struct name_code {
 	uint32_t next;		/* another one with the same key, index + 1 */
-	uint32_t proc, method, level;
-	uint64_t addr;
+	uint32_t proc, method, level, compile_id;
+	uint64_t addr, time_ns;
 	uint32_t size;
 	const uint8_t *inl;
 	size_t inl_len;
@@ -147,6 +150,15 @@ uint32_t names_thread(struct names *x, uint32_t thread, uint32_t *proc);
  * With by_kind the kinds are apart from the start, and this does nothing.
  */
 void names_settle_kinds(struct names *x, const uint64_t *weight);
+
+/* The frame of code without a file: compiled Java code, a stub, or a foreign runtime's. */
+struct frame names_code_frame(struct names *x, uint32_t proc, uint64_t addr, uint64_t time_ns);
+/* How far the frame's address is from where its function begins; the address itself when that is not known. */
+uint64_t names_offset(struct names *x, const struct frame *f, uint64_t time_ns);
+/* The function of which that consumer is a part that the compiler split off ("f.cold"); itself when it is none. */
+uint32_t names_whole_function(struct names *x, uint32_t consumer, uint32_t kind);
+/* The line of the address as the trace has it; 0: it has none. */
+uint32_t names_line(struct names *x, const struct frame *f);
 
 /* Index in x->frames of the frame's consumers; time_ns tells re-used addresses apart. */
 uint32_t names_resolve(struct names *x, const struct frame *f, uint64_t time_ns);

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "flow/ops.h"
 #include "report/calls.h"
+#include "report/itrace.h"
 
 /* Samples that end in a function say more about its kind than stacks that pass through it. */
 enum { LEAF_SHIFT = 20 };
@@ -462,6 +463,11 @@ int profile_read(struct profile *p, struct model *m, struct report_source *src, 
 
 	profile_init(p, m, o);
 	r = trace_read(t, &names_sink, &p->names, e);
+	if (!r && branches_are_in(&p->names)) {
+		const struct itrace_model_opts io = { { o->from_ns, o->to_ns }, o->fold_plt };
+
+		return itrace_model(&p->names, src, t, &io, e);
+	}
 	if (!r && !o->samples && names_label(&p->names, "callflow")) {
 		r = calls_read(p, t, e);
 	} else {

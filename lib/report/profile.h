@@ -18,6 +18,7 @@ struct profile_opts {
 	const struct opt_list *metrics;	/* NULL or empty: all events, at most FLOW_MAX_METRICS */
 	const struct opt_list *cpus;	/* NULL or empty: all */
 	uint64_t from_ns, to_ns;	/* since the start; to 0: no end */
+	bool fold_plt;			/* instruction traces: linkage stubs are part of their callers */
 	bool replay;			/* trees from the events of a call trace */
 	bool samples;			/* and not the calls, where the trace has them */
 };
@@ -61,7 +62,8 @@ struct profile {
 };
 
 /*
- * Initialises m and fills *src; a trace with call trees gives those, else its samples.  The two are
+ * Initialises m and fills *src; a trace with call trees gives those, an instruction trace what itrace_model()
+ * says, any other its samples.  The two are
  * never in one model: a call is no sample.
  *
  * Fills *src, whose strings live as long as the profile (the file is

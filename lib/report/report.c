@@ -21,8 +21,11 @@ int report_print(struct view *v, FILE *out, struct err *e)
 		return rt_print(v, out);
 	case REPORT_TPROF:
 		return tprof_print(v, out, e);
-	case REPORT_GEN:	/* of a trace, not of a model: gen_print() */
-		break;
+	case REPORT_THREADS:
+	case REPORT_SCHED:
+	case REPORT_ARC:
+	case REPORT_GEN:
+		break;		/* of the trace itself, not of a model: sched.h, itrace.h, profile.h */
 	}
 	return err_set(e, EINVAL, "no such report");
 }

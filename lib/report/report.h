@@ -12,10 +12,12 @@
 #include "base/opt.h"
 #include "flow/order.h"
 
-enum report_name { REPORT_XARC, REPORT_XTREE, REPORT_XPROF, REPORT_RT, REPORT_TPROF, REPORT_GEN };
+enum report_name {
+	REPORT_XARC, REPORT_XTREE, REPORT_XPROF, REPORT_RT, REPORT_GEN, REPORT_TPROF, REPORT_THREADS, REPORT_SCHED, REPORT_ARC
+};
 enum report_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_TREE };
 enum report_fold { FOLD_NONE, FOLD_MODULE, FOLD_CLASS, FOLD_PACKAGE };
-enum report_sort { SORT_DEFAULT, SORT_CUM, SORT_BASE, SORT_N, SORT_NAME };
+enum report_sort { SORT_DEFAULT, SORT_CUM, SORT_BASE, SORT_N, SORT_NAME, SORT_WAIT, SORT_BLOCKED, SORT_LATENCY };
 
 /* What the model was made from; strings belong to whoever made it. */
 struct report_source {
@@ -48,6 +50,9 @@ struct report_opts {
 	/* Folding. */
 	int fold;			/* enum report_fold */
 	bool merge_threads, merge_processes, no_inline, no_kernel, by_kind;
+	/* threads and sched */
+	const struct opt_list *cpus;
+	uint64_t from_ns, to_ns;	/* after the start; 0: all */
 	/* tprof */
 	double clip;			/* percent */
 	const struct opt_list *stanzas;
@@ -76,6 +81,12 @@ struct view {
 int view_init(struct view *v, struct model *m, const struct report_source *src, const struct report_opts *o,
 	      struct err *e);
 void view_release(struct view *v);
+
+/* Selection by lists of numbers, and of names with the shell's patterns; a list that is empty has nothing. */
+bool report_number_listed(const struct opt_list *l, uint32_t nr);
+bool report_name_listed(const struct opt_list *l, const char *name);
+/* "3.21 s", "12.3 ms": three digits or more. */
+void report_put_duration(struct buf *b, uint64_t ns);
 
 /* Prints the report that v->o names. */
 int report_print(struct view *v, FILE *out, struct err *e);

@@ -480,3 +480,133 @@ uint32_t names_resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 	}
 	return x->nr_frames - 1;
 }
+
+/* ---- addresses as an instruction trace has them ---- */
+
+static int compare_codes(const void *p, const void *q, void *ctx)
+{
+	const struct names *x = ctx;
+	const struct name_code *a = &x->codes[*(const uint32_t *)p], *b = &x->codes[*(const uint32_t *)q];
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
+}
+
+static void index_codes(struct names *x, struct name_proc *p, uint32_t proc)
+{
+	size_t i;
+
+	p->codes = xcalloc(x->nr_codes + 1, sizeof(*p->codes));
+	for (i = 0; i < x->nr_codes; i++)
+		if (x->codes[i].proc == proc)
+			p->codes[p->nr_codes++] = i;
+	qsort_r(p->codes, p->nr_codes, sizeof(*p->codes), compare_codes, x);
+}
+
+/* The Java code that was there: the last one known at that time, else the first after it. */
+static const struct name_code *code_at(struct names *x, uint32_t proc, uint64_t addr, uint64_t time_ns)
+{
+	uint32_t at = map_get(&x->proc_of, proc);
+	struct name_proc *p = at == MAP_NONE ? NULL : &x->procs[at];
+	const struct name_code *best = NULL, *c;
+	size_t lo = 0, hi, mid, tries;
+
+	if (!p || !p->has_codes)
+		return NULL;
+	if (!p->codes)
+		index_codes(x, p, proc);
+	for (hi = p->nr_codes; lo < hi;) {
+		mid = (lo + hi) / 2;
+		if (x->codes[p->codes[mid]].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (tries = 0; lo && tries < 64; tries++) {
+		c = &x->codes[p->codes[--lo]];
+		if (addr - c->addr >= c->size)
+			continue;
+		if (!best || (c->time_ns <= time_ns ? best->time_ns > time_ns || c->time_ns > best->time_ns :
+						      best->time_ns > time_ns && c->time_ns < best->time_ns))
+			best = c;
+	}
+	return best;
+}
+
+struct frame names_code_frame(struct names *x, uint32_t proc, uint64_t addr, uint64_t time_ns)
+{
+	const struct name_code *c = code_at(x, proc, addr, time_ns);
+	uint32_t at = map_get(&x->proc_of, proc);
+	struct frame f = { .kind = FRAME_ANON, .a = proc, .b = addr };
+
+	if (c) {
+		f.kind = FRAME_JIT;
+		f.c = c->compile_id;
+		f.d = c->method;
+	} else if (at != MAP_NONE && x->procs[at].has_codes) {
+		f.kind = FRAME_STUB;
+	}
+	return f;
+}
+
+uint64_t names_offset(struct names *x, const struct frame *f, uint64_t time_ns)
+{
+	const struct name_symbol *s;
+	const struct name_stub *stub;
+	const struct name_code *code;
+	uint32_t at;
+
+	switch (f->kind) {
+	case FRAME_NATIVE:
+	case FRAME_KERNEL:
+		at = map_get(&x->module_of, f->a);
+		s = at == MAP_NONE ? NULL : find_symbol(&x->modules[at], f->b);
+		return f->b - (s ? s->off : 0);
+	case FRAME_JIT:
+		code = find_code(x, f);
+		return f->b - (code ? code->addr : 0);
+	case FRAME_ANON:
+	case FRAME_STUB:
+		at = map_get(&x->proc_of, f->a);
+		stub = at == MAP_NONE ? NULL : find_stub(&x->procs[at], f->b, time_ns);
+		return f->b - (stub ? stub->addr : 0);
+	}
+	return f->b;
+}
+
+static size_t whole_name_len(const char *name)
+{
+	const char *cut = strstr(name, " [clone .cold");	/* as the demangler has it */
+
+	if (!cut)
+		cut = strstr(name, ".cold");
+	return cut && cut != name ? (size_t)(cut - name) : strlen(name);
+}
+
+uint32_t names_whole_function(struct names *x, uint32_t consumer, uint32_t kind)
+{
+	struct consumer c = x->m->consumers.items[consumer];
+	const char *name = model_str(x->m, c.name);
+	size_t len = whole_name_len(name);
+
+	if (!is_native(kind) || !name[len])
+		return consumer;
+	buf_reset(&x->name);	/* the table may move what it is given */
+	buf_add(&x->name, name, len);
+	c.name = strtab_add(&x->m->consumers.names, x->name.data, len);
+	c.kind = kind;
+	c.key = 0;
+	add_level(x, &c);
+	return x->levels[x->nr_levels - 1].consumer;
+}
+
+uint32_t names_line(struct names *x, const struct frame *f)
+{
+	uint32_t at;
+
+	if (f->kind != FRAME_NATIVE && f->kind != FRAME_KERNEL)
+		return 0;
+	at = map_get(&x->lines_of, hash_pair(f->a, f->b));
+	return at == MAP_NONE || !x->places[at].nr ? 0 : x->lines[x->places[at].first].line;
+}

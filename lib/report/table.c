@@ -228,7 +228,7 @@ void table_end(struct table *t, const char *name)
 	fwrite(t->line.data, 1, t->line.len, t->out);
 }
 
-static void put_csv(struct buf *b, const char *s, size_t len)
+void put_csv(struct buf *b, const char *s, size_t len)
 {
 	size_t i;
 

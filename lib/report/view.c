@@ -26,7 +26,7 @@ static bool any(const struct opt_list *l)
 	return l && l->nr_items;
 }
 
-static bool number_listed(const struct opt_list *l, uint32_t nr)
+bool report_number_listed(const struct opt_list *l, uint32_t nr)
 {
 	size_t i;
 
@@ -37,7 +37,7 @@ static bool number_listed(const struct opt_list *l, uint32_t nr)
 }
 
 /* Patterns as the shell's; without one of its signs the whole name must be equal. */
-static bool name_listed(const struct opt_list *l, const char *name)
+bool report_name_listed(const struct opt_list *l, const char *name)
 {
 	size_t i;
 
@@ -60,18 +60,18 @@ static uint8_t consumer_has(const struct report_opts *o, const struct model *m, 
 	uint8_t has = 0;
 
 	if (c->kind == CONSUMER_PROCESS) {
-		has |= number_listed(o->pids, c->key >> 32) ? HAS_PROCESS : 0;
-		has |= name_listed(o->comms, name) ? HAS_COMM : 0;
+		has |= report_number_listed(o->pids, c->key >> 32) ? HAS_PROCESS : 0;
+		has |= report_name_listed(o->comms, name) ? HAS_COMM : 0;
 		return has;
 	}
 	if (c->kind == CONSUMER_THREAD) {
-		has |= number_listed(o->tids, c->key) ? HAS_TID : 0;
-		has |= name_listed(o->threads, name) ? HAS_THREAD : 0;
+		has |= report_number_listed(o->tids, c->key) ? HAS_TID : 0;
+		has |= report_name_listed(o->threads, name) ? HAS_THREAD : 0;
 		return has;
 	}
-	if (c->module && (name_listed(o->modules, module) || name_listed(o->modules, base_name(module))))
+	if (c->module && (report_name_listed(o->modules, module) || report_name_listed(o->modules, base_name(module))))
 		has |= HAS_MODULE;
-	if (name_listed(o->symbols, name))
+	if (report_name_listed(o->symbols, name))
 		has |= HAS_SYMBOL;
 	return has;
 }

@@ -18,6 +18,7 @@ void maps_reset(struct maps *m)
 {
 	m->nr_entries = 0;
 	m->last = 0;
+	m->nr_changes++;
 }
 
 /* Index of the first mapping that ends above addr. */
@@ -70,6 +71,7 @@ void maps_add(struct maps *m, uint64_t start, uint64_t end, uint64_t pgoff, uint
 	memcpy(m->entries + from, put, nr * sizeof(*put));
 	m->nr_entries += nr - (to - from);
 	m->last = 0;
+	m->nr_changes += !!module;
 }
 
 void maps_copy(struct maps *to, const struct maps *from)

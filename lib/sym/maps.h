@@ -19,6 +19,7 @@ struct maps {
 	struct map_entry *entries;	/* sorted by start, disjoint */
 	size_t nr_entries, alloc_entries;
 	uint32_t last;			/* where the last hit was */
+	uint32_t nr_changes;		/* how often a file was mapped or all was forgotten */
 };
 
 void maps_release(struct maps *m);

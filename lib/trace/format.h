@@ -49,6 +49,7 @@ static_assert(offsetof(struct trf_header, crc) == 60, "file header");
 #define TRF_SAMPLES "Samp"
 #define TRF_BRANCHES "Brch"	/* an instruction trace */
 #define TRF_CALLS "Call"	/* exact call trees */
+#define TRF_SCHED "schd"	/* dispatches and interrupts */
 #define TRF_INDEX "indx"	/* where chunks are */
 #define TRF_END "done"		/* the recording was closed in order */
 
@@ -104,6 +105,7 @@ enum trf_type {
 
 enum trf_major {
 	TRF_MAJOR_TPROF = 0x10,
+	TRF_MAJOR_DISPATCH = 0x12,
 	TRF_MAJOR_MTE = 0x19,
 	TRF_MAJOR_BRANCH = 0x20,
 	/* Performance Inspector ends at 0xb0. */
@@ -184,6 +186,19 @@ enum trf_calls {
 	TRF_CALLS_VALUES = 4,
 	TRF_CALLS_EVENTS = 5,
 	TRF_CALLS_REFUSED = 9,
+};
+
+/*
+ * A run of dispatches and interrupts in the order of time; each is four varints: the zigzag difference
+ * to the time of the one before (of the first: to the record's), what, thread, arg.
+ */
+enum trf_dispatch {
+	TRF_DISPATCH_RUN = 1,
+	TRF_DISPATCH_KIND = 0x07,	/* of what: enum sched_kind */
+	TRF_DISPATCH_STATE = 0x38,	/* of what: enum sched_state */
+	TRF_DISPATCH_STATE_SHIFT = 3,
+	TRF_DISPATCH_CPU_SHIFT = 6,	/* of what: the rest */
+	TRF_DISPATCH_MIN_BYTES = 4,
 };
 
 enum trf_file {

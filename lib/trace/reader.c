@@ -20,6 +20,7 @@
 #include "base/progress.h"
 #include "trace/branch.h"
 #include "trace/calls_read.h"
+#include "trace/dispatch.h"
 #include "trace/format.h"
 #include "trace/walk.h"
 
@@ -52,6 +53,7 @@ struct trace_reader {
 	uint64_t weights[256];
 	struct rec_sample run[RUN];
 	size_t nr_run;
+	struct rec_sched sched[RUN];
 	uint64_t nr_bad;		/* records, in this pass */
 	struct calls_reader calls;
 };
@@ -239,6 +241,46 @@ static int decode_sample(struct trace_reader *t, struct walk_record *r)
 	if (s->stack)
 		s->stack = local_number(&t->node_numbers, s->stack);
 	return ++t->nr_run == RUN ? give_run(t) : 0;
+}
+
+/* ---- dispatches ---- */
+
+static int decode_run(struct trace_reader *t, struct walk_record *r)
+{
+	uint32_t left = span_u32(&r->body);
+	uint64_t time_ns = r->time_ns;
+	size_t nr = 0;
+	int ret = 0;
+
+	if (left > span_left(&r->body) / TRF_DISPATCH_MIN_BYTES) {
+		t->nr_bad++;
+		return 0;
+	}
+	while (left && !ret) {
+		if (!dispatch_decode(&r->body, time_ns, &t->sched[nr])) {
+			t->nr_bad++;
+			break;
+		}
+		time_ns = t->sched[nr++].time_ns;
+		if (!--left || nr == RUN) {
+			ret = t->sink->sched(t->ctx, t->sched, nr);
+			nr = 0;
+		}
+	}
+	return ret || !nr ? ret : t->sink->sched(t->ctx, t->sched, nr);
+}
+
+static int decode_sched_chunk(struct trace_reader *t, const uint8_t *raw, size_t len)
+{
+	struct span s = span_init(raw, len);
+	struct walk_record r = { 0 };
+	int got, ret = 0;
+
+	while (!ret && (got = walk_record(&s, raw, &r)) > 0)
+		if (r.major == TRF_MAJOR_DISPATCH && r.minor == TRF_DISPATCH_RUN)
+			ret = decode_run(t, &r);
+	t->nr_bad += !ret && got < 0;
+	return ret;
 }
 
 /* ---- everything else ---- */
@@ -550,6 +592,10 @@ static int read_chunk(struct trace_reader *t, const struct walk_chunk *c, struct
 	bool branches = walk_is(c, TRF_BRANCHES), calls = walk_is(c, TRF_CALLS);
 	const uint8_t *raw;
 
+	if (walk_is(c, TRF_SCHED)) {
+		raw = t->sink->sched ? walk_payload(t->walk, c) : NULL;
+		return raw ? decode_sched_chunk(t, raw, c->h.raw_len) : 0;
+	}
 	if (!stacks && !samples && !branches && !calls && !walk_is(c, TRF_META)) {
 		if (c->h.type[0] & 0x20)	/* lower-case */
 			return 0;

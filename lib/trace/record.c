@@ -25,6 +25,7 @@ static const char *const cause_names[LOST_NR] = {
 	[LOST_THROTTLED] = "event throttled",
 	[LOST_UNPAIRED] = "trap without its kernel half",
 	[LOST_CALLS] = "no room for a thread's calls",
+	[LOST_SCHED] = "dispatches and interrupts: buffer or file full",
 };
 
 const char *frame_mark_name(uint32_t mark)

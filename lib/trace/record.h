@@ -214,6 +214,51 @@ struct rec_branch_code {
 	size_t len;
 };
 
+/*
+ * The scheduler's view: who got a CPU, who lost it and why, who became ready, and what
+ * interrupted them.  Thread 0 is one that the recording does not cover.
+ */
+enum sched_kind {
+	SCHED_SWITCH,		/* the CPU goes from thread to arg; 0 when only one side is known */
+	SCHED_WAKE,		/* thread became runnable; arg woke it, 0 unknown */
+	SCHED_INTR,		/* thread is interrupted by arg = sched_intr() */
+	SCHED_INTR_END,
+	SCHED_NR
+};
+
+enum sched_state {		/* of the thread that lost the CPU */
+	SCHED_RUNNABLE,		/* preempted, or it yielded: it waits for a CPU */
+	SCHED_SLEEP,		/* interruptible */
+	SCHED_DISK,		/* uninterruptible */
+	SCHED_STOPPED,		/* by a signal or a tracer; parked */
+	SCHED_DEAD,
+	SCHED_IDLE_KTHREAD,		/* kernel threads: uninterruptible, not counted as load */
+	SCHED_BLOCKED,		/* not runnable; which of these is unknown */
+	SCHED_UNTOLD,		/* any; its own record is missing */
+	SCHED_NR_STATES
+};
+
+enum sched_intr_class {
+	SCHED_INTR_DEVICE,	/* number: of the line; the label "irq.N" has its name */
+	SCHED_INTR_SOFT,	/* number: of the soft interrupt */
+	SCHED_INTR_VECTOR,	/* number: of the vector; the label "vector.N" has its name */
+	SCHED_INTR_IPI,		/* from another CPU; no number */
+	SCHED_INTR_NR
+};
+
+static inline uint32_t sched_intr(enum sched_intr_class c, uint32_t number)
+{
+	return c << 24 | (number & 0xffffff);
+}
+
+struct rec_sched {
+	uint64_t time_ns;
+	uint32_t thread, arg;
+	uint16_t cpu;
+	uint8_t kind;		/* enum sched_kind */
+	uint8_t state;		/* enum sched_state, of SCHED_SWITCH */
+};
+
 enum lost_cause {
 	LOST_RING,		/* the kernel's buffer was full */
 	LOST_AGENT,		/* the agent's buffer was full */
@@ -221,6 +266,7 @@ enum lost_cause {
 	LOST_THROTTLED,		/* the kernel throttled the event; count is unknown (1 each) */
 	LOST_UNPAIRED,		/* traps without their kernel half */
 	LOST_CALLS,		/* calls of threads for which there was no room */
+	LOST_SCHED,		/* dispatches and interrupts; the buffer or the file was full */
 	LOST_NR
 };
 

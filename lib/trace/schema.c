@@ -28,6 +28,8 @@ const struct schema_row schema_rows[] = {
 	  "index:u64:bytes samples:u64 records:u64 lost:u64 realtime:u64:ns chunks:u32" },
 	{ TRF_MAJOR_LABEL, 0, 0, "label", "key:s value:s" },
 	{ TRF_MAJOR_LOST, 0, 0, "lost", "cause:u32 stream:u32 count:u64" },
+	{ TRF_MAJOR_DISPATCH, TRF_DISPATCH_RUN, 0xffffffff, "dispatches",
+	  "nr:u32 *nr( dt:z:ns what:v thread:v arg:v )" },
 	TPROF(TRF_TPROF_PLAIN, "sample.kernel", ""),
 	TPROF(TRF_TPROF_PLAIN | TRF_TPROF_USER, "sample.user", ""),
 	TPROF(TRF_TPROF_WEIGHT, "sample.kernel", " weight:u64"),

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "trace/dispatch.h"
 #include "trace/intern.h"
 #include "trace/outfile.h"
 #include "trace/schema.h"
@@ -46,6 +47,8 @@ struct trace_writer {
 	uint32_t epoch;
 
 	struct records meta, stacks, samples, branches, calls, index;
+	struct dispatches sched;
+	uint64_t nr_lost_sched;
 	uint64_t index_off;		/* of the latest index chunk */
 	uint64_t weights[NR_EVENTS];	/* of the sample chunk being filled; 0: not said yet */
 
@@ -91,6 +94,8 @@ static int write_chunk(struct trace_writer *w, struct records *p)
 		w->nr_lost += nr;
 		if (p == &w->samples)
 			w->nr_lost_samples += nr;
+		if (p == &w->sched.r)
+			w->nr_lost_sched += w->sched.nr;
 	}
 	return r;
 }
@@ -137,6 +142,9 @@ int trace_writer_flush(struct trace_writer *w)
 	write_chunk(w, &w->samples);
 	write_chunk(w, &w->branches);
 	write_chunk(w, &w->calls);
+	dispatches_close(&w->sched);
+	write_chunk(w, &w->sched.r);
+	w->sched.nr = 0;
 	memset(w->weights, 0, sizeof(w->weights));
 	if (w->index.nr >= INDEX_EVERY)
 		write_index(w);
@@ -146,7 +154,7 @@ int trace_writer_flush(struct trace_writer *w)
 /* Called after each record: writes when a buffer is full. */
 static void written(struct trace_writer *w)
 {
-	size_t pending = w->samples.b.len + w->in.new_frames.len + w->in.new_nodes.len;
+	size_t pending = w->samples.b.len + w->in.new_frames.len + w->in.new_nodes.len + w->sched.r.b.len;
 
 	if (w->meta.b.len >= TARGET || pending >= TARGET || w->branches.b.len >= TARGET || w->calls.b.len >= TARGET) {
 		trace_writer_flush(w);
@@ -311,6 +319,25 @@ void trace_write_sample(struct trace_writer *w, const struct rec_sample *r)
 		written(w);
 }
 
+/* ---- dispatches ---- */
+
+void trace_write_sched(struct trace_writer *w, const struct rec_sched *r)
+{
+	if (w->out.error || w->full) {
+		w->nr_lost++;
+		w->nr_lost_sched++;
+		return;
+	}
+	dispatches_add(&w->sched, r);
+	if (w->sched.r.b.len >= TARGET || w->mode == TRACE_NORMAL)
+		written(w);
+}
+
+uint64_t trace_writer_lost_sched(const struct trace_writer *w)
+{
+	return w->nr_lost_sched;
+}
+
 /* ---- opening and closing ---- */
 
 static void write_schema(struct trace_writer *w, uint64_t time_ns)
@@ -359,6 +386,7 @@ static void free_writer(struct trace_writer *w)
 	buf_release(&w->samples.b);
 	buf_release(&w->branches.b);
 	buf_release(&w->calls.b);
+	buf_release(&w->sched.r.b);
 	buf_release(&w->index.b);
 	free(w->addrs);
 	free(w);
@@ -377,6 +405,7 @@ static struct trace_writer *new_writer(const struct trace_writer_opts *o)
 	w->samples.type = TRF_SAMPLES;
 	w->branches.type = TRF_BRANCHES;
 	w->calls.type = TRF_CALLS;
+	w->sched.r.type = TRF_SCHED;
 	w->index.type = TRF_INDEX;
 	intern_init(&w->in);
 	w->in.on_frame = note_address;
@@ -439,6 +468,8 @@ int trace_writer_close(struct trace_writer *w, struct err *e)
 	/* After a failure there is often room for this much: the chunk that did not fit was larger. */
 	first = w->out.error;
 	w->out.error = 0;
+	if (w->nr_lost_sched)
+		trace_write_lost(w, &(struct rec_lost){ clock_mono_ns(), LOST_SCHED, 0, w->nr_lost_sched });
 	if (w->nr_lost_samples)
 		trace_write_lost(w, &(struct rec_lost){ clock_mono_ns(), LOST_FILE, 0, w->nr_lost_samples });
 	trace_writer_flush(w);

@@ -45,6 +45,9 @@ uint64_t trace_writer_lost(const struct trace_writer *w);
 /* Those of them that are samples: also in the trace, as LOST_FILE. */
 uint64_t trace_writer_lost_samples(const struct trace_writer *w);
 
+/* Dispatches and interrupts dropped; in the trace as LOST_SCHED. */
+uint64_t trace_writer_lost_sched(const struct trace_writer *w);
+
 /* A label of the Z vector; a later value for the same key replaces an earlier one. */
 void trace_write_label(struct trace_writer *w, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -56,6 +59,9 @@ void trace_write_label(struct trace_writer *w, const char *key, const char *fmt,
  */
 uint32_t trace_write_stack(struct trace_writer *w, const struct frame *frames, size_t nr_frames);
 void trace_write_sample(struct trace_writer *w, const struct rec_sample *r);
+
+/* In the order of time as far as the caller has one. */
+void trace_write_sched(struct trace_writer *w, const struct rec_sched *r);
 
 void trace_write_proc(struct trace_writer *w, const struct rec_proc *r);
 void trace_write_thread(struct trace_writer *w, const struct rec_thread *r);

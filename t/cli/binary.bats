@@ -58,6 +58,8 @@ load ../lib
 	[ -f root/usr/share/zsh/site-functions/_arcprof ]
 	[ -f root/usr/share/fish/vendor_completions.d/arcprof.fish ]
 	[ -f root/usr/share/doc/arcprof/COPYING ]
+	[ -f root/usr/lib/libarcprof.a ]
+	[ -f root/usr/include/arcprof.h ]
 	if command -v asciidoctor >/dev/null; then
 		for c in $(arcprof --dump commands); do
 			[ -f "root/usr/share/man/man1/arcprof-$c.1" ]

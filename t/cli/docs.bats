@@ -68,7 +68,7 @@ options_of_page() {
 	skip_unless_command man
 	skip_unless_command asciidoctor
 	make -s -C "$TOP" man >/dev/null
-	for page in "$BUILD"/man/*.[15]; do
+	for page in "$BUILD"/man/*.[135]; do
 		MANROFFSEQ='' MANWIDTH=100 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>warnings >/dev/null
 		cat warnings
 		[ ! -s warnings ]
@@ -77,7 +77,7 @@ options_of_page() {
 
 @test "docs: pages that are referred to exist" {
 	cd "$TOP/Documentation"
-	grep -ohE 'arcprof-[a-z]+\([15]\)' ./*.adoc | sort -u | while read -r ref; do
+	grep -ohE 'arcprof-[a-z]+\([135]\)' ./*.adoc | sort -u | while read -r ref; do
 		[ -f "${ref%(*}.adoc" ] || { echo "$ref does not exist"; return 1; }
 	done
 }

@@ -13,8 +13,8 @@ load ../lib
 		arcprof "$c" -h
 	done | sed -nE 's/^    (-[A-Za-z0-9]), --(no-)?([a-z0-9-]+).*/\1 \3/p' | sort -u >pairs
 	cut -d ' ' -f 1 pairs | sort | uniq -d >twice
-	# what perf's users know wins over uniformity: only these may differ
-	grep -vxE -e '-[srtd]' twice >unexpected || true
+	# what users of perf and strace know wins over uniformity: only these may differ
+	grep -vxE -e '-[srtdf]' twice >unexpected || true
 	cat unexpected
 	[ ! -s unexpected ]
 }

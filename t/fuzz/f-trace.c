@@ -7,6 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "report/sched.h"
 #include "trace/reader.h"
 #include "trace/schema.h"
 #include "trace/walk.h"
@@ -48,6 +49,12 @@ static int on_samples(void *ctx, const struct rec_sample *s, size_t nr, const st
 			sink_of_all += ep->frames[ep->nodes[node].frame].b;
 		}
 	}
+	return 0;
+}
+
+static int on_sched(void *ctx, const struct rec_sched *r, size_t nr)
+{
+	touch(r, nr * sizeof(*r));
 	return 0;
 }
 
@@ -139,17 +146,32 @@ static void repair(uint8_t *data, size_t len)
 	}
 }
 
+/* Whatever dispatches say, each moment of a thread and a CPU is in one column. */
+static void times_add_up(struct trace_reader *t)
+{
+	struct buf first = BUF_INIT;
+	struct sched_model m;
+	uint64_t nr[2];
+	struct err e;
+
+	if (!sched_read(&m, t, 0, 0, NULL, NULL, &e) && sched_check(&m, &nr[0], &nr[1], &first))
+		abort();
+	buf_release(&first);
+	sched_release(&m);
+}
+
 static void read_it(const uint8_t *data, size_t len)
 {
 	static const struct trace_sink sink = {
 		.label = on_label, .samples = on_samples, .proc = on_proc, .thread = on_thread, .module = on_module,
-		.symbol = on_symbol, .line = on_line, .method = on_method, .code = on_code, .stub = on_stub,
+		.sched = on_sched, .symbol = on_symbol, .line = on_line, .method = on_method, .code = on_code, .stub = on_stub,
 	};
 	struct trace_reader *t;
 	struct err e;
 
 	if (!trace_reader_open_memory(&t, data, len, &e)) {
 		trace_read(t, &sink, NULL, &e);
+		times_add_up(t);
 		trace_reader_close(t);
 	}
 	by_schema(data, len);

@@ -45,6 +45,17 @@ public class VerifyClasses {
 		jvm = i;
 	}
 
+	/* -Dspoil=true: takes the operand stack from one method, so that a verifier that looks must refuse it. */
+	static byte[] bytes(Path path) throws IOException {
+		byte[] b = Files.readAllBytes(path);
+		for (int i = 8; Boolean.getBoolean("spoil") && i + 3 < b.length; i++)
+			if (b[i] == 0x11 && b[i + 3] == (byte) 0xb8 && b[i - 8] == 0 && b[i - 4] == 0) {
+				b[i - 7] = 0;
+				break;
+			}
+		return b;
+	}
+
 	static void redefine(List<ClassDefinition> batch) {
 		try {
 			jvm.redefineClasses(batch.toArray(new ClassDefinition[0]));
@@ -77,7 +88,7 @@ public class VerifyClasses {
 				if (c == null)
 					continue;
 				c.getDeclaredConstructors();	// links it: the original must be fine
-				batch.add(new ClassDefinition(c, Files.readAllBytes(root.resolve(name + ".class"))));
+				batch.add(new ClassDefinition(c, bytes(root.resolve(name + ".class"))));
 			} catch (Throwable t) {
 				classes++;
 				refuse(m.getName(), name, t);

@@ -6,6 +6,7 @@ ARCPROF=${ARCPROF:-$BUILD/arcprof}
 . "$TOP/t/java.bash"
 
 # HotSpot trusts the JDK's own classes otherwise; and lines must not depend on what an archive has linked before.
+JVM_OPTIONS=()
 VERIFY=(-XX:+UnlockDiagnosticVMOptions -XX:+BytecodeVerificationLocal -XX:+BytecodeVerificationRemote -Xshare:off)
 
 # use_verifier <JDK> <folder>: compiles what is needed there; sets JAVA_HOME.
@@ -23,17 +24,17 @@ use_verifier() {
 			"$TOP/t/rewrite/counter/java/lang/ArcProbe.java"
 }
 
-# verify_jdk <folder> [<module>...]
+# verify_jdk <folder> [<module>...]; JVM_OPTIONS has more options.
 verify_jdk() {
-	timeout 600 "$JAVA_HOME/bin/java" "${VERIFY[@]}" --add-modules ALL-SYSTEM --patch-module java.base="$verifier/nothing" \
-		-javaagent:"$verifier/verify.jar" -cp "$verifier/verify.jar" VerifyClasses jdk "$@"
+	timeout -k 5 600 "$JAVA_HOME/bin/java" "${VERIFY[@]}" "${JVM_OPTIONS[@]}" --add-modules ALL-SYSTEM \
+		--patch-module java.base="$verifier/nothing" -javaagent:"$verifier/verify.jar" -cp "$verifier/verify.jar" VerifyClasses jdk "$@"
 }
 
 # verify_jars <class path> <jar>...
 verify_jars() {
 	local path=$1
 	shift
-	timeout 600 "$JAVA_HOME/bin/java" "${VERIFY[@]}" --add-modules ALL-SYSTEM --patch-module java.base="$verifier/nothing" \
+	timeout -k 5 600 "$JAVA_HOME/bin/java" "${VERIFY[@]}" --add-modules ALL-SYSTEM --patch-module java.base="$verifier/nothing" \
 		-cp "$verifier/verify.jar:$path" VerifyClasses jars "$@"
 }
 
@@ -45,7 +46,7 @@ run_counted() {
 	shift 2
 	rm -rf rewritten
 	"$BUILD/t/tools/rewrite-classes" "${REWRITE[@]}" --map=map "$classes" rewritten >rewriting || return
-	timeout 120 "$JAVA_HOME/bin/java" "${VERIFY[@]}" --patch-module java.base="$verifier/counter" -Darcprobe=counts "$@" \
+	timeout -k 5 120 "$JAVA_HOME/bin/java" "${VERIFY[@]}" --patch-module java.base="$verifier/counter" -Darcprobe=counts "$@" \
 		-cp rewritten "$class" >printed || return
 	awk '
 		FNR == NR { name[$1] = $2 " " $3 " " $4; short[$1] = $2 "." $3; next }

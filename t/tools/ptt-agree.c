@@ -36,7 +36,7 @@
 #include "api/ticks.h"
 #include "ptt/ptt.h"
 
-enum { RUN_MS = 700, TRIES = 3, HOPS = 100000, READS_A_HOP = 40 };
+enum { RUN_MS = 500, TRIES = 3, HOPS = 100000, HOP_S = 40, READS_A_HOP = 40 };
 /* Time in the scheduler a dispatch, in calls of getppid(); with waking up, more. */
 enum { SWITCH_CALLS = 30, WAKE_CALLS = 100 };
 
@@ -282,6 +282,7 @@ static void test_timer(void)
 }
 
 static atomic_bool stop_flood;
+static atomic_ulong nr_floods;
 
 /* Each change of protection makes the other CPUs that run this program forget the page: an interrupt. */
 static void *flood(void *arg)
@@ -294,14 +295,27 @@ static void *flood(void *arg)
 		*(volatile char *)p = 1;
 		mprotect(p, page, PROT_READ);
 		mprotect(p, page, PROT_READ | PROT_WRITE);
+		atomic_fetch_add(&nr_floods, 1);
 	}
 	munmap(p, page);
 	return NULL;
 }
 
+/* A quarter of those that were sent while the thread had its CPU: the kernel sends some together. */
+static bool are_counted(const struct job *j, uint64_t sent)
+{
+	uint64_t ran = j->to.clock_ns - j->from.clock_ns;
+
+	if (!(j->to.v.known & ARCPROF_KNOW_IRQ_TIME))
+		return true;
+	printf("# %" PRIu64 " rounds of the flood, of which %.0f %% met it\n", sent, ran / (RUN_MS * 1e4));
+	return (j->to.v.interrupts - j->from.v.interrupts) * 4 >= sent * ran / (RUN_MS * 1000000ull);
+}
+
 static void test_flood(void)
 {
 	bool good = false, many = false;
+	uint64_t before;
 	pthread_t t;
 	struct job j;
 	int i;
@@ -313,8 +327,9 @@ static void test_flood(void)
 	atomic_store(&stop_flood, false);
 	pthread_create(&t, NULL, flood, NULL);
 	for (i = 0; i < TRIES && !(good && many); i++) {
+		before = atomic_load(&nr_floods);
 		run_job(&j, "flooded", NULL);
-		many = !(j.to.v.known & ARCPROF_KNOW_IRQ_TIME) || j.to.v.interrupts - j.from.v.interrupts > 1000;
+		many = are_counted(&j, atomic_load(&nr_floods) - before);
 		irq_in_clock = is_within(&j, difference(&j, true)) || !is_within(&j, difference(&j, false));
 		good = agrees(&j);
 	}
@@ -400,7 +415,9 @@ static void hop_and_read(struct hopper *h)
 	int nr = sysconf(_SC_NPROCESSORS_ONLN), i, k;
 	uint64_t last = 0, now;
 
-	for (i = 0; i < HOPS; i++) {
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + HOP_S * 1000000000ull;
+
+	for (i = 0; i < HOPS && clock_ns(CLOCK_MONOTONIC) < end; i++) {
 		move_to(i % nr);
 		h->nr_hops++;
 		for (k = 0; k < READS_A_HOP; k++, h->nr_reads++) {
@@ -463,7 +480,7 @@ static void *hopper(void *arg)
 	printf("# %" PRIu64 " hops, %" PRIu64 " reads, %" PRIu64 " went back (by %" PRIu64 " ticks at most); another "
 	       "thread read %" PRIu64 " times, %" PRIu64 " failed, %" PRIu64 " wild\n", h.nr_hops, h.nr_reads,
 	       h.nr_back, h.largest, w.nr_reads, w.nr_failed, w.nr_wild);
-	ok(!h.nr_back, "a thread that migrates 100000 times while it reads never goes back");
+	ok(h.nr_hops >= 1000 && !h.nr_back, "a thread that migrates again and again while it reads never goes back");
 	ok(w.nr_reads && !w.nr_failed && !w.nr_wild, "another thread reads it whole all the while");
 	return NULL;
 }

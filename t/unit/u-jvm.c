@@ -105,7 +105,7 @@ static struct buf a_sample(void)
 	};
 	const struct jvm_rec_segment seg = {
 		.pc = 0x7f0000001000, .sp = 0x7ffc00000000, .fp = 1, .rbx = 2, .r15 = 3,
-		.flags = 0x1f | JVM_SEG_EXACT, .len = 20,
+		.flags = 0x1f | JVM_SEG_EXACT | JVM_SEG_TRIMMED, .len = 20, .end = 0x7ffc00001000,
 	};
 	struct buf b = BUF_INIT;
 
@@ -192,6 +192,8 @@ TEST(jvm_sample_record_decodes_to_what_was_written)
 	CHECK_U64(got.segments[0].r15, 3);
 	CHECK_U64(got.segments[0].valid, 0x1f);
 	CHECK(got.segments[0].exact && !got.segments[0].to_root);
+	CHECK(got.segments[0].trimmed);
+	CHECK_U64(got.segments[0].end, 0x7ffc00001000);
 	CHECK_U64(got.segments[0].len, 20);
 	CHECK(!memcmp(got.stack, "abcdefghijklmnopqrst", 20));
 	buf_release(&b);
@@ -408,7 +410,7 @@ TEST(jvm_server_drops_a_jvm_whose_ring_makes_no_sense)
 	CHECK_U64(recvmsg(fd, &h, 0), sizeof(m));
 	memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&h)), sizeof(fds));
 	CHECK(ftruncate(fds[0], 0) < 0);	/* sealed */
-	CHECK_U64(pwrite(fds[0], &v, 8, JVM_PAGE), 8);
+	CHECK_U64(pwrite(fds[0], &v, 8, JVM_PAGE + sizeof(struct jvm_root) * JVM_NR_ROOTS), 8);
 	jvm_server_drain(s);
 	jvm_server_poll(s);
 	CHECK_U64(jvm_server_nr_jvms(s), 0);

@@ -210,8 +210,9 @@ static int on_samples(void *ctx, const struct rec_sample *r, size_t nr, const st
 }
 
 static const struct trace_sink all = {
-	on_label, on_samples, on_proc, on_thread, on_end, on_module, on_map,
-	on_symbol, on_line, on_method, on_code, on_code_gone, on_stub, on_lost,
+	.label = on_label, .samples = on_samples, .proc = on_proc, .thread = on_thread, .end = on_end,
+	.module = on_module, .map = on_map, .symbol = on_symbol, .line = on_line, .method = on_method,
+	.code = on_code, .code_gone = on_code_gone, .stub = on_stub, .lost = on_lost,
 };
 
 /* ---- random records ---- */
@@ -414,6 +415,9 @@ static void write_one_of_each(struct trace_writer *w)
 	const uint64_t t = clock_mono_ns();
 
 	trace_write_label(w, "event.0", "cpu-clock");
+	trace_write_label(w, "sched.scope", "system");
+	trace_write_label(w, "sched.states", "yes");
+	trace_write_label(w, "sched.irq", "yes");
 	trace_write_proc(w, &(struct rec_proc){ t + 5, 1, 0, 4711, false, "sh", 2 });
 	trace_write_proc(w, &(struct rec_proc){ t + 6, 2, 1, 4712, false, "sh", 2 });
 	trace_write_proc(w, &(struct rec_proc){ t + 7, 3, 2, 4712, true, "java", 4 });
@@ -432,6 +436,11 @@ static void write_one_of_each(struct trace_writer *w)
 	trace_write_end(w, &(struct rec_end){ t + 14, 0, 1, 0 });
 	trace_write_end(w, &(struct rec_end){ t + 15, 3, 0, 256 });
 	trace_write_lost(w, &(struct rec_lost){ t + 16, LOST_RING, 3, 12 });
+	trace_write_sched(w, &(struct rec_sched){ t + 9, 1, 2, 3, SCHED_SWITCH, SCHED_SLEEP });
+	trace_write_sched(w, &(struct rec_sched){ t + 500, 1, 2, 0, SCHED_WAKE, 0 });
+	trace_write_sched(w, &(struct rec_sched){ t + 700, 2, 1, 3, SCHED_SWITCH, SCHED_RUNNABLE });
+	trace_write_sched(w, &(struct rec_sched){ t + 800, 1, sched_intr(SCHED_INTR_DEVICE, 24), 3, SCHED_INTR, 0 });
+	trace_write_sched(w, &(struct rec_sched){ t + 900, 1, sched_intr(SCHED_INTR_DEVICE, 24), 3, SCHED_INTR_END, 0 });
 	trace_write_symbol(w, &(struct rec_symbol){ 1, 0x1200, 0x200, "main", 4 });
 	trace_write_line(w, &(struct rec_line){ 1, 0x1234, 0, 2, 17, "inlined", 7, "main.c", 6 });
 	trace_write_line(w, &(struct rec_line){ 1, 0x1234, 1, 2, 30, "", 0, "main.c", 6 });

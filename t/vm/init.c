@@ -159,7 +159,7 @@ static void mounts(void)
 		const char *dir, *type;
 	} m[] = {
 		{ "/proc", "proc" }, { "/sys", "sysfs" }, { "/dev", "devtmpfs" }, { "/tmp", "tmpfs" },
-		{ "/sys/kernel/tracing", "tracefs" }, { "/sys/fs/bpf", "bpf" }, { "/sys/fs/cgroup", "cgroup2" },
+		{ "/sys/kernel/tracing", "tracefs" }, { "/sys/fs/bpf", "bpf" }, { "/sys/fs/cgroup", "cgroup2" }, { "/run", "tmpfs" },
 	};
 
 	for (size_t i = 0; i < sizeof(m) / sizeof(m[0]); i++) {
@@ -167,6 +167,8 @@ static void mounts(void)
 		mount(m[i].type, m[i].dir, m[i].type, 0, NULL);
 	}
 	chmod("/tmp", 01777);
+	mkdir("/var", 0755);
+	mkdir("/var/tmp", 01777);
 }
 
 int main(void)

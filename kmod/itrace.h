@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * itrace.h - the trace of instructions on x86-64: the trap flag is set in a thread's registers,
+ * and the trap behind each instruction is handled here instead of becoming a signal.
+ *
+ * Invariants, cited below as [n]:
+ *  [1] only a thread itself steps its struct thread: in its traps, its hooks, its task work.
+ *      Others may take it out of the table, and then wait (synchronize_rcu) before they touch it;
+ *  [2] a task is in the table only until sched_process_exit; no reference is held;
+ *  [3] a trap flag may survive where the program keeps flags: in frames of signal handlers. So a
+ *      process that was traced is marked until its end or its exec, and what traps there is
+ *      swallowed; a marked process holds the module;
+ *  [4] whoever debugs the thread comes first: from its first trap on, nothing of ours is left.
+ */
+#ifndef ARCPROF_ITRACE_H
+#define ARCPROF_ITRACE_H
+
+#include <linux/list.h>
+#include <linux/ptrace.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/task_work.h>
+#include <linux/wait.h>
+#include "branch.h"
+#include "module.h"
+
+struct thread {
+	struct hlist_node hash;
+	struct task_struct *task;	/* NULL: nobody's; under itrace.lock */
+	struct itrace *it;
+	struct arcprof_ring *ring;
+	struct arcprof_branch *record;
+	u64 next;			/* place of the next record: head % nr_records */
+	bool at_exec;			/* not traced before its exec */
+	/* The instruction that is executed next, and the block before it. */
+	u64 ip;
+	struct branch_insn insn;
+	bool known;			/* insn is; else its page was not there */
+	u64 resume_ip;			/* where it goes if it is sigreturn, or 0 */
+	u64 flags;			/* of the CPU, before a system call */
+	u64 nr_insns;
+	/* Task work. */
+	struct callback_head work;
+	unsigned long work_bits;	/* enum thread_work */
+};
+
+enum thread_work {
+	WORK_QUEUED,
+	WORK_HANDLER,			/* a signal's handler is about to run */
+	WORK_WAKE,			/* readers have something to read */
+};
+
+struct itrace {
+	refcount_t refs;		/* the descriptor, and each task work */
+	u32 flags;
+	u32 nr_rings;
+	u64 nr_records;
+	size_t stride, area_len;
+	void *area;
+	bool privileged;		/* may follow where the program gains rights */
+	bool stopped;
+	raw_spinlock_t lock;		/* thread[].task, the counts */
+	u32 nr_threads, nr_refused;
+	u64 nr_joined;
+	struct arcprof_itrace_stat past;	/* of rings that were given to others */
+	wait_queue_head_t readable, room;
+	struct rcu_head rcu;
+	struct thread *thread;		/* one a ring */
+};
+
+/* ---- step.c: one thread ---- */
+
+/* Of the caller, or NULL. */
+struct thread *thread_find_hook(const struct task_struct *task);
+/* A ring for a task and its place in the table; NULL when all are in use. */
+struct thread *thread_new_hook(struct itrace *it, struct task_struct *task);
+/* Out of the table: it is not traced from now on.  False: it was out already. */
+bool thread_remove_hook(struct thread *t);
+/* Tracing begins with the instruction that regs point to. */
+void thread_begin_hook(struct thread *t, struct pt_regs *regs);
+/* The instruction before a trap was executed. */
+void thread_step_hook(struct thread *t, struct pt_regs *regs);
+/* In a hook of the thread: a system call that it is in, or has just made, counts as executed. */
+void thread_syscall_hook(struct thread *t, const struct pt_regs *regs);
+/* Its system call has replaced the program. */
+void thread_exec_hook(struct thread *t);
+/* A signal's handler is next, at regs->ip. */
+void thread_handler_hook(struct thread *t, struct pt_regs *regs);
+/* The end of a thread's trace, with a last record.  What it does next is its own business. */
+void thread_end_hook(struct thread *t, enum arcprof_branch_kind kind, u64 to);
+/* The last record of a thread that is out of the table. */
+void thread_last_record(struct thread *t);
+/* Frees the ring of a thread that is out of the table. */
+void thread_close(struct thread *t);
+
+/* ---- itrace.c ---- */
+
+void itrace_queue_hook(struct thread *t, enum thread_work why);
+
+#endif

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * step.c - a traced thread from trap to trap: which instruction was executed, whether it was a
+ * branch, and the record of it.  Invariants: itrace.h.
+ *
+ * An instruction is read before it is executed, since it may write over itself, and a system
+ * call over the registers.  What the trap flag does not do (Intel SDM volume 3, 18.3.1.4):
+ *  - behind SYSCALL there is no trap, but behind the instruction after it: the kernel returns by
+ *    IRET, and the flag it restores holds from the second instruction on;
+ *  - a repeated string instruction traps behind each round;
+ *  - PUSHF, and SYSCALL in r11, show the flag to the program, which may load it again.
+ */
+#include <linux/hash.h>
+#include <linux/ktime.h>
+#include <linux/uaccess.h>
+#include <asm/unistd.h>
+#include <asm/processor-flags.h>
+#include "itrace.h"
+
+#define HASH_BITS	8
+#define ROOM_MIN	32		/* records that may come between a trap and its task work, and more */
+#define SIGCONTEXT_IP	168		/* in the frame of rt_sigreturn, from the stack pointer on */
+#define SIGCONTEXT_FLAGS	176
+
+static struct table_bucket {
+	raw_spinlock_t lock;
+	struct hlist_head head;
+} table[1 << HASH_BITS] = {
+	[0 ... (1 << HASH_BITS) - 1].lock = __RAW_SPIN_LOCK_UNLOCKED(arcprof_table)
+};
+
+/* ---- the table ---- */
+
+static struct table_bucket *bucket_of(const struct task_struct *task)
+{
+	return &table[hash_ptr(task, HASH_BITS)];
+}
+
+struct thread *thread_find_hook(const struct task_struct *task)
+{
+	struct table_bucket *b = bucket_of(task);
+	struct thread *t, *found = NULL;
+	unsigned long flags;
+
+	if (hlist_empty(&b->head))
+		return NULL;
+	raw_spin_lock_irqsave(&b->lock, flags);
+	hlist_for_each_entry(t, &b->head, hash)
+		if (t->task == task) {
+			found = t;
+			break;
+		}
+	raw_spin_unlock_irqrestore(&b->lock, flags);
+	return found;
+}
+
+static bool is_free(const struct itrace *it, const struct thread *t)
+{
+	const struct arcprof_ring *r = t->ring;
+
+	if (t->task || t->work_bits)
+		return false;
+	return !(r->flags & ARCPROF_RING_USED) ||
+	       ((it->flags & ARCPROF_ITRACE_CONTINUOUS) && (r->flags & ARCPROF_RING_ENDED) && r->head == r->tail);
+}
+
+static void clear_ring(struct itrace *it, struct thread *t, const struct task_struct *task)
+{
+	struct arcprof_ring *r = t->ring;
+
+	it->past.steps += r->steps;
+	it->past.insns += r->insns;
+	it->past.records += r->head;
+	it->past.lost += it->flags & ARCPROF_ITRACE_WRAP ? r->tail : 0;
+	r->head = r->tail = r->steps = r->insns = 0;
+	r->tid = task->pid;
+	r->tgid = task->tgid;
+	r->gen++;
+	r->nr_records = it->nr_records;
+	smp_wmb();
+	WRITE_ONCE(r->flags, ARCPROF_RING_USED);
+}
+
+struct thread *thread_new_hook(struct itrace *it, struct task_struct *task)
+{
+	struct table_bucket *b = bucket_of(task);
+	struct thread *t = NULL;
+	unsigned long flags;
+	u32 i;
+
+	raw_spin_lock_irqsave(&it->lock, flags);
+	for (i = 0; i < it->nr_rings && !it->stopped; i++)
+		if (is_free(it, &it->thread[i])) {
+			t = &it->thread[i];
+			break;
+		}
+	if (t) {
+		clear_ring(it, t, task);
+		t->task = task;
+		t->next = 0;
+		t->at_exec = false;
+		it->nr_threads++;
+		it->nr_joined++;
+		raw_spin_lock(&b->lock);
+		hlist_add_head(&t->hash, &b->head);
+		raw_spin_unlock(&b->lock);
+	} else {
+		it->nr_refused++;
+	}
+	raw_spin_unlock_irqrestore(&it->lock, flags);
+	return t;
+}
+
+bool thread_remove_hook(struct thread *t)
+{
+	struct itrace *it = t->it;
+	struct table_bucket *b;
+	unsigned long flags;
+	bool in;
+
+	raw_spin_lock_irqsave(&it->lock, flags);
+	in = t->task && !hlist_unhashed(&t->hash);
+	if (in) {
+		b = bucket_of(t->task);
+		raw_spin_lock(&b->lock);
+		hlist_del_init(&t->hash);
+		raw_spin_unlock(&b->lock);
+	}
+	raw_spin_unlock_irqrestore(&it->lock, flags);
+	return in;
+}
+
+void thread_close(struct thread *t)
+{
+	struct itrace *it = t->it;
+	unsigned long flags;
+
+	WRITE_ONCE(t->ring->flags, t->ring->flags | ARCPROF_RING_ENDED);
+	raw_spin_lock_irqsave(&it->lock, flags);
+	t->task = NULL;
+	it->nr_threads--;
+	raw_spin_unlock_irqrestore(&it->lock, flags);
+	wake_up_interruptible(&it->readable);
+}
+
+/* ---- records ---- */
+
+static u64 room(const struct thread *t)
+{
+	return t->it->nr_records - (t->ring->head - READ_ONCE(t->ring->tail));
+}
+
+static void put(struct thread *t, const struct arcprof_branch *record)
+{
+	struct arcprof_ring *r = t->ring;
+
+	if (t->it->flags & ARCPROF_ITRACE_WRAP) {
+		if (room(t) == 0)
+			WRITE_ONCE(r->tail, r->tail + 1);
+	} else if (room(t) == 0) {
+		WRITE_ONCE(r->flags, r->flags | ARCPROF_RING_FULL);
+		return;
+	}
+	t->record[t->next] = *record;
+	if (++t->next == t->it->nr_records)
+		t->next = 0;
+	smp_store_release(&r->head, r->head + 1);
+}
+
+static void put_block(struct thread *t, enum arcprof_branch_kind kind, u64 to, u8 len)
+{
+	struct arcprof_branch record = {
+		.from = t->ip,
+		.to = to,
+		.nr_insns = min_t(u64, t->nr_insns, U32_MAX),
+		.kind = kind,
+		.len = len,
+	};
+
+	put(t, &record);
+	t->nr_insns = 0;
+}
+
+/* Whether the ring has room for what may come; else the thread waits, or its trace has ended. */
+static void check_room(struct thread *t)
+{
+	u64 free = room(t);
+
+	if (t->it->flags & ARCPROF_ITRACE_CONTINUOUS) {
+		if (free < ROOM_MIN || free == t->it->nr_records / 2)
+			itrace_queue_hook(t, WORK_WAKE);
+	} else if (!(t->it->flags & ARCPROF_ITRACE_WRAP) && free <= 1) {
+		WRITE_ONCE(t->ring->flags, t->ring->flags | ARCPROF_RING_FULL);
+	}
+}
+
+/* ---- instructions ---- */
+
+/* Two loads where the general way is a loop: this is done at every step. */
+static bool fetch_within_page(u64 ip, u64 code[2])
+{
+	const u64 __user *from = (const u64 __user *)ip;
+	bool good = false;
+
+	pagefault_disable();
+	if (user_read_access_begin(from, 16)) {
+		unsafe_get_user(code[0], from, out);
+		unsafe_get_user(code[1], from + 1, out);
+		good = true;
+out:
+		user_read_access_end();
+	}
+	pagefault_enable();
+	return good;
+}
+
+static bool fetch(u64 ip, struct branch_insn *insn)
+{
+	unsigned int in_page = PAGE_SIZE - (ip & ~PAGE_MASK), n = BRANCH_CODE_MAX;
+	u64 code[2] = { 0 };
+	u8 *bytes = (u8 *)code;
+
+	if (in_page >= sizeof(code)) {
+		if (!fetch_within_page(ip, code))
+			return false;
+	} else {
+		if (copy_from_user_nofault(bytes, (void __user *)ip, in_page))
+			return false;
+		if (copy_from_user_nofault(bytes + in_page, (void __user *)(ip + in_page), sizeof(code) - in_page))
+			n = in_page;
+	}
+	*insn = branch_decode(bytes, n);
+	return true;
+}
+
+/* The trap flag in flags that the program keeps in memory; their second byte holds it. */
+static void patch_flags(u64 address, bool set)
+{
+	u8 __user *where = (u8 __user *)(address + 1);
+	u8 byte, want;
+
+	if (copy_from_user_nofault(&byte, where, 1))
+		return;
+	want = set ? byte | X86_EFLAGS_TF >> 8 : byte & ~(X86_EFLAGS_TF >> 8);
+	if (want != byte)
+		copy_to_user_nofault(where, &want, 1);
+}
+
+/* Before the instruction at regs->ip is executed. */
+static void prepare(struct thread *t, struct pt_regs *regs)
+{
+	t->ip = regs->ip;
+	t->resume_ip = 0;
+	t->known = fetch(t->ip, &t->insn);
+	regs->flags |= X86_EFLAGS_TF;
+	if (!t->known)
+		return;
+	if (t->insn.cls == CLASS_SYSCALL) {
+		t->flags = regs->flags;
+		if (regs->ax == __NR_rt_sigreturn) {
+			if (copy_from_user_nofault(&t->resume_ip, (void __user *)(regs->sp + SIGCONTEXT_IP), 8))
+				t->resume_ip = 0;
+			patch_flags(regs->sp + SIGCONTEXT_FLAGS, true);
+		}
+	} else if (t->insn.cls == CLASS_IRET) {
+		patch_flags(regs->sp + 16, true);
+	}
+}
+
+static void count(struct thread *t)
+{
+	t->ring->steps++;
+	t->ring->insns++;
+	t->nr_insns++;
+}
+
+/* The instruction at t->ip was executed, and led to ip. */
+static void executed(struct thread *t, u64 ip, const struct pt_regs *regs)
+{
+	const struct branch_insn *in = &t->insn;
+
+	if (in->cls == CLASS_REPEATED && ip == t->ip) {
+		t->ring->steps++;
+		return;
+	}
+	count(t);
+	switch (in->cls) {
+	case CLASS_BRANCH:
+		if (in->kind != ARCPROF_BRANCH_COND || ip != t->ip + in->len)
+			put_block(t, in->kind, ip, in->len);
+		return;
+	case CLASS_IRET:
+		put_block(t, ARCPROF_BRANCH_IRET, ip, in->len);
+		return;
+	case CLASS_PUSHF:
+		patch_flags(regs->sp, false);
+		break;
+	}
+	if (ip - t->ip - 1 >= BRANCH_CODE_MAX)
+		put_block(t, ARCPROF_BRANCH_OTHER, ip, 0);
+}
+
+/*
+ * A system call was executed; t->ip is where the program went on.  Nothing but the call itself
+ * left the flags in r11, unless the next instruction wrote the same value there.
+ */
+static void after_syscall(struct thread *t, struct pt_regs *regs)
+{
+	count(t);
+	if (t->resume_ip) {
+		put_block(t, ARCPROF_BRANCH_IRET, t->resume_ip, t->insn.len);
+		t->ip = t->resume_ip;
+		t->resume_ip = 0;
+	} else {
+		t->ip += t->insn.len;
+		if (regs->r11 == t->flags)
+			regs->r11 &= ~X86_EFLAGS_TF;
+	}
+	if (!fetch(t->ip, &t->insn))
+		t->insn = (struct branch_insn){ CLASS_PLAIN };
+}
+
+void thread_step_hook(struct thread *t, struct pt_regs *regs)
+{
+	bool alone = false;
+
+	if (!t->known)
+		t->known = fetch(t->ip, &t->insn);
+	if (!t->known)
+		t->insn = (struct branch_insn){ CLASS_PLAIN };
+	while (t->insn.cls == CLASS_SYSCALL && !alone) {	/* a restarted one follows sigreturn */
+		after_syscall(t, regs);
+		/* where a trap does come right behind it, the next was not executed */
+		alone = regs->ip == t->ip && t->insn.cls != CLASS_REPEATED && t->insn.cls != CLASS_BRANCH;
+	}
+	if (!alone)
+		executed(t, regs->ip, regs);
+	prepare(t, regs);
+	check_room(t);
+	if (t->ring->flags & ARCPROF_RING_FULL) {
+		thread_end_hook(t, ARCPROF_BRANCH_STOP, regs->ip);
+		regs->flags &= ~X86_EFLAGS_TF;
+	}
+}
+
+void thread_syscall_hook(struct thread *t, const struct pt_regs *regs)
+{
+	if (t->at_exec || !t->known || t->insn.cls != CLASS_SYSCALL)
+		return;
+	if (t->resume_ip && regs->ip == t->resume_ip) {
+		count(t);
+		put_block(t, ARCPROF_BRANCH_IRET, t->resume_ip, t->insn.len);
+	} else if (regs->ip == t->ip + t->insn.len) {
+		count(t);
+	} else {
+		return;
+	}
+	t->ip = regs->ip;
+	t->resume_ip = 0;
+	t->known = false;
+}
+
+void thread_exec_hook(struct thread *t)
+{
+	count(t);
+	t->ip += t->insn.len;
+	put_block(t, ARCPROF_BRANCH_EXEC, 0, 0);
+}
+
+void thread_handler_hook(struct thread *t, struct pt_regs *regs)
+{
+	put_block(t, ARCPROF_BRANCH_INTERRUPT, regs->ip, 0);
+	prepare(t, regs);
+}
+
+void thread_begin_hook(struct thread *t, struct pt_regs *regs)
+{
+	struct arcprof_branch start = {
+		.from = ktime_get_mono_fast_ns(),
+		.to = regs->ip,
+		.kind = ARCPROF_BRANCH_START,
+	};
+
+	t->at_exec = false;
+	t->nr_insns = 0;
+	put(t, &start);
+	prepare(t, regs);
+}
+
+void thread_end_hook(struct thread *t, enum arcprof_branch_kind kind, u64 to)
+{
+	if (!thread_remove_hook(t))
+		return;
+	if (!t->at_exec)
+		put_block(t, kind, to, 0);
+	thread_close(t);
+}
+
+void thread_last_record(struct thread *t)
+{
+	put_block(t, ARCPROF_BRANCH_STOP, t->ip, 0);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sched.h - dispatches and interrupts, from the kernel's tracepoints where this user may have them.
+ *
+ * PERF_RECORD_SWITCH says who runs when; it cannot be missed.  Tracepoints, where this user may have
+ * them, say in which state a thread lost its CPU, when it was woken, and what interrupted it; the
+ * kernel drops one now and then without a word (its guard against recursion), and then that state is
+ * not known.  Both are taken on all CPUs also when one program is recorded, because who wakes a
+ * thread is often somebody else; what is about other threads is dropped here.  Without
+ * tracepoints the records are taken on the program's own threads.
+ */
+#ifndef COLLECT_SCHED_H
+#define COLLECT_SCHED_H
+
+#include "collect/evset.h"
+
+struct collect;
+struct sched;
+
+/* Finds out what can be recorded; before the rings are opened, whose configuration it completes (asked_bytes: a ring, 0 ours). */
+struct sched *sched_new(bool irq, bool system_wide, size_t asked_bytes, size_t nr_cpus, struct evconf *conf);
+void sched_free(struct sched *s);
+
+/* Opens the tracepoints; child: a program that has not begun yet, whose own events count from its exec, or 0. */
+int sched_open(struct sched *s, struct evsets *ev, int child, struct err *e);
+/* One more task, for which no ring was opened. */
+int sched_watch(struct sched *s, struct evsets *ev, int tid, struct err *e);
+/* Closes them; returns how many records found their ring full. */
+uint64_t sched_close_events(struct sched *s);
+
+/* What was not allowed, and from when on records are complete, into the trace. */
+void sched_labels(struct collect *c);
+void sched_begins(struct collect *c, uint64_t time_ns);
+void sched_ends(struct collect *c, uint64_t time_ns);
+
+/* Records of the rings. */
+bool sched_is_sample(const struct collect *c, const struct ring *r);
+void sched_sample(struct collect *c, const struct perf_event_header *h, uint64_t time_ns);
+void sched_switch(struct collect *c, const struct perf_event_header *h, uint64_t time_ns);
+
+#endif

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * arc.c - the arc file: one row a block of an instruction trace, in the ten columns of Performance
+ * Inspector; or one a visit of a function, or one an instruction.  Rows are printed as they are
+ * read, and nothing of them is kept.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "arch/insn.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "report/itrace.h"
+#include "version.h"
+
+struct arc_row {
+	struct block at;	/* where and whose: its first block */
+	uint64_t nr_insns;
+	enum branch_kind kind;	/* of what ended it */
+	bool plain;		/* an instruction that goes on behind itself */
+	bool switched;		/* another thread's row came before it */
+	const uint8_t *bytes;	/* of one instruction, or NULL */
+	size_t nr_bytes;
+};
+
+struct arc {
+	struct model m;
+	struct names names;
+	struct branches branches;
+	const struct arc_opts *o;
+	FILE *out;
+	struct json j;
+	struct arc_row row;	/* being gathered; nr_insns and pending say whether there is one */
+	bool pending;
+	uint32_t last_thread;
+	uint64_t nr_rows, nr_insns;
+	bool x86;
+};
+
+/* ---- what a row says ---- */
+
+static const struct consumer *consumer_of(const struct arc *a, const struct arc_row *r)
+{
+	return &a->m.consumers.items[r->at.site.consumer];
+}
+
+static const char *text(const struct arc *a, uint32_t id)
+{
+	return id ? model_str(&a->m, id) : "";
+}
+
+static const char *symbol(const struct arc *a, const struct arc_row *r)
+{
+	return r->at.site.consumer ? text(a, consumer_of(a, r)->name) : "NoSymbols";
+}
+
+static const char *module(const struct arc *a, const struct arc_row *r)
+{
+	const struct consumer *c = consumer_of(a, r);
+	uint32_t kind = r->at.site.consumer ? c->kind : CONSUMER_ANY;
+
+	if (r->at.site.consumer && c->module)
+		return text(a, c->module);
+	/* Kinds of code are joined under names that do not say them; what has no file is the JIT's. */
+	return kind == CONSUMER_UNRESOLVED ? "NoModule" : "JITCODE";
+}
+
+struct who {
+	uint32_t pid, tid;
+	const char *comm, *thread;
+};
+
+static struct who who(const struct arc *a, const struct arc_row *r)
+{
+	const struct names *x = &a->names;
+	uint32_t t = map_get(&x->thread_of, r->at.thread), p = map_get(&x->proc_of, r->at.proc);
+	struct who w = { .comm = "", .thread = "" };
+
+	if (p != MAP_NONE) {
+		w.pid = x->procs[p].pid;
+		w.comm = text(a, x->procs[p].comm);
+	}
+	if (t != MAP_NONE) {
+		w.tid = x->threads[t].tid;
+		w.thread = text(a, x->threads[t].name);
+	}
+	return w;
+}
+
+static const char *type_name(const struct arc_row *r)
+{
+	return r->plain ? "OTHER" : branch_arc_name(r->kind);
+}
+
+static unsigned int type_number(const struct arc_row *r)
+{
+	return r->plain ? 5 : branch_arc_number(r->kind);
+}
+
+/* ---- formats ---- */
+
+static void put_hex(FILE *out, const uint8_t *p, size_t len)
+{
+	while (len--)
+		fprintf(out, "%02x", *p++);
+}
+
+static void text_row(struct arc *a, const struct arc_row *r)
+{
+	struct who w = who(a, r);
+	char cpu[8] = "-", pidtid[32];
+
+	if (r->at.cpu != UINT16_MAX)
+		snprintf(cpu, sizeof(cpu), "%u", r->at.cpu);
+	snprintf(pidtid, sizeof(pidtid), "%x_%x_", w.pid, w.tid);
+	fprintf(a->out, "%3s %c %u %3" PRIu64 " %c %8" PRIx64 " %s:%s %s%s", cpu, r->at.kernel ? 'K' : 'U',
+		type_number(r), r->nr_insns, r->switched ? '?' : '@', r->at.site.off, symbol(a, r), module(a, r), pidtid,
+		w.comm);
+	if (*w.thread && strcmp(w.thread, w.comm))
+		fprintf(a->out, "_[%s]", w.thread);
+	fprintf(a->out, " %s %" PRIu32, type_name(r), r->at.site.line);
+	if (r->bytes) {
+		putc(' ', a->out);
+		put_hex(a->out, r->bytes, r->nr_bytes);
+	}
+	putc('\n', a->out);
+}
+
+static void json_row(struct arc *a, const struct arc_row *r)
+{
+	struct who w = who(a, r);
+	char hex[2 * INSN_MAX + 1];
+	size_t i;
+
+	json_object(&a->j, NULL);
+	if (r->at.cpu != UINT16_MAX)
+		json_u64(&a->j, "cpu", r->at.cpu);
+	else
+		json_null(&a->j, "cpu");
+	json_str(&a->j, "ring", r->at.kernel ? "kernel" : "user");
+	json_str(&a->j, "type", type_name(r));
+	json_str(&a->j, "branch", r->plain ? NULL : branch_kind_name(r->kind));
+	json_u64(&a->j, "instructions", r->nr_insns);
+	json_u64(&a->j, "address", r->at.b.start);
+	json_u64(&a->j, "offset", r->at.site.off);
+	json_str(&a->j, "symbol", symbol(a, r));
+	json_str(&a->j, "module", module(a, r));
+	json_u64(&a->j, "pid", w.pid);
+	json_u64(&a->j, "tid", w.tid);
+	json_str(&a->j, "process", w.comm);
+	json_str(&a->j, "thread", w.thread);
+	json_u64(&a->j, "time_ns", r->at.time_ns - MIN(r->at.time_ns, a->branches.start_ns));
+	if (r->at.site.line)
+		json_u64(&a->j, "line", r->at.site.line);
+	else
+		json_null(&a->j, "line");
+	if (r->bytes) {
+		for (i = 0; i < r->nr_bytes && i < INSN_MAX; i++)
+			snprintf(hex + 2 * i, 3, "%02x", r->bytes[i]);
+		json_str(&a->j, "bytes", hex);
+	}
+	json_end(&a->j);
+}
+
+/* A field of CSV: quoted when it must be. */
+static void put_field(FILE *out, const char *s)
+{
+	if (!strpbrk(s, ",\"\n\r")) {
+		fputs(s, out);
+		return;
+	}
+	putc('"', out);
+	for (; *s; s++) {
+		if (*s == '"')
+			putc('"', out);
+		putc(*s, out);
+	}
+	putc('"', out);
+}
+
+static void csv_row(struct arc *a, const struct arc_row *r)
+{
+	struct who w = who(a, r);
+
+	if (r->at.cpu != UINT16_MAX)
+		fprintf(a->out, "%u", r->at.cpu);
+	fprintf(a->out, ",%s,%u,%" PRIu64 ",%" PRIu64 ",", r->at.kernel ? "kernel" : "user", type_number(r),
+		r->nr_insns, r->at.site.off);
+	put_field(a->out, symbol(a, r));
+	putc(',', a->out);
+	put_field(a->out, module(a, r));
+	fprintf(a->out, ",%u,%u,", w.pid, w.tid);
+	put_field(a->out, w.comm);
+	putc(',', a->out);
+	put_field(a->out, w.thread);
+	fprintf(a->out, ",%s,%s,%" PRIu32 ",", type_name(r), r->plain ? "" : branch_kind_name(r->kind),
+		r->at.site.line);
+	if (r->bytes)
+		put_hex(a->out, r->bytes, r->nr_bytes);
+	putc('\n', a->out);
+}
+
+/* ---- selection ---- */
+
+static bool listed(const struct opt_list *l, const char *s)
+{
+	size_t i;
+
+	for (i = 0; i < l->nr_items; i++)
+		if (!strcmp(l->items[i], s))
+			return true;
+	return !l->nr_items;
+}
+
+static bool listed_number(const struct opt_list *l, uint32_t v)
+{
+	char s[16];
+
+	snprintf(s, sizeof(s), "%" PRIu32, v);
+	return listed(l, s);
+}
+
+/* A module goes by its path or by the last part of it. */
+static bool listed_module(const struct opt_list *l, const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	return listed(l, path) || (base && listed(l, base + 1));
+}
+
+static bool selected(const struct arc *a, const struct arc_row *r)
+{
+	const struct arc_opts *o = a->o;
+	struct who w = who(a, r);
+
+	return listed_number(o->pids, w.pid) && listed_number(o->tids, w.tid) && listed(o->comms, w.comm) &&
+	       listed(o->threads, w.thread) && listed_module(o->modules, module(a, r)) &&
+	       listed(o->symbols, symbol(a, r));
+}
+
+static void print_row(struct arc *a, struct arc_row *r)
+{
+	if (!selected(a, r) || (a->o->limit && a->nr_rows >= a->o->limit))
+		return;
+	r->switched = r->at.thread != a->last_thread;
+	a->last_thread = r->at.thread;
+	a->nr_rows++;
+	a->nr_insns += r->nr_insns;
+	if (a->o->format == FORMAT_JSON)
+		json_row(a, r);
+	else if (a->o->format == FORMAT_CSV)
+		csv_row(a, r);
+	else
+		text_row(a, r);
+}
+
+/* ---- folding ---- */
+
+static void print_pending(struct arc *a)
+{
+	if (a->pending)
+		print_row(a, &a->row);
+	a->pending = false;
+}
+
+/* Whether the function is left by what ended the row. */
+static bool leaves(enum branch_kind kind)
+{
+	return kind != BRANCH_JUMP && kind != BRANCH_COND && kind != BRANCH_JUMP_INDIRECT && kind != BRANCH_OTHER;
+}
+
+/* Whether the block goes on in the row being gathered. */
+static bool joins(const struct arc *a, const struct block *b)
+{
+	const struct arc_row *r = &a->row;
+
+	if (!a->pending || r->at.thread != b->thread)
+		return false;
+	if (a->o->fold_plt && b->site.plt)
+		return true;
+	if (a->o->fold_kernel && r->at.kernel && b->kernel)
+		return true;
+	return a->o->rows == ARC_VISITS && !leaves(r->kind) && r->at.site.consumer == b->site.consumer;
+}
+
+static void add_block(struct arc *a, const struct block *b)
+{
+	bool folded_stub = a->o->fold_plt && b->site.plt;
+
+	if (joins(a, b)) {
+		a->row.nr_insns += b->b.nr_insns;
+		if (!folded_stub)	/* what it leads to is called by the caller */
+			a->row.kind = b->b.kind;
+		return;
+	}
+	print_pending(a);
+	a->row = (struct arc_row){ .at = *b, .nr_insns = b->b.nr_insns, .kind = b->b.kind };
+	a->pending = true;
+}
+
+/* A row an instruction, from the bytes that ran; false when the trace does not have them all. */
+static bool add_instructions(struct arc *a, const struct block *b)
+{
+	const struct branches_code *code = branches_code(&a->branches, b);
+	size_t len = b->b.end - b->b.start, at = 0;
+	struct insn in;
+	uint64_t nr = 0;
+
+	if (!code || code->len != len || !len)
+		return false;
+	for (at = 0; at < len; at += in.len, nr++)
+		if (!(a->x86 ? insn_decode_x86 : insn_decode_arm64)(code->bytes + at, len - at, &in))
+			return false;
+	if (nr != b->b.nr_insns)
+		return false;
+	for (at = 0; at < len; at += in.len) {
+		struct arc_row r = { .at = *b, .nr_insns = 1, .kind = b->b.kind, .bytes = code->bytes + at };
+
+		(a->x86 ? insn_decode_x86 : insn_decode_arm64)(code->bytes + at, len - at, &in);
+		r.nr_bytes = in.len;
+		r.at.b.start += at;
+		r.at.site = branches_site(&a->branches, b->proc, r.at.b.start, b->time_ns);
+		r.plain = at + in.len < len;
+		print_row(a, &r);
+	}
+	return true;
+}
+
+static int on_block(void *ctx, const struct block *b)
+{
+	struct arc *a = ctx;
+
+	if (a->o->rows != ARC_INSTRUCTIONS || !add_instructions(a, b))
+		add_block(a, b);
+	if (a->o->rows == ARC_INSTRUCTIONS)
+		print_pending(a);
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+static const char *const fields[] = {
+	"cpu no.; - when the tracer does not know it",
+	"K(kernel) or U(user)",
+	"last instruction type",
+	"no. of instructions",
+	"@|? = Call_Flow | pid_tid",
+	"offset (from symbol start)",
+	"symbol:module",
+	"pid_tid_pidname_[threadname]",
+	"last instruction type (string)",
+	"line number (if available, else 0)",
+};
+
+static const char *or_dash(const char *s)
+{
+	return s ? s : "-";
+}
+
+static void text_head(const struct arc *a)
+{
+	const struct names *x = &a->names;
+	size_t i;
+
+	fprintf(a->out, "# %" PRIu64 " instructions, %" PRIu64 " branches by %s, %" PRIu64 " lost: %s\n",
+		names_label_u64(x, "itrace.instructions"), names_label_u64(x, "itrace.branches"),
+		or_dash(names_label(x, "itrace.engine")), x->lost, or_dash(names_label(x, "command")));
+	fputs("# arc Field Definition:\n", a->out);
+	for (i = 0; i < ARRAY_SIZE(fields); i++) {
+		fprintf(a->out, "# %3zu: %s\n", i + 1, fields[i]);
+		if (i == 2)
+			fputs("#     0=INTRPT, 1=CALL,  2=RETURN, 3=JUMP,\n"
+			      "#     4=IRET,   5=OTHER, 6=UNDEFD, 7=ALLOC\n", a->out);
+	}
+	if (a->o->rows == ARC_INSTRUCTIONS)
+		fprintf(a->out, "# %3zu: the instruction\n", ARRAY_SIZE(fields) + 1);
+}
+
+static void json_head(struct arc *a)
+{
+	const struct names *x = &a->names;
+
+	json_init(&a->j, a->out);
+	json_object(&a->j, NULL);
+	json_object(&a->j, "arcprof");
+	json_str(&a->j, "version", ARCPROF_VERSION);
+	json_str(&a->j, "report", "arc");
+	json_end(&a->j);
+	json_object(&a->j, "source");
+	json_str(&a->j, "command", names_label(x, "command"));
+	json_str(&a->j, "host", names_label(x, "host"));
+	json_str(&a->j, "engine", names_label(x, "itrace.engine"));
+	json_u64(&a->j, "instructions", names_label_u64(x, "itrace.instructions"));
+	json_u64(&a->j, "branches", names_label_u64(x, "itrace.branches"));
+	json_u64(&a->j, "lost", x->lost);
+	json_end(&a->j);
+	json_array(&a->j, "rows");
+}
+
+static void tail(struct arc *a)
+{
+	if (a->o->format == FORMAT_JSON) {
+		json_end(&a->j);
+		json_object(&a->j, "shown");
+		json_u64(&a->j, "rows", a->nr_rows);
+		json_u64(&a->j, "instructions", a->nr_insns);
+		json_end(&a->j);
+		json_end(&a->j);
+	} else if (a->o->format == FORMAT_TEXT) {
+		fprintf(a->out, "# %" PRIu64 " rows, %" PRIu64 " instructions\n", a->nr_rows, a->nr_insns);
+	}
+}
+
+static void head(struct arc *a)
+{
+	if (a->o->format == FORMAT_JSON)
+		json_head(a);
+	else if (a->o->format == FORMAT_CSV)
+		fputs("cpu,ring,type_number,instructions,offset,symbol,module,pid,tid,process,thread,type,branch,line,"
+		      "bytes\n", a->out);
+	else
+		text_head(a);
+}
+
+static int print_all(struct arc *a, struct trace_reader *t, struct err *e)
+{
+	const char *machine = names_label(&a->names, "arch");
+	int r;
+
+	if (!branches_are_in(&a->names))
+		return err_set(e, EINVAL, "not an instruction trace ('arcprof itrace' makes them)");
+	a->x86 = !machine || strcmp(machine, "aarch64");
+	head(a);
+	r = branches_read(&a->branches, t, on_block, a, e);
+	print_pending(a);
+	tail(a);
+	return r;
+}
+
+int arc_print(struct trace_reader *t, const struct arc_opts *o, FILE *out, struct err *e)
+{
+	struct arc a = { .o = o, .out = out };
+	struct resolve_opts names = o->names;
+	int r;
+
+	if (o->format == FORMAT_TREE)
+		return err_set(e, EINVAL, "an arc file is no tree: --format text, json or csv");
+	names.no_inline = true;
+	model_init(&a.m, 1, FLOW_CALLS);
+	names_init(&a.names, &a.m, &names);
+	r = trace_read(t, &names_sink, &a.names, e);
+	branches_init(&a.branches, &a.names, &o->branches);
+	if (!r)
+		r = print_all(&a, t, e);
+	branches_release(&a.branches);
+	names_release(&a.names);
+	model_release(&a.m);
+	return r;
+}

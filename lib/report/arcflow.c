@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * arcflow.c - matches calls and returns.
+ *
+ * Each thread has a stack of open functions with the address that each will return to.  What
+ * ended a block says what happens before the next one is charged to the innermost function:
+ *  - a call opens a function (but one to the next instruction only asks for its address);
+ *  - a return closes up to the function whose caller goes on there;
+ *  - a return to elsewhere, or an indirect jump, into the middle of an open function closes up to
+ *    that one: longjmp, an exception that is caught, a stack that was unwound;
+ *  - any other way into another function replaces the innermost one: a tail call;
+ *  - a signal opens its handler, and leaving it closes up to the interrupted function;
+ *  - a return from the outermost function known shows who called it, and puts that above.
+ *
+ * Invariant, cited below as [1]: the innermost open function is the one the block runs in.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/arcflow.h"
+
+enum { SEARCH_MAX = 8192 };	/* open functions looked at: a bound for hostile traces */
+
+void arcflow_init(struct arcflow *a, struct names *names, bool fold_plt)
+{
+	memset(a, 0, sizeof(*a));
+	a->m = names->m;
+	a->names = names;
+	a->fold_plt = fold_plt;
+	flow_release(&a->m->flow);
+	flow_init(&a->m->flow, 1, FLOW_CALLS);
+	model_set_metric(a->m, 0, "instructions", 12, "instructions", 12);
+}
+
+void arcflow_release(struct arcflow *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->nr_threads; i++)
+		free(a->threads[i].stack);
+	free(a->threads);
+	map_release(&a->thread_of);
+	memset(a, 0, sizeof(*a));
+}
+
+static struct arcflow_thread *get_thread(struct arcflow *a, uint32_t number)
+{
+	uint32_t *at = map_put(&a->thread_of, number), proc;
+	/* A root of its own: a thread's number may be used again, and then two have one consumer. */
+	const struct consumer root = { .kind = CONSUMER_THREAD, .key = names_pair(UINT32_MAX, number) };
+	struct arcflow_thread *t;
+
+	if (*at != MAP_NONE)
+		return &a->threads[*at];
+	*at = a->nr_threads;
+	VEC_GROW(a->threads, a->nr_threads, a->alloc_threads);
+	t = &a->threads[a->nr_threads++];
+	memset(t, 0, sizeof(*t));
+	t->thread = names_thread(a->names, number, &proc);
+	t->process = names_process(a->names, proc);
+	t->root = flow_child(&a->m->flow, FLOW_NONE, consumer_add(&a->m->consumers, &root));
+	a->m->flow.nodes[t->root].n = 1;
+	t->last = BRANCH_STOP;
+	return t;
+}
+
+/* ---- the stack ---- */
+
+static struct arcflow_frame *top(struct arcflow_thread *t)
+{
+	return &t->stack[t->nr_stack - 1];
+}
+
+static uint32_t parent_node(const struct arcflow_thread *t)
+{
+	return t->nr_stack ? t->stack[t->nr_stack - 1].node : t->root;
+}
+
+static void open_function(struct arcflow *a, struct arcflow_thread *t, uint32_t function, uint64_t ret, bool handler)
+{
+	uint32_t node = flow_child(&a->m->flow, parent_node(t), function);
+
+	a->m->flow.nodes[node].n++;
+	VEC_GROW(t->stack, t->nr_stack, t->alloc_stack);
+	t->stack[t->nr_stack++] = (struct arcflow_frame){ node, function, ret, handler };
+}
+
+/* A tail call: who called the one before waits for this one. */
+static void replace_function(struct arcflow *a, struct arcflow_thread *t, uint32_t function)
+{
+	struct arcflow_frame old = *top(t);
+
+	t->nr_stack--;
+	open_function(a, t, function, old.ret, old.handler);
+}
+
+/* Leaves nr_left functions open; one of those closed is closed by its own return. */
+static void close_to(struct arcflow *a, struct arcflow_thread *t, size_t nr_left)
+{
+	a->repairs.popped += t->nr_stack - nr_left - (t->nr_stack > nr_left);
+	t->nr_stack = nr_left;
+}
+
+/* The caller of everything this thread did so far comes to light. */
+static void put_above(struct arcflow *a, struct arcflow_thread *t, uint32_t function)
+{
+	struct flow *f = &a->m->flow;
+	uint32_t was = t->root, root = flow_insert_above(f, was, function);
+
+	f->nodes[root].n = 1;
+	f->nodes[was].n = 1;
+	a->repairs.inserted++;
+	t->root = root;
+	t->nr_stack = 0;
+	VEC_GROW(t->stack, t->nr_stack, t->alloc_stack);
+	t->stack[t->nr_stack++] = (struct arcflow_frame){ was, function, 0, false };
+}
+
+/* How many are open when the one that is searched for is the innermost; 0: it is not open. */
+static size_t search(const struct arcflow_thread *t, bool (*is_it)(const struct arcflow_frame *x, uint64_t key),
+		     uint64_t key)
+{
+	size_t i, end = t->nr_stack > SEARCH_MAX ? t->nr_stack - SEARCH_MAX : 0;
+
+	for (i = t->nr_stack; i > end; i--)
+		if (is_it(&t->stack[i - 1], key))
+			return i;
+	return 0;
+}
+
+static bool returns_to(const struct arcflow_frame *x, uint64_t addr)
+{
+	return x->ret == addr;
+}
+
+static bool is_function(const struct arcflow_frame *x, uint64_t function)
+{
+	return x->function == function;
+}
+
+static bool is_handler(const struct arcflow_frame *x, uint64_t unused)
+{
+	return x->handler;
+}
+
+/* ---- ways from block to block ---- */
+
+static void go(struct arcflow *a, struct arcflow_thread *t, const struct site *to, bool indirect)
+{
+	size_t at;
+
+	if (top(t)->function == to->consumer)
+		return;
+	at = indirect && to->off ? search(t, is_function, to->consumer) : 0;
+	if (at)
+		close_to(a, t, at);
+	else
+		replace_function(a, t, to->consumer);
+}
+
+static void go_back(struct arcflow *a, struct arcflow_thread *t, const struct site *to)
+{
+	size_t at = search(t, returns_to, t->last_to);
+
+	if (at)
+		close_to(a, t, at - 1);
+	else if (t->nr_stack == 1 && !top(t)->ret && to->off && top(t)->function != to->consumer)
+		put_above(a, t, to->consumer);
+	else
+		go(a, t, to, true);
+}
+
+static void leave_handler(struct arcflow *a, struct arcflow_thread *t)
+{
+	size_t at = search(t, is_handler, 0);
+
+	if (at > 1)
+		close_to(a, t, at - 1);
+}
+
+static void follow(struct arcflow *a, struct arcflow_thread *t, const struct site *to)
+{
+	switch (t->last) {
+	case BRANCH_CALL:
+	case BRANCH_CALL_INDIRECT:
+		if (t->last_to == t->last_end)
+			go(a, t, to, false);
+		else
+			open_function(a, t, to->consumer, t->last_end, false);
+		break;
+	case BRANCH_INTERRUPT:
+		open_function(a, t, to->consumer, 0, true);
+		break;
+	case BRANCH_RETURN:
+		go_back(a, t, to);
+		break;
+	case BRANCH_IRET:
+		leave_handler(a, t);
+		break;
+	case BRANCH_JUMP_INDIRECT:
+		go(a, t, to, true);
+		break;
+	default:
+		go(a, t, to, false);
+	}
+	if (!t->nr_stack)
+		open_function(a, t, to->consumer, 0, false);
+	else if (top(t)->function != to->consumer)	/* [1] */
+		replace_function(a, t, to->consumer);
+}
+
+static bool goes_on(const struct arcflow_thread *t, const struct block *b)
+{
+	return t->nr_stack && t->last != BRANCH_STOP && t->last != BRANCH_EXEC && t->last_to == b->b.start;
+}
+
+static bool is_jump(enum branch_kind kind)
+{
+	return kind == BRANCH_JUMP || kind == BRANCH_JUMP_INDIRECT;
+}
+
+int arcflow_block(void *ctx, const struct block *b)
+{
+	struct arcflow *a = ctx;
+	struct arcflow_thread *t = get_thread(a, b->thread);
+
+	a->nr_insns += b->b.nr_insns;
+	if (a->fold_plt && b->site.plt && goes_on(t, b) && is_jump(b->b.kind)) {
+		/* What the caller called is what the stub leads to. */
+		flow_base(&a->m->flow, top(t)->node)[0] += b->b.nr_insns;
+		t->last_to = b->b.to;
+		return 0;
+	}
+	if (goes_on(t, b)) {
+		follow(a, t, &b->site);
+	} else if (!t->nr_stack || top(t)->function != b->site.consumer) {	/* nobody knows what was between */
+		close_to(a, t, 0);
+		open_function(a, t, b->site.consumer, 0, false);
+	}
+	flow_base(&a->m->flow, top(t)->node)[0] += b->b.nr_insns;
+	t->last = b->b.kind;
+	t->last_end = b->b.end;
+	t->last_to = b->b.to;
+	return 0;
+}
+
+/* ---- the end ---- */
+
+/* The node of the thread in the tree that is shown, under its process. */
+static uint32_t thread_node(struct flow *to, const struct arcflow_thread *t)
+{
+	uint32_t process = flow_child(to, FLOW_NONE, t->process);
+
+	to->nodes[process].n = 1;
+	return flow_child(to, process, t->thread);
+}
+
+/* The same tree with each process above its threads. */
+static void add_processes(struct arcflow *a)
+{
+	struct flow *from = &a->m->flow, to;
+	uint32_t *node = xcalloc(from->nr_nodes, sizeof(*node)), *thread = xcalloc(from->nr_nodes, sizeof(*thread));
+	uint32_t *renumbered = xcalloc(from->nr_nodes, sizeof(*renumbered)), i;
+	size_t k;
+
+	flow_renumber(from, renumbered);
+	for (k = 0; k < a->nr_threads; k++)
+		thread[renumbered[a->threads[k].root]] = k + 1;
+	flow_init(&to, from->nr_metrics, from->n_means);
+	for (i = 1; i < from->nr_nodes; i++) {
+		const struct flow_node *x = &from->nodes[i];
+
+		node[i] = thread[i] ? thread_node(&to, &a->threads[thread[i] - 1]) :
+				      flow_child(&to, node[x->parent], x->consumer);
+		flow_add(&to, node[i], x->n, flow_base(from, i));
+	}
+	free(renumbered);
+	free(thread);
+	free(node);
+	model_take_flow(a->m, &to);
+}
+
+void arcflow_finish(struct arcflow *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->nr_threads; i++)
+		a->repairs.closed += a->threads[i].nr_stack;
+	add_processes(a);
+	a->m->flow.repairs = a->repairs;
+	flow_finish(&a->m->flow);
+}

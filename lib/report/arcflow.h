@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * arcflow.h - from the branches of an instruction trace to a model: n counts calls, the metric is
+ * instructions.  Documentation/technical/instruction-trace.adoc says how calls and
+ * returns are matched.
+ */
+#ifndef REPORT_ARCFLOW_H
+#define REPORT_ARCFLOW_H
+
+#include "report/branches.h"
+#include "report/report.h"
+
+struct arcflow_frame {
+	uint32_t node;
+	uint32_t function;	/* consumer */
+	uint64_t ret;		/* where its caller goes on; 0 unknown */
+	bool handler;		/* entered by a signal */
+};
+
+struct arcflow_thread {
+	uint32_t root;		/* the thread's node */
+	uint32_t process, thread;	/* consumers */
+	struct arcflow_frame *stack;
+	size_t nr_stack, alloc_stack;
+	enum branch_kind last;	/* how the block before ended; BRANCH_STOP at first */
+	uint64_t last_end, last_to;
+};
+
+struct arcflow {
+	struct model *m;
+	struct names *names;
+	bool fold_plt;		/* a linkage stub is part of its caller */
+	struct arcflow_thread *threads;
+	size_t nr_threads, alloc_threads;
+	struct map thread_of;	/* number of the trace -> index in threads */
+	struct flow_repairs repairs;
+	uint64_t nr_insns;
+};
+
+/* The tree of m is made anew; names' strings are m's. */
+void arcflow_init(struct arcflow *a, struct names *names, bool fold_plt);
+int arcflow_block(void *a, const struct block *b);	/* a block_fn */
+void arcflow_finish(struct arcflow *a);
+void arcflow_release(struct arcflow *a);
+
+#endif

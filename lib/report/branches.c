@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/branches.h"
+
+void branches_init(struct branches *b, struct names *names, const struct branches_opts *o)
+{
+	memset(b, 0, sizeof(*b));
+	b->names = names;
+	b->o = *o;
+	b->start_ns = names_label_u64(names, "start.mono_ns");
+}
+
+void branches_release(struct branches *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->nr_procs; i++) {
+		maps_release(&b->procs[i].maps);
+		map_release(&b->procs[i].site_of);
+	}
+	free(b->procs);
+	free(b->sites);
+	free(b->codes);
+	map_release(&b->proc_of);
+	map_release(&b->code_of);
+	arena_release(&b->mem);
+	memset(b, 0, sizeof(*b));
+}
+
+bool branches_are_in(const struct names *x)
+{
+	return names_label(x, "itrace.engine");
+}
+
+static struct branches_proc *get_proc(struct branches *b, uint32_t proc)
+{
+	uint32_t *at = map_put(&b->proc_of, proc);
+
+	if (*at == MAP_NONE) {
+		*at = b->nr_procs;
+		VEC_GROW(b->procs, b->nr_procs, b->alloc_procs);
+		memset(&b->procs[b->nr_procs++], 0, sizeof(*b->procs));
+	}
+	return &b->procs[*at];
+}
+
+/* A child has what its parent had. */
+static int take_proc(void *ctx, const struct rec_proc *r)
+{
+	struct branches *b = ctx;
+	struct branches_proc *p;
+	uint32_t parent;
+
+	if (!r->parent || r->exec || map_get(&b->proc_of, r->proc) != MAP_NONE)
+		return 0;
+	p = get_proc(b, r->proc);
+	parent = map_get(&b->proc_of, r->parent);
+	if (parent != MAP_NONE)
+		maps_copy(&p->maps, &b->procs[parent].maps);
+	return 0;
+}
+
+static int take_map(void *ctx, const struct rec_map *r)
+{
+	struct branches *b = ctx;
+	struct branches_proc *p = get_proc(b, r->proc);
+	const struct map_entry *old = maps_find(&p->maps, r->addr);
+
+	if (r->size > UINT64_MAX - r->addr)
+		return 0;
+	if (old && old->start == r->addr && old->end == r->addr + r->size && old->pgoff == r->pgoff &&
+	    old->module == r->module)
+		return 0;
+	maps_add(&p->maps, r->addr, r->addr + r->size, r->pgoff, r->module);
+	map_reset(&p->site_of);
+	return 0;
+}
+
+static uint64_t code_key(uint32_t proc, uint64_t addr, uint64_t len)
+{
+	return hash_pair(hash_pair(proc, addr), len);
+}
+
+static int take_code(void *ctx, const struct rec_branch_code *r)
+{
+	struct branches *b = ctx;
+	uint32_t *at = map_put(&b->code_of, code_key(r->proc, r->addr, r->len));
+
+	if (*at == MAP_NONE) {
+		*at = b->nr_codes;
+		VEC_GROW(b->codes, b->nr_codes, b->alloc_codes);
+		b->nr_codes++;
+	}
+	b->codes[*at] = (struct branches_code){ NULL, r->len };
+	b->codes[*at].bytes = memcpy(arena_alloc(&b->mem, r->len + 1), r->len ? r->bytes : (const void *)"", r->len);
+	return 0;
+}
+
+const struct branches_code *branches_code(const struct branches *b, const struct block *x)
+{
+	uint32_t at = map_get(&b->code_of, code_key(x->proc, x->b.start, x->b.end - x->b.start));
+
+	return at == MAP_NONE ? NULL : &b->codes[at];
+}
+
+/* ---- sites ---- */
+
+static bool is_plt(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 4 && !strcmp(name + len - 4, "@plt");
+}
+
+static struct site find_site(struct branches *b, const struct frame *f, uint64_t time_ns)
+{
+	struct names *x = b->names;
+	uint32_t at = names_resolve(x, f, time_ns);
+	struct site s = { .off = names_offset(x, f, time_ns), .line = names_line(x, f) };
+
+	if (x->frames[at].nr) {
+		const struct name_level l = x->levels[x->frames[at].first];
+
+		s.plt = is_plt(consumer_name(&x->m->consumers, l.consumer));
+		s.consumer = names_whole_function(x, l.consumer, l.kind);
+	}
+	return s;
+}
+
+struct site branches_site(struct branches *b, uint32_t proc, uint64_t addr, uint64_t time_ns)
+{
+	struct branches_proc *p = get_proc(b, proc);
+	const struct map_entry *m = maps_find(&p->maps, addr);
+	struct frame f;
+	uint32_t *at;
+
+	if (!m || !m->module) {		/* what is there depends on the time */
+		f = names_code_frame(b->names, proc, addr, time_ns);
+		return find_site(b, &f, time_ns);
+	}
+	at = map_put(&p->site_of, addr);
+	if (*at == MAP_NONE) {
+		*at = b->nr_sites;
+		f = (struct frame){ .kind = FRAME_NATIVE, .a = m->module, .b = addr - m->start + m->pgoff };
+		VEC_GROW(b->sites, b->nr_sites, b->alloc_sites);
+		b->sites[b->nr_sites++] = find_site(b, &f, time_ns);
+	}
+	return b->sites[*at];
+}
+
+/* ---- the pass ---- */
+
+static bool in_window(const struct branches *b, uint64_t time_ns)
+{
+	if (b->o.from_ns && time_ns < b->start_ns + b->o.from_ns)
+		return false;
+	return !b->o.to_ns || time_ns < b->start_ns + b->o.to_ns;
+}
+
+static uint32_t proc_of_thread(const struct names *x, uint32_t thread)
+{
+	uint32_t at = map_get(&x->thread_of, thread);
+
+	return at == MAP_NONE ? 0 : x->threads[at].proc;
+}
+
+static int take_branches(void *ctx, const struct rec_branches *r)
+{
+	struct branches *b = ctx;
+	struct branch_cursor c = branch_cursor(r);
+	struct block x = {
+		.time_ns = r->time_ns, .thread = r->thread, .cpu = r->cpu, .kernel = r->kernel,
+		.proc = proc_of_thread(b->names, r->thread),
+	};
+	int ret = 0;
+
+	b->last_ns = MAX(b->last_ns, r->time_ns);
+	if (!in_window(b, r->time_ns))
+		return 0;
+	while (!ret && branch_next(&c, &x.b)) {
+		x.site = branches_site(b, x.proc, x.b.start, r->time_ns);
+		ret = b->fn(b->ctx, &x);
+	}
+	return ret;
+}
+
+int branches_read(struct branches *b, struct trace_reader *t, block_fn fn, void *ctx, struct err *e)
+{
+	const struct trace_sink sink = {
+		.proc = take_proc, .map = take_map, .branches = take_branches, .branch_code = take_code,
+	};
+
+	b->fn = fn;
+	b->ctx = ctx;
+	return trace_read(t, &sink, b, e);
+}

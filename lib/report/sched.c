@@ -1,0 +1,609 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * sched.c - from dispatches and interrupts to the times of threads and CPUs (sched.h).
+ *
+ * Invariants:
+ *  [1] a thread's since_ns never goes back, and each moment of its life is put in one bucket;
+ *  [2] what does not fit the record before is unknown time and counted in odd, never guessed.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/sched.h"
+
+/* ---- what the trace says of processes and threads ---- */
+
+static int take_label(void *ctx, const char *key, size_t key_len, const char *val, size_t val_len)
+{
+	struct sched_model *m = ctx;
+	const char *v = arena_strndup(&m->mem, val, val_len);
+	size_t i;
+
+	for (i = 0; i < m->nr_labels; i++)
+		if (strlen(m->labels[i].key) == key_len && !memcmp(m->labels[i].key, key, key_len)) {
+			m->labels[i].val = v;
+			return 0;
+		}
+	VEC_GROW(m->labels, m->nr_labels, m->alloc_labels);
+	m->labels[m->nr_labels++] = (struct sched_label){ arena_strndup(&m->mem, key, key_len), v };
+	return 0;
+}
+
+const char *sched_label(const struct sched_model *m, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < m->nr_labels; i++)
+		if (!strcmp(m->labels[i].key, key))
+			return m->labels[i].val;
+	return NULL;
+}
+
+static uint64_t label_u64(const struct sched_model *m, const char *key)
+{
+	const char *v = sched_label(m, key);
+
+	return v ? strtoull(v, NULL, 10) : 0;
+}
+
+static struct sched_proc *get_proc(struct sched_model *m, uint32_t number)
+{
+	uint32_t *at = map_put(&m->by_proc, number);
+
+	if (*at == MAP_NONE) {
+		*at = m->nr_procs;
+		VEC_GROW(m->procs, m->nr_procs, m->alloc_procs);
+		m->procs[m->nr_procs++] = (struct sched_proc){ .comm = "" };
+	}
+	return &m->procs[*at];
+}
+
+static struct sched_thread *get_thread(struct sched_model *m, uint32_t number)
+{
+	uint32_t *at = map_put(&m->by_number, number);
+
+	if (*at == MAP_NONE) {
+		*at = m->nr_threads;
+		VEC_GROW(m->threads, m->nr_threads, m->alloc_threads);
+		m->threads[m->nr_threads++] = (struct sched_thread){ .number = number, .name = "", .comm = "", .cpu = -1 };
+	}
+	return &m->threads[*at];
+}
+
+static int take_proc(void *ctx, const struct rec_proc *r)
+{
+	struct sched_model *m = ctx;
+	struct sched_proc *p = get_proc(m, r->proc);
+
+	p->pid = r->pid;
+	p->by_exec = r->exec;
+	if (r->comm_len)
+		p->comm = arena_strndup(&m->mem, r->comm, r->comm_len);
+	if (r->exec && r->parent)
+		get_proc(m, r->parent)->execed_ns = r->time_ns;
+	return 0;
+}
+
+static int take_thread(void *ctx, const struct rec_thread *r)
+{
+	struct sched_model *m = ctx;
+	struct sched_thread *t = get_thread(m, r->thread);
+
+	if (!t->born_ns)
+		t->born_ns = r->time_ns;
+	t->proc = r->proc;
+	t->tid = r->tid;
+	if (r->name_len && (r->java || !t->java_name)) {
+		t->name = arena_strndup(&m->mem, r->name, r->name_len);
+		t->java_name = r->java;
+	}
+	return 0;
+}
+
+static int take_end(void *ctx, const struct rec_end *r)
+{
+	struct sched_model *m = ctx;
+
+	if (r->thread)
+		get_thread(m, r->thread)->gone_ns = r->time_ns;
+	return 0;
+}
+
+static int take_lost(void *ctx, const struct rec_lost *r)
+{
+	struct sched_model *m = ctx;
+
+	if (r->cause == LOST_SCHED)
+		m->nr_lost += r->count;
+	return 0;
+}
+
+/* ---- time ---- */
+
+static uint64_t clip(const struct sched_model *m, uint64_t from, uint64_t to)
+{
+	from = MAX(from, m->start_ns);
+	to = MIN(to, m->end_ns);
+	return to > from ? to - from : 0;
+}
+
+/* Puts what passed since the last record into bucket b, and goes on in state next. */
+static uint64_t pass(struct sched_model *m, struct sched_thread *t, uint64_t now, enum sched_bucket b,
+		     enum sched_bucket next)
+{
+	uint64_t from = t->since_ns, ns, most;
+
+	now = MAX(now, from);		/* [1] */
+	ns = clip(m, from, now);
+	t->times[b] += ns;
+	/* Interrupts are a part of the time on a CPU, and only of that. */
+	most = b == SCHED_ON_CPU ? ns : 0;
+	if (t->intr_run_ns > most)
+		t->intr_ns -= t->intr_run_ns - most;
+	t->intr_run_ns = 0;
+	t->since_ns = now;
+	t->state = next;
+	return now - from;
+}
+
+/* What the thread did from its birth, or the start, until its first record. */
+static void first_seen(struct sched_model *m, struct sched_thread *t, uint64_t now, bool loses_cpu)
+{
+	bool made = t->born_ns > m->trace_start_ns;
+
+	t->seen = true;
+	if (!t->born_ns || t->born_ns > now)
+		t->born_ns = now;
+	t->since_ns = MAX(t->born_ns, m->trace_start_ns);
+	t->since_ns = MIN(t->since_ns, now);
+	if (loses_cpu || (made && t->by_exec))
+		t->state = SCHED_ON_CPU;
+	else
+		t->state = made ? SCHED_WAITS : SCHED_UNKNOWN;
+}
+
+static bool in_window(const struct sched_model *m, uint64_t now)
+{
+	return now >= m->start_ns && now < m->end_ns;
+}
+
+static void odd(struct sched_model *m, struct sched_thread *t)
+{
+	t->odd++;
+	m->nr_odd++;
+}
+
+/* NULL for number 0. */
+static struct sched_thread *thread_at(struct sched_model *m, uint32_t number, uint64_t now, bool loses_cpu)
+{
+	struct sched_thread *t;
+
+	if (!number)
+		return NULL;
+	t = get_thread(m, number);
+	if (!t->seen)
+		first_seen(m, t, now, loses_cpu);
+	if (t->gone) {		/* it cannot come back */
+		t->gone = false;
+		t->gone_ns = 0;
+		t->state = SCHED_UNKNOWN;
+		odd(m, t);
+	}
+	return t;
+}
+
+static enum sched_bucket bucket_of(enum sched_state s)
+{
+	if (s == SCHED_RUNNABLE)
+		return SCHED_WAITS;
+	if (s == SCHED_UNTOLD)
+		return SCHED_UNKNOWN;
+	return s == SCHED_DISK ? SCHED_IN_DISK : SCHED_ASLEEP;
+}
+
+static void lose_cpu(struct sched_model *m, struct sched_thread *t, const struct rec_sched *r, struct sched_line *l)
+{
+	bool fits = t->state == SCHED_ON_CPU;
+
+	if (!fits || r->state == SCHED_UNTOLD)
+		odd(m, t);	/* [2] */
+	l->ran_ns = pass(m, t, r->time_ns, fits ? SCHED_ON_CPU : SCHED_UNKNOWN, bucket_of(r->state));
+	l->ran_known = fits;
+	t->cpu = r->cpu;
+	if (r->state == SCHED_DEAD) {
+		t->gone_ns = t->since_ns;
+		t->gone = true;
+	}
+	if (!in_window(m, r->time_ns))
+		return;
+	if (r->state == SCHED_RUNNABLE)
+		t->nr_preempted++;
+	else if (r->state != SCHED_UNTOLD)
+		t->nr_voluntary++;
+}
+
+static void get_cpu(struct sched_model *m, struct sched_thread *t, const struct rec_sched *r, struct sched_line *l)
+{
+	bool waits = t->state == SCHED_WAITS, blocked = t->state == SCHED_ASLEEP || t->state == SCHED_IN_DISK;
+	enum sched_bucket was = t->state;
+	uint64_t ns;
+
+	/* Where wakeups are recorded, a blocked thread cannot run without one. */
+	if (t->state == SCHED_ON_CPU || (blocked && m->states)) {
+		odd(m, t);
+		was = SCHED_UNKNOWN;
+	}
+	ns = pass(m, t, r->time_ns, was, SCHED_ON_CPU);
+	l->waited_known = waits;
+	l->waited_ns = waits ? ns : 0;
+	if (in_window(m, r->time_ns)) {
+		t->nr_dispatches++;
+		m->nr_dispatches += t->tid != 0;
+		t->nr_migrations += t->cpu >= 0 && t->cpu != r->cpu;
+		if (waits) {
+			t->nr_waits++;
+			t->wait_sum_ns += ns;
+			t->wait_max_ns = MAX(t->wait_max_ns, ns);
+		}
+	}
+	t->cpu = r->cpu;
+}
+
+/* ---- CPUs ---- */
+
+static struct sched_cpu *get_cpu_at(struct sched_model *m, uint32_t cpu)
+{
+	if (cpu >= m->nr_cpus) {
+		m->cpus = xrealloc(m->cpus, (cpu + 1) * sizeof(*m->cpus));
+		memset(m->cpus + m->nr_cpus, 0, (cpu + 1 - m->nr_cpus) * sizeof(*m->cpus));
+		m->nr_cpus = cpu + 1;
+	}
+	return &m->cpus[cpu];
+}
+
+static bool is_idle(const struct sched_model *m, uint32_t number)
+{
+	uint32_t at = map_get(&m->by_number, number);
+
+	return at != MAP_NONE && !m->threads[at].tid;
+}
+
+static void cpu_passes(struct sched_model *m, struct sched_cpu *c, uint64_t now, uint32_t thread, bool fits)
+{
+	uint64_t ns;
+
+	now = MAX(now, c->since_ns);
+	ns = clip(m, c->since_ns, now);
+	c->intr_in_ns = MIN(c->intr_in_ns, ns);
+	c->intr_ns += c->intr_in_ns;
+	ns -= c->intr_in_ns;
+	if (!thread || !fits)
+		c->unknown_ns += ns;
+	else if (is_idle(m, thread))
+		c->idle_ns += ns;
+	else
+		c->busy_ns += ns;
+	c->intr_in_ns = 0;
+	c->since_ns = now;
+}
+
+/* What was thread a is b since an exec. */
+static bool became(const struct sched_model *m, uint32_t a, uint32_t b)
+{
+	uint32_t i = map_get(&m->by_number, a), k = map_get(&m->by_number, b);
+
+	return i != MAP_NONE && k != MAP_NONE && m->threads[k].by_exec && m->threads[i].gone_ns &&
+	       m->threads[i].gone_ns == m->threads[k].born_ns;
+}
+
+/* The CPU is not its any more, since when nobody knows [2]. */
+static void has_left(struct sched_model *m, uint32_t number, const struct rec_sched *r)
+{
+	uint32_t at = map_get(&m->by_number, number);
+	struct sched_thread *t = at == MAP_NONE ? NULL : &m->threads[at];
+
+	if (!t || !t->tid || t->state != SCHED_ON_CPU || t->cpu != r->cpu)
+		return;
+	odd(m, t);
+	pass(m, t, r->time_ns, SCHED_UNKNOWN, SCHED_UNKNOWN);
+}
+
+static void cpu_switch(struct sched_model *m, const struct rec_sched *r)
+{
+	struct sched_cpu *c = get_cpu_at(m, r->cpu);
+
+	if (!c->seen)
+		c->since_ns = m->trace_start_ns;
+	if (c->seen && became(m, c->thread, r->thread))
+		c->thread = r->thread;
+	cpu_passes(m, c, r->time_ns, r->thread, !c->seen || c->thread == r->thread);
+	if (c->seen && c->thread != r->thread)
+		has_left(m, c->thread, r);
+	c->seen = true;
+	c->thread = r->arg;
+	c->depth = 0;
+	c->nr_dispatches += in_window(m, r->time_ns) && !is_idle(m, r->arg);
+}
+
+static bool soft_of_its_own(const struct sched_model *m, const struct rec_sched *r)
+{
+	uint32_t at = map_get(&m->by_number, r->thread);
+
+	/* The thread that is there for soft interrupts does its own work in them. */
+	return r->arg >> 24 == SCHED_INTR_SOFT && at != MAP_NONE && m->threads[at].softirqd;
+}
+
+static void interrupt(struct sched_model *m, const struct rec_sched *r)
+{
+	struct sched_cpu *c = get_cpu_at(m, r->cpu);
+	struct sched_thread *t = thread_at(m, r->thread, r->time_ns, !c->seen);
+	bool soft = r->arg >> 24 == SCHED_INTR_SOFT;
+
+	if (soft_of_its_own(m, r))
+		return;
+	if (!c->depth++) {
+		c->intr_since_ns = r->time_ns;
+		c->intr = r->arg;
+	}
+	if (!in_window(m, r->time_ns))
+		return;
+	m->nr_intr++;
+	c->nr_intr++;
+	if (t && soft)
+		t->nr_soft++;
+	else if (t)
+		t->nr_intr++;
+}
+
+static void interrupt_ends(struct sched_model *m, const struct rec_sched *r)
+{
+	struct sched_cpu *c = get_cpu_at(m, r->cpu);
+	struct sched_thread *t = thread_at(m, r->thread, r->time_ns, !c->seen);
+	struct sched_line l = { .time_ns = r->time_ns, .cpu = r->cpu, .out = t, .is_intr = true, .ran_known = true };
+	uint64_t ns;
+
+	if (soft_of_its_own(m, r) || !c->depth || --c->depth)
+		return;
+	ns = clip(m, c->intr_since_ns, r->time_ns);
+	c->intr_in_ns += ns;
+	if (t && t->state == SCHED_ON_CPU) {
+		ns = clip(m, MAX(c->intr_since_ns, t->since_ns), r->time_ns);
+		t->intr_ns += ns;
+		t->intr_run_ns += ns;
+	}
+	l.intr = c->intr;
+	l.ran_ns = r->time_ns - MIN(c->intr_since_ns, r->time_ns);
+	if (m->line && in_window(m, r->time_ns))
+		m->line(m->line_ctx, &l);
+}
+
+/* ---- records ---- */
+
+static void dispatch(struct sched_model *m, const struct rec_sched *r)
+{
+	struct sched_line l = { .time_ns = r->time_ns, .cpu = r->cpu, .state = r->state };
+	bool first = !get_cpu_at(m, r->cpu)->seen;	/* who loses it had it since the start */
+	struct sched_thread *out, *in;
+
+	cpu_switch(m, r);
+	if (thread_at(m, r->thread, r->time_ns, first))
+		thread_at(m, r->arg, r->time_ns, false);	/* may move the others */
+	out = is_idle(m, r->thread) ? NULL : thread_at(m, r->thread, r->time_ns, first);
+	in = is_idle(m, r->arg) ? NULL : thread_at(m, r->arg, r->time_ns, false);
+	if (out)
+		lose_cpu(m, out, r, &l);
+	if (in)
+		get_cpu(m, in, r, &l);
+	l.out = r->thread ? get_thread(m, r->thread) : NULL;
+	l.in = r->arg ? get_thread(m, r->arg) : NULL;
+	if (m->line && in_window(m, r->time_ns))
+		m->line(m->line_ctx, &l);
+}
+
+static void wake(struct sched_model *m, const struct rec_sched *r)
+{
+	struct sched_thread *t = thread_at(m, r->thread, r->time_ns, false);
+
+	if (!t || !t->tid || t->state == SCHED_ON_CPU || t->state == SCHED_WAITS)
+		return;
+	pass(m, t, r->time_ns, t->state, SCHED_WAITS);
+}
+
+static int take_sched(void *ctx, const struct rec_sched *r, size_t nr)
+{
+	struct sched_model *m = ctx;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		m->last_ns = MAX(m->last_ns, r[i].time_ns);
+		switch (r[i].kind) {
+		case SCHED_SWITCH:
+			dispatch(m, &r[i]);
+			break;
+		case SCHED_WAKE:
+			wake(m, &r[i]);
+			break;
+		case SCHED_INTR:
+			interrupt(m, &r[i]);
+			break;
+		case SCHED_INTR_END:
+			interrupt_ends(m, &r[i]);
+			break;
+		}
+	}
+	return 0;
+}
+
+/* ---- reading ---- */
+
+/* What only all records together tell of a thread. */
+static void complete_threads(struct sched_model *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->nr_threads; i++) {
+		struct sched_thread *t = &m->threads[i];
+		uint32_t at = map_get(&m->by_proc, t->proc);
+		const struct sched_proc *p = at == MAP_NONE ? NULL : &m->procs[at];
+
+		if (!p)
+			continue;
+		t->pid = p->pid;
+		t->comm = p->comm;
+		t->by_exec = p->by_exec && t->tid == p->pid;
+		if (p->execed_ns && !t->gone_ns)
+			t->gone_ns = p->execed_ns;
+		t->softirqd = !strncmp(t->name, "ksoftirqd/", 10);
+	}
+}
+
+static int set_window(struct sched_model *m, struct trace_reader *t, uint64_t from_ns, uint64_t to_ns, struct err *e)
+{
+	const char *scope = sched_label(m, "sched.scope"), *states = sched_label(m, "sched.states");
+	const char *irq = sched_label(m, "sched.irq");
+	uint64_t mono, real;
+
+	if (!scope) {
+		err_set(e, ENODATA, "the trace has no dispatches");
+		err_hint(e, "record them: 'arcprof record --sched ...', or --irq for interrupts as well");
+		return -ENODATA;
+	}
+	trace_reader_start(t, &mono, &real);
+	m->system = !strcmp(scope, "system");
+	m->states = states && !strcmp(states, "yes");
+	m->irq = irq && !strcmp(irq, "yes");
+	m->start_ns = label_u64(m, "sched.start_ns");
+	m->end_ns = label_u64(m, "sched.end_ns");
+	if (!m->start_ns)
+		m->start_ns = mono;
+	if (!m->end_ns)		/* cut off: as far as it goes */
+		m->end_ns = UINT64_MAX;
+	m->trace_start_ns = m->start_ns;
+	if (to_ns)
+		m->end_ns = MIN(m->end_ns, m->start_ns + to_ns);
+	m->start_ns += from_ns;
+	m->end_ns = MAX(m->end_ns, m->start_ns);	/* also of a trace that says nonsense */
+	return 0;
+}
+
+static void finish(struct sched_model *m)
+{
+	size_t i;
+
+	if (m->end_ns == UINT64_MAX)
+		m->end_ns = MAX(m->last_ns, m->start_ns);
+	for (i = 0; i < m->nr_threads; i++) {
+		struct sched_thread *t = &m->threads[i];
+		uint64_t end = m->end_ns;
+
+		if (!t->seen || t->gone)
+			continue;
+		if (t->gone_ns)
+			end = t->gone_ns = MAX(t->gone_ns, t->since_ns);
+		pass(m, t, MAX(end, t->since_ns), t->state, t->state);
+	}
+	for (i = 0; i < m->nr_cpus && m->system; i++) {
+		struct sched_cpu *c = &m->cpus[i];
+
+		if (!c->seen)
+			c->since_ns = m->trace_start_ns;
+		cpu_passes(m, c, MAX(m->end_ns, c->since_ns), c->thread, true);
+	}
+}
+
+int sched_read(struct sched_model *m, struct trace_reader *t, uint64_t from_ns, uint64_t to_ns,
+	       void (*line)(void *, const struct sched_line *), void *ctx, struct err *e)
+{
+	static const struct trace_sink names = {
+		.label = take_label, .proc = take_proc, .thread = take_thread, .end = take_end, .lost = take_lost,
+	};
+	static const struct trace_sink records = { .sched = take_sched };
+	int r;
+
+	memset(m, 0, sizeof(*m));
+	m->line = line;
+	m->line_ctx = ctx;
+	r = trace_read(t, &names, m, e);
+	if (!r)
+		r = set_window(m, t, from_ns, to_ns, e);
+	if (r)
+		return r;
+	complete_threads(m);
+	r = trace_read(t, &records, m, e);
+	if (!r)
+		finish(m);
+	return r;
+}
+
+void sched_release(struct sched_model *m)
+{
+	arena_release(&m->mem);
+	map_release(&m->by_number);
+	map_release(&m->by_proc);
+	free(m->threads);
+	free(m->procs);
+	free(m->labels);
+	free(m->cpus);
+	memset(m, 0, sizeof(*m));
+}
+
+void sched_intr_name(const struct sched_model *m, uint32_t intr, struct buf *b)
+{
+	static const char *const soft[] = {	/* include/linux/interrupt.h */
+		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU",
+	};
+	uint32_t class = intr >> 24, number = intr & 0xffffff;
+	const char *name;
+	char key[32];
+
+	if (class == SCHED_INTR_SOFT) {
+		if (number < ARRAY_SIZE(soft))
+			buf_fmt(b, "softirq %s", soft[number]);
+		else
+			buf_fmt(b, "softirq %" PRIu32, number);
+		return;
+	}
+	if (class == SCHED_INTR_IPI) {
+		buf_str(b, "ipi");
+		return;
+	}
+	snprintf(key, sizeof(key), "%s.%" PRIu32, class == SCHED_INTR_VECTOR ? "vector" : "irq", number);
+	name = sched_label(m, key);
+	buf_fmt(b, "%s %" PRIu32, class == SCHED_INTR_VECTOR ? "vector" : "irq", number);
+	if (name)
+		buf_fmt(b, " %s", name);
+}
+
+unsigned int sched_check(const struct sched_model *m, uint64_t *nr_threads, uint64_t *nr_cpus, struct buf *first)
+{
+	uint64_t elapsed = m->end_ns > m->start_ns ? m->end_ns - m->start_ns : 0;
+	unsigned int nr_bad = 0;
+	size_t i, b;
+
+	*nr_threads = *nr_cpus = 0;
+	for (i = 0; i < m->nr_threads; i++) {
+		const struct sched_thread *t = &m->threads[i];
+		uint64_t sum = 0, life = sched_life_ns(m, t);
+
+		if (!t->seen || !t->tid)
+			continue;
+		for (b = 0; b < SCHED_NR_BUCKETS; b++)
+			sum += t->times[b];
+		++*nr_threads;
+		if ((sum != life || t->intr_ns > t->times[SCHED_ON_CPU]) && !nr_bad++)
+			buf_fmt(first, "thread %" PRIu32 ": %" PRIu64 " of %" PRIu64 " ns", t->tid, sum, life);
+	}
+	for (i = 0; i < m->nr_cpus && m->system; i++) {
+		const struct sched_cpu *c = &m->cpus[i];
+		uint64_t sum = c->busy_ns + c->idle_ns + c->intr_ns + c->unknown_ns;
+
+		++*nr_cpus;
+		if (sum != elapsed && !nr_bad++)
+			buf_fmt(first, "CPU %zu: %" PRIu64 " of %" PRIu64 " ns", i, sum, elapsed);
+	}
+	return nr_bad;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sched.h - what the dispatches and interrupts of a trace say about threads and CPUs.
+ *
+ * Every thread is at any time in one state; the times in them add up to its life within the window.
+ *   on a CPU      its own time, and interrupts that came meanwhile, apart
+ *   runnable      it could run and waits for a CPU: woken, preempted, or just made
+ *   blocked       asleep (interruptible, stopped, parked), or in disk sleep (uninterruptible)
+ *   unknown       before it was seen first, and where records are missing
+ * Every CPU is busy, idle, in an interrupt or unknown: these add up to the window.
+ *
+ * Without records from before the start, only this is concluded: who is the first to lose a CPU had
+ * it since the start, a thread made by fork is runnable, one made by exec runs.
+ */
+#ifndef REPORT_SCHED_H
+#define REPORT_SCHED_H
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "report/report.h"
+#include "trace/reader.h"
+
+enum sched_bucket { SCHED_ON_CPU, SCHED_WAITS, SCHED_ASLEEP, SCHED_IN_DISK, SCHED_UNKNOWN, SCHED_NR_BUCKETS };
+
+struct sched_thread {
+	uint32_t number, proc, tid, pid;
+	const char *name, *comm;
+	bool java_name, seen, gone, by_exec, softirqd;
+	uint64_t born_ns, gone_ns;	/* gone_ns: 0 not gone */
+	uint64_t times[SCHED_NR_BUCKETS];	/* on CPU: interrupts included */
+	uint64_t intr_ns;
+	uint64_t nr_dispatches, nr_preempted, nr_voluntary, nr_migrations, nr_intr, nr_soft;
+	uint64_t nr_waits, wait_sum_ns, wait_max_ns;	/* of dispatches that had to wait */
+	uint64_t odd;			/* records that do not fit the one before */
+	/* at the moment */
+	enum sched_bucket state;
+	uint64_t since_ns;
+	uint64_t intr_run_ns;		/* of intr_ns, since it got the CPU */
+	int cpu;			/* last one, -1 none */
+};
+
+struct sched_cpu {
+	bool seen;
+	uint64_t busy_ns, idle_ns, intr_ns, unknown_ns;
+	uint64_t nr_dispatches, nr_intr;
+	/* at the moment */
+	uint32_t thread;
+	uint64_t since_ns, intr_in_ns;	/* intr_in_ns: interrupts since then */
+	unsigned int depth;
+	uint64_t intr_since_ns;
+	uint32_t intr;			/* the outermost */
+};
+
+/* A line of the time line: what ended at time_ns. */
+struct sched_line {
+	uint64_t time_ns, ran_ns, waited_ns, blocked_ns;
+	uint32_t cpu;
+	const struct sched_thread *out, *in;	/* NULL: not covered; of an interrupt: out is interrupted */
+	bool ran_known, waited_known, is_intr;
+	enum sched_state state;
+	uint32_t intr;
+};
+
+struct sched_model {
+	struct arena mem;
+	struct map by_number, by_proc;
+	struct sched_thread *threads;
+	size_t nr_threads, alloc_threads;
+	struct sched_proc {
+		uint32_t pid;
+		const char *comm;
+		uint64_t execed_ns;	/* 0: it was not replaced by an exec */
+		bool by_exec;
+	} *procs;
+	size_t nr_procs, alloc_procs;
+	struct sched_label {
+		const char *key, *val;
+	} *labels;
+	size_t nr_labels, alloc_labels;
+	struct sched_cpu *cpus;
+	size_t nr_cpus;
+	bool system, states, irq;	/* what was recorded */
+	uint64_t start_ns, end_ns;	/* of the window, CLOCK_MONOTONIC */
+	uint64_t trace_start_ns;
+	uint64_t nr_dispatches, nr_intr, nr_lost, nr_odd, last_ns;
+	void (*line)(void *ctx, const struct sched_line *l);	/* may be NULL */
+	void *line_ctx;
+};
+
+/* from_ns, to_ns: the window after the start; 0 is all.  -ENODATA: nothing of this was recorded. */
+int sched_read(struct sched_model *m, struct trace_reader *t, uint64_t from_ns, uint64_t to_ns,
+	       void (*line)(void *, const struct sched_line *), void *ctx, struct err *e);
+void sched_release(struct sched_model *m);
+
+/* NULL when the trace does not say. */
+const char *sched_label(const struct sched_model *m, const char *key);
+/* "24 virtio0-input.0", "TIMER", "local_timer". */
+void sched_intr_name(const struct sched_model *m, uint32_t intr, struct buf *b);
+
+static inline uint64_t sched_life_ns(const struct sched_model *m, const struct sched_thread *t)
+{
+	uint64_t from = t->born_ns > m->start_ns ? t->born_ns : m->start_ns;
+	uint64_t to = t->gone_ns && t->gone_ns < m->end_ns ? t->gone_ns : m->end_ns;
+
+	return to > from ? to - from : 0;
+}
+
+/* Threads and CPUs whose times do not add up; *first says which. */
+unsigned int sched_check(const struct sched_model *m, uint64_t *nr_threads, uint64_t *nr_cpus, struct buf *first);
+
+/* The first lines of a text report, and the first members of JSON, whose object stays open. */
+void sched_head_text(const struct sched_model *m, size_t nr_threads, FILE *out);
+void sched_head_json(const struct sched_model *m, struct json *j, const char *report);
+/* What --pid, --tid, --comm and --thread say of a thread; NULL is none. */
+bool sched_selected(const struct report_opts *o, const struct sched_thread *t);
+
+/* The reports; each reads the trace. */
+int sched_print_threads(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
+int sched_print_line(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
+
+#endif

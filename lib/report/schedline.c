@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * schedline.c - the time line of dispatches and interrupts, a line each, and what is said first
+ * over both reports of them.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/sched.h"
+#include "report/table.h"
+#include "version.h"
+
+void sched_head_text(const struct sched_model *m, size_t nr_threads, FILE *out)
+{
+	static const char *const refused[] = { "refused.sched", "refused.irq" };
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	buf_fmt(&b, "%" PRIu64 " dispatches", m->nr_dispatches);
+	if (m->irq)
+		buf_fmt(&b, ", %" PRIu64 " interrupts", m->nr_intr);
+	if (nr_threads)
+		buf_fmt(&b, " of %zu thread%s", nr_threads, nr_threads == 1 ? "" : "s");
+	buf_str(&b, " over ");
+	report_put_duration(&b, m->end_ns - m->start_ns);
+	buf_fmt(&b, ", %" PRIu64 " lost", m->nr_lost);
+	if (m->nr_odd)
+		buf_fmt(&b, ", %" PRIu64 " do not fit the one before", m->nr_odd);
+	if (sched_label(m, "command"))
+		buf_fmt(&b, "; %s", sched_label(m, "command"));
+	buf_putc(&b, '\n');
+	for (i = 0; i < ARRAY_SIZE(refused); i++)
+		if (sched_label(m, refused[i]))
+			buf_fmt(&b, "not recorded: %s\n", sched_label(m, refused[i]));
+	fwrite(b.data, 1, b.len, out);
+	buf_release(&b);
+}
+
+void sched_head_json(const struct sched_model *m, struct json *j, const char *report)
+{
+	json_object(j, NULL);
+	json_object(j, "arcprof");
+	json_str(j, "version", ARCPROF_VERSION);
+	json_str(j, "report", report);
+	json_end(j);
+	json_object(j, "source");
+	json_str(j, "command", sched_label(m, "command"));
+	json_str(j, "host", sched_label(m, "host"));
+	json_str(j, "scope", m->system ? "system" : "threads");
+	json_bool(j, "states", m->states);
+	json_bool(j, "interrupts", m->irq);
+	json_u64(j, "elapsed_ns", m->end_ns - m->start_ns);
+	json_u64(j, "lost", m->nr_lost);
+	json_u64(j, "inconsistent", m->nr_odd);
+	json_u64(j, "dispatches", m->nr_dispatches);
+	json_u64(j, "interrupts_taken", m->nr_intr);
+	json_str(j, "refused_sched", sched_label(m, "refused.sched"));
+	json_str(j, "refused_irq", sched_label(m, "refused.irq"));
+	json_end(j);
+}
+
+struct printer {
+	struct sched_model *m;
+	const struct report_opts *o;
+	FILE *out;
+	struct json j;
+	struct buf b;
+	uint64_t nr;
+	bool begun;
+};
+
+static const char *state_name(enum sched_state s)
+{
+	static const char *const names[SCHED_NR_STATES] = { "R", "S", "D", "T", "X", "I", "B", "?" };
+
+	return s < SCHED_NR_STATES ? names[s] : "?";
+}
+
+static bool cpu_selected(const struct report_opts *o, uint32_t cpu)
+{
+	return !o->cpus->nr_items || report_number_listed(o->cpus, cpu);
+}
+
+static void begin(struct printer *p)
+{
+	p->begun = true;
+	if (p->o->format == FORMAT_JSON) {
+		json_init(&p->j, p->out);
+		sched_head_json(p->m, &p->j, "sched");
+		json_array(&p->j, "lines");
+	} else if (p->o->format == FORMAT_CSV) {
+		fputs("time_ns,cpu,kind,out,out_tid,state,ran_ns,in,in_tid,waited_ns,interrupt\n", p->out);
+	} else {
+		fprintf(p->out, " Units :: s; Ran, Waited :: us\n\n%13s %4s %10s %1s %10s  %s\n", "Time", "CPU", "Ran", "S",
+			"Waited", "Thread -> thread that gets the CPU, or (interrupt)");
+	}
+}
+
+static void put_thread(struct buf *b, const struct sched_thread *t, bool known)
+{
+	if (!t)
+		buf_str(b, known ? "[other]" : "-");
+	else if (!t->tid)
+		buf_str(b, "[idle]");
+	else
+		buf_fmt(b, "%s [%" PRIu32 "]", t->name, t->tid);
+}
+
+static void text_line(struct printer *p, const struct sched_line *l)
+{
+	struct buf *b = &p->b;
+
+	buf_reset(b);
+	buf_fmt(b, "%13.6f %4" PRIu32, (l->time_ns - p->m->trace_start_ns) / 1e9, l->cpu);
+	if (l->ran_known)
+		buf_fmt(b, " %10.1f", l->ran_ns / 1e3);
+	else
+		buf_fmt(b, " %10s", "-");
+	buf_fmt(b, " %s", l->is_intr || !l->out || !l->out->tid ? "-" : state_name(l->state));
+	if (l->waited_known)
+		buf_fmt(b, " %10.1f  ", l->waited_ns / 1e3);
+	else
+		buf_fmt(b, " %10s  ", "-");
+	put_thread(b, l->out, true);
+	if (l->is_intr) {
+		buf_str(b, " (");
+		sched_intr_name(p->m, l->intr, b);
+		buf_putc(b, ')');
+	} else {
+		buf_str(b, " -> ");
+		put_thread(b, l->in, true);
+	}
+	fprintf(p->out, "%s\n", b->data);
+}
+
+static void csv_thread(struct buf *b, const struct sched_thread *t)
+{
+	if (t && t->tid)
+		put_csv(b, t->name, strlen(t->name));
+	else if (t)
+		buf_str(b, "[idle]");
+	buf_putc(b, ',');
+	if (t)
+		buf_fmt(b, "%" PRIu32, t->tid);
+}
+
+static void csv_line(struct printer *p, const struct sched_line *l)
+{
+	struct buf *b = &p->b, name = BUF_INIT;
+
+	buf_reset(b);
+	buf_fmt(b, "%" PRIu64 ",%" PRIu32 ",%s,", l->time_ns - p->m->trace_start_ns, l->cpu,
+		l->is_intr ? "interrupt" : "dispatch");
+	csv_thread(b, l->out);
+	buf_fmt(b, ",%s,", l->is_intr || !l->out ? "" : state_name(l->state));
+	if (l->ran_known)
+		buf_fmt(b, "%" PRIu64, l->ran_ns);
+	buf_putc(b, ',');
+	csv_thread(b, l->in);
+	buf_putc(b, ',');
+	if (l->waited_known)
+		buf_fmt(b, "%" PRIu64, l->waited_ns);
+	buf_putc(b, ',');
+	if (l->is_intr) {
+		sched_intr_name(p->m, l->intr, &name);
+		put_csv(b, name.data, name.len);
+	}
+	fprintf(p->out, "%s\n", b->data);
+	buf_release(&name);
+}
+
+static void json_thread(struct json *j, const char *key, const struct sched_thread *t)
+{
+	if (!t) {
+		json_null(j, key);
+		return;
+	}
+	json_object(j, key);
+	json_str(j, "name", t->tid ? t->name : "[idle]");
+	json_u64(j, "pid", t->pid);
+	json_u64(j, "tid", t->tid);
+	json_end(j);
+}
+
+static void json_line(struct printer *p, const struct sched_line *l)
+{
+	struct buf name = BUF_INIT;
+
+	json_object(&p->j, NULL);
+	json_u64(&p->j, "time_ns", l->time_ns - p->m->trace_start_ns);
+	json_u64(&p->j, "cpu", l->cpu);
+	json_str(&p->j, "kind", l->is_intr ? "interrupt" : "dispatch");
+	json_thread(&p->j, l->is_intr ? "thread" : "out", l->out);
+	if (l->ran_known)
+		json_u64(&p->j, "ran_ns", l->ran_ns);
+	else
+		json_null(&p->j, "ran_ns");
+	if (l->is_intr) {
+		sched_intr_name(p->m, l->intr, &name);
+		json_str(&p->j, "interrupt", name.data);
+	} else {
+		json_str(&p->j, "state", l->out ? state_name(l->state) : NULL);
+		json_thread(&p->j, "in", l->in);
+		if (l->waited_known)
+			json_u64(&p->j, "waited_ns", l->waited_ns);
+		else
+			json_null(&p->j, "waited_ns");
+	}
+	json_end(&p->j);
+	buf_release(&name);
+}
+
+static void print_line(void *ctx, const struct sched_line *l)
+{
+	struct printer *p = ctx;
+	const struct report_opts *o = p->o;
+	bool all = !o->pids->nr_items && !o->tids->nr_items && !o->comms->nr_items && !o->threads->nr_items;
+
+	if (!cpu_selected(o, l->cpu) || (!all && !sched_selected(o, l->out) && !sched_selected(o, l->in)))
+		return;
+	if (o->limit && p->nr >= o->limit)
+		return;
+	p->nr++;
+	if (!p->begun)
+		begin(p);
+	if (o->format == FORMAT_JSON)
+		json_line(p, l);
+	else if (o->format == FORMAT_CSV)
+		csv_line(p, l);
+	else
+		text_line(p, l);
+}
+
+int sched_print_line(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	struct sched_model m;
+	struct printer p = { .m = &m, .o = o, .out = out };
+	int r = sched_read(&m, t, o->from_ns, o->to_ns, NULL, NULL, e);
+
+	/* Once for the sums of the first line, once for the lines. */
+	if (!r && o->format == FORMAT_TEXT)
+		sched_head_text(&m, 0, out);
+	if (!r) {
+		sched_release(&m);
+		r = sched_read(&m, t, o->from_ns, o->to_ns, print_line, &p, e);
+	}
+	if (!r && !p.begun)
+		begin(&p);
+	if (!r && o->format == FORMAT_JSON) {
+		json_end(&p.j);
+		json_end(&p.j);
+	}
+	buf_release(&p.b);
+	sched_release(&m);
+	return r;
+}

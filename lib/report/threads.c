@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * threads.c - a row a thread: how long it ran, waited for a CPU and was blocked; then, of the whole
+ * machine, a row a CPU.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/sched.h"
+#include "report/table.h"
+
+struct rows {
+	const struct sched_model *m;
+	const struct report_opts *o;
+	const struct sched_thread **list;
+	size_t nr, nr_hidden;		/* shown; left out by --limit */
+	struct sched_thread sum;	/* of all that were selected */
+	uint64_t life_ns;
+};
+
+static bool selected(const struct report_opts *o, const struct sched_thread *t)
+{
+	return (!o->pids->nr_items || report_number_listed(o->pids, t->pid)) &&
+	       (!o->tids->nr_items || report_number_listed(o->tids, t->tid)) &&
+	       (!o->comms->nr_items || report_name_listed(o->comms, t->comm)) &&
+	       (!o->threads->nr_items || report_name_listed(o->threads, t->name));
+}
+
+bool sched_selected(const struct report_opts *o, const struct sched_thread *t)
+{
+	return t && selected(o, t);
+}
+
+static uint64_t own_ns(const struct sched_thread *t)
+{
+	return t->times[SCHED_ON_CPU] - t->intr_ns;
+}
+
+static uint64_t key_of(const struct sched_thread *t, const struct rows *r)
+{
+	switch (r->o->sort) {
+	case SORT_CUM:
+		return sched_life_ns(r->m, t);
+	case SORT_N:
+		return t->nr_dispatches;
+	case SORT_WAIT:
+		return t->times[SCHED_WAITS];
+	case SORT_BLOCKED:
+		return t->times[SCHED_ASLEEP] + t->times[SCHED_IN_DISK];
+	case SORT_LATENCY:
+		return t->wait_max_ns;
+	default:
+		return own_ns(t);
+	}
+}
+
+static int compare(const void *p, const void *q, void *ctx)
+{
+	const struct sched_thread *a = *(const struct sched_thread *const *)p, *b = *(const struct sched_thread *const *)q;
+	uint64_t ka = key_of(a, ctx), kb = key_of(b, ctx);
+	const struct rows *r = ctx;
+	int c = r->o->sort == SORT_NAME ? strcmp(a->name, b->name) : 0;
+
+	if (c || r->o->sort == SORT_NAME)
+		return c ? c : a->number < b->number ? -1 : 1;
+	return ka != kb ? (ka > kb ? -1 : 1) : a->number < b->number ? -1 : a->number > b->number;
+}
+
+static void add_up(struct rows *r, const struct sched_thread *t)
+{
+	struct sched_thread *s = &r->sum;
+	size_t i;
+
+	for (i = 0; i < SCHED_NR_BUCKETS; i++)
+		s->times[i] += t->times[i];
+	s->intr_ns += t->intr_ns;
+	s->nr_dispatches += t->nr_dispatches;
+	s->nr_preempted += t->nr_preempted;
+	s->nr_voluntary += t->nr_voluntary;
+	s->nr_migrations += t->nr_migrations;
+	s->nr_intr += t->nr_intr;
+	s->nr_soft += t->nr_soft;
+	s->nr_waits += t->nr_waits;
+	s->wait_sum_ns += t->wait_sum_ns;
+	s->wait_max_ns = MAX(s->wait_max_ns, t->wait_max_ns);
+	r->life_ns += sched_life_ns(r->m, t);
+}
+
+/* The idle thread of a CPU is no thread. */
+static void make_rows(struct rows *r)
+{
+	size_t i;
+
+	r->list = xcalloc(r->m->nr_threads + 1, sizeof(*r->list));
+	for (i = 0; i < r->m->nr_threads; i++) {
+		const struct sched_thread *t = &r->m->threads[i];
+
+		if (!t->seen || !t->tid || !sched_life_ns(r->m, t) || !selected(r->o, t))
+			continue;
+		add_up(r, t);
+		r->list[r->nr++] = t;
+	}
+	qsort_r(r->list, r->nr, sizeof(*r->list), compare, r);
+	if (r->o->limit && r->nr > r->o->limit) {
+		r->nr_hidden = r->nr - r->o->limit;
+		r->nr = r->o->limit;
+	}
+}
+
+/* ---- text ---- */
+
+static void put_row(const struct rows *r, const struct sched_thread *t, FILE *out)
+{
+	double ms = 1e6;
+
+	fprintf(out, " %10.3f", own_ns(t) / ms);
+	if (r->m->irq)
+		fprintf(out, " %9.3f", t->intr_ns / ms);
+	if (r->m->states)
+		fprintf(out, " %10.3f %11.3f %9.3f", t->times[SCHED_WAITS] / ms, t->times[SCHED_ASLEEP] / ms,
+			t->times[SCHED_IN_DISK] / ms);
+	else
+		fprintf(out, " %10.3f %11.3f", t->times[SCHED_WAITS] / ms, t->times[SCHED_ASLEEP] / ms);
+	fprintf(out, " %9.3f %7" PRIu64 " %7" PRIu64 " %7" PRIu64 " %6" PRIu64, t->times[SCHED_UNKNOWN] / ms,
+		t->nr_dispatches, t->nr_preempted, t->nr_voluntary, t->nr_migrations);
+	if (r->m->irq)
+		fprintf(out, " %6" PRIu64 " %6" PRIu64, t->nr_intr, t->nr_soft);
+	if (t->nr_waits)
+		fprintf(out, " %8.1f %9.1f", t->wait_sum_ns / 1e3 / t->nr_waits, t->wait_max_ns / 1e3);
+	else
+		fprintf(out, " %8s %9s", "-", "-");
+}
+
+static void put_head(const struct rows *r, FILE *out)
+{
+	fprintf(out, "%7s %7s %10s", "PID", "TID", "CPU");
+	if (r->m->irq)
+		fprintf(out, " %9s", "Intr");
+	if (r->m->states)
+		fprintf(out, " %10s %11s %9s", "Runnable", "Sleep", "Disk");
+	else
+		fprintf(out, " %10s %11s", "Preempted", "OffCPU");
+	fprintf(out, " %9s %7s %7s %7s %6s", "Unknown", "Disp", "Preempt", "Volunt", "Migr");
+	if (r->m->irq)
+		fprintf(out, " %6s %6s", "Intrs", "Softs");
+	fprintf(out, " %8s %9s  Name\n", "WaitAvg", "WaitMax");
+}
+
+static void put_cpus(const struct sched_model *m, FILE *out)
+{
+	double all = MAX(m->end_ns - m->start_ns, (uint64_t)1) / 100.0;
+	size_t i;
+
+	fprintf(out, "\n Units :: %%, of the time between start and end\n\n%7s %7s %7s %7s %7s %9s %7s\n", "CPU", "Busy",
+		"Idle", "Intr", "Unknown", "Disp", "Intrs");
+	for (i = 0; i < m->nr_cpus; i++) {
+		const struct sched_cpu *c = &m->cpus[i];
+
+		fprintf(out, "%7zu %7.2f %7.2f ", i, c->busy_ns / all, c->idle_ns / all);
+		if (m->irq)
+			fprintf(out, "%7.2f", c->intr_ns / all);
+		else
+			fprintf(out, "%7s", "-");
+		fprintf(out, " %7.2f %9" PRIu64, c->unknown_ns / all, c->nr_dispatches);
+		if (m->irq)
+			fprintf(out, " %7" PRIu64 "\n", c->nr_intr);
+		else
+			fprintf(out, " %7s\n", "-");
+	}
+}
+
+static void print_text(const struct rows *r, FILE *out)
+{
+	size_t i;
+
+	sched_head_text(r->m, r->nr + r->nr_hidden, out);
+	fprintf(out, " Units :: ms; WaitAvg, WaitMax :: us; CPU is without interrupts where they were recorded\n\n");
+	put_head(r, out);
+	for (i = 0; i < r->nr; i++) {
+		const struct sched_thread *t = r->list[i];
+
+		fprintf(out, "%7" PRIu32 " %7" PRIu32, t->pid, t->tid);
+		put_row(r, t, out);
+		if (strcmp(t->name, t->comm) && *t->comm)
+			fprintf(out, "  %s (%s)\n", t->name, t->comm);
+		else
+			fprintf(out, "  %s\n", t->name);
+	}
+	fprintf(out, "%7s %7s", "", "");
+	put_row(r, &r->sum, out);
+	fprintf(out, "  =====");
+	if (r->nr_hidden)
+		fprintf(out, " of all %zu threads; %zu are not shown", r->nr + r->nr_hidden, r->nr_hidden);
+	putc('\n', out);
+	if (r->m->system)
+		put_cpus(r->m, out);
+}
+
+/* ---- JSON and CSV ---- */
+
+static const char *const keys[] = {
+	"pid", "tid", "life_ns", "cpu_ns", "interrupt_ns", "runnable_ns", "sleep_ns", "disk_ns", "unknown_ns", "dispatches",
+	"preemptions", "voluntary", "migrations", "interrupts", "softirqs", "waits", "wait_sum_ns", "wait_max_ns",
+	"inconsistent",
+};
+
+static void values(const struct rows *r, const struct sched_thread *t, uint64_t life_ns, uint64_t v[])
+{
+	const uint64_t list[] = {
+		t->pid, t->tid, life_ns, own_ns(t), t->intr_ns, t->times[SCHED_WAITS], t->times[SCHED_ASLEEP],
+		t->times[SCHED_IN_DISK], t->times[SCHED_UNKNOWN], t->nr_dispatches, t->nr_preempted, t->nr_voluntary,
+		t->nr_migrations, t->nr_intr, t->nr_soft, t->nr_waits, t->wait_sum_ns, t->wait_max_ns, t->odd,
+	};
+
+	static_assert(sizeof(list) / sizeof(list[0]) == sizeof(keys) / sizeof(keys[0]), "a value a key");
+	memcpy(v, list, sizeof(list));
+}
+
+static void json_thread(struct json *j, const struct rows *r, const struct sched_thread *t, uint64_t life_ns)
+{
+	uint64_t v[ARRAY_SIZE(keys)];
+	size_t i;
+
+	values(r, t, life_ns, v);
+	for (i = t->tid ? 0 : 2; i < ARRAY_SIZE(keys); i++)
+		json_u64(j, keys[i], v[i]);
+}
+
+static void json_cpus(struct json *j, const struct sched_model *m)
+{
+	size_t i;
+
+	json_array(j, "cpus");
+	for (i = 0; i < m->nr_cpus && m->system; i++) {
+		const struct sched_cpu *c = &m->cpus[i];
+
+		json_object(j, NULL);
+		json_u64(j, "cpu", i);
+		json_u64(j, "busy_ns", c->busy_ns);
+		json_u64(j, "idle_ns", c->idle_ns);
+		json_u64(j, "interrupt_ns", c->intr_ns);
+		json_u64(j, "unknown_ns", c->unknown_ns);
+		json_u64(j, "dispatches", c->nr_dispatches);
+		json_u64(j, "interrupts", c->nr_intr);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void print_json(const struct rows *r, FILE *out)
+{
+	struct json j;
+	size_t i;
+
+	json_init(&j, out);
+	sched_head_json(r->m, &j, "threads");
+	json_object(&j, "totals");
+	json_thread(&j, r, &r->sum, r->life_ns);
+	json_end(&j);
+	json_array(&j, "threads");
+	for (i = 0; i < r->nr; i++) {
+		json_object(&j, NULL);
+		json_str(&j, "name", r->list[i]->name);
+		json_str(&j, "process", r->list[i]->comm);
+		json_thread(&j, r, r->list[i], sched_life_ns(r->m, r->list[i]));
+		json_end(&j);
+	}
+	json_end(&j);
+	json_cpus(&j, r->m);
+	json_end(&j);
+}
+
+static void print_csv(const struct rows *r, FILE *out)
+{
+	uint64_t v[ARRAY_SIZE(keys)];
+	struct buf b = BUF_INIT;
+	size_t i, k;
+
+	fputs("name,process", out);
+	for (k = 0; k < ARRAY_SIZE(keys); k++)
+		fprintf(out, ",%s", keys[k]);
+	putc('\n', out);
+	for (i = 0; i < r->nr; i++) {
+		const struct sched_thread *t = r->list[i];
+
+		buf_reset(&b);
+		put_csv(&b, t->name, strlen(t->name));
+		buf_putc(&b, ',');
+		put_csv(&b, t->comm, strlen(t->comm));
+		values(r, t, sched_life_ns(r->m, t), v);
+		for (k = 0; k < ARRAY_SIZE(keys); k++)
+			buf_fmt(&b, ",%" PRIu64, v[k]);
+		fprintf(out, "%s\n", b.data);
+	}
+	buf_release(&b);
+}
+
+int sched_print_threads(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	struct sched_model m;
+	struct rows r = { .m = &m, .o = o };
+	int ret = sched_read(&m, t, o->from_ns, o->to_ns, NULL, NULL, e);
+
+	if (!ret) {
+		make_rows(&r);
+		if (o->format == FORMAT_JSON)
+			print_json(&r, out);
+		else if (o->format == FORMAT_CSV)
+			print_csv(&r, out);
+		else
+			print_text(&r, out);
+	}
+	free(r.list);
+	sched_release(&m);
+	return ret;
+}

@@ -1,0 +1,292 @@
+#!/usr/bin/env bats
+# arcprof itrace, and the reports of what it traces: programs that know what they do, a single-stepper
+# that knows nothing of arcprof, and laws that hold for any trace.
+load ../lib
+
+setup_file() {
+	local bin=$BATS_FILE_TMPDIR/bin src=$BATS_TEST_DIRNAME/../itrace
+	[ "$(uname -m)" = x86_64 ] || return 0
+	make -s -C "$BATS_TEST_DIRNAME/../.." build/t/tools/stepcount >&2
+	mkdir -p "$bin"
+	gcc -nostdlib -static -o "$bin/known" "$src/known.S"
+	gcc -O1 -fno-optimize-sibling-calls -fno-stack-protector -nostdlib -static -o "$bin/calls" "$src/calls.c"
+	gcc -O1 -static -o "$bin/busy" "$src/busy.c" -pthread
+	gcc -O1 -static -o "$bin/traps" "$src/traps.c"
+	gcc -O1 -static -o "$bin/family" "$src/family.c" -pthread
+	g++ -O1 -static-pie -fPIE -o "$bin/throws" "$src/throws.cc"
+	gcc -O1 -x c -o "$bin/dynamic" - <<-'END'
+		#include <unistd.h>
+		int main(void) { return write(1, "out\n", 4) != 4; }
+	END
+	gcc -nostdlib -static -x assembler -o "$bin/endless" - <<-'END'
+		.globl _start
+		_start: call f
+		jmp _start
+		f: ret
+	END
+	export BIN=$bin STEPCOUNT=$BATS_TEST_DIRNAME/../../build/t/tools/stepcount
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	[ "$(uname -m)" = x86_64 ] || skip "the programs are for another CPU"
+}
+
+# itrace <arguments>: traces into the file "trace"; laws of any trace are checked.
+itrace() {
+	local status_of_it output_of_it stderr_of_it
+	run_arcprof itrace -o trace "$@"
+	status_of_it=$status output_of_it=$output stderr_of_it=$stderr
+	check_itrace trace
+	status=$status_of_it output=$output_of_it stderr=$stderr_of_it
+}
+
+# The model's invariants hold; rows of every kind of arc file add up to the instructions traced.
+check_itrace() {
+	local total fold
+	! "$ARCPROF" report -i "$1" --check | grep -v '^ok ' || return 1
+	"$ARCPROF" report -i "$1" --arc --format json >.arc || return 1
+	total=$(jq .source.instructions .arc)
+	jq -e '([.rows[].instructions] | add) == .source.instructions and
+		.shown == {rows: (.rows | length), instructions: .source.instructions}' .arc >.sum || return 1
+	for fold in --compact --collapse-plt '--compact --collapse-plt --collapse-kernel' --every-instruction; do
+		# shellcheck disable=SC2086	# a list of words
+		"$ARCPROF" report -i "$1" --arc $fold | grep -v '^#' |
+			awk -v total="$total" '{ n += $4 } END { exit n != total }' ||
+			{ echo "$fold: rows do not add up to $total"; return 1; }
+	done
+	"$ARCPROF" report -i "$1" --xarc --format json >.xarc
+	"$ARCPROF" report -i "$1" --xprof --format json >.xprof
+	jq -e --argjson n "$total" '.metrics[0].total == $n and ([.rows[].base[0]] | add) == $n' .xprof >.sum ||
+		{ echo "xprof: the bases are not the total"; return 1; }
+}
+
+instructions() {
+	jq .source.instructions .arc
+}
+
+calls_of() {
+	jq --arg f "$1" '[.rows[] | select(.name == $f) | .n] | add // 0' .xprof
+}
+
+calls_of_arc() {	# <caller> <callee>
+	jq --arg p "$1" --arg f "$2" '[.stanzas[] | select(.name == $f) | .parents[] | select(.name == $p) | .n] | add // 0' .xarc
+}
+
+blocks_ended_by() {
+	jq --arg k "$1" '[.rows[] | select(.branch == $k)] | length' .arc
+}
+
+@test "itrace: branches of every kind are counted exactly" {
+	itrace -- "$BIN/known"
+	[ "$status" -eq 0 ]
+	[ "$(instructions)" -eq $((3 + 100 * 16 + 14)) ]
+	[ "$(blocks_ended_by call)" -eq 101 ]
+	[ "$(blocks_ended_by call-indirect)" -eq 100 ]
+	[ "$(blocks_ended_by return)" -eq 200 ]
+	[ "$(blocks_ended_by jump)" -eq 201 ]
+	[ "$(blocks_ended_by jump-indirect)" -eq 100 ]
+	[ "$(blocks_ended_by conditional)" -eq 100 ]
+	[ "$(blocks_ended_by exit)" -eq 1 ]
+	[ "$(jq '.rows | length' .arc)" -eq 803 ]
+	[ "$(calls_of direct)" -eq 100 ]
+	[ "$(calls_of indirect)" -eq 100 ]
+	[ "$(jq '.rows[] | select(.name == "direct") | .base[0]' .xprof)" -eq 200 ]
+}
+
+@test "itrace: each instruction has a row with its bytes, and they are the program's" {
+	itrace -- "$BIN/known"
+	objdump -d "$BIN/known" --insn-width=15 | awk -F'\t' '/^ / { gsub(" ", "", $2); print $2 }' | sort -u >program
+	arcprof report -i trace --arc --every-instruction | grep -v '^#' >rows
+	[ "$(wc -l <rows)" -eq "$(instructions)" ]
+	awk '{ print $NF }' rows | sort -u | grep -vxFf program >strange || true
+	[ ! -s strange ]
+	[ "$(grep -c ' f3aa$' rows)" -eq 1 ]
+}
+
+@test "itrace: totals are those of an independent single-stepper" {
+	local p got want
+	for p in known calls dynamic; do
+		setarch -R "$ARCPROF" itrace -q -o trace -- "$BIN/$p" >out
+		got=$(arcprof report -i trace --arc --format json | jq .shown.instructions)
+		want=$(setarch -R "$STEPCOUNT" "$BIN/$p" 3>&1 >out)
+		echo "$p: $got, single-stepper $want"
+		[ "$got" -eq "$want" ]
+	done
+}
+
+@test "itrace: totals are lackey's, but for repeated string instructions" {
+	skip_unless_command valgrind
+	run_arcprof itrace -o trace -- "$BIN/calls"
+	valgrind --tool=lackey "$BIN/calls" 2>lackey
+	[ "$(awk '/guest instrs:/ { gsub(",", ""); print $NF }' lackey)" -eq "$(arcprof report -i trace --arc --format json | jq .shown.instructions)" ]
+	valgrind --tool=lackey "$BIN/known" 2>lackey
+	# it begins the one with five rounds six times
+	[ "$(awk '/guest instrs:/ { gsub(",", ""); print $NF }' lackey)" -eq $((3 + 100 * 16 + 14 + 5)) ]
+}
+
+@test "itrace: calls, tail calls, recursion, handlers and longjmp are matched" {
+	itrace -- "$BIN/calls"
+	[ "$status" -eq 0 ]
+	[ "$(calls_of thrice)" -eq 2 ]
+	[ "$(calls_of_arc thrice leaf)" -eq 6 ]
+	[ "$(calls_of recurse)" -eq 5 ]
+	[ "$(calls_of_arc run tail)" -eq 1 ]
+	[ "$(calls_of_arc run leaf)" -eq 1 ]
+	[ "$(calls_of on_signal)" -eq 2 ]
+	[ "$(calls_of_arc on_signal leaf)" -eq 2 ]
+	[ "$(calls_of_arc send on_signal)" -eq 2 ]
+	[ "$(calls_of_arc run send)" -eq 2 ]
+	[ "$(calls_of_arc between jumper)" -eq 1 ]
+	[ "$(calls_of_arc catcher thrice)" -eq 1 ]
+	[ "$(calls_of_arc run catcher)" -eq 1 ]
+	[ "$(calls_of leaf)" -eq 9 ]
+	[ "$(blocks_ended_by interrupt)" -eq 2 ]
+	[ "$(blocks_ended_by iret)" -eq 2 ]
+}
+
+@test "itrace: an exception closes what it passes" {
+	itrace -- "$BIN/throws"
+	[ "$status" -eq 0 ]
+	[ "$(calls_of_arc main 'catches()')" -eq 2 ]
+	[ "$(calls_of_arc 'catches()' 'middle()')" -eq 2 ]
+	[ "$(calls_of_arc 'catches()' 'after()')" -eq 2 ]
+	[ "$(calls_of_arc 'middle()' 'thrower()')" -eq 2 ]
+}
+
+@test "itrace: a linkage stub and its function are called by the same caller, or the stub is folded away" {
+	itrace -- "$BIN/dynamic"
+	[ "$output" = out ]
+	[ "$(calls_of_arc main write@plt)" -eq 1 ]
+	[ "$(jq '[.stanzas[] | select(.name | test("^(__)?write$")) | .parents[] | select(.name == "main") | .n] | add' .xarc)" -eq 1 ]
+	arcprof report -i trace --xprof --format json --collapse-plt >folded
+	[ "$(jq '[.rows[] | select(.name | endswith("@plt"))] | length' folded)" -eq 0 ]
+	[ "$(jq '.metrics[0].total' folded)" -eq "$(instructions)" ]
+	[ "$(jq '.rows[] | select(.name == "main") | .n' folded)" -eq 1 ]
+	[[ $(arcprof report -i trace --arc | grep -v '^#' | head -n 1) == *" U 1   "*" ? "*"_dynamic CALL "* ]]
+}
+
+@test "itrace: threads are traced; children and what they become with -f" {
+	itrace -- "$BIN/family"
+	[ "$status" -eq 3 ]
+	[ "$output" = "3675 5" ]
+	[ "$(calls_of in_thread)" -eq 3 ]
+	[ "$(calls_of in_child)" -eq 0 ]
+	[ "$(jq '[.rows[].tid] | unique | length' .arc)" -eq 4 ]
+	itrace -f -- "$BIN/family"
+	[ "$status" -eq 3 ]
+	[ "$output" = "3675 5" ]
+	[ "$(calls_of in_child)" -eq 1 ]
+	[ "$(calls_of in_image)" -eq 1 ]
+	[ "$(jq '[.rows[].pid] | unique | length' .arc)" -eq 2 ]
+	[ "$(blocks_ended_by exec)" -eq 1 ]
+}
+
+@test "itrace: a program keeps its own traps, and no trap flag is left in what it saved" {
+	itrace -- "$BIN/traps"
+	[ "$output" = "4 traps" ]
+	[ "$status" -eq 0 ]
+	run_arcprof itrace -o trace --limit 60000 -- "$BIN/busy"
+	[ "$output" = done ]
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"stopped after "*"as asked by --limit"* ]]
+}
+
+@test "itrace: a program outlives arcprof's death, whenever that is" {
+	local i p
+	for i in 1 2 3 4 5; do
+		"$ARCPROF" itrace -o trace -- "$BIN/busy" >out 2>/dev/null 3>&- &
+		p=$!
+		sleep 0.$((RANDOM % 4))$((RANDOM % 10))
+		kill -9 $p
+		wait $p || true
+		for _ in $(seq 200); do
+			! grep -q . out || break
+			sleep 0.05
+		done
+		[ "$(cat out)" = done ]
+	done
+}
+
+@test "itrace: a running process is traced, let go, and runs on" {
+	"$BIN/endless" &
+	local p=$! t
+	run_arcprof itrace -o trace -p $p --limit 3000
+	[ "$status" -eq 0 ]
+	check_itrace trace
+	[ "$(instructions)" -eq 3000 ]
+	run_arcprof itrace -o trace -t $p -d 200ms
+	[ "$status" -eq 0 ]
+	check_itrace trace
+	[ "$(instructions)" -gt 0 ]
+	t=$(awk '{ print $14 }' /proc/$p/stat)
+	for _ in $(seq 100); do
+		[ "$(awk '{ print $14 }' /proc/$p/stat)" -le "$t" ] || break
+		sleep 0.05
+	done
+	[ "$(awk '{ print $14 }' /proc/$p/stat)" -gt "$t" ]
+	grep -q '^TracerPid:.0$' /proc/$p/status
+	kill $p
+}
+
+@test "itrace: a trace that would grow too large stops where asked, and says so" {
+	"$BIN/endless" &
+	local p=$!
+	run_arcprof itrace -o trace --no-compress --max-size 128k -p $p
+	kill $p
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"stopped because the trace is as large as --max-size allows"* ]]
+	[ "$(stat -c %s trace)" -le $((160 << 10)) ]
+	check_itrace trace
+}
+
+@test "itrace: a full disk stops the trace, not the program" {
+	skip_unless_root
+	mkdir small
+	mount -t tmpfs -o size=64k tmpfs small || skip "no file system can be mounted"
+	status=0
+	"$ARCPROF" itrace --no-compress -o small/trace -- "$BIN/busy" >out 2>err || status=$?
+	umount small
+	[ "$(cat out)" = done ]
+	[ "$status" -eq 125 ]
+	grep -q 'No space left on device' err
+}
+
+@test "itrace: a trace that was cut off still shows what is there" {
+	run_arcprof itrace -f -o whole -- "$BIN/family"
+	head -c $(($(stat -c %s whole) * 3 / 4)) whole >trace
+	run_arcprof report -i trace --arc
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"has no end"* ]]
+	[ "$(grep -vc '^#' <<<"$output")" -gt 10 ]
+}
+
+@test "itrace: what cannot be traced is told in one line" {
+	run_arcprof itrace -o trace
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"nothing to trace"* ]]
+	run_arcprof itrace -o trace -p 1 -- true
+	[ "$status" -eq 2 ]
+	run_arcprof itrace -o trace -- ./no-such-program
+	[ "$status" -eq 127 ]
+	[[ $stderr == *"cannot run './no-such-program'"* ]]
+	run_arcprof itrace -o trace -p 999999999
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"cannot attach to process 999999999"* ]]
+	run_arcprof itrace -o trace --max-size 1k -- true
+	[ "$status" -eq 2 ]
+	run_arcprof report -i "$TOP/t/data/mixed/trace" --arc
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"not an instruction trace"* ]]
+	run_arcprof report --compact
+	[ "$status" -eq 2 ]
+}
+
+@test "itrace: --limit, --tid and --symbol choose rows of an arc file; CSV has a column each" {
+	itrace -- "$BIN/calls"
+	[ "$(arcprof report -i trace --arc --limit 5 | grep -vc '^#')" -eq 5 ]
+	arcprof report -i trace --arc --symbol leaf --format csv >csv
+	[ "$(tail -n +2 csv | cut -d, -f6 | sort -u)" = leaf ]
+	[ "$(head -n 1 csv | tr , '\n' | wc -l)" -eq 15 ]
+	[ "$(arcprof report -i trace --arc --tid 1 | grep -vc '^#')" -eq 0 ]
+}

@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+load ../lib
+
+# The recording "trace" has wakeups and states: tracepoints can be had.
+skip_unless_tracepoints() {
+	skip_unless_root
+	arcprof record -q --irq --no-samples -o probe -- true 2>/dev/null || skip "dispatches cannot be recorded here"
+	[ "$(arcprof report --threads --format json -i probe | jq .source.states)" = true ] ||
+		skip "tracepoints are not permitted here"
+}
+
+# threads <jq expression over the report>
+threads() {
+	arcprof report -i trace --threads --format json | jq -r "$1"
+}
+
+# Every moment of each thread in one column, of each CPU too; computed here once more.
+check_sums() {
+	arcprof report -i trace --check >checked
+	grep -q '^ok .* states of threads and CPUs fill their time ' checked
+	arcprof report -i trace --threads --format json >sums
+	jq -e '[.threads[] | .cpu_ns + .interrupt_ns + .runnable_ns + .sleep_ns + .disk_ns + .unknown_ns == .life_ns] | all' sums
+	jq -e '.source.elapsed_ns as $all |
+		[.cpus[] | .busy_ns + .idle_ns + .interrupt_ns + .unknown_ns == $all] | all' sums
+	jq -e '[.threads[].dispatches] | add == $sums[0].totals.dispatches' --slurpfile sums sums sums
+}
+
+@test "sched: a program's dispatches, switches and times are what the kernel counted" {
+	skip_unless_tracepoints
+	arcprof record -q --irq --no-samples -o trace -- "$(workload sleeps)" 150 200000 >counted
+	read -r times voluntary involuntary cpu ran waited <counted
+	check_sums
+	[ "$voluntary" -ge "$times" ]
+	# Before and after what it counted of itself it may have been preempted, or slept for a page.
+	threads '.threads[] | select(.name == "sleeps") | "\(.voluntary) \(.preemptions) \(.dispatches)"' >got
+	read -r v p d <got
+	echo "counted $voluntary $involuntary, got $v $p, dispatches $d"
+	[ "$v" -ge "$voluntary" ] && [ "$v" -le $((voluntary + 20)) ]
+	[ "$p" -ge "$involuntary" ] && [ "$p" -le $((involuntary + 20)) ]
+	[ "$d" -ge "$times" ] && [ "$d" -le $((v + p)) ]
+	threads '.threads[] | select(.name == "sleeps") |
+		"\(.cpu_ns + .interrupt_ns) \(.runnable_ns) \(.sleep_ns) \(.unknown_ns)"' >got
+	read -r on_cpu runnable slept unknown <got
+	echo "ran $ran, waited $waited; got $on_cpu $runnable $slept $unknown"
+	within "$on_cpu" "$ran" 25
+	within "$on_cpu" "$cpu" 25
+	# Unknown is where the kernel kept a wakeup from us; what it was is then in no other column.
+	[ $((runnable + unknown)) -ge $((waited * 9 / 10)) ]
+	[ $((slept + unknown)) -ge $((times * 1000000 * 9 / 10)) ]
+}
+
+@test "sched: of the whole machine each CPU is busy, idle or in an interrupt all the time" {
+	skip_unless_tracepoints
+	arcprof record -q --irq --no-samples -a -o trace -- "$(workload sleeps)" 100 200000 >counted
+	check_sums
+	[ "$(threads '.cpus | length')" -ge "$(nproc)" ]
+	[ "$(threads '[.threads[] | select(.tid == 0)] | length')" -eq 0 ]
+	[ "$(threads '[.threads[] | select(.name == "sleeps")] | length')" -eq 1 ]
+	[ "$(threads '.source.interrupts_taken')" -gt 0 ]
+	run_arcprof report -i trace --threads
+	grep -qE '^ +CPU +Busy +Idle +Intr +Unknown +Disp +Intrs$' <<<"$output"
+}
+
+@test "sched: the time line has a line a dispatch, and the sums of the table" {
+	skip_unless_tracepoints
+	arcprof record -q --irq --no-samples -o trace -- "$(workload sleeps)" 50 100000 >counted
+	arcprof report -i trace --sched --format json >lines
+	tid=$(threads '.threads[] | select(.name == "sleeps") | .tid')
+	[ "$(jq "[.lines[] | select(.kind == \"dispatch\" and .in.tid == $tid and .in.name == \"sleeps\")] | length" lines)" -eq \
+		"$(threads '.threads[] | select(.name == "sleeps") | .dispatches')" ]
+	[ "$(jq "[.lines[] | select(.kind == \"dispatch\" and .out.name == \"sleeps\" and .ran_ns) | .ran_ns] | add" lines)" -eq \
+		"$(threads '.threads[] | select(.name == "sleeps") | .cpu_ns + .interrupt_ns')" ]
+	jq -e '[.lines[].time_ns] | . == sort' lines
+	arcprof report -i trace --sched --format csv >csv
+	[ "$(tail -n +2 csv | wc -l)" -eq "$(jq '.lines | length' lines)" ]
+	run_arcprof report -i trace --sched --limit 5
+	[ "$(grep -cE '^ +[0-9]+\.[0-9]{6} +[0-9]+ ' <<<"$output")" -eq 5 ]
+}
+
+@test "sched: with samples in the same run, and a program of several threads and processes" {
+	skip_unless_tracepoints
+	record --sched -- sh -c "$(workload sleeps) 20 100000; $(workload crowd) 2>/dev/null | tail -n 1; true"
+	[ "$status" -eq 0 ]
+	[[ $stderr == *" samples of "*" dispatches, "* ]]
+	check_sums
+	[ "$(threads '[.threads[] | select(.name == "sleeps" and .voluntary >= 20)] | length')" -eq 1 ]
+	[ "$(arcprof report -i trace --xprof --format json | jq .quality.n)" -gt 0 ]
+}
+
+@test "sched: a window, a selection and an order" {
+	skip_unless_tracepoints
+	arcprof record -q --sched --no-samples -o trace -- sh -c "$(workload sleeps) 100 100000; true" >counted
+	arcprof report -i trace --threads --from 50ms --to 100ms --format json >window
+	[ "$(jq .source.elapsed_ns window)" -eq 50000000 ]
+	jq -e '[.threads[] | .life_ns <= 50000000 and
+		.cpu_ns + .runnable_ns + .sleep_ns + .disk_ns + .unknown_ns == .life_ns] | all' window
+	[ "$(arcprof report -i trace --threads --comm sleeps --format csv | tail -n +2 | cut -d, -f1)" = sleeps ]
+	for key in name base cum n wait blocked latency; do
+		arcprof report -i trace --threads --sort $key --limit 1 --format csv | tail -n +2 | wc -l | grep -qx 1
+	done
+	arcprof report -i trace --threads --sort n --format csv | tail -n +2 | cut -d, -f12 >order
+	sort -rn order | cmp - order
+}
+
+@test "sched: without privileges it is the program's own time on CPUs, and what is missing is said" {
+	skip_unless_perf
+	skip_unless_root
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 0 ] || skip "everybody may have tracepoints here"
+	chmod 755 .
+	mkdir -m 777 out
+	cp "$ARCPROF" "$(workload sleeps)" out/
+	as_nobody out/arcprof record -q --sched --irq --no-samples -o out/trace -- out/sleeps 50 200000 >counted
+	cp out/trace trace
+	read -r times voluntary involuntary cpu _ <counted
+	check_sums
+	run_arcprof report -i trace --threads
+	grep -q '^not recorded: wakeups, and how threads were blocked: ' <<<"$output"
+	grep -q '^not recorded: interrupts: ' <<<"$output"
+	grep -q ' OffCPU ' <<<"$output"
+	[ "$(threads .source.states)" = false ]
+	within "$(threads '.threads[] | select(.name == "sleeps") | .cpu_ns')" "$cpu" 25
+	v=$(threads '.threads[] | select(.name == "sleeps") | .voluntary')
+	[ "$v" -ge "$voluntary" ] && [ "$v" -le $((voluntary + 20)) ]
+}
+
+@test "sched: a trace without dispatches is refused with what to do" {
+	run_arcprof report -i "$TOP/t/data/mixed/trace" --threads
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"the trace has no dispatches"* ]]
+	[[ $stderr == *"hint: "*"arcprof record --sched"* ]]
+}
+
+@test "sched: options that do not go together are usage errors" {
+	run_arcprof record --no-samples -- true
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--no-samples"*"--sched"* ]]
+	run_arcprof record --sched --no-samples -F 100 -- true
+	[ "$status" -eq 2 ]
+	run_arcprof report --xprof --sort latency
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--sort=latency is for --threads"* ]]
+	run_arcprof report --threads --stacks nowhere
+	[ "$status" -eq 2 ]
+}
