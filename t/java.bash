@@ -12,12 +12,11 @@ jdks() {
 	done | sort -V -u -k 1,1 | cut -d ' ' -f 2-
 }
 
+# Those that this JDK can compile; programs for arcprof's own library are compiled by its tests.
 java_workloads() {
-	if [ "$JDK" -ge 21 ]; then
-		echo "$TOP"/t/workloads/*.java
-	else
-		grep -L ofVirtual "$TOP"/t/workloads/*.java
-	fi
+	local later=ofVirtual
+	[ "$JDK" -lt 21 ] || later='^import arcprof'
+	grep -LE "^import arcprof|$later" "$TOP"/t/workloads/*.java
 }
 
 # use_jdk <home>: sets JAVA_HOME, PATH, JDK (17, 25, ...) and CLASSES with all of t/workloads.

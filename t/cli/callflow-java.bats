@@ -190,3 +190,42 @@ refusals() {
 @test "callflow: methods that the compiler replaces are left alone, and named" {
 	each_jdk refusals
 }
+
+# Retransformed and redefined all the time, with transformers before and behind.
+meddled() {
+	printf 'Premain-Class: Meddler\nCan-Retransform-Classes: true\nCan-Redefine-Classes: true\n' >manifest
+	jar cfm meddler.jar manifest -C "$CLASSES" Meddler.class -C "$CLASSES" 'Meddler$Copier.class'
+	record --callflow --metric thrown -- java -javaagent:meddler.jar=Calls -cp "$CLASSES" Calls
+	[ "$status" -eq 0 ]
+	expect_calls out
+}
+
+@test "callflow: counts stay exact beside an agent that changes the same classes" {
+	each_jdk meddled
+}
+
+crowd() {
+	record --callflow --metric cpu,wall -- java -Xint -cp "$CLASSES" Crowd 1000
+	[ "$status" -eq 0 ]
+	expect_calls out
+	[ "$(arcprof report -i trace --xtree --format tree | grep -c '	c-[0-9]*	thread')" -eq 1000 ]
+}
+
+@test "callflow: a thousand threads at once have a tree each" {
+	each_jdk crowd
+}
+
+# As without arcprof, and sampling sees no JVMTI capability that slows the VM.
+off() {
+	record --no-java -- java -cp "$CLASSES" Hellop
+	[ "$status" -eq 0 ]
+	"$ARCPROF" record -o plain -- java -Xlog:class+load:file=loaded -cp "$CLASSES" Hellop >out 2>err
+	! grep -q 'ArcProbe\|arcprof.Init' loaded
+	"$ARCPROF" record -o calls --callflow -- java -Xlog:class+load:file=loaded -cp "$CLASSES" Hellop >out 2>err
+	grep -q 'java.lang.ArcProbe' loaded
+	! grep -v '^hello [0-9]*$' out
+}
+
+@test "callflow: nothing is added to a JVM that is only sampled, and nothing printed by one that is not" {
+	each_jdk off
+}

@@ -5,7 +5,7 @@
  *
  * -agentpath:<file>=<output>[,<prefix of class>...]   default: classes of application loaders
  *
- * At the end it writes "<class.method><signature> <entries>" for each method, with dots, of
+ * "+exit" among the prefixes has MethodExit events sent too. At the end it writes "<class.method><signature> <entries>" for each method, with dots, of
  * classes that can be retransformed.
  */
 #include <jvmti.h>
@@ -29,6 +29,8 @@ static jrawMonitorID lock;
 static jobject platform_loader;
 static char *output, *prefixes[64];
 static int nr_prefixes;
+static bool exits;
+static uint64_t nr_exits;
 
 static void die(const char *what)
 {
@@ -112,6 +114,11 @@ static void JNICALL on_entry(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmeth
 	__atomic_fetch_add(&s->entries, 1, __ATOMIC_RELAXED);
 }
 
+static void JNICALL on_exit_(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method, jboolean thrown, jvalue v)
+{
+	__atomic_fetch_add(&nr_exits, 1, __ATOMIC_RELAXED);
+}
+
 static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	jclass cls = (*env)->FindClass(env, "java/lang/ClassLoader");
@@ -119,6 +126,8 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 
 	platform_loader = (*env)->NewGlobalRef(env, (*env)->CallStaticObjectMethod(env, cls, get));
 	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_METHOD_ENTRY, NULL);
+	if (exits)
+		(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_METHOD_EXIT, NULL);
 }
 
 static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
@@ -143,14 +152,20 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 	output = o ? strtok(o, ",") : NULL;
 	if (!output)
 		die("no output file");
-	while (nr_prefixes < 64 && (prefixes[nr_prefixes] = strtok(NULL, ",")))
-		nr_prefixes++;
+	while (nr_prefixes < 64 && (prefixes[nr_prefixes] = strtok(NULL, ","))) {
+		if (strcmp(prefixes[nr_prefixes], "+exit"))
+			nr_prefixes++;
+		else
+			exits = true;
+	}
 	if ((*vm)->GetEnv(vm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK)
 		die("no JVMTI");
 	want.can_generate_method_entry_events = 1;
+	want.can_generate_method_exit_events = exits;
 	want.can_retransform_classes = 1;
 	want.can_retransform_any_class = 1;
 	cb.MethodEntry = on_entry;
+	cb.MethodExit = on_exit_;
 	cb.VMInit = on_init;
 	cb.VMDeath = on_death;
 	if ((*ti)->AddCapabilities(ti, &want) || (*ti)->SetEventCallbacks(ti, &cb, sizeof(cb)) ||
