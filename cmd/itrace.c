@@ -13,10 +13,10 @@
 
 struct itrace_cmd_opts {
 	struct opt_list pids, tids;
-	bool forks;
+	bool forks, bracket;
 	uint64_t duration_ns, limit, max_bytes;
 	const char *output;
-	bool lines, compress;
+	bool java, lines, compress;
 };
 
 #define OPT_ON(n, s, f, h) \
@@ -28,6 +28,8 @@ static const struct opt itrace_table[] = {
 	OPT_LIST('p', "pid", O, pids, "pid", "running processes, all their threads"),
 	OPT_LIST('t', "tid", O, tids, "tid", "running threads, and no others"),
 	OPT_FLAG('f', "follow", O, forks, "processes that it forks too"),
+	OPT_FLAG(0, "bracket", O, bracket, "only between arcprof_itrace_on() and arcprof_itrace_off()"),
+	OPT_ON("java", O, java, "name the Java code in every JVM that the program starts"),
 	OPT_GROUP("How long"),
 	OPT_TIME('d', "duration", O, duration_ns, "time", NULL, "stop after so much time"),
 	OPT_U64(0, "limit", O, limit, "n", NULL, "stop after <n> instructions"),
@@ -109,7 +111,8 @@ static int itrace_run_cmd(void *opts, int nr_operands, char **operands)
 	struct itrace_result res;
 	struct err e = { 0 };
 	struct itrace_run_opts run = {
-		.engine = &itrace_ptrace, .duration_ns = o->duration_ns, .max_bytes = o->max_bytes, .lines = o->lines,
+		.engine = &itrace_ptrace, .duration_ns = o->duration_ns, .max_bytes = o->max_bytes, .java = o->java,
+		.lines = o->lines,
 		.compress = o->compress, .output = o->output, .version = ARCPROF_VERSION,
 	};
 	int r = check_opts(o, nr_operands, &e), status;
@@ -121,7 +124,7 @@ static int itrace_run_cmd(void *opts, int nr_operands, char **operands)
 		run.command_line = s.command_line;
 		run.steps = (struct itrace_opts){
 			.argv = s.c.argv, .pids = s.c.pids, .nr_pids = s.c.nr_pids, .tids = s.c.tids,
-			.nr_tids = s.c.nr_tids, .forks = o->forks, .limit = o->limit,
+			.nr_tids = s.c.nr_tids, .forks = o->forks, .bracket = o->bracket, .limit = o->limit,
 		};
 		r = itrace_run(&run, &res, &e);
 	}

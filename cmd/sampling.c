@@ -189,8 +189,13 @@ static void calls_phrase(const struct callflow_result *c, struct buf *b)
 		buf_fmt(b, ", %" PRIu64 " events, %" PRIu64 " lost", c->nr_events, c->told_events);
 }
 
-static void calls_warnings(const struct callflow_result *c)
+static void calls_warnings(const struct collect_result *r)
 {
+	const struct callflow_result *c = &r->calls;
+
+	if (r->nr_foreign)
+		log_warn("%" PRIu64 " program%s turned away: libarcprof-hookit of another version; link again",
+			 r->nr_foreign, r->nr_foreign == 1 ? " was" : "s were");
 	if (!c->nr_procs) {
 		log_warn("nothing was instrumented: no JVM, and no program with libarcprof-hookit");
 		log_hint("build C and C++ with -finstrument-functions and link libarcprof-hookit.a");
@@ -246,7 +251,7 @@ void sampling_summary(const struct sampling *s, const struct collect_result *r)
 {
 	headline(s, r);
 	if (s->c.callflow.on)
-		calls_warnings(&r->calls);
+		calls_warnings(r);
 	incomplete_summary(r);
 	if (r->nr_strange_jvms && s->c.java == JAVA_SAMPLE && !s->c.system_wide) {
 		log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown", r->nr_strange_jvms,

@@ -197,7 +197,7 @@ struct arcprof_ptt_register {
  */
 enum arcprof_itrace_flags {
 	ARCPROF_ITRACE_WRAP = 1,		/* a full ring keeps the newest records; else a thread is */
-	ARCPROF_ITRACE_CONTINUOUS = 2,		/* not traced further, or, here, waits until there is room */
+	ARCPROF_ITRACE_CONTINUOUS = 2,		/* not traced further, or, here, waits for a reader (not itself!) */
 	ARCPROF_ITRACE_THREADS = 4,		/* threads that traced ones create */
 	ARCPROF_ITRACE_FORKS = 8,		/* processes that they create */
 };

@@ -24,23 +24,18 @@ static u64 cycles(void)
 }
 
 /*
- * Reading must work in a hook: of the PMUs these are known to take no lock.  One of no task
- * context (uncore, energy) counts more than the CPU does.
+ * Reading must work in a hook: what counts by hooks of its own is refused before it attaches them
+ * (a tracepoint may be that of all functions, which takes seconds).
  */
-static bool readable_in_hooks(const struct perf_event *event)
+static bool is_counter(const struct arcprof_metric *what)
 {
-	switch (event->attr.type) {
-	case PERF_TYPE_HARDWARE:
-	case PERF_TYPE_SOFTWARE:
-	case PERF_TYPE_HW_CACHE:
-	case PERF_TYPE_RAW:
-		return true;
-	case PERF_TYPE_TRACEPOINT:
-	case PERF_TYPE_BREAKPOINT:
-		return false;
-	default:
-		return event->pmu->task_ctx_nr >= 0;
-	}
+	return what->type != PERF_TYPE_TRACEPOINT && what->type != PERF_TYPE_BREAKPOINT;
+}
+
+/* A PMU without a context of tasks (uncore, energy) counts more than the CPU does. */
+static bool counts_the_cpu(const struct perf_event *event)
+{
+	return event->pmu->task_ctx_nr >= 0;
 }
 
 static int open_one(struct counters *c, u32 metric, int cpu, const struct arcprof_metric *what)
@@ -51,12 +46,15 @@ static int open_one(struct counters *c, u32 metric, int cpu, const struct arcpro
 		.size = sizeof(attr),
 		.pinned = 1,
 	};
-	struct perf_event *event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+	struct perf_event *event;
 
+	if (!is_counter(what))
+		return -ENODEV;
+	event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
 	if (IS_ERR(event))
 		return -ENODEV;
 	c->event[metric * nr_cpu_ids + cpu] = event;
-	return readable_in_hooks(event) && event->state == PERF_EVENT_STATE_ACTIVE ? 0 : -ENODEV;
+	return counts_the_cpu(event) && event->state == PERF_EVENT_STATE_ACTIVE ? 0 : -ENODEV;
 }
 
 int counters_open(struct counters *c, const struct arcprof_metric *metric, u32 nr)

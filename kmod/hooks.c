@@ -31,6 +31,7 @@ static void first_event(struct here *h)
 
 	cpu->start = h->now[0];
 	memcpy(cpu->last, h->now, sizeof(cpu->last));
+	cpu->tid = current->pid;
 	cpu->flags = ARCPROF_CPU_STARTED | (is_idle_task(current) ? ARCPROF_CPU_IDLE : 0);
 }
 
@@ -136,6 +137,7 @@ static void switch_hook(void *data, bool preempt, struct task_struct *prev, stru
 	event_begin(&h, s);
 	h.cpu->nr_switches++;
 	h.cpu->state = 0;		/* [2] */
+	h.cpu->tid = next->pid;
 	h.cpu->flags &= ~ARCPROF_CPU_IDLE;
 	if (is_idle_task(next))
 		h.cpu->flags |= ARCPROF_CPU_IDLE;

@@ -209,10 +209,10 @@ static int trap_hook(struct notifier_block *nb, unsigned long event, void *data)
 	return *dr6 & DR_TRAP_BITS ? NOTIFY_DONE : NOTIFY_STOP;
 }
 
-/* After that of hardware breakpoints, which leaves the steps alone. */
+/* After those of hardware breakpoints, which leave the steps alone, and of uprobes, which make their own. */
 static struct notifier_block trap_notifier = {
 	.notifier_call = trap_hook,
-	.priority = INT_MAX - 1,
+	.priority = INT_MAX - 2,
 };
 
 /* ---- what else happens to threads ---- */
@@ -445,6 +445,7 @@ long itrace_stop(struct arcprof_file *f)
 	struct itrace *it = f->itrace;
 	struct thread *own = thread_find_hook(current);
 	unsigned long flags;
+	bool any = false;
 	u32 i;
 
 	if (!it)
@@ -456,15 +457,14 @@ long itrace_stop(struct arcprof_file *f)
 	if (own && own->it == it)
 		leave(own);
 	for (i = 0; i < it->nr_rings; i++) {
-		struct thread *t = &it->thread[i];
-
-		if (!thread_remove_hook(t))
-			continue;
-		synchronize_rcu();	/* [1] */
-		if (!t->at_exec)
-			thread_last_record(t);
-		thread_close(t);
+		it->thread[i].removed = thread_remove_hook(&it->thread[i]);
+		any |= it->thread[i].removed;
 	}
+	if (any)
+		synchronize_rcu();	/* [1] */
+	for (i = 0; i < it->nr_rings; i++)
+		if (it->thread[i].removed)
+			thread_close_late(&it->thread[i]);
 	return 0;
 }
 

@@ -32,6 +32,7 @@ struct thread {
 	struct arcprof_branch *record;
 	u64 next;			/* place of the next record: head % nr_records */
 	bool at_exec;			/* not traced before its exec */
+	bool removed;			/* by itrace_stop() */
 	/* The instruction that is executed next, and the block before it. */
 	u64 ip;
 	struct branch_insn insn;
@@ -88,10 +89,8 @@ void thread_exec_hook(struct thread *t);
 void thread_handler_hook(struct thread *t, struct pt_regs *regs);
 /* The end of a thread's trace, with a last record.  What it does next is its own business. */
 void thread_end_hook(struct thread *t, enum arcprof_branch_kind kind, u64 to);
-/* The last record of a thread that is out of the table. */
-void thread_last_record(struct thread *t);
-/* Frees the ring of a thread that is out of the table. */
-void thread_close(struct thread *t);
+/* The end of one that somebody else has taken out of the table, after synchronize_rcu(). */
+void thread_close_late(struct thread *t);
 
 /* ---- itrace.c ---- */
 

@@ -130,7 +130,7 @@ bool thread_remove_hook(struct thread *t)
 	return in;
 }
 
-void thread_close(struct thread *t)
+static void close_ring(struct thread *t)
 {
 	struct itrace *it = t->it;
 	unsigned long flags;
@@ -393,10 +393,13 @@ void thread_end_hook(struct thread *t, enum arcprof_branch_kind kind, u64 to)
 		return;
 	if (!t->at_exec)
 		put_block(t, kind, to, 0);
-	thread_close(t);
+	close_ring(t);
 }
 
-void thread_last_record(struct thread *t)
+void thread_close_late(struct thread *t)
 {
-	put_block(t, ARCPROF_BRANCH_STOP, t->ip, 0);
+	t->removed = false;
+	if (!t->at_exec)
+		put_block(t, ARCPROF_BRANCH_STOP, t->ip, 0);
+	close_ring(t);
 }

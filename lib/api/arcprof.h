@@ -54,7 +54,7 @@ struct arcprof_thread;				/* a thread's view of itself */
 
 /*
  * Once a process, before the rest.  backend: "bpf", "module", "perf", "clock", or NULL for the
- * first of these that works here, which is always one.  0, or -ENODEV: not that one;
+ * first of these that works here and measures the caller, which is always one.  0, or -ENODEV: not that one;
  * -EINVAL: there is no such; -EBUSY: initialised already.
  */
 int arcprof_init(const char *backend);
@@ -86,6 +86,16 @@ int arcprof_thread_read(struct arcprof_thread *t, struct arcprof_values *v);
  * "clock" know the time only.
  */
 int arcprof_process_read(pid_t pid, struct arcprof_values *v);
+
+/*
+ * Between these two the calling thread's instructions are traced, where the program runs under
+ * "arcprof itrace --bracket"; as often as one likes, each thread for itself.  What the two themselves
+ * execute inside is traced too, always the same.
+ * on: 0, or -ENODEV: nobody traces; -EALREADY: it is on; -EAGAIN: SIGURG is blocked.
+ * off: 0, or -EINVAL: it is not on; -EAGAIN: the tracer has ended meanwhile.
+ */
+int arcprof_itrace_on(void);
+int arcprof_itrace_off(void);
 
 #ifdef __cplusplus
 }

@@ -41,6 +41,15 @@ static int try_backend(enum backend b)
 	return b == PERF ? arcprof_perf_works() : 0;
 }
 
+/* A session of other processes is none to this one. */
+static bool serves_caller(void)
+{
+	if (!self.area.header || arcprof_area_own_slot(&self.area, syscall(SYS_gettid)))
+		return true;
+	arcprof_area_close(&self.area);
+	return false;
+}
+
 int arcprof_init(const char *backend)
 {
 	bool known = false;
@@ -52,7 +61,7 @@ int arcprof_init(const char *backend)
 		if (backend && strcmp(backend, names[b]))
 			continue;
 		known = true;
-		if (!try_backend(b)) {
+		if (!try_backend(b) && (backend || serves_caller())) {
 			self.backend = b;
 			return 0;
 		}

@@ -31,6 +31,7 @@ enum insn_flags {
 	INSN_PUSHES_FLAGS = 1 << 1,	/* a trap flag that is set gets into memory */
 	INSN_EXCLUSIVE_LOAD = 1 << 2,	/* opens a region that a trap breaks (LDXR) */
 	INSN_EXCLUSIVE_STORE = 1 << 3,	/* closes it (STXR) */
+	INSN_POPS_FLAGS = 1 << 5,	/* the trap flag among them, as far as the kernel knows */
 	INSN_SHADOWS = 1 << 4,		/* no trap comes after it but after the next (mov ss) */
 };
 

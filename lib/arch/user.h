@@ -16,6 +16,9 @@ struct user_regs {
 	bool foreign;		/* in a mode we do not decode: 32-bit code */
 };
 
+/* Whether a trap can break atomic instructions that come in pairs (LDXR and STXR). */
+extern const bool arch_has_exclusive;
+
 /* 0 or -errno. */
 int user_regs_get(pid_t tid, struct user_regs *u);
 /* Takes the trap flag out of the flags that were just pushed at u->sp, and that the program would see. */

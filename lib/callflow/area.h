@@ -135,7 +135,7 @@ static inline uint32_t callflow_node_bytes(uint32_t nr_metrics)
 struct callflow_open {
 	uint32_t node;
 	uint32_t consumer;
-	uint64_t frame;			/* where its stack frame lies, 0 unknown */
+	uint64_t frame;			/* callflow_frame(), 0 unknown */
 };
 
 /*

@@ -98,10 +98,21 @@ void callflow_thrown(struct callflow_kthread *k, uint32_t consumer);
 /* The normal end of the innermost open call, for who knows that it is that. */
 void callflow_leave_top(struct callflow_kthread *k);
 
+enum { CALLFLOW_SITE_BITS = 21 };
+
 /*
- * The same for native code, where longjmp() leaves frames without a word: frame is the stack
- * pointer in the called function, 0 when it is not on the thread's own stack. The stack grows down:
- * open calls with a lower frame are gone.
+ * Names the frame of a native function: its stack pointer, a multiple of 16, and where it
+ * returns to. A function that the compiler put inside another has that one's frame.
+ */
+static inline uint64_t callflow_frame(uint64_t sp, uint64_t site)
+{
+	return sp >> 4 << CALLFLOW_SITE_BITS | (site & ((1u << CALLFLOW_SITE_BITS) - 1));
+}
+
+/*
+ * The same for native code, where longjmp() leaves frames without a word. frame is 0 when it is not
+ * on the thread's own stack. The stack grows down: open calls that lie lower are gone, and
+ * those at the same place that return elsewhere.
  */
 void callflow_enter_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame);
 void callflow_leave_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame);

@@ -494,29 +494,94 @@ void callflow_charge(struct callflow_kthread *k, enum callflow_metric_kind kind,
 
 /* --- a step --- */
 
-/*
- * Frames at or below that address are gone: their functions were left by longjmp(). With equal, a new
- * frame lies where an open one was.
- */
-static void drop_frames(struct callflow_thread *t, uint64_t frame, bool equal)
+static bool lies_below(uint64_t frame, uint64_t other)
 {
-	struct callflow_open *o = top_of(t);
-	uint64_t before = t->popped;
+	return frame >> CALLFLOW_SITE_BITS < other >> CALLFLOW_SITE_BITS;
+}
+
+static bool same_place(uint64_t frame, uint64_t other)
+{
+	return frame >> CALLFLOW_SITE_BITS == other >> CALLFLOW_SITE_BITS;
+}
+
+/* The first of the open calls up to o that share its frame. */
+static struct callflow_open *first_of_frame(const struct callflow_thread *t, struct callflow_open *o)
+{
+	while (o - 1 > stack_of(t) && o[-1].frame == o->frame)
+		o--;
+	return o;
+}
+
+static bool same_site(uint64_t frame, uint64_t other)
+{
+	return !((frame ^ other) & ((1u << CALLFLOW_SITE_BITS) - 1));
+}
+
+static void drop_to(struct callflow_thread *t, struct callflow_open *o)
+{
+	uint64_t nr = top_of(t) - o;
+
+	t->popped += nr;
+	t->top = (uintptr_t)o;
+	if (cf.flags & CALLFLOW_EVENTS && nr)
+		callflow_event(t, CALLFLOW_UNWOUND, nr);
+}
+
+/*
+ * Before an entry, closes calls whose frames are gone: those below the new one, left by longjmp(); those
+ * at its place that return elsewhere; and the same function, when something below it was
+ * left: it did not call itself, it is called again.
+ */
+static void drop_before_enter(struct callflow_thread *t, uint64_t frame, uint32_t consumer)
+{
+	struct callflow_open *o = top_of(t), *first;
+	bool left = false;
 
 	if (t->beyond)
 		return;
-	for (; o > stack_of(t) && o->frame && o->frame < frame + equal; o--)
-		t->popped++;
-	t->top = (uintptr_t)o;
-	if (cf.flags & CALLFLOW_EVENTS && t->popped != before)
-		callflow_event(t, CALLFLOW_UNWOUND, t->popped - before);
+	for (; o > stack_of(t) && o->frame && lies_below(o->frame, frame); o--)
+		left = true;
+	for (; o > stack_of(t) && same_place(o->frame, frame) && o->frame != frame; o--)
+		;
+	if (left && o > stack_of(t) && o->frame == frame) {
+		first = first_of_frame(t, o);
+		if (first->consumer == consumer)
+			o = first - 1;
+	}
+	drop_to(t, o);
+}
+
+static bool is_call_of(const struct callflow_open *o, uint32_t consumer, uint64_t frame)
+{
+	return o->consumer == consumer && same_site(o->frame, frame);
+}
+
+/*
+ * Before an exit, the same; but a function that ends in a jump to the hook has given back its frame by
+ * then, and looks as if it lay below. Of the calls that do, the outermost may be the one.
+ */
+static void drop_before_leave(struct callflow_thread *t, uint64_t frame, uint32_t consumer)
+{
+	struct callflow_open *o = top_of(t);
+
+	if (t->beyond)
+		return;
+	for (; o > stack_of(t) && o->frame && lies_below(o->frame, frame); o--)
+		;
+	if (o == top_of(t))
+		return;
+	/* Two that fit: without others inside, the inner one has given its frame back. */
+	if (is_call_of(o + 1, consumer, frame) &&
+	    !(o + 1 != top_of(t) && o->frame && same_place(o->frame, frame) && is_call_of(o, consumer, frame)))
+		o++;
+	drop_to(t, o);
 }
 
 static __attribute__((noinline)) void enter_general(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
 {
 	callflow_charge_now(k);
 	if (frame)
-		drop_frames(k->cur, frame, true);
+		drop_before_enter(k->cur, frame, consumer);
 	enter_tree(k->cur, consumer, frame);
 	if (cf.flags & CALLFLOW_EVENTS)
 		callflow_event(k->cur, CALLFLOW_ENTERED, consumer);
@@ -528,7 +593,7 @@ static __attribute__((noinline)) void leave_general(struct callflow_kthread *k, 
 {
 	callflow_charge_now(k);
 	if (frame)
-		drop_frames(k->cur, frame, false);
+		drop_before_leave(k->cur, frame, consumer);
 	leave_tree(k->cur, consumer);
 	if (cf.flags & CALLFLOW_EVENTS)
 		callflow_event(k->cur, k->throwing ? CALLFLOW_LEFT_THROWING : CALLFLOW_LEFT, consumer);
@@ -603,10 +668,22 @@ void callflow_leave(struct callflow_kthread *k, uint32_t consumer)
 		leave_general(k, consumer, 0);
 }
 
-/* An open frame that cannot be: 0 is none. */
-static inline __attribute__((always_inline)) bool is_gone(const struct callflow_thread *t, uint64_t below)
+/* The usual entry lies below the innermost open call, or in its frame. */
+static inline __attribute__((always_inline)) bool is_entered_below(const struct callflow_thread *t, uint64_t frame)
 {
-	return top_of(t)->frame - 1 < below - 1;
+	uint64_t top = top_of(t)->frame;
+
+	return !top || !frame || top == frame || lies_below(frame, top);
+}
+
+/* The usual exit is in the frame of the entry, or, that given back, not above the caller's. */
+static inline __attribute__((always_inline)) bool is_left_in_place(const struct callflow_thread *t, uint64_t frame)
+{
+	const struct callflow_open *top = top_of(t);
+
+	if (top->frame == frame || !top->frame || !frame || lies_below(frame, top->frame))
+		return true;
+	return same_site(top->frame, frame) && (!top[-1].frame || !lies_below(top[-1].frame, frame));
 }
 
 void callflow_enter_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
@@ -615,7 +692,7 @@ void callflow_enter_frame(struct callflow_kthread *k, uint32_t consumer, uint64_
 
 	if (unlikely(!t))
 		return;
-	if (likely(!is_gone(t, frame + 1) && charge_shortly(k, t)))
+	if (likely(is_entered_below(t, frame) && charge_shortly(k, t)))
 		enter_tree(t, consumer, frame);
 	else
 		enter_general(k, consumer, frame);
@@ -627,7 +704,7 @@ void callflow_leave_frame(struct callflow_kthread *k, uint32_t consumer, uint64_
 
 	if (unlikely(!t))
 		return;
-	if (likely(!is_gone(t, frame ? frame : 1) && charge_shortly(k, t)))
+	if (likely(is_left_in_place(t, frame) && charge_shortly(k, t)))
 		leave_tree(t, consumer);
 	else
 		leave_general(k, consumer, frame);

@@ -57,7 +57,7 @@ enum classfile_reason {
 	/* The whole class; "m" of skipped() has what was known by then (lengths 0 where nothing was). */
 	CLASSFILE_MALFORMED,		/* no class file, or cut short, or lengths that contradict each other */
 	CLASSFILE_UNKNOWN_CONSTANT,	/* a kind of constant newer than this code: its length is unknown */
-	CLASSFILE_NO_MEMORY,		/* mem() returned NULL */
+	CLASSFILE_NO_MEMORY,		/* mem() returned NULL; told of single methods too */
 	/* One method. */
 	CLASSFILE_BAD_CODE,		/* its code, exception table or an attribute makes no sense */
 	CLASSFILE_TOO_LARGE,		/* with the probes it would exceed the JVM's 65535 bytes */

@@ -142,8 +142,10 @@ static void on_signals(struct loop *l)
 static int timeout_ms(const struct loop *l)
 {
 	uint64_t now = clock_mono_ns(), until = l->start_ns ? l->start_ns : l->end_ns, left;
-	int ms = l->c->o->callflow.layout.flags & CALLFLOW_EVENTS ? EVENTS_POLL_MS : l->c->jvm && jvm_server_nr_jvms(l->c->jvm) ? JAVA_POLL_MS : IDLE_POLL_MS;
+	int ms = l->c->jvm && jvm_server_nr_jvms(l->c->jvm) ? JAVA_POLL_MS : IDLE_POLL_MS;
 
+	if (l->c->o->callflow.layout.flags & CALLFLOW_EVENTS)
+		ms = EVENTS_POLL_MS;
 	if (!until)
 		return ms;
 	left = until > now ? (until - now + 999999) / 1000000 : 0;
@@ -515,6 +517,7 @@ static void finish(struct collect *c)
 	struct proc *p;
 
 	callflows_finish(&c->calls);
+	c->res->nr_foreign = c->jvm ? jvm_server_nr_foreign(c->jvm) : 0;
 	for (p = c->tasks.procs; p; p = p->next) {
 		c->res->nr_strange_jvms += !p->java && p->has_libjvm && p->has_anon_hits;
 		if (!p->java && p->has_anon_hits)

@@ -18,9 +18,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/itrace.h"
+#include "collect/itrace_java.h"
 #include "collect/symbols.h"
 
-enum { POLL_MS = 200, FLUSH_NS = 1000000000, SIZE_RESERVE = 64 << 10 };
+enum { POLL_MS = 200, JAVA_POLL_MS = 20, FLUSH_NS = 1000000000, SIZE_RESERVE = 64 << 10 };
 
 struct run {
 	const struct itrace_run_opts *o;
@@ -29,6 +30,7 @@ struct run {
 	struct modules modules;
 	struct tasks tasks;
 	struct itrace *it;
+	struct itrace_java java;
 	bool dirty;			/* branches were written since the last flush */
 	bool stopping, stopped;
 	uint64_t pending_bytes;		/* of branches not flushed yet */
@@ -217,20 +219,24 @@ static int timeout_ms(const struct run *r)
 {
 	uint64_t now = clock_mono_ns(), until = r->begun_ns + r->o->duration_ns;
 
+	uint64_t most = r->java.server && jvm_server_nr_jvms(r->java.server) ? JAVA_POLL_MS : POLL_MS;
+
 	if (!r->o->duration_ns || r->stopping || r->stopped)
-		return POLL_MS;
-	return until <= now ? 0 : (int)MIN((until - now + 999999) / 1000000, (uint64_t)POLL_MS);
+		return (int)most;
+	return until <= now ? 0 : (int)MIN((until - now + 999999) / 1000000, most);
 }
 
 static int run_loop(struct run *r, struct err *e)
 {
-	struct pollfd fds[2] = {
+	struct pollfd fds[3] = {
 		{ r->o->engine->fd(r->it), POLLIN, 0 }, { r->signal_fd, POLLIN, 0 },
+		{ r->java.server ? jvm_server_fd(r->java.server) : -1, POLLIN, 0 },
 	};
 	int got = 1;
 
 	while (got > 0) {
-		poll(fds, 2, timeout_ms(r));
+		poll(fds, ARRAY_SIZE(fds), timeout_ms(r));
+		itrace_java_drain(&r->java);
 		on_signals(r);
 		if (fds[0].revents)
 			got = r->o->engine->read(r->it, &sink, r, e);
@@ -254,6 +260,8 @@ static void labels(const struct run *r)
 	trace_write_label(r->w, "consumers", "processes, threads, functions");
 	trace_write_label(r->w, "n", "calls");
 	trace_write_label(r->w, "itrace.engine", "%s", r->o->engine->name);
+	if (r->o->steps.bracket)
+		trace_write_label(r->w, "itrace.bracket", "yes");
 	trace_write_label(r->w, "start.mono_ns", "%llu", (unsigned long long)clock_mono_ns());
 	trace_write_label(r->w, "start.realtime_ns", "%llu", (unsigned long long)clock_real_ns());
 	flush((struct run *)r);
@@ -296,13 +304,16 @@ int itrace_run(const struct itrace_run_opts *o, struct itrace_result *res, struc
 	tasks_init(&r.tasks, r.w, &r.modules);
 	r.begun_ns = r.flushed_ns = clock_mono_ns();
 	open_signals(&r);
-	ret = o->engine->start(&r.it, &o->steps, e);
+	ret = o->java && o->steps.argv ? itrace_java_open(&r.java, &r.tasks, r.w, e) : 0;
+	if (!ret)
+		ret = o->engine->start(&r.it, &o->steps, e);
 	if (!ret) {
 		ret = run_loop(&r, e);
 		if (!ret)
 			finish(&r);
 		o->engine->close(r.it);
 	}
+	itrace_java_close(&r.java);
 	close_signals(&r);
 	trace_writer_flush(r.w);
 	res->nr_bytes = trace_writer_bytes(r.w);

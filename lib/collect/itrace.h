@@ -11,6 +11,7 @@ struct itrace_run_opts {
 	struct itrace_opts steps;
 	uint64_t duration_ns;		/* 0: until the program ends, or a signal */
 	uint64_t max_bytes;		/* of the file; 0: no limit */
+	bool java;			/* names of compiled Java code, of JVMs that the program starts */
 	bool lines;			/* file:line into the trace */
 	bool compress;
 	const char *output, *version, *command_line;

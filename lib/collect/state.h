@@ -29,8 +29,8 @@ struct collect {
 	struct jvm_server *jvm;		/* NULL: no Java */
 	struct java *javas;
 	struct callflows calls;
-	struct refused refused;
 	struct sched *sched;		/* NULL: no dispatches */
+	struct refused refused;
 	uint32_t main_set;
 	uint64_t drained_ns;		/* when the last drain began */
 	uint64_t merged_ns;		/* the rings' records are handled up to here */

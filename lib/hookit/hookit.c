@@ -150,9 +150,9 @@ static __attribute__((noinline)) int is_wanted(uint32_t consumer, void *fn)
 	return *v == HOOK_INCLUDED;
 }
 
-static inline uint64_t frame_of(const struct hook_thread *h, uint64_t sp)
+static inline uint64_t frame_of(const struct hook_thread *h, uint64_t sp, void *site)
 {
-	return sp - h->stack_lo < h->stack_hi - h->stack_lo ? sp : 0;
+	return sp - h->stack_lo < h->stack_hi - h->stack_lo ? callflow_frame(sp, (uintptr_t)site) : 0;
 }
 
 void __cyg_profile_func_enter(void *fn, void *site)
@@ -172,7 +172,7 @@ void __cyg_profile_func_enter(void *fn, void *site)
 	h->busy = 1;
 	consumer = callflow_function((uintptr_t)fn);
 	if (__builtin_expect(!area.verdicts, 1) || is_wanted(consumer, fn))
-		callflow_enter_frame(h->k, consumer, frame_of(h, (uintptr_t)__builtin_frame_address(0)));
+		callflow_enter_frame(h->k, consumer, frame_of(h, (uintptr_t)__builtin_frame_address(0), site));
 	h->busy = 0;
 }
 
@@ -186,7 +186,7 @@ void __cyg_profile_func_exit(void *fn, void *site)
 	h->busy = 1;
 	consumer = callflow_function((uintptr_t)fn);
 	if (__builtin_expect(!area.verdicts, 1) || is_wanted(consumer, fn))
-		callflow_leave_frame(h->k, consumer, frame_of(h, (uintptr_t)__builtin_frame_address(0)));
+		callflow_leave_frame(h->k, consumer, frame_of(h, (uintptr_t)__builtin_frame_address(0), site));
 	h->busy = 0;
 }
 

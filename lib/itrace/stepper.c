@@ -15,9 +15,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "api/itrace_request.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "itrace/stepper.h"
@@ -98,17 +100,77 @@ static void introduce(struct stepper *s, struct tracee *t, int ppid)
 
 /* ---- resuming and letting go ---- */
 
+/*
+ * Whoever steps over popf may set the trap flag by it, thinks the kernel, and from then on takes the
+ * flag for the program's: it would be in the frames of signal handlers, and stay.  So it is made
+ * to forget, by a resume without a step that executes nothing; the same before a handler whose
+ * frame would be made at a popf.
+ */
+static bool resume_quietly(struct tracee *t, int sig)
+{
+	if (!t->stepping || !(t->rearm || (sig && t->insn.flags & INSN_POPS_FLAGS)))
+		return false;
+	t->rearm = t->injected = false;
+	t->quiet = true;
+	user_clear_trap_flag(t->tid);	/* a signal came when it had begun to step over a popf */
+	ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+	ptrace(PTRACE_CONT, t->tid, NULL, (void *)(intptr_t)sig);
+	return true;
+}
+
+/* Whether another thread of the process could meet breakpoints, or has set some. */
+static bool others_run(const struct stepper *s, const struct tracee *t, bool any)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_tracees; i++) {
+		const struct tracee *x = s->tracees[i];
+
+		if (x == t || !x->alive || x->pid != t->pid)
+			continue;
+		/* One in a system call stops behind it before it executes anything. */
+		if (x->in_exclusive || (any && !x->stopped && x->insn.kind != INSN_SYSCALL))
+			return true;
+	}
+	return false;
+}
+
+/* True: it is resumed to breakpoints, or has to wait (t->held). */
+static bool resume_exclusive(struct stepper *s, struct tracee *t)
+{
+	bool exclusive = !t->deliver && tracee_exclusive(t);
+
+	if (others_run(s, t, exclusive)) {
+		s->nr_held += !t->held;
+		t->held = true;
+		return true;
+	}
+	if (!exclusive || !exclusive_arm(&t->excl, t->tid))
+		return false;
+	t->stopped = false;
+	t->in_exclusive = true;
+	ptrace(PTRACE_CONT, t->tid, NULL, NULL);
+	return true;
+}
+
 static void resume(struct stepper *s, struct tracee *t)
 {
 	int sig = t->deliver;
 
+	s->nr_held -= t->held;
+	t->held = false;
+	if (t->stepping && s->has_exclusive && resume_exclusive(s, t))
+		return;
 	t->deliver = 0;		/* [2] */
 	t->stopped = false;
-	ptrace(t->stepping ? PTRACE_SINGLESTEP : PTRACE_CONT, t->tid, NULL, (void *)(intptr_t)sig);
+	if (!resume_quietly(t, sig))
+		ptrace(t->stepping ? PTRACE_SINGLESTEP : PTRACE_CONT, t->tid, NULL, (void *)(intptr_t)sig);
 }
 
 static void let_go(struct stepper *s, struct tracee *t)
 {
+	s->nr_held -= t->held;
+	t->held = false;
 	tracee_pause(s, t);
 	user_clear_trap_flag(t->tid);	/* [1] */
 	ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->deliver);
@@ -228,7 +290,7 @@ static void on_exec(struct stepper *s, struct tracee *t)
 	old = find(s, old_tid);
 	if (!old)
 		old = t;
-	stepping = old->stepping || (!s->o->bracket && s->child_pid == t->pid);
+	stepping = !s->o->bracket && (old->stepping || s->child_pid == t->pid);
 	tracee_exec(s, old);
 	if (old != t)
 		drop(s, old);
@@ -271,7 +333,9 @@ static bool on_event(struct stepper *s, struct tracee *t, int event, int sig)
 			ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
 			return false;
 		}
-		if (t->stepping)
+		if (t->quiet)
+			tracee_rearmed(s, t);
+		else if (t->stepping)
 			tracee_note_restart(t);
 		break;
 	}
@@ -296,8 +360,35 @@ static void on_trap(struct stepper *s, struct tracee *t)
 	}
 }
 
+/* Is the signal arcprof_itrace_on() or _off()?  Then it is done, and the signal is nobody's. */
+static bool on_request(struct stepper *s, struct tracee *t)
+{
+	struct itrace_request r;
+	siginfo_t si;
+	struct iovec local = { &r, sizeof(r) }, remote = { NULL, sizeof(r) };
+
+	if (ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si) < 0 || si.si_code != SI_QUEUE)
+		return false;
+	remote.iov_base = si.si_value.sival_ptr;
+	if (process_vm_readv(t->tid, &local, 1, &remote, 1, 0) != sizeof(r) || r.magic != ITRACE_REQUEST_MAGIC)
+		return false;
+	r.answer = ITRACE_ANSWER_DONE;
+	if (process_vm_writev(t->tid, &local, 1, &remote, 1, 0) != sizeof(r))
+		return false;
+	if (r.what == ITRACE_REQUEST_ON && !t->stepping && !t->leaving) {
+		report_maps(s, t);
+		begin(s, t);
+	} else if (r.what == ITRACE_REQUEST_OFF) {
+		tracee_pause(s, t);
+		user_clear_trap_flag(t->tid);
+	}
+	return true;
+}
+
 static void on_signal(struct stepper *s, struct tracee *t, int sig)
 {
+	if (sig == SIGURG && s->o->bracket && on_request(s, t))
+		return;
 	if (sig == SIGTRAP && t->stepping) {
 		on_trap(s, t);
 		return;
@@ -308,12 +399,23 @@ static void on_signal(struct stepper *s, struct tracee *t, int sig)
 		tracee_note_restart(t);
 }
 
+static void resume_held(struct stepper *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_tracees && s->nr_held; i++)
+		if (s->tracees[i]->alive && s->tracees[i]->held)
+			resume(s, s->tracees[i]);
+}
+
 static void on_stop(struct stepper *s, struct tracee *t, int status)
 {
 	int event = status >> 16, sig = WSTOPSIG(status);
 
 	t->stopped = true;
-	if (!event)
+	if (t->in_exclusive && tracee_left_exclusive(s, t) && !event && sig == SIGTRAP)
+		;	/* our breakpoint */
+	else if (!event)
 		on_signal(s, t, sig);
 	else if (!on_event(s, t, event, sig))
 		return;
@@ -321,6 +423,8 @@ static void on_stop(struct stepper *s, struct tracee *t, int status)
 		let_go(s, t);
 	else
 		resume(s, t);
+	if (s->nr_held)
+		resume_held(s);
 	if (s->o->limit && s->t.nr_insns >= s->o->limit)
 		let_all_go(s, ITRACE_LIMIT);
 }
@@ -557,9 +661,9 @@ static void await_program(struct stepper *s, int parent_pid)
 
 void stepper_run(const struct itrace_opts *o, int out_fd, int parent_pid)
 {
-	struct stepper s = { .o = o, .out_fd = out_fd, .t.status = -1 };
+	struct stepper s = { .o = o, .out_fd = out_fd, .t.status = -1, .has_exclusive = arch_has_exclusive };
 
-	prctl(PR_SET_NAME, "itrace-stepper");
+	prctl(PR_SET_NAME, ITRACE_STEPPER_COMM);
 	if (o->argv)
 		start_program(&s);
 	setpgid(0, 0);

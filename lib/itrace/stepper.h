@@ -18,6 +18,7 @@
 #include "arch/user.h"
 #include "base/hash.h"
 #include "itrace/engine.h"
+#include "itrace/exclusive.h"
 #include "itrace/wire.h"
 
 enum { BLOCK_MAX = 4096 };
@@ -34,8 +35,13 @@ struct tracee {
 	bool leaving;		/* to be let go at its next stop */
 	bool restart;		/* goes back to the system call before pc, unless a handler runs */
 	bool injected;		/* a signal was handed to it: a handler may begin */
+	bool rearm;		/* the kernel must forget that it stepped, before it steps again */
+	bool quiet;		/* resumed without a step, to stop at once */
 	bool idle_trap;		/* the next trap may come before anything is executed (exec) */
 	int deliver;		/* signal for the next resume */
+	bool held;		/* not resumed while breakpoints are in its process, or before they can be */
+	bool in_exclusive;	/* runs to the breakpoints of excl */
+	struct exclusive excl;
 	uint64_t pc;		/* of the next instruction */
 	struct insn insn;	/* at pc; len 0: cannot be read */
 	uint64_t call_nr, call_arg[3];
@@ -54,12 +60,13 @@ struct stepper {
 	int out_fd;
 	int own_pid, child_pid;	/* child: the program, 0 none or ended */
 	bool broken;		/* arcprof is gone */
+	bool has_exclusive;	/* a CPU with load-exclusive */
 	bool letting_go;
 	bool over;		/* nothing is traced any more, and arcprof knows */
 	struct itrace_totals t;
 	struct tracee **tracees;
 	size_t nr_tracees, alloc_tracees;
-	size_t nr_alive;
+	size_t nr_alive, nr_held;
 	struct map by_tid;	/* -> index in tracees */
 	struct map seen_code;	/* process, address and length of a block -> hash of the bytes told */
 	struct buf out;
@@ -88,6 +95,12 @@ void tracee_exit(struct stepper *s, struct tracee *t);	/* at its exit stop */
 void tracee_pause(struct stepper *s, struct tracee *t);	/* stepping ends here */
 /* At a stop that is no trap: what the kernel will do when it is resumed. */
 void tracee_note_restart(struct tracee *t);
+/* After a quiet resume: nothing was executed, but a handler may be about to run. */
+void tracee_rearmed(struct stepper *s, struct tracee *t);
+/* Whether what comes next must run at one go; then t->excl says to where. */
+bool tracee_exclusive(struct tracee *t);
+/* The stretch was left, by one of its exits or a signal; true: by an exit. */
+bool tracee_left_exclusive(struct stepper *s, struct tracee *t);
 
 /* stepper.c: the life of that process; never returns. */
 void stepper_run(const struct itrace_opts *o, int out_fd, int parent_pid) __attribute__((noreturn));

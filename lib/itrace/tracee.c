@@ -243,6 +243,7 @@ enum trap tracee_stepped(struct stepper *s, struct tracee *t)
 		return idle || t->insn.flags & INSN_REPEATS ? TRAP_STEP : TRAP_IDLE;
 	if (t->insn.flags & INSN_PUSHES_FLAGS)
 		user_clean_pushed_flags(t->tid, &u);
+	t->rearm = t->insn.flags & INSN_POPS_FLAGS;
 	retire(s, t, u.pc);
 	look(t, u.pc);
 	keep_call(t, &u);
@@ -299,6 +300,57 @@ bool tracee_handler(struct stepper *s, struct tracee *t)
 	look(t, u.pc);
 	keep_call(t, &u);
 	return true;
+}
+
+void tracee_rearmed(struct stepper *s, struct tracee *t)
+{
+	struct user_regs u;
+
+	t->quiet = false;
+	if (!user_regs_get(t->tid, &u) && u.pc != t->pc)
+		tracee_handler(s, t);
+}
+
+bool tracee_exclusive(struct tracee *t)
+{
+	uint8_t code[EXCLUSIVE_MAX * 4];
+
+	if (!(t->insn.flags & INSN_EXCLUSIVE_LOAD))
+		return false;
+	return exclusive_plan(&t->excl, t->pc, code, read_code(t->tid, t->pc, code, sizeof(code)));
+}
+
+/* nr instructions that follow each other were executed. */
+static void retire_line(struct stepper *s, struct tracee *t, uint64_t nr)
+{
+	for (; nr; nr--) {
+		count(s, t);
+		look(t, t->pc + t->insn.len);
+	}
+}
+
+bool tracee_left_exclusive(struct stepper *s, struct tracee *t)
+{
+	const struct exclusive *x = &t->excl;
+	struct user_regs u;
+	uint32_t i;
+
+	exclusive_disarm(x, t->tid);
+	t->in_exclusive = false;
+	if (user_regs_get(t->tid, &u))
+		return false;
+	for (i = 0; i < x->nr_stops && x->stops[i].addr != u.pc; i++)
+		;
+	if (i < x->nr_stops) {
+		retire_line(s, t, x->stops[i].nr_insns);
+		if (x->stops[i].branch)
+			branched(s, t, BRANCH_COND, 4, u.pc);
+	} else {
+		retire_line(s, t, (u.pc - t->pc) / 4);	/* a signal came inside */
+	}
+	look(t, u.pc);
+	keep_call(t, &u);
+	return i < x->nr_stops;
 }
 
 /* The system call instruction was executed; it did not come back to what it was in. */

@@ -60,6 +60,7 @@ struct jvm_server {
 	size_t area_bytes;
 	struct jvm *jvms;
 	size_t nr_jvms;
+	size_t nr_foreign;		/* that spoke another version */
 	struct buf copy;		/* of the record being looked at */
 	struct wire_scratch scratch;
 };
@@ -423,6 +424,8 @@ static void read_jvm(struct jvm *j)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
+	if (j->state == AWAIT_HELLO && n >= 8 && m.magic == JVM_PROTO_MAGIC && m.version != JVM_PROTO_VERSION)
+		j->s->nr_foreign++;
 	if (n == sizeof(m))
 		on_message(j, &m);
 	else if (n <= 0 && j->ctl)
@@ -618,6 +621,11 @@ int jvm_host_tid(struct jvm *j, int tid)
 int jvm_server_fd(const struct jvm_server *s)
 {
 	return s->epoll;
+}
+
+size_t jvm_server_nr_foreign(const struct jvm_server *s)
+{
+	return s->nr_foreign;
 }
 
 size_t jvm_server_nr_jvms(const struct jvm_server *s)

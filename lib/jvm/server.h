@@ -122,6 +122,8 @@ void jvm_server_poll(struct jvm_server *s);
 /* Drains all rings and logs; call often (every few ms while sampling), and before the end. */
 void jvm_server_drain(struct jvm_server *s);
 size_t jvm_server_nr_jvms(const struct jvm_server *s);
+/* Processes that were turned away: their agent or library is of another version. */
+size_t jvm_server_nr_foreign(const struct jvm_server *s);
 
 /* For the caller's own use. */
 void jvm_set_user(struct jvm *j, void *user);

@@ -33,6 +33,7 @@ struct arc {
 	struct json j;
 	struct arc_row row;	/* being gathered; nr_insns and pending say whether there is one */
 	bool pending;
+	bool left;		/* the function of row was left by its last block */
 	uint32_t last_thread;
 	uint64_t nr_rows, nr_insns;
 	bool x86;
@@ -42,7 +43,7 @@ struct arc {
 
 static const struct consumer *consumer_of(const struct arc *a, const struct arc_row *r)
 {
-	return &a->m.consumers.items[r->at.site.consumer];
+	return &a->m.consumers.items[r->at.site.symbol];
 }
 
 static const char *text(const struct arc *a, uint32_t id)
@@ -52,15 +53,15 @@ static const char *text(const struct arc *a, uint32_t id)
 
 static const char *symbol(const struct arc *a, const struct arc_row *r)
 {
-	return r->at.site.consumer ? text(a, consumer_of(a, r)->name) : "NoSymbols";
+	return r->at.site.symbol ? text(a, consumer_of(a, r)->name) : "NoSymbols";
 }
 
 static const char *module(const struct arc *a, const struct arc_row *r)
 {
 	const struct consumer *c = consumer_of(a, r);
-	uint32_t kind = r->at.site.consumer ? c->kind : CONSUMER_ANY;
+	uint32_t kind = r->at.site.symbol ? c->kind : CONSUMER_ANY;
 
-	if (r->at.site.consumer && c->module)
+	if (r->at.site.symbol && c->module)
 		return text(a, c->module);
 	/* Kinds of code are joined under names that do not say them; what has no file is the JIT's. */
 	return kind == CONSUMER_UNRESOLVED ? "NoModule" : "JITCODE";
@@ -264,10 +265,20 @@ static void print_pending(struct arc *a)
 	a->pending = false;
 }
 
-/* Whether the function is left by what ended the row. */
-static bool leaves(enum branch_kind kind)
+/* Whether the function is left by what ended the block; a call to the next instruction leads nowhere. */
+static bool leaves(const struct branch *b)
 {
-	return kind != BRANCH_JUMP && kind != BRANCH_COND && kind != BRANCH_JUMP_INDIRECT && kind != BRANCH_OTHER;
+	switch (b->kind) {
+	case BRANCH_JUMP:
+	case BRANCH_COND:
+	case BRANCH_JUMP_INDIRECT:
+	case BRANCH_OTHER:
+		return false;
+	case BRANCH_CALL:
+		return b->to != b->end;
+	default:
+		return true;
+	}
 }
 
 /* Whether the block goes on in the row being gathered. */
@@ -281,7 +292,7 @@ static bool joins(const struct arc *a, const struct block *b)
 		return true;
 	if (a->o->fold_kernel && r->at.kernel && b->kernel)
 		return true;
-	return a->o->rows == ARC_VISITS && !leaves(r->kind) && r->at.site.consumer == b->site.consumer;
+	return a->o->rows == ARC_VISITS && !a->left && r->at.site.consumer == b->site.consumer;
 }
 
 static void add_block(struct arc *a, const struct block *b)
@@ -290,13 +301,16 @@ static void add_block(struct arc *a, const struct block *b)
 
 	if (joins(a, b)) {
 		a->row.nr_insns += b->b.nr_insns;
-		if (!folded_stub)	/* what it leads to is called by the caller */
+		if (!folded_stub) {	/* what it leads to is called by the caller */
 			a->row.kind = b->b.kind;
+			a->left = leaves(&b->b);
+		}
 		return;
 	}
 	print_pending(a);
 	a->row = (struct arc_row){ .at = *b, .nr_insns = b->b.nr_insns, .kind = b->b.kind };
 	a->pending = true;
+	a->left = leaves(&b->b);
 }
 
 /* A row an instruction, from the bytes that ran; false when the trace does not have them all. */
@@ -363,8 +377,9 @@ static void text_head(const struct arc *a)
 	const struct names *x = &a->names;
 	size_t i;
 
-	fprintf(a->out, "# %" PRIu64 " instructions, %" PRIu64 " branches by %s, %" PRIu64 " lost: %s\n",
-		names_label_u64(x, "itrace.instructions"), names_label_u64(x, "itrace.branches"),
+	/* Without its end nobody knows how many there were. */
+	fprintf(a->out, "# %s instructions, %s branches by %s, %" PRIu64 " lost: %s\n",
+		or_dash(names_label(x, "itrace.instructions")), or_dash(names_label(x, "itrace.branches")),
 		or_dash(names_label(x, "itrace.engine")), x->lost, or_dash(names_label(x, "command")));
 	fputs("# arc Field Definition:\n", a->out);
 	for (i = 0; i < ARRAY_SIZE(fields); i++) {
@@ -375,6 +390,14 @@ static void text_head(const struct arc *a)
 	}
 	if (a->o->rows == ARC_INSTRUCTIONS)
 		fprintf(a->out, "# %3zu: the instruction\n", ARRAY_SIZE(fields) + 1);
+}
+
+static void json_total(struct arc *a, const char *key, const char *label)
+{
+	if (names_label(&a->names, label))
+		json_u64(&a->j, key, names_label_u64(&a->names, label));
+	else
+		json_null(&a->j, key);
 }
 
 static void json_head(struct arc *a)
@@ -391,8 +414,8 @@ static void json_head(struct arc *a)
 	json_str(&a->j, "command", names_label(x, "command"));
 	json_str(&a->j, "host", names_label(x, "host"));
 	json_str(&a->j, "engine", names_label(x, "itrace.engine"));
-	json_u64(&a->j, "instructions", names_label_u64(x, "itrace.instructions"));
-	json_u64(&a->j, "branches", names_label_u64(x, "itrace.branches"));
+	json_total(a, "instructions", "itrace.instructions");
+	json_total(a, "branches", "itrace.branches");
 	json_u64(&a->j, "lost", x->lost);
 	json_end(&a->j);
 	json_array(&a->j, "rows");

@@ -10,7 +10,8 @@
  *    that one: longjmp, an exception that is caught, a stack that was unwound;
  *  - any other way into another function replaces the innermost one: a tail call;
  *  - a signal opens its handler, and leaving it closes up to the interrupted function;
- *  - a return from the outermost function known shows who called it, and puts that above.
+ *  - a return from the outermost function known shows who called it, and puts that above; between
+ *    brackets it takes its place, for each bracket begins anew.
  *
  * Invariant, cited below as [1]: the innermost open function is the one the block runs in.
  */
@@ -27,6 +28,7 @@ void arcflow_init(struct arcflow *a, struct names *names, bool fold_plt)
 	a->m = names->m;
 	a->names = names;
 	a->fold_plt = fold_plt;
+	a->brackets = names_label(names, "itrace.bracket");
 	flow_release(&a->m->flow);
 	flow_init(&a->m->flow, 1, FLOW_CALLS);
 	model_set_metric(a->m, 0, "instructions", 12, "instructions", 12);
@@ -164,7 +166,7 @@ static void go_back(struct arcflow *a, struct arcflow_thread *t, const struct si
 
 	if (at)
 		close_to(a, t, at - 1);
-	else if (t->nr_stack == 1 && !top(t)->ret && to->off && top(t)->function != to->consumer)
+	else if (!a->brackets && t->nr_stack == 1 && !top(t)->ret && to->off && top(t)->function != to->consumer)
 		put_above(a, t, to->consumer);
 	else
 		go(a, t, to, true);
@@ -233,7 +235,7 @@ int arcflow_block(void *ctx, const struct block *b)
 	}
 	if (goes_on(t, b)) {
 		follow(a, t, &b->site);
-	} else if (!t->nr_stack || top(t)->function != b->site.consumer) {	/* nobody knows what was between */
+	} else if (!t->nr_stack || a->brackets || top(t)->function != b->site.consumer) {	/* nobody knows what was between */
 		close_to(a, t, 0);
 		open_function(a, t, b->site.consumer, 0, false);
 	}

@@ -30,6 +30,7 @@ struct arcflow {
 	struct model *m;
 	struct names *names;
 	bool fold_plt;		/* a linkage stub is part of its caller */
+	bool brackets;		/* pieces: what called them is not known, and not the same each time */
 	struct arcflow_thread *threads;
 	size_t nr_threads, alloc_threads;
 	struct map thread_of;	/* number of the trace -> index in threads */

@@ -123,6 +123,7 @@ static struct site find_site(struct branches *b, const struct frame *f, uint64_t
 	if (x->frames[at].nr) {
 		const struct name_level l = x->levels[x->frames[at].first];
 
+		s.symbol = l.consumer;
 		s.plt = is_plt(consumer_name(&x->m->consumers, l.consumer));
 		s.consumer = names_whole_function(x, l.consumer, l.kind);
 	}

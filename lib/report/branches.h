@@ -12,8 +12,9 @@
 
 struct site {			/* where an address is */
 	uint32_t consumer;	/* the function, with what the compiler split off it */
+	uint32_t symbol;	/* what the linker calls it there */
 	uint32_t line;		/* 0 unknown */
-	uint64_t off;		/* from the function's first byte */
+	uint64_t off;		/* from the symbol's first byte */
 	bool plt;		/* a linkage stub */
 };
 

@@ -117,8 +117,11 @@ static int take_lost(void *ctx, const struct rec_lost *r)
 {
 	struct sched_model *m = ctx;
 
-	if (r->cause == LOST_SCHED)
-		m->nr_lost += r->count;
+	if (r->cause != LOST_SCHED)
+		return 0;
+	m->nr_lost += r->count;
+	VEC_GROW(m->losses, m->nr_losses, m->alloc_losses);
+	m->losses[m->nr_losses++] = (struct sched_loss){ r->time_ns, r->stream };
 	return 0;
 }
 
@@ -413,6 +416,34 @@ static void wake(struct sched_model *m, const struct rec_sched *r)
 	pass(m, t, r->time_ns, t->state, SCHED_WAITS);
 }
 
+/* Any thread may have done anything meanwhile [2]. */
+static void lose(struct sched_model *m, const struct sched_loss *l)
+{
+	size_t i;
+
+	for (i = 0; i < m->nr_threads; i++) {
+		struct sched_thread *t = &m->threads[i];
+
+		if (t->seen && !t->gone && t->since_ns < l->time_ns)
+			pass(m, t, l->time_ns, SCHED_UNKNOWN, SCHED_UNKNOWN);
+	}
+	for (i = 0; i < m->nr_cpus; i++) {
+		struct sched_cpu *c = &m->cpus[i];
+
+		if ((l->cpu != i && l->cpu != UINT32_MAX) || !c->seen)
+			continue;
+		cpu_passes(m, c, l->time_ns, 0, false);
+		c->thread = 0;
+		c->depth = 0;
+	}
+}
+
+static void lose_until(struct sched_model *m, uint64_t time_ns)
+{
+	while (m->next_loss < m->nr_losses && m->losses[m->next_loss].time_ns <= time_ns)
+		lose(m, &m->losses[m->next_loss++]);
+}
+
 static int take_sched(void *ctx, const struct rec_sched *r, size_t nr)
 {
 	struct sched_model *m = ctx;
@@ -420,6 +451,7 @@ static int take_sched(void *ctx, const struct rec_sched *r, size_t nr)
 
 	for (i = 0; i < nr; i++) {
 		m->last_ns = MAX(m->last_ns, r[i].time_ns);
+		lose_until(m, r[i].time_ns);
 		switch (r[i].kind) {
 		case SCHED_SWITCH:
 			dispatch(m, &r[i]);
@@ -496,6 +528,10 @@ static void finish(struct sched_model *m)
 
 	if (m->end_ns == UINT64_MAX)
 		m->end_ns = MAX(m->last_ns, m->start_ns);
+	for (; m->next_loss < m->nr_losses; m->next_loss++) {
+		m->losses[m->next_loss].time_ns = MIN(m->losses[m->next_loss].time_ns, m->end_ns);
+		lose(m, &m->losses[m->next_loss]);
+	}
 	for (i = 0; i < m->nr_threads; i++) {
 		struct sched_thread *t = &m->threads[i];
 		uint64_t end = m->end_ns;
@@ -548,6 +584,7 @@ void sched_release(struct sched_model *m)
 	free(m->procs);
 	free(m->labels);
 	free(m->cpus);
+	free(m->losses);
 	memset(m, 0, sizeof(*m));
 }
 

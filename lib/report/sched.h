@@ -7,6 +7,7 @@
  *   runnable      it could run and waits for a CPU: woken, preempted, or just made
  *   blocked       asleep (interruptible, stopped, parked), or in disk sleep (uninterruptible)
  *   unknown       before it was seen first, and where records are missing
+ * Where records were lost, nothing is known of any thread from its last record to the end of the loss.
  * Every CPU is busy, idle, in an interrupt or unknown: these add up to the window.
  *
  * Without records from before the start, only this is concluded: who is the first to lose a CPU had
@@ -84,6 +85,11 @@ struct sched_model {
 	uint64_t start_ns, end_ns;	/* of the window, CLOCK_MONOTONIC */
 	uint64_t trace_start_ns;
 	uint64_t nr_dispatches, nr_intr, nr_lost, nr_odd, last_ns;
+	struct sched_loss {		/* of records of a CPU, UINT32_MAX any, up to that time */
+		uint64_t time_ns;
+		uint32_t cpu;
+	} *losses;
+	size_t nr_losses, alloc_losses, next_loss;
 	void (*line)(void *ctx, const struct sched_line *l);	/* may be NULL */
 	void *line_ctx;
 };

@@ -44,6 +44,17 @@ total_calls() {
 	[ "$(arcprof report -i trace --xprof --format json | jq .quality.repairs.popped)" -eq 50 ]
 }
 
+@test "callflow: optimised programs, with functions inlined, have every call too" {
+	ways
+	for level in -O0 -O2 -O3; do
+		build ways "$TOP/t/data/callflow/ways.cc" $level
+		calls --callflow -- ./ways 1000
+		sort <<<"$output" >want
+		counts | diff want -
+		[ "$(arcprof report -i trace --xprof --format json | jq .quality.repairs.popped)" -eq 50 ]
+	done
+}
+
 @test "callflow: contexts are told apart, and signals appear where they came" {
 	ways
 	calls --callflow -- ./ways
@@ -215,6 +226,18 @@ total_calls() {
 	run_arcprof record --callflow -o trace -- true
 	[ "$status" -eq 0 ]
 	[[ $stderr == *"nothing was instrumented"* ]]
+}
+
+@test "callflow: a program with the library of another version is told" {
+	skip_unless_perf
+	run_arcprof record --callflow -o trace -- python3 -c '
+import os, socket, struct
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect(os.environ["ARCPROF_CALLFLOW"])
+s.send(struct.pack("<IIIIII", 0x4a435241, 999, 1, 4, os.getpid(), os.getpid()))
+s.recv(1)'
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"1 program was turned away: libarcprof-hookit of another version"* ]]
 }
 
 @test "hookit: without a recorder a program does what it does" {

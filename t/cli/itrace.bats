@@ -107,7 +107,7 @@ blocks_ended_by() {
 @test "itrace: totals are those of an independent single-stepper" {
 	local p got want
 	for p in known calls dynamic; do
-		setarch -R "$ARCPROF" itrace -q -o trace -- "$BIN/$p" >out
+		setarch -R "$ARCPROF" itrace -q --no-java -o trace -- "$BIN/$p" >out	# the same environment
 		got=$(arcprof report -i trace --arc --format json | jq .shown.instructions)
 		want=$(setarch -R "$STEPCOUNT" "$BIN/$p" 3>&1 >out)
 		echo "$p: $got, single-stepper $want"
@@ -186,10 +186,49 @@ blocks_ended_by() {
 	itrace -- "$BIN/traps"
 	[ "$output" = "4 traps" ]
 	[ "$status" -eq 0 ]
-	run_arcprof itrace -o trace --limit 60000 -- "$BIN/busy"
+	run_arcprof itrace -o trace --limit 40000 -- "$BIN/busy"
 	[ "$output" = done ]
 	[ "$status" -eq 0 ]
 	[[ $stderr == *"stopped after "*"as asked by --limit"* ]]
+}
+
+@test "itrace: only brackets are traced, each alike; without a tracer they do nothing" {
+	gcc -O1 -static -I"$TOP/lib" -o bracket "$TOP/t/itrace/bracket.c" "$BUILD/libarcprof.a" -pthread
+	[ "$(./bracket)" = "on -57 off -66 again -22" ]
+	itrace --bracket -- ./bracket
+	[ "$output" = "on 0 off 0 again -22" ]
+	[ "$(calls_of work)" -eq 3 ]
+	[ "$(calls_of_arc work leaf)" -eq 12 ]
+	[ "$(calls_of_arc main arcprof_itrace_off)" -eq 3 ]
+	[ "$(blocks_ended_by stop)" -eq 3 ]
+	jq -e '[.rows | to_entries[] | select(.value.branch == "stop").key] as [$a, $b, $c] | ($b - $a) == ($a + 1) and ($c - $b) == ($a + 1)' .arc
+}
+
+@test "itrace: Java methods between brackets have their names" {
+	skip_unless_java
+	make -s -C "$TOP" java >&2
+	mkdir classes
+	cat >Between.java <<-'END'
+		public class Between {
+			static int sink;
+			static int add(int a, int b) { return a * 31 + b; }
+			static void one(int[] x) { for (int v : x) sink = add(sink, v); }
+			public static void main(String[] a) {
+				int[] x = new int[20];
+				for (int i = 0; i < 100000; i++) { x[i % 20] = i; one(x); }
+				int on = arcprof.InstructionTrace.on();
+				for (int i = 0; i < 3; i++) one(x);
+				System.out.println(on + " " + arcprof.InstructionTrace.off() + " " + sink);
+			}
+		}
+	END
+	javac -cp "$BUILD/arcprof.jar" -d classes Between.java
+	local run=(java -Darcprof.library="$BUILD/libarcprof-java.so" -cp "$BUILD/arcprof.jar:classes" Between)
+	itrace --bracket -- "${run[@]}"
+	[ "$status" -eq 0 ]
+	[ "$output" = "0 0 $("${run[@]}" | cut -d ' ' -f 3)" ]
+	jq -e '[.rows[] | select(.name | test("^Between[.](main|one)$")) | .base[0]] | add > 100' .xprof
+	jq -e 'all(.rows[] | select(.name | startswith("Between.")); .kind == "java-compiled")' .xprof
 }
 
 @test "itrace: a program outlives arcprof's death, whenever that is" {

@@ -149,7 +149,7 @@ thread_field() {	# <pid> <field>, of the JSON in $output
 
 @test "ptt: when places run out, those of ended threads are used again and nothing gets lost" {
 	skip_unless_bpf
-	begin --threads 64
+	begin --threads 64 --pid $BASHPID
 	for ((i = 0; i < 120; i++)); do
 		/bin/true
 	done
@@ -284,6 +284,13 @@ thread_field() {	# <pid> <field>, of the JSON in $output
 		./example >session
 		arcprof ptt term
 		grep -q 'bpf' session
+		sleep 100 &
+		other=$!
+		begin --pid $other
+		./example >of_another
+		arcprof ptt term
+		kill $other
+		grep -qE '(perf|clock)' of_another
 	done
 }
 

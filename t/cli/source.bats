@@ -19,7 +19,8 @@ load ../lib
 	missing=$(grep -LE 'SPDX-License-Identifier' arcprof.c cmd/*.[ch] lib/*/*.[ch] t/unit/*.[ch])
 	echo "$missing"
 	[ -z "$missing" ]
-	! grep -L 'SPDX-License-Identifier: MIT' lib/agent/*.[ch] lib/callflow/*.[ch] lib/classfile/*.[ch] lib/hookit/*.[ch] lib/jvm/proto.h 2>/dev/null | grep .
+	! grep -L 'SPDX-License-Identifier: MIT' lib/agent/*.[ch] lib/callflow/*.[ch] lib/classfile/*.[ch] \
+		lib/hookit/*.[ch] lib/jvm/proto.h 2>/dev/null | grep .
 }
 
 @test "source: every room says what it owns" {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * f-trace.c - any bytes as a trace: the reader, and the decoder by schema.  Then the same bytes
+ * f-trace.c - any bytes as a trace: the reader, the decoder by schema, and what makes calls and arc
+ * files of branches.  Then the same bytes
  * with every checksum put right, or nothing changed would ever get past the first check.
  */
 #include <stdlib.h>
@@ -8,6 +9,8 @@
 #include <zlib.h>
 
 #include "report/sched.h"
+#include "report/itrace.h"
+#include "trace/branch.h"
 #include "trace/reader.h"
 #include "trace/schema.h"
 #include "trace/walk.h"
@@ -87,6 +90,21 @@ static int on_method(void *ctx, const struct rec_method *r)
 	return 0;
 }
 
+/* Every branch of a run that is given can be read. */
+static int on_branches(void *ctx, const struct rec_branches *r)
+{
+	struct branch_cursor c = branch_cursor(r);
+	struct branch b;
+
+	while (branch_next(&c, &b))
+		sink_of_all += b.to;
+	if (c.s.bad || span_left(&c.s))
+		abort();
+	return 0;
+}
+
+static int on_branch_code(void *ctx, const struct rec_branch_code *r) { touch(r->bytes, r->len); return 0; }
+
 static void on_number(void *ctx, const struct schema_field *f, uint64_t v) { sink_of_all += v; }
 static void on_bytes(void *ctx, const struct schema_field *f, const void *p, size_t len) { touch(p, len); }
 static void on_group(void *ctx, const struct schema_field *f) { touch(f->name, 1); }
@@ -160,11 +178,39 @@ static void times_add_up(struct trace_reader *t)
 	sched_release(&m);
 }
 
+static void as_itrace(struct trace_reader *t)
+{
+	const struct resolve_opts no_files = { .no_files = true };
+	const struct opt_list all = { 0 };
+	const struct itrace_model_opts o = { .fold_plt = true };
+	struct arc_opts arc = {
+		.rows = ARC_INSTRUCTIONS, .names = no_files, .pids = &all, .tids = &all, .comms = &all,
+		.threads = &all, .modules = &all, .symbols = &all,
+	};
+	static FILE *null;
+	struct report_source src;
+	struct names x;
+	struct model m;
+	struct err e;
+
+	if (!null)
+		null = fopen("/dev/null", "w");
+	model_init(&m, 1, FLOW_CALLS);
+	names_init(&x, &m, &no_files);
+	if (!trace_read(t, &names_sink, &x, &e) && branches_are_in(&x)) {
+		itrace_model(&x, &src, t, &o, &e);
+		arc_print(t, &arc, null, &e);
+	}
+	names_release(&x);
+	model_release(&m);
+}
+
 static void read_it(const uint8_t *data, size_t len)
 {
 	static const struct trace_sink sink = {
 		.label = on_label, .samples = on_samples, .proc = on_proc, .thread = on_thread, .module = on_module,
 		.sched = on_sched, .symbol = on_symbol, .line = on_line, .method = on_method, .code = on_code, .stub = on_stub,
+		.branches = on_branches, .branch_code = on_branch_code,
 	};
 	struct trace_reader *t;
 	struct err e;
@@ -172,6 +218,7 @@ static void read_it(const uint8_t *data, size_t len)
 	if (!trace_reader_open_memory(&t, data, len, &e)) {
 		trace_read(t, &sink, NULL, &e);
 		times_add_up(t);
+		as_itrace(t);
 		trace_reader_close(t);
 	}
 	by_schema(data, len);

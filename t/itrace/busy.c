@@ -1,18 +1,25 @@
 /*
  * busy.c - threads, a handler and slept time for about a tenth of a second; says TF and fails when it
- * ever sees a trap flag in its own flags, and puts back what it saw.  Ends with "done".
+ * ever sees a trap flag in its own flags or in those a handler interrupted, and puts back what it saw.  Ends with "done".
  */
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/time.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t nr_handled;
 static volatile int seen;
 
-static void on_alarm(int sig) { nr_handled++; }
+static void on_alarm(int sig, siginfo_t *si, void *uc)
+{
+	nr_handled++;
+	if (((ucontext_t *)uc)->uc_mcontext.gregs[REG_EFL] & 0x100)
+		seen = 1;
+}
 
 static void look(void)
 {
@@ -38,7 +45,7 @@ static void *work(void *arg)
 
 int main(void)
 {
-	struct sigaction sa = { .sa_handler = on_alarm, .sa_flags = SA_RESTART };
+	struct sigaction sa = { .sa_sigaction = on_alarm, .sa_flags = SA_RESTART | SA_SIGINFO };
 	struct itimerval it = { { 0, 5000 }, { 0, 5000 } };
 	pthread_t t;
 

@@ -267,6 +267,18 @@ TEST(sched_missing_records_make_unknown_time_not_wrong_time)
 	sched_release(&m);
 }
 
+TEST(sched_lost_records_make_everything_unknown_since_the_last_one)
+{
+	one_thread();
+	trace_write_lost(w, &(struct rec_lost){ START + 250 * US, LOST_SCHED, 0, 7 });
+	end(0, 0);
+	check_times(2, 100 + 100 + 390, 50 + 10, 0, 150, 200);	/* it slept, as far as is known */
+	CHECK_U64(m.nr_lost, 7);
+	CHECK_U64(m.cpus[0].unknown_ns, 250 * US);
+	check_sums();
+	sched_release(&m);
+}
+
 TEST(sched_without_wakeups_blocked_is_all_that_is_not_preempted)
 {
 	begin("threads", "no");

@@ -74,7 +74,7 @@ static int run_one(const struct unit_test *t)
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
-		alarm(120);
+		alarm(getenv("UNIT_SECONDS") ? atoi(getenv("UNIT_SECONDS")) : 120);
 		t->run();
 		if (failed)
 			printf("# seed 0x%llx\n", (unsigned long long)seed);

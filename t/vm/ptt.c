@@ -3,7 +3,8 @@
  * ptt.c - the module's per-thread metrics against the kernel's own accounting, and against
  * themselves: what the buckets of the CPUs got, the threads have.
  *
- * usage: ptt PERCENT		how far times may differ from CLOCK_THREAD_CPUTIME_ID
+ * usage: ptt PERCENT		how far times may differ from CLOCK_THREAD_CPUTIME_ID; below 1 only
+ *				where nothing outside of the machine takes its time away
  *
  * That clock includes interrupts, as does the sum of a slot's own and interrupt time.
  */
@@ -149,7 +150,8 @@ static void flooded(void)
 
 	measure(&m);
 	judge(&m);
-	ok(fd >= 0 && m.interrupts > RUN_NS / 400000, "flooded: the interrupts are counted");
+	/* in real time, a loaded host lets fewer of them happen */
+	ok(fd >= 0 && m.interrupts > (percent < 1 ? RUN_NS / 400000 : 10), "flooded: the interrupts are counted");
 	close(fd);
 }
 

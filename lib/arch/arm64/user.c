@@ -11,6 +11,8 @@
 
 enum { PSTATE_32BIT = 0x10, ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
 
+const bool arch_has_exclusive = true;
+
 static int get(pid_t tid, struct user_regs_struct *r)
 {
 	struct iovec v = { r, sizeof(*r) };

@@ -70,6 +70,8 @@ static uint8_t flags_of_one_byte(const struct x86_insn *x)
 		return INSN_REPEATS;
 	if (x->opcode == 0x9c)
 		return INSN_PUSHES_FLAGS;
+	if (x->opcode == 0x9d || x->opcode == 0xcf)
+		return INSN_POPS_FLAGS;
 	return x->opcode == 0x8e && (x->modrm >> 3 & 7) == 2 ? INSN_SHADOWS : 0;
 }
 

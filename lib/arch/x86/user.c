@@ -9,6 +9,8 @@
 
 enum { USER_CS = 0x33, TRAP_FLAG = 0x100, ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
 
+const bool arch_has_exclusive = false;
+
 int user_regs_get(pid_t tid, struct user_regs *u)
 {
 	struct user_regs_struct r;

@@ -24,8 +24,17 @@
 #include "ptt/bpf/config.h"
 
 /* What is used of the kernel's own; the loader puts in the offsets of the running one. */
+typedef struct {
+	int counter;
+} __attribute__((preserve_access_index)) atomic_t;
+
+struct signal_struct {
+	atomic_t live;				/* threads of the process */
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	int pid, tgid, exit_state;
+	struct signal_struct *signal;
 	void *stack;
 	unsigned long min_flt, maj_flt;
 	char comm[ARCPROF_COMM_LEN];
@@ -303,8 +312,11 @@ static __always_inline __u32 slot_for(struct task_struct *t, const struct values
 /* The thread is gone but for the last instructions of its exit. */
 static __always_inline void retire(struct arcprof_slot *s, __u32 idx, struct task_struct *t)
 {
-	__u32 tid = s->tid, *mine = bpf_map_lookup_elem(&threads, &tid);
+	__u32 tid = s->tid, tgid = s->tgid, *mine = bpf_map_lookup_elem(&threads, &tid);
 
+	/* The main thread can go before others; a last one that is not it leaves the entry behind. */
+	if (!config.all_threads && tid == tgid && !t->signal->live.counter)
+		bpf_map_delete_elem(&pids, &tgid);
 	bpf_probe_read_kernel_str(s->comm, sizeof(s->comm), &t->comm);
 	s->flags |= ARCPROF_SLOT_DEAD;
 	if (mine && *mine == idx)

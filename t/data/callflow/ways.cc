@@ -60,6 +60,14 @@ static int deep(int n)
 	return n ? deep(n - 1) + 1 : 0;
 }
 
+/* Ends in a jump to the hook, where the compiler may do that. */
+static void sinks(int n)
+{
+	if (n)
+		sinks(n - 1);
+	sink = n;
+}
+
 static void handled(int)
 {
 	leaf();
@@ -111,11 +119,12 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 10; i++)
 		catches();
 	deep(levels);
+	sinks(99);
 	signal(SIGUSR1, handled);
 	for (int i = 0; i < 5; i++)
 		raise(SIGUSR1);
 	forks();
 	printf("1 main\n%d works(void*)\n%ld fib(int)\n10 lands()\n50 jumps(int)\n10 catches()\n40 throws(int)\n"
-	       "%d deep(int)\n5 handled(int)\n1 forks()\n1 child_works()\n%d leaf()\n",
+	       "%d deep(int)\n100 sinks(int)\n5 handled(int)\n1 forks()\n1 child_works()\n%d leaf()\n",
 	       threads, threads * fibs(15) + fibs(18), levels + 1, threads * 1000 + 10 + 10 + 5 + 50);
 }

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* itrace_request.h - what arcprof_itrace_on() and _off() ask of the tracer. */
+#ifndef API_ITRACE_REQUEST_H
+#define API_ITRACE_REQUEST_H
+
+#include <stdint.h>
+
+#define ITRACE_REQUEST_MAGIC 0x6361727469637261ull
+#define ITRACE_STEPPER_COMM "itrace-stepper"
+
+enum { ITRACE_REQUEST_ON = 1, ITRACE_REQUEST_OFF, ITRACE_ANSWER_DONE = 1 };
+
+struct itrace_request {
+	uint64_t magic;
+	uint32_t what;
+	volatile uint32_t answer;	/* the tracer's */
+};
+
+#endif

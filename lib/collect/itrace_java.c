@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * itrace_java.c - the agent of each JVM names code, and does nothing else: what runs when is the
+ * tracer's to say.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "collect/itrace_java.h"
+
+enum { RING_BYTES = 1 << 20 };
+
+static uint32_t proc_of(struct jvm *jvm)
+{
+	const struct proc *p = jvm_user(jvm);
+
+	return p ? p->id : 0;
+}
+
+static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
+{
+	struct itrace_java *j = ctx;
+
+	jvm_set_user(jvm, tasks_get(j->tasks, pid, tid, clock_mono_ns())->proc);
+	return false;
+}
+
+static void on_method(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t method, const char *class_name,
+		      const char *name, const char *sig, const char *source)
+{
+	struct itrace_java *j = ctx;
+	const struct rec_method r = {
+		.time_ns = time_ns, .proc = proc_of(jvm), .method = method,
+		.class_name = class_name, .class_len = strlen(class_name), .name = name, .name_len = strlen(name),
+		.sig = sig, .sig_len = strlen(sig), .source = source, .source_len = strlen(source),
+	};
+
+	trace_write_method(j->w, &r);
+}
+
+static void on_code(void *ctx, struct jvm *jvm, const struct jvm_code *c)
+{
+	struct itrace_java *j = ctx;
+	const struct rec_code r = {
+		.time_ns = c->time_ns, .proc = proc_of(jvm), .method = c->method, .compile_id = c->compile_id,
+		.level = c->level, .addr = c->addr, .size = c->size, .inl = c->inl, .inl_len = c->inl_len,
+	};
+
+	trace_write_code(j->w, &r);
+}
+
+static void on_code_gone(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t compile_id, uint64_t addr)
+{
+	struct itrace_java *j = ctx;
+	const struct rec_code_gone r = {
+		.time_ns = time_ns, .proc = proc_of(jvm), .compile_id = compile_id, .addr = addr,
+	};
+
+	trace_write_code_gone(j->w, &r);
+}
+
+static void on_stub(void *ctx, struct jvm *jvm, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name)
+{
+	struct itrace_java *j = ctx;
+	const struct rec_stub r = {
+		.time_ns = time_ns, .proc = proc_of(jvm), .addr = addr, .size = size, .name = name,
+		.name_len = strlen(name),
+	};
+
+	trace_write_stub(j->w, &r);
+}
+
+static void on_thread_name(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t tid, const char *name)
+{
+	struct itrace_java *j = ctx;
+	struct proc *p = jvm_user(jvm);
+
+	if (p)
+		tasks_java_name(j->tasks, tasks_get_at(j->tasks, p, tid, time_ns), name, time_ns);
+}
+
+/* The agent speaks of names only: none of them is a sample. */
+static void on_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *s)
+{
+}
+
+static void on_lost(void *ctx, struct jvm *jvm, uint64_t nr)
+{
+	struct itrace_java *j = ctx;
+
+	j->nr_lost += nr;
+}
+
+static void on_gone(void *ctx, struct jvm *jvm)
+{
+	jvm_set_user(jvm, NULL);
+}
+
+static const struct jvm_callbacks callbacks = {
+	.hello = on_hello, .sample = on_sample, .method = on_method, .code = on_code, .code_gone = on_code_gone,
+	.stub = on_stub, .thread_name = on_thread_name, .lost = on_lost, .gone = on_gone,
+};
+
+int itrace_java_open(struct itrace_java *j, struct tasks *tasks, struct trace_writer *w, struct err *e)
+{
+	const struct jvm_server_opts o = { .sample = false, .max_depth = 8, .ring_bytes = RING_BYTES };
+	int r;
+
+	j->tasks = tasks;
+	j->w = w;
+	r = jvm_server_open(&j->server, &o, &callbacks, j, e);
+	return r ? r : jvm_server_setenv(j->server, e);
+}
+
+void itrace_java_close(struct itrace_java *j)
+{
+	if (j->server)
+		jvm_server_close(j->server);
+	j->server = NULL;
+}
+
+void itrace_java_drain(struct itrace_java *j)
+{
+	if (!j->server)
+		return;
+	jvm_server_poll(j->server);
+	jvm_server_drain(j->server);
+}

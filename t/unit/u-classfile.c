@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "classfile/rewrite.h"
+#include "unit.h"
+
+/* What the callbacks do and were told. */
+static struct {
+	int32_t number;			/* select()'s answer */
+	int nr_asked, nr_skipped, nr_mem, fail_at;	/* fail_at: that call of mem() gives nothing */
+	enum classfile_reason reason;
+	struct classfile_method m;
+} t;
+
+static int32_t select_method(void *ctx, const struct classfile_method *m)
+{
+	t.nr_asked++;
+	t.m = *m;
+	return t.number;
+}
+
+static void skipped(void *ctx, const struct classfile_method *m, enum classfile_reason reason)
+{
+	t.nr_skipped++;
+	t.reason = reason;
+	t.m = *m;
+}
+
+static void *mem(void *ctx, size_t size)
+{
+	return ++t.nr_mem == t.fail_at ? NULL : xmalloc(size);	/* a test is a process: never freed */
+}
+
+static enum classfile_reason rewrite(const void *in, size_t len, struct classfile_out *out)
+{
+	static const struct classfile_probe probe = {
+		.helper = "P", .enter = "e", .exit = "x", .thrown = "t", .caught = "c",
+		.select = select_method, .skipped = skipped, .mem = mem,
+	};
+
+	t.nr_asked = t.nr_skipped = t.nr_mem = 0;
+	return classfile_rewrite(in, len, &probe, out);
+}
+
+static void u16(struct buf *b, unsigned v)
+{
+	buf_u8(b, v >> 8);
+	buf_u8(b, v);
+}
+
+static void u32(struct buf *b, unsigned v)
+{
+	u16(b, v >> 16);
+	u16(b, v);
+}
+
+static void utf8(struct buf *b, const char *s)
+{
+	buf_u8(b, 1);
+	u16(b, strlen(s));
+	buf_str(b, s);
+}
+
+/* class A { static void m() { code } }, and as many more constants as are wanted. */
+static struct buf make_class(const void *code, size_t len, unsigned max_stack, unsigned nr_constants)
+{
+	struct buf b = BUF_INIT;
+	unsigned i;
+
+	u32(&b, 0xcafebabe);
+	u32(&b, 52);
+	u16(&b, nr_constants);
+	utf8(&b, "A");
+	buf_u8(&b, 7);
+	u16(&b, 1);
+	utf8(&b, "m");
+	utf8(&b, "()V");
+	utf8(&b, "Code");
+	for (i = 6; i < nr_constants; i++)
+		utf8(&b, "");
+	u16(&b, 0x21);
+	u16(&b, 2);
+	u16(&b, 2);
+	u16(&b, 0);
+	u16(&b, 0);
+	u16(&b, 1);
+	u16(&b, 8);
+	u16(&b, 3);
+	u16(&b, 4);
+	u16(&b, 1);
+	u16(&b, 5);
+	u32(&b, 12 + len);
+	u16(&b, max_stack);
+	u16(&b, 0);
+	u32(&b, len);
+	buf_add(&b, code, len);
+	u32(&b, 0);
+	u16(&b, 0);
+	return b;
+}
+
+/* Why a method of this code is left alone; CLASSFILE_OK when it is not. */
+static enum classfile_reason why(const void *code, size_t len, unsigned max_stack, unsigned nr_constants)
+{
+	struct buf b = make_class(code, len, max_stack, nr_constants);
+	struct classfile_out out;
+
+	t.reason = CLASSFILE_OK;
+	CHECK_U64(rewrite(b.data, b.len, &out), CLASSFILE_OK);
+	CHECK_U64(t.nr_asked, 1);
+	CHECK_U64(out.nr_skipped, t.nr_skipped);
+	CHECK(!!out.data == (t.reason == CLASSFILE_OK));
+	return t.reason;
+}
+
+static const uint8_t RETURN[] = { 0xb1 };
+
+TEST(classfile_a_method_is_entered_left_and_watched)
+{
+	/* enter, exit, the return, thrown, athrow; one entry in the exception table */
+	static const uint8_t want[] = { 0x11, 0x12, 0x34, 0xb8, 0, 11, 0x11, 0x12, 0x34, 0xb8, 0, 14, 0xb1,
+					0x11, 0x12, 0x34, 0xb8, 0, 17, 0xbf, 0, 1, 0, 6, 0, 13, 0, 13, 0, 0 };
+	struct buf b = make_class(RETURN, 1, 0, 6);
+	struct classfile_out out;
+
+	t.number = 0x1234;
+	CHECK_U64(rewrite(b.data, b.len, &out), CLASSFILE_OK);
+	CHECK_U64(out.nr_rewritten, 1);
+	CHECK(t.m.name.len == 1 && *t.m.name.p == 'm' && t.m.code_len_bytes == 1 && t.m.version == 52);
+	CHECK(out.data && memmem(out.data, out.len, want, sizeof(want)));
+}
+
+TEST(classfile_what_is_not_selected_stays)
+{
+	struct buf b = make_class(RETURN, 1, 0, 6);
+	struct classfile_out out;
+
+	t.number = CLASSFILE_LEAVE_ALONE;
+	CHECK_U64(rewrite(b.data, b.len, &out), CLASSFILE_OK);
+	CHECK(!out.data && t.nr_asked == 1 && !t.nr_skipped && out.nr_methods == 1);
+}
+
+TEST(classfile_limits_of_the_jvm_are_told_apart)
+{
+	static uint8_t nops[65535];
+
+	nops[sizeof(nops) - 1] = 0xb1;
+	/* six bytes each of entry and exit, seven of the handler */
+	CHECK_U64(why(nops + 19, sizeof(nops) - 19, 0, 6), CLASSFILE_OK);
+	CHECK_U64(why(nops + 18, sizeof(nops) - 18, 0, 6), CLASSFILE_TOO_LARGE);
+	CHECK_U64(why(RETURN, 1, 65533, 6), CLASSFILE_OK);
+	CHECK_U64(why(RETURN, 1, 65534, 6), CLASSFILE_STACK_FULL);
+	CHECK_U64(why(RETURN, 1, 0, 65535 - 18), CLASSFILE_OK);
+	CHECK_U64(why(RETURN, 1, 0, 65535 - 17), CLASSFILE_POOL_FULL);
+	t.number = 40000;		/* has a constant of its own */
+	CHECK_U64(why(RETURN, 1, 0, 65535 - 19), CLASSFILE_OK);
+	CHECK_U64(why(RETURN, 1, 0, 65535 - 18), CLASSFILE_POOL_FULL);
+}
+
+TEST(classfile_code_that_makes_no_sense_is_left_alone)
+{
+	static const uint8_t unknown[] = { 0xca, 0xb1 }, cut[] = { 0x11, 0 }, into_insn[] = { 0xa7, 0, 1 },
+			     out_of_code[] = { 0xa7, 0, 3 }, backwards[] = { 0xaa, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1 },
+			     no_wide[] = { 0xc4, 0, 0, 0 }, cases[] = { 0xab, 0, 0, 0, 0, 0, 0, 0, 0x7f, 0, 0, 0 };
+
+	CHECK_U64(why(unknown, sizeof(unknown), 1, 6), CLASSFILE_BAD_CODE);
+	CHECK_U64(why(cut, sizeof(cut), 1, 6), CLASSFILE_BAD_CODE);
+	CHECK_U64(why(into_insn, sizeof(into_insn), 1, 6), CLASSFILE_BAD_CODE);
+	CHECK_U64(why(out_of_code, sizeof(out_of_code), 1, 6), CLASSFILE_BAD_CODE);
+	CHECK_U64(why(backwards, sizeof(backwards), 1, 6), CLASSFILE_BAD_CODE);
+	CHECK_U64(why(no_wide, sizeof(no_wide), 1, 6), CLASSFILE_BAD_CODE);
+	CHECK_U64(why(cases, sizeof(cases), 1, 6), CLASSFILE_BAD_CODE);
+}
+
+TEST(classfile_every_truncation_is_refused_before_anybody_is_asked)
+{
+	struct buf b = BUF_INIT;
+	struct classfile_out out;
+	struct err e;
+	size_t len;
+
+	CHECK(!io_read_file(unit_source("t/fuzz/corpus/classfile/maker-52.class"), &b, 1 << 20, &e));
+	for (len = 0; len < b.len; len++) {
+		CHECK_U64(rewrite(b.data, len, &out), CLASSFILE_MALFORMED);
+		CHECK(!out.data && !t.nr_asked && t.nr_skipped == 1);
+	}
+	CHECK_U64(rewrite(b.data, b.len, &out), CLASSFILE_OK);
+	CHECK(out.data);
+}
+
+TEST(classfile_without_memory_the_class_stays)
+{
+	struct buf b = BUF_INIT;
+	struct classfile_out out;
+	struct err e;
+
+	CHECK(!io_read_file(unit_source("t/fuzz/corpus/classfile/known-52.class"), &b, 1 << 20, &e));
+	for (t.fail_at = 1;; t.fail_at++) {
+		enum classfile_reason reason = rewrite(b.data, b.len, &out);
+
+		if (t.nr_mem < t.fail_at)
+			break;
+		CHECK(reason == CLASSFILE_NO_MEMORY ? !out.data : t.nr_skipped > 0);
+	}
+	CHECK(t.fail_at > 5 && out.data && !t.nr_skipped);
+}
+
+TEST(classfile_a_class_knows_its_name)
+{
+	struct buf b = make_class(RETURN, 1, 0, 6);
+	struct classfile_text name = classfile_name(b.data, b.len);
+
+	CHECK(name.len == 1 && name.p && *name.p == 'A');
+	CHECK(!classfile_name(b.data, 20).p);
+	CHECK(!classfile_name("", 0).p);
+}
+
+TEST(classfile_every_reason_has_a_text)
+{
+	int i;
+
+	for (i = 0; i < CLASSFILE_NR_REASONS; i++)
+		CHECK(strlen(classfile_reason_text(i)) > 5);
+}
