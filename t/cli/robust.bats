@@ -306,7 +306,16 @@ teardown() {
 
 @test "record: a ring that overflows loses what is counted: samples and losses are all that was due" {
 	skip_unless_perf
-	record -F 50000 -m 64K -- "$(workload shares)" 40
+	# A recorder that stands still for a while: the rings hold some ten milliseconds.
+	"$ARCPROF" record -o trace -F 50000 -m 64K -- "$(workload shares)" 60 2>err &
+	recorder=$!
+	sleep .3
+	kill -STOP $recorder
+	sleep .3
+	kill -CONT $recorder
+	wait $recorder
+	stderr=$(cat err)
+	check_trace trace
 	lost=$(jq '.source.lost' .report--xprof)
 	[ "$lost" -gt 0 ]
 	arcprof report -i trace --xprof | head -n 1 | grep -q " $lost lost"
