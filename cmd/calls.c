@@ -26,7 +26,6 @@ static const struct {
 	{ "cpu", CALLFLOW_CPU, "cpu", "ns" },
 	{ "wall", CALLFLOW_WALL, "wall", "ns" },
 	{ "alloc", CALLFLOW_ALLOC_BYTES, "alloc_bytes", "bytes" },
-	{ "alloc", CALLFLOW_ALLOC_OBJECTS, "alloc_objects", "objects" },
 	{ "dispatches", CALLFLOW_DISPATCHES, "dispatches", "dispatches" },
 	{ "thrown", CALLFLOW_THROWN, "thrown", "exceptions" },
 };

@@ -524,7 +524,7 @@ static int ptt_run(void *opts, int nr_operands, char **operands)
 const struct command cmd_ptt = {
 	.name = "ptt",
 	.summary = "what each thread consumed, with interrupts set apart",
-	.operands = "(init [<event>...] | dump | info | term | run [--] <program> [<arg>...])",
+	.operands = "(init [<event>...] | dump | info | term | run [--] <program>...)",
 	.opts = ptt_table,
 	.opts_size = sizeof(struct ptt_opts),
 	.run = ptt_run,

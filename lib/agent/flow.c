@@ -7,7 +7,7 @@
  * or at its ThreadStart event, whatever comes first.
  */
 #include "agent/flow.h"
-#include "agent/names.h"
+#include "agent/numbers.h"
 #include "agent/sys.h"
 #include "agent/vm.h"
 #include "callflow/filter.h"
@@ -137,13 +137,23 @@ static void enable(jvmtiEvent e)
 	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, e, NULL);
 }
 
+/* Nothing will be counted: the report must say so. */
+static void refuse_all(const char *why)
+{
+	struct names_method all = { .class_name = { "*", 1 } };
+
+	numbers_refused(&all, why);
+}
+
 static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	find_fields(env, thread);
 	set_readers();
 	instrument_init(env);
-	if (!helper_define(env))
+	if (!helper_define(env)) {
+		refuse_all("this JVM does not take the class of the probes");
 		return;
+	}
 	enable(JVMTI_EVENT_THREAD_START);
 	enable(JVMTI_EVENT_THREAD_END);
 	vthread_enable(ti);
@@ -151,7 +161,7 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	instrument_loaded(env, ti);
 }
 
-bool flow_init(JavaVM *jvm)
+static bool ask_vm(JavaVM *jvm)
 {
 	/* as an array, because headers of older JDKs lack the later events */
 	void *cb[FLOW_NR_EVENTS];
@@ -180,4 +190,10 @@ bool flow_init(JavaVM *jvm)
 		return false;
 	enable(JVMTI_EVENT_VM_INIT);
 	return true;
+}
+
+void flow_init(JavaVM *jvm)
+{
+	if (!ask_vm(jvm))
+		refuse_all("this JVM cannot change classes");
 }

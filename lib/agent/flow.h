@@ -17,9 +17,10 @@
 
 /*
  * flow.c: asks the VM for what callflow needs, in a JVMTI environment of its own, so that
- * nothing is asked for without callflow. False: this VM cannot do it. The area is attached.
+ * nothing is asked for without callflow. A VM that cannot do it is left alone, and the trace says
+ * so. The area is attached.
  */
-bool flow_init(JavaVM *jvm);
+void flow_init(JavaVM *jvm);
 
 /* helper.c: the classes of the probes. */
 #define HELPER_CLASS "java/lang/ArcProbe"

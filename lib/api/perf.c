@@ -82,7 +82,7 @@ static uint64_t thread_clock_ns(void)
 
 /*
  * The base is the thread's clock, then the machine's: what passes between the two is missing until
- * the next dispatch, and no value is ever too large.
+ * the next dispatch.
  */
 static uint64_t take_base(struct arcprof_perf *p)
 {
@@ -100,7 +100,7 @@ static uint64_t take_base(struct arcprof_perf *p)
 	return p->base_ns;
 }
 
-uint64_t arcprof_perf_ns(struct arcprof_perf *p)
+static uint64_t read_ns(struct arcprof_perf *p)
 {
 	const volatile struct perf_event_mmap_page *page = p->page;
 	uint64_t now;
@@ -113,4 +113,17 @@ uint64_t arcprof_perf_ns(struct arcprof_perf *p)
 	if (page->lock != p->lock)
 		return take_base(p);
 	return p->base_ns + (now > p->base_mono_ns ? now - p->base_mono_ns : 0);
+}
+
+/*
+ * Time that a hypervisor stole passes on the machine's clock and not on the thread's: after a new
+ * base the thread's may be behind what was said.  Then time stands until it has caught up.
+ */
+uint64_t arcprof_perf_ns(struct arcprof_perf *p)
+{
+	uint64_t ns = read_ns(p);
+
+	if (ns > p->last_ns)
+		p->last_ns = ns;
+	return p->last_ns;
 }

@@ -15,6 +15,7 @@ struct arcprof_perf {
 	int fd;
 	uint32_t lock;				/* of the page when the base was taken */
 	uint64_t base_ns, base_mono_ns;		/* the thread's time, then that of the machine */
+	uint64_t last_ns;			/* what was answered last */
 };
 
 /* 0, or -errno of perf_event_open() or mmap(). */
@@ -22,7 +23,7 @@ int arcprof_perf_works(void);
 void arcprof_perf_init(struct arcprof_perf *p);
 int arcprof_perf_open(struct arcprof_perf *p);
 void arcprof_perf_close(struct arcprof_perf *p);
-/* CPU time of the calling thread, which opened it. */
+/* CPU time of the calling thread, which opened it; never less than it said before. */
 uint64_t arcprof_perf_ns(struct arcprof_perf *p);
 
 #endif

@@ -120,10 +120,10 @@ const struct tracepoint_field *tracepoint_field(const struct tracepoint *t, cons
 
 int64_t tracepoint_value(const struct tracepoint_field *f, const void *raw, size_t len)
 {
-	int64_t v = 0;
+	uint64_t v = 0;
 
 	if (!f || !f->len || f->len > sizeof(v) || f->off > len || f->len > len - f->off)
 		return 0;
 	memcpy(&v, (const uint8_t *)raw + f->off, f->len);	/* every supported CPU is little-endian */
-	return v << (64 - 8 * f->len) >> (64 - 8 * f->len);
+	return (int64_t)(v << (64 - 8 * f->len)) >> (64 - 8 * f->len);
 }

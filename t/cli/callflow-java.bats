@@ -220,7 +220,7 @@ off() {
 	record --no-java -- java -cp "$CLASSES" Hellop
 	[ "$status" -eq 0 ]
 	"$ARCPROF" record -o plain -- java -Xlog:class+load:file=loaded -cp "$CLASSES" Hellop >out 2>err
-	! grep -q 'ArcProbe\|arcprof.Init' loaded
+	! grep -q 'ArcProbe\|arcprof.Init' loaded || false
 	"$ARCPROF" record -o calls --callflow -- java -Xlog:class+load:file=loaded -cp "$CLASSES" Hellop >out 2>err
 	grep -q 'java.lang.ArcProbe' loaded
 	! grep -v '^hello [0-9]*$' out

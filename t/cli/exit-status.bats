@@ -124,13 +124,13 @@ hint: did you mean 'arcprof doctor'?" ]
 	esc=$(printf '\033')
 	export ARCPROF_PAGER=cat
 	arcprof doctor >plain
-	! grep -q "$esc" plain
+	! grep -q "$esc" plain || false
 	arcprof doctor --color=always >colour
 	grep -q "$esc" colour
 	on_terminal "$ARCPROF" doctor >colour
 	grep -q "$esc" colour
 	NO_COLOR=1 on_terminal "$ARCPROF" doctor >plain
-	! grep -q "$esc" plain
+	! grep -q "$esc" plain || false
 	on_terminal "$ARCPROF" doctor --color=never >plain
 	! grep -q "$esc" plain
 }

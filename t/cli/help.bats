@@ -37,8 +37,8 @@ load ../lib
 @test "help: no line is wider than 100 columns, and none ends in a space" {
 	for c in $(arcprof --dump commands); do
 		arcprof "$c" -h >text
-		! grep -E '.{101}' text
-		! grep -E ' $' text
+		! grep -E '.{101}' text || false
+		! grep -E ' $' text || false
 	done
 	arcprof help >text
 	! grep -E '.{101}' text

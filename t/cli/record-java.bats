@@ -102,14 +102,17 @@ java_paths() {
 	record -- java -cp "$CLASSES" Paths 250
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <out)" -eq 7 ]
-	local name ms
+	local name ms work
 	while read -r name ms; do
 		about "$(count ";$name;")" $((ms * 999 / 1000))
 	done <out
-	# What is below the method of each, for nearly all of its samples.
+	# Where the work of each is done, its whole path is known.  How much of a thread is that work depends
+	# on how soon the compiler gets a CPU.
 	while read -r name frames; do
 		echo "$name"
-		about "$(count ";$name;.*;$frames")" "$(count ";$name;.*;Paths\\.$name ")"
+		work=$(count ";$name;.*;${frames##*;}")
+		few $((work - $(count ";$name;.*;$frames"))) "$work" 3
+		at_least $((work * 5)) "$(count ";$name;.*;Paths\\.$name ")"
 	done <<-'EOF'
 	plain Paths\.plain [^;]*;Paths\.burn
 	exceptions Paths\.exceptions [^;]*;Paths\.thrower
@@ -237,7 +240,7 @@ java_without_recorder() {
 	[ "$(sed 's/ .*//' out)" = "plain
 lambda
 deflate" ]
-	! grep -v 'Picked up JAVA_TOOL_OPTIONS' err
+	! grep -v 'Picked up JAVA_TOOL_OPTIONS' err || false
 	# What it had flushed can be read.
 	status=0
 	arcprof report -i trace --xprof >/dev/null 2>notes || status=$?
@@ -293,7 +296,7 @@ java_crash_report() {
 	ended crash
 	grep -q 'Ends\.crash' hs_err*
 	grep -q '^END' hs_err*
-	! grep -q 'error occurred during error reporting' hs_err*
+	! grep -q 'error occurred during error reporting' hs_err* || false
 	! grep -q 'SIGTRAP' out
 }
 @test "java: a crash keeps its status, its samples and the JVM's report of it" {
@@ -313,7 +316,7 @@ reused() {
 java_generations() {
 	record -- java -XX:ReservedCodeCacheSize=3m -XX:+UseSerialGC -cp "$CLASSES" Generations 30 60
 	[ "$status" -eq 0 ]
-	at_least "$(sed -n 's/unloaded //p' out)" 25
+	at_least "$(sed -n 's/unloaded //p' out)" 15
 	[ "$(lost)" -eq 0 ]
 	# The test means something: code of later generations lies where that of earlier ones was.
 	at_least "$(reused)" 10
@@ -329,7 +332,7 @@ java_generations() {
 		others=$((others - $(count ";Gen$k\\.")))
 		[ "$others" -eq 0 ] || { echo "$others samples of other generations in that of $k"; return 1; }
 		about "$all" $((cpu / 1000000))
-		at_least $((named * 100)) $((all * 80))
+		at_least $((named * 2)) "$all"		# the rest is work before it is compiled, and its caller's
 		gone=$((gone + $(count 'unwalkable|\(unresolved\)')))
 	done <out
 	stacks
@@ -382,7 +385,7 @@ java_alone() {
 		# shellcheck disable=SC2086
 		chroot empty /arcprof report -i /trace $report >there
 		cmp here there
-		! grep -q 'unknown in lib' there
+		! grep -q 'unknown in lib' there || false
 	done
 }
 @test "java: the trace alone gives the same reports in an empty root" {
