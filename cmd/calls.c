@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "calibrate/table.h"
 #include "calls.h"
 #include "pmu/event.h"
 
@@ -125,6 +129,46 @@ static int read_config(const char *path, struct callrules *rules, struct err *e)
 	return r ? err_wrap(e, "--config") : 0;
 }
 
+/* What each metric costs in a set of these, where that was measured here. */
+static void take_calibration(struct callflow_opts *o, const struct calibration *table)
+{
+	char client[CALIBRATION_NAME], cpu[CALIBRATION_NAME], set[CALIBRATION_NAME] = "";
+	const struct calibration_row *r;
+	uint32_t m;
+
+	calibration_hookit(client);
+	calibration_cpu(cpu);
+	for (m = 0; m < o->layout.nr_metrics; m++)
+		snprintf(set + strlen(set), sizeof(set) - strlen(set), "%s%s", m ? "," : "", o->names[m]);
+	for (m = 0; m < o->layout.nr_metrics; m++) {
+		r = calibration_find(table, client, cpu, set, o->names[m]);
+		if (!r)
+			continue;
+		if (r->used)
+			snprintf(o->calibration[m], sizeof(o->calibration[m]), "%" PRIu64 " %" PRIu64 " %" PRIu64,
+				 r->cost.within, r->cost.between, r->cost.spread);
+		else
+			snprintf(o->calibration[m], sizeof(o->calibration[m]), "unstable");
+	}
+}
+
+/* With every event written to a ring a call costs something else. A table that cannot be read is told, no more. */
+static void calibrate(struct callflow_opts *o)
+{
+	struct calibration table = { 0 };
+	struct buf path = BUF_INIT;
+	struct err e = { 0 };
+
+	if (o->layout.flags & CALLFLOW_EVENTS || calibration_path(&path, &e))
+		return;
+	if (calibration_load(&table, path.data, &e))
+		log_warn("%s: nothing is calibrated", e.msg);
+	else
+		take_calibration(o, &table);
+	calibration_release(&table);
+	buf_release(&path);
+}
+
 int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct callrules *rules, struct err *e)
 {
 	int r;
@@ -153,6 +197,8 @@ int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct ca
 	if (!r && c->config)
 		r = read_config(c->config, rules, e);
 	callrules_end(rules);
+	if (!r)
+		calibrate(o);
 	o->layout.rules = rules->b.data;
 	o->layout.rules_bytes = rules->b.len;
 	return r;

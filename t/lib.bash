@@ -12,6 +12,8 @@ ARCPROF=${ARCPROF:-$TOP/build/arcprof}
 BUILD=$TOP/build
 export LC_ALL=C.UTF-8 TERM=xterm
 unset ARCPROF_PAGER PAGER NO_COLOR JAVA_TOOL_OPTIONS
+# No calibration of the user who runs the tests.
+export XDG_DATA_HOME=${BATS_FILE_TMPDIR:-/nonexistent}/data
 
 # Every test has its own folder, and stands in it.
 setup() {

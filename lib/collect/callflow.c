@@ -99,6 +99,10 @@ void callflows_labels(const struct callflows *f)
 		trace_write_label(f->w, key, "%s", f->o->names[m]);
 		snprintf(key, sizeof(key), "call.metric.%u.unit", m);
 		trace_write_label(f->w, key, "%s", f->o->units[m]);
+		if (!*f->o->calibration[m])
+			continue;
+		snprintf(key, sizeof(key), "call.metric.%u.calibration", m);
+		trace_write_label(f->w, key, "%s", f->o->calibration[m]);
 	}
 }
 

@@ -14,6 +14,7 @@ struct callflow_opts {
 	bool on;
 	struct callflow_layout layout;	/* of each process; rules are borrowed */
 	const char *names[CALLFLOW_MAX_METRICS], *units[CALLFLOW_MAX_METRICS];
+	char calibration[CALLFLOW_MAX_METRICS][72];	/* of each metric, as calibrate/table.h has it; "" none */
 	uint64_t snapshot_ns;		/* write what was added, that often; 0: at the end only */
 };
 

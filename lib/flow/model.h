@@ -17,7 +17,15 @@ struct model {
 	struct flow flow;
 	struct consumers consumers;
 	struct model_metric metrics[FLOW_MAX_METRICS];
+	unsigned int nr_deltas;		/* the last metrics: what calibration took from others, */
+	uint8_t delta_of[FLOW_MAX_METRICS];	/* and from which */
 };
+
+/* Metrics with columns of their own. */
+static inline unsigned int model_nr_shown(const struct model *m)
+{
+	return m->flow.nr_metrics - m->nr_deltas;
+}
 
 void model_init(struct model *m, unsigned int nr_metrics, enum flow_n n_means);
 void model_release(struct model *m);

@@ -40,6 +40,9 @@ void calls_thread(struct calls *c, uint32_t tree, uint32_t *process, uint32_t *t
 /* p->names is filled; builds p->m.  -EINVAL: a metric is asked that the trace has not. */
 int calls_read(struct profile *p, struct trace_reader *t, struct err *e);
 
+/* calibrate.c: takes from the finished model what counting the calls cost, by the trace's own figures. */
+void calls_calibrate(struct profile *p, struct report_source *src);
+
 /* replay.c: the same from the events of the trace, not from its trees. */
 int replay_read(struct calls *c, struct trace_reader *t, struct err *e);
 /* gen.c: prints the events, in order of time. -ENODATA: there are none. */

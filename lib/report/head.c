@@ -114,13 +114,23 @@ static void put_repairs(const struct view *v, struct buf *b)
 		buf_putc(b, '\n');
 }
 
+static void put_calibration(const struct view *v, struct buf *b)
+{
+	if (!v->src->calibration)
+		return;
+	buf_str(b, v->src->calibration);
+	if (v->src->over_corrected)
+		buf_fmt(b, "; %" PRIu64 " contexts had less than that (over-corrected, now 0)", v->src->over_corrected);
+	buf_putc(b, '\n');
+}
+
 void head_text(const struct view *v, FILE *out)
 {
 	bool samples = v->m->flow.n_means == FLOW_SAMPLES;
 	struct buf b = BUF_INIT;
 	unsigned int m;
 
-	for (m = 0; m < v->m->flow.nr_metrics; m++) {
+	for (m = 0; m < model_nr_shown(v->m); m++) {
 		buf_str(&b, m ? ", " : "");
 		put_amount(v, m, &b);
 	}
@@ -144,6 +154,7 @@ void head_text(const struct view *v, FILE *out)
 	buf_putc(&b, '\n');
 	put_marks(v, &b);
 	put_repairs(v, &b);
+	put_calibration(v, &b);
 	for (m = 0; m < v->src->nr_refused; m++)
 		buf_fmt(&b, "not recorded: %s\n", v->src->refused[m]);
 	fwrite(b.data, 1, b.len, out);
@@ -212,6 +223,8 @@ static void json_quality(const struct view *v, struct json *j)
 		json_str(j, NULL, v->src->refused[i]);
 	json_end(j);
 	json_u64(j, "throttled", v->src->throttled);
+	json_str(j, "calibration", v->src->calibration);
+	json_u64(j, "over_corrected", v->src->over_corrected);
 	json_object(j, "repairs");
 	json_u64(j, "inserted", r->inserted);
 	json_u64(j, "popped", r->popped);

@@ -459,6 +459,7 @@ int profile_read(struct profile *p, struct model *m, struct report_source *src, 
 		 const struct profile_opts *o, struct err *e)
 {
 	const struct trace_sink samples = { .samples = profile_samples };
+	bool calls;
 	int r;
 
 	profile_init(p, m, o);
@@ -468,7 +469,8 @@ int profile_read(struct profile *p, struct model *m, struct report_source *src, 
 
 		return itrace_model(&p->names, src, t, &io, e);
 	}
-	if (!r && !o->samples && names_label(&p->names, "callflow")) {
+	calls = !o->samples && names_label(&p->names, "callflow");
+	if (!r && calls) {
 		r = calls_read(p, t, e);
 	} else {
 		if (!r)
@@ -477,6 +479,8 @@ int profile_read(struct profile *p, struct model *m, struct report_source *src, 
 			r = trace_read(t, &samples, p, e);
 	}
 	profile_finish(p, src);
+	if (!r && calls)
+		calls_calibrate(p, src);
 	return r;
 }
 

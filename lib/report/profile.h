@@ -20,6 +20,8 @@ struct profile_opts {
 	uint64_t from_ns, to_ns;	/* since the start; to 0: no end */
 	bool fold_plt;			/* instruction traces: linkage stubs are part of their callers */
 	bool replay;			/* trees from the events of a call trace */
+	bool calibrate;			/* exact calls without what counting them cost */
+	bool deltas;			/* and that as metrics of its own */
 	bool samples;			/* and not the calls, where the trace has them */
 };
 

@@ -13,10 +13,33 @@ static void cell_cee(const struct table *t, const struct row *r, unsigned int m,
 	put_u64(b, r->cee);
 }
 
-/* What calibration took away from BASE; nothing is calibrated yet. */
+/* Where the metric's DELTA is; 0: it was not calibrated. */
+static unsigned int delta_of(const struct model *model, unsigned int m)
+{
+	unsigned int i;
+
+	for (i = model_nr_shown(model); i < model->flow.nr_metrics; i++)
+		if (model->delta_of[i] == m)
+			return i;
+	return 0;
+}
+
 static void cell_delta(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
-	buf_putc(b, '-');
+	unsigned int i = delta_of(t->v->m, m);
+
+	if (i)
+		cell_base(t, r, i, b);
+	else
+		buf_putc(b, '-');
+}
+
+static void cell_raw_delta(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	unsigned int i = delta_of(t->v->m, m);
+
+	if (i)
+		put_u64(b, r->base[i]);
 }
 
 /* DS is a metric of its own where it was recorded. */
@@ -51,7 +74,8 @@ static const struct column c_kind = { "", "kind", COLUMN_OTHER, 0, false, cell_k
 static const struct column c_module = { "", "module", COLUMN_OTHER, 0, false, cell_module };
 static const struct column c_name = { "", "name", COLUMN_OTHER, 0, false, cell_name };
 static const struct column c_base = { "", "base", COLUMN_OTHER, 0, true, cell_raw_base };
-static const struct column *const csv_columns[] = { &level, &calls, &cee, &c_base, &ds,
+static const struct column c_delta = { "", "delta", COLUMN_OTHER, 0, true, cell_raw_delta };
+static const struct column *const csv_columns[] = { &level, &calls, &cee, &c_base, &c_delta, &ds,
 						    &c_name, &c_kind, &c_module, NULL };
 
 struct walk {
@@ -131,8 +155,8 @@ static void put_legend(FILE *out)
 	      " : LV    = Level of nesting       (Call Depth)\n"
 	      " : CALLS = Calls to this method   (Callers)\n"
 	      " : CEE   = Calls from this method (Callees)\n"
-	      " : BASE  = Metrics observed\n"
-	      " : DELTA = BASE adjustment due to calibration (-: not calibrated)\n"
+	      " : BASE  = Metrics observed, without DELTA\n"
+	      " : DELTA = What counting the calls cost, by calibration (-: not calibrated)\n"
 	      " : DS    = Dispatches observed      (-: record with --metric dispatches)\n"
 	      " : IN    = Interrupts observed      (-: not recorded)\n"
 	      " : NAME  = Name of Method or Thread (M: Java method, N: native function)\n", out);

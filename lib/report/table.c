@@ -105,7 +105,7 @@ void table_init(struct table *t, const struct view *v, FILE *out, const struct c
 	t->out = out;
 	t->columns = columns;
 	for (m = 0; m < v->m->flow.nr_metrics; m++)
-		t->units[m] = choose_unit(v, m);
+		t->units[m] = m < model_nr_shown(v->m) ? choose_unit(v, m) : t->units[v->m->delta_of[m]];
 	while (columns[nr])
 		nr++;
 	t->list = xcalloc(nr * v->m->flow.nr_metrics + 1, sizeof(*t->list));
@@ -116,7 +116,7 @@ void table_init(struct table *t, const struct view *v, FILE *out, const struct c
 			add_column(t, columns[k++], 0);
 			continue;
 		}
-		for (m = 0; m < v->m->flow.nr_metrics; m++)
+		for (m = 0; m < model_nr_shown(v->m); m++)
 			for (size_t x = i; x < k; x++)
 				add_column(t, columns[x], m);
 	}
@@ -140,7 +140,7 @@ static void metric_names(struct table *t)
 {
 	size_t i, from;
 
-	if (t->v->m->flow.nr_metrics < 2)
+	if (model_nr_shown(t->v->m) < 2)
 		return;
 	buf_reset(&t->line);
 	for (i = 0; i < t->nr_list; i++) {
@@ -291,7 +291,7 @@ void table_units(struct table *t)
 	struct buf b = BUF_INIT;
 	unsigned int m;
 
-	for (m = 0; m < model->flow.nr_metrics; m++) {
+	for (m = 0; m < model_nr_shown(model); m++) {
 		buf_reset(&b);
 		put_value(&b, t->v->total[m], &t->units[m]);
 		fprintf(t->out, " Units :: %s (%s); Total :: %s\n", t->units[m].unit,

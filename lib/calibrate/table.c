@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "calibrate/table.h"
+
+enum { MAX_FILE = 1 << 20, MAX_COST = 1000000000 };
+
+extern const char calibrate_trainer[], calibrate_trainer_end[];
+
+void calibration_release(struct calibration *c)
+{
+	free(c->rows);
+	memset(c, 0, sizeof(*c));
+}
+
+static bool take_number(const char **p, uint64_t *out)
+{
+	const char *s = *p;
+
+	for (*out = 0; *s >= '0' && *s <= '9'; s++) {
+		*out = *out * 10 + (*s - '0');
+		if (*out > MAX_COST)
+			return false;
+	}
+	if (s == *p)
+		return false;
+	*p = s;
+	return true;
+}
+
+bool calibration_cost(const char *text, struct calibration_cost *out)
+{
+	return take_number(&text, &out->within) && *text++ == ' ' && take_number(&text, &out->between) &&
+	       *text++ == ' ' && take_number(&text, &out->spread) && !*text;
+}
+
+/* The next field of a line, which is cut there; NULL: there is none. */
+static char *take_field(char **line)
+{
+	char *field = *line, *end;
+
+	if (!field)
+		return NULL;
+	end = strchr(field, '\t');
+	*line = end ? end + 1 : NULL;
+	if (end)
+		*end = '\0';
+	return field;
+}
+
+static bool take_name(char **line, char *out)
+{
+	const char *field = take_field(line);
+
+	if (!field || !*field || strlen(field) >= CALIBRATION_NAME)
+		return false;
+	strcpy(out, field);
+	return true;
+}
+
+static bool take_cost(char **line, uint64_t *out)
+{
+	const char *field = take_field(line);
+
+	return field && take_number(&field, out) && !*field;
+}
+
+static bool take_row(char *line, struct calibration_row *r)
+{
+	uint64_t used;
+
+	if (!(take_name(&line, r->client) && take_name(&line, r->cpu) && take_name(&line, r->metrics) &&
+	      take_name(&line, r->metric) && take_cost(&line, &r->cost.within) && take_cost(&line, &r->cost.between) &&
+	      take_cost(&line, &r->cost.spread) && take_cost(&line, &used)) || line || used > 1)
+		return false;
+	r->used = used;
+	return true;
+}
+
+int calibration_parse(struct calibration *c, const char *text, size_t len, struct err *e)
+{
+	const char *end = text + len, *eol;
+	struct calibration_row r;
+	char line[1024];
+	unsigned int nr;
+
+	for (nr = 1; text < end; text = eol + 1, nr++) {
+		eol = memchr(text, '\n', end - text);
+		eol = eol ? eol : end;
+		if (eol == text || *text == '#')
+			continue;
+		if ((size_t)(eol - text) >= sizeof(line))
+			return err_set(e, EINVAL, "line %u is too long", nr);
+		memcpy(line, text, eol - text);
+		line[eol - text] = '\0';
+		if (strlen(line) != (size_t)(eol - text) || !take_row(line, &r))
+			return err_set(e, EINVAL, "line %u is no row of a calibration", nr);
+		calibration_put(c, &r);
+	}
+	return 0;
+}
+
+const struct calibration_row *calibration_find(const struct calibration *c, const char *client, const char *cpu,
+					       const char *metrics, const char *metric)
+{
+	size_t i;
+
+	for (i = 0; i < c->nr_rows; i++) {
+		const struct calibration_row *r = &c->rows[i];
+
+		if (!strcmp(r->client, client) && !strcmp(r->cpu, cpu) && !strcmp(r->metrics, metrics) &&
+		    !strcmp(r->metric, metric))
+			return r;
+	}
+	return NULL;
+}
+
+void calibration_put(struct calibration *c, const struct calibration_row *r)
+{
+	const struct calibration_row *old = calibration_find(c, r->client, r->cpu, r->metrics, r->metric);
+
+	if (old) {
+		c->rows[old - c->rows] = *r;
+		return;
+	}
+	VEC_GROW(c->rows, c->nr_rows, c->alloc_rows);
+	c->rows[c->nr_rows++] = *r;
+}
+
+int calibration_path(struct buf *path, struct err *e)
+{
+	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+
+	if (data && *data == '/')
+		buf_fmt(path, "%s/arcprof/calibration", data);
+	else if (home && *home == '/')
+		buf_fmt(path, "%s/.local/share/arcprof/calibration", home);
+	else
+		return err_set(e, ENOENT, "neither XDG_DATA_HOME nor HOME names a folder for the calibration");
+	return 0;
+}
+
+int calibration_load(struct calibration *c, const char *path, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int r;
+
+	if (access(path, F_OK) && errno == ENOENT)
+		return 0;
+	r = io_read_file(path, &b, MAX_FILE, e);
+	if (!r) {
+		r = calibration_parse(c, b.data ? b.data : "", b.len, e);
+		if (r) {
+			err_wrap(e, "%s", path);
+			err_hint(e, "remove the file, and 'arcprof calibrate' makes a new one");
+		}
+	}
+	buf_release(&b);
+	return r;
+}
+
+/* The folders that path lies in. */
+static void make_folders(const char *path)
+{
+	struct buf b = BUF_INIT;
+	const char *s;
+
+	for (s = strchr(path + 1, '/'); s; s = strchr(s + 1, '/')) {
+		buf_reset(&b);
+		buf_add(&b, path, s - path);
+		mkdir(b.data, 0777);	/* what fails here is told when the file is made */
+	}
+	buf_release(&b);
+}
+
+static int write_file(const char *path, const struct buf *b, struct err *e)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), r;
+
+	if (fd < 0)
+		return err_set(e, errno, "cannot create %s: %s", path, strerror(errno));
+	r = io_write_all(fd, b->data, b->len);
+	if (close(fd) && !r)
+		r = -errno;
+	return r ? err_set(e, -r, "cannot write %s: %s", path, strerror(-r)) : 0;
+}
+
+int calibration_store(const struct calibration *c, const char *path, struct err *e)
+{
+	struct buf b = BUF_INIT, temp = BUF_INIT;
+	size_t i;
+	int r;
+
+	buf_str(&b, "# client\tCPU\tmetrics\tmetric\twithin\tbetween\tspread\tused\n");
+	for (i = 0; i < c->nr_rows; i++) {
+		const struct calibration_row *x = &c->rows[i];
+
+		buf_fmt(&b, "%s\t%s\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\n", x->client, x->cpu, x->metrics,
+			x->metric, x->cost.within, x->cost.between, x->cost.spread, x->used);
+	}
+	make_folders(path);
+	buf_fmt(&temp, "%s.%d", path, (int)getpid());
+	r = write_file(temp.data, &b, e);
+	if (!r && rename(temp.data, path))
+		r = err_set(e, errno, "cannot write %s: %s", path, strerror(errno));
+	if (r)
+		unlink(temp.data);
+	buf_release(&b);
+	buf_release(&temp);
+	return r;
+}
+
+void calibration_cpu(char *out)
+{
+	static const char *const keys[] = { "model name", "CPU part" };
+	struct buf b = BUF_INIT;
+	const char *s = NULL;
+	size_t i;
+
+	if (!io_slurp("/proc/cpuinfo", &b) && b.len)
+		for (i = 0; i < ARRAY_SIZE(keys) && !s; i++) {
+			s = strstr(b.data, keys[i]);
+			s = s ? strstr(s, ": ") : NULL;
+		}
+	snprintf(out, CALIBRATION_NAME, "%.*s", s ? (int)strcspn(s + 2, "\t\n") : 7, s ? s + 2 : "unknown");
+	buf_release(&b);
+}
+
+void calibration_hookit(char *out)
+{
+	size_t len;
+	const void *p = calibration_trainer(&len);
+
+	snprintf(out, CALIBRATION_NAME, "hookit-%016" PRIx64, hash_bytes(p, len));
+}
+
+const void *calibration_trainer(size_t *len)
+{
+	*len = calibrate_trainer_end - calibrate_trainer;
+	return calibrate_trainer;
+}

@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# What counting calls costs: measured, kept, put into traces, taken away by reports.
+load ../lib
+
+setup_file() {
+	gcc -O1 -g -finstrument-functions "$TOP/t/data/callflow/treetest.c" "$BUILD/libarcprof-hookit.a" \
+		-o "$BATS_FILE_TMPDIR/treetest" -pthread
+	# Whether time is stable here is not what these tests are about.
+	"$ARCPROF" calibrate --quiet --accept-unstable --metric cpu >"$BATS_FILE_TMPDIR/calibrate.out"
+}
+
+# treetest [<option>...]: records it into ./trace.
+treetest() {
+	run_arcprof record --callflow --metric cpu "$@" -o trace -- "$BATS_FILE_TMPDIR/treetest" 300
+	[ "$status" -eq 0 ]
+	arcprof report -i trace --check >check || { cat check; return 1; }
+}
+
+# What mainA30 has of the two, in percent.
+share() {
+	arcprof report -i trace --xprof --format json "$@" | jq -r '[.rows[] | { (.name): .cum[0] }] | add |
+		.mainA30 / (.mainA30 + .mainB70) * 100'
+}
+
+# Rows of rt as "level name n base".
+rows() {
+	arcprof report -i trace --rt --format json "$@" | jq -r ".rows[] | \"\(.level) \(.name) \(.n) \($ROW)\""
+}
+
+@test "calibrate: costs are measured and kept, and shown again" {
+	grep -qE '^hookit-[0-9a-f]{16} on ' "$BATS_FILE_TMPDIR/calibrate.out"
+	grep -qE '^  cpu +cpu +[0-9]+ +[0-9]+ .* yes' "$BATS_FILE_TMPDIR/calibrate.out"
+	grep -q 'Java methods are not calibrated' "$BATS_FILE_TMPDIR/calibrate.out"
+	run_arcprof calibrate --show
+	[ "$status" -eq 0 ]
+	[ "$output" = "$(cat "$BATS_FILE_TMPDIR/calibrate.out")" ]
+	run_arcprof calibrate --show --format json
+	[ "$(json '.rows | length')" -eq 1 ]
+	[ "$(json '.rows[0] | .within + .between > 0')" = true ]
+	XDG_DATA_HOME=$PWD run_arcprof calibrate --show
+	[ "$status" -eq 0 ]
+	[[ $output == "nothing is calibrated"* ]]
+}
+
+@test "calibrate: wrong usage and unknown metrics are told" {
+	run_arcprof calibrate --show --accept-unstable
+	[ "$status" -eq 2 ]
+	run_arcprof calibrate --metric nosuch
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"'nosuch' is no metric"* ]]
+	XDG_DATA_HOME='' HOME='' run_arcprof calibrate
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"neither XDG_DATA_HOME nor HOME"* ]]
+}
+
+@test "calibrate: BASE and DELTA are together what was measured, in every context" {
+	treetest
+	ROW='(.base | add)' rows >sums
+	ROW='.base[0]' rows --no-calibrate >measured
+	diff sums measured
+	[ "$(ROW='.base[1]' rows | awk '/ bit / { n += $4 } END { print (n > 0) }')" -eq 1 ]
+	run_arcprof report -i trace --rt
+	[[ $output == *"calibrated, native functions only: cpu"* ]]
+	run_arcprof report -i trace --rt --no-calibrate
+	[[ $output == *"not calibrated: --no-calibrate"* ]]
+	grep -qE '^ +4 +[0-9]+ +0 +[0-9]+ +- +- +- N:bit$' <<<"$output"
+}
+
+@test "calibrate: treetest is nearer to the shares its names say than without" {
+	for try in 1 2 3 4 5; do
+		treetest
+		share >calibrated
+		share --no-calibrate >measured
+		paste calibrated measured
+		awk 'function off(x) { return x < 30 ? 30 - x : x - 30 }
+			{ exit off($1) < off($2) ? 0 : 1 }' <(paste calibrated measured) && return 0
+	done
+	return 1
+}
+
+@test "calibrate: the trace has the figures, so that any machine reports it alike" {
+	treetest
+	share >here
+	XDG_DATA_HOME=/nonexistent share >there
+	diff here there
+}
+
+@test "calibrate: what was not measured is not calibrated, and said so" {
+	run_arcprof record --callflow --metric wall -o trace -- "$BATS_FILE_TMPDIR/treetest" 1
+	run_arcprof report -i trace --rt
+	[[ $output == *"not calibrated: 'arcprof calibrate'"* ]]
+	[ "$(arcprof report -i trace --rt --format json | jq '.metrics | length')" -eq 1 ]
+	[ "$(share)" = "$(share --no-calibrate)" ]
+	run_arcprof record --calltrace --metric cpu -o trace -- "$BATS_FILE_TMPDIR/treetest" 1
+	run_arcprof report -i trace --rt
+	[[ $output == *"not calibrated"* ]]
+}
+
+@test "calibrate: calls of Java methods are left as they are, and said so" {
+	command -v java >/dev/null || skip "no java"
+	javac -d . "$TOP/t/workloads/Hellop.java"
+	run_arcprof record --callflow --metric cpu -o trace -- java -cp . Hellop
+	[ "$status" -eq 0 ]
+	run_arcprof report -i trace --rt
+	[[ $output == *"what counting Java methods costs is not measured"* ]]
+	ROW='(.base | add)' rows >sums
+	ROW='.base[0]' rows --no-calibrate | diff sums -
+}
+
+# table <awk program>: a changed copy of the table is the one that counts.
+table() {
+	mkdir -p data/arcprof
+	awk -F '\t' -v OFS='\t' "$1" "$XDG_DATA_HOME/arcprof/calibration" >data/arcprof/calibration
+	export XDG_DATA_HOME=$PWD/data
+}
+
+@test "calibrate: nothing becomes less than nothing, and that is counted" {
+	table '!/^#/ { $5 = 900000000 } { print }'
+	treetest
+	run_arcprof report -i trace --rt
+	[[ $output == *"contexts had less than that (over-corrected, now 0)"* ]]
+	ROW='(.base | add)' rows >sums
+	ROW='.base[0]' rows --no-calibrate >measured
+	diff sums measured
+	[ "$(ROW='.base[0]' rows | awk '/ bit / { n += $4 } END { print n + 0 }')" -eq 0 ]
+	[ "$(arcprof report -i trace --rt --format json | jq '.quality.over_corrected >= 2')" = true ]
+}
+
+@test "calibrate: an unstable metric is not used" {
+	table '!/^#/ { $7 = 900; $8 = 0 } { print }'
+	run_arcprof calibrate --show
+	[[ $output == *"no: unstable"* ]]
+	treetest
+	run_arcprof report -i trace --rt
+	[[ $output == *"found no stable cost"* ]]
+}
+
+@test "calibrate: a damaged table is told, and the program recorded" {
+	table '{ print } END { print "nonsense" }'
+	treetest
+	[[ $stderr == *"line 3 is no row of a calibration: nothing is calibrated"* ]]
+	run_arcprof calibrate
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"line 3"* ]]
+}

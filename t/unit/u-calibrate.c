@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <string.h>
+
+#include "calibrate/table.h"
+#include "unit.h"
+
+TEST(calibration_rows_are_found_by_all_their_names_and_replaced)
+{
+	static const char text[] = "# comment\nhook\tcpu x\tcpu,wall\tcpu\t1500\t2500\t10\t1\n\nhook\tcpu x\tcpu\tcpu\t1\t2\t900\t0\n"
+				   "hook\tcpu x\tcpu,wall\tcpu\t1600\t2600\t20\t1";
+	struct calibration c = { 0 };
+	const struct calibration_row *r;
+	struct err e = { 0 };
+
+	CHECK(!calibration_parse(&c, text, strlen(text), &e));
+	CHECK_U64(c.nr_rows, 2);
+	r = calibration_find(&c, "hook", "cpu x", "cpu,wall", "cpu");
+	CHECK(r && r->cost.within == 1600 && r->cost.between == 2600 && r->cost.spread == 20 && r->used);
+	r = calibration_find(&c, "hook", "cpu x", "cpu", "cpu");
+	CHECK(r && !r->used);
+	CHECK(!calibration_find(&c, "hook", "cpu y", "cpu", "cpu"));
+	CHECK(!calibration_find(&c, "hook", "cpu x", "cpu,wall", "wall"));
+	calibration_release(&c);
+}
+
+TEST(calibration_lines_that_are_no_rows_are_refused)
+{
+	static const char *const bad[] = {
+		"x", "a\tb\tc\td\t1\t2\t3", "a\tb\tc\td\t1\t2\t3\t2", "a\tb\tc\td\t1\t2\t3\t1\t", "a\t\tc\td\t1\t2\t3\t1",
+		"a\tb\tc\td\t-1\t2\t3\t1", "a\tb\tc\td\t1000000001\t2\t3\t1", "a\tb\tc\td\t1 \t2\t3\t1",
+	};
+	struct calibration c = { 0 };
+	struct err e = { 0 };
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK(calibration_parse(&c, bad[i], strlen(bad[i]), &e) == -EINVAL);
+	CHECK_U64(c.nr_rows, 0);
+}
+
+TEST(calibration_costs_of_a_label_are_three_numbers)
+{
+	struct calibration_cost c;
+
+	CHECK(calibration_cost("1 20 300", &c) && c.within == 1 && c.between == 20 && c.spread == 300);
+	CHECK(!calibration_cost("unstable", &c));
+	CHECK(!calibration_cost("", &c));
+	CHECK(!calibration_cost("1 2", &c));
+	CHECK(!calibration_cost("1 2 3 ", &c));
+	CHECK(!calibration_cost("1 2 99999999999999999999", &c));
+}
