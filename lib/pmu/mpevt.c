@@ -312,6 +312,13 @@ static int socket_addr(const char *dir, struct sockaddr_un *a, struct err *e)
 	return err_set(e, ENAMETOOLONG, "%s: the path is too long for a socket", dir);
 }
 
+static int nothing_counted(struct err *e)
+{
+	err_set(e, ENOENT, "nothing is being counted");
+	err_hint(e, "'arcprof mpevt start <event>...' begins");
+	return -ENOENT;
+}
+
 static int connect_holder(const char *dir, struct err *e)
 {
 	struct sockaddr_un a;
@@ -327,11 +334,8 @@ static int connect_holder(const char *dir, struct err *e)
 	}
 	r = errno;
 	close(fd);
-	if (r == ENOENT || r == ECONNREFUSED) {
-		err_set(e, ENOENT, "nothing is being counted");
-		err_hint(e, "'arcprof mpevt start <event>...' begins");
-		return -ENOENT;
-	}
+	if (r == ENOENT || r == ECONNREFUSED)
+		return nothing_counted(e);
 	errno = r;
 	return err_errno(e, "%s", a.sun_path);
 }
@@ -395,10 +399,11 @@ static int ask(const char *dir, const char *verb, char *const *names, size_t nr,
 		shutdown(fd, SHUT_WR);
 		r = receive(fd, &b, MAX_ANSWER);
 	}
-	if (!r && !b.len)	/* it ended just then */
+	if (!r && !b.len)
 		r = -ECONNRESET;
 	close(fd);
-	r = r ? err_set(e, -r, "the process that counts does not answer: %s", strerror(-r)) : mpevt_parse(b.data, c, e);
+	r = r == -ECONNRESET || r == -EPIPE ? nothing_counted(e) :	/* it ended just then */
+	    r ? err_set(e, -r, "the process that counts does not answer: %s", strerror(-r)) : mpevt_parse(b.data, c, e);
 	buf_release(&b);
 	return r;
 }

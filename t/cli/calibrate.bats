@@ -58,7 +58,7 @@ rows() {
 	ROW='(.base | add)' rows >sums
 	ROW='.base[0]' rows --no-calibrate >measured
 	diff sums measured
-	[ "$(ROW='.base[1]' rows | awk '/ bit / { n += $4 } END { print (n > 0) }')" -eq 1 ]
+	arcprof report -i trace --rt --format json | jq -e '[.rows[].base[1]] | add > 0'
 	run_arcprof report -i trace --rt
 	[[ $output == *"calibrated, native functions only: cpu"* ]]
 	run_arcprof report -i trace --rt --no-calibrate
