@@ -16,10 +16,10 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/spawn.h"
 #include "base/tee.h"
 #include "base/ticker.h"
 #include "cmd.h"
-#include "collect/spawn.h"
 #include "pmu/cpi.h"
 #include "pmu/idle.h"
 

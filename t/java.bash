@@ -37,6 +37,27 @@ use_jdk() {
 }
 ORIGINAL_PATH=${ORIGINAL_PATH:-$PATH}
 
+# on_each_jdk [<version>] <command>...
+# Calls a function on each JDK (of at least that version), in a folder of its own.
+on_each_jdk() {
+	local home least=0 nr=0
+	if [ "$1" -eq "$1" ] 2>/dev/null; then
+		least=$1
+		shift
+	fi
+	for home in $(jdks); do
+		use_jdk "$home"
+		[ "$JDK" -ge "$least" ] || continue
+		nr=$((nr + 1))
+		mkdir -p "jdk-$JDK"
+		cd "jdk-$JDK" || return 1
+		echo "-- JDK $JDK"
+		"$@"
+		cd ..
+	done
+	[ "$nr" -gt 0 ] || skip "no JDK of version $least or later is installed"
+}
+
 JAVA_PROGRAMS="mixed javac ant maven groovy jruby clojure h2"
 
 # As many sources as the argument says, with generics, lambdas, switches and inner classes.

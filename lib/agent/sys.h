@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <asm/unistd.h>
 
+#include "callflow/x86/cpu.h"
+
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -24,20 +26,8 @@
 #define store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define add_relaxed(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 
-static inline long sys_call6(long nr, long a, long b, long c, long d, long e, long f)
-{
-	register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
-	long ret;
-
-	__asm__ volatile("syscall"
-			 : "=a"(ret)
-			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return ret;
-}
-
 #define SYS_ARGS(nr, a, b, c, d, e, f, ...) \
-	sys_call6((nr), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+	cpu_syscall((nr), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 /* sys(nr, up to six arguments): the kernel's answer, -errno on failure. */
 #define sys(...) SYS_ARGS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 

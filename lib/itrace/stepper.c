@@ -22,6 +22,7 @@
 #include "api/itrace_request.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/spawn.h"
 #include "itrace/stepper.h"
 
 #ifndef PTRACE_EVENT_STOP
@@ -477,24 +478,6 @@ static void __attribute__((noreturn)) fail(struct stepper *s, int code, const ch
 	_exit(1);
 }
 
-static void __attribute__((noreturn)) run_program(int go_fd, int error_fd, char *const *argv)
-{
-	sigset_t none;
-	char c;
-	int code;
-
-	if (read(go_fd, &c, 1) != 1)
-		_exit(127);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	execvp(argv[0], argv);
-	code = errno;
-	if (write(error_fd, &code, sizeof(code)) < 0)
-		_exit(126);
-	_exit(127);
-}
-
 static int seize(struct stepper *s, int tid, int pid)
 {
 	struct tracee *t;
@@ -508,34 +491,24 @@ static int seize(struct stepper *s, int tid, int pid)
 
 static void start_program(struct stepper *s)
 {
-	int go[2], error[2], code = 0, pid, r;
+	const char *name = s->o->argv[0];
+	struct spawn child;
 	struct tracee *t;
+	struct err e;
+	int r = spawn_start(&child, s->o->argv, &e);
 
-	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(error, O_CLOEXEC) < 0)
-		fail(s, errno, "pipe%s", "");
-	pid = fork();
-	if (pid < 0)
-		fail(s, errno, "cannot fork%s", "");
-	if (!pid) {
-		close(go[1]);
-		close(s->out_fd);
-		run_program(go[0], error[1], s->o->argv);
-	}
-	close(go[0]);
-	close(error[1]);
-	s->child_pid = pid;
-	r = seize(s, pid, pid);
 	if (r)
-		fail(s, -r, "cannot trace '%s'", s->o->argv[0]);
-	t = find(s, pid);
+		fail(s, -r, "cannot start '%s'", name);
+	s->child_pid = child.pid;
+	r = seize(s, child.pid, child.pid);
+	if (r)
+		fail(s, -r, "cannot trace '%s'", name);
+	t = find(s, child.pid);
 	t->starting = false;
 	introduce(s, t, 0);
-	if (write(go[1], "", 1) != 1)
-		fail(s, errno, "cannot run '%s'", s->o->argv[0]);
-	close(go[1]);
-	if (read(error[0], &code, sizeof(code)) > 0 && code)
-		fail(s, code, "cannot run '%s'", s->o->argv[0]);
-	close(error[0]);
+	r = spawn_go(&child, name, &e);
+	if (r)
+		fail(s, -r, "cannot run '%s'", name);
 }
 
 /* Threads appear while we attach: until a look shows no new one. */

@@ -11,26 +11,6 @@ setup_file() {
 	done
 }
 
-# Calls a function on each JDK (of at least that version), in a folder of its own.
-each_jdk() {
-	local home least=0 nr=0
-	if [ "$1" -eq "$1" ] 2>/dev/null; then
-		least=$1
-		shift
-	fi
-	for home in $(jdks); do
-		use_jdk "$home"
-		[ "$JDK" -ge "$least" ] || continue
-		nr=$((nr + 1))
-		mkdir -p "jdk-$JDK"
-		cd "jdk-$JDK" || return 1
-		echo "-- JDK $JDK"
-		"$@"
-		cd ..
-	done
-	[ "$nr" -gt 0 ] || skip "no JDK of version $least or later is installed"
-}
-
 # Records exact calls into ./trace; the program's output is in ./out, messages in ./err.
 record() {
 	status=0
@@ -76,7 +56,7 @@ calls() {
 }
 
 @test "callflow: calls of every kind are counted in their contexts, to the last one" {
-	each_jdk calls
+	on_each_jdk calls
 }
 
 virtual_calls() {
@@ -92,7 +72,7 @@ virtual_calls() {
 }
 
 @test "callflow: virtual threads have their calls and the CPU time of their carriers" {
-	each_jdk 21 virtual_calls
+	on_each_jdk 21 virtual_calls
 }
 
 hellop() {
@@ -109,7 +89,7 @@ hellop() {
 }
 
 @test "callflow: hellop has its thousand calls in one context" {
-	each_jdk hellop
+	on_each_jdk hellop
 }
 
 # Coarse calls: what it costs to measure does not show.
@@ -128,7 +108,7 @@ treetest() {
 }
 
 @test "callflow: treetest's methods have the shares that their names say" {
-	each_jdk treetest
+	on_each_jdk treetest
 }
 
 alloc() {
@@ -139,7 +119,7 @@ alloc() {
 }
 
 @test "callflow: allocated bytes are those of the objects" {
-	each_jdk alloc
+	on_each_jdk alloc
 }
 
 # A thread's tree holds all the CPU time that the kernel gave it.
@@ -153,7 +133,7 @@ sum_law() {
 }
 
 @test "callflow: the CPU time in a thread's tree is the kernel's" {
-	each_jdk sum_law
+	on_each_jdk sum_law
 }
 
 # javac does the same in every run when no identity hash orders its tables and nothing is collected.
@@ -176,7 +156,7 @@ javac_twice() {
 }
 
 @test "callflow: javac's calls are those that JVMTI's MethodEntry counts, each method's" {
-	each_jdk javac_twice
+	on_each_jdk javac_twice
 }
 
 refusals() {
@@ -188,7 +168,7 @@ refusals() {
 }
 
 @test "callflow: methods that the compiler replaces are left alone, and named" {
-	each_jdk refusals
+	on_each_jdk refusals
 }
 
 # Retransformed and redefined all the time, with transformers before and behind.
@@ -201,7 +181,7 @@ meddled() {
 }
 
 @test "callflow: counts stay exact beside an agent that changes the same classes" {
-	each_jdk meddled
+	on_each_jdk meddled
 }
 
 crowd() {
@@ -212,7 +192,7 @@ crowd() {
 }
 
 @test "callflow: a thousand threads at once have a tree each" {
-	each_jdk crowd
+	on_each_jdk crowd
 }
 
 # As without arcprof, and sampling sees no JVMTI capability that slows the VM.
@@ -227,5 +207,5 @@ off() {
 }
 
 @test "callflow: nothing is added to a JVM that is only sampled, and nothing printed by one that is not" {
-	each_jdk off
+	on_each_jdk off
 }

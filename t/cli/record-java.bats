@@ -11,19 +11,9 @@ setup_file() {
 	done
 }
 
-# Calls a function on each JDK, in a folder of its own.
 each_jdk() {
 	skip_unless_perf
-	[ -n "$(jdks)" ] || skip "no JDK is installed"
-	local home
-	for home in $(jdks); do
-		use_jdk "$home"
-		mkdir -p "jdk-$JDK"
-		cd "jdk-$JDK" || return 1
-		echo "-- JDK $JDK"
-		"$@"
-		cd ..
-	done
+	on_each_jdk "$@"
 }
 
 # Records into ./trace; the program's output is in ./out, messages in ./err, and $status is set.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* spawn.h - starts the program to record, held before its first instruction. */
-#ifndef COLLECT_SPAWN_H
-#define COLLECT_SPAWN_H
+/* spawn.h - starts a program, held before its first instruction. */
+#ifndef BASE_SPAWN_H
+#define BASE_SPAWN_H
 
 #include <sys/types.h>
 

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collect/spawn.h"
+#include "base/spawn.h"
 
 static void __attribute__((noreturn)) child(int go_fd, int error_fd, char *const *argv)
 {
@@ -13,7 +13,7 @@ static void __attribute__((noreturn)) child(int go_fd, int error_fd, char *const
 	char c;
 	int code;
 
-	if (read(go_fd, &c, 1) != 1)	/* the recorder gave up */
+	if (read(go_fd, &c, 1) != 1)	/* whoever started us gave up */
 		_exit(127);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
