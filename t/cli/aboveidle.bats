@@ -99,6 +99,7 @@ ticks_of_cpu() {
 
 # An unlimited run in the background whose SIGINT the shell has not turned off.
 start_unlimited() {
+	: >out
 	setsid env --default-signal=INT "$ARCPROF" aboveidle "$@" >out 2>err &
 	pid=$!
 	for _ in $(seq 100); do

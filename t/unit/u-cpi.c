@@ -111,7 +111,8 @@ TEST(cpi_counts_on_each_cpu)
 		struct cpi_counts c;
 
 		CHECK(!cpi_read(&s, i, &c, &e));
-		CHECK(c.cycles.value >= 50000000 && c.cycles.value < 20000000000);
+		/* the clock of another CPU starts a little after the event does */
+		CHECK(c.cycles.value >= 40000000 && c.cycles.value < 20000000000);
 		CHECK(c.cycles.enabled_ns >= 50000000);
 		CHECK(c.cycles.running_ns >= 50000000 && c.instructions.running_ns >= 50000000);
 	}

@@ -100,6 +100,7 @@ static void begin(const char *scope, const char *states)
 	if (fd < 0)
 		unit_skip("no file in /tmp");
 	close(fd);
+	unlink(path);		/* or it would be kept as .old */
 	CHECK_U64(trace_writer_open(&w, path, &(struct trace_writer_opts){ .compress = true }, &e), 0);
 	trace_write_label(w, "sched.scope", "%s", scope);
 	trace_write_label(w, "sched.states", "%s", states);
