@@ -137,6 +137,25 @@ spoilt() {
 	for_each_jdk spoilt
 }
 
+@test "rewrite: ASM finds the types of each method's stack and locals in order" {
+	[ -e "$ASM" ] || skip "libasm-java is not installed"
+	[ -e "$BATS_FILE_TMPDIR/0/home" ] || skip "no JDK is installed"
+	JAVA_HOME=$(cat "$BATS_FILE_TMPDIR/0/home")
+	verifier=$BATS_FILE_TMPDIR/0
+	"$JAVA_HOME/bin/jimage" extract --dir plain --include 'regex:/java.base/java/util/[A-L].*' "$JAVA_HOME/lib/modules"
+	cp -r "$verifier/known" plain/known
+	"$BUILD/t/tools/rewrite-classes" --quiet plain probed
+	"$BUILD/t/tools/rewrite-classes" --quiet --widen plain widened
+	check_asm probed widened | tee checked
+	[ "$(tail -n 1 checked | sed 's/.*, //')" = '0 refused' ] && [ "$(awk 'END { print $1 }' checked)" -gt 400 ]
+	# And it looks: without room for operands in its first method, a class is refused.
+	perl -0777 -pi -e 's/\0.(\0.\0\0..\x11..\xb8)/\0\0$1/s' probed/java.base/java/util/ArrayList.class
+	mkdir spoilt
+	cp probed/java.base/java/util/ArrayList.class spoilt
+	check_asm spoilt | tee checked
+	grep -q '^jdk ArrayList.class: ' checked
+}
+
 @test "rewrite: a damaged class is copied as it is, and named" {
 	printf '\312\376\272\276\0\0\0\064\0\020' >Cut.class
 	run "$BUILD/t/tools/rewrite-classes" Cut.class Copy.class

@@ -26,7 +26,7 @@ use_verifier() {
 
 # verify_jdk <folder> [<module>...]; JVM_OPTIONS has more options.
 verify_jdk() {
-	timeout -k 5 600 "$JAVA_HOME/bin/java" "${VERIFY[@]}" "${JVM_OPTIONS[@]}" --add-modules ALL-SYSTEM \
+	timeout -k 5 1800 "$JAVA_HOME/bin/java" "${VERIFY[@]}" "${JVM_OPTIONS[@]}" --add-modules ALL-SYSTEM \
 		--patch-module java.base="$verifier/nothing" -javaagent:"$verifier/verify.jar" -cp "$verifier/verify.jar" VerifyClasses jdk "$@"
 }
 
@@ -34,8 +34,17 @@ verify_jdk() {
 verify_jars() {
 	local path=$1
 	shift
-	timeout -k 5 600 "$JAVA_HOME/bin/java" "${VERIFY[@]}" --add-modules ALL-SYSTEM --patch-module java.base="$verifier/nothing" \
+	timeout -k 5 1800 "$JAVA_HOME/bin/java" "${VERIFY[@]}" --add-modules ALL-SYSTEM --patch-module java.base="$verifier/nothing" \
 		-cp "$verifier/verify.jar:$path" VerifyClasses jars "$@"
+}
+
+ASM=${ASM:-/usr/share/java/asm-all.jar}
+
+# check_asm <folder | jar>...: the same by ASM, where it is installed.
+check_asm() {
+	[ -e "$verifier/asm/AsmCheck.class" ] ||
+		"$JAVA_HOME/bin/javac" -cp "$ASM" -d "$verifier/asm" "$TOP/t/rewrite/AsmCheck.java" || return
+	timeout -k 5 1800 "$JAVA_HOME/bin/java" -cp "$verifier/asm:$ASM" AsmCheck "$@"
 }
 
 # run_counted <classes> <class> [<property>...]: runs it rewritten; "class method descriptor entered returned
