@@ -16,7 +16,7 @@ struct itrace_cmd_opts {
 	bool forks, bracket;
 	uint64_t duration_ns, limit, max_bytes;
 	const char *output;
-	bool java, lines, compress;
+	bool java, lines, compress, single_steps;
 };
 
 #define OPT_ON(n, s, f, h) \
@@ -34,6 +34,8 @@ static const struct opt itrace_table[] = {
 	OPT_TIME('d', "duration", O, duration_ns, "time", NULL, "stop after so much time"),
 	OPT_U64(0, "limit", O, limit, "n", NULL, "stop after <n> instructions"),
 	OPT_SIZE(0, "max-size", O, max_bytes, "bytes", NULL, "stop when the file is about that large"),
+	OPT_GROUP("How"),
+	OPT_FLAG(0, "single-steps", O, single_steps, "step over each instruction: no breakpoints, slower"),
 	OPT_GROUP("Where to"),
 	OPT_STR('o', "output", O, output, "file", "arcprof.data", "write the trace to <file>"),
 	OPT_ON("lines", O, lines, "store file and line of what was executed"),
@@ -83,6 +85,8 @@ static void why_it_stopped(const struct itrace_cmd_opts *o, const struct itrace_
 		log_warn("the trace is not whole: %s", strerror(r->write_error));
 	if (r->totals.nr_foreign)
 		put_amount(r->totals.nr_foreign, "threads run 32-bit code and were not traced");
+	if (r->totals.nr_gaps)
+		log_warn("%" PRIu64 " times a thread was put elsewhere by the kernel: what it executed then is missing", r->totals.nr_gaps);
 }
 
 static void summary(const struct itrace_cmd_opts *o, const struct itrace_result *r)
@@ -124,7 +128,8 @@ static int itrace_run_cmd(void *opts, int nr_operands, char **operands)
 		run.command_line = s.command_line;
 		run.steps = (struct itrace_opts){
 			.argv = s.c.argv, .pids = s.c.pids, .nr_pids = s.c.nr_pids, .tids = s.c.tids,
-			.nr_tids = s.c.nr_tids, .forks = o->forks, .bracket = o->bracket, .limit = o->limit,
+			.nr_tids = s.c.nr_tids, .forks = o->forks, .bracket = o->bracket,
+			.single_steps = o->single_steps, .limit = o->limit,
 		};
 		r = itrace_run(&run, &res, &e);
 	}

@@ -13,6 +13,7 @@ struct user_regs {
 	uint64_t arg[3];
 	bool restarts;		/* interrupted in a system call that is made again when nothing else happens */
 	bool trap_flag;		/* set by the program, not by ptrace */
+	bool passes;		/* a breakpoint at pc will not stop it: it has already */
 	bool foreign;		/* in a mode we do not decode: 32-bit code */
 };
 
@@ -25,5 +26,21 @@ int user_regs_get(pid_t tid, struct user_regs *u);
 void user_clean_pushed_flags(pid_t tid, const struct user_regs *u);
 /* Takes a trap flag out that would outlive ptrace. */
 void user_clear_trap_flag(pid_t tid);
+
+/* Hardware breakpoints on instructions; 0: it has none, or we do not know how. */
+enum { USER_BREAKPOINTS = 4 };
+extern const unsigned int arch_nr_breakpoints;
+
+/* What a stopped thread has; all zero at first, and after an exec. */
+struct user_breakpoints {
+	uint32_t on;		/* as the CPU has it; 0: none */
+	uint64_t addr[USER_BREAKPOINTS];
+};
+
+/* Those nr, 1 to arch_nr_breakpoints, and no others; -errno: none is on. */
+int user_breakpoints_on(pid_t tid, struct user_breakpoints *b, const uint64_t *addr, unsigned int nr);
+void user_breakpoints_off(pid_t tid, struct user_breakpoints *b);
+/* The instruction at pc is executed though a breakpoint is there. */
+int user_pass_breakpoint(pid_t tid);
 
 #endif

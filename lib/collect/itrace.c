@@ -273,6 +273,10 @@ static void end_labels(struct run *r)
 
 	trace_write_label(r->w, "end.mono_ns", "%llu", (unsigned long long)clock_mono_ns());
 	trace_write_label(r->w, "itrace.instructions", "%llu", (unsigned long long)t->nr_insns);
+	if (t->nr_stops) {
+		trace_write_label(r->w, "itrace.stops", "%llu", (unsigned long long)t->nr_stops);
+		trace_write_label(r->w, "itrace.breakpoints", t->breakpoints ? "yes" : "no");
+	}
 	trace_write_label(r->w, "itrace.branches", "%llu", (unsigned long long)t->nr_branches);
 }
 

@@ -27,12 +27,16 @@ struct itrace_opts {
 	uint32_t nr_tids;
 	bool forks;		/* child processes too */
 	bool bracket;		/* only between arcprof_itrace_on() and arcprof_itrace_off() */
+	bool single_steps;	/* no other way, though the machine has one */
 	uint64_t limit;		/* instructions in all; 0: no limit */
 };
 
 struct itrace_totals {
 	uint64_t nr_insns, nr_branches, nr_threads;
 	uint64_t nr_foreign;	/* threads left alone because they run 32-bit code */
+	uint64_t nr_stops;	/* of threads that were traced: what it cost; 0: nothing stops */
+	uint64_t nr_gaps;	/* where the kernel put a thread elsewhere: what it executed then is not known */
+	bool breakpoints;	/* the machine has some that help */
 	enum itrace_stop why;
 	int status;		/* of the program, as a shell gives it, or -1: it has not ended */
 };

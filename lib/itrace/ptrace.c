@@ -23,6 +23,21 @@ struct itrace {
 	bool ended;
 };
 
+/* It may be told to stop before it knows how: that waits until it does. */
+static pid_t fork_stepper(void)
+{
+	sigset_t stop, old;
+	pid_t pid;
+
+	sigemptyset(&stop);
+	sigaddset(&stop, STEPPER_STOP);
+	sigprocmask(SIG_BLOCK, &stop, &old);
+	pid = fork();
+	if (pid)
+		sigprocmask(SIG_SETMASK, &old, NULL);
+	return pid;
+}
+
 static int start(struct itrace **out, const struct itrace_opts *o, struct err *e)
 {
 	struct itrace *it;
@@ -32,7 +47,7 @@ static int start(struct itrace **out, const struct itrace_opts *o, struct err *e
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return err_errno(e, "pipe");
 	fcntl(fds[1], F_SETPIPE_SZ, PIPE_BYTES);
-	pid = fork();
+	pid = fork_stepper();
 	if (pid < 0) {
 		close(fds[0]);
 		close(fds[1]);
@@ -158,7 +173,7 @@ static int read_some(struct itrace *it, const struct itrace_sink *sink, void *ct
 
 static void stop(struct itrace *it)
 {
-	kill(it->stepper, SIGUSR1);
+	kill(it->stepper, STEPPER_STOP);
 }
 
 static void send_signal(struct itrace *it, int sig)

@@ -49,8 +49,10 @@ void report_maps(struct stepper *s, struct tracee *t)
 		if (s->tracees[i]->pid == t->pid)
 			report_run(s, s->tracees[i]);
 	snprintf(path, sizeof(path), "/proc/%d/maps", t->pid);
-	if (!io_slurp(path, &b) && b.len)
+	if (!io_slurp(path, &b) && b.len) {
 		report(s, WIRE_MAPS, t, 0, 0, b.data, b.len);
+		steady_maps(&s->steady, t->pid, b.data);
+	}
 	report_flush(s);	/* the files are opened while they are there */
 	buf_release(&b);
 }

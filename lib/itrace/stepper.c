@@ -29,7 +29,7 @@
 #define PTRACE_EVENT_STOP 128
 #endif
 
-enum { STOP_SIGNAL = SIGUSR1, PEEK_MAX = 64 };
+enum { PEEK_MAX = 64 };
 
 static volatile sig_atomic_t asked_to_stop;
 
@@ -71,6 +71,8 @@ static void gone(struct stepper *s, struct tracee *t)
 	tracee_pause(s, t);
 	report(s, WIRE_GONE, t, 0, 0, NULL, 0);
 	drop(s, t);
+	if (t->tid == t->pid)
+		steady_forget(&s->steady, t->pid);
 }
 
 /* The process and its parent, as /proc has them; 0 when the thread is gone. */
@@ -157,15 +159,17 @@ static bool resume_exclusive(struct stepper *s, struct tracee *t)
 static void resume(struct stepper *s, struct tracee *t)
 {
 	int sig = t->deliver;
+	bool step;
 
 	s->nr_held -= t->held;
 	t->held = false;
 	if (t->stepping && s->has_exclusive && resume_exclusive(s, t))
 		return;
+	step = t->stepping && !tracee_trail(s, t);
 	t->deliver = 0;		/* [2] */
 	t->stopped = false;
 	if (!resume_quietly(t, sig))
-		ptrace(t->stepping ? PTRACE_SINGLESTEP : PTRACE_CONT, t->tid, NULL, (void *)(intptr_t)sig);
+		ptrace(step ? PTRACE_SINGLESTEP : PTRACE_CONT, t->tid, NULL, (void *)(intptr_t)sig);
 }
 
 static void let_go(struct stepper *s, struct tracee *t)
@@ -174,6 +178,7 @@ static void let_go(struct stepper *s, struct tracee *t)
 	t->held = false;
 	tracee_pause(s, t);
 	user_clear_trap_flag(t->tid);	/* [1] */
+	user_breakpoints_off(t->tid, &t->breakpoints);
 	ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->deliver);
 	drop(s, t);
 }
@@ -297,6 +302,7 @@ static void on_exec(struct stepper *s, struct tracee *t)
 		drop(s, old);
 	t->stepping = false;
 	t->starting = false;
+	t->breakpoints = (struct user_breakpoints){ 0 };
 	t->deliver = 0;
 	snprintf(path, sizeof(path), "/proc/%d/comm", t->pid);
 	io_slurp(path, &comm);
@@ -382,6 +388,7 @@ static bool on_request(struct stepper *s, struct tracee *t)
 	} else if (r.what == ITRACE_REQUEST_OFF) {
 		tracee_pause(s, t);
 		user_clear_trap_flag(t->tid);
+		user_breakpoints_off(t->tid, &t->breakpoints);
 	}
 	return true;
 }
@@ -409,25 +416,52 @@ static void resume_held(struct stepper *s)
 			resume(s, s->tracees[i]);
 }
 
+/*
+ * True: nothing else happened than that a trail was left.  A breakpoint that was met at the same time as what stopped
+ * the thread is told at its next stop, and by then is of no trail any more.
+ */
+static bool on_trail_stop(struct stepper *s, struct tracee *t, int event, int sig)
+{
+	bool trapped = !event && sig == SIGTRAP, stale = trapped && t->stale_trap;
+
+	if (stale)
+		t->stale_trap = t->on_trail = false;
+	if (stale || !t->on_trail)
+		return stale;
+	if (tracee_left_trail(s, t, trapped))
+		return true;
+	if (!trapped) {
+		t->stale_trap = trap_pending(t->tid);
+		return false;
+	}
+	t->deliver = SIGTRAP;		/* the program's own */
+	t->injected = true;
+	return true;
+}
+
 static void on_stop(struct stepper *s, struct tracee *t, int status)
 {
 	int event = status >> 16, sig = WSTOPSIG(status);
 
 	t->stopped = true;
-	if (t->in_exclusive && tracee_left_exclusive(s, t) && !event && sig == SIGTRAP)
+	t->on_trail &= event != PTRACE_EVENT_EXEC;	/* of the image before */
+	s->t.nr_stops += t->stepping;
+	if (on_trail_stop(s, t, event, sig))
+		;
+	else if (t->in_exclusive && tracee_left_exclusive(s, t) && !event && sig == SIGTRAP)
 		;	/* our breakpoint */
 	else if (!event)
 		on_signal(s, t, sig);
 	else if (!on_event(s, t, event, sig))
 		return;
-	if (t->leaving)
+	if (s->o->limit && s->t.nr_insns >= s->o->limit && !s->letting_go)
+		let_all_go(s, ITRACE_LIMIT);	/* it among them */
+	else if (t->leaving)
 		let_go(s, t);
 	else
 		resume(s, t);
 	if (s->nr_held)
 		resume_held(s);
-	if (s->o->limit && s->t.nr_insns >= s->o->limit)
-		let_all_go(s, ITRACE_LIMIT);
 }
 
 static int shell_status(int status)
@@ -588,13 +622,13 @@ static void set_signals(int parent_pid)
 	for (i = 0; i < ARRAY_SIZE(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
-	sigaction(STOP_SIGNAL, &sa, NULL);
+	sigaction(STEPPER_STOP, &sa, NULL);
 	sigaction(SIGALRM, &sa, NULL);
-	prctl(PR_SET_PDEATHSIG, STOP_SIGNAL);
+	prctl(PR_SET_PDEATHSIG, STEPPER_STOP);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (getppid() != parent_pid)
-		raise(STOP_SIGNAL);
+		raise(STEPPER_STOP);
 }
 
 static void loop(struct stepper *s, int parent_pid)
@@ -637,6 +671,7 @@ void stepper_run(const struct itrace_opts *o, int out_fd, int parent_pid)
 	struct stepper s = { .o = o, .out_fd = out_fd, .t.status = -1, .has_exclusive = arch_has_exclusive };
 
 	prctl(PR_SET_NAME, ITRACE_STEPPER_COMM);
+	s.t.breakpoints = s.trails = !o->single_steps && probe_breakpoints();
 	if (o->argv)
 		start_program(&s);
 	setpgid(0, 0);

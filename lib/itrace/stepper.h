@@ -8,17 +8,22 @@
  *
  *	stepper.c	the process: attaching, the loop over stops, letting go
  *	tracee.c	one thread: from stop to stop, what was executed
+ *	trail.c		how far it can run to breakpoints; steady.c in which code; probe.c on this machine
  *	report.c	what is told to arcprof
  *	ptrace.c	arcprof's side
  */
 #ifndef ITRACE_STEPPER_H
 #define ITRACE_STEPPER_H
 
+#include <signal.h>
+
 #include "arch/insn.h"
 #include "arch/user.h"
 #include "base/hash.h"
 #include "itrace/engine.h"
 #include "itrace/exclusive.h"
+#include "itrace/steady.h"
+#include "itrace/trail.h"
 #include "itrace/wire.h"
 
 enum { BLOCK_MAX = 4096 };
@@ -42,6 +47,12 @@ struct tracee {
 	bool held;		/* not resumed while breakpoints are in its process, or before they can be */
 	bool in_exclusive;	/* runs to the breakpoints of excl */
 	struct exclusive excl;
+	bool on_trail;		/* runs to the breakpoints of trail */
+	bool stale_trap;	/* a trap will be told of a breakpoint that does not matter any more */
+	struct trail trail;
+	struct user_breakpoints breakpoints;
+	uint64_t sp;
+	bool passes;		/* a breakpoint at pc will not stop it */
 	uint64_t pc;		/* of the next instruction */
 	struct insn insn;	/* at pc; len 0: cannot be read */
 	uint64_t call_nr, call_arg[3];
@@ -61,6 +72,8 @@ struct stepper {
 	int own_pid, child_pid;	/* child: the program, 0 none or ended */
 	bool broken;		/* arcprof is gone */
 	bool has_exclusive;	/* a CPU with load-exclusive */
+	bool trails;		/* not only single steps */
+	struct steady steady;
 	bool letting_go;
 	bool over;		/* nothing is traced any more, and arcprof knows */
 	struct itrace_totals t;
@@ -102,7 +115,21 @@ bool tracee_exclusive(struct tracee *t);
 /* The stretch was left, by one of its exits or a signal; true: by an exit. */
 bool tracee_left_exclusive(struct stepper *s, struct tracee *t);
 
-/* stepper.c: the life of that process; never returns. */
+/*
+ * Whether it can run to breakpoints from here; then they are set. If not, none is in the way of a step.
+ * The second one: it stopped, for that or another reason; true: at a breakpoint.
+ */
+bool tracee_trail(struct stepper *s, struct tracee *t);
+bool tracee_left_trail(struct stepper *s, struct tracee *t, bool trapped);
+
+/* probe.c: whether hardware breakpoints do on this machine what trails need; tried on a child. */
+bool probe_breakpoints(void);
+
+/*
+ * stepper.c: the life of that process; never returns.  The signal STEPPER_STOP makes it let all go; it comes
+ * blocked.
+ */
+enum { STEPPER_STOP = SIGUSR1 };
 void stepper_run(const struct itrace_opts *o, int out_fd, int parent_pid) __attribute__((noreturn));
 
 #endif

@@ -49,8 +49,10 @@ static void look(struct tracee *t, uint64_t pc)
 	insn_decode(t->code, n, &t->insn);
 }
 
-static void keep_call(struct tracee *t, const struct user_regs *u)
+static void keep_regs(struct tracee *t, const struct user_regs *u)
 {
+	t->sp = u->sp;
+	t->passes = u->passes;
 	if (t->insn.kind != INSN_SYSCALL)
 		return;
 	t->call_nr = u->nr;
@@ -209,7 +211,7 @@ bool tracee_begin(struct tracee *t)
 		return false;
 	t->stepping = true;
 	look(t, u.pc);
-	keep_call(t, &u);
+	keep_regs(t, &u);
 	begin_block(t, u.pc);
 	t->restart = u.restarts && call_before(t, u.pc);
 	if (t->restart)		/* found asleep in a system call: it begins with that */
@@ -246,7 +248,7 @@ enum trap tracee_stepped(struct stepper *s, struct tracee *t)
 	t->rearm = t->insn.flags & INSN_POPS_FLAGS;
 	retire(s, t, u.pc);
 	look(t, u.pc);
-	keep_call(t, &u);
+	keep_regs(t, &u);
 	t->restart = u.restarts && call_before(t, u.pc);
 	return TRAP_STEP;
 }
@@ -298,7 +300,7 @@ bool tracee_handler(struct stepper *s, struct tracee *t)
 	unblock_trap(t->tid);
 	branched(s, t, BRANCH_INTERRUPT, 0, u.pc);
 	look(t, u.pc);
-	keep_call(t, &u);
+	keep_regs(t, &u);
 	return true;
 }
 
@@ -349,8 +351,92 @@ bool tracee_left_exclusive(struct stepper *s, struct tracee *t)
 		retire_line(s, t, (u.pc - t->pc) / 4);	/* a signal came inside */
 	}
 	look(t, u.pc);
-	keep_call(t, &u);
+	keep_regs(t, &u);
 	return i < x->nr_stops;
+}
+
+/* ---- trails ---- */
+
+struct steady_code {
+	struct stepper *s;
+	const struct tracee *t;
+};
+
+static size_t read_steady(void *ctx, uint64_t addr, uint8_t *out, size_t len)
+{
+	const struct steady_code *c = ctx;
+	uint64_t most = steady_bytes(&c->s->steady, c->t->pid, addr);
+
+	return most ? read_code(c->t->tid, addr, out, MIN((uint64_t)len, most)) : 0;
+}
+
+static uint64_t return_address(const struct tracee *t)
+{
+	uint64_t addr = 0;
+
+	return t->insn.kind == INSN_RETURN && read_code(t->tid, t->sp, (uint8_t *)&addr, 8) == 8 ? addr : 0;
+}
+
+static bool plan(struct stepper *s, struct tracee *t)
+{
+	struct steady_code code = { s, t };
+	uint64_t left = s->o->limit ? s->o->limit - MIN(s->o->limit, s->t.nr_insns) : UINT32_MAX;
+
+	/* What the kernel will do first is not known, or not when nothing steps. */
+	if (!s->trails || t->deliver || t->rearm || t->restart || t->injected || t->idle_trap || t->leaving ||
+	    t->insn.kind == INSN_SYSCALL)
+		return false;
+	trail_plan(&t->trail, t->pc, return_address(t), MIN(left, (uint64_t)UINT32_MAX), read_steady, &code);
+	return t->trail.nr > 1;
+}
+
+static bool arm(struct tracee *t)
+{
+	uint64_t addr[TRAIL_STOPS];
+	uint32_t i;
+
+	for (i = 0; i < t->trail.nr_stops; i++)
+		addr[i] = t->trail.stops[i].addr;
+	if (trail_begins_at_stop(&t->trail) && !t->passes && user_pass_breakpoint(t->tid))
+		return false;
+	return !user_breakpoints_on(t->tid, &t->breakpoints, addr, t->trail.nr_stops);
+}
+
+bool tracee_trail(struct stepper *s, struct tracee *t)
+{
+	t->on_trail = plan(s, t) && arm(t);
+	if (!t->on_trail)
+		user_breakpoints_off(t->tid, &t->breakpoints);
+	return t->on_trail;
+}
+
+bool tracee_left_trail(struct stepper *s, struct tracee *t, bool trapped)
+{
+	const struct trail *trail = &t->trail;
+	struct user_regs u;
+	siginfo_t si;
+	bool hit;
+	int i, nr;
+
+	t->on_trail = false;
+	if (user_regs_get(t->tid, &u))
+		return false;
+	hit = trapped && !ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si) && si.si_code == TRAP_HWBKPT;
+	nr = trail_passed(trail, u.pc, hit);
+	for (i = 0; i < nr; i++) {
+		t->pc = trail->at[i].pc;
+		t->insn = trail->at[i].insn;
+		memcpy(t->code, trail->at[i].code, sizeof(trail->at[i].code));
+		retire(s, t, i + 1 < nr ? trail->at[i + 1].pc : u.pc);
+	}
+	if (nr < 0) {		/* the kernel has put it elsewhere */
+		s->t.nr_gaps++;
+		branched(s, t, BRANCH_STOP, 0, t->pc);
+		begin_block(t, u.pc);
+	}
+	look(t, u.pc);
+	keep_regs(t, &u);
+	return hit;
 }
 
 /* The system call instruction was executed; it did not come back to what it was in. */

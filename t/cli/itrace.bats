@@ -115,6 +115,23 @@ blocks_ended_by() {
 	done
 }
 
+@test "itrace: breakpoints find what single steps find, instruction by instruction" {
+	local p
+	for p in known calls; do
+		for how in --single-steps --no-single-steps; do
+			itrace $how -- "$BIN/$p"
+			arcprof report -i trace --arc --every-instruction | grep -v '^#' | sed 's/ [0-9a-f]*_[0-9a-f]*_/ /' >$how
+			arcprof dump -i trace | sed -n 's/.*key="itrace.\([sb][a-z]*\)" value="\([a-z0-9]*\)".*/\1 \2/p' >labels
+			cat labels
+			[ $how = --single-steps ] || continue
+			grep -qx 'breakpoints no' labels
+		done
+		cmp ./--single-steps ./--no-single-steps
+	done
+	grep -qx 'breakpoints yes' labels || skip "the machine has no breakpoints that work"
+	[ "$(sed -n 's/^stops //p' labels)" -lt $(($(instructions) * 2 / 3)) ]
+}
+
 @test "itrace: totals are lackey's, but for repeated string instructions" {
 	skip_unless_command valgrind
 	run_arcprof itrace -o trace -- "$BIN/calls"
@@ -123,6 +140,43 @@ blocks_ended_by() {
 	valgrind --tool=lackey "$BIN/known" 2>lackey
 	# it begins the one with five rounds six times
 	[ "$(awk '/guest instrs:/ { gsub(",", ""); print $NF }' lackey)" -eq $((3 + 100 * 16 + 14 + 5)) ]
+}
+
+# callgrind <program>: the instructions of which callgrind counts more or fewer than ./trace has: "callgrind ours bytes".
+callgrind() {
+	local name addr n symbol offset bytes
+	local -A start
+	while read -r addr _ name; do
+		start[$name]=$((16#$addr))
+	done < <(nm "$1")
+	arcprof report -i trace --arc --every-instruction --format csv >rows.csv
+	tail -n +2 rows.csv | cut -d, -f5,6,15 | tr , ' ' | sort | uniq -c >ours.rows
+	while read -r n offset symbol bytes; do
+		echo "$((start[$symbol] + offset)) $n $bytes"
+	done <ours.rows | sort >ours
+	valgrind --tool=callgrind --dump-instr=yes --compress-pos=no --callgrind-out-file=callgrind.out "$1" 2>callgrind.err
+	awk '/^calls=/ { getline; next } /^0x/ { n[$1] += $3 } END { for (a in n) print a, n[a] }' callgrind.out >theirs.rows
+	while read -r addr n; do
+		echo "$((addr)) $n"
+	done <theirs.rows | sort >theirs
+	join -a 1 -a 2 -e 0 -o 1.2,2.2,2.3 theirs ours | awk '$1 != $2' | sort
+}
+
+@test "itrace: every instruction is executed as often as callgrind says, but where it never sees a block's end" {
+	skip_unless_command valgrind
+	itrace -- "$BIN/calls"
+	# the handlers' restorer, twice, and the end of the program
+	[ "$(callgrind "$BIN/calls")" = "0 1 0f05
+0 1 89c7
+0 1 b83c000000
+0 2 0f05
+0 2 b80f000000" ]
+	itrace -- "$BIN/known"
+	# the end, and the repeated instruction, which valgrind begins again for each round
+	[ "$(callgrind "$BIN/known")" = "0 1 0f05
+0 1 31ff
+0 1 b83c000000
+6 1 f3aa" ]
 }
 
 @test "itrace: calls, tail calls, recursion, handlers and longjmp are matched" {
@@ -258,6 +312,10 @@ blocks_ended_by() {
 	[ "$status" -eq 0 ]
 	check_itrace trace
 	[ "$(instructions)" -gt 0 ]
+	for _ in 1 2 3; do	# over before it has begun
+		run_arcprof itrace -o trace -p $p -d 1us
+		[ "$status" -eq 0 ]
+	done
 	t=$(awk '{ print $14 }' /proc/$p/stat)
 	for _ in $(seq 100); do
 		[ "$(awk '{ print $14 }' /proc/$p/stat)" -le "$t" ] || break

@@ -12,6 +12,7 @@
 enum { PSTATE_32BIT = 0x10, ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
 
 const bool arch_has_exclusive = true;
+const unsigned int arch_nr_breakpoints = 0;
 
 static int get(pid_t tid, struct user_regs_struct *r)
 {
@@ -38,6 +39,7 @@ int user_regs_get(pid_t tid, struct user_regs *u)
 	/* The kernel does not say whether it is in a system call; no other code leaves such a value behind an svc. */
 	u->restarts = result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK;
 	u->trap_flag = false;	/* the bit that makes it step is not visible to the program */
+	u->passes = false;
 	u->foreign = r.pstate & PSTATE_32BIT;
 	return 0;
 }
@@ -48,5 +50,19 @@ void user_clean_pushed_flags(pid_t tid, const struct user_regs *u)
 
 void user_clear_trap_flag(pid_t tid)
 {
+}
+
+int user_breakpoints_on(pid_t tid, struct user_breakpoints *b, const uint64_t *addr, unsigned int nr)
+{
+	return -ENOTSUP;
+}
+
+void user_breakpoints_off(pid_t tid, struct user_breakpoints *b)
+{
+}
+
+int user_pass_breakpoint(pid_t tid)
+{
+	return -ENOTSUP;
 }
 #endif
