@@ -16,6 +16,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
+#define ARCPROF_DEVICE		"/dev/arcprof"
 #define ARCPROF_MAGIC		0x50435241u	/* "ARCP" in memory, little-endian */
 #define ARCPROF_ABI		1
 #define ARCPROF_MAX_METRICS	8
@@ -154,10 +155,16 @@ enum arcprof_ptt_flags {
 	ARCPROF_PTT_KEEP = 8,			/* the session outlives the descriptor, until ARCPROF_IOC_PTT_STOP */
 };
 
+enum arcprof_features {
+	ARCPROF_FEATURE_PTT = 1,		/* per-thread metrics */
+	ARCPROF_FEATURE_ITRACE = 2,		/* instruction trace */
+	ARCPROF_FEATURE_ITRACE_SYNC = 4,	/* with ARCPROF_ITRACE_SYNC, and joining other threads */
+};
+
 struct arcprof_version {
 	__u32 size;
 	__u32 abi;
-	__u32 features;				/* bits: 1 per-thread metrics, 2 instruction trace */
+	__u32 features;				/* enum arcprof_features */
 	__u32 reserved;
 };
 
@@ -191,15 +198,21 @@ struct arcprof_ptt_register {
 
 /*
  * The instruction trace (x86-64).  A descriptor has one session with rings, one a thread.
- * Threads trace themselves: JOIN and LEAVE concern the caller, who may be of any process that
- * was handed the descriptor.  What they create is traced too if the session says so.  The trace
- * ends with the descriptor.
+ * JOIN and LEAVE concern the caller, who may be of any process that was handed the descriptor;
+ * JOIN may name another thread.  What traced threads create is traced too if the session says so.
+ * The trace ends with the descriptor: when it is closed by the process that started the trace,
+ * though others have it still.
  */
 enum arcprof_itrace_flags {
 	ARCPROF_ITRACE_WRAP = 1,		/* a full ring keeps the newest records; else a thread is */
 	ARCPROF_ITRACE_CONTINUOUS = 2,		/* not traced further, or, here, waits for a reader (not itself!) */
 	ARCPROF_ITRACE_THREADS = 4,		/* threads that traced ones create */
 	ARCPROF_ITRACE_FORKS = 8,		/* processes that they create */
+	/*
+	 * With CONTINUOUS: a thread waits until all its records are consumed at START, unless a traced
+	 * thread created it, at MAPS and at LAST, so that the reader finds in /proc what addresses mean.
+	 */
+	ARCPROF_ITRACE_SYNC = 16,
 };
 
 struct arcprof_itrace_start {
@@ -216,12 +229,17 @@ enum arcprof_itrace_join_flags {
 	ARCPROF_ITRACE_AT_EXEC = 1,		/* not now: when the caller replaces its program */
 };
 
-/* -EBUSY: the caller is traced, or has a debugger; -ENOSPC: no ring is free. */
+/*
+ * The caller, or another thread: it begins when it goes back to its program, or at its exec.
+ * -EBUSY: the thread is traced, or has a debugger; -ENOSPC: no ring is free; -ESRCH: no such
+ * thread, or it ends; -EPERM: another's takes CAP_SYS_PTRACE, but for a child of the caller
+ * that has not executed a program yet.
+ */
 struct arcprof_itrace_join {
 	__u32 size;
 	__u32 flags;				/* enum arcprof_itrace_join_flags */
 	__u32 ring;				/* out */
-	__u32 reserved;
+	__s32 tid;				/* in the caller's PID namespace; 0: the caller */
 };
 
 /* Records of a ring below tail have been read: their place is free (continuous mode). */
@@ -257,6 +275,10 @@ enum arcprof_branch_kind {
 	ARCPROF_BRANCH_EXIT,			/* the thread ends; to is 0 */
 	ARCPROF_BRANCH_STOP,			/* tracing ends; to is the next instruction */
 	ARCPROF_BRANCH_START = 64,		/* it begins, at to; from is the time, CLOCK_MONOTONIC */
+	/* ARCPROF_ITRACE_SYNC only.  The block goes on; from is the time: */
+	ARCPROF_BRANCH_TIME = 65,		/* now and then */
+	ARCPROF_BRANCH_MAPS = 66,		/* behind a call that may have mapped executable memory */
+	ARCPROF_BRANCH_LAST = 67,		/* the system call at to is next: it may unmap code, or end the process */
 };
 
 /* A block: begins where the record before it led to. */
@@ -273,13 +295,14 @@ enum arcprof_ring_flags {
 	ARCPROF_RING_USED = 1,
 	ARCPROF_RING_ENDED = 2,			/* nothing is added any more; may be a new thread's once consumed */
 	ARCPROF_RING_FULL = 4,			/* it ended since it was full */
+	ARCPROF_RING_REFUSED = 8,		/* it ended at a program of 32 bits, or with more rights */
 };
 
 /* Record i is at ARCPROF_RING_RECORDS bytes + (i % nr_records) * 24 from the ring's start. */
 struct arcprof_ring {
 	__u32 flags;				/* enum arcprof_ring_flags */
 	__s32 tid, tgid;			/* in the first PID namespace */
-	__u32 reserved;
+	__s32 creator;				/* tgid of the traced thread that created it; 0: it joined */
 	__u64 gen;				/* another for each thread that gets it */
 	__u64 nr_records;
 	__u64 head;				/* records written */

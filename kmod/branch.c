@@ -100,8 +100,10 @@ struct branch_insn branch_decode(const __u8 *code, unsigned int len)
 		return branch(ARCPROF_BRANCH_RETURN, i + 1);
 	case 0xc7:	/* xbegin: an abort goes elsewhere */
 		return at(code, len, i + 1) == 0xf8 ? branch(ARCPROF_BRANCH_COND, i + 6) : other(CLASS_PLAIN, 0);
+	case 0xcc: case 0xf1:
+		return other(CLASS_TRAP, i + 1);
 	case 0xcd:	/* int 0x80 is a system call as well */
-		return at(code, len, i + 1) == 0x80 ? other(CLASS_SYSCALL, i + 2) : other(CLASS_PLAIN, 0);
+		return other(at(code, len, i + 1) == 0x80 ? CLASS_SYSCALL : CLASS_TRAP, i + 2);
 	case 0xcf:
 		return other(CLASS_IRET, i + 1);
 	case 0xe8:

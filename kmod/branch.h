@@ -17,6 +17,7 @@ enum branch_class {
 	CLASS_REPEATED,			/* a trap comes after each round; it is one instruction */
 	CLASS_PUSHF,			/* writes the flags where the program sees them */
 	CLASS_IRET,			/* takes the flags from there */
+	CLASS_TRAP,			/* sends its thread a signal, when it is done */
 };
 
 struct branch_insn {

@@ -112,12 +112,48 @@ static void free_late(struct rcu_head *rcu)
 
 /* ---- task work: what traps and hooks may not do ---- */
 
-static bool must_wait(const struct thread *t)
+static bool must_wait(const struct thread *t, bool sync)
 {
 	const struct arcprof_ring *r = t->ring;
+	u64 most = sync ? 0 : t->it->nr_records - t->it->nr_records / 4;
 
 	return (t->it->flags & ARCPROF_ITRACE_CONTINUOUS) && !READ_ONCE(t->it->stopped) &&
-	       r->head - READ_ONCE(r->tail) > t->it->nr_records - t->it->nr_records / 4;
+	       r->head - READ_ONCE(r->tail) > most;
+}
+
+/* Of a thread of our own, not of a child that is being made. */
+static void begin_hook(struct thread *t, struct pt_regs *regs)
+{
+	thread_begin_hook(t, regs);
+	if (t->it->flags & ARCPROF_ITRACE_SYNC)
+		itrace_queue_hook(t, WORK_SYNC);
+}
+
+/* Another thread has said JOIN. */
+static void begin_late_hook(struct thread *t)
+{
+	struct pt_regs *regs = task_pt_regs(current);
+
+	if (!t->waiting)
+		return;		/* its exec came first */
+	if (current->ptrace || regs->cs != __USER_CS || mark_hook(current, GFP_ATOMIC))
+		thread_refuse_hook(t, regs);
+	else
+		begin_hook(t, regs);
+}
+
+static void work(struct callback_head *head);
+
+/*
+ * What others have queued comes before a wait: the files that an exec closed are closed there, and a
+ * reader may wait for the end of a pipe.
+ */
+static bool goes_last(struct thread *t)
+{
+	if (test_and_set_bit(WORK_LAST, &t->work_bits))
+		return false;
+	init_task_work(&t->work, work);
+	return !task_work_add(current, &t->work, TWA_RESUME);
 }
 
 /* Runs before the thread returns to user mode. */
@@ -125,34 +161,52 @@ static void work(struct callback_head *head)
 {
 	struct thread *t = container_of(head, struct thread, work);
 	struct itrace *it = t->it;
-	bool wake, handler;
+	bool exiting = current->flags & PF_EXITING, begin, handler, wake, sync;
 
-	wake = test_and_clear_bit(WORK_WAKE, &t->work_bits);
+	begin = test_and_clear_bit(WORK_BEGIN, &t->work_bits);
 	handler = test_and_clear_bit(WORK_HANDLER, &t->work_bits);
 	rcu_read_lock();	/* [1] */
-	if (handler && !(current->flags & PF_EXITING) && thread_find_hook(current) == t)
-		thread_handler_hook(t, task_pt_regs(current));
-	rcu_read_unlock();
-	if (wake && !(current->flags & PF_EXITING)) {
-		wake_up_interruptible(&it->readable);
-		wait_event_killable(it->room, !must_wait(t));
+	if ((begin || handler) && !exiting && thread_find_hook(current) == t) {
+		if (begin)
+			begin_late_hook(t);
+		else
+			thread_handler_hook(t, task_pt_regs(current));
 	}
+	rcu_read_unlock();
+	wake = test_bit(WORK_WAKE, &t->work_bits);
+	sync = test_bit(WORK_SYNC, &t->work_bits);
+	if ((wake || sync) && !exiting) {
+		if (goes_last(t))
+			return;
+		wake_up_interruptible(&it->readable);
+		wait_event_killable(it->room, !must_wait(t, sync));
+	}
+	clear_bit(WORK_WAKE, &t->work_bits);
+	clear_bit(WORK_SYNC, &t->work_bits);
+	clear_bit(WORK_LAST, &t->work_bits);
 	clear_bit(WORK_QUEUED, &t->work_bits);
 	if (refcount_dec_and_test(&it->refs))
 		call_rcu(&it->rcu, free_late);
 }
 
-void itrace_queue_hook(struct thread *t, enum thread_work why)
+/* False: the task is exiting. */
+static bool queue_hook(struct thread *t, struct task_struct *task, enum thread_work why)
 {
 	set_bit(why, &t->work_bits);
 	if (test_and_set_bit(WORK_QUEUED, &t->work_bits))
-		return;
+		return true;
 	refcount_inc(&t->it->refs);
 	init_task_work(&t->work, work);
-	if (task_work_add(current, &t->work, TWA_RESUME)) {	/* it is exiting */
-		t->work_bits = 0;
-		refcount_dec(&t->it->refs);	/* the descriptor's, or the session's end, is another */
-	}
+	if (!task_work_add(task, &t->work, TWA_RESUME))
+		return true;
+	t->work_bits = 0;
+	refcount_dec(&t->it->refs);	/* the descriptor's, or the session's end, is another */
+	return false;
+}
+
+void itrace_queue_hook(struct thread *t, enum thread_work why)
+{
+	queue_hook(t, current, why);
 }
 
 /* ---- traps ---- */
@@ -199,14 +253,18 @@ static int trap_hook(struct notifier_block *nb, unsigned long event, void *data)
 	if (!(*dr6 & DR_STEP))
 		return NOTIFY_DONE;
 	t = thread_find_hook(current);
-	if (t && t->at_exec)
+	if (t && t->waiting)
 		t = NULL;
 	r = t ? handled(t, regs) : stray(regs);
 	if (r == NOTIFY_DONE)
 		return r;
-	*dr6 &= ~DR_STEP;
+	/*
+	 * Beside a step a CPU may report breakpoints that are not enabled, whose old address is met.  True ones
+	 * of the thread are in virtual_dr6 by now: the notifier of breakpoints was first.
+	 */
+	*dr6 &= ~(DR_STEP | DR_TRAP_BITS);
 	current->thread.virtual_dr6 &= ~DR_STEP;
-	return *dr6 & DR_TRAP_BITS ? NOTIFY_DONE : NOTIFY_STOP;
+	return current->thread.virtual_dr6 & DR_TRAP_BITS ? NOTIFY_DONE : NOTIFY_STOP;
 }
 
 /* After those of hardware breakpoints, which leave the steps alone, and of uprobes, which make their own. */
@@ -221,9 +279,9 @@ static void signal_hook(void *data, int sig, struct kernel_siginfo *info, struct
 {
 	struct thread *t = thread_find_hook(current);
 
-	if (!t || t->at_exec || ka->sa.sa_handler == SIG_DFL || ka->sa.sa_handler == SIG_IGN)
+	if (!t || t->waiting || ka->sa.sa_handler == SIG_DFL || ka->sa.sa_handler == SIG_IGN)
 		return;
-	thread_syscall_hook(t, task_pt_regs(current));
+	thread_settle_hook(t, task_pt_regs(current));
 	/* The kernel clears the flag for the handler: set it again when its frame is there. */
 	itrace_queue_hook(t, WORK_HANDLER);
 }
@@ -237,12 +295,12 @@ static void fork_hook(void *data, struct task_struct *parent, struct task_struct
 	if ((child->flags & (PF_KTHREAD | PF_IO_WORKER)) || !is_marked_hook(parent))
 		return;
 	t = thread_find_hook(parent);
-	follow = t && !t->at_exec && (t->it->flags & (thread ? ARCPROF_ITRACE_THREADS : ARCPROF_ITRACE_FORKS));
+	follow = t && !t->waiting && (t->it->flags & (thread ? ARCPROF_ITRACE_THREADS : ARCPROF_ITRACE_FORKS));
 	regs->flags &= ~X86_EFLAGS_TF;
 	if (!thread && mark_hook(child, GFP_ATOMIC))
 		return;
 	if (follow)
-		c = thread_new_hook(t->it, child);
+		c = thread_new_hook(t->it, child, parent, false);
 	if (c)
 		thread_begin_hook(c, regs);
 }
@@ -258,10 +316,11 @@ static void exec_hook(void *data, struct task_struct *task, pid_t old_pid, struc
 	struct thread *t = thread_find_hook(current);
 	struct pt_regs *regs = task_pt_regs(current);
 
-	if (t && !t->at_exec)
+	if (t && !t->waiting)
 		thread_exec_hook(t);
-	if (t && (!may_follow(t->it, bprm) || regs->cs != __USER_CS || current->ptrace)) {
-		thread_end_hook(t, ARCPROF_BRANCH_STOP, regs->ip);
+	if (t && (!may_follow(t->it, bprm) || regs->cs != __USER_CS || current->ptrace ||
+		  mark_hook(current, GFP_ATOMIC))) {
+		thread_refuse_hook(t, regs);
 		t = NULL;
 	}
 	if (!t) {
@@ -270,7 +329,7 @@ static void exec_hook(void *data, struct task_struct *task, pid_t old_pid, struc
 	}
 	t->ring->tid = current->pid;
 	t->ring->tgid = current->tgid;
-	thread_begin_hook(t, regs);
+	begin_hook(t, regs);
 }
 
 static void exit_hook(void *data, struct task_struct *task)
@@ -278,7 +337,7 @@ static void exit_hook(void *data, struct task_struct *task)
 	struct thread *t = thread_find_hook(task);
 
 	if (t) {
-		thread_syscall_hook(t, task_pt_regs(task));
+		thread_settle_hook(t, task_pt_regs(task));
 		thread_end_hook(t, ARCPROF_BRANCH_EXIT, 0);
 	}
 	if (!atomic_read(&task->signal->live))
@@ -347,7 +406,10 @@ static int allocate(struct itrace *it)
 static bool valid(const struct arcprof_itrace_start *arg)
 {
 	const u32 modes = ARCPROF_ITRACE_WRAP | ARCPROF_ITRACE_CONTINUOUS;
-	const u32 known = modes | ARCPROF_ITRACE_THREADS | ARCPROF_ITRACE_FORKS;
+	const u32 known = modes | ARCPROF_ITRACE_THREADS | ARCPROF_ITRACE_FORKS | ARCPROF_ITRACE_SYNC;
+
+	if ((arg->flags & ARCPROF_ITRACE_SYNC) && !(arg->flags & ARCPROF_ITRACE_CONTINUOUS))
+		return false;
 
 	return !(arg->flags & ~known) && (arg->flags & modes) != modes && !arg->reserved && arg->nr_rings >= 1 &&
 	       arg->nr_rings <= MAX_RINGS && arg->nr_records >= MIN_RECORDS &&
@@ -366,6 +428,7 @@ long itrace_start(struct arcprof_file *f, struct arcprof_itrace_start *arg)
 	it = kzalloc(sizeof(*it), GFP_KERNEL_ACCOUNT);
 	if (!it)
 		return -ENOMEM;
+	it->owner = current->files;
 	it->flags = arg->flags;
 	it->nr_rings = arg->nr_rings;
 	it->nr_records = arg->nr_records;
@@ -391,39 +454,85 @@ long itrace_start(struct arcprof_file *f, struct arcprof_itrace_start *arg)
 	return 0;
 }
 
-long itrace_join(struct arcprof_file *f, struct arcprof_itrace_join *arg)
+static int join_self(struct itrace *it, bool at_exec, struct thread **joined)
 {
 	struct pt_regs *regs = task_pt_regs(current);
 	struct thread *t;
 
-	if ((arg->flags & ~ARCPROF_ITRACE_AT_EXEC) || arg->reserved)
-		return -EINVAL;
-	if (!f->itrace || f->itrace->stopped)
-		return -ENXIO;
 	if (regs->cs != __USER_CS)
 		return -EOPNOTSUPP;
-	if (current->ptrace || thread_find_hook(current))
-		return -EBUSY;
 	if (mark_hook(current, GFP_KERNEL_ACCOUNT))
 		return -ENOMEM;
 	preempt_disable();
-	t = thread_new_hook(f->itrace, current);
-	if (t && (arg->flags & ARCPROF_ITRACE_AT_EXEC))
-		t->at_exec = true;
-	else if (t)
-		thread_begin_hook(t, regs);
+	t = thread_new_hook(it, current, NULL, at_exec);
+	if (t && !at_exec)
+		begin_hook(t, regs);
 	preempt_enable();
+	*joined = t;
+	return t ? 0 : -ENOSPC;
+}
+
+/* A child that has executed nothing is the caller still. */
+static bool is_own(const struct task_struct *task)
+{
+	bool own;
+
+	rcu_read_lock();
+	own = (task->flags & PF_FORKNOEXEC) && same_thread_group(rcu_dereference(task->real_parent), current);
+	rcu_read_unlock();
+	return own;
+}
+
+static int join_other(struct itrace *it, struct task_struct *task, bool at_exec, struct thread **joined)
+{
+	struct thread *t;
+
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER))
+		return -EPERM;
+	if (!is_own(task) && !capable(CAP_SYS_PTRACE))
+		return -EPERM;
+	*joined = t = thread_new_hook(it, task, NULL, true);
 	if (!t)
 		return -ENOSPC;
-	arg->ring = t - f->itrace->thread;
-	return 0;
+	if (!(READ_ONCE(task->flags) & PF_EXITING) && (at_exec || queue_hook(t, task, WORK_BEGIN)))
+		return 0;
+	thread_end_hook(t, ARCPROF_BRANCH_EXIT, 0);	/* unless its exit hook did [2] */
+	return -ESRCH;
+}
+
+long itrace_join(struct arcprof_file *f, struct arcprof_itrace_join *arg)
+{
+	bool at_exec = arg->flags & ARCPROF_ITRACE_AT_EXEC;
+	struct task_struct *task;
+	struct thread *t = NULL;
+	int r;
+
+	if (arg->flags & ~ARCPROF_ITRACE_AT_EXEC)
+		return -EINVAL;
+	if (!f->itrace || f->itrace->stopped)
+		return -ENXIO;
+	task = find_task(arg->tid);
+	if (!task)
+		return -ESRCH;
+	if (task->ptrace || thread_find_hook(task))
+		r = -EBUSY;
+	else if (task == current)
+		r = join_self(f->itrace, at_exec, &t);
+	else
+		r = join_other(f->itrace, task, at_exec, &t);
+	put_task_struct(task);
+	if (t) {
+		arg->ring = t - f->itrace->thread;
+		WRITE_ONCE(t->joining, false);
+	}
+	return r;
 }
 
 static void leave(struct thread *t)
 {
 	struct pt_regs *regs = task_pt_regs(current);
 
-	thread_syscall_hook(t, regs);
+	thread_settle_hook(t, regs);
 	thread_end_hook(t, ARCPROF_BRANCH_STOP, regs->ip);
 	regs->flags &= ~X86_EFLAGS_TF;
 	regs->r11 &= ~X86_EFLAGS_TF;	/* the system call we are in put the flags there */
@@ -515,6 +624,12 @@ int itrace_mmap(struct arcprof_file *f, struct vm_area_struct *vma)
 {
 	if (!f->itrace)
 		return -ENXIO;
+	/* A mapping keeps the session, and its memory: children have no use for one. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	vm_flags_set(vma, VM_DONTCOPY);
+#else
+	vma->vm_flags |= VM_DONTCOPY;
+#endif
 	return remap_vmalloc_range(vma, f->itrace->area, vma->vm_pgoff - (ARCPROF_MMAP_ITRACE >> PAGE_SHIFT));
 }
 
@@ -537,6 +652,13 @@ __poll_t itrace_poll(struct arcprof_file *f, struct file *file, struct poll_tabl
 			return events | EPOLLIN;
 	}
 	return events;
+}
+
+/* Who started the trace is gone: threads that have the descriptor would wait for nobody. */
+void itrace_flush(struct arcprof_file *f, fl_owner_t who)
+{
+	if (f->itrace && f->itrace->owner == who)
+		itrace_stop(f);
 }
 
 void itrace_release(struct arcprof_file *f)

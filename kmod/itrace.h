@@ -31,7 +31,8 @@ struct thread {
 	struct arcprof_ring *ring;
 	struct arcprof_branch *record;
 	u64 next;			/* place of the next record: head % nr_records */
-	bool at_exec;			/* not traced before its exec */
+	bool waiting;			/* not traced yet: before its exec, or before it goes back to its program */
+	bool joining;			/* JOIN has it in its hands: nobody gets the ring, even if the thread has ended */
 	bool removed;			/* by itrace_stop() */
 	/* The instruction that is executed next, and the block before it. */
 	u64 ip;
@@ -39,6 +40,7 @@ struct thread {
 	bool known;			/* insn is; else its page was not there */
 	u64 resume_ip;			/* where it goes if it is sigreturn, or 0 */
 	u64 flags;			/* of the CPU, before a system call */
+	bool maps;			/* the system call may map executable memory */
 	u64 nr_insns;
 	/* Task work. */
 	struct callback_head work;
@@ -49,10 +51,14 @@ enum thread_work {
 	WORK_QUEUED,
 	WORK_HANDLER,			/* a signal's handler is about to run */
 	WORK_WAKE,			/* readers have something to read */
+	WORK_SYNC,			/* and must have read all of it */
+	WORK_BEGIN,			/* another thread said JOIN */
+	WORK_LAST,			/* the work is behind that of others */
 };
 
 struct itrace {
 	refcount_t refs;		/* the descriptor, and each task work */
+	fl_owner_t owner;		/* the table of descriptors of whoever started it */
 	u32 flags;
 	u32 nr_rings;
 	u64 nr_records;
@@ -73,22 +79,31 @@ struct itrace {
 
 /* Of the caller, or NULL. */
 struct thread *thread_find_hook(const struct task_struct *task);
-/* A ring for a task and its place in the table; NULL when all are in use. */
-struct thread *thread_new_hook(struct itrace *it, struct task_struct *task);
+/*
+ * A ring for a task and its place in the table; NULL when all are in use, or it is there already.
+ * creator: the traced task that made it, or NULL; waiting: see there.
+ */
+struct thread *thread_new_hook(struct itrace *it, struct task_struct *task, const struct task_struct *creator,
+			       bool waiting);
 /* Out of the table: it is not traced from now on.  False: it was out already. */
 bool thread_remove_hook(struct thread *t);
 /* Tracing begins with the instruction that regs point to. */
 void thread_begin_hook(struct thread *t, struct pt_regs *regs);
 /* The instruction before a trap was executed. */
 void thread_step_hook(struct thread *t, struct pt_regs *regs);
-/* In a hook of the thread: a system call that it is in, or has just made, counts as executed. */
-void thread_syscall_hook(struct thread *t, const struct pt_regs *regs);
+/*
+ * In a hook of the thread, before a signal or its end: a system call that it is in, or has just made, counts
+ * as executed, and so does an instruction whose purpose is the signal.
+ */
+void thread_settle_hook(struct thread *t, struct pt_regs *regs);
 /* Its system call has replaced the program. */
 void thread_exec_hook(struct thread *t);
 /* A signal's handler is next, at regs->ip. */
 void thread_handler_hook(struct thread *t, struct pt_regs *regs);
 /* The end of a thread's trace, with a last record.  What it does next is its own business. */
 void thread_end_hook(struct thread *t, enum arcprof_branch_kind kind, u64 to);
+/* The same where its program is not to be traced. */
+void thread_refuse_hook(struct thread *t, const struct pt_regs *regs);
 /* The end of one that somebody else has taken out of the table, after synchronize_rcu(). */
 void thread_close_late(struct thread *t);
 

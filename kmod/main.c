@@ -13,12 +13,28 @@
 #include "module.h"
 
 #ifdef ARCPROF_ITRACE
-#define FEATURES 3
+#define FEATURES (ARCPROF_FEATURE_PTT | ARCPROF_FEATURE_ITRACE | ARCPROF_FEATURE_ITRACE_SYNC)
 #else
-#define FEATURES 1
+#define FEATURES ARCPROF_FEATURE_PTT
 #endif
 
 DEFINE_MUTEX(arcprof_mutex);
+
+struct task_struct *find_task(s32 tid)
+{
+	struct task_struct *task = NULL;
+	struct pid *pid;
+
+	if (tid == 0) {
+		get_task_struct(current);
+		return current;
+	}
+	pid = tid > 0 ? find_get_pid(tid) : NULL;
+	if (pid)
+		task = get_pid_task(pid, PIDTYPE_PID);
+	put_pid(pid);
+	return task;
+}
 
 union request {
 	u32 size;
@@ -145,6 +161,15 @@ static int arcprof_release(struct inode *inode, struct file *file)
 }
 
 #ifdef ARCPROF_ITRACE
+/* A process closes a descriptor of the file, or ends. */
+static int arcprof_flush(struct file *file, fl_owner_t who)
+{
+	mutex_lock(&arcprof_mutex);
+	itrace_flush(file->private_data, who);
+	mutex_unlock(&arcprof_mutex);
+	return 0;
+}
+
 static __poll_t arcprof_poll(struct file *file, struct poll_table_struct *wait)
 {
 	return itrace_poll(file->private_data, file, wait);
@@ -159,6 +184,7 @@ static const struct file_operations fops = {
 	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = arcprof_mmap,
 #ifdef ARCPROF_ITRACE
+	.flush = arcprof_flush,
 	.poll = arcprof_poll,
 #endif
 };

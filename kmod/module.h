@@ -23,6 +23,9 @@
 
 extern struct mutex arcprof_mutex;
 
+/* Task of a thread id as the caller sees it, 0 is the caller; with a reference.  NULL: there is none. */
+struct task_struct *find_task(s32 tid);
+
 struct itrace;
 
 /* An open descriptor. */
@@ -85,6 +88,7 @@ long itrace_leave(struct arcprof_file *f);
 long itrace_consume(struct arcprof_file *f, struct arcprof_itrace_consume *arg);
 __poll_t itrace_poll(struct arcprof_file *f, struct file *file, struct poll_table_struct *wait);
 int itrace_mmap(struct arcprof_file *f, struct vm_area_struct *vma);
+void itrace_flush(struct arcprof_file *f, fl_owner_t who);
 void itrace_release(struct arcprof_file *f);
 int itrace_init(void);
 void itrace_exit(void);

@@ -23,23 +23,6 @@
 static struct session *session;		/* under arcprof_mutex; hooks have their own pointer */
 static u64 nr_sessions;
 
-/* Task of a thread id as the caller sees it; with a reference. */
-static struct task_struct *find_task(s32 tid)
-{
-	struct task_struct *task = NULL;
-	struct pid *pid;
-
-	if (tid == 0) {
-		get_task_struct(current);
-		return current;
-	}
-	pid = tid > 0 ? find_get_pid(tid) : NULL;
-	if (pid)
-		task = get_pid_task(pid, PIDTYPE_PID);
-	put_pid(pid);
-	return task;
-}
-
 static int register_task(struct session *s, struct task_struct *task, struct arcprof_ptt_register *r)
 {
 	unsigned long flags;

@@ -12,6 +12,7 @@
  */
 #include <linux/hash.h>
 #include <linux/ktime.h>
+#include <linux/mman.h>
 #include <linux/uaccess.h>
 #include <asm/unistd.h>
 #include <asm/processor-flags.h>
@@ -21,6 +22,9 @@
 #define ROOM_MIN	32		/* records that may come between a trap and its task work, and more */
 #define SIGCONTEXT_IP	168		/* in the frame of rt_sigreturn, from the stack pointer on */
 #define SIGCONTEXT_FLAGS	176
+#define SYSCALL_LEN	2
+#define CALLS_MAX	8		/* system calls without an instruction between them */
+#define TIME_EVERY	128		/* records */
 
 static struct table_bucket {
 	raw_spinlock_t lock;
@@ -36,38 +40,48 @@ static struct table_bucket *bucket_of(const struct task_struct *task)
 	return &table[hash_ptr(task, HASH_BITS)];
 }
 
+/* Its bucket is locked. */
+static struct thread *look_up(const struct table_bucket *b, const struct task_struct *task)
+{
+	struct thread *t;
+
+	hlist_for_each_entry(t, &b->head, hash)
+		if (t->task == task)
+			return t;
+	return NULL;
+}
+
 struct thread *thread_find_hook(const struct task_struct *task)
 {
 	struct table_bucket *b = bucket_of(task);
-	struct thread *t, *found = NULL;
+	struct thread *t;
 	unsigned long flags;
 
 	if (hlist_empty(&b->head))
 		return NULL;
 	raw_spin_lock_irqsave(&b->lock, flags);
-	hlist_for_each_entry(t, &b->head, hash)
-		if (t->task == task) {
-			found = t;
-			break;
-		}
+	t = look_up(b, task);
 	raw_spin_unlock_irqrestore(&b->lock, flags);
-	return found;
+	return t;
 }
 
 static bool is_free(const struct itrace *it, const struct thread *t)
 {
 	const struct arcprof_ring *r = t->ring;
 
-	if (t->task || t->work_bits)
+	if (t->task || t->work_bits || t->joining)
 		return false;
 	return !(r->flags & ARCPROF_RING_USED) ||
 	       ((it->flags & ARCPROF_ITRACE_CONTINUOUS) && (r->flags & ARCPROF_RING_ENDED) && r->head == r->tail);
 }
 
-static void clear_ring(struct itrace *it, struct thread *t, const struct task_struct *task)
+static void clear_ring(struct itrace *it, struct thread *t, const struct task_struct *task,
+		       const struct task_struct *creator)
 {
 	struct arcprof_ring *r = t->ring;
 
+	WRITE_ONCE(r->flags, 0);
+	smp_wmb();
 	it->past.steps += r->steps;
 	it->past.insns += r->insns;
 	it->past.records += r->head;
@@ -75,38 +89,48 @@ static void clear_ring(struct itrace *it, struct thread *t, const struct task_st
 	r->head = r->tail = r->steps = r->insns = 0;
 	r->tid = task->pid;
 	r->tgid = task->tgid;
+	r->creator = creator ? creator->tgid : 0;
 	r->gen++;
 	r->nr_records = it->nr_records;
 	smp_wmb();
 	WRITE_ONCE(r->flags, ARCPROF_RING_USED);
 }
 
-struct thread *thread_new_hook(struct itrace *it, struct task_struct *task)
+static struct thread *find_free(struct itrace *it)
+{
+	u32 i;
+
+	if (it->stopped)
+		return NULL;
+	for (i = 0; i < it->nr_rings; i++)
+		if (is_free(it, &it->thread[i]))
+			return &it->thread[i];
+	it->nr_refused++;
+	return NULL;
+}
+
+struct thread *thread_new_hook(struct itrace *it, struct task_struct *task, const struct task_struct *creator,
+			       bool waiting)
 {
 	struct table_bucket *b = bucket_of(task);
 	struct thread *t = NULL;
 	unsigned long flags;
-	u32 i;
 
 	raw_spin_lock_irqsave(&it->lock, flags);
-	for (i = 0; i < it->nr_rings && !it->stopped; i++)
-		if (is_free(it, &it->thread[i])) {
-			t = &it->thread[i];
-			break;
-		}
+	raw_spin_lock(&b->lock);
+	if (!look_up(b, task))
+		t = find_free(it);
 	if (t) {
-		clear_ring(it, t, task);
+		clear_ring(it, t, task, creator);
 		t->task = task;
 		t->next = 0;
-		t->at_exec = false;
+		t->waiting = waiting;
+		t->joining = !creator;
 		it->nr_threads++;
 		it->nr_joined++;
-		raw_spin_lock(&b->lock);
 		hlist_add_head(&t->hash, &b->head);
-		raw_spin_unlock(&b->lock);
-	} else {
-		it->nr_refused++;
 	}
+	raw_spin_unlock(&b->lock);
 	raw_spin_unlock_irqrestore(&it->lock, flags);
 	return t;
 }
@@ -167,6 +191,20 @@ static void put(struct thread *t, const struct arcprof_branch *record)
 	smp_store_release(&r->head, r->head + 1);
 }
 
+/* ARCPROF_ITRACE_SYNC: something that the reader is told within a block. */
+static void put_note(struct thread *t, enum arcprof_branch_kind kind)
+{
+	struct arcprof_branch record = {
+		.from = ktime_get_mono_fast_ns(),
+		.to = t->ip,
+		.kind = kind,
+	};
+
+	put(t, &record);
+	if (kind != ARCPROF_BRANCH_TIME)
+		itrace_queue_hook(t, WORK_SYNC);
+}
+
 static void put_block(struct thread *t, enum arcprof_branch_kind kind, u64 to, u8 len)
 {
 	struct arcprof_branch record = {
@@ -177,6 +215,8 @@ static void put_block(struct thread *t, enum arcprof_branch_kind kind, u64 to, u
 		.len = len,
 	};
 
+	if ((t->it->flags & ARCPROF_ITRACE_SYNC) && t->next % TIME_EVERY == 0)
+		put_note(t, ARCPROF_BRANCH_TIME);
 	put(t, &record);
 	t->nr_insns = 0;
 }
@@ -246,25 +286,54 @@ static void patch_flags(u64 address, bool set)
 		copy_to_user_nofault(where, &want, 1);
 }
 
-/* Before the instruction at regs->ip is executed. */
-static void prepare(struct thread *t, struct pt_regs *regs)
+/* What is known of a system call before it is executed only. */
+static void before_syscall(struct thread *t, const struct pt_regs *regs)
 {
-	t->ip = regs->ip;
+	bool last = false;
+
+	t->flags = regs->flags;
+	t->maps = false;
+	switch (regs->ax) {
+	case __NR_rt_sigreturn:
+		if (copy_from_user_nofault(&t->resume_ip, (void __user *)(regs->sp + SIGCONTEXT_IP), 8))
+			t->resume_ip = 0;
+		patch_flags(regs->sp + SIGCONTEXT_FLAGS, true);
+		break;
+	case __NR_mmap:
+		last = regs->r10 & MAP_FIXED;
+		fallthrough;
+	case __NR_mprotect:
+	case __NR_pkey_mprotect:
+		t->maps = regs->dx & PROT_EXEC;
+		break;
+	case __NR_mremap:
+		t->maps = true;
+		fallthrough;
+	case __NR_munmap:
+	case __NR_exit:
+	case __NR_exit_group:
+	case __NR_execve:
+	case __NR_execveat:
+		last = true;
+		break;
+	}
+	if (last && (t->it->flags & ARCPROF_ITRACE_SYNC) && t->task == current)	/* not a child that is being made */
+		put_note(t, ARCPROF_BRANCH_LAST);
+}
+
+/* Before the instruction at ip is executed; the others are regs. */
+static void prepare(struct thread *t, struct pt_regs *regs, u64 ip)
+{
+	t->ip = ip;
 	t->resume_ip = 0;
 	t->known = fetch(t->ip, &t->insn);
 	regs->flags |= X86_EFLAGS_TF;
 	if (!t->known)
 		return;
-	if (t->insn.cls == CLASS_SYSCALL) {
-		t->flags = regs->flags;
-		if (regs->ax == __NR_rt_sigreturn) {
-			if (copy_from_user_nofault(&t->resume_ip, (void __user *)(regs->sp + SIGCONTEXT_IP), 8))
-				t->resume_ip = 0;
-			patch_flags(regs->sp + SIGCONTEXT_FLAGS, true);
-		}
-	} else if (t->insn.cls == CLASS_IRET) {
+	if (t->insn.cls == CLASS_SYSCALL)
+		before_syscall(t, regs);
+	else if (t->insn.cls == CLASS_IRET)
 		patch_flags(regs->sp + 16, true);
-	}
 }
 
 static void count(struct thread *t)
@@ -315,8 +384,11 @@ static void after_syscall(struct thread *t, struct pt_regs *regs)
 		t->ip += t->insn.len;
 		if (regs->r11 == t->flags)
 			regs->r11 &= ~X86_EFLAGS_TF;
+		if (t->maps && (t->it->flags & ARCPROF_ITRACE_SYNC))
+			put_note(t, ARCPROF_BRANCH_MAPS);
+		t->maps = false;
 	}
-	if (!fetch(t->ip, &t->insn))
+	if (!current->mm || !fetch(t->ip, &t->insn))	/* at its end it has no memory */
 		t->insn = (struct branch_insn){ CLASS_PLAIN };
 }
 
@@ -335,7 +407,7 @@ void thread_step_hook(struct thread *t, struct pt_regs *regs)
 	}
 	if (!alone)
 		executed(t, regs->ip, regs);
-	prepare(t, regs);
+	prepare(t, regs, regs->ip);
 	check_room(t);
 	if (t->ring->flags & ARCPROF_RING_FULL) {
 		thread_end_hook(t, ARCPROF_BRANCH_STOP, regs->ip);
@@ -343,63 +415,91 @@ void thread_step_hook(struct thread *t, struct pt_regs *regs)
 	}
 }
 
-void thread_syscall_hook(struct thread *t, const struct pt_regs *regs)
+void thread_settle_hook(struct thread *t, struct pt_regs *regs)
 {
-	if (t->at_exec || !t->known || t->insn.cls != CLASS_SYSCALL)
+	int nr = 0;
+
+	if (t->waiting || !t->known || regs->ip == t->ip)
 		return;
-	if (t->resume_ip && regs->ip == t->resume_ip) {
+	if (t->insn.cls == CLASS_TRAP && regs->ip == t->ip + t->insn.len) {
 		count(t);
-		put_block(t, ARCPROF_BRANCH_IRET, t->resume_ip, t->insn.len);
-	} else if (regs->ip == t->ip + t->insn.len) {
-		count(t);
-	} else {
-		return;
+		t->ip = regs->ip;
+		t->known = false;
 	}
+	if (t->insn.cls != CLASS_SYSCALL)
+		return;
+	/* One may follow another, and a call that is made again follows sigreturn: no trap came between. */
+	while (t->insn.cls == CLASS_SYSCALL && regs->ip != t->ip && nr++ < CALLS_MAX)
+		after_syscall(t, regs);
+	if (regs->ip != t->ip)
+		put_block(t, ARCPROF_BRANCH_OTHER, regs->ip, 0);
 	t->ip = regs->ip;
-	t->resume_ip = 0;
 	t->known = false;
 }
 
 void thread_exec_hook(struct thread *t)
 {
 	count(t);
-	t->ip += t->insn.len;
-	put_block(t, ARCPROF_BRANCH_EXEC, 0, 0);
+	put_block(t, ARCPROF_BRANCH_EXEC, 0, t->known && t->insn.cls == CLASS_SYSCALL ? t->insn.len : 0);
 }
 
 void thread_handler_hook(struct thread *t, struct pt_regs *regs)
 {
 	put_block(t, ARCPROF_BRANCH_INTERRUPT, regs->ip, 0);
-	prepare(t, regs);
+	prepare(t, regs, regs->ip);
+}
+
+/* A thread that was asleep in a system call, and was woken to do this, makes it again. */
+static u64 first_ip(const struct pt_regs *regs)
+{
+	struct branch_insn insn;
+
+	if ((long)regs->orig_ax < 0)
+		return regs->ip;
+	switch ((long)regs->ax) {
+	case -ERESTARTSYS:
+	case -ERESTARTNOINTR:
+	case -ERESTARTNOHAND:
+	case -ERESTART_RESTARTBLOCK:
+		if (fetch(regs->ip - SYSCALL_LEN, &insn) && insn.cls == CLASS_SYSCALL && insn.len == SYSCALL_LEN)
+			return regs->ip - SYSCALL_LEN;
+	}
+	return regs->ip;
 }
 
 void thread_begin_hook(struct thread *t, struct pt_regs *regs)
 {
 	struct arcprof_branch start = {
 		.from = ktime_get_mono_fast_ns(),
-		.to = regs->ip,
+		.to = first_ip(regs),
 		.kind = ARCPROF_BRANCH_START,
 	};
 
-	t->at_exec = false;
+	t->waiting = false;
 	t->nr_insns = 0;
 	put(t, &start);
-	prepare(t, regs);
+	prepare(t, regs, start.to);
 }
 
 void thread_end_hook(struct thread *t, enum arcprof_branch_kind kind, u64 to)
 {
 	if (!thread_remove_hook(t))
 		return;
-	if (!t->at_exec)
+	if (!t->waiting)
 		put_block(t, kind, to, 0);
 	close_ring(t);
+}
+
+void thread_refuse_hook(struct thread *t, const struct pt_regs *regs)
+{
+	WRITE_ONCE(t->ring->flags, t->ring->flags | ARCPROF_RING_REFUSED);
+	thread_end_hook(t, ARCPROF_BRANCH_STOP, regs->ip);
 }
 
 void thread_close_late(struct thread *t)
 {
 	t->removed = false;
-	if (!t->at_exec)
+	if (!t->waiting)
 		put_block(t, ARCPROF_BRANCH_STOP, t->ip, 0);
 	close_ring(t);
 }

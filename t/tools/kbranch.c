@@ -55,6 +55,8 @@ static int class_by_name(const char *text)
 {
 	if (!strncmp(text, "syscall", 7) || !strncmp(text, "int    $0x80", 12))
 		return CLASS_SYSCALL;
+	if (!strncmp(text, "int3", 4) || !strncmp(text, "int1", 4) || !strncmp(text, "icebp", 5) || !strncmp(text, "int ", 4))
+		return CLASS_TRAP;
 	if (!strncmp(text, "pushf", 5))
 		return CLASS_PUSHF;
 	if (!strncmp(text, "rep", 3)) {

@@ -15,11 +15,12 @@
 #include <sys/poll.h>
 #include <sys/ptrace.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include "guest.h"
 
-enum { KINDS = ARCPROF_BRANCH_START + 1 };
+enum { KINDS = ARCPROF_BRANCH_LAST + 1 };
 
 static const char *self;
 
@@ -76,6 +77,13 @@ static inline __attribute__((always_inline)) long join(int fd, uint32_t flags)
 	return ioctl(fd, ARCPROF_IOC_ITRACE_JOIN, &j) ? -errno : (long)j.ring;
 }
 
+static long join_other(int fd, pid_t tid, uint32_t flags)
+{
+	struct arcprof_itrace_join j = { .size = sizeof(j), .flags = flags, .tid = tid };
+
+	return ioctl(fd, ARCPROF_IOC_ITRACE_JOIN, &j) ? -errno : (long)j.ring;
+}
+
 static inline __attribute__((always_inline)) long leave(int fd)
 {
 	return ioctl(fd, ARCPROF_IOC_ITRACE_LEAVE);
@@ -107,6 +115,8 @@ static void link_in(struct chain *c, const struct arcprof_branch *b)
 {
 	uint64_t bytes = b->from - c->at, n = b->nr_insns - (b->len ? 1 : 0);
 
+	if (b->kind > ARCPROF_BRANCH_START)	/* a note within a block */
+		return;
 	if (b->kind == ARCPROF_BRANCH_START) {
 		c->at = b->to;
 		c->started = true;
@@ -195,7 +205,7 @@ static void known(void)
 
 /* ---- a whole program, against ptrace ---- */
 
-/* What "itrace work" does: strings, repeated instructions, output, system calls. */
+/* What "itrace work" does: strings, repeated instructions, output, system calls, a mapping of code. */
 static int work(void)
 {
 	char a[3000], b[3000];
@@ -210,7 +220,7 @@ static int work(void)
 		syscall(SYS_getppid);
 	}
 	rounds(50);
-	return strlen(a) < 10;
+	return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED;
 }
 
 static pid_t start_work(struct trace *t)
@@ -324,11 +334,14 @@ static void rate(void)
 /* ---- signals ---- */
 
 static volatile int nr_handled;
+static volatile int *shared_nr_handled;	/* or NULL */
 static volatile int leave_fd = -1;
 
 static void handler(int sig)
 {
 	nr_handled++;
+	if (shared_nr_handled)
+		++*shared_nr_handled;
 	rounds(10);
 	if (leave_fd >= 0)
 		leave(leave_fd);
@@ -370,36 +383,39 @@ static void interrupted_calls(void)
 {
 	struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_RESTART };
 	struct itimerval every = { { 0, 2000 }, { 0, 2000 } }, off = { { 0, 0 }, { 0, 0 } };
-	struct timespec nap = { 0, 30000000 };
 	uint64_t nr[KINDS];
 	struct trace t;
-	int fd[2], n;
+	int fd[2], n, nr_in_read;
 	pid_t pid;
 	char c = 0;
 	long ring;
 
 	sigaction(SIGALRM, &sa, NULL);
+	trace_open(&t, 0, 400000, 1);
+	shared_nr_handled = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (pipe(fd))
 		return;
 	pid = fork();
 	if (pid == 0) {
-		nanosleep(&nap, NULL);
+		while (*shared_nr_handled < 4)
+			usleep(1000);
 		if (write(fd[1], "x", 1) != 1)
 			_exit(1);
 		_exit(0);
 	}
-	trace_open(&t, 0, 400000, 1);
 	nr_handled = 0;
 	ring = join(t.fd, 0);
 	setitimer(ITIMER_REAL, &every, NULL);
 	n = read(fd[0], &c, 1);		/* restarted again and again */
+	nr_in_read = nr_handled;
 	rounds(2000);			/* interrupted anywhere */
 	setitimer(ITIMER_REAL, &off, NULL);
 	leave(t.fd);
 	kinds_of(&t, ring, 0, nr);
-	ok(n == 1 && c == 'x' && nr_handled > 3, "restarted calls: a read ends as it should, after %d signals", nr_handled);
+	ok(n == 1 && c == 'x' && nr_in_read > 1, "restarted calls: a read ends as it should, after %d signals", nr_in_read);
 	ok(nr[ARCPROF_BRANCH_INTERRUPT] == (uint64_t)nr_handled && nr[ARCPROF_BRANCH_IRET] == (uint64_t)nr_handled,
-	   "restarted calls: each is in the trace");
+	   "restarted calls: each of %d handlers begins (%" PRIu64 ") and is left (%" PRIu64 ") in the trace", nr_handled,
+	   nr[ARCPROF_BRANCH_INTERRUPT], nr[ARCPROF_BRANCH_IRET]);
 	chains(&t, ring, "restarted calls");
 	waitpid(pid, &n, 0);
 	trace_close(&t);
@@ -561,6 +577,96 @@ static void continuous(void)
 	trace_close(&t);
 }
 
+/* ---- threads that others let join, and that wait for the reader ---- */
+
+/* Bytes of another process's memory; it is there only while the process is. */
+static bool reads_as(pid_t pid, uint64_t addr, const void *want, size_t len)
+{
+	char got[16];
+	struct iovec local = { got, len }, remote = { (void *)addr, len };
+
+	return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)len && !memcmp(got, want, len);
+}
+
+static void consume(const struct trace *t, uint64_t tail)
+{
+	struct arcprof_itrace_consume done_with = { .size = sizeof(done_with), .tail = tail };
+
+	ioctl(t->fd, ARCPROF_IOC_ITRACE_CONSUME, &done_with);
+}
+
+static bool does_executable(pid_t pid, const char *path)
+{
+	char link[64], exe[64] = "";
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	return readlink(link, exe, sizeof(exe) - 1) > 0 && !strcmp(exe, path);
+}
+
+/* A child that waits for a byte, and then executes "itrace work". */
+static pid_t start_held(int *go)
+{
+	char *const argv[] = { "itrace", "work", NULL }, *const envp[] = { NULL };
+	int fds[2];
+	pid_t pid;
+	char c;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		if (read(fds[0], &c, 1) == 1)
+			execve(self, argv, envp);
+		_exit(8);
+	}
+	close(fds[0]);
+	*go = fds[1];
+	return pid;
+}
+
+static void synchronous(void)
+{
+	const struct arcprof_ring *r;
+	int status = -1, go = -1, nr_held = 0;
+	uint64_t nr[KINDS] = { 0 }, tail = 0;
+	struct chain c = { 0 };
+	struct trace t;
+	pid_t pid;
+
+	trace_open(&t, ARCPROF_ITRACE_CONTINUOUS | ARCPROF_ITRACE_SYNC, 512, 1);
+	pid = start_held(&go);
+	ok(join_other(t.fd, pid, ARCPROF_ITRACE_AT_EXEC) == 0, "sync: a child is to be traced from its exec on");
+	ok(write(go, "", 1) == 1, "sync: it goes");
+	r = ring_of(&t, 0);
+	while (!(r->flags & ARCPROF_RING_ENDED) || tail < r->head) {
+		uint64_t head = __atomic_load_n(&r->head, __ATOMIC_ACQUIRE);
+		struct pollfd p = { .fd = t.fd, .events = POLLIN };
+
+		for (; tail < head; tail++) {
+			const struct arcprof_branch *b = record(&t, 0, tail);
+
+			link_in(&c, b);
+			nr[b->kind % KINDS]++;
+			if (b->kind != ARCPROF_BRANCH_START && b->kind != ARCPROF_BRANCH_MAPS &&
+			    b->kind != ARCPROF_BRANCH_LAST)
+				continue;
+			usleep(30000);
+			nr_held += r->head == tail + 1 && does_executable(pid, self) &&
+				   (b->kind != ARCPROF_BRANCH_LAST || reads_as(pid, b->to, "\x0f\x05", 2));
+		}
+		consume(&t, tail);
+		poll(&p, 1, 10);
+	}
+	waitpid(pid, &status, 0);
+	ok(status == 0 && c.nr_bad == 0 && c.insns == r->insns && c.insns > 5000, "sync: a program of %" PRIu64
+	   " instructions ends as it should", c.insns);
+	ok(nr[ARCPROF_BRANCH_START] == 1 && nr[ARCPROF_BRANCH_MAPS] == 1 && nr[ARCPROF_BRANCH_LAST] == 1 && nr_held == 3,
+	   "sync: it waits %d times: at its start, behind a mapping of code, before its end", nr_held);
+	ok(nr[ARCPROF_BRANCH_TIME] > 1, "sync: %" PRIu64 " times of day", nr[ARCPROF_BRANCH_TIME]);
+	close(go);
+	trace_close(&t);
+}
+
 /* ---- ends of all kinds ---- */
 
 static void endless(void)
@@ -595,6 +701,24 @@ static pid_t start_endless(struct trace *t)
 	return pid;
 }
 
+/* What the kernel knows about a process that does not do what it should. */
+static void show(pid_t pid)
+{
+	static const char *const files[] = { "stat", "wchan", "syscall", "stack" };
+	char path[64], line[512];
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, files[i]);
+		f = fopen(path, "re");
+		while (f && fgets(line, sizeof(line), f))
+			printf("# %s: %.*s\n", files[i], (int)strcspn(line, "\n"), line);
+		if (f)
+			fclose(f);
+	}
+}
+
 /* Alive, and in the loop: its CPU time grows. */
 static bool runs_on(pid_t pid)
 {
@@ -611,7 +735,70 @@ static bool runs_on(pid_t pid)
 		if (clock_ns(clock) > before)
 			return true;
 	}
+	show(pid);
 	return false;
+}
+
+/* Joins a child that sleeps; SIGCONT interrupts its sleep without a handler, so that it is made again. */
+static void joins_asleep(bool interrupt)
+{
+	const char *how = interrupt ? "in a call that is made again" : "asleep";
+	struct timespec nap = { 0, 200000000 };
+	struct trace t;
+	int status = -1;
+	pid_t pid;
+
+	trace_open(&t, 0, 50000, 1);
+	pid = fork();
+	if (pid == 0) {
+		nanosleep(&nap, NULL);
+		rounds(50);
+		_exit(7);
+	}
+	usleep(50000);
+	ok(join_other(t.fd, pid, 0) == 0, "join: a thread %s", how);
+	ok(join_other(t.fd, pid, 0) == -EBUSY, "join: %s, twice", how);
+	if (interrupt) {
+		kill(pid, SIGSTOP);
+		kill(pid, SIGCONT);
+	}
+	waitpid(pid, &status, 0);
+	ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "join: %s, and it ends as it should (%#x)", how, status);
+	ok(record(&t, 0, 0)->kind == ARCPROF_BRANCH_START && ring_of(&t, 0)->insns > 50 * INSNS_A_ROUND,
+	   "join: %s, %llu instructions are traced", how, ring_of(&t, 0)->insns);
+	chains(&t, 0, how);
+	trace_close(&t);
+}
+
+static void joins(void)
+{
+	struct trace t;
+	int status;
+	pid_t pid;
+
+	joins_asleep(false);
+	joins_asleep(true);
+	trace_open(&t, ARCPROF_ITRACE_WRAP, 1000, 2);
+	pid = fork();
+	if (pid == 0)
+		endless();
+	usleep(20000);
+	ok(join_other(t.fd, pid, 0) == 0, "join: a thread that runs");
+	usleep(100000);
+	ok(stat_of(&t).insns > 1000, "join: it is traced");
+	ioctl(t.fd, ARCPROF_IOC_ITRACE_STOP);
+	ok(runs_on(pid), "join: it runs on when the trace has ended");
+	kill(pid, SIGTERM);
+	waitpid(pid, &status, 0);
+	ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "join: until told");
+	trace_close(&t);
+
+	trace_open(&t, 0, 1000, 2);
+	ok(join_other(t.fd, 1 << 21, 0) == -ESRCH, "join: no such thread");
+	ok(join_other(t.fd, 2, 0) == -EPERM, "join: a thread of the kernel");
+	if (setresuid(1000, 1000, 1000) == 0)
+		ok(join_other(t.fd, 1, ARCPROF_ITRACE_AT_EXEC) == -EPERM, "join: another's thread, without the right to");
+	trace_close(&t);
 }
 
 static void stops_at_random(void)
@@ -737,7 +924,8 @@ static void tests(void)
 		{ "signals", signals },	       { "interrupted_calls", interrupted_calls },
 		{ "fault", fault },	       { "flags", flags },
 		{ "full", full },	       { "wrap", wrap },
-		{ "continuous", continuous },  { "debugger", debugger },
+		{ "continuous", continuous },  { "synchronous", synchronous },
+		{ "joins", joins },	       { "debugger", debugger },
 		{ "stops", stops_at_random },  { "kills", kills_at_random },
 		{ "arguments", arguments },    { "rate", rate },
 	};
