@@ -17,7 +17,11 @@ struct itrace_cmd_opts {
 	uint64_t duration_ns, limit, max_bytes;
 	const char *output;
 	bool java, lines, compress, single_steps;
+	int engine;
 };
+
+enum { ENGINE_AUTO, ENGINE_MODULE, ENGINE_PTRACE };
+static const char *const engines[] = { "auto", "module", "ptrace", NULL };
 
 #define OPT_ON(n, s, f, h) \
 	{ .type = OPT_TYPE_FLAG, .name = (n), .offset = OPT_FIELD(s, f, bool), .def = "true", .help = (h) }
@@ -35,6 +39,7 @@ static const struct opt itrace_table[] = {
 	OPT_U64(0, "limit", O, limit, "n", NULL, "stop after <n> instructions"),
 	OPT_SIZE(0, "max-size", O, max_bytes, "bytes", NULL, "stop when the file is about that large"),
 	OPT_GROUP("How"),
+	OPT_ENUM(0, "engine", O, engine, engines, "auto", "who steps; auto is the kernel module, where it can be used"),
 	OPT_FLAG(0, "single-steps", O, single_steps, "step over each instruction: no breakpoints, slower"),
 	OPT_GROUP("Where to"),
 	OPT_STR('o', "output", O, output, "file", "arcprof.data", "write the trace to <file>"),
@@ -84,7 +89,9 @@ static void why_it_stopped(const struct itrace_cmd_opts *o, const struct itrace_
 	if (r->write_error && r->why != ITRACE_WHY_DISK)
 		log_warn("the trace is not whole: %s", strerror(r->write_error));
 	if (r->totals.nr_foreign)
-		put_amount(r->totals.nr_foreign, "threads run 32-bit code and were not traced");
+		put_amount(r->totals.nr_foreign, "threads run 32-bit code, or a program that gains rights, and were not traced");
+	if (r->totals.nr_refused)
+		put_amount(r->totals.nr_refused, "threads were not traced, since too many were already; --engine=ptrace has no limit");
 	if (r->totals.nr_gaps)
 		log_warn("%" PRIu64 " times a thread was put elsewhere by the kernel: what it executed then is missing", r->totals.nr_gaps);
 }
@@ -102,6 +109,18 @@ static void summary(const struct itrace_cmd_opts *o, const struct itrace_result 
 		 r->nr_bytes, n ? (double)r->nr_bytes / n : 0, o->output);
 }
 
+/* --engine=auto: the module is there or it is not; why not is nobody's trouble. */
+static const struct itrace_engine *engine_for(const struct itrace_cmd_opts *o, const struct itrace_opts *steps)
+{
+	struct err ignored;
+
+	if (o->engine == ENGINE_MODULE)
+		return &itrace_module;
+	if (o->engine == ENGINE_PTRACE || itrace_module.usable(steps, &ignored))
+		return &itrace_ptrace;
+	return &itrace_module;
+}
+
 static int exit_status(const struct sampling *s, const struct err *e)
 {
 	return e->code == EINVAL ? EXIT_USAGE : sampling_exit_status(s, e);
@@ -115,7 +134,7 @@ static int itrace_run_cmd(void *opts, int nr_operands, char **operands)
 	struct itrace_result res;
 	struct err e = { 0 };
 	struct itrace_run_opts run = {
-		.engine = &itrace_ptrace, .duration_ns = o->duration_ns, .max_bytes = o->max_bytes, .java = o->java,
+		.duration_ns = o->duration_ns, .max_bytes = o->max_bytes, .java = o->java,
 		.lines = o->lines,
 		.compress = o->compress, .output = o->output, .version = ARCPROF_VERSION,
 	};
@@ -131,6 +150,7 @@ static int itrace_run_cmd(void *opts, int nr_operands, char **operands)
 			.nr_tids = s.c.nr_tids, .forks = o->forks, .bracket = o->bracket,
 			.single_steps = o->single_steps, .limit = o->limit,
 		};
+		run.engine = engine_for(o, &run.steps);
 		r = itrace_run(&run, &res, &e);
 	}
 	if (r) {

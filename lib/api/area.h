@@ -15,7 +15,6 @@
 
 /* Where BPF's maps and links are held ("header", "cpus", "slots", "threads", "pids", "on_*"). */
 #define ARCPROF_BPF_DIR "/sys/fs/bpf/arcprof"
-#define ARCPROF_DEVICE "/dev/arcprof"
 
 enum arcprof_source { ARCPROF_BPF, ARCPROF_MODULE };
 

@@ -2,9 +2,12 @@
 /*
  * itrace.c - a program says between which two points its instructions are traced.
  *
- * The tracer (arcprof itrace --bracket) runs the thread freely and wakes at signals, so the request
+ * A tracer by ptrace (arcprof itrace --bracket) runs the thread freely and wakes at signals, so the request
  * is a signal to the thread itself: SIGURG, which does nothing where nobody traces, with the
  * address of a request that the tracer reads and answers.  The signal is never delivered.
+ *
+ * Where the kernel module traces, the program has inherited the descriptor of the trace, and the thread
+ * joins and leaves by itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,10 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "arcprof.h"
+#include "arcprof_uapi.h"
 #include "itrace_request.h"
 
 /* Initial-exec: no call to find it. */
@@ -23,7 +28,8 @@
 
 THREAD_LOCAL struct {
 	int pid, tid;
-	int traced;
+	int fd;			/* of the module's trace, or -1 */
+	enum { FREE, BY_PTRACE, BY_MODULE } traced;
 } self;
 
 /* Reads a small file; the length, terminated. */
@@ -69,25 +75,49 @@ static inline __attribute__((always_inline)) uint32_t ask(uint32_t what)
 	return *(volatile uint32_t *)&r.answer;
 }
 
+/* The descriptor of the module's trace, or -1. */
+static int trace_fd(void)
+{
+	const char *number = getenv(ITRACE_FD_VARIABLE);
+
+	return number ? atoi(number) : -1;
+}
+
+static inline __attribute__((always_inline)) int join(int fd)
+{
+	struct arcprof_itrace_join j = { .size = sizeof(j) };
+
+	return syscall(SYS_ioctl, fd, ARCPROF_IOC_ITRACE_JOIN, &j) ? -errno : 0;
+}
+
 int arcprof_itrace_on(void)
 {
 	if (self.traced)
 		return -EALREADY;
+	self.fd = trace_fd();
+	self.traced = BY_MODULE;
+	if (self.fd >= 0 && !join(self.fd))
+		return 0;
+	self.traced = FREE;
 	self.pid = getpid();
 	self.tid = (int)syscall(SYS_gettid);
 	if (!is_traced())
 		return -ENODEV;
-	self.traced = 1;
+	self.traced = BY_PTRACE;
 	if (ask(ITRACE_REQUEST_ON) == ITRACE_ANSWER_DONE)
 		return 0;
-	self.traced = 0;
+	self.traced = FREE;
 	return -EAGAIN;
 }
 
 int arcprof_itrace_off(void)
 {
-	if (!self.traced)
+	int by = self.traced;
+
+	if (!by)
 		return -EINVAL;
-	self.traced = 0;
+	self.traced = FREE;
+	if (by == BY_MODULE)
+		return syscall(SYS_ioctl, self.fd, ARCPROF_IOC_ITRACE_LEAVE) ? -EAGAIN : 0;
 	return ask(ITRACE_REQUEST_OFF) == ITRACE_ANSWER_DONE ? 0 : -EAGAIN;
 }

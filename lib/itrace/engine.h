@@ -34,6 +34,7 @@ struct itrace_opts {
 struct itrace_totals {
 	uint64_t nr_insns, nr_branches, nr_threads;
 	uint64_t nr_foreign;	/* threads left alone because they run 32-bit code */
+	uint64_t nr_refused;	/* and because too many were traced already */
 	uint64_t nr_stops;	/* of threads that were traced: what it cost; 0: nothing stops */
 	uint64_t nr_gaps;	/* where the kernel put a thread elsewhere: what it executed then is not known */
 	bool breakpoints;	/* the machine has some that help */
@@ -58,6 +59,8 @@ struct itrace;
 
 struct itrace_engine {
 	const char *name;
+	/* 0, or why it cannot trace these here. */
+	int (*usable)(const struct itrace_opts *o, struct err *e);
 	/* Starts the program, held before its first instruction, or attaches. */
 	int (*start)(struct itrace **it, const struct itrace_opts *o, struct err *e);
 	int (*fd)(const struct itrace *it);
@@ -70,5 +73,6 @@ struct itrace_engine {
 };
 
 extern const struct itrace_engine itrace_ptrace;
+extern const struct itrace_engine itrace_module;	/* by the kernel module: module.h */
 
 #endif

@@ -23,6 +23,11 @@ struct itrace {
 	bool ended;
 };
 
+static int usable(const struct itrace_opts *o, struct err *e)
+{
+	return 0;	/* who may not, learns it from the kernel at once */
+}
+
 /* It may be told to stop before it knows how: that waits until it does. */
 static pid_t fork_stepper(void)
 {
@@ -200,6 +205,7 @@ static void close_it(struct itrace *it)
 
 const struct itrace_engine itrace_ptrace = {
 	.name = "ptrace",
+	.usable = usable,
 	.start = start,
 	.fd = get_fd,
 	.read = read_some,

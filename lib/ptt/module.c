@@ -2,7 +2,6 @@
 /* module.c - a session of the kernel module: the requests of arcprof_uapi.h. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,30 +9,11 @@
 #include <unistd.h>
 
 #include "ptt/area.h"
-
-static int open_device(struct err *e)
-{
-	struct arcprof_version v = { .size = sizeof(v) };
-	int fd = open(ARCPROF_DEVICE, O_RDWR | O_CLOEXEC);
-
-	if (fd < 0) {
-		err_errno(e, "%s", ARCPROF_DEVICE);
-		if (e->code == ENOENT)
-			err_hint(e, "load the module arcprof");
-		else if (e->code == EACCES || e->code == EPERM)
-			err_hint(e, "root, or 'sudo chgrp <group> %s; sudo chmod g+r %s'", ARCPROF_DEVICE, ARCPROF_DEVICE);
-		return -e->code;
-	}
-	if (!ioctl(fd, ARCPROF_IOC_VERSION, &v) && v.abi == ARCPROF_ABI)
-		return fd;
-	close(fd);
-	return err_set(e, EPROTO, "%s: the module is of another version (ABI %u, this arcprof's is %u)", ARCPROF_DEVICE,
-		       v.abi, ARCPROF_ABI);
-}
+#include "ring/device.h"
 
 static int check(struct err *e)
 {
-	int fd = open_device(e);
+	int fd = device_open(0, e);
 
 	if (fd < 0)
 		return fd;
@@ -87,7 +67,7 @@ static void describe(const struct ptt_config *c, struct arcprof_ptt_start *s)
 static int start(const struct ptt_config *c, struct err *e)
 {
 	struct arcprof_ptt_start s = { 0 };
-	int fd = open_device(e), r = 0;
+	int fd = device_open(0, e), r = 0;
 	size_t i;
 
 	if (fd < 0)
@@ -114,7 +94,7 @@ static int start(const struct ptt_config *c, struct err *e)
 
 static int stop(struct err *e)
 {
-	int fd = open_device(e), r = 0;
+	int fd = device_open(0, e), r = 0;
 
 	if (fd < 0)
 		return fd == -EACCES || fd == -EPERM ? fd : -ENOENT;

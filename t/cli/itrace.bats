@@ -387,3 +387,14 @@ callgrind() {
 	[ "$(head -n 1 csv | tr , '\n' | wc -l)" -eq 15 ]
 	[ "$(arcprof report -i trace --arc --tid 1 | grep -vc '^#')" -eq 0 ]
 }
+
+@test "itrace: --engine=module without the module says what makes it available; ptrace steps otherwise" {
+	[ ! -e /dev/arcprof ] || skip "the module is loaded here"
+	run_arcprof itrace --engine=module -o none -- "$BIN/known"
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"/dev/arcprof: No such file or directory"*"hint: load the module arcprof:"*insmod* ]]
+	run_arcprof itrace -o auto -- "$BIN/known"
+	[ "$status" -eq 0 ]
+	run_arcprof report -i auto --arc
+	[[ $output == "# 1617 instructions, "*" branches by ptrace"* ]]
+}
