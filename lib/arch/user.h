@@ -20,6 +20,9 @@ struct user_regs {
 /* Whether a trap can break atomic instructions that come in pairs (LDXR and STXR). */
 extern const bool arch_has_exclusive;
 
+/* Whether after a step over a system call a second trap comes, at which nothing more was executed. */
+extern const bool arch_call_traps_twice;
+
 /* 0 or -errno. */
 int user_regs_get(pid_t tid, struct user_regs *u);
 /* Takes the trap flag out of the flags that were just pushed at u->sp, and that the program would see. */

@@ -42,7 +42,7 @@ struct tracee {
 	bool injected;		/* a signal was handed to it: a handler may begin */
 	bool rearm;		/* the kernel must forget that it stepped, before it steps again */
 	bool quiet;		/* resumed without a step, to stop at once */
-	bool idle_trap;		/* the next trap may come before anything is executed (exec) */
+	bool idle_trap;		/* the next trap may come before anything is executed (exec, arm64: system calls) */
 	int deliver;		/* signal for the next resume */
 	bool held;		/* not resumed while breakpoints are in its process, or before they can be */
 	bool in_exclusive;	/* runs to the breakpoints of excl */

@@ -242,10 +242,11 @@ enum trap tracee_stepped(struct stepper *s, struct tracee *t)
 	if (t->restart)
 		go_back(s, t);
 	if (u.pc == t->pc && (idle || !(insn_always_branches(&t->insn) || t->insn.kind == INSN_COND)))
-		return idle || t->insn.flags & INSN_REPEATS ? TRAP_STEP : TRAP_IDLE;
+		return !idle && t->insn.flags & INSN_REPEATS ? TRAP_STEP : TRAP_IDLE;
 	if (t->insn.flags & INSN_PUSHES_FLAGS)
 		user_clean_pushed_flags(t->tid, &u);
 	t->rearm = t->insn.flags & INSN_POPS_FLAGS;
+	t->idle_trap = arch_call_traps_twice && t->insn.kind == INSN_SYSCALL;
 	retire(s, t, u.pc);
 	look(t, u.pc);
 	keep_regs(t, &u);

@@ -1,5 +1,5 @@
 /*
- * busy.c - threads, a handler and slept time for about a tenth of a second; says TF and fails when it
+ * busy.c - threads, a handler and slept time for about a tenth of a second; on x86-64 says TF and fails when it
  * ever sees a trap flag in its own flags or in those a handler interrupted, and puts back what it saw.  Ends with "done".
  */
 #define _GNU_SOURCE
@@ -17,18 +17,22 @@ static volatile int seen;
 static void on_alarm(int sig, siginfo_t *si, void *uc)
 {
 	nr_handled++;
+#ifdef __x86_64__
 	if (((ucontext_t *)uc)->uc_mcontext.gregs[REG_EFL] & 0x100)
 		seen = 1;
+#endif
 }
 
 static void look(void)
 {
+#ifdef __x86_64__
 	unsigned long f;
 
 	__asm__ volatile("pushfq\n pop %0" : "=r"(f));
 	if (f & 0x100)
 		seen = 1;
 	__asm__ volatile("push %0\n popfq" : : "r"(f) : "cc", "memory");
+#endif
 }
 
 static void *work(void *arg)

@@ -2,16 +2,18 @@
  * stepcount.c - counts the instructions of a program by the plainest use of ptrace there is; nothing of
  * arcprof is in it.  It prints them to file descriptor 3, or to stderr.
  *
- * One instruction is one step that moved the program counter, or a jump to itself (eb fe); a
+ * One instruction is one step that moved the program counter, or a jump to itself; a
  * repeated string instruction steps once a round and moves once.  The system call that ends
- * the program never comes back: it is one more.  With "-f N" only that: steps a second of
+ * the program never comes back: it is one more.  Not for programs with atomic instructions that come in
+ * pairs (arm64): a step between the two undoes the first.  With "-f N" only that: steps a second of
  * N of them.
  */
-#include <stddef.h>
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -25,6 +27,32 @@ static double now(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
+#ifdef __x86_64__
+enum { JUMP_MASK = 0xffff, JUMP_TO_ITSELF = 0xfeeb };
+#define PC rip
+#else
+enum { JUMP_MASK = 0xffffffff, JUMP_TO_ITSELF = 0x14000000 };
+#define PC pc
+#endif
+
+static unsigned long where(pid_t pid)
+{
+	struct user_regs_struct r = { 0 };
+	struct iovec v = { &r, sizeof(r) };
+
+	ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &v);
+	return r.PC;
+}
+
+/* Did a step end?  That of a system call says so in the name of nobody on arm64. */
+static int is_step(pid_t pid)
+{
+	siginfo_t si = { 0 };
+
+	ptrace(PTRACE_GETSIGINFO, pid, 0, &si);
+	return si.si_code == TRAP_TRACE || si.si_code == TRAP_BRKPT || (si.si_code == SI_USER && !si.si_pid);
+}
+
 /* Nothing but the step and the program counter. */
 static int rate(pid_t pid, long n)
 {
@@ -36,7 +64,7 @@ static int rate(pid_t pid, long n)
 		ptrace(PTRACE_SINGLESTEP, pid, 0, 0);
 		if (waitpid(pid, &status, 0) < 0 || !WIFSTOPPED(status))
 			break;
-		ptrace(PTRACE_PEEKUSER, pid, offsetof(struct user_regs_struct, rip), 0);
+		where(pid);
 	}
 	printf("%ld steps, %.0f a second\n", i, i / (now() - start));
 	ptrace(PTRACE_KILL, pid, 0, 0);
@@ -46,8 +74,7 @@ static int rate(pid_t pid, long n)
 int main(int argc, char **argv)
 {
 	long quick = argc > 3 && !strcmp(argv[1], "-f") ? atol(argv[2]) : 0;
-	struct user_regs_struct r;
-	unsigned long last, n = 0;
+	unsigned long last, pc, n = 0;
 	int status, sig = 0;
 	FILE *out;
 	pid_t pid;
@@ -67,26 +94,21 @@ int main(int argc, char **argv)
 	waitpid(pid, &status, 0);
 	if (quick)
 		return rate(pid, quick);
-	ptrace(PTRACE_GETREGS, pid, 0, &r);
-	last = r.rip;
+	last = where(pid);
 	for (;;) {
-		siginfo_t si = { 0 };
-
 		ptrace(PTRACE_SINGLESTEP, pid, 0, sig);
 		waitpid(pid, &status, 0);
 		if (!WIFSTOPPED(status))
 			break;
 		sig = WSTOPSIG(status);
-		ptrace(PTRACE_GETREGS, pid, 0, &r);
+		pc = where(pid);
 		if (sig == SIGTRAP) {
-			ptrace(PTRACE_GETSIGINFO, pid, 0, &si);
 			sig = 0;
 			/* The first stop in a handler is no step. */
-			if ((si.si_code == TRAP_TRACE || si.si_code == TRAP_BRKPT) &&
-			    (r.rip != last || (ptrace(PTRACE_PEEKTEXT, pid, last, 0) & 0xffff) == 0xfeeb))
+			if (is_step(pid) && (pc != last || (ptrace(PTRACE_PEEKTEXT, pid, last, 0) & JUMP_MASK) == JUMP_TO_ITSELF))
 				n++;
 		}
-		last = r.rip;
+		last = pc;
 	}
 	n += WIFEXITED(status);
 	fprintf(out ? out : stderr, "%lu\n", n);

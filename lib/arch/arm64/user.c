@@ -11,7 +11,7 @@
 
 enum { PSTATE_32BIT = 0x10, ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
 
-const bool arch_has_exclusive = true;
+const bool arch_has_exclusive = true, arch_call_traps_twice = true;
 const unsigned int arch_nr_breakpoints = 0;
 
 static int get(pid_t tid, struct user_regs_struct *r)

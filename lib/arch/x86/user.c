@@ -9,7 +9,7 @@
 
 enum { USER_CS = 0x33, TRAP_FLAG = 0x100, RESUME_FLAG = 0x10000, ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
 
-const bool arch_has_exclusive = false;
+const bool arch_has_exclusive = false, arch_call_traps_twice = false;
 const unsigned int arch_nr_breakpoints = USER_BREAKPOINTS;
 
 int user_regs_get(pid_t tid, struct user_regs *u)
