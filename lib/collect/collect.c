@@ -13,7 +13,6 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +22,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/spawn.h"
+#include "collect/labels.h"
 #include "collect/privileges.h"
 #include "collect/state.h"
 #include "collect/symbols.h"
@@ -280,16 +280,8 @@ static void event_labels(const struct collect *c)
 
 static void host_labels(const struct collect *c)
 {
-	struct utsname u;
-
-	uname(&u);
-	trace_write_label(c->w, "arcprof", "%s", c->o->version);
-	trace_write_label(c->w, "command", "%s", c->o->command_line);
-	trace_write_label(c->w, "host", "%s", u.nodename);
-	trace_write_label(c->w, "kernel", "%s %s", u.sysname, u.release);
-	trace_write_label(c->w, "arch", "%s", u.machine);
+	labels_origin(c->w, c->o->version, c->o->command_line);
 	trace_write_label(c->w, "cpus", "%zu", c->ev.conf.nr_events ? c->ev.nr_sampled : c->ev.nr_cpus);
-	trace_write_label(c->w, "consumers", "processes, threads, functions");
 	trace_write_label(c->w, "n", "%s", c->o->callflow.on && !c->ev.conf.nr_events ? "calls" : "samples");
 	trace_write_label(c->w, "scope", "%s", c->o->system_wide ? "system" : "processes");
 }

@@ -12,13 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/itrace.h"
 #include "collect/itrace_java.h"
+#include "collect/labels.h"
 #include "collect/symbols.h"
 
 enum { POLL_MS = 200, JAVA_POLL_MS = 20, FLUSH_NS = 1000000000, SIZE_RESERVE = 64 << 10 };
@@ -249,15 +249,7 @@ static int run_loop(struct run *r, struct err *e)
 
 static void labels(const struct run *r)
 {
-	struct utsname u;
-
-	uname(&u);
-	trace_write_label(r->w, "arcprof", "%s", r->o->version);
-	trace_write_label(r->w, "command", "%s", r->o->command_line);
-	trace_write_label(r->w, "host", "%s", u.nodename);
-	trace_write_label(r->w, "kernel", "%s %s", u.sysname, u.release);
-	trace_write_label(r->w, "arch", "%s", u.machine);
-	trace_write_label(r->w, "consumers", "processes, threads, functions");
+	labels_origin(r->w, r->o->version, r->o->command_line);
 	trace_write_label(r->w, "n", "calls");
 	trace_write_label(r->w, "itrace.engine", "%s", r->o->engine->name);
 	if (r->o->steps.bracket)
