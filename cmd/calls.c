@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -54,10 +55,11 @@ static int add_metric(struct callflow_opts *o, const struct callflow_metric *m, 
 }
 
 /* Can a program read the counter by itself, without a system call? */
-static bool is_readable(const struct pmu_event *ev)
+static bool is_readable(const struct callflow_metric *m)
 {
 	struct perf_event_attr a = {
-		.size = sizeof(a), .type = ev->attr.type, .config = ev->attr.config, .exclude_kernel = 1, .exclude_hv = 1,
+		.size = sizeof(a), .type = m->type, .config = m->config, .config1 = m->config1,
+		.exclude_kernel = 1, .exclude_hv = 1,
 	};
 	int fd = syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	const struct perf_event_mmap_page *p;
@@ -73,6 +75,16 @@ static bool is_readable(const struct pmu_event *ev)
 	return can;
 }
 
+/* Linux on arm64 gives nobody the counters unless it is told to. */
+static void hint_access(struct err *e)
+{
+	struct buf b = BUF_INIT;
+
+	if (!io_slurp("/proc/sys/kernel/perf_user_access", &b) && b.len && b.data[0] == '0')
+		err_hint(e, "kernel.perf_user_access is 0; 'sudo sysctl kernel.perf_user_access=1' allows it");
+	buf_release(&b);
+}
+
 static int add_counter(struct callflow_opts *o, const char *name, struct err *e)
 {
 	struct callflow_metric m = { .kind = CALLFLOW_COUNTER };
@@ -83,10 +95,15 @@ static int add_counter(struct callflow_opts *o, const char *name, struct err *e)
 			"and the machine's counters", name);
 		return -EINVAL;
 	}
-	if (ev.attr.type == PERF_TYPE_SOFTWARE || ev.attr.type == PERF_TYPE_TRACEPOINT || !is_readable(&ev))
-		return err_set(e, ENOTSUP, "--metric: '%s' cannot be read by a program itself on this machine", name);
 	m.type = ev.attr.type;
 	m.config = ev.attr.config;
+	m.config1 = ev.attr.config1 | arch_own_counter_config1;
+	if (m.type == PERF_TYPE_SOFTWARE || m.type == PERF_TYPE_TRACEPOINT || !is_readable(&m)) {
+		err_set(e, ENOTSUP, "--metric: '%s' cannot be read by a program itself on this machine", name);
+		hint_access(e);
+		return -ENOTSUP;
+	}
+	o->layout.flags |= CALLFLOW_LATE_READ;
 	return add_metric(o, &m, name, "events", e);
 }
 

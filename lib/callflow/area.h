@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define CALLFLOW_MAGIC 0x46435241u	/* "ARCF" */
-#define CALLFLOW_VERSION 1
+#define CALLFLOW_VERSION 2
 
 enum {
 	CALLFLOW_PAGE = 4096,
@@ -38,7 +38,7 @@ enum {
 enum callflow_flags {
 	CALLFLOW_TREES = 1 << 0,	/* build trees */
 	CALLFLOW_EVENTS = 1 << 1,	/* write every event to the rings */
-	CALLFLOW_LATE_READ = 1 << 2,	/* read the metrics again on the way out: the probe is charged to nobody */
+	CALLFLOW_LATE_READ = 1 << 2,	/* counters are read again on the way out: the step in the tree is charged to nobody */
 };
 
 /*
@@ -60,7 +60,7 @@ enum callflow_metric_kind {
 struct callflow_metric {
 	uint32_t kind;			/* enum callflow_metric_kind */
 	uint32_t type;			/* of CALLFLOW_COUNTER: perf_event_attr */
-	uint64_t config;
+	uint64_t config, config1;
 	uint64_t refused;		/* by the process: threads for which it could not be had */
 };
 

@@ -86,10 +86,11 @@ uint64_t callflow_cpu_resync(struct callflow_kthread *k)
 }
 
 /* A perf event of the calling thread, its first page mapped; NULL: not to be had. */
-static const volatile void *open_event(uint32_t type, uint64_t config, int *fd)
+static const volatile void *open_event(uint32_t type, uint64_t config, uint64_t config1, int *fd)
 {
 	struct perf_event_attr a = {
-		.size = sizeof(a), .type = type, .config = config, .exclude_kernel = 1, .exclude_hv = 1,
+		.size = sizeof(a), .type = type, .config = config, .config1 = config1,
+		.exclude_kernel = 1, .exclude_hv = 1,
 	};
 	long p;
 
@@ -140,7 +141,7 @@ static void start_counter(struct callflow_kthread *k, uint32_t m)
 	struct callflow_counter *c = &k->counters[m];
 	const volatile struct perf_event_mmap_page *p;
 
-	c->page = open_event(cf.metrics[m].type, cf.metrics[m].config, &c->fd);
+	c->page = open_event(cf.metrics[m].type, cf.metrics[m].config, cf.metrics[m].config1, &c->fd);
 	p = c->page;
 	if (p && p->cap_user_rdpmc)
 		return;
@@ -159,7 +160,7 @@ void callflow_clock_start(struct callflow_kthread *k)
 	k->fd = -1;
 	if (cf.need_seq) {
 		const volatile struct perf_event_mmap_page *p =
-			open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, &k->fd);
+			open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 0, &k->fd);
 
 		if (p)
 			k->seq = (const volatile uint32_t *)&p->lock;

@@ -433,6 +433,16 @@ void callflow_charge_now(struct callflow_kthread *k)
 	charge_all(k->cur, v);
 }
 
+/* What the step in the tree took is nobody's: how much that is depends on the tree. */
+static void skip_step(struct callflow_kthread *k)
+{
+	uint32_t m;
+
+	for (m = 0; k->cur && m < cf.nr_metrics; m++)
+		if (cf.metrics[m].kind == CALLFLOW_COUNTER && k->counters[m].page)
+			k->cur->last[m] = callflow_counter_read(k->counters[m].page);
+}
+
 static void set_last(const struct callflow_kthread *k, struct callflow_thread *t, const uint64_t *v)
 {
 	uint32_t m;
@@ -532,7 +542,7 @@ static void drop_to(struct callflow_thread *t, struct callflow_open *o)
  * at its place that return elsewhere; and the same function, when something below it was
  * left: it did not call itself, it is called again.
  */
-static void drop_before_enter(struct callflow_thread *t, uint64_t frame, uint32_t consumer)
+static __attribute__((noinline)) void drop_before_enter(struct callflow_thread *t, uint64_t frame, uint32_t consumer)
 {
 	struct callflow_open *o = top_of(t), *first;
 	bool left = false;
@@ -560,7 +570,7 @@ static bool is_call_of(const struct callflow_open *o, uint32_t consumer, uint64_
  * Before an exit, the same; but a function that ends in a jump to the hook has given back its frame by
  * then, and looks as if it lay below. Of the calls that do, the outermost may be the one.
  */
-static void drop_before_leave(struct callflow_thread *t, uint64_t frame, uint32_t consumer)
+static __attribute__((noinline)) void drop_before_leave(struct callflow_thread *t, uint64_t frame, uint32_t consumer)
 {
 	struct callflow_open *o = top_of(t);
 
@@ -586,7 +596,7 @@ static __attribute__((noinline)) void enter_general(struct callflow_kthread *k, 
 	if (cf.flags & CALLFLOW_EVENTS)
 		callflow_event(k->cur, CALLFLOW_ENTERED, consumer);
 	if (cf.flags & CALLFLOW_LATE_READ)
-		callflow_set_last(k, k->cur);
+		skip_step(k);
 }
 
 static __attribute__((noinline)) void leave_general(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
@@ -598,7 +608,7 @@ static __attribute__((noinline)) void leave_general(struct callflow_kthread *k, 
 	if (cf.flags & CALLFLOW_EVENTS)
 		callflow_event(k->cur, k->throwing ? CALLFLOW_LEFT_THROWING : CALLFLOW_LEFT, consumer);
 	if (cf.flags & CALLFLOW_LATE_READ)
-		callflow_set_last(k, k->cur);
+		skip_step(k);
 }
 
 static inline __attribute__((always_inline)) void charge_one(struct callflow_thread *t, struct callflow_node *n,
@@ -686,16 +696,20 @@ static inline __attribute__((always_inline)) bool is_left_in_place(const struct 
 	return same_site(top->frame, frame) && (!top[-1].frame || !lies_below(top[-1].frame, frame));
 }
 
+/* The clock is read before anything that takes longer in some frames than in others. */
 void callflow_enter_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
 {
 	struct callflow_thread *t = k->cur;
 
 	if (unlikely(!t))
 		return;
-	if (likely(is_entered_below(t, frame) && charge_shortly(k, t)))
-		enter_tree(t, consumer, frame);
-	else
+	if (unlikely(!charge_shortly(k, t))) {
 		enter_general(k, consumer, frame);
+		return;
+	}
+	if (unlikely(!is_entered_below(t, frame)))
+		drop_before_enter(t, frame, consumer);
+	enter_tree(t, consumer, frame);
 }
 
 void callflow_leave_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
@@ -704,10 +718,13 @@ void callflow_leave_frame(struct callflow_kthread *k, uint32_t consumer, uint64_
 
 	if (unlikely(!t))
 		return;
-	if (likely(is_left_in_place(t, frame) && charge_shortly(k, t)))
-		leave_tree(t, consumer);
-	else
+	if (unlikely(!charge_shortly(k, t))) {
 		leave_general(k, consumer, frame);
+		return;
+	}
+	if (unlikely(!is_left_in_place(t, frame)))
+		drop_before_leave(t, frame, consumer);
+	leave_tree(t, consumer);
 }
 
 void callflow_leave_top(struct callflow_kthread *k)

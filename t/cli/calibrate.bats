@@ -78,6 +78,30 @@ rows() {
 	return 1
 }
 
+# Each reading of the time stamp counter (0f31): who read it, and how many instructions after the one before.
+readings() {
+	arcprof report -i instructions --arc --every-instruction --format csv >rows
+	awk -F, '{ n++ } $15 == "0f31" { print $6, n - last; last = n }' rows
+}
+
+@test "calibrate: the hooks of each call execute the same instructions, whatever the function does" {
+	[ "$(uname -m)" = x86_64 ] || skip "the time stamp counter is read by another instruction"
+	gcc -std=gnu11 -O2 -fno-optimize-sibling-calls -static -finstrument-functions -DLEVELS=1 -DCALLS=30 -o trainer \
+		"$TOP/lib/calibrate/trainer.c" "$BUILD/libarcprof-hookit.a" -pthread
+	run_arcprof record -q --callflow --metric wall -o trace -- "$ARCPROF" itrace -q --no-java -o instructions -- ./trainer
+	[ "$status" -eq 0 ]
+	readings | sort | uniq -c | awk '$1 >= 20' >steady
+	cat steady
+	# between two calls of either function; within the empty one; within the other. The first call of each makes a node.
+	[ "$(awk '$2 == "callflow_enter_frame" { print $1 }' steady)" = 58 ]
+	[ "$(awk '$2 == "callflow_leave_frame" { print $1 }' steady)" = "29
+29" ]
+	# within, less what the function has of its own, is the same: what calibration supposes
+	arcprof report -i instructions --xprof --format json | jq '[.rows[] | select(.name | startswith("bare_")) | .base[0] / .n] | max - min' >own
+	awk 'NR == FNR { own = $1; next } $2 == "callflow_leave_frame" { v[++n] = $3 }
+		END { off = (v[1] > v[2] ? v[1] - v[2] : v[2] - v[1]) - own; print "off by", off; exit off < -2 || off > 2 }' own steady
+}
+
 @test "calibrate: the trace has the figures, so that any machine reports it alike" {
 	treetest
 	share >here

@@ -75,6 +75,5 @@ int main(void)
 	measure("calls, cpu", CALLFLOW_TREES, 1, wc);
 	measure("calls, wall, cpu", CALLFLOW_TREES, 2, wc);
 	measure("calls, wall, cpu, dispatches", CALLFLOW_TREES, 3, all);
-	measure("calls, wall, cpu, late read", CALLFLOW_TREES | CALLFLOW_LATE_READ, 2, wc);
 	return 0;
 }

@@ -2,6 +2,8 @@
 #ifdef __aarch64__
 #include "arch/arch.h"
 
+const uint64_t arch_own_counter_config1 = 1 << 1;	/* "rdpmc" of the PMU's format */
+
 uint64_t arch_cycle_counter(void)
 {
 	uint64_t v;

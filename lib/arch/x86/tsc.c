@@ -4,6 +4,8 @@
 
 #include "arch/arch.h"
 
+const uint64_t arch_own_counter_config1 = 0;
+
 uint64_t arch_cycle_counter(void)
 {
 	return __rdtsc();
