@@ -202,39 +202,48 @@ static bool new_stack(struct callflow_thread *t)
 	return true;
 }
 
-struct callflow_thread *callflow_thread_new(uint32_t tid, uint64_t java_id, uint32_t flags)
-{
-	struct callflow_area *a = cf.area;
-	uint64_t tsc = cpu_tsc();
-	struct callflow_thread *t;
-	uint32_t i, m;
+/* --- threads that have ended --- */
 
-	if (load_relaxed(&a->next_thread) >= a->nr_threads ||
-	    (i = add_relaxed(&a->next_thread, 1)) >= a->nr_threads) {
-		add_relaxed(&a->lost_threads, 1);
-		return NULL;
-	}
-	t = &cf.threads[i];
-	t->tid = tid;
-	t->java_id = java_id;
-	t->flags = flags;
-	t->start_ns = callflow_clock_ns(CLOCK_MONOTONIC);
-	for (m = 0; m < cf.nr_metrics; m++)
-		if (cf.metrics[m].kind == CALLFLOW_WALL)
-			t->last[m] = tsc;
-	t->root = callflow_node_new(t, 0, CALLFLOW_CONSUMER_THREAD);
-	if (t->root)
-		t->pruned = callflow_node_new(t, t->root, CALLFLOW_CONSUMER_PRUNED);
-	if (!t->pruned || !new_stack(t)) {
-		add_relaxed(&a->lost_threads, 1);
-		return NULL;
-	}
-	node_at(t->root)->calls = 1;
-	store_release(&t->state, CALLFLOW_LIVE);
+static uint64_t *ended_like(uint32_t flags)
+{
+	return &cf.ended[!!(flags & CALLFLOW_THREAD_VIRTUAL)];
+}
+
+static void offer(struct callflow_thread *t)
+{
+	uint64_t *list = ended_like(t->flags), head = load_relaxed(list);
+	uint32_t index = t - cf.threads;
+
+	do
+		store_relaxed(&t->next_ended, (uint32_t)head);
+	while (!__atomic_compare_exchange_n(list, &head, ((head >> 32) + 1) << 32 | (index + 1), false,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+static struct callflow_thread *take_ended(uint32_t flags)
+{
+	uint64_t *list = ended_like(flags), head = load_acquire(list), next;
+	struct callflow_thread *t;
+
+	do {
+		if (!(uint32_t)head)
+			return NULL;
+		t = &cf.threads[(uint32_t)head - 1];
+		next = ((head >> 32) + 1) << 32 | load_relaxed(&t->next_ended);
+	} while (!__atomic_compare_exchange_n(list, &head, next, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
 	return t;
 }
 
-void callflow_thread_name(struct callflow_thread *t, const char *name, size_t len)
+/* While there is plenty, each thread has a tree for itself. */
+static bool is_short(void)
+{
+	const struct callflow_area *a = cf.area;
+
+	return load_relaxed(&a->next_thread) >= a->nr_threads / 2 ||
+	       load_relaxed(&a->next_page) >= (a->nr_pages - a->nr_reserved) / 2;
+}
+
+static void set_name(struct callflow_thread *t, const char *name, size_t len)
 {
 	size_t i;
 
@@ -245,14 +254,84 @@ void callflow_thread_name(struct callflow_thread *t, const char *name, size_t le
 	t->name[len] = '\0';
 }
 
+static void call_them_several(struct callflow_thread *t, uint32_t flags)
+{
+	static const char virtual_ones[] = "[several virtual threads]", others[] = "[several threads]";
+
+	t->flags = flags | CALLFLOW_THREAD_SEVERAL;
+	t->tid = 0;
+	t->java_id = t->end_ns = t->kernel_cpu_ns = 0;
+	if (flags & CALLFLOW_THREAD_VIRTUAL)
+		set_name(t, virtual_ones, sizeof(virtual_ones) - 1);
+	else
+		set_name(t, others, sizeof(others) - 1);
+	if (cf.flags & CALLFLOW_EVENTS && t->left_open)
+		callflow_event(t, CALLFLOW_UNWOUND, t->left_open);
+}
+
+/* --- threads --- */
+
+static struct callflow_thread *new_slot(void)
+{
+	struct callflow_area *a = cf.area;
+	uint32_t i;
+
+	if (load_relaxed(&a->next_thread) >= a->nr_threads ||
+	    (i = add_relaxed(&a->next_thread, 1)) >= a->nr_threads)
+		return NULL;
+	return &cf.threads[i];
+}
+
+static bool new_root(struct callflow_thread *t)
+{
+	t->root = callflow_node_new(t, 0, CALLFLOW_CONSUMER_THREAD);
+	if (t->root)
+		t->pruned = callflow_node_new(t, t->root, CALLFLOW_CONSUMER_PRUNED);
+	return t->pruned;
+}
+
+struct callflow_thread *callflow_thread_new(uint32_t tid, uint64_t java_id, uint32_t flags)
+{
+	struct callflow_thread *old = is_short() ? take_ended(flags) : NULL, *t = old ? old : new_slot();
+	uint64_t tsc = cpu_tsc();
+	uint32_t m;
+
+	if (old) {
+		call_them_several(old, flags);
+	} else if (t) {
+		t->tid = tid;
+		t->java_id = java_id;
+		t->flags = flags;
+		t->start_ns = callflow_clock_ns(CLOCK_MONOTONIC);
+	}
+	if (!t || (!old && !new_root(t)) || !new_stack(t)) {
+		add_relaxed(&cf.area->lost_threads, 1);
+		return NULL;
+	}
+	for (m = 0; m < cf.nr_metrics; m++)
+		if (cf.metrics[m].kind == CALLFLOW_WALL)
+			t->last[m] = tsc;
+	node_at(t->root)->calls++;
+	store_release(&t->state, CALLFLOW_LIVE);
+	return t;
+}
+
+void callflow_thread_name(struct callflow_thread *t, const char *name, size_t len)
+{
+	if (!(t->flags & CALLFLOW_THREAD_SEVERAL))
+		set_name(t, name, len);
+}
+
 void callflow_thread_end(struct callflow_thread *t)
 {
 	t->end_ns = callflow_clock_ns(CLOCK_MONOTONIC);
+	t->left_open = (t->top - t->stack) / sizeof(struct callflow_open) + t->beyond;
 	store_release(&t->state, CALLFLOW_ENDED);
 	callflow_free_pages((void *)(uintptr_t)t->stack, t->stack_max * sizeof(struct callflow_open));
 	callflow_free_wide(t);
 	t->stack = t->top = t->soft_top = 0;
-	t->stack_max = 0;
+	t->stack_max = t->beyond = 0;
+	offer(t);
 }
 
 static struct callflow_kthread *take_kthread(void)
@@ -306,7 +385,8 @@ void callflow_kthread_note(struct callflow_kthread *k)
 		return;
 	callflow_charge_now(k);
 	since = own->flags & CALLFLOW_THREAD_FROM_BIRTH ? 0 : k->start_ns;
-	own->kernel_cpu_ns = callflow_clock_ns(CLOCK_THREAD_CPUTIME_ID) - since;
+	if (!(own->flags & CALLFLOW_THREAD_SEVERAL))
+		own->kernel_cpu_ns = callflow_clock_ns(CLOCK_THREAD_CPUTIME_ID) - since;
 }
 
 void callflow_kthread_end(struct callflow_kthread *k)

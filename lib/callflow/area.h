@@ -90,12 +90,12 @@ struct callflow_area {
 	/* written by the process */
 	uint64_t start_tsc, start_ns;	/* the same moment on CLOCK_MONOTONIC */
 	uint32_t pid;			/* as it sees itself */
-	uint32_t next_thread;		/* slots given out; may exceed nr_threads */
+	uint32_t next_thread;		/* slots given out the first time; may exceed nr_threads */
 	uint32_t next_page;		/* pages given out; may exceed nr_pages */
 	uint32_t next_reserved;		/* reserved pages given out, from the last page down */
 	uint32_t nr_used_functions;
 	uint32_t pad2;
-	uint64_t lost_threads;		/* threads without a slot */
+	uint64_t lost_threads;		/* threads without a slot: as many lived at once */
 	uint64_t lost_calls;		/* of those threads, and in places where none could be counted */
 	uint64_t slow_threads;		/* kernel threads whose CPU time takes a system call */
 	uint64_t lost_functions;	/* calls of functions without a slot */
@@ -232,7 +232,9 @@ struct callflow_thread {
 	struct callflow_open below;	/* the innermost entry's own value, while beyond */
 	uint64_t charged[CALLFLOW_MAX_METRICS];	/* with CALLFLOW_EVENTS: all that was ever charged */
 	uint64_t wide;			/* struct callflow_wide *: finds the children of nodes with many */
-	uint64_t pad[6];
+	uint32_t next_ended;		/* the process's own: another one that may be taken, index + 1 */
+	uint32_t left_open;		/* calls open at its end */
+	uint64_t pad[5];
 };
 
 enum callflow_thread_flags {
@@ -240,6 +242,7 @@ enum callflow_thread_flags {
 	CALLFLOW_THREAD_VIRTUAL = 1 << 1,
 	CALLFLOW_THREAD_EXCLUDED = 1 << 2,	/* by a rule: its calls are not counted */
 	CALLFLOW_THREAD_FROM_BIRTH = 1 << 3,	/* CPU time from before its first call is its root's */
+	CALLFLOW_THREAD_SEVERAL = 1 << 5,	/* several threads, one after the other: no tid, no java_id */
 };
 
 _Static_assert(sizeof(struct callflow_area) <= CALLFLOW_PAGE, "the header is one page");

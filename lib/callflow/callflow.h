@@ -68,7 +68,10 @@ const struct callflow_area *callflow_area(void);
  */
 void callflow_set_reader(enum callflow_metric_kind kind, uint64_t (*read)(struct callflow_kthread *k));
 
-/* A logical thread; NULL: no room (counted). The name may come later. */
+/*
+ * A logical thread; NULL: no room (counted). The name may come later. When slots or memory run short, it
+ * goes on with the tree of one of its kind that has ended: that is then CALLFLOW_THREAD_SEVERAL.
+ */
 struct callflow_thread *callflow_thread_new(uint32_t tid, uint64_t java_id, uint32_t flags);
 void callflow_thread_name(struct callflow_thread *t, const char *name, size_t len);
 /* Its tree stays. It must not be mounted. */

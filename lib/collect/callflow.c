@@ -472,6 +472,8 @@ static void begin_tree(struct dump *d, uint32_t slot)
 		d->tree->thread = trace_thread(d, &t);
 		d->f->res->nr_trees++;
 	}
+	if (t.flags & CALLFLOW_THREAD_SEVERAL)
+		d->tree->thread = 0;
 	d->f->res->nr_folded += t.folded - MIN(t.folded, d->tree->nr_folded);
 	d->f->res->lost_events += t.lost_events - MIN(t.lost_events, d->tree->lost_events);
 	d->tree->nr_folded = t.folded;

@@ -391,6 +391,69 @@ TEST(callflow_more_threads_than_slots_are_counted)
 	CHECK_U64(b.a->lost_threads, 2);
 }
 
+/* A thousand threads, one after the other, in 64 slots: the first have a tree each, nothing is lost. */
+static void run_threads(uint32_t flags, uint64_t pool_bytes, uint64_t most_pages)
+{
+	struct callflow_kthread *k;
+	struct bench b;
+	uint64_t calls = 0, base = 0, of_tree;
+	uint32_t i, last;
+
+	now = 0;
+	bench_open(&b, pool_bytes, 100);
+	callflow_kthread_end(b.k);
+	for (i = 1; i <= 1000; i++) {
+		struct callflow_thread *t = callflow_thread_new(i, i, flags);
+
+		CHECK(t);
+		callflow_thread_name(t, "one", 3);
+		k = callflow_kthread_start(flags & CALLFLOW_THREAD_VIRTUAL ? NULL : t, NULL);
+		if (flags & CALLFLOW_THREAD_VIRTUAL)
+			callflow_mount(k, t);
+		callflow_enter(k, 1 + i % 7);
+		now += i;
+		callflow_enter(k, 100 + i);	/* left open */
+		now++;
+		if (flags & CALLFLOW_THREAD_VIRTUAL)
+			callflow_unmount(k);
+		callflow_kthread_end(k);
+		if (flags & CALLFLOW_THREAD_VIRTUAL)
+			callflow_thread_end(t);
+		CHECK_STR(t->name, t->flags & CALLFLOW_THREAD_SEVERAL ?
+			  flags ? "[several virtual threads]" : "[several threads]" : "one");
+	}
+	CHECK_U64(b.a->lost_threads, 0);
+	CHECK(b.a->next_page <= most_pages);
+	last = b.a->next_thread;
+	CHECK(last <= 33);
+	for (i = 0; i < last; i++) {
+		struct flow f;
+
+		read_tree(&b, i, &f);
+		calls += flow_totals(&f, &of_tree);
+		base += of_tree;
+		flow_release(&f);
+	}
+	/* with the threads themselves, and the one that the bench began with */
+	CHECK_U64(calls, 3 * 1000 + 1);
+	CHECK_U64(base, 1000 * 1001 / 2 + 1000);
+}
+
+TEST(callflow_ended_threads_give_their_trees_to_others_when_slots_run_short)
+{
+	run_threads(0, 1 << 20, 256);
+}
+
+TEST(callflow_virtual_threads_too)
+{
+	run_threads(CALLFLOW_THREAD_VIRTUAL, 1 << 20, 256);
+}
+
+TEST(callflow_and_when_memory_does)
+{
+	run_threads(0, 64 << 10, 32);
+}
+
 TEST(callflow_functions_have_one_number_each)
 {
 	uint32_t seen[32], i, k;
