@@ -199,6 +199,9 @@ static void calls_warnings(const struct collect_result *r)
 	if (!c->nr_procs) {
 		log_warn("nothing was instrumented: no JVM, and no program with libarcprof-hookit");
 		log_hint("build C and C++ with -finstrument-functions and link libarcprof-hookit.a");
+	} else if (!c->nr_calls) {
+		log_warn("nothing that is selected was called");
+		log_hint("--callflow and --config select by whole names: com.example.Class.method, com.example, *.method");
 	}
 	if (c->nr_folded)
 		log_warn("%" PRIu64 " calls are counted but not told apart: --call-memory or --call-depth was reached",

@@ -36,7 +36,7 @@ struct callflow_proc {
 	struct callflow_area own;	/* its head as we made it */
 	struct tree {
 		uint32_t number;	/* 0: not written yet */
-		uint32_t nr_nodes, nr_told;
+		uint32_t nr_nodes;
 		uint32_t thread;	/* in the trace */
 		uint64_t nr_folded, lost_events;	/* told already */
 		uint64_t last_ns, charged[CALLFLOW_MAX_METRICS];	/* of its last event */
@@ -358,6 +358,7 @@ static uint32_t define(struct dump *d, uint32_t ref)
 			flush_nodes(d);
 		d->nodes[d->nr_nodes++] = (struct call_node){ above, consumer_number(d, n.consumer) };
 		above = *number = ++d->tree->nr_nodes;
+		d->f->res->nr_nodes += n.consumer != CALLFLOW_CONSUMER_THREAD;
 	}
 	return above;
 }
@@ -411,7 +412,8 @@ static void dump_node(struct dump *d, uint32_t page, uint32_t i)
 	v.node = *number ? *number : define(d, ref);
 	if (!v.node)
 		return;
-	d->f->res->nr_calls += v.calls;
+	if (n.consumer != CALLFLOW_CONSUMER_THREAD)
+		d->f->res->nr_calls += v.calls;
 	if (d->nr_values == CALL_RECORD_VALUES)
 		flush_values(d);
 	d->values[d->nr_values++] = v;
@@ -629,8 +631,6 @@ static void dump_proc(struct callflows *f, struct callflow_proc *p)
 			for (i = 0; i < page_words / node_words(p); i++)
 				dump_node(d, page, i);
 		flush_values(d);
-		f->res->nr_nodes += d->tree->nr_nodes - d->tree->nr_told;
-		d->tree->nr_told = d->tree->nr_nodes;
 	}
 	free(l.first);
 	free(l.next);

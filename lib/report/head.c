@@ -124,15 +124,31 @@ static void put_calibration(const struct view *v, struct buf *b)
 	buf_putc(b, '\n');
 }
 
+/* The tree has calls, and nothing else is what they consume. */
+static bool is_calls(const struct view *v, unsigned int m)
+{
+	return v->m->flow.n_means == FLOW_CALLS && !strcmp(model_str(v->m, v->m->metrics[m].name), "calls");
+}
+
+static void put_count(struct buf *b, uint64_t n, const char *what)
+{
+	buf_fmt(b, "%" PRIu64 " %s%s", n, what, plural(n));
+}
+
 void head_text(const struct view *v, FILE *out)
 {
 	bool samples = v->m->flow.n_means == FLOW_SAMPLES;
+	/* That a thread began is a 1 at its root; in a trace that is nothing that was called. */
+	uint64_t n = v->total_n - (v->src->is_trace && !samples ? v->roots_n : 0);
 	struct buf b = BUF_INIT;
 	unsigned int m;
 
 	for (m = 0; m < model_nr_shown(v->m); m++) {
 		buf_str(&b, m ? ", " : "");
-		put_amount(v, m, &b);
+		if (is_calls(v, m))
+			put_count(&b, n, "call");
+		else
+			put_amount(v, m, &b);
 	}
 	if (v->nr_threads)
 		buf_fmt(&b, " in %" PRIu64 " thread%s", v->nr_threads, plural(v->nr_threads));
@@ -140,9 +156,12 @@ void head_text(const struct view *v, FILE *out)
 		buf_str(&b, " over ");
 		report_put_duration(&b, v->src->duration_ns);
 	}
-	/* Where samples are the metric, they are said already. */
-	if (!samples || strcmp(model_str(v->m, v->m->metrics[0].name), "samples") || v->total[0] != v->total_n)
-		buf_fmt(&b, ", %" PRIu64 " %s%s", v->total_n, samples ? "sample" : "call", plural(v->total_n));
+	/* Where samples or calls are the metric, they are said already. */
+	if (samples ? strcmp(model_str(v->m, v->m->metrics[0].name), "samples") || v->total[0] != v->total_n :
+		      !is_calls(v, 0)) {
+		buf_str(&b, ", ");
+		put_count(&b, n, samples ? "sample" : "call");
+	}
 	if (v->src->rate_hz > 0)
 		buf_fmt(&b, " at %.1f Hz", v->src->rate_hz);
 	buf_fmt(&b, ", %" PRIu64 " lost", v->src->lost);

@@ -69,6 +69,7 @@ struct view {
 	uint64_t read_n;		/* before filters */
 	double shown;			/* share of what was read that has rows of its own, 0 to 1 */
 	uint64_t nr_threads;
+	uint64_t roots_n;		/* of total_n, processes' and threads' own */
 	uint64_t complete_n, no_stack_n;	/* samples with complete stacks; with none asked */
 	struct view_mark {		/* incomplete stacks by reason, most first */
 		uint32_t name;

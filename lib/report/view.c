@@ -206,6 +206,8 @@ static void count_stacks(struct view *v)
 		const struct consumer *c = &items[f->nodes[i].consumer];
 
 		v->nr_threads += c->kind == CONSUMER_THREAD;
+		if (c->kind == CONSUMER_THREAD || c->kind == CONSUMER_PROCESS)
+			v->roots_n += f->nodes[i].n;
 		mark[i] = mark[f->nodes[i].parent];
 		if (!mark[i] && c->kind == CONSUMER_MARK)
 			mark[i] = c->name;

@@ -206,7 +206,7 @@ total_calls() {
 
 @test "callflow: bad filters, configurations and metrics keep the program from starting" {
 	printf 'include_method a\nnonsense b\n' >rules
-	for bad in --callflow=+ --callflow=a,,b "--callflow --metric nosuch" "--callflow --config nowhere" \
+	for bad in --callflow=+ --callflow=a,,b "--callflow=max(" "--callflow --metric nosuch" "--callflow --config nowhere" \
 		"--callflow --config rules" "--config rules" "--metric cpu" "--callflow --call-depth 3" \
 		"--callflow --call-memory 1k" "--snapshot 1s"; do
 		# shellcheck disable=SC2086
@@ -219,6 +219,17 @@ total_calls() {
 	[[ $stderr == *"rules:2: 'nonsense' is no rule"* ]]
 	run_arcprof record --callflow -a
 	[ "$status" -eq 2 ]
+}
+
+@test "callflow: rules that select nothing that was called are told" {
+	ways
+	calls --callflow=nosuch -- ./ways 10
+	[[ $stderr == *" 0 calls in 0 contexts of "*"nothing that is selected was called"* ]]
+	arcprof report -i trace | head -n 1 | grep ', 0 calls, 0 lost'
+	calls --callflow='sinks*' --metric calls -- ./ways 10
+	n=$(awk '/ sinks\(/ { n += $1 } END { print n }' <<<"$output")
+	[[ $stderr == *" $n calls in "*" contexts of "* && $stderr != *"nothing that is selected"* ]]
+	arcprof report -i trace | head -n 1 | grep "^$n calls in "
 }
 
 @test "callflow: a program without hooks is told" {
