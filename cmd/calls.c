@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "calibrate/table.h"
 #include "calls.h"
+#include "jvm/inject.h"
 #include "pmu/event.h"
 
 enum { MAX_CONFIG_BYTES = 1 << 20, MAX_THREADS = 1 << 16, MAX_FUNCTIONS = 1 << 20, NR_RINGS = 8, RING_EVENTS = 1 << 17 };
@@ -146,27 +147,63 @@ static int read_config(const char *path, struct callrules *rules, struct err *e)
 	return r ? err_wrap(e, "--config") : 0;
 }
 
-/* What each metric costs in a set of these, where that was measured here. */
-static void take_calibration(struct callflow_opts *o, const struct calibration *table)
+/* What each metric costs in a set of these; false: that was not measured here. */
+static bool take_costs(struct callflow_opts *o, const struct calibration *table, const char *client, const char *cpu,
+		       struct callflow_costs *out)
 {
-	char client[CALIBRATION_NAME], cpu[CALIBRATION_NAME], set[CALIBRATION_NAME] = "";
+	char set[CALIBRATION_NAME] = "";
 	const struct calibration_row *r;
+	bool any = false;
 	uint32_t m;
 
-	calibration_hookit(client);
-	calibration_cpu(cpu);
 	for (m = 0; m < o->layout.nr_metrics; m++)
 		snprintf(set + strlen(set), sizeof(set) - strlen(set), "%s%s", m ? "," : "", o->names[m]);
 	for (m = 0; m < o->layout.nr_metrics; m++) {
 		r = calibration_find(table, client, cpu, set, o->names[m]);
 		if (!r)
 			continue;
+		any = true;
 		if (r->used)
-			snprintf(o->calibration[m], sizeof(o->calibration[m]), "%" PRIu64 " %" PRIu64 " %" PRIu64,
+			snprintf(out->costs[m], sizeof(out->costs[m]), "%" PRIu64 " %" PRIu64 " %" PRIu64,
 				 r->cost.within, r->cost.between, r->cost.spread);
 		else
-			snprintf(o->calibration[m], sizeof(o->calibration[m]), "unstable");
+			snprintf(out->costs[m], sizeof(out->costs[m]), "unstable");
 	}
+	return any;
+}
+
+/* Which JVMs will run is not known yet: all that were measured with this agent. */
+static void take_jvms(struct callflow_opts *o, const struct calibration *table, const char *cpu)
+{
+	struct buf agent = BUF_INIT;
+	size_t i;
+	uint32_t k;
+
+	inject_build_id(&agent);
+	for (i = 0; i < table->nr_rows && o->nr_calibrated_jvms < CALIBRATION_JVMS; i++) {
+		struct callflow_costs *c = &o->calibration[1 + o->nr_calibrated_jvms];
+		const char *jvm = calibration_jvm(table->rows[i].client, agent.data);
+
+		for (k = 0; jvm && k < o->nr_calibrated_jvms; k++)
+			if (!strcmp(o->calibration[1 + k].jvm, jvm))
+				jvm = NULL;
+		if (!jvm || !take_costs(o, table, table->rows[i].client, cpu, c))
+			continue;
+		snprintf(c->jvm, sizeof(c->jvm), "%s", jvm);
+		o->nr_calibrated_jvms++;
+	}
+	buf_release(&agent);
+}
+
+static void take_calibration(struct callflow_opts *o, const struct calibration *table)
+{
+	char client[CALIBRATION_NAME], cpu[CALIBRATION_NAME];
+
+	calibration_hookit(client);
+	calibration_cpu(cpu);
+	take_costs(o, table, client, cpu, &o->calibration[0]);
+	if (inject_possible())
+		take_jvms(o, table, cpu);
 }
 
 /* With every event written to a ring a call costs something else. A table that cannot be read is told, no more. */

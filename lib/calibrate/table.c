@@ -15,7 +15,7 @@
 
 enum { MAX_FILE = 1 << 20, MAX_COST = 1000000000 };
 
-extern const char calibrate_trainer[], calibrate_trainer_end[];
+extern const char calibrate_trainer[], calibrate_trainer_end[], calibrate_java[], calibrate_java_end[];
 
 void calibration_release(struct calibration *c)
 {
@@ -128,13 +128,18 @@ const struct calibration_row *calibration_find(const struct calibration *c, cons
 void calibration_put(struct calibration *c, const struct calibration_row *r)
 {
 	const struct calibration_row *old = calibration_find(c, r->client, r->cpu, r->metrics, r->metric);
+	size_t at = c->nr_rows, i;
 
 	if (old) {
 		c->rows[old - c->rows] = *r;
 		return;
 	}
+	for (i = 0; i < c->nr_rows; i++)
+		if (!strcmp(c->rows[i].client, r->client) && !strcmp(c->rows[i].cpu, r->cpu))
+			at = i + 1;
 	VEC_GROW(c->rows, c->nr_rows, c->alloc_rows);
-	c->rows[c->nr_rows++] = *r;
+	memmove(&c->rows[at + 1], &c->rows[at], (c->nr_rows++ - at) * sizeof(*r));
+	c->rows[at] = *r;
 }
 
 int calibration_path(struct buf *path, struct err *e)
@@ -242,6 +247,32 @@ void calibration_hookit(char *out)
 	const void *p = calibration_trainer(&len);
 
 	snprintf(out, CALIBRATION_NAME, "hookit-%016" PRIx64, hash_bytes(p, len));
+}
+
+/* A version is the JVM's word: what is no plain text would break the table. */
+void calibration_java(char *out, const char *agent, uint64_t jvm, const char *version)
+{
+	char *s;
+
+	snprintf(out, CALIBRATION_NAME, "java-%.16s-%016" PRIx64 " %s", agent, jvm, version);
+	for (s = out; *s; s++)
+		if (*s < ' ' || *s > '~')
+			*s = '?';
+}
+
+const char *calibration_jvm(const char *client, const char *agent)
+{
+	size_t len = MIN(strlen(agent), 16u);
+
+	if (strncmp(client, "java-", 5) || strncmp(client + 5, agent, len) || client[5 + len] != '-')
+		return NULL;
+	return client + 5 + len + 1;
+}
+
+const void *calibration_java_trainer(size_t *len)
+{
+	*len = calibrate_java_end - calibrate_java;
+	return calibrate_java;
 }
 
 const void *calibration_trainer(size_t *len)

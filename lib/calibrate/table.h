@@ -9,6 +9,9 @@
  * called, between to its caller. spread is by how much the median of the runs exceeds the lowest, which
  * was taken, in thousandths; used is 1 when that is little, or was accepted. "#" begins a
  * comment. The trace has "within between spread".
+ *
+ * Clients are the hooks of libarcprof-hookit.a, "hookit-" and a hash of them, and the agent in a JVM:
+ * "java-", its build-id, "-", a hash of the JVM's build (16 digits), a space, and the JVM's version.
  */
 #ifndef CALIBRATE_TABLE_H
 #define CALIBRATE_TABLE_H
@@ -18,7 +21,11 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-enum { CALIBRATION_NAME = 128, CALIBRATION_STABLE = 200 };	/* spread up to which a metric is stable */
+enum {
+	CALIBRATION_NAME = 128,
+	CALIBRATION_STABLE = 200,	/* spread up to which a metric is stable */
+	CALIBRATION_JVMS = 16,		/* that a trace has the costs of */
+};
 
 struct calibration_cost {
 	uint64_t within, between, spread;
@@ -38,7 +45,7 @@ struct calibration {
 void calibration_release(struct calibration *c);
 /* -EINVAL with the line's number; what came before it stays. */
 int calibration_parse(struct calibration *c, const char *text, size_t len, struct err *e);
-/* In place of the row with the same names, or a new one. */
+/* In place of the row with the same names, or a new one, after the last of the same client and CPU. */
 void calibration_put(struct calibration *c, const struct calibration_row *r);
 /* NULL: not measured. */
 const struct calibration_row *calibration_find(const struct calibration *c, const char *client, const char *cpu,
@@ -56,7 +63,12 @@ int calibration_store(const struct calibration *c, const char *path, struct err 
 /* This machine's processor, and the hooks that this arcprof has: their names in the table. */
 void calibration_cpu(char *out);
 void calibration_hookit(char *out);
-/* The trainer's bytes; *len 0: this build has none. */
+/* The agent with that build-id in a JVM, by a hash of the JVM's build; version is what it says of itself. */
+void calibration_java(char *out, const char *agent, uint64_t jvm, const char *version);
+/* Of such a client: its hash and version, "1234567890abcdef 17.0.1+2 (Vendor)"; NULL: it is none of that agent's. */
+const char *calibration_jvm(const char *client, const char *agent);
+/* The bytes of the trainer, and of its like for JVMs, a class file; of that *len is 0 where this build has none. */
 const void *calibration_trainer(size_t *len);
+const void *calibration_java_trainer(size_t *len);
 
 #endif

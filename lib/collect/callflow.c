@@ -85,6 +85,22 @@ static bool has_events(const struct callflows *f)
 	return f->o->layout.flags & CALLFLOW_EVENTS;
 }
 
+static void label_jvm(const struct callflows *f, uint32_t number)
+{
+	const struct callflow_costs *c = &f->o->calibration[1 + number];
+	char key[48];
+	uint32_t m;
+
+	snprintf(key, sizeof(key), "call.java.%u", number);
+	trace_write_label(f->w, key, "%s", c->jvm);
+	for (m = 0; m < f->o->layout.nr_metrics; m++) {
+		if (!*c->costs[m])
+			continue;
+		snprintf(key, sizeof(key), "call.java.%u.metric.%u", number, m);
+		trace_write_label(f->w, key, "%s", c->costs[m]);
+	}
+}
+
 void callflows_labels(const struct callflows *f)
 {
 	uint32_t m;
@@ -99,11 +115,13 @@ void callflows_labels(const struct callflows *f)
 		trace_write_label(f->w, key, "%s", f->o->names[m]);
 		snprintf(key, sizeof(key), "call.metric.%u.unit", m);
 		trace_write_label(f->w, key, "%s", f->o->units[m]);
-		if (!*f->o->calibration[m])
+		if (!*f->o->calibration[0].costs[m])
 			continue;
 		snprintf(key, sizeof(key), "call.metric.%u.calibration", m);
-		trace_write_label(f->w, key, "%s", f->o->calibration[m]);
+		trace_write_label(f->w, key, "%s", f->o->calibration[0].costs[m]);
 	}
+	for (m = 0; m < f->o->nr_calibrated_jvms; m++)
+		label_jvm(f, m);
 }
 
 static uint64_t ratio(uint64_t a, uint64_t b)

@@ -6,6 +6,7 @@
 #ifndef COLLECT_CALLFLOW_H
 #define COLLECT_CALLFLOW_H
 
+#include "calibrate/table.h"
 #include "callflow/layout.h"
 #include "collect/tasks.h"
 #include "jvm/server.h"
@@ -14,7 +15,12 @@ struct callflow_opts {
 	bool on;
 	struct callflow_layout layout;	/* of each process; rules are borrowed */
 	const char *names[CALLFLOW_MAX_METRICS], *units[CALLFLOW_MAX_METRICS];
-	char calibration[CALLFLOW_MAX_METRICS][72];	/* of each metric, as calibrate/table.h has it; "" none */
+	/* What each metric costs, as calibrate/table.h has it, "" none: native functions first, then JVMs. */
+	struct callflow_costs {
+		char jvm[CALIBRATION_NAME];	/* calibration_jvm() */
+		char costs[CALLFLOW_MAX_METRICS][72];
+	} calibration[1 + CALIBRATION_JVMS];
+	uint32_t nr_calibrated_jvms;
 	uint64_t snapshot_ns;		/* write what was added, that often; 0: at the end only */
 };
 

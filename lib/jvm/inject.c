@@ -24,8 +24,7 @@
 
 extern const char jvm_agent_file[], jvm_agent_file_end[];
 
-/* The build-id note of the embedded object, as hex digits. */
-static void add_build_id(struct buf *b)
+void inject_build_id(struct buf *b)
 {
 	const Elf64_Ehdr *eh = (const void *)jvm_agent_file;
 	const Elf64_Phdr *ph = (const void *)(jvm_agent_file + eh->e_phoff);
@@ -123,7 +122,7 @@ static bool place_in(const char *dir, mode_t mode, struct buf *path)
 	if (!dir || dir[0] != '/' || !usable_dir(dir, mode))
 		return false;
 	buf_fmt(&p, "%s/agent-", dir);
-	add_build_id(&p);
+	inject_build_id(&p);
 	buf_str(&p, ".so");
 	placed = good_file(p.data) || (write_file(p.data) && good_file(p.data));
 	if (placed)

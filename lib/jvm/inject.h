@@ -10,6 +10,8 @@
 
 /* There is an agent for this CPU in the binary. */
 bool inject_possible(void);
+/* The build-id of that agent, in hex digits. */
+void inject_build_id(struct buf *b);
 
 /*
  * Places the embedded agent in a file named by its build-id and appends the path to *path.

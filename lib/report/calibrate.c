@@ -2,10 +2,12 @@
 /*
  * calibrate.c - takes from exact calls what counting them cost.
  *
- * A call costs its own context "within" (from the hook's reading on entry to that on exit), and
+ * A call costs its own context "within" (from the reading on entry to that on exit), and
  * its caller's "between" (from there to the next entry). BASE and DELTA of a context are together what was
  * measured: DELTA is never more than that, and where it would be, that is counted.
- * Native functions only: what the hooks of Java methods cost was not measured.
+ *
+ * What a call costs depends on what is called: native functions with the hooks of this arcprof, and Java
+ * methods, by the build of their JVM.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,53 +17,143 @@
 #include "calibrate/table.h"
 #include "report/calls.h"
 
+/* Kinds of calls. JAVA: in a JVM that was not calibrated; NOBODY: no call at all. */
+enum { NATIVE, JAVA, FIRST_JVM, NR_KINDS = FIRST_JVM + CALIBRATION_JVMS, NOBODY = NR_KINDS };
+
 struct costs {
 	bool has[FLOW_MAX_METRICS], unstable;
 	struct calibration_cost of[FLOW_MAX_METRICS];	/* [metric of the model] */
 	unsigned int nr;
+	const char *jvm;
+	uint64_t nr_contexts;
 };
 
-/* What the trace says of the metric with that name. */
-static bool read_cost(const struct names *x, const char *metric, struct calibration_cost *out, bool *unstable)
+struct job {
+	struct profile *p;
+	struct costs kinds[NR_KINDS];
+	uint8_t *kind_of;		/* [node] */
+	bool has[FLOW_MAX_METRICS];	/* some kind has it */
+	unsigned int nr;
+};
+
+/* --- what the trace says --- */
+
+/* The metric with that name, as the trace numbers them; -1: it has none. */
+static int number_of(const struct names *x, const char *metric)
 {
-	const char *name, *text;
 	char key[48];
-	unsigned int i;
+	int i;
 
 	for (i = 0; i < CALL_MAX_METRICS; i++) {
-		snprintf(key, sizeof(key), "call.metric.%u", i);
+		const char *name;
+
+		snprintf(key, sizeof(key), "call.metric.%d", i);
 		name = names_label(x, key);
 		if (!name)
 			break;
-		if (strcmp(name, metric) != 0)
-			continue;
-		snprintf(key, sizeof(key), "call.metric.%u.calibration", i);
-		text = names_label(x, key);
-		*unstable |= text && !strcmp(text, "unstable");
-		return text && calibration_cost(text, out);
+		if (!strcmp(name, metric))
+			return i;
 	}
-	return false;
+	return -1;
 }
 
-static void read_costs(const struct profile *p, struct costs *c)
+/* The labels are named by the metric's number between before and after. */
+static void read_costs(const struct profile *p, const char *before, const char *after, struct costs *c)
 {
 	const struct model *model = p->m;
 	unsigned int m;
+	char key[64];
 
-	memset(c, 0, sizeof(*c));
 	for (m = 0; m < model->flow.nr_metrics; m++) {
-		c->has[m] = read_cost(&p->names, model_str(model, model->metrics[m].name), &c->of[m],
-				       &c->unstable);
+		int number = number_of(&p->names, model_str(model, model->metrics[m].name));
+		const char *text;
+
+		snprintf(key, sizeof(key), "%s%d%s", before, number, after);
+		text = number < 0 ? NULL : names_label(&p->names, key);
+		c->has[m] = text && calibration_cost(text, &c->of[m]);
+		if (!c->has[m])
+			c->of[m] = (struct calibration_cost){ 0 };
+		c->unstable |= text && !strcmp(text, "unstable");
 		c->nr += c->has[m];
 	}
 }
 
-static bool is_hooked(const struct model *model, uint32_t node)
+/* Fills jvms with the kinds' libjvm.so; 0: there is none. */
+static void read_all(struct job *j, uint64_t jvms[static NR_KINDS])
 {
-	uint32_t kind = model->consumers.items[model->flow.nodes[node].consumer].kind;
+	char key[48], before[64];
+	unsigned int i;
 
-	return node && (kind == CONSUMER_NATIVE || kind == CONSUMER_NATIVE_INLINED);
+	read_costs(j->p, "call.metric.", ".calibration", &j->kinds[NATIVE]);
+	for (i = 0; i < CALIBRATION_JVMS; i++) {
+		struct costs *c = &j->kinds[FIRST_JVM + i];
+		const char *text;
+		char *end;
+
+		snprintf(key, sizeof(key), "call.java.%u", i);
+		text = names_label(&j->p->names, key);
+		if (!text)
+			break;
+		jvms[FIRST_JVM + i] = strtoull(text, &end, 16);
+		c->jvm = *end == ' ' ? end + 1 : end;
+		snprintf(before, sizeof(before), "%s.metric.", key);
+		read_costs(j->p, before, "", c);
+	}
 }
+
+/* --- whose calls a context has --- */
+
+static bool is_native(uint32_t kind)
+{
+	return kind == CONSUMER_NATIVE || kind == CONSUMER_NATIVE_INLINED;
+}
+
+/* [consumer]: the kind of a process's Java methods. Consumers that are new here have no calls. */
+static uint8_t *find_jvms(struct job *j, const uint64_t *jvms)
+{
+	size_t nr = j->p->m->consumers.nr_items, k;
+	struct names *x = &j->p->names;
+	uint32_t i, consumer;
+	uint8_t *kinds;
+
+	kinds = xmalloc(nr);
+	memset(kinds, JAVA, nr);
+	for (k = 0; k < x->nr_procs; k++) {
+		if (!x->procs[k].jvm)
+			continue;
+		consumer = names_process(x, x->procs[k].number);
+		for (i = FIRST_JVM; i < NR_KINDS; i++)
+			if (consumer < nr && jvms[i] == x->procs[k].jvm)
+				kinds[consumer] = i;
+	}
+	return kinds;
+}
+
+static void find_kinds(struct job *j, const uint64_t *jvms)
+{
+	const struct model *model = j->p->m;
+	const struct flow *f = &model->flow;
+	uint8_t *of_process = find_jvms(j, jvms), *java = xmalloc(f->nr_nodes);
+	size_t i;
+
+	j->kind_of = xmalloc(f->nr_nodes);
+	j->kind_of[0] = NOBODY;
+	for (i = 1; i < f->nr_nodes; i++) {
+		const struct flow_node *n = &f->nodes[i];
+		uint32_t kind = model->consumers.items[n->consumer].kind;
+
+		java[i] = n->parent ? java[n->parent] : of_process[n->consumer];
+		j->kind_of[i] = is_native(kind) ? NATIVE : kind == CONSUMER_JAVA ? java[i] : NOBODY;
+		if (!n->n)
+			j->kind_of[i] = NOBODY;		/* sampled below calls */
+		if (j->kind_of[i] != NOBODY)
+			j->kinds[j->kind_of[i]].nr_contexts++;
+	}
+	free(java);
+	free(of_process);
+}
+
+/* --- taking it away --- */
 
 static void add(uint64_t *to, uint64_t calls, uint64_t cost)
 {
@@ -70,16 +162,18 @@ static void add(uint64_t *to, uint64_t calls, uint64_t cost)
 	*to = v > UINT64_MAX ? UINT64_MAX : (uint64_t)v;
 }
 
-/* [node][metric]: what the hooks cost there, at most what was measured. */
-static uint64_t *sum_deltas(const struct profile *p, const struct costs *c, uint64_t *nr_over)
+/* [node][metric]: what counting cost there, at most what was measured. */
+static uint64_t *sum_deltas(const struct job *j, uint64_t *nr_over)
 {
-	const struct flow *f = &p->m->flow;
+	const struct flow *f = &j->p->m->flow;
 	unsigned int m, nr = f->nr_metrics;
 	uint64_t *delta = xcalloc(f->nr_nodes, nr * sizeof(*delta)), base;
 	size_t i;
 
 	for (i = 1; i < f->nr_nodes; i++) {
-		if (!is_hooked(p->m, i))
+		const struct costs *c = &j->kinds[j->kind_of[i]];
+
+		if (j->kind_of[i] == NOBODY)
 			continue;
 		for (m = 0; m < nr; m++) {
 			add(&delta[i * nr + m], f->nodes[i].n, c->of[m].within);
@@ -89,7 +183,7 @@ static uint64_t *sum_deltas(const struct profile *p, const struct costs *c, uint
 	for (i = 1; i < f->nr_nodes; i++)
 		for (m = 0; m < nr; m++) {
 			base = flow_base(f, i)[m];
-			delta[i * nr + m] = c->has[m] ? (delta[i * nr + m] + 500) / 1000 : 0;
+			delta[i * nr + m] = (delta[i * nr + m] + 500) / 1000;
 			if (delta[i * nr + m] <= base)
 				continue;
 			delta[i * nr + m] = base;
@@ -99,105 +193,145 @@ static uint64_t *sum_deltas(const struct profile *p, const struct costs *c, uint
 }
 
 /* The same nodes with BASE, and with the DELTA of each metric that has one as a metric. */
-static void take_away(struct profile *p, const struct costs *c, const uint64_t *delta, bool keep)
+static void take_away(const struct job *j, const uint64_t *delta, bool keep)
 {
-	const struct flow *f = &p->m->flow;
+	const struct flow *f = &j->p->m->flow;
 	unsigned int m, nr = f->nr_metrics, k;
 	struct flow out;
 	size_t i;
 
-	flow_init(&out, nr + (keep ? c->nr : 0), f->n_means);
+	flow_init(&out, nr + (keep ? j->nr : 0), f->n_means);
 	out.repairs = f->repairs;
 	for (i = 1; i < f->nr_nodes; i++) {
 		uint64_t base[FLOW_MAX_METRICS];
 
 		for (m = 0, k = nr; m < nr; m++) {
 			base[m] = flow_base(f, i)[m] - delta[i * nr + m];
-			if (keep && c->has[m])
+			if (keep && j->has[m])
 				base[k++] = delta[i * nr + m];
 		}
 		flow_add(&out, flow_child(&out, f->nodes[i].parent, f->nodes[i].consumer), f->nodes[i].n, base);
 	}
 	flow_finish(&out);
-	model_take_flow(p->m, &out);
+	model_take_flow(j->p->m, &out);
 }
 
-static void name_deltas(struct model *model, const struct costs *c)
+static void name_deltas(const struct job *j)
 {
-	unsigned int m, nr = model->flow.nr_metrics - c->nr, k = nr;
+	struct model *model = j->p->m;
+	unsigned int m, nr = model->flow.nr_metrics - j->nr, k = nr;
 
 	for (m = 0; m < nr; m++) {
 		const char *unit = model_str(model, model->metrics[m].unit);
 		char name[160];
 
-		if (!c->has[m])
+		if (!j->has[m])
 			continue;
 		snprintf(name, sizeof(name), "%s.delta", model_str(model, model->metrics[m].name));
 		model->delta_of[k] = m;
 		model_set_metric(model, k++, name, strlen(name), unit, strlen(unit));
 	}
-	model->nr_deltas = c->nr;
+	model->nr_deltas = j->nr;
 }
 
-static const char *done(struct profile *p, const struct costs *c)
+/* --- saying it --- */
+
+static void put_calls(struct buf *b, const struct job *j, int kind)
 {
-	const struct model *model = p->m;
+	buf_str(b, kind == NATIVE ? "native functions" : "Java methods");
+	if (kind >= FIRST_JVM)
+		buf_fmt(b, " (%s)", j->kinds[kind].jvm);
+}
+
+static const char *done(const struct job *j)
+{
+	const struct model *model = j->p->m;
+	unsigned int m, i, nr = 0;
 	struct buf b = BUF_INIT;
 	const char *text;
-	unsigned int m;
 
-	for (m = 0; m < model_nr_shown(model); m++)
-		if (c->has[m])
-			buf_fmt(&b, "%s %s", b.len ? "," : "calibrated, native functions only:",
-				model_str(model, model->metrics[m].name));
-	text = arena_strndup(&p->names.text, b.data, b.len);
+	for (i = 0; i < NR_KINDS; i++)
+		nr += j->kinds[i].nr_contexts && j->kinds[i].nr;
+	for (i = 0; i < NR_KINDS; i++) {
+		const struct costs *c = &j->kinds[i];
+		const char *sep = nr == 1 ? " only: " : ": ";
+
+		if (!c->nr_contexts || !c->nr)
+			continue;
+		buf_str(&b, b.len ? "; " : "calibrated, ");
+		put_calls(&b, j, i);
+		for (m = 0; m < model_nr_shown(model); m++)
+			if (c->has[m]) {
+				buf_fmt(&b, "%s%s", sep, model_str(model, model->metrics[m].name));
+				sep = ", ";
+			}
+	}
+	for (i = 0; i < NR_KINDS && nr > 1; i++)
+		if (j->kinds[i].nr_contexts && !j->kinds[i].nr) {
+			buf_str(&b, "; not ");
+			put_calls(&b, j, i);
+		}
+	text = arena_strndup(&j->p->names.text, b.data, b.len);
 	buf_release(&b);
 	return text;
 }
 
-static bool any_hooked(const struct model *model)
+/* Why not a single context is calibrated. */
+static const char *why_nothing(const struct job *j)
 {
-	size_t i;
+	uint64_t nr = 0;
+	unsigned int i;
 
-	for (i = 1; i < model->flow.nr_nodes; i++)
-		if (is_hooked(model, i))
-			return true;
-	return false;
+	for (i = 0; i < NR_KINDS; i++) {
+		nr += j->kinds[i].nr_contexts;
+		if (j->kinds[i].nr_contexts && j->kinds[i].unstable)
+			return "not calibrated: 'arcprof calibrate' found no stable cost on the recording machine";
+	}
+	if (!nr)
+		return "not calibrated: no calls";
+	if (!j->kinds[NATIVE].nr_contexts)
+		return "not calibrated: 'arcprof calibrate --java' before a recording measures what counting calls costs in a JVM";
+	return "not calibrated: 'arcprof calibrate' before a recording measures what counting calls costs";
 }
 
-/* Why nothing is calibrated; NULL: something is. */
-static const char *why_not(const struct profile *p, const struct costs *c)
+/* NULL: something is calibrated. */
+static const char *why_not(struct job *j)
 {
-	if (!p->o.calibrate)
+	unsigned int m, i;
+
+	if (!j->p->o.calibrate)
 		return "not calibrated: --no-calibrate";
-	if (!any_hooked(p->m))
-		return "not calibrated: no native functions; what counting Java methods costs is not measured";
-	if (p->o.replay)
+	if (j->p->o.replay)
 		return "not calibrated: built from events";
-	if (!c->nr && c->unstable)
-		return "not calibrated: 'arcprof calibrate' found no stable cost on the recording machine";
-	if (!c->nr)
-		return "not calibrated: 'arcprof calibrate' before a recording measures what counting calls costs";
-	if (p->o.deltas && p->m->flow.nr_metrics + c->nr > FLOW_MAX_METRICS)
+	for (m = 0; m < j->p->m->flow.nr_metrics; m++) {
+		for (i = 0; i < NR_KINDS; i++)
+			j->has[m] |= j->kinds[i].nr_contexts && j->kinds[i].has[m];
+		j->nr += j->has[m];
+	}
+	if (!j->nr)
+		return why_nothing(j);
+	if (j->p->o.deltas && j->p->m->flow.nr_metrics + j->nr > FLOW_MAX_METRICS)
 		return "not calibrated: no room for DELTA of so many metrics; choose some with --metric";
 	return NULL;
 }
 
 void calls_calibrate(struct profile *p, struct report_source *src)
 {
-	struct costs c;
-	uint64_t *delta;
+	uint64_t jvms[NR_KINDS] = { 0 }, *delta;
+	struct job j = { .p = p };
 
 	if (!names_label(&p->names, "call.metric.0"))
 		return;		/* of calls alone, nothing that is shown costs */
-	read_costs(p, &c);
-	src->calibration = why_not(p, &c);
-	if (src->calibration)
-		return;
-	delta = sum_deltas(p, &c, &src->over_corrected);
-	take_away(p, &c, delta, p->o.deltas);
-	if (p->o.deltas)
-		name_deltas(p->m, &c);
-	src->calibration = done(p, &c);
-	free(delta);
+	read_all(&j, jvms);
+	find_kinds(&j, jvms);
+	src->calibration = why_not(&j);
+	if (!src->calibration) {
+		delta = sum_deltas(&j, &src->over_corrected);
+		take_away(&j, delta, p->o.deltas);
+		if (p->o.deltas)
+			name_deltas(&j);
+		src->calibration = done(&j);
+		free(delta);
+	}
+	free(j.kind_of);
 }

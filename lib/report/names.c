@@ -91,7 +91,7 @@ static struct name_proc *get_proc(struct names *x, uint32_t proc)
 	if (*at == MAP_NONE) {
 		*at = x->nr_procs;
 		VEC_GROW(x->procs, x->nr_procs, x->alloc_procs);
-		memset(&x->procs[x->nr_procs++], 0, sizeof(*x->procs));
+		x->procs[x->nr_procs++] = (struct name_proc){ .number = proc };
 	}
 	return &x->procs[*at];
 }
@@ -151,10 +151,22 @@ static int take_module(void *ctx, const struct rec_module *r)
 	m->path = arena_strndup(&x->text, r->path, r->path_len);
 	slash = strrchr(m->path, '/');
 	m->base = slash && slash[1] ? slash + 1 : m->path;
+	m->content = hash_pair(r->size, r->mtime_ns);
 	if (r->build_id_len && r->build_id_len <= BUILD_ID_MAX) {
 		memcpy(m->build_id, r->build_id, r->build_id_len);
 		m->build_id_len = r->build_id_len;
+		m->content = hash_bytes(r->build_id, r->build_id_len);
 	}
+	return 0;
+}
+
+static int take_map(void *ctx, const struct rec_map *r)
+{
+	struct names *x = ctx;
+	uint32_t at = map_get(&x->module_of, r->module);
+
+	if (at != MAP_NONE && !strcmp(x->modules[at].base, "libjvm.so"))
+		get_proc(x, r->proc)->jvm = x->modules[at].content;
 	return 0;
 }
 
@@ -271,6 +283,7 @@ const struct trace_sink names_sink = {
 	.proc = take_proc,
 	.thread = take_thread,
 	.module = take_module,
+	.map = take_map,
 	.symbol = take_symbol,
 	.line = take_line,
 	.method = take_method,

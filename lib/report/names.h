@@ -18,7 +18,7 @@ struct name_label {
 };
 
 struct name_proc {
-	uint32_t pid;
+	uint32_t number, pid;
 	uint32_t comm;		/* strtab ids of the model */
 	struct name_stub {
 		uint64_t addr, size, time_ns;
@@ -29,6 +29,7 @@ struct name_proc {
 	uint32_t *codes;	/* of names.codes, by address and time; made when first asked for */
 	size_t nr_codes;
 	bool has_codes;
+	uint64_t jvm;		/* name_module.content of its libjvm.so; 0: it has none */
 };
 
 struct name_thread {
@@ -42,6 +43,7 @@ struct name_module {
 	const char *path, *base;
 	uint8_t build_id[BUILD_ID_MAX];
 	size_t build_id_len;
+	uint64_t content;	/* a hash of its build-id, else of its size and time */
 	struct name_symbol {
 		uint64_t off, size;
 		const char *name;

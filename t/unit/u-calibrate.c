@@ -24,6 +24,38 @@ TEST(calibration_rows_are_found_by_all_their_names_and_replaced)
 	calibration_release(&c);
 }
 
+TEST(calibration_rows_of_a_client_stay_together)
+{
+	static const char text[] = "a\tcpu\tcpu\tcpu\t1\t2\t3\t1\nb\tcpu\tcpu\tcpu\t1\t2\t3\t1\n"
+				   "a\tcpu\twall\twall\t1\t2\t3\t1\n";
+	struct calibration c = { 0 };
+	struct err e = { 0 };
+
+	CHECK(!calibration_parse(&c, text, strlen(text), &e));
+	CHECK_U64(c.nr_rows, 3);
+	CHECK_STR(c.rows[1].client, "a");
+	CHECK_STR(c.rows[1].metric, "wall");
+	CHECK_STR(c.rows[2].client, "b");
+	calibration_release(&c);
+}
+
+TEST(calibration_of_jvms_is_found_by_agent_and_named_in_one_plain_line)
+{
+	static const char agent[] = "0123456789abcdef0123456789abcdef01234567";
+	char client[CALIBRATION_NAME], long_version[2 * CALIBRATION_NAME];
+
+	calibration_java(client, agent, 0x12ab, "17.0.1+2 (A\tVendor\xc3)");
+	CHECK_STR(client, "java-0123456789abcdef-00000000000012ab 17.0.1+2 (A?Vendor?)");
+	CHECK_STR(calibration_jvm(client, agent), "00000000000012ab 17.0.1+2 (A?Vendor?)");
+	CHECK(!calibration_jvm(client, "0123456789abcdee"));
+	CHECK(!calibration_jvm("hookit-0123456789abcdef", agent));
+	CHECK(!calibration_jvm("java-0123", agent));
+	memset(long_version, 'x', sizeof(long_version) - 1);
+	long_version[sizeof(long_version) - 1] = '\0';
+	calibration_java(client, agent, 1, long_version);
+	CHECK_U64(strlen(client), CALIBRATION_NAME - 1);
+}
+
 TEST(calibration_lines_that_are_no_rows_are_refused)
 {
 	static const char *const bad[] = {

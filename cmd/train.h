@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * train.h - what counting a call costs: records, as a user would, a program that does little else,
+ * and reads it from the tree.
+ */
+#ifndef CMD_TRAIN_H
+#define CMD_TRAIN_H
+
+#include "calibrate/table.h"
+
+struct training {
+	bool java;
+	char dir[64];			/* with the program, its trace and what it prints */
+	char program[96], trace[96], output[96], messages[96];
+	char command[4096];		/* of a JVM */
+};
+
+/* Why no JVM can be measured; NULL: one can. */
+const char *train_no_java(void);
+/* java: what starts the JVM to be measured; NULL: native functions are. */
+int train_start(struct training *t, const char *java, struct err *e);
+/* A set of metrics, named as for record: seven recordings, and a row in the table for each metric. */
+int train_set(struct training *t, const char *metrics, bool accept, struct calibration *table, struct err *e);
+void train_end(const struct training *t);
+
+#endif

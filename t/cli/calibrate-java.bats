@@ -1,0 +1,152 @@
+#!/usr/bin/env bats
+# What counting calls of Java methods costs: measured in each JVM, put into traces, taken away by reports.
+load ../lib
+load ../java
+
+setup_file() {
+	export ORIGINAL_PATH=$PATH
+	for home in $(jdks); do
+		use_jdk "$home"
+		# Whether time is stable here is not what these tests are about.
+		"$ARCPROF" calibrate --quiet --accept-unstable --java="$home" --metric cpu >"$BATS_FILE_TMPDIR/measured"
+	done
+}
+
+# record_java <program> [<arg>...]: its calls into ./trace.
+record_java() {
+	"$ARCPROF" record -q --callflow --metric cpu -o trace -- java -cp "$CLASSES" "$@" >out 2>err || { cat err; return 1; }
+	arcprof report -i trace --check >check || { cat check; return 1; }
+}
+
+# Rows of rt as "level name n base".
+rows() {
+	arcprof report -i trace --rt --format json "$@" | jq -r ".rows[] | \"\(.level) \(.name) \(.n) \($ROW)\""
+}
+
+# How far TreeTest's four methods are from the shares that their names say, in points: the farthest.
+error() {
+	arcprof report -i trace --xprof --format json "$@" | jq -r '
+		[.rows[] | { (.name): .cum[0] }] | add | (.["TreeTest.mainA30"] + .["TreeTest.mainB70"]) as $all |
+		[[.["TreeTest.AA10"], 10], [.["TreeTest.AB20"], 20], [.["TreeTest.BA30"], 30], [.["TreeTest.BB40"], 40] |
+			.[0] / $all * 100 - .[1] | fabs] | max'
+}
+
+@test "calibrate: each JVM has its own figures, by build and version" {
+	skip_unless_java
+	arcprof calibrate --show >shown
+	diff shown "$BATS_FILE_TMPDIR/measured"
+	[ "$(grep -cE '^java-[0-9a-f]{16}-[0-9a-f]{16} [0-9].* on ' shown)" -eq "$(jdks | wc -l)" ]
+	! grep 'Java methods are not calibrated' shown || false
+	for home in $(jdks); do
+		"$home/bin/java" -XshowSettings:properties -version 2>&1 | sed -n 's/^ *java.vm.version = //p' >version
+		grep -F " $(cat version) (" shown
+	done
+}
+
+@test "calibrate: JVMs that are not there are told" {
+	run_arcprof calibrate --java=/nonexistent
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"cannot run '/nonexistent'"* ]]
+	run_arcprof calibrate --java=true
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"true started no JVM"* ]]
+	status=0
+	JAVA_HOME='' PATH=/nonexistent "$ARCPROF" calibrate --java 2>err || status=$?
+	[ "$status" -eq 1 ]
+	grep -q 'there is no java in PATH' err
+	run_arcprof calibrate --show --java
+	[ "$status" -eq 2 ]
+}
+
+# nearer <steps of a call> <condition>: about the farthest method, calibrated ($c) and as it was measured ($m).
+nearer() {
+	local try
+	for try in 1 2 3 4 5; do
+		record_java TreeTest 40 "$1"
+		error >calibrated
+		error --no-calibrate >measured
+		echo "points off: $(cat calibrated) calibrated, $(cat measured) measured"
+		[ "$(jq -n --argjson c "$(cat calibrated)" --argjson m "$(cat measured)" "$2")" = true ] && return 0
+	done
+	return 1
+}
+
+treetest() {
+	# shellcheck disable=SC2016
+	nearer 200 '$c < $m and $c <= 2'
+	# shellcheck disable=SC2016
+	nearer 60 '$c < $m'
+	arcprof report -i trace --xprof | grep -F "calibrated, Java methods ($(java_version)) only: cpu"
+	# Nothing is lost by it.
+	ROW='(.base | add)' rows >sums
+	ROW='.base[0]' rows --no-calibrate >whole
+	diff sums whole
+	arcprof report -i trace --rt --format json | jq -e '[.rows[].base[1]] | add > 0'
+}
+
+java_version() {
+	java -XshowSettings:properties -version 2>&1 |
+		awk -F ' = ' '/java.vm.version/ { v = $2 } /java.vm.vendor / { w = $2 } END { print v " (" w ")" }'
+}
+
+@test "calibrate: treetest in Java is nearer to the shares its names say than without" {
+	on_each_jdk treetest
+}
+
+# println, which is main's, is nearly all there is.
+hellop() {
+	record_java Hellop
+	arcprof report -i trace --xprof --format json | jq -r '[.rows[] | { (.name): .base[0] }] | add |
+		(.["Hellop.main"] / (.["Hellop.main"] + .["Hellop.myA"] + .["Hellop.myC"]) * 100)' >calibrated
+	arcprof report -i trace --xprof --no-calibrate --format json | jq -r '[.rows[] | { (.name): .base[0] }] | add |
+		(.["Hellop.main"] / (.["Hellop.main"] + .["Hellop.myA"] + .["Hellop.myC"]) * 100)' >measured
+	paste calibrated measured
+	[ "$(jq -n "$(cat calibrated) > $(cat measured) and $(cat calibrated) > 90")" = true ]
+}
+
+@test "calibrate: hellop's time is nearer to println's than without" {
+	on_each_jdk hellop
+}
+
+# table <awk program>: a changed copy of the table is the one that counts.
+table() {
+	mkdir -p data/arcprof
+	awk -F '\t' -v OFS='\t' "$1" "$XDG_DATA_HOME/arcprof/calibration" >data/arcprof/calibration
+	export XDG_DATA_HOME=$PWD/data
+}
+
+@test "calibrate: what was measured in one JVM is not used for another" {
+	skip_unless_java
+	use_jdk "$(jdks | head -n 1)"
+	table '/^java-/ { $1 = substr($1, 1, 22) "0123456789abcdef" substr($1, 39) } { print }'
+	record_java Hellop
+	arcprof report -i trace --rt | grep "not calibrated: 'arcprof calibrate --java'"
+}
+
+@test "calibrate: nothing becomes less than nothing in Java, and that is counted" {
+	skip_unless_java
+	use_jdk "$(jdks | head -n 1)"
+	table '/^java-/ { $5 = 900000000 } { print }'
+	record_java Hellop
+	arcprof report -i trace --rt | grep 'contexts had less than that (over-corrected, now 0)'
+	[ "$(ROW='.base[0]' rows | awk '/Hellop.my/ { n += $4 } END { print n + 0 }')" -eq 0 ]
+}
+
+@test "calibrate: native functions and Java methods in one trace have costs of their own" {
+	skip_unless_java
+	use_jdk "$(jdks | head -n 1)"
+	gcc -O1 -finstrument-functions "$TOP/t/data/callflow/treetest.c" "$BUILD/libarcprof-hookit.a" -o treetest -pthread
+	table '{ $5 = /^java-/ ? 7000 : 3000; $6 = 0; print }
+		/^java-/ && !done++ { $1 = "'"$(hooks)"'"; $5 = 3000; print }'
+	"$ARCPROF" record -q --callflow --metric cpu -o trace -- sh -c "./treetest 30; java -cp $CLASSES TreeTest 2 1000" >out
+	arcprof report -i trace --rt >rt
+	grep 'calibrated, native functions: cpu; Java methods (.*): cpu' rt
+	arcprof report -i trace --rt --format json | jq -r '.rows[] | "\(.name) \(.n) \(.base[1])"' >deltas
+	awk '/^bit / { if ($3 != $2 * 3) exit 1; nr++ } /^TreeTest.work / { if ($3 != $2 * 7) exit 1; nr += 10 }
+		END { exit nr != 22 }' deltas || { cat deltas; return 1; }
+}
+
+# The hooks of this arcprof, as the table names them.
+hooks() {
+	XDG_DATA_HOME=$PWD/native arcprof calibrate --quiet --native --accept-unstable --metric cpu --format json | jq -r '.rows[0].client'
+}
