@@ -325,7 +325,7 @@ static void on_stub(void *ctx, struct jvm *j, uint64_t t, uint64_t addr, uint64_
 	p.ranges[p.nr_ranges++] = (struct range){ addr, addr + size, xstrdup(name) };
 }
 
-static void on_thread(void *ctx, struct jvm *j, uint64_t t, uint32_t tid, const char *name)
+static void on_thread(void *ctx, struct jvm *j, uint64_t t, uint32_t tid, uint64_t vthread, const char *name)
 {
 	p.threads++;
 	if (getenv("PROBE_THREADS"))

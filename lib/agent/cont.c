@@ -21,6 +21,11 @@ static struct {
 	int tail;				/* Continuation */
 	int parent, size, sp, bottom;		/* StackChunk */
 	int words;				/* of a StackChunk, where its stack begins */
+	bool names;
+	int target, vthread;			/* Continuation; the Runnable that it runs */
+	int tid, name;				/* Thread */
+	int value, coder;			/* String */
+	int bytes;				/* of a byte[], where its elements begin */
 } at;
 
 static int field(JNIEnv *env, jclass cls, const char *name, const char *sig)
@@ -48,6 +53,54 @@ static int instance_bytes(jclass cls)
 	return layout & ~7;
 }
 
+static jclass find_class(JNIEnv *env, const char *name)
+{
+	jclass c = (*env)->FindClass(env, name);
+
+	(*env)->ExceptionClear(env);
+	return c;
+}
+
+/* Unsafe's constant: an int, since JDK 25 a long. */
+static int array_offset(JNIEnv *env)
+{
+	jclass cls = find_class(env, "jdk/internal/misc/Unsafe");
+	jfieldID f = cls ? (*env)->GetStaticFieldID(env, cls, "ARRAY_BYTE_BASE_OFFSET", "J") : NULL;
+	int off = f ? (int)(*env)->GetStaticLongField(env, cls, f) : -1;
+
+	(*env)->ExceptionClear(env);
+	if (cls && !f) {
+		f = (*env)->GetStaticFieldID(env, cls, "ARRAY_BYTE_BASE_OFFSET", "I");
+		off = f ? (*env)->GetStaticIntField(env, cls, f) : -1;
+		(*env)->ExceptionClear(env);
+	}
+	if (cls)
+		(*env)->DeleteLocalRef(env, cls);
+	return off;
+}
+
+static void find_names(JNIEnv *env, jclass cont)
+{
+	jclass run = find_class(env, "java/lang/VirtualThread$VThreadContinuation$1");
+	jclass thread = find_class(env, "java/lang/Thread"), string = find_class(env, "java/lang/String");
+
+	at.target = field(env, cont, "target", "Ljava/lang/Runnable;");
+	at.vthread = field(env, run, "val$vthread", "Ljava/lang/VirtualThread;");
+	at.tid = field(env, thread, "tid", "J");
+	at.name = field(env, thread, "name", "Ljava/lang/String;");
+	at.value = field(env, string, "value", "[B");
+	at.coder = field(env, string, "coder", "B");
+	at.bytes = array_offset(env);
+	at.names = at.target > 0 && at.vthread > 0 && at.tid > 0 && at.name > 0 && at.value > 0 && at.coder > 0 &&
+		   at.bytes >= 8;
+	if (run)
+		(*env)->DeleteLocalRef(env, run);
+	if (thread)
+		(*env)->DeleteLocalRef(env, thread);
+	if (string)
+		(*env)->DeleteLocalRef(env, string);
+}
+
 void cont_init(JNIEnv *env)
 {
 	bool z, shenandoah;
@@ -58,10 +111,8 @@ void cont_init(JNIEnv *env)
 		return;
 	if (at.compressed && (!vm.oops_base || !vm.oops_shift))
 		return;
-	chunk = (*env)->FindClass(env, "jdk/internal/vm/StackChunk");
-	(*env)->ExceptionClear(env);
-	cont = (*env)->FindClass(env, "jdk/internal/vm/Continuation");
-	(*env)->ExceptionClear(env);
+	chunk = find_class(env, "jdk/internal/vm/StackChunk");
+	cont = find_class(env, "jdk/internal/vm/Continuation");
 	at.tail = field(env, cont, "tail", "Ljdk/internal/vm/StackChunk;");
 	at.parent = field(env, chunk, "parent", "Ljdk/internal/vm/StackChunk;");
 	at.size = field(env, chunk, "size", "I");
@@ -71,6 +122,8 @@ void cont_init(JNIEnv *env)
 	at.ok = at.tail > 0 && at.parent > 0 && at.size > 0 && at.sp > 0 && at.bottom > 0 && at.words > 0 &&
 		at.words <= MAX_FIELDS && at.parent < at.words && at.size < at.words && at.sp < at.words &&
 		at.bottom < at.words;
+	if (at.ok)
+		find_names(env, cont);
 	if (chunk)
 		(*env)->DeleteLocalRef(env, chunk);
 	if (cont)
@@ -152,4 +205,135 @@ enum cont_result cont_load(uintptr_t thread, struct cont_copy *c, bool next)
 			return CONT_LOADED;
 	}
 	return CONT_LOST;
+}
+
+/* --- which virtual thread --- */
+
+enum { NR_NAMED = 4096, MAX_CHARS = 100 };
+
+static uint64_t named[NR_NAMED];	/* ids whose names are told; those that share a place are told again */
+
+void cont_forget_names(void)
+{
+	size_t i;
+
+	for (i = 0; i < NR_NAMED; i++)
+		store_relaxed(&named[i], 0);
+}
+
+static uint64_t *named_at(uint64_t id)
+{
+	return &named[id * 0x9e3779b97f4a7c15ull >> 52];
+}
+
+static bool read_id(uintptr_t vthread, uint64_t *id)
+{
+	return vthread > 4096 && sys_peek_all(id, vthread + at.tid, 8) && *id && *id < 1ull << 40;
+}
+
+/* The VirtualThread of the continuation that a JavaThread runs; with *id only the one that has it, else it is found. */
+static uintptr_t mounted(uintptr_t entry, uint64_t *id)
+{
+	uintptr_t cont, target, vthread;
+	uint64_t its;
+	int i;
+
+	for (i = 1; i < ENTRY_WORDS; i++) {
+		cont = vm_word(entry, i * 8);
+		if (cont <= 4096 || cont & 7)
+			continue;
+		target = load_oop(cont + at.target);
+		vthread = target > 4096 ? load_oop(target + at.vthread) : 0;
+		if (!read_id(vthread, &its) || (*id && its != *id))
+			continue;
+		*id = its;
+		return vthread;
+	}
+	return 0;
+}
+
+static char *put_utf8(char *d, uint32_t c)
+{
+	if (c < 0x80) {
+		*d++ = c;
+	} else if (c < 0x800) {
+		*d++ = 0xc0 | c >> 6;
+		*d++ = 0x80 | (c & 0x3f);
+	} else {	/* half of a pair stays one, as in Java's own UTF-8 */
+		*d++ = 0xe0 | c >> 12;
+		*d++ = 0x80 | (c >> 6 & 0x3f);
+		*d++ = 0x80 | (c & 0x3f);
+	}
+	return d;
+}
+
+/* The text of a String, cut to MAX_CHARS; its length in bytes, 0 also when it cannot be read. */
+static size_t read_string(uintptr_t string, char *out)
+{
+	uint8_t coder, bytes[2 * MAX_CHARS];
+	uintptr_t value;
+	int32_t len, i;
+	char *d = out;
+
+	if (string <= 4096 || !sys_peek_all(&coder, string + at.coder, 1) || coder > 1)
+		return 0;
+	value = load_oop(string + at.value);
+	if (value <= 4096 || !sys_peek_all(&len, value + at.bytes - 4, 4) || len <= 0)
+		return 0;
+	if (len > MAX_CHARS << coder)
+		len = MAX_CHARS << coder;
+	if (!sys_peek_all(bytes, value + at.bytes, len))
+		return 0;
+	for (i = 0; i + coder < len; i += 1 + coder)
+		d = put_utf8(d, coder ? bytes[i] | bytes[i + 1] << 8 : bytes[i]);
+	return d - out;
+}
+
+static bool write_name(uint64_t id, const char *name, size_t len, struct jvm_ring *ring)
+{
+	size_t size = ALIGN8(sizeof(struct jvm_rec_thread) + len);
+	struct jvm_rec_thread *r = ring_reserve(ring, size);
+
+	if (!r)
+		return false;
+	r->time_ns = sys_now();
+	r->tid = 0;
+	r->name_len = len;
+	r->vthread = id;
+	memcpy(r + 1, name, len);
+	memset((char *)(r + 1) + len, 0, size - sizeof(*r) - len);
+	ring_commit(r, size, JVM_REC_THREAD);
+	return true;
+}
+
+/* What was read belongs together when the same objects are there afterwards. */
+static void tell_name(uintptr_t entry, uint64_t id, uintptr_t vthread, struct jvm_ring *ring)
+{
+	uintptr_t string = load_oop(vthread + at.name);
+	char name[3 * MAX_CHARS];
+	size_t len = read_string(string, name);
+
+	if (mounted(entry, &id) != vthread || load_oop(vthread + at.name) != string)
+		return;
+	if (!len || write_name(id, name, len, ring))
+		store_relaxed(named_at(id), id);
+}
+
+uint64_t cont_vthread(uintptr_t thread, struct jvm_ring *ring)
+{
+	uintptr_t entry, vthread;
+	uint64_t id;
+
+	if (!thread || vm.o.jthread_cont_entry < 0)
+		return 0;
+	entry = vm_word(thread, vm.o.jthread_cont_entry);
+	if (!entry)
+		return 0;
+	id = vm.o.jthread_owner_id >= 0 ? vm_word(thread, vm.o.jthread_owner_id) : 0;
+	if (!at.names || (id && load_relaxed(named_at(id)) == id))
+		return id;
+	vthread = mounted(entry, &id);
+	if (vthread && load_relaxed(named_at(id)) != id)
+		tell_name(entry, id, vthread, ring);
+	return id;
 }

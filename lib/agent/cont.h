@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/ring.h"
+
 enum { CONT_WORDS = 4096 };
 
 struct cont_copy {
@@ -36,5 +38,13 @@ enum cont_result {
  * chunk that has any or, next, the one after that in *c.
  */
 enum cont_result cont_load(uintptr_t thread, struct cont_copy *c, bool next);
+
+/*
+ * Id of the virtual thread that is mounted on a JavaThread; 0: none, or this VM does not tell. Its name goes
+ * to the ring before the id is returned for the first time, where it can be read.
+ */
+uint64_t cont_vthread(uintptr_t thread, struct jvm_ring *ring);
+/* Another recorder, who knows no names. */
+void cont_forget_names(void);
 
 #endif

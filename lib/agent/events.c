@@ -219,6 +219,7 @@ static void write_thread(int tid, const char *name)
 	t->time_ns = sys_now();
 	t->tid = tid;
 	t->name_len = name_len;
+	t->vthread = 0;
 	memcpy(t + 1, name, name_len);
 	len = ALIGN8(sizeof(*t) + name_len);
 	memset((char *)(t + 1) + name_len, 0, len - sizeof(*t) - name_len);

@@ -207,6 +207,7 @@ static void take_sample(const struct ucontext *uc, uint64_t now, uint32_t event,
 	vm_current_thread(&w->thread, regs.sp);
 	walk_stack(w, &regs);
 	leave_out_root(w);
+	head.vthread = cont_vthread(w->thread.thread, w->ring);
 	write_sample(w, &head);
 	give_back(nr);
 }

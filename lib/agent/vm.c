@@ -32,6 +32,7 @@ static const struct field fields[] = {
 	F("JavaThread", "_anchor", jthread_anchor),
 	F("JavaThread", "_thread_state", jthread_state),
 	F("JavaThread", "_cont_entry", jthread_cont_entry),
+	F("JavaThread", "_monitor_owner_id", jthread_owner_id),
 	F("OSThread", "_thread_id", osthread_tid),
 	F("OSThread", "_pthread_id", osthread_pthread),
 	F("JavaFrameAnchor", "_last_Java_sp", anchor_sp),

@@ -22,6 +22,7 @@ struct vm_offsets {
 	int thread_tlab, thread_allocated;
 	int tlab_start, tlab_top;
 	int jthread_anchor, jthread_state, jthread_cont_entry;
+	int jthread_owner_id;		/* id of the thread that it is to Java, since JDK 24 */
 	int osthread_tid, osthread_pthread;
 	int anchor_sp, anchor_pc, anchor_fp;
 	int wrapper_anchor;		/* JavaCallWrapper */

@@ -785,6 +785,19 @@ static bool chunk_ends(const struct walk *w, const struct cursor *c)
 	return w->frozen && (c->sp + 8 >= w->cont.end || c->fp + 16 >= w->cont.end);
 }
 
+/* Continuation.enterSpecial() calls from two places: for compiled callers, which the VM exports, and for others. */
+static bool is_cont_entry(const struct vm_blob *b)
+{
+	static uintptr_t known;		/* the blob; it is never freed */
+	struct vm_blob entry;
+
+	if (!vm.cont_entry_return || !*vm.cont_entry_return)
+		return false;
+	if (unlikely(!load_relaxed(&known)) && vm_find_blob(*vm.cont_entry_return, &entry))
+		store_relaxed(&known, entry.addr);
+	return b->addr == load_relaxed(&known);
+}
+
 /* One frame outwards; false: the walk is over. */
 static bool step(struct walk *w, struct cursor *c)
 {
@@ -802,9 +815,10 @@ static bool step(struct walk *w, struct cursor *c)
 	case VM_BLOB_INTERPRETER:
 		return w->frozen ? step_frozen_interpreter(w, c) : step_interpreter(w, c);
 	case VM_BLOB_NMETHOD:
-		if (vm.cont_entry_return && c->pc == *vm.cont_entry_return && c->pc) {
-			push(w, JVM_STUB, frame_pc(c), 0, 0);
-			return false;	/* the root of a virtual thread */
+		if (is_cont_entry(&b)) {
+			if (!w->nr_frames)
+				push(w, JVM_STUB, frame_pc(c), 0, 0);
+			return false;	/* what it calls is the root of a virtual thread */
 		}
 		return step_nmethod(w, c, &b);
 	default:

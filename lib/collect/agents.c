@@ -114,6 +114,7 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 	struct collect *c = ctx;
 	struct java *j = jvm_user(jvm);
 	struct thread *th;
+	uint32_t vthread;
 	size_t nr;
 
 	if (!j)
@@ -121,7 +122,8 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 	collect_merge(c, s->time_ns);	/* what was mapped and forked before it */
 	th = tasks_get_at(&c->tasks, j->proc, s->tid, s->time_ns);
 	nr = stack_java(c, j, s, c->frames);
-	java_user_half(j, th, s->time_ns, s->event, s->late, c->frames, nr);
+	vthread = s->vthread ? tasks_virtual(&c->tasks, j->proc, s->vthread, NULL, s->time_ns) : 0;
+	java_user_half(j, th, vthread, s->time_ns, s->event, s->late, c->frames, nr);
 }
 
 static void on_method(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t method, const char *class_name,
@@ -186,7 +188,8 @@ static void on_stub(void *ctx, struct jvm *jvm, uint64_t time_ns, uint64_t addr,
 	trace_write_stub(c->w, &r);
 }
 
-static void on_thread_name(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t tid, const char *name)
+static void on_thread_name(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t tid, uint64_t vthread,
+			   const char *name)
 {
 	struct collect *c = ctx;
 	struct java *j = jvm_user(jvm);
@@ -194,6 +197,10 @@ static void on_thread_name(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_
 
 	if (!j)
 		return;
+	if (vthread) {
+		tasks_virtual(&c->tasks, j->proc, vthread, name, time_ns);
+		return;
+	}
 	th = tasks_get_at(&c->tasks, j->proc, tid, time_ns);
 	tasks_java_name(&c->tasks, th, name, time_ns);
 }

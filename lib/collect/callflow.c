@@ -453,7 +453,9 @@ static uint32_t trace_thread(struct dump *d, const struct callflow_thread *t)
 {
 	int tid = t->tid;
 
-	if (t->flags & CALLFLOW_THREAD_VIRTUAL || tid <= 0)
+	if (t->flags & CALLFLOW_THREAD_VIRTUAL)
+		return t->java_id ? tasks_virtual(d->f->tasks, d->p->proc, t->java_id, NULL, t->start_ns) : 0;
+	if (tid <= 0)
 		return 0;
 	if (d->p->jvm)
 		tid = jvm_host_tid(d->p->jvm, tid);

@@ -70,12 +70,14 @@ static void on_stub(void *ctx, struct jvm *jvm, uint64_t time_ns, uint64_t addr,
 	trace_write_stub(j->w, &r);
 }
 
-static void on_thread_name(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t tid, const char *name)
+/* Names of virtual threads come with samples only. */
+static void on_thread_name(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t tid, uint64_t vthread,
+			   const char *name)
 {
 	struct itrace_java *j = ctx;
 	struct proc *p = jvm_user(jvm);
 
-	if (p)
+	if (p && !vthread)
 		tasks_java_name(j->tasks, tasks_get_at(j->tasks, p, tid, time_ns), name, time_ns);
 }
 

@@ -75,10 +75,10 @@ void java_kernel_half(struct java *j, struct thread *th, const struct rec_sample
 	enqueue(j, th);
 }
 
-void java_user_half(struct java *j, struct thread *th, uint64_t time_ns, uint32_t event, bool late,
+void java_user_half(struct java *j, struct thread *th, uint32_t vthread, uint64_t time_ns, uint32_t event, bool late,
 		    const struct frame *frames, size_t nr_frames)
 {
-	struct rec_sample s = { .time_ns = time_ns, .event = event };
+	struct rec_sample s = { .time_ns = time_ns, .event = event, .thread = vthread };
 	struct pending *p = new_half(&s, frames, nr_frames), **at = th->user_tail;
 
 	p->late = late;
@@ -114,6 +114,8 @@ static void emit_joined(const struct pending *kernel, const struct pending *user
 	struct rec_sample s = kernel->sample;
 	struct frame few[256], *all = nr <= ARRAY_SIZE(few) ? few : xmalloc(nr * sizeof(*all));
 
+	if (user && user->sample.thread)
+		s.thread = user->sample.thread;
 	memcpy(all, user ? user->frames : &no_user, nr_user * sizeof(*all));
 	memcpy(all + nr_user, kernel->frames, kernel->nr_frames * sizeof(*all));
 	emit(ctx, &s, all, nr);

@@ -29,6 +29,7 @@ void tasks_release(struct tasks *t)
 		maps_release(&p->maps);
 	free(t->threads);
 	map_release(&t->by_tid);
+	map_release(&t->virtual);
 	arena_release(&t->mem);
 	memset(t, 0, sizeof(*t));
 }
@@ -357,4 +358,19 @@ void tasks_java_name(struct tasks *t, struct thread *th, const char *name, uint6
 {
 	if (!is_main_at_end(name))
 		write_name(t, th, name, true, time_ns);
+}
+
+uint32_t tasks_virtual(struct tasks *t, struct proc *p, uint64_t java_id, const char *name, uint64_t time_ns)
+{
+	uint32_t *id = map_put(&t->virtual, (uint64_t)p->id << 40 | (java_id & ((1ull << 40) - 1)));
+	struct rec_thread r = { .time_ns = time_ns, .proc = p->id, .java = true, .name = name ? name : "" };
+
+	if (*id != MAP_NONE && !name)
+		return *id;
+	if (*id == MAP_NONE)
+		*id = ++t->nr_threads;
+	r.thread = *id;
+	r.name_len = strlen(r.name);
+	trace_write_thread(t->w, &r);
+	return r.thread;
 }

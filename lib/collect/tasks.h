@@ -52,6 +52,7 @@ struct tasks {
 	struct proc **procs_tail;
 	uint32_t nr_procs, nr_threads;
 	struct map by_tid;		/* tid -> index into threads */
+	struct map virtual;		/* process and id of a virtual thread -> its number in the trace */
 	struct thread **threads;	/* [number - 1] */
 	size_t alloc_threads, nr_all;
 	struct trace_writer *w;
@@ -88,6 +89,12 @@ void tasks_maps_text(struct tasks *t, int pid, char *text, uint64_t time_ns);
 
 /* A Java thread's own name, from the agent. */
 void tasks_java_name(struct tasks *t, struct thread *th, const char *name, uint64_t time_ns);
+
+/*
+ * The number of a virtual thread; with a name, that is written too.  In the trace it is a thread without a tid. The
+ * name may come later.
+ */
+uint32_t tasks_virtual(struct tasks *t, struct proc *p, uint64_t java_id, const char *name, uint64_t time_ns);
 
 /* Reads a running process: its name, threads and maps. -ESRCH when it is gone. */
 int tasks_scan(struct tasks *t, int pid, struct err *e);

@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 3
+#define JVM_PROTO_VERSION 4
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_PAGE 4096u
 #define JVM_MAX_RINGS 256u
@@ -135,6 +135,7 @@ struct jvm_rec_sample {
 	uint16_t nr_frames;
 	uint16_t nr_segments;
 	uint32_t flags;		/* enum jvm_sample_flags */
+	uint64_t vthread;	/* Thread.threadId() of the virtual thread that is mounted; 0 none, or not known */
 };
 
 enum jvm_frame_kind {
@@ -259,6 +260,7 @@ struct jvm_rec_thread {		/* followed by the name */
 	struct jvm_rec h;
 	uint64_t time_ns;
 	uint32_t tid, name_len;
+	uint64_t vthread;	/* the name is that of this virtual thread; 0: of the kernel thread tid */
 };
 
 #endif

@@ -120,12 +120,13 @@ static void on_stub(void *ctx, uint64_t time_ns, uint64_t addr, uint64_t size, c
 	j->s->cb.stub(j->s->ctx, j, time_ns, addr, size, name);
 }
 
-static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, const char *name)
+static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, uint64_t vthread, const char *name)
 {
 	struct jvm *j = ctx;
 
-	nstid_forget(&j->tids, tid);	/* most names are those of new threads */
-	j->s->cb.thread_name(j->s->ctx, j, time_ns, nstid_host(&j->tids, tid), name);
+	if (!vthread)
+		nstid_forget(&j->tids, tid);	/* most names are those of new threads */
+	j->s->cb.thread_name(j->s->ctx, j, time_ns, vthread ? 0 : nstid_host(&j->tids, tid), vthread, name);
 }
 
 static void on_refused(void *ctx, uint64_t time_ns, const char *class_name, const char *name, const char *sig,

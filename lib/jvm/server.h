@@ -50,6 +50,7 @@ struct jvm_sample {
 	uint32_t tid;
 	uint32_t event;		/* perf_event_attr.sig_data of the event that fired */
 	bool late;		/* the signal was blocked: time and stack are of its delivery, not of the event */
+	uint64_t vthread;	/* id of the virtual thread on it; 0: none, or not known */
 	const struct jvm_frame *frames;
 	size_t nr_frames;
 	const struct jvm_segment *segments;
@@ -86,7 +87,9 @@ struct jvm_callbacks {
 	void (*code)(void *ctx, struct jvm *j, const struct jvm_code *c);
 	void (*code_gone)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t compile_id, uint64_t addr);
 	void (*stub)(void *ctx, struct jvm *j, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name);
-	void (*thread_name)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t tid, const char *name);
+	/* Of the virtual thread with that id, or with 0 of tid. */
+	void (*thread_name)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t tid, uint64_t vthread,
+			    const char *name);
 	/* A method, or with an empty name a class, is not instrumented although it was asked for. May be NULL. */
 	void (*refused)(void *ctx, struct jvm *j, uint64_t time_ns, const char *class_name, const char *name,
 			const char *sig, const char *why);

@@ -95,7 +95,7 @@ static int sample_record(struct span *s, const struct wire_sink *sink, struct wi
 		return bad_record(e, "sample");
 	out = (struct jvm_sample){
 		.time_ns = r->time_ns, .tid = r->tid, .event = r->event,
-		.late = r->flags & JVM_SAMPLE_LATE,
+		.late = r->flags & JVM_SAMPLE_LATE, .vthread = r->vthread,
 		.frames = w->frames, .nr_frames = r->nr_frames,
 		.segments = w->segments, .nr_segments = r->nr_segments,
 	};
@@ -198,7 +198,7 @@ static int thread_record(struct span *s, const struct wire_sink *sink, struct wi
 
 	if (!name)
 		return bad_record(e, "thread");
-	sink->thread(sink->ctx, r->time_ns, r->tid, name);
+	sink->thread(sink->ctx, r->time_ns, r->tid, r->vthread, name);
 	return 0;
 }
 

@@ -16,7 +16,7 @@ struct wire_sink {
 	void (*code)(void *ctx, const struct jvm_code *c);
 	void (*code_gone)(void *ctx, uint64_t time_ns, uint32_t compile_id, uint64_t addr);
 	void (*stub)(void *ctx, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name);
-	void (*thread)(void *ctx, uint64_t time_ns, uint32_t tid, const char *name);
+	void (*thread)(void *ctx, uint64_t time_ns, uint32_t tid, uint64_t vthread, const char *name);
 	void (*refused)(void *ctx, uint64_t time_ns, const char *class_name, const char *name, const char *sig,
 			const char *why);
 	void *ctx;

@@ -121,13 +121,15 @@ void calls_thread(struct calls *c, uint32_t number, uint32_t *process, uint32_t 
 	uint32_t proc, at;
 
 	*thread = names_thread(x, r->thread, &proc);
-	if (!r->thread || r->name_len) {
+	if (!r->thread || r->name_len || r->flags & CALL_TREE_VIRTUAL) {
 		struct consumer k = { .kind = CONSUMER_THREAD };
 
 		at = map_get(&x->proc_of, r->proc);
 		k.name = strtab_adds(&x->m->consumers.names, r->name_len ? r->name : "[no name]");
-		k.key = r->thread ? x->m->consumers.items[*thread].key :
-				    names_pair(at == MAP_NONE ? 0 : x->procs[at].pid, r->java_id);
+		if (r->thread && !(r->flags & CALL_TREE_VIRTUAL))
+			k.key = x->m->consumers.items[*thread].key;
+		else
+			k.key = names_pair(at == MAP_NONE ? 0 : x->procs[at].pid, r->java_id);
 		*thread = consumer_add(&x->m->consumers, &k);
 		proc = r->proc;
 	}

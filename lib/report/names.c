@@ -315,6 +315,8 @@ uint32_t names_thread(struct names *x, uint32_t thread, uint32_t *proc)
 	*proc = x->threads[at].proc;
 	p = map_get(&x->proc_of, *proc);
 	c.name = x->threads[at].name;
+	if (!c.name && p != MAP_NONE && !x->threads[at].tid && x->procs[p].pid)
+		c.name = strtab_adds(&x->m->consumers.names, "[virtual threads]");	/* that have no names */
 	if (!c.name && p != MAP_NONE)
 		c.name = x->procs[p].comm;
 	if (!c.name)

@@ -300,7 +300,7 @@ void view_name(const struct view *v, uint32_t consumer, struct buf *b)
 	buf_str(b, model_str(v->m, c->name));
 	if (c->kind == CONSUMER_PROCESS && c->key)
 		buf_fmt(b, " [pid %u]", (unsigned int)(c->key >> 32));
-	else if (c->kind == CONSUMER_THREAD && c->key)
+	else if (c->kind == CONSUMER_THREAD && (uint32_t)c->key)	/* 0: virtual ones of a name */
 		buf_fmt(b, " [tid %u]", (unsigned int)c->key);
 	if (c->detail)
 		buf_fmt(b, " (%s)", model_str(v->m, c->detail));

@@ -149,6 +149,38 @@ java_kinds() {
 	at_least "$(count 'Kinds\.(both|main) \(java-c2\);(Kinds.both \(java-inlined\);)?Kinds\.inlined \(java-inlined\)')" $((all / 10))
 	[ "$(count '\(java-c1\)')" -eq 0 ]
 }
+# Samples in work(), where virtual threads are, and those of them that are a virtual thread's own, from its root on,
+# with the 61 calls of deep() that are in the heap since it slept there the first time.
+virtual_threads() {
+	local path all rooted
+	"$ARCPROF" record -o trace -F 997 "$@" -- java -cp "$CLASSES" Virtual 40 >out 2>err
+	arcprof report -i trace --check | grep -v '^ok' && return 1
+	arcprof report -i trace --xtree --format json >tree
+	path='(reduce .nodes[] as $n ({}; .[$n.id | tostring] =
+			if $n.kind == "thread" then [$n.name] else (.[$n.parent // -1 | tostring] // []) + [$n.name] end)) as $path
+		| (.metrics | map(.name) | index("samples")) as $s
+		| [.nodes[] | . + {path: $path[.id | tostring], samples: (if $s then .base[$s] else .n end)}
+			| select(.samples > 0 and (.path | index("Virtual.work")))]'
+	all=$(jq "$path | map(.samples) | add" tree)
+	rooted=$(jq --arg root "$ROOT" "$path | map(select((.path[0] | startswith(\"virtual-\")) and .path[1] == \$root
+		and (.path | map(select(. == \"Virtual.deep\")) | length) == 61) | .samples) | add" tree)
+	echo "$rooted of $all samples are rooted"
+	at_least "$all" 100
+	at_least $((rooted * 100)) $((all * 99))
+	# all of the threads had the same work
+	[ "$(jq "$path | map(.path[0]) | unique | length" tree)" -ge 15 ]
+}
+
+@test "java: samples of virtual threads are theirs, from the root on, what is frozen in the heap too" {
+	skip_unless_perf
+	ROOT=jdk.internal.vm.Continuation.enter on_each_jdk 24 virtual_threads
+}
+
+@test "java: with their calls counted, too" {
+	skip_unless_perf
+	ROOT='Virtual.lambda$main$0' on_each_jdk 24 virtual_threads --callflow
+}
+
 @test "java: interpreted, C1, C2 and inlined code is told apart" {
 	each_jdk java_kinds
 }

@@ -42,7 +42,7 @@ static void on_stub(void *ctx, uint64_t time_ns, uint64_t addr, uint64_t size, c
 	sum += strlen(name);
 }
 
-static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, const char *name)
+static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, uint64_t vthread, const char *name)
 {
 	sum += strlen(name);
 }

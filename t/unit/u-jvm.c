@@ -67,7 +67,7 @@ static void on_stub(void *ctx, uint64_t time_ns, uint64_t addr, uint64_t size, c
 	snprintf(got.text[0], sizeof(got.text[0]), "%s", name);
 }
 
-static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, const char *name)
+static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, uint64_t vthread, const char *name)
 {
 	got.nr_threads++;
 	snprintf(got.text[0], sizeof(got.text[0]), "%s", name);
