@@ -48,7 +48,7 @@ static const struct opt report_opts[] = {
 	OPT_STR(0, "events", O, events, "file", NULL, "read enter and leave events as text instead"),
 	OPT_STR(0, "stacks", O, stacks, "file", NULL, "read folded stacks as text instead"),
 	OPT_STR(0, "tree", O, tree, "file", NULL, "read a tree as text instead"),
-	OPT_FLAG(0, "samples", O, samples, "of a trace with exact calls, show the samples"),
+	OPT_FLAG(0, "samples", O, samples, "of a trace with exact calls, show the samples alone"),
 	OPT_FLAG(0, "replay", O, replay, "of a call trace, build the tree from its events"),
 	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, calibrate, bool), .def = "true",
 	  .help = "take what counting calls costs away; --no-calibrate shows what was measured" },
@@ -196,7 +196,8 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 			   /* A symbol of tprof is what the linker calls one. */
 			   .no_inline = c->no_inline || o->name == REPORT_TPROF },
 		.metrics = &c->metrics, .cpus = &c->cpus, .from_ns = c->from, .to_ns = c->to,
-		.samples = c->samples, .replay = c->replay, .calibrate = c->calibrate, .deltas = o->name == REPORT_RT, .fold_plt = c->fold_plt,
+		.samples = c->samples, .prefer_samples = o->name == REPORT_TPROF, .no_samples = o->name == REPORT_RT,
+		.replay = c->replay, .calibrate = c->calibrate, .deltas = o->name == REPORT_RT, .fold_plt = c->fold_plt,
 	};
 	int r = trace_reader_open(t, c->input, e);
 

@@ -7,6 +7,7 @@
  * the area's head. A node whose parent makes no sense becomes a root, and is counted.
  */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,7 @@ void callflows_labels(const struct callflows *f)
 	if (!f->o)
 		return;
 	trace_write_label(f->w, "callflow", "%s", has_events(f) ? "trees, events" : "trees");
+	trace_write_label(f->w, "callflow.depth", "%" PRIu32, f->o->layout.max_depth);
 	for (m = 0; m < f->o->layout.nr_metrics; m++) {
 		char key[48];
 

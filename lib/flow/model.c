@@ -38,7 +38,7 @@ static int no_metric(const struct model *m, const char *name, struct err *e)
 	struct buf b = BUF_INIT;
 	unsigned int i;
 
-	for (i = 0; i < m->flow.nr_metrics; i++)
+	for (i = 0; i < model_nr_shown(m); i++)
 		buf_fmt(&b, "%s%s", i ? ", " : "", model_str(m, m->metrics[i].name));
 	err_set(e, EINVAL, "there is no metric '%s'; there is %s", name, b.data);
 	buf_release(&b);
@@ -56,15 +56,19 @@ int model_pick_metrics(struct model *m, char *const *names, size_t nr, struct er
 
 	if (!nr)
 		return 0;
-	if (nr > FLOW_MAX_METRICS)
-		return err_set(e, EINVAL, "more than %d metrics", FLOW_MAX_METRICS);
+	if (nr > FLOW_MAX_METRICS - (size_t)m->has_samples)
+		return err_set(e, EINVAL, "more than %d metrics", FLOW_MAX_METRICS - m->has_samples);
 	for (i = 0; i < nr; i++) {
-		for (k = 0; k < m->flow.nr_metrics && strcmp(names[i], model_str(m, m->metrics[k].name)); k++)
+		for (k = 0; k < model_nr_shown(m) && strcmp(names[i], model_str(m, m->metrics[k].name)); k++)
 			;
-		if (k == m->flow.nr_metrics)
+		if (k == model_nr_shown(m))
 			return no_metric(m, names[i], e);
 		from[i] = k;
 		metrics[i] = m->metrics[k];
+	}
+	if (m->has_samples) {
+		from[nr] = model_samples(m);
+		metrics[nr++] = m->metrics[model_samples(m)];
 	}
 	flow_init(&out, nr, m->flow.n_means);
 	out.repairs = m->flow.repairs;

@@ -17,6 +17,7 @@ struct model {
 	struct flow flow;
 	struct consumers consumers;
 	struct model_metric metrics[FLOW_MAX_METRICS];
+	bool has_samples;		/* of calls: the metric after those shown is the number of samples */
 	unsigned int nr_deltas;		/* the last metrics: what calibration took from others, */
 	uint8_t delta_of[FLOW_MAX_METRICS];	/* and from which */
 };
@@ -24,7 +25,13 @@ struct model {
 /* Metrics with columns of their own. */
 static inline unsigned int model_nr_shown(const struct model *m)
 {
-	return m->flow.nr_metrics - m->nr_deltas;
+	return m->flow.nr_metrics - m->nr_deltas - m->has_samples;
+}
+
+/* Where the samples are counted in a tree that has them beside calls. */
+static inline unsigned int model_samples(const struct model *m)
+{
+	return model_nr_shown(m);
 }
 
 void model_init(struct model *m, unsigned int nr_metrics, enum flow_n n_means);

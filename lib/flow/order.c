@@ -50,6 +50,8 @@ int flow_compare(const struct flow_order *o, uint32_t a, uint64_t a_n, const uin
 
 	if (o->by != FLOW_BY_NAME)
 		r = compare_sums(o->by, a_n, a_base[m], a_cum[m], b_n, b_base[m], b_cum[m]);
+	for (m = 0; m < o->nr_metrics && o->by != FLOW_BY_NAME && !r; m++)
+		r = compare_sums(o->by, 0, a_base[m], a_cum[m], 0, b_base[m], b_cum[m]);
 	if (r)
 		return up ? -r : r;
 	return compare_consumers(o->consumers, a, b);

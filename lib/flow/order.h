@@ -9,8 +9,9 @@ enum flow_sort { FLOW_BY_CUM, FLOW_BY_BASE, FLOW_BY_N, FLOW_BY_NAME };
 
 struct flow_order {
 	const struct consumers *consumers;
-	enum flow_sort by;	/* equal ones go on by cum, base, n, then name and what else differs */
+	enum flow_sort by;	/* equal ones go on by cum, base, n, the other metrics, then name and what else differs */
 	unsigned int metric;
+	unsigned int nr_metrics;	/* 0: the other metrics do not matter */
 };
 
 /*

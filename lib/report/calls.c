@@ -136,7 +136,7 @@ void calls_thread(struct calls *c, uint32_t number, uint32_t *process, uint32_t 
 	*process = names_process(x, proc ? proc : r->proc);
 }
 
-static uint32_t tree_root(struct calls *c, uint32_t number)
+uint32_t calls_root(struct calls *c, uint32_t number)
 {
 	struct flow *f = &c->p->m->flow;
 	uint32_t process, thread;
@@ -169,6 +169,19 @@ uint32_t calls_consumer(struct calls *c, uint32_t consumer)
 }
 
 enum { NOT_PLACED = UINT32_MAX, BEING_PLACED = UINT32_MAX - 1 };
+
+void calls_add(struct calls *c, uint32_t node, uint64_t nr_calls, const uint64_t *values)
+{
+	uint64_t base[FLOW_MAX_METRICS] = { 0 };
+	unsigned int m;
+
+	for (m = 0; m < c->nr_metrics; m++)
+		if (c->column_of[m] >= 0)
+			base[c->column_of[m]] = values[m];
+	if (c->calls_are_consumed)
+		base[0] = nr_calls;
+	flow_add(&c->p->m->flow, node, nr_calls, base);
+}
 
 /* Where node i of the tree goes in the model; to[] knows what was placed. chain has room for all nodes. */
 static uint32_t place(struct calls *c, const struct call_tree_data *t, uint32_t i, uint32_t *to, uint32_t *chain)
@@ -207,16 +220,16 @@ static void build_tree(struct calls *c, struct call_tree_data *t)
 	to = xmalloc(t->nr_nodes * sizeof(*to));
 	chain = xmalloc(t->nr_nodes * sizeof(*chain));
 	memset(to, 0xff, t->nr_nodes * sizeof(*to));
-	to[0] = tree_root(c, t->r.tree);
+	to[0] = calls_root(c, t->r.tree);
 	for (i = 1; i < t->nr_nodes; i++) {
 		const uint64_t *v = t->values + i * (1 + c->nr_metrics);
 		unsigned int m;
-		bool any = v[0];
+		bool any = v[0] || (c->with_samples && t->nodes[i].consumer != UINT32_MAX);
 
 		for (m = 0; m < c->nr_metrics; m++)
 			any |= v[1 + m];
 		if (any)
-			flow_add(f, place(c, t, i, to, chain), v[0], c->nr_metrics ? v + 1 : v);
+			calls_add(c, place(c, t, i, to, chain), v[0], v + 1);
 	}
 	f->repairs.inserted += t->r.inserted;
 	f->repairs.popped += t->r.popped;
@@ -226,49 +239,135 @@ static void build_tree(struct calls *c, struct call_tree_data *t)
 	free(chain);
 }
 
-static void set_metrics(struct calls *c)
+/* --- metrics --- */
+
+enum { MAX_CANDIDATES = CALL_MAX_METRICS + ARRAY_SIZE(((struct profile *)NULL)->column_of) };
+
+/* What the trace has: the metrics of its calls, then the events of its samples. */
+struct candidates {
+	struct candidate {
+		char name[96];
+		const char *unit;
+		int *column;
+		bool is_event;
+	} list[MAX_CANDIDATES];
+	size_t nr, nr_chosen;
+};
+
+static struct candidate *find_candidate(struct candidates *x, const char *name)
 {
-	const struct names *x = &c->p->names;
+	size_t i;
+
+	for (i = 0; i < x->nr; i++)
+		if (!strcmp(x->list[i].name, name))
+			return &x->list[i];
+	return NULL;
+}
+
+static void add_candidate(struct candidates *x, const char *name, const char *unit, int *column, bool is_event)
+{
+	bool taken = find_candidate(x, name);
+	struct candidate *k = &x->list[x->nr++];
+
+	snprintf(k->name, sizeof(k->name), "%s%s", name, taken ? ".sampled" : "");
+	k->unit = unit ? unit : is_event ? "events" : "";
+	k->column = column;
+	k->is_event = is_event;
+	*column = -1;
+}
+
+static void list_candidates(struct calls *c, struct candidates *x)
+{
+	const struct names *names = &c->p->names;
+	struct profile *p = c->p;
+	const char *name;
 	char key[48];
 
-	while (c->nr_metrics < CALL_MAX_METRICS) {
+	for (c->nr_metrics = 0; c->nr_metrics < CALL_MAX_METRICS; c->nr_metrics++) {
+		char unit[48];
+
 		snprintf(key, sizeof(key), "call.metric.%u", c->nr_metrics);
-		if (!names_label(x, key))
+		snprintf(unit, sizeof(unit), "call.metric.%u.unit", c->nr_metrics);
+		if (!(name = names_label(names, key)))
 			break;
-		c->nr_metrics++;
+		add_candidate(x, name, names_label(names, unit), &c->column_of[c->nr_metrics], false);
 	}
-	flow_release(&c->p->m->flow);
-	flow_init(&c->p->m->flow, MAX(c->nr_metrics, 1u), FLOW_CALLS);
-	if (!c->nr_metrics)
-		model_set_metric(c->p->m, 0, "calls", 5, "calls", 5);	/* then calls are what is consumed */
+	for (p->nr_events = 0; p->nr_events < ARRAY_SIZE(p->column_of); p->nr_events++) {
+		if (p->o.no_samples || !(name = profile_event_label(p, p->nr_events, "")))
+			break;
+		add_candidate(x, name, profile_event_label(p, p->nr_events, ".unit"), &p->column_of[p->nr_events], true);
+	}
 }
 
-static void name_metrics(struct calls *c)
+static int unknown_metric(const struct candidates *x, const char *name, struct err *e)
 {
-	const struct names *x = &c->p->names;
-	unsigned int m;
+	struct buf b = BUF_INIT;
+	size_t i;
 
-	for (m = 0; m < c->nr_metrics; m++) {
-		char key[48];
-		const char *name, *unit;
-
-		snprintf(key, sizeof(key), "call.metric.%u", m);
-		name = names_label(x, key);
-		snprintf(key, sizeof(key), "call.metric.%u.unit", m);
-		unit = names_label(x, key);
-		model_set_metric(c->p->m, m, name, strlen(name), unit ? unit : "", unit ? strlen(unit) : 0);
-	}
+	for (i = 0; i < x->nr; i++)
+		buf_fmt(&b, "%s%s", i ? ", " : "", x->list[i].name);
+	err_set(e, EINVAL, "there is no metric '%s'; there is %s", name, b.data ? b.data : "calls");
+	buf_release(&b);
+	return -EINVAL;
 }
 
-void calls_init(struct calls *c, struct profile *p)
+/* Gives a column to each that is wanted, in the order in which they are. */
+static int choose(struct calls *c, struct candidates *x, struct err *e)
+{
+	const struct opt_list *l = c->p->o.metrics;
+	bool all = !l || !l->nr_items;
+	size_t i, nr = all ? x->nr : l->nr_items;
+
+	for (i = 0; i < nr; i++) {
+		struct candidate *k = all ? &x->list[i] : find_candidate(x, l->items[i]);
+
+		if (!k && !x->nr && !strcmp(l->items[i], "calls"))
+			continue;
+		if (!k)
+			return unknown_metric(x, l->items[i], e);
+		if (*k->column < 0)
+			*k->column = x->nr_chosen++;
+		c->with_samples |= k->is_event;
+	}
+	if (x->nr_chosen + c->with_samples > FLOW_MAX_METRICS)
+		return err_set(e, EINVAL, "%zu metrics are more than the %d a report can show: choose by --metric",
+			       x->nr_chosen, FLOW_MAX_METRICS - c->with_samples);
+	return 0;
+}
+
+static int set_metrics(struct calls *c, struct err *e)
+{
+	struct candidates x = { .nr = 0 };
+	struct model *m = c->p->m;
+	size_t i;
+	int r;
+
+	list_candidates(c, &x);
+	if ((r = choose(c, &x, e)))
+		return r;
+	c->calls_are_consumed = !x.nr_chosen;
+	flow_release(&m->flow);
+	flow_init(&m->flow, x.nr_chosen + c->with_samples + c->calls_are_consumed, FLOW_CALLS);
+	for (i = 0; i < x.nr; i++)
+		if (*x.list[i].column >= 0)
+			model_set_metric(m, *x.list[i].column, x.list[i].name, strlen(x.list[i].name), x.list[i].unit,
+					 strlen(x.list[i].unit));
+	if (c->calls_are_consumed)
+		model_set_metric(m, 0, "calls", 5, "calls", 5);
+	m->has_samples = c->with_samples;
+	if (c->with_samples)
+		model_set_metric(m, x.nr_chosen, "samples", 7, "samples", 7);
+	return 0;
+}
+
+int calls_init(struct calls *c, struct profile *p, struct err *e)
 {
 	const char *mark = frame_mark_name(MARK_DAMAGED);
 
 	*c = (struct calls){ .p = p };
 	p->start_ns = names_label_u64(&p->names, "start.mono_ns");
-	set_metrics(c);
-	name_metrics(c);
 	c->damaged = consumer_add_name(&p->m->consumers, CONSUMER_MARK, mark, strlen(mark));
+	return set_metrics(c, e);
 }
 
 void calls_release(struct calls *c)
@@ -301,15 +400,62 @@ static int read_trees(struct calls *c, struct trace_reader *t, struct err *e)
 	return r;
 }
 
+/* In a window of time a context may have samples without calls; it has a place before that is known. */
+static void drop_empty(struct profile *p)
+{
+	const struct flow *f = &p->m->flow;
+	bool *keep = xcalloc(f->nr_nodes, sizeof(*keep));
+	uint32_t *at = xcalloc(f->nr_nodes, sizeof(*at));
+	struct flow out;
+	unsigned int m;
+	size_t i;
+
+	for (i = f->nr_nodes; --i > 0;) {
+		keep[i] |= f->nodes[i].n != 0;
+		for (m = 0; m < f->nr_metrics; m++)
+			keep[i] |= flow_base(f, i)[m] != 0;
+		keep[f->nodes[i].parent] |= keep[i];
+	}
+	flow_init(&out, f->nr_metrics, f->n_means);
+	out.repairs = f->repairs;
+	for (i = 1; i < f->nr_nodes; i++)
+		if (keep[i]) {
+			at[i] = flow_child(&out, at[f->nodes[i].parent], f->nodes[i].consumer);
+			flow_add(&out, at[i], f->nodes[i].n, flow_base(f, i));
+		}
+	free(keep);
+	free(at);
+	model_take_flow(p->m, &out);
+}
+
+static int read_samples(struct calls *c, struct trace_reader *t, struct err *e)
+{
+	const struct trace_sink samples = { .samples = profile_samples };
+	uint64_t nr_calls = c->p->nr_read;
+	struct graft g;
+	int r;
+
+	if ((r = profile_choose_cpus(c->p, e)))
+		return r;
+	graft_init(&g, c);
+	c->p->graft = &g;
+	r = trace_read(t, &samples, c->p, e);
+	c->p->graft = NULL;
+	c->p->nr_read = nr_calls;
+	graft_release(&g);
+	drop_empty(c->p);
+	return r;
+}
+
 int calls_read(struct profile *p, struct trace_reader *t, struct err *e)
 {
 	struct calls c;
-	int r;
+	int r = calls_init(&c, p, e);
 
-	calls_init(&c, p);
-	r = p->o.replay ? replay_read(&c, t, e) : read_trees(&c, t, e);
+	if (!r)
+		r = p->o.replay ? replay_read(&c, t, e) : read_trees(&c, t, e);
+	if (!r && c.with_samples)
+		r = read_samples(&c, t, e);
 	calls_release(&c);
-	if (!r && p->o.metrics && p->o.metrics->nr_items)
-		r = model_pick_metrics(p->m, p->o.metrics->items, p->o.metrics->nr_items, e);
 	return r;
 }

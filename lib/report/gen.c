@@ -119,8 +119,9 @@ int gen_print(struct profile *p, struct trace_reader *t, FILE *out, uint64_t lim
 	size_t i;
 	int r;
 
-	calls_init(&g.c, p);
-	r = trace_read(t, &calls_sink, &g.c, e);
+	r = calls_init(&g.c, p, e);
+	if (!r)
+		r = trace_read(t, &calls_sink, &g.c, e);
 	if (!r)
 		r = trace_read(t, &sink, &g, e);
 	if (!r && !g.nr_last)

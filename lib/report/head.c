@@ -60,33 +60,54 @@ static void put_share(struct buf *b, double share)
 		buf_fmt(b, "%.1f %%", percent);
 }
 
+/* Where the samples' stacks are counted; NULL: there are no samples. */
+static const struct view_stacks *sampled(const struct view *v)
+{
+	if (v->m->has_samples)
+		return &v->beside;
+	return v->m->flow.n_means == FLOW_SAMPLES ? &v->stacks : NULL;
+}
+
 static void put_completeness(const struct view *v, struct buf *b)
 {
-	uint64_t with_stack = v->total_n - v->no_stack_n;
+	const struct view_stacks *s = sampled(v);
+	uint64_t with_stack;
 
-	if (v->m->flow.n_means != FLOW_SAMPLES || !v->src->is_trace || !v->total_n)
+	if (!s || !v->src->is_trace || !s->n)
 		return;
+	with_stack = s->n - s->no_stack_n;
 	if (!with_stack) {
 		buf_str(b, ", no call stacks");
 		return;
 	}
 	buf_str(b, ", ");
-	put_share(b, (double)v->complete_n / with_stack);
+	put_share(b, (double)s->complete_n / with_stack);
 	buf_str(b, " complete stacks");
-	if (v->no_stack_n)
-		buf_fmt(b, " (%" PRIu64 " without)", v->no_stack_n);
+	if (s->no_stack_n)
+		buf_fmt(b, " (%" PRIu64 " without)", s->no_stack_n);
 }
 
-static void put_marks(const struct view *v, struct buf *b)
+static void put_marks(const struct view *v, const char *what, const struct view_stacks *s, struct buf *b)
 {
 	size_t i;
 
-	if (!v->nr_marks)
+	if (!s->nr_marks)
 		return;
-	buf_str(b, "incomplete stacks:");
-	for (i = 0; i < v->nr_marks; i++)
-		buf_fmt(b, "%s %" PRIu64 " %s", i ? "," : "", v->marks[i].n, model_str(v->m, v->marks[i].name));
+	buf_str(b, what);
+	for (i = 0; i < s->nr_marks; i++)
+		buf_fmt(b, "%s %" PRIu64 " %s", i ? "," : "", s->marks[i].n, model_str(v->m, s->marks[i].name));
 	buf_putc(b, '\n');
+}
+
+/* Of a tree with both, what is said of calls is said apart. */
+static void put_all_marks(const struct view *v, struct buf *b)
+{
+	bool both = v->m->has_samples;
+
+	put_marks(v, both ? "calls not told apart:" : "incomplete stacks:", &v->stacks, b);
+	put_marks(v, "incomplete stacks:", &v->beside, b);
+	if (v->src->nr_missing)
+		buf_fmt(b, "samples in calls that the tree of calls does not have: %" PRIu64 "\n", v->src->nr_missing);
 }
 
 static void put_repairs(const struct view *v, struct buf *b)
@@ -162,7 +183,9 @@ void head_text(const struct view *v, FILE *out)
 		buf_str(&b, ", ");
 		put_count(&b, n, samples ? "sample" : "call");
 	}
-	if (v->src->rate_hz > 0)
+	if (v->m->has_samples)
+		buf_fmt(&b, ", %" PRIu64 " sample%s", v->beside.n, plural(v->beside.n));
+	if (v->src->rate_hz > 0 && sampled(v))
 		buf_fmt(&b, " at %.1f Hz", v->src->rate_hz);
 	buf_fmt(&b, ", %" PRIu64 " lost", v->src->lost);
 	if (v->src->throttled)
@@ -171,7 +194,7 @@ void head_text(const struct view *v, FILE *out)
 	buf_str(&b, "; showing ");
 	put_share(&b, v->shown);
 	buf_putc(&b, '\n');
-	put_marks(v, &b);
+	put_all_marks(v, &b);
 	put_repairs(v, &b);
 	put_calibration(v, &b);
 	for (m = 0; m < v->src->nr_refused; m++)
@@ -212,9 +235,24 @@ static void json_source(const struct view *v, struct json *j)
 	json_end(j);
 }
 
+static void json_marks(const struct view *v, struct json *j, const char *key, const struct view_stacks *s)
+{
+	size_t i;
+
+	json_array(j, key);
+	for (i = 0; i < s->nr_marks; i++) {
+		json_object(j, NULL);
+		json_str(j, "name", model_str(v->m, s->marks[i].name));
+		json_u64(j, "n", s->marks[i].n);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 /* What the first lines of a text report say. */
 static void json_quality(const struct view *v, struct json *j)
 {
+	const struct view_stacks *s = sampled(v);
 	const struct flow_repairs *r = &v->m->flow.repairs;
 	size_t i;
 
@@ -222,21 +260,19 @@ static void json_quality(const struct view *v, struct json *j)
 	json_u64(j, "n", v->total_n);
 	json_u64(j, "threads", v->nr_threads);
 	json_double(j, "shown", v->shown);
-	if (v->m->flow.n_means == FLOW_SAMPLES) {
-		json_u64(j, "complete_stacks", v->complete_n);
-		json_u64(j, "no_stacks", v->no_stack_n);
+	if (s) {
+		json_u64(j, "samples", s->n);
+		json_u64(j, "complete_stacks", s->complete_n);
+		json_u64(j, "no_stacks", s->no_stack_n);
 	} else {
+		json_null(j, "samples");
 		json_null(j, "complete_stacks");
 		json_null(j, "no_stacks");
 	}
-	json_array(j, "incomplete_stacks");
-	for (i = 0; i < v->nr_marks; i++) {
-		json_object(j, NULL);
-		json_str(j, "name", model_str(v->m, v->marks[i].name));
-		json_u64(j, "n", v->marks[i].n);
-		json_end(j);
-	}
-	json_end(j);
+	json_u64(j, "missing_contexts", v->src->nr_missing);
+	json_marks(v, j, "incomplete_stacks", v->m->has_samples ? &v->beside : &v->stacks);
+	if (v->m->has_samples)
+		json_marks(v, j, "calls_not_told_apart", &v->stacks);
 	json_array(j, "refused");
 	for (i = 0; i < v->src->nr_refused; i++)
 		json_str(j, NULL, v->src->refused[i]);

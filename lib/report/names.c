@@ -234,6 +234,7 @@ static int take_method(void *ctx, const struct rec_method *r)
 	if (x->o.signatures)
 		buf_add(&x->name, r->sig, r->sig_len);
 	x->methods[*at].text = strtab_add(&x->m->consumers.names, x->name.data, x->name.len);
+	x->methods[*at].sig = strtab_add(&x->m->consumers.names, r->sig, r->sig_len);
 	x->methods[*at].source = arena_strndup(&x->text, r->source, r->source_len);
 	return 0;
 }

@@ -64,6 +64,7 @@ struct name_lines {
 
 struct name_method {
 	uint32_t text;		/* strtab id: package.Class.method, with signature when asked */
+	uint32_t sig;		/* strtab id */
 	const char *source;
 };
 
@@ -84,6 +85,7 @@ struct name_code {
 struct resolve_opts {
 	bool signatures, lines, addresses, by_kind, no_inline, no_kernel;
 	bool no_files;		/* nothing but the trace: never look at this machine's files */
+	bool functions;		/* levels say which function they are */
 };
 
 struct names {
@@ -121,6 +123,11 @@ struct names {
 	struct name_level {
 		uint32_t consumer;
 		uint32_t kind;	/* of this frame; the consumer's is settled by names_settle_kinds() */
+		/*
+		 * The same for all frames of one function, however it ran and is shown: two strtab ids,
+		 * its name and what tells it from others of that name. 0: none, or not asked for.
+		 */
+		uint64_t function;
 	} *levels;
 	size_t nr_levels, alloc_levels;
 	struct buf name;	/* scratch */

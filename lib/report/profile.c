@@ -42,7 +42,7 @@ void profile_release(struct profile *p)
 	memset(p, 0, sizeof(*p));
 }
 
-static const char *event_label(const struct profile *p, uint32_t event, const char *what)
+const char *profile_event_label(const struct profile *p, uint32_t event, const char *what)
 {
 	char key[48];
 
@@ -65,7 +65,7 @@ static bool wanted_metric(const struct profile *p, const char *name, size_t *pla
 
 static void set_metric(struct profile *p, unsigned int column, uint32_t event, const char *name)
 {
-	const char *unit = event_label(p, event, ".unit");
+	const char *unit = profile_event_label(p, event, ".unit");
 
 	p->column_of[event] = column;
 	model_set_metric(p->m, column, name, strlen(name), unit ? unit : "events", unit ? strlen(unit) : 6);
@@ -77,7 +77,7 @@ static int unknown_metric(const struct profile *p, const char *name, struct err 
 	uint32_t i;
 
 	for (i = 0; i < p->nr_events; i++)
-		buf_fmt(&b, "%s%s", i ? ", " : "", event_label(p, i, ""));
+		buf_fmt(&b, "%s%s", i ? ", " : "", profile_event_label(p, i, ""));
 	err_set(e, EINVAL, "the trace has no metric '%s'; it has %s", name, b.data ? b.data : "none");
 	buf_release(&b);
 	return -EINVAL;
@@ -93,10 +93,10 @@ static int choose_metrics(struct profile *p, struct err *e)
 
 	for (i = 0; i < ARRAY_SIZE(p->column_of); i++)
 		p->column_of[i] = -1;
-	while (p->nr_events < ARRAY_SIZE(p->column_of) && event_label(p, p->nr_events, ""))
+	while (p->nr_events < ARRAY_SIZE(p->column_of) && profile_event_label(p, p->nr_events, ""))
 		p->nr_events++;
 	for (at = 0; !all && at < p->o.metrics->nr_items; at++) {
-		for (i = 0; i < p->nr_events && strcmp(event_label(p, i, ""), p->o.metrics->items[at]); i++)
+		for (i = 0; i < p->nr_events && strcmp(profile_event_label(p, i, ""), p->o.metrics->items[at]); i++)
 			;
 		if (i == p->nr_events)
 			return unknown_metric(p, p->o.metrics->items[at], e);
@@ -113,13 +113,13 @@ static int choose_metrics(struct profile *p, struct err *e)
 		model_set_metric(p->m, 0, "samples", 7, "samples", 7);
 	for (i = 0; i < p->nr_events; i++) {
 		at = i;
-		if (all || wanted_metric(p, event_label(p, i, ""), &at))
-			set_metric(p, at, i, event_label(p, i, ""));
+		if (all || wanted_metric(p, profile_event_label(p, i, ""), &at))
+			set_metric(p, at, i, profile_event_label(p, i, ""));
 	}
 	return 0;
 }
 
-static int choose_cpus(struct profile *p, struct err *e)
+int profile_choose_cpus(struct profile *p, struct err *e)
 {
 	const struct opt_list *l = p->o.cpus;
 	uint64_t cpu;
@@ -148,22 +148,27 @@ int profile_start(struct profile *p, struct err *e)
 	p->start_ns = names_label_u64(&p->names, "start.mono_ns");
 	if ((r = choose_metrics(p, e)))
 		return r;
-	return choose_cpus(p, e);
+	return profile_choose_cpus(p, e);
 }
 
-static uint32_t thread_index(struct profile *p, uint32_t number)
+static uint32_t thread_index(struct profile *p, uint32_t number, uint64_t time_ns)
 {
-	uint32_t *at = map_put(&p->thread_of, number);
+	uint32_t root = p->graft ? graft_root(p->graft, number, time_ns) : MAP_NONE;
+	uint32_t *at = map_put(&p->thread_of, names_pair(root, number));
 	uint32_t proc, process, thread, node;
 
 	if (*at != MAP_NONE)
 		return *at;
 	*at = p->nr_threads;
-	thread = names_thread(&p->names, number, &proc);
-	process = names_process(&p->names, proc);
-	node = flow_child(&p->m->flow, flow_child(&p->m->flow, FLOW_NONE, process), thread);
+	if (root != MAP_NONE) {
+		node = p->graft->roots[root].node;
+	} else {
+		thread = names_thread(&p->names, number, &proc);
+		process = names_process(&p->names, proc);
+		node = flow_child(&p->m->flow, flow_child(&p->m->flow, FLOW_NONE, process), thread);
+	}
 	VEC_GROW(p->threads, p->nr_threads, p->alloc_threads);
-	p->threads[p->nr_threads++] = (struct profile_thread){ number, node };
+	p->threads[p->nr_threads++] = (struct profile_thread){ number, node, root != MAP_NONE };
 	return p->nr_threads - 1;
 }
 
@@ -267,8 +272,14 @@ static void follow_levels(struct profile *p)
 	p->nr_weight = nr;
 }
 
-static const struct resolved *resolved_frame(struct profile *p, uint32_t frame, const struct stack_epoch *ep,
-					     uint64_t time_ns)
+void profile_weigh(struct profile *p, uint32_t level, uint64_t weight)
+{
+	follow_levels(p);
+	p->weight[level] += weight;
+}
+
+const struct resolved *profile_resolve(struct profile *p, uint32_t frame, const struct stack_epoch *ep,
+				       uint64_t time_ns)
 {
 	if (!p->resolved[frame]) {
 		p->resolved[frame] = names_resolve(&p->names, &ep->frames[frame], time_ns) + 1;
@@ -281,7 +292,7 @@ static const struct resolved *resolved_frame(struct profile *p, uint32_t frame, 
 static uint32_t enter_frame(struct profile *p, uint32_t parent, uint32_t frame, const struct stack_epoch *ep,
 			    uint64_t time_ns)
 {
-	const struct resolved *r = resolved_frame(p, frame, ep, time_ns);
+	const struct resolved *r = profile_resolve(p, frame, ep, time_ns);
 	uint32_t i;
 
 	for (i = r->first; i < r->first + r->nr; i++) {
@@ -323,6 +334,30 @@ static uint32_t stack_node(struct profile *p, uint32_t thread, uint32_t stack, c
 	return node;
 }
 
+/* The same in a tree of calls, where a node says nothing of those above it: each stack is followed from its root. */
+static uint32_t grafted_node(struct profile *p, uint32_t thread, uint32_t stack, const struct stack_epoch *ep,
+			     uint64_t time_ns)
+{
+	uint32_t node, s;
+	bool missing;
+
+	if (!stack || stack >= ep->nr_nodes || !p->threads[thread].counted)
+		return stack_node(p, thread, stack, ep, time_ns);
+	if ((node = known_node(p, thread, stack)))
+		return node;
+	p->nr_chain = 0;
+	for (s = stack; s; s = ep->nodes[s].parent) {
+		VEC_GROW(p->chain, p->nr_chain, p->alloc_chain);
+		p->chain[p->nr_chain++] = s;
+	}
+	node = graft_node(p, p->threads[thread].node, p->chain, p->nr_chain, ep, time_ns, &missing);
+	if (missing)
+		p->nr_missing++;	/* not remembered, so that each is counted */
+	else
+		remember(p, thread, stack, node, ep->nodes[stack].frame);
+	return node;
+}
+
 static void weigh_leaf(struct profile *p, uint32_t stack, const struct stack_epoch *ep)
 {
 	const struct resolved *r;
@@ -361,6 +396,13 @@ static void add_sample(struct profile *p, const struct rec_sample *s, uint32_t t
 	struct profile_memo *x;
 	uint32_t node;
 
+	if (p->graft) {
+		node = grafted_node(p, thread, s->stack, ep, s->time_ns);
+		weigh_leaf(p, s->stack, ep);
+		flow_base(&p->m->flow, node)[model_samples(p->m)]++;
+		flow_base(&p->m->flow, node)[column] += weight;
+		return;
+	}
 	/* The usual case touches one cache line: a stack the thread had before. */
 	if (!column && weight == p->usual_weight && s->stack && s->stack < ep->nr_nodes) {
 		x = &p->memo[s->stack];
@@ -394,10 +436,10 @@ int profile_samples(void *ctx, const struct rec_sample *s, size_t nr, const stru
 		column = column_of(p, &s[i]);
 		if (column < 0 || !in_window(p, &s[i]))
 			continue;
-		if (!known || s[i].thread != number) {
+		if (!known || s[i].thread != number || p->graft) {
 			known = true;
 			number = s[i].thread;
-			thread = thread_index(p, number);
+			thread = thread_index(p, number, s[i].time_ns);
 		}
 		add_sample(p, &s[i], thread, column, ep);
 	}
@@ -426,7 +468,7 @@ void profile_finish(struct profile *p, struct report_source *src)
 {
 	const struct names *x = &p->names;
 	uint64_t end = names_label_u64(x, "end.mono_ns");
-	const char *rate = event_label(p, 0, ".rate_hz"), *period = event_label(p, 0, ".period");
+	const char *rate = profile_event_label(p, 0, ".rate_hz"), *period = profile_event_label(p, 0, ".period");
 
 	flush_memo(p);
 	flow_finish(&p->m->flow);
@@ -452,6 +494,7 @@ void profile_finish(struct profile *p, struct report_source *src)
 	src->nr_cpus = names_label_u64(x, "cpus");
 	src->nr_read = p->nr_read - p->nr_unknown;
 	src->nr_local_modules = x->nr_local_modules;
+	src->nr_missing = p->nr_missing;
 	list_refused(p, src);
 }
 
@@ -469,7 +512,12 @@ int profile_read(struct profile *p, struct model *m, struct report_source *src, 
 
 		return itrace_model(&p->names, src, t, &io, e);
 	}
-	calls = !o->samples && names_label(&p->names, "callflow");
+	calls = names_label(&p->names, "callflow") && !o->samples &&
+		!(o->prefer_samples && profile_event_label(p, 0, ""));
+	if (calls) {	/* what is inlined is a context all the same; graft.c hides the rest */
+		p->names.o.functions = true;
+		p->names.o.no_inline = false;
+	}
 	if (!r && calls) {
 		r = calls_read(p, t, e);
 	} else {
@@ -490,6 +538,8 @@ int profile_print_events(struct profile *p, struct model *m, struct trace_reader
 	int r;
 
 	profile_init(p, m, o);
+	p->o.metrics = NULL;
+	p->o.no_samples = true;
 	r = trace_read(t, &names_sink, &p->names, e);
 	return r ? r : gen_print(p, t, out, limit, e);
 }

@@ -23,7 +23,11 @@ struct profile_opts {
 	bool calibrate;			/* exact calls without what counting them cost */
 	bool deltas;			/* and that as metrics of its own */
 	bool samples;			/* and not the calls, where the trace has them */
+	bool prefer_samples;		/* the same, where it has samples */
+	bool no_samples;		/* nor samples beside calls */
 };
+
+struct graft;
 
 struct profile {
 	struct model *m;
@@ -32,11 +36,14 @@ struct profile {
 	int column_of[64];		/* event -> metric, -1: not wanted */
 	uint32_t nr_events;
 	uint64_t start_ns, first_ns, last_ns;
-	uint64_t nr_read, nr_unknown;	/* samples seen; of events the trace does not name */
+	uint64_t nr_read, nr_unknown;	/* samples (or calls) seen; samples of events the trace does not name */
+	struct graft *graft;		/* samples go into a tree of calls; NULL: they are alone */
+	uint64_t nr_missing;		/* of them, those in contexts that the tree has not */
 	uint8_t *cpu_wanted;
 	size_t nr_cpus_wanted;
 	struct profile_thread {
 		uint32_t number, node;
+		bool counted;		/* its calls are in the tree */
 	} *threads;			/* [dense index] */
 	size_t nr_threads, alloc_threads;
 	struct map thread_of;
@@ -64,9 +71,9 @@ struct profile {
 };
 
 /*
- * Initialises m and fills *src; a trace with call trees gives those, an instruction trace what itrace_model()
- * says, any other its samples.  The two are
- * never in one model: a call is no sample.
+ * Initialises m; a trace with call trees gives those, an instruction trace what itrace_model()
+ * says, any other its samples.  Samples beside calls are grafted into their trees, and counted by a metric of
+ * their own: a call is no sample.
  *
  * Fills *src, whose strings live as long as the profile (the file is
  * read twice: names, then samples).  0 also when the trace is damaged.
@@ -77,6 +84,15 @@ void profile_release(struct profile *p);
 /* Prints the events of a call trace (report --gen). -ENODATA: it has none. */
 int profile_print_events(struct profile *p, struct model *m, struct trace_reader *t, const struct profile_opts *o,
 			 FILE *out, uint64_t limit, struct err *e);
+
+/* For graft.c: what a frame is; and that a level counts so much for the kind of its function. */
+const struct resolved *profile_resolve(struct profile *p, uint32_t frame, const struct stack_epoch *ep,
+				       uint64_t time_ns);
+void profile_weigh(struct profile *p, uint32_t level, uint64_t weight);
+
+/* The Z vector's "event.N" with what after it; NULL: it has none. */
+const char *profile_event_label(const struct profile *p, uint32_t event, const char *what);
+int profile_choose_cpus(struct profile *p, struct err *e);
 
 /* The same in steps, for what has no file: names_sink into p->names, start, samples, finish. */
 void profile_init(struct profile *p, struct model *m, const struct profile_opts *o);

@@ -88,7 +88,7 @@ static void graft(struct replay *x)
 		} else {
 			to[i] = flow_child(out, to[n->parent], n->consumer);
 		}
-		flow_add(out, to[i], n->n, x->c->nr_metrics ? flow_base(f, i) : &n->n);
+		calls_add(x->c, to[i], n->n, flow_base(f, i));
 	}
 	out->repairs = f->repairs;
 	free(to);

@@ -35,6 +35,7 @@ struct report_source {
 	size_t nr_refused;
 	const char *calibration;	/* of exact calls: what was done, or why not; NULL for others */
 	uint64_t over_corrected;	/* contexts and metrics that were left with nothing */
+	uint64_t nr_missing;		/* samples in calls that the tree of calls does not have */
 	uint64_t nr_read;		/* samples before the selection by time, CPU and event; 0: n */
 };
 
@@ -70,12 +71,15 @@ struct view {
 	double shown;			/* share of what was read that has rows of its own, 0 to 1 */
 	uint64_t nr_threads;
 	uint64_t roots_n;		/* of total_n, processes' and threads' own */
-	uint64_t complete_n, no_stack_n;	/* samples with complete stacks; with none asked */
-	struct view_mark {		/* incomplete stacks by reason, most first */
-		uint32_t name;
+	struct view_stacks {
 		uint64_t n;
-	} *marks;
-	size_t nr_marks, alloc_marks;
+		uint64_t complete_n, no_stack_n;	/* with complete stacks; with none asked */
+		struct view_mark {		/* incomplete stacks by reason, most first */
+			uint32_t name;
+			uint64_t n;
+		} *marks;
+		size_t nr_marks, alloc_marks;
+	} stacks, beside;		/* of n; of the samples in a tree of calls */
 	uint32_t pruned;		/* the [pruned] consumer */
 	struct flow_order order;
 };

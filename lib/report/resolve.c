@@ -24,10 +24,49 @@ static bool is_java(uint32_t kind)
 	return kind >= CONSUMER_JAVA && kind <= CONSUMER_JAVA_INLINED;
 }
 
+/* Up to where the name of a function says what the compiler made of it: one of the marks begins there. */
+static size_t len_before(const char *name, const char *const *marks)
+{
+	const char *cut = NULL, *at;
+
+	for (; *marks; marks++) {
+		at = strstr(name, *marks);
+		if (at && at != name && (!cut || at < cut))
+			cut = at;
+	}
+	return cut ? (size_t)(cut - name) : strlen(name);
+}
+
+/* A part or a clone of a function is that function. */
+static uint64_t native_function(struct names *x, const struct consumer *c)
+{
+	/* as the demangler has them, and of C as they are */
+	static const char *const marks[] = { " [clone .", ".cold", ".part.", ".constprop.", ".isra.", NULL };
+	const char *name;
+	size_t len;
+
+	if (!x->o.functions)
+		return 0;
+	name = model_str(x->m, c->name);
+	len = len_before(name, marks);
+	if (!name[len])
+		return names_pair(c->name, c->module);
+	buf_reset(&x->name);	/* the table may move what it is given */
+	buf_add(&x->name, name, len);
+	return names_pair(strtab_add(&x->m->consumers.names, x->name.data, len), c->module);
+}
+
+static uint64_t method_function(const struct names *x, uint32_t proc, uint32_t method)
+{
+	uint32_t at = map_get(&x->method_of, names_pair(proc, method));
+
+	return at == MAP_NONE ? 0 : names_pair(x->methods[at].text, x->methods[at].sig);
+}
+
 /* A native and a Java function are never one, though both be called "main". */
 enum { KEY_NATIVE = 1, KEY_JAVA = 2 };
 
-static void add_level(struct names *x, const struct consumer *consumer)
+static void add_level(struct names *x, const struct consumer *consumer, uint64_t function)
 {
 	struct consumer c = *consumer;
 	uint32_t kind = c.kind;
@@ -39,7 +78,7 @@ static void add_level(struct names *x, const struct consumer *consumer)
 		c.key = is_native(kind) ? KEY_NATIVE : KEY_JAVA;
 	}
 	VEC_GROW(x->levels, x->nr_levels, x->alloc_levels);
-	x->levels[x->nr_levels++] = (struct name_level){ consumer_add(&x->m->consumers, &c), kind };
+	x->levels[x->nr_levels++] = (struct name_level){ consumer_add(&x->m->consumers, &c), kind, function };
 }
 
 void names_settle_kinds(struct names *x, const uint64_t *weight)
@@ -160,7 +199,7 @@ static void unresolved(struct names *x, uint32_t module, const char *where, uint
 		buf_fmt(&x->name, "[unknown in %s]", where);
 	}
 	c.name = strtab_add(&x->m->consumers.names, x->name.data, x->name.len);
-	add_level(x, &c);
+	add_level(x, &c, 0);
 }
 
 /* Inline levels of an address, innermost first; returns how many. */
@@ -203,7 +242,7 @@ static void resolve_native(struct names *x, const struct frame *f, uint32_t kind
 		c.name = demangled(x, lines[nr - 1].func);
 	if (c.name) {
 		c.detail = nr ? place(x, lines[nr - 1].file, lines[nr - 1].line) : 0;
-		add_level(x, &c);
+		add_level(x, &c, native_function(x, &c));
 	} else {
 		unresolved(x, c.module, m->base, f->b);
 	}
@@ -213,7 +252,7 @@ static void resolve_native(struct names *x, const struct frame *f, uint32_t kind
 		c = (struct consumer){ .kind = CONSUMER_NATIVE_INLINED, .module = c.module };
 		c.name = l->func ? demangled(x, l->func) : intern(x, "[unknown inlined function]");
 		c.detail = place(x, l->file, l->line);
-		add_level(x, &c);
+		add_level(x, &c, native_function(x, &c));
 	}
 }
 
@@ -271,7 +310,7 @@ static void resolve_stub(struct names *x, const struct frame *f, uint64_t time_n
 	if (c.kind == CONSUMER_NATIVE)
 		c.module = intern(x, "[anonymous memory]");
 	c.name = intern(x, s->name);
-	add_level(x, &c);
+	add_level(x, &c, 0);
 }
 
 static uint32_t method_name(struct names *x, uint32_t proc, uint32_t method)
@@ -380,7 +419,7 @@ static void resolve_jit(struct names *x, const struct frame *f)
 	for (i = nr; i-- > 0;) {
 		c.name = method_name(x, f->a, list[i].method);
 		c.detail = list[i].bci ? java_place(x, f->a, list[i].method, list[i].bci - 1) : 0;
-		add_level(x, &c);
+		add_level(x, &c, method_function(x, f->a, list[i].method));
 		c.kind = CONSUMER_JAVA_INLINED;
 		if (x->o.no_inline)
 			break;
@@ -393,7 +432,7 @@ static void resolve_interp(struct names *x, const struct frame *f)
 
 	c.name = method_name(x, f->a, f->b);
 	c.detail = java_place(x, f->a, f->b, f->c);
-	add_level(x, &c);
+	add_level(x, &c, method_function(x, f->a, f->b));
 }
 
 static void resolve_method(struct names *x, const struct frame *f)
@@ -401,7 +440,7 @@ static void resolve_method(struct names *x, const struct frame *f)
 	struct consumer c = { .kind = CONSUMER_JAVA };
 
 	c.name = method_name(x, f->a, f->b);
-	add_level(x, &c);
+	add_level(x, &c, method_function(x, f->a, f->b));
 }
 
 static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
@@ -431,7 +470,7 @@ static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 		break;
 	case FRAME_MARK:
 		c.name = intern(x, frame_mark_name(f->b));
-		add_level(x, &c);
+		add_level(x, &c, 0);
 		break;
 	default:
 		unresolved(x, 0, "frame of unknown kind", f->b);
@@ -575,20 +614,12 @@ uint64_t names_offset(struct names *x, const struct frame *f, uint64_t time_ns)
 	return f->b;
 }
 
-static size_t whole_name_len(const char *name)
-{
-	const char *cut = strstr(name, " [clone .cold");	/* as the demangler has it */
-
-	if (!cut)
-		cut = strstr(name, ".cold");
-	return cut && cut != name ? (size_t)(cut - name) : strlen(name);
-}
-
 uint32_t names_whole_function(struct names *x, uint32_t consumer, uint32_t kind)
 {
 	struct consumer c = x->m->consumers.items[consumer];
+	static const char *const marks[] = { " [clone .cold", ".cold", NULL };
 	const char *name = model_str(x->m, c.name);
-	size_t len = whole_name_len(name);
+	size_t len = len_before(name, marks);
 
 	if (!is_native(kind) || !name[len])
 		return consumer;
@@ -597,7 +628,7 @@ uint32_t names_whole_function(struct names *x, uint32_t consumer, uint32_t kind)
 	c.name = strtab_add(&x->m->consumers.names, x->name.data, len);
 	c.kind = kind;
 	c.key = 0;
-	add_level(x, &c);
+	add_level(x, &c, 0);
 	return x->levels[x->nr_levels - 1].consumer;
 }
 

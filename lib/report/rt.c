@@ -18,7 +18,7 @@ static unsigned int delta_of(const struct model *model, unsigned int m)
 {
 	unsigned int i;
 
-	for (i = model_nr_shown(model); i < model->flow.nr_metrics; i++)
+	for (i = model->flow.nr_metrics - model->nr_deltas; i < model->flow.nr_metrics; i++)
 		if (model->delta_of[i] == m)
 			return i;
 	return 0;

@@ -55,19 +55,30 @@ static void put_value(struct buf *b, uint64_t value, const struct metric_unit *u
 	put_fixed(b, ((unsigned __int128)value * ten + u->divisor / 2) / u->divisor, u->decimals);
 }
 
-/* Nanoseconds are shown in what gives the total three to seven digits; other units as they are. */
-static struct metric_unit choose_unit(const struct view *v, unsigned int m)
+/* Then nothing but the values tells small rows apart. */
+static bool without_percent(const struct column *const *columns)
+{
+	for (; *columns; columns++)
+		if ((*columns)->kind == COLUMN_PERCENT)
+			return false;
+	return true;
+}
+
+/* Nanoseconds are shown in what gives the total three to seven digits, fine: up to nine; other units as they are. */
+static struct metric_unit choose_unit(const struct view *v, unsigned int m, bool fine)
 {
 	const char *unit = model_str(v->m, v->m->metrics[m].unit);
 
 	if (strcmp(unit, "ns") != 0 || v->o->absolute || v->total[m] < 1000000)
 		return (struct metric_unit){ 1, 0, unit };
-	if (v->total[m] < 1000000000)
+	if (v->total[m] < (fine ? 1000000000000 : 1000000000))
 		return (struct metric_unit){ 1000, 0, "us" };
 	if (v->total[m] < 1000000000000)
 		return (struct metric_unit){ 1000000, 0, "ms" };
 	return (struct metric_unit){ 1000000000, 2, "s" };
 }
+
+const struct column column_samples = { "Samples", "samples", COLUMN_SAMPLES, 7, false, cell_samples };
 
 static int width_of(struct table *t, const struct column *c, unsigned int m)
 {
@@ -76,6 +87,8 @@ static int width_of(struct table *t, const struct column *c, unsigned int m)
 
 	if (c->kind == COLUMN_N)
 		put_u64(&b, t->v->total_n);
+	else if (c->kind == COLUMN_SAMPLES)
+		put_u64(&b, t->v->total[model_samples(t->v->m)]);
 	else if (c->kind == COLUMN_VALUE)
 		put_value(&b, t->v->total[m], &t->units[m]);
 	width = MAX(width, (int)b.len);
@@ -85,7 +98,8 @@ static int width_of(struct table *t, const struct column *c, unsigned int m)
 
 static bool hidden(const struct view *v, const struct column *c)
 {
-	return (v->o->absolute && !v->o->percent && c->kind == COLUMN_PERCENT) ||
+	return (c->kind == COLUMN_SAMPLES && !v->m->has_samples) ||
+	       (v->o->absolute && !v->o->percent && c->kind == COLUMN_PERCENT) ||
 	       (v->o->percent && !v->o->absolute && c->kind == COLUMN_VALUE);
 }
 
@@ -105,7 +119,7 @@ void table_init(struct table *t, const struct view *v, FILE *out, const struct c
 	t->out = out;
 	t->columns = columns;
 	for (m = 0; m < v->m->flow.nr_metrics; m++)
-		t->units[m] = m < model_nr_shown(v->m) ? choose_unit(v, m) : t->units[v->m->delta_of[m]];
+		t->units[m] = m < model_nr_shown(v->m) ? choose_unit(v, m, without_percent(columns)) : t->units[v->m->delta_of[m]];
 	while (columns[nr])
 		nr++;
 	t->list = xcalloc(nr * v->m->flow.nr_metrics + 1, sizeof(*t->list));
@@ -308,6 +322,11 @@ void cell_source(const struct table *t, const struct row *r, unsigned int m, str
 void cell_n(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
 	put_u64(b, r->n);
+}
+
+void cell_samples(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_u64(b, r->base[model_samples(t->v->m)]);
 }
 
 void cell_pbase(const struct table *t, const struct row *r, unsigned int m, struct buf *b)

@@ -26,6 +26,7 @@ struct table;
 enum column_kind {
 	COLUMN_OTHER,
 	COLUMN_N,		/* as wide as the total of n */
+	COLUMN_SAMPLES,		/* of samples beside calls; not there without them */
 	COLUMN_PERCENT,
 	COLUMN_VALUE,		/* as wide as the total of the metric */
 };
@@ -57,6 +58,9 @@ struct table {
 	} units[FLOW_MAX_METRICS];
 };
 
+/* Samples beside calls: in every report of contexts, behind n. */
+extern const struct column column_samples;
+
 /* The columns once, or once a metric; a group of per_metric columns repeats as a group. */
 void table_init(struct table *t, const struct view *v, FILE *out, const struct column *const *columns);
 void table_release(struct table *t);
@@ -76,6 +80,7 @@ void table_units(struct table *t);
 /* What cells can hold; a column list picks from them. */
 void cell_source(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_n(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
+void cell_samples(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_pbase(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_pcum(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_pcum2(const struct table *t, const struct row *r, unsigned int m, struct buf *b);

@@ -174,17 +174,17 @@ static void fold(struct view *v)
 	free(to);
 }
 
-static void add_mark(struct view *v, uint32_t name, uint64_t n)
+static void add_mark(struct view_stacks *s, uint32_t name, uint64_t n)
 {
 	size_t i;
 
-	for (i = 0; i < v->nr_marks && v->marks[i].name != name; i++)
+	for (i = 0; i < s->nr_marks && s->marks[i].name != name; i++)
 		;
-	if (i == v->nr_marks) {
-		VEC_GROW(v->marks, v->nr_marks, v->alloc_marks);
-		v->marks[v->nr_marks++] = (struct view_mark){ name, 0 };
+	if (i == s->nr_marks) {
+		VEC_GROW(s->marks, s->nr_marks, s->alloc_marks);
+		s->marks[s->nr_marks++] = (struct view_mark){ name, 0 };
 	}
-	v->marks[i].n += n;
+	s->marks[i].n += n;
 }
 
 static int compare_marks(const void *p, const void *q)
@@ -192,6 +192,24 @@ static int compare_marks(const void *p, const void *q)
 	const struct view_mark *a = p, *b = q;
 
 	return a->n > b->n ? -1 : a->n < b->n;
+}
+
+/* One node's n, below that mark (0: none). */
+static void count_stack(struct view_stacks *s, uint64_t n, uint32_t kind, uint32_t mark)
+{
+	s->n += n;
+	if (mark && n)
+		add_mark(s, mark, n);
+	else if (kind == CONSUMER_THREAD || kind == CONSUMER_PROCESS)
+		s->no_stack_n += n;
+	else
+		s->complete_n += n;
+}
+
+static void sort_marks(struct view_stacks *s)
+{
+	if (s->nr_marks)
+		qsort(s->marks, s->nr_marks, sizeof(*s->marks), compare_marks);
 }
 
 /* Threads, complete stacks, and the reasons of the others: before pruning hides them. */
@@ -211,16 +229,13 @@ static void count_stacks(struct view *v)
 		mark[i] = mark[f->nodes[i].parent];
 		if (!mark[i] && c->kind == CONSUMER_MARK)
 			mark[i] = c->name;
-		if (mark[i] && f->nodes[i].n)
-			add_mark(v, mark[i], f->nodes[i].n);
-		else if (c->kind == CONSUMER_THREAD || c->kind == CONSUMER_PROCESS)
-			v->no_stack_n += f->nodes[i].n;
-		else
-			v->complete_n += f->nodes[i].n;
+		count_stack(&v->stacks, f->nodes[i].n, c->kind, mark[i]);
+		if (v->m->has_samples)
+			count_stack(&v->beside, flow_base(f, i)[model_samples(v->m)], c->kind, mark[i]);
 	}
 	free(mark);
-	if (v->nr_marks)
-		qsort(v->marks, v->nr_marks, sizeof(*v->marks), compare_marks);
+	sort_marks(&v->stacks);
+	sort_marks(&v->beside);
 }
 
 static void prune(struct view *v)
@@ -251,7 +266,7 @@ static void set_order(struct view *v)
 {
 	static const enum flow_sort by[] = { FLOW_BY_CUM, FLOW_BY_CUM, FLOW_BY_BASE, FLOW_BY_N, FLOW_BY_NAME };
 
-	v->order = (struct flow_order){ &v->m->consumers, by[v->o->sort], v->o->sort_metric };
+	v->order = (struct flow_order){ &v->m->consumers, by[v->o->sort], v->o->sort_metric, v->m->flow.nr_metrics };
 }
 
 int view_init(struct view *v, struct model *m, const struct report_source *src, const struct report_opts *o,
@@ -264,7 +279,7 @@ int view_init(struct view *v, struct model *m, const struct report_source *src, 
 	v->m = m;
 	v->src = src;
 	v->o = o;
-	if (o->sort_metric >= m->flow.nr_metrics)
+	if (o->sort_metric >= model_nr_shown(m))
 		return err_set(e, EINVAL, "there is no metric %u to sort by", o->sort_metric + 1);
 	v->read_n = flow_totals(&m->flow, before);
 	by_n = !before[o->sort_metric];
@@ -285,7 +300,8 @@ int view_init(struct view *v, struct model *m, const struct report_source *src, 
 
 void view_release(struct view *v)
 {
-	free(v->marks);
+	free(v->stacks.marks);
+	free(v->beside.marks);
 	memset(v, 0, sizeof(*v));
 }
 

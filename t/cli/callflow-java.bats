@@ -88,6 +88,38 @@ hellop() {
 	[ "$(tail -n 1 out)" = "hello 1000" ]
 }
 
+# Each context has its calls, and the share of the samples that it has of the work.
+grafted() {
+	local f total
+	record --callflow=Graft --metric cpu -F 997 -- java -cp "$CLASSES" Graft 1500 30000
+	[ "$status" -eq 0 ]
+	arcprof report -i trace --xtree --format json >tree
+	[ "$(jq '.quality.missing_contexts' tree)" -eq 0 ]
+	[ "$(jq '[.nodes[].base[-1]] | add' tree)" -eq "$(arcprof report -i trace --samples --xprof --format json | jq .quality.n)" ]
+	for f in "1 main" "1500 once" "1500 thrice" "9000 leaf" "16500 deep" "1500 each"; do
+		[ "$(jq --arg f "Graft.${f#* }" '[.nodes[] | select(.name == $f) | .n] | add' tree)" -eq "${f% *}" ]
+	done
+	# all work is below a counted method, and no frame of the JDK between each() and its lambda is left
+	total=$(jq '[.nodes[] | select(.name == "Spin.part") | .base[-1]] | add' tree)
+	while read -r p path; do
+		got=$(jq --arg path "$path" 'reduce .nodes[] as $n ({}; .[$n.id | tostring] = (.[$n.parent // -1 | tostring] // "") + ";" + $n.name)
+			| . as $paths | input | [.nodes[] | select($paths[.id | tostring] | contains(";main;Graft.main;" + $path + ";Spin.part"))
+			| .base[-1]] | add // 0' tree tree)
+		echo "$path: $got of $total"
+		proportion "$got" "$total" "$p"
+	done <<-END
+		12.5 Graft.once;Graft.leaf
+		37.5 Graft.thrice;Graft.leaf
+		25 Graft.deep;Graft.deep;Graft.deep;Graft.deep;Graft.deep;Graft.deep;Graft.deep;Graft.deep;Graft.deep;Graft.deep;Graft.deep
+		25 Graft.each;Graft.lambda\$each\$1;Graft.leaf
+	END
+}
+
+@test "callflow: samples hang below the methods that were open" {
+	skip_unless_perf
+	on_each_jdk grafted
+}
+
 @test "callflow: hellop has its thousand calls in one context" {
 	on_each_jdk hellop
 }

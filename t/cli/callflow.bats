@@ -27,7 +27,7 @@ ways() {
 # "calls function" of the trace, as the program prints them.
 counts() {
 	arcprof report -i "${1:-trace}" --xprof --format json "${@:2}" |
-		jq -r '.rows[] | select(.kind == "native") | "\(.n) \(.name)"' | sort
+		jq -r '.rows[] | select(.kind == "native" and .n > 0) | "\(.n) \(.name)"' | sort
 }
 
 total_calls() {
@@ -109,6 +109,78 @@ total_calls() {
 	arcprof report -i trace --xprof --format json | jq '.rows[] | select(.name == "fib(int)") | .base[0]' >a
 	arcprof report -i trace --replay --xprof --format json | jq '.rows[] | select(.name == "fib(int)") | .base[0]' >b
 	within "$(cat a)" "$(cat b)" 1
+}
+
+# Samples in part() below the function, whatever is between, of the trace's tree.
+parts_below() {
+	jq --arg f "$1" 'reduce .nodes[] as $n ({}; .[$n.id | tostring] = (.[$n.parent // -1 | tostring] or $n.name == $f))
+		| . as $below | input | [.nodes[] | select(.name == "part(int)" and $below[.id | tostring]) | .base[-1]] | add // 0' tree tree
+}
+
+# grafted <rounds> <depth>: of the last recording of graft.cc, and its tree.
+grafted() {
+	local f p total
+	counts >got
+	sort <<-END | diff - got
+		1 main
+		$1 once(int)
+		$1 thrice(int)
+		$((5 * $1)) leaf(int)
+		$(($2 * $1)) deep(int, int)
+	END
+	[ "$(jq '.metrics[-1].name' tree)" = '"samples"' ]
+	[ "$(jq '.metrics[-1].total' tree)" -eq "$(total_calls trace --samples)" ]
+	[ "$(jq '[.nodes[].base[-1]] | add' tree)" -eq "$(jq '.quality.samples' tree)" ]
+	[ "$(jq '[.nodes[] | select(.name == "between(void (*)(int), int)")] | length' tree)" -eq 0 ]
+	total=$(jq '[.nodes[] | select(.name == "part(int)") | .base[-1]] | add' tree)
+	while read -r p f; do
+		echo "$f: $(parts_below "$f") of $total"
+		proportion "$(parts_below "$f")" "$total" "$p"
+	done <<-END
+		16.667 once(int)
+		50 thrice(int)
+		33.333 deep(int, int)
+	END
+}
+
+@test "callflow: samples hang below the calls that were open, and neither is added to the other" {
+	skip_unless_perf
+	for level in -O0 -O2; do
+		build graft "$TOP/t/data/callflow/graft.cc" $level
+		calls --callflow -F 997 -- ./graft 200 60000 20
+		arcprof report -i trace --xtree --format json >tree
+		[ "$(jq '.quality.missing_contexts' tree)" -eq 0 ]
+		grafted 200 21
+		# the end of the recursion is where they are
+		[ "$(jq '[.nodes[] | select(.name == "part(int)" and .level == 25)] | length' tree)" -eq 1 ]
+	done
+	# a report of one of the two has nothing of the other
+	run_arcprof report -i trace --xprof --metric cpu
+	[[ $output != *amples* ]]
+	run_arcprof report -i trace --xprof --samples
+	[[ $output != *Calls* ]]
+	# and the table of both is read back as it was
+	arcprof report -i trace --format tree >text
+	arcprof report --tree text --xprof --format csv >again
+	arcprof report -i trace --xprof --format csv | diff - again
+}
+
+@test "callflow: samples in calls that were not told apart are counted, and not elsewhere" {
+	skip_unless_perf
+	build graft "$TOP/t/data/callflow/graft.cc"
+	calls --callflow --call-depth 8 -F 997 -- ./graft 200 60000 20
+	arcprof report -i trace --xtree --format json >tree
+	# deep() is folded into itself; leaf() at its end has no context, and is in [pruned]
+	[ "$(jq '[.nodes[] | select(.name == "deep(int, int)" and .n > 0) | .n] | add' tree)" -eq 4200 ]
+	[ "$(jq '[.nodes[] | select(.name == "[pruned]")] | map(.n) | add' tree)" -eq 200 ]
+	pruned=$(jq '.nodes[] | select(.name == "[pruned]") | .id' tree)
+	[ "$(jq --argjson p "$pruned" '.nodes[] | select(.name == "leaf(int)" and .parent == $p) | .n' tree)" -eq 0 ]
+	missing=$(jq '.quality.missing_contexts' tree)
+	[ "$missing" -ge "$(parts_below "[pruned]")" ]
+	[ "$(parts_below "[pruned]")" -eq "$(parts_below "deep(int, int)")" ]
+	proportion "$(parts_below "[pruned]")" "$(jq '[.nodes[] | select(.name == "part(int)") | .base[-1]] | add' tree)" 33.333
+	run_arcprof report -i trace --xprof
+	[[ $output == *"samples in calls that the tree of calls does not have: $missing"* ]]
 }
 
 @test "report: --gen prints a line for each entry and exit" {

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * graft.c - hangs sampled stacks into a tree of exact calls.
+ *
+ * The contexts of the tree are paths of counted functions. A sampled stack without its other frames is
+ * such a path: it is followed from the root of its thread to the innermost counted function that was
+ * open, and what the stack has below that one goes below it in the tree. Frames between two
+ * counted functions are not shown, as the tree has no place for them.
+ *
+ * A counted function on the stack that has no context where the tree should have one:
+ *  - was entered before counting began, when nothing above it was counted either: it is passed over;
+ *  - is folded, when the tree is as deep as it may be: the same rule as while counting finds where;
+ *  - else the path ends there, in [pruned] where there is one. Such samples are counted.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/calls.h"
+
+enum { LOOK_BACK = 128 };	/* as lib/callflow's */
+
+/* What is counted is what the tree says it is, however much of it was inlined in samples. */
+#define COUNTED_WEIGHT (1ull << 50)
+
+void graft_release(struct graft *g)
+{
+	free(g->roots);
+	free(g->path);
+	map_release(&g->consumer_of);
+	map_release(&g->by_own_name);
+	map_release(&g->roots_of);
+	memset(g, 0, sizeof(*g));
+}
+
+static void add_root(struct graft *g, const struct rec_call_tree *r, uint32_t node)
+{
+	uint32_t *first = map_put(&g->roots_of, r->thread), next = *first;
+
+	*first = g->nr_roots;
+	VEC_GROW(g->roots, g->nr_roots, g->alloc_roots);
+	g->roots[g->nr_roots++] = (struct graft_root){ r->start_ns, r->end_ns, node, next };
+}
+
+/* Of the trees of a kernel thread, which may have been several of Java's one after the other, that of the time. */
+uint32_t graft_root(const struct graft *g, uint32_t thread, uint64_t time_ns)
+{
+	uint32_t i = map_get(&g->roots_of, thread), best = i;
+
+	for (; i != MAP_NONE; i = g->roots[i].next) {
+		const struct graft_root *r = &g->roots[i];
+
+		if (time_ns >= r->start_ns && (!r->end_ns || time_ns < r->end_ns))
+			return i;
+		/* before its first call a thread is itself already */
+		if (time_ns < r->start_ns && r->start_ns < g->roots[best].start_ns)
+			best = i;
+	}
+	return best;
+}
+
+static uint32_t consumer_of(const struct graft *g, uint64_t function)
+{
+	uint32_t c = function ? map_get(&g->consumer_of, function) : 0;
+
+	if (c == MAP_NONE)
+		c = map_get(&g->by_own_name, function);
+	return c == MAP_NONE ? 0 : c;
+}
+
+/* The context of consumer called in parent. */
+static uint32_t context(const struct profile *p, uint32_t parent, uint32_t consumer)
+{
+	uint32_t node = flow_child_find(&p->m->flow, parent, consumer);
+
+	return node < p->graft->nr_contexts ? node : FLOW_NONE;	/* later ones are of samples */
+}
+
+struct follow {
+	uint32_t root, at;		/* the innermost context so far */
+	uint64_t depth;			/* open calls */
+	bool ended, missing;
+};
+
+static uint32_t folded(const struct profile *p, const struct follow *w, uint32_t consumer)
+{
+	const struct flow_node *nodes = p->m->flow.nodes;
+	uint32_t node = w->at;
+	int i;
+
+	for (i = 0; i < LOOK_BACK && node != w->root; i++, node = nodes[node].parent)
+		if (nodes[node].consumer == consumer)
+			return node;
+	return FLOW_NONE;
+}
+
+/* True: the level is the context w->at now. */
+static bool step(const struct profile *p, struct follow *w, uint32_t consumer)
+{
+	const struct graft *g = p->graft;
+	uint32_t node = context(p, w->at, consumer);
+
+	if (!node && g->max_depth && w->depth >= g->max_depth)
+		node = folded(p, w, consumer);
+	if (node) {
+		w->at = node;
+		w->depth++;
+		return true;
+	}
+	w->missing = true;
+	node = context(p, w->at, g->pruned);
+	w->ended = node || w->at != w->root;
+	w->at = node ? node : w->at;
+	return false;
+}
+
+/* The levels of a frame: those that are contexts are followed, the others kept. Nothing is known below a mark. */
+static void follow_frame(struct profile *p, struct follow *w, const struct resolved *r)
+{
+	struct graft *g = p->graft;
+	uint32_t i, consumer;
+
+	for (i = r->first; i < r->first + r->nr; i++) {
+		consumer = consumer_of(g, p->names.levels[i].function);
+		w->ended |= p->names.levels[i].kind == CONSUMER_MARK;
+		if (consumer && w->ended)
+			w->missing = true;
+		else if (consumer && step(p, w, consumer)) {
+			g->nr_path = 0;
+			w->missing = false;
+			continue;
+		}
+		VEC_GROW(g->path, g->nr_path, g->alloc_path);
+		g->path[g->nr_path++] =
+			(struct graft_level){ i, consumer ? consumer : p->names.levels[i].consumer };
+	}
+}
+
+static bool is_inlined(uint32_t kind)
+{
+	return kind == CONSUMER_NATIVE_INLINED || kind == CONSUMER_JAVA_INLINED;
+}
+
+uint32_t graft_node(struct profile *p, uint32_t root, const uint32_t *stacks, size_t nr, const struct stack_epoch *ep,
+		    uint64_t time_ns, bool *missing)
+{
+	struct graft *g = p->graft;
+	struct follow w = { .root = root, .at = root };
+	uint32_t node;
+	size_t i;
+
+	g->nr_path = 0;
+	while (nr)
+		follow_frame(p, &w, profile_resolve(p, ep->nodes[stacks[--nr]].frame, ep, time_ns));
+	node = w.at;
+	for (i = 0; i < g->nr_path; i++) {
+		const struct graft_level *l = &g->path[i];
+
+		if (p->o.names.no_inline && is_inlined(p->names.levels[l->level].kind))
+			continue;
+		node = flow_child(&p->m->flow, node, l->consumer);
+		p->weight[l->level]++;
+	}
+	*missing = w.missing;
+	return node;
+}
+
+/* "leaf" of "int (anonymous namespace)::leaf<T>(int)": all that compilers say of some functions they inlined. */
+static const char *own_name(const char *name, size_t *len)
+{
+	static const char unnamed[] = "(anonymous namespace)";
+	const char *start = name, *s;
+	int nested = 0;
+
+	for (s = name; *s; s++) {
+		if (!strncmp(s, unnamed, sizeof(unnamed) - 1))
+			s += sizeof(unnamed) - 2;
+		else if (*s == '<')
+			nested++;
+		else if (*s == '>')
+			nested--;
+		else if (*s == '(' && !nested)
+			break;
+		else if ((*s == ' ' || *s == ':') && !nested)
+			start = s + 1;
+	}
+	*len = s - start;
+	return start;
+}
+
+/* Known by name and module; by its own name, too, where that is the only one. */
+static void add_function(struct graft *g, struct model *m, uint64_t function, uint32_t consumer)
+{
+	const char *name = model_str(m, function >> 32), *own;
+	uint32_t *at;
+	size_t len;
+
+	*map_put(&g->consumer_of, function) = consumer;
+	own = own_name(name, &len);
+	if (!len)
+		return;
+	at = map_put(&g->by_own_name, names_pair(strtab_add(&m->consumers.names, own, len), (uint32_t)function));
+	*at = *at == MAP_NONE || *at == consumer ? consumer : 0;
+}
+
+void graft_init(struct graft *g, struct calls *c)
+{
+	struct profile *p = c->p;
+	uint32_t i, at;
+
+	*g = (struct graft){ .max_depth = names_label_u64(&p->names, "callflow.depth") };
+	g->pruned = consumer_add_name(&p->m->consumers, CONSUMER_MARK, frame_mark_name(MARK_PRUNED),
+				      strlen(frame_mark_name(MARK_PRUNED)));
+	g->nr_contexts = p->m->flow.nr_nodes;
+	for (i = 0; i < c->nr_trees; i++)
+		if (c->trees[i].r.thread)
+			add_root(g, &c->trees[i].r, calls_root(c, c->trees[i].r.tree));
+	for (i = 0; i < c->nr_consumers; i++) {
+		const struct resolved *r;
+
+		if (!c->consumers[i] || c->consumers[i] == c->damaged)
+			continue;
+		r = &p->names.frames[names_resolve(&p->names, &c->frames[i], 0)];
+		if (!r->nr)
+			continue;
+		at = r->first;
+		if (p->names.levels[at].function)
+			add_function(g, p->m, p->names.levels[at].function, c->consumers[i]);
+		profile_weigh(p, at, COUNTED_WEIGHT);
+	}
+}
