@@ -67,7 +67,7 @@ void arcprof_print_help(FILE *out);
 int describe(int argc, char **argv);
 
 extern const struct command cmd_record, cmd_report, cmd_tprof, cmd_aboveidle, cmd_msr, cmd_cpi, cmd_mpevt, cmd_ptt,
-	cmd_itrace, cmd_calibrate,
+	cmd_itrace, cmd_calibrate, cmd_ctl,
 	cmd_dump, cmd_doctor, cmd_help, cmd_version;
 
 #endif

@@ -27,6 +27,7 @@ struct report_cmd_opts {
 	bool absolute, percent;
 	struct opt_list cpus, pids, tids, comms, threads, modules, symbols;
 	uint64_t from, to;
+	bool from_zero;
 	int fold;
 	bool merge_threads, merge_processes, no_inline, no_kernel, by_kind;
 	bool signatures, lines, addresses;
@@ -78,6 +79,7 @@ static const struct opt report_opts[] = {
 	OPT_LIST(0, "symbol", O, symbols, "name", "only stacks that go through these functions"),
 	OPT_LIST('C', "cpu", O, cpus, "cpu", "only samples on these CPUs"),
 	OPT_TIME(0, "from", O, from, "time", NULL, "only samples from <time> after the start"),
+	OPT_FLAG(0, "from-zero", O, from_zero, "only samples from the zero point on that 'arcprof ctl zero' set"),
 	OPT_TIME(0, "to", O, to, "time", NULL, "only samples before <time> after the start"),
 	OPT_GROUP("Folding"),
 	OPT_ENUM(0, "fold", O, fold, folds, "none", "show what functions belong to instead of them"),
@@ -173,8 +175,10 @@ static int check_opts(const struct report_cmd_opts *c)
 
 	if (nr_text > 1)
 		log_error("only one of --events, --stacks and --tree");
-	else if (nr_text && (c->from || c->to || c->cpus.nr_items))
+	else if (nr_text && (c->from || c->from_zero || c->to || c->cpus.nr_items))
 		log_error("--from, --to and --cpu select samples of a trace, not of a text");
+	else if (c->from && c->from_zero)
+		log_error("--from and --from-zero exclude each other");
 	else if (c->to && c->to <= c->from)
 		log_error("--to is not after --from");
 	else if (c->prune < 0 || c->prune > 100 || c->clip < 0 || c->clip > 100)
@@ -187,6 +191,11 @@ static int check_opts(const struct report_cmd_opts *c)
 	return EXIT_USAGE;
 }
 
+static uint64_t from_ns(const struct report_cmd_opts *c)
+{
+	return c->from_zero ? REPORT_FROM_ZERO : c->from;
+}
+
 static int read_trace(const struct report_cmd_opts *c, const struct report_opts *o, struct profile *p,
 		      struct model *m, struct report_source *src, struct trace_reader **t, struct err *e)
 {
@@ -195,7 +204,7 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 			   .by_kind = c->by_kind || o->name == REPORT_GEN, .no_kernel = c->no_kernel,
 			   /* A symbol of tprof is what the linker calls one. */
 			   .no_inline = c->no_inline || o->name == REPORT_TPROF },
-		.metrics = &c->metrics, .cpus = &c->cpus, .from_ns = c->from, .to_ns = c->to,
+		.metrics = &c->metrics, .cpus = &c->cpus, .from_ns = from_ns(c), .to_ns = c->to,
 		.samples = c->samples, .prefer_samples = o->name == REPORT_TPROF, .no_samples = o->name == REPORT_RT,
 		.replay = c->replay, .calibrate = c->calibrate, .deltas = o->name == REPORT_RT, .fold_plt = c->fold_plt,
 	};
@@ -318,7 +327,7 @@ static void fill_opts(const struct report_cmd_opts *c, struct report_opts *o)
 		.tids = &c->tids, .comms = &c->comms, .threads = &c->threads, .modules = &c->modules,
 		.symbols = &c->symbols, .fold = c->fold, .merge_threads = c->merge_threads,
 		.merge_processes = c->merge_processes, .no_inline = c->no_inline, .no_kernel = c->no_kernel,
-		.by_kind = c->by_kind, .cpus = &c->cpus, .from_ns = c->from, .to_ns = c->to, .clip = c->clip, .stanzas = &c->stanzas,
+		.by_kind = c->by_kind, .cpus = &c->cpus, .from_ns = from_ns(c), .to_ns = c->to, .clip = c->clip, .stanzas = &c->stanzas,
 	};
 }
 

@@ -43,7 +43,8 @@ static void split_set(struct collect *c, uint32_t old)
 	}
 	c->ev.sets[awake - 1].opened_ns = c->ev.sets[latent - 1].opened_ns = clock_mono_ns();
 	evset_close(&c->ev, old);
-	evset_enable(&c->ev, awake, true);
+	if (collect_is_on(c))
+		evset_enable(&c->ev, awake, true);
 }
 
 /* Sets that sample threads of the process, each once. */
@@ -83,6 +84,8 @@ static bool open_traps(struct collect *c, struct proc *p)
 		closedir(dir);
 	if (!ok)
 		evset_close(&c->ev, traps);
+	else if (collect_is_on(c))
+		evset_enable(&c->ev, traps, true);
 	return ok && dir;
 }
 

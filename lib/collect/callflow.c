@@ -57,6 +57,7 @@ struct dump {
 	struct callflow_proc *p;
 	uint64_t time_ns;
 	uint64_t ns_ratio;		/* ns a cycle, times 2^32 */
+	bool last;
 	uint32_t slot;
 	struct tree *tree;
 	struct call_node nodes[CALL_RECORD_NODES];
@@ -421,12 +422,11 @@ static void dump_node(struct dump *d, uint32_t page, uint32_t i)
 
 	if (!number || !read_node(p, ref, &n, base))
 		return;
-	if (d->f->o->snapshot_ns) {
-		width = 1 + p->own.nr_metrics;
-		if (!p->pages[page].before)
-			p->pages[page].before = xcalloc(page_words / node_words(p), width * sizeof(uint64_t));
+	width = 1 + p->own.nr_metrics;
+	if (!d->last && !p->pages[page].before)
+		p->pages[page].before = xcalloc(page_words / node_words(p), width * sizeof(uint64_t));
+	if (p->pages[page].before)
 		before = p->pages[page].before + i * width;
-	}
 	if (!take_value(d, before, n.calls, base, &v))
 		return;
 	v.node = *number ? *number : define(d, ref);
@@ -638,12 +638,14 @@ static void list_pages(const struct callflow_proc *p, struct page_list *l)
 	}
 }
 
-static void dump_proc(struct callflows *f, struct callflow_proc *p)
+/* last: its values are not asked for again. */
+static void dump_proc(struct callflows *f, struct callflow_proc *p, bool last)
 {
 	struct dump *d = new_dump(f, p);
 	struct page_list l;
 	uint32_t slot, page, i;
 
+	d->last = last;
 	list_pages(p, &l);
 	for (slot = 0; slot < p->own.nr_threads; slot++) {
 		if (!l.first[slot])
@@ -713,21 +715,56 @@ void callflows_end(struct callflows *f, struct jvm *jvm)
 		return;
 	*at = p->next;
 	drain_proc(f, p);
-	dump_proc(f, p);
+	dump_proc(f, p, true);
 	write_lost(f, p);
 	free_proc(p);
 }
 
 void callflows_snapshot(struct callflows *f)
 {
-	uint64_t now = clock_mono_ns();
+	if (f->o && f->o->snapshot_ns && clock_mono_ns() - f->written_ns >= f->o->snapshot_ns)
+		callflows_store(f);
+}
+
+void callflows_store(struct callflows *f)
+{
 	struct callflow_proc *p;
 
-	if (!f->o || !f->o->snapshot_ns || now - f->written_ns < f->o->snapshot_ns)
-		return;
-	f->written_ns = now;
+	f->written_ns = clock_mono_ns();
 	for (p = f->procs; p; p = p->next)
-		dump_proc(f, p);
+		dump_proc(f, p, false);
+}
+
+/* Nodes in use are read as they are: what they hold while they change is what they held before, or hold after. */
+static void count_proc(const struct callflow_proc *p, struct callflow_count *n)
+{
+	uint32_t page, i, slot;
+
+	for (page = 1; page < p->own.nr_pages; page++)
+		for (i = 0; owner_of(p, page) && i < page_words / node_words(p); i++) {
+			struct callflow_node x;
+			uint32_t kind;
+
+			if (!read_node(p, page * page_words + i * node_words(p), &x, NULL))
+				continue;
+			kind = x.consumer & CALLFLOW_KIND;
+			n->nr_calls += kind != CALLFLOW_MARK || x.consumer == CALLFLOW_CONSUMER_PRUNED ? x.calls : 0;
+			n->nr_contexts += kind != CALLFLOW_MARK;
+		}
+	for (slot = 0; slot < p->own.nr_threads; slot++) {
+		struct callflow_thread t;
+
+		n->nr_threads += read_thread(p, slot, &t);
+	}
+}
+
+void callflows_count(const struct callflows *f, struct callflow_count *n)
+{
+	const struct callflow_proc *p;
+
+	memset(n, 0, sizeof(*n));
+	for (p = f->procs; p; p = p->next)
+		count_proc(p, n);
 }
 
 void callflows_finish(struct callflows *f)

@@ -21,7 +21,7 @@ struct callflow_opts {
 		char costs[CALLFLOW_MAX_METRICS][72];
 	} calibration[1 + CALIBRATION_JVMS];
 	uint32_t nr_calibrated_jvms;
-	uint64_t snapshot_ns;		/* write what was added, that often; 0: at the end only */
+	uint64_t snapshot_ns;		/* write what was added, that often; 0: at the end, and when asked */
 };
 
 struct callflow_result {
@@ -65,6 +65,14 @@ void callflows_end(struct callflows *f, struct jvm *jvm);
 void callflows_drain(struct callflows *f);
 /* Writes what was added since the last time, when it is time. */
 void callflows_snapshot(struct callflows *f);
+/* The same, now. */
+void callflows_store(struct callflows *f);
+
+/* What the trees hold in all, stored or not. */
+struct callflow_count {
+	uint64_t nr_calls, nr_contexts, nr_threads;
+};
+void callflows_count(const struct callflows *f, struct callflow_count *n);
 /* The end of the recording: writes the rest of all that are there. */
 void callflows_finish(struct callflows *f);
 

@@ -22,6 +22,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/spawn.h"
+#include "collect/control.h"
 #include "collect/labels.h"
 #include "collect/privileges.h"
 #include "collect/state.h"
@@ -37,11 +38,11 @@ struct loop {
 	bool child_gone, stop;
 	int status;			/* of the child, as waitpid gives it */
 	int nr_signals;
-	int epoll_fd, signal_fd;
+	int epoll_fd, signal_fd, control_fd;
 	bool ending;			/* the recording is over, the child not yet */
 	bool failed;			/* the trace cannot be written any more */
 	uint64_t start_ns;		/* when to begin, 0 once begun */
-	uint64_t begun_ns, end_ns, flushed_ns;
+	uint64_t end_ns, flushed_ns;
 	uint64_t spawned_ns;		/* just before the child was let go */
 	sigset_t old_mask;
 };
@@ -88,6 +89,9 @@ static void open_loop(struct loop *l)
 	l->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	watch_fd(l, l->signal_fd, EPOLLIN);
+	l->control_fd = control_open();
+	if (l->control_fd >= 0)
+		watch_fd(l, l->control_fd, EPOLLIN);
 	/* Edge-triggered: a ring whose task is gone reports a hang-up for ever. */
 	for (i = 0; i < l->c->ev.nr_rings; i++)
 		watch_fd(l, l->c->ev.rings[i].fd, EPOLLIN | EPOLLET);
@@ -102,6 +106,8 @@ static void close_loop(struct loop *l)
 	while (read(l->signal_fd, &si, sizeof(si)) == sizeof(si))
 		;
 	close(l->signal_fd);
+	if (l->control_fd >= 0)
+		close(l->control_fd);
 	close(l->epoll_fd);
 	sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
 }
@@ -168,12 +174,12 @@ static bool targets_gone(const struct collect_opts *o)
 	return true;
 }
 
-static void enable_events(struct collect *c, bool on)
+void collect_enable(struct collect *c, bool on)
 {
 	size_t i;
 
 	for (i = 0; i < c->ev.nr_sets; i++)
-		if (!c->ev.sets[i].closed)
+		if (!c->ev.sets[i].closed && (!on || c->ev.sets[i].kind != EVSET_LATENT))
 			evset_enable(&c->ev, i + 1, on);
 }
 
@@ -185,11 +191,12 @@ static void begin(struct loop *l)
 	if (l->c->sched)
 		sched_begins(l->c, l->start_ns || l->child.pid <= 0 ? clock_mono_ns() : l->spawned_ns);
 
+	/* a program's begin with its exec */
 	if (o->start_ns || o->system_wide || l->child.pid <= 0)
-		evset_enable(&l->c->ev, l->c->main_set, true);
+		collect_enable(l->c, true);
 	l->start_ns = 0;
-	l->begun_ns = clock_mono_ns();
-	l->end_ns = o->duration_ns ? l->begun_ns + o->duration_ns : 0;
+	l->c->begun_ns = clock_mono_ns();
+	l->end_ns = o->duration_ns ? l->c->begun_ns + o->duration_ns : 0;
 }
 
 /* The program is not to suffer from a full disk: it runs on, without samples. */
@@ -198,7 +205,7 @@ static void check_writer(struct loop *l)
 	if (l->failed || !trace_writer_error(l->c->w))
 		return;
 	l->failed = true;
-	enable_events(l->c, false);
+	collect_enable(l->c, false);
 	if (l->child.pid <= 0)
 		l->stop = true;
 }
@@ -214,6 +221,8 @@ static void run_loop(struct loop *l)
 		for (i = 0; i < n; i++)
 			if (evs[i].data.fd == l->signal_fd)
 				on_signals(l);
+			else if (evs[i].data.fd == l->control_fd)
+				control_serve(l->control_fd, collect_command, c);
 		drain(c, false);
 		if (c->drained_ns - l->flushed_ns > FLUSH_NS) {
 			trace_writer_flush(c->w);
@@ -222,7 +231,7 @@ static void run_loop(struct loop *l)
 		check_writer(l);
 		if (l->start_ns && c->drained_ns >= l->start_ns)
 			begin(l);
-		if ((l->end_ns && c->drained_ns >= l->end_ns) || targets_gone(c->o))
+		if ((l->end_ns && c->drained_ns >= l->end_ns) || c->stop_asked || targets_gone(c->o))
 			l->stop = true;
 	}
 }
@@ -557,7 +566,7 @@ static void stop_events(struct collect *c)
 
 	if (c->sched)
 		sched_ends(c, clock_mono_ns());
-	enable_events(c, false);
+	collect_enable(c, false);
 	drain(c, true);
 	if (c->sched)
 		stop_sched(c);
@@ -589,8 +598,8 @@ static int record(struct loop *l, struct err *e)
 			begin(l);
 		reap(l);
 		run_loop(l);
-		if (l->begun_ns)
-			c->res->duration_ns = clock_mono_ns() - l->begun_ns;
+		if (c->begun_ns)
+			c->res->duration_ns = clock_mono_ns() - c->begun_ns;
 		stop_events(c);
 		end_child(l);
 		c->res->status = l->child.pid > 0 ? shell_status(l->status) : 0;

@@ -271,7 +271,7 @@ static void sample_attr(const struct evsets *s, size_t ev, enum evset_kind kind,
 	a->exclude_kernel |= s->conf.exclude_kernel;
 	a->exclude_user |= s->conf.exclude_user;
 	a->exclude_hv = a->exclude_kernel;
-	a->disabled = kind != EVSET_TRAP;
+	a->disabled = 1;
 	a->enable_on_exec = start_on_exec || kind == EVSET_LATENT;
 	a->inherit = !system_wide;
 	if (s->conf.callgraph != CALLGRAPH_NO) {
@@ -288,7 +288,6 @@ static void sample_attr(const struct evsets *s, size_t ev, enum evset_kind kind,
 		a->sigtrap = 1;
 		a->inherit_thread = 1;
 		a->remove_on_exec = 1;
-		a->disabled = 0;
 	}
 }
 

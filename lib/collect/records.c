@@ -189,7 +189,8 @@ static void on_fork(struct collect *c, const struct perf_event_header *h, uint64
 
 	/* Forked while the events changed hands: it inherited the old ones. */
 	if (th->evset && c->ev.sets[th->evset - 1].opened_ns > time_ns &&
-	    !evset_add(&c->ev, th->evset, r->tid, false, &e) && c->ev.sets[th->evset - 1].kind == EVSET_MAIN)
+	    !evset_add(&c->ev, th->evset, r->tid, false, &e) && c->ev.sets[th->evset - 1].kind == EVSET_MAIN &&
+	    collect_is_on(c))
 		evset_enable(&c->ev, th->evset, true);
 }
 

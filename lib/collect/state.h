@@ -5,6 +5,7 @@
 #ifndef COLLECT_STATE_H
 #define COLLECT_STATE_H
 
+#include "base/buf.h"
 #include "collect/collect.h"
 #include "collect/java.h"
 #include "collect/modules.h"
@@ -32,6 +33,9 @@ struct collect {
 	struct sched *sched;		/* NULL: no dispatches */
 	struct refused refused;
 	uint32_t main_set;
+	uint64_t begun_ns;		/* when events were enabled, 0 not yet */
+	bool paused;			/* and disabled again for a while */
+	bool stop_asked;
 	uint64_t drained_ns;		/* when the last drain began */
 	uint64_t merged_ns;		/* the rings' records are handled up to here */
 	uint64_t nr_lost_told;		/* samples that records of the rings said were lost */
@@ -57,6 +61,15 @@ void agents_drain(struct collect *c);
 /* Joins halves of samples not younger than until_ns; last: also those that lack one. */
 void agents_join(struct collect *c, uint64_t until_ns, bool last);
 
+/* Events are on, so further ones are too. */
+static inline bool collect_is_on(const struct collect *c)
+{
+	return c->begun_ns && !c->paused;
+}
+/* collect.c: all events on, or off. */
+void collect_enable(struct collect *c, bool on);
+/* commands.c: what "arcprof ctl" asks; a control_fn, ctx is the struct collect. */
+int collect_command(void *ctx, const char *command, struct buf *reply, struct err *e);
 /* collect.c: samples a second of a busy CPU. */
 uint64_t collect_expected_hz(const struct evconf *ev);
 /* collect.c: the rings' records that are not younger than until_ns. */

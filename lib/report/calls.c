@@ -96,6 +96,8 @@ static int take_values(void *ctx, const struct rec_call_values *r)
 	size_t width = 1 + c->nr_metrics;
 	uint32_t i, m;
 
+	if (r->time_ns < c->p->reset_ns)
+		return 0;
 	c->p->last_ns = MAX(c->p->last_ns, r->time_ns);
 	for (i = 0; i < r->nr; i++) {
 		const struct call_value *v = &r->values[i];

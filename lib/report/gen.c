@@ -28,7 +28,7 @@ struct gen {
 
 static bool in_window(const struct profile *p, uint64_t time_ns)
 {
-	return (!p->o.from_ns || time_ns >= p->start_ns + p->o.from_ns) &&
+	return time_ns >= p->reset_ns && (!p->o.from_ns || time_ns >= p->start_ns + p->o.from_ns) &&
 	       (!p->o.to_ns || time_ns < p->start_ns + p->o.to_ns);
 }
 

@@ -429,6 +429,8 @@ int profile_samples(void *ctx, const struct rec_sample *s, size_t nr, const stru
 
 	follow_epoch(p, ep);
 	for (i = 0; i < nr; i++) {
+		if (s[i].time_ns < p->reset_ns)
+			continue;
 		p->nr_read++;
 		if (!p->first_ns || s[i].time_ns < p->first_ns)
 			p->first_ns = s[i].time_ns;
@@ -467,7 +469,7 @@ static void list_refused(struct profile *p, struct report_source *src)
 void profile_finish(struct profile *p, struct report_source *src)
 {
 	const struct names *x = &p->names;
-	uint64_t end = names_label_u64(x, "end.mono_ns");
+	uint64_t end = names_label_u64(x, "end.mono_ns"), begin;
 	const char *rate = profile_event_label(p, 0, ".rate_hz"), *period = profile_event_label(p, 0, ".period");
 
 	flush_memo(p);
@@ -486,7 +488,8 @@ void profile_finish(struct profile *p, struct report_source *src)
 		end = p->last_ns;
 	if (!p->start_ns)
 		p->start_ns = p->first_ns;
-	src->duration_ns = end > p->start_ns ? end - p->start_ns : 0;
+	begin = MAX(p->start_ns, p->reset_ns);
+	src->duration_ns = end > begin ? end - begin : 0;
 	src->lost = x->lost + p->nr_unknown;
 	src->throttled = x->throttled;
 	src->rate_hz = rate ? strtod(rate, NULL) : 0;
@@ -498,6 +501,24 @@ void profile_finish(struct profile *p, struct report_source *src)
 	list_refused(p, src);
 }
 
+/* What "arcprof ctl" marked in the trace. */
+static int take_marks(struct profile *p, struct err *e)
+{
+	uint64_t start = names_label_u64(&p->names, "start.mono_ns");
+	uint64_t zero = names_label_u64(&p->names, "zero.mono_ns");
+
+	p->reset_ns = names_label_u64(&p->names, "reset.mono_ns");
+	if (p->o.from_ns != REPORT_FROM_ZERO)
+		return 0;
+	if (!zero) {
+		err_set(e, ENODATA, "the trace has no zero point");
+		err_hint(e, "while it is recorded, 'arcprof ctl zero' sets one");
+		return -ENODATA;
+	}
+	p->o.from_ns = zero - MIN(start, zero);
+	return 0;
+}
+
 int profile_read(struct profile *p, struct model *m, struct report_source *src, struct trace_reader *t,
 		 const struct profile_opts *o, struct err *e)
 {
@@ -507,8 +528,10 @@ int profile_read(struct profile *p, struct model *m, struct report_source *src, 
 
 	profile_init(p, m, o);
 	r = trace_read(t, &names_sink, &p->names, e);
+	if (!r)
+		r = take_marks(p, e);
 	if (!r && branches_are_in(&p->names)) {
-		const struct itrace_model_opts io = { { o->from_ns, o->to_ns }, o->fold_plt };
+		const struct itrace_model_opts io = { { p->o.from_ns, o->to_ns }, o->fold_plt };
 
 		return itrace_model(&p->names, src, t, &io, e);
 	}
@@ -541,5 +564,7 @@ int profile_print_events(struct profile *p, struct model *m, struct trace_reader
 	p->o.metrics = NULL;
 	p->o.no_samples = true;
 	r = trace_read(t, &names_sink, &p->names, e);
+	if (!r)
+		r = take_marks(p, e);
 	return r ? r : gen_print(p, t, out, limit, e);
 }

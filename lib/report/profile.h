@@ -17,7 +17,7 @@ struct profile_opts {
 	struct resolve_opts names;
 	const struct opt_list *metrics;	/* NULL or empty: all events, at most FLOW_MAX_METRICS */
 	const struct opt_list *cpus;	/* NULL or empty: all */
-	uint64_t from_ns, to_ns;	/* since the start; to 0: no end */
+	uint64_t from_ns, to_ns;	/* since the start, or REPORT_FROM_ZERO; to 0: no end */
 	bool fold_plt;			/* instruction traces: linkage stubs are part of their callers */
 	bool replay;			/* trees from the events of a call trace */
 	bool calibrate;			/* exact calls without what counting them cost */
@@ -36,6 +36,7 @@ struct profile {
 	int column_of[64];		/* event -> metric, -1: not wanted */
 	uint32_t nr_events;
 	uint64_t start_ns, first_ns, last_ns;
+	uint64_t reset_ns;		/* what is older was dropped, by "arcprof ctl reset" */
 	uint64_t nr_read, nr_unknown;	/* samples (or calls) seen; samples of events the trace does not name */
 	struct graft *graft;		/* samples go into a tree of calls; NULL: they are alone */
 	uint64_t nr_missing;		/* of them, those in contexts that the tree has not */

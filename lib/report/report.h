@@ -19,6 +19,9 @@ enum report_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_TREE };
 enum report_fold { FOLD_NONE, FOLD_MODULE, FOLD_CLASS, FOLD_PACKAGE };
 enum report_sort { SORT_DEFAULT, SORT_CUM, SORT_BASE, SORT_N, SORT_NAME, SORT_WAIT, SORT_BLOCKED, SORT_LATENCY };
 
+/* As from_ns of a window: the trace's zero point, which "arcprof ctl zero" set last. */
+#define REPORT_FROM_ZERO UINT64_MAX
+
 /* What the model was made from; strings belong to whoever made it. */
 struct report_source {
 	const char *command, *host, *machine;	/* NULL: not known */
@@ -55,7 +58,7 @@ struct report_opts {
 	bool merge_threads, merge_processes, no_inline, no_kernel, by_kind;
 	/* threads and sched */
 	const struct opt_list *cpus;
-	uint64_t from_ns, to_ns;	/* after the start; 0: all */
+	uint64_t from_ns, to_ns;	/* after the start; 0: all; from_ns may be REPORT_FROM_ZERO */
 	/* tprof */
 	double clip;			/* percent */
 	const struct opt_list *stanzas;

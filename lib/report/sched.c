@@ -497,7 +497,7 @@ static int set_window(struct sched_model *m, struct trace_reader *t, uint64_t fr
 {
 	const char *scope = sched_label(m, "sched.scope"), *states = sched_label(m, "sched.states");
 	const char *irq = sched_label(m, "sched.irq");
-	uint64_t mono, real;
+	uint64_t mono, real, zero = label_u64(m, "zero.mono_ns");
 
 	if (!scope) {
 		err_set(e, ENODATA, "the trace has no dispatches");
@@ -517,7 +517,13 @@ static int set_window(struct sched_model *m, struct trace_reader *t, uint64_t fr
 	m->trace_start_ns = m->start_ns;
 	if (to_ns)
 		m->end_ns = MIN(m->end_ns, m->start_ns + to_ns);
-	m->start_ns += from_ns;
+	if (from_ns == REPORT_FROM_ZERO && !zero) {
+		err_set(e, ENODATA, "the trace has no zero point");
+		err_hint(e, "while it is recorded, 'arcprof ctl zero' sets one");
+		return -ENODATA;
+	}
+	m->start_ns = from_ns == REPORT_FROM_ZERO ? MAX(m->start_ns, zero) : m->start_ns + from_ns;
+	m->start_ns = MAX(m->start_ns, label_u64(m, "reset.mono_ns"));
 	m->end_ns = MAX(m->end_ns, m->start_ns);	/* also of a trace that says nonsense */
 	return 0;
 }

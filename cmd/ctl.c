@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* ctl.c - "arcprof ctl": tells a recording that runs what to do. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "cmd.h"
+#include "collect/control.h"
+
+struct ctl_opts {
+	uint64_t pid;
+};
+
+static const struct opt ctl_table[] = {
+	OPT_GROUP("Which recording"),
+	OPT_U64('p', "pid", struct ctl_opts, pid, "pid", NULL, "the recorder's process (default: the one that records)"),
+	OPT_END
+};
+
+static int check_usage(int nr_operands, char **operands, struct err *e)
+{
+	static const char *const verbs[] = { "status", "snapshot", "reset", "zero", "pause", "resume", "stop" };
+	size_t i;
+
+	if (nr_operands > 1)
+		return err_set(e, EINVAL, "one command at a time");
+	for (i = 0; nr_operands && i < ARRAY_SIZE(verbs); i++)
+		if (!strcmp(operands[0], verbs[i]))
+			return 0;
+	return nr_operands ? err_set(e, EINVAL, "'%s' is none of status, snapshot, reset, zero, pause, resume, stop",
+				     operands[0]) : 0;
+}
+
+static int ask(int pid, const char *command, struct err *e)
+{
+	struct buf reply = BUF_INIT;
+	int r = control_ask(pid, command, &reply, e);
+
+	if (!r && reply.len)
+		fputs(reply.data, stdout);
+	buf_release(&reply);
+	return r;
+}
+
+/* Without a number: the one there is; or for status all there are. */
+static int ask_those_there_are(const char *command, struct err *e)
+{
+	struct buf list = BUF_INIT;
+	int *pids, r = 0;
+	size_t nr = control_list(&pids), i;
+
+	for (i = 0; i < nr; i++)
+		buf_fmt(&list, "%s%d", i ? ", " : "", pids[i]);
+	if (!nr)
+		r = err_set(e, ESRCH, "nothing is being recorded by this user");
+	else if (nr > 1 && strcmp(command, "status"))
+		r = err_set(e, EINVAL, "there are %zu recordings: choose one with --pid=PID, of %s", nr, list.data);
+	for (i = 0; i < nr && !r; i++) {
+		if (i)
+			putchar('\n');
+		r = ask(pids[i], command, e);
+	}
+	buf_release(&list);
+	free(pids);
+	return r;
+}
+
+static int ctl_run(void *opts, int nr_operands, char **operands)
+{
+	const struct ctl_opts *o = opts;
+	const char *command = nr_operands ? operands[0] : "status";
+	struct err e = { 0 };
+	int r;
+
+	if (check_usage(nr_operands, operands, &e)) {
+		log_err(&e);
+		return EXIT_USAGE;
+	}
+	if (o->pid > INT32_MAX)
+		r = err_set(&e, ESRCH, "no process has this number");
+	else
+		r = o->pid ? ask(o->pid, command, &e) : ask_those_there_are(command, &e);
+	return r ? log_err(&e) : 0;
+}
+
+const struct command cmd_ctl = {
+	.name = "ctl",
+	.summary = "tell a recording that runs what to do: store, reset, pause, stop",
+	.operands = "[status | snapshot | reset | zero | pause | resume | stop]",
+	.opts = ctl_table,
+	.opts_size = sizeof(struct ctl_opts),
+	.run = ctl_run,
+};

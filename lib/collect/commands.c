@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * commands.c - what a recording does when it is told to (control.h).
+ *
+ * Nothing that was recorded is taken out of the file: "reset" and "zero" are moments, which the
+ * labels reset.mono_ns and zero.mono_ns tell whoever reads it. What calls consumed up to such a
+ * moment is stored before it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "collect/state.h"
+
+static void put_targets(const struct collect *c, struct buf *b)
+{
+	const struct collect_opts *o = c->o;
+	size_t i;
+
+	if (!o->nr_pids && !o->nr_tids) {
+		buf_fmt(b, "records: %s\n", o->command_line);
+		return;
+	}
+	buf_fmt(b, "records: %s", o->nr_pids ? "process" : "thread");
+	for (i = 0; i < o->nr_pids; i++)
+		buf_fmt(b, "%s %d", i ? "," : "", o->pids[i]);
+	for (i = 0; i < o->nr_tids; i++)
+		buf_fmt(b, "%s %d", i ? "," : "", o->tids[i]);
+	buf_putc(b, '\n');
+}
+
+static int status(struct collect *c, struct buf *b, struct err *e)
+{
+	uint64_t now = clock_mono_ns();
+	struct callflow_count n;
+
+	buf_fmt(b, "recorder: %d\n", (int)getpid());
+	put_targets(c, b);
+	buf_fmt(b, "state: %s\n", !c->begun_ns ? "waiting" : c->paused ? "paused" : "recording");
+	buf_fmt(b, "seconds: %.1f\n", c->begun_ns ? (now - c->begun_ns) / 1e9 : 0);
+	if (c->ev.conf.nr_events)
+		buf_fmt(b, "samples: %" PRIu64 "\nlost: %" PRIu64 "\n", c->res->nr_samples, c->res->nr_lost);
+	if (c->sched)
+		buf_fmt(b, "dispatches: %" PRIu64 "\nlost dispatches: %" PRIu64 "\n", c->res->nr_dispatches,
+			c->res->nr_lost_sched);
+	if (c->o->callflow.on) {
+		callflows_count(&c->calls, &n);
+		buf_fmt(b, "calls: %" PRIu64 "\ncontexts: %" PRIu64 "\ncounted threads: %" PRIu64 "\n", n.nr_calls,
+			n.nr_contexts, n.nr_threads);
+	}
+	buf_fmt(b, "JVMs: %" PRIu64 "\nfile: %s\nbytes: %" PRIu64 "\n", c->res->nr_jvms, c->o->output,
+		trace_writer_bytes(c->w));
+	return 0;
+}
+
+static int store(struct collect *c, struct err *e)
+{
+	if (c->o->callflow.on)
+		callflows_store(&c->calls);
+	trace_writer_flush(c->w);
+	if (trace_writer_error(c->w))
+		return err_set(e, EIO, "the trace cannot be written");
+	return 0;
+}
+
+static int snapshot(struct collect *c, struct buf *b, struct err *e)
+{
+	return store(c, e);
+}
+
+static int mark(struct collect *c, const char *label, struct err *e)
+{
+	int r = store(c, e);
+
+	if (r)
+		return r;
+	trace_write_label(c->w, label, "%" PRIu64, clock_mono_ns());
+	trace_writer_flush(c->w);
+	return 0;
+}
+
+static int reset(struct collect *c, struct buf *b, struct err *e)
+{
+	return mark(c, "reset.mono_ns", e);
+}
+
+static int zero(struct collect *c, struct buf *b, struct err *e)
+{
+	return mark(c, "zero.mono_ns", e);
+}
+
+/* Exact counts with holes would be no counts. */
+static int set_paused(struct collect *c, bool paused, struct err *e)
+{
+	if (c->o->callflow.on || c->sched)
+		return err_set(e, EINVAL, "only samples can be paused, and this recording has more");
+	if (!c->begun_ns)
+		return err_set(e, EINVAL, "the recording has not begun");
+	if (c->paused == paused)
+		return err_set(e, EINVAL, paused ? "it is paused already" : "it is not paused");
+	c->paused = paused;
+	collect_enable(c, !paused);
+	return 0;
+}
+
+static int pause_it(struct collect *c, struct buf *b, struct err *e)
+{
+	return set_paused(c, true, e);
+}
+
+static int resume(struct collect *c, struct buf *b, struct err *e)
+{
+	return set_paused(c, false, e);
+}
+
+static int stop(struct collect *c, struct buf *b, struct err *e)
+{
+	c->stop_asked = true;
+	return 0;
+}
+
+int collect_command(void *ctx, const char *command, struct buf *reply, struct err *e)
+{
+	static const struct {
+		const char *word;
+		int (*run)(struct collect *c, struct buf *reply, struct err *e);
+	} commands[] = {
+		{ "status", status }, { "snapshot", snapshot }, { "reset", reset }, { "zero", zero },
+		{ "pause", pause_it }, { "resume", resume }, { "stop", stop },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(commands[i].word, command))
+			return commands[i].run(ctx, reply, e);
+	return err_set(e, EINVAL, "this recorder does not know '%s'", command);
+}
