@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/io.h"
 #include "base/log.h"
 #include "calls.h"
 #include "cmd.h"
@@ -96,8 +94,8 @@ static int check_calls(const struct record_opts *o, int nr_operands, struct err 
 {
 	const struct calls_opts *c = &o->calls;
 
-	if (wants_calls(c) && !nr_operands)
-		return err_set(e, EINVAL, "--callflow needs a program to run");
+	if (wants_calls(c) && !nr_operands && !o->pids.nr_items)
+		return err_set(e, EINVAL, "--callflow needs a program to run, or a JVM that runs (--pid)");
 	if (!wants_calls(c) && (c->metrics.nr_items || c->config || c->snapshot_ns))
 		return err_set(e, EINVAL, "%s needs --callflow", c->metrics.nr_items ? "--metric" :
 			       c->config ? "--config" : "--snapshot");
@@ -127,28 +125,6 @@ static int check_opts(const struct record_opts *o, int nr_operands, struct err *
 	if (o->java_depth < 8 || o->java_depth > 4096)
 		return err_set(e, EINVAL, "--java-depth: 8 to 4096 frames");
 	return check_calls(o, nr_operands, e);
-}
-
-/* A JVM that runs already has no agent: what it would show are nameless addresses. */
-static int refuse_running_jvm(const struct sampling *s, struct err *e)
-{
-	struct buf b = BUF_INIT;
-	size_t i;
-	int r = 0;
-
-	for (i = 0; i < s->c.nr_pids && !r; i++) {
-		char path[64];
-
-		buf_reset(&b);
-		snprintf(path, sizeof(path), "/proc/%d/maps", s->c.pids[i]);
-		if (io_slurp(path, &b) || !b.len || !strstr(b.data, "/libjvm.so"))
-			continue;
-		r = err_set(e, ENOTSUP, "process %d is a running JVM: its Java stacks cannot be recorded yet",
-			    s->c.pids[i]);
-		err_hint(e, "start it with 'arcprof record -- java ...', or give --no-java for its native code only");
-	}
-	buf_release(&b);
-	return r;
 }
 
 static int prepare(struct sampling *s, const struct record_opts *o, int nr_operands, char **operands, struct err *e)
@@ -184,7 +160,7 @@ static int prepare(struct sampling *s, const struct record_opts *o, int nr_opera
 	s->c.trace.limit_bytes = o->max_bytes;
 	s->c.trace.compress = o->compress;
 	sampling_command(s, "record", nr_operands, operands);
-	return o->java ? refuse_running_jvm(s, e) : 0;
+	return 0;
 }
 
 static int record_run(void *opts, int nr_operands, char **operands)

@@ -10,19 +10,41 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* sample.c: the SIGTRAP handler. */
+#include "jvm/proto.h"
+
+/* sample.c: the SIGTRAP handler. Installed once and never taken back; what it does is on or off. */
 bool sample_init(void);
-bool sample_install(void);
+bool sample_on(void);
+/* Returns when no handler runs any more; false: one still does, after a long time. */
+bool sample_off(void);
 /* Compile ids that were seen on stacks or announced, to find those that were never announced. */
 void sample_code_announced(uint32_t compile_id);
 uint32_t sample_nr_unannounced(void);
 bool sample_code_is_announced(uint32_t compile_id);
 
-/* events.c: JVMTI events; false when the VM refuses what names need. */
-bool events_init(JavaVM *vm, jvmtiEnv *ti);
+/*
+ * events.c: JVMTI events. events_init(), once: false when the VM refuses what names need. The VM is up
+ * (env) or not yet (NULL).
+ */
+bool events_init(JavaVM *vm);
+void events_on(JNIEnv *env);
+/* Asks for the code that was compiled before. */
+void events_replay_code(void);
+void events_off(void);
 
-/* link.c: the socket. Returns the VM's flags (enum jvm_flags) or -1: stay inert. */
-int link_connect(const char *path);
+/*
+ * link.c: the socket. link_connect() returns the VM's flags (enum jvm_flags) or -1: stay inert. live: the
+ * VM is up, and its start does not wait for us.
+ */
+int link_connect(const char *path, bool live);
 bool link_ready_and_wait(void);
+/* Tells another recorder that it cannot have us. */
+void link_refuse(const char *path, enum jvm_refusal why);
+
+/*
+ * session.c: works for the recorder that listens at path, for as long as that lives; then everything is as
+ * before, and another one may come. env is NULL in Agent_OnLoad.
+ */
+void session_start(JavaVM *jvm, JNIEnv *env, const char *path);
 
 #endif

@@ -201,9 +201,11 @@ static void JNICALL on_stub(jvmtiEnv *jvmti, const char *name, const void *addr,
 	memcpy(s + 1, name, name_len);
 	len = ALIGN8(sizeof(*s) + name_len);
 	memset((char *)(s + 1) + name_len, 0, len - sizeof(*s) - name_len);
+	if (ring_ctl()) {	/* does not go while the log is ours */
+		store_relaxed(&ring_ctl()->code_lo, *vm.code_low);
+		store_relaxed(&ring_ctl()->code_hi, *vm.code_high);
+	}
 	log_end(len, JVM_REC_STUB);
-	store_relaxed(&ring_ctl()->code_lo, *vm.code_low);
-	store_relaxed(&ring_ctl()->code_hi, *vm.code_high);
 }
 
 /* --- threads --- */
@@ -298,19 +300,38 @@ static void visit_all_threads(JNIEnv *env, bool add)
 
 /* --- the VM's life --- */
 
-static void enable(jvmtiEvent e)
+static void set_mode(jvmtiEventMode mode, const jvmtiEvent *events, size_t nr)
 {
-	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, e, NULL);
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		(*ti)->SetEventNotificationMode(ti, mode, events[i], NULL);
+}
+
+static const jvmtiEvent code_events[] = {
+	JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_COMPILED_METHOD_UNLOAD,
+	JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
+};
+static const jvmtiEvent thread_events[] = { JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END };
+
+static void on_live(JNIEnv *env)
+{
+	static bool before;
+
+	if (!before) {
+		vm_init_perf_counters();
+		cont_init(env);
+		find_eetop(env);
+		before = true;
+	}
+	set_mode(JVMTI_ENABLE, thread_events, ARRAY_SIZE(thread_events));
+	visit_all_threads(env, true);
+	vm_end_threads();
 }
 
 static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-	vm_init_perf_counters();
-	cont_init(env);
-	find_eetop(env);
-	visit_all_threads(env, true);
-	enable(JVMTI_EVENT_THREAD_START);
-	enable(JVMTI_EVENT_THREAD_END);
+	on_live(env);
 }
 
 /*
@@ -321,10 +342,8 @@ static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
 	if (!log_closed())
 		visit_all_threads(env, false);
-	if (!log_closed() && sample_nr_unannounced()) {
-		replaying = true;
-		(*ti)->GenerateEvents(ti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
-	}
+	if (!log_closed() && sample_nr_unannounced())
+		events_replay_code();
 	/* the thread that ends the VM gets no ThreadEnd, yet its JavaThread may go */
 	vm_remove_this_thread();
 }
@@ -334,7 +353,7 @@ static void JNICALL on_class_unload(jvmtiEnv *jvmti, ...)
 	names_class_unloaded();
 }
 
-static void watch_unloading(void)
+static void watch_unloading(bool on)
 {
 	jvmtiExtensionEventInfo *e;
 	jint i, nr;
@@ -343,20 +362,21 @@ static void watch_unloading(void)
 		return;
 	for (i = 0; i < nr; i++)
 		if (str_eq(e[i].id, "com.sun.hotspot.events.ClassUnload"))
-			(*ti)->SetExtensionEventCallback(ti, e[i].extension_event_index, on_class_unload);
+			(*ti)->SetExtensionEventCallback(ti, e[i].extension_event_index, on ? on_class_unload : NULL);
 }
 
-bool events_init(JavaVM *jvm, jvmtiEnv *jvmti)
+bool events_init(JavaVM *jvm)
 {
 	jvmtiCapabilities have, want;
 	jvmtiEventCallbacks cb;
 
-	ti = jvmti;
-	inline_buf = sys_pages(INLINE_MAX);
+	if (!inline_buf)
+		inline_buf = sys_pages(INLINE_MAX);
 	memset(&have, 0, sizeof(have));
 	memset(&want, 0, sizeof(want));
 	memset(&cb, 0, sizeof(cb));
-	if (!inline_buf || (*ti)->GetPotentialCapabilities(ti, &have) != JVMTI_ERROR_NONE)
+	if (!inline_buf || (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK ||
+	    (*ti)->GetPotentialCapabilities(ti, &have) != JVMTI_ERROR_NONE)
 		return false;
 	want.can_generate_compiled_method_load_events = have.can_generate_compiled_method_load_events;
 	if ((*ti)->AddCapabilities(ti, &want) != JVMTI_ERROR_NONE)
@@ -368,13 +388,45 @@ bool events_init(JavaVM *jvm, jvmtiEnv *jvmti)
 	cb.CompiledMethodLoad = on_code;
 	cb.CompiledMethodUnload = on_code_gone;
 	cb.DynamicCodeGenerated = on_stub;
-	if ((*ti)->SetEventCallbacks(ti, &cb, sizeof(cb)) != JVMTI_ERROR_NONE)
-		return false;
-	enable(JVMTI_EVENT_VM_INIT);
-	enable(JVMTI_EVENT_VM_DEATH);
-	enable(JVMTI_EVENT_COMPILED_METHOD_LOAD);
-	enable(JVMTI_EVENT_COMPILED_METHOD_UNLOAD);
-	enable(JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
-	watch_unloading();
-	return true;
+	return (*ti)->SetEventCallbacks(ti, &cb, sizeof(cb)) == JVMTI_ERROR_NONE;
+}
+
+static void forget_numbers(void)
+{
+	sys_lock(&cache_lock);
+	memset(&cache, 0, sizeof(cache));
+	sys_unlock(&cache_lock);
+}
+
+void events_on(JNIEnv *env)
+{
+	static const jvmtiEvent init[] = { JVMTI_EVENT_VM_INIT };
+
+	replaying = false;
+	forget_numbers();
+	vm_begin_threads();
+	set_mode(JVMTI_ENABLE, code_events, ARRAY_SIZE(code_events));
+	watch_unloading(true);
+	if (!env) {
+		set_mode(JVMTI_ENABLE, init, ARRAY_SIZE(init));
+		return;
+	}
+	/* the walker must know stubs */
+	(*ti)->GenerateEvents(ti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	on_live(env);
+}
+
+void events_replay_code(void)
+{
+	replaying = true;
+	(*ti)->GenerateEvents(ti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+}
+
+void events_off(void)
+{
+	if (!ti)
+		return;
+	set_mode(JVMTI_DISABLE, code_events, ARRAY_SIZE(code_events));
+	set_mode(JVMTI_DISABLE, thread_events, ARRAY_SIZE(thread_events));
+	watch_unloading(false);
 }

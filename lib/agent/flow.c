@@ -87,17 +87,24 @@ static void name_again(JNIEnv *env, jthread thread, struct callflow_thread *t)
 
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-	probe_kthread(env);
+	if (!probe_begin())
+		return;
+	probe_kthread(env, true);
+	probe_end();
 }
 
 /* Its name may have changed since it started. Also sent to the thread that ends the VM, last of all. */
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-	struct callflow_kthread *k = probe_kthread(env);
+	struct callflow_kthread *k;
 
+	if (!probe_begin())
+		return;
+	k = probe_kthread(env, false);
 	if (k)
 		name_again(env, thread, k->own);
 	probe_thread_end(env);
+	probe_end();
 }
 
 /* --- metrics that HotSpot keeps --- */
@@ -145,7 +152,7 @@ static void refuse_all(const char *why)
 	numbers_refused(&all, why);
 }
 
-static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+static void begin(JNIEnv *env, jthread thread)
 {
 	find_fields(env, thread);
 	set_readers();
@@ -158,10 +165,15 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	enable(JVMTI_EVENT_THREAD_END);
 	vthread_enable(ti);
 	enable(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
-	instrument_loaded(env, ti);
+	instrument_loaded(env, ti, false);
 }
 
-static bool ask_vm(JavaVM *jvm)
+static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+	begin(env, thread);
+}
+
+static bool ask_vm(JavaVM *jvm, bool live)
 {
 	/* as an array, because headers of older JDKs lack the later events */
 	void *cb[FLOW_NR_EVENTS];
@@ -188,12 +200,46 @@ static bool ask_vm(JavaVM *jvm)
 	cb[FLOW_VIRTUAL_THREAD_END - JVMTI_MIN_EVENT_TYPE_VAL] = vthread_on_end();
 	if ((*ti)->SetEventCallbacks(ti, (const jvmtiEventCallbacks *)cb, sizeof(cb)) != JVMTI_ERROR_NONE)
 		return false;
-	enable(JVMTI_EVENT_VM_INIT);
 	return true;
 }
 
-void flow_init(JavaVM *jvm)
+static void give_back_env(void)
 {
-	if (!ask_vm(jvm))
+	if (ti)
+		(*ti)->DisposeEnvironment(ti);
+	ti = NULL;
+}
+
+void flow_on(JavaVM *jvm, JNIEnv *env)
+{
+	jthread self = NULL;
+
+	numbers_forget();
+	probe_on(env);
+	if (!ask_vm(jvm, env)) {
+		give_back_env();
 		refuse_all("this JVM cannot change classes");
+	} else if (!env) {
+		enable(JVMTI_EVENT_VM_INIT);
+	} else if ((*ti)->GetCurrentThread(ti, &self) == JVMTI_ERROR_NONE) {
+		begin(env, self);
+		(*env)->DeleteLocalRef(env, self);
+	}
+}
+
+/* The hook first, so that the classes become what they are without us. */
+bool flow_off(JNIEnv *env)
+{
+	bool quiet;
+
+	if (ti) {
+		(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
+		instrument_loaded(env, ti, true);
+	}
+	probe_off();
+	give_back_env();
+	quiet = probe_wait_quiet();
+	if (quiet)
+		callflow_release();
+	return quiet;
 }

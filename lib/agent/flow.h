@@ -18,9 +18,14 @@
 /*
  * flow.c: asks the VM for what callflow needs, in a JVMTI environment of its own, so that
  * nothing is asked for without callflow. A VM that cannot do it is left alone, and the trace says
- * so. The area is attached.
+ * so. The area is attached. env is NULL when the VM is not up yet: everything then begins with it.
  */
-void flow_init(JavaVM *jvm);
+void flow_on(JavaVM *jvm, JNIEnv *env);
+/*
+ * Everything as before: classes without probes, no area. False: something of ours still ran long after, and
+ * the area stays.
+ */
+bool flow_off(JNIEnv *env);
 
 /* helper.c: the classes of the probes. */
 #define HELPER_CLASS "java/lang/ArcProbe"
@@ -29,7 +34,7 @@ void flow_init(JavaVM *jvm);
 #define HELPER_EXIT "exit"
 #define HELPER_THROWN "thrown"
 #define HELPER_CAUGHT "caught"
-/* Defines them and binds the probes. Not in a signal handler, once. */
+/* Defines them and binds the probes that the area asks for, unless that was done before. */
 bool helper_define(JNIEnv *env);
 
 /* probe.c: the probes, and which kernel thread a JNIEnv is. */
@@ -37,8 +42,20 @@ void JNICALL probe_enter(JNIEnv *env, jclass cls, jint method);
 void JNICALL probe_exit(JNIEnv *env, jclass cls, jint method);
 void JNICALL probe_thrown(JNIEnv *env, jclass cls, jint method);
 void JNICALL probe_caught(JNIEnv *env, jclass cls, jint method);
-/* The calling thread's; made when it has none yet, NULL when there is no room. */
-struct callflow_kthread *probe_kthread(JNIEnv *env);
+/*
+ * Probes work, or do nothing. What else works for callflow goes between probe_begin(), which says
+ * whether it may, and probe_end().
+ */
+void probe_on(bool attached);
+void probe_off(void);
+bool probe_begin(void);
+void probe_end(void);
+/* Waits until no thread is in a probe, or between the two, any more; false: in vain. */
+bool probe_wait_quiet(void);
+/* The calling thread's; made when it has none yet, born: it has just started. NULL when there is no room. */
+struct callflow_kthread *probe_kthread(JNIEnv *env, bool born);
+/* The same, at any time: a probe. */
+struct callflow_kthread *probe_own_kthread(JNIEnv *env);
 /* The calling thread ends. */
 void probe_thread_end(JNIEnv *env);
 
@@ -56,8 +73,11 @@ void instrument_init(JNIEnv *env);
 void JNICALL instrument_hook(jvmtiEnv *ti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
 			     jobject domain, jint len, const unsigned char *data, jint *new_len,
 			     unsigned char **new_data);
-/* What was loaded before the hook was enabled. */
-void instrument_loaded(JNIEnv *env, jvmtiEnv *ti);
+/*
+ * What was loaded before the hook was enabled, as long as there is a recorder; undo: with the hook disabled
+ * again, takes the probes out.
+ */
+void instrument_loaded(JNIEnv *env, jvmtiEnv *ti, bool undo);
 
 /* vthread.c: virtual threads on their carriers; nothing happens in a VM that has none. */
 void vthread_want(jvmtiEnv *ti, jvmtiCapabilities *want, const jvmtiCapabilities *have);

@@ -154,7 +154,7 @@ static void make_init_class(struct image *c)
 	u2(c, 0);			/* of the class */
 }
 
-static jclass probe_class;
+static jclass probe_class, init_class;
 static bool bound;
 
 static void JNICALL bind_probes(JNIEnv *env, jclass cls)
@@ -169,9 +169,23 @@ static void JNICALL bind_probes(JNIEnv *env, jclass cls)
 	bound = (*env)->RegisterNatives(env, probe_class, m, ARRAY_SIZE(m)) == JNI_OK;
 }
 
+/* It may be there: another version of the agent was, whose probes nobody calls any more. */
 static jclass define(JNIEnv *env, const char *name, const struct image *c)
 {
-	return (*env)->DefineClass(env, name, NULL, (const jbyte *)c->data, c->len);
+	jclass cls = (*env)->DefineClass(env, name, NULL, (const jbyte *)c->data, c->len);
+
+	if (!cls && (*env)->ExceptionCheck(env)) {
+		(*env)->ExceptionClear(env);
+		cls = (*env)->FindClass(env, name);
+	}
+	return cls;
+}
+
+static jclass define_for_good(JNIEnv *env, const char *name, const struct image *c)
+{
+	jclass cls = define(env, name, c);
+
+	return cls ? (*env)->NewGlobalRef(env, cls) : NULL;
 }
 
 static void call_init(JNIEnv *env, jclass cls)
@@ -189,17 +203,18 @@ static void call_init(JNIEnv *env, jclass cls)
 bool helper_define(JNIEnv *env)
 {
 	struct image c;
-	jclass init;
 
-	make_probe_class(&c);
-	probe_class = define(env, HELPER_CLASS, &c);
-	if (probe_class) {
-		probe_class = (*env)->NewGlobalRef(env, probe_class);
+	if (bound)
+		return true;
+	if (!init_class) {
+		make_probe_class(&c);
+		probe_class = define_for_good(env, HELPER_CLASS, &c);
 		make_init_class(&c);
-		init = define(env, HELPER_INIT_CLASS, &c);
-		if (init && probe_class)
-			call_init(env, init);
+		init_class = probe_class ? define_for_good(env, HELPER_INIT_CLASS, &c) : NULL;
 	}
+	bound = false;
+	if (init_class)
+		call_init(env, init_class);
 	if ((*env)->ExceptionCheck(env))
 		(*env)->ExceptionClear(env);
 	return bound;

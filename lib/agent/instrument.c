@@ -275,14 +275,14 @@ static bool wanted_class(JNIEnv *env, jvmtiEnv *ti, jclass cls)
 	return want;
 }
 
-void instrument_loaded(JNIEnv *env, jvmtiEnv *ti)
+void instrument_loaded(JNIEnv *env, jvmtiEnv *ti, bool undo)
 {
 	jclass *classes, batch[BATCH];
 	jint i, nr, nr_batch = 0;
 
 	if ((*ti)->GetLoadedClasses(ti, &nr, &classes) != JVMTI_ERROR_NONE)
 		return;
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr && (undo || !log_closed()); i++) {
 		if (wanted_class(env, ti, classes[i]))
 			batch[nr_batch++] = classes[i];
 		if (nr_batch == BATCH || i == nr - 1) {
@@ -298,6 +298,6 @@ void instrument_loaded(JNIEnv *env, jvmtiEnv *ti)
 void instrument_init(JNIEnv *env)
 {
 	by_loader = callflow_rules_no_methods(callflow_rules());
-	if (by_loader)
+	if (by_loader && !platform_loader)
 		find_platform_loader(env);
 }

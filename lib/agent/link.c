@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * link.c - the agent's end of the socket to the recorder (jvm/proto.h). Used only while
- * Agent_OnLoad runs; afterwards the open socket is nothing but the sign that the recorder lives.
+ * link.c - the agent's end of the socket to the recorder (jvm/proto.h). Used only while Agent_OnLoad or
+ * Agent_OnAttach runs; afterwards the open socket is nothing but the sign that the recorder lives.
  */
 #include <errno.h>
 #include <linux/fcntl.h>
@@ -46,15 +46,18 @@ struct fds_message {
 };
 
 static int sock = -1;
+static int recorder;		/* its process, as we see it; 0 in another pid namespace */
 
-static bool send_msg(uint32_t type)
+static bool send_msg(uint32_t type, uint32_t flags, uint64_t address)
 {
 	struct jvm_msg m = {
 		.magic = JVM_PROTO_MAGIC,
 		.version = JVM_PROTO_VERSION,
 		.type = type,
+		.flags = flags,
 		.pid = sys(__NR_getpid),
 		.tid = sys_tid(),
+		.area_bytes = address,
 	};
 
 	return sys(__NR_sendto, sock, &m, sizeof(m), MSG_NOSIGNAL_) == sizeof(m);
@@ -100,13 +103,14 @@ static bool peer_is_trusted(void)
 
 	if (sys(__NR_getsockopt, sock, SOL_SOCKET_, SO_PEERCRED_, &cred, &len))
 		return false;
+	recorder = cred.pid;
 	return !cred.uid || cred.uid == (uint32_t)sys(__NR_geteuid);
 }
 
-static bool open_socket(const char *path)
+static bool open_socket(const char *path, int timeout_ms)
 {
 	struct sockaddr_un a = { .sun_family = 1 };
-	int64_t timeout[2] = { JVM_GO_TIMEOUT_MS / 1000, JVM_GO_TIMEOUT_MS % 1000 * 1000 };
+	int64_t timeout[2] = { timeout_ms / 1000, timeout_ms % 1000 * 1000 };
 	size_t len = str_len(path);
 
 	if (!len || len >= sizeof(a.sun_path))
@@ -128,13 +132,31 @@ static void *map_fd(int fd, size_t bytes, int flags)
 	return p < 0 && p > -4096 ? NULL : (void *)p;
 }
 
-int link_connect(const char *path)
+static void close_socket(void)
+{
+	if (sock >= 0)
+		sys(__NR_close, sock);
+	sock = -1;
+}
+
+void link_refuse(const char *path, enum jvm_refusal why)
+{
+	int in_use = sock;
+
+	if (open_socket(path, JVM_GO_TIMEOUT_MS))
+		send_msg(JVM_MSG_REFUSED, why, 0);
+	close_socket();
+	sock = in_use;
+}
+
+int link_connect(const char *path, bool live)
 {
 	void *area, *trees = NULL;
 	struct jvm_msg m;
 	int fds[MAX_FDS];
 
-	if (!open_socket(path) || !send_msg(JVM_MSG_HELLO) || !recv_msg(&m, JVM_MSG_SETUP, fds))
+	if (!open_socket(path, live ? JVM_LIVE_TIMEOUT_MS : JVM_GO_TIMEOUT_MS) || !send_msg(JVM_MSG_HELLO, 0, 0) ||
+	    !recv_msg(&m, JVM_MSG_SETUP, fds))
 		goto fail;
 	area = map_fd(fds[0], m.area_bytes, MAP_POPULATE);
 	if (m.flags & JVM_CALLFLOW)
@@ -146,14 +168,29 @@ int link_connect(const char *path)
 	return (ring_ctl()->flags & JVM_SAMPLE) |
 	       (trees && callflow_attach(trees, m.callflow_bytes) ? JVM_CALLFLOW : 0);
 fail:
-	if (sock >= 0)
-		sys(__NR_close, sock);
+	close_socket();
 	return -1;
+}
+
+/*
+ * Events that raise a signal take the right to trace us. Where that is left to parents (Yama), the recorder
+ * of a JVM that it did not start gets it from us, for as long as it opens them.
+ */
+static void allow_recorder(bool on)
+{
+	enum { PR_SET_PTRACER_ = 0x59616d61 };
+
+	if (recorder > 0)
+		sys(__NR_prctl, PR_SET_PTRACER_, on ? recorder : 0);
 }
 
 bool link_ready_and_wait(void)
 {
 	struct jvm_msg m;
+	bool go;
 
-	return send_msg(JVM_MSG_READY) && recv_msg(&m, JVM_MSG_GO, NULL) && (m.flags & JVM_SAMPLE);
+	allow_recorder(true);
+	go = send_msg(JVM_MSG_READY, 0, 0) && recv_msg(&m, JVM_MSG_GO, NULL) && (m.flags & JVM_SAMPLE);
+	allow_recorder(false);
+	return go;
 }

@@ -33,7 +33,10 @@ static uint32_t unload_events;
 
 bool names_init(void)
 {
-	slots = sys_pages(sizeof(*slots) * NR_SLOTS);
+	if (slots)
+		sys_clear_pages(slots, sizeof(*slots) * NR_SLOTS);
+	else
+		slots = sys_pages(sizeof(*slots) * NR_SLOTS);
 	return slots;
 }
 

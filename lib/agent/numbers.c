@@ -67,6 +67,16 @@ static bool grow(void)
 	return true;
 }
 
+void numbers_forget(void)
+{
+	sys_lock(&table.lock);
+	if (table.entries)
+		sys(__NR_munmap, table.entries, table.alloc * sizeof(*table.entries));
+	table.entries = NULL;
+	table.nr = table.alloc = 0;
+	sys_unlock(&table.lock);
+}
+
 static void cut(struct names_text *t)
 {
 	if (t->len > JVM_MAX_STRING)

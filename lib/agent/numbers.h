@@ -10,6 +10,8 @@
 
 #include "agent/names.h"
 
+/* For another recorder, who has not seen the names. */
+void numbers_forget(void);
 /* 0: there is no memory. Longer texts than JVM_MAX_STRING are cut. */
 uint32_t numbers_get(struct names_method *m);
 /* A method, or with an empty name a class, that was asked for and has no probes. */

@@ -8,8 +8,13 @@
  * It is open addressing, written under a lock and read without:
  *  [1] a value is stored before its key, and a key is removed by its own thread only;
  *  [2] a slot that was used is never empty again unless the next one is: searches stay whole.
+ *
+ * When callflow ends, the table is emptied: a probe then finds nothing and starts nothing. A thread that was
+ * in one by then does not wait anywhere inside, but may have lost its CPU there; so it is asked of the kernel
+ * whether each thread has waited since, or run long enough to be out (probe_wait_quiet()).
  */
 #include "agent/flow.h"
+#include "agent/quiet.h"
 #include "agent/sys.h"
 
 enum { LOG2_SLOTS = 16, NR_SLOTS = 1 << LOG2_SLOTS, NR_PROBES = 128, REMOVED = 1 };
@@ -32,6 +37,24 @@ static inline size_t hash(uintptr_t env)
 static inline struct slot *at(size_t i)
 {
 	return &slots[i & (NR_SLOTS - 1)];
+}
+
+static bool off;
+static bool attached;			/* threads ran before callflow did */
+static uint32_t nr_inside;		/* between probe_begin() and probe_end() */
+
+bool probe_begin(void)
+{
+	__atomic_fetch_add(&nr_inside, 1, __ATOMIC_SEQ_CST);
+	if (!__atomic_load_n(&off, __ATOMIC_SEQ_CST))
+		return true;
+	probe_end();
+	return false;
+}
+
+void probe_end(void)
+{
+	__atomic_fetch_sub(&nr_inside, 1, __ATOMIC_SEQ_CST);
 }
 
 static struct callflow_kthread *insert(uintptr_t env, struct callflow_kthread *k)
@@ -94,10 +117,15 @@ static bool seen_before(uint32_t tid)
 	return tid / 64 >= ARRAY_SIZE(seen) || __atomic_fetch_or(&seen[tid / 64], bit, __ATOMIC_RELAXED) & bit;
 }
 
-static struct callflow_kthread *start(JNIEnv *env)
+static uint32_t birth_flags(uint32_t tid, bool born)
 {
-	uint32_t tid = sys_tid(), flags = seen_before(tid) ? 0 : CALLFLOW_THREAD_FROM_BIRTH;
-	struct callflow_thread *own = flow_new_thread(env, NULL, tid, flags);
+	return seen_before(tid) || (attached && !born) ? 0 : CALLFLOW_THREAD_FROM_BIRTH;
+}
+
+static struct callflow_kthread *start(JNIEnv *env, bool born)
+{
+	uint32_t tid = sys_tid();
+	struct callflow_thread *own = flow_new_thread(env, NULL, tid, birth_flags(tid, born));
 	struct callflow_kthread *k = callflow_kthread_start(own, (void *)flow_java_thread(env));
 
 	if (!k)
@@ -106,16 +134,22 @@ static struct callflow_kthread *start(JNIEnv *env)
 	return insert((uintptr_t)env, k) ? k : NULL;
 }
 
-static __attribute__((noinline, cold)) struct callflow_kthread *find_or_start(JNIEnv *env)
+struct callflow_kthread *probe_kthread(JNIEnv *env, bool born)
 {
 	struct callflow_kthread *k = find((uintptr_t)env);
 
-	return k ? k : start(env);
+	return k ? k : start(env, born);
 }
 
-struct callflow_kthread *probe_kthread(JNIEnv *env)
+__attribute__((noinline, cold)) struct callflow_kthread *probe_own_kthread(JNIEnv *env)
 {
-	return find_or_start(env);
+	struct callflow_kthread *k = find((uintptr_t)env);
+
+	if (k || !probe_begin())
+		return k;
+	k = start(env, false);
+	probe_end();
+	return k;
 }
 
 void probe_thread_end(JNIEnv *env)
@@ -133,7 +167,7 @@ static inline struct callflow_kthread *this_kthread(JNIEnv *env)
 	/* the key is this thread's own: nobody else removes it */
 	if (likely(load_relaxed(&s->env) == (uintptr_t)env))
 		return s->k;
-	return find_or_start(env);
+	return probe_own_kthread(env);
 }
 
 void JNICALL probe_enter(JNIEnv *env, jclass cls, jint method)
@@ -184,4 +218,48 @@ void JNICALL probe_caught(JNIEnv *env, jclass cls, jint method)
 
 	if (t && !t->beyond && ((const struct callflow_open *)(uintptr_t)t->top)->consumer != consumer)
 		close_inner(k, consumer);
+}
+
+/* --- the beginning and the end of it all --- */
+
+void probe_on(bool into_running)
+{
+	attached = into_running;
+	__atomic_store_n(&off, false, __ATOMIC_SEQ_CST);
+}
+
+static void empty_table(void)
+{
+	size_t i;
+
+	sys_lock(&lock);
+	for (i = 0; i < NR_SLOTS; i++)
+		if (slots[i].env) {
+			slots[i].k = NULL;
+			store_release(&slots[i].env, 0);
+		}
+	sys_unlock(&lock);
+}
+
+void probe_off(void)
+{
+	__atomic_store_n(&off, true, __ATOMIC_SEQ_CST);
+	empty_table();
+}
+
+bool probe_wait_quiet(void)
+{
+	enum { MAX_WAIT_MS = 10000 };
+	int ms;
+
+	for (ms = 0; __atomic_load_n(&nr_inside, __ATOMIC_SEQ_CST); ms++) {
+		if (ms == MAX_WAIT_MS)
+			return false;
+		sys_sleep_ms(1);
+	}
+	empty_table();		/* what who was inside has put there */
+	/* with every event traced, a step waits up to half a second for the recorder to read */
+	if (callflow_area()->flags & CALLFLOW_EVENTS)
+		sys_sleep_ms(1000);
+	return quiet_wait(MAX_WAIT_MS);
 }

@@ -9,6 +9,7 @@
 
 static struct {
 	struct jvm_ctl *ctl;
+	size_t area_bytes;
 	uint64_t ring_bytes;
 	uint32_t nr_rings;
 	int sock, log_fd;
@@ -28,16 +29,43 @@ bool ring_init(void *area, size_t area_bytes, int sock, int log_fd)
 	    ctl->ring_bytes < JVM_PAGE || (ctl->ring_bytes & (ctl->ring_bytes - 1)))
 		return false;
 	need = JVM_PAGE + sizeof(struct jvm_root) * JVM_NR_ROOTS + ctl->nr_rings * (JVM_PAGE + ctl->ring_bytes);
-	out.buf = sys_pages(LOG_RECORD_MAX);
+	if (!out.buf)
+		out.buf = sys_pages(LOG_RECORD_MAX);
 	if (need > area_bytes || !out.buf)
 		return false;
 	out.ctl = ctl;
+	out.area_bytes = area_bytes;
 	out.ring_bytes = ctl->ring_bytes;
 	out.nr_rings = ctl->nr_rings;
 	out.sock = sock;
 	out.log_fd = log_fd;
-	out.closed = false;
+	out.log_head = 0;
+	store_release(&out.closed, false);
 	return true;
+}
+
+/* Whoever writes to the log holds the lock, and looks at closed first. */
+void ring_release(void)
+{
+	sys_lock(&out.lock);
+	store_relaxed(&out.closed, true);
+	if (out.ctl)
+		sys(__NR_munmap, out.ctl, out.area_bytes);
+	if (out.sock >= 0)
+		sys(__NR_close, out.sock);
+	if (out.log_fd >= 0)
+		sys(__NR_close, out.log_fd);
+	out.ctl = NULL;
+	out.sock = out.log_fd = -1;
+	sys_unlock(&out.lock);
+}
+
+void ring_wait_closed(void)
+{
+	struct pollfd p = { .fd = out.sock, .events = 0 };
+
+	while (!log_closed())
+		sys(__NR_ppoll, &p, 1, 0, 0, 8);
 }
 
 struct jvm_ctl *ring_ctl(void)

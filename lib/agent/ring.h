@@ -13,9 +13,13 @@
 #include "agent/sys.h"
 #include "jvm/proto.h"
 
-/* Set up once, before handlers run; area is the mapped shared area. */
+/* Before handlers run; area is the mapped shared area. sock and log_fd are this room's then. */
 bool ring_init(void *area, size_t area_bytes, int sock, int log_fd);
+/* Gives all of it back. No handler may run; the log is closed. */
+void ring_release(void);
 struct jvm_ctl *ring_ctl(void);
+/* Waits until the recorder has gone. */
+void ring_wait_closed(void);
 
 /* The ring of a thread. */
 struct jvm_ring *ring_of(int tid);

@@ -18,7 +18,7 @@
 #include "agent/vm.h"
 #include "agent/walk.h"
 
-enum { TRAP_PERF_ = 6, TRAP_PERF_LATE = 1, NR_AREAS = 128, NR_COMPILE_IDS = 1 << 22 };
+enum { TRAP_PERF_ = 6, TRAP_PERF_LATE = 1, NR_AREAS = 128, NR_COMPILE_IDS = 1 << 22, MAX_WAIT_MS = 10000 };
 
 static struct {
 	uint64_t used[NR_AREAS / 64];
@@ -39,6 +39,8 @@ static struct kernel_sigaction {
 } old_action;
 
 static uint64_t crashing;	/* the VM reports its own end: no more samples */
+static uint32_t on;		/* somebody takes samples */
+static uint32_t nr_running;	/* handlers */
 
 static void set_bit(uint64_t *map, uint32_t i)
 {
@@ -227,20 +229,13 @@ static void chain(int sig, siginfo_t *si, void *uc)
 	sys(__NR_tgkill, sys(__NR_getpid), sys_tid(), sig);
 }
 
-static void on_trap(int sig, siginfo_t *si, void *uc)
+static void on_perf_trap(const siginfo_t *si, const void *uc)
 {
 	struct jvm_ctl *ctl = ring_ctl();
 	const char *fault = (const char *)&si->_sifields._sigfault;
-	uint64_t now, data;
+	uint64_t now = sys_now(), data;
 	uint32_t flags;
 
-	if (si->si_code != TRAP_PERF_) {
-		chain(sig, si, uc);
-		return;
-	}
-	if (load_relaxed(&crashing))
-		return;
-	now = sys_now();
 	/* si_addr, then a union aligned to it: si_perf_data, si_perf_type, si_perf_flags */
 	memcpy(&data, fault + 8, 8);
 	memcpy(&flags, fault + 20, 4);
@@ -249,6 +244,19 @@ static void on_trap(int sig, siginfo_t *si, void *uc)
 	add_relaxed(&ctl->nr_traps, 1);
 	add_relaxed(&ctl->trap_ns, now);
 	add_relaxed(&ctl->trap_log2[63 - __builtin_clzll((now & 0x7fffffff) | 1)], 1);
+}
+
+/* Counted first, then looked whether it is on: sample_off() does both in the other order. */
+static void on_trap(int sig, siginfo_t *si, void *uc)
+{
+	if (si->si_code != TRAP_PERF_) {
+		chain(sig, si, uc);
+		return;
+	}
+	__atomic_fetch_add(&nr_running, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&on, __ATOMIC_SEQ_CST) && !load_relaxed(&crashing))
+		on_perf_trap(si, uc);
+	__atomic_fetch_sub(&nr_running, 1, __ATOMIC_SEQ_CST);
 }
 
 /*
@@ -293,25 +301,54 @@ bool sample_init(void)
 
 	pool.max_depth = ctl->max_depth < JVM_MAX_DEPTH ? ctl->max_depth : JVM_MAX_DEPTH;
 	pool.max_stack = ctl->max_stack & ~7u;
-	pool.size = sizeof(struct walk) + (pool.max_depth + 4) * sizeof(struct jvm_rec_frame);
+	pool.size = sizeof(struct walk) + (JVM_MAX_DEPTH + 4) * sizeof(struct jvm_rec_frame);
 	pool.size = (pool.size + 63) & ~63ul;
-	pool.mem = sys_pages(pool.size * NR_AREAS);
+	cont_forget_names();
+	if (pool.mem) {
+		sys_clear_pages(seen, NR_COMPILE_IDS / 8);
+		sys_clear_pages(announced, NR_COMPILE_IDS / 8);
+		return true;
+	}
 	seen = sys_pages(NR_COMPILE_IDS / 8);
 	announced = sys_pages(NR_COMPILE_IDS / 8);
-	return pool.mem && seen && announced;
+	if (seen && announced)
+		pool.mem = sys_pages(pool.size * NR_AREAS);
+	return pool.mem;
 }
 
 /* On the thread's own signal stack where it has one: some runtimes' threads have little else. */
-bool sample_install(void)
+static bool install(void)
 {
+	static bool installed;
 	struct kernel_sigaction sa = {
 		.handler = on_trap,
 		.flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | 0x04000000 /* SA_RESTORER */,
 		.restorer = restorer,
 	};
 
+	if (installed)
+		return true;
 	if (sys(__NR_rt_sigaction, SIGTRAP, &sa, &old_action, 8))
 		return false;
 	elf_replace_import(vm.libjvm, "sigaction", on_sigaction, (void **)&libc_sigaction);
+	installed = true;
 	return true;
+}
+
+bool sample_on(void)
+{
+	if (!install())
+		return false;
+	__atomic_store_n(&on, 1, __ATOMIC_SEQ_CST);
+	return true;
+}
+
+bool sample_off(void)
+{
+	int ms;
+
+	__atomic_store_n(&on, 0, __ATOMIC_SEQ_CST);
+	for (ms = 0; ms < MAX_WAIT_MS && __atomic_load_n(&nr_running, __ATOMIC_SEQ_CST); ms++)
+		sys_sleep_ms(1);
+	return ms < MAX_WAIT_MS;
 }

@@ -63,6 +63,19 @@ void *sys_pages(size_t size)
 	return p < 0 && p > -4096 ? NULL : (void *)p;
 }
 
+void sys_clear_pages(void *p, size_t size)
+{
+	if (p && sys(__NR_madvise, p, size, MADV_DONTNEED))
+		memset(p, 0, size);
+}
+
+void sys_sleep_ms(int ms)
+{
+	struct __kernel_timespec ts = { ms / 1000, ms % 1000 * 1000000l };
+
+	sys(__NR_nanosleep, &ts, NULL);
+}
+
 int sys_tid(void)
 {
 	return sys(__NR_gettid);

@@ -39,6 +39,9 @@ bool str_eq(const char *a, const char *b);
 
 /* Zeroed pages, or NULL. Never freed: the agent is never unloaded. */
 void *sys_pages(size_t size);
+/* Such pages are zero again, and take no memory. */
+void sys_clear_pages(void *p, size_t size);
+void sys_sleep_ms(int ms);
 /* CLOCK_MONOTONIC in nanoseconds, without a system call once sys_init_clock() found the vDSO. */
 uint64_t sys_now(void);
 void sys_init_clock(void);

@@ -21,6 +21,11 @@ struct slot {
 
 static struct slot *slots;
 static struct sys_lock lock;
+/*
+ * Threads that run already are being looked up: one that ends meanwhile leaves its key with no thread, so that
+ * who looked it up a moment before does not put it back.
+ */
+static bool looking_up;
 
 static size_t hash(uintptr_t tp)
 {
@@ -43,16 +48,15 @@ static uintptr_t find(uintptr_t tp)
 	return 0;
 }
 
-static void insert(uintptr_t tp, uintptr_t thread)
+static void insert_locked(uintptr_t tp, uintptr_t thread, bool replace)
 {
 	struct slot *s, *spare = NULL;
 	size_t h = hash(tp), i;
 
-	sys_lock(&lock);
 	for (i = 0; i < NR_PROBES; i++) {
 		s = &slots[(h + i) & (NR_SLOTS - 1)];
 		if (s->tp == tp) {
-			spare = s;
+			spare = replace ? s : NULL;
 			break;
 		}
 		if (!spare && s->tp <= REMOVED)
@@ -64,14 +68,19 @@ static void insert(uintptr_t tp, uintptr_t thread)
 		store_relaxed(&spare->thread, thread);
 		store_release(&spare->tp, tp);
 	}
+}
+
+static void insert(uintptr_t tp, uintptr_t thread, bool replace)
+{
+	sys_lock(&lock);
+	insert_locked(tp, thread, replace);
 	sys_unlock(&lock);
 }
 
-static void remove(uintptr_t tp)
+static void remove_locked(uintptr_t tp)
 {
 	size_t h = hash(tp), i;
 
-	sys_lock(&lock);
 	for (i = 0; i < NR_PROBES; i++) {
 		struct slot *s = &slots[(h + i) & (NR_SLOTS - 1)];
 		const struct slot *next = &slots[(h + i + 1) & (NR_SLOTS - 1)];
@@ -81,6 +90,15 @@ static void remove(uintptr_t tp)
 		if (s->tp == tp || !s->tp)
 			break;
 	}
+}
+
+static void remove(uintptr_t tp)
+{
+	sys_lock(&lock);
+	if (looking_up)
+		insert_locked(tp, 0, true);
+	else
+		remove_locked(tp);
 	sys_unlock(&lock);
 }
 
@@ -124,9 +142,25 @@ static uintptr_t find_own_thread(void)
 	return 0;
 }
 
-void vm_init_threads(void)
+bool vm_init_threads(void)
 {
 	slots = sys_pages(NR_SLOTS * sizeof(*slots));
+	return slots;
+}
+
+void vm_begin_threads(void)
+{
+	sys_lock(&lock);
+	sys_clear_pages(slots, NR_SLOTS * sizeof(*slots));
+	looking_up = true;
+	sys_unlock(&lock);
+}
+
+void vm_end_threads(void)
+{
+	sys_lock(&lock);
+	looking_up = false;
+	sys_unlock(&lock);
 }
 
 void vm_find_first_thread(void)
@@ -139,7 +173,7 @@ void vm_find_first_thread(void)
 	tries--;
 	me = find_own_thread();
 	if (me) {
-		insert(thread_pointer(), me);
+		insert(thread_pointer(), me, true);
 		tries = 0;
 	}
 }
@@ -147,7 +181,7 @@ void vm_find_first_thread(void)
 void vm_add_this_thread(uintptr_t thread)
 {
 	if (slots)
-		insert(thread_pointer(), thread);
+		insert(thread_pointer(), thread, true);
 }
 
 void vm_remove_this_thread(void)
@@ -164,7 +198,7 @@ void vm_add_thread(uintptr_t thread)
 	if (slots && vm.o.thread_osthread >= 0 && vm.o.osthread_pthread >= 0 &&
 	    sys_peek_all(&osthread, thread + vm.o.thread_osthread, 8) && osthread &&
 	    sys_peek_all(&tp, osthread + vm.o.osthread_pthread, 8) && tp > REMOVED)
-		insert(tp, thread);
+		insert(tp, thread, false);
 }
 
 int vm_thread_tid(uintptr_t thread)

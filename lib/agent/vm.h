@@ -153,13 +153,16 @@ struct vm_thread {
 	uintptr_t stack_base;	/* end of the stack (highest address), 0 when unknown */
 };
 
-void vm_init_threads(void);
+bool vm_init_threads(void);
+/* Around looking up, with vm_add_thread(), those that run; what was known before is forgotten. No handler may run. */
+void vm_begin_threads(void);
+void vm_end_threads(void);
 /* Looks for the JavaThread of the calling thread, while there is no JNIEnv to get it from. */
 void vm_find_first_thread(void);
 /* For the calling thread's start and end. */
 void vm_add_this_thread(uintptr_t thread);
 void vm_remove_this_thread(void);
-/* For a thread that runs already. */
+/* For a thread that runs already, between the two above. */
 void vm_add_thread(uintptr_t thread);
 /* This thread's vm_thread; for handlers. */
 void vm_current_thread(struct vm_thread *t, uintptr_t sp);

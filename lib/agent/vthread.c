@@ -18,19 +18,11 @@ enum { CAN_SUPPORT_VIRTUAL_THREADS = 44 };
 
 static jint mount_event = -1, unmount_event = -1;
 
-static void JNICALL on_mount(jvmtiEnv *ti, ...)
+static void mount(jvmtiEnv *ti, JNIEnv *env, jthread vthread)
 {
+	struct callflow_kthread *k = probe_kthread(env, false);
 	struct callflow_thread *t = NULL;
-	struct callflow_kthread *k;
-	jthread vthread;
-	va_list ap;
-	JNIEnv *env;
 
-	va_start(ap, ti);
-	env = va_arg(ap, JNIEnv *);
-	vthread = va_arg(ap, jthread);
-	va_end(ap);
-	k = probe_kthread(env);
 	if (!k || (*ti)->GetThreadLocalStorage(ti, vthread, (void **)&t) != JVMTI_ERROR_NONE)
 		return;
 	if (!t) {
@@ -41,16 +33,37 @@ static void JNICALL on_mount(jvmtiEnv *ti, ...)
 	callflow_mount(k, t);
 }
 
+static void JNICALL on_mount(jvmtiEnv *ti, ...)
+{
+	jthread vthread;
+	va_list ap;
+	JNIEnv *env;
+
+	va_start(ap, ti);
+	env = va_arg(ap, JNIEnv *);
+	vthread = va_arg(ap, jthread);
+	va_end(ap);
+	if (!probe_begin())
+		return;
+	mount(ti, env, vthread);
+	probe_end();
+}
+
 static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 {
 	struct callflow_kthread *k;
+	JNIEnv *env;
 	va_list ap;
 
 	va_start(ap, ti);
-	k = probe_kthread(va_arg(ap, JNIEnv *));
+	env = va_arg(ap, JNIEnv *);
 	va_end(ap);
+	if (!probe_begin())
+		return;
+	k = probe_kthread(env, false);
 	if (k)
 		callflow_unmount(k);
+	probe_end();
 }
 
 /* Sent after the last unmount. */
@@ -58,10 +71,13 @@ static void JNICALL on_end(jvmtiEnv *ti, JNIEnv *env, jthread vthread)
 {
 	struct callflow_thread *t = NULL;
 
-	if ((*ti)->GetThreadLocalStorage(ti, vthread, (void **)&t) != JVMTI_ERROR_NONE || !t)
+	if (!probe_begin())
 		return;
-	(*ti)->SetThreadLocalStorage(ti, vthread, NULL);
-	callflow_thread_end(t);
+	if ((*ti)->GetThreadLocalStorage(ti, vthread, (void **)&t) == JVMTI_ERROR_NONE && t) {
+		(*ti)->SetThreadLocalStorage(ti, vthread, NULL);
+		callflow_thread_end(t);
+	}
+	probe_end();
 }
 
 static void find_events(jvmtiEnv *ti)

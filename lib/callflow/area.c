@@ -90,6 +90,11 @@ static volatile uint32_t *alive(void)
 	return (volatile uint32_t *)((uint8_t *)cf.kthreads + (size_t)MAX_KTHREADS * KTHREAD_BYTES);
 }
 
+static struct callflow_kthread *kthread_at(uint32_t i)
+{
+	return (void *)((uint8_t *)cf.kthreads + (size_t)i * KTHREAD_BYTES);
+}
+
 bool callflow_attach(void *area, size_t bytes)
 {
 	struct callflow_area *a = area;
@@ -101,6 +106,7 @@ bool callflow_attach(void *area, size_t bytes)
 		cf.kthreads = callflow_pages((size_t)MAX_KTHREADS * KTHREAD_BYTES + CALLFLOW_PAGE, true);
 	if (!cf.kthreads)
 		return false;
+	cf.mapped_bytes = bytes;
 	cf.pool = (uint8_t *)a + a->pool_off;
 	cf.threads = (void *)((uint8_t *)a + a->threads_off);
 	cf.functions = (void *)((uint8_t *)a + a->functions_off);
@@ -139,6 +145,33 @@ void callflow_detach(void)
 	struct callflow_kthread *kthreads = cf.kthreads;
 
 	cf = (struct process){ .kthreads = kthreads };
+}
+
+static void free_private(struct callflow_thread *t)
+{
+	callflow_free_pages((void *)(uintptr_t)t->stack, t->stack_max * sizeof(struct callflow_open));
+	callflow_free_wide(t);
+}
+
+void callflow_release(void)
+{
+	struct callflow_area *a = cf.area;
+	uint32_t i;
+
+	for (i = 0; i < MAX_KTHREADS && i < load_relaxed(&cf.next_kthread); i++) {
+		struct callflow_kthread *k = kthread_at(i);
+
+		if (!k->used)
+			continue;
+		callflow_clock_end(k);
+		k->cur = k->own = NULL;
+		store_release(&k->used, 0);
+	}
+	for (i = 0; i < a->nr_threads && i < load_relaxed(&a->next_thread); i++)
+		if (cf.threads[i].state == CALLFLOW_LIVE)
+			free_private(&cf.threads[i]);
+	callflow_free_pages(a, cf.mapped_bytes);
+	callflow_detach();
 }
 
 const struct callflow_area *callflow_area(void)
@@ -327,8 +360,7 @@ void callflow_thread_end(struct callflow_thread *t)
 	t->end_ns = callflow_clock_ns(CLOCK_MONOTONIC);
 	t->left_open = (t->top - t->stack) / sizeof(struct callflow_open) + t->beyond;
 	store_release(&t->state, CALLFLOW_ENDED);
-	callflow_free_pages((void *)(uintptr_t)t->stack, t->stack_max * sizeof(struct callflow_open));
-	callflow_free_wide(t);
+	free_private(t);
 	t->stack = t->top = t->soft_top = 0;
 	t->stack_max = t->beyond = 0;
 	offer(t);
@@ -343,7 +375,7 @@ static struct callflow_kthread *take_kthread(void)
 		uint32_t is_free = 0;
 
 		i = add_relaxed(&cf.next_kthread, 1) % MAX_KTHREADS;
-		k = (void *)((uint8_t *)cf.kthreads + (size_t)i * KTHREAD_BYTES);
+		k = kthread_at(i);
 		if (__atomic_compare_exchange_n(&k->used, &is_free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return k;
 	}

@@ -58,6 +58,11 @@ bool callflow_attach(void *area, size_t bytes);
 bool callflow_attached(void);
 /* The area was adopted by the process that forked this one. */
 bool callflow_forked(void);
+/*
+ * Gives back the area and all that was needed for it, so that another one can be adopted: no kthread nor thread
+ * from before is valid any more, and no call for one may be under way.
+ */
+void callflow_release(void);
 /* In a forked child: forgets everything, so that another area can be adopted. */
 void callflow_detach(void);
 const struct callflow_area *callflow_area(void);

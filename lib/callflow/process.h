@@ -30,6 +30,7 @@ enum step_mode {
 
 struct process {
 	struct callflow_area *area;	/* NULL: none adopted */
+	size_t mapped_bytes;		/* of it */
 	uint8_t *pool;
 	struct callflow_thread *threads;
 	uint64_t *functions;

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "collect/state.h"
 #include "jvm/inject.h"
+#include "jvm/target.h"
 
 static void emit_sample(void *ctx, struct rec_sample *s, const struct frame *frames, size_t nr_frames)
 {
@@ -61,32 +62,54 @@ static void hand_over(struct collect *c, struct proc *p)
 	}
 }
 
-static bool open_traps(struct collect *c, struct proc *p)
+/*
+ * Threads that have no traps yet; false: refused. A running JVM starts threads meanwhile: those that a thread with
+ * traps started have inherited them, as the kernel's records say.
+ */
+static bool trap_new_threads(struct collect *c, struct proc *p, uint32_t traps, bool *any)
 {
-	uint32_t traps = evset_new(&c->ev, EVSET_TRAP);
 	char path[64];
 	struct dirent *d;
-	struct err e;
 	bool ok = true;
+	struct err e;
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", p->pid);
 	dir = opendir(path);
-	while (dir && (d = readdir(dir))) {
+	while (dir && ok && (d = readdir(dir))) {
 		int tid = atoi(d->d_name), r;
+		struct thread *th;
 
 		if (tid <= 0)
 			continue;
+		collect_merge(c, clock_mono_ns());
+		th = tasks_get(&c->tasks, p->pid, tid, clock_mono_ns());
+		if (th->trap_ns)
+			continue;
 		r = evset_add(&c->ev, traps, tid, false, &e);
-		ok &= !r || r == -ESRCH;
+		ok = !r || r == -ESRCH;
+		th->trap_ns = clock_mono_ns();
+		*any = true;
 	}
 	if (dir)
 		closedir(dir);
+	return ok && dir;
+}
+
+static bool open_traps(struct collect *c, struct proc *p)
+{
+	uint32_t traps = evset_new(&c->ev, EVSET_TRAP);
+	bool ok, any;
+
+	do {
+		any = false;
+		ok = trap_new_threads(c, p, traps, &any);
+	} while (ok && any);
 	if (!ok)
 		evset_close(&c->ev, traps);
 	else if (collect_is_on(c))
 		evset_enable(&c->ev, traps, true);
-	return ok && dir;
+	return ok;
 }
 
 static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
@@ -297,6 +320,16 @@ static uint64_t agent_ring_bytes(const struct evconf *ev)
 	return bytes;
 }
 
+static bool any_jvm(const struct collect_opts *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->nr_pids; i++)
+		if (target_is_jvm(o->pids[i]))
+			return true;
+	return false;
+}
+
 int agents_open(struct collect *c, struct err *e)
 {
 	struct jvm_server_opts o = {
@@ -309,14 +342,39 @@ int agents_open(struct collect *c, struct err *e)
 	};
 	int r;
 
-	if ((o.programs && !o.callflow) || !c->o->argv)
+	if ((o.programs && !o.callflow) || !(c->o->argv || any_jvm(c->o)))
 		return 0;
 	r = jvm_server_open(&c->jvm, &o, &callbacks, c, e);
-	if (!r)
-		r = jvm_server_setenv(c->jvm, e);
+	if (r || !c->o->argv)
+		return r;
+	r = jvm_server_setenv(c->jvm, e);
 	/* libarcprof-hookit looks there. */
 	if (!r && o.callflow && setenv("ARCPROF_CALLFLOW", jvm_server_path(c->jvm), 1))
 		r = err_errno(e, "setenv ARCPROF_CALLFLOW");
+	return r;
+}
+
+static int attach(struct collect *c, int pid, struct err *e)
+{
+	bool is_jvm = target_is_jvm(pid);
+
+	if (is_jvm && c->jvm && c->o->java != JAVA_OFF && inject_possible())
+		return jvm_server_attach(c->jvm, pid, e);
+	if (!c->o->callflow.on)
+		return 0;
+	err_set(e, ENOTSUP, "process %d: calls of a running process can be counted in JVMs only", pid);
+	if (!is_jvm)
+		err_hint(e, "C and C++ are counted from the start: arcprof record --callflow -- program");
+	return -ENOTSUP;
+}
+
+int agents_attach(struct collect *c, struct err *e)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < c->o->nr_pids && !r; i++)
+		r = attach(c, c->o->pids[i], e);
 	return r;
 }
 

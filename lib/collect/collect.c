@@ -635,6 +635,8 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 		r = open_rings(c, o->system_wide ? -1 : o->argv ? l.child.pid : 0, e);
 	if (!r)
 		r = open_events(c, &l.child, e);
+	if (!r)
+		r = agents_attach(c, e);
 	if (!r) {
 		/* A machine that is busy would let the rings overflow; the program was forked before. */
 		setpriority(PRIO_PROCESS, 0, RECORDER_NICE);

@@ -56,6 +56,8 @@ void stack_count_marks(struct collect *c, const struct frame *frames, size_t nr)
 
 /* agents.c: the JVMs. */
 int agents_open(struct collect *c, struct err *e);
+/* Into the JVMs among the processes that run already; their events are open. */
+int agents_attach(struct collect *c, struct err *e);
 void agents_close(struct collect *c);
 void agents_drain(struct collect *c);
 /* Joins halves of samples not younger than until_ns; last: also those that lack one. */

@@ -271,6 +271,13 @@ struct thread *tasks_get_at(struct tasks *t, struct proc *p, int tid, uint64_t t
 	return tasks_get(t, p->pid, tid, time_ns);
 }
 
+static void inherit_events(struct thread *th, const struct thread *parent, uint64_t time_ns)
+{
+	th->evset = parent->evset;
+	if (!th->trap_ns && th->proc == parent->proc && parent->trap_ns && parent->trap_ns < time_ns)
+		th->trap_ns = time_ns;
+}
+
 struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid, uint64_t time_ns)
 {
 	struct thread *parent = tasks_find(t, ptid), *th = tasks_find(t, tid);
@@ -280,7 +287,7 @@ struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid,
 		parent = tasks_get(t, ppid, ptid, time_ns);
 	if (th && th->provisional && th->proc->pid == pid) {	/* an agent spoke of it first */
 		th->provisional = false;
-		th->evset = parent->evset;
+		inherit_events(th, parent, time_ns);
 		return th;
 	}
 	if (pid == ppid) {
@@ -290,7 +297,7 @@ struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid,
 		maps_copy(&p->maps, &parent->proc->maps);
 	}
 	th = add_thread(t, p, tid, parent->comm, time_ns);
-	th->evset = parent->evset;
+	inherit_events(th, parent, time_ns);
 	return th;
 }
 

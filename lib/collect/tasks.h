@@ -39,6 +39,7 @@ struct thread {
 	bool provisional;	/* read from /proc; its fork record is still to come */
 	uint8_t sched_state;	/* sched.c's: what it last did */
 	uint32_t evset;		/* the event set that samples it, 0 none */
+	uint64_t trap_ns;	/* since when the events of its JVM do, 0 not at all */
 	struct proc *proc;
 	struct pending *kernel, **kernel_tail;	/* Java threads only: see java.h */
 	struct pending *user, **user_tail;	/* in order of time */

@@ -176,6 +176,30 @@ int inject_place(struct buf *path, struct err *e)
 	return err_set(e, EACCES, "cannot place the JVM agent in ~/.cache/arcprof nor %s", shared);
 }
 
+int inject_place_below(const char *root, struct buf *path, struct err *e)
+{
+	static const char *const folders[] = { "/var/tmp", "/tmp" };
+	struct buf b = BUF_INIT;
+	bool placed = false;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(folders) && !placed; i++) {
+		char name[64];
+
+		buf_reset(&b);
+		buf_fmt(&b, "%s%s", root, folders[i]);
+		snprintf(name, sizeof(name), "arcprof-%u", (unsigned)geteuid());
+		buf_reset(path);
+		placed = place_below(b.data, name, path);
+	}
+	buf_release(&b);
+	if (!placed)
+		return err_set(e, EACCES, "cannot place the JVM agent in /var/tmp nor /tmp below %s", root);
+	memmove(path->data, path->data + strlen(root), path->len - strlen(root) + 1);
+	path->len -= strlen(root);
+	return 0;
+}
+
 int inject_options(struct buf *b, const char *old, const char *file, const char *option, struct err *e)
 {
 	bool quote = strpbrk(file, " \t\n") || strpbrk(option, " \t\n");

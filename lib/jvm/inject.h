@@ -18,6 +18,8 @@ void inject_build_id(struct buf *b);
  * The file is never removed: a JVM that inherits the option and does not find it, dies.
  */
 int inject_place(struct buf *path, struct err *e);
+/* The same for a process that sees the folder root as "/"; the path is as it sees it. */
+int inject_place_below(const char *root, struct buf *path, struct err *e);
 /* JAVA_TOOL_OPTIONS with "-agentpath:file=option" added to what is there. */
 int inject_setenv(const char *file, const char *option, struct err *e);
 /* The value that would be set, for old (NULL: unset); -EINVAL when file cannot be quoted. */

@@ -6,8 +6,11 @@
  *	agent     HELLO   version, pid and tid as the JVM sees them
  *	recorder  SETUP   with two descriptors: the shared area, the log; and with JVM_CALLFLOW
  *			  a third: the area of the call trees (callflow/area.h)
- *	agent     READY   handlers are installed; waits at most JVM_GO_TIMEOUT_MS
+ *	agent     READY   handlers are installed; waits at most JVM_GO_TIMEOUT_MS (JVM_LIVE_TIMEOUT_MS
+ *			  in a JVM that runs already)
  *	recorder  GO      flags & JVM_SAMPLE: traps will come
+ * An agent that was loaded into a running JVM and cannot work for this recorder says REFUSED instead
+ * of HELLO, flags having the reason.
  * After that the socket carries nothing; its end tells each side that the other is gone.
  * A program with libarcprof-hookit says HELLO with JVM_PROGRAM: SETUP then has the area of the
  * call trees alone. When that has rules, the program asks for each function that it calls for
@@ -40,6 +43,7 @@
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
 #define JVM_PROTO_VERSION 4
 #define JVM_GO_TIMEOUT_MS 2000
+#define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
 #define JVM_MAX_RINGS 256u
 #define JVM_MAX_SEGMENTS 64u		/* a sample */
@@ -53,6 +57,12 @@ enum jvm_msg_type {
 	JVM_MSG_READY,
 	JVM_MSG_GO,
 	JVM_MSG_FUNCTION,
+	JVM_MSG_REFUSED,
+};
+
+enum jvm_refusal {
+	JVM_REFUSED_BUSY = 1,	/* it works for another recorder */
+	JVM_REFUSED_VM,		/* this JVM lacks what the agent cannot do without */
 };
 
 enum jvm_flags {
@@ -64,7 +74,7 @@ enum jvm_flags {
 
 struct jvm_msg {
 	uint32_t magic, version;
-	uint32_t type, flags;
+	uint32_t type, flags;	/* flags of REFUSED: enum jvm_refusal */
 	uint32_t pid, tid;	/* of HELLO */
 	uint64_t area_bytes;	/* of SETUP: size of the shared area; of FUNCTION: its address */
 	uint64_t callflow_bytes;	/* of SETUP with JVM_CALLFLOW: size of the area of call trees */

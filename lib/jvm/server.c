@@ -21,9 +21,11 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "jvm/attach.h"
 #include "jvm/inject.h"
 #include "jvm/nstid.h"
 #include "jvm/server.h"
+#include "jvm/target.h"
 #include "jvm/wire.h"
 
 enum { RINGS_OFF = JVM_PAGE + sizeof(struct jvm_root) * JVM_NR_ROOTS };
@@ -49,18 +51,27 @@ struct jvm {
 	void *user;
 };
 
+/* A socket in a folder of its own. */
+struct doorway {
+	char *dir, *path;
+	int fd;
+};
+
 struct jvm_server {
 	struct jvm_server_opts o;
 	struct jvm_callbacks cb;
 	void *ctx;
-	char *dir, *path;
+	struct doorway door;
+	struct doorway inside;		/* of a container, while attaching into it */
 	struct buf agent;
-	int listen, epoll;
+	int epoll;
 	uint32_t nr_rings;
 	size_t area_bytes;
 	struct jvm *jvms;
 	size_t nr_jvms;
 	size_t nr_foreign;		/* that spoke another version */
+	int attaching;			/* to this process, 0 none */
+	uint32_t refusal;		/* its agent's, enum jvm_refusal */
 	struct buf copy;		/* of the record being looked at */
 	struct wire_scratch scratch;
 };
@@ -259,7 +270,8 @@ static void drain_jvm(struct jvm *j)
 {
 	uint32_t i;
 
-	if (!j->ctl || j->dead)
+	/* not before hello(): the callbacks would not know whose it is */
+	if (!j->ctl || j->dead || !j->told)
 		return;
 	drain_log(j);
 	for (i = 0; i < j->s->nr_rings && !j->dead; i++)
@@ -411,6 +423,9 @@ static void on_message(struct jvm *j, const struct jvm_msg *m)
 		j->told = true;
 		go.flags = s->cb.hello(s->ctx, j, j->pid, j->tid) ? JVM_SAMPLE : 0;
 		j->dead = !send_msg(j, &go, NULL, 0);
+	} else if (j->state == AWAIT_HELLO && m->type == JVM_MSG_REFUSED) {
+		s->refusal = j->pid == s->attaching ? m->flags : s->refusal;
+		j->dead = true;
 	} else if (j->state == RUNNING && m->type == JVM_MSG_FUNCTION && !j->ctl && j->callflow) {
 		j->dead = !answer(j, m->area_bytes);
 	} else {
@@ -473,9 +488,9 @@ static bool accept_peer(const struct ucred *c)
 	return !geteuid() || c->uid == geteuid();
 }
 
-static void accept_jvm(struct jvm_server *s)
+static void accept_jvm(struct jvm_server *s, int listening)
 {
-	int fd = accept4(s->listen, NULL, NULL, SOCK_CLOEXEC);
+	int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLRDHUP };
 	struct ucred cred;
 	socklen_t len = sizeof(cred);
@@ -510,35 +525,120 @@ void jvm_server_poll(struct jvm_server *s)
 
 	for (i = 0; i < n; i++) {
 		if (!ev[i].data.ptr)
-			accept_jvm(s);
+			accept_jvm(s, s->door.fd);
 		else
 			read_jvm(ev[i].data.ptr);
 	}
 	bury_dead(s);
 }
 
+/* --- where JVMs knock --- */
+
+/* In the /tmp of a process that sees the folder root as "/"; "" is ours. */
+static int open_doorway(struct doorway *d, const char *root, struct err *e)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+
+	d->dir = xasprintf("%s/tmp/arcprof-XXXXXX", root);
+	if (!mkdtemp(d->dir)) {
+		err_errno(e, "%s", d->dir);
+		free(d->dir);
+		d->dir = NULL;
+		return -e->code;
+	}
+	d->path = xasprintf("%s/s", d->dir);
+	/* root's JVMs may run as other users: the name is not to be guessed, the peer is checked */
+	if (!geteuid() && chmod(d->dir, 0711))
+		return err_errno(e, "%s", d->dir);
+	d->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", d->path);
+	if (d->fd < 0 || bind(d->fd, (struct sockaddr *)&a, sizeof(a)) ||
+	    (!geteuid() && chmod(d->path, 0666)) || listen(d->fd, 64))
+		return err_errno(e, "%s", d->path);
+	return 0;
+}
+
+static void close_doorway(struct doorway *d)
+{
+	if (d->fd >= 0)
+		close(d->fd);
+	if (d->path)
+		unlink(d->path);
+	if (d->dir)
+		rmdir(d->dir);
+	free(d->path);
+	free(d->dir);
+	*d = (struct doorway){ .fd = -1 };
+}
+
+/* --- a JVM that runs already --- */
+
+static struct jvm *find_running(const struct jvm_server *s, int pid)
+{
+	struct jvm *j;
+
+	for (j = s->jvms; j && (j->pid != pid || j->state != RUNNING || !j->ctl); j = j->next)
+		;
+	return j;
+}
+
+static bool serve_attaching(void *ctx)
+{
+	struct jvm_server *s = ctx;
+
+	if (s->inside.fd >= 0)
+		accept_jvm(s, s->inside.fd);
+	jvm_server_poll(s);
+	jvm_server_drain(s);
+	return find_running(s, s->attaching);
+}
+
+/* Into a container: what the JVM is to open lies among its own files. */
+static int attach_inside(struct jvm_server *s, int pid, struct err *e)
+{
+	struct buf file = BUF_INIT;
+	char root[32];
+	int r;
+
+	snprintf(root, sizeof(root), "/proc/%d/root", pid);
+	r = inject_place_below(root, &file, e);
+	if (!r)
+		r = open_doorway(&s->inside, root, e);
+	if (!r)
+		r = attach_load(pid, file.data, s->inside.path + strlen(root), serve_attaching, s, e);
+	close_doorway(&s->inside);
+	buf_release(&file);
+	return r;
+}
+
+int jvm_server_attach(struct jvm_server *s, int pid, struct err *e)
+{
+	int r;
+
+	s->attaching = pid;
+	s->refusal = 0;
+	r = target_same_files(pid) ? attach_load(pid, s->agent.data, s->door.path, serve_attaching, s, e) :
+				     attach_inside(s, pid, e);
+	if (!r && !serve_attaching(s))
+		r = err_set(e, s->refusal == JVM_REFUSED_BUSY ? EBUSY : ENOTSUP, s->refusal == JVM_REFUSED_BUSY ?
+			    "process %d is being recorded already" : s->refusal == JVM_REFUSED_VM ?
+			    "process %d is a JVM of which the agent knows too little" :
+			    "process %d: the agent was loaded but did not answer", pid);
+	s->attaching = 0;
+	return r;
+}
+
 /* --- the server --- */
 
 static int open_socket(struct jvm_server *s, struct err *e)
 {
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	struct epoll_event ev = { .events = EPOLLIN };
-	char dir[] = "/tmp/arcprof-XXXXXX";
+	int r = open_doorway(&s->door, "", e);
 
-	if (!mkdtemp(dir))
-		return err_errno(e, "%s", dir);
-	s->dir = xstrdup(dir);
-	s->path = xasprintf("%s/s", dir);
-	/* root's JVMs may run as other users: the name is not to be guessed, the peer is checked */
-	if (!geteuid() && chmod(dir, 0711))
-		return err_errno(e, "%s", dir);
-	s->listen = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	snprintf(a.sun_path, sizeof(a.sun_path), "%s", s->path);
-	if (s->listen < 0 || bind(s->listen, (struct sockaddr *)&a, sizeof(a)) ||
-	    (!geteuid() && chmod(s->path, 0666)) || listen(s->listen, 64))
-		return err_errno(e, "%s", s->path);
+	if (r)
+		return r;
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (s->epoll < 0 || epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->listen, &ev))
+	if (s->epoll < 0 || epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->door.fd, &ev))
 		return err_errno(e, "epoll");
 	return 0;
 }
@@ -569,7 +669,7 @@ int jvm_server_open(struct jvm_server **out, const struct jvm_server_opts *o, co
 	s->o = *o;
 	s->cb = *cb;
 	s->ctx = ctx;
-	s->listen = s->epoll = -1;
+	s->door.fd = s->inside.fd = s->epoll = -1;
 	choose_sizes(s);
 	r = s->o.programs ? 0 : inject_place(&s->agent, e);
 	if (r || (r = open_socket(s, e))) {
@@ -589,16 +689,9 @@ void jvm_server_close(struct jvm_server *s)
 	for (j = s->jvms; j; j = j->next)
 		j->dead = true;
 	bury_dead(s);
-	if (s->listen >= 0)
-		close(s->listen);
+	close_doorway(&s->door);
 	if (s->epoll >= 0)
 		close(s->epoll);
-	if (s->path)
-		unlink(s->path);
-	if (s->dir)
-		rmdir(s->dir);
-	free(s->path);
-	free(s->dir);
 	buf_release(&s->agent);
 	buf_release(&s->copy);
 	free(s);
@@ -606,12 +699,12 @@ void jvm_server_close(struct jvm_server *s)
 
 int jvm_server_setenv(struct jvm_server *s, struct err *e)
 {
-	return s->o.programs ? 0 : inject_setenv(s->agent.data, s->path, e);
+	return s->o.programs ? 0 : inject_setenv(s->agent.data, s->door.path, e);
 }
 
 const char *jvm_server_path(const struct jvm_server *s)
 {
-	return s->path;
+	return s->door.path;
 }
 
 int jvm_host_tid(struct jvm *j, int tid)

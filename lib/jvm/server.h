@@ -4,7 +4,7 @@
  * command starts, talks to each over a Unix socket and drains what they measured.
  *
  * Life of a JVM, seen from here (proto.h has the bytes):
- *   hello    Agent_OnLoad connected; handlers are installed; it waits.  The callback opens the
+ *   hello    Agent_OnLoad or Agent_OnAttach connected; handlers are installed; it waits.  The callback opens the
  *            sampling events on the threads that exist; later threads inherit them.
  *   go       sent when the hello callback returns; the JVM starts up.
  *   drain    samples, methods, code and thread names arrive through shared memory.
@@ -115,6 +115,13 @@ void jvm_server_close(struct jvm_server *s);
 
 /* Sets JAVA_TOOL_OPTIONS (keeping what is there) in the environment that the command will get. */
 int jvm_server_setenv(struct jvm_server *s, struct err *e);
+
+/*
+ * Loads the agent into a HotSpot JVM that runs already. Returns when the agent works and has told what is
+ * there already (code, threads), or with an error that says what is in the way; callbacks are called
+ * meanwhile. Not while a thread of the JVM is stopped by ptrace.
+ */
+int jvm_server_attach(struct jvm_server *s, int pid, struct err *e);
 
 /* Where the server listens; it is jvm_server_setenv() that tells JVMs. */
 const char *jvm_server_path(const struct jvm_server *s);

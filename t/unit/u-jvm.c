@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "jvm/inject.h"
+#include "jvm/target.h"
 #include "jvm/wire.h"
 #include "trace/record.h"
 #include "unit.h"
@@ -330,6 +331,11 @@ TEST(jvm_option_is_appended_to_what_was_there)
 	buf_release(&b);
 }
 
+static bool unsampled(void *ctx, struct jvm *j, int pid, int tid)
+{
+	return false;
+}
+
 static void ignore_lost(void *ctx, struct jvm *j, uint64_t nr) { }
 static void note_gone(void *ctx, struct jvm *j) { got.nr_gone++; }
 
@@ -386,7 +392,7 @@ TEST(jvm_server_drops_a_jvm_whose_ring_makes_no_sense)
 	struct jvm_msg hello = { JVM_PROTO_MAGIC, JVM_PROTO_VERSION, .type = JVM_MSG_HELLO, .pid = getpid(),
 				 .tid = getpid() };
 	struct jvm_server_opts o = { .sample = true, .max_depth = 100, .max_stack_bytes = 4096 };
-	struct jvm_callbacks cb = { .lost = ignore_lost, .gone = note_gone };
+	struct jvm_callbacks cb = { .hello = unsampled, .lost = ignore_lost, .gone = note_gone };
 	struct jvm_server *s;
 	struct jvm_msg m;
 	union {
@@ -410,9 +416,52 @@ TEST(jvm_server_drops_a_jvm_whose_ring_makes_no_sense)
 	CHECK_U64(recvmsg(fd, &h, 0), sizeof(m));
 	memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&h)), sizeof(fds));
 	CHECK(ftruncate(fds[0], 0) < 0);	/* sealed */
+	hello.type = JVM_MSG_READY;
+	send(fd, &hello, sizeof(hello), 0);
+	jvm_server_poll(s);
 	CHECK_U64(pwrite(fds[0], &v, 8, JVM_PAGE + sizeof(struct jvm_root) * JVM_NR_ROOTS), 8);
 	jvm_server_drain(s);
 	jvm_server_poll(s);
 	CHECK_U64(jvm_server_nr_jvms(s), 0);
 	jvm_server_close(s);
+}
+
+/* One entry, as HotSpot writes it: head of 20 bytes, name, value. */
+static size_t put_perf_entry(uint8_t *d, const char *name, const char *value)
+{
+	uint32_t size = (20 + strlen(name) + 1 + strlen(value) + 1 + 7) & ~7u;
+	uint32_t name_off = 20, data_off = 20 + strlen(name) + 1;
+
+	memset(d, 0, size);
+	memcpy(d, &size, 4);
+	memcpy(d + 4, &name_off, 4);
+	memcpy(d + 16, &data_off, 4);
+	strcpy((char *)d + name_off, name);
+	strcpy((char *)d + data_off, value);
+	return size;
+}
+
+TEST(perf_data_say_whether_a_jvm_lets_itself_be_attached_to)
+{
+	static const uint8_t magic[] = { 0xca, 0xfe, 0xc0, 0xc0 };
+	uint8_t d[512] = { 0 };
+	uint32_t first = 32;
+	size_t len = first, flag, cut;
+
+	memcpy(d, magic, sizeof(magic));
+	memcpy(d + 24, &first, 4);
+	len += put_perf_entry(d + len, "java.cls.loadedClasses", "1000000");
+	flag = len + 20 + sizeof("sun.rt.jvmCapabilities");
+	len += put_perf_entry(d + len, "sun.rt.jvmCapabilities", "1100000");
+	CHECK(target_perf_data_allow(d, len));
+	d[flag] = '0';
+	CHECK(!target_perf_data_allow(d, len));
+	/* cut anywhere, it says nothing */
+	for (cut = 0; cut < flag; cut++) {
+		uint8_t *copy = xmalloc(cut + 1);
+
+		memcpy(copy, d, cut);
+		CHECK(target_perf_data_allow(copy, cut));
+		free(copy);
+	}
 }

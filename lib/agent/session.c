@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+/*
+ * session.c - the time from a recorder's coming to its going (agent.h).
+ *
+ * A recorder that attached is watched by a thread of ours, asleep until the recorder's end of the
+ * socket closes: that thread takes everything back. One that started the JVM leaves with it, as a rule; what
+ * it left behind when it did not is taken back when the next one comes.
+ */
+#include "agent/agent.h"
+#include "agent/flow.h"
+#include "agent/names.h"
+#include "agent/ring.h"
+#include "agent/vm.h"
+
+static struct sys_lock lock;	/* held while a session begins or ends */
+static bool active;
+static bool stuck;		/* something of ours still ran long after its end: no further session */
+static int flags;		/* of the session: enum jvm_flags */
+
+/* What is done once: everything that is known of this JVM. */
+static bool know_vm(JavaVM *jvm)
+{
+	static bool asked, known;
+
+	if (!asked) {
+		asked = true;
+		vm_init((uintptr_t)(*jvm)->GetEnv);
+		if (!vm.ok)
+			return false;
+		sys_init_clock();
+		known = vm_init_threads();
+	}
+	return known;
+}
+
+static bool prepare(JavaVM *jvm)
+{
+	static bool have_events;
+
+	if (!names_init() || !sample_init())
+		return false;
+	have_events = have_events || events_init(jvm);
+	return have_events;
+}
+
+static void end(JNIEnv *env)
+{
+	bool quiet = sample_off();
+
+	if (flags & JVM_CALLFLOW)
+		quiet &= flow_off(env);
+	events_off();
+	if (quiet)
+		ring_release();
+	stuck = !quiet;
+	active = false;
+}
+
+/* --- the thread that watches --- */
+
+static bool watching;
+
+static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
+{
+	store_release(&watching, true);
+	ring_wait_closed();
+	sys_lock(&lock);
+	if (active && log_closed())
+		end(env);
+	sys_unlock(&lock);
+}
+
+static jthread new_thread(JNIEnv *env)
+{
+	jclass cls = (*env)->FindClass(env, "java/lang/Thread");
+	jmethodID init = cls ? (*env)->GetMethodID(env, cls, "<init>", "(Ljava/lang/String;)V") : NULL;
+	jstring name = init ? (*env)->NewStringUTF(env, "arcprof") : NULL;
+	jthread t = name ? (*env)->NewObject(env, cls, init, name) : NULL;
+
+	if ((*env)->ExceptionCheck(env))
+		(*env)->ExceptionClear(env);
+	return t;
+}
+
+/* Returns when it runs: it is no thread of the program, whose start is told. */
+static bool start_watching(JavaVM *jvm, JNIEnv *env)
+{
+	static jvmtiEnv *ti;
+	jthread t = new_thread(env);
+
+	watching = false;
+	if (!t || (!ti && (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK) ||
+	    (*ti)->RunAgentThread(ti, t, watch, NULL, JVMTI_THREAD_NORM_PRIORITY) != JVMTI_ERROR_NONE)
+		return false;
+	while (!load_acquire(&watching))
+		sys_sleep_ms(1);
+	return true;
+}
+
+/* --- coming --- */
+
+static void begin(JavaVM *jvm, JNIEnv *env, const char *path)
+{
+	flags = link_connect(path, env);
+	if (flags < 0)
+		return;
+	active = true;
+	if (!prepare(jvm)) {
+		end(env);
+		return;
+	}
+	events_on(env);
+	if (flags & JVM_CALLFLOW && !env)
+		flow_on(jvm, NULL);
+	if ((flags & JVM_SAMPLE && !sample_on()) || (env && !start_watching(jvm, env))) {
+		end(env);
+		return;
+	}
+	link_ready_and_wait();
+	if (!env)
+		return;
+	if (flags & JVM_CALLFLOW)
+		flow_on(jvm, env);
+	events_replay_code();
+}
+
+void session_start(JavaVM *jvm, JNIEnv *env, const char *path)
+{
+	if (!path)
+		return;
+	sys_lock(&lock);
+	if (active && log_closed())
+		end(env);
+	if (active || stuck)
+		link_refuse(path, JVM_REFUSED_BUSY);
+	else if (!know_vm(jvm))
+		link_refuse(path, JVM_REFUSED_VM);
+	else
+		begin(jvm, env, path);
+	sys_unlock(&lock);
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * attach.c - the client of a JVM's attach listener (attach.h).
+ *
+ * Source: HotSpot's attachListener_linux.cpp, attachListener.cpp; sun.tools.attach in
+ * jdk.attach. What a JVM answers to "load" differs: JDK 8 a code alone, later ones
+ * "return code: N", JDK 21 and later always success first and the reason of a failure in the text.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "jvm/attach.h"
+#include "jvm/target.h"
+
+enum { POLL_MS = 5, MAX_REPLY = 4096 };
+
+static const uint64_t listen_ns = 10000000000;	/* as long as the JDK's own tools wait */
+static const uint64_t load_ns = 60000000000;	/* the agent may still be giving back what a recording before took */
+static const uint64_t talk_ns = 120000000000;	/* with thousands of classes to change */
+
+struct attach {
+	struct target t;
+	int pidfd;
+	char trigger[96];		/* the file, "" before it was made */
+	int sock;
+	attach_serve_fn serve;
+	void *ctx;
+	sigset_t ends, old_mask;
+};
+
+static bool gone(const struct attach *a)
+{
+	struct pollfd p = { .fd = a->pidfd, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+/* Waits a moment, on fd too if there is one; the reason when there is no more to wait for. */
+static int pause_a_moment(const struct attach *a, int fd, struct err *e)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	sigset_t pending;
+	int sig;
+
+	poll(&p, 1, POLL_MS);
+	sigemptyset(&pending);
+	sigpending(&pending);
+	for (sig = 1; sig < SIGRTMIN; sig++)
+		if (sigismember(&a->ends, sig) == 1 && sigismember(&pending, sig) == 1)
+			return err_set(e, EINTR, "interrupted while attaching to process %d", a->t.pid);
+	if (gone(a))
+		return err_set(e, ESRCH, "process %d ended while it was attached to", a->t.pid);
+	return 0;
+}
+
+/* --- the listener --- */
+
+static void become(uid_t uid, gid_t gid)
+{
+	if (setegid(gid) || seteuid(uid))
+		return;		/* the JVM will turn us away, and that is told */
+}
+
+/* It answers to its own user only, and on Linux goes by who we are when we connect. */
+static int connect_as_its_user(const struct attach *a, int fd, const struct sockaddr_un *addr)
+{
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	bool change = !uid && (a->t.euid != uid || a->t.egid != gid);
+	int r;
+
+	if (change)
+		become(a->t.euid, a->t.egid);
+	r = connect(fd, (const struct sockaddr *)addr, sizeof(*addr));
+	if (change && (seteuid(uid) || setegid(gid)))
+		r = -1;
+	return r;
+}
+
+/* The socket's name may be left from a process before it, or made by somebody else. */
+static bool is_its_own(const struct attach *a, int fd)
+{
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) && cred.pid == a->t.pid;
+}
+
+static bool connect_listener(struct attach *a)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "/proc/%d/root/tmp/.java_pid%d", a->t.pid, a->t.own_pid);
+	if (fd < 0)
+		return false;
+	if (connect_as_its_user(a, fd, &addr) || !is_its_own(a, fd)) {
+		close(fd);
+		return false;
+	}
+	a->sock = fd;
+	return true;
+}
+
+static bool make_trigger(struct attach *a, const char *dir)
+{
+	int fd;
+
+	snprintf(a->trigger, sizeof(a->trigger), "/proc/%d/%s/.attach_pid%d", a->t.pid, dir, a->t.own_pid);
+	unlink(a->trigger);		/* of a tool that was killed */
+	fd = open(a->trigger, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		a->trigger[0] = '\0';
+		return false;
+	}
+	/* the JVM looks at whose it is */
+	if (!geteuid() && fchown(fd, a->t.euid, a->t.egid)) {
+		unlink(a->trigger);
+		a->trigger[0] = '\0';
+	}
+	close(fd);
+	return a->trigger[0];
+}
+
+static int wait_until_it_takes_signals(struct attach *a, struct err *e)
+{
+	int r = 0;
+
+	while (!r && !a->t.takes_signal) {
+		if (!a->t.is_new) {
+			r = err_set(e, ENOTSUP, "process %d takes no signal that would let the agent in", a->t.pid);
+			err_hint(e, "it runs with -Xrs, and -XX:+StartAttachListener is not given");
+			break;
+		}
+		r = pause_a_moment(a, -1, e);
+		if (!r)
+			r = target_check(&a->t, a->t.pid, e);
+	}
+	return r;
+}
+
+/* Wakes the listener. The pidfd was there before all checks: the signal reaches no other process. */
+static int wake_listener(struct attach *a, struct err *e)
+{
+	uint64_t until;
+	int r = wait_until_it_takes_signals(a, e);
+
+	if (r)
+		return r;
+	if (!make_trigger(a, "root/tmp") && !make_trigger(a, "cwd"))
+		return err_errno(e, "process %d: neither its /tmp nor its folder can be written", a->t.pid);
+	if (syscall(SYS_pidfd_send_signal, a->pidfd, SIGQUIT, NULL, 0))
+		return err_errno(e, "process %d cannot be signalled", a->t.pid);
+	until = clock_mono_ns() + listen_ns;
+	while (!r && !connect_listener(a)) {
+		r = pause_a_moment(a, -1, e);
+		if (!r && clock_mono_ns() > until) {
+			r = err_set(e, ETIMEDOUT, "process %d did not let the agent in within %d s", a->t.pid,
+				    (int)(listen_ns / 1000000000));
+			err_hint(e, "it hangs, or runs with -XX:+DisableAttachMechanism");
+		}
+	}
+	return r;
+}
+
+/* --- the command --- */
+
+static int send_command(const struct attach *a, const char *file, const char *option, struct err *e)
+{
+	const char *const words[] = { "1", "load", file, "true", option };
+	struct buf b = BUF_INIT;
+	size_t i, done = 0;
+	int r = 0;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		buf_add(&b, words[i], strlen(words[i]) + 1);
+	while (done < b.len && !r) {
+		ssize_t n = send(a->sock, b.data + done, b.len - done, MSG_NOSIGNAL);
+
+		if (n > 0)
+			done += n;
+		else if (errno != EAGAIN && errno != EINTR)
+			r = err_errno(e, "process %d closed the attach socket", a->t.pid);
+		else
+			r = pause_a_moment(a, -1, e);
+	}
+	buf_release(&b);
+	return r;
+}
+
+static int read_reply(const struct attach *a, struct buf *reply, struct err *e)
+{
+	uint64_t now = clock_mono_ns(), until = now + load_ns;
+	bool talks = false;
+	int r = 0;
+
+	while (!r && reply->len < MAX_REPLY) {
+		char piece[512];
+		ssize_t n = recv(a->sock, piece, sizeof(piece), 0);
+
+		if (n > 0)
+			buf_add(reply, piece, n);
+		else if (!n || (errno != EAGAIN && errno != EINTR))
+			break;
+		if (a->serve && a->serve(a->ctx) && !talks) {
+			talks = true;
+			until = clock_mono_ns() + talk_ns;
+		}
+		if (n <= 0)
+			r = pause_a_moment(a, a->sock, e);
+		if (!r && clock_mono_ns() > until)
+			r = err_set(e, ETIMEDOUT, "process %d did not load the agent in time", a->t.pid);
+	}
+	return r;
+}
+
+/* The first line of what the JVM says beside numbers. */
+static int explain(const struct attach *a, const char *text, struct err *e)
+{
+	if (strstr(text, "ynamic agent loading is not enabled")) {
+		err_set(e, EPERM, "process %d loads no agents: it runs with -XX:-EnableDynamicAgentLoading", a->t.pid);
+		return -EPERM;
+	}
+	while (*text == '\n' || *text == ' ')
+		text++;
+	if (!*text)
+		return err_set(e, EPERM, "process %d closed the attach socket without an answer", a->t.pid);
+	return err_set(e, EIO, "process %d did not load the agent: %.*s", a->t.pid, (int)strcspn(text, "\n"), text);
+}
+
+static int check_reply(const struct attach *a, const char *reply, struct err *e)
+{
+	static const char code[] = "return code: ";
+	char *end;
+	long first = strtol(reply, &end, 10);
+	const char *rest = *end == '\n' ? end + 1 : end, *value = rest;
+
+	if (end == reply || first)
+		return explain(a, end == reply ? reply : rest, e);
+	if (!strncmp(rest, code, sizeof(code) - 1))
+		value = rest + sizeof(code) - 1;
+	if (strtol(value, &end, 10) == 0 && end != value)
+		return 0;
+	return explain(a, rest, e);
+}
+
+static int load(struct attach *a, const char *file, const char *option, struct err *e)
+{
+	struct buf reply = BUF_INIT;
+	int r = connect_listener(a) ? 0 : wake_listener(a, e);
+
+	if (a->trigger[0])
+		unlink(a->trigger);
+	if (!r)
+		r = send_command(a, file, option, e);
+	if (!r)
+		r = read_reply(a, &reply, e);
+	if (!r)
+		r = check_reply(a, reply.data ? reply.data : "", e);
+	buf_release(&reply);
+	return r;
+}
+
+/* Signals that were told by an error are not told again. */
+static void unblock(const struct attach *a, bool told)
+{
+	struct timespec now = { 0 };
+
+	while (told && sigtimedwait(&a->ends, NULL, &now) > 0)
+		;
+	sigprocmask(SIG_SETMASK, &a->old_mask, NULL);
+}
+
+int attach_load(int pid, const char *file, const char *option, attach_serve_fn serve, void *ctx, struct err *e)
+{
+	struct attach a = { .serve = serve, .ctx = ctx, .sock = -1 };
+	int r;
+
+	a.pidfd = syscall(SYS_pidfd_open, pid, 0);
+	if (a.pidfd < 0)
+		return errno == ESRCH || errno == EINVAL ? err_set(e, ESRCH, "no process %d", pid) :
+							   err_errno(e, "process %d", pid);
+	sigemptyset(&a.ends);
+	sigaddset(&a.ends, SIGINT);
+	sigaddset(&a.ends, SIGTERM);
+	sigaddset(&a.ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &a.ends, &a.old_mask);
+	r = target_check(&a.t, pid, e);
+	if (!r)
+		r = load(&a, file, option, e);
+	unblock(&a, r == -EINTR);
+	if (a.sock >= 0)
+		close(a.sock);
+	close(a.pidfd);
+	return r;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * attach.h - loads an agent into a JVM that runs already, by HotSpot's own mechanism: a file
+ * .attach_pidN and SIGQUIT make it listen on a Unix socket, which takes the command.
+ */
+#ifndef JVM_ATTACH_H
+#define JVM_ATTACH_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+/*
+ * Called every few ms while the JVM loads the agent, which may want answers from us meanwhile.
+ * True: it has begun to talk, so it is only to be waited for.
+ */
+typedef bool (*attach_serve_fn)(void *ctx);
+
+/*
+ * Loads file (a path as the JVM sees it) with this option. Returns when Agent_OnAttach has returned; an error
+ * when it could not be loaded, in one line with its remedy, or when a signal to end is pending for us.
+ * SIGINT, SIGTERM and SIGHUP are blocked meanwhile. Nothing is left behind.
+ */
+int attach_load(int pid, const char *file, const char *option, attach_serve_fn serve, void *ctx, struct err *e);
+
+#endif

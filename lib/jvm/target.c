@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * target.c - what /proc says of a process that is to be attached to (target.h).
+ *
+ * Source: HotSpot's attachListener_posix.cpp and os.cpp (the thread for signals),
+ * perfMemory.hpp (PerfDataPrologue, PerfDataEntry), management.cpp (sun.rt.jvmCapabilities).
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/span.h"
+#include "jvm/target.h"
+
+enum { MAX_PERF_DATA = 1 << 20, START_SECONDS = 10 };
+
+static int slurp(int pid, const char *what, struct buf *b)
+{
+	char path[320];
+
+	buf_reset(b);
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, what);
+	return io_slurp(path, b) || !b->len ? -1 : 0;
+}
+
+/* Does a line of maps, the text of /proc/PID/maps, end in name, or in name and " (deleted)"? */
+static bool maps_file(const char *maps, const char *name)
+{
+	const char *at = maps;
+	size_t len = strlen(name);
+
+	while ((at = strstr(at, name))) {
+		at += len;
+		if (*at == '\n' || *at == ' ' || !*at)
+			return true;
+	}
+	return false;
+}
+
+bool target_is_jvm(int pid)
+{
+	struct buf b = BUF_INIT;
+	bool is = !slurp(pid, "maps", &b) && maps_file(b.data, "/libjvm.so");
+
+	buf_release(&b);
+	return is;
+}
+
+/* What follows "\nkey:\t" in the text of /proc/PID/status; "" when it is not there. */
+static const char *field(const char *status, const char *key)
+{
+	char pattern[32];
+	const char *at;
+
+	snprintf(pattern, sizeof(pattern), "\n%s:\t", key);
+	at = strstr(status, pattern);
+	return at ? at + strlen(pattern) : "";
+}
+
+static int last_number(const char *line)
+{
+	int v = 0;
+
+	for (; *line && *line != '\n'; line += strcspn(line, "\t\n"), line += *line == '\t')
+		v = atoi(line);
+	return v;
+}
+
+static int read_status(struct target *t, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	unsigned int uid[2] = { 0 }, gid[2] = { 0 };
+	unsigned long long caught = 0;
+	char state;
+	int r = 0;
+
+	if (slurp(t->pid, "status", &b)) {
+		buf_release(&b);
+		return err_set(e, ESRCH, "no process %d", t->pid);
+	}
+	state = *field(b.data, "State");
+	sscanf(field(b.data, "Uid"), "%u\t%u", &uid[0], &uid[1]);
+	sscanf(field(b.data, "Gid"), "%u\t%u", &gid[0], &gid[1]);
+	sscanf(field(b.data, "SigCgt"), "%llx", &caught);
+	t->euid = uid[1];
+	t->egid = gid[1];
+	t->own_pid = last_number(field(b.data, "NSpid"));
+	t->own_pid = t->own_pid ? t->own_pid : t->pid;
+	t->takes_signal = caught >> (SIGQUIT - 1) & 1;
+	if (state == 'Z' || state == 'X') {
+		r = err_set(e, ESRCH, "process %d has ended", t->pid);
+	} else if (state == 'T' || state == 't') {
+		r = err_set(e, EBUSY, "process %d is stopped and cannot take the agent", t->pid);
+		err_hint(e, "let it run ('kill -CONT %d'), then try again", t->pid);
+	} else if (geteuid() && geteuid() != t->euid) {
+		r = err_set(e, EPERM, "process %d belongs to another user", t->pid);
+		err_hint(e, "run arcprof as that user, or as root");
+	}
+	buf_release(&b);
+	return r;
+}
+
+/* Started last of all that a signal to the JVM needs; not there with -Xrs. */
+static bool has_signal_thread(int pid)
+{
+	struct buf b = BUF_INIT;
+	bool found = false;
+	struct dirent *d;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && !found && (d = readdir(dir))) {
+		char what[288];
+
+		snprintf(what, sizeof(what), "task/%s/comm", d->d_name);
+		found = d->d_name[0] != '.' && !slurp(pid, what, &b) && !strncmp(b.data, "Signal Dispatch", 15);
+	}
+	if (dir)
+		closedir(dir);
+	buf_release(&b);
+	return found;
+}
+
+/* --- performance data --- */
+
+static uint32_t word(const uint8_t *data, size_t off)
+{
+	struct span s = span_init(data + off, 4);
+
+	return span_u32(&s);
+}
+
+bool target_perf_data_allow(const void *start, size_t len)
+{
+	static const char name[] = "sun.rt.jvmCapabilities";
+	enum { PROLOGUE = 32, ENTRY = 20 };
+	const uint8_t *data = start;
+	uint32_t at, size, name_off, data_off;
+
+	if (len < PROLOGUE || word(data, 0) != 0xc0c0feca)
+		return true;
+	for (at = word(data, 24); at >= PROLOGUE && len >= ENTRY && at <= len - ENTRY; at += size) {
+		size = word(data, at);
+		name_off = word(data, at + 4);
+		data_off = word(data, at + 16);
+		if (size < ENTRY || size > len - at)
+			break;
+		if (name_off <= size && size - name_off >= sizeof(name) && data_off < size &&
+		    !memcmp(data + at + name_off, name, sizeof(name)))
+			return data[at + data_off] != '0';	/* the first of many: attach */
+	}
+	return true;
+}
+
+/* They are a file that it has mapped, named as it sees it. */
+static bool allows_attach(int pid, const char *maps)
+{
+	const char *at = strstr(maps, "/hsperfdata_"), *line;
+	struct buf path = BUF_INIT, data = BUF_INIT;
+	bool allows = true;
+	struct err e;
+
+	if (!at)
+		return true;
+	for (line = at; line > maps && line[-1] != ' '; line--)
+		;
+	buf_fmt(&path, "/proc/%d/root%.*s", pid, (int)strcspn(line, "\n"), line);
+	if (!io_read_file(path.data, &data, MAX_PERF_DATA, &e) && data.len)
+		allows = target_perf_data_allow(data.data, data.len);
+	buf_release(&path);
+	buf_release(&data);
+	return allows;
+}
+
+/* Seconds since it was started: field 22 of /proc/PID/stat has the time, in ticks since boot. */
+static double age(int pid)
+{
+	struct buf b = BUF_INIT;
+	unsigned long long ticks = 0;
+	const char *at = NULL;
+	struct timespec now;
+	int i;
+
+	if (!slurp(pid, "stat", &b))
+		at = strrchr(b.data, ')');
+	for (i = 0; i < 20 && at; i++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		ticks = strtoull(at, NULL, 10);
+	buf_release(&b);
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return now.tv_sec + now.tv_nsec / 1e9 - (double)ticks / sysconf(_SC_CLK_TCK);
+}
+
+static int read_maps(const struct target *t, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int r = 0;
+
+	if (slurp(t->pid, "maps", &b))
+		r = err_set(e, EACCES, "process %d may not be looked into", t->pid);
+	else if (!maps_file(b.data, "/libjvm.so") || strstr(b.data, "/libj9vm"))
+		r = err_set(e, ENOTSUP, "process %d is not a HotSpot JVM", t->pid);
+	else if (!allows_attach(t->pid, b.data))
+		r = err_set(e, EPERM, "process %d lets nothing attach: it runs with -XX:+DisableAttachMechanism", t->pid);
+	buf_release(&b);
+	return r;
+}
+
+bool target_same_files(int pid)
+{
+	struct stat own, other;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+	return stat("/proc/self/ns/mnt", &own) || stat(path, &other) ||
+	       (own.st_ino == other.st_ino && own.st_dev == other.st_dev);
+}
+
+int target_check(struct target *t, int pid, struct err *e)
+{
+	int r;
+
+	memset(t, 0, sizeof(*t));
+	t->pid = pid;
+	r = read_status(t, e);
+	if (!r)
+		r = read_maps(t, e);
+	if (r)
+		return r;
+	t->takes_signal &= has_signal_thread(pid);
+	t->is_new = age(pid) < START_SECONDS;
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * target.h - is this running process a JVM that can be attached to?  Answered from /proc alone,
+ * before anything is done to it: the signal that wakes a JVM's attach listener kills whoever has no
+ * handler for it.
+ */
+#ifndef JVM_TARGET_H
+#define JVM_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct target {
+	int pid;		/* as we see it */
+	int own_pid;		/* as it calls itself, in its pid namespace */
+	uid_t euid;
+	gid_t egid;
+	bool takes_signal;	/* HotSpot's thread for signals runs, and SIGQUIT is caught */
+	bool is_new;		/* may still be starting: not older than some seconds */
+};
+
+/* Has it libjvm.so mapped? Also false for what cannot be looked into. */
+bool target_is_jvm(int pid);
+
+/* Has it the files that we have (the same mount namespace)? Else it sees /proc/PID/root as its root. */
+bool target_same_files(int pid);
+
+/*
+ * What is known of pid; an error when it is gone, stopped, somebody else's, no HotSpot, or started with
+ * -XX:+DisableAttachMechanism.
+ */
+int target_check(struct target *t, int pid, struct err *e);
+
+/*
+ * The JVM's performance data (hsperfdata) say whether it lets itself be attached to; true also where
+ * they do not say.
+ */
+bool target_perf_data_allow(const void *data, size_t len);
+
+#endif

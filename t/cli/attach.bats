@@ -1,0 +1,227 @@
+#!/usr/bin/env bats
+# Recording a JVM that runs already, on every JDK of this machine.
+load ../lib
+load ../java
+load ../live
+
+setup_file() {
+	export ORIGINAL_PATH=$PATH
+	for home in $(jdks); do
+		use_jdk "$home"
+	done
+}
+
+teardown() {
+	kill_live
+}
+
+# Says of the last run that it failed with this line, and left nothing behind.
+refused() {	# <exit status> <pattern>
+	[ "$status" -eq "$1" ]
+	[[ $stderr == *"arcprof record: "$2* ]]
+	[ "$(grep -c '^arcprof record: ' <<<"$stderr")" -eq 1 ]
+	! ls /tmp/.attach_pid* 2>/dev/null
+}
+
+# Number of samples whose stack matches, and all.
+count() {
+	awk -v re="$1" '$0 ~ re { n += $NF } END { print n + 0 }' stacks
+}
+
+# No thread of ours is left, once the JVM knows that we are gone.
+alone() {
+	local i
+	for i in {1..600}; do
+		! grep -qx arcprof "/proc/$LIVE"/task/*/comm && return
+		sleep 0.1
+	done
+	return 1
+}
+
+attach_three_times() {
+	local i
+	start_live
+	say spin 50
+	for i in 1 2 3; do
+		start_recorder -p "$LIVE"
+		say spin 300
+		end_recorder
+		ARCPROF=$ARCPROF "$TOP/t/folded" --kinds trace >stacks
+		arcprof report -i trace --check >check || { cat check; return 1; }
+		head -n 3 stacks
+		all=$(count ';main;.*Live\.(most|rest) ')
+		[ "$all" -ge 150 ]
+		# nine tenths, but what the compilers do with both in such a short time is theirs
+		[ "$(count 'Live\.most ')" -ge $((all * 2 / 3)) ]
+		# names of what was compiled and interpreted before we came, and of threads
+		[ "$(count ';main;.*call_stub .*;Live\.main [^;]*;Live\.run [^;]*;Live\.spin [^;]*;Live\.(most|rest) ')" -ge $((all * 9 / 10)) ]
+		alone
+	done
+	say calls 10
+	end_live
+	[ "$JDK" -ge 21 ] || ! [ -s live.err ]
+}
+@test "attach: a JVM that runs is recorded any number of times, with all names, and goes on" {
+	skip_unless_perf
+	on_each_jdk attach_three_times
+}
+
+# calls_of <method>: its calls, from what is in the trace.
+calls_of() {
+	arcprof report -i trace "${@:2}" --xprof --format json >xprof
+	jq --arg f "Live.$1" '[.rows[] | select(.name == $f) | .n] | add // 0' xprof
+}
+
+count_calls_twice() {
+	local i virtual=0 fds maps
+	start_live
+	for i in 1 2; do
+		start_recorder -p "$LIVE" --callflow
+		say calls 1000
+		say threads 10
+		if [ "$JDK" -ge 21 ]; then
+			say virtual 10
+			virtual=10
+		fi
+		end_recorder
+		arcprof report -i trace --check >check || { cat check; return 1; }
+		[ "$(calls_of outer)" -eq $((1010 + virtual)) ]
+		[ "$(calls_of inner)" -eq $((3 * (1010 + virtual))) ]
+		[ "$(calls_of calls)" -eq 1 ]
+		# each thread has a tree, and its name
+		[ "$(jq '[.rows[] | select(.kind == "thread" and (.name | startswith("worker-")))] | length' xprof)" -eq 10 ]
+		alone
+		[ $i -eq 1 ] || [ "$(ls "/proc/$LIVE/fd" | wc -l) $(grep -c memfd "/proc/$LIVE/maps")" = "$fds 0" ]
+		fds=$(ls "/proc/$LIVE/fd" | wc -l)
+	done
+	# without a recorder, and while one dies
+	say calls 1000
+	start_recorder -p "$LIVE" --callflow='+*'
+	echo calls 100000 >&7
+	end_recorder kill -KILL || [ $? -eq 137 ]
+	heard 'calls 100000'
+	alone
+	start_recorder -p "$LIVE" --callflow --metric objects
+	say calls 7
+	end_recorder
+	[ "$(calls_of outer)" -eq 7 ]
+	# its threads would tell of the first objects too late
+	arcprof report -i trace --xprof | grep '^not recorded: alloc_objects of '
+	end_live
+}
+@test "attach: calls of a JVM that runs are counted exactly, any number of times, also after a recorder died" {
+	on_each_jdk count_calls_twice
+}
+
+branches_of_a_jvm() {
+	start_live
+	say spin 50
+	echo spin 1500 >&7
+	run_arcprof itrace -o trace -p "$LIVE" --limit 30000
+	[ "$status" -eq 0 ]
+	heard 'spin 1500'
+	arcprof report -i trace --xprof --format json | jq -e 'any(.rows[]; .name | startswith("Live."))'
+	alone
+	say calls 5
+	end_live
+}
+@test "attach: an instruction trace of a JVM that runs names its methods" {
+	on_each_jdk branches_of_a_jvm
+}
+
+# Its own pid namespace, /tmp and /var/tmp, as in a container.
+in_a_container() {
+	local i
+	rm -f live.in
+	mkfifo live.in
+	unshare --mount --pid --fork --mount-proc sh -c "mount -t tmpfs none /mnt && cp -r '$CLASSES'/. /mnt &&
+		mount -t tmpfs none /tmp && mount -t tmpfs none /var/tmp && exec java -cp /mnt Live" <live.in >live.out 2>live.err 3>&- &
+	OUTSIDE=$!
+	exec 7>live.in
+	LIVE=$OUTSIDE NR_SAID=0
+	heard ready
+	LIVE=$(tr -d ' ' <"/proc/$OUTSIDE/task/$OUTSIDE/children")
+	start_recorder -p "$LIVE" --callflow -F 999
+	say calls 100
+	say spin 100
+	end_recorder
+	arcprof report -i trace --check >check || { cat check; return 1; }
+	[ "$(calls_of outer)" -eq 100 ]
+	arcprof report -i trace --samples --xprof --format json |
+		jq -e '[.rows[] | select(.name == "Live.spin") | .cum[0]] | add > 30000000'
+	arcprof report -i trace --samples --xprof --format json | jq -e 'any(.rows[]; .name == "main")'
+	# what is left there is the agent; and nothing here
+	[ -z "$(find "/proc/$LIVE/root/tmp" -name '*arcprof*' -o -name '.attach*')" ]
+	exec 7>&-
+	wait "$OUTSIDE"
+	LIVE=
+}
+@test "attach: a JVM in a container" {
+	skip_unless_root
+	skip_unless_perf
+	unshare --mount --pid --fork --mount-proc true 2>/dev/null || skip "no namespaces can be made here"
+	on_each_jdk in_a_container
+}
+
+@test "attach: one recorder at a time" {
+	skip_unless_java
+	use_jdk "$(jdks | tail -n 1)"
+	start_live
+	start_recorder -p "$LIVE" --callflow
+	run_arcprof record -o other -p "$LIVE" --callflow -d 10ms
+	refused 125 "process $LIVE is being recorded already"
+	say calls 5
+	end_recorder
+	[ "$(calls_of outer)" -eq 5 ]
+	run_arcprof record -o other -p $$ --callflow -d 10ms
+	refused 125 "process $$: calls of a running process can be counted in JVMs only"
+	end_live
+}
+
+@test "attach: what is no JVM is sent no signal" {
+	skip_unless_java
+	# a program that has libjvm.so mapped and does not expect SIGQUIT
+	use_jdk "$(jdks | tail -n 1)"
+	"$BUILD/t/workloads/maps" "$JAVA_HOME/lib/server/libjvm.so" >out 3>&- &
+	LIVE=$!
+	until [ -s out ]; do sleep 0.05; done
+	run_arcprof record -o trace -p "$LIVE" -d 10ms
+	refused 125 "process $LIVE takes no signal"
+	kill -0 "$LIVE"
+}
+
+@test "attach: a stopped, a guarded and a vanished JVM are told in a line" {
+	skip_unless_java
+	use_jdk "$(jdks | tail -n 1)"
+	start_live -XX:+DisableAttachMechanism
+	run_arcprof record -o trace -p "$LIVE" -d 10ms
+	refused 125 "process $LIVE lets nothing attach: it runs with -XX:+DisableAttachMechanism"
+	kill -STOP "$LIVE"
+	run_arcprof record -o trace -p "$LIVE" -d 10ms
+	refused 125 "process $LIVE is stopped"
+	kill -CONT "$LIVE"
+	[ "$(wc -l <live.out)" -eq 1 ]	# no thread dump
+	end_live
+	start_live -XX:-EnableDynamicAgentLoading
+	run_arcprof record -o trace -p "$LIVE" -d 10ms
+	refused 125 "process $LIVE loads no agents"
+	say calls 1
+	local gone=$LIVE
+	end_live
+	run_arcprof record -o trace -p "$gone" -d 10ms
+	refused 125 "no process $gone"
+}
+
+@test "attach: another user's JVM is told in a line" {
+	skip_unless_java
+	skip_unless_root
+	use_jdk "$(jdks | tail -n 1)"
+	start_live
+	as_nobody "$ARCPROF" true 2>/dev/null || [ $? -eq 2 ] || skip "another user cannot run arcprof from here"
+	status=0
+	as_nobody "$ARCPROF" record -o /dev/null -p "$LIVE" -d 10ms 2>err || status=$?
+	stderr=$(cat err)
+	echo "$stderr"
+	refused 125 "process $LIVE may not be measured by this user"
+	end_live
+}

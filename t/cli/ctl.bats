@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# Telling a recording that runs what to do.
+load ../lib
+load ../java
+load ../live
+
+teardown() {
+	kill_live
+}
+
+# calls_of <method> <option of report>...
+calls_of() {
+	arcprof report -i trace "${@:2}" --xprof --format json >xprof
+	jq --arg f "Live.$1" '[.rows[] | select(.name == $f) | .n] | add // 0' xprof
+}
+
+value_of() {	# <name>
+	ctl status | sed -n "s/^$1: //p"
+}
+
+@test "ctl: calls are stored, dropped and seen from a zero point as told" {
+	skip_unless_java
+	use_jdk "$(jdks | tail -n 1)"
+	start_live
+	start_recorder -p "$LIVE" --callflow
+	say calls 100
+	[ "$(value_of records)" = "process $LIVE" ]
+	[ "$(value_of calls)" -ge 401 ]
+	ctl snapshot
+	# readable while it goes on
+	[ "$(calls_of outer 2>err)" -eq 100 ]
+	say calls 10
+	ctl reset
+	say calls 20
+	ctl zero
+	say calls 3
+	[ "$(value_of calls)" -ge 533 ]
+	ctl snapshot
+	say calls 4
+	run_arcprof ctl -p "$RECORDER" pause
+	[ "$status" -eq 1 ]
+	[[ $stderr == "arcprof ctl: only samples can be paused"* ]]
+	end_recorder "$ARCPROF" ctl stop -p
+	arcprof report -i trace --check >check || { cat check; return 1; }
+	[ "$(calls_of outer)" -eq 27 ]
+	[ "$(calls_of inner)" -eq 81 ]
+	[ "$(calls_of outer --from-zero)" -eq 7 ]
+	[ "$(calls_of inner --from-zero)" -eq 21 ]
+	say calls 1
+	end_live
+}
+
+until_samples() {	# <at least>
+	local i
+	for ((i = 0; i < 1200; i++)); do
+		[ "$(value_of samples)" -lt "$1" ] || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+@test "ctl: samples are dropped by a reset, and not taken in a pause" {
+	skip_unless_perf
+	local n
+	start_recorder -F 500 -- sh -c 'while :; do :; done'
+	until_samples 20
+	ctl pause
+	[ "$(value_of state)" = paused ]
+	run_arcprof ctl -p "$RECORDER" pause
+	[ "$status" -eq 1 ]
+	[ "$stderr" = "arcprof ctl: it is paused already" ]
+	ctl resume
+	until_samples $(($(value_of samples) + 20))
+	ctl pause
+	sleep 0.5	# what was taken before is read
+	n=$(value_of samples)
+	sleep 0.5
+	[ "$(value_of samples)" -eq "$n" ]
+	ctl reset
+	end_recorder "$ARCPROF" ctl stop -p || [ $? -eq 143 ]
+	[ "$(sed -n 's/.*: \([0-9]*\) samples .*/\1/p' recorder.err)" -eq "$n" ]
+	arcprof report -i trace --xprof --format json | jq -e '.quality.n == 0'
+	run_arcprof report -i trace --from-zero
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"the trace has no zero point"*"arcprof ctl zero"* ]]
+}
+
+# Calls outer() as often as each line says, which calls inner() three times.
+c_program() {
+	[ -f "$BUILD/libarcprof-hookit.a" ] || make -s -C "$TOP" build/libarcprof-hookit.a >&2
+	cat >live.c <<-'EOF'
+	#include <stdio.h>
+	static volatile long sink;
+	void inner(void) { sink++; }
+	void outer(void) { inner(); inner(); inner(); }
+	int main(void)
+	{
+		int n;
+		while (scanf("%d", &n) == 1) {
+			for (int i = 0; i < n; i++)
+				outer();
+			printf("%d\n", n);
+			fflush(stdout);
+		}
+		return 0;
+	}
+	EOF
+	gcc -O1 -g -finstrument-functions live.c "$BUILD/libarcprof-hookit.a" -o live -pthread
+}
+
+c_calls() {	# <function> <option of report>...
+	arcprof report -i trace "${@:2}" --xprof --format json | jq --arg f "$1" '[.rows[] | select(.name == $f) | .n] | add // 0'
+}
+
+@test "ctl: a C program's calls are stored and reset as a JVM's" {
+	skip_unless_command gcc
+	c_program
+	mkfifo live.in
+	"$ARCPROF" record -o trace --callflow -- ./live <live.in >live.out 2>recorder.err 3>&- &
+	RECORDER=$!
+	exec 7>live.in
+	until_it_records
+	LIVE=$RECORDER NR_SAID=0
+	say 100
+	ctl reset
+	say 20
+	ctl snapshot
+	[ "$(c_calls outer 2>err)" -eq 20 ]
+	ctl zero
+	say 3
+	exec 7>&-
+	wait "$RECORDER"
+	LIVE='' RECORDER=''
+	arcprof report -i trace --check >check || { cat check; return 1; }
+	[ "$(c_calls outer) $(c_calls inner)" = "23 69" ]
+	[ "$(c_calls outer --from-zero) $(c_calls inner --from-zero)" = "3 9" ]
+}
+
+@test "ctl: without a recording, or with a wrong word, a line says so" {
+	run_arcprof ctl -p 1 snapshot
+	[ "$status" -eq 1 ]
+	[ "$stderr" = "arcprof ctl: process 1 does not record" ]
+	run_arcprof ctl flush
+	[ "$status" -eq 2 ]
+	[[ $stderr == "arcprof ctl: 'flush' is none of status, snapshot, reset, zero, pause, resume, stop"* ]]
+	run_arcprof ctl snapshot stop
+	[ "$status" -eq 2 ]
+}

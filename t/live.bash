@@ -1,0 +1,79 @@
+# shellcheck shell=bash disable=SC2154
+# live.bash - a program that runs while tests attach to it: t/workloads/Live.java. Needs lib.bash and java.bash.
+
+# start_live <option of java>...: runs it, with its number in $LIVE.
+start_live() {
+	rm -f live.in
+	mkfifo live.in
+	java "$@" -cp "$CLASSES" Live <live.in >live.out 2>live.err 3>&- &
+	LIVE=$!
+	exec 7>live.in
+	NR_SAID=0
+	heard ready
+}
+
+# Waits for its answer number $NR_SAID + 1.
+heard() {
+	local i
+	for ((i = 0; i < 1200; i++)); do
+		[ "$(wc -l <live.out)" -gt "$NR_SAID" ] && break
+		kill -0 "$LIVE" || { cat live.err; return 1; }
+		sleep 0.05
+	done
+	NR_SAID=$((NR_SAID + 1))
+	[[ $(sed -n "${NR_SAID}p" live.out) == "$1" ]] || { echo "wanted '$1', got:"; tail -n 3 live.out; return 1; }
+}
+
+# Tells it to do something, and waits until it is done.
+say() {
+	echo "$*" >&7
+	heard "$*"
+}
+
+end_live() {
+	[ -n "${LIVE-}" ] || return 0
+	exec 7>&-
+	wait "$LIVE"
+	local status=$?
+	LIVE=
+	return $status
+}
+
+# For teardown(): whatever happened.
+kill_live() {
+	[ -z "${LIVE-}" ] || kill -KILL "$LIVE" || true
+	[ -z "${RECORDER-}" ] || kill -KILL "$RECORDER" || true
+}
+
+# start_recorder <argument of record>...: in the background; returns when it records.
+start_recorder() {
+	"$ARCPROF" record -o trace "$@" >recorder.out 2>recorder.err </dev/null 3>&- 7>&- &
+	RECORDER=$!
+	until_it_records
+}
+
+until_it_records() {
+	local i
+	for ((i = 0; i < 1200; i++)); do
+		"$ARCPROF" ctl -p "$RECORDER" 2>/dev/null | grep -qx 'state: recording' && return
+		kill -0 "$RECORDER" 2>/dev/null || break
+		sleep 0.05
+	done
+	cat recorder.err
+	RECORDER=
+	return 1
+}
+
+ctl() {
+	"$ARCPROF" ctl -p "$RECORDER" "$@"
+}
+
+# Ends it with a signal, or as the command given does.
+end_recorder() {
+	"${@:-kill}" "$RECORDER"
+	status=0
+	wait "$RECORDER" || status=$?
+	RECORDER=
+	cat recorder.err
+	return "$status"
+}

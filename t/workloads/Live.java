@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A program that somebody attaches to: it does what the lines on its standard input say, and prints
+ * what it did, a line each.
+ *
+ *	calls N		Live.outer() N times, which calls Live.inner() three times
+ *	spin MS		so much CPU time, nine tenths in Live.most(), one in Live.rest(), compiled before
+ *	threads N	starts N threads and waits for their end; each calls outer() once
+ *	virtual N	the same with virtual threads
+ *	count		its threads' names that are not the JVM's own, in order
+ */
+public final class Live {
+	static volatile long sink;
+
+	static void inner() { sink++; }
+
+	static void outer() {
+		inner();
+		inner();
+		inner();
+	}
+
+	static void most() { work(900000); }
+
+	static void rest() { work(100000); }
+
+	static void work(int n) {
+		long s = sink;
+		for (int i = 0; i < n; i++)
+			s = s * 31 + i;
+		sink = s;
+	}
+
+	static void calls(int n) {
+		for (int i = 0; i < n; i++)
+			outer();
+	}
+
+	static void spin(long ms) {
+		long end = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() + ms * 1000000;
+		while (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() < end) {
+			most();
+			rest();
+		}
+	}
+
+	static Thread thread(boolean virtual, int i) throws Exception {
+		Runnable body = () -> outer();
+		if (!virtual)
+			return new Thread(body, "worker-" + i);
+		return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);
+	}
+
+	static void threads(boolean virtual, int n) throws Exception {
+		List<Thread> all = new ArrayList<>();
+		for (int i = 0; i < n; i++) {
+			Thread t = thread(virtual, i);
+			if (!virtual)
+				t.start();
+			all.add(t);
+		}
+		for (Thread t : all)
+			t.join();
+	}
+
+	static String names() {
+		List<String> names = new ArrayList<>();
+		for (Thread t : Thread.getAllStackTraces().keySet())
+			if (t.getThreadGroup() != null && !t.getThreadGroup().getName().equals("system"))
+				names.add(t.getName());
+		return String.join(" ", names);
+	}
+
+	static String run(String command, int n) throws Exception {
+		switch (command) {
+		case "calls": calls(n); break;
+		case "spin": spin(n); break;
+		case "threads": threads(false, n); break;
+		case "virtual": threads(true, n); break;
+		case "count": return names();
+		default: return "what?";
+		}
+		return command + " " + n;
+	}
+
+	public static void main(String[] args) throws Exception {
+		BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+		System.out.println("ready");
+		for (String line; (line = in.readLine()) != null;) {
+			String[] words = line.split(" ");
+			System.out.println(run(words[0], words.length > 1 ? Integer.parseInt(words[1]) : 0));
+		}
+	}
+}
