@@ -28,6 +28,7 @@ static const struct {
 	{ "cpu", CALLFLOW_CPU, "cpu", "ns" },
 	{ "wall", CALLFLOW_WALL, "wall", "ns" },
 	{ "alloc", CALLFLOW_ALLOC_BYTES, "alloc_bytes", "bytes" },
+	{ "objects", CALLFLOW_ALLOC_OBJECTS, "alloc_objects", "objects" },
 	{ "dispatches", CALLFLOW_DISPATCHES, "dispatches", "dispatches" },
 	{ "thrown", CALLFLOW_THROWN, "thrown", "exceptions" },
 };
@@ -92,7 +93,7 @@ static int add_counter(struct callflow_opts *o, const char *name, struct err *e)
 	struct pmu_event ev;
 
 	if (pmu_event_parse(name, &ev, e)) {
-		err_set(e, EINVAL, "--metric: '%s' is no metric; there are calls, cpu, wall, alloc, dispatches, thrown, "
+		err_set(e, EINVAL, "--metric: '%s' is no metric; there are calls, cpu, wall, alloc, objects, dispatches, thrown, "
 			"and the machine's counters", name);
 		return -EINVAL;
 	}

@@ -134,7 +134,7 @@ static void set_readers(void)
 {
 	if (env_offset && vm.o.thread_tlab >= 0 && vm.o.thread_allocated >= 0 && vm.o.tlab_start >= 0 &&
 	    vm.o.tlab_top >= 0)
-		callflow_set_reader(CALLFLOW_ALLOC_BYTES, allocated_bytes);
+		callflow_has_alloc_bytes(allocated_bytes);
 }
 
 /* --- the VM's life --- */
@@ -156,6 +156,7 @@ static void begin(JNIEnv *env, jthread thread)
 {
 	find_fields(env, thread);
 	set_readers();
+	objects_enable(ti);
 	instrument_init(env);
 	if (!helper_define(env)) {
 		refuse_all("this JVM does not take the class of the probes");
@@ -191,12 +192,16 @@ static bool ask_vm(JavaVM *jvm, bool live)
 	want.can_retransform_any_class = have.can_retransform_any_class;
 	want.can_generate_all_class_hook_events = have.can_generate_all_class_hook_events;
 	vthread_want(ti, &want, &have);
+	if (!live)
+		objects_want(&want, &have);
 	if ((*ti)->AddCapabilities(ti, &want) != JVMTI_ERROR_NONE)
 		return false;
+	objects_prepare(ti);
 	cb[JVMTI_EVENT_VM_INIT - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)on_init;
 	cb[JVMTI_EVENT_THREAD_START - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)on_thread_start;
 	cb[JVMTI_EVENT_THREAD_END - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)on_thread_end;
 	cb[JVMTI_EVENT_CLASS_FILE_LOAD_HOOK - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)instrument_hook;
+	cb[FLOW_OBJECT_ALLOC - JVMTI_MIN_EVENT_TYPE_VAL] = objects_on_alloc();
 	cb[FLOW_VIRTUAL_THREAD_END - JVMTI_MIN_EVENT_TYPE_VAL] = vthread_on_end();
 	if ((*ti)->SetEventCallbacks(ti, (const jvmtiEventCallbacks *)cb, sizeof(cb)) != JVMTI_ERROR_NONE)
 		return false;
@@ -235,6 +240,7 @@ bool flow_off(JNIEnv *env)
 	if (ti) {
 		(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
 		instrument_loaded(env, ti, true);
+		objects_disable(ti);
 	}
 	probe_off();
 	give_back_env();

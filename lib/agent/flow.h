@@ -56,6 +56,8 @@ bool probe_wait_quiet(void);
 struct callflow_kthread *probe_kthread(JNIEnv *env, bool born);
 /* The same, at any time: a probe. */
 struct callflow_kthread *probe_own_kthread(JNIEnv *env);
+/* The same, but NULL when it has none yet: where the call is not one to begin with. */
+struct callflow_kthread *probe_known_kthread(JNIEnv *env);
 /* The calling thread ends. */
 void probe_thread_end(JNIEnv *env);
 
@@ -84,7 +86,14 @@ void vthread_want(jvmtiEnv *ti, jvmtiCapabilities *want, const jvmtiCapabilities
 void *vthread_on_end(void);
 void vthread_enable(jvmtiEnv *ti);
 
-/* Events that headers before JDK 21 lack. */
-enum { FLOW_VIRTUAL_THREAD_END = 88, FLOW_NR_EVENTS = 64 };
+/* objects.c: each allocated object, when that metric is asked; JDK 11 and later. */
+void objects_want(jvmtiCapabilities *want, const jvmtiCapabilities *have);
+void *objects_on_alloc(void);
+void objects_prepare(jvmtiEnv *ti);	/* has what it wants */
+void objects_enable(jvmtiEnv *ti);
+void objects_disable(jvmtiEnv *ti);
+
+/* Events that the headers of older JDKs lack (11, 21). */
+enum { FLOW_OBJECT_ALLOC = 86, FLOW_VIRTUAL_THREAD_END = 88, FLOW_NR_EVENTS = 64 };
 
 #endif

@@ -152,6 +152,11 @@ __attribute__((noinline, cold)) struct callflow_kthread *probe_own_kthread(JNIEn
 	return k;
 }
 
+struct callflow_kthread *probe_known_kthread(JNIEnv *env)
+{
+	return find((uintptr_t)env);
+}
+
 void probe_thread_end(JNIEnv *env)
 {
 	struct callflow_kthread *k = take_out((uintptr_t)env);

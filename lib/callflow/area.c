@@ -179,10 +179,14 @@ const struct callflow_area *callflow_area(void)
 	return cf.area;
 }
 
-void callflow_set_reader(enum callflow_metric_kind kind, uint64_t (*read)(struct callflow_kthread *k))
+void callflow_has_alloc_bytes(uint64_t (*read)(struct callflow_kthread *k))
 {
-	if (kind == CALLFLOW_ALLOC_BYTES)
-		cf.alloc_bytes = read;
+	cf.alloc_bytes = read;
+}
+
+void callflow_has_alloc_objects(void)
+{
+	cf.alloc_objects = true;
 }
 
 const struct callflow_rules *callflow_rules(void)

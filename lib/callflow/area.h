@@ -50,7 +50,7 @@ enum callflow_metric_kind {
 	CALLFLOW_WALL,			/* tsc; time that passed, also off the CPU */
 	CALLFLOW_CPU,			/* tsc; CPU time, a kernel thread's */
 	CALLFLOW_COUNTER,		/* perf event type:config, a kernel thread's, by the counter's instruction */
-	CALLFLOW_ALLOC_BYTES,		/* a kernel thread's; callflow_set_reader() gives them */
+	CALLFLOW_ALLOC_BYTES,		/* a kernel thread's; callflow_has_alloc_bytes() gives them */
 	CALLFLOW_ALLOC_OBJECTS,		/* callflow_charge() gives them */
 	CALLFLOW_DISPATCHES,		/* times it got a CPU, a kernel thread's */
 	CALLFLOW_THROWN,		/* exits by an exception */

@@ -68,10 +68,14 @@ void callflow_detach(void);
 const struct callflow_area *callflow_area(void);
 
 /*
- * Reads a metric of the calling kernel thread: a number that only grows. For
- * CALLFLOW_ALLOC_BYTES; set it before the first kthread starts. Called on each enter and leave.
+ * What the embedder knows of allocation; say it before the first kthread starts. Without it the metric
+ * is refused to every thread.
+ *  - CALLFLOW_ALLOC_BYTES: read tells the calling kernel thread's, a number that only grows; called
+ *    on each enter and leave;
+ *  - CALLFLOW_ALLOC_OBJECTS: every object will be told by callflow_charge().
  */
-void callflow_set_reader(enum callflow_metric_kind kind, uint64_t (*read)(struct callflow_kthread *k));
+void callflow_has_alloc_bytes(uint64_t (*read)(struct callflow_kthread *k));
+void callflow_has_alloc_objects(void);
 
 /*
  * A logical thread; NULL: no room (counted). The name may come later. When slots or memory run short, it

@@ -136,7 +136,8 @@ uint64_t callflow_counter_read(const volatile void *page)
 	return v;
 }
 
-static void start_counter(struct callflow_kthread *k, uint32_t m)
+/* Returns whether the thread has the counter. */
+static bool start_counter(struct callflow_kthread *k, uint32_t m)
 {
 	struct callflow_counter *c = &k->counters[m];
 	const volatile struct perf_event_mmap_page *p;
@@ -144,11 +145,28 @@ static void start_counter(struct callflow_kthread *k, uint32_t m)
 	c->page = open_event(cf.metrics[m].type, cf.metrics[m].config, cf.metrics[m].config1, &c->fd);
 	p = c->page;
 	if (p && p->cap_user_rdpmc)
-		return;
+		return true;
 	close_event(c->page, c->fd);
 	c->page = NULL;
 	c->fd = -1;
-	add_relaxed(&cf.area->metrics[m].refused, 1);
+	return false;
+}
+
+/* Returns whether the thread has the metric. */
+static bool start_metric(struct callflow_kthread *k, uint32_t m)
+{
+	k->counters[m].fd = -1;
+	switch (cf.metrics[m].kind) {
+	case CALLFLOW_COUNTER:
+		return start_counter(k, m);
+	case CALLFLOW_DISPATCHES:
+		return k->seq != &no_seq;
+	case CALLFLOW_ALLOC_BYTES:
+		return cf.alloc_bytes;
+	case CALLFLOW_ALLOC_OBJECTS:
+		return cf.alloc_objects;
+	}
+	return true;
 }
 
 void callflow_clock_start(struct callflow_kthread *k)
@@ -169,11 +187,9 @@ void callflow_clock_start(struct callflow_kthread *k)
 		k->dispatches = *k->seq;
 		k->seen = *k->seq + 1;
 	}
-	for (m = 0; m < cf.nr_metrics; m++) {
-		k->counters[m].fd = -1;
-		if (cf.metrics[m].kind == CALLFLOW_COUNTER)
-			start_counter(k, m);
-	}
+	for (m = 0; m < cf.nr_metrics; m++)
+		if (!start_metric(k, m))
+			add_relaxed(&cf.area->metrics[m].refused, 1);
 	k->start_ns = callflow_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 

@@ -43,6 +43,7 @@ struct process {
 	bool need_seq;			/* CPU time or dispatches are asked */
 	struct callflow_metric metrics[CALLFLOW_MAX_METRICS];
 	uint64_t (*alloc_bytes)(struct callflow_kthread *k);
+	bool alloc_objects;		/* they are told */
 	uint64_t ratio;			/* cycles a ns, times 2^32 */
 	uint64_t ratio_tsc;		/* when to compute it again */
 	/*

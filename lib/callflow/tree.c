@@ -396,7 +396,7 @@ static void read_all(struct callflow_kthread *k, uint64_t *v)
 			v[m] = k->counters[m].page ? callflow_counter_read(k->counters[m].page) : 0;
 			break;
 		case CALLFLOW_ALLOC_BYTES:
-			v[m] = cf.alloc_bytes ? cf.alloc_bytes(k) : 0;
+			v[m] = cf.alloc_bytes ? cf.alloc_bytes(k) : 0;	/* 0: refused */
 			break;
 		case CALLFLOW_DISPATCHES:
 			v[m] = read_dispatches(k);

@@ -511,6 +511,17 @@ static void raise_limits(void)
 	setpriority(PRIO_PROCESS, 0, RECORDER_NICE);
 }
 
+static void refused_metrics(struct collect *c)
+{
+	const struct callflow_opts *o = &c->o->callflow;
+	uint32_t m;
+
+	for (m = 0; m < o->layout.nr_metrics; m++)
+		if (c->res->calls.refused_threads[m])
+			refused_metric(&c->refused, o->layout.metrics[m].kind, o->names[m],
+				       c->res->calls.refused_threads[m]);
+}
+
 /* After the last drain: names, counts, labels. */
 static void finish(struct collect *c)
 {
@@ -526,6 +537,7 @@ static void finish(struct collect *c)
 	}
 	symbols_write(&c->modules, c->w, c->o->lines, &sym);
 	trace_write_label(c->w, "symbols", "complete");
+	refused_metrics(c);
 	refused_labels(&c->refused, c->w, kernel_refused(c));
 	c->res->kernel_hidden = sym.kernel_hidden;
 	c->res->nr_procs = c->tasks.nr_procs;

@@ -59,6 +59,35 @@ static void put_number(struct buf *b, uint64_t n, const char *one, const char *m
 	buf_fmt(b, "%" PRIu64 " %s", n, n == 1 ? one : many);
 }
 
+static const char *why_not(uint32_t kind)
+{
+	switch (kind) {
+	case CALLFLOW_ALLOC_BYTES:
+		return "only JVMs tell";
+	case CALLFLOW_ALLOC_OBJECTS:
+		return "only JVMs from JDK 11 on tell, when recorded from their start";
+	case CALLFLOW_DISPATCHES:
+		return "perf_event_open is not permitted to them";
+	default:
+		return "the counter cannot be read by them";
+	}
+}
+
+void refused_metric(struct refused *f, uint32_t kind, const char *name, uint64_t nr_threads)
+{
+	VEC_GROW(f->metrics, f->nr_metrics, f->alloc_metrics);
+	f->metrics[f->nr_metrics++] = xasprintf("%s of %" PRIu64 " thread%s: %s", name, nr_threads,
+						nr_threads == 1 ? "" : "s", why_not(kind));
+}
+
+static void put_label(struct trace_writer *w, size_t nr, const char *text)
+{
+	char key[32];
+
+	snprintf(key, sizeof(key), "refused.%zu", nr);
+	trace_write_label(w, key, "%s", text);
+}
+
 void refused_labels(const struct refused *f, struct trace_writer *w, size_t first)
 {
 	struct buf b = BUF_INIT;
@@ -66,7 +95,6 @@ void refused_labels(const struct refused *f, struct trace_writer *w, size_t firs
 
 	for (i = 0; i < f->nr_reasons; i++) {
 		const struct reason *x = &f->reasons[i];
-		char key[32];
 
 		buf_reset(&b);
 		buf_str(&b, "calls of ");
@@ -78,9 +106,10 @@ void refused_labels(const struct refused *f, struct trace_writer *w, size_t firs
 			put_number(&b, x->nr_classes, "class", "classes");
 		buf_fmt(&b, ": %s (%s%s)", x->why, x->examples,
 			x->nr_methods + x->nr_classes > x->nr_examples ? ", ..." : "");
-		snprintf(key, sizeof(key), "refused.%zu", first + i);
-		trace_write_label(w, key, "%s", b.data);
+		put_label(w, first++, b.data);
 	}
+	for (i = 0; i < f->nr_metrics; i++)
+		put_label(w, first++, f->metrics[i]);
 	buf_release(&b);
 }
 
@@ -93,4 +122,7 @@ void refused_release(struct refused *f)
 		free(f->reasons[i].examples);
 	}
 	free(f->reasons);
+	for (i = 0; i < f->nr_metrics; i++)
+		free(f->metrics[i]);
+	free(f->metrics);
 }

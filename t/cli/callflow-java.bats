@@ -144,13 +144,15 @@ treetest() {
 }
 
 alloc() {
-	record --callflow --metric alloc -- java -cp "$CLASSES" Alloc
+	record --callflow --metric alloc,objects -- java -cp "$CLASSES" Alloc
 	[ "$status" -eq 0 ]
+	[ "$(base_of 2 java '^Alloc.small$')" -eq 20000 ]
+	[ "$(base_of 2 java '^Alloc.large$')" -eq 5000 ]
 	about "$(base_of 1 java '^Alloc.small$')" 20000000 0.1 0
 	about "$(base_of 1 java '^Alloc.large$')" 10000000 0.1 0
 }
 
-@test "callflow: allocated bytes are those of the objects" {
+@test "callflow: allocated objects are counted, and their bytes" {
 	on_each_jdk alloc
 }
 

@@ -276,6 +276,15 @@ grafted() {
 	[ "$(total_calls)" -eq 0 ]
 }
 
+@test "callflow: what a native program cannot tell is not shown as nothing without a word" {
+	ways
+	calls --callflow --metric alloc,objects,cpu -- ./ways 10
+	arcprof report -i trace --xprof >out
+	grep '^not recorded: alloc_bytes of [0-9]* threads*: only JVMs tell$' out
+	grep '^not recorded: alloc_objects of [0-9]* threads*: only JVMs from JDK 11 on tell, when recorded from their start$' out
+	! grep '^not recorded: cpu' out
+}
+
 @test "callflow: bad filters, configurations and metrics keep the program from starting" {
 	printf 'include_method a\nnonsense b\n' >rules
 	for bad in --callflow=+ --callflow=a,,b "--callflow=max(" "--callflow --metric nosuch" "--callflow --config nowhere" \

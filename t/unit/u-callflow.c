@@ -43,7 +43,7 @@ static void bench_open(struct bench *b, uint64_t pool_bytes, uint32_t depth)
 	b->a = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	callflow_layout_write(&l, b->a);
 	CHECK(callflow_attach(b->a, b->bytes));
-	callflow_set_reader(CALLFLOW_ALLOC_BYTES, read_now);
+	callflow_has_alloc_bytes(read_now);
 	b->t = callflow_thread_new(getpid(), 0, 0);
 	b->k = callflow_kthread_start(b->t, NULL);
 	CHECK(b->t && b->k);
