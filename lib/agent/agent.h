@@ -37,7 +37,8 @@ void events_off(void);
  * VM is up, and its start does not wait for us.
  */
 int link_connect(const char *path, bool live);
-bool link_ready_and_wait(void);
+/* host: of this process's call trees, NULL without. */
+bool link_ready_and_wait(const void *host);
 /* Tells another recorder that it cannot have us. */
 void link_refuse(const char *path, enum jvm_refusal why);
 

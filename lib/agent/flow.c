@@ -76,6 +76,22 @@ struct callflow_thread *flow_new_thread(JNIEnv *env, jthread thread, uint32_t ti
 	return t;
 }
 
+void flow_adopt_thread(JNIEnv *env, struct callflow_thread *t)
+{
+	jvmtiThreadInfo info = { 0 };
+	jthread self = NULL;
+
+	if (!t || (*ti)->GetCurrentThread(ti, &self) != JVMTI_ERROR_NONE || !self)
+		return;
+	t->flags |= CALLFLOW_THREAD_JAVA;
+	if (tid_field)
+		t->java_id = (*env)->GetLongField(env, self, tid_field);
+	if ((*ti)->GetThreadInfo(ti, self, &info) == JVMTI_ERROR_NONE && info.name)
+		callflow_thread_name(t, info.name, str_len(info.name));
+	flow_release_info(env, &info);
+	(*env)->DeleteLocalRef(env, self);
+}
+
 static void name_again(JNIEnv *env, jthread thread, struct callflow_thread *t)
 {
 	jvmtiThreadInfo info = { 0 };
@@ -122,6 +138,8 @@ static uint64_t allocated_bytes(struct callflow_kthread *k)
 	const uint64_t *count = (const uint64_t *)(t + vm.o.thread_allocated);
 	uint64_t before;
 
+	if (!t)
+		return 0;	/* not Java's now */
 	do {
 		before = load_acquire(count);
 		start = load_acquire((const uintptr_t *)(tlab + vm.o.tlab_start));

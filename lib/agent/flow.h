@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "callflow/callflow.h"
+#include "callflow/host.h"
 
 /*
  * flow.c: asks the VM for what callflow needs, in a JVMTI environment of its own, so that
@@ -58,8 +58,11 @@ struct callflow_kthread *probe_kthread(JNIEnv *env, bool born);
 struct callflow_kthread *probe_own_kthread(JNIEnv *env);
 /* The same, but NULL when it has none yet: where the call is not one to begin with. */
 struct callflow_kthread *probe_known_kthread(JNIEnv *env);
-/* The calling thread ends. */
+/* The calling thread ends, or Java's part of it. */
 void probe_thread_end(JNIEnv *env);
+
+/* probe.c: what functions of native code that have hooks use. */
+extern const struct callflow_host native_host;
 
 /*
  * flow.c: a callflow_thread of this Java thread (NULL: the calling one), named as Java names it;
@@ -67,6 +70,8 @@ void probe_thread_end(JNIEnv *env);
  */
 void flow_release_info(JNIEnv *env, jvmtiThreadInfo *info);
 struct callflow_thread *flow_new_thread(JNIEnv *env, jthread thread, uint32_t tid, uint32_t flags);
+/* The calling thread's, which native code made, is one of Java's from now on. */
+void flow_adopt_thread(JNIEnv *env, struct callflow_thread *t);
 /* JavaThread of a JNIEnv; 0 before the VM is up. */
 uintptr_t flow_java_thread(JNIEnv *env);
 

@@ -184,13 +184,13 @@ static void allow_recorder(bool on)
 		sys(__NR_prctl, PR_SET_PTRACER_, on ? recorder : 0);
 }
 
-bool link_ready_and_wait(void)
+bool link_ready_and_wait(const void *host)
 {
 	struct jvm_msg m;
 	bool go;
 
 	allow_recorder(true);
-	go = send_msg(JVM_MSG_READY, 0, 0) && recv_msg(&m, JVM_MSG_GO, NULL) && (m.flags & JVM_SAMPLE);
+	go = send_msg(JVM_MSG_READY, 0, (uintptr_t)host) && recv_msg(&m, JVM_MSG_GO, NULL) && (m.flags & JVM_SAMPLE);
 	allow_recorder(false);
 	return go;
 }

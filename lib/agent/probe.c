@@ -4,7 +4,8 @@
  * thread (flow.h).
  *
  * The table goes from JNIEnv to callflow_kthread: a JNIEnv is part of a JavaThread and so
- * stands for one kernel thread, also when virtual threads run on it; and a probe gets it for nothing.
+ * stands for one kernel thread, also when virtual threads run on it; and a probe gets it for nothing. Native
+ * code has no JNIEnv, so there is a second entry for the thread pointer of the C library.
  * It is open addressing, written under a lock and read without:
  *  [1] a value is stored before its key, and a key is removed by its own thread only;
  *  [2] a slot that was used is never empty again unless the next one is: searches stay whole.
@@ -16,6 +17,7 @@
 #include "agent/flow.h"
 #include "agent/quiet.h"
 #include "agent/sys.h"
+#include "callflow/filter.h"
 
 enum { LOG2_SLOTS = 16, NR_SLOTS = 1 << LOG2_SLOTS, NR_PROBES = 128, REMOVED = 1 };
 
@@ -122,14 +124,27 @@ static uint32_t birth_flags(uint32_t tid, bool born)
 	return seen_before(tid) || (attached && !born) ? 0 : CALLFLOW_THREAD_FROM_BIRTH;
 }
 
+static inline uintptr_t thread_pointer(void)
+{
+	return (uintptr_t)__builtin_thread_pointer();
+}
+
 static struct callflow_kthread *start(JNIEnv *env, bool born)
 {
+	struct callflow_kthread *k = find(thread_pointer());
 	uint32_t tid = sys_tid();
-	struct callflow_thread *own = flow_new_thread(env, NULL, tid, birth_flags(tid, born));
-	struct callflow_kthread *k = callflow_kthread_start(own, (void *)flow_java_thread(env));
 
-	if (!k)
-		k = &nobody;
+	if (k) {
+		flow_adopt_thread(env, k->own);
+		callflow_kthread_set_user(k, (void *)flow_java_thread(env));
+	} else {
+		k = callflow_kthread_start(flow_new_thread(env, NULL, tid, birth_flags(tid, born)),
+					   (void *)flow_java_thread(env));
+		if (k)
+			insert(thread_pointer(), k);
+		else
+			k = &nobody;
+	}
 	/* no slot in 64 Ki: it stays uncounted, and is asked again at its next call */
 	return insert((uintptr_t)env, k) ? k : NULL;
 }
@@ -161,8 +176,14 @@ void probe_thread_end(JNIEnv *env)
 {
 	struct callflow_kthread *k = take_out((uintptr_t)env);
 
-	if (k && k != &nobody)
-		callflow_kthread_end(k);
+	if (!k || k == &nobody)
+		return;
+	if (k->native) {	/* it goes on without Java */
+		callflow_kthread_set_user(k, NULL);
+		return;
+	}
+	take_out(thread_pointer());
+	callflow_kthread_end(k);
 }
 
 static inline struct callflow_kthread *this_kthread(JNIEnv *env)
@@ -225,6 +246,63 @@ void JNICALL probe_caught(JNIEnv *env, jclass cls, jint method)
 		close_inner(k, consumer);
 }
 
+/* --- native code --- */
+
+static struct callflow_kthread *native_start(void)
+{
+	uint32_t tid = sys_tid(), flags = birth_flags(tid, false);
+	struct callflow_thread *own = NULL;
+	struct callflow_kthread *k;
+	char name[16] = "";
+	size_t len;
+
+	sys(__NR_prctl, 15 /* PR_GET_NAME */, name);
+	name[sizeof(name) - 1] = '\0';
+	len = str_len(name);
+	if (callflow_wants_thread(callflow_rules(), name, len))
+		own = callflow_thread_new(tid, 0, flags);
+	if (own)
+		callflow_thread_name(own, name, len);
+	k = callflow_kthread_start(own, NULL);
+	if (!k)
+		return NULL;
+	k->native = true;
+	if (insert(thread_pointer(), k))
+		return k;
+	callflow_kthread_end(k);
+	return NULL;
+}
+
+static struct callflow_kthread *native_kthread(void)
+{
+	struct callflow_kthread *k = find(thread_pointer());
+
+	/* hooks know of no session but that of the recorder that started the JVM */
+	if (k || attached || !probe_begin())
+		return k;
+	k = native_start();
+	probe_end();
+	return k;
+}
+
+/* What Java knows as one of its threads ends when Java says so. */
+static void native_end(struct callflow_kthread *k)
+{
+	if (!k->native)
+		return;
+	k->native = false;
+	if (k->user)
+		return;
+	take_out(thread_pointer());
+	callflow_kthread_end(k);
+}
+
+const struct callflow_host native_host = {
+	.version = CALLFLOW_VERSION, .bytes = sizeof(struct callflow_host), .area = callflow_area,
+	.forked = callflow_forked, .kthread = native_kthread, .end = native_end, .note = callflow_kthread_note,
+	.function = callflow_function, .enter = callflow_enter_frame, .leave = callflow_leave_frame,
+};
+
 /* --- the beginning and the end of it all --- */
 
 void probe_on(bool into_running)
@@ -240,6 +318,8 @@ static void empty_table(void)
 	sys_lock(&lock);
 	for (i = 0; i < NR_SLOTS; i++)
 		if (slots[i].env) {
+			if (slots[i].k)
+				slots[i].k->thread_pointer = 0;		/* native code keeps it */
 			slots[i].k = NULL;
 			store_release(&slots[i].env, 0);
 		}

@@ -116,7 +116,7 @@ static void begin(JavaVM *jvm, JNIEnv *env, const char *path)
 		end(env);
 		return;
 	}
-	link_ready_and_wait();
+	link_ready_and_wait(flags & JVM_CALLFLOW && !env ? &native_host : NULL);
 	if (!env)
 		return;
 	if (flags & JVM_CALLFLOW)

@@ -405,6 +405,8 @@ struct callflow_kthread *callflow_kthread_start(struct callflow_thread *own, voi
 	k->cur = k->own = own;
 	k->high = k->cpu_ns = k->cpu_tsc = k->off_tsc = 0;
 	k->user = user;
+	k->native = false;
+	k->thread_pointer = (uintptr_t)__builtin_thread_pointer();
 	callflow_clock_start(k);
 	callflow_set_last(k, own);
 	if (own && own->flags & CALLFLOW_THREAD_FROM_BIRTH)
@@ -425,6 +427,13 @@ void callflow_kthread_note(struct callflow_kthread *k)
 		own->kernel_cpu_ns = callflow_clock_ns(CLOCK_THREAD_CPUTIME_ID) - since;
 }
 
+void callflow_kthread_set_user(struct callflow_kthread *k, void *user)
+{
+	callflow_charge_now(k);
+	k->user = user;
+	callflow_set_last(k, k->cur);
+}
+
 void callflow_kthread_end(struct callflow_kthread *k)
 {
 	struct callflow_thread *own = k->own;
@@ -433,6 +442,7 @@ void callflow_kthread_end(struct callflow_kthread *k)
 		callflow_unmount(k);
 	callflow_kthread_note(k);
 	k->cur = k->own = NULL;
+	k->thread_pointer = 0;
 	callflow_clock_end(k);
 	if (own)
 		callflow_thread_end(own);

@@ -48,7 +48,15 @@ struct callflow_kthread {
 	} counters[CALLFLOW_MAX_METRICS];
 	uint64_t dispatches;		/* of *seq, in 64 bits */
 	void *user;			/* the embedder's */
+	uint64_t thread_pointer;	/* of the thread it stands for; 0: of none any more */
+	bool native;			/* the JVM agent's: it is one whether or not Java knows the thread */
 };
+
+/* Does it stand for the calling thread? One that is kept may have ended, and be another's by now. */
+static inline bool callflow_is_own(const struct callflow_kthread *k)
+{
+	return k && k->thread_pointer == (uintptr_t)__builtin_thread_pointer();
+}
 
 /*
  * Adopts an area that the recorder made, mapped read and write. False: it makes no sense, or
@@ -91,6 +99,8 @@ void callflow_thread_end(struct callflow_thread *t);
  * user is kept for the embedder. NULL: no memory.
  */
 struct callflow_kthread *callflow_kthread_start(struct callflow_thread *own, void *user);
+/* Another user, of whom metrics are read from now on: what was consumed by then is charged. */
+void callflow_kthread_set_user(struct callflow_kthread *k, void *user);
 /* Charges what is left to be charged, ends own, and gives back what the kernel holds for it. */
 void callflow_kthread_end(struct callflow_kthread *k);
 /* Charges what is left to be charged, and notes the kernel's account: the process may end now. */

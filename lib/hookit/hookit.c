@@ -8,7 +8,8 @@
  *  [1] a hook in a signal handler that interrupted another hook of its thread only counts: trees
  *	are stepped by one at a time;
  *  [2] after fork() the child is a process of its own: what it inherits is not touched, and it asks
- *	the recorder for an area when it calls its first function.
+ *	the recorder for an area when it calls its first function;
+ *  [3] in a JVM with the agent the trees are the agent's, and so is the code that steps them.
  */
 #define HOOK __attribute__((no_instrument_function))
 
@@ -43,7 +44,8 @@ static pthread_key_t key;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hook_area area;
 
-#define EXPORT __attribute__((visibility("default")))
+/* For libraries without hooks of their own, too; but one that is loaded later uses its own, and not the C library's, which do nothing. */
+#define EXPORT __attribute__((visibility("protected")))
 
 void __cyg_profile_func_enter(void *fn, void *site) HOOK EXPORT;
 void __cyg_profile_func_exit(void *fn, void *site) HOOK EXPORT;
@@ -53,8 +55,8 @@ static void end_thread(void *p)
 	struct hook_thread *h = &self;
 
 	h->busy = 1;
-	if (h->k && h->k->used)
-		callflow_kthread_end(h->k);
+	if (callflow_is_own(h->k))
+		(area.host ? area.host->end : callflow_kthread_end)(h->k);
 	h->k = NULL;
 	h->busy = 0;
 }
@@ -65,7 +67,7 @@ static int connect_now(void)
 
 	pthread_mutex_lock(&lock);
 	if (state == UNKNOWN) {
-		on = hook_link(&area) && callflow_attach(area.mem, area.bytes);
+		on = hook_link(&area) && (area.host || callflow_attach(area.mem, area.bytes));
 		if (on)
 			pthread_key_create(&key, end_thread);
 		__atomic_store_n(&state, on ? ON : OFF, __ATOMIC_RELEASE);
@@ -89,7 +91,7 @@ static void find_stack(struct hook_thread *h)
 	pthread_attr_destroy(&a);
 }
 
-static void start_thread(struct hook_thread *h)
+static struct callflow_kthread *new_kthread(void)
 {
 	struct callflow_thread *t = NULL;
 	char name[16] = "";
@@ -102,8 +104,13 @@ static void start_thread(struct hook_thread *h)
 		t = callflow_thread_new(syscall(SYS_gettid), 0, CALLFLOW_THREAD_FROM_BIRTH);
 	if (t)
 		callflow_thread_name(t, name, len);
+	return callflow_kthread_start(t, NULL);
+}
+
+static void start_thread(struct hook_thread *h)
+{
 	find_stack(h);
-	h->k = callflow_kthread_start(t, NULL);
+	h->k = area.host ? area.host->kthread() : new_kthread();
 	pthread_setspecific(key, h);
 }
 
@@ -124,14 +131,14 @@ static void after_fork(struct hook_thread *h)
 static __attribute__((noinline)) int begin(struct hook_thread *h)
 {
 	h->busy = 1;
-	if (callflow_forked())
+	if (area.host ? area.host->forked() : callflow_forked())
 		after_fork(h);
 	if (state == ON || (state == UNKNOWN && connect_now())) {
-		if (!h->k)
+		if (!callflow_is_own(h->k))
 			start_thread(h);
 	}
 	h->busy = 0;
-	return h->k && h->k->used;
+	return h->k != NULL;
 }
 
 /* Do the rules want the function counted? The first call of each asks the recorder. */
@@ -155,10 +162,16 @@ static inline uint64_t frame_of(const struct hook_thread *h, uint64_t sp, void *
 	return sp - h->stack_lo < h->stack_hi - h->stack_lo ? callflow_frame(sp, (uintptr_t)site) : 0;
 }
 
+static inline uint32_t consumer_of(void *fn)
+{
+	return area.host ? area.host->function((uintptr_t)fn) : callflow_function((uintptr_t)fn);
+}
+
 void __cyg_profile_func_enter(void *fn, void *site)
 {
 	struct hook_thread *h = &self;
 	uint32_t consumer;
+	uint64_t frame;
 
 	if (__builtin_expect(state == OFF, 0))
 		return;
@@ -167,12 +180,17 @@ void __cyg_profile_func_enter(void *fn, void *site)
 			callflow_missed(h->k);
 		return;
 	}
-	if (__builtin_expect(!h->k || !h->k->used, 0) && !begin(h))
+	if (__builtin_expect(!callflow_is_own(h->k), 0) && !begin(h))
 		return;
 	h->busy = 1;
-	consumer = callflow_function((uintptr_t)fn);
-	if (__builtin_expect(!area.verdicts, 1) || is_wanted(consumer, fn))
-		callflow_enter_frame(h->k, consumer, frame_of(h, (uintptr_t)__builtin_frame_address(0), site));
+	consumer = consumer_of(fn);
+	frame = frame_of(h, (uintptr_t)__builtin_frame_address(0), site);
+	if (__builtin_expect(area.verdicts && !is_wanted(consumer, fn), 0))
+		;
+	else if (area.host)
+		area.host->enter(h->k, consumer, frame);
+	else
+		callflow_enter_frame(h->k, consumer, frame);
 	h->busy = 0;
 }
 
@@ -180,13 +198,19 @@ void __cyg_profile_func_exit(void *fn, void *site)
 {
 	struct hook_thread *h = &self;
 	uint32_t consumer;
+	uint64_t frame;
 
-	if (__builtin_expect(!h->k || h->busy, 0))
+	if (__builtin_expect(h->busy || !callflow_is_own(h->k), 0))
 		return;
 	h->busy = 1;
-	consumer = callflow_function((uintptr_t)fn);
-	if (__builtin_expect(!area.verdicts, 1) || is_wanted(consumer, fn))
-		callflow_leave_frame(h->k, consumer, frame_of(h, (uintptr_t)__builtin_frame_address(0), site));
+	consumer = consumer_of(fn);
+	frame = frame_of(h, (uintptr_t)__builtin_frame_address(0), site);
+	if (__builtin_expect(area.verdicts && !is_wanted(consumer, fn), 0))
+		;
+	else if (area.host)
+		area.host->leave(h->k, consumer, frame);
+	else
+		callflow_leave_frame(h->k, consumer, frame);
 	h->busy = 0;
 }
 
@@ -196,7 +220,7 @@ static __attribute__((destructor(101))) void note_end(void)
 	struct hook_thread *h = &self;
 
 	h->busy = 1;
-	if (h->k && h->k->used)
-		callflow_kthread_note(h->k);
+	if (callflow_is_own(h->k))
+		(area.host ? area.host->note : callflow_kthread_note)(h->k);
 	h->busy = 0;
 }

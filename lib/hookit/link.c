@@ -54,8 +54,8 @@ static bool say_hello(int sock)
 	return send(sock, &m, sizeof(m), MSG_NOSIGNAL) == sizeof(m);
 }
 
-/* The descriptor of the area, or -1. */
-static int get_area(int sock, struct jvm_msg *m)
+/* SETUP, and the descriptor of the area that comes with it, or -1. False: no answer that makes sense. */
+static bool get_area(int sock, struct jvm_msg *m, int *fd)
 {
 	union {
 		char buf[CMSG_SPACE(sizeof(int))];
@@ -67,20 +67,38 @@ static int get_area(int sock, struct jvm_msg *m)
 	};
 	struct cmsghdr *c;
 	ssize_t n;
-	int fd;
 
 	do
 		n = recvmsg(sock, &h, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
 	c = n == sizeof(*m) ? CMSG_FIRSTHDR(&h) : NULL;
-	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof(int)))
-		return -1;
-	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	if (m->magic == JVM_PROTO_MAGIC && m->version == JVM_PROTO_VERSION && m->type == JVM_MSG_SETUP &&
-	    m->flags & JVM_CALLFLOW)
-		return fd;
-	close(fd);
-	return -1;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
+	return n == sizeof(*m) && m->magic == JVM_PROTO_MAGIC && m->version == JVM_PROTO_VERSION &&
+	       m->type == JVM_MSG_SETUP && m->flags & JVM_CALLFLOW;
+}
+
+/* The trees are those of the agent in this process. */
+static bool visit(struct hook_area *a, uint64_t address)
+{
+	const struct callflow_host *host = (const void *)(uintptr_t)address;
+
+	if (!host || host->version != CALLFLOW_VERSION || host->bytes != sizeof(*host))
+		return false;
+	a->host = host;
+	a->mem = (void *)host->area();
+	return a->mem;
+}
+
+static bool map_own(struct hook_area *a, uint64_t bytes, int fd)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED)
+		return false;
+	a->mem = p;
+	a->bytes = bytes;
+	return true;
 }
 
 enum hook_verdict hook_ask(struct hook_area *a, uint64_t addr)
@@ -120,31 +138,25 @@ bool hook_link(struct hook_area *a)
 	const char *path = secure_getenv(HOOK_ENVIRONMENT);
 	struct jvm_msg m;
 	int fd = -1;
+	bool ok;
 
-	a->mem = MAP_FAILED;
-	a->sock = path && *path ? open_socket(path) : -1;
+	*a = (struct hook_area){ .sock = path && *path ? open_socket(path) : -1 };
 	if (a->sock < 0)
 		return false;
-	if (say_hello(a->sock))
-		fd = get_area(a->sock, &m);
-	if (fd >= 0) {
-		a->bytes = m.callflow_bytes;
-		a->mem = mmap(NULL, a->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ok = say_hello(a->sock) && get_area(a->sock, &m, &fd) &&
+	     (m.flags & JVM_GUEST ? visit(a, m.area_bytes) : map_own(a, m.callflow_bytes, fd)) && make_verdicts(a);
+	if (fd >= 0)
 		close(fd);
-	}
-	if (a->mem != MAP_FAILED && make_verdicts(a))
-		return true;
-	close(a->sock);
-	a->sock = -1;
-	return false;
+	if (!ok)
+		hook_unlink(a);
+	return ok;
 }
 
 void hook_unlink(struct hook_area *a)
 {
-	if (a->mem != MAP_FAILED)
+	if (a->bytes)
 		munmap(a->mem, a->bytes);
 	if (a->sock >= 0)
 		close(a->sock);
-	a->mem = MAP_FAILED;
-	a->sock = -1;
+	*a = (struct hook_area){ .sock = -1 };
 }

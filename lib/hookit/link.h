@@ -10,11 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "callflow/host.h"
+
 #define HOOK_ENVIRONMENT "ARCPROF_CALLFLOW"
 
 struct hook_area {
 	void *mem;
 	size_t bytes;
+	const struct callflow_host *host;	/* whose the area is; NULL: ours */
 	unsigned char *verdicts;	/* [function slot]: enum hook_verdict; NULL: all are counted */
 	int sock;		/* open as long as the process lives: its end tells the recorder */
 };

@@ -7,7 +7,8 @@
  *	recorder  SETUP   with two descriptors: the shared area, the log; and with JVM_CALLFLOW
  *			  a third: the area of the call trees (callflow/area.h)
  *	agent     READY   handlers are installed; waits at most JVM_GO_TIMEOUT_MS (JVM_LIVE_TIMEOUT_MS
- *			  in a JVM that runs already)
+ *			  in a JVM that runs already). With call trees, area_bytes is the address
+ *			  of its struct callflow_host (callflow/host.h)
  *	recorder  GO      flags & JVM_SAMPLE: traps will come
  * An agent that was loaded into a running JVM and cannot work for this recorder says REFUSED instead
  * of HELLO, flags having the reason.
@@ -15,7 +16,8 @@
  * A program with libarcprof-hookit says HELLO with JVM_PROGRAM: SETUP then has the area of the
  * call trees alone. When that has rules, the program asks for each function that it calls for
  * the first time: FUNCTION with its address in area_bytes, answered by FUNCTION with
- * JVM_INCLUDED or without.
+ * JVM_INCLUDED or without. In a process whose agent keeps call trees SETUP brings no descriptor, but
+ * with JVM_GUEST the address of the agent's struct callflow_host: a JNI library uses the JVM's trees.
  *
  * Shared area (memfd, sealed against resizing): struct jvm_ctl in the first page, then
  * JVM_NR_ROOTS times struct jvm_root, then nr_rings times a page with struct jvm_ring and
@@ -70,13 +72,14 @@ enum jvm_flags {
 	JVM_CALLFLOW = 1 << 1,	/* of SETUP and jvm_ctl: build call trees */
 	JVM_INCLUDED = 1 << 3,	/* of FUNCTION: its calls are counted */
 	JVM_PROGRAM = 1 << 2,	/* of HELLO: no JVM, a program with libarcprof-hookit */
+	JVM_GUEST = 1 << 4,	/* of SETUP: the trees are those of the agent in this process */
 };
 
 struct jvm_msg {
 	uint32_t magic, version;
 	uint32_t type, flags;	/* flags of REFUSED: enum jvm_refusal */
 	uint32_t pid, tid;	/* of HELLO */
-	uint64_t area_bytes;	/* of SETUP: size of the shared area; of FUNCTION: its address */
+	uint64_t area_bytes;	/* of SETUP: size of the shared area; of FUNCTION: its address; of READY and GUEST above */
 	uint64_t callflow_bytes;	/* of SETUP with JVM_CALLFLOW: size of the area of call trees */
 };
 

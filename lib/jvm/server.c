@@ -42,6 +42,8 @@ struct jvm {
 	bool dead;			/* socket closed or nonsense read: to be taken down */
 	bool told;			/* hello() was called */
 	bool callflow;			/* callflow() was called */
+	bool guest;			/* a program in the process of a JVM, whose trees it uses */
+	uint64_t host;			/* where that JVM's agent has its struct callflow_host; 0: nowhere */
 	struct jvm_ctl *ctl;
 	uint64_t *tails;		/* of each ring */
 	uint64_t *lost;			/* already reported */
@@ -386,13 +388,32 @@ static bool set_up(struct jvm *j)
 	return ok;
 }
 
+/* The JVM that keeps call trees in the same process; NULL: none. */
+static struct jvm *host_of(const struct jvm *j)
+{
+	struct jvm *h;
+
+	for (h = j->s->jvms; h && (h->pid != j->pid || !h->host || h->dead); h = h->next)
+		;
+	return h;
+}
+
 /* A program with libarcprof-hookit wants trees and nothing else. */
 static bool set_up_program(struct jvm *j)
 {
 	struct jvm_msg m = { .type = JVM_MSG_SETUP };
-	int fd = callflow_area(j, true, &m);
-	bool ok = fd >= 0 && send_msg(j, &m, &fd, 1);
+	const struct jvm *host = host_of(j);
+	int fd;
+	bool ok;
 
+	if (host) {
+		j->guest = true;
+		m.flags = JVM_CALLFLOW | JVM_GUEST;
+		m.area_bytes = host->host;
+		return send_msg(j, &m, NULL, 0);
+	}
+	fd = callflow_area(j, true, &m);
+	ok = fd >= 0 && send_msg(j, &m, &fd, 1);
 	if (fd >= 0)
 		close(fd);
 	return ok;
@@ -401,8 +422,9 @@ static bool set_up_program(struct jvm *j)
 static bool answer(struct jvm *j, uint64_t addr)
 {
 	struct jvm_msg m = { .type = JVM_MSG_FUNCTION, .area_bytes = addr };
+	struct jvm *owner = j->guest ? host_of(j) : j;
 
-	m.flags = j->s->cb.function(j->s->ctx, j, addr) ? JVM_INCLUDED : 0;
+	m.flags = owner && j->s->cb.function(j->s->ctx, owner, addr) ? JVM_INCLUDED : 0;
 	return send_msg(j, &m, NULL, 0);
 }
 
@@ -421,12 +443,13 @@ static void on_message(struct jvm *j, const struct jvm_msg *m)
 	} else if (j->state == AWAIT_READY && m->type == JVM_MSG_READY) {
 		j->state = RUNNING;
 		j->told = true;
+		j->host = j->callflow ? m->area_bytes : 0;
 		go.flags = s->cb.hello(s->ctx, j, j->pid, j->tid) ? JVM_SAMPLE : 0;
 		j->dead = !send_msg(j, &go, NULL, 0);
 	} else if (j->state == AWAIT_HELLO && m->type == JVM_MSG_REFUSED) {
 		s->refusal = j->pid == s->attaching ? m->flags : s->refusal;
 		j->dead = true;
-	} else if (j->state == RUNNING && m->type == JVM_MSG_FUNCTION && !j->ctl && j->callflow) {
+	} else if (j->state == RUNNING && m->type == JVM_MSG_FUNCTION && !j->ctl && (j->callflow || j->guest)) {
 		j->dead = !answer(j, m->area_bytes);
 	} else {
 		j->dead = true;

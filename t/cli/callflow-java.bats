@@ -120,6 +120,92 @@ grafted() {
 	on_each_jdk grafted
 }
 
+natives_library() {
+	[ -f "$BUILD/libarcprof-hookit.a" ] || make -s -C "$TOP" build/libarcprof-hookit.a >&2
+	gcc -O1 -g -fPIC -shared -finstrument-functions -I"$JAVA_HOME/include" -I"$JAVA_HOME/include/linux" \
+		"$TOP/t/data/callflow/natives.c" "$BUILD/libarcprof-hookit.a" -o libnatives.so -pthread
+}
+
+# "calls path" of the contexts of a thread.
+paths_of() {
+	arcprof report -i trace --xtree --metric cpu --format json >tree
+	jq -r --arg thread "$1" 'reduce .nodes[] as $n ({}; .[$n.id | tostring] =
+			(if $n.kind == "thread" then $n.name else (.[$n.parent // -1 | tostring] // "") + ";" + $n.name end))
+		| . as $path | input.nodes[] | select(.kind != "thread" and .n > 0 and ($path[.id | tostring] | startswith($thread + ";")))
+		| "\(.n) \($path[.id | tostring] | ltrimstr($thread + ";"))"' tree tree |
+		sed 's/Java_Natives_/N_/g; s/Natives\.//g' | sort
+}
+
+natives() {
+	natives_library
+	record --callflow -F 997 -- java -cp "$CLASSES" Natives "$PWD/libnatives.so" 100
+	[ "$status" -eq 0 ]
+	paths_of main >got
+	sort <<-END | diff - got
+		1 main
+		1 main;JNI_OnLoad
+		100 main;once
+		100 main;once;N_work
+		200 main;once;N_work;leaf
+		100 main;once;N_work;back
+		100 main;once;N_work;back;N_work
+		200 main;once;N_work;back;N_work;leaf
+		100 main;once;N_work;back;N_work;back
+		100 main;once;N_work;back;N_work;back;N_work
+		200 main;once;N_work;back;N_work;back;N_work;leaf
+		100 main;once;N_work;back;N_work;back;N_work;back
+		100 main;jumps
+		100 main;jumps;N_jump
+		100 main;jumps;N_jump;deep
+		100 main;jumps;N_jump;deep;deep
+		100 main;jumps;N_jump;deep;deep;deep
+		100 main;jumps;N_jump;deep;deep;deep;deep
+		100 main;jumps;N_jump;deep;deep;deep;deep;deep
+		100 main;jumps;N_jump;leaf
+		100 main;jumps;N_work
+		200 main;jumps;N_work;leaf
+		100 main;jumps;N_work;back
+		100 main;N_catches
+		100 main;N_catches;thrower
+		100 main;N_catches;thrower;thrower
+		100 main;N_catches;thrower;thrower;thrower
+		100 main;N_catches;thrower;thrower;thrower;thrower
+		100 main;N_catches;leaf
+		1 main;N_thread
+	END
+	# A thread that Java knows for a while has one tree; its name is the last that Java gave it.
+	paths_of "$(jq -r '.nodes[] | select(.kind == "thread" and (.name | startswith("Thread-"))) | .name' tree)" >got
+	sort <<-END | diff - got
+		1 run
+		3 run;leaf
+		2 run;back
+		2 run;back;N_work
+		4 run;back;N_work;leaf
+		2 run;back;N_work;back
+	END
+	# the only calls that were not left: five deep() a longjmp()
+	[ "$(jq -c .quality.repairs tree)" = '{"inserted":0,"popped":500,"closed":0,"backwards":0}' ]
+}
+
+@test "callflow: native functions are below the methods that call them, and above those they call" {
+	skip_unless_perf
+	on_each_jdk natives
+}
+
+few_natives() {
+	natives_library
+	record --callflow='Natives,libnatives.so:leaf,-Natives.back' --metric cpu,alloc -- \
+		java -cp "$CLASSES" Natives "$PWD/libnatives.so" 10
+	[ "$status" -eq 0 ]
+	[ "$(paths_of main | grep -c leaf)" -eq 3 ]
+	[ "$(paths_of main | grep leaf | awk '{ n += $1 } END { print n }')" -eq 100 ]
+	[ "$(paths_of main | grep -cE 'back|deep|N_')" -eq 0 ]
+}
+
+@test "callflow: rules choose among methods and native functions alike" {
+	on_each_jdk few_natives
+}
+
 @test "callflow: hellop has its thousand calls in one context" {
 	on_each_jdk hellop
 }
