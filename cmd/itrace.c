@@ -14,6 +14,8 @@
 struct itrace_cmd_opts {
 	struct opt_list pids, tids;
 	bool forks, bracket;
+	const char *methods;
+	uint64_t skip, times;
 	uint64_t duration_ns, limit, max_bytes;
 	const char *output;
 	bool java, lines, compress, single_steps;
@@ -33,7 +35,10 @@ static const struct opt itrace_table[] = {
 	OPT_LIST('t', "tid", O, tids, "tid", "running threads, and no others"),
 	OPT_FLAG('f', "follow", O, forks, "processes that it forks too"),
 	OPT_FLAG(0, "bracket", O, bracket, "only between arcprof_itrace_on() and arcprof_itrace_off()"),
-	OPT_ON("java", O, java, "name the Java code in every JVM that the program starts"),
+	OPT_STR(0, "method", O, methods, "filter", NULL, "only in calls of these Java methods, as record --callflow has them"),
+	OPT_U64(0, "skip", O, skip, "n", "0", "leave the first <n> calls of them alone"),
+	OPT_U64(0, "times", O, times, "n", "1", "trace <n> calls of them"),
+	OPT_ON("java", O, java, "name the Java code in every JVM"),
 	OPT_GROUP("How long"),
 	OPT_TIME('d', "duration", O, duration_ns, "time", NULL, "stop after so much time"),
 	OPT_U64(0, "limit", O, limit, "n", NULL, "stop after <n> instructions"),
@@ -57,8 +62,40 @@ static int check_opts(const struct itrace_cmd_opts *o, int nr_operands, struct e
 		return err_set(e, EINVAL, "nothing to trace: name a program, --pid or --tid");
 	if (nr > 1)
 		return err_set(e, EINVAL, "a program to run, --pid and --tid exclude each other");
+	if (o->methods && (o->tids.nr_items || !o->java))
+		return err_set(e, EINVAL, "--method needs a program to run or --pid, and cannot do without the agent of --java");
+	if (!o->methods && (o->skip || o->times != 1))
+		return err_set(e, EINVAL, "%s needs --method", o->skip ? "--skip" : "--times");
+	if (o->methods && o->bracket)
+		return err_set(e, EINVAL, "--method and --bracket exclude each other");
+	if (!o->times)
+		return err_set(e, EINVAL, "--times: 1 is the least");
+	if (o->methods && o->engine == ENGINE_MODULE)
+		return err_set(e, EINVAL, "--method takes --engine=ptrace");
 	if (o->max_bytes && o->max_bytes < 128 << 10)
 		return err_set(e, EINVAL, "--max-size: 128 KiB is the least");
+	return 0;
+}
+
+enum { CALL_DEPTH = 1 << 16, CALL_THREADS = 1 << 14, CALL_BYTES = 16 << 20 };
+
+/* What a JVM has to know: the trees are there to tell which call is an outermost one. */
+static int method_rules(const struct itrace_cmd_opts *o, struct callrules *rules, struct callflow_layout *l,
+			struct err *e)
+{
+	int r;
+
+	if (!o->methods)
+		return 0;
+	r = callrules_list(rules, o->methods, e);
+	if (r)
+		return err_wrap(e, "--method");
+	callrules_end(rules);
+	*l = (struct callflow_layout){
+		.flags = CALLFLOW_TREES | CALLFLOW_BRACKETS, .max_depth = CALL_DEPTH, .nr_threads = CALL_THREADS,
+		.nr_functions = 1, .pool_bytes = CALL_BYTES, .rules = rules->b.data, .rules_bytes = rules->b.len,
+		.bracket_skip = o->skip, .bracket_times = o->times,
+	};
 	return 0;
 }
 
@@ -84,6 +121,7 @@ static void why_it_stopped(const struct itrace_cmd_opts *o, const struct itrace_
 		break;
 	case ITRACE_WHY_GONE:
 	case ITRACE_WHY_TIME:
+	case ITRACE_WHY_CALLS:
 		break;
 	}
 	if (r->write_error && r->why != ITRACE_WHY_DISK)
@@ -96,6 +134,42 @@ static void why_it_stopped(const struct itrace_cmd_opts *o, const struct itrace_
 		log_warn("%" PRIu64 " times a thread was put elsewhere by the kernel: what it executed then is missing", r->totals.nr_gaps);
 }
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void why_no_call(const struct itrace_cmd_opts *o, const struct brackets_result *m)
+{
+	const char *which = o->methods;
+
+	if (!m->nr_jvms)
+		log_error("--method: no JVM took the agent");
+	else if (!m->nr_methods && *m->why_not)
+		log_error("--method: nothing that matches '%s' can have probes; %s", which, m->why_not);
+	else if (!m->nr_methods)
+		log_error("--method: nothing that was loaded matches '%s'; a method is written package.Class.method", which);
+	else if (m->nr_refused)
+		log_error("--method: '%s' was called in a process that is not traced; -f traces those that are forked", which);
+	else if (!m->nr_calls)
+		log_error("--method: '%s' was not called%s%s", which, *m->why_not ? "; " : "", m->why_not);
+	else
+		log_error("--method: '%s' was called %" PRIu64 " time%s, and --skip leaves the first %" PRIu64 " alone", which,
+			  m->nr_calls, plural(m->nr_calls), o->skip);
+}
+
+/* False: no call was traced, and why is told. */
+static bool methods_summary(const struct itrace_cmd_opts *o, const struct brackets_result *m)
+{
+	uint64_t nr = m->nr_begun - MIN(m->nr_refused, m->nr_begun);
+
+	if (nr)
+		log_info("%" PRIu64 " call%s of '%s' traced, after %" PRIu64 " left alone", nr, plural(nr), o->methods, o->skip);
+	else
+		why_no_call(o, m);
+	return nr;
+}
+
 static void summary(const struct itrace_cmd_opts *o, const struct itrace_result *r)
 {
 	double seconds = r->duration_ns / 1e9;
@@ -103,7 +177,7 @@ static void summary(const struct itrace_cmd_opts *o, const struct itrace_result 
 
 	why_it_stopped(o, r);
 	log_info("%" PRIu64 " instructions, %" PRIu64 " branches in %" PRIu64 " thread%s; %.3g s, %.0f instructions a second",
-		 n, r->totals.nr_branches, r->totals.nr_threads, r->totals.nr_threads == 1 ? "" : "s", seconds,
+		 n, r->totals.nr_branches, r->totals.nr_threads, plural(r->totals.nr_threads), seconds,
 		 seconds > 0 ? n / seconds : 0);
 	log_info("%s: %" PRIu64 " bytes, %.3g an instruction; 'arcprof report -i %s --arc' shows it", o->output,
 		 r->nr_bytes, n ? (double)r->nr_bytes / n : 0, o->output);
@@ -116,9 +190,19 @@ static const struct itrace_engine *engine_for(const struct itrace_cmd_opts *o, c
 
 	if (o->engine == ENGINE_MODULE)
 		return &itrace_module;
-	if (o->engine == ENGINE_PTRACE || itrace_module.usable(steps, &ignored))
+	if (o->engine == ENGINE_PTRACE || o->methods || itrace_module.usable(steps, &ignored))
 		return &itrace_ptrace;
 	return &itrace_module;
+}
+
+static int status_of(const struct itrace_cmd_opts *o, const struct itrace_result *r)
+{
+	bool complete = !r->write_error;
+
+	summary(o, r);
+	if (o->methods)
+		complete &= methods_summary(o, &r->methods);
+	return complete ? r->status : EXIT_ARCPROF_FAILED;
 }
 
 static int exit_status(const struct sampling *s, const struct err *e)
@@ -142,12 +226,14 @@ static int itrace_run_cmd(void *opts, int nr_operands, char **operands)
 
 	if (!r)
 		r = sampling_targets(&s, &o->pids, &o->tids, &none, &e);
+	if (!r)
+		r = method_rules(o, &s.rules, &run.methods, &e);
 	if (!r) {
 		sampling_command(&s, "itrace", nr_operands, operands);
 		run.command_line = s.command_line;
 		run.steps = (struct itrace_opts){
 			.argv = s.c.argv, .pids = s.c.pids, .nr_pids = s.c.nr_pids, .tids = s.c.tids,
-			.nr_tids = s.c.nr_tids, .forks = o->forks, .bracket = o->bracket,
+			.nr_tids = s.c.nr_tids, .forks = o->forks, .bracket = o->bracket || o->methods,
 			.single_steps = o->single_steps, .limit = o->limit,
 		};
 		run.engine = engine_for(o, &run.steps);
@@ -157,8 +243,7 @@ static int itrace_run_cmd(void *opts, int nr_operands, char **operands)
 		log_err(&e);
 		status = exit_status(&s, &e);
 	} else {
-		summary(o, &res);
-		status = res.write_error ? EXIT_ARCPROF_FAILED : res.status;
+		status = status_of(o, &res);
 	}
 	sampling_release(&s);
 	return status;

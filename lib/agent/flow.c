@@ -117,8 +117,10 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	if (!probe_begin())
 		return;
 	k = probe_kthread(env, false);
-	if (k)
+	if (k) {
 		name_again(env, thread, k->own);
+		bracket_thread_end(k);
+	}
 	probe_thread_end(env);
 	probe_end();
 }

@@ -65,6 +65,19 @@ void probe_thread_end(JNIEnv *env);
 extern const struct callflow_host native_host;
 
 /*
+ * bracket.c: the probes with CALLFLOW_BRACKETS: the outermost call on a thread that is wanted is traced
+ * instruction by instruction, from entry to exit; a virtual thread's on each of its carriers. The other
+ * functions do nothing without.
+ */
+void JNICALL bracket_enter(JNIEnv *env, jclass cls, jint method);
+void JNICALL bracket_exit(JNIEnv *env, jclass cls, jint method);
+void JNICALL bracket_thrown(JNIEnv *env, jclass cls, jint method);
+/* After a mount and before an unmount, the end of a thread. */
+void bracket_mounted(const struct callflow_kthread *k);
+void bracket_unmounting(const struct callflow_kthread *k);
+void bracket_thread_end(struct callflow_kthread *k);
+
+/*
  * flow.c: a callflow_thread of this Java thread (NULL: the calling one), named as Java names it;
  * flags beside CALLFLOW_THREAD_JAVA. NULL: no room, or a rule excludes it.
  */

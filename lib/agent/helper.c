@@ -155,18 +155,25 @@ static void make_init_class(struct image *c)
 }
 
 static jclass probe_class, init_class;
-static bool bound;
+static bool bound, bound_to_brackets;	/* once bound, they are bound anew when another recorder wants other ones */
+
+static bool brackets_wanted(void)
+{
+	return callflow_area()->flags & CALLFLOW_BRACKETS;
+}
 
 static void JNICALL bind_probes(JNIEnv *env, jclass cls)
 {
+	bool brackets = brackets_wanted();
 	JNINativeMethod m[] = {
-		{ (char *)HELPER_ENTER, (char *)"(I)V", (void *)probe_enter },
-		{ (char *)HELPER_EXIT, (char *)"(I)V", (void *)probe_exit },
-		{ (char *)HELPER_THROWN, (char *)"(I)V", (void *)probe_thrown },
+		{ (char *)HELPER_ENTER, (char *)"(I)V", (void *)(brackets ? bracket_enter : probe_enter) },
+		{ (char *)HELPER_EXIT, (char *)"(I)V", (void *)(brackets ? bracket_exit : probe_exit) },
+		{ (char *)HELPER_THROWN, (char *)"(I)V", (void *)(brackets ? bracket_thrown : probe_thrown) },
 		{ (char *)HELPER_CAUGHT, (char *)"(I)V", (void *)probe_caught },
 	};
 
 	bound = (*env)->RegisterNatives(env, probe_class, m, ARRAY_SIZE(m)) == JNI_OK;
+	bound_to_brackets = brackets;
 }
 
 /* It may be there: another version of the agent was, whose probes nobody calls any more. */
@@ -204,7 +211,7 @@ bool helper_define(JNIEnv *env)
 {
 	struct image c;
 
-	if (bound)
+	if (bound && bound_to_brackets == brackets_wanted())
 		return true;
 	if (!init_class) {
 		make_probe_class(&c);

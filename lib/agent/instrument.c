@@ -209,6 +209,7 @@ static void rewrite(jvmtiEnv *ti, const unsigned char *data, jint len, jint *new
 	if (classfile_rewrite(data, len, &probe, &out) == CLASSFILE_OK && out.data &&
 	    (*ti)->Allocate(ti, out.len, &copy) == JVMTI_ERROR_NONE) {
 		memcpy(copy, out.data, out.len);
+		callflow_bracket_methods(out.nr_rewritten);
 		*new_len = out.len;
 		*new_data = copy;
 	}

@@ -31,6 +31,7 @@ static void mount(jvmtiEnv *ti, JNIEnv *env, jthread vthread)
 			(*ti)->SetThreadLocalStorage(ti, vthread, t);
 	}
 	callflow_mount(k, t);
+	bracket_mounted(k);
 }
 
 static void JNICALL on_mount(jvmtiEnv *ti, ...)
@@ -61,8 +62,10 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 	if (!probe_begin())
 		return;
 	k = probe_kthread(env, false);
-	if (k)
+	if (k) {
+		bracket_unmounting(k);
 		callflow_unmount(k);
+	}
 	probe_end();
 }
 

@@ -39,6 +39,7 @@ enum callflow_flags {
 	CALLFLOW_TREES = 1 << 0,	/* build trees */
 	CALLFLOW_EVENTS = 1 << 1,	/* write every event to the rings */
 	CALLFLOW_LATE_READ = 1 << 2,	/* counters are read again on the way out: the step in the tree is charged to nobody */
+	CALLFLOW_BRACKETS = 1 << 3,	/* outermost calls are traced instruction by instruction; no metrics */
 };
 
 /*
@@ -86,7 +87,9 @@ struct callflow_area {
 	uint32_t rules_bytes;
 	uint32_t pad0;
 	uint64_t tsc_ratio;		/* cycles of the time stamp counter a ns, times 2^32 */
-	uint64_t pad1[7];
+	uint64_t bracket_skip, bracket_times;	/* outermost calls to leave alone first, to trace then */
+	uint64_t bracket_closed;	/* changes later: nobody traces yet, or any more */
+	uint64_t pad1[4];
 	/* written by the process */
 	uint64_t start_tsc, start_ns;	/* the same moment on CLOCK_MONOTONIC */
 	uint32_t pid;			/* as it sees itself */
@@ -99,6 +102,10 @@ struct callflow_area {
 	uint64_t lost_calls;		/* of those threads, and in places where none could be counted */
 	uint64_t slow_threads;		/* kernel threads whose CPU time takes a system call */
 	uint64_t lost_functions;	/* calls of functions without a slot */
+	uint64_t bracket_methods;	/* with probes */
+	uint64_t bracket_calls;		/* outermost ones */
+	uint64_t bracket_begun, bracket_ended;	/* of them, those that were to be traced */
+	uint64_t bracket_refused;	/* to be traced, but there was no tracer */
 };
 
 /* A consumer: bits 30 and 31 are its kind. 0 is none. */
@@ -242,6 +249,7 @@ enum callflow_thread_flags {
 	CALLFLOW_THREAD_VIRTUAL = 1 << 1,
 	CALLFLOW_THREAD_EXCLUDED = 1 << 2,	/* by a rule: its calls are not counted */
 	CALLFLOW_THREAD_FROM_BIRTH = 1 << 3,	/* CPU time from before its first call is its root's */
+	CALLFLOW_THREAD_BRACKET = 1 << 4,	/* its outermost call is being traced */
 	CALLFLOW_THREAD_SEVERAL = 1 << 5,	/* several threads, one after the other: no tid, no java_id */
 };
 

@@ -148,6 +148,14 @@ static inline uint64_t callflow_depth(const struct callflow_kthread *k)
 }
 void callflow_unwind(struct callflow_kthread *k, uint64_t depth);
 
+/*
+ * With CALLFLOW_BRACKETS.  An outermost call begins: is it one to be traced?  Then its end, or that
+ * it could not be traced, is told too; true: it was the last one.
+ */
+bool callflow_bracket_due(void);
+bool callflow_bracket_over(bool traced);
+void callflow_bracket_methods(uint32_t nr);	/* that many more have probes */
+
 /* Adds to a metric of the open context: what events tell, such as allocated objects. */
 void callflow_charge(struct callflow_kthread *k, enum callflow_metric_kind kind, uint64_t amount);
 

@@ -65,6 +65,8 @@ void callflow_layout_write(const struct callflow_layout *l, void *area)
 	for (i = 0; i < l->rules_bytes; i++)
 		rules[i] = ((const uint8_t *)l->rules)[i];
 	a->tsc_ratio = l->tsc_ratio;
+	a->bracket_skip = l->bracket_skip;
+	a->bracket_times = l->bracket_times;
 	a->version = CALLFLOW_VERSION;
 	a->magic = CALLFLOW_MAGIC;
 }

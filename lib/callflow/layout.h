@@ -21,6 +21,7 @@ struct callflow_layout {
 	const void *rules;		/* compiled (filter.h), or NULL */
 	uint32_t rules_bytes;
 	uint64_t tsc_ratio;		/* cycles a ns times 2^32; 0: the process finds out */
+	uint64_t bracket_skip, bracket_times;	/* with CALLFLOW_BRACKETS */
 };
 
 uint64_t callflow_layout_bytes(const struct callflow_layout *l);

@@ -149,7 +149,7 @@ static uint64_t tsc_ratio(struct callflows *f)
 
 /* --- making an area --- */
 
-static int make_area(const struct callflow_layout *l, struct callflow_area **out, uint64_t *bytes)
+int callflow_make_area(const struct callflow_layout *l, struct callflow_area **out, uint64_t *bytes)
 {
 	int fd = memfd_create("arcprof-calls", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *p;
@@ -191,7 +191,7 @@ int callflows_new(struct callflows *f, struct jvm *jvm, struct proc *proc, uint6
 		wait_for_ratio(f);
 		l.tsc_ratio = tsc_ratio(f);
 	}
-	fd = make_area(&l, &area, bytes);
+	fd = callflow_make_area(&l, &area, bytes);
 	if (fd < 0)
 		return -1;
 	p = xcalloc(1, sizeof(*p));

@@ -47,6 +47,12 @@ struct callflows {
 	uint64_t written_ns;			/* time of the last snapshot */
 };
 
+/*
+ * An area in shared memory, as the layout says: its descriptor and, mapped, itself; both are the caller's.
+ * -1: there is no memory.
+ */
+int callflow_make_area(const struct callflow_layout *l, struct callflow_area **out, uint64_t *bytes);
+
 void callflows_init(struct callflows *f, const struct callflow_opts *o, struct tasks *t, struct trace_writer *w,
 		    struct callflow_result *res);
 void callflows_release(struct callflows *f);

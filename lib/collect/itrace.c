@@ -20,8 +20,9 @@
 #include "collect/itrace_java.h"
 #include "collect/labels.h"
 #include "collect/symbols.h"
+#include "jvm/inject.h"
 
-enum { POLL_MS = 200, JAVA_POLL_MS = 20, FLUSH_NS = 1000000000, SIZE_RESERVE = 64 << 10 };
+enum { POLL_MS = 200, JAVA_POLL_MS = 20, FLUSH_NS = 1000000000, SIZE_RESERVE = 64 << 10, READS_MAX = 8 };
 
 struct run {
 	const struct itrace_run_opts *o;
@@ -32,11 +33,13 @@ struct run {
 	struct itrace *it;
 	struct itrace_java java;
 	bool dirty;			/* branches were written since the last flush */
-	bool stopping, stopped;
+	bool begun, stopping, stopped;
 	uint64_t pending_bytes;		/* of branches not flushed yet */
 	uint64_t begun_ns, flushed_ns;
 	sigset_t old_mask;
 	int signal_fd;
+	int got;			/* what the engine's read() gave last */
+	struct err *e;			/* for it */
 };
 
 /* ---- what the engine tells ---- */
@@ -59,6 +62,10 @@ static void on_thread(void *ctx, uint64_t time_ns, int pid, int tid, int ppid)
 {
 	struct run *r = ctx;
 
+	if (!r->begun) {	/* threads are told of when the tracer has them */
+		r->begun = true;
+		brackets_open(&r->java.brackets);
+	}
 	if (ppid && tasks_find(&r->tasks, pid == tid ? ppid : pid))
 		tasks_fork(&r->tasks, pid, pid == tid ? ppid : pid, tid, pid == tid ? ppid : pid, time_ns);
 	else
@@ -134,10 +141,12 @@ static void on_stopped(void *ctx, const struct itrace_totals *t)
 {
 	static const enum itrace_why whys[] = {
 		[ITRACE_ALL_GONE] = ITRACE_WHY_GONE, [ITRACE_LIMIT] = ITRACE_WHY_LIMIT,
+		[ITRACE_LAST_BRACKET] = ITRACE_WHY_CALLS,
 	};
 	struct run *r = ctx;
 
 	r->stopped = true;
+	brackets_close(&r->java.brackets);
 	r->res->duration_ns = clock_mono_ns() - r->begun_ns;
 	if (t->why != ITRACE_ASKED)
 		r->res->why = whys[t->why];
@@ -226,23 +235,37 @@ static int timeout_ms(const struct run *r)
 	return until <= now ? 0 : (int)MIN((until - now + 999999) / 1000000, most);
 }
 
+/* All that the engine had to tell by now, but not for ever. */
+static void catch_up(void *ctx)
+{
+	struct run *r = ctx;
+	struct pollfd fd = { .events = POLLIN };
+	int i;
+
+	if (!r->it)
+		return;		/* nothing is traced yet */
+	fd.fd = r->o->engine->fd(r->it);
+	for (i = 0; i < READS_MAX && r->got > 0 && poll(&fd, 1, 0) > 0; i++)
+		r->got = r->o->engine->read(r->it, &sink, r, r->e);
+}
+
 static int run_loop(struct run *r, struct err *e)
 {
 	struct pollfd fds[3] = {
 		{ r->o->engine->fd(r->it), POLLIN, 0 }, { r->signal_fd, POLLIN, 0 },
 		{ r->java.server ? jvm_server_fd(r->java.server) : -1, POLLIN, 0 },
 	};
-	int got = 1;
 
-	while (got > 0) {
+	r->got = 1;
+	r->e = e;
+	while (r->got > 0) {
 		poll(fds, ARRAY_SIZE(fds), timeout_ms(r));
 		itrace_java_drain(&r->java);
 		on_signals(r);
-		if (fds[0].revents)
-			got = r->o->engine->read(r->it, &sink, r, e);
+		catch_up(r);
 		look_at_bounds(r);
 	}
-	return got;
+	return r->got;
 }
 
 /* ---- beginning and end ---- */
@@ -284,6 +307,22 @@ static void finish(struct run *r)
 	trace_write_label(r->w, "symbols", "complete");
 }
 
+static int open_java(struct run *r, struct err *e)
+{
+	const struct itrace_run_opts *o = r->o;
+	int ret;
+
+	r->java.brackets = (struct brackets){ .layout = o->methods.flags ? &o->methods : NULL, .res = &r->res->methods };
+	r->java.catch_up = catch_up;
+	r->java.ctx = r;
+	if (!o->java || !itrace_java_wanted(&o->steps))
+		return !o->methods.flags ? 0 : err_set(e, ENOTSUP, inject_possible() ?
+			"--method: none of the processes is a JVM" :
+			"--method: this arcprof has no JVM agent: there is none for this CPU yet");
+	ret = itrace_java_open(&r->java, &r->tasks, r->w, e);
+	return ret ? ret : itrace_java_prepare(&r->java, &o->steps, e);
+}
+
 int itrace_run(const struct itrace_run_opts *o, struct itrace_result *res, struct err *e)
 {
 	struct trace_writer_opts wo = { .mode = TRACE_CONTINUOUS, .compress = o->compress };
@@ -298,13 +337,15 @@ int itrace_run(const struct itrace_run_opts *o, struct itrace_result *res, struc
 	labels(&r);
 	modules_init(&r.modules, r.w);
 	tasks_init(&r.tasks, r.w, &r.modules);
-	r.begun_ns = r.flushed_ns = clock_mono_ns();
 	open_signals(&r);
-	ret = o->java && o->steps.argv ? itrace_java_open(&r.java, &r.tasks, r.w, e) : 0;
+	ret = open_java(&r, e);
+	r.begun_ns = r.flushed_ns = clock_mono_ns();
 	if (!ret)
 		ret = o->engine->start(&r.it, &o->steps, e);
 	if (!ret) {
+		r.begun_ns = clock_mono_ns();
 		ret = run_loop(&r, e);
+		itrace_java_drain(&r.java);
 		if (!ret)
 			finish(&r);
 		o->engine->close(r.it);

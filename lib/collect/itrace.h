@@ -3,6 +3,7 @@
 #ifndef COLLECT_ITRACE_H
 #define COLLECT_ITRACE_H
 
+#include "collect/brackets.h"
 #include "itrace/engine.h"
 #include "trace/writer.h"
 
@@ -12,6 +13,8 @@ struct itrace_run_opts {
 	uint64_t duration_ns;		/* 0: until the program ends, or a signal */
 	uint64_t max_bytes;		/* of the file; 0: no limit */
 	bool java;			/* names of compiled Java code, of JVMs that the program starts */
+	/* Calls of Java methods that are brackets, with CALLFLOW_BRACKETS; flags 0: none. */
+	struct callflow_layout methods;
 	bool lines;			/* file:line into the trace */
 	bool compress;
 	const char *output, *version, *command_line;
@@ -20,6 +23,7 @@ struct itrace_run_opts {
 enum itrace_why {
 	ITRACE_WHY_GONE,		/* all that was traced has ended */
 	ITRACE_WHY_LIMIT,		/* as many instructions as asked */
+	ITRACE_WHY_CALLS,		/* as many calls of methods as asked */
 	ITRACE_WHY_SIZE,		/* as many bytes as asked */
 	ITRACE_WHY_TIME,
 	ITRACE_WHY_SIGNAL,
@@ -30,6 +34,7 @@ struct itrace_result {
 	struct itrace_totals totals;
 	enum itrace_why why;
 	uint64_t duration_ns, nr_bytes;
+	struct brackets_result methods;
 	int status;			/* of the program; 0 without one */
 	int write_error;		/* errno when the file is not whole */
 };

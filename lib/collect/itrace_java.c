@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * itrace_java.c - the agent of each JVM names code, and does nothing else: what runs when is the
- * tracer's to say.
+ * itrace_java.c - the agent of each JVM names code, and asks for a trace of the calls that it is told to: what
+ * runs when is the tracer's to say.
  */
 #include <string.h>
 
 #include "base/clock.h"
 #include "collect/itrace_java.h"
+#include "jvm/inject.h"
+#include "jvm/target.h"
 
 enum { RING_BYTES = 1 << 20 };
 
@@ -17,10 +19,33 @@ static uint32_t proc_of(struct jvm *jvm)
 	return p ? p->id : 0;
 }
 
+static int on_callflow(void *ctx, struct jvm *jvm, int pid, bool program, uint64_t *bytes)
+{
+	struct itrace_java *j = ctx;
+
+	return program ? -1 : brackets_new(&j->brackets, jvm, bytes);
+}
+
+static void on_callflow_gone(void *ctx, struct jvm *jvm)
+{
+	struct itrace_java *j = ctx;
+
+	brackets_gone(&j->brackets, jvm);
+}
+
+static void on_refused(void *ctx, struct jvm *jvm, uint64_t time_ns, const char *class_name, const char *name,
+		       const char *sig, const char *why)
+{
+	struct itrace_java *j = ctx;
+
+	brackets_refused(&j->brackets, class_name, name, why);
+}
+
 static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 {
 	struct itrace_java *j = ctx;
 
+	j->catch_up(j->ctx);
 	jvm_set_user(jvm, tasks_get(j->tasks, pid, tid, clock_mono_ns())->proc);
 	return false;
 }
@@ -81,6 +106,19 @@ static void on_thread_name(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_
 		tasks_java_name(j->tasks, tasks_get_at(j->tasks, p, tid, time_ns), name, time_ns);
 }
 
+static void on_bracket(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t tid, uint32_t method)
+{
+	struct itrace_java *j = ctx;
+	struct proc *p = jvm_user(jvm);
+	struct rec_bracket r = { .time_ns = time_ns, .method = method };
+
+	if (!p)
+		return;
+	r.proc = p->id;
+	r.thread = tasks_get_at(j->tasks, p, tid, time_ns)->id;
+	trace_write_bracket(j->w, &r);
+}
+
 /* The agent speaks of names only: none of them is a sample. */
 static void on_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *s)
 {
@@ -99,19 +137,51 @@ static void on_gone(void *ctx, struct jvm *jvm)
 }
 
 static const struct jvm_callbacks callbacks = {
+	.callflow = on_callflow, .callflow_gone = on_callflow_gone, .refused = on_refused,
+	.bracket = on_bracket,
 	.hello = on_hello, .sample = on_sample, .method = on_method, .code = on_code, .code_gone = on_code_gone,
 	.stub = on_stub, .thread_name = on_thread_name, .lost = on_lost, .gone = on_gone,
 };
 
+static bool is_ours(int pid)
+{
+	return target_is_jvm(pid) && inject_possible();
+}
+
+bool itrace_java_wanted(const struct itrace_opts *o)
+{
+	uint32_t i;
+
+	for (i = 0; i < o->nr_pids; i++)
+		if (is_ours(o->pids[i]))
+			return true;
+	return o->argv && inject_possible();
+}
+
 int itrace_java_open(struct itrace_java *j, struct tasks *tasks, struct trace_writer *w, struct err *e)
 {
-	const struct jvm_server_opts o = { .sample = false, .max_depth = 8, .ring_bytes = RING_BYTES };
-	int r;
+	const struct jvm_server_opts o = {
+		.sample = false, .max_depth = 8, .ring_bytes = RING_BYTES, .callflow = j->brackets.layout,
+	};
 
 	j->tasks = tasks;
 	j->w = w;
-	r = jvm_server_open(&j->server, &o, &callbacks, j, e);
-	return r ? r : jvm_server_setenv(j->server, e);
+	return jvm_server_open(&j->server, &o, &callbacks, j, e);
+}
+
+int itrace_java_prepare(struct itrace_java *j, const struct itrace_opts *o, struct err *e)
+{
+	uint32_t i;
+	int r = 0;
+
+	if (o->argv)
+		return jvm_server_setenv(j->server, e);
+	for (i = 0; i < o->nr_pids && !r; i++)
+		if (is_ours(o->pids[i]))
+			r = jvm_server_attach(j->server, o->pids[i], e);
+	if (r)
+		err_hint(e, "--no-java traces it all the same, without names of Java code");
+	return r;
 }
 
 void itrace_java_close(struct itrace_java *j)

@@ -3,18 +3,27 @@
 #ifndef COLLECT_ITRACE_JAVA_H
 #define COLLECT_ITRACE_JAVA_H
 
+#include "collect/brackets.h"
 #include "collect/tasks.h"
+#include "itrace/engine.h"
 #include "jvm/server.h"
 
 struct itrace_java {
 	struct jvm_server *server;	/* NULL: not asked for */
 	struct tasks *tasks;
 	struct trace_writer *w;
+	/* Learns of the processes that there are: a JVM's is the one that its exec made. */
+	void (*catch_up)(void *ctx);
+	void *ctx;
+	struct brackets brackets;	/* layout NULL: none */
 	uint64_t nr_lost;
 };
 
-/* Prepares the environment that the program will get. */
+/* Whether there is a JVM, or may be one. */
+bool itrace_java_wanted(const struct itrace_opts *o);
 int itrace_java_open(struct itrace_java *j, struct tasks *tasks, struct trace_writer *w, struct err *e);
+/* The environment that the program will get, or the agent in the JVMs that run already; before they are traced. */
+int itrace_java_prepare(struct itrace_java *j, const struct itrace_opts *o, struct err *e);
 void itrace_java_close(struct itrace_java *j);
 /* Answers JVMs that start, and takes what their agents have said. */
 void itrace_java_drain(struct itrace_java *j);

@@ -17,6 +17,7 @@ enum itrace_stop {
 	ITRACE_ALL_GONE,	/* the program, or what was attached to, has ended */
 	ITRACE_ASKED,		/* itrace_engine.stop() */
 	ITRACE_LIMIT,		/* as many instructions as were asked for */
+	ITRACE_LAST_BRACKET,	/* the program says that none will follow */
 };
 
 struct itrace_opts {

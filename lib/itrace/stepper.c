@@ -385,10 +385,11 @@ static bool on_request(struct stepper *s, struct tracee *t)
 	if (r.what == ITRACE_REQUEST_ON && !t->stepping && !t->leaving) {
 		report_maps(s, t);
 		begin(s, t);
-	} else if (r.what == ITRACE_REQUEST_OFF) {
+	} else if (r.what == ITRACE_REQUEST_OFF || r.what == ITRACE_REQUEST_LAST) {
 		tracee_pause(s, t);
 		user_clear_trap_flag(t->tid);
 		user_breakpoints_off(t->tid, &t->breakpoints);
+		s->last_bracket |= r.what == ITRACE_REQUEST_LAST;
 	}
 	return true;
 }
@@ -462,6 +463,8 @@ static void on_stop(struct stepper *s, struct tracee *t, int status)
 		resume(s, t);
 	if (s->nr_held)
 		resume_held(s);
+	if (s->last_bracket)
+		let_all_go(s, ITRACE_LAST_BRACKET);
 }
 
 static int shell_status(int status)

@@ -75,6 +75,7 @@ struct stepper {
 	bool trails;		/* not only single steps */
 	struct steady steady;
 	bool letting_go;
+	bool last_bracket;	/* has ended: nothing more will be asked */
 	bool over;		/* nothing is traced any more, and arcprof knows */
 	struct itrace_totals t;
 	struct tracee **tracees;

@@ -121,6 +121,7 @@ enum jvm_rec_type {
 	JVM_REC_STUB,
 	JVM_REC_THREAD,
 	JVM_REC_REFUSED,
+	JVM_REC_BRACKET,
 };
 
 /* Begins every record. In a ring it is written last, as one 64-bit store. */
@@ -267,6 +268,12 @@ struct jvm_rec_refused {	/* asked for, and not instrumented */
 	struct jvm_rec h;
 	uint64_t time_ns;
 	uint16_t class_len, name_len, sig_len, why_len;
+};
+
+struct jvm_rec_bracket {	/* what tid executes from now on is traced, as part of a call of the method */
+	struct jvm_rec h;
+	uint64_t time_ns;
+	uint32_t tid, method;
 };
 
 struct jvm_rec_thread {		/* followed by the name */

@@ -151,11 +151,19 @@ static void on_refused(void *ctx, uint64_t time_ns, const char *class_name, cons
 		j->s->cb.refused(j->s->ctx, j, time_ns, class_name, name, sig, why);
 }
 
+static void on_bracket(void *ctx, uint64_t time_ns, uint32_t tid, uint32_t method)
+{
+	struct jvm *j = ctx;
+
+	if (j->s->cb.bracket)
+		j->s->cb.bracket(j->s->ctx, j, time_ns, nstid_host(&j->tids, tid), method);
+}
+
 static struct wire_sink sink_of(struct jvm *j)
 {
 	return (struct wire_sink){
 		.sample = on_sample, .method = on_method, .code = on_code, .code_gone = on_code_gone,
-		.stub = on_stub, .thread = on_thread, .refused = on_refused, .ctx = j,
+		.stub = on_stub, .thread = on_thread, .refused = on_refused, .bracket = on_bracket, .ctx = j,
 	};
 }
 

@@ -93,6 +93,8 @@ struct jvm_callbacks {
 	/* A method, or with an empty name a class, is not instrumented although it was asked for. May be NULL. */
 	void (*refused)(void *ctx, struct jvm *j, uint64_t time_ns, const char *class_name, const char *name,
 			const char *sig, const char *why);
+	/* From then on the thread is traced, as part of a call of the method. May be NULL. */
+	void (*bracket)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t tid, uint32_t method);
 	void (*lost)(void *ctx, struct jvm *j, uint64_t nr);	/* samples dropped since last told */
 	void (*gone)(void *ctx, struct jvm *j);
 	/* What it shares with us makes no sense any more: gone() follows, the JVM runs on. May be NULL. */

@@ -191,6 +191,16 @@ static int stub_record(struct span *s, const struct wire_sink *sink, struct wire
 	return 0;
 }
 
+static int bracket_record(struct span *s, const struct wire_sink *sink, struct err *e)
+{
+	const struct jvm_rec_bracket *r = fixed(s, sizeof(*r));
+
+	if (!r)
+		return bad_record(e, "bracket");
+	sink->bracket(sink->ctx, r->time_ns, r->tid, r->method);
+	return 0;
+}
+
 static int thread_record(struct span *s, const struct wire_sink *sink, struct wire_scratch *w, struct err *e)
 {
 	const struct jvm_rec_thread *r = fixed(s, sizeof(*r));
@@ -235,6 +245,8 @@ int wire_record(const void *rec, size_t len, const struct wire_sink *sink, struc
 		return code_record(&s, sink, e);
 	case JVM_REC_CODE_GONE:
 		return code_gone_record(&s, sink, e);
+	case JVM_REC_BRACKET:
+		return bracket_record(&s, sink, e);
 	case JVM_REC_STUB:
 		return stub_record(&s, sink, w, e);
 	case JVM_REC_THREAD:

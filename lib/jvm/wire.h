@@ -19,6 +19,7 @@ struct wire_sink {
 	void (*thread)(void *ctx, uint64_t time_ns, uint32_t tid, uint64_t vthread, const char *name);
 	void (*refused)(void *ctx, uint64_t time_ns, const char *class_name, const char *name, const char *sig,
 			const char *why);
+	void (*bracket)(void *ctx, uint64_t time_ns, uint32_t tid, uint32_t method);
 	void *ctx;
 };
 

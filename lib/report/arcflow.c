@@ -11,7 +11,9 @@
  *  - any other way into another function replaces the innermost one: a tail call;
  *  - a signal opens its handler, and leaving it closes up to the interrupted function;
  *  - a return from the outermost function known shows who called it, and puts that above; between
- *    brackets it takes its place, for each bracket begins anew.
+ *    brackets it takes its place, for each bracket begins anew;
+ *  - the bracket of a Java method begins in its probe: the method is open before anything is.  Compiled code
+ *    that is returned to from there is the method's, even if it was compiled as a part of another one.
  *
  * Invariant, cited below as [1]: the innermost open function is the one the block runs in.
  */
@@ -19,6 +21,8 @@
 
 #include "base/mem.h"
 #include "report/arcflow.h"
+
+#define PROBES "java.lang.ArcProbe."	/* of the agent, at the ends of methods */
 
 enum { SEARCH_MAX = 8192 };	/* open functions looked at: a bound for hostile traces */
 
@@ -84,7 +88,7 @@ static void open_function(struct arcflow *a, struct arcflow_thread *t, uint32_t 
 
 	a->m->flow.nodes[node].n++;
 	VEC_GROW(t->stack, t->nr_stack, t->alloc_stack);
-	t->stack[t->nr_stack++] = (struct arcflow_frame){ node, function, ret, handler };
+	t->stack[t->nr_stack++] = (struct arcflow_frame){ .node = node, .function = function, .ret = ret, .handler = handler };
 }
 
 /* A tail call: who called the one before waits for this one. */
@@ -115,7 +119,7 @@ static void put_above(struct arcflow *a, struct arcflow_thread *t, uint32_t func
 	t->root = root;
 	t->nr_stack = 0;
 	VEC_GROW(t->stack, t->nr_stack, t->alloc_stack);
-	t->stack[t->nr_stack++] = (struct arcflow_frame){ was, function, 0, false };
+	t->stack[t->nr_stack++] = (struct arcflow_frame){ .node = was, .function = function };
 }
 
 /* How many are open when the one that is searched for is the innermost; 0: it is not open. */
@@ -160,16 +164,31 @@ static void go(struct arcflow *a, struct arcflow_thread *t, const struct site *t
 		replace_function(a, t, to->consumer);
 }
 
+static bool is_probe(const struct arcflow *a, const struct site *s)
+{
+	return !strncmp(consumer_name(&a->m->consumers, s->consumer), PROBES, strlen(PROBES));
+}
+
+/* Out of all that was called since the bracket began, into code that nobody called since. */
+static bool comes_to_method(const struct arcflow *a, const struct arcflow_thread *t, const struct site *to)
+{
+	return t->nr_stack && t->stack[0].bracket && t->nr_stack <= 2 && to->jit && !is_probe(a, to);
+}
+
 static void go_back(struct arcflow *a, struct arcflow_thread *t, const struct site *to)
 {
 	size_t at = search(t, returns_to, t->last_to);
 
-	if (at)
+	if (at) {
 		close_to(a, t, at - 1);
-	else if (!a->brackets && t->nr_stack == 1 && !top(t)->ret && to->off && top(t)->function != to->consumer)
+	} else if (comes_to_method(a, t, to)) {
+		close_to(a, t, 1);
+		top(t)->function = to->consumer;
+	} else if (!a->brackets && t->nr_stack == 1 && !top(t)->ret && to->off && top(t)->function != to->consumer) {
 		put_above(a, t, to->consumer);
-	else
+	} else {
 		go(a, t, to, true);
+	}
 }
 
 static void leave_handler(struct arcflow *a, struct arcflow_thread *t)
@@ -221,6 +240,16 @@ static bool is_jump(enum branch_kind kind)
 	return kind == BRANCH_JUMP || kind == BRANCH_JUMP_INDIRECT;
 }
 
+static void open_bracket(struct arcflow *a, struct arcflow_thread *t, const struct block *b)
+{
+	uint32_t method = a->brackets ? names_bracket(a->names, b->thread, b->time_ns) : 0;
+
+	if (!method)
+		return;
+	open_function(a, t, method, 0, false);
+	top(t)->bracket = true;
+}
+
 int arcflow_block(void *ctx, const struct block *b)
 {
 	struct arcflow *a = ctx;
@@ -237,6 +266,7 @@ int arcflow_block(void *ctx, const struct block *b)
 		follow(a, t, &b->site);
 	} else if (!t->nr_stack || a->brackets || top(t)->function != b->site.consumer) {	/* nobody knows what was between */
 		close_to(a, t, 0);
+		open_bracket(a, t, b);
 		open_function(a, t, b->site.consumer, 0, false);
 	}
 	flow_base(&a->m->flow, top(t)->node)[0] += b->b.nr_insns;

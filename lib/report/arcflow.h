@@ -15,6 +15,7 @@ struct arcflow_frame {
 	uint32_t function;	/* consumer */
 	uint64_t ret;		/* where its caller goes on; 0 unknown */
 	bool handler;		/* entered by a signal */
+	bool bracket;		/* the method whose call is traced, in whatever code it runs */
 };
 
 struct arcflow_thread {

@@ -118,7 +118,7 @@ static struct site find_site(struct branches *b, const struct frame *f, uint64_t
 {
 	struct names *x = b->names;
 	uint32_t at = names_resolve(x, f, time_ns);
-	struct site s = { .off = names_offset(x, f, time_ns), .line = names_line(x, f) };
+	struct site s = { .jit = f->kind == FRAME_JIT, .off = names_offset(x, f, time_ns), .line = names_line(x, f) };
 
 	if (x->frames[at].nr) {
 		const struct name_level l = x->levels[x->frames[at].first];

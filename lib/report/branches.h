@@ -16,6 +16,7 @@ struct site {			/* where an address is */
 	uint32_t line;		/* 0 unknown */
 	uint64_t off;		/* from the symbol's first byte */
 	bool plt;		/* a linkage stub */
+	bool jit;		/* a compiled Java method */
 };
 
 struct block {

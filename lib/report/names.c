@@ -35,6 +35,7 @@ void names_release(struct names *x)
 	free(x->modules);
 	free(x->methods);
 	free(x->codes);
+	free(x->brackets);
 	free(x->lines);
 	free(x->places);
 	free(x->frames);
@@ -268,6 +269,43 @@ static int take_stub(void *ctx, const struct rec_stub *r)
 	return 0;
 }
 
+/* They come nearly in order. */
+static int take_bracket(void *ctx, const struct rec_bracket *r)
+{
+	struct names *x = ctx;
+	size_t at;
+
+	VEC_GROW(x->brackets, x->nr_brackets, x->alloc_brackets);
+	for (at = x->nr_brackets++; at && x->brackets[at - 1].time_ns > r->time_ns; at--)
+		x->brackets[at] = x->brackets[at - 1];
+	x->brackets[at] = (struct name_bracket){ r->time_ns, r->proc, r->thread, r->method };
+	return 0;
+}
+
+uint32_t names_bracket(struct names *x, uint32_t thread, uint64_t time_ns)
+{
+	size_t lo = 0, hi = x->nr_brackets;
+	struct frame f = { .kind = FRAME_METHOD };
+	uint32_t at;
+
+	while (lo < hi) {	/* the first one that is later */
+		size_t mid = (lo + hi) / 2;
+
+		if (x->brackets[mid].time_ns <= time_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	while (lo && x->brackets[lo - 1].thread != thread)
+		lo--;
+	if (!lo)
+		return 0;
+	f.a = x->brackets[lo - 1].proc;
+	f.b = x->brackets[lo - 1].method;
+	at = names_resolve(x, &f, time_ns);
+	return x->frames[at].nr ? x->levels[x->frames[at].first].consumer : 0;
+}
+
 static int take_lost(void *ctx, const struct rec_lost *r)
 {
 	struct names *x = ctx;
@@ -290,6 +328,7 @@ const struct trace_sink names_sink = {
 	.method = take_method,
 	.code = take_code,
 	.stub = take_stub,
+	.bracket = take_bracket,
 	.lost = take_lost,
 };
 

@@ -88,6 +88,11 @@ struct resolve_opts {
 	bool functions;		/* levels say which function they are */
 };
 
+struct name_bracket {
+	uint64_t time_ns;
+	uint32_t proc, thread, method;
+};
+
 struct names {
 	struct model *m;	/* its string table holds all names */
 	struct resolve_opts o;
@@ -106,6 +111,8 @@ struct names {
 	size_t nr_methods, alloc_methods;
 	struct name_code *codes;
 	size_t nr_codes, alloc_codes;
+	struct name_bracket *brackets;	/* by time */
+	size_t nr_brackets, alloc_brackets;
 	struct name_line *lines;
 	size_t nr_lines, alloc_lines;
 	struct name_lines *places;
@@ -159,6 +166,9 @@ uint32_t names_thread(struct names *x, uint32_t thread, uint32_t *proc);
  * With by_kind the kinds are apart from the start, and this does nothing.
  */
 void names_settle_kinds(struct names *x, const uint64_t *weight);
+
+/* The method of whose call the thread's branches at that time are a part; 0: of none. */
+uint32_t names_bracket(struct names *x, uint32_t thread, uint64_t time_ns);
 
 /* The frame of code without a file: compiled Java code, a stub, or a foreign runtime's. */
 struct frame names_code_frame(struct names *x, uint32_t proc, uint64_t addr, uint64_t time_ns);

@@ -159,6 +159,7 @@ enum trf_mte {
 	TRF_MTE_METHOD = 0x83,
 	TRF_MTE_CODE_GONE = 0x84,
 	TRF_MTE_STUB = 0x85,
+	TRF_MTE_BRACKET = 0x86,
 };
 
 /* Branch minors: bits 0-7 what it is, 16-31 CPU (0xffff unknown). */

@@ -187,6 +187,20 @@ void trace_write_code_gone(struct trace_writer *w, const struct rec_code_gone *r
 	writer_finish(w, p, at, TRF_INTS);
 }
 
+void trace_write_bracket(struct trace_writer *w, const struct rec_bracket *r)
+{
+	struct records *p = writer_meta(w);
+	size_t at;
+
+	if (!p)
+		return;
+	at = records_begin(p, TRF_MAJOR_MTE, TRF_MTE_BRACKET, r->time_ns);
+	buf_u32(&p->b, r->proc);
+	buf_u32(&p->b, r->thread);
+	buf_u32(&p->b, r->method);
+	writer_finish(w, p, at, TRF_INTS);
+}
+
 void trace_write_stub(struct trace_writer *w, const struct rec_stub *r)
 {
 	struct records *p = writer_meta(w);

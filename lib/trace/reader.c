@@ -389,6 +389,16 @@ static int decode_code_gone(struct trace_reader *t, struct walk_record *r)
 	return cut(t, r) ? 0 : GIVE(code_gone, &p);
 }
 
+static int decode_bracket(struct trace_reader *t, struct walk_record *r)
+{
+	struct rec_bracket p = { .time_ns = r->time_ns };
+
+	p.proc = span_u32(&r->body);
+	p.thread = span_u32(&r->body);
+	p.method = span_u32(&r->body);
+	return cut(t, r) ? 0 : GIVE(bracket, &p);
+}
+
 static int decode_stub(struct trace_reader *t, struct walk_record *r)
 {
 	struct rec_stub p = { .time_ns = r->time_ns };
@@ -518,6 +528,8 @@ static int decode_mte(struct trace_reader *t, struct walk_record *r)
 		return decode_code(t, r);
 	case TRF_MTE_CODE_GONE:
 		return decode_code_gone(t, r);
+	case TRF_MTE_BRACKET:
+		return decode_bracket(t, r);
 	case TRF_MTE_STUB:
 		return decode_stub(t, r);
 	}
@@ -573,7 +585,7 @@ static int decode_chunk(struct trace_reader *t, const uint8_t *raw, size_t len)
 static bool wants_meta(const struct trace_sink *s)
 {
 	return s->label || s->proc || s->thread || s->end || s->module || s->map || s->symbol || s->line ||
-	       s->method || s->code || s->code_gone || s->stub || s->lost;
+	       s->method || s->code || s->code_gone || s->stub || s->bracket || s->lost;
 }
 
 static bool wants_branches(const struct trace_sink *s)

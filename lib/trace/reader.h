@@ -61,6 +61,7 @@ struct trace_sink {
 	int (*method)(void *ctx, const struct rec_method *r);
 	int (*code)(void *ctx, const struct rec_code *r);
 	int (*code_gone)(void *ctx, const struct rec_code_gone *r);
+	int (*bracket)(void *ctx, const struct rec_bracket *r);
 	int (*stub)(void *ctx, const struct rec_stub *r);
 	int (*lost)(void *ctx, const struct rec_lost *r);
 	/* Checked: every branch of the run can be read. */

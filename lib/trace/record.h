@@ -189,6 +189,12 @@ struct rec_stub {		/* interpreter, stubs, adapters; also a foreign runtime's per
 	size_t name_len;
 };
 
+/* What the thread branches to from then on, until its trace stops, is part of a call of the method. */
+struct rec_bracket {
+	uint64_t time_ns;
+	uint32_t proc, thread, method;
+};
+
 /*
  * Branches of one thread that follow each other; branch.h reads the bytes.  In an instruction
  * trace addresses are those of the process, and what is mapped there is what was written to the

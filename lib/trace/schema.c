@@ -58,6 +58,7 @@ const struct schema_row schema_rows[] = {
 	    "addr:x64 proc:u32 method:u32 compile_id:u32 level:u32 size:u32:bytes inline:b"),
 	MTE(TRF_MTE_CODE_GONE, "code.gone", "addr:x64 proc:u32 compile_id:u32"),
 	MTE(TRF_MTE_STUB, "stub", "addr:x64 size:x64 proc:u32 name:s"),
+	MTE(TRF_MTE_BRACKET, "bracket", "proc:u32 thread:u32 method:u32"),
 	{ TRF_MAJOR_CALLS, TRF_CALLS_CONSUMER, 0xffffffff, "call.consumer", "consumer:u32 kind:v a:v b:v" },
 	{ TRF_MAJOR_CALLS, TRF_CALLS_TREE, 0xffffffff, "call.tree",
 	  "tree:u32 proc:u32 thread:u32 flags:x32 java_id:v start:v:ns end:v:ns kernel_cpu:v:ns popped:v inserted:v "

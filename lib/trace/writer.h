@@ -73,6 +73,7 @@ void trace_write_line(struct trace_writer *w, const struct rec_line *r);
 void trace_write_method(struct trace_writer *w, const struct rec_method *r);
 void trace_write_code(struct trace_writer *w, const struct rec_code *r);
 void trace_write_code_gone(struct trace_writer *w, const struct rec_code_gone *r);
+void trace_write_bracket(struct trace_writer *w, const struct rec_bracket *r);
 void trace_write_stub(struct trace_writer *w, const struct rec_stub *r);
 void trace_write_lost(struct trace_writer *w, const struct rec_lost *r);
 

@@ -7,6 +7,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static volatile uint64_t sum;
 
+static void on_bracket(void *ctx, uint64_t time_ns, uint32_t tid, uint32_t method)
+{
+	sum += tid + method;
+}
+
 static void on_sample(void *ctx, const struct jvm_sample *s)
 {
 	size_t i, k;
@@ -57,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static struct wire_scratch scratch;
 	const struct wire_sink sink = { on_sample, on_method, on_code, on_code_gone, on_stub, on_thread,
-					on_refused, NULL };
+					on_refused, on_bracket, NULL };
 	uint64_t *copy = xmalloc(len + 8);	/* records are 8-aligned where they are decoded */
 	struct err e;
 

@@ -95,6 +95,7 @@ static void put(struct seen *s, const char *what, const void *p, size_t len)
 #define PUTS_code put(s, "inl", r->inl, r->inl_len);
 #define PUTS_code_gone
 #define PUTS_stub put(s, "name", r->name, r->name_len);
+#define PUTS_bracket
 #define PUTS_lost
 
 LOG(proc, "%llx %x %x %x %d", T r->time_ns, r->proc, r->parent, r->pid, r->exec)
@@ -109,6 +110,7 @@ LOG(method, "%llx %x %x", T r->time_ns, r->proc, r->method)
 LOG(code, "%llx %x %x %x %x %llx %x", T r->time_ns, r->proc, r->method, r->compile_id, r->level, T r->addr, r->size)
 LOG(code_gone, "%llx %x %x %llx", T r->time_ns, r->proc, r->compile_id, T r->addr)
 LOG(stub, "%llx %x %llx %llx", T r->time_ns, r->proc, T r->addr, T r->size)
+LOG(bracket, "%llx %x %x %x", T r->time_ns, r->proc, r->thread, r->method)
 LOG(lost, "%llx %x %x %llx", T r->time_ns, r->cause, r->stream, T r->count)
 
 static int on_label(void *ctx, const char *key, size_t key_len, const char *val, size_t val_len)
@@ -183,7 +185,7 @@ int seen_samples(void *ctx, const struct rec_sample *r, size_t nr, const struct 
 const struct trace_sink seen_all = {
 	.label = on_label, .samples = seen_samples, .proc = on_proc, .thread = on_thread, .end = on_end,
 	.module = on_module, .map = on_map, .symbol = on_symbol, .line = on_line, .method = on_method,
-	.code = on_code, .code_gone = on_code_gone, .stub = on_stub, .lost = on_lost,
+	.code = on_code, .code_gone = on_code_gone, .stub = on_stub, .bracket = on_bracket, .lost = on_lost,
 };
 
 /* ---- random records ---- */
@@ -228,11 +230,12 @@ static const char *text(size_t *len)
 #define FILL_code r.inl = (uint8_t *)text(&r.inl_len);
 #define FILL_code_gone
 #define FILL_stub r.name = text(&r.name_len);
+#define FILL_bracket
 #define FILL_lost
 
 void traces_write_any(struct trace_writer *w, struct seen *s)
 {
-	switch (unit_random() % 13) {
+	switch (unit_random() % 14) {
 	case 0: WRITE(proc, any(), any(), any(), any(), unit_random() & 1); break;
 	case 1: WRITE(thread, any(), any(), any(), any(), unit_random() & 1); break;
 	case 2: WRITE(end, any(), any(), any(), any()); break;
@@ -245,6 +248,7 @@ void traces_write_any(struct trace_writer *w, struct seen *s)
 	case 9: WRITE(code_gone, any(), any(), any(), any()); break;
 	case 10: WRITE(stub, any(), any(), any(), any()); break;
 	case 11: WRITE(lost, any(), any(), any(), any()); break;
+	case 12: WRITE(bracket, any(), any(), any(), any()); break;
 	default: {
 		char val[64];
 		int len = snprintf(val, sizeof(val), "%llx", T any());

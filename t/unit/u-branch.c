@@ -84,7 +84,7 @@ TEST(branch_runs_come_back_as_they_were_put)
 
 /* ---- a trace with names, in which what runs is written by hand ---- */
 
-enum { MAIN = 0x1000, F = 0x1100, G = 0x1200, STUB = 0x1300, HANDLER = 0x1400, OUTER = 0x1500, COLD = 0x1600 };
+enum { MAIN = 0x1000, F = 0x1100, G = 0x1200, STUB = 0x1300, HANDLER = 0x1400, OUTER = 0x1500, COLD = 0x1600, JIT = 0x9000 };
 
 struct script {
 	struct trace_writer *w;
@@ -221,6 +221,49 @@ static void keep(const char *name)
 		fclose(f);
 	}
 	buf_release(&b);
+}
+
+/* Java methods A.f, of whose call it is the trace, and B.main, with compiled code. */
+static void open_bracket(struct script *s)
+{
+	open_script(s);
+	trace_write_label(s->w, "itrace.bracket", "yes");
+	trace_write_method(s->w, &(struct rec_method){ .proc = 1, .method = 9, .class_name = "A", .class_len = 1, .name = "f", .name_len = 1 });
+	trace_write_method(s->w, &(struct rec_method){ .proc = 1, .method = 10, .class_name = "B", .class_len = 1, .name = "main", .name_len = 4 });
+	trace_write_code(s->w, &(struct rec_code){ .proc = 1, .method = 10, .compile_id = 3, .addr = JIT, .size = 0x100 });
+	trace_write_stub(s->w, &(struct rec_stub){ 1000, 1, JIT + 0x100, 0x100, "Interpreter", 11 });
+	trace_write_bracket(s->w, &(struct rec_bracket){ 900, 1, 2, 10 });
+	trace_write_bracket(s->w, &(struct rec_bracket){ 1000, 1, 1, 9 });
+	trace_write_bracket(s->w, &(struct rec_bracket){ 5000, 1, 1, 10 });
+}
+
+TEST(branch_the_method_of_a_bracket_is_above_what_it_calls)
+{
+	struct script s;
+	struct names x;
+	struct model m;
+
+	open_bracket(&s);
+	begin(&s, F);					/* in the probe */
+	step(&s, 3, BRANCH_RETURN, JIT + 0x10);		/* A.f was compiled as a part of B.main */
+	step(&s, 2, BRANCH_CALL, G);
+	step(&s, 5, BRANCH_RETURN, JIT + 0x18);
+	step(&s, 1, BRANCH_COND, JIT + 0x40);
+	step(&s, 1, BRANCH_STOP, JIT + 0x44);
+	end_run(&s);
+	begin(&s, F);					/* once more, interpreted */
+	step(&s, 3, BRANCH_RETURN, JIT + 0x110);
+	step(&s, 7, BRANCH_CALL, G);
+	step(&s, 5, BRANCH_RETURN, JIT + 0x110 + 28);
+	step(&s, 1, BRANCH_STOP, JIT + 0x130);
+	model_of(&s, &m, &x, false);
+	CHECK_STR(at(&m, "A.f"), "2 4");
+	CHECK_STR(at(&m, "A.f/f"), "2 6");
+	CHECK_STR(at(&m, "A.f/g"), "1 5");
+	CHECK_STR(at(&m, "A.f/Interpreter"), "1 8");
+	CHECK_STR(at(&m, "A.f/Interpreter/g"), "1 5");
+	CHECK_STR(at(&m, "B.main"), "-");
+	free_model(&m, &x);
 }
 
 TEST(branch_calls_tail_calls_and_returns_are_matched)

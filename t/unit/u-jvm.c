@@ -18,7 +18,8 @@
 
 /* What the sink was told last. */
 static struct {
-	int nr_samples, nr_methods, nr_codes, nr_stubs, nr_threads, nr_gone, nr_refused;
+	int nr_samples, nr_methods, nr_codes, nr_stubs, nr_threads, nr_gone, nr_refused, nr_brackets;
+	uint32_t tid, method;
 	struct jvm_sample sample;
 	struct jvm_frame frames[8];
 	struct jvm_segment segments[4];
@@ -81,8 +82,15 @@ static void on_refused(void *ctx, uint64_t time_ns, const char *class_name, cons
 	on_method(NULL, time_ns, 0, class_name, name, sig, why);
 }
 
+static void on_bracket(void *ctx, uint64_t time_ns, uint32_t tid, uint32_t method)
+{
+	got.nr_brackets++;
+	got.tid = tid;
+	got.method = method;
+}
+
 static const struct wire_sink sink = {
-	on_sample, on_method, on_code, on_code_gone, on_stub, on_thread, on_refused, NULL,
+	on_sample, on_method, on_code, on_code_gone, on_stub, on_thread, on_refused, on_bracket, NULL,
 };
 static struct wire_scratch scratch;
 
@@ -137,6 +145,16 @@ static struct buf a_refused(void)
 	buf_add(&b, &r, sizeof(r));
 	buf_str(&b, "java/lang/Stringlength()Itoo large");
 	finish(&b, JVM_REC_REFUSED);
+	return b;
+}
+
+static struct buf a_bracket(void)
+{
+	struct jvm_rec_bracket r = { .tid = 5, .method = 9 };
+	struct buf b = BUF_INIT;
+
+	buf_add(&b, &r, sizeof(r));
+	finish(&b, JVM_REC_BRACKET);
 	return b;
 }
 
@@ -235,13 +253,19 @@ TEST(jvm_method_code_stub_and_thread_records_decode)
 	CHECK_U64(decode(&b), 0);
 	CHECK_U64(got.nr_threads, 1);
 	buf_release(&b);
+	b = a_bracket();
+	CHECK_U64(decode(&b), 0);
+	CHECK_U64(got.nr_brackets, 1);
+	CHECK_U64(got.tid, 5);
+	CHECK_U64(got.method, 9);
+	buf_release(&b);
 }
 
 /* Every record, cut to every length with its size made to agree: refused, or skipped as unknown. */
 TEST(jvm_records_refuse_every_truncation)
 {
 	struct buf all[] = {
-		a_sample(), a_method(), a_code(), a_name(JVM_REC_STUB), a_name(JVM_REC_THREAD), a_refused(),
+		a_sample(), a_method(), a_code(), a_name(JVM_REC_STUB), a_name(JVM_REC_THREAD), a_refused(), a_bracket(),
 	};
 	size_t i, cut;
 

@@ -1,0 +1,171 @@
+#!/usr/bin/env bats
+# arcprof itrace of Java methods, on every JDK of this machine: a program whose calls are known.
+load ../lib
+load ../java
+load ../live
+
+setup_file() {
+	[ "$(uname -m)" = x86_64 ] || return 0
+	mkdir "$BATS_FILE_TMPDIR/src"
+	cat >"$BATS_FILE_TMPDIR/src/Known.java" <<-'END'
+		public class Known {
+			static int sink;
+			static int leaf(int a) { return a * 31 + sink; }
+			static int twice(int a) { return leaf(a) + leaf(a + 1); }
+			static int down(int n) { return n == 0 ? leaf(n) : down(n - 1) + 1; }
+			static void thrower(int a) { sink += leaf(a); throw new IllegalStateException(); }
+			public static void main(String[] a) {
+				int n = Integer.parseInt(a[0]);
+				new IllegalStateException();
+				for (int i = 0; i < n; i++) sink += twice(i);
+				for (int i = 0; i < 4; i++) sink += down(3);
+				try { thrower(7); } catch (IllegalStateException e) { sink++; }
+				sink += twice(1);
+				System.out.println("sink " + sink);
+			}
+		}
+	END
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	[ "$(uname -m)" = x86_64 ] || skip "the agent is not for this CPU"
+	skip_unless_java
+}
+
+teardown() {
+	kill_live
+}
+
+# known <options of itrace> -- <options of java, and how many calls>: must print what it prints untraced.
+known() {
+	local options=()
+	while [ "$1" != -- ]; do options+=("$1"); shift; done
+	[ -e classes ] || javac -d classes "$BATS_FILE_TMPDIR/src/Known.java"
+	run_arcprof itrace -o trace "${options[@]}" -- java -Xshare:auto -cp classes:. "${@:2:$#-2}" Known "${!#}"
+	[ "$output" = "$(java -cp classes Known "${!#}")" ]
+	! "$ARCPROF" report -i trace --check | grep -v '^ok '
+	"$ARCPROF" report -i trace --xprof --format json >.xprof
+	"$ARCPROF" report -i trace --xarc --format json >.xarc
+}
+
+calls_of() {
+	jq --arg f "$1" '[.rows[] | select(.name == $f) | .n] | add // 0' .xprof
+}
+
+calls_of_arc() {	# <caller> <callee>
+	jq --arg p "$1" --arg f "$2" '[.stanzas[] | select(.name == $f) | .parents[] | select(.name == $p) | .n] | add // 0' .xarc
+}
+
+compiled_calls() {
+	local quiet=(-XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Known.leaf)
+	known --method Known.twice --skip 30000 --times 2 -- -Xbatch "${quiet[@]}" 40000
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"2 calls of 'Known.twice' traced, after 30000 left alone"* ]]
+	[ "$(calls_of Known.twice)" -eq 2 ]
+	[ "$(calls_of_arc Known.twice Known.leaf)" -eq 4 ]
+	jq -e 'all(.rows[] | select(.name | startswith("Known.")); .kind == "java-compiled")' .xprof
+	[ "$(calls_of Known.main)" -eq 0 ]
+}
+
+@test "itrace --method: a compiled method and its callees, from entry to exit" {
+	on_each_jdk compiled_calls
+}
+
+interpreted_calls() {
+	known --method Known.down --skip 1 --times 2 -- -Xint 10
+	[ "$status" -eq 0 ]
+	[ "$(calls_of Known.down)" -eq 2 ]
+	[ "$(calls_of_arc Known.down Interpreter)" -eq 2 ]
+	jq -e '[.rows[] | select(.name == "Interpreter") | .base[0]] | add > 100' .xprof
+	known --method Known.thrower -- -Xint 10
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"1 call of 'Known.thrower' traced"* ]]
+	[ "$(calls_of Known.thrower)" -eq 1 ]
+	jq -e '.rows[] | select(.name | startswith("InterpreterRuntime::exception_handler_for_exception"))' .xprof
+}
+
+@test "itrace --method: an interpreted method; recursion is one call, and an exception ends it" {
+	on_each_jdk interpreted_calls
+}
+
+# while_live <command> <arcprof's command> <option>...: the program is told the command until arcprof has ended.
+while_live() {
+	local command=$1 what=$2 i
+	shift 2
+	"$ARCPROF" "$what" -o trace -p "$LIVE" "$@" >out 2>err </dev/null 3>&- 7>&- &
+	RECORDER=$!
+	for ((i = 0; i < 300; i++)); do
+		kill -0 "$RECORDER" 2>/dev/null || break
+		say "$command"
+		sleep 0.1
+	done
+	status=0
+	wait "$RECORDER" || status=$?
+	RECORDER=
+	cat err
+	[ "$status" -eq 0 ]
+	! "$ARCPROF" report -i trace --check | grep -v '^ok '
+	"$ARCPROF" report -i trace --xprof --format json >.xprof
+	"$ARCPROF" report -i trace --xarc --format json >.xarc
+}
+
+running() {
+	start_live -Xint
+	while_live 'calls 3' itrace --method Live.outer --skip 4 --times 2
+	grep -q "2 calls of 'Live.outer' traced, after 4 left alone" err
+	[ "$(calls_of Live.outer)" -eq 2 ]
+	[ "$(calls_of_arc Live.outer Interpreter)" -eq 2 ]
+	# the same probes count for others, and trace again
+	while_live 'calls 3' record --callflow=Live.inner -d 1s
+	[ "$(calls_of Live.inner)" -ge 9 ]
+	while_live 'calls 3' itrace --method Live.inner
+	[ "$(calls_of Live.inner)" -eq 1 ]
+	if [ "$JDK" -ge 21 ]; then
+		while_live 'virtual 2' itrace --method Live.outer
+		[ "$(calls_of Live.outer)" -eq 1 ]
+	fi
+	while_live 'calls 3' itrace -d 1s	# what it executes has names
+	jq -e '[.rows[] | select(.name == "Interpreter") | .base[0]] | add > 0' .xprof
+	say calls 1
+	end_live
+}
+
+@test "itrace -p: calls and names of a JVM that runs already, which then runs on" {
+	on_each_jdk running
+}
+
+@test "itrace: a JVM that is let go at a limit ends as if it had not been traced" {
+	local limit
+	use_jdk "$(jdks | tail -n 1)"
+	for limit in 30000 200000; do
+		known --limit $limit -- -Xint 10
+		[ "$status" -eq 0 ]
+		[[ $stderr == *"stopped after "*"as asked by --limit"* ]]
+	done
+	known --method Known.main --limit 20000 -- -Xint 10
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"stopped after "*"as asked by --limit"* ]]
+	[ "$(calls_of Known.main)" -eq 1 ]
+}
+
+@test "itrace --method: what was not traced is told in one line" {
+	local home
+	home=$(jdks | tail -n 1)
+	use_jdk "$home"
+	known --method Known.nosuch -- 10
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"nothing that was loaded matches 'Known.nosuch'"* ]]
+	known --method Known.twice --skip 99 -- 10
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"'Known.twice' was called 11 times, and --skip leaves the first 99 alone"* ]]
+	run_arcprof itrace --method Known.twice -- true
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"no JVM took the agent"* ]]
+	run_arcprof itrace -o trace --method Known.twice -p $$
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"none of the processes is a JVM"* ]]
+	run_arcprof itrace --times 3 -- true
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--times needs --method"* ]]
+}
