@@ -90,20 +90,20 @@ EOF
 }
 
 # java_program <name> <size>: prepares it in the current folder and sets the array COMMAND; WHY_NOT says
-# why it cannot run here.  size 1 is about a second of CPU time.
+# why it cannot run here.  size 1 is about a second of CPU time; 1/20 is a size, too.
 java_program() {
 	local size=$2
 	COMMAND=()
 	WHY_NOT=
 	case $1 in
-	mixed) COMMAND=("$JAVA_HOME/bin/java" -cp "$CLASSES" Mixed $((size * 4)) 2) ;;
+	mixed) COMMAND=("$JAVA_HOME/bin/java" -cp "$CLASSES" Mixed $((4 * $size)) 2) ;;
 	javac)
-		java_sources . $((size * 200))
+		java_sources . $((200 * $size))
 		COMMAND=("$JAVA_HOME/bin/javac" -proc:none -d classes src/gen/*.java)
 		mkdir -p classes
 		;;
 	ant)
-		java_sources . $((size * 100))
+		java_sources . $((100 * $size))
 		cat >build.xml <<-'EOF'
 		<project default="all">
 		  <target name="all">
@@ -111,7 +111,7 @@ java_program() {
 		    <javac srcdir="src" destdir="classes" includeantruntime="false" fork="false"/>
 		    <jar destfile="all.jar" basedir="classes"/>
 		    <checksum file="build.xml" property="sum"/>
-		    <java classname="gen.C7" classpath="classes" fork="true"/>
+		    <java classname="gen.C1" classpath="classes" fork="true"/>
 		  </target>
 		</project>
 		EOF
@@ -126,32 +126,32 @@ java_program() {
 		;;
 	groovy)
 		cat >script.groovy <<-EOF
-		def words = (1..($size * 40000)).collect { "w" + (it * 7919) % 1013 }
+		def words = (1..($((40000 * $size)))).collect { "w" + (it * 7919) % 1013 }
 		def counts = words.groupBy { it }.collectEntries { k, v -> [k, v.size()] }
 		println counts.sort { a, b -> b.value <=> a.value ?: a.key <=> b.key }.take(3)
-		println((1..($size * 30000)).findAll { it % 7 == 0 }.inject(0L) { a, b -> a * 31 + b })
+		println((1..($((30000 * $size)))).findAll { it % 7 == 0 }.inject(0L) { a, b -> a * 31 + b })
 		EOF
 		COMMAND=(groovy script.groovy)
 		;;
 	jruby)
 		cat >script.rb <<-EOF
-		words = (1..($size * 100000)).map { |i| "w" + (i * 7919 % 1013).to_s }
+		words = (1..($((100000 * $size)))).map { |i| "w" + (i * 7919 % 1013).to_s }
 		p words.group_by { |w| w }.map { |k, v| [k, v.size] }.sort_by { |k, n| [-n, k] }.first(3)
 		def fib(n) n < 2 ? n : fib(n - 1) + fib(n - 2) end
-		p fib(24), (1..($size * 50000)).select { |i| i % 7 == 0 }.inject(0) { |a, b| (a * 31 + b) % 1000003 }
+		p fib(24), (1..($((50000 * $size)))).select { |i| i % 7 == 0 }.inject(0) { |a, b| (a * 31 + b) % 1000003 }
 		EOF
 		COMMAND=(jruby script.rb)
 		;;
 	clojure)
 		cat >script.clj <<-EOF
 		(defn words [n] (map #(str "w" (mod (* % 7919) 1013)) (range n)))
-		(println (take 3 (sort-by (fn [[k v]] [(- v) k]) (frequencies (words (* $size 100000))))))
-		(println (reduce (fn [a b] (mod (+ (* a 31) b) 1000003)) 0 (filter #(zero? (mod % 7)) (range (* $size 300000)))))
+		(println (take 3 (sort-by (fn [[k v]] [(- v) k]) (frequencies (words $((100000 * $size)))))))
+		(println (reduce (fn [a b] (mod (+ (* a 31) b) 1000003)) 0 (filter #(zero? (mod % 7)) (range $((300000 * $size))))))
 		EOF
 		COMMAND=(clojure script.clj)
 		;;
 	h2)
-		COMMAND=("$JAVA_HOME/bin/java" -cp "$CLASSES:/usr/share/java/h2.jar" H2Load $((size * 20)))
+		COMMAND=("$JAVA_HOME/bin/java" -cp "$CLASSES:/usr/share/java/h2.jar" H2Load $((20 * $size)))
 		[ -e /usr/share/java/h2.jar ] || WHY_NOT="libh2-java is not installed"
 		;;
 	esac

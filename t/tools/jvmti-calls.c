@@ -5,8 +5,9 @@
  *
  * -agentpath:<file>=<output>[,<prefix of class>...]   default: classes of application loaders
  *
- * "+exit" among the prefixes has MethodExit events sent too. At the end it writes "<class.method><signature> <entries>" for each method, with dots, of
- * classes that can be retransformed.
+ * "+exit" among the prefixes has MethodExit events sent too. At the end it writes "<class.method><signature> <entries>"
+ * for each method, with dots, to <output>.<process>. Methods that cannot have probes are none of them: native ones, those
+ * of classes that nobody can retransform (hidden ones), and the accessors that reflection generates.
  */
 #include <jvmti.h>
 #include <stdbool.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { NR_SLOTS = 1 << 20 };
 
@@ -60,21 +62,33 @@ static bool is_application(JNIEnv *env, jclass cls)
 	return yes;
 }
 
+/* What HotSpot's reflection generates, in loaders of its own. */
+static bool is_accessor(const char *class_name)
+{
+	return !strncmp(class_name, "jdk.internal.reflect.", 21) || !strncmp(class_name, "sun.reflect.", 12);
+}
+
+static bool is_asked_for(JNIEnv *env, jclass cls, const char *class_name)
+{
+	return nr_prefixes ? has_prefix(class_name) : is_application(env, cls) && !is_accessor(class_name);
+}
+
 /* "com.example.Class.method(I)V", or NULL when it is none of those that are asked for. */
 static char *name_of(JNIEnv *env, jmethodID method)
 {
 	char *class_sig, *name, *sig, *out = NULL, *p;
-	jboolean modifiable;
+	jboolean modifiable, native;
 	jclass cls;
 
 	if ((*ti)->GetMethodDeclaringClass(ti, method, &cls) || (*ti)->IsModifiableClass(ti, cls, &modifiable) ||
-	    (*ti)->GetClassSignature(ti, cls, &class_sig, NULL) || (*ti)->GetMethodName(ti, method, &name, &sig, NULL))
+	    (*ti)->IsMethodNative(ti, method, &native) || (*ti)->GetClassSignature(ti, cls, &class_sig, NULL) ||
+	    (*ti)->GetMethodName(ti, method, &name, &sig, NULL))
 		die("a method has no name");
 	class_sig[strlen(class_sig) - 1] = '\0';
 	for (p = class_sig; *p; p++)
 		if (*p == '/')
 			*p = '.';
-	if (modifiable && (nr_prefixes ? has_prefix(class_sig + 1) : is_application(env, cls)) &&
+	if (modifiable && !native && is_asked_for(env, cls, class_sig + 1) &&
 	    asprintf(&out, "%s.%s%s", class_sig + 1, name, sig) < 0)
 		die("no memory");
 	(*ti)->Deallocate(ti, (void *)class_sig);
@@ -132,15 +146,17 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 
 static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
-	FILE *f = fopen(output, "w");
+	char *path;
 	size_t i;
+	FILE *f;
 
-	if (!f)
+	if (asprintf(&path, "%s.%d", output, (int)getpid()) < 0 || !(f = fopen(path, "w")))
 		die("cannot write");
 	for (i = 0; i < NR_SLOTS; i++)
 		if (slots[i].name)
 			fprintf(f, "%s %lu\n", slots[i].name, (unsigned long)slots[i].entries);
 	fclose(f);
+	free(path);
 }
 
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
