@@ -443,10 +443,12 @@ static void *watch(void *arg)
 {
 	struct watcher *w = arg;
 	struct arcprof_slot s;
-	uint64_t last = 0, then = 0, now;
+	uint64_t last = 0, then = 0, before, now;
 
 	while (!atomic_load(&w->stop)) {
 		w->nr_reads++;
+		/* any time may pass between a clock and the place: from before the one reading to after the other */
+		before = clock_ns(CLOCK_MONOTONIC);
 		if (!arcprof_area_slot(w->a, w->idx, &s)) {
 			w->nr_failed++;
 			continue;
@@ -455,7 +457,7 @@ static void *watch(void *arg)
 		if (then && arcprof_area_ns(w->a->header, s.acc[0]) > last + (now - then) + 1000000)
 			w->nr_wild++;
 		last = arcprof_area_ns(w->a->header, s.acc[0]);
-		then = now;
+		then = before;
 		if (w->nr_reads % 64 == 0)
 			sched_yield();
 	}
