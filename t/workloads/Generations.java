@@ -55,7 +55,7 @@ public final class Generations {
 		long begin = System.nanoTime(), cpu = BEAN.getCurrentThreadCpuTime(), now, x = 1;
 
 		do {
-			for (int i = 0; i < 20; i++)
+			for (int i = 0; i < 200; i++)
 				x += f.applyAsLong(x);
 			now = BEAN.getCurrentThreadCpuTime();
 		} while (now - cpu < ms * 1000000);
