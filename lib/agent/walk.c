@@ -546,6 +546,38 @@ static bool leave_saved_registers(const struct walk *w, struct cursor *c)
 	return false;
 }
 
+/* A stub of C2's is built as its methods are. */
+static bool leave_compiled_stub(const struct walk *w, struct cursor *c, const struct vm_blob *b)
+{
+	uintptr_t full = c->sp + b->frame_size * 8ul - 8;
+
+	if (b->frame_size <= 0)
+		return false;
+	switch (code_compiled_stub(b->begin, c->pc, b->frame_size)) {
+	case CODE_FULL:
+		return leave_frame(w, c, full);
+	case CODE_RBP_AT_SP:
+		return leave_frame(w, c, c->sp + 8);
+	case CODE_FULL_RBP_LIVE:
+		if (!returns_from(w, full))
+			return false;
+		return_through(c, full);
+		return true;
+	case CODE_RETURN_AT_SP:
+		if (code_jumps_to_handler(c->pc) && is_return_address(c->leaf->rdx)) {
+			c->pc = c->leaf->rdx;
+			return true;
+		}
+		if (!returns_from(w, c->sp))
+			return false;
+		return_through(c, c->sp);
+		return true;
+	case CODE_UNKNOWN:
+		break;
+	}
+	return false;
+}
+
 static bool leave_framed_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 {
 	uintptr_t full = c->sp + b->frame_size * 8ul - 8;
@@ -575,7 +607,7 @@ static bool step_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 	if (b->kind == VM_BLOB_ADAPTER)
 		left = leave_adapter(w, c, b) || leave_frameless(w, c);
 	else if (c->leaf)
-		left = leave_called_stub(w, c, b, true) ||
+		left = leave_compiled_stub(w, c, b) || leave_called_stub(w, c, b, true) ||
 		       (b->kind == VM_BLOB_ROUTINES && leave_called_stub(w, c, b, false)) ||
 		       leave_framed_stub(w, c, b) || leave_frameless(w, c);
 	else

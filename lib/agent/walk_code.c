@@ -121,6 +121,33 @@ static bool bytes_are(uintptr_t at, const char *bytes, size_t n)
 	return !memcmp((const void *)at, bytes, n);
 }
 
+enum code_state code_compiled_stub(uintptr_t begin, uintptr_t pc, int frame_words)
+{
+	const uint8_t *p = (const uint8_t *)begin;
+	int pushed = p[0] == 0x55, n = sub_rsp_length(p + pushed);
+	enum code_state s;
+	int32_t space;
+
+	if (!n)
+		return CODE_UNKNOWN;
+	space = n == 4 ? (int8_t)p[pushed + 3] : *(const int32_t *)(p + pushed + 3);
+	if (space != (frame_words - 1 - pushed) * 8)
+		return CODE_UNKNOWN;
+	if (bytes_are(pc, "\x5d\x5a\x41\xff\xe2", 5))	/* pop rbp; pop rdx; jmp r10 */
+		return CODE_RBP_AT_SP;
+	if (bytes_are(pc, "\x5a\x41\xff\xe2", 4))
+		return CODE_RETURN_AT_SP;
+	if (bytes_are(pc, "\x41\xff\xe2", 3))
+		return CODE_RETURN_AT_SP;
+	s = code_epilogue(pc);
+	return s == CODE_FULL ? code_prologue(begin, pc) : s;
+}
+
+bool code_jumps_to_handler(uintptr_t pc)
+{
+	return bytes_are(pc - 1, "\x5a\x41\xff\xe2", 4);
+}
+
 enum code_r13 code_adapter(uintptr_t begin, uintptr_t pc)
 {
 	enum code_r13 state = CODE_R13_OTHER;

@@ -23,6 +23,14 @@ enum code_state code_prologue(uintptr_t entry, uintptr_t pc);
 /* At pc: CODE_FULL when this is no end of a method. */
 enum code_state code_epilogue(uintptr_t pc);
 
+/*
+ * Of a stub that begins as C2 begins its own, with just the frame that its blob says; else
+ * CODE_UNKNOWN. (Those blobs do not say from where on the frame is complete.)
+ */
+enum code_state code_compiled_stub(uintptr_t begin, uintptr_t pc, int frame_words);
+/* pop rdx; jmp r10: C2 goes to an exception's handler, pc is at the jump. */
+bool code_jumps_to_handler(uintptr_t pc);
+
 /* What r13 is at pc in an adapter that starts at begin. */
 enum code_r13 {
 	CODE_R13_OTHER,
