@@ -127,7 +127,7 @@ enum callflow_mark {
 struct callflow_node {
 	uint32_t parent;		/* 0: a root */
 	uint32_t child;			/* most recently used child */
-	uint32_t sibling;
+	uint32_t sibling;		/* the next in the ring of the parent's children */
 	uint32_t consumer;
 	uint64_t calls;
 	uint64_t base[];		/* nr_metrics: consumed directly here */

@@ -3,7 +3,8 @@
  * tree.c - enter and leave: one step in the tree of a thread.
  *
  * Invariants:
- *  [1] the children of a node are distinct in consumer;
+ *  [1] the children of a node are distinct in consumer, and form a ring: a function calls others
+ *	mostly in the same order, so a child is put behind the last used one, and sought from there;
  *  [2] stack[0] is the root, the entries above it up to top are the open calls;
  *  [3] a call is counted in exactly one node, and what is consumed is charged to exactly one:
  *	where a node cannot be had it is [pruned] of the parent, else [pruned] of the thread.
@@ -15,7 +16,7 @@ enum {
 	MAX_PAGES = 16,			/* taken from the pool at once */
 	MAX_STACK = 1 << 24,		/* open calls */
 	LOOK_BACK = 128,		/* levels searched for a repeating call */
-	WIDE = 16,			/* children tried one by one before there is a table for them */
+	WIDE = 6,			/* children tried one by one before there is a table for them */
 };
 
 static const uint32_t page_words = CALLFLOW_PAGE / 8;
@@ -105,7 +106,9 @@ static uint32_t init_node(uint32_t ref, uint32_t parent, uint32_t consumer)
 
 	n->parent = parent;
 	if (parent) {
-		n->sibling = p->child;
+		n->sibling = p->child ? node_at(p->child)->sibling : ref;
+		if (p->child)
+			node_at(p->child)->sibling = ref;
 		p->child = ref;
 	}
 	store_release(&n->consumer, consumer);
@@ -139,13 +142,17 @@ uint32_t callflow_node_new(struct callflow_thread *t, uint32_t parent, uint32_t 
 
 static uint32_t pruned_of(struct callflow_thread *t, uint32_t parent)
 {
-	uint32_t c;
+	uint32_t first = node_at(parent)->child, c = first;
 
 	if (node_at(parent)->consumer == CALLFLOW_CONSUMER_PRUNED)
 		return parent;
-	for (c = node_at(parent)->child; c; c = node_at(c)->sibling)
-		if (node_at(c)->consumer == CALLFLOW_CONSUMER_PRUNED)
-			return c;
+	if (first) {
+		do {
+			if (node_at(c)->consumer == CALLFLOW_CONSUMER_PRUNED)
+				return c;
+			c = node_at(c)->sibling;
+		} while (c != first);
+	}
 	c = callflow_node_new(t, parent, CALLFLOW_CONSUMER_PRUNED);
 	return c ? c : t->pruned;
 }
@@ -162,42 +169,66 @@ void callflow_free_wide(struct callflow_thread *t)
 }
 
 /* Parent has many children: from now on they are found in a table. */
-static void make_wide(struct callflow_thread *t, uint32_t parent)
+static bool make_wide(struct callflow_thread *t, uint32_t parent)
 {
-	uint32_t c;
+	uint32_t first = node_at(parent)->child, c = first;
 
 	if (!t->wide)
 		t->wide = (uintptr_t)wide_new();
 	if (!wide_of(t) || !wide_add(wide_of(t), parent, 0, parent))
-		return;
-	for (c = node_at(parent)->child; c; c = node_at(c)->sibling)
+		return false;
+	do {
 		wide_add(wide_of(t), parent, node_at(c)->consumer, c);
+		c = node_at(c)->sibling;
+	} while (c != first);
+	return true;
 }
 
-/* The child of parent for consumer when there is one, which becomes the first; else 0. */
+static bool is_wide(const struct callflow_thread *t, uint32_t parent)
+{
+	return wide_find(wide_of(t), parent, 0);
+}
+
+/* Among the first max of the ring; tried: how many it looked at. */
+static uint32_t find_in_ring(uint32_t first, uint32_t consumer, uint32_t max, uint32_t *tried)
+{
+	uint32_t c = first;
+
+	*tried = 0;
+	do {
+		if (node_at(c)->consumer == consumer)
+			return c;
+		c = node_at(c)->sibling;
+	} while (++*tried < max && c != first);
+	return 0;
+}
+
+/* Where there are more than some; without memory for a table, all of them are tried. */
+static uint32_t find_in_table(struct callflow_thread *t, uint32_t parent, uint32_t consumer)
+{
+	uint32_t c = wide_find(wide_of(t), parent, consumer), tried;
+
+	if (c || is_wide(t, parent))
+		return c;
+	if (make_wide(t, parent))
+		return wide_find(wide_of(t), parent, consumer);
+	return find_in_ring(node_at(parent)->child, consumer, UINT32_MAX, &tried);
+}
+
+/* The child of parent for consumer when there is one, which becomes the last used; else 0. */
 static uint32_t find_child(struct callflow_thread *t, uint32_t parent, uint32_t consumer)
 {
-	struct callflow_node *p = node_at(parent), *before = NULL, *n;
-	uint32_t c, tried = 0;
+	struct callflow_node *p = node_at(parent);
+	uint32_t tried, c;
 
-	for (c = p->child; c; before = n, c = n->sibling) {
-		n = node_at(c);
-		if (n->consumer == consumer) {
-			if (before) {
-				before->sibling = n->sibling;
-				n->sibling = p->child;
-				p->child = c;
-			}
-			return c;
-		}
-		if (++tried != WIDE)
-			continue;
-		if (wide_find(wide_of(t), parent, 0))
-			return wide_find(wide_of(t), parent, consumer);
-	}
-	if (tried >= WIDE)
-		make_wide(t, parent);
-	return 0;
+	if (!p->child)
+		return 0;
+	c = find_in_ring(p->child, consumer, WIDE, &tried);
+	if (!c && tried == WIDE)
+		c = find_in_table(t, parent, consumer);
+	if (c)
+		p->child = c;
+	return c;
 }
 
 static __attribute__((noinline)) uint32_t child_of(struct callflow_thread *t, uint32_t parent, uint32_t consumer)
@@ -212,7 +243,7 @@ static __attribute__((noinline)) uint32_t child_of(struct callflow_thread *t, ui
 		t->folded++;
 		return pruned_of(t, parent);
 	}
-	if (t->wide && wide_find(wide_of(t), parent, 0))
+	if (is_wide(t, parent))
 		wide_add(wide_of(t), parent, consumer, c);
 	return c;
 }
@@ -303,15 +334,28 @@ static __attribute__((noinline)) void enter_slow(struct callflow_thread *t, uint
 	push(t, top, c, consumer, frame);
 }
 
-/* The short way makes no call but a last one: it needs no stack of its own. */
+/*
+ * The short way: what was called last, or what was called after it. It makes no call but a last one, and
+ * needs no stack of its own.
+ */
 static inline __attribute__((always_inline)) void enter_tree(struct callflow_thread *t, uint32_t consumer, uint64_t frame)
 {
 	struct callflow_open *top = top_of(t);
-	uint32_t c = node_at(top->node)->child;
-	struct callflow_node *n = node_at(c);
+	struct callflow_node *p = node_at(top->node), *n;
+	uint32_t c = p->child;
 
-	if (unlikely(t->top >= t->soft_top || n->consumer != consumer)) {
-		enter_slow(t, consumer, frame);
+	n = node_at(c);
+	if (unlikely(n->consumer != consumer)) {
+		c = n->sibling;
+		n = node_at(c);
+		if (unlikely(n->consumer != consumer)) {
+			enter_slow(t, consumer, frame);
+			return;
+		}
+		p->child = c;
+	}
+	if (unlikely(t->top >= t->soft_top)) {
+		enter_deep(t, consumer, frame);
 		return;
 	}
 	n->calls++;
@@ -336,6 +380,7 @@ static void insert_above(struct callflow_thread *t, uint32_t consumer)
 	node_at(root)->calls = node_at(old)->calls;
 	node_at(root)->child = old;
 	node_at(old)->parent = root;
+	node_at(old)->sibling = old;
 	node_at(old)->calls = 1;
 	store_release(&node_at(old)->consumer, consumer);
 	t->root = root;
