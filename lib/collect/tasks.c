@@ -209,6 +209,17 @@ int tasks_scan(struct tasks *t, int pid, struct err *e)
 	return 0;
 }
 
+/*
+ * The process has become another program meanwhile. The thread is that one's, though it is taken for the old
+ * one's: /proc was read for that when it was over.
+ */
+static bool is_of_old_image(struct tasks *t, const struct thread *th, uint64_t time_ns)
+{
+	const struct thread *leader = tasks_find(t, th->proc->pid);
+
+	return leader && leader->proc != th->proc && leader->proc->execed && leader->born_ns <= time_ns;
+}
+
 struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns)
 {
 	uint32_t at = map_get(&t->by_tid, (uint32_t)tid);
@@ -216,9 +227,9 @@ struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns)
 	char comm[64];
 
 	/* Also one that is dead: a CPU's event still samples it in the kernel, after its exit record. */
-	if (th && th->proc->pid == pid)
+	if (th && th->proc->pid == pid && !is_of_old_image(t, th, time_ns))
 		return th;
-	if (th)
+	if (th && !th->dead)
 		mark_dead(th, time_ns);	/* its exit was lost and the number is in use again */
 	leader = tasks_find(t, pid);
 	if (!leader) {
