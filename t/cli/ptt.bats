@@ -300,20 +300,29 @@ thread_field() {	# <pid> <field>, of the JSON in $output
 	! nm -g --defined-only "$BUILD/libarcprof.a" | awk 'NF == 3 { print $3 }' | grep -v '^arcprof_'
 }
 
+# The back end, and that threads' times differ by less: time that the hypervisor takes away is in one clock only, so
+# on a busy machine not each try will do.
+own_time() {	# <back end's pattern> <percent>
+	local percent backend i
+	for i in 1 2 3 4; do
+		read -r percent backend <<<"$(own OwnTime)"
+		echo "$backend: $percent %"
+		[[ $backend =~ ^($1)$ ]] || return 1
+		awk -v p="$percent" -v most="$2" 'BEGIN { exit !(p < most) }' && return
+	done
+	return 1
+}
+
 @test "ptt: Java threads measure themselves as the JVM's clock does" {
 	skip_unless_java
 	make -s -C "$TOP" java >&2
 	javac -cp "$BUILD/arcprof.jar" -d . "$TOP/t/workloads/OwnTime.java" "$TOP/Documentation/examples/ThreadTimeExample.java"
 	own() { java -cp "$BUILD/arcprof.jar:." -Djava.library.path="$BUILD" "$@" 2>&1 | tail -n 1; }
-	read -r percent backend <<<"$(own OwnTime)"
-	[[ $backend =~ ^(perf|clock)$ ]]
-	awk -v p="$percent" 'BEGIN { exit !(p < 5) }'
-	own ThreadTimeExample | grep -qE "^$backend: [0-9.]+ ms$"
+	own_time 'perf|clock' 5
+	own ThreadTimeExample | grep -qE '^(perf|clock): [0-9.]+ ms$'
 	[ "$(id -u)" -eq 0 ] || return 0
 	begin
-	read -r percent backend <<<"$(own OwnTime)"
-	[ "$backend" = bpf ]
-	awk -v p="$percent" 'BEGIN { exit !(p < 10) }'
+	own_time bpf 10
 	own ThreadTimeExample | grep -qE '^bpf: [0-9.]+ ms, and [0-9.]+ ms in [0-9]+ interrupts$'
 }
 
