@@ -342,7 +342,7 @@ java_generations() {
 	[ "$(lost)" -eq 0 ]
 	# The test means something: code of later generations lies where that of earlier ones was.
 	at_least "$(reused)" 10
-	local start k begin end cpu named all others gone=0
+	local start k begin end cpu named all others gone=0 strangers=0
 	start=$(arcprof dump -i trace -M c3 --format json | jq -r '.records[].fields | select(.key == "start.mono_ns") | .value')
 	while read -r k begin end cpu; do
 		[ "$k" != unloaded ] || continue
@@ -352,11 +352,15 @@ java_generations() {
 		named=$(count ";Generations\\.live .*;Gen$k\\.work$k ")
 		others=$(count ';Gen[0-9][0-9]\.')
 		others=$((others - $(count ";Gen$k\\.")))
-		[ "$others" -eq 0 ] || { echo "$others samples of other generations in that of $k"; return 1; }
+		# Code of live() that the compiler made for the generation before has that one's method in it, behind a
+		# check of the class, and the JVM does not say where the check ends and the method begins.
+		[ "$others" -le 1 ] || { echo "$others samples of other generations in that of $k"; return 1; }
+		strangers=$((strangers + others))
 		about "$all" $((cpu / 1000000))
 		at_least $((named * 2)) "$all"		# the rest is work before it is compiled, and its caller's
 		gone=$((gone + $(count 'unwalkable|\(unresolved\)')))
 	done <out
+	[ "$strangers" -le 2 ] || { echo "$strangers samples are of another generation"; return 1; }
 	stacks
 	few "$gone" "$(count ';Generations\.live ')" 3
 }
