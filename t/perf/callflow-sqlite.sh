@@ -34,6 +34,7 @@ build() {
 	gcc -O2 -w -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -I. sqlite3.c speedtest1.c "$@" -lm -pthread
 }
 build -o "$dir/plain" &
+build -finstrument-functions -o "$dir/bare" &
 build -finstrument-functions "$top/build/libarcprof-hookit.a" -o "$dir/hooked"
 wait
 cd "$dir"
@@ -60,4 +61,12 @@ row "hooks, no recorder" ./timed ./hooked
 row "arcprof, calls" "$arcprof" record -q --callflow --metric calls -o t -- ./timed ./hooked
 row "arcprof, calls and CPU time" "$arcprof" record -q --callflow --metric cpu -o t -- ./timed ./hooked
 row "arcprof, calls, CPU and wall time" "$arcprof" record -q --callflow -o t -- ./timed ./hooked
+if command -v uftrace >/dev/null; then
+	# Writes gigabytes. What its recorder needs is in the figure: it comes out of the same pocket.
+	data=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
+	row "uftrace with its recorder" ./timed uftrace record --no-libcall -d "$data/t" ./bare
+	rm -rf "$data"
+else
+	echo "uftrace: not installed"
+fi
 "$arcprof" report -i t --xprof | sed -n 1p
