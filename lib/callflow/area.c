@@ -200,11 +200,10 @@ const struct callflow_rules *callflow_rules(void)
 	return callflow_rules_valid(r, a->rules_bytes) ? r : NULL;
 }
 
-uint32_t callflow_function(uint64_t addr)
+static __attribute__((noinline)) uint32_t seek_function(uint64_t addr, uint32_t i)
 {
 	struct callflow_area *a = cf.area;
 	uint32_t mask = a->nr_functions - 1, tries = a->nr_functions;
-	uint32_t i = addr * 0x9e3779b97f4a7c15ull >> cf.function_shift;
 
 	for (; tries; tries--, i = (i + 1) & mask) {
 		uint64_t seen = i ? load_relaxed(&cf.functions[i]) : 1;
@@ -226,6 +225,13 @@ uint32_t callflow_function(uint64_t addr)
 	}
 	add_relaxed(&a->lost_functions, 1);
 	return CALLFLOW_CONSUMER_PRUNED;
+}
+
+uint32_t callflow_function(uint64_t addr)
+{
+	uint32_t i = addr * 0x9e3779b97f4a7c15ull >> cf.function_shift;
+
+	return likely(load_relaxed(&cf.functions[i]) == addr) ? CALLFLOW_NATIVE | i : seek_function(addr, i);
 }
 
 static bool new_stack(struct callflow_thread *t)
