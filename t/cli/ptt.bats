@@ -137,7 +137,7 @@ thread_field() {	# <pid> <field>, of the JSON in $output
 @test "ptt: with --interval each table is that of its interval" {
 	skip_unless_bpf
 	begin
-	spin 20 &
+	spin 1000 &
 	pid=$!
 	run_arcprof ptt dump -t 0.2 -r 0.6 --format json
 	kill $pid

@@ -297,6 +297,7 @@ ended() {
 	rm -f hs_err*
 	record -- java -XX:-CreateCoredumpOnCrash -cp "$CLASSES" Ends "$1"
 	[ "$status" -eq "$want" ]
+	[ "$1" != kill ] || [ "$status" -eq 137 ]
 	[ "$(head -n 1 out)" = "ends by $1" ]
 	at_least "$(count ';main;.*Ends\.work ')" 300
 	at_least "$(count ';other;.*Ends\.work ')" 100

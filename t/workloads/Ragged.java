@@ -140,7 +140,7 @@ public final class Ragged {
 		case "halt":
 			Runtime.getRuntime().halt(4);
 		case "kill":
-			new ProcessBuilder("kill", "-9", Long.toString(ProcessHandle.current().pid())).start();
+			new ProcessBuilder("sh", "-c", "kill -9 " + ProcessHandle.current().pid()).start();
 			Thread.sleep(60000);
 		}
 	}
