@@ -2,7 +2,7 @@
 #include "callflow/process.h"
 #include "callflow/wide.h"
 
-enum { FIRST_SLOTS = 1024, MAX_SLOTS = 1 << 26 };
+enum { FIRST_SLOTS = 256, MAX_SLOTS = 1 << 26 };
 
 struct slot {
 	uint32_t parent, consumer;

@@ -215,9 +215,9 @@ int tasks_scan(struct tasks *t, int pid, struct err *e)
  */
 static bool is_of_old_image(struct tasks *t, const struct thread *th, uint64_t time_ns)
 {
-	const struct thread *leader = tasks_find(t, th->proc->pid);
+	const struct proc *p = th->proc;
 
-	return leader && leader->proc != th->proc && leader->proc->execed && leader->born_ns <= time_ns;
+	return p->replaced_ns && p->replaced_ns <= time_ns && tasks_find(t, p->pid);
 }
 
 struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns)
@@ -346,6 +346,7 @@ void tasks_comm(struct tasks *t, int pid, int tid, const char *comm, bool exec, 
 	}
 	/* The new image keeps nothing of the old but its number; the exec'ing thread becomes the leader. */
 	p = add_proc(t, pid, th->proc, comm, true, time_ns);
+	th->proc->replaced_ns = time_ns;
 	mark_dead(th, time_ns);
 	image = add_thread(t, p, pid, comm, time_ns);
 	image->evset = th->evset;
