@@ -63,6 +63,13 @@ void command_print_help(const struct command *c, FILE *out);
 /* What "arcprof --help" prints: usage, commands by group, global options. */
 void arcprof_print_help(FILE *out);
 
+/*
+ * Says on stderr what of the trace at path could not be read.  Returns the exit status: 0 when all of
+ * it could, to its end.
+ */
+struct trace_damage;
+int warn_of_damage(const char *path, const struct trace_damage *d);
+
 /* "arcprof --dump <what> [<command>]": what the tables say, for the Makefile and the completions. */
 int describe(int argc, char **argv);
 

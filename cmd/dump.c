@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -227,6 +228,20 @@ static void put_lines_of_hex(const uint8_t *p, size_t len)
 	}
 }
 
+/* A record in a whole chunk that makes no sense: for what is said at the end. */
+static void __attribute__((format(printf, 2, 3))) note_bad(struct dump *d, const char *fmt, ...)
+{
+	struct trace_damage *dm = walk_damage(d->walk);
+	va_list ap;
+
+	dm->nr_bad_records++;
+	if (dm->first[0])
+		return;
+	va_start(ap, fmt);
+	vsnprintf(dm->first, sizeof(dm->first), fmt, ap);
+	va_end(ap);
+}
+
 static void text_record(struct dump *d, const struct walk_record *r, const struct schema_kind *k)
 {
 	const uint8_t *head = r->body.p - r->head_len;
@@ -237,7 +252,8 @@ static void text_record(struct dump *d, const struct walk_record *r, const struc
 		putchar(' ');
 		put_hex(stdout, r->body.p, span_left(&r->body));
 	} else if (!schema_visit(k, r->minor, r->body, &text_visitor, d)) {
-		fputs(" (cut short)", stdout);
+		fputs(" (truncated)", stdout);
+		note_bad(d, "record %x/%x (%s) is truncated", r->major, r->minor, k->name);
 	}
 	putchar('\n');
 	if (d->o->raw)
@@ -258,8 +274,10 @@ static void json_record(struct dump *d, const struct walk_record *r, const struc
 		json_object(&d->j, "fields");
 		whole = schema_visit(k, r->minor, r->body, &json_visitor, d);
 		json_end(&d->j);
-		if (!whole)
+		if (!whole) {
 			json_bool(&d->j, "cut_short", true);
+			note_bad(d, "record %x/%x (%s) is truncated", r->major, r->minor, k->name);
+		}
 	}
 	if (!k || d->o->raw)
 		json_str(&d->j, "raw", hex_text(d, head, r->body.end - head));
@@ -298,8 +316,10 @@ static void show_records(struct dump *d, const struct walk_chunk *c, const uint8
 		else
 			json_record(d, &r, k);
 	}
-	if (got < 0)
+	if (got < 0) {
 		show_damage(d, c->off, c->h.raw_len - r.off, "no whole record here, the rest of the chunk has no meaning");
+		note_bad(d, "chunk %u at offset %" PRIu64 " has a record of an impossible length", c->h.seq, c->off);
+	}
 }
 
 static void learn(struct dump *d, const struct walk_chunk *c, const uint8_t *raw)
@@ -309,8 +329,10 @@ static void learn(struct dump *d, const struct walk_chunk *c, const uint8_t *raw
 	struct err e;
 
 	while (walk_record(&s, raw, &r) > 0)
-		if (r.major == TRF_MAJOR_FILE && r.minor == TRF_FILE_SCHEMA && schema_learn(d->schema, r.body, &e))
+		if (r.major == TRF_MAJOR_FILE && r.minor == TRF_FILE_SCHEMA && schema_learn(d->schema, r.body, &e)) {
 			show_damage(d, c->off, 0, e.msg);
+			note_bad(d, "%s", e.msg);
+		}
 }
 
 /* ---- chunks ---- */
@@ -318,11 +340,10 @@ static void learn(struct dump *d, const struct walk_chunk *c, const uint8_t *raw
 static void show_chunk(struct dump *d, const struct walk_chunk *c)
 {
 	const struct trf_chunk *h = &c->h;
-	char type[5] = "";
+	char type[5];
 
-	memcpy(type, h->type, 4);
 	if (d->o->format == FORMAT_TEXT) {
-		printf("chunk %-5u %s at %-10" PRIu64 " %7u records, %7u bytes of %7u%s%s", h->seq, type, c->off,
+		printf("chunk %-5u %s at %-10" PRIu64 " %7u records, %7u bytes of %7u%s%s", h->seq, walk_type_text(h, type), c->off,
 		       h->nr_records, h->stored_len, h->raw_len, h->flags & TRF_ZLIB ? ", zlib" : "",
 		       h->flags & TRF_TRANSPOSED ? " by columns" : "");
 		if (h->stream)
@@ -336,7 +357,7 @@ static void show_chunk(struct dump *d, const struct walk_chunk *c)
 	}
 	json_object(&d->j, NULL);
 	json_u64(&d->j, "chunk", h->seq);
-	json_str(&d->j, "type", terminated(d, type, 4));
+	json_str(&d->j, "type", terminated(d, (const char *)h->type, 4));
 	json_u64(&d->j, "offset", c->off);
 	json_u64(&d->j, "flags", h->flags);
 	json_u64(&d->j, "records", h->nr_records);
@@ -464,10 +485,11 @@ static int dump_run(void *opts, int nr_operands, char **operands)
 	d.schema = schema_new();
 	d.start_ns = walk_header(d.walk)->start_mono_ns;
 	r = show_all(&d, &e);
+	r = r ? log_err(&e) : warn_of_damage(walk_path(d.walk), walk_damage(d.walk));
 	schema_free(d.schema);
 	walk_close(d.walk);
 	buf_release(&d.text);
-	return r ? log_err(&e) : 0;
+	return r;
 }
 
 const struct command cmd_dump = {

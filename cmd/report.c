@@ -234,25 +234,17 @@ static int print_arc(const struct report_cmd_opts *c, struct trace_reader *t, st
 }
 
 /* What is missing from a report that was printed; the exit status it gives. */
-static int warn_of_damage(const struct report_cmd_opts *c, const struct trace_reader *t,
-			  const struct report_source *src)
+static int warn_of_gaps(const struct report_cmd_opts *c, const struct trace_reader *t,
+			const struct report_source *src)
 {
-	const struct trace_damage *d = trace_reader_damage(t);
-	bool damaged = d->nr_places || d->nr_bytes || d->nr_bad_records;
+	int r = warn_of_damage(c->input, trace_reader_damage(t));
 
-	if (damaged)
-		log_warn("%s is damaged: %" PRIu64 " bytes in %" PRIu64 " place%s and %" PRIu64
-			 " records skipped; first: %s",
-			 c->input, d->nr_bytes, d->nr_places, d->nr_places == 1 ? "" : "s", d->nr_bad_records,
-			 d->first);
-	if (d->truncated)
-		log_warn("%s has no end: the recording was cut off, or still goes on", c->input);
 	if (src->nr_local_modules)
 		log_info("%" PRIu64 " module%s had no names in the trace; this machine's files gave them",
 			 src->nr_local_modules, src->nr_local_modules == 1 ? "" : "s");
 	if (c->strict && src->lost)
 		log_warn("%" PRIu64 " samples were lost", src->lost);
-	return damaged || d->truncated || (c->strict && src->lost) ? 1 : 0;
+	return c->strict && src->lost ? 1 : r;
 }
 
 static int check(const struct view *v)
@@ -293,7 +285,7 @@ static int print_trace(const struct report_cmd_opts *c, const struct report_opts
 		err_wrap(&e, "%s", c->input);
 		r = log_err(&e);
 	} else {
-		r = warn_of_damage(c, t, &src);
+		r = warn_of_gaps(c, t, &src);
 	}
 	trace_reader_close(t);
 	return r;
@@ -367,7 +359,7 @@ static int report_run(void *opts, int nr_operands, char **operands)
 	if (r < 0)
 		r = log_err(&e);
 	else if (t)
-		r |= warn_of_damage(c, t, &src);
+		r |= warn_of_gaps(c, t, &src);
 	view_release(&v);
 	profile_release(&p);
 	model_release(&m);

@@ -603,6 +603,7 @@ static int read_chunk(struct trace_reader *t, const struct walk_chunk *c, struct
 	bool stacks = walk_is(c, TRF_STACKS), samples = walk_is(c, TRF_SAMPLES);
 	bool branches = walk_is(c, TRF_BRANCHES), calls = walk_is(c, TRF_CALLS);
 	const uint8_t *raw;
+	char type[5];
 
 	if (walk_is(c, TRF_SCHED)) {
 		raw = t->sink->sched ? walk_payload(t->walk, c) : NULL;
@@ -612,8 +613,8 @@ static int read_chunk(struct trace_reader *t, const struct walk_chunk *c, struct
 		if (c->h.type[0] & 0x20)	/* lower-case */
 			return 0;
 		return err_set(e, EPROTO,
-			       "%s: needs a newer arcprof: chunk %u is of the unknown type '%.4s' (this one reads version %u)",
-			       walk_path(t->walk), c->h.seq, (const char *)c->h.type, TRF_VERSION);
+			       "%s: needs a newer arcprof: chunk %u is of the unknown type '%s' (this one reads version %u)",
+			       walk_path(t->walk), c->h.seq, walk_type_text(&c->h, type), TRF_VERSION);
 	}
 	if (branches ? !wants_branches(t->sink) : calls ? !wants_calls(t->sink) :
 	    stacks || samples ? !t->sink->samples : !wants_meta(t->sink))

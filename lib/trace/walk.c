@@ -111,6 +111,16 @@ gap(struct walk *w, struct walk_chunk *c, uint64_t off, uint64_t len, const char
 		c->gap.len += len;
 }
 
+const char *walk_type_text(const struct trf_chunk *h, char text[5])
+{
+	int i;
+
+	for (i = 0; i < 4; i++)
+		text[i] = h->type[i] > ' ' && h->type[i] <= '~' ? h->type[i] : '?';
+	text[4] = '\0';
+	return text;
+}
+
 static bool header_at(struct walk *w, uint64_t off, struct trf_chunk *h)
 {
 	const uint8_t *p = at(w, off, sizeof(*h));
@@ -186,6 +196,7 @@ int walk_next(struct walk *w, struct walk_chunk *c, struct err *e)
 	memset(&c->gap, 0, sizeof(c->gap));
 	while (w->off < w->size) {
 		uint64_t start = w->off;
+		char type[5];
 
 		if (!header_at(w, start, &c->h)) {
 			w->off = search(w, start + 1);
@@ -196,15 +207,15 @@ int walk_next(struct walk *w, struct walk_chunk *c, struct err *e)
 		c->stored = at(w, start + sizeof(c->h), c->h.stored_len);
 		if (!c->stored) {
 			w->off = search(w, start + sizeof(c->h.magic));
-			gap(w, c, start, w->off - start, "chunk %u '%.4s' needs %u bytes, the file ends after %" PRIu64,
-			    c->h.seq, (char *)c->h.type, c->h.stored_len, w->size - start - sizeof(c->h));
+			gap(w, c, start, w->off - start, "chunk %u '%s' needs %u bytes, the file ends after %" PRIu64,
+			    c->h.seq, walk_type_text(&c->h, type), c->h.stored_len, w->size - start - sizeof(c->h));
 			continue;
 		}
 		w->checked += c->h.stored_len;
 		if (crc(c->stored, c->h.stored_len) != c->h.payload_crc) {
 			w->off = after_bad_payload(w, start, &c->h);
-			gap(w, c, start, w->off - start, "chunk %u '%.4s' has a wrong checksum", c->h.seq,
-			    (char *)c->h.type);
+			gap(w, c, start, w->off - start, "chunk %u '%s' has a wrong checksum", c->h.seq,
+			    walk_type_text(&c->h, type));
 			continue;
 		}
 		w->off = start + sizeof(c->h) + c->h.stored_len;
@@ -266,6 +277,7 @@ const uint8_t *walk_payload(struct walk *w, const struct walk_chunk *c)
 {
 	const struct trf_chunk *h = &c->h;
 	const uint8_t *p = NULL;
+	char type[5];
 
 	if (!(h->flags & ~TRF_KNOWN_FLAGS)) {
 		if (!(h->flags & TRF_ZLIB))
@@ -284,8 +296,8 @@ const uint8_t *walk_payload(struct walk *w, const struct walk_chunk *c)
 		}
 	}
 	if (!p)
-		gap(w, NULL, c->off, sizeof(*h) + h->stored_len, "chunk %u '%.4s' cannot be decoded (flags 0x%x)",
-		    h->seq, (const char *)h->type, h->flags);
+		gap(w, NULL, c->off, sizeof(*h) + h->stored_len, "chunk %u '%s' cannot be decoded (flags 0x%x)",
+		    h->seq, walk_type_text(h, type), h->flags);
 	return p;
 }
 

@@ -90,7 +90,8 @@ offset_of() {
 	at=$(offset_of Samp)
 	damaged $((at + 80)) 'xxxx'
 	run_arcprof dump -i damaged
-	[ "$status" -eq 0 ]
+	[ "$status" -eq 1 ]
+	[[ $stderr == "arcprof dump: warning: damaged is damaged: 156 bytes in 1 place and 0 records skipped; first: "* ]]
 	grep -qF -- "--- damage at offset $at: 156 bytes skipped: chunk 3 'Samp' has a wrong checksum" <<<"$output"
 	grep -q ' c4/3  end ' <<<"$output"
 	! grep -q ' sample\.' <<<"$output"
@@ -99,7 +100,8 @@ offset_of() {
 @test "dump: a damaged file header is said, and the chunks are shown" {
 	damaged 3 'zzzz'
 	run_arcprof dump -i damaged
-	[ "$status" -eq 0 ]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"damaged is damaged: 64 bytes in 1 place "*"the file header is damaged" ]]
 	grep -qF "the file header is damaged" <<<"$output"
 	grep -q ' 19/34  proc ' <<<"$output"
 }
@@ -108,10 +110,42 @@ offset_of() {
 	at=$(offset_of Samp)
 	head -c $((at + 80)) "$(minimal)" >cut
 	run_arcprof dump -i cut
-	[ "$status" -eq 0 ]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"cut is damaged: 80 bytes in 1 place "* ]]
+	[[ $stderr == *"cut has no end: the recording was cut off, or still goes on" ]]
 	grep -q ' 19/34  proc ' <<<"$output"
 	grep -qE -- "^--- damage at offset $at: 80 bytes skipped: chunk 3 'Samp' needs 92 bytes" <<<"$output"
 	grep -qF -- '--- no end chunk' <<<"$output"
+}
+
+# Puts the checksums of the chunk at that offset right.
+repair() {
+	python3 - "$1" "$2" <<-'EOF'
+		import sys, struct, zlib
+		path, at = sys.argv[1], int(sys.argv[2])
+		b = bytearray(open(path, "rb").read())
+		stored = struct.unpack_from("<I", b, at + 16)[0]
+		struct.pack_into("<I", b, at + 24, zlib.crc32(b[at + 64:at + 64 + stored]))
+		struct.pack_into("<I", b, at + 60, zlib.crc32(b[at:at + 60]))
+		open(path, "wb").write(b)
+	EOF
+}
+
+@test "dump: records of a whole chunk that make no sense are damage, in every format" {
+	at=$(offset_of Samp)
+	damaged $((at + 64)) '\x04'	# the length of the first sample: less than its head
+	repair damaged "$at"
+	for format in text json; do
+		run_arcprof dump -i damaged --format $format
+		[ "$status" -eq 1 ]
+		[[ $stderr == *"damaged is damaged: 0 bytes in 0 places and 1 record skipped; first: chunk 3 at offset $at has a "* ]]
+	done
+	damaged $((at + 64)) '\x14'	# without its weight
+	repair damaged "$at"
+	run_arcprof dump -i damaged -M 10
+	[ "$status" -eq 1 ]
+	[[ $stderr == *" 2 records skipped; first: record 10/30060 (sample.kernel) is truncated" ]]
+	[[ $output == *"(truncated)"* ]]
 }
 
 @test "dump: it reads standard input" {
@@ -170,4 +204,16 @@ offset_of() {
 	arcprof record -q -o new -- true
 	arcprof dump --schema -i new | tail -n +2 | sed 's/^[^ ]* *//' >now
 	arcprof dump --schema -i "$(minimal)" | tail -n +2 | sed 's/^[^ ]* *//' | cmp - now
+}
+
+@test "dump: the type of a chunk cannot speak to the terminal" {
+	at=$(offset_of schd)
+	damaged $((at + 8)) 's\033]0'	# the first bytes of a terminal's title
+	repair damaged "$at"
+	run_arcprof dump -i damaged --chunks
+	[[ $output == *" s?]0 at "* ]]
+	damaged $((at + 8)) 'S\033]0'
+	repair damaged "$at"
+	run_arcprof report -i damaged
+	[[ $stderr == *"is of the unknown type 'S?]0'"* ]]
 }
