@@ -12,26 +12,6 @@
 #include "base/mem.h"
 #include "flow/flow.h"
 
-void flow_init(struct flow *f, unsigned int nr_metrics, enum flow_n n_means)
-{
-	assert(nr_metrics && nr_metrics <= FLOW_MAX_METRICS);
-	memset(f, 0, sizeof(*f));
-	f->nr_metrics = nr_metrics;
-	f->n_means = n_means;
-	f->alloc_slots = 256;
-	f->slots = xcalloc(f->alloc_slots, sizeof(*f->slots));
-	flow_node_new(f, FLOW_NONE, 0);
-}
-
-void flow_release(struct flow *f)
-{
-	free(f->nodes);
-	free(f->base);
-	free(f->cum);
-	free(f->slots);
-	memset(f, 0, sizeof(*f));
-}
-
 static void grow_nodes(struct flow *f)
 {
 	assert(f->nr_nodes < FLOW_MAX_NODES);
@@ -40,7 +20,8 @@ static void grow_nodes(struct flow *f)
 	f->base = xrealloc(f->base, f->alloc_nodes * f->nr_metrics * sizeof(*f->base));
 }
 
-uint32_t flow_node_new(struct flow *f, uint32_t parent, uint32_t consumer)
+/* Without looking whether there is one, [3]; who calls it gives the node its slot. */
+static uint32_t new_node(struct flow *f, uint32_t parent, uint32_t consumer)
 {
 	uint32_t i = f->nr_nodes;
 
@@ -50,6 +31,26 @@ uint32_t flow_node_new(struct flow *f, uint32_t parent, uint32_t consumer)
 	f->nodes[i] = (struct flow_node){ .parent = parent, .consumer = consumer };
 	memset(flow_base(f, i), 0, f->nr_metrics * sizeof(*f->base));
 	return i;
+}
+
+void flow_init(struct flow *f, unsigned int nr_metrics, enum flow_n n_means)
+{
+	assert(nr_metrics && nr_metrics <= FLOW_MAX_METRICS);
+	memset(f, 0, sizeof(*f));
+	f->nr_metrics = nr_metrics;
+	f->n_means = n_means;
+	f->alloc_slots = 256;
+	f->slots = xcalloc(f->alloc_slots, sizeof(*f->slots));
+	new_node(f, FLOW_NONE, 0);
+}
+
+void flow_release(struct flow *f)
+{
+	free(f->nodes);
+	free(f->base);
+	free(f->cum);
+	free(f->slots);
+	memset(f, 0, sizeof(*f));
 }
 
 static inline size_t slot_of(const struct flow *f, uint32_t parent, uint32_t consumer)
@@ -94,7 +95,7 @@ uint32_t flow_child_lookup(struct flow *f, uint32_t parent, uint32_t consumer)
 	for (s = slot_of(f, parent, consumer); (i = f->slots[s]); s = (s + 1) & mask)
 		if (f->nodes[i].consumer == consumer && f->nodes[i].parent == parent)
 			goto found;
-	i = flow_node_new(f, parent, consumer);
+	i = new_node(f, parent, consumer);
 	f->slots[s] = i;
 	if (f->nr_nodes * 2 > f->alloc_slots)
 		grow_slots(f);
@@ -105,7 +106,7 @@ found:
 
 uint32_t flow_insert_above(struct flow *f, uint32_t root, uint32_t consumer)
 {
-	uint32_t was = f->nodes[root].consumer, above = flow_node_new(f, FLOW_NONE, was);
+	uint32_t was = f->nodes[root].consumer, above = new_node(f, FLOW_NONE, was);
 	size_t s, mask = f->alloc_slots - 1;
 
 	/* The new root takes over the old one's slot, for its key is the same. */

@@ -71,8 +71,6 @@ void flow_release(struct flow *f);
 uint32_t flow_child_lookup(struct flow *f, uint32_t parent, uint32_t consumer);
 /* The same, but FLOW_NONE when there is none. */
 uint32_t flow_child_find(const struct flow *f, uint32_t parent, uint32_t consumer);
-/* A new node without looking whether there is one; the caller knows [3] holds. */
-uint32_t flow_node_new(struct flow *f, uint32_t parent, uint32_t consumer);
 
 /* The child of parent (FLOW_NONE: a root) for consumer, made when new. */
 static inline uint32_t flow_child(struct flow *f, uint32_t parent, uint32_t consumer)

@@ -121,7 +121,7 @@ struct names {
 	uint64_t nr_local_modules;	/* whose names came from this machine's files */
 	/* Consumers of frames, outermost first: levels[first..first+nr). */
 	struct resolved {
-		struct frame frame;
+		struct frame key;	/* the frame, or of a stub which one */
 		uint32_t first, nr;
 	} *frames;
 	size_t nr_frames, alloc_frames;

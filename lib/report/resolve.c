@@ -297,10 +297,16 @@ static const struct name_stub *find_stub(struct name_proc *p, uint64_t addr, uin
 	return best;
 }
 
-static void resolve_stub(struct names *x, const struct frame *f, uint64_t time_ns)
+static const struct name_stub *stub_of(struct names *x, const struct frame *f, uint64_t time_ns)
 {
 	uint32_t at = map_get(&x->proc_of, f->a);
-	const struct name_stub *s = at == MAP_NONE ? NULL : find_stub(&x->procs[at], f->b, time_ns);
+
+	return at == MAP_NONE ? NULL : find_stub(&x->procs[at], f->b, time_ns);
+}
+
+static void resolve_stub(struct names *x, const struct frame *f, uint64_t time_ns)
+{
+	const struct name_stub *s = stub_of(x, f, time_ns);
 	struct consumer c = { .kind = f->kind == FRAME_STUB ? CONSUMER_STUB : CONSUMER_NATIVE };
 
 	if (!s) {
@@ -477,46 +483,62 @@ static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 	}
 }
 
-static size_t frame_slot(const struct names *x, const struct frame *f)
+/*
+ * What the frame is told apart by: a stub's is the stub that was there at that time, for another may
+ * be at the same address later.  The stub's name has an address of its own.
+ */
+static struct frame frame_key(struct names *x, const struct frame *f, uint64_t time_ns)
 {
-	return hash_bytes(f, sizeof(*f)) & (x->alloc_frame_slots - 1);
+	struct frame key = *f;
+	const struct name_stub *s;
+
+	if (f->kind != FRAME_STUB && f->kind != FRAME_ANON)
+		return key;
+	s = stub_of(x, f, time_ns);
+	if (s) {
+		key.b = (uintptr_t)s->name;
+		key.d = UINT32_MAX;
+	}
+	return key;
+}
+
+/* Where the frame is, or the free slot where it belongs: grow_frame_slots() keeps half of them free. */
+static size_t frame_slot(const struct names *x, const struct frame *key)
+{
+	size_t mask = x->alloc_frame_slots - 1, s = hash_bytes(key, sizeof(*key)) & mask;
+
+	while (x->frame_slots[s] && memcmp(&x->frames[x->frame_slots[s] - 1].key, key, sizeof(*key)))
+		s = (s + 1) & mask;
+	return s;
 }
 
 static void grow_frame_slots(struct names *x)
 {
-	size_t i, s;
+	size_t i;
 
+	if ((x->nr_frames + 1) * 2 <= x->alloc_frame_slots)
+		return;
 	free(x->frame_slots);
 	x->alloc_frame_slots *= 2;
 	x->frame_slots = xcalloc(x->alloc_frame_slots, sizeof(*x->frame_slots));
-	for (i = 0; i < x->nr_frames; i++) {
-		for (s = frame_slot(x, &x->frames[i].frame); x->frame_slots[s];
-		     s = (s + 1) & (x->alloc_frame_slots - 1))
-			;
-		x->frame_slots[s] = i + 1;
-	}
+	for (i = 0; i < x->nr_frames; i++)
+		x->frame_slots[frame_slot(x, &x->frames[i].key)] = i + 1;
 }
 
 uint32_t names_resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 {
-	bool timed = f->kind == FRAME_STUB || f->kind == FRAME_ANON;
+	struct frame key = frame_key(x, f, time_ns);
 	uint32_t first = x->nr_levels;
-	size_t s = 0;
+	size_t s;
 
-	/* What depends on time is not shared between epochs. */
-	if (!timed) {
-		for (s = frame_slot(x, f); x->frame_slots[s]; s = (s + 1) & (x->alloc_frame_slots - 1))
-			if (!memcmp(&x->frames[x->frame_slots[s] - 1].frame, f, sizeof(*f)))
-				return x->frame_slots[s] - 1;
-	}
+	grow_frame_slots(x);
+	s = frame_slot(x, &key);
+	if (x->frame_slots[s])
+		return x->frame_slots[s] - 1;
 	resolve(x, f, time_ns);
 	VEC_GROW(x->frames, x->nr_frames, x->alloc_frames);
-	x->frames[x->nr_frames++] = (struct resolved){ *f, first, x->nr_levels - first };
-	if (!timed) {
-		x->frame_slots[s] = x->nr_frames;
-		if (x->nr_frames * 2 > x->alloc_frame_slots)
-			grow_frame_slots(x);
-	}
+	x->frames[x->nr_frames++] = (struct resolved){ key, first, x->nr_levels - first };
+	x->frame_slots[s] = x->nr_frames;
 	return x->nr_frames - 1;
 }
 
@@ -607,8 +629,7 @@ uint64_t names_offset(struct names *x, const struct frame *f, uint64_t time_ns)
 		return f->b - (code ? code->addr : 0);
 	case FRAME_ANON:
 	case FRAME_STUB:
-		at = map_get(&x->proc_of, f->a);
-		stub = at == MAP_NONE ? NULL : find_stub(&x->procs[at], f->b, time_ns);
+		stub = stub_of(x, f, time_ns);
 		return f->b - (stub ? stub->addr : 0);
 	}
 	return f->b;

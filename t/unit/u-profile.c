@@ -290,6 +290,29 @@ TEST(profile_stubs_resolve_by_address_and_time)
 	end(HEAD DEMO THREAD_2 "2\t2\t101\tInterpreter\tstub\t\t\t0\n2\t1\t10\tI2C/C2I adapters\tstub\t\t\t0\n");
 }
 
+/* More stubs and anonymous code than the table of frames has room for at first, then methods. */
+TEST(profile_many_stubs_leave_room_for_other_frames)
+{
+	struct frame stub = { .a = 1 }, method = { .kind = FRAME_METHOD, .a = 1 };
+	uint32_t i;
+
+	begin();
+	names_sink.stub(&p.names, &(struct rec_stub){ 100, 1, 0x800000, 0x1000, STR("Interpreter") });
+	start();
+	for (i = 0; i < 6000; i++) {
+		stub.kind = i & 1 ? FRAME_STUB : FRAME_ANON;
+		stub.b = 0x800000 + i;
+		sample(&stub, 1, (struct rec_sample){ .time_ns = i, .thread = 2, .weight = 1 });
+	}
+	for (method.b = 0; method.b < 1500; method.b++)
+		sample(&method, 1, (struct rec_sample){ .time_ns = i, .thread = 2, .weight = 1 });
+	/* The stub twice, 1904 addresses outside of it, 1500 methods. */
+	CHECK_U64(p.names.nr_frames, 2 + 1904 + 1500);
+	profile_finish(&p, &src);
+	profile_release(&p);
+	model_release(&m);
+}
+
 TEST(profile_inlined_native_functions_stand_in_their_symbol)
 {
 	const struct frame f = { FRAME_NATIVE, 5, 0x1004, 0, 0 };
