@@ -2,7 +2,8 @@
 /*
  * kallsyms.c - /proc/kallsyms: "address type name[\t[module]]" a line.
  *
- * Only text is kept; what else there is says where a function ends.
+ * Only text is kept; what else there is says where a function ends.  With BPF the file is not
+ * read at all: ksym_bpf.c asks for what was hit.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -12,6 +13,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "sym/kallsyms.h"
+#include "sym/ksym_bpf.h"
 
 enum { GAP_MAX = 1 << 20 };	/* no function is longer: beyond is somebody else's memory */
 
@@ -26,6 +28,8 @@ struct kallsyms {
 	char *text;		/* names, terminated in place */
 	struct ksym *syms;	/* sorted */
 	size_t nr_syms, alloc_syms;
+	struct ksym_bpf *bpf;	/* asked instead of the table, or NULL */
+	struct ksym answer;	/* its last */
 };
 
 static int hex_digit(char c)
@@ -173,6 +177,17 @@ int kallsyms_parse(struct kallsyms **out, const char *text, size_t len, struct e
 
 int kallsyms_open(struct kallsyms **k, struct err *e)
 {
+	struct ksym_bpf *bpf = ksym_bpf_open();
+
+	if (!bpf)
+		return kallsyms_read(k, e);
+	*k = xcalloc(1, sizeof(**k));
+	(*k)->bpf = bpf;
+	return 0;
+}
+
+int kallsyms_read(struct kallsyms **k, struct err *e)
+{
 	struct buf b = BUF_INIT;
 	int r = io_slurp("/proc/kallsyms", &b);
 
@@ -189,15 +204,18 @@ void kallsyms_close(struct kallsyms *k)
 {
 	if (!k)
 		return;
+	ksym_bpf_close(k->bpf);
 	free(k->text);
 	free(k->syms);
 	free(k);
 }
 
-const struct ksym *kallsyms_find(const struct kallsyms *k, uint64_t addr)
+const struct ksym *kallsyms_find(struct kallsyms *k, uint64_t addr)
 {
 	size_t lo = 0, hi = k->nr_syms;
 
+	if (k->bpf)
+		return ksym_bpf_find(k->bpf, addr, &k->answer) ? &k->answer : NULL;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 

@@ -18,11 +18,16 @@ struct ksym {
 
 struct kallsyms;
 
-/* -EPERM when kptr_restrict hides the addresses; the hint says how to get them. */
+/*
+ * Asks the kernel by address where that is possible (ksym_bpf.h), else reads the file.
+ * -EPERM when kptr_restrict hides the addresses; the hint says how to get them.
+ */
 int kallsyms_open(struct kallsyms **k, struct err *e);
+/* Reads the file in any case. */
+int kallsyms_read(struct kallsyms **k, struct err *e);
 int kallsyms_parse(struct kallsyms **k, const char *text, size_t len, struct err *e);
 void kallsyms_close(struct kallsyms *k);
-/* NULL: no symbol covers addr. */
-const struct ksym *kallsyms_find(const struct kallsyms *k, uint64_t addr);
+/* NULL: no symbol covers addr. What is returned holds until the next call. */
+const struct ksym *kallsyms_find(struct kallsyms *k, uint64_t addr);
 
 #endif

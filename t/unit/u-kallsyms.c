@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sym/kallsyms.h"
+#include "sym/ksym_bpf.h"
 #include "unit.h"
 
 static struct kallsyms *parse(const char *text)
@@ -16,7 +17,7 @@ static struct kallsyms *parse(const char *text)
 	return k;
 }
 
-static const char *name_at(const struct kallsyms *k, uint64_t addr)
+static const char *name_at(struct kallsyms *k, uint64_t addr)
 {
 	const struct ksym *s = kallsyms_find(k, addr);
 
@@ -79,7 +80,7 @@ TEST(kallsyms_of_this_kernel_agree_with_the_file)
 	char line[1024], name[512], type;
 	uint64_t addr, nr = 0, same = 0;
 	struct err e;
-	int r = kallsyms_open(&k, &e);
+	int r = kallsyms_read(&k, &e);
 
 	if (r == -EPERM || r == -ENODATA)
 		unit_skip("this user does not see kernel addresses");
@@ -99,4 +100,60 @@ TEST(kallsyms_of_this_kernel_agree_with_the_file)
 	CHECK(nr > 1000);
 	CHECK(same * 100 > nr * 80);	/* the others have several names */
 	kallsyms_close(k);
+}
+
+static void check_parsed(const char *text, uint64_t addr, const char *name, uint64_t start, uint64_t size, const char *module)
+{
+	struct ksym s;
+	char copy[128];
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	CHECK(ksym_bpf_parse(copy, addr, &s));
+	CHECK_STR(s.name, name);
+	CHECK_U64(s.addr, start);
+	CHECK_U64(s.size, size);
+	CHECK_STR(s.module, module);
+}
+
+TEST(ksym_bpf_takes_apart_what_the_kernel_prints)
+{
+	static const char *const refused[] = { "", "0xffffffff81000000", "+0x1/0x2", "f+0x2/0x2", "f+0x1", "f+0x1/0x8x",
+					       "f+0x100/0x200" };
+	struct ksym s;
+	char copy[128];
+	size_t i;
+
+	check_parsed("do_exit+0x10/0xa40", 0x1010, "do_exit", 0x1000, 0xa40, "");
+	check_parsed("f.isra.0+0x0/0x8 [nf_tables]", 0x1000, "f.isra.0", 0x1000, 8, "nf_tables");
+	check_parsed("bpf_prog_1_x+0x4/0x20 [bpf]", 0x1004, "bpf_prog_1_x", 0x1000, 0x20, "bpf");
+	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		snprintf(copy, sizeof(copy), "%s", refused[i]);
+		CHECK(!ksym_bpf_parse(copy, 0x80, &s));
+	}
+}
+
+TEST(ksym_bpf_agrees_with_the_file_of_this_kernel)
+{
+	struct ksym_bpf *b = ksym_bpf_open();
+	struct kallsyms *k;
+	uint64_t nr = 0, same = 0, addr, step = 65536 + 24;
+	const struct ksym *want;
+	struct ksym got;
+	struct err e;
+
+	if (!b)
+		unit_skip("this user may not load BPF programs, or the kernel is older than 5.14");
+	CHECK_U64(kallsyms_read(&k, &e), 0);
+	for (addr = 0xffffffff80000000; addr < 0xffffffffff000000 && addr >= step; addr += step) {
+		want = kallsyms_find(k, addr);
+		if (!want || !ksym_bpf_find(b, addr, &got))
+			continue;
+		nr++;
+		same += want->addr == got.addr && !strcmp(want->module, got.module);
+	}
+	CHECK(nr > 100);
+	CHECK_U64(same, nr);
+	CHECK(!ksym_bpf_find(b, 0x1000, &got));
+	kallsyms_close(k);
+	ksym_bpf_close(b);
 }
