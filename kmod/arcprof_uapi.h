@@ -35,6 +35,7 @@ enum arcprof_slot_flags {
 	ARCPROF_SLOT_RUNNING = 1,		/* executing since last[]; clear in an interrupt */
 	ARCPROF_SLOT_DEAD = 2,			/* the thread has ended; its values stay */
 	ARCPROF_SLOT_USED = 4,			/* it is, or was, a thread's */
+	ARCPROF_SLOT_BASED = 8,			/* the writer's: exec_base is valid */
 };
 
 /* Who the time of a CPU went to.  All buckets and the time since last[0] sum up to now - start. */
@@ -55,6 +56,7 @@ enum arcprof_cpu_state {			/* bits */
 enum arcprof_cpu_flags {
 	ARCPROF_CPU_STARTED = 1,		/* start and last are valid */
 	ARCPROF_CPU_IDLE = 2,			/* the idle thread runs */
+	ARCPROF_CPU_RUN_SEEN = 4,		/* the writer's: run_nobody is of the thread that runs */
 };
 
 /*
@@ -123,7 +125,7 @@ struct arcprof_slot {
 	char comm[ARCPROF_COMM_LEN];		/* name, terminated */
 	__u64 start;				/* when the slot was given to it, by the session's clock */
 	__u64 identity;				/* the writer's: tells threads of one number apart */
-	__u64 pad;
+	__u64 exec_base;			/* the writer's: what the kernel charged the thread, in ns, less what is here */
 };						/* 256 bytes */
 
 /* One CPU.  seq as in the slot; readers on other CPUs need barriers. */
@@ -140,7 +142,8 @@ struct arcprof_cpu {
 	__u64 nr_lost;				/* events that did not fit: ends without a beginning, unseen switches */
 	__u32 busy;				/* the writer's: an event is being handled */
 	__s32 tid;				/* the thread that runs, as the last switch said; 0: idle */
-	__u64 pad[3];
+	__u64 run_nobody;			/* the writer's: ns that the kernel had charged to no thread at the dispatch */
+	__u64 pad[2];
 };						/* 256 bytes */
 
 /*

@@ -8,6 +8,10 @@
  * counter: the programs go live one by one, so an end can come without its beginning and the
  * other way round; a switch, which no interrupt survives, puts the state right.
  *
+ * The scheduler reads its clock some time before the tracepoint: on entry, or already when it wakes
+ * the next thread.  So what a thread ran from dispatch to switch is what the kernel charged it, and
+ * not the time between two tracepoints, which is all that is known until then (settle()).
+ *
  * Who writes when:
  *  [1] a CPU's entry is written by that CPU only, and a slot by the CPU its thread runs on;
  *  [2] sched_switch and hard interrupts come with interrupts off.  Soft interrupts do not: what
@@ -17,6 +21,7 @@
 #include <linux/bpf.h>
 #include <stdbool.h>
 
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
@@ -32,10 +37,25 @@ struct signal_struct {
 	atomic_t live;				/* threads of the process */
 } __attribute__((preserve_access_index));
 
+struct rq {					/* of a CPU */
+	__u64 clock;				/* ns, as of when the scheduler last looked */
+	__u64 clock_task;			/* the same without what the kernel charges to no thread */
+} __attribute__((preserve_access_index));
+
+struct cfs_rq {
+	struct rq *rq;				/* with CONFIG_FAIR_GROUP_SCHED */
+} __attribute__((preserve_access_index));
+
+struct sched_entity {
+	__u64 sum_exec_runtime;			/* ns that the kernel charged the thread */
+	struct cfs_rq *cfs_rq;			/* with CONFIG_FAIR_GROUP_SCHED: of its CPU, whatever its class */
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	int pid, tgid, exit_state;
 	struct signal_struct *signal;
 	void *stack;
+	struct sched_entity se;
 	unsigned long min_flt, maj_flt;
 	char comm[ARCPROF_COMM_LEN];
 } __attribute__((preserve_access_index));
@@ -199,6 +219,71 @@ static __always_inline void charge(struct arcprof_cpu *c, struct arcprof_slot *s
 	set_last(c->last, now);
 }
 
+/*
+ * What the kernel's own figures leave out on the thread's CPU: time stolen by a hypervisor, and
+ * interrupts where the kernel accounts them itself.  Both are in our readings of the clock.
+ */
+static __always_inline __u64 charged_to_nobody(struct task_struct *t)
+{
+	const struct rq *rq = t->se.cfs_rq->rq;
+
+	return rq->clock - rq->clock_task;
+}
+
+static __always_inline bool knows_what_the_kernel_charged(void)
+{
+	return bpf_core_field_exists(((struct sched_entity *)NULL)->cfs_rq) &&
+	       bpf_core_field_exists(((struct cfs_rq *)NULL)->rq);
+}
+
+/* A thread comes, and this was seen: what it has is all that it ran up to now. */
+static __always_inline void note_dispatch(struct arcprof_cpu *c, struct arcprof_slot *s, struct task_struct *t)
+{
+	if (!s || !knows_what_the_kernel_charged())
+		return;
+	c->flags |= ARCPROF_CPU_RUN_SEEN;
+	c->run_nobody = charged_to_nobody(t);
+	if (s->flags & ARCPROF_SLOT_BASED)
+		return;
+	s->flags |= ARCPROF_SLOT_BASED;
+	s->exec_base = t->se.sum_exec_runtime - s->acc[0] - s->irq_time;
+}
+
+/*
+ * The sum of the buckets stays. What the thread ran more was idleness till the tracepoint; or
+ * others' if switches were hidden.
+ */
+static __always_inline void move_bucket(struct arcprof_cpu *c, __s64 more)
+{
+	__u64 *own = &c->bucket[ARCPROF_BUCKET_THREADS];
+	__u64 *rest = &c->bucket[c->flags & ARCPROF_CPU_RUN_SEEN ? ARCPROF_BUCKET_IDLE : ARCPROF_BUCKET_OTHER];
+	__u64 *from = more > 0 ? rest : own, *to = more > 0 ? own : rest;
+	__u64 d = more > 0 ? more : -more;
+
+	d = d < *from ? d : *from;
+	*from -= d;
+	*to += d;
+}
+
+/* A thread leaves: its time, with the interrupts that hit it, becomes what the kernel says it is. */
+static __always_inline void settle(struct arcprof_cpu *c, struct arcprof_slot *s, struct task_struct *t)
+{
+	__s64 more, left;
+
+	if (!(s->flags & ARCPROF_SLOT_BASED))
+		return;
+	if (c->flags & ARCPROF_CPU_RUN_SEEN)
+		s->exec_base -= charged_to_nobody(t) - c->run_nobody;
+	more = t->se.sum_exec_runtime - s->exec_base - s->acc[0] - s->irq_time;
+	move_bucket(c, more);
+	left = s->acc[0] + more;
+	if (left < 0) {		/* an interrupt had all of it, and began before the kernel gave the CPU to the thread */
+		s->irq_time += left;
+		left = 0;
+	}
+	s->acc[0] = left;
+}
+
 static __always_inline __u64 faults_of(struct task_struct *t)
 {
 	return t->min_flt + t->maj_flt;
@@ -326,7 +411,8 @@ static __always_inline void retire(struct arcprof_slot *s, __u32 idx, struct tas
 
 /* ---- events ---- */
 
-static __always_inline void put_on_cpu(struct arcprof_cpu *c, struct task_struct *t, const struct values *now, __u32 cpu)
+static __always_inline struct arcprof_slot *put_on_cpu(struct arcprof_cpu *c, struct task_struct *t,
+						       const struct values *now, __u32 cpu)
 {
 	__u32 idx = slot_for(t, now);
 	struct arcprof_slot *s = slot_of(idx);
@@ -335,7 +421,7 @@ static __always_inline void put_on_cpu(struct arcprof_cpu *c, struct task_struct
 	c->tid = t->pid;
 	c->flags = ARCPROF_CPU_STARTED | (t->pid ? 0 : ARCPROF_CPU_IDLE);
 	if (!s)
-		return;
+		return s;
 	SEQ_STEP(s->seq);
 	if (s->dispatches && s->cpu != cpu)
 		s->migrations++;
@@ -345,6 +431,7 @@ static __always_inline void put_on_cpu(struct arcprof_cpu *c, struct task_struct
 	s->flags |= ARCPROF_SLOT_RUNNING;
 	set_last(s->last, now);
 	SEQ_STEP(s->seq);
+	return s;
 }
 
 static __always_inline void take_off_cpu(struct arcprof_cpu *c, struct task_struct *t, const struct values *now)
@@ -356,6 +443,7 @@ static __always_inline void take_off_cpu(struct arcprof_cpu *c, struct task_stru
 	charge(c, s, now);
 	if (!s)
 		return;
+	settle(c, s, t);
 	s->flags &= ~ARCPROF_SLOT_RUNNING;
 	s->switches++;
 	s->faults = faults_of(t) - s->fault_base;
@@ -417,7 +505,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	take_off_cpu(c, prev, &now);
 	c->state = 0;
 	c->nr_switches++;
-	put_on_cpu(c, next, &now, cpu);
+	note_dispatch(c, put_on_cpu(c, next, &now, cpu), next);
 	SEQ_STEP(c->seq);
 	return 0;
 }
