@@ -588,6 +588,20 @@ static void stop_events(struct collect *c)
 	lost_untold(c);
 }
 
+/* The program runs from here on. The trace gets its name only now: a program that does not exist costs no older trace. */
+static int let_go(struct loop *l, struct err *e)
+{
+	int r = l->child.pid > 0 ? spawn_go(&l->child, l->c->o->argv[0], e) : 0;
+
+	if (r)
+		return r;
+	r = trace_writer_commit(l->c->w, e);
+	if (r)
+		end_child(l);
+	privileges_drop();	/* after the commit, which may be in somebody else's folder */
+	return r;
+}
+
 static int record(struct loop *l, struct err *e)
 {
 	struct collect *c = l->c;
@@ -602,7 +616,7 @@ static int record(struct loop *l, struct err *e)
 	start_labels(c);
 	l->flushed_ns = c->drained_ns = clock_mono_ns();
 	l->spawned_ns = c->drained_ns;
-	r = l->child.pid > 0 ? spawn_go(&l->child, c->o->argv[0], e) : 0;
+	r = let_go(l, e);
 	if (!r) {
 		if (c->o->start_ns)
 			l->start_ns = clock_mono_ns() + c->o->start_ns;
@@ -622,11 +636,24 @@ static int record(struct loop *l, struct err *e)
 	return r;
 }
 
+static void close_trace(struct collect *c)
+{
+	struct collect_result *res = c->res;
+	struct err e;
+
+	trace_writer_flush(c->w);
+	res->nr_bytes = trace_writer_bytes(c->w);
+	res->nr_lost += trace_writer_lost_samples(c->w);
+	res->nr_lost_sched += trace_writer_lost_sched(c->w);
+	res->nr_samples -= MIN(res->nr_samples, trace_writer_lost_samples(c->w));
+	if (trace_writer_close(c->w, &e))
+		res->write_error = e.code;
+}
+
 int collect_run(const struct collect_opts *o, struct collect_result *res, struct err *e)
 {
 	struct collect *c = xcalloc(1, sizeof(*c));
 	struct loop l = { .c = c };
-	struct err close_err;
 	int r;
 
 	memset(res, 0, sizeof(*res));
@@ -652,7 +679,6 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	if (!r) {
 		/* A machine that is busy would let the rings overflow; the program was forked before. */
 		setpriority(PRIO_PROCESS, 0, RECORDER_NICE);
-		privileges_drop();
 		r = record(&l, e);
 	} else if (l.child.pid > 0) {	/* never let go: it ends without running anything */
 		close(l.child.go_fd);
@@ -662,13 +688,10 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	agents_close(c);
 	sched_free(c->sched);
 	evsets_close(&c->ev);
-	trace_writer_flush(c->w);
-	res->nr_bytes = trace_writer_bytes(c->w);
-	res->nr_lost += trace_writer_lost_samples(c->w);
-	res->nr_lost_sched += trace_writer_lost_sched(c->w);
-	res->nr_samples -= MIN(res->nr_samples, trace_writer_lost_samples(c->w));
-	if (trace_writer_close(c->w, &close_err) && !r)
-		res->write_error = close_err.code;
+	if (r)
+		trace_writer_discard(c->w);
+	else
+		close_trace(c);
 	tasks_release(&c->tasks);
 	modules_release(&c->modules);
 	refused_release(&c->refused);

@@ -323,11 +323,33 @@ static int open_java(struct run *r, struct err *e)
 	return ret ? ret : itrace_java_prepare(&r->java, &o->steps, e);
 }
 
+static int trace(struct run *r, struct err *e)
+{
+	int ret;
+
+	r->begun_ns = clock_mono_ns();
+	ret = run_loop(r, e);
+	itrace_java_drain(&r->java);
+	if (!ret)
+		finish(r);
+	return ret;
+}
+
+static void close_trace(struct run *r)
+{
+	struct err e;
+
+	trace_writer_flush(r->w);
+	r->res->nr_bytes = trace_writer_bytes(r->w);
+	if (trace_writer_close(r->w, &e))
+		r->res->write_error = e.code;
+}
+
 int itrace_run(const struct itrace_run_opts *o, struct itrace_result *res, struct err *e)
 {
 	struct trace_writer_opts wo = { .mode = TRACE_CONTINUOUS, .compress = o->compress };
 	struct run r = { .o = o, .res = res };
-	struct err close_err;
+	bool begun = false;
 	int ret;
 
 	memset(res, 0, sizeof(*res));
@@ -343,19 +365,16 @@ int itrace_run(const struct itrace_run_opts *o, struct itrace_result *res, struc
 	if (!ret)
 		ret = o->engine->start(&r.it, &o->steps, e);
 	if (!ret) {
-		r.begun_ns = clock_mono_ns();
-		ret = run_loop(&r, e);
-		itrace_java_drain(&r.java);
-		if (!ret)
-			finish(&r);
+		begun = !trace_writer_commit(r.w, e);
+		ret = begun ? trace(&r, e) : -e->code;
 		o->engine->close(r.it);
 	}
 	itrace_java_close(&r.java);
 	close_signals(&r);
-	trace_writer_flush(r.w);
-	res->nr_bytes = trace_writer_bytes(r.w);
-	if (trace_writer_close(r.w, &close_err) && !ret)
-		res->write_error = close_err.code;
+	if (begun)
+		close_trace(&r);
+	else
+		trace_writer_discard(r.w);
 	tasks_release(&r.tasks);
 	modules_release(&r.modules);
 	return ret;

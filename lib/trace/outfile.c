@@ -11,6 +11,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -136,15 +138,10 @@ int outfile_chunk(struct outfile *o, const struct records *p, size_t stride, str
 
 /* ---- opening and closing ---- */
 
-/*
- * A regular file of that name becomes PATH.old; nothing else is ever renamed.  1 when there
- * is a device or a pipe to be written to as it is.
- */
-static int make_way(const char *path, struct err *e)
+/* 0: the path is free, or a regular file's, which may become PATH.old; 1: a device or a pipe, to be written to as it is. */
+static int check_path(const char *path, const char *old, struct err *e)
 {
 	struct stat st;
-	char *old;
-	int r = 0;
 
 	if (lstat(path, &st) < 0)
 		return errno == ENOENT ? 0 : err_errno(e, "%s", path);
@@ -152,34 +149,93 @@ static int make_way(const char *path, struct err *e)
 		return 1;
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, EEXIST, "%s: exists and is not a regular file", path);
-	old = xasprintf("%s.old", path);
 	if (!lstat(old, &st) && !S_ISREG(st.st_mode))
-		r = err_set(e, EEXIST, "%s: exists and is not a regular file", old);
-	else if (rename(path, old) < 0)
-		r = err_errno(e, "%s: cannot be renamed to %s", path, old);
-	free(old);
-	return r;
+		return err_set(e, EEXIST, "%s: exists and is not a regular file", old);
+	return 0;
+}
+
+static int open_stdout(struct outfile *o, struct err *e)
+{
+	if (isatty(STDOUT_FILENO)) {
+		err_set(e, EINVAL, "standard output is a terminal, and a trace is binary");
+		err_hint(e, "send it to a file or a pipe, or name a file with --output");
+		return -EINVAL;
+	}
+	o->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	/* What the program prints must not end up between the chunks. */
+	if (o->fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		return err_errno(e, "standard output");
+	return 0;
+}
+
+/* A user's or group's number as sudo tells it; -1: none. */
+static int64_t sudo_id(const char *name)
+{
+	const char *s = getenv(name);
+	char *end;
+	long v = s && *s >= '0' && *s <= '9' ? strtol(s, &end, 10) : -1;
+
+	return v >= 0 && !*end && v < UINT32_MAX ? v : -1;
+}
+
+/* The trace of "sudo arcprof record" belongs to the user who typed that, who can read it then. */
+static void give_to_caller(int fd)
+{
+	int64_t uid = sudo_id("SUDO_UID"), gid = sudo_id("SUDO_GID");
+
+	if (geteuid() || uid < 0 || gid < 0)
+		return;
+	if (fchown(fd, uid, gid) < 0)
+		return;		/* a file system without owners: the trace stays root's */
 }
 
 static int open_file(struct outfile *o, const char *path, struct err *e)
 {
-	int flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
 	struct stat st;
 	int r;
 
-	if (!strcmp(path, "-")) {
-		o->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-		return o->fd < 0 ? err_errno(e, "standard output") : 0;
-	}
-	r = make_way(path, e);
+	if (!strcmp(path, "-"))
+		return open_stdout(o, e);
+	o->path = xstrdup(path);
+	o->old = xasprintf("%s.old", path);
+	r = check_path(path, o->old, e);
 	if (r < 0)
 		return r;
-	o->fd = r ? open(path, flags) : open(path, flags | O_CREAT | O_EXCL, 0600);
+	if (!r) {
+		o->temp = xasprintf("%s.XXXXXX", path);
+		o->fd = mkostemp(o->temp, O_CLOEXEC);	/* O_EXCL, 0600 */
+		if (o->fd < 0) {
+			free(o->temp);
+			o->temp = NULL;
+			return err_errno(e, "%s", path);
+		}
+		o->regular = true;
+		give_to_caller(o->fd);
+		return 0;
+	}
+	o->fd = open(path, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
 	if (o->fd < 0 || fstat(o->fd, &st) < 0)
 		return err_errno(e, "%s", path);
-	if (r && S_ISREG(st.st_mode))
+	if (S_ISREG(st.st_mode))
 		return err_set(e, EEXIST, "%s: became a regular file just now", path);
-	o->regular = !r;
+	return 0;
+}
+
+int outfile_commit(struct outfile *o, struct err *e)
+{
+	int r;
+
+	if (!o->temp)
+		return 0;
+	r = check_path(o->path, o->old, e);
+	if (r)
+		return r < 0 ? r : err_set(e, EEXIST, "%s: became a device or a pipe just now", o->path);
+	if (rename(o->path, o->old) < 0 && errno != ENOENT)
+		return err_errno(e, "%s: cannot be renamed to %s", o->path, o->old);
+	if (rename(o->temp, o->path) < 0)
+		return err_errno(e, "%s: cannot be renamed to %s", o->temp, o->path);
+	free(o->temp);
+	o->temp = NULL;
 	return 0;
 }
 
@@ -200,6 +256,7 @@ int outfile_open(struct outfile *o, const char *path, bool compress, struct err 
 
 int outfile_close(struct outfile *o, struct err *e)
 {
+	struct err ignored;
 	int r = 0;
 
 	if (o->error)
@@ -207,6 +264,10 @@ int outfile_close(struct outfile *o, struct err *e)
 	if (close(o->fd) < 0 && !r)
 		r = err_errno(e, "closing the trace");
 	o->fd = -1;
+	if (o->temp && !r)
+		r = outfile_commit(o, e);
+	else if (o->temp)
+		outfile_commit(o, &ignored);
 	outfile_release(o);
 	return r;
 }
@@ -216,6 +277,12 @@ void outfile_release(struct outfile *o)
 	if (o->fd >= 0)
 		close(o->fd);
 	o->fd = -1;
+	if (o->temp)
+		unlink(o->temp);
+	free(o->temp);
+	free(o->path);
+	free(o->old);
+	o->temp = o->path = o->old = NULL;
 	deflateEnd(&o->z);
 	buf_release(&o->out);
 	buf_release(&o->columns);

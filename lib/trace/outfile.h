@@ -13,6 +13,8 @@
 
 struct outfile {
 	int fd;
+	char *path, *old;		/* of a regular file: its name, and that of the one before it */
+	char *temp;			/* its name until outfile_commit(), then NULL */
 	bool regular;			/* can be cut back */
 	bool compress;
 	int error;			/* -errno of the first failure */
@@ -24,11 +26,16 @@ struct outfile {
 };
 
 /*
- * Opens path for writing: "-" is stdout; a device or pipe is written to as it is; a regular
- * file is renamed to PATH.old and made anew, 0600; a link or anything else is refused.
+ * Opens path for writing: "-" is stdout, unless that is a terminal, and what
+ * this process and its children print there goes to stderr from then on; a device or pipe is written to as it is;
+ * a regular file is made anew, 0600, under a temporary name beside it; a link or anything else is refused.
  */
 int outfile_open(struct outfile *o, const char *path, bool compress, struct err *e);
+/* Gives a regular file its name; one that had it becomes PATH.old. Nothing to do for others. */
+int outfile_commit(struct outfile *o, struct err *e);
+/* Commits what outfile_commit() has not. */
 int outfile_close(struct outfile *o, struct err *e);
+/* Without outfile_close() before: the file is gone, unless it was committed. */
 void outfile_release(struct outfile *o);
 
 /* Writes all or, where the file can be cut back, nothing; 0 or -errno. */

@@ -434,14 +434,22 @@ int trace_writer_open(struct trace_writer **wp, const char *path, const struct t
 	r = write_header(w);
 	if (r) {
 		r = err_set(e, -r, "%s: %s", path, w->out.error_msg);
-		if (w->out.regular)
-			unlink(path);	/* made here just now, and empty */
-		outfile_release(&w->out);
-		free_writer(w);
+		trace_writer_discard(w);
 		return r;
 	}
 	*wp = w;
 	return 0;
+}
+
+int trace_writer_commit(struct trace_writer *w, struct err *e)
+{
+	return outfile_commit(&w->out, e);
+}
+
+void trace_writer_discard(struct trace_writer *w)
+{
+	outfile_release(&w->out);
+	free_writer(w);
 }
 
 static void write_end(struct trace_writer *w)

@@ -30,13 +30,17 @@ struct trace_writer_opts {
 struct trace_writer;
 
 /*
- * Creates the file (0600, an existing one is first renamed to PATH.old; "-" is stdout) and
- * writes header and schema.  The path is borrowed only for the call.
+ * Creates the file (0600, of the caller of sudo; "-" is stdout) and writes header and schema. A regular
+ * file has a temporary name beside its own at first, so that a recording that does not begin costs no older trace.
  */
 int trace_writer_open(struct trace_writer **w, const char *path, const struct trace_writer_opts *o,
 		      struct err *e);
-/* Writes what is pending and the index; frees w.  Returns the first error there was. */
+/* Recording has begun: an existing file is renamed to PATH.old, and this one gets its name. */
+int trace_writer_commit(struct trace_writer *w, struct err *e);
+/* Writes what is pending and the index, commits, frees w.  Returns the first error there was. */
 int trace_writer_close(struct trace_writer *w, struct err *e);
+/* Frees w instead; what was not committed is gone. */
+void trace_writer_discard(struct trace_writer *w);
 int trace_writer_flush(struct trace_writer *w);
 int trace_writer_error(const struct trace_writer *w);	/* 0 or -errno */
 uint64_t trace_writer_bytes(const struct trace_writer *w);

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -371,6 +372,38 @@ TEST(trace_existing_file_is_kept_as_old_and_nothing_else_is_touched)
 	unlink(traces_path());
 }
 
+/* Files whose names begin with that of the trace. */
+static size_t nr_files(void)
+{
+	char pattern[80];
+	glob_t g;
+	size_t nr;
+
+	snprintf(pattern, sizeof(pattern), "%s*", traces_path());
+	nr = glob(pattern, 0, NULL, &g) ? 0 : g.gl_pathc;
+	if (nr)
+		globfree(&g);
+	return nr;
+}
+
+TEST(trace_that_never_began_costs_no_older_one)
+{
+	const struct trace_writer_opts o = { .compress = true };
+	struct trace_writer *w;
+	struct stat before, after;
+	struct err e = { 0 };
+
+	trace_writer_close(traces_create(&o), &e);
+	CHECK_U64(stat(traces_path(), &before), 0);
+	CHECK_U64(trace_writer_open(&w, traces_path(), &o, &e), 0);
+	CHECK_U64(nr_files(), 2);
+	trace_writer_discard(w);
+	CHECK_U64(stat(traces_path(), &after), 0);
+	CHECK_U64(after.st_ino, before.st_ino);
+	CHECK_U64(nr_files(), 1);
+	unlink(traces_path());
+}
+
 TEST(trace_goes_through_a_pipe)
 {
 	struct sample *samples = traces_random(300);
@@ -414,6 +447,7 @@ TEST(trace_what_was_flushed_survives_any_death)
 	for (i = 0; i < 900; i++)
 		traces_write(w, &samples[i]);
 	trace_writer_flush(w);
+	CHECK_U64(trace_writer_commit(w, &e), 0);
 	for (; i < 1000; i++)
 		traces_write(w, &samples[i]);
 	CHECK_U64(trace_reader_open(&t, traces_path(), &e), 0);	/* w is never closed */
