@@ -58,6 +58,8 @@ void command_opts_release(struct command_opts *o);
 const struct command *command_find(const char *name);	/* NULL: none */
 /* The known command nearest to a mistyped one, or NULL. */
 const char *command_nearest(const char *name);
+/* The file that a command reads may be named without --input: 0 or EXIT_USAGE, which was told. */
+int command_input(const char **input, int nr_operands, char **operands);
 /* "usage: ..." and the options, as -h shows them. */
 void command_print_help(const struct command *c, FILE *out);
 /* What "arcprof --help" prints: usage, commands by group, global options. */

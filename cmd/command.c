@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/near.h"
 #include "base/term.h"
@@ -52,6 +53,17 @@ void command_opts_init(struct command_opts *f, const struct command *c)
 		f->table[nr++].offset += offset;
 	}
 	f->table[nr] = *o;
+}
+
+int command_input(const char **input, int nr_operands, char **operands)
+{
+	if (nr_operands > 1) {
+		log_error("one file at a time: unexpected argument '%s'", operands[1]);
+		return EXIT_USAGE;
+	}
+	if (nr_operands)
+		*input = operands[0];
+	return 0;
 }
 
 void command_opts_release(struct command_opts *f)

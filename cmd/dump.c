@@ -470,9 +470,13 @@ static int set_majors(struct dump *d, struct err *e)
 
 static int dump_run(void *opts, int nr_operands, char **operands)
 {
-	struct dump d = { .o = opts, .text = BUF_INIT };
+	struct dump_opts *o = opts;
+	struct dump d = { .o = o, .text = BUF_INIT };
 	struct err e = { 0 };
 	int r;
+
+	if ((r = command_input(&o->input, nr_operands, operands)))
+		return r;
 
 	if (set_majors(&d, &e)) {
 		log_err(&e);
@@ -495,6 +499,7 @@ static int dump_run(void *opts, int nr_operands, char **operands)
 const struct command cmd_dump = {
 	.name = "dump",
 	.summary = "show the records of a trace as they are",
+	.operands = "[<file>]",
 	.flags = CMD_PAGER,
 	.opts = dump_opts,
 	.opts_size = sizeof(struct dump_opts),

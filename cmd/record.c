@@ -13,7 +13,8 @@
 
 struct record_opts {
 	struct opt_list events, pids, tids, cpus;
-	uint64_t freq, period;
+	const char *freq, *user;
+	uint64_t period;
 	bool system_wide;
 	int callgraph;			/* index into callgraphs[] */
 	uint64_t stack_bytes;
@@ -39,22 +40,26 @@ static const struct opt record_table[] = {
 	OPT_GROUP("What to record"),
 	OPT_LIST('e', "event", struct record_opts, events, "event",
 		 "what to sample (default: cycles, or cpu-clock where they are not counted)"),
-	OPT_U64('F', "freq", struct record_opts, freq, "hz", NULL, "samples a second (default 999)"),
+	OPT_STR('F', "freq", struct record_opts, freq, "hz", NULL,
+		"samples per second of CPU time, or max (default: 999)"),
 	OPT_U64('c', "count", struct record_opts, period, "n", NULL, "events, or ns of a clock, between samples"),
 	OPT_FLAG('a', "all-cpus", struct record_opts, system_wide, "the whole system, not only one program"),
 	OPT_LIST('C', "cpu", struct record_opts, cpus, "cpus", "only these CPUs, such as 0,2-3"),
 	OPT_LIST('p', "pid", struct record_opts, pids, "pid", "running processes"),
 	OPT_LIST('t', "tid", struct record_opts, tids, "tid", "running threads"),
+	OPT_STR('u', "user", struct record_opts, user, "user", NULL, "all running processes of a user"),
 	OPT_FLAG(0, "all-user", struct record_opts, all_user, "user code only"),
 	OPT_FLAG(0, "all-kernel", struct record_opts, all_kernel, "kernel code only"),
 	OPT_FLAG(0, "sched", struct record_opts, sched, "also when threads get and lose CPUs, wait, and are woken"),
 	OPT_FLAG(0, "irq", struct record_opts, irq, "also interrupts; implies --sched"),
 	OPT_ON("samples", struct record_opts, samples, "sample; --no-samples records dispatches only"),
 	OPT_GROUP("Call stacks"),
-	OPT_ENUM('g', "call-graph", struct record_opts, callgraph, callgraphs, "dwarf",
-		 "how native callers are found: unwind rules, frame pointers, or not at all"),
+	OPT_SET('g', NULL, struct record_opts, callgraph, CALLGRAPH_DWARF,
+		"record call stacks (the default): short for --call-graph=dwarf"),
+	OPT_ENUM(0, "call-graph", struct record_opts, callgraph, callgraphs, "dwarf",
+		 "how to find native callers: by unwind rules, by frame pointers, or not at all"),
 	OPT_SIZE(0, "stack-size", struct record_opts, stack_bytes, "bytes", "65528",
-		 "stack copied with a sample, for -g dwarf"),
+		 "stack copied with a sample, for --call-graph=dwarf"),
 	OPT_ON("java", struct record_opts, java, "walk Java stacks in every JVM that the program starts"),
 	OPT_U64(0, "java-depth", struct record_opts, java_depth, "n", "2048", "Java frames a sample may have"),
 	OPT_ON("lines", struct record_opts, lines, "store file, line and inlined calls of what was hit"),
@@ -104,16 +109,18 @@ static int check_calls(const struct record_opts *o, int nr_operands, struct err 
 
 static int check_opts(const struct record_opts *o, int nr_operands, struct err *e)
 {
-	int targets = !!nr_operands + !!(o->pids.nr_items + o->tids.nr_items);
+	bool running = o->pids.nr_items || o->tids.nr_items || o->user;
 
-	if (targets > 1)
-		return err_set(e, EINVAL, "a program to run and --pid or --tid exclude each other");
-	if (!targets && !o->system_wide)
-		return err_set(e, EINVAL, "nothing to record: name a program, --pid, --tid or --all-cpus");
-	if (o->system_wide && o->pids.nr_items + o->tids.nr_items)
-		return err_set(e, EINVAL, "--all-cpus and --pid or --tid exclude each other");
+	if (nr_operands && running)
+		return err_set(e, EINVAL, "cannot be combined: a program to run and --pid, --tid or --user");
+	if (!nr_operands && !running && !o->system_wide)
+		return err_set(e, EINVAL, "nothing to record: name a program, --pid, --tid, --user or --all-cpus");
+	if (o->system_wide && running)
+		return err_set(e, EINVAL, "cannot be combined: --all-cpus and --pid, --tid or --user");
+	if (o->user && (o->pids.nr_items || o->tids.nr_items))
+		return err_set(e, EINVAL, "cannot be combined: --user and --pid or --tid");
 	if (o->all_user && o->all_kernel)
-		return err_set(e, EINVAL, "--all-user and --all-kernel exclude each other");
+		return err_set(e, EINVAL, "cannot be combined: --all-user and --all-kernel");
 	if (o->mode == TRACE_NORMAL && !o->max_bytes)
 		return err_set(e, EINVAL, "--mode=normal needs --max-size");
 	if (o->stack_bytes < 512 || o->stack_bytes > 65528)
@@ -140,6 +147,8 @@ static int prepare(struct sampling *s, const struct record_opts *o, int nr_opera
 		r = sampling_events(s, &o->events, o->freq, o->period, e);
 	if (!r)
 		r = sampling_targets(s, &o->pids, &o->tids, &o->cpus, e);
+	if (!r && o->user)
+		r = sampling_user(s, o->user, e);
 	if (r)
 		return r;
 	s->c.system_wide = o->system_wide;
@@ -173,7 +182,7 @@ static int record_run(void *opts, int nr_operands, char **operands)
 	if (prepare(&s, opts, nr_operands, operands, &e)) {
 		log_err(&e);
 		status = e.code == EINVAL ? EXIT_USAGE : EXIT_ARCPROF_FAILED;
-	} else if (collect_run(&s.c, &res, &e)) {
+	} else if (sampling_run(&s, &res, &e)) {
 		log_err(&e);
 		status = sampling_exit_status(&s, &e);
 	} else {

@@ -335,7 +335,7 @@ static int show(const struct report_cmd_opts *c, struct trace_reader *t, struct 
 
 static int report_run(void *opts, int nr_operands, char **operands)
 {
-	const struct report_cmd_opts *c = opts;
+	struct report_cmd_opts *c = opts;
 	struct report_source src = { 0 };
 	struct report_opts o;
 	struct trace_reader *t = NULL;
@@ -345,7 +345,7 @@ static int report_run(void *opts, int nr_operands, char **operands)
 	struct err e = { 0 };
 	int r;
 
-	if ((r = check_opts(c)))
+	if ((r = command_input(&c->input, nr_operands, operands)) || (r = check_opts(c)))
 		return r;
 	fill_opts(c, &o);
 	if (without_model(c->report) && !c->check)
@@ -371,6 +371,7 @@ static int report_run(void *opts, int nr_operands, char **operands)
 const struct command cmd_report = {
 	.name = "report",
 	.summary = "show what was recorded as a call graph, a tree or a flat profile",
+	.operands = "[<file>]",
 	.flags = CMD_PAGER,
 	.opts = report_opts,
 	.opts_size = sizeof(struct report_cmd_opts),

@@ -1,26 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buf.h"
+#include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "cmd.h"
 #include "jvm/inject.h"
+#include "pmu/probe.h"
 #include "sampling.h"
 #include "version.h"
 
-enum { DEFAULT_HZ = 999 };
+#define ID_SPACES " \t\n"
+
+enum { DEFAULT_HZ = 999, TIMERS_HZ = 100000, MAX_NAMED_IDS = 5 };
 
 void sampling_release(struct sampling *s)
 {
 	free(s->events);
 	free(s->rates);
-	free(s->pids);
-	free(s->tids);
+	free(s->pids.id);
+	free(s->tids.id);
 	cpus_release(&s->c.cpus);
 	free(s->command_line);
 	callrules_release(&s->rules);
@@ -79,17 +87,47 @@ static void set_rates(struct sampling *s, uint64_t freq, uint64_t period)
 	ev->rates = s->rates;
 }
 
-int sampling_events(struct sampling *s, const struct opt_list *names, uint64_t freq, uint64_t period,
+/* What the kernel's timers do, and where it is less, what the administrator or the kernel's own care allows. */
+static uint64_t highest_freq(void)
+{
+	struct perf_limits l;
+
+	perf_limits_read(&l);
+	return l.max_rate > 0 && l.max_rate < TIMERS_HZ ? (uint64_t)l.max_rate : TIMERS_HZ;
+}
+
+/* 0: the default. */
+static int parse_freq(const char *text, uint64_t *freq, struct err *e)
+{
+	uint64_t max = highest_freq();
+
+	*freq = text ? max : 0;
+	if (!text || !strcmp(text, "max"))
+		return 0;
+	if (opt_parse_u64(text, freq, e))
+		return err_wrap(e, "--freq");
+	if (!*freq)
+		return err_set(e, EINVAL, "--freq: must be at least 1");
+	if (*freq > max) {
+		log_warn("--freq %s is capped at %" PRIu64 " samples per second%s", text, max,
+			 max < TIMERS_HZ ? " (kernel.perf_event_max_sample_rate)" : ", what the kernel's timers do");
+		*freq = max;
+	}
+	return 0;
+}
+
+int sampling_events(struct sampling *s, const struct opt_list *names, const char *freq_text, uint64_t period,
 		    struct err *e)
 {
 	struct buf b = BUF_INIT;
 	size_t i = 0, nr = 0;
+	uint64_t freq;
 	int r = 0;
 
-	if (freq && period)
-		return err_set(e, EINVAL, "--freq and --count exclude each other");
-	if (freq > 1000000)
-		return err_set(e, EINVAL, "--freq %" PRIu64 ": more than 1000000 a second is not possible", freq);
+	if (freq_text && period)
+		return err_set(e, EINVAL, "cannot be combined: --freq and --count");
+	if (parse_freq(freq_text, &freq, e))
+		return -EINVAL;
 	s->events = xcalloc(names->nr_items + 1, sizeof(*s->events));
 	if (!names->nr_items)
 		pmu_event_default(&s->events[nr++]);
@@ -105,20 +143,81 @@ int sampling_events(struct sampling *s, const struct opt_list *names, uint64_t f
 	return r;
 }
 
-static int parse_ids(const struct opt_list *l, const char *what, int **out, struct err *e)
+static void ids_add(struct ids *l, int id)
+{
+	VEC_GROW(l->id, l->nr_id, l->alloc_id);
+	l->id[l->nr_id++] = id;
+}
+
+/* Commas split the list already; spaces and newlines do as well, for "$(pgrep java)". */
+static int parse_ids(const struct opt_list *l, const char *what, struct ids *out, struct err *e)
 {
 	size_t i;
 
-	*out = xcalloc(l->nr_items + 1, sizeof(**out));
 	for (i = 0; i < l->nr_items; i++) {
-		char *end;
-		long v = strtol(l->items[i], &end, 10);
+		const char *s = l->items[i] + strspn(l->items[i], ID_SPACES);
 
-		if (*end || end == l->items[i] || v <= 0 || v > INT32_MAX)
-			return err_set(e, EINVAL, "--%s: '%s' is not a number of a %s", what, l->items[i],
-				       *what == 'p' ? "process" : "thread");
-		(*out)[i] = v;
+		do {
+			char *end;
+			long v = strtol(s, &end, 10);
+
+			if (end == s || (*end && !strchr(ID_SPACES, *end)) || v <= 0 || v > INT32_MAX)
+				return err_set(e, EINVAL, "--%s: invalid %s '%s'", what,
+					       *what == 'p' ? "process ID" : "thread ID", l->items[i]);
+			ids_add(out, v);
+			s = end + strspn(end, ID_SPACES);
+		} while (*s);
 	}
+	return 0;
+}
+
+/* A user's number, by itself or from /etc/passwd; other directories would take the C library's plug-ins. */
+static int parse_user(const char *name, uid_t *uid, struct err *e)
+{
+	size_t len = strlen(name);
+	struct buf b = BUF_INIT;
+	const char *line;
+	uint64_t v = UINT64_MAX;
+	struct err ignored;
+
+	if (opt_parse_u64(name, &v, &ignored) && !io_slurp("/etc/passwd", &b) && b.len)
+		for (line = b.data; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+			if (!strncmp(line, name, len) && line[len] == ':')
+				sscanf(line + len, ":%*[^:]:%" SCNu64, &v);
+	buf_release(&b);
+	*uid = v;
+	if (v < UINT32_MAX)
+		return 0;
+	err_set(e, EINVAL, "--user: unknown user '%s'", name);
+	err_hint(e, "users who are not in /etc/passwd can be named by number");
+	return -EINVAL;
+}
+
+int sampling_user(struct sampling *s, const char *name, struct err *e)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *d;
+	uid_t uid;
+
+	if (!dir)
+		return err_errno(e, "/proc");
+	if (parse_user(name, &uid, e)) {
+		closedir(dir);
+		return -e->code;
+	}
+	while ((d = readdir(dir))) {
+		int pid = atoi(d->d_name);
+		struct stat st;
+
+		if (pid > 0 && pid != getpid() && !fstatat(dirfd(dir), d->d_name, &st, 0) && st.st_uid == uid)
+			ids_add(&s->pids, pid);
+	}
+	closedir(dir);
+	if (!s->pids.nr_id)
+		return err_set(e, ESRCH, "--user: no process of '%s' is running", name);
+	s->c.pids = s->pids.id;
+	s->c.nr_pids = s->pids.nr_id;
+	s->c.pids_may_end = true;
 	return 0;
 }
 
@@ -133,10 +232,10 @@ int sampling_targets(struct sampling *s, const struct opt_list *pids, const stru
 	for (i = 0; i < cpus->nr_items && !r; i++)
 		if ((r = cpus_add(&s->c.cpus, cpus->items[i], e)))
 			err_wrap(e, "--cpu");
-	s->c.pids = s->pids;
-	s->c.nr_pids = pids->nr_items;
-	s->c.tids = s->tids;
-	s->c.nr_tids = tids->nr_items;
+	s->c.pids = s->pids.id;
+	s->c.nr_pids = s->pids.nr_id;
+	s->c.tids = s->tids.id;
+	s->c.nr_tids = s->tids.nr_id;
 	return r;
 }
 
@@ -154,6 +253,58 @@ void sampling_command(struct sampling *s, const char *command, int nr_operands, 
 	s->command_line = buf_take(&b);
 	s->c.command_line = s->command_line;
 	s->c.version = ARCPROF_VERSION;
+}
+
+/* What is recorded, where no program on the command line says it. */
+static void targets_phrase(const struct collect_opts *c, struct buf *b)
+{
+	size_t i, nr = c->nr_pids ? c->nr_pids : c->nr_tids;
+	const int *ids = c->nr_pids ? c->pids : c->tids;
+
+	if (c->system_wide) {
+		buf_str(b, "all processes");
+		return;
+	}
+	buf_fmt(b, "%s%s ", c->nr_pids ? "process" : "thread", nr == 1 ? "" : c->nr_pids ? "es" : "s");
+	for (i = 0; i < nr && i < MAX_NAMED_IDS; i++)
+		buf_fmt(b, "%s%d", i ? ", " : "", ids[i]);
+	if (nr > MAX_NAMED_IDS)
+		buf_fmt(b, " and %zu more", nr - MAX_NAMED_IDS);
+}
+
+/* Once at the begin for everybody, then for terminals. */
+static void on_status(void *ctx, const struct collect_status *st)
+{
+	struct sampling *s = ctx;
+	struct buf b = BUF_INIT;
+
+	if (!s->progress.what) {
+		targets_phrase(&s->c, &b);
+		if (s->c.duration_ns)
+			log_info("recording %s for %.6g s", b.data, s->c.duration_ns / 1e9);
+		else
+			log_info("recording %s; press Ctrl-C to stop", b.data);
+		progress_start(&s->progress, "recording", 0);
+	} else {
+		buf_fmt(&b, "%.1f s, %" PRIu64 " samples, %" PRIu64 " lost, %.1f KiB", st->elapsed_ns / 1e9,
+			st->nr_samples, st->nr_lost, st->nr_bytes / 1024.0);
+		progress_text(&s->progress, b.data);
+	}
+	buf_release(&b);
+}
+
+int sampling_run(struct sampling *s, struct collect_result *res, struct err *e)
+{
+	int r;
+
+	if (!s->c.argv) {
+		s->c.status = on_status;
+		s->c.status_ctx = s;
+	}
+	r = collect_run(&s->c, res, e);
+	if (s->progress.what)
+		progress_end(&s->progress);
+	return r;
 }
 
 int sampling_exit_status(const struct sampling *s, const struct err *e)
@@ -246,8 +397,13 @@ static void headline(const struct sampling *s, const struct collect_result *r)
 			buf_fmt(&b, ", %" PRIu64 " JVM%s", r->nr_jvms, r->nr_jvms == 1 ? "" : "s");
 		other_phrases(s, r, &b);
 	}
-	log_info("%s; wrote %s (%.1f KiB)", b.data, s->c.output, r->nr_bytes / 1024.0);
+	if (!strcmp(s->c.output, "-"))
+		log_info("%s; wrote %.1f KiB to standard output", b.data, r->nr_bytes / 1024.0);
+	else
+		log_info("%s; wrote %s (%.1f KiB)", b.data, s->c.output, r->nr_bytes / 1024.0);
 	buf_release(&b);
+	if (r->ended_program)
+		log_info("'%s' was still running, so it was sent SIGTERM; exit status %d", s->c.argv[0], r->status);
 }
 
 void sampling_summary(const struct sampling *s, const struct collect_result *r)

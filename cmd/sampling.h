@@ -6,30 +6,41 @@
 #define CMD_SAMPLING_H
 
 #include "base/opt.h"
+#include "base/progress.h"
 #include "collect/callrules.h"
 #include "collect/collect.h"
+
+struct ids {
+	int *id;
+	size_t nr_id, alloc_id;
+};
 
 struct sampling {			/* owns what the collect_opts point to */
 	struct collect_opts c;
 	struct pmu_event *events;
 	struct ev_rate *rates;		/* of each */
-	int *pids, *tids;
+	struct ids pids, tids;
 	char *command_line;
 	struct callrules rules;
+	struct progress progress;	/* on a terminal, where no program uses it */
 };
 
 void sampling_release(struct sampling *s);
 
 /*
- * Each fills its part of s->c.  Lists may be empty.  freq and period: 0 is not given; the
- * default for clocks is 999 Hz.
+ * Each fills its part of s->c.  Lists may be empty.  freq: a number, "max", or NULL for not given; period: 0 is
+ * not given; the default is 999 Hz. More than the kernel allows is capped, with a warning.
  */
-int sampling_events(struct sampling *s, const struct opt_list *names, uint64_t freq, uint64_t period,
+int sampling_events(struct sampling *s, const struct opt_list *names, const char *freq, uint64_t period,
 		    struct err *e);
+/* All processes that the user, a name or a number, runs now. */
+int sampling_user(struct sampling *s, const char *user, struct err *e);
 int sampling_targets(struct sampling *s, const struct opt_list *pids, const struct opt_list *tids,
 		     const struct opt_list *cpus, struct err *e);
 void sampling_command(struct sampling *s, const char *command, int nr_operands, char **operands);
 
+/* As collect_run(); tells what is recorded, and how far it is, where no program runs on the terminal. */
+int sampling_run(struct sampling *s, struct collect_result *res, struct err *e);
 /* 126 or 127 when the program could not be run, else 125. */
 int sampling_exit_status(const struct sampling *s, const struct err *e);
 /* What was recorded, in one line on stderr, and a line for each thing that is missing. */

@@ -14,11 +14,12 @@
 #include "pmu/probe.h"
 #include "sampling.h"
 
-enum { TICKS_HZ = 1000 };
+#define TICKS_HZ "1000"
 
 struct tprof_opts {
 	struct opt_list events, cpus, stanzas;
-	uint64_t freq, period;
+	const char *freq;
+	uint64_t period;
 	uint64_t start_ns, run_ns;
 	const char *output;
 	const char *clip;
@@ -32,7 +33,7 @@ static const char *const formats[] = { "text", "json", "csv", NULL };
 static const struct opt tprof_table[] = {
 	OPT_GROUP("What to record"),
 	OPT_LIST('e', "event", O, events, "event", "what makes a tick (default: cycles, or cpu-clock)"),
-	OPT_U64('F', "freq", O, freq, "hz", NULL, "ticks a second (default 1000)"),
+	OPT_STR('F', "freq", O, freq, "hz", NULL, "ticks per second, or max (default: 1000)"),
 	OPT_U64('c', "count", O, period, "n", NULL, "events, or ns of a clock, a tick"),
 	OPT_LIST('C', "cpu", O, cpus, "cpus", "only these CPUs, such as 0,2-3"),
 	OPT_FLAG(0, "program-only", O, program_only, "only the program and what it starts, not the whole system"),
@@ -50,7 +51,7 @@ static const struct opt tprof_table[] = {
 static int prepare(struct sampling *s, const struct tprof_opts *o, int nr_operands, char **operands, struct err *e)
 {
 	static const struct opt_list none;
-	int r = sampling_events(s, &o->events, o->freq ? o->freq : o->period ? 0 : TICKS_HZ, o->period, e);
+	int r = sampling_events(s, &o->events, o->freq ? o->freq : o->period ? NULL : TICKS_HZ, o->period, e);
 
 	if (!r)
 		r = sampling_targets(s, &none, &none, &o->cpus, e);
@@ -118,7 +119,7 @@ static int tprof_run(void *opts, int nr_operands, char **operands)
 	if (prepare(&s, o, nr_operands, operands, &e)) {
 		log_err(&e);
 		status = EXIT_USAGE;
-	} else if (collect_run(&s.c, &res, &e)) {
+	} else if (sampling_run(&s, &res, &e)) {
 		log_err(&e);
 		if (s.c.system_wide && nr_operands && (e.code == EACCES || e.code == EPERM))
 			log_hint("--program-only measures your own program without that right");

@@ -47,6 +47,17 @@ void progress_update(struct progress *p, uint64_t done)
 	p->next_ns = now + INTERVAL_NS;
 }
 
+void progress_text(struct progress *p, const char *text)
+{
+	uint64_t now;
+
+	if (p->next_ns == UINT64_MAX || (now = clock_mono_ns()) < p->next_ns)
+		return;
+	fprintf(stderr, "\r%s: %s\033[K", p->what, text);
+	p->shown = true;
+	p->next_ns = now + INTERVAL_NS;
+}
+
 void progress_end(struct progress *p)
 {
 	if (p->shown)

@@ -373,8 +373,11 @@ int agents_attach(struct collect *c, struct err *e)
 	size_t i;
 	int r = 0;
 
-	for (i = 0; i < c->o->nr_pids && !r; i++)
+	for (i = 0; i < c->o->nr_pids && !r; i++) {
 		r = attach(c, c->o->pids[i], e);
+		if (c->o->pids_may_end)
+			r = 0;		/* its Java stacks are missing, which the summary says */
+	}
 	return r;
 }
 

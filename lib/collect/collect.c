@@ -29,7 +29,8 @@
 #include "collect/symbols.h"
 #include "pmu/cpus.h"
 
-enum { EVENTS_POLL_MS = 2, JAVA_POLL_MS = 20, IDLE_POLL_MS = 200, FLUSH_NS = 1000000000, BURST_HZ = 20000, RECORDER_NICE = -15 };
+enum { EVENTS_POLL_MS = 2, JAVA_POLL_MS = 20, IDLE_POLL_MS = 200, FLUSH_NS = 1000000000, BURST_HZ = 20000, RECORDER_NICE = -15,
+       STATUS_NS = 500000000, MOST_FILES = 1 << 20 };
 
 /* The loop's own state: what ends it. */
 struct loop {
@@ -42,7 +43,7 @@ struct loop {
 	bool ending;			/* the recording is over, the child not yet */
 	bool failed;			/* the trace cannot be written any more */
 	uint64_t start_ns;		/* when to begin, 0 once begun */
-	uint64_t end_ns, flushed_ns;
+	uint64_t end_ns, flushed_ns, status_ns;
 	uint64_t spawned_ns;		/* just before the child was let go */
 	sigset_t old_mask;
 };
@@ -210,6 +211,21 @@ static void check_writer(struct loop *l)
 		l->stop = true;
 }
 
+static void tell_status(struct loop *l)
+{
+	struct collect *c = l->c;
+	uint64_t now = clock_mono_ns();
+	struct collect_status s = {
+		.elapsed_ns = c->begun_ns ? now - c->begun_ns : 0, .nr_samples = c->res->nr_samples,
+		.nr_lost = c->res->nr_lost, .nr_bytes = trace_writer_bytes(c->w),
+	};
+
+	if (!c->o->status || now - l->status_ns < STATUS_NS)
+		return;
+	l->status_ns = now;
+	c->o->status(c->o->status_ctx, &s);
+}
+
 static void run_loop(struct loop *l)
 {
 	struct collect *c = l->c;
@@ -224,6 +240,7 @@ static void run_loop(struct loop *l)
 			else if (evs[i].data.fd == l->control_fd)
 				control_serve(l->control_fd, collect_command, c);
 		drain(c, false);
+		tell_status(l);
 		if (c->drained_ns - l->flushed_ns > FLUSH_NS) {
 			trace_writer_flush(c->w);
 			l->flushed_ns = c->drained_ns;
@@ -245,7 +262,7 @@ static void end_child(struct loop *l)
 		return;
 	reap(l);
 	if (!l->child_gone)
-		kill(l->child.pid, SIGTERM);
+		l->c->res->ended_program = !kill(l->child.pid, SIGTERM);
 	l->ending = true;
 	while (!l->child_gone) {
 		epoll_wait(l->epoll_fd, &ev, 1, IDLE_POLL_MS);
@@ -369,8 +386,11 @@ static int attach_all(struct collect *c, struct err *e)
 	size_t i;
 	int r = 0;
 
-	for (i = 0; i < c->o->nr_pids && !r; i++)
+	for (i = 0; i < c->o->nr_pids && !r; i++) {
 		r = attach_process(c, c->o->pids[i], e);
+		if (r == -ESRCH && c->o->pids_may_end)
+			r = 0;
+	}
 	for (i = 0; i < c->o->nr_tids && !r; i++) {
 		r = evsets_watch(&c->ev, c->o->tids[i], e);
 		if (!r && c->sched)
@@ -502,9 +522,9 @@ static int open_rings(struct collect *c, int target, struct err *e)
  */
 static void raise_limits(void)
 {
-	struct rlimit rl;
+	struct rlimit rl = { .rlim_cur = MOST_FILES, .rlim_max = MOST_FILES };
 
-	if (!getrlimit(RLIMIT_NOFILE, &rl)) {
+	if (setrlimit(RLIMIT_NOFILE, &rl) && !getrlimit(RLIMIT_NOFILE, &rl)) {	/* only root may have more than the limit */
 		rl.rlim_cur = rl.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &rl);
 	}
@@ -622,6 +642,7 @@ static int record(struct loop *l, struct err *e)
 			l->start_ns = clock_mono_ns() + c->o->start_ns;
 		else
 			begin(l);
+		tell_status(l);
 		reap(l);
 		run_loop(l);
 		if (c->begun_ns)

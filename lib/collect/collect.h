@@ -20,6 +20,12 @@ enum java_mode {
 	JAVA_OFF,
 };
 
+/* How far a recording is. */
+struct collect_status {
+	uint64_t elapsed_ns;		/* since sampling began */
+	uint64_t nr_samples, nr_lost, nr_bytes;
+};
+
 struct collect_opts {
 	struct evconf ev;
 	char *const *argv;		/* the command to run, or NULL */
@@ -27,6 +33,7 @@ struct collect_opts {
 	struct cpus cpus;		/* samples only on these; none: on all that are online */
 	const int *pids;		/* running processes, or */
 	size_t nr_pids;
+	bool pids_may_end;		/* those that are gone, or cannot be attached to, are left out */
 	const int *tids;		/* running threads */
 	size_t nr_tids;
 	enum java_mode java;
@@ -41,10 +48,14 @@ struct collect_opts {
 	struct trace_writer_opts trace;
 	const char *version;
 	const char *command_line;	/* ours, for the label */
+	/* Called when the events are open, and again every half second or so. May be NULL. */
+	void (*status)(void *ctx, const struct collect_status *s);
+	void *status_ctx;
 };
 
 struct collect_result {
 	int status;			/* of the command, as a shell gives it; 0 without one */
+	bool ended_program;		/* it was still running at the end, and was sent SIGTERM */
 	uint64_t nr_samples, nr_lost, nr_incomplete;
 	uint64_t nr_marks[MARK_NR];
 	uint64_t nr_procs, nr_threads, nr_jvms;

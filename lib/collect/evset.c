@@ -159,6 +159,21 @@ static uint32_t *copy_cpus(const struct cpus *l)
 	return memcpy(cpus, l->cpu, l->nr_cpu * sizeof(*cpus));
 }
 
+/* Without the right to sample the kernel: user code only, unless nothing would be left then. */
+static int kernel_or_user(struct evsets *s, int target, struct err *e)
+{
+	struct perf_event_attr a;
+
+	if (s->conf.exclude_kernel || kernel_allowed(s, target))
+		return 0;
+	s->conf.exclude_kernel = true;
+	if (!s->conf.exclude_user)
+		return 0;
+	a = s->conf.events[0].attr;
+	a.exclude_kernel = 0;
+	return perf_open_err(e, EACCES, &a, MAX(target, 0), -1);
+}
+
 int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *all,
 		const struct cpus *sampled, int target, size_t ring_bytes, struct err *e)
 {
@@ -181,9 +196,9 @@ int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *
 	for (i = 0; i < s->nr_rings; i++)
 		s->rings[i].fd = -1;
 	s->tells_lost = kernel_tells_lost();
-	if (!s->conf.exclude_kernel && !kernel_allowed(s, target))
-		s->conf.exclude_kernel = true;
-	r = open_all_rings(s, target, ring_bytes, e);
+	r = kernel_or_user(s, target, e);
+	if (!r)
+		r = open_all_rings(s, target, ring_bytes, e);
 	if (r)
 		evsets_close(s);
 	return r;

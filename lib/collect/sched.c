@@ -77,7 +77,7 @@ struct sched {
 	size_t nr_fds, alloc_fds;
 	struct sched_cpu_now *cpus;
 	size_t nr_cpus;
-	const char *no_states, *no_irq;	/* why there are none */
+	const char *no_states;		/* why there are none */
 	struct map named;		/* interrupts that have a label */
 };
 
@@ -145,7 +145,6 @@ static void find_events(struct sched *s)
 	}
 	if (r) {
 		s->no_states = why_not(r);
-		s->no_irq = s->irq ? s->no_states : NULL;
 		s->nr_events = 0;
 	}
 	for (i = 1; !r && i < ARRAY_SIZE(sources); i++)
@@ -223,8 +222,11 @@ static int open_records(struct sched *s, struct evsets *ev, int tid, struct err 
 int sched_open(struct sched *s, struct evsets *ev, int child, struct err *e)
 {
 	size_t i, k;
-	int err = s->nr_events ? open_records(s, ev, -1, e) : 0;
+	int err;
 
+	if (s->irq && s->no_states)
+		return err_set(e, EACCES, "--irq: interrupts cannot be recorded: %s", s->no_states);
+	err = s->nr_events ? open_records(s, ev, -1, e) : 0;
 	if (err)
 		return err;
 	s->child = child;
@@ -276,11 +278,9 @@ void sched_labels(struct collect *c)
 
 	trace_write_label(c->w, "sched.scope", "%s", s->system_wide ? "system" : "threads");
 	trace_write_label(c->w, "sched.states", "%s", s->no_states ? "no" : "yes");
-	trace_write_label(c->w, "sched.irq", "%s", s->irq && !s->no_irq ? "yes" : "no");
+	trace_write_label(c->w, "sched.irq", "%s", s->irq ? "yes" : "no");
 	if (s->no_states)
 		trace_write_label(c->w, "refused.sched", "wakeups, and how threads were blocked: %s", s->no_states);
-	if (s->no_irq)
-		trace_write_label(c->w, "refused.irq", "interrupts: %s", s->no_irq);
 }
 
 void sched_begins(struct collect *c, uint64_t time_ns)

@@ -13,9 +13,7 @@
 
 void sched_head_text(const struct sched_model *m, size_t nr_threads, FILE *out)
 {
-	static const char *const refused[] = { "refused.sched", "refused.irq" };
 	struct buf b = BUF_INIT;
-	size_t i;
 
 	buf_fmt(&b, "%" PRIu64 " dispatches", m->nr_dispatches);
 	if (m->irq)
@@ -30,9 +28,8 @@ void sched_head_text(const struct sched_model *m, size_t nr_threads, FILE *out)
 	if (sched_label(m, "command"))
 		buf_fmt(&b, "; %s", sched_label(m, "command"));
 	buf_putc(&b, '\n');
-	for (i = 0; i < ARRAY_SIZE(refused); i++)
-		if (sched_label(m, refused[i]))
-			buf_fmt(&b, "not recorded: %s\n", sched_label(m, refused[i]));
+	if (sched_label(m, "refused.sched"))
+		buf_fmt(&b, "not recorded: %s\n", sched_label(m, "refused.sched"));
 	fwrite(b.data, 1, b.len, out);
 	buf_release(&b);
 }
@@ -56,7 +53,6 @@ void sched_head_json(const struct sched_model *m, struct json *j, const char *re
 	json_u64(j, "dispatches", m->nr_dispatches);
 	json_u64(j, "interrupts_taken", m->nr_intr);
 	json_str(j, "refused_sched", sched_label(m, "refused.sched"));
-	json_str(j, "refused_irq", sched_label(m, "refused.irq"));
 	json_end(j);
 }
 

@@ -3,9 +3,10 @@ load ../lib
 
 # Long names (or -x) of the options that head paragraphs of a page, one a line.
 options_of_page() {
-	sed -nE '/^\*-.*::$/p' "$1" | grep -oE -e '\*--?[a-zA-Z0-9-]+\*' | tr -d '*' | awk '
-		/^--/ { print; next }
-		{ letters[NR] = $0 }'
+	sed -nE '/^\*-.*::$/p' "$1" | while read -r heading; do
+		names=$(grep -oE -e '\*--?[a-zA-Z0-9-]+\*' <<<"$heading" | tr -d '*')
+		grep -e '^--' <<<"$names" || echo "$names"
+	done
 }
 
 @test "docs: every command has a manual page" {

@@ -43,14 +43,14 @@ has_arc() {
 @test "record: so they are with frame pointers" {
 	skip_unless_perf
 	gcc -std=gnu11 -O0 -g -o shares "$TOP/t/workloads/shares.c"	# every function has a frame
-	record -g fp -F 1999 -- ./shares 30
+	record --call-graph fp -F 1999 -- ./shares 30
 	[ "$status" -eq 0 ]
 	check_shares
 }
 
 @test "record: without call stacks each function still has its share" {
 	skip_unless_perf
-	record -g no -F 1999 -- "$(workload shares)" 100
+	record --call-graph no -F 1999 -- "$(workload shares)" 100
 	[ "$status" -eq 0 ]
 	check_shares flat
 }

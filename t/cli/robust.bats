@@ -88,6 +88,84 @@ teardown() {
 	done
 }
 
+@test "record: a recording that fails leaves the trace before it alone" {
+	skip_unless_perf
+	run_arcprof record -q -o trace -- true
+	cp trace before
+	for target in '-p 999999' '-- ./nowhere' '-C 4095 -- true'; do
+		run_arcprof record -q -o trace $target
+		[ "$status" -ge 125 ]
+	done
+	cmp trace before
+	[ "$(ls)" = "$(printf 'before\ntrace')" ]
+	run_arcprof record -q -o trace -- true
+	cmp trace.old before
+}
+
+@test "record: to standard output goes the trace alone, and no trace goes to a terminal" {
+	skip_unless_perf
+	"$ARCPROF" record -o - -- echo hello >trace 2>said
+	grep -qx hello said
+	grep -q 'wrote .* KiB to standard output' said
+	check_trace trace
+	skip_unless_terminal
+	on_terminal "$ARCPROF" record -o - -- true | grep -q 'standard output is a terminal'
+}
+
+@test "record: the trace of sudo belongs to the user who typed that" {
+	skip_unless_root
+	skip_unless_perf
+	SUDO_UID=12345 SUDO_GID=54321 run_arcprof record -q -o trace -- true
+	[ "$(stat -c %u:%g:%a trace)" = 12345:54321:600 ]
+	SUDO_UID=-1 SUDO_GID=0x run_arcprof record -q -o trace -- true
+	[ "$(stat -c %u:%g trace)" = 0:0 ]
+}
+
+@test "record: options as users of perf type them" {
+	skip_unless_perf
+	run_arcprof record -g -o trace -- true
+	[ "$status" -eq 0 ]
+	run_arcprof report trace --xprof
+	[ "$status" -eq 0 ]
+	run_arcprof report trace another
+	[ "$status" -eq 2 ]
+	run_arcprof record -F 0 -- true
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--freq: must be at least 1"* ]]
+	run_arcprof record -F 100000000 -o trace -- true
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"--freq 100000000 is capped at "* ]]
+	run_arcprof record -u no-such-user
+	[ "$status" -ne 0 ]
+	[[ $stderr == *"--user: unknown user 'no-such-user'"* ]]
+}
+
+@test "record: running processes are named at the begin, also with spaces between their numbers, or by user" {
+	skip_unless_perf
+	sleep 20 &
+	target=$!
+	sleep 20 &
+	background=$!
+	run_arcprof record -o trace -d 0.1 -p "$target"$'\n'"$background"
+	[ "$status" -eq 0 ]
+	[[ ${stderr%%$'\n'*} == "arcprof record: recording processes $target, $background for 0.1 s" ]]
+	arcprof dump trace >records
+	grep -qw "$target" records && grep -qw "$background" records
+	run_arcprof record -o trace -d 0.1 -p "1,x"
+	[ "$status" -eq 2 ]
+	skip_unless_root
+	chmod 755 .
+	kill "$target"
+	setpriv --reuid=54321 --clear-groups sleep 20 &
+	target=$!
+	for ((i = 0; i < 200; i++)); do
+		[ "$(stat -c %u /proc/$target)" = 54321 ] && break
+		sleep 0.05
+	done
+	run_arcprof record -o trace -d 0.1 -u 54321
+	[[ $stderr == "arcprof record: recording process $target for 0.1 s"* ]]
+}
+
 @test "record: a second signal ends a program that ignores the first, the next kills it" {
 	skip_unless_perf
 	in_background "$ARCPROF" record -q -o trace -- sh -c "trap '' TERM; : >ready; while :; do sleep 0.1; done"
@@ -106,6 +184,7 @@ teardown() {
 	skip_unless_perf
 	record -d 0.3 -- "$(workload shares)" 100000
 	[ "$status" -eq 143 ]
+	grep -q "shares' was still running, so it was sent SIGTERM; exit status 143" <<<"$stderr"
 	[ "$(samples)" -gt 0 ]
 	record -d 20 -- "$(workload shares)" 5
 	[ "$status" -eq 0 ]

@@ -116,13 +116,16 @@ check_sums() {
 	chmod 755 .
 	mkdir -m 777 out
 	cp "$ARCPROF" "$(workload sleeps)" out/
-	as_nobody out/arcprof record -q --sched --irq --no-samples -o out/trace -- out/sleeps 50 200000 >counted
+	! as_nobody out/arcprof record -q --irq --no-samples -o out/trace -- true 2>refused
+	grep -q -- '--irq: interrupts cannot be recorded: tracepoints take CAP_PERFMON' refused
+	! as_nobody out/arcprof record -q --all-kernel -o out/trace -- true 2>refused || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 2 ]
+	[ ! -e out/trace ]
+	as_nobody out/arcprof record -q --sched --no-samples -o out/trace -- out/sleeps 50 200000 >counted
 	cp out/trace trace
 	read -r times voluntary involuntary cpu _ <counted
 	check_sums
 	run_arcprof report -i trace --threads
 	grep -q '^not recorded: wakeups, and how threads were blocked: ' <<<"$output"
-	grep -q '^not recorded: interrupts: ' <<<"$output"
 	grep -q ' OffCPU ' <<<"$output"
 	[ "$(threads .source.states)" = false ]
 	within "$(threads '.threads[] | select(.name == "sleeps") | .cpu_ns')" "$cpu" 25
