@@ -25,7 +25,7 @@ struct report_cmd_opts {
 	uint64_t limit;
 	double prune;
 	bool absolute, percent;
-	struct opt_list cpus, pids, tids, comms, threads, modules, symbols;
+	struct opt_list cpus, pids, tids, comms, threads, modules, symbols, gen_events;
 	uint64_t from, to;
 	bool from_zero;
 	int fold;
@@ -81,6 +81,7 @@ static const struct opt report_opts[] = {
 	OPT_TIME(0, "from", O, from, "time", NULL, "only samples from <time> after the start"),
 	OPT_FLAG(0, "from-zero", O, from_zero, "only samples from the zero point on that 'arcprof ctl zero' set"),
 	OPT_TIME(0, "to", O, to, "time", NULL, "only samples before <time> after the start"),
+	OPT_LIST(0, "event", O, gen_events, "kind", "of --gen only these: entry, exit, exception, unwound, dispatch"),
 	OPT_GROUP("Folding"),
 	OPT_ENUM(0, "fold", O, fold, folds, "none", "show what functions belong to instead of them"),
 	OPT_FLAG(0, "merge-threads", O, merge_threads, "threads of one name in a process are one"),
@@ -163,6 +164,10 @@ static bool fit_report(const struct report_cmd_opts *c, bool text)
 		log_error("--gen prints the events of a trace, not of a text");
 	else if (c->report == REPORT_GEN && (c->format != FORMAT_TEXT || c->check))
 		log_error("--gen is text, and has no invariants to check");
+	else if (c->report == REPORT_GEN && c->cpus.nr_items)
+		log_error("--cpu: calls do not say on which CPU they were");
+	else if (c->report != REPORT_GEN && c->gen_events.nr_items)
+		log_error("--event is only valid with --gen");
 	else
 		return true;
 	return false;
@@ -209,11 +214,12 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 		.replay = c->replay, .calibrate = c->calibrate, .deltas = o->name == REPORT_RT, .fold_plt = c->fold_plt,
 	};
 	int r = trace_reader_open(t, c->input, e);
+	uint64_t nr_shown;
 
 	if (r)
 		return r;
 	if (o->name == REPORT_GEN)
-		r = profile_print_events(p, m, *t, &po, stdout, o->limit, e);
+		r = profile_print_events(p, m, *t, &po, o, stdout, &nr_shown, e);
 	else
 		r = profile_read(p, m, src, *t, &po, e);
 	return r ? err_wrap(e, "%s", c->input) : 0;
@@ -319,7 +325,8 @@ static void fill_opts(const struct report_cmd_opts *c, struct report_opts *o)
 		.tids = &c->tids, .comms = &c->comms, .threads = &c->threads, .modules = &c->modules,
 		.symbols = &c->symbols, .fold = c->fold, .merge_threads = c->merge_threads,
 		.merge_processes = c->merge_processes, .no_inline = c->no_inline, .no_kernel = c->no_kernel,
-		.by_kind = c->by_kind, .cpus = &c->cpus, .from_ns = from_ns(c), .to_ns = c->to, .clip = c->clip, .stanzas = &c->stanzas,
+		.by_kind = c->by_kind, .cpus = &c->cpus, .from_ns = from_ns(c), .to_ns = c->to,
+		.gen_events = &c->gen_events, .clip = c->clip, .stanzas = &c->stanzas,
 	};
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * gen.c - the event trace as JProf's log-gen had it, a line an event: what its thread consumed
- * since its event before, > entry or < exit or ! exit by an exception, function, thread.
+ * since its event before, > entry or < exit or ! exit by an exception, function, thread; and, where
+ * they were recorded, when those threads lost and got a CPU.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -9,28 +10,19 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/calls.h"
-
-struct gen_event {
-	uint64_t time_ns, seq;
-	uint64_t delta[FLOW_MAX_METRICS];
-	uint32_t tree, kind, consumer;
-};
+#include "report/gensel.h"
+#include "report/sched.h"
 
 struct gen {
 	struct calls c;
+	struct gen_select select;
 	struct gen_event *events;
 	size_t nr_events, alloc_events;
+	uint64_t nr_calls, nr_dispatches;	/* read */
 	struct map index_of;		/* tree -> index in last */
 	uint64_t (*last)[FLOW_MAX_METRICS];	/* what the tree was charged by its last event */
 	size_t nr_last, alloc_last;
 };
-
-static bool in_window(const struct profile *p, uint64_t time_ns)
-{
-	return time_ns >= p->reset_ns && (!p->o.from_ns || time_ns >= p->start_ns + p->o.from_ns) &&
-	       (!p->o.to_ns || time_ns < p->start_ns + p->o.to_ns);
-}
 
 static uint64_t *last_of(struct gen *g, uint32_t tree)
 {
@@ -44,6 +36,16 @@ static uint64_t *last_of(struct gen *g, uint32_t tree)
 	return g->last[*at];
 }
 
+static void keep(struct gen *g, const struct gen_event *x)
+{
+	if (!gen_select_needs(&g->select, x))
+		return;
+	VEC_GROW(g->events, g->nr_events, g->alloc_events);
+	g->events[g->nr_events] = *x;
+	g->events[g->nr_events].seq = g->nr_events;
+	g->nr_events++;
+}
+
 static int take_events(void *ctx, const struct rec_call_events *r)
 {
 	struct gen *g = ctx;
@@ -52,17 +54,40 @@ static int take_events(void *ctx, const struct rec_call_events *r)
 
 	for (i = 0; i < r->nr; i++) {
 		const struct call_event *e = &r->events[i];
-		struct gen_event x = { .time_ns = e->time_ns, .seq = g->nr_events, .tree = r->tree,
-				       .kind = e->kind, .consumer = e->consumer };
+		struct gen_event x = { .time_ns = e->time_ns, .tree = r->tree, .kind = e->kind, .consumer = e->consumer };
 
 		for (m = 0; m < r->nr_metrics && m < FLOW_MAX_METRICS; m++) {
 			x.delta[m] = e->charged[m] - last[m];
 			last[m] = e->charged[m];
 		}
-		if (!in_window(g->c.p, e->time_ns))
+		keep(g, &x);
+	}
+	g->nr_calls += r->nr;
+	return 0;
+}
+
+/* Of the threads whose calls are in the trace. */
+static void keep_dispatch(struct gen *g, const struct rec_sched *r, uint32_t kind, uint32_t thread, uint8_t state)
+{
+	struct gen_event x = { .time_ns = r->time_ns, .tree = thread, .kind = kind,
+			       .consumer = gen_dispatch(r->cpu, state) };
+
+	if (!thread || map_get(&g->select.thread_of, thread) == MAP_NONE)
+		return;
+	g->nr_dispatches += kind == GEN_ON;
+	keep(g, &x);
+}
+
+static int take_sched(void *ctx, const struct rec_sched *r, size_t nr)
+{
+	struct gen *g = ctx;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (r[i].kind != SCHED_SWITCH)
 			continue;
-		VEC_GROW(g->events, g->nr_events, g->alloc_events);
-		g->events[g->nr_events++] = x;
+		keep_dispatch(g, &r[i], GEN_OFF, r[i].thread, r[i].state);
+		keep_dispatch(g, &r[i], GEN_ON, r[i].arg, 0);
 	}
 	return 0;
 }
@@ -86,53 +111,90 @@ static void print_head(const struct gen *g, FILE *out)
 	const struct model *m = g->c.p->m;
 	unsigned int i;
 
-	fprintf(out, "%zu events of %zu threads, %" PRIu64 " lost;", g->nr_events, g->c.nr_trees, g->c.p->names.lost);
+	fprintf(out, "%" PRIu64 " events", g->nr_calls);
+	if (g->nr_dispatches)
+		fprintf(out, " and %" PRIu64 " dispatches", g->nr_dispatches);
+	fprintf(out, " of %zu threads, %" PRIu64 " lost;", g->c.nr_trees, g->c.p->names.lost);
 	for (i = 0; i < g->c.nr_metrics; i++)
 		fprintf(out, "%s %s in %s", i ? "," : "", model_str(m, m->metrics[i].name),
 			model_str(m, m->metrics[i].unit));
 	fputs(g->c.nr_metrics ? " since the thread's event before\n" : " no metrics\n", out);
 }
 
-static void print_event(struct gen *g, const struct gen_event *x, FILE *out)
+static void print_dispatch(struct gen *g, const struct gen_event *x, const char *thread, FILE *out)
 {
-	struct model *m = g->c.p->m;
-	uint32_t process, thread, consumer;
 	unsigned int i;
 
-	calls_thread(&g->c, x->tree, &process, &thread);
+	for (i = 0; i < g->c.nr_metrics; i++)
+		fprintf(out, "%s%8s", i ? " " : "", "-");
+	if (x->kind == GEN_ON)
+		fprintf(out, " + [gets CPU %u] %s\n", x->consumer & UINT16_MAX, thread);
+	else
+		fprintf(out, " - [loses CPU %u: %s] %s\n", x->consumer & UINT16_MAX,
+			sched_state_letter(x->consumer >> 16), thread);
+}
+
+static void print_event(struct gen *g, const struct gen_event *x, FILE *out)
+{
+	const struct gen_thread *thread = gen_select_thread(&g->select, x);
+	struct model *m = g->c.p->m;
+	uint32_t consumer;
+	unsigned int i;
+
+	if (x->kind == GEN_OFF || x->kind == GEN_ON) {
+		print_dispatch(g, x, consumer_name(&m->consumers, thread->thread), out);
+		return;
+	}
 	for (i = 0; i < g->c.nr_metrics; i++)
 		fprintf(out, "%s%8" PRIu64, i ? " " : "", x->delta[i]);
 	if (x->kind == CALL_UNWOUND) {
-		fprintf(out, " ? ev_%" PRIu32 "_UNWOUND %s\n", x->consumer, consumer_name(&m->consumers, thread));
+		fprintf(out, " ? ev_%" PRIu32 "_UNWOUND %s\n", x->consumer, consumer_name(&m->consumers, thread->thread));
 		return;
 	}
 	consumer = calls_consumer(&g->c, x->consumer);
 	/* calls_consumer() may have made strings: names are asked last. */
 	fprintf(out, " %c %s%s %s\n", "><!"[x->kind], prefix(m->consumers.items[consumer].kind),
-		consumer_name(&m->consumers, consumer), consumer_name(&m->consumers, thread));
+		consumer_name(&m->consumers, consumer), consumer_name(&m->consumers, thread->thread));
 }
 
-int gen_print(struct profile *p, struct trace_reader *t, FILE *out, uint64_t limit, struct err *e)
+static uint64_t print_events(struct gen *g, FILE *out, uint64_t limit)
 {
-	struct trace_sink sink = { .call_events = take_events };
-	struct gen g = { .events = NULL };
+	uint64_t nr = 0;
 	size_t i;
+
+	if (g->nr_events)
+		qsort(g->events, g->nr_events, sizeof(*g->events), by_time);
+	for (i = 0; i < g->nr_events && (!limit || nr < limit) && !ferror(out); i++) {
+		if (!gen_select_shows(&g->select, &g->events[i]))
+			continue;
+		print_event(g, &g->events[i], out);
+		nr++;
+	}
+	return nr;
+}
+
+int gen_print(struct profile *p, struct trace_reader *t, const struct report_opts *o, FILE *out, uint64_t *nr_shown,
+	      struct err *e)
+{
+	struct trace_sink sink = { .call_events = take_events, .sched = take_sched };
+	struct gen g = { .events = NULL };
 	int r;
 
+	*nr_shown = 0;
 	r = calls_init(&g.c, p, e);
 	if (!r)
 		r = trace_read(t, &calls_sink, &g.c, e);
+	if (!r)
+		r = gen_select_init(&g.select, &g.c, o, e);
 	if (!r)
 		r = trace_read(t, &sink, &g, e);
 	if (!r && !g.nr_last)
 		r = err_set(e, ENODATA, "the trace has no events: record it with --calltrace");
 	if (!r) {
 		print_head(&g, out);
-		if (g.nr_events)
-			qsort(g.events, g.nr_events, sizeof(*g.events), by_time);
-		for (i = 0; i < g.nr_events && (!limit || i < limit) && !ferror(out); i++)
-			print_event(&g, &g.events[i], out);
+		*nr_shown = print_events(&g, out, o->limit);
 	}
+	gen_select_release(&g.select);
 	calls_release(&g.c);
 	map_release(&g.index_of);
 	free(g.last);

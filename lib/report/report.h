@@ -59,6 +59,7 @@ struct report_opts {
 	/* threads and sched */
 	const struct opt_list *cpus;
 	uint64_t from_ns, to_ns;	/* after the start; 0: all; from_ns may be REPORT_FROM_ZERO */
+	const struct opt_list *gen_events;	/* kinds of events that gen shows; empty: all */
 	/* tprof */
 	double clip;			/* percent */
 	const struct opt_list *stanzas;
@@ -95,6 +96,11 @@ void view_release(struct view *v);
 /* Selection by lists of numbers, and of names with the shell's patterns; a list that is empty has nothing. */
 bool report_number_listed(const struct opt_list *l, uint32_t nr);
 bool report_name_listed(const struct opt_list *l, const char *name);
+/* Do the lists of numbers and names of o, those that have something, have this process and thread of the model? */
+bool report_thread_selected(const struct report_opts *o, const struct model *m, uint32_t process, uint32_t thread);
+/* Is the consumer listed as a symbol, or what it is in as a module? */
+bool report_has_symbol(const struct report_opts *o, const struct model *m, uint32_t consumer);
+bool report_has_module(const struct report_opts *o, const struct model *m, uint32_t consumer);
 /* "3.21 s", "12.3 ms": three digits or more. */
 void report_put_duration(struct buf *b, uint64_t ns);
 

@@ -118,6 +118,8 @@ unsigned int sched_check(const struct sched_model *m, uint64_t *nr_threads, uint
 /* The first lines of a text report, and the first members of JSON, whose object stays open. */
 void sched_head_text(const struct sched_model *m, size_t nr_threads, FILE *out);
 void sched_head_json(const struct sched_model *m, struct json *j, const char *report);
+/* "R", "S", "D" ...: arcprof-report(1) says what they mean. */
+const char *sched_state_letter(enum sched_state s);
 /* What --pid, --tid, --comm and --thread say of a thread; NULL is none. */
 bool sched_selected(const struct report_opts *o, const struct sched_thread *t);
 

@@ -66,7 +66,7 @@ struct printer {
 	bool begun;
 };
 
-static const char *state_name(enum sched_state s)
+const char *sched_state_letter(enum sched_state s)
 {
 	static const char *const names[SCHED_NR_STATES] = { "R", "S", "D", "T", "X", "I", "B", "?" };
 
@@ -113,7 +113,7 @@ static void text_line(struct printer *p, const struct sched_line *l)
 		buf_fmt(b, " %10.1f", l->ran_ns / 1e3);
 	else
 		buf_fmt(b, " %10s", "-");
-	buf_fmt(b, " %s", l->is_intr || !l->out || !l->out->tid ? "-" : state_name(l->state));
+	buf_fmt(b, " %s", l->is_intr || !l->out || !l->out->tid ? "-" : sched_state_letter(l->state));
 	if (l->waited_known)
 		buf_fmt(b, " %10.1f  ", l->waited_ns / 1e3);
 	else
@@ -149,7 +149,7 @@ static void csv_line(struct printer *p, const struct sched_line *l)
 	buf_fmt(b, "%" PRIu64 ",%" PRIu32 ",%s,", l->time_ns - p->m->trace_start_ns, l->cpu,
 		l->is_intr ? "interrupt" : "dispatch");
 	csv_thread(b, l->out);
-	buf_fmt(b, ",%s,", l->is_intr || !l->out ? "" : state_name(l->state));
+	buf_fmt(b, ",%s,", l->is_intr || !l->out ? "" : sched_state_letter(l->state));
 	if (l->ran_known)
 		buf_fmt(b, "%" PRIu64, l->ran_ns);
 	buf_putc(b, ',');
@@ -196,7 +196,7 @@ static void json_line(struct printer *p, const struct sched_line *l)
 		sched_intr_name(p->m, l->intr, &name);
 		json_str(&p->j, "interrupt", name.data);
 	} else {
-		json_str(&p->j, "state", l->out ? state_name(l->state) : NULL);
+		json_str(&p->j, "state", l->out ? sched_state_letter(l->state) : NULL);
 		json_thread(&p->j, "in", l->in);
 		if (l->waited_known)
 			json_u64(&p->j, "waited_ns", l->waited_ns);

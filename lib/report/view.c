@@ -54,9 +54,30 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static uint8_t consumer_has(const struct report_opts *o, const struct model *m, const struct consumer *c)
+bool report_has_symbol(const struct report_opts *o, const struct model *m, uint32_t consumer)
 {
-	const char *name = model_str(m, c->name), *module = model_str(m, c->module);
+	return report_name_listed(o->symbols, consumer_name(&m->consumers, consumer));
+}
+
+bool report_has_module(const struct report_opts *o, const struct model *m, uint32_t consumer)
+{
+	const struct consumer *c = &m->consumers.items[consumer];
+	const char *module = model_str(m, c->module);
+
+	return c->module && (report_name_listed(o->modules, module) || report_name_listed(o->modules, base_name(module)));
+}
+
+static uint8_t wanted(const struct report_opts *o)
+{
+	return (any(o->pids) ? HAS_PROCESS : 0) | (any(o->comms) ? HAS_COMM : 0) | (any(o->tids) ? HAS_TID : 0) |
+	       (any(o->threads) ? HAS_THREAD : 0) | (any(o->modules) ? HAS_MODULE : 0) |
+	       (any(o->symbols) ? HAS_SYMBOL : 0);
+}
+
+static uint8_t consumer_has(const struct report_opts *o, const struct model *m, uint32_t id)
+{
+	const struct consumer *c = &m->consumers.items[id];
+	const char *name = model_str(m, c->name);
 	uint8_t has = 0;
 
 	if (c->kind == CONSUMER_PROCESS) {
@@ -69,29 +90,31 @@ static uint8_t consumer_has(const struct report_opts *o, const struct model *m, 
 		has |= report_name_listed(o->threads, name) ? HAS_THREAD : 0;
 		return has;
 	}
-	if (c->module && (report_name_listed(o->modules, module) || report_name_listed(o->modules, base_name(module))))
-		has |= HAS_MODULE;
-	if (report_name_listed(o->symbols, name))
-		has |= HAS_SYMBOL;
+	has |= report_has_module(o, m, id) ? HAS_MODULE : 0;
+	has |= report_has_symbol(o, m, id) ? HAS_SYMBOL : 0;
 	return has;
+}
+
+bool report_thread_selected(const struct report_opts *o, const struct model *m, uint32_t process, uint32_t thread)
+{
+	uint8_t want = wanted(o) & ~(HAS_MODULE | HAS_SYMBOL);
+
+	return ((consumer_has(o, m, process) | consumer_has(o, m, thread)) & want) == want;
 }
 
 static void select_paths(struct view *v)
 {
 	const struct report_opts *o = v->o;
 	struct model *m = v->m;
-	uint8_t want = (any(o->pids) ? HAS_PROCESS : 0) | (any(o->comms) ? HAS_COMM : 0) |
-		       (any(o->tids) ? HAS_TID : 0) | (any(o->threads) ? HAS_THREAD : 0) |
-		       (any(o->modules) ? HAS_MODULE : 0) | (any(o->symbols) ? HAS_SYMBOL : 0);
+	uint8_t want = wanted(o), *has;
 	struct flow out;
-	uint8_t *has;
 	size_t i;
 
 	if (!want)
 		return;
 	has = xcalloc(m->consumers.nr_items, sizeof(*has));
 	for (i = 1; i < m->consumers.nr_items; i++)
-		has[i] = consumer_has(o, m, &m->consumers.items[i]);
+		has[i] = consumer_has(o, m, i);
 	flow_filter(&m->flow, has, want, &out);
 	model_take_flow(m, &out);
 	free(has);

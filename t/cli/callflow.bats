@@ -195,6 +195,61 @@ grafted() {
 	[ "$(arcprof report -i trace --gen --limit 5 | wc -l)" -eq 6 ]
 }
 
+# entries <option of report --gen>...: "n function" of the entries it shows
+entries() {
+	arcprof report -i trace --gen --event entry "$@" | sed -n 's/^[0-9 ]* > N:\(.*\) ways$/\1/p' | sort | uniq -c |
+		sed 's/^ *//'
+}
+
+# lines <option of report --gen>...: how many events it shows
+lines() {
+	arcprof report -i trace --gen "$@" | tail -n +2 | wc -l
+}
+
+@test "report: --gen shows what happens in calls of a function, of a kind, of a thread, in a time" {
+	ways
+	calls --calltrace -- ./ways 10
+	diff <(entries --symbol 'catches()') <(printf '%s\n' '10 catches()' '10 leaf()' '40 throws(int)')
+	diff <(entries --symbol 'lands()' --symbol 'handled(int)') \
+		<(printf '%s\n' '5 handled(int)' '50 jumps(int)' '10 lands()' '15 leaf()')
+	# in calls of both: of the module, which all are in
+	diff <(entries --symbol 'catches()' --module ways) <(entries --symbol 'catches()')
+	[ "$(entries --symbol 'catches()' --module nothing | wc -l)" -eq 0 ]
+	# what longjmp left is not open any more
+	[ "$(lines --symbol 'jumps(int)' --event unwound,exit)" -eq 10 ]
+	all=$(lines)
+	[ $(($(lines --event entry) + $(lines --event exit,exception) + $(lines --event unwound))) -eq "$all" ]
+	[ $(($(lines --to 1ms) + $(lines --from 1ms))) -eq "$all" ]
+	[ $(($(lines --symbol 'fib(int)' --to 1ms) + $(lines --symbol 'fib(int)' --from 1ms))) -eq "$(lines --symbol 'fib(int)')" ]
+	[ "$(lines --thread 'way?')" -eq "$all" ]
+	[ "$(lines --thread 'none' --pid 1)" -eq 0 ]
+	run_arcprof report -i trace --gen --event entry,calls
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"unknown event 'calls' (available: entry, "* ]]
+	run_arcprof report -i trace --event entry
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--event is only valid with --gen"* ]]
+	run_arcprof report -i trace --gen --cpu 0
+	[ "$status" -eq 2 ]
+}
+
+@test "report: --gen has the dispatches of the threads whose calls it shows" {
+	skip_unless_root
+	ways
+	calls --calltrace --sched -- ./ways 10
+	[ "$(arcprof report -i trace --threads --format json 2>/dev/null | jq '.totals.dispatches')" -gt 0 ] ||
+		skip "dispatches cannot be recorded here"
+	arcprof report -i trace --gen >gen
+	[[ $(head -n 1 gen) == *" events and "*" dispatches of "* ]]
+	grep -qE '^ +- +- \+ \[gets CPU [0-9]+\] ways$' gen
+	grep -qE '^ +- +- - \[loses CPU [0-9]+: [RSDTXIB?]\] ways$' gen
+	# a child of fork() that never called anything has no dispatches here; the others have all theirs
+	[ "$(lines --event dispatch)" -eq "$(grep -cE '(gets|loses) CPU' gen)" ]
+	# main() waits for its threads and its child
+	[ "$(lines --event dispatch --symbol main)" -gt 0 ]
+	[ "$(lines --event dispatch --symbol main)" -lt "$(lines --event dispatch)" ]
+}
+
 @test "report: --gen and --replay say when a trace has no events" {
 	ways
 	calls --callflow -- ./ways 10

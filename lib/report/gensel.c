@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * gensel.c - a selection by function keeps what happens while a call of it is open in the thread, the call's own
+ * entry and exit included; so the open calls of each tree are followed, by the rules of flow/events.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/gensel.h"
+
+enum { SYMBOL = 1 << 0, MODULE = 1 << 1, KNOWN = 1 << 2 };
+
+static const struct {
+	const char *name;
+	uint32_t kind;
+} kinds[] = {
+	{ "entry", CALL_ENTERED },	  { "exit", CALL_LEFT },      { "exception", CALL_LEFT_THROWING },
+	{ "unwound", CALL_UNWOUND }, { "dispatch", GEN_OFF }, { "dispatch", GEN_ON },
+};
+
+static int choose_kinds(struct gen_select *s, struct err *e)
+{
+	const struct opt_list *l = s->o->gen_events;
+	bool all = !l || !l->nr_items, known;
+	size_t i, k;
+
+	for (i = 0; i < GEN_NR; i++)
+		s->kinds[i] = all;
+	for (i = 0; !all && i < l->nr_items; i++) {
+		for (known = false, k = 0; k < ARRAY_SIZE(kinds); k++)
+			if (!strcmp(kinds[k].name, l->items[i]))
+				s->kinds[kinds[k].kind] = known = true;
+		if (!known)
+			return err_set(e, EINVAL,
+				       "unknown event '%s' (available: entry, exit, exception, unwound, dispatch)",
+				       l->items[i]);
+	}
+	return 0;
+}
+
+static uint32_t new_thread(struct gen_select *s, uint32_t tree)
+{
+	struct gen_thread t = { 0 };
+
+	calls_thread(s->c, tree, &t.process, &t.thread);
+	t.selected = report_thread_selected(s->o, s->c->p->m, t.process, t.thread);
+	VEC_GROW(s->threads, s->nr_threads, s->alloc_threads);
+	s->threads[s->nr_threads++] = t;
+	return s->nr_threads - 1;
+}
+
+/* Trees of one thread share what is open in it; a virtual thread is no thread that gets a CPU. */
+static void add_tree(struct gen_select *s, const struct rec_call_tree *r)
+{
+	uint32_t *tree = map_put(&s->tree_of, r->tree), *thread;
+
+	if (*tree != MAP_NONE)
+		return;
+	*tree = s->nr_trees;
+	VEC_GROW(s->trees, s->nr_trees, s->alloc_trees);
+	s->trees[s->nr_trees] = (struct gen_tree){ 0 };
+	if (r->thread && !(r->flags & CALL_TREE_VIRTUAL)) {
+		thread = map_put(&s->thread_of, r->thread);
+		if (*thread == MAP_NONE)
+			*thread = new_thread(s, r->tree);
+		s->trees[s->nr_trees++].thread = *thread;
+	} else {
+		s->trees[s->nr_trees++].thread = new_thread(s, r->tree);
+	}
+}
+
+int gen_select_init(struct gen_select *s, struct calls *c, const struct report_opts *o, struct err *e)
+{
+	size_t i;
+
+	*s = (struct gen_select){ .c = c, .o = o };
+	s->want = (o->symbols->nr_items ? SYMBOL : 0) | (o->modules->nr_items ? MODULE : 0);
+	for (i = 0; i < c->nr_trees; i++)
+		add_tree(s, &c->trees[i].r);
+	return choose_kinds(s, e);
+}
+
+void gen_select_release(struct gen_select *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_trees; i++)
+		free(s->trees[i].open);
+	free(s->trees);
+	free(s->threads);
+	free(s->matches);
+	map_release(&s->thread_of);
+	map_release(&s->tree_of);
+}
+
+static bool is_dispatch(const struct gen_event *x)
+{
+	return x->kind == GEN_OFF || x->kind == GEN_ON;
+}
+
+static struct gen_tree *tree_of(const struct gen_select *s, const struct gen_event *x)
+{
+	uint32_t at = is_dispatch(x) ? MAP_NONE : map_get(&s->tree_of, x->tree);
+
+	return at == MAP_NONE ? NULL : &s->trees[at];
+}
+
+static struct gen_thread *thread_of(const struct gen_select *s, const struct gen_event *x)
+{
+	const struct gen_tree *tree = tree_of(s, x);
+	uint32_t at = is_dispatch(x) ? map_get(&s->thread_of, x->tree) : tree ? tree->thread : MAP_NONE;
+
+	return at == MAP_NONE ? NULL : &s->threads[at];
+}
+
+const struct gen_thread *gen_select_thread(const struct gen_select *s, const struct gen_event *x)
+{
+	const struct gen_thread *t = thread_of(s, x);
+
+	return t && t->selected ? t : NULL;
+}
+
+static bool in_window(const struct profile *p, uint64_t time_ns)
+{
+	return time_ns >= p->reset_ns && (!p->o.from_ns || time_ns >= p->start_ns + p->o.from_ns) &&
+	       (!p->o.to_ns || time_ns < p->start_ns + p->o.to_ns);
+}
+
+bool gen_select_needs(const struct gen_select *s, const struct gen_event *x)
+{
+	const struct profile *p = s->c->p;
+
+	if (!gen_select_thread(s, x) || (p->o.to_ns && x->time_ns >= p->start_ns + p->o.to_ns))
+		return false;
+	return (s->want && !is_dispatch(x)) || (s->kinds[x->kind] && in_window(p, x->time_ns));
+}
+
+static uint8_t matches(struct gen_select *s, uint32_t number)
+{
+	struct model *m = s->c->p->m;
+	uint32_t consumer;
+	size_t nr;
+
+	if (number >= s->nr_matches) {
+		nr = MAX((size_t)number + 1, s->c->nr_frames);
+		if (nr > s->c->nr_frames)
+			return 0;	/* not defined */
+		s->matches = xrealloc(s->matches, nr);
+		memset(s->matches + s->nr_matches, 0, nr - s->nr_matches);
+		s->nr_matches = nr;
+	}
+	if (!s->matches[number]) {
+		consumer = calls_consumer(s->c, number);
+		s->matches[number] = KNOWN | (report_has_symbol(s->o, m, consumer) ? SYMBOL : 0) |
+				     (report_has_module(s->o, m, consumer) ? MODULE : 0);
+	}
+	return s->matches[number];
+}
+
+static void count_open(struct gen_select *s, struct gen_thread *t, uint32_t consumer, int by)
+{
+	uint8_t has = matches(s, consumer);
+
+	t->nr_open[0] += has & SYMBOL ? by : 0;
+	t->nr_open[1] += has & MODULE ? by : 0;
+}
+
+static void enter(struct gen_select *s, struct gen_tree *tree, struct gen_thread *t, uint32_t consumer)
+{
+	VEC_GROW(tree->open, tree->nr_open, tree->alloc_open);
+	tree->open[tree->nr_open++] = consumer;
+	count_open(s, t, consumer, 1);
+}
+
+/* Up to and with the innermost call of the consumer; all when there is none, for then an outer one was left. */
+static void leave(struct gen_select *s, struct gen_tree *tree, struct gen_thread *t, uint32_t consumer)
+{
+	while (tree->nr_open) {
+		uint32_t last = tree->open[--tree->nr_open];
+
+		count_open(s, t, last, -1);
+		if (last == consumer)
+			break;
+	}
+}
+
+static void unwind(struct gen_select *s, struct gen_tree *tree, struct gen_thread *t, uint32_t nr)
+{
+	for (; nr && tree->nr_open; nr--)
+		count_open(s, t, tree->open[--tree->nr_open], -1);
+}
+
+static bool is_inside(const struct gen_select *s, const struct gen_thread *t)
+{
+	return (!(s->want & SYMBOL) || t->nr_open[0]) && (!(s->want & MODULE) || t->nr_open[1]);
+}
+
+bool gen_select_shows(struct gen_select *s, const struct gen_event *x)
+{
+	struct gen_tree *tree = tree_of(s, x);
+	struct gen_thread *t = thread_of(s, x);
+	bool inside;
+
+	if (!t)
+		return false;
+	inside = is_inside(s, t);
+	if (s->want && tree && x->kind == CALL_ENTERED) {
+		enter(s, tree, t, x->consumer);
+		inside = is_inside(s, t);
+	} else if (s->want && tree && x->kind == CALL_UNWOUND) {
+		unwind(s, tree, t, x->consumer);
+	} else if (s->want && tree) {
+		/* What was open before the first event is left without having been entered. */
+		inside |= (matches(s, x->consumer) & s->want) == s->want;
+		leave(s, tree, t, x->consumer);
+	}
+	return inside && t->selected && s->kinds[x->kind] && in_window(s->c->p, x->time_ns);
+}
