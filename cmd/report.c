@@ -211,7 +211,8 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 			   .no_inline = c->no_inline || o->name == REPORT_TPROF },
 		.metrics = &c->metrics, .cpus = &c->cpus, .from_ns = from_ns(c), .to_ns = c->to,
 		.samples = c->samples, .prefer_samples = o->name == REPORT_TPROF, .no_samples = o->name == REPORT_RT,
-		.replay = c->replay, .calibrate = c->calibrate, .deltas = o->name == REPORT_RT, .fold_plt = c->fold_plt,
+		.replay = c->replay, .calibrate = c->calibrate,
+		.deltas = o->format != FORMAT_TREE, .needs_deltas = o->name == REPORT_RT, .fold_plt = c->fold_plt,
 	};
 	int r = trace_reader_open(t, c->input, e);
 	uint64_t nr_shown;

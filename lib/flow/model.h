@@ -28,6 +28,25 @@ static inline unsigned int model_nr_shown(const struct model *m)
 	return m->flow.nr_metrics - m->nr_deltas - m->has_samples;
 }
 
+/* The metric that says what calibration took from that one; 0: it was not calibrated, or that was not kept. */
+static inline unsigned int model_delta(const struct model *m, unsigned int metric)
+{
+	unsigned int i;
+
+	for (i = m->flow.nr_metrics - m->nr_deltas; i < m->flow.nr_metrics; i++)
+		if (m->delta_of[i] == metric)
+			return i;
+	return 0;
+}
+
+/* Whether calibration took as much from that metric as is left, of values of one context or of several, [metric]. */
+static inline bool model_is_marked(const struct model *m, const uint64_t *values, unsigned int metric)
+{
+	unsigned int delta = model_delta(m, metric);
+
+	return delta && values[delta] && values[delta] >= values[metric];
+}
+
 /* Where the samples are counted in a tree that has them beside calls. */
 static inline unsigned int model_samples(const struct model *m)
 {

@@ -34,6 +34,7 @@ struct job {
 	uint8_t *kind_of;		/* [node] */
 	bool has[FLOW_MAX_METRICS];	/* some kind has it */
 	unsigned int nr;
+	bool keep;			/* DELTA as metrics */
 };
 
 /* --- what the trace says --- */
@@ -193,21 +194,21 @@ static uint64_t *sum_deltas(const struct job *j, uint64_t *nr_over)
 }
 
 /* The same nodes with BASE, and with the DELTA of each metric that has one as a metric. */
-static void take_away(const struct job *j, const uint64_t *delta, bool keep)
+static void take_away(const struct job *j, const uint64_t *delta)
 {
 	const struct flow *f = &j->p->m->flow;
 	unsigned int m, nr = f->nr_metrics, k;
 	struct flow out;
 	size_t i;
 
-	flow_init(&out, nr + (keep ? j->nr : 0), f->n_means);
+	flow_init(&out, nr + (j->keep ? j->nr : 0), f->n_means);
 	out.repairs = f->repairs;
 	for (i = 1; i < f->nr_nodes; i++) {
 		uint64_t base[FLOW_MAX_METRICS];
 
 		for (m = 0, k = nr; m < nr; m++) {
 			base[m] = flow_base(f, i)[m] - delta[i * nr + m];
-			if (keep && j->has[m])
+			if (j->keep && j->has[m])
 				base[k++] = delta[i * nr + m];
 		}
 		flow_add(&out, flow_child(&out, f->nodes[i].parent, f->nodes[i].consumer), f->nodes[i].n, base);
@@ -271,6 +272,8 @@ static const char *done(const struct job *j)
 			buf_str(&b, "; not ");
 			put_calls(&b, j, i);
 		}
+	if (j->p->o.deltas && !j->keep)
+		buf_str(&b, "; what is mostly calibration cannot be marked in so many metrics, choose some with --metric");
 	text = arena_strndup(&j->p->names.text, b.data, b.len);
 	buf_release(&b);
 	return text;
@@ -310,7 +313,8 @@ static const char *why_not(struct job *j)
 	}
 	if (!j->nr)
 		return why_nothing(j);
-	if (j->p->o.deltas && j->p->m->flow.nr_metrics + j->nr > FLOW_MAX_METRICS)
+	j->keep = j->p->o.deltas && j->p->m->flow.nr_metrics + j->nr <= FLOW_MAX_METRICS;
+	if (j->p->o.needs_deltas && !j->keep)
 		return "not calibrated: no room for DELTA of so many metrics; choose some with --metric";
 	return NULL;
 }
@@ -327,8 +331,8 @@ void calls_calibrate(struct profile *p, struct report_source *src)
 	src->calibration = why_not(&j);
 	if (!src->calibration) {
 		delta = sum_deltas(&j, &src->over_corrected);
-		take_away(&j, delta, p->o.deltas);
-		if (p->o.deltas)
+		take_away(&j, delta);
+		if (j.keep)
 			name_deltas(&j);
 		src->calibration = done(&j);
 		free(delta);

@@ -140,9 +140,27 @@ static void put_calibration(const struct view *v, struct buf *b)
 	if (!v->src->calibration)
 		return;
 	buf_str(b, v->src->calibration);
+	if (v->m->nr_deltas)
+		buf_str(b, " (~: counting calls took as much as is left, or more)");
 	if (v->src->over_corrected)
 		buf_fmt(b, "; %" PRIu64 " contexts had less than that (over-corrected, now 0)", v->src->over_corrected);
 	buf_putc(b, '\n');
+}
+
+/* How much of what is calibrated is marked, of each such metric; of none: "". */
+static void put_marked(const struct view *v, struct buf *b)
+{
+	const char *sep = ", ~ on ";
+	unsigned int m;
+
+	for (m = 0; m < model_nr_shown(v->m); m++) {
+		if (!model_delta(v->m, m) || !v->total[m])
+			continue;
+		buf_str(b, sep);
+		put_share(b, v->marked[m]);
+		buf_fmt(b, " of %s", model_str(v->m, v->m->metrics[m].name));
+		sep = ", ";
+	}
 }
 
 /* The tree has calls, and nothing else is what they consume. */
@@ -191,6 +209,7 @@ void head_text(const struct view *v, FILE *out)
 	if (v->src->throttled)
 		buf_fmt(&b, ", throttled %" PRIu64 " time%s", v->src->throttled, plural(v->src->throttled));
 	put_completeness(v, &b);
+	put_marked(v, &b);
 	buf_str(&b, "; showing ");
 	put_share(&b, v->shown);
 	buf_putc(&b, '\n');
@@ -249,6 +268,20 @@ static void json_marks(const struct view *v, struct json *j, const char *key, co
 	json_end(j);
 }
 
+/* Of each calibrated metric what is marked "~" in text: the share of its contexts in the total. */
+static void json_marked(const struct view *v, struct json *j)
+{
+	unsigned int m;
+
+	if (!v->m->nr_deltas)
+		return;
+	json_object(j, "marked_shares");
+	for (m = 0; m < model_nr_shown(v->m); m++)
+		if (model_delta(v->m, m))
+			json_double(j, model_str(v->m, v->m->metrics[m].name), v->marked[m]);
+	json_end(j);
+}
+
 /* What the first lines of a text report say. */
 static void json_quality(const struct view *v, struct json *j)
 {
@@ -280,6 +313,7 @@ static void json_quality(const struct view *v, struct json *j)
 	json_u64(j, "throttled", v->src->throttled);
 	json_str(j, "calibration", v->src->calibration);
 	json_u64(j, "over_corrected", v->src->over_corrected);
+	json_marked(v, j);
 	json_object(j, "repairs");
 	json_u64(j, "inserted", r->inserted);
 	json_u64(j, "popped", r->popped);

@@ -21,7 +21,8 @@ struct profile_opts {
 	bool fold_plt;			/* instruction traces: linkage stubs are part of their callers */
 	bool replay;			/* trees from the events of a call trace */
 	bool calibrate;			/* exact calls without what counting them cost */
-	bool deltas;			/* and that as metrics of its own */
+	bool deltas;			/* and that as metrics of its own, where there is room */
+	bool needs_deltas;		/* without room nothing is calibrated */
 	bool samples;			/* and not the calls, where the trace has them */
 	bool prefer_samples;		/* the same, where it has samples */
 	bool no_samples;		/* nor samples beside calls */

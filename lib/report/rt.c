@@ -13,20 +13,9 @@ static void cell_cee(const struct table *t, const struct row *r, unsigned int m,
 	put_u64(b, r->cee);
 }
 
-/* Where the metric's DELTA is; 0: it was not calibrated. */
-static unsigned int delta_of(const struct model *model, unsigned int m)
-{
-	unsigned int i;
-
-	for (i = model->flow.nr_metrics - model->nr_deltas; i < model->flow.nr_metrics; i++)
-		if (model->delta_of[i] == m)
-			return i;
-	return 0;
-}
-
 static void cell_delta(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
-	unsigned int i = delta_of(t->v->m, m);
+	unsigned int i = model_delta(t->v->m, m);
 
 	if (i)
 		cell_base(t, r, i, b);
@@ -36,7 +25,7 @@ static void cell_delta(const struct table *t, const struct row *r, unsigned int 
 
 static void cell_raw_delta(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
-	unsigned int i = delta_of(t->v->m, m);
+	unsigned int i = model_delta(t->v->m, m);
 
 	if (i)
 		put_u64(b, r->base[i]);
@@ -155,7 +144,7 @@ static void put_legend(FILE *out)
 	      " : LV    = Level of nesting       (Call Depth)\n"
 	      " : CALLS = Calls to this method   (Callers)\n"
 	      " : CEE   = Calls from this method (Callees)\n"
-	      " : BASE  = Metrics observed, without DELTA\n"
+	      " : BASE  = Metrics observed, without DELTA (~: DELTA is as much, or more)\n"
 	      " : DELTA = What counting the calls cost, by calibration (-: not calibrated)\n"
 	      " : DS    = Dispatches observed      (-: record with --metric dispatches)\n"
 	      " : IN    = Interrupts observed      (-: not recorded)\n"

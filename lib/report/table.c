@@ -85,6 +85,8 @@ static int width_of(struct table *t, const struct column *c, unsigned int m)
 	struct buf b = BUF_INIT;
 	int width = c->width;
 
+	if (c->kind == COLUMN_VALUE && model_delta(t->v->m, m))
+		buf_putc(&b, '~');
 	if (c->kind == COLUMN_N)
 		put_u64(&b, t->v->total_n);
 	else if (c->kind == COLUMN_SAMPLES)
@@ -329,28 +331,40 @@ void cell_samples(const struct table *t, const struct row *r, unsigned int m, st
 	put_u64(b, r->base[model_samples(t->v->m)]);
 }
 
+/* A value of which calibration took as much as is left says so. */
+static void put_mark(const struct table *t, const uint64_t *values, unsigned int m, struct buf *b)
+{
+	if (model_is_marked(t->v->m, values, m))
+		buf_putc(b, '~');
+}
+
 void cell_pbase(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
+	put_mark(t, r->base, m, b);
 	put_percent(b, r->base[m], t->v->total[m]);
 }
 
 void cell_pcum(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
+	put_mark(t, r->cum, m, b);
 	put_percent(b, r->cum[m], t->v->total[m]);
 }
 
 void cell_pcum2(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
+	put_mark(t, r->cum2, m, b);
 	put_percent(b, r->cum2[m], t->v->total[m]);
 }
 
 void cell_base(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
+	put_mark(t, r->base, m, b);
 	put_value(b, r->base[m], &t->units[m]);
 }
 
 void cell_cum(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
+	put_mark(t, r->cum, m, b);
 	put_value(b, r->cum[m], &t->units[m]);
 }
 

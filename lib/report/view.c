@@ -285,6 +285,24 @@ static uint64_t visible(const struct view *v, bool by_n)
 	return sum;
 }
 
+/* What of each metric is in contexts that are marked. */
+static void sum_marked(struct view *v)
+{
+	const struct flow *f = &v->m->flow;
+	unsigned int m;
+	uint64_t sum;
+	size_t i;
+
+	for (m = 0; m < model_nr_shown(v->m); m++) {
+		if (!model_delta(v->m, m) || !v->total[m])
+			continue;
+		for (sum = 0, i = 1; i < f->nr_nodes; i++)
+			if (model_is_marked(v->m, flow_base(f, i), m))
+				sum += flow_base(f, i)[m];
+		v->marked[m] = (double)sum / v->total[m];
+	}
+}
+
 static void set_order(struct view *v)
 {
 	static const enum flow_sort by[] = { FLOW_BY_CUM, FLOW_BY_CUM, FLOW_BY_BASE, FLOW_BY_N, FLOW_BY_NAME };
@@ -315,6 +333,7 @@ int view_init(struct view *v, struct model *m, const struct report_source *src, 
 	v->shown = before[0] ? (double)visible(v, by_n) / before[0] : 1;
 	if (src->nr_read > v->read_n)	/* some were left out when they were read */
 		v->shown *= (double)v->read_n / src->nr_read;
+	sum_marked(v);
 	set_order(v);
 	if ((o->sort != SORT_DEFAULT || src->is_trace) && (o->name == REPORT_XTREE || o->format == FORMAT_TREE))
 		flow_sort_children(&m->flow, &v->order);

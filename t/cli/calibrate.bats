@@ -150,6 +150,26 @@ table() {
 	[ "$(arcprof report -i trace --rt --format json | jq '.quality.over_corrected >= 2')" = true ]
 }
 
+@test "calibrate: a value of which calibration took as much as is left is marked, and the first line says so" {
+	treetest
+	# six tenths of what a call of the smallest function took
+	within=$(arcprof report -i trace --rt --no-calibrate --format json |
+		jq '[.rows[] | select(.name == "bit")] | (map(.base[0]) | add) / (map(.n) | add) * 600 | floor')
+	table "!/^#/ { \$5 = $within; \$6 = 0 } { print }"
+	treetest
+	arcprof report -i trace --rt >rt
+	arcprof report -i trace --rt --format json >rows
+	marked='.rows[] | select(.base[1] > 0 and .base[1] >= .base[0])'
+	[ "$(grep -cE '^ +[0-9].* ~[0-9]' rt)" -eq "$(jq "[$marked] | length" rows)" ]
+	grep -E '^ .* ~[0-9]+ .* N:bit$' rt
+	head -n 1 rt | grep -qE ', ~ on [0-9.<> ]+ % of cpu; '
+	grep -q '(~: counting calls took as much as is left, or more)' rt
+	jq -e "([$marked | .base[0]] | add) / .metrics[0].total - .quality.marked_shares.cpu | fabs < 0.001" rows
+	# sums of several contexts by what the sums are
+	arcprof report -i trace --xprof | grep -qE '^ +[0-9]+ +~[0-9.]+ .* bit$'
+	! arcprof report -i trace --xtree --no-calibrate | grep -q '~' || false
+}
+
 @test "calibrate: an unstable metric is not used" {
 	table '!/^#/ { $7 = 900; $8 = 0 } { print }'
 	run_arcprof calibrate --show
