@@ -18,7 +18,7 @@ struct itrace_cmd_opts {
 	uint64_t skip, times;
 	uint64_t duration_ns, limit, max_bytes;
 	const char *output;
-	bool java, lines, compress, single_steps;
+	bool java, lines, cache, compress, single_steps;
 	int engine;
 };
 
@@ -49,6 +49,7 @@ static const struct opt itrace_table[] = {
 	OPT_GROUP("Where to"),
 	OPT_STR('o', "output", O, output, "file", "arcprof.data", "write the trace to <file>"),
 	OPT_ON("lines", O, lines, "store file and line of what was executed"),
+	OPT_ON("cache", O, cache, "use and keep what earlier recordings worked out about files"),
 	OPT_ON("compress", O, compress, "compress the file"),
 	OPT_END
 };
@@ -219,7 +220,7 @@ static int itrace_run_cmd(void *opts, int nr_operands, char **operands)
 	struct err e = { 0 };
 	struct itrace_run_opts run = {
 		.duration_ns = o->duration_ns, .max_bytes = o->max_bytes, .java = o->java,
-		.lines = o->lines,
+		.lines = o->lines, .no_cache = !o->cache,
 		.compress = o->compress, .output = o->output, .version = ARCPROF_VERSION,
 	};
 	int r = check_opts(o, nr_operands, &e), status;

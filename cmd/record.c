@@ -26,7 +26,7 @@ struct record_opts {
 	const char *output;
 	int mode;			/* index into modes[] */
 	uint64_t max_bytes, ring_bytes;
-	bool lines, compress;
+	bool lines, cache, compress;
 	struct calls_opts calls;
 };
 
@@ -63,6 +63,7 @@ static const struct opt record_table[] = {
 	OPT_ON("java", struct record_opts, java, "walk Java stacks in every JVM that the program starts"),
 	OPT_U64(0, "java-depth", struct record_opts, java_depth, "n", "2048", "Java frames a sample may have"),
 	OPT_ON("lines", struct record_opts, lines, "store file, line and inlined calls of what was hit"),
+	OPT_ON("cache", struct record_opts, cache, "use and keep what earlier recordings worked out about files"),
 	OPT_GROUP("Exact calls"),
 	OPT_STR_OPTARG(0, "callflow", struct record_opts, calls.filter, "filter",
 		       "count every call of these methods: +com.example.*,-*.toString (default: the application's)"),
@@ -164,6 +165,7 @@ static int prepare(struct sampling *s, const struct record_opts *o, int nr_opera
 	s->c.duration_ns = o->duration_ns;
 	s->c.ring_bytes = o->ring_bytes;
 	s->c.lines = o->lines;
+	s->c.no_cache = !o->cache;
 	s->c.output = o->output;
 	s->c.trace.mode = o->mode;
 	s->c.trace.limit_bytes = o->max_bytes;

@@ -683,7 +683,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	r = trace_writer_open(&c->w, o->output, &o->trace, e);
 	if (r)
 		goto out;
-	modules_init(&c->modules, c->w);
+	modules_init(&c->modules, c->w, !c->o->no_cache);
 	tasks_init(&c->tasks, c->w, &c->modules);
 	if (o->callflow.on)
 		callflows_init(&c->calls, &o->callflow, &c->tasks, c->w, &res->calls);

@@ -44,6 +44,7 @@ struct collect_opts {
 	uint64_t ring_bytes;		/* a CPU; 0: from the rate */
 	struct callflow_opts callflow;
 	bool lines;			/* file:line and inlined calls into the trace */
+	bool no_cache;			/* neither use nor keep what was worked out about files (sym/cache.h) */
 	const char *output;
 	struct trace_writer_opts trace;
 	const char *version;

@@ -357,7 +357,7 @@ int itrace_run(const struct itrace_run_opts *o, struct itrace_result *res, struc
 	if (ret)
 		return ret;
 	labels(&r);
-	modules_init(&r.modules, r.w);
+	modules_init(&r.modules, r.w, !r.o->no_cache);
 	tasks_init(&r.tasks, r.w, &r.modules);
 	open_signals(&r);
 	ret = open_java(&r, e);

@@ -40,9 +40,10 @@ static uint32_t new_module(struct modules *m, const char *path, uint32_t flags)
 	return m->nr_items;
 }
 
-void modules_init(struct modules *m, struct trace_writer *w)
+void modules_init(struct modules *m, struct trace_writer *w, bool cache)
 {
 	memset(m, 0, sizeof(*m));
+	m->cache = cache ? cache_open() : NULL;
 	m->kernel = new_module(m, "[kernel.kallsyms]", MODULE_KERNEL);
 	write_module(w, m->kernel, modules_at(m, m->kernel), NULL, NULL);
 }
@@ -59,6 +60,7 @@ void modules_release(struct modules *m)
 		free(m->items[i].path);
 	}
 	free(m->items);
+	cache_close(m->cache);
 	map_release(&m->by_key);
 	memset(m, 0, sizeof(*m));
 }
@@ -106,7 +108,7 @@ static int open_mapped(const struct module_id *id, char root[static 64])
 	return fd;
 }
 
-static void open_file(struct module *m, const struct module_id *id, struct stat *st)
+static void open_file(struct module *m, struct cache *cache, const struct module_id *id, struct stat *st)
 {
 	char root[64];
 	struct err e;
@@ -116,6 +118,8 @@ static void open_file(struct module *m, const struct module_id *id, struct stat 
 		return;
 	if (fstat(fd, st) || !S_ISREG(st->st_mode) || symfile_open_fd(&m->file, fd, root, m->path, &e))
 		m->file = NULL;
+	else
+		symfile_set_cache(m->file, cache);
 	close(fd);
 }
 
@@ -145,7 +149,7 @@ uint32_t modules_get(struct modules *m, const struct module_id *id, struct trace
 	if (vdso)
 		open_vdso(modules_at(m, number));
 	else
-		open_file(modules_at(m, number), id, &st);
+		open_file(modules_at(m, number), m->cache, id, &st);
 	write_module(w, number, modules_at(m, number), id, &st);
 	return number;
 }

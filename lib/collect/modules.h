@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "sym/cache.h"
 #include "sym/symfile.h"
 #include "trace/writer.h"
 #include "unwind/unwind.h"
@@ -26,6 +27,7 @@ struct modules {
 	size_t nr_items, alloc_items;
 	struct map by_key;		/* hash of identity and path */
 	uint32_t kernel;		/* number of the kernel's own entry */
+	struct cache *cache;		/* ours; NULL: nothing is kept */
 };
 
 /* How a mapping names its file; inode 0 when the kernel did not say. */
@@ -36,7 +38,8 @@ struct module_id {
 	uint64_t start, end;
 };
 
-void modules_init(struct modules *m, struct trace_writer *w);
+/* cache: whether what is worked out about files is kept for the next recording. */
+void modules_init(struct modules *m, struct trace_writer *w, bool cache);
 void modules_release(struct modules *m);
 /* The module's number, written to the trace when new; 0 for memory without a file. */
 uint32_t modules_get(struct modules *m, const struct module_id *id, struct trace_writer *w);

@@ -332,72 +332,128 @@ const struct image_section *image_section_at(const struct image *im, uint64_t va
 	return NULL;
 }
 
-/* Replaces *b by what it inflates to: size bytes, or less when the stream is damaged. */
-static int inflate_bytes(struct image_bytes *b, size_t skip, uint64_t size, struct err *e)
+/* Where the compressed bytes of a section begin and how many they become; skip 0: it is not compressed. */
+struct packing {
+	size_t skip;
+	uint64_t size;
+};
+
+static int packing_damaged(const struct image_section *s, struct err *e)
+{
+	return err_set(e, EILSEQ, "section %s is cut short", s->name);
+}
+
+static int packing_of(const struct image *im, const struct image_section *s, struct packing *p, struct err *e)
+{
+	size_t head = im->is64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr), i;
+	uint8_t b[sizeof(Elf64_Chdr)];
+	uint32_t type;
+
+	memset(p, 0, sizeof(*p));
+	if (!(s->flags & SHF_COMPRESSED) && strncmp(s->name, ".zdebug", 7))
+		return 0;
+	if (image_read(im, s->off, b, MIN(s->size, sizeof(b))))
+		return packing_damaged(s, e);
+	if (s->flags & SHF_COMPRESSED) {
+		if (s->size < head)
+			return packing_damaged(s, e);
+		memcpy(&type, b, sizeof(type));
+		if (type != ELFCOMPRESS_ZLIB)
+			return err_set(e, ENOTSUP, "section %s: compression %u is not supported", s->name, type);
+		memcpy(&p->size, b + (im->is64 ? offsetof(Elf64_Chdr, ch_size) : offsetof(Elf32_Chdr, ch_size)),
+		       im->is64 ? 8 : 4);
+		p->skip = head;
+	} else if (s->size > 12 && !memcmp(b, "ZLIB", 4)) {
+		for (i = 4; i < 12; i++)	/* big-endian */
+			p->size = p->size << 8 | b[i];
+		p->skip = 12;
+	}
+	return 0;
+}
+
+static uint64_t inflated_max(uint64_t packed)
+{
+	return MIN((packed + 1) * DEFLATE_RATIO_MAX, INFLATED_BYTES_MAX);	/* [3] */
+}
+
+/* *size is how much room there is, then how much came out: less when the header promised too much. */
+static int inflate_into(const struct image_bytes *raw, size_t skip, void *to, uint64_t *size, struct err *e)
+{
+	uLongf len = *size;
+
+	if (uncompress(to, &len, raw->data + skip, raw->len - skip) != Z_OK)
+		return err_set(e, EILSEQ, "damaged compressed section");
+	*size = len;
+	return 0;
+}
+
+/* Replaces *b by what it inflates to. */
+static int inflate_bytes(struct image_bytes *b, const struct packing *p, struct err *e)
 {
 	struct image_bytes raw = *b;
-	uint64_t limit = MIN((raw.len - skip + 1) * (uint64_t)DEFLATE_RATIO_MAX, INFLATED_BYTES_MAX);
-	uLongf len = size;
-	int r;
+	uint64_t len = p->size;
 
 	memset(b, 0, sizeof(*b));
-	b->owned = mem_untrusted(size, 1, limit, e);
-	r = b->owned ? uncompress(b->owned, &len, raw.data + skip, raw.len - skip) : Z_MEM_ERROR;
-	image_bytes_release(&raw);
-	if (r != Z_OK) {
+	b->owned = mem_untrusted(p->size, 1, inflated_max(raw.len - p->skip), e);
+	if (!b->owned || inflate_into(&raw, p->skip, b->owned, &len, e)) {
+		image_bytes_release(&raw);
 		image_bytes_release(b);
-		return err_set(e, EILSEQ, "damaged compressed section");
+		return -e->code;
 	}
+	image_bytes_release(&raw);
 	b->data = b->owned;
 	b->len = len;
 	return 0;
 }
 
-static int decompress(const struct image *im, const struct image_section *s, struct image_bytes *b,
-		      struct err *e)
+int image_loaded_size(const struct image *im, const struct image_section *s, uint64_t *size, struct err *e)
 {
-	size_t head = im->is64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr), i;
-	uint64_t size = 0;
-	uint32_t type;
+	struct packing p;
 
-	if (s->flags & SHF_COMPRESSED) {
-		if (b->len < head)
-			goto damaged;
-		memcpy(&type, b->data, sizeof(type));
-		if (type != ELFCOMPRESS_ZLIB) {
-			image_bytes_release(b);
-			return err_set(e, ENOTSUP, "section %s: compression %u is not supported",
-				       s->name, type);
-		}
-		if (im->is64)
-			memcpy(&size, b->data + offsetof(Elf64_Chdr, ch_size), 8);
-		else
-			memcpy(&size, b->data + offsetof(Elf32_Chdr, ch_size), 4);
-		return inflate_bytes(b, head, size, e);
-	}
-	if (!strncmp(s->name, ".zdebug", 7) && b->len > 12 && !memcmp(b->data, "ZLIB", 4)) {
-		for (i = 4; i < 12; i++)	/* big-endian */
-			size = size << 8 | b->data[i];
-		return inflate_bytes(b, 12, size, e);
-	}
+	if (packing_of(im, s, &p, e))
+		return -e->code;
+	*size = p.skip ? p.size : s->size;
+	if (p.skip && p.size > inflated_max(s->size - p.skip))
+		return err_set(e, EILSEQ, "damaged compressed section");
 	return 0;
-damaged:
-	image_bytes_release(b);
-	return err_set(e, EILSEQ, "section %s is cut short", s->name);
+}
+
+int image_load_into(const struct image *im, const struct image_section *s, void *to, uint64_t size, struct err *e)
+{
+	struct image_bytes raw;
+	struct packing p;
+	uint64_t len = size;
+	int r;
+
+	if (packing_of(im, s, &p, e))
+		return -e->code;
+	if (!p.skip)
+		return image_read(im, s->off, to, MIN(size, s->size)) ? packing_damaged(s, e) : 0;
+	r = image_load_range(im, s->off, s->size, &raw, e);
+	if (!r)
+		r = inflate_into(&raw, p.skip, to, &len, e);
+	if (!r && len < size)
+		r = packing_damaged(s, e);
+	image_bytes_release(&raw);
+	return r;
 }
 
 int image_load(const struct image *im, const struct image_section *s, struct image_bytes *b,
 	       struct err *e)
 {
+	struct packing p;
 	int r;
 
 	memset(b, 0, sizeof(*b));
 	if (s->type == SHT_NULL || s->type == SHT_NOBITS)
 		return err_set(e, ENODATA, "section %s has no contents in the file", s->name);
+	r = packing_of(im, s, &p, e);
+	if (r)
+		return r;
 	r = image_load_range(im, s->off, s->size, b, e);
 	if (r)
 		return err_wrap(e, "section %s", s->name);
-	return decompress(im, s, b, e);
+	return p.skip ? inflate_bytes(b, &p, e) : 0;
 }
 
 static const struct image_segment *segment_of_off(const struct image *im, uint64_t off, uint32_t flags)

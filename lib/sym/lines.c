@@ -14,7 +14,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "sym/cache.h"
 #include "sym/symfile_int.h"
+#include "sym/unpacked.h"
 
 enum {
 	NEST_MAX = 64,		/* namespaces, blocks and inlined calls inside each other */
@@ -52,6 +54,8 @@ struct unit {
 struct dwarf_file {
 	Elf *elf;
 	Dwarf *dw;
+	struct image_bytes unpacked;	/* what elf is, when the file is compressed: made now, */
+	struct cache_entry cached;	/* or earlier */
 };
 
 struct lines {
@@ -392,11 +396,33 @@ static const char *why_unreadable(const struct image *im)
 	return "damaged DWARF";
 }
 
-/* im stays open as long. */
-static bool open_dwarf(struct dwarf_file *d, const struct image *im)
+/* The bytes of im's debug sections, decompressed; false: they are not compressed, or not so that we could. */
+static bool unpack(struct dwarf_file *d, struct symfile *f, const struct image *im)
 {
-	d->elf = im->fd < 0 ? elf_memory((char *)im->mem, im->len) :
-			      elf_begin(im->fd, ELF_C_READ, NULL);
+	uint8_t id[BUILD_ID_MAX];
+	struct cache_key key;
+	bool keep = f->cache && cache_key_of(&key, CACHE_DEBUG_SECTIONS, im->fd, id, image_build_id(im, id, sizeof(id)));
+	struct err e;
+
+	if (!unpacked_is_needed(im))
+		return false;
+	if (keep && cache_get(f->cache, &key, &d->cached))
+		return true;
+	if (unpacked_make(im, &d->unpacked, &e))
+		return false;
+	if (keep)
+		cache_put(f->cache, &key, d->unpacked.data, d->unpacked.len);
+	return true;
+}
+
+/* im stays open as long. */
+static bool open_dwarf(struct dwarf_file *d, struct symfile *f, const struct image *im)
+{
+	if (unpack(d, f, im))
+		d->elf = d->cached.data ? elf_memory((char *)d->cached.data, d->cached.len) :
+					  elf_memory((char *)d->unpacked.data, d->unpacked.len);
+	else
+		d->elf = im->fd < 0 ? elf_memory((char *)im->mem, im->len) : elf_begin(im->fd, ELF_C_READ, NULL);
 	d->dw = d->elf ? dwarf_begin_elf(d->elf, DWARF_C_READ, NULL) : NULL;
 	return d->dw;
 }
@@ -407,16 +433,18 @@ static void close_dwarf(struct dwarf_file *d)
 		dwarf_end(d->dw);
 	if (d->elf)
 		elf_end(d->elf);
+	image_bytes_release(&d->unpacked);
+	cache_entry_release(&d->cached);
 }
 
 /*
  * libdw would open whatever path the file names, a pipe too. It is given the right file, or
  * the mark by which it remembers that there is none.
  */
-static void open_common(struct lines *l, const struct symfile *f, const struct image *im)
+static void open_common(struct lines *l, struct symfile *f, const struct image *im)
 {
 	if (debugfile_find_common(f, im, &l->common_image))
-		open_dwarf(&l->common, &l->common_image);
+		open_dwarf(&l->common, f, &l->common_image);
 	dwarf_setalt(l->dw, l->common.dw ? l->common.dw : (Dwarf *)-1);
 }
 
@@ -430,7 +458,7 @@ struct lines *lines_new(struct symfile *f, const char **why)
 		return NULL;
 	l = xcalloc(1, sizeof(*l));
 	l->common_image.fd = -1;
-	if (open_dwarf(&l->main, im)) {
+	if (open_dwarf(&l->main, f, im)) {
 		l->dw = l->main.dw;
 		open_common(l, f, im);
 		load_units(l);

@@ -97,6 +97,11 @@ void symfile_close(struct symfile *f)
 	free(f);
 }
 
+void symfile_set_cache(struct symfile *f, struct cache *c)
+{
+	f->cache = c;
+}
+
 const uint8_t *symfile_build_id(const struct symfile *f, size_t *len)
 {
 	*len = f->id_len;

@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 
+struct cache;
 struct symfile;
 
 #define BUILD_ID_MAX 64
@@ -31,6 +32,9 @@ int symfile_open_fd(struct symfile **f, int fd, const char *root, const char *pa
 int symfile_open_memory(struct symfile **f, const void *data, size_t len, const char *name,
 			struct err *e);
 void symfile_close(struct symfile *f);
+
+/* c, which outlives f, gets what is worked out about f, and is asked first (cache.h); NULL: nothing is kept. */
+void symfile_set_cache(struct symfile *f, struct cache *c);
 
 /* Borrowed; NULL and 0 when the file has none. */
 const uint8_t *symfile_build_id(const struct symfile *f, size_t *len);

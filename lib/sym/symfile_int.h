@@ -13,10 +13,12 @@
 #include "sym/symfile.h"
 #include "sym/symtab.h"
 
+struct cache;
 struct lines;
 
 struct symfile {
 	struct image im;
+	struct cache *cache;	/* borrowed; NULL: none */
 	char *root, *path;
 	uint8_t id[BUILD_ID_MAX];
 	size_t id_len;

@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (trace_writer_open(&w, "/dev/null", &wo, &e))
 		abort();
-	modules_init(&modules, w);
+	modules_init(&modules, w, false);
 	tasks_init(&tasks, w, &modules);
 	callflows_init(&f, &o, &tasks, w, &res);
 	fd = callflows_new(&f, NULL, tasks_get(&tasks, 0, 0, 1)->proc, &bytes);

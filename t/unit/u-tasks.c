@@ -54,7 +54,7 @@ static void begin(struct recording *r)
 	const struct trace_writer_opts o = { .compress = true };
 
 	r->w = traces_create(&o);
-	modules_init(&r->modules, r->w);
+	modules_init(&r->modules, r->w, false);
 	tasks_init(&r->tasks, r->w, &r->modules);
 }
 
