@@ -69,17 +69,35 @@ static void drain(struct collect *c, bool all)
 	c->drained_ns = now;
 }
 
-static void watch_fd(struct loop *l, int fd, uint32_t events)
+static bool watch_fd(struct loop *l, int fd, uint32_t events)
 {
 	struct epoll_event ev = { .events = events, .data.fd = fd };
 
-	epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &ev);
+	return !epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &ev);
 }
 
-static void open_loop(struct loop *l)
+/*
+ * Edge-triggered but for signals: a ring whose task is gone reports a hang-up for ever, and so does a socket whose
+ * peer cannot be accepted because there is no descriptor left for it. Sockets and rings are looked at in every round
+ * anyway.
+ */
+static bool watch_all(struct loop *l)
+{
+	bool ok = watch_fd(l, l->signal_fd, EPOLLIN);
+	size_t i;
+
+	if (l->control_fd >= 0)
+		ok &= watch_fd(l, l->control_fd, EPOLLIN | EPOLLET);
+	for (i = 0; i < l->c->ev.nr_rings; i++)
+		ok &= watch_fd(l, l->c->ev.rings[i].fd, EPOLLIN | EPOLLET);
+	if (l->c->jvm)
+		ok &= watch_fd(l, jvm_server_fd(l->c->jvm), EPOLLIN | EPOLLET);
+	return ok;
+}
+
+static int open_loop(struct loop *l, struct err *e)
 {
 	sigset_t mask;
-	size_t i;
 
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGCHLD);
@@ -89,27 +107,27 @@ static void open_loop(struct loop *l)
 	sigprocmask(SIG_BLOCK, &mask, &l->old_mask);
 	l->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	watch_fd(l, l->signal_fd, EPOLLIN);
-	l->control_fd = control_open();
-	if (l->control_fd >= 0)
-		watch_fd(l, l->control_fd, EPOLLIN);
-	/* Edge-triggered: a ring whose task is gone reports a hang-up for ever. */
-	for (i = 0; i < l->c->ev.nr_rings; i++)
-		watch_fd(l, l->c->ev.rings[i].fd, EPOLLIN | EPOLLET);
-	if (l->c->jvm)
-		watch_fd(l, jvm_server_fd(l->c->jvm), EPOLLIN);
+	if (l->signal_fd < 0 || l->epoll_fd < 0)
+		return err_errno(e, "cannot wait for events");
+	l->control_fd = control_open();		/* -1: arcprof ctl does not find us */
+	return watch_all(l) ? 0 : err_errno(e, "cannot wait for events");
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
 }
 
 static void close_loop(struct loop *l)
 {
 	struct signalfd_siginfo si;
 
-	while (read(l->signal_fd, &si, sizeof(si)) == sizeof(si))
+	while (l->signal_fd >= 0 && read(l->signal_fd, &si, sizeof(si)) == sizeof(si))
 		;
-	close(l->signal_fd);
-	if (l->control_fd >= 0)
-		close(l->control_fd);
-	close(l->epoll_fd);
+	close_fd(l->signal_fd);
+	close_fd(l->control_fd);
+	close_fd(l->epoll_fd);
 	sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
 }
 
@@ -608,6 +626,15 @@ static void stop_events(struct collect *c)
 	lost_untold(c);
 }
 
+/* It ends without running anything. */
+static void never_let_go(struct spawn *child)
+{
+	if (child->pid <= 0)
+		return;
+	close(child->go_fd);
+	waitpid(child->pid, NULL, 0);
+}
+
 /* The program runs from here on. The trace gets its name only now: a program that does not exist costs no older trace. */
 static int let_go(struct loop *l, struct err *e)
 {
@@ -632,7 +659,12 @@ static int record(struct loop *l, struct err *e)
 	callflows_labels(&c->calls);
 	if (c->sched)
 		sched_labels(c);
-	open_loop(l);
+	r = open_loop(l, e);
+	if (r) {
+		close_loop(l);
+		never_let_go(&l->child);
+		return r;
+	}
 	start_labels(c);
 	l->flushed_ns = c->drained_ns = clock_mono_ns();
 	l->spawned_ns = c->drained_ns;
@@ -674,7 +706,7 @@ static void close_trace(struct collect *c)
 int collect_run(const struct collect_opts *o, struct collect_result *res, struct err *e)
 {
 	struct collect *c = xcalloc(1, sizeof(*c));
-	struct loop l = { .c = c };
+	struct loop l = { .c = c, .epoll_fd = -1, .signal_fd = -1, .control_fd = -1 };
 	int r;
 
 	memset(res, 0, sizeof(*res));
@@ -701,9 +733,8 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 		/* A machine that is busy would let the rings overflow; the program was forked before. */
 		setpriority(PRIO_PROCESS, 0, RECORDER_NICE);
 		r = record(&l, e);
-	} else if (l.child.pid > 0) {	/* never let go: it ends without running anything */
-		close(l.child.go_fd);
-		waitpid(l.child.pid, NULL, 0);
+	} else {
+		never_let_go(&l.child);
 	}
 	callflows_release(&c->calls);
 	agents_close(c);

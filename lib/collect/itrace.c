@@ -159,7 +159,7 @@ static const struct itrace_sink sink = {
 
 /* ---- the loop ---- */
 
-static void open_signals(struct run *r)
+static int open_signals(struct run *r, struct err *e)
 {
 	sigset_t mask;
 
@@ -169,15 +169,17 @@ static void open_signals(struct run *r)
 	sigaddset(&mask, SIGHUP);
 	sigprocmask(SIG_BLOCK, &mask, &r->old_mask);
 	r->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	return r->signal_fd < 0 ? err_errno(e, "cannot wait for signals") : 0;
 }
 
 static void close_signals(struct run *r)
 {
 	struct signalfd_siginfo si;
 
-	while (read(r->signal_fd, &si, sizeof(si)) == sizeof(si))
+	while (r->signal_fd >= 0 && read(r->signal_fd, &si, sizeof(si)) == sizeof(si))
 		;
-	close(r->signal_fd);
+	if (r->signal_fd >= 0)
+		close(r->signal_fd);
 	sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
 }
 
@@ -359,8 +361,9 @@ int itrace_run(const struct itrace_run_opts *o, struct itrace_result *res, struc
 	labels(&r);
 	modules_init(&r.modules, r.w, !r.o->no_cache);
 	tasks_init(&r.tasks, r.w, &r.modules);
-	open_signals(&r);
-	ret = open_java(&r, e);
+	ret = open_signals(&r, e);
+	if (!ret)
+		ret = open_java(&r, e);
 	r.begun_ns = r.flushed_ns = clock_mono_ns();
 	if (!ret)
 		ret = o->engine->start(&r.it, &o->steps, e);

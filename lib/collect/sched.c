@@ -125,6 +125,8 @@ static const char *why_not(int code)
 		return "tracepoints take CAP_PERFMON and a readable /sys/kernel/tracing";
 	if (code == -ENOENT || code == -ENODEV)
 		return "tracefs is not mounted on /sys/kernel/tracing";
+	if (code == -EMFILE || code == -ENFILE)
+		return "too many open files ('ulimit -n')";
 	return "this kernel does not have the tracepoints";
 }
 

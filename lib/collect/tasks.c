@@ -202,7 +202,7 @@ int tasks_scan(struct tasks *t, int pid, struct err *e)
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	dir = opendir(path);
 	if (!dir)
-		return err_set(e, ESRCH, "no process %d", pid);
+		return errno == ENOENT ? err_set(e, ESRCH, "no process %d", pid) : err_errno(e, "%s", path);
 	closedir(dir);
 	if (!tasks_find(t, pid))
 		scan_process(t, pid, clock_mono_ns());

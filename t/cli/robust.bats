@@ -166,6 +166,51 @@ teardown() {
 	[[ $stderr == "arcprof record: recording process $target for 0.1 s"* ]]
 }
 
+# arcprof with these arguments, while the n-th call of a system call that makes a descriptor fails, for every n (the first
+# dozen, after which openat reads the program's files): it ends by itself, well or with a line that says why.
+fail_each_descriptor() {
+	local call n
+	for call in signalfd4 epoll_create1 socket pipe2 memfd_create openat perf_event_open; do
+		for ((n = 1; n <= 12; n++)); do
+			status=0
+			timeout -s KILL 20 strace -o calls -e trace=$call -e inject=$call:error=EMFILE:when=$n \
+				"$ARCPROF" "$@" </dev/null >/dev/null 2>said || status=$?
+			grep -q INJECTED calls || break
+			case $status in
+			0) ;;
+			1 | 125) grep -q "^arcprof [a-z]*: .*[Tt]oo many open files" said || { cat said; tail -n 3 calls; return 1; } ;;
+			*) echo "$call $n: status $status"; cat said; return 1 ;;
+			esac
+		done
+	done
+}
+
+@test "record: a descriptor that cannot be had is a clean end, whichever it is" {
+	skip_unless_perf
+	skip_unless_command strace
+	strace -o /dev/null true 2>/dev/null || skip "programs cannot be traced here"
+	fail_each_descriptor record -o trace -- true
+	fail_each_descriptor itrace -o trace -- true
+}
+
+@test "record: few descriptors are a clean end, or enough" {
+	skip_unless_perf
+	skip_unless_root	# who may not raise the limit
+	chmod 755 .
+	mkdir -m 777 out
+	cp "$ARCPROF" out/
+	cd out
+	good=0
+	for ((n = 8; n < 30; n += 1 + (n > 20))); do
+		status=0
+		as_nobody sh -c "ulimit -n $n; exec timeout -s KILL 20 ./arcprof record -q -- true" 2>said || status=$?
+		[ "$status" -eq 0 ] && good=$((good + 1)) && continue
+		[ "$status" -eq 125 ]
+		grep -q 'oo many open files' said
+	done
+	[ "$good" -gt 0 ]
+}
+
 @test "record: a second signal ends a program that ignores the first, the next kills it" {
 	skip_unless_perf
 	in_background "$ARCPROF" record -q -o trace -- sh -c "trap '' TERM; : >ready; while :; do sleep 0.1; done"
