@@ -87,32 +87,40 @@ static uint64_t thread_clock_ns(void)
 static uint64_t take_base(struct arcprof_perf *p)
 {
 	const volatile struct perf_event_mmap_page *page = p->page;
+	struct arcprof_moment now;
 	uint32_t lock;
 
 	do {
 		lock = page->lock;
 		barrier();
 		p->base_ns = thread_clock_ns();
-		p->base_mono_ns = arcprof_mono_ns();
+		now = arcprof_moment_now();
 		barrier();
 	} while (lock != page->lock);
+	p->base_mono_ns = now.mono_ns;
 	p->lock = lock;
+	arcprof_anchor_set(&p->anchor, lock, p->base_ns, &now);
 	return p->base_ns;
 }
 
 static uint64_t read_ns(struct arcprof_perf *p)
 {
 	const volatile struct perf_event_mmap_page *page = p->page;
-	uint64_t now;
+	struct arcprof_moment now;
+	uint64_t ns;
 
+	if (arcprof_anchor_ns(&p->anchor, &page->lock, &ns))
+		return ns;
 	if (page->lock != p->lock)
 		return take_base(p);
 	barrier();
-	now = arcprof_mono_ns();
+	now = arcprof_moment_now();
 	barrier();
 	if (page->lock != p->lock)
 		return take_base(p);
-	return p->base_ns + (now > p->base_mono_ns ? now - p->base_mono_ns : 0);
+	ns = p->base_ns + (now.mono_ns > p->base_mono_ns ? now.mono_ns - p->base_mono_ns : 0);
+	arcprof_anchor_set(&p->anchor, p->lock, ns, &now);
+	return ns;
 }
 
 /*

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "api/anchor.h"
+
 struct perf_event_mmap_page;
 
 struct arcprof_perf {
@@ -15,6 +17,7 @@ struct arcprof_perf {
 	int fd;
 	uint32_t lock;				/* of the page when the base was taken */
 	uint64_t base_ns, base_mono_ns;		/* the thread's time, then that of the machine */
+	struct arcprof_anchor anchor;		/* of the same base */
 	uint64_t last_ns;			/* what was answered last */
 };
 

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "api/anchor.h"
 #include "api/arcprof.h"
 #include "api/area.h"
 #include "api/perf.h"
@@ -29,6 +30,7 @@ struct arcprof_thread {
 	bool in_ns;			/* there is a slot, and its ticks are ns of CLOCK_MONOTONIC */
 	uint32_t clock, idx;
 	uint64_t floor_ns;		/* what was answered last */
+	struct arcprof_anchor anchor;	/* of the slot's time */
 	struct arcprof_perf perf;
 };
 
@@ -57,6 +59,7 @@ int arcprof_init(const char *backend)
 
 	if (self.backend != NONE)
 		return -EBUSY;
+	arcprof_anchor_init();
 	for (b = BPF; b <= CLOCK; b++) {
 		if (backend && strcmp(backend, names[b]))
 			continue;
@@ -142,6 +145,33 @@ static uint64_t thread_clock_ns(void)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
+/*
+ * The thread's time from its slot by the machine's clock, as arcprof_own_ticks() reads it; until the
+ * next switch or interrupt the CPU's counter tells how it goes on.
+ */
+static __attribute__((noinline)) uint64_t anchor_slot(struct arcprof_thread *t)
+{
+	const volatile struct arcprof_slot *s = t->slot;
+	struct arcprof_moment now;
+	uint64_t acc, last, ns;
+	uint32_t seq, flags;
+
+	do {
+		seq = s->seq;
+		acc = s->acc[0];
+		last = s->last[0];
+		flags = s->flags;
+		now = arcprof_moment_now();
+	} while (seq != s->seq);
+	ns = acc;
+	if (flags & ARCPROF_SLOT_RUNNING && now.mono_ns > last)
+		ns += now.mono_ns - last;
+	arcprof_anchor_set(&t->anchor, seq, ns, &now);
+	if (!(flags & ARCPROF_SLOT_RUNNING))	/* a switch that the kernel hid: nobody knows since when it runs */
+		t->anchor.mult = t->anchor.refine = 0;
+	return ns;
+}
+
 /* All but the common case: another clock, no session, or one that has ended. */
 static __attribute__((noinline)) uint64_t time_otherwise(struct arcprof_thread *t)
 {
@@ -156,10 +186,10 @@ uint64_t arcprof_thread_time_ns(struct arcprof_thread *t)
 {
 	uint64_t ns;
 
-	if (t->in_ns && __atomic_load_n(&t->header->generation, __ATOMIC_RELAXED))
-		ns = arcprof_own_ticks(t->slot, ARCPROF_CLOCK_MONOTONIC);
-	else
+	if (!t->in_ns || !__atomic_load_n(&t->header->generation, __ATOMIC_RELAXED))
 		ns = time_otherwise(t);
+	else if (!arcprof_anchor_ns(&t->anchor, &t->slot->seq, &ns))
+		ns = anchor_slot(t);
 	if (ns > t->floor_ns)
 		t->floor_ns = ns;
 	return t->floor_ns;

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "api/anchor.h"
 #include "api/arcprof.h"
 #include "api/area.h"
 #include "api/perf.h"
@@ -168,6 +169,34 @@ TEST(ptt_perf_page_follows_the_threads_clock)
 			usleep(1000);
 	}
 	arcprof_perf_close(&p);
+}
+
+TEST(ptt_anchor_holds_while_the_sequence_stands)
+{
+	struct arcprof_anchor a = { 0 };
+	struct arcprof_moment from, to;
+	uint32_t seq = 7;
+	uint64_t ns = 0, passed;
+
+	arcprof_anchor_init();
+	from = arcprof_moment_now();
+	arcprof_anchor_set(&a, seq, 1000, &from);
+	if (!from.cycles)
+		unit_skip("the kernel does not take the CPU's counter for a clock");
+	CHECK(!arcprof_anchor_ns(&a, &seq, &ns));	/* its rate is not known yet */
+	usleep(40000);
+	from = arcprof_moment_now();
+	arcprof_anchor_set(&a, seq, 1000, &from);
+	usleep(5000);
+	CHECK(arcprof_anchor_ns(&a, &seq, &ns));
+	to = arcprof_moment_now();
+	passed = to.mono_ns - from.mono_ns;
+	CHECK(ns >= 1000 + 4900000 && ns <= 1000 + passed + passed / 100);
+	seq++;
+	CHECK(!arcprof_anchor_ns(&a, &seq, &ns));
+	arcprof_anchor_set(&a, seq, 1000, &from);
+	a.cycles -= 1ull << 32;				/* too long ago for its arithmetic */
+	CHECK(!arcprof_anchor_ns(&a, &seq, &ns));
 }
 
 /* ---- /proc ---- */
