@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/quote.h"
 #include "cmd.h"
 #include "collect/control.h"
 
@@ -34,13 +35,29 @@ static int check_usage(int nr_operands, char **operands, struct err *e)
 				     operands[0]) : 0;
 }
 
+/* The lines of what a recorder says, which may name files and programs. */
+static void print_lines(const struct buf *b)
+{
+	const char *s = b->data, *end = b->data + b->len, *eol;
+	struct buf line = BUF_INIT;
+
+	for (; s < end; s = eol + 1) {
+		eol = memchr(s, '\n', end - s);
+		eol = eol ? eol : end;
+		quote_add_also(&line, s, eol - s, "");
+		buf_putc(&line, '\n');
+	}
+	fputs(line.data, stdout);
+	buf_release(&line);
+}
+
 static int ask(int pid, const char *command, struct err *e)
 {
 	struct buf reply = BUF_INIT;
 	int r = control_ask(pid, command, &reply, e);
 
 	if (!r && reply.len)
-		fputs(reply.data, stdout);
+		print_lines(&reply);
 	buf_release(&reply);
 	return r;
 }

@@ -9,6 +9,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/quote.h"
 #include "base/term.h"
 #include "cmd.h"
 #include "doctor.h"
@@ -67,8 +68,10 @@ enum { TITLE_COLUMN = 11, TEXT_COLUMN = 27, WIDTH_OF_FILES = 100 };
 /* Text from TEXT_COLUMN on, wrapped between words to the width of the terminal. */
 static void print_wrapped(const char *text, int indent, int width)
 {
+	struct buf shown = BUF_INIT;
 	int col = indent;
 
+	text = quote_str(&shown, text);
 	while (*text) {
 		int len = strcspn(text, " ");
 
@@ -84,6 +87,7 @@ static void print_wrapped(const char *text, int indent, int width)
 		text += len;
 		text += strspn(text, " ");
 	}
+	buf_release(&shown);
 }
 
 static void print_check(const struct check *c, const struct finding *f, int width)

@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/quote.h"
 #include "cmd.h"
 #include "trace/schema.h"
 #include "trace/walk.h"
@@ -55,32 +56,45 @@ struct dump {
 
 /* ---- fields ---- */
 
-static void text_number(void *ctx, const struct schema_field *f, uint64_t v)
+static void put_name(const struct schema_field *f)
 {
-	if (!strcmp(f->unit, "4cc"))
-		printf(" %s=%.4s", f->name, (char *)&v);
-	else if (f->type == SCHEMA_HEX)
-		printf(" %s=0x%" PRIx64, f->name, v);
-	else if (f->type == SCHEMA_INT || f->type == SCHEMA_ZIGZAG)
-		printf(" %s=%" PRId64, f->name, (int64_t)v);
-	else
-		printf(" %s=%" PRIu64, f->name, v);
-	if (f->unit[0] && strcmp(f->unit, "4cc"))
-		printf(" %s", f->unit);
+	putchar(' ');
+	quote_print(f->name, stdout);
+	putchar('=');
 }
 
-static void put_quoted(const uint8_t *p, size_t len)
+static void put_quoted(const void *p, size_t len, const char *also)
 {
-	putchar('"');
-	for (; len--; p++) {
-		if (*p == '"' || *p == '\\')
-			printf("\\%c", *p);
-		else if (*p < 0x20 || *p == 0x7f)
-			printf("\\x%02x", *p);
-		else
-			putchar(*p);
+	struct buf b = BUF_INIT;
+
+	quote_add_also(&b, p, len, also);
+	fputs(b.data, stdout);
+	buf_release(&b);
+}
+
+/* The four letters that kinds of chunks have. */
+static void put_4cc(uint32_t v)
+{
+	const char letters[4] = { v, v >> 8, v >> 16, v >> 24 };
+
+	put_quoted(letters, sizeof(letters), "");
+}
+
+static void text_number(void *ctx, const struct schema_field *f, uint64_t v)
+{
+	put_name(f);
+	if (!strcmp(f->unit, "4cc"))
+		put_4cc(v);
+	else if (f->type == SCHEMA_HEX)
+		printf("0x%" PRIx64, v);
+	else if (f->type == SCHEMA_INT || f->type == SCHEMA_ZIGZAG)
+		printf("%" PRId64, (int64_t)v);
+	else
+		printf("%" PRIu64, v);
+	if (f->unit[0] && strcmp(f->unit, "4cc")) {
+		putchar(' ');
+		quote_print(f->unit, stdout);
 	}
-	putchar('"');
 }
 
 static void put_hex(FILE *out, const uint8_t *p, size_t len)
@@ -95,11 +109,14 @@ static void put_hex(FILE *out, const uint8_t *p, size_t len)
 
 static void text_bytes(void *ctx, const struct schema_field *f, const void *p, size_t len)
 {
-	printf(" %s=", f->name);
-	if (f->type == SCHEMA_TEXT)
-		put_quoted(p, len);
-	else
+	put_name(f);
+	if (f->type != SCHEMA_TEXT) {
 		put_hex(stdout, p, len);
+		return;
+	}
+	putchar('"');
+	put_quoted(p, len, "\"\\");
+	putchar('"');
 }
 
 static void text_group(void *ctx, const struct schema_field *f)
@@ -247,7 +264,8 @@ static void text_record(struct dump *d, const struct walk_record *r, const struc
 	const uint8_t *head = r->body.p - r->head_len;
 
 	put_time(d, r->time_ns);
-	printf("  %02x/%x  %s", r->major, r->minor, k ? k->name : "?");
+	printf("  %02x/%x  ", r->major, r->minor);
+	quote_print(k ? k->name : "?", stdout);
 	if (!k) {
 		putchar(' ');
 		put_hex(stdout, r->body.p, span_left(&r->body));
@@ -287,7 +305,9 @@ static void json_record(struct dump *d, const struct walk_record *r, const struc
 static void show_damage(struct dump *d, uint64_t off, uint64_t len, const char *why)
 {
 	if (d->o->format == FORMAT_TEXT) {
-		printf("--- damage at offset %" PRIu64 ": %" PRIu64 " bytes skipped: %s\n", off, len, why);
+		printf("--- damage at offset %" PRIu64 ": %" PRIu64 " bytes skipped: ", off, len);
+		quote_print(why, stdout);
+		putchar('\n');
 		return;
 	}
 	json_object(&d->j, NULL);

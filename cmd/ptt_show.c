@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/quote.h"
 #include "arcprof_uapi.h"
 #include "ptt_show.h"
 
@@ -310,6 +311,7 @@ static void text_head(struct ptt_show *sh)
 
 static void text_process(struct ptt_show *sh, const struct process *p)
 {
+	struct buf name = BUF_INIT;
 	size_t i;
 
 	for (i = 0; i < p->nr; i++) {
@@ -317,15 +319,16 @@ static void text_process(struct ptt_show *sh, const struct process *p)
 
 		fprintf(sh->out, "%7d %7d", t->pid, t->tid);
 		text_values(sh, t->v);
-		fprintf(sh->out, "  %s%s\n", t->comm, t->alive || sh->all_ended ? "" : " (ended)");
+		fprintf(sh->out, "  %s%s\n", quote_str(&name, t->comm), t->alive || sh->all_ended ? "" : " (ended)");
 	}
-	if (p->nr < 2)
-		return;
-	fprintf(sh->out, "%15s", "");
-	dashes(sh);
-	fprintf(sh->out, "\n%7d %7s", p->pid, "all");
-	text_values(sh, p->sum);
-	fprintf(sh->out, "  %s: %zu threads\n\n", p->name, p->nr);
+	if (p->nr > 1) {
+		fprintf(sh->out, "%15s", "");
+		dashes(sh);
+		fprintf(sh->out, "\n%7d %7s", p->pid, "all");
+		text_values(sh, p->sum);
+		fprintf(sh->out, "  %s: %zu threads\n\n", quote_str(&name, p->name), p->nr);
+	}
+	buf_release(&name);
 }
 
 /* A process that was asked for and has no thread here. */
@@ -402,13 +405,11 @@ static void csv_head(struct ptt_show *sh)
 
 static void csv_name(FILE *out, const char *name)
 {
-	putc('"', out);
-	for (; *name; name++) {
-		if (*name == '"')
-			putc('"', out);
-		putc(*name, out);
-	}
-	fputs("\"\n", out);
+	struct buf b = BUF_INIT;
+
+	quote_csv(&b, name, strlen(name));
+	fprintf(out, "%s\n", b.data);
+	buf_release(&b);
 }
 
 static void csv_snapshot(struct ptt_show *sh, const struct process *list, size_t nr)

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/quote.h"
 
 void json_init(struct json *j, FILE *out)
 {
@@ -14,50 +15,46 @@ void json_init(struct json *j, FILE *out)
 	j->first[0] = true;
 }
 
-/* Length of the UTF-8 sequence at s, 0 when it is none (RFC 3629). */
-static int utf8_len(const unsigned char *s)
+/* Characters that a terminal obeys are escaped as JSON can: what is read is the same. */
+static void put_code_point(FILE *out, const char *s, size_t len)
 {
-	uint32_t cp;
-	int i, n;
+	uint32_t cp = (unsigned char)s[0];
 
-	if (s[0] < 0x80)
-		return 1;
-	n = s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 :
-	    s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : 0;
-	if (!n)
-		return 0;
-	cp = s[0] & (0xff >> (n + 1));
-	for (i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		cp = cp << 6 | (s[i] & 0x3f);
-	}
-	if ((n == 3 && cp < 0x800) || (n == 4 && (cp < 0x10000 || cp > 0x10ffff)) ||
-	    (cp >= 0xd800 && cp < 0xe000))
-		return 0;
-	return n;
+	if (len == 2)
+		cp = (cp & 0x1f) << 6 | (s[1] & 0x3f);
+	else if (len == 3)
+		cp = (cp & 0xf) << 12 | (uint32_t)(s[1] & 0x3f) << 6 | (s[2] & 0x3f);
+	fprintf(out, "\\u%04x", cp);	/* all of them are below 2^16 */
 }
 
-static void put_string(FILE *out, const char *str)
+static bool is_as_it_is(char c)
 {
-	const unsigned char *s = (const unsigned char *)str;
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+static void put_string(FILE *out, const char *s)
+{
+	size_t left = strlen(s), n;
 
 	putc('"', out);
-	while (*s) {
-		int n = utf8_len(s);
-
+	for (; left; s += n, left -= n) {
+		for (n = 0; n < left && is_as_it_is(s[n]); n++)
+			;
+		fwrite(s, 1, n, out);
+		if (n)
+			continue;
+		n = utf8_len(s, left);
 		if (!n) {
 			fputs("\xef\xbf\xbd", out);
 			n = 1;
 		} else if (*s == '"' || *s == '\\') {
 			putc('\\', out);
 			putc(*s, out);
-		} else if (*s < 0x20) {
-			fprintf(out, "\\u%04x", *s);
+		} else if (!quote_plain_len(s, left)) {
+			put_code_point(out, s, n);
 		} else {
 			fwrite(s, 1, n, out);
 		}
-		s += n;
 	}
 	putc('"', out);
 }

@@ -2,7 +2,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/log.h"
+#include "base/quote.h"
 
 static const char *command;
 static int verbosity;
@@ -17,12 +19,24 @@ void log_set_verbosity(int level)
 	verbosity = level;
 }
 
-static void print_line(const char *kind, const char *fmt, va_list ap)
+static struct buf head(const char *kind)
 {
-	char line[1024];
+	struct buf line = BUF_INIT;
 
-	vsnprintf(line, sizeof(line), fmt, ap);
-	fprintf(stderr, "arcprof%s%s: %s%s\n", command ? " " : "", command ? command : "", kind, line);
+	buf_fmt(&line, "arcprof%s%s: %s", command ? " " : "", command ? command : "", kind);
+	return line;
+}
+
+/* Takes line. What a message quotes may be a name that somebody else gave. */
+static void print_line(struct buf line, const char *fmt, va_list ap)
+{
+	struct buf text = BUF_INIT;
+
+	buf_vfmt(&text, fmt, ap);
+	quote_add_also(&line, text.data, text.len, "");
+	fprintf(stderr, "%s\n", line.data);
+	buf_release(&line);
+	buf_release(&text);
 }
 
 #define LOG_FN(name, when, kind)                  \
@@ -33,7 +47,7 @@ static void print_line(const char *kind, const char *fmt, va_list ap)
 		if (!(when))                      \
 			return;                   \
 		va_start(ap, fmt);                \
-		print_line(kind, fmt, ap);        \
+		print_line(head(kind), fmt, ap);  \
 		va_end(ap);                       \
 	}
 
@@ -44,13 +58,13 @@ LOG_FN(log_verbose, verbosity >= 1, "")
 
 void log_hint(const char *fmt, ...)
 {
-	char line[1024];
+	struct buf line = BUF_INIT;
 	va_list ap;
 
+	buf_str(&line, "hint: ");
 	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
+	print_line(line, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "hint: %s\n", line);
 }
 
 int log_err(const struct err *e)

@@ -2,7 +2,7 @@
 /*
  * log.h - the only way to stderr.  cmd/ calls it; lib/ returns struct err instead.
  *
- * Every line starts "arcprof <command>: ".
+ * Every line starts "arcprof <command>: ".  What a message quotes is escaped as quote.h has it.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H

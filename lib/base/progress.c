@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/progress.h"
+#include "base/quote.h"
 
 enum { DELAY_NS = 500000000, INTERVAL_NS = 100000000 };
 
@@ -29,33 +30,46 @@ void progress_start(struct progress *p, const char *what, uint64_t total)
 		p->next_ns = clock_mono_ns() + DELAY_NS;
 }
 
-void progress_update(struct progress *p, uint64_t done)
-{
-	uint64_t now;
-
-	if (p->next_ns == UINT64_MAX)
-		return;
-	now = clock_mono_ns();
-	if (now < p->next_ns)
-		return;
-	if (p->total)
-		fprintf(stderr, "\r%s: %" PRIu64 " %%\033[K", p->what,
-			(uint64_t)((unsigned __int128)done * 100 / p->total));
-	else
-		fprintf(stderr, "\r%s: %" PRIu64 "\033[K", p->what, done);
-	p->shown = true;
-	p->next_ns = now + INTERVAL_NS;
-}
-
-void progress_text(struct progress *p, const char *text)
+static bool is_due(struct progress *p)
 {
 	uint64_t now;
 
 	if (p->next_ns == UINT64_MAX || (now = clock_mono_ns()) < p->next_ns)
-		return;
-	fprintf(stderr, "\r%s: %s\033[K", p->what, text);
-	p->shown = true;
+		return false;
 	p->next_ns = now + INTERVAL_NS;
+	return true;
+}
+
+/* What is shown may name what somebody else named. */
+static void show(struct progress *p, const char *text)
+{
+	struct buf line = BUF_INIT;
+
+	quote_add(&line, p->what);
+	buf_str(&line, ": ");
+	quote_add(&line, text);
+	fprintf(stderr, "\r%s\033[K", line.data);
+	p->shown = true;
+	buf_release(&line);
+}
+
+void progress_update(struct progress *p, uint64_t done)
+{
+	char text[32];
+
+	if (!is_due(p))
+		return;
+	if (p->total)
+		snprintf(text, sizeof(text), "%" PRIu64 " %%", (uint64_t)((unsigned __int128)done * 100 / p->total));
+	else
+		snprintf(text, sizeof(text), "%" PRIu64, done);
+	show(p, text);
+}
+
+void progress_text(struct progress *p, const char *text)
+{
+	if (is_due(p))
+		show(p, text);
 }
 
 void progress_end(struct progress *p)

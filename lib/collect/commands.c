@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/quote.h"
 #include "collect/state.h"
 
 static void put_targets(const struct collect *c, struct buf *b)
@@ -21,7 +22,9 @@ static void put_targets(const struct collect *c, struct buf *b)
 	size_t i;
 
 	if (!o->nr_pids && !o->nr_tids) {
-		buf_fmt(b, "records: %s\n", o->command_line);
+		buf_str(b, "records: ");
+		quote_add(b, o->command_line);
+		buf_putc(b, '\n');
 		return;
 	}
 	buf_fmt(b, "records: %s", o->nr_pids ? "process" : "thread");
@@ -51,8 +54,9 @@ static int status(struct collect *c, struct buf *b, struct err *e)
 		buf_fmt(b, "calls: %" PRIu64 "\ncontexts: %" PRIu64 "\ncounted threads: %" PRIu64 "\n", n.nr_calls,
 			n.nr_contexts, n.nr_threads);
 	}
-	buf_fmt(b, "JVMs: %" PRIu64 "\nfile: %s\nbytes: %" PRIu64 "\n", c->res->nr_jvms, c->o->output,
-		trace_writer_bytes(c->w));
+	buf_fmt(b, "JVMs: %" PRIu64 "\nfile: ", c->res->nr_jvms);
+	quote_add(b, c->o->output);
+	buf_fmt(b, "\nbytes: %" PRIu64 "\n", trace_writer_bytes(c->w));
 	return 0;
 }
 

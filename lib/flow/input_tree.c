@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/quote.h"
 #include "flow/input.h"
 #include "flow/text.h"
 
@@ -19,24 +20,8 @@ struct parser {
 	struct buf name;
 };
 
-static const char escaped[] = "\\;\t\n\r", escapes[] = "\\;tnr";
-
-/* Appends s[len] without its escapes; false when a backslash is followed by anything else. */
-static bool unescape(const char *s, size_t len, struct buf *out)
-{
-	const char *end = s + len, *at;
-
-	for (; s < end; s++) {
-		if (*s == '\\') {
-			if (++s == end || !*s || !(at = strchr(escapes, *s)))
-				return false;
-			buf_putc(out, escaped[at - escapes]);
-		} else {
-			buf_putc(out, *s);
-		}
-	}
-	return true;
-}
+/* What has a meaning in a path, beside what is escaped everywhere. */
+static const char also[] = "\\;";
 
 /* The next tab-separated field of the line at *p; NULL when there is none. */
 static const char *field(const char **p, const char *end, size_t *len)
@@ -78,7 +63,7 @@ static int text_field(struct parser *x, const char **p, const char *end, uint32_
 	const char *s = field(p, end, &len);
 
 	buf_reset(&x->name);
-	if (!unescape(s ? s : "", len, &x->name))
+	if (!quote_undo(&x->name, s ? s : "", len, also))
 		return text_bad(&x->t, e, "bad escape in a name");
 	*id = strtab_add(&x->m->consumers.names, x->name.data ? x->name.data : "", x->name.len);
 	return 0;
@@ -100,7 +85,7 @@ static int path_line(struct parser *x, const char *line, size_t len, struct err 
 			if (*at == '\\' && at + 1 < s_end)
 				at++;
 		buf_reset(&x->name);
-		if (at == s || !unescape(s, at - s, &x->name))
+		if (at == s || !quote_undo(&x->name, s, at - s, also))
 			return text_bad(&x->t, e, at == s ? "empty name in the path" : "bad escape in a name");
 		node = flow_child(&x->m->flow, node,
 				  consumer_add_name(&x->m->consumers, CONSUMER_ANY, x->name.data, x->name.len));
@@ -193,17 +178,24 @@ int input_tree(struct model *m, const char *data, size_t len, struct err *e)
 
 static void put_escaped(const char *s, FILE *out)
 {
+	struct buf b = BUF_INIT;
+
+	quote_add_also(&b, s, strlen(s), also);
+	fputs(b.data, out);
+	buf_release(&b);
+}
+
+/* A word of a directive: it ends at a blank. */
+static void put_word(const char *s, FILE *out)
+{
+	struct buf b = BUF_INIT;
 	const char *at;
 
-	for (; *s; s++) {
-		at = strchr(escaped, *s);
-		if (at) {
-			putc('\\', out);
-			putc(escapes[at - escaped], out);
-		} else {
-			putc(*s, out);
-		}
-	}
+	quote_add_also(&b, s, strlen(s), also);
+	for (s = b.data; (at = strchr(s, ' ')); s = at + 1)
+		fprintf(out, "%.*s\\x20", (int)(at - s), s);
+	fputs(s, out);
+	buf_release(&b);
 }
 
 static void put_node(const struct model *m, uint32_t i, uint32_t level, FILE *out)
@@ -234,9 +226,13 @@ void output_tree(const struct model *m, FILE *out)
 	unsigned int k;
 
 	fprintf(out, "# levels\n# n %s\n", f->n_means == FLOW_CALLS ? "calls" : "samples");
-	for (k = 0; k < f->nr_metrics; k++)
-		fprintf(out, "# metric %s %s\n", model_str(m, m->metrics[k].name),
-			model_str(m, m->metrics[k].unit));
+	for (k = 0; k < f->nr_metrics; k++) {
+		fputs("# metric ", out);
+		put_word(model_str(m, m->metrics[k].name), out);
+		putc(' ', out);
+		put_word(model_str(m, m->metrics[k].unit), out);
+		putc('\n', out);
+	}
 	for (i = flow_next(f, FLOW_NONE); i; i = next) {
 		put_node(m, i, level, out);
 		next = flow_next(f, i);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/quote.h"
 #include "flow/text.h"
 
 void text_init(struct text *t, const char *data, size_t len)
@@ -110,16 +111,28 @@ int text_directives(struct text *t, struct err *e)
 	return 0;
 }
 
+/* Without the escapes that output_tree() makes; what has others is as it is. */
+static void set_metric(struct model *m, unsigned int i, const struct text_metric *x)
+{
+	struct buf name = BUF_INIT, unit = BUF_INIT;
+
+	if (!quote_undo(&name, x->name, x->name_len, "\\;"))
+		buf_add(&name, x->name, x->name_len);
+	if (!quote_undo(&unit, x->unit, x->unit_len, "\\;"))
+		buf_add(&unit, x->unit, x->unit_len);
+	model_set_metric(m, i, name.data, name.len, unit.data ? unit.data : "", unit.len);
+	buf_release(&name);
+	buf_release(&unit);
+}
+
 void text_name_metrics(const struct text *t, struct model *m, const char *def_name, const char *def_unit)
 {
 	char name[32];
 	unsigned int i;
 
 	for (i = 0; i < m->flow.nr_metrics; i++) {
-		const struct text_metric *x = &t->metrics[i];
-
 		if (i < t->nr_metrics) {
-			model_set_metric(m, i, x->name, x->name_len, x->unit, x->unit_len);
+			set_metric(m, i, &t->metrics[i]);
 			continue;
 		}
 		if (i) {

@@ -11,6 +11,7 @@
 #include "arch/insn.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/quote.h"
 #include "report/itrace.h"
 #include "version.h"
 
@@ -31,6 +32,7 @@ struct arc {
 	const struct arc_opts *o;
 	FILE *out;
 	struct json j;
+	struct buf line;	/* scratch */
 	struct arc_row row;	/* being gathered; nr_insns and pending say whether there is one */
 	bool pending;
 	bool left;		/* the function of row was left by its last block */
@@ -110,17 +112,25 @@ static void put_hex(FILE *out, const uint8_t *p, size_t len)
 static void text_row(struct arc *a, const struct arc_row *r)
 {
 	struct who w = who(a, r);
-	char cpu[8] = "-", pidtid[32];
+	struct buf *b = &a->line;
+	char cpu[8] = "-";
 
 	if (r->at.cpu != UINT16_MAX)
 		snprintf(cpu, sizeof(cpu), "%u", r->at.cpu);
-	snprintf(pidtid, sizeof(pidtid), "%x_%x_", w.pid, w.tid);
-	fprintf(a->out, "%3s %c %u %3" PRIu64 " %c %8" PRIx64 " %s:%s %s%s", cpu, r->at.kernel ? 'K' : 'U',
-		type_number(r), r->nr_insns, r->switched ? '?' : '@', r->at.site.off, symbol(a, r), module(a, r), pidtid,
-		w.comm);
-	if (*w.thread && strcmp(w.thread, w.comm))
-		fprintf(a->out, "_[%s]", w.thread);
-	fprintf(a->out, " %s %" PRIu32, type_name(r), r->at.site.line);
+	buf_reset(b);
+	quote_add(b, symbol(a, r));
+	buf_putc(b, ':');
+	quote_add(b, module(a, r));
+	buf_fmt(b, " %x_%x_", w.pid, w.tid);
+	quote_add(b, w.comm);
+	if (*w.thread && strcmp(w.thread, w.comm)) {
+		buf_str(b, "_[");
+		quote_add(b, w.thread);
+		buf_putc(b, ']');
+	}
+	fprintf(a->out, "%3s %c %u %3" PRIu64 " %c %8" PRIx64 " %s %s %" PRIu32, cpu, r->at.kernel ? 'K' : 'U',
+		type_number(r), r->nr_insns, r->switched ? '?' : '@', r->at.site.off, b->data, type_name(r),
+		r->at.site.line);
 	if (r->bytes) {
 		putc(' ', a->out);
 		put_hex(a->out, r->bytes, r->nr_bytes);
@@ -164,38 +174,28 @@ static void json_row(struct arc *a, const struct arc_row *r)
 	json_end(&a->j);
 }
 
-/* A field of CSV: quoted when it must be. */
-static void put_field(FILE *out, const char *s)
+static void put_field(struct buf *b, const char *s)
 {
-	if (!strpbrk(s, ",\"\n\r")) {
-		fputs(s, out);
-		return;
-	}
-	putc('"', out);
-	for (; *s; s++) {
-		if (*s == '"')
-			putc('"', out);
-		putc(*s, out);
-	}
-	putc('"', out);
+	quote_csv(b, s, strlen(s));
+	buf_putc(b, ',');
 }
 
 static void csv_row(struct arc *a, const struct arc_row *r)
 {
 	struct who w = who(a, r);
+	struct buf *b = &a->line;
 
+	buf_reset(b);
 	if (r->at.cpu != UINT16_MAX)
-		fprintf(a->out, "%u", r->at.cpu);
-	fprintf(a->out, ",%s,%u,%" PRIu64 ",%" PRIu64 ",", r->at.kernel ? "kernel" : "user", type_number(r),
+		buf_fmt(b, "%u", r->at.cpu);
+	buf_fmt(b, ",%s,%u,%" PRIu64 ",%" PRIu64 ",", r->at.kernel ? "kernel" : "user", type_number(r),
 		r->nr_insns, r->at.site.off);
-	put_field(a->out, symbol(a, r));
-	putc(',', a->out);
-	put_field(a->out, module(a, r));
-	fprintf(a->out, ",%u,%u,", w.pid, w.tid);
-	put_field(a->out, w.comm);
-	putc(',', a->out);
-	put_field(a->out, w.thread);
-	fprintf(a->out, ",%s,%s,%" PRIu32 ",", type_name(r), r->plain ? "" : branch_kind_name(r->kind),
+	put_field(b, symbol(a, r));
+	put_field(b, module(a, r));
+	buf_fmt(b, "%u,%u,", w.pid, w.tid);
+	put_field(b, w.comm);
+	put_field(b, w.thread);
+	fprintf(a->out, "%s%s,%s,%" PRIu32 ",", b->data, type_name(r), r->plain ? "" : branch_kind_name(r->kind),
 		r->at.site.line);
 	if (r->bytes)
 		put_hex(a->out, r->bytes, r->nr_bytes);
@@ -372,15 +372,22 @@ static const char *or_dash(const char *s)
 	return s ? s : "-";
 }
 
-static void text_head(const struct arc *a)
+static void text_head(struct arc *a)
 {
 	const struct names *x = &a->names;
+	struct buf *b = &a->line;
 	size_t i;
 
 	/* Without its end nobody knows how many there were. */
-	fprintf(a->out, "# %s instructions, %s branches by %s, %" PRIu64 " lost: %s\n",
-		or_dash(names_label(x, "itrace.instructions")), or_dash(names_label(x, "itrace.branches")),
-		or_dash(names_label(x, "itrace.engine")), x->lost, or_dash(names_label(x, "command")));
+	buf_str(b, "# ");
+	quote_add(b, or_dash(names_label(x, "itrace.instructions")));
+	buf_str(b, " instructions, ");
+	quote_add(b, or_dash(names_label(x, "itrace.branches")));
+	buf_str(b, " branches by ");
+	quote_add(b, or_dash(names_label(x, "itrace.engine")));
+	buf_fmt(b, ", %" PRIu64 " lost: ", x->lost);
+	quote_add(b, or_dash(names_label(x, "command")));
+	fprintf(a->out, "%s\n", b->data);
 	fputs("# arc Field Definition:\n", a->out);
 	for (i = 0; i < ARRAY_SIZE(fields); i++) {
 		fprintf(a->out, "# %3zu: %s\n", i + 1, fields[i]);
@@ -476,6 +483,7 @@ int arc_print(struct trace_reader *t, const struct arc_opts *o, FILE *out, struc
 	branches_init(&a.branches, &a.names, &o->branches);
 	if (!r)
 		r = print_all(&a, t, e);
+	buf_release(&a.line);
 	branches_release(&a.branches);
 	names_release(&a.names);
 	model_release(&a.m);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/quote.h"
 #include "report/gensel.h"
 #include "report/sched.h"
 
@@ -19,6 +20,7 @@ struct gen {
 	struct gen_event *events;
 	size_t nr_events, alloc_events;
 	uint64_t nr_calls, nr_dispatches;	/* read */
+	struct buf line;
 	struct map index_of;		/* tree -> index in last */
 	uint64_t (*last)[FLOW_MAX_METRICS];	/* what the tree was charged by its last event */
 	size_t nr_last, alloc_last;
@@ -106,55 +108,65 @@ static const char *prefix(uint32_t kind)
 	return kind == CONSUMER_JAVA ? "M:" : kind == CONSUMER_NATIVE ? "N:" : "";
 }
 
-static void print_head(const struct gen *g, FILE *out)
+static void print_head(struct gen *g, FILE *out)
 {
 	const struct model *m = g->c.p->m;
+	struct buf *b = &g->line;
 	unsigned int i;
 
-	fprintf(out, "%" PRIu64 " events", g->nr_calls);
+	buf_fmt(b, "%" PRIu64 " events", g->nr_calls);
 	if (g->nr_dispatches)
-		fprintf(out, " and %" PRIu64 " dispatches", g->nr_dispatches);
-	fprintf(out, " of %zu threads, %" PRIu64 " lost;", g->c.nr_trees, g->c.p->names.lost);
-	for (i = 0; i < g->c.nr_metrics; i++)
-		fprintf(out, "%s %s in %s", i ? "," : "", model_str(m, m->metrics[i].name),
-			model_str(m, m->metrics[i].unit));
-	fputs(g->c.nr_metrics ? " since the thread's event before\n" : " no metrics\n", out);
+		buf_fmt(b, " and %" PRIu64 " dispatches", g->nr_dispatches);
+	buf_fmt(b, " of %zu threads, %" PRIu64 " lost;", g->c.nr_trees, g->c.p->names.lost);
+	for (i = 0; i < g->c.nr_metrics; i++) {
+		buf_str(b, i ? ", " : " ");
+		quote_add(b, model_str(m, m->metrics[i].name));
+		buf_str(b, " in ");
+		quote_add(b, model_str(m, m->metrics[i].unit));
+	}
+	fprintf(out, "%s%s\n", b->data, g->c.nr_metrics ? " since the thread's event before" : " no metrics");
 }
 
-static void print_dispatch(struct gen *g, const struct gen_event *x, const char *thread, FILE *out)
+static void put_event(struct gen *g, const struct gen_event *x)
 {
-	unsigned int i;
+	struct model *m = g->c.p->m;
+	uint32_t consumer;
 
-	for (i = 0; i < g->c.nr_metrics; i++)
-		fprintf(out, "%s%8s", i ? " " : "", "-");
-	if (x->kind == GEN_ON)
-		fprintf(out, " + [gets CPU %u] %s\n", x->consumer & UINT16_MAX, thread);
-	else
-		fprintf(out, " - [loses CPU %u: %s] %s\n", x->consumer & UINT16_MAX,
-			sched_state_letter(x->consumer >> 16), thread);
+	switch (x->kind) {
+	case GEN_ON:
+		buf_fmt(&g->line, " + [gets CPU %u] ", x->consumer & UINT16_MAX);
+		break;
+	case GEN_OFF:
+		buf_fmt(&g->line, " - [loses CPU %u: %s] ", x->consumer & UINT16_MAX,
+			sched_state_letter(x->consumer >> 16));
+		break;
+	case CALL_UNWOUND:
+		buf_fmt(&g->line, " ? ev_%" PRIu32 "_UNWOUND ", x->consumer);
+		break;
+	default:
+		consumer = calls_consumer(&g->c, x->consumer);
+		buf_fmt(&g->line, " %c %s", "><!"[x->kind], prefix(m->consumers.items[consumer].kind));
+		quote_add(&g->line, consumer_name(&m->consumers, consumer));
+		buf_putc(&g->line, ' ');
+	}
 }
 
 static void print_event(struct gen *g, const struct gen_event *x, FILE *out)
 {
 	const struct gen_thread *thread = gen_select_thread(&g->select, x);
-	struct model *m = g->c.p->m;
-	uint32_t consumer;
+	bool is_call = x->kind < CALL_EVENT_NR;
 	unsigned int i;
 
-	if (x->kind == GEN_OFF || x->kind == GEN_ON) {
-		print_dispatch(g, x, consumer_name(&m->consumers, thread->thread), out);
-		return;
-	}
+	buf_reset(&g->line);
 	for (i = 0; i < g->c.nr_metrics; i++)
-		fprintf(out, "%s%8" PRIu64, i ? " " : "", x->delta[i]);
-	if (x->kind == CALL_UNWOUND) {
-		fprintf(out, " ? ev_%" PRIu32 "_UNWOUND %s\n", x->consumer, consumer_name(&m->consumers, thread->thread));
-		return;
-	}
-	consumer = calls_consumer(&g->c, x->consumer);
+		if (is_call)
+			buf_fmt(&g->line, "%s%8" PRIu64, i ? " " : "", x->delta[i]);
+		else
+			buf_fmt(&g->line, "%s%8s", i ? " " : "", "-");
+	put_event(g, x);
 	/* calls_consumer() may have made strings: names are asked last. */
-	fprintf(out, " %c %s%s %s\n", "><!"[x->kind], prefix(m->consumers.items[consumer].kind),
-		consumer_name(&m->consumers, consumer), consumer_name(&m->consumers, thread->thread));
+	quote_add(&g->line, consumer_name(&g->c.p->m->consumers, thread->thread));
+	fprintf(out, "%s\n", g->line.data);
 }
 
 static uint64_t print_events(struct gen *g, FILE *out, uint64_t limit)
@@ -197,6 +209,7 @@ int gen_print(struct profile *p, struct trace_reader *t, const struct report_opt
 	gen_select_release(&g.select);
 	calls_release(&g.c);
 	map_release(&g.index_of);
+	buf_release(&g.line);
 	free(g.last);
 	free(g.events);
 	return r;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/quote.h"
 #include "report/table.h"
 #include "version.h"
 
@@ -37,12 +38,15 @@ static void put_amount(const struct view *v, unsigned int m, struct buf *b)
 
 	if (!strcmp(unit, "ns")) {
 		report_put_duration(b, v->total[m]);
-		buf_fmt(b, " of %s", name);
+		buf_str(b, " of ");
 	} else if (!*unit || !strcmp(unit, name) || !strcmp(unit, "events")) {
-		buf_fmt(b, "%" PRIu64 " %s", v->total[m], name);
+		buf_fmt(b, "%" PRIu64 " ", v->total[m]);
 	} else {
-		buf_fmt(b, "%" PRIu64 " %s of %s", v->total[m], unit, name);
+		buf_fmt(b, "%" PRIu64 " ", v->total[m]);
+		quote_add(b, unit);
+		buf_str(b, " of ");
 	}
+	quote_add(b, name);
 }
 
 /* Never "100 %" when something is missing, nor "0 %" when something is there. */
@@ -94,8 +98,10 @@ static void put_marks(const struct view *v, const char *what, const struct view_
 	if (!s->nr_marks)
 		return;
 	buf_str(b, what);
-	for (i = 0; i < s->nr_marks; i++)
-		buf_fmt(b, "%s %" PRIu64 " %s", i ? "," : "", s->marks[i].n, model_str(v->m, s->marks[i].name));
+	for (i = 0; i < s->nr_marks; i++) {
+		buf_fmt(b, "%s %" PRIu64 " ", i ? "," : "", s->marks[i].n);
+		quote_add(b, model_str(v->m, s->marks[i].name));
+	}
 	buf_putc(b, '\n');
 }
 
@@ -139,7 +145,7 @@ static void put_calibration(const struct view *v, struct buf *b)
 {
 	if (!v->src->calibration)
 		return;
-	buf_str(b, v->src->calibration);
+	quote_add(b, v->src->calibration);
 	if (v->m->nr_deltas)
 		buf_str(b, " (~: counting calls took as much as is left, or more)");
 	if (v->src->over_corrected)
@@ -216,8 +222,11 @@ void head_text(const struct view *v, FILE *out)
 	put_all_marks(v, &b);
 	put_repairs(v, &b);
 	put_calibration(v, &b);
-	for (m = 0; m < v->src->nr_refused; m++)
-		buf_fmt(&b, "not recorded: %s\n", v->src->refused[m]);
+	for (m = 0; m < v->src->nr_refused; m++) {
+		buf_str(&b, "not recorded: ");
+		quote_add(&b, v->src->refused[m]);
+		buf_putc(&b, '\n');
+	}
 	fwrite(b.data, 1, b.len, out);
 	buf_release(&b);
 }

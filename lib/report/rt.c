@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/quote.h"
 #include "report/table.h"
 
 static void cell_cee(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
@@ -167,7 +168,9 @@ static void print_text(struct walk *w, FILE *out)
 		buf_reset(&name);
 		if (is_process(w)) {
 			view_name(w->v, r.consumer, &name);
-			fprintf(out, " Process :: %s\n", name.data);
+			fputs(" Process :: ", out);
+			quote_print(name.data, out);
+			putc('\n', out);
 			continue;
 		}
 		r.level -= r.level != 0;

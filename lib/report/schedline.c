@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/quote.h"
 #include "report/sched.h"
 #include "report/table.h"
 #include "version.h"
@@ -25,11 +26,16 @@ void sched_head_text(const struct sched_model *m, size_t nr_threads, FILE *out)
 	buf_fmt(&b, ", %" PRIu64 " lost", m->nr_lost);
 	if (m->nr_odd)
 		buf_fmt(&b, ", %" PRIu64 " do not fit the one before", m->nr_odd);
-	if (sched_label(m, "command"))
-		buf_fmt(&b, "; %s", sched_label(m, "command"));
+	if (sched_label(m, "command")) {
+		buf_str(&b, "; ");
+		quote_add(&b, sched_label(m, "command"));
+	}
 	buf_putc(&b, '\n');
-	if (sched_label(m, "refused.sched"))
-		buf_fmt(&b, "not recorded: %s\n", sched_label(m, "refused.sched"));
+	if (sched_label(m, "refused.sched")) {
+		buf_str(&b, "not recorded: ");
+		quote_add(&b, sched_label(m, "refused.sched"));
+		buf_putc(&b, '\n');
+	}
 	fwrite(b.data, 1, b.len, out);
 	buf_release(&b);
 }
@@ -95,17 +101,19 @@ static void begin(struct printer *p)
 
 static void put_thread(struct buf *b, const struct sched_thread *t, bool known)
 {
-	if (!t)
+	if (!t) {
 		buf_str(b, known ? "[other]" : "-");
-	else if (!t->tid)
+	} else if (!t->tid) {
 		buf_str(b, "[idle]");
-	else
-		buf_fmt(b, "%s [%" PRIu32 "]", t->name, t->tid);
+	} else {
+		quote_add(b, t->name);
+		buf_fmt(b, " [%" PRIu32 "]", t->tid);
+	}
 }
 
 static void text_line(struct printer *p, const struct sched_line *l)
 {
-	struct buf *b = &p->b;
+	struct buf *b = &p->b, name = BUF_INIT;
 
 	buf_reset(b);
 	buf_fmt(b, "%13.6f %4" PRIu32, (l->time_ns - p->m->trace_start_ns) / 1e9, l->cpu);
@@ -120,20 +128,22 @@ static void text_line(struct printer *p, const struct sched_line *l)
 		buf_fmt(b, " %10s  ", "-");
 	put_thread(b, l->out, true);
 	if (l->is_intr) {
+		sched_intr_name(p->m, l->intr, &name);
 		buf_str(b, " (");
-		sched_intr_name(p->m, l->intr, b);
+		quote_add(b, name.data);
 		buf_putc(b, ')');
 	} else {
 		buf_str(b, " -> ");
 		put_thread(b, l->in, true);
 	}
 	fprintf(p->out, "%s\n", b->data);
+	buf_release(&name);
 }
 
 static void csv_thread(struct buf *b, const struct sched_thread *t)
 {
 	if (t && t->tid)
-		put_csv(b, t->name, strlen(t->name));
+		quote_csv(b, t->name, strlen(t->name));
 	else if (t)
 		buf_str(b, "[idle]");
 	buf_putc(b, ',');
@@ -160,7 +170,7 @@ static void csv_line(struct printer *p, const struct sched_line *l)
 	buf_putc(b, ',');
 	if (l->is_intr) {
 		sched_intr_name(p->m, l->intr, &name);
-		put_csv(b, name.data, name.len);
+		quote_csv(b, name.data, name.len);
 	}
 	fprintf(p->out, "%s\n", b->data);
 	buf_release(&name);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/quote.h"
 #include "report/table.h"
 
 void put_u64(struct buf *b, uint64_t v)
@@ -173,7 +174,7 @@ static void metric_names(struct table *t)
 			width += t->list[i].width + 1;
 		i--;
 		pad(&t->line, width - (int)strlen(name));
-		buf_str(&t->line, name);
+		quote_add(&t->line, name);
 	}
 	buf_putc(&t->line, '\n');
 	fwrite(t->line.data, 1, t->line.len, t->out);
@@ -227,38 +228,32 @@ void table_cells(struct table *t, const struct row *r)
 		put_cell(t, &t->list[i], r);
 }
 
+/* The end of a character at or before at. */
+static size_t cut_at(const char *s, size_t at)
+{
+	while (at && (s[at] & 0xc0) == 0x80)
+		at--;
+	return at;
+}
+
 void table_end(struct table *t, const char *name)
 {
-	size_t len = strlen(name), room = t->v->o->width, half;
+	struct buf shown = BUF_INIT;
+	const char *s = quote_str(&shown, name);
+	size_t len = strlen(s), room = t->v->o->width, half;
 
 	room = room > t->line.len ? room - t->line.len : 0;
 	if (t->v->o->width && len > room && room >= 16) {
 		half = (room - 3) / 2;
-		buf_add(&t->line, name, half);
+		buf_add(&t->line, s, cut_at(s, half));
 		buf_str(&t->line, "...");
-		buf_str(&t->line, name + len - (room - 3 - half));
+		buf_str(&t->line, s + cut_at(s, len - (room - 3 - half)));
 	} else {
-		buf_add(&t->line, name, len);
+		buf_add(&t->line, s, len);
 	}
+	buf_release(&shown);
 	buf_putc(&t->line, '\n');
 	fwrite(t->line.data, 1, t->line.len, t->out);
-}
-
-void put_csv(struct buf *b, const char *s, size_t len)
-{
-	size_t i;
-
-	if (!memchr(s, ',', len) && !memchr(s, '"', len) && !memchr(s, '\n', len) && !memchr(s, '\r', len)) {
-		buf_add(b, s, len);
-		return;
-	}
-	buf_putc(b, '"');
-	for (i = 0; i < len; i++) {
-		if (s[i] == '"')
-			buf_putc(b, '"');
-		buf_putc(b, s[i]);
-	}
-	buf_putc(b, '"');
 }
 
 void table_csv_head(struct table *t)
@@ -276,7 +271,7 @@ void table_csv_head(struct table *t)
 			buf_fmt(&name, ":%s", model_str(t->v->m, t->v->m->metrics[c->metric].name));
 		if (i)
 			buf_putc(&t->line, ',');
-		put_csv(&t->line, name.data, name.len);
+		quote_csv(&t->line, name.data, name.len);
 	}
 	buf_putc(&t->line, '\n');
 	fwrite(t->line.data, 1, t->line.len, t->out);
@@ -294,7 +289,7 @@ void table_csv(struct table *t, const struct row *r)
 		t->list[i].c->cell(t, r, t->list[i].metric, &cell);
 		if (i)
 			buf_putc(&t->line, ',');
-		put_csv(&t->line, cell.data ? cell.data : "", cell.len);
+		quote_csv(&t->line, cell.data ? cell.data : "", cell.len);
 	}
 	buf_putc(&t->line, '\n');
 	fwrite(t->line.data, 1, t->line.len, t->out);
@@ -309,9 +304,13 @@ void table_units(struct table *t)
 
 	for (m = 0; m < model_nr_shown(model); m++) {
 		buf_reset(&b);
+		buf_str(&b, " Units :: ");
+		quote_add(&b, t->units[m].unit);
+		buf_str(&b, " (");
+		quote_add(&b, model_str(model, model->metrics[m].name));
+		buf_str(&b, "); Total :: ");
 		put_value(&b, t->v->total[m], &t->units[m]);
-		fprintf(t->out, " Units :: %s (%s); Total :: %s\n", t->units[m].unit,
-			model_str(model, model->metrics[m].name), b.data);
+		fprintf(t->out, "%s\n", b.data);
 	}
 	buf_release(&b);
 }

@@ -102,8 +102,6 @@ void cell_raw_cum2(const struct table *t, const struct row *r, unsigned int m, s
 /* value * 100 / total as "%7.2f" would have it; 0 when total is. */
 void put_percent(struct buf *b, uint64_t value, uint64_t total);
 void put_u64(struct buf *b, uint64_t v);
-/* One cell of CSV, in quotes where it needs them. */
-void put_csv(struct buf *b, const char *s, size_t len);
 
 /* What is printed over every text report. */
 void head_text(const struct view *v, FILE *out);

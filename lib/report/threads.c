@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/quote.h"
 #include "report/sched.h"
 #include "report/table.h"
 
@@ -174,6 +175,7 @@ static void put_cpus(const struct sched_model *m, FILE *out)
 
 static void print_text(const struct rows *r, FILE *out)
 {
+	struct buf b = BUF_INIT;
 	size_t i;
 
 	sched_head_text(r->m, r->nr + r->nr_hidden, out);
@@ -184,10 +186,14 @@ static void print_text(const struct rows *r, FILE *out)
 
 		fprintf(out, "%7" PRIu32 " %7" PRIu32, t->pid, t->tid);
 		put_row(r, t, out);
-		if (strcmp(t->name, t->comm) && *t->comm)
-			fprintf(out, "  %s (%s)\n", t->name, t->comm);
-		else
-			fprintf(out, "  %s\n", t->name);
+		buf_reset(&b);
+		quote_add(&b, t->name);
+		if (strcmp(t->name, t->comm) && *t->comm) {
+			buf_str(&b, " (");
+			quote_add(&b, t->comm);
+			buf_putc(&b, ')');
+		}
+		fprintf(out, "  %s\n", b.data ? b.data : "");
 	}
 	fprintf(out, "%7s %7s", "", "");
 	put_row(r, &r->sum, out);
@@ -197,6 +203,7 @@ static void print_text(const struct rows *r, FILE *out)
 	putc('\n', out);
 	if (r->m->system)
 		put_cpus(r->m, out);
+	buf_release(&b);
 }
 
 /* ---- JSON and CSV ---- */
@@ -287,9 +294,9 @@ static void print_csv(const struct rows *r, FILE *out)
 		const struct sched_thread *t = r->list[i];
 
 		buf_reset(&b);
-		put_csv(&b, t->name, strlen(t->name));
+		quote_csv(&b, t->name, strlen(t->name));
 		buf_putc(&b, ',');
-		put_csv(&b, t->comm, strlen(t->comm));
+		quote_csv(&b, t->comm, strlen(t->comm));
 		values(r, t, sched_life_ns(r->m, t), v);
 		for (k = 0; k < ARRAY_SIZE(keys); k++)
 			buf_fmt(&b, ",%" PRIu64, v[k]);

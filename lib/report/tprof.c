@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "base/quote.h"
 #include "flow/flow.h"
 #include "report/table.h"
 
@@ -200,7 +201,7 @@ static void text_tree(struct tprof *t, const struct flow *f)
 			buf_fmt(&b, "%5s%*s", percent.data, 4 + (int)level, "");
 			buf_release(&percent);
 		}
-		buf_str(&b, strtab_get(&t->names.names, c->name));
+		quote_add(&b, strtab_get(&t->names.names, c->name));
 		buf_putc(&b, '\n');
 		fwrite(b.data, 1, b.len, t->out);
 	}
@@ -212,25 +213,28 @@ static void text_rate(struct tprof *t)
 	const struct model *m = t->v->m;
 	const char *unit = model_str(m, m->metrics[0].unit), *name = model_str(m, m->metrics[0].name);
 	double rate = t->v->src->rate_hz;
+	struct buf b = BUF_INIT;
 
 	if (!strcmp(unit, "ns") && rate > 0)
 		fprintf(t->out, "      Time-based mode, ticks every %.0f microseconds (~%.0f ticks/sec)\n\n",
 			t->v->src->period ? t->v->src->period / 1e3 : 1e6 / rate, rate);
 	else if (t->v->src->period)
-		fprintf(t->out, "      Event-based mode, %s, ticks every %" PRIu64 " events\n\n", name,
+		fprintf(t->out, "      Event-based mode, %s, ticks every %" PRIu64 " events\n\n", quote_str(&b, name),
 			t->v->src->period);
 	else
-		fprintf(t->out, "      %s\n\n", name);
+		fprintf(t->out, "      %s\n\n", quote_str(&b, name));
+	buf_release(&b);
 }
 
 static void text_header(struct tprof *t)
 {
 	const struct report_source *src = t->v->src;
+	struct buf b = BUF_INIT;
 	size_t i;
 
 	fputs("\n Tprof Reports\n\n", t->out);
 	if (src->is_trace) {
-		fprintf(t->out, " Platform : Linux-%s\n\n", src->machine ? src->machine : "unknown");
+		fprintf(t->out, " Platform : Linux-%s\n\n", quote_str(&b, src->machine ? src->machine : "unknown"));
 		fprintf(t->out, "%21s %15u\n", "Processors", src->nr_cpus);
 		/* A trace does not hold it, and clocks vary: better none than a wrong one. */
 		fprintf(t->out, "%21s %15s\n", "ProcessorSpeed", "n/a");
@@ -238,6 +242,7 @@ static void text_header(struct tprof *t)
 		fprintf(t->out, "%21s %15.3f(sec)\n\n", "TraceTime", src->duration_ns / 1e9);
 		text_rate(t);
 	}
+	buf_release(&b);
 	fprintf(t->out, " TOTAL TICKS%15" PRIu64 "\n", t->total);
 	fprintf(t->out, " (Clipping Level : %5.1f %% %4" PRIu64 " Ticks)\n\n", t->v->o->clip, t->clip);
 	fputs("   ================================\n      TPROF Report Summary\n\n", t->out);
@@ -312,20 +317,10 @@ static void print_json(struct tprof *t)
 	json_end(&j);
 }
 
-static void put_csv_text(const char *s, FILE *out)
-{
-	putc('"', out);
-	for (; *s; s++) {
-		if (*s == '"')
-			putc('"', out);
-		putc(*s, out);
-	}
-	putc('"', out);
-}
-
 static void print_csv(struct tprof *t)
 {
 	uint32_t k, level, node;
+	struct buf b = BUF_INIT;
 	struct flow f;
 	size_t i;
 
@@ -336,17 +331,20 @@ static void print_csv(struct tprof *t)
 		make_tree(t, &stanzas[i], &f);
 		for (node = flow_next(&f, FLOW_NONE); node; node = flow_next(&f, node)) {
 			const struct consumer *c = &t->names.items[f.nodes[node].consumer];
+			const char *name = strtab_get(&t->names.names, c->name);
 
 			if (flow_cum(&f, node)[0] < t->clip)
 				continue;
 			for (level = 0, k = f.nodes[node].parent; k; k = f.nodes[k].parent)
 				level++;
-			fprintf(t->out, "%s,%u,%s,", stanzas[i].name, level, labels[c->kind]);
-			put_csv_text(strtab_get(&t->names.names, c->name), t->out);
-			fprintf(t->out, ",%" PRIu64 "\n", flow_cum(&f, node)[0]);
+			buf_reset(&b);
+			buf_fmt(&b, "%s,%u,%s,", stanzas[i].name, level, labels[c->kind]);
+			quote_csv(&b, name, strlen(name));
+			fprintf(t->out, "%s,%" PRIu64 "\n", b.data, flow_cum(&f, node)[0]);
 		}
 		flow_release(&f);
 	}
+	buf_release(&b);
 }
 
 static int choose(struct tprof *t, struct err *e)

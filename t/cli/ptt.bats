@@ -349,3 +349,16 @@ own_time() {	# <back end's pattern> <percent>
 		info --backend bpf
 	END
 }
+
+@test "ptt: names of threads are escaped in text and CSV" {
+	name=$'=p\e[3m\n\x9b1m'
+	cp "$(command -v sh)" "./$name"
+	for format in text csv json; do
+		# shellcheck disable=SC2016
+		arcprof ptt run --backend=proc --format "$format" -- "./$name" -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done' >out
+		iconv -f UTF-8 -t UTF-8 out >/dev/null
+		[ "$(LC_ALL=C grep -cP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' out)" -eq 0 ]
+		[ "$format" = json ] || grep -qF '=p\x1b[3m\n\x9b1m' out
+	done
+	arcprof ptt run --backend=proc --format csv -- "./$name" -c : | grep -qF "\"'=p"
+}

@@ -375,3 +375,69 @@ for r in csv.reader(sys.stdin):
 import csv, sys
 assert sorted(r["name"] for r in csv.DictReader(sys.stdin)) == ["a,b", "c", "say \"hi\""]'
 }
+
+# No bytes but lines of printable UTF-8: what a name in it says, a terminal does not obey.
+plain() {
+	iconv -f UTF-8 -t UTF-8 "$1" >/dev/null
+	if LC_ALL=C grep -nP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]' "$1"; then
+		return 1
+	fi
+}
+
+@test "report: names are escaped in every report and format, and read back from a tree" {
+	printf 'main;\e]0;title\a;=cmd|\xc2\x9b31m 5\nmain;+x\xff\t 3\nmain;-y\r\xe2\x80\xae 2\nmain;-3 1\n' >stacks
+	for report in xprof xarc xtree rt tprof; do
+		for format in text csv json tree; do
+			arcprof report --stacks stacks --$report --format $format >out
+			plain out
+		done
+	done
+	# neither are formulas those of a spreadsheet, and numbers stay numbers
+	arcprof report --stacks stacks --xprof --format csv >csv
+	cut -d, -f 2 csv >names
+	grep -qxF "\"'=cmd|\\xc2\\x9b31m\"" names
+	grep -qxF "\"'+x\\xff\\t\"" names
+	grep -qxF -e -3 names
+	[ "$(grep -cE '^"?[=+@]' names)" -eq 0 ]
+	arcprof report --stacks stacks --format tree >tree
+	arcprof report --tree tree --format tree | diff tree -
+	# what is JSON of either is the same, to the byte
+	arcprof report --stacks stacks --xtree --sort name --format json | jq -c .nodes >want
+	arcprof report --tree tree --xtree --sort name --format json | jq -c .nodes | diff want -
+	jq -e 'map(.name) | index("=cmd|\u009b31m") and index("-y\r\u202e")' want
+	printf '# metric two\\x20words\\n a;b\n# levels\n0\t1\t2\tx\n' >tree
+	run_arcprof report --tree tree --xprof
+	[[ $output == *" (two words\\n)"* ]]
+	arcprof report --tree tree --format tree | grep -qxF '# metric two\x20words\n a\;b'
+	run_arcprof report -i $'\e[31m\nred'
+	printf '%s\n' "$stderr" >message
+	plain message
+	[[ $stderr == *'\x1b[31m\nred: '* ]]
+}
+
+@test "report: a process that calls itself something is escaped wherever it is named" {
+	skip_unless_perf
+	name=$'=A\e[3m\n\x9b1m'
+	cp "$(workload sleeps)" "./$name"
+	arcprof record -F 999 -o trace -- "./$name" 5 100000 >/dev/null 2>status
+	plain status
+	arcprof record -q --sched --no-samples -o sched -- "./$name" 5 100000 >/dev/null 2>&1 || true
+	for format in text csv json; do
+		for report in xprof tprof; do
+			arcprof report -i trace --$report --format $format >out
+			plain out
+		done
+		for report in threads sched; do
+			arcprof report -i sched --$report --format $format >out 2>&1 || true
+			plain out
+		done
+	done
+	arcprof report -i trace --xtree --format tree >tree
+	plain tree
+	grep -qF '=A\x1b[3m\n\x9b1m' tree
+	for format in text json; do
+		arcprof dump -i trace --format $format >out
+		plain out
+	done
+	arcprof dump -i trace | grep -qF '"=A\x1b[3m\n\x9b1m"'
+}

@@ -4,7 +4,9 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/mem.h"
+#include "base/quote.h"
 #include "base/span.h"
 #include "base/strtab.h"
 #include "unit.h"
@@ -90,4 +92,106 @@ TEST(mem_min_and_max_evaluate_each_argument_once)
 	CHECK_U64(MAX(n++, (uint64_t)2), 5);
 	CHECK_U64(n, 6);
 	CHECK_U64(MIN(MAX(3, 7), MIN(9, 8)), 7);
+}
+
+static void check_quoted(const char *s, size_t len, const char *want)
+{
+	struct buf b = BUF_INIT;
+
+	quote_add_also(&b, s, len, "");
+	CHECK_STR(b.data, want);
+	buf_release(&b);
+}
+
+TEST(quote_escapes_what_a_terminal_obeys)
+{
+	check_quoted("", 0, "");
+	check_quoted("a\0b", 3, "a\\x00b");
+	check_quoted("\x1b[31mred\x7f", 9, "\\x1b[31mred\\x7f");
+	check_quoted("two\nlines\r\t", 11, "two\\nlines\\r\\t");
+	/* C1 as UTF-8 has it, and as the byte that older terminals take for it. */
+	check_quoted("\xc2\x9b" "31m", 5, "\\xc2\\x9b31m");
+	check_quoted("\x9b" "31m", 4, "\\x9b31m");
+	/* The order of what follows is turned around, a line is ended. */
+	check_quoted("\xe2\x80\xae" "x\xe2\x80\xa8", 7, "\\xe2\\x80\\xaex\\xe2\\x80\\xa8");
+	check_quoted("gr\xc3\xbc\xc3\x9f" "e \xe2\x82\xac \xf0\x9f\x98\x80 \\x1b", 21,
+		     "gr\xc3\xbc\xc3\x9f" "e \xe2\x82\xac \xf0\x9f\x98\x80 \\x1b");
+	/* overlong, a surrogate, too high, cut off */
+	check_quoted("\xc0\x9b", 2, "\\xc0\\x9b");
+	check_quoted("\xed\xa0\x80", 3, "\\xed\\xa0\\x80");
+	check_quoted("\xf4\x90\x80\x80", 4, "\\xf4\\x90\\x80\\x80");
+	check_quoted("\xe2\x82", 2, "\\xe2\\x82");
+}
+
+TEST(quote_of_any_bytes_is_plain_and_can_be_undone)
+{
+	static const char also[] = "\\;";
+	char s[24];
+	size_t len, i, n;
+	int k;
+
+	for (k = 0; k < 20000; k++) {
+		struct buf b = BUF_INIT, back = BUF_INIT;
+
+		len = unit_random() % sizeof(s);
+		for (i = 0; i < len; i++)
+			s[i] = unit_random() % 4 ? (char)unit_random() : "\\;nx0a"[unit_random() % 6];
+		quote_add_also(&b, s, len, also);
+		for (i = 0; i < b.len; i += n)
+			if (!(n = quote_plain_len(b.data + i, b.len - i)))
+				break;
+		CHECK_U64(i, b.len);
+		CHECK(quote_undo(&back, b.data ? b.data : "", b.len, also));
+		CHECK_U64(back.len, len);
+		CHECK(!len || !memcmp(back.data, s, len));
+		buf_release(&b);
+		buf_release(&back);
+	}
+}
+
+static void check_csv(const char *s, const char *want)
+{
+	struct buf b = BUF_INIT;
+
+	quote_csv(&b, s, strlen(s));
+	CHECK_STR(b.data ? b.data : "", want);
+	buf_release(&b);
+}
+
+TEST(quote_csv_has_no_formulas_and_leaves_numbers)
+{
+	static const char *const numbers[] = { "0", "-12", "+3.5", "-1e-9", "12.", "1E+300", "-", "7" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(numbers); i++)
+		check_csv(numbers[i], numbers[i]);
+	check_csv("", "");
+	check_csv("a b", "a b");
+	check_csv("a,\"b\"", "\"a,\"\"b\"\"\"");
+	check_csv("=1+1", "\"'=1+1\"");
+	check_csv("-2+cmd|' /C calc'!A0", "\"'-2+cmd|' /C calc'!A0\"");
+	check_csv("+1-1", "\"'+1-1\"");
+	check_csv("-1e", "\"'-1e\"");
+	check_csv("@SUM(A1,\"x\")", "\"'@SUM(A1,\"\"x\"\")\"");
+	check_csv("-[Foo bar:]", "\"'-[Foo bar:]\"");
+	check_csv("\t=1", "\\t=1");
+	check_csv("\r=1", "\\r=1");
+	check_csv("a\nb,c", "\"a\\nb,c\"");
+}
+
+TEST(json_strings_are_exact_and_plain)
+{
+	char *text = NULL;
+	struct json j;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	json_init(&j, out);
+	json_array(&j, NULL);
+	json_str(&j, NULL, "\x1b[1m\"\\\n\x7f");
+	json_str(&j, NULL, "\xc2\x9b\xe2\x80\xae\xc3\xbc\xff");
+	json_end(&j);
+	fclose(out);
+	CHECK_STR(text, "[\n\"\\u001b[1m\\\"\\\\\\u000a\\u007f\",\n\"\\u009b\\u202e\xc3\xbc\xef\xbf\xbd\"]\n");
+	free(text);
 }

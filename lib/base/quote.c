@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdint.h>
+#include <string.h>
+
+#include "base/quote.h"
+
+/* The code point, and the length of its sequence; 0: there is none. */
+static size_t decode(const unsigned char *s, size_t len, uint32_t *cp)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t i, n = 0;
+
+	if (!len)
+		return 0;
+	if (s[0] < 0x80) {
+		*cp = s[0];
+		return 1;
+	}
+	n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
+	if (!n || s[0] >= 0xf5 || n > len)
+		return 0;
+	*cp = s[0] & (0xff >> (n + 1));
+	for (i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		*cp = *cp << 6 | (s[i] & 0x3f);
+	}
+	if (*cp < least[n] || *cp > 0x10ffff || (*cp >= 0xd800 && *cp < 0xe000))
+		return 0;
+	return n;
+}
+
+size_t utf8_len(const char *s, size_t len)
+{
+	uint32_t cp;
+
+	return decode((const unsigned char *)s, len, &cp);
+}
+
+/* Controls, separators of lines and paragraphs, and marks of direction (embeddings, overrides, isolates). */
+static bool is_obeyed(uint32_t cp)
+{
+	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069) ||
+	       cp == 0x200e || cp == 0x200f || cp == 0x61c;
+}
+
+size_t quote_plain_len(const char *s, size_t len)
+{
+	uint32_t cp;
+	size_t n = decode((const unsigned char *)s, len, &cp);
+
+	return n && !is_obeyed(cp) ? n : 0;
+}
+
+static void put_escape(struct buf *b, unsigned char c)
+{
+	static const char chars[] = "\n\t\r", letters[] = "ntr";
+	const char *at = c ? strchr(chars, c) : NULL;
+
+	if (at)
+		buf_fmt(b, "\\%c", letters[at - chars]);
+	else
+		buf_fmt(b, "\\x%02x", c);
+}
+
+void quote_add_also(struct buf *b, const char *s, size_t len, const char *also)
+{
+	size_t from = 0, at = 0, n;
+
+	while (at < len) {
+		n = quote_plain_len(s + at, len - at);
+		if (n == 1 && strchr(also, s[at])) {
+			buf_add(b, s + from, at - from);
+			buf_putc(b, '\\');
+			from = at;
+		} else if (!n) {
+			buf_add(b, s + from, at - from);
+			n = utf8_len(s + at, len - at);
+			n = n ? n : 1;
+			for (from = at + n; at < from; at++)
+				put_escape(b, s[at]);
+			continue;
+		}
+		at += n;
+	}
+	buf_add(b, s + from, at - from);
+}
+
+void quote_add(struct buf *b, const char *s)
+{
+	quote_add_also(b, s, strlen(s), "");
+}
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* What the escape behind a backslash stands for; returns how long it is, 0: it is none. */
+static size_t undo_escape(const char *s, size_t len, const char *also, char *c)
+{
+	static const char chars[] = "\n\t\r", letters[] = "ntr";
+	const char *at;
+
+	if (!len || !*s)
+		return 0;
+	if ((at = strchr(letters, *s)))
+		*c = chars[at - letters];
+	else if (strchr(also, *s))
+		*c = *s;
+	else if (*s == 'x' && len >= 3 && hex_digit(s[1]) >= 0 && hex_digit(s[2]) >= 0)
+		*c = hex_digit(s[1]) << 4 | hex_digit(s[2]);
+	else
+		return 0;
+	return *s == 'x' && !strchr(also, 'x') ? 3 : 1;
+}
+
+bool quote_undo(struct buf *b, const char *s, size_t len, const char *also)
+{
+	size_t was = b->len, i, n;
+	char c;
+
+	for (i = 0; i < len; i++) {
+		if (s[i] != '\\') {
+			buf_putc(b, s[i]);
+			continue;
+		}
+		n = undo_escape(s + i + 1, len - i - 1, also, &c);
+		if (!n) {
+			b->len = was;
+			if (b->data)
+				b->data[was] = '\0';
+			return false;
+		}
+		buf_putc(b, c);
+		i += n;
+	}
+	return true;
+}
+
+static bool is_plain(const char *s, size_t len)
+{
+	size_t n;
+
+	for (; len; s += n, len -= n)
+		if (!(n = quote_plain_len(s, len)))
+			return false;
+	return true;
+}
+
+const char *quote_str(struct buf *scratch, const char *s)
+{
+	if (is_plain(s, strlen(s)))
+		return s;
+	buf_reset(scratch);
+	quote_add(scratch, s);
+	return scratch->data;
+}
+
+void quote_print(const char *s, FILE *out)
+{
+	struct buf b = BUF_INIT;
+
+	fputs(quote_str(&b, s), out);
+	buf_release(&b);
+}
+
+static size_t digits(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && s[n] >= '0' && s[n] <= '9')
+		n++;
+	return n;
+}
+
+/* A sign, digits, a fraction, an exponent; or the dash that stands for nothing. */
+static bool is_number(const char *s, size_t len)
+{
+	size_t at = *s == '-' || *s == '+', n = digits(s + at, len - at);
+
+	if (len == 1 && *s == '-')
+		return true;
+	at += n;
+	if (at < len && s[at] == '.') {
+		n += digits(s + at + 1, len - at - 1);
+		at += 1 + digits(s + at + 1, len - at - 1);
+	}
+	if (n && at + 1 < len && (s[at] == 'e' || s[at] == 'E')) {
+		at++;
+		at += s[at] == '-' || s[at] == '+';
+		n = digits(s + at, len - at);
+		at += n;
+	}
+	return n && at == len;
+}
+
+void quote_csv(struct buf *b, const char *s, size_t len)
+{
+	bool formula = len && strchr("=+-@", *s) && !is_number(s, len), quotes;
+	size_t start, i;
+
+	quotes = memchr(s, ',', len) || memchr(s, '"', len) || formula;
+	if (!quotes) {
+		quote_add_also(b, s, len, "");
+		return;
+	}
+	buf_str(b, formula ? "\"'" : "\"");
+	for (start = i = 0; i <= len; i++) {
+		if (i < len && s[i] != '"')
+			continue;
+		quote_add_also(b, s + start, i - start, "");
+		buf_str(b, i < len ? "\"\"" : "\"");
+		start = i + 1;
+	}
+}
