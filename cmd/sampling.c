@@ -418,7 +418,7 @@ void sampling_summary(const struct sampling *s, const struct collect_result *r)
 		if (!inject_possible())
 			log_hint("there is no JVM agent for this CPU yet: native code is named, Java code is not");
 		else
-			log_hint("su, sudo and 'env -i' take JAVA_TOOL_OPTIONS out of the environment; 'sudo -E' keeps it");
+			log_hint("sudo, su and 'env -i' clear the environment that loads it: put arcprof behind them, as in 'sudo arcprof record ...', or attach with --pid");
 	}
 	if (r->user_only) {
 		log_warn("user code only: kernel.perf_event_paranoid keeps this user from sampling the kernel");

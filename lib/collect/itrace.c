@@ -317,7 +317,7 @@ static int open_java(struct run *r, struct err *e)
 	r->java.brackets = (struct brackets){ .layout = o->methods.flags ? &o->methods : NULL, .res = &r->res->methods };
 	r->java.catch_up = catch_up;
 	r->java.ctx = r;
-	if (!o->java || !itrace_java_wanted(&o->steps))
+	if (!o->java || !itrace_java_wanted(&o->steps, o->methods.flags))
 		return !o->methods.flags ? 0 : err_set(e, ENOTSUP, inject_possible() ?
 			"--method: none of the processes is a JVM" :
 			"--method: this arcprof has no JVM agent: there is none for this CPU yet");

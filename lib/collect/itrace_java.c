@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "collect/itrace_java.h"
 #include "jvm/inject.h"
+#include "jvm/launcher.h"
 #include "jvm/target.h"
 
 enum { RING_BYTES = 1 << 20 };
@@ -148,14 +149,14 @@ static bool is_ours(int pid)
 	return target_is_jvm(pid) && inject_possible();
 }
 
-bool itrace_java_wanted(const struct itrace_opts *o)
+bool itrace_java_wanted(const struct itrace_opts *o, bool methods)
 {
 	uint32_t i;
 
 	for (i = 0; i < o->nr_pids; i++)
 		if (is_ours(o->pids[i]))
 			return true;
-	return o->argv && inject_possible();
+	return o->argv && inject_possible() && (methods || launcher_names_jvm(o->argv[0]));
 }
 
 int itrace_java_open(struct itrace_java *j, struct tasks *tasks, struct trace_writer *w, struct err *e)

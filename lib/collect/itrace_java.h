@@ -19,8 +19,11 @@ struct itrace_java {
 	uint64_t nr_lost;
 };
 
-/* Whether there is a JVM, or may be one. */
-bool itrace_java_wanted(const struct itrace_opts *o);
+/*
+ * Whether there is a JVM, or may be one; with methods asked for, any program may start one. Others run in the environment
+ * that they would have without us.
+ */
+bool itrace_java_wanted(const struct itrace_opts *o, bool methods);
 int itrace_java_open(struct itrace_java *j, struct tasks *tasks, struct trace_writer *w, struct err *e);
 /* The environment that the program will get, or the agent in the JVMs that run already; before they are traced. */
 int itrace_java_prepare(struct itrace_java *j, const struct itrace_opts *o, struct err *e);

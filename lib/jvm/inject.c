@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * inject.c - places the agent's file (inject.h).
+ * inject.c - places the agent's file and those of lib/preload (inject.h).
  *
- * A path in JAVA_TOOL_OPTIONS outlives us in every process that inherits it, and a JVM that
- * cannot load it exits. So the file stays for good, under a name that its content decides,
+ * A path in LD_PRELOAD outlives us in every process that inherits it, and the dynamic linker complains about a
+ * file that it does not find. So the files stay for good, under names that their content decides,
  * in a folder that lasts and that no other user can write to, and only where mmap allows
  * execution.
  */
@@ -23,11 +23,20 @@
 #include "jvm/inject.h"
 
 extern const char jvm_agent_file[], jvm_agent_file_end[];
+extern const char preload_file[], preload_file_end[], preload_empty32[], preload_empty32_end[];
 
-void inject_build_id(struct buf *b)
+struct image {
+	const char *data, *end;		/* an ELF file in the binary */
+};
+
+static const struct image agent = { jvm_agent_file, jvm_agent_file_end };
+static const struct image preload = { preload_file, preload_file_end };
+static const struct image empty32 = { preload_empty32, preload_empty32_end };
+
+static void add_build_id(struct buf *b, const struct image *im)
 {
-	const Elf64_Ehdr *eh = (const void *)jvm_agent_file;
-	const Elf64_Phdr *ph = (const void *)(jvm_agent_file + eh->e_phoff);
+	const Elf64_Ehdr *eh = (const void *)im->data;
+	const Elf64_Phdr *ph = (const void *)(im->data + eh->e_phoff);
 	const Elf64_Nhdr *n;
 	const uint8_t *id;
 	size_t i, k;
@@ -35,7 +44,7 @@ void inject_build_id(struct buf *b)
 	for (i = 0; i < eh->e_phnum; i++) {
 		if (ph[i].p_type != PT_NOTE)
 			continue;
-		n = (const void *)(jvm_agent_file + ph[i].p_offset);
+		n = (const void *)(im->data + ph[i].p_offset);
 		if (n->n_type != NT_GNU_BUILD_ID || n->n_namesz != 4)
 			continue;
 		id = (const uint8_t *)(n + 1) + 4;
@@ -44,6 +53,11 @@ void inject_build_id(struct buf *b)
 		return;
 	}
 	buf_str(b, "unversioned");
+}
+
+void inject_build_id(struct buf *b)
+{
+	add_build_id(b, &agent);
 }
 
 /* Ours, nobody else may write, and everyone who may run our JVMs can search it. */
@@ -56,9 +70,9 @@ static bool usable_dir(const char *dir, mode_t mode)
 	return !lstat(dir, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022);
 }
 
-static bool same_content(int fd)
+static bool same_content(int fd, const struct image *im)
 {
-	size_t len = jvm_agent_file_end - jvm_agent_file;
+	size_t len = im->end - im->data;
 	struct io_map m;
 	struct stat st;
 	struct err e;
@@ -67,7 +81,7 @@ static bool same_content(int fd)
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) ||
 	    st.st_size != (off_t)len || io_map_fd(fd, "", &m, &e))
 		return false;
-	same = !memcmp(m.data, jvm_agent_file, len);
+	same = !memcmp(m.data, im->data, len);
 	io_unmap(&m);
 	return same;
 }
@@ -83,17 +97,17 @@ static bool executable(int fd)
 	return true;
 }
 
-static bool good_file(const char *path)
+static bool good_file(const char *path, const struct image *im)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	bool good = fd >= 0 && same_content(fd) && executable(fd);
+	bool good = fd >= 0 && same_content(fd, im) && executable(fd);
 
 	if (fd >= 0)
 		close(fd);
 	return good;
 }
 
-static bool write_file(const char *path)
+static bool write_file(const char *path, const struct image *im)
 {
 	struct buf tmp = BUF_INIT;
 	bool done = false;
@@ -103,7 +117,7 @@ static bool write_file(const char *path)
 	unlink(tmp.data);
 	fd = open(tmp.data, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0755);
 	if (fd >= 0) {
-		done = !io_write_all(fd, jvm_agent_file, jvm_agent_file_end - jvm_agent_file) &&
+		done = !io_write_all(fd, im->data, im->end - im->data) &&
 		       !fchmod(fd, 0755);
 		done = !close(fd) && done && !rename(tmp.data, path);
 		if (!done)
@@ -113,18 +127,29 @@ static bool write_file(const char *path)
 	return done;
 }
 
+static bool place_file(const char *path, const struct image *im)
+{
+	return good_file(path, im) || (write_file(path, im) && good_file(path, im));
+}
+
+/* Characters that end a path in LD_PRELOAD or in -agentpath. */
+static bool is_plain(const char *path)
+{
+	return !strpbrk(path, " \t\n:;$=");
+}
+
 /* The agent in dir, or nothing added to *path. */
 static bool place_in(const char *dir, mode_t mode, struct buf *path)
 {
 	struct buf p = BUF_INIT;
 	bool placed;
 
-	if (!dir || dir[0] != '/' || !usable_dir(dir, mode))
+	if (!dir || dir[0] != '/' || !is_plain(dir) || !usable_dir(dir, mode))
 		return false;
 	buf_fmt(&p, "%s/agent-", dir);
 	inject_build_id(&p);
 	buf_str(&p, ".so");
-	placed = good_file(p.data) || (write_file(p.data) && good_file(p.data));
+	placed = place_file(p.data, &agent);
 	if (placed)
 		buf_str(path, p.data);
 	buf_release(&p);
@@ -146,7 +171,7 @@ static bool place_below(const char *parent, const char *name, struct buf *path)
 
 bool inject_possible(void)
 {
-	return &jvm_agent_file_end[0] != &jvm_agent_file[0];
+	return agent.end != agent.data;
 }
 
 int inject_place(struct buf *path, struct err *e)
@@ -200,25 +225,71 @@ int inject_place_below(const char *root, struct buf *path, struct err *e)
 	return 0;
 }
 
-int inject_options(struct buf *b, const char *old, const char *file, const char *option, struct err *e)
-{
-	bool quote = strpbrk(file, " \t\n") || strpbrk(option, " \t\n");
+/*
+ * What the dynamic linkers of this machine put for $PLATFORM: glibc x86_64, or until 2.36 a name for the CPU's
+ * generation, and i686 for programs of 32 bits, which cannot load the file and would say so; musl nothing.
+ */
+static const struct {
+	const char *platform;
+	const struct image *im;
+} preloads[] = {
+	{ "x86_64", &preload }, { "haswell", &preload }, { "xeon_phi", &preload }, { "$PLATFORM", &preload },
+	{ "i686", &empty32 },
+};
 
-	if (strchr(file, '\'') || strchr(file, '"') || strchr(file, '=') || strchr(option, '\''))
-		return err_set(e, EINVAL, "%s: a JVM option cannot hold this path", file);
+/* Beside the agent; appends what LD_PRELOAD is to name. */
+static int place_preloads(const char *agent_path, struct buf *path, struct err *e)
+{
+	struct buf stem = BUF_INIT, p = BUF_INIT;
+	bool placed = true;
+	size_t i;
+
+	buf_add(&stem, agent_path, strrchr(agent_path, '/') - agent_path);
+	buf_str(&stem, "/preload-");
+	add_build_id(&stem, &preload);
+	for (i = 0; i < ARRAY_SIZE(preloads) && placed; i++) {
+		buf_reset(&p);
+		buf_fmt(&p, "%s-%s.so", stem.data, preloads[i].platform);
+		placed = place_file(p.data, preloads[i].im);
+	}
+	buf_fmt(path, "%s-$PLATFORM.so", stem.data);
+	buf_release(&stem);
+	if (!placed)
+		err_set(e, EACCES, "cannot place %s", p.data);
+	buf_release(&p);
+	return placed ? 0 : -EACCES;
+}
+
+/* Adds value at the end, behind a colon. */
+static int extend_variable(const char *name, const char *value, struct err *e)
+{
+	const char *old = getenv(name);
+	struct buf b = BUF_INIT;
+	int r = 0;
+
 	if (old && old[0])
-		buf_fmt(b, "%s ", old);
-	buf_fmt(b, "%s-agentpath:%s=%s%s", quote ? "'" : "", file, option, quote ? "'" : "");
-	return 0;
+		buf_fmt(&b, "%s:", old);
+	buf_str(&b, value);
+	if (setenv(name, b.data, 1))
+		r = err_errno(e, "setenv %s", name);
+	buf_release(&b);
+	return r;
 }
 
 int inject_setenv(const char *file, const char *option, struct err *e)
 {
-	struct buf b = BUF_INIT;
-	int r = inject_options(&b, getenv("JAVA_TOOL_OPTIONS"), file, option, e);
+	struct buf path = BUF_INIT, agent_option = BUF_INIT;
+	int r = place_preloads(file, &path, e);
 
-	if (!r && setenv("JAVA_TOOL_OPTIONS", b.data, 1))
-		r = err_errno(e, "setenv JAVA_TOOL_OPTIONS");
-	buf_release(&b);
+	buf_fmt(&agent_option, "-agentpath:%s=%s", file, option);
+	if (!r)
+		r = extend_variable("LD_PRELOAD", path.data, e);
+	if (!r && setenv("ARCPROF_AGENT", agent_option.data, 1))
+		r = err_errno(e, "setenv ARCPROF_AGENT");
+	/* AddressSanitizer refuses to run when another library was loaded before it. */
+	if (!r)
+		r = extend_variable("ASAN_OPTIONS", "verify_asan_link_order=0", e);
+	buf_release(&path);
+	buf_release(&agent_option);
 	return r;
 }

@@ -14,15 +14,17 @@ bool inject_possible(void);
 void inject_build_id(struct buf *b);
 
 /*
- * Places the embedded agent in a file named by its build-id and appends the path to *path.
- * The file is never removed: a JVM that inherits the option and does not find it, dies.
+ * Places the embedded agent in a file named by its build-id and appends the path to *path,
+ * which has no blank, colon, '$' or '='.
+ * The file is never removed: processes inherit its name.
  */
 int inject_place(struct buf *path, struct err *e);
 /* The same for a process that sees the folder root as "/"; the path is as it sees it. */
 int inject_place_below(const char *root, struct buf *path, struct err *e);
-/* JAVA_TOOL_OPTIONS with "-agentpath:file=option" added to what is there. */
+/*
+ * Sets the environment so that JVMs started with it load the agent at file, as inject_place() gave it, with
+ * that option: LD_PRELOAD, extended by a library placed beside the agent (lib/preload), and ARCPROF_AGENT for it.
+ */
 int inject_setenv(const char *file, const char *option, struct err *e);
-/* The value that would be set, for old (NULL: unset); -EINVAL when file cannot be quoted. */
-int inject_options(struct buf *b, const char *old, const char *file, const char *option, struct err *e);
 
 #endif

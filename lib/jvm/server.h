@@ -108,14 +108,13 @@ struct jvm_server_opts {
 	uint64_t ring_bytes;		/* of each of the rings of a JVM; power of two */
 	bool callflow;			/* call trees: callbacks.callflow makes their memory */
 	bool programs;			/* no JVMs: the agent is not placed, jvm_server_setenv() does nothing */
-	bool quiet_inject;		/* LD_PRELOAD instead of JAVA_TOOL_OPTIONS (reserved) */
 };
 
 int jvm_server_open(struct jvm_server **s, const struct jvm_server_opts *o,
 		    const struct jvm_callbacks *cb, void *ctx, struct err *e);
 void jvm_server_close(struct jvm_server *s);
 
-/* Sets JAVA_TOOL_OPTIONS (keeping what is there) in the environment that the command will get. */
+/* Sets what makes JVMs load the agent in the environment that the command will get (inject_setenv). */
 int jvm_server_setenv(struct jvm_server *s, struct err *e);
 
 /*

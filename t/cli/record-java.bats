@@ -263,7 +263,7 @@ java_without_recorder() {
 	[ "$(sed 's/ .*//' out)" = "plain
 lambda
 deflate" ]
-	! grep -v 'Picked up JAVA_TOOL_OPTIONS' err || false
+	[ ! -s err ]
 	# What it had flushed can be read.
 	status=0
 	arcprof report -i trace --xprof >/dev/null 2>notes || status=$?
@@ -285,9 +285,9 @@ java_daemon() {
 	cat daemon.err
 	[ "$(cat daemon.status)" = 0 ]
 	[ "$(cat daemon.out)" = "done" ]
-	! grep -v 'Picked up JAVA_TOOL_OPTIONS' daemon.err
+	[ ! -s daemon.err ]
 }
-@test "java: a JVM that starts after the recording, with the variable inherited, works as ever" {
+@test "java: a JVM that starts after the recording, with the environment inherited, works as ever" {
 	each_jdk java_daemon
 }
 

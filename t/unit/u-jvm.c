@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "jvm/inject.h"
+#include "jvm/launcher.h"
 #include "jvm/target.h"
 #include "jvm/wire.h"
 #include "trace/record.h"
@@ -338,21 +340,81 @@ TEST(jvm_log_is_read_record_by_record_up_to_an_incomplete_one)
 	buf_release(&c);
 }
 
-TEST(jvm_option_is_appended_to_what_was_there)
+/* What is preloaded lies beside the agent, and follows what was preloaded already. */
+TEST(jvm_environment_is_extended)
 {
-	struct buf b = BUF_INIT;
+	struct buf agent = BUF_INIT, want = BUF_INIT;
+	struct err e;
+	size_t dir;
+
+	if (inject_place(&agent, &e)) {
+		printf("# %s\n", e.msg);
+		unit_skip("no place for the agent");
+	}
+	dir = strrchr(agent.data, '/') + 1 - agent.data;
+	CHECK(!strpbrk(agent.data, " :$="));
+	setenv("LD_PRELOAD", "/a/b.so", 1);
+	unsetenv("ASAN_OPTIONS");
+	CHECK_U64(inject_setenv(agent.data, "/tmp/x/s", &e), 0);
+	CHECK_U64(strncmp(getenv("LD_PRELOAD"), "/a/b.so:", 8), 0);
+	CHECK_U64(strncmp(getenv("LD_PRELOAD") + 8, agent.data, dir), 0);
+	CHECK_U64(strncmp(getenv("LD_PRELOAD") + 8 + dir, "preload-", 8), 0);
+	buf_fmt(&want, "-agentpath:%s=/tmp/x/s", agent.data);
+	CHECK_STR(getenv("ARCPROF_AGENT"), want.data);
+	CHECK_STR(getenv("ASAN_OPTIONS"), "verify_asan_link_order=0");
+
+	unsetenv("LD_PRELOAD");
+	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+	CHECK_U64(inject_setenv(agent.data, "/tmp/x/s", &e), 0);
+	CHECK_U64(strncmp(getenv("LD_PRELOAD"), agent.data, dir), 0);
+	CHECK_STR(getenv("ASAN_OPTIONS"), "detect_leaks=0:verify_asan_link_order=0");
+	buf_release(&agent);
+	buf_release(&want);
+}
+
+/* A blank would end the name in LD_PRELOAD: then the agent goes elsewhere. */
+TEST(jvm_agent_is_not_placed_where_a_name_would_be_cut)
+{
+	struct buf agent = BUF_INIT;
 	struct err e;
 
-	CHECK_U64(inject_options(&b, NULL, "/a/b.so", "/tmp/x/s", &e), 0);
-	CHECK_STR(b.data, "-agentpath:/a/b.so=/tmp/x/s");
-	buf_reset(&b);
-	CHECK_U64(inject_options(&b, "-Xmx1g", "/a/b.so", "/tmp/x/s", &e), 0);
-	CHECK_STR(b.data, "-Xmx1g -agentpath:/a/b.so=/tmp/x/s");
-	buf_reset(&b);
-	CHECK_U64(inject_options(&b, "", "/a b/c.so", "/tmp/x/s", &e), 0);
-	CHECK_STR(b.data, "'-agentpath:/a b/c.so=/tmp/x/s'");
-	CHECK(inject_options(&b, "", "/a'b/c.so", "/tmp/x/s", &e) == -EINVAL);
-	buf_release(&b);
+	if (!geteuid())
+		unit_skip("root's agent is not placed in a home");
+	setenv("XDG_CACHE_HOME", "/tmp/a b", 1);
+	setenv("HOME", "/tmp/a:b", 1);
+	if (!inject_place(&agent, &e))
+		CHECK(!strpbrk(agent.data, " :$="));
+	buf_release(&agent);
+}
+
+TEST(jvm_launcher_is_a_script_or_names_a_jvm)
+{
+	char dir[] = "/tmp/arcprof-unit-XXXXXX", path[64];
+	static const struct {
+		const char *text;
+		bool names;
+	} files[] = {
+		{ "#!/bin/sh\nexec java\n", true }, { ELFMAG "\2\1 libc.so.6", false },
+		{ ELFMAG "\2\1 libjli.so", true }, { ELFMAG "\2\1 server/libjvm.so", true },
+	};
+	size_t i;
+	FILE *f;
+
+	CHECK(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/program", dir);
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		f = fopen(path, "w");
+		fputs(files[i].text, f);
+		fclose(f);
+		CHECK_U64(launcher_names_jvm(path), files[i].names);
+	}
+	chmod(path, 0755);
+	setenv("PATH", dir, 1);
+	CHECK(launcher_names_jvm("program"));
+	CHECK(!launcher_names_jvm("another"));
+	unlink(path);
+	CHECK(!launcher_names_jvm(path));
+	rmdir(dir);
 }
 
 static bool unsampled(void *ctx, struct jvm *j, int pid, int tid)
@@ -384,14 +446,13 @@ TEST(jvm_server_survives_nonsense_on_its_socket)
 	struct err e;
 	int fd, i;
 
-	unsetenv("JAVA_TOOL_OPTIONS");
 	if (jvm_server_open(&s, &o, &cb, NULL, &e)) {
 		printf("# %s\n", e.msg);
 		unit_skip("no place for the agent");
 	}
 	CHECK_U64(jvm_server_setenv(s, &e), 0);
 	for (i = 0; i < 3; i++) {
-		fd = connect_to(getenv("JAVA_TOOL_OPTIONS"));
+		fd = connect_to(getenv("ARCPROF_AGENT"));
 		jvm_server_poll(s);
 		CHECK_U64(jvm_server_nr_jvms(s), 1);
 		if (i == 0)
@@ -430,10 +491,9 @@ TEST(jvm_server_drops_a_jvm_whose_ring_makes_no_sense)
 	uint64_t v = 1ull << 60;
 	int fd, fds[2];
 
-	unsetenv("JAVA_TOOL_OPTIONS");
 	if (jvm_server_open(&s, &o, &cb, NULL, &e) || jvm_server_setenv(s, &e))
 		unit_skip("no place for the agent");
-	fd = connect_to(getenv("JAVA_TOOL_OPTIONS"));
+	fd = connect_to(getenv("ARCPROF_AGENT"));
 	jvm_server_poll(s);
 	send(fd, &hello, sizeof(hello), 0);
 	jvm_server_poll(s);

@@ -1,0 +1,149 @@
+#!/usr/bin/env bats
+# What a program prints, and how it ends, is the same with and without recording: for each way of starting a JVM, which must
+# really be recorded, and for programs that start none.
+load ../lib
+load ../java
+
+setup_file() {
+	export ORIGINAL_PATH=$PATH
+	for home in $(jdks); do
+		use_jdk "$home"
+	done
+}
+
+each_jdk() {
+	skip_unless_perf
+	on_each_jdk "$@"
+}
+
+# same <status> <JVMs> <program> [<arg>...]: ends so, bare and recorded; so many JVMs told the recorder of themselves.
+same() {
+	local want=$1 jvms=$2 bare=0 recorded=0 got
+	shift 2
+	"$@" >bare.out 2>bare.err </dev/null || bare=$?
+	"$ARCPROF" record -q -o trace -- "$@" >out 2>err </dev/null || recorded=$?
+	echo "$* (status $bare, recorded $recorded)"
+	cmp bare.out out || { diff bare.out out; return 1; }
+	cmp bare.err err || { diff bare.err err; return 1; }
+	[ "$bare" -eq "$want" ]
+	[ "$recorded" -eq "$want" ]
+	"$ARCPROF" dump -i trace --format json >dump
+	got=$(jq '[.records[] | select(.name == "stub") | .fields.proc] | unique | length' dump)
+	[ "$got" -eq "$jvms" ] || { echo "$got JVMs, not $jvms"; return 1; }
+}
+
+tools() {
+	same 0 1 sh -c 'java -version 2>&1 | head -n 1'
+	same 1 1 java -cp "$CLASSES" NoSuchClass
+	echo 'class A { public static void main(String[] a) { System.exit(5); } }' >A.java
+	same 0 1 javac A.java
+	same 5 1 java A
+	same 0 1 jar cvf a.jar A.class
+	grep -q A.class out
+}
+@test "launchers: java, javac, jar and a pipeline" {
+	each_jdk tools
+}
+
+@test "launchers: a script that starts a JVM" {
+	skip_unless_perf
+	skip_unless_command mvn
+	same 0 1 mvn -v
+}
+
+families() {
+	same 0 2 java -cp "$CLASSES" Family 10 java -cp "$CLASSES" Family 10
+}
+@test "launchers: a JVM that starts a JVM" {
+	each_jdk families
+}
+
+image() {
+	jlink --add-modules java.base,java.management --output image
+	same 0 1 image/bin/java -cp "$CLASSES" Family 10
+}
+@test "launchers: an image made by jlink" {
+	each_jdk image
+}
+
+hosts() {
+	local flags="-Wall -O2 -I$JAVA_HOME/include -I$JAVA_HOME/include/linux" lib=$JAVA_HOME/lib/server
+	gcc $flags "$TOP/t/launchers/host.c" -o host
+	same 3 1 ./host "$lib/libjvm.so"
+	gcc $flags -DLINKED "$TOP/t/launchers/host.c" -L"$lib" -ljvm -Wl,-rpath,"$lib" -o host
+	same 3 1 ./host
+	grep -q '^1 option$' out
+}
+@test "launchers: a program that loads libjvm, and one that is linked with it" {
+	each_jdk hosts
+}
+
+@test "launchers: programs that start no JVM: dlsym, static, AddressSanitizer, setuid" {
+	skip_unless_perf
+	gcc -Wall -O2 "$TOP/t/launchers/lookups.c" -o lookups
+	same 0 0 ./lookups
+	grep -q '^next puts: found$' out
+	grep -q '^own JVM: not found, an error$' out
+
+	echo 'int printf(const char *, ...); int geteuid(void); int main(void) { printf("%d\n", geteuid()); return 4; }' >p.c
+	gcc -static p.c -o static
+	same 4 0 ./static
+	if gcc -fsanitize=address p.c -o asan 2>/dev/null; then
+		same 4 0 ./asan
+	fi
+	if [ "$(id -u)" -eq 0 ]; then
+		gcc p.c -o setuid
+		chmod 4755 setuid
+		chmod 711 "$BATS_RUN_TMPDIR" . ..
+		same 4 0 setpriv --reuid=65534 "$PWD/setuid"
+		grep -qx 0 out
+	fi
+}
+
+@test "launchers: programs of musl" {
+	skip_unless_perf
+	skip_unless_command musl-gcc
+	musl-gcc -Wall -O2 "$TOP/t/launchers/lookups.c" -o lookups
+	readelf -l lookups | grep -q ld-musl
+	same 0 0 ./lookups
+	grep -q '^next puts: found$' out
+	# its dynamic linker does not know $PLATFORM
+	musl-gcc -Wall -O2 "$TOP/t/launchers/maps.c" -o maps
+	arcprof record -q -o trace -- ./maps | grep -q '/preload-[^/]*-$PLATFORM.so$'
+}
+
+@test "launchers: programs of 32 bits" {
+	skip_unless_perf
+	[ -e /lib/ld-linux.so.2 ] && [ -e /lib32/libc.so.6 ] || skip "no 32-bit C library is installed"
+	echo 'int puts(const char *); void exit(int); void _start(void) { puts("32 bits"); exit(6); }' >p.c
+	gcc -m32 -fno-builtin -fno-pie -no-pie -nostdlib -Wl,-dynamic-linker,/lib/ld-linux.so.2 p.c /lib32/libc.so.6 -o p
+	same 6 0 ./p
+}
+
+# environment <command>...: prints ours.
+environment() {
+	env | grep -v '^_=' | sort >want
+	"$@" | grep -v '^_=' | sort | diff want -
+}
+
+@test "launchers: what is preloaded already stays, and the environment is as said" {
+	skip_unless_perf
+	echo 'int getpid(void) { return 42; }' >mine.c
+	gcc -shared -fPIC mine.c -o mine.so
+	echo 'int printf(const char *, ...); int getpid(void); int main(void) { printf("%d\n", getpid()); return 0; }' >p.c
+	gcc p.c -o p
+	same 0 0 env LD_PRELOAD="$PWD/mine.so" ./p
+	LD_PRELOAD=$PWD/mine.so "$ARCPROF" record -q -o trace -- ./p >out
+	grep -qx 42 out
+	arcprof record -q -o trace -- env | grep -vE '^(LD_PRELOAD|ARCPROF_AGENT|ASAN_OPTIONS)=' >recorded
+	environment cat recorded
+	# nothing is needed where there is to be no agent
+	environment arcprof record -q --no-java -o trace -- env
+}
+
+@test "launchers: itrace leaves a native program's environment alone, and not that of a JVM" {
+	environment arcprof itrace -q -o trace -- /usr/bin/env
+	printf '#!/bin/sh\necho "$ARCPROF_AGENT"\n' >script
+	chmod +x script
+	[[ $(arcprof itrace -q -o trace -- ./script) == -agentpath:* ]]
+}
