@@ -25,6 +25,8 @@ struct cache;
 /* What an entry holds. A changed layout is a new number. */
 enum cache_kind {
 	CACHE_DEBUG_SECTIONS = 1,	/* unpacked.h */
+	CACHE_SYMBOLS,			/* symtab_cache.c */
+	CACHE_UNITS,			/* lines.c: the ranges of compilation units */
 };
 
 struct cache_key {

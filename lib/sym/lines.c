@@ -13,19 +13,21 @@
 #include <elfutils/libdw.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "sym/cache.h"
 #include "sym/symfile_int.h"
 #include "sym/unpacked.h"
 
 enum {
+	UNITS_MIN = 100,	/* for a file in the cache */
 	NEST_MAX = 64,		/* namespaces, blocks and inlined calls inside each other */
 	RANGES_MAX = 1 << 16,	/* of one entry */
 };
 
 struct range {
 	uint64_t lo, hi;	/* [lo, hi) */
-	uint32_t idx;		/* of the unit, or of the function in its unit */
+	uint64_t idx;		/* of the unit, or of the function in its unit */
 };
 
 struct inlined {
@@ -367,6 +369,77 @@ static void load_units(struct lines *l)
 		qsort(l->ranges, l->nr_ranges, sizeof(*l->ranges), by_lo);
 }
 
+static bool image_key(const struct symfile *f, const struct image *im, enum cache_kind kind, struct cache_key *k)
+{
+	uint8_t id[BUILD_ID_MAX];
+
+	return f->cache && cache_key_of(k, kind, im->fd, id, image_build_id(im, id, sizeof(id)));
+}
+
+/* In the cache: this, where the units' entries are, and their ranges, sorted. */
+struct units_head {
+	uint64_t nr_units, nr_ranges, nr_split;
+};
+
+static bool take_units(struct lines *l, const struct cache_entry *e)
+{
+	const struct units_head *h = (const struct units_head *)e->data;
+	const uint64_t *dies = (const uint64_t *)(h + 1);
+	const struct range *ranges;
+	size_t i;
+
+	if (e->len < sizeof(*h) || h->nr_units > e->len / 8 || h->nr_ranges > e->len / sizeof(*ranges) ||
+	    e->len != sizeof(*h) + h->nr_units * 8 + h->nr_ranges * sizeof(*ranges))
+		return false;
+	ranges = (const struct range *)(dies + h->nr_units);
+	for (i = 0; i < h->nr_ranges; i++)
+		if (ranges[i].idx >= h->nr_units)
+			return false;
+	l->units = xcalloc(h->nr_units, sizeof(*l->units));
+	for (i = 0; i < h->nr_units; i++)
+		l->units[i].die = dies[i];
+	l->nr_units = l->alloc_units = h->nr_units;
+	l->ranges = xmalloc(h->nr_ranges * sizeof(*ranges));
+	memcpy(l->ranges, ranges, h->nr_ranges * sizeof(*ranges));
+	l->nr_ranges = l->alloc_ranges = h->nr_ranges;
+	l->nr_split = h->nr_split;
+	return true;
+}
+
+static void put_units(const struct lines *l, struct cache *c, const struct cache_key *k)
+{
+	struct units_head h = { l->nr_units, l->nr_ranges, l->nr_split };
+	struct buf out = BUF_INIT;
+	size_t i;
+
+	if (l->nr_units < UNITS_MIN)
+		return;
+	buf_add(&out, &h, sizeof(h));
+	for (i = 0; i < l->nr_units; i++)
+		buf_u64(&out, l->units[i].die);
+	buf_add(&out, l->ranges, l->nr_ranges * sizeof(*l->ranges));
+	cache_put(c, k, out.data, out.len);
+	buf_release(&out);
+}
+
+/* Walking all units takes as long as looking up a few hundred lines. */
+static void find_units(struct lines *l, struct symfile *f, const struct image *im)
+{
+	struct cache_entry e;
+	struct cache_key key;
+	bool keep = image_key(f, im, CACHE_UNITS, &key), found = keep && cache_get(f->cache, &key, &e);
+
+	if (found && take_units(l, &e)) {
+		cache_entry_release(&e);
+		return;
+	}
+	if (found)
+		cache_entry_release(&e);
+	load_units(l);
+	if (keep)
+		put_units(l, f->cache, &key);
+}
+
 static const struct image_section *info_section(const struct image *im)
 {
 	const struct image_section *s = image_section(im, ".debug_info");
@@ -399,9 +472,8 @@ static const char *why_unreadable(const struct image *im)
 /* The bytes of im's debug sections, decompressed; false: they are not compressed, or not so that we could. */
 static bool unpack(struct dwarf_file *d, struct symfile *f, const struct image *im)
 {
-	uint8_t id[BUILD_ID_MAX];
 	struct cache_key key;
-	bool keep = f->cache && cache_key_of(&key, CACHE_DEBUG_SECTIONS, im->fd, id, image_build_id(im, id, sizeof(id)));
+	bool keep = image_key(f, im, CACHE_DEBUG_SECTIONS, &key);
 	struct err e;
 
 	if (!unpacked_is_needed(im))
@@ -461,7 +533,7 @@ struct lines *lines_new(struct symfile *f, const char **why)
 	if (open_dwarf(&l->main, f, im)) {
 		l->dw = l->main.dw;
 		open_common(l, f, im);
-		load_units(l);
+		find_units(l, f, im);
 	}
 	if (!l->nr_units) {
 		*why = why_unreadable(im);

@@ -152,12 +152,11 @@ const struct cfi *symfile_cfi(struct symfile *f, bool eh)
 	return c->nr_entries ? c : NULL;
 }
 
-static void load_symbols(struct symfile *f)
+static void make_symbols(struct symfile *f)
 {
 	const struct image *debug;
 	struct err e;
 
-	f->symbols_tried = true;
 	if (!symtab_load(&f->symtab, &f->im, &f->im, ".symtab", &e)) {
 		f->source = ".symtab";
 	} else if ((debug = symfile_debug_image(f)) &&
@@ -174,6 +173,28 @@ static void load_symbols(struct symfile *f)
 	plt_add(&f->symtab, &f->im);
 	if (!f->source)
 		f->source = symfile_cfi(f, true) || symfile_cfi(f, false) ? "CFI" : "none";
+}
+
+/* The table is made of the file and its debug file: of the latter's inode and the former's build-id. */
+static bool symbols_key(struct symfile *f, struct cache_key *k)
+{
+	const struct image *debug = image_section(&f->im, ".symtab") ? NULL : symfile_debug_image(f);
+
+	return f->cache && (!debug || f->id_len) &&
+	       cache_key_of(k, CACHE_SYMBOLS, debug ? debug->fd : f->im.fd, f->id, f->id_len);
+}
+
+static void load_symbols(struct symfile *f)
+{
+	struct cache_key key;
+	bool keep = symbols_key(f, &key);
+
+	f->symbols_tried = true;
+	if (keep && symtab_get(&f->symtab, f->cache, &key, &f->source))
+		return;
+	make_symbols(f);
+	if (keep)
+		symtab_put(&f->symtab, f->cache, &key, f->source);
 }
 
 const char *symfile_symbol_source(struct symfile *f)

@@ -30,8 +30,12 @@ enum {
 
 void symtab_release(struct symtab *t)
 {
-	free(t->entries);
-	buf_release(&t->names);
+	if (t->cached.data) {
+		cache_entry_release(&t->cached);
+	} else {
+		free(t->entries);
+		buf_release(&t->names);
+	}
 	memset(t, 0, sizeof(*t));
 }
 
@@ -113,16 +117,27 @@ static Elf64_Sym widen_symbol(const uint8_t *p, bool is64)
 	return w;
 }
 
+/* Adds strs to the names; the first table's bytes become the names, megabytes as they may be. */
+static void take_names(struct symtab *t, struct image_bytes *strs)
+{
+	if (!t->names.data && strs->owned && strs->len && !strs->owned[strs->len - 1]) {
+		t->names = (struct buf){ (char *)strs->owned, strs->len - 1, strs->len };
+		strs->owned = NULL;
+	} else {
+		buf_add(&t->names, strs->data, strs->len);
+	}
+	buf_putc(&t->names, '\0');	/* so that the last name ends */
+}
+
 static void take_table(struct symtab *t, const struct image *im, const struct image *text,
-		       const struct image_bytes *syms, const struct image_bytes *strs)
+		       const struct image_bytes *syms, struct image_bytes *strs)
 {
 	size_t size = im->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	size_t i, names = t->names.len, nr = MIN(syms->len / size, SYMBOLS_MAX);
 
 	if (strs->len > NAMES_MAX - names)
 		return;
-	buf_add(&t->names, strs->data, strs->len);
-	buf_putc(&t->names, '\0');	/* so that the last name ends */
+	take_names(t, strs);
 	for (i = 0; i < nr; i++) {
 		Elf64_Sym s = widen_symbol(syms->data + i * size, im->is64);
 

@@ -6,6 +6,7 @@
 #define SYM_SYMTAB_H
 
 #include "base/buf.h"
+#include "sym/cache.h"
 #include "sym/image.h"
 
 struct symtab_entry {
@@ -20,6 +21,7 @@ struct symtab {
 	struct symtab_entry *entries;	/* after symtab_finish(): sorted, one an address */
 	size_t nr_entries, alloc_entries;
 	struct buf names;
+	struct cache_entry cached;	/* when not empty: where entries and names are, and nothing can be added */
 };
 
 void symtab_release(struct symtab *t);
@@ -39,6 +41,13 @@ static inline const char *symtab_name(const struct symtab *t, const struct symta
 {
 	return t->names.data + s->name;
 }
+
+/*
+ * A finished table from the cache, and to it. source says where the symbols came from; what symtab_get() gives
+ * lives as long as the table. Small tables are not kept: they are made faster than found.
+ */
+bool symtab_get(struct symtab *t, struct cache *c, const struct cache_key *k, const char **source);
+void symtab_put(const struct symtab *t, struct cache *c, const struct cache_key *k, const char *source);
 
 /* "name@plt" for the linkage stubs of im. symtab is finished before and after. */
 void plt_add(struct symtab *t, const struct image *im);
