@@ -202,11 +202,28 @@ void collect_enable(struct collect *c, bool on)
 			evset_enable(&c->ev, i + 1, on);
 }
 
+/* One moment on each clock, so that times of other tools can be converted. */
+static void clock_labels(const struct collect *c, const char *when)
+{
+	const struct { const char *clock; uint64_t value; } now[] = {
+		{ "mono_ns", clock_mono_ns() }, { "realtime_ns", clock_real_ns() }, { "tsc", arch_cycle_counter() },
+	};
+	char key[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(now); i++) {
+		snprintf(key, sizeof(key), "%s.%s", when, now[i].clock);
+		trace_write_label(c->w, key, "%llu", (unsigned long long)now[i].value);
+	}
+}
+
 /* Sampling starts: now, or after --delay. */
 static void begin(struct loop *l)
 {
 	const struct collect_opts *o = l->c->o;
 
+	if (l->start_ns)
+		clock_labels(l->c, "start");	/* again: the delay is no part of what is recorded */
 	if (l->c->sched)
 		sched_begins(l->c, l->start_ns || l->child.pid <= 0 ? clock_mono_ns() : l->spawned_ns);
 
@@ -330,21 +347,6 @@ static void host_labels(const struct collect *c)
 	trace_write_label(c->w, "scope", "%s", c->o->system_wide ? "system" : "processes");
 }
 
-/* One moment on each clock, so that times of other tools can be converted. */
-static void clock_labels(const struct collect *c, const char *when)
-{
-	const struct { const char *clock; uint64_t value; } now[] = {
-		{ "mono_ns", clock_mono_ns() }, { "realtime_ns", clock_real_ns() }, { "tsc", arch_cycle_counter() },
-	};
-	char key[64];
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(now); i++) {
-		snprintf(key, sizeof(key), "%s.%s", when, now[i].clock);
-		trace_write_label(c->w, key, "%llu", (unsigned long long)now[i].value);
-	}
-}
-
 static void start_labels(const struct collect *c)
 {
 	clock_labels(c, "start");
@@ -356,7 +358,6 @@ static void end_labels(struct collect *c)
 {
 	size_t i;
 
-	clock_labels(c, "end");
 	for (i = 0; i < c->ev.conf.nr_events; i++) {
 		char key[64];
 
@@ -679,6 +680,7 @@ static int record(struct loop *l, struct err *e)
 		run_loop(l);
 		if (c->begun_ns)
 			c->res->duration_ns = clock_mono_ns() - c->begun_ns;
+		clock_labels(c, "end");		/* what stopping takes is no part of what was recorded */
 		stop_events(c);
 		end_child(l);
 		c->res->status = l->child.pid > 0 ? shell_status(l->status) : 0;

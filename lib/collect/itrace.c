@@ -288,7 +288,9 @@ static void end_labels(struct run *r)
 {
 	const struct itrace_totals *t = &r->res->totals;
 
-	trace_write_label(r->w, "end.mono_ns", "%llu", (unsigned long long)clock_mono_ns());
+	/* Before what stopping takes. */
+	trace_write_label(r->w, "end.mono_ns", "%llu",
+			  (unsigned long long)(r->begun_ns + r->res->duration_ns));
 	trace_write_label(r->w, "itrace.instructions", "%llu", (unsigned long long)t->nr_insns);
 	if (t->nr_stops) {
 		trace_write_label(r->w, "itrace.stops", "%llu", (unsigned long long)t->nr_stops);

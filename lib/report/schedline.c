@@ -64,6 +64,7 @@ void sched_head_json(const struct sched_model *m, struct json *j, const char *re
 
 struct printer {
 	struct sched_model *m;
+	const struct sched_model *sums;		/* the same when all is read */
 	const struct report_opts *o;
 	FILE *out;
 	struct json j;
@@ -89,11 +90,12 @@ static void begin(struct printer *p)
 	p->begun = true;
 	if (p->o->format == FORMAT_JSON) {
 		json_init(&p->j, p->out);
-		sched_head_json(p->m, &p->j, "sched");
+		sched_head_json(p->sums, &p->j, "sched");
 		json_array(&p->j, "lines");
 	} else if (p->o->format == FORMAT_CSV) {
 		fputs("time_ns,cpu,kind,out,out_tid,state,ran_ns,in,in_tid,waited_ns,interrupt\n", p->out);
 	} else {
+		sched_head_text(p->sums, 0, p->out);
 		fprintf(p->out, " Units :: s; Ran, Waited :: us\n\n%13s %4s %10s %1s %10s  %s\n", "Time", "CPU", "Ran", "S",
 			"Waited", "Thread -> thread that gets the CPU, or (interrupt)");
 	}
@@ -240,17 +242,13 @@ static void print_line(void *ctx, const struct sched_line *l)
 
 int sched_print_line(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
-	struct sched_model m;
-	struct printer p = { .m = &m, .o = o, .out = out };
-	int r = sched_read(&m, t, o->from_ns, o->to_ns, NULL, NULL, e);
+	struct sched_model m = { .nr_threads = 0 }, sums;
+	struct printer p = { .m = &m, .sums = &sums, .o = o, .out = out };
+	int r = sched_read(&sums, t, o->from_ns, o->to_ns, NULL, NULL, e);
 
-	/* Once for the sums of the first line, once for the lines. */
-	if (!r && o->format == FORMAT_TEXT)
-		sched_head_text(&m, 0, out);
-	if (!r) {
-		sched_release(&m);
+	/* Once for the sums that are said first, once for the lines. */
+	if (!r)
 		r = sched_read(&m, t, o->from_ns, o->to_ns, print_line, &p, e);
-	}
 	if (!r && !p.begun)
 		begin(&p);
 	if (!r && o->format == FORMAT_JSON) {
@@ -259,5 +257,6 @@ int sched_print_line(struct trace_reader *t, const struct report_opts *o, FILE *
 	}
 	buf_release(&p.b);
 	sched_release(&m);
+	sched_release(&sums);
 	return r;
 }

@@ -77,6 +77,10 @@ check_sums() {
 	[ "$(jq "[.lines[] | select(.kind == \"dispatch\" and .out.name == \"sleeps\" and .ran_ns) | .ran_ns] | add" lines)" -eq \
 		"$(threads '.threads[] | select(.name == "sleeps") | .cpu_ns + .interrupt_ns')" ]
 	jq -e '[.lines[].time_ns] | . == sort' lines
+	# what is said first is said of all lines, and by every report alike
+	[ "$(jq .source.dispatches lines)" -eq "$(threads .source.dispatches)" ]
+	jq -e '.source.dispatches == ([.lines[] | select(.kind == "dispatch" and .in != null and .in.tid > 0)] | length)' lines
+	[ "$(jq .source.elapsed_ns lines)" -eq "$(threads .source.elapsed_ns)" ]
 	arcprof report -i trace --sched --format csv >csv
 	[ "$(tail -n +2 csv | wc -l)" -eq "$(jq '.lines | length' lines)" ]
 	run_arcprof report -i trace --sched --limit 5
@@ -151,4 +155,12 @@ check_sums() {
 	[[ $stderr == *"--sort=latency is for --threads"* ]]
 	run_arcprof report --threads --stacks nowhere
 	[ "$status" -eq 2 ]
+}
+
+@test "sched: every report says how long was recorded, without delay and without what ending takes" {
+	skip_unless_tracepoints
+	arcprof record -q --sched -F 999 -D 1 -o trace -- "$(workload sleeps)" 1500 1000 >/dev/null
+	arcprof report -i trace --xprof --format json >samples
+	spans=$(($(threads .source.elapsed_ns) - $(jq .source.duration_ns samples)))
+	[ "${spans#-}" -lt 500000000 ]
 }
