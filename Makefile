@@ -4,6 +4,7 @@
 # Define ARCH=arm64 to build for that CPU on another one (in build/arm64; "t/install arm64" first).
 # Define JAVA_HOME=<dir> to take the JVMTI headers from that JDK.
 # Define prefix=<dir> and DESTDIR=<dir> to say where "make install" puts things.
+# Define STRIP= to install the binary with its symbols.
 # Define V=1 to see the commands.
 
 prefix ?= /usr/local
@@ -15,6 +16,7 @@ mandir = $(datadir)/man
 docdir = $(datadir)/doc/arcprof
 CC = gcc
 INSTALL = install
+STRIP = $(CROSS_COMPILE)strip
 ASCIIDOCTOR = asciidoctor
 CFLAGS ?= -O2 -g
 BUILD = build
@@ -62,7 +64,7 @@ LIB_OBJ = $(LIB_SRC:%.c=$(BUILD)/%.o)
 CMD_OBJ = $(CMD_SRC:%.c=$(BUILD)/%.o)
 DEPS = $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(BUILD)/arcprof.d
 
-all: $(BUILD)/arcprof
+all: $(BUILD)/arcprof	# and more of what is installed: share/Makefile.inc
 
 -include $(sort $(wildcard lib/*/Makefile.inc)) t/Makefile.inc Documentation/Makefile.inc share/Makefile.inc
 -include $(DEPS)

@@ -53,21 +53,30 @@ static void print_words(const struct command *c)
 	command_opts_release(&o);
 }
 
-/* "--format text json" for words, "--output <file>" for what the argument is. */
+static void print_value_line(const struct opt *o, const char *dashes, const char *name)
+{
+	int i;
+
+	printf("%s%s", dashes, name);
+	for (i = 0; o->words && o->words[i]; i++)
+		printf(" %s", o->words[i]);
+	printf(o->words ? "\n" : " <%s>\n", o->arg);
+}
+
+/* "--format text json" for words, "--output <file>" for what the argument is, and "-o <file>" again by its letter. */
 static void print_values(const struct command *c)
 {
 	struct command_opts f;
 	const struct opt *o;
-	int i;
 
 	command_opts_init(&f, c);
 	for (o = f.table; o->type != OPT_TYPE_END; o++) {
-		if (o->type == OPT_TYPE_GROUP || !o->name || (!o->words && !o->arg))
+		if (o->type == OPT_TYPE_GROUP || (!o->words && !o->arg))
 			continue;
-		printf("--%s", o->name);
-		for (i = 0; o->words && o->words[i]; i++)
-			printf(" %s", o->words[i]);
-		printf(o->words ? "\n" : " <%s>\n", o->arg);
+		if (o->name)
+			print_value_line(o, "--", o->name);
+		if (o->letter)
+			print_value_line(o, "-", (char[]){ o->letter, '\0' });
 	}
 	command_opts_release(&f);
 }

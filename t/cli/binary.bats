@@ -69,6 +69,47 @@ load ../lib
 	[ -z "$(find root -type f)" ]
 }
 
+@test "install: the binary is stripped, and nothing that is built already is built again as another user" {
+	skip_unless_root
+	mkdir tree
+	git -C "$TOP" ls-files -z | tar -c -C "$TOP" --null -T - -f - | tar -x -C tree --no-same-owner
+	mkdir tree/build
+	sh -c 'cd tree && git init -q && git add -A . && git -c user.name=n -c user.email=e@e commit -qm m && sh ./GIT-VERSION-GEN build/version.h'
+	grep -q 'g[0-9a-f]' tree/build/version.h
+	cp tree/build/version.h before
+	chown -R 12345 tree
+	(cd tree && sh ./GIT-VERSION-GEN build/version.h)
+	cmp tree/build/version.h before
+	make -s -C "$TOP" install DESTDIR="$PWD/root" prefix=/usr >/dev/null
+	readelf -SW root/usr/bin/arcprof >sections
+	! grep -q '\.symtab' sections || false
+}
+
+@test "install: a source archive has the manual pages, for those without asciidoctor" {
+	skip_unless_command asciidoctor
+	archive=$TOP/$(make -s -C "$TOP" dist | tail -n 1)
+	tar -tzf "$archive" >files
+	rm -f "$archive"
+	for c in $(arcprof --dump commands); do
+		grep -q "/man/arcprof-$c.1$" files
+	done
+	grep -q '/man/arcprof-trace.5$' files
+}
+
+@test "t/install: who may not install is told what to type" {
+	skip_unless_root
+	tree=$BATS_RUN_TMPDIR/tree	# where others may go
+	mkdir -p "$tree/t"
+	cp "$TOP/t/install" "$tree/t/"
+	echo "build nosuch-package nosuch-command" >"$tree/t/packages"
+	chmod -R a+rX "$BATS_RUN_TMPDIR" "$tree"
+	status=0
+	as_nobody sh "$tree/t/install" build >out 2>&1 || status=$?
+	cat out
+	[ "$status" -eq 1 ]
+	grep -qx 'hint: sudo apt-get install --no-install-recommends nosuch-package' out
+}
+
 @test "package: the Debian package depends on nothing and holds the binary" {
 	skip_unless_command dpkg-deb
 	deb=$(make -s -C "$TOP" deb | tail -n 1)

@@ -65,6 +65,17 @@ options_of_page() {
 	! grep -iE 'warn|error' log
 }
 
+@test "docs: no page shows its markup" {
+	skip_unless_command man
+	for page in "$BUILD"/man/*.[135]; do
+		MANWIDTH=110 man -l "$page" 2>/dev/null | col -b |
+			grep -nE '(^|[ (])[*_]{1,2}[A-Za-z][^ *_]*[*_]{1,2}([] ;,.):]|$)|_[a-z]+_;|_\[\*' |
+			sed "s|^|${page##*/}: |" >>marked
+	done
+	cat marked
+	[ ! -s marked ]
+}
+
 @test "docs: man shows the pages without complaint" {
 	skip_unless_command man
 	skip_unless_command asciidoctor

@@ -86,6 +86,13 @@ hint: did you mean '--format'?" ]
 	[ "$(complete_line arcprof version --form)" = --format= ]
 	[ "$(complete_line arcprof version --format j)" = json ]
 	[ "$(complete_line arcprof help doc)" = doctor ]
+	# a letter's argument is completed as that of its name, and what follows is the program's own command line
+	complete_line arcprof record -p $$ | grep -qw $$
+	[ "$(complete_line arcprof record --mode=normal -o x --dur)" = --duration= ]
+	[ -z "$(complete_line arcprof record -- java --dur)" ]
+	[ -z "$(complete_line arcprof record -o x java --dur)" ]
+	complete_line arcprof record -e cpu-clock -- jav | grep -qw java
+	complete_line arcprof cpi jav | grep -qw java
 }
 
 @test "completions: zsh and fish can read theirs" {

@@ -4,6 +4,7 @@
  * and returns are matched.  With UNIT_SAVE=<dir> the small trace made here is kept there.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,13 +18,21 @@
 #include "trace/writer.h"
 #include "unit.h"
 
+static char scratch[64];
+
+static void remove_file(void)
+{
+	unlink(scratch);
+}
+
+/* Gone when the test ends. */
 static const char *temp_path(void)
 {
-	static char path[64];
-
-	if (!path[0])
-		snprintf(path, sizeof(path), "/tmp/u-branch.%d", (int)getpid());
-	return path;
+	if (!scratch[0]) {
+		snprintf(scratch, sizeof(scratch), "/tmp/u-branch.%d", (int)getpid());
+		atexit(remove_file);
+	}
+	return scratch;
 }
 
 static struct trace_writer *create(void)
@@ -301,7 +310,6 @@ TEST(branch_calls_tail_calls_and_returns_are_matched)
 	CHECK_STR(at(&m, "main/g"), "2 9");
 	CHECK_STR(at(&m, "main/g@plt"), "-");
 	free_model(&m, &x);
-	unlink(temp_path());
 }
 
 TEST(branch_handlers_longjmp_and_callers_from_before_are_matched)
@@ -338,7 +346,6 @@ TEST(branch_handlers_longjmp_and_callers_from_before_are_matched)
 	CHECK_STR(at(&m, "f"), "1 9");
 	CHECK_U64(m.flow.repairs.inserted, 2);
 	free_model(&m, &x);
-	unlink(temp_path());
 }
 
 TEST(branch_any_branches_keep_the_total)
@@ -365,7 +372,6 @@ TEST(branch_any_branches_keep_the_total)
 	flow_totals(&m.flow, cum);
 	CHECK_U64(cum[0], total);
 	free_model(&m, &x);
-	unlink(temp_path());
 }
 
 /* ---- instructions ---- */
