@@ -182,6 +182,7 @@ static void begin(JNIEnv *env, jthread thread)
 		refuse_all("this JVM does not take the class of the probes");
 		return;
 	}
+	enable(JVMTI_EVENT_VM_DEATH);
 	enable(JVMTI_EVENT_THREAD_START);
 	enable(JVMTI_EVENT_THREAD_END);
 	vthread_enable(ti);
@@ -192,6 +193,15 @@ static void begin(JNIEnv *env, jthread thread)
 static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	begin(env, thread);
+}
+
+/* Threads that go on until the process is gone are asked now. */
+static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
+{
+	if (!probe_begin())
+		return;
+	callflow_look();
+	probe_end();
 }
 
 static bool ask_vm(JavaVM *jvm, bool live)
@@ -218,6 +228,7 @@ static bool ask_vm(JavaVM *jvm, bool live)
 		return false;
 	objects_prepare(ti);
 	cb[JVMTI_EVENT_VM_INIT - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)on_init;
+	cb[JVMTI_EVENT_VM_DEATH - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)on_death;
 	cb[JVMTI_EVENT_THREAD_START - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)on_thread_start;
 	cb[JVMTI_EVENT_THREAD_END - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)on_thread_end;
 	cb[JVMTI_EVENT_CLASS_FILE_LOAD_HOOK - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)instrument_hook;

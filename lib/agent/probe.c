@@ -230,7 +230,7 @@ static __attribute__((noinline, cold)) void close_inner(struct callflow_kthread 
 	const struct callflow_thread *t = k->cur;
 	const struct callflow_open *stack = (void *)(uintptr_t)t->stack, *o = (void *)(uintptr_t)t->top;
 
-	while (o > stack && o->consumer != consumer)
+	while (o > stack && !callflow_is_call_of(o, consumer))
 		o--;
 	if (o > stack)
 		callflow_unwind(k, o - stack);

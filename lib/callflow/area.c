@@ -372,7 +372,7 @@ void callflow_thread_end(struct callflow_thread *t)
 	store_release(&t->state, CALLFLOW_ENDED);
 	free_private(t);
 	t->stack = t->top = t->soft_top = 0;
-	t->stack_max = t->beyond = 0;
+	t->stack_max = t->beyond = t->innermost = t->running_on = 0;
 	offer(t);
 }
 
@@ -412,25 +412,53 @@ struct callflow_kthread *callflow_kthread_start(struct callflow_thread *own, voi
 	k->high = k->cpu_ns = k->cpu_tsc = k->off_tsc = 0;
 	k->user = user;
 	k->native = false;
+	k->tid = callflow_sys(__NR_gettid);
 	k->thread_pointer = (uintptr_t)__builtin_thread_pointer();
 	callflow_clock_start(k);
 	callflow_set_last(k, own);
-	if (own && own->flags & CALLFLOW_THREAD_FROM_BIRTH)
+	if (!own)
+		return k;
+	own->cpu_origin_ns = own->flags & CALLFLOW_THREAD_FROM_BIRTH ? 0 : k->start_ns;
+	own->seen_cpu_ns = 0;
+	if (own->flags & CALLFLOW_THREAD_FROM_BIRTH)
 		forget_cpu(own);
+	store_release(&own->running_on, k->tid);
 	return k;
 }
 
 void callflow_kthread_note(struct callflow_kthread *k)
 {
 	struct callflow_thread *own = k->own;
-	uint64_t since;
 
 	if (!own)
 		return;
 	callflow_charge_now(k);
-	since = own->flags & CALLFLOW_THREAD_FROM_BIRTH ? 0 : k->start_ns;
 	if (!(own->flags & CALLFLOW_THREAD_SEVERAL))
-		own->kernel_cpu_ns = callflow_clock_ns(CLOCK_THREAD_CPUTIME_ID) - since;
+		own->kernel_cpu_ns = callflow_clock_ns(CLOCK_THREAD_CPUTIME_ID) - own->cpu_origin_ns;
+}
+
+/* CPU time of a thread of this process; 0: it has gone. The kernel's MAKE_THREAD_CPUCLOCK(tid, CPUCLOCK_SCHED). */
+static uint64_t cpu_of(uint32_t tid)
+{
+	return callflow_clock_ns((int)(~tid << 3 | 6));
+}
+
+void callflow_look(void)
+{
+	uint32_t i;
+
+	if (!load_acquire(&cf.area))
+		return;
+	for (i = 0; i < MAX_KTHREADS && i < load_relaxed(&cf.next_kthread); i++) {
+		const struct callflow_kthread *k = kthread_at(i);
+		struct callflow_thread *cur = load_acquire(&k->cur), *own = load_relaxed(&k->own);
+		uint64_t ns = load_acquire(&k->used) && (cur || own) ? cpu_of(k->tid) : 0;
+
+		if (ns && cur)
+			cur->seen_cpu_ns = ns;
+		if (ns && own)
+			own->seen_cpu_ns = ns;
+	}
 }
 
 void callflow_kthread_set_user(struct callflow_kthread *k, void *user)

@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define CALLFLOW_MAGIC 0x46435241u	/* "ARCF" */
-#define CALLFLOW_VERSION 2
+#define CALLFLOW_VERSION 3
 
 enum {
 	CALLFLOW_PAGE = 4096,
@@ -138,12 +138,21 @@ static inline uint32_t callflow_node_bytes(uint32_t nr_metrics)
 	return (uint32_t)sizeof(struct callflow_node) + 8 * nr_metrics;
 }
 
-/* An open call. */
+/*
+ * An open call. Its node is the child that was used last of the node of the call around it; where it is not
+ * (calls that are not told apart), the consumer is stored inverted: such a call takes the long way out.
+ */
 struct callflow_open {
 	uint32_t node;
 	uint32_t consumer;
 	uint64_t frame;			/* callflow_frame(), 0 unknown */
 };
+
+/* Is it a call of that consumer? */
+static inline int callflow_is_call_of(const struct callflow_open *o, uint32_t consumer)
+{
+	return o->consumer == consumer || o->consumer == ~consumer;
+}
 
 /*
  * Rings have several producers, each thread always the same ring, and one consumer. A
@@ -241,7 +250,11 @@ struct callflow_thread {
 	uint64_t wide;			/* struct callflow_wide *: finds the children of nodes with many */
 	uint32_t next_ended;		/* the process's own: another one that may be taken, index + 1 */
 	uint32_t left_open;		/* calls open at its end */
-	uint64_t pad[5];
+	uint32_t running_on;		/* the kernel thread whose CPU time it is charged; 0: none now */
+	uint32_t innermost;		/* node of the innermost call; 0: follow the last used children from root */
+	uint64_t cpu_origin_ns;		/* CPU time of its kernel thread that came before it and is not its own */
+	uint64_t seen_cpu_ns;		/* CPU time of running_on when the process looked, shortly before its end */
+	uint64_t pad[2];
 };
 
 enum callflow_thread_flags {

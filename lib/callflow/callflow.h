@@ -50,6 +50,7 @@ struct callflow_kthread {
 	void *user;			/* the embedder's */
 	uint64_t thread_pointer;	/* of the thread it stands for; 0: of none any more */
 	bool native;			/* the JVM agent's: it is one whether or not Java knows the thread */
+	uint32_t tid;
 };
 
 /* Does it stand for the calling thread? One that is kept may have ended, and be another's by now. */
@@ -105,6 +106,11 @@ void callflow_kthread_set_user(struct callflow_kthread *k, void *user);
 void callflow_kthread_end(struct callflow_kthread *k);
 /* Charges what is left to be charged, and notes the kernel's account: the process may end now. */
 void callflow_kthread_note(struct callflow_kthread *k);
+/*
+ * The process will end soon: notes what each of its threads has consumed, so that the recorder can charge
+ * open calls when there is nothing left that it could ask. From any thread.
+ */
+void callflow_look(void);
 
 /*
  * A virtual thread takes this kernel thread, or leaves it: what was consumed so far is charged

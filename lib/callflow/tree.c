@@ -7,7 +7,10 @@
  *	mostly in the same order, so a child is put behind the last used one, and sought from there;
  *  [2] stack[0] is the root, the entries above it up to top are the open calls;
  *  [3] a call is counted in exactly one node, and what is consumed is charged to exactly one:
- *	where a node cannot be had it is [pruned] of the parent, else [pruned] of the thread.
+ *	where a node cannot be had it is [pruned] of the parent, else [pruned] of the thread;
+ *  [4] the recorder finds the innermost open call from the root by the last used children, or in
+ *	t->innermost. Calls that break the first rule, and all inside them, are stored with an inverted
+ *	consumer, so that their ends take the long way and keep t->innermost.
  */
 #include "callflow/process.h"
 #include "callflow/wide.h"
@@ -45,6 +48,27 @@ static inline void push(struct callflow_thread *t, struct callflow_open *top, ui
 static uint64_t depth_of(const struct callflow_thread *t)
 {
 	return top_of(t) - stack_of(t);
+}
+
+/* [4]: one more open call, which the last used children do not lead to. */
+static void push_apart(struct callflow_thread *t, struct callflow_open *top, uint32_t node, uint32_t consumer,
+		       uint64_t frame)
+{
+	push(t, top, node, ~consumer, frame);
+	t->innermost = node;
+}
+
+static bool is_apart(const struct callflow_open *o)
+{
+	return o->consumer > CALLFLOW_CONSUMER_PRUNED || o->consumer == ~CALLFLOW_CONSUMER_PRUNED ||
+	       (o->consumer & CALLFLOW_KIND) == 2u << 30;
+}
+
+/* Calls up to o are left open. */
+static void cut_stack(struct callflow_thread *t, struct callflow_open *o)
+{
+	t->top = (uintptr_t)o;
+	t->innermost = is_apart(o) ? o->node : 0;
 }
 
 /* --- nodes --- */
@@ -215,22 +239,21 @@ static uint32_t find_in_table(struct callflow_thread *t, uint32_t parent, uint32
 	return find_in_ring(node_at(parent)->child, consumer, UINT32_MAX, &tried);
 }
 
-/* The child of parent for consumer when there is one, which becomes the last used; else 0. */
-static uint32_t find_child(struct callflow_thread *t, uint32_t parent, uint32_t consumer)
+/* The child of parent for consumer when there is one, else 0. */
+static inline __attribute__((always_inline)) uint32_t find_child(struct callflow_thread *t, uint32_t parent,
+								  uint32_t consumer)
 {
-	struct callflow_node *p = node_at(parent);
-	uint32_t tried, c;
+	uint32_t first = node_at(parent)->child, tried, c;
 
-	if (!p->child)
+	if (!first)
 		return 0;
-	c = find_in_ring(p->child, consumer, WIDE, &tried);
+	c = find_in_ring(first, consumer, WIDE, &tried);
 	if (!c && tried == WIDE)
 		c = find_in_table(t, parent, consumer);
-	if (c)
-		p->child = c;
 	return c;
 }
 
+/* Where a call of consumer in parent is counted. */
 static __attribute__((noinline)) uint32_t child_of(struct callflow_thread *t, uint32_t parent, uint32_t consumer)
 {
 	uint32_t c = find_child(t, parent, consumer);
@@ -274,11 +297,11 @@ static bool grow_stack(struct callflow_thread *t)
 	return true;
 }
 
-/* So deep, only contexts that are there already are told apart. */
+/* So deep, only contexts that are there already are told apart. What is open further out keeps its last used child. */
 static uint32_t fold_deep(struct callflow_thread *t, uint32_t consumer)
 {
 	const struct callflow_open *top = top_of(t), *o;
-	uint32_t c;
+	uint32_t c, used;
 
 	if (node_at(top->node)->consumer != CALLFLOW_CONSUMER_PRUNED) {
 		if ((c = find_child(t, top->node, consumer))) {
@@ -286,14 +309,31 @@ static uint32_t fold_deep(struct callflow_thread *t, uint32_t consumer)
 			return c;
 		}
 		for (o = top; o > stack_of(t) && top - o < LOOK_BACK; o--) {
-			if (o->consumer == consumer && node_at(o->node)->consumer == consumer) {
+			if (callflow_is_call_of(o, consumer) && node_at(o->node)->consumer == consumer) {
 				t->folded_recursion++;
 				return o->node;
 			}
 		}
 	}
 	t->folded++;
-	return pruned_of(t, top->node);
+	used = node_at(top->node)->child;
+	c = pruned_of(t, top->node);
+	if (used)
+		node_at(top->node)->child = used;
+	return c;
+}
+
+/* A call in a node that child_of() gave. */
+static inline void push_child(struct callflow_thread *t, struct callflow_open *top, uint32_t c, uint32_t consumer,
+		       uint64_t frame)
+{
+	node_at(c)->calls++;
+	if (t->innermost || node_at(c)->parent != top->node) {
+		push_apart(t, top, c, consumer, frame);
+	} else {
+		node_at(top->node)->child = c;
+		push(t, top, c, consumer, frame);
+	}
 }
 
 /*
@@ -309,34 +349,36 @@ static __attribute__((noinline)) void enter_deep(struct callflow_thread *t, uint
 		if (!t->beyond++) {
 			t->below = *top;
 			*top = (struct callflow_open){ pruned_of(t, top->node), 0, 0 };
+			t->innermost = top->node;
 		}
 		t->folded++;
 		node_at(top->node)->calls++;
 		return;
 	}
 	top = top_of(t);
-	c = depth_of(t) < cf.area->max_depth ? child_of(t, top->node, consumer) : fold_deep(t, consumer);
+	if (depth_of(t) < cf.area->max_depth) {
+		push_child(t, top, child_of(t, top->node, consumer), consumer, frame);
+		return;
+	}
+	c = fold_deep(t, consumer);
 	node_at(c)->calls++;
-	push(t, top, c, consumer, frame);
+	push_apart(t, top, c, consumer, frame);
 }
 
 static __attribute__((noinline)) void enter_slow(struct callflow_thread *t, uint32_t consumer, uint64_t frame)
 {
 	struct callflow_open *top = top_of(t);
-	uint32_t c;
 
-	if (t->top >= t->soft_top) {
+	if (t->top >= t->soft_top)
 		enter_deep(t, consumer, frame);
-		return;
-	}
-	c = child_of(t, top->node, consumer);
-	node_at(c)->calls++;
-	push(t, top, c, consumer, frame);
+	else
+		push_child(t, top, child_of(t, top->node, consumer), consumer, frame);
 }
 
 /*
  * The short way: what was called last, or what was called after it. It makes no call but a last one, and
- * needs no stack of its own.
+ * needs no stack of its own. As deep as told apart, a node may be open further out, too, and keeps its last
+ * used child [4].
  */
 static inline __attribute__((always_inline)) void enter_tree(struct callflow_thread *t, uint32_t consumer, uint64_t frame)
 {
@@ -345,18 +387,23 @@ static inline __attribute__((always_inline)) void enter_tree(struct callflow_thr
 	uint32_t c = p->child;
 
 	n = node_at(c);
-	if (unlikely(n->consumer != consumer)) {
+	if (likely(n->consumer == consumer)) {
+		if (unlikely(t->top >= t->soft_top)) {
+			enter_deep(t, consumer, frame);
+			return;
+		}
+	} else {
 		c = n->sibling;
 		n = node_at(c);
 		if (unlikely(n->consumer != consumer)) {
 			enter_slow(t, consumer, frame);
 			return;
 		}
+		if (unlikely(t->top >= t->soft_top)) {
+			enter_deep(t, consumer, frame);
+			return;
+		}
 		p->child = c;
-	}
-	if (unlikely(t->top >= t->soft_top)) {
-		enter_deep(t, consumer, frame);
-		return;
 	}
 	n->calls++;
 	push(t, top, c, consumer, frame);
@@ -371,7 +418,7 @@ static void insert_above(struct callflow_thread *t, uint32_t consumer)
 	uint32_t old = t->root, root = reserved_node(t, 0, CALLFLOW_CONSUMER_THREAD);
 
 	t->inserted++;
-	t->top = t->stack;
+	cut_stack(t, stack_of(t));
 	if (!root) {
 		node_at(t->pruned)->calls++;
 		t->folded++;
@@ -392,17 +439,19 @@ static __attribute__((noinline)) void leave_slow(struct callflow_thread *t, uint
 	struct callflow_open *o = top_of(t);
 
 	if (t->beyond) {
-		if (!--t->beyond)
+		if (!--t->beyond) {
 			*o = t->below;
+			cut_stack(t, o);
+		}
 		return;
 	}
-	for (; o > stack_of(t) && o->consumer != consumer; o--)
+	for (; o > stack_of(t) && !callflow_is_call_of(o, consumer); o--)
 		;
 	t->popped += top_of(t) - o;
 	if (o == stack_of(t))
 		insert_above(t, consumer);
 	else
-		t->top = (uintptr_t)(o - 1);
+		cut_stack(t, o - 1);
 }
 
 static inline __attribute__((always_inline)) void leave_tree(struct callflow_thread *t, uint32_t consumer)
@@ -517,11 +566,16 @@ static void hand_over(struct callflow_kthread *k, struct callflow_thread *to)
 	uint64_t v[CALLFLOW_MAX_METRICS];
 
 	read_all(k, v);
-	if (k->cur)
+	if (k->cur) {
 		charge_all(k->cur, v);
+		store_relaxed(&k->cur->running_on, 0);
+	}
 	k->cur = to;
-	if (to)
-		set_last(k, to, v);
+	if (!to)
+		return;
+	set_last(k, to, v);
+	to->seen_cpu_ns = 0;
+	store_release(&to->running_on, k->tid);
 }
 
 void callflow_mount(struct callflow_kthread *k, struct callflow_thread *t)
@@ -577,7 +631,7 @@ static void drop_to(struct callflow_thread *t, struct callflow_open *o)
 	uint64_t nr = top_of(t) - o;
 
 	t->popped += nr;
-	t->top = (uintptr_t)o;
+	cut_stack(t, o);
 	if (cf.flags & CALLFLOW_EVENTS && nr)
 		callflow_event(t, CALLFLOW_UNWOUND, nr);
 }
@@ -600,7 +654,7 @@ static __attribute__((noinline)) void drop_before_enter(struct callflow_thread *
 		;
 	if (left && o > stack_of(t) && o->frame == frame) {
 		first = first_of_frame(t, o);
-		if (first->consumer == consumer)
+		if (callflow_is_call_of(first, consumer))
 			o = first - 1;
 	}
 	drop_to(t, o);
@@ -608,7 +662,7 @@ static __attribute__((noinline)) void drop_before_enter(struct callflow_thread *
 
 static bool is_call_of(const struct callflow_open *o, uint32_t consumer, uint64_t frame)
 {
-	return o->consumer == consumer && same_site(o->frame, frame);
+	return callflow_is_call_of(o, consumer) && same_site(o->frame, frame);
 }
 
 /*
@@ -777,7 +831,7 @@ void callflow_leave_top(struct callflow_kthread *k)
 	struct callflow_thread *t = k->cur;
 
 	if (t && t->top != t->stack)
-		callflow_leave(k, top_of(t)->consumer);
+		callflow_leave(k, t->innermost ? ~top_of(t)->consumer : top_of(t)->consumer);
 }
 
 void callflow_thrown(struct callflow_kthread *k, uint32_t consumer)
@@ -810,5 +864,5 @@ void callflow_unwind(struct callflow_kthread *k, uint64_t depth)
 		*top_of(t) = t->below;
 		t->beyond = 0;
 	}
-	t->top = (uintptr_t)(stack_of(t) + depth);
+	cut_stack(t, stack_of(t) + depth);
 }

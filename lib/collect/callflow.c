@@ -18,6 +18,7 @@
 #include "arch/arch.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "callflow/filter.h"
 #include "collect/callflow.h"
@@ -25,7 +26,12 @@
 #include "trace/calls.h"
 #include "trace/writer.h"
 
-enum { CALIBRATE_NS = 10000000, BEING_DEFINED = UINT32_MAX };
+enum {
+	CALIBRATE_NS = 10000000,
+	BEING_DEFINED = UINT32_MAX,
+	LOOK_EVERY_NS = 50000000,	/* at the CPU time of threads with open calls, */
+	LOOK_SHARE = 100,		/* and for one part of so many of the time at most */
+};
 
 static const uint32_t page_words = CALLFLOW_PAGE / 8;
 
@@ -39,6 +45,11 @@ struct callflow_proc {
 		uint32_t number;	/* 0: not written yet */
 		uint32_t nr_nodes;
 		uint32_t thread;	/* in the trace */
+		const struct thread *task;	/* of the kernel; NULL: none for itself */
+		uint32_t root;		/* number of the node that has what came before the tree */
+		uint64_t before_tsc;	/* on the wall, from the thread's birth to the tree's: CPU time counts from birth, too */
+		uint32_t looked_tid;	/* the kernel thread last looked at, as the process numbers it */
+		uint64_t looked_ns;	/* and its CPU time then */
 		uint64_t nr_folded, lost_events;	/* told already */
 		uint64_t last_ns, charged[CALLFLOW_MAX_METRICS];	/* of its last event */
 	} *trees;			/* [thread slot] */
@@ -55,11 +66,14 @@ struct callflow_proc {
 struct dump {
 	struct callflows *f;
 	struct callflow_proc *p;
-	uint64_t time_ns;
+	uint64_t time_ns, tsc;		/* the same moment */
 	uint64_t ns_ratio;		/* ns a cycle, times 2^32 */
+	uint64_t tsc_ratio;		/* cycles a ns, times 2^32 */
 	bool last;
 	uint32_t slot;
 	struct tree *tree;
+	uint32_t open_ref;		/* node of the tree's innermost open call, 0 none */
+	uint64_t open_base[CALLFLOW_MAX_METRICS];	/* what it has consumed and was not charged yet */
 	struct call_node nodes[CALL_RECORD_NODES];
 	uint32_t nr_nodes;
 	struct call_value values[CALL_RECORD_VALUES];
@@ -225,6 +239,21 @@ static void free_proc(struct callflow_proc *p)
 }
 
 /* --- reading it --- */
+
+static int host_tid(const struct callflow_proc *p, uint32_t tid)
+{
+	return p->jvm ? jvm_host_tid(p->jvm, tid) : (int)tid;
+}
+
+static uint64_t to_ns(const struct dump *d, uint64_t cycles)
+{
+	return (uint64_t)((unsigned __int128)cycles * d->ns_ratio >> 32);
+}
+
+static uint64_t to_tsc(const struct dump *d, uint64_t ns)
+{
+	return (uint64_t)((unsigned __int128)ns * d->tsc_ratio >> 32);
+}
 
 static const void *at(const struct callflow_proc *p, uint64_t off)
 {
@@ -398,18 +427,32 @@ static bool take_value(struct dump *d, uint64_t *before, uint64_t calls, const u
 	v->calls = calls - (before ? before[0] : 0);
 	any = v->calls;
 	for (m = 0; m < nr; m++) {
-		uint64_t added = base[m] - (before ? before[1 + m] : 0);
+		/* What an open call was charged is not known to the last cycle: what was told stays told. */
+		uint64_t added = before && base[m] < before[1 + m] ? 0 : base[m] - (before ? before[1 + m] : 0);
 
 		any |= added;
+		if (before)
+			before[1 + m] += added;
 		if (is_tsc(d->p->own.metrics[m].kind))
 			added = (uint64_t)((unsigned __int128)added * d->ns_ratio >> 32);
 		v->base[m] = added;
 	}
-	if (before && any) {
+	if (before)
 		before[0] = calls;
-		memcpy(before + 1, base, nr * sizeof(*base));
-	}
 	return any;
+}
+
+/* What no step has charged to the node: of the open call, and of before the tree began. */
+static void add_uncharged(const struct dump *d, uint32_t ref, uint32_t number, uint64_t *base)
+{
+	uint32_t m;
+
+	for (m = 0; m < d->p->own.nr_metrics; m++) {
+		if (ref == d->open_ref)
+			base[m] += d->open_base[m];
+		if (number && number == d->tree->root && d->p->own.metrics[m].kind == CALLFLOW_WALL)
+			base[m] += d->tree->before_tsc;
+	}
 }
 
 static void dump_node(struct dump *d, uint32_t page, uint32_t i)
@@ -427,6 +470,7 @@ static void dump_node(struct dump *d, uint32_t page, uint32_t i)
 		p->pages[page].before = xcalloc(page_words / node_words(p), width * sizeof(uint64_t));
 	if (p->pages[page].before)
 		before = p->pages[page].before + i * width;
+	add_uncharged(d, ref, *number, base);
 	if (!take_value(d, before, n.calls, base, &v))
 		return;
 	v.node = *number ? *number : define(d, ref);
@@ -459,9 +503,177 @@ static uint32_t trace_thread(struct dump *d, const struct callflow_thread *t)
 		return t->java_id ? tasks_virtual(d->f->tasks, d->p->proc, t->java_id, NULL, t->start_ns) : 0;
 	if (tid <= 0)
 		return 0;
-	if (d->p->jvm)
-		tid = jvm_host_tid(d->p->jvm, tid);
-	return tasks_get_at(d->f->tasks, d->p->proc, tid, t->start_ns)->id;
+	d->tree->task = tasks_get_at(d->f->tasks, d->p->proc, host_tid(d->p, tid), t->start_ns);
+	return d->tree->task->id;
+}
+
+/* --- open calls --- */
+
+/*
+ * When the thread began to exist. An exec gives it a new image, but the kernel goes on counting its CPU
+ * time; 0: not known.
+ */
+static uint64_t birth_ns(const struct thread *th)
+{
+	while (th->proc->execed && th->older && th->older->dead && th->older->dead_ns == th->born_ns)
+		th = th->older;
+	return th->provisional ? 0 : th->born_ns;
+}
+
+/* CPU time from before its first call is in the tree, and so the time on the wall must be. */
+static void note_birth(struct dump *d, const struct callflow_thread *t)
+{
+	uint64_t born;
+
+	if (!d->tree->task || !(t->flags & CALLFLOW_THREAD_FROM_BIRTH))
+		return;
+	born = birth_ns(d->tree->task);
+	if (born && born < t->start_ns)
+		d->tree->before_tsc = to_tsc(d, t->start_ns - born);
+}
+
+/* The node of the innermost open call: callflow/area.h says where that is. 0: there is no sense in it. */
+static uint32_t innermost(struct dump *d, const struct callflow_thread *t)
+{
+	uint64_t depth = (t->top - t->stack) / sizeof(struct callflow_open);
+	uint32_t ref = t->root;
+
+	if (t->innermost)
+		return t->innermost;
+	if (t->top < t->stack || depth > d->p->own.max_depth)
+		return 0;
+	for (; depth && number_of(d, ref); depth--)
+		ref = __atomic_load_n(&((const struct callflow_node *)at(d->p, d->p->own.pool_off + (uint64_t)ref * 8))->child,
+				      __ATOMIC_RELAXED);
+	return number_of(d, ref) ? ref : 0;
+}
+
+static bool has_clocks(const struct callflow_proc *p)
+{
+	return p->own.nr_metrics && is_tsc(p->own.metrics[0].kind);
+}
+
+/* Each step moves the clock that it charged last: as long as that stands, so does the rest. */
+static bool stands(const struct dump *d, const struct callflow_thread *t)
+{
+	const struct callflow_thread *x = (const struct callflow_thread *)at(d->p, d->p->own.threads_off) + d->slot;
+
+	return __atomic_load_n(&x->last[0], __ATOMIC_ACQUIRE) == t->last[0] && x->top == t->top &&
+	       x->running_on == t->running_on && x->state == t->state;
+}
+
+/* The CPU time of the kernel thread that t runs on; 0 not known. */
+static uint64_t kernel_cpu(const struct dump *d, const struct callflow_thread *t)
+{
+	uint64_t ns = d->tree->looked_tid == t->running_on ? d->tree->looked_ns : 0;
+
+	return MAX(ns, t->seen_cpu_ns);
+}
+
+/* The process may have ended, and that is not noticed at once. */
+static uint64_t end_tsc(const struct dump *d)
+{
+	const struct thread *th = d->tree->task ? d->tree->task : tasks_any(d->f->tasks, d->p->proc->pid);
+
+	if (th && th->dead && th->dead_ns < d->time_ns && th->dead_ns > d->f->ns)
+		return d->f->tsc + to_tsc(d, th->dead_ns - d->f->ns);
+	return d->tsc;
+}
+
+/*
+ * Charges what the tree's open call has consumed since the last step. A thread that makes steps all the time
+ * has nothing to be charged. Counters and what was allocated are known to the process alone.
+ */
+static void charge_open(struct dump *d, struct callflow_thread *t)
+{
+	int tries;
+	uint32_t m;
+
+	d->open_ref = 0;
+	for (tries = 0; tries < 4 && t->state == CALLFLOW_LIVE && has_clocks(d->p); tries++) {
+		d->open_ref = innermost(d, t);
+		if (stands(d, t))
+			break;
+		d->open_ref = 0;
+		read_thread(d->p, d->slot, t);
+	}
+	for (m = 0; d->open_ref && m < d->p->own.nr_metrics; m++) {
+		uint64_t v = t->last[m];
+
+		if (d->p->own.metrics[m].kind == CALLFLOW_WALL)
+			v = end_tsc(d);
+		else if (d->p->own.metrics[m].kind == CALLFLOW_CPU && t->running_on)
+			v = to_tsc(d, kernel_cpu(d, t));
+		d->open_base[m] = v > t->last[m] ? v - t->last[m] : 0;
+	}
+}
+
+static uint64_t read_cpu_ns(const struct callflow_proc *p, uint32_t tid)
+{
+	struct buf b = BUF_INIT;
+	uint64_t ns = 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", p->proc->pid, host_tid(p, tid));
+	if (!io_slurp(path, &b) && b.data)
+		ns = strtoull(b.data, NULL, 10);
+	buf_release(&b);
+	return ns;
+}
+
+/* A kernel thread's own tree stands for it, a virtual one's for what it runs on. */
+static void look_at(const struct callflow_proc *p, uint32_t slot)
+{
+	const struct callflow_thread *t = (const struct callflow_thread *)at(p, p->own.threads_off) + slot;
+	uint32_t tid = __atomic_load_n(&t->tid, __ATOMIC_RELAXED);
+	uint64_t ns;
+
+	if (__atomic_load_n(&t->state, __ATOMIC_ACQUIRE) != CALLFLOW_LIVE)
+		return;
+	if (!tid)
+		tid = __atomic_load_n(&t->running_on, __ATOMIC_RELAXED);
+	ns = tid ? read_cpu_ns(p, tid) : 0;
+	if (!ns)
+		return;
+	p->trees[slot].looked_tid = tid;
+	p->trees[slot].looked_ns = ns;
+}
+
+static bool has_cpu(const struct callflows *f)
+{
+	return f->o->layout.nr_metrics && f->o->layout.metrics[0].kind == CALLFLOW_CPU;
+}
+
+static void look_at_all(const struct callflow_proc *p)
+{
+	uint32_t slot, nr = __atomic_load_n(&p->area->next_thread, __ATOMIC_RELAXED);
+
+	for (slot = 0; slot < nr && slot < p->own.nr_threads; slot++)
+		look_at(p, slot);
+}
+
+/* A process that is killed leaves nobody to ask: what its threads had consumed a moment before must do. */
+static void look_sometimes(struct callflows *f)
+{
+	uint64_t begin = clock_mono_ns();
+	struct callflow_proc *p;
+
+	if (!has_cpu(f) || begin < f->look_ns)
+		return;
+	for (p = f->procs; p; p = p->next)
+		look_at_all(p);
+	f->look_ns = begin + MAX((uint64_t)LOOK_EVERY_NS, LOOK_SHARE * (clock_mono_ns() - begin));
+}
+
+/* --- trees --- */
+
+static uint64_t kernel_cpu_of_tree(const struct dump *d, const struct callflow_thread *t)
+{
+	uint64_t ns = MAX(d->tree->looked_tid == t->tid ? d->tree->looked_ns : 0, t->seen_cpu_ns);
+
+	if (t->state != CALLFLOW_LIVE || !t->tid || t->flags & CALLFLOW_THREAD_SEVERAL || ns <= t->cpu_origin_ns)
+		return t->kernel_cpu_ns;
+	return MAX(t->kernel_cpu_ns, ns - t->cpu_origin_ns);
 }
 
 static void write_tree(struct dump *d, const struct callflow_thread *t)
@@ -469,21 +681,25 @@ static void write_tree(struct dump *d, const struct callflow_thread *t)
 	struct rec_call_tree r = {
 		.time_ns = d->time_ns, .tree = d->tree->number, .proc = d->p->proc->id, .thread = d->tree->thread,
 		.flags = t->flags & CALLFLOW_THREAD_VIRTUAL ? CALL_TREE_VIRTUAL : 0, .java_id = t->java_id,
-		.start_ns = t->start_ns, .end_ns = t->end_ns, .kernel_cpu_ns = t->kernel_cpu_ns, .popped = t->popped,
+		.start_ns = t->start_ns, .end_ns = t->end_ns, .kernel_cpu_ns = kernel_cpu_of_tree(d, t), .popped = t->popped,
 		.inserted = t->inserted, .over_range = t->over_range, .folded = t->folded,
 		.folded_recursion = t->folded_recursion, .thrown = t->thrown, .missed = t->missed,
 		.mounts = t->mounts, .lost_events = t->lost_events,
 		.name = t->name, .name_len = strlen(t->name),
 	};
 
-	if (t->state == CALLFLOW_LIVE && t->top >= t->stack)
+	r.start_ns -= MIN(r.start_ns, to_ns(d, d->tree->before_tsc));
+	if (t->state != CALLFLOW_LIVE)
+		r.open = t->left_open;
+	else if (t->top >= t->stack)
 		r.open = (t->top - t->stack) / sizeof(struct callflow_open) + t->beyond;
 	if (r.name_len == 0 || (d->tree->thread && !(t->flags & CALLFLOW_THREAD_JAVA)))
 		r.name_len = 0;
 	trace_write_call_tree(d->f->w, &r);
 }
 
-static void begin_tree(struct dump *d, uint32_t slot)
+/* Of that slot; what the process says of it, copied. */
+static struct callflow_thread begin_tree(struct dump *d, uint32_t slot)
 {
 	struct callflow_thread t;
 
@@ -494,6 +710,7 @@ static void begin_tree(struct dump *d, uint32_t slot)
 	if (!d->tree->number) {
 		d->tree->number = ++d->f->nr_trees;
 		d->tree->thread = trace_thread(d, &t);
+		note_birth(d, &t);
 		d->f->res->nr_trees++;
 	}
 	if (t.flags & CALLFLOW_THREAD_SEVERAL)
@@ -503,6 +720,7 @@ static void begin_tree(struct dump *d, uint32_t slot)
 	d->tree->nr_folded = t.folded;
 	d->tree->lost_events = t.lost_events;
 	write_tree(d, &t);
+	return t;
 }
 
 /* --- events --- */
@@ -511,11 +729,6 @@ static struct callflow_ring *ring_at(const struct callflow_proc *p, uint32_t i)
 {
 	return (void *)((uint8_t *)p->area + p->own.rings_off +
 			i * callflow_ring_bytes(p->own.ring_events, p->own.nr_metrics));
-}
-
-static uint64_t to_ns(const struct dump *d, uint64_t cycles)
-{
-	return (uint64_t)((unsigned __int128)cycles * d->ns_ratio >> 32);
 }
 
 static void flush_events(struct dump *d)
@@ -553,7 +766,9 @@ static void take_event(struct dump *d, const struct callflow_event *x, const uin
 	e->time_ns = MAX(d->f->ns + to_ns(d, x->tsc - d->f->tsc), d->tree->last_ns);
 	d->tree->last_ns = e->time_ns;
 	for (m = 0; m < d->p->own.nr_metrics; m++) {
-		e->charged[m] = is_tsc(d->p->own.metrics[m].kind) ? to_ns(d, charged[m]) : charged[m];
+		uint64_t before = d->p->own.metrics[m].kind == CALLFLOW_WALL ? d->tree->before_tsc : 0;
+
+		e->charged[m] = is_tsc(d->p->own.metrics[m].kind) ? to_ns(d, charged[m] + before) : charged[m];
 		e->charged[m] = d->tree->charged[m] = MAX(e->charged[m], d->tree->charged[m]);
 	}
 }
@@ -590,7 +805,9 @@ static struct dump *new_dump(struct callflows *f, struct callflow_proc *p)
 	d->f = f;
 	d->p = p;
 	d->time_ns = clock_mono_ns();
-	d->ns_ratio = ratio((uint64_t)1 << 32, tsc_ratio(f));
+	d->tsc = arch_cycle_counter();
+	d->tsc_ratio = tsc_ratio(f);
+	d->ns_ratio = ratio((uint64_t)1 << 32, d->tsc_ratio);
 	return d;
 }
 
@@ -609,9 +826,10 @@ void callflows_drain(struct callflows *f)
 {
 	struct callflow_proc *p;
 
-	if (!f->o || !has_events(f))
+	if (!f->o || !f->procs)
 		return;
-	for (p = f->procs; p; p = p->next)
+	look_sometimes(f);
+	for (p = f->procs; p && has_events(f); p = p->next)
 		drain_proc(f, p);
 }
 
@@ -638,23 +856,51 @@ static void list_pages(const struct callflow_proc *p, struct page_list *l)
 	}
 }
 
+/* With events, what an open call consumed since the last one is told by another, which ends no call. */
+static void tell_open(struct dump *d, const struct callflow_thread *t)
+{
+	struct call_event *e = &d->events[d->nr_events];
+	uint32_t m;
+
+	if (!d->last || !has_events(d->f) || !d->open_ref || t->top <= t->stack)
+		return;
+	*e = (struct call_event){ .time_ns = MAX(d->time_ns, d->tree->last_ns), .kind = CALL_UNWOUND };
+	for (m = 0; m < d->p->own.nr_metrics; m++)
+		e->charged[m] = d->tree->charged[m] +
+				(is_tsc(d->p->own.metrics[m].kind) ? to_ns(d, d->open_base[m]) : d->open_base[m]);
+	d->nr_events++;
+	flush_events(d);
+}
+
+static void dump_tree(struct dump *d, uint32_t slot, const struct page_list *l)
+{
+	struct callflow_thread t = begin_tree(d, slot);
+	uint32_t page, i;
+
+	if (!d->tree->root)
+		d->tree->root = define(d, t.root);
+	charge_open(d, &t);
+	tell_open(d, &t);
+	for (page = l->first[slot]; page; page = l->next[page])
+		for (i = 0; i < page_words / node_words(d->p); i++)
+			dump_node(d, page, i);
+	flush_values(d);
+}
+
 /* last: its values are not asked for again. */
 static void dump_proc(struct callflows *f, struct callflow_proc *p, bool last)
 {
 	struct dump *d = new_dump(f, p);
 	struct page_list l;
-	uint32_t slot, page, i;
+	uint32_t slot;
 
 	d->last = last;
+	if (has_cpu(f))
+		look_at_all(p);
 	list_pages(p, &l);
 	for (slot = 0; slot < p->own.nr_threads; slot++) {
-		if (!l.first[slot])
-			continue;
-		begin_tree(d, slot);
-		for (page = l.first[slot]; page; page = l.next[page])
-			for (i = 0; i < page_words / node_words(p); i++)
-				dump_node(d, page, i);
-		flush_values(d);
+		if (l.first[slot])
+			dump_tree(d, slot, &l);
 	}
 	free(l.first);
 	free(l.next);

@@ -45,6 +45,7 @@ struct callflows {
 	uint64_t tsc, ns;			/* the same moment */
 	uint64_t ratio;				/* of events: one for all of a recording; 0 not known yet */
 	uint64_t written_ns;			/* time of the last snapshot */
+	uint64_t look_ns;			/* when to look at threads' CPU time again */
 };
 
 /*

@@ -222,5 +222,7 @@ static __attribute__((destructor(101))) void note_end(void)
 	h->busy = 1;
 	if (callflow_is_own(h->k))
 		(area.host ? area.host->note : callflow_kthread_note)(h->k);
+	if (!area.host)
+		callflow_look();
 	h->busy = 0;
 }

@@ -119,6 +119,24 @@ static bool is_within(const struct flow *x, const struct flow *y)
 	return same;
 }
 
+/* The innermost open call as the recorder finds it, who does not see the stack. */
+static uint32_t innermost(const struct bench *b)
+{
+	uint64_t depth = callflow_depth(b->k) - b->t->beyond;
+	uint32_t ref = b->t->root;
+
+	if (b->t->innermost)
+		return b->t->innermost;
+	for (; depth; depth--)
+		ref = node(b, ref)->child;
+	return ref;
+}
+
+static void check_innermost(const struct bench *b)
+{
+	CHECK_U64(innermost(b), ((const struct callflow_open *)(uintptr_t)b->t->top)->node);
+}
+
 /* A random walk through calls, with leaves of outer frames and of frames nobody entered. */
 static void step_both(struct bench *b, struct flow_events *e, uint32_t nr_functions)
 {
@@ -150,8 +168,10 @@ TEST(callflow_builds_the_tree_that_the_events_describe)
 	flow_init(&want, 1, FLOW_CALLS);
 	flow_events_init(&e, &want);
 	flow_events_switch(&e, id(CALLFLOW_CONSUMER_THREAD), &now);
-	for (i = 0; i < 20000; i++)
+	for (i = 0; i < 20000; i++) {
 		step_both(&b, &e, 40);
+		check_innermost(&b);
+	}
 	CHECK_U64(b.t->popped, want.repairs.popped);
 	CHECK_U64(b.t->inserted, want.repairs.inserted);
 	CHECK(want.repairs.inserted > 0 && want.repairs.popped > 0);
@@ -196,6 +216,7 @@ TEST(callflow_full_memory_folds_and_keeps_the_totals)
 		} else if (callflow_depth(b.k)) {
 			callflow_leave_top(b.k);
 		}
+		check_innermost(&b);
 	}
 	callflow_unwind(b.k, 0);
 	CHECK(b.t->folded > 0 && b.t->folded < calls);
@@ -228,6 +249,29 @@ TEST(callflow_recursion_of_a_million_levels_stays_small_and_exact)
 	CHECK_U64(calls_of(&f, 1), (nr + 2) / 3);
 	CHECK(f.nr_nodes < 1010);
 	flow_release(&f);
+}
+
+/* Folded calls share nodes with those around them, and none of it may mislead who follows the last used children. */
+TEST(callflow_the_innermost_open_call_is_found_at_every_step)
+{
+	struct bench b;
+	int i;
+
+	now = 0;
+	bench_open(&b, 8 << 20, 20);
+	for (i = 0; i < 200000; i++) {
+		uint64_t depth = callflow_depth(b.k);
+
+		if (unit_random() % 100 < (depth < 60 ? 52 : 40))
+			callflow_enter(b.k, 1 + unit_random() % (i & 64 ? 3 : 12));
+		else if (depth && unit_random() % 50 == 0)
+			callflow_unwind(b.k, unit_random() % depth);
+		else if (depth)
+			callflow_leave_top(b.k);
+		check_innermost(&b);
+	}
+	CHECK(b.t->folded_recursion > 1000 && b.t->folded > 1000);
+	CHECK_U64(b.t->popped > 0 && !b.t->inserted, 1);
 }
 
 TEST(callflow_nodes_with_many_children_keep_them_apart)
