@@ -12,6 +12,7 @@
 #include "flow/check.h"
 #include "flow/input.h"
 #include "flow/ops.h"
+#include "report/calls.h"
 #include "report/itrace.h"
 #include "report/profile.h"
 #include "report/sched.h"
@@ -318,6 +319,21 @@ static int check_sched(struct trace_reader *t)
 	return nr_bad ? 1 : 0;
 }
 
+static int check_calls(struct trace_reader *t)
+{
+	struct calls_check c;
+	struct err e;
+
+	if (calls_check(t, &c, &e))
+		return log_err(&e);
+	printf("%s  %-50s %10" PRIu64 " checked, within %d %% and %d ms\n", c.nr_bad ? "BAD" : "ok ",
+	       "CPU time of calls = the kernel's for the thread", c.nr_checked, CALLS_CHECK_PERCENT,
+	       CALLS_CHECK_NS / 1000000);
+	if (c.nr_bad)
+		log_error("%" PRIu64 " threads have other CPU time than the kernel says; first: %s", c.nr_bad, c.first);
+	return c.nr_bad ? 1 : 0;
+}
+
 static void fill_opts(const struct report_cmd_opts *c, struct report_opts *o)
 {
 	*o = (struct report_opts){
@@ -338,7 +354,7 @@ static int show(const struct report_cmd_opts *c, struct trace_reader *t, struct 
 
 	if (r)
 		return r;
-	return c->check ? check(v) | (t ? check_sched(t) : 0) : report_print(v, stdout, e);
+	return c->check ? check(v) | (t ? check_sched(t) | check_calls(t) : 0) : report_print(v, stdout, e);
 }
 
 static int report_run(void *opts, int nr_operands, char **operands)

@@ -48,6 +48,15 @@ void calls_add(struct calls *c, uint32_t node, uint64_t nr_calls, const uint64_t
 /* p->names is filled; builds p->m, with the samples grafted when any of their metrics is wanted. As calls_init(). */
 int calls_read(struct profile *p, struct trace_reader *t, struct err *e);
 
+/* callcheck.c: the CPU time charged to the calls of each thread against the kernel's. A trace without it passes. */
+enum { CALLS_CHECK_PERCENT = 5, CALLS_CHECK_NS = 10000000 };	/* how far they may be apart: the sum of both */
+
+struct calls_check {
+	uint64_t nr_checked, nr_bad;	/* threads, or processes with virtual threads */
+	char first[160];		/* of the bad ones */
+};
+int calls_check(struct trace_reader *t, struct calls_check *out, struct err *e);
+
 /* graft.c: samples in a tree of calls. */
 struct graft {
 	struct map consumer_of;		/* function -> consumer in the contexts */

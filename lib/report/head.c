@@ -125,7 +125,6 @@ static void put_repairs(const struct view *v, struct buf *b)
 	} list[] = {
 		{ r->inserted, "left without having been entered" },
 		{ r->popped, "closed because an outer one was left" },
-		{ r->closed, "still open at the end" },
 		{ r->backwards, "values lower than the one before" },
 	};
 	const char *sep = "repaired:";
@@ -211,6 +210,8 @@ void head_text(const struct view *v, FILE *out)
 		buf_fmt(&b, ", %" PRIu64 " sample%s", v->beside.n, plural(v->beside.n));
 	if (v->src->rate_hz > 0 && sampled(v))
 		buf_fmt(&b, " at %.1f Hz", v->src->rate_hz);
+	if (v->m->flow.repairs.closed)
+		buf_fmt(&b, ", %" PRIu64 " open at the end", v->m->flow.repairs.closed);
 	buf_fmt(&b, ", %" PRIu64 " lost", v->src->lost);
 	if (v->src->throttled)
 		buf_fmt(&b, ", throttled %" PRIu64 " time%s", v->src->throttled, plural(v->src->throttled));

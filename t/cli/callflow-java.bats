@@ -373,6 +373,28 @@ ragged() {
 	on_each_jdk ragged
 }
 
+# One computes, one sleeps, two wait for each other; main has the CPU time and the time of the VM's start.
+open_at_end() {
+	record --callflow --metric cpu,wall -- java -cp "$CLASSES" Open 400 "$@"
+	[ "$status" -eq $((3 * $#)) ]
+	grep 'CPU time of calls = the kernel.s' check
+	about "$(base_of 1 java '^Open.burn$')" "$(awk '/^cpu/ { print $2 }' out)" 5 20000000
+	arcprof report -i trace --xprof --metric wall --format json |
+		jq -r '.rows[] | select(.name | test("^Open.(burn|rest|lock)$")) | .base[0]' >wall
+	awk -v open="$(awk '/^open/ { print $2 }' out)" '{ n++; $1 < open * 0.7 ? short++ : sum++ } END { exit !(n == 3 && !short) }' wall
+	arcprof report -i trace --xtree --format json |
+		jq -e '.nodes[] | select(.kind == "thread" and .name == "main") | .base[0] <= .base[1]'
+}
+
+ends_open() {
+	open_at_end
+	open_at_end halt
+}
+
+@test "callflow: calls that are open when the VM ends have their time, and a thread's clocks cover the same span" {
+	on_each_jdk ends_open
+}
+
 unloaded() {
 	record --callflow --metric thrown -- java -XX:+UseSerialGC -cp "$CLASSES" Ragged return 300
 	[ "$status" -eq 0 ]

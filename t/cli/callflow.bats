@@ -306,6 +306,60 @@ lines() {
 12345 leaf()" ]
 }
 
+# "consumer cum" of a metric, in the reports of the last recording of open.cc.
+cums() {
+	arcprof report -i trace --xprof --metric "$1" --format json | jq -r '.rows[] | "\(.name) \(.cum[0])"'
+}
+
+@test "callflow: calls that are open at the end have what they consumed up to it" {
+	skip_unless_perf
+	cat >open.cc <<-END
+		#include <csignal>
+		#include <cstdio>
+		#include <ctime>
+		#include <pthread.h>
+		#include <unistd.h>
+		static volatile unsigned sink;
+		static void burns() { for (;;) sink = sink * 3 + 1; }
+		static void waits() { for (;;) pause(); }
+		static void *burn(void *) { burns(); return nullptr; }
+		static void *wait(void *) { waits(); return nullptr; }
+		int main(int argc, char **argv)
+		{
+			pthread_t t, u;
+			clockid_t clock;
+			timespec s;
+			pthread_create(&t, nullptr, burn, nullptr);
+			pthread_create(&u, nullptr, wait, nullptr);
+			usleep(400000);
+			pthread_getcpuclockid(t, &clock);
+			clock_gettime(clock, &s);
+			printf("%ld\\n", s.tv_sec * 1000000000l + s.tv_nsec);
+			fflush(stdout);
+			if (argc > 1)
+				raise(SIGKILL);
+		}
+	END
+	build open open.cc
+	for how in "" killed; do
+		for snapshot in "" --snapshot=100ms; do
+			# shellcheck disable=SC2086
+			calls --callflow --metric cpu,wall $snapshot -- ./open $how
+			grep 'ok .*CPU time of calls = the kernel.s .* 3 checked' .check
+			cums cpu >cpu
+			cums wall >wall
+			# one that is killed was last looked at a moment before
+			within "$(awk '$1 == "burns()" { print $2 }' cpu)" "$output" "$([ "$how" ] && echo 35 || echo 3)"
+			[ "$(awk '$1 ~ /^(burns|waits)/ && $2 > 390000000' wall | wc -l)" -eq 2 ]
+			[ "$(arcprof report -i trace --xprof --format json | jq .quality.repairs.closed)" -eq $((4 + (${#how} > 0))) ]
+			[[ $(arcprof report -i trace --xprof | head -n 1) == *" $((4 + (${#how} > 0))) open at the end"* ]]
+		done
+	done
+	calls --calltrace -- ./open
+	within "$(arcprof report -i trace --replay --xprof --metric cpu --format json |
+		jq '.rows[] | select(.name == "burns()") | .base[0]')" "$output" 3
+}
+
 @test "callflow: snapshots sum up to what there is without them" {
 	ways
 	calls --callflow --snapshot 5ms -- ./ways
