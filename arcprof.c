@@ -95,10 +95,12 @@ static int run_command(const struct command *c, const struct common_opts *global
 
 static int unknown_command(const char *name)
 {
-	const char *near = command_nearest(name);
+	const char *near = command_nearest(name), *elsewhere = command_elsewhere(name);
 
 	log_error("'%s' is not a command", name);
-	if (near)
+	if (elsewhere)
+		log_hint("%s", elsewhere);
+	else if (near)
 		log_hint("did you mean 'arcprof %s'?", near);
 	else
 		log_hint("'arcprof help' lists the commands");

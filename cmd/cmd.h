@@ -58,6 +58,8 @@ void command_opts_release(struct command_opts *o);
 const struct command *command_find(const char *name);	/* NULL: none */
 /* The known command nearest to a mistyped one, or NULL. */
 const char *command_nearest(const char *name);
+/* A hint for who knows a command by its name in perf(1) and tools like it, or NULL. */
+const char *command_elsewhere(const char *name);
 /* The file that a command reads may be named without --input: 0 or EXIT_USAGE, which was told. */
 int command_input(const char **input, int nr_operands, char **operands);
 /* "usage: ..." and the options, as -h shows them. */

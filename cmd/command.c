@@ -97,6 +97,27 @@ const char *command_nearest(const char *name)
 	return n.best;
 }
 
+const char *command_elsewhere(const char *name)
+{
+	static const struct {
+		const char *name, *hint;
+	} others[] = {
+		{ "stat", "'arcprof cpi' counts events of a program, 'arcprof mpevt' those of all CPUs" },
+		{ "list", "'arcprof mpevt list' lists the events" },
+		{ "top", "'arcprof tprof' shows who uses the CPUs" },
+		{ "sched", "'arcprof record --sched' records dispatches" },
+		{ "script", "'arcprof dump' prints the records of a trace" },
+		{ "annotate", "'arcprof report --lines' shows source lines" },
+		{ "attach", "'arcprof record --pid' records a running process" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		if (!strcmp(others[i].name, name))
+			return others[i].hint;
+	return NULL;
+}
+
 void command_print_help(const struct command *c, FILE *out)
 {
 	struct command_opts f;

@@ -193,11 +193,24 @@ static const char *without_no(const char *name)
 	return strncmp(name, "no-", 3) ? name : name + 3;
 }
 
+/* The option that takes this word as its value; NULL: none. */
+static const struct opt *find_value(const struct opt *table, const char *word)
+{
+	const struct opt *o;
+	int i;
+
+	for (o = table; o->type != OPT_TYPE_END; o++)
+		for (i = 0; o->type == OPT_TYPE_ENUM && o->name && o->words[i]; i++)
+			if (!strcmp(o->words[i], word))
+				return o;
+	return NULL;
+}
+
 static int unknown_name(const struct opt *table, const char *name, int len, struct err *e)
 {
 	char *word = xstrndup(name, len);
 	struct near n = near_init(without_no(word));
-	const struct opt *o, *best = NULL;
+	const struct opt *o, *best = NULL, *with_value = find_value(table, word);
 	bool negate;
 
 	for (o = table; o->type != OPT_TYPE_END; o++) {
@@ -210,6 +223,8 @@ static int unknown_name(const struct opt *table, const char *name, int len, stru
 	err_set(e, EINVAL, "unknown option '--%s'", word);
 	if (len == 1 && find_letter(table, *word)) {
 		err_hint(e, "did you mean '-%c'?", *word);
+	} else if (with_value && (!best || n.distance)) {
+		err_hint(e, "did you mean '--%s=%s'?", with_value->name, word);
 	} else if (best) {
 		negate = best->type == OPT_TYPE_FLAG && without_no(word) != word &&
 			 without_no(best->name) == best->name;
@@ -239,6 +254,36 @@ static int parse_long(struct parser *p, const char *name, struct err *e)
 	return store(p, o, arg, e);
 }
 
+/* What takes the word behind it, the letter in the other case, or the options whose long names begin with it. */
+static void hint_letter(const struct opt *table, char letter, const char *next, struct err *e)
+{
+	const struct opt *o = next ? find_value(table, next) : NULL;
+	const char *names[3] = { NULL };
+	size_t nr = 0;
+
+	if (o) {
+		err_hint(e, "did you mean '--%s=%s'?", o->name, next);
+		return;
+	}
+	if (find_letter(table, letter ^ 0x20)) {
+		err_hint(e, "did you mean '-%c'?", letter ^ 0x20);
+		return;
+	}
+	for (o = table; o->type != OPT_TYPE_END; o++) {
+		if (!is_option(o) || !o->name || o->name[0] != letter)
+			continue;
+		if (nr == ARRAY_SIZE(names))
+			return;
+		names[nr++] = o->name;
+	}
+	if (nr == 1)
+		err_hint(e, "did you mean '--%s'?", names[0]);
+	else if (nr == 2)
+		err_hint(e, "did you mean '--%s' or '--%s'?", names[0], names[1]);
+	else if (nr)
+		err_hint(e, "did you mean '--%s', '--%s' or '--%s'?", names[0], names[1], names[2]);
+}
+
 static int unknown_letter(struct parser *p, const char *word, char letter, struct err *e)
 {
 	if (word[2])
@@ -247,6 +292,8 @@ static int unknown_letter(struct parser *p, const char *word, char letter, struc
 		err_set(e, EINVAL, "unknown option '%s'", word);
 	if (find_name(p->table, word + 1, strcspn(word + 1, "=")))
 		err_hint(e, "did you mean '-%s'?", word);
+	else
+		hint_letter(p->table, letter, word[2] || p->next == p->argc ? NULL : p->argv[p->next], e);
 	return -EINVAL;
 }
 

@@ -15,6 +15,20 @@ load ../lib
 hint: did you mean 'arcprof doctor'?" ]
 }
 
+@test "exit status: commands that other profilers have lead to those that do it here" {
+	run_arcprof stat ls
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"hint: 'arcprof cpi' counts events of a program, 'arcprof mpevt' those of all CPUs" ]]
+	run_arcprof report --json
+	[[ $stderr == *"hint: did you mean '--format=json'?" ]]
+	run_arcprof record --frequency 99 -- true
+	[[ $stderr == *"hint: did you mean '--freq'?" ]]
+	run_arcprof record -f 99 -- true
+	[[ $stderr == *"hint: did you mean '-F'?" ]]
+	run_arcprof report -f json
+	[[ $stderr == *"hint: did you mean '--format=json'?" ]]
+}
+
 @test "exit status: a full disk is an error that names the cause" {
 	for args in version "version --format=json" help "doctor -h" --version; do
 		status=0

@@ -208,6 +208,11 @@ TEST(opt_unknown_names_are_refused_with_the_nearest_known)
 	REFUSES("unknown option '--dur'", "did you mean '--duration'?", "--dur", "3");
 	REFUSES("unknown option '--no-kernal'", "did you mean '--no-kernel'?", "--no-kernal");
 	REFUSES("unknown option '--k'", "did you mean '-k'?", "--k");
+	REFUSES("unknown option '--durations'", "did you mean '--duration'?", "--durations", "3");
+	REFUSES("unknown option '--mono'", "did you mean '--clock=mono'?", "--mono");
+	REFUSES("unknown option '-K'", "did you mean '-k'?", "-K");
+	REFUSES("unknown option '-f'", "did you mean '--clock=tsc'?", "-f", "tsc");
+	REFUSES("unknown option '-c'", "did you mean '--clock'?", "-c");
 	REFUSES("unknown option '--zzzzzz'", "", "--zzzzzz");
 	REFUSES("unknown option '-z'", "", "-z");
 	REFUSES("unknown option '-z' in '-kz'", "", "-kz");
