@@ -142,7 +142,8 @@ static int wait_until_it_takes_signals(struct attach *a, struct err *e)
 	while (!r && !a->t.takes_signal) {
 		if (!a->t.is_new) {
 			r = err_set(e, ENOTSUP, "process %d takes no signal that would let the agent in", a->t.pid);
-			err_hint(e, "it runs with -Xrs, and -XX:+StartAttachListener is not given");
+			err_hint(e, "it runs with -Xrs, and its socket /tmp/.java_pid%d, there from the start, was removed",
+				 a->t.own_pid);
 			break;
 		}
 		r = pause_a_moment(a, -1, e);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -109,6 +110,19 @@ int64_t probe_tracepoint(const char *name)
 }
 
 /* A container's system call filter answers before the kernel's own rules do. */
+struct probe_remedy probe_remedy(const char *caps)
+{
+	struct probe_remedy r = { "root" };
+	struct statvfs fs;
+	char exe[128];
+	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe));
+
+	if (len > 0 && len < (ssize_t)sizeof(exe) && !statvfs("/proc/self/exe", &fs) && !(fs.f_flag & ST_NOSUID))
+		snprintf(r.text, sizeof(r.text), "root, or whoever may run it after 'sudo setcap %s=ep %.*s'", caps,
+			 (int)len, exe);
+	return r;
+}
+
 static bool is_filtered(void)
 {
 	struct buf b = BUF_INIT;
@@ -147,8 +161,7 @@ static int explain_denied(struct err *e, int code, const struct perf_event_attr 
 	if (capable || l.paranoid <= needed) {
 		if (pid > 0 && pid != getpid()) {
 			err_set(e, code, "process %d may not be measured by this user", pid);
-			err_hint(e, "run as its owner or as root, or give arcprof the capability: "
-				    "setcap cap_perfmon,cap_sys_ptrace=ep <arcprof>");
+			err_hint(e, "it takes its owner, %s", probe_remedy("cap_perfmon,cap_sys_ptrace").text);
 		} else if (is_filtered()) {
 			err_set(e, code, "a system call filter forbids perf events (a container's default)");
 			err_hint(e, "start the container with --cap-add PERFMON --security-opt seccomp=unconfined");
@@ -158,9 +171,9 @@ static int explain_denied(struct err *e, int code, const struct perf_event_attr 
 		return -code;
 	}
 	err_set(e, code, "%s is not permitted: kernel.perf_event_paranoid is %" PRId64, what, l.paranoid);
-	err_hint(e, "'sudo sysctl kernel.perf_event_paranoid=%d' allows it%s, and so does CAP_PERFMON "
-		    "(root, or 'sudo setcap cap_perfmon=ep <arcprof>')",
-		 needed, is_filtered() ? " (in a container also --security-opt seccomp=unconfined)" : "");
+	err_hint(e, "'sudo sysctl kernel.perf_event_paranoid=%d' allows it%s, and so does CAP_PERFMON (%s)", needed,
+		 is_filtered() ? " (in a container also --security-opt seccomp=unconfined)" : "",
+		 probe_remedy("cap_perfmon").text);
 	return -code;
 }
 

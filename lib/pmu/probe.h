@@ -29,6 +29,15 @@ void perf_limits_read(struct perf_limits *l);
 /* Whether the process has the capability (CAP_PERFMON, ...) in effect. */
 bool probe_has_cap(int cap);
 
+/*
+ * Who may do what takes these capabilities ("cap_perfmon,cap_syslog"): root, or whoever runs this file once setcap(8) gave them
+ * to it, if its file system honours that. To be read as the end of a sentence.
+ */
+struct probe_remedy {
+	char text[224];
+};
+struct probe_remedy probe_remedy(const char *caps);
+
 /* Attributes of a sampling event that no probe leaves running: disabled, 1 ms of time or 10^6 of a counter. */
 struct perf_event_attr probe_attr(uint32_t type, uint64_t config, bool kernel);
 /* Opens the event and closes it again: 0 or -errno. */

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "pmu/probe.h"
 #include "ptt/area.h"
 #include "ring/device.h"
 
@@ -80,7 +81,7 @@ static int start(const struct ptt_config *c, struct err *e)
 	if (ioctl(fd, ARCPROF_IOC_PTT_START, &s)) {
 		r = err_errno(e, "%s: cannot start a session", ARCPROF_DEVICE);
 		if (r == -EPERM)
-			err_hint(e, "root, or 'sudo setcap cap_perfmon=ep <arcprof>'");
+			err_hint(e, "it takes %s", probe_remedy("cap_perfmon").text);
 		close(fd);
 		return r == -EBUSY ? -EEXIST : r;
 	}

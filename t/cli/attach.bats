@@ -190,6 +190,21 @@ in_a_container() {
 	kill -0 "$LIVE"
 }
 
+@test "attach: a JVM with -Xrs takes no signal, and lets the agent in by its socket" {
+	skip_unless_java
+	use_jdk "$(jdks | tail -n 1)"
+	start_live -Xrs
+	run_arcprof record -o trace -p "$LIVE" -d 10ms
+	[ "$status" -eq 0 ]
+	[[ $stderr == *", 1 JVM; "* ]]
+	rm "/tmp/.java_pid$LIVE"
+	run_arcprof record -o trace -p "$LIVE" -d 10ms
+	refused 125 "process $LIVE takes no signal"
+	[[ $stderr == *"hint: it runs with -Xrs, and its socket /tmp/.java_pid$LIVE"* ]]
+	say calls 1
+	end_live
+}
+
 @test "attach: a stopped, a guarded and a vanished JVM are told in a line" {
 	skip_unless_java
 	use_jdk "$(jdks | tail -n 1)"
