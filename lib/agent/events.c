@@ -38,7 +38,7 @@ static uint32_t method_number(jmethodID id)
 
 	if (!ids_are_pointers || !id || !sys_peek_all(&method, (uintptr_t)id, 8))
 		return 0;
-	return names_get(method, NAMES_IF_LINKED, 0, NULL, &m) == NAMES_OK ? m.id : 0;
+	return names_get(method, NAMES_TOLD, 0, NULL, &m) == NAMES_OK ? m.id : 0;
 }
 
 static char *put_varint(char *d, uint64_t v)
@@ -128,7 +128,7 @@ static void write_code(const struct vm_blob *b, jmethodID method, uintptr_t addr
 		id = vm_i32(b->addr, vm.o.nm_compile_id);
 		level = vm_nmethod_level(b->addr);
 		check_id(method, vm_word(b->addr, vm.o.nm_method));
-		if (names_get(vm_word(b->addr, vm.o.nm_method), NAMES_ALIVE, 0, NULL, &m) == NAMES_OK)
+		if (names_get(vm_word(b->addr, vm.o.nm_method), NAMES_TOLD, 0, NULL, &m) == NAMES_OK)
 			number = m.id;
 	}
 	sys_lock(&cache_lock);

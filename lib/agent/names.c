@@ -81,12 +81,21 @@ static bool symbol(uintptr_t sym, bool doubtful, struct names_text *t)
 	return !doubtful || readable(t);
 }
 
-static bool pool_symbol(uintptr_t cp, uint32_t i, bool doubtful, struct names_text *t)
+/* Reads what may be no memory at all, unless the VM itself has just said what it is. */
+static bool take(void *dst, uintptr_t src, size_t n, enum names_trust trust)
+{
+	if (trust != NAMES_TOLD)
+		return sys_peek_all(dst, src, n);
+	memcpy(dst, (const void *)src, n);
+	return true;
+}
+
+static bool pool_symbol(uintptr_t cp, uint32_t i, enum names_trust trust, bool doubtful, struct names_text *t)
 {
 	uint32_t nr = vm.o.cp_length >= 0 ? (uint32_t)vm_i32(cp, vm.o.cp_length) : 65536;
 	uintptr_t sym;
 
-	return i && i < nr && sys_peek_all(&sym, cp + vm.size.cp + i * 8ul, 8) && symbol(sym, doubtful, t);
+	return i && i < nr && take(&sym, cp + vm.size.cp + i * 8ul, 8, trust) && symbol(sym, doubtful, t);
 }
 
 static uint32_t hash_text(uint32_t h, const struct names_text *t)
@@ -115,16 +124,18 @@ static bool follow(uintptr_t m, enum names_trust trust, uintptr_t bcp, struct pa
 	char head[64];
 	uintptr_t back;
 
-	if (!sys_peek_all(&p->cm, m + o->method_const, 8) || (p->cm & 7) || !p->cm ||
-	    (size_t)vm.size.cm > sizeof(head) || !sys_peek_all(head, p->cm, vm.size.cm))
+	if (!take(&p->cm, m + o->method_const, 8, trust) || (p->cm & 7) || !p->cm ||
+	    (size_t)vm.size.cm > sizeof(head) || !take(head, p->cm, vm.size.cm, trust))
 		return false;
 	*cp = vm_word((uintptr_t)head, o->cm_constants);
 	p->code_size = vm_u16((uintptr_t)head, o->cm_code_size);
 	if (trust == NAMES_IF_BCP && bcp && !bcp_fits(bcp, p->cm + vm.size.cm, p->code_size))
 		return false;
-	if ((*cp & 7) || !sys_peek_all(holder, *cp + o->cp_holder, 8) || (*holder & 7))
+	if ((*cp & 7) || !take(holder, *cp + o->cp_holder, 8, trust) || (*holder & 7))
 		return false;
 	if (trust == NAMES_IF_BCP && bcp)
+		return true;
+	if (trust == NAMES_TOLD)
 		return true;
 	p->doubtful = o->ik_constants < 0 || !sys_peek_all(&back, *holder + o->ik_constants, 8) || back != *cp;
 	return trust == NAMES_ALIVE || !p->doubtful;
@@ -136,12 +147,12 @@ static bool read_parts(uintptr_t m, enum names_trust trust, uintptr_t bcp, struc
 	uintptr_t cp, holder, name;
 
 	p->doubtful = false;
-	if (!follow(m, trust, bcp, p, &cp, &holder) || !sys_peek_all(&name, holder + o->klass_name, 8) ||
+	if (!follow(m, trust, bcp, p, &cp, &holder) || !take(&name, holder + o->klass_name, 8, trust) ||
 	    !symbol(name, p->doubtful, &p->names.class_name) ||
-	    !pool_symbol(cp, vm_u16(p->cm, o->cm_name), p->doubtful, &p->names.name) ||
-	    !pool_symbol(cp, vm_u16(p->cm, o->cm_sig), p->doubtful, &p->names.sig))
+	    !pool_symbol(cp, vm_u16(p->cm, o->cm_name), trust, p->doubtful, &p->names.name) ||
+	    !pool_symbol(cp, vm_u16(p->cm, o->cm_sig), trust, p->doubtful, &p->names.sig))
 		return false;
-	if (o->cp_source < 0 || !pool_symbol(cp, vm_u16(cp, o->cp_source), p->doubtful, &p->names.source))
+	if (o->cp_source < 0 || !pool_symbol(cp, vm_u16(cp, o->cp_source), trust, p->doubtful, &p->names.source))
 		p->names.source.len = 0;
 	p->hash = hash_text(hash_text(hash_text(2166136261u, &p->names.class_name), &p->names.name), &p->names.sig);
 	return true;

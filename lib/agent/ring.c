@@ -7,12 +7,15 @@
 
 #include "agent/ring.h"
 
+enum { POLL_NS = 10000000 };	/* how often the log looks whether its reader is still there */
+
 static struct {
 	struct jvm_ctl *ctl;
 	size_t area_bytes;
 	uint64_t ring_bytes;
 	uint32_t nr_rings;
 	int sock, log_fd;
+	uint64_t polled_ns;	/* when the socket was looked at last */
 	uint64_t log_head;
 	bool closed;
 	struct sys_lock lock;
@@ -39,7 +42,7 @@ bool ring_init(void *area, size_t area_bytes, int sock, int log_fd)
 	out.nr_rings = ctl->nr_rings;
 	out.sock = sock;
 	out.log_fd = log_fd;
-	out.log_head = 0;
+	out.log_head = out.polled_ns = 0;
 	store_release(&out.closed, false);
 	return true;
 }
@@ -60,11 +63,36 @@ void ring_release(void)
 	sys_unlock(&out.lock);
 }
 
+static bool poll_closed(void)
+{
+	struct pollfd p = { .fd = out.sock, .events = 0 };
+	struct timespec64 {
+		int64_t s, ns;
+	} zero = { 0, 0 };
+
+	if (load_relaxed(&out.closed))
+		return true;
+	if (sys(__NR_ppoll, &p, 1, &zero, 0, 8) > 0 && (p.revents & (POLLHUP | POLLERR | POLLNVAL)))
+		store_relaxed(&out.closed, true);
+	return load_relaxed(&out.closed);
+}
+
+/* A few more records for a reader that has gone do no harm: their room is bounded. */
+bool log_closed(void)
+{
+	uint64_t now = sys_now();
+
+	if (now - load_relaxed(&out.polled_ns) < POLL_NS)
+		return load_relaxed(&out.closed);
+	store_relaxed(&out.polled_ns, now);
+	return poll_closed();
+}
+
 void ring_wait_closed(void)
 {
 	struct pollfd p = { .fd = out.sock, .events = 0 };
 
-	while (!log_closed())
+	while (!poll_closed())
 		sys(__NR_ppoll, &p, 1, 0, 0, 8);
 }
 
@@ -140,20 +168,6 @@ void ring_commit(void *rec, size_t size, enum jvm_rec_type type)
 	uint64_t lap = load_relaxed((uint64_t *)rec) >> 40;
 
 	publish(rec, lap * out.ring_bytes, size, type);
-}
-
-bool log_closed(void)
-{
-	struct pollfd p = { .fd = out.sock, .events = 0 };
-	struct timespec64 {
-		int64_t s, ns;
-	} zero = { 0, 0 };
-
-	if (load_relaxed(&out.closed))
-		return true;
-	if (sys(__NR_ppoll, &p, 1, &zero, 0, 8) > 0 && (p.revents & (POLLHUP | POLLERR | POLLNVAL)))
-		store_relaxed(&out.closed, true);
-	return load_relaxed(&out.closed);
 }
 
 void *log_begin(void)
