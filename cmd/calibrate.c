@@ -17,7 +17,7 @@
 #include "train.h"
 
 struct calibrate_opts {
-	bool show, accept, native;
+	bool show, accept, native, precise;
 	const char *java;
 	struct opt_list metrics;
 	int format;
@@ -31,6 +31,7 @@ static const struct opt calibrate_table[] = {
 	OPT_GROUP("What to measure"),
 	OPT_LIST(0, "metric", O, metrics, "name",
 		 "this set of metrics, as record has it (default: cpu, wall, and both)"),
+	OPT_FLAG(0, "precise-time", O, precise, "for recordings with --precise-time"),
 	OPT_FLAG(0, "native", O, native, "C and C++ functions (default: these, and Java methods if there is a java)"),
 	OPT_STR_OPTARG(0, "java", O, java, "jvm", "Java methods, of the JVM that java in PATH starts, or of this JDK or command"),
 	OPT_FLAG(0, "accept-unstable", O, accept, "use also what differs much from one repetition to the next"),
@@ -85,6 +86,7 @@ static int measure_one(const struct calibrate_opts *o, const char *java, struct 
 	for (i = 0; i < o->metrics.nr_items; i++)
 		buf_fmt(&asked, "%s%s", i ? "," : "", o->metrics.items[i]);
 	r = train_start(&t, java, e);
+	t.precise = o->precise;
 	for (i = 0; sets[i] && !r; i++) {
 		r = train_set(&t, asked.len ? asked.data : sets[i], o->accept, table, e);
 		if (asked.len)
@@ -123,7 +125,7 @@ static void print_text(const struct calibration *t, const char *path)
 		return;
 	}
 	printf("%s: thousandths a call\n\n", path);
-	printf("  %-20s %-12s %10s %10s %8s  %s\n", "metrics", "metric", "within", "between", "spread", "used");
+	printf("  %-20s %-12s %10s %10s %10s %8s  %s\n", "metrics", "metric", "within", "between", "doubt", "spread", "used");
 	for (i = 0; i < t->nr_rows; i++) {
 		const struct calibration_row *r = &t->rows[i];
 		bool named = !i || strcmp(r->client, r[-1].client) || strcmp(r->cpu, r[-1].cpu);
@@ -131,8 +133,8 @@ static void print_text(const struct calibration *t, const char *path)
 		any_java |= !strncmp(r->client, "java-", 5);
 		if (named)
 			printf("%s on %s\n", r->client, r->cpu);
-		printf("  %-20s %-12s %10" PRIu64 " %10" PRIu64 " %6" PRIu64 ".%" PRIu64 "%%  %s\n", r->metrics,
-		       r->metric, r->cost.within, r->cost.between, r->cost.spread / 10, r->cost.spread % 10,
+		printf("  %-20s %-12s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %6" PRIu64 ".%" PRIu64 "%%  %s\n",
+		       r->metrics, r->metric, r->cost.within, r->cost.between, r->cost.doubt, r->cost.spread / 10, r->cost.spread % 10,
 		       !r->used ? "no: unstable" : r->cost.spread <= CALIBRATION_STABLE ? "yes" :
 		       "yes, though unstable");
 	}
@@ -159,6 +161,7 @@ static void print_json(const struct calibration *t, const char *path)
 		json_str(&j, "metric", r->metric);
 		json_double(&j, "within", r->cost.within / 1000.0);
 		json_double(&j, "between", r->cost.between / 1000.0);
+		json_double(&j, "doubt", r->cost.doubt / 1000.0);
 		json_double(&j, "spread", r->cost.spread / 1000.0);
 		json_bool(&j, "stable", r->cost.spread <= CALIBRATION_STABLE);
 		json_bool(&j, "used", r->used);
@@ -176,7 +179,7 @@ static int calibrate_run(void *opts, int nr_operands, char **operands)
 	struct err e = { 0 };
 	int r;
 
-	if (o->show && (o->metrics.nr_items || o->accept || o->native || o->java)) {
+	if (o->show && (o->metrics.nr_items || o->accept || o->native || o->java || o->precise)) {
 		log_error("--show measures nothing: only --format goes with it");
 		return EXIT_USAGE;
 	}

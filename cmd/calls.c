@@ -159,14 +159,16 @@ static bool take_costs(struct callflow_opts *o, const struct calibration *table,
 
 	for (m = 0; m < o->layout.nr_metrics; m++)
 		snprintf(set + strlen(set), sizeof(set) - strlen(set), "%s%s", m ? "," : "", o->names[m]);
+	if (o->layout.flags & CALLFLOW_PRECISE)
+		snprintf(set + strlen(set), sizeof(set) - strlen(set), "%s", CALIBRATION_PRECISE);
 	for (m = 0; m < o->layout.nr_metrics; m++) {
 		r = calibration_find(table, client, cpu, set, o->names[m]);
 		if (!r)
 			continue;
 		any = true;
 		if (r->used)
-			snprintf(out->costs[m], sizeof(out->costs[m]), "%" PRIu64 " %" PRIu64 " %" PRIu64,
-				 r->cost.within, r->cost.between, r->cost.spread);
+			snprintf(out->costs[m], sizeof(out->costs[m]), "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+				 r->cost.within, r->cost.between, r->cost.spread, r->cost.doubt);
 		else
 			snprintf(out->costs[m], sizeof(out->costs[m]), "unstable");
 	}
@@ -238,6 +240,7 @@ int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct ca
 		.flags = CALLFLOW_TREES, .max_depth = c->depth, .nr_threads = MAX_THREADS,
 		.nr_functions = MAX_FUNCTIONS, .pool_bytes = c->memory,
 	};
+	o->layout.flags |= c->precise ? CALLFLOW_PRECISE : 0;
 	if (c->trace) {
 		o->layout.flags |= CALLFLOW_EVENTS;
 		o->layout.nr_rings = NR_RINGS;

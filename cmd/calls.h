@@ -17,6 +17,7 @@ struct calls_opts {
 	uint64_t depth;
 	uint64_t snapshot_ns;
 	bool trace;			/* every event, too */
+	bool precise;			/* CALLFLOW_PRECISE */
 };
 
 /* Fills *o; rules own what it points to. -EINVAL or -errno: what is wrong with the options. */

@@ -70,6 +70,8 @@ static const struct opt record_table[] = {
 	OPT_FLAG(0, "calltrace", struct record_opts, calls.trace, "store every call and return, one by one"),
 	OPT_LIST(0, "metric", struct record_opts, calls.metrics, "name",
 		 "what calls consume: cpu, wall, alloc, dispatches, thrown, a counter (default: cpu,wall)"),
+	OPT_FLAG(0, "precise-time", struct record_opts, calls.precise,
+		 "end all work in hand before a clock is read: right for short calls, three times the cost"),
 	OPT_STR(0, "config", struct record_opts, calls.config, "file", NULL,
 		"read rules about methods and threads from <file>"),
 	OPT_U64(0, "call-depth", struct record_opts, calls.depth, "n", "8192", "deeper calls are told apart no more"),
@@ -102,9 +104,9 @@ static int check_calls(const struct record_opts *o, int nr_operands, struct err 
 
 	if (wants_calls(c) && !nr_operands && !o->pids.nr_items)
 		return err_set(e, EINVAL, "--callflow needs a program to run, or a JVM that runs (--pid)");
-	if (!wants_calls(c) && (c->metrics.nr_items || c->config || c->snapshot_ns))
+	if (!wants_calls(c) && (c->metrics.nr_items || c->config || c->snapshot_ns || c->precise))
 		return err_set(e, EINVAL, "%s needs --callflow", c->metrics.nr_items ? "--metric" :
-			       c->config ? "--config" : "--snapshot");
+			       c->config ? "--config" : c->precise ? "--precise-time" : "--snapshot");
 	return 0;
 }
 

@@ -117,7 +117,7 @@ static int record(const struct training *t, const char *metrics, struct err *e)
 {
 	char *argv[] = {
 		"arcprof", "record", "--quiet", t->java ? "--callflow=Trainer.*,-Trainer.bare_*" : "--callflow",
-		"--metric", (char *)metrics, "-o", (char *)t->trace, "--",
+		"--metric", (char *)metrics, t->precise ? "--precise-time" : "--no-precise-time", "-o", (char *)t->trace, "--",
 		t->java ? (char *)t->command : (char *)t->program,
 		/* compiled code is there when it is asked for, and not some time later */
 		t->java ? "-Xbatch" : NULL, "-cp", (char *)t->dir, "Trainer", NULL
@@ -189,6 +189,23 @@ static uint64_t above(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/*
+ * How long a call must be for three quarters of its time to be certain. What of the chain was not done yet when its
+ * exit was read, and so is its caller's, is missing in calls of any length. By how much the two bodies disagree
+ * concerns the short ones, for a longer one is like the chain.
+ */
+static uint64_t doubt_of(const struct calibration_cost *a, const struct calibration_cost *b, uint64_t missing)
+{
+	uint64_t within = distance(a->within, b->within), between = distance(a->between, b->between);
+
+	return MAX(2 * MAX(within, between), 4 * missing / (CALLS / 1000));
+}
+
 /*
  * What calls took with hooks less what they took without. How it is split between callee and caller
  * is uncertain where a processor still does the callee's work when the caller's time has begun: what both
@@ -212,7 +229,7 @@ static int derive(const struct training *t, const struct model *m, unsigned int 
 	struct repetitions c = { 0 };
 	struct calibration_cost chain;
 	struct repetition low[NR];
-	uint64_t body;
+	uint64_t body, doubt;
 	int i;
 
 	for (i = 0; i < NR; i++) {
@@ -227,8 +244,10 @@ static int derive(const struct training *t, const struct model *m, unsigned int 
 	body = above(low[PLAIN_CHAIN].both, low[PLAIN_EMPTY].both);
 	*out = cost_of(&low[EMPTY], low[PLAIN_EMPTY].both, 0);
 	chain = cost_of(&low[CHAIN], low[PLAIN_CHAIN].both, body);
+	doubt = doubt_of(out, &chain, above(body, low[CHAIN].within));
 	if (chain.within + chain.between < out->within + out->between)
 		*out = chain;
+	out->doubt = doubt;
 	return 0;
 }
 
@@ -287,6 +306,8 @@ static int read_run(const struct training *t, struct findings *f, int run, struc
 		snprintf(f->set + strlen(f->set), CALIBRATION_NAME - strlen(f->set), "%s%s", i ? "," : "", f->names[i]);
 		r = derive(t, &m, i, &f->costs[i][run], e);
 	}
+	if (t->precise)
+		snprintf(f->set + strlen(f->set), CALIBRATION_NAME - strlen(f->set), "%s", CALIBRATION_PRECISE);
 	profile_release(&p);
 	model_release(&m);
 	trace_reader_close(reader);

@@ -9,7 +9,7 @@
 #include "calibrate/table.h"
 
 struct training {
-	bool java;
+	bool java, precise;
 	char dir[64];			/* with the program, its trace and what it prints */
 	char program[96], trace[96], output[96], messages[96];
 	char command[4096];		/* of a JVM */

@@ -40,8 +40,10 @@ static bool take_number(const char **p, uint64_t *out)
 
 bool calibration_cost(const char *text, struct calibration_cost *out)
 {
+	out->doubt = 0;
 	return take_number(&text, &out->within) && *text++ == ' ' && take_number(&text, &out->between) &&
-	       *text++ == ' ' && take_number(&text, &out->spread) && !*text;
+	       *text++ == ' ' && take_number(&text, &out->spread) &&
+	       (!*text || (*text++ == ' ' && take_number(&text, &out->doubt) && !*text));
 }
 
 /* The next field of a line, which is cut there; NULL: there is none. */
@@ -81,7 +83,10 @@ static bool take_row(char *line, struct calibration_row *r)
 
 	if (!(take_name(&line, r->client) && take_name(&line, r->cpu) && take_name(&line, r->metrics) &&
 	      take_name(&line, r->metric) && take_cost(&line, &r->cost.within) && take_cost(&line, &r->cost.between) &&
-	      take_cost(&line, &r->cost.spread) && take_cost(&line, &used)) || line || used > 1)
+	      take_cost(&line, &r->cost.spread) && take_cost(&line, &used)) || used > 1)
+		return false;
+	r->cost.doubt = 0;
+	if (line && (!take_cost(&line, &r->cost.doubt) || line))
 		return false;
 	r->used = used;
 	return true;
@@ -206,12 +211,12 @@ int calibration_store(const struct calibration *c, const char *path, struct err 
 	size_t i;
 	int r;
 
-	buf_str(&b, "# client\tCPU\tmetrics\tmetric\twithin\tbetween\tspread\tused\n");
+	buf_str(&b, "# client\tCPU\tmetrics\tmetric\twithin\tbetween\tspread\tused\tdoubt\n");
 	for (i = 0; i < c->nr_rows; i++) {
 		const struct calibration_row *x = &c->rows[i];
 
-		buf_fmt(&b, "%s\t%s\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\n", x->client, x->cpu, x->metrics,
-			x->metric, x->cost.within, x->cost.between, x->cost.spread, x->used);
+		buf_fmt(&b, "%s\t%s\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\t%" PRIu64 "\n", x->client, x->cpu, x->metrics,
+			x->metric, x->cost.within, x->cost.between, x->cost.spread, x->used, x->cost.doubt);
 	}
 	make_folders(path);
 	buf_fmt(&temp, "%s.%d", path, (int)getpid());

@@ -3,12 +3,14 @@
  * table.h - what "arcprof calibrate" found, in a text file: a row for each metric of each set of metrics,
  * by client and CPU.
  *
- *	client <tab> CPU <tab> metrics <tab> metric <tab> within <tab> between <tab> spread <tab> used
+ *	client <tab> CPU <tab> metrics <tab> metric <tab> within <tab> between <tab> spread <tab> used <tab> doubt
  *
+ * Metrics are names with commas between; of precise time (record --precise-time), " precise" after them.
  * The costs are thousandths of the metric's unit a call: within is charged to the function that is
  * called, between to its caller. spread is by how much the median of the runs exceeds the lowest, which
- * was taken, in thousandths; used is 1 when that is little, or was accepted. "#" begins a
- * comment. The trace has "within between spread".
+ * was taken, in thousandths; used is 1 when that is little, or was accepted. doubt is what a
+ * call must have left for three quarters of that to be certain; it may be missing, and is 0 then. "#" begins a
+ * comment. The trace has "within between spread doubt".
  *
  * Clients are the hooks of libarcprof-hookit.a, "hookit-" and a hash of them, and the agent in a JVM:
  * "java-", its build-id, "-", a hash of the JVM's build (16 digits), a space, and the JVM's version.
@@ -27,8 +29,10 @@ enum {
 	CALIBRATION_JVMS = 16,		/* that a trace has the costs of */
 };
 
+#define CALIBRATION_PRECISE " precise"
+
 struct calibration_cost {
-	uint64_t within, between, spread;
+	uint64_t within, between, spread, doubt;
 };
 
 struct calibration_row {
@@ -50,7 +54,7 @@ void calibration_put(struct calibration *c, const struct calibration_row *r);
 /* NULL: not measured. */
 const struct calibration_row *calibration_find(const struct calibration *c, const char *client, const char *cpu,
 					       const char *metrics, const char *metric);
-/* "within between spread"; false: that is not what the text says. */
+/* "within between spread", with or without a doubt; false: that is not what the text says. */
 bool calibration_cost(const char *text, struct calibration_cost *out);
 
 /* $XDG_DATA_HOME/arcprof/calibration, or in ~/.local/share; -ENOENT: there is no home. */

@@ -68,8 +68,12 @@ static enum step_mode mode_of(const struct callflow_area *a)
 	bool cpu = a->nr_metrics && a->metrics[0].kind == CALLFLOW_CPU;
 	bool wall = a->nr_metrics > cpu && a->metrics[cpu].kind == CALLFLOW_WALL;
 
-	if (a->flags != CALLFLOW_TREES || a->nr_metrics != (uint32_t)wall + cpu)
+	if ((a->flags & ~CALLFLOW_PRECISE) != CALLFLOW_TREES || a->nr_metrics != (uint32_t)wall + cpu)
 		return STEP_GENERAL;
+	cf.has_cpu = cpu;
+	cf.has_wall = wall;
+	if (a->flags & CALLFLOW_PRECISE && (wall || cpu))
+		return STEP_PRECISE;
 	return wall && cpu ? STEP_WALL_CPU : wall ? STEP_WALL : cpu ? STEP_CPU : STEP_CALLS;
 }
 

@@ -39,6 +39,7 @@ enum callflow_flags {
 	CALLFLOW_TREES = 1 << 0,	/* build trees */
 	CALLFLOW_EVENTS = 1 << 1,	/* write every event to the rings */
 	CALLFLOW_LATE_READ = 1 << 2,	/* counters are read again on the way out: the step in the tree is charged to nobody */
+	CALLFLOW_PRECISE = 1 << 4,	/* clocks are read when all before is done, not while a processor is still at it */
 	CALLFLOW_BRACKETS = 1 << 3,	/* outermost calls are traced instruction by instruction; no metrics */
 };
 

@@ -25,6 +25,7 @@ enum step_mode {
 	STEP_WALL,
 	STEP_CPU,
 	STEP_WALL_CPU,
+	STEP_PRECISE,			/* those with clocks, and CALLFLOW_PRECISE */
 	STEP_GENERAL,
 };
 
@@ -36,6 +37,7 @@ struct process {
 	uint64_t *functions;
 	uint32_t *owners;
 	enum step_mode mode;
+	bool has_cpu, has_wall;		/* of STEP_PRECISE */
 	uint32_t flags;
 	uint32_t nr_metrics;
 	uint32_t node_words;		/* size of a node in units of 8 bytes */

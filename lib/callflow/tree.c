@@ -475,7 +475,7 @@ static uint64_t read_dispatches(struct callflow_kthread *k)
 /* Values of the calling thread's metrics; those that only events move are 0. */
 static void read_all(struct callflow_kthread *k, uint64_t *v)
 {
-	uint64_t tsc = cpu_tsc();
+	uint64_t tsc = cf.flags & CALLFLOW_PRECISE ? cpu_tsc_after_all() : cpu_tsc();
 	uint32_t m;
 
 	for (m = 0; m < cf.nr_metrics; m++) {
@@ -718,11 +718,10 @@ static inline __attribute__((always_inline)) void charge_one(struct callflow_thr
 }
 
 /* False: the thread lost its CPU meanwhile, or its CPU time seems to step back. Nothing is charged then. */
-static inline __attribute__((always_inline)) bool charge_clocks(struct callflow_kthread *k, struct callflow_thread *t,
-								bool wall, bool cpu)
+static inline __attribute__((always_inline)) bool charge_at(struct callflow_kthread *k, struct callflow_thread *t,
+							    uint64_t tsc, bool wall, bool cpu)
 {
 	struct callflow_node *n = node_at(top_of(t)->node);
-	uint64_t tsc = cpu_tsc();
 
 	if (cpu) {
 		uint64_t v = tsc + k->off_tsc;
@@ -737,6 +736,17 @@ static inline __attribute__((always_inline)) bool charge_clocks(struct callflow_
 	return true;
 }
 
+static inline __attribute__((always_inline)) bool charge_clocks(struct callflow_kthread *k, struct callflow_thread *t,
+								bool wall, bool cpu)
+{
+	return charge_at(k, t, cpu_tsc(), wall, cpu);
+}
+
+static __attribute__((noinline)) bool charge_precisely(struct callflow_kthread *k, struct callflow_thread *t)
+{
+	return charge_at(k, t, cpu_tsc_after_all(), cf.has_wall, cf.has_cpu);
+}
+
 static inline __attribute__((always_inline)) bool charge_shortly(struct callflow_kthread *k, struct callflow_thread *t)
 {
 	switch (cf.mode) {
@@ -748,6 +758,8 @@ static inline __attribute__((always_inline)) bool charge_shortly(struct callflow
 		return charge_clocks(k, t, true, false);
 	case STEP_CPU:
 		return charge_clocks(k, t, false, true);
+	case STEP_PRECISE:
+		return charge_precisely(k, t);
 	default:
 		return false;
 	}

@@ -20,6 +20,7 @@ struct model {
 	bool has_samples;		/* of calls: the metric after those shown is the number of samples */
 	unsigned int nr_deltas;		/* the last metrics: what calibration took from others, */
 	uint8_t delta_of[FLOW_MAX_METRICS];	/* and from which */
+	bool has_doubts;		/* behind each of them: what must be left to be certain; nr_deltas counts those, too */
 };
 
 /* Metrics with columns of their own. */
@@ -33,18 +34,24 @@ static inline unsigned int model_delta(const struct model *m, unsigned int metri
 {
 	unsigned int i;
 
-	for (i = m->flow.nr_metrics - m->nr_deltas; i < m->flow.nr_metrics; i++)
+	for (i = m->flow.nr_metrics - m->nr_deltas; i < m->flow.nr_metrics; i += 1 + m->has_doubts)
 		if (m->delta_of[i] == metric)
 			return i;
 	return 0;
 }
 
-/* Whether calibration took as much from that metric as is left, of values of one context or of several, [metric]. */
+/*
+ * Whether calibration took as much from that metric as is left, or what is left is uncertain: of values of one
+ * context or of several, [metric].
+ */
 static inline bool model_is_marked(const struct model *m, const uint64_t *values, unsigned int metric)
 {
 	unsigned int delta = model_delta(m, metric);
 
-	return delta && values[delta] && values[delta] >= values[metric];
+	if (!delta)
+		return false;
+	return (values[delta] && values[delta] >= values[metric]) ||
+	       (m->has_doubts && values[delta + 1] && values[delta + 1] >= values[metric]);
 }
 
 /* Where the samples are counted in a tree that has them beside calls. */

@@ -34,7 +34,7 @@ struct job {
 	uint8_t *kind_of;		/* [node] */
 	bool has[FLOW_MAX_METRICS];	/* some kind has it */
 	unsigned int nr;
-	bool keep;			/* DELTA as metrics */
+	bool keep, doubts;		/* DELTA, and what must be left to be certain, as metrics */
 };
 
 /* --- what the trace says --- */
@@ -163,53 +163,82 @@ static void add(uint64_t *to, uint64_t calls, uint64_t cost)
 	*to = v > UINT64_MAX ? UINT64_MAX : (uint64_t)v;
 }
 
-/* [node][metric]: what counting cost there, at most what was measured. */
-static uint64_t *sum_deltas(const struct job *j, uint64_t *nr_over)
+/* Both are [node][metric]. */
+struct sums {
+	uint64_t *delta;		/* what counting cost there, at most what was measured */
+	uint64_t *doubt;		/* what must be left for it to be certain */
+};
+
+static void sum_calls(const struct job *j, const struct sums *s)
 {
 	const struct flow *f = &j->p->m->flow;
 	unsigned int m, nr = f->nr_metrics;
-	uint64_t *delta = xcalloc(f->nr_nodes, nr * sizeof(*delta)), base;
 	size_t i;
 
 	for (i = 1; i < f->nr_nodes; i++) {
 		const struct costs *c = &j->kinds[j->kind_of[i]];
+		size_t own = i * nr, above = (size_t)f->nodes[i].parent * nr;
+		uint64_t n = f->nodes[i].n;
 
-		if (j->kind_of[i] == NOBODY)
-			continue;
-		for (m = 0; m < nr; m++) {
-			add(&delta[i * nr + m], f->nodes[i].n, c->of[m].within);
-			add(&delta[(size_t)f->nodes[i].parent * nr + m], f->nodes[i].n, c->of[m].between);
+		for (m = 0; m < nr && j->kind_of[i] != NOBODY; m++) {
+			add(&s->delta[own + m], n, c->of[m].within);
+			add(&s->delta[above + m], n, c->of[m].between);
+			add(&s->doubt[own + m], n, c->of[m].doubt);
+			add(&s->doubt[above + m], n, c->of[m].doubt);
 		}
 	}
-	for (i = 1; i < f->nr_nodes; i++)
-		for (m = 0; m < nr; m++) {
-			base = flow_base(f, i)[m];
-			delta[i * nr + m] = (delta[i * nr + m] + 500) / 1000;
-			if (delta[i * nr + m] <= base)
-				continue;
-			delta[i * nr + m] = base;
-			(*nr_over)++;
-		}
-	return delta;
 }
 
-/* The same nodes with BASE, and with the DELTA of each metric that has one as a metric. */
-static void take_away(const struct job *j, const uint64_t *delta)
+static void sums_init(struct sums *s, const struct job *j, uint64_t *nr_over)
+{
+	const struct flow *f = &j->p->m->flow;
+	size_t nr = f->nr_nodes * f->nr_metrics, i;
+
+	s->delta = xcalloc(nr, sizeof(*s->delta));
+	s->doubt = xcalloc(nr, sizeof(*s->doubt));
+	sum_calls(j, s);
+	for (i = f->nr_metrics; i < nr; i++) {
+		s->doubt[i] /= 1000;
+		s->delta[i] = (s->delta[i] + 500) / 1000;
+		if (s->delta[i] <= f->base[i])
+			continue;
+		s->delta[i] = f->base[i];
+		(*nr_over)++;
+	}
+}
+
+static void sums_release(struct sums *s)
+{
+	free(s->delta);
+	free(s->doubt);
+}
+
+/* Metrics that are added to those there are. */
+static unsigned int nr_added(const struct job *j)
+{
+	return j->keep ? j->nr * (1 + j->doubts) : 0;
+}
+
+/* The same nodes with BASE, and with the DELTA, and doubt, of each metric that has one as metrics. */
+static void take_away(const struct job *j, const struct sums *s)
 {
 	const struct flow *f = &j->p->m->flow;
 	unsigned int m, nr = f->nr_metrics, k;
 	struct flow out;
 	size_t i;
 
-	flow_init(&out, nr + (j->keep ? j->nr : 0), f->n_means);
+	flow_init(&out, nr + nr_added(j), f->n_means);
 	out.repairs = f->repairs;
 	for (i = 1; i < f->nr_nodes; i++) {
 		uint64_t base[FLOW_MAX_METRICS];
 
 		for (m = 0, k = nr; m < nr; m++) {
-			base[m] = flow_base(f, i)[m] - delta[i * nr + m];
-			if (j->keep && j->has[m])
-				base[k++] = delta[i * nr + m];
+			base[m] = flow_base(f, i)[m] - s->delta[i * nr + m];
+			if (!j->keep || !j->has[m])
+				continue;
+			base[k++] = s->delta[i * nr + m];
+			if (j->doubts)
+				base[k++] = s->doubt[i * nr + m];
 		}
 		flow_add(&out, flow_child(&out, f->nodes[i].parent, f->nodes[i].consumer), f->nodes[i].n, base);
 	}
@@ -217,22 +246,30 @@ static void take_away(const struct job *j, const uint64_t *delta)
 	model_take_flow(j->p->m, &out);
 }
 
+static void name_one(struct model *m, unsigned int metric, unsigned int of, const char *what)
+{
+	const char *unit = model_str(m, m->metrics[of].unit);
+	char name[160];
+
+	snprintf(name, sizeof(name), "%s.%s", model_str(m, m->metrics[of].name), what);
+	m->delta_of[metric] = of;
+	model_set_metric(m, metric, name, strlen(name), unit, strlen(unit));
+}
+
 static void name_deltas(const struct job *j)
 {
 	struct model *model = j->p->m;
-	unsigned int m, nr = model->flow.nr_metrics - j->nr, k = nr;
+	unsigned int m, nr = model->flow.nr_metrics - nr_added(j), k = nr;
 
 	for (m = 0; m < nr; m++) {
-		const char *unit = model_str(model, model->metrics[m].unit);
-		char name[160];
-
 		if (!j->has[m])
 			continue;
-		snprintf(name, sizeof(name), "%s.delta", model_str(model, model->metrics[m].name));
-		model->delta_of[k] = m;
-		model_set_metric(model, k++, name, strlen(name), unit, strlen(unit));
+		name_one(model, k++, m, "delta");
+		if (j->doubts)
+			name_one(model, k++, m, "doubt");
 	}
-	model->nr_deltas = j->nr;
+	model->nr_deltas = nr_added(j);
+	model->has_doubts = j->doubts;
 }
 
 /* --- saying it --- */
@@ -272,8 +309,8 @@ static const char *done(const struct job *j)
 			buf_str(&b, "; not ");
 			put_calls(&b, j, i);
 		}
-	if (j->p->o.deltas && !j->keep)
-		buf_str(&b, "; what is mostly calibration cannot be marked in so many metrics, choose some with --metric");
+	if (j->p->o.deltas && !j->doubts)
+		buf_str(&b, "; what is uncertain cannot be marked in so many metrics, choose some with --metric");
 	text = arena_strndup(&j->p->names.text, b.data, b.len);
 	buf_release(&b);
 	return text;
@@ -314,6 +351,7 @@ static const char *why_not(struct job *j)
 	if (!j->nr)
 		return why_nothing(j);
 	j->keep = j->p->o.deltas && j->p->m->flow.nr_metrics + j->nr <= FLOW_MAX_METRICS;
+	j->doubts = j->keep && j->p->m->flow.nr_metrics + 2 * j->nr <= FLOW_MAX_METRICS;
 	if (j->p->o.needs_deltas && !j->keep)
 		return "not calibrated: no room for DELTA of so many metrics; choose some with --metric";
 	return NULL;
@@ -321,8 +359,9 @@ static const char *why_not(struct job *j)
 
 void calls_calibrate(struct profile *p, struct report_source *src)
 {
-	uint64_t jvms[NR_KINDS] = { 0 }, *delta;
+	uint64_t jvms[NR_KINDS] = { 0 };
 	struct job j = { .p = p };
+	struct sums sums;
 
 	if (!names_label(&p->names, "call.metric.0"))
 		return;		/* of calls alone, nothing that is shown costs */
@@ -330,12 +369,12 @@ void calls_calibrate(struct profile *p, struct report_source *src)
 	find_kinds(&j, jvms);
 	src->calibration = why_not(&j);
 	if (!src->calibration) {
-		delta = sum_deltas(&j, &src->over_corrected);
-		take_away(&j, delta);
+		sums_init(&sums, &j, &src->over_corrected);
+		take_away(&j, &sums);
 		if (j.keep)
 			name_deltas(&j);
 		src->calibration = done(&j);
-		free(delta);
+		sums_release(&sums);
 	}
 	free(j.kind_of);
 }

@@ -146,7 +146,7 @@ static void put_calibration(const struct view *v, struct buf *b)
 		return;
 	quote_add(b, v->src->calibration);
 	if (v->m->nr_deltas)
-		buf_str(b, " (~: counting calls took as much as is left, or more)");
+		buf_str(b, " (~: counting calls took as much as is left, or may have moved a quarter of it)");
 	if (v->src->over_corrected)
 		buf_fmt(b, "; %" PRIu64 " contexts had less than that (over-corrected, now 0)", v->src->over_corrected);
 	buf_putc(b, '\n');

@@ -145,7 +145,7 @@ static void put_legend(FILE *out)
 	      " : LV    = Level of nesting       (Call Depth)\n"
 	      " : CALLS = Calls to this method   (Callers)\n"
 	      " : CEE   = Calls from this method (Callees)\n"
-	      " : BASE  = Metrics observed, without DELTA (~: DELTA is as much, or more)\n"
+	      " : BASE  = Metrics observed, without DELTA (~: DELTA is as much, or a quarter uncertain)\n"
 	      " : DELTA = What counting the calls cost, by calibration (-: not calibrated)\n"
 	      " : DS    = Dispatches observed      (-: record with --metric dispatches)\n"
 	      " : IN    = Interrupts observed      (-: not recorded)\n"

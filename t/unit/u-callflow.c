@@ -543,10 +543,10 @@ TEST(callflow_area_that_makes_no_sense_is_refused)
 }
 
 /* CPU time of a busy loop by the trees, against the kernel's own account. */
-TEST(callflow_cpu_time_is_the_kernels)
+static void check_cpu_time(uint32_t flags)
 {
 	struct callflow_layout l = {
-		.flags = CALLFLOW_TREES, .nr_metrics = 1, .metrics = { { .kind = CALLFLOW_CPU } },
+		.flags = flags, .nr_metrics = 1, .metrics = { { .kind = CALLFLOW_CPU } },
 		.max_depth = 10, .nr_threads = 1, .nr_functions = 1,
 	};
 	size_t bytes = callflow_layout_bytes(&l);
@@ -576,6 +576,16 @@ TEST(callflow_cpu_time_is_the_kernels)
 	/* Cycles a ns of this machine are between 0.01 (arm64's timer) and 10. */
 	CHECK(base > kernel / 100 && base < kernel * 10);
 	flow_release(&f);
+}
+
+TEST(callflow_cpu_time_is_the_kernels)
+{
+	check_cpu_time(CALLFLOW_TREES);
+}
+
+TEST(callflow_precise_cpu_time_is_the_kernels)
+{
+	check_cpu_time(CALLFLOW_TREES | CALLFLOW_PRECISE);
 }
 
 static const struct callflow_rules *compiled(struct callrules *r)

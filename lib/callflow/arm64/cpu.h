@@ -12,6 +12,13 @@ static inline uint64_t cpu_tsc(void)
 	return v;
 }
 
+/* The same when all instructions before have done their work. */
+static inline uint64_t cpu_tsc_after_all(void)
+{
+	__asm__ volatile("isb" : : : "memory");
+	return cpu_tsc();
+}
+
 #define CPU_COUNTER(n)                                                                              \
 	case n:                                                                                     \
 		__asm__ volatile("mrs %0, pmevcntr" #n "_el0" : "=r"(v));                           \

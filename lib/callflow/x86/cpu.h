@@ -12,6 +12,13 @@ static inline uint64_t cpu_tsc(void)
 	return (uint64_t)hi << 32 | lo;
 }
 
+/* The same when all instructions before have done their work. */
+static inline uint64_t cpu_tsc_after_all(void)
+{
+	__asm__ volatile("lfence" : : : "memory");
+	return cpu_tsc();
+}
+
 /* A performance counter by the index that perf_event_mmap_page gives, less one. */
 static inline uint64_t cpu_counter(uint32_t index)
 {
