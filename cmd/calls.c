@@ -20,17 +20,17 @@
 enum { MAX_CONFIG_BYTES = 1 << 20, MAX_THREADS = 1 << 16, MAX_FUNCTIONS = 1 << 20, NR_RINGS = 8, RING_EVENTS = 1 << 17 };
 
 static const struct {
-	const char *word;
+	const char *name;		/* the same in options, in the trace and in reports */
 	uint32_t kind;
-	const char *name, *unit;
+	const char *unit;
 } metrics[] = {
 	/* In the order they have in the trees. */
-	{ "cpu", CALLFLOW_CPU, "cpu", "ns" },
-	{ "wall", CALLFLOW_WALL, "wall", "ns" },
-	{ "alloc", CALLFLOW_ALLOC_BYTES, "alloc_bytes", "bytes" },
-	{ "objects", CALLFLOW_ALLOC_OBJECTS, "alloc_objects", "objects" },
-	{ "dispatches", CALLFLOW_DISPATCHES, "dispatches", "dispatches" },
-	{ "thrown", CALLFLOW_THROWN, "thrown", "exceptions" },
+	{ "cpu", CALLFLOW_CPU, "ns" },
+	{ "wall", CALLFLOW_WALL, "ns" },
+	{ "alloc", CALLFLOW_ALLOC_BYTES, "bytes" },
+	{ "objects", CALLFLOW_ALLOC_OBJECTS, "objects" },
+	{ "dispatches", CALLFLOW_DISPATCHES, "dispatches" },
+	{ "thrown", CALLFLOW_THROWN, "exits" },		/* an exception leaves many methods */
 };
 
 static bool is_asked(const struct opt_list *l, const char *word)
@@ -114,7 +114,7 @@ static bool is_known(const char *word)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(metrics); i++)
-		if (!strcmp(metrics[i].word, word))
+		if (!strcmp(metrics[i].name, word))
 			return true;
 	return !strcmp(word, "calls");
 }
@@ -128,7 +128,7 @@ static int choose_metrics(const struct opt_list *asked, struct callflow_opts *o,
 		struct callflow_metric m = { .kind = metrics[i].kind };
 		bool by_default = m.kind == CALLFLOW_CPU || m.kind == CALLFLOW_WALL;
 
-		if (asked->nr_items ? is_asked(asked, metrics[i].word) : by_default)
+		if (asked->nr_items ? is_asked(asked, metrics[i].name) : by_default)
 			r = add_metric(o, &m, metrics[i].name, metrics[i].unit, e);
 	}
 	for (i = 0; i < asked->nr_items && !r; i++)

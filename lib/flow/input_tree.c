@@ -146,10 +146,10 @@ static unsigned int count_metrics(const struct text *t)
 	return t->levels || tabs < 2 ? 1 : MIN(tabs - 1, (unsigned int)FLOW_MAX_METRICS);
 }
 
-/* As output_tree() writes it: the last metric of a tree of calls is the number of samples. */
+/* As output_tree() writes it: the last of the other metrics of a tree of calls is the number of samples. */
 static bool ends_in_samples(const struct model *m)
 {
-	unsigned int nr = m->flow.nr_metrics;
+	unsigned int nr = m->flow.nr_metrics - m->nr_counts;
 
 	return m->flow.n_means == FLOW_CALLS && nr > 1 && !strcmp(model_str(m, m->metrics[nr - 1].name), "samples") &&
 	       !strcmp(model_str(m, m->metrics[nr - 1].unit), "samples");
@@ -165,6 +165,7 @@ int input_tree(struct model *m, const char *data, size_t len, struct err *e)
 	r = text_directives(&x.t, e);
 	model_init(m, count_metrics(&x.t), x.t.n_given ? x.t.n_means : FLOW_CALLS);
 	text_name_metrics(&x.t, m, "metric", "units");
+	model_find_counts(m);
 	m->has_samples = ends_in_samples(m);
 	while (!r && (line = text_line(&x.t, &len))) {
 		if (len && *line != '#')

@@ -253,7 +253,7 @@ struct candidates {
 		int *column;
 		bool is_event;
 	} list[MAX_CANDIDATES];
-	size_t nr, nr_chosen;
+	size_t nr, nr_chosen, nr_events;	/* nr_events: of nr_chosen */
 };
 
 static struct candidate *find_candidate(struct candidates *x, const char *name)
@@ -308,7 +308,7 @@ static int unknown_metric(const struct candidates *x, const char *name, struct e
 
 	for (i = 0; i < x->nr; i++)
 		buf_fmt(&b, "%s%s", i ? ", " : "", x->list[i].name);
-	err_set(e, EINVAL, "there is no metric '%s'; there is %s", name, b.data ? b.data : "calls");
+	err_set(e, EINVAL, "unknown metric '%s' (the trace has: %s)", name, b.data ? b.data : "calls");
 	buf_release(&b);
 	return -EINVAL;
 }
@@ -327,14 +327,32 @@ static int choose(struct calls *c, struct candidates *x, struct err *e)
 			continue;
 		if (!k)
 			return unknown_metric(x, l->items[i], e);
-		if (*k->column < 0)
-			*k->column = x->nr_chosen++;
-		c->with_samples |= k->is_event;
+		if (*k->column >= 0 || (all && k->is_event && x->nr_events))
+			continue;	/* of several events the first */
+		*k->column = x->nr_chosen++;
+		x->nr_events += k->is_event;
 	}
-	if (x->nr_chosen + c->with_samples > FLOW_MAX_METRICS)
-		return err_set(e, EINVAL, "%zu metrics are more than the %d a report can show: choose by --metric",
-			       x->nr_chosen, FLOW_MAX_METRICS - c->with_samples);
-	return 0;
+	c->with_samples = x->nr_events;
+	return profile_too_many(x->nr_chosen + x->nr_events, x->nr_events, e);
+}
+
+/* The samples of the first event are a metric behind what was chosen, those of each other one a metric behind that. */
+static void set_counts(struct model *m, const struct candidates *x)
+{
+	unsigned int at = x->nr_chosen, k;
+	size_t i;
+
+	model_set_metric(m, at, "samples", 7, "samples", 7);
+	for (k = 0; k < x->nr_chosen; k++)
+		for (i = 0; i < x->nr; i++) {
+			if (*x->list[i].column != (int)k || !x->list[i].is_event)
+				continue;
+			if (at == x->nr_chosen)
+				m->count_in[k] = at;
+			else
+				model_set_count(m, k, at);
+			at++;
+		}
 }
 
 static int set_metrics(struct calls *c, struct err *e)
@@ -349,7 +367,7 @@ static int set_metrics(struct calls *c, struct err *e)
 		return r;
 	c->calls_are_consumed = !x.nr_chosen;
 	flow_release(&m->flow);
-	flow_init(&m->flow, x.nr_chosen + c->with_samples + c->calls_are_consumed, FLOW_CALLS);
+	flow_init(&m->flow, x.nr_chosen + x.nr_events + c->calls_are_consumed, FLOW_CALLS);
 	for (i = 0; i < x.nr; i++)
 		if (*x.list[i].column >= 0)
 			model_set_metric(m, *x.list[i].column, x.list[i].name, strlen(x.list[i].name), x.list[i].unit,
@@ -358,7 +376,7 @@ static int set_metrics(struct calls *c, struct err *e)
 		model_set_metric(m, 0, "calls", 5, "calls", 5);
 	m->has_samples = c->with_samples;
 	if (c->with_samples)
-		model_set_metric(m, x.nr_chosen, "samples", 7, "samples", 7);
+		set_counts(m, &x);
 	return 0;
 }
 

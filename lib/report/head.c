@@ -179,6 +179,38 @@ static void put_count(struct buf *b, uint64_t n, const char *what)
 	buf_fmt(b, "%" PRIu64 " %s%s", n, what, plural(n));
 }
 
+/* Of several events each has its own samples: those of the first were said. */
+static void put_samples_of_others(const struct view *v, struct buf *b)
+{
+	unsigned int m;
+
+	for (m = 0; m < model_nr_shown(v->m); m++) {
+		if (!model_count(v->m, m))
+			continue;
+		buf_str(b, ", ");
+		put_count(b, v->total[model_count(v->m, m)], "sample");
+		buf_str(b, " of ");
+		quote_add(b, model_str(v->m, v->m->metrics[m].name));
+	}
+}
+
+/* What was asked for and not recorded, and what was recorded and not asked for. */
+static void put_others(const struct view *v, struct buf *b)
+{
+	size_t i;
+
+	for (i = 0; i < v->src->nr_refused; i++) {
+		buf_str(b, "not recorded: ");
+		quote_add(b, v->src->refused[i]);
+		buf_putc(b, '\n');
+	}
+	if (v->src->not_shown) {
+		buf_str(b, "not shown (--metric shows it): ");
+		quote_add(b, v->src->not_shown);
+		buf_putc(b, '\n');
+	}
+}
+
 void head_text(const struct view *v, FILE *out)
 {
 	bool samples = v->m->flow.n_means == FLOW_SAMPLES;
@@ -208,6 +240,7 @@ void head_text(const struct view *v, FILE *out)
 	}
 	if (v->m->has_samples)
 		buf_fmt(&b, ", %" PRIu64 " sample%s", v->beside.n, plural(v->beside.n));
+	put_samples_of_others(v, &b);
 	if (v->src->rate_hz > 0 && sampled(v))
 		buf_fmt(&b, " at %.1f Hz", v->src->rate_hz);
 	if (v->m->flow.repairs.closed)
@@ -223,11 +256,7 @@ void head_text(const struct view *v, FILE *out)
 	put_all_marks(v, &b);
 	put_repairs(v, &b);
 	put_calibration(v, &b);
-	for (m = 0; m < v->src->nr_refused; m++) {
-		buf_str(&b, "not recorded: ");
-		quote_add(&b, v->src->refused[m]);
-		buf_putc(&b, '\n');
-	}
+	put_others(v, &b);
 	fwrite(b.data, 1, b.len, out);
 	buf_release(&b);
 }
@@ -320,6 +349,7 @@ static void json_quality(const struct view *v, struct json *j)
 	for (i = 0; i < v->src->nr_refused; i++)
 		json_str(j, NULL, v->src->refused[i]);
 	json_end(j);
+	json_str(j, "not_shown", v->src->not_shown);
 	json_u64(j, "throttled", v->src->throttled);
 	json_str(j, "calibration", v->src->calibration);
 	json_u64(j, "over_corrected", v->src->over_corrected);

@@ -6,6 +6,7 @@
  * What stands above a stack is found the same way, so each is entered once however deep it is.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,22 +51,9 @@ const char *profile_event_label(const struct profile *p, uint32_t event, const c
 	return names_label(&p->names, key);
 }
 
-static bool wanted_metric(const struct profile *p, const char *name, size_t *place)
+static void set_metric(struct profile *p, unsigned int column, uint32_t event)
 {
-	const struct opt_list *l = p->o.metrics;
-	size_t i;
-
-	for (i = 0; i < l->nr_items; i++)
-		if (!strcmp(l->items[i], name)) {
-			*place = i;
-			return true;
-		}
-	return false;
-}
-
-static void set_metric(struct profile *p, unsigned int column, uint32_t event, const char *name)
-{
-	const char *unit = profile_event_label(p, event, ".unit");
+	const char *unit = profile_event_label(p, event, ".unit"), *name = profile_event_label(p, event, "");
 
 	p->column_of[event] = column;
 	model_set_metric(p->m, column, name, strlen(name), unit ? unit : "events", unit ? strlen(unit) : 6);
@@ -78,44 +66,66 @@ static int unknown_metric(const struct profile *p, const char *name, struct err 
 
 	for (i = 0; i < p->nr_events; i++)
 		buf_fmt(&b, "%s%s", i ? ", " : "", profile_event_label(p, i, ""));
-	err_set(e, EINVAL, "the trace has no metric '%s'; it has %s", name, b.data ? b.data : "none");
+	err_set(e, EINVAL, "unknown metric '%s' (the trace has: %s)", name, b.data ? b.data : "none");
 	buf_release(&b);
 	return -EINVAL;
 }
 
-/* Which event goes to which column; without names of events all samples are one metric. */
+/* Which event goes to which column: those that are asked for, else the first. Returns how many. */
+static int place_events(struct profile *p, uint32_t event_in[], struct err *e)
+{
+	const struct opt_list *l = p->o.metrics;
+	size_t at, nr = 0;
+	uint32_t i;
+
+	for (at = 0; l && at < l->nr_items; at++) {
+		for (i = 0; i < p->nr_events && strcmp(profile_event_label(p, i, ""), l->items[at]); i++)
+			;
+		if (i == p->nr_events)
+			return unknown_metric(p, l->items[at], e);
+		if (p->column_of[i] < 0) {
+			p->column_of[i] = nr;
+			event_in[nr++] = i;
+		}
+	}
+	if (!nr && p->nr_events)
+		event_in[nr++] = 0;
+	return nr;
+}
+
+int profile_too_many(size_t nr, size_t nr_events, struct err *e)
+{
+	if (nr <= FLOW_MAX_METRICS)
+		return 0;
+	return err_set(e, EINVAL, "too many metrics for one report%s: choose fewer with --metric",
+		       nr_events > 1 ? " (each event beside the first takes two)" : "");
+}
+
+/* Without names of events all samples are one metric. */
 static int choose_metrics(struct profile *p, struct err *e)
 {
-	bool all = !p->o.metrics || !p->o.metrics->nr_items;
-	unsigned int nr = 0;
-	uint32_t i;
-	size_t at;
+	uint32_t event_in[ARRAY_SIZE(p->column_of)];
+	int nr, i, r;
 
-	for (i = 0; i < ARRAY_SIZE(p->column_of); i++)
+	for (i = 0; i < (int)ARRAY_SIZE(p->column_of); i++)
 		p->column_of[i] = -1;
 	while (p->nr_events < ARRAY_SIZE(p->column_of) && profile_event_label(p, p->nr_events, ""))
 		p->nr_events++;
-	for (at = 0; !all && at < p->o.metrics->nr_items; at++) {
-		for (i = 0; i < p->nr_events && strcmp(profile_event_label(p, i, ""), p->o.metrics->items[at]); i++)
-			;
-		if (i == p->nr_events)
-			return unknown_metric(p, p->o.metrics->items[at], e);
-		nr = MAX(nr, (unsigned int)at + 1);
-	}
-	if (all)
-		nr = MAX(p->nr_events, 1u);
-	if (nr > FLOW_MAX_METRICS)
-		return err_set(e, EINVAL, "%u metrics are more than the %d a report can show: choose by --metric", nr,
-			       FLOW_MAX_METRICS);
+	nr = place_events(p, event_in, e);
+	if (nr < 0)
+		return nr;
+	r = profile_too_many(nr ? 2 * nr - 1 : 1, nr, e);
+	if (r)
+		return r;
 	flow_release(&p->m->flow);
-	flow_init(&p->m->flow, nr, FLOW_SAMPLES);
-	if (!p->nr_events)
+	flow_init(&p->m->flow, nr ? 2 * nr - 1 : 1, FLOW_SAMPLES);
+	if (!nr)
 		model_set_metric(p->m, 0, "samples", 7, "samples", 7);
-	for (i = 0; i < p->nr_events; i++) {
-		at = i;
-		if (all || wanted_metric(p, profile_event_label(p, i, ""), &at))
-			set_metric(p, at, i, profile_event_label(p, i, ""));
-	}
+	p->m->count_in[0] = COUNT_IN_N;
+	for (i = 0; i < nr; i++)
+		set_metric(p, i, event_in[i]);
+	for (i = 1; i < nr; i++)
+		model_set_count(p->m, i, nr + i - 1);
 	return 0;
 }
 
@@ -383,10 +393,24 @@ static int column_of(struct profile *p, const struct rec_sample *s)
 {
 	if (!p->nr_events)
 		return 0;
-	if (s->event < p->nr_events)
+	if (s->event < p->nr_events) {
+		p->nr_of_event[s->event]++;
 		return p->column_of[s->event];
+	}
 	p->nr_unknown++;
 	return -1;
+}
+
+static void count_sample(struct profile *p, uint32_t node, int column, uint64_t weight)
+{
+	uint64_t *base = flow_base(&p->m->flow, node);
+	unsigned int in = p->m->count_in[column];
+
+	if (in == COUNT_IN_N)
+		p->m->flow.nodes[node].n++;
+	else
+		base[in]++;
+	base[column] += weight;
 }
 
 static void add_sample(struct profile *p, const struct rec_sample *s, uint32_t thread, int column,
@@ -399,8 +423,7 @@ static void add_sample(struct profile *p, const struct rec_sample *s, uint32_t t
 	if (p->graft) {
 		node = grafted_node(p, thread, s->stack, ep, s->time_ns);
 		weigh_leaf(p, s->stack, ep);
-		flow_base(&p->m->flow, node)[model_samples(p->m)]++;
-		flow_base(&p->m->flow, node)[column] += weight;
+		count_sample(p, node, column, weight);
 		return;
 	}
 	/* The usual case touches one cache line: a stack the thread had before. */
@@ -415,8 +438,7 @@ static void add_sample(struct profile *p, const struct rec_sample *s, uint32_t t
 		p->usual_weight = weight;
 	node = stack_node(p, thread, s->stack, ep, s->time_ns);
 	weigh_leaf(p, s->stack, ep);
-	p->m->flow.nodes[node].n++;
-	flow_base(&p->m->flow, node)[column] += weight;
+	count_sample(p, node, column, weight);
 }
 
 int profile_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
@@ -431,11 +453,11 @@ int profile_samples(void *ctx, const struct rec_sample *s, size_t nr, const stru
 	for (i = 0; i < nr; i++) {
 		if (s[i].time_ns < p->reset_ns)
 			continue;
-		p->nr_read++;
 		if (!p->first_ns || s[i].time_ns < p->first_ns)
 			p->first_ns = s[i].time_ns;
 		p->last_ns = MAX(p->last_ns, s[i].time_ns);
 		column = column_of(p, &s[i]);
+		p->nr_read += !column;	/* of the first event, as n */
 		if (column < 0 || !in_window(p, &s[i]))
 			continue;
 		if (!known || s[i].thread != number || p->graft) {
@@ -464,6 +486,23 @@ static void list_refused(struct profile *p, struct report_source *src)
 	}
 	src->refused = p->refused;
 	src->nr_refused = p->nr_refused;
+}
+
+/* Events that nobody asked for, nor refused; NULL: none. */
+static const char *list_not_shown(struct profile *p)
+{
+	struct buf b = BUF_INIT;
+	const char *text = NULL;
+	uint32_t i;
+
+	for (i = 0; i < p->nr_events && !(p->o.metrics && p->o.metrics->nr_items) && !p->o.no_samples; i++)
+		if (p->column_of[i] < 0 && p->nr_of_event[i])
+			buf_fmt(&b, "%s%" PRIu64 " sample%s of %s", b.len ? ", " : "", p->nr_of_event[i],
+				p->nr_of_event[i] == 1 ? "" : "s", profile_event_label(p, i, ""));
+	if (b.len)
+		text = arena_strndup(&p->names.text, b.data, b.len);
+	buf_release(&b);
+	return text;
 }
 
 void profile_finish(struct profile *p, struct report_source *src)
@@ -495,10 +534,11 @@ void profile_finish(struct profile *p, struct report_source *src)
 	src->rate_hz = rate ? strtod(rate, NULL) : 0;
 	src->period = period ? strtoull(period, NULL, 10) : 0;
 	src->nr_cpus = names_label_u64(x, "cpus");
-	src->nr_read = p->nr_read - p->nr_unknown;
+	src->nr_read = p->nr_read;
 	src->nr_local_modules = x->nr_local_modules;
 	src->nr_missing = p->nr_missing;
 	list_refused(p, src);
+	src->not_shown = list_not_shown(p);
 }
 
 /* What "arcprof ctl" marked in the trace. */

@@ -15,7 +15,7 @@ enum { PROFILE_BLOCK = 16 };
 
 struct profile_opts {
 	struct resolve_opts names;
-	const struct opt_list *metrics;	/* NULL or empty: all events, at most FLOW_MAX_METRICS */
+	const struct opt_list *metrics;	/* NULL or empty: what calls consumed, and the first event */
 	const struct opt_list *cpus;	/* NULL or empty: all */
 	uint64_t from_ns, to_ns;	/* since the start, or REPORT_FROM_ZERO; to 0: no end */
 	bool fold_plt;			/* instruction traces: linkage stubs are part of their callers */
@@ -36,9 +36,10 @@ struct profile {
 	struct names names;
 	int column_of[64];		/* event -> metric, -1: not wanted */
 	uint32_t nr_events;
+	uint64_t nr_of_event[64];	/* samples seen */
 	uint64_t start_ns, first_ns, last_ns;
 	uint64_t reset_ns;		/* what is older was dropped, by "arcprof ctl reset" */
-	uint64_t nr_read, nr_unknown;	/* samples (or calls) seen; samples of events the trace does not name */
+	uint64_t nr_read, nr_unknown;	/* samples of the first event (or calls) seen; samples of events the trace does not name */
 	struct graft *graft;		/* samples go into a tree of calls; NULL: they are alone */
 	uint64_t nr_missing;		/* of them, those in contexts that the tree has not */
 	uint8_t *cpu_wanted;
@@ -94,6 +95,8 @@ void profile_weigh(struct profile *p, uint32_t level, uint64_t weight);
 
 /* The Z vector's "event.N" with what after it; NULL: it has none. */
 const char *profile_event_label(const struct profile *p, uint32_t event, const char *what);
+/* -EINVAL when a model cannot have so many metrics; nr_events are of samples. */
+int profile_too_many(size_t nr, size_t nr_events, struct err *e);
 int profile_choose_cpus(struct profile *p, struct err *e);
 
 /* The same in steps, for what has no file: names_sink into p->names, start, samples, finish. */

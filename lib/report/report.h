@@ -36,10 +36,11 @@ struct report_source {
 	bool is_trace;			/* not a text input */
 	const char *const *refused;	/* what was asked for and not recorded, and why */
 	size_t nr_refused;
+	const char *not_shown;		/* samples of other events, which were not asked for; NULL: none */
 	const char *calibration;	/* of exact calls: what was done, or why not; NULL for others */
 	uint64_t over_corrected;	/* contexts and metrics that were left with nothing */
 	uint64_t nr_missing;		/* samples in calls that the tree of calls does not have */
-	uint64_t nr_read;		/* samples before the selection by time, CPU and event; 0: n */
+	uint64_t nr_read;		/* samples of the first event, before the selection by time and CPU; 0: n */
 };
 
 struct report_opts {

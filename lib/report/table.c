@@ -79,6 +79,7 @@ static struct metric_unit choose_unit(const struct view *v, unsigned int m, bool
 	return (struct metric_unit){ 1000000000, 2, "s" };
 }
 
+const struct column column_count = { "Samples", "samples", COLUMN_COUNT, 7, true, cell_count };
 const struct column column_samples = { "Samples", "samples", COLUMN_SAMPLES, 7, false, cell_samples };
 
 static int width_of(struct table *t, const struct column *c, unsigned int m)
@@ -92,6 +93,8 @@ static int width_of(struct table *t, const struct column *c, unsigned int m)
 		put_u64(&b, t->v->total_n);
 	else if (c->kind == COLUMN_SAMPLES)
 		put_u64(&b, t->v->total[model_samples(t->v->m)]);
+	else if (c->kind == COLUMN_COUNT)
+		put_u64(&b, t->v->total[model_count(t->v->m, m)]);
 	else if (c->kind == COLUMN_VALUE)
 		put_value(&b, t->v->total[m], &t->units[m]);
 	width = MAX(width, (int)b.len);
@@ -99,16 +102,16 @@ static int width_of(struct table *t, const struct column *c, unsigned int m)
 	return width;
 }
 
-static bool hidden(const struct view *v, const struct column *c)
+static bool hidden(const struct view *v, const struct column *c, unsigned int m)
 {
-	return (c->kind == COLUMN_SAMPLES && !v->m->has_samples) ||
+	return (c->kind == COLUMN_SAMPLES && !v->m->has_samples) || (c->kind == COLUMN_COUNT && !model_count(v->m, m)) ||
 	       (v->o->absolute && !v->o->percent && c->kind == COLUMN_PERCENT) ||
 	       (v->o->percent && !v->o->absolute && c->kind == COLUMN_VALUE);
 }
 
 static void add_column(struct table *t, const struct column *c, unsigned int m)
 {
-	if (!hidden(t->v, c))
+	if (!hidden(t->v, c, m))
 		t->list[t->nr_list++] = (struct table_column){ c, m, width_of(t, c, m) };
 }
 
@@ -323,6 +326,11 @@ void cell_source(const struct table *t, const struct row *r, unsigned int m, str
 void cell_n(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
 	put_u64(b, r->n);
+}
+
+void cell_count(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_u64(b, r->base[model_count(t->v->m, m)]);
 }
 
 void cell_samples(const struct table *t, const struct row *r, unsigned int m, struct buf *b)

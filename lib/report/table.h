@@ -27,6 +27,7 @@ enum column_kind {
 	COLUMN_OTHER,
 	COLUMN_N,		/* as wide as the total of n */
 	COLUMN_SAMPLES,		/* of samples beside calls; not there without them */
+	COLUMN_COUNT,		/* samples of an event that is not the first; not there for other metrics */
 	COLUMN_PERCENT,
 	COLUMN_VALUE,		/* as wide as the total of the metric */
 };
@@ -60,6 +61,8 @@ struct table {
 
 /* Samples beside calls: in every report of contexts, behind n. */
 extern const struct column column_samples;
+/* Samples of each further event: the first of the columns of a metric. */
+extern const struct column column_count;
 
 /* The columns once, or once a metric; a group of per_metric columns repeats as a group. */
 void table_init(struct table *t, const struct view *v, FILE *out, const struct column *const *columns);
@@ -80,6 +83,7 @@ void table_units(struct table *t);
 /* What cells can hold; a column list picks from them. */
 void cell_source(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_n(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
+void cell_count(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_samples(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_pbase(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_pcum(const struct table *t, const struct row *r, unsigned int m, struct buf *b);

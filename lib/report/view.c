@@ -362,4 +362,6 @@ void view_name(const struct view *v, uint32_t consumer, struct buf *b)
 		buf_fmt(b, " [tid %u]", (unsigned int)c->key);
 	if (c->detail)
 		buf_fmt(b, " (%s)", model_str(v->m, c->detail));
+	if (v->o->by_kind && (is_java(c->kind) || c->kind == CONSUMER_NATIVE_INLINED))
+		buf_fmt(b, " [%s]", consumer_kind_name(c->kind));
 }

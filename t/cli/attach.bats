@@ -106,7 +106,7 @@ count_calls_twice() {
 	end_recorder
 	[ "$(calls_of outer)" -eq 7 ]
 	# its threads would tell of the first objects too late
-	arcprof report -i trace --xprof | grep '^not recorded: alloc_objects of '
+	arcprof report -i trace --xprof | grep '^not recorded: objects of '
 	end_live
 }
 @test "attach: calls of a JVM that runs are counted exactly, any number of times, also after a recorder died" {

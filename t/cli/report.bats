@@ -78,7 +78,7 @@ published() {
 	[ "$(json '.rows[] | select(.name == "b") | .base | join(" ")')" = "0 200" ]
 	run_arcprof report --stacks stacks --metric cycles
 	[ "$status" -eq 1 ]
-	[[ $stderr == *"there is no metric 'cycles'; there is cpu, faults"* ]]
+	[[ $stderr == *"unknown metric 'cycles' (available: cpu, faults)"* ]]
 	run_arcprof report --stacks stacks --xprof
 	[[ $output == *"Samples   %Base    %Cum %Cum2   Base   Cum   %Base    %Cum %Cum2   Base   Cum  Ind  Name"* ]]
 }
@@ -440,4 +440,36 @@ plain() {
 		plain out
 	done
 	arcprof dump -i trace | grep -qF '"=A\x1b[3m\n\x9b1m"'
+}
+
+# samples <metric>: how many there are of it, in the JSON of xprof
+samples() {
+	arcprof report -i trace --xprof --metric "$1" --format json | jq .quality.n
+}
+
+@test "report: samples of two events are never added up" {
+	skip_unless_perf
+	arcprof record -q -e page-faults,cpu-clock -o trace -- sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; ls -R /usr/share >/dev/null'
+	faults=$(samples page-faults) ticks=$(samples cpu-clock)
+	[ "$faults" -gt 0 ] && [ "$ticks" -gt 0 ]
+	# the first event alone, and a word about the other
+	run_arcprof report -i trace --xprof
+	[[ $output == *", $faults samples, 0 lost"* ]]
+	[[ $output == *"not shown (--metric shows it): $ticks samples of cpu-clock"* ]]
+	[ "$(arcprof report -i trace --xarc --format json | jq .quality.n)" -eq "$faults" ]
+	# both side by side, each with its samples, also from a tree
+	arcprof report -i trace --metric cpu-clock,page-faults --format tree >tree
+	for input in "-i trace" "--tree tree"; do
+		# shellcheck disable=SC2086
+		run_arcprof report $input --metric cpu-clock,page-faults --xprof
+		[[ $output == *", $ticks samples, $faults samples of page-faults"* ]]
+		# shellcheck disable=SC2086
+		arcprof report $input --metric cpu-clock,page-faults --xprof --format csv >csv
+		[ "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "n") n = i } { t += $n } END { print t }' csv)" -eq "$ticks" ]
+		[ "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "samples:page-faults") n = i } { t += $n } END { print t }' csv)" -eq "$faults" ]
+	done
+	# a tree of both has the functions of both
+	arcprof report -i trace --metric page-faults --xprof --format csv >want
+	arcprof report --tree tree --metric page-faults --xprof --format csv | grep -v ',0,0,0,0$' | diff want -
+	arcprof report -i trace --tprof --metric cpu-clock --format json | jq -e ".total_ticks == $ticks"
 }

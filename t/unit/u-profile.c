@@ -358,29 +358,51 @@ TEST(profile_time_window_cpus_and_events_are_chosen)
 	sample(NULL, 0, (struct rec_sample){ .time_ns = 1002000, .thread = 1, .weight = 32, .cpu = 3, .event = 1 });
 	sample(NULL, 0, (struct rec_sample){ .time_ns = 1001500, .thread = 1, .weight = 64, .cpu = 3, .event = 9 });
 	end("# levels\n# n samples\n# metric page-faults events\n" DEMO "1\t2\t6\tdemo\tthread\t\t\t180388626474\n");
-	CHECK_U64(src.nr_read, 6);
+	CHECK_U64(src.nr_read, 5);	/* of the event that was asked for */
 	CHECK_U64(src.lost, 1);		/* of an event the trace does not name */
 	name = (char *)"cycles";
 	begin();
 	CHECK(profile_start(&p, &e) < 0);
-	CHECK_STR(e.msg, "the trace has no metric 'cycles'; it has cpu-clock");
+	CHECK_STR(e.msg, "unknown metric 'cycles' (the trace has: cpu-clock)");
 	profile_finish(&p, &src);
 	profile_release(&p);
 	model_release(&m);
 }
 
-TEST(profile_several_events_are_several_metrics)
+static void two_events(void)
 {
 	const struct frame f = { FRAME_NATIVE, 5, 0x1004, 0, 0 };
+	int i;
 
 	begin();
 	label("event.1", "faults");
 	start();
 	sample(&f, 1, (struct rec_sample){ .thread = 2, .weight = 1000, .event = 0 });
-	sample(&f, 1, (struct rec_sample){ .thread = 2, .weight = 1, .event = 1 });
-	end("# levels\n# n samples\n# metric cpu-clock ns\n# metric faults events\n"
-	    "0\t0\t0\t0\tdemo\tprocess\t\t\t180388626432\n1\t0\t0\t0\tpool-1\tthread\t\t\t180388626475\n"
-	    "2\t2\t1000\t1\touter\tnative" LIB);
+	sample(&f, 1, (struct rec_sample){ .thread = 2, .weight = 2000, .event = 0 });
+	for (i = 0; i < 7; i++)
+		sample(&f, 1, (struct rec_sample){ .thread = 2, .weight = 3, .event = 1 });
+}
+
+TEST(profile_of_several_events_the_first_is_shown)
+{
+	two_events();
+	end(HEAD DEMO "1\t0\t0\tpool-1\tthread\t\t\t180388626475\n2\t2\t3000\touter\tnative" LIB);
+	CHECK_STR(src.not_shown, "7 samples of faults");
+	CHECK_U64(src.nr_read, 2);
+}
+
+TEST(profile_samples_of_several_events_are_counted_apart)
+{
+	char *names[] = { (char *)"faults", (char *)"cpu-clock" };
+	struct opt_list metrics = { names, 2, 0 };
+
+	opts.metrics = &metrics;
+	two_events();
+	end("# levels\n# n samples\n# metric faults events\n# metric cpu-clock ns\n# metric cpu-clock.samples samples\n"
+	    "0\t0\t0\t0\t0\tdemo\tprocess\t\t\t180388626432\n1\t0\t0\t0\t0\tpool-1\tthread\t\t\t180388626475\n"
+	    "2\t7\t21\t3000\t2\touter\tnative" LIB);
+	CHECK(!src.not_shown);
+	CHECK_U64(src.nr_read, 7);
 }
 
 /* Many threads share the stacks of one epoch: each gets its own nodes, counts are exact. */
