@@ -335,8 +335,8 @@ own_time() {	# <back end's pattern> <percent>
 	unshare -m true 2>/dev/null || skip "no mount namespace can be made"
 	mkdir "$BATS_RUN_TMPDIR/inner"
 	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/inner"
-	env -i PATH="$PATH" TMPDIR="$BATS_RUN_TMPDIR/inner" unshare -m sh -c 'umount -l /sys && exec bats --tap -f "without privileges|examples|outlives" "$1"' \
-		sh "$BATS_TEST_FILENAME" >inner 2>&1 </dev/null
+	env -i PATH="${PATH#*bats-core:}" TMPDIR="$BATS_RUN_TMPDIR/inner" unshare -m sh -c 'umount -l /sys && exec bats --tap -f "without privileges|examples|outlives" "$1"' \
+		sh "$BATS_TEST_FILENAME" >inner 2>&1 </dev/null || { cat inner; return 1; }
 	grep -q '^1\.\.3' inner
 	[ ! -e /tmp/arcprof-65534 ]
 }
