@@ -420,6 +420,12 @@ void sampling_summary(const struct sampling *s, const struct collect_result *r)
 		else
 			log_hint("sudo, su and 'env -i' clear the environment that loads it: put arcprof behind them, as in 'sudo arcprof record ...', or attach with --pid");
 	}
+	if (r->no_perf.code) {
+		log_warn("JVMs were sampled by CPU timers, at most once a tick of the kernel, and nothing else was: %s",
+			 r->no_perf.msg);
+		if (r->no_perf.hint[0])
+			log_hint("%s", r->no_perf.hint);
+	}
 	if (r->user_only) {
 		log_warn("user code only: kernel.perf_event_paranoid keeps this user from sampling the kernel");
 		log_hint("sudo sysctl kernel.perf_event_paranoid=1, or run as root");

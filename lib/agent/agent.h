@@ -37,8 +37,11 @@ void events_off(void);
  * VM is up, and its start does not wait for us.
  */
 int link_connect(const char *path, bool live);
-/* host: of this process's call trees, NULL without. */
-bool link_ready_and_wait(const void *host);
+/*
+ * host: of this process's call trees, NULL without. timer_ns: perf events are forbidden, and timers with this period
+ * take their place; 0: they are not.
+ */
+bool link_ready_and_wait(const void *host, uint64_t *timer_ns);
 /* Tells another recorder that it cannot have us. */
 void link_refuse(const char *path, enum jvm_refusal why);
 
@@ -47,5 +50,7 @@ void link_refuse(const char *path, enum jvm_refusal why);
  * before, and another one may come. env is NULL in Agent_OnLoad.
  */
 void session_start(JavaVM *jvm, JNIEnv *env, const char *path);
+/* Another thread of ours in the VM, which is up. */
+bool session_run_thread(JNIEnv *env, jvmtiStartFunction run);
 
 #endif

@@ -11,6 +11,7 @@
 #include "agent/agent.h"
 #include "agent/cont.h"
 #include "agent/names.h"
+#include "agent/timers.h"
 #include "agent/vm.h"
 
 static jvmtiEnv *ti;
@@ -269,6 +270,7 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread
 	if (t)
 		vm_add_this_thread(t);
 	name_thread(env, thread, sys_tid());
+	timers_add_this_thread();
 }
 
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
@@ -332,6 +334,7 @@ static void on_live(JNIEnv *env)
 static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	on_live(env);
+	timers_live(env);
 }
 
 /*

@@ -184,13 +184,14 @@ static void allow_recorder(bool on)
 		sys(__NR_prctl, PR_SET_PTRACER_, on ? recorder : 0);
 }
 
-bool link_ready_and_wait(const void *host)
+bool link_ready_and_wait(const void *host, uint64_t *timer_ns)
 {
-	struct jvm_msg m;
+	struct jvm_msg m = { 0 };
 	bool go;
 
 	allow_recorder(true);
 	go = send_msg(JVM_MSG_READY, 0, (uintptr_t)host) && recv_msg(&m, JVM_MSG_GO, NULL) && (m.flags & JVM_SAMPLE);
 	allow_recorder(false);
+	*timer_ns = go && m.flags & JVM_TIMERS ? m.area_bytes : 0;
 	return go;
 }

@@ -15,6 +15,7 @@
 #include "agent/agent.h"
 #include "agent/elf.h"
 #include "agent/ring.h"
+#include "agent/timers.h"
 #include "agent/vm.h"
 #include "agent/walk.h"
 
@@ -229,17 +230,27 @@ static void chain(int sig, siginfo_t *si, void *uc)
 	sys(__NR_tgkill, sys(__NR_getpid), sys_tid(), sig);
 }
 
-static void on_perf_trap(const siginfo_t *si, const void *uc)
+static void on_perf_trap(const siginfo_t *si, const void *uc, uint64_t now)
 {
-	struct jvm_ctl *ctl = ring_ctl();
 	const char *fault = (const char *)&si->_sifields._sigfault;
-	uint64_t now = sys_now(), data;
+	uint64_t data;
 	uint32_t flags;
 
 	/* si_addr, then a union aligned to it: si_perf_data, si_perf_type, si_perf_flags */
 	memcpy(&data, fault + 8, 8);
 	memcpy(&flags, fault + 20, 4);
 	take_sample(uc, now, data, flags & TRAP_PERF_LATE ? JVM_SAMPLE_LATE : 0);
+}
+
+static void on_sample(const siginfo_t *si, const void *uc)
+{
+	struct jvm_ctl *ctl = ring_ctl();
+	uint64_t now = sys_now();
+
+	if (si->si_code == TRAP_PERF_)
+		on_perf_trap(si, uc, now);
+	else
+		take_sample(uc, now, timers_nr_periods(si), JVM_SAMPLE_TIMER);
 	now = sys_now() - now;
 	add_relaxed(&ctl->nr_traps, 1);
 	add_relaxed(&ctl->trap_ns, now);
@@ -249,13 +260,13 @@ static void on_perf_trap(const siginfo_t *si, const void *uc)
 /* Counted first, then looked whether it is on: sample_off() does both in the other order. */
 static void on_trap(int sig, siginfo_t *si, void *uc)
 {
-	if (si->si_code != TRAP_PERF_) {
+	if (si->si_code != TRAP_PERF_ && !timers_raised(si)) {
 		chain(sig, si, uc);
 		return;
 	}
 	__atomic_fetch_add(&nr_running, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&on, __ATOMIC_SEQ_CST) && !load_relaxed(&crashing))
-		on_perf_trap(si, uc);
+		on_sample(si, uc);
 	__atomic_fetch_sub(&nr_running, 1, __ATOMIC_SEQ_CST);
 }
 

@@ -10,6 +10,7 @@
 #include "agent/flow.h"
 #include "agent/names.h"
 #include "agent/ring.h"
+#include "agent/timers.h"
 #include "agent/vm.h"
 
 static struct sys_lock lock;	/* held while a session begins or ends */
@@ -45,8 +46,10 @@ static bool prepare(JavaVM *jvm)
 
 static void end(JNIEnv *env)
 {
-	bool quiet = sample_off();
+	bool quiet;
 
+	timers_off();
+	quiet = sample_off();
 	if (flags & JVM_CALLFLOW)
 		quiet &= flow_off(env);
 	events_off();
@@ -82,15 +85,23 @@ static jthread new_thread(JNIEnv *env)
 	return t;
 }
 
-/* Returns when it runs: it is no thread of the program, whose start is told. */
-static bool start_watching(JavaVM *jvm, JNIEnv *env)
+bool session_run_thread(JNIEnv *env, jvmtiStartFunction run)
 {
 	static jvmtiEnv *ti;
 	jthread t = new_thread(env);
+	JavaVM *jvm;
 
+	if (!t || (*env)->GetJavaVM(env, &jvm) ||
+	    (!ti && (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK))
+		return false;
+	return (*ti)->RunAgentThread(ti, t, run, NULL, JVMTI_THREAD_NORM_PRIORITY) == JVMTI_ERROR_NONE;
+}
+
+/* Returns when it runs: it is no thread of the program, whose start is told. */
+static bool start_watching(JNIEnv *env)
+{
 	watching = false;
-	if (!t || (!ti && (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK) ||
-	    (*ti)->RunAgentThread(ti, t, watch, NULL, JVMTI_THREAD_NORM_PRIORITY) != JVMTI_ERROR_NONE)
+	if (!session_run_thread(env, watch))
 		return false;
 	while (!load_acquire(&watching))
 		sys_sleep_ms(1);
@@ -101,6 +112,8 @@ static bool start_watching(JavaVM *jvm, JNIEnv *env)
 
 static void begin(JavaVM *jvm, JNIEnv *env, const char *path)
 {
+	uint64_t timer_ns;
+
 	flags = link_connect(path, env);
 	if (flags < 0)
 		return;
@@ -112,13 +125,16 @@ static void begin(JavaVM *jvm, JNIEnv *env, const char *path)
 	events_on(env);
 	if (flags & JVM_CALLFLOW && !env)
 		flow_on(jvm, NULL);
-	if ((flags & JVM_SAMPLE && !sample_on()) || (env && !start_watching(jvm, env))) {
+	if ((flags & JVM_SAMPLE && !sample_on()) || (env && !start_watching(env))) {
 		end(env);
 		return;
 	}
-	link_ready_and_wait(flags & JVM_CALLFLOW && !env ? &native_host : NULL);
+	link_ready_and_wait(flags & JVM_CALLFLOW && !env ? &native_host : NULL, &timer_ns);
+	if (timer_ns)
+		timers_on(timer_ns);
 	if (!env)
 		return;
+	timers_live(env);
 	if (flags & JVM_CALLFLOW)
 		flow_on(jvm, env);
 	events_replay_code();

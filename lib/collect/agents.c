@@ -126,6 +126,10 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	th->proc->java = j;
 	jvm_set_user(jvm, j);
 	c->res->nr_jvms++;
+	if (c->timer_ns) {
+		j->sampled = true;
+		return true;
+	}
 	if (c->o->java != JAVA_SAMPLE || !open_traps(c, th->proc))
 		return false;
 	j->sampled = true;
@@ -149,6 +153,10 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 	th = tasks_get_at(&c->tasks, j->proc, s->tid, s->time_ns);
 	nr = stack_java(c, j, s, c->frames);
 	vthread = s->vthread ? tasks_virtual(&c->tasks, j->proc, s->vthread, NULL, s->time_ns) : 0;
+	if (s->nr_periods) {
+		timers_sample(c, s, vthread ? vthread : th->id, c->frames, nr);
+		return;
+	}
 	java_user_half(j, th, vthread, s->time_ns, s->event, s->late, c->frames, nr);
 }
 
@@ -385,6 +393,8 @@ void agents_drain(struct collect *c)
 {
 	if (!c->jvm)
 		return;
+	if (c->timer_ns)
+		timers_look_at_maps(c);
 	jvm_server_poll(c->jvm);
 	jvm_server_drain(c->jvm);
 }

@@ -440,6 +440,17 @@ static void scan_system(struct collect *c)
 		closedir(dir);
 }
 
+/* Names and maps of the processes that are attached to. */
+static int scan_all(struct collect *c, struct err *e)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < c->o->nr_pids && !r; i++)
+		r = tasks_scan(&c->tasks, c->o->pids[i], e);
+	return r;
+}
+
 static int open_events(struct collect *c, const struct spawn *child, struct err *e)
 {
 	int r = 0;
@@ -447,6 +458,8 @@ static int open_events(struct collect *c, const struct spawn *child, struct err 
 	c->main_set = evset_new(&c->ev, EVSET_MAIN);
 	if (c->sched && (r = sched_open(c->sched, &c->ev, MAX(child->pid, 0), e)))
 		return r;
+	if (c->timer_ns)
+		return scan_all(c, e);
 	if (c->o->system_wide) {
 		scan_system(c);
 		return evset_add(&c->ev, c->main_set, -1, false, e);
@@ -577,7 +590,7 @@ static void finish(struct collect *c)
 	symbols_write(&c->modules, c->w, c->o->lines, &sym);
 	trace_write_label(c->w, "symbols", "complete");
 	refused_metrics(c);
-	refused_labels(&c->refused, c->w, kernel_refused(c));
+	refused_labels(&c->refused, c->w, kernel_refused(c) || c->timer_ns);
 	c->res->kernel_hidden = sym.kernel_hidden;
 	c->res->nr_procs = c->tasks.nr_procs;
 	c->res->nr_threads = c->tasks.nr_threads;
@@ -727,6 +740,8 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	raise_limits();	/* not of the program */
 	if (!r)
 		r = open_rings(c, o->system_wide ? -1 : o->argv ? l.child.pid : 0, e);
+	if (r && timers_take_over(c, e))
+		r = 0;
 	if (!r)
 		r = open_events(c, &l.child, e);
 	if (!r)

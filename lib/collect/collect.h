@@ -67,6 +67,7 @@ struct collect_result {
 	struct callflow_result calls;
 	double rate_hz;			/* measured: samples a second of the first event's clock, 0 unknown */
 	bool user_only;			/* kernel code was not allowed */
+	struct err no_perf;		/* why JVMs were sampled by timers, and nothing else; code 0: it was not so */
 	bool kernel_hidden;		/* kernel names were not allowed */
 	bool refused_lines;
 	int write_error;		/* errno when the file is not whole */

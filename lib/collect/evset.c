@@ -204,6 +204,13 @@ int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *
 	return r;
 }
 
+void evsets_init_empty(struct evsets *s, const struct evconf *conf)
+{
+	memset(s, 0, sizeof(*s));
+	s->conf = *conf;
+	s->counts = xcalloc(conf->nr_events, sizeof(*s->counts));
+}
+
 static void close_fds(struct evset *set)
 {
 	size_t i;

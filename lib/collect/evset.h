@@ -89,6 +89,8 @@ struct evsets {
  */
 int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *all,
 		const struct cpus *sampled, int target, size_t ring_bytes, struct err *e);
+/* Without any event: what conf says is done by other means, and counted in s->counts. */
+void evsets_init_empty(struct evsets *s, const struct evconf *conf);
 void evsets_close(struct evsets *s);
 
 /* What every event of a recording has in common: it ends in what merge.c needs. */

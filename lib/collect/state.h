@@ -36,12 +36,24 @@ struct collect {
 	uint64_t begun_ns;		/* when events were enabled, 0 not yet */
 	bool paused;			/* and disabled again for a while */
 	bool stop_asked;
+	uint64_t timer_ns;		/* perf events are forbidden: JVMs sample themselves with this period; 0 not so */
+	uint64_t maps_ns;		/* when their mappings were last looked at */
 	uint64_t drained_ns;		/* when the last drain began */
 	uint64_t merged_ns;		/* the rings' records are handled up to here */
 	uint64_t nr_lost_told;		/* samples that records of the rings said were lost */
 	struct unwind_frame unwound[MAX_USER_FRAMES];
 	struct frame frames[MAX_FRAMES];
 };
+
+/*
+ * timers.c: whether samples by timers in JVMs will do where perf events are forbidden, as *e says; the recording goes on
+ * with them then.
+ */
+bool timers_take_over(struct collect *c, const struct err *e);
+/* A sample of a JVM's thread: thread is its number in the trace. */
+void timers_sample(struct collect *c, const struct jvm_sample *s, uint32_t thread, const struct frame *frames, size_t nr);
+/* What was mapped since the last look: no event tells. */
+void timers_look_at_maps(struct collect *c);
 
 /* records.c: what the rings say. */
 void collect_record(void *ctx, const struct ring *r, const struct perf_event_header *h, uint64_t time_ns);

@@ -194,6 +194,27 @@ void tasks_rescan(struct tasks *t, int pid)
 		scan_threads(t, leader->proc, clock_mono_ns());
 }
 
+void tasks_rescan_maps(struct tasks *t, struct proc *p)
+{
+	struct buf b = BUF_INIT;
+	char path[64], *line, *save;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", p->pid);
+	if (!io_slurp(path, &b) && b.data)
+		for (line = strtok_r(b.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+			struct module_id id = { .pid = p->pid };
+			const struct map_entry *known;
+			uint64_t pgoff;
+
+			if (!parse_map_line(line, &id, &pgoff))
+				continue;
+			known = maps_find(&p->maps, id.start);
+			if (!known || known->start != id.start || known->end != id.end || known->pgoff != pgoff)
+				tasks_mmap(t, &id, pgoff, p->pid, clock_mono_ns());
+		}
+	buf_release(&b);
+}
+
 int tasks_scan(struct tasks *t, int pid, struct err *e)
 {
 	char path[64];

@@ -102,5 +102,7 @@ uint32_t tasks_virtual(struct tasks *t, struct proc *p, uint64_t java_id, const 
 int tasks_scan(struct tasks *t, int pid, struct err *e);
 /* Looks for threads that were not known yet. */
 void tasks_rescan(struct tasks *t, int pid);
+/* Looks for mappings that were not known yet. */
+void tasks_rescan_maps(struct tasks *t, struct proc *p);
 
 #endif

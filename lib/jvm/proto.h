@@ -73,6 +73,7 @@ enum jvm_flags {
 	JVM_INCLUDED = 1 << 3,	/* of FUNCTION: its calls are counted */
 	JVM_PROGRAM = 1 << 2,	/* of HELLO: no JVM, a program with libarcprof-hookit */
 	JVM_GUEST = 1 << 4,	/* of SETUP: the trees are those of the agent in this process */
+	JVM_TIMERS = 1 << 5,	/* of GO: no traps will come, timers with the period area_bytes (ns) take their place */
 };
 
 struct jvm_msg {
@@ -138,6 +139,7 @@ static inline uint32_t jvm_ring_stamp(uint64_t pos, uint64_t ring_bytes)
 
 enum jvm_sample_flags {
 	JVM_SAMPLE_LATE = 1 << 0,	/* the trap was blocked: stack and time are of its delivery */
+	JVM_SAMPLE_TIMER = 1 << 1,	/* of a timer: event is the number of its periods that have passed */
 };
 
 /* Followed by nr_frames jvm_rec_frame and nr_segments of (jvm_rec_segment, stack, pad to 8). */
@@ -145,7 +147,7 @@ struct jvm_rec_sample {
 	struct jvm_rec h;
 	uint64_t time_ns;	/* CLOCK_MONOTONIC */
 	uint32_t tid;
-	uint32_t event;		/* perf_event_attr.sig_data */
+	uint32_t event;		/* perf_event_attr.sig_data, or see JVM_SAMPLE_TIMER */
 	uint16_t nr_frames;
 	uint16_t nr_segments;
 	uint32_t flags;		/* enum jvm_sample_flags */

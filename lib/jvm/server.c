@@ -72,6 +72,7 @@ struct jvm_server {
 	struct jvm *jvms;
 	size_t nr_jvms;
 	size_t nr_foreign;		/* that spoke another version */
+	uint64_t timer_ns;		/* period of timers in place of traps, 0: traps */
 	int attaching;			/* to this process, 0 none */
 	uint32_t refusal;		/* its agent's, enum jvm_refusal */
 	struct buf copy;		/* of the record being looked at */
@@ -453,6 +454,10 @@ static void on_message(struct jvm *j, const struct jvm_msg *m)
 		j->told = true;
 		j->host = j->callflow ? m->area_bytes : 0;
 		go.flags = s->cb.hello(s->ctx, j, j->pid, j->tid) ? JVM_SAMPLE : 0;
+		if (go.flags && s->timer_ns) {
+			go.flags |= JVM_TIMERS;
+			go.area_bytes = s->timer_ns;
+		}
 		j->dead = !send_msg(j, &go, NULL, 0);
 	} else if (j->state == AWAIT_HELLO && m->type == JVM_MSG_REFUSED) {
 		s->refusal = j->pid == s->attaching ? m->flags : s->refusal;
@@ -547,6 +552,11 @@ static void accept_jvm(struct jvm_server *s, int listening)
 	j->next = s->jvms;
 	s->jvms = j;
 	s->nr_jvms++;
+}
+
+void jvm_server_use_timers(struct jvm_server *s, uint64_t period_ns)
+{
+	s->timer_ns = period_ns;
 }
 
 void jvm_server_poll(struct jvm_server *s)

@@ -49,6 +49,7 @@ struct jvm_sample {
 	uint64_t time_ns;	/* CLOCK_MONOTONIC when the handler ran */
 	uint32_t tid;
 	uint32_t event;		/* perf_event_attr.sig_data of the event that fired */
+	uint32_t nr_periods;	/* of a timer (jvm_server_use_timers()): so many of its periods; 0: a perf event's */
 	bool late;		/* the signal was blocked: time and stack are of its delivery, not of the event */
 	uint64_t vthread;	/* id of the virtual thread on it; 0: none, or not known */
 	const struct jvm_frame *frames;
@@ -126,6 +127,9 @@ int jvm_server_attach(struct jvm_server *s, int pid, struct err *e);
 
 /* Where the server listens; it is jvm_server_setenv() that tells JVMs. */
 const char *jvm_server_path(const struct jvm_server *s);
+
+/* Perf events are forbidden: JVMs that say hello from now on sample themselves by CPU-time timers. */
+void jvm_server_use_timers(struct jvm_server *s, uint64_t period_ns);
 
 /* Readable when jvm_server_poll() has something to do (connections, messages). */
 int jvm_server_fd(const struct jvm_server *s);

@@ -158,13 +158,15 @@ static int explain_denied(struct err *e, int code, const struct perf_event_attr 
 	struct perf_limits l;
 
 	perf_limits_read(&l);
+	if (code == EPERM && is_filtered()) {	/* the kernel's own rules say EACCES */
+		err_set(e, code, "a system call filter forbids perf events (a container's default)");
+		err_hint(e, "start the container with --cap-add PERFMON --security-opt seccomp=unconfined");
+		return -code;
+	}
 	if (capable || l.paranoid <= needed) {
 		if (pid > 0 && pid != getpid()) {
 			err_set(e, code, "process %d may not be measured by this user", pid);
 			err_hint(e, "it takes its owner, %s", probe_remedy("cap_perfmon,cap_sys_ptrace").text);
-		} else if (is_filtered()) {
-			err_set(e, code, "a system call filter forbids perf events (a container's default)");
-			err_hint(e, "start the container with --cap-add PERFMON --security-opt seccomp=unconfined");
 		} else {
 			err_set(e, code, "%s is not permitted: %s", what, strerror(code));
 		}

@@ -242,7 +242,8 @@ void head_text(const struct view *v, FILE *out)
 		buf_fmt(&b, ", %" PRIu64 " sample%s", v->beside.n, plural(v->beside.n));
 	put_samples_of_others(v, &b);
 	if (v->src->rate_hz > 0 && sampled(v))
-		buf_fmt(&b, " at %.1f Hz", v->src->rate_hz);
+		buf_fmt(&b, " at %.1f Hz%s", v->src->rate_hz,
+			v->src->tick_bound ? " by CPU timers (tick-bound, user code of JVMs only)" : "");
 	if (v->m->flow.repairs.closed)
 		buf_fmt(&b, ", %" PRIu64 " open at the end", v->m->flow.repairs.closed);
 	buf_fmt(&b, ", %" PRIu64 " lost", v->src->lost);
@@ -286,6 +287,8 @@ static void json_source(const struct view *v, struct json *j)
 	else
 		json_null(j, "duration_ns");
 	json_u64(j, "lost", v->src->lost);
+	if (v->src->tick_bound)
+		json_bool(j, "tick_bound", true);
 	if (v->src->rate_hz > 0)
 		json_double(j, "rate_hz", v->src->rate_hz);
 	else

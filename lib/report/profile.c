@@ -510,6 +510,7 @@ void profile_finish(struct profile *p, struct report_source *src)
 	const struct names *x = &p->names;
 	uint64_t end = names_label_u64(x, "end.mono_ns"), begin;
 	const char *rate = profile_event_label(p, 0, ".rate_hz"), *period = profile_event_label(p, 0, ".period");
+	const char *sampler = names_label(x, "sampler");
 
 	flush_memo(p);
 	flow_finish(&p->m->flow);
@@ -532,6 +533,7 @@ void profile_finish(struct profile *p, struct report_source *src)
 	src->lost = x->lost + p->nr_unknown;
 	src->throttled = x->throttled;
 	src->rate_hz = rate ? strtod(rate, NULL) : 0;
+	src->tick_bound = sampler && !strcmp(sampler, "timers");
 	src->period = period ? strtoull(period, NULL, 10) : 0;
 	src->nr_cpus = names_label_u64(x, "cpus");
 	src->nr_read = p->nr_read;

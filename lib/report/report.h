@@ -31,6 +31,7 @@ struct report_source {
 	uint64_t throttled;		/* times the kernel held the event back */
 	uint64_t nr_local_modules;	/* named by this machine's files, not by the trace */
 	double rate_hz;			/* measured; 0: not known */
+	bool tick_bound;		/* of CPU timers: at most one sample a tick */
 	uint64_t period;		/* of the first event; 0: not known */
 	uint32_t nr_cpus;
 	bool is_trace;			/* not a text input */

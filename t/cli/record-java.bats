@@ -421,3 +421,28 @@ java_alone() {
 	chroot / true 2>/dev/null || skip "chroot is not permitted"
 	each_jdk java_alone
 }
+
+# How often a method was on the stack, weighed by the CPU time that the samples stand for.
+cum_of() {
+	json "[.rows[] | select(.name == \"$1\") | .cum[0]][0]" report
+}
+
+java_without_perf() {
+	"$BUILD/t/tools/noperf" "$ARCPROF" record -o trace -- java -cp "$CLASSES" Shares 300 >out 2>said || { cat said; return 1; }
+	cat said
+	grep -q 'warning: JVMs were sampled by CPU timers.*a system call filter forbids perf events' said
+	arcprof report -i trace --xprof | head -n 1 | grep -q 'by CPU timers (tick-bound, user code of JVMs only)'
+	arcprof report -i trace --check
+	arcprof report -i trace --xprof --format json >report
+	# in the proportions of the program, by time: a sample stands for all periods since the one before
+	sixteen=$(cum_of Shares.sixteen) eight=$(cum_of Shares.eight) total=$(json '.metrics[0].total' report)
+	echo "sixteen $sixteen eight $eight total $total"
+	[ "$((sixteen * 10))" -gt "$((eight * 14))" ] && [ "$((sixteen * 10))" -lt "$((eight * 28))" ]
+	[ "$((sixteen * 10))" -gt "$((total * 3))" ]
+	# what is no JVM is refused as before
+	! "$BUILD/t/tools/noperf" "$ARCPROF" record -o none -- true 2>said || false
+	grep -q 'a system call filter forbids perf events' said
+	[ ! -e none ]
+}
+
+@test "record: in a container without perf events JVMs sample themselves, and that is said" { on_each_jdk java_without_perf; }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * timers.c - where perf events are forbidden (a container's system call filter, kernel.perf_event_paranoid): the
+ * agents of JVMs sample their own threads by timers on CPU time. Nothing else is sampled, the kernel's part of the
+ * stacks is missing, and the samples come at the kernel's tick; the trace and the summary say so.
+ */
+#include <errno.h>
+
+#include "base/clock.h"
+#include "collect/state.h"
+#include "jvm/inject.h"
+#include "jvm/launcher.h"
+#include "jvm/target.h"
+
+enum { LOOK_NS = 100000000 };
+
+static bool is_forbidden(const struct err *e)
+{
+	return e->code == EACCES || e->code == EPERM || e->code == ENOSYS;
+}
+
+/* All of it: what a JVM cannot do for itself would be missing without a word. */
+static bool jvms_will_do(const struct collect_opts *o)
+{
+	size_t i;
+
+	if (o->java != JAVA_SAMPLE || !inject_possible() || o->system_wide || o->sched || o->nr_tids ||
+	    o->ev.nr_events != 1 || !o->ev.events[0].clock || o->ev.exclude_user)
+		return false;
+	for (i = 0; i < o->nr_pids; i++)
+		if (!target_is_jvm(o->pids[i]))
+			return false;
+	return !o->argv || launcher_names_jvm(o->argv[0]);
+}
+
+bool timers_take_over(struct collect *c, const struct err *e)
+{
+	if (!c->jvm || !is_forbidden(e) || !jvms_will_do(c->o))
+		return false;
+	c->timer_ns = c->o->ev.rates[0].period;
+	evsets_init_empty(&c->ev, &c->o->ev);
+	jvm_server_use_timers(c->jvm, c->timer_ns);
+	c->res->no_perf = *e;
+	trace_write_label(c->w, "sampler", "timers");
+	trace_write_label(c->w, "refused.0", "kernel code, and processes that are not JVMs: %s", e->msg);
+	return true;
+}
+
+void timers_sample(struct collect *c, const struct jvm_sample *s, uint32_t thread, const struct frame *frames, size_t nr)
+{
+	struct rec_sample r = {
+		.time_ns = s->time_ns, .thread = thread, .weight = s->nr_periods * c->timer_ns, .user = true,
+	};
+
+	if (!collect_is_on(c))
+		return;
+	stack_count_marks(c, frames, nr);
+	r.stack = trace_write_stack(c->w, frames, nr);
+	trace_write_sample(c->w, &r);
+	c->res->nr_samples++;
+	c->ev.counts[0] += r.weight;
+}
+
+void timers_look_at_maps(struct collect *c)
+{
+	uint64_t now = clock_mono_ns();
+	struct java *j;
+
+	if (now - c->maps_ns < LOOK_NS)
+		return;
+	c->maps_ns = now;
+	for (j = c->javas; j; j = j->next)
+		if (!j->gone)
+			tasks_rescan_maps(&c->tasks, j->proc);
+}
