@@ -44,6 +44,10 @@ CC = clang
 LINK = -pie -fsanitize=fuzzer-no-link,address,undefined
 BASE_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer
 endif
+# A sanitizer's runtime looks functions up by dlsym() itself; libdw is a shared library then.
+ifneq ($(SANITIZE)$(FUZZER),)
+NO_DLOPEN =
+endif
 
 # The libraries of the other CPU come from its own Debian packages, by t/cross.
 ifeq ($(ARCH),arm64)

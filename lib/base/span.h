@@ -18,7 +18,7 @@ struct span {
 
 static inline struct span span_init(const void *p, size_t len)
 {
-	return (struct span){ p, (const uint8_t *)p + len, false };
+	return (struct span){ p, len ? (const uint8_t *)p + len : p, false };	/* NULL is no bytes */
 }
 
 static inline size_t span_left(const struct span *s)

@@ -40,9 +40,12 @@ static const char *field(const char **p, const char *end, size_t *len)
 static bool number_field(const char **p, const char *end, uint64_t *v)
 {
 	size_t len;
-	const char *s = field(p, end, &len), *s_end = s + len;
+	const char *s = field(p, end, &len), *s_end;
 
-	return s && text_u64(&s, s_end, v) && s == s_end;
+	if (!s)
+		return false;
+	s_end = s + len;
+	return text_u64(&s, s_end, v) && s == s_end;
 }
 
 static bool numbers(struct parser *x, const char **p, const char *end, uint64_t *n, uint64_t *base)
