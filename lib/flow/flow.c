@@ -280,11 +280,16 @@ static void sum_up(struct flow *f)
 	}
 }
 
-void flow_finish(struct flow *f)
+void flow_link(struct flow *f)
 {
 	if (f->unordered)
 		flow_renumber(f, NULL);
 	link_children(f);
+}
+
+void flow_finish(struct flow *f)
+{
+	flow_link(f);
 	set_levels(f);
 	sum_up(f);
 }

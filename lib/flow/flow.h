@@ -97,6 +97,9 @@ void flow_add(struct flow *f, uint32_t node, uint64_t n, const uint64_t *base);
  */
 void flow_finish(struct flow *f);
 
+/* Of flow_finish() what a walk needs: order and child lists. Consumers may have any numbers. */
+void flow_link(struct flow *f);
+
 /*
  * Gives the nodes indices in preorder, so that [4] holds; to[nr_nodes before], when not NULL,
  * becomes the new index of each.  Child lists, rl and cum are not set after it.
