@@ -13,7 +13,10 @@
 #include "flow/ops.h"
 #include "report/calls.h"
 
-enum { MAX_TREE_NODES = 1 << 28, GROW_NODES = 64 };
+enum { GROW_NODES = 8 };		/* threads without end have few calls each */
+enum { THREAD, NOT_DEFINED, NR_OWN_NODES };	/* of call_tree_data.nodes */
+
+static void grow_tree(struct calls *c, struct call_tree_data *t, size_t nr);
 
 static struct call_tree_data *get_tree(struct calls *c, uint32_t number)
 {
@@ -22,44 +25,50 @@ static struct call_tree_data *get_tree(struct calls *c, uint32_t number)
 	if (*at == MAP_NONE) {
 		*at = c->nr_trees;
 		VEC_GROW(c->trees, c->nr_trees, c->alloc_trees);
-		memset(&c->trees[c->nr_trees++], 0, sizeof(*c->trees));
+		memset(&c->trees[c->nr_trees], 0, sizeof(*c->trees));
+		c->trees[c->nr_trees].r.tree = number;
+		grow_tree(c, &c->trees[c->nr_trees], NR_OWN_NODES);
+		c->trees[c->nr_trees++].nr_nodes = NR_OWN_NODES;
 	}
 	return &c->trees[*at];
 }
 
-/* Numbers come without gaps: more than one record may define is a gap that damage made. */
-static bool grow_tree(struct calls *c, struct call_tree_data *t, uint64_t nr)
+/* Room for nr more nodes. */
+static void grow_tree(struct calls *c, struct call_tree_data *t, size_t nr)
 {
 	size_t width = 1 + c->nr_metrics, alloc;
 
-	if (nr > MAX_TREE_NODES || nr > t->nr_nodes + (16u << 20))
-		return false;
-	if (nr > t->alloc_nodes) {
-		alloc = MAX(nr, MAX(t->alloc_nodes * 2, (size_t)GROW_NODES));
-		t->nodes = xrealloc(t->nodes, alloc * sizeof(*t->nodes));
-		t->values = xrealloc(t->values, alloc * width * sizeof(*t->values));
-		memset(t->nodes + t->alloc_nodes, 0xff, (alloc - t->alloc_nodes) * sizeof(*t->nodes));
-		memset(t->values + t->alloc_nodes * width, 0, (alloc - t->alloc_nodes) * width * sizeof(*t->values));
-		t->alloc_nodes = alloc;
-	}
-	t->nr_nodes = MAX(t->nr_nodes, (size_t)nr);
-	return true;
+	if (t->nr_nodes + nr <= t->alloc_nodes)
+		return;
+	alloc = MAX(t->nr_nodes + nr, MAX(t->alloc_nodes * 2, (size_t)GROW_NODES));
+	t->nodes = xrealloc(t->nodes, alloc * sizeof(*t->nodes));
+	t->values = xrealloc(t->values, alloc * width * sizeof(*t->values));
+	memset(t->values + t->alloc_nodes * width, 0, (alloc - t->alloc_nodes) * width * sizeof(*t->values));
+	t->alloc_nodes = alloc;
+}
+
+static void add_nodes(struct calls *c, struct call_tree_data *t, uint32_t first, const struct call_node *nodes, uint32_t nr)
+{
+	if (!numbers_add(&t->numbers, first, nr, t->nr_nodes))
+		return;
+	grow_tree(c, t, nr);
+	memcpy(t->nodes + t->nr_nodes, nodes, nr * sizeof(*nodes));
+	t->nr_nodes += nr;
 }
 
 static int take_consumer(void *ctx, const struct rec_call_consumer *r)
 {
 	struct calls *c = ctx;
-	size_t nr;
+	uint32_t *at = map_put(&c->consumer_of, r->consumer);
 
-	if (r->consumer >= c->nr_frames) {
-		if (r->consumer > c->nr_frames + (1u << 20))
-			return 0;
-		nr = MAX((size_t)r->consumer + 1, c->nr_frames * 2);
-		c->frames = xrealloc(c->frames, nr * sizeof(*c->frames));
-		memset(c->frames + c->nr_frames, 0, (nr - c->nr_frames) * sizeof(*c->frames));
-		c->nr_frames = nr;
+	if (*at == MAP_NONE) {
+		*at = c->nr_consumers;
+		VEC_GROW(c->frames, c->nr_consumers, c->alloc_frames);
+		VEC_GROW(c->consumers, c->nr_consumers, c->alloc_consumers);
+		c->nr_consumers++;
 	}
-	c->frames[r->consumer] = r->frame;
+	c->frames[*at] = r->frame;
+	c->consumers[*at] = 0;
 	return 0;
 }
 
@@ -77,9 +86,16 @@ static int take_nodes(void *ctx, const struct rec_call_nodes *r)
 {
 	struct calls *c = ctx;
 	struct call_tree_data *t = get_tree(c, r->tree);
+	uint32_t i = 0, at;
 
-	if (grow_tree(c, t, (uint64_t)r->first + r->nr))
-		memcpy(t->nodes + r->first, r->nodes, r->nr * sizeof(*r->nodes));
+	/* Known ones change; what is left follows all that are known. */
+	for (; i < r->nr && r->first + i < numbers_end(&t->numbers); i++) {
+		at = numbers_local(&t->numbers, r->first + i);
+		if (at != UINT32_MAX)
+			t->nodes[at] = r->nodes[i];
+	}
+	if (i < r->nr)
+		add_nodes(c, t, r->first + i, r->nodes + i, r->nr - i);
 	return 0;
 }
 
@@ -104,9 +120,10 @@ static int take_values(void *ctx, const struct rec_call_values *r)
 		uint64_t *sum;
 
 		c->p->nr_read += v->calls;
-		if (!in_window(c->p, r->time_ns) || !grow_tree(c, t, (uint64_t)v->node + 1))
+		if (!in_window(c->p, r->time_ns))
 			continue;
-		sum = t->values + v->node * width;
+		m = numbers_local(&t->numbers, v->node);
+		sum = t->values + (m == UINT32_MAX ? NOT_DEFINED : m) * width;
 		sum[0] += v->calls;
 		for (m = 0; m < r->nr_metrics && m < c->nr_metrics; m++)
 			sum[1 + m] += v->base[m];
@@ -150,24 +167,18 @@ uint32_t calls_root(struct calls *c, uint32_t number)
 /* What is inlined at the first instruction is not called by that name. */
 uint32_t calls_consumer(struct calls *c, uint32_t consumer)
 {
+	uint32_t at = map_get(&c->consumer_of, consumer), resolved;
 	struct names *x = &c->p->names;
 	const struct resolved *r;
-	uint32_t at;
 
-	if (consumer >= c->nr_frames || c->frames[consumer].kind == FRAME_NONE)
+	if (at == MAP_NONE || c->frames[at].kind == FRAME_NONE)
 		return c->damaged;
-	if (c->nr_consumers < c->nr_frames) {
-		c->consumers = xrealloc(c->consumers, c->nr_frames * sizeof(*c->consumers));
-		memset(c->consumers + c->nr_consumers, 0,
-		       (c->nr_frames - c->nr_consumers) * sizeof(*c->consumers));
-		c->nr_consumers = c->nr_frames;
+	if (!c->consumers[at]) {
+		resolved = names_resolve(x, &c->frames[at], 0);
+		r = &x->frames[resolved];
+		c->consumers[at] = r->nr ? x->levels[r->first].consumer : c->damaged;
 	}
-	if (!c->consumers[consumer]) {
-		at = names_resolve(x, &c->frames[consumer], 0);
-		r = &x->frames[at];
-		c->consumers[consumer] = r->nr ? x->levels[r->first].consumer : c->damaged;
-	}
-	return c->consumers[consumer];
+	return c->consumers[at];
 }
 
 enum { NOT_PLACED = UINT32_MAX, BEING_PLACED = UINT32_MAX - 1 };
@@ -192,15 +203,15 @@ static uint32_t place(struct calls *c, const struct call_tree_data *t, uint32_t 
 	size_t nr = 0;
 	uint32_t at;
 
-	while (to[i] == NOT_PLACED) {
+	while (i >= NR_OWN_NODES && to[i] == NOT_PLACED) {
 		to[i] = BEING_PLACED;
 		chain[nr++] = i;
-		i = t->nodes[i].parent;
-		if (i >= t->nr_nodes)
-			break;
+		i = t->nodes[i].parent ? numbers_local(&t->numbers, t->nodes[i].parent) : THREAD;
+		if (i == UINT32_MAX)
+			i = NOT_DEFINED;
 	}
-	if (i >= t->nr_nodes || to[i] == BEING_PLACED)
-		at = flow_child(f, to[0], c->damaged);
+	if (i == NOT_DEFINED || to[i] == BEING_PLACED)
+		at = flow_child(f, to[THREAD], c->damaged);
 	else
 		at = to[i];
 	while (nr) {
@@ -217,16 +228,14 @@ static void build_tree(struct calls *c, struct call_tree_data *t)
 	struct flow *f = &c->p->m->flow;
 	uint32_t *to, *chain, i;
 
-	if (!t->nr_nodes)
-		return;
 	to = xmalloc(t->nr_nodes * sizeof(*to));
 	chain = xmalloc(t->nr_nodes * sizeof(*chain));
 	memset(to, 0xff, t->nr_nodes * sizeof(*to));
-	to[0] = calls_root(c, t->r.tree);
+	to[THREAD] = calls_root(c, t->r.tree);
 	for (i = 1; i < t->nr_nodes; i++) {
 		const uint64_t *v = t->values + i * (1 + c->nr_metrics);
 		unsigned int m;
-		bool any = v[0] || (c->with_samples && t->nodes[i].consumer != UINT32_MAX);
+		bool any = v[0] || (c->with_samples && i >= NR_OWN_NODES);
 
 		for (m = 0; m < c->nr_metrics; m++)
 			any |= v[1 + m];
@@ -395,6 +404,7 @@ void calls_release(struct calls *c)
 	size_t i;
 
 	for (i = 0; i < c->nr_trees; i++) {
+		numbers_release(&c->trees[i].numbers);
 		free(c->trees[i].nodes);
 		free(c->trees[i].values);
 	}
@@ -402,6 +412,7 @@ void calls_release(struct calls *c)
 	free(c->frames);
 	free(c->consumers);
 	map_release(&c->tree_of);
+	map_release(&c->consumer_of);
 }
 
 const struct trace_sink calls_sink = { .call_consumer = take_consumer, .call_tree = take_tree };

@@ -7,12 +7,14 @@
 #define REPORT_CALLS_H
 
 #include "report/profile.h"
+#include "trace/numbers.h"
 
 struct call_tree_data {
 	struct rec_call_tree r;
-	struct call_node *nodes;	/* [number]; 0 is the thread */
-	uint64_t *values;		/* [number][1 + metrics]: calls, base */
-	size_t nr_nodes, alloc_nodes;	/* nr_nodes: one more than the highest number */
+	struct numbers numbers;		/* the trace's of nodes -> index */
+	struct call_node *nodes;	/* [index]; 0 is the thread, 1 all that no record defines */
+	uint64_t *values;		/* [index][1 + metrics]: calls, base */
+	size_t nr_nodes, alloc_nodes;
 };
 
 /* What a trace says of calls. */
@@ -25,9 +27,10 @@ struct calls {
 	struct map tree_of;		/* number -> index */
 	struct call_tree_data *trees;
 	size_t nr_trees, alloc_trees;
-	struct frame *frames;		/* [consumer] */
-	uint32_t *consumers;		/* [consumer]: in the model, 0 not resolved yet */
-	size_t nr_frames, nr_consumers;
+	struct map consumer_of;		/* the trace's number -> index */
+	struct frame *frames;		/* [index] */
+	uint32_t *consumers;		/* [index]: in the model, 0 not resolved yet */
+	size_t nr_consumers, alloc_frames, alloc_consumers;
 	uint32_t damaged;		/* the consumer of what makes no sense */
 };
 

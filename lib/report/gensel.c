@@ -140,23 +140,22 @@ bool gen_select_needs(const struct gen_select *s, const struct gen_event *x)
 static uint8_t matches(struct gen_select *s, uint32_t number)
 {
 	struct model *m = s->c->p->m;
-	uint32_t consumer;
-	size_t nr;
+	uint32_t consumer, at = map_get(&s->c->consumer_of, number);
+	size_t nr = s->c->nr_consumers;
 
-	if (number >= s->nr_matches) {
-		nr = MAX((size_t)number + 1, s->c->nr_frames);
-		if (nr > s->c->nr_frames)
-			return 0;	/* not defined */
+	if (at == MAP_NONE)
+		return 0;	/* not defined */
+	if (at >= s->nr_matches) {
 		s->matches = xrealloc(s->matches, nr);
 		memset(s->matches + s->nr_matches, 0, nr - s->nr_matches);
 		s->nr_matches = nr;
 	}
-	if (!s->matches[number]) {
+	if (!s->matches[at]) {
 		consumer = calls_consumer(s->c, number);
-		s->matches[number] = KNOWN | (report_has_symbol(s->o, m, consumer) ? SYMBOL : 0) |
+		s->matches[at] = KNOWN | (report_has_symbol(s->o, m, consumer) ? SYMBOL : 0) |
 				     (report_has_module(s->o, m, consumer) ? MODULE : 0);
 	}
-	return s->matches[number];
+	return s->matches[at];
 }
 
 static void count_open(struct gen_select *s, struct gen_thread *t, uint32_t consumer, int by)

@@ -220,7 +220,8 @@ void graft_init(struct graft *g, struct calls *c)
 
 		if (!c->consumers[i] || c->consumers[i] == c->damaged)
 			continue;
-		r = &p->names.frames[names_resolve(&p->names, &c->frames[i], 0)];
+		at = names_resolve(&p->names, &c->frames[i], 0);
+		r = &p->names.frames[at];
 		if (!r->nr)
 			continue;
 		at = r->first;

@@ -3,13 +3,10 @@
  * reader.c - decodes records and gives them to the sink.
  *
  * Stacks.  The file numbers frames and nodes from 1 in each epoch.  Chunks may be missing, so the
- * reader has numbers of its own, without holes, and a list of segments that maps the file's
- * to them; memory thus depends on what is there, not on what a record claims.  Without
- * damage there is one segment.
+ * reader has numbers of its own, without holes (numbers.h).
  *
  * Invariants, cited below as [n]:
- *  [1] a node's parent is below the node; its frame is below nr_frames;
- *  [2] segments ascend in the file's numbers and in ours.
+ *  [1] a node's parent is below the node; its frame is below nr_frames.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,21 +19,12 @@
 #include "trace/calls_read.h"
 #include "trace/dispatch.h"
 #include "trace/format.h"
+#include "trace/numbers.h"
 #include "trace/walk.h"
 
 enum {
 	RUN = 2048,			/* samples given at once */
 	DAMAGED = 1,			/* our number of a root node, and frame, that stand for lost ones */
-};
-
-struct segment {
-	uint32_t first, nr;		/* in the file's numbers */
-	uint32_t local;			/* ours for first */
-};
-
-struct numbers {
-	struct segment *segs;
-	size_t nr_segs, alloc_segs;
 };
 
 struct trace_reader {
@@ -58,42 +46,6 @@ struct trace_reader {
 	struct calls_reader calls;
 };
 
-/* ---- numbers ---- */
-
-static uint32_t local_number(const struct numbers *n, uint32_t id)
-{
-	size_t lo = 0, hi = n->nr_segs;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		const struct segment *s = &n->segs[mid];
-
-		if (id < s->first)
-			hi = mid;
-		else if (id - s->first >= s->nr)
-			lo = mid + 1;
-		else
-			return s->local + (id - s->first);
-	}
-	return UINT32_MAX;
-}
-
-/* Appends nr numbers from first on; false when some are taken. */
-static bool add_numbers(struct numbers *n, uint32_t first, uint32_t nr, uint32_t local)
-{
-	struct segment *s = n->nr_segs ? &n->segs[n->nr_segs - 1] : NULL;
-
-	if (!first || nr > UINT32_MAX - first || (s && first < s->first + s->nr))
-		return false;
-	if (s && first == s->first + s->nr && local == s->local + s->nr) {
-		s->nr += nr;
-		return true;
-	}
-	VEC_GROW(n->segs, n->nr_segs, n->alloc_segs);
-	n->segs[n->nr_segs++] = (struct segment){ first, nr, local };
-	return true;
-}
-
 static void add_frame(struct trace_reader *t, const struct frame *f)
 {
 	VEC_GROW(t->frames, t->nr_frames, t->alloc_frames);
@@ -111,7 +63,8 @@ static void new_epoch(struct trace_reader *t, uint32_t epoch)
 {
 	t->ep.epoch = epoch;
 	t->nr_nodes = t->nr_frames = 0;
-	t->node_numbers.nr_segs = t->frame_numbers.nr_segs = 0;
+	numbers_reset(&t->node_numbers);
+	numbers_reset(&t->frame_numbers);
 	add_frame(t, &(struct frame){ .kind = FRAME_NONE });
 	add_node(t, 0, 0);
 	add_frame(t, &(struct frame){ .kind = FRAME_MARK, .b = MARK_DAMAGED });
@@ -127,7 +80,7 @@ static bool decode_frames(struct trace_reader *t, struct span *s)
 
 	/* A frame is at least five bytes. */
 	if (s->bad || nr > span_left(s) / 5 || t->nr_frames + nr > TRF_MAX_FRAMES + 2 ||
-	    !add_numbers(&t->frame_numbers, first, nr, t->nr_frames))
+	    !numbers_add(&t->frame_numbers, first, nr, t->nr_frames))
 		return false;
 	for (i = 0; i < nr; i++) {
 		struct frame f = { 0 };
@@ -153,7 +106,7 @@ static uint32_t parent_of(struct trace_reader *t, uint32_t id, uint64_t up)
 
 	if (up == id)
 		return 0;
-	parent = up && up < id ? local_number(&t->node_numbers, id - up) : UINT32_MAX;
+	parent = up && up < id ? numbers_local(&t->node_numbers, id - up) : UINT32_MAX;
 	return parent == UINT32_MAX ? DAMAGED : parent;
 }
 
@@ -169,10 +122,10 @@ static bool decode_nodes(struct trace_reader *t, struct span *s)
 		    n > UINT32_MAX - id)
 			return false;
 		parent = parent_of(t, id, up);
-		if (!add_numbers(&t->node_numbers, id, n, t->nr_nodes))
+		if (!numbers_add(&t->node_numbers, id, n, t->nr_nodes))
 			return false;
 		for (; n; n--, id++) {
-			uint32_t frame = local_number(&t->frame_numbers, span_varint(s));
+			uint32_t frame = numbers_local(&t->frame_numbers, span_varint(s));
 
 			parent = add_node(t, parent, frame == UINT32_MAX ? DAMAGED : frame);
 		}
@@ -239,7 +192,7 @@ static int decode_sample(struct trace_reader *t, struct walk_record *r)
 		return 0;
 	}
 	if (s->stack)
-		s->stack = local_number(&t->node_numbers, s->stack);
+		s->stack = numbers_local(&t->node_numbers, s->stack);
 	return ++t->nr_run == RUN ? give_run(t) : 0;
 }
 
@@ -706,8 +659,8 @@ void trace_reader_close(struct trace_reader *t)
 	walk_close(t->walk);
 	free(t->nodes);
 	free(t->frames);
-	free(t->node_numbers.segs);
-	free(t->frame_numbers.segs);
+	numbers_release(&t->node_numbers);
+	numbers_release(&t->frame_numbers);
 	calls_reader_release(&t->calls);
 	free(t);
 }
