@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * f-trace.c - any bytes as a trace: the reader, the decoder by schema, and what makes calls and arc
- * files of branches.  Then the same bytes
- * with every checksum put right, or nothing changed would ever get past the first check.
+ * f-trace.c - any bytes as a trace: the reader, the decoder by schema, and a report of
+ * it as the command line makes it. Mutations are those of mutate.c, or
+ * nothing changed would ever get past the first checksum.
+ *
+ * An input may take 5 s of CPU time a report at most, and as much memory as is in proportion to it.
  */
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
+#include <sys/time.h>
+#include <unistd.h>
 
+#include "mutate.h"
 #include "report/sched.h"
-#include "report/itrace.h"
+#include "reports.h"
 #include "trace/branch.h"
 #include "trace/reader.h"
 #include "trace/schema.h"
@@ -141,29 +145,6 @@ static void by_schema(const uint8_t *data, size_t len)
 	walk_close(w);
 }
 
-static void repair(uint8_t *data, size_t len)
-{
-	struct trf_header file;
-	size_t i;
-
-	if (len >= sizeof(file)) {
-		memcpy(&file, data, sizeof(file));
-		file.crc = crc32(0, data, offsetof(struct trf_header, crc));
-		memcpy(data, &file, sizeof(file));
-	}
-	for (i = 0; i + sizeof(struct trf_chunk) <= len; i++) {
-		struct trf_chunk h;
-
-		if (memcmp(data + i, TRF_CHUNK_MAGIC, sizeof(h.magic)))
-			continue;
-		memcpy(&h, data + i, sizeof(h));
-		if (h.stored_len <= len - i - sizeof(h))
-			h.payload_crc = crc32(0, data + i + sizeof(h), h.stored_len);
-		h.crc = crc32(0, (const uint8_t *)&h, offsetof(struct trf_chunk, crc));
-		memcpy(data + i, &h, sizeof(h));
-	}
-}
-
 /* Whatever dispatches say, each moment of a thread and a CPU is in one column. */
 static void times_add_up(struct trace_reader *t)
 {
@@ -176,33 +157,6 @@ static void times_add_up(struct trace_reader *t)
 		abort();
 	buf_release(&first);
 	sched_release(&m);
-}
-
-static void as_itrace(struct trace_reader *t)
-{
-	const struct resolve_opts no_files = { .no_files = true };
-	const struct opt_list all = { 0 };
-	const struct itrace_model_opts o = { .fold_plt = true };
-	struct arc_opts arc = {
-		.rows = ARC_INSTRUCTIONS, .names = no_files, .pids = &all, .tids = &all, .comms = &all,
-		.threads = &all, .modules = &all, .symbols = &all,
-	};
-	static FILE *null;
-	struct report_source src;
-	struct names x;
-	struct model m;
-	struct err e;
-
-	if (!null)
-		null = fopen("/dev/null", "w");
-	model_init(&m, 1, FLOW_CALLS);
-	names_init(&x, &m, &no_files);
-	if (!trace_read(t, &names_sink, &x, &e) && branches_are_in(&x)) {
-		itrace_model(&x, &src, t, &o, &e);
-		arc_print(t, &arc, null, &e);
-	}
-	names_release(&x);
-	model_release(&m);
 }
 
 static void read_it(const uint8_t *data, size_t len)
@@ -218,20 +172,123 @@ static void read_it(const uint8_t *data, size_t len)
 	if (!trace_reader_open_memory(&t, data, len, &e)) {
 		trace_read(t, &sink, NULL, &e);
 		times_add_up(t);
-		as_itrace(t);
 		trace_reader_close(t);
 	}
 	by_schema(data, len);
 }
 
+/* ---- bounds ---- */
+
+enum { REPORT_CPU_S = 5, MEMORY_BASE = 32 << 20, MEMORY_FACTOR = 64 };
+
+/* Of a sanitizer's runtime; without one memory is not counted. */
+int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *, size_t),
+					      void (*on_free)(const volatile void *)) __attribute__((weak));
+size_t __sanitizer_get_allocated_size(const volatile void *p) __attribute__((weak));
+
+static size_t now_bytes, peak_bytes;
+
+static void on_malloc(const volatile void *p, size_t len)
+{
+	now_bytes += len;
+	if (now_bytes > peak_bytes)
+		peak_bytes = now_bytes;
+}
+
+static void on_free(const volatile void *p)
+{
+	size_t len = p ? __sanitizer_get_allocated_size(p) : 0;
+
+	now_bytes -= len < now_bytes ? len : now_bytes;
+}
+
+/* Payloads of a trace as they are when they are decompressed. */
+static size_t raw_bytes(const uint8_t *data, size_t len)
+{
+	size_t sum = len;
+	struct walk_chunk c;
+	struct walk *w;
+	struct err e;
+
+	if (walk_open_memory(&w, data, len, &e))
+		return sum;
+	while (walk_next(w, &c, &e) > 0)
+		sum += c.h.raw_len - c.h.stored_len;
+	walk_close(w);
+	return sum;
+}
+
+static void begin_bounds(void)
+{
+	static const struct itimerval limit = { .it_value = { .tv_sec = REPORT_CPU_S } };
+	static bool installed;
+
+	if (!installed && __sanitizer_install_malloc_and_free_hooks)
+		__sanitizer_install_malloc_and_free_hooks(on_malloc, on_free);
+	installed = true;
+	now_bytes = peak_bytes = 0;
+	setitimer(ITIMER_PROF, &limit, NULL);	/* SIGPROF ends what takes longer */
+}
+
+static void check_bounds(const uint8_t *data, size_t len)
+{
+	static const struct itimerval off;
+	size_t limit = MEMORY_BASE + MEMORY_FACTOR * raw_bytes(data, len);
+
+	setitimer(ITIMER_PROF, &off, NULL);
+	if (peak_bytes > limit) {
+		dprintf(STDERR_FILENO, "%zu bytes of memory for a trace of %zu, %zu when decompressed\n", peak_bytes, len,
+			raw_bytes(data, len));
+		abort();
+	}
+}
+
+/* ---- what a fuzzer calls ---- */
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t max_len, unsigned int seed);
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *data, size_t len, const uint8_t *other, size_t other_len, uint8_t *out,
+				 size_t max_len, unsigned int seed);
+
+/* Takes the mutation m when it fits, else leaves what is there. */
+static size_t give(uint8_t *to, size_t len, size_t max_len, uint8_t *m, size_t m_len)
+{
+	if (m_len <= max_len) {
+		memcpy(to, m, m_len);
+		len = m_len;
+	}
+	free(m);
+	return len;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t max_len, unsigned int seed)
+{
+	size_t m_len;
+	uint8_t *m = mutate_trace(data, len, seed, &m_len);
+
+	return give(data, len, max_len, m, m_len);
+}
+
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *data, size_t len, const uint8_t *other, size_t other_len, uint8_t *out,
+				 size_t max_len, unsigned int seed)
+{
+	size_t m_len;
+	uint8_t *m = mutate_cross(data, len, other, other_len, seed, &m_len);
+
+	return give(out, 0, max_len, m, m_len);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	uint8_t *copy = malloc(len ? len : 1);
+	uint8_t mode = len > MUTATE_MODE_AT ? data[MUTATE_MODE_AT] : 0;
+	size_t i;
 
+	begin_bounds();
 	read_it(data, len);
-	memcpy(copy, data, len);
-	repair(copy, len);
-	read_it(copy, len);
-	free(copy);
+	check_bounds(data, len);
+	for (i = mode ? mode - 1 : 0; i < (mode ? mode : reports_nr()); i++) {
+		begin_bounds();
+		reports_run(data, len, i);
+		check_bounds(data, len);
+	}
 	return 0;
 }

@@ -13,6 +13,8 @@
 #include "base/io.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+/* A target's own way to change its inputs. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t max_len, unsigned int seed) __attribute__((weak));
 
 static unsigned long nr_inputs;
 static unsigned long nr_mutations;
@@ -25,11 +27,24 @@ static uint64_t next_random(void)
 	return seed ^= seed << 17;
 }
 
+/* FUZZ_KEEP=<file> has the latest input: after a crash, the one that did it. */
+static void keep(const uint8_t *data, size_t len)
+{
+	const char *path = getenv("FUZZ_KEEP");
+	FILE *f = path ? fopen(path, "w") : NULL;
+
+	if (f) {
+		fwrite(data, 1, len, f);
+		fclose(f);
+	}
+}
+
 static void one_input(const uint8_t *data, size_t len)
 {
 	uint8_t *copy = malloc(len ? len : 1);	/* exact size: ASan sees an overrun by one */
 
 	memcpy(copy, data, len);
+	keep(data, len);
 	LLVMFuzzerTestOneInput(copy, len);
 	free(copy);
 	nr_inputs++;
@@ -37,6 +52,7 @@ static void one_input(const uint8_t *data, size_t len)
 
 static void mutate(const struct buf *b)
 {
+	size_t room = 2 * b->len + (256 << 10);
 	unsigned long i;
 
 	for (i = 0; i < nr_mutations && b->len; i++) {
@@ -45,6 +61,11 @@ static void mutate(const struct buf *b)
 		size_t hits = next_random() % 8;
 
 		memcpy(copy, b->data, b->len);
+		if (LLVMFuzzerCustomMutator) {
+			copy = realloc(copy, room);
+			len = LLVMFuzzerCustomMutator(copy, b->len, room, next_random() >> 11);
+			hits = 0;
+		}
 		while (hits--)
 			copy[next_random() % b->len] = next_random() >> 13;
 		one_input(copy, len);
@@ -85,12 +106,15 @@ static int one_path(const char *path)
 
 int main(int argc, char **argv)
 {
+	FILE *out = stdout;	/* a target may make its own nowhere */
 	int i;
 
+	if (getenv("FUZZ_SEED"))
+		seed ^= strtoull(getenv("FUZZ_SEED"), NULL, 0) << 20;
 	nr_mutations = getenv("FUZZ_MUTATIONS") ? strtoul(getenv("FUZZ_MUTATIONS"), NULL, 0) : 500;
 	one_input((const uint8_t *)"", 0);
 	for (i = 1; i < argc; i++)
 		one_path(argv[i]);
-	printf("%s: %lu inputs, no crash\n", argv[0], nr_inputs);
-	return 0;
+	fprintf(out, "%s: %lu inputs, no crash\n", argv[0], nr_inputs);
+	return fflush(out) ? 1 : 0;
 }

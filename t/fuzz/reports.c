@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * reports.c - the commands that read a trace, with the options that lead to different code. Standard output and
+ * error are nowhere, so that nothing is measured but the work.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "cmd.h"
+#include "reports.h"
+
+static const char *const lines[] = {
+	"report --xarc",
+	"report --xtree",
+	"report --xprof",
+	"report --rt",
+	"report --gen",
+	"report --tprof",
+	"report --threads",
+	"report --sched",
+	"report --arc",
+	"report --check",
+	"report --check --replay",
+	"report --check --sched",
+	"report --xarc --lines --signatures --format json",
+	"report --xarc --samples --by-kind --format csv",
+	"report --xarc --merge-threads --merge-processes --fold package",
+	"report --xarc --symbol main --limit 3",
+	"report --xtree --lines --by-kind --format json",
+	"report --xtree --format csv --no-calibrate",
+	"report --xtree --format tree --replay",
+	"report --xtree --prune 5 --hide-inlined --hide-kernel",
+	"report --xtree --module java --addresses --percent",
+	"report --xprof --lines --signatures --format csv",
+	"report --xprof --format json --fold module",
+	"report --xprof --fold class --absolute --sort name",
+	"report --rt --format json",
+	"report --rt --format csv --no-calibrate",
+	"report --gen --format json",
+	"report --gen --format csv",
+	"report --tprof --format json --stanza PTMS",
+	"report --tprof --format csv --clip 1",
+	"report --threads --format json",
+	"report --threads --format csv --sort latency",
+	"report --sched --format json",
+	"report --sched --format csv --from 1ms --to 1s",
+	"report --arc --format json --every-instruction",
+	"report --arc --format csv --compact --collapse-plt",
+	"report --arc --collapse-kernel --signatures",
+	"report --xtree --collapse-plt --from-zero",
+	"report --xprof --pid 1 --tid 1 --comm java --thread main --cpu 0",
+	"dump",
+	"dump --raw --format json",
+	"dump --chunks",
+	"dump --schema --format json",
+};
+
+/* All that there is here. */
+const struct command_group command_groups[] = { { "", { &cmd_report, &cmd_dump, NULL } }, { NULL, { NULL } } };
+
+static void run_line(const char *line, const char *path)
+{
+	char *words = xstrdup(line), *rest = words, *word, *argv[24];
+	const struct command *c = command_find(strsep(&rest, " "));
+	void *opts = xcalloc(1, c->opts_size);
+	int argc = 0, nr_operands;
+	struct err e;
+
+	argv[argc++] = "-i";
+	argv[argc++] = (char *)path;
+	while ((word = strsep(&rest, " ")))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	if (opt_parse(c->opts, opts, argc, argv, false, &nr_operands, &e))
+		abort();		/* a line of the table is wrong */
+	c->run(opts, 0, NULL);
+	opt_release(c->opts, opts);
+	free(opts);
+	free(words);
+}
+
+size_t reports_nr(void)
+{
+	return ARRAY_SIZE(lines);
+}
+
+void reports_run(const uint8_t *data, size_t len, size_t i)
+{
+	static bool silent;
+	char path[32];
+	int fd;
+
+	if (!silent) {
+		stdout = fopen("/dev/null", "w");
+		if (!getenv("FUZZ_VERBOSE"))
+			stderr = stdout;
+		silent = true;
+	}
+	fd = memfd_create("trace", MFD_CLOEXEC);
+	if (fd < 0 || io_write_all(fd, data, len))
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	run_line(lines[i % ARRAY_SIZE(lines)], path);
+	close(fd);
+}
