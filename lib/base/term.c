@@ -16,20 +16,21 @@ static const char *const sequences[TERM_NR] = {
 
 static struct {
 	bool tty;
-	bool color;
+	bool color, error_color;
 	int width;
 } term;
 
 void term_setup(enum term_color color)
 {
 	const char *no = getenv("NO_COLOR"), *name = getenv("TERM"), *columns = getenv("COLUMNS");
+	bool can = !(no && *no) && name && strcmp(name, "dumb");
 	struct winsize size;
 	uint64_t width;
 	struct err e;
 
 	term.tty = isatty(STDOUT_FILENO);
-	term.color = color == TERM_COLOR_ALWAYS ||
-		     (color == TERM_COLOR_AUTO && term.tty && !(no && *no) && name && strcmp(name, "dumb"));
+	term.color = color == TERM_COLOR_ALWAYS || (color == TERM_COLOR_AUTO && can && term.tty);
+	term.error_color = color == TERM_COLOR_ALWAYS || (color == TERM_COLOR_AUTO && can && isatty(STDERR_FILENO));
 	if (!term.tty)
 		return;
 	if (columns && !opt_parse_u64(columns, &width, &e) && width >= 20 && width <= 10000)
@@ -53,4 +54,9 @@ int term_width(void)
 const char *term_style(enum term_style s)
 {
 	return term.color ? sequences[s] : "";
+}
+
+const char *term_error_style(enum term_style s)
+{
+	return term.error_color ? sequences[s] : "";
 }

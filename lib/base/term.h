@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * term.h - what stdout is: a terminal or not, how wide, and whether colours are wanted there.
+ * term.h - what stdout is: a terminal or not, how wide, and whether colours are wanted there and on stderr.
  *
  * Asked once, at the start: when a pager comes in between later, the answers stay.
  */
@@ -21,5 +21,7 @@ bool term_is_tty(void);
 int term_width(void);
 /* Escape sequence that switches to the style, "" without colours; TERM_PLAIN ends it. */
 const char *term_style(enum term_style s);
+/* The same for stderr. */
+const char *term_error_style(enum term_style s);
 
 #endif
