@@ -6,6 +6,8 @@
 #include "base/quote.h"
 #include "report/table.h"
 
+enum { HOT_SHARE = 20 };	/* of the total: a twentieth */
+
 void put_u64(struct buf *b, uint64_t v)
 {
 	char digits[20], *to;
@@ -183,6 +185,30 @@ static void metric_names(struct table *t)
 	fwrite(t->line.data, 1, t->line.len, t->out);
 }
 
+/* With the style where colours are wanted; the line itself has no escape sequence, so that its length is its width. */
+static void print_line(struct table *t, enum term_style style)
+{
+	const char *on = style == TERM_PLAIN ? "" : term_style(style);
+
+	if (!*on) {
+		buf_putc(&t->line, '\n');
+		fwrite(t->line.data, 1, t->line.len, t->out);
+		return;
+	}
+	fputs(on, t->out);
+	fwrite(t->line.data, 1, t->line.len, t->out);
+	fputs(term_style(TERM_PLAIN), t->out);
+	fputc('\n', t->out);
+}
+
+/* What a reader looks for: the function of a stanza, what consumes much itself. */
+static enum term_style style_of(const struct table *t, const struct row *r)
+{
+	if (r->source && strstr(r->source, "Self"))
+		return TERM_BOLD;
+	return r->base && t->v->total[0] && r->base[0] >= t->v->total[0] / HOT_SHARE ? TERM_RED : TERM_PLAIN;
+}
+
 static const char *head_of(const struct table *t, const struct column *c)
 {
 	return c->kind == COLUMN_N && t->v->m->flow.n_means == FLOW_SAMPLES ? "Samples" : c->head;
@@ -199,8 +225,7 @@ void table_head(struct table *t, const char *name)
 		buf_str(&t->line, head_of(t, t->list[i].c));
 	}
 	buf_str(&t->line, name);
-	buf_putc(&t->line, '\n');
-	fwrite(t->line.data, 1, t->line.len, t->out);
+	print_line(t, TERM_BOLD);
 }
 
 static void put_cell(struct table *t, const struct table_column *c, const struct row *r)
@@ -229,6 +254,7 @@ void table_cells(struct table *t, const struct row *r)
 	buf_reset(&t->line);
 	for (i = 0; i < t->nr_list; i++)
 		put_cell(t, &t->list[i], r);
+	t->style = style_of(t, r);
 }
 
 /* The end of a character at or before at. */
@@ -255,8 +281,7 @@ void table_end(struct table *t, const char *name)
 		buf_add(&t->line, s, len);
 	}
 	buf_release(&shown);
-	buf_putc(&t->line, '\n');
-	fwrite(t->line.data, 1, t->line.len, t->out);
+	print_line(t, t->style == TERM_PLAIN && *name == '[' ? TERM_DIM : t->style);
 }
 
 void table_csv_head(struct table *t)

@@ -6,6 +6,7 @@
 #define REPORT_TABLE_H
 
 #include "base/json.h"
+#include "base/term.h"
 #include "report/report.h"
 
 struct row {
@@ -52,6 +53,7 @@ struct table {
 	} *list;
 	size_t nr_list;
 	struct buf line;
+	enum term_style style;		/* of the row in it */
 	struct metric_unit {
 		uint64_t divisor;
 		int decimals;

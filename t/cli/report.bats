@@ -473,3 +473,18 @@ samples() {
 	arcprof report --tree tree --metric page-faults --xprof --format csv | grep -v ',0,0,0,0$' | diff want -
 	arcprof report -i trace --tprof --metric cpu-clock --format json | jq -e ".total_ticks == $ticks"
 }
+
+@test "report: colours reach reports and messages, and only where they are wanted" {
+	trace=$TOP/t/data/mixed/trace
+	arcprof report -i "$trace" --xprof --color=always >coloured
+	grep -q $'^\033\[1m.*Name\033\[0m$' coloured
+	grep -q $'^\033\[31m' coloured
+	# without its escape sequences it is the plain report
+	sed $'s/\033\[[0-9]*m//g' coloured | cmp - <(arcprof report -i "$trace" --xprof --color=never)
+	arcprof report -i "$trace" --xprof >plain
+	! grep -q $'\033' plain || false
+	run_arcprof report --color=always -i nowhere
+	[[ $stderr == *$'\033[31mnowhere: No such file or directory\033[0m'* ]]
+	run_arcprof report -i nowhere
+	[[ $stderr != *$'\033'* ]]
+}
