@@ -67,8 +67,12 @@ static void grow_slots(struct flow *f)
 	free(f->slots);
 	f->alloc_slots *= 2;
 	f->slots = xcalloc(f->alloc_slots, sizeof(*f->slots));
+	f->nr_slots = 0;
 	mask = f->alloc_slots - 1;
 	for (i = 1; i < f->nr_nodes; i++) {
+		if (f->nodes[f->nodes[i].parent].child == i)
+			continue;
+		f->nr_slots++;
 		for (s = slot_of(f, f->nodes[i].parent, f->nodes[i].consumer); f->slots[s];
 		     s = (s + 1) & mask)
 			;
@@ -79,8 +83,10 @@ static void grow_slots(struct flow *f)
 uint32_t flow_child_find(const struct flow *f, uint32_t parent, uint32_t consumer)
 {
 	size_t s, mask = f->alloc_slots - 1;
-	uint32_t i;
+	uint32_t i = f->nodes[parent].child;
 
+	if (!i || f->nodes[i].consumer == consumer)
+		return i;
 	for (s = slot_of(f, parent, consumer); (i = f->slots[s]); s = (s + 1) & mask)
 		if (f->nodes[i].consumer == consumer && f->nodes[i].parent == parent)
 			return i;
@@ -90,14 +96,20 @@ uint32_t flow_child_find(const struct flow *f, uint32_t parent, uint32_t consume
 uint32_t flow_child_lookup(struct flow *f, uint32_t parent, uint32_t consumer)
 {
 	size_t s, mask = f->alloc_slots - 1;
-	uint32_t i;
+	uint32_t i = f->nodes[parent].child;
 
+	if (!i) {
+		i = new_node(f, parent, consumer);
+		f->nodes[parent].child = i;
+	}
+	if (f->nodes[i].consumer == consumer)
+		goto found;
 	for (s = slot_of(f, parent, consumer); (i = f->slots[s]); s = (s + 1) & mask)
 		if (f->nodes[i].consumer == consumer && f->nodes[i].parent == parent)
 			goto found;
 	i = new_node(f, parent, consumer);
 	f->slots[s] = i;
-	if (f->nr_nodes * 2 > f->alloc_slots)
+	if (++f->nr_slots * 2 > f->alloc_slots)
 		grow_slots(f);
 found:
 	f->nodes[parent].last = i;
@@ -109,18 +121,17 @@ uint32_t flow_insert_above(struct flow *f, uint32_t root, uint32_t consumer)
 	uint32_t was = f->nodes[root].consumer, above = new_node(f, FLOW_NONE, was);
 	size_t s, mask = f->alloc_slots - 1;
 
-	/* The new root takes over the old one's slot, for its key is the same. */
-	for (s = slot_of(f, FLOW_NONE, was); f->slots[s] != root; s = (s + 1) & mask)
-		assert(f->slots[s]);
-	f->slots[s] = above;
+	/* The new root takes over the old one's place, for its key is the same. */
+	if (f->nodes[FLOW_NONE].child == root) {
+		f->nodes[FLOW_NONE].child = above;
+	} else {
+		for (s = slot_of(f, FLOW_NONE, was); f->slots[s] != root; s = (s + 1) & mask)
+			assert(f->slots[s]);
+		f->slots[s] = above;
+	}
 	f->nodes[root].parent = above;
 	f->nodes[root].consumer = consumer;
-	for (s = slot_of(f, above, consumer); f->slots[s]; s = (s + 1) & mask)
-		;
-	f->slots[s] = root;
-	if (f->nr_nodes * 2 > f->alloc_slots)
-		grow_slots(f);
-	f->nodes[above].last = root;
+	f->nodes[above].last = f->nodes[above].child = root;
 	f->nodes[FLOW_NONE].last = FLOW_NONE;
 	f->unordered = true;
 	return above;
@@ -207,7 +218,7 @@ void flow_renumber(struct flow *f, uint32_t *new_index)
 	struct flow_node *nodes = xmalloc(f->nr_nodes * sizeof(*nodes));
 	uint64_t *base = xmalloc(f->nr_nodes * f->nr_metrics * sizeof(*base));
 	uint32_t *to = new_index ? new_index : xmalloc(f->nr_nodes * sizeof(*to));
-	size_t row = f->nr_metrics * sizeof(*base), nr = 1, s;
+	size_t row = f->nr_metrics * sizeof(*base), nr = 1;
 	uint32_t i;
 
 	link_children(f);
@@ -225,13 +236,12 @@ void flow_renumber(struct flow *f, uint32_t *new_index)
 	}
 	assert(nr == f->nr_nodes);
 	nodes[0].last = FLOW_NONE;
-	for (s = 0; s < f->alloc_slots; s++)
-		f->slots[s] = 0;
 	free(f->nodes);
 	free(f->base);
 	f->nodes = nodes;
 	f->base = base;
 	f->alloc_nodes = nr;
+	link_children(f);
 	f->alloc_slots /= 2;
 	grow_slots(f);
 	if (!new_index)

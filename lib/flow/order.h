@@ -22,7 +22,7 @@ int flow_compare(const struct flow_order *o, uint32_t a, uint64_t a_n, const uin
 		 const uint64_t *a_cum, uint32_t b, uint64_t b_n, const uint64_t *b_base,
 		 const uint64_t *b_cum, bool up);
 
-/* Puts the child lists of a finished tree in that order; they stay so until flow_finish(). */
+/* Puts the child lists of a finished tree in that order; they stay so until flow_finish(), before which nothing is added. */
 void flow_sort_children(struct flow *f, const struct flow_order *o);
 
 #endif

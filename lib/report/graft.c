@@ -115,12 +115,12 @@ static bool step(const struct profile *p, struct follow *w, uint32_t consumer)
 }
 
 /* The levels of a frame: those that are contexts are followed, the others kept. Nothing is known below a mark. */
-static void follow_frame(struct profile *p, struct follow *w, const struct resolved *r)
+static void follow_frame(struct profile *p, struct follow *w, const struct profile_frame *r)
 {
 	struct graft *g = p->graft;
 	uint32_t i, consumer;
 
-	for (i = r->first; i < r->first + r->nr; i++) {
+	for (i = r->first; i < r->first + r->nr1 - 1; i++) {
 		consumer = consumer_of(g, p->names.levels[i].function);
 		w->ended |= p->names.levels[i].kind == CONSUMER_MARK;
 		if (consumer && w->ended)

@@ -256,11 +256,11 @@ static uint32_t new_block(struct profile *p)
 
 static void remember(struct profile *p, uint32_t thread, uint32_t stack, uint32_t node, uint32_t frame)
 {
-	const struct resolved *r = &p->names.frames[p->resolved[frame] - 1];
+	const struct profile_frame *r = &p->resolved[frame];
 	uint32_t *at;
 
 	if (!p->memo[stack].thread) {
-		p->memo[stack] = (struct profile_memo){ thread + 1, node, 0, r->nr ? r->first + r->nr : 0 };
+		p->memo[stack] = (struct profile_memo){ thread + 1, node, 0, r->nr1 > 1 ? r->first + r->nr1 - 1 : 0 };
 		return;
 	}
 	at = map_put(&p->others, block_key(thread, stack));
@@ -288,24 +288,29 @@ void profile_weigh(struct profile *p, uint32_t level, uint64_t weight)
 	p->weight[level] += weight;
 }
 
-const struct resolved *profile_resolve(struct profile *p, uint32_t frame, const struct stack_epoch *ep,
-				       uint64_t time_ns)
+const struct profile_frame *profile_resolve(struct profile *p, uint32_t frame, const struct stack_epoch *ep,
+					    uint64_t time_ns)
 {
-	if (!p->resolved[frame]) {
-		p->resolved[frame] = names_resolve(&p->names, &ep->frames[frame], time_ns) + 1;
+	const struct resolved *r;
+	uint32_t at;
+
+	if (!p->resolved[frame].nr1) {
+		at = names_resolve(&p->names, &ep->frames[frame], time_ns);
+		r = &p->names.frames[at];
+		p->resolved[frame] = (struct profile_frame){ r->first, r->nr + 1 };
 		follow_levels(p);
 	}
-	return &p->names.frames[p->resolved[frame] - 1];
+	return &p->resolved[frame];
 }
 
 /* The node below parent for one frame, and for what is inlined in it. */
 static uint32_t enter_frame(struct profile *p, uint32_t parent, uint32_t frame, const struct stack_epoch *ep,
 			    uint64_t time_ns)
 {
-	const struct resolved *r = profile_resolve(p, frame, ep, time_ns);
+	const struct profile_frame r = *profile_resolve(p, frame, ep, time_ns);
 	uint32_t i;
 
-	for (i = r->first; i < r->first + r->nr; i++) {
+	for (i = r.first; i < r.first + r.nr1 - 1; i++) {
 		parent = flow_child(&p->m->flow, parent, p->names.levels[i].consumer);
 		p->weight[i]++;
 	}
@@ -370,13 +375,13 @@ static uint32_t grafted_node(struct profile *p, uint32_t thread, uint32_t stack,
 
 static void weigh_leaf(struct profile *p, uint32_t stack, const struct stack_epoch *ep)
 {
-	const struct resolved *r;
+	const struct profile_frame *r;
 
-	if (!stack || stack >= ep->nr_nodes || !p->resolved[ep->nodes[stack].frame])
+	if (!stack || stack >= ep->nr_nodes)
 		return;
-	r = &p->names.frames[p->resolved[ep->nodes[stack].frame] - 1];
-	if (r->nr)
-		p->weight[r->first + r->nr - 1] += 1u << LEAF_SHIFT;
+	r = &p->resolved[ep->nodes[stack].frame];
+	if (r->nr1 > 1)
+		p->weight[r->first + r->nr1 - 2] += 1u << LEAF_SHIFT;
 }
 
 static bool in_window(const struct profile *p, const struct rec_sample *s)

@@ -52,7 +52,9 @@ struct profile {
 	struct map thread_of;
 	/* Of the current epoch. */
 	uint32_t epoch;
-	uint32_t *resolved;		/* [frame] -> index in names.frames + 1 */
+	struct profile_frame {
+		uint32_t first, nr1;	/* names.levels[first..first + nr1 - 1); nr1 0: not resolved yet */
+	} *resolved;			/* [frame]; beside each other, as this is read for each node */
 	size_t nr_resolved;
 	struct profile_memo {
 		uint32_t thread;	/* dense index + 1; 0: none yet */
@@ -89,7 +91,7 @@ int profile_print_events(struct profile *p, struct model *m, struct trace_reader
 			 const struct report_opts *ro, FILE *out, uint64_t *nr_shown, struct err *e);
 
 /* For graft.c: what a frame is; and that a level counts so much for the kind of its function. */
-const struct resolved *profile_resolve(struct profile *p, uint32_t frame, const struct stack_epoch *ep,
+const struct profile_frame *profile_resolve(struct profile *p, uint32_t frame, const struct stack_epoch *ep,
 				       uint64_t time_ns);
 void profile_weigh(struct profile *p, uint32_t level, uint64_t weight);
 
