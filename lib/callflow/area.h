@@ -16,8 +16,11 @@
  *	rules				rules_off: what to instrument (filter.h)
  *
  * A node is named by its place: offset into the pool in units of 8 bytes, so that 32 bits reach
- * 32 GB and no multiplication is needed. Nodes never move and are never freed; a node is
- * complete before its consumer is stored (release), so a reader who sees a consumer sees a node.
+ * 32 GB and no multiplication is needed. Nodes never move; a node is complete before its
+ * consumer is stored (release), so a reader who sees a consumer sees a node. When memory is full, a
+ * thread gives the nodes of contexts in which little was consumed to other ones: their counts go to
+ * [pruned] of the node above, and the number of uses, in the upper bits of calls, tells the new from
+ * the old. That happens between a thread's pruning and 0, and not while the recorder is reading.
  *
  * The recorder believes nothing that is in here. All integers are those of the machine.
  */
@@ -27,7 +30,7 @@
 #include <stdint.h>
 
 #define CALLFLOW_MAGIC 0x46435241u	/* "ARCF" */
-#define CALLFLOW_VERSION 3
+#define CALLFLOW_VERSION 4
 
 enum {
 	CALLFLOW_PAGE = 4096,
@@ -86,7 +89,7 @@ struct callflow_area {
 	uint64_t threads_off, functions_off, owners_off, pool_off, rings_off, rules_off;
 	uint32_t nr_rings, ring_events;	/* powers of two; 0 rings: no events */
 	uint32_t rules_bytes;
-	uint32_t pad0;
+	uint32_t reading;		/* changes later: the recorder reads trees, none may be pruned */
 	uint64_t tsc_ratio;		/* cycles of the time stamp counter a ns, times 2^32 */
 	uint64_t bracket_skip, bracket_times;	/* outermost calls to leave alone first, to trace then */
 	uint64_t bracket_closed;	/* changes later: nobody traces yet, or any more */
@@ -125,12 +128,17 @@ enum callflow_mark {
 #define CALLFLOW_CONSUMER_THREAD ((uint32_t)CALLFLOW_MARK | CALLFLOW_THREAD)
 #define CALLFLOW_CONSUMER_PRUNED ((uint32_t)CALLFLOW_MARK | CALLFLOW_PRUNED)
 
+/* What callflow_node.calls has beside calls: how often the node's place was used anew; two bits are the process's. */
+#define CALLFLOW_CALLS (((uint64_t)1 << 50) - 1)
+#define CALLFLOW_USE ((uint64_t)1 << 50)
+#define CALLFLOW_USES ((uint64_t)0xfff << 50)
+
 struct callflow_node {
 	uint32_t parent;		/* 0: a root */
 	uint32_t child;			/* most recently used child */
 	uint32_t sibling;		/* the next in the ring of the parent's children */
 	uint32_t consumer;
-	uint64_t calls;
+	uint64_t calls;			/* CALLFLOW_CALLS of it */
 	uint64_t base[];		/* nr_metrics: consumed directly here */
 };
 
@@ -255,7 +263,10 @@ struct callflow_thread {
 	uint32_t innermost;		/* node of the innermost call; 0: follow the last used children from root */
 	uint64_t cpu_origin_ns;		/* CPU time of its kernel thread that came before it and is not its own */
 	uint64_t seen_cpu_ns;		/* CPU time of running_on when the process looked, shortly before its end */
-	uint64_t pad[2];
+	uint32_t free_nodes;		/* whose contexts were pruned, linked by child */
+	uint32_t own_pages;		/* of the pool */
+	uint32_t pruning;		/* its tree is being pruned */
+	uint32_t prune_wait;		/* calls until that is tried again */
 };
 
 enum callflow_thread_flags {

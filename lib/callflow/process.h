@@ -94,6 +94,8 @@ void callflow_event(struct callflow_thread *t, enum callflow_event_kind kind, ui
 /* tree.c */
 uint32_t callflow_node_new(struct callflow_thread *t, uint32_t parent, uint32_t consumer);	/* 0: no room */
 void callflow_free_wide(struct callflow_thread *t);
+/* prune.c: makes room in the tree of t, by its own thread; false: there is none to be made now. */
+bool callflow_prune(struct callflow_thread *t);
 void callflow_set_stack(struct callflow_thread *t, struct callflow_open *stack, uint32_t max, uint64_t depth);
 /* What t will be charged begins now; the clock of a thread that is mounted again goes on. */
 void callflow_set_last(struct callflow_kthread *k, struct callflow_thread *t);

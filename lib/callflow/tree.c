@@ -78,11 +78,14 @@ static uint32_t owner_of(const struct callflow_thread *t)
 	return t - cf.threads + 1;
 }
 
-/* Gives t the next pages; a thread that needs many gets more at once. */
+/*
+ * Gives t the next pages; a thread that needs many gets more at once. One that has three times what is left
+ * prunes its tree first, so that there is something for the others.
+ */
 static bool take_pages(struct callflow_thread *t)
 {
 	struct callflow_area *a = cf.area;
-	uint32_t want, first, limit = a->nr_pages - a->nr_reserved, i;
+	uint32_t want, first, limit = a->nr_pages - a->nr_reserved, given = load_relaxed(&a->next_page), i;
 
 	if (t->free_pages) {
 		t->free_pages--;
@@ -91,7 +94,7 @@ static bool take_pages(struct callflow_thread *t)
 		return true;
 	}
 	want = t->grab ? (t->grab < MAX_PAGES ? t->grab * 2 : MAX_PAGES) : 1;
-	if (load_relaxed(&a->next_page) >= limit)
+	if (given >= limit || t->own_pages / 3 > limit - given)
 		return false;
 	first = add_relaxed(&a->next_page, want) + 1;
 	if (first >= limit)
@@ -100,6 +103,7 @@ static bool take_pages(struct callflow_thread *t)
 		want = limit - first;
 	for (i = 0; i < want; i++)
 		store_relaxed(&cf.owners[first + i], owner_of(t));
+	t->own_pages += want;
 	t->grab = want;
 	t->free_pages = want - 1;
 	t->free = first * page_words;
@@ -119,6 +123,7 @@ static bool take_reserve(struct callflow_thread *t)
 		return false;
 	page = a->nr_pages - 1 - page;
 	store_relaxed(&cf.owners[page], owner_of(t));
+	t->own_pages++;
 	t->reserve = page * page_words;
 	t->reserve_end = t->reserve + page_words;
 	return true;
@@ -151,10 +156,27 @@ static uint32_t reserved_node(struct callflow_thread *t, uint32_t parent, uint32
 	return init_node(ref, parent, consumer);
 }
 
+/* The place of a context that was pruned. */
+static uint32_t used_node(struct callflow_thread *t, uint32_t parent, uint32_t consumer)
+{
+	uint32_t ref = t->free_nodes, m;
+	struct callflow_node *n = node_at(ref);
+
+	t->free_nodes = n->child;
+	n->child = 0;
+	n->calls = ((n->calls & CALLFLOW_USES) + CALLFLOW_USE) & CALLFLOW_USES;
+	for (m = 0; m < cf.nr_metrics; m++)
+		n->base[m] = 0;
+	n->sibling = ref;
+	return init_node(ref, parent, consumer);
+}
+
 uint32_t callflow_node_new(struct callflow_thread *t, uint32_t parent, uint32_t consumer)
 {
 	uint32_t ref;
 
+	if (t->free_nodes)
+		return used_node(t, parent, consumer);
 	if (t->free_end - t->free < cf.node_words && !take_pages(t))
 		return consumer >= CALLFLOW_MARK ? reserved_node(t, parent, consumer) : 0;
 	ref = t->free;
@@ -260,8 +282,11 @@ static __attribute__((noinline)) uint32_t child_of(struct callflow_thread *t, ui
 
 	if (c)
 		return c;
-	if (node_at(parent)->consumer != CALLFLOW_CONSUMER_PRUNED && consumer != CALLFLOW_CONSUMER_PRUNED)
+	if (node_at(parent)->consumer != CALLFLOW_CONSUMER_PRUNED && consumer != CALLFLOW_CONSUMER_PRUNED) {
 		c = callflow_node_new(t, parent, consumer);
+		if (!c && callflow_prune(t))
+			c = callflow_node_new(t, parent, consumer);
+	}
 	if (!c) {
 		t->folded++;
 		return pruned_of(t, parent);
@@ -424,7 +449,7 @@ static void insert_above(struct callflow_thread *t, uint32_t consumer)
 		t->folded++;
 		return;
 	}
-	node_at(root)->calls = node_at(old)->calls;
+	node_at(root)->calls = node_at(old)->calls & CALLFLOW_CALLS;
 	node_at(root)->child = old;
 	node_at(old)->parent = root;
 	node_at(old)->sibling = old;

@@ -31,6 +31,7 @@ enum {
 	BEING_DEFINED = UINT32_MAX,
 	LOOK_EVERY_NS = 50000000,	/* at the CPU time of threads with open calls, */
 	LOOK_SHARE = 100,		/* and for one part of so many of the time at most */
+	MAX_PRUNE_MS = 1000,
 };
 
 static const uint32_t page_words = CALLFLOW_PAGE / 8;
@@ -50,12 +51,18 @@ struct callflow_proc {
 		uint64_t before_tsc;	/* on the wall, from the thread's birth to the tree's: CPU time counts from birth, too */
 		uint32_t looked_tid;	/* the kernel thread last looked at, as the process numbers it */
 		uint64_t looked_ns;	/* and its CPU time then */
+		uint32_t *up;		/* [number - 1]: parent; of nodes that a snapshot has */
+		size_t nr_up, alloc_up;
+		struct map owes;	/* parent -> row of owed: what its [pruned] got and was written already */
+		uint64_t *owed;		/* [row][1 + metrics] */
+		size_t nr_owed, alloc_owed;
 		uint64_t nr_folded, lost_events;	/* told already */
 		uint64_t last_ns, charged[CALLFLOW_MAX_METRICS];	/* of its last event */
 	} *trees;			/* [thread slot] */
 	size_t nr_trees;
 	struct page {
 		uint32_t *numbers;	/* [node of the page]: number in its tree, 0 not defined */
+		uint16_t *uses;		/* [node]: CALLFLOW_USES when it got its number */
 		uint64_t *before;	/* [node][1 + metrics]: values as written; snapshots only */
 	} *pages;			/* [nr_pages] */
 	uint64_t *tails;		/* [ring]: events read */
@@ -228,7 +235,13 @@ static void free_proc(struct callflow_proc *p)
 
 	for (i = 0; i < p->own.nr_pages; i++) {
 		free(p->pages[i].numbers);
+		free(p->pages[i].uses);
 		free(p->pages[i].before);
+	}
+	for (i = 0; i < p->own.nr_threads; i++) {
+		free(p->trees[i].up);
+		free(p->trees[i].owed);
+		map_release(&p->trees[i].owes);
 	}
 	munmap(p->area, p->own.bytes);
 	free(p->pages);
@@ -279,8 +292,10 @@ static uint32_t *number_of(struct dump *d, uint32_t ref)
 	if (!page || page >= p->own.nr_pages || ref % page_words % node_words(p) ||
 	    i >= page_words / node_words(p) || owner_of(p, page) != d->slot + 1)
 		return NULL;
-	if (!p->pages[page].numbers)
+	if (!p->pages[page].numbers) {
 		p->pages[page].numbers = xcalloc(page_words / node_words(p), sizeof(uint32_t));
+		p->pages[page].uses = xcalloc(page_words / node_words(p), sizeof(uint16_t));
+	}
 	return &p->pages[page].numbers[i];
 }
 
@@ -377,6 +392,23 @@ static void flush_values(struct dump *d)
 	d->nr_values = 0;
 }
 
+static uint16_t uses_of(const struct callflow_node *n)
+{
+	return (n->calls & CALLFLOW_USES) / CALLFLOW_USE;
+}
+
+/* A snapshot's nodes may be gone at the next one: where their parents were is needed then. */
+static void note_up(struct dump *d, uint32_t ref, const struct callflow_node *n, uint32_t above)
+{
+	struct tree *t = d->tree;
+
+	d->p->pages[ref / page_words].uses[ref % page_words / node_words(d->p)] = uses_of(n);
+	if (d->last && !t->nr_up)
+		return;
+	VEC_GROW(t->up, t->nr_up, t->alloc_up);
+	t->up[t->nr_up++] = above;
+}
+
 /* Defines the node at ref and what is above it; 0 when there is none. */
 static uint32_t define(struct dump *d, uint32_t ref)
 {
@@ -407,6 +439,7 @@ static uint32_t define(struct dump *d, uint32_t ref)
 		if (d->nr_nodes == CALL_RECORD_NODES)
 			flush_nodes(d);
 		d->nodes[d->nr_nodes++] = (struct call_node){ above, consumer_number(d, n.consumer) };
+		note_up(d, ref, &n, above);
 		above = *number = ++d->tree->nr_nodes;
 		d->f->res->nr_nodes += n.consumer != CALLFLOW_CONSUMER_THREAD;
 	}
@@ -455,6 +488,125 @@ static void add_uncharged(const struct dump *d, uint32_t ref, uint32_t number, u
 	}
 }
 
+/* Pages of one thread, in a list. */
+struct page_list {
+	uint32_t *first;	/* [slot]: page, 0 none */
+	uint32_t *next;		/* [page] */
+};
+
+static void list_pages(const struct callflow_proc *p, struct page_list *l)
+{
+	uint32_t page, slot;
+
+	l->first = xcalloc(p->own.nr_threads, sizeof(*l->first));
+	l->next = xcalloc(p->own.nr_pages, sizeof(*l->next));
+	for (page = p->own.nr_pages - 1; page; page--) {
+		slot = owner_of(p, page);
+		if (!slot || slot > p->own.nr_threads)
+			continue;
+		l->next[page] = l->first[slot - 1];
+		l->first[slot - 1] = page;
+	}
+}
+
+/* --- pruned contexts --- */
+
+/* Row of what [pruned] of that node owes. */
+static uint64_t *owed_by(struct dump *d, uint32_t parent)
+{
+	size_t width = 1 + d->p->own.nr_metrics;
+	uint32_t *row = map_put(&d->tree->owes, parent);
+
+	if (*row == MAP_NONE) {
+		*row = d->tree->nr_owed++;
+		if (d->tree->nr_owed > d->tree->alloc_owed) {
+			d->tree->alloc_owed = 2 * d->tree->nr_owed;
+			d->tree->owed = xrealloc(d->tree->owed, d->tree->alloc_owed * width * sizeof(uint64_t));
+		}
+		memset(d->tree->owed + *row * width, 0, width * sizeof(uint64_t));
+	}
+	return d->tree->owed + *row * width;
+}
+
+static void move_row(const struct dump *d, uint64_t *to, uint64_t *from)
+{
+	uint32_t m;
+
+	for (m = 0; m <= d->p->own.nr_metrics; m++) {
+		to[m] += from[m];
+		from[m] = 0;
+	}
+}
+
+struct gone {
+	uint32_t number;
+	uint64_t *before;
+};
+
+static int by_number_down(const void *a, const void *b)
+{
+	const struct gone *x = a, *y = b;
+
+	return x->number < y->number ? 1 : -1;
+}
+
+/* The node's context was pruned since the last snapshot: another one may be there. */
+static bool is_gone(const struct dump *d, uint32_t page, uint32_t i)
+{
+	struct callflow_node n;
+
+	return !read_node(d->p, page * page_words + i * node_words(d->p), &n, NULL) ||
+	       uses_of(&n) != d->p->pages[page].uses[i];
+}
+
+/*
+ * What pruned contexts had went to [pruned] of the one above, together with what was written of them: that much
+ * it will not be given again. Those further in first, as all may have gone on to a context further out.
+ */
+static void settle_pruned(struct dump *d, const struct page_list *l)
+{
+	size_t nr = 0, alloc = 0, k, width = 1 + d->p->own.nr_metrics;
+	struct gone *gone = NULL;
+	uint32_t page, i;
+
+	for (page = l->first[d->slot]; page; page = l->next[page]) {
+		struct page *x = &d->p->pages[page];
+
+		for (i = 0; x->numbers && i < page_words / node_words(d->p); i++) {
+			if (!x->numbers[i] || x->numbers[i] > d->tree->nr_up || !is_gone(d, page, i))
+				continue;
+			VEC_GROW(gone, nr, alloc);
+			gone[nr++] = (struct gone){ x->numbers[i], x->before ? x->before + i * width : NULL };
+			x->numbers[i] = 0;
+		}
+	}
+	if (nr)
+		qsort(gone, nr, sizeof(*gone), by_number_down);
+	for (k = 0; k < nr; k++) {
+		uint32_t up = d->tree->up[gone[k].number - 1];
+
+		if (gone[k].before)
+			move_row(d, owed_by(d, up), gone[k].before);
+		if (map_get(&d->tree->owes, gone[k].number) != MAP_NONE) {
+			uint64_t *own;
+
+			owed_by(d, up);		/* makes room, and may move the rows */
+			own = owed_by(d, gone[k].number);
+			move_row(d, owed_by(d, up), own);
+		}
+	}
+	free(gone);
+}
+
+/* What a [pruned] owes counts as written. */
+static void settle_owed(struct dump *d, const struct callflow_node *n, uint64_t *before)
+{
+	const uint32_t *parent = n->consumer == CALLFLOW_CONSUMER_PRUNED ? number_of(d, n->parent) : NULL;
+
+	if (parent && *parent && map_get(&d->tree->owes, *parent) != MAP_NONE)
+		move_row(d, before, owed_by(d, *parent));
+}
+
 static void dump_node(struct dump *d, uint32_t page, uint32_t i)
 {
 	struct callflow_proc *p = d->p;
@@ -466,12 +618,14 @@ static void dump_node(struct dump *d, uint32_t page, uint32_t i)
 	if (!number || !read_node(p, ref, &n, base))
 		return;
 	width = 1 + p->own.nr_metrics;
-	if (!d->last && !p->pages[page].before)
+	if ((!d->last || d->tree->nr_owed) && !p->pages[page].before)
 		p->pages[page].before = xcalloc(page_words / node_words(p), width * sizeof(uint64_t));
 	if (p->pages[page].before)
 		before = p->pages[page].before + i * width;
+	if (d->tree->nr_owed)
+		settle_owed(d, &n, before);
 	add_uncharged(d, ref, *number, base);
-	if (!take_value(d, before, n.calls, base, &v))
+	if (!take_value(d, before, n.calls & CALLFLOW_CALLS, base, &v))
 		return;
 	v.node = *number ? *number : define(d, ref);
 	if (!v.node)
@@ -835,27 +989,6 @@ void callflows_drain(struct callflows *f)
 
 /* --- all trees --- */
 
-/* Pages of one thread, in a list. */
-struct page_list {
-	uint32_t *first;	/* [slot]: page, 0 none */
-	uint32_t *next;		/* [page] */
-};
-
-static void list_pages(const struct callflow_proc *p, struct page_list *l)
-{
-	uint32_t page, slot;
-
-	l->first = xcalloc(p->own.nr_threads, sizeof(*l->first));
-	l->next = xcalloc(p->own.nr_pages, sizeof(*l->next));
-	for (page = p->own.nr_pages - 1; page; page--) {
-		slot = owner_of(p, page);
-		if (!slot || slot > p->own.nr_threads)
-			continue;
-		l->next[page] = l->first[slot - 1];
-		l->first[slot - 1] = page;
-	}
-}
-
 /* With events, what an open call consumed since the last one is told by another, which ends no call. */
 static void tell_open(struct dump *d, const struct callflow_thread *t)
 {
@@ -879,12 +1012,32 @@ static void dump_tree(struct dump *d, uint32_t slot, const struct page_list *l)
 
 	if (!d->tree->root)
 		d->tree->root = define(d, t.root);
+	if (d->tree->nr_up)
+		settle_pruned(d, l);
 	charge_open(d, &t);
 	tell_open(d, &t);
 	for (page = l->first[slot]; page; page = l->next[page])
 		for (i = 0; i < page_words / node_words(d->p); i++)
 			dump_node(d, page, i);
 	flush_values(d);
+}
+
+/*
+ * Waits until the tree is not being pruned; with the area's reading, it will not be. A snapshot goes without one that
+ * does not come to an end; a process that was killed in the middle lacks at most one context.
+ */
+static bool stays(const struct dump *d, uint32_t slot)
+{
+	const struct callflow_thread *t = (const struct callflow_thread *)at(d->p, d->p->own.threads_off) + slot;
+	const struct timespec ms = { .tv_nsec = 1000000 };
+	int i;
+
+	for (i = 0; i < MAX_PRUNE_MS && __atomic_load_n(&t->pruning, __ATOMIC_SEQ_CST); i++)
+		nanosleep(&ms, NULL);
+	if (i < MAX_PRUNE_MS)
+		return true;
+	d->f->res->nr_damaged += d->last;
+	return d->last;
 }
 
 /* last: its values are not asked for again. */
@@ -895,13 +1048,16 @@ static void dump_proc(struct callflows *f, struct callflow_proc *p, bool last)
 	uint32_t slot;
 
 	d->last = last;
+	__atomic_store_n(&p->area->reading, 1, __ATOMIC_SEQ_CST);
 	if (has_cpu(f))
 		look_at_all(p);
 	list_pages(p, &l);
 	for (slot = 0; slot < p->own.nr_threads; slot++) {
-		if (l.first[slot])
+		if (l.first[slot] && stays(d, slot))
 			dump_tree(d, slot, &l);
 	}
+	if (!last)
+		__atomic_store_n(&p->area->reading, 0, __ATOMIC_RELEASE);
 	free(l.first);
 	free(l.next);
 	free(d->chain);
@@ -997,7 +1153,8 @@ static void count_proc(const struct callflow_proc *p, struct callflow_count *n)
 			if (!read_node(p, page * page_words + i * node_words(p), &x, NULL))
 				continue;
 			kind = x.consumer & CALLFLOW_KIND;
-			n->nr_calls += kind != CALLFLOW_MARK || x.consumer == CALLFLOW_CONSUMER_PRUNED ? x.calls : 0;
+			n->nr_calls += kind != CALLFLOW_MARK || x.consumer == CALLFLOW_CONSUMER_PRUNED ?
+				       x.calls & CALLFLOW_CALLS : 0;
 			n->nr_contexts += kind != CALLFLOW_MARK;
 		}
 	for (slot = 0; slot < p->own.nr_threads; slot++) {
