@@ -418,7 +418,7 @@ void sampling_summary(const struct sampling *s, const struct collect_result *r)
 		if (!inject_possible())
 			log_hint("there is no JVM agent for this CPU yet: native code is named, Java code is not");
 		else
-			log_hint("sudo, su and 'env -i' clear the environment that loads it: put arcprof behind them, as in 'sudo arcprof record ...', or attach with --pid");
+			log_hint("sudo and su clear the environment that loads it: put arcprof behind them, as in 'sudo arcprof record ...', or attach with --pid");
 	}
 	if (r->no_perf.code) {
 		log_warn("JVMs were sampled by CPU timers, at most once a tick of the kernel, and nothing else was: %s",

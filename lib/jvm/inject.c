@@ -278,18 +278,18 @@ static int extend_variable(const char *name, const char *value, struct err *e)
 
 int inject_setenv(const char *file, const char *option, struct err *e)
 {
-	struct buf path = BUF_INIT, agent_option = BUF_INIT;
+	struct buf path = BUF_INIT, variable = BUF_INIT;
 	int r = place_preloads(file, &path, e);
 
-	buf_fmt(&agent_option, "-agentpath:%s=%s", file, option);
+	buf_fmt(&variable, "%s -agentpath:%s=%s", path.data, file, option);
 	if (!r)
 		r = extend_variable("LD_PRELOAD", path.data, e);
-	if (!r && setenv("ARCPROF_AGENT", agent_option.data, 1))
+	if (!r && setenv("ARCPROF_AGENT", variable.data, 1))
 		r = err_errno(e, "setenv ARCPROF_AGENT");
 	/* AddressSanitizer refuses to run when another library was loaded before it. */
 	if (!r)
 		r = extend_variable("ASAN_OPTIONS", "verify_asan_link_order=0", e);
 	buf_release(&path);
-	buf_release(&agent_option);
+	buf_release(&variable);
 	return r;
 }

@@ -7,12 +7,11 @@
  *
  * Invariants:
  *  [1] no library is needed, and a symbol that is missing changes nothing: one file serves every C library;
- *  [2] nothing runs when a program starts, and no frame of ours is on a stack while a JVM is being created;
+ *  [2] no frame of ours is on a stack while a JVM is being created;
  *  [3] whoever asks for another symbol gets what the C library would have given, his return address included,
  *      because RTLD_NEXT and RTLD_DEFAULT mean something else for each caller.
  */
-#include <link.h>
-#include <fcntl.h>
+#include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,67 +19,69 @@
 
 #include "agent/elf.h"
 #include "agent/sys.h"
+#include "preload/objects.h"
+#include "preload/preload.h"
 
-#define EXPORT __attribute__((visibility("default")))
 #define CREATE "JNI_CreateJavaVM"
 
 typedef void *dlsym_fn(void *handle, const char *name);
 typedef jint create_fn(JavaVM **vm, void **env, void *args);
 
-EXPORT create_fn JNI_CreateJavaVM;
+PRELOAD_EXPORT create_fn JNI_CreateJavaVM;
 
-__attribute__((weak)) extern int dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *ctx);
 __attribute__((weak)) extern char *getenv(const char *name);
-__attribute__((visibility("hidden"))) extern const ElfW(Ehdr) __ehdr_start;
 
-static dlsym_fn *real_dlsym;	/* NULL until it is asked for */
+struct preload_variable preload_variable;
+static void *real[NR_REALS];
 static create_fn *real_create;	/* HotSpot's, found last */
 
-/* ---- objects that are loaded ---- */
+/* ---- when we are loaded ---- */
 
-/* What to look for: a symbol of an object after ours, or of any that has it at this address. */
-struct search {
-	const char *name;
-	void *at;		/* NULL: wherever it is */
-	bool after_us, passed_us;
-	void *found;
-	uintptr_t base;		/* of the object that has it */
-};
-
-static uintptr_t base_of(const struct dl_phdr_info *o)
+static void look_up(void)
 {
-	int i;
+	static const char *const names[NR_REALS] = {
+		"dlsym", "execv", "execve", "execvp", "execvpe", "posix_spawn", "posix_spawnp",
+	};
 
-	for (i = 0; i < o->dlpi_phnum; i++)
-		if (o->dlpi_phdr[i].p_type == PT_LOAD && !o->dlpi_phdr[i].p_offset)
-			return o->dlpi_addr + o->dlpi_phdr[i].p_vaddr;
-	return 0;
+	objects_find_next(real, names, NR_REALS);
 }
 
-static int look(struct dl_phdr_info *o, size_t size, void *ctx)
+void *preload_real(enum preload_real what)
 {
-	uintptr_t base = base_of(o);
-	struct search *s = ctx;
-	void *p;
-
-	if (base == (uintptr_t)&__ehdr_start) {
-		s->passed_us = true;
-		return 0;
-	}
-	if (!base || (s->after_us && !s->passed_us))
-		return 0;
-	p = elf_symbol(base, s->name);
-	if (!p || (s->at && p != s->at))
-		return 0;
-	s->found = p;
-	s->base = base;
-	return 1;
+	if (!real[what])
+		look_up();
+	return real[what];
 }
 
-static bool find(struct search *s)
+/* A program may write over its environment, or lose it. */
+static void keep_variable(const char *value)
 {
-	return dl_iterate_phdr && dl_iterate_phdr(look, s) && s->found;
+	static const char name[] = "ARCPROF_AGENT=";
+	struct preload_variable *v = &preload_variable;
+	size_t len = str_len(value), i;
+
+	if (sizeof(name) + len > sizeof(v->text))
+		return;
+	memcpy(v->text, name, sizeof(name) - 1);
+	memcpy(v->text + sizeof(name) - 1, value, len);
+	v->library = v->text + sizeof(name) - 1;
+	for (i = 0; v->library[i] && v->library[i] != ' '; i++)
+		;
+	v->library_len = i;
+	if (v->library[i])
+		v->option = v->library + i + 1;
 }
+
+__attribute__((constructor)) static void begin(void)
+{
+	const char *value = getenv ? getenv("ARCPROF_AGENT") : NULL;
+
+	look_up();
+	if (value)
+		keep_variable(value);
+}
+
+/* ---- creating a JVM ---- */
 
 /* The agent knows HotSpot; other JVMs, and libraries that only look like one, are left alone. */
 static bool is_hotspot(uintptr_t base)
@@ -112,7 +113,7 @@ static bool agent_exists(const char *option, char *path)
 static void *with_agent(void *args)
 {
 	const JavaVMInitArgs *a = args;
-	char *option = getenv ? getenv("ARCPROF_AGENT") : NULL;
+	const char *option = preload_variable.option;
 	JavaVMInitArgs *n;
 	JavaVMOption *o;
 	size_t size;
@@ -132,7 +133,7 @@ static void *with_agent(void *args)
 	*n = *a;
 	n->options = o;
 	n->nOptions++;
-	o->optionString = option;
+	o->optionString = (char *)option;
 	for (i = 0; i < a->nOptions; i++)
 		o[i + 1] = a->options[i];
 	return n;
@@ -143,7 +144,7 @@ __attribute__((noinline)) static create_fn *linked_create(void)
 {
 	struct search s = { .name = CREATE, .after_us = true };
 
-	if (!find(&s))
+	if (!objects_find(&s))
 		return NULL;
 	if (is_hotspot(s.base))
 		real_create = (create_fn *)s.found;
@@ -161,15 +162,6 @@ jint JNI_CreateJavaVM(JavaVM **vm, void **env, void *args)
 
 /* ---- dlsym ---- */
 
-static dlsym_fn *find_dlsym(void)
-{
-	struct search s = { .name = "dlsym", .after_us = true };
-
-	if (!load_relaxed(&real_dlsym) && find(&s))
-		store_relaxed(&real_dlsym, (dlsym_fn *)s.found);
-	return load_relaxed(&real_dlsym);
-}
-
 static void *find_nothing(void *handle, const char *name)
 {
 	return NULL;
@@ -178,7 +170,7 @@ static void *find_nothing(void *handle, const char *name)
 /* For whom JNI_CreateJavaVM is ours only: as if it were nowhere. Asked from here, not by a jump. */
 static void *find_next(void *handle, const char *name)
 {
-	void *p = find_dlsym()(RTLD_NEXT, name);
+	void *p = ((dlsym_fn *)preload_real(REAL_DLSYM))(RTLD_NEXT, name);
 
 	__asm__ volatile("" : "+r"(p));
 	return p;
@@ -189,17 +181,17 @@ static bool other_hotspot_is_loaded(void *create)
 {
 	struct search s = { .name = CREATE, .at = (void *)real_create };
 
-	return real_create && (void *)real_create != create && find(&s);
+	return real_create && (void *)real_create != create && objects_find(&s);
 }
 
 static void *find_create(void *handle, const char *name)
 {
-	void *create = find_dlsym()(handle, name);
+	void *create = ((dlsym_fn *)preload_real(REAL_DLSYM))(handle, name);
 	struct search s = { .name = CREATE }, theirs = { .name = CREATE, .at = create };
 
 	if (create == (void *)JNI_CreateJavaVM)
-		return find(&s) ? create : find_next(handle, name);
-	if (!create || !find(&theirs) || !is_hotspot(theirs.base) || other_hotspot_is_loaded(create))
+		return objects_find(&s) ? create : find_next(handle, name);
+	if (!create || !objects_find(&theirs) || !is_hotspot(theirs.base) || other_hotspot_is_loaded(create))
 		return create;
 	real_create = (create_fn *)create;
 	return (void *)JNI_CreateJavaVM;
@@ -209,14 +201,14 @@ static void *find_create(void *handle, const char *name)
 __attribute__((used)) dlsym_fn *preload_answer(void *handle, const char *name)
 {
 	struct search s = { .name = CREATE };
-	dlsym_fn *next = find_dlsym();
+	dlsym_fn *next = (dlsym_fn *)preload_real(REAL_DLSYM);
 
 	if (!next)
 		return find_nothing;
 	if (!name || name[0] != 'J' || !str_eq(name, CREATE))
 		return next;
 	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT)
-		return find(&s) ? next : find_next;
+		return objects_find(&s) ? next : find_next;
 	return find_create;
 }
 

@@ -58,6 +58,35 @@ families() {
 	each_jdk families
 }
 
+cleared() {
+	same 0 1 env -i "$JAVA_HOME/bin/java" -cp "$CLASSES" Family 10
+	echo 'class B { public static void main(String[] a) throws Exception {
+		ProcessBuilder b = new ProcessBuilder(a).inheritIO();
+		b.environment().clear();
+		System.exit(b.start().waitFor()); } }' >B.java
+	javac B.java
+	same 0 2 java B "$JAVA_HOME/bin/java" -cp "$CLASSES" Family 10
+}
+@test "launchers: a JVM that is started with a cleared environment" {
+	each_jdk cleared
+}
+
+@test "launchers: whatever function runs it, a program gets what its environment lacks, and else what it was given" {
+	skip_unless_perf
+	gcc -Wall -O2 "$TOP/t/launchers/runs.c" -o runs
+	for how in execv execve execvp execvpe spawn spawnp fork-null; do
+		echo "$how"
+		PATH=$PWD:$PATH ./runs "$how" >want
+		PATH=$PWD:$PATH arcprof record -q -o trace -- ./runs "$how" >out
+		grep -vE '^(LD_PRELOAD|ARCPROF_AGENT|ASAN_OPTIONS)=' out | diff want -
+		[ "$(grep -cE '^(LD_PRELOAD|ARCPROF_AGENT|ASAN_OPTIONS)=' out)" -eq 3 ]
+	done
+	arcprof record -q -o trace -- env -i LD_PRELOAD=libc.so.6 ASAN_OPTIONS=detect_leaks=0 env >out
+	grep -q '^LD_PRELOAD=libc.so.6:/.*/preload-[^:]*$' out
+	grep -q '^ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0$' out
+	arcprof record -q -o trace -- env -i ./runs missing
+}
+
 image() {
 	jlink --add-modules java.base,java.management --output image
 	same 0 1 image/bin/java -cp "$CLASSES" Family 10
@@ -90,6 +119,7 @@ hosts() {
 	same 4 0 ./static
 	if gcc -fsanitize=address p.c -o asan 2>/dev/null; then
 		same 4 0 ./asan
+		same 4 0 env ASAN_OPTIONS=detect_leaks=0 ./asan
 	fi
 	if [ "$(id -u)" -eq 0 ]; then
 		gcc p.c -o setuid
@@ -145,5 +175,5 @@ environment() {
 	environment arcprof itrace -q -o trace -- /usr/bin/env
 	printf '#!/bin/sh\necho "$ARCPROF_AGENT"\n' >script
 	chmod +x script
-	[[ $(arcprof itrace -q -o trace -- ./script) == -agentpath:* ]]
+	[[ $(arcprof itrace -q -o trace -- ./script) == /*' -agentpath:/'* ]]
 }

@@ -359,7 +359,7 @@ TEST(jvm_environment_is_extended)
 	CHECK_U64(strncmp(getenv("LD_PRELOAD"), "/a/b.so:", 8), 0);
 	CHECK_U64(strncmp(getenv("LD_PRELOAD") + 8, agent.data, dir), 0);
 	CHECK_U64(strncmp(getenv("LD_PRELOAD") + 8 + dir, "preload-", 8), 0);
-	buf_fmt(&want, "-agentpath:%s=/tmp/x/s", agent.data);
+	buf_fmt(&want, "%s -agentpath:%s=/tmp/x/s", getenv("LD_PRELOAD") + 8, agent.data);
 	CHECK_STR(getenv("ARCPROF_AGENT"), want.data);
 	CHECK_STR(getenv("ASAN_OPTIONS"), "verify_asan_link_order=0");
 

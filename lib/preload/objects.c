@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include <link.h>
+
+#include "agent/elf.h"
+#include "agent/sys.h"
+#include "preload/objects.h"
+
+__attribute__((weak)) extern int dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *ctx);
+__attribute__((visibility("hidden"))) extern const ElfW(Ehdr) __ehdr_start;
+
+static uintptr_t base_of(const struct dl_phdr_info *o)
+{
+	int i;
+
+	for (i = 0; i < o->dlpi_phnum; i++)
+		if (o->dlpi_phdr[i].p_type == PT_LOAD && !o->dlpi_phdr[i].p_offset)
+			return o->dlpi_addr + o->dlpi_phdr[i].p_vaddr;
+	return 0;
+}
+
+static bool is_us(uintptr_t base)
+{
+	return base == (uintptr_t)&__ehdr_start;
+}
+
+static int look(struct dl_phdr_info *o, size_t size, void *ctx)
+{
+	uintptr_t base = base_of(o);
+	struct search *s = ctx;
+	void *p;
+
+	if (is_us(base)) {
+		s->passed_us = true;
+		return 0;
+	}
+	if (!base || (s->after_us && !s->passed_us))
+		return 0;
+	p = elf_symbol(base, s->name);
+	if (!p || (s->at && p != s->at))
+		return 0;
+	s->found = p;
+	s->base = base;
+	return 1;
+}
+
+bool objects_find(struct search *s)
+{
+	return dl_iterate_phdr && dl_iterate_phdr(look, s) && s->found;
+}
+
+struct lookups {
+	void **found;
+	const char *const *names;
+	int nr;
+	bool passed_us;
+};
+
+static int look_for_all(struct dl_phdr_info *o, size_t size, void *ctx)
+{
+	uintptr_t base = base_of(o);
+	struct lookups *l = ctx;
+	bool all = true;
+	int i;
+
+	if (is_us(base))
+		l->passed_us = true;
+	else if (base && l->passed_us)
+		for (i = 0; i < l->nr; i++)
+			l->found[i] = l->found[i] ? l->found[i] : elf_symbol(base, l->names[i]);
+	for (i = 0; i < l->nr; i++)
+		all = all && l->found[i];
+	return all;
+}
+
+void objects_find_next(void **found, const char *const *names, int nr)
+{
+	struct lookups l = { .found = found, .names = names, .nr = nr };
+
+	if (dl_iterate_phdr)
+		dl_iterate_phdr(look_for_all, &l);
+}

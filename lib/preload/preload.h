@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* preload.h - what the files of this room share. */
+#ifndef PRELOAD_PRELOAD_H
+#define PRELOAD_PRELOAD_H
+
+#define PRELOAD_EXPORT __attribute__((visibility("default")))
+
+/* What the C library calls so: looked up when we are loaded. */
+enum preload_real {
+	REAL_DLSYM, REAL_EXECV, REAL_EXECVE, REAL_EXECVP, REAL_EXECVPE, REAL_SPAWN, REAL_SPAWNP, NR_REALS
+};
+/* NULL where the C library has no such function. */
+void *preload_real(enum preload_real what);
+
+/* ARCPROF_AGENT as the program found it: the name for LD_PRELOAD, a blank, the option for a JVM; empty: not set. */
+struct preload_variable {
+	char text[1024];	/* "ARCPROF_AGENT=..." */
+	const char *library;	/* within text */
+	unsigned int library_len;
+	const char *option;	/* NULL: there is nothing to hand on */
+};
+extern struct preload_variable preload_variable;
+
+#endif
