@@ -390,6 +390,8 @@ static void headline(const struct sampling *s, const struct collect_result *r)
 			buf_fmt(&b, " and %zu more", s->c.ev.nr_events - 1);
 		if (r->rate_hz > 0)
 			buf_fmt(&b, " at %.1f Hz", r->rate_hz);
+		if (r->rate_hz > 0 && r->rate_mode)
+			buf_fmt(&b, " in %s code", r->rate_mode);
 		buf_fmt(&b, " in %.2f s, %" PRIu64 " lost", r->duration_ns / 1e9, r->nr_lost);
 		if (s->c.ev.callgraph != CALLGRAPH_NO)
 			buf_fmt(&b, ", %.1f %% complete stacks", complete_percent(r));

@@ -353,7 +353,29 @@ static void start_labels(const struct collect *c)
 	trace_writer_flush(c->w);
 }
 
-/* Rates are of the clock that was sampled: ticks a second of CPU time, or events. */
+/* The only mode whose code is sampled; NULL: both are. */
+static const char *sampled_mode(const struct evconf *ev)
+{
+	const struct perf_event_attr *a = &ev->events[0].attr;
+
+	if (ev->exclude_kernel || a->exclude_kernel)
+		return "user";
+	return ev->exclude_user || a->exclude_user ? "kernel" : NULL;
+}
+
+/*
+ * Samples per second of CPU time. A clock also ticks in code that is not sampled: nobody knows how much of its time
+ * was in the other mode, so that the rate is the one that was set.
+ */
+static double sampling_rate(const struct collect *c, const char *mode)
+{
+	const struct ev_rate *set = &c->ev.conf.rates[0];
+
+	if (!mode)
+		return (double)c->res->nr_samples * 1e9 / (double)c->ev.counts[0];
+	return set->freq_hz ? (double)set->freq_hz : 1e9 / (double)MAX(set->period, (uint64_t)1);
+}
+
 static void end_labels(struct collect *c)
 {
 	size_t i;
@@ -365,8 +387,11 @@ static void end_labels(struct collect *c)
 		trace_write_label(c->w, key, "%llu", (unsigned long long)c->ev.counts[i]);
 	}
 	if (c->ev.conf.nr_events == 1 && c->ev.conf.events[0].clock && c->ev.counts[0]) {
-		c->res->rate_hz = (double)c->res->nr_samples * 1e9 / (double)c->ev.counts[0];
+		c->res->rate_mode = sampled_mode(&c->ev.conf);
+		c->res->rate_hz = sampling_rate(c, c->res->rate_mode);
 		trace_write_label(c->w, "event.0.rate_hz", "%.3f", c->res->rate_hz);
+		if (c->res->rate_mode)
+			trace_write_label(c->w, "event.0.mode", "%s", c->res->rate_mode);
 	}
 }
 

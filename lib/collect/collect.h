@@ -65,7 +65,8 @@ struct collect_result {
 	uint64_t nr_dispatches, nr_interrupts, nr_lost_sched;
 	uint64_t duration_ns, nr_bytes;
 	struct callflow_result calls;
-	double rate_hz;			/* measured: samples a second of the first event's clock, 0 unknown */
+	double rate_hz;			/* samples per second of the first event's clock, 0 unknown */
+	const char *rate_mode;		/* "user" or "kernel": of the time in that code alone; NULL: of all, and measured */
 	bool user_only;			/* kernel code was not allowed */
 	struct err no_perf;		/* why JVMs were sampled by timers, and nothing else; code 0: it was not so */
 	bool kernel_hidden;		/* kernel names were not allowed */

@@ -204,40 +204,17 @@ static void csv_row(struct arc *a, const struct arc_row *r)
 
 /* ---- selection ---- */
 
-static bool listed(const struct opt_list *l, const char *s)
-{
-	size_t i;
-
-	for (i = 0; i < l->nr_items; i++)
-		if (!strcmp(l->items[i], s))
-			return true;
-	return !l->nr_items;
-}
-
-static bool listed_number(const struct opt_list *l, uint32_t v)
-{
-	char s[16];
-
-	snprintf(s, sizeof(s), "%" PRIu32, v);
-	return listed(l, s);
-}
-
-/* A module goes by its path or by the last part of it. */
-static bool listed_module(const struct opt_list *l, const char *path)
-{
-	const char *base = strrchr(path, '/');
-
-	return listed(l, path) || (base && listed(l, base + 1));
-}
-
 static bool selected(const struct arc *a, const struct arc_row *r)
 {
 	const struct arc_opts *o = a->o;
 	struct who w = who(a, r);
 
-	return listed_number(o->pids, w.pid) && listed_number(o->tids, w.tid) && listed(o->comms, w.comm) &&
-	       listed(o->threads, w.thread) && listed_module(o->modules, module(a, r)) &&
-	       listed(o->symbols, symbol(a, r));
+	return (!o->pids->nr_items || report_number_listed(o->pids, w.pid)) &&
+	       (!o->tids->nr_items || report_number_listed(o->tids, w.tid)) &&
+	       (!o->comms->nr_items || report_name_listed(o->comms, w.comm)) &&
+	       (!o->threads->nr_items || report_name_listed(o->threads, w.thread)) &&
+	       (!o->modules->nr_items || report_module_listed(o->modules, module(a, r))) &&
+	       (!o->symbols->nr_items || report_name_listed(o->symbols, symbol(a, r)));
 }
 
 static void print_row(struct arc *a, struct arc_row *r)

@@ -179,6 +179,17 @@ static void put_count(struct buf *b, uint64_t n, const char *what)
 	buf_fmt(b, "%" PRIu64 " %s%s", n, what, plural(n));
 }
 
+static void put_rate(const struct view *v, struct buf *b)
+{
+	buf_fmt(b, " at %.1f Hz%s", v->src->rate_hz,
+		v->src->tick_bound ? " by CPU timers (tick-bound, user code of JVMs only)" : "");
+	if (!v->src->rate_mode || v->src->tick_bound)
+		return;
+	buf_str(b, " in ");
+	quote_add(b, v->src->rate_mode);
+	buf_str(b, " code");
+}
+
 /* Of several events each has its own samples: those of the first were said. */
 static void put_samples_of_others(const struct view *v, struct buf *b)
 {
@@ -242,8 +253,7 @@ void head_text(const struct view *v, FILE *out)
 		buf_fmt(&b, ", %" PRIu64 " sample%s", v->beside.n, plural(v->beside.n));
 	put_samples_of_others(v, &b);
 	if (v->src->rate_hz > 0 && sampled(v))
-		buf_fmt(&b, " at %.1f Hz%s", v->src->rate_hz,
-			v->src->tick_bound ? " by CPU timers (tick-bound, user code of JVMs only)" : "");
+		put_rate(v, &b);
 	if (v->m->flow.repairs.closed)
 		buf_fmt(&b, ", %" PRIu64 " open at the end", v->m->flow.repairs.closed);
 	buf_fmt(&b, ", %" PRIu64 " lost", v->src->lost);
@@ -293,6 +303,7 @@ static void json_source(const struct view *v, struct json *j)
 		json_double(j, "rate_hz", v->src->rate_hz);
 	else
 		json_null(j, "rate_hz");
+	json_str(j, "rate_mode", v->src->rate_mode);
 	json_end(j);
 }
 

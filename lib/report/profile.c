@@ -539,6 +539,7 @@ void profile_finish(struct profile *p, struct report_source *src)
 	src->throttled = x->throttled;
 	src->rate_hz = rate ? strtod(rate, NULL) : 0;
 	src->tick_bound = sampler && !strcmp(sampler, "timers");
+	src->rate_mode = profile_event_label(p, 0, ".mode");
 	src->period = period ? strtoull(period, NULL, 10) : 0;
 	src->nr_cpus = names_label_u64(x, "cpus");
 	src->nr_read = p->nr_read;

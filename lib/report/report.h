@@ -30,7 +30,8 @@ struct report_source {
 	uint64_t lost;			/* samples that are not in the model */
 	uint64_t throttled;		/* times the kernel held the event back */
 	uint64_t nr_local_modules;	/* named by this machine's files, not by the trace */
-	double rate_hz;			/* measured; 0: not known */
+	double rate_hz;			/* samples per second of CPU time; 0: not known */
+	const char *rate_mode;		/* "user", "kernel": of the time in that code; NULL: of all */
 	bool tick_bound;		/* of CPU timers: at most one sample a tick */
 	uint64_t period;		/* of the first event; 0: not known */
 	uint32_t nr_cpus;
@@ -99,6 +100,8 @@ void view_release(struct view *v);
 /* Selection by lists of numbers, and of names with the shell's patterns; a list that is empty has nothing. */
 bool report_number_listed(const struct opt_list *l, uint32_t nr);
 bool report_name_listed(const struct opt_list *l, const char *name);
+/* The same of a module, by its path or the last part of that. */
+bool report_module_listed(const struct opt_list *l, const char *path);
 /* Do the lists of numbers and names of o, those that have something, have this process and thread of the model? */
 bool report_thread_selected(const struct report_opts *o, const struct model *m, uint32_t process, uint32_t thread);
 /* Is the consumer listed as a symbol, or what it is in as a module? */

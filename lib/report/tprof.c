@@ -63,8 +63,8 @@ static const char *module_name(const struct model *m, const struct consumer *c)
 	case CONSUMER_STUB:
 		return "JITCODE";
 	case CONSUMER_KERNEL:
-		if (!c->module || !strncmp(module, "[kernel", 7))
-			return "vmlinux";
+		if (!c->module)
+			return "[kernel.kallsyms]";
 		break;
 	}
 	return c->module ? module : "NoModule";

@@ -36,13 +36,13 @@ bool report_number_listed(const struct opt_list *l, uint32_t nr)
 	return false;
 }
 
-/* Patterns as the shell's; without one of its signs the whole name must be equal. */
+/* The whole name, or a pattern as the shell's; "[kernel.kallsyms]" is a name, too. */
 bool report_name_listed(const struct opt_list *l, const char *name)
 {
 	size_t i;
 
 	for (i = 0; l && i < l->nr_items; i++)
-		if (!fnmatch(l->items[i], name, 0))
+		if (!strcmp(l->items[i], name) || !fnmatch(l->items[i], name, 0))
 			return true;
 	return false;
 }
@@ -59,12 +59,16 @@ bool report_has_symbol(const struct report_opts *o, const struct model *m, uint3
 	return report_name_listed(o->symbols, consumer_name(&m->consumers, consumer));
 }
 
+bool report_module_listed(const struct opt_list *l, const char *path)
+{
+	return report_name_listed(l, path) || report_name_listed(l, base_name(path));
+}
+
 bool report_has_module(const struct report_opts *o, const struct model *m, uint32_t consumer)
 {
 	const struct consumer *c = &m->consumers.items[consumer];
-	const char *module = model_str(m, c->module);
 
-	return c->module && (report_name_listed(o->modules, module) || report_name_listed(o->modules, base_name(module)));
+	return c->module && report_module_listed(o->modules, model_str(m, c->module));
 }
 
 static uint8_t wanted(const struct report_opts *o)

@@ -141,7 +141,7 @@ for r in csv.reader(sys.stdin):
 		for name, key in ("xarc", "stanzas"), ("xtree", "nodes"), ("xprof", "rows"), ("tprof", "stanzas"):
 		    j = json.load(open(name + ".json"))
 		    assert j["arcprof"]["report"] == name and j["arcprof"]["version"]
-		    assert set(j["source"]) == {"command", "host", "start", "duration_ns", "lost", "rate_hz"}
+		    assert set(j["source"]) == {"command", "host", "start", "duration_ns", "lost", "rate_hz", "rate_mode"}
 		    assert j["source"]["duration_ns"] == 105000000 and j["source"]["lost"] == 3
 		    assert j["n_means"] == "samples"
 		    assert j["metrics"] == [{"name": "cpu-clock", "unit": "ns", "total": 100000000}]
@@ -243,7 +243,7 @@ for r in csv.reader(sys.stdin):
     SYM     81 81.00     demo.Demo.fib
     SYM      5  5.00     Interpreter
 
-   MOD      8  8.00    vmlinux
+   MOD      8  8.00    [kernel.kallsyms]
     SYM      8  8.00     asm_exc_page_fault"* ]]
 	[[ $output != *INTERPRETED* ]]
 	run_arcprof report -i "$MIXED" --tprof --stanza XY
@@ -487,4 +487,28 @@ samples() {
 	[[ $stderr == *$'\033[31mnowhere: No such file or directory\033[0m'* ]]
 	run_arcprof report -i nowhere
 	[[ $stderr != *$'\033'* ]]
+}
+
+@test "report: the kernel has one name, and --module takes it as it is" {
+	for report in xprof xarc xtree tprof; do
+		arcprof report -i "$MIXED" --$report --format csv >csv
+		[ "$(grep -c vmlinux csv)" -eq 0 ]
+	done
+	arcprof report -i "$MIXED" --tprof --stanza M | grep -q ' 8.00 *\[kernel.kallsyms\]$'
+	for module in '[kernel.kallsyms]' '*kernel*' '\[kernel.*'; do
+		[ "$(arcprof report -i "$MIXED" --xprof --module "$module" --format json | jq .quality.n)" -eq 8 ]
+	done
+	branches=$DATA/branches/trace
+	all=$(arcprof report -i "$branches" --arc | grep -vc '^#')
+	some=$(arcprof report -i "$branches" --arc --symbol 'm*' | grep -vc '^#')
+	[ "$some" -gt 0 ] && [ "$some" -lt "$all" ]
+}
+
+@test "record: where only user code is sampled, the rate is the one that was set" {
+	skip_unless_perf
+	run_arcprof record -e cpu-clock:u -F 500 -o trace -- sh -c 'ls -R /usr/share >/dev/null'
+	[[ $stderr == *" at 500.0 Hz in user code in "* ]]
+	arcprof report -i trace --xprof --format json >json
+	jq -e '.source.rate_mode == "user" and .source.rate_hz == 500' json
+	[[ $(arcprof report -i trace | head -n 1) == *" at 500.0 Hz in user code, "* ]]
 }
