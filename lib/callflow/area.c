@@ -233,9 +233,9 @@ static __attribute__((noinline)) uint32_t seek_function(uint64_t addr, uint32_t 
 
 uint32_t callflow_function(uint64_t addr)
 {
-	uint32_t i = addr * 0x9e3779b97f4a7c15ull >> cf.function_shift;
+	uint32_t consumer = callflow_known_function(addr);
 
-	return likely(load_relaxed(&cf.functions[i]) == addr) ? CALLFLOW_NATIVE | i : seek_function(addr, i);
+	return likely(consumer) ? consumer : seek_function(addr, callflow_function_slot(addr));
 }
 
 static bool new_stack(struct callflow_thread *t)

@@ -144,6 +144,9 @@ static inline uint64_t callflow_frame(uint64_t sp, uint64_t site)
  */
 void callflow_enter_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame);
 void callflow_leave_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame);
+/* The same of the function at that address. */
+void callflow_enter_function(struct callflow_kthread *k, uint64_t addr, uint64_t frame);
+void callflow_leave_function(struct callflow_kthread *k, uint64_t addr, uint64_t frame);
 
 /* Open calls of who is charged; and closes calls, innermost first, until so many are open. */
 static inline uint64_t callflow_depth(const struct callflow_kthread *k)

@@ -91,6 +91,19 @@ uint64_t callflow_counter_read(const volatile void *page);
 /* events.c: tells the recorder what t did. */
 void callflow_event(struct callflow_thread *t, enum callflow_event_kind kind, uint32_t consumer);
 
+static inline uint32_t callflow_function_slot(uint64_t addr)
+{
+	return addr * 0x9e3779b97f4a7c15ull >> cf.function_shift;
+}
+
+/* The consumer of a function that has the first slot that is looked at; 0: of another. */
+static inline uint32_t callflow_known_function(uint64_t addr)
+{
+	uint32_t i = callflow_function_slot(addr);
+
+	return likely(load_relaxed(&cf.functions[i]) == addr) ? CALLFLOW_NATIVE | i : 0;
+}
+
 /* tree.c */
 uint32_t callflow_node_new(struct callflow_thread *t, uint32_t parent, uint32_t consumer);	/* 0: no room */
 void callflow_free_wide(struct callflow_thread *t);

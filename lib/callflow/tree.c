@@ -711,30 +711,6 @@ static __attribute__((noinline)) void drop_before_leave(struct callflow_thread *
 	drop_to(t, o);
 }
 
-static __attribute__((noinline)) void enter_general(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
-{
-	callflow_charge_now(k);
-	if (frame)
-		drop_before_enter(k->cur, frame, consumer);
-	enter_tree(k->cur, consumer, frame);
-	if (cf.flags & CALLFLOW_EVENTS)
-		callflow_event(k->cur, CALLFLOW_ENTERED, consumer);
-	if (cf.flags & CALLFLOW_LATE_READ)
-		skip_step(k);
-}
-
-static __attribute__((noinline)) void leave_general(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
-{
-	callflow_charge_now(k);
-	if (frame)
-		drop_before_leave(k->cur, frame, consumer);
-	leave_tree(k->cur, consumer);
-	if (cf.flags & CALLFLOW_EVENTS)
-		callflow_event(k->cur, k->throwing ? CALLFLOW_LEFT_THROWING : CALLFLOW_LEFT, consumer);
-	if (cf.flags & CALLFLOW_LATE_READ)
-		skip_step(k);
-}
-
 static inline __attribute__((always_inline)) void charge_one(struct callflow_thread *t, struct callflow_node *n,
 							     int m, uint64_t v)
 {
@@ -743,8 +719,8 @@ static inline __attribute__((always_inline)) void charge_one(struct callflow_thr
 }
 
 /* False: the thread lost its CPU meanwhile, or its CPU time seems to step back. Nothing is charged then. */
-static inline __attribute__((always_inline)) bool charge_at(struct callflow_kthread *k, struct callflow_thread *t,
-							    uint64_t tsc, bool wall, bool cpu)
+static inline __attribute__((always_inline)) bool charge_clocks(struct callflow_kthread *k, struct callflow_thread *t,
+								uint64_t tsc, bool wall, bool cpu)
 {
 	struct callflow_node *n = node_at(top_of(t)->node);
 
@@ -761,30 +737,47 @@ static inline __attribute__((always_inline)) bool charge_at(struct callflow_kthr
 	return true;
 }
 
-static inline __attribute__((always_inline)) bool charge_clocks(struct callflow_kthread *k, struct callflow_thread *t,
-								bool wall, bool cpu)
+static void charge_general(struct callflow_kthread *k)
 {
-	return charge_at(k, t, cpu_tsc(), wall, cpu);
+	if (cf.mode != STEP_PRECISE || !charge_clocks(k, k->cur, cpu_tsc_after_all(), cf.has_wall, cf.has_cpu))
+		callflow_charge_now(k);
 }
 
-static __attribute__((noinline)) bool charge_precisely(struct callflow_kthread *k, struct callflow_thread *t)
+static __attribute__((noinline)) void enter_general(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
 {
-	return charge_at(k, t, cpu_tsc_after_all(), cf.has_wall, cf.has_cpu);
+	charge_general(k);
+	if (frame)
+		drop_before_enter(k->cur, frame, consumer);
+	enter_tree(k->cur, consumer, frame);
+	if (cf.flags & CALLFLOW_EVENTS)
+		callflow_event(k->cur, CALLFLOW_ENTERED, consumer);
+	if (cf.flags & CALLFLOW_LATE_READ)
+		skip_step(k);
+}
+
+static __attribute__((noinline)) void leave_general(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
+{
+	charge_general(k);
+	if (frame)
+		drop_before_leave(k->cur, frame, consumer);
+	leave_tree(k->cur, consumer);
+	if (cf.flags & CALLFLOW_EVENTS)
+		callflow_event(k->cur, k->throwing ? CALLFLOW_LEFT_THROWING : CALLFLOW_LEFT, consumer);
+	if (cf.flags & CALLFLOW_LATE_READ)
+		skip_step(k);
 }
 
 static inline __attribute__((always_inline)) bool charge_shortly(struct callflow_kthread *k, struct callflow_thread *t)
 {
 	switch (cf.mode) {
 	case STEP_WALL_CPU:
-		return charge_clocks(k, t, true, true);
+		return charge_clocks(k, t, cpu_tsc(), true, true);
 	case STEP_CALLS:
 		return true;
 	case STEP_WALL:
-		return charge_clocks(k, t, true, false);
+		return charge_clocks(k, t, cpu_tsc(), true, false);
 	case STEP_CPU:
-		return charge_clocks(k, t, false, true);
-	case STEP_PRECISE:
-		return charge_precisely(k, t);
+		return charge_clocks(k, t, cpu_tsc(), false, true);
 	default:
 		return false;
 	}
@@ -819,7 +812,7 @@ static inline __attribute__((always_inline)) bool is_entered_below(const struct 
 {
 	uint64_t top = top_of(t)->frame;
 
-	return !top || !frame || top == frame || lies_below(frame, top);
+	return lies_below(frame, top) || top == frame || !top || !frame;
 }
 
 /* The usual exit is in the frame of the entry, or, that given back, not above the caller's. */
@@ -832,35 +825,88 @@ static inline __attribute__((always_inline)) bool is_left_in_place(const struct 
 	return same_site(top->frame, frame) && (!top[-1].frame || !lies_below(top[-1].frame, frame));
 }
 
-/* The clock is read before anything that takes longer in some frames than in others. */
-void callflow_enter_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
+static __attribute__((noinline)) void enter_elsewhere(struct callflow_thread *t, uint32_t consumer, uint64_t frame)
+{
+	drop_before_enter(t, frame, consumer);
+	enter_tree(t, consumer, frame);
+}
+
+static __attribute__((noinline)) void leave_elsewhere(struct callflow_thread *t, uint32_t consumer, uint64_t frame)
+{
+	drop_before_leave(t, frame, consumer);
+	leave_tree(t, consumer);
+}
+
+/*
+ * The clock is read before anything that takes longer in some frames than in others. What is not usual is called
+ * last, so that what is usual needs no registers of its callers.
+ */
+static inline __attribute__((always_inline)) void step_in(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
 {
 	struct callflow_thread *t = k->cur;
 
 	if (unlikely(!t))
 		return;
-	if (unlikely(!charge_shortly(k, t))) {
+	if (unlikely(!charge_shortly(k, t)))
 		enter_general(k, consumer, frame);
+	else if (unlikely(!is_entered_below(t, frame)))
+		enter_elsewhere(t, consumer, frame);
+	else
+		enter_tree(t, consumer, frame);
+}
+
+static inline __attribute__((always_inline)) void step_out(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
+{
+	struct callflow_thread *t = k->cur;
+
+	if (unlikely(!t))
 		return;
-	}
-	if (unlikely(!is_entered_below(t, frame)))
-		drop_before_enter(t, frame, consumer);
-	enter_tree(t, consumer, frame);
+	if (unlikely(!charge_shortly(k, t)))
+		leave_general(k, consumer, frame);
+	else if (unlikely(!is_left_in_place(t, frame)))
+		leave_elsewhere(t, consumer, frame);
+	else
+		leave_tree(t, consumer);
+}
+
+void callflow_enter_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
+{
+	step_in(k, consumer, frame);
 }
 
 void callflow_leave_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
 {
-	struct callflow_thread *t = k->cur;
+	step_out(k, consumer, frame);
+}
 
-	if (unlikely(!t))
-		return;
-	if (unlikely(!charge_shortly(k, t))) {
-		leave_general(k, consumer, frame);
-		return;
-	}
-	if (unlikely(!is_left_in_place(t, frame)))
-		drop_before_leave(t, frame, consumer);
-	leave_tree(t, consumer);
+static __attribute__((noinline)) void enter_unknown(struct callflow_kthread *k, uint64_t addr, uint64_t frame)
+{
+	callflow_enter_frame(k, callflow_function(addr), frame);
+}
+
+static __attribute__((noinline)) void leave_unknown(struct callflow_kthread *k, uint64_t addr, uint64_t frame)
+{
+	callflow_leave_frame(k, callflow_function(addr), frame);
+}
+
+void callflow_enter_function(struct callflow_kthread *k, uint64_t addr, uint64_t frame)
+{
+	uint32_t consumer = callflow_known_function(addr);
+
+	if (likely(consumer))
+		step_in(k, consumer, frame);
+	else
+		enter_unknown(k, addr, frame);
+}
+
+void callflow_leave_function(struct callflow_kthread *k, uint64_t addr, uint64_t frame)
+{
+	uint32_t consumer = callflow_known_function(addr);
+
+	if (likely(consumer))
+		step_out(k, consumer, frame);
+	else
+		leave_unknown(k, addr, frame);
 }
 
 void callflow_leave_top(struct callflow_kthread *k)

@@ -30,12 +30,13 @@ enum state {
 	UNKNOWN,		/* the environment was not looked at yet */
 	OFF,
 	ON,
+	PLAIN,			/* ON, with trees of this library's own, and without rules about functions */
 };
 
 struct hook_thread {
 	struct callflow_kthread *k;	/* NULL: none yet */
 	volatile int busy;		/* [1] */
-	uint64_t stack_lo, stack_hi;	/* of the thread's own stack; frames elsewhere are not compared */
+	uint64_t stack_lo, stack_bytes;	/* the thread's own stack; frames elsewhere are not compared */
 };
 
 static __thread struct hook_thread self __attribute__((tls_model("initial-exec")));
@@ -70,10 +71,10 @@ static int connect_now(void)
 		on = hook_link(&area) && (area.host || callflow_attach(area.mem, area.bytes));
 		if (on)
 			pthread_key_create(&key, end_thread);
-		__atomic_store_n(&state, on ? ON : OFF, __ATOMIC_RELEASE);
+		__atomic_store_n(&state, !on ? OFF : area.host || area.verdicts ? ON : PLAIN, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&lock);
-	return state == ON;
+	return state >= ON;
 }
 
 static void find_stack(struct hook_thread *h)
@@ -86,7 +87,7 @@ static void find_stack(struct hook_thread *h)
 		return;
 	if (!pthread_attr_getstack(&a, &lo, &size)) {
 		h->stack_lo = (uintptr_t)lo;
-		h->stack_hi = (uintptr_t)lo + size;
+		h->stack_bytes = size;
 	}
 	pthread_attr_destroy(&a);
 }
@@ -133,7 +134,7 @@ static __attribute__((noinline)) int begin(struct hook_thread *h)
 	h->busy = 1;
 	if (area.host ? area.host->forked() : callflow_forked())
 		after_fork(h);
-	if (state == ON || (state == UNKNOWN && connect_now())) {
+	if (state >= ON || (state == UNKNOWN && connect_now())) {
 		if (!callflow_is_own(h->k))
 			start_thread(h);
 	}
@@ -159,7 +160,7 @@ static __attribute__((noinline)) int is_wanted(uint32_t consumer, void *fn)
 
 static inline uint64_t frame_of(const struct hook_thread *h, uint64_t sp, void *site)
 {
-	return sp - h->stack_lo < h->stack_hi - h->stack_lo ? callflow_frame(sp, (uintptr_t)site) : 0;
+	return sp - h->stack_lo < h->stack_bytes ? callflow_frame(sp, (uintptr_t)site) : 0;
 }
 
 static inline uint32_t consumer_of(void *fn)
@@ -167,50 +168,80 @@ static inline uint32_t consumer_of(void *fn)
 	return area.host ? area.host->function((uintptr_t)fn) : callflow_function((uintptr_t)fn);
 }
 
-void __cyg_profile_func_enter(void *fn, void *site)
+/* The first call of a thread, one that interrupted a hook, one in a JVM, one that rules may exclude. */
+static __attribute__((noinline)) void enter_otherwise(void *fn, void *site, uint64_t sp)
 {
 	struct hook_thread *h = &self;
 	uint32_t consumer;
-	uint64_t frame;
 
-	if (__builtin_expect(state == OFF, 0))
+	if (state == OFF)
 		return;
-	if (__builtin_expect(h->busy, 0)) {
+	if (h->busy) {
 		if (h->k)
 			callflow_missed(h->k);
 		return;
 	}
-	if (__builtin_expect(!callflow_is_own(h->k), 0) && !begin(h))
+	if (!callflow_is_own(h->k) && !begin(h))
 		return;
 	h->busy = 1;
 	consumer = consumer_of(fn);
-	frame = frame_of(h, (uintptr_t)__builtin_frame_address(0), site);
-	if (__builtin_expect(area.verdicts && !is_wanted(consumer, fn), 0))
+	if (area.verdicts && !is_wanted(consumer, fn))
 		;
 	else if (area.host)
-		area.host->enter(h->k, consumer, frame);
+		area.host->enter(h->k, consumer, frame_of(h, sp, site));
 	else
-		callflow_enter_frame(h->k, consumer, frame);
+		callflow_enter_frame(h->k, consumer, frame_of(h, sp, site));
+	h->busy = 0;
+}
+
+static __attribute__((noinline)) void leave_otherwise(void *fn, void *site, uint64_t sp)
+{
+	struct hook_thread *h = &self;
+	uint32_t consumer;
+
+	if (h->busy || !callflow_is_own(h->k))
+		return;
+	h->busy = 1;
+	consumer = consumer_of(fn);
+	if (area.verdicts && !is_wanted(consumer, fn))
+		;
+	else if (area.host)
+		area.host->leave(h->k, consumer, frame_of(h, sp, site));
+	else
+		callflow_leave_frame(h->k, consumer, frame_of(h, sp, site));
+	h->busy = 0;
+}
+
+static inline int is_usual(const struct hook_thread *h)
+{
+	return __builtin_expect(state == PLAIN && !h->busy && callflow_is_own(h->k), 1);
+}
+
+void __cyg_profile_func_enter(void *fn, void *site)
+{
+	struct hook_thread *h = &self;
+	uint64_t sp = (uintptr_t)__builtin_frame_address(0);
+
+	if (!is_usual(h)) {
+		enter_otherwise(fn, site, sp);
+		return;
+	}
+	h->busy = 1;
+	callflow_enter_function(h->k, (uintptr_t)fn, frame_of(h, sp, site));
 	h->busy = 0;
 }
 
 void __cyg_profile_func_exit(void *fn, void *site)
 {
 	struct hook_thread *h = &self;
-	uint32_t consumer;
-	uint64_t frame;
+	uint64_t sp = (uintptr_t)__builtin_frame_address(0);
 
-	if (__builtin_expect(h->busy || !callflow_is_own(h->k), 0))
+	if (!is_usual(h)) {
+		leave_otherwise(fn, site, sp);
 		return;
+	}
 	h->busy = 1;
-	consumer = consumer_of(fn);
-	frame = frame_of(h, (uintptr_t)__builtin_frame_address(0), site);
-	if (__builtin_expect(area.verdicts && !is_wanted(consumer, fn), 0))
-		;
-	else if (area.host)
-		area.host->leave(h->k, consumer, frame);
-	else
-		callflow_leave_frame(h->k, consumer, frame);
+	callflow_leave_function(h->k, (uintptr_t)fn, frame_of(h, sp, site));
 	h->busy = 0;
 }
 

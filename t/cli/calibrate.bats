@@ -95,12 +95,12 @@ readings() {
 	readings | sort | uniq -c | awk '$1 >= 20' >steady
 	cat steady
 	# between two calls of either function; within the empty one; within the other. The first call of each makes a node.
-	[ "$(awk '$2 == "callflow_enter_frame" { print $1 }' steady)" = 58 ]
-	[ "$(awk '$2 == "callflow_leave_frame" { print $1 }' steady)" = "29
+	[ "$(awk '$2 == "callflow_enter_function" { print $1 }' steady)" = 58 ]
+	[ "$(awk '$2 == "callflow_leave_function" { print $1 }' steady)" = "29
 29" ]
 	# within, less what the function has of its own, is the same: what calibration supposes
 	arcprof report -i instructions --xprof --format json | jq '[.rows[] | select(.name | startswith("bare_")) | .base[0] / .n] | max - min' >own
-	awk 'NR == FNR { own = $1; next } $2 == "callflow_leave_frame" { v[++n] = $3 }
+	awk 'NR == FNR { own = $1; next } $2 == "callflow_leave_function" { v[++n] = $3 }
 		END { off = (v[1] > v[2] ? v[1] - v[2] : v[2] - v[1]) - own; print "off by", off; exit off < -2 || off > 2 }' own steady
 }
 
