@@ -34,12 +34,12 @@ struct aboveidle_opts {
 #define O struct aboveidle_opts
 static const struct opt aboveidle_table[] = {
 	OPT_GROUP("How long"),
-	OPT_TIME('r', "run", O, run_ns, "time", NULL, "end after so much time, instead of after <count> intervals"),
+	OPT_TIME('r', "run", O, run_ns, "time", NULL, "stop after this long, instead of after <count> intervals"),
 	OPT_GROUP("What to print"),
-	OPT_FLAG('s', "summary", O, summary, "only the mean over the CPUs, in words"),
-	OPT_FLAG('P', "per-cpu", O, per_cpu, "with --summary: then each CPU on a line of its own"),
-	OPT_FLAG('t', "timestamp", O, timestamp, "the time of day before each line"),
-	OPT_STR('l', "log", O, log, "file", NULL, "print the same into <file>"),
+	OPT_FLAG('s', "summary", O, summary, "show only the mean over the CPUs, in words"),
+	OPT_FLAG('P', "per-cpu", O, per_cpu, "with --summary: also show each CPU on a line of its own"),
+	OPT_FLAG('t', "timestamp", O, timestamp, "print the time of day before each line"),
+	OPT_STR('l', "log", O, log, "file", NULL, "also print to <file>"),
 	OPT_ENUM(0, "format", O, format, formats, "text", "output format"),
 	OPT_END
 };
@@ -72,9 +72,9 @@ static int parse_operands(struct aboveidle *a, int nr, char **operands, struct e
 	if (nr > 1 && !a->nr_samples)
 		return err_set(e, EINVAL, "count '%s': at least one interval", operands[1]);
 	if (nr > 1 && a->o->run_ns)
-		return err_set(e, EINVAL, "--run and a count exclude each other");
+		return err_set(e, EINVAL, "cannot be combined: --run and a count");
 	if (a->o->per_cpu && !a->o->summary)
-		return err_set(e, EINVAL, "--per-cpu belongs to --summary: without that, each CPU is shown anyway");
+		return err_set(e, EINVAL, "--per-cpu is only valid with --summary; each CPU is shown without it");
 	if (a->o->run_ns)
 		a->nr_samples = MAX((a->o->run_ns + a->interval_ns / 2) / a->interval_ns, 1);
 	return 0;
@@ -346,7 +346,7 @@ static int aboveidle_run(void *opts, int nr_operands, char **operands)
 
 const struct command cmd_aboveidle = {
 	.name = "aboveidle",
-	.summary = "how much of each CPU's time is idle, busy, and in interrupts",
+	.summary = "show how much of each CPU's time is idle, busy, and in interrupts",
 	.operands = "[<interval> [<count>]]",
 	.opts = aboveidle_table,
 	.opts_size = sizeof(struct aboveidle_opts),

@@ -30,13 +30,13 @@ static const char *const formats[] = { "text", "json", NULL };
 static const struct opt calibrate_table[] = {
 	OPT_GROUP("What to measure"),
 	OPT_LIST(0, "metric", O, metrics, "name",
-		 "this set of metrics, as record has it (default: cpu, wall, and both)"),
-	OPT_FLAG(0, "precise-time", O, precise, "for recordings with --precise-time"),
-	OPT_FLAG(0, "native", O, native, "C and C++ functions (default: these, and Java methods if there is a java)"),
-	OPT_STR_OPTARG(0, "java", O, java, "jvm", "Java methods, of the JVM that java in PATH starts, or of this JDK or command"),
-	OPT_FLAG(0, "accept-unstable", O, accept, "use also what differs much from one repetition to the next"),
+		 "metrics to calibrate together, as for record (default: cpu, wall, and both)"),
+	OPT_FLAG(0, "precise-time", O, precise, "calibrate for recordings with --precise-time"),
+	OPT_FLAG(0, "native", O, native, "measure C and C++ functions (default: these, and Java methods if there is a java)"),
+	OPT_STR_OPTARG(0, "java", O, java, "jvm", "measure Java methods, in the JVM of this JDK or command (default: java in PATH)"),
+	OPT_FLAG(0, "accept-unstable", O, accept, "use results that vary much between repetitions as well"),
 	OPT_GROUP("What to print"),
-	OPT_FLAG(0, "show", O, show, "what is known already; nothing is measured"),
+	OPT_FLAG(0, "show", O, show, "show earlier results without measuring"),
 	OPT_ENUM(0, "format", O, format, formats, "text", "output format"),
 	OPT_END
 };
@@ -64,7 +64,7 @@ static int choose_java(const char *java, char *out, size_t size, struct err *e)
 	struct stat st;
 
 	if (!*java && !find_java(out, size)) {
-		err_set(e, ENOENT, "there is no java in PATH, nor in JAVA_HOME");
+		err_set(e, ENOENT, "no java found in PATH or JAVA_HOME");
 		err_hint(e, "name a JDK: --java=<folder>");
 		return -ENOENT;
 	}
@@ -180,7 +180,7 @@ static int calibrate_run(void *opts, int nr_operands, char **operands)
 	int r;
 
 	if (o->show && (o->metrics.nr_items || o->accept || o->native || o->java || o->precise)) {
-		log_error("--show measures nothing: only --format goes with it");
+		log_error("--show can only be combined with --format");
 		return EXIT_USAGE;
 	}
 	r = calibration_path(&path, &e);

@@ -93,8 +93,8 @@ static int add_counter(struct callflow_opts *o, const char *name, struct err *e)
 	struct pmu_event ev;
 
 	if (pmu_event_parse(name, &ev, e)) {
-		err_set(e, EINVAL, "--metric: '%s' is no metric; there are calls, cpu, wall, alloc, objects, dispatches, thrown, "
-			"and the machine's counters", name);
+		err_set(e, EINVAL, "--metric: unknown metric '%s' (available: calls, cpu, wall, alloc, objects, dispatches, thrown, "
+			"hardware counters)", name);
 		return -EINVAL;
 	}
 	m.type = ev.attr.type;

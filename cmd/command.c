@@ -13,11 +13,11 @@ const struct opt common_opts[] = {
 	OPT_GROUP("Common options"),
 	OPT_FLAG('h', "help", struct common_opts, help, "show this help; 'arcprof help' shows the manual"),
 	OPT_FLAG('V', "version", struct common_opts, version, "show the version"),
-	OPT_FLAG('v', "verbose", struct common_opts, verbose, "say more about what is done"),
-	OPT_FLAG('q', "quiet", struct common_opts, quiet, "say nothing but errors"),
+	OPT_FLAG('v', "verbose", struct common_opts, verbose, "print more about what is done"),
+	OPT_FLAG('q', "quiet", struct common_opts, quiet, "print errors only"),
 	OPT_FLAG(0, "no-pager", struct common_opts, no_pager, "do not show long output in a pager"),
 	OPT_ENUM(0, "color", struct common_opts, color, term_color_words, NULL,
-		 "colours: on a terminal, or as said"),
+		 "when to use colour"),
 	OPT_END
 };
 
@@ -58,7 +58,7 @@ void command_opts_init(struct command_opts *f, const struct command *c)
 int command_input(const char **input, int nr_operands, char **operands)
 {
 	if (nr_operands > 1) {
-		log_error("one file at a time: unexpected argument '%s'", operands[1]);
+		log_error("only one file can be read: unexpected argument '%s'", operands[1]);
 		return EXIT_USAGE;
 	}
 	if (nr_operands)

@@ -36,14 +36,14 @@ struct cpi_opts {
 #define O struct cpi_opts
 static const struct opt cpi_table[] = {
 	OPT_GROUP("What to measure"),
-	OPT_FLAG('a', "all-cpus", O, all_cpus, "with a program: all CPUs while it runs, not the program alone"),
-	OPT_TIME('s', "start", O, start_ns, "time", NULL, "begin so much later"),
-	OPT_TIME('r', "run", O, run_ns, "time", NULL, "end after so much time"),
+	OPT_FLAG('a', "all-cpus", O, all_cpus, "with a program: measure all CPUs while it runs"),
+	OPT_TIME('s', "start", O, start_ns, "time", NULL, "wait this long before the start"),
+	OPT_TIME('r', "run", O, run_ns, "time", NULL, "stop after this long"),
 	OPT_GROUP("What to print"),
-	OPT_TIME('t', "interval", O, interval_ns, "time", NULL, "a result each <time>, instead of one at the end"),
-	OPT_FLAG(0, "summary", O, summary, "only the whole machine, not each CPU"),
-	OPT_FLAG(0, "timestamp", O, timestamp, "the time of day before each line"),
-	OPT_STR('f', "file", O, file, "file", NULL, "print the same into <file>"),
+	OPT_TIME('t', "interval", O, interval_ns, "time", NULL, "print a result every <time> (default: one at the end)"),
+	OPT_FLAG(0, "summary", O, summary, "show only the whole machine"),
+	OPT_FLAG(0, "timestamp", O, timestamp, "print the time of day before each line"),
+	OPT_STR('f', "file", O, file, "file", NULL, "also print to <file>"),
 	OPT_ENUM(0, "format", O, format, formats, "text", "output format"),
 	OPT_END
 };
@@ -479,7 +479,7 @@ static int cpi_run(void *opts, int nr_operands, char **operands)
 
 const struct command cmd_cpi = {
 	.name = "cpi",
-	.summary = "cycles per instruction and utilisation, of the machine or of a program",
+	.summary = "show cycles per instruction and utilisation of the machine or of a program",
 	.operands = "[--] [<program> [<arg>...]]",
 	.flags = CMD_RUNS_PROGRAM,
 	.opts = cpi_table,

@@ -17,7 +17,7 @@ struct ctl_opts {
 
 static const struct opt ctl_table[] = {
 	OPT_GROUP("Which recording"),
-	OPT_U64('p', "pid", struct ctl_opts, pid, "pid", NULL, "the recorder's process (default: the one that records)"),
+	OPT_U64('p', "pid", struct ctl_opts, pid, "pid", NULL, "process ID of the recorder (default: the only one running)"),
 	OPT_END
 };
 
@@ -27,11 +27,11 @@ static int check_usage(int nr_operands, char **operands, struct err *e)
 	size_t i;
 
 	if (nr_operands > 1)
-		return err_set(e, EINVAL, "one command at a time");
+		return err_set(e, EINVAL, "only one command can be given");
 	for (i = 0; nr_operands && i < ARRAY_SIZE(verbs); i++)
 		if (!strcmp(operands[0], verbs[i]))
 			return 0;
-	return nr_operands ? err_set(e, EINVAL, "'%s' is none of status, snapshot, reset, zero, pause, resume, stop",
+	return nr_operands ? err_set(e, EINVAL, "unknown command '%s' (expected one of: status, snapshot, reset, zero, pause, resume, stop)",
 				     operands[0]) : 0;
 }
 
@@ -105,7 +105,7 @@ static int ctl_run(void *opts, int nr_operands, char **operands)
 
 const struct command cmd_ctl = {
 	.name = "ctl",
-	.summary = "tell a recording that runs what to do: store, reset, pause, stop",
+	.summary = "control a running recording: store, reset, pause, stop",
 	.operands = "[status | snapshot | reset | zero | pause | resume | stop]",
 	.opts = ctl_table,
 	.opts_size = sizeof(struct ctl_opts),

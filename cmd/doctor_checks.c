@@ -450,7 +450,7 @@ static const struct check sampling[] = {
 	{ "rate", "sample rate", "how often, at most", look_rate },
 	{ "buffers", "buffers", "room for samples until they are read", look_buffers },
 	{ "pmus", "event sources", "where events come from", look_pmus },
-	{ "nmi-watchdog", "free counters", "hardware counters that nobody occupies", look_nmi },
+	{ "nmi-watchdog", "free counters", "hardware counters that are not in use", look_nmi },
 	{ "clocksource", "clock", "cheap time stamps", look_clocksource },
 };
 

@@ -32,13 +32,13 @@ struct dump_opts {
 
 static const struct opt dump_opts[] = {
 	OPT_GROUP("What to show"),
-	OPT_STR('i', "input", struct dump_opts, input, "file", "arcprof.data", "the trace; '-' is standard input"),
+	OPT_STR('i', "input", struct dump_opts, input, "file", "arcprof.data", "read the trace <file>; - is standard input"),
 	OPT_LIST('M', "major", struct dump_opts, majors, "codes",
-		 "only records of these major codes, in hexadecimal (10: samples, 19: processes, modules, code)"),
-	OPT_FLAG(0, "chunks", struct dump_opts, chunks, "the chunks the file consists of, not the records"),
-	OPT_FLAG(0, "schema", struct dump_opts, schema, "the kinds of records that the file describes"),
+		 "show only records with these major codes, in hexadecimal (10: samples, 19: processes, modules, code)"),
+	OPT_FLAG(0, "chunks", struct dump_opts, chunks, "show the chunks of the file in place of its records"),
+	OPT_FLAG(0, "schema", struct dump_opts, schema, "show the kinds of records that the file describes"),
 	OPT_GROUP("How to show it"),
-	OPT_FLAG(0, "raw", struct dump_opts, raw, "the bytes of each record under it"),
+	OPT_FLAG(0, "raw", struct dump_opts, raw, "show the bytes of each record below it"),
 	OPT_ENUM(0, "format", struct dump_opts, format, formats, "text", "output format"),
 	OPT_END
 };

@@ -18,7 +18,7 @@ struct help_opts {
 
 static const struct opt help_opts[] = {
 	OPT_GROUP("What to show"),
-	OPT_FLAG('s', "short", struct help_opts, short_only, "the options only, never the manual page"),
+	OPT_FLAG('s', "short", struct help_opts, short_only, "show the options, not the manual page"),
 	OPT_END
 };
 
@@ -55,7 +55,7 @@ static int unknown_topic(const char *name)
 {
 	const char *near = command_nearest(name);
 
-	log_error("there is no command '%s'", name);
+	log_error("unknown command '%s'", name);
 	if (near)
 		log_hint("did you mean 'arcprof help %s'?", near);
 	else
@@ -70,7 +70,7 @@ static int help_run(void *opts, int nr_operands, char **operands)
 	char *page;
 
 	if (nr_operands > 1) {
-		log_error("one command at a time");
+		log_error("only one command can be given");
 		return EXIT_USAGE;
 	}
 	if (!nr_operands) {

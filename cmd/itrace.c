@@ -31,26 +31,26 @@ static const char *const engines[] = { "auto", "module", "ptrace", NULL };
 #define O struct itrace_cmd_opts
 static const struct opt itrace_table[] = {
 	OPT_GROUP("What to trace"),
-	OPT_LIST('p', "pid", O, pids, "pid", "running processes, all their threads"),
-	OPT_LIST('t', "tid", O, tids, "tid", "running threads, and no others"),
-	OPT_FLAG('f', "follow", O, forks, "processes that it forks too"),
-	OPT_FLAG(0, "bracket", O, bracket, "only between arcprof_itrace_on() and arcprof_itrace_off()"),
-	OPT_STR(0, "method", O, methods, "filter", NULL, "only in calls of these Java methods, as record --callflow has them"),
-	OPT_U64(0, "skip", O, skip, "n", "0", "leave the first <n> calls of them alone"),
-	OPT_U64(0, "times", O, times, "n", "1", "trace <n> calls of them"),
-	OPT_ON("java", O, java, "name the Java code in every JVM"),
+	OPT_LIST('p', "pid", O, pids, "pid", "trace all threads of running processes"),
+	OPT_LIST('t', "tid", O, tids, "tid", "trace only these running threads"),
+	OPT_FLAG('f', "follow", O, forks, "also trace processes that it forks"),
+	OPT_FLAG(0, "bracket", O, bracket, "trace only between arcprof_itrace_on() and arcprof_itrace_off()"),
+	OPT_STR(0, "method", O, methods, "filter", NULL, "trace only calls of these Java methods, selected as by record --callflow"),
+	OPT_U64(0, "skip", O, skip, "n", "0", "skip the first <n> of these calls"),
+	OPT_U64(0, "times", O, times, "n", "1", "trace at most <n> of these calls"),
+	OPT_ON("java", O, java, "name the Java code of every JVM"),
 	OPT_GROUP("How long"),
-	OPT_TIME('d', "duration", O, duration_ns, "time", NULL, "stop after so much time"),
+	OPT_TIME('d', "duration", O, duration_ns, "time", NULL, "stop after this long"),
 	OPT_U64(0, "limit", O, limit, "n", NULL, "stop after <n> instructions"),
-	OPT_SIZE(0, "max-size", O, max_bytes, "bytes", NULL, "stop when the file is about that large"),
+	OPT_SIZE(0, "max-size", O, max_bytes, "bytes", NULL, "stop when the file reaches about this size"),
 	OPT_GROUP("How"),
-	OPT_ENUM(0, "engine", O, engine, engines, "auto", "who steps; auto is the kernel module, where it can be used"),
-	OPT_FLAG(0, "single-steps", O, single_steps, "step over each instruction: no breakpoints, slower"),
+	OPT_ENUM(0, "engine", O, engine, engines, "auto", "tracing engine (auto: the kernel module if it is loaded)"),
+	OPT_FLAG(0, "single-steps", O, single_steps, "step every instruction, without breakpoints; slower"),
 	OPT_GROUP("Where to"),
 	OPT_STR('o', "output", O, output, "file", "arcprof.data", "write the trace to <file>"),
-	OPT_ON("lines", O, lines, "store file and line of what was executed"),
-	OPT_ON("cache", O, cache, "use and keep what earlier recordings worked out about files"),
-	OPT_ON("compress", O, compress, "compress the file"),
+	OPT_ON("lines", O, lines, "store source lines of executed code"),
+	OPT_ON("cache", O, cache, "reuse and keep symbols in the cache"),
+	OPT_ON("compress", O, compress, "compress the trace"),
 	OPT_END
 };
 #undef O
@@ -62,19 +62,19 @@ static int check_opts(const struct itrace_cmd_opts *o, int nr_operands, struct e
 	if (!nr)
 		return err_set(e, EINVAL, "nothing to trace: name a program, --pid or --tid");
 	if (nr > 1)
-		return err_set(e, EINVAL, "a program to run, --pid and --tid exclude each other");
+		return err_set(e, EINVAL, "cannot be combined: a program to run, --pid and --tid");
 	if (o->methods && (o->tids.nr_items || !o->java))
 		return err_set(e, EINVAL, "--method needs a program to run or --pid, and cannot do without the agent of --java");
 	if (!o->methods && (o->skip || o->times != 1))
 		return err_set(e, EINVAL, "%s needs --method", o->skip ? "--skip" : "--times");
 	if (o->methods && o->bracket)
-		return err_set(e, EINVAL, "--method and --bracket exclude each other");
+		return err_set(e, EINVAL, "cannot be combined: --method and --bracket");
 	if (!o->times)
-		return err_set(e, EINVAL, "--times: 1 is the least");
+		return err_set(e, EINVAL, "--times: must be at least 1");
 	if (o->methods && o->engine == ENGINE_MODULE)
 		return err_set(e, EINVAL, "--method takes --engine=ptrace");
 	if (o->max_bytes && o->max_bytes < 128 << 10)
-		return err_set(e, EINVAL, "--max-size: 128 KiB is the least");
+		return err_set(e, EINVAL, "--max-size: must be at least 128 KiB");
 	return 0;
 }
 

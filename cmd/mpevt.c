@@ -31,11 +31,11 @@ struct mpevt_opts {
 #define O struct mpevt_opts
 static const struct opt mpevt_table[] = {
 	OPT_GROUP("With query"),
-	OPT_TIME('t', "interval", O, interval_ns, "time", "1", "a result each <time>"),
-	OPT_TIME('r', "run", O, run_ns, "time", NULL, "end after so much time"),
+	OPT_TIME('t', "interval", O, interval_ns, "time", "1", "print a result every <time>"),
+	OPT_TIME('r', "run", O, run_ns, "time", NULL, "stop after this long"),
 	OPT_GROUP("What to print"),
-	OPT_FLAG(0, "summary", O, summary, "only the sum over the CPUs, not each CPU"),
-	OPT_STR('f', "file", O, file, "file", NULL, "print the same into <file>"),
+	OPT_FLAG(0, "summary", O, summary, "show only the sum over the CPUs"),
+	OPT_STR('f', "file", O, file, "file", NULL, "also print to <file>"),
 	OPT_ENUM(0, "format", O, format, formats, "text", "output format"),
 	OPT_END
 };
@@ -289,7 +289,7 @@ static int check_usage(const struct mpevt_opts *o, int nr, char **operands, stru
 	if (i == 1 && nr == 1)
 		return err_set(e, EINVAL, "start needs an event");
 	if (o->run_ns && strcmp(operands[0], "query"))
-		return err_set(e, EINVAL, "--run belongs to query");
+		return err_set(e, EINVAL, "--run is only valid with query");
 	if (o->interval_ns < NS_PER_MS)
 		return err_set(e, EINVAL, "--interval: at least 1 ms");
 	for (i = 1; i < (size_t)nr; i++)
@@ -329,7 +329,7 @@ static int mpevt_run(void *opts, int nr_operands, char **operands)
 
 const struct command cmd_mpevt = {
 	.name = "mpevt",
-	.summary = "count events on all CPUs until told to stop, also without this command",
+	.summary = "count events on all CPUs until told to stop, even after this command has ended",
 	.operands = "(list | start <event>... | (read | query | stop) [<event>...])",
 	.opts = mpevt_table,
 	.opts_size = sizeof(struct mpevt_opts),

@@ -25,12 +25,12 @@ struct msr_opts {
 #define O struct msr_opts
 static const struct opt msr_table[] = {
 	OPT_GROUP("Where"),
-	OPT_FLAG('a', "all-cpus", O, all_cpus, "every CPU"),
-	OPT_LIST('C', "cpu", O, cpus, "cpus", "these CPUs, such as 0,2-3 (default: 0)"),
-	OPT_STR(0, "field", O, field, "bits", NULL, "only the bits <high>:<low> of the register"),
+	OPT_FLAG('a', "all-cpus", O, all_cpus, "access the register on every CPU"),
+	OPT_LIST('C', "cpu", O, cpus, "cpus", "access the register on these CPUs, such as 0,2-3 (default: 0)"),
+	OPT_STR(0, "field", O, field, "bits", NULL, "access only the bits <high>:<low> of the register"),
 	OPT_GROUP("Writing"),
-	OPT_FLAG(0, "verify", O, verify, "read it again, and fail when it is not what was written"),
-	OPT_FLAG(0, "force", O, force, "also a register that performance work has no reason to write"),
+	OPT_FLAG(0, "verify", O, verify, "read the register back, and fail if it is not what was written"),
+	OPT_FLAG(0, "force", O, force, "allow any register, even one that performance work has no reason to write"),
 	OPT_GROUP("What to print"),
 	OPT_ENUM(0, "format", O, format, formats, "text", "output format"),
 	OPT_END
@@ -67,9 +67,9 @@ static int parse_options(struct msr *m, struct err *e)
 	size_t i;
 
 	if (!m->write && (o->verify || o->force))
-		return err_set(e, EINVAL, "%s belongs to write", o->verify ? "--verify" : "--force");
+		return err_set(e, EINVAL, "%s is only valid with write", o->verify ? "--verify" : "--force");
 	if (o->all_cpus && o->cpus.nr_items)
-		return err_set(e, EINVAL, "--all-cpus and --cpu exclude each other");
+		return err_set(e, EINVAL, "cannot be combined: --all-cpus and --cpu");
 	m->has_field = o->field;
 	if (o->field && msr_parse_field(o->field, &m->field, e))
 		return err_wrap(e, "--field");

@@ -34,23 +34,23 @@ struct ptt_opts {
 #define O struct ptt_opts
 static const struct opt ptt_table[] = {
 	OPT_GROUP("With init and run"),
-	OPT_LIST('e', "event", O, events, "event", "count these events too; init takes them as arguments as well"),
-	OPT_FLAG(0, "noints", O, noints, "leave interrupts in the time of the thread they hit"),
-	OPT_STR(0, "backend", O, backend, "name", NULL, "bpf, module or proc, instead of the best that works"),
-	OPT_U64(0, "threads", O, nr_threads, "n", "16384", "places for threads; ended ones are given to new threads"),
-	OPT_FLAG(0, "all-users", O, all_users, "others may read the session"),
+	OPT_LIST('e', "event", O, events, "event", "also count these events; init takes them as arguments as well"),
+	OPT_FLAG(0, "noints", O, noints, "charge interrupts to the thread they hit"),
+	OPT_STR(0, "backend", O, backend, "name", NULL, "bpf, module or proc (default: the best that works)"),
+	OPT_U64(0, "threads", O, nr_threads, "n", "16384", "number of threads to make room for; ended threads make room for new ones"),
+	OPT_FLAG(0, "all-users", O, all_users, "let other users read the session"),
 	OPT_GROUP("With init and dump"),
-	OPT_LIST('p', "pid", O, pids, "pid", "these processes alone; with init, also their children to come"),
+	OPT_LIST('p', "pid", O, pids, "pid", "only these processes; with init, also their future children"),
 	OPT_GROUP("With dump"),
-	OPT_TIME('t', "interval", O, interval_ns, "time", NULL, "each <time>, what was consumed in it"),
-	OPT_TIME('r', "run", O, run_ns, "time", NULL, "with --interval: end after so much time"),
-	OPT_FLAG(0, "alive", O, alive, "leave out threads that have ended"),
+	OPT_TIME('t', "interval", O, interval_ns, "time", NULL, "show what was consumed in each <time>"),
+	OPT_TIME('r', "run", O, run_ns, "time", NULL, "with --interval: stop after this long"),
+	OPT_FLAG(0, "alive", O, alive, "hide threads that have ended"),
 	OPT_GROUP("With dump and run"),
-	OPT_STR('s', "sort", O, sort, "key", "task-clock", "by pid, tid, name, or a metric, the largest first"),
-	OPT_LIST(0, "metric", O, metrics, "metric", "show these metrics alone"),
-	OPT_FLAG(0, "cpi", O, cpi, "cycles per instruction, where the session counts both"),
-	OPT_FLAG(0, "cpus", O, cpus, "then where the time of each CPU went"),
-	OPT_STR('f', "file", O, file, "file", NULL, "print the same into <file>"),
+	OPT_STR('s', "sort", O, sort, "key", "task-clock", "sort by pid, tid, name, or a metric, largest first"),
+	OPT_LIST(0, "metric", O, metrics, "metric", "show only these metrics"),
+	OPT_FLAG(0, "cpi", O, cpi, "show cycles per instruction, if the session counts both"),
+	OPT_FLAG(0, "cpus", O, cpus, "also show where the time of each CPU went"),
+	OPT_STR('f', "file", O, file, "file", NULL, "also print to <file>"),
 	OPT_ENUM(0, "format", O, format, formats, "text", "output format"),
 	OPT_END
 };
@@ -88,7 +88,7 @@ static int check_pids(const struct opt_list *l, struct err *e)
 	for (i = 0; i < l->nr_items; i++) {
 		snprintf(path, sizeof(path), "/proc/%s/task", l->items[i]);
 		if (access(path, F_OK))
-			return err_set(e, ESRCH, "--pid: there is no process %s", l->items[i]);
+			return err_set(e, ESRCH, "--pid: no process %s", l->items[i]);
 	}
 	return 0;
 }
@@ -489,9 +489,9 @@ static int check_usage(const struct ptt_opts *o, int nr, char **operands, enum v
 	if (o->interval_ns && o->interval_ns < NS_PER_MS)
 		return err_set(e, EINVAL, "--interval: at least 1 ms");
 	if (o->pids.nr_items && v != VERB_INIT && v != VERB_DUMP)
-		return err_set(e, EINVAL, "--pid belongs to init and dump");
+		return err_set(e, EINVAL, "--pid is only valid with init and dump");
 	if (o->alive && v != VERB_DUMP)
-		return err_set(e, EINVAL, "--alive belongs to dump");
+		return err_set(e, EINVAL, "--alive is only valid with dump");
 	if ((o->events.nr_items || o->backend || o->all_users || o->noints) && v != VERB_INIT && v != VERB_RUN)
 		return err_set(e, EINVAL, "--event, --backend, --all-users and --noints belong to init and run");
 	return 0;
@@ -523,7 +523,7 @@ static int ptt_run(void *opts, int nr_operands, char **operands)
 
 const struct command cmd_ptt = {
 	.name = "ptt",
-	.summary = "what each thread consumed, with interrupts set apart",
+	.summary = "show what each thread consumed, with interrupts set apart",
 	.operands = "(init [<event>...] | dump | info | term | run [--] <program>...)",
 	.opts = ptt_table,
 	.opts_size = sizeof(struct ptt_opts),

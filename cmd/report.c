@@ -50,27 +50,27 @@ static const struct opt report_opts[] = {
 	OPT_STR(0, "events", O, events, "file", NULL, "read enter and leave events as text instead"),
 	OPT_STR(0, "stacks", O, stacks, "file", NULL, "read folded stacks as text instead"),
 	OPT_STR(0, "tree", O, tree, "file", NULL, "read a tree as text instead"),
-	OPT_FLAG(0, "samples", O, samples, "of a trace with exact calls, show the samples alone"),
-	OPT_FLAG(0, "replay", O, replay, "of a call trace, build the tree from its events"),
+	OPT_FLAG(0, "samples", O, samples, "show only the samples of a trace with exact calls"),
+	OPT_FLAG(0, "replay", O, replay, "build the tree from the events of a call trace"),
 	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, calibrate, bool), .def = "true",
-	  .help = "take what counting calls costs away; --no-calibrate shows what was measured" },
+	  .help = "subtract what counting the calls cost" },
 	OPT_GROUP("Report"),
-	OPT_SET(0, "xarc", O, report, REPORT_XARC, "callers and callees of each function (the default)"),
-	OPT_SET(0, "xtree", O, report, REPORT_XTREE, "the tree of calls"),
-	OPT_SET(0, "xprof", O, report, REPORT_XPROF, "a flat profile"),
-	OPT_SET(0, "rt", O, report, REPORT_RT, "the tree of calls as log-rt: calls to and from each context"),
-	OPT_SET(0, "gen", O, report, REPORT_GEN, "every call and return of a call trace, a line each"),
-	OPT_SET(0, "tprof", O, report, REPORT_TPROF, "by process, thread, module and symbol, without calls"),
-	OPT_SET(0, "threads", O, report, REPORT_THREADS, "how long each thread ran, waited and was blocked"),
-	OPT_SET(0, "sched", O, report, REPORT_SCHED, "the time line of dispatches and interrupts"),
-	OPT_SET(0, "arc", O, report, REPORT_ARC, "an instruction trace block by block"),
-	OPT_ENUM(0, "format", O, format, formats, "text", "output format; tree is what --tree reads"),
-	OPT_LIST(0, "metric", O, metrics, "name", "only these metrics, in this order"),
-	OPT_ENUM(0, "sort", O, sort, sorts, "default", "order of rows"),
-	OPT_U64(0, "limit", O, limit, "n", NULL, "at most <n> rows, or stanzas of xarc"),
-	OPT_DOUBLE(0, "prune", O, prune, "percent", NULL, "sum up contexts whose cum is below <percent>"),
-	OPT_FLAG(0, "absolute", O, absolute, "unscaled numbers, no percentages"),
-	OPT_FLAG(0, "percent", O, percent, "percentages only"),
+	OPT_SET(0, "xarc", O, report, REPORT_XARC, "show callers and callees of each function (the default)"),
+	OPT_SET(0, "xtree", O, report, REPORT_XTREE, "show the call tree"),
+	OPT_SET(0, "xprof", O, report, REPORT_XPROF, "show a flat profile"),
+	OPT_SET(0, "rt", O, report, REPORT_RT, "show the call tree as log-rt: calls to and from each context"),
+	OPT_SET(0, "gen", O, report, REPORT_GEN, "list every call and return of a call trace"),
+	OPT_SET(0, "tprof", O, report, REPORT_TPROF, "show ticks by process, thread, module and symbol"),
+	OPT_SET(0, "threads", O, report, REPORT_THREADS, "show how long each thread ran, waited and was blocked"),
+	OPT_SET(0, "sched", O, report, REPORT_SCHED, "list dispatches and interrupts in time order"),
+	OPT_SET(0, "arc", O, report, REPORT_ARC, "list an instruction trace block by block"),
+	OPT_ENUM(0, "format", O, format, formats, "text", "output format (tree: the text that --tree reads)"),
+	OPT_LIST(0, "metric", O, metrics, "name", "show only these metrics, in this order"),
+	OPT_ENUM(0, "sort", O, sort, sorts, "default", "sort rows by this key"),
+	OPT_U64(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
+	OPT_DOUBLE(0, "prune", O, prune, "percent", NULL, "fold contexts whose cum is below <percent>"),
+	OPT_FLAG(0, "absolute", O, absolute, "show unscaled numbers and no percentages"),
+	OPT_FLAG(0, "percent", O, percent, "show percentages only"),
 	OPT_GROUP("Selection"),
 	OPT_LIST('p', "pid", O, pids, "pid", "only these processes"),
 	OPT_LIST('t', "tid", O, tids, "tid", "only these threads"),
@@ -80,30 +80,30 @@ static const struct opt report_opts[] = {
 	OPT_LIST(0, "symbol", O, symbols, "name", "only stacks that go through these functions"),
 	OPT_LIST('C', "cpu", O, cpus, "cpu", "only samples on these CPUs"),
 	OPT_TIME(0, "from", O, from, "time", NULL, "only samples from <time> after the start"),
-	OPT_FLAG(0, "from-zero", O, from_zero, "only samples from the zero point on that 'arcprof ctl zero' set"),
+	OPT_FLAG(0, "from-zero", O, from_zero, "only samples after the zero point that 'arcprof ctl zero' set"),
 	OPT_TIME(0, "to", O, to, "time", NULL, "only samples before <time> after the start"),
-	OPT_LIST(0, "event", O, gen_events, "kind", "of --gen only these: entry, exit, exception, unwound, dispatch"),
+	OPT_LIST(0, "event", O, gen_events, "kind", "show only these events of --gen: entry, exit, exception, unwound, dispatch"),
 	OPT_GROUP("Folding"),
-	OPT_ENUM(0, "fold", O, fold, folds, "none", "show what functions belong to instead of them"),
-	OPT_FLAG(0, "merge-threads", O, merge_threads, "threads of one name in a process are one"),
-	OPT_FLAG(0, "merge-processes", O, merge_processes, "processes of one name are one"),
-	OPT_FLAG(0, "hide-inlined", O, no_inline, "count inlined functions as the one they are in"),
-	OPT_FLAG(0, "hide-kernel", O, no_kernel, "count kernel functions as the caller"),
-	OPT_FLAG(0, "by-kind", O, by_kind, "keep interpreted, compiled and inlined code of a function apart"),
-	OPT_FLAG(0, "signatures", O, signatures, "Java methods with their signatures"),
-	OPT_FLAG(0, "lines", O, lines, "functions with file and line"),
-	OPT_FLAG(0, "addresses", O, addresses, "addresses without a name one by one"),
-	OPT_GROUP("Of tprof"),
-	OPT_DOUBLE(0, "clip", O, clip, "percent", NULL, "leave out rows with less than <percent> of the ticks"),
+	OPT_ENUM(0, "fold", O, fold, folds, "none", "show modules, classes or packages in place of functions"),
+	OPT_FLAG(0, "merge-threads", O, merge_threads, "merge threads of the same name in a process"),
+	OPT_FLAG(0, "merge-processes", O, merge_processes, "merge processes of the same name"),
+	OPT_FLAG(0, "hide-inlined", O, no_inline, "charge inlined functions to the function they are in"),
+	OPT_FLAG(0, "hide-kernel", O, no_kernel, "charge kernel functions to their caller"),
+	OPT_FLAG(0, "by-kind", O, by_kind, "separate interpreted, compiled and inlined code of a function"),
+	OPT_FLAG(0, "signatures", O, signatures, "show Java methods with their signatures"),
+	OPT_FLAG(0, "lines", O, lines, "show functions with file and line"),
+	OPT_FLAG(0, "addresses", O, addresses, "show unnamed addresses one by one"),
+	OPT_GROUP("For --tprof"),
+	OPT_DOUBLE(0, "clip", O, clip, "percent", NULL, "hide rows below <percent> of the ticks"),
 	OPT_LIST(0, "stanza", O, stanzas, "keys", "only these stanzas: P, PM, PMS, PT, PTM, PTMS, M, MS"),
-	OPT_GROUP("Of instruction traces"),
-	OPT_FLAG(0, "compact", O, compact, "arc: one row a visit of a function"),
-	OPT_FLAG(0, "every-instruction", O, every_insn, "arc: one row an instruction"),
-	OPT_FLAG(0, "collapse-plt", O, fold_plt, "linkage stubs are part of their callers"),
-	OPT_FLAG(0, "collapse-kernel", O, fold_kernel, "arc: kernel rows that follow each other are one"),
+	OPT_GROUP("For --arc"),
+	OPT_FLAG(0, "compact", O, compact, "arc: one row per visit of a function"),
+	OPT_FLAG(0, "every-instruction", O, every_insn, "arc: one row per instruction"),
+	OPT_FLAG(0, "collapse-plt", O, fold_plt, "charge linkage stubs to their callers"),
+	OPT_FLAG(0, "collapse-kernel", O, fold_kernel, "arc: merge consecutive kernel rows"),
 	OPT_GROUP("Verification"),
 	OPT_FLAG(0, "check", O, check, "verify the invariants of the model instead of printing a report"),
-	OPT_FLAG(0, "strict", O, strict, "fail also when samples were lost"),
+	OPT_FLAG(0, "strict", O, strict, "fail if samples were lost"),
 	OPT_END
 };
 #undef O
@@ -154,11 +154,11 @@ static bool fit_report(const struct report_cmd_opts *c, bool text)
 	else if (sched && c->format == FORMAT_TREE)
 		log_error("--format=tree: dispatches are no tree");
 	else if (!sched && c->sort >= SORT_WAIT)
-		log_error("--sort=%s is for --threads", sorts[c->sort]);
+		log_error("--sort=%s is only valid with --threads", sorts[c->sort]);
 	else if (c->report == REPORT_ARC && text)
 		log_error("--arc is of an instruction trace, not of a text");
 	else if (c->compact && c->every_insn)
-		log_error("--compact and --every-instruction exclude each other");
+		log_error("cannot be combined: --compact and --every-instruction");
 	else if ((c->compact || c->every_insn || c->fold_kernel) && c->report != REPORT_ARC)
 		log_error("--compact, --every-instruction and --collapse-kernel are for --arc");
 	else if (c->report == REPORT_GEN && text)
@@ -184,7 +184,7 @@ static int check_opts(const struct report_cmd_opts *c)
 	else if (nr_text && (c->from || c->from_zero || c->to || c->cpus.nr_items))
 		log_error("--from, --to and --cpu select samples of a trace, not of a text");
 	else if (c->from && c->from_zero)
-		log_error("--from and --from-zero exclude each other");
+		log_error("cannot be combined: --from and --from-zero");
 	else if (c->to && c->to <= c->from)
 		log_error("--to is not after --from");
 	else if (c->prune < 0 || c->prune > 100 || c->clip < 0 || c->clip > 100)

@@ -360,7 +360,7 @@ static void calls_warnings(const struct collect_result *r)
 	if (c->lost_threads)
 		log_warn("%" PRIu64 " threads had no room: their calls are missing", c->lost_threads);
 	if (c->nr_damaged)
-		log_warn("%" PRIu64 " parts of the call trees made no sense and were left out", c->nr_damaged);
+		log_warn("%" PRIu64 " damaged parts of the call trees were left out", c->nr_damaged);
 }
 
 /* What there is beside samples, or what there is instead. */
@@ -418,7 +418,7 @@ void sampling_summary(const struct sampling *s, const struct collect_result *r)
 		log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown", r->nr_strange_jvms,
 			 r->nr_strange_jvms == 1 ? "" : "s", r->nr_strange_jvms == 1 ? "its" : "their");
 		if (!inject_possible())
-			log_hint("there is no JVM agent for this CPU yet: native code is named, Java code is not");
+			log_hint("this CPU has no JVM agent yet: native code has names, Java code has none");
 		else
 			log_hint("sudo and su clear the environment that loads it: put arcprof behind them, as in 'sudo arcprof record ...', or attach with --pid");
 	}

@@ -32,16 +32,16 @@ static const char *const formats[] = { "text", "json", "csv", NULL };
 #define O struct tprof_opts
 static const struct opt tprof_table[] = {
 	OPT_GROUP("What to record"),
-	OPT_LIST('e', "event", O, events, "event", "what makes a tick (default: cycles, or cpu-clock)"),
+	OPT_LIST('e', "event", O, events, "event", "event that makes a tick (default: cycles, or cpu-clock)"),
 	OPT_STR('F', "freq", O, freq, "hz", NULL, "ticks per second, or max (default: 1000)"),
-	OPT_U64('c', "count", O, period, "n", NULL, "events, or ns of a clock, a tick"),
-	OPT_LIST('C', "cpu", O, cpus, "cpus", "only these CPUs, such as 0,2-3"),
-	OPT_FLAG(0, "program-only", O, program_only, "only the program and what it starts, not the whole system"),
-	OPT_TIME('s', "start", O, start_ns, "time", NULL, "begin so much later"),
-	OPT_TIME('r', "run", O, run_ns, "time", NULL, "end after so much time"),
+	OPT_U64('c', "count", O, period, "n", NULL, "count a tick every <n> events, or <n> ns of a clock"),
+	OPT_LIST('C', "cpu", O, cpus, "cpus", "only on these CPUs, such as 0,2-3"),
+	OPT_FLAG(0, "program-only", O, program_only, "record only the program and what it starts"),
+	OPT_TIME('s', "start", O, start_ns, "time", NULL, "wait this long before the start"),
+	OPT_TIME('r', "run", O, run_ns, "time", NULL, "stop after this long"),
 	OPT_STR('o', "output", O, output, "file", "arcprof.data", "keep the trace in <file>"),
 	OPT_GROUP("What to print"),
-	OPT_STR(0, "clip", O, clip, "percent", "0", "leave out rows with less than <percent> of the ticks"),
+	OPT_STR(0, "clip", O, clip, "percent", "0", "hide rows below <percent> of the ticks"),
 	OPT_LIST(0, "stanza", O, stanzas, "keys", "only these stanzas: P, PM, PMS, PT, PTM, PTMS, M, MS"),
 	OPT_ENUM(0, "format", O, format, formats, "text", "output format"),
 	OPT_END

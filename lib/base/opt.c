@@ -99,7 +99,7 @@ static int parse_word(const struct opt *o, const char *s, int *v, struct err *e)
 		if (len < sizeof(list))
 			len += snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "", o->words[i]);
 	}
-	err_set(e, EINVAL, "'%s' is none of %s", s, list);
+	err_set(e, EINVAL, "invalid value '%s' (expected one of: %s)", s, list);
 	if (n.best)
 		err_hint(e, "did you mean '%s'?", n.best);
 	return -EINVAL;

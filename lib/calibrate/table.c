@@ -109,7 +109,7 @@ int calibration_parse(struct calibration *c, const char *text, size_t len, struc
 		memcpy(line, text, eol - text);
 		line[eol - text] = '\0';
 		if (strlen(line) != (size_t)(eol - text) || !take_row(line, &r))
-			return err_set(e, EINVAL, "line %u is no row of a calibration", nr);
+			return err_set(e, EINVAL, "line %u is not a row of a calibration", nr);
 		calibration_put(c, &r);
 	}
 	return 0;

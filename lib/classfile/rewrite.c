@@ -397,7 +397,7 @@ const char *classfile_reason_text(enum classfile_reason reason)
 		[CLASSFILE_MALFORMED] = "not a class file, or damaged",
 		[CLASSFILE_UNKNOWN_CONSTANT] = "constants of an unknown kind",
 		[CLASSFILE_NO_MEMORY] = "no memory",
-		[CLASSFILE_BAD_CODE] = "code that makes no sense",
+		[CLASSFILE_BAD_CODE] = "invalid bytecode",
 		[CLASSFILE_TOO_LARGE] = "too large with probes",
 		[CLASSFILE_POOL_FULL] = "no room for more constants",
 		[CLASSFILE_STACK_FULL] = "no room on the operand stack",

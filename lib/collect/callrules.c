@@ -49,7 +49,7 @@ static int check(const char *p, size_t len, struct err *e)
 
 	for (i = 0; i < len; i++)
 		if (iscntrl((unsigned char)p[i]) || p[i] == '+' || p[i] == '=')
-			return err_set(e, EINVAL, "'%.*s' is no pattern: '%c' cannot be in a name", (int)len, p,
+			return err_set(e, EINVAL, "invalid pattern '%.*s': '%c' cannot be in a name", (int)len, p,
 				       iscntrl((unsigned char)p[i]) ? '?' : p[i]);
 	if (memchr(p, '(', len) && !memchr(p, ')', len) && !memchr(p, '*', len))
 		return err_set(e, EINVAL, "'%.*s' matches nothing: a signature ends in ')', or in '*'", (int)len, p);
@@ -121,8 +121,8 @@ static int parse_line(struct callrules *r, const char *s, size_t len, struct err
 		note(r, words[i].kind, words[i].include);
 		return add(r, words[i].kind, words[i].include, s + w, len - w, e);
 	}
-	return err_set(e, EINVAL, "'%.*s' is no rule; rules are include_method, exclude_method, include_thread, "
-		       "exclude_thread", (int)MIN(w, (size_t)64), s);
+	return err_set(e, EINVAL, "invalid rule '%.*s' (expected one of: include_method, exclude_method, include_thread, "
+		       "exclude_thread)", (int)MIN(w, (size_t)64), s);
 }
 
 int callrules_file(struct callrules *r, const char *name, const char *text, size_t len, struct err *e)

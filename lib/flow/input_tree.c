@@ -124,7 +124,7 @@ static int level_line(struct parser *x, const char *line, size_t len, struct err
 	    (p && (r = text_field(x, &p, end, &c.detail, e))))
 		return r;
 	if (p && (!number_field(&p, end, &c.key) || p))
-		return text_bad(&x->t, e, "the key is no number");
+		return text_bad(&x->t, e, "the key is not a number");
 	node = flow_child(&x->m->flow, level ? x->path[level - 1] : FLOW_NONE, consumer_add(&x->m->consumers, &c));
 	flow_add(&x->m->flow, node, n, base);
 	x->nr_path = level;

@@ -466,7 +466,7 @@ int mpevt_parse(char *text, struct mpevt_counts *c, struct err *e)
 
 	c->nr_c = 0;
 	if (!ok && (!line || sscanf(line, "error\t%d", &code) != 1 || code <= 0))
-		return err_set(e, EPROTO, "the process that counts gave an answer that makes no sense");
+		return err_set(e, EPROTO, "invalid answer from the counting process");
 	if (!ok)
 		err_set(e, code, "%s", strerror(code));
 	while ((line = strtok_r(NULL, "\n", &save))) {
@@ -475,7 +475,7 @@ int mpevt_parse(char *text, struct mpevt_counts *c, struct err *e)
 		else if (!ok && !strncmp(line, "hint\t", 5))
 			err_hint(e, "%s", line + 5);
 		else if (ok && !parse_count(line, c))
-			return err_set(e, EPROTO, "the process that counts gave a line that makes no sense");
+			return err_set(e, EPROTO, "invalid line from the counting process");
 	}
 	return -code;
 }

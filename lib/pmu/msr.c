@@ -128,8 +128,8 @@ int msr_open_err(const char *root, uint32_t cpu, int code, struct err *e)
 	case ENOENT:
 		snprintf(dir, sizeof(dir), "%s/%u", root, cpu);
 		if (!access(root, F_OK) && access(dir, F_OK))
-			return err_set(e, code, "there is no CPU %u", cpu);
-		err_set(e, code, "%s/msr: there is no such device", dir);
+			return err_set(e, code, "no CPU %u", cpu);
+		err_set(e, code, "%s/msr: no such device", dir);
 		err_hint(e, "'sudo modprobe msr' creates it, on x86 and where the kernel was built with CONFIG_X86_MSR");
 		return -code;
 	case ENXIO:

@@ -223,7 +223,7 @@ int perf_open_err(struct err *e, int code, const struct perf_event_attr *attr, p
 		err_hint(e, "virtual machines often hide the counters; the event cpu-clock works everywhere");
 		return -code;
 	case ESRCH:
-		return err_set(e, code, "there is no process or thread %d", pid);
+		return err_set(e, code, "no process or thread %d", pid);
 	case EMFILE:
 	case ENFILE:
 		err_set(e, code, "too many open files: each event needs one on each CPU or thread");

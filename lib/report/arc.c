@@ -452,7 +452,7 @@ int arc_print(struct trace_reader *t, const struct arc_opts *o, FILE *out, struc
 	int r;
 
 	if (o->format == FORMAT_TREE)
-		return err_set(e, EINVAL, "an arc file is no tree: --format text, json or csv");
+		return err_set(e, EINVAL, "--arc cannot be printed as a tree (expected one of: text, json, csv)");
 	names.no_inline = true;
 	model_init(&a.m, 1, FLOW_CALLS);
 	names_init(&a.names, &a.m, &names);

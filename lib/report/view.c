@@ -325,7 +325,7 @@ int view_init(struct view *v, struct model *m, const struct report_source *src, 
 	v->src = src;
 	v->o = o;
 	if (o->sort_metric >= model_nr_shown(m))
-		return err_set(e, EINVAL, "there is no metric %u to sort by", o->sort_metric + 1);
+		return err_set(e, EINVAL, "no metric %u to sort by", o->sort_metric + 1);
 	v->read_n = flow_totals(&m->flow, before);
 	by_n = !before[o->sort_metric];
 	select_paths(v);

@@ -68,7 +68,7 @@ int image_load_range(const struct image *im, uint64_t off, uint64_t len, struct 
 		return -e->code;
 	if (image_read(im, off, b->owned, len)) {
 		image_bytes_release(b);
-		return err_set(e, EIO, "file was cut short");
+		return err_set(e, EIO, "file was truncated");
 	}
 	b->data = b->owned;
 	b->len = len;
@@ -226,7 +226,7 @@ static int read_header(struct image *im, Elf64_Ehdr *h, struct err *e)
 	im->is64 = id[EI_CLASS] == ELFCLASS64;
 	if (im->is64) {
 		if (image_read(im, 0, h, sizeof(*h)))
-			return err_set(e, ENOEXEC, "ELF header is cut short");
+			return err_set(e, ENOEXEC, "ELF header is truncated");
 	} else {
 		if (id[EI_CLASS] != ELFCLASS32 || image_read(im, 0, &n, sizeof(n)))
 			return err_set(e, ENOEXEC, "damaged ELF header");
@@ -340,7 +340,7 @@ struct packing {
 
 static int packing_damaged(const struct image_section *s, struct err *e)
 {
-	return err_set(e, EILSEQ, "section %s is cut short", s->name);
+	return err_set(e, EILSEQ, "section %s is truncated", s->name);
 }
 
 static int packing_of(const struct image *im, const struct image_section *s, struct packing *p, struct err *e)

@@ -215,7 +215,7 @@ int schema_learn(struct schema *s, struct span body, struct err *e)
 	memcpy(k.name, name ? name : "", MIN(len, sizeof(k.name) - 1));
 	fields = span_str(&body, &len);
 	if (body.bad || !parse_fields(&k, fields, len))
-		return err_set(e, EILSEQ, "schema of record %x/%x makes no sense", k.major, k.minor);
+		return err_set(e, EILSEQ, "invalid schema of record %x/%x", k.major, k.minor);
 	for (i = 0; i < s->nr_kinds; i++)
 		if (s->kinds[i].major == k.major && s->kinds[i].minor == k.minor &&
 		    s->kinds[i].minor_mask == k.minor_mask)

@@ -421,9 +421,9 @@ int trace_writer_open(struct trace_writer **wp, const char *path, const struct t
 
 	*wp = NULL;
 	if (o->mode == TRACE_WRAP)
-		return err_set(e, EOPNOTSUPP, "%s: mode wrap is not there yet", path);
+		return err_set(e, EOPNOTSUPP, "%s: mode wrap is not supported yet", path);
 	if (o->mode == TRACE_NORMAL && o->limit_bytes < 64 << 10)
-		return err_set(e, EINVAL, "%s: a trace of %" PRIu64 " bytes is too small, 64 KiB is the least",
+		return err_set(e, EINVAL, "%s: a trace of %" PRIu64 " bytes is too small, it must be at least 64 KiB",
 			       path, o->limit_bytes);
 	w = new_writer(o);
 	r = outfile_open(&w->out, path, o->compress, e);

@@ -94,7 +94,7 @@ ticks_of_cpu() {
 	grep -qxF "** Number of samples: 5 (Run time: 0.5 Seconds)" <<<"$output"
 	run_arcprof aboveidle 1 2 -r 3
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"--run and a count exclude each other"* ]]
+	[[ $stderr == *"cannot be combined: --run and a count"* ]]
 }
 
 # An unlimited run in the background whose SIGINT the shell has not turned off.

@@ -53,7 +53,7 @@ error() {
 	status=0
 	JAVA_HOME='' PATH=/nonexistent "$ARCPROF" calibrate --java 2>err || status=$?
 	[ "$status" -eq 1 ]
-	grep -q 'there is no java in PATH' err
+	grep -q 'no java found in PATH' err
 	run_arcprof calibrate --show --java
 	[ "$status" -eq 2 ]
 }

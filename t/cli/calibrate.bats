@@ -49,7 +49,7 @@ rows() {
 	[ "$status" -eq 2 ]
 	run_arcprof calibrate --metric nosuch
 	[ "$status" -eq 1 ]
-	[[ $stderr == *"'nosuch' is no metric"* ]]
+	[[ $stderr == *"unknown metric 'nosuch'"* ]]
 	XDG_DATA_HOME='' HOME='' run_arcprof calibrate
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"neither XDG_DATA_HOME nor HOME"* ]]
@@ -208,7 +208,7 @@ steps() {
 @test "calibrate: a damaged table is told, and the program recorded" {
 	table '{ print } END { print "nonsense" }'
 	treetest
-	[[ $stderr == *"line 3 is no row of a calibration: nothing is calibrated"* ]]
+	[[ $stderr == *"line 3 is not a row of a calibration: nothing is calibrated"* ]]
 	run_arcprof calibrate
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"line 3"* ]]

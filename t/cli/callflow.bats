@@ -418,7 +418,7 @@ cums() {
 	done
 	[ ! -e started ] && [ ! -e trace ]
 	run_arcprof record --callflow --config rules -- true
-	[[ $stderr == *"rules:2: 'nonsense' is no rule"* ]]
+	[[ $stderr == *"rules:2: invalid rule 'nonsense'"* ]]
 	run_arcprof record --callflow -a
 	[ "$status" -eq 2 ]
 }

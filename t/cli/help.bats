@@ -63,7 +63,7 @@ load ../lib
 @test "help: an unknown command is a usage error with the nearest name" {
 	run_arcprof help verzion
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"there is no command 'verzion'"* ]]
+	[[ $stderr == *"unknown command 'verzion'"* ]]
 	[[ $stderr == *"hint: did you mean 'arcprof help version'?"* ]]
 }
 

@@ -11,7 +11,7 @@ skip_unless_msr() {
 	run_arcprof msr read 0x10
 	[ "$status" -eq 1 ]
 	[ -z "$output" ]
-	[[ $stderr == *"/dev/cpu/0/msr: there is no such device"*"modprobe msr"* ]]
+	[[ $stderr == *"/dev/cpu/0/msr: no such device"*"modprobe msr"* ]]
 	run_arcprof msr read -a 0x10
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"modprobe msr"* ]]

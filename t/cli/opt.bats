@@ -36,7 +36,7 @@ hint: did you mean '--format'?" ]
 @test "options: a wrong word lists the right ones" {
 	run_arcprof version --format=xml
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"--format: 'xml' is none of text, json"* ]]
+	[[ $stderr == *"--format: invalid value 'xml' (expected one of: text, json"* ]]
 }
 
 @test "options: a missing argument is a usage error naming the option" {

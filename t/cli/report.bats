@@ -265,8 +265,8 @@ for r in csv.reader(sys.stdin):
 	}
 	fails events '0 pidtid T\n1 > A\nx < A\n' "line 3: want 1 value, a kind and a name"
 	fails events '0 pidtid T\n5 > A\n4 < A\n' "line 3: value 4 is lower than 5 before it"
-	fails events '0 pidtid T\n\n5 ! A\n' "line 3: kind is none of*"
-	fails events '0 > \n' "line 1: kind is none of*"
+	fails events '0 pidtid T\n\n5 ! A\n' "line 3: invalid line (expected one of*"
+	fails events '0 > \n' "line 1: invalid line (expected one of*"
 	fails events '# metric a\n# metric b\n0 > x\n' "line 3: 1 values, but 2 metrics were named"
 	fails stacks 'a;b 1\na;b\n' "line 2: want a stack and 1 number"
 	fails stacks 'a;b 1\na;;b 3\n' "line 2: empty name in the stack"

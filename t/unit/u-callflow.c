@@ -708,7 +708,7 @@ TEST(callrules_faults_are_told_with_their_place)
 	CHECK(callrules_list(&rules, "a=b", &e) < 0);
 	callrules_release(&rules);
 	CHECK(callrules_file(&rules, "x.conf", "include_method a\nincude_method b\n", 33, &e) < 0);
-	CHECK(!strncmp(e.msg, "x.conf:2: 'incude_method' is no rule", 36));
+	CHECK(!strncmp(e.msg, "x.conf:2: invalid rule 'incude_method'", 38));
 	callrules_release(&rules);
 	CHECK(callrules_file(&rules, "x.conf", "include_thread\n", 15, &e) < 0);
 	callrules_release(&rules);

@@ -147,11 +147,11 @@ TEST(msr_errors_say_what_is_missing)
 	uint64_t val;
 
 	CHECK(msr_read(root, 1, 0x10, &val, &e) == -ENOENT);
-	CHECK_STR(e.msg, "there is no CPU 1");
+	CHECK_STR(e.msg, "no CPU 1");
 	snprintf(path, sizeof(path), "%s/2/msr", root);
 	unlink(path);
 	CHECK(msr_read(root, 2, 0x10, &val, &e) == -ENOENT);
-	CHECK(strstr(e.msg, "there is no such device"));
+	CHECK(strstr(e.msg, "no such device"));
 	CHECK(strstr(e.hint, "modprobe msr"));
 	CHECK(msr_read("/nonexistent", 0, 0x10, &val, &e) == -ENOENT);
 	CHECK(strstr(e.hint, "modprobe msr"));

@@ -228,7 +228,7 @@ TEST(opt_errors_name_the_option)
 	REFUSES("--kernel takes no argument", "", "--kernel=yes");
 	REFUSES("--no-kernel takes no argument", "", "--no-kernel=yes");
 	REFUSES("--percent: '1,5' is not a number", "", "--percent=1,5");
-	REFUSES("--clock: 'mnoo' is none of tsc, mono, cpu", "did you mean 'mono'?", "--clock=mnoo");
+	REFUSES("--clock: invalid value 'mnoo' (expected one of: tsc, mono, cpu)", "did you mean 'mono'?", "--clock=mnoo");
 	REFUSES("--duration: '3 s' is not a duration",
 		"examples: 250us, 10ms, 1.5s, 2m, 1h; without a unit it is seconds", "-d", "3 s");
 	REFUSES("--ring: '1Q' is not a size", "examples: 65536, 64k, 1.5M, 2G", "-m1Q");
