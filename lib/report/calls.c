@@ -188,7 +188,7 @@ void calls_add(struct calls *c, uint32_t node, uint64_t nr_calls, const uint64_t
 	uint64_t base[FLOW_MAX_METRICS] = { 0 };
 	unsigned int m;
 
-	for (m = 0; m < c->nr_metrics; m++)
+	for (m = 0; m < c->nr_metrics + c->nr_extra; m++)
 		if (c->column_of[m] >= 0)
 			base[c->column_of[m]] = values[m];
 	if (c->calls_are_consumed)
@@ -252,7 +252,7 @@ static void build_tree(struct calls *c, struct call_tree_data *t)
 
 /* --- metrics --- */
 
-enum { MAX_CANDIDATES = CALL_MAX_METRICS + ARRAY_SIZE(((struct profile *)NULL)->column_of) };
+enum { MAX_CANDIDATES = CALL_MAX_METRICS + CALLS_NR_EXTRA + ARRAY_SIZE(((struct profile *)NULL)->column_of) };
 
 /* What the trace has: the metrics of its calls, then the events of its samples. */
 struct candidates {
@@ -287,6 +287,26 @@ static void add_candidate(struct candidates *x, const char *name, const char *un
 	*column = -1;
 }
 
+const char *const calls_extra[CALLS_NR_EXTRA] = { "dispatches", "interrupts" };
+
+/* What replay.c can tell of events, where it was recorded; columns for both, or for none. */
+static void list_extra(struct calls *c, struct candidates *x)
+{
+	const struct names *names = &c->p->names;
+	const char *irq = names_label(names, "sched.irq");
+	const bool has[CALLS_NR_EXTRA] = { names_label(names, "sched.scope"), irq && !strcmp(irq, "yes") };
+	unsigned int i;
+
+	if (c->nr_metrics + CALLS_NR_EXTRA > CALL_MAX_METRICS)
+		return;
+	c->nr_extra = CALLS_NR_EXTRA;
+	for (i = 0; i < CALLS_NR_EXTRA; i++) {
+		c->column_of[c->nr_metrics + i] = -1;
+		if (has[i] && !find_candidate(x, calls_extra[i]))
+			add_candidate(x, calls_extra[i], calls_extra[i], &c->column_of[c->nr_metrics + i], false);
+	}
+}
+
 static void list_candidates(struct calls *c, struct candidates *x)
 {
 	const struct names *names = &c->p->names;
@@ -303,6 +323,8 @@ static void list_candidates(struct calls *c, struct candidates *x)
 			break;
 		add_candidate(x, name, names_label(names, unit), &c->column_of[c->nr_metrics], false);
 	}
+	if (p->o.replay)
+		list_extra(c, x);
 	for (p->nr_events = 0; p->nr_events < ARRAY_SIZE(p->column_of); p->nr_events++) {
 		if (p->o.no_samples || !(name = profile_event_label(p, p->nr_events, "")))
 			break;

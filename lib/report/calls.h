@@ -17,10 +17,14 @@ struct call_tree_data {
 	size_t nr_nodes, alloc_nodes;
 };
 
+enum { CALLS_NR_EXTRA = 2 };
+extern const char *const calls_extra[CALLS_NR_EXTRA];	/* names: dispatches, interrupts */
+
 /* What a trace says of calls. */
 struct calls {
 	struct profile *p;
 	unsigned int nr_metrics;	/* of the trace; 0: calls alone */
+	unsigned int nr_extra;		/* of replay: behind those, what dispatches and interrupts tell of each event */
 	int column_of[CALL_MAX_METRICS];	/* in the model, -1: not wanted */
 	bool calls_are_consumed;	/* the only metric */
 	bool with_samples;		/* the model has columns for them, too */
@@ -45,7 +49,7 @@ uint32_t calls_consumer(struct calls *c, uint32_t consumer);
 void calls_thread(struct calls *c, uint32_t tree, uint32_t *process, uint32_t *thread);
 /* The node of that thread. */
 uint32_t calls_root(struct calls *c, uint32_t tree);
-/* Adds to a node of the model what a context has: calls, and values as the trace has them, [nr_metrics]. */
+/* Adds to a node of the model what a context has: calls, and values as the trace has them, [nr_metrics + nr_extra]. */
 void calls_add(struct calls *c, uint32_t node, uint64_t nr_calls, const uint64_t *values);
 
 /* p->names is filled; builds p->m, with the samples grafted when any of their metrics is wanted. As calls_init(). */

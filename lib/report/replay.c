@@ -2,6 +2,8 @@
 /*
  * replay.c - the tree of a call trace, built from its events by the model's own rules: what the
  * measured process should have built.
+ *
+ * Dispatches and interrupts of the same trace are metrics of it: what the thread had by each event.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,18 +13,115 @@
 #include "flow/events.h"
 #include "report/calls.h"
 
+/* When a thread got a CPU, and when it was interrupted; in order. */
+struct moments {
+	struct moment_list {
+		uint64_t *times;
+		size_t nr, alloc;
+	} list[CALLS_NR_EXTRA];
+};
+
 struct replay {
 	struct calls *c;
+	struct map moments_of;		/* thread -> index */
+	struct moments *moments;
+	size_t nr_moments, alloc_moments;
 	struct flow f;
 	struct flow_events events;
 	struct map root_of;		/* tree -> index in last */
 	uint64_t (*last)[FLOW_MAX_METRICS];	/* values of its last event */
 	uint32_t *tree;			/* [index]: number */
-	size_t nr_last, alloc_last, alloc_tree;
+	struct cursor {
+		uint32_t moments;	/* of its thread, index + 1; 0: none */
+		size_t first[CALLS_NR_EXTRA], at[CALLS_NR_EXTRA];	/* since it began; not passed yet */
+	} *cursors;			/* [index] */
+	size_t nr_last, alloc_last, alloc_tree, alloc_cursors;
 	uint64_t nr_events;
 };
 
-static uint64_t *last_of(struct replay *x, uint32_t tree)
+/* --- dispatches and interrupts --- */
+
+/* Of the threads that trees belong to; virtual ones have none of their own. */
+static void list_threads(struct replay *x)
+{
+	size_t i;
+
+	for (i = 0; i < x->c->nr_trees; i++) {
+		const struct rec_call_tree *r = &x->c->trees[i].r;
+		uint32_t *at;
+
+		if (!r->thread || r->flags & CALL_TREE_VIRTUAL)
+			continue;
+		at = map_put(&x->moments_of, r->thread);
+		if (*at != MAP_NONE)
+			continue;
+		*at = x->nr_moments;
+		VEC_GROW(x->moments, x->nr_moments, x->alloc_moments);
+		x->moments[x->nr_moments++] = (struct moments){ 0 };
+	}
+}
+
+static void note(struct replay *x, uint32_t thread, unsigned int which, uint64_t time_ns)
+{
+	uint32_t at = map_get(&x->moments_of, thread);
+	struct moment_list *l;
+
+	if (at == MAP_NONE)
+		return;
+	l = &x->moments[at].list[which];
+	VEC_GROW(l->times, l->nr, l->alloc);
+	l->times[l->nr++] = time_ns;
+}
+
+static int take_sched(void *ctx, const struct rec_sched *r, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (r[i].kind == SCHED_SWITCH)
+			note(ctx, r[i].arg, 0, r[i].time_ns);
+		else if (r[i].kind == SCHED_INTR && r[i].arg >> 24 != SCHED_INTR_SOFT)
+			note(ctx, r[i].thread, 1, r[i].time_ns);
+	return 0;
+}
+
+static struct cursor new_cursor(const struct replay *x, uint32_t tree)
+{
+	uint32_t at = map_get(&x->c->tree_of, tree);
+	const struct rec_call_tree *r = at == MAP_NONE ? NULL : &x->c->trees[at].r;
+	struct cursor c = { 0 };
+	unsigned int k;
+
+	if (!r || r->flags & CALL_TREE_VIRTUAL)
+		return c;
+	c.moments = map_get(&x->moments_of, r->thread) + 1;	/* MAP_NONE + 1 is 0 */
+	for (k = 0; c.moments && k < CALLS_NR_EXTRA; k++) {
+		const struct moment_list *l = &x->moments[c.moments - 1].list[k];
+
+		while (c.at[k] < l->nr && l->times[c.at[k]] < r->start_ns)
+			c.at[k]++;
+		c.first[k] = c.at[k];
+	}
+	return c;
+}
+
+/* How many there were in the tree by then. */
+static void count_moments(const struct replay *x, struct cursor *c, uint64_t time_ns, uint64_t *values)
+{
+	unsigned int k;
+
+	for (k = 0; k < x->c->nr_extra; k++) {
+		const struct moment_list *l = c->moments ? &x->moments[c->moments - 1].list[k] : NULL;
+
+		while (l && c->at[k] < l->nr && l->times[c->at[k]] <= time_ns)
+			c->at[k]++;
+		values[k] = c->at[k] - c->first[k];
+	}
+}
+
+/* --- events --- */
+
+static size_t index_of(struct replay *x, uint32_t tree)
 {
 	uint32_t *at = map_put(&x->root_of, tree);
 
@@ -30,10 +129,12 @@ static uint64_t *last_of(struct replay *x, uint32_t tree)
 		*at = x->nr_last;
 		VEC_GROW(x->last, x->nr_last, x->alloc_last);
 		VEC_GROW(x->tree, x->nr_last, x->alloc_tree);
+		VEC_GROW(x->cursors, x->nr_last, x->alloc_cursors);
 		x->tree[x->nr_last] = tree;
+		x->cursors[x->nr_last] = new_cursor(x, tree);
 		memset(x->last[x->nr_last++], 0, sizeof(*x->last));
 	}
-	return x->last[*at];
+	return *at;
 }
 
 /* Until all is read a tree stands for its thread, by a number no consumer has. */
@@ -46,15 +147,19 @@ static int take_events(void *ctx, const struct rec_call_events *r)
 {
 	struct replay *x = ctx;
 	struct flow_events *b = &x->events;
-	uint64_t *last = last_of(x, r->tree), calls_only = 0;
+	uint64_t v[FLOW_MAX_METRICS] = { 0 };
 	uint32_t i;
+	size_t at;
 
 	if (r->tree >> 30)
 		return 0;
-	flow_events_switch(b, stand_in(x, r->tree), last);
+	at = index_of(x, r->tree);
+	flow_events_switch(b, stand_in(x, r->tree), x->last[at]);
 	for (i = 0; i < r->nr; i++) {
 		const struct call_event *e = &r->events[i];
-		const uint64_t *v = x->c->nr_metrics ? e->charged : &calls_only;
+
+		memcpy(v, e->charged, x->c->nr_metrics * sizeof(*v));
+		count_moments(x, &x->cursors[at], e->time_ns, v + x->c->nr_metrics);
 
 		switch (e->kind) {
 		case CALL_ENTERED:
@@ -68,7 +173,7 @@ static int take_events(void *ctx, const struct rec_call_events *r)
 		}
 		x->c->p->last_ns = MAX(x->c->p->last_ns, e->time_ns);
 	}
-	memcpy(last, b->last, sizeof(b->last));
+	memcpy(x->last[at], b->last, sizeof(b->last));
 	x->nr_events += r->nr;
 	return 0;
 }
@@ -98,10 +203,15 @@ int replay_read(struct calls *c, struct trace_reader *t, struct err *e)
 {
 	struct trace_sink sink = { .call_events = take_events };
 	struct replay x = { .c = c };
+	size_t i;
 	int r;
 
 	r = trace_read(t, &calls_sink, c, e);
-	flow_init(&x.f, MAX(c->nr_metrics, 1u), FLOW_CALLS);
+	if (!r && c->nr_extra) {
+		list_threads(&x);
+		r = trace_read(t, &(struct trace_sink){ .sched = take_sched }, &x, e);
+	}
+	flow_init(&x.f, MAX(c->nr_metrics + c->nr_extra, 1u), FLOW_CALLS);
 	flow_events_init(&x.events, &x.f);
 	x.events.own_clock = true;
 	if (!r)
@@ -118,5 +228,12 @@ int replay_read(struct calls *c, struct trace_reader *t, struct err *e)
 	map_release(&x.root_of);
 	free(x.last);
 	free(x.tree);
+	free(x.cursors);
+	for (i = 0; i < x.nr_moments; i++) {
+		free(x.moments[i].list[0].times);
+		free(x.moments[i].list[1].times);
+	}
+	free(x.moments);
+	map_release(&x.moments_of);
 	return r;
 }

@@ -9,6 +9,8 @@
 #include "base/quote.h"
 #include "report/table.h"
 
+enum { NO_LEVEL = UINT32_MAX };
+
 static void cell_cee(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
 	put_u64(b, r->cee);
@@ -32,26 +34,53 @@ static void cell_raw_delta(const struct table *t, const struct row *r, unsigned 
 		put_u64(b, r->base[i]);
 }
 
-/* DS is a metric of its own where it was recorded. */
+/* DS and IN are metrics of their own where they are known. */
+static bool find_metric(const struct model *model, const char *name, unsigned int *at)
+{
+	for (*at = 0; *at < model->flow.nr_metrics; ++*at)
+		if (!strcmp(model_str(model, model->metrics[*at].name), name))
+			return true;
+	return false;
+}
+
+static void put_metric(const struct table *t, const struct row *r, const char *name, const char *none, struct buf *b)
+{
+	unsigned int at;
+
+	if (find_metric(t->v->m, name, &at))
+		put_u64(b, r->base[at]);
+	else
+		buf_str(b, none);
+}
+
 static void cell_ds(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
-	const struct model *model = t->v->m;
-	unsigned int i;
-
-	for (i = 0; i < model->flow.nr_metrics; i++)
-		if (!strcmp(model_str(model, model->metrics[i].name), "dispatches")) {
-			put_u64(b, r->base[i]);
-			return;
-		}
-	buf_putc(b, '-');
+	put_metric(t, r, "dispatches", "-", b);
 }
 
 static void cell_in(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
-	buf_putc(b, '-');
+	put_metric(t, r, "interrupts", "-", b);
 }
 
-static const struct column level = { "LV", "level", COLUMN_OTHER, 2, false, cell_level };
+static void cell_raw_ds(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_metric(t, r, "dispatches", "", b);
+}
+
+static void cell_raw_in(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_metric(t, r, "interrupts", "", b);
+}
+
+/* Processes have none. */
+static void cell_lv(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	if (r->level != NO_LEVEL)
+		put_u64(b, r->level);
+}
+
+static const struct column level = { "LV", "level", COLUMN_OTHER, 2, false, cell_lv };
 static const struct column calls = { "CALLS", "n", COLUMN_N, 5, false, cell_n };
 static const struct column cee = { "CEE", "cee", COLUMN_N, 5, false, cell_cee };
 static const struct column base = { "BASE", "base", COLUMN_VALUE, 7, true, cell_base };
@@ -65,15 +94,24 @@ static const struct column c_module = { "", "module", COLUMN_OTHER, 0, false, ce
 static const struct column c_name = { "", "name", COLUMN_OTHER, 0, false, cell_name };
 static const struct column c_base = { "", "base", COLUMN_OTHER, 0, true, cell_raw_base };
 static const struct column c_delta = { "", "delta", COLUMN_OTHER, 0, true, cell_raw_delta };
-static const struct column *const csv_columns[] = { &level, &calls, &cee, &c_base, &c_delta, &ds,
-						    &c_name, &c_kind, &c_module, NULL };
+static const struct column c_ds = { "", "ds", COLUMN_OTHER, 0, false, cell_raw_ds };
+static const struct column c_in = { "", "in", COLUMN_OTHER, 0, false, cell_raw_in };
+static const struct column c_cum = { "", "cum", COLUMN_OTHER, 0, true, cell_raw_cum };
+static const struct column *const csv_columns[] = { &level, &calls, &cee, &c_base, &c_cum, &c_delta,
+						    &c_ds, &c_in, &c_name, &c_kind, &c_module, NULL };
 
 struct walk {
 	const struct view *v;
 	uint32_t node;
-	uint32_t lv;		/* the process is 0 */
+	uint32_t lv;		/* the root is 0 */
+	bool in_process;	/* the root is a process; text has none */
 	uint64_t nr;
 };
+
+static bool is_process(const struct walk *w)
+{
+	return w->v->m->consumers.items[w->v->m->flow.nodes[w->node].consumer].kind == CONSUMER_PROCESS;
+}
 
 static bool walk_next(struct walk *w)
 {
@@ -89,20 +127,18 @@ static bool walk_next(struct walk *w)
 			w->lv--;
 	w->nr++;
 	w->node = next;
+	if (!w->lv)
+		w->in_process = is_process(w);
 	return true;
-}
-
-static bool is_process(const struct walk *w)
-{
-	return w->v->m->consumers.items[w->v->m->flow.nodes[w->node].consumer].kind == CONSUMER_PROCESS;
 }
 
 static struct row walk_row(const struct walk *w)
 {
 	const struct flow *f = &w->v->m->flow;
 	const struct flow_node *x = &f->nodes[w->node];
-	struct row r = { .level = w->lv, .rl = x->rl, .n = x->n, .base = flow_base(f, w->node),
-			 .cum = flow_cum(f, w->node), .consumer = x->consumer, .parent = -1 };
+	struct row r = { .level = is_process(w) ? NO_LEVEL : w->lv - w->in_process, .rl = x->rl, .n = x->n,
+			 .base = flow_base(f, w->node), .cum = flow_cum(f, w->node), .consumer = x->consumer,
+			 .parent = -1 };
 	uint32_t c;
 
 	for (c = x->child; c; c = f->nodes[c].sibling)
@@ -148,7 +184,7 @@ static void put_legend(FILE *out)
 	      " : BASE  = Metrics observed, without DELTA (~: DELTA is as much, or a quarter uncertain)\n"
 	      " : DELTA = What counting the calls cost, by calibration (-: not calibrated)\n"
 	      " : DS    = Dispatches observed      (-: record with --metric dispatches)\n"
-	      " : IN    = Interrupts observed      (-: not recorded)\n"
+	      " : IN    = Interrupts observed      (-: record with --calltrace --irq, report with --replay)\n"
 	      " : NAME  = Name of Method or Thread (M: Java method, N: native function)\n", out);
 }
 
@@ -173,7 +209,6 @@ static void print_text(struct walk *w, FILE *out)
 			putc('\n', out);
 			continue;
 		}
-		r.level -= r.level != 0;
 		put_name(w->v, r.consumer, &name);
 		table_cells(&t, &r);
 		buf_putc(&t.line, ' ');
@@ -182,6 +217,34 @@ static void print_text(struct walk *w, FILE *out)
 	put_legend(out);
 	buf_release(&name);
 	table_release(&t);
+}
+
+static void json_metric(struct json *j, const struct row *r, const struct model *m, const char *key, const char *name)
+{
+	unsigned int at;
+
+	if (find_metric(m, name, &at))
+		json_u64(j, key, r->base[at]);
+	else
+		json_null(j, key);
+}
+
+/* What the columns DELTA, DS and IN say. */
+static void json_more(struct json *j, const struct row *r, const struct model *model)
+{
+	unsigned int m, at;
+
+	json_array(j, "delta");
+	for (m = 0; m < model_nr_shown(model); m++) {
+		at = model_delta(model, m);
+		if (at)
+			json_u64(j, NULL, r->base[at]);
+		else
+			json_null(j, NULL);
+	}
+	json_end(j);
+	json_metric(j, r, model, "ds", "dispatches");
+	json_metric(j, r, model, "in", "interrupts");
 }
 
 static void print_json(struct walk *w, FILE *out)
@@ -195,10 +258,14 @@ static void print_json(struct walk *w, FILE *out)
 	while (walk_next(w)) {
 		r = walk_row(w);
 		json_object(&j, NULL);
-		json_u64(&j, "level", r.level);
+		if (r.level != NO_LEVEL)
+			json_u64(&j, "level", r.level);
+		else
+			json_null(&j, "level");
 		json_consumer(&j, w->v, r.consumer, true);
 		json_u64(&j, "callees", r.cee);
 		json_sums(&j, w->v, r.n, r.base, r.cum);
+		json_more(&j, &r, w->v->m);
 		json_end(&j);
 	}
 	json_end(&j);

@@ -61,6 +61,7 @@ rows() {
 	ROW='.base[0]' rows --no-calibrate >measured
 	diff sums measured
 	arcprof report -i trace --rt --format json | jq -e '[.rows[].base[1]] | add > 0'
+	arcprof report -i trace --rt --format json | jq -e '[.rows[] | .delta == [.base[1]]] | all'
 	run_arcprof report -i trace --rt
 	[[ $output == *"calibrated, native functions only: cpu"* ]]
 	run_arcprof report -i trace --rt --no-calibrate

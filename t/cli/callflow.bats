@@ -245,7 +245,19 @@ lines() {
 	grep -qE '^ +- +- - \[loses CPU [0-9]+: [RSDTXIB?]\] ways$' gen
 	# a child of fork() that never called anything has no dispatches here; the others have all theirs
 	[ "$(lines --event dispatch)" -eq "$(grep -cE '(gets|loses) CPU' gen)" ]
+	# built from the events, contexts have their dispatches and interrupts: all but those after a thread's last event
+	calls --calltrace --irq -- ./ways 1000
+	arcprof report -i trace --replay --rt --format json >rt
+	jq -e '[.rows[] | .in != null and .ds != null] | all' rt
+	arcprof report -i trace --threads --format json >threads
+	dispatches=$(jq '[.rows[].ds] | add' rt) interrupts=$(jq '[.rows[].in] | add' rt)
+	[ "$dispatches" -gt 0 ] && [ "$dispatches" -le "$(jq .totals.dispatches threads)" ]
+	[ "$interrupts" -le "$(jq .totals.interrupts threads)" ]
+	[ "$(jq '[.rows[] | select(.name == "main") | .ds] | add' rt)" -gt 0 ]
+	arcprof report -i trace --replay --rt | grep -qE ' +[0-9]+ +[0-9]+ N:main$'
+	arcprof report -i trace --replay --check >checked
 	# main() waits for its threads and its child
+	calls --calltrace --sched -- ./ways 10
 	[ "$(lines --event dispatch --symbol main)" -gt 0 ]
 	[ "$(lines --event dispatch --symbol main)" -lt "$(lines --event dispatch)" ]
 }

@@ -419,7 +419,7 @@ plain() {
 	skip_unless_perf
 	name=$'=A\e[3m\n\x9b1m'
 	cp "$(workload sleeps)" "./$name"
-	arcprof record -F 999 -o trace -- "./$name" 5 100000 >/dev/null 2>status
+	arcprof record -F 999 -o trace -- "./$name" 5 5000000 >/dev/null 2>status
 	plain status
 	arcprof record -q --sched --no-samples -o sched -- "./$name" 5 100000 >/dev/null 2>&1 || true
 	for format in text csv json; do
@@ -511,4 +511,20 @@ samples() {
 	arcprof report -i trace --xprof --format json >json
 	jq -e '.source.rate_mode == "user" and .source.rate_hz == 500' json
 	[[ $(arcprof report -i trace | head -n 1) == *" at 500.0 Hz in user code, "* ]]
+}
+
+@test "report: rt says the same in text, JSON and CSV" {
+	for input in "--events $AC/ac_test.events" "-i $MIXED --samples"; do
+		# shellcheck disable=SC2086
+		arcprof report $input --rt --format json >json
+		# shellcheck disable=SC2086
+		arcprof report $input --rt --format csv >csv
+		# shellcheck disable=SC2086
+		arcprof report $input --rt | sed -n '/^ LV /,/^$/p' | sed '/ Process :: /d; /^$/d; 1d' | awk '{ print $1, $2, $3 }' >text
+		jq -r '.rows[] | select(.kind != "process") | "\(.level) \(.n) \(.callees)"' json | diff text -
+		awk -F, 'NR > 1 && $1 != "" { print $1, $2, $3 }' csv | diff text -
+		jq -r '.rows[] | "\(.n) \(.base[0]) \(.cum[0]) \(.delta[0] // "") \(.ds // "") \(.in // "")"' json >all
+		awk -F, 'NR > 1 { print $2, $4, $5, $6, $7, $8 }' csv | diff all -
+	done
+	[ "$(jq '[.rows[] | select(.kind == "process") | .level == null] | all' json)" = true ]
 }
