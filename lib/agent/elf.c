@@ -88,23 +88,8 @@ static const Elf64_Phdr *program_headers(uintptr_t base, int *nr)
 	return (const void *)(base + e->e_phoff);
 }
 
-static bool find_tables(uintptr_t base, struct tables *t)
+static bool read_dynamic(const Elf64_Dyn *d, struct tables *t)
 {
-	const Elf64_Dyn *d = NULL;
-	const Elf64_Phdr *ph;
-	int i, nr;
-
-	*t = (struct tables){ 0 };
-	ph = program_headers(base, &nr);
-	if (!ph)
-		return false;
-	t->base = t->bias = base;
-	for (i = 0; i < nr; i++)
-		if (ph[i].p_type == PT_LOAD && !ph[i].p_offset)
-			t->bias = base - ph[i].p_vaddr;
-	for (i = 0; i < nr; i++)
-		if (ph[i].p_type == PT_DYNAMIC)
-			d = (const void *)(t->bias + ph[i].p_vaddr);
 	for (; d && d->d_tag != DT_NULL; d++) {
 		/* glibc has relocated these in place, musl and the vDSO have not */
 		uintptr_t v = d->d_un.d_ptr < t->bias ? d->d_un.d_ptr + t->bias : d->d_un.d_ptr;
@@ -127,6 +112,26 @@ static bool find_tables(uintptr_t base, struct tables *t)
 			t->jmprel_bytes = d->d_un.d_val;
 	}
 	return t->str && t->sym && (t->gnu_hash || t->hash);
+}
+
+static bool find_tables(uintptr_t base, struct tables *t)
+{
+	const Elf64_Dyn *d = NULL;
+	const Elf64_Phdr *ph;
+	int i, nr;
+
+	*t = (struct tables){ 0 };
+	ph = program_headers(base, &nr);
+	if (!ph)
+		return false;
+	t->base = t->bias = base;
+	for (i = 0; i < nr; i++)
+		if (ph[i].p_type == PT_LOAD && !ph[i].p_offset)
+			t->bias = base - ph[i].p_vaddr;
+	for (i = 0; i < nr; i++)
+		if (ph[i].p_type == PT_DYNAMIC)
+			d = (const void *)(t->bias + ph[i].p_vaddr);
+	return read_dynamic(d, t);
 }
 
 static void *symbol_at(const struct tables *t, uint32_t i, const char *name)
@@ -161,20 +166,38 @@ static void *gnu_lookup(const struct tables *t, const char *name)
 	}
 }
 
-void *elf_symbol(uintptr_t base, const char *name)
+static void *look_up(const struct tables *t, const char *name)
 {
-	struct tables t;
 	uint32_t i;
 	void *p;
 
-	if (!find_tables(base, &t))
-		return NULL;
-	if (t.gnu_hash)
-		return gnu_lookup(&t, name);
-	for (i = 0; i < t.hash[1]; i++)
-		if ((p = symbol_at(&t, i, name)))
+	if (t->gnu_hash)
+		return gnu_lookup(t, name);
+	for (i = 0; i < t->hash[1]; i++)
+		if ((p = symbol_at(t, i, name)))
 			return p;
 	return NULL;
+}
+
+void *elf_symbol(uintptr_t base, const char *name)
+{
+	struct tables t;
+
+	return find_tables(base, &t) ? look_up(&t, name) : NULL;
+}
+
+bool elf_symbols_of(uintptr_t bias, const void *dynamic, const char *const *names, void **found, int nr)
+{
+	struct tables t = { .bias = bias };
+	bool all = true, readable = read_dynamic(dynamic, &t);
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		if (!found[i] && readable)
+			found[i] = look_up(&t, names[i]);
+		all = all && found[i];
+	}
+	return all;
 }
 
 #ifdef __x86_64__

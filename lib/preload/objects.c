@@ -6,6 +6,9 @@
 #include "preload/objects.h"
 
 __attribute__((weak)) extern int dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *ctx);
+/* glibc's and musl's */
+#pragma weak _r_debug
+__attribute__((weak)) extern struct r_debug *_dl_debug_addr;
 __attribute__((visibility("hidden"))) extern const ElfW(Ehdr) __ehdr_start;
 
 static uintptr_t base_of(const struct dl_phdr_info *o)
@@ -48,34 +51,17 @@ bool objects_find(struct search *s)
 	return dl_iterate_phdr && dl_iterate_phdr(look, s) && s->found;
 }
 
-struct lookups {
-	void **found;
-	const char *const *names;
-	int nr;
-	bool passed_us;
-};
-
-static int look_for_all(struct dl_phdr_info *o, size_t size, void *ctx)
+static const struct link_map *first_object(void)
 {
-	uintptr_t base = base_of(o);
-	struct lookups *l = ctx;
-	bool all = true;
-	int i;
-
-	if (is_us(base))
-		l->passed_us = true;
-	else if (base && l->passed_us)
-		for (i = 0; i < l->nr; i++)
-			l->found[i] = l->found[i] ? l->found[i] : elf_symbol(base, l->names[i]);
-	for (i = 0; i < l->nr; i++)
-		all = all && l->found[i];
-	return all;
+	return &_r_debug ? _r_debug.r_map : &_dl_debug_addr && _dl_debug_addr ? _dl_debug_addr->r_map : NULL;
 }
 
 void objects_find_next(void **found, const char *const *names, int nr)
 {
-	struct lookups l = { .found = found, .names = names, .nr = nr };
+	const struct link_map *m = first_object();
 
-	if (dl_iterate_phdr)
-		dl_iterate_phdr(look_for_all, &l);
+	while (m && !is_us(m->l_addr))
+		m = m->l_next;
+	for (m = m ? m->l_next : NULL; m && !elf_symbols_of(m->l_addr, m->l_ld, names, found, nr); m = m->l_next)
+		;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* objects.h - symbols of the objects that are loaded. Takes the dynamic linker's lock while it looks. */
+/* objects.h - symbols of the objects that are loaded. */
 #ifndef PRELOAD_OBJECTS_H
 #define PRELOAD_OBJECTS_H
 
@@ -16,8 +16,12 @@ struct search {
 	bool passed_us;
 };
 
+/* Takes the dynamic linker's lock. */
 bool objects_find(struct search *s);
-/* The first of each name, as with after_us; what is not NULL already stays. */
+/*
+ * The first of each name, as with after_us; what is not NULL already stays. Takes no lock, so it is for the time before
+ * main(): also before ThreadSanitizer's dl_iterate_phdr() can be called, which begins by asking for other symbols.
+ */
 void objects_find_next(void **found, const char *const *names, int nr);
 
 #endif

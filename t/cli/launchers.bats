@@ -107,7 +107,7 @@ hosts() {
 	each_jdk hosts
 }
 
-@test "launchers: programs that start no JVM: dlsym, static, AddressSanitizer, setuid" {
+@test "launchers: programs that start no JVM: dlsym, static, sanitizers, setuid" {
 	skip_unless_perf
 	gcc -Wall -O2 "$TOP/t/launchers/lookups.c" -o lookups
 	same 0 0 ./lookups
@@ -120,6 +120,9 @@ hosts() {
 	if gcc -fsanitize=address p.c -o asan 2>/dev/null; then
 		same 4 0 ./asan
 		same 4 0 env ASAN_OPTIONS=detect_leaks=0 ./asan
+	fi
+	if gcc -fsanitize=thread p.c -o tsan 2>/dev/null; then
+		same 4 0 ./tsan
 	fi
 	if [ "$(id -u)" -eq 0 ]; then
 		gcc p.c -o setuid
