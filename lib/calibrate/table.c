@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/foreign.h"
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -162,12 +163,13 @@ int calibration_path(struct buf *path, struct err *e)
 
 int calibration_load(struct calibration *c, const char *path, struct err *e)
 {
+	const struct foreign_rule rule = { .owner = FOREIGN_ANYBODY, .max_bytes = MAX_FILE, .links = true };
 	struct buf b = BUF_INIT;
 	int r;
 
 	if (access(path, F_OK) && errno == ENOENT)
 		return 0;
-	r = io_read_file(path, &b, MAX_FILE, e);
+	r = foreign_read(AT_FDCWD, path, &rule, &b, e);
 	if (!r) {
 		r = calibration_parse(c, b.data ? b.data : "", b.len, e);
 		if (r) {
@@ -195,8 +197,11 @@ static void make_folders(const char *path)
 
 static int write_file(const char *path, const struct buf *b, struct err *e)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), r;
+	int fd, r;
 
+	/* root's HOME may be a user's, who may have put a link there */
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return err_set(e, errno, "cannot create %s: %s", path, strerror(errno));
 	r = io_write_all(fd, b->data, b->len);

@@ -15,7 +15,7 @@
 
 #define NAME "arcprof-ctl-"
 
-enum { MAX_COMMAND = 64, MAX_REPLY = 65536, COMMAND_MS = 200, REPLY_MS = 60000 };
+enum { MAX_COMMAND = 64, MAX_REPLY = 65536, COMMAND_MS = 200, REPLY_MS = 60000, MAX_AT_ONCE = 16 };
 
 static socklen_t address(struct sockaddr_un *a, int pid)
 {
@@ -90,9 +90,10 @@ static void answer(int fd, control_fn fn, void *ctx)
 
 void control_serve(int listening, control_fn fn, void *ctx)
 {
-	int fd;
+	int fd, i;
 
-	while ((fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+	/* anybody can connect, and the recording is not to wait for that */
+	for (i = 0; i < MAX_AT_ONCE && (fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC)) >= 0; i++) {
 		struct ucred c;
 
 		set_timeout(fd, COMMAND_MS);

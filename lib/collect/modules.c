@@ -8,8 +8,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/foreign.h"
 #include "base/mem.h"
 #include "collect/modules.h"
+
+#define MAX_MODULE_BYTES (8ull << 30)
 
 static void write_module(struct trace_writer *w, uint32_t number, const struct module *m,
 			 const struct module_id *id, const struct stat *st)
@@ -79,44 +82,57 @@ static void open_vdso(struct module *m)
 		m->file = NULL;
 }
 
-/*
- * The mapped file itself when the kernel lets us (it may be deleted or replaced by now),
- * else what its path leads to in the process's own root, if that is the same file.
- */
-static int open_mapped(const struct module_id *id, char root[static 64])
+/* By path, in the process's root or in ours: the right one by its inode. */
+static int open_path(const struct module_id *id, int root, struct stat *st)
 {
-	char path[4096 + 64];
-	struct stat st;
-	int fd;
+	static const struct foreign_rule rule = { .owner = FOREIGN_ANYBODY, .max_bytes = MAX_MODULE_BYTES };
+	struct err e;
+	int fd = foreign_open(root, id->path, &rule, &e);
 
-	snprintf(root, 64, "/proc/%d/root", id->pid);
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", id->pid, (unsigned long long)id->start,
-		 (unsigned long long)id->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "%s%s", root, id->path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0) {
-		root[0] = '\0';
-		fd = open(id->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	}
-	if (fd >= 0 && id->inode && (fstat(fd, &st) || st.st_ino != id->inode)) {
+	if (fd >= 0 && (fstat(fd, st) || (id->inode && st->st_ino != id->inode))) {
 		close(fd);
 		return -1;
 	}
 	return fd;
 }
 
+/*
+ * The mapped file itself when the kernel lets us (it may be deleted or replaced by now),
+ * else what its path leads to in the process's own root, if that is the same file. Mapped may be a device as well: that
+ * is not opened.
+ */
+static int open_mapped(const struct module_id *id, char root[static 64], struct stat *st)
+{
+	static const struct foreign_rule rule = { .owner = FOREIGN_ANYBODY, .max_bytes = MAX_MODULE_BYTES, .links = true };
+	char path[128];
+	struct err e;
+	int fd, dir;
+
+	snprintf(root, 64, "/proc/%d/root", id->pid);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", id->pid, (unsigned long long)id->start,
+		 (unsigned long long)id->end);
+	fd = foreign_open(AT_FDCWD, path, &rule, &e);
+	if (fd >= 0 && !fstat(fd, st))
+		return fd;
+	dir = foreign_root(id->pid, &e);
+	fd = dir < 0 ? -1 : open_path(id, dir, st);
+	if (dir >= 0)
+		close(dir);
+	if (fd >= 0)
+		return fd;
+	root[0] = '\0';
+	return open_path(id, AT_FDCWD, st);
+}
+
 static void open_file(struct module *m, struct cache *cache, const struct module_id *id, struct stat *st)
 {
 	char root[64];
 	struct err e;
-	int fd = open_mapped(id, root);
+	int fd = open_mapped(id, root, st);
 
 	if (fd < 0)
 		return;
-	if (fstat(fd, st) || !S_ISREG(st->st_mode) || symfile_open_fd(&m->file, fd, root, m->path, &e))
+	if (symfile_open_fd(&m->file, fd, root, m->path, &e))
 		m->file = NULL;
 	else
 		symfile_set_cache(m->file, cache);

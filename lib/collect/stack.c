@@ -2,8 +2,11 @@
 /*
  * stack.c - from the addresses of a sample to frames of the trace, outermost first.
  */
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/foreign.h"
 #include "collect/state.h"
 
 struct walk {
@@ -25,6 +28,17 @@ static bool find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *of
 	return true;
 }
 
+/* Its owner is asked for while it lives. */
+static void note_anon_hit(struct proc *p)
+{
+	struct stat st;
+	char path[32];
+
+	p->has_anon_hits = true;
+	snprintf(path, sizeof(path), "/proc/%d", p->pid);
+	p->uid = stat(path, &st) ? FOREIGN_ANYBODY : st.st_uid;
+}
+
 static void user_frame(struct collect *c, struct proc *p, uint64_t pc, struct frame *f)
 {
 	const struct map_entry *m = maps_find(&p->maps, pc);
@@ -35,7 +49,8 @@ static void user_frame(struct collect *c, struct proc *p, uint64_t pc, struct fr
 		java_name_pc(p->java, pc, f);
 	else {
 		*f = (struct frame){ .kind = FRAME_ANON, .a = p->id, .b = pc };
-		p->has_anon_hits = true;
+		if (!p->has_anon_hits)
+			note_anon_hit(p);
 	}
 }
 

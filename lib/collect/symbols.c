@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/foreign.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "collect/symbols.h"
@@ -159,20 +162,37 @@ static int namespace_pid(int pid)
 	return ns_pid;
 }
 
+/* As the process sees its files, while it lives; then ours, if the file is its user's, or root's. */
+static int read_perf_map(const struct proc *p, struct buf *b)
+{
+	const struct foreign_rule rule = {
+		.owner = p->uid == FOREIGN_ANYBODY ? geteuid() : p->uid, .max_bytes = MAX_PERF_MAP_BYTES,
+	};
+	char path[64];
+	struct err e;
+	int root = foreign_root(p->pid, &e), r = root;
+
+	if (root >= 0) {
+		snprintf(path, sizeof(path), "tmp/perf-%d.map", namespace_pid(p->pid));
+		r = foreign_read(root, path, &rule, b, &e);
+		close(root);
+	}
+	if (r >= 0)
+		return 0;
+	buf_reset(b);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", p->pid);
+	return foreign_read(AT_FDCWD, path, &rule, b, &e);
+}
+
 void symbols_write_perf_map(struct trace_writer *w, const struct proc *p)
 {
 	struct buf b = BUF_INIT;
-	char path[96], *line, *save;
-	struct err e;
+	char *line, *save;
 	int name_at;
 
-	snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", p->pid, namespace_pid(p->pid));
-	if (io_read_file(path, &b, MAX_PERF_MAP_BYTES, &e)) {
-		snprintf(path, sizeof(path), "/tmp/perf-%d.map", p->pid);
-		if (io_read_file(path, &b, MAX_PERF_MAP_BYTES, &e))
-			goto out;
-	}
-	for (line = b.data ? strtok_r(b.data, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
+	if (read_perf_map(p, &b))
+		buf_reset(&b);
+	for (line = b.len ? strtok_r(b.data, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
 		struct rec_stub r = { .time_ns = clock_mono_ns(), .proc = p->id };
 
 		if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &r.addr, &r.size, &name_at) != 2)
@@ -181,6 +201,5 @@ void symbols_write_perf_map(struct trace_writer *w, const struct proc *p)
 		r.name_len = strlen(r.name);
 		trace_write_stub(w, &r);
 	}
-out:
 	buf_release(&b);
 }

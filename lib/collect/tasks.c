@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -274,21 +275,55 @@ struct thread *tasks_any(struct tasks *t, int tid)
 	return at == MAP_NONE ? NULL : t->threads[at];
 }
 
-struct thread *tasks_by_tid(struct tasks *t, int tid, uint64_t time_ns)
+/* A number in /proc/PID/status; fallback when it cannot be read. */
+static int status_number(int pid, const char *key, int fallback)
 {
-	struct thread *th = tasks_any(t, tid);
 	struct buf b = BUF_INIT;
 	const char *line;
 	char path[64];
-	int pid = tid;
 
-	if (th)
-		return th;
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	if (tid && !io_slurp(path, &b) && b.len && (line = strstr(b.data, "\nTgid:")))
-		pid = atoi(line + strlen("\nTgid:"));
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (!io_slurp(path, &b) && b.len && (line = strstr(b.data, key)))
+		fallback = atoi(line + strlen(key));
 	buf_release(&b);
-	return tasks_get(t, pid, tid, time_ns);
+	return fallback;
+}
+
+bool tasks_descends(int pid, int from)
+{
+	enum { MAX_LEVELS = 256 };
+	int i;
+
+	for (i = 0; i < MAX_LEVELS && pid > 1 && pid != from; i++)
+		pid = status_number(pid, "\nPPid:", 0);
+	return from > 0 && pid == from;
+}
+
+struct thread *tasks_by_tid(struct tasks *t, int tid, uint64_t time_ns)
+{
+	struct thread *th = tasks_any(t, tid);
+
+	return th ? th : tasks_get(t, tid ? status_number(tid, "\nTgid:", tid) : 0, tid, time_ns);
+}
+
+struct thread *tasks_leader(struct tasks *t, int pid, uint64_t start_ns)
+{
+	enum { TICK_NS = 20000000 };	/* at 50 Hz, the longest there is */
+	struct thread *th = tasks_find(t, pid);
+
+	return th && th->tid == th->proc->pid && start_ns <= th->born_ns + TICK_NS ? th : NULL;
+}
+
+/* Agents say what they like: a live thread of another process is not taken from it for that. */
+static bool is_foreign(struct tasks *t, const struct proc *p, int tid)
+{
+	const struct thread *th = tasks_find(t, tid);
+	char path[64];
+
+	if (!th || th->proc == p)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", p->pid, tid);
+	return access(path, F_OK);
 }
 
 struct thread *tasks_get_at(struct tasks *t, struct proc *p, int tid, uint64_t time_ns)
@@ -300,7 +335,7 @@ struct thread *tasks_get_at(struct tasks *t, struct proc *p, int tid, uint64_t t
 		if (th->proc == p && (th->dead ? time_ns <= th->dead_ns : th->provisional || !th->older ||
 									   th->born_ns <= time_ns))
 			return th;
-	return tasks_get(t, p->pid, tid, time_ns);
+	return tasks_get(t, p->pid, is_foreign(t, p, tid) ? p->pid : tid, time_ns);
 }
 
 static void inherit_events(struct thread *th, const struct thread *parent, uint64_t time_ns)

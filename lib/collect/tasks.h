@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/arena.h"
 #include "base/hash.h"
@@ -25,6 +26,7 @@ struct proc {
 	uint64_t replaced_ns;	/* when an exec put another one in its place, 0 not yet */
 	bool has_libjvm;	/* a JVM; without java, one that no agent came into */
 	bool has_anon_hits;	/* samples in code without a file: a perf map may name it */
+	uid_t uid;		/* whose file that must be; known with has_anon_hits, FOREIGN_ANYBODY: it had ended */
 	struct maps maps;
 	struct java *java;	/* NULL: no agent in it */
 	struct proc *next;	/* list of all */
@@ -79,6 +81,15 @@ struct thread *tasks_get_at(struct tasks *t, struct proc *p, int tid, uint64_t t
 struct thread *tasks_any(struct tasks *t, int tid);
 /* The same, made from /proc when it was not known. */
 struct thread *tasks_by_tid(struct tasks *t, int tid, uint64_t time_ns);
+
+/*
+ * The leader of a live process that is known; NULL: there is none with that number, or another has it by now: one
+ * that was started after the one known was seen first. start_ns: of the process that has the number, to a clock tick.
+ */
+struct thread *tasks_leader(struct tasks *t, int pid, uint64_t start_ns);
+
+/* As /proc says: is pid from, or was it started by from, or by who was? For processes of which no record came. */
+bool tasks_descends(int pid, int from);
 
 /* What the kernel's records say. */
 struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid, uint64_t time_ns);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/io.h"
+#include "base/foreign.h"
 #include "base/mem.h"
 #include "jvm/jdk.h"
 
@@ -40,8 +41,10 @@ static int major_of(const char *version)
 static void add_home(struct jdk_list *l, const char *dir, bool on_path)
 {
 	char path[PATH_MAX + 16], home[PATH_MAX];
+	const struct foreign_rule rule = { .owner = FOREIGN_ANYBODY, .max_bytes = 1 << 20, .links = true };
 	struct buf b = BUF_INIT;
 	struct jdk *j;
+	struct err e;
 	size_t i;
 
 	if (!realpath(dir, home))
@@ -62,7 +65,7 @@ static void add_home(struct jdk_list *l, const char *dir, bool on_path)
 	snprintf(path, sizeof(path), "%s/bin/javac", home);
 	j->has_javac = !access(path, X_OK);
 	snprintf(path, sizeof(path), "%s/release", home);
-	if (!io_slurp(path, &b) && b.len) {
+	if (!foreign_read(AT_FDCWD, path, &rule, &b, &e) && b.len) {
 		j->version = release_value(b.data, "JAVA_VERSION");
 		j->vendor = release_value(b.data, "IMPLEMENTOR");
 	}

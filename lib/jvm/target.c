@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/foreign.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/span.h"
@@ -164,20 +165,25 @@ bool target_perf_data_allow(const void *start, size_t len)
 }
 
 /* They are a file that it has mapped, named as it sees it. */
-static bool allows_attach(int pid, const char *maps)
+static bool allows_attach(const struct target *t, const char *maps)
 {
+	const struct foreign_rule rule = { .owner = t->euid, .max_bytes = MAX_PERF_DATA };
 	const char *at = strstr(maps, "/hsperfdata_"), *line;
 	struct buf path = BUF_INIT, data = BUF_INIT;
 	bool allows = true;
 	struct err e;
+	int root;
 
 	if (!at)
 		return true;
 	for (line = at; line > maps && line[-1] != ' '; line--)
 		;
-	buf_fmt(&path, "/proc/%d/root%.*s", pid, (int)strcspn(line, "\n"), line);
-	if (!io_read_file(path.data, &data, MAX_PERF_DATA, &e) && data.len)
+	buf_fmt(&path, "%.*s", (int)strcspn(line, "\n"), line);
+	root = foreign_root(t->pid, &e);
+	if (root >= 0 && !foreign_read(root, path.data, &rule, &data, &e) && data.len)
 		allows = target_perf_data_allow(data.data, data.len);
+	if (root >= 0)
+		close(root);
 	buf_release(&path);
 	buf_release(&data);
 	return allows;
@@ -212,7 +218,7 @@ static int read_maps(const struct target *t, struct err *e)
 		r = err_set(e, EACCES, "process %d may not be looked into", t->pid);
 	else if (!maps_file(b.data, "/libjvm.so") || strstr(b.data, "/libj9vm"))
 		r = err_set(e, ENOTSUP, "process %d is not a HotSpot JVM", t->pid);
-	else if (!allows_attach(t->pid, b.data))
+	else if (!allows_attach(t, b.data))
 		r = err_set(e, EPERM, "process %d lets nothing attach: it runs with -XX:+DisableAttachMechanism", t->pid);
 	buf_release(&b);
 	return r;

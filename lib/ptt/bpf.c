@@ -102,9 +102,10 @@ static int make_place(struct err *e)
 /* Without its pins a link detaches its program. */
 static int remove_place(struct err *e)
 {
-	DIR *d = opendir(ARCPROF_BPF_DIR);
+	/* not what a link of that name leads to */
+	int fd = open(ARCPROF_BPF_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r = 0;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
-	int r = 0;
 
 	if (!d)
 		return errno == ENOENT ? err_set(e, ENOENT, "no session is running") : err_errno(e, "%s", ARCPROF_BPF_DIR);

@@ -5,49 +5,43 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <lzma.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/foreign.h"
 #include "base/mem.h"
 #include "sym/symfile_int.h"
 
-enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
-
 #define MINIMAL_BYTES_MAX (256u << 20)
+#define FILE_BYTES_MAX (8ull << 30)
+#define CHECKSUM_BYTES_MAX (1ull << 30)	/* all of it is read */
 
-int debugfile_open_below(const char *root, const char *path)
+int debugfile_open_below(const char *root, const char *path, struct err *e)
 {
-	struct open_how how = { .flags = OPEN_FLAGS, .resolve = RESOLVE_IN_ROOT };
-	char *full;
+	/* Whoever's: it is the right one by its build-id or checksum, and its bytes are checked. */
+	const struct foreign_rule rule = { .owner = FOREIGN_ANYBODY, .max_bytes = FILE_BYTES_MAX, .links = true };
 	int dir, fd;
 
 	if (!root || !root[0])
-		return open(path, OPEN_FLAGS);
+		return foreign_open(AT_FDCWD, path, &rule, e);
 	/* Symbolic links in a container lead to its own files, not ours, only this way. */
 	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
-		return -1;
-	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+		return err_errno(e, "%s", root);
+	fd = foreign_open(dir, path, &rule, e);
 	close(dir);
-	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
-		return fd;
-	full = xasprintf("%s%s", root, path);
-	fd = open(full, OPEN_FLAGS);
-	free(full);
 	return fd;
 }
 
 static bool crc_matches(const struct image *im, uint32_t want)
 {
+	bool ok = im->len <= CHECKSUM_BYTES_MAX;
 	uint8_t *buf = xmalloc(1 << 16);
 	uint64_t off, n;
 	uLong crc = crc32(0, NULL, 0);
-	bool ok = true;
 
 	for (off = 0; off < im->len && ok; off += n) {
 		n = MIN(im->len - off, 1 << 16);
@@ -67,9 +61,9 @@ struct build_id {
 static bool try_file(const struct build_id *want, const char *root, const char *path,
 		     const uint32_t *crc, struct image *debug)
 {
-	int fd = debugfile_open_below(root, path);
-	uint8_t id[BUILD_ID_MAX];
 	struct err e;
+	int fd = debugfile_open_below(root, path, &e);
+	uint8_t id[BUILD_ID_MAX];
 	size_t len;
 
 	if (fd < 0 || image_open_fd(debug, fd, path, &e))

@@ -24,13 +24,13 @@ static struct symfile *new_symfile(const char *root, const char *path)
 int symfile_open(struct symfile **out, const char *root, const char *path, const uint8_t *want_id,
 		 size_t want_len, struct err *e)
 {
-	int fd = debugfile_open_below(root, path);
+	int fd = debugfile_open_below(root, path, e);
 	struct symfile *f;
 	int r;
 
 	*out = NULL;
 	if (fd < 0)
-		return err_errno(e, "%s", path);
+		return fd;
 	r = symfile_open_fd(&f, fd, root, path, e);
 	close(fd);
 	if (r)

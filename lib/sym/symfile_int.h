@@ -39,7 +39,7 @@ struct symfile {
 };
 
 /* Opens path as a process whose root directory is root sees it; -1 and errno. */
-int debugfile_open_below(const char *root, const char *path);
+int debugfile_open_below(const char *root, const char *path, struct err *e);
 /*
  * Looks for the file that was stripped off im: build-id directories, then .gnu_debuglink.
  * Fills *debug and *path (the caller frees); false: there is none.

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * foreign.h - files that another user can make, change, replace or remove while we look at them.
+ *
+ * A name is resolved once, to a descriptor, and everything after that acts on the descriptor. Reading
+ * never waits (for the writer of a FIFO, for a lease to be given up), touches no device, and is bounded. What is made in
+ * the files of a process is made as that process's user: the kernel then refuses whatever that user may not do.
+ */
+#ifndef BASE_FOREIGN_H
+#define BASE_FOREIGN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* --- reading --- */
+
+#define FOREIGN_ANYBODY ((uid_t)-1)
+
+/* What a file must be to be read: regular in any case. */
+struct foreign_rule {
+	uid_t owner;		/* or root, or we; FOREIGN_ANYBODY: whoever */
+	uint64_t max_bytes;	/* -EFBIG above */
+	bool links;		/* symbolic links are followed, below a root never out of it; else -ELOOP */
+};
+
+/*
+ * A descriptor to read path with, or -errno (*e is filled). root: a descriptor of the folder that path starts from, in
+ * which ".." and absolute links end; AT_FDCWD: our own files, where only the last part of path must not be a link.
+ */
+int foreign_open(int root, const char *path, const struct foreign_rule *rule, struct err *e);
+/* Appends what is in the file to *b; also bounded when the file grows meanwhile. */
+int foreign_read(int root, const char *path, const struct foreign_rule *rule, struct buf *b, struct err *e);
+
+/* --- the files of a process --- */
+
+struct foreign_user {
+	uid_t uid;
+	gid_t gid;
+};
+
+/* What the process sees as "/": a descriptor (O_PATH), or -errno. */
+int foreign_root(int pid, struct err *e);
+/* A folder below root, without following a link on the way: a descriptor (O_PATH), or -errno. */
+int foreign_dir(int root, const char *path);
+
+/*
+ * As the calls of these names, in the folder dir and as that user (NULL, or when we are not root: as we are). name has
+ * no slash. 0 or a descriptor, or -errno.
+ */
+int foreign_mkdir(int dir, const char *name, mode_t mode, const struct foreign_user *u);
+int foreign_opendir(int dir, const char *name, const struct foreign_user *u);	/* O_NOFOLLOW; to be listed and locked */
+int foreign_create(int dir, const char *name, mode_t mode, const struct foreign_user *u);	/* new, to be written */
+int foreign_unlink(int dir, const char *name, int flags, const struct foreign_user *u);
+int foreign_rename(int dir, const char *from, const char *to, const struct foreign_user *u);
+/* A Unix socket gets its name there, with exactly this mode. */
+int foreign_bind(int dir, const char *name, int sock, mode_t mode, const struct foreign_user *u);
+/* Connects to the socket there; not through a link, and not as the user. */
+int foreign_connect(int dir, const char *name, int sock);
+
+#endif
