@@ -399,6 +399,9 @@ static void headline(const struct sampling *s, const struct collect_result *r)
 			buf_fmt(&b, ", %" PRIu64 " JVM%s", r->nr_jvms, r->nr_jvms == 1 ? "" : "s");
 		other_phrases(s, r, &b);
 	}
+	if (r->nr_turned_away)
+		buf_fmt(&b, ", %" PRIu64 " foreign connection%s refused", r->nr_turned_away,
+			r->nr_turned_away == 1 ? "" : "s");
 	if (!strcmp(s->c.output, "-"))
 		log_info("%s; wrote %.1f KiB to standard output", b.data, r->nr_bytes / 1024.0);
 	else
@@ -417,7 +420,9 @@ void sampling_summary(const struct sampling *s, const struct collect_result *r)
 	if (r->nr_strange_jvms && s->c.java == JAVA_SAMPLE && !s->c.system_wide) {
 		log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown", r->nr_strange_jvms,
 			 r->nr_strange_jvms == 1 ? "" : "s", r->nr_strange_jvms == 1 ? "its" : "their");
-		if (!inject_possible())
+		if (r->no_agent[0])
+			log_hint("%s", r->no_agent);
+		else if (!inject_possible())
 			log_hint("this CPU has no JVM agent yet: native code has names, Java code has none");
 		else
 			log_hint("sudo and su clear the environment that loads it: put arcprof behind them, as in 'sudo arcprof record ...', or attach with --pid");

@@ -510,11 +510,11 @@ int main(int argc, char **argv)
 	while (waitpid(pid, &status, WNOHANG) != pid) {
 		poll(&pfd, 1, 5);
 		jvm_server_poll(s);
-		jvm_server_drain(s);
+		jvm_server_drain(s, false);
 		drain_perf();
 	}
 	jvm_server_poll(s);
-	jvm_server_drain(s);
+	jvm_server_drain(s, true);
 	drain_perf();
 	jvm_server_close(s);
 	report();

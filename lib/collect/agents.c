@@ -112,6 +112,22 @@ static bool open_traps(struct collect *c, struct proc *p)
 	return ok;
 }
 
+/*
+ * All of the machine are recorded, or those that have our events: inherited from who started them. Where there are no events
+ * or the record of a fork was lost, it must be below the program.
+ */
+static bool on_admit(void *ctx, int pid, uint64_t start_ns)
+{
+	struct collect *c = ctx;
+	const struct thread *th;
+
+	if (c->o->system_wide)
+		return true;
+	collect_merge(c, clock_mono_ns());	/* its fork comes first */
+	th = tasks_leader(&c->tasks, pid, start_ns);
+	return (th && th->evset) || tasks_descends(pid, c->child_pid);
+}
+
 static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 {
 	struct collect *c = ctx;
@@ -300,6 +316,7 @@ static void on_callflow_gone(void *ctx, struct jvm *jvm)
 }
 
 static const struct jvm_callbacks callbacks = {
+	.admit = on_admit,
 	.callflow = on_callflow,
 	.function = on_function,
 	.callflow_gone = on_callflow_gone,
@@ -338,6 +355,26 @@ static bool any_jvm(const struct collect_opts *o)
 	return false;
 }
 
+/*
+ * Tells the programs that the command starts where we are. A program needs no JVM, and one without a JVM no agent: where that
+ * cannot be, it is told at the end, if there was a JVM.
+ */
+static int invite(struct collect *c, struct err *e)
+{
+	int r = jvm_server_listen(c->jvm, e);
+
+	/* libarcprof-hookit looks there. */
+	if (!r && c->o->callflow.on && setenv("ARCPROF_CALLFLOW", jvm_server_path(c->jvm), 1))
+		r = err_errno(e, "setenv ARCPROF_CALLFLOW");
+	if (r && c->o->callflow.on)
+		return r;
+	if (!r)
+		r = jvm_server_setenv(c->jvm, e);
+	if (r)
+		snprintf(c->res->no_agent, sizeof(c->res->no_agent), "%s", e->msg);
+	return 0;
+}
+
 int agents_open(struct collect *c, struct err *e)
 {
 	struct jvm_server_opts o = {
@@ -353,13 +390,7 @@ int agents_open(struct collect *c, struct err *e)
 	if ((o.programs && !o.callflow) || !(c->o->argv || any_jvm(c->o)))
 		return 0;
 	r = jvm_server_open(&c->jvm, &o, &callbacks, c, e);
-	if (r || !c->o->argv)
-		return r;
-	r = jvm_server_setenv(c->jvm, e);
-	/* libarcprof-hookit looks there. */
-	if (!r && o.callflow && setenv("ARCPROF_CALLFLOW", jvm_server_path(c->jvm), 1))
-		r = err_errno(e, "setenv ARCPROF_CALLFLOW");
-	return r;
+	return r || !c->o->argv ? r : invite(c, e);
 }
 
 static int attach(struct collect *c, int pid, struct err *e)
@@ -389,14 +420,14 @@ int agents_attach(struct collect *c, struct err *e)
 	return r;
 }
 
-void agents_drain(struct collect *c)
+void agents_drain(struct collect *c, bool all)
 {
 	if (!c->jvm)
 		return;
 	if (c->timer_ns)
 		timers_look_at_maps(c);
 	jvm_server_poll(c->jvm);
-	jvm_server_drain(c->jvm);
+	jvm_server_drain(c->jvm, all);
 }
 
 void agents_join(struct collect *c, uint64_t until_ns, bool last)

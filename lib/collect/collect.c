@@ -62,7 +62,7 @@ static void drain(struct collect *c, bool all)
 	uint64_t now = clock_mono_ns(), until = all ? UINT64_MAX : c->drained_ns;
 
 	collect_merge(c, until);
-	agents_drain(c);
+	agents_drain(c, all);
 	agents_join(c, until, all);
 	callflows_drain(&c->calls);
 	callflows_snapshot(&c->calls);
@@ -599,6 +599,17 @@ static void refused_metrics(struct collect *c)
 				       c->res->calls.refused_threads[m]);
 }
 
+static void turned_away(struct collect *c)
+{
+	const struct jvm_refusals *r = c->jvm ? jvm_server_refusals(c->jvm) : NULL;
+
+	if (!r)
+		return;
+	c->res->nr_foreign = jvm_server_nr_foreign(c->jvm);
+	c->res->nr_turned_away = r->strangers + r->crowd + r->silent;
+	refused_peers(&c->refused, r);
+}
+
 /* After the last drain: names, counts, labels. */
 static void finish(struct collect *c)
 {
@@ -606,7 +617,7 @@ static void finish(struct collect *c)
 	struct proc *p;
 
 	callflows_finish(&c->calls);
-	c->res->nr_foreign = c->jvm ? jvm_server_nr_foreign(c->jvm) : 0;
+	turned_away(c);
 	for (p = c->tasks.procs; p; p = p->next) {
 		c->res->nr_strange_jvms += !p->java && p->has_libjvm && p->has_anon_hits;
 		if (!p->java && p->has_anon_hits)
@@ -762,6 +773,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	r = agents_open(c, e);
 	if (!r && o->argv)
 		r = spawn_start(&l.child, o->argv, e);
+	c->child_pid = MAX(l.child.pid, 0);
 	raise_limits();	/* not of the program */
 	if (!r)
 		r = open_rings(c, o->system_wide ? -1 : o->argv ? l.child.pid : 0, e);

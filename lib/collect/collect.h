@@ -60,6 +60,8 @@ struct collect_result {
 	uint64_t nr_samples, nr_lost, nr_incomplete;
 	uint64_t nr_marks[MARK_NR];
 	uint64_t nr_procs, nr_threads, nr_jvms;
+	uint64_t nr_turned_away;	/* connections to the agent's socket that were closed */
+	char no_agent[256];		/* why JVMs could not be given the agent, "": they could */
 	uint64_t nr_foreign;		/* programs whose libarcprof-hookit is of another version */
 	uint64_t nr_strange_jvms;	/* sampled without an agent: no Java stacks */
 	uint64_t nr_dispatches, nr_interrupts, nr_lost_sched;

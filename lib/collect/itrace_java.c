@@ -42,6 +42,16 @@ static void on_refused(void *ctx, struct jvm *jvm, uint64_t time_ns, const char 
 	brackets_refused(&j->brackets, class_name, name, why);
 }
 
+/* All processes that are known are traced. */
+static bool on_admit(void *ctx, int pid, uint64_t start_ns)
+{
+	struct itrace_java *j = ctx;
+
+	j->catch_up(j->ctx);
+	return tasks_leader(j->tasks, pid, start_ns) ||
+	       (j->tasks->procs && tasks_descends(pid, j->tasks->procs->pid));
+}
+
 static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 {
 	struct itrace_java *j = ctx;
@@ -138,7 +148,7 @@ static void on_gone(void *ctx, struct jvm *jvm)
 }
 
 static const struct jvm_callbacks callbacks = {
-	.callflow = on_callflow, .callflow_gone = on_callflow_gone, .refused = on_refused,
+	.admit = on_admit, .callflow = on_callflow, .callflow_gone = on_callflow_gone, .refused = on_refused,
 	.bracket = on_bracket,
 	.hello = on_hello, .sample = on_sample, .method = on_method, .code = on_code, .code_gone = on_code_gone,
 	.stub = on_stub, .thread_name = on_thread_name, .lost = on_lost, .gone = on_gone,
@@ -175,8 +185,11 @@ int itrace_java_prepare(struct itrace_java *j, const struct itrace_opts *o, stru
 	uint32_t i;
 	int r = 0;
 
-	if (o->argv)
-		return jvm_server_setenv(j->server, e);
+	if (o->argv) {
+		r = jvm_server_setenv(j->server, e);
+		/* a program need not be a JVM */
+		return j->brackets.layout ? r : 0;
+	}
 	for (i = 0; i < o->nr_pids && !r; i++)
 		if (is_ours(o->pids[i]))
 			r = jvm_server_attach(j->server, o->pids[i], e);
@@ -197,5 +210,5 @@ void itrace_java_drain(struct itrace_java *j)
 	if (!j->server)
 		return;
 	jvm_server_poll(j->server);
-	jvm_server_drain(j->server);
+	jvm_server_drain(j->server, false);
 }

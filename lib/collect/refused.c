@@ -75,9 +75,21 @@ static const char *why_not(uint32_t kind)
 
 void refused_metric(struct refused *f, uint32_t kind, const char *name, uint64_t nr_threads)
 {
-	VEC_GROW(f->metrics, f->nr_metrics, f->alloc_metrics);
-	f->metrics[f->nr_metrics++] = xasprintf("%s of %" PRIu64 " thread%s: %s", name, nr_threads,
+	VEC_GROW(f->lines, f->nr_lines, f->alloc_lines);
+	f->lines[f->nr_lines++] = xasprintf("%s of %" PRIu64 " thread%s: %s", name, nr_threads,
 						nr_threads == 1 ? "" : "s", why_not(kind));
+}
+
+void refused_peers(struct refused *f, const struct jvm_refusals *r)
+{
+	uint64_t nr = r->strangers + r->crowd + r->silent;
+
+	if (!nr)
+		return;
+	VEC_GROW(f->lines, f->nr_lines, f->alloc_lines);
+	f->lines[f->nr_lines++] = xasprintf("%" PRIu64 " connection%s to the recorder: %" PRIu64 " of processes that are "
+					    "not recorded, %" PRIu64 " too many, %" PRIu64 " silent", nr,
+					    nr == 1 ? "" : "s", r->strangers, r->crowd, r->silent);
 }
 
 static void put_label(struct trace_writer *w, size_t nr, const char *text)
@@ -108,8 +120,8 @@ void refused_labels(const struct refused *f, struct trace_writer *w, size_t firs
 			x->nr_methods + x->nr_classes > x->nr_examples ? ", ..." : "");
 		put_label(w, first++, b.data);
 	}
-	for (i = 0; i < f->nr_metrics; i++)
-		put_label(w, first++, f->metrics[i]);
+	for (i = 0; i < f->nr_lines; i++)
+		put_label(w, first++, f->lines[i]);
 	buf_release(&b);
 }
 
@@ -122,7 +134,7 @@ void refused_release(struct refused *f)
 		free(f->reasons[i].examples);
 	}
 	free(f->reasons);
-	for (i = 0; i < f->nr_metrics; i++)
-		free(f->metrics[i]);
-	free(f->metrics);
+	for (i = 0; i < f->nr_lines; i++)
+		free(f->lines[i]);
+	free(f->lines);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * refused.h - what exact callflow was asked for and does not count: methods, of which each is in the trace
- * and each reason once in its labels, and metrics. Every report prints the labels.
+ * and each reason once in its labels, and metrics; and who was turned away. Every report prints the labels.
  */
 #ifndef COLLECT_REFUSED_H
 #define COLLECT_REFUSED_H
 
 #include "callflow/area.h"
+#include "jvm/server.h"
 #include "trace/calls.h"
 #include "trace/writer.h"
 
@@ -17,13 +18,15 @@ struct refused {
 		uint64_t nr_methods, nr_classes, nr_examples;
 	} *reasons;
 	size_t nr_reasons, alloc_reasons;
-	char **metrics;			/* a line each */
-	size_t nr_metrics, alloc_metrics;
+	char **lines;			/* of everything else */
+	size_t nr_lines, alloc_lines;
 };
 
 void refused_add(struct refused *f, struct trace_writer *w, const struct rec_call_refused *r);
 /* So many threads could not have the metric. */
 void refused_metric(struct refused *f, uint32_t kind, const char *name, uint64_t nr_threads);
+/* Connections to the agents' socket that were closed, if any. */
+void refused_peers(struct refused *f, const struct jvm_refusals *r);
 /* Labels "refused.N", N from first; once, at the end. */
 void refused_labels(const struct refused *f, struct trace_writer *w, size_t first);
 void refused_release(struct refused *f);

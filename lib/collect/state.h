@@ -33,6 +33,7 @@ struct collect {
 	struct sched *sched;		/* NULL: no dispatches */
 	struct refused refused;
 	uint32_t main_set;
+	int child_pid;			/* of the command, 0 none */
 	uint64_t begun_ns;		/* when events were enabled, 0 not yet */
 	bool paused;			/* and disabled again for a while */
 	bool stop_asked;
@@ -71,7 +72,7 @@ int agents_open(struct collect *c, struct err *e);
 /* Into the JVMs among the processes that run already; their events are open. */
 int agents_attach(struct collect *c, struct err *e);
 void agents_close(struct collect *c);
-void agents_drain(struct collect *c);
+void agents_drain(struct collect *c, bool all);
 /* Joins halves of samples not younger than until_ns; last: also those that lack one. */
 void agents_join(struct collect *c, uint64_t until_ns, bool last);
 

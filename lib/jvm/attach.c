@@ -15,12 +15,12 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/foreign.h"
 #include "base/mem.h"
 #include "jvm/attach.h"
 #include "jvm/target.h"
@@ -34,7 +34,9 @@ static const uint64_t talk_ns = 120000000000;	/* with thousands of classes to ch
 struct attach {
 	struct target t;
 	int pidfd;
-	char trigger[96];		/* the file, "" before it was made */
+	int tmp;			/* its /tmp, and where the trigger is; -1: nowhere */
+	int trigger_dir;
+	char trigger[32];
 	int sock;
 	attach_serve_fn serve;
 	void *ctx;
@@ -75,7 +77,7 @@ static void become(uid_t uid, gid_t gid)
 }
 
 /* It answers to its own user only, and on Linux goes by who we are when we connect. */
-static int connect_as_its_user(const struct attach *a, int fd, const struct sockaddr_un *addr)
+static int connect_as_its_user(const struct attach *a, int fd, const char *name)
 {
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
@@ -84,7 +86,7 @@ static int connect_as_its_user(const struct attach *a, int fd, const struct sock
 
 	if (change)
 		become(a->t.euid, a->t.egid);
-	r = connect(fd, (const struct sockaddr *)addr, sizeof(*addr));
+	r = foreign_connect(a->tmp, name, fd);
 	if (change && (seteuid(uid) || setegid(gid)))
 		r = -1;
 	return r;
@@ -101,13 +103,13 @@ static bool is_its_own(const struct attach *a, int fd)
 
 static bool connect_listener(struct attach *a)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	char name[32];
 
-	snprintf(addr.sun_path, sizeof(addr.sun_path), "/proc/%d/root/tmp/.java_pid%d", a->t.pid, a->t.own_pid);
+	snprintf(name, sizeof(name), ".java_pid%d", a->t.own_pid);
 	if (fd < 0)
 		return false;
-	if (connect_as_its_user(a, fd, &addr) || !is_its_own(a, fd)) {
+	if (connect_as_its_user(a, fd, name) || !is_its_own(a, fd)) {
 		close(fd);
 		return false;
 	}
@@ -115,24 +117,63 @@ static bool connect_listener(struct attach *a)
 	return true;
 }
 
-static bool make_trigger(struct attach *a, const char *dir)
+static struct foreign_user its_user(const struct attach *a)
 {
+	return (struct foreign_user){ a->t.euid, a->t.egid };
+}
+
+/* The JVM looks at whose it is. Its folder is any, so the file is made with no more rights than the JVM has. */
+static bool make_trigger(struct attach *a, int dir)
+{
+	const struct foreign_user u = its_user(a);
 	int fd;
 
-	snprintf(a->trigger, sizeof(a->trigger), "/proc/%d/%s/.attach_pid%d", a->t.pid, dir, a->t.own_pid);
-	unlink(a->trigger);		/* of a tool that was killed */
-	fd = open(a->trigger, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (dir < 0)
+		return false;
+	foreign_unlink(dir, a->trigger, 0, &u);		/* of a tool that was killed */
+	fd = foreign_create(dir, a->trigger, 0600, &u);
 	if (fd < 0) {
-		a->trigger[0] = '\0';
+		errno = -fd;
 		return false;
 	}
-	/* the JVM looks at whose it is */
-	if (!geteuid() && fchown(fd, a->t.euid, a->t.egid)) {
-		unlink(a->trigger);
-		a->trigger[0] = '\0';
-	}
 	close(fd);
-	return a->trigger[0];
+	a->trigger_dir = dir;
+	return true;
+}
+
+static void remove_trigger(struct attach *a)
+{
+	const struct foreign_user u = its_user(a);
+
+	if (a->trigger_dir >= 0)
+		foreign_unlink(a->trigger_dir, a->trigger, 0, &u);
+	if (a->trigger_dir >= 0 && a->trigger_dir != a->tmp)
+		close(a->trigger_dir);
+	a->trigger_dir = -1;
+}
+
+static int its_folder(const struct attach *a)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/cwd", a->t.pid);
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* In its /tmp, else in its working folder: it looks in both. */
+static bool place_trigger(struct attach *a)
+{
+	int dir;
+
+	snprintf(a->trigger, sizeof(a->trigger), ".attach_pid%d", a->t.own_pid);
+	if (make_trigger(a, a->tmp))
+		return true;
+	dir = its_folder(a);
+	if (make_trigger(a, dir))
+		return true;
+	if (dir >= 0)
+		close(dir);
+	return false;
 }
 
 static int wait_until_it_takes_signals(struct attach *a, struct err *e)
@@ -161,7 +202,7 @@ static int wake_listener(struct attach *a, struct err *e)
 
 	if (r)
 		return r;
-	if (!make_trigger(a, "root/tmp") && !make_trigger(a, "cwd"))
+	if (!place_trigger(a))
 		return err_errno(e, "process %d: neither its /tmp nor its folder can be written", a->t.pid);
 	if (syscall(SYS_pidfd_send_signal, a->pidfd, SIGQUIT, NULL, 0))
 		return err_errno(e, "process %d cannot be signalled", a->t.pid);
@@ -263,8 +304,7 @@ static int load(struct attach *a, const char *file, const char *option, struct e
 	struct buf reply = BUF_INIT;
 	int r = connect_listener(a) ? 0 : wake_listener(a, e);
 
-	if (a->trigger[0])
-		unlink(a->trigger);
+	remove_trigger(a);
 	if (!r)
 		r = send_command(a, file, option, e);
 	if (!r)
@@ -287,8 +327,8 @@ static void unblock(const struct attach *a, bool told)
 
 int attach_load(int pid, const char *file, const char *option, attach_serve_fn serve, void *ctx, struct err *e)
 {
-	struct attach a = { .serve = serve, .ctx = ctx, .sock = -1 };
-	int r;
+	struct attach a = { .serve = serve, .ctx = ctx, .sock = -1, .tmp = -1, .trigger_dir = -1 };
+	int r, root;
 
 	a.pidfd = syscall(SYS_pidfd_open, pid, 0);
 	if (a.pidfd < 0)
@@ -300,11 +340,20 @@ int attach_load(int pid, const char *file, const char *option, attach_serve_fn s
 	sigaddset(&a.ends, SIGHUP);
 	sigprocmask(SIG_BLOCK, &a.ends, &a.old_mask);
 	r = target_check(&a.t, pid, e);
+	root = r ? -1 : foreign_root(pid, e);
+	if (!r && root < 0)
+		r = root;
+	if (!r && (a.tmp = foreign_dir(root, "tmp")) < 0)
+		r = err_set(e, -a.tmp, "process %d: its /tmp cannot be opened: %s", pid, strerror(-a.tmp));
 	if (!r)
 		r = load(&a, file, option, e);
 	unblock(&a, r == -EINTR);
 	if (a.sock >= 0)
 		close(a.sock);
+	if (a.tmp >= 0)
+		close(a.tmp);
+	if (root >= 0)
+		close(root);
 	close(a.pidfd);
 	return r;
 }

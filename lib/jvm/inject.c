@@ -5,11 +5,12 @@
  * A path in LD_PRELOAD outlives us in every process that inherits it, and the dynamic linker complains about a
  * file that it does not find. So the files stay for good, under names that their content decides,
  * in a folder that lasts and that no other user can write to, and only where mmap allows
- * execution.
+ * execution. In the files of another process they are made by foreign.h's rules, as that process's user.
  */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,30 +61,43 @@ void inject_build_id(struct buf *b)
 	add_build_id(b, &agent);
 }
 
-/* Ours, nobody else may write, and everyone who may run our JVMs can search it. */
-static bool usable_dir(const char *dir, mode_t mode)
+/*
+ * The folder name in parent, made if need be: its user's (NULL: ours), who alone may write, and searchable by everyone
+ * who may run such JVMs. -1: there is none.
+ */
+static int open_folder(int parent, const char *name, const struct foreign_user *u)
 {
 	struct stat st;
+	int r = foreign_mkdir(parent, name, 0755, u), fd;
 
-	if (mkdir(dir, mode) && errno != EEXIST)
-		return false;
-	return !lstat(dir, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022);
+	if (r && r != -EEXIST)
+		return -1;
+	fd = foreign_opendir(parent, name, u);
+	if (fd >= 0 && !fstat(fd, &st) && st.st_uid == (u ? u->uid : geteuid()) && !(st.st_mode & 022))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
+static size_t bytes_of(const struct image *im)
+{
+	return im->end - im->data;
+}
+
+/* Read, not mapped: whoever may truncate a file that we have mapped may end us. */
 static bool same_content(int fd, const struct image *im)
 {
-	size_t len = im->end - im->data;
-	struct io_map m;
-	struct stat st;
-	struct err e;
-	bool same;
+	size_t at = 0, want = bytes_of(im);
+	char piece[16384];
+	ssize_t n;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) ||
-	    st.st_size != (off_t)len || io_map_fd(fd, "", &m, &e))
-		return false;
-	same = !memcmp(m.data, im->data, len);
-	io_unmap(&m);
-	return same;
+	while ((n = read(fd, piece, sizeof(piece))) > 0) {
+		if ((size_t)n > want - at || memcmp(piece, im->data + at, n))
+			return false;
+		at += n;
+	}
+	return !n && at == want;
 }
 
 /* Where executable mappings are refused (noexec), a JVM could not load it either. */
@@ -97,39 +111,40 @@ static bool executable(int fd)
 	return true;
 }
 
-static bool good_file(const char *path, const struct image *im)
+static bool good_file(int dir, const char *name, const struct image *im, const struct foreign_user *u)
 {
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	bool good = fd >= 0 && same_content(fd, im) && executable(fd);
+	const struct foreign_rule rule = { .owner = u ? u->uid : geteuid(), .max_bytes = bytes_of(im) };
+	struct stat st;
+	struct err e;
+	int fd = foreign_open(dir, name, &rule, &e);
+	bool good = fd >= 0 && !fstat(fd, &st) && !(st.st_mode & 022) && same_content(fd, im) && executable(fd);
 
 	if (fd >= 0)
 		close(fd);
 	return good;
 }
 
-static bool write_file(const char *path, const struct image *im)
+static bool write_file(int dir, const char *name, const struct image *im, const struct foreign_user *u)
 {
-	struct buf tmp = BUF_INIT;
+	char tmp[NAME_MAX + 1];
 	bool done = false;
 	int fd;
 
-	buf_fmt(&tmp, "%s.%d.tmp", path, (int)getpid());
-	unlink(tmp.data);
-	fd = open(tmp.data, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0755);
+	snprintf(tmp, sizeof(tmp), "%s.%d.tmp", name, (int)getpid());
+	foreign_unlink(dir, tmp, 0, u);
+	fd = foreign_create(dir, tmp, 0755, u);
 	if (fd >= 0) {
-		done = !io_write_all(fd, im->data, im->end - im->data) &&
-		       !fchmod(fd, 0755);
-		done = !close(fd) && done && !rename(tmp.data, path);
+		done = !io_write_all(fd, im->data, bytes_of(im)) && !fchmod(fd, 0755);
+		done = !close(fd) && done && !foreign_rename(dir, tmp, name, u);
 		if (!done)
-			unlink(tmp.data);
+			foreign_unlink(dir, tmp, 0, u);
 	}
-	buf_release(&tmp);
 	return done;
 }
 
-static bool place_file(const char *path, const struct image *im)
+static bool place_file(int dir, const char *name, const struct image *im, const struct foreign_user *u)
 {
-	return good_file(path, im) || (write_file(path, im) && good_file(path, im));
+	return good_file(dir, name, im, u) || (write_file(dir, name, im, u) && good_file(dir, name, im, u));
 }
 
 /* Characters that end a path in LD_PRELOAD or in -agentpath. */
@@ -138,34 +153,35 @@ static bool is_plain(const char *path)
 	return !strpbrk(path, " \t\n:;$=");
 }
 
-/* The agent in dir, or nothing added to *path. */
-static bool place_in(const char *dir, mode_t mode, struct buf *path)
+/* The agent in called/name, where called is how its users see the folder parent; else nothing is added to *path. */
+static bool place_in(int parent, const char *called, const char *name, const struct foreign_user *u, struct buf *path)
 {
-	struct buf p = BUF_INIT;
+	int dir = parent < 0 ? -1 : open_folder(parent, name, u);
+	struct buf file = BUF_INIT;
 	bool placed;
 
-	if (!dir || dir[0] != '/' || !is_plain(dir) || !usable_dir(dir, mode))
+	if (dir < 0)
 		return false;
-	buf_fmt(&p, "%s/agent-", dir);
-	inject_build_id(&p);
-	buf_str(&p, ".so");
-	placed = place_file(p.data, &agent);
+	buf_str(&file, "agent-");
+	inject_build_id(&file);
+	buf_str(&file, ".so");
+	placed = place_file(dir, file.data, &agent, u);
 	if (placed)
-		buf_str(path, p.data);
-	buf_release(&p);
+		buf_fmt(path, "%s/%s/%s", called, name, file.data);
+	buf_release(&file);
+	close(dir);
 	return placed;
 }
 
+/* Among our own files. */
 static bool place_below(const char *parent, const char *name, struct buf *path)
 {
-	struct buf dir = BUF_INIT;
-	bool placed = false;
+	bool usable = parent && parent[0] == '/' && is_plain(parent);
+	int dir = usable ? open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	bool placed = place_in(dir, parent, name, NULL, path);
 
-	if (parent && parent[0] == '/') {
-		buf_fmt(&dir, "%s/%s", parent, name);
-		placed = place_in(dir.data, 0755, path);
-	}
-	buf_release(&dir);
+	if (dir >= 0)
+		close(dir);
 	return placed;
 }
 
@@ -174,55 +190,53 @@ bool inject_possible(void)
 	return agent.end != agent.data;
 }
 
-int inject_place(struct buf *path, struct err *e)
+static bool place_at_home(struct buf *path)
 {
 	const char *home = getenv("HOME");
-	char shared[64];
-	bool placed = false;
+	struct buf cache = BUF_INIT;
+	bool placed = place_below(getenv("XDG_CACHE_HOME"), "arcprof", path);
 
-	if (!inject_possible())
-		return err_set(e, ENOTSUP, "this arcprof has no JVM agent: there is none for this CPU yet");
-	snprintf(shared, sizeof(shared), "/var/tmp/arcprof-%u", (unsigned)geteuid());
-	/* root's JVMs may run as other users, who cannot look into its home */
-	if (!geteuid())
-		return place_in(shared, 0755, path) ? 0 :
-		       err_set(e, EACCES, "cannot place the JVM agent in %s", shared);
-	placed = place_below(getenv("XDG_CACHE_HOME"), "arcprof", path);
 	if (!placed && home && home[0] == '/') {
-		struct buf cache = BUF_INIT;
-
 		buf_fmt(&cache, "%s/.cache", home);
 		mkdir(cache.data, 0700);
 		placed = place_below(cache.data, "arcprof", path);
 		buf_release(&cache);
 	}
-	if (placed || place_in(shared, 0755, path))
-		return 0;
-	return err_set(e, EACCES, "cannot place the JVM agent in ~/.cache/arcprof nor %s", shared);
+	return placed;
 }
 
-int inject_place_below(const char *root, struct buf *path, struct err *e)
+int inject_place(struct buf *path, struct err *e)
 {
-	static const char *const folders[] = { "/var/tmp", "/tmp" };
-	struct buf b = BUF_INIT;
+	bool root = !geteuid();
+	char ours[32];
+
+	if (!inject_possible())
+		return err_set(e, ENOTSUP, "this arcprof has no JVM agent: there is none for this CPU yet");
+	snprintf(ours, sizeof(ours), "arcprof-%u", (unsigned)geteuid());
+	/* root's JVMs may run as other users, who cannot look into its home; nobody else can take the name in /var/cache */
+	if ((!root && place_at_home(path)) || place_below("/var/tmp", ours, path) ||
+	    (root && place_below("/var/cache", "arcprof", path)) || place_below("/dev/shm", ours, path))
+		return 0;
+	return err_set(e, EACCES, "cannot place the JVM agent in %s, /var/tmp or /dev/shm",
+		       root ? "/var/cache" : "~/.cache");
+}
+
+int inject_place_below(int root, const struct foreign_user *u, struct buf *path, struct err *e)
+{
+	static const char *const folders[] = { "/var/tmp", "/tmp", "/dev/shm" };
 	bool placed = false;
+	char name[32];
 	size_t i;
 
+	snprintf(name, sizeof(name), "arcprof-%u", (unsigned)u->uid);
 	for (i = 0; i < ARRAY_SIZE(folders) && !placed; i++) {
-		char name[64];
+		int dir = foreign_dir(root, folders[i]);
 
-		buf_reset(&b);
-		buf_fmt(&b, "%s%s", root, folders[i]);
-		snprintf(name, sizeof(name), "arcprof-%u", (unsigned)geteuid());
-		buf_reset(path);
-		placed = place_below(b.data, name, path);
+		placed = place_in(dir, folders[i], name, u, path);
+		if (dir >= 0)
+			close(dir);
 	}
-	buf_release(&b);
-	if (!placed)
-		return err_set(e, EACCES, "cannot place the JVM agent in /var/tmp nor /tmp below %s", root);
-	memmove(path->data, path->data + strlen(root), path->len - strlen(root) + 1);
-	path->len -= strlen(root);
-	return 0;
+	return placed ? 0 : err_set(e, EACCES, "cannot place the JVM agent in the process's /var/tmp, /tmp or /dev/shm");
 }
 
 /*
@@ -240,23 +254,29 @@ static const struct {
 /* Beside the agent; appends what LD_PRELOAD is to name. */
 static int place_preloads(const char *agent_path, struct buf *path, struct err *e)
 {
-	struct buf stem = BUF_INIT, p = BUF_INIT;
-	bool placed = true;
+	struct buf folder = BUF_INIT, stem = BUF_INIT, name = BUF_INIT;
+	bool placed;
 	size_t i;
+	int dir;
 
-	buf_add(&stem, agent_path, strrchr(agent_path, '/') - agent_path);
-	buf_str(&stem, "/preload-");
+	buf_add(&folder, agent_path, strrchr(agent_path, '/') - agent_path);
+	buf_str(&stem, "preload-");
 	add_build_id(&stem, &preload);
+	dir = open(folder.data, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	placed = dir >= 0;
 	for (i = 0; i < ARRAY_SIZE(preloads) && placed; i++) {
-		buf_reset(&p);
-		buf_fmt(&p, "%s-%s.so", stem.data, preloads[i].platform);
-		placed = place_file(p.data, preloads[i].im);
+		buf_reset(&name);
+		buf_fmt(&name, "%s-%s.so", stem.data, preloads[i].platform);
+		placed = place_file(dir, name.data, preloads[i].im, NULL);
 	}
-	buf_fmt(path, "%s-$PLATFORM.so", stem.data);
-	buf_release(&stem);
+	buf_fmt(path, "%s/%s-$PLATFORM.so", folder.data, stem.data);
 	if (!placed)
-		err_set(e, EACCES, "cannot place %s", p.data);
-	buf_release(&p);
+		err_set(e, EACCES, "cannot place libraries for JVMs in %s", folder.data);
+	if (dir >= 0)
+		close(dir);
+	buf_release(&folder);
+	buf_release(&stem);
+	buf_release(&name);
 	return placed ? 0 : -EACCES;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/foreign.h"
 
 /* There is an agent for this CPU in the binary. */
 bool inject_possible(void);
@@ -19,8 +20,8 @@ void inject_build_id(struct buf *b);
  * The file is never removed: processes inherit its name.
  */
 int inject_place(struct buf *path, struct err *e);
-/* The same for a process that sees the folder root as "/"; the path is as it sees it. */
-int inject_place_below(const char *root, struct buf *path, struct err *e);
+/* The same for a process that sees root (foreign_root()) as "/", as its user; the path is as it sees it. */
+int inject_place_below(int root, const struct foreign_user *u, struct buf *path, struct err *e);
 /*
  * Sets the environment so that JVMs started with it load the agent at file, as inject_place() gave it, with
  * that option: LD_PRELOAD, extended by a library placed beside the agent (lib/preload), and ARCPROF_AGENT for it.

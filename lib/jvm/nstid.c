@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/io.h"
@@ -71,6 +72,14 @@ int nstid_host(struct nstid *n, int tid)
 		host = map_get(&n->host_of, tid);
 	}
 	return host == MAP_NONE || host == FORGOTTEN ? tid : (int)host;
+}
+
+bool nstid_is_of(int pid, int tid)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", pid, tid);
+	return !access(path, F_OK);
 }
 
 void nstid_forget(struct nstid *n, int tid)

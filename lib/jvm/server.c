@@ -15,28 +15,36 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "jvm/attach.h"
+#include "jvm/doorway.h"
 #include "jvm/inject.h"
 #include "jvm/nstid.h"
+#include "jvm/peer.h"
 #include "jvm/server.h"
 #include "jvm/target.h"
 #include "jvm/wire.h"
 
 enum { RINGS_OFF = JVM_PAGE + sizeof(struct jvm_root) * JVM_NR_ROOTS };
-enum { LOG_LIMIT = 256 << 20, LOG_PIECE = 8 << 20, PUNCH_BYTES = 4 << 20, NR_EVENTS = 16 };
+enum { LOG_LIMIT = 256 << 20, LOG_PIECE = 8 << 20, DRAIN_BYTES = 16 << 20, PUNCH_BYTES = 4 << 20, NR_EVENTS = 16 };
+/* Connections: in all, of one process (its agent, and JNI libraries with libarcprof-hookit), and before HELLO. */
+enum { MAX_PEERS = 4096, MAX_OF_PROCESS = 16, MAX_WAITING = 256 };
+
+/* An agent says HELLO as soon as it is connected, READY after some work. */
+static const uint64_t hello_ns = 5000000000;
+enum { READY_TIMES = 12 };
 
 struct jvm {
 	struct jvm_server *s;
 	struct jvm *next;
 	int sock;
-	int pid;			/* as we see it */
+	int pid, own_pid;		/* as we see it, and as it calls itself */
 	enum { AWAIT_HELLO, AWAIT_READY, RUNNING } state;
+	uint64_t came_ns;
 	int tid;			/* of HELLO, as we see it */
 	struct nstid tids;
 	bool dead;			/* socket closed or nonsense read: to be taken down */
@@ -53,12 +61,6 @@ struct jvm {
 	void *user;
 };
 
-/* A socket in a folder of its own. */
-struct doorway {
-	char *dir, *path;
-	int fd;
-};
-
 struct jvm_server {
 	struct jvm_server_opts o;
 	struct jvm_callbacks cb;
@@ -73,6 +75,7 @@ struct jvm_server {
 	size_t nr_jvms;
 	size_t nr_foreign;		/* that spoke another version */
 	uint64_t timer_ns;		/* period of timers in place of traps, 0: traps */
+	struct jvm_refusals refusals;
 	int attaching;			/* to this process, 0 none */
 	uint32_t refusal;		/* its agent's, enum jvm_refusal */
 	struct buf copy;		/* of the record being looked at */
@@ -186,14 +189,20 @@ static void __attribute__((format(printf, 2, 3))) drop(struct jvm *j, const char
 		j->s->cb.broken(j->s->ctx, j, &e);
 }
 
-/* The log first: what samples refer to is mostly there. */
-static void drain_log(struct jvm *j)
+/* The log first: what samples refer to is mostly there. Not all: what is more than a drain's share waits. */
+static void drain_log(struct jvm *j, bool all)
 {
 	struct jvm_server *s = j->s;
 	struct wire_sink sink = sink_of(j);
 	uint64_t head = __atomic_load_n(&j->ctl->log_head, __ATOMIC_ACQUIRE);
 	struct err e;
 
+	if (head - j->log_read > LOG_LIMIT) {
+		drop(j, "log from %llu to %llu", (unsigned long long)j->log_read, (unsigned long long)head);
+		return;
+	}
+	if (!all)
+		head = MIN(head, j->log_read + DRAIN_BYTES);
 	while (j->log_read < head && !j->dead) {
 		size_t want = MIN(head - j->log_read, (uint64_t)LOG_PIECE);
 		ssize_t got, used;
@@ -277,25 +286,25 @@ static void report_lost(struct jvm *j)
 		j->s->cb.lost(j->s->ctx, j, nr);
 }
 
-static void drain_jvm(struct jvm *j)
+static void drain_jvm(struct jvm *j, bool all)
 {
 	uint32_t i;
 
 	/* not before hello(): the callbacks would not know whose it is */
 	if (!j->ctl || j->dead || !j->told)
 		return;
-	drain_log(j);
+	drain_log(j, all);
 	for (i = 0; i < j->s->nr_rings && !j->dead; i++)
 		drain_ring(j, i);
 	report_lost(j);
 }
 
-void jvm_server_drain(struct jvm_server *s)
+void jvm_server_drain(struct jvm_server *s, bool all)
 {
 	struct jvm *j;
 
 	for (j = s->jvms; j; j = j->next)
-		drain_jvm(j);
+		drain_jvm(j, all);
 }
 
 /* --- a JVM's life --- */
@@ -360,7 +369,8 @@ static int callflow_area(struct jvm *j, bool program, struct jvm_msg *m)
 static bool make_rings(struct jvm *j, int fd, uint32_t flags)
 {
 	struct jvm_server *s = j->s;
-	void *p = mmap(NULL, s->area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	/* the agent fills it with pages: they are to count as the JVM's memory, not as ours */
+	void *p = mmap(NULL, s->area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 
 	if (p == MAP_FAILED)
 		return false;
@@ -437,6 +447,38 @@ static bool answer(struct jvm *j, uint64_t addr)
 	return send_msg(j, &m, NULL, 0);
 }
 
+static void read_jvm(struct jvm *j);
+
+/* The process has an agent's area already. It may have become another program, and the end of that one is still unread. */
+static bool has_area(const struct jvm *j)
+{
+	struct jvm *o;
+
+	for (o = j->s->jvms; o; o = o->next) {
+		if (o == j || o->pid != j->pid || !o->ctl || o->dead)
+			continue;
+		read_jvm(o);
+		if (!o->dead)
+			return true;
+	}
+	return false;
+}
+
+static void on_hello(struct jvm *j, const struct jvm_msg *m)
+{
+	nstid_init(&j->tids, j->pid, j->own_pid);
+	j->tid = nstid_host(&j->tids, m->tid);
+	if (!nstid_is_of(j->pid, j->tid))
+		j->tid = j->pid;
+	if (m->flags & JVM_PROGRAM) {
+		j->state = RUNNING;
+		j->dead = !set_up_program(j);
+	} else {
+		j->state = AWAIT_READY;
+		j->dead = j->s->o.programs || has_area(j) || !set_up(j);
+	}
+}
+
 static void on_message(struct jvm *j, const struct jvm_msg *m)
 {
 	struct jvm_server *s = j->s;
@@ -445,10 +487,7 @@ static void on_message(struct jvm *j, const struct jvm_msg *m)
 	if (m->magic != JVM_PROTO_MAGIC || m->version != JVM_PROTO_VERSION) {
 		j->dead = true;
 	} else if (j->state == AWAIT_HELLO && m->type == JVM_MSG_HELLO) {
-		nstid_init(&j->tids, j->pid, m->pid);
-		j->tid = nstid_host(&j->tids, m->tid);
-		j->state = m->flags & JVM_PROGRAM ? RUNNING : AWAIT_READY;
-		j->dead = m->flags & JVM_PROGRAM ? !set_up_program(j) : s->o.programs || !set_up(j);
+		on_hello(j, m);
 	} else if (j->state == AWAIT_READY && m->type == JVM_MSG_READY) {
 		j->state = RUNNING;
 		j->told = true;
@@ -481,7 +520,7 @@ static void read_jvm(struct jvm *j)
 	if (n == sizeof(m))
 		on_message(j, &m);
 	else if (n <= 0 && j->ctl)
-		drain_jvm(j), j->dead = true;	/* it ended: what it left is complete */
+		drain_jvm(j, true), j->dead = true;	/* it ended: what it left is complete */
 	else
 		j->dead = true;
 }
@@ -518,40 +557,78 @@ static void bury_dead(struct jvm_server *s)
 	}
 }
 
-/* Root measures everybody's JVMs; others only their own. */
-static bool accept_peer(const struct ucred *c)
+/* Root measures everybody's JVMs; others only their own. only: 0, or nobody but this process is to come. */
+static bool is_welcome(const struct jvm_server *s, const struct peer *p, int only)
 {
-	return !geteuid() || c->uid == geteuid();
+	if (geteuid() && p->uid != geteuid())
+		return false;
+	return only ? p->pid == only : !s->cb.admit || s->cb.admit(s->ctx, p->pid, p->start_ns);
 }
 
-static void accept_jvm(struct jvm_server *s, int listening)
+static bool is_crowded(const struct jvm_server *s, int pid)
 {
-	int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
-	struct epoll_event ev = { .events = EPOLLIN | EPOLLRDHUP };
-	struct ucred cred;
-	socklen_t len = sizeof(cred);
-	struct jvm *j;
+	size_t waiting = 0, same = 0;
+	const struct jvm *j;
 
-	if (fd < 0)
-		return;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) || !accept_peer(&cred)) {
-		close(fd);
-		return;
+	for (j = s->jvms; j; j = j->next) {
+		waiting += j->state == AWAIT_HELLO;
+		same += j->pid == pid;
 	}
-	j = xcalloc(1, sizeof(*j));
+	return s->nr_jvms >= MAX_PEERS || waiting >= MAX_WAITING || same >= MAX_OF_PROCESS;
+}
+
+static bool add_jvm(struct jvm_server *s, int fd, const struct peer *p)
+{
+	struct jvm *j = xcalloc(1, sizeof(*j));
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLRDHUP, .data.ptr = j };
+
+	if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev)) {
+		free(j);
+		return false;
+	}
 	j->s = s;
 	j->sock = fd;
-	j->pid = cred.pid;
+	j->pid = p->pid;
+	j->own_pid = p->own_pid;
+	j->came_ns = clock_mono_ns();
 	j->log_fd = -1;
-	ev.data.ptr = j;
-	if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev)) {
-		close(fd);
-		free(j);
-		return;
-	}
 	j->next = s->jvms;
 	s->jvms = j;
 	s->nr_jvms++;
+	return true;
+}
+
+static void accept_jvm(struct jvm_server *s, int listening, int only)
+{
+	int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
+	struct peer p;
+
+	if (fd < 0)
+		return;
+	if (!peer_identify(fd, &p) || !is_welcome(s, &p, only)) {
+		s->refusals.strangers++;
+	} else if (is_crowded(s, p.pid)) {
+		s->refusals.crowd++;
+	} else if (add_jvm(s, fd, &p)) {
+		return;
+	}
+	close(fd);
+}
+
+/* Who connects and says nothing is not waited for. */
+static void dismiss_silent(struct jvm_server *s)
+{
+	uint64_t now = clock_mono_ns();
+	struct jvm *j;
+
+	for (j = s->jvms; j; j = j->next) {
+		uint64_t patience = s->o.patience_ns * (j->state == AWAIT_HELLO ? 1 : READY_TIMES);
+
+		if (j->dead || j->state == RUNNING || now - j->came_ns < patience)
+			continue;
+		j->dead = true;
+		s->refusals.silent++;
+	}
 }
 
 void jvm_server_use_timers(struct jvm_server *s, uint64_t period_ns)
@@ -566,50 +643,12 @@ void jvm_server_poll(struct jvm_server *s)
 
 	for (i = 0; i < n; i++) {
 		if (!ev[i].data.ptr)
-			accept_jvm(s, s->door.fd);
+			accept_jvm(s, s->door.fd, 0);
 		else
 			read_jvm(ev[i].data.ptr);
 	}
+	dismiss_silent(s);
 	bury_dead(s);
-}
-
-/* --- where JVMs knock --- */
-
-/* In the /tmp of a process that sees the folder root as "/"; "" is ours. */
-static int open_doorway(struct doorway *d, const char *root, struct err *e)
-{
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-
-	d->dir = xasprintf("%s/tmp/arcprof-XXXXXX", root);
-	if (!mkdtemp(d->dir)) {
-		err_errno(e, "%s", d->dir);
-		free(d->dir);
-		d->dir = NULL;
-		return -e->code;
-	}
-	d->path = xasprintf("%s/s", d->dir);
-	/* root's JVMs may run as other users: the name is not to be guessed, the peer is checked */
-	if (!geteuid() && chmod(d->dir, 0711))
-		return err_errno(e, "%s", d->dir);
-	d->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	snprintf(a.sun_path, sizeof(a.sun_path), "%s", d->path);
-	if (d->fd < 0 || bind(d->fd, (struct sockaddr *)&a, sizeof(a)) ||
-	    (!geteuid() && chmod(d->path, 0666)) || listen(d->fd, 64))
-		return err_errno(e, "%s", d->path);
-	return 0;
-}
-
-static void close_doorway(struct doorway *d)
-{
-	if (d->fd >= 0)
-		close(d->fd);
-	if (d->path)
-		unlink(d->path);
-	if (d->dir)
-		rmdir(d->dir);
-	free(d->path);
-	free(d->dir);
-	*d = (struct doorway){ .fd = -1 };
 }
 
 /* --- a JVM that runs already --- */
@@ -627,68 +666,72 @@ static bool serve_attaching(void *ctx)
 {
 	struct jvm_server *s = ctx;
 
-	if (s->inside.fd >= 0)
-		accept_jvm(s, s->inside.fd);
+	accept_jvm(s, s->inside.fd, s->attaching);
 	jvm_server_poll(s);
-	jvm_server_drain(s);
+	jvm_server_drain(s, false);
 	return find_running(s, s->attaching);
 }
 
-/* Into a container: what the JVM is to open lies among its own files. */
-static int attach_inside(struct jvm_server *s, int pid, struct err *e)
+/* The agent as the process can open it: ours, or a copy among its own files. */
+static int place_for(struct jvm_server *s, const struct target *t, int root, const struct foreign_user *u,
+		     struct buf *file, struct err *e)
 {
-	struct buf file = BUF_INIT;
-	char root[32];
 	int r;
 
-	snprintf(root, sizeof(root), "/proc/%d/root", pid);
-	r = inject_place_below(root, &file, e);
+	if (!target_same_files(t->pid))
+		return inject_place_below(root, u, file, e);
+	r = s->agent.len ? 0 : inject_place(&s->agent, e);
 	if (!r)
-		r = open_doorway(&s->inside, root, e);
+		buf_add(file, s->agent.data, s->agent.len);
+	return r;
+}
+
+static int attach(struct jvm_server *s, const struct target *t, struct err *e)
+{
+	const struct foreign_user u = { t->euid, t->egid };
+	struct buf file = BUF_INIT;
+	int root = foreign_root(t->pid, e), r = root < 0 ? root : 0;
+
 	if (!r)
-		r = attach_load(pid, file.data, s->inside.path + strlen(root), serve_attaching, s, e);
-	close_doorway(&s->inside);
+		r = place_for(s, t, root, &u, &file, e);
+	if (!r)
+		r = doorway_open_in(&s->inside, root, &u, e);
+	if (!r)
+		r = attach_load(t->pid, file.data, s->inside.path, serve_attaching, s, e);
+	if (!r && !serve_attaching(s))
+		r = err_set(e, s->refusal == JVM_REFUSED_BUSY ? EBUSY : ENOTSUP, s->refusal == JVM_REFUSED_BUSY ?
+			    "process %d is being recorded already" : s->refusal == JVM_REFUSED_VM ?
+			    "process %d is a JVM of which the agent knows too little" :
+			    "process %d: the agent was loaded but did not answer", t->pid);
+	doorway_close(&s->inside);
 	buf_release(&file);
+	if (root >= 0)
+		close(root);
 	return r;
 }
 
 int jvm_server_attach(struct jvm_server *s, int pid, struct err *e)
 {
-	int r;
+	struct target t;
+	int r = target_check(&t, pid, e);
 
+	if (r)
+		return r;
 	s->attaching = pid;
 	s->refusal = 0;
-	r = target_same_files(pid) ? attach_load(pid, s->agent.data, s->door.path, serve_attaching, s, e) :
-				     attach_inside(s, pid, e);
-	if (!r && !serve_attaching(s))
-		r = err_set(e, s->refusal == JVM_REFUSED_BUSY ? EBUSY : ENOTSUP, s->refusal == JVM_REFUSED_BUSY ?
-			    "process %d is being recorded already" : s->refusal == JVM_REFUSED_VM ?
-			    "process %d is a JVM of which the agent knows too little" :
-			    "process %d: the agent was loaded but did not answer", pid);
+	r = attach(s, &t, e);
 	s->attaching = 0;
 	return r;
 }
 
 /* --- the server --- */
 
-static int open_socket(struct jvm_server *s, struct err *e)
-{
-	struct epoll_event ev = { .events = EPOLLIN };
-	int r = open_doorway(&s->door, "", e);
-
-	if (r)
-		return r;
-	s->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (s->epoll < 0 || epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->door.fd, &ev))
-		return err_errno(e, "epoll");
-	return 0;
-}
-
 static void choose_sizes(struct jvm_server *s)
 {
 	long ncpu = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t bytes = 1 << 16;
 
+	s->o.patience_ns = s->o.patience_ns ? s->o.patience_ns : hello_ns;
 	if (!s->o.max_depth || s->o.max_depth > JVM_MAX_DEPTH)
 		s->o.max_depth = JVM_MAX_DEPTH;
 	s->o.max_stack_bytes = MIN(s->o.max_stack_bytes, 1u << 20) & ~7u;
@@ -705,17 +748,16 @@ int jvm_server_open(struct jvm_server **out, const struct jvm_server_opts *o, co
 		    void *ctx, struct err *e)
 {
 	struct jvm_server *s = xcalloc(1, sizeof(*s));
-	int r;
 
 	s->o = *o;
 	s->cb = *cb;
 	s->ctx = ctx;
-	s->door.fd = s->inside.fd = s->epoll = -1;
+	s->door = s->inside = (struct doorway)DOORWAY_CLOSED;
 	choose_sizes(s);
-	r = s->o.programs ? 0 : inject_place(&s->agent, e);
-	if (r || (r = open_socket(s, e))) {
-		jvm_server_close(s);
-		return r;
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll < 0) {
+		free(s);
+		return err_errno(e, "epoll");
 	}
 	*out = s;
 	return 0;
@@ -730,17 +772,31 @@ void jvm_server_close(struct jvm_server *s)
 	for (j = s->jvms; j; j = j->next)
 		j->dead = true;
 	bury_dead(s);
-	close_doorway(&s->door);
-	if (s->epoll >= 0)
-		close(s->epoll);
+	doorway_close(&s->door);
+	close(s->epoll);
 	buf_release(&s->agent);
 	buf_release(&s->copy);
 	free(s);
 }
 
+int jvm_server_listen(struct jvm_server *s, struct err *e)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+	int r = s->door.fd >= 0 ? 0 : doorway_open(&s->door, e);
+
+	if (!r && epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->door.fd, &ev) && errno != EEXIST)
+		r = err_errno(e, "epoll");
+	return r;
+}
+
 int jvm_server_setenv(struct jvm_server *s, struct err *e)
 {
-	return s->o.programs ? 0 : inject_setenv(s->agent.data, s->door.path, e);
+	int r = jvm_server_listen(s, e);
+
+	if (r || s->o.programs)
+		return r;
+	r = s->agent.len ? 0 : inject_place(&s->agent, e);
+	return r ? r : inject_setenv(s->agent.data, s->door.path, e);
 }
 
 const char *jvm_server_path(const struct jvm_server *s)
@@ -761,6 +817,11 @@ int jvm_server_fd(const struct jvm_server *s)
 size_t jvm_server_nr_foreign(const struct jvm_server *s)
 {
 	return s->nr_foreign;
+}
+
+const struct jvm_refusals *jvm_server_refusals(const struct jvm_server *s)
+{
+	return &s->refusals;
 }
 
 size_t jvm_server_nr_jvms(const struct jvm_server *s)

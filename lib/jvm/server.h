@@ -67,6 +67,11 @@ struct jvm_code {
 
 struct jvm_callbacks {
 	/*
+	 * Is the process one of those being recorded? It connected just now, and was started at start_ns (CLOCK_MONOTONIC,
+	 * to a clock tick). NULL: all of the right user are. Not asked while attaching: then nobody else may come.
+	 */
+	bool (*admit)(void *ctx, int pid, uint64_t start_ns);
+	/*
 	 * With opts.callflow: makes the area of call trees for a process that has just connected, a
 	 * JVM or (program) one with libarcprof-hookit, which sends nothing else and gets no hello().
 	 * Returns its descriptor, which is then the server's, and its size; or -1: no trees.
@@ -108,14 +113,17 @@ struct jvm_server_opts {
 	uint32_t max_stack_bytes;	/* native stack copied a segment */
 	uint64_t ring_bytes;		/* of each of the rings of a JVM; power of two */
 	bool callflow;			/* call trees: callbacks.callflow makes their memory */
-	bool programs;			/* no JVMs: the agent is not placed, jvm_server_setenv() does nothing */
+	bool programs;			/* no JVMs: the agent is not placed, and the environment left as it is */
+	uint64_t patience_ns;		/* so long may a connection say nothing; 0: 5 s */
 };
 
 int jvm_server_open(struct jvm_server **s, const struct jvm_server_opts *o,
 		    const struct jvm_callbacks *cb, void *ctx, struct err *e);
 void jvm_server_close(struct jvm_server *s);
 
-/* Sets what makes JVMs load the agent in the environment that the command will get (inject_setenv). */
+/* Makes the socket for the programs that a command starts: jvm_server_path(). */
+int jvm_server_listen(struct jvm_server *s, struct err *e);
+/* The same; places the agent, and sets what makes JVMs load it in the environment that the command will get (inject_setenv). */
 int jvm_server_setenv(struct jvm_server *s, struct err *e);
 
 /*
@@ -125,7 +133,7 @@ int jvm_server_setenv(struct jvm_server *s, struct err *e);
  */
 int jvm_server_attach(struct jvm_server *s, int pid, struct err *e);
 
-/* Where the server listens; it is jvm_server_setenv() that tells JVMs. */
+/* Where the server listens, to be told to nobody but the command; it is jvm_server_setenv() that tells JVMs. */
 const char *jvm_server_path(const struct jvm_server *s);
 
 /* Perf events are forbidden: JVMs that say hello from now on sample themselves by CPU-time timers. */
@@ -134,11 +142,22 @@ void jvm_server_use_timers(struct jvm_server *s, uint64_t period_ns);
 /* Readable when jvm_server_poll() has something to do (connections, messages). */
 int jvm_server_fd(const struct jvm_server *s);
 void jvm_server_poll(struct jvm_server *s);
-/* Drains all rings and logs; call often (every few ms while sampling), and before the end. */
-void jvm_server_drain(struct jvm_server *s);
+/*
+ * Drains all rings and logs; call often (every few ms while sampling). all: the logs to where they end now, before the end;
+ * else a share of each that is more than an honest agent writes meanwhile.
+ */
+void jvm_server_drain(struct jvm_server *s, bool all);
 size_t jvm_server_nr_jvms(const struct jvm_server *s);
 /* Processes that were turned away: their agent or library is of another version. */
 size_t jvm_server_nr_foreign(const struct jvm_server *s);
+
+/* Connections that were closed. */
+struct jvm_refusals {
+	uint64_t strangers;	/* of processes that are not being recorded, or are of another user */
+	uint64_t crowd;		/* more than one process, or all, may have */
+	uint64_t silent;	/* their process said nothing */
+};
+const struct jvm_refusals *jvm_server_refusals(const struct jvm_server *s);
 
 /* For the caller's own use. */
 void jvm_set_user(struct jvm *j, void *user);

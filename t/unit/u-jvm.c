@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "jvm/inject.h"
 #include "jvm/launcher.h"
@@ -462,7 +464,7 @@ TEST(jvm_server_survives_nonsense_on_its_socket)
 		else
 			close(fd);
 		jvm_server_poll(s);
-		jvm_server_drain(s);
+		jvm_server_drain(s, true);
 		CHECK_U64(jvm_server_nr_jvms(s), 0);
 		if (i < 2)
 			close(fd);
@@ -504,9 +506,145 @@ TEST(jvm_server_drops_a_jvm_whose_ring_makes_no_sense)
 	send(fd, &hello, sizeof(hello), 0);
 	jvm_server_poll(s);
 	CHECK_U64(pwrite(fds[0], &v, 8, JVM_PAGE + sizeof(struct jvm_root) * JVM_NR_ROOTS), 8);
-	jvm_server_drain(s);
+	jvm_server_drain(s, true);
 	jvm_server_poll(s);
 	CHECK_U64(jvm_server_nr_jvms(s), 0);
+	jvm_server_close(s);
+}
+
+static bool refuse(void *ctx, int pid, uint64_t start_ns)
+{
+	CHECK_U64(pid, getpid());
+	CHECK(start_ns && start_ns < clock_mono_ns());
+	return false;
+}
+
+static struct jvm_server *a_server(const struct jvm_server_opts *o, const struct jvm_callbacks *cb)
+{
+	struct jvm_server *s;
+	struct err e;
+
+	if (jvm_server_open(&s, o, cb, NULL, &e) || jvm_server_listen(s, &e)) {
+		printf("# %s\n", e.msg);
+		unit_skip("no place for a socket");
+	}
+	return s;
+}
+
+static int knock(const struct jvm_server *s)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", jvm_server_path(s));
+	CHECK_U64(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	return fd;
+}
+
+static void say(int fd, uint32_t type)
+{
+	struct jvm_msg m = { JVM_PROTO_MAGIC, JVM_PROTO_VERSION, .type = type, .pid = getpid(), .tid = getpid() };
+
+	CHECK_U64(send(fd, &m, sizeof(m), MSG_NOSIGNAL), sizeof(m));
+}
+
+TEST(jvm_server_admits_only_who_is_recorded)
+{
+	struct jvm_server_opts o = { .sample = true, .max_depth = 100, .max_stack_bytes = 4096 };
+	struct jvm_callbacks cb = { .admit = refuse, .lost = ignore_lost, .gone = note_gone };
+	struct jvm_server *s = a_server(&o, &cb);
+	int i, fd[3];
+
+	for (i = 0; i < 3; i++) {
+		fd[i] = knock(s);
+		jvm_server_poll(s);
+		CHECK_U64(jvm_server_nr_jvms(s), 0);
+	}
+	CHECK_U64(jvm_server_refusals(s)->strangers, 3);
+	for (i = 0; i < 3; i++)
+		close(fd[i]);
+	jvm_server_close(s);
+}
+
+TEST(jvm_server_bounds_what_a_process_may_have)
+{
+	struct jvm_server_opts o = {
+		.sample = true, .max_depth = 100, .max_stack_bytes = 4096, .ring_bytes = 4 << 20, .patience_ns = 50000000,
+	};
+	struct jvm_callbacks cb = { .hello = unsampled, .lost = ignore_lost, .gone = note_gone };
+	struct jvm_server *s = a_server(&o, &cb);
+	int i, fd[40];
+
+	for (i = 0; i < 40; i++) {
+		fd[i] = knock(s);
+		jvm_server_poll(s);
+	}
+	CHECK_U64(jvm_server_nr_jvms(s), 16);
+	CHECK_U64(jvm_server_refusals(s)->crowd, 24);
+	/* one agent's area a process, and none for who says nothing */
+	say(fd[0], JVM_MSG_HELLO);
+	say(fd[1], JVM_MSG_HELLO);
+	jvm_server_poll(s);
+	CHECK_U64(jvm_server_nr_jvms(s), 15);
+	usleep(60000);
+	jvm_server_poll(s);
+	CHECK_U64(jvm_server_nr_jvms(s), 1);
+	CHECK_U64(jvm_server_refusals(s)->silent, 14);
+	usleep(600000);
+	jvm_server_poll(s);
+	CHECK_U64(jvm_server_nr_jvms(s), 0);
+	CHECK_U64(jvm_server_refusals(s)->silent, 15);
+	for (i = 0; i < 40; i++)
+		close(fd[i]);
+	jvm_server_close(s);
+}
+
+/* What the agent shares with us before it has written anything is no memory yet; and a log is read in shares. */
+TEST(jvm_server_gives_no_memory_and_reads_no_more_than_its_share)
+{
+	static const struct jvm_rec pad = { sizeof(pad), JVM_REC_PAD };
+	struct jvm_server_opts o = { .sample = true, .max_depth = 100, .max_stack_bytes = 4096, .ring_bytes = 4 << 20 };
+	struct jvm_callbacks cb = { .hello = unsampled, .lost = ignore_lost, .gone = note_gone };
+	struct jvm_server *s = a_server(&o, &cb);
+	union {
+		char buf[CMSG_SPACE(2 * sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct jvm_msg m;
+	struct iovec iov = { &m, sizeof(m) };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	static struct jvm_rec many[1 << 17];
+	int fd = knock(s), fds[2];
+	struct jvm_ctl *ctl;
+	struct stat st;
+	size_t i;
+
+	jvm_server_poll(s);
+	say(fd, JVM_MSG_HELLO);
+	jvm_server_poll(s);
+	CHECK_U64(recvmsg(fd, &h, 0), sizeof(m));
+	memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&h)), sizeof(fds));
+	CHECK(!fstat(fds[0], &st) && st.st_size > 4 << 20 && st.st_blocks * 512 < 64 << 10);
+	say(fd, JVM_MSG_READY);
+	jvm_server_poll(s);
+	for (i = 0; i < ARRAY_SIZE(many); i++)
+		many[i] = pad;
+	for (i = 0; i < 40; i++)
+		CHECK_U64(pwrite(fds[1], many, sizeof(many), i * sizeof(many)), sizeof(many));
+	ctl = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
+	__atomic_store_n(&ctl->log_head, 40 * sizeof(many), __ATOMIC_RELEASE);
+	jvm_server_drain(s, false);
+	CHECK_U64(ctl->log_read, 16 << 20);
+	jvm_server_drain(s, true);
+	CHECK_U64(ctl->log_read, 40 << 20);
+	/* more than the bound that it was told */
+	__atomic_store_n(&ctl->log_head, 1ull << 40, __ATOMIC_RELEASE);
+	jvm_server_drain(s, false);
+	jvm_server_poll(s);
+	CHECK_U64(jvm_server_nr_jvms(s), 0);
+	close(fds[0]);
+	close(fds[1]);
+	close(fd);
 	jvm_server_close(s);
 }
 

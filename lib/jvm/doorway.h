@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * doorway.h - the socket that agents connect to, in a folder of its own.
+ *
+ * Nobody but those who are to come can find it: its folder is the target's alone (mode 700), or where JVMs of
+ * several users may come, cannot be listed, and the socket's name in it is random and told to the programs we start only.
+ * The kernel's list of sockets does not have that name.
+ */
+#ifndef JVM_DOORWAY_H
+#define JVM_DOORWAY_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/foreign.h"
+
+struct doorway {
+	int fd;			/* listening; -1: closed */
+	char path[108];		/* of the socket, as those see it who are to come */
+	int parent, dir;	/* our folder lies in parent; dir is locked as long as we live */
+	char folder[48], name[40];
+	bool foreign;
+	struct foreign_user user;
+};
+
+#define DOORWAY_CLOSED { .fd = -1, .parent = -1, .dir = -1 }
+
+/* For programs that we start: in /tmp, or where that cannot be, where this user has a folder. */
+int doorway_open(struct doorway *d, struct err *e);
+/* For one process: in the /tmp below root (foreign_root()), as that user. */
+int doorway_open_in(struct doorway *d, int root, const struct foreign_user *u, struct err *e);
+/* Removes socket and folder. */
+void doorway_close(struct doorway *d);
+
+#endif

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * peer.c - peer.h says what for.
+ *
+ * A number names a process only as long as that lives, and it may be another's when /proc is read. So a pidfd is
+ * taken first, and asked last whether its process still lives: of the one that connected (SO_PEERPIDFD, since Linux 6.5),
+ * else of the one that has the number now.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "jvm/peer.h"
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+static int pidfd_of(int sock, int pid)
+{
+	socklen_t len = sizeof(int);
+	int fd = -1;
+
+	return getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, &fd, &len) ? (int)syscall(SYS_pidfd_open, pid, 0) : fd;
+}
+
+static bool lives(int pidfd)
+{
+	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+
+	return !poll(&p, 1, 0);
+}
+
+static bool slurp(int pid, const char *what, struct buf *b)
+{
+	char path[48];
+
+	buf_reset(b);
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, what);
+	return !io_slurp(path, b) && b->len;
+}
+
+/* Clock ticks since boot, sleep included: field 22 of stat, counted after the name, which may have any bytes. */
+static bool read_start(struct peer *p, struct buf *b)
+{
+	struct timespec boot, mono;
+	const char *at;
+	int64_t asleep, start;
+	int i;
+
+	at = slurp(p->pid, "stat", b) ? strrchr(b->data, ')') : NULL;
+	for (i = 0; i < 20 && at; i++)
+		at = strchr(at + 1, ' ');
+	if (!at)
+		return false;
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	asleep = (boot.tv_sec - mono.tv_sec) * 1000000000ll + boot.tv_nsec - mono.tv_nsec;
+	start = strtoull(at, NULL, 10) * (1000000000ull / sysconf(_SC_CLK_TCK)) - asleep;
+	p->start_ns = start > 0 ? start : 0;
+	return true;
+}
+
+/* "Uid:" has real, effective, saved and file system user; "NSpid:" the numbers from our namespace to its own. */
+static bool read_status(struct peer *p, struct buf *b)
+{
+	unsigned int uid[4] = { 0 };
+	const char *line, *end;
+
+	if (!slurp(p->pid, "status", b))
+		return false;
+	line = strstr(b->data, "\nUid:");
+	if (!line || sscanf(line, "\nUid: %u %u %u %u", &uid[0], &uid[1], &uid[2], &uid[3]) != 4)
+		return false;
+	p->own_pid = p->pid;
+	line = strstr(b->data, "\nNSpid:");
+	end = line ? strchr(line + 1, '\n') : NULL;
+	while (end && end > line && end[-1] != '\t')
+		end--;
+	if (end > line)
+		p->own_pid = atoi(end);
+	return uid[0] == p->uid || uid[1] == p->uid || uid[2] == p->uid;
+}
+
+bool peer_identify(int sock, struct peer *p)
+{
+	struct buf b = BUF_INIT;
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+	bool ok;
+	int fd;
+
+	memset(p, 0, sizeof(*p));
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &len) || cred.pid <= 0)
+		return false;
+	p->pid = cred.pid;
+	p->uid = cred.uid;
+	fd = pidfd_of(sock, cred.pid);
+	ok = fd >= 0 && read_start(p, &b) && read_status(p, &b) && lives(fd);
+	if (fd >= 0)
+		close(fd);
+	buf_release(&b);
+	return ok;
+}

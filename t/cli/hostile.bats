@@ -1,0 +1,177 @@
+#!/usr/bin/env bats
+# Others on the machine who mean harm: a recorder is root as a rule.
+load ../lib
+
+teardown() {
+	exec 8>&- 9>&-
+	[ -z "${HOSTILE-}" ] || kill -KILL "$HOSTILE" 2>/dev/null || true
+	[ -z "${RECORDER-}" ] || kill -KILL "$RECORDER" 2>/dev/null || true
+	[ -z "${OPEN-}" ] || rm -rf "$OPEN"
+	wait 2>/dev/null || true
+}
+
+# A folder that other users reach, unlike the test's own.
+open_folder() {
+	OPEN=$(mktemp -d "${TMPDIR:-/tmp}/hostile-XXXXXX")
+	chmod 755 "$OPEN"
+}
+
+tool() {
+	[ -x "$BUILD/t/tools/$1" ] || make -s -C "$TOP" "build/t/tools/$1" >&2
+	echo "$BUILD/t/tools/$1"
+}
+
+wait_for_line() {	# <pattern> <file>
+	local i
+	for ((i = 0; i < 400; i++)); do
+		! grep -q "$1" "$2" 2>/dev/null || return 0
+		sleep 0.05
+	done
+	echo "no '$1' in $2"
+	return 1
+}
+
+victims() {
+	stat -c '%a %u %g %s' "$OPEN/victim/file" "$OPEN/victim"
+	cat "$OPEN/victim/file"
+	ls -A "$OPEN/victim"
+}
+
+@test "hostile: a JVM's user who swaps what root makes for symbolic links gets nothing for it" {
+	skip_unless_perf
+	skip_unless_root
+	skip_unless_command strace
+	as_nobody unshare --user --map-root-user --mount true 2>/dev/null || skip "no user namespaces here"
+	local i before
+	open_folder
+	mkdir -m 777 "$OPEN/f"
+	mkdir -m 700 "$OPEN/victim"
+	echo secret >"$OPEN/victim/file"
+	chmod 600 "$OPEN/victim/file"
+	cp "$(tool swapper)" "$OPEN/swapper"
+	mkfifo "$OPEN/in"
+	before=$(victims)
+	as_nobody unshare --user --map-root-user --mount "$OPEN/swapper" "$OPEN/f" "$OPEN/victim/file" "$OPEN/victim" \
+		<"$OPEN/in" >swaps 2>&1 3>&- &
+	exec 8>"$OPEN/in"
+	wait_for_line ready swaps
+	HOSTILE=$(sed -n 's/ready //p' swaps)
+	# the recorder is held up before what it does, as on a machine that is busy
+	calls=chmod,fchmod,fchmodat,bind,rename,renameat,renameat2,unlink,unlinkat
+	for ((i = 0; i < 16; i++)); do
+		timeout 60 strace -o /dev/null -e "trace=$calls" -e "inject=$calls:delay_enter=1000" \
+			"$ARCPROF" record -o trace -p "$HOSTILE" -d 1ms </dev/null >out 2>&1 8>&- || true
+		[ "$(victims)" = "$before" ] || { echo "after $i attempts:"; victims; return 1; }
+	done
+	cat out
+	exec 8>&-
+	wait_for_line ' swaps$' swaps
+	cat swaps
+	[ "$(sed -n 's/ swaps$//p' swaps)" -ge 100 ]
+	HOSTILE=
+}
+
+# Its socket is told by the environment of the program it runs; the test is no part of what is recorded.
+start_recorder_of_calls() {
+	mkfifo go
+	"$ARCPROF" record -o trace --callflow -F 99 "$@" -- sh -c 'echo "$ARCPROF_CALLFLOW" >socket; read go <go' \
+		>recorder.out 2>recorder.err </dev/null 3>&- &
+	RECORDER=$!
+	wait_for_line . socket
+}
+
+end_recorder() {
+	echo >go
+	wait "$RECORDER"
+	RECORDER=
+	cat recorder.err
+}
+
+@test "hostile: processes that are not recorded are turned away, counted, and shown" {
+	skip_unless_perf
+	start_recorder_of_calls
+	run "$(tool stranger)" "$(cat socket)" hello 40
+	echo "$output"
+	[ "$output" = "40 made, 0 answered" ]
+	end_recorder
+	grep -q ', 40 foreign connections refused' recorder.err
+	run_arcprof report -i trace --xprof
+	[[ $output == *"not recorded: 40 connections to the recorder: 40 of processes that are not recorded"* ]]
+	run_arcprof report -i trace --samples --xprof --format json
+	[ "$(json '.quality.refused | length')" -ge 1 ]
+	[ "$(json '[.rows[] | select(.name == "stranger")] | length')" -eq 0 ]
+}
+
+@test "hostile: other users do not find the socket" {
+	skip_unless_perf
+	skip_unless_root
+	start_recorder_of_calls
+	local path folder
+	path=$(cat socket) folder=$(dirname "$(cat socket)")
+	[ -S "$path" ]
+	[ -z "$(as_nobody ls "$folder" 2>/dev/null)" ]
+	[ -z "$(grep -F -e "/$(basename "$path")" -e "$folder" /proc/net/unix)" ]
+	end_recorder
+	[ ! -e "$folder" ]
+}
+
+@test "hostile: connections that say nothing are few, and closed" {
+	skip_unless_perf
+	mkfifo hold
+	cp "$(tool stranger)" stranger
+	"$ARCPROF" record -o trace --callflow -F 99 -- sh -c './stranger "$ARCPROF_CALLFLOW" idle 400 <hold >idle' \
+		>recorder.out 2>recorder.err </dev/null 3>&- 9>&- &
+	RECORDER=$!
+	exec 9>hold
+	sleep 1
+	exec 9>&-
+	wait "$RECORDER"
+	RECORDER=
+	cat idle recorder.err
+	[ "$(sed -n 's/.*made, \([0-9]*\) open/\1/p' idle)" -le 16 ]
+	grep -q ' foreign connections refused' recorder.err
+}
+
+@test "hostile: an agent that never stops talking does not keep the recorder from its end" {
+	skip_unless_perf
+	cp "$(tool stranger)" stranger
+	status=0
+	timeout 60 "$ARCPROF" record -o trace -d 300ms --callflow -F 99 -- \
+		sh -c 'exec ./stranger "$ARCPROF_CALLFLOW" flood' >out 2>err </dev/null || status=$?
+	cat err out
+	grep -qx in out
+	[ "$status" -ne 124 ]
+	grep -q ' 1 JVM' err
+}
+
+@test "hostile: a recorder that is killed leaves nothing for longer than until the next" {
+	skip_unless_perf
+	start_recorder_of_calls
+	local folder
+	folder=$(dirname "$(cat socket)")
+	[ -d "$folder" ]
+	kill -KILL "$RECORDER"
+	wait "$RECORDER" 2>/dev/null || true
+	RECORDER=
+	# one that lives keeps its own
+	rm go socket
+	start_recorder_of_calls
+	[ ! -e "$folder" ]
+	folder=$(dirname "$(cat socket)")
+	run_arcprof record -o other -- true
+	[ "$status" -eq 0 ]
+	[ -S "$(cat socket)" ]
+	end_recorder
+	[ ! -e "$folder" ]
+}
+
+@test "hostile: a FIFO where names of code are looked for does not stop the recorder" {
+	skip_unless_perf
+	status=0
+	timeout 60 "$ARCPROF" record -o trace -- "$(workload anon)" 100000000 fifo >out 2>err </dev/null || status=$?
+	rm -f "$(cat out)"
+	cat err
+	[ "$status" -eq 0 ]
+	check_trace trace
+	[ "$(samples)" -ge 10 ]
+}
