@@ -70,6 +70,8 @@ struct callflow_thread *flow_new_thread(JNIEnv *env, jthread thread, uint32_t ti
 		t = callflow_thread_new(tid, id, flags | CALLFLOW_THREAD_JAVA);
 	if (t && info.name)
 		callflow_thread_name(t, info.name, len);
+	if (t)
+		callflow_look_outside(t);
 	flow_release_info(env, &info);
 	if (self)
 		(*env)->DeleteLocalRef(env, self);
@@ -258,7 +260,9 @@ void flow_on(JavaVM *jvm, JNIEnv *env)
 	} else if (!env) {
 		enable(JVMTI_EVENT_VM_INIT);
 	} else if ((*ti)->GetCurrentThread(ti, &self) == JVMTI_ERROR_NONE) {
+		outer_on(jvm, ti);
 		begin(env, self);
+		outer_ready();
 		(*env)->DeleteLocalRef(env, self);
 	}
 }

@@ -99,6 +99,13 @@ void JNICALL instrument_hook(jvmtiEnv *ti, JNIEnv *env, jclass redefined, jobjec
  */
 void instrument_loaded(JNIEnv *env, jvmtiEnv *ti, bool undo);
 
+/*
+ * outer.c: calls that were open before. Threads are asked for them when the loaded classes have
+ * their probes, each at its first call.
+ */
+void outer_on(JavaVM *jvm, jvmtiEnv *ti);
+void outer_ready(void);
+
 /* vthread.c: virtual threads on their carriers; nothing happens in a VM that has none. */
 void vthread_want(jvmtiEnv *ti, jvmtiCapabilities *want, const jvmtiCapabilities *have);
 void *vthread_on_end(void);

@@ -114,6 +114,19 @@ uint32_t numbers_get(struct names_method *m)
 	return number;
 }
 
+uint32_t numbers_find(const struct names_method *m)
+{
+	uint32_t number = 0;
+	uint64_t h[2];
+
+	hash(m, h);
+	sys_lock(&table.lock);
+	if (table.entries)
+		number = find(table.entries, table.alloc, h)->number;
+	sys_unlock(&table.lock);
+	return number;
+}
+
 static char *put(char *d, const struct names_text *t)
 {
 	memcpy(d, t->s, t->len);

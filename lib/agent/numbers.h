@@ -14,6 +14,8 @@
 void numbers_forget(void);
 /* 0: there is no memory. Longer texts than JVM_MAX_STRING are cut. */
 uint32_t numbers_get(struct names_method *m);
+/* The number that numbers_get() gave; 0: none. */
+uint32_t numbers_find(const struct names_method *m);
 /* A method, or with an empty name a class, that was asked for and has no probes. */
 void numbers_refused(struct names_method *m, const char *why);
 

@@ -96,6 +96,27 @@ void callflow_thread_name(struct callflow_thread *t, const char *name, size_t le
 void callflow_thread_end(struct callflow_thread *t);
 
 /*
+ * Frames that were on the stack before anything was counted, and whose ends nobody tells: the embedder sees the
+ * thread's stack. It is asked for them at a thread's first call, and then at each call that such a frame makes
+ * whether the frame is still there.
+ */
+struct callflow_outer {
+	uint64_t id : 48, place : 16;	/* the embedder's; id is not 0 */
+};
+struct callflow_outside {
+	/*
+	 * callflow_put_outer() for each, outermost first; false: not now, ask again. That it takes time is the
+	 * embedder's to charge, with callflow_charge_now(), before the call that begins.
+	 */
+	bool (*find)(struct callflow_thread *t);
+	bool (*is_there)(struct callflow_outer o);
+};
+void callflow_has_outside(const struct callflow_outside *o);
+/* Nothing, when nobody said callflow_has_outside(). Before the thread's first call. */
+void callflow_look_outside(struct callflow_thread *t);
+void callflow_put_outer(struct callflow_thread *t, uint32_t consumer, struct callflow_outer o);
+
+/*
  * The calling kernel thread, with own (may be NULL) as what is charged when nothing is mounted.
  * user is kept for the embedder. NULL: no memory.
  */
@@ -147,6 +168,9 @@ void callflow_leave_frame(struct callflow_kthread *k, uint32_t consumer, uint64_
 /* The same of the function at that address. */
 void callflow_enter_function(struct callflow_kthread *k, uint64_t addr, uint64_t frame);
 void callflow_leave_function(struct callflow_kthread *k, uint64_t addr, uint64_t frame);
+
+/* Charges what was consumed since the last step to the open context, as a step does. */
+void callflow_charge_now(struct callflow_kthread *k);
 
 /* Open calls of who is charged; and closes calls, innermost first, until so many are open. */
 static inline uint64_t callflow_depth(const struct callflow_kthread *k)

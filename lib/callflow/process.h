@@ -46,6 +46,7 @@ struct process {
 	struct callflow_metric metrics[CALLFLOW_MAX_METRICS];
 	uint64_t (*alloc_bytes)(struct callflow_kthread *k);
 	bool alloc_objects;		/* they are told */
+	const struct callflow_outside *outside;	/* NULL: there is nothing to ask */
 	uint64_t ratio;			/* cycles a ns, times 2^32 */
 	uint64_t ratio_tsc;		/* when to compute it again */
 	/*
@@ -112,7 +113,6 @@ bool callflow_prune(struct callflow_thread *t);
 void callflow_set_stack(struct callflow_thread *t, struct callflow_open *stack, uint32_t max, uint64_t depth);
 /* What t will be charged begins now; the clock of a thread that is mounted again goes on. */
 void callflow_set_last(struct callflow_kthread *k, struct callflow_thread *t);
-void callflow_charge_now(struct callflow_kthread *k);
 
 /* CPU time in cycles, from a time stamp just read. */
 static inline uint64_t callflow_cpu_at(struct callflow_kthread *k, uint64_t tsc)

@@ -64,11 +64,31 @@ static bool is_apart(const struct callflow_open *o)
 	       (o->consumer & CALLFLOW_KIND) == 2u << 30;
 }
 
+/*
+ * Calls from frames that were there before, and the first of a thread, go the long way in: as if the stack
+ * were full. So that their ends go the long way, too, and this is done again, they are stored inverted.
+ */
+enum { FROM_OUTER = 1 };		/* their frame */
+
+static bool is_outer(const struct callflow_thread *t, const struct callflow_open *o)
+{
+	return t->flags & CALLFLOW_THREAD_OUTER && (o == stack_of(t) || o->frame > FROM_OUTER);
+}
+
+static void set_limit(struct callflow_thread *t)
+{
+	uint32_t limit = t->stack_max - 1 < cf.area->max_depth ? t->stack_max - 1 : cf.area->max_depth;
+
+	t->soft_top = (uintptr_t)(stack_of(t) + (is_outer(t, top_of(t)) ? 0 : limit));
+}
+
 /* Calls up to o are left open. */
 static void cut_stack(struct callflow_thread *t, struct callflow_open *o)
 {
 	t->top = (uintptr_t)o;
-	t->innermost = is_apart(o) ? o->node : 0;
+	t->innermost = is_apart(o) && o->frame != FROM_OUTER ? o->node : 0;
+	if (t->flags & CALLFLOW_THREAD_OUTER)
+		set_limit(t);
 }
 
 /* --- nodes --- */
@@ -300,12 +320,10 @@ static __attribute__((noinline)) uint32_t child_of(struct callflow_thread *t, ui
 
 void callflow_set_stack(struct callflow_thread *t, struct callflow_open *stack, uint32_t max, uint64_t depth)
 {
-	uint32_t limit = max - 1 < cf.area->max_depth ? max - 1 : cf.area->max_depth;
-
 	t->stack = (uintptr_t)stack;
 	t->stack_max = max;
 	t->top = (uintptr_t)(stack + depth);
-	t->soft_top = (uintptr_t)(stack + limit);
+	set_limit(t);
 }
 
 static bool grow_stack(struct callflow_thread *t)
@@ -354,11 +372,66 @@ static inline void push_child(struct callflow_thread *t, struct callflow_open *t
 {
 	node_at(c)->calls++;
 	if (t->innermost || node_at(c)->parent != top->node) {
-		push_apart(t, top, c, consumer, frame);
+		bool from_outer = frame == FROM_OUTER;
+
+		push_apart(t, top, c, from_outer ? ~consumer : consumer, from_outer ? 0 : frame);
 	} else {
 		node_at(top->node)->child = c;
 		push(t, top, c, consumer, frame);
 	}
+}
+
+/* --- frames from before --- */
+
+void callflow_has_outside(const struct callflow_outside *o)
+{
+	cf.outside = o;
+}
+
+void callflow_look_outside(struct callflow_thread *t)
+{
+	if (!cf.outside)
+		return;
+	t->flags |= CALLFLOW_THREAD_OUTER;
+	set_limit(t);
+}
+
+void callflow_put_outer(struct callflow_thread *t, uint32_t consumer, struct callflow_outer o)
+{
+	struct callflow_open *top = top_of(t);
+
+	if (depth_of(t) + 1 >= t->stack_max || depth_of(t) >= cf.area->max_depth)
+		return;
+	push_child(t, top, child_of(t, top->node, consumer), consumer, (uint64_t)o.place << 48 | o.id);
+	if (cf.flags & CALLFLOW_EVENTS)
+		callflow_event(t, CALLFLOW_ENTERED, consumer);
+}
+
+/* Before a call from the root, or from an outer frame: which of these are there? True: ask again at the next one. */
+static bool ask_outside(struct callflow_thread *t)
+{
+	struct callflow_open *o = top_of(t);
+	uint64_t nr;
+
+	if (o == stack_of(t) && !cf.outside->find(t))
+		return true;
+	if (o != stack_of(t)) {
+		for (; o > stack_of(t); o--) {
+			struct callflow_outer f = { .id = o->frame & (((uint64_t)1 << 48) - 1), .place = o->frame >> 48 };
+
+			if (cf.outside->is_there(f))
+				break;
+		}
+		nr = top_of(t) - o;
+		cut_stack(t, o);
+		if (cf.flags & CALLFLOW_EVENTS && nr)
+			callflow_event(t, CALLFLOW_UNWOUND, nr);
+	}
+	if (t->top != t->stack)
+		return true;
+	t->flags &= ~CALLFLOW_THREAD_OUTER;	/* none, or none any more */
+	set_limit(t);
+	return false;
 }
 
 /*
@@ -367,6 +440,7 @@ static inline void push_child(struct callflow_thread *t, struct callflow_open *t
  */
 static __attribute__((noinline)) void enter_deep(struct callflow_thread *t, uint32_t consumer, uint64_t frame)
 {
+	bool outer = !t->beyond && is_outer(t, top_of(t)) && ask_outside(t);
 	struct callflow_open *top = top_of(t);
 	uint32_t c;
 
@@ -382,7 +456,10 @@ static __attribute__((noinline)) void enter_deep(struct callflow_thread *t, uint
 	}
 	top = top_of(t);
 	if (depth_of(t) < cf.area->max_depth) {
-		push_child(t, top, child_of(t, top->node, consumer), consumer, frame);
+		push_child(t, top, child_of(t, top->node, consumer), outer ? ~consumer : consumer,
+			   outer ? FROM_OUTER : frame);
+		if (t->flags & CALLFLOW_THREAD_OUTER)
+			set_limit(t);
 		return;
 	}
 	c = fold_deep(t, consumer);
@@ -914,7 +991,7 @@ void callflow_leave_top(struct callflow_kthread *k)
 	struct callflow_thread *t = k->cur;
 
 	if (t && t->top != t->stack)
-		callflow_leave(k, t->innermost ? ~top_of(t)->consumer : top_of(t)->consumer);
+		callflow_leave(k, t->innermost || is_apart(top_of(t)) ? ~top_of(t)->consumer : top_of(t)->consumer);
 }
 
 void callflow_thrown(struct callflow_kthread *k, uint32_t consumer)

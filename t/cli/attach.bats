@@ -113,6 +113,29 @@ count_calls_twice() {
 	on_each_jdk count_calls_twice
 }
 
+# What was open when counting began is there, as long as it is: it has the calls that it makes, and not those after it.
+open_before() {
+	start_live
+	echo open 2000 >&7
+	start_recorder -p "$LIVE" --callflow
+	heard 'open 2000'
+	say calls 10
+	end_recorder
+	end_live
+	arcprof report -i trace --xtree --format json |
+		jq -r 'reduce .nodes[] as $n ({}; .[$n.id | tostring] = $n + { path:
+			(if $n.kind == "java" then .[$n.parent | tostring].path + ";" + ($n.name | ltrimstr("Live.")) else "" end) }) |
+			.[] | select(.path != "" and (.path | endswith("inner") | not)) | "\(.n) \(.path)"' | sort >paths
+	cat paths
+	# ";outer": while the classes get their probes
+	sed '/ ;outer$/d; s/^[0-9]* ;main;run;open;outer$/N ;main;run;open;outer/' paths | sort | diff <(printf '%s\n' '1 ;main' '10 ;main;run;calls;outer' \
+		'1 ;main;run;calls' '1 ;main;run;open' '2 ;main;run' 'N ;main;run;open;outer' | sort) -
+	[ "$(jq -n --argjson n "$(calls_of outer)" '$n > 20')" = true ]
+}
+@test "attach: calls that were open before are above those that they make, until they return" {
+	on_each_jdk open_before
+}
+
 branches_of_a_jvm() {
 	start_live
 	say spin 50

@@ -10,6 +10,7 @@ import java.util.List;
  * what it did, a line each.
  *
  *	calls N		Live.outer() N times, which calls Live.inner() three times
+ *	open MS		calls outer() now and then, for so long
  *	spin MS		so much CPU time, nine tenths in Live.most(), one in Live.rest(), compiled before
  *	threads N	starts N threads and waits for their end; each calls outer() once
  *	virtual N	the same with virtual threads
@@ -39,6 +40,11 @@ public final class Live {
 
 	static void calls(int n) {
 		for (int i = 0; i < n; i++)
+			outer();
+	}
+
+	static void open(long ms) throws InterruptedException {
+		for (long end = System.nanoTime() + ms * 1000000; System.nanoTime() < end; Thread.sleep(1))
 			outer();
 	}
 
@@ -80,6 +86,7 @@ public final class Live {
 	static String run(String command, int n) throws Exception {
 		switch (command) {
 		case "calls": calls(n); break;
+		case "open": open(n); break;
 		case "spin": spin(n); break;
 		case "threads": threads(false, n); break;
 		case "virtual": threads(true, n); break;
