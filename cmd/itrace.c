@@ -132,7 +132,7 @@ static void why_it_stopped(const struct itrace_cmd_opts *o, const struct itrace_
 	if (r->totals.nr_refused)
 		put_amount(r->totals.nr_refused, "threads were not traced, since too many were already; --engine=ptrace has no limit");
 	if (r->totals.nr_gaps)
-		log_warn("%" PRIu64 " times a thread was put elsewhere by the kernel: what it executed then is missing", r->totals.nr_gaps);
+		log_warn("%" PRIu64 " jumps of threads by the kernel were not followed: what ran there is missing", r->totals.nr_gaps);
 }
 
 static const char *plural(uint64_t n)
@@ -177,7 +177,7 @@ static void summary(const struct itrace_cmd_opts *o, const struct itrace_result 
 	uint64_t n = r->totals.nr_insns;
 
 	why_it_stopped(o, r);
-	log_info("%" PRIu64 " instructions, %" PRIu64 " branches in %" PRIu64 " thread%s; %.3g s, %.0f instructions a second",
+	log_info("%" PRIu64 " instructions, %" PRIu64 " branches in %" PRIu64 " thread%s; %.3g s, %.0f instructions per second",
 		 n, r->totals.nr_branches, r->totals.nr_threads, plural(r->totals.nr_threads), seconds,
 		 seconds > 0 ? n / seconds : 0);
 	log_info("%s: %" PRIu64 " bytes, %.3g an instruction; 'arcprof report -i %s --arc' shows it", o->output,

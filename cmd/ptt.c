@@ -483,7 +483,7 @@ static int check_usage(const struct ptt_opts *o, int nr, char **operands, enum v
 	if (nr == 1 && v == VERB_RUN)
 		return err_set(e, EINVAL, "run needs a program");
 	if ((o->interval_ns || o->run_ns) && v != VERB_DUMP)
-		return err_set(e, EINVAL, "--interval and --run belong to dump");
+		return err_set(e, EINVAL, "--interval and --run are only valid with dump");
 	if (o->run_ns && !o->interval_ns)
 		return err_set(e, EINVAL, "--run needs --interval");
 	if (o->interval_ns && o->interval_ns < NS_PER_MS)
@@ -493,7 +493,7 @@ static int check_usage(const struct ptt_opts *o, int nr, char **operands, enum v
 	if (o->alive && v != VERB_DUMP)
 		return err_set(e, EINVAL, "--alive is only valid with dump");
 	if ((o->events.nr_items || o->backend || o->all_users || o->noints) && v != VERB_INIT && v != VERB_RUN)
-		return err_set(e, EINVAL, "--event, --backend, --all-users and --noints belong to init and run");
+		return err_set(e, EINVAL, "--event, --backend, --all-users and --noints are only valid with init and run");
 	return 0;
 }
 

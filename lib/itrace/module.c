@@ -42,7 +42,7 @@ static int usable(const struct itrace_opts *o, struct err *e)
 		return fd;
 	close(fd);
 	if (o->bracket && !o->argv)
-		return err_set(e, ENOTSUP, "brackets of programs that run already take --engine=ptrace");
+		return err_set(e, ENOTSUP, "brackets of running programs need --engine=ptrace");
 	if (!stat("/proc/self/ns/pid", &ns) && ns.st_ino != FIRST_PID_NAMESPACE)
 		return err_set(e, ENOTSUP, "the module's numbers of threads are not those of this container");
 	if (!o->argv && !probe_has_cap(CAP_SYS_PTRACE)) {

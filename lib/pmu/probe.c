@@ -185,7 +185,7 @@ static int explain_invalid(struct err *e, int code, const struct perf_event_attr
 
 	perf_limits_read(&l);
 	if (attr->freq && l.max_rate > 0 && attr->sample_freq > (uint64_t)l.max_rate) {
-		err_set(e, code, "%" PRIu64 " samples a second are more than this kernel takes",
+		err_set(e, code, "%" PRIu64 " samples per second are more than this kernel allows",
 			(uint64_t)attr->sample_freq);
 		err_hint(e, "at most %" PRId64 "; 'sudo sysctl kernel.perf_event_max_sample_rate=%" PRIu64
 			    "' raises it", l.max_rate, (uint64_t)attr->sample_freq);

@@ -140,7 +140,7 @@ int profile_choose_cpus(struct profile *p, struct err *e)
 
 		cpu = strtoull(l->items[i], &end, 10);
 		if (*end || end == l->items[i] || cpu > UINT16_MAX)
-			return err_set(e, EINVAL, "'%s' is no CPU number", l->items[i]);
+			return err_set(e, EINVAL, "invalid CPU '%s'", l->items[i]);
 		if (cpu >= p->nr_cpus_wanted) {
 			p->cpu_wanted = xrealloc(p->cpu_wanted, cpu + 1);
 			memset(p->cpu_wanted + p->nr_cpus_wanted, 0, cpu + 1 - p->nr_cpus_wanted);

@@ -102,3 +102,7 @@ options_of_page() {
 		[ -e "$path" ] || [[ $path == *hot* ]] || { echo "$path does not exist"; return 1; }
 	done
 }
+
+@test "docs: help, messages and pages use the words that were agreed on" {
+	"$TOP/t/words"
+}

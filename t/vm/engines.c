@@ -411,8 +411,8 @@ static void rate(void)
 		    p = trace(1, "--single-steps --limit 5000", "/engines spins 100000");
 
 	ok(m.insns > 300000 && m.status == 0 && p.insns >= 5000, "rate: %" PRIu64 " instructions", m.insns);
-	printf("# rate: ptrace with breakpoints %.0f instructions a second\n", b.rate);
-	ok(m.rate >= 10 * p.rate && p.rate > 0, "rate: module %.0f instructions a second, ptrace step by step %.0f: %.0f times",
+	printf("# rate: ptrace with breakpoints %.0f instructions per second\n", b.rate);
+	ok(m.rate >= 10 * p.rate && p.rate > 0, "rate: module %.0f instructions per second, ptrace step by step %.0f: %.0f times",
 	   m.rate, p.rate, m.rate / p.rate);
 }
 
