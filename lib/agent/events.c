@@ -322,6 +322,7 @@ static void on_live(JNIEnv *env)
 
 	if (!before) {
 		vm_init_perf_counters();
+		vm_init_signals();
 		cont_init(env);
 		find_eetop(env);
 		before = true;

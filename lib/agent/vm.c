@@ -5,6 +5,8 @@
  * Source: src/hotspot/share/runtime/vmStructs.hpp (the exported tables),
  * memory/heap.cpp (CodeHeap::find_block_for: the segment map).
  */
+#include <asm/signal.h>
+
 #include "agent/elf.h"
 #include "agent/vm.h"
 
@@ -279,6 +281,19 @@ void vm_init_perf_counters(void)
 	}
 }
 
+void vm_init_signals(void)
+{
+	struct {
+		uintptr_t handler;
+		unsigned long flags;
+		uintptr_t restorer;
+		uint64_t mask;
+	} sa = { 0 };
+
+	if (!sys(__NR_rt_sigaction, SIGSEGV, NULL, &sa, 8) && sa.handler > 1)
+		vm.signal_return = sa.restorer;
+}
+
 bool vm_flag(const char *name, bool *on)
 {
 	size_t i;
@@ -360,6 +375,14 @@ static enum vm_blob_kind kind_by_name(const char *name)
 		return VM_BLOB_ROUTINES;
 	if (starts_with(name, "I2C/C2I"))
 		return VM_BLOB_ADAPTER;
+	if (starts_with(name, "C1 Runtime "))	/* JDK 24 and later */
+		name += 11;
+	if (starts_with(name, "handle_exception") || starts_with(name, "forward_exception") ||
+	    starts_with(name, "SafepointBlob") || starts_with(name, "Shared Runtime polling_page_safepoint") ||
+	    starts_with(name, "Shared Runtime polling_page_vectors"))
+		return VM_BLOB_HANDLER;
+	if (str_eq(name, "vtable chunks") || str_eq(name, "InlineCacheBuffer"))
+		return VM_BLOB_DISPATCH;
 	if (starts_with(name, "upcall") || starts_with(name, "Upcall"))
 		return VM_BLOB_UPCALL;
 	return VM_BLOB_STUB;
@@ -388,7 +411,7 @@ static void remember_kind(size_t i, uintptr_t name, enum vm_blob_kind kind)
 static enum vm_blob_kind blob_kind(uintptr_t blob)
 {
 	uintptr_t name = vm_word(blob, vm.o.blob_name), h = name * 0x9e3779b97f4a7c15ull >> 55, known;
-	char copy[20] = "";
+	char copy[48] = "";
 	enum vm_blob_kind kind;
 	size_t i;
 

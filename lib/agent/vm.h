@@ -70,6 +70,7 @@ struct vm {
 	int *mirror_klass_offset;	/* in a java.lang.Class */
 	uintptr_t *flags;
 	size_t *nr_flags;
+	uintptr_t signal_return;	/* where a handler of a signal returns to: the C library's restorer; 0 unknown */
 	const int64_t *nr_unloaded;	/* the VM's own count of unloaded classes, or NULL */
 	bool ok;			/* all that the walker cannot do without is there */
 };
@@ -92,6 +93,9 @@ void vm_init(uintptr_t addr_in_libjvm);
 /* Finds the count of unloaded classes; needs a VM that is up. Not in a signal handler. */
 void vm_init_perf_counters(void);
 
+/* Finds out what is beneath the handlers of signals; needs a VM that has installed its own. Not in a signal handler. */
+void vm_init_signals(void);
+
 /* A boolean -XX flag; false: this version has none of that name. Not in a signal handler. */
 bool vm_flag(const char *name, bool *on);
 
@@ -110,6 +114,8 @@ enum vm_blob_kind {
 	VM_BLOB_STUB,		/* RuntimeStub, SafepointBlob and others that have a frame */
 	VM_BLOB_ROUTINES,	/* StubRoutines: many stubs in one blob, no frame described */
 	VM_BLOB_ADAPTER,	/* between calling conventions; no frame */
+	VM_BLOB_DISPATCH,	/* looks up what a call goes to and jumps there; no frame, nothing pushed */
+	VM_BLOB_HANDLER,	/* goes on at a place in compiled code that it puts where its return address was */
 	VM_BLOB_UPCALL,
 };
 

@@ -37,6 +37,7 @@ enum {
 	ALL_CALLEE_SAVED = 0x1f,
 	SCAN_WORDS = 2048,	/* of native stack searched for the Java caller of a leaf function */
 	STUB_SCAN_WORDS = 96,
+	WRAPPER_SCAN_WORDS = 64,
 };
 
 /* A frame being looked at. */
@@ -111,12 +112,19 @@ static bool is_return_address(uintptr_t pc)
 		return true;
 	if (!vm_find_blob(pc, &b) || pc < b.begin)
 		return false;
-	return b.kind == VM_BLOB_INTERPRETER || vm_is_deopt_handler(b.addr, pc) || code_call_before(pc);
+	return b.kind == VM_BLOB_INTERPRETER || vm_is_deopt_handler(b.addr, pc) || code_call_before(pc) ||
+	       code_throws_at(pc);
 }
 
 static bool returns_from(const struct walk *w, uintptr_t slot)
 {
 	return on_stack(w, slot) && is_return_address(vm_word(slot, 0));
+}
+
+static bool leave_to(struct cursor *c, uintptr_t pc)
+{
+	c->pc = pc;
+	return true;
 }
 
 /* The caller's pc is at slot, its sp just above. */
@@ -181,8 +189,11 @@ static bool leaf_interpreter(struct walk *w, struct cursor *c)
 		c->sp = r->rbx;
 		return true;
 	}
-	/* rbp pushed and set: the frame is as far as its return address, perhaps its sender's sp */
-	if (on_stack(w, r->fp) && r->fp >= r->sp && r->fp - r->sp <= -INTERP_LOWEST &&
+	/*
+	 * rbp pushed and set: the frame is as far as its return address, perhaps its sender's sp. While r13 has
+	 * that, a frame beyond it is the caller's.
+	 */
+	if (!(on_stack(w, r->r13) && r->r13 <= r->fp) && on_stack(w, r->fp) && r->fp >= r->sp && r->fp - r->sp <= -INTERP_LOWEST &&
 	    returns_from(w, r->fp + 8)) {
 		uintptr_t sender = r->fp > r->sp ? vm_word(r->fp, INTERP_SENDER_SP) : r->r13;
 
@@ -320,12 +331,15 @@ static bool in_stub_section(const struct vm_blob *b, uintptr_t pc)
 }
 
 /* How far the innermost frame of compiled code is built, from the code around pc. */
-static enum code_state nmethod_state(const struct vm_blob *b, uintptr_t pc)
+static enum code_state nmethod_state(const struct vm_blob *b, uintptr_t pc, bool native)
 {
 	const struct vm_offsets *o = &vm.o;
 	uintptr_t entry = b->begin, osr;
-	enum code_state s = code_epilogue(pc);
+	enum code_state s = native ? code_native(b->begin, b->frame_complete, pc) : CODE_UNKNOWN;
 
+	if (s != CODE_UNKNOWN)
+		return s;
+	s = code_epilogue(pc);
 	if (s != CODE_FULL)
 		return s;
 	if (in_stub_section(b, pc))
@@ -351,11 +365,14 @@ static enum code_state nmethod_state(const struct vm_blob *b, uintptr_t pc)
  * What the code says is tried first; then what else a frame may look like: pushes inside an
  * intrinsic on top of a complete frame (up to four), no frame, only rbp pushed.
  */
-static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm_blob *b)
+static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm_blob *b, bool native)
 {
 	uintptr_t sp = c->sp, full = sp + b->frame_size * 8ul - 8;
-	enum code_state s = nmethod_state(b, c->pc);
+	enum code_state s = nmethod_state(b, c->pc, native);
 	int i;
+
+	if (s == CODE_RBP_FRAME && c->fp >= sp && leave_frame(w, c, c->fp + 8))
+		return true;
 
 	if (s == CODE_RETURN_AT_SP || s == CODE_UNKNOWN || b->frame_size <= 0) {
 		if (returns_from(w, sp)) {
@@ -421,7 +438,7 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 		c->sp += code_restores(c->pc, b->frame_size) * 8ul;
 	if (c->above_leaf_call && b->frame_size <= 0 && leave_frame(w, c, c->sp))
 		return true;
-	if (c->leaf ? leave_leaf_nmethod(w, c, b) :
+	if (c->leaf ? leave_leaf_nmethod(w, c, b, !m.code_size) :
 		      b->frame_size > 0 && leave_frame(w, c, c->sp + b->frame_size * 8ul - 8))
 		return true;
 	push_mark(w, JVM_MARK_NOT_WALKABLE);
@@ -437,14 +454,10 @@ static bool returns_from_stub(const struct walk *w, uintptr_t slot, const struct
 						  code_calls_stub(vm_word(slot, 0)));
 }
 
-/*
- * The caller of a stub whose frame nobody describes: the return address of a call to it, in
- * front of all at sp, then above rbp, which most big stubs set up, else the first up the stack.
- */
-static bool leave_called_stub(const struct walk *w, struct cursor *c, const struct vm_blob *b, bool surely)
+/* The return address of a call to the stub is on top, or above rbp, which most big stubs set up. */
+static bool leave_near_call(const struct walk *w, struct cursor *c, const struct vm_blob *b, bool surely)
 {
 	uintptr_t slot = c->fp + 8;
-	int i;
 
 	if (returns_from_stub(w, c->sp, b, surely)) {
 		return_through(c, c->sp);
@@ -455,6 +468,17 @@ static bool leave_called_stub(const struct walk *w, struct cursor *c, const stru
 		return_through(c, slot);
 		return true;
 	}
+	return false;
+}
+
+/* The caller of a stub whose frame nobody describes: there, else the first up the stack. */
+static bool leave_called_stub(const struct walk *w, struct cursor *c, const struct vm_blob *b, bool surely)
+{
+	uintptr_t slot;
+	int i;
+
+	if (leave_near_call(w, c, b, surely))
+		return true;
 	for (i = 1; i < STUB_SCAN_WORDS; i++) {
 		slot = c->sp + i * 8ul;
 		if (!returns_from_stub(w, slot, b, surely))
@@ -515,6 +539,33 @@ static bool leave_adapter(struct walk *w, struct cursor *c, const struct vm_blob
 	return true;
 }
 
+/*
+ * An adapter that called the VM. To have it make the caller's call go to where it should, all registers are saved
+ * below the caller's stack pointer, which is in r13; for a barrier, on top of the return address.
+ */
+static bool leave_calling_adapter(const struct walk *w, struct cursor *c, const struct vm_blob *b)
+{
+	enum { R13 = 2 * 8, RBP = 10 * 8 };
+	uintptr_t end = b->addr + vm_i32(b->addr, vm.o.blob_size), saved, slot;
+	int words = code_restores(c->pc, 0);
+	size_t fpu;
+
+	if (words && returns_from(w, c->sp + words * 8ul)) {
+		return_through(c, c->sp + words * 8ul);
+		return true;
+	}
+	fpu = code_saved_fpu(c->pc, end);
+	saved = c->sp + fpu;
+	if (!fpu || !on_stack(w, saved + RBP))
+		return false;
+	slot = vm_word(saved, R13);
+	if (slot <= saved || !returns_from(w, slot))
+		return false;
+	c->fp = vm_word(saved, RBP);
+	return_through(c, slot);
+	return true;
+}
+
 /* No frame, or something small above the return address. */
 static bool leave_frameless(struct walk *w, struct cursor *c)
 {
@@ -546,28 +597,32 @@ static bool leave_saved_registers(const struct walk *w, struct cursor *c)
 	return false;
 }
 
-/* A stub of C2's is built as its methods are. */
-static bool leave_compiled_stub(const struct walk *w, struct cursor *c, const struct vm_blob *b)
+/* A stub whose code says how far its frame is built: C2's are as its methods are, others begin with push rbp. */
+static bool leave_decoded_stub(const struct walk *w, struct cursor *c, const struct vm_blob *b)
 {
-	uintptr_t full = c->sp + b->frame_size * 8ul - 8;
+	enum { MAX_FRAME = 4096 };
+	uintptr_t full = c->sp + (b->frame_size > 0 ? b->frame_size * 8ul - 8 : MAX_FRAME);
+	enum code_state s = CODE_UNKNOWN;
 
-	if (b->frame_size <= 0)
-		return false;
-	switch (code_compiled_stub(b->begin, c->pc, b->frame_size)) {
+	if (c->leaf && b->frame_size > 0)
+		s = code_compiled_stub(b->begin, c->pc, b->frame_size);
+	if (s == CODE_UNKNOWN && b->kind == VM_BLOB_STUB)
+		s = code_framed_stub(b->begin, c->pc);
+	switch (s) {
 	case CODE_FULL:
 		return leave_frame(w, c, full);
 	case CODE_RBP_AT_SP:
 		return leave_frame(w, c, c->sp + 8);
+	case CODE_RBP_FRAME:
+		return c->fp >= c->sp && c->fp < full && leave_frame(w, c, c->fp + 8);
+	case CODE_RETURN_IN_RDX:
+		return c->leaf && is_return_address(c->leaf->rdx) && leave_to(c, c->leaf->rdx);
 	case CODE_FULL_RBP_LIVE:
 		if (!returns_from(w, full))
 			return false;
 		return_through(c, full);
 		return true;
 	case CODE_RETURN_AT_SP:
-		if (code_jumps_to_handler(c->pc) && is_return_address(c->leaf->rdx)) {
-			c->pc = c->leaf->rdx;
-			return true;
-		}
 		if (!returns_from(w, c->sp))
 			return false;
 		return_through(c, c->sp);
@@ -592,7 +647,59 @@ static bool leave_framed_stub(struct walk *w, struct cursor *c, const struct vm_
 	return leave_saved_registers(w, c) || leave_frameless(w, c) || leave_frame(w, c, full);
 }
 
+/* A place in compiled code that is no return address: what is there comes next. */
+static bool go_on_at(struct cursor *c, uintptr_t pc)
+{
+	struct vm_blob b;
+
+	if (!vm_find_blob(pc, &b) || b.kind != VM_BLOB_NMETHOD || pc < b.begin)
+		return false;
+	c->pc = pc + 1;
+	c->left_stub = false;	/* nothing was pushed for a call, for there was none */
+	return true;
+}
+
+static bool leave_through_handler(const struct walk *w, struct cursor *c, uintptr_t slot)
+{
+	if (returns_from(w, slot)) {
+		return_through(c, slot);
+		return true;
+	}
+	if (!on_stack(w, slot) || !go_on_at(c, vm_word(slot, 0)))
+		return false;
+	c->sp = slot + 8;
+	return true;
+}
+
+/* The stub writes over its own return address, in the frame that rbp points to. */
+static bool leave_handler_stub(const struct walk *w, struct cursor *c, const struct vm_blob *b)
+{
+	uintptr_t full = c->sp + b->frame_size * 8ul - 8, slot = c->fp + 8;
+
+	if (c->leaf && code_jumps_to_rcx(c->pc))
+		return go_on_at(c, c->leaf->rcx);
+	if (c->leaf && (code_framed_stub(b->begin, c->pc) == CODE_RETURN_AT_SP || code_jumps_to_rcx(c->pc + 1)))
+		return leave_through_handler(w, c, c->sp);
+	if (on_stack(w, c->fp) && c->fp >= c->sp && (slot <= full || b->frame_size <= 0)) {
+		c->fp = vm_word(c->fp, 0);
+		return leave_through_handler(w, c, slot);
+	}
+	return !c->leaf && b->frame_size > 0 && leave_through_handler(w, c, full);
+}
+
 static bool leave_stub_to_native(struct walk *w, struct cursor *c, uintptr_t slot);
+
+static bool leave_leaf_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
+{
+	if (leave_decoded_stub(w, c, b))
+		return true;
+	/* a call of the VM's may go elsewhere by now, so that what else has the stub's frame comes first */
+	if (b->kind == VM_BLOB_STUB && (leave_near_call(w, c, b, true) || leave_saved_registers(w, c)))
+		return true;
+	return leave_called_stub(w, c, b, true) ||
+	       (b->kind == VM_BLOB_ROUTINES && leave_called_stub(w, c, b, false)) ||
+	       leave_framed_stub(w, c, b) || leave_frameless(w, c);
+}
 
 static bool step_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 {
@@ -604,14 +711,20 @@ static bool step_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 	c->left_stub = true;
 	if (c->leaf && stub_called_by_vm(w, c, &slot))
 		return leave_stub_to_native(w, c, slot);
-	if (b->kind == VM_BLOB_ADAPTER)
-		left = leave_adapter(w, c, b) || leave_frameless(w, c);
+	if (b->kind == VM_BLOB_DISPATCH)
+		left = c->leaf && leave_frameless(w, c);
+	else if (b->kind == VM_BLOB_HANDLER)
+		left = leave_handler_stub(w, c, b) || (c->leaf && leave_saved_registers(w, c));
+	else if (b->kind == VM_BLOB_ADAPTER)
+		left = (c->above_leaf_call && leave_calling_adapter(w, c, b)) ||
+		        leave_adapter(w, c, b) || leave_frameless(w, c);
+	else if (c->leaf && code_jumps_to_handler(c->pc) && is_return_address(c->leaf->rdx))
+		left = leave_to(c, c->leaf->rdx);
 	else if (c->leaf)
-		left = leave_compiled_stub(w, c, b) || leave_called_stub(w, c, b, true) ||
-		       (b->kind == VM_BLOB_ROUTINES && leave_called_stub(w, c, b, false)) ||
-		       leave_framed_stub(w, c, b) || leave_frameless(w, c);
+		left = leave_leaf_stub(w, c, b);
 	else
-		left = (b->kind == VM_BLOB_ROUTINES && leave_called_stub(w, c, b, true)) ||
+		left = (c->above_leaf_call && leave_decoded_stub(w, c, b)) ||
+		       (b->kind == VM_BLOB_ROUTINES && leave_called_stub(w, c, b, true)) ||
 		       leave_framed_stub(w, c, b) || leave_called_stub(w, c, b, false);
 	if (!left && on_stack(w, c->fp) && c->fp >= c->sp && returns_from(w, c->fp + 8)) {
 		slot = c->fp + 8;
@@ -683,72 +796,199 @@ static bool step_entry(struct walk *w, struct cursor *c)
 }
 
 /*
- * Native code that Java called without leaving an anchor (runtime leaf functions, barriers,
- * libm): libjvm keeps frame pointers, so its chain leads back to Java, if it is one.
+ * A JavaCallWrapper: its first word is the thread, and it keeps the anchor there was before. C++ that is about to
+ * call Java, or just has, is in Java by its state and has no anchor of its own.
  */
-static bool follow_frame_pointers(const struct walk *w, struct cursor *c, uintptr_t *slot)
+static bool is_call_wrapper(const struct walk *w, uintptr_t slot)
 {
-	uintptr_t fp = c->fp, sp = c->sp;
+	uintptr_t anchor = slot + vm.o.wrapper_anchor, sp;
+
+	if (!on_stack(w, anchor + 24) || vm_word(slot, 0) != w->thread.thread)
+		return false;
+	sp = vm_word(anchor, vm.o.anchor_sp);
+	return on_stack(w, sp) && sp > slot;
+}
+
+/* The registers at a signal, as the kernel leaves them on the stack: struct ucontext above the return address. */
+enum {
+	SIGNAL_R12 = 8 + 40 + 4 * 8,
+	SIGNAL_R13 = SIGNAL_R12 + 8,
+	SIGNAL_R14 = SIGNAL_R12 + 16,
+	SIGNAL_R15 = SIGNAL_R12 + 24,
+	SIGNAL_RBP = 8 + 40 + 10 * 8,
+	SIGNAL_RBX = SIGNAL_RBP + 8,
+	SIGNAL_RDX = SIGNAL_RBP + 16,
+	SIGNAL_RAX = SIGNAL_RBP + 24,
+	SIGNAL_RCX = SIGNAL_RBP + 32,
+	SIGNAL_RSP = SIGNAL_RBP + 40,
+	SIGNAL_RIP = SIGNAL_RBP + 48,
+	SIGNAL_END = SIGNAL_RIP + 16,
+};
+
+static bool has_java_context(const struct walk *w, uintptr_t slot)
+{
+	struct vm_blob b;
+
+	return on_stack(w, slot + SIGNAL_END) && vm_in_code(vm_word(slot, SIGNAL_RIP)) &&
+	       on_stack(w, vm_word(slot, SIGNAL_RSP)) && vm_word(slot, SIGNAL_RSP) > slot &&
+	       vm_find_blob(vm_word(slot, SIGNAL_RIP), &b);
+}
+
+/* Slot has the return address of a handler that was called while Java code ran. */
+static bool is_signal_frame(const struct walk *w, uintptr_t slot)
+{
+	return vm.signal_return && on_stack(w, slot) && vm_word(slot, 0) == vm.signal_return &&
+	       has_java_context(w, slot);
+}
+
+/* The word at slot is the return address of native code that Java called, or of a signal's handler. */
+static bool leads_to_java(const struct walk *w, uintptr_t slot)
+{
+	uintptr_t ret = vm_word(slot, 0);
+
+	if (ret == vm.signal_return)
+		return is_signal_frame(w, slot);
+	return ret != *vm.call_stub_return && returns_from(w, slot) && code_calls_native(ret) &&
+	       !code_returns_to_native_transition(ret);
+}
+
+/*
+ * Native code that Java called without leaving an anchor (runtime leaf functions, barriers,
+ * libm): libjvm keeps frame pointers, so its chain leads back to Java, if it is one, or to a signal's handler.
+ */
+static bool follow_frame_pointers(const struct walk *w, uintptr_t sp, uintptr_t *fp, uintptr_t *slot)
+{
+	uintptr_t at = *fp, ret;
 	int i;
 
 	for (i = 0; i < 64; i++) {
-		uintptr_t ret;
-
-		if (!on_stack(w, fp) || !on_stack(w, fp + 8) || fp < sp)
+		if (!on_stack(w, at) || !on_stack(w, at + 8) || at < sp)
 			return false;
-		ret = vm_word(fp, 8);
-		if (vm_in_code(ret)) {
-			if (!returns_from(w, fp + 8) || !code_calls_native(ret))
+		ret = vm_word(at, 8);
+		if (ret < vm.text_lo || ret >= vm.text_hi) {
+			if (!leads_to_java(w, at + 8))
 				return false;
-			*slot = fp + 8;
-			c->fp = vm_word(fp, 0);
+			*slot = at + 8;
+			*fp = vm_word(at, 0);
 			return true;
 		}
-		if (ret < vm.text_lo || ret >= vm.text_hi)
-			return false;
-		sp = fp + 16;
-		fp = vm_word(fp, 0);
+		sp = at + 16;
+		at = vm_word(at, 0);
 	}
 	return false;
 }
+
+/* As above, when the innermost functions are others': they have saved the frame pointer of their caller in libjvm. */
+static bool find_frame_pointers(const struct walk *w, uintptr_t sp, uintptr_t *fp, uintptr_t *slot)
+{
+	uintptr_t at = *fp;
+	int i;
+
+	if (follow_frame_pointers(w, sp, &at, slot)) {
+		*fp = at;
+		return true;
+	}
+	for (i = 0; i < SCAN_WORDS && on_stack(w, sp); i++, sp += 8) {
+		at = vm_word(sp, 0);
+		if (at <= sp || !on_stack(w, at + 8) || vm_word(at, 8) - vm.text_lo >= vm.text_hi - vm.text_lo ||
+		    !follow_frame_pointers(w, sp + 8, &at, slot))
+			continue;
+		*fp = at;
+		return true;
+	}
+	return false;
+}
+
+/* HotSpot looks after a fault of Java code, an implicit null check say: that code is what comes next. */
+static void leave_signal_handler(struct walk *w, struct cursor *c, uintptr_t slot)
+{
+	w->interrupted = (struct walk_regs){
+		.pc = vm_word(slot, SIGNAL_RIP),
+		.sp = vm_word(slot, SIGNAL_RSP),
+		.fp = vm_word(slot, SIGNAL_RBP),
+		.rax = vm_word(slot, SIGNAL_RAX),
+		.rbx = vm_word(slot, SIGNAL_RBX),
+		.rcx = vm_word(slot, SIGNAL_RCX),
+		.rdx = vm_word(slot, SIGNAL_RDX),
+		.r12 = vm_word(slot, SIGNAL_R12),
+		.r13 = vm_word(slot, SIGNAL_R13),
+		.r14 = vm_word(slot, SIGNAL_R14),
+		.r15 = vm_word(slot, SIGNAL_R15),
+	};
+	push_leaf_segment(w, c->leaf, slot + SIGNAL_END, 0);
+	*c = (struct cursor){ w->interrupted.pc, w->interrupted.sp, w->interrupted.fp, &w->interrupted };
+}
+
+enum native_caller { CALLER_NONE, CALLER_JAVA, CALLER_SIGNAL, CALLER_WRAPPER };
 
 /*
  * Not every word that looks like a return address is one that is in use, but a call out of
  * compiled code into native code is rare in what old calls left behind: the first such wins.
  */
-static bool scan_for_caller(const struct walk *w, struct cursor *c, uintptr_t *slot)
+static enum native_caller scan_for_caller(const struct walk *w, struct cursor *c, uintptr_t *slot)
 {
 	uintptr_t p = c->sp;
 	int i;
 
-	for (i = 0; i < SCAN_WORDS && on_stack(w, p); i++, p += 8)
-		if (returns_from(w, p) && code_calls_native(vm_word(p, 0))) {
-			*slot = p;
-			/* what libjvm pushes first */
-			if (p > c->sp && on_stack(w, vm_word(p, -8)))
-				c->fp = vm_word(p, -8);
-			return true;
-		}
-	return false;
+	for (i = 0; i < SCAN_WORDS && on_stack(w, p); i++, p += 8) {
+		*slot = p;
+		if (is_signal_frame(w, p))
+			return CALLER_SIGNAL;
+		if (is_call_wrapper(w, p))
+			return CALLER_WRAPPER;
+		if (!leads_to_java(w, p))
+			continue;
+		/* what libjvm pushes first */
+		if (p > c->sp && on_stack(w, vm_word(p, -8)))
+			c->fp = vm_word(p, -8);
+		return CALLER_JAVA;
+	}
+	return CALLER_NONE;
+}
+
+static enum native_caller find_native_caller(const struct walk *w, struct cursor *c, uintptr_t *slot)
+{
+	enum { RESTORER_LEN = 9 };
+
+	/* the handler has returned, and the signal is about to */
+	*slot = c->sp - 8;
+	if (c->pc - vm.signal_return < RESTORER_LEN && has_java_context(w, *slot))
+		return CALLER_SIGNAL;
+	*slot = c->sp;
+	if (is_signal_frame(w, c->sp))
+		return CALLER_SIGNAL;
+	/* at the very entry of the function, before it has pushed anything */
+	if (leads_to_java(w, c->sp))
+		return CALLER_JAVA;
+	if (find_frame_pointers(w, c->sp, &c->fp, slot))
+		return is_signal_frame(w, *slot) ? CALLER_SIGNAL : CALLER_JAVA;
+	return scan_for_caller(w, c, slot);
 }
 
 static bool leave_leaf_call(struct walk *w, struct cursor *c)
 {
-	uintptr_t slot;
+	uintptr_t slot, anchor;
 
-	/* at the very entry of the function, before it has pushed anything */
-	if (returns_from(w, c->sp) && code_calls_native(vm_word(c->sp, 0)))
-		slot = c->sp;
-	else if (!follow_frame_pointers(w, c, &slot) && !scan_for_caller(w, c, &slot)) {
-		push_leaf_segment(w, c->leaf, w->stack_hi, 0);
-		push_mark(w, JVM_MARK_LEAF_CALL);
-		return false;
+	switch (find_native_caller(w, c, &slot)) {
+	case CALLER_NONE:
+		break;
+	case CALLER_SIGNAL:
+		leave_signal_handler(w, c, slot);
+		return true;
+	case CALLER_WRAPPER:
+		anchor = slot + vm.o.wrapper_anchor;
+		push_leaf_segment(w, c->leaf, vm_word(anchor, vm.o.anchor_sp), 0);
+		return enter_anchor(w, c, anchor);
+	case CALLER_JAVA:
+		push_leaf_segment(w, c->leaf, slot + 8, 0);
+		c->leaf = NULL;
+		c->above_leaf_call = true;
+		return_through(c, slot);
+		return true;
 	}
-	push_leaf_segment(w, c->leaf, slot + 8, 0);
-	c->leaf = NULL;
-	c->above_leaf_call = true;
-	return_through(c, slot);
-	return true;
+	push_leaf_segment(w, c->leaf, w->stack_hi, 0);
+	push_mark(w, JVM_MARK_LEAF_CALL);
+	return false;
 }
 
 /* Where the native code at the cursor ends: the thread's last Java frame, or 0, its root. */
@@ -770,24 +1010,40 @@ static bool leave_native(struct walk *w, struct cursor *c)
 	return end && enter_anchor(w, c, thread + vm.o.jthread_anchor);
 }
 
+/* The anchor that leads from native code at the cursor, which called a stub, to Java; 0: it is the thread's root. */
+static uintptr_t anchor_beneath(const struct walk *w, const struct cursor *c)
+{
+	uintptr_t thread = w->thread.thread, p = c->sp;
+	int i;
+
+	if (last_java_sp(w, c))
+		return thread + vm.o.jthread_anchor;
+	if (!thread || vm_i32(thread, vm.o.jthread_state) != VM_IN_JAVA)
+		return 0;
+	for (i = 0; i < WRAPPER_SCAN_WORDS; i++, p += 8)
+		if (is_call_wrapper(w, p))
+			return p + vm.o.wrapper_anchor;
+	return 0;
+}
+
 /* As leave_native(), for a stub that native code had called: slot has the return address. */
 static bool leave_stub_to_native(struct walk *w, struct cursor *c, uintptr_t slot)
 {
 	const struct walk_regs *r = c->leaf;
 	struct jvm_rec_segment *s;
-	uintptr_t end;
+	uintptr_t anchor;
 
 	c->sp = slot + 8;
-	end = last_java_sp(w, c);
-	s = push_segment(w, vm_word(slot, 0), c->sp, r->fp, end ? end : w->stack_hi);
+	anchor = anchor_beneath(w, c);
+	s = push_segment(w, vm_word(slot, 0), c->sp, r->fp, anchor ? vm_word(anchor, vm.o.anchor_sp) : w->stack_hi);
 	if (!s)
 		return false;
 	s->r12 = r->r12;
 	s->r13 = r->r13;
 	s->r14 = r->r14;
 	s->r15 = r->r15;
-	s->flags = (ALL_CALLEE_SAVED & ~1u) | (end ? 0 : JVM_SEG_TO_ROOT);
-	return end && enter_anchor(w, c, w->thread.thread + vm.o.jthread_anchor);
+	s->flags = (ALL_CALLEE_SAVED & ~1u) | (anchor ? 0 : JVM_SEG_TO_ROOT);
+	return anchor && enter_anchor(w, c, anchor);
 }
 
 /* The virtual thread's next frames are in the heap: from here on a copy of them is the stack. */
@@ -830,13 +1086,26 @@ static bool is_cont_entry(const struct vm_blob *b)
 	return b->addr == load_relaxed(&known);
 }
 
+/* In call_stub, with its frame not yet built or gone: slot has its return address. */
+static bool is_half_entered(struct walk *w, const struct cursor *c, uintptr_t *slot)
+{
+	enum { PROLOGUE = 4 };	/* push rbp; mov rbp, rsp */
+
+	if (!c->leaf || (c->pc - vm_known.call_stub.lo >= PROLOGUE && code_epilogue(c->pc) == CODE_FULL) ||
+	    !stub_called_by_vm(w, c, slot))
+		return false;
+	push(w, JVM_STUB, c->pc, 0, 0);
+	return true;
+}
+
 /* One frame outwards; false: the walk is over. */
 static bool step(struct walk *w, struct cursor *c)
 {
 	struct vm_blob b;
+	uintptr_t slot;
 
 	if (c->pc == *vm.call_stub_return || vm_in_range(&vm_known.call_stub, c->pc))
-		return step_entry(w, c);
+		return is_half_entered(w, c, &slot) ? leave_stub_to_native(w, c, slot) : step_entry(w, c);
 	if (vm_in_range(&vm_known.return_barrier, c->pc) || chunk_ends(w, c))
 		return enter_continuation(w, c);
 	if (!vm_find_blob(c->pc, &b)) {

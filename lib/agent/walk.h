@@ -18,7 +18,7 @@
 
 struct walk_regs {
 	uintptr_t pc, sp, fp;
-	uintptr_t rax, rbx, rdx, r12, r13, r14, r15;
+	uintptr_t rax, rbx, rcx, rdx, r12, r13, r14, r15;
 };
 
 struct walk {
@@ -31,6 +31,7 @@ struct walk {
 	uint32_t nr_frames, max_frames;
 	uint32_t nr_segments;
 	struct jvm_rec_segment segments[JVM_MAX_SEGMENTS];
+	struct walk_regs interrupted;	/* of the code that a signal interrupted, whose handler is on the stack */
 	struct cont_copy cont;
 	struct jvm_rec_frame frames[];	/* max_frames + 3 */
 };

@@ -106,8 +106,11 @@ enum code_state code_epilogue(uintptr_t pc)
 	if (p[0] == 0xc3 || p[0] == 0xc2)
 		return CODE_RETURN_AT_SP;
 	if (p[0] == 0x5d && (p[1] == 0xc3 || p[1] == 0xc2 || p[1] == 0x49 || p[1] == 0x4d || p[1] == 0x85 ||
-			     p[1] == 0xc5 || p[1] == 0x41))
+			     p[1] == 0xc5 || p[1] == 0x41 || p[1] == 0xe9))
 		return CODE_RBP_AT_SP;
+	/* pop rbp; jmp: an exception leaves the method */
+	if (p[-1] == 0x5d && p[0] == 0xe9)
+		return CODE_RETURN_AT_SP;
 	/* cmp rsp, [r15 + poll word]; ja slow path; ret */
 	if (p[0] == 0x49 && p[1] == 0x3b && (p[2] == 0x67 || p[2] == 0xa7))
 		return CODE_RETURN_AT_SP;
@@ -119,6 +122,72 @@ enum code_state code_epilogue(uintptr_t pc)
 static bool bytes_are(uintptr_t at, const char *bytes, size_t n)
 {
 	return !memcmp((const void *)at, bytes, n);
+}
+
+/* The bytes begin at most so far before pc. */
+static bool found_before(uintptr_t pc, size_t farthest, const char *bytes, size_t n)
+{
+	uintptr_t at;
+
+	for (at = pc - 1; at + farthest >= pc; at--)
+		if (bytes_are(at, bytes, n))
+			return true;
+	return false;
+}
+
+/* push rbp; mov rbp, rsp; sub rsp, imm: where the frame of a native method is built; 0: not before end. */
+static uintptr_t find_enter(uintptr_t begin, uintptr_t end)
+{
+	uintptr_t at;
+
+	for (at = begin; at + 7 <= end; at++)
+		if (bytes_are(at, "\x55\x48\x8b\xec", 4) && sub_rsp_length((const uint8_t *)at + 4))
+			return at;
+	return 0;
+}
+
+/*
+ * leave, and what may come between that and the return: a poll, a look for an exception. An exception is then
+ * forwarded out of line, right behind the return.
+ */
+static bool after_leave(uintptr_t pc, uintptr_t begin)
+{
+	enum { FARTHEST = 48 };
+
+	return pc > begin + FARTHEST && (found_before(pc, FARTHEST, "\xc9\x41\xf6\x47", 4) ||
+					 found_before(pc, FARTHEST, "\xc9\x49\x83\x7f", 4) ||
+					 found_before(pc, FARTHEST, "\xc9\x49\x81\x7f", 4));
+}
+
+enum code_state code_native(uintptr_t begin, int frame_complete, uintptr_t pc)
+{
+	uintptr_t enter = frame_complete > 0 ? find_enter(begin, begin + frame_complete) : 0;
+
+	if (!enter)
+		return CODE_UNKNOWN;
+	if (pc <= enter || after_leave(pc, enter))
+		return CODE_RETURN_AT_SP;
+	return pc == enter + 1 ? CODE_RBP_AT_SP : CODE_RBP_FRAME;
+}
+
+enum code_state code_framed_stub(uintptr_t begin, uintptr_t pc)
+{
+	enum code_state s;
+
+	if (bytes_are(begin, "\x52\x48", 2)) {	/* push rdx; sub rsp, imm; at the end pop rdx; mov r8, rax */
+		if (pc == begin || (pc > begin + 48 && found_before(pc, 32, "\x5a\x4c\x8b\xc0", 4)))
+			return CODE_RETURN_IN_RDX;
+		return pc == begin + 1 ? CODE_RETURN_AT_SP : CODE_UNKNOWN;
+	}
+	if (!bytes_are(begin, "\x55\x48\x8b\xec", 4))
+		return CODE_UNKNOWN;
+	if (pc <= begin + 1)
+		return pc == begin ? CODE_RETURN_AT_SP : CODE_RBP_AT_SP;
+	s = code_epilogue(pc);
+	if (s != CODE_FULL)
+		return s;
+	/* popf; pop rbp: the last of all registers, shortly before the stub jumps or returns */
+	return pc > begin + 34 && found_before(pc - 1, 31, "\x9d\x5d", 2) ? CODE_RETURN_AT_SP : CODE_RBP_FRAME;
 }
 
 enum code_state code_compiled_stub(uintptr_t begin, uintptr_t pc, int frame_words)
@@ -145,7 +214,18 @@ enum code_state code_compiled_stub(uintptr_t begin, uintptr_t pc, int frame_word
 
 bool code_jumps_to_handler(uintptr_t pc)
 {
-	return bytes_are(pc - 1, "\x5a\x41\xff\xe2", 4);
+	return bytes_are(pc - 1, "\x5a\x41\xff\xe2", 4) || bytes_are(pc - 1, "\x5a\xff\xe3", 3);
+}
+
+bool code_jumps_to_rcx(uintptr_t pc)
+{
+	return bytes_are(pc - 1, "\x59\xff\xe1", 3);
+}
+
+bool code_throws_at(uintptr_t pc)
+{
+	/* mov rdx, imm64 */
+	return bytes_are(pc, "\x48\xba", 2) && *(const uintptr_t *)(pc + 2) == pc;
 }
 
 enum code_r13 code_adapter(uintptr_t begin, uintptr_t pc)
@@ -249,6 +329,9 @@ int code_restores(uintptr_t pc, int frame_words)
 		if (p[0] == 0x48 && p[1] == 0x83 && p[2] == 0xc4) {
 			words += p[3] / 8;
 			p += 4;
+			/* the stack was aligned for the call; a call that had no need of it is in between */
+			if (words == 1 && i == 0 && p[0] == 0xe9)
+				p += 5 + *(const int32_t *)(p + 1);
 		} else if (p[0] == 0x48 && p[1] == 0x81 && p[2] == 0xc4) {
 			words += *(const int32_t *)(p + 3) / 8;
 			p += 7;
@@ -265,6 +348,25 @@ int code_restores(uintptr_t pc, int frame_words)
 	if (p[0] == 0xc3 || (p[0] == 0x49 && p[1] == 0x3b) || words < 0)
 		return 0;
 	return words + 1 == frame_words ? 0 : words;
+}
+
+size_t code_saved_fpu(uintptr_t pc, uintptr_t end)
+{
+	for (; pc + 12 <= end; pc++)
+		if (bytes_are(pc, "\x48\x0f\xae\x0c\x24\x48\x81\xc4", 8))
+			return *(const uint32_t *)(pc + 8);
+	return 0;
+}
+
+bool code_returns_to_native_transition(uintptr_t ret)
+{
+	enum { FARTHEST = 24, IN_NATIVE_TRANS = 5 };
+	uintptr_t at;
+
+	for (at = ret; at < ret + FARTHEST; at++)
+		if (bytes_are(at, "\x41\xc7\x87", 3) && *(const uint32_t *)(at + 7) == IN_NATIVE_TRANS)
+			return true;
+	return false;
 }
 
 int code_pushed(uintptr_t pc, int frame_words)
@@ -304,17 +406,7 @@ bool code_call_before(uintptr_t ret)
 	return false;
 }
 
-static uintptr_t direct_target(uintptr_t ret)
-{
-	return ret + *(const int32_t *)(ret - 4);
-}
-
-static bool is_direct(uintptr_t ret)
-{
-	return *(const uint8_t *)(ret - 5) == 0xe8;
-}
-
-/* call through a register: mov r10, imm64; call r10 is how HotSpot reaches far functions */
+/* call through a register, as HotSpot reaches far functions */
 static bool is_register_call(uintptr_t ret)
 {
 	const uint8_t *p = (const uint8_t *)ret - 2;
@@ -322,32 +414,44 @@ static bool is_register_call(uintptr_t ret)
 	return p[0] == 0xff && (p[1] & 0xf8) == 0xd0;
 }
 
+/* Where the call that ends at ret goes; 0: only the registers knew. */
+static uintptr_t call_target(uintptr_t ret)
+{
+	/* mov r10, imm64; call r10 */
+	if (bytes_are(ret - 13, "\x49\xba", 2) && bytes_are(ret - 3, "\x41\xff\xd2", 3))
+		return *(const uintptr_t *)(ret - 11);
+	return *(const uint8_t *)(ret - 5) == 0xe8 ? ret + *(const int32_t *)(ret - 4) : 0;
+}
+
 bool code_call_pushes_rbp(uintptr_t ret)
 {
-	return is_direct(ret) && vm_in_code(direct_target(ret)) && *(const uint8_t *)direct_target(ret) == 0x55;
+	uintptr_t target = call_target(ret);
+
+	return target && vm_in_code(target) && *(const uint8_t *)target == 0x55;
 }
 
 bool code_calls_native(uintptr_t ret)
 {
-	if (is_register_call(ret))
-		return true;
-	return is_direct(ret) && !vm_in_code(direct_target(ret));
+	uintptr_t target = call_target(ret);
+
+	return target ? !vm_in_code(target) : is_register_call(ret);
 }
 
 bool code_calls_blob(uintptr_t ret, uintptr_t addr)
 {
+	uintptr_t target = call_target(ret);
 	struct vm_blob b;
 
-	return is_direct(ret) && vm_in_code(direct_target(ret)) && vm_find_blob(direct_target(ret), &b) &&
-	       b.addr == addr;
+	return target && vm_in_code(target) && vm_find_blob(target, &b) && b.addr == addr;
 }
 
 bool code_calls_stub(uintptr_t ret)
 {
+	uintptr_t target = call_target(ret);
 	struct vm_blob b;
 
-	if (is_direct(ret) && vm_in_code(direct_target(ret)))
-		return vm_find_blob(direct_target(ret), &b) &&
-		       (b.kind == VM_BLOB_ROUTINES || b.kind == VM_BLOB_STUB);
-	return is_register_call(ret);
+	if (!target)
+		return is_register_call(ret);
+	return vm_in_code(target) && vm_find_blob(target, &b) &&
+	       (b.kind == VM_BLOB_ROUTINES || b.kind == VM_BLOB_STUB);
 }

@@ -15,6 +15,8 @@ enum code_state {
 	CODE_RETURN_AT_SP,	/* nothing pushed, or all popped */
 	CODE_RBP_AT_SP,		/* rbp pushed, nothing else */
 	CODE_FULL_RBP_LIVE,	/* space taken, rbp not stored yet: the register is the caller's */
+	CODE_RBP_FRAME,		/* rbp points to where the caller's is, below the return address */
+	CODE_RETURN_IN_RDX,	/* and nothing pushed */
 	CODE_UNKNOWN,
 };
 
@@ -23,13 +25,22 @@ enum code_state code_prologue(uintptr_t entry, uintptr_t pc);
 /* At pc: CODE_FULL when this is no end of a method. */
 enum code_state code_epilogue(uintptr_t pc);
 
+/* Anywhere in the code that calls a native method, which begins at begin; CODE_UNKNOWN: it is something else. */
+enum code_state code_native(uintptr_t begin, int frame_complete, uintptr_t pc);
+
 /*
  * Of a stub that begins as C2 begins its own, with just the frame that its blob says; else
  * CODE_UNKNOWN. (Those blobs do not say from where on the frame is complete.)
  */
 enum code_state code_compiled_stub(uintptr_t begin, uintptr_t pc, int frame_words);
-/* pop rdx; jmp r10: C2 goes to an exception's handler, pc is at the jump. */
+/* Of a stub that begins as HotSpot's assembler lets those begin that save all registers, or C2's for exceptions. */
+enum code_state code_framed_stub(uintptr_t begin, uintptr_t pc);
+/* pop rdx; jmp r10 or rbx: an exception goes to its handler in the caller, pc is at the jump. */
 bool code_jumps_to_handler(uintptr_t pc);
+/* pop rcx; jmp rcx: to the handler that rcx has. */
+bool code_jumps_to_rcx(uintptr_t pc);
+/* C1 throws an exception at pc: there it loads pc itself, which is taken for the return address. */
+bool code_throws_at(uintptr_t pc);
 
 /* What r13 is at pc in an adapter that starts at begin. */
 enum code_r13 {
@@ -55,6 +66,12 @@ int code_pops(uintptr_t pc, int frame_words);
  * else; 0 when it then returns.
  */
 int code_restores(uintptr_t pc, int frame_words);
+
+/* fxrstor [rsp]; add rsp, n: how many bytes the next such code up to end takes off the stack; 0: there is none. */
+size_t code_saved_fpu(uintptr_t pc, uintptr_t end);
+
+/* What a native method does when its function has returned: the thread's state is set to leaving native code. */
+bool code_returns_to_native_transition(uintptr_t ret);
 
 /* How many the code at pc has pushed for a call that is about to come, or has just returned. */
 int code_pushed(uintptr_t pc, int frame_words);
