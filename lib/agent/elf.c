@@ -32,11 +32,26 @@ static const char *skip_past(const char *p, char c)
 	return *p ? p + 1 : p;
 }
 
+/* Does the line end in "/name"? */
+static bool ends_in(const char *line, const char *name)
+{
+	const char *file = line;
+
+	for (; *line && *line != '\n'; line++)
+		if (*line == '/')
+			file = line + 1;
+	while (*name && *file == *name) {
+		file++;
+		name++;
+	}
+	return !*name && file == line;
+}
+
 /*
  * A line is "start-end perms offset dev inode path". The base of a file is where its offset
- * 0 was mapped last before addr.
+ * 0 was mapped last before addr. With a name, any address of that file will do.
  */
-uintptr_t elf_base_of(uintptr_t addr)
+static uintptr_t find_base(uintptr_t addr, const char *name)
 {
 	size_t size = 4 << 20;
 	char *buf = sys_pages(size);
@@ -59,7 +74,7 @@ uintptr_t elf_base_of(uintptr_t addr)
 		off = parse_hex(&p);
 		if (!off)
 			base = lo;
-		if (addr >= lo && addr < hi)
+		if (name ? ends_in(p, name) : addr >= lo && addr < hi)
 			goto out;
 		p = skip_past(p, '\n');
 	}
@@ -67,6 +82,16 @@ uintptr_t elf_base_of(uintptr_t addr)
 out:
 	sys(__NR_munmap, buf, size);
 	return base;
+}
+
+uintptr_t elf_base_of(uintptr_t addr)
+{
+	return find_base(addr, NULL);
+}
+
+uintptr_t elf_base_named(const char *name)
+{
+	return find_base(0, name);
 }
 
 struct tables {

@@ -11,6 +11,8 @@
 
 /* Start of the loaded file that contains addr, from /proc/self/maps; 0 when unknown. */
 uintptr_t elf_base_of(uintptr_t addr);
+/* Start of the loaded file of that name, whatever its folder; 0: there is none. */
+uintptr_t elf_base_named(const char *name);
 /* Address of a symbol in the dynamic table (DT_GNU_HASH, else DT_HASH); NULL when it is not there. */
 void *elf_symbol(uintptr_t base, const char *name);
 /*

@@ -189,6 +189,9 @@ static void begin(JNIEnv *env, jthread thread)
 	enable(JVMTI_EVENT_THREAD_END);
 	vthread_enable(ti);
 	enable(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+	if (!hidden_on(ti))
+		numbers_refused(&(struct names_method){ .class_name = { "[hidden classes]", 16 } },
+				"libjava.so was not found");
 	instrument_loaded(env, ti, false);
 }
 
@@ -274,6 +277,7 @@ bool flow_off(JNIEnv *env)
 
 	if (ti) {
 		(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
+		hidden_off();
 		instrument_loaded(env, ti, true);
 		objects_disable(ti);
 	}

@@ -93,6 +93,17 @@ void instrument_init(JNIEnv *env);
 void JNICALL instrument_hook(jvmtiEnv *ti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
 			     jobject domain, jint len, const unsigned char *data, jint *new_len,
 			     unsigned char **new_data);
+/* The bytes of a hidden class that is being defined become those with probes, until done. */
+struct instrumented {
+	const void *data;
+	jint len;
+	struct arena *arena;		/* instrument.c's */
+};
+void instrument_hidden(jvmtiEnv *ti, JNIEnv *env, jclass lookup, struct instrumented *in);
+void instrument_hidden_done(struct instrumented *in);
+/* hidden.c: they come to instrument_hidden(); false: this VM does not let us. */
+bool hidden_on(jvmtiEnv *ti);
+void hidden_off(void);
 /*
  * What was loaded before the hook was enabled, as long as there is a recorder; undo: with the hook disabled
  * again, takes the probes out.

@@ -36,6 +36,11 @@ static bool matches(const char *pattern, const char *name, size_t len)
 	return pattern[i] == '*' || i == len;
 }
 
+static bool is_ours(const char *name, size_t len)
+{
+	return matches(HELPER_CLASS, name, len) || matches(HELPER_INIT_CLASS, name, len);
+}
+
 static bool is_untouchable(const char *name, size_t len)
 {
 	size_t i;
@@ -73,10 +78,22 @@ static bool is_accessor(const char *name, size_t len)
 	return matches("jdk/internal/reflect/*", name, len) || matches("sun/reflect/*", name, len);
 }
 
+/* A class, with an empty name of a method, that was asked for. */
+static void refuse_class(const char *name, size_t len, const char *why)
+{
+	struct names_method names = { .class_name = { name, len } };
+
+	if (!log_closed())
+		numbers_refused(&names, why);
+}
+
 static bool wanted(JNIEnv *env, jobject loader, const char *name, size_t len)
 {
-	if (is_untouchable(name, len))
+	if (is_untouchable(name, len)) {
+		if (!by_loader && !is_ours(name, len) && callflow_may_want_class(callflow_rules(), name, len))
+			refuse_class(name, len, "in it the JVM passes from one thread to another");
 		return false;
+	}
 	if (!by_loader)
 		return callflow_may_want_class(callflow_rules(), name, len);
 	return loader && !is_accessor(name, len) &&
@@ -179,7 +196,10 @@ static int32_t select_method(void *ctx, const struct classfile_method *m)
 		return CLASSFILE_LEAVE_ALONE;
 	}
 	number = numbers_get(&names);
-	return number && number <= CALLFLOW_VALUE ? (int32_t)number : CLASSFILE_LEAVE_ALONE;
+	if (number && number <= CALLFLOW_VALUE)
+		return (int32_t)number;
+	numbers_refused(&names, classfile_reason_text(CLASSFILE_NO_MEMORY));
+	return CLASSFILE_LEAVE_ALONE;
 }
 
 static void skipped(void *ctx, const struct classfile_method *m, enum classfile_reason reason)
@@ -189,9 +209,9 @@ static void skipped(void *ctx, const struct classfile_method *m, enum classfile_
 	numbers_refused(&names, classfile_reason_text(reason));
 }
 
-static void rewrite(jvmtiEnv *ti, const unsigned char *data, jint len, jint *new_len, unsigned char **new_data)
+/* With probes, in a's memory; false: it stays as it is. */
+static bool rewrite_in(struct arena *a, const void *data, jint len, struct classfile_out *out)
 {
-	struct arena *a = take_arena();
 	struct classfile_probe probe = {
 		.helper = HELPER_CLASS,
 		.enter = HELPER_ENTER,
@@ -203,17 +223,84 @@ static void rewrite(jvmtiEnv *ti, const unsigned char *data, jint len, jint *new
 		.mem = arena_mem,
 		.mem_ctx = a,
 	};
+
+	return classfile_rewrite(data, len, &probe, out) == CLASSFILE_OK && out->data;
+}
+
+static void rewrite(jvmtiEnv *ti, const unsigned char *data, jint len, jint *new_len, unsigned char **new_data)
+{
+	struct arena *a = take_arena();
 	struct classfile_out out;
 	unsigned char *copy;
 
-	if (classfile_rewrite(data, len, &probe, &out) == CLASSFILE_OK && out.data &&
-	    (*ti)->Allocate(ti, out.len, &copy) == JVMTI_ERROR_NONE) {
-		memcpy(copy, out.data, out.len);
-		callflow_bracket_methods(out.nr_rewritten);
-		*new_len = out.len;
-		*new_data = copy;
+	if (rewrite_in(a, data, len, &out)) {
+		if ((*ti)->Allocate(ti, out.len, &copy) == JVMTI_ERROR_NONE) {
+			memcpy(copy, out.data, out.len);
+			callflow_bracket_methods(out.nr_rewritten);
+			*new_len = out.len;
+			*new_data = copy;
+		} else {
+			struct classfile_text name = classfile_name(data, len);
+
+			refuse_class(name.p, name.len, classfile_reason_text(CLASSFILE_NO_MEMORY));
+		}
 	}
 	give_arena(a);
+}
+
+/* --- hidden classes --- */
+
+static bool has(const char *name, size_t len, const char *what)
+{
+	size_t n = str_len(what), i;
+
+	for (i = 0; i + n <= len; i++)
+		if (matches(what, name + i, n))
+			return true;
+	return false;
+}
+
+/* Proxies of lambdas, forms of method handles: what the JDK defines for itself is not the program's. */
+static bool is_made_by_jdk(const char *name, size_t len)
+{
+	return has(name, len, "$$Lambda") || matches("java/lang/invoke/*", name, len) ||
+	       matches("jdk/internal/*", name, len);
+}
+
+static bool wanted_hidden(JNIEnv *env, jvmtiEnv *ti, jclass lookup, const char *name, size_t len)
+{
+	jobject loader = NULL;
+	bool want;
+
+	if (is_made_by_jdk(name, len) || (*ti)->GetClassLoader(ti, lookup, &loader) != JVMTI_ERROR_NONE)
+		return false;
+	want = wanted(env, loader, name, len);
+	if (loader)
+		(*env)->DeleteLocalRef(env, loader);
+	return want;
+}
+
+void instrument_hidden(jvmtiEnv *ti, JNIEnv *env, jclass lookup, struct instrumented *in)
+{
+	struct classfile_text name = classfile_name(in->data, in->len);
+	struct classfile_out out;
+	struct arena *a;
+
+	if (!name.p || log_closed() || !wanted_hidden(env, ti, lookup, name.p, name.len))
+		return;
+	a = take_arena();
+	if (!rewrite_in(a, in->data, in->len, &out)) {
+		give_arena(a);
+		return;
+	}
+	callflow_bracket_methods(out.nr_rewritten);
+	*in = (struct instrumented){ .data = out.data, .len = out.len, .arena = a };
+}
+
+void instrument_hidden_done(struct instrumented *in)
+{
+	if (in->arena)
+		give_arena(in->arena);
 }
 
 void JNICALL instrument_hook(jvmtiEnv *ti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
@@ -238,9 +325,7 @@ static void name_failed(jvmtiEnv *ti, jclass cls)
 	char *sig = NULL;
 
 	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) == JVMTI_ERROR_NONE && sig) {
-		struct names_method names = { .class_name = { sig + 1, str_len(sig) - 2 } };
-
-		numbers_refused(&names, "the JVM refused the class with probes");
+		refuse_class(sig + 1, str_len(sig) - 2, "the JVM refused the class with probes");
 		(*ti)->Deallocate(ti, (void *)sig);
 	}
 }
@@ -258,6 +343,17 @@ static void retransform(jvmtiEnv *ti, jclass *classes, jint nr)
 		name_failed(ti, classes[0]);
 }
 
+/* Length of the name of a hidden class, "LName.0x01234567;", without what the JVM adds; 0: it is another one. */
+static size_t hidden_len(const char *sig)
+{
+	size_t i;
+
+	for (i = 1; sig[0] == 'L' && sig[i]; i++)
+		if (sig[i] == '.' || sig[i] == '+')
+			return i - 1;
+	return 0;
+}
+
 static bool wanted_class(JNIEnv *env, jvmtiEnv *ti, jclass cls)
 {
 	jboolean modifiable = JNI_FALSE;
@@ -265,10 +361,12 @@ static bool wanted_class(JNIEnv *env, jvmtiEnv *ti, jclass cls)
 	char *sig = NULL;
 	bool want = false;
 
-	if ((*ti)->IsModifiableClass(ti, cls, &modifiable) != JVMTI_ERROR_NONE || !modifiable ||
+	if ((*ti)->IsModifiableClass(ti, cls, &modifiable) != JVMTI_ERROR_NONE ||
 	    (*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE || !sig)
 		return false;
-	if (sig[0] == 'L' && (*ti)->GetClassLoader(ti, cls, &loader) == JVMTI_ERROR_NONE)
+	if (!modifiable && hidden_len(sig) && wanted_hidden(env, ti, cls, sig + 1, hidden_len(sig)))
+		refuse_class(sig + 1, hidden_len(sig), "a hidden class from before counting began");
+	if (modifiable && sig[0] == 'L' && (*ti)->GetClassLoader(ti, cls, &loader) == JVMTI_ERROR_NONE)
 		want = wanted(env, loader, sig + 1, str_len(sig) - 2);
 	if (loader)
 		(*env)->DeleteLocalRef(env, loader);

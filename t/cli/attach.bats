@@ -136,6 +136,31 @@ open_before() {
 	on_each_jdk open_before
 }
 
+# Those that are there already cannot be changed, and are named; those that come are counted.
+hidden_classes() {
+	local i
+	rm -f live.in
+	mkfifo live.in
+	java -cp "$CLASSES" Hidden attach <live.in >live.out 2>live.err 3>&- &
+	LIVE=$!
+	exec 7>live.in
+	NR_SAID=0
+	heard ready
+	start_recorder -p "$LIVE" --callflow
+	echo >&7
+	for ((i = 0; i < 400 && $(wc -l <live.out) < 5; i++)); do
+		sleep 0.05
+	done
+	end_recorder || true
+	end_live
+	sed -n '/^total.*Adder/p' live.out >want
+	ARCPROF=$ARCPROF "$TOP/t/expect-calls" trace want
+	arcprof report -i trace --xprof | grep '^not recorded: calls of 3 classes: a hidden class from before counting began (Hidden$Adder'
+}
+@test "attach: hidden classes from before are named, those that come are counted" {
+	on_each_jdk hidden_classes
+}
+
 branches_of_a_jvm() {
 	start_live
 	say spin 50

@@ -395,6 +395,28 @@ ends_open() {
 	on_each_jdk ends_open
 }
 
+hidden() {
+	record --callflow --metric calls -- java -cp "$CLASSES" Hidden
+	[ "$status" -eq 0 ]
+	expect_calls out
+	! arcprof report -i trace --xprof | grep '^not recorded' || false
+}
+
+@test "callflow: calls of hidden classes that a program defines are counted" {
+	on_each_jdk hidden
+}
+
+untouchable() {
+	record --callflow='java.lang.VirtualThread,Hellop' --metric calls -- java -cp "$CLASSES" Hellop
+	if [ "$JDK" -ge 21 ]; then
+		arcprof report -i trace --xprof | grep '^not recorded: calls of .* in it the JVM passes from one thread to another (java.lang.VirtualThread'
+	fi
+}
+
+@test "callflow: classes that may not have probes are named when rules ask for them" {
+	on_each_jdk untouchable
+}
+
 unloaded() {
 	record --callflow --metric thrown -- java -XX:+UseSerialGC -cp "$CLASSES" Ragged return 300
 	[ "$status" -eq 0 ]
