@@ -84,10 +84,17 @@ static struct metric_unit choose_unit(const struct view *v, unsigned int m, bool
 const struct column column_count = { "Samples", "samples", COLUMN_COUNT, 7, true, cell_count };
 const struct column column_samples = { "Samples", "samples", COLUMN_SAMPLES, 7, false, cell_samples };
 
+static const char *head_of(const struct table *t, const struct column *c)
+{
+	bool counts_samples = c->cell == cell_n && c->kind == COLUMN_N && t->v->m->flow.n_means == FLOW_SAMPLES;
+
+	return counts_samples ? "Samples" : c->head;
+}
+
 static int width_of(struct table *t, const struct column *c, unsigned int m)
 {
 	struct buf b = BUF_INIT;
-	int width = c->width;
+	int width = MAX(c->width, (int)strlen(head_of(t, c)));
 
 	if (c->kind == COLUMN_VALUE && model_delta(t->v->m, m))
 		buf_putc(&b, '~');
@@ -207,11 +214,6 @@ static enum term_style style_of(const struct table *t, const struct row *r)
 	if (r->source && strstr(r->source, "Self"))
 		return TERM_BOLD;
 	return r->base && t->v->total[0] && r->base[0] >= t->v->total[0] / HOT_SHARE ? TERM_RED : TERM_PLAIN;
-}
-
-static const char *head_of(const struct table *t, const struct column *c)
-{
-	return c->kind == COLUMN_N && t->v->m->flow.n_means == FLOW_SAMPLES ? "Samples" : c->head;
 }
 
 void table_head(struct table *t, const char *name)
