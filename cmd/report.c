@@ -202,6 +202,51 @@ static uint64_t from_ns(const struct report_cmd_opts *c)
 	return c->from_zero ? REPORT_FROM_ZERO : c->from;
 }
 
+/* Appends the options that select, as they were given; names: those that select by name alone. */
+static void put_selection(const struct report_cmd_opts *c, bool names, struct buf *b)
+{
+	const struct {
+		const char *option;
+		const struct opt_list *list;
+		bool is_name;
+	} lists[] = {
+		{ "--pid", &c->pids, false },	      { "--tid", &c->tids, false },
+		{ "--comm", &c->comms, true },	      { "--thread", &c->threads, true },
+		{ "--module", &c->modules, true },    { "--symbol", &c->symbols, true },
+		{ "--cpu", &c->cpus, false },	      { "--event", &c->gen_events, false },
+	};
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
+		for (k = 0; k < lists[i].list->nr_items && (lists[i].is_name || !names); k++)
+			buf_fmt(b, "%s%s '%s'", b->len ? " " : "", lists[i].option, lists[i].list->items[k]);
+	if (names)
+		return;
+	if (c->from || c->from_zero)
+		buf_fmt(b, "%s%s", b->len ? " " : "", c->from ? "--from" : "--from-zero");
+	if (c->to)
+		buf_fmt(b, "%s--to", b->len ? " " : "");
+}
+
+/* The report was empty: a selection that finds nothing is most often a slip of the pen. Returns the exit status. */
+static int say_nothing_matches(const struct report_cmd_opts *c)
+{
+	struct buf all = BUF_INIT, names = BUF_INIT;
+	int status;
+
+	put_selection(c, false, &all);
+	put_selection(c, true, &names);
+	if (all.len)
+		log_error("%s: nothing matches %s", c->events ? c->events : c->stacks ? c->stacks : c->tree ? c->tree : c->input,
+			  all.data);
+	if (names.len && !strpbrk(names.data, "*?["))
+		log_hint("names are compared as a whole; '*' stands for any part, as in --symbol '*parse*'");
+	status = all.len ? 1 : 0;
+	buf_release(&all);
+	buf_release(&names);
+	return status;
+}
+
 static int read_trace(const struct report_cmd_opts *c, const struct report_opts *o, struct profile *p,
 		      struct model *m, struct report_source *src, struct trace_reader **t, struct err *e)
 {
@@ -216,15 +261,14 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 		.deltas = o->format != FORMAT_TREE, .needs_deltas = o->name == REPORT_RT, .fold_plt = c->fold_plt,
 	};
 	int r = trace_reader_open(t, c->input, e);
-	uint64_t nr_shown;
 
 	if (r)
 		return r;
 	if (o->name == REPORT_GEN)
-		r = profile_print_events(p, m, *t, &po, o, stdout, &nr_shown, e);
+		r = profile_print_events(p, m, *t, &po, o, stdout, e);
 	else
 		r = profile_read(p, m, src, *t, &po, e);
-	return r ? err_wrap(e, "%s", c->input) : 0;
+	return r < 0 ? err_wrap(e, "%s", c->input) : r;
 }
 
 static int print_arc(const struct report_cmd_opts *c, struct trace_reader *t, struct err *e)
@@ -289,11 +333,11 @@ static int print_trace(const struct report_cmd_opts *c, const struct report_opts
 		return log_err(&e);
 	r = c->report == REPORT_THREADS ? sched_print_threads(t, o, stdout, &e) :
 	    c->report == REPORT_SCHED ? sched_print_line(t, o, stdout, &e) : print_arc(c, t, &e);
-	if (r) {
+	if (r < 0) {
 		err_wrap(&e, "%s", c->input);
 		r = log_err(&e);
 	} else {
-		r = warn_of_gaps(c, t, &src);
+		r = (r ? say_nothing_matches(c) : 0) | warn_of_gaps(c, t, &src);
 	}
 	trace_reader_close(t);
 	return r;
@@ -348,12 +392,13 @@ static void fill_opts(const struct report_cmd_opts *c, struct report_opts *o)
 }
 
 static int show(const struct report_cmd_opts *c, struct trace_reader *t, struct view *v, struct model *m,
-		const struct report_source *src, const struct report_opts *o, struct err *e)
+		const struct report_source *src, const struct report_opts *o, bool *nothing, struct err *e)
 {
 	int r = view_init(v, m, src, o, e);
 
 	if (r)
 		return r;
+	*nothing = m->flow.nr_nodes <= 1;
 	return c->check ? check(v) | (t ? check_sched(t) | check_calls(t) : 0) : report_print(v, stdout, e);
 }
 
@@ -367,6 +412,7 @@ static int report_run(void *opts, int nr_operands, char **operands)
 	struct view v = { 0 };
 	struct model m = { 0 };
 	struct err e = { 0 };
+	bool nothing = false;
 	int r;
 
 	if ((r = command_input(&c->input, nr_operands, operands)) || (r = check_opts(c)))
@@ -378,12 +424,14 @@ static int report_run(void *opts, int nr_operands, char **operands)
 		r = read_text(c, &m, &e);
 	else
 		r = read_trace(c, &o, &p, &m, &src, &t, &e);
-	if (!r && o.name != REPORT_GEN)
-		r = show(c, t, &v, &m, &src, &o, &e);
+	if (o.name == REPORT_GEN)
+		nothing = r > 0;
+	else if (!r)
+		r = show(c, t, &v, &m, &src, &o, &nothing, &e);
 	if (r < 0)
 		r = log_err(&e);
-	else if (t)
-		r |= warn_of_gaps(c, t, &src);
+	else
+		r = (nothing ? say_nothing_matches(c) : r) | (t ? warn_of_gaps(c, t, &src) : 0);
 	view_release(&v);
 	profile_release(&p);
 	model_release(&m);

@@ -442,7 +442,7 @@ static int print_all(struct arc *a, struct trace_reader *t, struct err *e)
 	r = branches_read(&a->branches, t, on_block, a, e);
 	print_pending(a);
 	tail(a);
-	return r;
+	return r ? r : !a->nr_rows;
 }
 
 int arc_print(struct trace_reader *t, const struct arc_opts *o, FILE *out, struct err *e)

@@ -101,8 +101,7 @@ void calls_calibrate(struct profile *p, struct report_source *src);
 
 /* replay.c: the same from the events of the trace, not from its trees. */
 int replay_read(struct calls *c, struct trace_reader *t, struct err *e);
-/* gen.c: prints the events that o selects, in order of time. -ENODATA: the trace has none. */
-int gen_print(struct profile *p, struct trace_reader *t, const struct report_opts *o, FILE *out, uint64_t *nr_shown,
-	      struct err *e);
+/* gen.c: prints the events that o selects, in order of time. 1: it selects none. -ENODATA: the trace has none. */
+int gen_print(struct profile *p, struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
 
 #endif

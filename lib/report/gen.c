@@ -185,14 +185,12 @@ static uint64_t print_events(struct gen *g, FILE *out, uint64_t limit)
 	return nr;
 }
 
-int gen_print(struct profile *p, struct trace_reader *t, const struct report_opts *o, FILE *out, uint64_t *nr_shown,
-	      struct err *e)
+int gen_print(struct profile *p, struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
 	struct trace_sink sink = { .call_events = take_events, .sched = take_sched };
 	struct gen g = { .events = NULL };
 	int r;
 
-	*nr_shown = 0;
 	r = calls_init(&g.c, p, e);
 	if (!r)
 		r = trace_read(t, &calls_sink, &g.c, e);
@@ -204,7 +202,7 @@ int gen_print(struct profile *p, struct trace_reader *t, const struct report_opt
 		r = err_set(e, ENODATA, "the trace has no events: record it with --calltrace");
 	if (!r) {
 		print_head(&g, out);
-		*nr_shown = print_events(&g, out, o->limit);
+		r = !print_events(&g, out, o->limit);
 	}
 	gen_select_release(&g.select);
 	calls_release(&g.c);

@@ -604,7 +604,7 @@ int profile_read(struct profile *p, struct model *m, struct report_source *src, 
 }
 
 int profile_print_events(struct profile *p, struct model *m, struct trace_reader *t, const struct profile_opts *o,
-			 const struct report_opts *ro, FILE *out, uint64_t *nr_shown, struct err *e)
+			 const struct report_opts *ro, FILE *out, struct err *e)
 {
 	int r;
 
@@ -614,5 +614,5 @@ int profile_print_events(struct profile *p, struct model *m, struct trace_reader
 	r = trace_read(t, &names_sink, &p->names, e);
 	if (!r)
 		r = take_marks(p, e);
-	return r ? r : gen_print(p, t, ro, out, nr_shown, e);
+	return r ? r : gen_print(p, t, ro, out, e);
 }

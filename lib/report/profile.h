@@ -86,9 +86,9 @@ struct profile {
 int profile_read(struct profile *p, struct model *m, struct report_source *src, struct trace_reader *t,
 		 const struct profile_opts *o, struct err *e);
 void profile_release(struct profile *p);
-/* Prints the events of a call trace that ro selects (report --gen), and says how many. -ENODATA: it has none. */
+/* Prints the events of a call trace that ro selects (report --gen). 1: it selects none. -ENODATA: the trace has none. */
 int profile_print_events(struct profile *p, struct model *m, struct trace_reader *t, const struct profile_opts *o,
-			 const struct report_opts *ro, FILE *out, uint64_t *nr_shown, struct err *e);
+			 const struct report_opts *ro, FILE *out, struct err *e);
 
 /* For graft.c: what a frame is; and that a level counts so much for the kind of its function. */
 const struct profile_frame *profile_resolve(struct profile *p, uint32_t frame, const struct stack_epoch *ep,

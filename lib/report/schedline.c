@@ -255,6 +255,8 @@ int sched_print_line(struct trace_reader *t, const struct report_opts *o, FILE *
 		json_end(&p.j);
 		json_end(&p.j);
 	}
+	if (!r)
+		r = !p.nr;
 	buf_release(&p.b);
 	sched_release(&m);
 	sched_release(&sums);

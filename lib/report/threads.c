@@ -319,6 +319,7 @@ int sched_print_threads(struct trace_reader *t, const struct report_opts *o, FIL
 			print_csv(&r, out);
 		else
 			print_text(&r, out);
+		ret = !r.nr;
 	}
 	free(r.list);
 	sched_release(&m);

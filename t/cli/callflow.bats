@@ -222,7 +222,9 @@ lines() {
 	[ $(($(lines --to 1ms) + $(lines --from 1ms))) -eq "$all" ]
 	[ $(($(lines --symbol 'fib(int)' --to 1ms) + $(lines --symbol 'fib(int)' --from 1ms))) -eq "$(lines --symbol 'fib(int)')" ]
 	[ "$(lines --thread 'way?')" -eq "$all" ]
-	[ "$(lines --thread 'none' --pid 1)" -eq 0 ]
+	run_arcprof report -i trace --gen --thread none --pid 1
+	[ "$status" -eq 1 ]
+	[[ $stderr == *": nothing matches --pid '1' --thread 'none'"* ]]
 	run_arcprof report -i trace --gen --event entry,calls
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"unknown event 'calls' (available: entry, "* ]]

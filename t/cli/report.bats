@@ -528,3 +528,29 @@ samples() {
 	done
 	[ "$(jq '[.rows[] | select(.kind == "process") | .level == null] | all' json)" = true ]
 }
+
+# nothing <option>...: the report is printed, and it is said that nothing matches
+nothing() {
+	run_arcprof report "$@"
+	[ "$status" -eq 1 ] && [ -n "$output" ] && [[ $stderr == *": nothing matches "* ]]
+}
+
+@test "report: a selection that matches nothing is an error that repeats it, and JSON stays whole" {
+	for report in --xarc --xtree --xprof --rt --tprof "--xprof --format json" "--xprof --format csv" --check; do
+		# shellcheck disable=SC2086
+		nothing -i "$MIXED" $report --samples --symbol nosuch
+		[[ $stderr == *": nothing matches --symbol 'nosuch'"*"hint: names are compared as a whole"* ]]
+	done
+	nothing -i "$MIXED" --format json --thread 'x*' --pid 1 --from 1h
+	jq -e '.stanzas == []' <<<"$output"
+	[[ $stderr == *"nothing matches --pid '1' --thread 'x*' --from"* ]]
+	[[ $stderr != *hint:* ]]
+	nothing --events "$AC/ac_test.events" --symbol Z
+	nothing -i "$DATA/branches/trace" --arc --symbol nosuch
+	# without a selection an empty report is none that fails
+	printf '' >empty
+	run_arcprof report --stacks empty
+	[ "$status" -eq 0 ]
+	run_arcprof report -i "$MIXED" --symbol 'demo.*'
+	[ "$status" -eq 0 ] && [ -z "$stderr" ]
+}

@@ -137,6 +137,16 @@ check_sums() {
 	[ "$v" -ge "$voluntary" ] && [ "$v" -le $((voluntary + 20)) ]
 }
 
+@test "sched: a selection that matches nothing is an error" {
+	skip_unless_tracepoints
+	arcprof record -q --sched --no-samples -o trace -- true
+	for report in --threads --sched; do
+		run_arcprof report -i trace $report --comm nosuch
+		[ "$status" -eq 1 ]
+		[[ $stderr == *": nothing matches --comm 'nosuch'"* ]]
+	done
+}
+
 @test "sched: a trace without dispatches is refused with what to do" {
 	run_arcprof report -i "$TOP/t/data/mixed/trace" --threads
 	[ "$status" -eq 1 ]
