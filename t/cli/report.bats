@@ -364,7 +364,7 @@ for r in csv.reader(sys.stdin):
 	long=$(printf 'x%.0s' $(seq 200))
 	echo "begin$long.end 1" >in
 	arcprof report --stacks in --xprof | grep -q "begin$long.end"
-	on_terminal "$ARCPROF" report --no-pager --stacks in --xprof | grep '1  100.00' >line
+	on_terminal "$ARCPROF" report --no-pager --color=never --stacks in --xprof | grep '1  100.00' >line
 	[ "$(tr -d '\n' <line | wc -c)" -eq 80 ]
 	grep -q 'begin.*\.\.\..*\.end' line
 }

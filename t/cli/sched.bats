@@ -162,7 +162,7 @@ check_sums() {
 	[ "$status" -eq 2 ]
 	run_arcprof report --xprof --sort latency
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"--sort=latency is for --threads"* ]]
+	[[ $stderr == *"--sort=latency is only valid with --threads"* ]]
 	run_arcprof report --threads --stacks nowhere
 	[ "$status" -eq 2 ]
 }
