@@ -62,18 +62,20 @@ void inject_build_id(struct buf *b)
 }
 
 /*
- * The folder name in parent, made if need be: its user's (NULL: ours), who alone may write, and searchable by everyone
- * who may run such JVMs. -1: there is none.
+ * The folder name in parent, made if need be: its user's (NULL: ours), who alone may write, and with mode searchable by
+ * everyone who may run such JVMs. -1: there is none.
  */
-static int open_folder(int parent, const char *name, const struct foreign_user *u)
+static int open_folder(int parent, const char *name, mode_t mode, const struct foreign_user *u)
 {
 	struct stat st;
-	int r = foreign_mkdir(parent, name, 0755, u), fd;
+	int r = foreign_mkdir(parent, name, mode, u), fd;
 
 	if (r && r != -EEXIST)
 		return -1;
 	fd = foreign_opendir(parent, name, u);
-	if (fd >= 0 && !fstat(fd, &st) && st.st_uid == (u ? u->uid : geteuid()) && !(st.st_mode & 022))
+	/* a umask may have made it narrower */
+	if (fd >= 0 && !fstat(fd, &st) && st.st_uid == (u ? u->uid : geteuid()) && !(st.st_mode & 022) &&
+	    ((st.st_mode & mode) == mode || (!u && !fchmod(fd, mode))))
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -154,9 +156,10 @@ static bool is_plain(const char *path)
 }
 
 /* The agent in called/name, where called is how its users see the folder parent; else nothing is added to *path. */
-static bool place_in(int parent, const char *called, const char *name, const struct foreign_user *u, struct buf *path)
+static bool place_in(int parent, const char *called, const char *name, mode_t mode, const struct foreign_user *u,
+		     struct buf *path)
 {
-	int dir = parent < 0 ? -1 : open_folder(parent, name, u);
+	int dir = parent < 0 ? -1 : open_folder(parent, name, mode, u);
 	struct buf file = BUF_INIT;
 	bool placed;
 
@@ -174,11 +177,11 @@ static bool place_in(int parent, const char *called, const char *name, const str
 }
 
 /* Among our own files. */
-static bool place_below(const char *parent, const char *name, struct buf *path)
+static bool place_below(const char *parent, const char *name, mode_t mode, struct buf *path)
 {
 	bool usable = parent && parent[0] == '/' && is_plain(parent);
 	int dir = usable ? open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	bool placed = place_in(dir, parent, name, NULL, path);
+	bool placed = place_in(dir, parent, name, mode, NULL, path);
 
 	if (dir >= 0)
 		close(dir);
@@ -194,12 +197,12 @@ static bool place_at_home(struct buf *path)
 {
 	const char *home = getenv("HOME");
 	struct buf cache = BUF_INIT;
-	bool placed = place_below(getenv("XDG_CACHE_HOME"), "arcprof", path);
+	bool placed = place_below(getenv("XDG_CACHE_HOME"), "arcprof", 0700, path);
 
 	if (!placed && home && home[0] == '/') {
 		buf_fmt(&cache, "%s/.cache", home);
 		mkdir(cache.data, 0700);
-		placed = place_below(cache.data, "arcprof", path);
+		placed = place_below(cache.data, "arcprof", 0700, path);
 		buf_release(&cache);
 	}
 	return placed;
@@ -214,8 +217,8 @@ int inject_place(struct buf *path, struct err *e)
 		return err_set(e, ENOTSUP, "this arcprof has no JVM agent: there is none for this CPU yet");
 	snprintf(ours, sizeof(ours), "arcprof-%u", (unsigned)geteuid());
 	/* root's JVMs may run as other users, who cannot look into its home; nobody else can take the name in /var/cache */
-	if ((!root && place_at_home(path)) || place_below("/var/tmp", ours, path) ||
-	    (root && place_below("/var/cache", "arcprof", path)) || place_below("/dev/shm", ours, path))
+	if ((!root && place_at_home(path)) || place_below("/var/tmp", ours, 0755, path) ||
+	    (root && place_below("/var/cache", "arcprof-agent", 0755, path)) || place_below("/dev/shm", ours, 0755, path))
 		return 0;
 	return err_set(e, EACCES, "cannot place the JVM agent in %s, /var/tmp or /dev/shm",
 		       root ? "/var/cache" : "~/.cache");
@@ -232,7 +235,7 @@ int inject_place_below(int root, const struct foreign_user *u, struct buf *path,
 	for (i = 0; i < ARRAY_SIZE(folders) && !placed; i++) {
 		int dir = foreign_dir(root, folders[i]);
 
-		placed = place_in(dir, folders[i], name, u, path);
+		placed = place_in(dir, folders[i], name, 0700, u, path);
 		if (dir >= 0)
 			close(dir);
 	}

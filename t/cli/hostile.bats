@@ -175,3 +175,37 @@ end_recorder() {
 	check_trace trace
 	[ "$(samples)" -ge 10 ]
 }
+
+# With /var/tmp, /var/cache and /dev/shm as the commands make them, in a mount namespace of its own.
+with_folders() {	# <commands> <argument of arcprof>...
+	local commands=$1
+	shift
+	status=0
+	ARCPROF=$ARCPROF unshare --mount sh -c 'for f in /var/tmp /var/cache /dev/shm; do mount -t tmpfs none $f || exit 99; done
+		'"$commands"'
+		exec "$ARCPROF" "$@"' sh "$@" >out 2>err </dev/null || status=$?
+	cat out err
+	[ "$status" -ne 99 ] || skip "no tmpfs can be mounted here"
+}
+
+@test "hostile: a folder that another user took first, or none at all, keeps no program from being recorded" {
+	skip_unless_perf
+	skip_unless_root
+	unshare --mount true 2>/dev/null || skip "no mount namespaces here"
+	local taken='mkdir /var/tmp/arcprof-0 && chown 65534 /var/tmp/arcprof-0 && chmod 1777 /var/tmp'
+	local none='for f in /var/tmp /var/cache /dev/shm; do mount -o remount,ro $f; done'
+	with_folders "$taken" record -o trace -- true
+	[ "$status" -eq 0 ]
+	with_folders "$none" record -o trace -- true
+	[ "$status" -eq 0 ]
+	with_folders "$none" itrace -o trace --limit 1000 -- /bin/true
+	[ "$status" -eq 0 ]
+	skip_unless_java
+	with_folders "$taken" record -o trace -- java -version
+	[ "$status" -eq 0 ]
+	grep -q ' 1 JVM' err
+	with_folders "$none" record -o trace -F 4999 -- java -version
+	[ "$status" -eq 0 ]
+	grep -q 'without the agent' err
+	grep -q 'cannot place the JVM agent' err
+}
