@@ -20,7 +20,6 @@
 
 #define MAX_RINGS	1024
 #define MIN_RECORDS	64
-#define MAX_AREA	(1ull << 30)
 
 /* ---- processes that may find a trap flag in their memory [3] ---- */
 
@@ -98,7 +97,7 @@ static void unmark_hook(const struct task_struct *task)
 
 static void free_itrace(struct itrace *it)
 {
-	vfree(it->area);
+	area_free(&it->area);
 	kvfree(it->thread);
 	kfree(it);
 }
@@ -386,17 +385,19 @@ static void detach_if_idle(void)
 
 static int allocate(struct itrace *it)
 {
+	int r = area_alloc(&it->area, it->stride * it->nr_rings);
 	u32 i;
 
-	it->area = vmalloc_user(it->area_len);
+	if (r)
+		return r;
 	it->thread = kvcalloc(it->nr_rings, sizeof(*it->thread), GFP_KERNEL_ACCOUNT);
-	if (!it->area || !it->thread)
+	if (!it->thread)
 		return -ENOMEM;
 	for (i = 0; i < it->nr_rings; i++) {
 		struct thread *t = &it->thread[i];
 
 		t->it = it;
-		t->ring = it->area + i * it->stride;
+		t->ring = it->area.mem + i * it->stride;
 		t->record = (void *)t->ring + ARCPROF_RING_RECORDS;
 		INIT_HLIST_NODE(&t->hash);
 	}
@@ -413,7 +414,7 @@ static bool valid(const struct arcprof_itrace_start *arg)
 
 	return !(arg->flags & ~known) && (arg->flags & modes) != modes && !arg->reserved && arg->nr_rings >= 1 &&
 	       arg->nr_rings <= MAX_RINGS && arg->nr_records >= MIN_RECORDS &&
-	       arg->nr_records <= MAX_AREA / sizeof(struct arcprof_branch);
+	       arg->nr_records <= AREA_MAX / sizeof(struct arcprof_branch);
 }
 
 long itrace_start(struct arcprof_file *f, struct arcprof_itrace_start *arg)
@@ -433,13 +434,12 @@ long itrace_start(struct arcprof_file *f, struct arcprof_itrace_start *arg)
 	it->nr_rings = arg->nr_rings;
 	it->nr_records = arg->nr_records;
 	it->stride = PAGE_ALIGN(ARCPROF_RING_RECORDS + arg->nr_records * sizeof(struct arcprof_branch));
-	it->area_len = it->stride * arg->nr_rings;
 	it->privileged = capable(CAP_SYS_PTRACE);
 	refcount_set(&it->refs, 1);
 	raw_spin_lock_init(&it->lock);
 	init_waitqueue_head(&it->readable);
 	init_waitqueue_head(&it->room);
-	r = it->area_len > MAX_AREA ? -EINVAL : allocate(it);
+	r = allocate(it);
 	if (!r)
 		r = attach();
 	if (r) {
@@ -450,7 +450,7 @@ long itrace_start(struct arcprof_file *f, struct arcprof_itrace_start *arg)
 	nr_sessions++;
 	smp_store_release(&f->itrace, it);	/* poll() takes no lock */
 	arg->ring_stride = it->stride;
-	arg->area_len = it->area_len;
+	arg->area_len = it->area.len;
 	return 0;
 }
 
@@ -630,7 +630,7 @@ int itrace_mmap(struct arcprof_file *f, struct vm_area_struct *vma)
 #else
 	vma->vm_flags |= VM_DONTCOPY;
 #endif
-	return remap_vmalloc_range(vma, f->itrace->area, vma->vm_pgoff - (ARCPROF_MMAP_ITRACE >> PAGE_SHIFT));
+	return area_map(&f->itrace->area, vma, vma->vm_pgoff - (ARCPROF_MMAP_ITRACE >> PAGE_SHIFT));
 }
 
 /* Readable: there are records; hung up: there will be none, all who joined have ended. */

@@ -62,8 +62,8 @@ struct itrace {
 	u32 flags;
 	u32 nr_rings;
 	u64 nr_records;
-	size_t stride, area_len;
-	void *area;
+	size_t stride;
+	struct area area;
 	bool privileged;		/* may follow where the program gains rights */
 	bool stopped;
 	raw_spinlock_t lock;		/* thread[].task, the counts */

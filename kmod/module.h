@@ -34,6 +34,27 @@ struct arcprof_file {
 	struct itrace *itrace;		/* trace of instructions that ends with it */
 };
 
+/* ---- area.c: memory that user space maps, zeroed ---- */
+
+#define AREA_MAX	(1ul << 30)
+
+struct user_struct;
+
+struct area {
+	void *mem;			/* NULL: there is none */
+	size_t len;			/* whole pages */
+	struct user_struct *user;	/* whose locked memory it is; NULL: of one who may lock any amount */
+	unsigned long charged;		/* pages */
+};
+
+/*
+ * -EINVAL: more than AREA_MAX; -EPERM: more than the caller's RLIMIT_MEMLOCK, without CAP_IPC_LOCK; -ENOMEM: there is none, or
+ * none in its memory cgroup, which is charged.
+ */
+int area_alloc(struct area *a, size_t len);
+void area_free(struct area *a);		/* pages that are mapped live on until they are not */
+int area_map(const struct area *a, struct vm_area_struct *vma, unsigned long first_page);
+
 /* ---- probes.c: tracepoints by name, since the kernel exports none of them ---- */
 
 struct probe {

@@ -151,12 +151,14 @@ static int allocate(struct session *s, const struct arcprof_ptt_start *arg)
 {
 	size_t cpus = nr_cpu_ids * sizeof(struct arcprof_cpu);
 	size_t slots = (size_t)arg->nr_slots * sizeof(struct arcprof_slot);
+	int r = area_alloc(&s->area, PAGE_ALIGN(sizeof(*s->header) + cpus + slots));
 	u32 i;
 
-	s->area_len = PAGE_ALIGN(sizeof(*s->header) + cpus + slots);
-	s->header = vmalloc_user(s->area_len);
+	if (r)
+		return r;
+	s->header = s->area.mem;
 	s->entry = kvcalloc(arg->nr_slots, sizeof(*s->entry), GFP_KERNEL_ACCOUNT);
-	if (!s->header || !s->entry)
+	if (!s->entry)
 		return -ENOMEM;
 	s->cpu = (void *)(s->header + 1);
 	s->slot = (void *)s->cpu + cpus;
@@ -189,7 +191,7 @@ static void destroy(struct session *s)
 	if (s->header)
 		close_area(s);
 	kvfree(s->entry);
-	vfree(s->header);		/* pages that are mapped live on until they are not */
+	area_free(&s->area);
 	kvfree(s);
 }
 
@@ -226,7 +228,7 @@ long ptt_start(struct arcprof_file *f, struct arcprof_ptt_start *arg)
 	session = s;
 	if (!(s->flags & ARCPROF_PTT_KEEP))
 		f->ptt_generation = s->header->generation;
-	arg->area_len = s->area_len;
+	arg->area_len = s->area.len;
 	/* CPUs may run one thread for long: each begins now, not at its next event. */
 	on_each_cpu(hooks_adopt, s, 1);
 	return 0;
@@ -260,7 +262,7 @@ int ptt_mmap(struct vm_area_struct *vma)
 {
 	if (!session)
 		return -ENOENT;
-	return remap_vmalloc_range(vma, session->header, vma->vm_pgoff);
+	return area_map(&session->area, vma, vma->vm_pgoff);
 }
 
 void ptt_release(struct arcprof_file *f)

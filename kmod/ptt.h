@@ -43,7 +43,7 @@ struct bucket {
 
 struct session {
 	u32 flags;
-	size_t area_len;
+	struct area area;
 	struct arcprof_ptt_header *header;	/* start of the area */
 	struct arcprof_cpu *cpu;
 	struct arcprof_slot *slot;

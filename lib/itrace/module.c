@@ -75,8 +75,12 @@ static int open_session(struct itrace *it, struct err *e)
 	it->device = device_open(ARCPROF_FEATURE_ITRACE | ARCPROF_FEATURE_ITRACE_SYNC, e);
 	if (it->device < 0)
 		return it->device;
-	if (ioctl(it->device, ARCPROF_IOC_ITRACE_START, &s))
-		return err_errno(e, "%s: cannot start a trace", ARCPROF_DEVICE);
+	if (ioctl(it->device, ARCPROF_IOC_ITRACE_START, &s)) {
+		err_errno(e, "%s: cannot start a trace", ARCPROF_DEVICE);
+		if (e->code == EPERM)
+			err_hint(e, "its buffer is locked memory: 'ulimit -l' must allow 28000 KiB, or CAP_IPC_LOCK");
+		return -e->code;
+	}
 	it->area_len = s.area_len;
 	it->area = mmap(NULL, it->area_len, PROT_READ, MAP_SHARED, it->device, ARCPROF_MMAP_ITRACE);
 	if (it->area == MAP_FAILED) {

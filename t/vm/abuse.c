@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include "guest.h"
 
@@ -379,6 +380,40 @@ static void took(const char *what)
 	last = now;
 }
 
+/* What a descriptor pins is its user's locked memory, and that has a bound. */
+static void memory_is_bounded(void)
+{
+	struct arcprof_itrace_start big = {
+		.size = sizeof(big), .nr_records = 1 << 14, .nr_rings = 32, .flags = ARCPROF_ITRACE_CONTINUOUS,
+	}, small = { .size = sizeof(small), .nr_records = 64, .nr_rings = 1, .flags = ARCPROF_ITRACE_CONTINUOUS };
+	struct rlimit one = { 1 << 20, 1 << 20 };
+	int fd = device(), other = device();
+	pid_t pid;
+
+	if (ioctl(fd, ARCPROF_IOC_ITRACE_STAT, &(struct arcprof_itrace_stat){ .size = sizeof(struct arcprof_itrace_stat) }) &&
+	    errno == ENOTTY) {
+		close(fd);
+		close(other);
+		return;		/* no such traces on this CPU */
+	}
+	pid = fork();
+	if (pid == 0) {
+		nr_failed = 0;
+		if (setrlimit(RLIMIT_MEMLOCK, &one) || setgroups(0, NULL) || setgid(65534) || setuid(65534))
+			_exit(9);
+		fails(ioctl(fd, ARCPROF_IOC_ITRACE_START, &big), EPERM, "nobody: more memory than RLIMIT_MEMLOCK");
+		ok(ioctl(fd, ARCPROF_IOC_ITRACE_START, &small) == 0, "nobody: less");
+		ok(mmap(NULL, small.area_len, PROT_READ, MAP_SHARED, fd, ARCPROF_MMAP_ITRACE) != MAP_FAILED, "it can be mapped");
+		ok(mmap(NULL, small.area_len + 4096, PROT_READ, MAP_SHARED, fd, ARCPROF_MMAP_ITRACE) == MAP_FAILED,
+		   "and nothing behind it");
+		_exit(done());
+	}
+	ok(wait_for(pid) == 0, "nobody is bounded");
+	ok(ioctl(other, ARCPROF_IOC_ITRACE_START, &big) == 0, "root may have as much");
+	close(fd);
+	close(other);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 3)
@@ -390,6 +425,7 @@ int main(int argc, char **argv)
 	in_use();
 	owner_is_killed();
 	unprivileged();
+	memory_is_bounded();
 	churn(0);
 	churn(ARCPROF_PTT_ALL | ARCPROF_PTT_FOLLOW);
 	took("the first");
