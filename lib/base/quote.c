@@ -63,27 +63,47 @@ static void put_escape(struct buf *b, unsigned char c)
 		buf_fmt(b, "\\x%02x", c);
 }
 
+static inline bool is_one_of(char c, const char *set)
+{
+	for (; *set; set++)
+		if (c == *set)
+			return true;
+	return false;
+}
+
+/* How much of s is printable ASCII, as names mostly are. */
+static inline size_t ascii_len(const char *s, size_t len, const char *but)
+{
+	size_t n = 0;
+
+	while (n < len && (unsigned char)(s[n] - 0x20) < 0x5f && !is_one_of(s[n], but))
+		n++;
+	return n;
+}
+
 void quote_add_also(struct buf *b, const char *s, size_t len, const char *also)
 {
-	size_t from = 0, at = 0, n;
+	size_t n, k;
 
-	while (at < len) {
-		n = quote_plain_len(s + at, len - at);
-		if (n == 1 && strchr(also, s[at])) {
-			buf_add(b, s + from, at - from);
+	do {
+		n = ascii_len(s, len, also);
+		buf_add(b, s, n);
+		s += n;
+		len -= n;
+		n = quote_plain_len(s, len);
+		if (n == 1)
 			buf_putc(b, '\\');
-			from = at;
-		} else if (!n) {
-			buf_add(b, s + from, at - from);
-			n = utf8_len(s + at, len - at);
+		if (n)
+			buf_add(b, s, n);
+		if (!n && len) {
+			n = utf8_len(s, len);
 			n = n ? n : 1;
-			for (from = at + n; at < from; at++)
-				put_escape(b, s[at]);
-			continue;
+			for (k = 0; k < n; k++)
+				put_escape(b, s[k]);
 		}
-		at += n;
-	}
-	buf_add(b, s + from, at - from);
+		s += n;
+		len -= n;
+	} while (len);		/* once of nothing: b is a string then */
 }
 
 void quote_add(struct buf *b, const char *s)
@@ -143,7 +163,7 @@ static bool is_plain(const char *s, size_t len)
 	size_t n;
 
 	for (; len; s += n, len -= n)
-		if (!(n = quote_plain_len(s, len)))
+		if (!(n = ascii_len(s, len, "")) && !(n = quote_plain_len(s, len)))
 			return false;
 	return true;
 }
