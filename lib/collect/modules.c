@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/foreign.h"
 #include "base/mem.h"
+#include "jvm/inject.h"
 #include "collect/modules.h"
 
 #define MAX_MODULE_BYTES (8ull << 30)
@@ -146,6 +147,14 @@ static bool has_no_file(const char *path)
 	       !strncmp(path, "/SYSV", 5) || !strncmp(path, "/anon_hugepage", 14);
 }
 
+static bool is_ours(const struct module *m)
+{
+	size_t len = 0;
+	const uint8_t *id = m->file ? symfile_build_id(m->file, &len) : NULL;
+
+	return id && inject_is_ours(id, len);
+}
+
 uint32_t modules_get(struct modules *m, const struct module_id *id, struct trace_writer *w)
 {
 	bool vdso = !strcmp(id->path, "[vdso]");
@@ -166,6 +175,8 @@ uint32_t modules_get(struct modules *m, const struct module_id *id, struct trace
 		open_vdso(modules_at(m, number));
 	else
 		open_file(modules_at(m, number), m->cache, id, &st);
+	if (is_ours(modules_at(m, number)))
+		modules_at(m, number)->flags |= MODULE_ARCPROF;
 	write_module(w, number, modules_at(m, number), id, &st);
 	return number;
 }

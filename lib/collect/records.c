@@ -111,6 +111,19 @@ static bool inside_exec(const struct thread *th, const struct perf_sample *ps)
 	return !ps->user && (!ps->stack.len || (th->proc->execed && !maps_find(&th->proc->maps, ps->regs.pc)));
 }
 
+/*
+ * Interrupted in the agent, the thread takes the trap when the agent has handled the one before: the frames that come with
+ * it do not show the agent, which was above them.
+ */
+static size_t agent_frame(struct collect *c, struct thread *th, const struct perf_sample *ps, struct frame *out)
+{
+	const struct map_entry *m = maps_find(&th->proc->maps, ps->ip);
+
+	if (!m || !m->module || !(modules_at(&c->modules, m->module)->flags & MODULE_ARCPROF))
+		return 0;
+	return stack_user_chain(c, th->proc, &ps->ip, 1, out);
+}
+
 /* User part, then kernel part, outermost first. */
 static size_t sample_frames(struct collect *c, struct thread *th, struct perf_sample *ps, bool trap)
 {
@@ -133,6 +146,8 @@ static size_t sample_frames(struct collect *c, struct thread *th, struct perf_sa
 		nr = stack_user_chain(c, th->proc, user, nr_user, c->frames);
 	else if (ps->user && !trap)
 		nr = stack_user_chain(c, th->proc, &ps->ip, 1, c->frames);
+	else if (ps->user)
+		nr = agent_frame(c, th, ps, c->frames);
 	return nr + stack_kernel(c, kernel, nr_kernel, c->frames + nr);
 }
 

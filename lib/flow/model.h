@@ -29,6 +29,7 @@ struct model {
 	uint8_t count_in[FLOW_MAX_METRICS];
 	unsigned int nr_deltas;		/* the last metrics: what calibration took from others, */
 	uint8_t delta_of[FLOW_MAX_METRICS];	/* and from which */
+	uint32_t own;			/* the consumer of arcprof's own work in the programs; 0: there is none */
 	bool has_doubts;		/* behind each of them: what must be left to be certain; nr_deltas counts those, too */
 };
 

@@ -34,13 +34,13 @@ static const struct image agent = { jvm_agent_file, jvm_agent_file_end };
 static const struct image preload = { preload_file, preload_file_end };
 static const struct image empty32 = { preload_empty32, preload_empty32_end };
 
-static void add_build_id(struct buf *b, const struct image *im)
+/* NULL: it has none. */
+static const uint8_t *find_build_id(const struct image *im, size_t *len)
 {
 	const Elf64_Ehdr *eh = (const void *)im->data;
 	const Elf64_Phdr *ph = (const void *)(im->data + eh->e_phoff);
 	const Elf64_Nhdr *n;
-	const uint8_t *id;
-	size_t i, k;
+	size_t i;
 
 	for (i = 0; i < eh->e_phnum; i++) {
 		if (ph[i].p_type != PT_NOTE)
@@ -48,12 +48,34 @@ static void add_build_id(struct buf *b, const struct image *im)
 		n = (const void *)(im->data + ph[i].p_offset);
 		if (n->n_type != NT_GNU_BUILD_ID || n->n_namesz != 4)
 			continue;
-		id = (const uint8_t *)(n + 1) + 4;
-		for (k = 0; k < n->n_descsz; k++)
-			buf_fmt(b, "%02x", id[k]);
-		return;
+		*len = n->n_descsz;
+		return (const uint8_t *)(n + 1) + 4;
 	}
-	buf_str(b, "unversioned");
+	return NULL;
+}
+
+static void add_build_id(struct buf *b, const struct image *im)
+{
+	size_t len = 0, i;
+	const uint8_t *id = find_build_id(im, &len);
+
+	for (i = 0; i < len; i++)
+		buf_fmt(b, "%02x", id[i]);
+	if (!id)
+		buf_str(b, "unversioned");
+}
+
+static bool has_build_id(const struct image *im, const uint8_t *build_id, size_t len)
+{
+	size_t its_len = 0;
+	const uint8_t *its = im->data != im->end ? find_build_id(im, &its_len) : NULL;
+
+	return its && its_len == len && !memcmp(its, build_id, len);
+}
+
+bool inject_is_ours(const uint8_t *build_id, size_t len)
+{
+	return len && (has_build_id(&agent, build_id, len) || has_build_id(&preload, build_id, len));
 }
 
 void inject_build_id(struct buf *b)

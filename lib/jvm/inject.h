@@ -14,6 +14,9 @@ bool inject_possible(void);
 /* The build-id of that agent, in hex digits. */
 void inject_build_id(struct buf *b);
 
+/* A file with this build-id is one of those placed here. */
+bool inject_is_ours(const uint8_t *build_id, size_t len);
+
 /*
  * Places the embedded agent in a file named by its build-id and appends the path to *path,
  * which has no blank, colon, '$' or '='.

@@ -222,6 +222,8 @@ static void put_others(const struct view *v, struct buf *b)
 	}
 }
 
+#define OWN_SHOWN .005	/* more of arcprof's own work than that is worth a word */
+
 void head_text(const struct view *v, FILE *out)
 {
 	bool samples = v->m->flow.n_means == FLOW_SAMPLES;
@@ -260,6 +262,11 @@ void head_text(const struct view *v, FILE *out)
 	if (v->src->throttled)
 		buf_fmt(&b, ", throttled %" PRIu64 " time%s", v->src->throttled, plural(v->src->throttled));
 	put_completeness(v, &b);
+	if (v->own > OWN_SHOWN) {
+		buf_str(&b, ", ");
+		put_share(&b, v->own);
+		buf_str(&b, " in [arcprof]");
+	}
 	put_marked(v, &b);
 	buf_str(&b, "; showing ");
 	put_share(&b, v->shown);
@@ -355,6 +362,8 @@ static void json_quality(const struct view *v, struct json *j)
 		json_null(j, "complete_stacks");
 		json_null(j, "no_stacks");
 	}
+	if (v->m->own)
+		json_double(j, "own_share", v->own);
 	json_u64(j, "missing_contexts", v->src->nr_missing);
 	json_marks(v, j, "incomplete_stacks", v->m->has_samples ? &v->beside : &v->stacks);
 	if (v->m->has_samples)

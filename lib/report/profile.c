@@ -311,6 +311,8 @@ static uint32_t enter_frame(struct profile *p, uint32_t parent, uint32_t frame, 
 	uint32_t i;
 
 	for (i = r.first; i < r.first + r.nr1 - 1; i++) {
+		if (p->names.levels[i].consumer == p->m->own && p->m->flow.nodes[parent].consumer == p->m->own && parent)
+			continue;
 		parent = flow_child(&p->m->flow, parent, p->names.levels[i].consumer);
 		p->weight[i]++;
 	}

@@ -76,6 +76,7 @@ struct view {
 	uint64_t total_n;
 	uint64_t read_n;		/* before filters */
 	double marked[FLOW_MAX_METRICS];	/* share of total in contexts where calibration took as much as is left, 0 to 1 */
+	double own;			/* share of samples in arcprof's own work in the programs, 0 to 1 */
 	double shown;			/* share of what was read that has rows of its own, 0 to 1 */
 	uint64_t nr_threads;
 	uint64_t roots_n;		/* of total_n, processes' and threads' own */

@@ -220,6 +220,16 @@ static size_t find_lines(struct names *x, const struct frame *f, struct srcline 
 	return nr;
 }
 
+/* The agent and what starts it are one consumer, whatever they do. */
+static void resolve_own(struct names *x)
+{
+	uint32_t name = intern(x, "[arcprof]");
+	struct consumer c = { .kind = CONSUMER_NATIVE, .name = name, .module = name };
+
+	add_level(x, &c, 0);
+	x->m->own = x->levels[x->nr_levels - 1].consumer;
+}
+
 static void resolve_native(struct names *x, const struct frame *f, uint32_t kind)
 {
 	uint32_t at = map_get(&x->module_of, f->a);
@@ -234,6 +244,10 @@ static void resolve_native(struct names *x, const struct frame *f, uint32_t kind
 		return;
 	}
 	m = &x->modules[at];
+	if (m->flags & MODULE_ARCPROF) {
+		resolve_own(x);
+		return;
+	}
 	c.module = intern(x, m->path);
 	s = find_symbol(m, f->b);
 	c.name = s ? demangled(x, s->name) : name_from_file(x, m, f->b);

@@ -265,6 +265,26 @@ static void count_stacks(struct view *v)
 	sort_marks(&v->beside);
 }
 
+/* What arcprof itself did in the programs, and what it had others do there; v->total is not known yet. */
+static void sum_own(struct view *v)
+{
+	const struct flow *f = &v->m->flow;
+	uint64_t own_n = 0, all_n = 0;
+	bool *own;
+	size_t i;
+
+	if (!v->m->own || f->n_means != FLOW_SAMPLES)
+		return;
+	own = xcalloc(f->nr_nodes, sizeof(*own));
+	for (i = 1; i < f->nr_nodes; i++) {
+		own[i] = own[f->nodes[i].parent] || f->nodes[i].consumer == v->m->own;
+		own_n += own[i] ? f->nodes[i].n : 0;
+		all_n += f->nodes[i].n;
+	}
+	free(own);
+	v->own = all_n ? (double)own_n / all_n : 0;
+}
+
 static void prune(struct view *v)
 {
 	struct flow out;
@@ -329,6 +349,7 @@ int view_init(struct view *v, struct model *m, const struct report_source *src, 
 	v->read_n = flow_totals(&m->flow, before);
 	by_n = !before[o->sort_metric];
 	select_paths(v);
+	sum_own(v);
 	fold(v);
 	count_stacks(v);
 	prune(v);

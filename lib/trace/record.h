@@ -111,6 +111,7 @@ enum module_flags {
 	MODULE_KERNEL = 1 << 0,
 	MODULE_VDSO = 1 << 1,
 	MODULE_ANON = 1 << 2,	/* no file behind it */
+	MODULE_ARCPROF = 1 << 3,	/* what arcprof itself puts into the programs that it measures */
 };
 
 struct rec_module {
