@@ -140,6 +140,7 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	j->next = c->javas;
 	c->javas = j;
 	th->proc->java = j;
+	th->proc->had_agent = true;
 	jvm_set_user(jvm, j);
 	c->res->nr_jvms++;
 	if (c->timer_ns) {
@@ -430,14 +431,36 @@ void agents_drain(struct collect *c, bool all)
 	jvm_server_drain(c->jvm, all);
 }
 
+/* All that the kernel and the agent had to say of it is here. */
+static bool is_over(const struct java *j, uint64_t until_ns)
+{
+	return j->gone && !j->proc->nr_live && j->proc->dead_ns + TASKS_LATE_NS < until_ns;
+}
+
+static void forget_over(struct collect *c, uint64_t until_ns)
+{
+	struct java **at = &c->javas, *j;
+
+	while ((j = *at)) {
+		if (!is_over(j, until_ns)) {
+			at = &j->next;
+			continue;
+		}
+		*at = j->next;
+		j->proc->java = NULL;
+		java_free(j);
+	}
+}
+
 void agents_join(struct collect *c, uint64_t until_ns, bool last)
 {
 	struct java *j;
 
 	for (j = c->javas; j; j = j->next) {
+		bool over = last || is_over(j, until_ns);
 		uint64_t before = j->nr_unpaired;
 
-		java_join(j, until_ns, last, emit_sample, c);
+		java_join(j, over ? UINT64_MAX : until_ns, over, emit_sample, c);
 		if (j->nr_unpaired != before) {
 			struct rec_lost lost = {
 				.time_ns = until_ns == UINT64_MAX ? clock_mono_ns() : until_ns,
@@ -448,6 +471,8 @@ void agents_join(struct collect *c, uint64_t until_ns, bool last)
 			c->res->nr_lost += lost.count;
 		}
 	}
+	if (!last)
+		forget_over(c, until_ns);
 }
 
 void agents_close(struct collect *c)

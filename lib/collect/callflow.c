@@ -218,6 +218,7 @@ int callflows_new(struct callflows *f, struct jvm *jvm, struct proc *proc, uint6
 	p = xcalloc(1, sizeof(*p));
 	p->jvm = jvm;
 	p->proc = proc;
+	proc->nr_holders++;
 	p->area = area;
 	p->own = *area;
 	p->tails = xcalloc(l.nr_rings + 1, sizeof(*p->tails));
@@ -243,6 +244,7 @@ static void free_proc(struct callflow_proc *p)
 		free(p->trees[i].owed);
 		map_release(&p->trees[i].owes);
 	}
+	p->proc->nr_holders--;
 	munmap(p->area, p->own.bytes);
 	free(p->pages);
 	free(p->tails);

@@ -64,6 +64,8 @@ static void drain(struct collect *c, bool all)
 	collect_merge(c, until);
 	agents_drain(c, all);
 	agents_join(c, until, all);
+	if (!all)
+		tasks_forget(&c->tasks, until);
 	callflows_drain(&c->calls);
 	callflows_snapshot(&c->calls);
 	c->drained_ns = now;
@@ -619,8 +621,8 @@ static void finish(struct collect *c)
 	callflows_finish(&c->calls);
 	turned_away(c);
 	for (p = c->tasks.procs; p; p = p->next) {
-		c->res->nr_strange_jvms += !p->java && p->has_libjvm && p->has_anon_hits;
-		if (!p->java && p->has_anon_hits)
+		c->res->nr_strange_jvms += !p->had_agent && p->has_libjvm && p->has_anon_hits;
+		if (!p->had_agent && p->has_anon_hits)
 			symbols_write_perf_map(c->w, p);
 	}
 	symbols_write(&c->modules, c->w, c->o->lines, &sym);

@@ -36,6 +36,7 @@ void java_free(struct java *j)
 	for (i = 0; i < j->nr_queued; i++) {
 		free_list(&j->queued[i]->kernel, &j->queued[i]->kernel_tail);
 		free_list(&j->queued[i]->user, &j->queued[i]->user_tail);
+		j->queued[i]->queued = false;
 	}
 	roots_release(&j->roots);
 	free(j->queued);

@@ -22,16 +22,26 @@ void tasks_init(struct tasks *t, struct trace_writer *w, struct modules *m)
 	t->modules = m;
 }
 
+static void free_proc(struct proc *p)
+{
+	maps_release(&p->maps);
+	free(p);
+}
+
 void tasks_release(struct tasks *t)
 {
 	struct proc *p;
+	size_t i;
 
-	for (p = t->procs; p; p = p->next)
-		maps_release(&p->maps);
+	while ((p = t->procs)) {
+		t->procs = p->next;
+		free_proc(p);
+	}
+	for (i = 0; i < t->nr_all; i++)
+		free(t->threads[i]);
 	free(t->threads);
 	map_release(&t->by_tid);
 	map_release(&t->virtual);
-	arena_release(&t->mem);
 	memset(t, 0, sizeof(*t));
 }
 
@@ -42,16 +52,19 @@ struct thread *tasks_find(struct tasks *t, int tid)
 	return i == MAP_NONE || t->threads[i]->dead ? NULL : t->threads[i];
 }
 
-static void mark_dead(struct thread *th, uint64_t time_ns)
+static void mark_dead(struct tasks *t, struct thread *th, uint64_t time_ns)
 {
 	th->dead = true;
 	th->dead_ns = time_ns;
+	t->nr_dead++;
+	if (!--th->proc->nr_live)
+		th->proc->dead_ns = time_ns;
 }
 
 static struct proc *add_proc(struct tasks *t, int pid, const struct proc *parent, const char *comm, bool exec,
 			     uint64_t time_ns)
 {
-	struct proc *p = arena_alloc(&t->mem, sizeof(*p));
+	struct proc *p = xcalloc(1, sizeof(*p));
 	struct rec_proc r = {
 		.time_ns = time_ns, .proc = ++t->nr_procs, .parent = parent ? parent->id : 0, .pid = pid,
 		.exec = exec, .comm = comm, .comm_len = strlen(comm),
@@ -80,7 +93,7 @@ static void write_name(struct tasks *t, struct thread *th, const char *name, boo
 
 static struct thread *add_thread(struct tasks *t, struct proc *p, int tid, const char *name, uint64_t time_ns)
 {
-	struct thread *th = arena_alloc(&t->mem, sizeof(*th));
+	struct thread *th = xcalloc(1, sizeof(*th));
 	uint32_t older = map_get(&t->by_tid, (uint32_t)tid);
 
 	th->id = ++t->nr_threads;
@@ -88,6 +101,8 @@ static struct thread *add_thread(struct tasks *t, struct proc *p, int tid, const
 	th->born_ns = time_ns;
 	th->older = older == MAP_NONE ? NULL : t->threads[older];
 	th->proc = p;
+	p->nr_live++;
+	p->nr_threads++;
 	th->kernel_tail = &th->kernel;
 	th->user_tail = &th->user;
 	VEC_GROW(t->threads, t->nr_all, t->alloc_threads);
@@ -95,6 +110,80 @@ static struct thread *add_thread(struct tasks *t, struct proc *p, int tid, const
 	t->threads[t->nr_all++] = th;
 	write_name(t, th, name, false, time_ns);
 	return th;
+}
+
+/* What the thread was before its process became another program: whoever asks for its beginning goes back there. */
+static struct thread *before_exec(const struct thread *th)
+{
+	struct thread *older = th->older;
+
+	return th->proc->execed && older && older->dead && older->dead_ns == th->born_ns ? older : NULL;
+}
+
+/* The threads that stay, each marked by a number above 0 in keep[]. */
+static uint8_t *choose_threads(const struct tasks *t, uint64_t before_ns)
+{
+	uint8_t *keep = xcalloc(t->nr_all, 1);
+	size_t i;
+
+	for (i = t->nr_all; i-- > 0;) {		/* from the young to the old, which may be needed by them */
+		const struct thread *th = t->threads[i];
+		struct thread *older = before_exec(th);
+
+		keep[i] |= !th->dead || th->dead_ns >= before_ns || th->proc->java || th->proc->nr_holders || th->queued;
+		if (keep[i] && older)
+			older->needed = true;
+		keep[i] |= th->needed;
+	}
+	return keep;
+}
+
+static void forget_procs(struct tasks *t)
+{
+	struct proc **at = &t->procs, *p;
+
+	while ((p = *at)) {
+		if (p->nr_threads || p->java || p->nr_holders || p->has_anon_hits) {
+			at = &p->next;
+			continue;
+		}
+		*at = p->next;
+		free_proc(p);
+	}
+	t->procs_tail = at;
+}
+
+enum { FORGET_MIN = 512 };	/* dead threads that are worth it */
+
+void tasks_forget(struct tasks *t, uint64_t now_ns)
+{
+	size_t i, nr = 0;
+	uint8_t *keep;
+
+	if (t->nr_dead < FORGET_MIN || t->nr_dead * 2 < t->nr_all || now_ns < t->forget_ns)
+		return;
+	t->forget_ns = now_ns + TASKS_LATE_NS / 2;
+	keep = choose_threads(t, now_ns - MIN(now_ns, TASKS_LATE_NS));
+	map_reset(&t->by_tid);
+	for (i = 0; i < t->nr_all; i++) {
+		struct thread *th = t->threads[i];
+		uint32_t *slot;
+
+		if (!keep[i]) {
+			th->proc->nr_threads--;
+			t->nr_dead--;
+			free(th);
+			continue;
+		}
+		slot = map_put(&t->by_tid, (uint32_t)th->tid);
+		th->older = *slot == MAP_NONE ? NULL : t->threads[*slot];
+		th->needed = false;
+		*slot = nr;
+		t->threads[nr++] = th;
+	}
+	t->nr_all = nr;
+	free(keep);
+	forget_procs(t);
 }
 
 /* The first line of a file of /proc, "" when it cannot be read. */
@@ -252,7 +341,7 @@ struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns)
 	if (th && th->proc->pid == pid && !is_of_old_image(t, th, time_ns))
 		return th;
 	if (th && !th->dead)
-		mark_dead(th, time_ns);	/* its exit was lost and the number is in use again */
+		mark_dead(t, th, time_ns);	/* its exit was lost and the number is in use again */
 	leader = tasks_find(t, pid);
 	if (!leader) {
 		leader = scan_process(t, pid, time_ns);
@@ -375,7 +464,7 @@ void tasks_exit(struct tasks *t, int pid, int tid, uint64_t time_ns)
 
 	if (!th)
 		return;
-	mark_dead(th, time_ns);
+	mark_dead(t, th, time_ns);
 	r.thread = th->id;
 	trace_write_end(t->w, &r);
 }
@@ -403,7 +492,7 @@ void tasks_comm(struct tasks *t, int pid, int tid, const char *comm, bool exec, 
 	/* The new image keeps nothing of the old but its number; the exec'ing thread becomes the leader. */
 	p = add_proc(t, pid, th->proc, comm, true, time_ns);
 	th->proc->replaced_ns = time_ns;
-	mark_dead(th, time_ns);
+	mark_dead(t, th, time_ns);
 	image = add_thread(t, p, pid, comm, time_ns);
 	image->evset = th->evset;
 }

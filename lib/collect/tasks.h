@@ -11,7 +11,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/arena.h"
 #include "base/hash.h"
 #include "collect/modules.h"
 #include "sym/maps.h"
@@ -27,9 +26,13 @@ struct proc {
 	bool has_libjvm;	/* a JVM; without java, one that no agent came into */
 	bool has_anon_hits;	/* samples in code without a file: a perf map may name it */
 	uid_t uid;		/* whose file that must be; known with has_anon_hits, FOREIGN_ANYBODY: it had ended */
+	bool had_agent;
+	uint32_t nr_holders;	/* who have pointers to it or to its threads: nothing of it is forgotten */
+	uint32_t nr_live, nr_threads;	/* of its threads; those that are not forgotten */
+	uint64_t dead_ns;	/* when the last live one ended */
 	struct maps maps;
 	struct java *java;	/* NULL: no agent in it */
-	struct proc *next;	/* list of all */
+	struct proc *next;	/* list of all that are not forgotten */
 };
 
 struct thread {
@@ -48,23 +51,34 @@ struct thread {
 	struct pending *user, **user_tail;	/* in order of time */
 	uint64_t user_last_ns;			/* of the last one */
 	bool queued;				/* on java's list of threads with pending halves */
+	bool needed;				/* tasks_forget()'s own */
 };
 
 struct tasks {
-	struct arena mem;
 	struct proc *procs;
 	struct proc **procs_tail;
 	uint32_t nr_procs, nr_threads;
 	struct map by_tid;		/* tid -> index into threads */
 	struct map virtual;		/* process and id of a virtual thread -> its number in the trace */
-	struct thread **threads;	/* [number - 1] */
+	struct thread **threads;	/* in order of number */
 	size_t alloc_threads, nr_all;
+	size_t nr_dead;			/* of them */
+	uint64_t forget_ns;		/* not before */
 	struct trace_writer *w;
 	struct modules *modules;
 };
 
 void tasks_init(struct tasks *t, struct trace_writer *w, struct modules *m);
 void tasks_release(struct tasks *t);
+
+/*
+ * Forgets threads that had ended TASKS_LATE_NS before now_ns, the time of what was handled last, and processes that have no
+ * others: nothing that comes later is of them.  Kept are those of JVMs whose agent's records are not all
+ * there, those that are held, and what a live thread was before its process became another program.  To be called
+ * often; it only does something when it pays.
+ */
+#define TASKS_LATE_NS 2000000000ull
+void tasks_forget(struct tasks *t, uint64_t now_ns);
 
 /* The live thread with that tid, or NULL. */
 struct thread *tasks_find(struct tasks *t, int tid);

@@ -108,3 +108,84 @@ TEST(tasks_a_number_in_use_again_is_another_process)
 	CHECK(tasks_get(&r.tasks, pid, pid + 1, 300) == th);
 	end(&r);
 }
+
+enum { SHELL = 5000000, FIRST = 5000001 };	/* numbers that no process has */
+
+static const uint64_t second = 1000000000;
+
+/* A shell that starts n programs, one every 10 ms, each of which lives for 5 ms; what is late is forgotten. */
+static uint64_t run_programs(struct recording *r, int n, uint64_t now, size_t *most)
+{
+	int i;
+
+	*most = 0;
+	tasks_fork(&r->tasks, SHELL, 1, SHELL, 1, now);
+	for (i = 0; i < n; i++, now += second / 100) {
+		int pid = FIRST + i % 1000;	/* numbers come again */
+
+		tasks_fork(&r->tasks, pid, SHELL, pid, SHELL, now);
+		tasks_comm(&r->tasks, pid, pid, "program", true, now + 1000);
+		tasks_exit(&r->tasks, pid, pid, now + second / 200);
+		tasks_forget(&r->tasks, now);
+		if (r->tasks.nr_all > *most)
+			*most = r->tasks.nr_all;
+	}
+	return now;
+}
+
+static size_t nr_procs(const struct tasks *t)
+{
+	const struct proc *p;
+	size_t nr = 0;
+
+	for (p = t->procs; p; p = p->next)
+		nr++;
+	return nr;
+}
+
+TEST(tasks_that_ended_long_ago_are_forgotten)
+{
+	struct recording r;
+	uint64_t now;
+	size_t most;
+
+	begin(&r);
+	now = run_programs(&r, 20000, second, &most);
+	/* Two seconds' worth of threads, before and after their exec, and as many until it pays. */
+	CHECK(most < 2000);
+	CHECK(nr_procs(&r.tasks) < 2000);
+	CHECK_U64(r.tasks.nr_procs, 40002);	/* the parent of all was found in /proc */
+	CHECK(tasks_find(&r.tasks, SHELL));
+	CHECK(!tasks_find(&r.tasks, FIRST));
+	CHECK(!tasks_any(&r.tasks, FIRST));
+	/* What ended just now is still there. */
+	CHECK_STR(tasks_any(&r.tasks, FIRST + 999)->comm, "program");
+	CHECK(tasks_any(&r.tasks, FIRST + 999)->dead_ns + second > now);
+	end(&r);
+}
+
+TEST(tasks_keep_what_is_held_and_what_a_live_one_was)
+{
+	enum { HELD = SHELL + 100000, EXECED };
+	struct recording r;
+	struct thread *before, *held;
+	struct proc *p;
+	uint64_t now;
+	size_t most;
+
+	begin(&r);
+	before = tasks_fork(&r.tasks, EXECED, 1, EXECED, 1, 10);
+	tasks_comm(&r.tasks, EXECED, EXECED, "image", true, 20);
+	held = tasks_fork(&r.tasks, HELD, 1, HELD, 1, 10);
+	p = held->proc;
+	p->nr_holders++;
+	tasks_exit(&r.tasks, HELD, HELD, 20);
+	now = run_programs(&r, 3000, second, &most);
+	CHECK(tasks_find(&r.tasks, EXECED)->older == before);
+	CHECK(tasks_any(&r.tasks, HELD) == held && held->proc == p);
+	p->nr_holders--;
+	tasks_exit(&r.tasks, EXECED, EXECED, now);
+	run_programs(&r, 3000, now, &most);
+	CHECK(!tasks_any(&r.tasks, HELD) && !tasks_any(&r.tasks, EXECED));
+	end(&r);
+}
