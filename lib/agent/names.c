@@ -154,6 +154,9 @@ static bool read_parts(uintptr_t m, enum names_trust trust, uintptr_t bcp, struc
 		return false;
 	if (o->cp_source < 0 || !pool_symbol(cp, vm_u16(cp, o->cp_source), trust, p->doubtful, &p->names.source))
 		p->names.source.len = 0;
+	p->names.lines.len = 0;
+	if (!p->doubtful)
+		p->names.lines = lines_find(p->cm, p->code_size, trust == NAMES_TOLD);
 	p->hash = hash_text(hash_text(hash_text(2166136261u, &p->names.class_name), &p->names.name), &p->names.sig);
 	return true;
 }
@@ -166,8 +169,9 @@ static char *put(char *d, const struct names_text *t)
 
 static bool write_record(const struct names_method *p, uint32_t id, struct jvm_ring *ring)
 {
+	size_t lines_len = lines_bytes(&p->lines);
 	size_t size = ALIGN8(sizeof(struct jvm_rec_method) + p->class_name.len + p->name.len + p->sig.len +
-			     p->source.len);
+			     p->source.len + lines_len);
 	struct jvm_rec_method *r = ring ? ring_reserve(ring, size) : log_begin();
 	char *d = (char *)(r + 1);
 
@@ -179,8 +183,9 @@ static bool write_record(const struct names_method *p, uint32_t id, struct jvm_r
 	r->name_len = p->name.len;
 	r->sig_len = p->sig.len;
 	r->source_len = p->source.len;
-	r->pad = 0;
 	d = put(put(put(put(d, &p->class_name), &p->name), &p->sig), &p->source);
+	r->lines_len = lines_put(d, &p->lines, lines_len);
+	d += r->lines_len;
 	while (d < (char *)r + size)
 		*d++ = 0;
 	if (ring)

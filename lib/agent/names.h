@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/lines.h"
 #include "agent/ring.h"
 
 /* Bytes in the VM or in a class file, not terminated. */
@@ -19,6 +20,7 @@ struct names_text {
 
 struct names_method {
 	struct names_text class_name, name, sig, source;
+	struct lines lines;
 };
 
 struct method_info {

@@ -79,6 +79,9 @@ static const struct field fields[] = {
 	F("ConstMethod", "_code_size", cm_code_size),
 	F("ConstMethod", "_name_index", cm_name),
 	F("ConstMethod", "_signature_index", cm_sig),
+	F("ConstMethod", "_flags", cm_flags),
+	F("ConstMethod", "_flags._flags", cm_flags),
+	F("ConstMethod", "_constMethod_size", cm_words),
 	F("ConstantPool", "_pool_holder", cp_holder),
 	F("ConstantPool", "_source_file_name_index", cp_source),
 	F("ConstantPool", "_length", cp_length),
@@ -116,6 +119,7 @@ static const struct global globals[] = {
 	G("CompressedOops", "_narrow_oop._base", oops_base),
 	G("CompressedOops", "_narrow_oop._shift", oops_shift),
 	G("java_lang_Class", "_klass_offset", mirror_klass_offset),
+	G("Abstract_VM_Version", "_vm_major_version", major),
 	G("JVMFlag", "flags", flags),
 	G("JVMFlag", "numFlags", nr_flags),
 };
@@ -198,6 +202,20 @@ static void read_sizes(void)
 	}
 }
 
+static void read_constants(void)
+{
+	uint64_t name_off = exported("gHotSpotVMIntConstantEntryNameOffset");
+	uint64_t value_off = exported("gHotSpotVMIntConstantEntryValueOffset");
+	uint64_t stride = exported("gHotSpotVMIntConstantEntryArrayStride");
+	uintptr_t e = exported("gHotSpotVMIntConstants");
+	const char *name;
+
+	for (; e && stride && (name = string_at(e, name_off)); e += stride)
+		if (str_eq(name, "ConstMethod::_has_linenumber_table") ||
+		    str_eq(name, "ConstMethodFlags::_misc_has_linenumber_table"))
+			vm.lines_flag = vm_i32(e, value_off);
+}
+
 /* The walker does without any field that is not named here. */
 static bool complete(void)
 {
@@ -230,6 +248,7 @@ void vm_init(uintptr_t addr)
 		return;
 	read_structs();
 	read_sizes();
+	read_constants();
 	vm.ok = complete();
 }
 

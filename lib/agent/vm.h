@@ -40,7 +40,7 @@ struct vm_offsets {
 	int vs_low_boundary, vs_high_boundary, vs_low, vs_high;
 	int array_len, array_data;	/* GrowableArray */
 	int method_const;
-	int cm_constants, cm_code_size, cm_name, cm_sig;
+	int cm_constants, cm_code_size, cm_name, cm_sig, cm_flags, cm_words;
 	int cp_holder, cp_source, cp_length;
 	int klass_name, klass_layout, ik_constants;
 	int sym_len, sym_body;
@@ -71,6 +71,8 @@ struct vm {
 	uintptr_t *flags;
 	size_t *nr_flags;
 	uintptr_t signal_return;	/* where a handler of a signal returns to: the C library's restorer; 0 unknown */
+	const int *major;		/* its version */
+	uint32_t lines_flag;		/* of a ConstMethod: it has a line table; 0: not known */
 	const int64_t *nr_unloaded;	/* the VM's own count of unloaded classes, or NULL */
 	bool ok;			/* all that the walker cannot do without is there */
 };

@@ -196,6 +196,15 @@ static void on_method(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t met
 	trace_write_method(c->w, &r);
 }
 
+static void on_lines(void *ctx, struct jvm *jvm, uint32_t method, const uint8_t *table, size_t len)
+{
+	struct collect *c = ctx;
+	struct java *j = jvm_user(jvm);
+
+	if (j && c->o->lines)
+		javalines_method(&j->lines, method, table, len);
+}
+
 static void on_code(void *ctx, struct jvm *jvm, const struct jvm_code *code)
 {
 	struct collect *c = ctx;
@@ -210,6 +219,8 @@ static void on_code(void *ctx, struct jvm *jvm, const struct jvm_code *code)
 		return;
 	r.proc = j->proc->id;
 	trace_write_code(c->w, &r);
+	if (c->o->lines)
+		javalines_code(&j->lines, code);
 	if (c->o->java == JAVA_NAMES || c->o->system_wide)
 		java_add_code(j, code);
 }
@@ -225,6 +236,7 @@ static void on_code_gone(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t 
 	r.proc = j->proc->id;
 	trace_write_code_gone(c->w, &r);
 	java_code_gone(j, addr);
+	javalines_code_gone(&j->lines, addr);
 }
 
 static void on_stub(void *ctx, struct jvm *jvm, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name)
@@ -324,6 +336,7 @@ static const struct jvm_callbacks callbacks = {
 	.hello = on_hello,
 	.sample = on_java_sample,
 	.method = on_method,
+	.lines = on_lines,
 	.code = on_code,
 	.code_gone = on_code_gone,
 	.stub = on_stub,
@@ -419,6 +432,30 @@ int agents_attach(struct collect *c, struct err *e)
 			r = 0;		/* its Java stacks are missing, which the summary says */
 	}
 	return r;
+}
+
+static void hit(void *ctx, const struct frame *f)
+{
+	struct collect *c = ctx;
+	struct java *j;
+
+	for (j = c->javas; j; j = j->next)
+		if (j->proc->id == f->a)
+			javalines_hit(&j->lines, f);
+}
+
+void agents_watch_frames(struct collect *c)
+{
+	if (c->o->lines)
+		trace_writer_on_java(c->w, hit, c);
+}
+
+void agents_write_lines(struct collect *c)
+{
+	struct java *j;
+
+	for (j = c->javas; j; j = j->next)
+		javalines_write(&j->lines, j->proc->id, clock_mono_ns(), c->w);
 }
 
 void agents_drain(struct collect *c, bool all)

@@ -625,6 +625,7 @@ static void finish(struct collect *c)
 		if (!p->had_agent && p->has_anon_hits)
 			symbols_write_perf_map(c->w, p);
 	}
+	agents_write_lines(c);
 	symbols_write(&c->modules, c->w, c->o->lines, &sym);
 	trace_write_label(c->w, "symbols", "complete");
 	refused_metrics(c);
@@ -766,6 +767,8 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	c->o = o;
 	c->res = res;
 	r = trace_writer_open(&c->w, o->output, &o->trace, e);
+	if (!r)
+		agents_watch_frames(c);
 	if (r)
 		goto out;
 	modules_init(&c->modules, c->w, !c->o->no_cache);

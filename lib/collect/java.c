@@ -39,6 +39,7 @@ void java_free(struct java *j)
 		j->queued[i]->queued = false;
 	}
 	roots_release(&j->roots);
+	javalines_release(&j->lines);
 	free(j->queued);
 	free(j->codes);
 	free(j);

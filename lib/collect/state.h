@@ -73,6 +73,9 @@ int agents_open(struct collect *c, struct err *e);
 int agents_attach(struct collect *c, struct err *e);
 void agents_close(struct collect *c);
 void agents_drain(struct collect *c, bool all);
+/* From then on it is known which methods samples hit. */
+void agents_watch_frames(struct collect *c);
+void agents_write_lines(struct collect *c);
 /* Joins halves of samples not younger than until_ns; last: also those that lack one. */
 void agents_join(struct collect *c, uint64_t until_ns, bool last);
 

@@ -43,7 +43,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 4
+#define JVM_PROTO_VERSION 5
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -51,6 +51,7 @@
 #define JVM_MAX_SEGMENTS 64u		/* a sample */
 #define JVM_MAX_DEPTH 4096u		/* frames a sample */
 #define JVM_NR_ROOTS 1024u		/* power of two; of 64 bytes each: whole pages */
+#define JVM_MAX_LINES 4096u		/* bytes of a line table in a record; what is longer ends in line 0 */
 #define JVM_MAX_STRING 4096u		/* bytes of a name in a record; longer ones are cut */
 
 enum jvm_msg_type {
@@ -236,13 +237,16 @@ static inline uint64_t jvm_root_hash(const struct jvm_rec_segment *s, const void
 	return h;
 }
 
-/* Followed by class, name, signature and source file, not terminated, then padding. */
+/*
+ * Followed by class, name, signature and source file, not terminated, then the line table and padding. The table
+ * is pairs of varints (zigzag), difference to the pair before of bytecode index and line; at first to 0.
+ */
 struct jvm_rec_method {
 	struct jvm_rec h;
 	uint64_t time_ns;
 	uint32_t method;
 	uint16_t class_len, name_len, sig_len, source_len;
-	uint32_t pad;
+	uint32_t lines_len;
 };
 
 /* Followed by the inline table as struct rec_code (trace/record.h) has it. */

@@ -116,6 +116,14 @@ static void on_method(void *ctx, uint64_t time_ns, uint32_t method, const char *
 	j->s->cb.method(j->s->ctx, j, time_ns, method, class_name, name, sig, source);
 }
 
+static void on_lines(void *ctx, uint32_t method, const uint8_t *table, size_t len)
+{
+	struct jvm *j = ctx;
+
+	if (j->s->cb.lines)
+		j->s->cb.lines(j->s->ctx, j, method, table, len);
+}
+
 static void on_code(void *ctx, const struct jvm_code *c)
 {
 	struct jvm *j = ctx;
@@ -166,7 +174,7 @@ static void on_bracket(void *ctx, uint64_t time_ns, uint32_t tid, uint32_t metho
 static struct wire_sink sink_of(struct jvm *j)
 {
 	return (struct wire_sink){
-		.sample = on_sample, .method = on_method, .code = on_code, .code_gone = on_code_gone,
+		.sample = on_sample, .method = on_method, .lines = on_lines, .code = on_code, .code_gone = on_code_gone,
 		.stub = on_stub, .thread = on_thread, .refused = on_refused, .bracket = on_bracket, .ctx = j,
 	};
 }

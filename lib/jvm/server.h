@@ -90,6 +90,8 @@ struct jvm_callbacks {
 	/* May come after the first sample or code that uses the number, and twice for one method. */
 	void (*method)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t method, const char *class_name,
 		       const char *name, const char *sig, const char *source);
+	/* Right after its method(): the line table as struct rec_method_lines has it. May be NULL. */
+	void (*lines)(void *ctx, struct jvm *j, uint32_t method, const uint8_t *table, size_t len);
 	void (*code)(void *ctx, struct jvm *j, const struct jvm_code *c);
 	void (*code_gone)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t compile_id, uint64_t addr);
 	void (*stub)(void *ctx, struct jvm *j, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name);

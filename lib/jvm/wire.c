@@ -119,10 +119,22 @@ static const char *text(struct span *s, size_t len, char *buf)
 	return buf;
 }
 
+bool wire_lines_valid(const uint8_t *table, size_t len)
+{
+	struct span s = span_init(table, len);
+
+	while (span_left(&s) && !s.bad) {
+		span_varint(&s);
+		span_varint(&s);
+	}
+	return !s.bad;
+}
+
 static int method_record(struct span *s, const struct wire_sink *sink, struct wire_scratch *w, struct err *e)
 {
 	const struct jvm_rec_method *r = fixed(s, sizeof(*r));
 	const char *class_name, *name, *sig, *source;
+	const uint8_t *lines;
 
 	if (!r)
 		return bad_record(e, "method");
@@ -130,9 +142,12 @@ static int method_record(struct span *s, const struct wire_sink *sink, struct wi
 	name = text(s, r->name_len, w->text[1]);
 	sig = text(s, r->sig_len, w->text[2]);
 	source = text(s, r->source_len, w->text[3]);
-	if (s->bad || !r->method)
+	lines = r->lines_len ? span_bytes(s, r->lines_len) : NULL;
+	if (s->bad || !r->method || (lines && !wire_lines_valid(lines, r->lines_len)))
 		return bad_record(e, "method");
 	sink->method(sink->ctx, r->time_ns, r->method, class_name, name, sig, source);
+	if (lines && sink->lines)
+		sink->lines(sink->ctx, r->method, lines, r->lines_len);
 	return 0;
 }
 

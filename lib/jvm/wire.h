@@ -13,6 +13,8 @@ struct wire_sink {
 	void (*sample)(void *ctx, const struct jvm_sample *s);
 	void (*method)(void *ctx, uint64_t time_ns, uint32_t method, const char *class_name,
 		       const char *name, const char *sig, const char *source);
+	/* Right after its method: the line table as struct rec_method_lines has it, whole pairs. May be NULL. */
+	void (*lines)(void *ctx, uint32_t method, const uint8_t *table, size_t len);
 	void (*code)(void *ctx, const struct jvm_code *c);
 	void (*code_gone)(void *ctx, uint64_t time_ns, uint32_t compile_id, uint64_t addr);
 	void (*stub)(void *ctx, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name);
@@ -41,6 +43,8 @@ int wire_record(const void *rec, size_t len, const struct wire_sink *sink, struc
  */
 ssize_t wire_records(const void *data, size_t len, const struct wire_sink *sink, struct wire_scratch *w,
 		     struct err *e);
+/* The line table of a method record: pairs of varints. */
+bool wire_lines_valid(const uint8_t *table, size_t len);
 /* The inline table of a code record: well formed to its end. */
 bool wire_inl_valid(const uint8_t *inl, size_t len);
 

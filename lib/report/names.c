@@ -225,7 +225,7 @@ static int take_method(void *ctx, const struct rec_method *r)
 	if (*at == MAP_NONE) {
 		*at = x->nr_methods;
 		VEC_GROW(x->methods, x->nr_methods, x->alloc_methods);
-		x->nr_methods++;
+		x->methods[x->nr_methods++] = (struct name_method){ .lines = NULL };
 	}
 	buf_reset(&x->name);
 	put_class(&x->name, r->class_name, r->class_len);
@@ -237,6 +237,18 @@ static int take_method(void *ctx, const struct rec_method *r)
 	x->methods[*at].text = strtab_add(&x->m->consumers.names, x->name.data, x->name.len);
 	x->methods[*at].sig = strtab_add(&x->m->consumers.names, r->sig, r->sig_len);
 	x->methods[*at].source = arena_strndup(&x->text, r->source, r->source_len);
+	return 0;
+}
+
+static int take_method_lines(void *ctx, const struct rec_method_lines *r)
+{
+	struct names *x = ctx;
+	uint32_t at = map_get(&x->method_of, names_pair(r->proc, r->method));
+
+	if (at == MAP_NONE || !r->len)
+		return 0;
+	x->methods[at].lines = memcpy(arena_alloc(&x->text, r->len), r->table, r->len);
+	x->methods[at].lines_len = r->len;
 	return 0;
 }
 
@@ -326,6 +338,7 @@ const struct trace_sink names_sink = {
 	.symbol = take_symbol,
 	.line = take_line,
 	.method = take_method,
+	.method_lines = take_method_lines,
 	.code = take_code,
 	.stub = take_stub,
 	.bracket = take_bracket,

@@ -66,6 +66,8 @@ struct name_method {
 	uint32_t text;		/* strtab id: package.Class.method, with signature when asked */
 	uint32_t sig;		/* strtab id */
 	const char *source;
+	const uint8_t *lines;	/* as struct rec_method_lines has them */
+	size_t lines_len;
 };
 
 struct name_code {

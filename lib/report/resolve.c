@@ -340,13 +340,44 @@ static uint32_t method_name(struct names *x, uint32_t proc, uint32_t method)
 	return at == MAP_NONE ? intern(x, "[unknown Java method]") : x->methods[at].text;
 }
 
+static uint64_t unzigzag(uint64_t v)
+{
+	return v >> 1 ^ -(v & 1);
+}
+
+/*
+ * The line of a bytecode as the JVM finds it: of the entry at it, else of the last one in the table with the
+ * highest index below. 0: not known.
+ */
+static uint32_t line_of(const struct name_method *m, uint64_t bci)
+{
+	struct span s = span_init(m->lines, m->lines_len);
+	uint32_t at = 0, line = 0, best = 0, best_line = 0;
+
+	while (span_left(&s)) {
+		at += unzigzag(span_varint(&s));
+		line += unzigzag(span_varint(&s));
+		if (at == bci)
+			return line;
+		if (at < bci && at >= best) {
+			best = at;
+			best_line = line;
+		}
+	}
+	return best_line;
+}
+
 static uint32_t java_place(struct names *x, uint32_t proc, uint32_t method, uint64_t bci)
 {
 	uint32_t at = map_get(&x->method_of, names_pair(proc, method));
+	uint32_t line;
 	char text[64];
 
 	if (!x->o.lines || at == MAP_NONE || !*x->methods[at].source)
 		return 0;
+	line = line_of(&x->methods[at], bci);
+	if (line)
+		return place(x, x->methods[at].source, line);
 	snprintf(text, sizeof(text), " bci %llu", (unsigned long long)bci);
 	buf_reset(&x->name);
 	buf_str(&x->name, x->methods[at].source);

@@ -160,6 +160,7 @@ enum trf_mte {
 	TRF_MTE_CODE_GONE = 0x84,
 	TRF_MTE_STUB = 0x85,
 	TRF_MTE_BRACKET = 0x86,
+	TRF_MTE_METHOD_LINES = 0x87,
 };
 
 /* Branch minors: bits 0-7 what it is, 16-31 CPU (0xffff unknown). */

@@ -155,6 +155,23 @@ void trace_write_method(struct trace_writer *w, const struct rec_method *r)
 	writer_finish(w, p, at, TRF_MIXED);
 }
 
+void trace_write_method_lines(struct trace_writer *w, const struct rec_method_lines *r)
+{
+	struct records *p = writer_meta(w);
+	size_t at, i, ends = 0;
+
+	if (!p)
+		return;
+	for (i = 0; i < r->len; i++)
+		ends += !(r->table[i] & 0x80);	/* of varints, two a pair */
+	at = records_begin(p, TRF_MAJOR_MTE, TRF_MTE_METHOD_LINES, r->time_ns);
+	buf_u32(&p->b, r->proc);
+	buf_u32(&p->b, r->method);
+	buf_varint(&p->b, ends / 2);
+	buf_add(&p->b, r->table, r->len);
+	writer_finish(w, p, at, TRF_MIXED);
+}
+
 void trace_write_code(struct trace_writer *w, const struct rec_code *r)
 {
 	struct records *p = writer_meta(w);

@@ -318,6 +318,24 @@ static int decode_method(struct trace_reader *t, struct walk_record *r)
 	return cut(t, r) ? 0 : GIVE(method, &p);
 }
 
+/* Padding follows the table: its end is where the pairs end. */
+static int decode_method_lines(struct trace_reader *t, struct walk_record *r)
+{
+	struct rec_method_lines p = { .time_ns = r->time_ns };
+	uint64_t nr;
+
+	p.proc = span_u32(&r->body);
+	p.method = span_u32(&r->body);
+	nr = span_varint(&r->body);
+	p.table = r->body.p;
+	for (; nr && !r->body.bad; nr--) {
+		span_varint(&r->body);
+		span_varint(&r->body);
+	}
+	p.len = r->body.p - p.table;
+	return cut(t, r) ? 0 : GIVE(method_lines, &p);
+}
+
 static int decode_code(struct trace_reader *t, struct walk_record *r)
 {
 	struct rec_code p = { .time_ns = r->time_ns };
@@ -477,6 +495,8 @@ static int decode_mte(struct trace_reader *t, struct walk_record *r)
 		return decode_map(t, r);
 	case TRF_MTE_METHOD:
 		return decode_method(t, r);
+	case TRF_MTE_METHOD_LINES:
+		return decode_method_lines(t, r);
 	case TRF_MTE_CODE:
 		return decode_code(t, r);
 	case TRF_MTE_CODE_GONE:
@@ -538,7 +558,7 @@ static int decode_chunk(struct trace_reader *t, const uint8_t *raw, size_t len)
 static bool wants_meta(const struct trace_sink *s)
 {
 	return s->label || s->proc || s->thread || s->end || s->module || s->map || s->symbol || s->line ||
-	       s->method || s->code || s->code_gone || s->stub || s->bracket || s->lost;
+	       s->method || s->method_lines || s->code || s->code_gone || s->stub || s->bracket || s->lost;
 }
 
 static bool wants_branches(const struct trace_sink *s)

@@ -59,6 +59,8 @@ struct trace_sink {
 	int (*symbol)(void *ctx, const struct rec_symbol *r);
 	int (*line)(void *ctx, const struct rec_line *r);
 	int (*method)(void *ctx, const struct rec_method *r);
+	/* Checked: the table is whole pairs. */
+	int (*method_lines)(void *ctx, const struct rec_method_lines *r);
 	int (*code)(void *ctx, const struct rec_code *r);
 	int (*code_gone)(void *ctx, const struct rec_code_gone *r);
 	int (*bracket)(void *ctx, const struct rec_bracket *r);

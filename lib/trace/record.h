@@ -163,6 +163,17 @@ struct rec_method {
 };
 
 /*
+ * Lines of a method: pairs of varints (zigzag), the differences of bytecode index and line to the pair before, at
+ * first to 0. In the method's own order, which need not ascend; line 0 is not known.
+ */
+struct rec_method_lines {
+	uint64_t time_ns;
+	uint32_t proc, method;
+	const uint8_t *table;
+	size_t len;
+};
+
+/*
  * Code of a Java method.  inl is a blob of varints, ascending by pc: nr_pcs, then for each
  * pc: pc delta (from the code's start, then from the previous pc), nr frames,
  * and for each frame innermost first: method, bci + 1 (0: unknown).

@@ -54,6 +54,7 @@ const struct schema_row schema_rows[] = {
 	    "module:u32 flags:x32 dev:x64 inode:u64 size:u64:bytes mtime:u64:ns build_id:b path:s"),
 	MTE(TRF_MTE_MAP, "map", "proc:u32 module:u32 addr:x64 size:x64 pgoff:x64"),
 	MTE(TRF_MTE_METHOD, "method", "proc:u32 method:u32 class:s name:s signature:s source:s"),
+	MTE(TRF_MTE_METHOD_LINES, "method.lines", "proc:u32 method:u32 nr:v *nr( bci:z line:z )"),
 	MTE(TRF_MTE_CODE, "code",
 	    "addr:x64 proc:u32 method:u32 compile_id:u32 level:u32 size:u32:bytes inline:b"),
 	MTE(TRF_MTE_CODE_GONE, "code.gone", "addr:x64 proc:u32 compile_id:u32"),

@@ -53,6 +53,8 @@ struct trace_writer {
 	uint64_t weights[NR_EVENTS];	/* of the sample chunk being filled; 0: not said yet */
 
 	struct intern in;
+	void (*on_java)(void *ctx, const struct frame *f);
+	void *java_ctx;
 	struct address *addrs;
 	size_t nr_addrs, alloc_addrs;
 };
@@ -222,6 +224,8 @@ static void note_address(void *ctx, const struct frame *f)
 	struct trace_writer *w = ctx;
 	struct address a = { f->b, f->a, f->kind }, *place;
 
+	if (w->on_java && (f->kind == FRAME_JIT || f->kind == FRAME_INTERP))
+		w->on_java(w->java_ctx, f);
 	if (f->kind != FRAME_NATIVE && f->kind != FRAME_KERNEL)
 		return;
 	if ((w->nr_addrs + 1) * 2 > w->alloc_addrs) {
@@ -244,6 +248,12 @@ static void note_address(void *ctx, const struct frame *f)
 void trace_writer_note(struct trace_writer *w, enum frame_kind kind, uint32_t module, uint64_t off)
 {
 	note_address(w, &(struct frame){ .kind = kind, .a = module, .b = off });
+}
+
+void trace_writer_on_java(struct trace_writer *w, void (*fn)(void *ctx, const struct frame *f), void *ctx)
+{
+	w->on_java = fn;
+	w->java_ctx = ctx;
 }
 
 void trace_writer_each_address(struct trace_writer *w,

@@ -75,6 +75,7 @@ void trace_write_map(struct trace_writer *w, const struct rec_map *r);
 void trace_write_symbol(struct trace_writer *w, const struct rec_symbol *r);
 void trace_write_line(struct trace_writer *w, const struct rec_line *r);
 void trace_write_method(struct trace_writer *w, const struct rec_method *r);
+void trace_write_method_lines(struct trace_writer *w, const struct rec_method_lines *r);
 void trace_write_code(struct trace_writer *w, const struct rec_code *r);
 void trace_write_code_gone(struct trace_writer *w, const struct rec_code_gone *r);
 void trace_write_bracket(struct trace_writer *w, const struct rec_bracket *r);
@@ -91,6 +92,8 @@ void trace_writer_note(struct trace_writer *w, enum frame_kind kind, uint32_t mo
  * Every (module, offset) and kernel address that any stack of any epoch used or trace_writer_note() told, once each, in
  * no order: what must get symbols at the end of recording.
  */
+/* fn is called with each frame of Java code (FRAME_JIT, FRAME_INTERP), once an epoch. */
+void trace_writer_on_java(struct trace_writer *w, void (*fn)(void *ctx, const struct frame *f), void *ctx);
 void trace_writer_each_address(struct trace_writer *w,
 			       void (*fn)(void *ctx, uint32_t module, uint64_t off, bool kernel), void *ctx);
 

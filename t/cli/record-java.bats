@@ -449,3 +449,25 @@ java_without_perf() {
 }
 
 @test "record: in a container without perf events JVMs sample themselves, and that is said" { on_each_jdk java_without_perf; }
+
+java_lines() {
+	record -- java -cp "$CLASSES" Kinds 20000
+	[ "$status" -eq 0 ]
+	# as javap has them: of the program and of a class of the JDK
+	arcprof dump -i trace --format json | "$TOP/t/tools/java-lines" "$CLASSES" Kinds java/lang/String >tables || { cat tables; return 1; }
+	cat tables
+	at_least "$(sed -n 's/ tables$//p' tables)" 3
+	# where the time is: in the loops, called from both(), from main()
+	arcprof report -i trace --xtree --lines --format json >tree
+	jq -r '.. | objects | select(.detail? // "" | startswith("Kinds.java:")) | "\(.name) \(.detail)"' tree | sort -u >lines
+	cat lines
+	grep -q '^Kinds.both Kinds.java:28$' lines
+	grep -q '^Kinds.main Kinds.java:37$' lines
+	! grep -vE '^Kinds\.(inlined Kinds.java:1[0-5]|called Kinds.java:(19|2[0-4])|both Kinds.java:28|main Kinds.java:3[1-9])$' lines
+	# what was not hit has no table: fewer tables than methods
+	arcprof dump -i trace -M 19 >methods
+	[ "$(grep -c ' method.lines ' methods)" -lt "$(grep -c ' method proc' methods)" ]
+	record --no-lines -- java -cp "$CLASSES" Kinds 2000
+	[ "$(arcprof dump -i trace -M 19 | grep -c ' method.lines ')" -eq 0 ]
+}
+@test "java: source lines are those of the class files, of callers the line of the call" { each_jdk java_lines; }

@@ -29,6 +29,12 @@ static void on_method(void *ctx, uint64_t time_ns, uint32_t method, const char *
 	sum += strlen(class_name) + strlen(name) + strlen(sig) + strlen(source);
 }
 
+static void on_lines(void *ctx, uint32_t method, const uint8_t *table, size_t len)
+{
+	while (len--)
+		sum += table[len];
+}
+
 static void on_code(void *ctx, const struct jvm_code *c)
 {
 	size_t i;
@@ -61,7 +67,7 @@ static void on_refused(void *ctx, uint64_t time_ns, const char *class_name, cons
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static struct wire_scratch scratch;
-	const struct wire_sink sink = { on_sample, on_method, on_code, on_code_gone, on_stub, on_thread,
+	const struct wire_sink sink = { on_sample, on_method, on_lines, on_code, on_code_gone, on_stub, on_thread,
 					on_refused, on_bracket, NULL };
 	uint64_t *copy = xmalloc(len + 8);	/* records are 8-aligned where they are decoded */
 	struct err e;

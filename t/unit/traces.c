@@ -92,6 +92,7 @@ static void put(struct seen *s, const char *what, const void *p, size_t len)
 #define PUTS_method                                                                    \
 	put(s, "class", r->class_name, r->class_len); put(s, "name", r->name, r->name_len); \
 	put(s, "sig", r->sig, r->sig_len); put(s, "source", r->source, r->source_len);
+#define PUTS_method_lines put(s, "table", (const char *)r->table, r->len);
 #define PUTS_code put(s, "inl", r->inl, r->inl_len);
 #define PUTS_code_gone
 #define PUTS_stub put(s, "name", r->name, r->name_len);
@@ -107,6 +108,7 @@ LOG(map, "%llx %x %x %llx %llx %llx", T r->time_ns, r->proc, r->module, T r->add
 LOG(symbol, "%x %llx %llx", r->module, T r->off, T r->size)
 LOG(line, "%x %llx %x %x %x", r->module, T r->off, r->depth, r->nr_depth, r->line)
 LOG(method, "%llx %x %x", T r->time_ns, r->proc, r->method)
+LOG(method_lines, "%llx %x %x", T r->time_ns, r->proc, r->method)
 LOG(code, "%llx %x %x %x %x %llx %x", T r->time_ns, r->proc, r->method, r->compile_id, r->level, T r->addr, r->size)
 LOG(code_gone, "%llx %x %x %llx", T r->time_ns, r->proc, r->compile_id, T r->addr)
 LOG(stub, "%llx %x %llx %llx", T r->time_ns, r->proc, T r->addr, T r->size)
@@ -184,7 +186,7 @@ int seen_samples(void *ctx, const struct rec_sample *r, size_t nr, const struct 
 
 const struct trace_sink seen_all = {
 	.label = on_label, .samples = seen_samples, .proc = on_proc, .thread = on_thread, .end = on_end,
-	.module = on_module, .map = on_map, .symbol = on_symbol, .line = on_line, .method = on_method,
+	.module = on_module, .map = on_map, .symbol = on_symbol, .line = on_line, .method = on_method, .method_lines = on_method_lines,
 	.code = on_code, .code_gone = on_code_gone, .stub = on_stub, .bracket = on_bracket, .lost = on_lost,
 };
 
@@ -209,6 +211,8 @@ static const char *text(size_t *len)
 	return (char *)noise + unit_random() % (sizeof(noise) - *len);
 }
 
+static const uint8_t pairs[] = { 0, 0xd2, 0x09, 4, 3, 0x81, 1, 0 };
+
 #define WRITE(name, ...)                              \
 	do {                                          \
 		struct rec_##name r = { __VA_ARGS__ };\
@@ -227,6 +231,7 @@ static const char *text(size_t *len)
 #define FILL_method                                                                \
 	r.class_name = text(&r.class_len); r.name = text(&r.name_len);             \
 	r.sig = text(&r.sig_len); r.source = text(&r.source_len);
+#define FILL_method_lines r.table = pairs; r.len = sizeof(pairs);
 #define FILL_code r.inl = (uint8_t *)text(&r.inl_len);
 #define FILL_code_gone
 #define FILL_stub r.name = text(&r.name_len);
@@ -235,7 +240,7 @@ static const char *text(size_t *len)
 
 void traces_write_any(struct trace_writer *w, struct seen *s)
 {
-	switch (unit_random() % 14) {
+	switch (unit_random() % 15) {
 	case 0: WRITE(proc, any(), any(), any(), any(), unit_random() & 1); break;
 	case 1: WRITE(thread, any(), any(), any(), any(), unit_random() & 1); break;
 	case 2: WRITE(end, any(), any(), any(), any()); break;
@@ -249,6 +254,7 @@ void traces_write_any(struct trace_writer *w, struct seen *s)
 	case 10: WRITE(stub, any(), any(), any(), any()); break;
 	case 11: WRITE(lost, any(), any(), any(), any()); break;
 	case 12: WRITE(bracket, any(), any(), any(), any()); break;
+	case 13: WRITE(method_lines, any(), any(), any()); break;
 	default: {
 		char val[64];
 		int len = snprintf(val, sizeof(val), "%llx", T any());

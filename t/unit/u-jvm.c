@@ -22,7 +22,7 @@
 
 /* What the sink was told last. */
 static struct {
-	int nr_samples, nr_methods, nr_codes, nr_stubs, nr_threads, nr_gone, nr_refused, nr_brackets;
+	int nr_samples, nr_methods, nr_lines, nr_codes, nr_stubs, nr_threads, nr_gone, nr_refused, nr_brackets;
 	uint32_t tid, method;
 	struct jvm_sample sample;
 	struct jvm_frame frames[8];
@@ -54,6 +54,11 @@ static void on_method(void *ctx, uint64_t time_ns, uint32_t method, const char *
 	snprintf(got.text[1], sizeof(got.text[1]), "%s", name);
 	snprintf(got.text[2], sizeof(got.text[2]), "%s", sig);
 	snprintf(got.text[3], sizeof(got.text[3]), "%s", source);
+}
+
+static void on_lines(void *ctx, uint32_t method, const uint8_t *table, size_t len)
+{
+	got.nr_lines += method == 9 && len == 4 && table[3] == 4;
 }
 
 static void on_code(void *ctx, const struct jvm_code *c)
@@ -94,7 +99,7 @@ static void on_bracket(void *ctx, uint64_t time_ns, uint32_t tid, uint32_t metho
 }
 
 static const struct wire_sink sink = {
-	on_sample, on_method, on_code, on_code_gone, on_stub, on_thread, on_refused, on_bracket, NULL,
+	on_sample, on_method, on_lines, on_code, on_code_gone, on_stub, on_thread, on_refused, on_bracket, NULL,
 };
 static struct wire_scratch scratch;
 
@@ -132,11 +137,13 @@ static struct buf a_sample(void)
 
 static struct buf a_method(void)
 {
-	struct jvm_rec_method r = { .method = 9, .class_len = 16, .name_len = 6, .sig_len = 3, .source_len = 0 };
+	struct jvm_rec_method r = { .method = 9, .class_len = 16, .name_len = 6, .sig_len = 3, .source_len = 0,
+				    .lines_len = 4 };
 	struct buf b = BUF_INIT;
 
 	buf_add(&b, &r, sizeof(r));
 	buf_str(&b, "java/lang/Stringlength()I");
+	buf_add(&b, "\0\x14\x08\x04", 4);
 	finish(&b, JVM_REC_METHOD);
 	return b;
 }

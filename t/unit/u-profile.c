@@ -313,6 +313,42 @@ TEST(profile_many_stubs_leave_room_for_other_frames)
 	model_release(&m);
 }
 
+/* What the consumer of a bytecode's frame is called with --lines. */
+static const char *place_of(uint32_t bci)
+{
+	const struct frame f = { FRAME_INTERP, 1, 1, bci, 0 };
+	const struct resolved *r;
+	uint32_t at = names_resolve(&p.names, &f, 0);
+
+	r = &p.names.frames[at];
+	return model_str(&m, m.consumers.items[p.names.levels[r->first].consumer].detail);
+}
+
+TEST(profile_java_frames_have_the_line_of_their_bytecode)
+{
+	/* 0: 100, 4: 102, 20: 90, 10: 300, 10: 301, 30: none; as a compiler may write a loop's head last */
+	static const uint8_t table[] = { 0, 0xc8, 1,  8, 4,  32, 23,  19, 0xa4, 3,  0, 2,  40, 0xd9, 4 };
+
+	opts.names.lines = true;
+	begin();
+	names_sink.method(&p.names, &(struct rec_method){ .proc = 1, .method = 1, .class_name = STR("a/Loop"),
+			  .name = STR("run"), .sig = STR("()V"), .source = STR("Loop.java") });
+	CHECK_STR(place_of(3), "Loop.java bci 3");
+	names_sink.method_lines(&p.names, &(struct rec_method_lines){ .proc = 1, .method = 1, .table = table,
+			  .len = sizeof(table) });
+	names_sink.method_lines(&p.names, &(struct rec_method_lines){ .proc = 1, .method = 9, .table = table, .len = 3 });
+	CHECK_STR(place_of(0), "Loop.java:100");
+	CHECK_STR(place_of(4), "Loop.java:102");
+	CHECK_STR(place_of(9), "Loop.java:102");
+	CHECK_STR(place_of(10), "Loop.java:300");
+	CHECK_STR(place_of(11), "Loop.java:301");
+	CHECK_STR(place_of(20), "Loop.java:90");
+	CHECK_STR(place_of(29), "Loop.java:90");
+	CHECK_STR(place_of(30), "Loop.java bci 30");
+	profile_release(&p);
+	model_release(&m);
+}
+
 TEST(profile_inlined_native_functions_stand_in_their_symbol)
 {
 	const struct frame f = { FRAME_NATIVE, 5, 0x1004, 0, 0 };

@@ -100,6 +100,7 @@ static void write_one_of_each(struct trace_writer *w)
 		{ FRAME_ANON, 1, 0x7e0000000000, 0, 0 }, { FRAME_KERNEL, 2, 0xffffffff81000010, 0, 0 },
 	}, cut[] = { { FRAME_MARK, 0, MARK_NO_UNWIND_INFO, 0, 0 }, { FRAME_NATIVE, 1, 0x1300, 0, 0 } };
 	static const uint8_t id[] = { 0xde, 0xad, 0xbe, 0xef }, inl[] = { 1, 16, 1, 1, 8 };
+	static const uint8_t lines[] = { 0, 20, 8, 4, 10, 3 };	/* 0: line 10, 4: line 12, 9: line 10 */
 
 	const uint64_t t = clock_mono_ns();
 
@@ -116,6 +117,7 @@ static void write_one_of_each(struct trace_writer *w)
 	trace_write_module(w, &(struct rec_module){ t + 8, 2, MODULE_KERNEL, 0, 0, 0, 0, id, 0, "[kernel.kallsyms]", 17 });
 	trace_write_map(w, &(struct rec_map){ t + 8, 3, 1, 0x400000, 0x2000, 0x1000 });
 	trace_write_method(w, &(struct rec_method){ t + 9, 3, 1, "Main", 4, "run", 3, "()V", 3, "Main.java", 9 });
+	trace_write_method_lines(w, &(struct rec_method_lines){ t + 9, 3, 1, lines, sizeof(lines) });
 	trace_write_code(w, &(struct rec_code){ t + 9, 3, 1, 42, 4, 0x7f0000001000, 64, inl, sizeof(inl) });
 	trace_write_stub(w, &(struct rec_stub){ t + 9, 3, 0x7f0000100000, 32, "StubRoutines (1)", 16 });
 	trace_write_bracket(w, &(struct rec_bracket){ t + 9, 3, 1, 7 });

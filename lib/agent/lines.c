@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+/*
+ * lines.c - reads HotSpot's compressed line tables (lines.h).
+ *
+ * A table lies behind a method's bytecodes. An entry is the differences of bytecode index and line to
+ * the entry before: a byte with five and three bits, or 0xff and two integers in the VM's variable-length
+ * code with the sign in bit 0; a zero byte ends it. That code has changed in JDK 20: since then no byte of it
+ * is zero.
+ *
+ * Source: share/code/compressedStream.hpp, share/oops/method.hpp (CompressedLineNumberReadStream),
+ * share/utilities/unsigned5.hpp.
+ */
+#include "agent/lines.h"
+#include "agent/vm.h"
+#include "jvm/proto.h"
+
+enum {
+	ESCAPE = 0xff,
+	SHIFT = 6,
+	HIGH = 1 << SHIFT,		/* that many codes of a byte say that more follow */
+	MAX_BYTES = 5,
+	MAX_PAIR = 10,
+};
+
+struct cursor {
+	uintptr_t at;
+	uint32_t left;
+	uint8_t buf[64];		/* little, for this is the stack of a thread that was interrupted */
+	uint32_t pos, len;
+	bool told, bad;
+};
+
+struct lines lines_find(uintptr_t cm, uint32_t code_size, bool told)
+{
+	const struct vm_offsets *o = &vm.o;
+	struct lines l = { .at = cm + vm.size.cm + code_size, .told = told };
+	uint64_t end;
+
+	if (o->cm_flags < 0 || o->cm_words < 0 || !vm.lines_flag || !(vm_u16(cm, o->cm_flags) & vm.lines_flag))
+		return l;
+	end = (uint32_t)vm_i32(cm, o->cm_words) * 8ul;
+	if (end > vm.size.cm + (uint64_t)code_size && end < 1 << 24)
+		l.len = end - vm.size.cm - code_size;
+	return l;
+}
+
+static uint32_t next_byte(struct cursor *c)
+{
+	if (c->pos == c->len) {
+		c->len = c->left < sizeof(c->buf) ? c->left : sizeof(c->buf);
+		if (c->told)
+			memcpy(c->buf, (const void *)c->at, c->len);
+		else
+			c->len = sys_peek(c->buf, c->at, c->len);
+		c->pos = 0;
+		c->at += c->len;
+		c->left -= c->len;
+	}
+	if (!c->len) {
+		c->bad = true;
+		return 0;
+	}
+	return c->buf[c->pos++];
+}
+
+static uint32_t next_signed(struct cursor *c)
+{
+	uint32_t least = vm.major && *vm.major >= 20, last = 256 - HIGH, v = 0;
+	int i;
+
+	for (i = 0; i < MAX_BYTES; i++) {
+		uint32_t b = next_byte(c);
+
+		c->bad |= b < least;
+		v += (b - least) << i * SHIFT;
+		if (b < last)
+			break;
+	}
+	return v >> 1 ^ -(v & 1);
+}
+
+/* False: the table ends. */
+static bool next_pair(struct cursor *c, uint32_t *bci, uint32_t *line)
+{
+	uint32_t b = next_byte(c);
+
+	if (!b || c->bad)
+		return false;
+	if (b == ESCAPE) {
+		*bci = next_signed(c);
+		*line = next_signed(c);
+	} else {
+		*bci = b >> 3;
+		*line = b & 7;
+	}
+	return !c->bad;
+}
+
+static char *put_zigzag(char *d, uint32_t diff)
+{
+	uint32_t v = diff << 1 ^ -(diff >> 31);
+
+	for (; v >= 0x80; v >>= 7)
+		*d++ = v | 0x80;
+	*d++ = v;
+	return d;
+}
+
+/*
+ * At most room bytes, counted only when d is NULL. A table that would be too long ends in an entry that says
+ * that the rest has no line.
+ */
+static size_t encode(const struct lines *l, char *d, size_t room)
+{
+	struct cursor c = { .at = l->at, .left = l->len, .told = l->told };
+	uint32_t bci, line, now = 0;
+	char pair[MAX_PAIR];
+	size_t nr = 0, len;
+	bool full = false;
+
+	while (!full && next_pair(&c, &bci, &line)) {
+		full = nr > JVM_MAX_LINES - 2 * MAX_PAIR;
+		len = put_zigzag(put_zigzag(pair, bci), full ? -now : line) - pair;
+		if (nr + len > room)
+			break;
+		if (d)
+			memcpy(d + nr, pair, len);
+		nr += len;
+		now += line;
+	}
+	return c.bad ? 0 : nr;
+}
+
+size_t lines_bytes(const struct lines *l)
+{
+	return l->len ? encode(l, NULL, JVM_MAX_LINES) : 0;
+}
+
+size_t lines_put(char *d, const struct lines *l, size_t len)
+{
+	return len ? encode(l, d, len) : 0;
+}

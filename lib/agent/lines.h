@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lines.h - the line table of a method, from where HotSpot has it to the varints that a METHOD record has
+ * (jvm/proto.h).
+ *
+ * Nothing is asked of the VM: a table is read where it lies, once, when its method gets a number.
+ */
+#ifndef AGENT_LINES_H
+#define AGENT_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lines {
+	uintptr_t at;		/* of the compressed table */
+	uint32_t len;		/* to the end of what it is in; 0: there is none */
+	bool told;		/* surely mapped */
+};
+
+/* Of the ConstMethod at cm, which can be read, with so many bytes of code. */
+struct lines lines_find(uintptr_t cm, uint32_t code_size, bool told);
+/* How many bytes lines_put() will write, at most JVM_MAX_LINES; 0: none, or not readable. */
+size_t lines_bytes(const struct lines *l);
+/* Writes them, len as lines_bytes() had it; returns how many: fewer when the class was unloaded meanwhile. */
+size_t lines_put(char *d, const struct lines *l, size_t len);
+
+#endif
