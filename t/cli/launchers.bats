@@ -153,6 +153,23 @@ hosts() {
 	same 6 0 ./p
 }
 
+@test "launchers: a JVM runs without the agent when its file has gone" {
+	skip_unless_perf
+	skip_unless_java
+	skip_unless_root	# whose agent lies where others need it
+	chmod 711 "$BATS_RUN_TMPDIR" .. .
+	mkdir -m 777 out
+	cp "$ARCPROF" out/
+	cd out
+	mkdir -m 777 cache
+	java -version 2>want
+	XDG_CACHE_HOME=$PWD/cache as_nobody ./arcprof record -q -o trace -- \
+		sh -c "rm '$PWD'/cache/arcprof/agent-*.so && java -version" >out 2>err
+	[ "$(ls cache/arcprof/preload-* | wc -l)" -eq 5 ]
+	grep -q '^arcprof record: warning: 1 JVM ran without the agent' err
+	grep -vE '^(arcprof record|hint): ' err | diff want -
+}
+
 # environment <command>...: prints ours.
 environment() {
 	env | grep -v '^_=' | sort >want
