@@ -112,7 +112,7 @@ static void look_other_users(struct finding *f)
 	found(f, l.ptrace_scope > 0 ? CHECK_NO : CHECK_LIMITED,
 	      l.ptrace_scope > 0 ? "only programs that arcprof started (kernel.yama.ptrace_scope is not 0)" :
 				   "only your own programs");
-	remedy(f, "%s", probe_remedy("cap_perfmon,cap_sys_ptrace").text);
+	remedy(f, "run %s", probe_remedy("cap_perfmon,cap_sys_ptrace").text);
 }
 
 /* The event that interrupts JVM threads: see lib/ring, and the agent that answers it. */

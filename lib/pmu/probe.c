@@ -112,13 +112,13 @@ int64_t probe_tracepoint(const char *name)
 /* A container's system call filter answers before the kernel's own rules do. */
 struct probe_remedy probe_remedy(const char *caps)
 {
-	struct probe_remedy r = { "root" };
+	struct probe_remedy r = { "as root" };
 	struct statvfs fs;
 	char exe[128];
 	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe));
 
 	if (len > 0 && len < (ssize_t)sizeof(exe) && !statvfs("/proc/self/exe", &fs) && !(fs.f_flag & ST_NOSUID))
-		snprintf(r.text, sizeof(r.text), "root, or whoever may run it after 'sudo setcap %s=ep %.*s'", caps,
+		snprintf(r.text, sizeof(r.text), "as root, or after 'sudo setcap %s=ep %.*s' (for anyone who can run that file)", caps,
 			 (int)len, exe);
 	return r;
 }
@@ -166,14 +166,14 @@ static int explain_denied(struct err *e, int code, const struct perf_event_attr 
 	if (capable || l.paranoid <= needed) {
 		if (pid > 0 && pid != getpid()) {
 			err_set(e, code, "process %d may not be measured by this user", pid);
-			err_hint(e, "it takes its owner, %s", probe_remedy("cap_perfmon,cap_sys_ptrace").text);
+			err_hint(e, "run as its owner, %s", probe_remedy("cap_perfmon,cap_sys_ptrace").text);
 		} else {
 			err_set(e, code, "%s is not permitted: %s", what, strerror(code));
 		}
 		return -code;
 	}
 	err_set(e, code, "%s is not permitted: kernel.perf_event_paranoid is %" PRId64, what, l.paranoid);
-	err_hint(e, "'sudo sysctl kernel.perf_event_paranoid=%d' allows it%s, and so does CAP_PERFMON (%s)", needed,
+	err_hint(e, "'sudo sysctl kernel.perf_event_paranoid=%d' allows it%s; or run %s", needed,
 		 is_filtered() ? " (in a container also --security-opt seccomp=unconfined)" : "",
 		 probe_remedy("cap_perfmon").text);
 	return -code;

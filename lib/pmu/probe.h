@@ -30,8 +30,8 @@ void perf_limits_read(struct perf_limits *l);
 bool probe_has_cap(int cap);
 
 /*
- * Who may do what takes these capabilities ("cap_perfmon,cap_syslog"): root, or whoever runs this file once setcap(8) gave them
- * to it, if its file system honours that. To be read as the end of a sentence.
+ * How to run what takes these capabilities ("cap_perfmon,cap_syslog"): "as root, or after ...", where the file system of
+ * this file honours capabilities.
  */
 struct probe_remedy {
 	char text[224];

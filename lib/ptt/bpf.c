@@ -56,7 +56,7 @@ static int failed(struct err *e, int code, const char *what)
 	err_set(e, code, "BPF: %s: %s%s%s%s", what, strerror(code), complaint[0] ? " (" : "", complaint,
 		complaint[0] ? ")" : "");
 	if (code == EPERM || code == EACCES)
-		err_hint(e, "it takes %s", probe_remedy("cap_bpf,cap_perfmon,cap_sys_admin").text);
+		err_hint(e, "run %s", probe_remedy("cap_bpf,cap_perfmon,cap_sys_admin").text);
 	return -code;
 }
 
@@ -67,7 +67,7 @@ static int check(struct err *e)
 	if (probe_has_cap(CAP_SYS_ADMIN) || (probe_has_cap(CAP_BPF) && probe_has_cap(CAP_PERFMON)))
 		return 0;
 	err_set(e, EPERM, "BPF: CAP_BPF and CAP_PERFMON are missing");
-	err_hint(e, "it takes %s", probe_remedy("cap_bpf,cap_perfmon,cap_sys_admin").text);
+	err_hint(e, "run %s", probe_remedy("cap_bpf,cap_perfmon,cap_sys_admin").text);
 	return -EPERM;
 }
 

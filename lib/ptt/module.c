@@ -81,7 +81,7 @@ static int start(const struct ptt_config *c, struct err *e)
 	if (ioctl(fd, ARCPROF_IOC_PTT_START, &s)) {
 		r = err_errno(e, "%s: cannot start a session", ARCPROF_DEVICE);
 		if (r == -EPERM)
-			err_hint(e, "it takes %s", probe_remedy("cap_perfmon").text);
+			err_hint(e, "run %s", probe_remedy("cap_perfmon").text);
 		close(fd);
 		return r == -EBUSY ? -EEXIST : r;
 	}
