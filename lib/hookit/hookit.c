@@ -174,8 +174,6 @@ static __attribute__((noinline)) void enter_otherwise(void *fn, void *site, uint
 	struct hook_thread *h = &self;
 	uint32_t consumer;
 
-	if (state == OFF)
-		return;
 	if (h->busy) {
 		if (h->k)
 			callflow_missed(h->k);
@@ -212,17 +210,21 @@ static __attribute__((noinline)) void leave_otherwise(void *fn, void *site, uint
 	h->busy = 0;
 }
 
-static inline int is_usual(const struct hook_thread *h)
+static inline int is_usual(const struct hook_thread *h, int now)
 {
-	return __builtin_expect(state == PLAIN && !h->busy && callflow_is_own(h->k), 1);
+	return __builtin_expect(now == PLAIN && !h->busy && callflow_is_own(h->k), 1);
 }
 
 void __cyg_profile_func_enter(void *fn, void *site)
 {
 	struct hook_thread *h = &self;
-	uint64_t sp = (uintptr_t)__builtin_frame_address(0);
+	int now = state;
+	uint64_t sp;
 
-	if (!is_usual(h)) {
+	if (__builtin_expect(now == OFF, 0))
+		return;
+	sp = (uintptr_t)__builtin_frame_address(0);
+	if (!is_usual(h, now)) {
 		enter_otherwise(fn, site, sp);
 		return;
 	}
@@ -234,9 +236,13 @@ void __cyg_profile_func_enter(void *fn, void *site)
 void __cyg_profile_func_exit(void *fn, void *site)
 {
 	struct hook_thread *h = &self;
-	uint64_t sp = (uintptr_t)__builtin_frame_address(0);
+	int now = state;
+	uint64_t sp;
 
-	if (!is_usual(h)) {
+	if (__builtin_expect(now == OFF, 0))
+		return;
+	sp = (uintptr_t)__builtin_frame_address(0);
+	if (!is_usual(h, now)) {
 		leave_otherwise(fn, site, sp);
 		return;
 	}
