@@ -132,6 +132,8 @@ void callflows_labels(const struct callflows *f)
 		return;
 	trace_write_label(f->w, "callflow", "%s", has_events(f) ? "trees, events" : "trees");
 	trace_write_label(f->w, "callflow.depth", "%" PRIu32, f->o->layout.max_depth);
+	if (f->o->layout.flags & CALLFLOW_PRECISE)
+		trace_write_label(f->w, "callflow.precise", "yes");
 	for (m = 0; m < f->o->layout.nr_metrics; m++) {
 		char key[48];
 

@@ -319,6 +319,7 @@ static const char *done(const struct job *j)
 /* Why not a single context is calibrated. */
 static const char *why_nothing(const struct job *j)
 {
+	bool precise = names_label(&j->p->names, "callflow.precise");
 	uint64_t nr = 0;
 	unsigned int i;
 
@@ -330,8 +331,10 @@ static const char *why_nothing(const struct job *j)
 	if (!nr)
 		return "not calibrated: no calls";
 	if (!j->kinds[NATIVE].nr_contexts)
-		return "not calibrated: 'arcprof calibrate --java' before a recording measures what counting calls costs in a JVM";
-	return "not calibrated: 'arcprof calibrate' before a recording measures what counting calls costs";
+		return precise ? "not calibrated: 'arcprof calibrate --java --precise-time' before a recording measures what counting calls costs in a JVM" :
+				 "not calibrated: 'arcprof calibrate --java' before a recording measures what counting calls costs in a JVM";
+	return precise ? "not calibrated: 'arcprof calibrate --precise-time' before a recording measures what counting calls costs" :
+			 "not calibrated: 'arcprof calibrate' before a recording measures what counting calls costs";
 }
 
 /* NULL: something is calibrated. */

@@ -185,6 +185,8 @@ steps() {
 
 @test "calibrate: with precise time functions of 30 steps are right, and what is not is marked" {
 	table '{ print }'
+	steps --precise-time
+	arcprof report -i trace --rt | grep -F "not calibrated: 'arcprof calibrate --precise-time'"
 	"$ARCPROF" calibrate --quiet --native --accept-unstable --metric cpu --precise-time >table
 	[ "$(grep -c precise table)" -eq 1 ]
 	steps
