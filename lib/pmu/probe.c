@@ -173,7 +173,7 @@ static int explain_denied(struct err *e, int code, const struct perf_event_attr 
 		return -code;
 	}
 	err_set(e, code, "%s is not permitted: kernel.perf_event_paranoid is %" PRId64, what, l.paranoid);
-	err_hint(e, "'sudo sysctl kernel.perf_event_paranoid=%d' allows it%s; or run %s", needed,
+	err_hint(e, "'sudo sysctl kernel.perf_event_paranoid=%d' allows it%s, and so does CAP_PERFMON: run %s", needed,
 		 is_filtered() ? " (in a container also --security-opt seccomp=unconfined)" : "",
 		 probe_remedy("cap_perfmon").text);
 	return -code;
