@@ -38,10 +38,10 @@ size_t utf8_len(const char *s, size_t len)
 }
 
 /* Controls, separators of lines and paragraphs, and marks of direction (embeddings, overrides, isolates). */
-static bool is_obeyed(uint32_t cp)
+static bool is_control(uint32_t cp)
 {
-	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069) ||
-	       cp == 0x200e || cp == 0x200f || cp == 0x61c;
+	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x2028 && cp <= 0x202e) ||
+	       (cp >= 0x2066 && cp <= 0x2069) || cp == 0x200e || cp == 0x200f || cp == 0x61c;
 }
 
 size_t quote_plain_len(const char *s, size_t len)
@@ -49,7 +49,7 @@ size_t quote_plain_len(const char *s, size_t len)
 	uint32_t cp;
 	size_t n = decode((const unsigned char *)s, len, &cp);
 
-	return n && !is_obeyed(cp) ? n : 0;
+	return n && !is_control(cp) ? n : 0;
 }
 
 static void put_escape(struct buf *b, unsigned char c)

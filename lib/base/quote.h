@@ -2,10 +2,9 @@
 /*
  * quote.h - names that somebody else gave, on their way to a terminal, a file of text or CSV.
  *
- * A thread, a symbol or a file may be called anything. What a terminal obeys, what breaks a row and what is not
- * UTF-8 (RFC 3629) comes out as an escape: \n, \t, \r, else each byte as \xNN. That are the control characters
- * C0 and C1, DEL, the separators of lines and paragraphs, and what changes the direction of writing.
- * JSON has escapes of its own (json.h).
+ * A thread, a symbol or a file may have any name.  Control characters (C0, C1 and DEL), separators of lines and
+ * paragraphs, characters that change the direction of writing, and bytes that are not UTF-8 (RFC 3629) are written as
+ * escapes: \n, \t and \r, or each byte as \xNN.  JSON has escapes of its own (json.h).
  */
 #ifndef BASE_QUOTE_H
 #define BASE_QUOTE_H
@@ -18,22 +17,22 @@
 
 /* Length of the UTF-8 sequence that s[len] begins with; 0: it begins with none. */
 size_t utf8_len(const char *s, size_t len);
-/* The same, but 0 also for a character that is not to be shown as it is. */
+/* The same, but also 0 for a character that is written as an escape. */
 size_t quote_plain_len(const char *s, size_t len);
 
 /* Appends s; a backslash stays a backslash. */
 void quote_add(struct buf *b, const char *s);
-/* The same of len bytes, a backslash also before each of the characters in also. */
+/* The same for len bytes; each of the characters in also gets a backslash. b->data is a string afterwards. */
 void quote_add_also(struct buf *b, const char *s, size_t len, const char *also);
-/* Appends what quote_add_also() had made s of; false, with nothing appended, when s has an escape it does not make. */
+/* Appends s without the escapes of quote_add_also(); false, with nothing appended, when it has others. */
 bool quote_undo(struct buf *b, const char *s, size_t len, const char *also);
-/* s itself when there is nothing to escape, else what was made of it in scratch. */
+/* s itself when it needs no escapes, else the escaped copy in scratch. */
 const char *quote_str(struct buf *scratch, const char *s);
 void quote_print(const char *s, FILE *out);
 
 /*
- * Appends one field of CSV, in quotes where it needs them. A name that a spreadsheet would take for a formula, because
- * it begins with = + - or @, gets an apostrophe before it; numbers do not.
+ * Appends one field of CSV, in quotes where it needs them.  A field that begins with = + - or @ and is not a number
+ * gets an apostrophe, so that no spreadsheet takes it for a formula.
  */
 void quote_csv(struct buf *b, const char *s, size_t len);
 

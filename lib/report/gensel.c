@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * gensel.c - a selection by function keeps what happens while a call of it is open in the thread, the call's own
- * entry and exit included; so the open calls of each tree are followed, by the rules of flow/events.h.
+ * gensel.c - selects the events of report --gen.  A selection by function keeps the events while one of its calls is
+ * open in the thread, including the call's own entry and exit, so the open calls of each tree are followed by the
+ * rules of flow/events.h.
  */
 #include <errno.h>
 #include <stdlib.h>

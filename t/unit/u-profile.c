@@ -423,8 +423,12 @@ TEST(profile_of_several_events_the_first_is_shown)
 {
 	two_events();
 	end(HEAD DEMO "1\t0\t0\tpool-1\tthread\t\t\t180388626475\n2\t2\t3000\touter\tnative" LIB);
-	CHECK_STR(src.not_shown, "7 samples of faults");
 	CHECK_U64(src.nr_read, 2);
+	two_events();
+	profile_finish(&p, &src);
+	CHECK_STR(src.not_shown, "7 samples of faults");
+	profile_release(&p);
+	model_release(&m);
 }
 
 TEST(profile_samples_of_several_events_are_counted_apart)
