@@ -28,7 +28,7 @@ static bool names_jvm(const void *data, size_t len)
 {
 	static const char jli[] = "libjli.so", jvm[] = "libjvm.so";
 
-	if (len < SELFMAG || memcmp(data, ELFMAG, SELFMAG))
+	if (!data || len < SELFMAG || memcmp(data, ELFMAG, SELFMAG))
 		return true;
 	return memmem(data, len, jli, sizeof(jli) - 1) || memmem(data, len, jvm, sizeof(jvm) - 1);
 }
