@@ -189,3 +189,49 @@ TEST(tasks_keep_what_is_held_and_what_a_live_one_was)
 	CHECK(!tasks_any(&r.tasks, HELD) && !tasks_any(&r.tasks, EXECED));
 	end(&r);
 }
+
+/* Who asks to take part is told by number and time of start. */
+TEST(tasks_a_leader_is_the_process_that_was_seen)
+{
+	const uint64_t second_ns = 1000000000;
+	struct recording r;
+	struct thread *th;
+	int pid = getpid();
+
+	begin(&r);
+	CHECK(!tasks_leader(&r.tasks, pid + 1, 0));
+	th = tasks_fork(&r.tasks, pid + 1, pid, pid + 1, pid, 10 * second_ns);
+	CHECK(tasks_leader(&r.tasks, pid + 1, 10 * second_ns + 9999999) == th);	/* ticks of 10 ms */
+	/* Its exit was lost, and an outsider has the number. */
+	CHECK(!tasks_leader(&r.tasks, pid + 1, 11 * second_ns));
+	/* A thread is no process; an exec keeps the time of the start. */
+	tasks_fork(&r.tasks, pid + 1, pid + 1, pid + 2, pid + 1, 12 * second_ns);
+	CHECK(!tasks_leader(&r.tasks, pid + 2, 12 * second_ns));
+	tasks_comm(&r.tasks, pid + 1, pid + 1, "image", true, 20 * second_ns);
+	th = tasks_leader(&r.tasks, pid + 1, 10 * second_ns);
+	CHECK(th && th->proc->execed);
+	tasks_exit(&r.tasks, pid + 1, pid + 1, 30 * second_ns);
+	CHECK(!tasks_leader(&r.tasks, pid + 1, 10 * second_ns));
+	end(&r);
+}
+
+/* What an agent says of a thread that is another process's costs that process nothing. */
+TEST(tasks_an_agent_cannot_take_another_process_s_thread)
+{
+	struct thread *theirs, *ours;
+	struct recording r;
+	int pid = getpid();
+
+	begin(&r);
+	ours = tasks_get(&r.tasks, pid, pid, 100);
+	theirs = tasks_fork(&r.tasks, pid + 1, pid, pid + 1, pid, 100);
+	CHECK(tasks_get_at(&r.tasks, ours->proc, pid + 1, 200) == ours);
+	CHECK(tasks_find(&r.tasks, pid + 1) == theirs && !theirs->dead);
+	end(&r);
+}
+
+TEST(tasks_descent_is_read_from_proc)
+{
+	CHECK(tasks_descends(getpid(), getpid()) && tasks_descends(getpid(), getppid()));
+	CHECK(!tasks_descends(getppid(), getpid()) && !tasks_descends(getpid(), 0) && !tasks_descends(1, 0));
+}
