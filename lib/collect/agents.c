@@ -485,6 +485,7 @@ static void forget_over(struct collect *c, uint64_t until_ns)
 		}
 		*at = j->next;
 		j->proc->java = NULL;
+		javalines_write(&j->lines, j->proc->id, clock_mono_ns(), c->w);
 		java_free(j);
 	}
 }

@@ -467,6 +467,9 @@ java_lines() {
 	# what was not hit has no table: fewer tables than methods
 	arcprof dump -i trace -M 19 >methods
 	[ "$(grep -c ' method.lines ' methods)" -lt "$(grep -c ' method proc' methods)" ]
+	# a JVM that the recorder has forgotten by the end
+	record -- sh -c "java -cp '$CLASSES' Kinds 3000; sleep 3"
+	[ "$(arcprof dump -i trace -M 19 | grep -c ' method.lines ')" -gt 0 ]
 	record --no-lines -- java -cp "$CLASSES" Kinds 2000
 	[ "$(arcprof dump -i trace -M 19 | grep -c ' method.lines ')" -eq 0 ]
 }
