@@ -218,3 +218,15 @@ repair() {
 	run_arcprof report -i damaged
 	[[ $stderr == *"is of the unknown type 'S?]0'"* ]]
 }
+
+@test "arcprof-trace(5): it lists the labels of every stored trace" {
+	for trace in "$TOP"/t/data/*/trace "$TOP"/t/fuzz/corpus/trace/*; do
+		arcprof dump -i "$trace" -M c3 --format json 2>/dev/null | jq -r '.records[].fields.key // empty'
+	done | sed -E 's/^(call\.java)\.[0-9]+/\1.K/; s/\.[0-9]+/.N/g; s/event\.N\.(rate_hz|mode)/event.0.\1/' | sort -u >labels
+	[ "$(wc -l <labels)" -ge 35 ]
+	while read -r label; do
+		grep -qE "(^|[ *,])${label//./\\.}([ *,]|\$)" "$TOP/Documentation/arcprof-trace.adoc" ||
+			{ echo "$label is not in the page"; missing=1; }
+	done <labels
+	[ -z "${missing-}" ]
+}
