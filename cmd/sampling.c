@@ -357,8 +357,8 @@ static void calls_warnings(const struct collect_result *r)
 	if (c->nr_folded)
 		log_warn("%" PRIu64 " calls are counted but not told apart: --call-memory or --call-depth was reached",
 			 c->nr_folded);
-	if (c->lost_threads)
-		log_warn("%" PRIu64 " threads had no room: their calls are missing", c->lost_threads);
+	if (c->lost_calls)
+		log_warn("%" PRIu64 " calls are missing: there was no room for so many threads at once", c->lost_calls);
 	if (c->nr_damaged)
 		log_warn("%" PRIu64 " damaged parts of the call trees were left out", c->nr_damaged);
 }

@@ -51,7 +51,7 @@ void flow_release_info(JNIEnv *env, jvmtiThreadInfo *info)
 		(*env)->DeleteLocalRef(env, info->context_class_loader);
 }
 
-struct callflow_thread *flow_new_thread(JNIEnv *env, jthread thread, uint32_t tid, uint32_t flags)
+struct callflow_thread *flow_new_thread(JNIEnv *env, jthread thread, uint32_t tid, uint32_t flags, bool *no_room)
 {
 	jvmtiThreadInfo info = { 0 };
 	struct callflow_thread *t = NULL;
@@ -66,8 +66,10 @@ struct callflow_thread *flow_new_thread(JNIEnv *env, jthread thread, uint32_t ti
 	if (!thread || (*ti)->GetThreadInfo(ti, thread, &info) != JVMTI_ERROR_NONE)
 		info.name = NULL;
 	len = info.name ? str_len(info.name) : 0;
-	if (!info.name || callflow_wants_thread(callflow_rules(), info.name, len))
+	*no_room = !info.name || callflow_wants_thread(callflow_rules(), info.name, len);
+	if (*no_room)
 		t = callflow_thread_new(tid, id, flags | CALLFLOW_THREAD_JAVA);
+	*no_room &= !t;
 	if (t && info.name)
 		callflow_thread_name(t, info.name, len);
 	if (t)
@@ -176,6 +178,7 @@ static void refuse_all(const char *why)
 
 static void begin(JNIEnv *env, jthread thread)
 {
+	callflow_sees_entries();
 	find_fields(env, thread);
 	set_readers();
 	objects_enable(ti);

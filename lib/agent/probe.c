@@ -29,7 +29,7 @@ struct slot {
 static struct slot slots[NR_SLOTS];	/* in .bss: a page appears when a thread needs it */
 static struct sys_lock lock;
 /* For threads that got no slot: charges nobody. */
-static struct callflow_kthread nobody = { .fd = -1 };
+static struct callflow_kthread nobody = { .fd = -1, .no_room = true };
 
 static inline size_t hash(uintptr_t env)
 {
@@ -133,17 +133,20 @@ static struct callflow_kthread *start(JNIEnv *env, bool born)
 {
 	struct callflow_kthread *k = find(thread_pointer());
 	uint32_t tid = sys_tid();
+	bool no_room;
 
 	if (k) {
 		flow_adopt_thread(env, k->own);
 		callflow_kthread_set_user(k, (void *)flow_java_thread(env));
 	} else {
-		k = callflow_kthread_start(flow_new_thread(env, NULL, tid, birth_flags(tid, born)),
+		k = callflow_kthread_start(flow_new_thread(env, NULL, tid, birth_flags(tid, born), &no_room),
 					   (void *)flow_java_thread(env));
-		if (k)
+		if (k) {
+			k->no_room = no_room;
 			insert(thread_pointer(), k);
-		else
+		} else {
 			k = &nobody;
+		}
 	}
 	/* no slot in 64 Ki: it stays uncounted, and is asked again at its next call */
 	return insert((uintptr_t)env, k) ? k : NULL;
@@ -254,12 +257,14 @@ static struct callflow_kthread *native_start(void)
 	struct callflow_thread *own = NULL;
 	struct callflow_kthread *k;
 	char name[16] = "";
+	bool wanted;
 	size_t len;
 
 	sys(__NR_prctl, 15 /* PR_GET_NAME */, name);
 	name[sizeof(name) - 1] = '\0';
 	len = str_len(name);
-	if (callflow_wants_thread(callflow_rules(), name, len))
+	wanted = callflow_wants_thread(callflow_rules(), name, len);
+	if (wanted)
 		own = callflow_thread_new(tid, 0, flags);
 	if (own)
 		callflow_thread_name(own, name, len);
@@ -267,6 +272,7 @@ static struct callflow_kthread *native_start(void)
 	if (!k)
 		return NULL;
 	k->native = true;
+	k->no_room = wanted && !own;
 	if (insert(thread_pointer(), k))
 		return k;
 	callflow_kthread_end(k);

@@ -16,21 +16,28 @@
 /* can_support_virtual_threads, for headers older than JDK 21. */
 enum { CAN_SUPPORT_VIRTUAL_THREADS = 44 };
 
+/* What stands for the tree of one that found no room. It is asked for one again when it is mounted. */
+static struct callflow_thread without_room;
+
 static jint mount_event = -1, unmount_event = -1;
 
 static void mount(jvmtiEnv *ti, JNIEnv *env, jthread vthread)
 {
 	struct callflow_kthread *k = probe_kthread(env, false);
 	struct callflow_thread *t = NULL;
+	bool no_room = false;
 
 	if (!k || (*ti)->GetThreadLocalStorage(ti, vthread, (void **)&t) != JVMTI_ERROR_NONE)
 		return;
-	if (!t) {
-		t = flow_new_thread(env, vthread, 0, CALLFLOW_THREAD_VIRTUAL);
-		if (t)
-			(*ti)->SetThreadLocalStorage(ti, vthread, t);
+	if (!t || t == &without_room) {
+		t = flow_new_thread(env, vthread, 0, CALLFLOW_THREAD_VIRTUAL | (t ? CALLFLOW_THREAD_LATE : 0), &no_room);
+		if (t || no_room)
+			(*ti)->SetThreadLocalStorage(ti, vthread, t ? t : &without_room);
 	}
-	callflow_mount(k, t);
+	if (no_room)
+		callflow_mount_lost(k);
+	else
+		callflow_mount(k, t);
 	bracket_mounted(k);
 }
 
@@ -78,7 +85,8 @@ static void JNICALL on_end(jvmtiEnv *ti, JNIEnv *env, jthread vthread)
 		return;
 	if ((*ti)->GetThreadLocalStorage(ti, vthread, (void **)&t) == JVMTI_ERROR_NONE && t) {
 		(*ti)->SetThreadLocalStorage(ti, vthread, NULL);
-		callflow_thread_end(t);
+		if (t != &without_room)
+			callflow_thread_end(t);
 	}
 	probe_end();
 }

@@ -193,6 +193,11 @@ void callflow_has_alloc_objects(void)
 	cf.alloc_objects = true;
 }
 
+void callflow_sees_entries(void)
+{
+	cf.sees_entries = true;
+}
+
 const struct callflow_rules *callflow_rules(void)
 {
 	const struct callflow_area *a = cf.area;
@@ -413,6 +418,7 @@ struct callflow_kthread *callflow_kthread_start(struct callflow_thread *own, voi
 	if (!k)
 		return NULL;
 	k->cur = k->own = own;
+	k->no_room = false;
 	k->high = k->cpu_ns = k->cpu_tsc = k->off_tsc = 0;
 	k->user = user;
 	k->native = false;

@@ -102,8 +102,8 @@ struct callflow_area {
 	uint32_t next_reserved;		/* reserved pages given out, from the last page down */
 	uint32_t nr_used_functions;
 	uint32_t pad2;
-	uint64_t lost_threads;		/* threads without a slot: as many lived at once */
-	uint64_t lost_calls;		/* of those threads, and in places where none could be counted */
+	uint64_t lost_threads;		/* times a thread found no slot: as many lived at once */
+	uint64_t lost_calls;		/* of such threads, as far as they were not counted later */
 	uint64_t slow_threads;		/* kernel threads whose CPU time takes a system call */
 	uint64_t lost_functions;	/* calls of functions without a slot */
 	uint64_t bracket_methods;	/* with probes */
@@ -276,6 +276,7 @@ enum callflow_thread_flags {
 	CALLFLOW_THREAD_FROM_BIRTH = 1 << 3,	/* CPU time from before its first call is its root's */
 	CALLFLOW_THREAD_BRACKET = 1 << 4,	/* its outermost call is being traced */
 	CALLFLOW_THREAD_SEVERAL = 1 << 5,	/* several threads, one after the other: no tid, no java_id */
+	CALLFLOW_THREAD_LATE = 1 << 7,	/* it found no room first: calls were lost that it may still be in */
 	CALLFLOW_THREAD_OUTER = 1 << 6,	/* calls from before may be open: those at the bottom of its stack, with an id as frame */
 };
 

@@ -50,6 +50,7 @@ struct callflow_kthread {
 	void *user;			/* the embedder's */
 	uint64_t thread_pointer;	/* of the thread it stands for; 0: of none any more */
 	bool native;			/* the JVM agent's: it is one whether or not Java knows the thread */
+	bool no_room;			/* cur is NULL as there was none: calls are lost */
 	uint32_t tid;
 };
 
@@ -85,6 +86,11 @@ const struct callflow_area *callflow_area(void);
  */
 void callflow_has_alloc_bytes(uint64_t (*read)(struct callflow_kthread *k));
 void callflow_has_alloc_objects(void);
+/*
+ * The embedder sees each entry of a method: an exit of one that is not open was told already, and is counted
+ * as a repair but changes nothing. Not of a thread that is CALLFLOW_THREAD_LATE.
+ */
+void callflow_sees_entries(void);
 
 /*
  * A logical thread; NULL: no room (counted). The name may come later. When slots or memory run short, it
@@ -138,6 +144,8 @@ void callflow_look(void);
  * to who had it. Mounting over another one unmounts that first.
  */
 void callflow_mount(struct callflow_kthread *k, struct callflow_thread *t);
+/* The same for one that found no room: until it leaves, calls are lost, and counted as that. */
+void callflow_mount_lost(struct callflow_kthread *k);
 void callflow_unmount(struct callflow_kthread *k);
 
 /* A call, its normal end, and its end by an exception; leave also closes what is open inside. */

@@ -536,6 +536,19 @@ static void insert_above(struct callflow_thread *t, uint32_t consumer)
 	stack_of(t)[0].node = root;
 }
 
+/* The exit of a call that is not open. */
+static void leave_unentered(struct callflow_thread *t, uint32_t consumer)
+{
+	if (cf.sees_entries && (consumer & CALLFLOW_KIND) == CALLFLOW_METHOD && !(t->flags & CALLFLOW_THREAD_LATE)) {
+		t->inserted++;
+		return;
+	}
+	if (t->flags & CALLFLOW_THREAD_LATE && load_relaxed(&cf.area->lost_calls))
+		add_relaxed(&cf.area->lost_calls, -1ull);	/* now it is counted */
+	t->popped += depth_of(t);
+	insert_above(t, consumer);
+}
+
 static __attribute__((noinline)) void leave_slow(struct callflow_thread *t, uint32_t consumer)
 {
 	struct callflow_open *o = top_of(t);
@@ -549,11 +562,12 @@ static __attribute__((noinline)) void leave_slow(struct callflow_thread *t, uint
 	}
 	for (; o > stack_of(t) && !callflow_is_call_of(o, consumer); o--)
 		;
+	if (o == stack_of(t)) {
+		leave_unentered(t, consumer);
+		return;
+	}
 	t->popped += top_of(t) - o;
-	if (o == stack_of(t))
-		insert_above(t, consumer);
-	else
-		cut_stack(t, o - 1);
+	cut_stack(t, o - 1);
 }
 
 static inline __attribute__((always_inline)) void leave_tree(struct callflow_thread *t, uint32_t consumer)
@@ -673,6 +687,7 @@ static void hand_over(struct callflow_kthread *k, struct callflow_thread *to)
 		store_relaxed(&k->cur->running_on, 0);
 	}
 	k->cur = to;
+	k->no_room = false;
 	if (!to)
 		return;
 	set_last(k, to, v);
@@ -685,6 +700,12 @@ void callflow_mount(struct callflow_kthread *k, struct callflow_thread *t)
 	hand_over(k, t);
 	if (t)
 		t->mounts++;
+}
+
+void callflow_mount_lost(struct callflow_kthread *k)
+{
+	hand_over(k, NULL);
+	k->no_room = true;
 }
 
 void callflow_unmount(struct callflow_kthread *k)
@@ -860,12 +881,21 @@ static inline __attribute__((always_inline)) bool charge_shortly(struct callflow
 	}
 }
 
+/* A call of a thread without a tree. */
+static __attribute__((noinline, cold)) void lose(const struct callflow_kthread *k)
+{
+	if (k->no_room)
+		add_relaxed(&cf.area->lost_calls, 1);
+}
+
 void callflow_enter(struct callflow_kthread *k, uint32_t consumer)
 {
 	struct callflow_thread *t = k->cur;
 
-	if (unlikely(!t))
+	if (unlikely(!t)) {
+		lose(k);
 		return;
+	}
 	if (likely(charge_shortly(k, t)))
 		enter_tree(t, consumer, 0);
 	else
@@ -923,8 +953,8 @@ static inline __attribute__((always_inline)) void step_in(struct callflow_kthrea
 	struct callflow_thread *t = k->cur;
 
 	if (unlikely(!t))
-		return;
-	if (unlikely(!charge_shortly(k, t)))
+		lose(k);
+	else if (unlikely(!charge_shortly(k, t)))
 		enter_general(k, consumer, frame);
 	else if (unlikely(!is_entered_below(t, frame)))
 		enter_elsewhere(t, consumer, frame);

@@ -302,11 +302,40 @@ static enum classfile_reason follow(struct frames *f, uint8_t *cover, bool full)
 
 /* ---- what the handlers watch ---- */
 
+static uint32_t nr_returns(const struct code *c)
+{
+	uint32_t pc, nr = 0;
+
+	for (pc = 0; pc < c->len; pc += insn_len(c, pc))
+		nr += op_is_return(c->bytes[pc]);
+	return nr;
+}
+
+/*
+ * From one instruction to another, but for the exits' probes: what is thrown in one of these (Thread.stop) comes
+ * when the method's end was told.
+ */
+static void add_ranges(const struct layout *l, struct guard *g, uint32_t pc, uint32_t end, enum cover cover)
+{
+	const struct code *c = l->code;
+	uint32_t from = l->at[pc], probe;
+
+	for (; pc < end; pc += insn_len(c, pc)) {
+		if (!op_is_return(c->bytes[pc]))
+			continue;
+		probe = layout_insn_at(l, pc);
+		if (probe > from)
+			g->range[g->nr_ranges++] = (struct range){ from, probe, cover };
+		from = probe + PROBE_LEN;
+	}
+	g->range[g->nr_ranges++] = (struct range){ from, l->at[end], cover };
+}
+
 /* Neighbouring instructions that are covered alike become one range. */
 static enum classfile_reason find_ranges(const struct layout *l, const uint8_t *cover, struct guard *g,
 					 struct scratch *s)
 {
-	uint32_t pc, end, nr = 1;
+	uint32_t pc, end, nr = 1 + nr_returns(l->code);
 
 	for (pc = 1; pc < l->code->len; pc++)
 		nr += layout_is_start(l, pc) && cover[pc];
@@ -318,17 +347,17 @@ static enum classfile_reason find_ranges(const struct layout *l, const uint8_t *
 			if (layout_is_start(l, end) && cover[end] != cover[pc])
 				break;
 		if (cover[pc])
-			g->range[g->nr_ranges++] = (struct range){ l->at[pc], l->at[end], cover[pc] };
+			add_ranges(l, g, pc, end, cover[pc]);
 	}
 	return CLASSFILE_OK;
 }
 
 static enum classfile_reason whole_range(const struct layout *l, struct guard *g, struct scratch *s)
 {
-	g->range = scratch_get(s, sizeof(g->range[0]));
+	g->range = scratch_get(s, (1 + nr_returns(l->code)) * sizeof(g->range[0]));
 	if (!g->range)
 		return CLASSFILE_NO_MEMORY;
-	g->range[g->nr_ranges++] = (struct range){ l->at[0], l->len, COVER_ALL };
+	add_ranges(l, g, 0, l->code->len, COVER_ALL);
 	return CLASSFILE_OK;
 }
 

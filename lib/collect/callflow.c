@@ -1071,11 +1071,11 @@ static void dump_proc(struct callflows *f, struct callflow_proc *p, bool last)
 static void write_lost(struct callflows *f, struct callflow_proc *p)
 {
 	uint32_t m;
-	uint64_t lost = __atomic_load_n(&p->area->lost_threads, __ATOMIC_RELAXED);
+	uint64_t lost = __atomic_load_n(&p->area->lost_calls, __ATOMIC_RELAXED);
 	struct rec_lost r = { .time_ns = clock_mono_ns(), .cause = LOST_CALLS, .stream = p->proc->id };
 
 	f->res->slow_threads += __atomic_load_n(&p->area->slow_threads, __ATOMIC_RELAXED);
-	f->res->lost_threads += lost;
+	f->res->lost_calls += lost;
 	for (m = 0; m < f->o->layout.nr_metrics; m++)
 		f->res->refused_threads[m] += __atomic_load_n(&p->area->metrics[m].refused, __ATOMIC_RELAXED);
 	r.count = lost + f->res->lost_events;

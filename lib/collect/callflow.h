@@ -27,7 +27,7 @@ struct callflow_opts {
 struct callflow_result {
 	uint64_t nr_procs, nr_trees, nr_nodes, nr_calls;
 	uint64_t nr_folded;		/* calls in [pruned] */
-	uint64_t lost_threads;		/* for which there was no room */
+	uint64_t lost_calls;		/* of threads for which there was no room */
 	uint64_t refused_threads[CALLFLOW_MAX_METRICS];	/* that could not have the metric */
 	uint64_t slow_threads;		/* whose CPU time took a system call each */
 	uint64_t nr_events;

@@ -95,17 +95,23 @@ static void find_stack(struct hook_thread *h)
 static struct callflow_kthread *new_kthread(void)
 {
 	struct callflow_thread *t = NULL;
+	struct callflow_kthread *k;
 	char name[16] = "";
 	size_t len = 0;
+	bool wanted;
 
 	prctl(PR_GET_NAME, name);
 	while (len < sizeof(name) && name[len])
 		len++;
-	if (callflow_wants_thread(callflow_rules(), name, len))
+	wanted = callflow_wants_thread(callflow_rules(), name, len);
+	if (wanted)
 		t = callflow_thread_new(syscall(SYS_gettid), 0, CALLFLOW_THREAD_FROM_BIRTH);
 	if (t)
 		callflow_thread_name(t, name, len);
-	return callflow_kthread_start(t, NULL);
+	k = callflow_kthread_start(t, NULL);
+	if (k)
+		k->no_room = wanted && !t;
+	return k;
 }
 
 static void start_thread(struct hook_thread *h)

@@ -417,6 +417,18 @@ untouchable() {
 	on_each_jdk untouchable
 }
 
+stopped() {
+	[ "$JDK" -lt 20 ] || return 0	# Thread.stop is no more
+	record --callflow --metric calls -- java -cp "$CLASSES" Stops 300
+	[ "$status" -eq 0 ]
+	expect_calls out
+	[ "$(arcprof report -i trace --xprof --format json | jq .quality.repairs.inserted)" -eq 0 ]
+}
+
+@test "callflow: a thread that is stopped in the middle of its calls has those that come after it" {
+	on_each_jdk stopped
+}
+
 unloaded() {
 	record --callflow --metric thrown -- java -XX:+UseSerialGC -cp "$CLASSES" Ragged return 300
 	[ "$status" -eq 0 ]

@@ -481,6 +481,60 @@ TEST(callflow_more_threads_than_slots_are_counted)
 	CHECK_U64(b.a->lost_threads, 2);
 }
 
+/* What a thread calls without a tree is lost, until it has one and leaves it: then it is counted. */
+TEST(callflow_calls_of_threads_without_room_are_lost_until_counted)
+{
+	struct callflow_thread *late;
+	struct bench b;
+	int i;
+
+	bench_open(&b, 1 << 20, 100);
+	callflow_sees_entries();
+	callflow_mount(b.k, NULL);	/* excluded: it is no loss */
+	callflow_enter(b.k, 7);
+	CHECK_U64(b.a->lost_calls, 0);
+	callflow_mount_lost(b.k);
+	for (i = 1; i <= 5; i++)
+		callflow_enter(b.k, i);
+	callflow_leave(b.k, 5);
+	callflow_leave(b.k, 4);
+	CHECK_U64(b.a->lost_calls, 5);
+	late = callflow_thread_new(0, 1, CALLFLOW_THREAD_VIRTUAL | CALLFLOW_THREAD_LATE);
+	callflow_mount(b.k, late);
+	for (i = 3; i; i--)
+		callflow_leave(b.k, i);
+	callflow_enter(b.k, 9);
+	CHECK_U64(b.a->lost_calls, 2);
+	CHECK_U64(late->inserted, 3);
+	callflow_unmount(b.k);
+	CHECK_U64(b.a->lost_calls, 2);
+}
+
+/* An exit that is told twice, as Thread.stop() can make it, changes nothing. */
+TEST(callflow_an_exit_that_was_told_leaves_the_tree_as_it_is)
+{
+	struct bench b;
+	struct flow f;
+
+	now = 0;
+	bench_open(&b, 1 << 20, 100);
+	callflow_sees_entries();
+	callflow_enter(b.k, 1);
+	callflow_enter(b.k, 2);
+	callflow_leave(b.k, 2);
+	callflow_thrown(b.k, 2);
+	CHECK_U64(callflow_depth(b.k), 1);
+	callflow_enter(b.k, 3);
+	callflow_leave(b.k, 3);
+	callflow_leave(b.k, 1);
+	CHECK_U64(b.t->inserted, 1);
+	CHECK_U64(b.t->popped, 0);
+	read_tree(&b, 0, &f);
+	CHECK_U64(flow_child_find(&f, flow_child_find(&f, flow_child_find(&f, FLOW_NONE, id(CALLFLOW_CONSUMER_THREAD)), 1), 3) != 0, 1);
+	CHECK_U64(calls_of(&f, 1) + calls_of(&f, 2) + calls_of(&f, 3), 3);
+	flow_release(&f);
+}
+
 /* A thousand threads, one after the other, in 64 slots: the first have a tree each, nothing is lost. */
 static void run_threads(uint32_t flags, uint64_t pool_bytes, uint64_t most_pages)
 {
