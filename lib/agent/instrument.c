@@ -250,21 +250,55 @@ static void rewrite(jvmtiEnv *ti, const unsigned char *data, jint len, jint *new
 
 /* --- hidden classes --- */
 
-static bool has(const char *name, size_t len, const char *what)
-{
-	size_t n = str_len(what), i;
+/* What stands on the stack between who defines a hidden class and the VM. */
+static const char *const between[] = {
+	"java/lang/ClassLoader", "java/lang/System$*", "java/lang/invoke/MethodHandles*", "java/lang/invoke/LambdaForm$*",
+	"java/lang/invoke/DirectMethodHandle*", "java/lang/invoke/Invokers*", "java/lang/reflect/Method",
+	"jdk/internal/reflect/*",
+};
 
-	for (i = 0; i + n <= len; i++)
-		if (matches(what, name + i, n))
+static bool is_between(const char *name, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(between); i++)
+		if (matches(between[i], name, len))
 			return true;
 	return false;
 }
 
-/* Proxies of lambdas, forms of method handles: what the JDK defines for itself is not the program's. */
-static bool is_made_by_jdk(const char *name, size_t len)
+/* Does the method's class stand between, or else: does it belong to the JDK? */
+static bool look_at_caller(JNIEnv *env, jvmtiEnv *ti, jmethodID method, bool *by_jdk)
 {
-	return has(name, len, "$$Lambda") || matches("java/lang/invoke/*", name, len) ||
-	       matches("jdk/internal/*", name, len);
+	jobject loader = NULL;
+	char *sig = NULL;
+	jclass cls;
+	bool passed;
+
+	if ((*ti)->GetMethodDeclaringClass(ti, method, &cls) != JVMTI_ERROR_NONE)
+		return false;
+	passed = (*ti)->GetClassSignature(ti, cls, &sig, NULL) == JVMTI_ERROR_NONE && sig &&
+		 is_between(sig + 1, str_len(sig) - 2);
+	*by_jdk = (*ti)->GetClassLoader(ti, cls, &loader) == JVMTI_ERROR_NONE && !loader;
+	(*ti)->Deallocate(ti, (void *)sig);
+	(*env)->DeleteLocalRef(env, cls);
+	if (loader)
+		(*env)->DeleteLocalRef(env, loader);
+	return passed;
+}
+
+/* Proxies of lambdas, forms of method handles, switches: what the JDK defines for itself is not the program's. */
+static bool is_defined_by_jdk(JNIEnv *env, jvmtiEnv *ti)
+{
+	jvmtiFrameInfo frames[24];
+	bool by_jdk = true;
+	jint i, nr = 0;
+
+	if ((*ti)->GetStackTrace(ti, NULL, 0, ARRAY_SIZE(frames), frames, &nr) != JVMTI_ERROR_NONE)
+		return true;
+	for (i = 0; i < nr && look_at_caller(env, ti, frames[i].method, &by_jdk); i++)
+		;
+	return by_jdk;
 }
 
 static bool wanted_hidden(JNIEnv *env, jvmtiEnv *ti, jclass lookup, const char *name, size_t len)
@@ -272,7 +306,7 @@ static bool wanted_hidden(JNIEnv *env, jvmtiEnv *ti, jclass lookup, const char *
 	jobject loader = NULL;
 	bool want;
 
-	if (is_made_by_jdk(name, len) || (*ti)->GetClassLoader(ti, lookup, &loader) != JVMTI_ERROR_NONE)
+	if ((*ti)->GetClassLoader(ti, lookup, &loader) != JVMTI_ERROR_NONE)
 		return false;
 	want = wanted(env, loader, name, len);
 	if (loader)
@@ -286,7 +320,7 @@ void instrument_hidden(jvmtiEnv *ti, JNIEnv *env, jclass lookup, struct instrume
 	struct classfile_out out;
 	struct arena *a;
 
-	if (!name.p || log_closed() || !wanted_hidden(env, ti, lookup, name.p, name.len))
+	if (!name.p || log_closed() || !wanted_hidden(env, ti, lookup, name.p, name.len) || is_defined_by_jdk(env, ti))
 		return;
 	a = take_arena();
 	if (!rewrite_in(a, in->data, in->len, &out)) {
@@ -354,6 +388,15 @@ static size_t hidden_len(const char *sig)
 	return 0;
 }
 
+/* Who defined it is not known any more; the JDK names its own so (Name$$Lambda, Name$$TypeSwitch). */
+static bool has_double_dollar(const char *sig)
+{
+	for (; *sig; sig++)
+		if (sig[0] == '$' && sig[1] == '$')
+			return true;
+	return false;
+}
+
 static bool wanted_class(JNIEnv *env, jvmtiEnv *ti, jclass cls)
 {
 	jboolean modifiable = JNI_FALSE;
@@ -364,7 +407,7 @@ static bool wanted_class(JNIEnv *env, jvmtiEnv *ti, jclass cls)
 	if ((*ti)->IsModifiableClass(ti, cls, &modifiable) != JVMTI_ERROR_NONE ||
 	    (*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE || !sig)
 		return false;
-	if (!modifiable && hidden_len(sig) && wanted_hidden(env, ti, cls, sig + 1, hidden_len(sig)))
+	if (!modifiable && hidden_len(sig) && !has_double_dollar(sig) && wanted_hidden(env, ti, cls, sig + 1, hidden_len(sig)))
 		refuse_class(sig + 1, hidden_len(sig), "a hidden class from before counting began");
 	if (modifiable && sig[0] == 'L' && (*ti)->GetClassLoader(ti, cls, &loader) == JVMTI_ERROR_NONE)
 		want = wanted(env, loader, sig + 1, str_len(sig) - 2);
