@@ -151,13 +151,34 @@ __attribute__((noinline)) static create_fn *linked_create(void)
 	return (create_fn *)s.found;
 }
 
+/*
+ * A JVM that starts another one (-XX:AOTCacheOutput) hands on its options in JAVA_TOOL_OPTIONS, which the other one prints. Ours is
+ * taken out again, in place: it comes as with any JVM.
+ */
+static void *without_option(void *args)
+{
+	char *v = getenv ? getenv("JAVA_TOOL_OPTIONS") : NULL;
+	size_t len = preload_variable.option ? str_len(preload_variable.option) : 0, i;
+
+	for (; len && v && *v; v++) {
+		for (i = 0; i < len && v[i] == preload_variable.option[i]; i++)
+			;
+		if (i < len)
+			continue;
+		for (i += v[i] == ' '; (*v = v[i]); v++)
+			;
+		break;
+	}
+	return args;
+}
+
 jint JNI_CreateJavaVM(JavaVM **vm, void **env, void *args)
 {
 	create_fn *create = real_create ? real_create : linked_create();
 
 	if (!create)
 		return JNI_ERR;
-	return create(vm, env, create == real_create ? with_agent(args) : args);
+	return create(vm, env, create == real_create ? with_agent(without_option(args)) : args);
 }
 
 /* ---- dlsym ---- */

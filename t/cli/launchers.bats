@@ -87,6 +87,21 @@ cleared() {
 	arcprof record -q -o trace -- env -i ./runs missing
 }
 
+# Its options are listed in what the second JVM prints of its environment.
+assembled() {
+	mkdir -p only
+	cp "$CLASSES/Family.class" only/
+	jar cf family.jar -C only Family.class
+	java -XX:AOTCacheOutput=bare.aot -cp family.jar Family 10 2>want >/dev/null
+	arcprof record -q -o trace -- java -XX:AOTCacheOutput=bare.aot -cp family.jar Family 10 2>err >/dev/null
+	grep '^Picked up' want
+	grep '^Picked up' err | diff - <(grep '^Picked up' want)
+}
+@test "launchers: a JVM that hands its options to another one" {
+	skip_unless_perf
+	on_each_jdk 25 assembled
+}
+
 image() {
 	jlink --add-modules java.base,java.management --output image
 	same 0 1 image/bin/java -cp "$CLASSES" Family 10
