@@ -51,14 +51,14 @@ static void write_symbol(struct trace_writer *w, uint32_t module, uint64_t off, 
 }
 
 /* The kernel's hits are sorted, so each function comes once, in order. */
-static uint64_t write_kernel(const struct hit *h, size_t nr, struct trace_writer *w, bool *hidden)
+static uint64_t write_kernel(const struct hit *h, size_t nr, struct cache *c, struct trace_writer *w, bool *hidden)
 {
 	struct kallsyms *k;
 	uint64_t named = 0, end = 0;
 	struct err e;
 	size_t i;
 
-	if (kallsyms_open(&k, &e)) {
+	if (kallsyms_open(&k, c, &e)) {
 		*hidden = true;
 		return 0;
 	}
@@ -133,7 +133,7 @@ void symbols_write(struct modules *m, struct trace_writer *w, bool lines, struct
 		for (end = i; end < hits.nr_items && hits.items[end].module == h->module; end++)
 			;
 		if (h->kernel)
-			r->nr_named += write_kernel(h, end - i, w, &r->kernel_hidden);
+			r->nr_named += write_kernel(h, end - i, m->cache, w, &r->kernel_hidden);
 		else if (f)
 			r->nr_named += write_module(f, h, end - i, w, lines);
 	}

@@ -27,6 +27,7 @@ enum cache_kind {
 	CACHE_DEBUG_SECTIONS = 1,	/* unpacked.h */
 	CACHE_SYMBOLS,			/* symtab_cache.c */
 	CACHE_UNITS,			/* lines.c: the ranges of compilation units */
+	CACHE_KERNEL,			/* kallsyms_cache.c; its key has the boot instead of a file */
 };
 
 struct cache_key {

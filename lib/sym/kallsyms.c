@@ -6,13 +6,16 @@
  * read at all: ksym_bpf.c asks for what was hit.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "sym/kallsyms.h"
+#include "sym/kallsyms_cache.h"
 #include "sym/ksym_bpf.h"
 
 enum { GAP_MAX = 1 << 20 };	/* no function is longer: beyond is somebody else's memory */
@@ -29,7 +32,8 @@ struct kallsyms {
 	struct ksym *syms;	/* sorted */
 	size_t nr_syms, alloc_syms;
 	struct ksym_bpf *bpf;	/* asked instead of the table, or NULL */
-	struct ksym answer;	/* its last */
+	struct cache_entry cached;	/* the image's functions; the table is empty until another address is asked for */
+	struct ksym answer;	/* the last of either */
 };
 
 static int hex_digit(char c)
@@ -175,12 +179,62 @@ int kallsyms_parse(struct kallsyms **out, const char *text, size_t len, struct e
 	return 0;
 }
 
-int kallsyms_open(struct kallsyms **k, struct err *e)
+/* The first line is read for itself: the kernel prints a page at a time. */
+static bool key_of_boot(struct cache_key *k)
+{
+	char line[4096];
+	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line));
+	const char *end = n > 0 ? memchr(line, '\n', n) : NULL;
+
+	if (fd >= 0)
+		close(fd);
+	return end && strspn(line, "0") < 16 && kallsyms_key(k, line, end - line);
+}
+
+int kallsyms_read_cached(struct kallsyms **k, struct cache *c, struct err *e)
+{
+	struct cache_entry cached;
+	struct cache_key key;
+	int r;
+
+	if (!c || !key_of_boot(&key))
+		return kallsyms_read(k, e);
+	if (cache_get(c, &key, &cached)) {
+		if (kallsyms_is_sound(&cached)) {
+			*k = xcalloc(1, sizeof(**k));
+			(*k)->cached = cached;
+			return 0;
+		}
+		cache_entry_release(&cached);
+	}
+	r = kallsyms_read(k, e);
+	if (!r)
+		kallsyms_put(c, &key, (*k)->syms, (*k)->nr_syms);
+	return r;
+}
+
+/* An address outside the image: of a module, which only the file knows. */
+static void complete(struct kallsyms *k)
+{
+	struct kallsyms *all;
+	struct err e;
+
+	cache_entry_release(&k->cached);
+	if (kallsyms_read(&all, &e))
+		return;
+	k->text = all->text;
+	k->syms = all->syms;
+	k->nr_syms = all->nr_syms;
+	free(all);
+}
+
+int kallsyms_open(struct kallsyms **k, struct cache *c, struct err *e)
 {
 	struct ksym_bpf *bpf = ksym_bpf_open();
 
 	if (!bpf)
-		return kallsyms_read(k, e);
+		return kallsyms_read_cached(k, c, e);
 	*k = xcalloc(1, sizeof(**k));
 	(*k)->bpf = bpf;
 	return 0;
@@ -205,6 +259,7 @@ void kallsyms_close(struct kallsyms *k)
 	if (!k)
 		return;
 	ksym_bpf_close(k->bpf);
+	cache_entry_release(&k->cached);
 	free(k->text);
 	free(k->syms);
 	free(k);
@@ -216,6 +271,14 @@ const struct ksym *kallsyms_find(struct kallsyms *k, uint64_t addr)
 
 	if (k->bpf)
 		return ksym_bpf_find(k->bpf, addr, &k->answer) ? &k->answer : NULL;
+	if (k->cached.data) {
+		int r = kallsyms_cached(&k->cached, addr, &k->answer);
+
+		if (r >= 0)
+			return r ? &k->answer : NULL;
+		complete(k);
+		hi = k->nr_syms;
+	}
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 

@@ -18,13 +18,18 @@ struct ksym {
 
 struct kallsyms;
 
+struct cache;
+
 /*
- * Asks the kernel by address where that is possible (ksym_bpf.h), else reads the file.
+ * Asks the kernel by address where that is possible (ksym_bpf.h), else looks into the cache (or NULL) for what an earlier
+ * recording read since the machine was booted, else reads the file.
  * -EPERM when kptr_restrict hides the addresses; the hint says how to get them.
  */
-int kallsyms_open(struct kallsyms **k, struct err *e);
+int kallsyms_open(struct kallsyms **k, struct cache *c, struct err *e);
 /* Reads the file in any case. */
 int kallsyms_read(struct kallsyms **k, struct err *e);
+/* The same without asking the kernel by address: the cache, then the file. */
+int kallsyms_read_cached(struct kallsyms **k, struct cache *c, struct err *e);
 int kallsyms_parse(struct kallsyms **k, const char *text, size_t len, struct err *e);
 void kallsyms_close(struct kallsyms *k);
 /* NULL: no symbol covers addr. What is returned holds until the next call. */

@@ -2,9 +2,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "sym/kallsyms.h"
+#include "sym/kallsyms_cache.h"
 #include "sym/ksym_bpf.h"
 #include "unit.h"
 
@@ -156,4 +158,92 @@ TEST(ksym_bpf_agrees_with_the_file_of_this_kernel)
 	CHECK(!ksym_bpf_find(b, 0x1000, &got));
 	kallsyms_close(k);
 	ksym_bpf_close(b);
+}
+
+TEST(kallsyms_of_the_image_are_the_same_from_the_cache)
+{
+	struct kallsyms *k = parse("ffffffff81000000 T _stext\n"
+				   "ffffffff81000100 t do_one\n"
+				   "ffffffff81000180 D data\n"
+				   "ffffffff81000200 T do_two\n"
+				   "ffffffff81000300 T last\n"
+				   "ffffffffc0001000 t of_module\t[one]\n");
+	const uint64_t addrs[] = { 0xffffffff81000000, 0xffffffff81000150, 0xffffffff81000190, 0xffffffff810002ff };
+	char dir[] = "/tmp/arcprof-kallsyms.XXXXXX", path[300];
+	struct cache_key key, other;
+	struct cache_entry e;
+	struct cache *c;
+	struct ksym syms[5], s;
+	size_t i, nr = 0;
+
+	CHECK(mkdtemp(dir));
+	c = cache_open_at(dir, 1 << 20);
+	for (i = 0; i < 5; i++) {
+		static const uint64_t at[] = { 0xffffffff81000000, 0xffffffff81000100, 0xffffffff81000200,
+					       0xffffffff81000300, 0xffffffffc0001000 };
+		const struct ksym *found = kallsyms_find(k, at[i]);
+
+		if (found)
+			syms[nr++] = *found;
+	}
+	CHECK_U64(nr, 5);
+	CHECK(kallsyms_key(&key, "ffffffff81000000 T _stext", 25));
+	CHECK(kallsyms_key(&other, "ffffffff91000000 T _stext", 25));
+	kallsyms_put(c, &key, syms, nr);
+	CHECK(!cache_get(c, &other, &e));
+	CHECK(cache_get(c, &key, &e) && kallsyms_is_sound(&e));
+	for (i = 0; i < sizeof(addrs) / sizeof(addrs[0]); i++) {
+		const struct ksym *want = kallsyms_find(k, addrs[i]);
+
+		CHECK_U64(kallsyms_cached(&e, addrs[i], &s), want != NULL);
+		if (want)
+			CHECK(s.addr == want->addr && s.size == want->size && !strcmp(s.name, want->name));
+	}
+	CHECK(kallsyms_cached(&e, 0xffffffff81000300, &s) == -1);	/* where it ends is not known */
+	CHECK(kallsyms_cached(&e, 0xffffffffc0001010, &s) == -1);
+	CHECK(kallsyms_cached(&e, 0xffffffff80ffffff, &s) == -1);
+	cache_entry_release(&e);
+	/* A module among the functions of the image: then nothing is said of the image. */
+	syms[2].module = "one";
+	snprintf(path, sizeof(path), "rm -rf %s/*", dir);
+	CHECK(!system(path));
+	kallsyms_put(c, &key, syms, nr);
+	CHECK(!cache_get(c, &key, &e));
+	cache_close(c);
+	rmdir(dir);
+	kallsyms_close(k);
+}
+
+TEST(kallsyms_of_this_kernel_are_the_same_from_the_cache)
+{
+	char dir[] = "/tmp/arcprof-kallsyms.XXXXXX", command[300];
+	struct kallsyms *all, *cached = NULL;
+	uint64_t addr, nr = 0, same = 0;
+	struct cache *c;
+	struct err e;
+
+	if (kallsyms_read(&all, &e))
+		unit_skip("this user does not see kernel addresses");
+	CHECK(mkdtemp(dir));
+	c = cache_open_at(dir, 64 << 20);
+	CHECK(!kallsyms_read_cached(&cached, c, &e));
+	kallsyms_close(cached);
+	CHECK(!kallsyms_read_cached(&cached, c, &e));
+	/* Modules lie above the image: from there on the file is read. */
+	for (addr = 0xffffffff80000000; addr >= 0xffffffff80000000; addr += 65536 + 24) {
+		const struct ksym *want = kallsyms_find(all, addr), *got;
+
+		if (!want)
+			continue;
+		got = kallsyms_find(cached, addr);
+		nr++;
+		same += got && got->addr == want->addr && got->size == want->size && !strcmp(got->name, want->name) &&
+			!strcmp(got->module, want->module);
+	}
+	CHECK_U64(same, nr);
+	kallsyms_close(cached);
+	kallsyms_close(all);
+	cache_close(c);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	CHECK(!system(command));
 }
