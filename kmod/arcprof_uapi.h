@@ -143,7 +143,8 @@ struct arcprof_cpu {
 	__u32 busy;				/* the writer's: an event is being handled */
 	__s32 tid;				/* the thread that runs, as the last switch said; 0: idle */
 	__u64 run_nobody;			/* the writer's: ns that the kernel had charged to no thread at the dispatch */
-	__u64 pad[2];
+	__u64 run_irq;				/* the same of irq[0] */
+	__u64 pad;
 };						/* 256 bytes */
 
 /*

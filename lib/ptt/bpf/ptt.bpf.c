@@ -243,6 +243,7 @@ static __always_inline void note_dispatch(struct arcprof_cpu *c, struct arcprof_
 		return;
 	c->flags |= ARCPROF_CPU_RUN_SEEN;
 	c->run_nobody = charged_to_nobody(t);
+	c->run_irq = c->irq[0];
 	if (s->flags & ARCPROF_SLOT_BASED)
 		return;
 	s->flags |= ARCPROF_SLOT_BASED;
@@ -265,6 +266,22 @@ static __always_inline void move_bucket(struct arcprof_cpu *c, __s64 more)
 	*to += d;
 }
 
+/*
+ * What the thread has too much is the end of an interrupt first: where that woke somebody, the kernel charges the
+ * rest of it to who comes. The time that the thread itself has read so does not step back.
+ */
+static __always_inline __s64 take_from_interrupts(const struct arcprof_cpu *c, struct arcprof_slot *s, __s64 more)
+{
+	__u64 irq = c->irq[0] - c->run_irq, d = -more;
+
+	if (more >= 0 || !(c->flags & ARCPROF_CPU_RUN_SEEN))
+		return more;
+	d = d < irq ? d : irq;
+	d = d < s->irq_time ? d : s->irq_time;
+	s->irq_time -= d;
+	return more + d;
+}
+
 /* A thread leaves: its time, with the interrupts that hit it, becomes what the kernel says it is. */
 static __always_inline void settle(struct arcprof_cpu *c, struct arcprof_slot *s, struct task_struct *t)
 {
@@ -275,6 +292,7 @@ static __always_inline void settle(struct arcprof_cpu *c, struct arcprof_slot *s
 	if (c->flags & ARCPROF_CPU_RUN_SEEN)
 		s->exec_base -= charged_to_nobody(t) - c->run_nobody;
 	more = t->se.sum_exec_runtime - s->exec_base - s->acc[0] - s->irq_time;
+	more = take_from_interrupts(c, s, more);
 	move_bucket(c, more);
 	left = s->acc[0] + more;
 	if (left < 0) {		/* an interrupt had all of it, and began before the kernel gave the CPU to the thread */
