@@ -5,10 +5,27 @@
  * loaded and inert.
  */
 #include "agent/agent.h"
+#include "agent/sys.h"
+
+/*
+ * The kernel copies a sampled stack up to the first page that is not there, and the thread that makes the JVM has such
+ * pages in the middle: create_vm() has large arrays that it does not use at first. Reading makes them present.
+ */
+static void touch_stack(void)
+{
+	enum { PAGE = 4096, NR_PAGES = 16 };
+	uintptr_t at = (uintptr_t)__builtin_frame_address(0);
+	char c;
+	int i;
+
+	for (i = 0; i < NR_PAGES && sys_peek_all(&c, at, 1); i++, at += PAGE)
+		;
+}
 
 __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *jvm, char *options,
 									  void *reserved)
 {
+	touch_stack();
 	session_start(jvm, NULL, options);
 	return JNI_OK;
 }
