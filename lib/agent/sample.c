@@ -184,7 +184,7 @@ static void write_sample(struct walk *w, const struct jvm_rec_sample *head)
 	ring_commit(r, size, JVM_REC_SAMPLE);
 	for (i = 0; i < w->nr_frames; i++)
 		if (w->frames[i].kind_pc >> JVM_FRAME_PC_BITS == JVM_COMPILED)
-			set_bit(seen, w->frames[i].c);
+			set_bit(seen, w->frames[i].c & ~JVM_NOT_INLINED);
 }
 
 static void take_sample(const struct ucontext *uc, uint64_t now, uint32_t event, uint32_t flags)

@@ -408,6 +408,19 @@ static bool in_call_stub_of(const struct walk *w, const struct cursor *c, const 
 	       code_calls_blob(vm_word(c->sp, 0), b->addr);
 }
 
+/* Interrupted where the method's own frame is built or goes: the compiler describes the next thing that it did instead. */
+static bool is_at_frame(const struct cursor *c, const struct vm_blob *b)
+{
+	enum code_state s;
+
+	if (!c->leaf)
+		return false;
+	if (code_frame_ends(c->pc))
+		return true;
+	s = nmethod_state(b, c->pc, false);
+	return s == CODE_RETURN_AT_SP || s == CODE_RBP_AT_SP || s == CODE_FULL_RBP_LIVE;
+}
+
 static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob *b)
 {
 	struct method_info m = { 0 };
@@ -429,7 +442,8 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 		if (on_stack(w, orig) && vm_word(orig, 0) - b->begin < (uint32_t)vm_i32(b->addr, vm.o.blob_size))
 			pc = vm_word(orig, 0) - 1;
 	}
-	push(w, JVM_COMPILED, pc, m.id, vm_i32(b->addr, vm.o.nm_compile_id));
+	push(w, JVM_COMPILED, pc, m.id,
+	     (uint32_t)vm_i32(b->addr, vm.o.nm_compile_id) | (is_at_frame(c, b) ? JVM_NOT_INLINED : 0));
 	/* what was pushed for the call is popped when it returns */
 	if (c->above_stub)
 		c->sp += code_pops(c->pc, b->frame_size) * 8ul;

@@ -124,6 +124,13 @@ static bool bytes_are(uintptr_t at, const char *bytes, size_t n)
 	return !memcmp((const void *)at, bytes, n);
 }
 
+bool code_frame_ends(uintptr_t pc)
+{
+	const uint8_t *p = (const uint8_t *)pc;
+
+	return p[0] == 0x48 && p[2] == 0xc4 && ((p[1] == 0x83 && p[4] == 0x5d) || (p[1] == 0x81 && p[7] == 0x5d));
+}
+
 /* The bytes begin at most so far before pc. */
 static bool found_before(uintptr_t pc, size_t farthest, const char *bytes, size_t n)
 {

@@ -25,6 +25,9 @@ enum code_state code_prologue(uintptr_t entry, uintptr_t pc);
 /* At pc: CODE_FULL when this is no end of a method. */
 enum code_state code_epilogue(uintptr_t pc);
 
+/* The frame is about to go: add rsp, imm; pop rbp. */
+bool code_frame_ends(uintptr_t pc);
+
 /* Anywhere in the code that calls a native method, which begins at begin; CODE_UNKNOWN: it is something else. */
 enum code_state code_native(uintptr_t begin, int frame_complete, uintptr_t pc);
 

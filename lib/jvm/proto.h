@@ -156,7 +156,7 @@ struct jvm_rec_sample {
 };
 
 enum jvm_frame_kind {
-	JVM_COMPILED = 1,	/* pc, method, c = compile id */
+	JVM_COMPILED = 1,	/* pc, method, c = compile id, perhaps with JVM_NOT_INLINED */
 	JVM_INTERPRETED,	/* method, c = bytecode index */
 	JVM_STUB,		/* pc in a stub, adapter or the interpreter's own code */
 	JVM_NATIVE,		/* c = index into the sample's segments: unwind that, it stands here */
@@ -177,6 +177,8 @@ enum jvm_mark {
 };
 
 #define JVM_FRAME_PC_BITS 56	/* the kind is above them */
+/* Of a compile id: pc is where the frame is built or goes, in the compiled method itself and in nothing inlined. */
+#define JVM_NOT_INLINED (1u << 31)
 
 struct jvm_rec_frame {
 	uint64_t kind_pc;	/* enum jvm_frame_kind << 56 | pc */

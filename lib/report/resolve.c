@@ -427,7 +427,7 @@ static const struct name_pc *find_pc(struct name_code *c, uint64_t off)
 
 static struct name_code *find_code(struct names *x, const struct frame *f)
 {
-	uint32_t at = map_get(&x->code_of, names_pair(f->a, f->c));
+	uint32_t at = map_get(&x->code_of, names_pair(f->a, f->c & ~FRAME_NOT_INLINED));
 	struct name_code *c;
 
 	for (at = at == MAP_NONE ? 0 : at + 1; at; at = c->next) {
@@ -448,7 +448,7 @@ static void resolve_jit(struct names *x, const struct frame *f)
 	struct { uint64_t method, bci; } list[MAX_LEVELS];
 	struct consumer c = { 0 };
 	struct name_code *code = find_code(x, f);
-	const struct name_pc *pc = code ? find_pc(code, f->b - code->addr) : NULL;
+	const struct name_pc *pc = code && !(f->c & FRAME_NOT_INLINED) ? find_pc(code, f->b - code->addr) : NULL;
 	uint64_t nr = 0, i;
 	struct span s;
 

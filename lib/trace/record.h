@@ -27,13 +27,16 @@ enum frame_kind {
 	FRAME_NATIVE,	/* a = module, b = file offset */
 	FRAME_KERNEL,	/* a = module of the kernel image, b = address */
 	FRAME_ANON,	/* a = proc, b = address in no known module (another runtime's code) */
-	FRAME_JIT,	/* a = proc, b = address, c = HotSpot compile id, d = method compiled (root) */
+	FRAME_JIT,	/* a = proc, b = address, c = HotSpot compile id, perhaps with FRAME_NOT_INLINED, d = method compiled (root) */
 	FRAME_INTERP,	/* a = proc, b = method, c = bytecode index */
 	FRAME_STUB,	/* a = proc, b = address in a HotSpot stub, adapter or the interpreter itself */
 	FRAME_MARK,	/* b = enum frame_mark: what is missing here, and why */
 	FRAME_METHOD,	/* a = proc, b = method, however it runs: in call trees only */
 	FRAME_NR
 };
+
+/* Of a compile id: the frame was just being built or torn down, so that what the inline table has for b is not meant. */
+#define FRAME_NOT_INLINED (1u << 31)
 
 /*
  * The address of a caller's frame is the return address minus one, so that it lies inside

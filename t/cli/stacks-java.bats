@@ -38,6 +38,43 @@ true_calls() {
 	each_jdk true_calls
 }
 
+# Compiled into the method that calls itself, and called at the bottom only: below less than 31 of it, it is a fault.
+inlined_at_depth() {
+	record java -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Depths.work \
+		-XX:CompileCommand=inline,Depths.bottom -cp "$CLASSES" Depths 4000
+	ARCPROF=$ARCPROF "$TOP/t/folded" --kinds trace >stacks
+	local all wrong
+	read -r all wrong < <(awk '/;Depths\.down / { all += $NF }
+		/;Depths\.bottom / && gsub(/;Depths\.down /, "&") < 31 { wrong += $NF } END { print all + 0, wrong + 0 }' stacks)
+	echo "$wrong of $all samples show it where it was not called"
+	[ "$all" -ge 300 ]
+	[ $((wrong * 100)) -le "$all" ]
+}
+@test "java stacks: a method that is inlined is shown where it is called, not where its caller returns" {
+	FLAGS=
+	each_jdk inlined_at_depth
+}
+
+# The JVM's first thread has pages on its stack that it never used: the copy of the stack ends before these.
+start_up() {
+	record java -version
+	ARCPROF=$ARCPROF "$TOP/t/folded" --kinds trace >stacks
+	local own cut
+	own=$(awk '/;\[arcprof\] / { n += $NF } END { print n + 0 }' stacks)
+	cut=$(awk '/;\[arcprof\] / && /deeper than the stack copy/ { n += $NF } END { print n + 0 }' stacks)
+	echo "$cut of the agent's $own samples are cut off"
+	[ "$own" -ge 20 ]
+	[ $((cut * 20)) -le "$own" ]
+	# and the reports say how much that was
+	arcprof report -i trace --xprof >report
+	head -n 1 report | grep -q 'complete stacks, [0-9.]* % in \[arcprof\]'
+	[ "$(grep -c ' \[arcprof\]$' report)" -eq 1 ]
+}
+@test "java stacks: the agent's own work is [arcprof], with stacks from the thread's start" {
+	FLAGS=
+	each_jdk start_up
+}
+
 null_checks() {
 	FLAGS=
 	record java -XX:-OmitStackTraceInFastThrow -cp "$CLASSES" Faults nulls 50000

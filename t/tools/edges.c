@@ -301,7 +301,7 @@ static void add_java(struct node *n, uint32_t proc, uint32_t number, int32_t bci
 
 static const struct blob *find_blob(const struct frame *f)
 {
-	uint32_t at = map_get(&e.blobs, hash_pair(f->a, f->c));
+	uint32_t at = map_get(&e.blobs, hash_pair(f->a, f->c & ~FRAME_NOT_INLINED));
 
 	for (at = at == MAP_NONE ? 0 : at + 1; at; at = e.blob[at - 1].next)
 		if (f->b - e.blob[at - 1].addr < e.blob[at - 1].size)
@@ -330,7 +330,7 @@ static void add_compiled(struct node *n, const struct frame *f)
 			break;
 		nr = 0;
 	}
-	if (s.bad || !nr || nr > ARRAY_SIZE(list)) {
+	if (s.bad || !nr || nr > ARRAY_SIZE(list) || (f->c & FRAME_NOT_INLINED)) {
 		add_java(n, f->a, f->d, -1);
 		return;
 	}

@@ -217,6 +217,22 @@ TEST(profile_java_frames_expand_what_is_inlined_at_their_pc)
 	buf_release(&inl);
 }
 
+TEST(profile_code_that_builds_a_frame_is_the_compiled_methods)
+{
+	struct buf inl = inline_records();
+	struct frame f = { FRAME_JIT, 1, 0x500f, 11 | FRAME_NOT_INLINED, 1 };
+
+	begin();
+	method(1, "Root", "run");
+	method(2, "Mid", "call");
+	method(3, "Leaf", "get");
+	code(11, 1, 4, 0x5000, &inl);
+	start();
+	sample(&f, 1, (struct rec_sample){ .thread = 2, .weight = 1 });
+	end(HEAD DEMO THREAD_2 "2\t1\t1\tRoot.run\tjava-compiled\t\t\t0\n");
+	buf_release(&inl);
+}
+
 TEST(profile_a_method_is_one_consumer_of_the_kind_it_mostly_was)
 {
 	const struct frame interp = { FRAME_INTERP, 1, 1, 3, 0 }, jit = { FRAME_JIT, 1, 0x5008, 11, 1 },
