@@ -377,6 +377,18 @@ static void other_phrases(const struct sampling *s, const struct collect_result 
 		buf_fmt(b, ", %" PRIu64 " interrupts", r->nr_interrupts);
 }
 
+/* Samples of different events are not added up. */
+static void sample_counts(const struct sampling *s, const struct collect_result *r, struct buf *b)
+{
+	size_t i;
+
+	if (s->c.ev.nr_events == 1)
+		buf_fmt(b, "%" PRIu64 " samples of %s", r->nr_samples, s->events[0].name);
+	for (i = 0; s->c.ev.nr_events > 1 && i < MIN(s->c.ev.nr_events, (size_t)COLLECT_COUNTED_EVENTS); i++)
+		buf_fmt(b, "%s%" PRIu64 "%s of %s", i ? ", " : "", r->nr_of_event[i], i ? "" : " samples",
+			s->events[i].name);
+}
+
 static void headline(const struct sampling *s, const struct collect_result *r)
 {
 	struct buf b = BUF_INIT;
@@ -385,9 +397,7 @@ static void headline(const struct sampling *s, const struct collect_result *r)
 		other_phrases(s, r, &b);
 		buf_fmt(&b, " in %.2f s", r->duration_ns / 1e9);
 	} else {
-		buf_fmt(&b, "%" PRIu64 " samples of %s", r->nr_samples, s->events[0].name);
-		if (s->c.ev.nr_events > 1)
-			buf_fmt(&b, " and %zu more", s->c.ev.nr_events - 1);
+		sample_counts(s, r, &b);
 		if (r->rate_hz > 0)
 			buf_fmt(&b, " at %.1f Hz", r->rate_hz);
 		if (r->rate_hz > 0 && r->rate_mode)

@@ -21,7 +21,7 @@ static void emit_sample(void *ctx, struct rec_sample *s, const struct frame *fra
 	stack_count_marks(c, frames, nr_frames);
 	s->stack = trace_write_stack(c->w, frames, nr_frames);
 	trace_write_sample(c->w, s);
-	c->res->nr_samples++;
+	collect_count_sample(c, s->event);
 }
 
 /*

@@ -54,10 +54,13 @@ struct collect_opts {
 	void *status_ctx;
 };
 
+enum { COLLECT_COUNTED_EVENTS = 64 };
+
 struct collect_result {
 	int status;			/* of the command, as a shell gives it; 0 without one */
 	bool ended_program;		/* it was still running at the end, and was sent SIGTERM */
 	uint64_t nr_samples, nr_lost, nr_incomplete;
+	uint64_t nr_of_event[COLLECT_COUNTED_EVENTS];	/* of nr_samples, written or not */
 	uint64_t nr_marks[MARK_NR];
 	uint64_t nr_procs, nr_threads, nr_jvms;
 	uint64_t nr_turned_away;	/* connections to the agent's socket that were closed */

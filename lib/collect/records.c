@@ -193,7 +193,7 @@ static void on_sample(struct collect *c, const struct perf_event_header *h, uint
 	stack_count_marks(c, c->frames, nr);
 	s.stack = trace_write_stack(c->w, c->frames, nr);
 	trace_write_sample(c->w, &s);
-	c->res->nr_samples++;
+	collect_count_sample(c, s.event);
 }
 
 static void on_fork(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)

@@ -79,6 +79,13 @@ void agents_write_lines(struct collect *c);
 /* Joins halves of samples not younger than until_ns; last: also those that lack one. */
 void agents_join(struct collect *c, uint64_t until_ns, bool last);
 
+static inline void collect_count_sample(struct collect *c, uint32_t event)
+{
+	c->res->nr_samples++;
+	if (event < COLLECT_COUNTED_EVENTS)
+		c->res->nr_of_event[event]++;
+}
+
 /* Events are on, so further ones are too. */
 static inline bool collect_is_on(const struct collect *c)
 {

@@ -57,7 +57,7 @@ void timers_sample(struct collect *c, const struct jvm_sample *s, uint32_t threa
 	stack_count_marks(c, frames, nr);
 	r.stack = trace_write_stack(c->w, frames, nr);
 	trace_write_sample(c->w, &r);
-	c->res->nr_samples++;
+	collect_count_sample(c, r.event);
 	c->ev.counts[0] += r.weight;
 }
 

@@ -449,9 +449,10 @@ samples() {
 
 @test "report: samples of two events are never added up" {
 	skip_unless_perf
-	arcprof record -q -e page-faults,cpu-clock -o trace -- sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; ls -R /usr/share >/dev/null'
+	arcprof record -e page-faults,cpu-clock -o trace -- sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; ls -R /usr/share >/dev/null' 2>status
 	faults=$(samples page-faults) ticks=$(samples cpu-clock)
 	[ "$faults" -gt 0 ] && [ "$ticks" -gt 0 ]
+	grep -q " $faults samples of page-faults, $ticks of cpu-clock in " status
 	# the first event alone, and a word about the other
 	run_arcprof report -i trace --xprof
 	[[ $output == *", $faults samples, 0 lost"* ]]
