@@ -131,6 +131,8 @@ static void why_it_stopped(const struct itrace_cmd_opts *o, const struct itrace_
 		put_amount(r->totals.nr_foreign, "threads run 32-bit code, or a program that gains rights, and were not traced");
 	if (r->totals.nr_refused)
 		put_amount(r->totals.nr_refused, "threads were not traced, since too many were already; --engine=ptrace has no limit");
+	if (r->nr_turned_away)
+		put_amount(r->nr_turned_away, "foreign connections were refused");
 	if (r->totals.nr_gaps)
 		log_warn("%" PRIu64 " jumps of threads by the kernel were not followed: what ran there is missing", r->totals.nr_gaps);
 }

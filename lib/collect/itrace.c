@@ -19,6 +19,7 @@
 #include "collect/itrace.h"
 #include "collect/itrace_java.h"
 #include "collect/labels.h"
+#include "collect/refused.h"
 #include "collect/symbols.h"
 #include "jvm/inject.h"
 
@@ -299,6 +300,19 @@ static void end_labels(struct run *r)
 	trace_write_label(r->w, "itrace.branches", "%llu", (unsigned long long)t->nr_branches);
 }
 
+static void turned_away(struct run *r)
+{
+	const struct jvm_refusals *j = r->java.server ? jvm_server_refusals(r->java.server) : NULL;
+	struct refused f = { 0 };
+
+	if (!j)
+		return;
+	r->res->nr_turned_away = j->strangers + j->crowd + j->silent;
+	refused_peers(&f, j);
+	refused_labels(&f, r->w, 0);
+	refused_release(&f);
+}
+
 static void finish(struct run *r)
 {
 	struct symbols_result sym;
@@ -306,6 +320,7 @@ static void finish(struct run *r)
 	r->res->totals = *r->o->engine->totals(r->it);
 	r->res->status = MAX(r->res->totals.status, 0);
 	flush(r);
+	turned_away(r);
 	end_labels(r);
 	symbols_write(&r->modules, r->w, r->o->lines, &sym);
 	trace_write_label(r->w, "symbols", "complete");

@@ -35,6 +35,7 @@ struct itrace_result {
 	struct itrace_totals totals;
 	enum itrace_why why;
 	uint64_t duration_ns, nr_bytes;
+	uint64_t nr_turned_away;	/* connections to the agent's socket that were closed */
 	struct brackets_result methods;
 	int status;			/* of the program; 0 without one */
 	int write_error;		/* errno when the file is not whole */

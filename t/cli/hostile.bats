@@ -102,6 +102,23 @@ end_recorder() {
 	[ "$(json '[.rows[] | select(.name == "stranger")] | length')" -eq 0 ]
 }
 
+@test "hostile: those that an instruction trace does not follow are turned away, too" {
+	skip_unless_java	# else there is no agent, and no socket
+	mkfifo go
+	printf '%s\n' '#!/bin/sh' 'echo "${ARCPROF_AGENT##*=}" >socket' 'read go <go' >script
+	chmod +x script
+	"$ARCPROF" itrace -o trace --limit 100000 -- ./script >recorder.out 2>recorder.err </dev/null 3>&- &
+	RECORDER=$!
+	wait_for_line . socket
+	run "$(tool stranger)" "$(cat socket)" hello 3
+	echo "$output"
+	[ "$output" = "3 made, 0 answered" ]
+	end_recorder
+	grep -q ' 3 foreign connections were refused' recorder.err
+	arcprof dump -i trace >dump
+	grep -q '3 connections to the recorder: 3 of processes that are not recorded' dump
+}
+
 @test "hostile: other users do not find the socket" {
 	skip_unless_perf
 	skip_unless_root
