@@ -4,8 +4,10 @@
  *
  * A number names a process only as long as that lives, and it may be another's when /proc is read. So a pidfd is
  * taken first, and asked last whether its process still lives: of the one that connected (SO_PEERPIDFD, since Linux 6.5),
- * else of the one that has the number now.
+ * else of the one that has the number now. Where a sandbox has no pidfds, the time of its start must be the same
+ * before and after.
  */
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,25 +49,31 @@ static bool slurp(int pid, const char *what, struct buf *b)
 	return !io_slurp(path, b) && b->len;
 }
 
-/* Clock ticks since boot, sleep included: field 22 of stat, counted after the name, which may have any bytes. */
-static bool read_start(struct peer *p, struct buf *b)
+/* Clock ticks since boot: field 22 of stat, counted after the name, which may have any bytes; 0: unknown. */
+static uint64_t start_ticks(int pid, struct buf *b)
 {
-	struct timespec boot, mono;
-	const char *at;
-	int64_t asleep, start;
+	const char *at = slurp(pid, "stat", b) ? strrchr(b->data, ')') : NULL;
 	int i;
 
-	at = slurp(p->pid, "stat", b) ? strrchr(b->data, ')') : NULL;
 	for (i = 0; i < 20 && at; i++)
 		at = strchr(at + 1, ' ');
-	if (!at)
-		return false;
-	clock_gettime(CLOCK_BOOTTIME, &boot);
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/*
+ * CLOCK_MONOTONIC does not count the machine's sleep, as ticks do. Read first, so that whatever keeps us between the two
+ * makes a process older, never younger than it is.
+ */
+static uint64_t mono_of(uint64_t ticks)
+{
+	struct timespec boot, mono;
+	int64_t asleep, start;
+
 	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
 	asleep = (boot.tv_sec - mono.tv_sec) * 1000000000ll + boot.tv_nsec - mono.tv_nsec;
-	start = strtoull(at, NULL, 10) * (1000000000ull / sysconf(_SC_CLK_TCK)) - asleep;
-	p->start_ns = start > 0 ? start : 0;
-	return true;
+	start = ticks * (1000000000ull / sysconf(_SC_CLK_TCK)) - asleep;
+	return start > 0 ? start : 0;
 }
 
 /* "Uid:" has real, effective, saved and file system user; "NSpid:" the numbers from our namespace to its own. */
@@ -94,6 +102,7 @@ bool peer_identify(int sock, struct peer *p)
 	struct buf b = BUF_INIT;
 	struct ucred cred;
 	socklen_t len = sizeof(cred);
+	uint64_t ticks;
 	bool ok;
 	int fd;
 
@@ -103,7 +112,11 @@ bool peer_identify(int sock, struct peer *p)
 	p->pid = cred.pid;
 	p->uid = cred.uid;
 	fd = pidfd_of(sock, cred.pid);
-	ok = fd >= 0 && read_start(p, &b) && read_status(p, &b) && lives(fd);
+	ok = fd >= 0 || errno != ESRCH;
+	ticks = start_ticks(p->pid, &b);
+	ok = ok && ticks && read_status(p, &b);
+	ok = ok && (fd >= 0 ? lives(fd) : start_ticks(p->pid, &b) == ticks);
+	p->start_ns = mono_of(ticks);
 	if (fd >= 0)
 		close(fd);
 	buf_release(&b);

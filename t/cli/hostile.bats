@@ -145,7 +145,8 @@ end_recorder() {
 	wait "$RECORDER"
 	RECORDER=
 	cat idle recorder.err
-	[ "$(sed -n 's/.*made, \([0-9]*\) open/\1/p' idle)" -le 16 ]
+	# 16, and what the recorder has not come to yet: the socket's queue is 64
+	[ "$(sed -n 's/.*made, \([0-9]*\) open/\1/p' idle)" -le 80 ]
 	grep -q ' foreign connections refused' recorder.err
 }
 
