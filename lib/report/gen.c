@@ -3,6 +3,10 @@
  * gen.c - the event trace as JProf's log-gen had it, a line an event: what its thread consumed
  * since its event before, > entry or < exit or ! exit by an exception, function, thread; and, where
  * they were recorded, when those threads lost and got a CPU.
+ *
+ * Threads leave their events in a file each for itself, so a later record may go back in time. A
+ * first pass finds out how far: behind each record the earliest time of all that follow. The second keeps
+ * no more than what that time has not passed yet, however long the trace is.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,12 +18,20 @@
 #include "report/gensel.h"
 #include "report/sched.h"
 
+enum { SORT_EVENTS = 1 << 16 };	/* so many at a time */
+
 struct gen {
 	struct calls c;
 	struct gen_select select;
-	struct gen_event *events;
-	size_t nr_events, alloc_events;
-	uint64_t nr_calls, nr_dispatches;	/* read */
+	struct gen_event *events;	/* not printed yet */
+	size_t nr_events, alloc_events, sort_at;
+	uint64_t seq;			/* of the event read next */
+	uint64_t *starts;		/* of each batch: its earliest time, then that of all behind it */
+	size_t nr_starts, alloc_starts, at;
+	bool any;
+	FILE *out;
+	uint64_t limit, nr_printed;
+	uint64_t nr_calls, nr_dispatches;	/* in the trace */
 	struct buf line;
 	struct map index_of;		/* tree -> index in last */
 	uint64_t (*last)[FLOW_MAX_METRICS];	/* what the tree was charged by its last event */
@@ -44,8 +56,61 @@ static void keep(struct gen *g, const struct gen_event *x)
 		return;
 	VEC_GROW(g->events, g->nr_events, g->alloc_events);
 	g->events[g->nr_events] = *x;
-	g->events[g->nr_events].seq = g->nr_events;
-	g->nr_events++;
+	g->events[g->nr_events++].seq = g->seq++;
+}
+
+static int batch_end(struct gen *g);
+
+static void add_start(struct gen *g, uint64_t time_ns)
+{
+	VEC_GROW(g->starts, g->nr_starts, g->alloc_starts);
+	g->starts[g->nr_starts++] = time_ns;
+}
+
+static int count_events(void *ctx, const struct rec_call_events *r)
+{
+	struct gen *g = ctx;
+	uint64_t first = UINT64_MAX;
+	uint32_t i;
+
+	for (i = 0; i < r->nr; i++)
+		first = MIN(first, r->events[i].time_ns);
+	add_start(g, first);
+	g->nr_calls += r->nr;
+	g->any = true;
+	return 0;
+}
+
+/* Of the threads whose calls are in the trace. */
+static bool is_ours(const struct gen *g, uint32_t thread)
+{
+	return thread && map_get(&g->select.thread_of, thread) != MAP_NONE;
+}
+
+static int count_sched(void *ctx, const struct rec_sched *r, size_t nr)
+{
+	struct gen *g = ctx;
+	uint64_t first = UINT64_MAX;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		first = MIN(first, r[i].time_ns);
+		g->nr_dispatches += r[i].kind == SCHED_SWITCH && is_ours(g, r[i].arg);
+	}
+	add_start(g, first);
+	return 0;
+}
+
+static void look_behind(struct gen *g)
+{
+	uint64_t first = UINT64_MAX, mine;
+	size_t i;
+
+	for (i = g->nr_starts; i-- > 0;) {
+		mine = g->starts[i];
+		g->starts[i] = first;
+		first = MIN(first, mine);
+	}
 }
 
 static int take_events(void *ctx, const struct rec_call_events *r)
@@ -64,20 +129,16 @@ static int take_events(void *ctx, const struct rec_call_events *r)
 		}
 		keep(g, &x);
 	}
-	g->nr_calls += r->nr;
-	return 0;
+	return batch_end(g);
 }
 
-/* Of the threads whose calls are in the trace. */
 static void keep_dispatch(struct gen *g, const struct rec_sched *r, uint32_t kind, uint32_t thread, uint8_t state)
 {
 	struct gen_event x = { .time_ns = r->time_ns, .tree = thread, .kind = kind,
 			       .consumer = gen_dispatch(r->cpu, state) };
 
-	if (!thread || map_get(&g->select.thread_of, thread) == MAP_NONE)
-		return;
-	g->nr_dispatches += kind == GEN_ON;
-	keep(g, &x);
+	if (is_ours(g, thread))
+		keep(g, &x);
 }
 
 static int take_sched(void *ctx, const struct rec_sched *r, size_t nr)
@@ -91,7 +152,7 @@ static int take_sched(void *ctx, const struct rec_sched *r, size_t nr)
 		keep_dispatch(g, &r[i], GEN_OFF, r[i].thread, r[i].state);
 		keep_dispatch(g, &r[i], GEN_ON, r[i].arg, 0);
 	}
-	return 0;
+	return batch_end(g);
 }
 
 static int by_time(const void *a, const void *b)
@@ -169,26 +230,45 @@ static void print_event(struct gen *g, const struct gen_event *x, FILE *out)
 	fprintf(out, "%s\n", g->line.data);
 }
 
-static uint64_t print_events(struct gen *g, FILE *out, uint64_t limit)
+static bool is_done(const struct gen *g)
 {
-	uint64_t nr = 0;
+	return (g->limit && g->nr_printed == g->limit) || ferror(g->out);
+}
+
+/* Prints in order what is not later than until_ns, before which nothing comes any more. */
+static void print_until(struct gen *g, uint64_t until_ns)
+{
 	size_t i;
 
 	if (g->nr_events)
 		qsort(g->events, g->nr_events, sizeof(*g->events), by_time);
-	for (i = 0; i < g->nr_events && (!limit || nr < limit) && !ferror(out); i++) {
+	for (i = 0; i < g->nr_events && g->events[i].time_ns <= until_ns && !is_done(g); i++) {
 		if (!gen_select_shows(&g->select, &g->events[i]))
 			continue;
-		print_event(g, &g->events[i], out);
-		nr++;
+		print_event(g, &g->events[i], g->out);
+		g->nr_printed++;
 	}
-	return nr;
+	g->nr_events -= i;
+	if (i)
+		memmove(g->events, g->events + i, g->nr_events * sizeof(*g->events));
+	g->sort_at = MAX(2 * g->nr_events, (size_t)SORT_EVENTS);
+}
+
+/* 1: no more events are wanted. */
+static int batch_end(struct gen *g)
+{
+	uint64_t until_ns = g->at < g->nr_starts ? g->starts[g->at++] : 0;
+
+	if (g->nr_events >= g->sort_at)
+		print_until(g, until_ns);
+	return is_done(g);
 }
 
 int gen_print(struct profile *p, struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
-	struct trace_sink sink = { .call_events = take_events, .sched = take_sched };
-	struct gen g = { .events = NULL };
+	const struct trace_sink count = { .call_events = count_events, .sched = count_sched };
+	const struct trace_sink sink = { .call_events = take_events, .sched = take_sched };
+	struct gen g = { .out = out, .limit = o->limit, .sort_at = SORT_EVENTS };
 	int r;
 
 	r = calls_init(&g.c, p, e);
@@ -197,12 +277,17 @@ int gen_print(struct profile *p, struct trace_reader *t, const struct report_opt
 	if (!r)
 		r = gen_select_init(&g.select, &g.c, o, e);
 	if (!r)
-		r = trace_read(t, &sink, &g, e);
-	if (!r && !g.nr_last)
+		r = trace_read(t, &count, &g, e);
+	if (!r && !g.any)
 		r = err_set(e, ENODATA, "the trace has no events: record it with --calltrace");
 	if (!r) {
+		look_behind(&g);
 		print_head(&g, out);
-		r = !print_events(&g, out, o->limit);
+		r = trace_read(t, &sink, &g, e);
+	}
+	if (r >= 0 && g.any) {
+		print_until(&g, UINT64_MAX);
+		r = !g.nr_printed;
 	}
 	gen_select_release(&g.select);
 	calls_release(&g.c);
@@ -210,5 +295,6 @@ int gen_print(struct profile *p, struct trace_reader *t, const struct report_opt
 	buf_release(&g.line);
 	free(g.last);
 	free(g.events);
+	free(g.starts);
 	return r;
 }
