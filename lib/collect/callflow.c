@@ -31,7 +31,8 @@ enum {
 	BEING_DEFINED = UINT32_MAX,
 	LOOK_EVERY_NS = 50000000,	/* at the CPU time of threads with open calls, */
 	LOOK_SHARE = 100,		/* and for one part of so many of the time at most */
-	MAX_PRUNE_MS = 1000,
+	MAX_PRUNE_MS = 1000,		/* to wait in all, whatever the process says */
+	MAX_STEPS = 1 << 26,		/* to innermost calls */
 };
 
 static const uint32_t page_words = CALLFLOW_PAGE / 8;
@@ -79,6 +80,8 @@ struct dump {
 	bool last;
 	uint32_t slot;
 	struct tree *tree;
+	uint64_t nr_steps;
+	int waited_ms;
 	uint32_t open_ref;		/* node of the tree's innermost open call, 0 none */
 	uint64_t open_base[CALLFLOW_MAX_METRICS];	/* what it has consumed and was not charged yet */
 	struct call_node nodes[CALL_RECORD_NODES];
@@ -698,7 +701,7 @@ static uint32_t innermost(struct dump *d, const struct callflow_thread *t)
 
 	if (t->innermost)
 		return t->innermost;
-	if (t->top < t->stack || depth > d->p->own.max_depth)
+	if (t->top < t->stack || depth > d->p->own.max_depth || (d->nr_steps += depth) > MAX_STEPS)
 		return 0;
 	for (; depth && number_of(d, ref); depth--)
 		ref = __atomic_load_n(&((const struct callflow_node *)at(d->p, d->p->own.pool_off + (uint64_t)ref * 8))->child,
@@ -1030,15 +1033,15 @@ static void dump_tree(struct dump *d, uint32_t slot, const struct page_list *l)
  * Waits until the tree is not being pruned; with the area's reading, it will not be. A snapshot goes without one that
  * does not come to an end; a process that was killed in the middle lacks at most one context.
  */
-static bool stays(const struct dump *d, uint32_t slot)
+static bool stays(struct dump *d, uint32_t slot)
 {
 	const struct callflow_thread *t = (const struct callflow_thread *)at(d->p, d->p->own.threads_off) + slot;
 	const struct timespec ms = { .tv_nsec = 1000000 };
-	int i;
+	bool pruning;
 
-	for (i = 0; i < MAX_PRUNE_MS && __atomic_load_n(&t->pruning, __ATOMIC_SEQ_CST); i++)
+	while ((pruning = __atomic_load_n(&t->pruning, __ATOMIC_SEQ_CST)) && d->waited_ms++ < MAX_PRUNE_MS)
 		nanosleep(&ms, NULL);
-	if (i < MAX_PRUNE_MS)
+	if (!pruning)
 		return true;
 	d->f->res->nr_damaged += d->last;
 	return d->last;
