@@ -209,6 +209,17 @@ static void JNICALL on_stub(jvmtiEnv *jvmti, const char *name, const void *addr,
 	log_end(len, JVM_REC_STUB);
 }
 
+/* Where calls go through while an inline cache changes. The VM has no event for that code, which it makes once, before JDK 23. */
+static void tell_inline_cache_buffer(void)
+{
+	static const char name[] = "InlineCacheBuffer";
+	uintptr_t begin;
+	size_t size;
+
+	if (vm_find_stubs(name, &begin, &size))
+		on_stub(ti, name, (const void *)begin, size);
+}
+
 /* --- threads --- */
 
 static void write_thread(int tid, const char *name)
@@ -327,6 +338,7 @@ static void on_live(JNIEnv *env)
 		find_eetop(env);
 		before = true;
 	}
+	tell_inline_cache_buffer();
 	set_mode(JVMTI_ENABLE, thread_events, ARRAY_SIZE(thread_events));
 	visit_all_threads(env, true);
 	vm_end_threads();

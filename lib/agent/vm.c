@@ -498,6 +498,33 @@ bool vm_find_blob(uintptr_t pc, struct vm_blob *b)
 	return b->kind != VM_BLOB_NONE;
 }
 
+bool vm_find_stubs(const char *name, uintptr_t *begin, size_t *size)
+{
+	int i, nr = load_acquire(&nr_heaps);
+	struct vm_blob b;
+	uintptr_t at;
+
+	for (i = 0; i < nr; i++) {
+		const struct heap *h = &heaps[i];
+		uintptr_t end = vm_word(h->memory, vm.o.vs_high), segments = vm_word(h->map, vm.o.vs_high);
+
+		for (at = h->lo; at < end; at += 1ul << h->shift) {
+			size_t seg = (at - h->lo) >> h->shift;
+
+			/* a block starts in a segment of its own */
+			if ((uintptr_t)&h->segmap[seg] >= segments)
+				break;
+			if (h->segmap[seg] || !vm_find_blob(at + vm.size.block, &b) || b.kind != VM_BLOB_DISPATCH ||
+			    !str_eq(vm_blob_name(&b), name))
+				continue;
+			*begin = b.begin;
+			*size = b.addr + vm_i32(b.addr, vm.o.blob_size) - b.begin;
+			return true;
+		}
+	}
+	return false;
+}
+
 const char *vm_blob_name(const struct vm_blob *b)
 {
 	return (const char *)vm_word(b->addr, vm.o.blob_name);

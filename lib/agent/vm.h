@@ -133,6 +133,8 @@ struct vm_blob {
  * of the code cache, whatever pc is.
  */
 bool vm_find_blob(uintptr_t pc, struct vm_blob *b);
+/* The code in the one blob of that name of kind VM_BLOB_DISPATCH. Not in a signal handler. */
+bool vm_find_stubs(const char *name, uintptr_t *begin, size_t *size);
 /* Name of a blob that is in use; may be NULL. */
 const char *vm_blob_name(const struct vm_blob *b);
 int vm_nmethod_level(uintptr_t nm);
