@@ -473,6 +473,12 @@ static bool leave_near_call(const struct walk *w, struct cursor *c, const struct
 {
 	uintptr_t slot = c->fp + 8;
 
+	/* the barrier at a method's entry has pushed -1 first */
+	if (on_stack(w, slot + 8) && c->fp >= c->sp && vm_word(slot, 0) == UINTPTR_MAX && returns_from(w, slot + 8)) {
+		c->fp = vm_word(c->fp, 0);
+		return_through(c, slot + 8);
+		return true;
+	}
 	if (returns_from_stub(w, c->sp, b, surely)) {
 		return_through(c, c->sp);
 		return true;
