@@ -113,7 +113,7 @@ static bool is_return_address(uintptr_t pc)
 	if (!vm_find_blob(pc, &b) || pc < b.begin)
 		return false;
 	return b.kind == VM_BLOB_INTERPRETER || vm_is_deopt_handler(b.addr, pc) || code_call_before(pc) ||
-	       code_throws_at(pc);
+	       (pc + CODE_THROW_LEN <= b.addr + vm_i32(b.addr, vm.o.blob_size) && code_throws_at(pc));
 }
 
 static bool returns_from(const struct walk *w, uintptr_t slot)

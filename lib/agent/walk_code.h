@@ -42,7 +42,8 @@ enum code_state code_framed_stub(uintptr_t begin, uintptr_t pc);
 bool code_jumps_to_handler(uintptr_t pc);
 /* pop rcx; jmp rcx: to the handler that rcx has. */
 bool code_jumps_to_rcx(uintptr_t pc);
-/* C1 throws an exception at pc: there it loads pc itself, which is taken for the return address. */
+/* C1 throws an exception at pc, where so many bytes can be read: there it loads pc itself, which is taken for the return address. */
+enum { CODE_THROW_LEN = 10 };
 bool code_throws_at(uintptr_t pc);
 
 /* What r13 is at pc in an adapter that starts at begin. */
