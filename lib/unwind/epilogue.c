@@ -316,7 +316,7 @@ static bool next_return(struct run *r)
 		case RETURNED:
 			if (is_sound(r))
 				return true;
-			/* fall through */
+			__attribute__((fallthrough));
 		case DEAD:
 			if (!r->nr_branches)
 				return false;

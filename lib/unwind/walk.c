@@ -108,7 +108,7 @@ static bool apply(struct walk *w, const struct row *row, const struct rule *r, u
 		return eval(w, row, r, &cfa, v);
 	case RULE_REG:
 		reg = r->reg;
-		/* fall through */
+		__attribute__((fallthrough));
 	case RULE_SAME:
 		*v = w->regs->r[reg];
 		*known = w->regs->valid >> reg & 1;
