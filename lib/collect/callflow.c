@@ -1030,8 +1030,8 @@ static void dump_tree(struct dump *d, uint32_t slot, const struct page_list *l)
 }
 
 /*
- * Waits until the tree is not being pruned; with the area's reading, it will not be. A snapshot goes without one that
- * does not come to an end; a process that was killed in the middle lacks at most one context.
+ * Is the tree not being pruned? With the area's reading, it will not be. A snapshot goes without one that is: the next one
+ * has it. The last look waits, and not for a process that was killed in the middle, which lacks at most one context.
  */
 static bool stays(struct dump *d, uint32_t slot)
 {
@@ -1039,7 +1039,8 @@ static bool stays(struct dump *d, uint32_t slot)
 	const struct timespec ms = { .tv_nsec = 1000000 };
 	bool pruning;
 
-	while ((pruning = __atomic_load_n(&t->pruning, __ATOMIC_SEQ_CST)) && d->waited_ms++ < MAX_PRUNE_MS)
+	while ((pruning = __atomic_load_n(&t->pruning, __ATOMIC_SEQ_CST)) && d->last && d->waited_ms++ < MAX_PRUNE_MS &&
+	       tasks_is_alive(d->p->proc))
 		nanosleep(&ms, NULL);
 	if (!pruning)
 		return true;

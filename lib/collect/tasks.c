@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -455,6 +456,11 @@ struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid,
 	th = add_thread(t, p, tid, parent->comm, time_ns);
 	inherit_events(th, parent, time_ns);
 	return th;
+}
+
+bool tasks_is_alive(const struct proc *p)
+{
+	return p->pid > 0 && (!kill(p->pid, 0) || errno == EPERM);
 }
 
 void tasks_exit(struct tasks *t, int pid, int tid, uint64_t time_ns)

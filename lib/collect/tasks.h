@@ -105,6 +105,9 @@ struct thread *tasks_leader(struct tasks *t, int pid, uint64_t start_ns);
 /* As /proc says: is pid from, or was it started by from, or by who was? For processes of which no record came. */
 bool tasks_descends(int pid, int from);
 
+/* Its process is still there, as far as its number says. */
+bool tasks_is_alive(const struct proc *p);
+
 /* What the kernel's records say. */
 struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid, uint64_t time_ns);
 void tasks_exit(struct tasks *t, int pid, int tid, uint64_t time_ns);
