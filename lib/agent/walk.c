@@ -22,6 +22,7 @@
 #include "agent/ring.h"
 #include "agent/walk.h"
 #include "agent/walk_code.h"
+#include "agent/walk_native.h"
 
 enum {
 	INTERP_SENDER_SP = -8,
@@ -35,7 +36,6 @@ enum {
 	ENTRY_R14 = -80,
 	ENTRY_R15 = -88,
 	ALL_CALLEE_SAVED = 0x1f,
-	SCAN_WORDS = 2048,	/* of native stack searched for the Java caller of a leaf function */
 	STUB_SCAN_WORDS = 96,
 	WRAPPER_SCAN_WORDS = 64,
 };
@@ -49,11 +49,6 @@ struct cursor {
 	bool left_stub;			/* the frame just left was one */
 	bool above_leaf_call;		/* native code was interrupted that this frame called directly */
 };
-
-static bool on_stack(const struct walk *w, uintptr_t p)
-{
-	return p >= w->stack_lo && p < w->stack_hi && w->stack_hi - p >= 8 && !(p & 7);
-}
 
 static void push(struct walk *w, uint32_t kind, uintptr_t pc, uint32_t method, uint32_t c)
 {
@@ -116,9 +111,9 @@ static bool is_return_address(uintptr_t pc)
 	       (pc + CODE_THROW_LEN <= b.addr + vm_i32(b.addr, vm.o.blob_size) && code_throws_at(pc));
 }
 
-static bool returns_from(const struct walk *w, uintptr_t slot)
+bool walk_returns_from(const struct walk *w, uintptr_t slot)
 {
-	return on_stack(w, slot) && is_return_address(vm_word(slot, 0));
+	return walk_on_stack(w, slot) && is_return_address(vm_word(slot, 0));
 }
 
 static bool leave_to(struct cursor *c, uintptr_t pc)
@@ -138,8 +133,8 @@ static void return_through(struct cursor *c, uintptr_t slot)
 
 static bool is_interpreter_frame(const struct walk *w, uintptr_t fp, uintptr_t sp)
 {
-	return on_stack(w, fp + 8) && on_stack(w, fp + INTERP_LOWEST) && fp >= sp &&
-	       vm_word(fp, INTERP_SENDER_SP) > fp && on_stack(w, vm_word(fp, INTERP_SENDER_SP));
+	return walk_on_stack(w, fp + 8) && walk_on_stack(w, fp + INTERP_LOWEST) && fp >= sp &&
+	       vm_word(fp, INTERP_SENDER_SP) > fp && walk_on_stack(w, vm_word(fp, INTERP_SENDER_SP));
 }
 
 static enum names_result push_interpreted(struct walk *w, const struct cursor *c, uintptr_t method,
@@ -184,7 +179,7 @@ static bool leaf_interpreter(struct walk *w, struct cursor *c)
 	if (!w->nr_frames)
 		push(w, JVM_STUB, c->pc, 0, 0);
 	/* torn down up to the return address */
-	if (code_leaves_interpreter(c->pc) && returns_from(w, r->sp) && on_stack(w, r->rbx)) {
+	if (code_leaves_interpreter(c->pc) && walk_returns_from(w, r->sp) && walk_on_stack(w, r->rbx)) {
 		c->pc = vm_word(r->sp, 0);
 		c->sp = r->rbx;
 		return true;
@@ -193,31 +188,32 @@ static bool leaf_interpreter(struct walk *w, struct cursor *c)
 	 * rbp pushed and set: the frame is as far as its return address, perhaps its sender's sp. While r13 has
 	 * that, a frame beyond it is the caller's.
 	 */
-	if (!(on_stack(w, r->r13) && r->r13 <= r->fp) && on_stack(w, r->fp) && r->fp >= r->sp && r->fp - r->sp <= -INTERP_LOWEST &&
-	    returns_from(w, r->fp + 8)) {
+	if (!(walk_on_stack(w, r->r13) && r->r13 <= r->fp) && walk_on_stack(w, r->fp) && r->fp >= r->sp &&
+	    r->fp - r->sp <= -INTERP_LOWEST &&
+	    walk_returns_from(w, r->fp + 8)) {
 		uintptr_t sender = r->fp > r->sp ? vm_word(r->fp, INTERP_SENDER_SP) : r->r13;
 
-		if (on_stack(w, sender) && sender > r->fp) {
+		if (walk_on_stack(w, sender) && sender > r->fp) {
 			c->pc = vm_word(r->fp, 8);
 			c->fp = vm_word(r->fp, 0);
 			c->sp = sender;
 			return true;
 		}
 	}
-	if (is_return_address(r->r13) && on_stack(w, r->rbx)) {
+	if (is_return_address(r->r13) && walk_on_stack(w, r->rbx)) {
 		c->pc = r->r13;
 		c->sp = r->rbx;
 		return true;
 	}
-	if (is_return_address(r->rax) && on_stack(w, r->r13)) {
+	if (is_return_address(r->rax) && walk_on_stack(w, r->r13)) {
 		c->pc = r->rax;
 		c->sp = r->r13;
 		return true;
 	}
 	for (i = 0, slot = r->sp; i < 16; i++, slot += 8)
-		if (returns_from(w, slot)) {
+		if (walk_returns_from(w, slot)) {
 			return_through(c, slot);
-			if (on_stack(w, r->r13) && r->r13 > c->sp && r->r13 - c->sp < 2048)
+			if (walk_on_stack(w, r->r13) && r->r13 > c->sp && r->r13 - c->sp < 2048)
 				c->sp = r->r13;
 			return true;
 		}
@@ -242,10 +238,10 @@ static bool leave_intrinsic_entry(struct walk *w, struct cursor *c)
 	uintptr_t r13 = c->stub->r13;
 
 	if (!vm_in_range(&vm_known.method_entry, c->pc) || r13 <= c->sp || r13 - c->sp > 256 ||
-	    !returns_from(w, r13 - 8))
+	    !walk_returns_from(w, r13 - 8))
 		return false;
 	push(w, JVM_STUB, frame_pc(c), 0, 0);
-	if (on_stack(w, c->fp) && c->fp >= c->sp && c->fp < r13)
+	if (walk_on_stack(w, c->fp) && c->fp >= c->sp && c->fp < r13)
 		c->fp = vm_word(c->fp, 0);
 	return_through(c, r13 - 8);
 	return true;
@@ -257,10 +253,10 @@ static bool leave_intrinsic_entry(struct walk *w, struct cursor *c)
  */
 static bool step_frozen_interpreter(struct walk *w, struct cursor *c)
 {
-	uintptr_t fp = on_stack(w, c->fp) ? c->fp + vm_word(c->fp, 0) * 8 : 0, sp;
+	uintptr_t fp = walk_on_stack(w, c->fp) ? c->fp + vm_word(c->fp, 0) * 8 : 0, sp;
 	enum names_result r;
 
-	if (!on_stack(w, fp + 8) || !on_stack(w, fp + INTERP_LOWEST))
+	if (!walk_on_stack(w, fp + 8) || !walk_on_stack(w, fp + INTERP_LOWEST))
 		goto lost;
 	sp = fp + vm_word(fp, INTERP_SENDER_SP) * 8;
 	if (sp <= fp || sp > w->stack_hi)
@@ -290,7 +286,7 @@ static bool step_interpreter(struct walk *w, struct cursor *c)
 		return leaf_interpreter(w, c);
 	if (c->stub && leave_intrinsic_entry(w, c))
 		return true;
-	if (is_interpreter_frame(w, c->fp, c->sp) && returns_from(w, c->fp + 8))
+	if (is_interpreter_frame(w, c->fp, c->sp) && walk_returns_from(w, c->fp + 8))
 		r = push_interpreted(w, c, vm_word(c->fp, INTERP_METHOD), NAMES_IF_BCP,
 				     vm_word(c->fp, INTERP_BCP), better);
 	if (r == NAMES_OK) {
@@ -312,14 +308,14 @@ static bool step_interpreter(struct walk *w, struct cursor *c)
 static bool leave_frame(const struct walk *w, struct cursor *c, uintptr_t ret_slot)
 {
 	/* the bottom frame of a chunk returns nowhere */
-	bool bottom = w->frozen && ret_slot + 8 >= w->cont.end && on_stack(w, ret_slot);
+	bool bottom = w->frozen && ret_slot + 8 >= w->cont.end && walk_on_stack(w, ret_slot);
 
-	if (!bottom && !returns_from(w, ret_slot))
+	if (!bottom && !walk_returns_from(w, ret_slot))
 		return false;
 	/* frozen interpreter frames are found by where their rbp is stored, not by its value */
 	if (w->frozen)
 		c->fp = ret_slot - 8;
-	else if (on_stack(w, ret_slot - 8) && ret_slot - 8 >= c->sp)
+	else if (walk_on_stack(w, ret_slot - 8) && ret_slot - 8 >= c->sp)
 		c->fp = vm_word(ret_slot, -8);
 	return_through(c, ret_slot);
 	return true;
@@ -375,14 +371,14 @@ static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm
 		return true;
 
 	if (s == CODE_RETURN_AT_SP || s == CODE_UNKNOWN || b->frame_size <= 0) {
-		if (returns_from(w, sp)) {
+		if (walk_returns_from(w, sp)) {
 			return_through(c, sp);
 			return true;
 		}
 	}
 	if (s == CODE_RBP_AT_SP && leave_frame(w, c, sp + 8))
 		return true;
-	if (s == CODE_FULL_RBP_LIVE && returns_from(w, full)) {
+	if (s == CODE_FULL_RBP_LIVE && walk_returns_from(w, full)) {
 		return_through(c, full);
 		return true;
 	}
@@ -392,7 +388,7 @@ static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm
 		if (leave_frame(w, c, full + i * 8ul))
 			return true;
 	for (i = 0; i < 3; i++)
-		if (returns_from(w, sp + i * 8ul)) {
+		if (walk_returns_from(w, sp + i * 8ul)) {
 			if (i == 1)
 				c->fp = vm_word(sp, 0);
 			return_through(c, sp + i * 8ul);
@@ -404,7 +400,7 @@ static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm
 /* On its way out: a call of the method goes to the interpreter by way of a stub at its own end. */
 static bool in_call_stub_of(const struct walk *w, const struct cursor *c, const struct vm_blob *b)
 {
-	return in_stub_section(b, c->pc) && returns_from(w, c->sp) &&
+	return in_stub_section(b, c->pc) && walk_returns_from(w, c->sp) &&
 	       code_calls_blob(vm_word(c->sp, 0), b->addr);
 }
 
@@ -439,7 +435,7 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 	/* the return address was replaced when the frame was marked for deoptimisation */
 	if (!c->leaf && vm.o.nm_orig_pc >= 0 && vm_is_deopt_handler(b->addr, c->pc)) {
 		orig = c->sp + vm_i32(b->addr, vm.o.nm_orig_pc);
-		if (on_stack(w, orig) && vm_word(orig, 0) - b->begin < (uint32_t)vm_i32(b->addr, vm.o.blob_size))
+		if (walk_on_stack(w, orig) && vm_word(orig, 0) - b->begin < (uint32_t)vm_i32(b->addr, vm.o.blob_size))
 			pc = vm_word(orig, 0) - 1;
 	}
 	push(w, JVM_COMPILED, pc, m.id,
@@ -464,7 +460,7 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 /* The word at slot is where a call from Java to the stub in b returns to. */
 static bool returns_from_stub(const struct walk *w, uintptr_t slot, const struct vm_blob *b, bool surely)
 {
-	return returns_from(w, slot) && (surely ? code_calls_blob(vm_word(slot, 0), b->addr) :
+	return walk_returns_from(w, slot) && (surely ? code_calls_blob(vm_word(slot, 0), b->addr) :
 						  code_calls_stub(vm_word(slot, 0)));
 }
 
@@ -474,7 +470,7 @@ static bool leave_near_call(const struct walk *w, struct cursor *c, const struct
 	uintptr_t slot = c->fp + 8;
 
 	/* the barrier at a method's entry has pushed -1 first */
-	if (on_stack(w, slot + 8) && c->fp >= c->sp && vm_word(slot, 0) == UINTPTR_MAX && returns_from(w, slot + 8)) {
+	if (walk_on_stack(w, slot + 8) && c->fp >= c->sp && vm_word(slot, 0) == UINTPTR_MAX && walk_returns_from(w, slot + 8)) {
 		c->fp = vm_word(c->fp, 0);
 		return_through(c, slot + 8);
 		return true;
@@ -483,7 +479,7 @@ static bool leave_near_call(const struct walk *w, struct cursor *c, const struct
 		return_through(c, c->sp);
 		return true;
 	}
-	if (on_stack(w, c->fp) && c->fp >= c->sp && returns_from_stub(w, slot, b, surely)) {
+	if (walk_on_stack(w, c->fp) && c->fp >= c->sp && returns_from_stub(w, slot, b, surely)) {
 		c->fp = vm_word(c->fp, 0);
 		return_through(c, slot);
 		return true;
@@ -516,7 +512,7 @@ static bool stub_called_by_vm(const struct walk *w, const struct cursor *c, uint
 {
 	int i;
 
-	for (i = 0; i < 8 && on_stack(w, c->sp + i * 8ul); i++) {
+	for (i = 0; i < 8 && walk_on_stack(w, c->sp + i * 8ul); i++) {
 		uintptr_t ret = vm_word(c->sp, i * 8);
 
 		if (ret >= vm.text_lo + 8 && ret < vm.text_hi && code_call_before(ret)) {
@@ -540,15 +536,15 @@ static bool leave_adapter(struct walk *w, struct cursor *c, const struct vm_blob
 	enum code_r13 state = r ? code_adapter(b->begin, c->pc) : CODE_R13_OTHER;
 	uintptr_t caller_sp = 0;
 
-	if (state != CODE_R13_OTHER && !on_stack(w, r->r13))
+	if (state != CODE_R13_OTHER && !walk_on_stack(w, r->r13))
 		state = CODE_R13_OTHER;
-	if (state == CODE_R13_AT_RETURN && returns_from(w, r->r13)) {
+	if (state == CODE_R13_AT_RETURN && walk_returns_from(w, r->r13)) {
 		return_through(c, r->r13);
 		return true;
 	}
 	if (state == CODE_R13_CALLER_SP)
 		caller_sp = r->r13;
-	if (returns_from(w, c->sp))
+	if (walk_returns_from(w, c->sp))
 		return_through(c, c->sp);
 	else if (r && is_return_address(r->rax))
 		c->pc = r->rax;
@@ -570,16 +566,16 @@ static bool leave_calling_adapter(const struct walk *w, struct cursor *c, const 
 	int words = code_restores(c->pc, 0);
 	size_t fpu;
 
-	if (words && returns_from(w, c->sp + words * 8ul)) {
+	if (words && walk_returns_from(w, c->sp + words * 8ul)) {
 		return_through(c, c->sp + words * 8ul);
 		return true;
 	}
 	fpu = code_saved_fpu(c->pc, end);
 	saved = c->sp + fpu;
-	if (!fpu || !on_stack(w, saved + RBP))
+	if (!fpu || !walk_on_stack(w, saved + RBP))
 		return false;
 	slot = vm_word(saved, R13);
-	if (slot <= saved || !returns_from(w, slot))
+	if (slot <= saved || !walk_returns_from(w, slot))
 		return false;
 	c->fp = vm_word(saved, RBP);
 	return_through(c, slot);
@@ -592,7 +588,7 @@ static bool leave_frameless(struct walk *w, struct cursor *c)
 	int i;
 
 	for (i = 0; i < 3; i++)
-		if (returns_from(w, c->sp + i * 8ul)) {
+		if (walk_returns_from(w, c->sp + i * 8ul)) {
 			return_through(c, c->sp + i * 8ul);
 			return true;
 		}
@@ -608,8 +604,8 @@ static bool leave_saved_registers(const struct walk *w, struct cursor *c)
 	uintptr_t slot;
 	int i;
 
-	for (i = 2, slot = c->sp + 16; i < 24 && on_stack(w, slot); i++, slot += 8)
-		if ((vm_word(slot, -16) & ~0x3ffdfdul) == 0x202 && returns_from(w, slot)) {
+	for (i = 2, slot = c->sp + 16; i < 24 && walk_on_stack(w, slot); i++, slot += 8)
+		if ((vm_word(slot, -16) & ~0x3ffdfdul) == 0x202 && walk_returns_from(w, slot)) {
 			c->fp = vm_word(slot, -8);
 			return_through(c, slot);
 			return true;
@@ -638,12 +634,12 @@ static bool leave_decoded_stub(const struct walk *w, struct cursor *c, const str
 	case CODE_RETURN_IN_RDX:
 		return c->leaf && is_return_address(c->leaf->rdx) && leave_to(c, c->leaf->rdx);
 	case CODE_FULL_RBP_LIVE:
-		if (!returns_from(w, full))
+		if (!walk_returns_from(w, full))
 			return false;
 		return_through(c, full);
 		return true;
 	case CODE_RETURN_AT_SP:
-		if (!returns_from(w, c->sp))
+		if (!walk_returns_from(w, c->sp))
 			return false;
 		return_through(c, c->sp);
 		return true;
@@ -681,11 +677,11 @@ static bool go_on_at(struct cursor *c, uintptr_t pc)
 
 static bool leave_through_handler(const struct walk *w, struct cursor *c, uintptr_t slot)
 {
-	if (returns_from(w, slot)) {
+	if (walk_returns_from(w, slot)) {
 		return_through(c, slot);
 		return true;
 	}
-	if (!on_stack(w, slot) || !go_on_at(c, vm_word(slot, 0)))
+	if (!walk_on_stack(w, slot) || !go_on_at(c, vm_word(slot, 0)))
 		return false;
 	c->sp = slot + 8;
 	return true;
@@ -700,7 +696,7 @@ static bool leave_handler_stub(const struct walk *w, struct cursor *c, const str
 		return go_on_at(c, c->leaf->rcx);
 	if (c->leaf && (code_framed_stub(b->begin, c->pc) == CODE_RETURN_AT_SP || code_jumps_to_rcx(c->pc + 1)))
 		return leave_through_handler(w, c, c->sp);
-	if (on_stack(w, c->fp) && c->fp >= c->sp && (slot <= full || b->frame_size <= 0)) {
+	if (walk_on_stack(w, c->fp) && c->fp >= c->sp && (slot <= full || b->frame_size <= 0)) {
 		c->fp = vm_word(c->fp, 0);
 		return leave_through_handler(w, c, slot);
 	}
@@ -746,7 +742,7 @@ static bool step_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 		left = (c->above_leaf_call && leave_decoded_stub(w, c, b)) ||
 		       (b->kind == VM_BLOB_ROUTINES && leave_called_stub(w, c, b, true)) ||
 		       leave_framed_stub(w, c, b) || leave_called_stub(w, c, b, false);
-	if (!left && on_stack(w, c->fp) && c->fp >= c->sp && returns_from(w, c->fp + 8)) {
+	if (!left && walk_on_stack(w, c->fp) && c->fp >= c->sp && walk_returns_from(w, c->fp + 8)) {
 		slot = c->fp + 8;
 		c->fp = vm_word(c->fp, 0);
 		return_through(c, slot);
@@ -765,7 +761,7 @@ static bool enter_anchor(struct walk *w, struct cursor *c, uintptr_t anchor)
 	uintptr_t sp = vm_word(anchor, vm.o.anchor_sp), pc = vm_word(anchor, vm.o.anchor_pc);
 	uintptr_t fp = vm_word(anchor, vm.o.anchor_fp);
 
-	if (!on_stack(w, sp) || sp < c->sp) {
+	if (!walk_on_stack(w, sp) || sp < c->sp) {
 		push_mark(w, JVM_MARK_ANCHOR);
 		return false;
 	}
@@ -773,9 +769,9 @@ static bool enter_anchor(struct walk *w, struct cursor *c, uintptr_t anchor)
 	c->sp = sp;
 	c->fp = fp;
 	c->pc = pc;
-	if (!pc && on_stack(w, sp - 8))
+	if (!pc && walk_on_stack(w, sp - 8))
 		c->pc = vm_word(sp, -8);
-	if (!pc && !fp && on_stack(w, sp - 16))
+	if (!pc && !fp && walk_on_stack(w, sp - 16))
 		c->fp = vm_word(sp, -16);
 	if (!vm_in_code(c->pc)) {
 		push_mark(w, JVM_MARK_ANCHOR);
@@ -791,14 +787,14 @@ static bool step_entry(struct walk *w, struct cursor *c)
 	struct jvm_rec_segment *s;
 
 	push(w, JVM_STUB, frame_pc(c), 0, 0);
-	if (!on_stack(w, fp + 8) || !on_stack(w, fp + ENTRY_R15) || fp < c->sp ||
-	    !on_stack(w, wrapper = vm_word(fp, ENTRY_WRAPPER)) ||
-	    !on_stack(w, (anchor = wrapper + vm.o.wrapper_anchor) + 24)) {
+	if (!walk_on_stack(w, fp + 8) || !walk_on_stack(w, fp + ENTRY_R15) || fp < c->sp ||
+	    !walk_on_stack(w, wrapper = vm_word(fp, ENTRY_WRAPPER)) ||
+	    !walk_on_stack(w, (anchor = wrapper + vm.o.wrapper_anchor) + 24)) {
 		push_mark(w, JVM_MARK_STUB);
 		return false;
 	}
 	end = vm_word(anchor, vm.o.anchor_sp);
-	if (end && (end <= fp || !on_stack(w, end)))
+	if (end && (end <= fp || !walk_on_stack(w, end)))
 		end = 0;
 	if (w->nr_frames + 2 > w->max_frames || w->nr_segments == JVM_MAX_SEGMENTS) {
 		push_mark(w, JVM_MARK_DEPTH);
@@ -815,174 +811,22 @@ static bool step_entry(struct walk *w, struct cursor *c)
 	return end && enter_anchor(w, c, anchor);
 }
 
-/*
- * A JavaCallWrapper: its first word is the thread, and it keeps the anchor there was before. C++ that is about to
- * call Java, or just has, is in Java by its state and has no anchor of its own.
- */
-static bool is_call_wrapper(const struct walk *w, uintptr_t slot)
-{
-	uintptr_t anchor = slot + vm.o.wrapper_anchor, sp;
-
-	if (!on_stack(w, anchor + 24) || vm_word(slot, 0) != w->thread.thread)
-		return false;
-	sp = vm_word(anchor, vm.o.anchor_sp);
-	return on_stack(w, sp) && sp > slot;
-}
-
-/* The registers at a signal, as the kernel leaves them on the stack: struct ucontext above the return address. */
-enum {
-	SIGNAL_R12 = 8 + 40 + 4 * 8,
-	SIGNAL_R13 = SIGNAL_R12 + 8,
-	SIGNAL_R14 = SIGNAL_R12 + 16,
-	SIGNAL_R15 = SIGNAL_R12 + 24,
-	SIGNAL_RBP = 8 + 40 + 10 * 8,
-	SIGNAL_RBX = SIGNAL_RBP + 8,
-	SIGNAL_RDX = SIGNAL_RBP + 16,
-	SIGNAL_RAX = SIGNAL_RBP + 24,
-	SIGNAL_RCX = SIGNAL_RBP + 32,
-	SIGNAL_RSP = SIGNAL_RBP + 40,
-	SIGNAL_RIP = SIGNAL_RBP + 48,
-	SIGNAL_END = SIGNAL_RIP + 16,
-};
-
-static bool has_java_context(const struct walk *w, uintptr_t slot)
-{
-	struct vm_blob b;
-
-	return on_stack(w, slot + SIGNAL_END) && vm_in_code(vm_word(slot, SIGNAL_RIP)) &&
-	       on_stack(w, vm_word(slot, SIGNAL_RSP)) && vm_word(slot, SIGNAL_RSP) > slot &&
-	       vm_find_blob(vm_word(slot, SIGNAL_RIP), &b);
-}
-
-/* Slot has the return address of a handler that was called while Java code ran. */
-static bool is_signal_frame(const struct walk *w, uintptr_t slot)
-{
-	return vm.signal_return && on_stack(w, slot) && vm_word(slot, 0) == vm.signal_return &&
-	       has_java_context(w, slot);
-}
-
-/* The word at slot is the return address of native code that Java called, or of a signal's handler. */
-static bool leads_to_java(const struct walk *w, uintptr_t slot)
-{
-	uintptr_t ret = vm_word(slot, 0);
-
-	if (ret == vm.signal_return)
-		return is_signal_frame(w, slot);
-	return ret != *vm.call_stub_return && returns_from(w, slot) && code_calls_native(ret) &&
-	       !code_returns_to_native_transition(ret);
-}
-
-/*
- * Native code that Java called without leaving an anchor (runtime leaf functions, barriers,
- * libm): libjvm keeps frame pointers, so its chain leads back to Java, if it is one, or to a signal's handler.
- */
-static bool follow_frame_pointers(const struct walk *w, uintptr_t sp, uintptr_t *fp, uintptr_t *slot)
-{
-	uintptr_t at = *fp, ret;
-	int i;
-
-	for (i = 0; i < 64; i++) {
-		if (!on_stack(w, at) || !on_stack(w, at + 8) || at < sp)
-			return false;
-		ret = vm_word(at, 8);
-		if (ret < vm.text_lo || ret >= vm.text_hi) {
-			if (!leads_to_java(w, at + 8))
-				return false;
-			*slot = at + 8;
-			*fp = vm_word(at, 0);
-			return true;
-		}
-		sp = at + 16;
-		at = vm_word(at, 0);
-	}
-	return false;
-}
-
-/* As above, when the innermost functions are others': they have saved the frame pointer of their caller in libjvm. */
-static bool find_frame_pointers(const struct walk *w, uintptr_t sp, uintptr_t *fp, uintptr_t *slot)
-{
-	uintptr_t at = *fp;
-	int i;
-
-	if (follow_frame_pointers(w, sp, &at, slot)) {
-		*fp = at;
-		return true;
-	}
-	for (i = 0; i < SCAN_WORDS && on_stack(w, sp); i++, sp += 8) {
-		at = vm_word(sp, 0);
-		if (at <= sp || !on_stack(w, at + 8) || vm_word(at, 8) - vm.text_lo >= vm.text_hi - vm.text_lo ||
-		    !follow_frame_pointers(w, sp + 8, &at, slot))
-			continue;
-		*fp = at;
-		return true;
-	}
-	return false;
-}
-
 /* HotSpot looks after a fault of Java code, an implicit null check say: that code is what comes next. */
 static void leave_signal_handler(struct walk *w, struct cursor *c, uintptr_t slot)
 {
-	w->interrupted = (struct walk_regs){
-		.pc = vm_word(slot, SIGNAL_RIP),
-		.sp = vm_word(slot, SIGNAL_RSP),
-		.fp = vm_word(slot, SIGNAL_RBP),
-		.rax = vm_word(slot, SIGNAL_RAX),
-		.rbx = vm_word(slot, SIGNAL_RBX),
-		.rcx = vm_word(slot, SIGNAL_RCX),
-		.rdx = vm_word(slot, SIGNAL_RDX),
-		.r12 = vm_word(slot, SIGNAL_R12),
-		.r13 = vm_word(slot, SIGNAL_R13),
-		.r14 = vm_word(slot, SIGNAL_R14),
-		.r15 = vm_word(slot, SIGNAL_R15),
-	};
-	push_leaf_segment(w, c->leaf, slot + SIGNAL_END, 0);
+	uintptr_t end = native_signal_regs(slot, &w->interrupted);
+
+	push_leaf_segment(w, c->leaf, end, 0);
 	*c = (struct cursor){ w->interrupted.pc, w->interrupted.sp, w->interrupted.fp, &w->interrupted };
-}
-
-enum native_caller { CALLER_NONE, CALLER_JAVA, CALLER_SIGNAL, CALLER_WRAPPER };
-
-/*
- * Not every word that looks like a return address is one that is in use, but a call out of
- * compiled code into native code is rare in what old calls left behind: the first such wins.
- */
-static enum native_caller scan_for_caller(const struct walk *w, struct cursor *c, uintptr_t *slot)
-{
-	uintptr_t p = c->sp;
-	int i;
-
-	for (i = 0; i < SCAN_WORDS && on_stack(w, p); i++, p += 8) {
-		*slot = p;
-		if (is_signal_frame(w, p))
-			return CALLER_SIGNAL;
-		if (is_call_wrapper(w, p))
-			return CALLER_WRAPPER;
-		if (!leads_to_java(w, p))
-			continue;
-		/* what libjvm pushes first */
-		if (p > c->sp && on_stack(w, vm_word(p, -8)))
-			c->fp = vm_word(p, -8);
-		return CALLER_JAVA;
-	}
-	return CALLER_NONE;
 }
 
 static enum native_caller find_native_caller(const struct walk *w, struct cursor *c, uintptr_t *slot)
 {
-	enum { RESTORER_LEN = 9 };
+	struct native_frame f = { c->pc, c->sp, c->fp };
+	enum native_caller caller = native_caller(w, &f, slot);
 
-	/* the handler has returned, and the signal is about to */
-	*slot = c->sp - 8;
-	if (c->pc - vm.signal_return < RESTORER_LEN && has_java_context(w, *slot))
-		return CALLER_SIGNAL;
-	*slot = c->sp;
-	if (is_signal_frame(w, c->sp))
-		return CALLER_SIGNAL;
-	/* at the very entry of the function, before it has pushed anything */
-	if (leads_to_java(w, c->sp))
-		return CALLER_JAVA;
-	if (find_frame_pointers(w, c->sp, &c->fp, slot))
-		return is_signal_frame(w, *slot) ? CALLER_SIGNAL : CALLER_JAVA;
-	return scan_for_caller(w, c, slot);
+	c->fp = f.fp;
+	return caller;
 }
 
 static bool leave_leaf_call(struct walk *w, struct cursor *c)
@@ -1016,7 +860,7 @@ static uintptr_t last_java_sp(const struct walk *w, const struct cursor *c)
 {
 	uintptr_t sp = w->thread.thread ? vm_word(w->thread.thread + vm.o.jthread_anchor, vm.o.anchor_sp) : 0;
 
-	return sp > c->sp && on_stack(w, sp) ? sp : 0;
+	return sp > c->sp && walk_on_stack(w, sp) ? sp : 0;
 }
 
 /* Interrupted in native code; returns true when Java frames follow, with c at the first. */
@@ -1041,7 +885,7 @@ static uintptr_t anchor_beneath(const struct walk *w, const struct cursor *c)
 	if (!thread || vm_i32(thread, vm.o.jthread_state) != VM_IN_JAVA)
 		return 0;
 	for (i = 0; i < WRAPPER_SCAN_WORDS; i++, p += 8)
-		if (is_call_wrapper(w, p))
+		if (native_is_call_wrapper(w, p))
 			return p + vm.o.wrapper_anchor;
 	return 0;
 }
@@ -1157,10 +1001,10 @@ static void debug_walk(struct walk *w, const struct walk_regs *r, const struct c
 	    w->nr_segments + 2 > JVM_MAX_SEGMENTS)
 		return;
 	push_leaf_segment(w, r, r->sp + 512 < w->stack_hi ? r->sp + 512 : w->stack_hi, 0);
-	if (on_stack(w, c->sp)) {
+	if (walk_on_stack(w, c->sp)) {
 		s = push_segment(w, c->pc, c->sp, c->fp, c->sp + 512 < w->stack_hi ? c->sp + 512 : w->stack_hi);
 		s->flags = 0;
-		if (on_stack(w, c->fp - 64) && on_stack(w, c->fp + 8)) {
+		if (walk_on_stack(w, c->fp - 64) && walk_on_stack(w, c->fp + 8)) {
 			s->rbx = vm_word(c->fp, INTERP_METHOD);
 			s->r12 = vm_word(c->fp, INTERP_SENDER_SP);
 			s->r13 = vm_word(c->fp, INTERP_BCP);

@@ -8,6 +8,7 @@
 #define AGENT_WALK_CODE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum code_state {
