@@ -15,6 +15,8 @@
 /* sample.c: the SIGTRAP handler. Installed once and never taken back; what it does is on or off. */
 bool sample_init(void);
 bool sample_on(void);
+/* Call now and then: a program may set a handler of its own. */
+void sample_keep_signal(void);
 /* Returns when no handler runs any more; false: one still does, after a long time. */
 bool sample_off(void);
 /* Compile ids that were seen on stacks or announced, to find those that were never announced. */

@@ -161,6 +161,7 @@ static void JNICALL on_code(jvmtiEnv *jvmti, jmethodID method, jint size, const 
 {
 	struct vm_blob b = { 0 };
 
+	sample_keep_signal();
 	vm_update_heaps();
 	/* the VM keeps the code alive while it tells of it */
 	if (!vm_find_blob((uintptr_t)addr, &b))
@@ -280,6 +281,7 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread
 
 	if (t)
 		vm_add_this_thread(t);
+	sample_keep_signal();
 	name_thread(env, thread, sys_tid());
 	timers_add_this_thread();
 }

@@ -19,7 +19,7 @@
 #include "agent/vm.h"
 #include "agent/walk.h"
 
-enum { TRAP_PERF_ = 6, TRAP_PERF_LATE = 1, NR_AREAS = 128, NR_COMPILE_IDS = 1 << 22, MAX_WAIT_MS = 10000 };
+enum { TRAP_PERF_ = 6, TRAP_PERF_LATE = 1, NR_AREAS = 128, NR_COMPILE_IDS = 1 << 22, MAX_WAIT_MS = 10000, KEEP_NS = 10000000 };
 
 static struct {
 	uint64_t used[NR_AREAS / 64];
@@ -284,9 +284,12 @@ struct libc_sigaction {		/* of glibc and musl, which agree */
 };
 
 static int (*libc_sigaction)(int, const struct libc_sigaction *, struct libc_sigaction *);
+static void *fault_handler;	/* what libjvm has last set for a fault */
 
 static int on_sigaction(int sig, const struct libc_sigaction *new, struct libc_sigaction *old)
 {
+	if (sig == SIGSEGV && new)
+		fault_handler = new->handler;
 	if (sig != SIGTRAP)
 		return libc_sigaction(sig, new, old);
 	if (old) {
@@ -296,7 +299,9 @@ static int on_sigaction(int sig, const struct libc_sigaction *new, struct libc_s
 	}
 	if (new) {
 		old_action.handler = new->handler;
-		__atomic_store_n(&crashing, 1, __ATOMIC_RELAXED);
+		/* the report has one handler for all signals; a program's own, of sun.misc.Signal, is for this one */
+		if (new->handler == fault_handler)
+			__atomic_store_n(&crashing, 1, __ATOMIC_RELAXED);
 	}
 	return 0;
 }
@@ -328,22 +333,47 @@ bool sample_init(void)
 }
 
 /* On the thread's own signal stack where it has one: some runtimes' threads have little else. */
-static bool install(void)
+static bool take_signal(void)
 {
-	static bool installed;
-	struct kernel_sigaction sa = {
+	const struct kernel_sigaction sa = {
 		.handler = on_trap,
 		.flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | 0x04000000 /* SA_RESTORER */,
 		.restorer = restorer,
 	};
 
+	return !sys(__NR_rt_sigaction, SIGTRAP, &sa, 0, 8);
+}
+
+static bool install(void)
+{
+	static bool installed;
+
 	if (installed)
 		return true;
-	if (sys(__NR_rt_sigaction, SIGTRAP, &sa, &old_action, 8))
+	if (sys(__NR_rt_sigaction, SIGTRAP, 0, &old_action, 8) || !take_signal())
 		return false;
 	elf_replace_import(vm.libjvm, "sigaction", on_sigaction, (void **)&libc_sigaction);
 	installed = true;
 	return true;
+}
+
+/*
+ * Native code of the program may have taken the signal for itself: its samples would all be without a stack. It is taken
+ * back, and the program's handler gets what is not a sample.
+ */
+void sample_keep_signal(void)
+{
+	static uint64_t looked_ns;
+	struct kernel_sigaction now;
+	uint64_t t;
+
+	if (!load_relaxed(&on) || load_relaxed(&crashing) || (t = sys_now()) - load_relaxed(&looked_ns) < KEEP_NS)
+		return;
+	store_relaxed(&looked_ns, t);
+	if (!sys(__NR_rt_sigaction, SIGTRAP, 0, &now, 8) && now.handler != on_trap) {
+		old_action = now;
+		take_signal();
+	}
 }
 
 bool sample_on(void)

@@ -177,6 +177,7 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 	while (load_relaxed(&period_ns) && !log_closed()) {
 		uint64_t start = sys_now();
 
+		sample_keep_signal();
 		sys_lock(&lock);
 		if (period_ns)
 			look(true);

@@ -94,3 +94,27 @@ null_checks() {
 @test "java stacks: what HotSpot's handler of a null check interrupted is beneath it" {
 	each_jdk null_checks
 }
+
+# Percent of complete stacks, of the trace there is.
+complete() {
+	arcprof report -i trace --xprof --format json --limit 1 | jq '.quality | .complete_stacks * 100 / .samples | floor'
+}
+
+# Samples come by SIGTRAP: the program's handler gets what is none, and nothing else changes.
+own_trap_handler() {
+	"$ARCPROF" record -q -o trace -- java -cp "$CLASSES" Traps >out
+	grep -qx '5 handled' out
+	[ "$(complete)" -ge 95 ]
+	# set by native code, about which the JVM knows nothing
+	gcc -shared -fPIC -I "$JAVA_HOME/include" -I "$JAVA_HOME/include/linux" -x c -o libtrap.so - <<'C'
+#include <jni.h>
+#include <signal.h>
+static void handle(int sig) { }
+JNIEXPORT jint JNI_OnLoad(JavaVM *vm, void *reserved) { signal(SIGTRAP, handle); return JNI_VERSION_1_8; }
+C
+	"$ARCPROF" record -q -o trace -- java -cp "$CLASSES" Traps "$PWD/libtrap.so" >out
+	[ "$(complete)" -ge 80 ]
+}
+@test "java stacks: a program may have a handler of its own for the signal of the samples" {
+	each_jdk own_trap_handler
+}
