@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "calls.h"
 #include "cmd.h"
+#include "jvm/proto.h"
 #include "sampling.h"
 
 struct record_opts {
@@ -132,8 +133,8 @@ static int check_opts(const struct record_opts *o, int nr_operands, struct err *
 		return err_set(e, EINVAL, "--no-samples leaves nothing to record without --sched or --callflow");
 	if (!o->samples && (o->events.nr_items || o->freq || o->period))
 		return err_set(e, EINVAL, "cannot be combined: --no-samples and --event, --freq or --count");
-	if (o->java_depth < 8 || o->java_depth > 4096)
-		return err_set(e, EINVAL, "--java-depth: 8 to 4096 frames");
+	if (o->java_depth < 8 || o->java_depth > JVM_MAX_DEPTH)
+		return err_set(e, EINVAL, "--java-depth: must be between 8 and %u", JVM_MAX_DEPTH);
 	return check_calls(o, nr_operands, e);
 }
 

@@ -19,12 +19,14 @@
 #include "agent/vm.h"
 #include "agent/walk.h"
 
-enum { TRAP_PERF_ = 6, TRAP_PERF_LATE = 1, NR_AREAS = 128, NR_COMPILE_IDS = 1 << 22, MAX_WAIT_MS = 10000, KEEP_NS = 10000000 };
+enum { TRAP_PERF_ = 6, TRAP_PERF_LATE = 1, NR_AREAS = 128, NR_COMPILE_IDS = 1 << 22, MAX_WAIT_MS = 10000, KEEP_NS = 10000000,
+       USUAL_DEPTH = 4096 };
 
 static struct {
 	uint64_t used[NR_AREAS / 64];
 	char *mem;
 	size_t size;		/* of one area */
+	uint32_t room;		/* frames that fit in it */
 	uint32_t max_depth;
 	uint32_t max_stack;
 } pool;
@@ -315,10 +317,15 @@ bool sample_init(void)
 {
 	const struct jvm_ctl *ctl = ring_ctl();
 
-	pool.max_depth = ctl->max_depth < JVM_MAX_DEPTH ? ctl->max_depth : JVM_MAX_DEPTH;
+	/* made once, by what the first recorder asks for: later ones have no deeper stacks, but for what costs nothing */
+	if (!pool.mem) {
+		pool.room = ctl->max_depth < USUAL_DEPTH ? USUAL_DEPTH : ctl->max_depth;
+		pool.room = pool.room < JVM_MAX_DEPTH ? pool.room : JVM_MAX_DEPTH;
+		pool.size = sizeof(struct walk) + (pool.room + 4) * sizeof(struct jvm_rec_frame);
+		pool.size = (pool.size + 63) & ~63ul;
+	}
+	pool.max_depth = ctl->max_depth < pool.room ? ctl->max_depth : pool.room;
 	pool.max_stack = ctl->max_stack & ~7u;
-	pool.size = sizeof(struct walk) + (JVM_MAX_DEPTH + 4) * sizeof(struct jvm_rec_frame);
-	pool.size = (pool.size + 63) & ~63ul;
 	cont_forget_names();
 	if (pool.mem) {
 		sys_clear_pages(seen, NR_COMPILE_IDS / 8);

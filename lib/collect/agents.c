@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "collect/state.h"
 #include "jvm/inject.h"
 #include "jvm/target.h"
@@ -350,10 +351,11 @@ static const struct jvm_callbacks callbacks = {
  * What a JVM's threads leave in a tenth of a second, in which the recorder does get a CPU: 16 KiB a
  * sample, because where there is no Java frame yet the copied stack can be 64.
  */
-static uint64_t agent_ring_bytes(const struct evconf *ev)
+static uint64_t agent_ring_bytes(const struct evconf *ev, uint32_t max_depth)
 {
 	uint64_t want = collect_expected_hz(ev) / 10 * 16384, bytes = 1 << 20;
 
+	want = MAX(want, 4 * max_depth * sizeof(struct jvm_rec_frame));		/* some of the deepest, at least */
 	while (bytes < want && bytes < 64 << 20)
 		bytes *= 2;
 	return bytes;
@@ -395,7 +397,7 @@ int agents_open(struct collect *c, struct err *e)
 		.sample = c->o->java == JAVA_SAMPLE,
 		.max_depth = c->o->java_depth,
 		.max_stack_bytes = 64 * 1024,
-		.ring_bytes = agent_ring_bytes(&c->o->ev),
+		.ring_bytes = agent_ring_bytes(&c->o->ev, c->o->java_depth),
 		.callflow = c->o->callflow.on,
 		.programs = c->o->java == JAVA_OFF || !inject_possible(),
 	};

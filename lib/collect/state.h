@@ -15,7 +15,7 @@
 #include "ring/merge.h"
 
 enum {
-	MAX_USER_FRAMES = 4096,
+	MAX_USER_FRAMES = 1 << 16,
 	MAX_KERNEL_FRAMES = 256,
 	MAX_FRAMES = MAX_USER_FRAMES + MAX_KERNEL_FRAMES,
 };

@@ -49,7 +49,7 @@
 #define JVM_PAGE 4096u
 #define JVM_MAX_RINGS 256u
 #define JVM_MAX_SEGMENTS 64u		/* a sample */
-#define JVM_MAX_DEPTH 4096u		/* frames a sample */
+#define JVM_MAX_DEPTH 65000u		/* frames of a sample: their number has 16 bits */
 #define JVM_NR_ROOTS 1024u		/* power of two; of 64 bytes each: whole pages */
 #define JVM_MAX_LINES 4096u		/* bytes of a line table in a record; what is longer ends in line 0 */
 #define JVM_MAX_STRING 4096u		/* bytes of a name in a record; longer ones are cut */

@@ -19,7 +19,7 @@ enum {
 	TRF_VERSION = 1,
 	TRF_MAX_RAW = 4 << 20,		/* payload of a chunk, before compression */
 	TRF_MAX_RECORD = 2 << 20,
-	TRF_MAX_DEPTH = 8192,		/* frames of one stack */
+	TRF_MAX_DEPTH = 1 << 17,		/* frames of one stack */
 	TRF_MAX_FRAMES = 1 << 22,	/* of one epoch */
 	TRF_MAX_NODES = 1 << 24,	/* of one epoch */
 };

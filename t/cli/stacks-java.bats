@@ -118,3 +118,16 @@ C
 @test "java stacks: a program may have a handler of its own for the signal of the samples" {
 	each_jdk own_trap_handler
 }
+
+# Some thousands more than there were of in a trace once. Few samples: each is a megabyte.
+deeper_than_usual() {
+	"$ARCPROF" record -q -F 50 --java-depth 20000 -o trace -- java -Xint -cp "$CLASSES" Deep 12000
+	arcprof report -i trace --thread deep --xtree >tree
+	[ "$(grep -c 'Deep\.down' tree)" -ge 12000 ]
+	arcprof report -i trace --check
+	run_arcprof record --java-depth 65001 -- true
+	[ "$status" -eq 2 ]
+}
+@test "java stacks: as deep as they were asked for" {
+	each_jdk deeper_than_usual
+}
