@@ -542,8 +542,12 @@ static void finish(struct sched_model *m)
 		struct sched_thread *t = &m->threads[i];
 		uint64_t end = m->end_ns;
 
-		if (!t->seen || t->gone)
+		if (!t->seen)
 			continue;
+		if (t->gone) {		/* when it was switched out for good, whatever its end record says */
+			t->gone_ns = t->since_ns;
+			continue;
+		}
 		if (t->gone_ns)
 			end = t->gone_ns = MAX(t->gone_ns, t->since_ns);
 		pass(m, t, MAX(end, t->since_ns), t->state, t->state);
