@@ -26,7 +26,8 @@ rows=$dir/rows
 least() {
 	local turn
 	rm -f cost
-	for turn in 1 2; do
+	for turn in first second; do
+		: "$turn"
 		"$tools/cost" cost "$@" >out 2>err || { echo "growth.sh: $*: $(head -1 err)" >&2; break; }
 	done
 	cost=$(awk 'NR == 1 || $1 < ms { ms = $1 } NR == 1 || $2 < kb { kb = $2 } END { print ms + 0, kb + 0 }' cost)
