@@ -381,7 +381,7 @@ static void path(struct parser *p, bool in_value)
 	case 'M':
 	case 'X':
 		skip_impl_path(p);
-		/* fall through */
+		__attribute__((fallthrough));
 	case 'Y':
 		put(p, "<");
 		type(p);
@@ -772,7 +772,7 @@ static void constant(struct parser *p)
 	case 'a': case 's': case 'l': case 'x': case 'n': case 'i':
 		if (eat(p, 'n'))
 			put(p, "-");
-		/* fall through */
+		__attribute__((fallthrough));
 	case 'h': case 't': case 'm': case 'y': case 'o': case 'j':
 		integer(p);
 		break;
