@@ -18,6 +18,8 @@ enum { ENTRY_WORDS = 3, MAX_CHUNK_WORDS = 1 << 20, MAX_FIELDS = 128 };
 static struct {
 	bool ok;
 	bool compressed;
+	const uintptr_t *z_bad, *z_shift;	/* ZGC: bits that a good reference has not, and where its address begins */
+	bool shenandoah;
 	int tail;				/* Continuation */
 	int parent, size, sp, bottom;		/* StackChunk */
 	int words;				/* of a StackChunk, where its stack begins */
@@ -101,13 +103,31 @@ static void find_names(JNIEnv *env, jclass cont)
 		(*env)->DeleteLocalRef(env, string);
 }
 
+static bool find_z(void)
+{
+	uintptr_t globals = vm.z_globals ? *vm.z_globals : 0;
+
+	if (!globals || vm.o.z_bad_mask < 0 || vm.o.z_shift < 0)
+		return false;
+	at.z_shift = (const uintptr_t *)vm_word(globals, vm.o.z_shift);
+	at.z_bad = (const uintptr_t *)vm_word(globals, vm.o.z_bad_mask);
+	return at.z_shift && at.z_bad;
+}
+
+/* The collector moves objects while threads run. */
+static bool objects_move(void)
+{
+	return at.z_bad || at.shenandoah;
+}
+
 void cont_init(JNIEnv *env)
 {
-	bool z, shenandoah;
 	jclass chunk, cont;
+	bool z;
 
-	if (vm.o.jthread_cont_entry < 0 || !vm_flag("UseZGC", &z) || z ||
-	    !vm_flag("UseShenandoahGC", &shenandoah) || shenandoah || !vm_flag("UseCompressedOops", &at.compressed))
+	if (vm.o.jthread_cont_entry < 0 || !vm_flag("UseZGC", &z) || (z && !find_z()) ||
+	    !vm_flag("UseShenandoahGC", &at.shenandoah) || !vm_flag("UseCompressedOops", &at.compressed) ||
+	    (objects_move() && vm.o.jthread_owner_id < 0))
 		return;
 	if (at.compressed && (!vm.oops_base || !vm.oops_shift))
 		return;
@@ -124,20 +144,34 @@ void cont_init(JNIEnv *env)
 		at.bottom < at.words;
 	if (at.ok)
 		find_names(env, cont);
+	at.ok &= !objects_move() || at.names;
 	if (chunk)
 		(*env)->DeleteLocalRef(env, chunk);
 	if (cont)
 		(*env)->DeleteLocalRef(env, cont);
 }
 
-/* The reference that is stored at p, which is mapped. */
+/* Shenandoah leaves where an object went in the header of what it was. */
+static uintptr_t moved_to(uintptr_t oop)
+{
+	uintptr_t mark;
+
+	if (!at.shenandoah || !oop || !sys_peek_all(&mark, oop, 8) || (mark & 3) != 3)
+		return oop;
+	return mark & ~3ul;
+}
+
+/* The reference that is stored at p, which is mapped; 0 also when nobody can tell where its object is. */
 static uintptr_t oop_in(const char *p)
 {
 	uint32_t narrow = *(const uint32_t *)p;
+	uintptr_t wide = *(const uintptr_t *)p;
 
+	if (at.z_bad)
+		return wide & *at.z_bad ? 0 : wide >> *at.z_shift;
 	if (!at.compressed)
-		return *(const uintptr_t *)p;
-	return narrow ? *vm.oops_base + ((uintptr_t)narrow << *vm.oops_shift) : 0;
+		return moved_to(wide);
+	return narrow ? moved_to(*vm.oops_base + ((uintptr_t)narrow << *vm.oops_shift)) : 0;
 }
 
 static uintptr_t load_oop(uintptr_t p)
@@ -150,11 +184,11 @@ static uintptr_t load_oop(uintptr_t p)
 /* The frames of one chunk, with two words below them for the innermost one's pc and rbp. */
 static bool copy_chunk(uintptr_t chunk, struct cont_copy *c)
 {
-	char fields[MAX_FIELDS];
+	char fields[MAX_FIELDS + 8];
 	int32_t size, sp, bottom;
 	size_t nr;
 
-	if (!sys_peek_all(fields, chunk, at.words))
+	if ((at.z_bad && c->moment != *at.z_bad) || !sys_peek_all(fields, chunk, at.words))
 		return false;
 	c->parent = oop_in(fields + at.parent);
 	size = vm_i32((uintptr_t)fields, at.size);
@@ -167,6 +201,8 @@ static bool copy_chunk(uintptr_t chunk, struct cont_copy *c)
 	if (nr > CONT_WORDS)
 		nr = CONT_WORDS;
 	if (!sys_peek_all(c->words, chunk + at.words + (sp - 2) * 8ul, nr * 8))
+		return false;
+	if (at.z_bad && c->moment != *at.z_bad)
 		return false;
 	c->pc = c->words[1];
 	c->sp = (uintptr_t)&c->words[2];
@@ -186,25 +222,6 @@ static enum cont_result copy_first(uintptr_t chunk, struct cont_copy *c)
 		chunk = c->parent;
 	}
 	return chunk ? CONT_LOST : CONT_ROOT;
-}
-
-enum cont_result cont_load(uintptr_t thread, struct cont_copy *c, bool next)
-{
-	uintptr_t entry, cont;
-	int i;
-
-	if (!at.ok || !thread)
-		return CONT_LOST;
-	if (next)
-		return copy_first(c->parent, c);
-	/* on this thread's own stack */
-	entry = vm_word(thread, vm.o.jthread_cont_entry);
-	for (i = 1; entry && i < ENTRY_WORDS; i++) {
-		cont = vm_word(entry, i * 8);
-		if (cont > 4096 && !(cont & 7) && copy_first(load_oop(cont + at.tail), c) == CONT_LOADED)
-			return CONT_LOADED;
-	}
-	return CONT_LOST;
 }
 
 /* --- which virtual thread --- */
@@ -250,6 +267,39 @@ static uintptr_t mounted(uintptr_t entry, uint64_t *id)
 		return vthread;
 	}
 	return 0;
+}
+
+/* Where objects move, what is on the stack may be where the continuation was: it must be that of the thread's owner. */
+static bool is_mounted(uintptr_t thread, uintptr_t entry)
+{
+	uint64_t id;
+
+	if (!objects_move())
+		return true;
+	id = vm_word(thread, vm.o.jthread_owner_id);
+	return id && mounted(entry, &id);
+}
+
+enum cont_result cont_load(uintptr_t thread, struct cont_copy *c, bool next)
+{
+	uintptr_t entry, cont;
+	int i;
+
+	if (!at.ok || !thread)
+		return CONT_LOST;
+	if (next)
+		return copy_first(c->parent, c);
+	c->moment = at.z_bad ? *at.z_bad : 0;
+	/* on this thread's own stack */
+	entry = vm_word(thread, vm.o.jthread_cont_entry);
+	if (!entry || !is_mounted(thread, entry))
+		return CONT_LOST;
+	for (i = 1; i < ENTRY_WORDS; i++) {
+		cont = vm_word(entry, i * 8);
+		if (cont > 4096 && !(cont & 7) && copy_first(load_oop(cont + at.tail), c) == CONT_LOADED)
+			return is_mounted(thread, entry) ? CONT_LOADED : CONT_LOST;
+	}
+	return CONT_LOST;
 }
 
 static char *put_utf8(char *d, uint32_t c)

@@ -47,6 +47,7 @@ struct vm_offsets {
 	int queue_buffer, queue_limit, queue_begin, queue_end;
 	int codelet_size, codelet_name;
 	int flag_name, flag_addr;
+	int z_bad_mask, z_shift;	/* ZGlobalsForVMStructs: pointers to them */
 };
 
 struct vm_sizes {
@@ -67,6 +68,7 @@ struct vm {
 	uintptr_t *cont_entry_return;	/* ContinuationEntry::_return_pc, or NULL */
 	uintptr_t *oops_base;
 	int *oops_shift;
+	uintptr_t *z_globals;		/* ZGlobalsForVMStructs */
 	int *mirror_klass_offset;	/* in a java.lang.Class */
 	uintptr_t *flags;
 	size_t *nr_flags;

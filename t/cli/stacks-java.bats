@@ -131,3 +131,24 @@ deeper_than_usual() {
 @test "java stacks: as deep as they were asked for" {
 	each_jdk deeper_than_usual
 }
+
+# Frozen frames are read where objects move meanwhile: whatever is shown as whole is whole, 61 calls of itself and what is
+# below them. With little to collect nearly all are.
+moving_collectors() {
+	for gc in UseZGC UseShenandoahGC; do
+		java -XX:+$gc -version >/dev/null 2>&1 || continue
+		"$ARCPROF" record -q -F 997 -o trace -- java -XX:+$gc -cp "$CLASSES" Virtual 60 >out
+		ARCPROF=$ARCPROF "$TOP/t/folded" --kinds trace >stacks 2>notes
+		awk '/Virtual\.work/ {
+			all += $NF
+			if ($0 !~ /unwalkable/) {
+				whole += $NF
+				bad += gsub(/Virtual\.deep/, "") != 61
+			}
+		} END { print all, whole, bad + 0; exit !(all > 50 && whole > all * 0.8 && !bad) }' stacks
+	done
+}
+@test "java stacks: virtual threads are whole with collectors that move objects meanwhile" {
+	skip_unless_perf
+	on_each_jdk 24 moving_collectors
+}
