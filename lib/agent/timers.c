@@ -44,7 +44,8 @@ static bool start_timer(int tid, int32_t *timer)
 		const void *value;
 		int32_t signal, notify, tid, pad[11];
 	} event = { .value = &slots, .signal = SIGTRAP, .notify = SIGEV_THREAD_ID_, .tid = tid };
-	const int64_t every[4] = { period_ns / 1000000000, period_ns % 1000000000, every[0], every[1] };
+	const int64_t s = period_ns / 1000000000, ns = period_ns % 1000000000;
+	const int64_t every[4] = { s, ns, s, ns };	/* between two, and until the first */
 	const int clock = ~tid << 3 | 6;	/* the CPU time of that thread, as the scheduler counts it */
 
 	if (sys(__NR_timer_create, clock, &event, timer))
