@@ -67,7 +67,8 @@ static int parse_operands(struct aboveidle *a, int nr, char **operands, struct e
 	if (nr > 1 && opt_parse_u64(operands[1], &a->nr_samples, e))
 		return err_wrap(e, "count");
 	if (a->interval_ns < tick_ns)
-		return err_set(e, EINVAL, "interval '%s' is shorter than a tick of /proc/stat, %" PRIu64 " ms",
+		return err_set(e, EINVAL,
+			       "interval '%s' is shorter than a tick of /proc/stat, %" PRIu64 " ms",
 			       operands[0], tick_ns / 1000000);
 	if (nr > 1 && !a->nr_samples)
 		return err_set(e, EINVAL, "count '%s': at least one interval", operands[1]);
@@ -129,7 +130,8 @@ static void print_time(const struct aboveidle *a)
 	if (!a->o->timestamp)
 		return;
 	localtime_r(&s, &tm);
-	fprintf(a->tee.out, "%02d:%02d:%02d.%03d ", tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(ns / 1000000 % 1000));
+	fprintf(a->tee.out, "%02d:%02d:%02d.%03d ", tm.tm_hour, tm.tm_min, tm.tm_sec,
+		(int)(ns / 1000000 % 1000));
 }
 
 static void print_head(const struct aboveidle *a)
@@ -140,7 +142,8 @@ static void print_head(const struct aboveidle *a)
 
 	fprintf(out, "%*s%-19s", indent, "", "System Summary");
 	for (i = 0; i < a->first.nr_cpus; i++)
-		fprintf(out, i + 1 < a->first.nr_cpus ? " processor #%-8u" : " processor #%u", a->first.cpus[i].cpu);
+		fprintf(out, i + 1 < a->first.nr_cpus ? " processor #%-8u" : " processor #%u",
+			a->first.cpus[i].cpu);
 	fprintf(out, "\n%*s", indent, "");
 	for (i = 0; i <= a->first.nr_cpus; i++)
 		fprintf(out, "%s(idle%%,busy%%,intr%%)", i ? " " : "");
@@ -182,7 +185,8 @@ static void print_row(const struct aboveidle *a)
 static void print_words(const struct aboveidle *a, const struct idle_share *s)
 {
 	if (s->known)
-		fprintf(a->tee.out, " idle: %5.2f%%  busy: %5.2f%%  intr: %5.2f%%\n", s->idle, s->busy, s->intr);
+		fprintf(a->tee.out, " idle: %5.2f%%  busy: %5.2f%%  intr: %5.2f%%\n", s->idle, s->busy,
+			s->intr);
 	else
 		fputs(" idle:     -   busy:     -   intr:     -\n", a->tee.out);
 }

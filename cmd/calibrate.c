@@ -74,8 +74,8 @@ static int choose_java(const char *java, char *out, size_t size, struct err *e)
 }
 
 /* java NULL: native functions. What was measured is kept at once. */
-static int measure_one(const struct calibrate_opts *o, const char *java, struct calibration *table, const char *path,
-		       struct err *e)
+static int measure_one(const struct calibrate_opts *o, const char *java, struct calibration *table,
+		       const char *path, struct err *e)
 {
 	static const char *const sets[] = { "cpu", "wall", "cpu,wall", NULL };
 	struct buf asked = BUF_INIT;
@@ -133,10 +133,13 @@ static void print_text(const struct calibration *t, const char *path)
 		any_java |= !strncmp(r->client, "java-", 5);
 		if (named)
 			printf("%s on %s\n", r->client, r->cpu);
-		printf("  %-20s %-12s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %6" PRIu64 ".%" PRIu64 "%%  %s\n",
-		       r->metrics, r->metric, r->cost.within, r->cost.between, r->cost.doubt, r->cost.spread / 10, r->cost.spread % 10,
-		       !r->used ? "no: unstable" : r->cost.spread <= CALIBRATION_STABLE ? "yes" :
-		       "yes, though unstable");
+		printf("  %-20s %-12s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %6" PRIu64 ".%" PRIu64
+		       "%%  %s\n",
+		       r->metrics, r->metric, r->cost.within, r->cost.between, r->cost.doubt,
+		       r->cost.spread / 10, r->cost.spread % 10,
+		       !r->used					    ? "no: unstable" :
+			       r->cost.spread <= CALIBRATION_STABLE ? "yes" :
+								      "yes, though unstable");
 	}
 	if (!any_java)
 		puts("\nJava methods are not calibrated.");

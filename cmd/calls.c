@@ -17,7 +17,10 @@
 #include "jvm/inject.h"
 #include "pmu/event.h"
 
-enum { MAX_CONFIG_BYTES = 1 << 20, MAX_THREADS = 1 << 16, MAX_FUNCTIONS = 1 << 20, NR_RINGS = 8, RING_EVENTS = 1 << 17 };
+enum {
+	MAX_CONFIG_BYTES = 1 << 20, MAX_THREADS = 1 << 16, MAX_FUNCTIONS = 1 << 20, NR_RINGS = 8,
+	RING_EVENTS = 1 << 17
+};
 
 static const struct {
 	const char *name;		/* the same in options, in the trace and in reports */
@@ -43,8 +46,8 @@ static bool is_asked(const struct opt_list *l, const char *word)
 	return false;
 }
 
-static int add_metric(struct callflow_opts *o, const struct callflow_metric *m, const char *name, const char *unit,
-		      struct err *e)
+static int add_metric(struct callflow_opts *o, const struct callflow_metric *m, const char *name,
+		      const char *unit, struct err *e)
 {
 	struct callflow_layout *l = &o->layout;
 
@@ -101,7 +104,8 @@ static int add_counter(struct callflow_opts *o, const char *name, struct err *e)
 	m.config = ev.attr.config;
 	m.config1 = ev.attr.config1 | arch_own_counter_config1;
 	if (m.type == PERF_TYPE_SOFTWARE || m.type == PERF_TYPE_TRACEPOINT || !is_readable(&m)) {
-		err_set(e, ENOTSUP, "--metric: '%s' cannot be read by a program itself on this machine", name);
+		err_set(e, ENOTSUP, "--metric: '%s' cannot be read by a program itself on this machine",
+			name);
 		hint_access(e);
 		return -ENOTSUP;
 	}
@@ -149,8 +153,8 @@ static int read_config(const char *path, struct callrules *rules, struct err *e)
 }
 
 /* What each metric costs in a set of these; false: that was not measured here. */
-static bool take_costs(struct callflow_opts *o, const struct calibration *table, const char *client, const char *cpu,
-		       struct callflow_costs *out)
+static bool take_costs(struct callflow_opts *o, const struct calibration *table, const char *client,
+		       const char *cpu, struct callflow_costs *out)
 {
 	char set[CALIBRATION_NAME] = "";
 	const struct calibration_row *r;
@@ -167,7 +171,8 @@ static bool take_costs(struct callflow_opts *o, const struct calibration *table,
 			continue;
 		any = true;
 		if (r->used)
-			snprintf(out->costs[m], sizeof(out->costs[m]), "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+			snprintf(out->costs[m], sizeof(out->costs[m]),
+				 "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
 				 r->cost.within, r->cost.between, r->cost.spread, r->cost.doubt);
 		else
 			snprintf(out->costs[m], sizeof(out->costs[m]), "unstable");
@@ -209,7 +214,10 @@ static void take_calibration(struct callflow_opts *o, const struct calibration *
 		take_jvms(o, table, cpu);
 }
 
-/* With every event written to a ring a call costs something else. A table that cannot be read is told, no more. */
+/*
+ * With every event written to a ring a call costs something else. A table that cannot be read is told,
+ * no more.
+ */
 static void calibrate(struct callflow_opts *o)
 {
 	struct calibration table = { 0 };

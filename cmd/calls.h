@@ -21,6 +21,7 @@ struct calls_opts {
 };
 
 /* Fills *o; rules own what it points to. -EINVAL or -errno: what is wrong with the options. */
-int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct callrules *rules, struct err *e);
+int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct callrules *rules,
+		  struct err *e);
 
 #endif

@@ -129,7 +129,8 @@ static void print_start(struct cpi *c)
 		fprintf(out, "** Counters: n/a: %s\n", c->why.msg);
 	else
 		fprintf(out, "** Counters: cycles, instructions%s\n",
-			c->counters.user_only ? ", in user mode only: this user may not count the kernel's" : "");
+			c->counters.user_only ? ", in user mode only: this user may not count the kernel's" :
+			"");
 	fprintf(out, "** Utilisation: %s\n", c->machine ? "/proc/stat" : "CPU time of the program and its children, "
 		"in percent of one CPU");
 	fprintf(out, "%*s%-8s %10s %7s %7s %16s %16s %8s\n", c->o->timestamp ? 9 : 0, "", "CPU", "Seconds", "Idle%",
@@ -372,7 +373,8 @@ static int measure(struct cpi *c, struct err *e)
 	print_start(c);
 	end_ns = c->o->run_ns ? c->ticker.start_ns + c->o->run_ns : UINT64_MAX;
 	while (!r && !over) {
-		next_ns = c->o->interval_ns ? ticker_next(&c->ticker, c->o->interval_ns, clock_mono_ns()) : UINT64_MAX;
+		next_ns = c->o->interval_ns ? ticker_next(&c->ticker, c->o->interval_ns, clock_mono_ns()) :
+					      UINT64_MAX;
 		over = !wait_until(c, MIN(next_ns, end_ns)) || clock_mono_ns() >= end_ns;
 		r = read_all(c, &c->now, e);
 		if (!r)

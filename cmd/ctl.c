@@ -23,7 +23,8 @@ static const struct opt ctl_table[] = {
 
 static int check_usage(int nr_operands, char **operands, struct err *e)
 {
-	static const char *const verbs[] = { "status", "snapshot", "reset", "zero", "pause", "resume", "stop" };
+	static const char *const verbs[] = { "status", "snapshot", "reset", "zero", "pause", "resume",
+		"stop" };
 	size_t i;
 
 	if (nr_operands > 1)
@@ -74,7 +75,8 @@ static int ask_those_there_are(const char *command, struct err *e)
 	if (!nr)
 		r = err_set(e, ESRCH, "nothing is being recorded by this user");
 	else if (nr > 1 && strcmp(command, "status"))
-		r = err_set(e, EINVAL, "there are %zu recordings: choose one with --pid=PID, of %s", nr, list.data);
+		r = err_set(e, EINVAL, "there are %zu recordings: choose one with --pid=PID, of %s", nr,
+			    list.data);
 	for (i = 0; i < nr && !r; i++) {
 		if (i)
 			putchar('\n');

@@ -63,7 +63,10 @@ static void print_value_line(const struct opt *o, const char *dashes, const char
 	printf(o->words ? "\n" : " <%s>\n", o->arg);
 }
 
-/* "--format text json" for words, "--output <file>" for what the argument is, and "-o <file>" again by its letter. */
+/*
+ * "--format text json" for words, "--output <file>" for what the argument is, and "-o <file>" again by
+ * its letter.
+ */
 static void print_values(const struct command *c)
 {
 	struct command_opts f;

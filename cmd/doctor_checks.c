@@ -240,7 +240,8 @@ static void look_debug(struct finding *f, const char *file, const char *package)
 		found(f, CHECK_OK, "%s", path);
 	} else {
 		found(f, CHECK_LIMITED, "none installed for %s", file);
-		remedy(f, "install %s (Debian), or the -dbg, -debuginfo package of your distribution", package);
+		remedy(f, "install %s (Debian), or the -dbg, -debuginfo package of your distribution",
+		       package);
 	}
 }
 
@@ -446,7 +447,8 @@ static const struct check sampling[] = {
 	{ "other-users", "other users", "attaching to programs you do not own", look_other_users },
 	{ "cycles", "cycles", "samples by CPU cycles", look_cycles },
 	{ "instructions", "instructions", "samples by instructions", look_instructions },
-	{ "tracepoints", "tracepoints", "events of the scheduler and other parts of the kernel", look_tracepoints },
+	{ "tracepoints", "tracepoints", "events of the scheduler and other parts of the kernel",
+		look_tracepoints },
 	{ "rate", "sample rate", "how often, at most", look_rate },
 	{ "buffers", "buffers", "room for samples until they are read", look_buffers },
 	{ "pmus", "event sources", "where events come from", look_pmus },
@@ -470,7 +472,8 @@ static const struct check threads[] = {
 	{ "bpf", "BPF", "ptt: exact times of threads, interrupts set apart", look_bpf },
 	{ "module", "kernel module", "the same without BPF, and traces of instructions", look_module },
 	{ "proc", "/proc", "ptt without privileges: times with the interrupts in them", look_proc },
-	{ "perf-page", "perf page", "programs read their own threads' time without a session", look_perf_page },
+	{ "perf-page", "perf page", "programs read their own threads' time without a session",
+		look_perf_page },
 };
 
 static const struct check registers[] = {

@@ -35,7 +35,8 @@ static const struct opt dump_opts[] = {
 	OPT_STR('i', "input", struct dump_opts, input, "file", "arcprof.data", "read the trace <file>; - is standard input"),
 	OPT_LIST('M', "major", struct dump_opts, majors, "codes",
 		 "show only records with these major codes, in hexadecimal (10: samples, 19: processes, modules, code)"),
-	OPT_FLAG(0, "chunks", struct dump_opts, chunks, "show the chunks of the file in place of its records"),
+	OPT_FLAG(0, "chunks", struct dump_opts, chunks,
+		 "show the chunks of the file in place of its records"),
 	OPT_FLAG(0, "schema", struct dump_opts, schema, "show the kinds of records that the file describes"),
 	OPT_GROUP("How to show it"),
 	OPT_FLAG(0, "raw", struct dump_opts, raw, "show the bytes of each record below it"),
@@ -338,7 +339,8 @@ static void show_records(struct dump *d, const struct walk_chunk *c, const uint8
 	}
 	if (got < 0) {
 		show_damage(d, c->off, c->h.raw_len - r.off, "no whole record here, the rest of the chunk has no meaning");
-		note_bad(d, "chunk %u at offset %" PRIu64 " has a record of an impossible length", c->h.seq, c->off);
+		note_bad(d, "chunk %u at offset %" PRIu64 " has a record of an impossible length", c->h.seq,
+			 c->off);
 	}
 }
 
@@ -349,7 +351,8 @@ static void learn(struct dump *d, const struct walk_chunk *c, const uint8_t *raw
 	struct err e;
 
 	while (walk_record(&s, raw, &r) > 0)
-		if (r.major == TRF_MAJOR_FILE && r.minor == TRF_FILE_SCHEMA && schema_learn(d->schema, r.body, &e)) {
+		if (r.major == TRF_MAJOR_FILE && r.minor == TRF_FILE_SCHEMA &&
+		    schema_learn(d->schema, r.body, &e)) {
 			show_damage(d, c->off, 0, e.msg);
 			note_bad(d, "%s", e.msg);
 		}
@@ -363,7 +366,8 @@ static void show_chunk(struct dump *d, const struct walk_chunk *c)
 	char type[5];
 
 	if (d->o->format == FORMAT_TEXT) {
-		printf("chunk %-5u %s at %-10" PRIu64 " %7u records, %7u bytes of %7u%s%s", h->seq, walk_type_text(h, type), c->off,
+		printf("chunk %-5u %s at %-10" PRIu64 " %7u records, %7u bytes of %7u%s%s", h->seq,
+		       walk_type_text(h, type), c->off,
 		       h->nr_records, h->stored_len, h->raw_len, h->flags & TRF_ZLIB ? ", zlib" : "",
 		       h->flags & TRF_TRANSPOSED ? " by columns" : "");
 		if (h->stream)
@@ -482,7 +486,8 @@ static int set_majors(struct dump *d, struct err *e)
 		unsigned long v = strtoul(l->items[i], &end, 16);
 
 		if (*end || end == l->items[i] || v > 0xffff || i == ARRAY_SIZE(d->majors))
-			return err_set(e, EINVAL, "--major: '%s' is not the hexadecimal code of a record", l->items[i]);
+			return err_set(e, EINVAL, "--major: '%s' is not the hexadecimal code of a record",
+				       l->items[i]);
 		d->majors[d->nr_majors++] = v;
 	}
 	return 0;

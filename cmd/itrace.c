@@ -93,8 +93,10 @@ static int method_rules(const struct itrace_cmd_opts *o, struct callrules *rules
 		return err_wrap(e, "--method");
 	callrules_end(rules);
 	*l = (struct callflow_layout){
-		.flags = CALLFLOW_TREES | CALLFLOW_BRACKETS, .max_depth = CALL_DEPTH, .nr_threads = CALL_THREADS,
-		.nr_functions = 1, .pool_bytes = CALL_BYTES, .rules = rules->b.data, .rules_bytes = rules->b.len,
+		.flags = CALLFLOW_TREES | CALLFLOW_BRACKETS, .max_depth = CALL_DEPTH,
+		.nr_threads = CALL_THREADS,
+		.nr_functions = 1, .pool_bytes = CALL_BYTES, .rules = rules->b.data,
+		.rules_bytes = rules->b.len,
 		.bracket_skip = o->skip, .bracket_times = o->times,
 	};
 	return 0;
@@ -157,7 +159,8 @@ static void why_no_call(const struct itrace_cmd_opts *o, const struct brackets_r
 	else if (!m->nr_calls)
 		log_error("--method: '%s' was not called%s%s", which, *m->why_not ? "; " : "", m->why_not);
 	else
-		log_error("--method: '%s' was called %" PRIu64 " time%s, and --skip leaves the first %" PRIu64 " alone", which,
+		log_error("--method: '%s' was called %" PRIu64 " time%s, and --skip leaves the first %" PRIu64
+			  " alone", which,
 			  m->nr_calls, plural(m->nr_calls), o->skip);
 }
 
@@ -167,7 +170,8 @@ static bool methods_summary(const struct itrace_cmd_opts *o, const struct bracke
 	uint64_t nr = m->nr_begun - MIN(m->nr_refused, m->nr_begun);
 
 	if (nr)
-		log_info("%" PRIu64 " call%s of '%s' traced, after %" PRIu64 " left alone", nr, plural(nr), o->methods, o->skip);
+		log_info("%" PRIu64 " call%s of '%s' traced, after %" PRIu64 " left alone", nr, plural(nr),
+			 o->methods, o->skip);
 	else
 		why_no_call(o, m);
 	return nr;
@@ -182,12 +186,14 @@ static void summary(const struct itrace_cmd_opts *o, const struct itrace_result 
 	log_info("%" PRIu64 " instructions, %" PRIu64 " branches in %" PRIu64 " thread%s; %.3g s, %.0f instructions per second",
 		 n, r->totals.nr_branches, r->totals.nr_threads, plural(r->totals.nr_threads), seconds,
 		 seconds > 0 ? n / seconds : 0);
-	log_info("%s: %" PRIu64 " bytes, %.3g an instruction; 'arcprof report -i %s --arc' shows it", o->output,
+	log_info("%s: %" PRIu64 " bytes, %.3g an instruction; 'arcprof report -i %s --arc' shows it",
+		 o->output,
 		 r->nr_bytes, n ? (double)r->nr_bytes / n : 0, o->output);
 }
 
 /* --engine=auto: the module is there or it is not; why not is nobody's trouble. */
-static const struct itrace_engine *engine_for(const struct itrace_cmd_opts *o, const struct itrace_opts *steps)
+static const struct itrace_engine *engine_for(const struct itrace_cmd_opts *o,
+					      const struct itrace_opts *steps)
 {
 	struct err ignored;
 

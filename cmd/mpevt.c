@@ -70,7 +70,8 @@ static int do_list(struct mpevt *m)
 		struct err e = { 0 };
 		int r = mpevt_try(name, &e);
 		/* "name: reason" */
-		const char *why = r ? (strncmp(e.msg, name, strlen(name)) ? e.msg : e.msg + strlen(name) + 2) : NULL;
+		const char *why =
+			r ? (strncmp(e.msg, name, strlen(name)) ? e.msg : e.msg + strlen(name) + 2) : NULL;
 
 		if (!json) {
 			fprintf(m->tee.out, r ? "%-26s n/a: %s\n" : "%-26s yes\n", name, why);

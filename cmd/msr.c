@@ -26,7 +26,8 @@ struct msr_opts {
 static const struct opt msr_table[] = {
 	OPT_GROUP("Where"),
 	OPT_FLAG('a', "all-cpus", O, all_cpus, "access the register on every CPU"),
-	OPT_LIST('C', "cpu", O, cpus, "cpus", "access the register on these CPUs, such as 0,2-3 (default: 0)"),
+	OPT_LIST('C', "cpu", O, cpus, "cpus",
+		 "access the register on these CPUs, such as 0,2-3 (default: 0)"),
 	OPT_STR(0, "field", O, field, "bits", NULL, "access only the bits <high>:<low> of the register"),
 	OPT_GROUP("Writing"),
 	OPT_FLAG(0, "verify", O, verify, "read the register back, and fail if it is not what was written"),
@@ -142,7 +143,8 @@ static void print_value(struct msr *m, uint32_t cpu, uint64_t val)
 	default:
 		printf("CPU %u: 0x%x = 0x%016" PRIx64, cpu, m->reg, val);
 		if (m->has_field)
-			printf(", bits %u:%u = 0x%" PRIx64 " (%" PRIu64 ")", m->field.high, m->field.low, shown, shown);
+			printf(", bits %u:%u = 0x%" PRIx64 " (%" PRIu64 ")", m->field.high, m->field.low,
+			       shown, shown);
 		putchar('\n');
 	}
 }
@@ -166,7 +168,8 @@ static int write_one(struct msr *m, uint32_t cpu, uint64_t *val, struct err *e)
 		return r;
 	r = msr_read(MSR_ROOT, cpu, m->reg, &got, e);
 	if (!r && got != *val)
-		r = err_set(e, EIO, "CPU %u, register 0x%x: wrote 0x%" PRIx64 ", but it reads 0x%" PRIx64, cpu, m->reg,
+		r = err_set(e, EIO, "CPU %u, register 0x%x: wrote 0x%" PRIx64 ", but it reads 0x%" PRIx64,
+			    cpu, m->reg,
 			    *val, got);
 	return r;
 }

@@ -103,7 +103,8 @@ static int add_event(struct request *q, const char *name, struct err *e)
 	if (ptt_field_named(name) >= 0)		/* measured anyway */
 		return 0;
 	if (q->c.nr_counters == PTT_MAX_COUNTERS)
-		return err_set(e, E2BIG, "'%s' is one event too many: %d beside the time", name, PTT_MAX_COUNTERS);
+		return err_set(e, E2BIG, "'%s' is one event too many: %d beside the time", name,
+			       PTT_MAX_COUNTERS);
 	r = pmu_event_parse(name, ev, e);
 	if (r)
 		return r;
@@ -117,7 +118,8 @@ static int add_event(struct request *q, const char *name, struct err *e)
 	return 0;
 }
 
-static int fill_request(struct request *q, const struct ptt_opts *o, int nr_names, char **names, struct err *e)
+static int fill_request(struct request *q, const struct ptt_opts *o, int nr_names, char **names,
+			struct err *e)
 {
 	size_t i;
 	int k, r = 0;
@@ -179,8 +181,8 @@ static int do_init(const struct ptt_opts *o, int nr_names, char **names)
 
 /* ---- showing ---- */
 
-static int set_up_show(struct ptt_show *sh, const struct ptt_opts *o, struct ptt *p, const struct ptt_snapshot *s,
-		       struct err *e)
+static int set_up_show(struct ptt_show *sh, const struct ptt_opts *o, struct ptt *p,
+		       const struct ptt_snapshot *s, struct err *e)
 {
 	sh->format = o->format;
 	sh->cpi = o->cpi;
@@ -223,7 +225,8 @@ static int repeat(struct ptt_show *sh, const struct ptt_opts *o, struct ptt *p, 
 	return r;
 }
 
-static int show(const struct ptt_opts *o, struct ptt *p, struct ptt_show *sh, struct ptt_snapshot *s, struct err *e)
+static int show(const struct ptt_opts *o, struct ptt *p, struct ptt_show *sh, struct ptt_snapshot *s,
+		struct err *e)
 {
 	struct tee tee;
 	int r = set_up_show(sh, o, p, s, e), closed;
@@ -289,7 +292,8 @@ static void print_info(const struct ptt *p, const struct ptt_snapshot *s)
 	printf("Threads:     %zu alive, %zu ended, %" PRIu64 " ended before and no longer listed\n", alive,
 	       s->nr_threads - alive, s->nr_gone);
 	if (s->nr_refused)
-		printf("Missing:     %" PRIu64 " dispatches of threads without a place; see --threads\n", s->nr_refused);
+		printf("Missing:     %" PRIu64 " dispatches of threads without a place; see --threads\n",
+		       s->nr_refused);
 	printf("Metrics:    ");
 	for (f = 0; f < PTT_COUNTER; f++)
 		if (s->known & 1u << f)
@@ -383,8 +387,8 @@ static void add_ended(struct ptt_snapshot *s, const struct rusage *u)
 }
 
 /* Lets the program run in the session that was begun for it; *status is what it ended with. */
-static int run_in_session(const struct ptt_opts *o, struct spawn *child, char **argv, struct ticker *t, int *status,
-			  struct err *e)
+static int run_in_session(const struct ptt_opts *o, struct spawn *child, char **argv, struct ticker *t,
+			  int *status, struct err *e)
 {
 	struct ptt_snapshot s = { 0 };
 	struct ptt_show sh = { .all_ended = true };
@@ -492,7 +496,8 @@ static int check_usage(const struct ptt_opts *o, int nr, char **operands, enum v
 		return err_set(e, EINVAL, "--pid is only valid with init and dump");
 	if (o->alive && v != VERB_DUMP)
 		return err_set(e, EINVAL, "--alive is only valid with dump");
-	if ((o->events.nr_items || o->backend || o->all_users || o->noints) && v != VERB_INIT && v != VERB_RUN)
+	if ((o->events.nr_items || o->backend || o->all_users || o->noints) && v != VERB_INIT &&
+	    v != VERB_RUN)
 		return err_set(e, EINVAL, "--event, --backend, --all-users and --noints are only valid with init and run");
 	return 0;
 }

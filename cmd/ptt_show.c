@@ -124,8 +124,8 @@ static int choose_sort(struct ptt_show *sh, uint32_t known, const char *sort, st
 	return sh->sort < 0 ? err_wrap(e, "--sort") : 0;
 }
 
-int ptt_show_init(struct ptt_show *sh, struct ptt *p, const struct ptt_snapshot *s, const struct opt_list *columns,
-		  const char *sort, struct err *e)
+int ptt_show_init(struct ptt_show *sh, struct ptt *p, const struct ptt_snapshot *s,
+		  const struct opt_list *columns, const char *sort, struct err *e)
 {
 	int r;
 
@@ -161,7 +161,8 @@ static int compare_values(const struct ptt_show *sh, const uint64_t *x, const ui
 
 static int compare_threads(const void *a, const void *b, void *arg)
 {
-	const struct ptt_thread *x = *(const struct ptt_thread *const *)a, *y = *(const struct ptt_thread *const *)b;
+	const struct ptt_thread *x = *(const struct ptt_thread *const *)a,
+				*y = *(const struct ptt_thread *const *)b;
 	const struct ptt_show *sh = arg;
 	int c = 0;
 
@@ -365,13 +366,15 @@ static void text_cpus(struct ptt_show *sh, const struct ptt_snapshot *s)
 		fprintf(sh->out, "n/a: not measured by the back end '%s'\n", sh->backend);
 }
 
-static void text_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s, const struct process *list, size_t nr)
+static void text_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s, const struct process *list,
+			  size_t nr)
 {
 	size_t i, threads = 0;
 
 	for (i = 0; i < nr; i++)
 		threads += list[i].nr;
-	fprintf(sh->out, "%s** %s: %.3f s, %zu threads of %zu processes, interrupts %s%s\n", sh->nr_printed ? "\n" : "",
+	fprintf(sh->out, "%s** %s: %.3f s, %zu threads of %zu processes, interrupts %s%s\n",
+		sh->nr_printed ? "\n" : "",
 		sh->backend, s->session_ns / 1e9, threads, nr,
 		s->known & 1u << PTT_IRQ_TIME ? "set apart" : "in the threads' time",
 		s->nr_refused ? "; more threads than slots: some are missing" : "");
@@ -483,7 +486,8 @@ static void json_cpus(struct ptt_show *sh, const struct ptt_snapshot *s)
 	json_end(j);
 }
 
-static void json_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s, const struct process *list, size_t nr)
+static void json_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s, const struct process *list,
+			  size_t nr)
 {
 	struct json *j = &sh->json;
 	size_t i;

@@ -34,15 +34,18 @@ enum { PTT_BY_PID = -1, PTT_BY_TID = -2, PTT_BY_NAME = -3 };
  * Fills counters, fields and sort: of what s knows, the columns that list names, or all.
  * -EINVAL: there is no such metric, or the session does not measure it.
  */
-int ptt_show_init(struct ptt_show *sh, struct ptt *p, const struct ptt_snapshot *s, const struct opt_list *columns,
-		  const char *sort, struct err *e);
+int ptt_show_init(struct ptt_show *sh, struct ptt *p, const struct ptt_snapshot *s,
+		  const struct opt_list *columns, const char *sort, struct err *e);
 void ptt_show_release(struct ptt_show *sh);
 
 void ptt_show_start(struct ptt_show *sh);
 void ptt_show_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s);
 void ptt_show_end(struct ptt_show *sh);
 
-/* Number of a field whose name users write ("time", "dispatches"), or -1: it is no name of those before PTT_COUNTER. */
+/*
+ * Number of a field whose name users write ("time", "dispatches"), or -1: it is no name of those
+ * before PTT_COUNTER.
+ */
 int ptt_field_named(const char *name);
 const char *ptt_field_name(int field);
 

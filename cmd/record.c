@@ -48,7 +48,8 @@ static const struct opt record_table[] = {
 	OPT_LIST('C', "cpu", struct record_opts, cpus, "cpus", "only on these CPUs, such as 0,2-3"),
 	OPT_LIST('p', "pid", struct record_opts, pids, "pid", "record running processes"),
 	OPT_LIST('t', "tid", struct record_opts, tids, "tid", "record running threads"),
-	OPT_STR('u', "user", struct record_opts, user, "user", NULL, "record all running processes of a user"),
+	OPT_STR('u', "user", struct record_opts, user, "user", NULL,
+		"record all running processes of a user"),
 	OPT_FLAG(0, "all-user", struct record_opts, all_user, "sample user code only"),
 	OPT_FLAG(0, "all-kernel", struct record_opts, all_kernel, "sample kernel code only"),
 	OPT_FLAG(0, "sched", struct record_opts, sched, "also record context switches, waits and wake-ups"),
@@ -75,7 +76,8 @@ static const struct opt record_table[] = {
 		 "serialize the processor before reading a clock: accurate for short calls, at three times the cost"),
 	OPT_STR(0, "config", struct record_opts, calls.config, "file", NULL,
 		"read filter rules for methods and threads from <file>"),
-	OPT_U64(0, "call-depth", struct record_opts, calls.depth, "n", "8192", "merge calls below this depth"),
+	OPT_U64(0, "call-depth", struct record_opts, calls.depth, "n", "8192",
+		"merge calls below this depth"),
 	OPT_SIZE(0, "call-memory", struct record_opts, calls.memory, "bytes", "1G",
 		 "maximum memory for the call trees of a process"),
 	OPT_TIME(0, "snapshot", struct record_opts, calls.snapshot_ns, "time", NULL,
@@ -84,7 +86,8 @@ static const struct opt record_table[] = {
 	OPT_TIME('D', "delay", struct record_opts, delay_ns, "time", NULL, "wait this long before sampling starts"),
 	OPT_TIME('d', "duration", struct record_opts, duration_ns, "time", NULL, "stop after this long"),
 	OPT_GROUP("Where to"),
-	OPT_STR('o', "output", struct record_opts, output, "file", "arcprof.data", "write the trace to <file>"),
+	OPT_STR('o', "output", struct record_opts, output, "file", "arcprof.data",
+		"write the trace to <file>"),
 	OPT_ENUM(0, "mode", struct record_opts, mode, modes, "continuous",
 		 "whether to stop storing samples at --max-size (normal) or never (continuous)"),
 	OPT_SIZE(0, "max-size", struct record_opts, max_bytes, "bytes", NULL, "maximum size of the samples in the file"),
@@ -138,7 +141,8 @@ static int check_opts(const struct record_opts *o, int nr_operands, struct err *
 	return check_calls(o, nr_operands, e);
 }
 
-static int prepare(struct sampling *s, const struct record_opts *o, int nr_operands, char **operands, struct err *e)
+static int prepare(struct sampling *s, const struct record_opts *o, int nr_operands, char **operands,
+		   struct err *e)
 {
 	/* Call trees are sampled beneath only where that is asked for. */
 	bool asked = o->events.nr_items || o->freq || o->period;

@@ -40,7 +40,8 @@ struct report_cmd_opts {
 };
 
 static const char *const formats[] = { "text", "json", "csv", "tree", NULL };
-static const char *const sorts[] = { "default", "cum", "base", "n", "name", "wait", "blocked", "latency", NULL };
+static const char *const sorts[] = { "default", "cum", "base", "n", "name", "wait", "blocked", "latency",
+	NULL };
 static const char *const folds[] = { "none", "module", "class", "package", NULL };
 
 #define O struct report_cmd_opts
@@ -58,7 +59,8 @@ static const struct opt report_opts[] = {
 	OPT_SET(0, "xarc", O, report, REPORT_XARC, "show callers and callees of each function (the default)"),
 	OPT_SET(0, "xtree", O, report, REPORT_XTREE, "show the call tree"),
 	OPT_SET(0, "xprof", O, report, REPORT_XPROF, "show a flat profile"),
-	OPT_SET(0, "rt", O, report, REPORT_RT, "show the call tree as log-rt: calls to and from each context"),
+	OPT_SET(0, "rt", O, report, REPORT_RT,
+		"show the call tree as log-rt: calls to and from each context"),
 	OPT_SET(0, "gen", O, report, REPORT_GEN, "list every call and return of a call trace"),
 	OPT_SET(0, "tprof", O, report, REPORT_TPROF, "show ticks by process, thread, module and symbol"),
 	OPT_SET(0, "threads", O, report, REPORT_THREADS, "show how long each thread ran, waited and was blocked"),
@@ -80,11 +82,13 @@ static const struct opt report_opts[] = {
 	OPT_LIST(0, "symbol", O, symbols, "name", "only stacks that go through these functions"),
 	OPT_LIST('C', "cpu", O, cpus, "cpu", "only samples on these CPUs"),
 	OPT_TIME(0, "from", O, from, "time", NULL, "only samples from <time> after the start"),
-	OPT_FLAG(0, "from-zero", O, from_zero, "only samples after the zero point that 'arcprof ctl zero' set"),
+	OPT_FLAG(0, "from-zero", O, from_zero,
+		 "only samples after the zero point that 'arcprof ctl zero' set"),
 	OPT_TIME(0, "to", O, to, "time", NULL, "only samples before <time> after the start"),
 	OPT_LIST(0, "event", O, gen_events, "kind", "show only these events of --gen: entry, exit, exception, unwound, dispatch"),
 	OPT_GROUP("Folding"),
-	OPT_ENUM(0, "fold", O, fold, folds, "none", "show modules, classes or packages in place of functions"),
+	OPT_ENUM(0, "fold", O, fold, folds, "none",
+		 "show modules, classes or packages in place of functions"),
 	OPT_FLAG(0, "merge-threads", O, merge_threads, "merge threads of the same name in a process"),
 	OPT_FLAG(0, "merge-processes", O, merge_processes, "merge processes of the same name"),
 	OPT_FLAG(0, "hide-inlined", O, no_inline, "charge inlined functions to the function they are in"),
@@ -228,7 +232,10 @@ static void put_selection(const struct report_cmd_opts *c, bool names, struct bu
 		buf_fmt(b, "%s--to", b->len ? " " : "");
 }
 
-/* The report was empty: a selection that finds nothing is most often a slip of the pen. Returns the exit status. */
+/*
+ * The report was empty: a selection that finds nothing is most often a slip of the pen. Returns the
+ * exit status.
+ */
 static int say_nothing_matches(const struct report_cmd_opts *c)
 {
 	struct buf all = BUF_INIT, names = BUF_INIT;
@@ -237,7 +244,8 @@ static int say_nothing_matches(const struct report_cmd_opts *c)
 	put_selection(c, false, &all);
 	put_selection(c, true, &names);
 	if (all.len)
-		log_error("%s: nothing matches %s", c->events ? c->events : c->stacks ? c->stacks : c->tree ? c->tree : c->input,
+		log_error("%s: nothing matches %s",
+			  c->events ? c->events : c->stacks ? c->stacks : c->tree ? c->tree : c->input,
 			  all.data);
 	if (names.len && !strpbrk(names.data, "*?["))
 		log_hint("names are compared as a whole; '*' stands for any part, as in --symbol '*parse*'");
@@ -256,9 +264,11 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 			   /* A symbol of tprof is what the linker calls one. */
 			   .no_inline = c->no_inline || o->name == REPORT_TPROF },
 		.metrics = &c->metrics, .cpus = &c->cpus, .from_ns = from_ns(c), .to_ns = c->to,
-		.samples = c->samples, .prefer_samples = o->name == REPORT_TPROF, .no_samples = o->name == REPORT_RT,
+		.samples = c->samples, .prefer_samples = o->name == REPORT_TPROF,
+		.no_samples = o->name == REPORT_RT,
 		.replay = c->replay, .calibrate = c->calibrate,
-		.deltas = o->format != FORMAT_TREE, .needs_deltas = o->name == REPORT_RT, .fold_plt = c->fold_plt,
+		.deltas = o->format != FORMAT_TREE, .needs_deltas = o->name == REPORT_RT,
+		.fold_plt = c->fold_plt,
 	};
 	int r = trace_reader_open(t, c->input, e);
 
@@ -274,7 +284,8 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 static int print_arc(const struct report_cmd_opts *c, struct trace_reader *t, struct err *e)
 {
 	const struct arc_opts o = {
-		.format = c->format, .rows = c->compact ? ARC_VISITS : c->every_insn ? ARC_INSTRUCTIONS : ARC_BLOCKS,
+		.format = c->format, .rows = c->compact ? ARC_VISITS : c->every_insn ? ARC_INSTRUCTIONS :
+		ARC_BLOCKS,
 		.fold_plt = c->fold_plt, .fold_kernel = c->fold_kernel, .limit = c->limit,
 		.names = { .signatures = c->signatures, .addresses = c->addresses },
 		.branches = { c->from, c->to },
@@ -374,7 +385,8 @@ static int check_calls(struct trace_reader *t)
 	       "CPU time of calls = the kernel's for the thread", c.nr_checked, CALLS_CHECK_PERCENT,
 	       CALLS_CHECK_NS / 1000000);
 	if (c.nr_bad)
-		log_error("%" PRIu64 " threads have other CPU time than the kernel says; first: %s", c.nr_bad, c.first);
+		log_error("%" PRIu64 " threads have other CPU time than the kernel says; first: %s", c.nr_bad,
+			  c.first);
 	return c.nr_bad ? 1 : 0;
 }
 

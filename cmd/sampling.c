@@ -87,7 +87,10 @@ static void set_rates(struct sampling *s, uint64_t freq, uint64_t period)
 	ev->rates = s->rates;
 }
 
-/* What the kernel's timers do, and where it is less, what the administrator or the kernel's own care allows. */
+/*
+ * What the kernel's timers do, and where it is less, what the administrator or the kernel's own care
+ * allows.
+ */
 static uint64_t highest_freq(void)
 {
 	struct perf_limits l;
@@ -334,7 +337,8 @@ static double complete_percent(const struct collect_result *r)
 
 static void calls_phrase(const struct callflow_result *c, struct buf *b)
 {
-	buf_fmt(b, "%" PRIu64 " calls in %" PRIu64 " contexts of %" PRIu64 " thread%s", c->nr_calls, c->nr_nodes,
+	buf_fmt(b, "%" PRIu64 " calls in %" PRIu64 " contexts of %" PRIu64 " thread%s", c->nr_calls,
+		c->nr_nodes,
 		c->nr_trees, c->nr_trees == 1 ? "" : "s");
 	if (c->nr_events)
 		buf_fmt(b, ", %" PRIu64 " events, %" PRIu64 " lost", c->nr_events, c->told_events);
@@ -345,7 +349,8 @@ static void calls_warnings(const struct collect_result *r)
 	const struct callflow_result *c = &r->calls;
 
 	if (r->nr_foreign)
-		log_warn("%" PRIu64 " program%s turned away: libarcprof-hookit of another version; link again",
+		log_warn("%" PRIu64
+			 " program%s turned away: libarcprof-hookit of another version; link again",
 			 r->nr_foreign, r->nr_foreign == 1 ? " was" : "s were");
 	if (!c->nr_procs) {
 		log_warn("nothing was instrumented: no JVM, and no program with libarcprof-hookit");
@@ -358,7 +363,8 @@ static void calls_warnings(const struct collect_result *r)
 		log_warn("%" PRIu64 " calls are counted but not told apart: --call-memory or --call-depth was reached",
 			 c->nr_folded);
 	if (c->lost_calls)
-		log_warn("%" PRIu64 " calls are missing: there was no room for so many threads at once", c->lost_calls);
+		log_warn("%" PRIu64 " calls are missing: there was no room for so many threads at once",
+			 c->lost_calls);
 	if (c->nr_damaged)
 		log_warn("%" PRIu64 " damaged parts of the call trees were left out", c->nr_damaged);
 }
@@ -418,7 +424,8 @@ static void headline(const struct sampling *s, const struct collect_result *r)
 		log_info("%s; wrote %s (%.1f KiB)", b.data, s->c.output, r->nr_bytes / 1024.0);
 	buf_release(&b);
 	if (r->ended_program)
-		log_info("'%s' was still running, so it was sent SIGTERM; exit status %d", s->c.argv[0], r->status);
+		log_info("'%s' was still running, so it was sent SIGTERM; exit status %d", s->c.argv[0],
+			 r->status);
 }
 
 void sampling_summary(const struct sampling *s, const struct collect_result *r)
@@ -428,7 +435,8 @@ void sampling_summary(const struct sampling *s, const struct collect_result *r)
 		calls_warnings(r);
 	incomplete_summary(r);
 	if (r->nr_strange_jvms && s->c.java == JAVA_SAMPLE && !s->c.system_wide) {
-		log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown", r->nr_strange_jvms,
+		log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown",
+			 r->nr_strange_jvms,
 			 r->nr_strange_jvms == 1 ? "" : "s", r->nr_strange_jvms == 1 ? "its" : "their");
 		if (r->no_agent[0])
 			log_hint("%s", r->no_agent);

@@ -28,8 +28,9 @@ struct sampling {			/* owns what the collect_opts point to */
 void sampling_release(struct sampling *s);
 
 /*
- * Each fills its part of s->c.  Lists may be empty.  freq: a number, "max", or NULL for not given; period: 0 is
- * not given; the default is 999 Hz. More than the kernel allows is capped, with a warning.
+ * Each fills its part of s->c.  Lists may be empty.  freq: a number, "max", or NULL for not given;
+ * period: 0 is not given; the default is 999 Hz. More than the kernel allows is capped, with a
+ * warning.
  */
 int sampling_events(struct sampling *s, const struct opt_list *names, const char *freq, uint64_t period,
 		    struct err *e);

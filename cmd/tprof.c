@@ -48,7 +48,8 @@ static const struct opt tprof_table[] = {
 };
 #undef O
 
-static int prepare(struct sampling *s, const struct tprof_opts *o, int nr_operands, char **operands, struct err *e)
+static int prepare(struct sampling *s, const struct tprof_opts *o, int nr_operands, char **operands,
+		   struct err *e)
 {
 	static const struct opt_list none;
 	int r = sampling_events(s, &o->events, o->freq ? o->freq : o->period ? NULL : TICKS_HZ, o->period, e);

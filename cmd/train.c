@@ -117,7 +117,8 @@ static int record(const struct training *t, const char *metrics, struct err *e)
 {
 	char *argv[] = {
 		"arcprof", "record", "--quiet", t->java ? "--callflow=Trainer.*,-Trainer.bare_*" : "--callflow",
-		"--metric", (char *)metrics, t->precise ? "--precise-time" : "--no-precise-time", "-o", (char *)t->trace, "--",
+		"--metric", (char *)metrics, t->precise ? "--precise-time" : "--no-precise-time", "-o",
+		(char *)t->trace, "--",
 		t->java ? (char *)t->command : (char *)t->program,
 		/* compiled code is there when it is asked for, and not some time later */
 		t->java ? "-Xbatch" : NULL, "-cp", (char *)t->dir, "Trainer", NULL
@@ -158,7 +159,8 @@ static void gather(const struct training *t, const struct model *m, const char *
 		const struct flow_node *n = &f->nodes[i];
 		uint64_t base = flow_base(f, i)[metric];
 
-		if (strcmp(model_str(m, m->consumers.items[n->consumer].name), name) || (calls && n->n != CALLS))
+		if (strcmp(model_str(m, m->consumers.items[n->consumer].name), name) ||
+		    (calls && n->n != CALLS))
 			continue;
 		VEC_GROW(out->items, out->nr, out->alloc);
 		out->items[out->nr++] = (struct repetition){
@@ -195,9 +197,9 @@ static uint64_t distance(uint64_t a, uint64_t b)
 }
 
 /*
- * How long a call must be for three quarters of its time to be certain. What of the chain was not done yet when its
- * exit was read, and so is its caller's, is missing in calls of any length. By how much the two bodies disagree
- * concerns the short ones, for a longer one is like the chain.
+ * How long a call must be for three quarters of its time to be certain. What of the chain was not
+ * done yet when its exit was read, and so is its caller's, is missing in calls of any length. By
+ * how much the two bodies disagree concerns the short ones, for a longer one is like the chain.
  */
 static uint64_t doubt_of(const struct calibration_cost *a, const struct calibration_cost *b, uint64_t missing)
 {
@@ -221,8 +223,8 @@ static struct calibration_cost cost_of(const struct repetition *hooked, uint64_t
 }
 
 /* Of two bodies, the one whose calls cost less: that is what hooks cost at least. */
-static int derive(const struct training *t, const struct model *m, unsigned int metric, struct calibration_cost *out,
-		  struct err *e)
+static int derive(const struct training *t, const struct model *m, unsigned int metric,
+		  struct calibration_cost *out, struct err *e)
 {
 	enum { PLAIN_EMPTY, EMPTY, PLAIN_CHAIN, CHAIN, NR };
 	static const char *const functions[] = { "plain_empty", "empty", "plain_chain", "chain" };
@@ -303,11 +305,13 @@ static int read_run(const struct training *t, struct findings *f, int run, struc
 	f->nr_metrics = r ? 0 : m.flow.nr_metrics;
 	for (i = 0; i < f->nr_metrics && !r; i++) {
 		snprintf(f->names[i], CALIBRATION_NAME, "%s", model_str(&m, m.metrics[i].name));
-		snprintf(f->set + strlen(f->set), CALIBRATION_NAME - strlen(f->set), "%s%s", i ? "," : "", f->names[i]);
+		snprintf(f->set + strlen(f->set), CALIBRATION_NAME - strlen(f->set), "%s%s", i ? "," : "",
+			 f->names[i]);
 		r = derive(t, &m, i, &f->costs[i][run], e);
 	}
 	if (t->precise)
-		snprintf(f->set + strlen(f->set), CALIBRATION_NAME - strlen(f->set), "%s", CALIBRATION_PRECISE);
+		snprintf(f->set + strlen(f->set), CALIBRATION_NAME - strlen(f->set), "%s",
+			 CALIBRATION_PRECISE);
 	profile_release(&p);
 	model_release(&m);
 	trace_reader_close(reader);

@@ -81,10 +81,12 @@ struct arcprof_ptt_header {
 	__u64 mult;
 	__u64 cpu_off, slot_off;		/* bytes from the start of the mapping */
 	__u64 start;				/* of the session, by its clock */
-	__u64 generation;			/* of the session: another after each start, 0 when it has ended */
+	/* of the session: another after each start, 0 when it has ended */
+	__u64 generation;
 	__u32 next_slot;			/* slots below have been used */
 	__u32 nr_recycled;			/* slots of ended threads that were given to others */
-	__u32 nr_refused;			/* dispatches without a slot, since all were of living threads */
+	/* dispatches without a slot, since all were of living threads */
+	__u32 nr_refused;
 	__u32 flags;				/* of ARCPROF_IOC_PTT_START */
 	struct arcprof_metric metric[ARCPROF_MAX_METRICS];
 	__u64 reserved[5];
@@ -118,14 +120,16 @@ struct arcprof_slot {
 	__u64 gen;				/* of the slot: another for each thread that gets it */
 	__u64 switches;				/* times it left its CPU */
 	__u64 migrations;			/* dispatches on another CPU than the one before */
-	__u64 faults;				/* page faults of the session, as of the last dispatch or switch */
+	/* page faults of the session, as of the last dispatch or switch */
+	__u64 faults;
 	__u64 fault_base;			/* the thread's own count when the slot was given to it */
 	__s32 tgid;				/* its process */
 	__u32 reserved;
 	char comm[ARCPROF_COMM_LEN];		/* name, terminated */
 	__u64 start;				/* when the slot was given to it, by the session's clock */
 	__u64 identity;				/* the writer's: tells threads of one number apart */
-	__u64 exec_base;			/* the writer's: what the kernel charged the thread, in ns, less what is here */
+	/* the writer's: what the kernel charged the thread, in ns, less what is here */
+	__u64 exec_base;
 };						/* 256 bytes */
 
 /* One CPU.  seq as in the slot; readers on other CPUs need barriers. */
@@ -137,12 +141,15 @@ struct arcprof_cpu {
 	__u64 start;				/* first event seen, by the session's clock */
 	__u64 bucket[ARCPROF_NR_BUCKETS];	/* ticks */
 	__u64 last[ARCPROF_MAX_METRICS];	/* raw values at the last event */
-	__u64 irq[ARCPROF_MAX_METRICS];		/* metrics consumed in interrupts; irq[0] = both irq buckets */
+	/* metrics consumed in interrupts; irq[0] = both irq buckets */
+	__u64 irq[ARCPROF_MAX_METRICS];
 	__u64 nr_hardirqs, nr_softirqs, nr_switches;
-	__u64 nr_lost;				/* events that did not fit: ends without a beginning, unseen switches */
+	/* events that did not fit: ends without a beginning, unseen switches */
+	__u64 nr_lost;
 	__u32 busy;				/* the writer's: an event is being handled */
 	__s32 tid;				/* the thread that runs, as the last switch said; 0: idle */
-	__u64 run_nobody;			/* the writer's: ns that the kernel had charged to no thread at the dispatch */
+	/* the writer's: ns that the kernel had charged to no thread at the dispatch */
+	__u64 run_nobody;
 	__u64 run_irq;				/* the same of irq[0] */
 	__u64 pad;
 };						/* 256 bytes */
@@ -156,7 +163,8 @@ enum arcprof_ptt_flags {
 	ARCPROF_PTT_NO_IRQ = 1,			/* interrupts stay with the thread */
 	ARCPROF_PTT_FOLLOW = 2,			/* threads that registered ones create are registered too */
 	ARCPROF_PTT_ALL = 4,			/* every thread of the machine is, when it is dispatched */
-	ARCPROF_PTT_KEEP = 8,			/* the session outlives the descriptor, until ARCPROF_IOC_PTT_STOP */
+	/* the session outlives the descriptor, until ARCPROF_IOC_PTT_STOP */
+	ARCPROF_PTT_KEEP = 8,
 };
 
 enum arcprof_features {
@@ -209,7 +217,8 @@ struct arcprof_ptt_register {
  */
 enum arcprof_itrace_flags {
 	ARCPROF_ITRACE_WRAP = 1,		/* a full ring keeps the newest records; else a thread is */
-	ARCPROF_ITRACE_CONTINUOUS = 2,		/* not traced further, or, here, waits for a reader (not itself!) */
+	/* not traced further, or, here, waits for a reader (not itself!) */
+	ARCPROF_ITRACE_CONTINUOUS = 2,
 	ARCPROF_ITRACE_THREADS = 4,		/* threads that traced ones create */
 	ARCPROF_ITRACE_FORKS = 8,		/* processes that they create */
 	/*
@@ -256,22 +265,26 @@ struct arcprof_itrace_consume {
 struct arcprof_itrace_stat {
 	__u32 size;
 	__u32 nr_threads;			/* traced now */
-	__u64 steps;				/* as a single-stepper counts them: each round of a repeated one */
+	/* as a single-stepper counts them: each round of a repeated one */
+	__u64 steps;
 	__u64 insns;				/* instructions executed */
 	__u64 records, lost;			/* written; overwritten in wrap mode */
-	__u64 stray;				/* traps of threads that are not traced any more, since the module was loaded */
+	/* traps of threads that are not traced any more, since the module was loaded */
+	__u64 stray;
 	__u64 nr_refused;			/* threads not traced, for no ring was free */
 	__u64 pad[2];
 };
 
 /* What ended a block of instructions. */
 enum arcprof_branch_kind {
-	ARCPROF_BRANCH_INTERRUPT,		/* a handler of a signal begins; "from" was not executed yet */
+	/* a handler of a signal begins; "from" was not executed yet */
+	ARCPROF_BRANCH_INTERRUPT,
 	ARCPROF_BRANCH_CALL,
 	ARCPROF_BRANCH_RETURN,
 	ARCPROF_BRANCH_JUMP,
 	ARCPROF_BRANCH_IRET,			/* a handler is left */
-	ARCPROF_BRANCH_OTHER,			/* control is elsewhere for no reason that an instruction gives */
+	/* control is elsewhere for no reason that an instruction gives */
+	ARCPROF_BRANCH_OTHER,
 	ARCPROF_BRANCH_CALL_INDIRECT,
 	ARCPROF_BRANCH_JUMP_INDIRECT,
 	ARCPROF_BRANCH_COND,			/* a conditional one, taken */
@@ -282,7 +295,8 @@ enum arcprof_branch_kind {
 	/* ARCPROF_ITRACE_SYNC only.  The block goes on; from is the time: */
 	ARCPROF_BRANCH_TIME = 65,		/* now and then */
 	ARCPROF_BRANCH_MAPS = 66,		/* behind a call that may have mapped executable memory */
-	ARCPROF_BRANCH_LAST = 67,		/* the system call at to is next: it may unmap code, or end the process */
+	/* the system call at to is next: it may unmap code, or end the process */
+	ARCPROF_BRANCH_LAST = 67,
 };
 
 /* A block: begins where the record before it led to. */
@@ -297,7 +311,8 @@ struct arcprof_branch {
 
 enum arcprof_ring_flags {
 	ARCPROF_RING_USED = 1,
-	ARCPROF_RING_ENDED = 2,			/* nothing is added any more; may be a new thread's once consumed */
+	/* nothing is added any more; may be a new thread's once consumed */
+	ARCPROF_RING_ENDED = 2,
 	ARCPROF_RING_FULL = 4,			/* it ended since it was full */
 	ARCPROF_RING_REFUSED = 8,		/* it ended at a program of 32 bits, or with more rights */
 };

@@ -9,7 +9,10 @@
 #include <linux/sched/user.h>
 #include "module.h"
 
-/* Against the user's RLIMIT_MEMLOCK, together with what perf, io_uring and others have locked for the same user. */
+/*
+ * Against the user's RLIMIT_MEMLOCK, together with what perf, io_uring and others have locked for the
+ * same user.
+ */
 static int charge(struct area *a, unsigned long pages)
 {
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
@@ -63,7 +66,10 @@ void area_free(struct area *a)
 	uncharge(a);
 }
 
-/* As remap_vmalloc_range(), which takes nothing but what vmalloc_user() gave, and that is charged to nobody. */
+/*
+ * As remap_vmalloc_range(), which takes nothing but what vmalloc_user() gave, and that is charged to
+ * nobody.
+ */
 int area_map(const struct area *a, struct vm_area_struct *vma, unsigned long first_page)
 {
 	unsigned long nr = vma_pages(vma), have = a->len >> PAGE_SHIFT, i;

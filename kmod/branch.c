@@ -99,7 +99,8 @@ struct branch_insn branch_decode(const __u8 *code, unsigned int len)
 	case 0xc3: case 0xcb:
 		return branch(ARCPROF_BRANCH_RETURN, i + 1);
 	case 0xc7:	/* xbegin: an abort goes elsewhere */
-		return at(code, len, i + 1) == 0xf8 ? branch(ARCPROF_BRANCH_COND, i + 6) : other(CLASS_PLAIN, 0);
+		return at(code, len, i + 1) == 0xf8 ? branch(ARCPROF_BRANCH_COND, i + 6) :
+						      other(CLASS_PLAIN, 0);
 	case 0xcc: case 0xf1:
 		return other(CLASS_TRAP, i + 1);
 	case 0xcd:	/* int 0x80 is a system call as well */

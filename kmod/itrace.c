@@ -258,8 +258,9 @@ static int trap_hook(struct notifier_block *nb, unsigned long event, void *data)
 	if (r == NOTIFY_DONE)
 		return r;
 	/*
-	 * Beside a step a CPU may report breakpoints that are not enabled, whose old address is met.  True ones
-	 * of the thread are in virtual_dr6 by now: the notifier of breakpoints was first.
+	 * Beside a step a CPU may report breakpoints that are not enabled, whose old address is
+	 * met.  True ones of the thread are in virtual_dr6 by now: the notifier of breakpoints was
+	 * first.
 	 */
 	*dr6 &= ~(DR_STEP | DR_TRAP_BITS);
 	current->thread.virtual_dr6 &= ~DR_STEP;
@@ -294,7 +295,8 @@ static void fork_hook(void *data, struct task_struct *parent, struct task_struct
 	if ((child->flags & (PF_KTHREAD | PF_IO_WORKER)) || !is_marked_hook(parent))
 		return;
 	t = thread_find_hook(parent);
-	follow = t && !t->waiting && (t->it->flags & (thread ? ARCPROF_ITRACE_THREADS : ARCPROF_ITRACE_FORKS));
+	follow =
+		t && !t->waiting && (t->it->flags & (thread ? ARCPROF_ITRACE_THREADS : ARCPROF_ITRACE_FORKS));
 	regs->flags &= ~X86_EFLAGS_TF;
 	if (!thread && mark_hook(child, GFP_ATOMIC))
 		return;
@@ -412,9 +414,9 @@ static bool valid(const struct arcprof_itrace_start *arg)
 	if ((arg->flags & ARCPROF_ITRACE_SYNC) && !(arg->flags & ARCPROF_ITRACE_CONTINUOUS))
 		return false;
 
-	return !(arg->flags & ~known) && (arg->flags & modes) != modes && !arg->reserved && arg->nr_rings >= 1 &&
-	       arg->nr_rings <= MAX_RINGS && arg->nr_records >= MIN_RECORDS &&
-	       arg->nr_records <= AREA_MAX / sizeof(struct arcprof_branch);
+	return !(arg->flags & ~known) && (arg->flags & modes) != modes && !arg->reserved &&
+		arg->nr_rings >= 1 && arg->nr_rings <= MAX_RINGS && arg->nr_records >= MIN_RECORDS &&
+		arg->nr_records <= AREA_MAX / sizeof(struct arcprof_branch);
 }
 
 long itrace_start(struct arcprof_file *f, struct arcprof_itrace_start *arg)

@@ -31,8 +31,10 @@ struct thread {
 	struct arcprof_ring *ring;
 	struct arcprof_branch *record;
 	u64 next;			/* place of the next record: head % nr_records */
-	bool waiting;			/* not traced yet: before its exec, or before it goes back to its program */
-	bool joining;			/* JOIN has it in its hands: nobody gets the ring, even if the thread has ended */
+	/* not traced yet: before its exec, or before it goes back to its program */
+	bool waiting;
+	/* JOIN has it in its hands: nobody gets the ring, even if the thread has ended */
+	bool joining;
 	bool removed;			/* by itrace_stop() */
 	/* The instruction that is executed next, and the block before it. */
 	u64 ip;

@@ -3,8 +3,9 @@
  * module.h - what the files of arcprof.ko share.
  *
  * Locking: arcprof_mutex is held around every request and mapping, so that starting, stopping and
- * mapping never meet; user memory is not touched under it.  What runs in hooks (interrupts off, often under a run queue's lock)
- * says so in its name: no sleeping, no allocation, no printk, no page fault.
+ * mapping never meet; user memory is not touched under it.  What runs in hooks (interrupts off,
+ * often under a run queue's lock) says so in its name: no sleeping, no allocation, no printk, no
+ * page fault.
  */
 #ifndef ARCPROF_MODULE_H
 #define ARCPROF_MODULE_H
@@ -48,8 +49,8 @@ struct area {
 };
 
 /*
- * -EINVAL: more than AREA_MAX; -EPERM: more than the caller's RLIMIT_MEMLOCK, without CAP_IPC_LOCK; -ENOMEM: there is none, or
- * none in its memory cgroup, which is charged.
+ * -EINVAL: more than AREA_MAX; -EPERM: more than the caller's RLIMIT_MEMLOCK, without CAP_IPC_LOCK;
+ * -ENOMEM: there is none, or none in its memory cgroup, which is charged.
  */
 int area_alloc(struct area *a, size_t len);
 void area_free(struct area *a);		/* pages that are mapped live on until they are not */

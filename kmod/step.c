@@ -72,7 +72,8 @@ static bool is_free(const struct itrace *it, const struct thread *t)
 	if (t->task || t->work_bits || t->joining)
 		return false;
 	return !(r->flags & ARCPROF_RING_USED) ||
-	       ((it->flags & ARCPROF_ITRACE_CONTINUOUS) && (r->flags & ARCPROF_RING_ENDED) && r->head == r->tail);
+		((it->flags & ARCPROF_ITRACE_CONTINUOUS) && (r->flags & ARCPROF_RING_ENDED) &&
+		 r->head == r->tail);
 }
 
 static void clear_ring(struct itrace *it, struct thread *t, const struct task_struct *task,
@@ -266,7 +267,8 @@ static bool fetch(u64 ip, struct branch_insn *insn)
 	} else {
 		if (copy_from_user_nofault(bytes, (void __user *)ip, in_page))
 			return false;
-		if (copy_from_user_nofault(bytes + in_page, (void __user *)(ip + in_page), sizeof(code) - in_page))
+		if (copy_from_user_nofault(bytes + in_page, (void __user *)(ip + in_page),
+					   sizeof(code) - in_page))
 			n = in_page;
 	}
 	*insn = branch_decode(bytes, n);
@@ -317,7 +319,8 @@ static void before_syscall(struct thread *t, const struct pt_regs *regs)
 		last = true;
 		break;
 	}
-	if (last && (t->it->flags & ARCPROF_ITRACE_SYNC) && t->task == current)	/* not a child that is being made */
+	/* Not a child that is being made. */
+	if (last && (t->it->flags & ARCPROF_ITRACE_SYNC) && t->task == current)
 		put_note(t, ARCPROF_BRANCH_LAST);
 }
 
@@ -461,7 +464,8 @@ static u64 first_ip(const struct pt_regs *regs)
 	case -ERESTARTNOINTR:
 	case -ERESTARTNOHAND:
 	case -ERESTART_RESTARTBLOCK:
-		if (fetch(regs->ip - SYSCALL_LEN, &insn) && insn.cls == CLASS_SYSCALL && insn.len == SYSCALL_LEN)
+		if (fetch(regs->ip - SYSCALL_LEN, &insn) && insn.cls == CLASS_SYSCALL &&
+		    insn.len == SYSCALL_LEN)
 			return regs->ip - SYSCALL_LEN;
 	}
 	return regs->ip;

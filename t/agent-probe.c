@@ -117,7 +117,8 @@ static void print_stack(const struct jvm_segment *g)
 	uint64_t w;
 	size_t i;
 
-	printf("       rbx %" PRIx64 " r12 %" PRIx64 " r13 %" PRIx64 " r14 %" PRIx64 " r15 %" PRIx64 "\n", g->rbx,
+	printf("       rbx %" PRIx64 " r12 %" PRIx64 " r13 %" PRIx64 " r14 %" PRIx64 " r15 %" PRIx64 "\n",
+	       g->rbx,
 	       g->r12, g->r13, g->r14, g->r15);
 	for (i = 0; i + 8 <= g->len; i += 8) {
 		memcpy(&w, g->stack + i, 8);
@@ -152,7 +153,8 @@ static void print_sample(const struct jvm_sample *s)
 			break;
 		case JVM_NATIVE:
 			g = &s->segments[f->c];
-			printf("  nat  pc %" PRIx64 " sp %" PRIx64 " fp %" PRIx64 " len %zu%s%s\n", g->pc, g->sp,
+			printf("  nat  pc %" PRIx64 " sp %" PRIx64 " fp %" PRIx64 " len %zu%s%s\n", g->pc,
+			       g->sp,
 			       g->fp, g->len, g->exact ? " exact" : "", g->to_root ? " root" : "");
 			if (i && s->frames[i - 1].kind == JVM_MARK)
 				print_stack(g);
@@ -309,7 +311,8 @@ static void on_code(void *ctx, struct jvm *j, const struct jvm_code *c)
 	if (p.print_marks > 0 || p.print_first > 0) {
 		VEC_GROW(p.ranges, p.nr_ranges, p.alloc_ranges);
 		p.ranges[p.nr_ranges++] = (struct range){ c->addr, c->addr + c->size,
-							  xasprintf("#%u %s", c->compile_id, method_name(c->method)) };
+							  xasprintf("#%u %s", c->compile_id,
+								    method_name(c->method)) };
 	}
 }
 
@@ -447,20 +450,24 @@ static void report(void)
 		if (p.marks[i])
 			fprintf(stderr, " mark%zu %" PRIu64, i, p.marks[i]);
 	fprintf(stderr, "\nprobe: frames jit %" PRIu64 " int %" PRIu64 " stub %" PRIu64 " nat %" PRIu64
-		" unnamed %" PRIu64 "; segments %" PRIu64 " of %.0f B, cut %" PRIu64 "\n", p.kinds[1], p.kinds[2],
+		" unnamed %" PRIu64 "; segments %" PRIu64 " of %.0f B, cut %" PRIu64 "\n", p.kinds[1],
+		p.kinds[2],
 		p.kinds[3], p.kinds[4], p.no_name, p.segments,
 		p.segments ? (double)p.seg_bytes / p.segments : 0, p.truncated);
-	fprintf(stderr, "probe: methods %" PRIu64 " code %" PRIu64 " (no method %" PRIu64 ", inl %.0f B) gone %"
-		PRIu64 " stubs %" PRIu64 " threads %" PRIu64 " ids on stacks without code %" PRIu64 ", pc outside %" PRIu64 ", other method %" PRIu64 "\n", p.methods,
-		p.codes, p.no_code_method, p.codes ? (double)p.inl_bytes / p.codes : 0, p.gone, p.stubs, p.threads,
-		p.no_code, outside, other);
+	fprintf(stderr,
+		"probe: methods %" PRIu64 " code %" PRIu64 " (no method %" PRIu64
+		", inl %.0f B) gone %" PRIu64 " stubs %" PRIu64 " threads %" PRIu64
+		" ids on stacks without code %" PRIu64 ", pc outside %" PRIu64 ", other method %" PRIu64 "\n",
+		p.methods, p.codes, p.no_code_method, p.codes ? (double)p.inl_bytes / p.codes : 0, p.gone,
+		p.stubs, p.threads, p.no_code, outside, other);
 	fprintf(stderr, "probe: handler %.0f ns mean;", p.traps ? (double)p.trap_ns / p.traps : 0);
 	for (i = 6; i < ARRAY_SIZE(p.trap_log2); i++)
 		if (p.trap_log2[i] * 1000 > p.traps)
 			fprintf(stderr, " %lu: %.1f %%", 1ul << i, 100.0 * p.trap_log2[i] / p.traps);
 	fprintf(stderr, "\n");
 	if (p.check_ground)
-		fprintf(stderr, "probe: %" PRIu64 " frames of Ground, %" PRIu64 " samples wrong\n", p.ground, p.ground_bad);
+		fprintf(stderr, "probe: %" PRIu64 " frames of Ground, %" PRIu64 " samples wrong\n", p.ground,
+			p.ground_bad);
 	if (p.find)
 		fprintf(stderr, "probe: with %s %.2f %%\n", p.find, 100.0 * p.found / MAX(1, p.samples));
 }

@@ -45,7 +45,8 @@ int main(void)
 	}
 	if (arcprof_process_read(0, &process))
 		return 1;
-	printf("threads:  %9.3f ms, process: %9.3f ms (%s)\n", sum / 1e6, process.time_ns / 1e6, arcprof_backend());
+	printf("threads:  %9.3f ms, process: %9.3f ms (%s)\n", sum / 1e6, process.time_ns / 1e6,
+	       arcprof_backend());
 	arcprof_term();
 	return 0;
 }

@@ -40,8 +40,8 @@ void events_off(void);
  */
 int link_connect(const char *path, bool live);
 /*
- * host: of this process's call trees, NULL without. timer_ns: perf events are forbidden, and timers with this period
- * take their place; 0: they are not.
+ * host: of this process's call trees, NULL without. timer_ns: perf events are forbidden, and timers
+ * with this period take their place; 0: they are not.
  */
 bool link_ready_and_wait(const void *host, uint64_t *timer_ns);
 /* Tells another recorder that it cannot have us. */

@@ -78,7 +78,8 @@ void JNICALL bracket_enter(JNIEnv *env, jclass cls, jint method)
 }
 
 /* Before the leave, which is not the program's, when that is known to be the last one. */
-static void leave(struct callflow_kthread *k, uint32_t method, void (*step)(struct callflow_kthread *, uint32_t))
+static void leave(struct callflow_kthread *k, uint32_t method,
+		  void (*step)(struct callflow_kthread *, uint32_t))
 {
 	if (is_open(k) && callflow_depth(k) == 1)
 		end(k->cur);

@@ -3,8 +3,9 @@
  * cont.c - copies frozen stack chunks (cont.h).
  *
  * Source: HotSpot's continuationEntry.hpp (the on-stack ContinuationEntry has the Continuation
- * in its second word in JDK 21, in its third in 25), oops/stackChunkOop.hpp and instanceStackChunkKlass.hpp: the frames are
- * words[sp, bottom) behind the object's fields; the innermost one's pc is in words[sp - 1].
+ * in its second word in JDK 21, in its third in 25), oops/stackChunkOop.hpp and
+ * instanceStackChunkKlass.hpp: the frames are words[sp, bottom) behind the object's fields; the
+ * innermost one's pc is in words[sp - 1].
  *
  * Called in a signal handler: the chunk may be moved or reused while it is read when the
  * thread is not in Java code, so everything is copied by sys_peek() and checked; walking
@@ -18,7 +19,8 @@ enum { ENTRY_WORDS = 3, MAX_CHUNK_WORDS = 1 << 20, MAX_FIELDS = 128 };
 static struct {
 	bool ok;
 	bool compressed;
-	const uintptr_t *z_bad, *z_shift;	/* ZGC: bits that a good reference has not, and where its address begins */
+	/* ZGC: bits that a good reference has not, and where its address begins */
+	const uintptr_t *z_bad, *z_shift;
 	bool shenandoah;
 	int tail;				/* Continuation */
 	int parent, size, sp, bottom;		/* StackChunk */
@@ -48,7 +50,8 @@ static int instance_bytes(jclass cls)
 	uintptr_t mirror, klass;
 	int32_t layout;
 
-	if (!cls || !vm.mirror_klass_offset || vm.o.klass_layout < 0 || !sys_peek_all(&mirror, (uintptr_t)cls, 8) ||
+	if (!cls || !vm.mirror_klass_offset || vm.o.klass_layout < 0 ||
+	    !sys_peek_all(&mirror, (uintptr_t)cls, 8) ||
 	    !sys_peek_all(&klass, mirror + *vm.mirror_klass_offset, 8) ||
 	    !sys_peek_all(&layout, klass + vm.o.klass_layout, 4) || layout <= 0)
 		return -1;
@@ -93,8 +96,8 @@ static void find_names(JNIEnv *env, jclass cont)
 	at.value = field(env, string, "value", "[B");
 	at.coder = field(env, string, "coder", "B");
 	at.bytes = array_offset(env);
-	at.names = at.target > 0 && at.vthread > 0 && at.tid > 0 && at.name > 0 && at.value > 0 && at.coder > 0 &&
-		   at.bytes >= 8;
+	at.names = at.target > 0 && at.vthread > 0 && at.tid > 0 && at.name > 0 && at.value > 0 &&
+		at.coder > 0 && at.bytes >= 8;
 	if (run)
 		(*env)->DeleteLocalRef(env, run);
 	if (thread)
@@ -228,7 +231,8 @@ static enum cont_result copy_first(uintptr_t chunk, struct cont_copy *c)
 
 enum { NR_NAMED = 4096, MAX_CHARS = 100 };
 
-static uint64_t named[NR_NAMED];	/* ids whose names are told; those that share a place are told again */
+/* ids whose names are told; those that share a place are told again */
+static uint64_t named[NR_NAMED];
 
 void cont_forget_names(void)
 {
@@ -248,7 +252,10 @@ static bool read_id(uintptr_t vthread, uint64_t *id)
 	return vthread > 4096 && sys_peek_all(id, vthread + at.tid, 8) && *id && *id < 1ull << 40;
 }
 
-/* The VirtualThread of the continuation that a JavaThread runs; with *id only the one that has it, else it is found. */
+/*
+ * The VirtualThread of the continuation that a JavaThread runs; with *id only the one that has it,
+ * else it is found.
+ */
 static uintptr_t mounted(uintptr_t entry, uint64_t *id)
 {
 	uintptr_t cont, target, vthread;
@@ -269,7 +276,10 @@ static uintptr_t mounted(uintptr_t entry, uint64_t *id)
 	return 0;
 }
 
-/* Where objects move, what is on the stack may be where the continuation was: it must be that of the thread's owner. */
+/*
+ * Where objects move, what is on the stack may be where the continuation was: it must be that of the
+ * thread's owner.
+ */
 static bool is_mounted(uintptr_t thread, uintptr_t entry)
 {
 	uint64_t id;

@@ -5,8 +5,8 @@
  * A virtual thread that goes on after it was parked has only its innermost frames on its
  * carrier's stack; the rest stays in the heap, in a chain of jdk.internal.vm.StackChunk. A
  * piece of it is copied, for the collector may move it, and walked as if it were a stack.
- * Collectors that move objects while threads run (ZGC, Shenandoah) say in each reference or object whether it has
- * moved; what is not known to be where it is said to be is not read.
+ * Collectors that move objects while threads run (ZGC, Shenandoah) say in each reference or object
+ * whether it has moved; what is not known to be where it is said to be is not read.
  */
 #ifndef AGENT_CONT_H
 #define AGENT_CONT_H
@@ -21,7 +21,8 @@ enum { CONT_WORDS = 4096 };
 
 struct cont_copy {
 	uintptr_t parent;		/* the next chunk outwards; may be 0 */
-	uintptr_t moment;		/* of ZGC's, in which parent was read: between two moments objects move */
+	/* of ZGC's, in which parent was read: between two moments objects move */
+	uintptr_t moment;
 	uintptr_t pc, sp;		/* of the outermost frame walked so far; sp in words[] */
 	uintptr_t end;			/* in words[]: no frame of this chunk begins there */
 	uintptr_t words[CONT_WORDS];

@@ -16,8 +16,8 @@ uintptr_t elf_base_named(const char *name);
 /* Address of a symbol in the dynamic table (DT_GNU_HASH, else DT_HASH); NULL when it is not there. */
 void *elf_symbol(uintptr_t base, const char *name);
 /*
- * Those that are not found yet, in the object with this dynamic section, mapped so far from its own addresses (struct
- * link_map). True: now all are.
+ * Those that are not found yet, in the object with this dynamic section, mapped so far from its own
+ * addresses (struct link_map). True: now all are.
  */
 bool elf_symbols_of(uintptr_t bias, const void *dynamic, const char *const *names, void **found, int nr);
 /*

@@ -91,7 +91,8 @@ static const jvmtiCompiledMethodLoadInlineRecord *inline_record(const void *info
 }
 
 /* As struct rec_code has it; returns the end, or NULL when there is no room. */
-static char *put_inlines(char *d, const char *end, const jvmtiCompiledMethodLoadInlineRecord *r, uintptr_t code)
+static char *put_inlines(char *d, const char *end, const jvmtiCompiledMethodLoadInlineRecord *r,
+			 uintptr_t code)
 {
 	uintptr_t at = code;
 	int i, k;
@@ -116,7 +117,8 @@ static char *put_inlines(char *d, const char *end, const jvmtiCompiledMethodLoad
 static char *inline_buf;
 enum { INLINE_MAX = LOG_RECORD_MAX - 4096 };
 
-static void write_code(const struct vm_blob *b, jmethodID method, uintptr_t addr, uint32_t size, const void *info)
+static void write_code(const struct vm_blob *b, jmethodID method, uintptr_t addr, uint32_t size,
+		       const void *info)
 {
 	const jvmtiCompiledMethodLoadInlineRecord *r = inline_record(info);
 	uint32_t number = 0, id = 0, level = 0;
@@ -210,7 +212,10 @@ static void JNICALL on_stub(jvmtiEnv *jvmti, const char *name, const void *addr,
 	log_end(len, JVM_REC_STUB);
 }
 
-/* Where calls go through while an inline cache changes. The VM has no event for that code, which it makes once, before JDK 23. */
+/*
+ * Where calls go through while an inline cache changes. The VM has no event for that code, which it
+ * makes once, before JDK 23.
+ */
 static void tell_inline_cache_buffer(void)
 {
 	static const char name[] = "InlineCacheBuffer";
@@ -380,7 +385,8 @@ static void watch_unloading(bool on)
 		return;
 	for (i = 0; i < nr; i++)
 		if (str_eq(e[i].id, "com.sun.hotspot.events.ClassUnload"))
-			(*ti)->SetExtensionEventCallback(ti, e[i].extension_event_index, on ? on_class_unload : NULL);
+			(*ti)->SetExtensionEventCallback(ti, e[i].extension_event_index,
+							 on ? on_class_unload : NULL);
 }
 
 bool events_init(JavaVM *jvm)

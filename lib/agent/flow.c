@@ -51,7 +51,8 @@ void flow_release_info(JNIEnv *env, jvmtiThreadInfo *info)
 		(*env)->DeleteLocalRef(env, info->context_class_loader);
 }
 
-struct callflow_thread *flow_new_thread(JNIEnv *env, jthread thread, uint32_t tid, uint32_t flags, bool *no_room)
+struct callflow_thread *flow_new_thread(JNIEnv *env, jthread thread, uint32_t tid, uint32_t flags,
+					bool *no_room)
 {
 	jvmtiThreadInfo info = { 0 };
 	struct callflow_thread *t = NULL;

@@ -82,7 +82,8 @@ void bracket_thread_end(struct callflow_kthread *k);
  * flags beside CALLFLOW_THREAD_JAVA. NULL: a rule excludes it, or with *no_room there is none.
  */
 void flow_release_info(JNIEnv *env, jvmtiThreadInfo *info);
-struct callflow_thread *flow_new_thread(JNIEnv *env, jthread thread, uint32_t tid, uint32_t flags, bool *no_room);
+struct callflow_thread *flow_new_thread(JNIEnv *env, jthread thread, uint32_t tid, uint32_t flags,
+					bool *no_room);
 /* The calling thread's, which native code made, is one of Java's from now on. */
 void flow_adopt_thread(JNIEnv *env, struct callflow_thread *t);
 /* JavaThread of a JNIEnv; 0 before the VM is up. */

@@ -155,7 +155,8 @@ static void make_init_class(struct image *c)
 }
 
 static jclass probe_class, init_class;
-static bool bound, bound_to_brackets;	/* once bound, they are bound anew when another recorder wants other ones */
+/* once bound, they are bound anew when another recorder wants other ones */
+static bool bound, bound_to_brackets;
 
 static bool brackets_wanted(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * hidden.c - classes that a program defines by Lookup.defineHiddenClass(): no agent is told of them, nor can they
- * be retransformed (flow.h). All come through one function of libjvm that libjava imports, with the bytes of the
- * class; so the probes are put in there.
+ * hidden.c - classes that a program defines by Lookup.defineHiddenClass(): no agent is told of
+ * them, nor can they be retransformed (flow.h). All come through one function of libjvm that
+ * libjava imports, with the bytes of the class; so the probes are put in there.
  *
  * Source: JDK 15+ share/native/libjava/ClassLoader.c, defineClass0(); prims/jvm.cpp, JVM_LookupDefineClass().
  */
@@ -15,14 +15,14 @@ enum { HIDDEN_CLASS = 2 };		/* of flags; the others are told as always */
 
 #define DEFINE "JVM_LookupDefineClass"
 
-typedef jclass JNICALL define_fn(JNIEnv *env, jclass lookup, const char *name, const jbyte *buf, jsize len, jobject pd,
-				 jboolean init, int flags, jobject data);
+typedef jclass JNICALL define_fn(JNIEnv *env, jclass lookup, const char *name, const jbyte *buf, jsize len,
+				 jobject pd, jboolean init, int flags, jobject data);
 
 static define_fn *define;
 static jvmtiEnv *ti;			/* NULL: nothing is instrumented now */
 
-static jclass JNICALL on_define(JNIEnv *env, jclass lookup, const char *name, const jbyte *buf, jsize len, jobject pd,
-				jboolean init, int flags, jobject data)
+static jclass JNICALL on_define(JNIEnv *env, jclass lookup, const char *name, const jbyte *buf, jsize len,
+				jobject pd, jboolean init, int flags, jobject data)
 {
 	jvmtiEnv *now = flags & HIDDEN_CLASS && buf ? load_acquire(&ti) : NULL;
 	struct instrumented in = { .data = buf, .len = len };

@@ -188,8 +188,9 @@ static int32_t select_method(void *ctx, const struct classfile_method *m)
 	struct names_method names = names_of(m);
 	uint32_t number;
 
-	if (!by_loader && !callflow_wants_method(callflow_rules(), m->class_name.p, m->class_name.len, m->name.p,
-						 m->name.len, m->descriptor.p, m->descriptor.len))
+	if (!by_loader &&
+	    !callflow_wants_method(callflow_rules(), m->class_name.p, m->class_name.len, m->name.p,
+				   m->name.len, m->descriptor.p, m->descriptor.len))
 		return CLASSFILE_LEAVE_ALONE;
 	if (m->intrinsic) {
 		numbers_refused(&names, "the compiler may replace its calls");
@@ -227,7 +228,8 @@ static bool rewrite_in(struct arena *a, const void *data, jint len, struct class
 	return classfile_rewrite(data, len, &probe, out) == CLASSFILE_OK && out->data;
 }
 
-static void rewrite(jvmtiEnv *ti, const unsigned char *data, jint len, jint *new_len, unsigned char **new_data)
+static void rewrite(jvmtiEnv *ti, const unsigned char *data, jint len, jint *new_len,
+		    unsigned char **new_data)
 {
 	struct arena *a = take_arena();
 	struct classfile_out out;
@@ -287,7 +289,10 @@ static bool look_at_caller(JNIEnv *env, jvmtiEnv *ti, jmethodID method, bool *by
 	return passed;
 }
 
-/* Proxies of lambdas, forms of method handles, switches: what the JDK defines for itself is not the program's. */
+/*
+ * Proxies of lambdas, forms of method handles, switches: what the JDK defines for itself is not the
+ * program's.
+ */
 static bool is_defined_by_jdk(JNIEnv *env, jvmtiEnv *ti)
 {
 	jvmtiFrameInfo frames[24];
@@ -320,7 +325,8 @@ void instrument_hidden(jvmtiEnv *ti, JNIEnv *env, jclass lookup, struct instrume
 	struct classfile_out out;
 	struct arena *a;
 
-	if (!name.p || log_closed() || !wanted_hidden(env, ti, lookup, name.p, name.len) || is_defined_by_jdk(env, ti))
+	if (!name.p || log_closed() || !wanted_hidden(env, ti, lookup, name.p, name.len) ||
+	    is_defined_by_jdk(env, ti))
 		return;
 	a = take_arena();
 	if (!rewrite_in(a, in->data, in->len, &out)) {
@@ -377,7 +383,10 @@ static void retransform(jvmtiEnv *ti, jclass *classes, jint nr)
 		name_failed(ti, classes[0]);
 }
 
-/* Length of the name of a hidden class, "LName.0x01234567;", without what the JVM adds; 0: it is another one. */
+/*
+ * Length of the name of a hidden class, "LName.0x01234567;", without what the JVM adds; 0: it is
+ * another one.
+ */
 static size_t hidden_len(const char *sig)
 {
 	size_t i;
@@ -407,7 +416,8 @@ static bool wanted_class(JNIEnv *env, jvmtiEnv *ti, jclass cls)
 	if ((*ti)->IsModifiableClass(ti, cls, &modifiable) != JVMTI_ERROR_NONE ||
 	    (*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE || !sig)
 		return false;
-	if (!modifiable && hidden_len(sig) && !has_double_dollar(sig) && wanted_hidden(env, ti, cls, sig + 1, hidden_len(sig)))
+	if (!modifiable && hidden_len(sig) && !has_double_dollar(sig) &&
+	    wanted_hidden(env, ti, cls, sig + 1, hidden_len(sig)))
 		refuse_class(sig + 1, hidden_len(sig), "a hidden class from before counting began");
 	if (modifiable && sig[0] == 'L' && (*ti)->GetClassLoader(ti, cls, &loader) == JVMTI_ERROR_NONE)
 		want = wanted(env, loader, sig + 1, str_len(sig) - 2);

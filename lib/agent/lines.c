@@ -36,7 +36,8 @@ struct lines lines_find(uintptr_t cm, uint32_t code_size, bool told)
 	struct lines l = { .at = cm + vm.size.cm + code_size, .told = told };
 	uint64_t end;
 
-	if (o->cm_flags < 0 || o->cm_words < 0 || !vm.lines_flag || !(vm_u16(cm, o->cm_flags) & vm.lines_flag))
+	if (o->cm_flags < 0 || o->cm_words < 0 || !vm.lines_flag ||
+	    !(vm_u16(cm, o->cm_flags) & vm.lines_flag))
 		return l;
 	end = (uint32_t)vm_i32(cm, o->cm_words) * 8ul;
 	if (end > vm.size.cm + (uint64_t)code_size && end < 1 << 24)

@@ -155,8 +155,8 @@ int link_connect(const char *path, bool live)
 	struct jvm_msg m;
 	int fds[MAX_FDS];
 
-	if (!open_socket(path, live ? JVM_LIVE_TIMEOUT_MS : JVM_GO_TIMEOUT_MS) || !send_msg(JVM_MSG_HELLO, 0, 0) ||
-	    !recv_msg(&m, JVM_MSG_SETUP, fds))
+	if (!open_socket(path, live ? JVM_LIVE_TIMEOUT_MS : JVM_GO_TIMEOUT_MS) ||
+	    !send_msg(JVM_MSG_HELLO, 0, 0) || !recv_msg(&m, JVM_MSG_SETUP, fds))
 		goto fail;
 	area = map_fd(fds[0], m.area_bytes, MAP_POPULATE);
 	if (m.flags & JVM_CALLFLOW)
@@ -190,7 +190,8 @@ bool link_ready_and_wait(const void *host, uint64_t *timer_ns)
 	bool go;
 
 	allow_recorder(true);
-	go = send_msg(JVM_MSG_READY, 0, (uintptr_t)host) && recv_msg(&m, JVM_MSG_GO, NULL) && (m.flags & JVM_SAMPLE);
+	go = send_msg(JVM_MSG_READY, 0, (uintptr_t)host) && recv_msg(&m, JVM_MSG_GO, NULL) &&
+		(m.flags & JVM_SAMPLE);
 	allow_recorder(false);
 	*timer_ns = go && m.flags & JVM_TIMERS ? m.area_bytes : 0;
 	return go;

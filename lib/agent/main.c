@@ -8,8 +8,9 @@
 #include "agent/sys.h"
 
 /*
- * The kernel copies a sampled stack up to the first page that is not there, and the thread that makes the JVM has such
- * pages in the middle: create_vm() has large arrays that it does not use at first. Reading makes them present.
+ * The kernel copies a sampled stack up to the first page that is not there, and the thread that
+ * makes the JVM has such pages in the middle: create_vm() has large arrays that it does not use at
+ * first. Reading makes them present.
  */
 static void touch_stack(void)
 {

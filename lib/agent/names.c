@@ -137,7 +137,8 @@ static bool follow(uintptr_t m, enum names_trust trust, uintptr_t bcp, struct pa
 		return true;
 	if (trust == NAMES_TOLD)
 		return true;
-	p->doubtful = o->ik_constants < 0 || !sys_peek_all(&back, *holder + o->ik_constants, 8) || back != *cp;
+	p->doubtful =
+		o->ik_constants < 0 || !sys_peek_all(&back, *holder + o->ik_constants, 8) || back != *cp;
 	return trust == NAMES_ALIVE || !p->doubtful;
 }
 
@@ -152,12 +153,14 @@ static bool read_parts(uintptr_t m, enum names_trust trust, uintptr_t bcp, struc
 	    !pool_symbol(cp, vm_u16(p->cm, o->cm_name), trust, p->doubtful, &p->names.name) ||
 	    !pool_symbol(cp, vm_u16(p->cm, o->cm_sig), trust, p->doubtful, &p->names.sig))
 		return false;
-	if (o->cp_source < 0 || !pool_symbol(cp, vm_u16(cp, o->cp_source), trust, p->doubtful, &p->names.source))
+	if (o->cp_source < 0 ||
+	    !pool_symbol(cp, vm_u16(cp, o->cp_source), trust, p->doubtful, &p->names.source))
 		p->names.source.len = 0;
 	p->names.lines.len = 0;
 	if (!p->doubtful)
 		p->names.lines = lines_find(p->cm, p->code_size, trust == NAMES_TOLD);
-	p->hash = hash_text(hash_text(hash_text(2166136261u, &p->names.class_name), &p->names.name), &p->names.sig);
+	p->hash = hash_text(hash_text(hash_text(2166136261u, &p->names.class_name), &p->names.name),
+			    &p->names.sig);
 	return true;
 }
 

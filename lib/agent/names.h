@@ -36,7 +36,8 @@ enum names_result {
 };
 
 enum names_trust {
-	NAMES_TOLD,		/* the VM tells of it at this moment: read without care; not in signal handlers */
+	/* the VM tells of it at this moment: read without care; not in signal handlers */
+	NAMES_TOLD,
 	NAMES_ALIVE,		/* surely a live Method: found in live code or through JVMTI */
 	NAMES_IF_BCP,		/* a word on the stack: believed when bcp lies in its bytecodes */
 	NAMES_IF_LINKED,	/* a word somewhere: believed when its class points back */

@@ -11,7 +11,10 @@
 #include "agent/sys.h"
 
 /* What headers older than JDK 11 lack: the bit of the capability, the place of the function. */
-enum { CAN_GENERATE_SAMPLED_OBJECT_ALLOC = 43, SET_HEAP_SAMPLING_INTERVAL = 155, DEFAULT_INTERVAL = 512 << 10 };
+enum {
+	CAN_GENERATE_SAMPLED_OBJECT_ALLOC = 43, SET_HEAP_SAMPLING_INTERVAL = 155, DEFAULT_INTERVAL =
+	512 << 10
+};
 
 typedef jvmtiError JNICALL set_interval_fn(jvmtiEnv *ti, jint interval);
 
@@ -38,7 +41,8 @@ void objects_want(jvmtiCapabilities *want, const jvmtiCapabilities *have)
 }
 
 /* On the thread that allocates, which is not in a probe: those allocate nothing. */
-static void JNICALL on_alloc(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jclass cls, jlong size)
+static void JNICALL on_alloc(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jclass cls,
+			     jlong size)
 {
 	struct callflow_kthread *k = probe_known_kthread(env);
 
@@ -66,7 +70,8 @@ void objects_prepare(jvmtiEnv *ti)
 void objects_enable(jvmtiEnv *ti)
 {
 	if (!wanted ||
-	    (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)FLOW_OBJECT_ALLOC, NULL) != JVMTI_ERROR_NONE)
+	    (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)FLOW_OBJECT_ALLOC, NULL) !=
+		    JVMTI_ERROR_NONE)
 		return;
 	(*ti)->ForceGarbageCollection(ti);
 	callflow_has_alloc_objects();

@@ -3,8 +3,8 @@
  * outer.c - calls that were open when the agent came into a running JVM: their frames go on with code without
  * probes, so what is known of them is what the VM says of the thread's stack (flow.h).
  *
- * A frame is named by its method and its place, counted from the oldest. It is still there when both fit: if the same
- * method had been called again at that place, its probe would have said so.
+ * A frame is named by its method and its place, counted from the oldest. It is still there when
+ * both fit: if the same method had been called again at that place, its probe would have said so.
  *
  * All of this happens in a probe, of the thread itself, and may wait for the VM: so between probe_begin() and
  * probe_end().
@@ -62,7 +62,8 @@ static void put_frames(JNIEnv *env, struct callflow_thread *t, const jvmtiFrameI
 
 		if (number)
 			callflow_put_outer(t, CALLFLOW_METHOD | number,
-					   (struct callflow_outer){ (uintptr_t)frames[i].method, nr - 1 - i });
+					   (struct callflow_outer){ (uintptr_t)frames[i].method,
+						   nr - 1 - i });
 	}
 }
 
@@ -98,9 +99,10 @@ static bool is_there(struct callflow_outer o)
 
 	if (!probe_begin())
 		return true;
-	there = (*ti)->GetFrameCount(ti, NULL, &nr) == JVMTI_ERROR_NONE && (jint)o.place < nr - PROBE_AND_METHOD &&
-		(*ti)->GetStackTrace(ti, NULL, -(jint)o.place - 1, 1, &frame, &got) == JVMTI_ERROR_NONE && got == 1 &&
-		(uintptr_t)frame.method == o.id;
+	there = (*ti)->GetFrameCount(ti, NULL, &nr) == JVMTI_ERROR_NONE &&
+		(jint)o.place < nr - PROBE_AND_METHOD &&
+		(*ti)->GetStackTrace(ti, NULL, -(jint)o.place - 1, 1, &frame, &got) == JVMTI_ERROR_NONE &&
+		got == 1 && (uintptr_t)frame.method == o.id;
 	if ((*vm_of)->GetEnv(vm_of, (void **)&env, JNI_VERSION_1_6) == JNI_OK)
 		charge_caller(env);
 	probe_end();

@@ -116,7 +116,8 @@ static bool seen_before(uint32_t tid)
 	static uint64_t seen[(1 << 22) / 64];	/* as many ids as the kernel has */
 	uint64_t bit = 1ull << tid % 64;
 
-	return tid / 64 >= ARRAY_SIZE(seen) || __atomic_fetch_or(&seen[tid / 64], bit, __ATOMIC_RELAXED) & bit;
+	return tid / 64 >= ARRAY_SIZE(seen) ||
+		__atomic_fetch_or(&seen[tid / 64], bit, __ATOMIC_RELAXED) & bit;
 }
 
 static uint32_t birth_flags(uint32_t tid, bool born)
@@ -305,7 +306,8 @@ static void native_end(struct callflow_kthread *k)
 
 const struct callflow_host native_host = {
 	.version = CALLFLOW_VERSION, .bytes = sizeof(struct callflow_host), .area = callflow_area,
-	.forked = callflow_forked, .kthread = native_kthread, .end = native_end, .note = callflow_kthread_note,
+	.forked = callflow_forked, .kthread = native_kthread, .end = native_end,
+	.note = callflow_kthread_note,
 	.function = callflow_function, .enter = callflow_enter_frame, .leave = callflow_leave_frame,
 };
 

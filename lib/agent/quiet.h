@@ -9,7 +9,8 @@
 
 /*
  * Returns when every thread of the process but the calling one has been seen waiting, or has run for some
- * milliseconds, since the call; false: not within so long. For code that takes microseconds and does not wait.
+ * milliseconds, since the call; false: not within so long. For code that takes microseconds and
+ * does not wait.
  */
 bool quiet_wait(int max_ms);
 

@@ -31,7 +31,8 @@ bool ring_init(void *area, size_t area_bytes, int sock, int log_fd)
 	    ctl->nr_rings > JVM_MAX_RINGS || (ctl->nr_rings & (ctl->nr_rings - 1)) ||
 	    ctl->ring_bytes < JVM_PAGE || (ctl->ring_bytes & (ctl->ring_bytes - 1)))
 		return false;
-	need = JVM_PAGE + sizeof(struct jvm_root) * JVM_NR_ROOTS + ctl->nr_rings * (JVM_PAGE + ctl->ring_bytes);
+	need = JVM_PAGE + sizeof(struct jvm_root) * JVM_NR_ROOTS +
+		ctl->nr_rings * (JVM_PAGE + ctl->ring_bytes);
 	if (!out.buf)
 		out.buf = sys_pages(LOG_RECORD_MAX);
 	if (need > area_bytes || !out.buf)
@@ -110,7 +111,8 @@ struct jvm_ring *ring_of(int tid)
 {
 	uint32_t i = (uint32_t)tid * 0x9e3779b1u >> 16;
 
-	return (void *)((char *)(roots() + JVM_NR_ROOTS) + (i & (out.nr_rings - 1)) * (JVM_PAGE + out.ring_bytes));
+	return (void *)((char *)(roots() + JVM_NR_ROOTS) +
+			(i & (out.nr_rings - 1)) * (JVM_PAGE + out.ring_bytes));
 }
 
 bool ring_root(uint64_t end, struct jvm_root *r)

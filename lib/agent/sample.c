@@ -19,8 +19,9 @@
 #include "agent/vm.h"
 #include "agent/walk.h"
 
-enum { TRAP_PERF_ = 6, TRAP_PERF_LATE = 1, NR_AREAS = 128, NR_COMPILE_IDS = 1 << 22, MAX_WAIT_MS = 10000, KEEP_NS = 10000000,
-       USUAL_DEPTH = 4096 };
+enum { TRAP_PERF_ = 6, TRAP_PERF_LATE = 1, NR_AREAS = 128, NR_COMPILE_IDS = 1 << 22, MAX_WAIT_MS = 10000,
+	KEEP_NS = 10000000,
+	USUAL_DEPTH = 4096 };
 
 static struct {
 	uint64_t used[NR_AREAS / 64];
@@ -301,7 +302,10 @@ static int on_sigaction(int sig, const struct libc_sigaction *new, struct libc_s
 	}
 	if (new) {
 		old_action.handler = new->handler;
-		/* the report has one handler for all signals; a program's own, of sun.misc.Signal, is for this one */
+		/*
+		 * the report has one handler for all signals; a program's own, of sun.misc.Signal, is for
+		 * this one
+		 */
 		if (new->handler == fault_handler)
 			__atomic_store_n(&crashing, 1, __ATOMIC_RELAXED);
 	}
@@ -317,7 +321,10 @@ bool sample_init(void)
 {
 	const struct jvm_ctl *ctl = ring_ctl();
 
-	/* made once, by what the first recorder asks for: later ones have no deeper stacks, but for what costs nothing */
+	/*
+	 * made once, by what the first recorder asks for: later ones have no deeper stacks, but for what
+	 * costs nothing
+	 */
 	if (!pool.mem) {
 		pool.room = ctl->max_depth < USUAL_DEPTH ? USUAL_DEPTH : ctl->max_depth;
 		pool.room = pool.room < JVM_MAX_DEPTH ? pool.room : JVM_MAX_DEPTH;
@@ -365,8 +372,8 @@ static bool install(void)
 }
 
 /*
- * Native code of the program may have taken the signal for itself: its samples would all be without a stack. It is taken
- * back, and the program's handler gets what is not a sample.
+ * Native code of the program may have taken the signal for itself: its samples would all be without
+ * a stack. It is taken back, and the program's handler gets what is not a sample.
  */
 void sample_keep_signal(void)
 {
@@ -374,7 +381,8 @@ void sample_keep_signal(void)
 	struct kernel_sigaction now;
 	uint64_t t;
 
-	if (!load_relaxed(&on) || load_relaxed(&crashing) || (t = sys_now()) - load_relaxed(&looked_ns) < KEEP_NS)
+	if (!load_relaxed(&on) || load_relaxed(&crashing) ||
+	    (t = sys_now()) - load_relaxed(&looked_ns) < KEEP_NS)
 		return;
 	store_relaxed(&looked_ns, t);
 	if (!sys(__NR_rt_sigaction, SIGTRAP, 0, &now, 8) && now.handler != on_trap) {

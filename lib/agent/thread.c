@@ -22,8 +22,8 @@ struct slot {
 static struct slot *slots;
 static struct sys_lock lock;
 /*
- * Threads that run already are being looked up: one that ends meanwhile leaves its key with no thread, so that
- * who looked it up a moment before does not put it back.
+ * Threads that run already are being looked up: one that ends meanwhile leaves its key with no
+ * thread, so that who looked it up a moment before does not put it back.
  */
 static bool looking_up;
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * timers.c - samples where perf events are forbidden: a timer on the CPU time of each thread raises the signal
- * that a perf event would.
+ * timers.c - samples where perf events are forbidden: a timer on the CPU time of each thread raises
+ * the signal that a perf event would.
  *
- * The kernel looks at such timers at its tick only, so a thread is sampled at most once a tick; each signal says
- * how many periods have passed. The JVM's own threads start without a word to JVMTI: a thread of ours looks for
- * new ones. Timers belong to the process, and those of ended threads are deleted at the next look.
+ * The kernel looks at such timers at its tick only, so a thread is sampled at most once a tick;
+ * each signal says how many periods have passed. The JVM's own threads start without a word to
+ * JVMTI: a thread of ours looks for new ones. Timers belong to the process, and those of ended
+ * threads are deleted at the next look.
  */
 #include <asm/siginfo.h>
 #include <asm/signal.h>

@@ -400,7 +400,8 @@ static enum vm_blob_kind kind_by_name(const char *name)
 	if (starts_with(name, "C1 Runtime "))	/* JDK 24 and later */
 		name += 11;
 	if (starts_with(name, "handle_exception") || starts_with(name, "forward_exception") ||
-	    starts_with(name, "SafepointBlob") || starts_with(name, "Shared Runtime polling_page_safepoint") ||
+	    starts_with(name, "SafepointBlob") ||
+	    starts_with(name, "Shared Runtime polling_page_safepoint") ||
 	    starts_with(name, "Shared Runtime polling_page_vectors"))
 		return VM_BLOB_HANDLER;
 	if (str_eq(name, "vtable chunks") || str_eq(name, "InlineCacheBuffer"))
@@ -517,8 +518,8 @@ bool vm_find_stubs(const char *name, uintptr_t *begin, size_t *size)
 			/* a block starts in a segment of its own */
 			if ((uintptr_t)&h->segmap[seg] >= segments)
 				break;
-			if (h->segmap[seg] || !vm_find_blob(at + vm.size.block, &b) || b.kind != VM_BLOB_DISPATCH ||
-			    !str_eq(vm_blob_name(&b), name))
+			if (h->segmap[seg] || !vm_find_blob(at + vm.size.block, &b) ||
+			    b.kind != VM_BLOB_DISPATCH || !str_eq(vm_blob_name(&b), name))
 				continue;
 			*begin = b.begin;
 			*size = b.addr + vm_i32(b.addr, vm.o.blob_size) - b.begin;
@@ -560,7 +561,8 @@ static void note_interpreter(void)
 	struct vm_range r = { 0, 0 };
 	int size;
 
-	if (!queue || vm.o.queue_begin < 0 || vm.o.queue_end < 0 || vm.o.codelet_size < 0 || vm.o.codelet_name < 0)
+	if (!queue || vm.o.queue_begin < 0 || vm.o.queue_end < 0 || vm.o.codelet_size < 0 ||
+	    vm.o.codelet_name < 0)
 		return;
 	at = vm_word(queue, vm.o.queue_buffer) + vm_i32(queue, vm.o.queue_begin);
 	end = vm_word(queue, vm.o.queue_buffer) + vm_i32(queue, vm.o.queue_end);

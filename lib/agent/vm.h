@@ -72,7 +72,8 @@ struct vm {
 	int *mirror_klass_offset;	/* in a java.lang.Class */
 	uintptr_t *flags;
 	size_t *nr_flags;
-	uintptr_t signal_return;	/* where a handler of a signal returns to: the C library's restorer; 0 unknown */
+	/* where a handler of a signal returns to: the C library's restorer; 0 unknown */
+	uintptr_t signal_return;
 	const int *major;		/* its version */
 	uint32_t lines_flag;		/* of a ConstMethod: it has a line table; 0: not known */
 	const int64_t *nr_unloaded;	/* the VM's own count of unloaded classes, or NULL */
@@ -97,7 +98,10 @@ void vm_init(uintptr_t addr_in_libjvm);
 /* Finds the count of unloaded classes; needs a VM that is up. Not in a signal handler. */
 void vm_init_perf_counters(void);
 
-/* Finds out what is beneath the handlers of signals; needs a VM that has installed its own. Not in a signal handler. */
+/*
+ * Finds out what is beneath the handlers of signals; needs a VM that has installed its own. Not in a
+ * signal handler.
+ */
 void vm_init_signals(void);
 
 /* A boolean -XX flag; false: this version has none of that name. Not in a signal handler. */
@@ -119,7 +123,8 @@ enum vm_blob_kind {
 	VM_BLOB_ROUTINES,	/* StubRoutines: many stubs in one blob, no frame described */
 	VM_BLOB_ADAPTER,	/* between calling conventions; no frame */
 	VM_BLOB_DISPATCH,	/* looks up what a call goes to and jumps there; no frame, nothing pushed */
-	VM_BLOB_HANDLER,	/* goes on at a place in compiled code that it puts where its return address was */
+	/* goes on at a place in compiled code that it puts where its return address was */
+	VM_BLOB_HANDLER,
 	VM_BLOB_UPCALL,
 };
 
@@ -166,7 +171,10 @@ struct vm_thread {
 };
 
 bool vm_init_threads(void);
-/* Around looking up, with vm_add_thread(), those that run; what was known before is forgotten. No handler may run. */
+/*
+ * Around looking up, with vm_add_thread(), those that run; what was known before is forgotten. No
+ * handler may run.
+ */
 void vm_begin_threads(void);
 void vm_end_threads(void);
 /* Looks for the JavaThread of the calling thread, while there is no JNIEnv to get it from. */

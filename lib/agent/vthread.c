@@ -30,7 +30,8 @@ static void mount(jvmtiEnv *ti, JNIEnv *env, jthread vthread)
 	if (!k || (*ti)->GetThreadLocalStorage(ti, vthread, (void **)&t) != JVMTI_ERROR_NONE)
 		return;
 	if (!t || t == &without_room) {
-		t = flow_new_thread(env, vthread, 0, CALLFLOW_THREAD_VIRTUAL | (t ? CALLFLOW_THREAD_LATE : 0), &no_room);
+		t = flow_new_thread(env, vthread, 0, CALLFLOW_THREAD_VIRTUAL | (t ? CALLFLOW_THREAD_LATE : 0),
+				    &no_room);
 		if (t || no_room)
 			(*ti)->SetThreadLocalStorage(ti, vthread, t ? t : &without_room);
 	}

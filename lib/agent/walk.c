@@ -54,7 +54,8 @@ static void push(struct walk *w, uint32_t kind, uintptr_t pc, uint32_t method, u
 {
 	uint64_t low = pc & ((1ull << JVM_FRAME_PC_BITS) - 1);
 
-	w->frames[w->nr_frames++] = (struct jvm_rec_frame){ (uint64_t)kind << JVM_FRAME_PC_BITS | low, method, c };
+	w->frames[w->nr_frames++] = (struct jvm_rec_frame){ (uint64_t)kind << JVM_FRAME_PC_BITS | low, method,
+		c };
 }
 
 /* There is always room for the mark that ends a walk. Says where it gave up, to those who mend it. */
@@ -185,8 +186,8 @@ static bool leaf_interpreter(struct walk *w, struct cursor *c)
 		return true;
 	}
 	/*
-	 * rbp pushed and set: the frame is as far as its return address, perhaps its sender's sp. While r13 has
-	 * that, a frame beyond it is the caller's.
+	 * rbp pushed and set: the frame is as far as its return address, perhaps its sender's sp.
+	 * While r13 has that, a frame beyond it is the caller's.
 	 */
 	if (!(walk_on_stack(w, r->r13) && r->r13 <= r->fp) && walk_on_stack(w, r->fp) && r->fp >= r->sp &&
 	    r->fp - r->sp <= -INTERP_LOWEST &&
@@ -404,7 +405,10 @@ static bool in_call_stub_of(const struct walk *w, const struct cursor *c, const 
 	       code_calls_blob(vm_word(c->sp, 0), b->addr);
 }
 
-/* Interrupted where the method's own frame is built or goes: the compiler describes the next thing that it did instead. */
+/*
+ * Interrupted where the method's own frame is built or goes: the compiler describes the next thing
+ * that it did instead.
+ */
 static bool is_at_frame(const struct cursor *c, const struct vm_blob *b)
 {
 	enum code_state s;
@@ -435,7 +439,8 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 	/* the return address was replaced when the frame was marked for deoptimisation */
 	if (!c->leaf && vm.o.nm_orig_pc >= 0 && vm_is_deopt_handler(b->addr, c->pc)) {
 		orig = c->sp + vm_i32(b->addr, vm.o.nm_orig_pc);
-		if (walk_on_stack(w, orig) && vm_word(orig, 0) - b->begin < (uint32_t)vm_i32(b->addr, vm.o.blob_size))
+		if (walk_on_stack(w, orig) &&
+		    vm_word(orig, 0) - b->begin < (uint32_t)vm_i32(b->addr, vm.o.blob_size))
 			pc = vm_word(orig, 0) - 1;
 	}
 	push(w, JVM_COMPILED, pc, m.id,
@@ -470,7 +475,8 @@ static bool leave_near_call(const struct walk *w, struct cursor *c, const struct
 	uintptr_t slot = c->fp + 8;
 
 	/* the barrier at a method's entry has pushed -1 first */
-	if (walk_on_stack(w, slot + 8) && c->fp >= c->sp && vm_word(slot, 0) == UINTPTR_MAX && walk_returns_from(w, slot + 8)) {
+	if (walk_on_stack(w, slot + 8) && c->fp >= c->sp && vm_word(slot, 0) == UINTPTR_MAX &&
+	    walk_returns_from(w, slot + 8)) {
 		c->fp = vm_word(c->fp, 0);
 		return_through(c, slot + 8);
 		return true;
@@ -556,8 +562,9 @@ static bool leave_adapter(struct walk *w, struct cursor *c, const struct vm_blob
 }
 
 /*
- * An adapter that called the VM. To have it make the caller's call go to where it should, all registers are saved
- * below the caller's stack pointer, which is in r13; for a barrier, on top of the return address.
+ * An adapter that called the VM. To have it make the caller's call go to where it should, all
+ * registers are saved below the caller's stack pointer, which is in r13; for a barrier, on top of
+ * the return address.
  */
 static bool leave_calling_adapter(const struct walk *w, struct cursor *c, const struct vm_blob *b)
 {
@@ -613,7 +620,10 @@ static bool leave_saved_registers(const struct walk *w, struct cursor *c)
 	return false;
 }
 
-/* A stub whose code says how far its frame is built: C2's are as its methods are, others begin with push rbp. */
+/*
+ * A stub whose code says how far its frame is built: C2's are as its methods are, others begin with
+ * push rbp.
+ */
 static bool leave_decoded_stub(const struct walk *w, struct cursor *c, const struct vm_blob *b)
 {
 	enum { MAX_FRAME = 4096 };
@@ -694,7 +704,8 @@ static bool leave_handler_stub(const struct walk *w, struct cursor *c, const str
 
 	if (c->leaf && code_jumps_to_rcx(c->pc))
 		return go_on_at(c, c->leaf->rcx);
-	if (c->leaf && (code_framed_stub(b->begin, c->pc) == CODE_RETURN_AT_SP || code_jumps_to_rcx(c->pc + 1)))
+	if (c->leaf &&
+	    (code_framed_stub(b->begin, c->pc) == CODE_RETURN_AT_SP || code_jumps_to_rcx(c->pc + 1)))
 		return leave_through_handler(w, c, c->sp);
 	if (walk_on_stack(w, c->fp) && c->fp >= c->sp && (slot <= full || b->frame_size <= 0)) {
 		c->fp = vm_word(c->fp, 0);
@@ -874,7 +885,10 @@ static bool leave_native(struct walk *w, struct cursor *c)
 	return end && enter_anchor(w, c, thread + vm.o.jthread_anchor);
 }
 
-/* The anchor that leads from native code at the cursor, which called a stub, to Java; 0: it is the thread's root. */
+/*
+ * The anchor that leads from native code at the cursor, which called a stub, to Java; 0: it is the
+ * thread's root.
+ */
 static uintptr_t anchor_beneath(const struct walk *w, const struct cursor *c)
 {
 	uintptr_t thread = w->thread.thread, p = c->sp;
@@ -899,7 +913,8 @@ static bool leave_stub_to_native(struct walk *w, struct cursor *c, uintptr_t slo
 
 	c->sp = slot + 8;
 	anchor = anchor_beneath(w, c);
-	s = push_segment(w, vm_word(slot, 0), c->sp, r->fp, anchor ? vm_word(anchor, vm.o.anchor_sp) : w->stack_hi);
+	s = push_segment(w, vm_word(slot, 0), c->sp, r->fp,
+			 anchor ? vm_word(anchor, vm.o.anchor_sp) : w->stack_hi);
 	if (!s)
 		return false;
 	s->r12 = r->r12;
@@ -937,7 +952,10 @@ static bool chunk_ends(const struct walk *w, const struct cursor *c)
 	return w->frozen && (c->sp + 8 >= w->cont.end || c->fp + 16 >= w->cont.end);
 }
 
-/* Continuation.enterSpecial() calls from two places: for compiled callers, which the VM exports, and for others. */
+/*
+ * Continuation.enterSpecial() calls from two places: for compiled callers, which the VM exports, and
+ * for others.
+ */
 static bool is_cont_entry(const struct vm_blob *b)
 {
 	static uintptr_t known;		/* the blob; it is never freed */
@@ -1002,7 +1020,8 @@ static void debug_walk(struct walk *w, const struct walk_regs *r, const struct c
 		return;
 	push_leaf_segment(w, r, r->sp + 512 < w->stack_hi ? r->sp + 512 : w->stack_hi, 0);
 	if (walk_on_stack(w, c->sp)) {
-		s = push_segment(w, c->pc, c->sp, c->fp, c->sp + 512 < w->stack_hi ? c->sp + 512 : w->stack_hi);
+		s = push_segment(w, c->pc, c->sp, c->fp,
+				 c->sp + 512 < w->stack_hi ? c->sp + 512 : w->stack_hi);
 		s->flags = 0;
 		if (walk_on_stack(w, c->fp - 64) && walk_on_stack(w, c->fp + 8)) {
 			s->rbx = vm_word(c->fp, INTERP_METHOD);

@@ -31,7 +31,8 @@ struct walk {
 	uint32_t nr_frames, max_frames;
 	uint32_t nr_segments;
 	struct jvm_rec_segment segments[JVM_MAX_SEGMENTS];
-	struct walk_regs interrupted;	/* of the code that a signal interrupted, whose handler is on the stack */
+	/* of the code that a signal interrupted, whose handler is on the stack */
+	struct walk_regs interrupted;
 	struct cont_copy cont;
 	struct jvm_rec_frame frames[];	/* max_frames + 3 */
 };

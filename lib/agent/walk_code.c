@@ -128,7 +128,8 @@ bool code_frame_ends(uintptr_t pc)
 {
 	const uint8_t *p = (const uint8_t *)pc;
 
-	return p[0] == 0x48 && p[2] == 0xc4 && ((p[1] == 0x83 && p[4] == 0x5d) || (p[1] == 0x81 && p[7] == 0x5d));
+	return p[0] == 0x48 && p[2] == 0xc4 &&
+		((p[1] == 0x83 && p[4] == 0x5d) || (p[1] == 0x81 && p[7] == 0x5d));
 }
 
 /* The bytes begin at most so far before pc. */
@@ -194,7 +195,8 @@ enum code_state code_framed_stub(uintptr_t begin, uintptr_t pc)
 	if (s != CODE_FULL)
 		return s;
 	/* popf; pop rbp: the last of all registers, shortly before the stub jumps or returns */
-	return pc > begin + 34 && found_before(pc - 1, 31, "\x9d\x5d", 2) ? CODE_RETURN_AT_SP : CODE_RBP_FRAME;
+	return pc > begin + 34 && found_before(pc - 1, 31, "\x9d\x5d", 2) ? CODE_RETURN_AT_SP :
+		CODE_RBP_FRAME;
 }
 
 enum code_state code_compiled_stub(uintptr_t begin, uintptr_t pc, int frame_words)

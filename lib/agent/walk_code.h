@@ -29,7 +29,10 @@ enum code_state code_epilogue(uintptr_t pc);
 /* The frame is about to go: add rsp, imm; pop rbp. */
 bool code_frame_ends(uintptr_t pc);
 
-/* Anywhere in the code that calls a native method, which begins at begin; CODE_UNKNOWN: it is something else. */
+/*
+ * Anywhere in the code that calls a native method, which begins at begin; CODE_UNKNOWN: it is
+ * something else.
+ */
 enum code_state code_native(uintptr_t begin, int frame_complete, uintptr_t pc);
 
 /*
@@ -37,13 +40,19 @@ enum code_state code_native(uintptr_t begin, int frame_complete, uintptr_t pc);
  * CODE_UNKNOWN. (Those blobs do not say from where on the frame is complete.)
  */
 enum code_state code_compiled_stub(uintptr_t begin, uintptr_t pc, int frame_words);
-/* Of a stub that begins as HotSpot's assembler lets those begin that save all registers, or C2's for exceptions. */
+/*
+ * Of a stub that begins as HotSpot's assembler lets those begin that save all registers, or C2's for
+ * exceptions.
+ */
 enum code_state code_framed_stub(uintptr_t begin, uintptr_t pc);
 /* pop rdx; jmp r10 or rbx: an exception goes to its handler in the caller, pc is at the jump. */
 bool code_jumps_to_handler(uintptr_t pc);
 /* pop rcx; jmp rcx: to the handler that rcx has. */
 bool code_jumps_to_rcx(uintptr_t pc);
-/* C1 throws an exception at pc, where so many bytes can be read: there it loads pc itself, which is taken for the return address. */
+/*
+ * C1 throws an exception at pc, where so many bytes can be read: there it loads pc itself, which is
+ * taken for the return address.
+ */
 enum { CODE_THROW_LEN = 10 };
 bool code_throws_at(uintptr_t pc);
 
@@ -72,10 +81,16 @@ int code_pops(uintptr_t pc, int frame_words);
  */
 int code_restores(uintptr_t pc, int frame_words);
 
-/* fxrstor [rsp]; add rsp, n: how many bytes the next such code up to end takes off the stack; 0: there is none. */
+/*
+ * fxrstor [rsp]; add rsp, n: how many bytes the next such code up to end takes off the stack; 0: there
+ * is none.
+ */
 size_t code_saved_fpu(uintptr_t pc, uintptr_t end);
 
-/* What a native method does when its function has returned: the thread's state is set to leaving native code. */
+/*
+ * What a native method does when its function has returned: the thread's state is set to leaving
+ * native code.
+ */
 bool code_returns_to_native_transition(uintptr_t ret);
 
 /* How many the code at pc has pushed for a call that is about to come, or has just returned. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * walk_native.c - who called the native code that a thread is in: code of the JVM's that called it without leaving an
- * anchor, C++ that is about to call Java, or what a signal interrupted whose handler is running.
+ * walk_native.c - who called the native code that a thread is in: code of the JVM's that called it
+ * without leaving an anchor, C++ that is about to call Java, or what a signal interrupted whose
+ * handler is running.
  *
  * Runs in a signal handler, by the rules of walk.c.
  */
@@ -11,8 +12,8 @@
 enum { SCAN_WORDS = 2048 };	/* of native stack that are searched */
 
 /*
- * A JavaCallWrapper: its first word is the thread, and it keeps the anchor there was before. C++ that is about to
- * call Java, or just has, is in Java by its state and has no anchor of its own.
+ * A JavaCallWrapper: its first word is the thread, and it keeps the anchor there was before. C++
+ * that is about to call Java, or just has, is in Java by its state and has no anchor of its own.
  */
 bool native_is_call_wrapper(const struct walk *w, uintptr_t slot)
 {
@@ -24,7 +25,10 @@ bool native_is_call_wrapper(const struct walk *w, uintptr_t slot)
 	return walk_on_stack(w, sp) && sp > slot;
 }
 
-/* The registers at a signal, as the kernel leaves them on the stack: struct ucontext above the return address. */
+/*
+ * The registers at a signal, as the kernel leaves them on the stack: struct ucontext above the return
+ * address.
+ */
 enum {
 	SIGNAL_R12 = 8 + 40 + 4 * 8,
 	SIGNAL_R13 = SIGNAL_R12 + 8,
@@ -69,7 +73,8 @@ static bool leads_to_java(const struct walk *w, uintptr_t slot)
 
 /*
  * Native code that Java called without leaving an anchor (runtime leaf functions, barriers,
- * libm): libjvm keeps frame pointers, so its chain leads back to Java, if it is one, or to a signal's handler.
+ * libm): libjvm keeps frame pointers, so its chain leads back to Java, if it is one, or to a
+ * signal's handler.
  */
 static bool follow_frame_pointers(const struct walk *w, uintptr_t sp, uintptr_t *fp, uintptr_t *slot)
 {
@@ -93,7 +98,10 @@ static bool follow_frame_pointers(const struct walk *w, uintptr_t sp, uintptr_t 
 	return false;
 }
 
-/* As above, when the innermost functions are others': they have saved the frame pointer of their caller in libjvm. */
+/*
+ * As above, when the innermost functions are others': they have saved the frame pointer of their
+ * caller in libjvm.
+ */
 static bool find_frame_pointers(const struct walk *w, uintptr_t sp, uintptr_t *fp, uintptr_t *slot)
 {
 	uintptr_t at = *fp;
@@ -105,7 +113,8 @@ static bool find_frame_pointers(const struct walk *w, uintptr_t sp, uintptr_t *f
 	}
 	for (i = 0; i < SCAN_WORDS && walk_on_stack(w, sp); i++, sp += 8) {
 		at = vm_word(sp, 0);
-		if (at <= sp || !walk_on_stack(w, at + 8) || vm_word(at, 8) - vm.text_lo >= vm.text_hi - vm.text_lo ||
+		if (at <= sp || !walk_on_stack(w, at + 8) ||
+		    vm_word(at, 8) - vm.text_lo >= vm.text_hi - vm.text_lo ||
 		    !follow_frame_pointers(w, sp + 8, &at, slot))
 			continue;
 		*fp = at;

@@ -13,7 +13,8 @@ struct native_frame {
 enum native_caller {
 	CALLER_NONE,		/* not found */
 	CALLER_JAVA,		/* compiled or interpreted code; slot has its return address */
-	CALLER_SIGNAL,		/* a handler was called while Java code ran; slot has the handler's return address */
+	/* a handler was called while Java code ran; slot has the handler's return address */
+	CALLER_SIGNAL,
 	CALLER_WRAPPER,		/* C++ that calls Java; slot is its JavaCallWrapper */
 };
 

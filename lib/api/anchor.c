@@ -14,7 +14,8 @@ static struct arcprof_moment start;
 static bool is_clock(void)
 {
 	static const char *const good[] = { "tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter" };
-	int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+	int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+		      O_RDONLY | O_CLOEXEC);
 	char name[64];
 	ssize_t n = fd < 0 ? -1 : read(fd, name, sizeof(name) - 1);
 	size_t i;

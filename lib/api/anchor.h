@@ -20,18 +20,27 @@ struct arcprof_anchor {
 	uint32_t seq;
 	uint64_t ns;			/* the thread's time at cycles */
 	uint64_t cycles;
-	uint64_t mult;			/* ns a cycle, times 2^32; 0: not known yet, the anchor does not hold */
+	/* ns a cycle, times 2^32; 0: not known yet, the anchor does not hold */
+	uint64_t mult;
 	uint64_t refine;		/* cycles at which mult is computed anew */
 };
 
-/* Once a process, before any anchor is set: finds out whether the counter is a clock, and begins to measure it. */
+/*
+ * Once a process, before any anchor is set: finds out whether the counter is a clock, and begins to
+ * measure it.
+ */
 void arcprof_anchor_init(void);
 struct arcprof_moment arcprof_moment_now(void);
 /* The thread had ns at that moment, while its sequence number was seq. */
-void arcprof_anchor_set(struct arcprof_anchor *a, uint32_t seq, uint64_t ns, const struct arcprof_moment *now);
+void arcprof_anchor_set(struct arcprof_anchor *a, uint32_t seq, uint64_t ns,
+			const struct arcprof_moment *now);
 
-/* False: it does not hold any more, or for too long. The compiler has to keep the order, as for slots (arcprof_uapi.h). */
-static inline bool arcprof_anchor_ns(const struct arcprof_anchor *a, const volatile uint32_t *seq, uint64_t *ns)
+/*
+ * False: it does not hold any more, or for too long. The compiler has to keep the order, as for slots
+ * (arcprof_uapi.h).
+ */
+static inline bool arcprof_anchor_ns(const struct arcprof_anchor *a, const volatile uint32_t *seq,
+				     uint64_t *ns)
 {
 	uint64_t since;
 

@@ -91,8 +91,9 @@ int arcprof_process_read(pid_t pid, struct arcprof_values *v);
  * Between these two the calling thread's instructions are traced, where the program runs under
  * "arcprof itrace --bracket"; as often as one likes, each thread for itself.  What the two themselves
  * execute inside is traced too, always the same.
- * on: 0, or -ENODEV: nobody traces (or the program has closed the descriptor that it inherited); -EALREADY: it is on; -EAGAIN: SIGURG is blocked.
- * off: 0, or -EINVAL: it is not on; -EAGAIN: the tracer has ended meanwhile.
+ * on: 0, or -ENODEV: nobody traces (or the program has closed the descriptor that it inherited);
+ * -EALREADY: it is on; -EAGAIN: SIGURG is blocked. off: 0, or -EINVAL: it is not on; -EAGAIN: the
+ * tracer has ended meanwhile.
  */
 int arcprof_itrace_on(void);
 int arcprof_itrace_off(void);

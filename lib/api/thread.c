@@ -167,7 +167,8 @@ static __attribute__((noinline)) uint64_t anchor_slot(struct arcprof_thread *t)
 	if (flags & ARCPROF_SLOT_RUNNING && now.mono_ns > last)
 		ns += now.mono_ns - last;
 	arcprof_anchor_set(&t->anchor, seq, ns, &now);
-	if (!(flags & ARCPROF_SLOT_RUNNING))	/* a switch that the kernel hid: nobody knows since when it runs */
+	/* A switch that the kernel hid: nobody knows since when the thread runs. */
+	if (!(flags & ARCPROF_SLOT_RUNNING))
 		t->anchor.mult = t->anchor.refine = 0;
 	return ns;
 }
@@ -195,7 +196,8 @@ uint64_t arcprof_thread_time_ns(struct arcprof_thread *t)
 	return t->floor_ns;
 }
 
-static void add_slot(struct arcprof_values *v, const struct arcprof_slot *s, const struct arcprof_ptt_header *h)
+static void add_slot(struct arcprof_values *v, const struct arcprof_slot *s,
+		     const struct arcprof_ptt_header *h)
 {
 	unsigned int i;
 
@@ -275,7 +277,8 @@ int arcprof_process_read(pid_t pid, struct arcprof_values *v)
 		pid = getpid();
 	nr = arcprof_area_nr_used(&self.area);
 	for (i = 1; i < nr; i++) {
-		if (self.area.slots[i].tgid != pid || !arcprof_area_slot(&self.area, i, &copy) || copy.tgid != pid)
+		if (self.area.slots[i].tgid != pid || !arcprof_area_slot(&self.area, i, &copy) ||
+		    copy.tgid != pid)
 			continue;
 		add_slot(v, &copy, self.area.header);
 		v->nr_threads++;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* ticks.h - the clocks that sessions count in, in line: reading one's own time takes 25 ns in all (anchor.h: 10). */
+/*
+ * ticks.h - the clocks that sessions count in, in line: reading one's own time takes 25 ns in all
+ * (anchor.h: 10).
+ */
 #ifndef API_TICKS_H
 #define API_TICKS_H
 

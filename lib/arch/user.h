@@ -11,7 +11,8 @@ struct user_regs {
 	uint64_t pc, sp;
 	uint64_t nr;		/* the system call that a system call instruction at pc would make */
 	uint64_t arg[3];
-	bool restarts;		/* interrupted in a system call that is made again when nothing else happens */
+	/* interrupted in a system call that is made again when nothing else happens */
+	bool restarts;
 	bool trap_flag;		/* set by the program, not by ptrace */
 	bool passes;		/* a breakpoint at pc will not stop it: it has already */
 	bool foreign;		/* in a mode we do not decode: 32-bit code */

@@ -41,7 +41,8 @@ static int walk(int root, const char *path, int last_flags)
 		path += len;
 		errno = ELOOP;
 		next = len >= sizeof(part) || !strcmp(part, "..") ? -1 :
-		       openat(at, part, O_NOFOLLOW | (path[strspn(path, "/")] ? PATH_FLAGS | O_DIRECTORY : last_flags));
+		       openat(at, part, O_NOFOLLOW | (path[strspn(path, "/")] ? PATH_FLAGS | O_DIRECTORY :
+						      last_flags));
 		len = errno;
 		close(at);
 		errno = len;
@@ -70,10 +71,12 @@ static int check(const struct stat *st, const char *path, const struct foreign_r
 		return err_set(e, ELOOP, "%s: is a symbolic link", path);
 	if (!S_ISREG(st->st_mode))
 		return err_set(e, EINVAL, "%s: not a regular file", path);
-	if (rule->owner != FOREIGN_ANYBODY && st->st_uid != rule->owner && st->st_uid && st->st_uid != geteuid())
+	if (rule->owner != FOREIGN_ANYBODY && st->st_uid != rule->owner && st->st_uid &&
+	    st->st_uid != geteuid())
 		return err_set(e, EPERM, "%s: belongs to another user", path);
 	if ((uint64_t)st->st_size > rule->max_bytes)
-		return err_set(e, EFBIG, "%s: is larger than %llu bytes", path, (unsigned long long)rule->max_bytes);
+		return err_set(e, EFBIG, "%s: is larger than %llu bytes", path,
+			       (unsigned long long)rule->max_bytes);
 	return 0;
 }
 
@@ -225,7 +228,8 @@ int foreign_create(int dir, const char *name, mode_t mode, const struct foreign_
 	struct self s;
 	int r = become(u, &s);
 
-	return r ? r : back(openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode), &s);
+	return r ? r :
+		   back(openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode), &s);
 }
 
 int foreign_unlink(int dir, const char *name, int flags, const struct foreign_user *u)
@@ -244,11 +248,15 @@ int foreign_rename(int dir, const char *from, const char *to, const struct forei
 	return r ? r : back(renameat(dir, from, dir, to), &s);
 }
 
-/* Sockets are named by paths only; this one leads to dir and nowhere else, and says nothing in /proc/net/unix. */
+/*
+ * Sockets are named by paths only; this one leads to dir and nowhere else, and says nothing in
+ * /proc/net/unix.
+ */
 static bool address_in(int dir, const char *name, struct sockaddr_un *a)
 {
 	*a = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	return snprintf(a->sun_path, sizeof(a->sun_path), "/proc/self/fd/%d%s%s", dir, *name ? "/" : "", name) <
+	return snprintf(a->sun_path, sizeof(a->sun_path), "/proc/self/fd/%d%s%s", dir, *name ? "/" : "",
+			name) <
 	       (int)sizeof(a->sun_path);
 }
 

@@ -3,8 +3,9 @@
  * foreign.h - files that another user can make, change, replace or remove while we look at them.
  *
  * A name is resolved once, to a descriptor, and everything after that acts on the descriptor. Reading
- * never waits (for the writer of a FIFO, for a lease to be given up), touches no device, and is bounded. What is made in
- * the files of a process is made as that process's user: the kernel then refuses whatever that user may not do.
+ * never waits (for the writer of a FIFO, for a lease to be given up), touches no device, and is
+ * bounded. What is made in the files of a process is made as that process's user: the kernel then
+ * refuses whatever that user may not do.
  */
 #ifndef BASE_FOREIGN_H
 #define BASE_FOREIGN_H
@@ -28,8 +29,9 @@ struct foreign_rule {
 };
 
 /*
- * A descriptor to read path with, or -errno (*e is filled). root: a descriptor of the folder that path starts from, in
- * which ".." and absolute links end; AT_FDCWD: our own files, where only the last part of path must not be a link.
+ * A descriptor to read path with, or -errno (*e is filled). root: a descriptor of the folder that
+ * path starts from, in which ".." and absolute links end; AT_FDCWD: our own files, where only the
+ * last part of path must not be a link.
  */
 int foreign_open(int root, const char *path, const struct foreign_rule *rule, struct err *e);
 /* Appends what is in the file to *b; also bounded when the file grows meanwhile. */
@@ -48,12 +50,14 @@ int foreign_root(int pid, struct err *e);
 int foreign_dir(int root, const char *path);
 
 /*
- * As the calls of these names, in the folder dir and as that user (NULL, or when we are not root: as we are). name has
- * no slash. 0 or a descriptor, or -errno.
+ * As the calls of these names, in the folder dir and as that user (NULL, or when we are not root:
+ * as we are). name has no slash. 0 or a descriptor, or -errno.
  */
 int foreign_mkdir(int dir, const char *name, mode_t mode, const struct foreign_user *u);
-int foreign_opendir(int dir, const char *name, const struct foreign_user *u);	/* O_NOFOLLOW; to be listed and locked */
-int foreign_create(int dir, const char *name, mode_t mode, const struct foreign_user *u);	/* new, to be written */
+/* O_NOFOLLOW; to be listed and locked */
+int foreign_opendir(int dir, const char *name, const struct foreign_user *u);
+/* new, to be written */
+int foreign_create(int dir, const char *name, mode_t mode, const struct foreign_user *u);
 int foreign_unlink(int dir, const char *name, int flags, const struct foreign_user *u);
 int foreign_rename(int dir, const char *from, const char *to, const struct foreign_user *u);
 /* A Unix socket gets its name there, with exactly this mode. */

@@ -47,7 +47,7 @@ static void print_line(struct buf line, const char *end, const char *fmt, va_lis
 	void name(const char *fmt, ...)                            \
 	{                                                          \
 		va_list ap;                                        \
-                                                                   \
+	\
 		if (!(when))                                       \
 			return;                                    \
 		va_start(ap, fmt);                                 \

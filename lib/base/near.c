@@ -47,7 +47,10 @@ void near_try(struct near *n, const char *candidate)
 	if (!len || len > WORD_MAX || len_c > WORD_MAX)
 		return;
 	d = distance(n->word, len, candidate, len_c);
-	/* The beginning of a word is near to it, and a longer form of it is, but less near than a typing error. */
+	/*
+	 * The beginning of a word is near to it, and a longer form of it is, but less near than a typing
+	 * error.
+	 */
 	if ((len >= 2 && len < len_c && !strncmp(n->word, candidate, len)) ||
 	    (len_c >= 4 && len_c < len && !strncmp(n->word, candidate, len_c)))
 		d = MIN(d, 2);

@@ -254,7 +254,10 @@ static int parse_long(struct parser *p, const char *name, struct err *e)
 	return store(p, o, arg, e);
 }
 
-/* What takes the word behind it, the letter in the other case, or the options whose long names begin with it. */
+/*
+ * What takes the word behind it, the letter in the other case, or the options whose long names begin
+ * with it.
+ */
 static void hint_letter(const struct opt *table, char letter, const char *next, struct err *e)
 {
 	const struct opt *o = next ? find_value(table, next) : NULL;

@@ -56,7 +56,10 @@ struct opt {
 #define OPT_FLAG(l, n, s, f, h) \
 	{ .type = OPT_TYPE_FLAG, .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, bool), .help = (h) }
 #define OPT_VAL(t, T, l, n, s, f, a, d, h) \
-	{ .type = (t), .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, T), .arg = (a), .def = (d), .help = (h) }
+	{                                                                                         \
+		.type = (t), .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, T), .arg = (a), \
+		.def = (d), .help = (h)                                                           \
+	}
 #define OPT_STR(l, n, s, f, a, d, h) OPT_VAL(OPT_TYPE_STR, const char *, l, n, s, f, a, d, h)
 #define OPT_U64(l, n, s, f, a, d, h) OPT_VAL(OPT_TYPE_U64, uint64_t, l, n, s, f, a, d, h)
 #define OPT_TIME(l, n, s, f, a, d, h) OPT_VAL(OPT_TYPE_TIME, uint64_t, l, n, s, f, a, d, h)

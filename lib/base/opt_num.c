@@ -76,7 +76,8 @@ static int parse_hex(const struct number *n, const char *s, uint64_t *v, struct 
 			return refuse(n, s, e);
 		if (*v >> 60)
 			return too_big(s, e);
-		*v = *v << 4 | (isdigit((unsigned char)*p) ? *p - '0' : tolower((unsigned char)*p) - 'a' + 10);
+		*v = *v << 4 |
+			(isdigit((unsigned char)*p) ? *p - '0' : tolower((unsigned char)*p) - 'a' + 10);
 	}
 	return 0;
 }
@@ -102,7 +103,8 @@ static int parse_number(const struct number *n, const char *s, uint64_t *v, stru
 			whole = whole * 10 + (*p - '0');
 			if (whole >> 64)
 				return too_big(s, e);
-		} else if (scale < 1000000000000000000) {	/* what follows is finer than a ns in an hour */
+		} else if (scale < 1000000000000000000) {
+			/* what follows is finer than a ns in an hour */
 			decimals = decimals * 10 + (*p - '0');
 			scale *= 10;
 		}

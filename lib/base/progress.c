@@ -60,7 +60,8 @@ void progress_update(struct progress *p, uint64_t done)
 	if (!is_due(p))
 		return;
 	if (p->total)
-		snprintf(text, sizeof(text), "%" PRIu64 " %%", (uint64_t)((unsigned __int128)done * 100 / p->total));
+		snprintf(text, sizeof(text), "%" PRIu64 " %%",
+			 (uint64_t)((unsigned __int128)done * 100 / p->total));
 	else
 		snprintf(text, sizeof(text), "%" PRIu64, done);
 	show(p, text);

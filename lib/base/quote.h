@@ -2,9 +2,10 @@
 /*
  * quote.h - names that somebody else gave, on their way to a terminal, a file of text or CSV.
  *
- * A thread, a symbol or a file may have any name.  Control characters (C0, C1 and DEL), separators of lines and
- * paragraphs, characters that change the direction of writing, and bytes that are not UTF-8 (RFC 3629) are written as
- * escapes: \n, \t and \r, or each byte as \xNN.  JSON has escapes of its own (json.h).
+ * A thread, a symbol or a file may have any name.  Control characters (C0, C1 and DEL), separators
+ * of lines and paragraphs, characters that change the direction of writing, and bytes that are not
+ * UTF-8 (RFC 3629) are written as escapes: \n, \t and \r, or each byte as \xNN.  JSON has escapes
+ * of its own (json.h).
  */
 #ifndef BASE_QUOTE_H
 #define BASE_QUOTE_H
@@ -31,8 +32,8 @@ const char *quote_str(struct buf *scratch, const char *s);
 void quote_print(const char *s, FILE *out);
 
 /*
- * Appends one field of CSV, in quotes where it needs them.  A field that begins with = + - or @ and is not a number
- * gets an apostrophe, so that no spreadsheet takes it for a formula.
+ * Appends one field of CSV, in quotes where it needs them.  A field that begins with = + - or @ and
+ * is not a number gets an apostrophe, so that no spreadsheet takes it for a formula.
  */
 void quote_csv(struct buf *b, const char *s, size_t len);
 

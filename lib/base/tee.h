@@ -16,7 +16,10 @@ struct tee {
 
 /* path NULL: stdout alone.  An existing file is replaced. */
 int tee_open(struct tee *t, const char *path, struct err *e);
-/* Sends on what was written.  A failure of the file is kept for tee_close(), one of stdout in ferror(stdout). */
+/*
+ * Sends on what was written.  A failure of the file is kept for tee_close(), one of stdout in
+ * ferror(stdout).
+ */
 void tee_flush(struct tee *t);
 /* Flushes; an error when something did not reach the file.  stdout stays open. */
 int tee_close(struct tee *t, struct err *e);

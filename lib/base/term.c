@@ -30,7 +30,8 @@ void term_setup(enum term_color color)
 
 	term.tty = isatty(STDOUT_FILENO);
 	term.color = color == TERM_COLOR_ALWAYS || (color == TERM_COLOR_AUTO && can && term.tty);
-	term.error_color = color == TERM_COLOR_ALWAYS || (color == TERM_COLOR_AUTO && can && isatty(STDERR_FILENO));
+	term.error_color =
+		color == TERM_COLOR_ALWAYS || (color == TERM_COLOR_AUTO && can && isatty(STDERR_FILENO));
 	if (!term.tty)
 		return;
 	if (columns && !opt_parse_u64(columns, &width, &e) && width >= 20 && width <= 10000)

@@ -83,8 +83,10 @@ static bool take_row(char *line, struct calibration_row *r)
 	uint64_t used;
 
 	if (!(take_name(&line, r->client) && take_name(&line, r->cpu) && take_name(&line, r->metrics) &&
-	      take_name(&line, r->metric) && take_cost(&line, &r->cost.within) && take_cost(&line, &r->cost.between) &&
-	      take_cost(&line, &r->cost.spread) && take_cost(&line, &used)) || used > 1)
+	      take_name(&line, r->metric) && take_cost(&line, &r->cost.within) &&
+	      take_cost(&line, &r->cost.between) && take_cost(&line, &r->cost.spread) &&
+	      take_cost(&line, &used)) ||
+	    used > 1)
 		return false;
 	r->cost.doubt = 0;
 	if (line && (!take_cost(&line, &r->cost.doubt) || line))
@@ -116,8 +118,8 @@ int calibration_parse(struct calibration *c, const char *text, size_t len, struc
 	return 0;
 }
 
-const struct calibration_row *calibration_find(const struct calibration *c, const char *client, const char *cpu,
-					       const char *metrics, const char *metric)
+const struct calibration_row *calibration_find(const struct calibration *c, const char *client,
+					       const char *cpu, const char *metrics, const char *metric)
 {
 	size_t i;
 
@@ -157,7 +159,8 @@ int calibration_path(struct buf *path, struct err *e)
 	else if (home && *home == '/')
 		buf_fmt(path, "%s/.local/share/arcprof/calibration", home);
 	else
-		return err_set(e, ENOENT, "neither XDG_DATA_HOME nor HOME names a folder for the calibration");
+		return err_set(e, ENOENT,
+			       "neither XDG_DATA_HOME nor HOME names a folder for the calibration");
 	return 0;
 }
 
@@ -220,7 +223,8 @@ int calibration_store(const struct calibration *c, const char *path, struct err 
 	for (i = 0; i < c->nr_rows; i++) {
 		const struct calibration_row *x = &c->rows[i];
 
-		buf_fmt(&b, "%s\t%s\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\t%" PRIu64 "\n", x->client, x->cpu, x->metrics,
+		buf_fmt(&b, "%s\t%s\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\t%" PRIu64 "\n",
+			x->client, x->cpu, x->metrics,
 			x->metric, x->cost.within, x->cost.between, x->cost.spread, x->used, x->cost.doubt);
 	}
 	make_folders(path);

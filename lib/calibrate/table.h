@@ -3,14 +3,14 @@
  * table.h - what "arcprof calibrate" found, in a text file: a row for each metric of each set of metrics,
  * by client and CPU.
  *
- *	client <tab> CPU <tab> metrics <tab> metric <tab> within <tab> between <tab> spread <tab> used <tab> doubt
+ *	client, CPU, metrics, metric, within, between, spread, used, doubt (with a tab between two)
  *
  * Metrics are names with commas between; of precise time (record --precise-time), " precise" after them.
  * The costs are thousandths of the metric's unit a call: within is charged to the function that is
  * called, between to its caller. spread is by how much the median of the runs exceeds the lowest, which
  * was taken, in thousandths; used is 1 when that is little, or was accepted. doubt is what a
- * call must have left for three quarters of that to be certain; it may be missing, and is 0 then. "#" begins a
- * comment. The trace has "within between spread doubt".
+ * call must have left for three quarters of that to be certain; it may be missing, and is 0 then.
+ * "#" begins a comment. The trace has "within between spread doubt".
  *
  * Clients are the hooks of libarcprof-hookit.a, "hookit-" and a hash of them, and the agent in a JVM:
  * "java-", its build-id, "-", a hash of the JVM's build (16 digits), a space, and the JVM's version.
@@ -36,7 +36,8 @@ struct calibration_cost {
 };
 
 struct calibration_row {
-	char client[CALIBRATION_NAME], cpu[CALIBRATION_NAME], metrics[CALIBRATION_NAME], metric[CALIBRATION_NAME];
+	char client[CALIBRATION_NAME], cpu[CALIBRATION_NAME], metrics[CALIBRATION_NAME],
+		metric[CALIBRATION_NAME];
 	struct calibration_cost cost;
 	bool used;
 };
@@ -52,8 +53,8 @@ int calibration_parse(struct calibration *c, const char *text, size_t len, struc
 /* In place of the row with the same names, or a new one, after the last of the same client and CPU. */
 void calibration_put(struct calibration *c, const struct calibration_row *r);
 /* NULL: not measured. */
-const struct calibration_row *calibration_find(const struct calibration *c, const char *client, const char *cpu,
-					       const char *metrics, const char *metric);
+const struct calibration_row *calibration_find(const struct calibration *c, const char *client,
+					       const char *cpu, const char *metrics, const char *metric);
 /* "within between spread", with or without a doubt; false: that is not what the text says. */
 bool calibration_cost(const char *text, struct calibration_cost *out);
 
@@ -69,9 +70,15 @@ void calibration_cpu(char *out);
 void calibration_hookit(char *out);
 /* The agent with that build-id in a JVM, by a hash of the JVM's build; version is what it says of itself. */
 void calibration_java(char *out, const char *agent, uint64_t jvm, const char *version);
-/* Of such a client: its hash and version, "1234567890abcdef 17.0.1+2 (Vendor)"; NULL: it is none of that agent's. */
+/*
+ * Of such a client: its hash and version, "1234567890abcdef 17.0.1+2 (Vendor)"; NULL: it is none of
+ * that agent's.
+ */
 const char *calibration_jvm(const char *client, const char *agent);
-/* The bytes of the trainer, and of its like for JVMs, a class file; of that *len is 0 where this build has none. */
+/*
+ * The bytes of the trainer, and of its like for JVMs, a class file; of that *len is 0 where this build
+ * has none.
+ */
 const void *calibration_trainer(size_t *len);
 const void *calibration_java_trainer(size_t *len);
 

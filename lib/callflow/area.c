@@ -53,8 +53,9 @@ static bool is_sound(const struct callflow_area *a, size_t bytes)
 	    a->bytes > bytes || a->nr_metrics > CALLFLOW_MAX_METRICS ||
 	    a->node_bytes != callflow_node_bytes(a->nr_metrics))
 		return false;
-	if (!a->nr_functions || (a->nr_functions & (a->nr_functions - 1)) || a->nr_functions > CALLFLOW_VALUE ||
-	    a->nr_pages < 2 || a->nr_pages >= 1u << 23 || a->nr_reserved >= a->nr_pages || !a->max_depth)
+	if (!a->nr_functions || (a->nr_functions & (a->nr_functions - 1)) ||
+	    a->nr_functions > CALLFLOW_VALUE || a->nr_pages < 2 || a->nr_pages >= 1u << 23 ||
+	    a->nr_reserved >= a->nr_pages || !a->max_depth)
 		return false;
 	return fits(a, a->threads_off, (uint64_t)a->nr_threads * sizeof(struct callflow_thread)) &&
 	       fits(a, a->functions_off, (uint64_t)a->nr_functions * 8) &&
@@ -122,7 +123,8 @@ bool callflow_attach(void *area, size_t bytes)
 	cf.function_shift = 64 - __builtin_ctz(a->nr_functions);
 	for (m = 0; m < a->nr_metrics; m++) {
 		cf.metrics[m] = a->metrics[m];
-		cf.need_seq |= a->metrics[m].kind == CALLFLOW_CPU || a->metrics[m].kind == CALLFLOW_DISPATCHES;
+		cf.need_seq |=
+			a->metrics[m].kind == CALLFLOW_CPU || a->metrics[m].kind == CALLFLOW_DISPATCHES;
 	}
 	*alive() = 1;
 	a->pid = callflow_sys(__NR_getpid);
@@ -395,7 +397,8 @@ static struct callflow_kthread *take_kthread(void)
 
 		i = add_relaxed(&cf.next_kthread, 1) % MAX_KTHREADS;
 		k = kthread_at(i);
-		if (__atomic_compare_exchange_n(&k->used, &is_free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&k->used, &is_free, 1, false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
 			return k;
 	}
 	return NULL;
@@ -447,7 +450,10 @@ void callflow_kthread_note(struct callflow_kthread *k)
 		own->kernel_cpu_ns = callflow_clock_ns(CLOCK_THREAD_CPUTIME_ID) - own->cpu_origin_ns;
 }
 
-/* CPU time of a thread of this process; 0: it has gone. The kernel's MAKE_THREAD_CPUCLOCK(tid, CPUCLOCK_SCHED). */
+/*
+ * CPU time of a thread of this process; 0: it has gone. The kernel's MAKE_THREAD_CPUCLOCK(tid,
+ * CPUCLOCK_SCHED).
+ */
 static uint64_t cpu_of(uint32_t tid)
 {
 	return callflow_clock_ns((int)(~tid << 3 | 6));

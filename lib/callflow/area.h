@@ -41,9 +41,12 @@ enum {
 enum callflow_flags {
 	CALLFLOW_TREES = 1 << 0,	/* build trees */
 	CALLFLOW_EVENTS = 1 << 1,	/* write every event to the rings */
-	CALLFLOW_LATE_READ = 1 << 2,	/* counters are read again on the way out: the step in the tree is charged to nobody */
-	CALLFLOW_PRECISE = 1 << 4,	/* clocks are read when all before is done, not while a processor is still at it */
-	CALLFLOW_BRACKETS = 1 << 3,	/* outermost calls are traced instruction by instruction; no metrics */
+	/* counters are read again on the way out: the step in the tree is charged to nobody */
+	CALLFLOW_LATE_READ = 1 << 2,
+	/* clocks are read when all before is done, not while a processor is still at it */
+	CALLFLOW_PRECISE = 1 << 4,
+	/* outermost calls are traced instruction by instruction; no metrics */
+	CALLFLOW_BRACKETS = 1 << 3,
 };
 
 /*
@@ -54,7 +57,8 @@ enum callflow_metric_kind {
 	CALLFLOW_NO_METRIC,
 	CALLFLOW_WALL,			/* tsc; time that passed, also off the CPU */
 	CALLFLOW_CPU,			/* tsc; CPU time, a kernel thread's */
-	CALLFLOW_COUNTER,		/* perf event type:config, a kernel thread's, by the counter's instruction */
+	/* perf event type:config, a kernel thread's, by the counter's instruction */
+	CALLFLOW_COUNTER,
 	CALLFLOW_ALLOC_BYTES,		/* a kernel thread's; callflow_has_alloc_bytes() gives them */
 	CALLFLOW_ALLOC_OBJECTS,		/* callflow_charge() gives them */
 	CALLFLOW_DISPATCHES,		/* times it got a CPU, a kernel thread's */
@@ -128,7 +132,10 @@ enum callflow_mark {
 #define CALLFLOW_CONSUMER_THREAD ((uint32_t)CALLFLOW_MARK | CALLFLOW_THREAD)
 #define CALLFLOW_CONSUMER_PRUNED ((uint32_t)CALLFLOW_MARK | CALLFLOW_PRUNED)
 
-/* What callflow_node.calls has beside calls: how often the node's place was used anew; two bits are the process's. */
+/*
+ * What callflow_node.calls has beside calls: how often the node's place was used anew; two bits are
+ * the process's.
+ */
 #define CALLFLOW_CALLS (((uint64_t)1 << 50) - 1)
 #define CALLFLOW_USE ((uint64_t)1 << 50)
 #define CALLFLOW_USES ((uint64_t)0xfff << 50)
@@ -225,7 +232,8 @@ enum callflow_thread_state {
  */
 struct callflow_thread {
 	/* the process's own; pointers are its addresses */
-	uint64_t top;			/* struct callflow_open *: the innermost open call; stack when there is none */
+	/* struct callflow_open *: the innermost open call; stack when there is none */
+	uint64_t top;
 	uint64_t soft_top;		/* up to which a call takes the short way */
 	uint64_t stack;			/* struct callflow_open *, of which [0] is the root */
 	uint32_t stack_max;		/* entries of stack */
@@ -249,7 +257,8 @@ struct callflow_thread {
 	uint64_t thrown;		/* exits by an exception */
 	uint64_t missed;		/* calls in a signal handler that interrupted a probe */
 	uint64_t mounts;
-	uint64_t kernel_cpu_ns;		/* CPU time by the kernel's own account; 0: not known, or no thread of its own */
+	/* CPU time by the kernel's own account; 0: not known, or no thread of its own */
+	uint64_t kernel_cpu_ns;
 	uint64_t lost_events;
 	uint32_t tid;			/* of its kernel thread, 0 when it has none of its own */
 	uint32_t flags;			/* enum callflow_thread_flags */
@@ -260,9 +269,12 @@ struct callflow_thread {
 	uint32_t next_ended;		/* the process's own: another one that may be taken, index + 1 */
 	uint32_t left_open;		/* calls open at its end */
 	uint32_t running_on;		/* the kernel thread whose CPU time it is charged; 0: none now */
-	uint32_t innermost;		/* node of the innermost call; 0: follow the last used children from root */
-	uint64_t cpu_origin_ns;		/* CPU time of its kernel thread that came before it and is not its own */
-	uint64_t seen_cpu_ns;		/* CPU time of running_on when the process looked, shortly before its end */
+	/* node of the innermost call; 0: follow the last used children from root */
+	uint32_t innermost;
+	/* CPU time of its kernel thread that came before it and is not its own */
+	uint64_t cpu_origin_ns;
+	/* CPU time of running_on when the process looked, shortly before its end */
+	uint64_t seen_cpu_ns;
 	uint32_t free_nodes;		/* whose contexts were pruned, linked by child */
 	uint32_t own_pages;		/* of the pool */
 	uint32_t pruning;		/* its tree is being pruned */
@@ -277,7 +289,8 @@ enum callflow_thread_flags {
 	CALLFLOW_THREAD_BRACKET = 1 << 4,	/* its outermost call is being traced */
 	CALLFLOW_THREAD_SEVERAL = 1 << 5,	/* several threads, one after the other: no tid, no java_id */
 	CALLFLOW_THREAD_LATE = 1 << 7,	/* it found no room first: calls were lost that it may still be in */
-	CALLFLOW_THREAD_OUTER = 1 << 6,	/* calls from before may be open: those at the bottom of its stack, with an id as frame */
+	/* calls from before may be open: those at the bottom of its stack, with an id as frame */
+	CALLFLOW_THREAD_OUTER = 1 << 6,
 };
 
 _Static_assert(sizeof(struct callflow_area) <= CALLFLOW_PAGE, "the header is one page");

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* bracket.c - which calls are traced instruction by instruction: the recorder says how many, the process counts. */
+/*
+ * bracket.c - which calls are traced instruction by instruction: the recorder says how many, the
+ * process counts.
+ */
 #include "callflow/process.h"
 
 bool callflow_bracket_due(void)

@@ -69,8 +69,8 @@ bool callflow_attached(void);
 /* The area was adopted by the process that forked this one. */
 bool callflow_forked(void);
 /*
- * Gives back the area and all that was needed for it, so that another one can be adopted: no kthread nor thread
- * from before is valid any more, and no call for one may be under way.
+ * Gives back the area and all that was needed for it, so that another one can be adopted: no
+ * kthread nor thread from before is valid any more, and no call for one may be under way.
  */
 void callflow_release(void);
 /* In a forked child: forgets everything, so that another area can be adopted. */
@@ -102,17 +102,18 @@ void callflow_thread_name(struct callflow_thread *t, const char *name, size_t le
 void callflow_thread_end(struct callflow_thread *t);
 
 /*
- * Frames that were on the stack before anything was counted, and whose ends nobody tells: the embedder sees the
- * thread's stack. It is asked for them at a thread's first call, and then at each call that such a frame makes
- * whether the frame is still there.
+ * Frames that were on the stack before anything was counted, and whose ends nobody tells: the
+ * embedder sees the thread's stack. It is asked for them at a thread's first call, and then at each
+ * call that such a frame makes whether the frame is still there.
  */
 struct callflow_outer {
 	uint64_t id : 48, place : 16;	/* the embedder's; id is not 0 */
 };
 struct callflow_outside {
 	/*
-	 * callflow_put_outer() for each, outermost first; false: not now, ask again. That it takes time is the
-	 * embedder's to charge, with callflow_charge_now(), before the call that begins.
+	 * callflow_put_outer() for each, outermost first; false: not now, ask again. That it takes
+	 * time is the embedder's to charge, with callflow_charge_now(), before the call that
+	 * begins.
 	 */
 	bool (*find)(struct callflow_thread *t);
 	bool (*is_there)(struct callflow_outer o);

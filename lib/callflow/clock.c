@@ -198,7 +198,8 @@ void callflow_clock_end(struct callflow_kthread *k)
 	uint32_t m;
 
 	if (k->seq != &no_seq)
-		close_event(k->seq == &no_seq ? NULL : (const volatile void *)((uintptr_t)k->seq & ~4095ul), k->fd);
+		close_event(k->seq == &no_seq ? NULL : (const volatile void *)((uintptr_t)k->seq & ~4095ul),
+			    k->fd);
 	k->seq = &no_seq;
 	k->seen = 1;
 	for (m = 0; m < cf.nr_metrics; m++)

@@ -60,8 +60,10 @@ void callflow_event(struct callflow_thread *t, enum callflow_event_kind kind, ui
 			}
 			head = load_relaxed(&r->head);
 		}
-	} while (!__atomic_compare_exchange_n(&r->head, &head, head + 1, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
-	e = (void *)((uint8_t *)r + CALLFLOW_PAGE + (head & (size - 1)) * callflow_event_bytes(cf.nr_metrics));
+	} while (!__atomic_compare_exchange_n(&r->head, &head, head + 1, true, __ATOMIC_ACQ_REL,
+					      __ATOMIC_RELAXED));
+	e = (void *)((uint8_t *)r + CALLFLOW_PAGE +
+		     (head & (size - 1)) * callflow_event_bytes(cf.nr_metrics));
 	e->tsc = cpu_tsc();
 	for (m = 0; m < cf.nr_metrics; m++)
 		e->charged[m] = t->charged[m];

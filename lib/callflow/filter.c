@@ -107,7 +107,8 @@ bool callflow_rules_valid(const void *data, size_t bytes)
 		return false;
 	while ((r = next(rules, r))) {
 		end = (size_t)((const uint8_t *)(r + 1) - (const uint8_t *)data) + ((r->len + 3u) & ~3u);
-		if (end > rules->bytes || (r->kind != CALLFLOW_RULE_METHOD && r->kind != CALLFLOW_RULE_THREAD))
+		if (end > rules->bytes ||
+		    (r->kind != CALLFLOW_RULE_METHOD && r->kind != CALLFLOW_RULE_THREAD))
 			return false;
 		nr++;
 	}
@@ -129,7 +130,8 @@ bool callflow_wants_method(const struct callflow_rules *rules, const char *class
 		bool whole = has(pattern(r), r->len, '(');
 
 		if (r->kind == CALLFLOW_RULE_METHOD &&
-		    match(pattern(r), r->len, whole ? &with : &without, !whole && !has(pattern(r), r->len, '*')))
+		    match(pattern(r), r->len, whole ? &with : &without,
+			  !whole && !has(pattern(r), r->len, '*')))
 			return r->include;
 	}
 	return true;

@@ -7,8 +7,9 @@
  * A pattern of a method is matched against "package.Class.method" with dots, or with a
  * parenthesis in it against "package.Class.method(signature)". '*' stands for any characters,
  * '?' for one. A pattern without '*' that names a class or package is about all that is in it:
- * "com.example.App" matches "com.example.App.main". A native function is matched as "module:function", where the
- * module is the file's name without its directory, and as "function" alone.
+ * "com.example.App" matches "com.example.App.main". A native function is matched as
+ * "module:function", where the module is the file's name without its directory, and as "function"
+ * alone.
  *
  * The compiled form has no pointers: it lies in the shared area.
  *	struct callflow_rules, then nr_rules of (struct callflow_rule, pattern, padding to 4)

@@ -107,7 +107,8 @@ static inline uint32_t callflow_known_function(uint64_t addr)
 }
 
 /* tree.c */
-uint32_t callflow_node_new(struct callflow_thread *t, uint32_t parent, uint32_t consumer);	/* 0: no room */
+/* 0: no room */
+uint32_t callflow_node_new(struct callflow_thread *t, uint32_t parent, uint32_t consumer);
 void callflow_free_wide(struct callflow_thread *t);
 /* prune.c: makes room in the tree of t, by its own thread; false: there is none to be made now. */
 bool callflow_prune(struct callflow_thread *t);

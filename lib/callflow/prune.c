@@ -2,9 +2,10 @@
 /*
  * prune.c - memory is full: the contexts of a thread in which the least was consumed give theirs to new ones.
  *
- * What they had goes to [pruned] of the context above, so that all sums stay. A context is kept for what it has
- * consumed with all that is inside it, so that one that is kept has all above it. Only the thread
- * itself comes here, in the middle of an entry: open calls are kept, and so are roots and their [pruned].
+ * What they had goes to [pruned] of the context above, so that all sums stay. A context is kept for
+ * what it has consumed with all that is inside it, so that one that is kept has all above it. Only
+ * the thread itself comes here, in the middle of an entry: open calls are kept, and so are roots
+ * and their [pruned].
  */
 #include "callflow/process.h"
 

@@ -35,8 +35,8 @@ static inline struct callflow_open *top_of(const struct callflow_thread *t)
 }
 
 /* One more open call. One store: the compiler would make a detour through a vector register. */
-static inline void push(struct callflow_thread *t, struct callflow_open *top, uint32_t node, uint32_t consumer,
-			uint64_t frame)
+static inline void push(struct callflow_thread *t, struct callflow_open *top, uint32_t node,
+			uint32_t consumer, uint64_t frame)
 {
 	uint64_t *o = (uint64_t *)(top + 1);
 
@@ -296,7 +296,8 @@ static inline __attribute__((always_inline)) uint32_t find_child(struct callflow
 }
 
 /* Where a call of consumer in parent is counted. */
-static __attribute__((noinline)) uint32_t child_of(struct callflow_thread *t, uint32_t parent, uint32_t consumer)
+static __attribute__((noinline)) uint32_t child_of(struct callflow_thread *t, uint32_t parent,
+						   uint32_t consumer)
 {
 	uint32_t c = find_child(t, parent, consumer);
 
@@ -340,7 +341,10 @@ static bool grow_stack(struct callflow_thread *t)
 	return true;
 }
 
-/* So deep, only contexts that are there already are told apart. What is open further out keeps its last used child. */
+/*
+ * So deep, only contexts that are there already are told apart. What is open further out keeps its
+ * last used child.
+ */
 static uint32_t fold_deep(struct callflow_thread *t, uint32_t consumer)
 {
 	const struct callflow_open *top = top_of(t), *o;
@@ -367,8 +371,8 @@ static uint32_t fold_deep(struct callflow_thread *t, uint32_t consumer)
 }
 
 /* A call in a node that child_of() gave. */
-static inline void push_child(struct callflow_thread *t, struct callflow_open *top, uint32_t c, uint32_t consumer,
-		       uint64_t frame)
+static inline void push_child(struct callflow_thread *t, struct callflow_open *top, uint32_t c,
+			      uint32_t consumer, uint64_t frame)
 {
 	node_at(c)->calls++;
 	if (t->innermost || node_at(c)->parent != top->node) {
@@ -407,7 +411,10 @@ void callflow_put_outer(struct callflow_thread *t, uint32_t consumer, struct cal
 		callflow_event(t, CALLFLOW_ENTERED, consumer);
 }
 
-/* Before a call from the root, or from an outer frame: which of these are there? True: ask again at the next one. */
+/*
+ * Before a call from the root, or from an outer frame: which of these are there? True: ask again at
+ * the next one.
+ */
 static bool ask_outside(struct callflow_thread *t)
 {
 	struct callflow_open *o = top_of(t);
@@ -417,7 +424,8 @@ static bool ask_outside(struct callflow_thread *t)
 		return true;
 	if (o != stack_of(t)) {
 		for (; o > stack_of(t); o--) {
-			struct callflow_outer f = { .id = o->frame & (((uint64_t)1 << 48) - 1), .place = o->frame >> 48 };
+			struct callflow_outer f = { .id = o->frame & (((uint64_t)1 << 48) - 1),
+				.place = o->frame >> 48 };
 
 			if (cf.outside->is_there(f))
 				break;
@@ -482,7 +490,8 @@ static __attribute__((noinline)) void enter_slow(struct callflow_thread *t, uint
  * needs no stack of its own. As deep as told apart, a node may be open further out, too, and keeps its last
  * used child [4].
  */
-static inline __attribute__((always_inline)) void enter_tree(struct callflow_thread *t, uint32_t consumer, uint64_t frame)
+static inline __attribute__((always_inline)) void enter_tree(struct callflow_thread *t, uint32_t consumer,
+							     uint64_t frame)
 {
 	struct callflow_open *top = top_of(t);
 	struct callflow_node *p = node_at(top->node), *n;
@@ -539,7 +548,8 @@ static void insert_above(struct callflow_thread *t, uint32_t consumer)
 /* The exit of a call that is not open. */
 static void leave_unentered(struct callflow_thread *t, uint32_t consumer)
 {
-	if (cf.sees_entries && (consumer & CALLFLOW_KIND) == CALLFLOW_METHOD && !(t->flags & CALLFLOW_THREAD_LATE)) {
+	if (cf.sees_entries && (consumer & CALLFLOW_KIND) == CALLFLOW_METHOD &&
+	    !(t->flags & CALLFLOW_THREAD_LATE)) {
 		t->inserted++;
 		return;
 	}
@@ -764,7 +774,8 @@ static void drop_to(struct callflow_thread *t, struct callflow_open *o)
  * at its place that return elsewhere; and the same function, when something below it was
  * left: it did not call itself, it is called again.
  */
-static __attribute__((noinline)) void drop_before_enter(struct callflow_thread *t, uint64_t frame, uint32_t consumer)
+static __attribute__((noinline)) void drop_before_enter(struct callflow_thread *t, uint64_t frame,
+							uint32_t consumer)
 {
 	struct callflow_open *o = top_of(t), *first;
 	bool left = false;
@@ -792,7 +803,8 @@ static bool is_call_of(const struct callflow_open *o, uint32_t consumer, uint64_
  * Before an exit, the same; but a function that ends in a jump to the hook has given back its frame by
  * then, and looks as if it lay below. Of the calls that do, the outermost may be the one.
  */
-static __attribute__((noinline)) void drop_before_leave(struct callflow_thread *t, uint64_t frame, uint32_t consumer)
+static __attribute__((noinline)) void drop_before_leave(struct callflow_thread *t, uint64_t frame,
+							uint32_t consumer)
 {
 	struct callflow_open *o = top_of(t);
 
@@ -804,21 +816,23 @@ static __attribute__((noinline)) void drop_before_leave(struct callflow_thread *
 		return;
 	/* Two that fit: without others inside, the inner one has given its frame back. */
 	if (is_call_of(o + 1, consumer, frame) &&
-	    !(o + 1 != top_of(t) && o->frame && same_place(o->frame, frame) && is_call_of(o, consumer, frame)))
+	    !(o + 1 != top_of(t) && o->frame && same_place(o->frame, frame) &&
+	      is_call_of(o, consumer, frame)))
 		o++;
 	drop_to(t, o);
 }
 
-static inline __attribute__((always_inline)) void charge_one(struct callflow_thread *t, struct callflow_node *n,
-							     int m, uint64_t v)
+static inline __attribute__((always_inline)) void charge_one(struct callflow_thread *t,
+							     struct callflow_node *n, int m, uint64_t v)
 {
 	n->base[m] += v - t->last[m];
 	t->last[m] = v;
 }
 
 /* False: the thread lost its CPU meanwhile, or its CPU time seems to step back. Nothing is charged then. */
-static inline __attribute__((always_inline)) bool charge_clocks(struct callflow_kthread *k, struct callflow_thread *t,
-								uint64_t tsc, bool wall, bool cpu)
+static inline __attribute__((always_inline)) bool charge_clocks(struct callflow_kthread *k,
+								struct callflow_thread *t, uint64_t tsc,
+								bool wall, bool cpu)
 {
 	struct callflow_node *n = node_at(top_of(t)->node);
 
@@ -837,11 +851,13 @@ static inline __attribute__((always_inline)) bool charge_clocks(struct callflow_
 
 static void charge_general(struct callflow_kthread *k)
 {
-	if (cf.mode != STEP_PRECISE || !charge_clocks(k, k->cur, cpu_tsc_after_all(), cf.has_wall, cf.has_cpu))
+	if (cf.mode != STEP_PRECISE ||
+	    !charge_clocks(k, k->cur, cpu_tsc_after_all(), cf.has_wall, cf.has_cpu))
 		callflow_charge_now(k);
 }
 
-static __attribute__((noinline)) void enter_general(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
+static __attribute__((noinline)) void enter_general(struct callflow_kthread *k, uint32_t consumer,
+						    uint64_t frame)
 {
 	charge_general(k);
 	if (frame)
@@ -853,7 +869,8 @@ static __attribute__((noinline)) void enter_general(struct callflow_kthread *k, 
 		skip_step(k);
 }
 
-static __attribute__((noinline)) void leave_general(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
+static __attribute__((noinline)) void leave_general(struct callflow_kthread *k, uint32_t consumer,
+						    uint64_t frame)
 {
 	charge_general(k);
 	if (frame)
@@ -865,7 +882,8 @@ static __attribute__((noinline)) void leave_general(struct callflow_kthread *k, 
 		skip_step(k);
 }
 
-static inline __attribute__((always_inline)) bool charge_shortly(struct callflow_kthread *k, struct callflow_thread *t)
+static inline __attribute__((always_inline)) bool charge_shortly(struct callflow_kthread *k,
+								 struct callflow_thread *t)
 {
 	switch (cf.mode) {
 	case STEP_WALL_CPU:
@@ -915,7 +933,8 @@ void callflow_leave(struct callflow_kthread *k, uint32_t consumer)
 }
 
 /* The usual entry lies below the innermost open call, or in its frame. */
-static inline __attribute__((always_inline)) bool is_entered_below(const struct callflow_thread *t, uint64_t frame)
+static inline __attribute__((always_inline)) bool is_entered_below(const struct callflow_thread *t,
+								   uint64_t frame)
 {
 	uint64_t top = top_of(t)->frame;
 
@@ -923,7 +942,8 @@ static inline __attribute__((always_inline)) bool is_entered_below(const struct 
 }
 
 /* The usual exit is in the frame of the entry, or, that given back, not above the caller's. */
-static inline __attribute__((always_inline)) bool is_left_in_place(const struct callflow_thread *t, uint64_t frame)
+static inline __attribute__((always_inline)) bool is_left_in_place(const struct callflow_thread *t,
+								   uint64_t frame)
 {
 	const struct callflow_open *top = top_of(t);
 
@@ -932,23 +952,26 @@ static inline __attribute__((always_inline)) bool is_left_in_place(const struct 
 	return same_site(top->frame, frame) && (!top[-1].frame || !lies_below(top[-1].frame, frame));
 }
 
-static __attribute__((noinline)) void enter_elsewhere(struct callflow_thread *t, uint32_t consumer, uint64_t frame)
+static __attribute__((noinline)) void enter_elsewhere(struct callflow_thread *t, uint32_t consumer,
+						      uint64_t frame)
 {
 	drop_before_enter(t, frame, consumer);
 	enter_tree(t, consumer, frame);
 }
 
-static __attribute__((noinline)) void leave_elsewhere(struct callflow_thread *t, uint32_t consumer, uint64_t frame)
+static __attribute__((noinline)) void leave_elsewhere(struct callflow_thread *t, uint32_t consumer,
+						      uint64_t frame)
 {
 	drop_before_leave(t, frame, consumer);
 	leave_tree(t, consumer);
 }
 
 /*
- * The clock is read before anything that takes longer in some frames than in others. What is not usual is called
- * last, so that what is usual needs no registers of its callers.
+ * The clock is read before anything that takes longer in some frames than in others. What is not
+ * usual is called last, so that what is usual needs no registers of its callers.
  */
-static inline __attribute__((always_inline)) void step_in(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
+static inline __attribute__((always_inline)) void step_in(struct callflow_kthread *k, uint32_t consumer,
+							  uint64_t frame)
 {
 	struct callflow_thread *t = k->cur;
 
@@ -962,7 +985,8 @@ static inline __attribute__((always_inline)) void step_in(struct callflow_kthrea
 		enter_tree(t, consumer, frame);
 }
 
-static inline __attribute__((always_inline)) void step_out(struct callflow_kthread *k, uint32_t consumer, uint64_t frame)
+static inline __attribute__((always_inline)) void step_out(struct callflow_kthread *k, uint32_t consumer,
+							   uint64_t frame)
 {
 	struct callflow_thread *t = k->cur;
 
@@ -1021,7 +1045,9 @@ void callflow_leave_top(struct callflow_kthread *k)
 	struct callflow_thread *t = k->cur;
 
 	if (t && t->top != t->stack)
-		callflow_leave(k, t->innermost || is_apart(top_of(t)) ? ~top_of(t)->consumer : top_of(t)->consumer);
+		callflow_leave(k,
+			       t->innermost || is_apart(top_of(t)) ? ~top_of(t)->consumer :
+								     top_of(t)->consumer);
 }
 
 void callflow_thrown(struct callflow_kthread *k, uint32_t consumer)

@@ -32,7 +32,8 @@ enum {
 };
 
 struct pool {
-	const uint8_t **at;	/* [nr_old]: tag byte of each, NULL for 0 and the second half of long and double */
+	/* [nr_old]: tag byte of each, NULL for 0 and the second half of long and double */
+	const uint8_t **at;
 	uint32_t nr_old;	/* constant_pool_count of the file */
 	uint32_t nr;		/* with what was added */
 	struct writer added;

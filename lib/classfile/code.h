@@ -10,17 +10,57 @@
 #include "classfile/class.h"
 
 enum {
-	OP_BIPUSH = 0x10, OP_SIPUSH = 0x11, OP_LDC = 0x12, OP_LDC_W = 0x13, OP_LDC2_W = 0x14,
-	OP_ILOAD = 0x15, OP_ALOAD = 0x19, OP_ALOAD_0 = 0x2a, OP_ALOAD_3 = 0x2d, OP_AALOAD = 0x32,
-	OP_ISTORE = 0x36, OP_ASTORE = 0x3a, OP_ISTORE_0 = 0x3b, OP_ASTORE_3 = 0x4e,
-	OP_DUP = 0x59, OP_DUP_X1 = 0x5a, OP_DUP_X2 = 0x5b, OP_DUP2 = 0x5c, OP_DUP2_X1 = 0x5d, OP_DUP2_X2 = 0x5e,
-	OP_SWAP = 0x5f, OP_IINC = 0x84, OP_IFEQ = 0x99, OP_IF_ACMPNE = 0xa6, OP_GOTO = 0xa7, OP_JSR = 0xa8,
-	OP_RET = 0xa9, OP_TABLESWITCH = 0xaa, OP_LOOKUPSWITCH = 0xab, OP_IRETURN = 0xac, OP_RETURN = 0xb1,
-	OP_GETSTATIC = 0xb2, OP_PUTSTATIC = 0xb3, OP_GETFIELD = 0xb4, OP_PUTFIELD = 0xb5,
-	OP_INVOKEVIRTUAL = 0xb6, OP_INVOKESPECIAL = 0xb7, OP_INVOKESTATIC = 0xb8, OP_INVOKEINTERFACE = 0xb9,
-	OP_INVOKEDYNAMIC = 0xba, OP_NEW = 0xbb, OP_NEWARRAY = 0xbc, OP_ANEWARRAY = 0xbd, OP_ATHROW = 0xbf,
-	OP_CHECKCAST = 0xc0, OP_WIDE = 0xc4, OP_MULTIANEWARRAY = 0xc5, OP_IFNULL = 0xc6, OP_IFNONNULL = 0xc7,
-	OP_GOTO_W = 0xc8, OP_JSR_W = 0xc9,
+	OP_BIPUSH = 0x10,
+	OP_SIPUSH = 0x11,
+	OP_LDC = 0x12,
+	OP_LDC_W = 0x13,
+	OP_LDC2_W = 0x14,
+	OP_ILOAD = 0x15,
+	OP_ALOAD = 0x19,
+	OP_ALOAD_0 = 0x2a,
+	OP_ALOAD_3 = 0x2d,
+	OP_AALOAD = 0x32,
+	OP_ISTORE = 0x36,
+	OP_ASTORE = 0x3a,
+	OP_ISTORE_0 = 0x3b,
+	OP_ASTORE_3 = 0x4e,
+	OP_DUP = 0x59,
+	OP_DUP_X1 = 0x5a,
+	OP_DUP_X2 = 0x5b,
+	OP_DUP2 = 0x5c,
+	OP_DUP2_X1 = 0x5d,
+	OP_DUP2_X2 = 0x5e,
+	OP_SWAP = 0x5f,
+	OP_IINC = 0x84,
+	OP_IFEQ = 0x99,
+	OP_IF_ACMPNE = 0xa6,
+	OP_GOTO = 0xa7,
+	OP_JSR = 0xa8,
+	OP_RET = 0xa9,
+	OP_TABLESWITCH = 0xaa,
+	OP_LOOKUPSWITCH = 0xab,
+	OP_IRETURN = 0xac,
+	OP_RETURN = 0xb1,
+	OP_GETSTATIC = 0xb2,
+	OP_PUTSTATIC = 0xb3,
+	OP_GETFIELD = 0xb4,
+	OP_PUTFIELD = 0xb5,
+	OP_INVOKEVIRTUAL = 0xb6,
+	OP_INVOKESPECIAL = 0xb7,
+	OP_INVOKESTATIC = 0xb8,
+	OP_INVOKEINTERFACE = 0xb9,
+	OP_INVOKEDYNAMIC = 0xba,
+	OP_NEW = 0xbb,
+	OP_NEWARRAY = 0xbc,
+	OP_ANEWARRAY = 0xbd,
+	OP_ATHROW = 0xbf,
+	OP_CHECKCAST = 0xc0,
+	OP_WIDE = 0xc4,
+	OP_MULTIANEWARRAY = 0xc5,
+	OP_IFNULL = 0xc6,
+	OP_IFNONNULL = 0xc7,
+	OP_GOTO_W = 0xc8,
+	OP_JSR_W = 0xc9,
 };
 
 static inline bool op_is_if(uint32_t op)
@@ -112,7 +152,8 @@ enum { PROBE_LEN = 6, HANDLER_LEN = PROBE_LEN + 1 };
 struct layout {
 	const struct code *code;
 	uint8_t *flags;		/* [len + 1] of each pc: LAYOUT_... */
-	uint16_t *at;		/* [len + 1]; of an instruction with its probes; of a pc within it: the same */
+	/* [len + 1]; of an instruction with its probes; of a pc within it: the same */
+	uint16_t *at;
 	uint32_t len;		/* of the code without the handlers: where the first of them goes */
 	uint32_t nr_widened;
 	bool has_wide_if;	/* such a one needs a stack map after it */
@@ -136,7 +177,8 @@ static inline uint32_t layout_insn_at(const struct layout *l, uint32_t pc)
 }
 
 /* push is what stands before each call: three bytes that push the method's number. */
-void layout_write(const struct layout *l, const struct probe_refs *refs, const uint8_t push[3], struct writer *w);
+void layout_write(const struct layout *l, const struct probe_refs *refs, const uint8_t push[3],
+		  struct writer *w);
 
 /* The probe of a handler, and the throw. */
 void layout_write_handler(const struct probe_refs *refs, const uint8_t push[3], struct writer *w);

@@ -11,7 +11,10 @@
  */
 #include "classfile/types.h"
 
-enum { SAME_MAX = 63, ONE_ITEM = 64, ONE_ITEM_MAX = 127, ONE_ITEM_LONG = 247, CHOP = 248, SAME_LONG = 251, FULL = 255 };
+enum {
+	SAME_MAX = 63, ONE_ITEM = 64, ONE_ITEM_MAX = 127, ONE_ITEM_LONG = 247, CHOP = 248, SAME_LONG
+	= 251, FULL = 255
+};
 
 enum { NR_KNOWN_CLASSES = 64 };
 
@@ -73,7 +76,8 @@ static bool read_type(struct frames *f, struct type *type)
 	type->ref = type->tag == TYPE_OBJECT || type->tag == TYPE_UNINIT ? read16(&f->r) : 0;
 	if (f->r.bad || type->tag > TYPE_UNINIT)
 		return false;
-	return type->tag != TYPE_UNINIT || (layout_is_start(f->l, type->ref) && f->c->bytes[type->ref] == OP_NEW);
+	return type->tag != TYPE_UNINIT ||
+		(layout_is_start(f->l, type->ref) && f->c->bytes[type->ref] == OP_NEW);
 }
 
 /* ---- maps that only move ---- */
@@ -312,8 +316,8 @@ static uint32_t nr_returns(const struct code *c)
 }
 
 /*
- * From one instruction to another, but for the exits' probes: what is thrown in one of these (Thread.stop) comes
- * when the method's end was told.
+ * From one instruction to another, but for the exits' probes: what is thrown in one of these
+ * (Thread.stop) comes when the method's end was told.
  */
 static void add_ranges(const struct layout *l, struct guard *g, uint32_t pc, uint32_t end, enum cover cover)
 {
@@ -405,7 +409,8 @@ enum classfile_reason frames_write(const struct layout *l, const struct probe_re
 				   struct scratch *s, struct guard *g, struct writer *w)
 {
 	const struct code *c = l->code;
-	struct frames f = { .l = l, .c = c, .pool = pool, .scratch = s, .w = w, .last_at = -1, .last_pc = -1 };
+	struct frames f = { .l = l, .c = c, .pool = pool, .scratch = s, .w = w, .last_at = -1,
+		.last_pc = -1 };
 	bool in_parts = c->is_constructor && !is_inferred(l), full = c->has_frames && l->has_wide_if;
 	uint8_t *cover = scratch_get(s, c->len + 1);
 	enum classfile_reason reason = CLASSFILE_OK;

@@ -235,7 +235,8 @@ static void write_switch(const struct layout *l, uint32_t pc, struct writer *w)
 	}
 }
 
-void layout_write(const struct layout *l, const struct probe_refs *refs, const uint8_t push[3], struct writer *w)
+void layout_write(const struct layout *l, const struct probe_refs *refs, const uint8_t push[3],
+		  struct writer *w)
 {
 	const struct code *c = l->code;
 	uint32_t pc, len;

@@ -208,12 +208,16 @@ static enum classfile_reason write_code(struct rewrite *rw, struct reader attr, 
 	};
 	struct writer *w = &rw->body;
 	enum classfile_reason reason;
-	struct layout l = { .code = &c, .watch_handlers = rw->probe->caught, .widen_all = rw->probe->widen_all };
+	struct layout l = { .code = &c, .watch_handlers = rw->probe->caught,
+		.widen_all = rw->probe->widen_all };
 	struct guard g;
 	uint8_t push[3];
 	uint32_t i;
 
-	/* C2 of JDK 17 and 25 dies of SIGSEGV: its "return" registers finalisers, by an instruction of its own. */
+	/*
+	 * C2 of JDK 17 and 25 dies of SIGSEGV: its "return" registers finalisers, by an instruction of its
+	 * own.
+	 */
 	if (!rw->super_class && text_is(rw->m.name, "<init>"))
 		return CLASSFILE_UNSAFE;
 	if (!code_read(&c, attr))

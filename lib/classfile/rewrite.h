@@ -55,7 +55,8 @@ struct classfile_method {
 enum classfile_reason {
 	CLASSFILE_OK,
 	/* The whole class; "m" of skipped() has what was known by then (lengths 0 where nothing was). */
-	CLASSFILE_MALFORMED,		/* no class file, or cut short, or lengths that contradict each other */
+	/* no class file, or cut short, or lengths that contradict each other */
+	CLASSFILE_MALFORMED,
 	CLASSFILE_UNKNOWN_CONSTANT,	/* a kind of constant newer than this code: its length is unknown */
 	CLASSFILE_NO_MEMORY,		/* mem() returned NULL; told of single methods too */
 	/* One method. */
@@ -63,8 +64,10 @@ enum classfile_reason {
 	CLASSFILE_TOO_LARGE,		/* with the probes it would exceed the JVM's 65535 bytes */
 	CLASSFILE_POOL_FULL,		/* no room for more constants: 65535 entries */
 	CLASSFILE_STACK_FULL,		/* needs 65535 words of operand stack already */
-	CLASSFILE_NO_FRAME,		/* a constructor, or a branch to widen, where the types cannot be told */
-	CLASSFILE_UNSAFE,		/* java.lang.Object.<init>: HotSpot's compiler crashes on a handler in it */
+	/* a constructor, or a branch to widen, where the types cannot be told */
+	CLASSFILE_NO_FRAME,
+	/* java.lang.Object.<init>: HotSpot's compiler crashes on a handler in it */
+	CLASSFILE_UNSAFE,
 	CLASSFILE_NR_REASONS,
 };
 
@@ -92,7 +95,10 @@ struct classfile_probe {
 	/* For tests: widens every jump, as if none fitted. */
 	bool widen_all;
 
-	/* The method's number, 0 to INT32_MAX, or CLASSFILE_LEAVE_ALONE. Asked once a method with code, in order. */
+	/*
+	 * The method's number, 0 to INT32_MAX, or CLASSFILE_LEAVE_ALONE. Asked once a method with code, in
+	 * order.
+	 */
 	int32_t (*select)(void *ctx, const struct classfile_method *m);
 	/*
 	 * Told of every method that select() gave a number but that stays as it was, and of a class

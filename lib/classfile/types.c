@@ -353,8 +353,9 @@ static bool special(struct types *t, uint32_t pc)
 	uint32_t op = *p;
 
 	if (op >= OP_ILOAD && op <= OP_ASTORE)
-		return op == OP_AALOAD ? load_element(t) :
-		       op >= OP_ALOAD_0 && op <= OP_ALOAD_3 ? load(t, op - OP_ALOAD_0) : load_or_store(t, op, p[1]);
+		return op == OP_AALOAD			     ? load_element(t) :
+			op >= OP_ALOAD_0 && op <= OP_ALOAD_3 ? load(t, op - OP_ALOAD_0) :
+							       load_or_store(t, op, p[1]);
 	if (op >= OP_ISTORE_0 && op <= OP_ASTORE_3)
 		return store(t, (op - OP_ISTORE_0) % 4, 1 + is_wide_store((op - OP_ISTORE_0) / 4));
 	if (op >= OP_DUP && op <= OP_SWAP)
@@ -387,24 +388,24 @@ static bool special(struct types *t, uint32_t pc)
 
 /* Words taken and what is left, by the letters of descriptors and N for null. */
 static const char effects[][3] = {
-	/* 00 constants */	"0", "0N", "0I", "0I", "0I", "0I", "0I", "0I", "0I", "0J", "0J", "0F", "0F", "0F",
-				"0D", "0D", "0I", "0I", "?", "?", "?",
-	/* 15 loads */		"0I", "0J", "0F", "0D", "?", "0I", "0I", "0I", "0I", "0J", "0J", "0J", "0J", "0F",
-				"0F", "0F", "0F", "0D", "0D", "0D", "0D", "?", "?", "?", "?",
+	/* 00 constants */	"0", "0N", "0I", "0I", "0I", "0I", "0I", "0I", "0I", "0J", "0J", "0F",
+				"0F", "0F", "0D", "0D", "0I", "0I", "?", "?", "?",
+	/* 15 loads */		"0I", "0J", "0F", "0D", "?", "0I", "0I", "0I", "0I", "0J", "0J", "0J",
+				"0J", "0F", "0F", "0F", "0F", "0D", "0D", "0D", "0D", "?", "?", "?", "?",
 	/* 2e from arrays */	"2I", "2J", "2F", "2D", "?", "2I", "2I", "2I",
-	/* 36 stores */		"?", "?", "?", "?", "?", "?", "?", "?", "?", "?", "?", "?", "?", "?", "?", "?", "?",
-				"?", "?", "?", "?", "?", "?", "?", "?",
+	/* 36 stores */		"?", "?", "?", "?", "?", "?", "?", "?", "?", "?", "?", "?", "?", "?",
+				"?", "?", "?", "?", "?", "?", "?", "?", "?", "?", "?",
 	/* 4f into arrays */	"3", "4", "3", "4", "3", "3", "3", "3",
 	/* 57 stack */		"1", "2", "?", "?", "?", "?", "?", "?", "?",
-	/* 60 arithmetic */	"2I", "4J", "2F", "4D", "2I", "4J", "2F", "4D", "2I", "4J", "2F", "4D", "2I", "4J",
-				"2F", "4D", "2I", "4J", "2F", "4D", "1I", "2J", "1F", "2D",
+	/* 60 arithmetic */	"2I", "4J", "2F", "4D", "2I", "4J", "2F", "4D", "2I", "4J", "2F", "4D",
+				"2I", "4J", "2F", "4D", "2I", "4J", "2F", "4D", "1I", "2J", "1F", "2D",
 	/* 78 bits */		"2I", "3J", "2I", "3J", "2I", "3J", "2I", "4J", "2I", "4J", "2I", "4J",
 	/* 84 iinc */		"0",
-	/* 85 conversions */	"1J", "1F", "1D", "2I", "2F", "2D", "1I", "1J", "1D", "2I", "2J", "2F", "1I", "1I",
-				"1I",
+	/* 85 conversions */	"1J", "1F", "1D", "2I", "2F", "2D", "1I", "1J", "1D", "2I", "2J", "2F",
+				"1I", "1I", "1I",
 	/* 94 comparisons */	"4I", "2I", "2I", "4I", "4I",
-	/* 99 jumps */		"1", "1", "1", "1", "1", "1", "2", "2", "2", "2", "2", "2", "2", "2", "0", "?", "0",
-				"1", "1",
+	/* 99 jumps */		"1", "1", "1", "1", "1", "1", "2", "2", "2", "2", "2", "2", "2", "2",
+				"0", "?", "0", "1", "1",
 	/* ac returns */	"1", "2", "1", "2", "1", "0",
 	/* b2 fields, calls */	"?", "?", "?", "?", "?", "?", "?", "?", "?",
 	/* bb objects */	"?", "?", "?", "1I", "1", "?", "1I", "1", "1",
@@ -453,7 +454,8 @@ static uint32_t add_array_of(struct pool *pool, uint32_t idx, struct scratch *s)
 
 uint32_t types_class(const struct types *t, struct type type, struct pool *pool, struct scratch *s)
 {
-	static const char *const known[] = { "java/lang/String", "java/lang/Class", "java/lang/invoke/MethodHandle",
+	static const char *const known[] = { "java/lang/String", "java/lang/Class",
+					     "java/lang/invoke/MethodHandle",
 					     "java/lang/invoke/MethodType", "java/lang/Throwable" };
 	const char *d = (const char *)t->code->file + type.ref;
 	size_t n = 0;

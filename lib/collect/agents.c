@@ -64,8 +64,8 @@ static void hand_over(struct collect *c, struct proc *p)
 }
 
 /*
- * Threads that have no traps yet; false: refused. A running JVM starts threads meanwhile: those that a thread with
- * traps started have inherited them, as the kernel's records say.
+ * Threads that have no traps yet; false: refused. A running JVM starts threads meanwhile: those
+ * that a thread with traps started have inherited them, as the kernel's records say.
  */
 static bool trap_new_threads(struct collect *c, struct proc *p, uint32_t traps, bool *any)
 {
@@ -114,8 +114,8 @@ static bool open_traps(struct collect *c, struct proc *p)
 }
 
 /*
- * All of the machine are recorded, or those that have our events: inherited from who started them. Where there are no events
- * or the record of a fork was lost, it must be below the program.
+ * All of the machine are recorded, or those that have our events: inherited from who started them.
+ * Where there are no events or the record of a fork was lost, it must be below the program.
  */
 static bool on_admit(void *ctx, int pid, uint64_t start_ns)
 {
@@ -240,11 +240,13 @@ static void on_code_gone(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t 
 	javalines_code_gone(&j->lines, addr);
 }
 
-static void on_stub(void *ctx, struct jvm *jvm, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name)
+static void on_stub(void *ctx, struct jvm *jvm, uint64_t time_ns, uint64_t addr, uint64_t size,
+		    const char *name)
 {
 	struct collect *c = ctx;
 	struct java *j = jvm_user(jvm);
-	struct rec_stub r = { .time_ns = time_ns, .addr = addr, .size = size, .name = name, .name_len = strlen(name) };
+	struct rec_stub r = { .time_ns = time_ns, .addr = addr, .size = size, .name = name,
+		.name_len = strlen(name) };
 
 	if (!j)
 		return;
@@ -355,7 +357,8 @@ static uint64_t agent_ring_bytes(const struct evconf *ev, uint32_t max_depth)
 {
 	uint64_t want = collect_expected_hz(ev) / 10 * 16384, bytes = 1 << 20;
 
-	want = MAX(want, 4 * max_depth * sizeof(struct jvm_rec_frame));		/* some of the deepest, at least */
+	/* some of the deepest, at least */
+	want = MAX(want, 4 * max_depth * sizeof(struct jvm_rec_frame));
 	while (bytes < want && bytes < 64 << 20)
 		bytes *= 2;
 	return bytes;
@@ -372,8 +375,8 @@ static bool any_jvm(const struct collect_opts *o)
 }
 
 /*
- * Tells the programs that the command starts where we are. A program needs no JVM, and one without a JVM no agent: where that
- * cannot be, it is told at the end, if there was a JVM.
+ * Tells the programs that the command starts where we are. A program needs no JVM, and one without
+ * a JVM no agent: where that cannot be, it is told at the end, if there was a JVM.
  */
 static int invite(struct collect *c, struct err *e)
 {
@@ -504,7 +507,8 @@ void agents_join(struct collect *c, uint64_t until_ns, bool last)
 		if (j->nr_unpaired != before) {
 			struct rec_lost lost = {
 				.time_ns = until_ns == UINT64_MAX ? clock_mono_ns() : until_ns,
-				.cause = LOST_UNPAIRED, .stream = j->proc->id, .count = j->nr_unpaired - before,
+				.cause = LOST_UNPAIRED, .stream = j->proc->id,
+				.count = j->nr_unpaired - before,
 			};
 
 			trace_write_lost(c->w, &lost);

@@ -64,7 +64,8 @@ void brackets_refused(struct brackets *b, const char *class_name, const char *na
 
 	if (*b->res->why_not)
 		return;
-	snprintf(b->res->why_not, sizeof(b->res->why_not), "%s%s%s: %s", class_name, *name ? "." : "", name, why);
+	snprintf(b->res->why_not, sizeof(b->res->why_not), "%s%s%s: %s", class_name, *name ? "." : "", name,
+		 why);
 	end += MIN(strlen(class_name), strlen(b->res->why_not));
 	for (p = b->res->why_not; p < end; p++)
 		if (*p == '/')

@@ -16,7 +16,8 @@ struct brackets_result {
 	uint64_t nr_methods;		/* with probes */
 	uint64_t nr_calls;		/* outermost ones, while there was a tracer */
 	uint64_t nr_begun, nr_refused;	/* to be traced; of them, those that had no tracer */
-	char why_not[160];		/* a method that matches and has no probes, with the reason; "" none */
+	/* a method that matches and has no probes, with the reason; "" none */
+	char why_not[160];
 };
 
 struct brackets {

@@ -49,12 +49,14 @@ struct callflow_proc {
 		uint32_t thread;	/* in the trace */
 		const struct thread *task;	/* of the kernel; NULL: none for itself */
 		uint32_t root;		/* number of the node that has what came before the tree */
-		uint64_t before_tsc;	/* on the wall, from the thread's birth to the tree's: CPU time counts from birth, too */
+		/* on the wall, from the thread's birth to the tree's: CPU time counts from birth, too */
+		uint64_t before_tsc;
 		uint32_t looked_tid;	/* the kernel thread last looked at, as the process numbers it */
 		uint64_t looked_ns;	/* and its CPU time then */
 		uint32_t *up;		/* [number - 1]: parent; of nodes that a snapshot has */
 		size_t nr_up, alloc_up;
-		struct map owes;	/* parent -> row of owed: what its [pruned] got and was written already */
+		/* parent -> row of owed: what its [pruned] got and was written already */
+		struct map owes;
 		uint64_t *owed;		/* [row][1 + metrics] */
 		size_t nr_owed, alloc_owed;
 		uint64_t nr_folded, lost_events;	/* told already */
@@ -94,8 +96,8 @@ struct dump {
 	size_t nr_chain, alloc_chain;
 };
 
-void callflows_init(struct callflows *f, const struct callflow_opts *o, struct tasks *t, struct trace_writer *w,
-		    struct callflow_result *res)
+void callflows_init(struct callflows *f, const struct callflow_opts *o, struct tasks *t,
+		    struct trace_writer *w, struct callflow_result *res)
 {
 	memset(f, 0, sizeof(*f));
 	f->o = o;
@@ -459,7 +461,8 @@ static bool is_tsc(uint32_t kind)
 }
 
 /* What was added since it was written last, in the trace's units; false: nothing. */
-static bool take_value(struct dump *d, uint64_t *before, uint64_t calls, const uint64_t *base, struct call_value *v)
+static bool take_value(struct dump *d, uint64_t *before, uint64_t calls, const uint64_t *base,
+		       struct call_value *v)
 {
 	uint32_t m, nr = d->p->own.nr_metrics;
 	bool any;
@@ -468,7 +471,8 @@ static bool take_value(struct dump *d, uint64_t *before, uint64_t calls, const u
 	any = v->calls;
 	for (m = 0; m < nr; m++) {
 		/* What an open call was charged is not known to the last cycle: what was told stays told. */
-		uint64_t added = before && base[m] < before[1 + m] ? 0 : base[m] - (before ? before[1 + m] : 0);
+		uint64_t added =
+			before && base[m] < before[1 + m] ? 0 : base[m] - (before ? before[1 + m] : 0);
 
 		any |= added;
 		if (before)
@@ -528,7 +532,8 @@ static uint64_t *owed_by(struct dump *d, uint32_t parent)
 		*row = d->tree->nr_owed++;
 		if (d->tree->nr_owed > d->tree->alloc_owed) {
 			d->tree->alloc_owed = 2 * d->tree->nr_owed;
-			d->tree->owed = xrealloc(d->tree->owed, d->tree->alloc_owed * width * sizeof(uint64_t));
+			d->tree->owed =
+				xrealloc(d->tree->owed, d->tree->alloc_owed * width * sizeof(uint64_t));
 		}
 		memset(d->tree->owed + *row * width, 0, width * sizeof(uint64_t));
 	}
@@ -567,8 +572,9 @@ static bool is_gone(const struct dump *d, uint32_t page, uint32_t i)
 }
 
 /*
- * What pruned contexts had went to [pruned] of the one above, together with what was written of them: that much
- * it will not be given again. Those further in first, as all may have gone on to a context further out.
+ * What pruned contexts had went to [pruned] of the one above, together with what was written of
+ * them: that much it will not be given again. Those further in first, as all may have gone on to a
+ * context further out.
  */
 static void settle_pruned(struct dump *d, const struct page_list *l)
 {
@@ -704,8 +710,10 @@ static uint32_t innermost(struct dump *d, const struct callflow_thread *t)
 	if (t->top < t->stack || depth > d->p->own.max_depth || (d->nr_steps += depth) > MAX_STEPS)
 		return 0;
 	for (; depth && number_of(d, ref); depth--)
-		ref = __atomic_load_n(&((const struct callflow_node *)at(d->p, d->p->own.pool_off + (uint64_t)ref * 8))->child,
-				      __ATOMIC_RELAXED);
+		ref = __atomic_load_n(
+			&((const struct callflow_node *)at(d->p, d->p->own.pool_off + (uint64_t)ref * 8))
+				 ->child,
+			__ATOMIC_RELAXED);
 	return number_of(d, ref) ? ref : 0;
 }
 
@@ -717,7 +725,8 @@ static bool has_clocks(const struct callflow_proc *p)
 /* Each step moves the clock that it charged last: as long as that stands, so does the rest. */
 static bool stands(const struct dump *d, const struct callflow_thread *t)
 {
-	const struct callflow_thread *x = (const struct callflow_thread *)at(d->p, d->p->own.threads_off) + d->slot;
+	const struct callflow_thread *x =
+		(const struct callflow_thread *)at(d->p, d->p->own.threads_off) + d->slot;
 
 	return __atomic_load_n(&x->last[0], __ATOMIC_ACQUIRE) == t->last[0] && x->top == t->top &&
 	       x->running_on == t->running_on && x->state == t->state;
@@ -832,7 +841,8 @@ static uint64_t kernel_cpu_of_tree(const struct dump *d, const struct callflow_t
 {
 	uint64_t ns = MAX(d->tree->looked_tid == t->tid ? d->tree->looked_ns : 0, t->seen_cpu_ns);
 
-	if (t->state != CALLFLOW_LIVE || !t->tid || t->flags & CALLFLOW_THREAD_SEVERAL || ns <= t->cpu_origin_ns)
+	if (t->state != CALLFLOW_LIVE || !t->tid || t->flags & CALLFLOW_THREAD_SEVERAL ||
+	    ns <= t->cpu_origin_ns)
 		return t->kernel_cpu_ns;
 	return MAX(t->kernel_cpu_ns, ns - t->cpu_origin_ns);
 }
@@ -840,9 +850,11 @@ static uint64_t kernel_cpu_of_tree(const struct dump *d, const struct callflow_t
 static void write_tree(struct dump *d, const struct callflow_thread *t)
 {
 	struct rec_call_tree r = {
-		.time_ns = d->time_ns, .tree = d->tree->number, .proc = d->p->proc->id, .thread = d->tree->thread,
+		.time_ns = d->time_ns, .tree = d->tree->number, .proc = d->p->proc->id,
+		.thread = d->tree->thread,
 		.flags = t->flags & CALLFLOW_THREAD_VIRTUAL ? CALL_TREE_VIRTUAL : 0, .java_id = t->java_id,
-		.start_ns = t->start_ns, .end_ns = t->end_ns, .kernel_cpu_ns = kernel_cpu_of_tree(d, t), .popped = t->popped,
+		.start_ns = t->start_ns, .end_ns = t->end_ns, .kernel_cpu_ns = kernel_cpu_of_tree(d, t),
+		.popped = t->popped,
 		.inserted = t->inserted, .over_range = t->over_range, .folded = t->folded,
 		.folded_recursion = t->folded_recursion, .thrown = t->thrown, .missed = t->missed,
 		.mounts = t->mounts, .lost_events = t->lost_events,
@@ -906,7 +918,8 @@ static void flush_events(struct dump *d)
 
 static void take_event(struct dump *d, const struct callflow_event *x, const uint64_t *charged)
 {
-	uint32_t slot = x->what >> CALLFLOW_EVENT_THREAD & (CALLFLOW_EVENT_THREADS - 1), consumer = x->what, m;
+	uint32_t slot = x->what >> CALLFLOW_EVENT_THREAD & (CALLFLOW_EVENT_THREADS - 1), consumer = x->what,
+		 m;
 	struct call_event *e;
 
 	if (slot >= d->p->own.nr_threads) {
@@ -929,7 +942,8 @@ static void take_event(struct dump *d, const struct callflow_event *x, const uin
 	for (m = 0; m < d->p->own.nr_metrics; m++) {
 		uint64_t before = d->p->own.metrics[m].kind == CALLFLOW_WALL ? d->tree->before_tsc : 0;
 
-		e->charged[m] = is_tsc(d->p->own.metrics[m].kind) ? to_ns(d, charged[m] + before) : charged[m];
+		e->charged[m] =
+			is_tsc(d->p->own.metrics[m].kind) ? to_ns(d, charged[m] + before) : charged[m];
 		e->charged[m] = d->tree->charged[m] = MAX(e->charged[m], d->tree->charged[m]);
 	}
 }
@@ -942,7 +956,8 @@ static void drain_ring(struct dump *d, uint32_t i)
 	uint64_t tail = p->tails[i], charged[CALLFLOW_MAX_METRICS];
 
 	for (;; tail++) {
-		const struct callflow_event *x = (const void *)((uint8_t *)r + CALLFLOW_PAGE + (tail & (size - 1)) * bytes);
+		const struct callflow_event *x =
+			(const void *)((uint8_t *)r + CALLFLOW_PAGE + (tail & (size - 1)) * bytes);
 		struct callflow_event copy;
 
 		copy.what = __atomic_load_n(&x->what, __ATOMIC_ACQUIRE);
@@ -1007,7 +1022,7 @@ static void tell_open(struct dump *d, const struct callflow_thread *t)
 	*e = (struct call_event){ .time_ns = MAX(d->time_ns, d->tree->last_ns), .kind = CALL_UNWOUND };
 	for (m = 0; m < d->p->own.nr_metrics; m++)
 		e->charged[m] = d->tree->charged[m] +
-				(is_tsc(d->p->own.metrics[m].kind) ? to_ns(d, d->open_base[m]) : d->open_base[m]);
+			(is_tsc(d->p->own.metrics[m].kind) ? to_ns(d, d->open_base[m]) : d->open_base[m]);
 	d->nr_events++;
 	flush_events(d);
 }
@@ -1030,17 +1045,19 @@ static void dump_tree(struct dump *d, uint32_t slot, const struct page_list *l)
 }
 
 /*
- * Is the tree not being pruned? With the area's reading, it will not be. A snapshot goes without one that is: the next one
- * has it. The last look waits, and not for a process that was killed in the middle, which lacks at most one context.
+ * Is the tree not being pruned? With the area's reading, it will not be. A snapshot goes without
+ * one that is: the next one has it. The last look waits, and not for a process that was killed in
+ * the middle, which lacks at most one context.
  */
 static bool stays(struct dump *d, uint32_t slot)
 {
-	const struct callflow_thread *t = (const struct callflow_thread *)at(d->p, d->p->own.threads_off) + slot;
+	const struct callflow_thread *t =
+		(const struct callflow_thread *)at(d->p, d->p->own.threads_off) + slot;
 	const struct timespec ms = { .tv_nsec = 1000000 };
 	bool pruning;
 
-	while ((pruning = __atomic_load_n(&t->pruning, __ATOMIC_SEQ_CST)) && d->last && d->waited_ms++ < MAX_PRUNE_MS &&
-	       tasks_is_alive(d->p->proc))
+	while ((pruning = __atomic_load_n(&t->pruning, __ATOMIC_SEQ_CST)) && d->last &&
+	       d->waited_ms++ < MAX_PRUNE_MS && tasks_is_alive(d->p->proc))
 		nanosleep(&ms, NULL);
 	if (!pruning)
 		return true;
@@ -1148,7 +1165,10 @@ void callflows_store(struct callflows *f)
 		dump_proc(f, p, false);
 }
 
-/* Nodes in use are read as they are: what they hold while they change is what they held before, or hold after. */
+/*
+ * Nodes in use are read as they are: what they hold while they change is what they held before, or
+ * hold after.
+ */
 static void count_proc(const struct callflow_proc *p, struct callflow_count *n)
 {
 	uint32_t page, i, slot;

@@ -54,8 +54,8 @@ struct callflows {
  */
 int callflow_make_area(const struct callflow_layout *l, struct callflow_area **out, uint64_t *bytes);
 
-void callflows_init(struct callflows *f, const struct callflow_opts *o, struct tasks *t, struct trace_writer *w,
-		    struct callflow_result *res);
+void callflows_init(struct callflows *f, const struct callflow_opts *o, struct tasks *t,
+		    struct trace_writer *w, struct callflow_result *res);
 void callflows_release(struct callflows *f);
 
 /* What the trees count, for who reads the trace. */

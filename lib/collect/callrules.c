@@ -49,10 +49,12 @@ static int check(const char *p, size_t len, struct err *e)
 
 	for (i = 0; i < len; i++)
 		if (iscntrl((unsigned char)p[i]) || p[i] == '+' || p[i] == '=')
-			return err_set(e, EINVAL, "invalid pattern '%.*s': '%c' cannot be in a name", (int)len, p,
+			return err_set(e, EINVAL, "invalid pattern '%.*s': '%c' cannot be in a name",
+				       (int)len, p,
 				       iscntrl((unsigned char)p[i]) ? '?' : p[i]);
 	if (memchr(p, '(', len) && !memchr(p, ')', len) && !memchr(p, '*', len))
-		return err_set(e, EINVAL, "'%.*s' matches nothing: a signature ends in ')', or in '*'", (int)len, p);
+		return err_set(e, EINVAL, "'%.*s' matches nothing: a signature ends in ')', or in '*'",
+			       (int)len, p);
 	return 0;
 }
 

@@ -29,8 +29,9 @@
 #include "collect/symbols.h"
 #include "pmu/cpus.h"
 
-enum { EVENTS_POLL_MS = 2, JAVA_POLL_MS = 20, IDLE_POLL_MS = 200, FLUSH_NS = 1000000000, BURST_HZ = 20000, RECORDER_NICE = -15,
-       STATUS_NS = 500000000, MOST_FILES = 1 << 20 };
+enum { EVENTS_POLL_MS = 2, JAVA_POLL_MS = 20, IDLE_POLL_MS = 200, FLUSH_NS = 1000000000, BURST_HZ = 20000,
+	RECORDER_NICE = -15,
+	STATUS_NS = 500000000, MOST_FILES = 1 << 20 };
 
 /* The loop's own state: what ends it. */
 struct loop {
@@ -79,9 +80,9 @@ static bool watch_fd(struct loop *l, int fd, uint32_t events)
 }
 
 /*
- * Edge-triggered but for signals: a ring whose task is gone reports a hang-up for ever, and so does a socket whose
- * peer cannot be accepted because there is no descriptor left for it. Sockets and rings are looked at in every round
- * anyway.
+ * Edge-triggered but for signals: a ring whose task is gone reports a hang-up for ever, and so does
+ * a socket whose peer cannot be accepted because there is no descriptor left for it. Sockets and
+ * rings are looked at in every round anyway.
  */
 static bool watch_all(struct loop *l)
 {
@@ -208,7 +209,8 @@ void collect_enable(struct collect *c, bool on)
 static void clock_labels(const struct collect *c, const char *when)
 {
 	const struct { const char *clock; uint64_t value; } now[] = {
-		{ "mono_ns", clock_mono_ns() }, { "realtime_ns", clock_real_ns() }, { "tsc", arch_cycle_counter() },
+		{ "mono_ns", clock_mono_ns() }, { "realtime_ns", clock_real_ns() },
+		{ "tsc", arch_cycle_counter() },
 	};
 	char key[64];
 	size_t i;
@@ -366,8 +368,8 @@ static const char *sampled_mode(const struct evconf *ev)
 }
 
 /*
- * Samples per second of CPU time. A clock also ticks in code that is not sampled: nobody knows how much of its time
- * was in the other mode, so that the rate is the one that was set.
+ * Samples per second of CPU time. A clock also ticks in code that is not sampled: nobody knows how
+ * much of its time was in the other mode, so that the rate is the one that was set.
  */
 static double sampling_rate(const struct collect *c, const char *mode)
 {
@@ -583,7 +585,8 @@ static void raise_limits(void)
 {
 	struct rlimit rl = { .rlim_cur = MOST_FILES, .rlim_max = MOST_FILES };
 
-	if (setrlimit(RLIMIT_NOFILE, &rl) && !getrlimit(RLIMIT_NOFILE, &rl)) {	/* only root may have more than the limit */
+	if (setrlimit(RLIMIT_NOFILE, &rl) && !getrlimit(RLIMIT_NOFILE, &rl)) {
+		/* only root may have more than the limit */
 		rl.rlim_cur = rl.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &rl);
 	}
@@ -688,7 +691,10 @@ static void never_let_go(struct spawn *child)
 	waitpid(child->pid, NULL, 0);
 }
 
-/* The program runs from here on. The trace gets its name only now: a program that does not exist costs no older trace. */
+/*
+ * The program runs from here on. The trace gets its name only now: a program that does not exist costs
+ * no older trace.
+ */
 static int let_go(struct loop *l, struct err *e)
 {
 	int r = l->child.pid > 0 ? spawn_go(&l->child, l->c->o->argv[0], e) : 0;

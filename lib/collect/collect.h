@@ -44,7 +44,8 @@ struct collect_opts {
 	uint64_t ring_bytes;		/* a CPU; 0: from the rate */
 	struct callflow_opts callflow;
 	bool lines;			/* file:line and inlined calls into the trace */
-	bool no_cache;			/* neither use nor keep what was worked out about files (sym/cache.h) */
+	/* neither use nor keep what was worked out about files (sym/cache.h) */
+	bool no_cache;
 	const char *output;
 	struct trace_writer_opts trace;
 	const char *version;
@@ -71,9 +72,11 @@ struct collect_result {
 	uint64_t duration_ns, nr_bytes;
 	struct callflow_result calls;
 	double rate_hz;			/* samples per second of the first event's clock, 0 unknown */
-	const char *rate_mode;		/* "user" or "kernel": of the time in that code alone; NULL: of all, and measured */
+	/* "user" or "kernel": of the time in that code alone; NULL: of all, and measured */
+	const char *rate_mode;
 	bool user_only;			/* kernel code was not allowed */
-	struct err no_perf;		/* why JVMs were sampled by timers, and nothing else; code 0: it was not so */
+	/* why JVMs were sampled by timers, and nothing else; code 0: it was not so */
+	struct err no_perf;
 	bool kernel_hidden;		/* kernel names were not allowed */
 	bool refused_lines;
 	int write_error;		/* errno when the file is not whole */

@@ -51,7 +51,8 @@ static int status(struct collect *c, struct buf *b, struct err *e)
 			c->res->nr_lost_sched);
 	if (c->o->callflow.on) {
 		callflows_count(&c->calls, &n);
-		buf_fmt(b, "calls: %" PRIu64 "\ncontexts: %" PRIu64 "\ncounted threads: %" PRIu64 "\n", n.nr_calls,
+		buf_fmt(b, "calls: %" PRIu64 "\ncontexts: %" PRIu64 "\ncounted threads: %" PRIu64 "\n",
+			n.nr_calls,
 			n.nr_contexts, n.nr_threads);
 	}
 	buf_fmt(b, "JVMs: %" PRIu64 "\nfile: ", c->res->nr_jvms);

@@ -4,8 +4,8 @@
  *
  * A recorder listens on a Unix socket of the abstract kind, named by its process: nothing is left in any
  * folder, however it ends. A command is one line; the answer begins with a line "ok", or "error" and a
- * text, and ends with the connection. Each end looks who is at the other: only root and the recorder's own user
- * are heard.
+ * text, and ends with the connection. Each end looks who is at the other: only root and the
+ * recorder's own user are heard.
  */
 #ifndef COLLECT_CONTROL_H
 #define COLLECT_CONTROL_H

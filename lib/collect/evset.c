@@ -52,7 +52,8 @@ static void side_attr(struct perf_event_attr *a, bool exclude_kernel, size_t rin
 	a->task = 1;
 }
 
-static int open_ring(struct ring *ring, uint32_t cpu, int target, struct perf_event_attr *a, size_t bytes, struct err *e)
+static int open_ring(struct ring *ring, uint32_t cpu, int target, struct perf_event_attr *a, size_t bytes,
+		     struct err *e)
 {
 	int fd = perf_open(a, target, cpu), r;
 
@@ -275,8 +276,8 @@ uint32_t evset_new(struct evsets *s, enum evset_kind kind)
 	return s->nr_sets;
 }
 
-static void sample_attr(const struct evsets *s, size_t ev, enum evset_kind kind, bool start_on_exec, bool system_wide,
-			struct perf_event_attr *a)
+static void sample_attr(const struct evsets *s, size_t ev, enum evset_kind kind, bool start_on_exec,
+			bool system_wide, struct perf_event_attr *a)
 {
 	const struct ev_rate *rate = &s->conf.rates[ev];
 
@@ -330,8 +331,8 @@ static int remember(struct evsets *s, uint32_t number, int fd, size_t event, siz
 	return 0;
 }
 
-static int open_one(struct evsets *s, uint32_t number, struct perf_event_attr *a, size_t ev, size_t cpu, int tid,
-		    struct err *e)
+static int open_one(struct evsets *s, uint32_t number, struct perf_event_attr *a, size_t ev, size_t cpu,
+		    int tid, struct err *e)
 {
 	int fd = perf_open(a, tid, s->sampled[cpu]);
 

@@ -84,8 +84,8 @@ struct evsets {
 
 /*
  * Opens the rings: on the task target and all it starts, or (-1) on the CPUs themselves, or
- * (0) on nothing yet: evsets_watch() adds the tasks.  Falls back to user mode only when the kernel's policy says so; *e names
- * the sysctl or capability when nothing is allowed.
+ * (0) on nothing yet: evsets_watch() adds the tasks.  Falls back to user mode only when the
+ * kernel's policy says so; *e names the sysctl or capability when nothing is allowed.
  */
 int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *all,
 		const struct cpus *sampled, int target, size_t ring_bytes, struct err *e);

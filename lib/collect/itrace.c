@@ -331,7 +331,8 @@ static int open_java(struct run *r, struct err *e)
 	const struct itrace_run_opts *o = r->o;
 	int ret;
 
-	r->java.brackets = (struct brackets){ .layout = o->methods.flags ? &o->methods : NULL, .res = &r->res->methods };
+	r->java.brackets = (struct brackets){ .layout = o->methods.flags ? &o->methods : NULL,
+		.res = &r->res->methods };
 	r->java.catch_up = catch_up;
 	r->java.ctx = r;
 	if (!o->java || !itrace_java_wanted(&o->steps, o->methods.flags))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * itrace_java.c - the agent of each JVM names code, and asks for a trace of the calls that it is told to: what
- * runs when is the tracer's to say.
+ * itrace_java.c - the agent of each JVM names code, and asks for a trace of the calls that it is
+ * told to: what runs when is the tracer's to say.
  */
 #include <string.h>
 
@@ -67,7 +67,8 @@ static void on_method(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t met
 	struct itrace_java *j = ctx;
 	const struct rec_method r = {
 		.time_ns = time_ns, .proc = proc_of(jvm), .method = method,
-		.class_name = class_name, .class_len = strlen(class_name), .name = name, .name_len = strlen(name),
+		.class_name = class_name, .class_len = strlen(class_name), .name = name,
+		.name_len = strlen(name),
 		.sig = sig, .sig_len = strlen(sig), .source = source, .source_len = strlen(source),
 	};
 
@@ -95,7 +96,8 @@ static void on_code_gone(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t 
 	trace_write_code_gone(j->w, &r);
 }
 
-static void on_stub(void *ctx, struct jvm *jvm, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name)
+static void on_stub(void *ctx, struct jvm *jvm, uint64_t time_ns, uint64_t addr, uint64_t size,
+		    const char *name)
 {
 	struct itrace_java *j = ctx;
 	const struct rec_stub r = {
@@ -150,7 +152,8 @@ static void on_gone(void *ctx, struct jvm *jvm)
 static const struct jvm_callbacks callbacks = {
 	.admit = on_admit, .callflow = on_callflow, .callflow_gone = on_callflow_gone, .refused = on_refused,
 	.bracket = on_bracket,
-	.hello = on_hello, .sample = on_sample, .method = on_method, .code = on_code, .code_gone = on_code_gone,
+	.hello = on_hello, .sample = on_sample, .method = on_method, .code = on_code,
+	.code_gone = on_code_gone,
 	.stub = on_stub, .thread_name = on_thread_name, .lost = on_lost, .gone = on_gone,
 };
 

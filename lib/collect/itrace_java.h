@@ -20,12 +20,15 @@ struct itrace_java {
 };
 
 /*
- * Whether there is a JVM, or may be one; with methods asked for, any program may start one. Others run in the environment
- * that they would have without us.
+ * Whether there is a JVM, or may be one; with methods asked for, any program may start one. Others
+ * run in the environment that they would have without us.
  */
 bool itrace_java_wanted(const struct itrace_opts *o, bool methods);
 int itrace_java_open(struct itrace_java *j, struct tasks *tasks, struct trace_writer *w, struct err *e);
-/* The environment that the program will get, or the agent in the JVMs that run already; before they are traced. */
+/*
+ * The environment that the program will get, or the agent in the JVMs that run already; before they
+ * are traced.
+ */
 int itrace_java_prepare(struct itrace_java *j, const struct itrace_opts *o, struct err *e);
 void itrace_java_close(struct itrace_java *j);
 /* Answers JVMs that start, and takes what their agents have said. */

@@ -67,8 +67,8 @@ static void enqueue(struct java *j, struct thread *th)
 	th->queued = true;
 }
 
-void java_kernel_half(struct java *j, struct thread *th, const struct rec_sample *s, const struct frame *frames,
-		      size_t nr_frames)
+void java_kernel_half(struct java *j, struct thread *th, const struct rec_sample *s,
+		      const struct frame *frames, size_t nr_frames)
 {
 	struct pending *p = new_half(s, frames, nr_frames);
 
@@ -77,8 +77,8 @@ void java_kernel_half(struct java *j, struct thread *th, const struct rec_sample
 	enqueue(j, th);
 }
 
-void java_user_half(struct java *j, struct thread *th, uint32_t vthread, uint64_t time_ns, uint32_t event, bool late,
-		    const struct frame *frames, size_t nr_frames)
+void java_user_half(struct java *j, struct thread *th, uint32_t vthread, uint64_t time_ns, uint32_t event,
+		    bool late, const struct frame *frames, size_t nr_frames)
 {
 	struct rec_sample s = { .time_ns = time_ns, .event = event, .thread = vthread };
 	struct pending *p = new_half(&s, frames, nr_frames), **at = th->user_tail;
@@ -108,7 +108,8 @@ static struct pending *pop(struct pending **head, struct pending ***tail)
 }
 
 /* user NULL: the thread never came back from the kernel. */
-static void emit_joined(const struct pending *kernel, const struct pending *user, java_emit_fn emit, void *ctx)
+static void emit_joined(const struct pending *kernel, const struct pending *user, java_emit_fn emit,
+			void *ctx)
 {
 	static const struct frame no_user = { .kind = FRAME_MARK, .b = MARK_NO_USER_STACK };
 	size_t nr_user = user ? user->nr_frames : 1;
@@ -141,7 +142,8 @@ static struct pending *take_kernel(struct thread *th, uint32_t event, uint64_t u
 	return NULL;
 }
 
-static void join_thread(struct java *j, struct thread *th, uint64_t until_ns, bool all, java_emit_fn emit, void *ctx)
+static void join_thread(struct java *j, struct thread *th, uint64_t until_ns, bool all, java_emit_fn emit,
+			void *ctx)
 {
 	struct pending *u, *k;
 

@@ -44,14 +44,14 @@ struct java *java_new(struct jvm *jvm, struct proc *proc);
 void java_free(struct java *j);
 
 /* Keeps a kernel half of th until the user half comes. */
-void java_kernel_half(struct java *j, struct thread *th, const struct rec_sample *s, const struct frame *frames,
-		      size_t nr_frames);
+void java_kernel_half(struct java *j, struct thread *th, const struct rec_sample *s,
+		      const struct frame *frames, size_t nr_frames);
 /*
- * Keeps a user half: frames are complete, native stretches unwound.  vthread: the number of the virtual thread whose the
- * sample is, 0 when it is th's own.
+ * Keeps a user half: frames are complete, native stretches unwound.  vthread: the number of the
+ * virtual thread whose the sample is, 0 when it is th's own.
  */
-void java_user_half(struct java *j, struct thread *th, uint32_t vthread, uint64_t time_ns, uint32_t event, bool late,
-		    const struct frame *frames, size_t nr_frames);
+void java_user_half(struct java *j, struct thread *th, uint32_t vthread, uint64_t time_ns, uint32_t event,
+		    bool late, const struct frame *frames, size_t nr_frames);
 /* Called with each complete stack; writes the sample and counts what is missing in it. */
 typedef void (*java_emit_fn)(void *ctx, struct rec_sample *s, const struct frame *frames, size_t nr_frames);
 

@@ -42,7 +42,10 @@ void javalines_method(struct javalines *l, uint32_t method, const uint8_t *table
 	m->len = len;
 }
 
-/* All methods in the code's inline table, for which of them was hit is known only when all of it was decoded. */
+/*
+ * All methods in the code's inline table, for which of them was hit is known only when all of it was
+ * decoded.
+ */
 static void mark_methods(struct javalines *l, struct code_inlines *c)
 {
 	struct span s = span_init(c->inl, c->len);

@@ -99,12 +99,13 @@ static int open_path(const struct module_id *id, int root, struct stat *st)
 
 /*
  * The mapped file itself when the kernel lets us (it may be deleted or replaced by now),
- * else what its path leads to in the process's own root, if that is the same file. Mapped may be a device as well: that
- * is not opened.
+ * else what its path leads to in the process's own root, if that is the same file. Mapped may be a
+ * device as well: that is not opened.
  */
 static int open_mapped(const struct module_id *id, char root[static 64], struct stat *st)
 {
-	static const struct foreign_rule rule = { .owner = FOREIGN_ANYBODY, .max_bytes = MAX_MODULE_BYTES, .links = true };
+	static const struct foreign_rule rule = { .owner = FOREIGN_ANYBODY, .max_bytes = MAX_MODULE_BYTES,
+		.links = true };
 	char path[128];
 	struct err e;
 	int fd, dir;

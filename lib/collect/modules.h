@@ -34,7 +34,8 @@ struct modules {
 struct module_id {
 	const char *path;
 	uint64_t dev, inode, generation;
-	int pid;			/* whose mapping: its root and /proc/PID/map_files are used to open it */
+	/* whose mapping: its root and /proc/PID/map_files are used to open it */
+	int pid;
 	uint64_t start, end;
 };
 

@@ -108,14 +108,16 @@ static void split_chain(const struct perf_sample *ps, const uint64_t **kernel, s
  */
 static bool inside_exec(const struct thread *th, const struct perf_sample *ps)
 {
-	return !ps->user && (!ps->stack.len || (th->proc->execed && !maps_find(&th->proc->maps, ps->regs.pc)));
+	return !ps->user &&
+		(!ps->stack.len || (th->proc->execed && !maps_find(&th->proc->maps, ps->regs.pc)));
 }
 
 /*
- * Interrupted in the agent, the thread takes the trap when the agent has handled the one before: the frames that come with
- * it do not show the agent, which was above them.
+ * Interrupted in the agent, the thread takes the trap when the agent has handled the one before:
+ * the frames that come with it do not show the agent, which was above them.
  */
-static size_t agent_frame(struct collect *c, struct thread *th, const struct perf_sample *ps, struct frame *out)
+static size_t agent_frame(struct collect *c, struct thread *th, const struct perf_sample *ps,
+			  struct frame *out)
 {
 	const struct map_entry *m = maps_find(&th->proc->maps, ps->ip);
 
@@ -204,8 +206,8 @@ static void on_fork(struct collect *c, const struct perf_event_header *h, uint64
 
 	/* Forked while the events changed hands: it inherited the old ones. */
 	if (th->evset && c->ev.sets[th->evset - 1].opened_ns > time_ns &&
-	    !evset_add(&c->ev, th->evset, r->tid, false, &e) && c->ev.sets[th->evset - 1].kind == EVSET_MAIN &&
-	    collect_is_on(c))
+	    !evset_add(&c->ev, th->evset, r->tid, false, &e) &&
+	    c->ev.sets[th->evset - 1].kind == EVSET_MAIN && collect_is_on(c))
 		evset_enable(&c->ev, th->evset, true);
 }
 
@@ -235,7 +237,8 @@ static void on_mmap2(struct collect *c, const struct perf_event_header *h, uint6
 		char path[];
 	} *r = (const void *)h;
 	struct module_id id = {
-		.path = r->path, .dev = makedev(r->major, r->minor), .inode = r->inode, .generation = r->generation,
+		.path = r->path, .dev = makedev(r->major, r->minor), .inode = r->inode,
+		.generation = r->generation,
 		.pid = r->pid, .start = r->addr, .end = r->addr + r->len,
 	};
 
@@ -244,10 +247,12 @@ static void on_mmap2(struct collect *c, const struct perf_event_header *h, uint6
 	tasks_mmap(&c->tasks, &id, r->pgoff, r->tid, time_ns);
 }
 
-static void on_lost(struct collect *c, const struct ring *ring, const struct perf_event_header *h, uint64_t time_ns)
+static void on_lost(struct collect *c, const struct ring *ring, const struct perf_event_header *h,
+		    uint64_t time_ns)
 {
 	const struct { struct perf_event_header h; uint64_t id, lost; } *r = (const void *)h;
-	struct rec_lost lost = { .time_ns = time_ns, .cause = LOST_RING, .stream = ring->cpu, .count = r->lost };
+	struct rec_lost lost = { .time_ns = time_ns, .cause = LOST_RING, .stream = ring->cpu,
+		.count = r->lost };
 
 	if (sched_is_sample(c, ring)) {
 		lost.cause = LOST_SCHED;
@@ -263,7 +268,8 @@ static void on_lost(struct collect *c, const struct ring *ring, const struct per
 
 static void on_throttle(struct collect *c, const struct ring *ring, uint64_t time_ns)
 {
-	struct rec_lost lost = { .time_ns = time_ns, .cause = LOST_THROTTLED, .stream = ring->cpu, .count = 1 };
+	struct rec_lost lost = { .time_ns = time_ns, .cause = LOST_THROTTLED, .stream = ring->cpu,
+		.count = 1 };
 
 	trace_write_lost(c->w, &lost);
 }

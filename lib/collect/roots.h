@@ -20,7 +20,8 @@ struct root_frames;
 struct roots {
 	struct root_frames *lists;	/* by number; distinct; never forgotten */
 	size_t nr_lists, alloc_lists;
-	struct jvm_root *told;		/* [JVM_NR_ROOTS], what the agent was told; top 0: nothing, and it stays so */
+	/* [JVM_NR_ROOTS], what the agent was told; top 0: nothing, and it stays so */
+	struct jvm_root *told;
 	uint32_t nr_changes;		/* of the process's maps when that was true */
 };
 

@@ -159,7 +159,8 @@ static void find_events(struct sched *s)
 /* A power of two. */
 static size_t ring_bytes(size_t asked, size_t nr_cpus)
 {
-	size_t most = asked ? asked : MIN((size_t)RING_BYTES, ALL_RINGS_BYTES / nr_cpus), bytes = MIN_RING_BYTES;
+	size_t most = asked ? asked : MIN((size_t)RING_BYTES, ALL_RINGS_BYTES / nr_cpus),
+	       bytes = MIN_RING_BYTES;
 
 	while (2 * bytes <= most)
 		bytes *= 2;
@@ -190,7 +191,8 @@ void sched_free(struct sched *s)
 	free(s);
 }
 
-static int open_one(struct sched *s, const struct perf_event_attr *a, int tid, const struct ring *ring, uint64_t *id)
+static int open_one(struct sched *s, const struct perf_event_attr *a, int tid, const struct ring *ring,
+		    uint64_t *id)
 {
 	int fd = syscall(SYS_perf_event_open, a, tid, ring->cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -282,7 +284,8 @@ void sched_labels(struct collect *c)
 	trace_write_label(c->w, "sched.states", "%s", s->no_states ? "no" : "yes");
 	trace_write_label(c->w, "sched.irq", "%s", s->irq ? "yes" : "no");
 	if (s->no_states)
-		trace_write_label(c->w, "refused.sched", "wakeups, and how threads were blocked: %s", s->no_states);
+		trace_write_label(c->w, "refused.sched", "wakeups, and how threads were blocked: %s",
+				  s->no_states);
 }
 
 void sched_begins(struct collect *c, uint64_t time_ns)
@@ -295,8 +298,8 @@ void sched_ends(struct collect *c, uint64_t time_ns)
 	trace_write_label(c->w, "sched.end_ns", "%llu", (unsigned long long)time_ns);
 }
 
-static void put_switch(struct collect *c, uint64_t time_ns, uint32_t cpu, struct thread *out, struct thread *in,
-		       enum sched_state state)
+static void put_switch(struct collect *c, uint64_t time_ns, uint32_t cpu, struct thread *out,
+		       struct thread *in, enum sched_state state)
 {
 	struct rec_sched r = { .time_ns = time_ns, .cpu = cpu, .kind = SCHED_SWITCH };
 
@@ -313,7 +316,8 @@ static void put_switch(struct collect *c, uint64_t time_ns, uint32_t cpu, struct
 	c->res->nr_dispatches += !!in;
 }
 
-static void put_wake(struct collect *c, uint64_t time_ns, uint32_t cpu, struct thread *th, const struct thread *by)
+static void put_wake(struct collect *c, uint64_t time_ns, uint32_t cpu, struct thread *th,
+		     const struct thread *by)
 {
 	struct rec_sched r = { .time_ns = time_ns, .cpu = cpu, .kind = SCHED_WAKE };
 
@@ -428,7 +432,8 @@ static void name_intr(struct collect *c, const struct event *v, const struct raw
 		len = loc >> 16;
 		loc &= 0xffff;
 		if (loc < r->len && len <= r->len - loc)
-			trace_write_label(c->w, key, "%.*s", (int)MIN(len, (uint32_t)IRQ_NAME_BYTES), r->raw + loc);
+			trace_write_label(c->w, key, "%.*s", (int)MIN(len, (uint32_t)IRQ_NAME_BYTES),
+					  r->raw + loc);
 	}
 }
 
@@ -510,7 +515,8 @@ static bool read_switch(const struct perf_event_header *h, struct switch_record 
 		return false;
 	last = (const void *)((const uint8_t *)h + h->size - sizeof(*last));
 	*r = (struct switch_record){
-		.h = h, .pid = last->pid, .tid = last->tid, .cpu = last->cpu, .out = h->misc & PERF_RECORD_MISC_SWITCH_OUT,
+		.h = h, .pid = last->pid, .tid = last->tid, .cpu = last->cpu,
+		.out = h->misc & PERF_RECORD_MISC_SWITCH_OUT,
 		.other = h->type == PERF_RECORD_SWITCH_CPU_WIDE ? wide->tid : 0,
 		.state = h->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? SCHED_RUNNABLE : SCHED_BLOCKED,
 	};

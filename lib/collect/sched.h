@@ -17,11 +17,17 @@
 struct collect;
 struct sched;
 
-/* Finds out what can be recorded; before the rings are opened, whose configuration it completes (asked_bytes: a ring, 0 ours). */
+/*
+ * Finds out what can be recorded; before the rings are opened, whose configuration it completes
+ * (asked_bytes: a ring, 0 ours).
+ */
 struct sched *sched_new(bool irq, bool system_wide, size_t asked_bytes, size_t nr_cpus, struct evconf *conf);
 void sched_free(struct sched *s);
 
-/* Opens the tracepoints; child: a program that has not begun yet, whose own events count from its exec, or 0. */
+/*
+ * Opens the tracepoints; child: a program that has not begun yet, whose own events count from its
+ * exec, or 0.
+ */
 int sched_open(struct sched *s, struct evsets *ev, int child, struct err *e);
 /* One more task, for which no ring was opened. */
 int sched_watch(struct sched *s, struct evsets *ev, int tid, struct err *e);

@@ -70,7 +70,8 @@ size_t stack_kernel(struct collect *c, const uint64_t *chain, size_t nr, struct 
 	return n;
 }
 
-size_t stack_user_chain(struct collect *c, struct proc *p, const uint64_t *chain, size_t nr, struct frame *out)
+size_t stack_user_chain(struct collect *c, struct proc *p, const uint64_t *chain, size_t nr,
+			struct frame *out)
 {
 	size_t i, n = nr > MAX_USER_FRAMES ? MAX_USER_FRAMES : nr;
 
@@ -96,8 +97,8 @@ static size_t unwound_frames(struct collect *c, struct proc *p, size_t nr, struc
 	return nr;
 }
 
-size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *regs, const struct unwind_stack *st,
-			struct frame *out)
+size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *regs,
+			const struct unwind_stack *st, struct frame *out)
 {
 	struct walk walk = { c, p };
 	struct unwind_space space = { find_module, NULL, &walk };
@@ -161,8 +162,10 @@ static size_t needed_stack(struct collect *c, struct java *j, const struct jvm_s
 	if (last_sp < s->sp || len >= s->len)
 		return 0;
 	again = unwind_segment(c, j, s, len, &end, &to_java);
-	return end == MARK_NONE && again == nr && c->unwound[0].pc == first && c->unwound[nr - 1].pc == last &&
-	       c->unwound[nr - 1].sp == last_sp ? len : 0;
+	return end == MARK_NONE && again == nr && c->unwound[0].pc == first &&
+			c->unwound[nr - 1].pc == last && c->unwound[nr - 1].sp == last_sp ?
+		len :
+		0;
 }
 
 /* A segment that ends with its thread's stack was unwound to frames: what of it need not be sent again? */
@@ -183,7 +186,8 @@ static void learn_root(struct collect *c, struct java *j, const struct jvm_segme
 		roots_learn(&j->roots, j->jvm, s, s->sp + len, frames, nr);
 }
 
-static size_t native_segment(struct collect *c, struct java *j, const struct jvm_segment *s, struct frame *out)
+static size_t native_segment(struct collect *c, struct java *j, const struct jvm_segment *s,
+			     struct frame *out)
 {
 	enum frame_mark end;
 	bool to_java;
@@ -214,12 +218,13 @@ static size_t known_root(const struct java *j, uint32_t id, struct frame *out)
 	return nr;
 }
 
-static size_t java_frame(struct collect *c, struct java *j, const struct jvm_sample *s, const struct jvm_frame *f,
-			 struct frame *out)
+static size_t java_frame(struct collect *c, struct java *j, const struct jvm_sample *s,
+			 const struct jvm_frame *f, struct frame *out)
 {
 	switch (f->kind) {
 	case JVM_COMPILED:
-		*out = (struct frame){ .kind = FRAME_JIT, .a = j->proc->id, .b = f->pc, .c = f->c, .d = f->method };
+		*out = (struct frame){ .kind = FRAME_JIT, .a = j->proc->id, .b = f->pc, .c = f->c,
+			.d = f->method };
 		return 1;
 	case JVM_INTERPRETED:
 		*out = (struct frame){ .kind = FRAME_INTERP, .a = j->proc->id, .b = f->method, .c = f->c };

@@ -37,7 +37,8 @@ struct collect {
 	uint64_t begun_ns;		/* when events were enabled, 0 not yet */
 	bool paused;			/* and disabled again for a while */
 	bool stop_asked;
-	uint64_t timer_ns;		/* perf events are forbidden: JVMs sample themselves with this period; 0 not so */
+	/* perf events are forbidden: JVMs sample themselves with this period; 0 not so */
+	uint64_t timer_ns;
 	uint64_t maps_ns;		/* when their mappings were last looked at */
 	uint64_t drained_ns;		/* when the last drain began */
 	uint64_t merged_ns;		/* the rings' records are handled up to here */
@@ -47,12 +48,13 @@ struct collect {
 };
 
 /*
- * timers.c: whether samples by timers in JVMs will do where perf events are forbidden, as *e says; the recording goes on
- * with them then.
+ * timers.c: whether samples by timers in JVMs will do where perf events are forbidden, as *e says;
+ * the recording goes on with them then.
  */
 bool timers_take_over(struct collect *c, const struct err *e);
 /* A sample of a JVM's thread: thread is its number in the trace. */
-void timers_sample(struct collect *c, const struct jvm_sample *s, uint32_t thread, const struct frame *frames, size_t nr);
+void timers_sample(struct collect *c, const struct jvm_sample *s, uint32_t thread, const struct frame *frames,
+		   size_t nr);
 /* What was mapped since the last look: no event tells. */
 void timers_look_at_maps(struct collect *c);
 
@@ -61,7 +63,8 @@ void collect_record(void *ctx, const struct ring *r, const struct perf_event_hea
 
 /* stack.c: chains of frames, outermost first; each returns how many it stored at out. */
 size_t stack_kernel(struct collect *c, const uint64_t *chain, size_t nr, struct frame *out);
-size_t stack_user_chain(struct collect *c, struct proc *p, const uint64_t *chain, size_t nr, struct frame *out);
+size_t stack_user_chain(struct collect *c, struct proc *p, const uint64_t *chain, size_t nr,
+			struct frame *out);
 size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *regs,
 			const struct unwind_stack *st, struct frame *out);
 size_t stack_java(struct collect *c, struct java *j, const struct jvm_sample *s, struct frame *out);

@@ -43,15 +43,18 @@ static int by_module_and_offset(const void *a, const void *b)
 	return x->off < y->off ? -1 : x->off > y->off;
 }
 
-static void write_symbol(struct trace_writer *w, uint32_t module, uint64_t off, uint64_t size, const char *name)
+static void write_symbol(struct trace_writer *w, uint32_t module, uint64_t off, uint64_t size,
+			 const char *name)
 {
-	struct rec_symbol r = { .module = module, .off = off, .size = size, .name = name, .name_len = strlen(name) };
+	struct rec_symbol r = { .module = module, .off = off, .size = size, .name = name,
+		.name_len = strlen(name) };
 
 	trace_write_symbol(w, &r);
 }
 
 /* The kernel's hits are sorted, so each function comes once, in order. */
-static uint64_t write_kernel(const struct hit *h, size_t nr, struct cache *c, struct trace_writer *w, bool *hidden)
+static uint64_t write_kernel(const struct hit *h, size_t nr, struct cache *c, struct trace_writer *w,
+			     bool *hidden)
 {
 	struct kallsyms *k;
 	uint64_t named = 0, end = 0;
@@ -86,7 +89,8 @@ static void write_lines(struct symfile *f, const struct hit *h, struct trace_wri
 	size_t i, nr = symfile_lines(f, h->off, lines, MAX_INLINE_DEPTH);
 
 	for (i = 0; i < nr; i++) {
-		const char *func = lines[i].func ? lines[i].func : "", *file = lines[i].file ? lines[i].file : "";
+		const char *func = lines[i].func ? lines[i].func : "",
+		*file = lines[i].file ? lines[i].file : "";
 		struct rec_line r = {
 			.module = h->module, .off = h->off, .depth = i, .nr_depth = nr, .line = lines[i].line,
 			.func = func, .func_len = strlen(func), .file = file, .file_len = strlen(file),
@@ -96,7 +100,8 @@ static void write_lines(struct symfile *f, const struct hit *h, struct trace_wri
 	}
 }
 
-static uint64_t write_module(struct symfile *f, const struct hit *h, size_t nr, struct trace_writer *w, bool lines)
+static uint64_t write_module(struct symfile *f, const struct hit *h, size_t nr, struct trace_writer *w,
+			     bool lines)
 {
 	struct symbol s = { 0 }, last = { 0 };
 	uint64_t named = 0;

@@ -113,7 +113,10 @@ static struct thread *add_thread(struct tasks *t, struct proc *p, int tid, const
 	return th;
 }
 
-/* What the thread was before its process became another program: whoever asks for its beginning goes back there. */
+/*
+ * What the thread was before its process became another program: whoever asks for its beginning goes
+ * back there.
+ */
 static struct thread *before_exec(const struct thread *th)
 {
 	struct thread *older = th->older;
@@ -131,7 +134,8 @@ static uint8_t *choose_threads(const struct tasks *t, uint64_t before_ns)
 		const struct thread *th = t->threads[i];
 		struct thread *older = before_exec(th);
 
-		keep[i] |= !th->dead || th->dead_ns >= before_ns || th->proc->java || th->proc->nr_holders || th->queued;
+		keep[i] |= !th->dead || th->dead_ns >= before_ns || th->proc->java || th->proc->nr_holders ||
+			th->queued;
 		if (keep[i] && older)
 			older->needed = true;
 		keep[i] |= th->needed;
@@ -300,7 +304,8 @@ void tasks_rescan_maps(struct tasks *t, struct proc *p)
 			if (!parse_map_line(line, &id, &pgoff))
 				continue;
 			known = maps_find(&p->maps, id.start);
-			if (!known || known->start != id.start || known->end != id.end || known->pgoff != pgoff)
+			if (!known || known->start != id.start || known->end != id.end ||
+			    known->pgoff != pgoff)
 				tasks_mmap(t, &id, pgoff, p->pid, clock_mono_ns());
 		}
 	buf_release(&b);
@@ -513,7 +518,8 @@ static bool is_libjvm(const char *path)
 void tasks_mmap(struct tasks *t, const struct module_id *id, uint64_t pgoff, int tid, uint64_t time_ns)
 {
 	struct thread *th = tasks_find(t, tid);
-	struct rec_map r = { .time_ns = time_ns, .addr = id->start, .size = id->end - id->start, .pgoff = pgoff };
+	struct rec_map r = { .time_ns = time_ns, .addr = id->start, .size = id->end - id->start,
+		.pgoff = pgoff };
 
 	if (!th)
 		th = tasks_get(t, id->pid, tid, time_ns);

@@ -25,7 +25,8 @@ struct proc {
 	uint64_t replaced_ns;	/* when an exec put another one in its place, 0 not yet */
 	bool has_libjvm;	/* a JVM; without java, one that no agent came into */
 	bool has_anon_hits;	/* samples in code without a file: a perf map may name it */
-	uid_t uid;		/* whose file that must be; known with has_anon_hits, FOREIGN_ANYBODY: it had ended */
+	/* whose file that must be; known with has_anon_hits, FOREIGN_ANYBODY: it had ended */
+	uid_t uid;
 	bool had_agent;
 	uint32_t nr_holders;	/* who have pointers to it or to its threads: nothing of it is forgotten */
 	uint32_t nr_live, nr_threads;	/* of its threads; those that are not forgotten */
@@ -72,10 +73,10 @@ void tasks_init(struct tasks *t, struct trace_writer *w, struct modules *m);
 void tasks_release(struct tasks *t);
 
 /*
- * Forgets threads that had ended TASKS_LATE_NS before now_ns, the time of what was handled last, and processes that have no
- * others: nothing that comes later is of them.  Kept are those of JVMs whose agent's records are not all
- * there, those that are held, and what a live thread was before its process became another program.  To be called
- * often; it only does something when it pays.
+ * Forgets threads that had ended TASKS_LATE_NS before now_ns, the time of what was handled last,
+ * and processes that have no others: nothing that comes later is of them.  Kept are those of JVMs
+ * whose agent's records are not all there, those that are held, and what a live thread was before
+ * its process became another program.  To be called often; it only does something when it pays.
  */
 #define TASKS_LATE_NS 2000000000ull
 void tasks_forget(struct tasks *t, uint64_t now_ns);
@@ -97,12 +98,16 @@ struct thread *tasks_any(struct tasks *t, int tid);
 struct thread *tasks_by_tid(struct tasks *t, int tid, uint64_t time_ns);
 
 /*
- * The leader of a live process that is known; NULL: there is none with that number, or another has it by now: one
- * that was started after the one known was seen first. start_ns: of the process that has the number, to a clock tick.
+ * The leader of a live process that is known; NULL: there is none with that number, or another has
+ * it by now: one that was started after the one known was seen first. start_ns: of the process that
+ * has the number, to a clock tick.
  */
 struct thread *tasks_leader(struct tasks *t, int pid, uint64_t start_ns);
 
-/* As /proc says: is pid from, or was it started by from, or by who was? For processes of which no record came. */
+/*
+ * As /proc says: is pid from, or was it started by from, or by who was? For processes of which no
+ * record came.
+ */
 bool tasks_descends(int pid, int from);
 
 /* Its process is still there, as far as its number says. */
@@ -121,8 +126,8 @@ void tasks_maps_text(struct tasks *t, int pid, char *text, uint64_t time_ns);
 void tasks_java_name(struct tasks *t, struct thread *th, const char *name, uint64_t time_ns);
 
 /*
- * The number of a virtual thread; with a name, that is written too.  In the trace it is a thread without a tid. The
- * name may come later.
+ * The number of a virtual thread; with a name, that is written too.  In the trace it is a thread
+ * without a tid. The name may come later.
  */
 uint32_t tasks_virtual(struct tasks *t, struct proc *p, uint64_t java_id, const char *name, uint64_t time_ns);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * timers.c - where perf events are forbidden (a container's system call filter, kernel.perf_event_paranoid): the
- * agents of JVMs sample their own threads by timers on CPU time. Nothing else is sampled, the kernel's part of the
- * stacks is missing, and the samples come at the kernel's tick; the trace and the summary say so.
+ * timers.c - where perf events are forbidden (a container's system call filter,
+ * kernel.perf_event_paranoid): the agents of JVMs sample their own threads by timers on CPU time.
+ * Nothing else is sampled, the kernel's part of the stacks is missing, and the samples come at the
+ * kernel's tick; the trace and the summary say so.
  */
 #include <errno.h>
 
@@ -46,7 +47,8 @@ bool timers_take_over(struct collect *c, const struct err *e)
 	return true;
 }
 
-void timers_sample(struct collect *c, const struct jvm_sample *s, uint32_t thread, const struct frame *frames, size_t nr)
+void timers_sample(struct collect *c, const struct jvm_sample *s, uint32_t thread, const struct frame *frames,
+		   size_t nr)
 {
 	struct rec_sample r = {
 		.time_ns = s->time_ns, .thread = thread, .weight = s->nr_periods * c->timer_ns, .user = true,

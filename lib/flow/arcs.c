@@ -61,7 +61,8 @@ static void add_row(struct builder *b, size_t first, uint32_t consumer, uint32_t
 
 static void sum_rows(struct builder *b, size_t stanza, enum arc_rows kind)
 {
-	bool r = kind == ARC_RPARENTS || kind == ARC_RCHILDREN, up = kind == ARC_PARENTS || kind == ARC_RPARENTS;
+	bool r = kind == ARC_RPARENTS || kind == ARC_RCHILDREN,
+	     up = kind == ARC_PARENTS || kind == ARC_RPARENTS;
 	size_t first = b->nr_rows;
 	const struct flow *f = b->f;
 	uint32_t k, i, child;

@@ -177,8 +177,8 @@ static void check_arcs(const struct flow *f, struct flow_check *c)
 		if (a.stanzas[i].nr_rself)
 			check_side(&a.stanzas[i], true, f->nr_metrics, c);
 	}
-	expect(&c[SUM_TOTAL], same(all.base, total, f->nr_metrics) && same(total, flow_cum(f, 0), f->nr_metrics),
-	       0);
+	expect(&c[SUM_TOTAL],
+	       same(all.base, total, f->nr_metrics) && same(total, flow_cum(f, 0), f->nr_metrics), 0);
 	expect(&c[SUM_N], all.n == n, 0);
 	arcs_release(&a);
 }

@@ -38,7 +38,8 @@ struct flow_node {
 	uint32_t parent;
 	uint32_t consumer;
 	uint32_t last;		/* most recently used child: found without the hash */
-	uint32_t child;		/* the first that was made, not in the hash; flow_sort_children() puts another one first */
+	/* the first that was made, not in the hash; flow_sort_children() puts another one first */
+	uint32_t child;
 	uint32_t sibling;	/* next child of the same parent; set by flow_finish() */
 	uint32_t rl;		/* recursion level, 1 outermost; set by flow_finish() */
 	uint64_t n;		/* occurrences: calls, or samples */
@@ -59,7 +60,8 @@ struct flow {
 	unsigned int nr_metrics;
 	enum flow_n n_means;
 	bool unordered;			/* [4] does not hold: flow_finish() renumbers */
-	uint32_t *slots;		/* hash on (parent, consumer) of all but first children: most are the only one */
+	/* hash on (parent, consumer) of all but first children: most are the only one */
+	uint32_t *slots;
 	size_t nr_slots, alloc_slots;
 	struct flow_repairs repairs;
 };

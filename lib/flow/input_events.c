@@ -72,7 +72,8 @@ static int slow_line(struct parser *x, struct err *e)
 	if (end - p > 7 && !memcmp(p, "pidtid ", 7))
 		return start_thread(x, p + 7, end - p - 7, values);
 	if (end - p < 3 || (*p != '>' && *p != '<') || p[1] != ' ')
-		return text_bad(&x->t, e, "invalid line (expected one of: '> name', '< name', 'pidtid name')");
+		return text_bad(&x->t, e,
+				"invalid line (expected one of: '> name', '< name', 'pidtid name')");
 	if (!x->b.nr_threads)
 		start_thread(x, "unnamed", 7, values);
 	i = text_consumer(&x->names, &x->m->consumers, p + 2, end - p - 2);

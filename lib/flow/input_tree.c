@@ -89,9 +89,11 @@ static int path_line(struct parser *x, const char *line, size_t len, struct err 
 				at++;
 		buf_reset(&x->name);
 		if (at == s || !quote_undo(&x->name, s, at - s, also))
-			return text_bad(&x->t, e, at == s ? "empty name in the path" : "bad escape in a name");
+			return text_bad(&x->t, e,
+					at == s ? "empty name in the path" : "bad escape in a name");
 		node = flow_child(&x->m->flow, node,
-				  consumer_add_name(&x->m->consumers, CONSUMER_ANY, x->name.data, x->name.len));
+				  consumer_add_name(&x->m->consumers, CONSUMER_ANY, x->name.data,
+						    x->name.len));
 		if (at == s_end)
 			break;
 	}
@@ -111,7 +113,8 @@ static int level_line(struct parser *x, const char *line, size_t len, struct err
 		return text_bad(&x->t, e, "want level, n, %u number%s and a name, with tabs between",
 				x->m->flow.nr_metrics, x->m->flow.nr_metrics == 1 ? "" : "s");
 	if (level > x->nr_path)
-		return text_bad(&x->t, e, "level %" PRIu64 " does not follow level %zu", level, x->nr_path - 1);
+		return text_bad(&x->t, e, "level %" PRIu64 " does not follow level %zu", level,
+				x->nr_path - 1);
 	if ((r = text_field(x, &p, end, &c.name, e)))
 		return r;
 	if (p) {
@@ -125,7 +128,8 @@ static int level_line(struct parser *x, const char *line, size_t len, struct err
 		return r;
 	if (p && (!number_field(&p, end, &c.key) || p))
 		return text_bad(&x->t, e, "the key is not a number");
-	node = flow_child(&x->m->flow, level ? x->path[level - 1] : FLOW_NONE, consumer_add(&x->m->consumers, &c));
+	node = flow_child(&x->m->flow, level ? x->path[level - 1] : FLOW_NONE,
+			  consumer_add(&x->m->consumers, &c));
 	flow_add(&x->m->flow, node, n, base);
 	x->nr_path = level;
 	VEC_GROW(x->path, x->nr_path, x->alloc_path);

@@ -138,7 +138,8 @@ int model_pick_metrics(struct model *m, char *const *names, size_t nr, struct er
 	if (!nr)
 		return 0;
 	for (; p.nr < nr && p.nr < FLOW_MAX_METRICS; p.nr++) {
-		for (k = 0; k < model_nr_shown(m) && strcmp(names[p.nr], model_str(m, m->metrics[k].name)); k++)
+		for (k = 0; k < model_nr_shown(m) && strcmp(names[p.nr], model_str(m, m->metrics[k].name));
+		     k++)
 			;
 		if (k == model_nr_shown(m))
 			return no_metric(m, names[p.nr], e);

@@ -21,16 +21,19 @@ struct model {
 	struct model_metric metrics[FLOW_MAX_METRICS];
 	bool has_samples;		/* of calls: the metric after those shown is the number of samples */
 	/*
-	 * Samples of different events are never added up. n counts those of the first event, or the metric "samples" in a
-	 * tree of calls; nr_counts metrics behind that count those of the others. count_in[metric]: where the samples of its
-	 * event are counted, COUNT_IN_N or a metric; 0 is not known.
+	 * Samples of different events are never added up. n counts those of the first event, or the
+	 * metric "samples" in a tree of calls; nr_counts metrics behind that count those of the
+	 * others. count_in[metric]: where the samples of its event are counted, COUNT_IN_N or a
+	 * metric; 0 is not known.
 	 */
 	unsigned int nr_counts;
 	uint8_t count_in[FLOW_MAX_METRICS];
 	unsigned int nr_deltas;		/* the last metrics: what calibration took from others, */
 	uint8_t delta_of[FLOW_MAX_METRICS];	/* and from which */
-	uint32_t own;			/* the consumer of arcprof's own work in the programs; 0: there is none */
-	bool has_doubts;		/* behind each of them: what must be left to be certain; nr_deltas counts those, too */
+	/* the consumer of arcprof's own work in the programs; 0: there is none */
+	uint32_t own;
+	/* behind each of them: what must be left to be certain; nr_deltas counts those, too */
+	bool has_doubts;
 };
 
 /* Metrics with columns of their own. */
@@ -39,7 +42,10 @@ static inline unsigned int model_nr_shown(const struct model *m)
 	return m->flow.nr_metrics - m->nr_deltas - m->nr_counts - m->has_samples;
 }
 
-/* The metric that says what calibration took from that one; 0: it was not calibrated, or that was not kept. */
+/*
+ * The metric that says what calibration took from that one; 0: it was not calibrated, or that was not
+ * kept.
+ */
 static inline unsigned int model_delta(const struct model *m, unsigned int metric)
 {
 	unsigned int i;
@@ -51,8 +57,8 @@ static inline unsigned int model_delta(const struct model *m, unsigned int metri
 }
 
 /*
- * Whether calibration took as much from that metric as is left, or what is left is uncertain: of values of one
- * context or of several, [metric].
+ * Whether calibration took as much from that metric as is left, or what is left is uncertain: of
+ * values of one context or of several, [metric].
  */
 static inline bool model_is_marked(const struct model *m, const uint64_t *values, unsigned int metric)
 {

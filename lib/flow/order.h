@@ -9,7 +9,8 @@ enum flow_sort { FLOW_BY_CUM, FLOW_BY_BASE, FLOW_BY_N, FLOW_BY_NAME };
 
 struct flow_order {
 	const struct consumers *consumers;
-	enum flow_sort by;	/* equal ones go on by cum, base, n, the other metrics, then name and what else differs */
+	/* equal ones go on by cum, base, n, the other metrics, then name and what else differs */
+	enum flow_sort by;
 	unsigned int metric;
 	unsigned int nr_metrics;	/* 0: the other metrics do not matter */
 };
@@ -22,7 +23,10 @@ int flow_compare(const struct flow_order *o, uint32_t a, uint64_t a_n, const uin
 		 const uint64_t *a_cum, uint32_t b, uint64_t b_n, const uint64_t *b_base,
 		 const uint64_t *b_cum, bool up);
 
-/* Puts the child lists of a finished tree in that order; they stay so until flow_finish(), before which nothing is added. */
+/*
+ * Puts the child lists of a finished tree in that order; they stay so until flow_finish(), before
+ * which nothing is added.
+ */
 void flow_sort_children(struct flow *f, const struct flow_order *o);
 
 #endif

@@ -45,7 +45,10 @@ static pthread_key_t key;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hook_area area;
 
-/* For libraries without hooks of their own, too; but one that is loaded later uses its own, and not the C library's, which do nothing. */
+/*
+ * For libraries without hooks of their own, too; but one that is loaded later uses its own, and not
+ * the C library's, which do nothing.
+ */
 #define EXPORT __attribute__((visibility("protected")))
 
 void __cyg_profile_func_enter(void *fn, void *site) HOOK EXPORT;
@@ -71,7 +74,11 @@ static int connect_now(void)
 		on = hook_link(&area) && (area.host || callflow_attach(area.mem, area.bytes));
 		if (on)
 			pthread_key_create(&key, end_thread);
-		__atomic_store_n(&state, !on ? OFF : area.host || area.verdicts ? ON : PLAIN, __ATOMIC_RELEASE);
+		__atomic_store_n(&state,
+				 !on				    ? OFF :
+					 area.host || area.verdicts ? ON :
+								      PLAIN,
+				 __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&lock);
 	return state >= ON;

@@ -21,7 +21,8 @@ static bool is_trusted(int sock)
 	} cred;
 	socklen_t len = sizeof(cred);
 
-	return !getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &len) && (!cred.uid || cred.uid == geteuid());
+	return !getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &len) &&
+		(!cred.uid || cred.uid == geteuid());
 }
 
 static int open_socket(const char *path)
@@ -63,7 +64,8 @@ static bool get_area(int sock, struct jvm_msg *m, int *fd)
 	} control;
 	struct iovec iov = { m, sizeof(*m) };
 	struct msghdr h = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.buf, .msg_controllen = sizeof(control.buf),
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.buf,
+		.msg_controllen = sizeof(control.buf),
 	};
 	struct cmsghdr *c;
 	ssize_t n;
@@ -72,7 +74,8 @@ static bool get_area(int sock, struct jvm_msg *m, int *fd)
 		n = recvmsg(sock, &h, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
 	c = n == sizeof(*m) ? CMSG_FIRSTHDR(&h) : NULL;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+	    c->cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
 	return n == sizeof(*m) && m->magic == JVM_PROTO_MAGIC && m->version == JVM_PROTO_VERSION &&
 	       m->type == JVM_MSG_SETUP && m->flags & JVM_CALLFLOW;
@@ -104,7 +107,8 @@ static bool map_own(struct hook_area *a, uint64_t bytes, int fd)
 enum hook_verdict hook_ask(struct hook_area *a, uint64_t addr)
 {
 	struct jvm_msg m = {
-		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION, .type = JVM_MSG_FUNCTION, .area_bytes = addr,
+		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION, .type = JVM_MSG_FUNCTION,
+		.area_bytes = addr,
 	};
 	ssize_t n;
 
@@ -113,8 +117,10 @@ enum hook_verdict hook_ask(struct hook_area *a, uint64_t addr)
 	do
 		n = recv(a->sock, &m, sizeof(m), 0);
 	while (n < 0 && errno == EINTR);
-	return n == sizeof(m) && m.type == JVM_MSG_FUNCTION && m.area_bytes == addr && m.flags & JVM_INCLUDED ?
-	       HOOK_INCLUDED : HOOK_EXCLUDED;
+	return n == sizeof(m) && m.type == JVM_MSG_FUNCTION && m.area_bytes == addr &&
+			m.flags & JVM_INCLUDED ?
+		HOOK_INCLUDED :
+		HOOK_EXCLUDED;
 }
 
 /* A place for what the rules say about each function. */
@@ -126,7 +132,8 @@ static bool make_verdicts(struct hook_area *a)
 	a->verdicts = NULL;
 	if (!c->rules_bytes)
 		return true;
-	p = mmap(NULL, c->nr_functions, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	p = mmap(NULL, c->nr_functions, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		 -1, 0);
 	if (p == MAP_FAILED)
 		return false;
 	a->verdicts = p;
@@ -144,7 +151,8 @@ bool hook_link(struct hook_area *a)
 	if (a->sock < 0)
 		return false;
 	ok = say_hello(a->sock) && get_area(a->sock, &m, &fd) &&
-	     (m.flags & JVM_GUEST ? visit(a, m.area_bytes) : map_own(a, m.callflow_bytes, fd)) && make_verdicts(a);
+		(m.flags & JVM_GUEST ? visit(a, m.area_bytes) : map_own(a, m.callflow_bytes, fd)) &&
+		make_verdicts(a);
 	if (fd >= 0)
 		close(fd);
 	if (!ok)

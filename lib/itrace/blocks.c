@@ -92,7 +92,8 @@ static bool is_recent(struct itrace *it, uint64_t start, uint64_t end, int pid)
 static void tell_code(struct itrace *it, struct track *t, uint64_t start, uint64_t end)
 {
 	uint8_t bytes[BLOCK_MAX];
-	struct rec_branch_code code = { .time_ns = t->time_ns, .addr = start, .bytes = bytes, .len = end - start };
+	struct rec_branch_code code = { .time_ns = t->time_ns, .addr = start, .bytes = bytes,
+		.len = end - start };
 	uint32_t epoch, hash;
 	struct told_code *told;
 
@@ -216,7 +217,8 @@ static void branched(struct itrace *it, struct track *t, const struct arcprof_br
 {
 	uint64_t left = it->o->limit - it->totals.nr_insns;
 	struct branch b = {
-		.kind = (enum branch_kind)r->kind, .len = r->len, .start = t->at, .end = r->from + r->len, .to = r->to,
+		.kind = (enum branch_kind)r->kind, .len = r->len, .start = t->at, .end = r->from + r->len,
+		.to = r->to,
 		.nr_insns = r->nr_insns,
 	};
 
@@ -257,13 +259,15 @@ static void on_record(struct itrace *it, struct track *t, const struct arcprof_b
 	branched(it, t, r);
 	if (r->kind == ARCPROF_BRANCH_EXEC)
 		t->execs = true;
-	if (r->kind == ARCPROF_BRANCH_EXEC || r->kind == ARCPROF_BRANCH_EXIT || r->kind == ARCPROF_BRANCH_STOP)
+	if (r->kind == ARCPROF_BRANCH_EXEC || r->kind == ARCPROF_BRANCH_EXIT ||
+	    r->kind == ARCPROF_BRANCH_STOP)
 		tell_run(it, t);
 }
 
 static void consume(const struct itrace *it, const struct track *t)
 {
-	struct arcprof_itrace_consume c = { .size = sizeof(c), .ring = (uint32_t)(t - it->track), .tail = t->tail };
+	struct arcprof_itrace_consume c = { .size = sizeof(c), .ring = (uint32_t)(t - it->track),
+		.tail = t->tail };
 
 	ioctl(it->device, ARCPROF_IOC_ITRACE_CONSUME, &c);
 }

@@ -37,7 +37,8 @@ struct itrace_totals {
 	uint64_t nr_foreign;	/* threads left alone because they run 32-bit code */
 	uint64_t nr_refused;	/* and because too many were traced already */
 	uint64_t nr_stops;	/* of threads that were traced: what it cost; 0: nothing stops */
-	uint64_t nr_gaps;	/* where the kernel put a thread elsewhere: what it executed then is not known */
+	/* where the kernel put a thread elsewhere: what it executed then is not known */
+	uint64_t nr_gaps;
 	bool breakpoints;	/* the machine has some that help */
 	enum itrace_stop why;
 	int status;		/* of the program, as a shell gives it, or -1: it has not ended */

@@ -19,7 +19,8 @@ static bool add_stop(struct exclusive *x, uint64_t addr, uint32_t nr_insns, bool
 			return false;	/* nobody could tell which way it was reached */
 	if (x->nr_stops == EXCLUSIVE_STOPS)
 		return false;
-	x->stops[x->nr_stops++] = (struct exclusive_stop){ .addr = addr, .nr_insns = nr_insns, .branch = branch };
+	x->stops[x->nr_stops++] = (struct exclusive_stop){ .addr = addr, .nr_insns = nr_insns,
+		.branch = branch };
 	return true;
 }
 
@@ -53,8 +54,8 @@ bool exclusive_plan(struct exclusive *x, uint64_t start, const uint8_t *code, si
 		uint64_t addr = start + i * INSN_BYTES;
 		struct insn in;
 
-		if (!insn_decode_arm64(code + i * INSN_BYTES, INSN_BYTES, &in) || (i && in.flags & INSN_EXCLUSIVE_LOAD) ||
-		    !add_branch(x, addr, &in, i + 1))
+		if (!insn_decode_arm64(code + i * INSN_BYTES, INSN_BYTES, &in) ||
+		    (i && in.flags & INSN_EXCLUSIVE_LOAD) || !add_branch(x, addr, &in, i + 1))
 			return false;
 		if (in.flags & INSN_EXCLUSIVE_STORE)
 			return add_stop(x, addr + INSN_BYTES, i + 1, false) && !inside(x, addr + INSN_BYTES);

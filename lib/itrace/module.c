@@ -71,7 +71,8 @@ static int open_session(struct itrace *it, struct err *e)
 	size_t i;
 
 	if (!it->o->bracket)
-		s.flags |= (it->o->nr_tids ? 0 : ARCPROF_ITRACE_THREADS) | (it->o->forks ? ARCPROF_ITRACE_FORKS : 0);
+		s.flags |= (it->o->nr_tids ? 0 : ARCPROF_ITRACE_THREADS) |
+			(it->o->forks ? ARCPROF_ITRACE_FORKS : 0);
 	it->device = device_open(ARCPROF_FEATURE_ITRACE | ARCPROF_FEATURE_ITRACE_SYNC, e);
 	if (it->device < 0)
 		return it->device;

@@ -38,8 +38,9 @@ static uint64_t resume_to_trap(pid_t pid, bool step, bool *passes)
 	struct user_regs u;
 	int status;
 
-	if (ptrace(step ? PTRACE_SINGLESTEP : PTRACE_CONT, pid, NULL, NULL) < 0 || waitpid(pid, &status, 0) != pid ||
-	    !WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP || user_regs_get(pid, &u))
+	if (ptrace(step ? PTRACE_SINGLESTEP : PTRACE_CONT, pid, NULL, NULL) < 0 ||
+	    waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP ||
+	    user_regs_get(pid, &u))
 		return 0;
 	*passes = u.passes;
 	return u.pc;
@@ -67,7 +68,8 @@ static bool works_on(pid_t pid)
 	user_breakpoints_off(pid, &b);
 	for (i = 0; i < STEPS_MAX && (pc = resume_to_trap(pid, true, &passes)) && pc != at; i++)
 		;
-	if (pc != at || !has_visited(pid, 2) || user_pass_breakpoint(pid) || user_breakpoints_on(pid, &b, &at, 1))
+	if (pc != at || !has_visited(pid, 2) || user_pass_breakpoint(pid) ||
+	    user_breakpoints_on(pid, &b, &at, 1))
 		return false;
 	return resume_to_trap(pid, false, &passes) == at && has_visited(pid, 3);
 }

@@ -92,9 +92,11 @@ static int give(struct itrace *it, const struct wire *w, char *p, const struct i
 		struct err *e)
 {
 	struct rec_branches run = {
-		.time_ns = w->time_ns, .cpu = UINT16_MAX, .start = w->a, .nr = w->b, .bytes = (uint8_t *)p, .len = w->len,
+		.time_ns = w->time_ns, .cpu = UINT16_MAX, .start = w->a, .nr = w->b, .bytes = (uint8_t *)p,
+		.len = w->len,
 	};
-	struct rec_branch_code code = { .time_ns = w->time_ns, .addr = w->a, .bytes = (uint8_t *)p, .len = w->len };
+	struct rec_branch_code code = { .time_ns = w->time_ns, .addr = w->a, .bytes = (uint8_t *)p,
+		.len = w->len };
 
 	switch (w->type) {
 	case WIRE_THREAD:

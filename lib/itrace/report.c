@@ -14,11 +14,12 @@ void report_flush(struct stepper *s)
 	buf_reset(&s->out);
 }
 
-void report(struct stepper *s, enum wire_type type, const struct tracee *t, uint64_t a, uint64_t b, const void *p,
-	    size_t len)
+void report(struct stepper *s, enum wire_type type, const struct tracee *t, uint64_t a, uint64_t b,
+	    const void *p, size_t len)
 {
 	struct wire w = {
-		.type = type, .len = len, .time_ns = clock_mono_ns(), .pid = t ? t->pid : 0, .tid = t ? t->tid : 0,
+		.type = type, .len = len, .time_ns = clock_mono_ns(), .pid = t ? t->pid : 0,
+		.tid = t ? t->tid : 0,
 		.a = a, .b = b,
 	};
 

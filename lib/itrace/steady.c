@@ -35,7 +35,8 @@ void steady_maps(struct steady *s, int pid, const char *text)
 		char perms[5];
 		int at = 0;
 
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %" SCNu64 " %n", &start, &end, perms, &inode, &at) == 4 &&
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %" SCNu64 " %n", &start, &end, perms,
+			   &inode, &at) == 4 &&
 		    at && is_steady(perms, inode, line + at))
 			add(s, pid, start, end);
 	}

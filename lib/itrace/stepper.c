@@ -377,7 +377,8 @@ static bool on_request(struct stepper *s, struct tracee *t)
 	if (ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si) < 0 || si.si_code != SI_QUEUE)
 		return false;
 	remote.iov_base = si.si_value.sival_ptr;
-	if (process_vm_readv(t->tid, &local, 1, &remote, 1, 0) != sizeof(r) || r.magic != ITRACE_REQUEST_MAGIC)
+	if (process_vm_readv(t->tid, &local, 1, &remote, 1, 0) != sizeof(r) ||
+	    r.magic != ITRACE_REQUEST_MAGIC)
 		return false;
 	r.answer = ITRACE_ANSWER_DONE;
 	if (process_vm_writev(t->tid, &local, 1, &remote, 1, 0) != sizeof(r))
@@ -418,8 +419,8 @@ static void resume_held(struct stepper *s)
 }
 
 /*
- * True: nothing else happened than that a trail was left.  A breakpoint that was met at the same time as what stopped
- * the thread is told at its next stop, and by then is of no trail any more.
+ * True: nothing else happened than that a trail was left.  A breakpoint that was met at the same
+ * time as what stopped the thread is told at its next stop, and by then is of no trail any more.
  */
 static bool on_trail_stop(struct stepper *s, struct tracee *t, int event, int sig)
 {
@@ -570,7 +571,8 @@ static int attach_process(struct stepper *s, int pid)
 				continue;
 			if (r) {
 				closedir(dir);
-				return any && r == -EPERM ? 0 : r;	/* attached itself: a child of one we have */
+				/* attached itself: a child of one we have */
+				return any && r == -EPERM ? 0 : r;
 			}
 			again = any = true;
 		}
@@ -617,7 +619,8 @@ static void on_stop_signal(int sig)
 
 static void set_signals(int parent_pid)
 {
-	static const int ignored[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTOU, SIGTTIN, SIGPIPE, SIGUSR2 };
+	static const int ignored[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTOU, SIGTTIN, SIGPIPE,
+		SIGUSR2 };
 	struct sigaction sa = { .sa_handler = on_stop_signal };
 	sigset_t none;
 	size_t i;

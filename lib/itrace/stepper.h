@@ -42,7 +42,8 @@ struct tracee {
 	bool injected;		/* a signal was handed to it: a handler may begin */
 	bool rearm;		/* the kernel must forget that it stepped, before it steps again */
 	bool quiet;		/* resumed without a step, to stop at once */
-	bool idle_trap;		/* the next trap may come before anything is executed (exec, arm64: system calls) */
+	/* the next trap may come before anything is executed (exec, arm64: system calls) */
+	bool idle_trap;
 	int deliver;		/* signal for the next resume */
 	bool held;		/* not resumed while breakpoints are in its process, or before they can be */
 	bool in_exclusive;	/* runs to the breakpoints of excl */
@@ -87,8 +88,8 @@ struct stepper {
 };
 
 /* report.c */
-void report(struct stepper *s, enum wire_type type, const struct tracee *t, uint64_t a, uint64_t b, const void *p,
-	    size_t len);
+void report(struct stepper *s, enum wire_type type, const struct tracee *t, uint64_t a, uint64_t b,
+	    const void *p, size_t len);
 void report_run(struct stepper *s, struct tracee *t);
 void report_maps(struct stepper *s, struct tracee *t);
 void report_flush(struct stepper *s);

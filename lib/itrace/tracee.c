@@ -24,7 +24,10 @@
 #include "base/mem.h"
 #include "itrace/stepper.h"
 
-enum { RUN_MAX = 4096, RUN_NS = 5000000, LOOK_AT_CLOCK = 32, PAGE = 4096, MERGED_MAX = 2, CODES_MAX = 1 << 22 };
+enum {
+	RUN_MAX = 4096, RUN_NS = 5000000, LOOK_AT_CLOCK = 32, PAGE = 4096, MERGED_MAX = 2, CODES_MAX
+	= 1 << 22
+};
 
 /* ---- what is there ---- */
 
@@ -111,9 +114,15 @@ static void branched(struct stepper *s, struct tracee *t, enum branch_kind kind,
 static enum branch_kind kind_of(const struct insn *in)
 {
 	static const enum branch_kind kinds[INSN_NR] = {
-		[INSN_PLAIN] = BRANCH_OTHER, [INSN_CALL] = BRANCH_CALL, [INSN_CALL_INDIRECT] = BRANCH_CALL_INDIRECT,
-		[INSN_RETURN] = BRANCH_RETURN, [INSN_JUMP] = BRANCH_JUMP, [INSN_JUMP_INDIRECT] = BRANCH_JUMP_INDIRECT,
-		[INSN_COND] = BRANCH_COND, [INSN_SYSCALL] = BRANCH_OTHER, [INSN_TRAP] = BRANCH_OTHER,
+		[INSN_PLAIN] = BRANCH_OTHER,
+		[INSN_CALL] = BRANCH_CALL,
+		[INSN_CALL_INDIRECT] = BRANCH_CALL_INDIRECT,
+		[INSN_RETURN] = BRANCH_RETURN,
+		[INSN_JUMP] = BRANCH_JUMP,
+		[INSN_JUMP_INDIRECT] = BRANCH_JUMP_INDIRECT,
+		[INSN_COND] = BRANCH_COND,
+		[INSN_SYSCALL] = BRANCH_OTHER,
+		[INSN_TRAP] = BRANCH_OTHER,
 		[INSN_IRET] = BRANCH_IRET,
 	};
 
@@ -285,7 +294,8 @@ static void unblock_trap(int tid)
 {
 	uint64_t mask;
 
-	if (ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof(mask), &mask) < 0 || !(mask & 1ull << (SIGTRAP - 1)))
+	if (ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof(mask), &mask) < 0 ||
+	    !(mask & 1ull << (SIGTRAP - 1)))
 		return;
 	mask &= ~(1ull << (SIGTRAP - 1));
 	ptrace(PTRACE_SETSIGMASK, tid, (void *)sizeof(mask), &mask);

@@ -44,8 +44,8 @@ typedef size_t (*trail_read_fn)(void *ctx, uint64_t addr, uint8_t *out, size_t l
 void trail_plan(struct trail *t, uint64_t pc, uint64_t ret, uint32_t max, trail_read_fn read, void *ctx);
 
 /*
- * How many of its instructions were executed when the thread is at pc; hit: a breakpoint stopped it.  -1: it is not
- * on the trail.  When it began at a breakpoint, that one was passed over.
+ * How many of its instructions were executed when the thread is at pc; hit: a breakpoint stopped
+ * it.  -1: it is not on the trail.  When it began at a breakpoint, that one was passed over.
  */
 int trail_passed(const struct trail *t, uint64_t pc, bool hit);
 

@@ -28,7 +28,8 @@
 enum { POLL_MS = 5, MAX_REPLY = 4096 };
 
 static const uint64_t listen_ns = 10000000000;	/* as long as the JDK's own tools wait */
-static const uint64_t load_ns = 60000000000;	/* the agent may still be giving back what a recording before took */
+/* the agent may still be giving back what a recording before took */
+static const uint64_t load_ns = 60000000000;
 static const uint64_t talk_ns = 120000000000;	/* with thousands of classes to change */
 
 struct attach {
@@ -122,7 +123,10 @@ static struct foreign_user its_user(const struct attach *a)
 	return (struct foreign_user){ a->t.euid, a->t.egid };
 }
 
-/* The JVM looks at whose it is. Its folder is any, so the file is made with no more rights than the JVM has. */
+/*
+ * The JVM looks at whose it is. Its folder is any, so the file is made with no more rights than the
+ * JVM has.
+ */
 static bool make_trigger(struct attach *a, int dir)
 {
 	const struct foreign_user u = its_user(a);
@@ -182,7 +186,8 @@ static int wait_until_it_takes_signals(struct attach *a, struct err *e)
 
 	while (!r && !a->t.takes_signal) {
 		if (!a->t.is_new) {
-			r = err_set(e, ENOTSUP, "process %d takes no signal that would let the agent in", a->t.pid);
+			r = err_set(e, ENOTSUP, "process %d takes no signal that would let the agent in",
+				    a->t.pid);
 			err_hint(e, "it runs with -Xrs, and its socket /tmp/.java_pid%d, there from the start, was removed",
 				 a->t.own_pid);
 			break;
@@ -273,14 +278,16 @@ static int read_reply(const struct attach *a, struct buf *reply, struct err *e)
 static int explain(const struct attach *a, const char *text, struct err *e)
 {
 	if (strstr(text, "ynamic agent loading is not enabled")) {
-		err_set(e, EPERM, "process %d loads no agents: it runs with -XX:-EnableDynamicAgentLoading", a->t.pid);
+		err_set(e, EPERM, "process %d loads no agents: it runs with -XX:-EnableDynamicAgentLoading",
+			a->t.pid);
 		return -EPERM;
 	}
 	while (*text == '\n' || *text == ' ')
 		text++;
 	if (!*text)
 		return err_set(e, EPERM, "process %d closed the attach socket without an answer", a->t.pid);
-	return err_set(e, EIO, "process %d did not load the agent: %.*s", a->t.pid, (int)strcspn(text, "\n"), text);
+	return err_set(e, EIO, "process %d did not load the agent: %.*s", a->t.pid, (int)strcspn(text, "\n"),
+		       text);
 }
 
 static int check_reply(const struct attach *a, const char *reply, struct err *e)
@@ -325,7 +332,8 @@ static void unblock(const struct attach *a, bool told)
 	sigprocmask(SIG_SETMASK, &a->old_mask, NULL);
 }
 
-int attach_load(int pid, const char *file, const char *option, attach_serve_fn serve, void *ctx, struct err *e)
+int attach_load(int pid, const char *file, const char *option, attach_serve_fn serve, void *ctx,
+		struct err *e)
 {
 	struct attach a = { .serve = serve, .ctx = ctx, .sock = -1, .tmp = -1, .trigger_dir = -1 };
 	int r, root;

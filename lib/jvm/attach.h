@@ -21,6 +21,7 @@ typedef bool (*attach_serve_fn)(void *ctx);
  * when it could not be loaded, in one line with its remedy, or when a signal to end is pending for us.
  * SIGINT, SIGTERM and SIGHUP are blocked meanwhile. Nothing is left behind.
  */
-int attach_load(int pid, const char *file, const char *option, attach_serve_fn serve, void *ctx, struct err *e);
+int attach_load(int pid, const char *file, const char *option, attach_serve_fn serve, void *ctx,
+		struct err *e);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * doorway.c - doorway.h says what for.
  *
- * A recorder that is killed leaves its folder behind. Each one holds a lock on its own, so the next recorder knows
- * which of its user's folders nobody needs any more, and removes those.
+ * A recorder that is killed leaves its folder behind. Each one holds a lock on its own, so the next
+ * recorder knows which of its user's folders nobody needs any more, and removes those.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -96,7 +96,10 @@ static int random_name(char *out, size_t size, const char *prefix, size_t nr_wor
 	return 0;
 }
 
-/* Another recorder may take a folder for stale between its making and its locking: then it is gone when we have the lock. */
+/*
+ * Another recorder may take a folder for stale between its making and its locking: then it is gone
+ * when we have the lock.
+ */
 static int make_folder(struct doorway *d)
 {
 	struct stat st;
@@ -141,7 +144,10 @@ static int make_socket(struct doorway *d, mode_t mode)
 	return r;
 }
 
-/* In the folder d->parent, which is called so by those who are to come; others: they may be of several users. */
+/*
+ * In the folder d->parent, which is called so by those who are to come; others: they may be of several
+ * users.
+ */
 static int open_below(struct doorway *d, const char *called, bool others)
 {
 	int r;
@@ -150,7 +156,8 @@ static int open_below(struct doorway *d, const char *called, bool others)
 	r = make_folder(d);
 	if (!r)
 		r = make_socket(d, others ? 0666 : 0600);
-	if (!r && snprintf(d->path, sizeof(d->path), "%s/%s/%s", called, d->folder, d->name) >= (int)sizeof(d->path))
+	if (!r && snprintf(d->path, sizeof(d->path), "%s/%s/%s", called, d->folder,
+			   d->name) >= (int)sizeof(d->path))
 		r = -ENAMETOOLONG;
 	/* others may go in, but not look around; now that nothing in it is still to be named */
 	if (!r && others && fchmod(d->dir, 0711))

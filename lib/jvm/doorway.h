@@ -3,8 +3,8 @@
  * doorway.h - the socket that agents connect to, in a folder of its own.
  *
  * Nobody but those who are to come can find it: its folder is the target's alone (mode 700), or where JVMs of
- * several users may come, cannot be listed, and the socket's name in it is random and told to the programs we start only.
- * The kernel's list of sockets does not have that name.
+ * several users may come, cannot be listed, and the socket's name in it is random and told to the
+ * programs we start only. The kernel's list of sockets does not have that name.
  */
 #ifndef JVM_DOORWAY_H
 #define JVM_DOORWAY_H

@@ -2,10 +2,11 @@
 /*
  * inject.c - places the agent's file and those of lib/preload (inject.h).
  *
- * A path in LD_PRELOAD outlives us in every process that inherits it, and the dynamic linker complains about a
- * file that it does not find. So the files stay for good, under names that their content decides,
- * in a folder that lasts and that no other user can write to, and only where mmap allows
- * execution. In the files of another process they are made by foreign.h's rules, as that process's user.
+ * A path in LD_PRELOAD outlives us in every process that inherits it, and the dynamic linker
+ * complains about a file that it does not find. So the files stay for good, under names that their
+ * content decides, in a folder that lasts and that no other user can write to, and only where mmap
+ * allows execution. In the files of another process they are made by foreign.h's rules, as that
+ * process's user.
  */
 #include <elf.h>
 #include <errno.h>
@@ -84,8 +85,8 @@ void inject_build_id(struct buf *b)
 }
 
 /*
- * The folder name in parent, made if need be: its user's (NULL: ours), who alone may write, and with mode searchable by
- * everyone who may run such JVMs. -1: there is none.
+ * The folder name in parent, made if need be: its user's (NULL: ours), who alone may write, and
+ * with mode searchable by everyone who may run such JVMs. -1: there is none.
  */
 static int open_folder(int parent, const char *name, mode_t mode, const struct foreign_user *u)
 {
@@ -141,7 +142,8 @@ static bool good_file(int dir, const char *name, const struct image *im, const s
 	struct stat st;
 	struct err e;
 	int fd = foreign_open(dir, name, &rule, &e);
-	bool good = fd >= 0 && !fstat(fd, &st) && !(st.st_mode & 022) && same_content(fd, im) && executable(fd);
+	bool good =
+		fd >= 0 && !fstat(fd, &st) && !(st.st_mode & 022) && same_content(fd, im) && executable(fd);
 
 	if (fd >= 0)
 		close(fd);
@@ -177,9 +179,12 @@ static bool is_plain(const char *path)
 	return !strpbrk(path, " \t\n:;$=");
 }
 
-/* The agent in called/name, where called is how its users see the folder parent; else nothing is added to *path. */
-static bool place_in(int parent, const char *called, const char *name, mode_t mode, const struct foreign_user *u,
-		     struct buf *path)
+/*
+ * The agent in called/name, where called is how its users see the folder parent; else nothing is added
+ * to *path.
+ */
+static bool place_in(int parent, const char *called, const char *name, mode_t mode,
+		     const struct foreign_user *u, struct buf *path)
 {
 	int dir = parent < 0 ? -1 : open_folder(parent, name, mode, u);
 	struct buf file = BUF_INIT;
@@ -238,9 +243,13 @@ int inject_place(struct buf *path, struct err *e)
 	if (!inject_possible())
 		return err_set(e, ENOTSUP, "this arcprof has no JVM agent: there is none for this CPU yet");
 	snprintf(ours, sizeof(ours), "arcprof-%u", (unsigned)geteuid());
-	/* root's JVMs may run as other users, who cannot look into its home; nobody else can take the name in /var/cache */
+	/*
+	 * root's JVMs may run as other users, who cannot look into its home; nobody else can take the name in
+	 * /var/cache
+	 */
 	if ((!root && place_at_home(path)) || place_below("/var/tmp", ours, 0755, path) ||
-	    (root && place_below("/var/cache", "arcprof-agent", 0755, path)) || place_below("/dev/shm", ours, 0755, path))
+	    (root && place_below("/var/cache", "arcprof-agent", 0755, path)) ||
+	    place_below("/dev/shm", ours, 0755, path))
 		return 0;
 	return err_set(e, EACCES, "cannot place the JVM agent in %s, /var/tmp or /dev/shm",
 		       root ? "/var/cache" : "~/.cache");
@@ -265,8 +274,9 @@ int inject_place_below(int root, const struct foreign_user *u, struct buf *path,
 }
 
 /*
- * What the dynamic linkers of this machine put for $PLATFORM: glibc x86_64, or until 2.36 a name for the CPU's
- * generation, and i686 for programs of 32 bits, which cannot load the file and would say so; musl nothing.
+ * What the dynamic linkers of this machine put for $PLATFORM: glibc x86_64, or until 2.36 a name
+ * for the CPU's generation, and i686 for programs of 32 bits, which cannot load the file and would
+ * say so; musl nothing.
  */
 static const struct {
 	const char *platform;

@@ -27,7 +27,8 @@ int inject_place(struct buf *path, struct err *e);
 int inject_place_below(int root, const struct foreign_user *u, struct buf *path, struct err *e);
 /*
  * Sets the environment so that JVMs started with it load the agent at file, as inject_place() gave it, with
- * that option: LD_PRELOAD, extended by a library placed beside the agent (lib/preload), and ARCPROF_AGENT for it.
+ * that option: LD_PRELOAD, extended by a library placed beside the agent (lib/preload), and
+ * ARCPROF_AGENT for it.
  */
 int inject_setenv(const char *file, const char *option, struct err *e);
 

@@ -6,9 +6,10 @@
 #include <stdbool.h>
 
 /*
- * Whether program, looked up in PATH as execvp(3) does, is a script, or names libjvm or the launchers' library: java,
- * javac and other tools of a JDK, hosts that are linked with libjvm or load it. False for other native programs,
- * though they may start a JVM, and where the file cannot be read.
+ * Whether program, looked up in PATH as execvp(3) does, is a script, or names libjvm or the
+ * launchers' library: java, javac and other tools of a JDK, hosts that are linked with libjvm or
+ * load it. False for other native programs, though they may start a JVM, and where the file cannot
+ * be read.
  */
 bool launcher_names_jvm(const char *program);
 

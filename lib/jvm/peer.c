@@ -2,10 +2,10 @@
 /*
  * peer.c - peer.h says what for.
  *
- * A number names a process only as long as that lives, and it may be another's when /proc is read. So a pidfd is
- * taken first, and asked last whether its process still lives: of the one that connected (SO_PEERPIDFD, since Linux 6.5),
- * else of the one that has the number now. Where a sandbox has no pidfds, the time of its start must be the same
- * before and after.
+ * A number names a process only as long as that lives, and it may be another's when /proc is read.
+ * So a pidfd is taken first, and asked last whether its process still lives: of the one that
+ * connected (SO_PEERPIDFD, since Linux 6.5), else of the one that has the number now. Where a
+ * sandbox has no pidfds, the time of its start must be the same before and after.
  */
 #include <errno.h>
 #include <poll.h>
@@ -30,7 +30,8 @@ static int pidfd_of(int sock, int pid)
 	socklen_t len = sizeof(int);
 	int fd = -1;
 
-	return getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, &fd, &len) ? (int)syscall(SYS_pidfd_open, pid, 0) : fd;
+	return getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, &fd, &len) ? (int)syscall(SYS_pidfd_open, pid, 0) :
+								       fd;
 }
 
 static bool lives(int pidfd)
@@ -61,8 +62,8 @@ static uint64_t start_ticks(int pid, struct buf *b)
 }
 
 /*
- * CLOCK_MONOTONIC does not count the machine's sleep, as ticks do. Read first, so that whatever keeps us between the two
- * makes a process older, never younger than it is.
+ * CLOCK_MONOTONIC does not count the machine's sleep, as ticks do. Read first, so that whatever
+ * keeps us between the two makes a process older, never younger than it is.
  */
 static uint64_t mono_of(uint64_t ticks)
 {
@@ -76,7 +77,10 @@ static uint64_t mono_of(uint64_t ticks)
 	return start > 0 ? start : 0;
 }
 
-/* "Uid:" has real, effective, saved and file system user; "NSpid:" the numbers from our namespace to its own. */
+/*
+ * "Uid:" has real, effective, saved and file system user; "NSpid:" the numbers from our namespace to
+ * its own.
+ */
 static bool read_status(struct peer *p, struct buf *b)
 {
 	unsigned int uid[4] = { 0 };

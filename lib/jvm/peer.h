@@ -15,8 +15,8 @@ struct peer {
 };
 
 /*
- * False: it has ended, or the number is another process's by now, or it has changed its user, or is in no pid namespace
- * that we see.
+ * False: it has ended, or the number is another process's by now, or it has changed its user, or is
+ * in no pid namespace that we see.
  */
 bool peer_identify(int sock, struct peer *p);
 

@@ -74,14 +74,16 @@ enum jvm_flags {
 	JVM_INCLUDED = 1 << 3,	/* of FUNCTION: its calls are counted */
 	JVM_PROGRAM = 1 << 2,	/* of HELLO: no JVM, a program with libarcprof-hookit */
 	JVM_GUEST = 1 << 4,	/* of SETUP: the trees are those of the agent in this process */
-	JVM_TIMERS = 1 << 5,	/* of GO: no traps will come, timers with the period area_bytes (ns) take their place */
+	/* of GO: no traps will come, timers with the period area_bytes (ns) take their place */
+	JVM_TIMERS = 1 << 5,
 };
 
 struct jvm_msg {
 	uint32_t magic, version;
 	uint32_t type, flags;	/* flags of REFUSED: enum jvm_refusal */
 	uint32_t pid, tid;	/* of HELLO */
-	uint64_t area_bytes;	/* of SETUP: size of the shared area; of FUNCTION: its address; of READY and GUEST above */
+	/* of SETUP: size of the shared area; of FUNCTION: its address; of READY and GUEST above */
+	uint64_t area_bytes;
 	uint64_t callflow_bytes;	/* of SETUP with JVM_CALLFLOW: size of the area of call trees */
 };
 
@@ -152,7 +154,8 @@ struct jvm_rec_sample {
 	uint16_t nr_frames;
 	uint16_t nr_segments;
 	uint32_t flags;		/* enum jvm_sample_flags */
-	uint64_t vthread;	/* Thread.threadId() of the virtual thread that is mounted; 0 none, or not known */
+	/* Thread.threadId() of the virtual thread that is mounted; 0 none, or not known */
+	uint64_t vthread;
 };
 
 enum jvm_frame_kind {
@@ -177,7 +180,10 @@ enum jvm_mark {
 };
 
 #define JVM_FRAME_PC_BITS 56	/* the kind is above them */
-/* Of a compile id: pc is where the frame is built or goes, in the compiled method itself and in nothing inlined. */
+/*
+ * Of a compile id: pc is where the frame is built or goes, in the compiled method itself and in
+ * nothing inlined.
+ */
 #define JVM_NOT_INLINED (1u << 31)
 
 struct jvm_rec_frame {
@@ -197,7 +203,8 @@ struct jvm_rec_segment {
 	uint64_t rbx, r12, r13, r14, r15;
 	uint32_t flags;
 	uint32_t len;
-	uint64_t end;			/* of a segment that reaches the end of its thread's stack: that; else 0 */
+	/* of a segment that reaches the end of its thread's stack: that; else 0 */
+	uint64_t end;
 };
 
 /*
@@ -240,8 +247,9 @@ static inline uint64_t jvm_root_hash(const struct jvm_rec_segment *s, const void
 }
 
 /*
- * Followed by class, name, signature and source file, not terminated, then the line table and padding. The table
- * is pairs of varints (zigzag), difference to the pair before of bytecode index and line; at first to 0.
+ * Followed by class, name, signature and source file, not terminated, then the line table and
+ * padding. The table is pairs of varints (zigzag), difference to the pair before of bytecode index
+ * and line; at first to 0.
  */
 struct jvm_rec_method {
 	struct jvm_rec h;

@@ -30,8 +30,14 @@
 #include "jvm/wire.h"
 
 enum { RINGS_OFF = JVM_PAGE + sizeof(struct jvm_root) * JVM_NR_ROOTS };
-enum { LOG_LIMIT = 256 << 20, LOG_PIECE = 8 << 20, DRAIN_BYTES = 16 << 20, PUNCH_BYTES = 4 << 20, NR_EVENTS = 16 };
-/* Connections: in all, of one process (its agent, and JNI libraries with libarcprof-hookit), and before HELLO. */
+enum {
+	LOG_LIMIT = 256 << 20, LOG_PIECE = 8 << 20, DRAIN_BYTES = 16 << 20, PUNCH_BYTES = 4 << 20,
+	NR_EVENTS = 16
+};
+/*
+ * Connections: in all, of one process (its agent, and JNI libraries with libarcprof-hookit), and
+ * before HELLO.
+ */
 enum { MAX_PEERS = 4096, MAX_OF_PROCESS = 16, MAX_WAITING = 256 };
 
 /* An agent says HELLO as soon as it is connected, READY after some work. */
@@ -174,7 +180,8 @@ static void on_bracket(void *ctx, uint64_t time_ns, uint32_t tid, uint32_t metho
 static struct wire_sink sink_of(struct jvm *j)
 {
 	return (struct wire_sink){
-		.sample = on_sample, .method = on_method, .lines = on_lines, .code = on_code, .code_gone = on_code_gone,
+		.sample = on_sample, .method = on_method, .lines = on_lines, .code = on_code,
+		.code_gone = on_code_gone,
 		.stub = on_stub, .thread = on_thread, .refused = on_refused, .bracket = on_bracket, .ctx = j,
 	};
 }
@@ -457,7 +464,10 @@ static bool answer(struct jvm *j, uint64_t addr)
 
 static void read_jvm(struct jvm *j);
 
-/* The process has an agent's area already. It may have become another program, and the end of that one is still unread. */
+/*
+ * The process has an agent's area already. It may have become another program, and the end of that one
+ * is still unread.
+ */
 static bool has_area(const struct jvm *j)
 {
 	struct jvm *o;
@@ -509,7 +519,8 @@ static void on_message(struct jvm *j, const struct jvm_msg *m)
 	} else if (j->state == AWAIT_HELLO && m->type == JVM_MSG_REFUSED) {
 		s->refusal = j->pid == s->attaching ? m->flags : s->refusal;
 		j->dead = true;
-	} else if (j->state == RUNNING && m->type == JVM_MSG_FUNCTION && !j->ctl && (j->callflow || j->guest)) {
+	} else if (j->state == RUNNING && m->type == JVM_MSG_FUNCTION && !j->ctl &&
+		   (j->callflow || j->guest)) {
 		j->dead = !answer(j, m->area_bytes);
 	} else {
 		j->dead = true;
@@ -707,10 +718,13 @@ static int attach(struct jvm_server *s, const struct target *t, struct err *e)
 	if (!r)
 		r = attach_load(t->pid, file.data, s->inside.path, serve_attaching, s, e);
 	if (!r && !serve_attaching(s))
-		r = err_set(e, s->refusal == JVM_REFUSED_BUSY ? EBUSY : ENOTSUP, s->refusal == JVM_REFUSED_BUSY ?
-			    "process %d is being recorded already" : s->refusal == JVM_REFUSED_VM ?
-			    "process %d is a JVM of which the agent knows too little" :
-			    "process %d: the agent was loaded but did not answer", t->pid);
+		r = err_set(e, s->refusal == JVM_REFUSED_BUSY ? EBUSY : ENOTSUP,
+			    s->refusal == JVM_REFUSED_BUSY ?
+				    "process %d is being recorded already" :
+				    s->refusal == JVM_REFUSED_VM ?
+				    "process %d is a JVM of which the agent knows too little" :
+				    "process %d: the agent was loaded but did not answer",
+			    t->pid);
 	doorway_close(&s->inside);
 	buf_release(&file);
 	if (root >= 0)

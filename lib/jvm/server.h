@@ -4,8 +4,8 @@
  * command starts, talks to each over a Unix socket and drains what they measured.
  *
  * Life of a JVM, seen from here (proto.h has the bytes):
- *   hello    Agent_OnLoad or Agent_OnAttach connected; handlers are installed; it waits.  The callback opens the
- *            sampling events on the threads that exist; later threads inherit them.
+ *   hello    Agent_OnLoad or Agent_OnAttach connected; handlers are installed; it waits.  The callback opens
+ *            the sampling events on the threads that exist; later threads inherit them.
  *   go       sent when the hello callback returns; the JVM starts up.
  *   drain    samples, methods, code and thread names arrive through shared memory.
  *   gone     the socket closed: the JVM exited, or execed, or crashed.  What its memory still
@@ -38,9 +38,11 @@ struct jvm_segment {
 	uint64_t rbx, r12, r13, r14, r15;	/* callee-saved; x86-64 only */
 	uint32_t valid;				/* bit 0 rbx, 1 r12, 2 r13, 3 r14, 4 r15 */
 	bool exact;				/* pc was interrupted, not a return address */
-	bool to_root;				/* no Java frame outside it: the chain must reach the thread's root */
+	/* no Java frame outside it: the chain must reach the thread's root */
+	bool to_root;
 	bool trimmed;				/* ends where jvm_tell_root() said */
-	uint64_t end;				/* of the thread's stack, when the segment reaches to it; else 0 */
+	/* of the thread's stack, when the segment reaches to it; else 0 */
+	uint64_t end;
 	const uint8_t *stack;			/* copy of [sp, sp + len); borrowed for the call */
 	size_t len;
 };
@@ -49,8 +51,10 @@ struct jvm_sample {
 	uint64_t time_ns;	/* CLOCK_MONOTONIC when the handler ran */
 	uint32_t tid;
 	uint32_t event;		/* perf_event_attr.sig_data of the event that fired */
-	uint32_t nr_periods;	/* of a timer (jvm_server_use_timers()): so many of its periods; 0: a perf event's */
-	bool late;		/* the signal was blocked: time and stack are of its delivery, not of the event */
+	/* of a timer (jvm_server_use_timers()): so many of its periods; 0: a perf event's */
+	uint32_t nr_periods;
+	/* the signal was blocked: time and stack are of its delivery, not of the event */
+	bool late;
 	uint64_t vthread;	/* id of the virtual thread on it; 0: none, or not known */
 	const struct jvm_frame *frames;
 	size_t nr_frames;
@@ -67,8 +71,9 @@ struct jvm_code {
 
 struct jvm_callbacks {
 	/*
-	 * Is the process one of those being recorded? It connected just now, and was started at start_ns (CLOCK_MONOTONIC,
-	 * to a clock tick). NULL: all of the right user are. Not asked while attaching: then nobody else may come.
+	 * Is the process one of those being recorded? It connected just now, and was started at
+	 * start_ns (CLOCK_MONOTONIC, to a clock tick). NULL: all of the right user are. Not asked
+	 * while attaching: then nobody else may come.
 	 */
 	bool (*admit)(void *ctx, int pid, uint64_t start_ns);
 	/*
@@ -94,11 +99,15 @@ struct jvm_callbacks {
 	void (*lines)(void *ctx, struct jvm *j, uint32_t method, const uint8_t *table, size_t len);
 	void (*code)(void *ctx, struct jvm *j, const struct jvm_code *c);
 	void (*code_gone)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t compile_id, uint64_t addr);
-	void (*stub)(void *ctx, struct jvm *j, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name);
+	void (*stub)(void *ctx, struct jvm *j, uint64_t time_ns, uint64_t addr, uint64_t size,
+		     const char *name);
 	/* Of the virtual thread with that id, or with 0 of tid. */
 	void (*thread_name)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t tid, uint64_t vthread,
 			    const char *name);
-	/* A method, or with an empty name a class, is not instrumented although it was asked for. May be NULL. */
+	/*
+	 * A method, or with an empty name a class, is not instrumented although it was asked for. May be
+	 * NULL.
+	 */
 	void (*refused)(void *ctx, struct jvm *j, uint64_t time_ns, const char *class_name, const char *name,
 			const char *sig, const char *why);
 	/* From then on the thread is traced, as part of a call of the method. May be NULL. */
@@ -115,7 +124,8 @@ struct jvm_server_opts {
 	uint32_t max_stack_bytes;	/* native stack copied a segment */
 	uint64_t ring_bytes;		/* of each of the rings of a JVM; power of two */
 	bool callflow;			/* call trees: callbacks.callflow makes their memory */
-	bool programs;			/* no JVMs: the agent is not placed, and the environment left as it is */
+	/* no JVMs: the agent is not placed, and the environment left as it is */
+	bool programs;
 	uint64_t patience_ns;		/* so long may a connection say nothing; 0: 5 s */
 };
 
@@ -125,7 +135,10 @@ void jvm_server_close(struct jvm_server *s);
 
 /* Makes the socket for the programs that a command starts: jvm_server_path(). */
 int jvm_server_listen(struct jvm_server *s, struct err *e);
-/* The same; places the agent, and sets what makes JVMs load it in the environment that the command will get (inject_setenv). */
+/*
+ * The same; places the agent, and sets what makes JVMs load it in the environment that the command
+ * will get (inject_setenv).
+ */
 int jvm_server_setenv(struct jvm_server *s, struct err *e);
 
 /*
@@ -135,7 +148,10 @@ int jvm_server_setenv(struct jvm_server *s, struct err *e);
  */
 int jvm_server_attach(struct jvm_server *s, int pid, struct err *e);
 
-/* Where the server listens, to be told to nobody but the command; it is jvm_server_setenv() that tells JVMs. */
+/*
+ * Where the server listens, to be told to nobody but the command; it is jvm_server_setenv() that tells
+ * JVMs.
+ */
 const char *jvm_server_path(const struct jvm_server *s);
 
 /* Perf events are forbidden: JVMs that say hello from now on sample themselves by CPU-time timers. */
@@ -145,8 +161,8 @@ void jvm_server_use_timers(struct jvm_server *s, uint64_t period_ns);
 int jvm_server_fd(const struct jvm_server *s);
 void jvm_server_poll(struct jvm_server *s);
 /*
- * Drains all rings and logs; call often (every few ms while sampling). all: the logs to where they end now, before the end;
- * else a share of each that is more than an honest agent writes meanwhile.
+ * Drains all rings and logs; call often (every few ms while sampling). all: the logs to where they
+ * end now, before the end; else a share of each that is more than an honest agent writes meanwhile.
  */
 void jvm_server_drain(struct jvm_server *s, bool all);
 size_t jvm_server_nr_jvms(const struct jvm_server *s);

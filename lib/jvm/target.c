@@ -125,7 +125,8 @@ static bool has_signal_thread(int pid)
 		char what[288];
 
 		snprintf(what, sizeof(what), "task/%s/comm", d->d_name);
-		found = d->d_name[0] != '.' && !slurp(pid, what, &b) && !strncmp(b.data, "Signal Dispatch", 15);
+		found = d->d_name[0] != '.' && !slurp(pid, what, &b) && !strncmp(b.data, "Signal Dispatch",
+										 15);
 	}
 	if (dir)
 		closedir(dir);

@@ -246,7 +246,8 @@ static int refused_record(struct span *s, const struct wire_sink *sink, struct w
 	return 0;
 }
 
-int wire_record(const void *rec, size_t len, const struct wire_sink *sink, struct wire_scratch *w, struct err *e)
+int wire_record(const void *rec, size_t len, const struct wire_sink *sink, struct wire_scratch *w,
+		struct err *e)
 {
 	const struct jvm_rec *h = rec;
 	struct span s = span_init(rec, len);

@@ -13,14 +13,16 @@ struct wire_sink {
 	void (*sample)(void *ctx, const struct jvm_sample *s);
 	void (*method)(void *ctx, uint64_t time_ns, uint32_t method, const char *class_name,
 		       const char *name, const char *sig, const char *source);
-	/* Right after its method: the line table as struct rec_method_lines has it, whole pairs. May be NULL. */
+	/*
+	 * Right after its method: the line table as struct rec_method_lines has it, whole pairs. May be NULL.
+	 */
 	void (*lines)(void *ctx, uint32_t method, const uint8_t *table, size_t len);
 	void (*code)(void *ctx, const struct jvm_code *c);
 	void (*code_gone)(void *ctx, uint64_t time_ns, uint32_t compile_id, uint64_t addr);
 	void (*stub)(void *ctx, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name);
 	void (*thread)(void *ctx, uint64_t time_ns, uint32_t tid, uint64_t vthread, const char *name);
-	void (*refused)(void *ctx, uint64_t time_ns, const char *class_name, const char *name, const char *sig,
-			const char *why);
+	void (*refused)(void *ctx, uint64_t time_ns, const char *class_name, const char *name,
+			const char *sig, const char *why);
 	void (*bracket)(void *ctx, uint64_t time_ns, uint32_t tid, uint32_t method);
 	void *ctx;
 };
@@ -36,7 +38,8 @@ struct wire_scratch {
  * One record of len bytes, header included and equal to it; 8-aligned. Unknown types are
  * skipped (0). -EILSEQ: it contradicts itself, nothing was reported.
  */
-int wire_record(const void *rec, size_t len, const struct wire_sink *sink, struct wire_scratch *w, struct err *e);
+int wire_record(const void *rec, size_t len, const struct wire_sink *sink, struct wire_scratch *w,
+		struct err *e);
 /*
  * As many whole records as there are in data; returns the bytes used. Stops before one that
  * is incomplete. -EILSEQ as above: the stream cannot be continued.

@@ -48,7 +48,8 @@ static const struct name_code generic[] = {
 	{ "ref-cycles", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES },
 };
 
-static const char *const cache_names[] = { "L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node" };
+static const char *const cache_names[] = { "L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch",
+	"node" };
 static const char *const cache_ops[] = { "load", "store", "prefetch" };
 
 /* "dTLB-load-misses", "LLC-stores": cache | op << 8 | result << 16. */

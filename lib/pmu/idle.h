@@ -25,7 +25,8 @@ struct idle_cpu {
 };
 
 struct idle_stat {
-	uint64_t time_ns;		/* CLOCK_MONOTONIC when it was read; of a difference: the time between */
+	/* CLOCK_MONOTONIC when it was read; of a difference: the time between */
+	uint64_t time_ns;
 	struct idle_cpu *cpus;		/* ascending; those that were online */
 	size_t nr_cpus, alloc_cpus;
 };

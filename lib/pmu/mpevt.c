@@ -382,7 +382,8 @@ out:
 	return r;
 }
 
-static int ask(const char *dir, const char *verb, char *const *names, size_t nr, struct mpevt_counts *c, struct err *e)
+static int ask(const char *dir, const char *verb, char *const *names, size_t nr, struct mpevt_counts *c,
+	       struct err *e)
 {
 	struct buf b = BUF_INIT;
 	int fd = connect_holder(dir, e), r;
@@ -403,7 +404,8 @@ static int ask(const char *dir, const char *verb, char *const *names, size_t nr,
 		r = -ECONNRESET;
 	close(fd);
 	r = r == -ECONNRESET || r == -EPIPE ? nothing_counted(e) :	/* it ended just then */
-	    r ? err_set(e, -r, "the process that counts does not answer: %s", strerror(-r)) : mpevt_parse(b.data, c, e);
+	    r ? err_set(e, -r, "the process that counts does not answer: %s", strerror(-r)) :
+		    mpevt_parse(b.data, c, e);
 	buf_release(&b);
 	return r;
 }
@@ -450,8 +452,10 @@ static bool parse_count(const char *line, struct mpevt_counts *c)
 	struct mpevt_count n = { 0 };
 	int used = 0;
 
-	if (sscanf(line, "count\t%63[^\t]\t%7[^\t]\t%" SCNu32 "\t%" SCNu64 "\t%" SCNu64 "\t%" SCNu64 "%n", n.event,
-		   n.unit, &n.cpu, &n.count.value, &n.count.enabled_ns, &n.count.running_ns, &used) != 6 || line[used])
+	if (sscanf(line, "count\t%63[^\t]\t%7[^\t]\t%" SCNu32 "\t%" SCNu64 "\t%" SCNu64 "\t%" SCNu64 "%n",
+		   n.event, n.unit, &n.cpu, &n.count.value, &n.count.enabled_ns, &n.count.running_ns,
+		   &used) != 6 ||
+	    line[used])
 		return false;
 	VEC_GROW(c->c, c->nr_c, c->alloc_c);
 	c->c[c->nr_c++] = n;

@@ -29,8 +29,8 @@ struct mpevt_counts {
 char *mpevt_dir(struct err *e);
 
 /*
- * Starts the process if there is none.  All events of a call are started, or none.  Of the errors: EEXIST, it is
- * counted already; else those of perf_event_open(), explained.
+ * Starts the process if there is none.  All events of a call are started, or none.  Of the errors:
+ * EEXIST, it is counted already; else those of perf_event_open(), explained.
  */
 int mpevt_start(const char *dir, char *const *names, size_t nr, struct err *e);
 /* -ENOENT: nothing is being counted, or not that event.  nr 0: all. */

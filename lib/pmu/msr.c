@@ -78,7 +78,8 @@ int msr_parse_field(const char *text, struct msr_field *f, struct err *e)
 	unsigned int high, low;
 	int used = 0;
 
-	if (isdigit((unsigned char)text[0]) && strspn(text, "0123456789:") == strlen(text) && strlen(text) <= 5) {
+	if (isdigit((unsigned char)text[0]) && strspn(text, "0123456789:") == strlen(text) &&
+	    strlen(text) <= 5) {
 		if (sscanf(text, "%u:%u%n", &high, &low, &used) < 2 || text[used]) {
 			used = 0;
 			if (!strchr(text, ':') && sscanf(text, "%u%n", &high, &used) == 1)
@@ -105,7 +106,8 @@ uint64_t msr_field_get(const struct msr_field *f, uint64_t reg_val)
 int msr_field_set(const struct msr_field *f, uint64_t *reg_val, uint64_t val, struct err *e)
 {
 	if (val & ~field_mask(f))
-		return err_set(e, ERANGE, "0x%" PRIx64 " has more bits than the field %u:%u", val, f->high, f->low);
+		return err_set(e, ERANGE, "0x%" PRIx64 " has more bits than the field %u:%u", val, f->high,
+			       f->low);
 	*reg_val = (*reg_val & ~(field_mask(f) << f->low)) | val << f->low;
 	return 0;
 }

@@ -117,7 +117,8 @@ struct probe_remedy probe_remedy(const char *caps)
 	char exe[128];
 	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe));
 
-	if (len > 0 && len < (ssize_t)sizeof(exe) && !statvfs("/proc/self/exe", &fs) && !(fs.f_flag & ST_NOSUID))
+	if (len > 0 && len < (ssize_t)sizeof(exe) && !statvfs("/proc/self/exe", &fs) &&
+	    !(fs.f_flag & ST_NOSUID))
 		snprintf(r.text, sizeof(r.text), "as root, or after 'sudo setcap %s=ep %.*s' (for anyone who can run that file)", caps,
 			 (int)len, exe);
 	return r;
@@ -173,7 +174,8 @@ static int explain_denied(struct err *e, int code, const struct perf_event_attr 
 		return -code;
 	}
 	err_set(e, code, "%s is not permitted: kernel.perf_event_paranoid is %" PRId64, what, l.paranoid);
-	err_hint(e, "'sudo sysctl kernel.perf_event_paranoid=%d' allows it%s, and so does CAP_PERFMON: run %s", needed,
+	err_hint(e, "'sudo sysctl kernel.perf_event_paranoid=%d' allows it%s, and so does CAP_PERFMON: run %s",
+		 needed,
 		 is_filtered() ? " (in a container also --security-opt seccomp=unconfined)" : "",
 		 probe_remedy("cap_perfmon").text);
 	return -code;
@@ -191,7 +193,8 @@ static int explain_invalid(struct err *e, int code, const struct perf_event_attr
 			    "' raises it", l.max_rate, (uint64_t)attr->sample_freq);
 	} else if (attr->sample_type & PERF_SAMPLE_CALLCHAIN && l.max_stack > 0 &&
 		   attr->sample_max_stack > l.max_stack) {
-		err_set(e, code, "stacks of %u frames are deeper than this kernel takes", attr->sample_max_stack);
+		err_set(e, code, "stacks of %u frames are deeper than this kernel takes",
+			attr->sample_max_stack);
 		err_hint(e, "at most %" PRId64 "; 'sudo sysctl kernel.perf_event_max_stack=%u' raises it",
 			 l.max_stack, attr->sample_max_stack);
 	} else if (attr->sigtrap) {
@@ -249,7 +252,8 @@ int perf_mmap_err(struct err *e, int code, uint64_t len)
 	perf_limits_read(&l);
 	getrlimit(RLIMIT_MEMLOCK, &r);
 	err_set(e, code, "this user may not lock buffers of %" PRIu64 " kB a CPU for events", len / 1024);
-	err_hint(e, "use smaller ones, or raise kernel.perf_event_mlock_kb (%" PRId64 ") or 'ulimit -l' (%" PRIu64
+	err_hint(e, "use smaller ones, or raise kernel.perf_event_mlock_kb (%" PRId64 ") or 'ulimit -l' (%"
+		 PRIu64
 		    " kB), or give CAP_IPC_LOCK", l.mlock_kb, (uint64_t)r.rlim_cur / 1024);
 	return -code;
 }

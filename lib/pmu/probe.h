@@ -30,15 +30,18 @@ void perf_limits_read(struct perf_limits *l);
 bool probe_has_cap(int cap);
 
 /*
- * How to run what takes these capabilities ("cap_perfmon,cap_syslog"): "as root, or after ...", where the file system of
- * this file honours capabilities.
+ * How to run what takes these capabilities ("cap_perfmon,cap_syslog"): "as root, or after ...",
+ * where the file system of this file honours capabilities.
  */
 struct probe_remedy {
 	char text[224];
 };
 struct probe_remedy probe_remedy(const char *caps);
 
-/* Attributes of a sampling event that no probe leaves running: disabled, 1 ms of time or 10^6 of a counter. */
+/*
+ * Attributes of a sampling event that no probe leaves running: disabled, 1 ms of time or 10^6 of a
+ * counter.
+ */
 struct perf_event_attr probe_attr(uint32_t type, uint64_t config, bool kernel);
 /* Opens the event and closes it again: 0 or -errno. */
 int probe_perf(const struct perf_event_attr *attr, pid_t pid, int cpu);

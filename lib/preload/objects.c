@@ -62,6 +62,7 @@ void objects_find_next(void **found, const char *const *names, int nr)
 
 	while (m && !is_us(m->l_addr))
 		m = m->l_next;
-	for (m = m ? m->l_next : NULL; m && !elf_symbols_of(m->l_addr, m->l_ld, names, found, nr); m = m->l_next)
+	for (m = m ? m->l_next : NULL; m && !elf_symbols_of(m->l_addr, m->l_ld, names, found, nr);
+	     m = m->l_next)
 		;
 }

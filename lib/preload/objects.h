@@ -19,8 +19,9 @@ struct search {
 /* Takes the dynamic linker's lock. */
 bool objects_find(struct search *s);
 /*
- * The first of each name, as with after_us; what is not NULL already stays. Takes no lock, so it is for the time before
- * main(): also before ThreadSanitizer's dl_iterate_phdr() can be called, which begins by asking for other symbols.
+ * The first of each name, as with after_us; what is not NULL already stays. Takes no lock, so it is
+ * for the time before main(): also before ThreadSanitizer's dl_iterate_phdr() can be called, which
+ * begins by asking for other symbols.
  */
 void objects_find_next(void **found, const char *const *names, int nr);
 

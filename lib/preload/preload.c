@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * preload.c - loaded by LD_PRELOAD into every program of a recording; adds the agent to the options of a JVM that
- * is created there. A JVM says nothing about it, as it would about JAVA_TOOL_OPTIONS.
+ * preload.c - loaded by LD_PRELOAD into every program of a recording; adds the agent to the options
+ * of a JVM that is created there. A JVM says nothing about it, as it would about JAVA_TOOL_OPTIONS.
  *
- * Launchers find JNI_CreateJavaVM by dlsym(), other programs are linked with libjvm; so both names are defined here.
+ * Launchers find JNI_CreateJavaVM by dlsym(), other programs are linked with libjvm; so both names
+ * are defined here.
  *
  * Invariants:
  *  [1] no library is needed, and a symbol that is missing changes nothing: one file serves every C library;
@@ -152,8 +153,8 @@ __attribute__((noinline)) static create_fn *linked_create(void)
 }
 
 /*
- * A JVM that starts another one (-XX:AOTCacheOutput) hands on its options in JAVA_TOOL_OPTIONS, which the other one prints. Ours is
- * taken out again, in place: it comes as with any JVM.
+ * A JVM that starts another one (-XX:AOTCacheOutput) hands on its options in JAVA_TOOL_OPTIONS,
+ * which the other one prints. Ours is taken out again, in place: it comes as with any JVM.
  */
 static void *without_option(void *args)
 {

@@ -12,7 +12,10 @@ enum preload_real {
 /* NULL where the C library has no such function. */
 void *preload_real(enum preload_real what);
 
-/* ARCPROF_AGENT as the program found it: the name for LD_PRELOAD, a blank, the option for a JVM; empty: not set. */
+/*
+ * ARCPROF_AGENT as the program found it: the name for LD_PRELOAD, a blank, the option for a JVM;
+ * empty: not set.
+ */
 struct preload_variable {
 	char text[1024];	/* "ARCPROF_AGENT=..." */
 	const char *library;	/* within text */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * run.c - programs that are run with an environment that lacks what makes JVMs load the agent get it all the same.
+ * run.c - programs that are run with an environment that lacks what makes JVMs load the agent get
+ * it all the same.
  *
- * Nothing here takes a lock or allocates: these functions are called between fork() and exec, and by a child that
- * shares its parent's memory.
+ * Nothing here takes a lock or allocates: these functions are called between fork() and exec, and
+ * by a child that shares its parent's memory.
  */
 #include <spawn.h>
 #include <stddef.h>

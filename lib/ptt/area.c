@@ -149,7 +149,8 @@ bool ptt_area_counter(void *session, size_t i, char *name, size_t size)
 	if (i + 1 >= h->nr_metrics)
 		return false;
 	for (g = 0; (generic = pmu_event_generic(g)); g++) {
-		if (pmu_event_parse(generic, &ev, &ignored) || ev.attr.type != m->type || ev.attr.config != m->config)
+		if (pmu_event_parse(generic, &ev, &ignored) || ev.attr.type != m->type ||
+		    ev.attr.config != m->config)
 			continue;
 		snprintf(name, size, "%s", generic);
 		return true;

@@ -94,7 +94,8 @@ static int make_place(struct err *e)
 		return 0;
 	if (errno != EEXIST)
 		return err_errno(e, "%s", ARCPROF_BPF_DIR);
-	err_set(e, EEXIST, "%s: is there already, of a session or of one that was not ended", ARCPROF_BPF_DIR);
+	err_set(e, EEXIST, "%s: is there already, of a session or of one that was not ended",
+		ARCPROF_BPF_DIR);
 	err_hint(e, "'arcprof ptt term' removes it");
 	return -EEXIST;
 }
@@ -108,7 +109,8 @@ static int remove_place(struct err *e)
 	struct dirent *entry;
 
 	if (!d)
-		return errno == ENOENT ? err_set(e, ENOENT, "no session is running") : err_errno(e, "%s", ARCPROF_BPF_DIR);
+		return errno == ENOENT ? err_set(e, ENOENT, "no session is running") :
+					 err_errno(e, "%s", ARCPROF_BPF_DIR);
 	while (!r && (entry = readdir(d)))
 		if (entry->d_name[0] != '.' && unlinkat(dirfd(d), entry->d_name, 0))
 			r = err_errno(e, "%s/%s", ARCPROF_BPF_DIR, entry->d_name);
@@ -130,7 +132,10 @@ static int map_fd(struct loader *l, const char *name)
 	return bpf_map__fd(map_named(l, name));
 }
 
-/* Interrupts only when asked for, children only when not all are seen, and no tracepoint that the kernel lacks. */
+/*
+ * Interrupts only when asked for, children only when not all are seen, and no tracepoint that the
+ * kernel lacks.
+ */
 static bool is_wanted(struct loader *l, const struct bpf_program *p)
 {
 	const char *name = bpf_program__name(p);
@@ -281,7 +286,8 @@ static int write_header(struct loader *l, struct err *e)
 
 /* ---- going live ---- */
 
-static int pin(const char *name, int mode, int (*how)(void *what, const char *path), void *what, struct err *e)
+static int pin(const char *name, int mode, int (*how)(void *what, const char *path), void *what,
+	       struct err *e)
 {
 	char path[128];
 	int r;
@@ -355,7 +361,8 @@ static int pin_maps(struct loader *l, struct err *e)
 		if (maps[i].frozen)
 			r = bpf_map_freeze(map_fd(l, maps[i].name));
 		r = r ? failed(e, -r, "freezing a map") :
-			pin(maps[i].name, l->c->all_users ? maps[i].shared_mode : 0600, pin_map, map_named(l, maps[i].name), e);
+			pin(maps[i].name, l->c->all_users ? maps[i].shared_mode : 0600, pin_map,
+			    map_named(l, maps[i].name), e);
 	}
 	if (!r && l->c->all_users && chmod(ARCPROF_BPF_DIR, 0755))
 		r = err_errno(e, "%s", ARCPROF_BPF_DIR);

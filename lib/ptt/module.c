@@ -75,7 +75,8 @@ static int start(const struct ptt_config *c, struct err *e)
 		return fd;
 	if (c->all_users) {
 		close(fd);
-		return err_set(e, ENOTSUP, "module: who may read a session is who may open %s", ARCPROF_DEVICE);
+		return err_set(e, ENOTSUP, "module: who may read a session is who may open %s",
+			       ARCPROF_DEVICE);
 	}
 	describe(c, &s);
 	if (ioctl(fd, ARCPROF_IOC_PTT_START, &s)) {

@@ -55,7 +55,8 @@ bool ptt_proc_status(const char *text, struct ptt_thread *t)
 	const char *p = strstr(text, "\nvoluntary_ctxt_switches:");
 	uint64_t given, taken;
 
-	if (!p || sscanf(p, "\nvoluntary_ctxt_switches: %" SCNu64 " nonvoluntary_ctxt_switches: %" SCNu64, &given,
+	if (!p || sscanf(p, "\nvoluntary_ctxt_switches: %" SCNu64 " nonvoluntary_ctxt_switches: %" SCNu64,
+			 &given,
 			 &taken) != 2)
 		return false;
 	t->v[PTT_SWITCHES] = given + taken;
@@ -150,7 +151,8 @@ static bool parse_line(const char *line, struct ptt_note *n)
 		return true;
 	}
 	used = 0;
-	if (sscanf(line, "thread %" SCNx64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 "%n", &t.id, &t.v[PTT_TIME],
+	if (sscanf(line, "thread %" SCNx64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 "%n", &t.id,
+		   &t.v[PTT_TIME],
 		   &t.v[PTT_DISPATCHES], &t.v[PTT_FAULTS], &t.v[PTT_SWITCHES], &used) != 5 || line[used])
 		return false;
 	VEC_GROW(n->threads, n->nr_threads, n->alloc_threads);
@@ -196,7 +198,8 @@ static void describe(struct buf *b, const struct ptt_config *c, const struct ptt
 	for (i = 0; i < s->nr_threads; i++) {
 		const uint64_t *v = s->threads[i].v;
 
-		buf_fmt(b, "thread %" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s->threads[i].id,
+		buf_fmt(b, "thread %" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+			s->threads[i].id,
 			v[PTT_TIME], v[PTT_DISPATCHES], v[PTT_FAULTS], v[PTT_SWITCHES]);
 	}
 }

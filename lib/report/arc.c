@@ -128,7 +128,8 @@ static void text_row(struct arc *a, const struct arc_row *r)
 		quote_add(b, w.thread);
 		buf_putc(b, ']');
 	}
-	fprintf(a->out, "%3s %c %u %3" PRIu64 " %c %8" PRIx64 " %s %s %" PRIu32, cpu, r->at.kernel ? 'K' : 'U',
+	fprintf(a->out, "%3s %c %u %3" PRIu64 " %c %8" PRIx64 " %s %s %" PRIu32, cpu,
+		r->at.kernel ? 'K' : 'U',
 		type_number(r), r->nr_insns, r->switched ? '?' : '@', r->at.site.off, b->data, type_name(r),
 		r->at.site.line);
 	if (r->bytes) {
@@ -195,7 +196,8 @@ static void csv_row(struct arc *a, const struct arc_row *r)
 	buf_fmt(b, "%u,%u,", w.pid, w.tid);
 	put_field(b, w.comm);
 	put_field(b, w.thread);
-	fprintf(a->out, "%s%s,%s,%" PRIu32 ",", b->data, type_name(r), r->plain ? "" : branch_kind_name(r->kind),
+	fprintf(a->out, "%s%s,%s,%" PRIu32 ",", b->data, type_name(r),
+		r->plain ? "" : branch_kind_name(r->kind),
 		r->at.site.line);
 	if (r->bytes)
 		put_hex(a->out, r->bytes, r->nr_bytes);

@@ -82,13 +82,15 @@ static uint32_t parent_node(const struct arcflow_thread *t)
 	return t->nr_stack ? t->stack[t->nr_stack - 1].node : t->root;
 }
 
-static void open_function(struct arcflow *a, struct arcflow_thread *t, uint32_t function, uint64_t ret, bool handler)
+static void open_function(struct arcflow *a, struct arcflow_thread *t, uint32_t function, uint64_t ret,
+			  bool handler)
 {
 	uint32_t node = flow_child(&a->m->flow, parent_node(t), function);
 
 	a->m->flow.nodes[node].n++;
 	VEC_GROW(t->stack, t->nr_stack, t->alloc_stack);
-	t->stack[t->nr_stack++] = (struct arcflow_frame){ .node = node, .function = function, .ret = ret, .handler = handler };
+	t->stack[t->nr_stack++] = (struct arcflow_frame){ .node = node, .function = function, .ret = ret,
+		.handler = handler };
 }
 
 /* A tail call: who called the one before waits for this one. */
@@ -123,8 +125,8 @@ static void put_above(struct arcflow *a, struct arcflow_thread *t, uint32_t func
 }
 
 /* How many are open when the one that is searched for is the innermost; 0: it is not open. */
-static size_t search(const struct arcflow_thread *t, bool (*is_it)(const struct arcflow_frame *x, uint64_t key),
-		     uint64_t key)
+static size_t search(const struct arcflow_thread *t,
+		     bool (*is_it)(const struct arcflow_frame *x, uint64_t key), uint64_t key)
 {
 	size_t i, end = t->nr_stack > SEARCH_MAX ? t->nr_stack - SEARCH_MAX : 0;
 
@@ -184,7 +186,8 @@ static void go_back(struct arcflow *a, struct arcflow_thread *t, const struct si
 	} else if (comes_to_method(a, t, to)) {
 		close_to(a, t, 1);
 		top(t)->function = to->consumer;
-	} else if (!a->brackets && t->nr_stack == 1 && !top(t)->ret && to->off && top(t)->function != to->consumer) {
+	} else if (!a->brackets && t->nr_stack == 1 && !top(t)->ret && to->off &&
+		   top(t)->function != to->consumer) {
 		put_above(a, t, to->consumer);
 	} else {
 		go(a, t, to, true);
@@ -264,7 +267,8 @@ int arcflow_block(void *ctx, const struct block *b)
 	}
 	if (goes_on(t, b)) {
 		follow(a, t, &b->site);
-	} else if (!t->nr_stack || a->brackets || top(t)->function != b->site.consumer) {	/* nobody knows what was between */
+	} else if (!t->nr_stack || a->brackets || top(t)->function != b->site.consumer) {
+		/* nobody knows what was between */
 		close_to(a, t, 0);
 		open_bracket(a, t, b);
 		open_function(a, t, b->site.consumer, 0, false);
@@ -291,7 +295,8 @@ static uint32_t thread_node(struct flow *to, const struct arcflow_thread *t)
 static void add_processes(struct arcflow *a)
 {
 	struct flow *from = &a->m->flow, to;
-	uint32_t *node = xcalloc(from->nr_nodes, sizeof(*node)), *thread = xcalloc(from->nr_nodes, sizeof(*thread));
+	uint32_t *node = xcalloc(from->nr_nodes, sizeof(*node)),
+		 *thread = xcalloc(from->nr_nodes, sizeof(*thread));
 	uint32_t *renumbered = xcalloc(from->nr_nodes, sizeof(*renumbered)), i;
 	size_t k;
 

@@ -94,7 +94,8 @@ static int take_code(void *ctx, const struct rec_branch_code *r)
 		b->nr_codes++;
 	}
 	b->codes[*at] = (struct branches_code){ NULL, r->len };
-	b->codes[*at].bytes = memcpy(arena_alloc(&b->mem, r->len + 1), r->len ? r->bytes : (const void *)"", r->len);
+	b->codes[*at].bytes = memcpy(arena_alloc(&b->mem, r->len + 1), r->len ? r->bytes : (const void *)"",
+				     r->len);
 	return 0;
 }
 
@@ -118,7 +119,8 @@ static struct site find_site(struct branches *b, const struct frame *f, uint64_t
 {
 	struct names *x = b->names;
 	uint32_t at = names_resolve(x, f, time_ns);
-	struct site s = { .jit = f->kind == FRAME_JIT, .off = names_offset(x, f, time_ns), .line = names_line(x, f) };
+	struct site s = { .jit = f->kind == FRAME_JIT, .off = names_offset(x, f, time_ns),
+		.line = names_line(x, f) };
 
 	if (x->frames[at].nr) {
 		const struct name_level l = x->levels[x->frames[at].first];

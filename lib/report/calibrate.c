@@ -240,7 +240,8 @@ static void take_away(const struct job *j, const struct sums *s)
 			if (j->doubts)
 				base[k++] = s->doubt[i * nr + m];
 		}
-		flow_add(&out, flow_child(&out, f->nodes[i].parent, f->nodes[i].consumer), f->nodes[i].n, base);
+		flow_add(&out, flow_child(&out, f->nodes[i].parent, f->nodes[i].consumer), f->nodes[i].n,
+			 base);
 	}
 	flow_finish(&out);
 	model_take_flow(j->p->m, &out);

@@ -4,10 +4,10 @@
  * time that the kernel has for it.
  *
  * Virtual threads consume what the kernel has for their carriers, and threads that share a tree have no
- * account of their own: in a process that has any, the sums over all threads are compared. The two clocks are not
- * the same: the kernel counts a thread's time from one switch to the next, the trees count cycles while it has the
- * CPU, also those that a hypervisor takes away; and a thread that had not returned was asked when it last
- * met the kernel, at most a tick before.
+ * account of their own: in a process that has any, the sums over all threads are compared. The two
+ * clocks are not the same: the kernel counts a thread's time from one switch to the next, the trees
+ * count cycles while it has the CPU, also those that a hypervisor takes away; and a thread that had
+ * not returned was asked when it last met the kernel, at most a tick before.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -78,7 +78,8 @@ static int take_values(void *ctx, const struct rec_call_values *r)
 static void compare(const struct account *t, const char *what, uint32_t number, struct calls_check *out)
 {
 	uint64_t most = t->kernel_ns / 100 * CALLS_CHECK_PERCENT + CALLS_CHECK_NS;
-	uint64_t off = t->charged_ns > t->kernel_ns ? t->charged_ns - t->kernel_ns : t->kernel_ns - t->charged_ns;
+	uint64_t off =
+		t->charged_ns > t->kernel_ns ? t->charged_ns - t->kernel_ns : t->kernel_ns - t->charged_ns;
 
 	out->nr_checked++;
 	if (off > most && !out->nr_bad++)
@@ -115,7 +116,8 @@ static void compare_all(const struct accounts *a, struct calls_check *out)
 
 int calls_check(struct trace_reader *t, struct calls_check *out, struct err *e)
 {
-	const struct trace_sink sink = { .label = take_label, .call_tree = take_tree, .call_values = take_values };
+	const struct trace_sink sink = { .label = take_label, .call_tree = take_tree,
+		.call_values = take_values };
 	struct accounts a = { 0 };
 	int r = trace_read(t, &sink, &a, e);
 

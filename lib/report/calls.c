@@ -47,7 +47,8 @@ static void grow_tree(struct calls *c, struct call_tree_data *t, size_t nr)
 	t->alloc_nodes = alloc;
 }
 
-static void add_nodes(struct calls *c, struct call_tree_data *t, uint32_t first, const struct call_node *nodes, uint32_t nr)
+static void add_nodes(struct calls *c, struct call_tree_data *t, uint32_t first,
+		      const struct call_node *nodes, uint32_t nr)
 {
 	if (!numbers_add(&t->numbers, first, nr, t->nr_nodes))
 		return;
@@ -197,7 +198,8 @@ void calls_add(struct calls *c, uint32_t node, uint64_t nr_calls, const uint64_t
 }
 
 /* Where node i of the tree goes in the model; to[] knows what was placed. chain has room for all nodes. */
-static uint32_t place(struct calls *c, const struct call_tree_data *t, uint32_t i, uint32_t *to, uint32_t *chain)
+static uint32_t place(struct calls *c, const struct call_tree_data *t, uint32_t i, uint32_t *to,
+		      uint32_t *chain)
 {
 	struct flow *f = &c->p->m->flow;
 	size_t nr = 0;
@@ -275,7 +277,8 @@ static struct candidate *find_candidate(struct candidates *x, const char *name)
 	return NULL;
 }
 
-static void add_candidate(struct candidates *x, const char *name, const char *unit, int *column, bool is_event)
+static void add_candidate(struct candidates *x, const char *name, const char *unit, int *column,
+			  bool is_event)
 {
 	bool taken = find_candidate(x, name);
 	struct candidate *k = &x->list[x->nr++];
@@ -303,7 +306,8 @@ static void list_extra(struct calls *c, struct candidates *x)
 	for (i = 0; i < CALLS_NR_EXTRA; i++) {
 		c->column_of[c->nr_metrics + i] = -1;
 		if (has[i] && !find_candidate(x, calls_extra[i]))
-			add_candidate(x, calls_extra[i], calls_extra[i], &c->column_of[c->nr_metrics + i], false);
+			add_candidate(x, calls_extra[i], calls_extra[i], &c->column_of[c->nr_metrics + i],
+				      false);
 	}
 }
 
@@ -328,7 +332,8 @@ static void list_candidates(struct calls *c, struct candidates *x)
 	for (p->nr_events = 0; p->nr_events < ARRAY_SIZE(p->column_of); p->nr_events++) {
 		if (p->o.no_samples || !(name = profile_event_label(p, p->nr_events, "")))
 			break;
-		add_candidate(x, name, profile_event_label(p, p->nr_events, ".unit"), &p->column_of[p->nr_events], true);
+		add_candidate(x, name, profile_event_label(p, p->nr_events, ".unit"),
+			      &p->column_of[p->nr_events], true);
 	}
 }
 
@@ -367,7 +372,10 @@ static int choose(struct calls *c, struct candidates *x, struct err *e)
 	return profile_too_many(x->nr_chosen + x->nr_events, x->nr_events, e);
 }
 
-/* The samples of the first event are a metric behind what was chosen, those of each other one a metric behind that. */
+/*
+ * The samples of the first event are a metric behind what was chosen, those of each other one a metric
+ * behind that.
+ */
 static void set_counts(struct model *m, const struct candidates *x)
 {
 	unsigned int at = x->nr_chosen, k;
@@ -401,8 +409,8 @@ static int set_metrics(struct calls *c, struct err *e)
 	flow_init(&m->flow, x.nr_chosen + x.nr_events + c->calls_are_consumed, FLOW_CALLS);
 	for (i = 0; i < x.nr; i++)
 		if (*x.list[i].column >= 0)
-			model_set_metric(m, *x.list[i].column, x.list[i].name, strlen(x.list[i].name), x.list[i].unit,
-					 strlen(x.list[i].unit));
+			model_set_metric(m, *x.list[i].column, x.list[i].name, strlen(x.list[i].name),
+					 x.list[i].unit, strlen(x.list[i].unit));
 	if (c->calls_are_consumed)
 		model_set_metric(m, 0, "calls", 5, "calls", 5);
 	m->has_samples = c->with_samples;

@@ -24,7 +24,8 @@ extern const char *const calls_extra[CALLS_NR_EXTRA];	/* names: dispatches, inte
 struct calls {
 	struct profile *p;
 	unsigned int nr_metrics;	/* of the trace; 0: calls alone */
-	unsigned int nr_extra;		/* of replay: behind those, what dispatches and interrupts tell of each event */
+	/* of replay: behind those, what dispatches and interrupts tell of each event */
+	unsigned int nr_extra;
 	int column_of[CALL_MAX_METRICS];	/* in the model, -1: not wanted */
 	bool calls_are_consumed;	/* the only metric */
 	bool with_samples;		/* the model has columns for them, too */
@@ -49,14 +50,24 @@ uint32_t calls_consumer(struct calls *c, uint32_t consumer);
 void calls_thread(struct calls *c, uint32_t tree, uint32_t *process, uint32_t *thread);
 /* The node of that thread. */
 uint32_t calls_root(struct calls *c, uint32_t tree);
-/* Adds to a node of the model what a context has: calls, and values as the trace has them, [nr_metrics + nr_extra]. */
+/*
+ * Adds to a node of the model what a context has: calls, and values as the trace has them, [nr_metrics
+ * + nr_extra].
+ */
 void calls_add(struct calls *c, uint32_t node, uint64_t nr_calls, const uint64_t *values);
 
-/* p->names is filled; builds p->m, with the samples grafted when any of their metrics is wanted. As calls_init(). */
+/*
+ * p->names is filled; builds p->m, with the samples grafted when any of their metrics is wanted. As
+ * calls_init().
+ */
 int calls_read(struct profile *p, struct trace_reader *t, struct err *e);
 
-/* callcheck.c: the CPU time charged to the calls of each thread against the kernel's. A trace without it passes. */
-enum { CALLS_CHECK_PERCENT = 5, CALLS_CHECK_NS = 10000000 };	/* how far they may be apart: the sum of both */
+/*
+ * callcheck.c: the CPU time charged to the calls of each thread against the kernel's. A trace without
+ * it passes.
+ */
+/* how far they may be apart: the sum of both */
+enum { CALLS_CHECK_PERCENT = 5, CALLS_CHECK_NS = 10000000 };
 
 struct calls_check {
 	uint64_t nr_checked, nr_bad;	/* threads, or processes with virtual threads */
@@ -93,15 +104,19 @@ uint32_t graft_root(const struct graft *g, uint32_t thread, uint64_t time_ns);
  * Where a sample of these nr stack nodes of ep, innermost first, belongs below root. *missing: it passes a
  * counted function in a context that the tree has not.
  */
-uint32_t graft_node(struct profile *p, uint32_t root, const uint32_t *stacks, size_t nr, const struct stack_epoch *ep,
-		    uint64_t time_ns, bool *missing);
+uint32_t graft_node(struct profile *p, uint32_t root, const uint32_t *stacks, size_t nr,
+		    const struct stack_epoch *ep, uint64_t time_ns, bool *missing);
 
 /* calibrate.c: takes from the finished model what counting the calls cost, by the trace's own figures. */
 void calls_calibrate(struct profile *p, struct report_source *src);
 
 /* replay.c: the same from the events of the trace, not from its trees. */
 int replay_read(struct calls *c, struct trace_reader *t, struct err *e);
-/* gen.c: prints the events that o selects, in order of time. 1: it selects none. -ENODATA: the trace has none. */
-int gen_print(struct profile *p, struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
+/*
+ * gen.c: prints the events that o selects, in order of time. 1: it selects none. -ENODATA: the trace
+ * has none.
+ */
+int gen_print(struct profile *p, struct trace_reader *t, const struct report_opts *o, FILE *out,
+	      struct err *e);
 
 #endif

@@ -121,7 +121,8 @@ static int take_events(void *ctx, const struct rec_call_events *r)
 
 	for (i = 0; i < r->nr; i++) {
 		const struct call_event *e = &r->events[i];
-		struct gen_event x = { .time_ns = e->time_ns, .tree = r->tree, .kind = e->kind, .consumer = e->consumer };
+		struct gen_event x = { .time_ns = e->time_ns, .tree = r->tree, .kind = e->kind,
+			.consumer = e->consumer };
 
 		for (m = 0; m < r->nr_metrics && m < FLOW_MAX_METRICS; m++) {
 			x.delta[m] = e->charged[m] - last[m];
@@ -132,7 +133,8 @@ static int take_events(void *ctx, const struct rec_call_events *r)
 	return batch_end(g);
 }
 
-static void keep_dispatch(struct gen *g, const struct rec_sched *r, uint32_t kind, uint32_t thread, uint8_t state)
+static void keep_dispatch(struct gen *g, const struct rec_sched *r, uint32_t kind, uint32_t thread,
+			  uint8_t state)
 {
 	struct gen_event x = { .time_ns = r->time_ns, .tree = thread, .kind = kind,
 			       .consumer = gen_dispatch(r->cpu, state) };
@@ -264,7 +266,8 @@ static int batch_end(struct gen *g)
 	return is_done(g);
 }
 
-int gen_print(struct profile *p, struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+int gen_print(struct profile *p, struct trace_reader *t, const struct report_opts *o, FILE *out,
+	      struct err *e)
 {
 	const struct trace_sink count = { .call_events = count_events, .sched = count_sched };
 	const struct trace_sink sink = { .call_events = take_events, .sched = take_sched };

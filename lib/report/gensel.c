@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * gensel.c - selects the events of report --gen.  A selection by function keeps the events while one of its calls is
- * open in the thread, including the call's own entry and exit, so the open calls of each tree are followed by the
- * rules of flow/events.h.
+ * gensel.c - selects the events of report --gen.  A selection by function keeps the events while
+ * one of its calls is open in the thread, including the call's own entry and exit, so the open
+ * calls of each tree are followed by the rules of flow/events.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -174,7 +174,10 @@ static void enter(struct gen_select *s, struct gen_tree *tree, struct gen_thread
 	count_open(s, t, consumer, 1);
 }
 
-/* Up to and with the innermost call of the consumer; all when there is none, for then an outer one was left. */
+/*
+ * Up to and with the innermost call of the consumer; all when there is none, for then an outer one was
+ * left.
+ */
 static void leave(struct gen_select *s, struct gen_tree *tree, struct gen_thread *t, uint32_t consumer)
 {
 	while (tree->nr_open) {

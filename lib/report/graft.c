@@ -42,7 +42,10 @@ static void add_root(struct graft *g, const struct rec_call_tree *r, uint32_t no
 	g->roots[g->nr_roots++] = (struct graft_root){ r->start_ns, r->end_ns, node, next };
 }
 
-/* Of the trees of a kernel thread, which may have been several of Java's one after the other, that of the time. */
+/*
+ * Of the trees of a kernel thread, which may have been several of Java's one after the other, that of
+ * the time.
+ */
 uint32_t graft_root(const struct graft *g, uint32_t thread, uint64_t time_ns)
 {
 	uint32_t i = map_get(&g->roots_of, thread), best = i;
@@ -114,7 +117,10 @@ static bool step(const struct profile *p, struct follow *w, uint32_t consumer)
 	return false;
 }
 
-/* The levels of a frame: those that are contexts are followed, the others kept. Nothing is known below a mark. */
+/*
+ * The levels of a frame: those that are contexts are followed, the others kept. Nothing is known below
+ * a mark.
+ */
 static void follow_frame(struct profile *p, struct follow *w, const struct profile_frame *r)
 {
 	struct graft *g = p->graft;
@@ -141,8 +147,8 @@ static bool is_inlined(uint32_t kind)
 	return kind == CONSUMER_NATIVE_INLINED || kind == CONSUMER_JAVA_INLINED;
 }
 
-uint32_t graft_node(struct profile *p, uint32_t root, const uint32_t *stacks, size_t nr, const struct stack_epoch *ep,
-		    uint64_t time_ns, bool *missing)
+uint32_t graft_node(struct profile *p, uint32_t root, const uint32_t *stacks, size_t nr,
+		    const struct stack_epoch *ep, uint64_t time_ns, bool *missing)
 {
 	struct graft *g = p->graft;
 	struct follow w = { .root = root, .at = root };
@@ -165,7 +171,10 @@ uint32_t graft_node(struct profile *p, uint32_t root, const uint32_t *stacks, si
 	return node;
 }
 
-/* "leaf" of "int (anonymous namespace)::leaf<T>(int)": all that compilers say of some functions they inlined. */
+/*
+ * "leaf" of "int (anonymous namespace)::leaf<T>(int)": all that compilers say of some functions they
+ * inlined.
+ */
 static const char *own_name(const char *name, size_t *len)
 {
 	static const char unnamed[] = "(anonymous namespace)";
@@ -199,7 +208,8 @@ static void add_function(struct graft *g, struct model *m, uint64_t function, ui
 	own = own_name(name, &len);
 	if (!len)
 		return;
-	at = map_put(&g->by_own_name, names_pair(strtab_add(&m->consumers.names, own, len), (uint32_t)function));
+	at = map_put(&g->by_own_name,
+		     names_pair(strtab_add(&m->consumers.names, own, len), (uint32_t)function));
 	*at = *at == MAP_NONE || *at == consumer ? consumer : 0;
 }
 

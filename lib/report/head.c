@@ -34,7 +34,8 @@ void report_put_duration(struct buf *b, uint64_t ns)
 
 static void put_amount(const struct view *v, unsigned int m, struct buf *b)
 {
-	const char *name = model_str(v->m, v->m->metrics[m].name), *unit = model_str(v->m, v->m->metrics[m].unit);
+	const char *name = model_str(v->m, v->m->metrics[m].name),
+		   *unit = model_str(v->m, v->m->metrics[m].unit);
 
 	if (!strcmp(unit, "ns")) {
 		report_put_duration(b, v->total[m]);
@@ -113,7 +114,8 @@ static void put_all_marks(const struct view *v, struct buf *b)
 	put_marks(v, both ? "calls not told apart:" : "incomplete stacks:", &v->stacks, b);
 	put_marks(v, "incomplete stacks:", &v->beside, b);
 	if (v->src->nr_missing)
-		buf_fmt(b, "samples in calls that the tree of calls does not have: %" PRIu64 "\n", v->src->nr_missing);
+		buf_fmt(b, "samples in calls that the tree of calls does not have: %" PRIu64 "\n",
+			v->src->nr_missing);
 }
 
 static void put_repairs(const struct view *v, struct buf *b)
@@ -148,7 +150,8 @@ static void put_calibration(const struct view *v, struct buf *b)
 	if (v->m->nr_deltas)
 		buf_str(b, " (~: counting calls took as much as is left, or may have moved a quarter of it)");
 	if (v->src->over_corrected)
-		buf_fmt(b, "; %" PRIu64 " contexts had less than that (over-corrected, now 0)", v->src->over_corrected);
+		buf_fmt(b, "; %" PRIu64 " contexts had less than that (over-corrected, now 0)",
+			v->src->over_corrected);
 	buf_putc(b, '\n');
 }
 
@@ -285,7 +288,8 @@ static void json_time(struct json *j, const char *key, uint64_t realtime_ns)
 	time_t t = realtime_ns / 1000000000;
 	struct tm tm;
 
-	if (!realtime_ns || !gmtime_r(&t, &tm) || !strftime(text, sizeof(text) - 16, "%Y-%m-%dT%H:%M:%S", &tm)) {
+	if (!realtime_ns || !gmtime_r(&t, &tm) || !strftime(text, sizeof(text) - 16, "%Y-%m-%dT%H:%M:%S",
+							    &tm)) {
 		json_null(j, key);
 		return;
 	}

@@ -29,7 +29,10 @@ struct arc_opts {
 	const struct opt_list *pids, *tids, *comms, *threads, *modules, *symbols;
 };
 
-/* The arc file of Performance Inspector: a row a block. 1: o selects none. -EINVAL: not an instruction trace. */
+/*
+ * The arc file of Performance Inspector: a row a block. 1: o selects none. -EINVAL: not an instruction
+ * trace.
+ */
 int arc_print(struct trace_reader *t, const struct arc_opts *o, FILE *out, struct err *e);
 
 #endif

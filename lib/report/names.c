@@ -137,7 +137,8 @@ static struct name_module *get_module(struct names *x, uint32_t number)
 	if (*at == MAP_NONE) {
 		*at = x->nr_modules;
 		VEC_GROW(x->modules, x->nr_modules, x->alloc_modules);
-		x->modules[x->nr_modules++] = (struct name_module){ .number = number, .path = "", .base = "" };
+		x->modules[x->nr_modules++] = (struct name_module){ .number = number, .path = "",
+			.base = "" };
 	}
 	return &x->modules[*at];
 }
@@ -262,8 +263,10 @@ static int take_code(void *ctx, const struct rec_code *r)
 	c = &x->codes[x->nr_codes++];
 	*c = (struct name_code){ .next = *at == MAP_NONE ? 0 : *at + 1, .proc = r->proc, .method = r->method,
 				 .level = r->level, .compile_id = r->compile_id,
-				 .time_ns = r->time_ns, .addr = r->addr, .size = r->size, .inl_len = r->inl_len };
-	c->inl = memcpy(arena_alloc(&x->text, r->inl_len + 1), r->inl_len ? r->inl : (const void *)"", r->inl_len);
+				 .time_ns = r->time_ns, .addr = r->addr, .size = r->size,
+				 .inl_len = r->inl_len };
+	c->inl = memcpy(arena_alloc(&x->text, r->inl_len + 1), r->inl_len ? r->inl : (const void *)"",
+			r->inl_len);
 	*at = x->nr_codes - 1;
 	get_proc(x, r->proc)->has_codes = true;
 	return 0;
@@ -369,7 +372,7 @@ uint32_t names_thread(struct names *x, uint32_t thread, uint32_t *proc)
 	p = map_get(&x->proc_of, *proc);
 	c.name = x->threads[at].name;
 	if (!c.name && p != MAP_NONE && !x->threads[at].tid && x->procs[p].pid)
-		c.name = strtab_adds(&x->m->consumers.names, "[virtual threads]");	/* that have no names */
+		c.name = strtab_adds(&x->m->consumers.names, "[virtual threads]"); /* they have no names */
 	if (!c.name && p != MAP_NONE)
 		c.name = x->procs[p].comm;
 	if (!c.name)

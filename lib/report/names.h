@@ -174,9 +174,15 @@ uint32_t names_bracket(struct names *x, uint32_t thread, uint64_t time_ns);
 
 /* The frame of code without a file: compiled Java code, a stub, or a foreign runtime's. */
 struct frame names_code_frame(struct names *x, uint32_t proc, uint64_t addr, uint64_t time_ns);
-/* How far the frame's address is from where its function begins; the address itself when that is not known. */
+/*
+ * How far the frame's address is from where its function begins; the address itself when that is not
+ * known.
+ */
 uint64_t names_offset(struct names *x, const struct frame *f, uint64_t time_ns);
-/* The function of which that consumer is a part that the compiler split off ("f.cold"); itself when it is none. */
+/*
+ * The function of which that consumer is a part that the compiler split off ("f.cold"); itself when it
+ * is none.
+ */
 uint32_t names_whole_function(struct names *x, uint32_t consumer, uint32_t kind);
 /* The line of the address as the trace has it; 0: it has none. */
 uint32_t names_line(struct names *x, const struct frame *f);

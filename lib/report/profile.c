@@ -220,7 +220,8 @@ static void follow_epoch(struct profile *p, const struct stack_epoch *ep)
 	}
 	if (ep->nr_frames > p->nr_resolved) {
 		p->resolved = xrealloc(p->resolved, ep->nr_frames * sizeof(*p->resolved));
-		memset(p->resolved + p->nr_resolved, 0, (ep->nr_frames - p->nr_resolved) * sizeof(*p->resolved));
+		memset(p->resolved + p->nr_resolved, 0,
+		       (ep->nr_frames - p->nr_resolved) * sizeof(*p->resolved));
 		p->nr_resolved = ep->nr_frames;
 	}
 }
@@ -260,7 +261,8 @@ static void remember(struct profile *p, uint32_t thread, uint32_t stack, uint32_
 	uint32_t *at;
 
 	if (!p->memo[stack].thread) {
-		p->memo[stack] = (struct profile_memo){ thread + 1, node, 0, r->nr1 > 1 ? r->first + r->nr1 - 1 : 0 };
+		p->memo[stack] = (struct profile_memo){ thread + 1, node, 0,
+			r->nr1 > 1 ? r->first + r->nr1 - 1 : 0 };
 		return;
 	}
 	at = map_put(&p->others, block_key(thread, stack));
@@ -311,7 +313,8 @@ static uint32_t enter_frame(struct profile *p, uint32_t parent, uint32_t frame, 
 	uint32_t i;
 
 	for (i = r.first; i < r.first + r.nr1 - 1; i++) {
-		if (p->names.levels[i].consumer == p->m->own && p->m->flow.nodes[parent].consumer == p->m->own && parent)
+		if (p->names.levels[i].consumer == p->m->own &&
+		    p->m->flow.nodes[parent].consumer == p->m->own && parent)
 			continue;
 		parent = flow_child(&p->m->flow, parent, p->names.levels[i].consumer);
 		p->weight[i]++;
@@ -324,7 +327,8 @@ static uint32_t damaged_node(struct profile *p, uint32_t thread)
 	const struct frame f = { .kind = FRAME_MARK, .b = MARK_DAMAGED };
 	uint32_t at = names_resolve(&p->names, &f, 0);
 
-	return flow_child(&p->m->flow, p->threads[thread].node, p->names.levels[p->names.frames[at].first].consumer);
+	return flow_child(&p->m->flow, p->threads[thread].node,
+			  p->names.levels[p->names.frames[at].first].consumer);
 }
 
 static uint32_t stack_node(struct profile *p, uint32_t thread, uint32_t stack, const struct stack_epoch *ep,
@@ -351,7 +355,10 @@ static uint32_t stack_node(struct profile *p, uint32_t thread, uint32_t stack, c
 	return node;
 }
 
-/* The same in a tree of calls, where a node says nothing of those above it: each stack is followed from its root. */
+/*
+ * The same in a tree of calls, where a node says nothing of those above it: each stack is followed
+ * from its root.
+ */
 static uint32_t grafted_node(struct profile *p, uint32_t thread, uint32_t stack, const struct stack_epoch *ep,
 			     uint64_t time_ns)
 {
@@ -605,8 +612,8 @@ int profile_read(struct profile *p, struct model *m, struct report_source *src, 
 	return r;
 }
 
-int profile_print_events(struct profile *p, struct model *m, struct trace_reader *t, const struct profile_opts *o,
-			 const struct report_opts *ro, FILE *out, struct err *e)
+int profile_print_events(struct profile *p, struct model *m, struct trace_reader *t,
+			 const struct profile_opts *o, const struct report_opts *ro, FILE *out, struct err *e)
 {
 	int r;
 

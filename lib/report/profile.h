@@ -39,7 +39,8 @@ struct profile {
 	uint64_t nr_of_event[64];	/* samples seen */
 	uint64_t start_ns, first_ns, last_ns;
 	uint64_t reset_ns;		/* what is older was dropped, by "arcprof ctl reset" */
-	uint64_t nr_read, nr_unknown;	/* samples of the first event (or calls) seen; samples of events the trace does not name */
+	/* samples of the first event (or calls) seen; samples of events the trace does not name */
+	uint64_t nr_read, nr_unknown;
 	struct graft *graft;		/* samples go into a tree of calls; NULL: they are alone */
 	uint64_t nr_missing;		/* of them, those in contexts that the tree has not */
 	uint8_t *cpu_wanted;
@@ -64,7 +65,8 @@ struct profile {
 	} *memo;			/* [stack]: of the first thread that had it */
 	size_t nr_memo;
 	uint64_t usual_weight;		/* of column 0 */
-	struct map others;		/* (thread, stack / PROFILE_BLOCK) -> index of a block, for the other threads */
+	/* (thread, stack / PROFILE_BLOCK) -> index of a block, for the other threads */
+	struct map others;
 	uint32_t *blocks;		/* [block][stack % PROFILE_BLOCK]: node */
 	size_t nr_blocks, alloc_blocks;
 	uint64_t *weight;		/* [level]: samples that ended there, and a little for each stack */
@@ -86,9 +88,13 @@ struct profile {
 int profile_read(struct profile *p, struct model *m, struct report_source *src, struct trace_reader *t,
 		 const struct profile_opts *o, struct err *e);
 void profile_release(struct profile *p);
-/* Prints the events of a call trace that ro selects (report --gen). 1: it selects none. -ENODATA: the trace has none. */
-int profile_print_events(struct profile *p, struct model *m, struct trace_reader *t, const struct profile_opts *o,
-			 const struct report_opts *ro, FILE *out, struct err *e);
+/*
+ * Prints the events of a call trace that ro selects (report --gen). 1: it selects none. -ENODATA: the
+ * trace has none.
+ */
+int profile_print_events(struct profile *p, struct model *m, struct trace_reader *t,
+			 const struct profile_opts *o, const struct report_opts *ro, FILE *out,
+			 struct err *e);
 
 /* For graft.c: what a frame is; and that a level counts so much for the kind of its function. */
 const struct profile_frame *profile_resolve(struct profile *p, uint32_t frame, const struct stack_epoch *ep,

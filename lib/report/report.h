@@ -13,11 +13,21 @@
 #include "flow/order.h"
 
 enum report_name {
-	REPORT_XARC, REPORT_XTREE, REPORT_XPROF, REPORT_RT, REPORT_GEN, REPORT_TPROF, REPORT_THREADS, REPORT_SCHED, REPORT_ARC
+	REPORT_XARC,
+	REPORT_XTREE,
+	REPORT_XPROF,
+	REPORT_RT,
+	REPORT_GEN,
+	REPORT_TPROF,
+	REPORT_THREADS,
+	REPORT_SCHED,
+	REPORT_ARC
 };
 enum report_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_TREE };
 enum report_fold { FOLD_NONE, FOLD_MODULE, FOLD_CLASS, FOLD_PACKAGE };
-enum report_sort { SORT_DEFAULT, SORT_CUM, SORT_BASE, SORT_N, SORT_NAME, SORT_WAIT, SORT_BLOCKED, SORT_LATENCY };
+enum report_sort {
+	SORT_DEFAULT, SORT_CUM, SORT_BASE, SORT_N, SORT_NAME, SORT_WAIT, SORT_BLOCKED, SORT_LATENCY
+};
 
 /* As from_ns of a window: the trace's zero point, which "arcprof ctl zero" set last. */
 #define REPORT_FROM_ZERO UINT64_MAX
@@ -42,7 +52,8 @@ struct report_source {
 	const char *calibration;	/* of exact calls: what was done, or why not; NULL for others */
 	uint64_t over_corrected;	/* contexts and metrics that were left with nothing */
 	uint64_t nr_missing;		/* samples in calls that the tree of calls does not have */
-	uint64_t nr_read;		/* samples of the first event, before the selection by time and CPU; 0: n */
+	/* samples of the first event, before the selection by time and CPU; 0: n */
+	uint64_t nr_read;
 };
 
 struct report_opts {
@@ -75,7 +86,8 @@ struct view {
 	uint64_t total[FLOW_MAX_METRICS];	/* of what the view has, [pruned] included */
 	uint64_t total_n;
 	uint64_t read_n;		/* before filters */
-	double marked[FLOW_MAX_METRICS];	/* share of total in contexts where calibration took as much as is left, 0 to 1 */
+	/* share of total in contexts where calibration took as much as is left, 0 to 1 */
+	double marked[FLOW_MAX_METRICS];
 	double own;			/* share of samples in arcprof's own work in the programs, 0 to 1 */
 	double shown;			/* share of what was read that has rows of its own, 0 to 1 */
 	uint64_t nr_threads;
@@ -103,8 +115,12 @@ bool report_number_listed(const struct opt_list *l, uint32_t nr);
 bool report_name_listed(const struct opt_list *l, const char *name);
 /* The same of a module, by its path or the last part of that. */
 bool report_module_listed(const struct opt_list *l, const char *path);
-/* Do the lists of numbers and names of o, those that have something, have this process and thread of the model? */
-bool report_thread_selected(const struct report_opts *o, const struct model *m, uint32_t process, uint32_t thread);
+/*
+ * Do the lists of numbers and names of o, those that have something, have this process and thread of
+ * the model?
+ */
+bool report_thread_selected(const struct report_opts *o, const struct model *m, uint32_t process,
+			    uint32_t thread);
 /* Is the consumer listed as a symbol, or what it is in as a module? */
 bool report_has_symbol(const struct report_opts *o, const struct model *m, uint32_t consumer);
 bool report_has_module(const struct report_opts *o, const struct model *m, uint32_t consumer);

@@ -167,7 +167,8 @@ static struct symfile *open_file(struct names *x, struct name_module *m)
 	if (m->tried_file)
 		return m->file;
 	m->tried_file = true;
-	if (m->nr_symbols || x->o.no_files || !m->build_id_len || *m->path != '/' || names_label(x, "symbols"))
+	if (m->nr_symbols || x->o.no_files || !m->build_id_len || *m->path != '/' ||
+	    names_label(x, "symbols"))
 		return NULL;
 	if (symfile_open(&m->file, "", m->path, m->build_id, m->build_id_len, &e))
 		m->file = NULL;
@@ -448,7 +449,8 @@ static void resolve_jit(struct names *x, const struct frame *f)
 	struct { uint64_t method, bci; } list[MAX_LEVELS];
 	struct consumer c = { 0 };
 	struct name_code *code = find_code(x, f);
-	const struct name_pc *pc = code && !(f->c & FRAME_NOT_INLINED) ? find_pc(code, f->b - code->addr) : NULL;
+	const struct name_pc *pc =
+		code && !(f->c & FRAME_NOT_INLINED) ? find_pc(code, f->b - code->addr) : NULL;
 	uint64_t nr = 0, i;
 	struct span s;
 

@@ -43,7 +43,8 @@ static bool find_metric(const struct model *model, const char *name, unsigned in
 	return false;
 }
 
-static void put_metric(const struct table *t, const struct row *r, const char *name, const char *none, struct buf *b)
+static void put_metric(const struct table *t, const struct row *r, const char *name, const char *none,
+		       struct buf *b)
 {
 	unsigned int at;
 
@@ -219,7 +220,8 @@ static void print_text(struct walk *w, FILE *out)
 	table_release(&t);
 }
 
-static void json_metric(struct json *j, const struct row *r, const struct model *m, const char *key, const char *name)
+static void json_metric(struct json *j, const struct row *r, const struct model *m, const char *key,
+			const char *name)
 {
 	unsigned int at;
 

@@ -69,7 +69,8 @@ static struct sched_thread *get_thread(struct sched_model *m, uint32_t number)
 	if (*at == MAP_NONE) {
 		*at = m->nr_threads;
 		VEC_GROW(m->threads, m->nr_threads, m->alloc_threads);
-		m->threads[m->nr_threads++] = (struct sched_thread){ .number = number, .name = "", .comm = "", .cpu = -1 };
+		m->threads[m->nr_threads++] = (struct sched_thread){ .number = number, .name = "", .comm = "",
+			.cpu = -1 };
 	}
 	return &m->threads[*at];
 }
@@ -208,7 +209,8 @@ static enum sched_bucket bucket_of(enum sched_state s)
 	return s == SCHED_DISK ? SCHED_IN_DISK : SCHED_ASLEEP;
 }
 
-static void lose_cpu(struct sched_model *m, struct sched_thread *t, const struct rec_sched *r, struct sched_line *l)
+static void lose_cpu(struct sched_model *m, struct sched_thread *t, const struct rec_sched *r,
+		     struct sched_line *l)
 {
 	bool fits = t->state == SCHED_ON_CPU;
 
@@ -229,7 +231,8 @@ static void lose_cpu(struct sched_model *m, struct sched_thread *t, const struct
 		t->nr_voluntary++;
 }
 
-static void get_cpu(struct sched_model *m, struct sched_thread *t, const struct rec_sched *r, struct sched_line *l)
+static void get_cpu(struct sched_model *m, struct sched_thread *t, const struct rec_sched *r,
+		    struct sched_line *l)
 {
 	bool waits = t->state == SCHED_WAITS, blocked = t->state == SCHED_ASLEEP || t->state == SCHED_IN_DISK;
 	enum sched_bucket was = t->state;
@@ -366,7 +369,8 @@ static void interrupt_ends(struct sched_model *m, const struct rec_sched *r)
 {
 	struct sched_cpu *c = get_cpu_at(m, r->cpu);
 	struct sched_thread *t = thread_at(m, r->thread, r->time_ns, !c->seen);
-	struct sched_line l = { .time_ns = r->time_ns, .cpu = r->cpu, .out = t, .is_intr = true, .ran_known = true };
+	struct sched_line l = { .time_ns = r->time_ns, .cpu = r->cpu, .out = t, .is_intr = true,
+		.ran_known = true };
 	uint64_t ns;
 
 	if (soft_of_its_own(m, r) || !c->depth || --c->depth)
@@ -493,7 +497,8 @@ static void complete_threads(struct sched_model *m)
 	}
 }
 
-static int set_window(struct sched_model *m, struct trace_reader *t, uint64_t from_ns, uint64_t to_ns, struct err *e)
+static int set_window(struct sched_model *m, struct trace_reader *t, uint64_t from_ns, uint64_t to_ns,
+		      struct err *e)
 {
 	const char *scope = sched_label(m, "sched.scope"), *states = sched_label(m, "sched.states");
 	const char *irq = sched_label(m, "sched.irq");
@@ -565,7 +570,8 @@ int sched_read(struct sched_model *m, struct trace_reader *t, uint64_t from_ns, 
 	       void (*line)(void *, const struct sched_line *), void *ctx, struct err *e)
 {
 	static const struct trace_sink names = {
-		.label = take_label, .proc = take_proc, .thread = take_thread, .end = take_end, .lost = take_lost,
+		.label = take_label, .proc = take_proc, .thread = take_thread, .end = take_end,
+		.lost = take_lost,
 	};
 	static const struct trace_sink records = { .sched = take_sched };
 	int r;
@@ -625,7 +631,8 @@ void sched_intr_name(const struct sched_model *m, uint32_t intr, struct buf *b)
 		buf_fmt(b, " %s", name);
 }
 
-unsigned int sched_check(const struct sched_model *m, uint64_t *nr_threads, uint64_t *nr_cpus, struct buf *first)
+unsigned int sched_check(const struct sched_model *m, uint64_t *nr_threads, uint64_t *nr_cpus,
+			 struct buf *first)
 {
 	uint64_t elapsed = m->end_ns > m->start_ns ? m->end_ns - m->start_ns : 0;
 	unsigned int nr_bad = 0;
@@ -642,7 +649,8 @@ unsigned int sched_check(const struct sched_model *m, uint64_t *nr_threads, uint
 			sum += t->times[b];
 		++*nr_threads;
 		if ((sum != life || t->intr_ns > t->times[SCHED_ON_CPU]) && !nr_bad++)
-			buf_fmt(first, "thread %" PRIu32 ": %" PRIu64 " of %" PRIu64 " ns", t->tid, sum, life);
+			buf_fmt(first, "thread %" PRIu32 ": %" PRIu64 " of %" PRIu64 " ns", t->tid, sum,
+				life);
 	}
 	for (i = 0; i < m->nr_cpus && m->system; i++) {
 		const struct sched_cpu *c = &m->cpus[i];

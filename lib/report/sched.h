@@ -113,7 +113,8 @@ static inline uint64_t sched_life_ns(const struct sched_model *m, const struct s
 }
 
 /* Threads and CPUs whose times do not add up; *first says which. */
-unsigned int sched_check(const struct sched_model *m, uint64_t *nr_threads, uint64_t *nr_cpus, struct buf *first);
+unsigned int sched_check(const struct sched_model *m, uint64_t *nr_threads, uint64_t *nr_cpus,
+			 struct buf *first);
 
 /* The first lines of a text report, and the first members of JSON, whose object stays open. */
 void sched_head_text(const struct sched_model *m, size_t nr_threads, FILE *out);

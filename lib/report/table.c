@@ -67,7 +67,10 @@ static bool without_percent(const struct column *const *columns)
 	return true;
 }
 
-/* Nanoseconds are shown in what gives the total three to seven digits, fine: up to nine; other units as they are. */
+/*
+ * Nanoseconds are shown in what gives the total three to seven digits, fine: up to nine; other units
+ * as they are.
+ */
 static struct metric_unit choose_unit(const struct view *v, unsigned int m, bool fine)
 {
 	const char *unit = model_str(v->m, v->m->metrics[m].unit);
@@ -86,7 +89,8 @@ const struct column column_samples = { "Samples", "samples", COLUMN_SAMPLES, 7, 
 
 static const char *head_of(const struct table *t, const struct column *c)
 {
-	bool counts_samples = c->cell == cell_n && c->kind == COLUMN_N && t->v->m->flow.n_means == FLOW_SAMPLES;
+	bool counts_samples =
+		c->cell == cell_n && c->kind == COLUMN_N && t->v->m->flow.n_means == FLOW_SAMPLES;
 
 	return counts_samples ? "Samples" : c->head;
 }
@@ -113,9 +117,10 @@ static int width_of(struct table *t, const struct column *c, unsigned int m)
 
 static bool hidden(const struct view *v, const struct column *c, unsigned int m)
 {
-	return (c->kind == COLUMN_SAMPLES && !v->m->has_samples) || (c->kind == COLUMN_COUNT && !model_count(v->m, m)) ||
-	       (v->o->absolute && !v->o->percent && c->kind == COLUMN_PERCENT) ||
-	       (v->o->percent && !v->o->absolute && c->kind == COLUMN_VALUE);
+	return (c->kind == COLUMN_SAMPLES && !v->m->has_samples) ||
+		(c->kind == COLUMN_COUNT && !model_count(v->m, m)) ||
+		(v->o->absolute && !v->o->percent && c->kind == COLUMN_PERCENT) ||
+		(v->o->percent && !v->o->absolute && c->kind == COLUMN_VALUE);
 }
 
 static void add_column(struct table *t, const struct column *c, unsigned int m)
@@ -134,7 +139,8 @@ void table_init(struct table *t, const struct view *v, FILE *out, const struct c
 	t->out = out;
 	t->columns = columns;
 	for (m = 0; m < v->m->flow.nr_metrics; m++)
-		t->units[m] = m < model_nr_shown(v->m) ? choose_unit(v, m, without_percent(columns)) : t->units[v->m->delta_of[m]];
+		t->units[m] = m < model_nr_shown(v->m) ? choose_unit(v, m, without_percent(columns)) :
+							 t->units[v->m->delta_of[m]];
 	while (columns[nr])
 		nr++;
 	t->list = xcalloc(nr * v->m->flow.nr_metrics + 1, sizeof(*t->list));
@@ -181,7 +187,8 @@ static void metric_names(struct table *t)
 			pad(&t->line, c->width + 1);
 			continue;
 		}
-		for (from = i; i < t->nr_list && t->list[i].c->per_metric && t->list[i].metric == t->list[from].metric;
+		for (from = i;
+		     i < t->nr_list && t->list[i].c->per_metric && t->list[i].metric == t->list[from].metric;
 		     i++)
 			width += t->list[i].width + 1;
 		i--;
@@ -192,7 +199,10 @@ static void metric_names(struct table *t)
 	fwrite(t->line.data, 1, t->line.len, t->out);
 }
 
-/* With the style where colours are wanted; the line itself has no escape sequence, so that its length is its width. */
+/*
+ * With the style where colours are wanted; the line itself has no escape sequence, so that its length
+ * is its width.
+ */
 static void print_line(struct table *t, enum term_style style)
 {
 	const char *on = style == TERM_PLAIN ? "" : term_style(style);

@@ -60,7 +60,8 @@ static uint64_t key_of(const struct sched_thread *t, const struct rows *r)
 
 static int compare(const void *p, const void *q, void *ctx)
 {
-	const struct sched_thread *a = *(const struct sched_thread *const *)p, *b = *(const struct sched_thread *const *)q;
+	const struct sched_thread *a = *(const struct sched_thread *const *)p,
+				  *b = *(const struct sched_thread *const *)q;
 	uint64_t ka = key_of(a, ctx), kb = key_of(b, ctx);
 	const struct rows *r = ctx;
 	int c = r->o->sort == SORT_NAME ? strcmp(a->name, b->name) : 0;
@@ -209,7 +210,8 @@ static void print_text(const struct rows *r, FILE *out)
 /* ---- JSON and CSV ---- */
 
 static const char *const keys[] = {
-	"pid", "tid", "life_ns", "cpu_ns", "interrupt_ns", "runnable_ns", "sleep_ns", "disk_ns", "unknown_ns", "dispatches",
+	"pid", "tid", "life_ns", "cpu_ns", "interrupt_ns", "runnable_ns", "sleep_ns", "disk_ns", "unknown_ns",
+	"dispatches",
 	"preemptions", "voluntary", "migrations", "interrupts", "softirqs", "waits", "wait_sum_ns", "wait_max_ns",
 	"inconsistent",
 };
@@ -217,9 +219,25 @@ static const char *const keys[] = {
 static void values(const struct rows *r, const struct sched_thread *t, uint64_t life_ns, uint64_t v[])
 {
 	const uint64_t list[] = {
-		t->pid, t->tid, life_ns, own_ns(t), t->intr_ns, t->times[SCHED_WAITS], t->times[SCHED_ASLEEP],
-		t->times[SCHED_IN_DISK], t->times[SCHED_UNKNOWN], t->nr_dispatches, t->nr_preempted, t->nr_voluntary,
-		t->nr_migrations, t->nr_intr, t->nr_soft, t->nr_waits, t->wait_sum_ns, t->wait_max_ns, t->odd,
+		t->pid,
+		t->tid,
+		life_ns,
+		own_ns(t),
+		t->intr_ns,
+		t->times[SCHED_WAITS],
+		t->times[SCHED_ASLEEP],
+		t->times[SCHED_IN_DISK],
+		t->times[SCHED_UNKNOWN],
+		t->nr_dispatches,
+		t->nr_preempted,
+		t->nr_voluntary,
+		t->nr_migrations,
+		t->nr_intr,
+		t->nr_soft,
+		t->nr_waits,
+		t->wait_sum_ns,
+		t->wait_max_ns,
+		t->odd,
 	};
 
 	static_assert(sizeof(list) / sizeof(list[0]) == sizeof(keys) / sizeof(keys[0]), "a value a key");

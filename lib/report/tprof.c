@@ -179,7 +179,8 @@ static void text_tree(struct tprof *t, const struct flow *f)
 	uint64_t ticks, rows = 0;
 	struct buf b = BUF_INIT;
 
-	for (i = flow_next(f, FLOW_NONE); i; i = ticks < t->clip ? flow_next_outside(f, i) : flow_next(f, i)) {
+	for (i = flow_next(f, FLOW_NONE); i;
+	     i = ticks < t->clip ? flow_next_outside(f, i) : flow_next(f, i)) {
 		const struct consumer *c = &t->names.items[f->nodes[i].consumer];
 
 		ticks = flow_cum(f, i)[0];
@@ -219,7 +220,8 @@ static void text_rate(struct tprof *t)
 		fprintf(t->out, "      Time-based mode, ticks every %.0f microseconds (~%.0f ticks/sec)\n\n",
 			t->v->src->period ? t->v->src->period / 1e3 : 1e6 / rate, rate);
 	else if (t->v->src->period)
-		fprintf(t->out, "      Event-based mode, %s, ticks every %" PRIu64 " events\n\n", quote_str(&b, name),
+		fprintf(t->out, "      Event-based mode, %s, ticks every %" PRIu64 " events\n\n",
+			quote_str(&b, name),
 			t->v->src->period);
 	else
 		fprintf(t->out, "      %s\n\n", quote_str(&b, name));
@@ -356,7 +358,8 @@ static int choose(struct tprof *t, struct err *e)
 		t->wanted[k] = !l || !l->nr_items;
 	for (i = 0; l && i < l->nr_items; i++) {
 		for (k = 0; k < ARRAY_SIZE(stanzas); k++)
-			if (!strcasecmp(l->items[i], stanzas[k].letters) || !strcasecmp(l->items[i], stanzas[k].name))
+			if (!strcasecmp(l->items[i], stanzas[k].letters) ||
+			    !strcasecmp(l->items[i], stanzas[k].name))
 				break;
 		if (k == ARRAY_SIZE(stanzas))
 			return err_set(e, EINVAL, "no stanza '%s': there are P, PM, PMS, PT, PTM, PTMS, M and MS",

@@ -73,9 +73,9 @@ bool report_has_module(const struct report_opts *o, const struct model *m, uint3
 
 static uint8_t wanted(const struct report_opts *o)
 {
-	return (any(o->pids) ? HAS_PROCESS : 0) | (any(o->comms) ? HAS_COMM : 0) | (any(o->tids) ? HAS_TID : 0) |
-	       (any(o->threads) ? HAS_THREAD : 0) | (any(o->modules) ? HAS_MODULE : 0) |
-	       (any(o->symbols) ? HAS_SYMBOL : 0);
+	return (any(o->pids) ? HAS_PROCESS : 0) | (any(o->comms) ? HAS_COMM : 0) |
+		(any(o->tids) ? HAS_TID : 0) | (any(o->threads) ? HAS_THREAD : 0) |
+		(any(o->modules) ? HAS_MODULE : 0) | (any(o->symbols) ? HAS_SYMBOL : 0);
 }
 
 static uint8_t consumer_has(const struct report_opts *o, const struct model *m, uint32_t id)
@@ -99,7 +99,8 @@ static uint8_t consumer_has(const struct report_opts *o, const struct model *m, 
 	return has;
 }
 
-bool report_thread_selected(const struct report_opts *o, const struct model *m, uint32_t process, uint32_t thread)
+bool report_thread_selected(const struct report_opts *o, const struct model *m, uint32_t process,
+			    uint32_t thread)
 {
 	uint8_t want = wanted(o) & ~(HAS_MODULE | HAS_SYMBOL);
 
@@ -191,7 +192,8 @@ static void fold(struct view *v)
 	struct flow out;
 	uint32_t *to;
 
-	if (!o->no_inline && !o->no_kernel && !o->merge_threads && !o->merge_processes && o->fold == FOLD_NONE)
+	if (!o->no_inline && !o->no_kernel && !o->merge_threads && !o->merge_processes &&
+	    o->fold == FOLD_NONE)
 		return;
 	to = xcalloc(nr, sizeof(*to));
 	for (i = 1; i < nr; i++)
@@ -329,9 +331,11 @@ static void sum_marked(struct view *v)
 
 static void set_order(struct view *v)
 {
-	static const enum flow_sort by[] = { FLOW_BY_CUM, FLOW_BY_CUM, FLOW_BY_BASE, FLOW_BY_N, FLOW_BY_NAME };
+	static const enum flow_sort by[] = { FLOW_BY_CUM, FLOW_BY_CUM, FLOW_BY_BASE, FLOW_BY_N,
+		FLOW_BY_NAME };
 
-	v->order = (struct flow_order){ &v->m->consumers, by[v->o->sort], v->o->sort_metric, v->m->flow.nr_metrics };
+	v->order = (struct flow_order){ &v->m->consumers, by[v->o->sort], v->o->sort_metric,
+		v->m->flow.nr_metrics };
 }
 
 int view_init(struct view *v, struct model *m, const struct report_source *src, const struct report_opts *o,
@@ -360,7 +364,8 @@ int view_init(struct view *v, struct model *m, const struct report_source *src, 
 		v->shown *= (double)v->read_n / src->nr_read;
 	sum_marked(v);
 	set_order(v);
-	if ((o->sort != SORT_DEFAULT || src->is_trace) && (o->name == REPORT_XTREE || o->format == FORMAT_TREE))
+	if ((o->sort != SORT_DEFAULT || src->is_trace) &&
+	    (o->name == REPORT_XTREE || o->format == FORMAT_TREE))
 		flow_sort_children(&m->flow, &v->order);
 	return 0;
 }

@@ -15,7 +15,8 @@ static const struct column pbase = { "%Base", "pbase", COLUMN_PERCENT, 7, true, 
 static const struct column pcum = { "%Cum", "pcum", COLUMN_PERCENT, 7, true, cell_pcum };
 static const struct column base = { "Base", "base", COLUMN_VALUE, 5, true, cell_base };
 static const struct column cum = { "Cum", "cum", COLUMN_VALUE, 4, true, cell_cum };
-static const struct column *const columns[] = { &source, &calls, &column_samples, &column_count, &pbase, &pcum, &base, &cum, NULL };
+static const struct column *const columns[] = { &source, &calls, &column_samples, &column_count, &pbase,
+	&pcum, &base, &cum, NULL };
 
 static const struct column c_stanza = { "", "stanza", COLUMN_OTHER, 0, false, cell_id };
 static const struct column c_stanza_name = { "", "stanza_name", COLUMN_OTHER, 0, false, cell_stanza };
@@ -25,8 +26,10 @@ static const struct column c_name = { "", "name", COLUMN_OTHER, 0, false, cell_n
 static const struct column c_n = { "", "n", COLUMN_OTHER, 0, false, cell_n };
 static const struct column c_base = { "", "base", COLUMN_OTHER, 0, true, cell_raw_base };
 static const struct column c_cum = { "", "cum", COLUMN_OTHER, 0, true, cell_raw_cum };
-static const struct column *const csv_columns[] = { &c_stanza, &c_stanza_name, &c_row, &c_index,
-						    &c_name, &c_n, &column_samples, &column_count, &c_base, &c_cum, NULL };
+static const struct column *const csv_columns[] = {
+	&c_stanza,	 &c_stanza_name, &c_row,  &c_index, &c_name, &c_n,
+	&column_samples, &column_count,	 &c_base, &c_cum,   NULL
+};
 
 /* The names of the eight kinds of rows; also the order of a stanza. */
 enum { SELF = ARC_NR, RSELF };
@@ -121,7 +124,8 @@ static void print_text(struct xarc *x, size_t nr)
 	table_release(&x->t);
 }
 
-static void json_rows(struct xarc *x, struct json *j, const char *key, const struct arc_stanza *s, enum arc_rows kind)
+static void json_rows(struct xarc *x, struct json *j, const char *key, const struct arc_stanza *s,
+		      enum arc_rows kind)
 {
 	uint32_t i;
 
@@ -179,7 +183,8 @@ static void print_json(struct xarc *x, size_t nr)
 	json_end(&j);
 }
 
-static void csv_row(struct xarc *x, size_t stanza, const char *src, uint32_t consumer, const struct arc_sums *sums)
+static void csv_row(struct xarc *x, size_t stanza, const char *src, uint32_t consumer,
+		    const struct arc_sums *sums)
 {
 	struct row r = make_row(src, consumer, sums);
 

@@ -30,7 +30,8 @@ int device_open(unsigned int features, struct err *e)
 			err_hint(e, "load the module arcprof: 'make -C kmod && sudo insmod kmod/arcprof.ko', or for good "
 				    "'sudo make kmod-install' and 'sudo modprobe arcprof'");
 		else if (r == -EACCES || r == -EPERM)
-			err_hint(e, "root, or 'sudo chgrp <group> %s; sudo chmod g+rw %s'", ARCPROF_DEVICE, ARCPROF_DEVICE);
+			err_hint(e, "root, or 'sudo chgrp <group> %s; sudo chmod g+rw %s'", ARCPROF_DEVICE,
+				 ARCPROF_DEVICE);
 		return r;
 	}
 	r = check(fd, features, e);

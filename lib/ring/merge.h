@@ -16,7 +16,8 @@
  */
 uint64_t merge_record_time(const struct perf_event_header *h);
 
-typedef void (*merge_fn)(void *ctx, const struct ring *r, const struct perf_event_header *h, uint64_t time_ns);
+typedef void (*merge_fn)(void *ctx, const struct ring *r, const struct perf_event_header *h,
+			 uint64_t time_ns);
 
 /* Gives fn all records not younger than until_ns; returns how many. */
 size_t merge_drain(struct ring *rings, size_t nr_rings, uint64_t until_ns, merge_fn fn, void *ctx);

@@ -47,7 +47,8 @@ static bool is_ours(int fd, mode_t type)
 {
 	struct stat st;
 
-	return !fstat(fd, &st) && (st.st_mode & S_IFMT) == type && st.st_uid == geteuid() && !(st.st_mode & 077);
+	return !fstat(fd, &st) && (st.st_mode & S_IFMT) == type && st.st_uid == geteuid() &&
+		!(st.st_mode & 077);
 }
 
 struct cache *cache_open_at(const char *path, uint64_t max_bytes)
@@ -146,7 +147,8 @@ static uint64_t checksum_of(const uint8_t *p, size_t len)
 
 static struct head head_of(const struct cache_key *k, const uint8_t *data, size_t len)
 {
-	struct head h = { .version = FORMAT_VERSION, .key = *k, .len = len, .checksum = checksum_of(data, len) };
+	struct head h = { .version = FORMAT_VERSION, .key = *k, .len = len,
+		.checksum = checksum_of(data, len) };
 
 	memcpy(h.magic, magic, sizeof(h.magic));
 	return h;
@@ -188,7 +190,8 @@ static void note_use(int fd)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (!fstat(fd, &st) && (now.tv_sec < st.st_mtim.tv_sec || now.tv_sec - st.st_mtim.tv_sec > USED_AGAIN_SECS))
+	if (!fstat(fd, &st) &&
+	    (now.tv_sec < st.st_mtim.tv_sec || now.tv_sec - st.st_mtim.tv_sec > USED_AGAIN_SECS))
 		futimens(fd, NULL);
 }
 

@@ -22,7 +22,8 @@
 int debugfile_open_below(const char *root, const char *path, struct err *e)
 {
 	/* Whoever's: it is the right one by its build-id or checksum, and its bytes are checked. */
-	const struct foreign_rule rule = { .owner = FOREIGN_ANYBODY, .max_bytes = FILE_BYTES_MAX, .links = true };
+	const struct foreign_rule rule = { .owner = FOREIGN_ANYBODY, .max_bytes = FILE_BYTES_MAX,
+		.links = true };
 	int dir, fd;
 
 	if (!root || !root[0])
@@ -153,7 +154,8 @@ bool debugfile_find(const struct symfile *f, struct image *debug, char **path)
 bool debugfile_find_common(const struct symfile *f, const struct image *im, struct image *common)
 {
 	const struct image_section *s = image_section(im, ".gnu_debugaltlink");
-	const char *of = im == &f->debug && f->debug_path ? f->debug_path : f->path, *slash = strrchr(of, '/');
+	const char *of = im == &f->debug && f->debug_path ? f->debug_path : f->path,
+		   *slash = strrchr(of, '/');
 	struct build_id id;
 	struct image_bytes b;
 	struct err e;

@@ -359,8 +359,10 @@ static int packing_of(const struct image *im, const struct image_section *s, str
 			return packing_damaged(s, e);
 		memcpy(&type, b, sizeof(type));
 		if (type != ELFCOMPRESS_ZLIB)
-			return err_set(e, ENOTSUP, "section %s: compression %u is not supported", s->name, type);
-		memcpy(&p->size, b + (im->is64 ? offsetof(Elf64_Chdr, ch_size) : offsetof(Elf32_Chdr, ch_size)),
+			return err_set(e, ENOTSUP, "section %s: compression %u is not supported", s->name,
+				       type);
+		memcpy(&p->size,
+		       b + (im->is64 ? offsetof(Elf64_Chdr, ch_size) : offsetof(Elf32_Chdr, ch_size)),
 		       im->is64 ? 8 : 4);
 		p->skip = head;
 	} else if (s->size > 12 && !memcmp(b, "ZLIB", 4)) {
@@ -418,7 +420,8 @@ int image_loaded_size(const struct image *im, const struct image_section *s, uin
 	return 0;
 }
 
-int image_load_into(const struct image *im, const struct image_section *s, void *to, uint64_t size, struct err *e)
+int image_load_into(const struct image *im, const struct image_section *s, void *to, uint64_t size,
+		    struct err *e)
 {
 	struct image_bytes raw;
 	struct packing p;

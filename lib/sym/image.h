@@ -73,7 +73,8 @@ int image_load(const struct image *im, const struct image_section *s, struct ima
 /* How many bytes image_load() would give; the same errors. */
 int image_loaded_size(const struct image *im, const struct image_section *s, uint64_t *size, struct err *e);
 /* image_load() to where the caller has size bytes of room, as many as image_loaded_size() said. */
-int image_load_into(const struct image *im, const struct image_section *s, void *to, uint64_t size, struct err *e);
+int image_load_into(const struct image *im, const struct image_section *s, void *to, uint64_t size,
+		    struct err *e);
 /* The len bytes at off, which no section has to describe. */
 int image_load_range(const struct image *im, uint64_t off, uint64_t len, struct image_bytes *b,
 		     struct err *e);

@@ -32,7 +32,8 @@ struct kallsyms {
 	struct ksym *syms;	/* sorted */
 	size_t nr_syms, alloc_syms;
 	struct ksym_bpf *bpf;	/* asked instead of the table, or NULL */
-	struct cache_entry cached;	/* the image's functions; the table is empty until another address is asked for */
+	/* the image's functions; the table is empty until another address is asked for */
+	struct cache_entry cached;
 	struct ksym answer;	/* the last of either */
 };
 

@@ -21,8 +21,8 @@ struct kallsyms;
 struct cache;
 
 /*
- * Asks the kernel by address where that is possible (ksym_bpf.h), else looks into the cache (or NULL) for what an earlier
- * recording read since the machine was booted, else reads the file.
+ * Asks the kernel by address where that is possible (ksym_bpf.h), else looks into the cache (or
+ * NULL) for what an earlier recording read since the machine was booted, else reads the file.
  * -EPERM when kptr_restrict hides the addresses; the hint says how to get them.
  */
 int kallsyms_open(struct kallsyms **k, struct cache *c, struct err *e);

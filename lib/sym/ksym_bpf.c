@@ -23,7 +23,8 @@ struct ksym_bpf {
 
 #define INSN(c, d, s, o, i) { .code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i) }
 /* A map's value takes two instructions. */
-#define INSN_MAP_VALUE(d, fd) INSN(BPF_LD | BPF_IMM | BPF_DW, d, BPF_PSEUDO_MAP_VALUE, 0, fd), INSN(0, 0, 0, 0, 0)
+#define INSN_MAP_VALUE(d, fd) INSN(BPF_LD | BPF_IMM | BPF_DW, d, BPF_PSEUDO_MAP_VALUE, 0, fd), \
+	INSN(0, 0, 0, 0, 0)
 
 /* bpf_snprintf(text, TEXT_BYTES, format, (u64[]){ argument }, 8) */
 static int load_program(int format, int text)
@@ -76,7 +77,8 @@ struct ksym_bpf *ksym_bpf_open(void)
 
 	b->prog = -1;
 	if (format >= 0)
-		text = bpf_map_create(BPF_MAP_TYPE_ARRAY, "arcprof_text", sizeof(uint32_t), TEXT_BYTES, 1, &opts);
+		text = bpf_map_create(BPF_MAP_TYPE_ARRAY, "arcprof_text", sizeof(uint32_t), TEXT_BYTES, 1,
+				      &opts);
 	if (text >= 0)
 		b->text = map_text(text);
 	if (b->text)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ksym_bpf.h - one kernel address at a time, named by the kernel itself: by a BPF program that formats it as %pS.
+ * ksym_bpf.h - one kernel address at a time, named by the kernel itself: by a BPF program that
+ * formats it as %pS.
  *
- * /proc/kallsyms takes the kernel 40 ms to print, a question about one address a microsecond, and only a few hundred
- * functions are hit.  The answer covers the modules that are loaded at the time, as the file does.
+ * /proc/kallsyms takes the kernel 40 ms to print, a question about one address a microsecond, and
+ * only a few hundred functions are hit.  The answer covers the modules that are loaded at the time,
+ * as the file does.
  */
 #ifndef SYM_KSYM_BPF_H
 #define SYM_KSYM_BPF_H
@@ -19,7 +21,10 @@ struct ksym_bpf *ksym_bpf_open(void);
 void ksym_bpf_close(struct ksym_bpf *b);
 /* False: no symbol covers addr. The strings in *s hold until the next question. */
 bool ksym_bpf_find(struct ksym_bpf *b, uint64_t addr, struct ksym *s);
-/* Takes "name+0x1/0x20 [module]", as the kernel prints addr, apart in place; false: it is not of that form. */
+/*
+ * Takes "name+0x1/0x20 [module]", as the kernel prints addr, apart in place; false: it is not of that
+ * form.
+ */
 bool ksym_bpf_parse(char *text, uint64_t addr, struct ksym *s);
 
 #endif

@@ -369,7 +369,8 @@ static void load_units(struct lines *l)
 		qsort(l->ranges, l->nr_ranges, sizeof(*l->ranges), by_lo);
 }
 
-static bool image_key(const struct symfile *f, const struct image *im, enum cache_kind kind, struct cache_key *k)
+static bool image_key(const struct symfile *f, const struct image *im, enum cache_kind kind,
+		      struct cache_key *k)
 {
 	uint8_t id[BUILD_ID_MAX];
 
@@ -494,7 +495,8 @@ static bool open_dwarf(struct dwarf_file *d, struct symfile *f, const struct ima
 		d->elf = d->cached.data ? elf_memory((char *)d->cached.data, d->cached.len) :
 					  elf_memory((char *)d->unpacked.data, d->unpacked.len);
 	else
-		d->elf = im->fd < 0 ? elf_memory((char *)im->mem, im->len) : elf_begin(im->fd, ELF_C_READ, NULL);
+		d->elf = im->fd < 0 ? elf_memory((char *)im->mem, im->len) :
+				      elf_begin(im->fd, ELF_C_READ, NULL);
 	d->dw = d->elf ? dwarf_begin_elf(d->elf, DWARF_C_READ, NULL) : NULL;
 	return d->dw;
 }

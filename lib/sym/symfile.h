@@ -33,7 +33,10 @@ int symfile_open_memory(struct symfile **f, const void *data, size_t len, const 
 			struct err *e);
 void symfile_close(struct symfile *f);
 
-/* c, which outlives f, gets what is worked out about f, and is asked first (cache.h); NULL: nothing is kept. */
+/*
+ * c, which outlives f, gets what is worked out about f, and is asked first (cache.h); NULL: nothing is
+ * kept.
+ */
 void symfile_set_cache(struct symfile *f, struct cache *c);
 
 /* Borrowed; NULL and 0 when the file has none. */

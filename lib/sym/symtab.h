@@ -21,7 +21,8 @@ struct symtab {
 	struct symtab_entry *entries;	/* after symtab_finish(): sorted, one an address */
 	size_t nr_entries, alloc_entries;
 	struct buf names;
-	struct cache_entry cached;	/* when not empty: where entries and names are, and nothing can be added */
+	/* when not empty: where entries and names are, and nothing can be added */
+	struct cache_entry cached;
 };
 
 void symtab_release(struct symtab *t);
@@ -43,8 +44,9 @@ static inline const char *symtab_name(const struct symtab *t, const struct symta
 }
 
 /*
- * A finished table from the cache, and to it. source says where the symbols came from; what symtab_get() gives
- * lives as long as the table. Small tables are not kept: they are made faster than found.
+ * A finished table from the cache, and to it. source says where the symbols came from; what
+ * symtab_get() gives lives as long as the table. Small tables are not kept: they are made faster
+ * than found.
  */
 bool symtab_get(struct symtab *t, struct cache *c, const struct cache_key *k, const char **source);
 void symtab_put(const struct symtab *t, struct cache *c, const struct cache_key *k, const char *source);

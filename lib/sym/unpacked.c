@@ -78,7 +78,8 @@ static void add_header(struct table *t, const char *name, uint32_t type, uint64_
 	size_t len = strlen(name) + 1;
 
 	t->headers[t->nr_headers++] = (Elf64_Shdr){
-		.sh_name = t->names_len, .sh_type = type, .sh_offset = off, .sh_size = size, .sh_addralign = 1,
+		.sh_name = t->names_len, .sh_type = type, .sh_offset = off, .sh_size = size,
+		.sh_addralign = 1,
 	};
 	memcpy(t->names + t->names_len, name, len);
 	t->names_len += len;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unpacked.h - the compressed debug sections of a file that lines need, decompressed, as an ELF file in memory.
+ * unpacked.h - the compressed debug sections of a file that lines need, decompressed, as an ELF
+ * file in memory.
  *
  * libdw decompresses all sections there are; a third of the time goes into those that say where
  * variables are.  What is made here can also be kept (cache.h).

@@ -24,8 +24,9 @@ void trace_write_call_consumer(struct trace_writer *w, const struct rec_call_con
 void trace_write_call_tree(struct trace_writer *w, const struct rec_call_tree *r)
 {
 	const uint64_t counts[] = {
-		r->java_id, r->start_ns, r->end_ns, r->kernel_cpu_ns, r->popped, r->inserted, r->over_range, r->folded,
-		r->folded_recursion, r->thrown, r->missed, r->mounts, r->lost_events, r->open,
+		r->java_id,	r->start_ns, r->end_ns,		  r->kernel_cpu_ns, r->popped, r->inserted,
+		r->over_range,	r->folded,   r->folded_recursion, r->thrown,	    r->missed, r->mounts,
+		r->lost_events, r->open,
 	};
 	struct records *p = writer_calls(w);
 	size_t at, i;

@@ -91,7 +91,8 @@ struct rec_call_refused {	/* asked for and not counted: a method, without a name
 
 struct trace_writer;
 
-enum { CALL_RECORD_NODES = 4096, CALL_RECORD_VALUES = 4096, CALL_RECORD_EVENTS = 4096 };	/* at most in one */
+/* at most in one */
+enum { CALL_RECORD_NODES = 4096, CALL_RECORD_VALUES = 4096, CALL_RECORD_EVENTS = 4096 };
 
 void trace_write_call_consumer(struct trace_writer *w, const struct rec_call_consumer *r);
 void trace_write_call_tree(struct trace_writer *w, const struct rec_call_tree *r);

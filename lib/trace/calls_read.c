@@ -31,8 +31,9 @@ static int decode_tree(struct walk_record *r, const struct trace_sink *sink, voi
 {
 	struct rec_call_tree p = { .time_ns = r->time_ns };
 	uint64_t *const counts[] = {
-		&p.java_id, &p.start_ns, &p.end_ns, &p.kernel_cpu_ns, &p.popped, &p.inserted, &p.over_range, &p.folded,
-		&p.folded_recursion, &p.thrown, &p.missed, &p.mounts, &p.lost_events, &p.open,
+		&p.java_id,	&p.start_ns, &p.end_ns,		  &p.kernel_cpu_ns, &p.popped, &p.inserted,
+		&p.over_range,	&p.folded,   &p.folded_recursion, &p.thrown,	    &p.missed, &p.mounts,
+		&p.lost_events, &p.open,
 	};
 	size_t i;
 
@@ -47,8 +48,8 @@ static int decode_tree(struct walk_record *r, const struct trace_sink *sink, voi
 	return *bad || !sink->call_tree ? 0 : sink->call_tree(ctx, &p);
 }
 
-static int decode_nodes(struct calls_reader *c, struct walk_record *r, const struct trace_sink *sink, void *ctx,
-			bool *bad)
+static int decode_nodes(struct calls_reader *c, struct walk_record *r, const struct trace_sink *sink,
+			void *ctx, bool *bad)
 {
 	struct rec_call_nodes p = { .time_ns = r->time_ns };
 	uint32_t i;
@@ -56,7 +57,8 @@ static int decode_nodes(struct calls_reader *c, struct walk_record *r, const str
 	p.tree = span_u32(&r->body);
 	p.first = span_u32(&r->body);
 	p.nr = span_u32(&r->body);
-	*bad = r->body.bad || !p.tree || !p.first || p.nr > span_left(&r->body) / 2 || p.nr > UINT32_MAX - p.first;
+	*bad = r->body.bad || !p.tree || !p.first || p.nr > span_left(&r->body) / 2 ||
+		p.nr > UINT32_MAX - p.first;
 	if (*bad)
 		return 0;
 	if (p.nr > c->alloc_nodes) {
@@ -72,8 +74,8 @@ static int decode_nodes(struct calls_reader *c, struct walk_record *r, const str
 	return *bad || !sink->call_nodes ? 0 : sink->call_nodes(ctx, &p);
 }
 
-static int decode_values(struct calls_reader *c, struct walk_record *r, const struct trace_sink *sink, void *ctx,
-			 bool *bad)
+static int decode_values(struct calls_reader *c, struct walk_record *r, const struct trace_sink *sink,
+			 void *ctx, bool *bad)
 {
 	struct rec_call_values p = { .time_ns = r->time_ns };
 	uint32_t i, m, node = 0;
@@ -103,8 +105,8 @@ static int decode_values(struct calls_reader *c, struct walk_record *r, const st
 	return *bad || !sink->call_values ? 0 : sink->call_values(ctx, &p);
 }
 
-static int decode_events(struct calls_reader *c, struct walk_record *r, const struct trace_sink *sink, void *ctx,
-			 bool *bad)
+static int decode_events(struct calls_reader *c, struct walk_record *r, const struct trace_sink *sink,
+			 void *ctx, bool *bad)
 {
 	struct call_event e = { .time_ns = r->time_ns };
 	struct rec_call_events p = { 0 };
@@ -135,7 +137,8 @@ static int decode_events(struct calls_reader *c, struct walk_record *r, const st
 	return *bad || !sink->call_events ? 0 : sink->call_events(ctx, &p);
 }
 
-int calls_decode(struct calls_reader *c, struct walk_record *r, const struct trace_sink *sink, void *ctx, bool *bad)
+int calls_decode(struct calls_reader *c, struct walk_record *r, const struct trace_sink *sink, void *ctx,
+		 bool *bad)
 {
 	*bad = false;
 	switch (r->minor) {

@@ -24,7 +24,9 @@ void dispatches_add(struct dispatches *d, const struct rec_sched *r)
 		d->last_ns = r->time_ns;
 	}
 	buf_varint(b, zigzag(r->time_ns - d->last_ns));
-	buf_varint(b, (uint64_t)r->cpu << TRF_DISPATCH_CPU_SHIFT | r->state << TRF_DISPATCH_STATE_SHIFT | r->kind);
+	buf_varint(b,
+		   (uint64_t)r->cpu << TRF_DISPATCH_CPU_SHIFT | r->state << TRF_DISPATCH_STATE_SHIFT |
+			   r->kind);
 	buf_varint(b, r->thread);
 	buf_varint(b, r->arg);
 	d->last_ns = r->time_ns;

@@ -46,7 +46,10 @@ static inline uint32_t numbers_end(const struct numbers *n)
 	return s ? s->first + s->nr : 1;
 }
 
-/* Appends nr numbers from first on, ours from local on, which is no less than before; false: some are taken. */
+/*
+ * Appends nr numbers from first on, ours from local on, which is no less than before; false: some are
+ * taken.
+ */
 static inline bool numbers_add(struct numbers *n, uint32_t first, uint32_t nr, uint32_t local)
 {
 	struct segment *s = n->nr_segs ? &n->segs[n->nr_segs - 1] : NULL;

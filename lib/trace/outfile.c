@@ -138,7 +138,10 @@ int outfile_chunk(struct outfile *o, const struct records *p, size_t stride, str
 
 /* ---- opening and closing ---- */
 
-/* 0: the path is free, or a regular file's, which may become PATH.old; 1: a device or a pipe, to be written to as it is. */
+/*
+ * 0: the path is free, or a regular file's, which may become PATH.old; 1: a device or a pipe, to be
+ * written to as it is.
+ */
 static int check_path(const char *path, const char *old, struct err *e)
 {
 	struct stat st;

@@ -27,8 +27,9 @@ struct outfile {
 
 /*
  * Opens path for writing: "-" is stdout, unless that is a terminal, and what
- * this process and its children print there goes to stderr from then on; a device or pipe is written to as it is;
- * a regular file is made anew, 0600, under a temporary name beside it; a link or anything else is refused.
+ * this process and its children print there goes to stderr from then on; a device or pipe is
+ * written to as it is; a regular file is made anew, 0600, under a temporary name beside it; a link
+ * or anything else is refused.
  */
 int outfile_open(struct outfile *o, const char *path, bool compress, struct err *e);
 /* Gives a regular file its name; one that had it becomes PATH.old. Nothing to do for others. */

@@ -628,7 +628,8 @@ int trace_read(struct trace_reader *t, const struct trace_sink *sink, void *ctx,
 	/* A pass over metadata only sees no bad sample: keep what another pass found. */
 	d->nr_bad_records = MAX(t->nr_bad, bad_before);
 	if (t->nr_bad && !d->first[0])
-		snprintf(d->first, sizeof(d->first), "%" PRIu64 " records in whole chunks are invalid", t->nr_bad);
+		snprintf(d->first, sizeof(d->first), "%" PRIu64 " records in whole chunks are invalid",
+			 t->nr_bad);
 	return r;
 }
 

@@ -49,7 +49,9 @@ struct trace_sink {
 	 * A sample whose stack was in a lost chunk has stack = UINT32_MAX.
 	 */
 	int (*samples)(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep);
-	/* A run of dispatches and interrupts, in the order of the file; its times may go back between runs. */
+	/*
+	 * A run of dispatches and interrupts, in the order of the file; its times may go back between runs.
+	 */
 	int (*sched)(void *ctx, const struct rec_sched *r, size_t nr);
 	int (*proc)(void *ctx, const struct rec_proc *r);
 	int (*thread)(void *ctx, const struct rec_thread *r);

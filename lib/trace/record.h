@@ -27,7 +27,11 @@ enum frame_kind {
 	FRAME_NATIVE,	/* a = module, b = file offset */
 	FRAME_KERNEL,	/* a = module of the kernel image, b = address */
 	FRAME_ANON,	/* a = proc, b = address in no known module (another runtime's code) */
-	FRAME_JIT,	/* a = proc, b = address, c = HotSpot compile id, perhaps with FRAME_NOT_INLINED, d = method compiled (root) */
+	/*
+	 * a = proc, b = address, c = HotSpot compile id, perhaps with FRAME_NOT_INLINED, d = method
+	 * compiled (root)
+	 */
+	FRAME_JIT,
 	FRAME_INTERP,	/* a = proc, b = method, c = bytecode index */
 	FRAME_STUB,	/* a = proc, b = address in a HotSpot stub, adapter or the interpreter itself */
 	FRAME_MARK,	/* b = enum frame_mark: what is missing here, and why */
@@ -35,7 +39,10 @@ enum frame_kind {
 	FRAME_NR
 };
 
-/* Of a compile id: the frame was just being built or torn down, so that what the inline table has for b is not meant. */
+/*
+ * Of a compile id: the frame was just being built or torn down, so that what the inline table has for
+ * b is not meant.
+ */
 #define FRAME_NOT_INLINED (1u << 31)
 
 /*
@@ -166,8 +173,9 @@ struct rec_method {
 };
 
 /*
- * Lines of a method: pairs of varints (zigzag), the differences of bytecode index and line to the pair before, at
- * first to 0. In the method's own order, which need not ascend; line 0 is not known.
+ * Lines of a method: pairs of varints (zigzag), the differences of bytecode index and line to the
+ * pair before, at first to 0. In the method's own order, which need not ascend; line 0 is not
+ * known.
  */
 struct rec_method_lines {
 	uint64_t time_ns;

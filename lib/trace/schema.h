@@ -78,7 +78,8 @@ const struct schema_kind *schema_at(const struct schema *s, size_t i);
 
 /* Gets the fields of a record one by one. */
 struct schema_visitor {
-	void (*number)(void *ctx, const struct schema_field *f, uint64_t v);	/* SCHEMA_INT: sign-extended */
+	/* SCHEMA_INT: sign-extended */
+	void (*number)(void *ctx, const struct schema_field *f, uint64_t v);
 	void (*bytes)(void *ctx, const struct schema_field *f, const void *p, size_t len);
 	void (*group)(void *ctx, const struct schema_field *f);		/* its elements come */
 	void (*element)(void *ctx, bool begin);

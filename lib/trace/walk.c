@@ -207,8 +207,9 @@ int walk_next(struct walk *w, struct walk_chunk *c, struct err *e)
 		c->stored = at(w, start + sizeof(c->h), c->h.stored_len);
 		if (!c->stored) {
 			w->off = search(w, start + sizeof(c->h.magic));
-			gap(w, c, start, w->off - start, "chunk %u '%s' needs %u bytes, the file ends after %" PRIu64,
-			    c->h.seq, walk_type_text(&c->h, type), c->h.stored_len, w->size - start - sizeof(c->h));
+			gap(w, c, start, w->off - start,
+			    "chunk %u '%s' needs %u bytes, the file ends after %" PRIu64, c->h.seq,
+			    walk_type_text(&c->h, type), c->h.stored_len, w->size - start - sizeof(c->h));
 			continue;
 		}
 		w->checked += c->h.stored_len;
@@ -265,7 +266,8 @@ static void untranspose(uint8_t *rows, const uint8_t *columns, size_t len, size_
 		const uint8_t *c = columns + k * nr;
 
 		for (i = 0; i < nr; i++) {
-			uint32_t v = c[i] | c[nr + i] << 8 | c[2 * nr + i] << 16 | (uint32_t)c[3 * nr + i] << 24;
+			uint32_t v =
+				c[i] | c[nr + i] << 8 | c[2 * nr + i] << 16 | (uint32_t)c[3 * nr + i] << 24;
 
 			memcpy(rows + i * stride + k, &v, 4);
 		}
@@ -343,7 +345,8 @@ static int check_header(struct walk *w, struct err *e)
 	if (p && !memcmp(h->magic, TRF_MAGIC, sizeof(h->magic)) &&
 	    h->crc == crc(h, offsetof(struct trf_header, crc))) {
 		if (h->version != TRF_VERSION)
-			return err_set(e, EPROTO, "%s: trace version %u, this arcprof reads version %u", w->path,
+			return err_set(e, EPROTO, "%s: trace version %u, this arcprof reads version %u",
+				       w->path,
 				       h->version, TRF_VERSION);
 		w->first_chunk = MAX(h->header_size, sizeof(*h));
 		return 0;

@@ -158,7 +158,8 @@ static void written(struct trace_writer *w)
 {
 	size_t pending = w->samples.b.len + w->in.new_frames.len + w->in.new_nodes.len + w->sched.r.b.len;
 
-	if (w->meta.b.len >= TARGET || pending >= TARGET || w->branches.b.len >= TARGET || w->calls.b.len >= TARGET) {
+	if (w->meta.b.len >= TARGET || pending >= TARGET || w->branches.b.len >= TARGET ||
+	    w->calls.b.len >= TARGET) {
 		trace_writer_flush(w);
 		pending = 0;
 	}

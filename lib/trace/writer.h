@@ -31,7 +31,8 @@ struct trace_writer;
 
 /*
  * Creates the file (0600, of the caller of sudo; "-" is stdout) and writes header and schema. A regular
- * file has a temporary name beside its own at first, so that a recording that does not begin costs no older trace.
+ * file has a temporary name beside its own at first, so that a recording that does not begin costs
+ * no older trace.
  */
 int trace_writer_open(struct trace_writer **w, const char *path, const struct trace_writer_opts *o,
 		      struct err *e);
@@ -89,8 +90,8 @@ void trace_write_branch_code(struct trace_writer *w, const struct rec_branch_cod
 void trace_writer_note(struct trace_writer *w, enum frame_kind kind, uint32_t module, uint64_t off);
 
 /*
- * Every (module, offset) and kernel address that any stack of any epoch used or trace_writer_note() told, once each, in
- * no order: what must get symbols at the end of recording.
+ * Every (module, offset) and kernel address that any stack of any epoch used or trace_writer_note()
+ * told, once each, in no order: what must get symbols at the end of recording.
  */
 /* fn is called with each frame of Java code (FRAME_JIT, FRAME_INTERP), once an epoch. */
 void trace_writer_on_java(struct trace_writer *w, void (*fn)(void *ctx, const struct frame *f), void *ctx);

@@ -266,7 +266,8 @@ bool guess_by_scan(const struct guess *g, struct unwind_regs *regs)
 		if (ra < 4096 || !g->space->find(g->space->ctx, ra - 1, &module, &off, &mod) || !mod)
 			continue;
 		if (calls_us(g, mod, off + 1) ||
-		    (judge(g, ra) == AFTER_CALL && (module_is_entry(mod, off) || is_thread_exit(mod, off + 1))))
+		    (judge(g, ra) == AFTER_CALL &&
+		     (module_is_entry(mod, off) || is_thread_exit(mod, off + 1))))
 			return take_frame(regs, ra, addr + 8, regs->r[RBP], false);
 	}
 	return false;

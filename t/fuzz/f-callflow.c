@@ -22,7 +22,8 @@ static const struct callflow_layout layout = {
 /* Some calls of two threads, so that there is something to damage. */
 static void work(void)
 {
-	struct callflow_thread *t[2] = { callflow_thread_new(1, 0, 0), callflow_thread_new(0, 7, CALLFLOW_THREAD_VIRTUAL) };
+	struct callflow_thread *t[2] = { callflow_thread_new(1, 0, 0),
+		callflow_thread_new(0, 7, CALLFLOW_THREAD_VIRTUAL) };
 	struct callflow_kthread *k = callflow_kthread_start(t[0], NULL);
 	uint32_t i;
 

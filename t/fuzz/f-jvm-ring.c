@@ -17,7 +17,8 @@ static void on_sample(void *ctx, const struct jvm_sample *s)
 	size_t i, k;
 
 	for (i = 0; i < s->nr_frames; i++)
-		sum += s->frames[i].pc + (s->frames[i].kind == JVM_NATIVE ? s->segments[s->frames[i].c].len : 0);
+		sum += s->frames[i].pc +
+			(s->frames[i].kind == JVM_NATIVE ? s->segments[s->frames[i].c].len : 0);
 	for (i = 0; i < s->nr_segments; i++)
 		for (k = 0; k < s->segments[i].len; k++)
 			sum += s->segments[i].stack[k];
@@ -67,7 +68,8 @@ static void on_refused(void *ctx, uint64_t time_ns, const char *class_name, cons
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static struct wire_scratch scratch;
-	const struct wire_sink sink = { on_sample, on_method, on_lines, on_code, on_code_gone, on_stub, on_thread,
+	const struct wire_sink sink = { on_sample, on_method, on_lines, on_code, on_code_gone, on_stub,
+		on_thread,
 					on_refused, on_bracket, NULL };
 	uint64_t *copy = xmalloc(len + 8);	/* records are 8-aligned where they are decoded */
 	struct err e;

@@ -162,8 +162,10 @@ static void times_add_up(struct trace_reader *t)
 static void read_it(const uint8_t *data, size_t len)
 {
 	static const struct trace_sink sink = {
-		.label = on_label, .samples = on_samples, .proc = on_proc, .thread = on_thread, .module = on_module,
-		.sched = on_sched, .symbol = on_symbol, .line = on_line, .method = on_method, .code = on_code, .stub = on_stub,
+		.label = on_label, .samples = on_samples, .proc = on_proc, .thread = on_thread,
+		.module = on_module,
+		.sched = on_sched, .symbol = on_symbol, .line = on_line, .method = on_method, .code = on_code,
+		.stub = on_stub,
 		.branches = on_branches, .branch_code = on_branch_code,
 	};
 	struct trace_reader *t;
@@ -237,7 +239,8 @@ static void check_bounds(const uint8_t *data, size_t len)
 
 	setitimer(ITIMER_PROF, &off, NULL);
 	if (peak_bytes > limit) {
-		dprintf(STDERR_FILENO, "%zu bytes of memory for a trace of %zu, %zu when decompressed\n", peak_bytes, len,
+		dprintf(STDERR_FILENO, "%zu bytes of memory for a trace of %zu, %zu when decompressed\n",
+			peak_bytes, len,
 			raw_bytes(data, len));
 		abort();
 	}
@@ -246,8 +249,8 @@ static void check_bounds(const uint8_t *data, size_t len)
 /* ---- what a fuzzer calls ---- */
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t max_len, unsigned int seed);
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *data, size_t len, const uint8_t *other, size_t other_len, uint8_t *out,
-				 size_t max_len, unsigned int seed);
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *data, size_t len, const uint8_t *other, size_t other_len,
+				 uint8_t *out, size_t max_len, unsigned int seed);
 
 /* Takes the mutation m when it fits, else leaves what is there. */
 static size_t give(uint8_t *to, size_t len, size_t max_len, uint8_t *m, size_t m_len)
@@ -268,8 +271,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t max_len, unsign
 	return give(data, len, max_len, m, m_len);
 }
 
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *data, size_t len, const uint8_t *other, size_t other_len, uint8_t *out,
-				 size_t max_len, unsigned int seed)
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *data, size_t len, const uint8_t *other, size_t other_len,
+				 uint8_t *out, size_t max_len, unsigned int seed)
 {
 	size_t m_len;
 	uint8_t *m = mutate_cross(data, len, other, other_len, seed, &m_len);

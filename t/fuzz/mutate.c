@@ -269,7 +269,8 @@ static void put_together(struct record *r, const struct fields *x, size_t from, 
 
 static uint64_t odd_number(uint64_t v, const struct fields *x)
 {
-	static const uint64_t odd[] = { 0, 1, 2, 3, 7, 8, 255, 256, 4095, 4096, 65535, 65536, 0x7fffffff, 0x80000000,
+	static const uint64_t odd[] = { 0, 1, 2, 3, 7, 8, 255, 256, 4095, 4096, 65535, 65536, 0x7fffffff,
+		0x80000000,
 					0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000 };
 
 	switch (rnd(8)) {
@@ -419,7 +420,8 @@ static void change_records(struct file *f, struct file *other)
 
 static void change_chunks(struct file *f)
 {
-	static const char *const types[] = { TRF_META, TRF_STACKS, TRF_SAMPLES, TRF_BRANCHES, TRF_CALLS, TRF_SCHED,
+	static const char *const types[] = { TRF_META, TRF_STACKS, TRF_SAMPLES, TRF_BRANCHES, TRF_CALLS,
+		TRF_SCHED,
 					     TRF_END };
 	size_t at = rnd(f->nr_chunks), i = rnd(f->nr_chunks);
 	struct chunk swap = f->chunks[at], *copy;

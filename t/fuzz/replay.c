@@ -14,7 +14,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 /* A target's own way to change its inputs. */
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t max_len, unsigned int seed) __attribute__((weak));
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t max_len, unsigned int seed)
+	__attribute__((weak));
 
 static unsigned long nr_inputs;
 static unsigned long nr_mutations;

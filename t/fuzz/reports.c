@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * reports.c - the commands that read a trace, with the options that lead to different code. Standard output and
- * error are nowhere, so that nothing is measured but the work.
+ * reports.c - the commands that read a trace, with the options that lead to different code.
+ * Standard output and error are nowhere, so that nothing is measured but the work.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,8 @@ static const char *const lines[] = {
 };
 
 /* All that there is here. */
-const struct command_group command_groups[] = { { "", { &cmd_report, &cmd_dump, NULL } }, { NULL, { NULL } } };
+const struct command_group command_groups[] = { { "", { &cmd_report, &cmd_dump, NULL } },
+	{ NULL, { NULL } } };
 
 static void run_line(const char *line, const char *path)
 {

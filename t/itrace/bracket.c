@@ -1,4 +1,7 @@
-/* bracket.c - three brackets around work(), which calls leaf() 4 times; the same work outside is not traced. */
+/*
+ * bracket.c - three brackets around work(), which calls leaf() 4 times; the same work outside is not
+ * traced.
+ */
 #include <stdio.h>
 
 #include "api/arcprof.h"

@@ -1,6 +1,7 @@
 /*
- * busy.c - threads, a handler and slept time for about a tenth of a second; on x86-64 says TF and fails when it
- * ever sees a trap flag in its own flags or in those a handler interrupted, and puts back what it saw.  Ends with "done".
+ * busy.c - threads, a handler and slept time for about a tenth of a second; on x86-64 says TF and
+ * fails when it ever sees a trap flag in its own flags or in those a handler interrupted, and puts
+ * back what it saw.  Ends with "done".
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -52,7 +52,7 @@ __asm__(".globl _start\n.type _start, @function\n_start: mov x29, #0\n bl run\n"
 	" mov x8, #93\n svc #0\n .size _start, . - _start");
 #endif
 
-NOINLINE void leaf(void) { sink++; }				/* 3 from thrice, 1 from tail, 2 from on_signal */
+NOINLINE void leaf(void) { sink++; }			/* 3 from thrice, 1 from tail, 2 from on_signal */
 NOINLINE void thrice(void) { leaf(); leaf(); leaf(); sink++; }	/* 1 */
 NOINLINE int recurse(int n) { return n ? recurse(n - 1) + sink : 0; }	/* 1 + 4 */
 void tail(void);						/* 1; leaf is then main's */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * host.c - a program that creates a JVM itself: linked with libjvm (-DLINKED), or loads the one that its argument names.
- * It prints the property java.vm.version, whether it got one option only, and how it all ended.
+ * host.c - a program that creates a JVM itself: linked with libjvm (-DLINKED), or loads the one
+ * that its argument names. It prints the property java.vm.version, whether it got one option only,
+ * and how it all ended.
  */
 #include <dlfcn.h>
 #include <jni.h>
@@ -35,7 +36,8 @@ int main(int argc, char **argv)
 		return 1;
 	system = (*env)->FindClass(env, "java/lang/System");
 	get = (*env)->GetStaticMethodID(env, system, "getProperty", "(Ljava/lang/String;)Ljava/lang/String;");
-	value = (*env)->CallStaticObjectMethod(env, system, get, (*env)->NewStringUTF(env, "java.vm.version"));
+	value = (*env)->CallStaticObjectMethod(env, system, get,
+					       (*env)->NewStringUTF(env, "java.vm.version"));
 	puts((*env)->GetStringUTFChars(env, value, NULL));
 	value = (*env)->CallStaticObjectMethod(env, system, get, (*env)->NewStringUTF(env, "host"));
 	puts((*env)->GetStringUTFChars(env, value, NULL));

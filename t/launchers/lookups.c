@@ -19,7 +19,8 @@ static void show(const char *what, void *p)
 {
 	const char *error = dlerror();
 
-	printf("%s: %s%s%s\n", what, p ? "found" : "not found", error ? ", an error" : "", p == (void *)puts ? ", ours" : "");
+	printf("%s: %s%s%s\n", what, p ? "found" : "not found", error ? ", an error" : "",
+	       p == (void *)puts ? ", ours" : "");
 }
 
 int main(void)

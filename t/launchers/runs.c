@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* runs.c - runs env(1) with one variable, or itself for a lack of env's, in the way that its argument says. */
+/*
+ * runs.c - runs env(1) with one variable, or itself for a lack of env's, in the way that its argument
+ * says.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <spawn.h>

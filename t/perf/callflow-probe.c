@@ -67,7 +67,8 @@ static void measure(const char *name, uint32_t flags, int nr, const enum callflo
 
 int main(void)
 {
-	static const enum callflow_metric_kind wc[] = { CALLFLOW_CPU, CALLFLOW_WALL }, wall[] = { CALLFLOW_WALL };
+	static const enum callflow_metric_kind wc[] = { CALLFLOW_CPU, CALLFLOW_WALL },
+	wall[] = { CALLFLOW_WALL };
 	static const enum callflow_metric_kind all[] = { CALLFLOW_CPU, CALLFLOW_WALL, CALLFLOW_DISPATCHES };
 
 	measure("calls", CALLFLOW_TREES, 0, NULL);

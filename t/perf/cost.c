@@ -2,7 +2,8 @@
 /*
  * cost.c - what one process itself takes, without its children: CPU time and most memory, read when it ends.
  *
- * usage: cost <file> <command> [<arg>...]	appends "<CPU ms> <KiB>" to <file>; ends with the command's status
+ * usage: cost <file> <command> [<arg>...] appends "<CPU ms> <KiB>" to <file>; ends with the
+ * command's status
  */
 #include <errno.h>
 #include <signal.h>

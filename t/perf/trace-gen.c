@@ -26,7 +26,8 @@ static const struct opt options[] = {
 	OPT_U64('s', "stacks", struct gen_opts, stacks, "n", "222000", "different stacks"),
 	OPT_U64('d', "depth", struct gen_opts, depth, "n", "6", "mean number of frames"),
 	OPT_U64('m', "max-depth", struct gen_opts, max_depth, "n", "496", "greatest number of frames"),
-	OPT_SIZE(0, "epoch-bytes", struct gen_opts, epoch_bytes, "bytes", NULL, "memory of an epoch's stacks"),
+	OPT_SIZE(0, "epoch-bytes", struct gen_opts, epoch_bytes, "bytes", NULL,
+		 "memory of an epoch's stacks"),
 	OPT_FLAG('j', "java", struct gen_opts, java, "Java frames, with methods and code records"),
 	OPT_FLAG('z', "compress", struct gen_opts, compress, "compress chunks"),
 	OPT_END
@@ -110,15 +111,19 @@ static void write_names(struct trace_writer *w, const struct gen_opts *o, uint64
 							    snprintf(name, sizeof(name), "worker-%u", i) });
 	for (i = 0; i < 3; i++)
 		trace_write_module(w, &(struct rec_module){ .time_ns = t0, .module = i + 1,
-							    .flags = i == 2 ? MODULE_KERNEL : 0, .path = paths[i],
+							    .flags = i == 2 ? MODULE_KERNEL : 0,
+							    .path = paths[i],
 							    .path_len = strlen(paths[i]) });
 	for (i = 1; i <= 2; i++)
-		trace_write_map(w, &(struct rec_map){ t0, 1, i, 0x550000000000ull * i, NR_FUNCS * FUNC_BYTES, 0 });
+		trace_write_map(w, &(struct rec_map){ t0, 1, i, 0x550000000000ull * i, NR_FUNCS * FUNC_BYTES,
+			0 });
 	for (i = 1; o->java && i <= NR_METHODS; i++) {
 		snprintf(name, sizeof(name), "com/example/package%u/Class%u", i % 40, i / 10);
-		trace_write_method(w, &(struct rec_method){ t0, 1, i, name, strlen(name), "method", 6, "(II)V", 5,
+		trace_write_method(w, &(struct rec_method){ t0, 1, i, name, strlen(name), "method", 6,
+			"(II)V", 5,
 							    "Class.java", 10 });
-		trace_write_code(w, &(struct rec_code){ t0, 1, i, i, 4, 0x7f0000000000 + i * 4096ull, 1024, inl,
+		trace_write_code(w, &(struct rec_code){ t0, 1, i, i, 4, 0x7f0000000000 + i * 4096ull, 1024,
+			inl,
 							sizeof(inl) });
 	}
 }
@@ -167,7 +172,8 @@ int main(int argc, char **argv)
 		uint64_t at = i < o.stacks ? i : skewed(o.stacks);
 		struct stack *s = &stacks[at];
 		/* A stack belongs to one thread: --stacks is the number of different (thread, stack). */
-		struct rec_sample r = { .time_ns = t0 + i * 62500 + next_random() % 4096, .thread = 1 + at % NR_THREADS,
+		struct rec_sample r = { .time_ns = t0 + i * 62500 + next_random() % 4096,
+			.thread = 1 + at % NR_THREADS,
 					.cpu = i % 8, .user = true, .weight = 1000000 };
 
 		r.stack = trace_write_stack(w, s->frames, s->nr);
@@ -183,6 +189,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "trace-gen: %s\n", e.msg);
 		return 1;
 	}
-	fprintf(stderr, "%.0f ns/sample, %.1f bytes/sample\n", (double)ns / o.samples, (double)nr_bytes / o.samples);
+	fprintf(stderr, "%.0f ns/sample, %.1f bytes/sample\n", (double)ns / o.samples,
+		(double)nr_bytes / o.samples);
 	return 0;
 }

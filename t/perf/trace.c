@@ -60,8 +60,9 @@ int main(int argc, char **argv)
 			}
 			best = MIN(best, clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - start);
 		}
-		printf("%-8s %8.2f ms, %llu samples, %llu names, %.1f M samples/s\n", passes[i].name, best / 1e6,
-		       (unsigned long long)sums.samples, (unsigned long long)sums.names, sums.samples * 1e3 / best);
+		printf("%-8s %8.2f ms, %llu samples, %llu names, %.1f M samples/s\n", passes[i].name,
+		       best / 1e6, (unsigned long long)sums.samples, (unsigned long long)sums.names,
+		       sums.samples * 1e3 / best);
 	}
 	trace_reader_close(t);
 	return 0;

@@ -65,7 +65,8 @@ static struct event *make_events(size_t nr, uint32_t fanout, uint32_t nr_fns, ui
 
 static void put_name(struct buf *b, uint32_t fn, bool is_long)
 {
-	buf_fmt(b, is_long ? "com.example.application.module%u.Component.operation%u(I)V" : "m%u_function%u", fn % 37,
+	buf_fmt(b, is_long ? "com.example.application.module%u.Component.operation%u(I)V" : "m%u_function%u",
+		fn % 37,
 		fn);
 }
 

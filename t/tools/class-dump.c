@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * class-dump.c - a JVMTI agent that keeps every class file the JVM reads, as it was before any agent changed it: what
- * t/tools/edges.c compares stacks with.
+ * class-dump.c - a JVMTI agent that keeps every class file the JVM reads, as it was before any
+ * agent changed it: what t/tools/edges.c compares stacks with.
  *
  * -agentpath:<file>=<output>
  *
- * Each class is appended to the output as its length (four bytes of this machine) and its bytes, by one write(), so
- * that several JVMs may share a file. Hidden classes never come this way.
+ * Each class is appended to the output as its length (four bytes of this machine) and its bytes, by
+ * one write(), so that several JVMs may share a file. Hidden classes never come this way.
  */
 #include <fcntl.h>
 #include <jvmti.h>
@@ -24,8 +24,9 @@ static void die(const char *what)
 	exit(3);
 }
 
-static void JNICALL on_class(jvmtiEnv *ti, JNIEnv *env, jclass again, jobject loader, const char *name, jobject domain,
-			     jint len, const unsigned char *bytes, jint *new_len, unsigned char **new_bytes)
+static void JNICALL on_class(jvmtiEnv *ti, JNIEnv *env, jclass again, jobject loader, const char *name,
+			     jobject domain, jint len, const unsigned char *bytes, jint *new_len,
+			     unsigned char **new_bytes)
 {
 	uint32_t n = len;
 	char *record = again ? NULL : malloc(sizeof(n) + n);

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * edges.c - can the stacks of a trace be true? Wherever one Java method is shown to call another, the bytecode at the
- * caller's bci must be an invoke of the callee, by name and descriptor, inlined frames included.
+ * edges.c - can the stacks of a trace be true? Wherever one Java method is shown to call another,
+ * the bytecode at the caller's bci must be an invoke of the callee, by name and descriptor, inlined
+ * frames included.
  *
  *	edges [-v] [-s <stacks shown>] [-n <wrong samples allowed>] TRACE CLASSES
  *
- * CLASSES is what t/tools/class-dump.c wrote while the trace was recorded. Prints how many samples and calls were
- * looked at and what was found, with -v each wrong call, with -s
+ * CLASSES is what t/tools/class-dump.c wrote while the trace was recorded. Prints how many samples
+ * and calls were looked at and what was found, with -v each wrong call, with -s
  * some of the stacks that have one; the status is 1 when more samples than allowed have one.
  *
  * What can call without an invoke that names the callee is counted apart:
  *	dynamic	invokedynamic, method handles: through java.lang.invoke, or from or to a hidden class
- *	vm	native code or the VM is in between: class initialisers, class loaders, reflection, JNI, exceptions
+ *	vm	native code or the VM is in between: class initialisers, class loaders, reflection, JNI,
+ *		exceptions
  *	unknown	the caller's class was not seen, or the bci of an inlined call is not known
  */
 #include <getopt.h>
@@ -98,7 +100,8 @@ static const struct memory memory = { more, NULL };
 
 static uint32_t text3(const char *a, size_t a_len, const char *b, size_t b_len, const char *c, size_t c_len)
 {
-	char *text = xasprintf("%.*s%s%.*s%.*s", (int)a_len, a, a_len ? "." : "", (int)b_len, b, (int)c_len, c);
+	char *text = xasprintf("%.*s%s%.*s%.*s", (int)a_len, a, a_len ? "." : "", (int)b_len, b, (int)c_len,
+			       c);
 	uint32_t id = strtab_adds(&e.names, text);
 
 	free(text);
@@ -193,7 +196,8 @@ static int on_code(void *ctx, const struct rec_code *r)
 
 	memcpy(inl, r->inl, r->inl_len);
 	VEC_GROW(e.blob, e.nr_blobs, e.alloc_blobs);
-	e.blob[e.nr_blobs] = (struct blob){ r->addr, r->size, r->level, *at == MAP_NONE ? 0 : *at + 1, inl, r->inl_len };
+	e.blob[e.nr_blobs] = (struct blob){ r->addr, r->size, r->level, *at == MAP_NONE ? 0 : *at + 1, inl,
+		r->inl_len };
 	*at = e.nr_blobs++;
 	return 0;
 }
@@ -201,7 +205,8 @@ static int on_code(void *ctx, const struct rec_code *r)
 static int on_stub(void *ctx, const struct rec_stub *r)
 {
 	VEC_GROW(e.stub, e.nr_stubs, e.alloc_stubs);
-	e.stub[e.nr_stubs++] = (struct stub){ r->addr, r->size, r->proc, strtab_add(&e.names, r->name, r->name_len) };
+	e.stub[e.nr_stubs++] = (struct stub){ r->addr, r->size, r->proc,
+		strtab_add(&e.names, r->name, r->name_len) };
 	return 0;
 }
 
@@ -241,7 +246,8 @@ static enum verdict judge_body(const struct body *b, uint32_t bci, const struct 
 	const char *call = text_of(callee->call);
 	uint32_t idx;
 
-	if (!b->bytes || !is_start(b, bci) || bci + 3 > b->len || *p < OP_INVOKEVIRTUAL || *p > OP_INVOKEDYNAMIC)
+	if (!b->bytes || !is_start(b, bci) || bci + 3 > b->len || *p < OP_INVOKEVIRTUAL ||
+	    *p > OP_INVOKEDYNAMIC)
 		return WRONG;
 	idx = be16(p + 1);
 	if (*p == OP_INVOKEDYNAMIC || is_polymorphic(pool_class_name(b->pool, pool_ref_class(b->pool, idx))))
@@ -461,19 +467,23 @@ static void print(bool verbose)
 {
 	size_t i;
 
-	printf("%" PRIu64 " samples, %" PRIu64 " with Java frames, %" PRIu64 " with a wrong call; calls:", e.nr_samples,
+	printf("%" PRIu64 " samples, %" PRIu64 " with Java frames, %" PRIu64 " with a wrong call; calls:",
+	       e.nr_samples,
 	       e.nr_java, e.nr_bad_samples);
 	for (i = 0; i < NR_VERDICTS; i++)
-		printf(" %" PRIu64 " %s%s", e.nr_calls[i], verdict_names[i], i + 1 < NR_VERDICTS ? "," : "\n");
+		printf(" %" PRIu64 " %s%s", e.nr_calls[i], verdict_names[i],
+		       i + 1 < NR_VERDICTS ? "," : "\n");
 	qsort(e.wrong, e.nr_wrong, sizeof(*e.wrong), by_number);
 	for (i = 0; verbose && i < e.nr_wrong; i++)
-		printf("%8" PRIu64 " stacks: %s at %d calls %s\n", e.wrong[i].nr, text_of(e.method[e.wrong[i].caller - 1].key),
+		printf("%8" PRIu64 " stacks: %s at %d calls %s\n", e.wrong[i].nr,
+		       text_of(e.method[e.wrong[i].caller - 1].key),
 		       e.wrong[i].bci, text_of(e.method[e.wrong[i].callee - 1].key));
 }
 
 int main(int argc, char **argv)
 {
-	const struct trace_sink names = { .method = on_method, .code = on_code, .stub = on_stub }, samples = { .samples = on_samples };
+	const struct trace_sink names = { .method = on_method, .code = on_code, .stub = on_stub },
+	samples = { .samples = on_samples };
 	struct trace_reader *t;
 	struct io_map classes;
 	uint64_t allowed = 0;

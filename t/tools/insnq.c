@@ -33,7 +33,8 @@ static int kind_x86(const char *word, const char *rest)
 		return indirect ? INSN_CALL_INDIRECT : INSN_CALL;
 	if (!strncmp(word, "jmp", 3) || !strcmp(word, "ljmp"))
 		return indirect ? INSN_JUMP_INDIRECT : INSN_JUMP;
-	if (!strcmp(word, "ret") || !strcmp(word, "retq") || !strcmp(word, "retw") || !strncmp(word, "lret", 4))
+	if (!strcmp(word, "ret") || !strcmp(word, "retq") || !strcmp(word, "retw") ||
+	    !strncmp(word, "lret", 4))
 		return INSN_RETURN;
 	if (is_one_of(word, traps))
 		return INSN_TRAP;
@@ -47,7 +48,8 @@ static int kind_x86(const char *word, const char *rest)
 static int kind_arm64(const char *word, const char *rest)
 {
 	static const char *const conds[] = { "cbz", "cbnz", "tbz", "tbnz", NULL };
-	static const char *const traps[] = { "brk", "hlt", "udf", "hvc", "smc", "dcps1", "dcps2", "dcps3", NULL };
+	static const char *const traps[] = { "brk", "hlt", "udf", "hvc", "smc", "dcps1", "dcps2", "dcps3",
+		NULL };
 
 	if (!strcmp(word, "b"))
 		return INSN_JUMP;
@@ -65,7 +67,8 @@ static int kind_arm64(const char *word, const char *rest)
 		return INSN_SYSCALL;
 	if (is_one_of(word, traps))
 		return INSN_TRAP;
-	return !strncmp(word, "b.", 2) || !strncmp(word, "bc.", 3) || is_one_of(word, conds) ? INSN_COND : INSN_PLAIN;
+	return !strncmp(word, "b.", 2) || !strncmp(word, "bc.", 3) || is_one_of(word, conds) ? INSN_COND :
+		INSN_PLAIN;
 }
 
 /* First word of the text that is no prefix; *rest is what follows it. */
@@ -128,12 +131,14 @@ int main(int argc, char **argv)
 		word = mnemonic(text + 1, &rest);
 		want = !word ? INSN_PLAIN : arm64 ? kind_arm64(word, rest) : kind_x86(word, rest);
 		nr++;
-		ok = (arm64 ? insn_decode_arm64 : insn_decode_x86)(code, n, &in) && in.len == n && in.kind == want;
+		ok = (arm64 ? insn_decode_arm64 : insn_decode_x86)(code, n, &in) && in.len == n &&
+			in.kind == want;
 		target = ok && in.direct ? target_of(rest) : 0;
 		ok &= !target || target == addr + in.rel;
 		nr_kind[in.kind]++;
 		if (!ok && bad++ < 20)
-			printf("length %u kind %u (want %d) to %lx: %s", in.len, in.kind, want, addr + in.rel, shown);
+			printf("length %u kind %u (want %d) to %lx: %s", in.len, in.kind, want, addr + in.rel,
+			       shown);
 	}
 	for (k = INSN_CALL; k < INSN_NR; k++)
 		printf("kind %d: %lu\n", k, nr_kind[k]);

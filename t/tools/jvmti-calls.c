@@ -5,9 +5,10 @@
  *
  * -agentpath:<file>=<output>[,<prefix of class>...]   default: classes of application loaders
  *
- * "+exit" among the prefixes has MethodExit events sent too. At the end it writes "<class.method><signature> <entries>"
- * for each method, with dots, to <output>.<process>. Methods that cannot have probes are none of them: native ones, those
- * of classes that nobody can retransform (hidden ones), and the accessors that reflection generates.
+ * "+exit" among the prefixes has MethodExit events sent too. At the end it writes
+ * "<class.method><signature> <entries>" for each method, with dots, to <output>.<process>. Methods
+ * that cannot have probes are none of them: native ones, those of classes that nobody can
+ * retransform (hidden ones), and the accessors that reflection generates.
  */
 #include <jvmti.h>
 #include <stdbool.h>
@@ -80,8 +81,9 @@ static char *name_of(JNIEnv *env, jmethodID method)
 	jboolean modifiable, native;
 	jclass cls;
 
-	if ((*ti)->GetMethodDeclaringClass(ti, method, &cls) || (*ti)->IsModifiableClass(ti, cls, &modifiable) ||
-	    (*ti)->IsMethodNative(ti, method, &native) || (*ti)->GetClassSignature(ti, cls, &class_sig, NULL) ||
+	if ((*ti)->GetMethodDeclaringClass(ti, method, &cls) ||
+	    (*ti)->IsModifiableClass(ti, cls, &modifiable) || (*ti)->IsMethodNative(ti, method, &native) ||
+	    (*ti)->GetClassSignature(ti, cls, &class_sig, NULL) ||
 	    (*ti)->GetMethodName(ti, method, &name, &sig, NULL))
 		die("a method has no name");
 	class_sig[strlen(class_sig) - 1] = '\0';
@@ -128,7 +130,8 @@ static void JNICALL on_entry(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmeth
 	__atomic_fetch_add(&s->entries, 1, __ATOMIC_RELAXED);
 }
 
-static void JNICALL on_exit_(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method, jboolean thrown, jvalue v)
+static void JNICALL on_exit_(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method, jboolean thrown,
+			     jvalue v)
 {
 	__atomic_fetch_add(&nr_exits, 1, __ATOMIC_RELAXED);
 }

@@ -26,7 +26,8 @@ static const char *const kind_names[NR_KINDS] = {
 /* What objdump's words say of it; -1: no branch. */
 static int kind_by_name(const char *text)
 {
-	static const char *const prefixes[] = { "bnd ", "notrack ", "data16 ", "cs ", "ds ", "rex.W ", "repz ", "repnz " };
+	static const char *const prefixes[] = { "bnd ", "notrack ", "data16 ", "cs ", "ds ", "rex.W ",
+		"repz ", "repnz " };
 	bool again = true;
 
 	while (again) {
@@ -55,7 +56,8 @@ static int class_by_name(const char *text)
 {
 	if (!strncmp(text, "syscall", 7) || !strncmp(text, "int    $0x80", 12))
 		return CLASS_SYSCALL;
-	if (!strncmp(text, "int3", 4) || !strncmp(text, "int1", 4) || !strncmp(text, "icebp", 5) || !strncmp(text, "int ", 4))
+	if (!strncmp(text, "int3", 4) || !strncmp(text, "int1", 4) || !strncmp(text, "icebp", 5) ||
+	    !strncmp(text, "int ", 4))
 		return CLASS_TRAP;
 	if (!strncmp(text, "pushf", 5))
 		return CLASS_PUSHF;
@@ -95,7 +97,8 @@ int main(void)
 		if (line[0] != ' ' || !p)
 			continue;
 		memset(code, 0xcc, sizeof(code));
-		for (p++; len < 15 && sscanf(p, " %2x%n", &value, &n) == 1 && (isspace(p[n]) || !p[n]); p += n)
+		for (p++; len < 15 && sscanf(p, " %2x%n", &value, &n) == 1 &&
+		     (isspace(p[n]) || !p[n]); p += n)
 			code[len++] = value;
 		text = p + strspn(p, " \t");
 		if (!len || strstr(text, "(bad)") || !*text || *text == '\n')

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* noperf.c - runs a program that may not use perf_event_open(2), as in a container: noperf program [arg...] */
+/*
+ * noperf.c - runs a program that may not use perf_event_open(2), as in a container: noperf program
+ * [arg...]
+ */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -19,7 +22,8 @@ int main(int argc, char **argv)
 	};
 	struct sock_fprog prog = { .len = sizeof(rules) / sizeof(rules[0]), .filter = rules };
 
-	if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog)) {
+	if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog)) {
 		perror("noperf");
 		return 125;
 	}

@@ -229,11 +229,11 @@ static void show(const struct job *j)
 	uint64_t clock = j->to.clock_ns - j->from.clock_ns;
 
 	printf("# %-9s clock %.6f s, time %.6f, interrupts %.6f: %+.4f %% (%" PRIu64 " dispatches, %" PRIu64
-	       " interrupts, %" PRIu64 " reads, stolen %.2f s, hidden %.4f s)\n", j->name, clock / 1e9,
-	       (j->to.v.time_ns - j->from.v.time_ns) / 1e9, (j->to.v.irq_time_ns - j->from.v.irq_time_ns) / 1e9,
+	       " interrupts, %" PRIu64 " reads, stolen %.2f s, hidden %.4f s)\n",
+	       j->name, clock / 1e9, (j->to.v.time_ns - j->from.v.time_ns) / 1e9,
+	       (j->to.v.irq_time_ns - j->from.v.irq_time_ns) / 1e9,
 	       -100.0 * difference(j, irq_in_clock) / (clock ? clock : 1), dispatches(j),
-	       j->to.v.interrupts - j->from.v.interrupts, j->nr_reads, j->stolen / 1e9,
-	       j->hidden / 1e9);
+	       j->to.v.interrupts - j->from.v.interrupts, j->nr_reads, j->stolen / 1e9, j->hidden / 1e9);
 }
 
 static bool agrees(const struct job *j)
@@ -420,7 +420,8 @@ static void test_cpus(void)
 		uint64_t d = to[i].sum - from[i].sum, least = to[i].before - from[i].after;
 		uint64_t most = to[i].after - from[i].before;
 
-		printf("# CPU %u: buckets grew by %.6f s in %.6f to %.6f s\n", i, d / 1e9, least / 1e9, most / 1e9);
+		printf("# CPU %u: buckets grew by %.6f s in %.6f to %.6f s\n", i, d / 1e9, least / 1e9,
+		       most / 1e9);
 		exact &= to[i].exact;
 		elapsed &= d + d / 1000 >= least && d <= most + most / 1000;
 		nr++;
@@ -475,7 +476,10 @@ static void *watch(void *arg)
 
 	while (!atomic_load(&w->stop)) {
 		w->nr_reads++;
-		/* any time may pass between a clock and the place: from before the one reading to after the other */
+		/*
+		 * any time may pass between a clock and the place: from before the one reading to after the
+		 * other
+		 */
 		before = clock_ns(CLOCK_MONOTONIC);
 		if (!arcprof_area_slot(w->a, w->idx, &s)) {
 			w->nr_failed++;
@@ -513,7 +517,8 @@ static void *hopper(void *arg)
 	       "thread read %" PRIu64 " times, %" PRIu64 " failed, %" PRIu64 " wild; %" PRIu64 " switches hidden\n",
 	       h.nr_hops, h.nr_reads, h.nr_back, h.largest, w.nr_reads, w.nr_failed, w.nr_wild, h.hidden);
 	ok(h.nr_hops >= 1000 && h.nr_back <= h.hidden, "a thread that migrates again and again while it reads never goes back");
-	ok(w.nr_reads && !w.nr_failed && w.nr_wild <= h.hidden, "another thread reads it whole all the while");
+	ok(w.nr_reads && !w.nr_failed && w.nr_wild <= h.hidden,
+	   "another thread reads it whole all the while");
 	return NULL;
 }
 
@@ -640,7 +645,8 @@ int main(int argc, char **argv)
 	} else {
 		time_a_call();
 		for (i = 0; i < sizeof(tests) / sizeof(*tests); i++)
-			if (is_asked_for(tests[i].name, argc - 2, argv + 2) && (slots || !tests[i].needs_slots))
+			if (is_asked_for(tests[i].name, argc - 2, argv + 2) &&
+			    (slots || !tests[i].needs_slots))
 				tests[i].run();
 		printf("1..%d\n", nr_tests);
 	}

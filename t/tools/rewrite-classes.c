@@ -88,9 +88,12 @@ static void skipped(void *ctx, const struct classfile_method *m, enum classfile_
 {
 	tool.t.reasons[reason]++;
 	if (!tool.quiet)
-		printf("left alone: %.*s%s%.*s%.*s, %u bytes of code: %s\n", (int)m->class_name.len, m->class_name.p,
-		       m->name.len ? "." : "", (int)m->name.len, m->name.p ? m->name.p : "", (int)m->descriptor.len,
-		       m->descriptor.p ? m->descriptor.p : "", m->code_len_bytes, classfile_reason_text(reason));
+		printf("left alone: %.*s%s%.*s%.*s, %u bytes of code: %s\n", (int)m->class_name.len,
+		       m->class_name.p,
+		       m->name.len ? "." : "", (int)m->name.len, m->name.p ? m->name.p : "",
+		       (int)m->descriptor.len,
+		       m->descriptor.p ? m->descriptor.p : "", m->code_len_bytes,
+		       classfile_reason_text(reason));
 }
 
 /* Appends the class to *to, rewritten if it can be. */
@@ -148,7 +151,10 @@ static uint32_t le(const void *p, size_t n)
 	return v;
 }
 
-enum { LOCAL = 0x04034b50, CENTRAL = 0x02014b50, END = 0x06054b50, LOCAL_LEN = 30, CENTRAL_LEN = 46, END_LEN = 22 };
+enum {
+	LOCAL = 0x04034b50, CENTRAL = 0x02014b50, END = 0x06054b50, LOCAL_LEN = 30, CENTRAL_LEN =
+	46, END_LEN = 22
+};
 
 struct jar {
 	const char *path;
@@ -341,9 +347,12 @@ static void print_totals(void)
 	int i;
 
 	printf("%" PRIu64 " classes, %" PRIu64 " rewritten; %" PRIu64 " methods with code, %" PRIu64 " rewritten; %" PRIu64
-	       " branches widened\n", t->nr_classes, t->nr_changed, t->nr_methods, t->nr_rewritten, t->nr_widened);
-	printf("%.1f us a class, %.2f us a method; %" PRIu64 " bytes became %" PRIu64 " (%+.1f %%); at most %" PRIu64
-	       " KiB of memory for a class\n", t->ns / classes / 1e3, t->ns / methods / 1e3, t->in_bytes, t->out_bytes,
+	       " branches widened\n", t->nr_classes, t->nr_changed, t->nr_methods, t->nr_rewritten,
+	       t->nr_widened);
+	printf("%.1f us a class, %.2f us a method; %" PRIu64 " bytes became %" PRIu64 " (%+.1f %%); at most %"
+	       PRIu64
+	       " KiB of memory for a class\n", t->ns / classes / 1e3, t->ns / methods / 1e3, t->in_bytes,
+	       t->out_bytes,
 	       t->in_bytes ? 100.0 * t->out_bytes / t->in_bytes - 100 : 0.0, t->max_mem_bytes >> 10);
 	for (i = 0; i < CLASSFILE_NR_REASONS; i++)
 		if (t->reasons[i])

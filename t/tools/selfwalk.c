@@ -248,7 +248,8 @@ static void work_library(void)
 	int i;
 
 	for (i = 1; i < 300; i++) {
-		snprintf(text, sizeof(text), "%d %s %g %p", i, "some words to print", sqrt(i) * 1e10, (void *)text);
+		snprintf(text, sizeof(text), "%d %s %g %p", i, "some words to print", sqrt(i) * 1e10,
+			 (void *)text);
 		d += strtod(strstr(text, "words") + 15, NULL) + exp(1.0 / i) + sin(i) + pow(i, 0.3);
 		memset(copy, i, sizeof(copy));
 		memmove(copy + 1, text, strlen(text));

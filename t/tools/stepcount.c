@@ -105,7 +105,9 @@ int main(int argc, char **argv)
 		if (sig == SIGTRAP) {
 			sig = 0;
 			/* The first stop in a handler is no step. */
-			if (is_step(pid) && (pc != last || (ptrace(PTRACE_PEEKTEXT, pid, last, 0) & JUMP_MASK) == JUMP_TO_ITSELF))
+			if (is_step(pid) &&
+			    (pc != last ||
+			     (ptrace(PTRACE_PEEKTEXT, pid, last, 0) & JUMP_MASK) == JUMP_TO_ITSELF))
 				n++;
 		}
 		last = pc;

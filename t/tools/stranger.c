@@ -41,7 +41,8 @@ static int knock(const char *path)
 static bool say(int fd, uint32_t type)
 {
 	struct jvm_msg m = {
-		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION, .type = type, .pid = getpid(), .tid = getpid(),
+		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION, .type = type, .pid = getpid(),
+		.tid = getpid(),
 	};
 
 	return send(fd, &m, sizeof(m), MSG_NOSIGNAL) == sizeof(m);
@@ -56,7 +57,8 @@ static bool hear_setup(int fd, int fds[3])
 	} control;
 	struct jvm_msg m;
 	struct iovec iov = { &m, sizeof(m) };
-	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+		.msg_controllen = sizeof(control) };
 	struct cmsghdr *c;
 
 	if (recvmsg(fd, &h, 0) != sizeof(m) || m.type != JVM_MSG_SETUP || !(c = CMSG_FIRSTHDR(&h)))
@@ -113,7 +115,8 @@ static int flood(const char *path)
 	struct {
 		struct jvm_rec_thread t;
 		char name[8];
-	} r = { .t = { .h = { sizeof(r), JVM_REC_THREAD }, .tid = getpid(), .name_len = 5 }, .name = "flood" };
+	} r = { .t = { .h = { sizeof(r), JVM_REC_THREAD }, .tid = getpid(), .name_len = 5 },
+		.name = "flood" };
 	static uint8_t many[1 << 20];
 	int fd = knock(path), fds[3];
 	struct jvm_ctl *ctl;

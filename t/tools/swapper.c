@@ -4,9 +4,10 @@
  *
  *	swapper FOLDER VICTIM-FILE VICTIM-FOLDER
  *
- * Run in a user and mount namespace of its own: FOLDER/tmp and FOLDER/var become its /tmp and /var/tmp. Whatever
- * a recorder makes there is replaced at once by symbolic links to the victims, or by a folder with one, again
- * and again. Prints "ready" and its pid, and the number of swaps when its standard input ends.
+ * Run in a user and mount namespace of its own: FOLDER/tmp and FOLDER/var become its /tmp and
+ * /var/tmp. Whatever a recorder makes there is replaced at once by symbolic links to the victims,
+ * or by a folder with one, again and again. Prints "ready" and its pid, and the number of swaps
+ * when its standard input ends.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -99,7 +100,8 @@ static void make_trap(int dir, const char *name)
 
 static bool is_ours(const char *name)
 {
-	return !strncmp(name, "gone.", 5) || !strncmp(name, "trap.", 5) || !strcmp(name, ".") || !strcmp(name, "..") ||
+	return !strncmp(name, "gone.", 5) || !strncmp(name, "trap.", 5) || !strcmp(name, ".") ||
+	!strcmp(name, "..") ||
 	       !strncmp(name, ".java_pid", 9);
 }
 
@@ -147,7 +149,9 @@ static void sweep(int dir, unsigned long way, int depth)
 
 		if (is_ours(e->d_name))
 			continue;
-		inner = depth && way & 2 ? openat(dir, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+		inner = depth && way & 2 ?
+			openat(dir, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) :
+			-1;
 		if (inner >= 0) {
 			sweep(inner, way, depth - 1);
 			close(inner);

@@ -203,7 +203,8 @@ static bool same_rule(const struct rule *a, const struct rule *b)
 }
 
 /* What the cache says at an address is what the interpreter said. */
-static bool same_row(const struct unwind_cpu *cpu, const struct row *row, const struct rule_state *s, uint64_t ra)
+static bool same_row(const struct unwind_cpu *cpu, const struct row *row, const struct rule_state *s,
+		     uint64_t ra)
 {
 	size_t i, nr = 0;
 
@@ -287,8 +288,10 @@ static void check_code_at(struct unwind_module *m, uint64_t off, struct code_che
 		for (i = 0; i < want->nr_rules; i++)
 			for (j = 0; j < got->nr_rules; j++)
 				if (got->rules[j].reg == want->rules[i].reg &&
-				    got->rules[j].rule.val != want->rules[i].rule.val && c->saved_wrong++ < 10)
-					printf("# at 0x%" PRIx64 ": r%d at %d, want %d, cfa %d\n", off, got->rules[j].reg,
+				    got->rules[j].rule.val != want->rules[i].rule.val &&
+				    c->saved_wrong++ < 10)
+					printf("# at 0x%" PRIx64 ": r%d at %d, want %d, cfa %d\n", off,
+					       got->rules[j].reg,
 					       got->rules[j].rule.val, want->rules[i].rule.val, got->cfa.val);
 	}
 }

@@ -69,7 +69,8 @@ static void read_maps(pid_t pid)
 		path[0] = '\0';
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %2047[^\n]", &start, &end,
 			   perm, &pgoff, path) >= 4 && perm[2] == 'x')
-			maps_add(&maps, start, end, pgoff, path[0] ? module_of(pid, path, start, end - start) : 0);
+			maps_add(&maps, start, end, pgoff,
+				 path[0] ? module_of(pid, path, start, end - start) : 0);
 	}
 	if (in)
 		fclose(in);
@@ -105,9 +106,11 @@ static void show(const struct unwind_frame *f, size_t nr, enum frame_mark end)
 
 	printf("# end %d after %zu frames\n", end, nr);
 	for (i = nr > 8 ? nr - 8 : 0; i < nr; i++) {
-		bool known = f[i].module && files[f[i].module] && symfile_symbol(files[f[i].module], f[i].off, &s);
+		bool known =
+			f[i].module && files[f[i].module] && symfile_symbol(files[f[i].module], f[i].off, &s);
 
-		printf("#   %" PRIx64 " sp %" PRIx64 " %s %s off %" PRIx64 "\n", f[i].pc, f[i].sp, known ? s.name : "?",
+		printf("#   %" PRIx64 " sp %" PRIx64 " %s %s off %" PRIx64 "\n", f[i].pc, f[i].sp,
+		       known ? s.name : "?",
 		       f[i].module ? paths[f[i].module] : "", f[i].off);
 	}
 }

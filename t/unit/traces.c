@@ -102,14 +102,16 @@ static void put(struct seen *s, const char *what, const void *p, size_t len)
 LOG(proc, "%llx %x %x %x %d", T r->time_ns, r->proc, r->parent, r->pid, r->exec)
 LOG(thread, "%llx %x %x %x %d", T r->time_ns, r->thread, r->proc, r->tid, r->java)
 LOG(end, "%llx %x %x %x", T r->time_ns, r->proc, r->thread, r->status)
-LOG(module, "%llx %x %x %llx %llx %llx %llx", T r->time_ns, r->module, r->flags, T r->dev, T r->inode, T r->size,
-    T r->mtime_ns)
+LOG(module, "%llx %x %x %llx %llx %llx %llx", T r->time_ns, r->module, r->flags, T r->dev, T r->inode,
+	T r->size,
+	T r->mtime_ns)
 LOG(map, "%llx %x %x %llx %llx %llx", T r->time_ns, r->proc, r->module, T r->addr, T r->size, T r->pgoff)
 LOG(symbol, "%x %llx %llx", r->module, T r->off, T r->size)
 LOG(line, "%x %llx %x %x %x", r->module, T r->off, r->depth, r->nr_depth, r->line)
 LOG(method, "%llx %x %x", T r->time_ns, r->proc, r->method)
 LOG(method_lines, "%llx %x %x", T r->time_ns, r->proc, r->method)
-LOG(code, "%llx %x %x %x %x %llx %x", T r->time_ns, r->proc, r->method, r->compile_id, r->level, T r->addr, r->size)
+LOG(code, "%llx %x %x %x %x %llx %x", T r->time_ns, r->proc, r->method, r->compile_id, r->level, T r->addr,
+	r->size)
 LOG(code_gone, "%llx %x %x %llx", T r->time_ns, r->proc, r->compile_id, T r->addr)
 LOG(stub, "%llx %x %llx %llx", T r->time_ns, r->proc, T r->addr, T r->size)
 LOG(bracket, "%llx %x %x %x", T r->time_ns, r->proc, r->thread, r->method)
@@ -186,7 +188,8 @@ int seen_samples(void *ctx, const struct rec_sample *r, size_t nr, const struct 
 
 const struct trace_sink seen_all = {
 	.label = on_label, .samples = seen_samples, .proc = on_proc, .thread = on_thread, .end = on_end,
-	.module = on_module, .map = on_map, .symbol = on_symbol, .line = on_line, .method = on_method, .method_lines = on_method_lines,
+	.module = on_module, .map = on_map, .symbol = on_symbol, .line = on_line, .method = on_method,
+	.method_lines = on_method_lines,
 	.code = on_code, .code_gone = on_code_gone, .stub = on_stub, .bracket = on_bracket, .lost = on_lost,
 };
 

@@ -55,7 +55,8 @@ static uint64_t any(void)
 
 static struct branch any_branch(uint64_t start)
 {
-	return (struct branch){ .kind = unit_random() % BRANCH_KIND_NR, .len = unit_random() % 16, .start = start,
+	return (struct branch){ .kind = unit_random() % BRANCH_KIND_NR, .len = unit_random() % 16,
+		.start = start,
 				.end = start + (unit_random() % 9 ? unit_random() % 300 : any()), .to = any(),
 				.nr_insns = any() };
 }
@@ -93,7 +94,10 @@ TEST(branch_runs_come_back_as_they_were_put)
 
 /* ---- a trace with names, in which what runs is written by hand ---- */
 
-enum { MAIN = 0x1000, F = 0x1100, G = 0x1200, STUB = 0x1300, HANDLER = 0x1400, OUTER = 0x1500, COLD = 0x1600, JIT = 0x9000 };
+enum {
+	MAIN = 0x1000, F = 0x1100, G = 0x1200, STUB = 0x1300, HANDLER = 0x1400, OUTER = 0x1500, COLD
+	= 0x1600, JIT = 0x9000
+};
 
 struct script {
 	struct trace_writer *w;
@@ -115,7 +119,8 @@ static void begin(struct script *s, uint64_t at)
 /* n instructions of 4 bytes, the last of which goes to "to". */
 static void step(struct script *s, uint64_t n, enum branch_kind kind, uint64_t to)
 {
-	struct branch b = { .kind = kind, .len = 4, .start = s->at, .end = s->at + 4 * n, .to = to, .nr_insns = n };
+	struct branch b = { .kind = kind, .len = 4, .start = s->at, .end = s->at + 4 * n, .to = to,
+		.nr_insns = n };
 
 	if (kind == BRANCH_INTERRUPT || kind == BRANCH_STOP)
 		b.len = 0;
@@ -126,9 +131,11 @@ static void step(struct script *s, uint64_t n, enum branch_kind kind, uint64_t t
 
 static void end_run(struct script *s)
 {
-	trace_write_branches(s->w, &(struct rec_branches){ .time_ns = ++s->time_ns, .thread = 1, .cpu = UINT16_MAX,
+	trace_write_branches(s->w,
+			     &(struct rec_branches){ .time_ns = ++s->time_ns, .thread = 1, .cpu = UINT16_MAX,
 							   .start = s->start, .nr = s->nr,
-							   .bytes = (uint8_t *)s->run.data, .len = s->run.len });
+							   .bytes = (uint8_t *)s->run.data,
+							   .len = s->run.len });
 	buf_reset(&s->run);
 	s->start = s->at;
 	s->nr = 0;
@@ -147,7 +154,8 @@ static void open_script(struct script *s)
 	trace_write_label(s->w, "symbols", "complete");
 	trace_write_proc(s->w, &(struct rec_proc){ 1000, 1, 0, 77, true, "prog", 4 });
 	trace_write_thread(s->w, &(struct rec_thread){ 1000, 1, 1, 77, false, "prog", 4 });
-	trace_write_module(s->w, &(struct rec_module){ .time_ns = 1000, .module = 1, .path = path, .path_len = 9 });
+	trace_write_module(s->w, &(struct rec_module){ .time_ns = 1000, .module = 1, .path = path,
+		.path_len = 9 });
 	trace_write_map(s->w, &(struct rec_map){ 1000, 1, 1, 0, 0x2000, 0 });
 	trace_write_branch_code(s->w, &(struct rec_branch_code){ 1000, 1, F, code, sizeof(code) });
 	symbol(s->w, MAIN, "main");
@@ -191,7 +199,10 @@ static void free_model(struct model *m, struct names *x)
 	model_release(m);
 }
 
-/* The node at a path such as "main/f", below the thread; n and base in "n base" form, "-" when there is none. */
+/*
+ * The node at a path such as "main/f", below the thread; n and base in "n base" form, "-" when there
+ * is none.
+ */
 static const char *at(const struct model *m, const char *path)
 {
 	static char text[64];
@@ -237,9 +248,12 @@ static void open_bracket(struct script *s)
 {
 	open_script(s);
 	trace_write_label(s->w, "itrace.bracket", "yes");
-	trace_write_method(s->w, &(struct rec_method){ .proc = 1, .method = 9, .class_name = "A", .class_len = 1, .name = "f", .name_len = 1 });
-	trace_write_method(s->w, &(struct rec_method){ .proc = 1, .method = 10, .class_name = "B", .class_len = 1, .name = "main", .name_len = 4 });
-	trace_write_code(s->w, &(struct rec_code){ .proc = 1, .method = 10, .compile_id = 3, .addr = JIT, .size = 0x100 });
+	trace_write_method(s->w, &(struct rec_method){ .proc = 1, .method = 9, .class_name = "A",
+		.class_len = 1, .name = "f", .name_len = 1 });
+	trace_write_method(s->w, &(struct rec_method){ .proc = 1, .method = 10, .class_name = "B",
+		.class_len = 1, .name = "main", .name_len = 4 });
+	trace_write_code(s->w, &(struct rec_code){ .proc = 1, .method = 10, .compile_id = 3, .addr = JIT,
+		.size = 0x100 });
 	trace_write_stub(s->w, &(struct rec_stub){ 1000, 1, JIT + 0x100, 0x100, "Interpreter", 11 });
 	trace_write_bracket(s->w, &(struct rec_bracket){ 900, 1, 2, 10 });
 	trace_write_bracket(s->w, &(struct rec_bracket){ 1000, 1, 1, 9 });
@@ -406,7 +420,8 @@ TEST(insn_kinds_that_objdump_would_not_tell)
 TEST(exclusive_stretches_have_the_exits_they_have)
 {
 	/* compare and swap: ldaxr; cmp; b.ne out; stlxr; (cbnz back) */
-	static const uint32_t cas[] = { 0x885ffc10, 0x6b00021f, 0x54000061, 0x8811fc41, 0x35ffff91, 0xd65f03c0 };
+	static const uint32_t cas[] = { 0x885ffc10, 0x6b00021f, 0x54000061, 0x8811fc41, 0x35ffff91,
+		0xd65f03c0 };
 	/* add: ldxr; add; stxr; cbnz back */
 	static const uint32_t add[] = { 0x885f7c02, 0x0b010042, 0x88037c02, 0x35ffffa3 };
 	/* no store at all */

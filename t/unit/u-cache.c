@@ -69,7 +69,8 @@ static void clean_up(struct cache *c)
 
 static struct cache_key key_of(uint64_t ino)
 {
-	struct cache_key k = { .kind = CACHE_DEBUG_SECTIONS, .dev = 1, .ino = ino, .size = 2, .build_id = { 7 } };
+	struct cache_key k = { .kind = CACHE_DEBUG_SECTIONS, .dev = 1, .ino = ino, .size = 2,
+		.build_id = { 7 } };
 
 	return k;
 }
@@ -241,7 +242,8 @@ static void used_at(struct cache *c, uint64_t ino, time_t sec)
 		for (struct dirent *e; (e = readdir(d));) {
 			struct stat st;
 
-			if (e->d_name[0] != '.' && !fstatat(dirfd(d), e->d_name, &st, 0) && st.st_mtime > 1000000)
+			if (e->d_name[0] != '.' && !fstatat(dirfd(d), e->d_name, &st, 0) &&
+			    st.st_mtime > 1000000)
 				utimensat(dirfd(d), e->d_name, t, 0);
 		}
 }

@@ -40,7 +40,8 @@ static void bench_open(struct bench *b, uint64_t pool_bytes, uint32_t depth)
 	};
 
 	b->bytes = callflow_layout_bytes(&l);
-	b->a = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	b->a = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+		    0);
 	callflow_layout_write(&l, b->a);
 	CHECK(callflow_attach(b->a, b->bytes));
 	callflow_has_alloc_bytes(read_now);
@@ -86,7 +87,8 @@ static void read_tree(const struct bench *b, uint32_t slot, struct flow *f)
 			const struct callflow_node *n = node(b, page * 512 + i * words);
 
 			if (n->consumer && (n->calls & CALLFLOW_CALLS || n->base[0]))
-				flow_add(f, to_flow(b, f, page * 512 + i * words), n->calls & CALLFLOW_CALLS, n->base);
+				flow_add(f, to_flow(b, f, page * 512 + i * words), n->calls & CALLFLOW_CALLS,
+					 n->base);
 		}
 	}
 	flow_finish(f);
@@ -235,7 +237,10 @@ static uint64_t base_of(const struct flow *f, uint32_t consumer)
 	return sum;
 }
 
-/* A call of two thousand: 1 in 9 takes 500 times as long as the others. Deep ones and wide ones, and they change over time. */
+/*
+ * A call of two thousand: 1 in 9 takes 500 times as long as the others. Deep ones and wide ones, and
+ * they change over time.
+ */
 static uint64_t call_many(struct bench *b, uint32_t first)
 {
 	uint64_t hot = 0;
@@ -261,7 +266,8 @@ TEST(callflow_full_memory_keeps_what_is_hot)
 
 	now = 0;
 	bench_open(&b, 1 << 20, 1 << 20);
-	hot = call_many(&b, 1000) + call_many(&b, 2000);	/* the second ones come when it has been full for long */
+	/* the second ones come when it has been full for long */
+	hot = call_many(&b, 1000) + call_many(&b, 2000);
 	CHECK(b.t->folded > 1000000);
 	check_totals(&b, calls);
 	read_tree(&b, 0, &f);
@@ -297,7 +303,10 @@ TEST(callflow_recursion_of_a_million_levels_stays_small_and_exact)
 	flow_release(&f);
 }
 
-/* Folded calls share nodes with those around them, and none of it may mislead who follows the last used children. */
+/*
+ * Folded calls share nodes with those around them, and none of it may mislead who follows the last
+ * used children.
+ */
 TEST(callflow_the_innermost_open_call_is_found_at_every_step)
 {
 	struct bench b;
@@ -530,7 +539,12 @@ TEST(callflow_an_exit_that_was_told_leaves_the_tree_as_it_is)
 	CHECK_U64(b.t->inserted, 1);
 	CHECK_U64(b.t->popped, 0);
 	read_tree(&b, 0, &f);
-	CHECK_U64(flow_child_find(&f, flow_child_find(&f, flow_child_find(&f, FLOW_NONE, id(CALLFLOW_CONSUMER_THREAD)), 1), 3) != 0, 1);
+	CHECK_U64(flow_child_find(
+			  &f,
+			  flow_child_find(&f, flow_child_find(&f, FLOW_NONE, id(CALLFLOW_CONSUMER_THREAD)),
+					  1),
+			  3) != 0,
+		  1);
 	CHECK_U64(calls_of(&f, 1) + calls_of(&f, 2) + calls_of(&f, 3), 3);
 	flow_release(&f);
 }
@@ -620,9 +634,11 @@ TEST(callflow_functions_have_one_number_each)
 
 TEST(callflow_area_that_makes_no_sense_is_refused)
 {
-	struct callflow_layout l = { .flags = CALLFLOW_TREES, .max_depth = 10, .nr_threads = 1, .nr_functions = 1 };
+	struct callflow_layout l = { .flags = CALLFLOW_TREES, .max_depth = 10, .nr_threads = 1,
+		.nr_functions = 1 };
 	size_t bytes = callflow_layout_bytes(&l), i;
-	struct callflow_area *a = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct callflow_area *a =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int nr_refused = 0;
 
 	for (i = 0; i < offsetof(struct callflow_area, pad1); i += 4) {
@@ -697,7 +713,8 @@ static const struct callflow_rules *compiled(struct callrules *r)
 
 static bool wants(const struct callflow_rules *r, const char *class_name, const char *name, const char *sig)
 {
-	return callflow_wants_method(r, class_name, strlen(class_name), name, strlen(name), sig, sig ? strlen(sig) : 0);
+	return callflow_wants_method(r, class_name, strlen(class_name), name, strlen(name), sig,
+				     sig ? strlen(sig) : 0);
 }
 
 TEST(callrules_list_takes_later_items_for_exceptions)

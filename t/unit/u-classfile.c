@@ -128,8 +128,9 @@ static const uint8_t RETURN[] = { 0xb1 };
 TEST(classfile_a_method_is_entered_left_and_watched)
 {
 	/* enter, exit, the return, thrown, athrow; one entry in the exception table, for the return alone */
-	static const uint8_t want[] = { 0x11, 0x12, 0x34, 0xb8, 0, 11, 0x11, 0x12, 0x34, 0xb8, 0, 14, 0xb1,
-					0x11, 0x12, 0x34, 0xb8, 0, 17, 0xbf, 0, 1, 0, 12, 0, 13, 0, 13, 0, 0 };
+	static const uint8_t want[] = { 0x11, 0x12, 0x34, 0xb8, 0,    11,   0x11, 0x12, 0x34, 0xb8,
+					0,    14,   0xb1, 0x11, 0x12, 0x34, 0xb8, 0,	17,   0xbf,
+					0,    1,    0,	  12,	0,    13,   0,	  13,	0,    0 };
 	struct buf b = make_class(RETURN, 1, 0, 6);
 	struct classfile_out out;
 
@@ -170,8 +171,10 @@ TEST(classfile_limits_of_the_jvm_are_told_apart)
 TEST(classfile_code_that_makes_no_sense_is_left_alone)
 {
 	static const uint8_t unknown[] = { 0xca, 0xb1 }, cut[] = { 0x11, 0 }, into_insn[] = { 0xa7, 0, 1 },
-			     out_of_code[] = { 0xa7, 0, 3 }, backwards[] = { 0xaa, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1 },
-			     no_wide[] = { 0xc4, 0, 0, 0 }, cases[] = { 0xab, 0, 0, 0, 0, 0, 0, 0, 0x7f, 0, 0, 0 };
+			     out_of_code[] = { 0xa7, 0, 3 },
+			     backwards[] = { 0xaa, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1 },
+			     no_wide[] = { 0xc4, 0, 0, 0 },
+			     cases[] = { 0xab, 0, 0, 0, 0, 0, 0, 0, 0x7f, 0, 0, 0 };
 
 	CHECK_U64(why(unknown, sizeof(unknown), 1, 6), CLASSFILE_BAD_CODE);
 	CHECK_U64(why(cut, sizeof(cut), 1, 6), CLASSFILE_BAD_CODE);

@@ -50,7 +50,8 @@ TEST(cpi_counts_of_a_shared_counter_stand_for_the_whole_time)
 
 TEST(cpi_of_what_never_ran_is_not_known)
 {
-	struct cpi_counts never = counts(0, 0, 1000, 0), good = counts(10, 10, 5, 5), idle = counts(7, 0, 5, 5);
+	struct cpi_counts never = counts(0, 0, 1000, 0), good = counts(10, 10, 5, 5),
+			  idle = counts(7, 0, 5, 5);
 	struct cpi_sum s = CPI_SUM_INIT, i = CPI_SUM_INIT;
 
 	cpi_add(&s, &good);

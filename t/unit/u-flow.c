@@ -168,7 +168,8 @@ static void compare_trees(const struct flow *f, struct oracle *o)
 static bool oracle_row(const struct oracle *o, enum arc_rows kind, uint32_t c, uint32_t other, uint64_t *n,
 		       uint64_t *base, uint64_t *cum)
 {
-	bool r = kind == ARC_RPARENTS || kind == ARC_RCHILDREN, up = kind == ARC_PARENTS || kind == ARC_RPARENTS;
+	bool r = kind == ARC_RPARENTS || kind == ARC_RCHILDREN,
+	     up = kind == ARC_PARENTS || kind == ARC_RPARENTS;
 	bool found = false;
 	unsigned int m;
 	size_t i;
@@ -184,7 +185,8 @@ static bool oracle_row(const struct oracle *o, enum arc_rows kind, uint32_t c, u
 		parent.len--;
 		if (up && !(own(x) == c && parent_name == other && (oracle_rl(x) > 1) == r))
 			continue;
-		if (!up && !(own(x) == other && parent_name == c && parent.len && (oracle_rl(&parent) > 1) == r))
+		if (!up &&
+		    !(own(x) == other && parent_name == c && parent.len && (oracle_rl(&parent) > 1) == r))
 			continue;
 		found = true;
 		*n += x->n;
@@ -590,7 +592,8 @@ static void copy_model(struct model *to, const struct model *from)
 
 	model_init(to, from->flow.nr_metrics, from->flow.n_means);
 	for (m = 0; m < from->flow.nr_metrics; m++) {
-		const char *name = model_str(from, from->metrics[m].name), *unit = model_str(from, from->metrics[m].unit);
+		const char *name = model_str(from, from->metrics[m].name),
+			   *unit = model_str(from, from->metrics[m].unit);
 
 		model_set_metric(to, m, name, strlen(name), unit, strlen(unit));
 	}
@@ -699,7 +702,8 @@ TEST(prune_keeps_sums_and_drops_only_what_is_small)
 			if (out.nodes[i].consumer == PRUNED)
 				CHECK(!out.nodes[i].child);
 			else
-				CHECK(cum[0] * 100.0 >= before[0] * percent || cum[1] * 100.0 >= before[1] * percent);
+				CHECK(cum[0] * 100.0 >= before[0] * percent ||
+				      cum[1] * 100.0 >= before[1] * percent);
 		}
 		check_all(&out);
 		if (percent == 0)
@@ -811,7 +815,8 @@ TEST(map_and_filter_keep_what_they_say)
 	for (i = 1; i < out.nr_nodes; i++) {
 		CHECK(out.nodes[i].consumer <= 4);
 		CHECK(out.nodes[i].consumer != 4 || !out.nodes[i].parent);
-		CHECK(!out.nodes[i].parent || out.nodes[i].consumer != out.nodes[out.nodes[i].parent].consumer);
+		CHECK(!out.nodes[i].parent ||
+		      out.nodes[i].consumer != out.nodes[out.nodes[i].parent].consumer);
 	}
 	check_all(&out);
 	flow_release(&out);

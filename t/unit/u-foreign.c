@@ -95,7 +95,8 @@ TEST(foreign_stays_below_the_root)
 	make_folder();
 	CHECK(!mkdirat(at, "etc", 0700) && !mkdirat(at, "root", 0700) && !symlinkat("/etc", at, "root/etc"));
 	put("etc/passwd", "mine", 0600);
-	CHECK(!symlinkat("/proc/self/root/etc/passwd", at, "magic") && !symlinkat("../../../../etc/passwd", at, "up"));
+	CHECK(!symlinkat("/proc/self/root/etc/passwd", at, "magic") && !symlinkat("../../../../etc/passwd",
+										  at, "up"));
 	CHECK_U64(try_read(at, "/etc/passwd", false, 100, &text), 0);
 	CHECK_STR(text, "mine");
 	CHECK(try_read(at, "/root/etc/passwd", false, 100, &text) == -ELOOP);
@@ -206,9 +207,11 @@ TEST(foreign_has_the_rights_of_the_user)
 		unit_skip("only root can be another user");
 	make_folder();
 	CHECK(!fchmodat(at, ".", 0755, 0));
-	CHECK(foreign_mkdir(at, "folder", 0777, &u) == -EACCES && foreign_create(at, "file", 0600, &u) == -EACCES);
+	CHECK(foreign_mkdir(at, "folder", 0777, &u) == -EACCES && foreign_create(at, "file", 0600,
+										 &u) == -EACCES);
 	put("ours", "", 0666);
-	CHECK(foreign_unlink(at, "ours", 0, &u) == -EACCES && foreign_rename(at, "ours", "file", &u) == -EACCES);
+	CHECK(foreign_unlink(at, "ours", 0, &u) == -EACCES && foreign_rename(at, "ours", "file",
+									     &u) == -EACCES);
 	CHECK(!fchmodat(at, ".", 0777, 0));
 	fd = foreign_create(at, "file", 0600, &u);
 	CHECK(fd >= 0 && !fstat(fd, &st) && st.st_uid == NOBODY && st.st_gid == NOBODY);
@@ -222,7 +225,8 @@ TEST(foreign_has_the_rights_of_the_user)
 
 TEST(foreign_binds_and_connects_without_following)
 {
-	int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0),
+	    sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	const struct foreign_user u = { geteuid(), getegid() };
 	struct stat st;
 	mode_t mask = umask(077);

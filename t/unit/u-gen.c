@@ -23,13 +23,16 @@ static struct buf two_threads(void)
 	for (i = 0; i < 2; i++) {
 		trace_write_thread(w, &(struct rec_thread){ .thread = 1 + i, .proc = 1, .tid = 7 + i,
 							    .name = i ? "odd" : "even", .name_len = 3 + !i });
-		trace_write_call_tree(w, &(struct rec_call_tree){ .tree = 1 + i, .proc = 1, .thread = 1 + i });
+		trace_write_call_tree(w,
+				      &(struct rec_call_tree){ .tree = 1 + i, .proc = 1, .thread = 1 + i });
 	}
 	for (n = 0; n < 2 * NR_RECORDS; n++) {
 		i = n / 3 & 1;
 		for (k = 0; k < NR_EVENTS; k++, now[i] += 2)
 			events[k] = (struct call_event){ .time_ns = now[i], .kind = k & 1, .consumer = 1 };
-		trace_write_call_events(w, &(struct rec_call_events){ .tree = 1 + i, .nr = NR_EVENTS, .events = events });
+		trace_write_call_events(w,
+					&(struct rec_call_events){ .tree = 1 + i, .nr = NR_EVENTS,
+						.events = events });
 	}
 	free(events);
 	return traces_close(w);
@@ -64,7 +67,8 @@ TEST(gen_is_in_order_of_time_and_keeps_little)
 {
 	const struct opt_list all = { 0 };
 	const struct report_opts ro = {
-		.name = REPORT_GEN, .pids = &all, .tids = &all, .comms = &all, .threads = &all, .modules = &all,
+		.name = REPORT_GEN, .pids = &all, .tids = &all, .comms = &all, .threads = &all,
+		.modules = &all,
 		.symbols = &all, .cpus = &all, .gen_events = &all,
 	};
 	struct profile_opts o = { .names.no_files = true };

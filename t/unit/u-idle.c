@@ -78,7 +78,8 @@ TEST(idle_counter_that_steps_back_counts_as_nothing)
 
 TEST(idle_text_without_a_cpu_is_an_error)
 {
-	static const char *const bad[] = { "", "cpu 1 2 3 4 5\n", "cpu0\n", "cpu0 1 2 3\n", "cpux 1 2 3 4 5", "\n" };
+	static const char *const bad[] = { "", "cpu 1 2 3 4 5\n", "cpu0\n", "cpu0 1 2 3\n", "cpux 1 2 3 4 5",
+		"\n" };
 	size_t i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -22,7 +22,8 @@
 
 /* What the sink was told last. */
 static struct {
-	int nr_samples, nr_methods, nr_lines, nr_codes, nr_stubs, nr_threads, nr_gone, nr_refused, nr_brackets;
+	int nr_samples, nr_methods, nr_lines, nr_codes, nr_stubs, nr_threads, nr_gone, nr_refused,
+		nr_brackets;
 	uint32_t tid, method;
 	struct jvm_sample sample;
 	struct jvm_frame frames[8];
@@ -99,7 +100,8 @@ static void on_bracket(void *ctx, uint64_t time_ns, uint32_t tid, uint32_t metho
 }
 
 static const struct wire_sink sink = {
-	on_sample, on_method, on_lines, on_code, on_code_gone, on_stub, on_thread, on_refused, on_bracket, NULL,
+	on_sample, on_method, on_lines,	  on_code,    on_code_gone,
+	on_stub,   on_thread, on_refused, on_bracket, NULL,
 };
 static struct wire_scratch scratch;
 
@@ -114,7 +116,8 @@ static void finish(struct buf *b, uint32_t type)
 static struct buf a_sample(void)
 {
 	const struct jvm_rec_sample head = {
-		.time_ns = 77, .tid = 5, .event = 2, .nr_frames = 3, .nr_segments = 1, .flags = JVM_SAMPLE_LATE,
+		.time_ns = 77, .tid = 5, .event = 2, .nr_frames = 3, .nr_segments = 1,
+		.flags = JVM_SAMPLE_LATE,
 	};
 	const struct jvm_rec_frame frames[] = {
 		{ (uint64_t)JVM_NATIVE << 56 | 0x7f0000001000, 0, 0 },
@@ -137,7 +140,8 @@ static struct buf a_sample(void)
 
 static struct buf a_method(void)
 {
-	struct jvm_rec_method r = { .method = 9, .class_len = 16, .name_len = 6, .sig_len = 3, .source_len = 0,
+	struct jvm_rec_method r = { .method = 9, .class_len = 16, .name_len = 6, .sig_len = 3,
+		.source_len = 0,
 				    .lines_len = 4 };
 	struct buf b = BUF_INIT;
 
@@ -276,7 +280,8 @@ TEST(jvm_method_code_stub_and_thread_records_decode)
 TEST(jvm_records_refuse_every_truncation)
 {
 	struct buf all[] = {
-		a_sample(), a_method(), a_code(), a_name(JVM_REC_STUB), a_name(JVM_REC_THREAD), a_refused(), a_bracket(),
+		a_sample(),  a_method(),  a_code(), a_name(JVM_REC_STUB), a_name(JVM_REC_THREAD),
+		a_refused(), a_bracket(),
 	};
 	size_t i, cut;
 
@@ -550,7 +555,8 @@ static int knock(const struct jvm_server *s)
 
 static void say(int fd, uint32_t type)
 {
-	struct jvm_msg m = { JVM_PROTO_MAGIC, JVM_PROTO_VERSION, .type = type, .pid = getpid(), .tid = getpid() };
+	struct jvm_msg m = { JVM_PROTO_MAGIC, JVM_PROTO_VERSION, .type = type, .pid = getpid(),
+		.tid = getpid() };
 
 	CHECK_U64(send(fd, &m, sizeof(m), MSG_NOSIGNAL), sizeof(m));
 }
@@ -576,7 +582,8 @@ TEST(jvm_server_admits_only_who_is_recorded)
 TEST(jvm_server_bounds_what_a_process_may_have)
 {
 	struct jvm_server_opts o = {
-		.sample = true, .max_depth = 100, .max_stack_bytes = 4096, .ring_bytes = 4 << 20, .patience_ns = 50000000,
+		.sample = true, .max_depth = 100, .max_stack_bytes = 4096, .ring_bytes = 4 << 20,
+		.patience_ns = 50000000,
 	};
 	struct jvm_callbacks cb = { .hello = unsampled, .lost = ignore_lost, .gone = note_gone };
 	struct jvm_server *s = a_server(&o, &cb);
@@ -606,11 +613,15 @@ TEST(jvm_server_bounds_what_a_process_may_have)
 	jvm_server_close(s);
 }
 
-/* What the agent shares with us before it has written anything is no memory yet; and a log is read in shares. */
+/*
+ * What the agent shares with us before it has written anything is no memory yet; and a log is read in
+ * shares.
+ */
 TEST(jvm_server_gives_no_memory_and_reads_no_more_than_its_share)
 {
 	static const struct jvm_rec pad = { sizeof(pad), JVM_REC_PAD };
-	struct jvm_server_opts o = { .sample = true, .max_depth = 100, .max_stack_bytes = 4096, .ring_bytes = 4 << 20 };
+	struct jvm_server_opts o = { .sample = true, .max_depth = 100, .max_stack_bytes = 4096,
+		.ring_bytes = 4 << 20 };
 	struct jvm_callbacks cb = { .hello = unsampled, .lost = ignore_lost, .gone = note_gone };
 	struct jvm_server *s = a_server(&o, &cb);
 	union {
@@ -619,7 +630,8 @@ TEST(jvm_server_gives_no_memory_and_reads_no_more_than_its_share)
 	} control;
 	struct jvm_msg m;
 	struct iovec iov = { &m, sizeof(m) };
-	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+		.msg_controllen = sizeof(control) };
 	static struct jvm_rec many[1 << 17];
 	int fd = knock(s), fds[2];
 	struct jvm_ctl *ctl;

@@ -90,7 +90,8 @@ TEST(kallsyms_of_this_kernel_agree_with_the_file)
 	while (in && fgets(line, sizeof(line), in)) {
 		const struct ksym *s;
 
-		if (sscanf(line, "%" SCNx64 " %c %511s", &addr, &type, name) != 3 || !strchr("tTwW", type) || !addr)
+		if (sscanf(line, "%" SCNx64 " %c %511s", &addr, &type, name) != 3 || !strchr("tTwW", type) ||
+		    !addr)
 			continue;
 		s = kallsyms_find(k, addr);
 		CHECK(s && s->addr == addr);
@@ -104,7 +105,8 @@ TEST(kallsyms_of_this_kernel_agree_with_the_file)
 	kallsyms_close(k);
 }
 
-static void check_parsed(const char *text, uint64_t addr, const char *name, uint64_t start, uint64_t size, const char *module)
+static void check_parsed(const char *text, uint64_t addr, const char *name, uint64_t start, uint64_t size,
+			 const char *module)
 {
 	struct ksym s;
 	char copy[128];
@@ -168,7 +170,8 @@ TEST(kallsyms_of_the_image_are_the_same_from_the_cache)
 				   "ffffffff81000200 T do_two\n"
 				   "ffffffff81000300 T last\n"
 				   "ffffffffc0001000 t of_module\t[one]\n");
-	const uint64_t addrs[] = { 0xffffffff81000000, 0xffffffff81000150, 0xffffffff81000190, 0xffffffff810002ff };
+	const uint64_t addrs[] = { 0xffffffff81000000, 0xffffffff81000150, 0xffffffff81000190,
+		0xffffffff810002ff };
 	char dir[] = "/tmp/arcprof-kallsyms.XXXXXX", path[300];
 	struct cache_key key, other;
 	struct cache_entry e;
@@ -237,8 +240,8 @@ TEST(kallsyms_of_this_kernel_are_the_same_from_the_cache)
 			continue;
 		got = kallsyms_find(cached, addr);
 		nr++;
-		same += got && got->addr == want->addr && got->size == want->size && !strcmp(got->name, want->name) &&
-			!strcmp(got->module, want->module);
+		same += got && got->addr == want->addr && got->size == want->size &&
+			!strcmp(got->name, want->name) && !strcmp(got->module, want->module);
 	}
 	CHECK_U64(same, nr);
 	kallsyms_close(cached);

@@ -19,7 +19,8 @@ static const char *folder(void)
 
 TEST(mpevt_counts_until_it_is_stopped)
 {
-	char *both[] = { (char *)"cpu-clock", (char *)"context-switches" }, *odd[] = { (char *)"page-faults" };
+	char *both[] = { (char *)"cpu-clock", (char *)"context-switches" },
+	*odd[] = { (char *)"page-faults" };
 	const char *dir = folder();
 	struct mpevt_counts a = { 0 }, b = { 0 };
 	struct cpus cpus = { 0 };
@@ -71,7 +72,8 @@ TEST(mpevt_event_that_cannot_be_counted_starts_nothing)
 
 TEST(mpevt_answers_that_make_no_sense_are_refused)
 {
-	static const char *const bad[] = { "", "\n", "ok", "ok\tx", "error\t0\n", "error", "ok\t1\ncount\tx\n",
+	static const char *const bad[] = { "", "\n", "ok", "ok\tx", "error\t0\n", "error",
+		"ok\t1\ncount\tx\n",
 		"ok\t1\ncount\tcs\tns\t0\t1\t2\n", "ok\t1\ncount\tcs\tns\t0\t1\t2\t3x\n", "ok\t1\nmessage\thello\n" };
 	struct mpevt_counts c = { 0 };
 	struct err e = { 0 };

@@ -35,7 +35,8 @@ TEST(msr_numbers_are_decimal_or_hexadecimal_and_fit)
 
 TEST(msr_fields_are_taken_out_and_put_back)
 {
-	static const char *const bad[] = { "", ":", "8:15", "64:0", "8:", ":8", "a:b", "1:2:3", "-1", "1:0x", "99999:0" };
+	static const char *const bad[] = { "", ":", "8:15", "64:0", "8:", ":8", "a:b", "1:2:3", "-1", "1:0x",
+		"99999:0" };
 	struct msr_field f;
 	struct err e = { 0 };
 	uint64_t reg = 0x123456789abcdef0;

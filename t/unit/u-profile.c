@@ -26,7 +26,8 @@ static void label(const char *key, const char *val)
 
 static void method(uint32_t number, const char *class_name, const char *name)
 {
-	names_sink.method(&p.names, &(struct rec_method){ .proc = 1, .method = number, .class_name = class_name,
+	names_sink.method(&p.names,
+			  &(struct rec_method){ .proc = 1, .method = number, .class_name = class_name,
 			  .class_len = strlen(class_name), .name = name, .name_len = strlen(name), .sig = "(I)V",
 			  .sig_len = 4, .source = "" });
 }
@@ -152,7 +153,8 @@ TEST(profile_nothing_is_dropped_that_has_no_name)
 {
 	const struct frame unknown[] = { { FRAME_NATIVE, 5, 0x1100, 0, 0 }, { FRAME_NATIVE, 99, 0x10, 0, 0 },
 					 { FRAME_ANON, 1, 0x7000, 0, 0 } };
-	const struct frame mark[] = { { FRAME_MARK, 0, MARK_NO_UNWIND_INFO, 0, 0 }, { FRAME_NATIVE, 5, 0x1000, 0, 0 } };
+	const struct frame mark[] = { { FRAME_MARK, 0, MARK_NO_UNWIND_INFO, 0, 0 },
+		{ FRAME_NATIVE, 5, 0x1000, 0, 0 } };
 
 	begin();
 	start();
@@ -176,7 +178,8 @@ TEST(profile_nothing_is_dropped_that_has_no_name)
 
 static void code(uint32_t compile_id, uint32_t root, uint32_t level, uint64_t addr, const struct buf *inl)
 {
-	names_sink.code(&p.names, &(struct rec_code){ .proc = 1, .method = root, .compile_id = compile_id, .level = level,
+	names_sink.code(&p.names, &(struct rec_code){ .proc = 1, .method = root, .compile_id = compile_id,
+		.level = level,
 			.addr = addr, .size = 0x100, .inl = (const uint8_t *)(inl ? inl->data : NULL),
 			.inl_len = inl ? inl->len : 0 });
 }
@@ -352,7 +355,8 @@ TEST(profile_java_frames_have_the_line_of_their_bytecode)
 	CHECK_STR(place_of(3), "Loop.java bci 3");
 	names_sink.method_lines(&p.names, &(struct rec_method_lines){ .proc = 1, .method = 1, .table = table,
 			  .len = sizeof(table) });
-	names_sink.method_lines(&p.names, &(struct rec_method_lines){ .proc = 1, .method = 9, .table = table, .len = 3 });
+	names_sink.method_lines(&p.names, &(struct rec_method_lines){ .proc = 1, .method = 9, .table = table,
+		.len = 3 });
 	CHECK_STR(place_of(0), "Loop.java:100");
 	CHECK_STR(place_of(4), "Loop.java:102");
 	CHECK_STR(place_of(9), "Loop.java:102");
@@ -374,7 +378,8 @@ TEST(profile_inlined_native_functions_stand_in_their_symbol)
 		opts.names.lines = round == 1;
 		opts.names.no_inline = round == 2;
 		begin();
-		names_sink.line(&p.names, &(struct rec_line){ 5, 0x1004, 0, 2, 12, STR("_ZN4demo5innerEv"), STR("i.h") });
+		names_sink.line(&p.names, &(struct rec_line){ 5, 0x1004, 0, 2, 12, STR("_ZN4demo5innerEv"),
+			STR("i.h") });
 		names_sink.line(&p.names, &(struct rec_line){ 5, 0x1004, 1, 2, 80, STR(""), STR("o.c") });
 		start();
 		sample(&f, 1, (struct rec_sample){ .thread = 2, .weight = 3 });
@@ -402,13 +407,20 @@ TEST(profile_time_window_cpus_and_events_are_chosen)
 	begin();
 	label("event.1", "page-faults");
 	start();
-	sample(NULL, 0, (struct rec_sample){ .time_ns = 1000999, .thread = 1, .weight = 1, .cpu = 3, .event = 1 });
-	sample(NULL, 0, (struct rec_sample){ .time_ns = 1001000, .thread = 1, .weight = 2, .cpu = 3, .event = 1 });
-	sample(NULL, 0, (struct rec_sample){ .time_ns = 1001999, .thread = 1, .weight = 4, .cpu = 3, .event = 1 });
-	sample(NULL, 0, (struct rec_sample){ .time_ns = 1001999, .thread = 1, .weight = 8, .cpu = 2, .event = 1 });
-	sample(NULL, 0, (struct rec_sample){ .time_ns = 1001999, .thread = 1, .weight = 16, .cpu = 3, .event = 0 });
-	sample(NULL, 0, (struct rec_sample){ .time_ns = 1002000, .thread = 1, .weight = 32, .cpu = 3, .event = 1 });
-	sample(NULL, 0, (struct rec_sample){ .time_ns = 1001500, .thread = 1, .weight = 64, .cpu = 3, .event = 9 });
+	sample(NULL, 0, (struct rec_sample){ .time_ns = 1000999, .thread = 1, .weight = 1, .cpu = 3,
+		.event = 1 });
+	sample(NULL, 0, (struct rec_sample){ .time_ns = 1001000, .thread = 1, .weight = 2, .cpu = 3,
+		.event = 1 });
+	sample(NULL, 0, (struct rec_sample){ .time_ns = 1001999, .thread = 1, .weight = 4, .cpu = 3,
+		.event = 1 });
+	sample(NULL, 0, (struct rec_sample){ .time_ns = 1001999, .thread = 1, .weight = 8, .cpu = 2,
+		.event = 1 });
+	sample(NULL, 0, (struct rec_sample){ .time_ns = 1001999, .thread = 1, .weight = 16, .cpu = 3,
+		.event = 0 });
+	sample(NULL, 0, (struct rec_sample){ .time_ns = 1002000, .thread = 1, .weight = 32, .cpu = 3,
+		.event = 1 });
+	sample(NULL, 0, (struct rec_sample){ .time_ns = 1001500, .thread = 1, .weight = 64, .cpu = 3,
+		.event = 9 });
 	end("# levels\n# n samples\n# metric page-faults events\n" DEMO "1\t2\t6\tdemo\tthread\t\t\t180388626474\n");
 	CHECK_U64(src.nr_read, 5);	/* of the event that was asked for */
 	CHECK_U64(src.lost, 1);		/* of an event the trace does not name */
@@ -483,7 +495,8 @@ TEST(profile_threads_that_share_stacks_have_their_own_counts)
 		nodes[i] = (struct stack_node){ unit_random() % i, i };
 	}
 	for (i = 0; i < NR_SAMPLES; i++) {
-		s = (struct rec_sample){ .thread = 1 + unit_random() % NR_THREADS, .stack = unit_random() % NR_NODES,
+		s = (struct rec_sample){ .thread = 1 + unit_random() % NR_THREADS,
+			.stack = unit_random() % NR_NODES,
 					 .weight = unit_random() % 4 ? 1000 : unit_random() % 5000 };
 		want[s.thread] += s.weight;
 		total += s.weight;
@@ -494,7 +507,8 @@ TEST(profile_threads_that_share_stacks_have_their_own_counts)
 	profile_finish(&p, &src);
 	CHECK_U64(flow_cum(&m.flow, FLOW_NONE)[0], total);
 	for (i = m.flow.nodes[1].child; i; i = m.flow.nodes[i].sibling) {
-		uint32_t tid = m.consumers.items[m.flow.nodes[i].consumer].key, number = tid < 50 ? tid - 41 : tid - 50;
+		uint32_t tid = m.consumers.items[m.flow.nodes[i].consumer].key,
+			 number = tid < 50 ? tid - 41 : tid - 50;
 
 		CHECK_U64(flow_cum(&m.flow, i)[0], want[number]);
 	}
@@ -515,7 +529,8 @@ static const char *trace_path(void)
 static void write_names(struct trace_writer *w, const struct buf *inl)
 {
 	static const char *const labels[][2] = {
-		{ "command", "java -cp classes Demo" }, { "host", "example" }, { "arch", "x86_64" }, { "cpus", "4" },
+		{ "command", "java -cp classes Demo" }, { "host", "example" }, { "arch", "x86_64" },
+		{ "cpus", "4" },
 		{ "event.0", "cpu-clock" }, { "event.0.unit", "ns" }, { "event.0.period", "1000000" },
 		{ "callgraph", "dwarf" }, { "start.realtime_ns", "1700000000123456789" }, { "start.mono_ns", "5000000" },
 		{ "refused.0", "kernel frames: kernel.perf_event_paranoid is 2" },
@@ -524,17 +539,23 @@ static void write_names(struct trace_writer *w, const struct buf *inl)
 
 	for (i = 0; i < ARRAY_SIZE(labels); i++)
 		trace_write_label(w, labels[i][0], "%s", labels[i][1]);
-	trace_write_proc(w, &(struct rec_proc){ .time_ns = 5000000, .proc = 1, .pid = 4242, .comm = STR("java") });
-	trace_write_thread(w, &(struct rec_thread){ .time_ns = 5000000, .thread = 1, .proc = 1, .tid = 4242, .name = STR("java") });
-	trace_write_thread(w, &(struct rec_thread){ .time_ns = 5000001, .thread = 2, .proc = 1, .tid = 4243, .java = true,
+	trace_write_proc(w,
+			 &(struct rec_proc){ .time_ns = 5000000, .proc = 1, .pid = 4242,
+				 .comm = STR("java") });
+	trace_write_thread(w, &(struct rec_thread){ .time_ns = 5000000, .thread = 1, .proc = 1, .tid = 4242,
+		.name = STR("java") });
+	trace_write_thread(w, &(struct rec_thread){ .time_ns = 5000001, .thread = 2, .proc = 1, .tid = 4243,
+		.java = true,
 						    .name = STR("main") });
 	trace_write_module(w, &(struct rec_module){ .module = 1, .flags = MODULE_KERNEL, .path = STR("[kernel.kallsyms]") });
 	trace_write_module(w, &(struct rec_module){ .module = 2, .path = STR("/usr/lib/jvm/lib/libjvm.so") });
 	trace_write_method(w, &(struct rec_method){ 0, 1, 1, STR("demo/Demo"), STR("main"), STR("([Ljava/lang/String;)V"),
 						    STR("Demo.java") });
 	trace_write_method(w, &(struct rec_method){ 0, 1, 2, STR("demo/Demo"), STR("fib"), STR("(I)I"), STR("Demo.java") });
-	trace_write_method(w, &(struct rec_method){ 0, 1, 3, STR("java/lang/Math"), STR("max"), STR("(II)I"), STR("Math.java") });
-	trace_write_code(w, &(struct rec_code){ 6000000, 1, 2, 77, 4, 0x7f0000001000, 0x200, (const uint8_t *)inl->data,
+	trace_write_method(w, &(struct rec_method){ 0, 1, 3, STR("java/lang/Math"), STR("max"), STR("(II)I"),
+		STR("Math.java") });
+	trace_write_code(w, &(struct rec_code){ 6000000, 1, 2, 77, 4, 0x7f0000001000, 0x200,
+		(const uint8_t *)inl->data,
 						inl->len });
 	trace_write_stub(w, &(struct rec_stub){ 5000000, 1, 0x7f0000000000, 0x1000, STR("Interpreter") });
 }
@@ -542,13 +563,19 @@ static void write_names(struct trace_writer *w, const struct buf *inl)
 /* main interpreted; fib compiled and calling itself, with Math.max inlined; some of everything else. */
 static void write_samples(struct trace_writer *w)
 {
-	const struct frame start_thread = { FRAME_NATIVE, 2, 0x500, 0, 0 }, main = { FRAME_INTERP, 1, 1, 7, 0 },
-			   fib = { FRAME_JIT, 1, 0x7f000000100f, 77, 2 }, max = { FRAME_JIT, 1, 0x7f0000001010, 77, 2 },
-			   kernel = { FRAME_KERNEL, 1, 0xffffffff81000010, 0, 0 }, stub = { FRAME_STUB, 1, 0x7f0000000123, 0, 0 },
-			   mark = { FRAME_MARK, 0, MARK_JAVA_STUB, 0, 0 }, nowhere = { FRAME_NATIVE, 2, 0x9000, 0, 0 };
+	const struct frame start_thread = { FRAME_NATIVE, 2, 0x500, 0, 0 },
+	main = { FRAME_INTERP, 1, 1, 7, 0 },
+			   fib = { FRAME_JIT, 1, 0x7f000000100f, 77, 2 },
+			   max = { FRAME_JIT, 1, 0x7f0000001010, 77, 2 },
+			   kernel = { FRAME_KERNEL, 1, 0xffffffff81000010, 0, 0 },
+			   stub = { FRAME_STUB, 1, 0x7f0000000123, 0, 0 },
+			   mark = { FRAME_MARK, 0, MARK_JAVA_STUB, 0, 0 },
+			   nowhere = { FRAME_NATIVE, 2, 0x9000, 0, 0 };
 	const struct frame stacks[][7] = {
-		{ start_thread, main, fib, fib, fib, max }, { start_thread, main, fib, fib }, { start_thread, main, fib, fib, max },
-		{ start_thread, main, fib, fib, fib, kernel }, { start_thread, main, stub }, { start_thread, main }, { mark, fib },
+		{ start_thread, main, fib, fib, fib, max }, { start_thread, main, fib, fib },
+		{ start_thread, main, fib, fib, max },
+		{ start_thread, main, fib, fib, fib, kernel }, { start_thread, main, stub },
+		{ start_thread, main }, { mark, fib },
 		{ start_thread, nowhere },
 	};
 	static const uint8_t depth[] = { 6, 4, 5, 6, 3, 2, 2, 2 };
@@ -558,16 +585,22 @@ static void write_samples(struct trace_writer *w)
 
 	for (i = 0; i < ARRAY_SIZE(stacks); i++)
 		for (k = 0; k < share[i]; k++)
-			trace_write_sample(w, &(struct rec_sample){ .time_ns = now += 1000000, .thread = i == 7 ? 1 : 2,
-					   .stack = trace_write_stack(w, stacks[i], depth[i]), .weight = 1000000,
+			trace_write_sample(w,
+					   &(struct rec_sample){ .time_ns = now += 1000000,
+						   .thread = i == 7 ? 1 : 2,
+					   .stack = trace_write_stack(w, stacks[i], depth[i]),
+					   .weight = 1000000,
 					   .cpu = k % 4, .user = i != 3 });
-	trace_write_sample(w, &(struct rec_sample){ .time_ns = now, .thread = 1, .weight = 1000000, .user = true });
+	trace_write_sample(w, &(struct rec_sample){ .time_ns = now, .thread = 1, .weight = 1000000,
+		.user = true });
 }
 
 static void write_symbols(struct trace_writer *w)
 {
-	trace_write_symbol(w, &(struct rec_symbol){ 2, 0x400, 0x200, STR("_ZL19thread_native_entryP6Thread") });
-	trace_write_symbol(w, &(struct rec_symbol){ 1, 0xffffffff81000000, 0x100, STR("asm_exc_page_fault") });
+	trace_write_symbol(w,
+			   &(struct rec_symbol){ 2, 0x400, 0x200, STR("_ZL19thread_native_entryP6Thread") });
+	trace_write_symbol(w,
+			   &(struct rec_symbol){ 1, 0xffffffff81000000, 0x100, STR("asm_exc_page_fault") });
 	trace_write_lost(w, &(struct rec_lost){ 200000000, LOST_RING, 0, 3 });
 	trace_write_label(w, "event.0.rate_hz", "%s", "998.7");
 	trace_write_label(w, "end.mono_ns", "%s", "110000000");
@@ -586,7 +619,8 @@ TEST(profile_mixed_trace_reads_back)
 	for (i = 0; i < ARRAY_SIZE(v); i++)
 		buf_varint(&inl, v[i]);
 	remove(trace_path());
-	CHECK_U64(trace_writer_open(&w, trace_path(), &(struct trace_writer_opts){ .compress = false }, &e), 0);
+	CHECK_U64(trace_writer_open(&w, trace_path(), &(struct trace_writer_opts){ .compress = false }, &e),
+		  0);
 	write_names(w, &inl);
 	write_samples(w);
 	write_symbols(w);

@@ -42,7 +42,8 @@ TEST(ptt_slot_of_a_running_thread_includes_the_time_since_its_dispatch)
 	struct arcprof_area a = area_of();
 	struct arcprof_slot s;
 
-	slots[1] = (struct arcprof_slot){ .flags = ARCPROF_SLOT_USED | ARCPROF_SLOT_RUNNING, .acc = { 1000 } };
+	slots[1] = (struct arcprof_slot){ .flags = ARCPROF_SLOT_USED | ARCPROF_SLOT_RUNNING,
+		.acc = { 1000 } };
 	slots[1].last[0] = clock_mono_ns() - 5000000;
 	CHECK(arcprof_area_slot(&a, 1, &s));
 	CHECK(s.acc[0] >= 5001000 && s.acc[0] < 5001000 + 10000000000);
@@ -162,7 +163,9 @@ TEST(ptt_perf_page_follows_the_threads_clock)
 		ns = arcprof_perf_ns(&p);
 		after = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 		CHECK(ns >= last);
-		/* it may lag by what passed while a base was taken; the clock may not count what was stolen */
+		/*
+		 * it may lag by what passed while a base was taken; the clock may not count what was stolen
+		 */
 		CHECK(ns + 200000000 >= before && ns <= after + 200000000);
 		last = ns;
 		if (i % 1000 == 0)
@@ -248,7 +251,8 @@ TEST(ptt_difference_of_snapshots_leaves_out_who_did_not_run)
 	struct ptt_thread old[] = { { 1, 1, "idle", true, 10, { 0 } }, { 1, 2, "busy", true, 11, { 0 } } };
 	struct ptt_thread new[] = { { 1, 1, "idle", true, 10, { 0 } }, { 1, 2, "busy", true, 11, { 0 } },
 				    { 1, 2, "same number", true, 12, { 0 } } };
-	struct ptt_cpu c0 = { .elapsed_ns = 5, .bucket_ns = { 5 } }, c1 = { .elapsed_ns = 9, .bucket_ns = { 6, 3 } };
+	struct ptt_cpu c0 = { .elapsed_ns = 5, .bucket_ns = { 5 } },
+		c1 = { .elapsed_ns = 9, .bucket_ns = { 6, 3 } };
 	struct ptt_snapshot before = { .threads = old, .nr_threads = 2, .cpus = &c0, .nr_cpus = 1 };
 	struct ptt_snapshot now = { .threads = new, .nr_threads = 3, .cpus = &c1, .nr_cpus = 1 };
 

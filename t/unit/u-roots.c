@@ -15,7 +15,8 @@ static uint64_t words[16] = { 1, 2, 3 };
 static struct jvm_segment segment(uint64_t end, bool exact)
 {
 	return (struct jvm_segment){
-		.pc = 10, .sp = STACK, .fp = 11, .rbx = 12, .r15 = 13, .valid = 0x1f, .exact = exact, .to_root = true,
+		.pc = 10, .sp = STACK, .fp = 11, .rbx = 12, .r15 = 13, .valid = 0x1f, .exact = exact,
+		.to_root = true,
 		.end = end, .stack = (const uint8_t *)words, .len = sizeof(words),
 	};
 }

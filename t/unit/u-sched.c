@@ -25,8 +25,10 @@ TEST(dispatch_comes_back_as_it_was)
 
 	for (i = 0; i < ARRAY_SIZE(in); i++) {
 		in[i] = (struct rec_sched){
-			.time_ns = unit_random() >> (unit_random() % 64), .thread = unit_random() >> (unit_random() % 32),
-			.arg = unit_random() >> (unit_random() % 32), .cpu = unit_random() >> (unit_random() % 16),
+			.time_ns = unit_random() >> (unit_random() % 64),
+			.thread = unit_random() >> (unit_random() % 32),
+			.arg = unit_random() >> (unit_random() % 32),
+			.cpu = unit_random() >> (unit_random() % 16),
 			.kind = unit_random() & 7, .state = unit_random() & 7,
 		};
 		dispatches_add(&d, &in[i]);
@@ -113,7 +115,8 @@ static void begin(const char *scope, const char *states)
 	trace_write_thread(w, &(struct rec_thread){ 1, 2, 2, 100, false, "prog", 4 });
 }
 
-static void put(unsigned int us, enum sched_kind kind, uint32_t thread, uint32_t arg, enum sched_state state, uint16_t cpu)
+static void put(unsigned int us, enum sched_kind kind, uint32_t thread, uint32_t arg, enum sched_state state,
+		uint16_t cpu)
 {
 	trace_write_sched(w, &(struct rec_sched){ START + us * US, thread, arg, cpu, kind, state });
 }
@@ -140,7 +143,8 @@ static const struct sched_thread *thread(uint32_t number)
 	return NULL;
 }
 
-static void check_times(uint32_t number, uint64_t cpu, uint64_t waits, uint64_t sleep, uint64_t disk, uint64_t unknown)
+static void check_times(uint32_t number, uint64_t cpu, uint64_t waits, uint64_t sleep, uint64_t disk,
+			uint64_t unknown)
 {
 	const struct sched_thread *t = thread(number);
 
@@ -162,7 +166,10 @@ static void check_sums(void)
 	buf_release(&first);
 }
 
-/* Thread 2: runs 100, sleeps 200, waits 50, runs 100 with an interrupt of 20, disk sleep 150, waits 10, runs on. */
+/*
+ * Thread 2: runs 100, sleeps 200, waits 50, runs 100 with an interrupt of 20, disk sleep 150, waits
+ * 10, runs on.
+ */
 static void one_thread(void)
 {
 	begin("system", "yes");
@@ -304,8 +311,8 @@ TEST(sched_sums_hold_whatever_the_records_say)
 		strcpy(path + strlen(path) - 6, "XXXXXX");
 		begin(i & 1 ? "system" : "threads", i & 2 ? "yes" : "no");
 		for (n = 0; n < 300; n++)
-			put(us += unit_random() % 8 ? unit_random() % 7 : 0, unit_random() % 5, unit_random() % 5,
-			    unit_random() % 5, unit_random() % 8, unit_random() % 3);
+			put(us += unit_random() % 8 ? unit_random() % 7 : 0, unit_random() % 5,
+			    unit_random() % 5, unit_random() % 5, unit_random() % 8, unit_random() % 3);
 		end(i % 3 ? 0 : 200, i % 5 ? 0 : 600);
 		check_sums();
 		sched_release(&m);

@@ -113,7 +113,10 @@ enum { SHELL = 5000000, FIRST = 5000001 };	/* numbers that no process has */
 
 static const uint64_t second = 1000000000;
 
-/* A shell that starts n programs, one every 10 ms, each of which lives for 5 ms; what is late is forgotten. */
+/*
+ * A shell that starts n programs, one every 10 ms, each of which lives for 5 ms; what is late is
+ * forgotten.
+ */
 static uint64_t run_programs(struct recording *r, int n, uint64_t now, size_t *most)
 {
 	int i;

@@ -25,7 +25,8 @@ struct place {
 static struct buf small_trace(struct sample **samples, size_t nr, struct place **places, size_t *nr_places,
 			      bool compress)
 {
-	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ .compress = compress, .epoch_bytes = 40000 });
+	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ .compress = compress,
+		.epoch_bytes = 40000 });
 	struct walk_chunk c;
 	struct walk *walk;
 	struct err e = { 0 };
@@ -106,8 +107,9 @@ static struct buf damaged_copy(const struct buf *b, const struct edit *ed)
 
 	buf_add(&c, b->data, ed->from);
 	for (i = 0; i < ed->insert; i++)
-		buf_u8(&c, i < ed->to - ed->from ? (uint8_t)b->data[ed->from + i] ^ (1 + unit_random() % 255) :
-						   unit_random() >> 9);
+		buf_u8(&c,
+		       i < ed->to - ed->from ? (uint8_t)b->data[ed->from + i] ^ (1 + unit_random() % 255) :
+					       unit_random() >> 9);
 	buf_add(&c, b->data + ed->to, b->len - ed->to);
 	return c;
 }
@@ -132,8 +134,9 @@ static struct edit random_edit(size_t len)
 }
 
 /*
- * How much of both is the same from the begin on, and up to the end.  An edit may put back what was there, and inserted
- * bytes may repeat those before them: then the two overlap, and what lies in either of them is whole.
+ * How much of both is the same from the begin on, and up to the end.  An edit may put back what was
+ * there, and inserted bytes may repeat those before them: then the two overlap, and what lies in
+ * either of them is whole.
  */
 struct same {
 	size_t head, tail;
@@ -314,7 +317,8 @@ TEST(trace_random_changes_with_right_checksums_do_no_harm)
 
 		buf_add(&c, b.data, b.len);
 		for (i = 0; i < nr_places; i++) {
-			uint8_t *at = (uint8_t *)c.data + places[i].off, *payload = at + sizeof(struct trf_chunk);
+			uint8_t *at = (uint8_t *)c.data + places[i].off,
+				*payload = at + sizeof(struct trf_chunk);
 			size_t hits = unit_random() % 4;
 			struct trf_chunk h;
 

@@ -13,9 +13,11 @@
 #include "traces.h"
 #include "unit.h"
 
-static void add_chunk(struct buf *b, const char *type, uint32_t seq, const struct buf *payload, uint32_t flags)
+static void add_chunk(struct buf *b, const char *type, uint32_t seq, const struct buf *payload,
+		      uint32_t flags)
 {
-	struct trf_chunk c = { .flags = flags, .stored_len = payload->len, .raw_len = payload->len, .nr_records = 1,
+	struct trf_chunk c = { .flags = flags, .stored_len = payload->len, .raw_len = payload->len,
+		.nr_records = 1,
 			       .seq = seq };
 
 	memcpy(c.magic, TRF_CHUNK_MAGIC, 8);
@@ -144,7 +146,8 @@ static void say_group_end(void *ctx) { buf_str(ctx, " ]"); }
 
 TEST(trace_schema_in_the_file_decodes_what_is_unknown)
 {
-	static const struct schema_visitor v = { say_number, say_bytes, say_group, say_element, say_group_end };
+	static const struct schema_visitor v = { say_number, say_bytes, say_group, say_element,
+		say_group_end };
 	struct buf b = future_trace("xtra"), out = BUF_INIT;
 	struct schema *s = schema_new();
 	struct walk_chunk c;
@@ -201,7 +204,8 @@ TEST(trace_schema_that_makes_no_sense_is_refused)
 
 TEST(trace_own_schema_describes_every_own_record_to_its_last_byte)
 {
-	static const struct schema_visitor v = { say_number, say_bytes, say_group, say_element, say_group_end };
+	static const struct schema_visitor v = { say_number, say_bytes, say_group, say_element,
+		say_group_end };
 	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ .compress = false });
 	struct schema *s = schema_new();
 	struct sample *samples = traces_random(300);

@@ -26,7 +26,8 @@ TEST(trace_every_record_comes_back_as_it_was)
 
 	for (round = 0; round < 6; round++) {
 		struct trace_writer *w = traces_create(&(struct trace_writer_opts){ .compress = round & 1,
-									     .epoch_bytes = round < 4 ? 0 : 300000 });
+									     .epoch_bytes = round < 4 ? 0 :
+									     300000 });
 		size_t nr = 20000, i;
 		struct sample *samples = traces_random(nr);
 		struct seen want = { 0 }, got = { .want = samples, .nr_want = nr };
@@ -113,17 +114,22 @@ static void write_one_of_each(struct trace_writer *w)
 	trace_write_proc(w, &(struct rec_proc){ t + 7, 3, 2, 4712, true, "java", 4 });
 	trace_write_thread(w, &(struct rec_thread){ t + 7, 1, 3, 4712, false, "java", 4 });
 	trace_write_thread(w, &(struct rec_thread){ t + 8, 1, 3, 4712, true, "main", 4 });
-	trace_write_module(w, &(struct rec_module){ t + 8, 1, 0, 0x801, 77, 9000, 0, id, 4, "/usr/bin/java", 13 });
+	trace_write_module(w, &(struct rec_module){ t + 8, 1, 0, 0x801, 77, 9000, 0, id, 4, "/usr/bin/java",
+		13 });
 	trace_write_module(w, &(struct rec_module){ t + 8, 2, MODULE_KERNEL, 0, 0, 0, 0, id, 0, "[kernel.kallsyms]", 17 });
 	trace_write_map(w, &(struct rec_map){ t + 8, 3, 1, 0x400000, 0x2000, 0x1000 });
-	trace_write_method(w, &(struct rec_method){ t + 9, 3, 1, "Main", 4, "run", 3, "()V", 3, "Main.java", 9 });
+	trace_write_method(w, &(struct rec_method){ t + 9, 3, 1, "Main", 4, "run", 3, "()V", 3, "Main.java",
+		9 });
 	trace_write_method_lines(w, &(struct rec_method_lines){ t + 9, 3, 1, lines, sizeof(lines) });
 	trace_write_code(w, &(struct rec_code){ t + 9, 3, 1, 42, 4, 0x7f0000001000, 64, inl, sizeof(inl) });
 	trace_write_stub(w, &(struct rec_stub){ t + 9, 3, 0x7f0000100000, 32, "StubRoutines (1)", 16 });
 	trace_write_bracket(w, &(struct rec_bracket){ t + 9, 3, 1, 7 });
-	trace_write_sample(w, &(struct rec_sample){ t + 10, 1, trace_write_stack(w, frames, 6), 1000000, 0, 3, false });
-	trace_write_sample(w, &(struct rec_sample){ t + 11, 1, trace_write_stack(w, frames, 4), 1000000, 0, 3, true });
-	trace_write_sample(w, &(struct rec_sample){ t + 12, 1, trace_write_stack(w, cut, 2), 1, 300, 2, true });
+	trace_write_sample(w, &(struct rec_sample){ t + 10, 1, trace_write_stack(w, frames, 6), 1000000, 0, 3,
+		false });
+	trace_write_sample(w, &(struct rec_sample){ t + 11, 1, trace_write_stack(w, frames, 4), 1000000, 0, 3,
+		true });
+	trace_write_sample(w, &(struct rec_sample){ t + 12, 1, trace_write_stack(w, cut, 2), 1, 300, 2,
+		true });
 	trace_write_code_gone(w, &(struct rec_code_gone){ t + 13, 3, 42, 0x7f0000001000 });
 	trace_write_end(w, &(struct rec_end){ t + 14, 0, 1, 0 });
 	trace_write_end(w, &(struct rec_end){ t + 15, 3, 0, 256 });
@@ -131,8 +137,10 @@ static void write_one_of_each(struct trace_writer *w)
 	trace_write_sched(w, &(struct rec_sched){ t + 9, 1, 2, 3, SCHED_SWITCH, SCHED_SLEEP });
 	trace_write_sched(w, &(struct rec_sched){ t + 500, 1, 2, 0, SCHED_WAKE, 0 });
 	trace_write_sched(w, &(struct rec_sched){ t + 700, 2, 1, 3, SCHED_SWITCH, SCHED_RUNNABLE });
-	trace_write_sched(w, &(struct rec_sched){ t + 800, 1, sched_intr(SCHED_INTR_DEVICE, 24), 3, SCHED_INTR, 0 });
-	trace_write_sched(w, &(struct rec_sched){ t + 900, 1, sched_intr(SCHED_INTR_DEVICE, 24), 3, SCHED_INTR_END, 0 });
+	trace_write_sched(w, &(struct rec_sched){ t + 800, 1, sched_intr(SCHED_INTR_DEVICE, 24), 3,
+		SCHED_INTR, 0 });
+	trace_write_sched(w, &(struct rec_sched){ t + 900, 1, sched_intr(SCHED_INTR_DEVICE, 24), 3,
+		SCHED_INTR_END, 0 });
 	trace_write_symbol(w, &(struct rec_symbol){ 1, 0x1200, 0x200, "main", 4 });
 	trace_write_line(w, &(struct rec_line){ 1, 0x1234, 0, 2, 17, "inlined", 7, "main.c", 6 });
 	trace_write_line(w, &(struct rec_line){ 1, 0x1234, 1, 2, 30, "", 0, "main.c", 6 });
@@ -207,7 +215,8 @@ TEST(trace_device_that_takes_nothing_is_an_error_at_once)
 	struct trace_writer *w;
 	struct err e = { 0 };
 
-	CHECK_U64(-trace_writer_open(&w, "/dev/full", &(struct trace_writer_opts){ .compress = true }, &e), ENOSPC);
+	CHECK_U64(-trace_writer_open(&w, "/dev/full", &(struct trace_writer_opts){ .compress = true }, &e),
+		  ENOSPC);
 	CHECK(strstr(e.msg, "/dev/full: writing the trace at offset 0: No space left"));
 	CHECK(!w);
 }
@@ -244,8 +253,10 @@ TEST(trace_mode_normal_stops_samples_at_its_limit_and_names_them_still)
 	for (compress = 0; compress < 2; compress++) {
 		size_t nr = 30000, i;
 		struct sample *samples = traces_random(nr);
-		struct trace_writer *w = traces_create(&(struct trace_writer_opts){ TRACE_NORMAL, 500000, 0, compress });
-		const struct trace_sink sink = { .samples = count_samples, .symbol = count_symbol, .lost = count_lost };
+		struct trace_writer *w = traces_create(&(struct trace_writer_opts){ TRACE_NORMAL, 500000, 0,
+			compress });
+		const struct trace_sink sink = { .samples = count_samples, .symbol = count_symbol,
+			.lost = count_lost };
 		struct counts got = { 0 };
 		struct trace_reader *t;
 		struct err e = { 0 };
@@ -333,7 +344,8 @@ TEST(trace_mode_wrap_is_refused)
 	struct trace_writer *w;
 	struct err e = { 0 };
 
-	CHECK_U64(-trace_writer_open(&w, traces_path(), &(struct trace_writer_opts){ .mode = TRACE_WRAP }, &e), EOPNOTSUPP);
+	CHECK_U64(-trace_writer_open(&w, traces_path(), &(struct trace_writer_opts){ .mode = TRACE_WRAP },
+				     &e), EOPNOTSUPP);
 	CHECK_U64(access(traces_path(), F_OK), (uint64_t)-1);
 }
 

@@ -65,7 +65,8 @@ static void set_up(const uint8_t *rules, size_t len)
 	file.eh.e_shstrndx = 1;
 	file.text = (Elf64_Phdr){ PT_LOAD, PF_X | PF_R, 0, 0, 0, sizeof(file), sizeof(file), 4096 };
 	memcpy(file.names, "\0.eh_frame", 11);
-	file.sec[1] = (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct file, names), .sh_size = 16 };
+	file.sec[1] = (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct file, names),
+		.sh_size = 16 };
 	file.sec[2] = (Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_size = len,
 				    .sh_offset = offsetof(struct file, rules),
 				    .sh_addr = offsetof(struct file, rules) };
@@ -100,7 +101,8 @@ static uint64_t call_before(uint64_t ra)
 }
 
 /* CIE: zR, absolute addresses, CFA rsp+8, return address at CFA-8; then one FDE. */
-static size_t one_fde(uint8_t *to, uint64_t start, uint64_t len, const char *aug, const uint8_t *ins, size_t nr)
+static size_t one_fde(uint8_t *to, uint64_t start, uint64_t len, const char *aug, const uint8_t *ins,
+		      size_t nr)
 {
 	size_t cie_len = 4 + 1 + strlen(aug) + 1 + 3 + 2 + 5, fde_len = 4 + 16 + 1 + nr, at = 0;
 	uint8_t cie[64] = { 0 };
@@ -683,7 +685,8 @@ TEST(unwind_bears_any_stack_and_registers)
 
 		for (i = 0; i < 20; i++)
 			snap[unit_random() % 2048] = unit_random();
-		snap_regs.pc = maps.entries[0].start + unit_random() % (maps.entries[0].end - maps.entries[0].start);
+		snap_regs.pc =
+			maps.entries[0].start + unit_random() % (maps.entries[0].end - maps.entries[0].start);
 		for (i = 0; i < 16; i++)
 			if (unit_random() % 4 == 0)
 				snap_regs.r[i] = snap_regs.sp + unit_random() % 4096;

@@ -260,7 +260,8 @@ static void churn(uint32_t flags)
 			living++;
 	}
 	ok(n > 10 && nr_registered > 0 && living == 0,
-	   "%d threads came and went, %d registrations, %u slots were recycled, no slot is a ghost's", n, nr_registered,
+	   "%d threads came and went, %d registrations, %u slots were recycled, no slot is a ghost's", n,
+	   nr_registered,
 	   shared.header->nr_recycled);
 	ptt_close(&shared);
 }
@@ -269,7 +270,8 @@ static void churn(uint32_t flags)
 
 static uint32_t rnd_u32(void)
 {
-	static const uint32_t edges[] = { 0, 1, 2, 7, 8, 9, 64, 4096, 65536, 65537, 0x7fffffff, 0x80000000, 0xffffffff };
+	static const uint32_t edges[] = { 0, 1, 2, 7, 8, 9, 64, 4096, 65536, 65537, 0x7fffffff, 0x80000000,
+		0xffffffff };
 
 	return rnd(3) ? edges[rnd(sizeof(edges) / sizeof(edges[0]))] : (uint32_t)rng;
 }
@@ -329,7 +331,8 @@ static void random_map(int fd, void **map, size_t *len)
 	if (*map != MAP_FAILED)
 		munmap(*map, *len);
 	*len = (1 + rnd(rnd(2) ? 4 : 10000)) * 4096;
-	*map = mmap(NULL, *len, rnd(4) ? PROT_READ : PROT_READ | PROT_WRITE, rnd(4) ? MAP_SHARED : MAP_PRIVATE, fd,
+	*map = mmap(NULL, *len, rnd(4) ? PROT_READ : PROT_READ | PROT_WRITE,
+		    rnd(4) ? MAP_SHARED : MAP_PRIVATE, fd,
 		    (rnd(2) ? 0 : rnd_u32() & ~4095ull) + (rnd(2) ? ARCPROF_MMAP_ITRACE : 0));
 	if (*map != MAP_FAILED && rnd(2)) {
 		volatile const char *c = *map;
@@ -384,13 +387,16 @@ static void took(const char *what)
 static void memory_is_bounded(void)
 {
 	struct arcprof_itrace_start big = {
-		.size = sizeof(big), .nr_records = 1 << 14, .nr_rings = 32, .flags = ARCPROF_ITRACE_CONTINUOUS,
-	}, small = { .size = sizeof(small), .nr_records = 64, .nr_rings = 1, .flags = ARCPROF_ITRACE_CONTINUOUS };
+		.size = sizeof(big), .nr_records = 1 << 14, .nr_rings = 32,
+		.flags = ARCPROF_ITRACE_CONTINUOUS,
+	}, small = { .size = sizeof(small), .nr_records = 64, .nr_rings = 1,
+		.flags = ARCPROF_ITRACE_CONTINUOUS };
 	struct rlimit one = { 1 << 20, 1 << 20 };
 	int fd = device(), other = device();
 	pid_t pid;
 
-	if (ioctl(fd, ARCPROF_IOC_ITRACE_STAT, &(struct arcprof_itrace_stat){ .size = sizeof(struct arcprof_itrace_stat) }) &&
+	if (ioctl(fd, ARCPROF_IOC_ITRACE_STAT,
+		  &(struct arcprof_itrace_stat){ .size = sizeof(struct arcprof_itrace_stat) }) &&
 	    errno == ENOTTY) {
 		close(fd);
 		close(other);
@@ -404,7 +410,8 @@ static void memory_is_bounded(void)
 		fails(ioctl(fd, ARCPROF_IOC_ITRACE_START, &big), EPERM, "nobody: more memory than RLIMIT_MEMLOCK");
 		ok(ioctl(fd, ARCPROF_IOC_ITRACE_START, &small) == 0, "nobody: less");
 		ok(mmap(NULL, small.area_len, PROT_READ, MAP_SHARED, fd, ARCPROF_MMAP_ITRACE) != MAP_FAILED, "it can be mapped");
-		ok(mmap(NULL, small.area_len + 4096, PROT_READ, MAP_SHARED, fd, ARCPROF_MMAP_ITRACE) == MAP_FAILED,
+		ok(mmap(NULL, small.area_len + 4096, PROT_READ, MAP_SHARED, fd, ARCPROF_MMAP_ITRACE) ==
+			   MAP_FAILED,
 		   "and nothing behind it");
 		_exit(done());
 	}

@@ -140,7 +140,8 @@ static void no_function(void)
 static bool measure_truth(void)
 {
 	struct perf_event_attr a = {
-		.size = sizeof(a), .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS, .exclude_kernel = 1,
+		.size = sizeof(a), .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
+		.exclude_kernel = 1,
 	};
 	int fd = syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	int64_t cum[NR], around;
@@ -247,7 +248,8 @@ static void compare(void)
 		double off = (double)(x->calibrated - x->own) / hooks;
 
 		printf("= %-12s truth %8" PRId64 ", calibrated %8" PRId64 " (%+.2f %%, %+.2f a hook pair), measured %8" PRId64
-		       " (%+.1f %%)\n", x->name, x->own, x->calibrated, error(x, x->calibrated), off, x->measured,
+		       " (%+.1f %%)\n", x->name, x->own, x->calibrated, error(x, x->calibrated), off,
+		       x->measured,
 		       error(x, x->measured));
 		if (x->own >= 100 * (int64_t)hooks)
 			near &= error(x, x->calibrated) < 2 && error(x, x->calibrated) > -2;
@@ -280,7 +282,8 @@ int main(int argc, char **argv)
 	ok(record_and_report() && !memcmp(first, functions, sizeof(first)), "calltree: a second recording says the same");
 	for (i = 0; i < NR; i++)
 		if (first[i].measured != functions[i].measured)
-			printf("# %s: %" PRId64 ", then %" PRId64 "\n", first[i].name, first[i].measured, functions[i].measured);
+			printf("# %s: %" PRId64 ", then %" PRId64 "\n", first[i].name, first[i].measured,
+			       functions[i].measured);
 	return done();
 }
 #else

@@ -89,14 +89,16 @@ static struct said trace(int e, const char *opts, const char *program)
 	struct said s = { 0 };
 	char line[512], *text, *at;
 
-	snprintf(line, sizeof(line), "/arcprof itrace --no-java --engine=%s -o /tmp/%s %s -- %s", engine[e], engine[e], opts,
+	snprintf(line, sizeof(line), "/arcprof itrace --no-java --engine=%s -o /tmp/%s %s -- %s", engine[e],
+		 engine[e], opts,
 		 program);
 	s.status = run(line, "/tmp/out", "/tmp/err");
 	text = slurp("/tmp/err");
 	at = strstr(text, " instructions, ");
 	while (at && at > text && at[-1] != ' ')
 		at--;
-	if (!at || sscanf(at, "%" SCNu64 " instructions, %" SCNu64 " branches in %" SCNu64 " thread", &s.insns, &s.branches,
+	if (!at || sscanf(at, "%" SCNu64 " instructions, %" SCNu64 " branches in %" SCNu64 " thread",
+			  &s.insns, &s.branches,
 			  &s.threads) != 3)
 		show("/tmp/err");
 	at = strstr(text, " s, ");
@@ -177,7 +179,8 @@ static void same_report(const char *program, const char *what, const char *word)
 		i++;
 	ok(i == l[0].nr && i == l[1].nr && i > 10, "%s: report %s has the same %zu lines", program, what, i);
 	if (i < l[0].nr || i < l[1].nr)
-		printf("# module: %s\n# ptrace: %s\n", i < l[0].nr ? l[0].line[i] : "-", i < l[1].nr ? l[1].line[i] : "-");
+		printf("# module: %s\n# ptrace: %s\n", i < l[0].nr ? l[0].line[i] : "-",
+		       i < l[1].nr ? l[1].line[i] : "-");
 	for (int e = 0; e < 2; e++) {
 		free(l[e].line);
 		free(l[e].text);
@@ -190,10 +193,12 @@ static void same(const char *opts, const char *program, int status, uint64_t nr_
 	struct said s[2] = { trace(0, opts, program), trace(1, opts, program) };
 	bool counts = s[0].insns == s[1].insns && s[0].branches == s[1].branches;
 
-	ok(s[0].status == status && s[1].status == status, "%s: its status is %d (%d, %d)", program, status, s[0].status,
+	ok(s[0].status == status && s[1].status == status, "%s: its status is %d (%d, %d)", program, status,
+	   s[0].status,
 	   s[1].status);
 	ok((counts || nr_threads > 1) && s[0].threads == nr_threads && s[1].threads == nr_threads,
-	   "%s: %" PRIu64 " instructions, %" PRIu64 " branches, %" PRIu64 " threads (ptrace %" PRIu64 ", %" PRIu64 ", %" PRIu64
+	   "%s: %" PRIu64 " instructions, %" PRIu64 " branches, %" PRIu64 " threads (ptrace %" PRIu64 ", %"
+	   PRIu64 ", %" PRIu64
 	   ")", program, s[0].insns, s[0].branches, s[0].threads, s[1].insns, s[1].branches, s[1].threads);
 	if (nr_threads == 1) {
 		same_report(program, "--xarc", NULL);
@@ -265,7 +270,8 @@ static int program_maps(void)
 	int sum = 0;
 
 	for (int i = 0; i < 2; i++) {
-		if (mmap(place, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != place)
+		if (mmap(place, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != place)
 			return 9;
 		memcpy(place, code[i], sizeof(code[i]));
 		sum += ((int (*)(void))place)();
@@ -337,7 +343,8 @@ static void runs_freely(const char *when, pid_t pid)
 	ok(life->nr_flags == 0, "%s: no trap flag is left", when);
 	kill(pid, SIGTERM);
 	waitpid(pid, &status, 0);
-	ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "%s: until it is told to end (%#x)", when, status);
+	ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "%s: until it is told to end (%#x)", when,
+	   status);
 }
 
 static void killed(const char *how)
@@ -364,13 +371,16 @@ static void attached(void)
 	memset(life, 0, sizeof(*life));
 	pid = start("/engines lives", "/tmp/out", "/tmp/err");
 	ok(grows(&life->rounds, 1000), "attached: a program runs");
-	snprintf(line, sizeof(line), "/arcprof itrace --engine=module -d 500ms -o /tmp/attached -p %d", (int)pid);
+	snprintf(line, sizeof(line), "/arcprof itrace --engine=module -d 500ms -o /tmp/attached -p %d",
+		 (int)pid);
 	ok(run(line, "/tmp/out", "/tmp/err") == 0, "attached: it is traced for a while");
 	text = slurp("/tmp/err");
 	sscanf(strncmp(text, "arcprof itrace: ", 16) ? "" : text + 16,
-	       "%" SCNu64 " instructions, %" SCNu64 " branches in %" SCNu64, &s.insns, &s.branches, &s.threads);
+	       "%" SCNu64 " instructions, %" SCNu64 " branches in %" SCNu64, &s.insns, &s.branches,
+	       &s.threads);
 	free(text);
-	ok(s.insns > 1000 && s.threads == 2, "attached: %" PRIu64 " instructions in %" PRIu64 " threads", s.insns, s.threads);
+	ok(s.insns > 1000 && s.threads == 2, "attached: %" PRIu64 " instructions in %" PRIu64 " threads",
+	   s.insns, s.threads);
 	ok(run("/arcprof report -i /tmp/attached --check", "/tmp/report", "/tmp/err") == 0, "attached: the model's laws hold");
 	run("/arcprof report -i /tmp/attached --xprof", "/tmp/report", "/tmp/err");
 	text = slurp("/tmp/report");
@@ -385,7 +395,8 @@ static void limit(void)
 
 	ok(s.insns < 5000, "limit: one that is not reached (%" PRIu64 ")", s.insns);
 	s = trace(0, "--limit 5000", "/hello");
-	ok(s.insns == 5000 && p.insns == 5000 && s.status == 0, "limit: %" PRIu64 " of 5000 instructions", s.insns);
+	ok(s.insns == 5000 && p.insns == 5000 && s.status == 0, "limit: %" PRIu64 " of 5000 instructions",
+	   s.insns);
 	same_report("limit", "--xarc", NULL);
 	same_report("limit", "--arc --every-instruction", NULL);
 }
@@ -404,7 +415,10 @@ static void brackets(void)
 	same_report("brackets", "--arc --every-instruction", " leaf:");
 }
 
-/* In instructions of the machine, its kernel's among them; what a switch between processes costs beside is not seen. */
+/*
+ * In instructions of the machine, its kernel's among them; what a switch between processes costs
+ * beside is not seen.
+ */
 static void rate(void)
 {
 	struct said m = trace(0, "", "/engines spins 100000"), b = trace(1, "--limit 20000", "/engines spins 100000"),

@@ -101,8 +101,10 @@ static void by_the_clock(void)
 
 	spin(N);
 	t1 = ticks();
-	printf("# the emulator's clock: %" PRIu64 " instructions for %u\n", (t1 - t0) * NS_A_TICK, INSNS_A_ROUND * N);
-	ok((t1 - t0) * NS_A_TICK >= (uint64_t)INSNS_A_ROUND * N && (t1 - t0) * NS_A_TICK < 1.01 * INSNS_A_ROUND * N,
+	printf("# the emulator's clock: %" PRIu64 " instructions for %u\n", (t1 - t0) * NS_A_TICK,
+	       INSNS_A_ROUND * N);
+	ok((t1 - t0) * NS_A_TICK >= (uint64_t)INSNS_A_ROUND * N &&
+		   (t1 - t0) * NS_A_TICK < 1.01 * INSNS_A_ROUND * N,
 	   "exact: the emulator's clock says how many instructions a program has");
 }
 
@@ -119,14 +121,17 @@ int main(int argc, char **argv)
 	once = cpi(N, true);
 	again = cpi(N, true);
 	twice = cpi(2 * N, true);
-	printf("# cpi of user mode: %" PRId64 ", %" PRId64 "; twice as long %" PRId64 "\n", once, again, twice);
+	printf("# cpi of user mode: %" PRId64 ", %" PRId64 "; twice as long %" PRId64 "\n", once, again,
+	       twice);
 	ok(once > want && once == again, "exact: the same program has the same instructions each time");
-	ok(twice - once == want, "exact: and %" PRId64 " more when it is longer by %" PRId64, twice - once, want);
+	ok(twice - once == want, "exact: and %" PRId64 " more when it is longer by %" PRId64, twice - once,
+	   want);
 	printf("= cpi %" PRId64 " %" PRId64 "\n", once, twice);
 
 	all = cpi(N, false);
 	all_twice = cpi(2 * N, false);
-	ok(llabs(all_twice - all - want) < want / 100, "exact: with the kernel, %" PRId64 " more", all_twice - all);
+	ok(llabs(all_twice - all - want) < want / 100, "exact: with the kernel, %" PRId64 " more",
+	   all_twice - all);
 	threads = ptt(N);
 	threads_twice = ptt(2 * N);
 	ok(threads > want && llabs(threads_twice - threads - want) < want / 1000,

@@ -159,7 +159,8 @@ static void mounts(void)
 		const char *dir, *type;
 	} m[] = {
 		{ "/proc", "proc" }, { "/sys", "sysfs" }, { "/dev", "devtmpfs" }, { "/tmp", "tmpfs" },
-		{ "/sys/kernel/tracing", "tracefs" }, { "/sys/fs/bpf", "bpf" }, { "/sys/fs/cgroup", "cgroup2" }, { "/run", "tmpfs" },
+		{ "/sys/kernel/tracing", "tracefs" }, { "/sys/fs/bpf", "bpf" },
+		{ "/sys/fs/cgroup", "cgroup2" }, { "/run", "tmpfs" },
 	};
 
 	for (size_t i = 0; i < sizeof(m) / sizeof(m[0]); i++) {

@@ -122,13 +122,16 @@ static void link_in(struct chain *c, const struct arcprof_branch *b)
 		c->started = true;
 		return;
 	}
-	if (!c->started || (b->len && !b->nr_insns) || (b->kind != ARCPROF_BRANCH_OTHER && (bytes < n || bytes > 15 * n)))
+	if (!c->started || (b->len && !b->nr_insns) ||
+	    (b->kind != ARCPROF_BRANCH_OTHER && (bytes < n || bytes > 15 * n)))
 		if (c->nr_bad++ < 5)
-			printf("# block of %u insns, kind %u, len %u: from %#" PRIx64 " to branch %#llx\n", b->nr_insns,
+			printf("# block of %u insns, kind %u, len %u: from %#" PRIx64 " to branch %#llx\n",
+			       b->nr_insns,
 			       b->kind, b->len, c->at, b->from);
 	c->insns += b->nr_insns;
 	c->at = b->to;
-	if (b->kind == ARCPROF_BRANCH_EXEC || b->kind == ARCPROF_BRANCH_EXIT || b->kind == ARCPROF_BRANCH_STOP)
+	if (b->kind == ARCPROF_BRANCH_EXEC || b->kind == ARCPROF_BRANCH_EXIT ||
+	    b->kind == ARCPROF_BRANCH_STOP)
 		c->started = false;
 }
 
@@ -192,8 +195,9 @@ static void known(void)
 	/* of both runs, so that what is around the rounds cancels out */
 	ok(insns[1] - insns[0] == (uint64_t)INSNS_A_ROUND * (N - 1), "known: %d rounds have %" PRIu64 " instructions", N - 1,
 	   insns[1] - insns[0]);
-#define EXACT(kind, a_round, name)                                                                                     \
-	ok(nr[1][kind] - nr[0][kind] == (a_round) * (N - 1), "known: %" PRIu64 " %s", nr[1][kind] - nr[0][kind], name)
+#define EXACT(kind, a_round, name) \
+	ok(nr[1][kind] - nr[0][kind] == (a_round) * (N - 1), "known: %" PRIu64 " %s", \
+	   nr[1][kind] - nr[0][kind], name)
 	EXACT(ARCPROF_BRANCH_CALL, 1u, "calls");
 	EXACT(ARCPROF_BRANCH_CALL_INDIRECT, 1u, "calls through a register");
 	EXACT(ARCPROF_BRANCH_RETURN, 2u, "returns");
@@ -278,8 +282,10 @@ static void whole_program(void)
 	stops = steps_by_ptrace(&insns, &status_p);
 	t2 = clock_ns(CLOCK_MONOTONIC);
 	r = ring_of(&t, 0);
-	printf("# module: %llu steps, %llu instructions, %llu records, %.3f s; ptrace: %" PRIu64 " stops, %" PRIu64
-	       " instructions, %.3f s\n", r->steps, r->insns, r->head, (t1 - t0) * 1e-9, stops, insns, (t2 - t1) * 1e-9);
+	printf("# module: %llu steps, %llu instructions, %llu records, %.3f s; ptrace: %" PRIu64 " stops, %"
+	       PRIu64
+	       " instructions, %.3f s\n", r->steps, r->insns, r->head, (t1 - t0) * 1e-9, stops, insns,
+	       (t2 - t1) * 1e-9);
 	ok(status_m == 0 && status_p == 0, "program: its status is 0 (%#x, %#x)", status_m, status_p);
 	/* ptrace stops once before the first instruction, and not behind the last system call */
 	ok(r->steps == stops, "program: as many steps as ptrace sees (%llu, %" PRIu64 ")", r->steps, stops);
@@ -412,10 +418,12 @@ static void interrupted_calls(void)
 	setitimer(ITIMER_REAL, &off, NULL);
 	leave(t.fd);
 	kinds_of(&t, ring, 0, nr);
-	ok(n == 1 && c == 'x' && nr_in_read > 1, "restarted calls: a read ends as it should, after %d signals", nr_in_read);
-	ok(nr[ARCPROF_BRANCH_INTERRUPT] == (uint64_t)nr_handled && nr[ARCPROF_BRANCH_IRET] == (uint64_t)nr_handled,
-	   "restarted calls: each of %d handlers begins (%" PRIu64 ") and is left (%" PRIu64 ") in the trace", nr_handled,
-	   nr[ARCPROF_BRANCH_INTERRUPT], nr[ARCPROF_BRANCH_IRET]);
+	ok(n == 1 && c == 'x' && nr_in_read > 1,
+	   "restarted calls: a read ends as it should, after %d signals", nr_in_read);
+	ok(nr[ARCPROF_BRANCH_INTERRUPT] == (uint64_t)nr_handled &&
+		   nr[ARCPROF_BRANCH_IRET] == (uint64_t)nr_handled,
+	   "restarted calls: each of %d handlers begins (%" PRIu64 ") and is left (%" PRIu64 ") in the trace",
+	   nr_handled, nr[ARCPROF_BRANCH_INTERRUPT], nr[ARCPROF_BRANCH_IRET]);
 	chains(&t, ring, "restarted calls");
 	waitpid(pid, &n, 0);
 	trace_close(&t);
@@ -513,7 +521,8 @@ static void full(void)
 	join(t.fd, 0);
 	rounds(1000);
 	r = ring_of(&t, 0);
-	ok((r->flags & (ARCPROF_RING_FULL | ARCPROF_RING_ENDED)) == (ARCPROF_RING_FULL | ARCPROF_RING_ENDED) &&
+	ok((r->flags & (ARCPROF_RING_FULL | ARCPROF_RING_ENDED)) ==
+			   (ARCPROF_RING_FULL | ARCPROF_RING_ENDED) &&
 		   r->head == 64 && record(&t, 0, 63)->kind == ARCPROF_BRANCH_STOP,
 	   "full: a full ring ends the trace");
 	chains(&t, 0, "full");
@@ -570,8 +579,10 @@ static void continuous(void)
 		usleep(200);
 	}
 	waitpid(pid, &status, 0);
-	ok(status == 0 && c.nr_bad == 0 && c.insns == r->insns && c.insns > 5000 && tail > 1000 && tail == r->head,
-	   "continuous: %" PRIu64 " records through a ring of 256 without a loss, %" PRIu64 " rounds", tail, nr_waits);
+	ok(status == 0 && c.nr_bad == 0 && c.insns == r->insns && c.insns > 5000 && tail > 1000 &&
+		   tail == r->head,
+	   "continuous: %" PRIu64 " records through a ring of 256 without a loss, %" PRIu64 " rounds", tail,
+	   nr_waits);
 	done_with.tail = tail + 1;
 	fails(ioctl(t.fd, ARCPROF_IOC_ITRACE_CONSUME, &done_with), EINVAL, "continuous: consume what is not there");
 	trace_close(&t);
@@ -658,9 +669,11 @@ static void synchronous(void)
 		poll(&p, 1, 10);
 	}
 	waitpid(pid, &status, 0);
-	ok(status == 0 && c.nr_bad == 0 && c.insns == r->insns && c.insns > 5000, "sync: a program of %" PRIu64
+	ok(status == 0 && c.nr_bad == 0 && c.insns == r->insns && c.insns > 5000,
+	   "sync: a program of %" PRIu64
 	   " instructions ends as it should", c.insns);
-	ok(nr[ARCPROF_BRANCH_START] == 1 && nr[ARCPROF_BRANCH_MAPS] == 1 && nr[ARCPROF_BRANCH_LAST] == 1 && nr_held == 3,
+	ok(nr[ARCPROF_BRANCH_START] == 1 && nr[ARCPROF_BRANCH_MAPS] == 1 && nr[ARCPROF_BRANCH_LAST] == 1 &&
+		   nr_held == 3,
 	   "sync: it waits %d times: at its start, behind a mapping of code, before its end", nr_held);
 	ok(nr[ARCPROF_BRANCH_TIME] > 1, "sync: %" PRIu64 " times of day", nr[ARCPROF_BRANCH_TIME]);
 	close(go);
@@ -763,7 +776,8 @@ static void joins_asleep(bool interrupt)
 		kill(pid, SIGCONT);
 	}
 	waitpid(pid, &status, 0);
-	ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "join: %s, and it ends as it should (%#x)", how, status);
+	ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "join: %s, and it ends as it should (%#x)", how,
+	   status);
 	ok(record(&t, 0, 0)->kind == ARCPROF_BRANCH_START && ring_of(&t, 0)->insns > 50 * INSNS_A_ROUND,
 	   "join: %s, %llu instructions are traced", how, ring_of(&t, 0)->insns);
 	chains(&t, 0, how);
@@ -843,7 +857,8 @@ static void kills_at_random(void)
 		kill(pid, SIGKILL);
 		nr_killed += waitpid(pid, &status, 0) == pid && WIFSIGNALED(status);
 		r = ring_of(&t, 0);
-		nr_ended += (r->flags & ARCPROF_RING_ENDED) && record(&t, 0, r->head - 1)->kind == ARCPROF_BRANCH_EXIT;
+		nr_ended += (r->flags & ARCPROF_RING_ENDED) &&
+			record(&t, 0, r->head - 1)->kind == ARCPROF_BRANCH_EXIT;
 		trace_close(&t);
 	}
 	ok(nr_killed == 40 && nr_ended == 40, "kill: %d of 40 traced programs die, also while they wait for room, %d traces say so",

@@ -65,7 +65,8 @@ static void again(const struct arcprof_slot *slot)
 
 	elapsed = ticks() - ptt_read(slot).start;
 	if (&ptt.slot[same] != slot || after < before || after > elapsed)
-		ok(false, "registering again: slot %d, from %" PRIu64 " to %" PRIu64 " of %" PRIu64, same, before, after,
+		ok(false, "registering again: slot %d, from %" PRIu64 " to %" PRIu64 " of %" PRIu64, same,
+		   before, after,
 		   elapsed);
 }
 
@@ -101,7 +102,8 @@ static void *measure(void *arg)
 static void judge(const struct measured *m)
 {
 	printf("# %s: cputime %.6f own %.6f interrupts %.6f (%+.3f %%), %" PRIu64 " dispatches, %" PRIu64
-	       " interrupts, %" PRIu64 " reads\n", m->what, m->cputime * 1e-9, m->own * 1e-9, m->irq * 1e-9, m->off,
+	       " interrupts, %" PRIu64 " reads\n", m->what, m->cputime * 1e-9, m->own * 1e-9, m->irq * 1e-9,
+	       m->off,
 	       m->dispatches, m->interrupts, m->nr_reads);
 	if (!ok(m->slot > 0, "%s: registers itself (%d)", m->what, m->slot))
 		return;
@@ -225,7 +227,8 @@ static void conservation(void)
 	ok(threads == 0, "conservation: the threads have what the CPUs gave to threads (off by %" PRId64 ")",
 	   (int64_t)threads);
 	ok(elapsed <= wall * nr_cpus && elapsed > wall * nr_cpus * 0.9, "conservation: that is the time of the session");
-	ok(lost <= 2 * nr_cpus, "conservation: no interrupt ends without its beginning, once the session runs");
+	ok(lost <= 2 * nr_cpus,
+	   "conservation: no interrupt ends without its beginning, once the session runs");
 }
 
 static void *hop(void *arg)

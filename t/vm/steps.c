@@ -2,7 +2,8 @@
 /*
  * steps.c - "arcprof itrace" by ptrace, where the CPU has a counter of instructions that is exact: its
  * totals against that counter and against a stepper that has nothing of arcprof in it; programs
- * that know their calls; and that what is traced does what it does anyway. The programs are those of t/itrace.
+ * that know their calls; and that what is traced does what it does anyway. The programs are those
+ * of t/itrace.
  *
  * usage: steps [TEST]
  */
@@ -16,11 +17,15 @@
 
 /* ---- programs ---- */
 
-/* Runs it, stdout and descriptor 3 into files; counter: if not NULL, its instructions in user mode, children's too. */
+/*
+ * Runs it, stdout and descriptor 3 into files; counter: if not NULL, its instructions in user mode,
+ * children's too.
+ */
 static int run_counted(char *const argv[], const char *out, const char *third, uint64_t *counter)
 {
 	struct perf_event_attr a = {
-		.size = sizeof(a), .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS, .exclude_kernel = 1,
+		.size = sizeof(a), .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS,
+		.exclude_kernel = 1,
 		.disabled = 1, .enable_on_exec = 1, .inherit = 1,
 	};
 	int go[2], fd = -1, status = -1;
@@ -235,23 +240,27 @@ static uint64_t by_stepcount(const char *program)
 {
 	char *const argv[] = { "/stepcount", (char *)program, NULL };
 
-	return run_counted(argv, "/tmp/out", "/tmp/steps", NULL) < 0 ? 0 : strtoull(text_of("/tmp/steps"), NULL, 10);
+	return run_counted(argv, "/tmp/out", "/tmp/steps", NULL) < 0 ? 0 : strtoull(text_of("/tmp/steps"),
+										    NULL, 10);
 }
 
 enum against { COUNTER, COUNTER_AND_STEPPER };
 
 static void total(const char *program, int status, enum against against)
 {
-	uint64_t counter = by_the_counter(program), steps = against == COUNTER_AND_STEPPER ? by_stepcount(program) : 0;
+	uint64_t counter = by_the_counter(program),
+		 steps = against == COUNTER_AND_STEPPER ? by_stepcount(program) : 0;
 	int got = itrace(NULL, 0, program);
 
-	printf("# %s: traced %" PRIu64 ", the CPU's counter %" PRIu64 ", another stepper %" PRIu64 "\n", program,
+	printf("# %s: traced %" PRIu64 ", the CPU's counter %" PRIu64 ", another stepper %" PRIu64 "\n",
+	       program,
 	       trace.instructions, counter, steps);
 	if (got != status)
 		printf("# %s ended with %d\n", program, got);
 	ok(got == status && trace.instructions == counter, "steps: %s has as many instructions as the CPU counts", program);
 	if (against == COUNTER_AND_STEPPER)
-		ok(trace.instructions == steps, "steps: %s has as many as an independent stepper counts", program);
+		ok(trace.instructions == steps, "steps: %s has as many as an independent stepper counts",
+		   program);
 }
 
 static void test_known(void)
@@ -267,8 +276,10 @@ static void test_known(void)
 static void test_calls(void)
 {
 	total("/calls", 0, COUNTER_AND_STEPPER);
-	ok(calls_are("thrice", 2) && calls_are("recurse", 5) && calls_are("tail", 1) && calls_are("on_signal", 2) &&
-	   calls_are("send", 2) && calls_are("between", 1) && calls_are("jumper", 1) && calls_are("catcher", 1) &&
+	ok(calls_are("thrice", 2) && calls_are("recurse", 5) && calls_are("tail", 1) &&
+	   calls_are("on_signal", 2) &&
+	   calls_are("send", 2) && calls_are("between", 1) && calls_are("jumper", 1) &&
+	   calls_are("catcher", 1) &&
 	   calls_are("leaf", 9) && ended_by("interrupt", 2) && ended_by("iret", 2),
 	   "steps: calls, tail calls, recursion, handlers and longjmp are matched");
 }
@@ -385,7 +396,8 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*test)(void);
 	} tests[] = {
-		{ "known", test_known }, { "calls", test_calls }, { "traps", test_traps }, { "atomics", test_atomics },
+		{ "known", test_known }, { "calls", test_calls }, { "traps", test_traps },
+		{ "atomics", test_atomics },
 		{ "family", test_family }, { "bracket", test_bracket }, { "attached", test_attached },
 		{ "outlives", test_outlives }, { "totals", test_totals },
 	};

@@ -2,7 +2,7 @@
 /*
  * anon.c - spends CPU time in code that lies in no file, as a runtime with a compiler does.
  *
- *	anon LOOPS [fifo]	fifo: the list of names that a profiler looks for is a FIFO that nobody writes to
+ *	anon LOOPS [fifo]	fifo: the list of names a profiler looks for is a FIFO that nobody writes to
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -14,9 +14,11 @@
 
 /* Counts its argument down to 0. */
 #ifdef __x86_64__
-static const unsigned char code[] = { 0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3 };		/* dec rdi; jnz; ret */
+/* dec rdi; jnz; ret */
+static const unsigned char code[] = { 0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3 };
 #else
-static const uint32_t code[] = { 0xf1000400, 0x54ffffe1, 0xd65f03c0 };			/* subs x0, x0, 1; b.ne; ret */
+/* subs x0, x0, 1; b.ne; ret */
+static const uint32_t code[] = { 0xf1000400, 0x54ffffe1, 0xd65f03c0 };
 #endif
 
 int main(int argc, char **argv)

@@ -26,7 +26,7 @@ __attribute__((noinline)) void shared(unsigned long n)
 	{                                                                       \
 		uint64_t x = n;                                                 \
 		unsigned long i = n;                                            \
-                                                                                \
+	\
 		while (i--)                                                     \
 			x = x * 6364136223846793005ull + 1442695040888963407ull; \
 		sink += x;                                                      \

@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 	sink = x;
 	count(&after);
 	printf("%ld %ld %ld %llu %llu %llu\n", times, after.voluntary - before.voluntary,
-	       after.involuntary - before.involuntary, after.cpu_ns - before.cpu_ns, after.ran_ns - before.ran_ns,
-	       after.waited_ns - before.waited_ns);
+	       after.involuntary - before.involuntary, after.cpu_ns - before.cpu_ns,
+	       after.ran_ns - before.ran_ns, after.waited_ns - before.waited_ns);
 	return 0;
 }

@@ -50,7 +50,8 @@ static struct arcprof_thread *this_thread(JNIEnv *env)
 
 static void give(JNIEnv *env, jlongArray array, const struct arcprof_values *v)
 {
-	jlong out[NR_VALUES] = { v->time_ns, v->irq_time_ns, v->dispatches, v->interrupts, v->switches, v->migrations,
+	jlong out[NR_VALUES] = { v->time_ns, v->irq_time_ns, v->dispatches, v->interrupts, v->switches,
+		v->migrations,
 				 v->faults };
 	int i;
 

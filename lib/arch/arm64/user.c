@@ -36,7 +36,10 @@ int user_regs_get(pid_t tid, struct user_regs *u)
 	u->arg[0] = r.regs[0];
 	u->arg[1] = r.regs[1];
 	u->arg[2] = r.regs[2];
-	/* The kernel does not say whether it is in a system call; no other code leaves such a value behind an svc. */
+	/*
+	 * The kernel does not say whether it is in a system call; no other code leaves such a value behind an
+	 * svc.
+	 */
 	u->restarts = result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK;
 	u->trap_flag = false;	/* the bit that makes it step is not visible to the program */
 	u->passes = false;

@@ -6,7 +6,10 @@
 static uint8_t group_ff(const struct x86_insn *x)
 {
 	static const uint8_t kinds[8] = {
-		[2] = INSN_CALL_INDIRECT, [3] = INSN_CALL_INDIRECT, [4] = INSN_JUMP_INDIRECT, [5] = INSN_JUMP_INDIRECT,
+		[2] = INSN_CALL_INDIRECT,
+		[3] = INSN_CALL_INDIRECT,
+		[4] = INSN_JUMP_INDIRECT,
+		[5] = INSN_JUMP_INDIRECT,
 	};
 
 	return kinds[x->modrm >> 3 & 7];

@@ -7,7 +7,10 @@
 
 #include "arch/user.h"
 
-enum { USER_CS = 0x33, TRAP_FLAG = 0x100, RESUME_FLAG = 0x10000, ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
+enum {
+	USER_CS = 0x33, TRAP_FLAG = 0x100, RESUME_FLAG = 0x10000, ERESTARTSYS = 512,
+	ERESTART_RESTARTBLOCK = 516
+};
 
 const bool arch_has_exclusive = false, arch_call_traps_twice = false;
 const unsigned int arch_nr_breakpoints = USER_BREAKPOINTS;
@@ -75,8 +78,8 @@ static int control(pid_t tid, struct user_breakpoints *b, uint32_t on)
 }
 
 /* The registers that have one of the addresses already; missing: the addresses that none has. */
-static uint32_t keep(const struct user_breakpoints *b, const uint64_t *addr, unsigned int nr, uint64_t *missing,
-		     unsigned int *nr_missing)
+static uint32_t keep(const struct user_breakpoints *b, const uint64_t *addr, unsigned int nr,
+		     uint64_t *missing, unsigned int *nr_missing)
 {
 	uint32_t kept = 0;
 	unsigned int i, k;

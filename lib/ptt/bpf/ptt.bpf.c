@@ -48,7 +48,8 @@ struct cfs_rq {
 
 struct sched_entity {
 	__u64 sum_exec_runtime;			/* ns that the kernel charged the thread */
-	struct cfs_rq *cfs_rq;			/* with CONFIG_FAIR_GROUP_SCHED: of its CPU, whatever its class */
+	/* with CONFIG_FAIR_GROUP_SCHED: of its CPU, whatever its class */
+	struct cfs_rq *cfs_rq;
 } __attribute__((preserve_access_index));
 
 struct task_struct {
@@ -128,7 +129,8 @@ struct values {
 #if defined(__TARGET_ARCH_x86)
 #define SEQ_STEP(seq) do { barrier(); *(volatile __u32 *)&(seq) = (seq) + 1; barrier(); } while (0)
 #else
-#define SEQ_STEP(seq) do { volatile __u32 old_ = __sync_fetch_and_add(&(seq), 1); (void)old_; barrier(); } while (0)
+#define SEQ_STEP(seq) do { volatile __u32 old_ = __sync_fetch_and_add(&(seq),
+								      1); (void)old_; barrier(); } while (0)
 #endif
 
 static __always_inline struct arcprof_cpu *this_cpu(__u32 cpu)
@@ -150,7 +152,8 @@ static __always_inline void read_metrics(struct values *now, __u32 cpu)
 #pragma unroll
 	for (i = 1; i < ARCPROF_MAX_METRICS; i++) {
 		now->v[i] = 0;
-		if (i < config.nr_metrics && !bpf_perf_event_read_value(&events, i * config.nr_cpus + cpu, &e, sizeof(e)))
+		if (i < config.nr_metrics &&
+		    !bpf_perf_event_read_value(&events, i * config.nr_cpus + cpu, &e, sizeof(e)))
 			now->v[i] = e.counter;
 	}
 }
@@ -184,10 +187,12 @@ static __always_inline __u64 *bucket(struct arcprof_cpu *c, const struct arcprof
 		return &c->bucket[ARCPROF_BUCKET_SOFTIRQ];
 	if (s)
 		return &c->bucket[ARCPROF_BUCKET_THREADS];
-	return c->flags & ARCPROF_CPU_IDLE ? &c->bucket[ARCPROF_BUCKET_IDLE] : &c->bucket[ARCPROF_BUCKET_OTHER];
+	return c->flags & ARCPROF_CPU_IDLE ? &c->bucket[ARCPROF_BUCKET_IDLE] :
+					     &c->bucket[ARCPROF_BUCKET_OTHER];
 }
 
-static __always_inline void charge_counters(struct arcprof_cpu *c, struct arcprof_slot *s, const struct values *now)
+static __always_inline void charge_counters(struct arcprof_cpu *c, struct arcprof_slot *s,
+					    const struct values *now)
 {
 	__u32 i;
 
@@ -237,7 +242,8 @@ static __always_inline bool knows_what_the_kernel_charged(void)
 }
 
 /* A thread comes, and this was seen: what it has is all that it ran up to now. */
-static __always_inline void note_dispatch(struct arcprof_cpu *c, struct arcprof_slot *s, struct task_struct *t)
+static __always_inline void note_dispatch(struct arcprof_cpu *c, struct arcprof_slot *s,
+					  struct task_struct *t)
 {
 	if (!s || !knows_what_the_kernel_charged())
 		return;
@@ -257,7 +263,8 @@ static __always_inline void note_dispatch(struct arcprof_cpu *c, struct arcprof_
 static __always_inline void move_bucket(struct arcprof_cpu *c, __s64 more)
 {
 	__u64 *own = &c->bucket[ARCPROF_BUCKET_THREADS];
-	__u64 *rest = &c->bucket[c->flags & ARCPROF_CPU_RUN_SEEN ? ARCPROF_BUCKET_IDLE : ARCPROF_BUCKET_OTHER];
+	__u64 *rest =
+		&c->bucket[c->flags & ARCPROF_CPU_RUN_SEEN ? ARCPROF_BUCKET_IDLE : ARCPROF_BUCKET_OTHER];
 	__u64 *from = more > 0 ? rest : own, *to = more > 0 ? own : rest;
 	__u64 d = more > 0 ? more : -more;
 
@@ -267,10 +274,12 @@ static __always_inline void move_bucket(struct arcprof_cpu *c, __s64 more)
 }
 
 /*
- * What the thread has too much is the end of an interrupt first: where that woke somebody, the kernel charges the
- * rest of it to who comes. The time that the thread itself has read so does not step back.
+ * What the thread has too much is the end of an interrupt first: where that woke somebody, the
+ * kernel charges the rest of it to who comes. The time that the thread itself has read so does not
+ * step back.
  */
-static __always_inline __s64 take_from_interrupts(const struct arcprof_cpu *c, struct arcprof_slot *s, __s64 more)
+static __always_inline __s64 take_from_interrupts(const struct arcprof_cpu *c, struct arcprof_slot *s,
+						  __s64 more)
 {
 	__u64 irq = c->irq[0] - c->run_irq, d = -more;
 
@@ -295,7 +304,8 @@ static __always_inline void settle(struct arcprof_cpu *c, struct arcprof_slot *s
 	more = take_from_interrupts(c, s, more);
 	move_bucket(c, more);
 	left = s->acc[0] + more;
-	if (left < 0) {		/* an interrupt had all of it, and began before the kernel gave the CPU to the thread */
+	if (left < 0) {
+		/* an interrupt had all of it, and began before the kernel gave the CPU to the thread */
 		s->irq_time += left;
 		left = 0;
 	}
@@ -452,7 +462,8 @@ static __always_inline struct arcprof_slot *put_on_cpu(struct arcprof_cpu *c, st
 	return s;
 }
 
-static __always_inline void take_off_cpu(struct arcprof_cpu *c, struct task_struct *t, const struct values *now)
+static __always_inline void take_off_cpu(struct arcprof_cpu *c, struct task_struct *t,
+					 const struct values *now)
 {
 	struct arcprof_slot *s = slot_of(c->cur);
 
@@ -471,7 +482,8 @@ static __always_inline void take_off_cpu(struct arcprof_cpu *c, struct task_stru
 }
 
 /* The first event of a CPU: nothing is known of the time before. */
-static __noinline void start_cpu(struct arcprof_cpu *c, struct task_struct *t, const struct values *now, __u32 cpu)
+static __noinline void start_cpu(struct arcprof_cpu *c, struct task_struct *t, const struct values *now,
+				 __u32 cpu)
 {
 	c->start = now->v[0];
 	set_last(c->last, now);
@@ -482,7 +494,8 @@ static __noinline void start_cpu(struct arcprof_cpu *c, struct task_struct *t, c
  * Another thread runs than the last switch said.  (There are kernels that hide switches of some
  * threads.)  What passed since is nobody's: it goes to the bucket of others.
  */
-static __noinline void resync(struct arcprof_cpu *c, struct task_struct *t, const struct values *now, __u32 cpu)
+static __noinline void resync(struct arcprof_cpu *c, struct task_struct *t, const struct values *now,
+			      __u32 cpu)
 {
 	struct arcprof_slot *s = slot_of(c->cur);
 
@@ -499,7 +512,8 @@ static __noinline void resync(struct arcprof_cpu *c, struct task_struct *t, cons
 	put_on_cpu(c, t, now, cpu);
 }
 
-static __always_inline void check_thread(struct arcprof_cpu *c, struct task_struct *t, const struct values *now, __u32 cpu)
+static __always_inline void check_thread(struct arcprof_cpu *c, struct task_struct *t,
+					 const struct values *now, __u32 cpu)
 {
 	if (!(c->flags & ARCPROF_CPU_STARTED))
 		start_cpu(c, t, now, cpu);

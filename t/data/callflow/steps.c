@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The same work in calls of ten to a thousand dependent steps: each function is due the same time, and the caller none. */
+/*
+ * The same work in calls of ten to a thousand dependent steps: each function is due the same time, and
+ * the caller none.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
