@@ -7,6 +7,12 @@ load ../lib
 	[ "$status" -eq 0 ]
 }
 
+@test "source: lines are indented by tabs and at most 110 columns wide" {
+	run "$TOP/t/layout"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
 @test "source: shell scripts pass shellcheck" {
 	skip_unless_command shellcheck
 	cd "$TOP"
