@@ -12,10 +12,10 @@
 #include "flow/check.h"
 #include "flow/input.h"
 #include "flow/ops.h"
-#include "report/calls.h"
-#include "report/itrace.h"
-#include "report/profile.h"
-#include "report/sched.h"
+#include "model/calls.h"
+#include "model/itrace.h"
+#include "model/profile.h"
+#include "model/sched.h"
 
 struct report_cmd_opts {
 	const char *input, *events, *stacks, *tree;

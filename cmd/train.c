@@ -14,7 +14,7 @@
 #include "callflow/area.h"
 #include "cmd.h"
 #include "jvm/inject.h"
-#include "report/profile.h"
+#include "model/profile.h"
 #include "train.h"
 
 enum { CALLS = 10000, MIN_REPETITIONS = 20, RUNS = 7, AGREED = 2 };	/* CALLS: both trainers' */

@@ -7,7 +7,7 @@
 #ifndef REPORT_ARCFLOW_H
 #define REPORT_ARCFLOW_H
 
-#include "report/branches.h"
+#include "model/branches.h"
 #include "report/report.h"
 
 struct arcflow_frame {

@@ -6,7 +6,7 @@
 #ifndef REPORT_GENSEL_H
 #define REPORT_GENSEL_H
 
-#include "report/calls.h"
+#include "model/calls.h"
 
 /* Kinds beside those of calls: a thread loses a CPU, and gets one. */
 enum { GEN_OFF = CALL_EVENT_NR, GEN_ON, GEN_NR };

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "mutate.h"
-#include "report/sched.h"
+#include "model/sched.h"
 #include "reports.h"
 #include "trace/branch.h"
 #include "trace/reader.h"

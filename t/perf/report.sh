@@ -33,7 +33,7 @@ command -v perf >/dev/null || exit 0
 cat >"$dir/work.sh" <<'W'
 for i in 1 2 3 4 5 6; do
 	cc -O2 -D_GNU_SOURCE -Ilib -S -o /dev/null lib/collect/collect.c lib/trace/writer.c 2>/dev/null ||
-		for f in lib/collect/collect.c lib/trace/writer.c lib/report/resolve.c; do
+		for f in lib/collect/collect.c lib/trace/writer.c lib/model/resolve.c; do
 			cc -O2 -D_GNU_SOURCE -Ilib -S -o /dev/null "$f"
 		done
 done

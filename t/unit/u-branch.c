@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "flow/check.h"
 #include "itrace/exclusive.h"
-#include "report/itrace.h"
+#include "model/itrace.h"
 #include "trace/branch.h"
 #include "trace/writer.h"
 #include "unit.h"

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 
 #include "base/mem.h"
-#include "report/profile.h"
+#include "model/profile.h"
 #include "traces.h"
 #include "unit.h"
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "flow/check.h"
 #include "flow/input.h"
-#include "report/profile.h"
+#include "model/profile.h"
 #include "trace/writer.h"
 #include "unit.h"
 

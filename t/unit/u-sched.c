@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "pmu/tracepoint.h"
-#include "report/sched.h"
+#include "model/sched.h"
 #include "trace/dispatch.h"
 #include "trace/writer.h"
 #include "unit.h"

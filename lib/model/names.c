@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/names.h"
+#include "model/names.h"
 
 void names_init(struct names *x, struct model *m, const struct resolve_opts *o)
 {

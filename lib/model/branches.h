@@ -3,10 +3,10 @@
  * branches.h - the blocks of an instruction trace one by one, with the function each is in; the
  * file is read twice, names first, and nothing of the second pass is kept.
  */
-#ifndef REPORT_BRANCHES_H
-#define REPORT_BRANCHES_H
+#ifndef MODEL_BRANCHES_H
+#define MODEL_BRANCHES_H
 
-#include "report/names.h"
+#include "model/names.h"
 #include "sym/maps.h"
 #include "trace/branch.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/sched.h"
+#include "model/sched.h"
 
 /* ---- what the trace says of processes and threads ---- */
 

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "flow/ops.h"
-#include "report/calls.h"
+#include "model/calls.h"
 
 enum { GROW_NODES = 8 };		/* threads without end have few calls each */
 enum { THREAD, NOT_DEFINED, NR_OWN_NODES };	/* of call_tree_data.nodes */

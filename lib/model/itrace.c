@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/itrace.h"
+#include "model/itrace.h"
 
 /* Functions that ran as several kinds of code become one; all of them count the same. */
 static void settle_kinds(struct names *x)

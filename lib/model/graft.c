@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/calls.h"
+#include "model/calls.h"
 
 enum { LOOK_BACK = 128 };	/* as lib/callflow's */
 

@@ -15,7 +15,7 @@
 
 #include "base/mem.h"
 #include "calibrate/table.h"
-#include "report/calls.h"
+#include "model/calls.h"
 
 /* Kinds of calls. JAVA: in a JVM that was not calibrated; NOBODY: no call at all. */
 enum { NATIVE, JAVA, FIRST_JVM, NR_KINDS = FIRST_JVM + CALIBRATION_JVMS, NOBODY = NR_KINDS };

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "flow/events.h"
-#include "report/calls.h"
+#include "model/calls.h"
 
 /* When a thread got a CPU, and when it was interrupted; in order. */
 struct moments {

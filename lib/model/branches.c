@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/branches.h"
+#include "model/branches.h"
 
 void branches_init(struct branches *b, struct names *names, const struct branches_opts *o)
 {

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/span.h"
-#include "report/names.h"
+#include "model/names.h"
 #include "sym/demangle.h"
 
 enum { MAX_LEVELS = 256 };

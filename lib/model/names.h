@@ -3,8 +3,8 @@
  * names.h - what a trace says about itself, kept in tables (names.c), and from a frame to its
  * consumers by them (resolve.c).
  */
-#ifndef REPORT_NAMES_H
-#define REPORT_NAMES_H
+#ifndef MODEL_NAMES_H
+#define MODEL_NAMES_H
 
 #include "base/arena.h"
 #include "base/buf.h"

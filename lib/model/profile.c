@@ -12,8 +12,8 @@
 
 #include "base/mem.h"
 #include "flow/ops.h"
-#include "report/calls.h"
-#include "report/itrace.h"
+#include "model/calls.h"
+#include "model/itrace.h"
 
 /* Samples that end in a function say more about its kind than stacks that pass through it. */
 enum { LEAF_SHIFT = 20 };

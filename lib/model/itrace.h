@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* itrace.h - reports of an instruction trace. */
-#ifndef REPORT_ITRACE_H
-#define REPORT_ITRACE_H
+#ifndef MODEL_ITRACE_H
+#define MODEL_ITRACE_H
 
 #include "report/arcflow.h"
 

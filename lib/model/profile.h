@@ -4,10 +4,10 @@
  * outermost first, inlined ones in their places; a mark stands where outer frames are missing.
  * n counts samples, at the innermost context of each; base is the sum of their weights.
  */
-#ifndef REPORT_PROFILE_H
-#define REPORT_PROFILE_H
+#ifndef MODEL_PROFILE_H
+#define MODEL_PROFILE_H
 
-#include "report/names.h"
+#include "model/names.h"
 #include "report/report.h"
 
 /* Stacks next to each other are looked up together: one cache line. */

@@ -3,10 +3,10 @@
  * calls.h - from the call trees of a trace to a model: process and thread are the two top levels, as
  * in a model of samples; n counts calls, and base is what was consumed in each context itself.
  */
-#ifndef REPORT_CALLS_H
-#define REPORT_CALLS_H
+#ifndef MODEL_CALLS_H
+#define MODEL_CALLS_H
 
-#include "report/profile.h"
+#include "model/profile.h"
 #include "trace/numbers.h"
 
 struct call_tree_data {

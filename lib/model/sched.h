@@ -13,8 +13,8 @@
  * Without records from before the start, only this is concluded: who is the first to lose a CPU had
  * it since the start, a thread made by fork is runnable, one made by exec runs.
  */
-#ifndef REPORT_SCHED_H
-#define REPORT_SCHED_H
+#ifndef MODEL_SCHED_H
+#define MODEL_SCHED_H
 
 #include "base/arena.h"
 #include "base/hash.h"

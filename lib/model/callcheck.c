@@ -15,7 +15,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "report/calls.h"
+#include "model/calls.h"
 
 struct account {
 	uint64_t charged_ns, kernel_ns;
