@@ -286,9 +286,10 @@ static void on_sample(void *ctx, struct jvm *j, const struct jvm_sample *s)
 		print_sample(s);
 }
 
-static void on_method(void *ctx, struct jvm *j, uint64_t t, uint32_t id, const char *c, const char *n,
-		      const char *sig, const char *source)
+static void on_method(void *ctx, struct jvm *j, const struct jvm_method *m)
 {
+	uint32_t id = m->method;
+
 	p.methods++;
 	while (p.methods_by_id.nr_names <= id && id < 10000000) {
 		VEC_GROW(p.methods_by_id.names, p.methods_by_id.nr_names, p.methods_by_id.alloc_names);
@@ -296,7 +297,8 @@ static void on_method(void *ctx, struct jvm *j, uint64_t t, uint32_t id, const c
 	}
 	if (id < p.methods_by_id.nr_names) {
 		free(p.methods_by_id.names[id]);
-		p.methods_by_id.names[id] = xasprintf("%s.%s%s (%s)", c, n, sig, source);
+		p.methods_by_id.names[id] = xasprintf("%s.%s%s (%s)", m->class_name, m->name, m->sig,
+						      m->source);
 	}
 }
 

@@ -178,17 +178,16 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 	java_user_half(j, th, vthread, s->time_ns, s->event, s->late, c->frames, nr);
 }
 
-static void on_method(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t method, const char *class_name,
-		      const char *name, const char *sig, const char *source)
+static void on_method(void *ctx, struct jvm *jvm, const struct jvm_method *m)
 {
 	struct collect *c = ctx;
 	struct java *j = jvm_user(jvm);
 	struct rec_method r = {
-		.time_ns = time_ns, .method = method,
-		.class_name = class_name, .class_len = strlen(class_name),
-		.name = name, .name_len = strlen(name),
-		.sig = sig, .sig_len = strlen(sig),
-		.source = source, .source_len = strlen(source),
+		.time_ns = m->time_ns, .method = m->method,
+		.class_name = m->class_name, .class_len = strlen(m->class_name),
+		.name = m->name, .name_len = strlen(m->name),
+		.sig = m->sig, .sig_len = strlen(m->sig),
+		.source = m->source, .source_len = strlen(m->source),
 	};
 
 	if (!j)
@@ -271,13 +270,13 @@ static void on_thread_name(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_
 	tasks_java_name(&c->tasks, th, name, time_ns);
 }
 
-static void on_refused(void *ctx, struct jvm *jvm, uint64_t time_ns, const char *class_name, const char *name,
-		       const char *sig, const char *why)
+static void on_refused(void *ctx, struct jvm *jvm, const struct jvm_refused *x)
 {
 	struct collect *c = ctx;
 	struct java *j = jvm_user(jvm);
 	struct rec_call_refused r = {
-		.time_ns = time_ns, .class_name = class_name, .name = name, .sig = sig, .why = why,
+		.time_ns = x->time_ns, .class_name = x->class_name, .name = x->name, .sig = x->sig,
+		.why = x->why,
 	};
 
 	if (!j)

@@ -58,15 +58,15 @@ void brackets_gone(struct brackets *b, struct jvm *jvm)
 	free(x);
 }
 
-void brackets_refused(struct brackets *b, const char *class_name, const char *name, const char *why)
+void brackets_refused(struct brackets *b, const struct jvm_refused *r)
 {
 	char *p, *end = b->res->why_not;
 
 	if (*b->res->why_not)
 		return;
-	snprintf(b->res->why_not, sizeof(b->res->why_not), "%s%s%s: %s", class_name, *name ? "." : "", name,
-		 why);
-	end += MIN(strlen(class_name), strlen(b->res->why_not));
+	snprintf(b->res->why_not, sizeof(b->res->why_not), "%s%s%s: %s", r->class_name,
+		 *r->name ? "." : "", r->name, r->why);
+	end += MIN(strlen(r->class_name), strlen(b->res->why_not));
 	for (p = b->res->why_not; p < end; p++)
 		if (*p == '/')
 			*p = '.';

@@ -30,7 +30,7 @@ struct brackets {
 /* The area of a JVM: its descriptor, the caller's to close, or -1. */
 int brackets_new(struct brackets *b, struct jvm *jvm, uint64_t *bytes);
 void brackets_gone(struct brackets *b, struct jvm *jvm);
-void brackets_refused(struct brackets *b, const char *class_name, const char *name, const char *why);
+void brackets_refused(struct brackets *b, const struct jvm_refused *r);
 /* There is a tracer now, or no more: calls outside are not counted, and run as they would. */
 void brackets_open(struct brackets *b);
 void brackets_close(struct brackets *b);

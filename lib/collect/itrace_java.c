@@ -34,12 +34,11 @@ static void on_callflow_gone(void *ctx, struct jvm *jvm)
 	brackets_gone(&j->brackets, jvm);
 }
 
-static void on_refused(void *ctx, struct jvm *jvm, uint64_t time_ns, const char *class_name, const char *name,
-		       const char *sig, const char *why)
+static void on_refused(void *ctx, struct jvm *jvm, const struct jvm_refused *r)
 {
 	struct itrace_java *j = ctx;
 
-	brackets_refused(&j->brackets, class_name, name, why);
+	brackets_refused(&j->brackets, r);
 }
 
 /* All processes that are known are traced. */
@@ -61,15 +60,15 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	return false;
 }
 
-static void on_method(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t method, const char *class_name,
-		      const char *name, const char *sig, const char *source)
+static void on_method(void *ctx, struct jvm *jvm, const struct jvm_method *m)
 {
 	struct itrace_java *j = ctx;
 	const struct rec_method r = {
-		.time_ns = time_ns, .proc = proc_of(jvm), .method = method,
-		.class_name = class_name, .class_len = strlen(class_name), .name = name,
-		.name_len = strlen(name),
-		.sig = sig, .sig_len = strlen(sig), .source = source, .source_len = strlen(source),
+		.time_ns = m->time_ns, .proc = proc_of(jvm), .method = m->method,
+		.class_name = m->class_name, .class_len = strlen(m->class_name),
+		.name = m->name, .name_len = strlen(m->name),
+		.sig = m->sig, .sig_len = strlen(m->sig),
+		.source = m->source, .source_len = strlen(m->source),
 	};
 
 	trace_write_method(j->w, &r);

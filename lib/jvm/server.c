@@ -114,12 +114,11 @@ static void on_sample(void *ctx, const struct jvm_sample *v)
 	j->s->cb.sample(j->s->ctx, j, &sample);
 }
 
-static void on_method(void *ctx, uint64_t time_ns, uint32_t method, const char *class_name, const char *name,
-		      const char *sig, const char *source)
+static void on_method(void *ctx, const struct jvm_method *m)
 {
 	struct jvm *j = ctx;
 
-	j->s->cb.method(j->s->ctx, j, time_ns, method, class_name, name, sig, source);
+	j->s->cb.method(j->s->ctx, j, m);
 }
 
 static void on_lines(void *ctx, uint32_t method, const uint8_t *table, size_t len)
@@ -160,13 +159,12 @@ static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, uint64_t vthrea
 	j->s->cb.thread_name(j->s->ctx, j, time_ns, vthread ? 0 : nstid_host(&j->tids, tid), vthread, name);
 }
 
-static void on_refused(void *ctx, uint64_t time_ns, const char *class_name, const char *name, const char *sig,
-		       const char *why)
+static void on_refused(void *ctx, const struct jvm_refused *r)
 {
 	struct jvm *j = ctx;
 
 	if (j->s->cb.refused)
-		j->s->cb.refused(j->s->ctx, j, time_ns, class_name, name, sig, why);
+		j->s->cb.refused(j->s->ctx, j, r);
 }
 
 static void on_bracket(void *ctx, uint64_t time_ns, uint32_t tid, uint32_t method)

@@ -62,6 +62,21 @@ struct jvm_sample {
 	size_t nr_segments;
 };
 
+struct jvm_method {
+	uint64_t time_ns;
+	uint32_t method;
+	const char *class_name;	/* java/lang/String */
+	const char *name, *sig;
+	const char *source;	/* file name or "" */
+};
+
+/* A method, or with an empty name a class, that was to be instrumented and is not. */
+struct jvm_refused {
+	uint64_t time_ns;
+	const char *class_name, *name, *sig;
+	const char *why;
+};
+
 struct jvm_code {
 	uint64_t time_ns, addr;
 	uint32_t size, method, compile_id, level;
@@ -93,8 +108,7 @@ struct jvm_callbacks {
 	bool (*hello)(void *ctx, struct jvm *j, int pid, int tid);
 	void (*sample)(void *ctx, struct jvm *j, const struct jvm_sample *s);
 	/* May come after the first sample or code that uses the number, and twice for one method. */
-	void (*method)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t method, const char *class_name,
-		       const char *name, const char *sig, const char *source);
+	void (*method)(void *ctx, struct jvm *j, const struct jvm_method *m);
 	/* Right after its method(): the line table as struct rec_method_lines has it. May be NULL. */
 	void (*lines)(void *ctx, struct jvm *j, uint32_t method, const uint8_t *table, size_t len);
 	void (*code)(void *ctx, struct jvm *j, const struct jvm_code *c);
@@ -104,12 +118,7 @@ struct jvm_callbacks {
 	/* Of the virtual thread with that id, or with 0 of tid. */
 	void (*thread_name)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t tid, uint64_t vthread,
 			    const char *name);
-	/*
-	 * A method, or with an empty name a class, is not instrumented although it was asked for. May be
-	 * NULL.
-	 */
-	void (*refused)(void *ctx, struct jvm *j, uint64_t time_ns, const char *class_name, const char *name,
-			const char *sig, const char *why);
+	void (*refused)(void *ctx, struct jvm *j, const struct jvm_refused *r);	/* May be NULL. */
 	/* From then on the thread is traced, as part of a call of the method. May be NULL. */
 	void (*bracket)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t tid, uint32_t method);
 	void (*lost)(void *ctx, struct jvm *j, uint64_t nr);	/* samples dropped since last told */

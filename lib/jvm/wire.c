@@ -133,19 +133,20 @@ bool wire_lines_valid(const uint8_t *table, size_t len)
 static int method_record(struct span *s, const struct wire_sink *sink, struct wire_scratch *w, struct err *e)
 {
 	const struct jvm_rec_method *r = fixed(s, sizeof(*r));
-	const char *class_name, *name, *sig, *source;
+	struct jvm_method m;
 	const uint8_t *lines;
 
 	if (!r)
 		return bad_record(e, "method");
-	class_name = text(s, r->class_len, w->text[0]);
-	name = text(s, r->name_len, w->text[1]);
-	sig = text(s, r->sig_len, w->text[2]);
-	source = text(s, r->source_len, w->text[3]);
+	m = (struct jvm_method){ .time_ns = r->time_ns, .method = r->method };
+	m.class_name = text(s, r->class_len, w->text[0]);
+	m.name = text(s, r->name_len, w->text[1]);
+	m.sig = text(s, r->sig_len, w->text[2]);
+	m.source = text(s, r->source_len, w->text[3]);
 	lines = r->lines_len ? span_bytes(s, r->lines_len) : NULL;
 	if (s->bad || !r->method || (lines && !wire_lines_valid(lines, r->lines_len)))
 		return bad_record(e, "method");
-	sink->method(sink->ctx, r->time_ns, r->method, class_name, name, sig, source);
+	sink->method(sink->ctx, &m);
 	if (lines && sink->lines)
 		sink->lines(sink->ctx, r->method, lines, r->lines_len);
 	return 0;
@@ -232,17 +233,18 @@ static int thread_record(struct span *s, const struct wire_sink *sink, struct wi
 static int refused_record(struct span *s, const struct wire_sink *sink, struct wire_scratch *w, struct err *e)
 {
 	const struct jvm_rec_refused *r = fixed(s, sizeof(*r));
-	const char *class_name, *name, *sig, *why;
+	struct jvm_refused x;
 
 	if (!r)
 		return bad_record(e, "refused");
-	class_name = text(s, r->class_len, w->text[0]);
-	name = text(s, r->name_len, w->text[1]);
-	sig = text(s, r->sig_len, w->text[2]);
-	why = text(s, r->why_len, w->text[3]);
+	x.time_ns = r->time_ns;
+	x.class_name = text(s, r->class_len, w->text[0]);
+	x.name = text(s, r->name_len, w->text[1]);
+	x.sig = text(s, r->sig_len, w->text[2]);
+	x.why = text(s, r->why_len, w->text[3]);
 	if (s->bad)
 		return bad_record(e, "refused");
-	sink->refused(sink->ctx, r->time_ns, class_name, name, sig, why);
+	sink->refused(sink->ctx, &x);
 	return 0;
 }
 

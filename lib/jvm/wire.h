@@ -11,8 +11,7 @@
 /* Where decoded records go; the pointers in them are good for the call. */
 struct wire_sink {
 	void (*sample)(void *ctx, const struct jvm_sample *s);
-	void (*method)(void *ctx, uint64_t time_ns, uint32_t method, const char *class_name,
-		       const char *name, const char *sig, const char *source);
+	void (*method)(void *ctx, const struct jvm_method *m);
 	/*
 	 * Right after its method: the line table as struct rec_method_lines has it, whole pairs. May be NULL.
 	 */
@@ -21,8 +20,7 @@ struct wire_sink {
 	void (*code_gone)(void *ctx, uint64_t time_ns, uint32_t compile_id, uint64_t addr);
 	void (*stub)(void *ctx, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name);
 	void (*thread)(void *ctx, uint64_t time_ns, uint32_t tid, uint64_t vthread, const char *name);
-	void (*refused)(void *ctx, uint64_t time_ns, const char *class_name, const char *name,
-			const char *sig, const char *why);
+	void (*refused)(void *ctx, const struct jvm_refused *r);
 	void (*bracket)(void *ctx, uint64_t time_ns, uint32_t tid, uint32_t method);
 	void *ctx;
 };

@@ -24,10 +24,9 @@ static void on_sample(void *ctx, const struct jvm_sample *s)
 			sum += s->segments[i].stack[k];
 }
 
-static void on_method(void *ctx, uint64_t time_ns, uint32_t method, const char *class_name, const char *name,
-		      const char *sig, const char *source)
+static void on_method(void *ctx, const struct jvm_method *m)
 {
-	sum += strlen(class_name) + strlen(name) + strlen(sig) + strlen(source);
+	sum += strlen(m->class_name) + strlen(m->name) + strlen(m->sig) + strlen(m->source);
 }
 
 static void on_lines(void *ctx, uint32_t method, const uint8_t *table, size_t len)
@@ -59,10 +58,9 @@ static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, uint64_t vthrea
 	sum += strlen(name);
 }
 
-static void on_refused(void *ctx, uint64_t time_ns, const char *class_name, const char *name, const char *sig,
-		       const char *why)
+static void on_refused(void *ctx, const struct jvm_refused *r)
 {
-	sum += strlen(class_name) + strlen(name) + strlen(sig) + strlen(why);
+	sum += strlen(r->class_name) + strlen(r->name) + strlen(r->sig) + strlen(r->why);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

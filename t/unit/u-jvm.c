@@ -47,14 +47,13 @@ static void on_sample(void *ctx, const struct jvm_sample *s)
 		memcpy(got.stack, s->segments[0].stack, s->segments[0].len);
 }
 
-static void on_method(void *ctx, uint64_t time_ns, uint32_t method, const char *class_name, const char *name,
-		      const char *sig, const char *source)
+static void on_method(void *ctx, const struct jvm_method *m)
 {
 	got.nr_methods++;
-	snprintf(got.text[0], sizeof(got.text[0]), "%s", class_name);
-	snprintf(got.text[1], sizeof(got.text[1]), "%s", name);
-	snprintf(got.text[2], sizeof(got.text[2]), "%s", sig);
-	snprintf(got.text[3], sizeof(got.text[3]), "%s", source);
+	snprintf(got.text[0], sizeof(got.text[0]), "%s", m->class_name);
+	snprintf(got.text[1], sizeof(got.text[1]), "%s", m->name);
+	snprintf(got.text[2], sizeof(got.text[2]), "%s", m->sig);
+	snprintf(got.text[3], sizeof(got.text[3]), "%s", m->source);
 }
 
 static void on_lines(void *ctx, uint32_t method, const uint8_t *table, size_t len)
@@ -85,11 +84,13 @@ static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, uint64_t vthrea
 	snprintf(got.text[0], sizeof(got.text[0]), "%s", name);
 }
 
-static void on_refused(void *ctx, uint64_t time_ns, const char *class_name, const char *name, const char *sig,
-		       const char *why)
+static void on_refused(void *ctx, const struct jvm_refused *r)
 {
 	got.nr_refused++;
-	on_method(NULL, time_ns, 0, class_name, name, sig, why);
+	snprintf(got.text[0], sizeof(got.text[0]), "%s", r->class_name);
+	snprintf(got.text[1], sizeof(got.text[1]), "%s", r->name);
+	snprintf(got.text[2], sizeof(got.text[2]), "%s", r->sig);
+	snprintf(got.text[3], sizeof(got.text[3]), "%s", r->why);
 }
 
 static void on_bracket(void *ctx, uint64_t time_ns, uint32_t tid, uint32_t method)
