@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * calldump.h - what the files of callflow.h share: the memory of one process, and what is being
+ * written of it.
+ */
+#ifndef COLLECT_CALLDUMP_H
+#define COLLECT_CALLDUMP_H
+
+#include "base/hash.h"
+#include "collect/callflow.h"
+#include "trace/calls.h"
+
+static const uint32_t area_page_words = CALLFLOW_PAGE / 8;
+
+struct callflow_proc {
+	struct callflow_proc *next;
+	struct jvm *jvm;
+	struct proc *proc;
+	struct callflow_area *area;	/* mapped */
+	struct callflow_area own;	/* its head as we made it */
+	struct tree {
+		uint32_t number;	/* 0: not written yet */
+		uint32_t nr_nodes;
+		uint32_t thread;	/* in the trace */
+		const struct thread *task;	/* of the kernel; NULL: none for itself */
+		uint32_t root;		/* number of the node that has what came before the tree */
+		/* on the wall, from the thread's birth to the tree's: CPU time counts from birth, too */
+		uint64_t before_tsc;
+		uint32_t looked_tid;	/* the kernel thread last looked at, as the process numbers it */
+		uint64_t looked_ns;	/* and its CPU time then */
+		uint32_t *up;		/* [number - 1]: parent; of nodes that a snapshot has */
+		size_t nr_up, alloc_up;
+		/* parent -> row of owed: what its [pruned] got and was written already */
+		struct map owes;
+		uint64_t *owed;		/* [row][1 + metrics] */
+		size_t nr_owed, alloc_owed;
+		uint64_t nr_folded, lost_events;	/* told already */
+		uint64_t last_ns, charged[CALLFLOW_MAX_METRICS];	/* of its last event */
+	} *trees;			/* [thread slot] */
+	size_t nr_trees;
+	struct page {
+		uint32_t *numbers;	/* [node of the page]: number in its tree, 0 not defined */
+		uint16_t *uses;		/* [node]: CALLFLOW_USES when it got its number */
+		uint64_t *before;	/* [node][1 + metrics]: values as written; snapshots only */
+	} *pages;			/* [nr_pages] */
+	uint64_t *tails;		/* [ring]: events read */
+	struct map consumers;		/* as the process numbers them -> number in the trace */
+};
+
+/* What is being written of one process. */
+struct dump {
+	struct callflows *f;
+	struct callflow_proc *p;
+	uint64_t time_ns, tsc;		/* the same moment */
+	uint64_t ns_ratio;		/* ns a cycle, times 2^32 */
+	uint64_t tsc_ratio;		/* cycles a ns, times 2^32 */
+	bool last;
+	uint32_t slot;
+	struct tree *tree;
+	uint64_t nr_steps;
+	int waited_ms;
+	uint32_t open_ref;		/* node of the tree's innermost open call, 0 none */
+	uint64_t open_base[CALLFLOW_MAX_METRICS];	/* what it has consumed and was not charged yet */
+	struct call_node nodes[CALL_RECORD_NODES];
+	uint32_t nr_nodes;
+	struct call_value values[CALL_RECORD_VALUES];
+	uint32_t nr_values;
+	struct call_event events[CALL_RECORD_EVENTS];
+	uint32_t nr_events;
+	uint32_t *chain;		/* of references, innermost first */
+	size_t nr_chain, alloc_chain;
+};
+
+/* Pages of one thread, in a list. */
+struct page_list {
+	uint32_t *first;	/* [slot]: page, 0 none */
+	uint32_t *next;		/* [page] */
+};
+
+static inline bool callflows_have_events(const struct callflows *f)
+{
+	return f->o->layout.flags & CALLFLOW_EVENTS;
+}
+
+static inline bool metric_is_tsc(uint32_t kind)
+{
+	return kind == CALLFLOW_WALL || kind == CALLFLOW_CPU;
+}
+
+static inline uint64_t dump_ns(const struct dump *d, uint64_t cycles)
+{
+	return (uint64_t)((unsigned __int128)cycles * d->ns_ratio >> 32);
+}
+
+static inline uint64_t dump_tsc(const struct dump *d, uint64_t ns)
+{
+	return (uint64_t)((unsigned __int128)ns * d->tsc_ratio >> 32);
+}
+
+/* A value of metric m in the trace's units. */
+static inline uint64_t dump_value(const struct dump *d, uint32_t m, uint64_t v)
+{
+	return metric_is_tsc(d->p->own.metrics[m].kind) ? dump_ns(d, v) : v;
+}
+
+static inline const void *area_at(const struct callflow_proc *p, uint64_t off)
+{
+	return (const uint8_t *)p->area + off;
+}
+
+/* The thread slot, plus 1, whose page it is; 0: nobody's. */
+static inline uint32_t area_owner(const struct callflow_proc *p, uint32_t page)
+{
+	return __atomic_load_n((const uint32_t *)area_at(p, p->own.owners_off) + page, __ATOMIC_RELAXED);
+}
+
+static inline uint32_t area_node_words(const struct callflow_proc *p)
+{
+	return p->own.node_bytes / 8;
+}
+
+static inline uint32_t area_page_nodes(const struct callflow_proc *p)
+{
+	return area_page_words / area_node_words(p);
+}
+
+static inline const struct callflow_thread *area_thread(const struct callflow_proc *p, uint32_t slot)
+{
+	return (const struct callflow_thread *)area_at(p, p->own.threads_off) + slot;
+}
+
+/* callread.c: what is there, checked. */
+int area_host_tid(const struct callflow_proc *p, uint32_t tid);
+/* False: there is no node yet. base is for nr_metrics values. */
+bool area_read_node(const struct callflow_proc *p, uint32_t ref, struct callflow_node *n, uint64_t *base);
+/* The area's own account of a thread, copied; false: there is none. */
+bool area_read_thread(const struct callflow_proc *p, uint32_t slot, struct callflow_thread *t);
+/* The number of the node at ref, 0 not defined yet; NULL: no node of the tree in hand can be there. */
+uint32_t *dump_number_of(struct dump *d, uint32_t ref);
+/* Its number in the trace, which defines it; 0 is the thread itself. */
+uint32_t dump_consumer(struct dump *d, uint32_t consumer);
+/* CPU time from before its first call is in the tree, and so the time on the wall must be. */
+void dump_note_birth(struct dump *d, const struct callflow_thread *t);
+/*
+ * Charges what the tree's open call has consumed since the last step. A thread that makes steps all the time
+ * has nothing to be charged. Counters and what was allocated are known to the process alone.
+ */
+void dump_charge_open(struct dump *d, struct callflow_thread *t);
+/* Is the CPU time of threads counted? */
+bool callflows_have_cpu(const struct callflows *f);
+/* Notes the CPU time of all threads. */
+void area_look_at_all(const struct callflow_proc *p);
+/* A process that is killed leaves nobody to ask: what its threads had consumed a moment before must do. */
+void callflows_look(struct callflows *f);
+
+/* calltrees.c: the tree of that slot becomes the one in hand; what the process says of it, copied. */
+struct callflow_thread dump_begin_tree(struct dump *d, uint32_t slot);
+/* And all that was added to it. */
+void dump_tree(struct dump *d, uint32_t slot, const struct page_list *l);
+
+/* callevents.c: writes what ring i has. */
+void dump_drain_ring(struct dump *d, uint32_t i);
+/* With events, what an open call consumed since the last one is told by another, which ends no call. */
+void dump_tell_open(struct dump *d, const struct callflow_thread *t);
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* callevents.c - writes the events of call trees, which processes put into rings, to the trace. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "collect/calldump.h"
+#include "trace/writer.h"
+
+static struct callflow_ring *ring_at(const struct callflow_proc *p, uint32_t i)
+{
+	return (void *)((uint8_t *)p->area + p->own.rings_off +
+			i * callflow_ring_bytes(p->own.ring_events, p->own.nr_metrics));
+}
+
+static void flush_events(struct dump *d)
+{
+	struct rec_call_events r = {
+		.tree = d->tree ? d->tree->number : 0, .nr_metrics = d->p->own.nr_metrics,
+		.nr = d->nr_events, .events = d->events,
+	};
+
+	trace_write_call_events(d->f->w, &r);
+	d->f->res->nr_events += d->nr_events;
+	d->nr_events = 0;
+}
+
+static void take_event(struct dump *d, const struct callflow_event *x, const uint64_t *charged)
+{
+	uint32_t slot = x->what >> CALLFLOW_EVENT_THREAD & (CALLFLOW_EVENT_THREADS - 1), consumer = x->what,
+		 m;
+	struct call_event *e;
+
+	if (slot >= d->p->own.nr_threads) {
+		d->f->res->nr_damaged++;
+		return;
+	}
+	if (!d->tree || slot != d->slot || d->nr_events == CALL_RECORD_EVENTS) {
+		flush_events(d);
+		d->slot = slot;
+		d->tree = &d->p->trees[slot];
+		if (!d->tree->number)
+			dump_begin_tree(d, slot);
+	}
+	e = &d->events[d->nr_events++];
+	e->kind = x->what >> CALLFLOW_EVENT_KIND & 3;
+	e->consumer = e->kind == CALL_UNWOUND ? consumer : dump_consumer(d, consumer);
+	/* Never back: neither a thread that moves between rings nor harm may do that. */
+	e->time_ns = MAX(d->f->ns + dump_ns(d, x->tsc - d->f->tsc), d->tree->last_ns);
+	d->tree->last_ns = e->time_ns;
+	for (m = 0; m < d->p->own.nr_metrics; m++) {
+		uint64_t before = d->p->own.metrics[m].kind == CALLFLOW_WALL ? d->tree->before_tsc : 0;
+
+		e->charged[m] = dump_value(d, m, charged[m] + before);
+		e->charged[m] = d->tree->charged[m] = MAX(e->charged[m], d->tree->charged[m]);
+	}
+}
+
+void dump_drain_ring(struct dump *d, uint32_t i)
+{
+	const struct callflow_proc *p = d->p;
+	struct callflow_ring *r = ring_at(p, i);
+	uint32_t size = p->own.ring_events, bytes = callflow_event_bytes(p->own.nr_metrics);
+	uint64_t tail = p->tails[i], charged[CALLFLOW_MAX_METRICS];
+
+	for (;; tail++) {
+		const struct callflow_event *x =
+			(const void *)((uint8_t *)r + CALLFLOW_PAGE + (tail & (size - 1)) * bytes);
+		struct callflow_event copy;
+
+		copy.what = __atomic_load_n(&x->what, __ATOMIC_ACQUIRE);
+		if (copy.what >> CALLFLOW_EVENT_LAP != callflow_event_lap(tail, size))
+			break;
+		copy.tsc = __atomic_load_n(&x->tsc, __ATOMIC_RELAXED);
+		memcpy(charged, x->charged, p->own.nr_metrics * sizeof(*charged));
+		take_event(d, &copy, charged);
+		if (!(tail & 1023))
+			__atomic_store_n(&r->tail, tail + 1, __ATOMIC_RELEASE);
+	}
+	d->p->tails[i] = tail;
+	__atomic_store_n(&r->tail, tail, __ATOMIC_RELEASE);
+	flush_events(d);
+}
+
+void dump_tell_open(struct dump *d, const struct callflow_thread *t)
+{
+	struct call_event *e = &d->events[d->nr_events];
+	uint32_t m;
+
+	if (!d->last || !callflows_have_events(d->f) || !d->open_ref || t->top <= t->stack)
+		return;
+	*e = (struct call_event){ .time_ns = MAX(d->time_ns, d->tree->last_ns), .kind = CALL_UNWOUND };
+	for (m = 0; m < d->p->own.nr_metrics; m++)
+		e->charged[m] = d->tree->charged[m] + dump_value(d, m, d->open_base[m]);
+	d->nr_events++;
+	flush_events(d);
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * callread.c - reads the memory in which processes keep call trees (callflow/area.h): nodes, threads,
+ * who consumes, and what open calls have consumed since the last step.
+ *
+ * The memory is theirs: it may change while it is read, and may hold anything. What it has is
+ * copied once and checked then; where things lie is taken from our own layout, never from
+ * the area's head.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "collect/calldump.h"
+
+enum {
+	LOOK_EVERY_NS = 50000000,	/* at the CPU time of threads with open calls, */
+	LOOK_SHARE = 100,		/* and for one part of so many of the time at most */
+	MAX_STEPS = 1 << 26,		/* to innermost calls */
+};
+
+int area_host_tid(const struct callflow_proc *p, uint32_t tid)
+{
+	return p->jvm ? jvm_host_tid(p->jvm, tid) : (int)tid;
+}
+
+uint32_t *dump_number_of(struct dump *d, uint32_t ref)
+{
+	struct callflow_proc *p = d->p;
+	uint32_t page = ref / area_page_words, i = ref % area_page_words / area_node_words(p);
+
+	if (!page || page >= p->own.nr_pages || ref % area_page_words % area_node_words(p) ||
+	    i >= area_page_nodes(p) || area_owner(p, page) != d->slot + 1)
+		return NULL;
+	if (!p->pages[page].numbers) {
+		p->pages[page].numbers = xcalloc(area_page_nodes(p), sizeof(uint32_t));
+		p->pages[page].uses = xcalloc(area_page_nodes(p), sizeof(uint16_t));
+	}
+	return &p->pages[page].numbers[i];
+}
+
+bool area_read_node(const struct callflow_proc *p, uint32_t ref, struct callflow_node *n, uint64_t *base)
+{
+	const struct callflow_node *x = area_at(p, p->own.pool_off + (uint64_t)ref * 8);
+	uint32_t m;
+
+	n->consumer = __atomic_load_n(&x->consumer, __ATOMIC_ACQUIRE);
+	if (!n->consumer)
+		return false;
+	n->parent = __atomic_load_n(&x->parent, __ATOMIC_RELAXED);
+	n->calls = __atomic_load_n(&x->calls, __ATOMIC_RELAXED);
+	for (m = 0; base && m < p->own.nr_metrics; m++)
+		base[m] = __atomic_load_n(&x->base[m], __ATOMIC_RELAXED);
+	return true;
+}
+
+static struct frame native_frame(struct callflow_proc *p, uint32_t slot)
+{
+	struct frame f = { .kind = FRAME_ANON, .a = p->proc->id };
+	const struct map_entry *m;
+
+	if (slot < p->own.nr_functions)
+		f.b = __atomic_load_n((const uint64_t *)area_at(p, p->own.functions_off) + slot,
+				      __ATOMIC_RELAXED);
+	m = maps_find(&p->proc->maps, f.b);
+	if (m && m->module)
+		f = (struct frame){ .kind = FRAME_NATIVE, .a = m->module, .b = f.b - m->start + m->pgoff };
+	return f;
+}
+
+uint32_t dump_consumer(struct dump *d, uint32_t consumer)
+{
+	struct rec_call_consumer r = { 0 };
+	uint32_t *number;
+
+	if (consumer == CALLFLOW_CONSUMER_THREAD)
+		return 0;
+	number = map_put(&d->p->consumers, consumer);
+	if (*number != MAP_NONE)
+		return *number;
+	switch (consumer & CALLFLOW_KIND) {
+	case CALLFLOW_METHOD:
+		r.frame = (struct frame){ .kind = FRAME_METHOD, .a = d->p->proc->id, .b = consumer };
+		break;
+	case CALLFLOW_NATIVE:
+		r.frame = native_frame(d->p, consumer & CALLFLOW_VALUE);
+		break;
+	default:
+		r.frame = (struct frame){ .kind = FRAME_MARK, .b = MARK_NONE };
+		if (consumer == CALLFLOW_CONSUMER_PRUNED)
+			r.frame.b = MARK_PRUNED;
+		else
+			d->f->res->nr_damaged++;
+	}
+	r.consumer = *number = ++d->f->nr_consumers;
+	trace_write_call_consumer(d->f->w, &r);
+	return r.consumer;
+}
+
+bool area_read_thread(const struct callflow_proc *p, uint32_t slot, struct callflow_thread *t)
+{
+	const struct callflow_thread *x = area_at(p, p->own.threads_off);
+
+	if (__atomic_load_n(&x[slot].state, __ATOMIC_ACQUIRE) == CALLFLOW_FREE)
+		return false;
+	memcpy(t, &x[slot], sizeof(*t));
+	t->name[CALLFLOW_NAME - 1] = '\0';
+	return true;
+}
+
+/* --- open calls --- */
+
+/*
+ * When the thread began to exist. An exec gives it a new image, but the kernel goes on counting its CPU
+ * time; 0: not known.
+ */
+static uint64_t birth_ns(const struct thread *th)
+{
+	while (th->proc->execed && th->older && th->older->dead && th->older->dead_ns == th->born_ns)
+		th = th->older;
+	return th->provisional ? 0 : th->born_ns;
+}
+
+void dump_note_birth(struct dump *d, const struct callflow_thread *t)
+{
+	uint64_t born;
+
+	if (!d->tree->task || !(t->flags & CALLFLOW_THREAD_FROM_BIRTH))
+		return;
+	born = birth_ns(d->tree->task);
+	if (born && born < t->start_ns)
+		d->tree->before_tsc = dump_tsc(d, t->start_ns - born);
+}
+
+/* The node of the innermost open call: callflow/area.h says where that is. 0: there is no sense in it. */
+static uint32_t innermost(struct dump *d, const struct callflow_thread *t)
+{
+	uint64_t depth = (t->top - t->stack) / sizeof(struct callflow_open);
+	uint32_t ref = t->root;
+
+	if (t->innermost)
+		return t->innermost;
+	if (t->top < t->stack || depth > d->p->own.max_depth || (d->nr_steps += depth) > MAX_STEPS)
+		return 0;
+	for (; depth && dump_number_of(d, ref); depth--)
+		ref = __atomic_load_n(
+			&((const struct callflow_node *)area_at(d->p, d->p->own.pool_off + (uint64_t)ref * 8))
+				 ->child,
+			__ATOMIC_RELAXED);
+	return dump_number_of(d, ref) ? ref : 0;
+}
+
+static bool has_clocks(const struct callflow_proc *p)
+{
+	return p->own.nr_metrics && metric_is_tsc(p->own.metrics[0].kind);
+}
+
+/* Each step moves the clock that it charged last: as long as that stands, so does the rest. */
+static bool stands(const struct dump *d, const struct callflow_thread *t)
+{
+	const struct callflow_thread *x = area_thread(d->p, d->slot);
+
+	return __atomic_load_n(&x->last[0], __ATOMIC_ACQUIRE) == t->last[0] && x->top == t->top &&
+	       x->running_on == t->running_on && x->state == t->state;
+}
+
+/* The CPU time of the kernel thread that t runs on; 0 not known. */
+static uint64_t kernel_cpu(const struct dump *d, const struct callflow_thread *t)
+{
+	uint64_t ns = d->tree->looked_tid == t->running_on ? d->tree->looked_ns : 0;
+
+	return MAX(ns, t->seen_cpu_ns);
+}
+
+/* The process may have ended, and that is not noticed at once. */
+static uint64_t end_tsc(const struct dump *d)
+{
+	const struct thread *th = d->tree->task ? d->tree->task : tasks_any(d->f->tasks, d->p->proc->pid);
+
+	if (th && th->dead && th->dead_ns < d->time_ns && th->dead_ns > d->f->ns)
+		return d->f->tsc + dump_tsc(d, th->dead_ns - d->f->ns);
+	return d->tsc;
+}
+
+void dump_charge_open(struct dump *d, struct callflow_thread *t)
+{
+	int tries;
+	uint32_t m;
+
+	d->open_ref = 0;
+	for (tries = 0; tries < 4 && t->state == CALLFLOW_LIVE && has_clocks(d->p); tries++) {
+		d->open_ref = innermost(d, t);
+		if (stands(d, t))
+			break;
+		d->open_ref = 0;
+		area_read_thread(d->p, d->slot, t);
+	}
+	for (m = 0; d->open_ref && m < d->p->own.nr_metrics; m++) {
+		uint64_t v = t->last[m];
+
+		if (d->p->own.metrics[m].kind == CALLFLOW_WALL)
+			v = end_tsc(d);
+		else if (d->p->own.metrics[m].kind == CALLFLOW_CPU && t->running_on)
+			v = dump_tsc(d, kernel_cpu(d, t));
+		d->open_base[m] = v > t->last[m] ? v - t->last[m] : 0;
+	}
+}
+
+static uint64_t read_cpu_ns(const struct callflow_proc *p, uint32_t tid)
+{
+	struct buf b = BUF_INIT;
+	uint64_t ns = 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", p->proc->pid, area_host_tid(p, tid));
+	if (!io_slurp(path, &b) && b.data)
+		ns = strtoull(b.data, NULL, 10);
+	buf_release(&b);
+	return ns;
+}
+
+/* A kernel thread's own tree stands for it, a virtual one's for what it runs on. */
+static void look_at(const struct callflow_proc *p, uint32_t slot)
+{
+	const struct callflow_thread *t = area_thread(p, slot);
+	uint32_t tid = __atomic_load_n(&t->tid, __ATOMIC_RELAXED);
+	uint64_t ns;
+
+	if (__atomic_load_n(&t->state, __ATOMIC_ACQUIRE) != CALLFLOW_LIVE)
+		return;
+	if (!tid)
+		tid = __atomic_load_n(&t->running_on, __ATOMIC_RELAXED);
+	ns = tid ? read_cpu_ns(p, tid) : 0;
+	if (!ns)
+		return;
+	p->trees[slot].looked_tid = tid;
+	p->trees[slot].looked_ns = ns;
+}
+
+bool callflows_have_cpu(const struct callflows *f)
+{
+	return f->o->layout.nr_metrics && f->o->layout.metrics[0].kind == CALLFLOW_CPU;
+}
+
+void area_look_at_all(const struct callflow_proc *p)
+{
+	uint32_t slot, nr = __atomic_load_n(&p->area->next_thread, __ATOMIC_RELAXED);
+
+	for (slot = 0; slot < nr && slot < p->own.nr_threads; slot++)
+		look_at(p, slot);
+}
+
+void callflows_look(struct callflows *f)
+{
+	uint64_t begin = clock_mono_ns();
+	struct callflow_proc *p;
+
+	if (!callflows_have_cpu(f) || begin < f->look_ns)
+		return;
+	for (p = f->procs; p; p = p->next)
+		area_look_at_all(p);
+	f->look_ns = begin + MAX((uint64_t)LOOK_EVERY_NS, LOOK_SHARE * (clock_mono_ns() - begin));
+}
