@@ -13,9 +13,10 @@
 #include "flow/input.h"
 #include "flow/ops.h"
 #include "model/calls.h"
-#include "model/itrace.h"
 #include "model/profile.h"
 #include "model/sched.h"
+#include "report/arc.h"
+#include "report/sched.h"
 
 struct report_cmd_opts {
 	const char *input, *events, *stacks, *tree;

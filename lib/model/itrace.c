@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/arcflow.h"
 #include "model/itrace.h"
 
 /* Functions that ran as several kinds of code become one; all of them count the same. */

@@ -17,8 +17,8 @@
 #define MODEL_SCHED_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/hash.h"
-#include "base/json.h"
 #include "report/report.h"
 #include "trace/reader.h"
 
@@ -115,17 +115,5 @@ static inline uint64_t sched_life_ns(const struct sched_model *m, const struct s
 /* Threads and CPUs whose times do not add up; *first says which. */
 unsigned int sched_check(const struct sched_model *m, uint64_t *nr_threads, uint64_t *nr_cpus,
 			 struct buf *first);
-
-/* The first lines of a text report, and the first members of JSON, whose object stays open. */
-void sched_head_text(const struct sched_model *m, size_t nr_threads, FILE *out);
-void sched_head_json(const struct sched_model *m, struct json *j, const char *report);
-/* "R", "S", "D" ...: arcprof-report(1) says what they mean. */
-const char *sched_state_letter(enum sched_state s);
-/* What --pid, --tid, --comm and --thread say of a thread; NULL is none. */
-bool sched_selected(const struct report_opts *o, const struct sched_thread *t);
-
-/* The reports; each reads the trace. 1: the options select nothing. */
-int sched_print_threads(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
-int sched_print_line(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/quote.h"
-#include "model/itrace.h"
+#include "report/arc.h"
 #include "version.h"
 
 struct arc_row {

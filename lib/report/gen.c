@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "report/gensel.h"
-#include "model/sched.h"
+#include "report/sched.h"
 
 enum { SORT_EVENTS = 1 << 16 };	/* so many at a time */
 

@@ -25,7 +25,7 @@ int report_print(struct view *v, FILE *out, struct err *e)
 	case REPORT_SCHED:
 	case REPORT_ARC:
 	case REPORT_GEN:
-		break;		/* of the trace itself, not of a model: sched.h, itrace.h, profile.h */
+		break;		/* of the trace itself, not of a model: sched.h, arc.h, gen.c */
 	}
 	return err_set(e, EINVAL, "no such report");
 }

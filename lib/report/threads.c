@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/quote.h"
-#include "model/sched.h"
+#include "report/sched.h"
 #include "report/table.h"
 
 struct rows {

@@ -4,11 +4,10 @@
  * instructions.  Documentation/technical/instruction-trace.adoc says how calls and
  * returns are matched.
  */
-#ifndef REPORT_ARCFLOW_H
-#define REPORT_ARCFLOW_H
+#ifndef MODEL_ARCFLOW_H
+#define MODEL_ARCFLOW_H
 
 #include "model/branches.h"
-#include "report/report.h"
 
 struct arcflow_frame {
 	uint32_t node;

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/arcflow.h"
+#include "model/arcflow.h"
 
 #define PROBES "java.lang.ArcProbe."	/* of the agent, at the ends of methods */
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sched.h - the reports of dispatches and interrupts, and what both of them print. */
+#ifndef REPORT_SCHED_H
+#define REPORT_SCHED_H
+
+#include "base/json.h"
+#include "model/sched.h"
+#include "report/report.h"
+
+/* The first lines of a text report, and the first members of JSON, whose object stays open. */
+void sched_head_text(const struct sched_model *m, size_t nr_threads, FILE *out);
+void sched_head_json(const struct sched_model *m, struct json *j, const char *report);
+/* "R", "S", "D" ...: arcprof-report(1) says what they mean. */
+const char *sched_state_letter(enum sched_state s);
+/* What --pid, --tid, --comm and --thread say of a thread; NULL is none. */
+bool sched_selected(const struct report_opts *o, const struct sched_thread *t);
+
+/* The reports; each reads the trace. 1: the options select nothing. */
+int sched_print_threads(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
+int sched_print_line(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
+
+#endif
