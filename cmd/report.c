@@ -16,6 +16,7 @@
 #include "model/profile.h"
 #include "model/sched.h"
 #include "report/arc.h"
+#include "report/gen.h"
 #include "report/sched.h"
 
 struct report_cmd_opts {
@@ -204,7 +205,12 @@ static int check_opts(const struct report_cmd_opts *c)
 
 static uint64_t from_ns(const struct report_cmd_opts *c)
 {
-	return c->from_zero ? REPORT_FROM_ZERO : c->from;
+	return c->from_zero ? SELECT_FROM_ZERO : c->from;
+}
+
+static struct selection selection(const struct report_cmd_opts *c)
+{
+	return (struct selection){ &c->pids, &c->tids, &c->comms, &c->threads, &c->modules, &c->symbols };
 }
 
 /* Appends the options that select, as they were given; names: those that select by name alone. */
@@ -257,7 +263,7 @@ static int say_nothing_matches(const struct report_cmd_opts *c)
 }
 
 static int read_trace(const struct report_cmd_opts *c, const struct report_opts *o, struct profile *p,
-		      struct model *m, struct report_source *src, struct trace_reader **t, struct err *e)
+		      struct model *m, struct model_source *src, struct trace_reader **t, struct err *e)
 {
 	struct profile_opts po = {
 		.names = { .signatures = c->signatures, .lines = c->lines, .addresses = c->addresses,
@@ -276,7 +282,7 @@ static int read_trace(const struct report_cmd_opts *c, const struct report_opts 
 	if (r)
 		return r;
 	if (o->name == REPORT_GEN)
-		r = profile_print_events(p, m, *t, &po, o, stdout, e);
+		r = gen_print(p, m, *t, &po, o, stdout, e);
 	else
 		r = profile_read(p, m, src, *t, &po, e);
 	return r < 0 ? err_wrap(e, "%s", c->input) : r;
@@ -290,8 +296,7 @@ static int print_arc(const struct report_cmd_opts *c, struct trace_reader *t, st
 		.fold_plt = c->fold_plt, .fold_kernel = c->fold_kernel, .limit = c->limit,
 		.names = { .signatures = c->signatures, .addresses = c->addresses },
 		.branches = { c->from, c->to },
-		.pids = &c->pids, .tids = &c->tids, .comms = &c->comms, .threads = &c->threads,
-		.modules = &c->modules, .symbols = &c->symbols,
+		.select = selection(c),
 	};
 
 	return arc_print(t, &o, stdout, e);
@@ -299,7 +304,7 @@ static int print_arc(const struct report_cmd_opts *c, struct trace_reader *t, st
 
 /* What is missing from a report that was printed; the exit status it gives. */
 static int warn_of_gaps(const struct report_cmd_opts *c, const struct trace_reader *t,
-			const struct report_source *src)
+			const struct model_source *src)
 {
 	int r = warn_of_damage(c->input, trace_reader_damage(t));
 
@@ -336,7 +341,7 @@ static bool without_model(enum report_name r)
 
 static int print_trace(const struct report_cmd_opts *c, const struct report_opts *o)
 {
-	struct report_source src = { 0 };
+	struct model_source src = { 0 };
 	struct trace_reader *t;
 	struct err e = { 0 };
 	int r = trace_reader_open(&t, c->input, &e);
@@ -395,9 +400,8 @@ static void fill_opts(const struct report_cmd_opts *c, struct report_opts *o)
 {
 	*o = (struct report_opts){
 		.name = c->report, .format = c->format, .sort = c->sort, .limit = c->limit, .prune = c->prune,
-		.absolute = c->absolute, .percent = c->percent, .width = term_width(), .pids = &c->pids,
-		.tids = &c->tids, .comms = &c->comms, .threads = &c->threads, .modules = &c->modules,
-		.symbols = &c->symbols, .fold = c->fold, .merge_threads = c->merge_threads,
+		.absolute = c->absolute, .percent = c->percent, .width = term_width(),
+		.select = selection(c), .fold = c->fold, .merge_threads = c->merge_threads,
 		.merge_processes = c->merge_processes, .no_inline = c->no_inline, .no_kernel = c->no_kernel,
 		.by_kind = c->by_kind, .cpus = &c->cpus, .from_ns = from_ns(c), .to_ns = c->to,
 		.gen_events = &c->gen_events, .clip = c->clip, .stanzas = &c->stanzas,
@@ -405,7 +409,7 @@ static void fill_opts(const struct report_cmd_opts *c, struct report_opts *o)
 }
 
 static int show(const struct report_cmd_opts *c, struct trace_reader *t, struct view *v, struct model *m,
-		const struct report_source *src, const struct report_opts *o, bool *nothing, struct err *e)
+		const struct model_source *src, const struct report_opts *o, bool *nothing, struct err *e)
 {
 	int r = view_init(v, m, src, o, e);
 
@@ -418,7 +422,7 @@ static int show(const struct report_cmd_opts *c, struct trace_reader *t, struct 
 static int report_run(void *opts, int nr_operands, char **operands)
 {
 	struct report_cmd_opts *c = opts;
-	struct report_source src = { 0 };
+	struct model_source src = { 0 };
 	struct report_opts o;
 	struct trace_reader *t = NULL;
 	struct profile p = { 0 };

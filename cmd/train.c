@@ -287,7 +287,7 @@ static int name_jvm(const struct training *t, const struct names *x, char *clien
 static int read_run(const struct training *t, struct findings *f, int run, struct err *e)
 {
 	struct profile_opts po = { .names = { .no_inline = true } };
-	struct report_source src = { 0 };
+	struct model_source src = { 0 };
 	struct trace_reader *reader = NULL;
 	struct profile p = { 0 };
 	struct model m = { 0 };

@@ -361,7 +361,7 @@ static const char *why_not(struct job *j)
 	return NULL;
 }
 
-void calls_calibrate(struct profile *p, struct report_source *src)
+void calls_calibrate(struct profile *p, struct model_source *src)
 {
 	uint64_t jvms[NR_KINDS] = { 0 };
 	struct job j = { .p = p };

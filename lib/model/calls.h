@@ -108,15 +108,9 @@ uint32_t graft_node(struct profile *p, uint32_t root, const uint32_t *stacks, si
 		    const struct stack_epoch *ep, uint64_t time_ns, bool *missing);
 
 /* calibrate.c: takes from the finished model what counting the calls cost, by the trace's own figures. */
-void calls_calibrate(struct profile *p, struct report_source *src);
+void calls_calibrate(struct profile *p, struct model_source *src);
 
 /* replay.c: the same from the events of the trace, not from its trees. */
 int replay_read(struct calls *c, struct trace_reader *t, struct err *e);
-/*
- * gen.c: prints the events that o selects, in order of time. 1: it selects none. -ENODATA: the trace
- * has none.
- */
-int gen_print(struct profile *p, struct trace_reader *t, const struct report_opts *o, FILE *out,
-	      struct err *e);
 
 #endif

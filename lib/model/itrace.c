@@ -14,7 +14,7 @@ static void settle_kinds(struct names *x)
 	free(weight);
 }
 
-static void fill_source(const struct names *x, const struct branches *b, struct report_source *src)
+static void fill_source(const struct names *x, const struct branches *b, struct model_source *src)
 {
 	uint64_t end = names_label_u64(x, "end.mono_ns");
 
@@ -31,7 +31,7 @@ static void fill_source(const struct names *x, const struct branches *b, struct 
 	src->nr_local_modules = x->nr_local_modules;
 }
 
-int itrace_model(struct names *x, struct report_source *src, struct trace_reader *t,
+int itrace_model(struct names *x, struct model_source *src, struct trace_reader *t,
 		 const struct itrace_model_opts *o, struct err *e)
 {
 	struct branches b;

@@ -4,7 +4,7 @@
 #define MODEL_ITRACE_H
 
 #include "model/branches.h"
-#include "report/report.h"
+#include "model/source.h"
 
 struct itrace_model_opts {
 	struct branches_opts branches;
@@ -15,7 +15,7 @@ struct itrace_model_opts {
  * The model of a trace whose names were read already into x: n counts calls, the metric is
  * instructions.  Fills *src.
  */
-int itrace_model(struct names *x, struct report_source *src, struct trace_reader *t,
+int itrace_model(struct names *x, struct model_source *src, struct trace_reader *t,
 		 const struct itrace_model_opts *o, struct err *e);
 
 #endif

@@ -484,7 +484,7 @@ int profile_samples(void *ctx, const struct rec_sample *s, size_t nr, const stru
 	return 0;
 }
 
-static void list_refused(struct profile *p, struct report_source *src)
+static void list_refused(struct profile *p, struct model_source *src)
 {
 	char key[32];
 
@@ -519,7 +519,7 @@ static const char *list_not_shown(struct profile *p)
 	return text;
 }
 
-void profile_finish(struct profile *p, struct report_source *src)
+void profile_finish(struct profile *p, struct model_source *src)
 {
 	const struct names *x = &p->names;
 	uint64_t end = names_label_u64(x, "end.mono_ns"), begin;
@@ -565,7 +565,7 @@ static int take_marks(struct profile *p, struct err *e)
 	uint64_t zero = names_label_u64(&p->names, "zero.mono_ns");
 
 	p->reset_ns = names_label_u64(&p->names, "reset.mono_ns");
-	if (p->o.from_ns != REPORT_FROM_ZERO)
+	if (p->o.from_ns != SELECT_FROM_ZERO)
 		return 0;
 	if (!zero) {
 		err_set(e, ENODATA, "the trace has no zero point");
@@ -576,7 +576,14 @@ static int take_marks(struct profile *p, struct err *e)
 	return 0;
 }
 
-int profile_read(struct profile *p, struct model *m, struct report_source *src, struct trace_reader *t,
+int profile_names(struct profile *p, struct trace_reader *t, struct err *e)
+{
+	int r = trace_read(t, &names_sink, &p->names, e);
+
+	return r ? r : take_marks(p, e);
+}
+
+int profile_read(struct profile *p, struct model *m, struct model_source *src, struct trace_reader *t,
 		 const struct profile_opts *o, struct err *e)
 {
 	const struct trace_sink samples = { .samples = profile_samples };
@@ -584,9 +591,7 @@ int profile_read(struct profile *p, struct model *m, struct report_source *src, 
 	int r;
 
 	profile_init(p, m, o);
-	r = trace_read(t, &names_sink, &p->names, e);
-	if (!r)
-		r = take_marks(p, e);
+	r = profile_names(p, t, e);
 	if (!r && branches_are_in(&p->names)) {
 		const struct itrace_model_opts io = { { p->o.from_ns, o->to_ns }, o->fold_plt };
 
@@ -610,18 +615,4 @@ int profile_read(struct profile *p, struct model *m, struct report_source *src, 
 	if (!r && calls)
 		calls_calibrate(p, src);
 	return r;
-}
-
-int profile_print_events(struct profile *p, struct model *m, struct trace_reader *t,
-			 const struct profile_opts *o, const struct report_opts *ro, FILE *out, struct err *e)
-{
-	int r;
-
-	profile_init(p, m, o);
-	p->o.metrics = NULL;
-	p->o.no_samples = true;
-	r = trace_read(t, &names_sink, &p->names, e);
-	if (!r)
-		r = take_marks(p, e);
-	return r ? r : gen_print(p, t, ro, out, e);
 }

@@ -8,7 +8,8 @@
 #define MODEL_PROFILE_H
 
 #include "model/names.h"
-#include "report/report.h"
+#include "model/select.h"
+#include "model/source.h"
 
 /* Stacks next to each other are looked up together: one cache line. */
 enum { PROFILE_BLOCK = 16 };
@@ -17,7 +18,7 @@ struct profile_opts {
 	struct resolve_opts names;
 	const struct opt_list *metrics;	/* NULL or empty: what calls consumed, and the first event */
 	const struct opt_list *cpus;	/* NULL or empty: all */
-	uint64_t from_ns, to_ns;	/* since the start, or REPORT_FROM_ZERO; to 0: no end */
+	uint64_t from_ns, to_ns;	/* since the start, or SELECT_FROM_ZERO; to 0: no end */
 	bool fold_plt;			/* instruction traces: linkage stubs are part of their callers */
 	bool replay;			/* trees from the events of a call trace */
 	bool calibrate;			/* exact calls without what counting them cost */
@@ -85,17 +86,9 @@ struct profile {
  * Fills *src, whose strings live as long as the profile (the file is
  * read twice: names, then samples).  0 also when the trace is damaged.
  */
-int profile_read(struct profile *p, struct model *m, struct report_source *src, struct trace_reader *t,
+int profile_read(struct profile *p, struct model *m, struct model_source *src, struct trace_reader *t,
 		 const struct profile_opts *o, struct err *e);
 void profile_release(struct profile *p);
-/*
- * Prints the events of a call trace that ro selects (report --gen). 1: it selects none. -ENODATA: the
- * trace has none.
- */
-int profile_print_events(struct profile *p, struct model *m, struct trace_reader *t,
-			 const struct profile_opts *o, const struct report_opts *ro, FILE *out,
-			 struct err *e);
-
 /* For graft.c: what a frame is; and that a level counts so much for the kind of its function. */
 const struct profile_frame *profile_resolve(struct profile *p, uint32_t frame, const struct stack_epoch *ep,
 				       uint64_t time_ns);
@@ -109,8 +102,10 @@ int profile_choose_cpus(struct profile *p, struct err *e);
 
 /* The same in steps, for what has no file: names_sink into p->names, start, samples, finish. */
 void profile_init(struct profile *p, struct model *m, const struct profile_opts *o);
+/* Reads the names of all; -ENODATA: o->from_ns is SELECT_FROM_ZERO, and the trace has no zero point. */
+int profile_names(struct profile *p, struct trace_reader *t, struct err *e);
 int profile_start(struct profile *p, struct err *e);
 int profile_samples(void *p, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep);
-void profile_finish(struct profile *p, struct report_source *src);
+void profile_finish(struct profile *p, struct model_source *src);
 
 #endif

@@ -522,12 +522,12 @@ static int set_window(struct sched_model *m, struct trace_reader *t, uint64_t fr
 	m->trace_start_ns = m->start_ns;
 	if (to_ns)
 		m->end_ns = MIN(m->end_ns, m->start_ns + to_ns);
-	if (from_ns == REPORT_FROM_ZERO && !zero) {
+	if (from_ns == SELECT_FROM_ZERO && !zero) {
 		err_set(e, ENODATA, "the trace has no zero point");
 		err_hint(e, "while it is recorded, 'arcprof ctl zero' sets one");
 		return -ENODATA;
 	}
-	m->start_ns = from_ns == REPORT_FROM_ZERO ? MAX(m->start_ns, zero) : m->start_ns + from_ns;
+	m->start_ns = from_ns == SELECT_FROM_ZERO ? MAX(m->start_ns, zero) : m->start_ns + from_ns;
 	m->start_ns = MAX(m->start_ns, label_u64(m, "reset.mono_ns"));
 	m->end_ns = MAX(m->end_ns, m->start_ns);	/* also of a trace that says nonsense */
 	return 0;

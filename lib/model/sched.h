@@ -19,7 +19,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/hash.h"
-#include "report/report.h"
+#include "model/select.h"
 #include "trace/reader.h"
 
 enum sched_bucket { SCHED_ON_CPU, SCHED_WAITS, SCHED_ASLEEP, SCHED_IN_DISK, SCHED_UNKNOWN, SCHED_NR_BUCKETS };

@@ -208,15 +208,12 @@ static void csv_row(struct arc *a, const struct arc_row *r)
 
 static bool selected(const struct arc *a, const struct arc_row *r)
 {
-	const struct arc_opts *o = a->o;
+	const struct selection *s = &a->o->select;
 	struct who w = who(a, r);
 
-	return (!o->pids->nr_items || report_number_listed(o->pids, w.pid)) &&
-	       (!o->tids->nr_items || report_number_listed(o->tids, w.tid)) &&
-	       (!o->comms->nr_items || report_name_listed(o->comms, w.comm)) &&
-	       (!o->threads->nr_items || report_name_listed(o->threads, w.thread)) &&
-	       (!o->modules->nr_items || report_module_listed(o->modules, module(a, r))) &&
-	       (!o->symbols->nr_items || report_name_listed(o->symbols, symbol(a, r)));
+	return select_number(s->pids, w.pid) && select_number(s->tids, w.tid) &&
+	       select_name(s->comms, w.comm) && select_name(s->threads, w.thread) &&
+	       select_module(s->modules, module(a, r)) && select_name(s->symbols, symbol(a, r));
 }
 
 static void print_row(struct arc *a, struct arc_row *r)

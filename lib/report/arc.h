@@ -15,7 +15,7 @@ struct arc_opts {
 	uint64_t limit;			/* rows; 0: all */
 	struct resolve_opts names;
 	struct branches_opts branches;
-	const struct opt_list *pids, *tids, *comms, *threads, *modules, *symbols;
+	struct selection select;
 };
 
 /*

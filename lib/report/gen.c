@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "base/quote.h"
+#include "report/gen.h"
 #include "report/gensel.h"
 #include "report/sched.h"
 
@@ -266,15 +267,20 @@ static int batch_end(struct gen *g)
 	return is_done(g);
 }
 
-int gen_print(struct profile *p, struct trace_reader *t, const struct report_opts *o, FILE *out,
-	      struct err *e)
+int gen_print(struct profile *p, struct model *m, struct trace_reader *t, const struct profile_opts *po,
+	      const struct report_opts *o, FILE *out, struct err *e)
 {
 	const struct trace_sink count = { .call_events = count_events, .sched = count_sched };
 	const struct trace_sink sink = { .call_events = take_events, .sched = take_sched };
 	struct gen g = { .out = out, .limit = o->limit, .sort_at = SORT_EVENTS };
 	int r;
 
-	r = calls_init(&g.c, p, e);
+	profile_init(p, m, po);
+	p->o.metrics = NULL;
+	p->o.no_samples = true;
+	r = profile_names(p, t, e);
+	if (!r)
+		r = calls_init(&g.c, p, e);
 	if (!r)
 		r = trace_read(t, &calls_sink, &g.c, e);
 	if (!r)

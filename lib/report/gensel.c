@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "report/gensel.h"
 
-enum { SYMBOL = 1 << 0, MODULE = 1 << 1, KNOWN = 1 << 2 };
+enum { KNOWN = 1 << 7 };	/* beside enum select_bits */
 
 static const struct {
 	const char *name;
@@ -46,7 +46,7 @@ static uint32_t new_thread(struct gen_select *s, uint32_t tree)
 	struct gen_thread t = { 0 };
 
 	calls_thread(s->c, tree, &t.process, &t.thread);
-	t.selected = report_thread_selected(s->o, s->c->p->m, t.process, t.thread);
+	t.selected = selection_has_thread(&s->o->select, s->c->p->m, t.process, t.thread);
 	VEC_GROW(s->threads, s->nr_threads, s->alloc_threads);
 	s->threads[s->nr_threads++] = t;
 	return s->nr_threads - 1;
@@ -77,7 +77,7 @@ int gen_select_init(struct gen_select *s, struct calls *c, const struct report_o
 	size_t i;
 
 	*s = (struct gen_select){ .c = c, .o = o };
-	s->want = (o->symbols->nr_items ? SYMBOL : 0) | (o->modules->nr_items ? MODULE : 0);
+	s->want = selection_wants(&o->select) & (SELECT_SYMBOL | SELECT_MODULE);
 	for (i = 0; i < c->nr_trees; i++)
 		add_tree(s, &c->trees[i].r);
 	return choose_kinds(s, e);
@@ -153,8 +153,7 @@ static uint8_t matches(struct gen_select *s, uint32_t number)
 	}
 	if (!s->matches[at]) {
 		consumer = calls_consumer(s->c, number);
-		s->matches[at] = KNOWN | (report_has_symbol(s->o, m, consumer) ? SYMBOL : 0) |
-				     (report_has_module(s->o, m, consumer) ? MODULE : 0);
+		s->matches[at] = KNOWN | selection_has(&s->o->select, m, consumer);
 	}
 	return s->matches[at];
 }
@@ -163,8 +162,8 @@ static void count_open(struct gen_select *s, struct gen_thread *t, uint32_t cons
 {
 	uint8_t has = matches(s, consumer);
 
-	t->nr_open[0] += has & SYMBOL ? by : 0;
-	t->nr_open[1] += has & MODULE ? by : 0;
+	t->nr_open[0] += has & SELECT_SYMBOL ? by : 0;
+	t->nr_open[1] += has & SELECT_MODULE ? by : 0;
 }
 
 static void enter(struct gen_select *s, struct gen_tree *tree, struct gen_thread *t, uint32_t consumer)
@@ -197,7 +196,7 @@ static void unwind(struct gen_select *s, struct gen_tree *tree, struct gen_threa
 
 static bool is_inside(const struct gen_select *s, const struct gen_thread *t)
 {
-	return (!(s->want & SYMBOL) || t->nr_open[0]) && (!(s->want & MODULE) || t->nr_open[1]);
+	return (!(s->want & SELECT_SYMBOL) || t->nr_open[0]) && (!(s->want & SELECT_MODULE) || t->nr_open[1]);
 }
 
 bool gen_select_shows(struct gen_select *s, const struct gen_event *x)

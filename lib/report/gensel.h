@@ -7,6 +7,7 @@
 #define REPORT_GENSEL_H
 
 #include "model/calls.h"
+#include "report/report.h"
 
 /* Kinds beside those of calls: a thread loses a CPU, and gets one. */
 enum { GEN_OFF = CALL_EVENT_NR, GEN_ON, GEN_NR };

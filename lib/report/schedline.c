@@ -80,11 +80,6 @@ const char *sched_state_letter(enum sched_state s)
 	return s < SCHED_NR_STATES ? names[s] : "?";
 }
 
-static bool cpu_selected(const struct report_opts *o, uint32_t cpu)
-{
-	return !o->cpus->nr_items || report_number_listed(o->cpus, cpu);
-}
-
 static void begin(struct printer *p)
 {
 	p->begun = true;
@@ -223,9 +218,12 @@ static void print_line(void *ctx, const struct sched_line *l)
 {
 	struct printer *p = ctx;
 	const struct report_opts *o = p->o;
-	bool all = !o->pids->nr_items && !o->tids->nr_items && !o->comms->nr_items && !o->threads->nr_items;
+	const struct selection *s = &o->select;
+	bool all = !(selection_wants(s) & SELECT_BY_THREAD);
 
-	if (!cpu_selected(o, l->cpu) || (!all && !sched_selected(o, l->out) && !sched_selected(o, l->in)))
+	if (!select_number(o->cpus, l->cpu))
+		return;
+	if (!all && !sched_selected(s, l->out) && !sched_selected(s, l->in))
 		return;
 	if (o->limit && p->nr >= o->limit)
 		return;

@@ -22,17 +22,10 @@ struct rows {
 	uint64_t life_ns;
 };
 
-static bool selected(const struct report_opts *o, const struct sched_thread *t)
+bool sched_selected(const struct selection *s, const struct sched_thread *t)
 {
-	return (!o->pids->nr_items || report_number_listed(o->pids, t->pid)) &&
-	       (!o->tids->nr_items || report_number_listed(o->tids, t->tid)) &&
-	       (!o->comms->nr_items || report_name_listed(o->comms, t->comm)) &&
-	       (!o->threads->nr_items || report_name_listed(o->threads, t->name));
-}
-
-bool sched_selected(const struct report_opts *o, const struct sched_thread *t)
-{
-	return t && selected(o, t);
+	return t && select_number(s->pids, t->pid) && select_number(s->tids, t->tid) &&
+	       select_name(s->comms, t->comm) && select_name(s->threads, t->name);
 }
 
 static uint64_t own_ns(const struct sched_thread *t)
@@ -100,7 +93,7 @@ static void make_rows(struct rows *r)
 	for (i = 0; i < r->m->nr_threads; i++) {
 		const struct sched_thread *t = &r->m->threads[i];
 
-		if (!t->seen || !t->tid || !sched_life_ns(r->m, t) || !selected(r->o, t))
+		if (!t->seen || !t->tid || !sched_life_ns(r->m, t) || !sched_selected(&r->o->select, t))
 			continue;
 		add_up(r, t);
 		r->list[r->nr++] = t;

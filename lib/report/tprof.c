@@ -230,7 +230,7 @@ static void text_rate(struct tprof *t)
 
 static void text_header(struct tprof *t)
 {
-	const struct report_source *src = t->v->src;
+	const struct model_source *src = t->v->src;
 	struct buf b = BUF_INIT;
 	size_t i;
 

@@ -4,48 +4,12 @@
  * the sums that the first line of a report gives.
  */
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "flow/ops.h"
 #include "report/report.h"
-
-enum {
-	HAS_PROCESS = 1 << 0,
-	HAS_COMM = 1 << 1,
-	HAS_TID = 1 << 2,
-	HAS_THREAD = 1 << 3,
-	HAS_MODULE = 1 << 4,
-	HAS_SYMBOL = 1 << 5,
-};
-
-static bool any(const struct opt_list *l)
-{
-	return l && l->nr_items;
-}
-
-bool report_number_listed(const struct opt_list *l, uint32_t nr)
-{
-	size_t i;
-
-	for (i = 0; l && i < l->nr_items; i++)
-		if (strtoul(l->items[i], NULL, 10) == nr)
-			return true;
-	return false;
-}
-
-/* The whole name, or a pattern as the shell's; "[kernel.kallsyms]" is a name, too. */
-bool report_name_listed(const struct opt_list *l, const char *name)
-{
-	size_t i;
-
-	for (i = 0; l && i < l->nr_items; i++)
-		if (!strcmp(l->items[i], name) || !fnmatch(l->items[i], name, 0))
-			return true;
-	return false;
-}
 
 static const char *base_name(const char *path)
 {
@@ -54,64 +18,11 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-bool report_has_symbol(const struct report_opts *o, const struct model *m, uint32_t consumer)
-{
-	return report_name_listed(o->symbols, consumer_name(&m->consumers, consumer));
-}
-
-bool report_module_listed(const struct opt_list *l, const char *path)
-{
-	return report_name_listed(l, path) || report_name_listed(l, base_name(path));
-}
-
-bool report_has_module(const struct report_opts *o, const struct model *m, uint32_t consumer)
-{
-	const struct consumer *c = &m->consumers.items[consumer];
-
-	return c->module && report_module_listed(o->modules, model_str(m, c->module));
-}
-
-static uint8_t wanted(const struct report_opts *o)
-{
-	return (any(o->pids) ? HAS_PROCESS : 0) | (any(o->comms) ? HAS_COMM : 0) |
-		(any(o->tids) ? HAS_TID : 0) | (any(o->threads) ? HAS_THREAD : 0) |
-		(any(o->modules) ? HAS_MODULE : 0) | (any(o->symbols) ? HAS_SYMBOL : 0);
-}
-
-static uint8_t consumer_has(const struct report_opts *o, const struct model *m, uint32_t id)
-{
-	const struct consumer *c = &m->consumers.items[id];
-	const char *name = model_str(m, c->name);
-	uint8_t has = 0;
-
-	if (c->kind == CONSUMER_PROCESS) {
-		has |= report_number_listed(o->pids, c->key >> 32) ? HAS_PROCESS : 0;
-		has |= report_name_listed(o->comms, name) ? HAS_COMM : 0;
-		return has;
-	}
-	if (c->kind == CONSUMER_THREAD) {
-		has |= report_number_listed(o->tids, c->key) ? HAS_TID : 0;
-		has |= report_name_listed(o->threads, name) ? HAS_THREAD : 0;
-		return has;
-	}
-	has |= report_has_module(o, m, id) ? HAS_MODULE : 0;
-	has |= report_has_symbol(o, m, id) ? HAS_SYMBOL : 0;
-	return has;
-}
-
-bool report_thread_selected(const struct report_opts *o, const struct model *m, uint32_t process,
-			    uint32_t thread)
-{
-	uint8_t want = wanted(o) & ~(HAS_MODULE | HAS_SYMBOL);
-
-	return ((consumer_has(o, m, process) | consumer_has(o, m, thread)) & want) == want;
-}
-
 static void select_paths(struct view *v)
 {
-	const struct report_opts *o = v->o;
+	const struct selection *s = &v->o->select;
 	struct model *m = v->m;
-	uint8_t want = wanted(o), *has;
+	uint8_t want = selection_wants(s), *has;
 	struct flow out;
 	size_t i;
 
@@ -119,7 +30,7 @@ static void select_paths(struct view *v)
 		return;
 	has = xcalloc(m->consumers.nr_items, sizeof(*has));
 	for (i = 1; i < m->consumers.nr_items; i++)
-		has[i] = consumer_has(o, m, i);
+		has[i] = selection_has(s, m, i);
 	flow_filter(&m->flow, has, want, &out);
 	model_take_flow(m, &out);
 	free(has);
@@ -338,7 +249,7 @@ static void set_order(struct view *v)
 		v->m->flow.nr_metrics };
 }
 
-int view_init(struct view *v, struct model *m, const struct report_source *src, const struct report_opts *o,
+int view_init(struct view *v, struct model *m, const struct model_source *src, const struct report_opts *o,
 	      struct err *e)
 {
 	uint64_t before[FLOW_MAX_METRICS];

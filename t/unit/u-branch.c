@@ -173,7 +173,7 @@ static void model_of(struct script *s, struct model *m, struct names *x, bool fo
 	struct itrace_model_opts o = { .fold_plt = fold_plt };
 	struct flow_check checks[FLOW_NR_CHECKS];
 	struct resolve_opts names = { .no_files = true };
-	struct report_source src;
+	struct model_source src;
 	struct trace_reader *t;
 	struct err e = { 0 };
 

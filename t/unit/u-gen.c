@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 
 #include "base/mem.h"
-#include "model/profile.h"
+#include "report/gen.h"
 #include "traces.h"
 #include "unit.h"
 
@@ -67,9 +67,7 @@ TEST(gen_is_in_order_of_time_and_keeps_little)
 {
 	const struct opt_list all = { 0 };
 	const struct report_opts ro = {
-		.name = REPORT_GEN, .pids = &all, .tids = &all, .comms = &all, .threads = &all,
-		.modules = &all,
-		.symbols = &all, .cpus = &all, .gen_events = &all,
+		.name = REPORT_GEN, .cpus = &all, .gen_events = &all,
 	};
 	struct profile_opts o = { .names.no_files = true };
 	struct buf b = two_threads();
@@ -83,7 +81,7 @@ TEST(gen_is_in_order_of_time_and_keeps_little)
 
 	getrusage(RUSAGE_SELF, &before);
 	CHECK_U64(trace_reader_open_memory(&t, b.data, b.len, &e), 0);
-	CHECK_U64(profile_print_events(&p, &m, t, &o, &ro, out, &e), 0);
+	CHECK_U64(gen_print(&p, &m, t, &o, &ro, out, &e), 0);
 	fclose(out);
 	getrusage(RUSAGE_SELF, &after);
 	CHECK_U64(lines.nr, 1 + 2 * NR_RECORDS * NR_EVENTS);

@@ -16,7 +16,7 @@
 
 static struct profile p;
 static struct model m;
-static struct report_source src;
+static struct model_source src;
 static struct profile_opts opts;
 
 static void label(const char *key, const char *val)

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/select.h"
+
+static bool is_empty(const struct opt_list *l)
+{
+	return !l || !l->nr_items;
+}
+
+bool select_number(const struct opt_list *l, uint32_t nr)
+{
+	size_t i;
+
+	for (i = 0; l && i < l->nr_items; i++)
+		if (strtoul(l->items[i], NULL, 10) == nr)
+			return true;
+	return is_empty(l);
+}
+
+/* The whole name, or a pattern as the shell's; "[kernel.kallsyms]" is a name, too. */
+bool select_name(const struct opt_list *l, const char *name)
+{
+	size_t i;
+
+	for (i = 0; l && i < l->nr_items; i++)
+		if (!strcmp(l->items[i], name) || !fnmatch(l->items[i], name, 0))
+			return true;
+	return is_empty(l);
+}
+
+bool select_module(const struct opt_list *l, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return select_name(l, path) || (slash && slash[1] && select_name(l, slash + 1));
+}
+
+uint8_t selection_wants(const struct selection *s)
+{
+	return (is_empty(s->pids) ? 0 : SELECT_PID) | (is_empty(s->comms) ? 0 : SELECT_COMM) |
+	       (is_empty(s->tids) ? 0 : SELECT_TID) | (is_empty(s->threads) ? 0 : SELECT_THREAD) |
+	       (is_empty(s->modules) ? 0 : SELECT_MODULE) | (is_empty(s->symbols) ? 0 : SELECT_SYMBOL);
+}
+
+uint8_t selection_has(const struct selection *s, const struct model *m, uint32_t consumer)
+{
+	const struct consumer *c = &m->consumers.items[consumer];
+	const char *name = model_str(m, c->name);
+	uint8_t has = 0;
+
+	if (c->kind == CONSUMER_PROCESS) {
+		has |= select_number(s->pids, c->key >> 32) ? SELECT_PID : 0;
+		has |= select_name(s->comms, name) ? SELECT_COMM : 0;
+	} else if (c->kind == CONSUMER_THREAD) {
+		has |= select_number(s->tids, c->key) ? SELECT_TID : 0;
+		has |= select_name(s->threads, name) ? SELECT_THREAD : 0;
+	} else {
+		has |= c->module && select_module(s->modules, model_str(m, c->module)) ? SELECT_MODULE : 0;
+		has |= select_name(s->symbols, name) ? SELECT_SYMBOL : 0;
+	}
+	return has & selection_wants(s);
+}
+
+bool selection_has_thread(const struct selection *s, const struct model *m, uint32_t process,
+			  uint32_t thread)
+{
+	uint8_t want = selection_wants(s) & SELECT_BY_THREAD;
+
+	return ((selection_has(s, m, process) | selection_has(s, m, thread)) & want) == want;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* select.h - which processes, threads, modules and functions are wanted. */
+#ifndef MODEL_SELECT_H
+#define MODEL_SELECT_H
+
+#include "base/opt.h"
+#include "flow/model.h"
+
+/* As the start of a window of time: the trace's zero point, which "arcprof ctl zero" set last. */
+#define SELECT_FROM_ZERO UINT64_MAX
+
+/* A path must have one of each list that is not empty; NULL is an empty list. */
+struct selection {
+	const struct opt_list *pids, *tids, *comms, *threads, *modules, *symbols;
+};
+
+enum select_bits {		/* the lists of a selection */
+	SELECT_PID = 1 << 0,
+	SELECT_COMM = 1 << 1,
+	SELECT_TID = 1 << 2,
+	SELECT_THREAD = 1 << 3,
+	SELECT_MODULE = 1 << 4,
+	SELECT_SYMBOL = 1 << 5,
+	SELECT_BY_THREAD = SELECT_PID | SELECT_COMM | SELECT_TID | SELECT_THREAD,
+};
+
+/* Lists of numbers, and of names with the shell's patterns; an empty list selects all. */
+bool select_number(const struct opt_list *l, uint32_t nr);
+bool select_name(const struct opt_list *l, const char *name);
+/* The same of a module, by its path or the last part of that. */
+bool select_module(const struct opt_list *l, const char *path);
+
+/* The lists that are not empty, as enum select_bits. */
+uint8_t selection_wants(const struct selection *s);
+/* Those of them that the consumer is in; a function is in modules, too. */
+uint8_t selection_has(const struct selection *s, const struct model *m, uint32_t consumer);
+/* Whether the lists of processes and threads select this process and thread of the model. */
+bool selection_has_thread(const struct selection *s, const struct model *m, uint32_t process,
+			  uint32_t thread);
+
+#endif

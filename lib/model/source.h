@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* source.h - where a model came from, for the first lines of a report. */
+#ifndef MODEL_SOURCE_H
+#define MODEL_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the model was made from; strings belong to whoever made it. */
+struct model_source {
+	const char *command, *host, *machine;	/* NULL: not known */
+	uint64_t start_ns;		/* CLOCK_REALTIME; 0: not known */
+	uint64_t duration_ns;		/* 0: not known */
+	uint64_t lost;			/* samples that are not in the model */
+	uint64_t throttled;		/* times the kernel held the event back */
+	uint64_t nr_local_modules;	/* named by this machine's files, not by the trace */
+	double rate_hz;			/* samples per second of CPU time; 0: not known */
+	const char *rate_mode;		/* "user", "kernel": of the time in that code; NULL: of all */
+	bool tick_bound;		/* of CPU timers: at most one sample a tick */
+	uint64_t period;		/* of the first event; 0: not known */
+	uint32_t nr_cpus;
+	bool is_trace;			/* not a text input */
+	const char *const *refused;	/* what was asked for and not recorded, and why */
+	size_t nr_refused;
+	const char *not_shown;		/* samples of other events, which were not asked for; NULL: none */
+	const char *calibration;	/* of exact calls: what was done, or why not; NULL for others */
+	uint64_t over_corrected;	/* contexts and metrics that were left with nothing */
+	uint64_t nr_missing;		/* samples in calls that the tree of calls does not have */
+	/* samples of the first event, before the selection by time and CPU; 0: n */
+	uint64_t nr_read;
+};
+
+#endif
