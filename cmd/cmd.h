@@ -24,6 +24,8 @@ struct command {
 	unsigned int flags;
 	const struct opt *opts;
 	size_t opts_size;		/* of the struct the table fills */
+	/* Of a command whose table is put together from several: makes it, with *opts first in the block. */
+	void (*join_opts)(struct opt_join *j);
 	/* Returns the exit status. */
 	int (*run)(void *opts, int nr_operands, char **operands);
 };
@@ -51,6 +53,8 @@ struct command_opts {
 	struct common_opts *common;		/* in the same block */
 };
 
+/* The command's own options; the caller frees j->table. */
+void command_own_opts(const struct command *c, struct opt_join *j);
 /* All zero; opt_parse(o->table, o->values, ...) fills both. */
 void command_opts_init(struct command_opts *o, const struct command *c);
 void command_opts_release(struct command_opts *o);

@@ -22,37 +22,40 @@ const struct opt common_opts[] = {
 };
 
 /* Whether the command does without the common option o, or has its own of that name. */
-static bool is_hidden(const struct command *c, const struct opt *o)
+static bool is_hidden(const struct command *c, const struct opt *own, const struct opt *o)
 {
-	const struct opt *own;
-
 	if (!strcmp(o->name, "version") || (!strcmp(o->name, "no-pager") && !(c->flags & CMD_PAGER)))
 		return true;
-	for (own = c->opts; own->type != OPT_TYPE_END; own++)
+	for (; own->type != OPT_TYPE_END; own++)
 		if (own->type != OPT_TYPE_GROUP && ((own->name && !strcmp(own->name, o->name)) ||
 						    (o->letter && own->letter == o->letter)))
 			return true;
 	return false;
 }
 
+void command_own_opts(const struct command *c, struct opt_join *j)
+{
+	*j = (struct opt_join){ 0 };
+	if (c->join_opts)
+		c->join_opts(j);
+	else
+		opt_join_add(j, c->opts, opt_join_struct(j, c->opts_size));
+}
+
 void command_opts_init(struct command_opts *f, const struct command *c)
 {
-	size_t offset = (c->opts_size + 15) & ~(size_t)15, nr = 0;
 	const struct opt *o;
+	struct opt_join j;
+	size_t offset;
 
-	f->values = xcalloc(1, offset + sizeof(*f->common));
+	command_own_opts(c, &j);
+	offset = opt_join_struct(&j, sizeof(*f->common));
+	for (o = common_opts; o->type != OPT_TYPE_END; o++)
+		if (o->type == OPT_TYPE_GROUP || !is_hidden(c, j.table, o))
+			opt_join_add(&j, (const struct opt[]){ *o, OPT_END }, offset);
+	f->table = j.table;
+	f->values = xcalloc(1, j.size);
 	f->common = (void *)((char *)f->values + offset);
-	while (c->opts[nr].type != OPT_TYPE_END)
-		nr++;
-	f->table = xcalloc(nr + ARRAY_SIZE(common_opts), sizeof(*f->table));
-	memcpy(f->table, c->opts, nr * sizeof(*f->table));
-	for (o = common_opts; o->type != OPT_TYPE_END; o++) {
-		if (o->type != OPT_TYPE_GROUP && is_hidden(c, o))
-			continue;
-		f->table[nr] = *o;
-		f->table[nr++].offset += offset;
-	}
-	f->table[nr] = *o;
 }
 
 int command_input(const char **input, int nr_operands, char **operands)

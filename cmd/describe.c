@@ -23,18 +23,23 @@ static void for_each_command(void (*fn)(const struct command *c))
 /* The paragraph under SYNOPSIS in the manual page. */
 static void print_synopsis(const struct command *c)
 {
+	struct opt_join j;
+
+	command_own_opts(c, &j);
 	printf("*arcprof %s* ", c->name);
-	opt_print_synopsis(c->opts, stdout);
-	printf("%s%s\n", c->opts[0].type != OPT_TYPE_END && c->operands ? " " : "",
-	       c->operands ? c->operands : "");
+	opt_print_synopsis(j.table, stdout);
+	printf("%s%s\n", j.nr && c->operands ? " " : "", c->operands ? c->operands : "");
+	free(j.table);
 }
 
 /* The command's own options, as the manual page has to head their paragraphs. */
 static void print_options(const struct command *c)
 {
 	const struct opt *o;
+	struct opt_join j;
 
-	for (o = c->opts; o->type != OPT_TYPE_END; o++) {
+	command_own_opts(c, &j);
+	for (o = j.table; o->type != OPT_TYPE_END; o++) {
 		if (o->type == OPT_TYPE_GROUP)
 			continue;
 		if (o->name)
@@ -42,6 +47,7 @@ static void print_options(const struct command *c)
 		else
 			printf("-%c\n", o->letter);
 	}
+	free(j.table);
 }
 
 static void print_words(const struct command *c)
@@ -88,10 +94,13 @@ static void print_values(const struct command *c)
 static void print_defaults(const struct command *c)
 {
 	const struct opt *o;
+	struct opt_join j;
 
-	for (o = c->opts; o->type != OPT_TYPE_END; o++)
+	command_own_opts(c, &j);
+	for (o = j.table; o->type != OPT_TYPE_END; o++)
 		if (o->type != OPT_TYPE_GROUP && o->type != OPT_TYPE_FLAG && o->name && o->def)
 			printf("--%s %s\n", o->name, o->def);
+	free(j.table);
 }
 
 /* "--output<TAB>what it does<TAB>-o", for shells that show explanations. */

@@ -373,15 +373,68 @@ void opt_release(const struct opt *table, void *opts)
 	}
 }
 
+union opt_value {
+	uint64_t u64;
+	double d;
+	const char *s;
+	int i;
+	bool b;
+	struct opt_list list;
+};
+
+static size_t value_size(enum opt_type type)
+{
+	static const size_t sizes[] = {
+		[OPT_TYPE_FLAG] = sizeof(bool), [OPT_TYPE_STR] = sizeof(const char *),
+		[OPT_TYPE_U64] = sizeof(uint64_t), [OPT_TYPE_TIME] = sizeof(uint64_t),
+		[OPT_TYPE_SIZE] = sizeof(uint64_t), [OPT_TYPE_DOUBLE] = sizeof(double),
+		[OPT_TYPE_ENUM] = sizeof(int), [OPT_TYPE_LIST] = sizeof(struct opt_list),
+		[OPT_TYPE_SET] = sizeof(int),
+	};
+
+	return sizes[type];
+}
+
+const struct opt *opt_changed(const struct opt *table, const void *opts)
+{
+	const struct opt *o;
+	struct err e;
+
+	for (o = table; o->type != OPT_TYPE_END; o++) {
+		union opt_value def = { .list = { 0 } };
+
+		if (is_option(o) && o->def)
+			set_value(o, &def, o->def, &e);
+		if (is_option(o) && memcmp((const char *)opts + o->offset, &def, value_size(o->type)) != 0)
+			return o;
+	}
+	return NULL;
+}
+
+size_t opt_join_struct(struct opt_join *j, size_t size)
+{
+	size_t offset = j->size;
+
+	j->size += (size + 15) & ~(size_t)15;
+	return offset;
+}
+
+void opt_join_add(struct opt_join *j, const struct opt *table, size_t offset)
+{
+	const struct opt *o;
+
+	for (o = table;; o++) {
+		VEC_GROW(j->table, j->nr, j->alloc);
+		j->table[j->nr] = *o;
+		if (o->type == OPT_TYPE_END)
+			break;
+		j->table[j->nr++].offset += offset;
+	}
+}
+
 static int check_default(const struct opt *o, struct err *e)
 {
-	union {
-		uint64_t u64;
-		double d;
-		const char *s;
-		int i;
-		bool b;
-	} field = { 0 };
+	union opt_value field = { .list = { 0 } };
 
 	if (!o->def)
 		return 0;

@@ -87,6 +87,20 @@ int opt_parse(const struct opt *table, void *opts, int argc, char **argv, bool s
 	      int *nr_operands, struct err *e);
 /* Frees what opt_parse() allocated in *opts (lists). */
 void opt_release(const struct opt *table, void *opts);
+/* The first row whose field does not have its default; NULL: all have. */
+const struct opt *opt_changed(const struct opt *table, const void *opts);
+
+/* Tables joined to one; each fills a struct of its own, and all structs are in one block of memory. */
+struct opt_join {
+	struct opt *table;		/* ends with OPT_END; freed by the caller */
+	size_t nr, alloc;
+	size_t size;			/* of the block */
+};
+
+/* Makes room for a struct; returns its offset in the block. */
+size_t opt_join_struct(struct opt_join *j, size_t size);
+/* Appends rows that fill the struct at that offset. */
+void opt_join_add(struct opt_join *j, const struct opt *table, size_t offset);
 
 /* Number or duration as options accept it; the whole string must be used. */
 int opt_parse_u64(const char *s, uint64_t *v, struct err *e);

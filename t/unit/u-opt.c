@@ -423,3 +423,52 @@ TEST(near_finds_typing_errors_and_beginnings_but_no_other_words)
 	CHECK(!nearest(""));
 	CHECK(!nearest("a word that is longer than any that could be near to another"));
 }
+
+TEST(opt_changed_finds_the_first_value_that_is_no_default)
+{
+	CHECK_U64(PARSE("file"), 0);
+	CHECK(!opt_changed(table, &o));
+	CHECK_U64(PARSE("--clock=mono", "--percent=.5", "--lines", "--duration=10000us"), 0);
+	CHECK(!opt_changed(table, &o));
+	CHECK_U64(PARSE("--clock=tsc", "-k"), 0);
+	CHECK_STR(opt_changed(table, &o)->name, "kernel");
+	CHECK_U64(PARSE("--no-lines"), 0);
+	CHECK_STR(opt_changed(table, &o)->name, "lines");
+	CHECK_U64(PARSE("--percent=.25"), 0);
+	CHECK_STR(opt_changed(table, &o)->name, "percent");
+	CHECK_U64(PARSE("--event=a"), 0);
+	CHECK_STR(opt_changed(table, &o)->name, "event");
+}
+
+TEST(opt_join_gives_each_table_a_struct_of_its_own)
+{
+	struct more {
+		bool deep;
+		uint64_t nr;
+	} *more;
+	const struct opt more_opts[] = {
+		OPT_FLAG(0, "deep", struct more, deep, "go deep"),
+		OPT_U64(0, "nr", struct more, nr, "n", "7", "how many"),
+		OPT_END
+	};
+	char word[] = "--deep", *argv[] = { word };
+	struct opt_join j = { 0 };
+	size_t first = opt_join_struct(&j, sizeof(o)), second;
+	struct test_opts *values;
+
+	opt_join_add(&j, table, first);
+	second = opt_join_struct(&j, sizeof(*more));
+	opt_join_add(&j, more_opts, second);
+	CHECK_U64(first, 0);
+	CHECK(second >= sizeof(o) && second % _Alignof(max_align_t) == 0);
+	CHECK_U64(opt_check(j.table, &e), 0);
+	values = xcalloc(1, j.size);
+	CHECK_U64(opt_parse(j.table, values, 1, argv, false, &nr_operands, &e), 0);
+	more = (void *)((char *)values + second);
+	CHECK(more->deep);
+	CHECK_U64(more->nr, 7);
+	CHECK_STR(values->output, "arcprof.data");
+	opt_release(j.table, values);
+	free(values);
+	free(j.table);
+}
