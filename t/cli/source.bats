@@ -7,7 +7,7 @@ load ../lib
 	[ "$status" -eq 0 ]
 }
 
-@test "source: lines are indented by tabs and at most 110 columns wide" {
+@test "source: code and prose keep to the layout" {
 	run "$TOP/t/layout"
 	echo "$output"
 	[ "$status" -eq 0 ]
