@@ -17,9 +17,7 @@
 #include "base/ticker.h"
 #include "cmd.h"
 #include "pmu/idle.h"
-
-enum { FORMAT_TEXT, FORMAT_JSON };
-static const char *const formats[] = { "text", "json", NULL };
+#include "report/format.h"
 
 enum { LINES_A_HEAD = 20 };
 #define NS_PER_S 1000000000ull
@@ -40,7 +38,7 @@ static const struct opt aboveidle_table[] = {
 	OPT_FLAG('P', "per-cpu", O, per_cpu, "with --summary: also show each CPU on a line of its own"),
 	OPT_FLAG('t', "timestamp", O, timestamp, "print the time of day before each line"),
 	OPT_STR('l', "log", O, log, "file", NULL, "also print to <file>"),
-	OPT_ENUM(0, "format", O, format, formats, "text", "output format"),
+	OPT_FORMAT(O, format, FORMATS_TEXT_JSON, "output format"),
 	OPT_END
 };
 #undef O

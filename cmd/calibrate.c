@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "cmd.h"
 #include "jvm/jdk.h"
+#include "report/format.h"
 #include "train.h"
 
 struct calibrate_opts {
@@ -22,9 +23,6 @@ struct calibrate_opts {
 	struct opt_list metrics;
 	int format;
 };
-
-enum { FORMAT_IS_TEXT, FORMAT_IS_JSON };
-static const char *const formats[] = { "text", "json", NULL };
 
 #define O struct calibrate_opts
 static const struct opt calibrate_table[] = {
@@ -37,7 +35,7 @@ static const struct opt calibrate_table[] = {
 	OPT_FLAG(0, "accept-unstable", O, accept, "use results that vary much between repetitions as well"),
 	OPT_GROUP("What to print"),
 	OPT_FLAG(0, "show", O, show, "show earlier results without measuring"),
-	OPT_ENUM(0, "format", O, format, formats, "text", "output format"),
+	OPT_FORMAT(O, format, FORMATS_TEXT_JSON, "output format"),
 	OPT_END
 };
 #undef O
@@ -193,7 +191,7 @@ static int calibrate_run(void *opts, int nr_operands, char **operands)
 		r = measure(o, &table, path.data, &e);
 	if (r)
 		r = log_err(&e);
-	else if (o->format == FORMAT_IS_JSON)
+	else if (o->format == FORMAT_JSON)
 		print_json(&table, path.data);
 	else
 		print_text(&table, path.data);

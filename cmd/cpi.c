@@ -22,9 +22,7 @@
 #include "cmd.h"
 #include "pmu/cpi.h"
 #include "pmu/idle.h"
-
-enum { FORMAT_TEXT, FORMAT_JSON };
-static const char *const formats[] = { "text", "json", NULL };
+#include "report/format.h"
 
 struct cpi_opts {
 	uint64_t interval_ns, start_ns, run_ns;
@@ -44,7 +42,7 @@ static const struct opt cpi_table[] = {
 	OPT_FLAG(0, "summary", O, summary, "show only the whole machine"),
 	OPT_FLAG(0, "timestamp", O, timestamp, "print the time of day before each line"),
 	OPT_STR('f', "file", O, file, "file", NULL, "also print to <file>"),
-	OPT_ENUM(0, "format", O, format, formats, "text", "output format"),
+	OPT_FORMAT(O, format, FORMATS_TEXT_JSON, "output format"),
 	OPT_END
 };
 #undef O

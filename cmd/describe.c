@@ -59,14 +59,20 @@ static void print_words(const struct command *c)
 	command_opts_release(&o);
 }
 
+static bool has_words(const struct opt *o)
+{
+	return o->words || o->word;
+}
+
 static void print_value_line(const struct opt *o, const char *dashes, const char *name)
 {
-	int i;
+	const char *word;
+	unsigned int i;
 
 	printf("%s%s", dashes, name);
-	for (i = 0; o->words && o->words[i]; i++)
-		printf(" %s", o->words[i]);
-	printf(o->words ? "\n" : " <%s>\n", o->arg);
+	for (i = 0; has_words(o) && (word = opt_word(o, &i)); i++)
+		printf(" %s", word);
+	printf(has_words(o) ? "\n" : " <%s>\n", o->arg);
 }
 
 /*
@@ -80,7 +86,7 @@ static void print_values(const struct command *c)
 
 	command_opts_init(&f, c);
 	for (o = f.table; o->type != OPT_TYPE_END; o++) {
-		if (o->type == OPT_TYPE_GROUP || (!o->words && !o->arg))
+		if (o->type == OPT_TYPE_GROUP || (!has_words(o) && !o->arg))
 			continue;
 		if (o->name)
 			print_value_line(o, "--", o->name);

@@ -14,10 +14,8 @@
 #include "cmd.h"
 #include "doctor.h"
 #include "jvm/jdk.h"
+#include "report/format.h"
 #include "version.h"
-
-enum { FORMAT_TEXT, FORMAT_JSON };
-static const char *const formats[] = { "text", "json", NULL };
 
 struct doctor_opts {
 	int format;
@@ -25,7 +23,7 @@ struct doctor_opts {
 
 static const struct opt doctor_opts[] = {
 	OPT_GROUP("How to show it"),
-	OPT_ENUM(0, "format", struct doctor_opts, format, formats, "text", "output format"),
+	OPT_FORMAT(struct doctor_opts, format, FORMATS_TEXT_JSON, "output format"),
 	OPT_END
 };
 

@@ -17,11 +17,9 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "cmd.h"
+#include "report/format.h"
 #include "trace/schema.h"
 #include "trace/walk.h"
-
-enum { FORMAT_TEXT, FORMAT_JSON };
-static const char *const formats[] = { "text", "json", NULL };
 
 struct dump_opts {
 	const char *input;
@@ -40,7 +38,7 @@ static const struct opt dump_opts[] = {
 	OPT_FLAG(0, "schema", struct dump_opts, schema, "show the kinds of records that the file describes"),
 	OPT_GROUP("How to show it"),
 	OPT_FLAG(0, "raw", struct dump_opts, raw, "show the bytes of each record below it"),
-	OPT_ENUM(0, "format", struct dump_opts, format, formats, "text", "output format"),
+	OPT_FORMAT(struct dump_opts, format, FORMATS_TEXT_JSON, "output format"),
 	OPT_END
 };
 

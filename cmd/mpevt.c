@@ -15,9 +15,7 @@
 #include "cmd.h"
 #include "pmu/event.h"
 #include "pmu/mpevt.h"
-
-enum { FORMAT_TEXT, FORMAT_JSON };
-static const char *const formats[] = { "text", "json", NULL };
+#include "report/format.h"
 
 enum { NS_PER_MS = 1000000 };
 
@@ -36,7 +34,7 @@ static const struct opt mpevt_table[] = {
 	OPT_GROUP("What to print"),
 	OPT_FLAG(0, "summary", O, summary, "show only the sum over the CPUs"),
 	OPT_STR('f', "file", O, file, "file", NULL, "also print to <file>"),
-	OPT_ENUM(0, "format", O, format, formats, "text", "output format"),
+	OPT_FORMAT(O, format, FORMATS_TEXT_JSON, "output format"),
 	OPT_END
 };
 #undef O

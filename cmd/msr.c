@@ -11,9 +11,7 @@
 #include "cmd.h"
 #include "pmu/cpus.h"
 #include "pmu/msr.h"
-
-enum { FORMAT_TEXT, FORMAT_HEX, FORMAT_DEC, FORMAT_JSON };
-static const char *const formats[] = { "text", "hex", "dec", "json", NULL };
+#include "report/format.h"
 
 struct msr_opts {
 	struct opt_list cpus;
@@ -33,7 +31,7 @@ static const struct opt msr_table[] = {
 	OPT_FLAG(0, "verify", O, verify, "read the register back, and fail if it is not what was written"),
 	OPT_FLAG(0, "force", O, force, "allow any register, even one that performance work has no reason to write"),
 	OPT_GROUP("What to print"),
-	OPT_ENUM(0, "format", O, format, formats, "text", "output format"),
+	OPT_FORMAT(O, format, FORMATS_VALUE, "output format"),
 	OPT_END
 };
 #undef O

@@ -19,8 +19,8 @@
 #include "pmu/mpevt.h"
 #include "ptt/ptt.h"
 #include "ptt_show.h"
+#include "report/format.h"
 
-static const char *const formats[] = { "text", "json", "csv", NULL };
 enum { NS_PER_MS = 1000000, MIN_SLOTS = 64, MAX_SLOTS = 65536 };
 
 struct ptt_opts {
@@ -51,7 +51,7 @@ static const struct opt ptt_table[] = {
 	OPT_FLAG(0, "cpi", O, cpi, "show cycles per instruction, if the session counts both"),
 	OPT_FLAG(0, "cpus", O, cpus, "also show where the time of each CPU went"),
 	OPT_STR('f', "file", O, file, "file", NULL, "also print to <file>"),
-	OPT_ENUM(0, "format", O, format, formats, "text", "output format"),
+	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
 	OPT_END
 };
 #undef O

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "arcprof_uapi.h"
+#include "report/format.h"
 #include "ptt_show.h"
 
 /* How the fields before PTT_COUNTER are called, and what heads their columns. */
@@ -101,7 +102,7 @@ static int choose_columns(struct ptt_show *sh, uint32_t known, const struct opt_
 	if (columns->nr_items)
 		return 0;
 	for (f = 0; f < PTT_NR_FIELDS; f++)
-		if (known & 1u << f && (f != PTT_SWITCHES || sh->format != PTT_TEXT))
+		if (known & 1u << f && (f != PTT_SWITCHES || sh->format != FORMAT_TEXT))
 			sh->fields[sh->nr_fields++] = f;
 	return 0;
 }
@@ -514,9 +515,9 @@ void ptt_show_start(struct ptt_show *sh)
 {
 	size_t i;
 
-	if (sh->format == PTT_CSV)
+	if (sh->format == FORMAT_CSV)
 		csv_head(sh);
-	if (sh->format != PTT_JSON)
+	if (sh->format != FORMAT_JSON)
 		return;
 	json_init(&sh->json, sh->out);
 	json_object(&sh->json, NULL);
@@ -534,9 +535,9 @@ void ptt_show_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s)
 	struct process *list = xcalloc(s->nr_threads + 1, sizeof(*list));
 	size_t nr = group(sh, s, order, list);
 
-	if (sh->format == PTT_TEXT)
+	if (sh->format == FORMAT_TEXT)
 		text_snapshot(sh, s, list, nr);
-	else if (sh->format == PTT_CSV)
+	else if (sh->format == FORMAT_CSV)
 		csv_snapshot(sh, list, nr);
 	else
 		json_snapshot(sh, s, list, nr);
@@ -547,7 +548,7 @@ void ptt_show_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s)
 
 void ptt_show_end(struct ptt_show *sh)
 {
-	if (sh->format != PTT_JSON)
+	if (sh->format != FORMAT_JSON)
 		return;
 	json_end(&sh->json);
 	json_end(&sh->json);

@@ -7,12 +7,11 @@
 #include "base/opt.h"
 #include "ptt/ptt.h"
 
-enum ptt_format { PTT_TEXT, PTT_JSON, PTT_CSV };
 enum { PTT_NAME_LEN = 40 };
 
 struct ptt_show {
 	FILE *out;
-	enum ptt_format format;
+	int format;			/* enum format_id */
 	bool cpi, cpus, alive;		/* alive: leave out threads that have ended */
 	bool all_ended;			/* of a program that has: no need to say it of each thread */
 	const char *backend;

@@ -16,6 +16,7 @@
 #include "model/profile.h"
 #include "model/sched.h"
 #include "report/arc.h"
+#include "report/format.h"
 #include "report/gen.h"
 #include "report/sched.h"
 
@@ -41,7 +42,6 @@ struct report_cmd_opts {
 	bool check, strict;
 };
 
-static const char *const formats[] = { "text", "json", "csv", "tree", NULL };
 static const char *const sorts[] = { "default", "cum", "base", "n", "name", "wait", "blocked", "latency",
 	NULL };
 static const char *const folds[] = { "none", "module", "class", "package", NULL };
@@ -68,7 +68,7 @@ static const struct opt report_opts[] = {
 	OPT_SET(0, "threads", O, report, REPORT_THREADS, "show how long each thread ran, waited and was blocked"),
 	OPT_SET(0, "sched", O, report, REPORT_SCHED, "list dispatches and interrupts in time order"),
 	OPT_SET(0, "arc", O, report, REPORT_ARC, "list an instruction trace block by block"),
-	OPT_ENUM(0, "format", O, format, formats, "text", "output format (tree: the text that --tree reads)"),
+	OPT_FORMAT(O, format, FORMATS_TABLE | FORMATS_OF_TREE, "output format (tree: the text that --tree reads)"),
 	OPT_LIST(0, "metric", O, metrics, "name", "show only these metrics, in this order"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "default", "sort rows by this key"),
 	OPT_U64(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),

@@ -12,6 +12,7 @@
 #include "base/term.h"
 #include "cmd.h"
 #include "pmu/probe.h"
+#include "report/format.h"
 #include "sampling.h"
 
 #define TICKS_HZ "1000"
@@ -27,8 +28,6 @@ struct tprof_opts {
 	bool program_only;
 };
 
-static const char *const formats[] = { "text", "json", "csv", NULL };
-
 #define O struct tprof_opts
 static const struct opt tprof_table[] = {
 	OPT_GROUP("What to record"),
@@ -43,7 +42,7 @@ static const struct opt tprof_table[] = {
 	OPT_GROUP("What to print"),
 	OPT_STR(0, "clip", O, clip, "percent", "0", "hide rows below <percent> of the ticks"),
 	OPT_LIST(0, "stanza", O, stanzas, "keys", "only these stanzas: P, PM, PMS, PT, PTM, PTMS, M, MS"),
-	OPT_ENUM(0, "format", O, format, formats, "text", "output format"),
+	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
 	OPT_END
 };
 #undef O
@@ -89,7 +88,7 @@ static int print_report(const struct tprof_opts *o)
 	ADD(xstrdup("--tprof"));
 	ADD(xasprintf("--input=%s", o->output));
 	ADD(xasprintf("--clip=%s", o->clip));
-	ADD(xasprintf("--format=%s", formats[o->format]));
+	ADD(xasprintf("--format=%s", format_name(o->format)));
 	for (i = 0; i < o->stanzas.nr_items; i++)
 		ADD(xasprintf("--stanza=%s", o->stanzas.items[i]));
 #undef ADD

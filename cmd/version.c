@@ -14,10 +14,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cmd.h"
+#include "report/format.h"
 #include "version.h"
-
-enum { FORMAT_TEXT, FORMAT_JSON };
-static const char *const formats[] = { "text", "json", NULL };
 
 struct version_opts {
 	int format;
@@ -25,7 +23,7 @@ struct version_opts {
 
 static const struct opt version_opts[] = {
 	OPT_GROUP("How to show it"),
-	OPT_ENUM(0, "format", struct version_opts, format, formats, "text", "output format"),
+	OPT_FORMAT(struct version_opts, format, FORMATS_TEXT_JSON, "output format"),
 	OPT_END
 };
 

@@ -83,21 +83,34 @@ static int parse_double(const char *s, double *v, struct err *e)
 	return 0;
 }
 
+const char *opt_word(const struct opt *o, unsigned int *i)
+{
+	const char *word;
+
+	if (o->words)
+		return o->words[*i];
+	while ((word = o->word(*i)) && !(o->only >> *i & 1))
+		++*i;
+	return word;
+}
+
+/* s NULL: the first word. */
 static int parse_word(const struct opt *o, const char *s, int *v, struct err *e)
 {
-	struct near n = near_init(s);
+	struct near n = near_init(s ? s : "");
 	char list[200] = "";
+	const char *word;
+	unsigned int i;
 	size_t len = 0;
-	int i;
 
-	for (i = 0; o->words[i]; i++) {
-		if (!strcmp(o->words[i], s)) {
+	for (i = 0; (word = opt_word(o, &i)); i++) {
+		if (!s || !strcmp(word, s)) {
 			*v = i;
 			return 0;
 		}
-		near_try(&n, o->words[i]);
+		near_try(&n, word);
 		if (len < sizeof(list))
-			len += snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "", o->words[i]);
+			len += snprintf(list + len, sizeof(list) - len, "%s%s", len ? ", " : "", word);
 	}
 	err_set(e, EINVAL, "invalid value '%s' (expected one of: %s)", s, list);
 	if (n.best)
@@ -134,7 +147,7 @@ static int set_value(const struct opt *o, void *field, const char *s, struct err
 		*(const char **)field = s ? s : o->words ? o->words[0] : "";
 		return 0;
 	case OPT_TYPE_ENUM:
-		return parse_word(o, s ? s : o->words[0], field, e);
+		return parse_word(o, s, field, e);
 	case OPT_TYPE_U64:
 		return opt_parse_u64(s, field, e);
 	case OPT_TYPE_TIME:
@@ -197,11 +210,12 @@ static const char *without_no(const char *name)
 static const struct opt *find_value(const struct opt *table, const char *word)
 {
 	const struct opt *o;
-	int i;
+	const char *known;
+	unsigned int i;
 
 	for (o = table; o->type != OPT_TYPE_END; o++)
-		for (i = 0; o->type == OPT_TYPE_ENUM && o->name && o->words[i]; i++)
-			if (!strcmp(o->words[i], word))
+		for (i = 0; o->type == OPT_TYPE_ENUM && o->name && (known = opt_word(o, &i)); i++)
+			if (!strcmp(known, word))
 				return o;
 	return NULL;
 }
@@ -445,6 +459,13 @@ static int check_default(const struct opt *o, struct err *e)
 	return set_value(o, &field, o->def, e);
 }
 
+static bool has_words(const struct opt *o)
+{
+	unsigned int i = 0;
+
+	return (o->words || o->word) && opt_word(o, &i);
+}
+
 static int check_row(const struct opt *table, const struct opt *o, struct err *e)
 {
 	const struct opt *twin;
@@ -457,7 +478,7 @@ static int check_row(const struct opt *table, const struct opt *o, struct err *e
 		return err_set(e, EINVAL, "'%c' is not a letter", o->letter);
 	if (!o->help || !*o->help || o->help[strlen(o->help) - 1] == '.')
 		return err_set(e, EINVAL, "help is missing, or ends with a full stop");
-	if (o->type == OPT_TYPE_ENUM ? !o->words || !o->words[0] : takes_arg(o) && !o->arg)
+	if (o->type == OPT_TYPE_ENUM ? !has_words(o) : takes_arg(o) && !o->arg)
 		return err_set(e, EINVAL, "nothing says what the argument is");
 	if (o->arg_optional && o->type != OPT_TYPE_STR && o->type != OPT_TYPE_ENUM)
 		return err_set(e, EINVAL, "the argument of this type cannot be optional");

@@ -25,7 +25,7 @@ enum opt_type {
 	OPT_TYPE_TIME,		/* uint64_t ns; accepts ns, us, ms, s, m, h, d; a plain number is seconds */
 	OPT_TYPE_SIZE,		/* uint64_t bytes; k, M, G are powers of 1024 */
 	OPT_TYPE_DOUBLE,	/* double */
-	OPT_TYPE_ENUM,		/* int: index into a NULL-terminated list of words */
+	OPT_TYPE_ENUM,		/* int: index into a list of words */
 	OPT_TYPE_LIST,		/* struct opt_list: may be given again; commas separate */
 	OPT_TYPE_SET,		/* int: a flag without argument that stores row->value (mode switches) */
 };
@@ -43,9 +43,12 @@ struct opt {
 	const char *arg;	/* what -h calls the argument, without <> */
 	const char *def;	/* default, as the user would type it; NULL: zero */
 	const char *help;
-	const char *const *words;
+	const char *const *words;	/* ends with NULL */
+	/* In place of words: a list that options share, and which of it this one takes (bit i: the i-th). */
+	const char *(*word)(unsigned int i);	/* NULL at the end */
+	unsigned int only;
 	int value;
-	bool arg_optional;	/* --name[=arg]; without "=" the field becomes words[0] or "" */
+	bool arg_optional;	/* --name[=arg]; without "=" the field becomes the first word or "" */
 };
 
 #define OPT_SAME_OR_ZERO(s, f, T) \
@@ -69,6 +72,9 @@ struct opt {
 #define OPT_ENUM(l, n, s, f, w, d, h) \
 	{ .type = OPT_TYPE_ENUM, .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, int), \
 	  .words = (w), .def = (d), .help = (h) }
+#define OPT_SHARED_ENUM(l, n, s, f, w, o, d, h) \
+	{ .type = OPT_TYPE_ENUM, .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, int), \
+	  .word = (w), .only = (o), .def = (d), .help = (h) }
 #define OPT_SET(l, n, s, f, v, h) \
 	{ .type = OPT_TYPE_SET, .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, int), \
 	  .value = (v), .help = (h) }
@@ -101,6 +107,9 @@ struct opt_join {
 size_t opt_join_struct(struct opt_join *j, size_t size);
 /* Appends rows that fill the struct at that offset. */
 void opt_join_add(struct opt_join *j, const struct opt *table, size_t offset);
+
+/* The i-th word of an ENUM, or the next that it takes; *i becomes its value.  NULL: there are no more. */
+const char *opt_word(const struct opt *o, unsigned int *i);
 
 /* Number or duration as options accept it; the whole string must be used. */
 int opt_parse_u64(const char *s, uint64_t *v, struct err *e);

@@ -24,11 +24,12 @@ static bool takes_arg(const struct opt *o)
 /* The argument as help shows it: "<pid>", "(tsc|mono)", "<event>[,...]". */
 static void add_arg(struct buf *b, const struct opt *o)
 {
-	int i;
+	const char *word, *sep = "(";
+	unsigned int i;
 
 	if (o->type == OPT_TYPE_ENUM) {
-		for (i = 0; o->words[i]; i++)
-			buf_fmt(b, "%c%s", i ? '|' : '(', o->words[i]);
+		for (i = 0; (word = opt_word(o, &i)); i++, sep = "|")
+			buf_fmt(b, "%s%s", sep, word);
 		buf_putc(b, ')');
 	} else {
 		buf_fmt(b, "<%s>%s", o->arg, o->type == OPT_TYPE_LIST ? "[,...]" : "");

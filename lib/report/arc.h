@@ -9,7 +9,7 @@
 enum arc_rows { ARC_BLOCKS, ARC_VISITS, ARC_INSTRUCTIONS };
 
 struct arc_opts {
-	enum report_format format;	/* text, JSON or CSV */
+	int format;			/* FORMAT_TEXT, FORMAT_JSON or FORMAT_CSV */
 	enum arc_rows rows;
 	bool fold_plt, fold_kernel;
 	uint64_t limit;			/* rows; 0: all */

@@ -13,6 +13,7 @@
 #include "flow/order.h"
 #include "model/select.h"
 #include "model/source.h"
+#include "report/format.h"
 
 enum report_name {
 	REPORT_XARC,
@@ -25,7 +26,6 @@ enum report_name {
 	REPORT_SCHED,
 	REPORT_ARC
 };
-enum report_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_TREE };
 enum report_fold { FOLD_NONE, FOLD_MODULE, FOLD_CLASS, FOLD_PACKAGE };
 enum report_sort {
 	SORT_DEFAULT, SORT_CUM, SORT_BASE, SORT_N, SORT_NAME, SORT_WAIT, SORT_BLOCKED, SORT_LATENCY
@@ -33,7 +33,7 @@ enum report_sort {
 
 struct report_opts {
 	enum report_name name;
-	enum report_format format;
+	int format;			/* enum format_id */
 	int sort;			/* enum report_sort */
 	unsigned int sort_metric;
 	uint64_t limit;			/* rows or stanzas; 0: all */

@@ -472,3 +472,28 @@ TEST(opt_join_gives_each_table_a_struct_of_its_own)
 	free(values);
 	free(j.table);
 }
+
+static const char *shared_word(unsigned int i)
+{
+	return i < 4 ? (const char *const[]){ "none", "red", "green", "blue" }[i] : NULL;
+}
+
+TEST(opt_takes_only_its_words_of_a_shared_list)
+{
+	static const struct opt some[] = {
+		OPT_SHARED_ENUM(0, "colour", struct test_opts, clock, shared_word, 1 << 1 | 1 << 3, "red", "which"),
+		OPT_END
+	};
+	char *blue[] = { (char[]){ "--colour=blue" } }, *green[] = { (char[]){ "--colour=green" } };
+	char *help;
+	int nr;
+
+	CHECK(!opt_check(some, &e));
+	CHECK(!opt_parse(some, &o, 1, blue, false, &nr, &e));
+	CHECK_U64(o.clock, 3);
+	CHECK(opt_parse(some, &o, 1, green, false, &nr, &e));
+	CHECK_STR(e.msg, "--colour: invalid value 'green' (expected one of: red, blue)");
+	help = text_of(opt_print_synopsis, some);
+	CHECK_STR(help, "[--colour=(red|blue)]");
+	free(help);
+}

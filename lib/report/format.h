@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * format.h - the one list of output formats, for all commands: formats.c.
+ */
+#ifndef REPORT_FORMAT_H
+#define REPORT_FORMAT_H
+
+#include <stdbool.h>
+
+#include "base/opt.h"
+
+/* Formats that code asks for by name; rows of the list that follow FORMAT_TREE need no constant. */
+enum format_id {
+	FORMAT_TEXT,
+	FORMAT_HEX,		/* of values alone */
+	FORMAT_DEC,
+	FORMAT_JSON,
+	FORMAT_CSV,
+	FORMAT_TREE,		/* from here on: of a tree of contexts, whatever the report */
+};
+
+/* Sets of formats: which of the list a command or report has. */
+#define FORMAT_BIT(id) (1u << (id))
+#define FORMATS_TEXT_JSON (FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_JSON))
+#define FORMATS_TABLE (FORMATS_TEXT_JSON | FORMAT_BIT(FORMAT_CSV))
+#define FORMATS_VALUE (FORMATS_TEXT_JSON | FORMAT_BIT(FORMAT_HEX) | FORMAT_BIT(FORMAT_DEC))
+#define FORMATS_OF_TREE (~0u << FORMAT_TREE)
+
+/* NULL: there is none of that number. */
+const char *format_name(unsigned int id);
+
+static inline bool format_in(unsigned int set, int id)
+{
+	return set >> id & 1;
+}
+
+/* --format of a command whose formats are that set; s.f is an int, an index into the list. */
+#define OPT_FORMAT(s, f, set, h) OPT_SHARED_ENUM(0, "format", s, f, format_name, set, "text", h)
+
+#endif
