@@ -25,24 +25,6 @@ int io_write_all(int fd, const void *p, size_t len)
 	return 0;
 }
 
-int io_pwrite_all(int fd, const void *p, size_t len, off_t off)
-{
-	const char *c = p;
-
-	while (len) {
-		ssize_t n = pwrite(fd, c, len, off);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -ENOSPC;
-		c += n;
-		off += n;
-		len -= n;
-	}
-	return 0;
-}
-
 static int read_fd(int fd, struct buf *b, size_t limit)
 {
 	size_t start = b->len;

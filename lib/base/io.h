@@ -12,8 +12,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-int io_write_all(int fd, const void *p, size_t len);			/* 0 or -errno */
-int io_pwrite_all(int fd, const void *p, size_t len, off_t off);	/* 0 or -errno */
+int io_write_all(int fd, const void *p, size_t len);	/* 0 or -errno */
 
 /* Appends the file to *b, at most limit bytes (more is an error). */
 int io_read_file(const char *path, struct buf *b, size_t limit, struct err *e);

@@ -141,11 +141,6 @@ bool callflow_forked(void)
 	return cf.area && !*alive();
 }
 
-bool callflow_attached(void)
-{
-	return load_acquire(&cf.area);
-}
-
 void callflow_detach(void)
 {
 	struct callflow_kthread *kthreads = cf.kthreads;

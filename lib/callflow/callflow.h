@@ -65,7 +65,6 @@ static inline bool callflow_is_own(const struct callflow_kthread *k)
  * another one was adopted before. Call it before any other function, once a process.
  */
 bool callflow_attach(void *area, size_t bytes);
-bool callflow_attached(void);
 /* The area was adopted by the process that forked this one. */
 bool callflow_forked(void);
 /*

@@ -135,13 +135,6 @@ static bool has_name_and_type(uint32_t tag)
 	       tag == CONSTANT_INVOKE_DYNAMIC;
 }
 
-uint32_t pool_ref_class(const struct pool *p, uint32_t idx)
-{
-	const uint8_t *at = constant(p, idx);
-
-	return at && *at >= CONSTANT_FIELDREF && *at <= CONSTANT_INTERFACE_METHODREF ? be16(at + 1) : 0;
-}
-
 /* which: 1 the name, 3 the type. */
 static struct classfile_text name_or_type(const struct pool *p, uint32_t idx, int which)
 {

@@ -53,8 +53,6 @@ uint32_t pool_tag(const struct pool *p, uint32_t idx);
 struct classfile_text pool_utf8(const struct pool *p, uint32_t idx);
 /* Name of a Class (also of a Module or Package). */
 struct classfile_text pool_class_name(const struct pool *p, uint32_t idx);
-/* Class index of a field or method reference. */
-uint32_t pool_ref_class(const struct pool *p, uint32_t idx);
 /* Name and descriptor of a field, method, dynamic constant or call site. */
 struct classfile_text pool_ref_name(const struct pool *p, uint32_t idx);
 struct classfile_text pool_ref_type(const struct pool *p, uint32_t idx);

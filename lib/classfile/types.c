@@ -142,12 +142,6 @@ bool types_enter(struct types *t)
 	return d.len && d.p[0] == '(' && at < d.len;
 }
 
-bool types_throw(struct types *t)
-{
-	t->nr_stack = 0;
-	return types_push(t, TYPE_KNOWN, KNOWN_THROWABLE);
-}
-
 static bool load(struct types *t, uint32_t n)
 {
 	struct type type = n < t->nr_locals ? t->locals[n] : (struct type){ TYPE_TOP, 0 };

@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "flow/events.h"
-#include "flow/ops.h"
 
 void flow_events_init(struct flow_events *b, struct flow *f)
 {
@@ -110,25 +109,6 @@ void flow_events_unwind(struct flow_events *b, uint64_t nr, const uint64_t *valu
 		b->open = b->f->nodes[b->open].parent;
 		b->f->repairs.popped++;
 	}
-}
-
-void flow_events_limit(struct flow_events *b, size_t max_nodes, uint32_t pruned)
-{
-	uint32_t **open;
-	size_t t;
-
-	if (b->f->nr_nodes <= max_nodes || !b->nr_threads)
-		return;
-	save_thread(b);
-	open = xmalloc(b->nr_threads * 2 * sizeof(*open));
-	for (t = 0; t < b->nr_threads; t++) {
-		open[t * 2] = &b->threads[t].root;
-		open[t * 2 + 1] = &b->threads[t].open;
-	}
-	flow_limit(b->f, max_nodes, pruned, open, b->nr_threads * 2);
-	free(open);
-	b->root = b->threads[b->thread].root;
-	b->open = b->threads[b->thread].open;
 }
 
 void flow_events_finish(struct flow_events *b)

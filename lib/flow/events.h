@@ -48,12 +48,6 @@ void flow_events_unwind(struct flow_events *b, uint64_t nr, const uint64_t *valu
 /* Closes what is open.  The indices of nodes may change in the flow_finish() that follows. */
 void flow_events_finish(struct flow_events *b);
 
-/*
- * Keeps the tree within about max_nodes, as flow_limit() does; what is open stays.  Call it from
- * time to time: it does nothing while the tree is smaller.
- */
-void flow_events_limit(struct flow_events *b, size_t max_nodes, uint32_t pruned);
-
 void flow_events_charge_slow(struct flow_events *b, const uint64_t *values);
 void flow_events_leave_slow(struct flow_events *b, uint32_t consumer);
 

@@ -29,24 +29,7 @@ void flow_filter(const struct flow *f, const uint8_t *has, uint8_t want, struct 
  */
 void flow_prune(const struct flow *f, double percent, uint32_t pruned, struct flow *out);
 
-/*
- * For a tree that is still growing: when it has more than max_nodes, folds the smallest subtrees
- * into such children until at most half of max_nodes are left, but none of the nr_open nodes
- * open[] nor what is above them; open[] is renumbered.
- */
-void flow_limit(struct flow *f, size_t max_nodes, uint32_t pruned, uint32_t **open, size_t nr_open);
-
 /* Only the named metrics, in that order; -EINVAL when one is not there.  n is what it was. */
 int model_pick_metrics(struct model *m, char *const *names, size_t nr, struct err *e);
-
-/*
- * Adds the model from to the model to, by what consumers are, not by id.  Associative and, but
- * for the order of children, commutative.  -EINVAL: they differ in metrics or in what n counts.
- */
-int model_merge(struct model *to, const struct model *from, struct err *e);
-/* to - from: base becomes signed (int64_t), so does n; contexts of either are in the result. */
-int model_subtract(struct model *to, const struct model *from, struct err *e);
-/* The lower of the two, context by context: what both have in common. */
-int model_minimum(struct model *to, const struct model *from, struct err *e);
 
 #endif

@@ -18,22 +18,7 @@ static const char *const mark_names[MARK_NR] = {
 	[MARK_DAMAGED] = "[unwalkable: damaged part of the trace]",
 };
 
-static const char *const cause_names[LOST_NR] = {
-	[LOST_RING] = "kernel buffer full",
-	[LOST_AGENT] = "agent buffer full",
-	[LOST_FILE] = "trace file full",
-	[LOST_THROTTLED] = "event throttled",
-	[LOST_UNPAIRED] = "trap without its kernel half",
-	[LOST_CALLS] = "no room for a thread's calls",
-	[LOST_SCHED] = "dispatches and interrupts: buffer or file full",
-};
-
 const char *frame_mark_name(uint32_t mark)
 {
 	return mark < MARK_NR ? mark_names[mark] : "[unwalkable: reason unknown to this version]";
-}
-
-const char *lost_cause_name(uint32_t cause)
-{
-	return cause < LOST_NR ? cause_names[cause] : "cause unknown to this version";
 }

@@ -299,8 +299,6 @@ enum lost_cause {
 	LOST_NR
 };
 
-const char *lost_cause_name(uint32_t cause);
-
 struct rec_lost {
 	uint64_t time_ns;
 	uint32_t cause, stream;	/* stream: CPU or proc it happened on */

@@ -238,16 +238,6 @@ const struct schema_kind *schema_find(const struct schema *s, uint32_t major, ui
 	return NULL;
 }
 
-size_t schema_nr(const struct schema *s)
-{
-	return s->nr_kinds;
-}
-
-const struct schema_kind *schema_at(const struct schema *s, size_t i)
-{
-	return &s->kinds[i];
-}
-
 struct visit {
 	const struct schema_kind *k;
 	const struct schema_visitor *v;

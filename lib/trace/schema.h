@@ -73,8 +73,6 @@ void schema_free(struct schema *s);
 int schema_learn(struct schema *s, struct span body, struct err *e);
 /* Borrowed until the next schema_learn(); NULL: the file does not say. */
 const struct schema_kind *schema_find(const struct schema *s, uint32_t major, uint32_t minor);
-size_t schema_nr(const struct schema *s);
-const struct schema_kind *schema_at(const struct schema *s, size_t i);
 
 /* Gets the fields of a record one by one. */
 struct schema_visitor {

@@ -238,6 +238,14 @@ static bool is_polymorphic(struct classfile_text cls)
 	return text_is(cls, "java/lang/invoke/MethodHandle") || text_is(cls, "java/lang/invoke/VarHandle");
 }
 
+/* The class that a field or method reference names; 0: it is none. */
+static uint32_t ref_class(const struct pool *p, uint32_t idx)
+{
+	uint32_t tag = pool_tag(p, idx);
+
+	return tag >= CONSTANT_FIELDREF && tag <= CONSTANT_INTERFACE_METHODREF ? be16(p->at[idx] + 1) : 0;
+}
+
 /* What the instruction at bci of a body allows as a callee. */
 static enum verdict judge_body(const struct body *b, uint32_t bci, const struct method *callee)
 {
@@ -250,7 +258,7 @@ static enum verdict judge_body(const struct body *b, uint32_t bci, const struct 
 	    *p > OP_INVOKEDYNAMIC)
 		return WRONG;
 	idx = be16(p + 1);
-	if (*p == OP_INVOKEDYNAMIC || is_polymorphic(pool_class_name(b->pool, pool_ref_class(b->pool, idx))))
+	if (*p == OP_INVOKEDYNAMIC || is_polymorphic(pool_class_name(b->pool, ref_class(b->pool, idx))))
 		return is_dynamic_class(text_of(callee->of_class)) ? DYNAMIC : WRONG;
 	name = pool_ref_name(b->pool, idx);
 	type = pool_ref_type(b->pool, idx);
