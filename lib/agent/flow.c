@@ -41,7 +41,7 @@ static void find_fields(JNIEnv *env, jthread thread)
 		env_offset = (uintptr_t)env - java_thread;
 }
 
-void flow_release_info(JNIEnv *env, jvmtiThreadInfo *info)
+static void release_info(JNIEnv *env, jvmtiThreadInfo *info)
 {
 	if (info->name)
 		(*ti)->Deallocate(ti, (void *)info->name);
@@ -75,7 +75,7 @@ struct callflow_thread *flow_new_thread(JNIEnv *env, jthread thread, uint32_t ti
 		callflow_thread_name(t, info.name, len);
 	if (t)
 		callflow_look_outside(t);
-	flow_release_info(env, &info);
+	release_info(env, &info);
 	if (self)
 		(*env)->DeleteLocalRef(env, self);
 	return t;
@@ -93,7 +93,7 @@ void flow_adopt_thread(JNIEnv *env, struct callflow_thread *t)
 		t->java_id = (*env)->GetLongField(env, self, tid_field);
 	if ((*ti)->GetThreadInfo(ti, self, &info) == JVMTI_ERROR_NONE && info.name)
 		callflow_thread_name(t, info.name, str_len(info.name));
-	flow_release_info(env, &info);
+	release_info(env, &info);
 	(*env)->DeleteLocalRef(env, self);
 }
 
@@ -103,7 +103,7 @@ static void name_again(JNIEnv *env, jthread thread, struct callflow_thread *t)
 
 	if (t && (*ti)->GetThreadInfo(ti, thread, &info) == JVMTI_ERROR_NONE && info.name)
 		callflow_thread_name(t, info.name, str_len(info.name));
-	flow_release_info(env, &info);
+	release_info(env, &info);
 }
 
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)

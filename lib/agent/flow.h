@@ -81,7 +81,6 @@ void bracket_thread_end(struct callflow_kthread *k);
  * flow.c: a callflow_thread of this Java thread (NULL: the calling one), named as Java names it;
  * flags beside CALLFLOW_THREAD_JAVA. NULL: a rule excludes it, or with *no_room there is none.
  */
-void flow_release_info(JNIEnv *env, jvmtiThreadInfo *info);
 struct callflow_thread *flow_new_thread(JNIEnv *env, jthread thread, uint32_t tid, uint32_t flags,
 					bool *no_room);
 /* The calling thread's, which native code made, is one of Java's from now on. */

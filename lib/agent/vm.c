@@ -502,6 +502,12 @@ bool vm_find_blob(uintptr_t pc, struct vm_blob *b)
 	return b->kind != VM_BLOB_NONE;
 }
 
+/* Of one that is in use; may be NULL. */
+static const char *blob_name(const struct vm_blob *b)
+{
+	return (const char *)vm_word(b->addr, vm.o.blob_name);
+}
+
 bool vm_find_stubs(const char *name, uintptr_t *begin, size_t *size)
 {
 	int i, nr = load_acquire(&nr_heaps);
@@ -519,7 +525,7 @@ bool vm_find_stubs(const char *name, uintptr_t *begin, size_t *size)
 			if ((uintptr_t)&h->segmap[seg] >= segments)
 				break;
 			if (h->segmap[seg] || !vm_find_blob(at + vm.size.block, &b) ||
-			    b.kind != VM_BLOB_DISPATCH || !str_eq(vm_blob_name(&b), name))
+			    b.kind != VM_BLOB_DISPATCH || !str_eq(blob_name(&b), name))
 				continue;
 			*begin = b.begin;
 			*size = b.addr + vm_i32(b.addr, vm.o.blob_size) - b.begin;
@@ -527,11 +533,6 @@ bool vm_find_stubs(const char *name, uintptr_t *begin, size_t *size)
 		}
 	}
 	return false;
-}
-
-const char *vm_blob_name(const struct vm_blob *b)
-{
-	return (const char *)vm_word(b->addr, vm.o.blob_name);
 }
 
 int vm_nmethod_level(uintptr_t nm)

@@ -142,8 +142,6 @@ struct vm_blob {
 bool vm_find_blob(uintptr_t pc, struct vm_blob *b);
 /* The code in the one blob of that name of kind VM_BLOB_DISPATCH. Not in a signal handler. */
 bool vm_find_stubs(const char *name, uintptr_t *begin, size_t *size);
-/* Name of a blob that is in use; may be NULL. */
-const char *vm_blob_name(const struct vm_blob *b);
 int vm_nmethod_level(uintptr_t nm);
 /* The address a deoptimised frame returns to instead of its own code. */
 bool vm_is_deopt_handler(uintptr_t nm, uintptr_t pc);

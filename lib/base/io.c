@@ -73,7 +73,7 @@ int io_read_file(const char *path, struct buf *b, size_t limit, struct err *e)
 	return 0;
 }
 
-int io_map_fd(int fd, const char *path, struct io_map *m, struct err *e)
+static int map_fd(int fd, const char *path, struct io_map *m, struct err *e)
 {
 	struct stat st;
 	void *p;
@@ -103,7 +103,7 @@ int io_map(const char *path, struct io_map *m, struct err *e)
 	m->len = 0;
 	if (fd < 0)
 		return err_errno(e, "%s", path);
-	r = io_map_fd(fd, path, m, e);
+	r = map_fd(fd, path, m, e);
 	close(fd);
 	return r;
 }

@@ -26,7 +26,6 @@ struct io_map {
 
 /* Maps a regular file for reading; release with io_unmap(). */
 int io_map(const char *path, struct io_map *m, struct err *e);
-int io_map_fd(int fd, const char *path, struct io_map *m, struct err *e);
 void io_unmap(struct io_map *m);
 
 #endif

@@ -119,7 +119,8 @@ static const char *text(struct span *s, size_t len, char *buf)
 	return buf;
 }
 
-bool wire_lines_valid(const uint8_t *table, size_t len)
+/* Pairs of varints. */
+static bool lines_valid(const uint8_t *table, size_t len)
 {
 	struct span s = span_init(table, len);
 
@@ -144,7 +145,7 @@ static int method_record(struct span *s, const struct wire_sink *sink, struct wi
 	m.sig = text(s, r->sig_len, w->text[2]);
 	m.source = text(s, r->source_len, w->text[3]);
 	lines = r->lines_len ? span_bytes(s, r->lines_len) : NULL;
-	if (s->bad || !r->method || (lines && !wire_lines_valid(lines, r->lines_len)))
+	if (s->bad || !r->method || (lines && !lines_valid(lines, r->lines_len)))
 		return bad_record(e, "method");
 	sink->method(sink->ctx, &m);
 	if (lines && sink->lines)
@@ -152,7 +153,8 @@ static int method_record(struct span *s, const struct wire_sink *sink, struct wi
 	return 0;
 }
 
-bool wire_inl_valid(const uint8_t *inl, size_t len)
+/* Well formed to its end. */
+static bool inl_valid(const uint8_t *inl, size_t len)
 {
 	struct span s = span_init(inl, len);
 	uint64_t nr_pcs = span_varint(&s), i, k;
@@ -182,7 +184,7 @@ static int code_record(struct span *s, const struct wire_sink *sink, struct err 
 		.compile_id = r->compile_id, .level = r->level, .inl_len = r->inl_len,
 	};
 	c.inl = span_bytes(s, r->inl_len);
-	if (!c.inl || (c.inl_len && !wire_inl_valid(c.inl, c.inl_len)))
+	if (!c.inl || (c.inl_len && !inl_valid(c.inl, c.inl_len)))
 		return bad_record(e, "code");
 	sink->code(sink->ctx, &c);
 	return 0;

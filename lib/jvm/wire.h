@@ -44,9 +44,5 @@ int wire_record(const void *rec, size_t len, const struct wire_sink *sink, struc
  */
 ssize_t wire_records(const void *data, size_t len, const struct wire_sink *sink, struct wire_scratch *w,
 		     struct err *e);
-/* The line table of a method record: pairs of varints. */
-bool wire_lines_valid(const uint8_t *table, size_t len);
-/* The inline table of a code record: well formed to its end. */
-bool wire_inl_valid(const uint8_t *inl, size_t len);
 
 #endif

@@ -290,7 +290,7 @@ static void add_candidate(struct candidates *x, const char *name, const char *un
 	*column = -1;
 }
 
-const char *const calls_extra[CALLS_NR_EXTRA] = { "dispatches", "interrupts" };
+static const char *const calls_extra[CALLS_NR_EXTRA] = { "dispatches", "interrupts" };
 
 /* What replay.c can tell of events, where it was recorded; columns for both, or for none. */
 static void list_extra(struct calls *c, struct candidates *x)

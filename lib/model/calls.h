@@ -17,8 +17,7 @@ struct call_tree_data {
 	size_t nr_nodes, alloc_nodes;
 };
 
-enum { CALLS_NR_EXTRA = 2 };
-extern const char *const calls_extra[CALLS_NR_EXTRA];	/* names: dispatches, interrupts */
+enum { CALLS_NR_EXTRA = 2 };	/* dispatches, interrupts */
 
 /* What a trace says of calls. */
 struct calls {

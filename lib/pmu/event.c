@@ -298,14 +298,14 @@ const char *pmu_event_generic(size_t i)
 	return i < ARRAY_SIZE(generic) ? generic[i].name : NULL;
 }
 
-bool pmu_event_works(const struct pmu_event *ev, int *code)
+/* Whether it opens on the calling thread. */
+static bool event_works(const struct pmu_event *ev)
 {
 	struct perf_event_attr attr = ev->attr;
 	int fd;
 
 	attr.disabled = 1;
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	*code = fd < 0 ? errno : 0;
 	if (fd < 0)
 		return false;
 	close(fd);
@@ -315,11 +315,10 @@ bool pmu_event_works(const struct pmu_event *ev, int *code)
 void pmu_event_default(struct pmu_event *ev)
 {
 	struct err e;
-	int code;
 
 	pmu_event_parse("cycles", ev, &e);
 	ev->attr.exclude_kernel = 1;	/* only whether the counter exists */
-	if (!pmu_event_works(ev, &code))
+	if (!event_works(ev))
 		pmu_event_parse("cpu-clock", ev, &e);
 	ev->attr.exclude_kernel = 0;
 }

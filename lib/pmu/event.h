@@ -36,9 +36,6 @@ const char *pmu_event_generic(size_t i);
 /* cycles where the machine counts them for this user, else cpu-clock. */
 void pmu_event_default(struct pmu_event *ev);
 
-/* True when the event opens on the calling thread; else -errno in *code (ENOENT: no such counter here). */
-bool pmu_event_works(const struct pmu_event *ev, int *code);
-
 /* "HEX,..." of event files and "config:0-7" of format files; exposed for tests. */
 int pmu_format_set(const char *format, uint64_t val, struct perf_event_attr *attr, struct err *e);
 

@@ -84,9 +84,6 @@ static struct metric_unit choose_unit(const struct view *v, unsigned int m, bool
 	return (struct metric_unit){ 1000000000, 2, "s" };
 }
 
-const struct column column_count = { "Samples", "samples", COLUMN_COUNT, 7, true, cell_count };
-const struct column column_samples = { "Samples", "samples", COLUMN_SAMPLES, 7, false, cell_samples };
-
 static const char *head_of(const struct table *t, const struct column *c)
 {
 	bool counts_samples =
@@ -365,15 +362,19 @@ void cell_n(const struct table *t, const struct row *r, unsigned int m, struct b
 	put_u64(b, r->n);
 }
 
-void cell_count(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+static void cell_count(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
 	put_u64(b, r->base[model_count(t->v->m, m)]);
 }
 
-void cell_samples(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+const struct column column_count = { "Samples", "samples", COLUMN_COUNT, 7, true, cell_count };
+
+static void cell_samples(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
 	put_u64(b, r->base[model_samples(t->v->m)]);
 }
+
+const struct column column_samples = { "Samples", "samples", COLUMN_SAMPLES, 7, false, cell_samples };
 
 /* A value of which calibration took as much as is left says so. */
 static void put_mark(const struct table *t, const uint64_t *values, unsigned int m, struct buf *b)

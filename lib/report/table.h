@@ -85,8 +85,6 @@ void table_units(struct table *t);
 /* What cells can hold; a column list picks from them. */
 void cell_source(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_n(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
-void cell_count(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
-void cell_samples(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_pbase(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_pcum(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_pcum2(const struct table *t, const struct row *r, unsigned int m, struct buf *b);

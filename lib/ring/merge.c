@@ -3,7 +3,11 @@
 
 #include "ring/merge.h"
 
-uint64_t merge_record_time(const struct perf_event_header *h)
+/*
+ * Where the time stamp lies: every event here samples IDENTIFIER, IP, TID, TIME first, and
+ * other records end in TID, TIME, CPU, IDENTIFIER (sample_id_all).
+ */
+static uint64_t record_time(const struct perf_event_header *h)
 {
 	const uint8_t *p = (const uint8_t *)h;
 	uint64_t t;
@@ -20,7 +24,7 @@ static void look(struct ring *r)
 {
 	const struct perf_event_header *h = ring_peek(r);
 
-	r->next_ns = h ? merge_record_time(h) : UINT64_MAX;
+	r->next_ns = h ? record_time(h) : UINT64_MAX;
 }
 
 /* The ring with the oldest record; *bound gets the time up to which it stays the oldest. */

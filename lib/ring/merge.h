@@ -10,12 +10,6 @@
 
 #include "ring/ring.h"
 
-/*
- * Where the time stamp lies: every event here samples IDENTIFIER, IP, TID, TIME first, and
- * other records end in TID, TIME, CPU, IDENTIFIER (sample_id_all).
- */
-uint64_t merge_record_time(const struct perf_event_header *h);
-
 typedef void (*merge_fn)(void *ctx, const struct ring *r, const struct perf_event_header *h,
 			 uint64_t time_ns);
 
