@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,31 +21,28 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/spawn.h"
-#include "collect/control.h"
 #include "collect/labels.h"
+#include "collect/loop.h"
 #include "collect/privileges.h"
 #include "collect/state.h"
 #include "collect/symbols.h"
 #include "pmu/cpus.h"
 
-enum { EVENTS_POLL_MS = 2, JAVA_POLL_MS = 20, IDLE_POLL_MS = 200, FLUSH_NS = 1000000000, BURST_HZ = 20000,
-	RECORDER_NICE = -15,
-	STATUS_NS = 500000000, MOST_FILES = 1 << 20 };
+enum { EVENTS_POLL_MS = 2, BURST_HZ = 20000, RECORDER_NICE = -15, STATUS_NS = 500000000,
+	MOST_FILES = 1 << 20 };
 
-/* The loop's own state: what ends it. */
-struct loop {
+/* What only this file needs of a recording. */
+struct run {
 	struct collect *c;
+	struct loop loop;
 	struct spawn child;		/* pid 0: none */
-	bool child_gone, stop;
+	bool child_gone;
 	int status;			/* of the child, as waitpid gives it */
 	int nr_signals;
-	int epoll_fd, signal_fd, control_fd;
 	bool ending;			/* the recording is over, the child not yet */
 	bool failed;			/* the trace cannot be written any more */
-	uint64_t start_ns;		/* when to begin, 0 once begun */
-	uint64_t end_ns, flushed_ns, status_ns;
+	uint64_t status_ns;
 	uint64_t spawned_ns;		/* just before the child was let go */
-	sigset_t old_mask;
 };
 
 void collect_merge(struct collect *c, uint64_t until_ns)
@@ -58,9 +54,9 @@ void collect_merge(struct collect *c, uint64_t until_ns)
 }
 
 /* Everything that is not younger than the drain before; all: everything. */
-static void drain(struct collect *c, bool all)
+static void drain(struct collect *c, uint64_t now_ns, bool all)
 {
-	uint64_t now = clock_mono_ns(), until = all ? UINT64_MAX : c->drained_ns;
+	uint64_t until = all ? UINT64_MAX : c->drained_ns;
 
 	collect_merge(c, until);
 	agents_drain(c, all);
@@ -69,75 +65,17 @@ static void drain(struct collect *c, bool all)
 		tasks_forget(&c->tasks, until);
 	callflows_drain(&c->calls);
 	callflows_snapshot(&c->calls);
-	c->drained_ns = now;
+	c->drained_ns = now_ns;
 }
 
-static bool watch_fd(struct loop *l, int fd, uint32_t events)
+static void reap(void *ctx)
 {
-	struct epoll_event ev = { .events = events, .data.fd = fd };
+	struct run *r = ctx;
 
-	return !epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &ev);
-}
-
-/*
- * Edge-triggered but for signals: a ring whose task is gone reports a hang-up for ever, and so does
- * a socket whose peer cannot be accepted because there is no descriptor left for it. Sockets and
- * rings are looked at in every round anyway.
- */
-static bool watch_all(struct loop *l)
-{
-	bool ok = watch_fd(l, l->signal_fd, EPOLLIN);
-	size_t i;
-
-	if (l->control_fd >= 0)
-		ok &= watch_fd(l, l->control_fd, EPOLLIN | EPOLLET);
-	for (i = 0; i < l->c->ev.nr_rings; i++)
-		ok &= watch_fd(l, l->c->ev.rings[i].fd, EPOLLIN | EPOLLET);
-	if (l->c->jvm)
-		ok &= watch_fd(l, jvm_server_fd(l->c->jvm), EPOLLIN | EPOLLET);
-	return ok;
-}
-
-static int open_loop(struct loop *l, struct err *e)
-{
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGCHLD);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGHUP);
-	sigprocmask(SIG_BLOCK, &mask, &l->old_mask);
-	l->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (l->signal_fd < 0 || l->epoll_fd < 0)
-		return err_errno(e, "cannot wait for events");
-	l->control_fd = control_open();		/* -1: arcprof ctl does not find us */
-	return watch_all(l) ? 0 : err_errno(e, "cannot wait for events");
-}
-
-static void close_fd(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
-
-static void close_loop(struct loop *l)
-{
-	struct signalfd_siginfo si;
-
-	while (l->signal_fd >= 0 && read(l->signal_fd, &si, sizeof(si)) == sizeof(si))
-		;
-	close_fd(l->signal_fd);
-	close_fd(l->control_fd);
-	close_fd(l->epoll_fd);
-	sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
-}
-
-static void reap(struct loop *l)
-{
-	if (l->child.pid > 0 && !l->child_gone && waitpid(l->child.pid, &l->status, WNOHANG) == l->child.pid)
-		l->child_gone = true;
+	if (r->child.pid <= 0 || r->child_gone || waitpid(r->child.pid, &r->status, WNOHANG) != r->child.pid)
+		return;
+	r->child_gone = true;
+	r->loop.stop = true;
 }
 
 /*
@@ -145,39 +83,18 @@ static void reap(struct loop *l)
  * on, and the recording lasts until it ends.  A second one ends the recording, and asks the
  * program to end; a program that does not is killed by the next.
  */
-static void on_signals(struct loop *l)
+static void on_signal(void *ctx, int sig, bool from_terminal)
 {
-	struct signalfd_siginfo si;
+	struct run *r = ctx;
 
-	while (read(l->signal_fd, &si, sizeof(si)) == sizeof(si)) {
-		if (si.ssi_signo == SIGCHLD) {
-			reap(l);
-			continue;
-		}
-		if (l->ending) {
-			kill(l->child.pid, SIGKILL);
-		} else if (l->child.pid > 0 && !l->nr_signals++) {
-			bool from_terminal = si.ssi_signo == SIGINT && si.ssi_code == SI_KERNEL;
-
-			if (!from_terminal)
-				kill(l->child.pid, si.ssi_signo);
-		} else {
-			l->stop = true;
-		}
+	if (r->ending) {
+		kill(r->child.pid, SIGKILL);
+	} else if (r->child.pid > 0 && !r->nr_signals++) {
+		if (!from_terminal)
+			kill(r->child.pid, sig);
+	} else {
+		r->loop.stop = true;
 	}
-}
-
-static int timeout_ms(const struct loop *l)
-{
-	uint64_t now = clock_mono_ns(), until = l->start_ns ? l->start_ns : l->end_ns, left;
-	int ms = l->c->jvm && jvm_server_nr_jvms(l->c->jvm) ? JAVA_POLL_MS : IDLE_POLL_MS;
-
-	if (l->c->o->callflow.layout.flags & CALLFLOW_EVENTS)
-		ms = EVENTS_POLL_MS;
-	if (!until)
-		return ms;
-	left = until > now ? (until - now + 999999) / 1000000 : 0;
-	return left < (uint64_t)ms ? (int)left : ms;
 }
 
 /* Attached to running processes or threads: are all of them gone? */
@@ -222,91 +139,128 @@ static void clock_labels(const struct collect *c, const char *when)
 }
 
 /* Sampling starts: now, or after --delay. */
-static void begin(struct loop *l)
+static void begin(struct run *r)
 {
-	const struct collect_opts *o = l->c->o;
+	struct collect *c = r->c;
+	const struct collect_opts *o = c->o;
 
-	if (l->start_ns)
-		clock_labels(l->c, "start");	/* again: the delay is no part of what is recorded */
-	if (l->c->sched)
-		sched_begins(l->c, l->start_ns || l->child.pid <= 0 ? clock_mono_ns() : l->spawned_ns);
+	if (o->start_ns)
+		clock_labels(c, "start");	/* again: the delay is no part of what is recorded */
+	if (c->sched)
+		sched_begins(c, o->start_ns || r->child.pid <= 0 ? clock_mono_ns() : r->spawned_ns);
 
 	/* a program's begin with its exec */
-	if (o->start_ns || o->system_wide || l->child.pid <= 0)
-		collect_enable(l->c, true);
-	l->start_ns = 0;
-	l->c->begun_ns = clock_mono_ns();
-	l->end_ns = o->duration_ns ? l->c->begun_ns + o->duration_ns : 0;
+	if (o->start_ns || o->system_wide || r->child.pid <= 0)
+		collect_enable(c, true);
+	c->begun_ns = clock_mono_ns();
+	r->loop.due_ns = o->duration_ns ? c->begun_ns + o->duration_ns : 0;
+}
+
+static void on_due(void *ctx)
+{
+	struct run *r = ctx;
+
+	if (r->c->begun_ns)
+		r->loop.stop = true;	/* that was the recording's time */
+	else
+		begin(r);
 }
 
 /* The program is not to suffer from a full disk: it runs on, without samples. */
-static void check_writer(struct loop *l)
+static void check_writer(struct run *r)
 {
-	if (l->failed || !trace_writer_error(l->c->w))
+	if (r->failed || !trace_writer_error(r->c->w))
 		return;
-	l->failed = true;
-	collect_enable(l->c, false);
-	if (l->child.pid <= 0)
-		l->stop = true;
+	r->failed = true;
+	collect_enable(r->c, false);
+	if (r->child.pid <= 0)
+		r->loop.stop = true;
 }
 
-static void tell_status(struct loop *l)
+static void on_check(void *ctx)
 {
-	struct collect *c = l->c;
+	struct run *r = ctx;
+
+	check_writer(r);
+	if (r->c->stop_asked || targets_gone(r->c->o))
+		r->loop.stop = true;
+}
+
+static void tell_status(struct run *r)
+{
+	struct collect *c = r->c;
 	uint64_t now = clock_mono_ns();
 	struct collect_status s = {
 		.elapsed_ns = c->begun_ns ? now - c->begun_ns : 0, .nr_samples = c->res->nr_samples,
 		.nr_lost = c->res->nr_lost, .nr_bytes = trace_writer_bytes(c->w),
 	};
 
-	if (!c->o->status || now - l->status_ns < STATUS_NS)
+	if (!c->o->status || now - r->status_ns < STATUS_NS)
 		return;
-	l->status_ns = now;
+	r->status_ns = now;
 	c->o->status(c->o->status_ctx, &s);
 }
 
-static void run_loop(struct loop *l)
+static void on_drain(void *ctx, uint64_t now_ns)
 {
-	struct collect *c = l->c;
+	struct run *r = ctx;
 
-	while (!l->stop && !l->child_gone) {
-		struct epoll_event evs[16];
-		int i, n = epoll_wait(l->epoll_fd, evs, ARRAY_SIZE(evs), timeout_ms(l));
+	drain(r->c, now_ns, false);
+	tell_status(r);
+}
 
-		for (i = 0; i < n; i++)
-			if (evs[i].data.fd == l->signal_fd)
-				on_signals(l);
-			else if (evs[i].data.fd == l->control_fd)
-				control_serve(l->control_fd, collect_command, c);
-		drain(c, false);
-		tell_status(l);
-		if (c->drained_ns - l->flushed_ns > FLUSH_NS) {
-			trace_writer_flush(c->w);
-			l->flushed_ns = c->drained_ns;
-		}
-		check_writer(l);
-		if (l->start_ns && c->drained_ns >= l->start_ns)
-			begin(l);
-		if ((l->end_ns && c->drained_ns >= l->end_ns) || c->stop_asked || targets_gone(c->o))
-			l->stop = true;
-	}
+static void on_flush(void *ctx)
+{
+	struct run *r = ctx;
+
+	trace_writer_flush(r->c->w);
+}
+
+static int on_command(void *ctx, const char *command, struct buf *reply, struct err *e)
+{
+	struct run *r = ctx;
+
+	return collect_command(r->c, command, reply, e);
+}
+
+static const struct loop_ops loop_ops = {
+	.signal = on_signal, .child = reap, .command = on_command, .drain = on_drain, .flush = on_flush,
+	.check = on_check, .due = on_due,
+};
+
+/*
+ * A ring whose task is gone reports a hang-up for ever, hence the edges: each turn looks at all rings
+ * anyway.
+ */
+static int open_loop(struct run *r, struct err *e)
+{
+	struct collect *c = r->c;
+	int ret = loop_open(&r->loop, &loop_ops, r, e);
+	size_t i;
+
+	if (ret)
+		return ret;
+	if (c->o->callflow.layout.flags & CALLFLOW_EVENTS)
+		r->loop.most_ms = EVENTS_POLL_MS;
+	for (i = 0; i < c->ev.nr_rings && !ret; i++)
+		ret = loop_watch(&r->loop, c->ev.rings[i].fd, EPOLLIN | EPOLLET);
+	if (!ret && c->jvm)
+		ret = loop_watch_jvms(&r->loop, c->jvm);
+	return ret ? err_errno(e, "cannot wait for events") : 0;
 }
 
 /* The program outlived the recording's time: it is asked to end, and its status is ours. */
-static void end_child(struct loop *l)
+static void end_child(struct run *r)
 {
-	struct epoll_event ev;
-
-	if (l->child.pid <= 0)
+	if (r->child.pid <= 0)
 		return;
-	reap(l);
-	if (!l->child_gone)
-		l->c->res->ended_program = !kill(l->child.pid, SIGTERM);
-	l->ending = true;
-	while (!l->child_gone) {
-		epoll_wait(l->epoll_fd, &ev, 1, IDLE_POLL_MS);
-		on_signals(l);
-		reap(l);
+	reap(r);
+	if (!r->child_gone)
+		r->c->res->ended_program = !kill(r->child.pid, SIGTERM);
+	r->ending = true;
+	while (!r->child_gone) {
+		loop_wait_signal(&r->loop);
+		reap(r);
 	}
 }
 
@@ -673,7 +627,7 @@ static void stop_events(struct collect *c)
 	if (c->sched)
 		sched_ends(c, clock_mono_ns());
 	collect_enable(c, false);
-	drain(c, true);
+	drain(c, clock_mono_ns(), true);
 	if (c->sched)
 		stop_sched(c);
 	for (i = 0; i < c->ev.nr_sets; i++)
@@ -695,58 +649,63 @@ static void never_let_go(struct spawn *child)
  * The program runs from here on. The trace gets its name only now: a program that does not exist costs
  * no older trace.
  */
-static int let_go(struct loop *l, struct err *e)
+static int let_go(struct run *r, struct err *e)
 {
-	int r = l->child.pid > 0 ? spawn_go(&l->child, l->c->o->argv[0], e) : 0;
+	int ret = r->child.pid > 0 ? spawn_go(&r->child, r->c->o->argv[0], e) : 0;
 
-	if (r)
-		return r;
-	r = trace_writer_commit(l->c->w, e);
-	if (r)
-		end_child(l);
+	if (ret)
+		return ret;
+	ret = trace_writer_commit(r->c->w, e);
+	if (ret)
+		end_child(r);
 	privileges_drop();	/* after the commit, which may be in somebody else's folder */
-	return r;
+	return ret;
 }
 
-static int record(struct loop *l, struct err *e)
+/* The program runs; until it has ended, or the recording is to. */
+static void run(struct run *r)
 {
-	struct collect *c = l->c;
-	int r;
+	struct collect *c = r->c;
+
+	if (c->o->start_ns)
+		r->loop.due_ns = clock_mono_ns() + c->o->start_ns;
+	else
+		begin(r);
+	tell_status(r);
+	reap(r);
+	loop_run(&r->loop);
+	if (c->begun_ns)
+		c->res->duration_ns = clock_mono_ns() - c->begun_ns;
+	clock_labels(c, "end");		/* what stopping takes is no part of what was recorded */
+	stop_events(c);
+	end_child(r);
+	c->res->status = r->child.pid > 0 ? shell_status(r->status) : 0;
+	end_labels(c);
+	finish(c);
+}
+
+static int record(struct run *r, struct err *e)
+{
+	struct collect *c = r->c;
+	int ret;
 
 	host_labels(c);
 	event_labels(c);
 	callflows_labels(&c->calls);
 	if (c->sched)
 		sched_labels(c);
-	r = open_loop(l, e);
-	if (r) {
-		close_loop(l);
-		never_let_go(&l->child);
-		return r;
+	ret = open_loop(r, e);
+	if (ret) {
+		never_let_go(&r->child);
+	} else {
+		start_labels(c);
+		r->spawned_ns = c->drained_ns = clock_mono_ns();
+		ret = let_go(r, e);
+		if (!ret)
+			run(r);
 	}
-	start_labels(c);
-	l->flushed_ns = c->drained_ns = clock_mono_ns();
-	l->spawned_ns = c->drained_ns;
-	r = let_go(l, e);
-	if (!r) {
-		if (c->o->start_ns)
-			l->start_ns = clock_mono_ns() + c->o->start_ns;
-		else
-			begin(l);
-		tell_status(l);
-		reap(l);
-		run_loop(l);
-		if (c->begun_ns)
-			c->res->duration_ns = clock_mono_ns() - c->begun_ns;
-		clock_labels(c, "end");		/* what stopping takes is no part of what was recorded */
-		stop_events(c);
-		end_child(l);
-		c->res->status = l->child.pid > 0 ? shell_status(l->status) : 0;
-		end_labels(c);
-		finish(c);
-	}
-	close_loop(l);
-	return r;
+	loop_close(&r->loop);
+	return ret;
 }
 
 static void close_trace(struct collect *c)
@@ -766,7 +725,7 @@ static void close_trace(struct collect *c)
 int collect_run(const struct collect_opts *o, struct collect_result *res, struct err *e)
 {
 	struct collect *c = xcalloc(1, sizeof(*c));
-	struct loop l = { .c = c, .epoll_fd = -1, .signal_fd = -1, .control_fd = -1 };
+	struct run run = { .c = c };
 	int r;
 
 	memset(res, 0, sizeof(*res));
@@ -783,23 +742,23 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 		callflows_init(&c->calls, &o->callflow, &c->tasks, c->w, &res->calls);
 	r = agents_open(c, e);
 	if (!r && o->argv)
-		r = spawn_start(&l.child, o->argv, e);
-	c->child_pid = MAX(l.child.pid, 0);
+		r = spawn_start(&run.child, o->argv, e);
+	c->child_pid = MAX(run.child.pid, 0);
 	raise_limits();	/* not of the program */
 	if (!r)
-		r = open_rings(c, o->system_wide ? -1 : o->argv ? l.child.pid : 0, e);
+		r = open_rings(c, o->system_wide ? -1 : o->argv ? run.child.pid : 0, e);
 	if (r && timers_take_over(c, e))
 		r = 0;
 	if (!r)
-		r = open_events(c, &l.child, e);
+		r = open_events(c, &run.child, e);
 	if (!r)
 		r = agents_attach(c, e);
 	if (!r) {
 		/* A machine that is busy would let the rings overflow; the program was forked before. */
 		setpriority(PRIO_PROCESS, 0, RECORDER_NICE);
-		r = record(&l, e);
+		r = record(&run, e);
 	} else {
-		never_let_go(&l.child);
+		never_let_go(&run.child);
 	}
 	callflows_release(&c->calls);
 	agents_close(c);
