@@ -8,22 +8,21 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
+#include <sys/epoll.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/itrace.h"
 #include "collect/itrace_java.h"
 #include "collect/labels.h"
+#include "collect/loop.h"
 #include "collect/refused.h"
 #include "collect/symbols.h"
 #include "jvm/inject.h"
 
-enum { POLL_MS = 200, JAVA_POLL_MS = 20, FLUSH_NS = 1000000000, SIZE_RESERVE = 64 << 10, READS_MAX = 8 };
+enum { SIZE_RESERVE = 64 << 10, READS_MAX = 8 };
 
 struct run {
 	const struct itrace_run_opts *o;
@@ -36,9 +35,8 @@ struct run {
 	bool dirty;			/* branches were written since the last flush */
 	bool begun, stopping, stopped;
 	uint64_t pending_bytes;		/* of branches not flushed yet */
-	uint64_t begun_ns, flushed_ns;
-	sigset_t old_mask;
-	int signal_fd;
+	uint64_t begun_ns;
+	struct loop loop;
 	int got;			/* what the engine's read() gave last */
 	struct err *e;			/* for it */
 };
@@ -160,30 +158,6 @@ static const struct itrace_sink sink = {
 
 /* ---- the loop ---- */
 
-static int open_signals(struct run *r, struct err *e)
-{
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGHUP);
-	sigprocmask(SIG_BLOCK, &mask, &r->old_mask);
-	r->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	return r->signal_fd < 0 ? err_errno(e, "cannot wait for signals") : 0;
-}
-
-static void close_signals(struct run *r)
-{
-	struct signalfd_siginfo si;
-
-	while (r->signal_fd >= 0 && read(r->signal_fd, &si, sizeof(si)) == sizeof(si))
-		;
-	if (r->signal_fd >= 0)
-		close(r->signal_fd);
-	sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
-}
-
 static void stop(struct run *r, enum itrace_why why)
 {
 	if (r->stopping || r->stopped)
@@ -197,45 +171,13 @@ static void stop(struct run *r, enum itrace_why why)
  * Tracing ends at the first, and the program gets what the terminal did not send it already; once
  * it runs freely, each is its own.
  */
-static void on_signals(struct run *r)
+static void on_signal(void *ctx, int sig, bool from_terminal)
 {
-	struct signalfd_siginfo si;
+	struct run *r = ctx;
 
-	while (read(r->signal_fd, &si, sizeof(si)) == sizeof(si)) {
-		stop(r, ITRACE_WHY_SIGNAL);
-		if (!(si.ssi_signo == SIGINT && si.ssi_code == SI_KERNEL))
-			r->o->engine->signal(r->it, si.ssi_signo);
-	}
-}
-
-static void look_at_bounds(struct run *r)
-{
-	uint64_t now = clock_mono_ns();
-
-	if (r->o->duration_ns && now - r->begun_ns >= r->o->duration_ns)
-		stop(r, ITRACE_WHY_TIME);
-	if (trace_writer_error(r->w))
-		stop(r, ITRACE_WHY_DISK);
-	if (r->o->max_bytes && trace_writer_bytes(r->w) + r->pending_bytes + SIZE_RESERVE > r->o->max_bytes) {
-		flush(r);	/* it may shrink */
-		if (trace_writer_bytes(r->w) + SIZE_RESERVE > r->o->max_bytes)
-			stop(r, ITRACE_WHY_SIZE);
-	}
-	if (now - r->flushed_ns > FLUSH_NS) {
-		flush(r);
-		r->flushed_ns = now;
-	}
-}
-
-static int timeout_ms(const struct run *r)
-{
-	uint64_t now = clock_mono_ns(), until = r->begun_ns + r->o->duration_ns;
-
-	uint64_t most = r->java.server && jvm_server_nr_jvms(r->java.server) ? JAVA_POLL_MS : POLL_MS;
-
-	if (!r->o->duration_ns || r->stopping || r->stopped)
-		return (int)most;
-	return until <= now ? 0 : (int)MIN((until - now + 999999) / 1000000, most);
+	stop(r, ITRACE_WHY_SIGNAL);
+	if (!from_terminal)
+		r->o->engine->signal(r->it, sig);
 }
 
 /* All that the engine had to tell by now, but not for ever. */
@@ -252,22 +194,52 @@ static void catch_up(void *ctx)
 		r->got = r->o->engine->read(r->it, &sink, r, r->e);
 }
 
+static void on_drain(void *ctx, uint64_t now_ns)
+{
+	struct run *r = ctx;
+
+	itrace_java_drain(&r->java);
+	catch_up(r);
+	r->loop.stop = r->got <= 0;
+}
+
+static void on_flush(void *ctx)
+{
+	flush(ctx);
+}
+
+static void on_check(void *ctx)
+{
+	struct run *r = ctx;
+
+	if (trace_writer_error(r->w))
+		stop(r, ITRACE_WHY_DISK);
+	if (r->o->max_bytes && trace_writer_bytes(r->w) + r->pending_bytes + SIZE_RESERVE > r->o->max_bytes) {
+		flush(r);	/* it may shrink */
+		if (trace_writer_bytes(r->w) + SIZE_RESERVE > r->o->max_bytes)
+			stop(r, ITRACE_WHY_SIZE);
+	}
+}
+
+static void on_due(void *ctx)
+{
+	stop(ctx, ITRACE_WHY_TIME);
+}
+
+static const struct loop_ops loop_ops = {
+	.signal = on_signal, .drain = on_drain, .flush = on_flush, .check = on_check, .due = on_due,
+};
+
 static int run_loop(struct run *r, struct err *e)
 {
-	struct pollfd fds[3] = {
-		{ r->o->engine->fd(r->it), POLLIN, 0 }, { r->signal_fd, POLLIN, 0 },
-		{ r->java.server ? jvm_server_fd(r->java.server) : -1, POLLIN, 0 },
-	};
-
+	/* it is read a few times a turn: the rest must wake us again */
+	if (loop_watch(&r->loop, r->o->engine->fd(r->it), EPOLLIN) ||
+	    (r->java.server && loop_watch_jvms(&r->loop, r->java.server)))
+		return err_errno(e, "cannot wait for events");
+	r->loop.due_ns = r->o->duration_ns ? r->begun_ns + r->o->duration_ns : 0;
 	r->got = 1;
 	r->e = e;
-	while (r->got > 0) {
-		poll(fds, ARRAY_SIZE(fds), timeout_ms(r));
-		itrace_java_drain(&r->java);
-		on_signals(r);
-		catch_up(r);
-		look_at_bounds(r);
-	}
+	loop_run(&r->loop);
 	return r->got;
 }
 
@@ -379,10 +351,9 @@ int itrace_run(const struct itrace_run_opts *o, struct itrace_result *res, struc
 	labels(&r);
 	modules_init(&r.modules, r.w, !r.o->no_cache);
 	tasks_init(&r.tasks, r.w, &r.modules);
-	ret = open_signals(&r, e);
+	ret = loop_open(&r.loop, &loop_ops, &r, e);
 	if (!ret)
 		ret = open_java(&r, e);
-	r.begun_ns = r.flushed_ns = clock_mono_ns();
 	if (!ret)
 		ret = o->engine->start(&r.it, &o->steps, e);
 	if (!ret) {
@@ -391,7 +362,7 @@ int itrace_run(const struct itrace_run_opts *o, struct itrace_result *res, struc
 		o->engine->close(r.it);
 	}
 	itrace_java_close(&r.java);
-	close_signals(&r);
+	loop_close(&r.loop);
 	if (begun)
 		close_trace(&r);
 	else
