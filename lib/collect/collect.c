@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,8 +27,7 @@
 #include "collect/symbols.h"
 #include "pmu/cpus.h"
 
-enum { EVENTS_POLL_MS = 2, BURST_HZ = 20000, RECORDER_NICE = -15, STATUS_NS = 500000000,
-	MOST_FILES = 1 << 20 };
+enum { EVENTS_POLL_MS = 2, BURST_HZ = 20000, STATUS_NS = 500000000 };
 
 /* What only this file needs of a recording. */
 struct run {
@@ -531,22 +529,6 @@ static int open_rings(struct collect *c, int target, struct err *e)
 	return r;
 }
 
-/*
- * Many files for the events; and first in line for a CPU, where the user may say so: a program
- * that takes all CPUs would otherwise keep us from its own samples.  Ours is 1 % of the work.
- */
-static void raise_limits(void)
-{
-	struct rlimit rl = { .rlim_cur = MOST_FILES, .rlim_max = MOST_FILES };
-
-	if (setrlimit(RLIMIT_NOFILE, &rl) && !getrlimit(RLIMIT_NOFILE, &rl)) {
-		/* only root may have more than the limit */
-		rl.rlim_cur = rl.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &rl);
-	}
-	setpriority(PRIO_PROCESS, 0, RECORDER_NICE);
-}
-
 static void refused_metrics(struct collect *c)
 {
 	const struct callflow_opts *o = &c->o->callflow;
@@ -744,7 +726,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	if (!r && o->argv)
 		r = spawn_start(&run.child, o->argv, e);
 	c->child_pid = MAX(run.child.pid, 0);
-	raise_limits();	/* not of the program */
+	privileges_raise();	/* not those of the program */
 	if (!r)
 		r = open_rings(c, o->system_wide ? -1 : o->argv ? run.child.pid : 0, e);
 	if (r && timers_take_over(c, e))
@@ -753,13 +735,10 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 		r = open_events(c, &run.child, e);
 	if (!r)
 		r = agents_attach(c, e);
-	if (!r) {
-		/* A machine that is busy would let the rings overflow; the program was forked before. */
-		setpriority(PRIO_PROCESS, 0, RECORDER_NICE);
+	if (!r)
 		r = record(&run, e);
-	} else {
+	else
 		never_let_go(&run.child);
-	}
 	callflows_release(&c->calls);
 	agents_close(c);
 	sched_free(c->sched);

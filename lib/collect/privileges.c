@@ -1,8 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <sys/capability.h>
+#include <sys/resource.h>
 
 #include "base/mem.h"
 #include "collect/privileges.h"
+
+enum { MOST_FILES = 1 << 20, RECORDER_NICE = -15 };
+
+void privileges_raise(void)
+{
+	struct rlimit rl = { .rlim_cur = MOST_FILES, .rlim_max = MOST_FILES };
+
+	if (setrlimit(RLIMIT_NOFILE, &rl) && !getrlimit(RLIMIT_NOFILE, &rl)) {
+		/* only root may have more than the limit */
+		rl.rlim_cur = rl.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &rl);
+	}
+	setpriority(PRIO_PROCESS, 0, RECORDER_NICE);
+}
 
 /* SYS_ADMIN stands for PERFMON and CHECKPOINT_RESTORE on kernels older than those (5.8, 5.9). */
 static const cap_value_t needed[] = {

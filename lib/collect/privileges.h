@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* privileges.h - what root does not need any more once its files are open. */
+/* privileges.h - what the recorder takes for itself, and what it gives up once its files are open. */
 #ifndef COLLECT_PRIVILEGES_H
 #define COLLECT_PRIVILEGES_H
 
+/*
+ * Many files for the events; and first in line for a CPU, where the user may say so: a program that takes
+ * all CPUs would otherwise keep us from its own samples and let the rings overflow. Ours is 1 % of
+ * the work. A program that was forked before has neither; what is not allowed is left as it is.
+ */
+void privileges_raise(void);
 /*
  * Keeps, of the capabilities this process has, only those that sampling other people's
  * programs takes.  A program already forked keeps its own.  Failing changes nothing.
