@@ -24,7 +24,7 @@ struct command {
 	unsigned int flags;
 	const struct opt *opts;
 	size_t opts_size;		/* of the struct the table fills */
-	/* Of a command whose table is put together from several: makes it, with *opts first in the block. */
+	/* Instead of these: joins several tables; run() gets the block of all their structs. */
 	void (*join_opts)(struct opt_join *j);
 	/* Returns the exit status. */
 	int (*run)(void *opts, int nr_operands, char **operands);

@@ -9,45 +9,21 @@
 #include "base/mem.h"
 #include "base/term.h"
 #include "cmd.h"
+#include "report.h"
 #include "flow/check.h"
 #include "flow/input.h"
 #include "flow/ops.h"
 #include "model/calls.h"
 #include "model/profile.h"
 #include "model/sched.h"
-#include "report/arc.h"
-#include "report/format.h"
-#include "report/gen.h"
-#include "report/sched.h"
-
-struct report_cmd_opts {
-	const char *input, *events, *stacks, *tree;
-	int report;
-	int format;
-	struct opt_list metrics;
-	int sort;
-	uint64_t limit;
-	double prune;
-	bool absolute, percent;
-	struct opt_list cpus, pids, tids, comms, threads, modules, symbols, gen_events;
-	uint64_t from, to;
-	bool from_zero;
-	int fold;
-	bool merge_threads, merge_processes, no_inline, no_kernel, by_kind;
-	bool signatures, lines, addresses;
-	double clip;
-	struct opt_list stanzas;
-	bool samples, replay, calibrate;
-	bool compact, every_insn, fold_plt, fold_kernel;
-	bool check, strict;
-};
+#include "report/report.h"
 
 static const char *const sorts[] = { "default", "cum", "base", "n", "name", "wait", "blocked", "latency",
 	NULL };
 static const char *const folds[] = { "none", "module", "class", "package", NULL };
 
-#define O struct report_cmd_opts
-static const struct opt report_opts[] = {
+#define O struct report_request
+static const struct opt input_opts[] = {
 	OPT_GROUP("Input"),
 	OPT_STR('i', "input", O, input, "file", "arcprof.data", "read the trace <file>"),
 	OPT_STR(0, "events", O, events, "file", NULL, "read enter and leave events as text instead"),
@@ -58,16 +34,11 @@ static const struct opt report_opts[] = {
 	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, calibrate, bool), .def = "true",
 	  .help = "subtract what counting the calls cost" },
 	OPT_GROUP("Report"),
-	OPT_SET(0, "xarc", O, report, REPORT_XARC, "show callers and callees of each function (the default)"),
-	OPT_SET(0, "xtree", O, report, REPORT_XTREE, "show the call tree"),
-	OPT_SET(0, "xprof", O, report, REPORT_XPROF, "show a flat profile"),
-	OPT_SET(0, "rt", O, report, REPORT_RT,
-		"show the call tree as log-rt: calls to and from each context"),
-	OPT_SET(0, "gen", O, report, REPORT_GEN, "list every call and return of a call trace"),
-	OPT_SET(0, "tprof", O, report, REPORT_TPROF, "show ticks by process, thread, module and symbol"),
-	OPT_SET(0, "threads", O, report, REPORT_THREADS, "show how long each thread ran, waited and was blocked"),
-	OPT_SET(0, "sched", O, report, REPORT_SCHED, "list dispatches and interrupts in time order"),
-	OPT_SET(0, "arc", O, report, REPORT_ARC, "list an instruction trace block by block"),
+	OPT_END
+};
+
+/* They follow the reports. */
+static const struct opt report_opts[] = {
 	OPT_FORMAT(O, format, FORMATS_TABLE | FORMATS_OF_TREE, "output format (tree: the text that --tree reads)"),
 	OPT_LIST(0, "metric", O, metrics, "name", "show only these metrics, in this order"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "default", "sort rows by this key"),
@@ -87,7 +58,6 @@ static const struct opt report_opts[] = {
 	OPT_FLAG(0, "from-zero", O, from_zero,
 		 "only samples after the zero point that 'arcprof ctl zero' set"),
 	OPT_TIME(0, "to", O, to, "time", NULL, "only samples before <time> after the start"),
-	OPT_LIST(0, "event", O, gen_events, "kind", "show only these events of --gen: entry, exit, exception, unwound, dispatch"),
 	OPT_GROUP("Folding"),
 	OPT_ENUM(0, "fold", O, fold, folds, "none",
 		 "show modules, classes or packages in place of functions"),
@@ -99,14 +69,11 @@ static const struct opt report_opts[] = {
 	OPT_FLAG(0, "signatures", O, signatures, "show Java methods with their signatures"),
 	OPT_FLAG(0, "lines", O, lines, "show functions with file and line"),
 	OPT_FLAG(0, "addresses", O, addresses, "show unnamed addresses one by one"),
-	OPT_GROUP("For --tprof"),
-	OPT_DOUBLE(0, "clip", O, clip, "percent", NULL, "hide rows below <percent> of the ticks"),
-	OPT_LIST(0, "stanza", O, stanzas, "keys", "only these stanzas: P, PM, PMS, PT, PTM, PTMS, M, MS"),
-	OPT_GROUP("For --arc"),
-	OPT_FLAG(0, "compact", O, compact, "arc: one row per visit of a function"),
-	OPT_FLAG(0, "every-instruction", O, every_insn, "arc: one row per instruction"),
 	OPT_FLAG(0, "collapse-plt", O, fold_plt, "charge linkage stubs to their callers"),
-	OPT_FLAG(0, "collapse-kernel", O, fold_kernel, "arc: merge consecutive kernel rows"),
+	OPT_END
+};
+
+static const struct opt check_opts[] = {
 	OPT_GROUP("Verification"),
 	OPT_FLAG(0, "check", O, check, "verify the invariants of the model instead of printing a report"),
 	OPT_FLAG(0, "strict", O, strict, "fail if samples were lost"),
@@ -114,9 +81,39 @@ static const struct opt report_opts[] = {
 };
 #undef O
 
-static int read_text(const struct report_cmd_opts *c, struct model *m, struct err *e)
+static void join_opts(struct opt_join *j)
 {
-	const char *path = c->events ? c->events : c->stacks ? c->stacks : c->tree;
+	size_t at = opt_join_struct(j, sizeof(struct report_request)), i;
+
+	opt_join_add(j, input_opts, at);
+	for (i = 0; reports[i]; i++)
+		opt_join_add(j, (const struct opt[]){
+			OPT_SET(0, reports[i]->name, struct report_request, report, i, reports[i]->help),
+			OPT_END
+		}, at);
+	opt_join_add(j, report_opts, at);
+	for (i = 0; reports[i]; i++) {
+		if (!reports[i]->opts)
+			continue;
+		opt_join_add(j, (const struct opt[]){ OPT_GROUP(reports[i]->opts_title), OPT_END }, 0);
+		opt_join_add(j, reports[i]->opts, opt_join_struct(j, reports[i]->opts_size));
+	}
+	opt_join_add(j, check_opts, at);
+}
+
+/* The struct of a report's own options, in the block that join_opts() laid out. */
+static const void *own_opts(const struct report_request *q, const struct report *of)
+{
+	size_t at = opt_join_room(sizeof(*q)), i;
+
+	for (i = 0; reports[i] != of; i++)
+		at += opt_join_room(reports[i]->opts_size);
+	return (const char *)q + at;
+}
+
+static int read_text(const struct report_request *q, struct model *m, struct err *e)
+{
+	const char *path = q->events ? q->events : q->stacks ? q->stacks : q->tree;
 	struct buf b = BUF_INIT;
 	int r;
 
@@ -124,15 +121,15 @@ static int read_text(const struct report_cmd_opts *c, struct model *m, struct er
 		model_init(m, 1, FLOW_CALLS);
 		return r;
 	}
-	if (c->events)
+	if (q->events)
 		r = input_events(m, b.data ? b.data : "", b.len, e);
-	else if (c->stacks)
+	else if (q->stacks)
 		r = input_stacks(m, b.data ? b.data : "", b.len, e);
 	else
 		r = input_tree(m, b.data ? b.data : "", b.len, e);
 	buf_release(&b);
 	if (!r)
-		r = model_pick_metrics(m, c->metrics.items, c->metrics.nr_items, e);
+		r = model_pick_metrics(m, q->metrics.items, q->metrics.nr_items, e);
 	return r ? err_wrap(e, "%s", path) : 0;
 }
 
@@ -149,93 +146,125 @@ static bool all_numbers(const char *option, const struct opt_list *l, struct err
 	return true;
 }
 
-/* What the option table alone cannot see; 0 or EXIT_USAGE. */
-/* Options that go with some reports only; false when it has said what is wrong. */
-static bool fit_report(const struct report_cmd_opts *c, bool text)
+/* Options that the other reports have for themselves; false when it has said which. */
+static bool has_no_others(const struct report_request *q, const struct report *r)
 {
-	bool sched = c->report == REPORT_THREADS || c->report == REPORT_SCHED;
+	const struct opt *o;
+	size_t i;
 
-	if (sched && text)
-		log_error("--threads and --sched show dispatches of a trace, which a text has not");
-	else if (sched && c->format == FORMAT_TREE)
-		log_error("--format=tree: dispatches are no tree");
-	else if (!sched && c->sort >= SORT_WAIT)
-		log_error("--sort=%s is only valid with --threads", sorts[c->sort]);
-	else if (c->report == REPORT_ARC && text)
-		log_error("--arc is of an instruction trace, not of a text");
-	else if (c->compact && c->every_insn)
-		log_error("cannot be combined: --compact and --every-instruction");
-	else if ((c->compact || c->every_insn || c->fold_kernel) && c->report != REPORT_ARC)
-		log_error("--compact, --every-instruction and --collapse-kernel are for --arc");
-	else if (c->report == REPORT_GEN && text)
-		log_error("--gen prints the events of a trace, not of a text");
-	else if (c->report == REPORT_GEN && (c->format != FORMAT_TEXT || c->check))
-		log_error("--gen is text, and has no invariants to check");
-	else if (c->report == REPORT_GEN && c->cpus.nr_items)
-		log_error("--cpu: calls do not say on which CPU they were");
-	else if (c->report != REPORT_GEN && c->gen_events.nr_items)
-		log_error("--event is only valid with --gen");
-	else
-		return true;
-	return false;
+	for (i = 0; reports[i]; i++) {
+		if (reports[i] == r || !reports[i]->opts)
+			continue;
+		o = opt_changed(reports[i]->opts, own_opts(q, reports[i]));
+		if (o) {
+			log_error("--%s is only valid with --%s", o->name, reports[i]->name);
+			return false;
+		}
+	}
+	return true;
 }
 
-static int check_opts(const struct report_cmd_opts *c)
+/* "--threads", or several of them. */
+static void put_reports_that_wait(struct buf *b)
 {
-	int nr_text = !!c->events + !!c->stacks + !!c->tree;
+	size_t i;
+
+	for (i = 0; reports[i]; i++)
+		if (reports[i]->sorts_by_wait)
+			buf_fmt(b, "%s--%s", b->len ? " or " : "", reports[i]->name);
+}
+
+static void put_formats(const struct report *r, struct buf *b)
+{
+	unsigned int i;
+
+	for (i = 0; format_name(i); i++)
+		if (format_in(r->formats, i))
+			buf_fmt(b, "%s%s", b->len ? ", " : "", format_name(i));
+}
+
+/* What the report's row says of the options that all have; false when it has said what is wrong. */
+static bool fits(const struct report_request *q, const struct report *r, bool text)
+{
+	struct buf b = BUF_INIT;
+	bool ok = false;
+
+	if (r->needs && text) {
+		log_error("--%s needs %s, not a text", r->name, r->needs);
+	} else if (!format_in(r->formats, q->format)) {
+		put_formats(r, &b);
+		log_error("--format=%s is not valid with --%s (expected one of: %s)", format_name(q->format),
+			  r->name, b.data);
+	} else if (q->sort >= SORT_WAIT && !r->sorts_by_wait) {
+		put_reports_that_wait(&b);
+		log_error("--sort=%s is only valid with %s", sorts[q->sort], b.data);
+	} else {
+		ok = true;
+	}
+	buf_release(&b);
+	return ok;
+}
+
+/* What the option table alone cannot see; 0 or EXIT_USAGE. */
+static int check_request(const struct report_request *q, const struct report *r, const struct report_opts *o)
+{
+	int nr_text = !!q->events + !!q->stacks + !!q->tree;
 	struct err e = { 0 };
 
 	if (nr_text > 1)
 		log_error("only one of --events, --stacks and --tree");
-	else if (nr_text && (c->from || c->from_zero || c->to || c->cpus.nr_items))
+	else if (nr_text && (q->from || q->from_zero || q->to || q->cpus.nr_items))
 		log_error("--from, --to and --cpu select samples of a trace, not of a text");
-	else if (c->from && c->from_zero)
+	else if (q->from && q->from_zero)
 		log_error("cannot be combined: --from and --from-zero");
-	else if (c->to && c->to <= c->from)
+	else if (q->to && q->to <= q->from)
 		log_error("--to is not after --from");
-	else if (c->prune < 0 || c->prune > 100 || c->clip < 0 || c->clip > 100)
-		log_error("%s: a percentage is from 0 to 100", c->prune < 0 || c->prune > 100 ? "--prune" : "--clip");
-	else if (!all_numbers("--pid", &c->pids, &e) || !all_numbers("--tid", &c->tids, &e) ||
-		 !all_numbers("--cpu", &c->cpus, &e))
+	else if (q->prune < 0 || q->prune > 100)
+		log_error("--prune: a percentage is from 0 to 100");
+	else if (!all_numbers("--pid", &q->pids, &e) || !all_numbers("--tid", &q->tids, &e) ||
+		 !all_numbers("--cpu", &q->cpus, &e) || (r->check && r->check(o, &e)))
 		log_error("%s", e.msg);
-	else if (fit_report(c, nr_text))
+	else if (fits(q, r, nr_text))
 		return 0;
 	return EXIT_USAGE;
 }
 
-static uint64_t from_ns(const struct report_cmd_opts *c)
+static void put_list(struct buf *b, const char *option, const struct opt_list *l)
 {
-	return c->from_zero ? SELECT_FROM_ZERO : c->from;
-}
+	size_t i;
 
-static struct selection selection(const struct report_cmd_opts *c)
-{
-	return (struct selection){ &c->pids, &c->tids, &c->comms, &c->threads, &c->modules, &c->symbols };
+	for (i = 0; i < l->nr_items; i++)
+		buf_fmt(b, "%s--%s '%s'", b->len ? " " : "", option, l->items[i]);
 }
 
 /* Appends the options that select, as they were given; names: those that select by name alone. */
-static void put_selection(const struct report_cmd_opts *c, bool names, struct buf *b)
+static void put_selection(const struct report_request *q, const struct report_opts *ro, bool names,
+			  struct buf *b)
 {
 	const struct {
 		const char *option;
 		const struct opt_list *list;
 		bool is_name;
 	} lists[] = {
-		{ "--pid", &c->pids, false },	      { "--tid", &c->tids, false },
-		{ "--comm", &c->comms, true },	      { "--thread", &c->threads, true },
-		{ "--module", &c->modules, true },    { "--symbol", &c->symbols, true },
-		{ "--cpu", &c->cpus, false },	      { "--event", &c->gen_events, false },
+		{ "pid", &q->pids, false },	    { "tid", &q->tids, false },
+		{ "comm", &q->comms, true },	    { "thread", &q->threads, true },
+		{ "module", &q->modules, true },    { "symbol", &q->symbols, true },
+		{ "cpu", &q->cpus, false },
 	};
-	size_t i, k;
+	const struct opt *o;
+	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(lists); i++)
-		for (k = 0; k < lists[i].list->nr_items && (lists[i].is_name || !names); k++)
-			buf_fmt(b, "%s%s '%s'", b->len ? " " : "", lists[i].option, lists[i].list->items[k]);
+		if (lists[i].is_name || !names)
+			put_list(b, lists[i].option, lists[i].list);
 	if (names)
 		return;
-	if (c->from || c->from_zero)
-		buf_fmt(b, "%s%s", b->len ? " " : "", c->from ? "--from" : "--from-zero");
-	if (c->to)
+	for (o = ro->report->opts; o && ro->report->opts_select && o->type != OPT_TYPE_END; o++)
+		if (o->type == OPT_TYPE_LIST)
+			put_list(b, o->name, (const void *)((const char *)ro->own + o->offset));
+	if (q->from || q->from_zero)
+		buf_fmt(b, "%s%s", b->len ? " " : "", q->from ? "--from" : "--from-zero");
+	if (q->to)
 		buf_fmt(b, "%s--to", b->len ? " " : "");
 }
 
@@ -243,16 +272,16 @@ static void put_selection(const struct report_cmd_opts *c, bool names, struct bu
  * The report was empty: a selection that finds nothing is most often a slip of the pen. Returns the
  * exit status.
  */
-static int say_nothing_matches(const struct report_cmd_opts *c)
+static int say_nothing_matches(const struct report_request *q, const struct report_opts *o)
 {
 	struct buf all = BUF_INIT, names = BUF_INIT;
 	int status;
 
-	put_selection(c, false, &all);
-	put_selection(c, true, &names);
+	put_selection(q, o, false, &all);
+	put_selection(q, o, true, &names);
 	if (all.len)
 		log_error("%s: nothing matches %s",
-			  c->events ? c->events : c->stacks ? c->stacks : c->tree ? c->tree : c->input,
+			  q->events ? q->events : q->stacks ? q->stacks : q->tree ? q->tree : q->input,
 			  all.data);
 	if (names.len && !strpbrk(names.data, "*?["))
 		log_hint("names are compared as a whole; '*' stands for any part, as in --symbol '*parse*'");
@@ -262,58 +291,18 @@ static int say_nothing_matches(const struct report_cmd_opts *c)
 	return status;
 }
 
-static int read_trace(const struct report_cmd_opts *c, const struct report_opts *o, struct profile *p,
-		      struct model *m, struct model_source *src, struct trace_reader **t, struct err *e)
-{
-	struct profile_opts po = {
-		.names = { .signatures = c->signatures, .lines = c->lines, .addresses = c->addresses,
-			   .by_kind = c->by_kind || o->name == REPORT_GEN, .no_kernel = c->no_kernel,
-			   /* A symbol of tprof is what the linker calls one. */
-			   .no_inline = c->no_inline || o->name == REPORT_TPROF },
-		.metrics = &c->metrics, .cpus = &c->cpus, .from_ns = from_ns(c), .to_ns = c->to,
-		.samples = c->samples, .prefer_samples = o->name == REPORT_TPROF,
-		.no_samples = o->name == REPORT_RT,
-		.replay = c->replay, .calibrate = c->calibrate,
-		.deltas = o->format != FORMAT_TREE, .needs_deltas = o->name == REPORT_RT,
-		.fold_plt = c->fold_plt,
-	};
-	int r = trace_reader_open(t, c->input, e);
-
-	if (r)
-		return r;
-	if (o->name == REPORT_GEN)
-		r = gen_print(p, m, *t, &po, o, stdout, e);
-	else
-		r = profile_read(p, m, src, *t, &po, e);
-	return r < 0 ? err_wrap(e, "%s", c->input) : r;
-}
-
-static int print_arc(const struct report_cmd_opts *c, struct trace_reader *t, struct err *e)
-{
-	const struct arc_opts o = {
-		.format = c->format, .rows = c->compact ? ARC_VISITS : c->every_insn ? ARC_INSTRUCTIONS :
-		ARC_BLOCKS,
-		.fold_plt = c->fold_plt, .fold_kernel = c->fold_kernel, .limit = c->limit,
-		.names = { .signatures = c->signatures, .addresses = c->addresses },
-		.branches = { c->from, c->to },
-		.select = selection(c),
-	};
-
-	return arc_print(t, &o, stdout, e);
-}
-
 /* What is missing from a report that was printed; the exit status it gives. */
-static int warn_of_gaps(const struct report_cmd_opts *c, const struct trace_reader *t,
+static int warn_of_gaps(const struct report_request *q, const struct trace_reader *t,
 			const struct model_source *src)
 {
-	int r = warn_of_damage(c->input, trace_reader_damage(t));
+	int r = warn_of_damage(q->input, trace_reader_damage(t));
 
 	if (src->nr_local_modules)
 		log_info("%" PRIu64 " module%s had no names in the trace; this machine's files gave them",
 			 src->nr_local_modules, src->nr_local_modules == 1 ? "" : "s");
-	if (c->strict && src->lost)
+	if (q->strict && src->lost)
 		log_warn("%" PRIu64 " samples were lost", src->lost);
-	return c->strict && src->lost ? 1 : r;
+	return q->strict && src->lost ? 1 : r;
 }
 
 static int check(const struct view *v)
@@ -331,33 +320,6 @@ static int check(const struct view *v)
 	if (nr_bad)
 		log_error("%u of %d invariants are violated", nr_bad, FLOW_NR_CHECKS);
 	return nr_bad ? 1 : 0;
-}
-
-/* Reports that show the trace as it is. */
-static bool without_model(enum report_name r)
-{
-	return r == REPORT_THREADS || r == REPORT_SCHED || r == REPORT_ARC;
-}
-
-static int print_trace(const struct report_cmd_opts *c, const struct report_opts *o)
-{
-	struct model_source src = { 0 };
-	struct trace_reader *t;
-	struct err e = { 0 };
-	int r = trace_reader_open(&t, c->input, &e);
-
-	if (r)
-		return log_err(&e);
-	r = c->report == REPORT_THREADS ? sched_print_threads(t, o, stdout, &e) :
-	    c->report == REPORT_SCHED ? sched_print_line(t, o, stdout, &e) : print_arc(c, t, &e);
-	if (r < 0) {
-		err_wrap(&e, "%s", c->input);
-		r = log_err(&e);
-	} else {
-		r = (r ? say_nothing_matches(c) : 0) | warn_of_gaps(c, t, &src);
-	}
-	trace_reader_close(t);
-	return r;
 }
 
 /* What can be said of the dispatches; a trace without them passes. */
@@ -396,19 +358,38 @@ static int check_calls(struct trace_reader *t)
 	return c.nr_bad ? 1 : 0;
 }
 
-static void fill_opts(const struct report_cmd_opts *c, struct report_opts *o)
+static int print_trace(const struct report_request *q, const struct report_opts *o)
 {
-	*o = (struct report_opts){
-		.name = c->report, .format = c->format, .sort = c->sort, .limit = c->limit, .prune = c->prune,
-		.absolute = c->absolute, .percent = c->percent, .width = term_width(),
-		.select = selection(c), .fold = c->fold, .merge_threads = c->merge_threads,
-		.merge_processes = c->merge_processes, .no_inline = c->no_inline, .no_kernel = c->no_kernel,
-		.by_kind = c->by_kind, .cpus = &c->cpus, .from_ns = from_ns(c), .to_ns = c->to,
-		.gen_events = &c->gen_events, .clip = c->clip, .stanzas = &c->stanzas,
-	};
+	const struct model_source none = { 0 };
+	struct trace_reader *t;
+	struct err e = { 0 };
+	int r = trace_reader_open(&t, q->input, &e);
+
+	if (r)
+		return log_err(&e);
+	r = o->report->print_trace(t, o, stdout, &e);
+	if (r < 0) {
+		err_wrap(&e, "%s", q->input);
+		r = log_err(&e);
+	} else {
+		r = (r ? say_nothing_matches(q, o) : 0) | warn_of_gaps(q, t, &none);
+	}
+	trace_reader_close(t);
+	return r;
 }
 
-static int show(const struct report_cmd_opts *c, struct trace_reader *t, struct view *v, struct model *m,
+static int read_trace(const struct report_request *q, const struct profile_opts *po, struct profile *p,
+		      struct model *m, struct model_source *src, struct trace_reader **t, struct err *e)
+{
+	int r = trace_reader_open(t, q->input, e);
+
+	if (r)
+		return r;
+	r = profile_read(p, m, src, *t, po, e);
+	return r ? err_wrap(e, "%s", q->input) : 0;
+}
+
+static int show(const struct report_request *q, struct trace_reader *t, struct view *v, struct model *m,
 		const struct model_source *src, const struct report_opts *o, bool *nothing, struct err *e)
 {
 	int r = view_init(v, m, src, o, e);
@@ -416,14 +397,12 @@ static int show(const struct report_cmd_opts *c, struct trace_reader *t, struct 
 	if (r)
 		return r;
 	*nothing = m->flow.nr_nodes <= 1;
-	return c->check ? check(v) | (t ? check_sched(t) | check_calls(t) : 0) : report_print(v, stdout, e);
+	return q->check ? check(v) | (t ? check_sched(t) | check_calls(t) : 0) : report_print(v, stdout, e);
 }
 
-static int report_run(void *opts, int nr_operands, char **operands)
+static int print_model(const struct report_request *q, const struct report_opts *o)
 {
-	struct report_cmd_opts *c = opts;
 	struct model_source src = { 0 };
-	struct report_opts o;
 	struct trace_reader *t = NULL;
 	struct profile p = { 0 };
 	struct view v = { 0 };
@@ -432,23 +411,16 @@ static int report_run(void *opts, int nr_operands, char **operands)
 	bool nothing = false;
 	int r;
 
-	if ((r = command_input(&c->input, nr_operands, operands)) || (r = check_opts(c)))
-		return r;
-	fill_opts(c, &o);
-	if (without_model(c->report) && !c->check)
-		return print_trace(c, &o);
-	if (c->events || c->stacks || c->tree)
-		r = read_text(c, &m, &e);
+	if (q->events || q->stacks || q->tree)
+		r = read_text(q, &m, &e);
 	else
-		r = read_trace(c, &o, &p, &m, &src, &t, &e);
-	if (o.name == REPORT_GEN)
-		nothing = r > 0;
-	else if (!r)
-		r = show(c, t, &v, &m, &src, &o, &nothing, &e);
+		r = read_trace(q, o->profile, &p, &m, &src, &t, &e);
+	if (!r)
+		r = show(q, t, &v, &m, &src, o, &nothing, &e);
 	if (r < 0)
 		r = log_err(&e);
 	else
-		r = (nothing ? say_nothing_matches(c) : r) | (t ? warn_of_gaps(c, t, &src) : 0);
+		r = (nothing ? say_nothing_matches(q, o) : r) | (t ? warn_of_gaps(q, t, &src) : 0);
 	view_release(&v);
 	profile_release(&p);
 	model_release(&m);
@@ -457,12 +429,55 @@ static int report_run(void *opts, int nr_operands, char **operands)
 	return r;
 }
 
+static struct profile_opts profile_opts(const struct report_request *q, const struct report *r)
+{
+	return (struct profile_opts){
+		.names = { .signatures = q->signatures, .lines = q->lines, .addresses = q->addresses,
+			   .by_kind = q->by_kind, .no_kernel = q->no_kernel,
+			   .no_inline = q->no_inline || r->hides_inlined },
+		.metrics = &q->metrics, .cpus = &q->cpus,
+		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
+		.samples = q->samples, .prefer_samples = r->prefers_samples, .no_samples = r->no_samples,
+		.replay = q->replay, .calibrate = q->calibrate,
+		.deltas = q->format != FORMAT_TREE, .needs_deltas = r->needs_deltas,
+		.fold_plt = q->fold_plt,
+	};
+}
+
+int report_show(const struct report_request *q, const struct report *r, const void *own)
+{
+	const struct profile_opts po = profile_opts(q, r);
+	const struct report_opts o = {
+		.report = r, .own = own, .profile = &po,
+		.format = q->format, .sort = q->sort, .limit = q->limit, .prune = q->prune,
+		.absolute = q->absolute, .percent = q->percent, .width = term_width(),
+		.select = { &q->pids, &q->tids, &q->comms, &q->threads, &q->modules, &q->symbols },
+		.fold = q->fold, .merge_threads = q->merge_threads, .merge_processes = q->merge_processes,
+		.no_inline = q->no_inline, .no_kernel = q->no_kernel, .by_kind = q->by_kind,
+	};
+	int status = check_request(q, r, &o);
+
+	if (status)
+		return status;
+	return r->print_trace && !q->check ? print_trace(q, &o) : print_model(q, &o);
+}
+
+static int report_run(void *opts, int nr_operands, char **operands)
+{
+	struct report_request *q = opts;
+	const struct report *r = reports[q->report];
+	int status = command_input(&q->input, nr_operands, operands);
+
+	if (status)
+		return status;
+	return has_no_others(q, r) ? report_show(q, r, own_opts(q, r)) : EXIT_USAGE;
+}
+
 const struct command cmd_report = {
 	.name = "report",
 	.summary = "show what was recorded as a call graph, a tree or a flat profile",
 	.operands = "[<file>]",
 	.flags = CMD_PAGER,
-	.opts = report_opts,
-	.opts_size = sizeof(struct report_cmd_opts),
+	.join_opts = join_opts,
 	.run = report_run,
 };

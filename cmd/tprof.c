@@ -12,24 +12,24 @@
 #include "base/term.h"
 #include "cmd.h"
 #include "pmu/probe.h"
-#include "report/format.h"
+#include "report.h"
+#include "report/report.h"
 #include "sampling.h"
 
 #define TICKS_HZ "1000"
 
 struct tprof_opts {
-	struct opt_list events, cpus, stanzas;
+	struct opt_list events, cpus;
 	const char *freq;
 	uint64_t period;
 	uint64_t start_ns, run_ns;
 	const char *output;
-	const char *clip;
 	int format;
 	bool program_only;
 };
 
 #define O struct tprof_opts
-static const struct opt tprof_table[] = {
+static const struct opt record_opts[] = {
 	OPT_GROUP("What to record"),
 	OPT_LIST('e', "event", O, events, "event", "event that makes a tick (default: cycles, or cpu-clock)"),
 	OPT_STR('F', "freq", O, freq, "hz", NULL, "ticks per second, or max (default: 1000)"),
@@ -40,12 +40,24 @@ static const struct opt tprof_table[] = {
 	OPT_TIME('r', "run", O, run_ns, "time", NULL, "stop after this long"),
 	OPT_STR('o', "output", O, output, "file", "arcprof.data", "keep the trace in <file>"),
 	OPT_GROUP("What to print"),
-	OPT_STR(0, "clip", O, clip, "percent", "0", "hide rows below <percent> of the ticks"),
-	OPT_LIST(0, "stanza", O, stanzas, "keys", "only these stanzas: P, PM, PMS, PT, PTM, PTMS, M, MS"),
+	OPT_END
+};
+
+static const struct opt format_opts[] = {
 	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
 	OPT_END
 };
 #undef O
+
+/* The report's own options stand among those of what to print. */
+static void join_opts(struct opt_join *j)
+{
+	size_t at = opt_join_struct(j, sizeof(struct tprof_opts));
+
+	opt_join_add(j, record_opts, at);
+	opt_join_add(j, report_tprof.opts, opt_join_struct(j, report_tprof.opts_size));
+	opt_join_add(j, format_opts, at);
+}
 
 static int prepare(struct sampling *s, const struct tprof_opts *o, int nr_operands, char **operands,
 		   struct err *e)
@@ -70,42 +82,13 @@ static int prepare(struct sampling *s, const struct tprof_opts *o, int nr_operan
 	return 0;
 }
 
-/* The report itself is the report command's, given what was asked of us. */
 static int print_report(const struct tprof_opts *o)
 {
-	const struct command *report = command_find("report");
-	struct command_opts parsed;
-	struct opt_list args = { 0 };
-	struct err e = { 0 };
-	size_t i;
-	int nr_operands, status;
+	const struct report_request q = { .input = o->output, .format = o->format };
 
-#define ADD(s)                                                              \
-	do {                                                                \
-		VEC_GROW(args.items, args.nr_items, args.alloc_items);      \
-		args.items[args.nr_items++] = (s);                          \
-	} while (0)
-	ADD(xstrdup("--tprof"));
-	ADD(xasprintf("--input=%s", o->output));
-	ADD(xasprintf("--clip=%s", o->clip));
-	ADD(xasprintf("--format=%s", format_name(o->format)));
-	for (i = 0; i < o->stanzas.nr_items; i++)
-		ADD(xasprintf("--stanza=%s", o->stanzas.items[i]));
-#undef ADD
-	command_opts_init(&parsed, report);
-	if (opt_parse(parsed.table, parsed.values, args.nr_items, args.items, false, &nr_operands, &e)) {
-		log_err(&e);
-		status = EXIT_USAGE;
-	} else {
-		if (term_is_tty())
-			pager_start();
-		status = report->run(parsed.values, 0, NULL);
-	}
-	command_opts_release(&parsed);
-	for (i = 0; i < args.nr_items; i++)
-		free(args.items[i]);
-	free(args.items);
-	return status;
+	if (term_is_tty())
+		pager_start();
+	return report_show(&q, &report_tprof, (const char *)o + opt_join_room(sizeof(*o)));
 }
 
 static int tprof_run(void *opts, int nr_operands, char **operands)
@@ -137,7 +120,6 @@ const struct command cmd_tprof = {
 	.summary = "count ticks by process, thread, module and symbol, system-wide, and print them",
 	.operands = "[--] [<program> [<arg>...]]",
 	.flags = CMD_RUNS_PROGRAM,
-	.opts = tprof_table,
-	.opts_size = sizeof(struct tprof_opts),
+	.join_opts = join_opts,
 	.run = tprof_run,
 };

@@ -429,7 +429,7 @@ size_t opt_join_struct(struct opt_join *j, size_t size)
 {
 	size_t offset = j->size;
 
-	j->size += (size + 15) & ~(size_t)15;
+	j->size += opt_join_room(size);
 	return offset;
 }
 

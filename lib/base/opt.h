@@ -103,6 +103,12 @@ struct opt_join {
 	size_t size;			/* of the block */
 };
 
+/* Bytes of the block that a struct takes. */
+static inline size_t opt_join_room(size_t size)
+{
+	return (size + 15) & ~(size_t)15;
+}
+
 /* Makes room for a struct; returns its offset in the block. */
 size_t opt_join_struct(struct opt_join *j, size_t size);
 /* Appends rows that fill the struct at that offset. */

@@ -12,7 +12,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/quote.h"
-#include "report/arc.h"
+#include "model/branches.h"
+#include "report/report.h"
 #include "version.h"
 
 struct arc_row {
@@ -25,11 +26,17 @@ struct arc_row {
 	size_t nr_bytes;
 };
 
+struct arc_opts {
+	bool visits, instructions;	/* a row each; neither: a row a block */
+	bool fold_kernel;
+};
+
 struct arc {
 	struct model m;
 	struct names names;
 	struct branches branches;
-	const struct arc_opts *o;
+	const struct report_opts *o;
+	const struct arc_opts *own;
 	FILE *out;
 	struct json j;
 	struct buf line;	/* scratch */
@@ -264,16 +271,16 @@ static bool joins(const struct arc *a, const struct block *b)
 
 	if (!a->pending || r->at.thread != b->thread)
 		return false;
-	if (a->o->fold_plt && b->site.plt)
+	if (a->o->profile->fold_plt && b->site.plt)
 		return true;
-	if (a->o->fold_kernel && r->at.kernel && b->kernel)
+	if (a->own->fold_kernel && r->at.kernel && b->kernel)
 		return true;
-	return a->o->rows == ARC_VISITS && !a->left && r->at.site.consumer == b->site.consumer;
+	return a->own->visits && !a->left && r->at.site.consumer == b->site.consumer;
 }
 
 static void add_block(struct arc *a, const struct block *b)
 {
-	bool folded_stub = a->o->fold_plt && b->site.plt;
+	bool folded_stub = a->o->profile->fold_plt && b->site.plt;
 
 	if (joins(a, b)) {
 		a->row.nr_insns += b->b.nr_insns;
@@ -321,9 +328,9 @@ static int on_block(void *ctx, const struct block *b)
 {
 	struct arc *a = ctx;
 
-	if (a->o->rows != ARC_INSTRUCTIONS || !add_instructions(a, b))
+	if (!a->own->instructions || !add_instructions(a, b))
 		add_block(a, b);
-	if (a->o->rows == ARC_INSTRUCTIONS)
+	if (a->own->instructions)
 		print_pending(a);
 	return 0;
 }
@@ -371,7 +378,7 @@ static void text_head(struct arc *a)
 			fputs("#     0=INTRPT, 1=CALL,  2=RETURN, 3=JUMP,\n"
 			      "#     4=IRET,   5=OTHER, 6=UNDEFD, 7=ALLOC\n", a->out);
 	}
-	if (a->o->rows == ARC_INSTRUCTIONS)
+	if (a->own->instructions)
 		fprintf(a->out, "# %3zu: the instruction\n", ARRAY_SIZE(fields) + 1);
 }
 
@@ -444,19 +451,20 @@ static int print_all(struct arc *a, struct trace_reader *t, struct err *e)
 	return r ? r : !a->nr_rows;
 }
 
-int arc_print(struct trace_reader *t, const struct arc_opts *o, FILE *out, struct err *e)
+static int arc_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
-	struct arc a = { .o = o, .out = out };
-	struct resolve_opts names = o->names;
+	struct arc a = { .o = o, .own = o->own, .out = out };
+	const struct resolve_opts names = {
+		.signatures = o->profile->names.signatures, .addresses = o->profile->names.addresses,
+		.no_inline = true,
+	};
 	int r;
 
-	if (o->format == FORMAT_TREE)
-		return err_set(e, EINVAL, "--arc cannot be printed as a tree (expected one of: text, json, csv)");
-	names.no_inline = true;
 	model_init(&a.m, 1, FLOW_CALLS);
 	names_init(&a.names, &a.m, &names);
 	r = trace_read(t, &names_sink, &a.names, e);
-	branches_init(&a.branches, &a.names, &o->branches);
+	branches_init(&a.branches, &a.names,
+		      &(struct branches_opts){ o->profile->from_ns, o->profile->to_ns });
 	if (!r)
 		r = print_all(&a, t, e);
 	buf_release(&a.line);
@@ -465,3 +473,35 @@ int arc_print(struct trace_reader *t, const struct arc_opts *o, FILE *out, struc
 	model_release(&a.m);
 	return r;
 }
+
+static int check(const struct report_opts *o, struct err *e)
+{
+	const struct arc_opts *own = o->own;
+
+	if (own->visits && own->instructions)
+		return err_set(e, EINVAL, "cannot be combined: --compact and --every-instruction");
+	if (o->profile->from_ns == SELECT_FROM_ZERO)
+		return err_set(e, EINVAL, "--from-zero: an instruction trace has no zero point");
+	return 0;
+}
+
+#define O struct arc_opts
+static const struct opt opts[] = {
+	OPT_FLAG(0, "compact", O, visits, "arc: one row per visit of a function"),
+	OPT_FLAG(0, "every-instruction", O, instructions, "arc: one row per instruction"),
+	OPT_FLAG(0, "collapse-kernel", O, fold_kernel, "arc: merge consecutive kernel rows"),
+	OPT_END
+};
+#undef O
+
+const struct report report_arc = {
+	.name = "arc",
+	.help = "list an instruction trace block by block",
+	.formats = FORMATS_TABLE,
+	.opts_title = "For --arc",
+	.opts = opts,
+	.opts_size = sizeof(struct arc_opts),
+	.check = check,
+	.needs = "an instruction trace",
+	.print_trace = arc_print,
+};

@@ -15,7 +15,6 @@
 
 #include "base/mem.h"
 #include "base/quote.h"
-#include "report/gen.h"
 #include "report/gensel.h"
 #include "report/sched.h"
 
@@ -267,20 +266,23 @@ static int batch_end(struct gen *g)
 	return is_done(g);
 }
 
-int gen_print(struct profile *p, struct model *m, struct trace_reader *t, const struct profile_opts *po,
-	      const struct report_opts *o, FILE *out, struct err *e)
+static int gen_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
 	const struct trace_sink count = { .call_events = count_events, .sched = count_sched };
 	const struct trace_sink sink = { .call_events = take_events, .sched = take_sched };
 	struct gen g = { .out = out, .limit = o->limit, .sort_at = SORT_EVENTS };
+	struct profile_opts po = *o->profile;
+	struct profile p;
+	struct model m;
 	int r;
 
-	profile_init(p, m, po);
-	p->o.metrics = NULL;
-	p->o.no_samples = true;
-	r = profile_names(p, t, e);
+	po.names.by_kind = true;
+	po.metrics = NULL;
+	po.no_samples = true;
+	profile_init(&p, &m, &po);
+	r = profile_names(&p, t, e);
 	if (!r)
-		r = calls_init(&g.c, p, e);
+		r = calls_init(&g.c, &p, e);
 	if (!r)
 		r = trace_read(t, &calls_sink, &g.c, e);
 	if (!r)
@@ -305,5 +307,33 @@ int gen_print(struct profile *p, struct model *m, struct trace_reader *t, const 
 	free(g.last);
 	free(g.events);
 	free(g.starts);
+	profile_release(&p);
+	model_release(&m);
 	return r;
 }
+
+static int check(const struct report_opts *o, struct err *e)
+{
+	if (o->profile->cpus && o->profile->cpus->nr_items)
+		return err_set(e, EINVAL, "--cpu: calls do not say on which CPU they were");
+	return 0;
+}
+
+static const struct opt opts[] = {
+	OPT_LIST(0, "event", struct gen_opts, events, "kind",
+		 "only these events: entry, exit, exception, unwound, dispatch"),
+	OPT_END
+};
+
+const struct report report_gen = {
+	.name = "gen",
+	.help = "list every call and return of a call trace",
+	.formats = FORMAT_BIT(FORMAT_TEXT),
+	.opts_title = "For --gen",
+	.opts = opts,
+	.opts_size = sizeof(struct gen_opts),
+	.opts_select = true,
+	.check = check,
+	.needs = "a call trace",
+	.print_trace = gen_print,
+};

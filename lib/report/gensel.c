@@ -23,8 +23,8 @@ static const struct {
 
 static int choose_kinds(struct gen_select *s, struct err *e)
 {
-	const struct opt_list *l = s->o->gen_events;
-	bool all = !l || !l->nr_items, known;
+	const struct opt_list *l = &((const struct gen_opts *)s->o->own)->events;
+	bool all = !l->nr_items, known;
 	size_t i, k;
 
 	for (i = 0; i < GEN_NR; i++)

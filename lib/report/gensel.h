@@ -25,6 +25,10 @@ static inline uint32_t gen_dispatch(uint16_t cpu, uint8_t state)
 	return (uint32_t)state << 16 | cpu;
 }
 
+struct gen_opts {
+	struct opt_list events;	/* kinds; empty: all */
+};
+
 struct gen_select {
 	struct calls *c;
 	const struct report_opts *o;

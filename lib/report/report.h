@@ -11,28 +11,21 @@
 #include "base/buf.h"
 #include "base/opt.h"
 #include "flow/order.h"
+#include "model/profile.h"
 #include "model/select.h"
 #include "model/source.h"
 #include "report/format.h"
 
-enum report_name {
-	REPORT_XARC,
-	REPORT_XTREE,
-	REPORT_XPROF,
-	REPORT_RT,
-	REPORT_GEN,
-	REPORT_TPROF,
-	REPORT_THREADS,
-	REPORT_SCHED,
-	REPORT_ARC
-};
 enum report_fold { FOLD_NONE, FOLD_MODULE, FOLD_CLASS, FOLD_PACKAGE };
 enum report_sort {
 	SORT_DEFAULT, SORT_CUM, SORT_BASE, SORT_N, SORT_NAME, SORT_WAIT, SORT_BLOCKED, SORT_LATENCY
 };
 
+struct report;
+
 struct report_opts {
-	enum report_name name;
+	const struct report *report;
+	const void *own;		/* the struct that report->opts fill */
 	int format;			/* enum format_id */
 	int sort;			/* enum report_sort */
 	unsigned int sort_metric;
@@ -44,13 +37,8 @@ struct report_opts {
 	/* Folding. */
 	int fold;			/* enum report_fold */
 	bool merge_threads, merge_processes, no_inline, no_kernel, by_kind;
-	/* threads and sched */
-	const struct opt_list *cpus;
-	uint64_t from_ns, to_ns;	/* after the start; 0: all; from_ns may be SELECT_FROM_ZERO */
-	const struct opt_list *gen_events;	/* kinds of events that gen shows; empty: all */
-	/* tprof */
-	double clip;			/* percent */
-	const struct opt_list *stanzas;
+	/* How a trace is read; a report that makes no model takes from it what it needs. */
+	const struct profile_opts *profile;
 };
 
 struct view {
@@ -84,10 +72,45 @@ int view_init(struct view *v, struct model *m, const struct model_source *src, c
 	      struct err *e);
 void view_release(struct view *v);
 
+/*
+ * A report: one row, defined in the file that prints it.  It prints either the view of a model, or a trace
+ * as it is, without a model.
+ */
+struct report {
+	const char *name;		/* also its option: --name */
+	const char *help;		/* of that option */
+	unsigned int formats;		/* a set: format.h */
+	bool sorts_by_wait;		/* --sort also takes wait, blocked and latency */
+	/* Options that this report alone understands, and the struct they fill; NULL: none. */
+	const char *opts_title;		/* over them in help */
+	const struct opt *opts;
+	size_t opts_size;
+	bool opts_select;		/* their lists select what is shown, as --pid does */
+	/* -EINVAL: the options cannot be used together.  NULL: all can. */
+	int (*check)(const struct report_opts *o, struct err *e);
+	/* Of a view: what its model is made of, and printing it. */
+	bool prefers_samples;		/* of a trace with calls and samples, the samples alone */
+	bool no_samples;		/* no samples beside calls */
+	bool needs_deltas;		/* as in struct profile_opts */
+	bool hides_inlined;
+	bool sorts_children;		/* those of each context, as --sort says */
+	int (*print)(struct view *v, FILE *out, struct err *e);
+	/* Of a trace as it is: which trace that must be, and printing it.  1: the options select nothing. */
+	const char *needs;
+	int (*print_trace)(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
+};
+
+/* All reports, in the order of help; x is the row report_x. */
+#define REPORT_LIST(R) R(xarc) R(xtree) R(xprof) R(rt) R(gen) R(tprof) R(threads) R(sched) R(arc)
+#define REPORT_DECLARE(name) extern const struct report report_##name;
+REPORT_LIST(REPORT_DECLARE)
+
+extern const struct report *const reports[];	/* ends with NULL */
+
 /* "3.21 s", "12.3 ms": three digits or more. */
 void report_put_duration(struct buf *b, uint64_t ns);
 
-/* Prints the report that v->o names. */
+/* Prints the view as v->o says. */
 int report_print(struct view *v, FILE *out, struct err *e);
 
 /* The name a text report prints: processes and threads with their number. */

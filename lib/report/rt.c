@@ -288,7 +288,7 @@ static void print_csv(struct walk *w, FILE *out)
 	table_release(&t);
 }
 
-int rt_print(struct view *v, FILE *out)
+static int rt_print(struct view *v, FILE *out, struct err *e)
 {
 	struct walk w = { .v = v };
 
@@ -300,3 +300,12 @@ int rt_print(struct view *v, FILE *out)
 		print_text(&w, out);
 	return 0;
 }
+
+const struct report report_rt = {
+	.name = "rt",
+	.help = "show the call tree as log-rt: calls to and from each context",
+	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
+	.no_samples = true,
+	.needs_deltas = true,
+	.print = rt_print,
+};

@@ -15,8 +15,4 @@ const char *sched_state_letter(enum sched_state s);
 /* What --pid, --tid, --comm and --thread say of a thread; NULL is none. */
 bool sched_selected(const struct selection *s, const struct sched_thread *t);
 
-/* The reports; each reads the trace. 1: the options select nothing. */
-int sched_print_threads(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
-int sched_print_line(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
-
 #endif

@@ -221,7 +221,7 @@ static void print_line(void *ctx, const struct sched_line *l)
 	const struct selection *s = &o->select;
 	bool all = !(selection_wants(s) & SELECT_BY_THREAD);
 
-	if (!select_number(o->cpus, l->cpu))
+	if (!select_number(o->profile->cpus, l->cpu))
 		return;
 	if (!all && !sched_selected(s, l->out) && !sched_selected(s, l->in))
 		return;
@@ -238,15 +238,15 @@ static void print_line(void *ctx, const struct sched_line *l)
 		text_line(p, l);
 }
 
-int sched_print_line(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+static int sched_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
 	struct sched_model m = { .nr_threads = 0 }, sums;
 	struct printer p = { .m = &m, .sums = &sums, .o = o, .out = out };
-	int r = sched_read(&sums, t, o->from_ns, o->to_ns, NULL, NULL, e);
+	int r = sched_read(&sums, t, o->profile->from_ns, o->profile->to_ns, NULL, NULL, e);
 
 	/* Once for the sums that are said first, once for the lines. */
 	if (!r)
-		r = sched_read(&m, t, o->from_ns, o->to_ns, print_line, &p, e);
+		r = sched_read(&m, t, o->profile->from_ns, o->profile->to_ns, print_line, &p, e);
 	if (!r && !p.begun)
 		begin(&p);
 	if (!r && o->format == FORMAT_JSON) {
@@ -260,3 +260,11 @@ int sched_print_line(struct trace_reader *t, const struct report_opts *o, FILE *
 	sched_release(&sums);
 	return r;
 }
+
+const struct report report_sched = {
+	.name = "sched",
+	.help = "list dispatches and interrupts in time order",
+	.formats = FORMATS_TABLE,
+	.needs = "a trace with dispatches",
+	.print_trace = sched_print,
+};

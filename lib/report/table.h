@@ -116,10 +116,4 @@ void json_sums(struct json *j, const struct view *v, uint64_t n, const uint64_t 
 /* "name", and with kind "kind" and "module", "pid" and "tid". */
 void json_consumer(struct json *j, const struct view *v, uint32_t consumer, bool kind);
 
-int xarc_print(struct view *v, FILE *out);
-int xtree_print(struct view *v, FILE *out);
-int xprof_print(struct view *v, FILE *out);
-int rt_print(struct view *v, FILE *out);
-int tprof_print(struct view *v, FILE *out, struct err *e);
-
 #endif

@@ -316,11 +316,11 @@ static void print_csv(const struct rows *r, FILE *out)
 	buf_release(&b);
 }
 
-int sched_print_threads(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+static int threads_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
 	struct sched_model m;
 	struct rows r = { .m = &m, .o = o };
-	int ret = sched_read(&m, t, o->from_ns, o->to_ns, NULL, NULL, e);
+	int ret = sched_read(&m, t, o->profile->from_ns, o->profile->to_ns, NULL, NULL, e);
 
 	if (!ret) {
 		make_rows(&r);
@@ -336,3 +336,12 @@ int sched_print_threads(struct trace_reader *t, const struct report_opts *o, FIL
 	sched_release(&m);
 	return ret;
 }
+
+const struct report report_threads = {
+	.name = "threads",
+	.help = "show how long each thread ran, waited and was blocked",
+	.formats = FORMATS_TABLE,
+	.sorts_by_wait = true,
+	.needs = "a trace with dispatches",
+	.print_trace = threads_print,
+};

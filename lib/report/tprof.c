@@ -34,8 +34,14 @@ static const struct stanza {
 	{ "Module_Symbol", "MS", 2, { MOD, SYM } },
 };
 
+struct tprof_opts {
+	double clip;			/* percent */
+	struct opt_list stanzas;
+};
+
 struct tprof {
 	struct view *v;
+	const struct tprof_opts *own;
 	FILE *out;
 	struct consumers names;		/* the four kinds of rows */
 	struct tick {
@@ -246,7 +252,7 @@ static void text_header(struct tprof *t)
 	}
 	buf_release(&b);
 	fprintf(t->out, " TOTAL TICKS%15" PRIu64 "\n", t->total);
-	fprintf(t->out, " (Clipping Level : %5.1f %% %4" PRIu64 " Ticks)\n\n", t->v->o->clip, t->clip);
+	fprintf(t->out, " (Clipping Level : %5.1f %% %4" PRIu64 " Ticks)\n\n", t->own->clip, t->clip);
 	fputs("   ================================\n      TPROF Report Summary\n\n", t->out);
 	for (i = 0; i < ARRAY_SIZE(stanzas); i++)
 		if (t->wanted[i])
@@ -351,12 +357,12 @@ static void print_csv(struct tprof *t)
 
 static int choose(struct tprof *t, struct err *e)
 {
-	const struct opt_list *l = t->v->o->stanzas;
+	const struct opt_list *l = &t->own->stanzas;
 	size_t i, k;
 
 	for (k = 0; k < ARRAY_SIZE(stanzas); k++)
-		t->wanted[k] = !l || !l->nr_items;
-	for (i = 0; l && i < l->nr_items; i++) {
+		t->wanted[k] = !l->nr_items;
+	for (i = 0; i < l->nr_items; i++) {
 		for (k = 0; k < ARRAY_SIZE(stanzas); k++)
 			if (!strcasecmp(l->items[i], stanzas[k].letters) ||
 			    !strcasecmp(l->items[i], stanzas[k].name))
@@ -369,9 +375,9 @@ static int choose(struct tprof *t, struct err *e)
 	return 0;
 }
 
-int tprof_print(struct view *v, FILE *out, struct err *e)
+static int tprof_print(struct view *v, FILE *out, struct err *e)
 {
-	struct tprof t = { .v = v, .out = out };
+	struct tprof t = { .v = v, .own = v->o->own, .out = out };
 	int r;
 
 	if (v->m->flow.n_means != FLOW_SAMPLES)
@@ -380,7 +386,7 @@ int tprof_print(struct view *v, FILE *out, struct err *e)
 		return r;
 	consumers_init(&t.names);
 	collect(&t);
-	t.clip = ceil(t.total * v->o->clip / 100);
+	t.clip = ceil(t.total * t.own->clip / 100);
 	if (v->o->format == FORMAT_JSON)
 		print_json(&t);
 	else if (v->o->format == FORMAT_CSV)
@@ -391,3 +397,33 @@ int tprof_print(struct view *v, FILE *out, struct err *e)
 	free(t.ticks);
 	return 0;
 }
+
+static int check(const struct report_opts *o, struct err *e)
+{
+	const struct tprof_opts *own = o->own;
+
+	if (own->clip < 0 || own->clip > 100)
+		return err_set(e, EINVAL, "--clip: a percentage is from 0 to 100");
+	return 0;
+}
+
+#define O struct tprof_opts
+static const struct opt opts[] = {
+	OPT_DOUBLE(0, "clip", O, clip, "percent", "0", "hide rows below <percent> of the ticks"),
+	OPT_LIST(0, "stanza", O, stanzas, "keys", "only these stanzas: P, PM, PMS, PT, PTM, PTMS, M, MS"),
+	OPT_END
+};
+#undef O
+
+const struct report report_tprof = {
+	.name = "tprof",
+	.help = "show ticks by process, thread, module and symbol",
+	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
+	.opts_title = "For --tprof",
+	.opts = opts,
+	.opts_size = sizeof(struct tprof_opts),
+	.check = check,
+	.prefers_samples = true,
+	.hides_inlined = true,	/* a symbol of tprof is what the linker calls one */
+	.print = tprof_print,
+};

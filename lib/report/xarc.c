@@ -219,7 +219,7 @@ static void print_csv(struct xarc *x, size_t nr)
 	table_release(&x->t);
 }
 
-int xarc_print(struct view *v, FILE *out)
+static int xarc_print(struct view *v, FILE *out, struct err *e)
 {
 	struct xarc x = { .v = v, .out = out };
 	size_t nr;
@@ -237,3 +237,10 @@ int xarc_print(struct view *v, FILE *out)
 	arcs_release(&x.a);
 	return 0;
 }
+
+const struct report report_xarc = {
+	.name = "xarc",
+	.help = "show callers and callees of each function (the default)",
+	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
+	.print = xarc_print,
+};

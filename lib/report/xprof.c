@@ -149,7 +149,7 @@ static void print_csv(struct view *v, const struct flat *rows, size_t nr, FILE *
 	table_release(&t);
 }
 
-int xprof_print(struct view *v, FILE *out)
+static int xprof_print(struct view *v, FILE *out, struct err *e)
 {
 	uint64_t *sums;
 	size_t nr;
@@ -167,3 +167,10 @@ int xprof_print(struct view *v, FILE *out)
 	free(sums);
 	return 0;
 }
+
+const struct report report_xprof = {
+	.name = "xprof",
+	.help = "show a flat profile",
+	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
+	.print = xprof_print,
+};

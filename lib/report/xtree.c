@@ -137,7 +137,7 @@ static void print_csv(struct walk *w, FILE *out)
 	table_release(&t);
 }
 
-int xtree_print(struct view *v, FILE *out)
+static int xtree_print(struct view *v, FILE *out, struct err *e)
 {
 	struct walk w = { .v = v };
 
@@ -152,3 +152,11 @@ int xtree_print(struct view *v, FILE *out)
 	free(w.ids);
 	return 0;
 }
+
+const struct report report_xtree = {
+	.name = "xtree",
+	.help = "show the call tree",
+	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
+	.sorts_children = true,
+	.print = xtree_print,
+};

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 
 #include "base/mem.h"
-#include "report/gen.h"
+#include "report/gensel.h"
 #include "traces.h"
 #include "unit.h"
 
@@ -65,23 +65,19 @@ static ssize_t on_text(void *ctx, const char *text, size_t len)
 
 TEST(gen_is_in_order_of_time_and_keeps_little)
 {
-	const struct opt_list all = { 0 };
-	const struct report_opts ro = {
-		.name = REPORT_GEN, .cpus = &all, .gen_events = &all,
-	};
-	struct profile_opts o = { .names.no_files = true };
+	const struct gen_opts own = { .events.nr_items = 0 };
+	const struct profile_opts po = { .names.no_files = true };
+	const struct report_opts o = { .report = &report_gen, .own = &own, .profile = &po };
 	struct buf b = two_threads();
 	struct lines lines = { 0 };
 	FILE *out = fopencookie(&lines, "w", (cookie_io_functions_t){ .write = on_text });
 	struct rusage before, after;
 	struct trace_reader *t;
-	struct profile p;
-	struct model m;
 	struct err e = { 0 };
 
 	getrusage(RUSAGE_SELF, &before);
 	CHECK_U64(trace_reader_open_memory(&t, b.data, b.len, &e), 0);
-	CHECK_U64(gen_print(&p, &m, t, &o, &ro, out, &e), 0);
+	CHECK_U64(report_gen.print_trace(t, &o, out, &e), 0);
 	fclose(out);
 	getrusage(RUSAGE_SELF, &after);
 	CHECK_U64(lines.nr, 1 + 2 * NR_RECORDS * NR_EVENTS);
@@ -89,8 +85,6 @@ TEST(gen_is_in_order_of_time_and_keeps_little)
 #ifndef __SANITIZE_ADDRESS__		/* which keeps what was freed */
 	CHECK(after.ru_maxrss - before.ru_maxrss < 48 << 10);	/* KiB; 1.3 M events are 120 MiB */
 #endif
-	profile_release(&p);
-	model_release(&m);
 	trace_reader_close(t);
 	buf_release(&b);
 }

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* report.h - what "arcprof report" is asked for; other commands can ask, too. */
+#ifndef CMD_REPORT_H
+#define CMD_REPORT_H
+
+#include "base/opt.h"
+
+struct report;
+
+struct report_request {
+	const char *input, *events, *stacks, *tree;
+	int report;			/* index in reports[] */
+	int format;
+	struct opt_list metrics;
+	int sort;
+	uint64_t limit;
+	double prune;
+	bool absolute, percent;
+	struct opt_list cpus, pids, tids, comms, threads, modules, symbols;
+	uint64_t from, to;
+	bool from_zero;
+	int fold;
+	bool merge_threads, merge_processes, no_inline, no_kernel, by_kind;
+	bool signatures, lines, addresses, fold_plt;
+	bool samples, replay, calibrate;
+	bool check, strict;
+};
+
+/*
+ * Prints that report; own: the struct that its own options fill.  q->report is not looked at.
+ * Returns the exit status.
+ */
+int report_show(const struct report_request *q, const struct report *r, const void *own);
+
+#endif
