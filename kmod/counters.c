@@ -8,20 +8,6 @@
 #include <linux/perf_event.h>
 #include <linux/slab.h>
 #include "module.h"
-#ifdef CONFIG_X86
-#include <asm/msr.h>
-#else
-#include <asm/sysreg.h>
-#endif
-
-static u64 cycles(void)
-{
-#ifdef CONFIG_X86
-	return rdtsc();
-#else
-	return read_sysreg(cntvct_el0);
-#endif
-}
 
 /*
  * Reading must work in a hook: what counts by hooks of its own is refused before it attaches them
@@ -93,7 +79,7 @@ void counters_read_hook(const struct counters *c, u64 *value)
 	int cpu = raw_smp_processor_id();
 	u32 i;
 
-	value[0] = cycles();
+	value[0] = cpu_cycles();
 	for (i = 1; i < c->nr; i++) {
 		struct perf_event *event = c->event[i * nr_cpu_ids + cpu];
 

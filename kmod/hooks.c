@@ -5,10 +5,8 @@
 #include <linux/interrupt.h>
 #include <trace/events/irq.h>
 #include <trace/events/sched.h>
-#ifdef CONFIG_X86
-#include <asm/trace/irq_vectors.h>
-#endif
 #include "ptt.h"
+#include "vectors.h"
 
 /* ---- the state of a CPU; interrupts are off in all of these ---- */
 
@@ -205,7 +203,6 @@ static void softirq_exit_hook(void *data, unsigned int nr)
 	irq_end_hook(data, ARCPROF_CPU_SOFTIRQ);
 }
 
-#ifdef CONFIG_X86
 static void vector_entry_hook(void *data, int vector)
 {
 	irq_begin_hook(data, ARCPROF_CPU_HARDIRQ);
@@ -215,7 +212,6 @@ static void vector_exit_hook(void *data, int vector)
 {
 	irq_end_hook(data, ARCPROF_CPU_HARDIRQ);
 }
-#endif
 
 /* Runs in the task that ends. */
 static void exit_hook(void *data, struct task_struct *task)
@@ -260,34 +256,16 @@ static struct probe sched_probes[] = {
 	{}
 };
 
-/* On arm64 the timer and messages between CPUs are interrupts as others are. */
+#define VECTOR(name, optional)                                                                     \
+	{ name "_entry", vector_entry_hook, optional },                                             \
+	{ name "_exit", vector_exit_hook, optional },
+
 static struct probe irq_probes[] = {
 	{ "irq_handler_entry", irq_entry_hook },
 	{ "irq_handler_exit", irq_exit_hook },
 	{ "softirq_entry", softirq_entry_hook },
 	{ "softirq_exit", softirq_exit_hook },
-#ifdef CONFIG_X86
-	{ "local_timer_entry", vector_entry_hook },
-	{ "local_timer_exit", vector_exit_hook },
-	{ "reschedule_entry", vector_entry_hook, true },
-	{ "reschedule_exit", vector_exit_hook, true },
-	{ "call_function_entry", vector_entry_hook, true },
-	{ "call_function_exit", vector_exit_hook, true },
-	{ "call_function_single_entry", vector_entry_hook, true },
-	{ "call_function_single_exit", vector_exit_hook, true },
-	{ "irq_work_entry", vector_entry_hook, true },
-	{ "irq_work_exit", vector_exit_hook, true },
-	{ "x86_platform_ipi_entry", vector_entry_hook, true },
-	{ "x86_platform_ipi_exit", vector_exit_hook, true },
-	{ "thermal_apic_entry", vector_entry_hook, true },
-	{ "thermal_apic_exit", vector_exit_hook, true },
-	{ "threshold_apic_entry", vector_entry_hook, true },
-	{ "threshold_apic_exit", vector_exit_hook, true },
-	{ "error_apic_entry", vector_entry_hook, true },
-	{ "error_apic_exit", vector_exit_hook, true },
-	{ "spurious_apic_entry", vector_entry_hook, true },
-	{ "spurious_apic_exit", vector_exit_hook, true },
-#endif
+	CPU_VECTORS(VECTOR)
 	{}
 };
 
@@ -323,10 +301,8 @@ int hooks_attach(struct session *s)
 	check_trace_callback_type_irq_handler_exit(irq_exit_hook);
 	check_trace_callback_type_softirq_entry(softirq_entry_hook);
 	check_trace_callback_type_softirq_exit(softirq_exit_hook);
-#ifdef CONFIG_X86
-	check_trace_callback_type_local_timer_entry(vector_entry_hook);
-	check_trace_callback_type_local_timer_exit(vector_exit_hook);
-#endif
+	cpu_check_vector_hook(vector_entry_hook);
+	cpu_check_vector_hook(vector_exit_hook);
 	r = probes_attach(sched_probes, s);
 	if (!r && !(s->flags & ARCPROF_PTT_NO_IRQ))
 		r = probes_attach(irq_probes, s);

@@ -12,12 +12,6 @@
 #include <linux/slab.h>
 #include "module.h"
 
-#ifdef ARCPROF_ITRACE
-#define FEATURES (ARCPROF_FEATURE_PTT | ARCPROF_FEATURE_ITRACE | ARCPROF_FEATURE_ITRACE_SYNC)
-#else
-#define FEATURES ARCPROF_FEATURE_PTT
-#endif
-
 DEFINE_MUTEX(arcprof_mutex);
 
 struct task_struct *find_task(s32 tid)
@@ -52,7 +46,7 @@ static long version(struct arcprof_version *v)
 	if (v->reserved)
 		return -EINVAL;
 	v->abi = ARCPROF_ABI;
-	v->features = FEATURES;
+	v->features = ARCPROF_FEATURE_PTT | ITRACE_FEATURES;
 	return 0;
 }
 
@@ -69,7 +63,6 @@ static long serve(struct arcprof_file *f, unsigned int cmd, union request *r)
 		return ptt_unregister(&r->ptt_register);
 	case ARCPROF_IOC_PTT_STOP:
 		return ptt_stop(f);
-#ifdef ARCPROF_ITRACE
 	case ARCPROF_IOC_ITRACE_START:
 		return itrace_start(f, &r->itrace_start);
 	case ARCPROF_IOC_ITRACE_STOP:
@@ -82,7 +75,6 @@ static long serve(struct arcprof_file *f, unsigned int cmd, union request *r)
 		return itrace_leave(f);
 	case ARCPROF_IOC_ITRACE_CONSUME:
 		return itrace_consume(f, &r->itrace_consume);
-#endif
 	default:
 		return -ENOTTY;
 	}
@@ -131,11 +123,7 @@ static int arcprof_mmap(struct file *file, struct vm_area_struct *vma)
 	if (vma->vm_pgoff < itrace_page)
 		r = ptt_mmap(vma);
 	else
-#ifdef ARCPROF_ITRACE
 		r = itrace_mmap(file->private_data, vma);
-#else
-		r = -EINVAL;
-#endif
 	mutex_unlock(&arcprof_mutex);
 	return r;
 }
@@ -152,15 +140,12 @@ static int arcprof_release(struct inode *inode, struct file *file)
 
 	mutex_lock(&arcprof_mutex);
 	ptt_release(f);
-#ifdef ARCPROF_ITRACE
 	itrace_release(f);
-#endif
 	mutex_unlock(&arcprof_mutex);
 	kfree(f);
 	return 0;
 }
 
-#ifdef ARCPROF_ITRACE
 /* A process closes a descriptor of the file, or ends. */
 static int arcprof_flush(struct file *file, fl_owner_t who)
 {
@@ -174,7 +159,6 @@ static __poll_t arcprof_poll(struct file *file, struct poll_table_struct *wait)
 {
 	return itrace_poll(file->private_data, file, wait);
 }
-#endif
 
 static const struct file_operations fops = {
 	.owner = THIS_MODULE,
@@ -183,10 +167,8 @@ static const struct file_operations fops = {
 	.unlocked_ioctl = arcprof_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = arcprof_mmap,
-#ifdef ARCPROF_ITRACE
 	.flush = arcprof_flush,
 	.poll = arcprof_poll,
-#endif
 };
 
 static struct miscdevice device = {
@@ -206,16 +188,12 @@ static int __init arcprof_module_init(void)
 	/* Soft interrupts that are threads break the rule by which time is charged. */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT))
 		return -EOPNOTSUPP;
-#ifdef ARCPROF_ITRACE
 	r = itrace_init();
 	if (r)
 		return r;
-#endif
 	r = misc_register(&device);
-#ifdef ARCPROF_ITRACE
 	if (r)
 		itrace_exit();
-#endif
 	return r;
 }
 
@@ -225,9 +203,7 @@ static void __exit arcprof_module_exit(void)
 	mutex_lock(&arcprof_mutex);
 	ptt_exit();
 	mutex_unlock(&arcprof_mutex);
-#ifdef ARCPROF_ITRACE
 	itrace_exit();
-#endif
 }
 
 module_init(arcprof_module_init);

@@ -14,6 +14,7 @@
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/tracepoint.h>
 #include <linux/types.h>
@@ -21,6 +22,7 @@
 #include <linux/version.h>
 #include <linux/vmalloc.h>
 #include "arcprof_uapi.h"
+#include "cpu.h"
 
 extern struct mutex arcprof_mutex;
 
@@ -98,9 +100,9 @@ void ptt_exit(void);
 
 /* ---- itrace.c ---- */
 
-#ifdef CONFIG_X86_64
-#define ARCPROF_ITRACE
-struct poll_table_struct;
+#ifdef ARCPROF_ITRACE
+
+#define ITRACE_FEATURES (ARCPROF_FEATURE_ITRACE | ARCPROF_FEATURE_ITRACE_SYNC)
 
 long itrace_start(struct arcprof_file *f, struct arcprof_itrace_start *arg);
 long itrace_stop(struct arcprof_file *f);
@@ -114,6 +116,68 @@ void itrace_flush(struct arcprof_file *f, fl_owner_t who);
 void itrace_release(struct arcprof_file *f);
 int itrace_init(void);
 void itrace_exit(void);
+
+#else
+
+#define ITRACE_FEATURES 0
+
+static inline long itrace_start(struct arcprof_file *f, struct arcprof_itrace_start *arg)
+{
+	return -ENOTTY;
+}
+
+static inline long itrace_stop(struct arcprof_file *f)
+{
+	return -ENOTTY;
+}
+
+static inline long itrace_stat(struct arcprof_file *f, struct arcprof_itrace_stat *arg)
+{
+	return -ENOTTY;
+}
+
+static inline long itrace_join(struct arcprof_file *f, struct arcprof_itrace_join *arg)
+{
+	return -ENOTTY;
+}
+
+static inline long itrace_leave(struct arcprof_file *f)
+{
+	return -ENOTTY;
+}
+
+static inline long itrace_consume(struct arcprof_file *f, struct arcprof_itrace_consume *arg)
+{
+	return -ENOTTY;
+}
+
+static inline __poll_t itrace_poll(struct arcprof_file *f, struct file *file, struct poll_table_struct *wait)
+{
+	return DEFAULT_POLLMASK;
+}
+
+static inline int itrace_mmap(struct arcprof_file *f, struct vm_area_struct *vma)
+{
+	return -EINVAL;
+}
+
+static inline void itrace_flush(struct arcprof_file *f, fl_owner_t who)
+{
+}
+
+static inline void itrace_release(struct arcprof_file *f)
+{
+}
+
+static inline int itrace_init(void)
+{
+	return 0;
+}
+
+static inline void itrace_exit(void)
+{
+}
+
 #endif
 
 #endif

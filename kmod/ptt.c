@@ -10,11 +10,6 @@
 #include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
-#ifdef CONFIG_X86
-#include <asm/tsc.h>
-#else
-#include <asm/arch_timer.h>
-#endif
 #include "ptt.h"
 
 #define MAX_SLOTS	65536
@@ -114,14 +109,8 @@ static void fill_header(struct session *s, const struct arcprof_ptt_start *arg)
 	h->nr_cpus = nr_cpu_ids;
 	h->nr_slots = arg->nr_slots;
 	h->shift = CLOCK_SHIFT;
-#ifdef CONFIG_X86
-	h->clock = ARCPROF_CLOCK_TSC;
-	h->mult = div64_u64((u64)NSEC_PER_MSEC << CLOCK_SHIFT, tsc_khz);
-#else
-	h->clock = ARCPROF_CLOCK_CNTVCT;
-	/* 10^9 << 34 is what fits; frequencies are at least 10^6 */
-	h->mult = div64_u64((u64)NSEC_PER_SEC << 34, arch_timer_get_cntfrq()) << (CLOCK_SHIFT - 34);
-#endif
+	h->clock = CPU_CLOCK;
+	h->mult = cpu_clock_mult(CLOCK_SHIFT);
 	h->cpu_off = (u8 *)s->cpu - (u8 *)h;
 	h->slot_off = (u8 *)s->slot - (u8 *)h;
 	counters_read_hook(&s->counters, now);
@@ -205,10 +194,8 @@ long ptt_start(struct arcprof_file *f, struct arcprof_ptt_start *arg)
 	r = security_locked_down(LOCKDOWN_PERF);
 	if (r)
 		return r;
-#ifdef CONFIG_X86
-	if (!tsc_khz)
+	if (!cpu_has_clock())
 		return -ENODEV;
-#endif
 	if (!valid(arg))
 		return -EINVAL;
 	if (session)
