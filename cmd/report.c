@@ -39,7 +39,7 @@ static const struct opt input_opts[] = {
 
 /* They follow the reports. */
 static const struct opt report_opts[] = {
-	OPT_FORMAT(O, format, FORMATS_TABLE | FORMATS_OF_TREE, "output format (tree: the text that --tree reads)"),
+	OPT_FORMAT(O, format, FORMATS_TABLE | FORMATS_OF_TREE, "output format; tree, folded and pprof show the whole tree, for other programs"),
 	OPT_LIST(0, "metric", O, metrics, "name", "show only these metrics, in this order"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "default", "sort rows by this key"),
 	OPT_U64(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
@@ -431,17 +431,30 @@ static int print_model(const struct report_request *q, const struct report_opts 
 
 static struct profile_opts profile_opts(const struct report_request *q, const struct report *r)
 {
+	bool detailed = format_get(q->format)->detailed;
+
 	return (struct profile_opts){
-		.names = { .signatures = q->signatures, .lines = q->lines, .addresses = q->addresses,
-			   .by_kind = q->by_kind, .no_kernel = q->no_kernel,
+		.names = { .signatures = q->signatures, .lines = q->lines || detailed,
+			   .addresses = q->addresses, .by_kind = q->by_kind || detailed,
+			   .no_kernel = q->no_kernel,
 			   .no_inline = q->no_inline || r->hides_inlined },
 		.metrics = &q->metrics, .cpus = &q->cpus,
 		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
 		.samples = q->samples, .prefer_samples = r->prefers_samples, .no_samples = r->no_samples,
 		.replay = q->replay, .calibrate = q->calibrate,
-		.deltas = q->format != FORMAT_TREE, .needs_deltas = r->needs_deltas,
+		.deltas = !format_is_of_tree(q->format), .needs_deltas = r->needs_deltas,
 		.fold_plt = q->fold_plt,
 	};
+}
+
+/* What is binary may change how a terminal behaves. */
+static bool suits_terminal(const struct report_request *q)
+{
+	if (!format_get(q->format)->binary || q->check || !term_is_tty())
+		return true;
+	log_error("standard output is a terminal, and --format=%s is binary", format_name(q->format));
+	log_hint("send it to a file or a pipe");
+	return false;
 }
 
 int report_show(const struct report_request *q, const struct report *r, const void *own)
@@ -459,6 +472,8 @@ int report_show(const struct report_request *q, const struct report *r, const vo
 
 	if (status)
 		return status;
+	if (!suits_terminal(q))
+		return 1;
 	return r->print_trace && !q->check ? print_trace(q, &o) : print_model(q, &o);
 }
 

@@ -29,6 +29,8 @@ static void fill_source(const struct names *x, const struct branches *b, struct 
 	src->duration_ns = end > b->start_ns ? end - b->start_ns : 0;
 	src->lost = x->lost;
 	src->nr_local_modules = x->nr_local_modules;
+	src->modules = x->modules;
+	src->nr_modules = x->nr_modules;
 }
 
 int itrace_model(struct names *x, struct model_source *src, struct trace_reader *t,

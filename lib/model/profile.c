@@ -553,6 +553,8 @@ void profile_finish(struct profile *p, struct model_source *src)
 	src->nr_cpus = names_label_u64(x, "cpus");
 	src->nr_read = p->nr_read;
 	src->nr_local_modules = x->nr_local_modules;
+	src->modules = x->modules;
+	src->nr_modules = x->nr_modules;
 	src->nr_missing = p->nr_missing;
 	list_refused(p, src);
 	src->not_shown = list_not_shown(p);

@@ -29,6 +29,8 @@ struct model_source {
 	uint64_t nr_missing;		/* samples in calls that the tree of calls does not have */
 	/* samples of the first event, before the selection by time and CPU; 0: n */
 	uint64_t nr_read;
+	const struct name_module *modules;	/* of the trace, with their build-ids */
+	size_t nr_modules;
 };
 
 #endif

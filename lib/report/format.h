@@ -9,14 +9,24 @@
 
 #include "base/opt.h"
 
-/* Formats that code asks for by name; rows of the list that follow FORMAT_TREE need no constant. */
+/* Formats that code asks for; rows of the list behind FORMAT_TREE need no constant. */
 enum format_id {
 	FORMAT_TEXT,
 	FORMAT_HEX,		/* of values alone */
 	FORMAT_DEC,
 	FORMAT_JSON,
 	FORMAT_CSV,
-	FORMAT_TREE,		/* from here on: of a tree of contexts, whatever the report */
+	FORMAT_TREE,		/* from here on: of the whole tree of contexts, in place of a report */
+};
+
+struct view;
+
+struct format {
+	const char *name;
+	bool binary;		/* nothing for a terminal */
+	bool detailed;		/* shows lines, and what is inlined where: contexts differ by these */
+	/* Of formats from FORMAT_TREE on. */
+	int (*print_tree)(struct view *v, FILE *out, struct err *e);
 };
 
 /* Sets of formats: which of the list a command or report has. */
@@ -26,6 +36,7 @@ enum format_id {
 #define FORMATS_VALUE (FORMATS_TEXT_JSON | FORMAT_BIT(FORMAT_HEX) | FORMAT_BIT(FORMAT_DEC))
 #define FORMATS_OF_TREE (~0u << FORMAT_TREE)
 
+const struct format *format_get(int id);
 /* NULL: there is none of that number. */
 const char *format_name(unsigned int id);
 
@@ -34,7 +45,16 @@ static inline bool format_in(unsigned int set, int id)
 	return set >> id & 1;
 }
 
+static inline bool format_is_of_tree(int id)
+{
+	return id >= FORMAT_TREE;
+}
+
 /* --format of a command whose formats are that set; s.f is an int, an index into the list. */
 #define OPT_FORMAT(s, f, set, h) OPT_SHARED_ENUM(0, "format", s, f, format_name, set, "text", h)
+
+int tree_print(struct view *v, FILE *out, struct err *e);
+int folded_print(struct view *v, FILE *out, struct err *e);
+int pprof_print(struct view *v, FILE *out, struct err *e);
 
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* report.c - the list of reports, and printing one of them. */
-#include "flow/input.h"
 #include "report/report.h"
 
 #define ROW(name) &report_##name,
@@ -9,9 +8,7 @@ const struct report *const reports[] = { REPORT_LIST(ROW) NULL };
 
 int report_print(struct view *v, FILE *out, struct err *e)
 {
-	if (v->o->format == FORMAT_TREE) {
-		output_tree(v->m, out);
-		return 0;
-	}
+	if (format_is_of_tree(v->o->format))
+		return format_get(v->o->format)->print_tree(v, out, e);
 	return v->o->report->print(v, out, e);
 }

@@ -276,7 +276,7 @@ int view_init(struct view *v, struct model *m, const struct model_source *src, c
 	sum_marked(v);
 	set_order(v);
 	if ((o->sort != SORT_DEFAULT || src->is_trace) &&
-	    (o->report->sorts_children || o->format == FORMAT_TREE))
+	    (o->report->sorts_children || format_is_of_tree(o->format)))
 		flow_sort_children(&m->flow, &v->order);
 	return 0;
 }

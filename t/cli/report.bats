@@ -56,6 +56,101 @@ published() {
 	done
 }
 
+@test "report: --format folded has every context once, and adds up to the profile" {
+	for input in "-i $MIXED" "-i $DATA/java/trace" "--events $AC/ac_test.events"; do
+		# shellcheck disable=SC2086
+		arcprof report $input --format folded >stacks
+		# shellcheck disable=SC2086
+		arcprof report $input --xprof --format json >want.json
+		python3 - <<-'END'
+			import json, re
+			want = json.load(open("want.json"))
+			lines = [re.fullmatch(r"(.+) (\d+)", line.rstrip("\n")).groups() for line in open("stacks")]
+			assert len({stack for stack, value in lines}) == len(lines)
+			assert sum(int(value) for stack, value in lines) == want["metrics"][0]["total"]
+			base = {}
+			for stack, value in lines:
+			    last = stack.split(";")[-1]
+			    base[last] = base.get(last, 0) + int(value)
+			rows = {}
+			for row in want["rows"]:
+			    name = row["name"].replace(";", ":")
+			    number = {"process": row.get("pid"), "thread": row.get("tid")}.get(row["kind"])
+			    if number:
+			        name += " [%s %d]" % ("pid" if row["kind"] == "process" else "tid", number)
+			    if row["base"][0]:
+			        rows[name] = rows.get(name, 0) + row["base"][0]
+			assert base == rows, (base, rows)
+		END
+		# what --stacks makes of it has the same functions with the same values
+		arcprof report --stacks stacks --format folded | diff <(sort stacks) <(sort)
+	done
+}
+
+@test "report: --format folded keeps names apart from separators and values" {
+	printf '# levels\n0\t1\t0\tmain\n1\t1\t5\tf(La;I)V\n1\t1\t4\tWorker 12\n1\t1\t2\tx\033y\n' >tree
+	printf 'main;f(La:I)V 5\nmain;Worker_12 4\nmain;x\\x1by 2\n' |
+		diff - <(arcprof report --tree tree --format folded)
+	printf '# metric cpu ns\n# metric faults\nmain;a 5 3\nmain;b 4 0\n' >stacks
+	run_arcprof report --stacks stacks --format folded --metric faults
+	[ "$output" = "main;a 3" ]
+	# without consumption: how often
+	printf '# levels\n0\t7\t0\tmain\n' >tree
+	run_arcprof report --tree tree --format folded
+	[ "$output" = "main 7" ]
+}
+
+@test "report: --format pprof is the profile, read by its wire format alone" {
+	for input in "-i $MIXED" "-i $DATA/java/trace" "-i $DATA/branches/trace"; do
+		# shellcheck disable=SC2086
+		arcprof report $input --format pprof | "$TOP/t/pprof-read" >got.json
+		# shellcheck disable=SC2086
+		arcprof report $input --xprof --format json >want.json
+		python3 - <<-'END'
+			import json
+			got, want = json.load(open("got.json")), json.load(open("want.json"))
+			units = {"ns": "nanoseconds", "events": "count"}
+			types = [[want["n_means"], "count"]]
+			types += [[m["name"], units.get(m["unit"], m["unit"])] for m in want["metrics"]]
+			assert got["sample_types"] == types, got["sample_types"]
+			assert got["default_sample_type"] == want["metrics"][0]["name"]
+			assert got["duration_nanos"] == want["source"]["duration_ns"]
+			assert "command: %s" % want["source"]["command"] in got["comments"] + ["command: None"]
+			threads = {"process", "thread"}
+			base, rows = {}, {}
+			for s in got["samples"]:
+			    name = s["stack"][0]["lines"][0]["name"]
+			    if "[tid " in name or "[pid " in name:
+			        name = name[:name.rindex(" [")]
+			    base[name] = base.get(name, 0) + s["values"][1]
+			    assert threads < set(s["labels"]), s["labels"]
+			for r in want["rows"]:
+			    rows[r["name"]] = rows.get(r["name"], 0) + r["base"][0]
+			assert {n: v for n, v in base.items() if v} == {n: v for n, v in rows.items() if v}
+		END
+	done
+}
+
+@test "report: --format pprof has what is inlined in its code, lines, labels and build-ids" {
+	arcprof report -i "$MIXED" --format pprof | "$TOP/t/pprof-read" >got.json
+	# innermost first: what is inlined, then the code that it is in; the line is that of the call
+	[ "$(json '[.samples[] | .stack[0].lines | select(length > 1) | map(.name) | join(" < ")] | unique | .[0]' got.json)" = \
+		"java.lang.Math.max < demo.Demo.fib" ]
+	[ "$(json '[.samples[].values[0]] | add' got.json)" -eq 100 ]
+	[ "$(json '[.samples[] | select(.labels.tid == 4243 and .labels.thread == "main" and .labels.process == "java" and .labels.pid == 4242) | .values[0]] | add' got.json)" -eq 97 ]
+	[ "$(json '"\(.period) \(.period_type | join(" "))"' got.json)" = "1000000 cpu-clock nanoseconds" ]
+	grep -q '"time_nanos": 1700000000123456789,' got.json
+	arcprof report -i "$DATA/java/trace" --format pprof | "$TOP/t/pprof-read" >got.json
+	[ "$(json '.mappings[] | select(.[0] | endswith("libjvm.so"))[1]' got.json)" = 97da31b249941f25ff26a6126471221bb579d67f ]
+	[ "$(json '[.samples[].stack[].lines[] | select(.name == "java.lang.Thread.run") | "\(.file):\(.line)"] | unique[0]' got.json)" = Thread.java:840 ]
+}
+
+@test "report: --format pprof is for files and pipes, not for a terminal" {
+	skip_unless_terminal
+	run on_terminal "$ARCPROF" report -i "$MIXED" --format pprof
+	[[ $output == *"standard output is a terminal, and --format=pprof is binary"* ]]
+}
+
 @test "report: stacks and trees give the same model as events" {
 	arcprof report --events "$AC/ac_test.events" --xtree --format csv | awk -F, 'NR > 1 {
 		path[$1] = $2 == "" ? $5 : path[$2] ";" $5
