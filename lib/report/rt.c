@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/quote.h"
-#include "report/table.h"
+#include "report/list.h"
 
 enum { NO_LEVEL = UINT32_MAX };
 
@@ -101,56 +101,64 @@ static const struct column c_cum = { "", "cum", COLUMN_OTHER, 0, true, cell_raw_
 static const struct column *const csv_columns[] = { &level, &calls, &cee, &c_base, &c_cum, &c_delta,
 						    &c_ds, &c_in, &c_name, &c_kind, &c_module, NULL };
 
-struct walk {
-	const struct view *v;
-	uint32_t node;
-	uint32_t lv;		/* the root is 0 */
+struct rt_rows {
+	struct contexts walk;
 	bool in_process;	/* the root is a process; text has none */
-	uint64_t nr;
 };
 
-static bool is_process(const struct walk *w)
+static bool is_process(const struct view *v, uint32_t consumer)
 {
-	return w->v->m->consumers.items[w->v->m->flow.nodes[w->node].consumer].kind == CONSUMER_PROCESS;
+	return v->m->consumers.items[consumer].kind == CONSUMER_PROCESS;
 }
 
-static bool walk_next(struct walk *w)
+static bool next_row(void *rows, struct row *r)
 {
-	const struct flow *f = &w->v->m->flow;
-	uint32_t next = flow_next(f, w->node), i = w->node;
+	struct rt_rows *x = rows;
+	const struct view *v = x->walk.v;
+	const struct flow *f = &v->m->flow;
+	const struct flow_node *node;
+	uint32_t c;
+	bool process;
 
-	if (!next || (w->v->o->limit && w->nr >= w->v->o->limit))
+	if (!contexts_next(&x->walk))
 		return false;
-	if (f->nodes[next].parent == i)
-		w->lv += i != FLOW_NONE;
-	else
-		for (; f->nodes[i].parent != f->nodes[next].parent; i = f->nodes[i].parent)
-			w->lv--;
-	w->nr++;
-	w->node = next;
-	if (!w->lv)
-		w->in_process = is_process(w);
+	node = &f->nodes[x->walk.node];
+	process = is_process(v, node->consumer);
+	if (!x->walk.level)
+		x->in_process = process;
+	*r = (struct row){
+		.level = process ? NO_LEVEL : x->walk.level - x->in_process, .rl = node->rl, .n = node->n,
+		.base = flow_base(f, x->walk.node), .cum = flow_cum(f, x->walk.node),
+		.consumer = node->consumer, .parent = -1,
+	};
+	for (c = node->child; c; c = f->nodes[c].sibling)
+		r->cee += f->nodes[c].n;
 	return true;
 }
 
-static struct row walk_row(const struct walk *w)
+static bool print_process(const struct view *v, const struct row *r, FILE *out)
 {
-	const struct flow *f = &w->v->m->flow;
-	const struct flow_node *x = &f->nodes[w->node];
-	struct row r = { .level = is_process(w) ? NO_LEVEL : w->lv - w->in_process, .rl = x->rl, .n = x->n,
-			 .base = flow_base(f, w->node), .cum = flow_cum(f, w->node), .consumer = x->consumer,
-			 .parent = -1 };
-	uint32_t c;
+	struct buf name = BUF_INIT;
 
-	for (c = x->child; c; c = f->nodes[c].sibling)
-		r.cee += f->nodes[c].n;
-	return r;
+	if (!is_process(v, r->consumer))
+		return false;
+	view_name(v, r->consumer, &name);
+	fputs(" Process :: ", out);
+	quote_print(name.data, out);
+	putc('\n', out);
+	buf_release(&name);
+	return true;
+}
+
+static void put_indent(const struct row *r, struct buf *b)
+{
+	buf_putc(b, ' ');
 }
 
 /* Threads as hexadecimal number and name, functions with the kind of their code before them. */
-static void put_name(const struct view *v, uint32_t consumer, struct buf *b)
+static void put_name(const struct view *v, const struct row *r, struct buf *b)
 {
-	const struct consumer *c = &v->m->consumers.items[consumer];
+	const struct consumer *c = &v->m->consumers.items[r->consumer];
 
 	switch (c->kind) {
 	case CONSUMER_THREAD:
@@ -173,10 +181,10 @@ static void put_name(const struct view *v, uint32_t consumer, struct buf *b)
 		buf_str(b, "N:");
 		break;
 	}
-	view_name(v, consumer, b);
+	view_name(v, r->consumer, b);
 }
 
-static void put_legend(FILE *out)
+static void put_legend(const struct view *v, FILE *out)
 {
 	fputs("\n"
 	      " : LV    = Level of nesting       (Call Depth)\n"
@@ -187,37 +195,6 @@ static void put_legend(FILE *out)
 	      " : DS    = Dispatches observed      (-: record with --metric dispatches)\n"
 	      " : IN    = Interrupts observed      (-: record with --calltrace --irq, report with --replay)\n"
 	      " : NAME  = Name of Method or Thread (M: Java method, N: native function)\n", out);
-}
-
-static void print_text(struct walk *w, FILE *out)
-{
-	struct buf name = BUF_INIT;
-	struct table t;
-	struct row r;
-
-	head_text(w->v, out);
-	table_init(&t, w->v, out, columns);
-	table_units(&t);
-	putc('\n', out);
-	table_head(&t, " NAME");
-	while (walk_next(w)) {
-		r = walk_row(w);
-		buf_reset(&name);
-		if (is_process(w)) {
-			view_name(w->v, r.consumer, &name);
-			fputs(" Process :: ", out);
-			quote_print(name.data, out);
-			putc('\n', out);
-			continue;
-		}
-		put_name(w->v, r.consumer, &name);
-		table_cells(&t, &r);
-		buf_putc(&t.line, ' ');
-		table_end(&t, name.data);
-	}
-	put_legend(out);
-	buf_release(&name);
-	table_release(&t);
 }
 
 static void json_metric(struct json *j, const struct row *r, const struct model *m, const char *key,
@@ -249,56 +226,36 @@ static void json_more(struct json *j, const struct row *r, const struct model *m
 	json_metric(j, r, model, "in", "interrupts");
 }
 
-static void print_json(struct walk *w, FILE *out)
+static void json_row(const struct view *v, const struct row *r, struct json *j)
 {
-	struct json j;
-	struct row r;
-
-	json_init(&j, out);
-	head_json(w->v, &j, "rt");
-	json_array(&j, "rows");
-	while (walk_next(w)) {
-		r = walk_row(w);
-		json_object(&j, NULL);
-		if (r.level != NO_LEVEL)
-			json_u64(&j, "level", r.level);
-		else
-			json_null(&j, "level");
-		json_consumer(&j, w->v, r.consumer, true);
-		json_u64(&j, "callees", r.cee);
-		json_sums(&j, w->v, r.n, r.base, r.cum);
-		json_more(&j, &r, w->v->m);
-		json_end(&j);
-	}
-	json_end(&j);
-	json_end(&j);
+	if (r->level != NO_LEVEL)
+		json_u64(j, "level", r->level);
+	else
+		json_null(j, "level");
+	json_consumer(j, v, r->consumer, true);
+	json_u64(j, "callees", r->cee);
+	json_sums(j, v, r->n, r->base, r->cum);
+	json_more(j, r, v->m);
 }
 
-static void print_csv(struct walk *w, FILE *out)
-{
-	struct table t;
-	struct row r;
-
-	table_init(&t, w->v, out, csv_columns);
-	table_csv_head(&t);
-	while (walk_next(w)) {
-		r = walk_row(w);
-		table_csv(&t, &r);
-	}
-	table_release(&t);
-}
+static const struct list list = {
+	.columns = columns,
+	.csv_columns = csv_columns,
+	.name_head = " NAME",
+	.json_rows = "rows",
+	.next = next_row,
+	.heading = print_process,
+	.indent = put_indent,
+	.name = put_name,
+	.foot = put_legend,
+	.json = json_row,
+};
 
 static int rt_print(struct view *v, FILE *out, struct err *e)
 {
-	struct walk w = { .v = v };
+	struct rt_rows rows = { .walk.v = v };
 
-	if (v->o->format == FORMAT_JSON)
-		print_json(&w, out);
-	else if (v->o->format == FORMAT_CSV)
-		print_csv(&w, out);
-	else
-		print_text(&w, out);
-	return 0;
+	return list_print(&list, v, &rows, out);
 }
 
 const struct report report_rt = {

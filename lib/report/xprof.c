@@ -3,9 +3,11 @@
  * xprof.c - the flat profile: a row a consumer.  Calls and base are sums over all its nodes,
  * cum over those of recursion level 1; cum of the others has a column of its own.
  */
+#include <inttypes.h>
+
 #include "base/mem.h"
 #include "flow/arcs.h"
-#include "report/table.h"
+#include "report/list.h"
 
 static const struct column calls = { "Calls", "n", COLUMN_N, 7, false, cell_n };
 static const struct column pbase = { "%Base", "pbase", COLUMN_PERCENT, 7, true, cell_pbase };
@@ -75,97 +77,73 @@ static struct flat *make_rows(const struct view *v, size_t *nr, uint64_t **sums)
 	return rows;
 }
 
-static struct row as_row(const struct view *v, const struct flat *x, uint64_t index)
-{
-	unsigned int w = v->m->flow.nr_metrics;
+struct flat_rows {
+	const struct view *v;
+	struct flat *list;
+	size_t nr, at;
+};
 
-	return (struct row){ .index = index, .n = x->n, .base = x->sums, .cum = x->sums + w,
-			     .cum2 = x->sums + 2 * w, .consumer = x->consumer };
+static bool next_row(void *rows, struct row *r)
+{
+	struct flat_rows *x = rows;
+	const struct flat *flat = &x->list[x->at];
+	unsigned int w = x->v->m->flow.nr_metrics;
+
+	if (x->at == x->nr)
+		return false;
+	*r = (struct row){ .index = x->at++, .n = flat->n, .base = flat->sums, .cum = flat->sums + w,
+			   .cum2 = flat->sums + 2 * w, .consumer = flat->consumer };
+	return true;
 }
 
-static void print_text(struct view *v, const struct flat *rows, size_t nr, FILE *out)
+static void put_name(const struct view *v, const struct row *r, struct buf *b)
 {
-	struct buf name = BUF_INIT;
-	struct table t;
-	struct row r;
-	size_t i;
-
-	head_text(v, out);
-	table_init(&t, v, out, columns);
-	table_units(&t);
-	putc('\n', out);
-	table_head(&t, "  Name");
-	for (i = 0; i < nr; i++) {
-		r = as_row(v, &rows[i], i);
-		table_cells(&t, &r);
-		buf_reset(&name);
-		buf_str(&name, "  ");
-		view_name(v, r.consumer, &name);
-		table_end(&t, name.data);
-	}
-	fprintf(out, "   =====\n%8llu\n", (unsigned long long)v->total_n);
-	buf_release(&name);
-	table_release(&t);
+	buf_str(b, "  ");
+	view_name(v, r->consumer, b);
 }
 
-static void print_json(struct view *v, const struct flat *rows, size_t nr, FILE *out)
+static void put_total(const struct view *v, FILE *out)
+{
+	fprintf(out, "   =====\n%8" PRIu64 "\n", v->total_n);
+}
+
+static void json_row(const struct view *v, const struct row *r, struct json *j)
 {
 	unsigned int m;
-	struct json j;
-	struct row r;
-	size_t i;
 
-	json_init(&j, out);
-	head_json(v, &j, "xprof");
-	json_array(&j, "rows");
-	for (i = 0; i < nr; i++) {
-		r = as_row(v, &rows[i], i);
-		json_object(&j, NULL);
-		json_u64(&j, "index", i);
-		json_consumer(&j, v, r.consumer, true);
-		json_sums(&j, v, r.n, r.base, r.cum);
-		json_array(&j, "cum_recursive");
-		for (m = 0; m < v->m->flow.nr_metrics; m++)
-			json_u64(&j, NULL, r.cum2[m]);
-		json_end(&j);
-		json_end(&j);
-	}
-	json_end(&j);
-	json_end(&j);
+	json_u64(j, "index", r->index);
+	json_consumer(j, v, r->consumer, true);
+	json_sums(j, v, r->n, r->base, r->cum);
+	json_array(j, "cum_recursive");
+	for (m = 0; m < v->m->flow.nr_metrics; m++)
+		json_u64(j, NULL, r->cum2[m]);
+	json_end(j);
 }
 
-static void print_csv(struct view *v, const struct flat *rows, size_t nr, FILE *out)
-{
-	struct table t;
-	struct row r;
-	size_t i;
-
-	table_init(&t, v, out, csv_columns);
-	table_csv_head(&t);
-	for (i = 0; i < nr; i++) {
-		r = as_row(v, &rows[i], i);
-		table_csv(&t, &r);
-	}
-	table_release(&t);
-}
+static const struct list list = {
+	.columns = columns,
+	.csv_columns = csv_columns,
+	.name_head = "  Name",
+	.json_rows = "rows",
+	.next = next_row,
+	.name = put_name,
+	.foot = put_total,
+	.json = json_row,
+};
 
 static int xprof_print(struct view *v, FILE *out, struct err *e)
 {
+	struct flat_rows rows = { .v = v };
 	uint64_t *sums;
-	size_t nr;
-	struct flat *rows = make_rows(v, &nr, &sums);
+	int r;
 
+	rows.list = make_rows(v, &rows.nr, &sums);
 	if (v->o->limit)
-		nr = MIN(nr, v->o->limit);
-	if (v->o->format == FORMAT_JSON)
-		print_json(v, rows, nr, out);
-	else if (v->o->format == FORMAT_CSV)
-		print_csv(v, rows, nr, out);
-	else
-		print_text(v, rows, nr, out);
-	free(rows);
+		rows.nr = MIN(rows.nr, v->o->limit);
+	r = list_print(&list, v, &rows, out);
+	free(rows.list);
 	free(sums);
-	return 0;
+	return r;
 }
 
 const struct report report_xprof = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* xtree.c - the tree itself: a row a context, with its level and recursion level. */
 #include "base/mem.h"
-#include "report/table.h"
+#include "report/list.h"
 
 static const struct column level = { "Lv", "level", COLUMN_OTHER, 2, false, cell_level };
 static const struct column rl = { "RL", "rl", COLUMN_OTHER, 2, false, cell_rl };
@@ -29,128 +29,74 @@ static const struct column *const csv_columns[] = {
 enum { INDENT_MAX = 50 };
 
 /* The first level columns of "----+----+...". */
-static void put_indent(struct buf *b, uint32_t nr)
+static void put_indent(const struct row *r, struct buf *b)
 {
 	static const char pattern[] = "----+----+----+----+----+----+----+----+----+----+";
 
 	buf_putc(b, ' ');
-	buf_add(b, pattern, MIN(nr, (uint32_t)INDENT_MAX));
+	buf_add(b, pattern, MIN(r->level, (uint32_t)INDENT_MAX));
 	buf_putc(b, ' ');
 }
 
-struct walk {
-	struct view *v;
-	uint32_t node, lv;
-	uint64_t id;		/* of the node: its rank in the output */
-	uint32_t *ids;		/* [node] */
+struct tree_rows {
+	struct contexts walk;
+	uint32_t *ids;		/* [node]: its rank in the output */
 };
 
-static bool walk_next(struct walk *w)
+static bool next_row(void *rows, struct row *r)
 {
-	const struct flow *f = &w->v->m->flow;
-	uint32_t next = flow_next(f, w->node), i = w->node;
+	struct tree_rows *x = rows;
+	const struct flow *f = &x->walk.v->m->flow;
+	const struct flow_node *node;
 
-	if (!next || (w->v->o->limit && w->id + 1 >= w->v->o->limit))
+	if (!contexts_next(&x->walk))
 		return false;
-	if (f->nodes[next].parent == i)
-		w->lv += i != FLOW_NONE;
-	else
-		for (; f->nodes[i].parent != f->nodes[next].parent; i = f->nodes[i].parent)
-			w->lv--;
-	w->id += w->node != FLOW_NONE;
-	w->node = next;
-	if (w->ids)
-		w->ids[next] = w->id;
+	node = &f->nodes[x->walk.node];
+	x->ids[x->walk.node] = x->walk.nr - 1;
+	*r = (struct row){
+		.id = x->walk.nr - 1, .parent = node->parent ? (int64_t)x->ids[node->parent] : -1,
+		.level = x->walk.level, .rl = node->rl, .n = node->n, .base = flow_base(f, x->walk.node),
+		.cum = flow_cum(f, x->walk.node), .consumer = node->consumer,
+	};
 	return true;
 }
 
-static struct row walk_row(const struct walk *w)
+static void put_name(const struct view *v, const struct row *r, struct buf *b)
 {
-	const struct flow *f = &w->v->m->flow;
-	const struct flow_node *x = &f->nodes[w->node];
-
-	return (struct row){ .id = w->id, .parent = x->parent && w->ids ? (int64_t)w->ids[x->parent] : -1,
-			     .level = w->lv, .rl = x->rl, .n = x->n, .base = flow_base(f, w->node),
-			     .cum = flow_cum(f, w->node), .consumer = x->consumer };
+	view_name(v, r->consumer, b);
 }
 
-static void print_text(struct walk *w, FILE *out)
+static void json_row(const struct view *v, const struct row *r, struct json *j)
 {
-	struct buf name = BUF_INIT;
-	struct table t;
-	struct row r;
-
-	head_text(w->v, out);
-	table_init(&t, w->v, out, columns);
-	table_units(&t);
-	putc('\n', out);
-	table_head(&t, " Indent HkKey_HkName");
-	while (walk_next(w)) {
-		r = walk_row(w);
-		table_cells(&t, &r);
-		put_indent(&t.line, w->lv);
-		buf_reset(&name);
-		view_name(w->v, r.consumer, &name);
-		table_end(&t, name.data);
-	}
-	buf_release(&name);
-	table_release(&t);
+	json_u64(j, "id", r->id);
+	if (r->parent < 0)
+		json_null(j, "parent");
+	else
+		json_u64(j, "parent", r->parent);
+	json_u64(j, "level", r->level);
+	json_u64(j, "rl", r->rl);
+	json_consumer(j, v, r->consumer, true);
+	json_sums(j, v, r->n, r->base, r->cum);
 }
 
-static void print_json(struct walk *w, FILE *out)
-{
-	struct json j;
-	struct row r;
-
-	json_init(&j, out);
-	head_json(w->v, &j, "xtree");
-	json_array(&j, "nodes");
-	while (walk_next(w)) {
-		r = walk_row(w);
-		json_object(&j, NULL);
-		json_u64(&j, "id", r.id);
-		if (r.parent < 0)
-			json_null(&j, "parent");
-		else
-			json_u64(&j, "parent", r.parent);
-		json_u64(&j, "level", r.level);
-		json_u64(&j, "rl", r.rl);
-		json_consumer(&j, w->v, r.consumer, true);
-		json_sums(&j, w->v, r.n, r.base, r.cum);
-		json_end(&j);
-	}
-	json_end(&j);
-	json_end(&j);
-}
-
-static void print_csv(struct walk *w, FILE *out)
-{
-	struct table t;
-	struct row r;
-
-	table_init(&t, w->v, out, csv_columns);
-	table_csv_head(&t);
-	while (walk_next(w)) {
-		r = walk_row(w);
-		table_csv(&t, &r);
-	}
-	table_release(&t);
-}
+static const struct list list = {
+	.columns = columns,
+	.csv_columns = csv_columns,
+	.name_head = " Indent HkKey_HkName",
+	.json_rows = "nodes",
+	.next = next_row,
+	.indent = put_indent,
+	.name = put_name,
+	.json = json_row,
+};
 
 static int xtree_print(struct view *v, FILE *out, struct err *e)
 {
-	struct walk w = { .v = v };
+	struct tree_rows rows = { .walk.v = v, .ids = xcalloc(v->m->flow.nr_nodes, sizeof(*rows.ids)) };
+	int r = list_print(&list, v, &rows, out);
 
-	if (v->o->format != FORMAT_TEXT)
-		w.ids = xcalloc(v->m->flow.nr_nodes, sizeof(*w.ids));
-	if (v->o->format == FORMAT_JSON)
-		print_json(&w, out);
-	else if (v->o->format == FORMAT_CSV)
-		print_csv(&w, out);
-	else
-		print_text(&w, out);
-	free(w.ids);
-	return 0;
+	free(rows.ids);
+	return r;
 }
 
 const struct report report_xtree = {

@@ -325,6 +325,7 @@ for r in csv.reader(sys.stdin):
 	[ "$(arcprof report -i "$MIXED" --xprof --sort name --limit 1 --format csv | tail -n 1 | cut -d , -f 2)" = Interpreter ]
 	[ "$(arcprof report -i "$MIXED" --xarc --limit 3 --format json | jq '.stanzas | length')" -eq 3 ]
 	[ "$(arcprof report -i "$MIXED" --xtree --limit 4 --format json | jq '.nodes | length')" -eq 4 ]
+	[ "$(arcprof report -i "$MIXED" --xtree --limit 1 --format json | jq '.nodes | length')" -eq 1 ]
 }
 
 @test "report: tprof clips and selects stanzas" {
