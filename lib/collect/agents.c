@@ -275,8 +275,11 @@ static void on_refused(void *ctx, struct jvm *jvm, const struct jvm_refused *x)
 	struct collect *c = ctx;
 	struct java *j = jvm_user(jvm);
 	struct rec_call_refused r = {
-		.time_ns = x->time_ns, .class_name = x->class_name, .name = x->name, .sig = x->sig,
-		.why = x->why,
+		.time_ns = x->time_ns,
+		.class_name = x->class_name, .class_len = strlen(x->class_name),
+		.name = x->name, .name_len = strlen(x->name),
+		.sig = x->sig, .sig_len = strlen(x->sig),
+		.why = x->why, .why_len = strlen(x->why),
 	};
 
 	if (!j)

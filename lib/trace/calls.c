@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* calls.c - writes call trees (calls.h). */
-#include <string.h>
-
+/* calls.c - writes what is in call trees (calls.h). */
 #include "trace/calls.h"
 #include "trace/writer_priv.h"
 
@@ -18,29 +16,6 @@ void trace_write_call_consumer(struct trace_writer *w, const struct rec_call_con
 	buf_varint(&p->b, r->frame.kind);
 	buf_varint(&p->b, r->frame.a);
 	buf_varint(&p->b, r->frame.b);
-	writer_finish(w, p, at, TRF_MIXED);
-}
-
-void trace_write_call_tree(struct trace_writer *w, const struct rec_call_tree *r)
-{
-	const uint64_t counts[] = {
-		r->java_id,	r->start_ns, r->end_ns,		  r->kernel_cpu_ns, r->popped, r->inserted,
-		r->over_range,	r->folded,   r->folded_recursion, r->thrown,	    r->missed, r->mounts,
-		r->lost_events, r->open,
-	};
-	struct records *p = writer_calls(w);
-	size_t at, i;
-
-	if (!p)
-		return;
-	at = records_begin(p, TRF_MAJOR_CALLS, TRF_CALLS_TREE, r->time_ns);
-	buf_u32(&p->b, r->tree);
-	buf_u32(&p->b, r->proc);
-	buf_u32(&p->b, r->thread);
-	buf_u32(&p->b, r->flags);
-	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		buf_varint(&p->b, counts[i]);
-	records_str(p, r->name, r->name_len);
 	writer_finish(w, p, at, TRF_MIXED);
 }
 
@@ -107,21 +82,5 @@ void trace_write_call_events(struct trace_writer *w, const struct rec_call_event
 		for (m = 0; m < r->nr_metrics; m++)
 			buf_varint(&p->b, e->charged[m] - before->charged[m]);
 	}
-	writer_finish(w, p, at, TRF_MIXED);
-}
-
-void trace_write_call_refused(struct trace_writer *w, const struct rec_call_refused *r)
-{
-	struct records *p = writer_calls(w);
-	size_t at;
-
-	if (!p)
-		return;
-	at = records_begin(p, TRF_MAJOR_CALLS, TRF_CALLS_REFUSED, r->time_ns);
-	buf_u32(&p->b, r->proc);
-	records_str(p, r->class_name, strlen(r->class_name));
-	records_str(p, r->name, strlen(r->name));
-	records_str(p, r->sig, strlen(r->sig));
-	records_str(p, r->why, strlen(r->why));
 	writer_finish(w, p, at, TRF_MIXED);
 }

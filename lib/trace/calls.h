@@ -86,7 +86,14 @@ struct rec_call_events {	/* of one tree, in order; those of one tree are in orde
 struct rec_call_refused {	/* asked for and not counted: a method, without a name the whole class */
 	uint64_t time_ns;
 	uint32_t proc;
-	const char *class_name, *name, *sig, *why;
+	const char *class_name;
+	size_t class_len;
+	const char *name;
+	size_t name_len;
+	const char *sig;
+	size_t sig_len;
+	const char *why;
+	size_t why_len;
 };
 
 struct trace_writer;
@@ -95,11 +102,8 @@ struct trace_writer;
 enum { CALL_RECORD_NODES = 4096, CALL_RECORD_VALUES = 4096, CALL_RECORD_EVENTS = 4096 };
 
 void trace_write_call_consumer(struct trace_writer *w, const struct rec_call_consumer *r);
-void trace_write_call_tree(struct trace_writer *w, const struct rec_call_tree *r);
 void trace_write_call_nodes(struct trace_writer *w, const struct rec_call_nodes *r);
 void trace_write_call_values(struct trace_writer *w, const struct rec_call_values *r);
 void trace_write_call_events(struct trace_writer *w, const struct rec_call_events *r);
-
-void trace_write_call_refused(struct trace_writer *w, const struct rec_call_refused *r);
 
 #endif

@@ -27,27 +27,6 @@ static int decode_consumer(struct walk_record *r, const struct trace_sink *sink,
 	return *bad || !sink->call_consumer ? 0 : sink->call_consumer(ctx, &p);
 }
 
-static int decode_tree(struct walk_record *r, const struct trace_sink *sink, void *ctx, bool *bad)
-{
-	struct rec_call_tree p = { .time_ns = r->time_ns };
-	uint64_t *const counts[] = {
-		&p.java_id,	&p.start_ns, &p.end_ns,		  &p.kernel_cpu_ns, &p.popped, &p.inserted,
-		&p.over_range,	&p.folded,   &p.folded_recursion, &p.thrown,	    &p.missed, &p.mounts,
-		&p.lost_events, &p.open,
-	};
-	size_t i;
-
-	p.tree = span_u32(&r->body);
-	p.proc = span_u32(&r->body);
-	p.thread = span_u32(&r->body);
-	p.flags = span_u32(&r->body);
-	for (i = 0; i < ARRAY_SIZE(counts); i++)
-		*counts[i] = span_varint(&r->body);
-	p.name = span_str(&r->body, &p.name_len);
-	*bad = r->body.bad || !p.tree;
-	return *bad || !sink->call_tree ? 0 : sink->call_tree(ctx, &p);
-}
-
 static int decode_nodes(struct calls_reader *c, struct walk_record *r, const struct trace_sink *sink,
 			void *ctx, bool *bad)
 {
@@ -144,8 +123,6 @@ int calls_decode(struct calls_reader *c, struct walk_record *r, const struct tra
 	switch (r->minor) {
 	case TRF_CALLS_CONSUMER:
 		return decode_consumer(r, sink, ctx, bad);
-	case TRF_CALLS_TREE:
-		return decode_tree(r, sink, ctx, bad);
 	case TRF_CALLS_NODES:
 		return decode_nodes(c, r, sink, ctx, bad);
 	case TRF_CALLS_VALUES:

@@ -117,6 +117,8 @@ enum trf_major {
 	TRF_MAJOR_CALLS = 0xca,
 };
 
+/* The minor codes of records that are made of rows are in table.h. */
+
 /*
  * TPROF minors: bits 0-7 kind and ring (3 user, 0 kernel), 8-15 event, 16-31 CPU.  The plain kind has
  * the weight of the latest weighted sample of its event in the same chunk, or 1.
@@ -144,28 +146,8 @@ struct trf_sample_weight {
 
 static_assert(sizeof(struct trf_sample_weight) == 32, "weighted sample");
 
-enum trf_mte {
-	TRF_MTE_MAP = 0x01,
-	TRF_MTE_PROC = 0x34,		/* found running */
-	TRF_MTE_CODE = 0x41,
-	TRF_MTE_JAVA_THREAD = 0x42,
-	TRF_MTE_FORK = 0x63,
-	TRF_MTE_PROC_END = 0x65,
-	TRF_MTE_THREAD = 0x66,
-	TRF_MTE_THREAD_END = 0x67,
-	/* Not in Performance Inspector: */
-	TRF_MTE_EXEC = 0x81,
-	TRF_MTE_MODULE = 0x82,
-	TRF_MTE_METHOD = 0x83,
-	TRF_MTE_CODE_GONE = 0x84,
-	TRF_MTE_STUB = 0x85,
-	TRF_MTE_BRACKET = 0x86,
-	TRF_MTE_METHOD_LINES = 0x87,
-};
-
-/* Branch minors: bits 0-7 what it is, 16-31 CPU (0xffff unknown). */
+/* Branch minors: bits 0-7 what it is, 16-31 CPU (0xffff unknown); others are in table.h. */
 enum trf_branch {
-	TRF_BRANCH_CODE = 0x10,		/* the bytes of a block, before the first run it is in */
 	TRF_BRANCH_KERNEL = 0x20,	/* a run of branches, by ring */
 	TRF_BRANCH_USER = 0x21,
 	TRF_BRANCH_WHAT = 0xff,
@@ -176,18 +158,11 @@ enum trf_stack {
 	TRF_STACK_NODES = 2,
 };
 
-enum trf_symbol {
-	TRF_SYMBOL_NAME = 1,
-	TRF_SYMBOL_LINE = 2,
-};
-
 enum trf_calls {
 	TRF_CALLS_CONSUMER = 1,
-	TRF_CALLS_TREE = 2,
 	TRF_CALLS_NODES = 3,
 	TRF_CALLS_VALUES = 4,
 	TRF_CALLS_EVENTS = 5,
-	TRF_CALLS_REFUSED = 9,
 };
 
 /*

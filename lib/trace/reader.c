@@ -17,6 +17,7 @@
 #include "base/progress.h"
 #include "trace/branch.h"
 #include "trace/calls_read.h"
+#include "trace/codec.h"
 #include "trace/dispatch.h"
 #include "trace/format.h"
 #include "trace/numbers.h"
@@ -43,6 +44,7 @@ struct trace_reader {
 	size_t nr_run;
 	struct rec_sched sched[RUN];
 	uint64_t nr_bad;		/* records, in this pass */
+	const struct record_row *recent[64];	/* by code: most records are of few kinds */
 	struct calls_reader calls;
 };
 
@@ -238,182 +240,43 @@ static int decode_sched_chunk(struct trace_reader *t, const uint8_t *raw, size_t
 
 /* ---- everything else ---- */
 
-#define GIVE(member, rec) (t->sink->member ? t->sink->member(t->ctx, (rec)) : 0)
-
 static bool cut(struct trace_reader *t, const struct walk_record *r)
 {
 	t->nr_bad += r->body.bad;
 	return r->body.bad;
 }
 
-static int decode_proc(struct trace_reader *t, struct walk_record *r)
-{
-	struct rec_proc p = { .time_ns = r->time_ns, .exec = r->minor == TRF_MTE_EXEC };
-
-	p.proc = span_u32(&r->body);
-	p.parent = span_u32(&r->body);
-	p.pid = span_u32(&r->body);
-	p.comm = span_str(&r->body, &p.comm_len);
-	return cut(t, r) ? 0 : GIVE(proc, &p);
-}
-
-static int decode_thread(struct trace_reader *t, struct walk_record *r)
-{
-	struct rec_thread p = { .time_ns = r->time_ns, .java = r->minor == TRF_MTE_JAVA_THREAD };
-
-	p.thread = span_u32(&r->body);
-	p.proc = span_u32(&r->body);
-	p.tid = span_u32(&r->body);
-	p.name = span_str(&r->body, &p.name_len);
-	return cut(t, r) ? 0 : GIVE(thread, &p);
-}
-
-static int decode_end(struct trace_reader *t, struct walk_record *r)
-{
-	struct rec_end p = { .time_ns = r->time_ns };
-
-	p.proc = span_u32(&r->body);
-	p.thread = span_u32(&r->body);
-	p.status = span_u32(&r->body);
-	return cut(t, r) ? 0 : GIVE(end, &p);
-}
-
-static int decode_module(struct trace_reader *t, struct walk_record *r)
-{
-	struct rec_module p = { .time_ns = r->time_ns };
-
-	p.module = span_u32(&r->body);
-	p.flags = span_u32(&r->body);
-	p.dev = span_u64(&r->body);
-	p.inode = span_u64(&r->body);
-	p.size = span_u64(&r->body);
-	p.mtime_ns = span_u64(&r->body);
-	p.build_id = (const uint8_t *)span_str(&r->body, &p.build_id_len);
-	p.path = span_str(&r->body, &p.path_len);
-	return cut(t, r) ? 0 : GIVE(module, &p);
-}
-
-static int decode_map(struct trace_reader *t, struct walk_record *r)
-{
-	struct rec_map p = { .time_ns = r->time_ns };
-
-	p.proc = span_u32(&r->body);
-	p.module = span_u32(&r->body);
-	p.addr = span_u64(&r->body);
-	p.size = span_u64(&r->body);
-	p.pgoff = span_u64(&r->body);
-	return cut(t, r) ? 0 : GIVE(map, &p);
-}
-
-static int decode_method(struct trace_reader *t, struct walk_record *r)
-{
-	struct rec_method p = { .time_ns = r->time_ns };
-
-	p.proc = span_u32(&r->body);
-	p.method = span_u32(&r->body);
-	p.class_name = span_str(&r->body, &p.class_len);
-	p.name = span_str(&r->body, &p.name_len);
-	p.sig = span_str(&r->body, &p.sig_len);
-	p.source = span_str(&r->body, &p.source_len);
-	return cut(t, r) ? 0 : GIVE(method, &p);
-}
-
-/* Padding follows the table: its end is where the pairs end. */
-static int decode_method_lines(struct trace_reader *t, struct walk_record *r)
-{
-	struct rec_method_lines p = { .time_ns = r->time_ns };
-	uint64_t nr;
-
-	p.proc = span_u32(&r->body);
-	p.method = span_u32(&r->body);
-	nr = span_varint(&r->body);
-	p.table = r->body.p;
-	for (; nr && !r->body.bad; nr--) {
-		span_varint(&r->body);
-		span_varint(&r->body);
+/* The callbacks by the kind of record. */
+#define RECORD(s, ...) \
+	static int give_##s(const struct trace_sink *sink, void *ctx, const union trace_record *r) \
+	{ \
+		return sink->s ? sink->s(ctx, &r->s) : 0; \
 	}
-	p.len = r->body.p - p.table;
-	return cut(t, r) ? 0 : GIVE(method_lines, &p);
+#include "trace/table.h"
+
+static int (*const give[NR_RECORD_KINDS])(const struct trace_sink *, void *, const union trace_record *) = {
+#define RECORD(s, ...) [RECORD_##s] = give_##s,
+#include "trace/table.h"
+};
+
+static const struct record_row *find_row(struct trace_reader *t, uint32_t major, uint32_t minor)
+{
+	const struct record_row **recent = &t->recent[(major ^ minor) % ARRAY_SIZE(t->recent)];
+
+	if (!*recent || !record_is(*recent, major, minor))
+		*recent = record_find(major, minor);
+	return *recent;
 }
 
-static int decode_code(struct trace_reader *t, struct walk_record *r)
+static int decode_by_row(struct trace_reader *t, const struct record_row *row, const struct walk_record *r)
 {
-	struct rec_code p = { .time_ns = r->time_ns };
+	union trace_record rec;
 
-	p.addr = span_u64(&r->body);
-	p.proc = span_u32(&r->body);
-	p.method = span_u32(&r->body);
-	p.compile_id = span_u32(&r->body);
-	p.level = span_u32(&r->body);
-	p.size = span_u32(&r->body);
-	p.inl = (const uint8_t *)span_str(&r->body, &p.inl_len);
-	return cut(t, r) ? 0 : GIVE(code, &p);
-}
-
-static int decode_code_gone(struct trace_reader *t, struct walk_record *r)
-{
-	struct rec_code_gone p = { .time_ns = r->time_ns };
-
-	p.addr = span_u64(&r->body);
-	p.proc = span_u32(&r->body);
-	p.compile_id = span_u32(&r->body);
-	return cut(t, r) ? 0 : GIVE(code_gone, &p);
-}
-
-static int decode_bracket(struct trace_reader *t, struct walk_record *r)
-{
-	struct rec_bracket p = { .time_ns = r->time_ns };
-
-	p.proc = span_u32(&r->body);
-	p.thread = span_u32(&r->body);
-	p.method = span_u32(&r->body);
-	return cut(t, r) ? 0 : GIVE(bracket, &p);
-}
-
-static int decode_stub(struct trace_reader *t, struct walk_record *r)
-{
-	struct rec_stub p = { .time_ns = r->time_ns };
-
-	p.addr = span_u64(&r->body);
-	p.size = span_u64(&r->body);
-	p.proc = span_u32(&r->body);
-	p.name = span_str(&r->body, &p.name_len);
-	return cut(t, r) ? 0 : GIVE(stub, &p);
-}
-
-static int decode_symbol(struct trace_reader *t, struct walk_record *r)
-{
-	struct rec_symbol p = { 0 };
-
-	p.off = span_u64(&r->body);
-	p.size = span_u64(&r->body);
-	p.module = span_u32(&r->body);
-	p.name = span_str(&r->body, &p.name_len);
-	return cut(t, r) ? 0 : GIVE(symbol, &p);
-}
-
-static int decode_line(struct trace_reader *t, struct walk_record *r)
-{
-	struct rec_line p = { 0 };
-
-	p.off = span_u64(&r->body);
-	p.module = span_u32(&r->body);
-	p.depth = span_u32(&r->body);
-	p.nr_depth = span_u32(&r->body);
-	p.line = span_u32(&r->body);
-	p.func = span_str(&r->body, &p.func_len);
-	p.file = span_str(&r->body, &p.file_len);
-	return cut(t, r) ? 0 : GIVE(line, &p);
-}
-
-static int decode_lost(struct trace_reader *t, struct walk_record *r)
-{
-	struct rec_lost p = { .time_ns = r->time_ns };
-
-	p.cause = span_u32(&r->body);
-	p.stream = span_u32(&r->body);
-	p.count = span_u64(&r->body);
-	return cut(t, r) ? 0 : GIVE(lost, &p);
+	if (!record_decode(&rec, row, r->time_ns, r->body)) {
+		t->nr_bad++;
+		return 0;
+	}
+	return give[row->kind->number](t->sink, t->ctx, &rec);
 }
 
 /* Padding ends a run's bytes: what is left over is no branch. */
@@ -433,29 +296,7 @@ static int decode_branches(struct trace_reader *t, struct walk_record *r)
 		;
 	r->body.bad |= c.s.bad;
 	p.len -= r->body.bad ? 0 : span_left(&c.s);
-	return cut(t, r) ? 0 : GIVE(branches, &p);
-}
-
-static int decode_branch_code(struct trace_reader *t, struct walk_record *r)
-{
-	struct rec_branch_code p = { .time_ns = r->time_ns };
-
-	p.addr = span_u64(&r->body);
-	p.proc = span_u32(&r->body);
-	p.bytes = (const uint8_t *)span_str(&r->body, &p.len);
-	return cut(t, r) ? 0 : GIVE(branch_code, &p);
-}
-
-static int decode_branch(struct trace_reader *t, struct walk_record *r)
-{
-	switch (r->minor & TRF_BRANCH_WHAT) {
-	case TRF_BRANCH_KERNEL:
-	case TRF_BRANCH_USER:
-		return decode_branches(t, r);
-	case TRF_BRANCH_CODE:
-		return decode_branch_code(t, r);
-	}
-	return 0;
+	return cut(t, r) || !t->sink->branches ? 0 : t->sink->branches(t->ctx, &p);
 }
 
 static int decode_label(struct trace_reader *t, struct walk_record *r)
@@ -476,55 +317,21 @@ static int decode_calls(struct trace_reader *t, struct walk_record *r)
 	return ret;
 }
 
-static int decode_mte(struct trace_reader *t, struct walk_record *r)
-{
-	switch (r->minor) {
-	case TRF_MTE_PROC:
-	case TRF_MTE_FORK:
-	case TRF_MTE_EXEC:
-		return decode_proc(t, r);
-	case TRF_MTE_THREAD:
-	case TRF_MTE_JAVA_THREAD:
-		return decode_thread(t, r);
-	case TRF_MTE_PROC_END:
-	case TRF_MTE_THREAD_END:
-		return decode_end(t, r);
-	case TRF_MTE_MODULE:
-		return decode_module(t, r);
-	case TRF_MTE_MAP:
-		return decode_map(t, r);
-	case TRF_MTE_METHOD:
-		return decode_method(t, r);
-	case TRF_MTE_METHOD_LINES:
-		return decode_method_lines(t, r);
-	case TRF_MTE_CODE:
-		return decode_code(t, r);
-	case TRF_MTE_CODE_GONE:
-		return decode_code_gone(t, r);
-	case TRF_MTE_BRACKET:
-		return decode_bracket(t, r);
-	case TRF_MTE_STUB:
-		return decode_stub(t, r);
-	}
-	return 0;
-}
-
 /* A record of a kind this reader does not know is none of its business. */
 static int decode_record(struct trace_reader *t, struct walk_record *r)
 {
-	switch (r->major) {
-	case TRF_MAJOR_TPROF:
+	const struct record_row *row;
+
+	if (r->major == TRF_MAJOR_TPROF)
 		return decode_sample(t, r);
-	case TRF_MAJOR_MTE:
-		return decode_mte(t, r);
+	row = find_row(t, r->major, r->minor);
+	if (!row)
+		return 0;
+	if (row->kind)
+		return decode_by_row(t, row, r);
+	switch (r->major) {
 	case TRF_MAJOR_BRANCH:
-		return decode_branch(t, r);
-	case TRF_MAJOR_SYMBOL:
-		if (r->minor == TRF_SYMBOL_NAME)
-			return decode_symbol(t, r);
-		return r->minor == TRF_SYMBOL_LINE ? decode_line(t, r) : 0;
-	case TRF_MAJOR_LOST:
-		return decode_lost(t, r);
+		return decode_branches(t, r);
 	case TRF_MAJOR_LABEL:
 		return decode_label(t, r);
 	case TRF_MAJOR_CALLS:
@@ -555,20 +362,28 @@ static int decode_chunk(struct trace_reader *t, const uint8_t *raw, size_t len)
 
 /* ---- chunks ---- */
 
+/* Whether the sink takes a record of the table that is written to such chunks. */
+static bool wants(const struct trace_sink *sink, enum record_chunk chunk)
+{
+#define RECORD(s, where, ...) || (chunk == CHUNK_##where && sink->s)
+	return false
+#include "trace/table.h"
+		;
+}
+
 static bool wants_meta(const struct trace_sink *s)
 {
-	return s->label || s->proc || s->thread || s->end || s->module || s->map || s->symbol || s->line ||
-	       s->method || s->method_lines || s->code || s->code_gone || s->stub || s->bracket || s->lost;
+	return s->label || wants(s, CHUNK_META);
 }
 
 static bool wants_branches(const struct trace_sink *s)
 {
-	return s->branches || s->branch_code;
+	return s->branches || wants(s, CHUNK_BRANCHES);
 }
 
 static bool wants_calls(const struct trace_sink *s)
 {
-	return s->call_consumer || s->call_tree || s->call_nodes || s->call_values || s->call_events;
+	return s->call_consumer || s->call_nodes || s->call_values || s->call_events || wants(s, CHUNK_CALLS);
 }
 
 static int read_chunk(struct trace_reader *t, const struct walk_chunk *c, struct err *e)

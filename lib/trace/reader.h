@@ -53,26 +53,12 @@ struct trace_sink {
 	 * A run of dispatches and interrupts, in the order of the file; its times may go back between runs.
 	 */
 	int (*sched)(void *ctx, const struct rec_sched *r, size_t nr);
-	int (*proc)(void *ctx, const struct rec_proc *r);
-	int (*thread)(void *ctx, const struct rec_thread *r);
-	int (*end)(void *ctx, const struct rec_end *r);
-	int (*module)(void *ctx, const struct rec_module *r);
-	int (*map)(void *ctx, const struct rec_map *r);
-	int (*symbol)(void *ctx, const struct rec_symbol *r);
-	int (*line)(void *ctx, const struct rec_line *r);
-	int (*method)(void *ctx, const struct rec_method *r);
-	/* Checked: the table is whole pairs. */
-	int (*method_lines)(void *ctx, const struct rec_method_lines *r);
-	int (*code)(void *ctx, const struct rec_code *r);
-	int (*code_gone)(void *ctx, const struct rec_code_gone *r);
-	int (*bracket)(void *ctx, const struct rec_bracket *r);
-	int (*stub)(void *ctx, const struct rec_stub *r);
-	int (*lost)(void *ctx, const struct rec_lost *r);
+	/* int (*proc)(void *ctx, const struct rec_proc *r), and so on. */
+#define RECORD(s, ...) int (*s)(void *ctx, const struct rec_##s *r);
+#include "trace/table.h"
 	/* Checked: every branch of the run can be read. */
 	int (*branches)(void *ctx, const struct rec_branches *r);
-	int (*branch_code)(void *ctx, const struct rec_branch_code *r);
 	int (*call_consumer)(void *ctx, const struct rec_call_consumer *r);
-	int (*call_tree)(void *ctx, const struct rec_call_tree *r);
 	int (*call_nodes)(void *ctx, const struct rec_call_nodes *r);
 	int (*call_values)(void *ctx, const struct rec_call_values *r);
 	int (*call_events)(void *ctx, const struct rec_call_events *r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * record.h - what a trace says, decoded: one struct a kind of record.  The writer
- * takes them, the reader's sink gives them; the bytes are format.h's business.
+ * takes them, the reader's sink gives them; table.h says what bytes they are.
  *
  * Identities.  The recorder numbers what it sees; a number is never used twice in a trace.
  *   proc    one process image: a pid from fork or exec to the next exec or exit, so that
@@ -175,7 +175,7 @@ struct rec_method {
 /*
  * Lines of a method: pairs of varints (zigzag), the differences of bytecode index and line to the
  * pair before, at first to 0. In the method's own order, which need not ascend; line 0 is not
- * known.
+ * known. The reader checks that the pairs are whole.
  */
 struct rec_method_lines {
 	uint64_t time_ns;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * schema.c - the table of the records this arcprof writes, and the decoder of any
- * record by the table that a file brings along.
+ * schema.c - the decoder of any record by the table that a file brings along.
  *
- * The table of a file is hostile as anything in it: its size is limited, and a group must
+ * That table is hostile as anything in it: its size is limited, and a group must
  * consume bytes with every element, so that a count alone makes no work.
  */
 #include <errno.h>
@@ -12,73 +11,6 @@
 #include "base/mem.h"
 #include "trace/format.h"
 #include "trace/schema.h"
-
-#define MTE(minor, name, fields) { TRF_MAJOR_MTE, (minor), 0xffffffff, (name), (fields) }
-#define TPROF(minor, name, fields) \
-	{ TRF_MAJOR_TPROF, (minor), 0xff, (name), "event:m8.8 cpu:m16.16 thread:u32 stack:u32" fields }
-
-#define BRANCHES "cpu:m16.16 thread:u32 start:x64 nr:v *nr( what:u8 instructions:v span:v to:z )"
-
-const struct schema_row schema_rows[] = {
-	{ TRF_MAJOR_FILE, TRF_FILE_SCHEMA, 0xffffffff, "schema",
-	  "major:x32 minor:x32 minor_mask:x32 name:s fields:s" },
-	{ TRF_MAJOR_FILE, TRF_FILE_INDEX, 0xffffffff, "index",
-	  "offset:u64:bytes first:u64:ns last:u64:ns type:u32:4cc stream:u32 records:u32 stored:u32:bytes" },
-	{ TRF_MAJOR_FILE, TRF_FILE_END, 0xffffffff, "end",
-	  "index:u64:bytes samples:u64 records:u64 lost:u64 realtime:u64:ns chunks:u32" },
-	{ TRF_MAJOR_LABEL, 0, 0, "label", "key:s value:s" },
-	{ TRF_MAJOR_LOST, 0, 0, "lost", "cause:u32 stream:u32 count:u64" },
-	{ TRF_MAJOR_DISPATCH, TRF_DISPATCH_RUN, 0xffffffff, "dispatches",
-	  "nr:u32 *nr( dt:z:ns what:v thread:v arg:v )" },
-	TPROF(TRF_TPROF_PLAIN, "sample.kernel", ""),
-	TPROF(TRF_TPROF_PLAIN | TRF_TPROF_USER, "sample.user", ""),
-	TPROF(TRF_TPROF_WEIGHT, "sample.kernel", " weight:u64"),
-	TPROF(TRF_TPROF_WEIGHT | TRF_TPROF_USER, "sample.user", " weight:u64"),
-	TPROF(TRF_TPROF_WIDE, "sample.kernel", " weight:u64 event_wide:u32"),
-	TPROF(TRF_TPROF_WIDE | TRF_TPROF_USER, "sample.user", " weight:u64 event_wide:u32"),
-	{ TRF_MAJOR_STACK, TRF_STACK_FRAMES, 0xffffffff, "frames",
-	  "first:u32 nr:u32 *nr( kind:v a:v b:z c:v d:v )" },
-	{ TRF_MAJOR_STACK, TRF_STACK_NODES, 0xffffffff, "stacks",
-	  "first:u32 runs:u32 *runs( up:v n:v *n( frame:v ) )" },
-	{ TRF_MAJOR_BRANCH, TRF_BRANCH_KERNEL, TRF_BRANCH_WHAT, "branches.kernel", BRANCHES },
-	{ TRF_MAJOR_BRANCH, TRF_BRANCH_USER, TRF_BRANCH_WHAT, "branches.user", BRANCHES },
-	{ TRF_MAJOR_BRANCH, TRF_BRANCH_CODE, TRF_BRANCH_WHAT, "branch.code", "addr:x64 proc:u32 bytes:b" },
-	MTE(TRF_MTE_PROC, "proc", "proc:u32 parent:u32 pid:u32 comm:s"),
-	MTE(TRF_MTE_FORK, "fork", "proc:u32 parent:u32 pid:u32 comm:s"),
-	MTE(TRF_MTE_EXEC, "exec", "proc:u32 parent:u32 pid:u32 comm:s"),
-	MTE(TRF_MTE_PROC_END, "proc.end", "proc:u32 thread:u32 status:i32"),
-	MTE(TRF_MTE_THREAD, "thread", "thread:u32 proc:u32 tid:u32 name:s"),
-	MTE(TRF_MTE_JAVA_THREAD, "thread.java", "thread:u32 proc:u32 tid:u32 name:s"),
-	MTE(TRF_MTE_THREAD_END, "thread.end", "proc:u32 thread:u32 status:i32"),
-	MTE(TRF_MTE_MODULE, "module",
-	    "module:u32 flags:x32 dev:x64 inode:u64 size:u64:bytes mtime:u64:ns build_id:b path:s"),
-	MTE(TRF_MTE_MAP, "map", "proc:u32 module:u32 addr:x64 size:x64 pgoff:x64"),
-	MTE(TRF_MTE_METHOD, "method", "proc:u32 method:u32 class:s name:s signature:s source:s"),
-	MTE(TRF_MTE_METHOD_LINES, "method.lines", "proc:u32 method:u32 nr:v *nr( bci:z line:z )"),
-	MTE(TRF_MTE_CODE, "code",
-	    "addr:x64 proc:u32 method:u32 compile_id:u32 level:u32 size:u32:bytes inline:b"),
-	MTE(TRF_MTE_CODE_GONE, "code.gone", "addr:x64 proc:u32 compile_id:u32"),
-	MTE(TRF_MTE_STUB, "stub", "addr:x64 size:x64 proc:u32 name:s"),
-	MTE(TRF_MTE_BRACKET, "bracket", "proc:u32 thread:u32 method:u32"),
-	{ TRF_MAJOR_CALLS, TRF_CALLS_CONSUMER, 0xffffffff, "call.consumer", "consumer:u32 kind:v a:v b:v" },
-	{ TRF_MAJOR_CALLS, TRF_CALLS_TREE, 0xffffffff, "call.tree",
-	  "tree:u32 proc:u32 thread:u32 flags:x32 java_id:v start:v:ns end:v:ns kernel_cpu:v:ns popped:v inserted:v "
-	  "over_range:v folded:v folded_recursion:v thrown:v missed:v mounts:v lost_events:v open:v name:s" },
-	{ TRF_MAJOR_CALLS, TRF_CALLS_NODES, 0xffffffff, "call.nodes",
-	  "tree:u32 first:u32 nr:u32 *nr( up:v consumer:v )" },
-	{ TRF_MAJOR_CALLS, TRF_CALLS_VALUES, 0xffffffff, "call.values",
-	  "tree:u32 metrics:u32 nr:u32 *nr( skip:v calls:v *metrics( base:v ) )" },
-	{ TRF_MAJOR_CALLS, TRF_CALLS_REFUSED, 0xffffffff, "call.refused", "proc:u32 class:s name:s signature:s why:s" },
-	{ TRF_MAJOR_CALLS, TRF_CALLS_EVENTS, 0xffffffff, "call.events",
-	  "tree:u32 metrics:u32 nr:u32 *nr( kind:v consumer:v time:v:ns *metrics( charged:v ) )" },
-	{ TRF_MAJOR_SYMBOL, TRF_SYMBOL_NAME, 0xffffffff, "symbol", "off:x64 size:x64 module:u32 name:s" },
-	{ TRF_MAJOR_SYMBOL, TRF_SYMBOL_LINE, 0xffffffff, "line",
-	  "off:x64 module:u32 depth:u32 nr_depth:u32 line:u32 func:s file:s" },
-};
-
-const unsigned int nr_schema_rows = ARRAY_SIZE(schema_rows);
-
-/* ---- the reader's side ---- */
 
 enum { MAX_KINDS = 1024, MAX_DEPTH = 2 };
 

@@ -19,19 +19,6 @@
 #include "base/err.h"
 #include "base/span.h"
 
-struct schema_row {
-	uint32_t major;
-	uint32_t minor, minor_mask;	/* of a record: minor & minor_mask == row's minor */
-	const char *name;
-	const char *fields;
-};
-
-/* What this arcprof writes. */
-extern const struct schema_row schema_rows[];
-extern const unsigned int nr_schema_rows;
-
-/* ---- the reader's side ---- */
-
 enum { SCHEMA_MAX_FIELDS = 48 };
 
 enum schema_type {

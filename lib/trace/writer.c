@@ -17,7 +17,6 @@
 #include "trace/dispatch.h"
 #include "trace/intern.h"
 #include "trace/outfile.h"
-#include "trace/schema.h"
 #include "trace/writer_priv.h"
 
 enum {
@@ -356,13 +355,13 @@ static void write_schema(struct trace_writer *w, uint64_t time_ns)
 	struct records p = { .type = TRF_SCHEMA };
 	unsigned int i;
 
-	for (i = 0; i < nr_schema_rows; i++) {
-		const struct schema_row *r = &schema_rows[i];
+	for (i = 0; i < nr_record_rows; i++) {
+		const struct record_row *r = &record_rows[i];
 		size_t at = records_begin(&p, TRF_MAJOR_FILE, TRF_FILE_SCHEMA, time_ns);
 
-		buf_u32(&p.b, r->major);
-		buf_u32(&p.b, r->minor);
-		buf_u32(&p.b, r->minor_mask);
+		buf_u32(&p.b, r->code.major);
+		buf_u32(&p.b, r->code.minor);
+		buf_u32(&p.b, r->code.minor_mask);
 		records_str(&p, r->name, strlen(r->name));
 		records_str(&p, r->fields, strlen(r->fields));
 		records_end(&p, at, TRF_MIXED);

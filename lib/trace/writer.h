@@ -12,7 +12,7 @@
 #define TRACE_WRITER_H
 
 #include "base/err.h"
-#include "trace/record.h"
+#include "trace/calls.h"
 
 enum trace_mode {
 	TRACE_CONTINUOUS,	/* stream until told to stop */
@@ -68,24 +68,12 @@ void trace_write_sample(struct trace_writer *w, const struct rec_sample *r);
 /* In the order of time as far as the caller has one. */
 void trace_write_sched(struct trace_writer *w, const struct rec_sched *r);
 
-void trace_write_proc(struct trace_writer *w, const struct rec_proc *r);
-void trace_write_thread(struct trace_writer *w, const struct rec_thread *r);
-void trace_write_end(struct trace_writer *w, const struct rec_end *r);
-void trace_write_module(struct trace_writer *w, const struct rec_module *r);
-void trace_write_map(struct trace_writer *w, const struct rec_map *r);
-void trace_write_symbol(struct trace_writer *w, const struct rec_symbol *r);
-void trace_write_line(struct trace_writer *w, const struct rec_line *r);
-void trace_write_method(struct trace_writer *w, const struct rec_method *r);
-void trace_write_method_lines(struct trace_writer *w, const struct rec_method_lines *r);
-void trace_write_code(struct trace_writer *w, const struct rec_code *r);
-void trace_write_code_gone(struct trace_writer *w, const struct rec_code_gone *r);
-void trace_write_bracket(struct trace_writer *w, const struct rec_bracket *r);
-void trace_write_stub(struct trace_writer *w, const struct rec_stub *r);
-void trace_write_lost(struct trace_writer *w, const struct rec_lost *r);
+/* trace_write_proc(w, const struct rec_proc *), trace_write_thread() and so on. */
+#define RECORD(s, ...) void trace_write_##s(struct trace_writer *w, const struct rec_##s *r);
+#include "trace/table.h"
 
-/* Instruction traces; what is flushed together comes as metadata, then these. */
+/* Instruction traces; what is flushed together comes as metadata, then these and branch_code. */
 void trace_write_branches(struct trace_writer *w, const struct rec_branches *r);
-void trace_write_branch_code(struct trace_writer *w, const struct rec_branch_code *r);
 /* An address that gets symbols though no stack has it; kind FRAME_NATIVE or FRAME_KERNEL. */
 void trace_writer_note(struct trace_writer *w, enum frame_kind kind, uint32_t module, uint64_t off);
 

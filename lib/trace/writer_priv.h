@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* writer_priv.h - what meta.c needs of writer.c. */
+/* writer_priv.h - what meta.c and calls.c need of writer.c. */
 #ifndef TRACE_WRITER_PRIV_H
 #define TRACE_WRITER_PRIV_H
 
+#include "trace/codec.h"
 #include "trace/records.h"
 #include "trace/writer.h"
 
@@ -16,5 +17,7 @@ struct records *writer_calls(struct trace_writer *w);
 void writer_finish(struct trace_writer *w, struct records *p, size_t at, enum trf_type type);
 /* Time for records that have none of their own: the latest sample's. */
 uint64_t writer_now(const struct trace_writer *w);
+/* Any record of the table. */
+void trace_write_record(struct trace_writer *w, const struct record_kind *k, const void *rec);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "mutate.h"
+#include "trace/codec.h"
 #include "trace/schema.h"
 #include "trace/walk.h"
 
@@ -173,13 +174,13 @@ static struct schema *own_schema(void)
 	if (s)
 		return s;
 	s = schema_new();
-	for (i = 0; i < nr_schema_rows; i++) {
-		const struct schema_row *r = &schema_rows[i];
+	for (i = 0; i < nr_record_rows; i++) {
+		const struct record_row *r = &record_rows[i];
 
 		buf_reset(&b);
-		buf_u32(&b, r->major);
-		buf_u32(&b, r->minor);
-		buf_u32(&b, r->minor_mask);
+		buf_u32(&b, r->code.major);
+		buf_u32(&b, r->code.minor);
+		buf_u32(&b, r->code.minor_mask);
 		buf_varint(&b, strlen(r->name));
 		buf_str(&b, r->name);
 		buf_varint(&b, strlen(r->fields));
@@ -411,7 +412,7 @@ static void change_records(struct file *f, struct file *other)
 		if (rnd(4))
 			r->minor ^= 1u << rnd(32);
 		else
-			r->minor = schema_rows[rnd(nr_schema_rows)].minor;
+			r->minor = record_rows[rnd(nr_record_rows)].code.minor;
 		break;
 	default:
 		change_body(r);

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "trace/codec.h"
+
+/* ---- the table ---- */
+
+#define MEMBER(m) (((union trace_record *)0)->m)
+#define SAME(m, T) __builtin_types_compatible_p(__typeof__(MEMBER(m)), T)
+#define ZERO_IF(expr) (0 * sizeof(char[(expr) ? 1 : -1]))	/* does not compile otherwise */
+#define OFF(m) offsetof(union trace_record, m)
+
+/* Types of fields: how they are encoded, and what member fits. */
+#define OP_u32 FIELD_U32
+#define OP_x32 FIELD_U32
+#define OP_i32 FIELD_U32
+#define OP_u64 FIELD_U64
+#define OP_x64 FIELD_U64
+#define OP_v FIELD_VARINT
+#define TYPE_u32 uint32_t
+#define TYPE_x32 uint32_t
+#define TYPE_i32 int32_t
+#define TYPE_u64 uint64_t
+#define TYPE_x64 uint64_t
+#define TYPE_v uint64_t
+
+#define NUMBER(type, m, is_key) \
+	{ .op = OP_##type, .key = (is_key), \
+	  .off = OFF(m) + ZERO_IF(SAME(m, TYPE_##type)) },
+#define FIELD(type, name, m, ...) NUMBER(type, m, false)
+#define KEY(type, name, m) NUMBER(type, m, true)
+#define TEXT(name, m, l) \
+	{ .op = FIELD_BYTES, .off = OFF(m) + ZERO_IF(SAME(m, const char *)), \
+	  .len_off = OFF(l) + ZERO_IF(SAME(l, size_t)) },
+#define BYTES(name, m, l) \
+	{ .op = FIELD_BYTES, .off = OFF(m) + ZERO_IF(SAME(m, const uint8_t *)), \
+	  .len_off = OFF(l) + ZERO_IF(SAME(l, size_t)) },
+#define PAIRS(nr, a, b, m, l) \
+	{ .op = FIELD_PAIRS, .off = OFF(m) + ZERO_IF(SAME(m, const uint8_t *)), \
+	  .len_off = OFF(l) + ZERO_IF(SAME(l, size_t)) },
+#define RECORD(s, chunk, time, major, code, name, fields) \
+	static const struct record_field s##_fields[] = { fields };
+#include "trace/table.h"
+#undef FIELD
+#undef KEY
+#undef TEXT
+#undef BYTES
+#undef PAIRS
+
+/* The same as text; each field has a blank before it. */
+#define FIELD(type, name, m, ...) " " name ":" #type __VA_ARGS__
+#define KEY(type, name, m) " " name ":" #type
+#define TEXT(name, m, l) " " name ":s"
+#define BYTES(name, m, l) " " name ":b"
+#define PAIRS(nr, a, b, m, l) " " nr ":v *" nr "( " a ":z " b ":z )"
+#define RECORD(s, chunk, time, major, code, name, fields) static const char s##_text[] = fields;
+#include "trace/table.h"
+#undef FIELD
+#undef KEY
+#undef TEXT
+#undef BYTES
+#undef PAIRS
+
+#define CODE_ANY .minor_mask = 0
+#define CODE_LOW(n) .minor = (n), .minor_mask = 0xff
+#define CODE(n) .minor = (n), .minor_mask = 0xffffffff
+#define CODE_OF(m) .minor_mask = 0, .minor_off = OFF(m) + ZERO_IF(SAME(m, uint32_t))
+
+#define IS_TIMED(s) (true + ZERO_IF(offsetof(struct rec_##s, time_ns) == 0))
+#define IS_UNTIMED(s) false
+
+const struct record_kind record_kinds[NR_RECORD_KINDS] = {
+#define RECORD(s, where, when, majr, minr, title, text) \
+	[RECORD_##s] = { \
+		.number = RECORD_##s, .chunk = CHUNK_##where, .size = sizeof(struct rec_##s), \
+		.timed = IS_##when(s), .code = { .major = TRF_MAJOR_##majr, minr }, \
+		.nr_fields = ARRAY_SIZE(s##_fields), .fields = s##_fields, \
+	},
+#include "trace/table.h"
+};
+
+const struct record_row record_rows[] = {
+#define RECORD(s, where, when, majr, minr, title, text) \
+	{ .code = { .major = TRF_MAJOR_##majr, minr }, .name = (title), .fields = s##_text + 1, \
+	  .kind = &record_kinds[RECORD_##s] },
+#define VARIANT(s, majr, minr, title, m) \
+	{ .code = { .major = TRF_MAJOR_##majr, minr }, .name = (title), .fields = s##_text + 1, \
+	  .kind = &record_kinds[RECORD_##s], .flag_off = SAME(m, bool) ? OFF(m) : 0 },
+#define BY_HAND(majr, minr, title, text) \
+	{ .code = { .major = TRF_MAJOR_##majr, minr }, .name = (title), .fields = (text) },
+#include "trace/table.h"
+};
+
+const unsigned int nr_record_rows = ARRAY_SIZE(record_rows);
+
+static const struct variant {
+	enum record_number number;
+	struct record_code code;
+	uint32_t off;		/* of the member that is not 0 then */
+	bool flag;		/* which is a bool, else 4 bytes */
+} variants[] = {
+#define VARIANT(s, majr, minr, title, m) \
+	{ .number = RECORD_##s, .code = { minr }, .off = OFF(m), \
+	  .flag = SAME(m, bool) + ZERO_IF(SAME(m, bool) || SAME(m, uint32_t)) },
+#include "trace/table.h"
+};
+
+const struct record_row *record_find(uint32_t major, uint32_t minor)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(record_rows); i++)
+		if (record_is(&record_rows[i], major, minor))
+			return &record_rows[i];
+	return NULL;
+}
+
+/* ---- encoding ---- */
+
+enum { MAX_VARINT = 10 };
+
+struct bytes {
+	const uint8_t *p;
+	size_t len;
+};
+
+uint32_t record_minor(const struct record_kind *k, const void *rec)
+{
+	const char *p = rec;
+	uint32_t minor = k->code.minor;
+	size_t i;
+
+	if (k->code.minor_off)
+		memcpy(&minor, p + k->code.minor_off, sizeof(minor));
+	for (i = 0; i < ARRAY_SIZE(variants); i++) {
+		const struct variant *v = &variants[i];
+		uint32_t set = 0;
+
+		if (v->number != k->number)
+			continue;
+		memcpy(&set, p + v->off, v->flag ? sizeof(bool) : sizeof(set));
+		if (set)
+			minor = v->code.minor;
+	}
+	return minor;
+}
+
+static char *put(char *to, const void *p, size_t len)
+{
+	memcpy(to, p, len);
+	return to + len;
+}
+
+static char *put_varint(char *to, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		*to++ = v | 0x80;
+	*to++ = v;
+	return to;
+}
+
+static struct bytes bytes_of(const struct record_field *f, const char *rec)
+{
+	struct bytes x;
+
+	memcpy(&x.p, rec + f->off, sizeof(x.p));
+	memcpy(&x.len, rec + f->len_off, sizeof(x.len));
+	return x;
+}
+
+static char *put_bytes(char *to, const struct record_field *f, struct bytes x)
+{
+	uint64_t nr = x.len;
+	size_t i;
+
+	if (f->op == FIELD_PAIRS) {
+		for (i = nr = 0; i < x.len; i++)
+			nr += !(x.p[i] & 0x80);		/* ends of varints */
+		nr /= 2;
+	}
+	to = put_varint(to, nr);
+	return x.len ? put(to, x.p, x.len) : to;
+}
+
+/* The most that the fields may take. */
+static size_t bound(const struct record_kind *k, const char *rec)
+{
+	size_t sum = k->nr_fields * MAX_VARINT;
+	uint32_t i;
+
+	for (i = 0; i < k->nr_fields; i++)
+		if (k->fields[i].op >= FIELD_BYTES)
+			sum += bytes_of(&k->fields[i], rec).len;
+	return sum;
+}
+
+enum trf_type record_encode(struct buf *b, const struct record_kind *k, const void *rec)
+{
+	enum trf_type type = TRF_INTS;
+	char *to = buf_room(b, bound(k, rec));
+	uint32_t i;
+
+	for (i = 0; i < k->nr_fields; i++) {
+		const struct record_field *f = &k->fields[i];
+		const char *from = (const char *)rec + f->off;
+		uint64_t v;
+
+		switch (f->op) {
+		case FIELD_U32:		/* every supported CPU is little-endian */
+			to = put(to, from, 4);
+			continue;
+		case FIELD_U64:
+			to = put(to, from, 8);
+			continue;
+		case FIELD_VARINT:
+			memcpy(&v, from, sizeof(v));
+			to = put_varint(to, v);
+			break;
+		default:
+			to = put_bytes(to, f, bytes_of(f, rec));
+		}
+		type = TRF_MIXED;
+	}
+	b->len = to - b->data;
+	*to = '\0';
+	return type;
+}
+
+/* ---- decoding ---- */
+
+static void decode_bytes(char *rec, const struct record_field *f, struct span *s)
+{
+	const void *p;
+	size_t len;
+
+	if (f->op == FIELD_PAIRS) {
+		uint64_t nr = span_varint(s);
+
+		p = s->p;
+		for (; nr && !s->bad; nr--) {
+			span_varint(s);
+			span_varint(s);
+		}
+		len = s->p - (const uint8_t *)p;
+	} else {
+		p = span_str(s, &len);
+	}
+	memcpy(rec + f->off, &p, sizeof(p));
+	memcpy(rec + f->len_off, &len, sizeof(len));
+}
+
+static void decode_field(char *rec, const struct record_field *f, struct span *s)
+{
+	uint64_t v;
+
+	switch (f->op) {
+	case FIELD_U32:
+		v = span_u32(s);
+		memcpy(rec + f->off, &v, 4);
+		break;
+	case FIELD_U64:
+		v = span_u64(s);
+		memcpy(rec + f->off, &v, 8);
+		break;
+	case FIELD_VARINT:
+		v = span_varint(s);
+		memcpy(rec + f->off, &v, sizeof(v));
+		break;
+	default:
+		decode_bytes(rec, f, s);
+		return;
+	}
+	s->bad |= f->key && !v;
+}
+
+bool record_decode(union trace_record *rec, const struct record_row *row, uint64_t time_ns, struct span body)
+{
+	const struct record_kind *k = row->kind;
+	const bool set = true;
+	char *p = (char *)rec;
+	uint32_t i;
+
+	memset(p, 0, k->size);
+	if (k->timed)
+		memcpy(p, &time_ns, sizeof(time_ns));
+	if (row->flag_off)
+		memcpy(p + row->flag_off, &set, sizeof(set));
+	for (i = 0; i < k->nr_fields && !body.bad; i++)
+		decode_field(p, &k->fields[i], &body);
+	return !body.bad;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * table.h - every kind of record, once.  The writer, the reader, the schema in each trace, which dump
+ * goes by, and the tests are made of these rows.  Their order is that of the schema, and the manual
+ * page arcprof-trace(5) has a line for each; the tests compare the two.
+ *
+ * There is no include guard: who includes this defines RECORD, VARIANT or BY_HAND before, and all three
+ * are undefined at the end.
+ *
+ *	RECORD(struct, chunk, time, major, code, name, fields)
+ *		A record that is one struct rec_<struct>.  The row makes trace_write_<struct>(), the
+ *		member <struct> of struct trace_sink, and what encodes and decodes it.
+ *		chunk	where it is written: META, BRANCHES or CALLS
+ *		time	TIMED: the struct begins with time_ns; UNTIMED: it has no time, and the record
+ *			gets that of the latest sample
+ *		major	TRF_MAJOR_<major>
+ *		code	CODE(n): the minor code; CODE_LOW(n): its low byte, the rest is 0 when written;
+ *			CODE_OF(member): the member's value, any; CODE_ANY: any, 0 when written
+ *		fields	in the order of the payload, without commas between them
+ *	VARIANT(struct, major, code, name, member)
+ *		Another code of the same struct, which it has when the member is not 0; of several the
+ *		last counts.  A bool is set by the reader, any other member is a field.
+ *	BY_HAND(major, code, name, fields)
+ *		A record that has code of its own elsewhere; fields as schema.h describes them.
+ *
+ *	FIELD(type, name, member)	u32, x32, i32: 4 bytes; u64, x64: 8; v: varint of a uint64_t
+ *	FIELD(type, name, member, ":ns")	the same with a unit
+ *	KEY(type, name, member)		a field that must not be 0
+ *	TEXT(name, member, length), BYTES(name, member, length)
+ *	PAIRS(count, first, second, member, length)
+ *		pairs of zigzag varints; the record has their number, the struct their length in bytes
+ */
+#ifndef RECORD
+#define RECORD(...)
+#endif
+#ifndef VARIANT
+#define VARIANT(...)
+#endif
+#ifndef BY_HAND
+#define BY_HAND(...)
+#endif
+
+#define SAMPLE "event:m8.8 cpu:m16.16 thread:u32 stack:u32"
+#define BLOCKS "cpu:m16.16 thread:u32 start:x64 nr:v *nr( what:u8 instructions:v span:v to:z )"
+
+BY_HAND(FILE, CODE(TRF_FILE_SCHEMA), "schema", "major:x32 minor:x32 minor_mask:x32 name:s fields:s")
+BY_HAND(FILE, CODE(TRF_FILE_INDEX), "index",
+	"offset:u64:bytes first:u64:ns last:u64:ns type:u32:4cc stream:u32 records:u32 stored:u32:bytes")
+BY_HAND(FILE, CODE(TRF_FILE_END), "end",
+	"index:u64:bytes samples:u64 records:u64 lost:u64 realtime:u64:ns chunks:u32")
+BY_HAND(LABEL, CODE_ANY, "label", "key:s value:s")
+RECORD(lost, META, TIMED, LOST, CODE_OF(lost.cause), "lost",
+	FIELD(u32, "cause", lost.cause)
+	FIELD(u32, "stream", lost.stream)
+	FIELD(u64, "count", lost.count))
+BY_HAND(DISPATCH, CODE(TRF_DISPATCH_RUN), "dispatches", "nr:u32 *nr( dt:z:ns what:v thread:v arg:v )")
+BY_HAND(TPROF, CODE_LOW(TRF_TPROF_PLAIN), "sample.kernel", SAMPLE)
+BY_HAND(TPROF, CODE_LOW(TRF_TPROF_PLAIN | TRF_TPROF_USER), "sample.user", SAMPLE)
+BY_HAND(TPROF, CODE_LOW(TRF_TPROF_WEIGHT), "sample.kernel", SAMPLE " weight:u64")
+BY_HAND(TPROF, CODE_LOW(TRF_TPROF_WEIGHT | TRF_TPROF_USER), "sample.user", SAMPLE " weight:u64")
+BY_HAND(TPROF, CODE_LOW(TRF_TPROF_WIDE), "sample.kernel", SAMPLE " weight:u64 event_wide:u32")
+BY_HAND(TPROF, CODE_LOW(TRF_TPROF_WIDE | TRF_TPROF_USER), "sample.user",
+	SAMPLE " weight:u64 event_wide:u32")
+BY_HAND(STACK, CODE(TRF_STACK_FRAMES), "frames", "first:u32 nr:u32 *nr( kind:v a:v b:z c:v d:v )")
+BY_HAND(STACK, CODE(TRF_STACK_NODES), "stacks", "first:u32 runs:u32 *runs( up:v n:v *n( frame:v ) )")
+BY_HAND(BRANCH, CODE_LOW(TRF_BRANCH_KERNEL), "branches.kernel", BLOCKS)
+BY_HAND(BRANCH, CODE_LOW(TRF_BRANCH_USER), "branches.user", BLOCKS)
+RECORD(branch_code, BRANCHES, TIMED, BRANCH, CODE_LOW(0x10), "branch.code",
+	FIELD(x64, "addr", branch_code.addr)
+	FIELD(u32, "proc", branch_code.proc)
+	BYTES("bytes", branch_code.bytes, branch_code.len))
+RECORD(proc, META, TIMED, MTE, CODE(0x34), "proc",
+	FIELD(u32, "proc", proc.proc)
+	FIELD(u32, "parent", proc.parent)
+	FIELD(u32, "pid", proc.pid)
+	TEXT("comm", proc.comm, proc.comm_len))
+VARIANT(proc, MTE, CODE(0x63), "fork", proc.parent)
+VARIANT(proc, MTE, CODE(0x81), "exec", proc.exec)
+RECORD(end, META, TIMED, MTE, CODE(0x65), "proc.end",
+	FIELD(u32, "proc", end.proc)
+	FIELD(u32, "thread", end.thread)
+	FIELD(i32, "status", end.status))
+RECORD(thread, META, TIMED, MTE, CODE(0x66), "thread",
+	FIELD(u32, "thread", thread.thread)
+	FIELD(u32, "proc", thread.proc)
+	FIELD(u32, "tid", thread.tid)
+	TEXT("name", thread.name, thread.name_len))
+VARIANT(thread, MTE, CODE(0x42), "thread.java", thread.java)
+VARIANT(end, MTE, CODE(0x67), "thread.end", end.thread)
+RECORD(module, META, TIMED, MTE, CODE(0x82), "module",
+	FIELD(u32, "module", module.module)
+	FIELD(x32, "flags", module.flags)
+	FIELD(x64, "dev", module.dev)
+	FIELD(u64, "inode", module.inode)
+	FIELD(u64, "size", module.size, ":bytes")
+	FIELD(u64, "mtime", module.mtime_ns, ":ns")
+	BYTES("build_id", module.build_id, module.build_id_len)
+	TEXT("path", module.path, module.path_len))
+RECORD(map, META, TIMED, MTE, CODE(0x01), "map",
+	FIELD(u32, "proc", map.proc)
+	FIELD(u32, "module", map.module)
+	FIELD(x64, "addr", map.addr)
+	FIELD(x64, "size", map.size)
+	FIELD(x64, "pgoff", map.pgoff))
+RECORD(method, META, TIMED, MTE, CODE(0x83), "method",
+	FIELD(u32, "proc", method.proc)
+	FIELD(u32, "method", method.method)
+	TEXT("class", method.class_name, method.class_len)
+	TEXT("name", method.name, method.name_len)
+	TEXT("signature", method.sig, method.sig_len)
+	TEXT("source", method.source, method.source_len))
+RECORD(method_lines, META, TIMED, MTE, CODE(0x87), "method.lines",
+	FIELD(u32, "proc", method_lines.proc)
+	FIELD(u32, "method", method_lines.method)
+	PAIRS("nr", "bci", "line", method_lines.table, method_lines.len))
+RECORD(code, META, TIMED, MTE, CODE(0x41), "code",
+	FIELD(x64, "addr", code.addr)
+	FIELD(u32, "proc", code.proc)
+	FIELD(u32, "method", code.method)
+	FIELD(u32, "compile_id", code.compile_id)
+	FIELD(u32, "level", code.level)
+	FIELD(u32, "size", code.size, ":bytes")
+	BYTES("inline", code.inl, code.inl_len))
+RECORD(code_gone, META, TIMED, MTE, CODE(0x84), "code.gone",
+	FIELD(x64, "addr", code_gone.addr)
+	FIELD(u32, "proc", code_gone.proc)
+	FIELD(u32, "compile_id", code_gone.compile_id))
+RECORD(stub, META, TIMED, MTE, CODE(0x85), "stub",
+	FIELD(x64, "addr", stub.addr)
+	FIELD(x64, "size", stub.size)
+	FIELD(u32, "proc", stub.proc)
+	TEXT("name", stub.name, stub.name_len))
+RECORD(bracket, META, TIMED, MTE, CODE(0x86), "bracket",
+	FIELD(u32, "proc", bracket.proc)
+	FIELD(u32, "thread", bracket.thread)
+	FIELD(u32, "method", bracket.method))
+BY_HAND(CALLS, CODE(TRF_CALLS_CONSUMER), "call.consumer", "consumer:u32 kind:v a:v b:v")
+RECORD(call_tree, CALLS, TIMED, CALLS, CODE(0x02), "call.tree",
+	KEY(u32, "tree", call_tree.tree)
+	FIELD(u32, "proc", call_tree.proc)
+	FIELD(u32, "thread", call_tree.thread)
+	FIELD(x32, "flags", call_tree.flags)
+	FIELD(v, "java_id", call_tree.java_id)
+	FIELD(v, "start", call_tree.start_ns, ":ns")
+	FIELD(v, "end", call_tree.end_ns, ":ns")
+	FIELD(v, "kernel_cpu", call_tree.kernel_cpu_ns, ":ns")
+	FIELD(v, "popped", call_tree.popped)
+	FIELD(v, "inserted", call_tree.inserted)
+	FIELD(v, "over_range", call_tree.over_range)
+	FIELD(v, "folded", call_tree.folded)
+	FIELD(v, "folded_recursion", call_tree.folded_recursion)
+	FIELD(v, "thrown", call_tree.thrown)
+	FIELD(v, "missed", call_tree.missed)
+	FIELD(v, "mounts", call_tree.mounts)
+	FIELD(v, "lost_events", call_tree.lost_events)
+	FIELD(v, "open", call_tree.open)
+	TEXT("name", call_tree.name, call_tree.name_len))
+BY_HAND(CALLS, CODE(TRF_CALLS_NODES), "call.nodes", "tree:u32 first:u32 nr:u32 *nr( up:v consumer:v )")
+BY_HAND(CALLS, CODE(TRF_CALLS_VALUES), "call.values",
+	"tree:u32 metrics:u32 nr:u32 *nr( skip:v calls:v *metrics( base:v ) )")
+RECORD(call_refused, CALLS, TIMED, CALLS, CODE(0x09), "call.refused",
+	FIELD(u32, "proc", call_refused.proc)
+	TEXT("class", call_refused.class_name, call_refused.class_len)
+	TEXT("name", call_refused.name, call_refused.name_len)
+	TEXT("signature", call_refused.sig, call_refused.sig_len)
+	TEXT("why", call_refused.why, call_refused.why_len))
+BY_HAND(CALLS, CODE(TRF_CALLS_EVENTS), "call.events",
+	"tree:u32 metrics:u32 nr:u32 *nr( kind:v consumer:v time:v:ns *metrics( charged:v ) )")
+RECORD(symbol, META, UNTIMED, SYMBOL, CODE(0x01), "symbol",
+	FIELD(x64, "off", symbol.off)
+	FIELD(x64, "size", symbol.size)
+	FIELD(u32, "module", symbol.module)
+	TEXT("name", symbol.name, symbol.name_len))
+RECORD(line, META, UNTIMED, SYMBOL, CODE(0x02), "line",
+	FIELD(x64, "off", line.off)
+	FIELD(u32, "module", line.module)
+	FIELD(u32, "depth", line.depth)
+	FIELD(u32, "nr_depth", line.nr_depth)
+	FIELD(u32, "line", line.line)
+	TEXT("func", line.func, line.func_len)
+	TEXT("file", line.file, line.file_len))
+
+#undef SAMPLE
+#undef BLOCKS
+#undef RECORD
+#undef VARIANT
+#undef BY_HAND
