@@ -15,6 +15,7 @@
 #include "model/sched.h"
 #include "reports.h"
 #include "trace/branch.h"
+#include "trace/codec.h"
 #include "trace/reader.h"
 #include "trace/schema.h"
 #include "trace/walk.h"
@@ -65,34 +66,30 @@ static int on_sched(void *ctx, const struct rec_sched *r, size_t nr)
 	return 0;
 }
 
-static int on_proc(void *ctx, const struct rec_proc *r) { touch(r->comm, r->comm_len); return 0; }
-static int on_thread(void *ctx, const struct rec_thread *r) { touch(r->name, r->name_len); return 0; }
-static int on_symbol(void *ctx, const struct rec_symbol *r) { touch(r->name, r->name_len); return 0; }
-static int on_code(void *ctx, const struct rec_code *r) { touch(r->inl, r->inl_len); return 0; }
-static int on_stub(void *ctx, const struct rec_stub *r) { touch(r->name, r->name_len); return 0; }
-
-static int on_module(void *ctx, const struct rec_module *r)
+static int touch_record(const struct record_kind *k, const void *rec)
 {
-	touch(r->build_id, r->build_id_len);
-	touch(r->path, r->path_len);
+	uint32_t i;
+
+	for (i = 0; i < k->nr_fields; i++) {
+		const struct record_field *f = &k->fields[i];
+		const void *p;
+		size_t len;
+
+		if (f->op != FIELD_BYTES && f->op != FIELD_PAIRS)
+			continue;
+		memcpy(&p, (const char *)rec + f->off, sizeof(p));
+		memcpy(&len, (const char *)rec + f->len_off, sizeof(len));
+		touch(p, len);
+	}
 	return 0;
 }
 
-static int on_line(void *ctx, const struct rec_line *r)
-{
-	touch(r->func, r->func_len);
-	touch(r->file, r->file_len);
-	return 0;
-}
-
-static int on_method(void *ctx, const struct rec_method *r)
-{
-	touch(r->class_name, r->class_len);
-	touch(r->name, r->name_len);
-	touch(r->sig, r->sig_len);
-	touch(r->source, r->source_len);
-	return 0;
-}
+#define RECORD(s, ...) \
+	static int on_##s(void *ctx, const struct rec_##s *r) \
+	{ \
+		return touch_record(&record_kinds[RECORD_##s], r); \
+	}
+#include "trace/table.h"
 
 /* Every branch of a run that is given can be read. */
 static int on_branches(void *ctx, const struct rec_branches *r)
@@ -106,8 +103,6 @@ static int on_branches(void *ctx, const struct rec_branches *r)
 		abort();
 	return 0;
 }
-
-static int on_branch_code(void *ctx, const struct rec_branch_code *r) { touch(r->bytes, r->len); return 0; }
 
 static void on_number(void *ctx, const struct schema_field *f, uint64_t v) { sink_of_all += v; }
 static void on_bytes(void *ctx, const struct schema_field *f, const void *p, size_t len) { touch(p, len); }
@@ -162,11 +157,9 @@ static void times_add_up(struct trace_reader *t)
 static void read_it(const uint8_t *data, size_t len)
 {
 	static const struct trace_sink sink = {
-		.label = on_label, .samples = on_samples, .proc = on_proc, .thread = on_thread,
-		.module = on_module,
-		.sched = on_sched, .symbol = on_symbol, .line = on_line, .method = on_method, .code = on_code,
-		.stub = on_stub,
-		.branches = on_branches, .branch_code = on_branch_code,
+		.label = on_label, .samples = on_samples, .sched = on_sched, .branches = on_branches,
+#define RECORD(s, ...) .s = on_##s,
+#include "trace/table.h"
 	};
 	struct trace_reader *t;
 	struct err e;

@@ -8,6 +8,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "trace/writer_priv.h"
 #include "traces.h"
 #include "unit.h"
 
@@ -64,66 +65,60 @@ struct buf traces_close(struct trace_writer *w)
 
 /* ---- what was written, and what comes back, as text ---- */
 
-static void put(struct seen *s, const char *what, const void *p, size_t len)
+static void put(struct buf *b, const void *p, size_t len)
 {
-	const uint8_t *c = p;
-
-	buf_fmt(&s->meta, " %s[%zu]=%08lx", what, len, crc32(0, c, len));
+	buf_fmt(b, " [%zu]=%08lx", len, crc32(0, p, len));
 }
 
-#define LOG(name, fmt, ...)                                          \
-	static int on_##name(void *ctx, const struct rec_##name *r)  \
-	{                                                            \
-		struct seen *s = ctx;                                \
-		s->nr_meta++;                                        \
-		buf_fmt(&s->meta, "\n" #name " " fmt, __VA_ARGS__);  \
-		PUTS_##name                                          \
-		return 0;                                            \
+static void put_field(struct buf *b, const struct record_field *f, const char *rec)
+{
+	const uint8_t *p;
+	uint64_t v = 0;
+	size_t len;
+
+	if (f->op == FIELD_BYTES || f->op == FIELD_PAIRS) {
+		memcpy(&p, rec + f->off, sizeof(p));
+		memcpy(&len, rec + f->len_off, sizeof(len));
+		put(b, p, len);
+		return;
 	}
+	memcpy(&v, rec + f->off, f->op == FIELD_U32 ? 4 : 8);
+	buf_fmt(b, " %llx", (unsigned long long)v);
+}
 
-#define T (unsigned long long)
-#define PUTS_proc put(s, "comm", r->comm, r->comm_len);
-#define PUTS_thread put(s, "name", r->name, r->name_len);
-#define PUTS_end
-#define PUTS_module put(s, "id", r->build_id, r->build_id_len); put(s, "path", r->path, r->path_len);
-#define PUTS_map
-#define PUTS_symbol put(s, "name", r->name, r->name_len);
-#define PUTS_line put(s, "func", r->func, r->func_len); put(s, "file", r->file, r->file_len);
-#define PUTS_method                                                                    \
-	put(s, "class", r->class_name, r->class_len); put(s, "name", r->name, r->name_len); \
-	put(s, "sig", r->sig, r->sig_len); put(s, "source", r->source, r->source_len);
-#define PUTS_method_lines put(s, "table", (const char *)r->table, r->len);
-#define PUTS_code put(s, "inl", r->inl, r->inl_len);
-#define PUTS_code_gone
-#define PUTS_stub put(s, "name", r->name, r->name_len);
-#define PUTS_bracket
-#define PUTS_lost
+void traces_put_record(struct buf *b, const struct record_kind *k, const void *rec)
+{
+	uint64_t time_ns = 0;
+	uint32_t i;
 
-LOG(proc, "%llx %x %x %x %d", T r->time_ns, r->proc, r->parent, r->pid, r->exec)
-LOG(thread, "%llx %x %x %x %d", T r->time_ns, r->thread, r->proc, r->tid, r->java)
-LOG(end, "%llx %x %x %x", T r->time_ns, r->proc, r->thread, r->status)
-LOG(module, "%llx %x %x %llx %llx %llx %llx", T r->time_ns, r->module, r->flags, T r->dev, T r->inode,
-	T r->size,
-	T r->mtime_ns)
-LOG(map, "%llx %x %x %llx %llx %llx", T r->time_ns, r->proc, r->module, T r->addr, T r->size, T r->pgoff)
-LOG(symbol, "%x %llx %llx", r->module, T r->off, T r->size)
-LOG(line, "%x %llx %x %x %x", r->module, T r->off, r->depth, r->nr_depth, r->line)
-LOG(method, "%llx %x %x", T r->time_ns, r->proc, r->method)
-LOG(method_lines, "%llx %x %x", T r->time_ns, r->proc, r->method)
-LOG(code, "%llx %x %x %x %x %llx %x", T r->time_ns, r->proc, r->method, r->compile_id, r->level, T r->addr,
-	r->size)
-LOG(code_gone, "%llx %x %x %llx", T r->time_ns, r->proc, r->compile_id, T r->addr)
-LOG(stub, "%llx %x %llx %llx", T r->time_ns, r->proc, T r->addr, T r->size)
-LOG(bracket, "%llx %x %x %x", T r->time_ns, r->proc, r->thread, r->method)
-LOG(lost, "%llx %x %x %llx", T r->time_ns, r->cause, r->stream, T r->count)
+	if (k->timed)
+		memcpy(&time_ns, rec, sizeof(time_ns));
+	buf_fmt(b, "\n%u/%x %llx", k->number, record_minor(k, rec), (unsigned long long)time_ns);
+	for (i = 0; i < k->nr_fields; i++)
+		put_field(b, &k->fields[i], rec);
+}
+
+static int note(struct seen *s, const struct record_kind *k, const void *rec)
+{
+	s->nr_meta++;
+	traces_put_record(&s->records[k->chunk], k, rec);
+	return 0;
+}
+
+#define RECORD(s, ...) \
+	static int on_##s(void *ctx, const struct rec_##s *r) \
+	{ \
+		return note(ctx, &record_kinds[RECORD_##s], r); \
+	}
+#include "trace/table.h"
 
 static int on_label(void *ctx, const char *key, size_t key_len, const char *val, size_t val_len)
 {
 	struct seen *s = ctx;
 
 	s->nr_meta++;
-	buf_fmt(&s->meta, "\nlabel %.*s=", (int)key_len, key);
-	put(s, "val", val, val_len);
+	buf_fmt(&s->records[CHUNK_META], "\nlabel %.*s=", (int)key_len, key);
+	put(&s->records[CHUNK_META], val, val_len);
 	return 0;
 }
 
@@ -187,10 +182,9 @@ int seen_samples(void *ctx, const struct rec_sample *r, size_t nr, const struct 
 }
 
 const struct trace_sink seen_all = {
-	.label = on_label, .samples = seen_samples, .proc = on_proc, .thread = on_thread, .end = on_end,
-	.module = on_module, .map = on_map, .symbol = on_symbol, .line = on_line, .method = on_method,
-	.method_lines = on_method_lines,
-	.code = on_code, .code_gone = on_code_gone, .stub = on_stub, .bracket = on_bracket, .lost = on_lost,
+	.label = on_label, .samples = seen_samples,
+#define RECORD(s, ...) .s = on_##s,
+#include "trace/table.h"
 };
 
 /* ---- random records ---- */
@@ -216,56 +210,55 @@ static const char *text(size_t *len)
 
 static const uint8_t pairs[] = { 0, 0xd2, 0x09, 4, 3, 0x81, 1, 0 };
 
-#define WRITE(name, ...)                              \
-	do {                                          \
-		struct rec_##name r = { __VA_ARGS__ };\
-		FILL_##name                           \
-		trace_write_##name(w, &r);            \
-		on_##name(s, &r);                     \
-	} while (0)
+static void fill_field(const struct record_field *f, char *rec)
+{
+	uint64_t v = any();
+	const char *p = (const char *)pairs;
+	size_t len = sizeof(pairs);
 
-#define FILL_proc r.comm = text(&r.comm_len);
-#define FILL_thread r.name = text(&r.name_len);
-#define FILL_end
-#define FILL_module r.build_id = (uint8_t *)text(&r.build_id_len); r.path = text(&r.path_len);
-#define FILL_map
-#define FILL_symbol r.name = text(&r.name_len);
-#define FILL_line r.func = text(&r.func_len); r.file = text(&r.file_len);
-#define FILL_method                                                                \
-	r.class_name = text(&r.class_len); r.name = text(&r.name_len);             \
-	r.sig = text(&r.sig_len); r.source = text(&r.source_len);
-#define FILL_method_lines r.table = pairs; r.len = sizeof(pairs);
-#define FILL_code r.inl = (uint8_t *)text(&r.inl_len);
-#define FILL_code_gone
-#define FILL_stub r.name = text(&r.name_len);
-#define FILL_bracket
-#define FILL_lost
+	if (f->op == FIELD_BYTES || f->op == FIELD_PAIRS) {
+		if (f->op == FIELD_BYTES)
+			p = text(&len);
+		memcpy(rec + f->off, &p, sizeof(p));
+		memcpy(rec + f->len_off, &len, sizeof(len));
+		return;
+	}
+	if (f->key)
+		v |= 1;
+	memcpy(rec + f->off, &v, f->op == FIELD_U32 ? 4 : 8);
+}
+
+void traces_any_record(const struct record_row *row, union trace_record *rec)
+{
+	const struct record_kind *k = row->kind;
+	uint64_t time_ns = any();
+	uint32_t i;
+
+	memset(rec, 0, sizeof(*rec));
+	if (k->timed)
+		memcpy(rec, &time_ns, sizeof(time_ns));
+	if (row->flag_off)
+		((char *)rec)[row->flag_off] = true;
+	for (i = 0; i < k->nr_fields; i++)
+		fill_field(&k->fields[i], (char *)rec);
+}
 
 void traces_write_any(struct trace_writer *w, struct seen *s)
 {
-	switch (unit_random() % 15) {
-	case 0: WRITE(proc, any(), any(), any(), any(), unit_random() & 1); break;
-	case 1: WRITE(thread, any(), any(), any(), any(), unit_random() & 1); break;
-	case 2: WRITE(end, any(), any(), any(), any()); break;
-	case 3: WRITE(module, any(), any(), any(), any(), any(), any(), any()); break;
-	case 4: WRITE(map, any(), any(), any(), any(), any(), any()); break;
-	case 5: WRITE(symbol, any(), any(), any()); break;
-	case 6: WRITE(line, any(), any(), any(), any(), any()); break;
-	case 7: WRITE(method, any(), any(), any()); break;
-	case 8: WRITE(code, any(), any(), any(), any(), any(), any(), any()); break;
-	case 9: WRITE(code_gone, any(), any(), any(), any()); break;
-	case 10: WRITE(stub, any(), any(), any(), any()); break;
-	case 11: WRITE(lost, any(), any(), any(), any()); break;
-	case 12: WRITE(bracket, any(), any(), any(), any()); break;
-	case 13: WRITE(method_lines, any(), any(), any()); break;
-	default: {
-		char val[64];
-		int len = snprintf(val, sizeof(val), "%llx", T any());
+	const struct record_row *row = &record_rows[unit_random() % nr_record_rows];
+	union trace_record rec;
+	char val[64];
+	int len;
 
-		trace_write_label(w, "some.key", "%s", val);
-		on_label(s, "some.key", 8, val, len);
+	if (row->kind) {
+		traces_any_record(row, &rec);
+		trace_write_record(w, row->kind, &rec);
+		note(s, row->kind, &rec);
+		return;
 	}
-	}
+	len = snprintf(val, sizeof(val), "%llx", (unsigned long long)any());
+	trace_write_label(w, "some.key", "%s", val);
+	on_label(s, "some.key", 8, val, len);
 }
 
 struct sample *traces_random(size_t nr)
@@ -310,7 +303,23 @@ void traces_fill(struct trace_writer *w, const struct sample *samples, size_t nr
 	}
 }
 
+bool seen_same(const struct seen *a, const struct seen *b)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(a->records); i++) {
+		const struct buf *x = &a->records[i], *y = &b->records[i];
+
+		if (x->len != y->len || (x->len && memcmp(x->data, y->data, x->len)))
+			return false;
+	}
+	return true;
+}
+
 void seen_release(struct seen *s)
 {
-	buf_release(&s->meta);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(s->records); i++)
+		buf_release(&s->records[i]);
 }

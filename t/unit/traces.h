@@ -7,6 +7,7 @@
 #define UNIT_TRACES_H
 
 #include "base/buf.h"
+#include "trace/codec.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
 
@@ -19,7 +20,7 @@ struct sample {
 };
 
 struct seen {
-	struct buf meta;
+	struct buf records[CHUNK_CALLS + 1];	/* as text; only within a kind of chunk is their order kept */
 	uint64_t nr_meta, nr_samples, nr_damaged;
 	uint32_t last_epoch;
 	const struct sample *want;	/* time_ns - 1000 is the index */
@@ -49,9 +50,16 @@ void traces_fill(struct trace_writer *w, const struct sample *samples, size_t nr
 /* One random record, into the trace and into what is expected of it. */
 void traces_write_any(struct trace_writer *w, struct seen *expected);
 
+/* A random record of the row; what it points to is good until the end. */
+void traces_any_record(const struct record_row *row, union trace_record *rec);
+/* All that it says, as text. */
+void traces_put_record(struct buf *b, const struct record_kind *k, const void *rec);
+
 /* Notes all records in a struct seen, and holds samples against seen->want. */
 extern const struct trace_sink seen_all;
 int seen_samples(void *seen, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep);
+/* Whether the same records were noted, samples aside. */
+bool seen_same(const struct seen *a, const struct seen *b);
 void seen_release(struct seen *s);
 
 #endif

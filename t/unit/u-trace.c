@@ -48,7 +48,7 @@ TEST(trace_every_record_comes_back_as_it_was)
 		CHECK_U64(trace_read(t, &seen_all, &got, &e), 0);
 		CHECK_U64(got.nr_samples, nr);
 		CHECK_U64(got.nr_meta, want.nr_meta);
-		CHECK(got.meta.len == want.meta.len && !memcmp(got.meta.data, want.meta.data, got.meta.len));
+		CHECK(seen_same(&got, &want));
 		CHECK_U64(got.nr_damaged, 0);
 		CHECK((got.last_epoch > 2) == (round >= 4));
 		CHECK_STR(trace_reader_damage(t)->first, "");
