@@ -14,11 +14,6 @@
 extern const uint64_t arch_perf_regs_mask;
 extern const uint8_t arch_perf_regs_dwarf[];
 
-extern const uint8_t arch_dwarf_pc, arch_dwarf_sp;
-
-/* The machine of this CPU's ELF files, EM_...: what code without a file is made for. */
-extern const uint16_t arch_elf_machine;
-
 /* What perf_event_attr.config1 must have for a counter that a program reads by itself. */
 extern const uint64_t arch_own_counter_config1;
 

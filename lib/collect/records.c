@@ -6,6 +6,7 @@
 #include <sys/sysmacros.h>
 
 #include "arch/arch.h"
+#include "arch/cpu.h"
 #include "base/span.h"
 #include "collect/state.h"
 
@@ -32,8 +33,8 @@ static void read_regs(struct span *s, struct perf_sample *ps)
 		ps->regs.r[arch_perf_regs_dwarf[i]] = span_u64(s);
 		ps->regs.valid |= 1ull << arch_perf_regs_dwarf[i];
 	}
-	ps->regs.pc = ps->regs.r[arch_dwarf_pc];
-	ps->regs.sp = ps->regs.r[arch_dwarf_sp];
+	ps->regs.pc = ps->regs.r[cpu_host->pc];
+	ps->regs.sp = ps->regs.r[cpu_host->sp];
 }
 
 static void read_stack(struct span *s, struct perf_sample *ps)

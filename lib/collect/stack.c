@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "arch/x86/regs.h"
 #include "base/foreign.h"
 #include "collect/state.h"
 
@@ -112,17 +113,16 @@ size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *r
 
 static void segment_regs(const struct jvm_segment *s, struct unwind_regs *r)
 {
-	/* DWARF numbers of x86-64: rbx 3, rbp 6, rsp 7, r12-r15, rip 16. */
-	static const uint8_t numbers[] = { 3, 12, 13, 14, 15 };
+	static const uint8_t numbers[] = { X86_RBX, X86_R12, X86_R13, X86_R14, X86_R15 };
 	const uint64_t values[] = { s->rbx, s->r12, s->r13, s->r14, s->r15 };
 	uint64_t pc = s->pc - !s->exact;	/* inside the call that it returns from */
 	size_t i;
 
 	*r = (struct unwind_regs){ .pc = pc, .sp = s->sp };
-	r->r[6] = s->fp;
-	r->r[7] = s->sp;
-	r->r[16] = pc;
-	r->valid = 1ull << 6 | 1ull << 7 | 1ull << 16;
+	r->r[X86_RBP] = s->fp;
+	r->r[X86_RSP] = s->sp;
+	r->r[X86_RIP] = pc;
+	r->valid = 1ull << X86_RBP | 1ull << X86_RSP | 1ull << X86_RIP;
 	for (i = 0; i < sizeof(numbers); i++) {
 		r->r[numbers[i]] = values[i];
 		r->valid |= (uint64_t)(s->valid >> i & 1) << numbers[i];

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "arch/cpu.h"
 #include "arch/insn.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -45,7 +46,7 @@ struct arc {
 	bool left;		/* the function of row was left by its last block */
 	uint32_t last_thread;
 	uint64_t nr_rows, nr_insns;
-	bool x86;
+	const struct cpu *cpu;	/* whose instructions they are */
 };
 
 /* ---- what a row says ---- */
@@ -307,14 +308,14 @@ static bool add_instructions(struct arc *a, const struct block *b)
 	if (!code || code->len != len || !len)
 		return false;
 	for (at = 0; at < len; at += in.len, nr++)
-		if (!(a->x86 ? insn_decode_x86 : insn_decode_arm64)(code->bytes + at, len - at, &in))
+		if (!a->cpu->decode(code->bytes + at, len - at, &in))
 			return false;
 	if (nr != b->b.nr_insns)
 		return false;
 	for (at = 0; at < len; at += in.len) {
 		struct arc_row r = { .at = *b, .nr_insns = 1, .kind = b->b.kind, .bytes = code->bytes + at };
 
-		(a->x86 ? insn_decode_x86 : insn_decode_arm64)(code->bytes + at, len - at, &in);
+		a->cpu->decode(code->bytes + at, len - at, &in);
 		r.nr_bytes = in.len;
 		r.at.b.start += at;
 		r.at.site = branches_site(&a->branches, b->proc, r.at.b.start, b->time_ns);
@@ -443,7 +444,9 @@ static int print_all(struct arc *a, struct trace_reader *t, struct err *e)
 
 	if (!branches_are_in(&a->names))
 		return err_set(e, EINVAL, "not an instruction trace ('arcprof itrace' makes them)");
-	a->x86 = !machine || strcmp(machine, "aarch64");
+	a->cpu = machine ? cpu_named(machine) : NULL;
+	if (!a->cpu)
+		a->cpu = &cpu_x86;
 	head(a);
 	r = branches_read(&a->branches, t, on_block, a, e);
 	print_pending(a);

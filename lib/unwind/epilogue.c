@@ -12,10 +12,10 @@
  * A path that ends in nothing (a call that does not return and then another function, a jump
  * through a table) is given up for the next branch that was passed by.
  */
-#include <elf.h>
 #include <string.h>
 
 #include "arch/x86/insn.h"
+#include "arch/x86/regs.h"
 #include "base/mem.h"
 #include "unwind/epilogue.h"
 
@@ -28,9 +28,6 @@ enum {
 	CODE_WINDOW = 2048,
 	KEPT_MAX = 1 << 16,	/* then start over */
 };
-
-/* As instructions number registers -> as DWARF does. */
-static const uint8_t dwarf_reg[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
 
 struct path {
 	uint64_t pc;		/* file offset */
@@ -270,11 +267,6 @@ static bool begins_function(const struct x86_insn *in)
 	       (reg == 3 || reg == RBP || reg >= 12);
 }
 
-static bool is_call(const struct x86_insn *in)
-{
-	return !in->map && (in->opcode == 0xe8 || (in->opcode == 0xff && (in->modrm >> 3 & 7) == 2));
-}
-
 static enum outcome run_one(struct run *r)
 {
 	struct x86_insn in;
@@ -283,7 +275,7 @@ static enum outcome run_one(struct run *r)
 		r->after_call = false;
 		return DEAD;
 	}
-	r->after_call = is_call(&in);
+	r->after_call = x86_is_call(&in);
 	r->now.pc += in.len;
 	if (in.vex || in.map > 1)
 		return GO_ON;
@@ -361,11 +353,12 @@ static void to_state(const struct path *p, struct rule_state *s)
 	unsigned int i;
 
 	memset(s, 0, sizeof(*s));
-	s->cfa = (struct rule){ cfa == (int32_t)cfa ? RULE_REG : RULE_BAD, dwarf_reg[p->base], (int32_t)cfa };
-	s->r[16] = (struct rule){ RULE_AT_CFA, 0, -8 };
+	s->cfa = (struct rule){ cfa == (int32_t)cfa ? RULE_REG : RULE_BAD, x86_dwarf_reg[p->base],
+				(int32_t)cfa };
+	s->r[X86_RIP] = (struct rule){ RULE_AT_CFA, 0, -8 };
 	for (i = 0; i < 16; i++)
 		if (p->saved >> i & 1 && i != RSP)
-			s->r[dwarf_reg[i]] = (struct rule){ RULE_AT_CFA, 0, (int32_t)(p->at[i] - cfa) };
+			s->r[x86_dwarf_reg[i]] = (struct rule){ RULE_AT_CFA, 0, (int32_t)(p->at[i] - cfa) };
 }
 
 static uint32_t find_row(struct unwind_module *m, uint64_t off, bool at_call)
@@ -390,7 +383,7 @@ const struct row *epilogue_row(struct unwind_module *m, uint64_t off, bool at_ca
 {
 	uint32_t *id;
 
-	if (symfile_image(m->f)->machine != EM_X86_64 || !m->cpu)
+	if (m->cpu != &cpu_x86)
 		return NULL;
 	if (m->derived.nr > KEPT_MAX)
 		map_reset(&m->derived);

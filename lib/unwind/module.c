@@ -38,7 +38,7 @@ struct unwind_module *unwind_module_new(struct symfile *f)
 	struct unwind_module *m = xcalloc(1, sizeof(*m));
 
 	m->f = f;
-	m->cpu = unwind_cpu(symfile_image(f)->machine);
+	m->cpu = cpu_of_machine(symfile_image(f)->machine);
 	if (!symfile_image(f)->is64)
 		m->cpu = NULL;
 	VEC_GROW(m->rows, m->nr_rows, m->alloc_rows);
@@ -85,7 +85,7 @@ union any_row {
 };
 
 static size_t pack_row(struct row *r, const struct rule_state *s, uint64_t ra,
-		       const struct unwind_cpu *cpu, uint8_t flags)
+		       const struct cpu *cpu, uint8_t flags)
 {
 	size_t i;
 
@@ -309,4 +309,9 @@ bool module_is_entry(const struct unwind_module *m, uint64_t off)
 	uint64_t vaddr = symfile_off_to_vaddr(m->f, off);
 
 	return im->entry && vaddr >= im->entry && vaddr - im->entry < ENTRY_BYTES;
+}
+
+const struct cpu *module_cpu(const struct unwind_module *m)
+{
+	return m && m->cpu ? m->cpu : cpu_host;
 }

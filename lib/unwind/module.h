@@ -8,6 +8,7 @@
 #ifndef UNWIND_MODULE_H
 #define UNWIND_MODULE_H
 
+#include "arch/cpu.h"
 #include "base/arena.h"
 #include "base/hash.h"
 #include "sym/symfile_int.h"
@@ -45,7 +46,7 @@ struct func_rules {
 
 struct unwind_module {
 	struct symfile *f;
-	const struct unwind_cpu *cpu;
+	const struct cpu *cpu;
 	struct func_rules sections[2];	/* .eh_frame, .debug_frame */
 	uint32_t *code;		/* functions: a head word, then pairs of address and row */
 	size_t nr_code, alloc_code;
@@ -60,7 +61,7 @@ struct unwind_module {
 };
 
 /* The CPU whose code it is; of memory without a file (m is NULL): this machine's. */
-const struct unwind_cpu *module_cpu(const struct unwind_module *m);
+const struct cpu *module_cpu(const struct unwind_module *m);
 /* The rules at file offset off; NULL: none. Valid until the next call. */
 const struct row *module_row(struct unwind_module *m, uint64_t off);
 /* The number of the row for s, which no section describes. */

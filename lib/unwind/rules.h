@@ -32,20 +32,6 @@ struct rule_state {
 	bool ra_signed;		/* arm64: the return address carries a signature */
 };
 
-/*
- * What differs between CPUs, by the file's machine, so that any host can read the rules of any.
- */
-struct unwind_cpu {
-	uint8_t nr_regs;
-	uint8_t ra, sp, pc;	/* pc: one beyond the registers where rules do not know it */
-	uint64_t saved;		/* bit a register that callees preserve */
-	int8_t ra_in_reg;	/* register that holds the return address at entry, -1: on the stack */
-	uint64_t ra_mask;	/* bits of a return address that count */
-};
-
-/* NULL: rules of that CPU are not understood. */
-const struct unwind_cpu *unwind_cpu(uint16_t machine);
-
 /* One call a range of addresses with the same rules, ascending. */
 typedef void rules_fn(void *ctx, uint64_t start, uint64_t end, const struct rule_state *s);
 

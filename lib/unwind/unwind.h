@@ -17,7 +17,7 @@
 #include "sym/symfile.h"
 #include "trace/record.h"
 
-/* DWARF numbering of the CPU: x86-64 has 0-15 = rax rdx rcx rbx rsi rdi rbp rsp r8-r15, 16 = rip. */
+/* Registers by their DWARF numbers: arch/cpu.h. */
 #define UNWIND_NR_REGS 34
 
 struct unwind_regs {

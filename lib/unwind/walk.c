@@ -124,7 +124,7 @@ static bool apply(struct walk *w, const struct row *row, const struct rule *r, u
 
 static bool apply_all(struct walk *w, const struct row *row, uint64_t cfa)
 {
-	const struct unwind_cpu *cpu = w->mod->cpu;
+	const struct cpu *cpu = w->mod->cpu;
 	uint64_t vals[UNWIND_NR_REGS], valid = w->regs->valid & cpu->saved;
 	bool known;
 	size_t i;
@@ -144,7 +144,7 @@ static bool apply_all(struct walk *w, const struct row *row, uint64_t cfa)
 
 static enum step by_rules(struct walk *w, const struct row *row)
 {
-	const struct unwind_cpu *cpu = w->mod->cpu;
+	const struct cpu *cpu = w->mod->cpu;
 	uint64_t cfa, ra, old_sp = w->regs->sp, old_pc = w->regs->pc;
 	struct rule ra_rule = row->ra;
 	bool known;
@@ -236,7 +236,7 @@ static enum step step(struct walk *w)
 	return without_rules(w);
 }
 
-static void start(struct unwind_regs *regs, const struct unwind_cpu *cpu)
+static void start(struct unwind_regs *regs, const struct cpu *cpu)
 {
 	regs->r[cpu->sp] = regs->sp;
 	regs->r[cpu->pc] = regs->pc;

@@ -203,7 +203,7 @@ static bool same_rule(const struct rule *a, const struct rule *b)
 }
 
 /* What the cache says at an address is what the interpreter said. */
-static bool same_row(const struct unwind_cpu *cpu, const struct row *row, const struct rule_state *s,
+static bool same_row(const struct cpu *cpu, const struct row *row, const struct rule_state *s,
 		     uint64_t ra)
 {
 	size_t i, nr = 0;

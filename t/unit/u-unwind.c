@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/arch.h"
+#include "arch/cpu.h"
 #include "base/mem.h"
 #include "sym/maps.h"
 #include "unit.h"
@@ -360,7 +360,7 @@ TEST(unwind_at_entry_and_after_the_push_the_frame_is_not_there_yet)
 TEST(unwind_a_call_through_a_wild_pointer_has_a_caller)
 {
 	set_up_fde("zR", NULL, 0);
-	if (arch_elf_machine == EM_X86_64) {
+	if (cpu_host == &cpu_x86) {
 		words[0] = call_before(BASE + 0x1100);
 	} else {
 		regs.r[30] = call_before(BASE + 0x1100);

@@ -3,11 +3,7 @@
  * perf_regs.c - perf and DWARF (AADWARF64) agree on x0-x30 and sp; the pc is perf's 32nd.
  */
 #ifdef __aarch64__
-#include <elf.h>
-
 #include "arch/arch.h"
-
-const uint16_t arch_elf_machine = EM_AARCH64;
 
 const uint64_t arch_perf_regs_mask = (1ull << 33) - 1;
 
@@ -15,6 +11,4 @@ const uint8_t arch_perf_regs_dwarf[] = {
 	0,  1,	2,  3,	4,  5,	6,  7,	8,  9,	10, 11, 12, 13, 14, 15, 16,
 	17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
 };
-
-const uint8_t arch_dwarf_pc = 32, arch_dwarf_sp = 31;
 #endif

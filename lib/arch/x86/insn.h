@@ -36,4 +36,9 @@ static inline unsigned int x86_rm(const struct x86_insn *in)	/* modrm.rm as a re
 	return (in->modrm & 7) | (in->rex & 1) << 3;
 }
 
+static inline bool x86_is_call(const struct x86_insn *in)
+{
+	return !in->map && (in->opcode == 0xe8 || (in->opcode == 0xff && (in->modrm >> 3 & 7) == 2));
+}
+
 #endif

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * perf_regs.c - perf numbers registers its own way (arch/x86/include/uapi/asm/perf_regs.h),
- * unwind rules the DWARF way (System V ABI, AMD64 supplement, figure 3.36).
+ * unwind rules the DWARF way.
  */
 #ifdef __x86_64__
 #include <asm/perf_regs.h>
-#include <elf.h>
 
 #include "arch/arch.h"
-
-const uint16_t arch_elf_machine = EM_X86_64;
+#include "arch/x86/regs.h"
 
 #define BIT(r) (1ull << PERF_REG_X86_##r)
 
@@ -18,8 +16,7 @@ const uint64_t arch_perf_regs_mask =
 	BIT(R9) | BIT(R10) | BIT(R11) | BIT(R12) | BIT(R13) | BIT(R14) | BIT(R15);
 
 const uint8_t arch_perf_regs_dwarf[] = {
-	0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15,
+	X86_RAX, X86_RBX, X86_RCX, X86_RDX, X86_RSI, X86_RDI, X86_RBP, X86_RSP, X86_RIP, X86_R8,
+	X86_R9,	 X86_R10, X86_R11, X86_R12, X86_R13, X86_R14, X86_R15,
 };
-
-const uint8_t arch_dwarf_pc = 16, arch_dwarf_sp = 7;
 #endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* code.h - short pieces of x86-64 code that are known by their bytes, on any host. */
+#ifndef ARCH_X86_CODE_H
+#define ARCH_X86_CODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arch/x86/regs.h"
+
+enum {
+	X86_CALL_MAX = 8,	/* bytes before a return address that are looked at */
+	X86_CALL_DIRECT = 5,	/* bytes of a direct call */
+	X86_START = 4,
+	X86_SIGRETURN = 9,
+	X86_THREAD_EXIT = 8,
+	X86_SIGFRAME_REGS = 40,	/* where struct ucontext has registers */
+};
+
+/* DWARF numbers in the order of struct sigcontext. */
+extern const uint8_t x86_sigframe_regs[X86_NR_REGS];
+
+/* The bytes before a return address end in a call. */
+bool x86_ends_in_call(const uint8_t p[X86_CALL_MAX]);
+/* A direct call; *rel is the distance from its end. */
+bool x86_is_direct_call(const uint8_t p[X86_CALL_DIRECT], int32_t *rel);
+/* The return address is on top of the stack: push %rbp, ret, endbr64. */
+bool x86_is_without_frame(const uint8_t p[X86_START]);
+/* push %rbp, and right behind it mov %rsp, %rbp. */
+bool x86_is_frame_setup(const uint8_t p[X86_START]);
+/* What a signal handler returns to. */
+bool x86_is_sigreturn(const uint8_t p[X86_SIGRETURN]);
+/* What a thread's function returns to in musl: mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall. */
+bool x86_is_thread_exit(const uint8_t p[X86_THREAD_EXIT]);
+
+#endif
