@@ -367,7 +367,7 @@ static int print_trace(const struct report_request *q, const struct report_opts 
 
 	if (r)
 		return log_err(&e);
-	r = o->report->print_trace(t, o, stdout, &e);
+	r = report_print_trace(t, o, stdout, &e);
 	if (r < 0) {
 		err_wrap(&e, "%s", q->input);
 		r = log_err(&e);

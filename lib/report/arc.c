@@ -338,18 +338,21 @@ static int on_block(void *ctx, const struct block *b)
 
 /* ---- the whole ---- */
 
-static const char *const fields[] = {
-	"cpu no.; - when the tracer does not know it",
-	"K(kernel) or U(user)",
-	"last instruction type",
-	"no. of instructions",
-	"@|? = Call_Flow | pid_tid",
-	"offset (from symbol start)",
-	"symbol:module",
-	"pid_tid_pidname_[threadname]",
-	"last instruction type (string)",
-	"line number (if available, else 0)",
-};
+static const char legend[] =
+	"# arc Field Definition:\n"
+	"#   1: cpu no.; - when the tracer does not know it\n"
+	"#   2: K(kernel) or U(user)\n"
+	"#   3: last instruction type\n"
+	"#     0=INTRPT, 1=CALL,  2=RETURN, 3=JUMP,\n"
+	"#     4=IRET,   5=OTHER, 6=UNDEFD, 7=ALLOC\n"
+	"#   4: no. of instructions\n"
+	"#   5: @|? = Call_Flow | pid_tid\n"
+	"#   6: offset (from symbol start)\n"
+	"#   7: symbol:module\n"
+	"#   8: pid_tid_pidname_[threadname]\n"
+	"#   9: last instruction type (string)\n"
+	"#  10: line number (if available, else 0)\n"
+	"#  11: the instruction (only with --every-instruction)\n";
 
 static const char *or_dash(const char *s)
 {
@@ -360,7 +363,6 @@ static void text_head(struct arc *a)
 {
 	const struct names *x = &a->names;
 	struct buf *b = &a->line;
-	size_t i;
 
 	/* Without its end nobody knows how many there were. */
 	buf_str(b, "# ");
@@ -372,15 +374,6 @@ static void text_head(struct arc *a)
 	buf_fmt(b, ", %" PRIu64 " lost: ", x->lost);
 	quote_add(b, or_dash(names_label(x, "command")));
 	fprintf(a->out, "%s\n", b->data);
-	fputs("# arc Field Definition:\n", a->out);
-	for (i = 0; i < ARRAY_SIZE(fields); i++) {
-		fprintf(a->out, "# %3zu: %s\n", i + 1, fields[i]);
-		if (i == 2)
-			fputs("#     0=INTRPT, 1=CALL,  2=RETURN, 3=JUMP,\n"
-			      "#     4=IRET,   5=OTHER, 6=UNDEFD, 7=ALLOC\n", a->out);
-	}
-	if (a->own->instructions)
-		fprintf(a->out, "# %3zu: the instruction\n", ARRAY_SIZE(fields) + 1);
 }
 
 static void json_total(struct arc *a, const char *key, const char *label)
@@ -505,6 +498,7 @@ const struct report report_arc = {
 	.opts = opts,
 	.opts_size = sizeof(struct arc_opts),
 	.check = check,
+	.legend = legend,
 	.needs = "an instruction trace",
 	.print_trace = arc_print,
 };

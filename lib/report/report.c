@@ -6,9 +6,29 @@
 const struct report *const reports[] = { REPORT_LIST(ROW) NULL };
 #undef ROW
 
+static void put_legend(const struct report_opts *o, FILE *out)
+{
+	if (o->format == FORMAT_TEXT && o->report->legend)
+		fputs(o->report->legend, out);
+}
+
 int report_print(struct view *v, FILE *out, struct err *e)
 {
+	int r;
+
 	if (format_is_of_tree(v->o->format))
 		return format_get(v->o->format)->print_tree(v, out, e);
-	return v->o->report->print(v, out, e);
+	r = v->o->report->print(v, out, e);
+	if (!r)
+		put_legend(v->o, out);
+	return r;
+}
+
+int report_print_trace(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	int r = o->report->print_trace(t, o, out, e);
+
+	if (r >= 0)
+		put_legend(o, out);
+	return r;
 }

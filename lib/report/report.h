@@ -80,6 +80,7 @@ struct report {
 	const char *name;		/* also its option: --name */
 	const char *help;		/* of that option */
 	unsigned int formats;		/* a set: format.h */
+	const char *legend;		/* at the end of text: what columns mean, which sums hold; or NULL */
 	bool sorts_by_wait;		/* --sort also takes wait, blocked and latency */
 	/* Options that this report alone understands, and the struct they fill; NULL: none. */
 	const char *opts_title;		/* over them in help */
@@ -112,6 +113,8 @@ void report_put_duration(struct buf *b, uint64_t ns);
 
 /* Prints the view as v->o says. */
 int report_print(struct view *v, FILE *out, struct err *e);
+/* Prints the trace by a report that makes no model.  1: the options select nothing. */
+int report_print_trace(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
 
 /* The name a text report prints: processes and threads with their number. */
 void view_name(const struct view *v, uint32_t consumer, struct buf *b);

@@ -184,18 +184,16 @@ static void put_name(const struct view *v, const struct row *r, struct buf *b)
 	view_name(v, r->consumer, b);
 }
 
-static void put_legend(const struct view *v, FILE *out)
-{
-	fputs("\n"
-	      " : LV    = Level of nesting       (Call Depth)\n"
-	      " : CALLS = Calls to this method   (Callers)\n"
-	      " : CEE   = Calls from this method (Callees)\n"
-	      " : BASE  = Metrics observed, without DELTA (~: DELTA is as much, or a quarter uncertain)\n"
-	      " : DELTA = What counting the calls cost, by calibration (-: not calibrated)\n"
-	      " : DS    = Dispatches observed      (-: record with --metric dispatches)\n"
-	      " : IN    = Interrupts observed      (-: record with --calltrace --irq, report with --replay)\n"
-	      " : NAME  = Name of Method or Thread (M: Java method, N: native function)\n", out);
-}
+static const char legend[] =
+	"\n"
+	" : LV    = Level of nesting       (Call Depth)\n"
+	" : CALLS = Calls to this method   (Callers)\n"
+	" : CEE   = Calls from this method (Callees)\n"
+	" : BASE  = Metrics observed, without DELTA (~: DELTA is as much, or a quarter uncertain)\n"
+	" : DELTA = What counting the calls cost, by calibration (-: not calibrated)\n"
+	" : DS    = Dispatches observed      (-: record with --metric dispatches)\n"
+	" : IN    = Interrupts observed      (-: record with --calltrace --irq, report with --replay)\n"
+	" : NAME  = Name of Method or Thread (M: Java method, N: native function)\n";
 
 static void json_metric(struct json *j, const struct row *r, const struct model *m, const char *key,
 			const char *name)
@@ -247,7 +245,6 @@ static const struct list list = {
 	.heading = print_process,
 	.indent = put_indent,
 	.name = put_name,
-	.foot = put_legend,
 	.json = json_row,
 };
 
@@ -264,5 +261,6 @@ const struct report report_rt = {
 	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
 	.no_samples = true,
 	.needs_deltas = true,
+	.legend = legend,
 	.print = rt_print,
 };

@@ -41,22 +41,22 @@ static const struct {
 	{ ARC_RPARENTS, "rParent", "rparent" }, { RSELF, "rSelf", "rself" }, { ARC_RCHILDREN, "rChild", "rchild" },
 };
 
-static const char *const legend[] = {
-	" Base - Units directly in function",
-	" Cum  - Units directly & indirectly in function",
-	"",
-	" Rows without r: contexts that do not already have the function above them (recursion level 1)",
-	" Rows with r: those that do (recursion level 2 and above)",
-	"",
-	" 1. Sum(Parent(Calls))  = Self(Calls)",
-	" 2. Sum(Parent(Base))   = Self(Base)",
-	" 3. Sum(Parent(Cum))    = Self(Cum)",
-	" 4. Sum(Child(Cum))     = Self(Cum) - Self(Base)",
-	" 5. Sum(rParent(Calls)) = rSelf(Calls)",
-	" 6. Sum(rParent(Base))  = rSelf(Base)",
-	" 7. Sum(rParent(Cum))   = rSelf(Cum)",
-	" 8. Sum(rChild(Cum))    = rSelf(Cum) - rSelf(Base)",
-};
+static const char legend[] =
+	"\n"
+	" Base - Units directly in function\n"
+	" Cum  - Units directly & indirectly in function\n"
+	"\n"
+	" Rows without r: contexts that do not already have the function above them (recursion level 1)\n"
+	" Rows with r: those that do (recursion level 2 and above)\n"
+	"\n"
+	" 1. Sum(Parent(Calls))  = Self(Calls)\n"
+	" 2. Sum(Parent(Base))   = Self(Base)\n"
+	" 3. Sum(Parent(Cum))    = Self(Cum)\n"
+	" 4. Sum(Child(Cum))     = Self(Cum) - Self(Base)\n"
+	" 5. Sum(rParent(Calls)) = rSelf(Calls)\n"
+	" 6. Sum(rParent(Base))  = rSelf(Base)\n"
+	" 7. Sum(rParent(Cum))   = rSelf(Cum)\n"
+	" 8. Sum(rChild(Cum))    = rSelf(Cum) - rSelf(Base)\n";
 
 struct xarc {
 	struct view *v;
@@ -112,9 +112,6 @@ static void print_text(struct xarc *x, size_t nr)
 	head_text(x->v, x->out);
 	table_init(&x->t, x->v, x->out, columns);
 	table_units(&x->t);
-	putc('\n', x->out);
-	for (i = 0; i < ARRAY_SIZE(legend); i++)
-		fprintf(x->out, "%s\n", legend[i]);
 	putc('\n', x->out);
 	table_head(&x->t, "   Function");
 	for (i = 0; i < nr; i++)
@@ -242,5 +239,6 @@ const struct report report_xarc = {
 	.name = "xarc",
 	.help = "show callers and callees of each function (the default)",
 	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
+	.legend = legend,
 	.print = xarc_print,
 };
