@@ -13,7 +13,7 @@
 #include "flow/check.h"
 #include "flow/input.h"
 #include "flow/ops.h"
-#include "model/calls.h"
+#include "model/callcheck.h"
 #include "model/profile.h"
 #include "model/sched.h"
 #include "report/report.h"
@@ -378,14 +378,14 @@ static int print_trace(const struct report_request *q, const struct report_opts 
 	return r;
 }
 
-static int read_trace(const struct report_request *q, const struct profile_opts *po, struct profile *p,
+static int read_trace(const struct report_request *q, const struct profile_opts *po, struct names *x,
 		      struct model *m, struct model_source *src, struct trace_reader **t, struct err *e)
 {
 	int r = trace_reader_open(t, q->input, e);
 
 	if (r)
 		return r;
-	r = profile_read(p, m, src, *t, po, e);
+	r = profile_read(x, m, src, *t, po, e);
 	return r ? err_wrap(e, "%s", q->input) : 0;
 }
 
@@ -404,7 +404,7 @@ static int print_model(const struct report_request *q, const struct report_opts 
 {
 	struct model_source src = { 0 };
 	struct trace_reader *t = NULL;
-	struct profile p = { 0 };
+	struct names x = { 0 };
 	struct view v = { 0 };
 	struct model m = { 0 };
 	struct err e = { 0 };
@@ -414,7 +414,7 @@ static int print_model(const struct report_request *q, const struct report_opts 
 	if (q->events || q->stacks || q->tree)
 		r = read_text(q, &m, &e);
 	else
-		r = read_trace(q, o->profile, &p, &m, &src, &t, &e);
+		r = read_trace(q, o->profile, &x, &m, &src, &t, &e);
 	if (!r)
 		r = show(q, t, &v, &m, &src, o, &nothing, &e);
 	if (r < 0)
@@ -422,7 +422,7 @@ static int print_model(const struct report_request *q, const struct report_opts 
 	else
 		r = (nothing ? say_nothing_matches(q, o) : r) | (t ? warn_of_gaps(q, t, &src) : 0);
 	view_release(&v);
-	profile_release(&p);
+	names_release(&x);
 	model_release(&m);
 	if (t)
 		trace_reader_close(t);

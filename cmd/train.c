@@ -289,16 +289,16 @@ static int read_run(const struct training *t, struct findings *f, int run, struc
 	struct profile_opts po = { .names = { .no_inline = true } };
 	struct model_source src = { 0 };
 	struct trace_reader *reader = NULL;
-	struct profile p = { 0 };
+	struct names x = { 0 };
 	struct model m = { 0 };
 	unsigned int i;
 	int r = trace_reader_open(&reader, t->trace, e);
 
 	if (r)
 		return r;
-	r = profile_read(&p, &m, &src, reader, &po, e);
+	r = profile_read(&x, &m, &src, reader, &po, e);
 	if (!r && t->java)
-		r = name_jvm(t, &p.names, f->client, e);
+		r = name_jvm(t, &x, f->client, e);
 	else
 		calibration_hookit(f->client);
 	*f->set = '\0';
@@ -312,7 +312,7 @@ static int read_run(const struct training *t, struct findings *f, int run, struc
 	if (t->precise)
 		snprintf(f->set + strlen(f->set), CALIBRATION_NAME - strlen(f->set), "%s",
 			 CALIBRATION_PRECISE);
-	profile_release(&p);
+	names_release(&x);
 	model_release(&m);
 	trace_reader_close(reader);
 	return r;

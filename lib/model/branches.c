@@ -4,11 +4,11 @@
 #include "base/mem.h"
 #include "model/branches.h"
 
-void branches_init(struct branches *b, struct names *names, const struct branches_opts *o)
+void branches_init(struct branches *b, struct names *names, const struct window *w)
 {
 	memset(b, 0, sizeof(*b));
 	b->names = names;
-	b->o = *o;
+	b->window = *w;
 	b->start_ns = names_label_u64(names, "start.mono_ns");
 }
 
@@ -155,13 +155,6 @@ struct site branches_site(struct branches *b, uint32_t proc, uint64_t addr, uint
 
 /* ---- the pass ---- */
 
-static bool in_window(const struct branches *b, uint64_t time_ns)
-{
-	if (b->o.from_ns && time_ns < b->start_ns + b->o.from_ns)
-		return false;
-	return !b->o.to_ns || time_ns < b->start_ns + b->o.to_ns;
-}
-
 static uint32_t proc_of_thread(const struct names *x, uint32_t thread)
 {
 	uint32_t at = map_get(&x->thread_of, thread);
@@ -180,7 +173,7 @@ static int take_branches(void *ctx, const struct rec_branches *r)
 	int ret = 0;
 
 	b->last_ns = MAX(b->last_ns, r->time_ns);
-	if (!in_window(b, r->time_ns))
+	if (!window_has(&b->window, r->time_ns))
 		return 0;
 	while (!ret && branch_next(&c, &x.b)) {
 		x.site = branches_site(b, x.proc, x.b.start, r->time_ns);

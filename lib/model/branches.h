@@ -30,13 +30,9 @@ struct block {
 
 typedef int (*block_fn)(void *ctx, const struct block *b);
 
-struct branches_opts {
-	uint64_t from_ns, to_ns;	/* since the start; to 0: no end */
-};
-
 struct branches {
 	struct names *names;
-	struct branches_opts o;
+	struct window window;
 	uint64_t start_ns, last_ns;
 	block_fn fn;
 	void *ctx;
@@ -58,7 +54,7 @@ struct branches {
 	uint64_t nr_lost;
 };
 
-void branches_init(struct branches *b, struct names *names, const struct branches_opts *o);
+void branches_init(struct branches *b, struct names *names, const struct window *w);
 void branches_release(struct branches *b);
 
 /* One pass; fn gets every block in file order and ends it by returning non-zero. */

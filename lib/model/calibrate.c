@@ -15,7 +15,9 @@
 
 #include "base/mem.h"
 #include "calibrate/table.h"
-#include "model/calls.h"
+#include "flow/ops.h"
+#include "model/calibrate.h"
+#include "trace/calls.h"
 
 /* Kinds of calls. JAVA: in a JVM that was not calibrated; NOBODY: no call at all. */
 enum { NATIVE, JAVA, FIRST_JVM, NR_KINDS = FIRST_JVM + CALIBRATION_JVMS, NOBODY = NR_KINDS };
@@ -29,7 +31,9 @@ struct costs {
 };
 
 struct job {
-	struct profile *p;
+	struct names *names;
+	struct model *m;
+	const struct calibrate_opts *o;
 	struct costs kinds[NR_KINDS];
 	uint8_t *kind_of;		/* [node] */
 	bool has[FLOW_MAX_METRICS];	/* some kind has it */
@@ -59,18 +63,18 @@ static int number_of(const struct names *x, const char *metric)
 }
 
 /* The labels are named by the metric's number between before and after. */
-static void read_costs(const struct profile *p, const char *before, const char *after, struct costs *c)
+static void read_costs(const struct names *x, const char *before, const char *after, struct costs *c)
 {
-	const struct model *model = p->m;
+	const struct model *model = x->m;
 	unsigned int m;
 	char key[64];
 
 	for (m = 0; m < model->flow.nr_metrics; m++) {
-		int number = number_of(&p->names, model_str(model, model->metrics[m].name));
+		int number = number_of(x, model_str(model, model->metrics[m].name));
 		const char *text;
 
 		snprintf(key, sizeof(key), "%s%d%s", before, number, after);
-		text = number < 0 ? NULL : names_label(&p->names, key);
+		text = number < 0 ? NULL : names_label(x, key);
 		c->has[m] = text && calibration_cost(text, &c->of[m]);
 		if (!c->has[m])
 			c->of[m] = (struct calibration_cost){ 0 };
@@ -85,20 +89,20 @@ static void read_all(struct job *j, uint64_t jvms[static NR_KINDS])
 	char key[48], before[64];
 	unsigned int i;
 
-	read_costs(j->p, "call.metric.", ".calibration", &j->kinds[NATIVE]);
+	read_costs(j->names, "call.metric.", ".calibration", &j->kinds[NATIVE]);
 	for (i = 0; i < CALIBRATION_JVMS; i++) {
 		struct costs *c = &j->kinds[FIRST_JVM + i];
 		const char *text;
 		char *end;
 
 		snprintf(key, sizeof(key), "call.java.%u", i);
-		text = names_label(&j->p->names, key);
+		text = names_label(j->names, key);
 		if (!text)
 			break;
 		jvms[FIRST_JVM + i] = strtoull(text, &end, 16);
 		c->jvm = *end == ' ' ? end + 1 : end;
 		snprintf(before, sizeof(before), "%s.metric.", key);
-		read_costs(j->p, before, "", c);
+		read_costs(j->names, before, "", c);
 	}
 }
 
@@ -112,8 +116,8 @@ static bool is_native(uint32_t kind)
 /* [consumer]: the kind of a process's Java methods. Consumers that are new here have no calls. */
 static uint8_t *find_jvms(struct job *j, const uint64_t *jvms)
 {
-	size_t nr = j->p->m->consumers.nr_items, k;
-	struct names *x = &j->p->names;
+	size_t nr = j->m->consumers.nr_items, k;
+	struct names *x = j->names;
 	uint32_t i, consumer;
 	uint8_t *kinds;
 
@@ -132,7 +136,7 @@ static uint8_t *find_jvms(struct job *j, const uint64_t *jvms)
 
 static void find_kinds(struct job *j, const uint64_t *jvms)
 {
-	const struct model *model = j->p->m;
+	const struct model *model = j->m;
 	const struct flow *f = &model->flow;
 	uint8_t *of_process = find_jvms(j, jvms), *java = xmalloc(f->nr_nodes);
 	size_t i;
@@ -171,7 +175,7 @@ struct sums {
 
 static void sum_calls(const struct job *j, const struct sums *s)
 {
-	const struct flow *f = &j->p->m->flow;
+	const struct flow *f = &j->m->flow;
 	unsigned int m, nr = f->nr_metrics;
 	size_t i;
 
@@ -191,7 +195,7 @@ static void sum_calls(const struct job *j, const struct sums *s)
 
 static void sums_init(struct sums *s, const struct job *j, uint64_t *nr_over)
 {
-	const struct flow *f = &j->p->m->flow;
+	const struct flow *f = &j->m->flow;
 	size_t nr = f->nr_nodes * f->nr_metrics, i;
 
 	s->delta = xcalloc(nr, sizeof(*s->delta));
@@ -222,7 +226,7 @@ static unsigned int nr_added(const struct job *j)
 /* The same nodes with BASE, and with the DELTA, and doubt, of each metric that has one as metrics. */
 static void take_away(const struct job *j, const struct sums *s)
 {
-	const struct flow *f = &j->p->m->flow;
+	const struct flow *f = &j->m->flow;
 	unsigned int m, nr = f->nr_metrics, k;
 	struct flow out;
 	size_t i;
@@ -244,7 +248,7 @@ static void take_away(const struct job *j, const struct sums *s)
 			 base);
 	}
 	flow_finish(&out);
-	model_take_flow(j->p->m, &out);
+	model_take_flow(j->m, &out);
 }
 
 static void name_one(struct model *m, unsigned int metric, unsigned int of, const char *what)
@@ -259,7 +263,7 @@ static void name_one(struct model *m, unsigned int metric, unsigned int of, cons
 
 static void name_deltas(const struct job *j)
 {
-	struct model *model = j->p->m;
+	struct model *model = j->m;
 	unsigned int m, nr = model->flow.nr_metrics - nr_added(j), k = nr;
 
 	for (m = 0; m < nr; m++) {
@@ -284,7 +288,7 @@ static void put_calls(struct buf *b, const struct job *j, int kind)
 
 static const char *done(const struct job *j)
 {
-	const struct model *model = j->p->m;
+	const struct model *model = j->m;
 	unsigned int m, i, nr = 0;
 	struct buf b = BUF_INIT;
 	const char *text;
@@ -310,9 +314,9 @@ static const char *done(const struct job *j)
 			buf_str(&b, "; not ");
 			put_calls(&b, j, i);
 		}
-	if (j->p->o.deltas && !j->doubts)
+	if (j->o->deltas && !j->doubts)
 		buf_str(&b, "; what is uncertain cannot be marked in so many metrics, choose some with --metric");
-	text = arena_strndup(&j->p->names.text, b.data, b.len);
+	text = arena_strndup(&j->names->text, b.data, b.len);
 	buf_release(&b);
 	return text;
 }
@@ -320,7 +324,7 @@ static const char *done(const struct job *j)
 /* Why not a single context is calibrated. */
 static const char *why_nothing(const struct job *j)
 {
-	bool precise = names_label(&j->p->names, "callflow.precise");
+	bool precise = names_label(j->names, "callflow.precise");
 	uint64_t nr = 0;
 	unsigned int i;
 
@@ -343,31 +347,31 @@ static const char *why_not(struct job *j)
 {
 	unsigned int m, i;
 
-	if (!j->p->o.calibrate)
+	if (!j->o->wanted)
 		return "not calibrated: --no-calibrate";
-	if (j->p->o.replay)
+	if (j->o->from_events)
 		return "not calibrated: built from events";
-	for (m = 0; m < j->p->m->flow.nr_metrics; m++) {
+	for (m = 0; m < j->m->flow.nr_metrics; m++) {
 		for (i = 0; i < NR_KINDS; i++)
 			j->has[m] |= j->kinds[i].nr_contexts && j->kinds[i].has[m];
 		j->nr += j->has[m];
 	}
 	if (!j->nr)
 		return why_nothing(j);
-	j->keep = j->p->o.deltas && j->p->m->flow.nr_metrics + j->nr <= FLOW_MAX_METRICS;
-	j->doubts = j->keep && j->p->m->flow.nr_metrics + 2 * j->nr <= FLOW_MAX_METRICS;
-	if (j->p->o.needs_deltas && !j->keep)
+	j->keep = j->o->deltas && j->m->flow.nr_metrics + j->nr <= FLOW_MAX_METRICS;
+	j->doubts = j->keep && j->m->flow.nr_metrics + 2 * j->nr <= FLOW_MAX_METRICS;
+	if (j->o->needs_deltas && !j->keep)
 		return "not calibrated: no room for DELTA of so many metrics; choose some with --metric";
 	return NULL;
 }
 
-void calls_calibrate(struct profile *p, struct model_source *src)
+void calibrate(struct names *x, const struct calibrate_opts *o, struct model_source *src)
 {
 	uint64_t jvms[NR_KINDS] = { 0 };
-	struct job j = { .p = p };
+	struct job j = { .names = x, .m = x->m, .o = o };
 	struct sums sums;
 
-	if (!names_label(&p->names, "call.metric.0"))
+	if (!names_label(x, "call.metric.0"))
 		return;		/* of calls alone, nothing that is shown costs */
 	read_all(&j, jvms);
 	find_kinds(&j, jvms);

@@ -10,12 +10,13 @@
  * not returned was asked when it last met the kernel, at most a tick before.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "model/calls.h"
+#include "model/callcheck.h"
 
 struct account {
 	uint64_t charged_ns, kernel_ns;

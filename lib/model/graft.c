@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/calls.h"
+#include "model/graft.h"
 
 enum { LOOK_BACK = 128 };	/* as lib/callflow's */
 
@@ -72,11 +72,11 @@ static uint32_t consumer_of(const struct graft *g, uint64_t function)
 }
 
 /* The context of consumer called in parent. */
-static uint32_t context(const struct profile *p, uint32_t parent, uint32_t consumer)
+static uint32_t context(const struct graft *g, uint32_t parent, uint32_t consumer)
 {
-	uint32_t node = flow_child_find(&p->m->flow, parent, consumer);
+	uint32_t node = flow_child_find(&g->names->m->flow, parent, consumer);
 
-	return node < p->graft->nr_contexts ? node : FLOW_NONE;	/* later ones are of samples */
+	return node < g->nr_contexts ? node : FLOW_NONE;	/* later ones are of samples */
 }
 
 struct follow {
@@ -85,9 +85,9 @@ struct follow {
 	bool ended, missing;
 };
 
-static uint32_t folded(const struct profile *p, const struct follow *w, uint32_t consumer)
+static uint32_t folded(const struct graft *g, const struct follow *w, uint32_t consumer)
 {
-	const struct flow_node *nodes = p->m->flow.nodes;
+	const struct flow_node *nodes = g->names->m->flow.nodes;
 	uint32_t node = w->at;
 	int i;
 
@@ -98,20 +98,19 @@ static uint32_t folded(const struct profile *p, const struct follow *w, uint32_t
 }
 
 /* True: the level is the context w->at now. */
-static bool step(const struct profile *p, struct follow *w, uint32_t consumer)
+static bool step(const struct graft *g, struct follow *w, uint32_t consumer)
 {
-	const struct graft *g = p->graft;
-	uint32_t node = context(p, w->at, consumer);
+	uint32_t node = context(g, w->at, consumer);
 
 	if (!node && g->max_depth && w->depth >= g->max_depth)
-		node = folded(p, w, consumer);
+		node = folded(g, w, consumer);
 	if (node) {
 		w->at = node;
 		w->depth++;
 		return true;
 	}
 	w->missing = true;
-	node = context(p, w->at, g->pruned);
+	node = context(g, w->at, g->pruned);
 	w->ended = node || w->at != w->root;
 	w->at = node ? node : w->at;
 	return false;
@@ -121,24 +120,25 @@ static bool step(const struct profile *p, struct follow *w, uint32_t consumer)
  * The levels of a frame: those that are contexts are followed, the others kept. Nothing is known below
  * a mark.
  */
-static void follow_frame(struct profile *p, struct follow *w, const struct profile_frame *r)
+static void follow_frame(struct graft *g, struct follow *w, struct name_run r)
 {
-	struct graft *g = p->graft;
 	uint32_t i, consumer;
 
-	for (i = r->first; i < r->first + r->nr1 - 1; i++) {
-		consumer = consumer_of(g, p->names.levels[i].function);
-		w->ended |= p->names.levels[i].kind == CONSUMER_MARK;
+	for (i = r.first; i < r.first + r.nr; i++) {
+		const struct name_level *level = &g->names->levels[i];
+
+		consumer = consumer_of(g, level->function);
+		w->ended |= level->kind == CONSUMER_MARK;
 		if (consumer && w->ended)
 			w->missing = true;
-		else if (consumer && step(p, w, consumer)) {
+		else if (consumer && step(g, w, consumer)) {
 			g->nr_path = 0;
 			w->missing = false;
 			continue;
 		}
 		VEC_GROW(g->path, g->nr_path, g->alloc_path);
 		g->path[g->nr_path++] =
-			(struct graft_level){ i, consumer ? consumer : p->names.levels[i].consumer };
+			(struct graft_level){ i, consumer ? consumer : level->consumer };
 	}
 }
 
@@ -147,25 +147,24 @@ static bool is_inlined(uint32_t kind)
 	return kind == CONSUMER_NATIVE_INLINED || kind == CONSUMER_JAVA_INLINED;
 }
 
-uint32_t graft_node(struct profile *p, uint32_t root, const uint32_t *stacks, size_t nr,
-		    const struct stack_epoch *ep, uint64_t time_ns, bool *missing)
+uint32_t graft_node(struct graft *g, uint32_t root, const struct name_run *frames, size_t nr, bool *missing)
 {
-	struct graft *g = p->graft;
 	struct follow w = { .root = root, .at = root };
+	struct names *x = g->names;
 	uint32_t node;
 	size_t i;
 
 	g->nr_path = 0;
-	while (nr)
-		follow_frame(p, &w, profile_resolve(p, ep->nodes[stacks[--nr]].frame, ep, time_ns));
+	for (i = 0; i < nr; i++)
+		follow_frame(g, &w, frames[i]);
 	node = w.at;
 	for (i = 0; i < g->nr_path; i++) {
 		const struct graft_level *l = &g->path[i];
 
-		if (p->o.names.no_inline && is_inlined(p->names.levels[l->level].kind))
+		if (g->no_inline && is_inlined(x->levels[l->level].kind))
 			continue;
-		node = flow_child(&p->m->flow, node, l->consumer);
-		p->weight[l->level]++;
+		node = flow_child(&x->m->flow, node, l->consumer);
+		x->levels[l->level].weight++;
 	}
 	*missing = w.missing;
 	return node;
@@ -213,30 +212,40 @@ static void add_function(struct graft *g, struct model *m, uint64_t function, ui
 	*at = *at == MAP_NONE || *at == consumer ? consumer : 0;
 }
 
-void graft_init(struct graft *g, struct calls *c)
+static void add_functions(struct graft *g, struct calls *c)
 {
-	struct profile *p = c->p;
-	uint32_t i, at;
+	struct names *x = c->names;
+	size_t i;
 
-	*g = (struct graft){ .max_depth = names_label_u64(&p->names, "callflow.depth") };
-	g->pruned = consumer_add_name(&p->m->consumers, CONSUMER_MARK, frame_mark_name(MARK_PRUNED),
-				      strlen(frame_mark_name(MARK_PRUNED)));
-	g->nr_contexts = p->m->flow.nr_nodes;
-	for (i = 0; i < c->nr_trees; i++)
-		if (c->trees[i].r.thread)
-			add_root(g, &c->trees[i].r, calls_root(c, c->trees[i].r.tree));
-	for (i = 0; i < c->nr_consumers; i++) {
-		const struct resolved *r;
+	for (i = 0; i < c->nr_functions; i++) {
+		const struct call_function *f = &c->functions[i];
+		struct name_level *level;
+		struct name_run r;
 
-		if (!c->consumers[i] || c->consumers[i] == c->damaged)
+		if (!f->consumer || f->consumer == c->damaged)
 			continue;
-		at = names_resolve(&p->names, &c->frames[i], 0);
-		r = &p->names.frames[at];
-		if (!r->nr)
+		r = names_consumers(x, &f->frame, 0);
+		if (!r.nr)
 			continue;
-		at = r->first;
-		if (p->names.levels[at].function)
-			add_function(g, p->m, p->names.levels[at].function, c->consumers[i]);
-		profile_weigh(p, at, COUNTED_WEIGHT);
+		level = &x->levels[r.first];
+		if (level->function)
+			add_function(g, x->m, level->function, f->consumer);
+		level->weight += COUNTED_WEIGHT;
 	}
+}
+
+void graft_init(struct graft *g, struct calls *c, bool no_inline)
+{
+	struct model *m = c->names->m;
+	const char *pruned = frame_mark_name(MARK_PRUNED);
+	size_t i;
+
+	*g = (struct graft){ .names = c->names, .no_inline = no_inline,
+			     .max_depth = names_label_u64(c->names, "callflow.depth") };
+	g->pruned = consumer_add_name(&m->consumers, CONSUMER_MARK, pruned, strlen(pruned));
+	g->nr_contexts = m->flow.nr_nodes;
+	for (i = 0; i < c->nr_trees; i++)
+		if (c->trees[i].thread)
+			add_root(g, &c->trees[i], calls_root(c, i));
+	add_functions(g, c);
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +85,41 @@ uint64_t names_label_u64(const struct names *x, const char *key)
 	const char *val = names_label(x, key);
 
 	return val ? strtoull(val, NULL, 10) : 0;
+}
+
+const char *names_event(const struct names *x, uint32_t event, const char *what)
+{
+	char key[48];
+
+	snprintf(key, sizeof(key), "event.%u%s", event, what);
+	return names_label(x, key);
+}
+
+int names_zero(const struct names *x, uint64_t *zero_ns, struct err *e)
+{
+	*zero_ns = names_label_u64(x, "zero.mono_ns");
+	if (*zero_ns)
+		return 0;
+	err_set(e, ENODATA, "the trace has no zero point");
+	err_hint(e, "while it is recorded, 'arcprof ctl zero' sets one");
+	return -ENODATA;
+}
+
+int names_window(const struct names *x, uint64_t from_ns, uint64_t to_ns, struct window *w, struct err *e)
+{
+	uint64_t start = names_label_u64(x, "start.mono_ns"), zero;
+	int r;
+
+	*w = (struct window){ .to_ns = to_ns ? start + to_ns : UINT64_MAX,
+		.reset_ns = names_label_u64(x, "reset.mono_ns") };
+	if (from_ns != SELECT_FROM_ZERO) {
+		w->from_ns = from_ns ? start + from_ns : 0;
+		return 0;
+	}
+	if ((r = names_zero(x, &zero, e)))
+		return r;
+	w->from_ns = zero > start ? zero : 0;
+	return 0;
 }
 
 static struct name_proc *get_proc(struct names *x, uint32_t proc)

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "flow/model.h"
+#include "model/select.h"
 #include "sym/symfile.h"
 #include "trace/reader.h"
 
@@ -90,6 +91,10 @@ struct resolve_opts {
 	bool functions;		/* levels say which function they are */
 };
 
+struct name_run {		/* consumers of a frame, outermost first: names.levels[first..first + nr) */
+	uint32_t first, nr;
+};
+
 struct name_bracket {
 	uint64_t time_ns;
 	uint32_t proc, thread, method;
@@ -137,6 +142,7 @@ struct names {
 		 * its name and what tells it from others of that name. 0: none, or not asked for.
 		 */
 		uint64_t function;
+		uint64_t weight;	/* how much it stands for, beside others of its function */
 	} *levels;
 	size_t nr_levels, alloc_levels;
 	struct buf name;	/* scratch */
@@ -157,17 +163,26 @@ extern const struct trace_sink names_sink;
 /* NULL when the trace does not say. */
 const char *names_label(const struct names *x, const char *key);
 uint64_t names_label_u64(const struct names *x, const char *key);
+/* The label "event.N" of an event of samples, with what after it. */
+const char *names_event(const struct names *x, uint32_t event, const char *what);
+/* The trace's zero point, CLOCK_MONOTONIC.  -ENODATA: it has none. */
+int names_zero(const struct names *x, uint64_t *zero_ns, struct err *e);
+/*
+ * What is between two times since the start; from_ns may be SELECT_FROM_ZERO, to_ns 0 is no end.
+ * -ENODATA: as names_zero().
+ */
+int names_window(const struct names *x, uint64_t from_ns, uint64_t to_ns, struct window *w, struct err *e);
 
 /* Consumers of the process and the thread; number 0 or an unknown one gives "[unknown ...]". */
 uint32_t names_process(struct names *x, uint32_t proc);
 uint32_t names_thread(struct names *x, uint32_t thread, uint32_t *proc);
 
 /*
- * A function that runs as several kinds of code (interpreted, compiled, inlined) is one consumer.
- * weight[level] says how much each level stands for; each function becomes the kind it was most.
- * With by_kind the kinds are apart from the start, and this does nothing.
+ * A function that runs as several kinds of code (interpreted, compiled, inlined) is one consumer,
+ * which becomes the kind whose levels have most weight.  With by_kind the kinds are apart from the
+ * start, and this does nothing.
  */
-void names_settle_kinds(struct names *x, const uint64_t *weight);
+void names_settle_kinds(struct names *x);
 
 /* The method of whose call the thread's branches at that time are a part; 0: of none. */
 uint32_t names_bracket(struct names *x, uint32_t thread, uint64_t time_ns);
@@ -189,5 +204,12 @@ uint32_t names_line(struct names *x, const struct frame *f);
 
 /* Index in x->frames of the frame's consumers; time_ns tells re-used addresses apart. */
 uint32_t names_resolve(struct names *x, const struct frame *f, uint64_t time_ns);
+
+static inline struct name_run names_consumers(struct names *x, const struct frame *f, uint64_t time_ns)
+{
+	uint32_t at = names_resolve(x, f, time_ns);
+
+	return (struct name_run){ x->frames[at].first, x->frames[at].nr };
+}
 
 #endif

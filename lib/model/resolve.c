@@ -78,10 +78,11 @@ static void add_level(struct names *x, const struct consumer *consumer, uint64_t
 		c.key = is_native(kind) ? KEY_NATIVE : KEY_JAVA;
 	}
 	VEC_GROW(x->levels, x->nr_levels, x->alloc_levels);
-	x->levels[x->nr_levels++] = (struct name_level){ consumer_add(&x->m->consumers, &c), kind, function };
+	x->levels[x->nr_levels++] = (struct name_level){ .consumer = consumer_add(&x->m->consumers, &c),
+		.kind = kind, .function = function };
 }
 
-void names_settle_kinds(struct names *x, const uint64_t *weight)
+void names_settle_kinds(struct names *x)
 {
 	struct choice {
 		uint64_t weight[CONSUMER_NR];
@@ -90,7 +91,7 @@ void names_settle_kinds(struct names *x, const uint64_t *weight)
 	size_t i;
 
 	for (i = 0; i < x->nr_levels; i++)
-		choices[x->levels[i].consumer].weight[x->levels[i].kind] += weight[i] + 1;
+		choices[x->levels[i].consumer].weight[x->levels[i].kind] += x->levels[i].weight + 1;
 	for (i = 1; i < x->m->consumers.nr_items; i++) {
 		const struct consumer *c = &x->m->consumers.items[i];
 

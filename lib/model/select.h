@@ -1,13 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* select.h - which processes, threads, modules and functions are wanted. */
+/* select.h - which moments, processes, threads, modules and functions are wanted. */
 #ifndef MODEL_SELECT_H
 #define MODEL_SELECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "base/opt.h"
 #include "flow/model.h"
 
 /* As the start of a window of time: the trace's zero point, which "arcprof ctl zero" set last. */
 #define SELECT_FROM_ZERO UINT64_MAX
+
+/* Moments of CLOCK_MONOTONIC: [from_ns, to_ns). */
+struct window {
+	uint64_t from_ns, to_ns;
+	uint64_t reset_ns;	/* what is older was dropped, by "arcprof ctl reset" */
+};
+
+static inline bool window_has(const struct window *w, uint64_t time_ns)
+{
+	return time_ns >= w->from_ns && time_ns < w->to_ns;
+}
 
 /* A path must have one of each list that is not empty; NULL is an empty list. */
 struct selection {

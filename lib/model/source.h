@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct names;
+
 /* What the model was made from; strings belong to whoever made it. */
 struct model_source {
 	const char *command, *host, *machine;	/* NULL: not known */
@@ -32,5 +34,13 @@ struct model_source {
 	const struct name_module *modules;	/* of the trace, with their build-ids */
 	size_t nr_modules;
 };
+
+/*
+ * What the labels of a trace say of all kinds of it; x->text gets what they do not have word for word.
+ * first_ns and last_ns stand in where the trace was cut off, CLOCK_MONOTONIC.
+ */
+void source_fill(struct model_source *src, struct names *x, uint64_t first_ns, uint64_t last_ns);
+/* And of what was sampled or counted. */
+void source_fill_recorded(struct model_source *src, struct names *x);
 
 #endif

@@ -454,15 +454,18 @@ static int arc_print(struct trace_reader *t, const struct report_opts *o, FILE *
 		.signatures = o->profile->names.signatures, .addresses = o->profile->names.addresses,
 		.no_inline = true,
 	};
+	struct window window;
 	int r;
 
 	model_init(&a.m, 1, FLOW_CALLS);
 	names_init(&a.names, &a.m, &names);
 	r = trace_read(t, &names_sink, &a.names, e);
-	branches_init(&a.branches, &a.names,
-		      &(struct branches_opts){ o->profile->from_ns, o->profile->to_ns });
 	if (!r)
+		r = names_window(&a.names, o->profile->from_ns, o->profile->to_ns, &window, e);
+	if (!r) {
+		branches_init(&a.branches, &a.names, &window);
 		r = print_all(&a, t, e);
+	}
 	buf_release(&a.line);
 	branches_release(&a.branches);
 	names_release(&a.names);

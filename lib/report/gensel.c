@@ -18,16 +18,15 @@ static const struct {
 	uint32_t kind;
 } kinds[] = {
 	{ "entry", CALL_ENTERED },	  { "exit", CALL_LEFT },      { "exception", CALL_LEFT_THROWING },
-	{ "unwound", CALL_UNWOUND }, { "dispatch", GEN_OFF }, { "dispatch", GEN_ON },
+	{ "unwound", CALL_UNWOUND }, { "dispatch", TIMELINE_OFF }, { "dispatch", TIMELINE_ON },
 };
 
-static int choose_kinds(struct gen_select *s, struct err *e)
+static int choose_kinds(struct gen_select *s, const struct opt_list *l, struct err *e)
 {
-	const struct opt_list *l = &((const struct gen_opts *)s->o->own)->events;
 	bool all = !l->nr_items, known;
 	size_t i, k;
 
-	for (i = 0; i < GEN_NR; i++)
+	for (i = 0; i < TIMELINE_NR_KINDS; i++)
 		s->kinds[i] = all;
 	for (i = 0; !all && i < l->nr_items; i++) {
 		for (known = false, k = 0; k < ARRAY_SIZE(kinds); k++)
@@ -46,41 +45,39 @@ static uint32_t new_thread(struct gen_select *s, uint32_t tree)
 	struct gen_thread t = { 0 };
 
 	calls_thread(s->c, tree, &t.process, &t.thread);
-	t.selected = selection_has_thread(&s->o->select, s->c->p->m, t.process, t.thread);
+	t.selected = selection_has_thread(s->selection, s->c->names->m, t.process, t.thread);
 	VEC_GROW(s->threads, s->nr_threads, s->alloc_threads);
 	s->threads[s->nr_threads++] = t;
 	return s->nr_threads - 1;
 }
 
 /* Trees of one thread share what is open in it; a virtual thread is no thread that gets a CPU. */
-static void add_tree(struct gen_select *s, const struct rec_call_tree *r)
+static uint32_t thread_of_tree(struct gen_select *s, uint32_t tree)
 {
-	uint32_t *tree = map_put(&s->tree_of, r->tree), *thread;
+	const struct rec_call_tree *r = &s->c->trees[tree];
+	uint32_t *thread;
 
-	if (*tree != MAP_NONE)
-		return;
-	*tree = s->nr_trees;
-	VEC_GROW(s->trees, s->nr_trees, s->alloc_trees);
-	s->trees[s->nr_trees] = (struct gen_tree){ 0 };
-	if (r->thread && !(r->flags & CALL_TREE_VIRTUAL)) {
-		thread = map_put(&s->thread_of, r->thread);
-		if (*thread == MAP_NONE)
-			*thread = new_thread(s, r->tree);
-		s->trees[s->nr_trees++].thread = *thread;
-	} else {
-		s->trees[s->nr_trees++].thread = new_thread(s, r->tree);
-	}
+	if (!r->thread || r->flags & CALL_TREE_VIRTUAL)
+		return new_thread(s, tree);
+	thread = map_put(&s->thread_of, r->thread);
+	if (*thread == MAP_NONE)
+		*thread = new_thread(s, tree);
+	return *thread;
 }
 
-int gen_select_init(struct gen_select *s, struct calls *c, const struct report_opts *o, struct err *e)
+int gen_select_init(struct gen_select *s, struct calls *c, const struct window *window,
+		    const struct report_opts *o, struct err *e)
 {
-	size_t i;
+	const struct gen_opts *own = o->own;
+	uint32_t i;
 
-	*s = (struct gen_select){ .c = c, .o = o };
-	s->want = selection_wants(&o->select) & (SELECT_SYMBOL | SELECT_MODULE);
-	for (i = 0; i < c->nr_trees; i++)
-		add_tree(s, &c->trees[i].r);
-	return choose_kinds(s, e);
+	*s = (struct gen_select){ .c = c, .selection = &o->select, .window = *window,
+		.nr_trees = c->nr_trees };
+	s->want = selection_wants(s->selection) & (SELECT_SYMBOL | SELECT_MODULE);
+	s->trees = xcalloc(s->nr_trees + 1, sizeof(*s->trees));
+	for (i = 0; i < s->nr_trees; i++)
+		s->trees[i].thread = thread_of_tree(s, i);
+	return choose_kinds(s, &own->events, e);
 }
 
 void gen_select_release(struct gen_select *s)
@@ -93,97 +90,88 @@ void gen_select_release(struct gen_select *s)
 	free(s->threads);
 	free(s->matches);
 	map_release(&s->thread_of);
-	map_release(&s->tree_of);
 }
 
-static bool is_dispatch(const struct gen_event *x)
+static bool is_dispatch(const struct timeline_event *x)
 {
-	return x->kind == GEN_OFF || x->kind == GEN_ON;
+	return x->kind == TIMELINE_OFF || x->kind == TIMELINE_ON;
 }
 
-static struct gen_tree *tree_of(const struct gen_select *s, const struct gen_event *x)
+static struct gen_tree *tree_of(const struct gen_select *s, const struct timeline_event *x)
 {
-	uint32_t at = is_dispatch(x) ? MAP_NONE : map_get(&s->tree_of, x->tree);
-
-	return at == MAP_NONE ? NULL : &s->trees[at];
+	return is_dispatch(x) || x->tree >= s->nr_trees ? NULL : &s->trees[x->tree];
 }
 
-static struct gen_thread *thread_of(const struct gen_select *s, const struct gen_event *x)
+static struct gen_thread *thread_of(const struct gen_select *s, const struct timeline_event *x)
 {
 	const struct gen_tree *tree = tree_of(s, x);
-	uint32_t at = is_dispatch(x) ? map_get(&s->thread_of, x->tree) : tree ? tree->thread : MAP_NONE;
+	uint32_t at = is_dispatch(x) ? map_get(&s->thread_of, x->thread) : tree ? tree->thread : MAP_NONE;
 
 	return at == MAP_NONE ? NULL : &s->threads[at];
 }
 
-const struct gen_thread *gen_select_thread(const struct gen_select *s, const struct gen_event *x)
+const struct gen_thread *gen_select_thread(const struct gen_select *s, const struct timeline_event *x)
 {
 	const struct gen_thread *t = thread_of(s, x);
 
 	return t && t->selected ? t : NULL;
 }
 
-static bool in_window(const struct profile *p, uint64_t time_ns)
+static bool in_window(const struct gen_select *s, uint64_t time_ns)
 {
-	return time_ns >= p->reset_ns && (!p->o.from_ns || time_ns >= p->start_ns + p->o.from_ns) &&
-	       (!p->o.to_ns || time_ns < p->start_ns + p->o.to_ns);
+	return time_ns >= s->window.reset_ns && window_has(&s->window, time_ns);
 }
 
-bool gen_select_needs(const struct gen_select *s, const struct gen_event *x)
+bool gen_select_needs(const struct gen_select *s, const struct timeline_event *x)
 {
-	const struct profile *p = s->c->p;
-
-	if (!gen_select_thread(s, x) || (p->o.to_ns && x->time_ns >= p->start_ns + p->o.to_ns))
+	if (!gen_select_thread(s, x) || x->time_ns >= s->window.to_ns)
 		return false;
-	return (s->want && !is_dispatch(x)) || (s->kinds[x->kind] && in_window(p, x->time_ns));
+	return (s->want && !is_dispatch(x)) || (s->kinds[x->kind] && in_window(s, x->time_ns));
 }
 
-static uint8_t matches(struct gen_select *s, uint32_t number)
+static uint8_t matches(struct gen_select *s, uint32_t function)
 {
-	struct model *m = s->c->p->m;
-	uint32_t consumer, at = map_get(&s->c->consumer_of, number);
-	size_t nr = s->c->nr_consumers;
+	struct model *m = s->c->names->m;
+	uint32_t consumer = calls_consumer(s->c, function);
 
-	if (at == MAP_NONE)
-		return 0;	/* not defined */
-	if (at >= s->nr_matches) {
+	if (consumer >= s->nr_matches) {
+		size_t nr = MAX(m->consumers.nr_items, 2 * s->nr_matches);
+
 		s->matches = xrealloc(s->matches, nr);
 		memset(s->matches + s->nr_matches, 0, nr - s->nr_matches);
 		s->nr_matches = nr;
 	}
-	if (!s->matches[at]) {
-		consumer = calls_consumer(s->c, number);
-		s->matches[at] = KNOWN | selection_has(&s->o->select, m, consumer);
-	}
-	return s->matches[at];
+	if (!s->matches[consumer])
+		s->matches[consumer] = KNOWN | selection_has(s->selection, m, consumer);
+	return s->matches[consumer];
 }
 
-static void count_open(struct gen_select *s, struct gen_thread *t, uint32_t consumer, int by)
+static void count_open(struct gen_select *s, struct gen_thread *t, uint32_t function, int by)
 {
-	uint8_t has = matches(s, consumer);
+	uint8_t has = matches(s, function);
 
 	t->nr_open[0] += has & SELECT_SYMBOL ? by : 0;
 	t->nr_open[1] += has & SELECT_MODULE ? by : 0;
 }
 
-static void enter(struct gen_select *s, struct gen_tree *tree, struct gen_thread *t, uint32_t consumer)
+static void enter(struct gen_select *s, struct gen_tree *tree, struct gen_thread *t, uint32_t function)
 {
 	VEC_GROW(tree->open, tree->nr_open, tree->alloc_open);
-	tree->open[tree->nr_open++] = consumer;
-	count_open(s, t, consumer, 1);
+	tree->open[tree->nr_open++] = function;
+	count_open(s, t, function, 1);
 }
 
 /*
- * Up to and with the innermost call of the consumer; all when there is none, for then an outer one was
+ * Up to and with the innermost call of the function; all when there is none, for then an outer one was
  * left.
  */
-static void leave(struct gen_select *s, struct gen_tree *tree, struct gen_thread *t, uint32_t consumer)
+static void leave(struct gen_select *s, struct gen_tree *tree, struct gen_thread *t, uint32_t function)
 {
 	while (tree->nr_open) {
 		uint32_t last = tree->open[--tree->nr_open];
 
 		count_open(s, t, last, -1);
-		if (last == consumer)
+		if (last == function)
 			break;
 	}
 }
@@ -199,7 +187,7 @@ static bool is_inside(const struct gen_select *s, const struct gen_thread *t)
 	return (!(s->want & SELECT_SYMBOL) || t->nr_open[0]) && (!(s->want & SELECT_MODULE) || t->nr_open[1]);
 }
 
-bool gen_select_shows(struct gen_select *s, const struct gen_event *x)
+bool gen_select_shows(struct gen_select *s, const struct timeline_event *x)
 {
 	struct gen_tree *tree = tree_of(s, x);
 	struct gen_thread *t = thread_of(s, x);
@@ -209,14 +197,14 @@ bool gen_select_shows(struct gen_select *s, const struct gen_event *x)
 		return false;
 	inside = is_inside(s, t);
 	if (s->want && tree && x->kind == CALL_ENTERED) {
-		enter(s, tree, t, x->consumer);
+		enter(s, tree, t, x->function);
 		inside = is_inside(s, t);
 	} else if (s->want && tree && x->kind == CALL_UNWOUND) {
-		unwind(s, tree, t, x->consumer);
+		unwind(s, tree, t, x->function);
 	} else if (s->want && tree) {
 		/* What was open before the first event is left without having been entered. */
-		inside |= (matches(s, x->consumer) & s->want) == s->want;
-		leave(s, tree, t, x->consumer);
+		inside |= (matches(s, x->function) & s->want) == s->want;
+		leave(s, tree, t, x->function);
 	}
-	return inside && t->selected && s->kinds[x->kind] && in_window(s->c->p, x->time_ns);
+	return inside && t->selected && s->kinds[x->kind] && in_window(s, x->time_ns);
 }

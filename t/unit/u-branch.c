@@ -13,7 +13,8 @@
 #include "base/mem.h"
 #include "flow/check.h"
 #include "itrace/exclusive.h"
-#include "model/itrace.h"
+#include "model/branches.h"
+#include "model/profile.h"
 #include "trace/branch.h"
 #include "trace/writer.h"
 #include "unit.h"
@@ -170,9 +171,8 @@ static void open_script(struct script *s)
 /* Closes the trace and makes its model. */
 static void model_of(struct script *s, struct model *m, struct names *x, bool fold_plt)
 {
-	struct itrace_model_opts o = { .fold_plt = fold_plt };
+	const struct profile_opts o = { .names.no_files = true, .fold_plt = fold_plt };
 	struct flow_check checks[FLOW_NR_CHECKS];
-	struct resolve_opts names = { .no_files = true };
 	struct model_source src;
 	struct trace_reader *t;
 	struct err e = { 0 };
@@ -184,11 +184,8 @@ static void model_of(struct script *s, struct model *m, struct names *x, bool fo
 		s->w = NULL;
 	}
 	CHECK_U64(trace_reader_open(&t, temp_path(), &e), 0);
-	model_init(m, 1, FLOW_CALLS);
-	names_init(x, m, &names);
-	CHECK_U64(trace_read(t, &names_sink, x, &e), 0);
+	CHECK_U64(profile_read(x, m, &src, t, &o, &e), 0);
 	CHECK(branches_are_in(x));
-	CHECK_U64(itrace_model(x, &src, t, &o, &e), 0);
 	CHECK_U64(flow_check(&m->flow, checks), 0);
 	trace_reader_close(t);
 }

@@ -9,24 +9,33 @@
 #include "flow/check.h"
 #include "flow/input.h"
 #include "model/profile.h"
+#include "model/samples.h"
 #include "trace/writer.h"
 #include "unit.h"
 
 #define STR(s) (s), sizeof(s) - 1
 
-static struct profile p;
+static struct names x;
 static struct model m;
 static struct model_source src;
-static struct profile_opts opts;
+static struct samples *samples;
+static struct samples_seen seen;
+static struct event_columns columns;
+
+static struct {
+	struct resolve_opts names;
+	const struct opt_list *metrics, *cpus;
+	uint64_t from_ns, to_ns;
+} opts;
 
 static void label(const char *key, const char *val)
 {
-	names_sink.label(&p.names, key, strlen(key), val, strlen(val));
+	names_sink.label(&x, key, strlen(key), val, strlen(val));
 }
 
 static void method(uint32_t number, const char *class_name, const char *name)
 {
-	names_sink.method(&p.names,
+	names_sink.method(&x,
 			  &(struct rec_method){ .proc = 1, .method = number, .class_name = class_name,
 			  .class_len = strlen(class_name), .name = name, .name_len = strlen(name), .sig = "(I)V",
 			  .sig_len = 4, .source = "" });
@@ -34,7 +43,7 @@ static void method(uint32_t number, const char *class_name, const char *name)
 
 static void symbol(uint32_t module, uint64_t off, uint64_t size, const char *name)
 {
-	names_sink.symbol(&p.names, &(struct rec_symbol){ module, off, size, name, strlen(name) });
+	names_sink.symbol(&x, &(struct rec_symbol){ module, off, size, name, strlen(name) });
 }
 
 /* One process with two threads, a library, the kernel, a Java method compiled twice. */
@@ -43,7 +52,8 @@ static void begin(void)
 	static uint8_t build_id[] = { 1, 2, 3 };
 
 	opts.names.no_files = true;
-	profile_init(&p, &m, &opts);
+	model_init(&m, 1, FLOW_SAMPLES);
+	names_init(&x, &m, &opts.names);
 	label("event.0", "cpu-clock");
 	label("event.0.unit", "ns");
 	label("event.0.rate_hz", "998.5");
@@ -51,18 +61,33 @@ static void begin(void)
 	label("start.mono_ns", "1000000");
 	label("end.mono_ns", "9000000");
 	label("command", "demo --fast");
-	names_sink.proc(&p.names, &(struct rec_proc){ .proc = 1, .pid = 42, .comm = "demo", .comm_len = 4 });
-	names_sink.thread(&p.names, &(struct rec_thread){ .thread = 1, .proc = 1, .tid = 42, .name = STR("demo") });
-	names_sink.thread(&p.names,
+	names_sink.proc(&x, &(struct rec_proc){ .proc = 1, .pid = 42, .comm = "demo", .comm_len = 4 });
+	names_sink.thread(&x, &(struct rec_thread){ .thread = 1, .proc = 1, .tid = 42, .name = STR("demo") });
+	names_sink.thread(&x,
 			  &(struct rec_thread){ .thread = 2, .proc = 1, .tid = 43, .java = true, .name = STR("pool-1") });
-	names_sink.thread(&p.names, &(struct rec_thread){ .thread = 2, .proc = 1, .tid = 43, .name = STR("demo") });
-	names_sink.module(&p.names, &(struct rec_module){ .module = 5, .path = STR("/usr/lib/libdemo.so"),
+	names_sink.thread(&x, &(struct rec_thread){ .thread = 2, .proc = 1, .tid = 43, .name = STR("demo") });
+	names_sink.module(&x, &(struct rec_module){ .module = 5, .path = STR("/usr/lib/libdemo.so"),
 							  .build_id = build_id, .build_id_len = 3 });
-	names_sink.module(&p.names, &(struct rec_module){ .module = 6, .flags = MODULE_KERNEL,
+	names_sink.module(&x, &(struct rec_module){ .module = 6, .flags = MODULE_KERNEL,
 							  .path = STR("[kernel.kallsyms]") });
 	symbol(5, 0x2000, 0x100, "_ZN4demo4loopEv");
 	symbol(5, 0x1000, 0x100, "outer");
 	symbol(6, 0xffffffff81000000, 0x40, "do_work");
+}
+
+/* The model is whole. */
+static void finish(void)
+{
+	samples_free(samples, &seen);
+	flow_finish(&m.flow);
+	if (!opts.names.by_kind)
+		names_settle_kinds(&x);
+}
+
+static void release(void)
+{
+	names_release(&x);
+	model_release(&m);
 }
 
 static void end(const char *want)
@@ -72,21 +97,25 @@ static void end(const char *want)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	profile_finish(&p, &src);
+	finish();
 	output_tree(&m, out);
 	fclose(out);
 	CHECK_STR(text, want);
 	CHECK_U64(flow_check(&m.flow, c), 0);
 	free(text);
-	profile_release(&p);
-	model_release(&m);
+	release();
 }
 
 static void start(void)
 {
+	const struct columns_opts co = { .metrics = opts.metrics };
+	struct window window;
+	const struct samples_opts so = { .columns = &columns, .window = &window, .cpus = opts.cpus };
 	struct err e = { 0 };
 
-	CHECK_U64(profile_start(&p, &e), 0);
+	CHECK_U64(names_window(&x, opts.from_ns, opts.to_ns, &window, &e), 0);
+	CHECK_U64(columns_of_samples(&columns, &x, &co, &e), 0);
+	CHECK_U64(samples_new(&samples, &x, &so, &e), 0);
 	if (e.code)
 		printf("# %s\n", e.msg);
 }
@@ -107,7 +136,7 @@ static void sample(const struct frame *frames, uint32_t nr, struct rec_sample s)
 	}
 	if (s.stack != UINT32_MAX)
 		s.stack = nr;
-	profile_samples(&p, &s, 1, &ep);
+	samples_take(samples, &s, 1, &ep);
 }
 
 #define HEAD "# levels\n# n samples\n# metric cpu-clock ns\n"
@@ -135,18 +164,19 @@ TEST(profile_tells_where_it_came_from)
 {
 	begin();
 	start();
-	names_sink.lost(&p.names, &(struct rec_lost){ .cause = LOST_RING, .count = 7 });
-	names_sink.lost(&p.names, &(struct rec_lost){ .cause = LOST_THROTTLED, .count = 2 });
+	names_sink.lost(&x, &(struct rec_lost){ .cause = LOST_RING, .count = 7 });
+	names_sink.lost(&x, &(struct rec_lost){ .cause = LOST_THROTTLED, .count = 2 });
 	sample(NULL, 0, (struct rec_sample){ .thread = 1, .weight = 5 });
-	profile_finish(&p, &src);
+	finish();
+	source_fill(&src, &x, seen.first_ns, seen.last_ns);
+	source_fill_recorded(&src, &x);
 	CHECK_STR(src.command, "demo --fast");
 	CHECK_U64(src.lost, 7);
 	CHECK_U64(src.throttled, 2);
 	CHECK_U64(src.duration_ns, 8000000);
 	CHECK(src.rate_hz == 998.5);
-	CHECK_U64(src.nr_read, 1);
-	profile_release(&p);
-	model_release(&m);
+	CHECK_U64(seen.nr_read, 1);
+	release();
 }
 
 TEST(profile_nothing_is_dropped_that_has_no_name)
@@ -178,7 +208,7 @@ TEST(profile_nothing_is_dropped_that_has_no_name)
 
 static void code(uint32_t compile_id, uint32_t root, uint32_t level, uint64_t addr, const struct buf *inl)
 {
-	names_sink.code(&p.names, &(struct rec_code){ .proc = 1, .method = root, .compile_id = compile_id,
+	names_sink.code(&x, &(struct rec_code){ .proc = 1, .method = root, .compile_id = compile_id,
 		.level = level,
 			.addr = addr, .size = 0x100, .inl = (const uint8_t *)(inl ? inl->data : NULL),
 			.inl_len = inl ? inl->len : 0 });
@@ -288,9 +318,8 @@ TEST(profile_hostile_inline_records_give_the_root)
 		start();
 		for (at.b = 0x5000; at.b < 0x5050; at.b++)
 			sample(&at, 1, (struct rec_sample){ .thread = 2, .weight = 1 });
-		profile_finish(&p, &src);
-		profile_release(&p);
-		model_release(&m);
+		finish();
+		release();
 	}
 	buf_release(&b);
 }
@@ -300,8 +329,8 @@ TEST(profile_stubs_resolve_by_address_and_time)
 	const struct frame stub = { FRAME_STUB, 1, 0x800010, 0, 0 };
 
 	begin();
-	names_sink.stub(&p.names, &(struct rec_stub){ 100, 1, 0x800000, 0x100, STR("Interpreter") });
-	names_sink.stub(&p.names, &(struct rec_stub){ 500, 1, 0x800000, 0x40, STR("I2C/C2I adapters") });
+	names_sink.stub(&x, &(struct rec_stub){ 100, 1, 0x800000, 0x100, STR("Interpreter") });
+	names_sink.stub(&x, &(struct rec_stub){ 500, 1, 0x800000, 0x40, STR("I2C/C2I adapters") });
 	start();
 	sample(&stub, 1, (struct rec_sample){ .time_ns = 200, .thread = 2, .weight = 1 });
 	sample(&stub, 1, (struct rec_sample){ .time_ns = 600, .thread = 2, .weight = 10 });
@@ -316,7 +345,7 @@ TEST(profile_many_stubs_leave_room_for_other_frames)
 	uint32_t i;
 
 	begin();
-	names_sink.stub(&p.names, &(struct rec_stub){ 100, 1, 0x800000, 0x1000, STR("Interpreter") });
+	names_sink.stub(&x, &(struct rec_stub){ 100, 1, 0x800000, 0x1000, STR("Interpreter") });
 	start();
 	for (i = 0; i < 6000; i++) {
 		stub.kind = i & 1 ? FRAME_STUB : FRAME_ANON;
@@ -326,10 +355,9 @@ TEST(profile_many_stubs_leave_room_for_other_frames)
 	for (method.b = 0; method.b < 1500; method.b++)
 		sample(&method, 1, (struct rec_sample){ .time_ns = i, .thread = 2, .weight = 1 });
 	/* The stub twice, 1904 addresses outside of it, 1500 methods. */
-	CHECK_U64(p.names.nr_frames, 2 + 1904 + 1500);
-	profile_finish(&p, &src);
-	profile_release(&p);
-	model_release(&m);
+	CHECK_U64(x.nr_frames, 2 + 1904 + 1500);
+	finish();
+	release();
 }
 
 /* What the consumer of a bytecode's frame is called with --lines. */
@@ -337,10 +365,10 @@ static const char *place_of(uint32_t bci)
 {
 	const struct frame f = { FRAME_INTERP, 1, 1, bci, 0 };
 	const struct resolved *r;
-	uint32_t at = names_resolve(&p.names, &f, 0);
+	uint32_t at = names_resolve(&x, &f, 0);
 
-	r = &p.names.frames[at];
-	return model_str(&m, m.consumers.items[p.names.levels[r->first].consumer].detail);
+	r = &x.frames[at];
+	return model_str(&m, m.consumers.items[x.levels[r->first].consumer].detail);
 }
 
 TEST(profile_java_frames_have_the_line_of_their_bytecode)
@@ -350,12 +378,12 @@ TEST(profile_java_frames_have_the_line_of_their_bytecode)
 
 	opts.names.lines = true;
 	begin();
-	names_sink.method(&p.names, &(struct rec_method){ .proc = 1, .method = 1, .class_name = STR("a/Loop"),
+	names_sink.method(&x, &(struct rec_method){ .proc = 1, .method = 1, .class_name = STR("a/Loop"),
 			  .name = STR("run"), .sig = STR("()V"), .source = STR("Loop.java") });
 	CHECK_STR(place_of(3), "Loop.java bci 3");
-	names_sink.method_lines(&p.names, &(struct rec_method_lines){ .proc = 1, .method = 1, .table = table,
+	names_sink.method_lines(&x, &(struct rec_method_lines){ .proc = 1, .method = 1, .table = table,
 			  .len = sizeof(table) });
-	names_sink.method_lines(&p.names, &(struct rec_method_lines){ .proc = 1, .method = 9, .table = table,
+	names_sink.method_lines(&x, &(struct rec_method_lines){ .proc = 1, .method = 9, .table = table,
 		.len = 3 });
 	CHECK_STR(place_of(0), "Loop.java:100");
 	CHECK_STR(place_of(4), "Loop.java:102");
@@ -365,8 +393,7 @@ TEST(profile_java_frames_have_the_line_of_their_bytecode)
 	CHECK_STR(place_of(20), "Loop.java:90");
 	CHECK_STR(place_of(29), "Loop.java:90");
 	CHECK_STR(place_of(30), "Loop.java bci 30");
-	profile_release(&p);
-	model_release(&m);
+	release();
 }
 
 TEST(profile_inlined_native_functions_stand_in_their_symbol)
@@ -378,9 +405,9 @@ TEST(profile_inlined_native_functions_stand_in_their_symbol)
 		opts.names.lines = round == 1;
 		opts.names.no_inline = round == 2;
 		begin();
-		names_sink.line(&p.names, &(struct rec_line){ 5, 0x1004, 0, 2, 12, STR("_ZN4demo5innerEv"),
+		names_sink.line(&x, &(struct rec_line){ 5, 0x1004, 0, 2, 12, STR("_ZN4demo5innerEv"),
 			STR("i.h") });
-		names_sink.line(&p.names, &(struct rec_line){ 5, 0x1004, 1, 2, 80, STR(""), STR("o.c") });
+		names_sink.line(&x, &(struct rec_line){ 5, 0x1004, 1, 2, 80, STR(""), STR("o.c") });
 		start();
 		sample(&f, 1, (struct rec_sample){ .thread = 2, .weight = 3 });
 		if (round == 0)
@@ -422,15 +449,13 @@ TEST(profile_time_window_cpus_and_events_are_chosen)
 	sample(NULL, 0, (struct rec_sample){ .time_ns = 1001500, .thread = 1, .weight = 64, .cpu = 3,
 		.event = 9 });
 	end("# levels\n# n samples\n# metric page-faults events\n" DEMO "1\t2\t6\tdemo\tthread\t\t\t180388626474\n");
-	CHECK_U64(src.nr_read, 5);	/* of the event that was asked for */
-	CHECK_U64(src.lost, 1);		/* of an event the trace does not name */
+	CHECK_U64(seen.nr_read, 5);	/* of the event that was asked for */
+	CHECK_U64(seen.nr_unknown, 1);	/* of an event the trace does not name */
 	name = (char *)"cycles";
 	begin();
-	CHECK(profile_start(&p, &e) < 0);
+	CHECK(columns_of_samples(&columns, &x, &(struct columns_opts){ .metrics = &metrics }, &e) < 0);
 	CHECK_STR(e.msg, "unknown metric 'cycles' (the trace has: cpu-clock)");
-	profile_finish(&p, &src);
-	profile_release(&p);
-	model_release(&m);
+	release();
 }
 
 static void two_events(void)
@@ -451,12 +476,12 @@ TEST(profile_of_several_events_the_first_is_shown)
 {
 	two_events();
 	end(HEAD DEMO "1\t0\t0\tpool-1\tthread\t\t\t180388626475\n2\t2\t3000\touter\tnative" LIB);
-	CHECK_U64(src.nr_read, 2);
+	CHECK_U64(seen.nr_read, 2);
 	two_events();
-	profile_finish(&p, &src);
-	CHECK_STR(src.not_shown, "7 samples of faults");
-	profile_release(&p);
-	model_release(&m);
+	finish();
+	CHECK(columns.column_of[1] < 0);
+	CHECK_U64(seen.nr_of_event[1], 7);
+	release();
 }
 
 TEST(profile_samples_of_several_events_are_counted_apart)
@@ -469,8 +494,7 @@ TEST(profile_samples_of_several_events_are_counted_apart)
 	end("# levels\n# n samples\n# metric faults events\n# metric cpu-clock ns\n# metric cpu-clock.samples samples\n"
 	    "0\t0\t0\t0\t0\tdemo\tprocess\t\t\t180388626432\n1\t0\t0\t0\t0\tpool-1\tthread\t\t\t180388626475\n"
 	    "2\t7\t21\t3000\t2\touter\tnative" LIB);
-	CHECK(!src.not_shown);
-	CHECK_U64(src.nr_read, 7);
+	CHECK_U64(seen.nr_read, 7);
 }
 
 /* Many threads share the stacks of one epoch: each gets its own nodes, counts are exact. */
@@ -487,7 +511,7 @@ TEST(profile_threads_that_share_stacks_have_their_own_counts)
 
 	begin();
 	for (i = 3; i <= NR_THREADS; i++)
-		names_sink.thread(&p.names, &(struct rec_thread){ .thread = i, .proc = 1, .tid = 50 + i,
+		names_sink.thread(&x, &(struct rec_thread){ .thread = i, .proc = 1, .tid = 50 + i,
 								  .name = STR("worker") });
 	start();
 	for (i = 1; i < NR_NODES; i++) {
@@ -502,9 +526,9 @@ TEST(profile_threads_that_share_stacks_have_their_own_counts)
 		total += s.weight;
 		if (i == NR_SAMPLES / 2)
 			ep.epoch++;
-		profile_samples(&p, &s, 1, &ep);
+		samples_take(samples, &s, 1, &ep);
 	}
-	profile_finish(&p, &src);
+	finish();
 	CHECK_U64(flow_cum(&m.flow, FLOW_NONE)[0], total);
 	for (i = m.flow.nodes[1].child; i; i = m.flow.nodes[i].sibling) {
 		uint32_t tid = m.consumers.items[m.flow.nodes[i].consumer].key,
@@ -512,9 +536,8 @@ TEST(profile_threads_that_share_stacks_have_their_own_counts)
 
 		CHECK_U64(flow_cum(&m.flow, i)[0], want[number]);
 	}
-	CHECK_U64(src.nr_read, NR_SAMPLES);
-	profile_release(&p);
-	model_release(&m);
+	CHECK_U64(seen.nr_read, NR_SAMPLES);
+	release();
 }
 
 static const char *trace_path(void)
@@ -610,6 +633,7 @@ static void write_symbols(struct trace_writer *w)
 TEST(profile_mixed_trace_reads_back)
 {
 	static const uint64_t v[] = { 2, 0x10, 1, 2, 5, 0x20, 2, 3, 1, 2, 9 };
+	const struct profile_opts po = { .names.no_files = true };
 	struct trace_writer *w;
 	struct trace_reader *t;
 	struct buf inl = BUF_INIT;
@@ -626,13 +650,11 @@ TEST(profile_mixed_trace_reads_back)
 	write_symbols(w);
 	CHECK_U64(trace_writer_close(w, &e), 0);
 	CHECK_U64(trace_reader_open(&t, trace_path(), &e), 0);
-	opts.names.no_files = true;
-	CHECK_U64(profile_read(&p, &m, &src, t, &opts, &e), 0);
+	CHECK_U64(profile_read(&x, &m, &src, t, &po, &e), 0);
 	CHECK_U64(flow_cum(&m.flow, FLOW_NONE)[0], 100000000);
 	CHECK_U64(src.nr_read, 100);
 	CHECK_U64(src.lost, 3);
-	profile_release(&p);
-	model_release(&m);
+	release();
 	trace_reader_close(t);
 	buf_release(&inl);
 }

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * calltree.c - gathers the trees of a trace and hangs them below their threads.
+ *
+ * The trace may be damaged: a node without a definition, or whose parents lead in a circle,
+ * stands below [unwalkable: damaged part of the trace] of its thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "flow/ops.h"
+#include "model/calltree.h"
+#include "trace/numbers.h"
+
+enum { GROW_NODES = 8 };		/* threads without end have few calls each */
+enum { THREAD, NOT_DEFINED, NR_OWN_NODES };	/* of tree.nodes */
+
+struct tree {
+	struct numbers numbers;		/* the trace's of nodes -> index */
+	struct call_node *nodes;	/* [index]; 0 is the thread, 1 all that no record defines */
+	uint64_t *values;		/* [index][1 + metrics]: calls, base */
+	size_t nr_nodes, alloc_nodes;
+};
+
+struct builder {
+	struct calls *c;
+	const struct call_columns *columns;
+	const struct window *window;
+	struct calltree_seen *seen;
+	struct tree *trees;		/* [index as in calls] */
+	size_t nr_trees, alloc_trees;
+};
+
+/* Room for nr more nodes. */
+static void grow_tree(const struct builder *b, struct tree *t, size_t nr)
+{
+	size_t width = 1 + b->columns->nr_metrics, alloc;
+
+	if (t->nr_nodes + nr <= t->alloc_nodes)
+		return;
+	alloc = MAX(t->nr_nodes + nr, MAX(t->alloc_nodes * 2, (size_t)GROW_NODES));
+	t->nodes = xrealloc(t->nodes, alloc * sizeof(*t->nodes));
+	t->values = xrealloc(t->values, alloc * width * sizeof(*t->values));
+	memset(t->values + t->alloc_nodes * width, 0, (alloc - t->alloc_nodes) * width * sizeof(*t->values));
+	t->alloc_nodes = alloc;
+}
+
+static struct tree *get_tree(struct builder *b, uint32_t at)
+{
+	while (at >= b->nr_trees) {
+		VEC_GROW(b->trees, b->nr_trees, b->alloc_trees);
+		b->trees[b->nr_trees] = (struct tree){ .nr_nodes = 0 };
+		grow_tree(b, &b->trees[b->nr_trees], NR_OWN_NODES);
+		b->trees[b->nr_trees++].nr_nodes = NR_OWN_NODES;
+	}
+	return &b->trees[at];
+}
+
+static void add_nodes(const struct builder *b, struct tree *t, uint32_t first, const struct call_node *nodes,
+		      uint32_t nr)
+{
+	if (!numbers_add(&t->numbers, first, nr, t->nr_nodes))
+		return;
+	grow_tree(b, t, nr);
+	memcpy(t->nodes + t->nr_nodes, nodes, nr * sizeof(*nodes));
+	t->nr_nodes += nr;
+}
+
+static int take_nodes(void *ctx, uint32_t tree, const struct rec_call_nodes *r)
+{
+	struct builder *b = ctx;
+	struct tree *t = get_tree(b, tree);
+	uint32_t i = 0, at;
+
+	/* Known ones change; what is left follows all that are known. */
+	for (; i < r->nr && r->first + i < numbers_end(&t->numbers); i++) {
+		at = numbers_local(&t->numbers, r->first + i);
+		if (at != UINT32_MAX)
+			t->nodes[at] = r->nodes[i];
+	}
+	if (i < r->nr)
+		add_nodes(b, t, r->first + i, r->nodes + i, r->nr - i);
+	return 0;
+}
+
+static int take_values(void *ctx, uint32_t tree, const struct rec_call_values *r)
+{
+	struct builder *b = ctx;
+	struct tree *t = get_tree(b, tree);
+	size_t width = 1 + b->columns->nr_metrics;
+	uint32_t i, m;
+
+	if (r->time_ns < b->window->reset_ns)
+		return 0;
+	b->seen->last_ns = MAX(b->seen->last_ns, r->time_ns);
+	for (i = 0; i < r->nr; i++) {
+		const struct call_value *v = &r->values[i];
+		uint64_t *sum;
+
+		b->seen->nr_calls += v->calls;
+		if (!window_has(b->window, r->time_ns))
+			continue;
+		m = numbers_local(&t->numbers, v->node);
+		sum = t->values + (m == UINT32_MAX ? NOT_DEFINED : m) * width;
+		sum[0] += v->calls;
+		for (m = 0; m < r->nr_metrics && m < b->columns->nr_metrics; m++)
+			sum[1 + m] += v->base[m];
+	}
+	return 0;
+}
+
+/* ---- building ---- */
+
+enum { NOT_PLACED = UINT32_MAX, BEING_PLACED = UINT32_MAX - 1 };
+
+/* Where node i of the tree goes in the model; to[] knows what was placed. chain has room for all nodes. */
+static uint32_t place(struct calls *c, const struct tree *t, uint32_t i, uint32_t *to, uint32_t *chain)
+{
+	struct flow *f = &c->names->m->flow;
+	size_t nr = 0;
+	uint32_t at;
+
+	while (i >= NR_OWN_NODES && to[i] == NOT_PLACED) {
+		to[i] = BEING_PLACED;
+		chain[nr++] = i;
+		i = t->nodes[i].parent ? numbers_local(&t->numbers, t->nodes[i].parent) : THREAD;
+		if (i == UINT32_MAX)
+			i = NOT_DEFINED;
+	}
+	if (i == NOT_DEFINED || to[i] == BEING_PLACED)
+		at = flow_child(f, to[THREAD], c->damaged);
+	else
+		at = to[i];
+	while (nr) {
+		i = chain[--nr];
+		if (t->nodes[i].consumer || t->nodes[i].parent)
+			at = flow_child(f, at, calls_consumer(c, t->nodes[i].consumer));
+		to[i] = at;
+	}
+	return at;
+}
+
+static void build_tree(struct builder *b, uint32_t tree)
+{
+	const struct call_columns *k = b->columns;
+	const struct rec_call_tree *r = &b->c->trees[tree];
+	const struct tree *t = get_tree(b, tree);
+	struct flow *f = &b->c->names->m->flow;
+	uint32_t *to, *chain, i;
+
+	to = xmalloc(t->nr_nodes * sizeof(*to));
+	chain = xmalloc(t->nr_nodes * sizeof(*chain));
+	memset(to, 0xff, t->nr_nodes * sizeof(*to));
+	to[THREAD] = calls_root(b->c, tree);
+	for (i = 1; i < t->nr_nodes; i++) {
+		const uint64_t *v = t->values + i * (1 + k->nr_metrics);
+		unsigned int m;
+		bool any = v[0] || (k->with_samples && i >= NR_OWN_NODES);
+
+		for (m = 0; m < k->nr_metrics; m++)
+			any |= v[1 + m];
+		if (any)
+			call_columns_add(k, f, place(b->c, t, i, to, chain), v[0], v + 1);
+	}
+	f->repairs.inserted += r->inserted;
+	f->repairs.popped += r->popped;
+	f->repairs.closed += r->open;
+	f->repairs.backwards += r->over_range;
+	free(to);
+	free(chain);
+}
+
+int calltree_read(struct calls *c, struct trace_reader *t, const struct call_columns *k,
+		  const struct window *w, struct calltree_seen *seen, struct err *e)
+{
+	static const struct calls_sink sink = { .nodes = take_nodes, .values = take_values };
+	struct builder b = { .c = c, .columns = k, .window = w, .seen = seen };
+	int r = calls_read(c, t, &sink, &b, e);
+	size_t i;
+
+	for (i = 0; i < c->nr_trees && !r; i++)
+		build_tree(&b, i);
+	for (i = 0; i < b.nr_trees; i++) {
+		numbers_release(&b.trees[i].numbers);
+		free(b.trees[i].nodes);
+		free(b.trees[i].values);
+	}
+	free(b.trees);
+	return r;
+}
+
+void calltree_drop_empty(struct model *m)
+{
+	const struct flow *f = &m->flow;
+	bool *keep = xcalloc(f->nr_nodes, sizeof(*keep));
+	uint32_t *at = xcalloc(f->nr_nodes, sizeof(*at));
+	struct flow out;
+	unsigned int k;
+	size_t i;
+
+	for (i = f->nr_nodes; --i > 0;) {
+		keep[i] |= f->nodes[i].n != 0;
+		for (k = 0; k < f->nr_metrics; k++)
+			keep[i] |= flow_base(f, i)[k] != 0;
+		keep[f->nodes[i].parent] |= keep[i];
+	}
+	flow_init(&out, f->nr_metrics, f->n_means);
+	out.repairs = f->repairs;
+	for (i = 1; i < f->nr_nodes; i++)
+		if (keep[i]) {
+			at[i] = flow_child(&out, at[f->nodes[i].parent], f->nodes[i].consumer);
+			flow_add(&out, at[i], f->nodes[i].n, flow_base(f, i));
+		}
+	free(keep);
+	free(at);
+	model_take_flow(m, &out);
+}

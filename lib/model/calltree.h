@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * calltree.h - trees of calls become that of the model: process and thread are the two top levels, as
+ * in a model of samples; n counts calls, and base is what was consumed in each context itself.
+ */
+#ifndef MODEL_CALLTREE_H
+#define MODEL_CALLTREE_H
+
+#include "model/calls.h"
+#include "model/columns.h"
+
+struct calltree_seen {
+	uint64_t nr_calls;		/* before the selection by time */
+	uint64_t last_ns;		/* time of the last record */
+};
+
+/* From the trees of the trace. c is new. */
+int calltree_read(struct calls *c, struct trace_reader *t, const struct call_columns *k,
+		  const struct window *w, struct calltree_seen *seen, struct err *e);
+/* Without the contexts that have nothing in any metric. */
+void calltree_drop_empty(struct model *m);
+
+/* replay.c: from the events of the trace, not from its trees.  -ENODATA: it has none. */
+int replay_read(struct calls *c, struct trace_reader *t, const struct call_columns *k,
+		struct calltree_seen *seen, struct err *e);
+
+#endif

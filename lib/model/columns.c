@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/columns.h"
+
+enum { EVENTS_MAX = ARRAY_SIZE(((struct event_columns *)NULL)->column_of) };
+
+static int too_many(size_t nr, size_t nr_events, struct err *e)
+{
+	if (nr <= FLOW_MAX_METRICS)
+		return 0;
+	return err_set(e, EINVAL, "too many metrics for one report%s: choose fewer with --metric",
+		       nr_events > 1 ? " (each event beside the first takes two)" : "");
+}
+
+/* ---- samples alone ---- */
+
+static void set_metric(struct event_columns *k, struct names *x, unsigned int column, uint32_t event)
+{
+	const char *unit = names_event(x, event, ".unit"), *name = names_event(x, event, "");
+
+	k->column_of[event] = column;
+	model_set_metric(x->m, column, name, strlen(name), unit ? unit : "events", unit ? strlen(unit) : 6);
+}
+
+static int unknown_event(const struct event_columns *k, const struct names *x, const char *name,
+			 struct err *e)
+{
+	struct buf b = BUF_INIT;
+	uint32_t i;
+
+	for (i = 0; i < k->nr_events; i++)
+		buf_fmt(&b, "%s%s", i ? ", " : "", names_event(x, i, ""));
+	err_set(e, EINVAL, "unknown metric '%s' (the trace has: %s)", name, b.data ? b.data : "none");
+	buf_release(&b);
+	return -EINVAL;
+}
+
+/* Which event goes to which column: those that are asked for, else the first. Returns how many. */
+static int place_events(struct event_columns *k, const struct names *x, const struct opt_list *l,
+			uint32_t event_in[], struct err *e)
+{
+	size_t at, nr = 0;
+	uint32_t i;
+
+	for (at = 0; l && at < l->nr_items; at++) {
+		for (i = 0; i < k->nr_events && strcmp(names_event(x, i, ""), l->items[at]); i++)
+			;
+		if (i == k->nr_events)
+			return unknown_event(k, x, l->items[at], e);
+		if (k->column_of[i] < 0) {
+			k->column_of[i] = nr;
+			event_in[nr++] = i;
+		}
+	}
+	if (!nr && k->nr_events)
+		event_in[nr++] = 0;
+	return nr;
+}
+
+int columns_of_samples(struct event_columns *k, struct names *x, const struct columns_opts *o, struct err *e)
+{
+	uint32_t event_in[EVENTS_MAX];
+	int nr, i, r;
+
+	k->nr_events = 0;
+	for (i = 0; i < EVENTS_MAX; i++)
+		k->column_of[i] = -1;
+	while (k->nr_events < EVENTS_MAX && names_event(x, k->nr_events, ""))
+		k->nr_events++;
+	nr = place_events(k, x, o->metrics, event_in, e);
+	if (nr < 0)
+		return nr;
+	r = too_many(nr ? 2 * nr - 1 : 1, nr, e);
+	if (r)
+		return r;
+	flow_release(&x->m->flow);
+	flow_init(&x->m->flow, nr ? 2 * nr - 1 : 1, FLOW_SAMPLES);
+	if (!nr)
+		model_set_metric(x->m, 0, "samples", 7, "samples", 7);
+	x->m->count_in[0] = COUNT_IN_N;
+	for (i = 0; i < nr; i++)
+		set_metric(k, x, i, event_in[i]);
+	for (i = 1; i < nr; i++)
+		model_set_count(x->m, i, nr + i - 1);
+	return 0;
+}
+
+/* ---- calls, and samples beside them ---- */
+
+/* What the trace has: the metrics of its calls, then the events of its samples. */
+struct candidates {
+	struct candidate {
+		char name[96];
+		const char *unit;
+		int *column;
+		bool is_event;
+	} list[CALL_MAX_METRICS + CALLS_NR_EXTRA + EVENTS_MAX];
+	size_t nr, nr_chosen, nr_events;	/* nr_events: of nr_chosen */
+};
+
+static struct candidate *find_candidate(struct candidates *c, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < c->nr; i++)
+		if (!strcmp(c->list[i].name, name))
+			return &c->list[i];
+	return NULL;
+}
+
+static void add_candidate(struct candidates *c, const char *name, const char *unit, int *column,
+			  bool is_event)
+{
+	bool taken = find_candidate(c, name);
+	struct candidate *k = &c->list[c->nr++];
+
+	snprintf(k->name, sizeof(k->name), "%s%s", name, taken ? ".sampled" : "");
+	k->unit = unit ? unit : is_event ? "events" : "";
+	k->column = column;
+	k->is_event = is_event;
+	*column = -1;
+}
+
+static const char *const calls_extra[CALLS_NR_EXTRA] = { "dispatches", "interrupts" };
+
+/* What replay.c can tell of events, where it was recorded; columns for both, or for none. */
+static void list_extra(struct call_columns *k, const struct names *x, struct candidates *c)
+{
+	const char *irq = names_label(x, "sched.irq");
+	const bool has[CALLS_NR_EXTRA] = { names_label(x, "sched.scope"), irq && !strcmp(irq, "yes") };
+	unsigned int i;
+
+	if (k->nr_metrics + CALLS_NR_EXTRA > CALL_MAX_METRICS)
+		return;
+	k->nr_extra = CALLS_NR_EXTRA;
+	for (i = 0; i < CALLS_NR_EXTRA; i++) {
+		int *column = &k->column_of[k->nr_metrics + i];
+
+		*column = -1;
+		if (has[i] && !find_candidate(c, calls_extra[i]))
+			add_candidate(c, calls_extra[i], calls_extra[i], column, false);
+	}
+}
+
+static void list_calls(struct call_columns *k, const struct names *x, struct candidates *c)
+{
+	char key[48], unit[48];
+	const char *name;
+
+	for (k->nr_metrics = 0; k->nr_metrics < CALL_MAX_METRICS; k->nr_metrics++) {
+		snprintf(key, sizeof(key), "call.metric.%u", k->nr_metrics);
+		snprintf(unit, sizeof(unit), "call.metric.%u.unit", k->nr_metrics);
+		if (!(name = names_label(x, key)))
+			break;
+		add_candidate(c, name, names_label(x, unit), &k->column_of[k->nr_metrics], false);
+	}
+}
+
+static void list_events(struct event_columns *k, const struct names *x, struct candidates *c)
+{
+	const char *name;
+
+	for (; k->nr_events < EVENTS_MAX && (name = names_event(x, k->nr_events, "")); k->nr_events++)
+		add_candidate(c, name, names_event(x, k->nr_events, ".unit"), &k->column_of[k->nr_events],
+			      true);
+}
+
+static int unknown_metric(const struct candidates *c, const char *name, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	for (i = 0; i < c->nr; i++)
+		buf_fmt(&b, "%s%s", i ? ", " : "", c->list[i].name);
+	err_set(e, EINVAL, "unknown metric '%s' (the trace has: %s)", name, b.data ? b.data : "calls");
+	buf_release(&b);
+	return -EINVAL;
+}
+
+/* Gives a column to each that is wanted, in the order in which they are. */
+static int choose(struct candidates *c, const struct opt_list *l, struct err *e)
+{
+	bool all = !l || !l->nr_items;
+	size_t i, nr = all ? c->nr : l->nr_items;
+
+	for (i = 0; i < nr; i++) {
+		struct candidate *k = all ? &c->list[i] : find_candidate(c, l->items[i]);
+
+		if (!k && !c->nr && !strcmp(l->items[i], "calls"))
+			continue;
+		if (!k)
+			return unknown_metric(c, l->items[i], e);
+		if (*k->column >= 0 || (all && k->is_event && c->nr_events))
+			continue;	/* of several events the first */
+		*k->column = c->nr_chosen++;
+		c->nr_events += k->is_event;
+	}
+	return too_many(c->nr_chosen + c->nr_events, c->nr_events, e);
+}
+
+/*
+ * The samples of the first event are a metric behind what was chosen, those of each other one a metric
+ * behind that.
+ */
+static void set_counts(struct model *m, const struct candidates *c)
+{
+	unsigned int at = c->nr_chosen, k;
+	size_t i;
+
+	model_set_metric(m, at, "samples", 7, "samples", 7);
+	for (k = 0; k < c->nr_chosen; k++)
+		for (i = 0; i < c->nr; i++) {
+			if (*c->list[i].column != (int)k || !c->list[i].is_event)
+				continue;
+			if (at == c->nr_chosen)
+				m->count_in[k] = at;
+			else
+				model_set_count(m, k, at);
+			at++;
+		}
+}
+
+int columns_of_calls(struct call_columns *k, struct event_columns *events, struct names *x,
+		     const struct columns_opts *o, struct err *e)
+{
+	struct candidates c = { .nr = 0 };
+	struct model *m = x->m;
+	size_t i;
+	int r;
+
+	*k = (struct call_columns){ 0 };
+	*events = (struct event_columns){ .nr_events = 0 };
+	list_calls(k, x, &c);
+	if (o->extra)
+		list_extra(k, x, &c);
+	if (!o->no_samples)
+		list_events(events, x, &c);
+	if ((r = choose(&c, o->metrics, e)))
+		return r;
+	k->with_samples = c.nr_events;
+	k->calls_are_consumed = !c.nr_chosen;
+	flow_release(&m->flow);
+	flow_init(&m->flow, c.nr_chosen + c.nr_events + k->calls_are_consumed, FLOW_CALLS);
+	for (i = 0; i < c.nr; i++)
+		if (*c.list[i].column >= 0)
+			model_set_metric(m, *c.list[i].column, c.list[i].name, strlen(c.list[i].name),
+					 c.list[i].unit, strlen(c.list[i].unit));
+	if (k->calls_are_consumed)
+		model_set_metric(m, 0, "calls", 5, "calls", 5);
+	m->has_samples = k->with_samples;
+	if (k->with_samples)
+		set_counts(m, &c);
+	return 0;
+}
+
+void call_columns_add(const struct call_columns *k, struct flow *f, uint32_t node, uint64_t nr_calls,
+		      const uint64_t *values)
+{
+	uint64_t base[FLOW_MAX_METRICS] = { 0 };
+	unsigned int m;
+
+	for (m = 0; m < k->nr_metrics + k->nr_extra; m++)
+		if (k->column_of[m] >= 0)
+			base[k->column_of[m]] = values[m];
+	if (k->calls_are_consumed)
+		base[0] = nr_calls;
+	flow_add(f, node, nr_calls, base);
+}

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * samples.c - folds the samples of a trace into a tree.
+ *
+ * A stack is walked once for each thread that had it: memo[stack] and others[] know its node.
+ * What stands above a stack is found the same way, so each is entered once however deep it is.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "flow/ops.h"
+#include "model/graft.h"
+#include "model/samples.h"
+
+/* Samples that end in a function say more about its kind than stacks that pass through it. */
+enum { LEAF_SHIFT = 20 };
+
+/* Stacks next to each other are looked up together: one cache line. */
+enum { BLOCK = 16 };
+
+struct thread {
+	uint32_t node;
+	bool counted;			/* its calls are in the tree */
+};
+
+/* Of the current epoch: what is known of its frames and stacks. */
+struct epoch {
+	uint32_t number;
+	struct known_frame {
+		uint32_t first, nr1;	/* names.levels[first..first + nr1 - 1); nr1 0: not resolved yet */
+	} *frames;			/* [frame]; beside each other, as this is read for each node */
+	size_t nr_frames;
+	struct known_stack {
+		uint32_t thread;	/* dense index + 1; 0: none yet */
+		uint32_t node;
+		uint32_t n;		/* samples of column 0 and usual weight, not added to the node yet */
+		uint32_t level;		/* of its frame, the innermost, + 1; 0: none */
+	} *memo;			/* [stack]: of the first thread that had it */
+	size_t nr_memo;
+	/* (thread, stack / BLOCK) -> index of a block, for the other threads */
+	struct map others;
+	uint32_t *blocks;		/* [block][stack % BLOCK]: node */
+	size_t nr_blocks, alloc_blocks;
+};
+
+struct cpus {
+	uint8_t *wanted;		/* [cpu] */
+	size_t nr;			/* 0: all are */
+};
+
+struct samples {
+	struct names *names;
+	struct flow *flow;
+	const struct event_columns *columns;
+	struct graft *graft;		/* NULL: samples are alone */
+	struct window window;
+	struct cpus cpus;
+	struct thread *threads;		/* [dense index] */
+	size_t nr_threads, alloc_threads;
+	struct map thread_of;		/* (root in the tree of calls, number) -> dense index */
+	struct epoch epoch;
+	uint64_t usual_weight;		/* of column 0 */
+	uint32_t *chain;		/* scratch: stacks from a leaf up */
+	size_t nr_chain, alloc_chain;
+	struct name_run *runs;		/* scratch: frames of the chain, outermost first */
+	size_t alloc_runs;
+	struct samples_seen seen;
+};
+
+/* ---- selection ---- */
+
+static int choose_cpus(struct cpus *c, const struct opt_list *l, struct err *e)
+{
+	uint64_t cpu;
+	size_t i;
+
+	for (i = 0; l && i < l->nr_items; i++) {
+		char *end;
+
+		cpu = strtoull(l->items[i], &end, 10);
+		if (*end || end == l->items[i] || cpu > UINT16_MAX)
+			return err_set(e, EINVAL, "invalid CPU '%s'", l->items[i]);
+		if (cpu >= c->nr) {
+			c->wanted = xrealloc(c->wanted, cpu + 1);
+			memset(c->wanted + c->nr, 0, cpu + 1 - c->nr);
+			c->nr = cpu + 1;
+		}
+		c->wanted[cpu] = 1;
+	}
+	return 0;
+}
+
+static bool is_selected(const struct samples *s, const struct rec_sample *r)
+{
+	const struct cpus *c = &s->cpus;
+
+	return window_has(&s->window, r->time_ns) && (!c->nr || (r->cpu < c->nr && c->wanted[r->cpu]));
+}
+
+/* The metric the sample counts for, -1 when for none; by its name where the trace has names. */
+static int column_of(struct samples *s, const struct rec_sample *r)
+{
+	const struct event_columns *k = s->columns;
+
+	if (!k->nr_events)
+		return 0;
+	if (r->event < k->nr_events) {
+		s->seen.nr_of_event[r->event]++;
+		return k->column_of[r->event];
+	}
+	s->seen.nr_unknown++;
+	return -1;
+}
+
+/* ---- threads ---- */
+
+static uint32_t thread_index(struct samples *s, uint32_t number, uint64_t time_ns)
+{
+	uint32_t root = s->graft ? graft_root(s->graft, number, time_ns) : MAP_NONE;
+	uint32_t *at = map_put(&s->thread_of, names_pair(root, number));
+	uint32_t proc, process, thread, node;
+
+	if (*at != MAP_NONE)
+		return *at;
+	*at = s->nr_threads;
+	if (root != MAP_NONE) {
+		node = s->graft->roots[root].node;
+	} else {
+		thread = names_thread(s->names, number, &proc);
+		process = names_process(s->names, proc);
+		node = flow_child(s->flow, flow_child(s->flow, FLOW_NONE, process), thread);
+	}
+	VEC_GROW(s->threads, s->nr_threads, s->alloc_threads);
+	s->threads[s->nr_threads++] = (struct thread){ node, root != MAP_NONE };
+	return s->nr_threads - 1;
+}
+
+/* ---- what is known of an epoch ---- */
+
+/* What was only counted goes to the nodes. */
+static void flush_memo(struct samples *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->epoch.nr_memo; i++) {
+		struct known_stack *x = &s->epoch.memo[i];
+
+		if (!x->n)
+			continue;
+		s->flow->nodes[x->node].n += x->n;
+		flow_base(s->flow, x->node)[0] += x->n * s->usual_weight;
+		if (x->level)
+			s->names->levels[x->level - 1].weight += (uint64_t)x->n << LEAF_SHIFT;
+		x->n = 0;
+	}
+}
+
+/* Room for what the epoch has by now. */
+static void follow_epoch(struct samples *s, const struct stack_epoch *ep)
+{
+	struct epoch *x = &s->epoch;
+
+	if (x->number != ep->epoch) {
+		flush_memo(s);
+		x->number = ep->epoch;
+		if (x->nr_memo)
+			memset(x->memo, 0, x->nr_memo * sizeof(*x->memo));
+		if (x->nr_frames)
+			memset(x->frames, 0, x->nr_frames * sizeof(*x->frames));
+		map_reset(&x->others);
+		x->nr_blocks = 0;
+	}
+	if (ep->nr_nodes > x->nr_memo) {
+		x->memo = xrealloc(x->memo, ep->nr_nodes * sizeof(*x->memo));
+		memset(x->memo + x->nr_memo, 0, (ep->nr_nodes - x->nr_memo) * sizeof(*x->memo));
+		x->nr_memo = ep->nr_nodes;
+	}
+	if (ep->nr_frames > x->nr_frames) {
+		x->frames = xrealloc(x->frames, ep->nr_frames * sizeof(*x->frames));
+		memset(x->frames + x->nr_frames, 0, (ep->nr_frames - x->nr_frames) * sizeof(*x->frames));
+		x->nr_frames = ep->nr_frames;
+	}
+}
+
+static uint64_t block_key(uint32_t thread, uint32_t stack)
+{
+	return (uint64_t)thread << 32 | stack / BLOCK;
+}
+
+static uint32_t known_node(const struct epoch *x, uint32_t thread, uint32_t stack)
+{
+	uint32_t at;
+
+	if (x->memo[stack].thread == thread + 1)
+		return x->memo[stack].node;
+	if (!x->memo[stack].thread)
+		return FLOW_NONE;
+	at = map_get(&x->others, block_key(thread, stack));
+	return at == MAP_NONE ? FLOW_NONE : x->blocks[(size_t)at * BLOCK + stack % BLOCK];
+}
+
+static uint32_t new_block(struct epoch *x)
+{
+	size_t size = BLOCK * sizeof(*x->blocks);
+
+	if (x->nr_blocks >= x->alloc_blocks) {
+		x->alloc_blocks = x->alloc_blocks ? x->alloc_blocks * 2 : 64;
+		x->blocks = xrealloc(x->blocks, x->alloc_blocks * size);
+	}
+	memset(x->blocks + x->nr_blocks * BLOCK, 0, size);
+	return x->nr_blocks++;
+}
+
+static void remember(struct epoch *x, uint32_t thread, uint32_t stack, uint32_t node, uint32_t frame)
+{
+	const struct known_frame *f = &x->frames[frame];
+	uint32_t *at;
+
+	if (!x->memo[stack].thread) {
+		x->memo[stack] = (struct known_stack){ thread + 1, node, 0,
+			f->nr1 > 1 ? f->first + f->nr1 - 1 : 0 };
+		return;
+	}
+	at = map_put(&x->others, block_key(thread, stack));
+	if (*at == MAP_NONE)
+		*at = new_block(x);
+	x->blocks[(size_t)*at * BLOCK + stack % BLOCK] = node;
+}
+
+static struct name_run resolve(struct samples *s, uint32_t frame, const struct stack_epoch *ep,
+			       uint64_t time_ns)
+{
+	struct known_frame *f = &s->epoch.frames[frame];
+
+	if (!f->nr1) {
+		struct name_run r = names_consumers(s->names, &ep->frames[frame], time_ns);
+
+		*f = (struct known_frame){ r.first, r.nr + 1 };
+	}
+	return (struct name_run){ f->first, f->nr1 - 1 };
+}
+
+/* ---- from a stack to a node ---- */
+
+/* The node below parent for one frame, and for what is inlined in it. */
+static uint32_t enter_frame(struct samples *s, uint32_t parent, struct name_run r)
+{
+	uint32_t own = s->names->m->own, i;
+
+	for (i = r.first; i < r.first + r.nr; i++) {
+		struct name_level *level = &s->names->levels[i];
+
+		if (parent && level->consumer == own && s->flow->nodes[parent].consumer == own)
+			continue;
+		parent = flow_child(s->flow, parent, level->consumer);
+		level->weight++;
+	}
+	return parent;
+}
+
+static uint32_t damaged_node(struct samples *s, uint32_t thread)
+{
+	const struct frame f = { .kind = FRAME_MARK, .b = MARK_DAMAGED };
+	struct name_run r = names_consumers(s->names, &f, 0);
+
+	return flow_child(s->flow, s->threads[thread].node, s->names->levels[r.first].consumer);
+}
+
+static void add_to_chain(struct samples *s, uint32_t stack)
+{
+	VEC_GROW(s->chain, s->nr_chain, s->alloc_chain);
+	s->chain[s->nr_chain++] = stack;
+}
+
+static uint32_t stack_node(struct samples *s, uint32_t thread, uint32_t stack, const struct stack_epoch *ep,
+			   uint64_t time_ns)
+{
+	uint32_t node = FLOW_NONE, at;
+
+	if (!stack)
+		return s->threads[thread].node;
+	if (stack >= ep->nr_nodes)
+		return damaged_node(s, thread);
+	s->nr_chain = 0;
+	for (at = stack; at && !(node = known_node(&s->epoch, thread, at)); at = ep->nodes[at].parent)
+		add_to_chain(s, at);
+	if (!at)
+		node = s->threads[thread].node;
+	while (s->nr_chain) {
+		uint32_t frame;
+
+		at = s->chain[--s->nr_chain];
+		frame = ep->nodes[at].frame;
+		node = enter_frame(s, node, resolve(s, frame, ep, time_ns));
+		remember(&s->epoch, thread, at, node, frame);
+	}
+	return node;
+}
+
+/*
+ * The same in a tree of calls, where a node says nothing of those above it: each stack is followed
+ * from its root.
+ */
+static uint32_t grafted_node(struct samples *s, uint32_t thread, uint32_t stack, const struct stack_epoch *ep,
+			     uint64_t time_ns)
+{
+	uint32_t node, at;
+	bool missing;
+	size_t i;
+
+	if (!stack || stack >= ep->nr_nodes || !s->threads[thread].counted)
+		return stack_node(s, thread, stack, ep, time_ns);
+	if ((node = known_node(&s->epoch, thread, stack)))
+		return node;
+	s->nr_chain = 0;
+	for (at = stack; at; at = ep->nodes[at].parent)
+		add_to_chain(s, at);
+	for (i = 0; i < s->nr_chain; i++) {
+		VEC_GROW(s->runs, i, s->alloc_runs);
+		s->runs[i] = resolve(s, ep->nodes[s->chain[s->nr_chain - 1 - i]].frame, ep, time_ns);
+	}
+	node = graft_node(s->graft, s->threads[thread].node, s->runs, s->nr_chain, &missing);
+	if (missing)
+		s->seen.nr_missing++;	/* not remembered, so that each is counted */
+	else
+		remember(&s->epoch, thread, stack, node, ep->nodes[stack].frame);
+	return node;
+}
+
+/* ---- samples ---- */
+
+static void weigh_leaf(struct samples *s, uint32_t stack, const struct stack_epoch *ep)
+{
+	const struct known_frame *f;
+
+	if (!stack || stack >= ep->nr_nodes)
+		return;
+	f = &s->epoch.frames[ep->nodes[stack].frame];
+	if (f->nr1 > 1)
+		s->names->levels[f->first + f->nr1 - 2].weight += 1u << LEAF_SHIFT;
+}
+
+static void count_sample(struct samples *s, uint32_t node, int column, uint64_t weight)
+{
+	uint64_t *base = flow_base(s->flow, node);
+	unsigned int in = s->names->m->count_in[column];
+
+	if (in == COUNT_IN_N)
+		s->flow->nodes[node].n++;
+	else
+		base[in]++;
+	base[column] += weight;
+}
+
+static void add_sample(struct samples *s, const struct rec_sample *r, uint32_t thread, int column,
+		       const struct stack_epoch *ep)
+{
+	uint64_t weight = s->columns->nr_events ? r->weight : 1;
+	struct known_stack *x;
+	uint32_t node;
+
+	if (s->graft) {
+		node = grafted_node(s, thread, r->stack, ep, r->time_ns);
+		weigh_leaf(s, r->stack, ep);
+		count_sample(s, node, column, weight);
+		return;
+	}
+	/* The usual case touches one cache line: a stack the thread had before. */
+	if (!column && weight == s->usual_weight && r->stack && r->stack < ep->nr_nodes) {
+		x = &s->epoch.memo[r->stack];
+		if (x->thread == thread + 1 && x->n != UINT32_MAX) {
+			x->n++;
+			return;
+		}
+	}
+	if (!s->usual_weight && !column)
+		s->usual_weight = weight;
+	node = stack_node(s, thread, r->stack, ep, r->time_ns);
+	weigh_leaf(s, r->stack, ep);
+	count_sample(s, node, column, weight);
+}
+
+int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
+{
+	struct samples *s = ctx;
+	uint32_t thread = 0, number = 0;
+	bool known = false;
+	int column;
+	size_t i;
+
+	follow_epoch(s, ep);
+	for (i = 0; i < nr; i++) {
+		if (r[i].time_ns < s->window.reset_ns)
+			continue;
+		if (!s->seen.first_ns || r[i].time_ns < s->seen.first_ns)
+			s->seen.first_ns = r[i].time_ns;
+		s->seen.last_ns = MAX(s->seen.last_ns, r[i].time_ns);
+		column = column_of(s, &r[i]);
+		s->seen.nr_read += !column;
+		if (column < 0 || !is_selected(s, &r[i]))
+			continue;
+		if (!known || r[i].thread != number || s->graft) {
+			known = true;
+			number = r[i].thread;
+			thread = thread_index(s, number, r[i].time_ns);
+		}
+		add_sample(s, &r[i], thread, column, ep);
+	}
+	return 0;
+}
+
+static void release(struct samples *s)
+{
+	free(s->cpus.wanted);
+	free(s->threads);
+	free(s->epoch.frames);
+	free(s->epoch.memo);
+	free(s->epoch.blocks);
+	map_release(&s->epoch.others);
+	map_release(&s->thread_of);
+	free(s->chain);
+	free(s->runs);
+	free(s);
+}
+
+int samples_new(struct samples **out, struct names *x, const struct samples_opts *o, struct err *e)
+{
+	struct samples *s = xcalloc(1, sizeof(*s));
+	int r;
+
+	s->names = x;
+	s->flow = &x->m->flow;
+	s->columns = o->columns;
+	s->graft = o->graft;
+	s->window = *o->window;
+	*out = s;
+	if ((r = choose_cpus(&s->cpus, o->cpus, e))) {
+		release(s);
+		*out = NULL;
+	}
+	return r;
+}
+
+void samples_free(struct samples *s, struct samples_seen *seen)
+{
+	flush_memo(s);
+	*seen = s->seen;
+	release(s);
+}

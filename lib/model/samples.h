@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * samples.h - samples become nodes of a model: below process and thread the frames outermost first, inlined
+ * ones in their places; a mark stands where outer frames are missing.  n counts samples, at the innermost
+ * context of each; base is the sum of their weights.
+ */
+#ifndef MODEL_SAMPLES_H
+#define MODEL_SAMPLES_H
+
+#include "model/columns.h"
+
+struct graft;
+
+struct samples_opts {
+	const struct event_columns *columns;
+	const struct window *window;
+	const struct opt_list *cpus;	/* NULL or empty: all */
+	struct graft *graft;		/* samples go into a tree of calls; NULL: they are alone */
+};
+
+/* What was seen. */
+struct samples_seen {
+	uint64_t nr_read;		/* of the first metric, before the selection by time and CPU */
+	uint64_t nr_unknown;		/* of events the trace does not name */
+	uint64_t nr_missing;		/* in contexts that the tree of calls has not */
+	uint64_t nr_of_event[ARRAY_SIZE(((struct event_columns *)NULL)->column_of)];
+	uint64_t first_ns, last_ns;
+};
+
+struct samples;
+
+/*
+ * x is filled; o->columns and o->graft are borrowed until samples_free().  -EINVAL: a CPU is wanted that
+ * is none.
+ */
+int samples_new(struct samples **out, struct names *x, const struct samples_opts *o, struct err *e);
+/* As trace_sink.samples; ctx is the struct samples. */
+int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep);
+/* All that was taken is in the model afterwards, whose tree is not finished. */
+void samples_free(struct samples *s, struct samples_seen *seen);
+
+#endif

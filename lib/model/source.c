@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/names.h"
+#include "model/source.h"
+
+void source_fill(struct model_source *src, struct names *x, uint64_t first_ns, uint64_t last_ns)
+{
+	uint64_t start = names_label_u64(x, "start.mono_ns"), end = names_label_u64(x, "end.mono_ns");
+	uint64_t begin = MAX(start ? start : first_ns, names_label_u64(x, "reset.mono_ns"));
+
+	if (!end)
+		end = last_ns;
+	*src = (struct model_source){
+		.is_trace = true,
+		.command = names_label(x, "command"),
+		.host = names_label(x, "host"),
+		.machine = names_label(x, "arch"),
+		.start_ns = names_label_u64(x, "start.realtime_ns"),
+		.duration_ns = end > begin ? end - begin : 0,
+		.lost = x->lost,
+		.nr_local_modules = x->nr_local_modules,
+		.modules = x->modules,
+		.nr_modules = x->nr_modules,
+	};
+}
+
+static const char *refused(const struct names *x, size_t i)
+{
+	char key[32];
+
+	snprintf(key, sizeof(key), "refused.%zu", i);
+	return names_label(x, key);
+}
+
+static void list_refused(struct model_source *src, struct names *x)
+{
+	const char **list;
+	size_t i, nr = 0;
+
+	while (refused(x, nr))
+		nr++;
+	list = arena_alloc(&x->text, nr * sizeof(*list));
+	for (i = 0; i < nr; i++)
+		list[i] = refused(x, i);
+	src->refused = list;
+	src->nr_refused = nr;
+}
+
+void source_fill_recorded(struct model_source *src, struct names *x)
+{
+	const char *rate = names_event(x, 0, ".rate_hz"), *period = names_event(x, 0, ".period");
+	const char *sampler = names_label(x, "sampler");
+
+	src->throttled = x->throttled;
+	src->rate_hz = rate ? strtod(rate, NULL) : 0;
+	src->rate_mode = names_event(x, 0, ".mode");
+	src->tick_bound = sampler && !strcmp(sampler, "timers");
+	src->period = period ? strtoull(period, NULL, 10) : 0;
+	src->nr_cpus = names_label_u64(x, "cpus");
+	list_refused(src, x);
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * timeline.c - Threads leave their events in a file each for itself, so a later record may go back in
+ * time. A first pass finds out how far: behind each record the earliest time of all that follow. The
+ * second keeps no more than what that time has not passed yet, however long the trace is.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/timeline.h"
+
+enum { SORT_EVENTS = 1 << 16 };	/* so many at a time */
+
+/* ---- the first pass ---- */
+
+static void add_start(struct timeline *l, uint64_t time_ns)
+{
+	VEC_GROW(l->starts, l->nr_starts, l->alloc_starts);
+	l->starts[l->nr_starts++] = time_ns;
+}
+
+static int count_events(void *ctx, uint32_t tree, const struct rec_call_events *r)
+{
+	struct timeline *l = ctx;
+	uint64_t first = UINT64_MAX;
+	uint32_t i;
+
+	for (i = 0; i < r->nr; i++)
+		first = MIN(first, r->events[i].time_ns);
+	add_start(l, first);
+	l->nr_calls += r->nr;
+	return 0;
+}
+
+/* Of the threads whose calls are in the trace. */
+static bool is_ours(const struct timeline *l, uint32_t thread)
+{
+	return thread && map_get(&l->c->thread_of, thread) != MAP_NONE;
+}
+
+static int count_sched(void *ctx, const struct rec_sched *r, size_t nr)
+{
+	struct timeline *l = ctx;
+	uint64_t first = UINT64_MAX;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		first = MIN(first, r[i].time_ns);
+		l->nr_dispatches += r[i].kind == SCHED_SWITCH && is_ours(l, r[i].arg);
+	}
+	add_start(l, first);
+	return 0;
+}
+
+static void look_behind(struct timeline *l)
+{
+	uint64_t first = UINT64_MAX, mine;
+	size_t i;
+
+	for (i = l->nr_starts; i-- > 0;) {
+		mine = l->starts[i];
+		l->starts[i] = first;
+		first = MIN(first, mine);
+	}
+}
+
+int timeline_init(struct timeline *l, struct calls *c, struct trace_reader *t, struct err *e)
+{
+	static const struct calls_sink count = { .events = count_events, .sched = count_sched };
+	int r;
+
+	*l = (struct timeline){ .c = c };
+	r = calls_read(c, t, NULL, NULL, e);
+	if (!r)
+		r = calls_read(c, t, &count, l, e);
+	if (!r && !l->nr_calls)
+		r = err_set(e, ENODATA, "the trace has no events: record it with --calltrace");
+	look_behind(l);
+	return r;
+}
+
+void timeline_release(struct timeline *l)
+{
+	free(l->starts);
+}
+
+/* ---- the second pass ---- */
+
+struct ordering {
+	const struct timeline *l;
+	const struct timeline_sink *sink;
+	void *ctx;
+	struct timeline_event *events;	/* not given yet */
+	size_t nr_events, alloc_events, sort_at;
+	uint64_t seq;			/* of the event read next */
+	size_t nr_batches;		/* that were read */
+	struct charged {
+		uint64_t last[CALL_MAX_METRICS];	/* by the tree's last event */
+	} *charged;			/* [index in calls.trees] */
+	size_t nr_charged, alloc_charged;
+	int ended;			/* by the sink */
+};
+
+static uint64_t *last_of(struct ordering *o, uint32_t tree)
+{
+	while (tree >= o->nr_charged) {
+		VEC_GROW(o->charged, o->nr_charged, o->alloc_charged);
+		o->charged[o->nr_charged++] = (struct charged){ { 0 } };
+	}
+	return o->charged[tree].last;
+}
+
+static void keep(struct ordering *o, const struct timeline_event *x)
+{
+	if (!o->sink->needs(o->ctx, x))
+		return;
+	VEC_GROW(o->events, o->nr_events, o->alloc_events);
+	o->events[o->nr_events] = *x;
+	o->events[o->nr_events++].seq = o->seq++;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct timeline_event *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+/* Gives in order what is not later than until_ns, before which nothing comes any more. */
+static void give_until(struct ordering *o, uint64_t until_ns)
+{
+	size_t i;
+
+	if (o->nr_events)
+		qsort(o->events, o->nr_events, sizeof(*o->events), by_time);
+	for (i = 0; i < o->nr_events && o->events[i].time_ns <= until_ns && !o->ended; i++)
+		o->ended = o->sink->event(o->ctx, &o->events[i]);
+	o->nr_events -= i;
+	if (i)
+		memmove(o->events, o->events + i, o->nr_events * sizeof(*o->events));
+	o->sort_at = MAX(2 * o->nr_events, (size_t)SORT_EVENTS);
+}
+
+static int batch_end(struct ordering *o)
+{
+	uint64_t until_ns = o->nr_batches < o->l->nr_starts ? o->l->starts[o->nr_batches++] : 0;
+
+	if (o->nr_events >= o->sort_at)
+		give_until(o, until_ns);
+	return o->ended;
+}
+
+static int take_events(void *ctx, uint32_t tree, const struct rec_call_events *r)
+{
+	struct ordering *o = ctx;
+	uint64_t *last = last_of(o, tree);
+	uint32_t i, m;
+
+	for (i = 0; i < r->nr; i++) {
+		const struct call_event *e = &r->events[i];
+		struct timeline_event x = { .time_ns = e->time_ns, .kind = e->kind, .tree = tree,
+			.function = e->consumer };
+
+		for (m = 0; m < r->nr_metrics && m < CALL_MAX_METRICS; m++) {
+			x.delta[m] = e->charged[m] - last[m];
+			last[m] = e->charged[m];
+		}
+		keep(o, &x);
+	}
+	return batch_end(o);
+}
+
+static int take_sched(void *ctx, const struct rec_sched *r, size_t nr)
+{
+	struct ordering *o = ctx;
+	struct timeline_event x = { .tree = MAP_NONE };
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (r[i].kind != SCHED_SWITCH)
+			continue;
+		x.time_ns = r[i].time_ns;
+		x.cpu = r[i].cpu;
+		x.kind = TIMELINE_OFF;
+		x.thread = r[i].thread;
+		x.state = r[i].state;
+		if (is_ours(o->l, x.thread))
+			keep(o, &x);
+		x.kind = TIMELINE_ON;
+		x.thread = r[i].arg;
+		x.state = 0;
+		if (is_ours(o->l, x.thread))
+			keep(o, &x);
+	}
+	return batch_end(o);
+}
+
+int timeline_read(struct timeline *l, struct trace_reader *t, const struct timeline_sink *sink, void *ctx,
+		  struct err *e)
+{
+	static const struct calls_sink records = { .events = take_events, .sched = take_sched };
+	struct ordering o = { .l = l, .sink = sink, .ctx = ctx, .sort_at = SORT_EVENTS };
+	int r = calls_read(l->c, t, &records, &o, e);
+
+	if (r >= 0)
+		give_until(&o, UINT64_MAX);
+	free(o.events);
+	free(o.charged);
+	return r < 0 ? r : 0;
+}

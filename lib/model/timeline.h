@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * timeline.h - the events of a call trace in order of time: calls, and, where they were recorded, when
+ * the threads that made them lost and got a CPU.
+ */
+#ifndef MODEL_TIMELINE_H
+#define MODEL_TIMELINE_H
+
+#include "model/calls.h"
+
+/* Kinds beside those of calls (enum call_event_kind): a thread loses a CPU, and gets one. */
+enum { TIMELINE_OFF = CALL_EVENT_NR, TIMELINE_ON, TIMELINE_NR_KINDS };
+
+struct timeline_event {
+	uint64_t time_ns, seq;		/* seq: tells events of one moment apart */
+	uint64_t delta[CALL_MAX_METRICS];	/* what its tree consumed since its event before */
+	uint32_t kind;
+	uint32_t tree;			/* of a call: index in calls.trees */
+	uint32_t function;		/* of a call: as struct call_event.consumer */
+	uint32_t thread;		/* of a dispatch: the trace's number */
+	uint16_t cpu;			/* of a dispatch */
+	uint8_t state;			/* why it lost the CPU: enum sched_state */
+};
+
+struct timeline_sink {
+	/* In any order: false when the event is not needed, which keeps it out of memory. */
+	bool (*needs)(void *ctx, const struct timeline_event *x);
+	/* In order of time.  Non-zero ends it. */
+	int (*event)(void *ctx, const struct timeline_event *x);
+};
+
+struct timeline {
+	struct calls *c;
+	uint64_t nr_calls, nr_dispatches;	/* in the trace */
+	uint64_t *starts;		/* of each batch: the earliest time of all behind it */
+	size_t nr_starts, alloc_starts;
+};
+
+/* Learns the trees and functions, and counts the events.  -ENODATA: the trace has none of calls. */
+int timeline_init(struct timeline *l, struct calls *c, struct trace_reader *t, struct err *e);
+void timeline_release(struct timeline *l);
+/* Gives all that is needed to the sink. */
+int timeline_read(struct timeline *l, struct trace_reader *t, const struct timeline_sink *sink, void *ctx,
+		  struct err *e);
+
+#endif
