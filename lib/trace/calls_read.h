@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* calls_read.h - decodes the records of call trees for the reader. */
+/* calls_read.h - decodes what is in call trees for the reader; table.h has the rest. */
 #ifndef TRACE_CALLS_READ_H
 #define TRACE_CALLS_READ_H
 

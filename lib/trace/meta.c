@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "trace/codec.h"
 #include "trace/writer_priv.h"
 
 void trace_write_label(struct trace_writer *w, const char *key, const char *fmt, ...)

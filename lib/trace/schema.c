@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "trace/format.h"
 #include "trace/schema.h"
 
 enum { MAX_KINDS = 1024, MAX_DEPTH = 2 };
