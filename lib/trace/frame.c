@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/mem.h"
-#include "trace/record.h"
+#include "trace/frame.h"
 
 static const char *const mark_names[MARK_NR] = {
 	[MARK_NONE] = "[unwalkable: no reason given]",
