@@ -447,7 +447,7 @@ static void hit(void *ctx, const struct frame *f)
 	struct java *j;
 
 	for (j = c->javas; j; j = j->next)
-		if (j->proc->id == f->a)
+		if (j->proc->id == f->proc)
 			javalines_hit(&j->lines, f);
 }
 

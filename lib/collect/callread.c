@@ -60,16 +60,16 @@ bool area_read_node(const struct callflow_proc *p, uint32_t ref, struct callflow
 
 static struct frame native_frame(struct callflow_proc *p, uint32_t slot)
 {
-	struct frame f = { .kind = FRAME_ANON, .a = p->proc->id };
+	const uint64_t *functions = area_at(p, p->own.functions_off);
 	const struct map_entry *m;
+	uint64_t addr = 0;
 
 	if (slot < p->own.nr_functions)
-		f.b = __atomic_load_n((const uint64_t *)area_at(p, p->own.functions_off) + slot,
-				      __ATOMIC_RELAXED);
-	m = maps_find(&p->proc->maps, f.b);
+		addr = __atomic_load_n(functions + slot, __ATOMIC_RELAXED);
+	m = maps_find(&p->proc->maps, addr);
 	if (m && m->module)
-		f = (struct frame){ .kind = FRAME_NATIVE, .a = m->module, .b = f.b - m->start + m->pgoff };
-	return f;
+		return (struct frame){ FRAME_NATIVE, .module = m->module, .off = addr - m->start + m->pgoff };
+	return (struct frame){ FRAME_ANON, .proc = p->proc->id, .addr = addr };
 }
 
 uint32_t dump_consumer(struct dump *d, uint32_t consumer)
@@ -84,15 +84,15 @@ uint32_t dump_consumer(struct dump *d, uint32_t consumer)
 		return *number;
 	switch (consumer & CALLFLOW_KIND) {
 	case CALLFLOW_METHOD:
-		r.frame = (struct frame){ .kind = FRAME_METHOD, .a = d->p->proc->id, .b = consumer };
+		r.frame = (struct frame){ FRAME_METHOD, .proc = d->p->proc->id, .method = consumer };
 		break;
 	case CALLFLOW_NATIVE:
 		r.frame = native_frame(d->p, consumer & CALLFLOW_VALUE);
 		break;
 	default:
-		r.frame = (struct frame){ .kind = FRAME_MARK, .b = MARK_NONE };
+		r.frame = (struct frame){ FRAME_MARK, .mark = MARK_NONE };
 		if (consumer == CALLFLOW_CONSUMER_PRUNED)
-			r.frame.b = MARK_PRUNED;
+			r.frame.mark = MARK_PRUNED;
 		else
 			d->f->res->nr_damaged++;
 	}

@@ -117,7 +117,8 @@ static void note_address(struct run *r, struct proc *p, uint64_t addr)
 	const struct map_entry *m = maps_find(&p->maps, addr);
 
 	if (m && m->module)
-		trace_writer_note(r->w, FRAME_NATIVE, m->module, addr - m->start + m->pgoff);
+		trace_writer_note(r->w, &(struct frame){
+			FRAME_NATIVE, .module = m->module, .off = addr - m->start + m->pgoff });
 }
 
 static void on_branches(void *ctx, int tid, const struct rec_branches *told)

@@ -111,7 +111,7 @@ static struct pending *pop(struct pending **head, struct pending ***tail)
 static void emit_joined(const struct pending *kernel, const struct pending *user, java_emit_fn emit,
 			void *ctx)
 {
-	static const struct frame no_user = { .kind = FRAME_MARK, .b = MARK_NO_USER_STACK };
+	static const struct frame no_user = { .kind = FRAME_MARK, .mark = MARK_NO_USER_STACK };
 	size_t nr_user = user ? user->nr_frames : 1;
 	size_t nr = nr_user + kernel->nr_frames;
 	struct rec_sample s = kernel->sample;
@@ -238,10 +238,10 @@ void java_name_pc(struct java *j, uint64_t pc, struct frame *f)
 	size_t at = code_above(j, pc);
 	const struct java_code *c = at ? &j->codes[at - 1] : NULL;
 
-	*f = (struct frame){ .kind = FRAME_ANON, .a = j->proc->id, .b = pc };
+	*f = (struct frame){ FRAME_ANON, .proc = j->proc->id, .addr = pc };
 	if (!c || pc >= c->addr + c->size)
 		return;
 	f->kind = FRAME_JIT;
-	f->c = c->compile_id;
-	f->d = c->method;
+	f->compile_id = c->compile_id;
+	f->method = c->method;
 }

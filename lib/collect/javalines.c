@@ -120,14 +120,16 @@ void javalines_hit(struct javalines *l, const struct frame *f)
 	struct code_inlines *c;
 
 	if (f->kind == FRAME_INTERP) {
-		get_method(l, f->b)->hit = true;
+		get_method(l, f->method)->hit = true;
 		return;
 	}
-	if (f->d)
-		get_method(l, f->d)->hit = true;
-	c = find_code(l, f->c);
+	if (f->method)
+		get_method(l, f->method)->hit = true;
+	if (f->not_inlined)
+		return;
+	c = find_code(l, f->compile_id);
 	if (!c)
-		c = new_code(l, 0, f->c);
+		c = new_code(l, 0, f->compile_id);
 	c->hit = true;
 	if (c->inl)
 		mark_methods(l, c);

@@ -32,12 +32,23 @@ const struct frame *roots_get(const struct roots *r, uint32_t id, size_t *nr)
 	return r->lists[id].frames;
 }
 
+static bool equal(const struct root_frames *l, const struct frame *frames, size_t nr)
+{
+	size_t i;
+
+	if (l->nr != nr)
+		return false;
+	for (i = 0; i < nr && frame_equal(&l->frames[i], &frames[i]); i++)
+		;
+	return i == nr;
+}
+
 static bool number(struct roots *r, const struct frame *frames, size_t nr, uint32_t *id)
 {
 	size_t i;
 
 	for (i = 0; i < r->nr_lists; i++)
-		if (r->lists[i].nr == nr && !memcmp(r->lists[i].frames, frames, nr * sizeof(*frames))) {
+		if (equal(&r->lists[i], frames, nr)) {
 			*id = i;
 			return true;
 		}

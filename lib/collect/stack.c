@@ -45,11 +45,11 @@ static void user_frame(struct collect *c, struct proc *p, uint64_t pc, struct fr
 	const struct map_entry *m = maps_find(&p->maps, pc);
 
 	if (m && m->module)
-		*f = (struct frame){ .kind = FRAME_NATIVE, .a = m->module, .b = pc - m->start + m->pgoff };
+		*f = (struct frame){ FRAME_NATIVE, .module = m->module, .off = pc - m->start + m->pgoff };
 	else if (p->java)
 		java_name_pc(p->java, pc, f);
 	else {
-		*f = (struct frame){ .kind = FRAME_ANON, .a = p->id, .b = pc };
+		*f = (struct frame){ FRAME_ANON, .proc = p->id, .addr = pc };
 		if (!p->has_anon_hits)
 			note_anon_hit(p);
 	}
@@ -57,7 +57,7 @@ static void user_frame(struct collect *c, struct proc *p, uint64_t pc, struct fr
 
 static struct frame mark(enum frame_mark why)
 {
-	return (struct frame){ .kind = FRAME_MARK, .b = why };
+	return (struct frame){ FRAME_MARK, .mark = why };
 }
 
 size_t stack_kernel(struct collect *c, const uint64_t *chain, size_t nr, struct frame *out)
@@ -66,7 +66,7 @@ size_t stack_kernel(struct collect *c, const uint64_t *chain, size_t nr, struct 
 
 	for (i = 0; i < n; i++)
 		out[n - 1 - i] = (struct frame){
-			.kind = FRAME_KERNEL, .a = c->modules.kernel, .b = chain[i] - (i > 0),
+			FRAME_KERNEL, .module = c->modules.kernel, .off = chain[i] - (i > 0),
 		};
 	return n;
 }
@@ -91,7 +91,7 @@ static size_t unwound_frames(struct collect *c, struct proc *p, size_t nr, struc
 		struct frame *f = &out[nr - 1 - i];
 
 		if (u->module)
-			*f = (struct frame){ .kind = FRAME_NATIVE, .a = u->module, .b = u->off };
+			*f = (struct frame){ FRAME_NATIVE, .module = u->module, .off = u->off };
 		else
 			user_frame(c, p, u->pc, f);
 	}
@@ -223,14 +223,16 @@ static size_t java_frame(struct collect *c, struct java *j, const struct jvm_sam
 {
 	switch (f->kind) {
 	case JVM_COMPILED:
-		*out = (struct frame){ .kind = FRAME_JIT, .a = j->proc->id, .b = f->pc, .c = f->c,
-			.d = f->method };
+		*out = (struct frame){
+			FRAME_JIT, .proc = j->proc->id, .addr = f->pc, .method = f->method,
+			.compile_id = f->c & ~JVM_NOT_INLINED, .not_inlined = !!(f->c & JVM_NOT_INLINED),
+		};
 		return 1;
 	case JVM_INTERPRETED:
-		*out = (struct frame){ .kind = FRAME_INTERP, .a = j->proc->id, .b = f->method, .c = f->c };
+		*out = (struct frame){ FRAME_INTERP, .proc = j->proc->id, .method = f->method, .bci = f->c };
 		return 1;
 	case JVM_STUB:
-		*out = (struct frame){ .kind = FRAME_STUB, .a = j->proc->id, .b = f->pc };
+		*out = (struct frame){ FRAME_STUB, .proc = j->proc->id, .addr = f->pc };
 		return 1;
 	case JVM_NATIVE:
 		return f->c < s->nr_segments ? native_segment(c, j, &s->segments[f->c], out) : 0;
@@ -269,7 +271,7 @@ void stack_count_marks(struct collect *c, const struct frame *frames, size_t nr)
 	for (i = 0; i < nr; i++) {
 		if (frames[i].kind != FRAME_MARK)
 			continue;
-		c->res->nr_marks[frames[i].b]++;
+		c->res->nr_marks[frames[i].mark]++;
 		any = true;
 	}
 	c->res->nr_incomplete += any;

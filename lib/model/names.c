@@ -352,8 +352,8 @@ uint32_t names_bracket(struct names *x, uint32_t thread, uint64_t time_ns)
 		lo--;
 	if (!lo)
 		return 0;
-	f.a = x->brackets[lo - 1].proc;
-	f.b = x->brackets[lo - 1].method;
+	f.proc = x->brackets[lo - 1].proc;
+	f.method = x->brackets[lo - 1].method;
 	at = names_resolve(x, &f, time_ns);
 	return x->frames[at].nr ? x->levels[x->frames[at].first].consumer : 0;
 }

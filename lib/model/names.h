@@ -128,7 +128,10 @@ struct names {
 	uint64_t nr_local_modules;	/* whose names came from this machine's files */
 	/* Consumers of frames, outermost first: levels[first..first+nr). */
 	struct resolved {
-		struct frame key;	/* the frame, or of a stub which one */
+		struct frame_key {	/* compared as bytes */
+			struct frame frame;
+			const char *stub;	/* of a frame in one: which; its address is then 0 */
+		} key;
 		uint32_t first, nr;
 	} *frames;
 	size_t nr_frames, alloc_frames;

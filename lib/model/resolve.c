@@ -207,12 +207,12 @@ static void unresolved(struct names *x, uint32_t module, const char *where, uint
 /* Inline levels of an address, innermost first; returns how many. */
 static size_t find_lines(struct names *x, const struct frame *f, struct srcline *out)
 {
-	struct name_module *m = &x->modules[map_get(&x->module_of, f->a)];
-	uint32_t at = map_get(&x->lines_of, hash_pair(f->a, f->b));
+	struct name_module *m = &x->modules[map_get(&x->module_of, f->module)];
+	uint32_t at = map_get(&x->lines_of, hash_pair(f->module, f->off));
 	size_t i, nr;
 
 	if (at == MAP_NONE)
-		return m->file ? symfile_lines(m->file, f->b, out, MAX_LEVELS) : 0;
+		return m->file ? symfile_lines(m->file, f->off, out, MAX_LEVELS) : 0;
 	nr = MIN(x->places[at].nr, (uint32_t)MAX_LEVELS);
 	for (i = 0; i < nr; i++) {
 		const struct name_line *l = &x->lines[x->places[at].first + i];
@@ -234,7 +234,7 @@ static void resolve_own(struct names *x)
 
 static void resolve_native(struct names *x, const struct frame *f, uint32_t kind)
 {
-	uint32_t at = map_get(&x->module_of, f->a);
+	uint32_t at = map_get(&x->module_of, f->module);
 	struct srcline lines[MAX_LEVELS];
 	const struct name_symbol *s;
 	struct name_module *m;
@@ -242,7 +242,7 @@ static void resolve_native(struct names *x, const struct frame *f, uint32_t kind
 	size_t nr;
 
 	if (at == MAP_NONE) {
-		unresolved(x, 0, "unknown module", f->b);
+		unresolved(x, 0, "unknown module", f->off);
 		return;
 	}
 	m = &x->modules[at];
@@ -251,8 +251,8 @@ static void resolve_native(struct names *x, const struct frame *f, uint32_t kind
 		return;
 	}
 	c.module = intern(x, m->path);
-	s = find_symbol(m, f->b);
-	c.name = s ? demangled(x, s->name) : name_from_file(x, m, f->b);
+	s = find_symbol(m, f->off);
+	c.name = s ? demangled(x, s->name) : name_from_file(x, m, f->off);
 	nr = find_lines(x, f, lines);
 	if (!c.name && nr && lines[nr - 1].func)
 		c.name = demangled(x, lines[nr - 1].func);
@@ -260,7 +260,7 @@ static void resolve_native(struct names *x, const struct frame *f, uint32_t kind
 		c.detail = nr ? place(x, lines[nr - 1].file, lines[nr - 1].line) : 0;
 		add_level(x, &c, native_function(x, &c));
 	} else {
-		unresolved(x, c.module, m->base, f->b);
+		unresolved(x, c.module, m->base, f->off);
 	}
 	for (; nr > 1 && !x->o.no_inline; nr--) {
 		const struct srcline *l = &lines[nr - 2];
@@ -315,9 +315,9 @@ static const struct name_stub *find_stub(struct name_proc *p, uint64_t addr, uin
 
 static const struct name_stub *stub_of(struct names *x, const struct frame *f, uint64_t time_ns)
 {
-	uint32_t at = map_get(&x->proc_of, f->a);
+	uint32_t at = map_get(&x->proc_of, f->proc);
 
-	return at == MAP_NONE ? NULL : find_stub(&x->procs[at], f->b, time_ns);
+	return at == MAP_NONE ? NULL : find_stub(&x->procs[at], f->addr, time_ns);
 }
 
 static void resolve_stub(struct names *x, const struct frame *f, uint64_t time_ns)
@@ -326,7 +326,7 @@ static void resolve_stub(struct names *x, const struct frame *f, uint64_t time_n
 	struct consumer c = { .kind = f->kind == FRAME_STUB ? CONSUMER_STUB : CONSUMER_NATIVE };
 
 	if (!s) {
-		unresolved(x, 0, f->kind == FRAME_STUB ? "JVM code cache" : "anonymous memory", f->b);
+		unresolved(x, 0, f->kind == FRAME_STUB ? "JVM code cache" : "anonymous memory", f->addr);
 		return;
 	}
 	if (c.kind == CONSUMER_NATIVE)
@@ -429,12 +429,12 @@ static const struct name_pc *find_pc(struct name_code *c, uint64_t off)
 
 static struct name_code *find_code(struct names *x, const struct frame *f)
 {
-	uint32_t at = map_get(&x->code_of, names_pair(f->a, f->c & ~FRAME_NOT_INLINED));
+	uint32_t at = map_get(&x->code_of, names_pair(f->proc, f->compile_id));
 	struct name_code *c;
 
 	for (at = at == MAP_NONE ? 0 : at + 1; at; at = c->next) {
 		c = &x->codes[at - 1];
-		if (f->b - c->addr < c->size)
+		if (f->addr - c->addr < c->size)
 			return c;
 	}
 	return NULL;
@@ -450,8 +450,7 @@ static void resolve_jit(struct names *x, const struct frame *f)
 	struct { uint64_t method, bci; } list[MAX_LEVELS];
 	struct consumer c = { 0 };
 	struct name_code *code = find_code(x, f);
-	const struct name_pc *pc =
-		code && !(f->c & FRAME_NOT_INLINED) ? find_pc(code, f->b - code->addr) : NULL;
+	const struct name_pc *pc = code && !f->not_inlined ? find_pc(code, f->addr - code->addr) : NULL;
 	uint64_t nr = 0, i;
 	struct span s;
 
@@ -465,15 +464,15 @@ static void resolve_jit(struct names *x, const struct frame *f)
 		}
 	}
 	if (!nr) {
-		list[0].method = f->d ? f->d : code ? code->method : 0;
+		list[0].method = f->method ? f->method : code ? code->method : 0;
 		list[0].bci = 0;
 		nr = 1;
 	}
 	c.kind = code_kind(code);
 	for (i = nr; i-- > 0;) {
-		c.name = method_name(x, f->a, list[i].method);
-		c.detail = list[i].bci ? java_place(x, f->a, list[i].method, list[i].bci - 1) : 0;
-		add_level(x, &c, method_function(x, f->a, list[i].method));
+		c.name = method_name(x, f->proc, list[i].method);
+		c.detail = list[i].bci ? java_place(x, f->proc, list[i].method, list[i].bci - 1) : 0;
+		add_level(x, &c, method_function(x, f->proc, list[i].method));
 		c.kind = CONSUMER_JAVA_INLINED;
 		if (x->o.no_inline)
 			break;
@@ -484,17 +483,17 @@ static void resolve_interp(struct names *x, const struct frame *f)
 {
 	struct consumer c = { .kind = CONSUMER_JAVA_INTERPRETED };
 
-	c.name = method_name(x, f->a, f->b);
-	c.detail = java_place(x, f->a, f->b, f->c);
-	add_level(x, &c, method_function(x, f->a, f->b));
+	c.name = method_name(x, f->proc, f->method);
+	c.detail = java_place(x, f->proc, f->method, f->bci);
+	add_level(x, &c, method_function(x, f->proc, f->method));
 }
 
 static void resolve_method(struct names *x, const struct frame *f)
 {
 	struct consumer c = { .kind = CONSUMER_JAVA };
 
-	c.name = method_name(x, f->a, f->b);
-	add_level(x, &c, method_function(x, f->a, f->b));
+	c.name = method_name(x, f->proc, f->method);
+	add_level(x, &c, method_function(x, f->proc, f->method));
 }
 
 static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
@@ -523,11 +522,12 @@ static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 		resolve_method(x, f);
 		break;
 	case FRAME_MARK:
-		c.name = intern(x, frame_mark_name(f->b));
+		c.name = intern(x, frame_mark_name(f->mark));
 		add_level(x, &c, 0);
 		break;
-	default:
-		unresolved(x, 0, "frame of unknown kind", f->b);
+	case FRAME_NONE:
+	case FRAME_NR:
+		unresolved(x, 0, "frame of unknown kind", 0);
 	}
 }
 
@@ -535,23 +535,23 @@ static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
  * What the frame is told apart by: a stub's is the stub that was there at that time, for another may
  * be at the same address later.  The stub's name has an address of its own.
  */
-static struct frame frame_key(struct names *x, const struct frame *f, uint64_t time_ns)
+static struct frame_key frame_key(struct names *x, const struct frame *f, uint64_t time_ns)
 {
-	struct frame key = *f;
+	struct frame_key key = { .frame = *f };
 	const struct name_stub *s;
 
 	if (f->kind != FRAME_STUB && f->kind != FRAME_ANON)
 		return key;
 	s = stub_of(x, f, time_ns);
 	if (s) {
-		key.b = (uintptr_t)s->name;
-		key.d = UINT32_MAX;
+		key.frame.addr = 0;
+		key.stub = s->name;
 	}
 	return key;
 }
 
 /* Where the frame is, or the free slot where it belongs: grow_frame_slots() keeps half of them free. */
-static size_t frame_slot(const struct names *x, const struct frame *key)
+static size_t frame_slot(const struct names *x, const struct frame_key *key)
 {
 	size_t mask = x->alloc_frame_slots - 1, s = hash_bytes(key, sizeof(*key)) & mask;
 
@@ -575,7 +575,7 @@ static void grow_frame_slots(struct names *x)
 
 uint32_t names_resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 {
-	struct frame key = frame_key(x, f, time_ns);
+	struct frame_key key = frame_key(x, f, time_ns);
 	uint32_t first = x->nr_levels;
 	size_t s;
 
@@ -647,12 +647,12 @@ struct frame names_code_frame(struct names *x, uint32_t proc, uint64_t addr, uin
 {
 	const struct name_code *c = code_at(x, proc, addr, time_ns);
 	uint32_t at = map_get(&x->proc_of, proc);
-	struct frame f = { .kind = FRAME_ANON, .a = proc, .b = addr };
+	struct frame f = { FRAME_ANON, .proc = proc, .addr = addr };
 
 	if (c) {
 		f.kind = FRAME_JIT;
-		f.c = c->compile_id;
-		f.d = c->method;
+		f.compile_id = c->compile_id;
+		f.method = c->method;
 	} else if (at != MAP_NONE && x->procs[at].has_codes) {
 		f.kind = FRAME_STUB;
 	}
@@ -669,18 +669,19 @@ uint64_t names_offset(struct names *x, const struct frame *f, uint64_t time_ns)
 	switch (f->kind) {
 	case FRAME_NATIVE:
 	case FRAME_KERNEL:
-		at = map_get(&x->module_of, f->a);
-		s = at == MAP_NONE ? NULL : find_symbol(&x->modules[at], f->b);
-		return f->b - (s ? s->off : 0);
+		at = map_get(&x->module_of, f->module);
+		s = at == MAP_NONE ? NULL : find_symbol(&x->modules[at], f->off);
+		return f->off - (s ? s->off : 0);
 	case FRAME_JIT:
 		code = find_code(x, f);
-		return f->b - (code ? code->addr : 0);
+		return f->addr - (code ? code->addr : 0);
 	case FRAME_ANON:
 	case FRAME_STUB:
 		stub = stub_of(x, f, time_ns);
-		return f->b - (stub ? stub->addr : 0);
+		return f->addr - (stub ? stub->addr : 0);
+	default:
+		return 0;
 	}
-	return f->b;
 }
 
 uint32_t names_whole_function(struct names *x, uint32_t consumer, uint32_t kind)
@@ -707,6 +708,6 @@ uint32_t names_line(struct names *x, const struct frame *f)
 
 	if (f->kind != FRAME_NATIVE && f->kind != FRAME_KERNEL)
 		return 0;
-	at = map_get(&x->lines_of, hash_pair(f->a, f->b));
+	at = map_get(&x->lines_of, hash_pair(f->module, f->off));
 	return at == MAP_NONE || !x->places[at].nr ? 0 : x->lines[x->places[at].first].line;
 }

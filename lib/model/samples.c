@@ -262,7 +262,7 @@ static uint32_t enter_frame(struct samples *s, uint32_t parent, struct name_run 
 
 static uint32_t damaged_node(struct samples *s, uint32_t thread)
 {
-	const struct frame f = { .kind = FRAME_MARK, .b = MARK_DAMAGED };
+	const struct frame f = { .kind = FRAME_MARK, .mark = MARK_DAMAGED };
 	struct name_run r = names_consumers(s->names, &f, 0);
 
 	return flow_child(s->flow, s->threads[thread].node, s->names->levels[r.first].consumer);

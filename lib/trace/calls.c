@@ -5,17 +5,18 @@
 
 void trace_write_call_consumer(struct trace_writer *w, const struct rec_call_consumer *r)
 {
+	const struct frame_words frame = frame_words(&r->frame);
 	struct records *p = writer_calls(w);
 	size_t at;
 
 	if (!p)
 		return;
-	trace_writer_note(w, r->frame.kind, r->frame.a, r->frame.b);
+	trace_writer_note(w, &r->frame);
 	at = records_begin(p, TRF_MAJOR_CALLS, TRF_CALLS_CONSUMER, writer_now(w));
 	buf_u32(&p->b, r->consumer);
-	buf_varint(&p->b, r->frame.kind);
-	buf_varint(&p->b, r->frame.a);
-	buf_varint(&p->b, r->frame.b);
+	buf_varint(&p->b, frame.kind);
+	buf_varint(&p->b, frame.a);
+	buf_varint(&p->b, frame.b);
 	writer_finish(w, p, at, TRF_MIXED);
 }
 

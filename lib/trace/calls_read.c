@@ -16,13 +16,13 @@ void calls_reader_release(struct calls_reader *c)
 static int decode_consumer(struct walk_record *r, const struct trace_sink *sink, void *ctx, bool *bad)
 {
 	struct rec_call_consumer p = { 0 };
+	struct frame_words w = { 0 };
 
 	p.consumer = span_u32(&r->body);
-	p.frame.kind = span_varint(&r->body);
-	p.frame.a = span_varint(&r->body);
-	p.frame.b = span_varint(&r->body);
-	if (p.frame.kind >= FRAME_NR)	/* of a later arcprof */
-		p.frame = (struct frame){ .kind = FRAME_MARK, .b = MARK_NONE };
+	w.kind = span_varint(&r->body);
+	w.a = span_varint(&r->body);
+	w.b = span_varint(&r->body);
+	p.frame = frame_from_words(&w);
 	*bad = r->body.bad || !p.consumer;
 	return *bad || !sink->call_consumer ? 0 : sink->call_consumer(ctx, &p);
 }

@@ -21,3 +21,65 @@ const char *frame_mark_name(uint32_t mark)
 {
 	return mark < MARK_NR ? mark_names[mark] : "[unwalkable: reason unknown to this version]";
 }
+
+#define WORD_NOT_INLINED (1u << 31)	/* in c of FRAME_JIT, beside the compile id */
+
+struct frame_words frame_words(const struct frame *f)
+{
+	struct frame_words w = { f->kind, f->proc, f->addr, 0, 0 };
+
+	switch (f->kind) {
+	case FRAME_NATIVE:
+	case FRAME_KERNEL:
+		w.a = f->module;
+		w.b = f->off;
+		break;
+	case FRAME_JIT:
+		w.c = f->compile_id | (f->not_inlined ? WORD_NOT_INLINED : 0);
+		w.d = f->method;
+		break;
+	case FRAME_INTERP:
+		w.b = f->method;
+		w.c = f->bci;
+		break;
+	case FRAME_METHOD:
+		w.b = f->method;
+		break;
+	case FRAME_MARK:
+		w.b = f->mark;
+		break;
+	case FRAME_NONE:
+	case FRAME_ANON:
+	case FRAME_STUB:
+	case FRAME_NR:
+		break;
+	}
+	return w;
+}
+
+struct frame frame_from_words(const struct frame_words *w)
+{
+	switch (w->kind) {
+	case FRAME_NONE:
+		return (struct frame){ FRAME_NONE };
+	case FRAME_NATIVE:
+	case FRAME_KERNEL:
+		return (struct frame){ w->kind, .module = w->a, .off = w->b };
+	case FRAME_ANON:
+	case FRAME_STUB:
+		return (struct frame){ w->kind, .proc = w->a, .addr = w->b };
+	case FRAME_JIT:
+		return (struct frame){
+			FRAME_JIT, .proc = w->a, .addr = w->b, .method = w->d,
+			.compile_id = w->c & ~WORD_NOT_INLINED, .not_inlined = !!(w->c & WORD_NOT_INLINED),
+		};
+	case FRAME_INTERP:
+		return (struct frame){ FRAME_INTERP, .proc = w->a, .method = w->b, .bci = w->c };
+	case FRAME_METHOD:
+		return (struct frame){ FRAME_METHOD, .proc = w->a, .method = w->b };
+	case FRAME_MARK:
+		return (struct frame){ FRAME_MARK, .mark = w->b };
+	default:	/* a later arcprof's */
+		return (struct frame){ FRAME_MARK, .mark = MARK_NONE };
+	}
+}

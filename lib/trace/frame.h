@@ -3,42 +3,68 @@
 #ifndef TRACE_FRAME_H
 #define TRACE_FRAME_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 enum frame_kind {
 	FRAME_NONE,
-	FRAME_NATIVE,	/* a = module, b = file offset */
-	FRAME_KERNEL,	/* a = module of the kernel image, b = address */
-	FRAME_ANON,	/* a = proc, b = address in no known module (another runtime's code) */
-	/*
-	 * a = proc, b = address, c = HotSpot compile id, perhaps with FRAME_NOT_INLINED, d = method
-	 * compiled (root)
-	 */
-	FRAME_JIT,
-	FRAME_INTERP,	/* a = proc, b = method, c = bytecode index */
-	FRAME_STUB,	/* a = proc, b = address in a HotSpot stub, adapter or the interpreter itself */
-	FRAME_MARK,	/* b = enum frame_mark: what is missing here, and why */
-	FRAME_METHOD,	/* a = proc, b = method, however it runs: in call trees only */
+	FRAME_NATIVE,		/* module, off */
+	FRAME_KERNEL,		/* module (of the kernel image), off */
+	FRAME_ANON,		/* proc, addr: in no known module (another runtime's code) */
+	FRAME_JIT,		/* proc, addr, method, compile_id, not_inlined */
+	FRAME_INTERP,		/* proc, method, bci */
+	FRAME_STUB,		/* proc, addr: in a HotSpot stub, adapter or the interpreter itself */
+	FRAME_MARK,		/* mark: what is missing here, and why */
+	FRAME_METHOD,		/* proc, method, however it runs: in call trees only */
 	FRAME_NR
 };
 
 /*
- * Of a compile id: the frame was just being built or torn down, so that what the inline table has for
- * b is not meant.
- */
-#define FRAME_NOT_INLINED (1u << 31)
-
-/*
+ * The kind, below FRAME_NR, says which of the other members there are; the rest is 0. There is no
+ * padding either, so that frames are compared and hashed as bytes.
+ *
  * The address of a caller's frame is the return address minus one, so that it lies inside
  * the call instruction; the innermost frame's is the interrupted instruction.
  */
 struct frame {
-	uint32_t kind;		/* enum frame_kind */
-	uint32_t a;
-	uint64_t b;
-	uint32_t c;
-	uint32_t d;
+	enum frame_kind kind;
+	union {
+		uint32_t module;
+		uint32_t proc;
+	};
+	union {
+		uint64_t off;		/* in the module's file; of the kernel, the address */
+		uint64_t addr;		/* in the process */
+		uint64_t bci;
+		uint64_t mark;		/* enum frame_mark, or a later arcprof's */
+	};
+	uint32_t method;		/* of FRAME_JIT the compiled one, not what is inlined; 0 unknown */
+	uint32_t compile_id : 31;	/* HotSpot's */
+	/*
+	 * The frame was just being built or torn down: it is of the method alone, whatever the inline
+	 * table has for addr.
+	 */
+	uint32_t not_inlined : 1;
 };
+
+_Static_assert(sizeof(struct frame) == 24, "no padding");
+
+static inline bool frame_equal(const struct frame *x, const struct frame *y)
+{
+	return !memcmp(x, y, sizeof(*x));
+}
+
+/* A frame as a trace stores it; what the words mean depends on the kind (arcprof-trace(5), "frames"). */
+struct frame_words {
+	uint32_t kind, a;
+	uint64_t b;
+	uint32_t c, d;
+};
+
+struct frame_words frame_words(const struct frame *f);
+/* Of any words: what a kind does not have is ignored, and an unknown kind is a mark without a reason. */
+struct frame frame_from_words(const struct frame_words *w);
 
 /* Reasons; FRAME_MARK stands where the missing outer frames would. Names in frame.c. */
 enum frame_mark {

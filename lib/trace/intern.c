@@ -12,18 +12,19 @@
 #include "base/mem.h"
 #include "trace/intern.h"
 
-static uint64_t frame_hash(const struct frame *f)
+/* The bytes of a frame, eight at a time: i is 0 to 2. */
+static uint64_t word(const struct frame *f, size_t i)
 {
-	uint64_t h = f->b * 0x9e3779b97f4a7c15ull;
+	uint64_t v;
 
-	h ^= ((uint64_t)f->a << 32 | f->kind) * 0xc2b2ae3d27d4eb4full;
-	h ^= ((uint64_t)f->c << 32 | f->d) * 0x165667b19e3779f9ull;
-	return hash_u64(h);
+	memcpy(&v, (const uint8_t *)f + i * sizeof(v), sizeof(v));
+	return v;
 }
 
-static bool frame_equal(const struct frame *x, const struct frame *y)
+static uint64_t frame_hash(const struct frame *f)
 {
-	return x->b == y->b && x->a == y->a && x->kind == y->kind && x->c == y->c && x->d == y->d;
+	return hash_u64(word(f, 0) * 0xc2b2ae3d27d4eb4full ^ word(f, 1) * 0x9e3779b97f4a7c15ull ^
+			word(f, 2) * 0x165667b19e3779f9ull);
 }
 
 void intern_init(struct intern *in)
@@ -93,15 +94,16 @@ static void grow_slots(struct intern *in)
 
 static void encode_frame(struct intern *in, const struct frame *f)
 {
-	uint64_t *last = &in->last_b[f->kind < FRAME_NR ? f->kind : 0];
-	int64_t diff = f->b - *last;
+	const struct frame_words w = frame_words(f);
+	uint64_t *last = &in->last_b[w.kind];
+	int64_t diff = w.b - *last;
 
-	*last = f->b;
-	buf_varint(&in->new_frames, f->kind);
-	buf_varint(&in->new_frames, f->a);
+	*last = w.b;
+	buf_varint(&in->new_frames, w.kind);
+	buf_varint(&in->new_frames, w.a);
 	buf_varint(&in->new_frames, (uint64_t)diff << 1 ^ (uint64_t)(diff >> 63));
-	buf_varint(&in->new_frames, f->c);
-	buf_varint(&in->new_frames, f->d);
+	buf_varint(&in->new_frames, w.c);
+	buf_varint(&in->new_frames, w.d);
 }
 
 static uint32_t intern_frame(struct intern *in, const struct frame *f)
@@ -126,13 +128,13 @@ static uint32_t intern_frame(struct intern *in, const struct frame *f)
 /* The two lanes of a frame, to be chained. */
 static struct prefix frame_lanes(const struct frame *f)
 {
-	uint64_t ka = (uint64_t)f->a << 32 | f->kind, cd = (uint64_t)f->c << 32 | f->d;
-	uint64_t x = (f->b ^ cd * 0xd6e8feb86659fd93ull) * 0x9e3779b97f4a7c15ull;
-	uint64_t y = (f->b + ka * 0xa0761d6478bd642full) * 0xe7037ed1a0b428dbull;
+	uint64_t k = word(f, 0), b = word(f, 1), c = word(f, 2);
+	uint64_t x = (b ^ c * 0xd6e8feb86659fd93ull) * 0x9e3779b97f4a7c15ull;
+	uint64_t y = (b + k * 0xa0761d6478bd642full) * 0xe7037ed1a0b428dbull;
 
 	x ^= x >> 32;
 	y ^= y >> 29;
-	return (struct prefix){ x + ka * 0xc2b2ae3d27d4eb4full, y ^ cd * 0x165667b19e3779f9ull };
+	return (struct prefix){ x + k * 0xc2b2ae3d27d4eb4full, y ^ c * 0x165667b19e3779f9ull };
 }
 
 static void hash_prefixes(struct intern *in, const struct frame *frames, size_t nr)

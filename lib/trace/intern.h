@@ -20,7 +20,7 @@ struct intern_node {
 };
 
 struct intern {
-	struct frame *frames;		/* [nr_frames]; 0 is no frame */
+	struct frame *frames;	/* [nr_frames]; 0 is no frame */
 	size_t nr_frames, alloc_frames;
 	uint32_t *slots;		/* frame index, 0: free */
 	size_t alloc_slots;		/* power of two */

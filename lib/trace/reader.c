@@ -69,7 +69,7 @@ static void new_epoch(struct trace_reader *t, uint32_t epoch)
 	numbers_reset(&t->frame_numbers);
 	add_frame(t, &(struct frame){ .kind = FRAME_NONE });
 	add_node(t, 0, 0);
-	add_frame(t, &(struct frame){ .kind = FRAME_MARK, .b = MARK_DAMAGED });
+	add_frame(t, &(struct frame){ .kind = FRAME_MARK, .mark = MARK_DAMAGED });
 	add_node(t, 0, DAMAGED);
 }
 
@@ -85,18 +85,18 @@ static bool decode_frames(struct trace_reader *t, struct span *s)
 	    !numbers_add(&t->frame_numbers, first, nr, t->nr_frames))
 		return false;
 	for (i = 0; i < nr; i++) {
-		struct frame f = { 0 };
+		struct frame_words w;
 		uint64_t diff, *last;
+		struct frame f;
 
-		f.kind = span_varint(s);
-		f.a = span_varint(s);
+		w.kind = span_varint(s);
+		w.a = span_varint(s);
 		diff = span_varint(s);
-		f.c = span_varint(s);
-		f.d = span_varint(s);
-		last = &last_b[f.kind < FRAME_NR ? f.kind : 0];
-		f.b = *last += diff >> 1 ^ -(diff & 1);
-		if (f.kind >= FRAME_NR)		/* of a later arcprof */
-			f = (struct frame){ .kind = FRAME_MARK, .b = MARK_NONE };
+		w.c = span_varint(s);
+		w.d = span_varint(s);
+		last = &last_b[w.kind < FRAME_NR ? w.kind : 0];
+		w.b = *last += diff >> 1 ^ -(diff & 1);
+		f = frame_from_words(&w);
 		add_frame(t, &f);	/* also of a bad record: its numbers are taken */
 	}
 	return !s->bad;

@@ -37,7 +37,7 @@ struct stack_epoch {
 	uint32_t epoch;			/* counts from 1 */
 	const struct stack_node *nodes;	/* [nr_nodes]; 0 is no node */
 	uint32_t nr_nodes;
-	const struct frame *frames;	/* [nr_frames]; 0 is no frame; kind is below FRAME_NR */
+	const struct frame *frames;	/* [nr_frames]; 0 is no frame */
 	uint32_t nr_frames;
 };
 

@@ -222,12 +222,13 @@ static struct address *find_address(struct trace_writer *w, const struct address
 static void note_address(void *ctx, const struct frame *f)
 {
 	struct trace_writer *w = ctx;
-	struct address a = { f->b, f->a, f->kind }, *place;
+	struct address a, *place;
 
 	if (w->on_java && (f->kind == FRAME_JIT || f->kind == FRAME_INTERP))
 		w->on_java(w->java_ctx, f);
 	if (f->kind != FRAME_NATIVE && f->kind != FRAME_KERNEL)
 		return;
+	a = (struct address){ f->off, f->module, f->kind };
 	if ((w->nr_addrs + 1) * 2 > w->alloc_addrs) {
 		struct address *old = w->addrs;
 		size_t i, nr = w->alloc_addrs;
@@ -245,9 +246,9 @@ static void note_address(void *ctx, const struct frame *f)
 	*place = a;
 }
 
-void trace_writer_note(struct trace_writer *w, enum frame_kind kind, uint32_t module, uint64_t off)
+void trace_writer_note(struct trace_writer *w, const struct frame *f)
 {
-	note_address(w, &(struct frame){ .kind = kind, .a = module, .b = off });
+	note_address(w, f);
 }
 
 void trace_writer_on_java(struct trace_writer *w, void (*fn)(void *ctx, const struct frame *f), void *ctx)
@@ -285,7 +286,7 @@ uint32_t trace_write_stack(struct trace_writer *w, const struct frame *frames, s
 	if (nr_frames <= TRF_MAX_DEPTH)
 		return intern_stack(in, frames, nr_frames);
 	cut = xmalloc(TRF_MAX_DEPTH * sizeof(*cut));
-	cut[0] = (struct frame){ .kind = FRAME_MARK, .b = MARK_TRUNCATED_DEPTH };
+	cut[0] = (struct frame){ .kind = FRAME_MARK, .mark = MARK_TRUNCATED_DEPTH };
 	memcpy(cut + 1, frames + nr_frames - (TRF_MAX_DEPTH - 1), (TRF_MAX_DEPTH - 1) * sizeof(*cut));
 	id = intern_stack(in, cut, TRF_MAX_DEPTH);
 	free(cut);

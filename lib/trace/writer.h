@@ -74,8 +74,8 @@ void trace_write_sched(struct trace_writer *w, const struct rec_sched *r);
 
 /* Instruction traces; what is flushed together comes as metadata, then these and branch_code. */
 void trace_write_branches(struct trace_writer *w, const struct rec_branches *r);
-/* An address that gets symbols though no stack has it; kind FRAME_NATIVE or FRAME_KERNEL. */
-void trace_writer_note(struct trace_writer *w, enum frame_kind kind, uint32_t module, uint64_t off);
+/* An address that gets symbols though no stack has it. */
+void trace_writer_note(struct trace_writer *w, const struct frame *f);
 
 /*
  * Every (module, offset) and kernel address that any stack of any epoch used or trace_writer_note()

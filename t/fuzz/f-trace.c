@@ -46,6 +46,7 @@ static int on_samples(void *ctx, const struct rec_sample *s, size_t nr, const st
 
 	for (i = 0; i < nr; i++) {
 		uint32_t node = s[i].stack;
+		struct frame_words w;
 
 		if (node == UINT32_MAX)
 			continue;
@@ -54,7 +55,8 @@ static int on_samples(void *ctx, const struct rec_sample *s, size_t nr, const st
 		for (; node; node = ep->nodes[node].parent) {
 			if (ep->nodes[node].parent >= node || ep->nodes[node].frame >= ep->nr_frames)
 				abort();
-			sink_of_all += ep->frames[ep->nodes[node].frame].b;
+			w = frame_words(&ep->frames[ep->nodes[node].frame]);
+			sink_of_all += w.b;
 		}
 	}
 	return 0;

@@ -63,14 +63,16 @@ static struct frame new_frame(const struct gen_opts *o, bool leaf)
 	if (o->java) {
 		i = skewed(NR_METHODS) + 1;
 		if (next_random() % 20 == 0)
-			return (struct frame){ FRAME_INTERP, 1, i, next_random() % 8 * 7, 0 };
-		return (struct frame){ FRAME_JIT, 1, 0x7f0000000000 + i * 4096ull + where, i, i };
+			return (struct frame){ FRAME_INTERP, .proc = 1, .method = i,
+					       .bci = next_random() % 8 * 7 };
+		return (struct frame){ FRAME_JIT, .proc = 1, .addr = 0x7f0000000000 + i * 4096ull + where,
+				       .method = i, .compile_id = i };
 	}
 	if (leaf && next_random() % 8 == 0)
-		return (struct frame){ .kind = FRAME_KERNEL, .a = 3,
-				       .b = 0xffffffff81000000 + skewed(NR_FUNCS) * FUNC_BYTES + where };
+		return (struct frame){ FRAME_KERNEL, .module = 3,
+				       .off = 0xffffffff81000000 + skewed(NR_FUNCS) * FUNC_BYTES + where };
 	i = skewed(NR_FUNCS);
-	return (struct frame){ .kind = FRAME_NATIVE, .a = 1 + (i & 1), .b = i * FUNC_BYTES + where };
+	return (struct frame){ FRAME_NATIVE, .module = 1 + (i & 1), .off = i * FUNC_BYTES + where };
 }
 
 static struct stack *make_stacks(const struct gen_opts *o)

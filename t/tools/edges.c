@@ -315,10 +315,10 @@ static void add_java(struct node *n, uint32_t proc, uint32_t number, int32_t bci
 
 static const struct blob *find_blob(const struct frame *f)
 {
-	uint32_t at = map_get(&e.blobs, hash_pair(f->a, f->c & ~FRAME_NOT_INLINED));
+	uint32_t at = map_get(&e.blobs, hash_pair(f->proc, f->compile_id));
 
 	for (at = at == MAP_NONE ? 0 : at + 1; at; at = e.blob[at - 1].next)
-		if (f->b - e.blob[at - 1].addr < e.blob[at - 1].size)
+		if (f->addr - e.blob[at - 1].addr < e.blob[at - 1].size)
 			return &e.blob[at - 1];
 	return NULL;
 }
@@ -340,16 +340,16 @@ static void add_compiled(struct node *n, const struct frame *f)
 			if (k < ARRAY_SIZE(list))
 				list[k].method = method, list[k].bci = bci;
 		}
-		if (pc > f->b - c->addr)
+		if (pc > f->addr - c->addr)
 			break;
 		nr = 0;
 	}
-	if (s.bad || !nr || nr > ARRAY_SIZE(list) || (f->c & FRAME_NOT_INLINED)) {
-		add_java(n, f->a, f->d, -1);
+	if (s.bad || !nr || nr > ARRAY_SIZE(list) || f->not_inlined) {
+		add_java(n, f->proc, f->method, -1);
 		return;
 	}
 	while (nr--)
-		add_java(n, f->a, list[nr].method, (int32_t)list[nr].bci - 1);
+		add_java(n, f->proc, list[nr].method, (int32_t)list[nr].bci - 1);
 }
 
 static void add_frame(struct node *n, const struct frame *f)
@@ -359,7 +359,7 @@ static void add_frame(struct node *n, const struct frame *f)
 		add_compiled(n, f);
 		break;
 	case FRAME_INTERP:
-		add_java(n, f->a, f->b, f->c);
+		add_java(n, f->proc, f->method, f->bci);
 		break;
 	case FRAME_MARK:
 		n->top.mark = true;
@@ -373,9 +373,9 @@ static void add_frame(struct node *n, const struct frame *f)
 
 /* --- showing a stack, innermost frame first --- */
 
-static void show_java(const struct frame *f, uint32_t number, const char *how)
+static void show_java(uint32_t proc, uint32_t number, const char *how)
 {
-	uint32_t at = map_get(&e.methods, hash_pair(f->a, number));
+	uint32_t at = map_get(&e.methods, hash_pair(proc, number));
 
 	printf("\t%s %s\n", how, at == MAP_NONE ? "?" : text_of(e.method[at].key));
 }
@@ -385,10 +385,10 @@ static void show_stub(const struct frame *f)
 	size_t i;
 
 	for (i = e.nr_stubs; i--;)
-		if (e.stub[i].proc == f->a && f->b - e.stub[i].addr < e.stub[i].size)
+		if (e.stub[i].proc == f->proc && f->addr - e.stub[i].addr < e.stub[i].size)
 			break;
 	printf("\tstub %s+0x%" PRIx64 "\n", i < e.nr_stubs ? text_of(e.stub[i].name) : "?",
-	       i < e.nr_stubs ? f->b - e.stub[i].addr : f->b);
+	       i < e.nr_stubs ? f->addr - e.stub[i].addr : f->addr);
 }
 
 static void show_frame(const struct frame *f)
@@ -400,21 +400,25 @@ static void show_frame(const struct frame *f)
 	case FRAME_JIT:
 		b = find_blob(f);
 		snprintf(how, sizeof(how), "compiled at level %u, +0x%" PRIx64 ":", b ? b->level : 0,
-			 b ? f->b - b->addr : f->b);
-		show_java(f, f->d, how);
+			 b ? f->addr - b->addr : f->addr);
+		show_java(f->proc, f->method, how);
 		break;
 	case FRAME_INTERP:
-		snprintf(how, sizeof(how), "interpreted, bci %u:", f->c);
-		show_java(f, f->b, how);
+		snprintf(how, sizeof(how), "interpreted, bci %" PRIu64 ":", f->bci);
+		show_java(f->proc, f->method, how);
 		break;
 	case FRAME_STUB:
 		show_stub(f);
 		break;
 	case FRAME_MARK:
-		printf("\t%s\n", frame_mark_name(f->b));
+		printf("\t%s\n", frame_mark_name(f->mark));
+		break;
+	case FRAME_NATIVE:
+	case FRAME_KERNEL:
+		printf("\tnative, module %u +0x%" PRIx64 "\n", f->module, f->off);
 		break;
 	default:
-		printf("\tnative, module %u +0x%" PRIx64 "\n", f->a, f->b);
+		printf("\tnative, no module\n");
 	}
 }
 

@@ -124,7 +124,7 @@ static int on_label(void *ctx, const char *key, size_t key_len, const char *val,
 
 static bool is_damaged(const struct frame *f)
 {
-	return f->kind == FRAME_MARK && f->b == MARK_DAMAGED;
+	return f->kind == FRAME_MARK && f->mark == MARK_DAMAGED;
 }
 
 /* The stack is the one written, or says where it is damaged. */
@@ -146,7 +146,7 @@ static void check_stack(struct seen *s, const struct rec_sample *r, const struct
 			CHECK(!"a node within bounds");
 			return;
 		}
-		if (!left || memcmp(f, &want->frames[left - 1], sizeof(*f))) {
+		if (!left || !frame_equal(f, &want->frames[left - 1])) {
 			CHECK(is_damaged(f));
 			s->nr_damaged++;
 			return;
@@ -261,6 +261,11 @@ void traces_write_any(struct trace_writer *w, struct seen *s)
 	on_label(s, "some.key", 8, val, len);
 }
 
+static struct frame any_frame(void)
+{
+	return frame_from_words(&(struct frame_words){ any() % FRAME_NR, any(), any(), any(), any() });
+}
+
 struct sample *traces_random(size_t nr)
 {
 	struct sample *a = xcalloc(nr, sizeof(*a));
@@ -278,8 +283,7 @@ struct sample *traces_random(size_t nr)
 		s->nr = unit_random() % MAX_FRAMES;
 		shared = like ? unit_random() % (like->nr + 1) : 0;
 		for (d = 0; d < s->nr; d++)
-			s->frames[d] = d < shared ? like->frames[d] :
-				(struct frame){ any() % FRAME_NR, any(), any(), any(), any() };
+			s->frames[d] = d < shared ? like->frames[d] : any_frame();
 	}
 	return a;
 }

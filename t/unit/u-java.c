@@ -17,7 +17,7 @@ static void collect_joined(void *ctx, struct rec_sample *s, const struct frame *
 	struct joined *j = ctx;
 
 	j->time_ns[j->nr] = s->time_ns;
-	j->user_pc[j->nr] = frames[0].b;
+	j->user_pc[j->nr] = frames[0].kind == FRAME_JIT ? frames[0].addr : frames[0].mark;
 	j->outer_kind[j->nr] = frames[0].kind;
 	j->nr_frames[j->nr++] = nr_frames;
 }
@@ -25,14 +25,14 @@ static void collect_joined(void *ctx, struct rec_sample *s, const struct frame *
 static void kernel_half(struct java *j, struct thread *th, uint64_t time_ns, uint16_t event)
 {
 	struct rec_sample s = { .time_ns = time_ns, .thread = th->id, .weight = 1, .event = event };
-	struct frame f = { .kind = FRAME_KERNEL, .b = time_ns };
+	struct frame f = { FRAME_KERNEL, .off = time_ns };
 
 	java_kernel_half(j, th, &s, &f, 1);
 }
 
 static void user_half(struct java *j, struct thread *th, uint64_t time_ns, uint16_t event, uint64_t pc)
 {
-	struct frame f = { .kind = FRAME_JIT, .b = pc };
+	struct frame f = { FRAME_JIT, .addr = pc };
 
 	java_user_half(j, th, 0, time_ns, event, false, &f, 1);
 }
@@ -101,7 +101,7 @@ TEST(java_a_half_that_had_to_wait_for_the_one_before_is_no_loss)
 {
 	struct proc p = { .id = 1 };
 	struct java *j = java_new(NULL, &p);
-	struct frame f = { .kind = FRAME_JIT, .b = 2 };
+	struct frame f = { FRAME_JIT, .addr = 2 };
 	struct joined got = { .nr = 0 };
 	struct thread th;
 
@@ -168,14 +168,14 @@ TEST(java_code_at_a_used_address_replaces_what_it_overlaps)
 	java_add_code(j, &a);
 	java_add_code(j, &b);
 	java_name_pc(j, 0x1180, &f);
-	CHECK_U64(f.c, 2);
+	CHECK_U64(f.compile_id, 2);
 	java_add_code(j, &over);
 	java_name_pc(j, 0x1010, &f);
 	CHECK_U64(f.kind, FRAME_ANON);
 	java_name_pc(j, 0x1110, &f);
 	CHECK_U64(f.kind, FRAME_JIT);
-	CHECK_U64(f.c, 3);
-	CHECK_U64(f.d, 13);
+	CHECK_U64(f.compile_id, 3);
+	CHECK_U64(f.method, 13);
 	java_code_gone(j, 0x1080);
 	java_name_pc(j, 0x1110, &f);
 	CHECK_U64(f.kind, FRAME_ANON);

@@ -147,8 +147,11 @@ static void sample(const struct frame *frames, uint32_t nr, struct rec_sample s)
 
 TEST(profile_native_frames_get_demangled_names_below_process_and_thread)
 {
-	const struct frame stack[] = { { FRAME_NATIVE, 5, 0x1010, 0, 0 }, { FRAME_NATIVE, 5, 0x20ff, 0, 0 },
-				       { FRAME_KERNEL, 6, 0xffffffff81000004, 0, 0 } };
+	const struct frame stack[] = {
+		{ FRAME_NATIVE, .module = 5, .off = 0x1010 },
+		{ FRAME_NATIVE, .module = 5, .off = 0x20ff },
+		{ FRAME_KERNEL, .module = 6, .off = 0xffffffff81000004 },
+	};
 
 	begin();
 	start();
@@ -181,10 +184,13 @@ TEST(profile_tells_where_it_came_from)
 
 TEST(profile_nothing_is_dropped_that_has_no_name)
 {
-	const struct frame unknown[] = { { FRAME_NATIVE, 5, 0x1100, 0, 0 }, { FRAME_NATIVE, 99, 0x10, 0, 0 },
-					 { FRAME_ANON, 1, 0x7000, 0, 0 } };
-	const struct frame mark[] = { { FRAME_MARK, 0, MARK_NO_UNWIND_INFO, 0, 0 },
-		{ FRAME_NATIVE, 5, 0x1000, 0, 0 } };
+	const struct frame unknown[] = {
+		{ FRAME_NATIVE, .module = 5, .off = 0x1100 },
+		{ FRAME_NATIVE, .module = 99, .off = 0x10 },
+		{ FRAME_ANON, .proc = 1, .addr = 0x7000 },
+	};
+	const struct frame mark[] = { { FRAME_MARK, .mark = MARK_NO_UNWIND_INFO },
+		{ FRAME_NATIVE, .module = 5, .off = 0x1000 } };
 
 	begin();
 	start();
@@ -229,7 +235,7 @@ static struct buf inline_records(void)
 TEST(profile_java_frames_expand_what_is_inlined_at_their_pc)
 {
 	struct buf inl = inline_records();
-	struct frame f = { FRAME_JIT, 1, 0x5000, 11, 1 };
+	struct frame f = { FRAME_JIT, .proc = 1, .addr = 0x5000, .compile_id = 11, .method = 1 };
 	static const uint64_t pcs[] = { 0x0f, 0x10, 0x1f, 0x20, 0x3f, 0x40 };
 	size_t i;
 
@@ -240,7 +246,7 @@ TEST(profile_java_frames_expand_what_is_inlined_at_their_pc)
 	code(11, 1, 4, 0x5000, &inl);
 	start();
 	for (i = 0; i < ARRAY_SIZE(pcs); i++) {
-		f.b = 0x5000 + pcs[i];
+		f.addr = 0x5000 + pcs[i];
 		sample(&f, 1, (struct rec_sample){ .thread = 2, .weight = 1ull << (4 * i) });
 	}
 	/* Past the last pc the root alone is known. */
@@ -253,7 +259,9 @@ TEST(profile_java_frames_expand_what_is_inlined_at_their_pc)
 TEST(profile_code_that_builds_a_frame_is_the_compiled_methods)
 {
 	struct buf inl = inline_records();
-	struct frame f = { FRAME_JIT, 1, 0x500f, 11 | FRAME_NOT_INLINED, 1 };
+	struct frame f = {
+		FRAME_JIT, .proc = 1, .addr = 0x500f, .compile_id = 11, .method = 1, .not_inlined = 1,
+	};
 
 	begin();
 	method(1, "Root", "run");
@@ -268,8 +276,9 @@ TEST(profile_code_that_builds_a_frame_is_the_compiled_methods)
 
 TEST(profile_a_method_is_one_consumer_of_the_kind_it_mostly_was)
 {
-	const struct frame interp = { FRAME_INTERP, 1, 1, 3, 0 }, jit = { FRAME_JIT, 1, 0x5008, 11, 1 },
-			   gone = { FRAME_JIT, 1, 0x9999, 12, 2 };
+	const struct frame interp = { FRAME_INTERP, .proc = 1, .method = 1, .bci = 3 },
+			   jit = { FRAME_JIT, .proc = 1, .addr = 0x5008, .compile_id = 11, .method = 1 },
+			   gone = { FRAME_JIT, .proc = 1, .addr = 0x9999, .compile_id = 12, .method = 2 };
 	int i, round;
 
 	for (round = 0; round < 2; round++) {
@@ -297,7 +306,7 @@ TEST(profile_hostile_inline_records_give_the_root)
 {
 	static const char bad[] = "\xff\xff\xff\xff\x0f\x01\x01";
 	struct buf b = BUF_INIT;
-	const struct frame f = { FRAME_JIT, 1, 0x5001, 11, 1 };
+	const struct frame f = { FRAME_JIT, .proc = 1, .addr = 0x5001, .compile_id = 11, .method = 1 };
 	size_t cut;
 
 	begin();
@@ -316,7 +325,7 @@ TEST(profile_hostile_inline_records_give_the_root)
 		begin();
 		code(11, 1, 4, 0x5000, &part);
 		start();
-		for (at.b = 0x5000; at.b < 0x5050; at.b++)
+		for (at.addr = 0x5000; at.addr < 0x5050; at.addr++)
 			sample(&at, 1, (struct rec_sample){ .thread = 2, .weight = 1 });
 		finish();
 		release();
@@ -326,7 +335,7 @@ TEST(profile_hostile_inline_records_give_the_root)
 
 TEST(profile_stubs_resolve_by_address_and_time)
 {
-	const struct frame stub = { FRAME_STUB, 1, 0x800010, 0, 0 };
+	const struct frame stub = { FRAME_STUB, .proc = 1, .addr = 0x800010 };
 
 	begin();
 	names_sink.stub(&x, &(struct rec_stub){ 100, 1, 0x800000, 0x100, STR("Interpreter") });
@@ -341,7 +350,7 @@ TEST(profile_stubs_resolve_by_address_and_time)
 /* More stubs and anonymous code than the table of frames has room for at first, then methods. */
 TEST(profile_many_stubs_leave_room_for_other_frames)
 {
-	struct frame stub = { .a = 1 }, method = { .kind = FRAME_METHOD, .a = 1 };
+	struct frame stub = { .proc = 1 }, method = { FRAME_METHOD, .proc = 1 };
 	uint32_t i;
 
 	begin();
@@ -349,10 +358,10 @@ TEST(profile_many_stubs_leave_room_for_other_frames)
 	start();
 	for (i = 0; i < 6000; i++) {
 		stub.kind = i & 1 ? FRAME_STUB : FRAME_ANON;
-		stub.b = 0x800000 + i;
+		stub.addr = 0x800000 + i;
 		sample(&stub, 1, (struct rec_sample){ .time_ns = i, .thread = 2, .weight = 1 });
 	}
-	for (method.b = 0; method.b < 1500; method.b++)
+	for (method.method = 0; method.method < 1500; method.method++)
 		sample(&method, 1, (struct rec_sample){ .time_ns = i, .thread = 2, .weight = 1 });
 	/* The stub twice, 1904 addresses outside of it, 1500 methods. */
 	CHECK_U64(x.nr_frames, 2 + 1904 + 1500);
@@ -363,7 +372,7 @@ TEST(profile_many_stubs_leave_room_for_other_frames)
 /* What the consumer of a bytecode's frame is called with --lines. */
 static const char *place_of(uint32_t bci)
 {
-	const struct frame f = { FRAME_INTERP, 1, 1, bci, 0 };
+	const struct frame f = { FRAME_INTERP, .proc = 1, .method = 1, .bci = bci };
 	const struct resolved *r;
 	uint32_t at = names_resolve(&x, &f, 0);
 
@@ -398,7 +407,7 @@ TEST(profile_java_frames_have_the_line_of_their_bytecode)
 
 TEST(profile_inlined_native_functions_stand_in_their_symbol)
 {
-	const struct frame f = { FRAME_NATIVE, 5, 0x1004, 0, 0 };
+	const struct frame f = { FRAME_NATIVE, .module = 5, .off = 0x1004 };
 	int round;
 
 	for (round = 0; round < 3; round++) {
@@ -460,7 +469,7 @@ TEST(profile_time_window_cpus_and_events_are_chosen)
 
 static void two_events(void)
 {
-	const struct frame f = { FRAME_NATIVE, 5, 0x1004, 0, 0 };
+	const struct frame f = { FRAME_NATIVE, .module = 5, .off = 0x1004 };
 	int i;
 
 	begin();
@@ -515,7 +524,7 @@ TEST(profile_threads_that_share_stacks_have_their_own_counts)
 								  .name = STR("worker") });
 	start();
 	for (i = 1; i < NR_NODES; i++) {
-		f[i] = (struct frame){ FRAME_NATIVE, 5, 0x1000 + i % 50 * 0x50, 0, 0 };
+		f[i] = (struct frame){ FRAME_NATIVE, .module = 5, .off = 0x1000 + i % 50 * 0x50 };
 		nodes[i] = (struct stack_node){ unit_random() % i, i };
 	}
 	for (i = 0; i < NR_SAMPLES; i++) {
@@ -586,14 +595,16 @@ static void write_names(struct trace_writer *w, const struct buf *inl)
 /* main interpreted; fib compiled and calling itself, with Math.max inlined; some of everything else. */
 static void write_samples(struct trace_writer *w)
 {
-	const struct frame start_thread = { FRAME_NATIVE, 2, 0x500, 0, 0 },
-	main = { FRAME_INTERP, 1, 1, 7, 0 },
-			   fib = { FRAME_JIT, 1, 0x7f000000100f, 77, 2 },
-			   max = { FRAME_JIT, 1, 0x7f0000001010, 77, 2 },
-			   kernel = { FRAME_KERNEL, 1, 0xffffffff81000010, 0, 0 },
-			   stub = { FRAME_STUB, 1, 0x7f0000000123, 0, 0 },
-			   mark = { FRAME_MARK, 0, MARK_JAVA_STUB, 0, 0 },
-			   nowhere = { FRAME_NATIVE, 2, 0x9000, 0, 0 };
+	const struct frame start_thread = { FRAME_NATIVE, .module = 2, .off = 0x500 },
+			   main = { FRAME_INTERP, .proc = 1, .method = 1, .bci = 7 },
+			   fib = { FRAME_JIT, .proc = 1, .addr = 0x7f000000100f, .method = 2,
+				   .compile_id = 77 },
+			   max = { FRAME_JIT, .proc = 1, .addr = 0x7f0000001010, .method = 2,
+				   .compile_id = 77 },
+			   kernel = { FRAME_KERNEL, .module = 1, .off = 0xffffffff81000010 },
+			   stub = { FRAME_STUB, .proc = 1, .addr = 0x7f0000000123 },
+			   mark = { FRAME_MARK, .mark = MARK_JAVA_STUB },
+			   nowhere = { FRAME_NATIVE, .module = 2, .off = 0x9000 };
 	const struct frame stacks[][7] = {
 		{ start_thread, main, fib, fib, fib, max }, { start_thread, main, fib, fib },
 		{ start_thread, main, fib, fib, max },

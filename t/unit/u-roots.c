@@ -7,8 +7,8 @@
 enum { STACK = 0x7f0000001000, END = 0x7f0000003000 };
 
 static const struct frame frames[] = {
-	{ .kind = FRAME_NATIVE, .a = 1, .b = 100 },
-	{ .kind = FRAME_NATIVE, .a = 1, .b = 200 },
+	{ FRAME_NATIVE, .module = 1, .off = 100 },
+	{ FRAME_NATIVE, .module = 1, .off = 200 },
 };
 static uint64_t words[16] = { 1, 2, 3 };
 
@@ -44,7 +44,7 @@ TEST(roots_a_root_is_told_with_the_hash_the_agent_will_find)
 	CHECK_U64(told(&r, END)->len, 64);
 	CHECK(told(&r, END)->hash == jvm_root_hash(&rec, words, 64));
 	got = roots_get(&r, told(&r, END)->id, &nr);
-	CHECK(got && nr == 2 && !memcmp(got, frames, sizeof(frames)));
+	CHECK(got && nr == 2 && frame_equal(&got[0], &frames[0]) && frame_equal(&got[1], &frames[1]));
 	CHECK(!roots_get(&r, 1, &nr));
 	CHECK(!roots_get(&r, UINT32_MAX, &nr));
 	roots_release(&r);
@@ -82,7 +82,7 @@ TEST(roots_equal_frames_have_one_number_and_there_is_an_end_to_numbers)
 	roots_learn(&r, NULL, &other, STACK + 64, frames, 2);
 	CHECK_U64(r.nr_lists, 1);
 	for (i = 0; i < 1000; i++) {
-		f.b = i;
+		f.off = i;
 		roots_learn(&r, NULL, &s, STACK + 64, &f, 1);
 	}
 	CHECK_U64(r.nr_lists, 256);

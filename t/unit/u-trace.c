@@ -96,10 +96,15 @@ TEST(trace_two_passes_see_what_one_does)
 static void write_one_of_each(struct trace_writer *w)
 {
 	static const struct frame frames[] = {
-		{ FRAME_NATIVE, 1, 0x1234, 0, 0 }, { FRAME_JIT, 1, 0x7f0000001010, 42, 1 },
-		{ FRAME_INTERP, 1, 1, 7, 0 }, { FRAME_STUB, 1, 0x7f0000100000, 0, 0 },
-		{ FRAME_ANON, 1, 0x7e0000000000, 0, 0 }, { FRAME_KERNEL, 2, 0xffffffff81000010, 0, 0 },
-	}, cut[] = { { FRAME_MARK, 0, MARK_NO_UNWIND_INFO, 0, 0 }, { FRAME_NATIVE, 1, 0x1300, 0, 0 } };
+		{ FRAME_NATIVE, .module = 1, .off = 0x1234 },
+		{ FRAME_JIT, .proc = 1, .addr = 0x7f0000001010, .compile_id = 42, .method = 1 },
+		{ FRAME_INTERP, .proc = 1, .method = 1, .bci = 7 },
+		{ FRAME_STUB, .proc = 1, .addr = 0x7f0000100000 },
+		{ FRAME_ANON, .proc = 1, .addr = 0x7e0000000000 },
+		{ FRAME_KERNEL, .module = 2, .off = 0xffffffff81000010 },
+	}, cut[] = {
+		{ FRAME_MARK, .mark = MARK_NO_UNWIND_INFO }, { FRAME_NATIVE, .module = 1, .off = 0x1300 },
+	};
 	static const uint8_t id[] = { 0xde, 0xad, 0xbe, 0xef }, inl[] = { 1, 16, 1, 1, 8 };
 	static const uint8_t lines[] = { 0, 20, 8, 4, 10, 3 };	/* 0: line 10, 4: line 12, 9: line 10 */
 
@@ -493,14 +498,15 @@ TEST(trace_addresses_are_told_once_over_all_epochs)
 	for (round = 0; round < 3; round++) {
 		for (i = 0; i < 5000; i++) {
 			struct frame f[] = {
-				{ FRAME_NATIVE, 1 + i % 3, i, 0, 0 },
-				{ FRAME_KERNEL, 7, i % 100, 0, 0 },
-				{ FRAME_JIT, 1, i, 1, 1 },
+				{ FRAME_NATIVE, .module = 1 + i % 3, .off = i },
+				{ FRAME_KERNEL, .module = 7, .off = i % 100 },
+				{ FRAME_JIT, .proc = 1, .addr = i, .compile_id = 1, .method = 1 },
 			};
 
 			trace_write_sample(w, &(struct rec_sample){ .stack = trace_write_stack(w, f, 3) });
 			if (!round)
-				want += f[0].a * 1000003ull + i + (i < 100 ? 7 * 1000003ull + i + 1 : 0);
+				want += f[0].module * 1000003ull + i +
+					(i < 100 ? 7 * 1000003ull + i + 1 : 0);
 		}
 	}
 	trace_writer_each_address(w, note_address, sums);
@@ -542,12 +548,46 @@ TEST(trace_very_deep_stack_is_cut_at_the_outside_and_marked)
 	struct err e = { 0 };
 
 	for (i = 0; i < DEEP; i++)
-		f[i] = (struct frame){ FRAME_NATIVE, 1, i, 0, 0 };
+		f[i] = (struct frame){ FRAME_NATIVE, .module = 1, .off = i };
 	CHECK_U64(trace_write_stack(w, f, DEEP), TRF_MAX_DEPTH);
 	CHECK_U64(trace_write_stack(w, f, DEEP), TRF_MAX_DEPTH);
 	trace_writer_close(w, &e);
 	unlink(traces_path());
 	free(f);
+}
+
+TEST(trace_frame_keeps_the_words_of_its_kind_and_no_others)
+{
+	static const struct frame_words all[] = {
+		[FRAME_NATIVE] = { 0, UINT32_MAX, UINT64_MAX, 0, 0 },
+		[FRAME_KERNEL] = { 0, UINT32_MAX, UINT64_MAX, 0, 0 },
+		[FRAME_ANON] = { 0, UINT32_MAX, UINT64_MAX, 0, 0 },
+		[FRAME_JIT] = { 0, UINT32_MAX, UINT64_MAX, UINT32_MAX, UINT32_MAX },
+		[FRAME_INTERP] = { 0, UINT32_MAX, UINT32_MAX, UINT32_MAX, 0 },
+		[FRAME_STUB] = { 0, UINT32_MAX, UINT64_MAX, 0, 0 },
+		[FRAME_MARK] = { 0, 0, UINT64_MAX, 0, 0 },
+		[FRAME_METHOD] = { 0, UINT32_MAX, UINT32_MAX, 0, 0 },
+	};
+	uint32_t kind;
+
+	CHECK_U64(ARRAY_SIZE(all), FRAME_NR);
+	for (kind = 0; kind < FRAME_NR; kind++) {
+		const struct frame f = frame_from_words(
+			&(struct frame_words){ kind, UINT32_MAX, UINT64_MAX, UINT32_MAX, UINT32_MAX });
+		const struct frame_words got = frame_words(&f);
+		struct frame_words want = all[kind];
+
+		want.kind = kind;
+		CHECK(!memcmp(&got, &want, sizeof(got)));
+	}
+}
+
+TEST(trace_frame_of_an_unknown_kind_is_a_mark_without_a_reason)
+{
+	const struct frame f = frame_from_words(&(struct frame_words){ FRAME_NR, 1, 2, 3, 4 });
+
+	CHECK_U64(f.kind, FRAME_MARK);
+	CHECK_U64(f.mark, MARK_NONE);
 }
 
 TEST(trace_every_mark_has_a_name)
