@@ -10,14 +10,13 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/tee.h"
 #include "base/ticker.h"
 #include "cmd.h"
 #include "pmu/idle.h"
-#include "report/format.h"
+#include "report/sheet.h"
 
 enum { LINES_A_HEAD = 20 };
 #define NS_PER_S 1000000000ull
@@ -38,7 +37,7 @@ static const struct opt aboveidle_table[] = {
 	OPT_FLAG('P', "per-cpu", O, per_cpu, "with --summary: also show each CPU on a line of its own"),
 	OPT_FLAG('t', "timestamp", O, timestamp, "print the time of day before each line"),
 	OPT_STR('l', "log", O, log, "file", NULL, "also print to <file>"),
-	OPT_FORMAT(O, format, FORMATS_TEXT_JSON, "output format"),
+	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
 	OPT_END
 };
 #undef O
@@ -48,7 +47,7 @@ struct aboveidle {
 	uint64_t interval_ns, nr_samples;	/* nr_samples 0: until interrupted */
 	struct tee tee;
 	struct ticker ticker;
-	struct json json;
+	struct sheet sheet;
 	struct idle_stat first, before, now, diff;	/* first: the CPUs that have a column */
 	uint64_t nr_printed;
 };
@@ -205,57 +204,60 @@ static void print_summary(const struct aboveidle *a)
 	}
 }
 
-/* ---- JSON ---- */
+/* ---- rows of the other formats ---- */
 
-static void json_start(struct aboveidle *a)
+static void start_rows(struct aboveidle *a)
 {
-	json_init(&a->json, a->tee.out);
-	json_object(&a->json, NULL);
-	json_str(&a->json, "source", "/proc/stat");
-	json_u64(&a->json, "tick_ns", idle_tick_ns());
-	json_u64(&a->json, "interval_ns", a->interval_ns);
-	json_u64(&a->json, "processors", a->first.nr_cpus);
-	json_u64(&a->json, "started_unix_ns", clock_real_ns());
-	json_array(&a->json, "samples");
-}
-
-static void json_share(struct json *j, const struct idle_share *s)
-{
-	json_double(j, "idle_percent", s->known ? s->idle : NAN);
-	json_double(j, "busy_percent", s->known ? s->busy : NAN);
-	json_double(j, "intr_percent", s->known ? s->intr : NAN);
-}
-
-static void json_cpu(struct json *j, const struct idle_cpu *c)
-{
-	struct idle_share s = idle_share(c);
+	static const struct sheet_column columns[] = {
+		{ "unix_ns", .outer = true }, { "elapsed_ns", .outer = true }, { "cpu" },
+		{ "idle_ticks" }, { "busy_ticks" }, { "intr_ticks" }, { "steal_ticks" },
+		{ "idle_percent" }, { "busy_percent" }, { "intr_percent" },
+	};
+	struct json *j = &a->sheet.json;
 
 	json_object(j, NULL);
-	json_u64(j, "cpu", c->cpu);
-	json_u64(j, "idle_ticks", c->idle);
-	json_u64(j, "busy_ticks", c->busy);
-	json_u64(j, "intr_ticks", c->intr);
-	json_u64(j, "steal_ticks", c->steal);
-	json_share(j, &s);
-	json_end(j);
+	json_str(j, "source", "/proc/stat");
+	json_u64(j, "tick_ns", idle_tick_ns());
+	json_u64(j, "interval_ns", a->interval_ns);
+	json_u64(j, "processors", a->first.nr_cpus);
+	json_u64(j, "started_unix_ns", clock_real_ns());
+	json_array(j, "samples");
+	sheet_columns(&a->sheet, columns, ARRAY_SIZE(columns));
 }
 
-static void json_sample(struct aboveidle *a)
+/* c is NULL for the mean over the CPUs. */
+static void add_row(struct aboveidle *a, uint64_t unix_ns, const struct idle_cpu *c)
 {
-	struct idle_share s = idle_mean(&a->diff);
-	struct json *j = &a->json;
+	struct idle_share s = c ? idle_share(c) : idle_mean(&a->diff);
+
+	sheet_row(&a->sheet, c ? NULL : "system", (const struct cell[]){
+		cell_u64(unix_ns),
+		cell_u64(a->diff.time_ns),
+		c ? cell_u64(c->cpu) : cell_label("all"),
+		c ? cell_u64(c->idle) : cell_absent,
+		c ? cell_u64(c->busy) : cell_absent,
+		c ? cell_u64(c->intr) : cell_absent,
+		c ? cell_u64(c->steal) : cell_absent,
+		cell_real(s.known ? s.idle : NAN),
+		cell_real(s.known ? s.busy : NAN),
+		cell_real(s.known ? s.intr : NAN),
+	});
+}
+
+static void print_rows(struct aboveidle *a)
+{
+	uint64_t unix_ns = clock_real_ns();
+	struct json *j = &a->sheet.json;
 	size_t i;
 
 	json_object(j, NULL);
-	json_u64(j, "unix_ns", clock_real_ns());
+	json_u64(j, "unix_ns", unix_ns);
 	json_u64(j, "elapsed_ns", a->diff.time_ns);
-	json_object(j, "system");
-	json_share(j, &s);
-	json_end(j);
+	add_row(a, unix_ns, NULL);
 	if (!a->o->summary || a->o->per_cpu) {
 		json_array(j, "cpus");
 		for (i = 0; i < a->diff.nr_cpus; i++)
-			json_cpu(j, &a->diff.cpus[i]);
+			add_row(a, unix_ns, &a->diff.cpus[i]);
 		json_end(j);
 	}
 	json_end(j);
@@ -265,8 +267,8 @@ static void json_sample(struct aboveidle *a)
 
 static void print_sample(struct aboveidle *a)
 {
-	if (a->o->format == FORMAT_JSON)
-		json_sample(a);
+	if (!sheet_is_text(&a->sheet))
+		print_rows(a);
 	else if (a->o->summary)
 		print_summary(a);
 	else
@@ -277,14 +279,12 @@ static void print_sample(struct aboveidle *a)
 
 static void print_end(struct aboveidle *a, bool interrupted)
 {
-	if (a->o->format == FORMAT_JSON) {
-		json_end(&a->json);
-		json_bool(&a->json, "interrupted", interrupted);
-		json_end(&a->json);
-	} else {
+	json_end(&a->sheet.json);
+	json_bool(&a->sheet.json, "interrupted", interrupted);
+	json_end(&a->sheet.json);
+	if (sheet_is_text(&a->sheet))
 		fprintf(a->tee.out, "** %s  Ending.\n",
 			interrupted ? "Interrupted." : "Requested number of samples reached.");
-	}
 }
 
 /* The first reading prints nothing: shares are those of the time between two. */
@@ -296,10 +296,11 @@ static int measure(struct aboveidle *a, struct err *e)
 		r = idle_read(&a->first, e);
 	if (r)
 		return r;
-	if (a->o->format == FORMAT_JSON)
-		json_start(a);
-	else
+	sheet_init(&a->sheet, a->o->format, a->tee.out);
+	if (sheet_is_text(&a->sheet))
 		print_start(a);
+	else
+		start_rows(a);
 	tee_flush(&a->tee);
 	ticker_start(&a->ticker);
 	while (!r && !ferror(stdout) && (!a->nr_samples || a->nr_printed < a->nr_samples)) {

@@ -13,7 +13,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/spawn.h"
@@ -22,7 +21,7 @@
 #include "cmd.h"
 #include "pmu/cpi.h"
 #include "pmu/idle.h"
-#include "report/format.h"
+#include "report/sheet.h"
 
 struct cpi_opts {
 	uint64_t interval_ns, start_ns, run_ns;
@@ -42,14 +41,14 @@ static const struct opt cpi_table[] = {
 	OPT_FLAG(0, "summary", O, summary, "show only the whole machine"),
 	OPT_FLAG(0, "timestamp", O, timestamp, "print the time of day before each line"),
 	OPT_STR('f', "file", O, file, "file", NULL, "also print to <file>"),
-	OPT_FORMAT(O, format, FORMATS_TEXT_JSON, "output format"),
+	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
 	OPT_END
 };
 #undef O
 
 /* What was read at one time.  counts: one for each CPU, or one for the program. */
 struct reading {
-	uint64_t time_ns;
+	uint64_t time_ns, unix_ns;
 	struct idle_stat idle;			/* of the machine */
 	struct cpi_counts *counts;
 	uint64_t busy_ns;			/* of the program: CPU time */
@@ -69,7 +68,7 @@ struct cpi {
 	struct err why;				/* there are no counters */
 	struct ticker ticker;
 	struct tee tee;
-	struct json json;
+	struct sheet sheet;
 	struct reading before, now;
 	uint64_t nr_printed;
 };
@@ -108,105 +107,87 @@ struct row {
 	struct cpi_sum sum;
 };
 
+/* Cells of a row, in the order of columns[]. */
+enum {
+	CPI_TIME, CPI_UNIX_NS, CPI_CPU, CPI_ELAPSED, CPI_CPU_TIME, CPI_IDLE, CPI_BUSY, CPI_CYCLES,
+	CPI_INSTRUCTIONS, CPI_RATIO, CPI_SHARE, CPI_NOTE,
+};
+
+static const struct sheet_column columns[] = {
+	[CPI_TIME] = { .head = "", .width = -8 },	/* with --timestamp */
+	[CPI_UNIX_NS] = { "unix_ns", .outer = true },
+	[CPI_CPU] = { "cpu", "CPU", -8 },
+	[CPI_ELAPSED] = { "elapsed_ns", "Seconds", 10, 3, .seconds = true, .outer = true },
+	[CPI_CPU_TIME] = { "cpu_time_ns" },
+	[CPI_IDLE] = { "idle_percent", "Idle%", 7, 2 },
+	[CPI_BUSY] = { "busy_percent", "Busy%", 7, 2 },
+	[CPI_CYCLES] = { "cycles", "Cycles", 16 },
+	[CPI_INSTRUCTIONS] = { "instructions", "Instructions", 16 },
+	[CPI_RATIO] = { "cpi", "CPI", 8, 3 },
+	[CPI_SHARE] = { "share_counted" },
+	[CPI_NOTE] = { .key = NULL },
+};
+
 static void print_start(struct cpi *c)
 {
+	size_t first = c->o->timestamp ? CPI_TIME : CPI_UNIX_NS;
+	struct json *j = &c->sheet.json;
 	FILE *out = c->tee.out;
 
-	if (c->o->format == FORMAT_JSON) {
-		json_init(&c->json, out);
-		json_object(&c->json, NULL);
-		json_str(&c->json, "measured", c->machine ? "machine" : "program");
-		json_u64(&c->json, "processors", c->cpus.nr_cpu);
-		json_bool(&c->json, "counters", c->counters.nr_pairs > 0);
-		json_str(&c->json, "counters_missing_because", c->counters.nr_pairs ? NULL : c->why.msg);
-		json_bool(&c->json, "user_mode_only", c->counters.user_only);
-		json_array(&c->json, "samples");
-		return;
+	sheet_init(&c->sheet, c->o->format, out);
+	json_object(j, NULL);
+	json_str(j, "measured", c->machine ? "machine" : "program");
+	json_u64(j, "processors", c->cpus.nr_cpu);
+	json_bool(j, "counters", c->counters.nr_pairs > 0);
+	json_str(j, "counters_missing_because", c->counters.nr_pairs ? NULL : c->why.msg);
+	json_bool(j, "user_mode_only", c->counters.user_only);
+	json_array(j, "samples");
+	if (sheet_is_text(&c->sheet)) {
+		if (!c->counters.nr_pairs)
+			fprintf(out, "** Counters: n/a: %s\n", c->why.msg);
+		else
+			fprintf(out, "** Counters: cycles, instructions%s\n",
+				c->counters.user_only ?
+				", in user mode only: this user may not count the kernel's" : "");
+		fprintf(out, "** Utilisation: %s\n", c->machine ? "/proc/stat" :
+			"CPU time of the program and its children, in percent of one CPU");
 	}
-	if (!c->counters.nr_pairs)
-		fprintf(out, "** Counters: n/a: %s\n", c->why.msg);
-	else
-		fprintf(out, "** Counters: cycles, instructions%s\n",
-			c->counters.user_only ? ", in user mode only: this user may not count the kernel's" :
-			"");
-	fprintf(out, "** Utilisation: %s\n", c->machine ? "/proc/stat" : "CPU time of the program and its children, "
-		"in percent of one CPU");
-	fprintf(out, "%*s%-8s %10s %7s %7s %16s %16s %8s\n", c->o->timestamp ? 9 : 0, "", "CPU", "Seconds", "Idle%",
-		"Busy%", "Cycles", "Instructions", "CPI");
+	sheet_columns(&c->sheet, columns + first, ARRAY_SIZE(columns) - first);
 }
 
-static void put_or_na(FILE *out, int width, int digits, double v)
+static struct cell cell_known(bool known, uint64_t val)
 {
-	if (isnan(v))
-		fprintf(out, " %*s", width, "n/a");
-	else
-		fprintf(out, " %*.*f", width, digits, v);
-}
-
-static void text_row(struct cpi *c, const struct row *r)
-{
-	FILE *out = c->tee.out;
-	bool known = r->counted && r->sum.known;
-	time_t now = time(NULL);
-	struct tm tm;
-
-	localtime_r(&now, &tm);
-	if (c->o->timestamp)
-		fprintf(out, "%02d:%02d:%02d ", tm.tm_hour, tm.tm_min, tm.tm_sec);
-	if (r->cpu >= 0)
-		fprintf(out, "%-8d", r->cpu);
-	else
-		fprintf(out, "%-8s", r->cpu == -1 ? "all" : "program");
-	fprintf(out, " %10.3f", r->elapsed_s);
-	if (r->cpu == -2)
-		fprintf(out, " %7s", "-");
-	else
-		put_or_na(out, 7, 2, r->idle);
-	put_or_na(out, 7, 2, r->busy);
-	if (known)
-		fprintf(out, " %16" PRIu64 " %16" PRIu64, r->sum.cycles, r->sum.instructions);
-	else
-		fprintf(out, " %16s %16s", "n/a", "n/a");
-	put_or_na(out, 8, 3, r->counted ? cpi_ratio(&r->sum) : NAN);
-	if (known && r->sum.share_counted < 0.999)
-		fprintf(out, "  counted %.0f%% of the time", 100 * r->sum.share_counted);
-	putc('\n', out);
-}
-
-static void json_count(struct json *j, const char *key, bool known, uint64_t val)
-{
-	if (known)
-		json_u64(j, key, val);
-	else
-		json_null(j, key);
-}
-
-static void json_row(struct cpi *c, const struct row *r)
-{
-	bool known = r->counted && r->sum.known;
-	struct json *j = &c->json;
-
-	json_object(j, r->cpu == -1 ? "system" : r->cpu == -2 ? "program" : NULL);
-	if (r->cpu >= 0)
-		json_u64(j, "cpu", r->cpu);
-	if (r->cpu == -2)
-		json_count(j, "cpu_time_ns", !isnan(r->busy), r->busy_ns);
-	else
-		json_double(j, "idle_percent", r->idle);
-	json_double(j, "busy_percent", r->busy);
-	json_count(j, "cycles", known, r->sum.cycles);
-	json_count(j, "instructions", known, r->sum.instructions);
-	json_double(j, "cpi", r->counted ? cpi_ratio(&r->sum) : NAN);
-	json_double(j, "share_counted", known ? r->sum.share_counted : NAN);
-	json_end(j);
+	return known ? cell_u64(val) : cell_none;
 }
 
 static void print_row(struct cpi *c, const struct row *r)
 {
-	if (c->o->format == FORMAT_JSON)
-		json_row(c, r);
-	else
-		text_row(c, r);
+	bool program = r->cpu == -2, known = r->counted && r->sum.known;
+	double share = known ? r->sum.share_counted : NAN;
+	char time_of_day[16], note[64];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	strftime(time_of_day, sizeof(time_of_day), "%H:%M:%S", &tm);
+	snprintf(note, sizeof(note), "counted %.0f%% of the time", 100 * share);
+	const struct cell cells[] = {
+		[CPI_TIME] = cell_text(time_of_day),
+		[CPI_UNIX_NS] = cell_u64(c->now.unix_ns),
+		[CPI_CPU] = r->cpu >= 0 ? cell_u64(r->cpu) : cell_label(program ? "program" : "all"),
+		[CPI_ELAPSED] = cell_u64(c->now.time_ns - c->before.time_ns),
+		[CPI_CPU_TIME] = program ? cell_known(!isnan(r->busy), r->busy_ns) : cell_absent,
+		[CPI_IDLE] = program ? cell_absent : cell_real(r->idle),
+		[CPI_BUSY] = cell_real(r->busy),
+		[CPI_CYCLES] = cell_known(known, r->sum.cycles),
+		[CPI_INSTRUCTIONS] = cell_known(known, r->sum.instructions),
+		[CPI_RATIO] = cell_real(r->counted ? cpi_ratio(&r->sum) : NAN),
+		[CPI_SHARE] = cell_real(share),
+		[CPI_NOTE] = cell_text(share < 0.999 ? note : NULL),
+	};
+
+	sheet_row(&c->sheet, program ? "program" : r->cpu == -1 ? "system" : NULL,
+		  cells + (c->sheet.columns - columns));
 }
 
 static struct row row_of(struct cpi *c, int cpu, const struct idle_share *s)
@@ -234,7 +215,6 @@ static void add_counts(struct cpi *c, struct row *r, size_t i)
 static void print_machine(struct cpi *c)
 {
 	struct idle_stat diff = { 0 };
-	bool json_cpus = c->o->format == FORMAT_JSON && !c->o->summary;
 	struct idle_share s;
 	struct row r;
 	size_t i;
@@ -245,8 +225,8 @@ static void print_machine(struct cpi *c)
 	for (i = 0; i < c->cpus.nr_cpu; i++)
 		add_counts(c, &r, i);
 	print_row(c, &r);
-	if (json_cpus)
-		json_array(&c->json, "cpus");
+	if (!c->o->summary)
+		json_array(&c->sheet.json, "cpus");
 	for (i = 0; i < c->cpus.nr_cpu && !c->o->summary; i++) {
 		const struct idle_cpu *cpu = idle_find(&diff, c->cpus.cpu[i]);
 
@@ -255,8 +235,8 @@ static void print_machine(struct cpi *c)
 		add_counts(c, &r, i);
 		print_row(c, &r);
 	}
-	if (json_cpus)
-		json_end(&c->json);
+	if (!c->o->summary)
+		json_end(&c->sheet.json);
 	idle_release(&diff);
 }
 
@@ -275,17 +255,15 @@ static void print_sample(struct cpi *c)
 {
 	struct reading spare = c->before;
 
-	if (c->o->format == FORMAT_JSON) {
-		json_object(&c->json, NULL);
-		json_u64(&c->json, "unix_ns", clock_real_ns());
-		json_u64(&c->json, "elapsed_ns", c->now.time_ns - c->before.time_ns);
-	}
+	c->now.unix_ns = clock_real_ns();
+	json_object(&c->sheet.json, NULL);
+	json_u64(&c->sheet.json, "unix_ns", c->now.unix_ns);
+	json_u64(&c->sheet.json, "elapsed_ns", c->now.time_ns - c->before.time_ns);
 	if (c->machine)
 		print_machine(c);
 	else
 		print_program(c);
-	if (c->o->format == FORMAT_JSON)
-		json_end(&c->json);
+	json_end(&c->sheet.json);
 	tee_flush(&c->tee);
 	c->nr_printed++;
 	c->before = c->now;
@@ -378,10 +356,8 @@ static int measure(struct cpi *c, struct err *e)
 		if (!r)
 			print_sample(c);
 	}
-	if (c->o->format == FORMAT_JSON) {
-		json_end(&c->json);
-		json_end(&c->json);
-	}
+	json_end(&c->sheet.json);
+	json_end(&c->sheet.json);
 	return r;
 }
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/tee.h"
@@ -15,7 +15,7 @@
 #include "cmd.h"
 #include "pmu/event.h"
 #include "pmu/mpevt.h"
-#include "report/format.h"
+#include "report/sheet.h"
 
 enum { NS_PER_MS = 1000000 };
 
@@ -34,7 +34,7 @@ static const struct opt mpevt_table[] = {
 	OPT_GROUP("What to print"),
 	OPT_FLAG(0, "summary", O, summary, "show only the sum over the CPUs"),
 	OPT_STR('f', "file", O, file, "file", NULL, "also print to <file>"),
-	OPT_FORMAT(O, format, FORMATS_TEXT_JSON, "output format"),
+	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
 	OPT_END
 };
 #undef O
@@ -45,7 +45,8 @@ struct mpevt {
 	char **names;
 	size_t nr_names;
 	struct tee tee;
-	struct json json;
+	struct sheet sheet;
+	uint64_t unix_ns;			/* of now */
 	struct mpevt_counts before, now;
 };
 
@@ -53,17 +54,20 @@ struct mpevt {
 
 static int do_list(struct mpevt *m)
 {
-	bool json = m->o->format == FORMAT_JSON;
+	static const struct sheet_column columns[] = {
+		{ "event", "Event", -26 },
+		{ .head = "Can be counted on all CPUs" },
+		{ "works" },
+		{ "because" },
+	};
+	struct buf text = BUF_INIT;
 	const char *name;
 	size_t i;
 
-	if (json) {
-		json_init(&m->json, m->tee.out);
-		json_object(&m->json, NULL);
-		json_array(&m->json, "events");
-	} else {
-		fprintf(m->tee.out, "%-26s %s\n", "Event", "Can be counted on all CPUs");
-	}
+	sheet_init(&m->sheet, m->o->format, m->tee.out);
+	json_object(&m->sheet.json, NULL);
+	json_array(&m->sheet.json, "events");
+	sheet_columns(&m->sheet, columns, ARRAY_SIZE(columns));
 	for (i = 0; (name = pmu_event_generic(i)); i++) {
 		struct err e = { 0 };
 		int r = mpevt_try(name, &e);
@@ -71,77 +75,61 @@ static int do_list(struct mpevt *m)
 		const char *why =
 			r ? (strncmp(e.msg, name, strlen(name)) ? e.msg : e.msg + strlen(name) + 2) : NULL;
 
-		if (!json) {
-			fprintf(m->tee.out, r ? "%-26s n/a: %s\n" : "%-26s yes\n", name, why);
-			continue;
-		}
-		json_object(&m->json, NULL);
-		json_str(&m->json, "event", name);
-		json_bool(&m->json, "works", !r);
-		json_str(&m->json, "because", why);
-		json_end(&m->json);
+		buf_reset(&text);
+		buf_fmt(&text, why ? "n/a: %s" : "yes", why);
+		sheet_row(&m->sheet, NULL, (const struct cell[]){ cell_text(name), cell_text(text.data),
+								  cell_bool(!r), cell_text(why) });
 	}
-	if (json) {
-		json_end(&m->json);
-		json_end(&m->json);
-	}
+	json_end(&m->sheet.json);
+	json_end(&m->sheet.json);
+	buf_release(&text);
 	return 0;
 }
 
 /* ---- read and query ---- */
 
+static const struct sheet_column count_columns[] = {
+	{ "unix_ns", .outer = true },
+	{ "event", "Event", -32 },
+	{ "cpu", "CPU", -4 },
+	{ "counted_for_ns", "Seconds", 12, 3, .seconds = true },
+	{ "count", "Count", 20 },
+	{ "unit", "Unit" },
+	{ "share_counted" },
+	{ .key = NULL },	/* the same in words */
+};
+
 static void start_output(struct mpevt *m)
 {
-	if (m->o->format == FORMAT_TEXT) {
-		fprintf(m->tee.out, "%-32s %-4s %12s %20s %s\n", "Event", "CPU", "Seconds", "Count", "Unit");
-		return;
-	}
-	json_init(&m->json, m->tee.out);
-	json_object(&m->json, NULL);
-	json_array(&m->json, "samples");
+	sheet_init(&m->sheet, m->o->format, m->tee.out);
+	json_object(&m->sheet.json, NULL);
+	json_array(&m->sheet.json, "samples");
+	sheet_columns(&m->sheet, count_columns, ARRAY_SIZE(count_columns));
 }
 
 static void end_output(struct mpevt *m)
 {
-	if (m->o->format == FORMAT_TEXT)
-		return;
-	json_end(&m->json);
-	json_end(&m->json);
+	json_end(&m->sheet.json);
+	json_end(&m->sheet.json);
 }
 
-/* cpu: a number, or "all" for the sum; its time is that of the last CPU. */
-static void text_row(struct mpevt *m, const struct mpevt_count *c, const char *cpu, bool known, double share)
+/* all: the sum over the CPUs, whose time is that of the last one. */
+static void print_row(struct mpevt *m, const struct mpevt_count *c, const char *all, const struct cpi_sum *s)
 {
-	FILE *out = m->tee.out;
+	bool in_part = s->known && s->share_counted < 0.999;
+	char note[64];
 
-	fprintf(out, "%-32s %-4s %12.3f", c->event, cpu, c->count.enabled_ns / 1e9);
-	if (known)
-		fprintf(out, " %20" PRIu64 " %s", c->count.value, c->unit);
-	else
-		fprintf(out, " %20s %s", "n/a", c->unit);
-	if (known && share < 0.999)
-		fprintf(out, "  counted %.0f%% of the time", 100 * share);
-	putc('\n', out);
-}
-
-static void json_row(struct mpevt *m, const struct mpevt_count *c, const char *cpu, bool known, double share)
-{
-	struct json *j = &m->json;
-
-	json_object(j, NULL);
-	json_str(j, "event", c->event);
-	if (cpu)
-		json_str(j, "cpu", cpu);
-	else
-		json_u64(j, "cpu", c->cpu);
-	json_u64(j, "counted_for_ns", c->count.enabled_ns);
-	if (known)
-		json_u64(j, "count", c->count.value);
-	else
-		json_null(j, "count");
-	json_str(j, "unit", c->unit);
-	json_double(j, "share_counted", share);
-	json_end(j);
+	snprintf(note, sizeof(note), "counted %.0f%% of the time", 100 * s->share_counted);
+	sheet_row(&m->sheet, NULL, (const struct cell[]){
+		cell_u64(m->unix_ns),
+		cell_text(c->event),
+		all ? cell_text(all) : cell_u64(c->cpu),
+		cell_u64(c->count.enabled_ns),
+		s->known ? cell_u64(c->count.value) : cell_none,
+		cell_text(c->unit),
+		cell_real(s->share_counted),
+		cell_text(in_part ? note : NULL),
+	});
 }
 
 static struct mpevt_count difference(const struct mpevt *m, const struct mpevt_count *now)
@@ -169,7 +157,6 @@ static void print_one(struct mpevt *m, struct mpevt_count *c, const char *all, s
 {
 	struct cpi_counts pair = { c->count, c->count };
 	struct cpi_sum s = CPI_SUM_INIT;
-	char cpu[16];
 
 	if (all) {
 		c->count.value = sum->cycles;
@@ -181,11 +168,7 @@ static void print_one(struct mpevt *m, struct mpevt_count *c, const char *all, s
 		if (m->o->summary)
 			return;
 	}
-	snprintf(cpu, sizeof(cpu), "%u", c->cpu);
-	if (m->o->format == FORMAT_JSON)
-		json_row(m, c, all, s.known, s.share_counted);
-	else
-		text_row(m, c, all ? all : cpu, s.known, s.share_counted);
+	print_row(m, c, all, &s);
 }
 
 static void print_counts(struct mpevt *m)
@@ -193,11 +176,10 @@ static void print_counts(struct mpevt *m)
 	struct cpi_sum sum = CPI_SUM_INIT;
 	size_t i;
 
-	if (m->o->format == FORMAT_JSON) {
-		json_object(&m->json, NULL);
-		json_u64(&m->json, "unix_ns", clock_real_ns());
-		json_array(&m->json, "counts");
-	}
+	m->unix_ns = clock_real_ns();
+	json_object(&m->sheet.json, NULL);
+	json_u64(&m->sheet.json, "unix_ns", m->unix_ns);
+	json_array(&m->sheet.json, "counts");
 	for (i = 0; i < m->now.nr_c; i++) {
 		struct mpevt_count d = difference(m, &m->now.c[i]);
 
@@ -207,10 +189,8 @@ static void print_counts(struct mpevt *m)
 		print_one(m, &d, "all", &sum);
 		sum = CPI_SUM_INIT;
 	}
-	if (m->o->format == FORMAT_JSON) {
-		json_end(&m->json);
-		json_end(&m->json);
-	}
+	json_end(&m->sheet.json);
+	json_end(&m->sheet.json);
 	tee_flush(&m->tee);
 }
 

@@ -5,13 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd.h"
 #include "pmu/cpus.h"
 #include "pmu/msr.h"
-#include "report/format.h"
+#include "report/sheet.h"
 
 struct msr_opts {
 	struct opt_list cpus;
@@ -43,7 +42,7 @@ struct msr {
 	uint32_t reg;
 	uint64_t val;			/* to write: the register, or its field */
 	struct msr_field field;
-	struct json json;
+	struct sheet sheet;
 };
 
 static int parse_operands(struct msr *m, int nr, char **operands, struct err *e)
@@ -86,65 +85,64 @@ static int parse_options(struct msr *m, struct err *e)
 
 static void print_start(struct msr *m)
 {
+	/* Many readers of JSON keep 53 bits of a number: the string has all of them. */
+	static const struct sheet_column columns[] = {
+		{ "cpu" }, { "value" }, { "value_hex" }, { "field_value" }, { "error" },
+		{ .value = true },	/* of those the one that is asked for */
+	};
+	struct json *j = &m->sheet.json;
 	char hex[16];
 
-	if (m->o->format != FORMAT_JSON)
-		return;
 	snprintf(hex, sizeof(hex), "0x%x", m->reg);
-	json_init(&m->json, stdout);
-	json_object(&m->json, NULL);
-	json_u64(&m->json, "register", m->reg);
-	json_str(&m->json, "register_hex", hex);
+	sheet_init(&m->sheet, m->o->format, stdout);
+	json_object(j, NULL);
+	json_u64(j, "register", m->reg);
+	json_str(j, "register_hex", hex);
 	if (m->has_field) {
-		json_object(&m->json, "field");
-		json_u64(&m->json, "high_bit", m->field.high);
-		json_u64(&m->json, "low_bit", m->field.low);
-		json_end(&m->json);
+		json_object(j, "field");
+		json_u64(j, "high_bit", m->field.high);
+		json_u64(j, "low_bit", m->field.low);
+		json_end(j);
 	}
-	json_array(&m->json, "cpus");
+	json_array(j, "cpus");
+	sheet_columns(&m->sheet, columns, ARRAY_SIZE(columns));
 }
 
-static void json_cpu(struct msr *m, uint32_t cpu, const uint64_t *val, const char *error)
+static void print_end(struct msr *m)
 {
-	char hex[32] = "";
+	json_end(&m->sheet.json);
+	json_end(&m->sheet.json);
+}
 
-	json_object(&m->json, NULL);
-	json_u64(&m->json, "cpu", cpu);
-	if (val) {
-		/* Many readers of JSON keep 53 bits of a number: the string has all of them. */
-		snprintf(hex, sizeof(hex), "0x%016" PRIx64, *val);
-		json_u64(&m->json, "value", *val);
-		json_str(&m->json, "value_hex", hex);
-		if (m->has_field)
-			json_u64(&m->json, "field_value", msr_field_get(&m->field, *val));
-	} else {
-		json_null(&m->json, "value");
-		json_str(&m->json, "error", error);
-	}
-	json_end(&m->json);
+static void print_text(const struct msr *m, uint32_t cpu, uint64_t val, uint64_t shown)
+{
+	printf("CPU %u: 0x%x = 0x%016" PRIx64, cpu, m->reg, val);
+	if (m->has_field)
+		printf(", bits %u:%u = 0x%" PRIx64 " (%" PRIu64 ")", m->field.high, m->field.low, shown,
+		       shown);
+	putchar('\n');
 }
 
 static void print_value(struct msr *m, uint32_t cpu, uint64_t val)
 {
 	uint64_t shown = m->has_field ? msr_field_get(&m->field, val) : val;
+	char hex[32];
 
-	switch (m->o->format) {
-	case FORMAT_JSON:
-		json_cpu(m, cpu, &val, NULL);
-		break;
-	case FORMAT_HEX:
-		printf("0x%" PRIx64 "\n", shown);
-		break;
-	case FORMAT_DEC:
-		printf("%" PRIu64 "\n", shown);
-		break;
-	default:
-		printf("CPU %u: 0x%x = 0x%016" PRIx64, cpu, m->reg, val);
-		if (m->has_field)
-			printf(", bits %u:%u = 0x%" PRIx64 " (%" PRIu64 ")", m->field.high, m->field.low,
-			       shown, shown);
-		putchar('\n');
-	}
+	snprintf(hex, sizeof(hex), "0x%016" PRIx64, val);
+	if (sheet_is_text(&m->sheet))
+		print_text(m, cpu, val, shown);
+	else
+		sheet_row(&m->sheet, NULL, (const struct cell[]){
+			cell_u64(cpu), cell_u64(val), cell_text(hex),
+			m->has_field ? cell_u64(shown) : cell_absent, cell_absent, cell_u64(shown),
+		});
+}
+
+static void print_failure(struct msr *m, uint32_t cpu, const struct err *e)
+{
+	sheet_row(&m->sheet, NULL, (const struct cell[]){
+		cell_u64(cpu), cell_none, cell_absent, cell_absent, cell_text(e->msg), cell_none,
+	});
 }
 
 /* ---- the work ---- */
@@ -186,16 +184,12 @@ static int each_cpu(struct msr *m)
 
 		if (m->write ? write_one(m, cpu, &val, &e) : msr_read(MSR_ROOT, cpu, m->reg, &val, &e)) {
 			status = log_err(&e);
-			if (m->o->format == FORMAT_JSON)
-				json_cpu(m, cpu, NULL, e.msg);
+			print_failure(m, cpu, &e);
 		} else {
 			print_value(m, cpu, val);
 		}
 	}
-	if (m->o->format == FORMAT_JSON) {
-		json_end(&m->json);
-		json_end(&m->json);
-	}
+	print_end(m);
 	return status;
 }
 

@@ -59,8 +59,11 @@ static void put_string(FILE *out, const char *s)
 	putc('"', out);
 }
 
-static void member(struct json *j, const char *key)
+/* False when nothing is to be written. */
+static bool member(struct json *j, const char *key)
 {
+	if (!j->out)
+		return false;
 	if (!j->first[j->depth])
 		putc(',', j->out);
 	if (j->depth && j->depth <= 2)
@@ -70,11 +73,13 @@ static void member(struct json *j, const char *key)
 		put_string(j->out, key);
 		putc(':', j->out);
 	}
+	return true;
 }
 
 static void open_level(struct json *j, const char *key, char opener, char closer)
 {
-	member(j, key);
+	if (!member(j, key))
+		return;
 	putc(opener, j->out);
 	j->depth++;
 	assert((size_t)j->depth < ARRAY_SIZE(j->first));
@@ -94,6 +99,8 @@ void json_array(struct json *j, const char *key)
 
 void json_end(struct json *j)
 {
+	if (!j->out)
+		return;
 	putc(j->closer[j->depth], j->out);
 	j->depth--;
 	if (!j->depth)
@@ -102,7 +109,8 @@ void json_end(struct json *j)
 
 void json_str(struct json *j, const char *key, const char *val)
 {
-	member(j, key);
+	if (!member(j, key))
+		return;
 	if (val)
 		put_string(j->out, val);
 	else
@@ -111,19 +119,20 @@ void json_str(struct json *j, const char *key, const char *val)
 
 void json_u64(struct json *j, const char *key, uint64_t val)
 {
-	member(j, key);
-	fprintf(j->out, "%" PRIu64, val);
+	if (member(j, key))
+		fprintf(j->out, "%" PRIu64, val);
 }
 
 void json_i64(struct json *j, const char *key, int64_t val)
 {
-	member(j, key);
-	fprintf(j->out, "%" PRId64, val);
+	if (member(j, key))
+		fprintf(j->out, "%" PRId64, val);
 }
 
 void json_double(struct json *j, const char *key, double val)
 {
-	member(j, key);
+	if (!member(j, key))
+		return;
 	if (isfinite(val))
 		fprintf(j->out, "%.15g", val);
 	else
@@ -132,12 +141,12 @@ void json_double(struct json *j, const char *key, double val)
 
 void json_bool(struct json *j, const char *key, bool val)
 {
-	member(j, key);
-	fputs(val ? "true" : "false", j->out);
+	if (member(j, key))
+		fputs(val ? "true" : "false", j->out);
 }
 
 void json_null(struct json *j, const char *key)
 {
-	member(j, key);
-	fputs("null", j->out);
+	if (member(j, key))
+		fputs("null", j->out);
 }

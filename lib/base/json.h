@@ -19,7 +19,7 @@ struct json {
 	char closer[64];	/* what ends the level */
 };
 
-void json_init(struct json *j, FILE *out);
+void json_init(struct json *j, FILE *out);		/* out NULL: nothing is written */
 void json_object(struct json *j, const char *key);	/* opens { */
 void json_array(struct json *j, const char *key);	/* opens [ */
 void json_end(struct json *j);				/* closes the innermost */

@@ -20,11 +20,16 @@ enum format_id {
 };
 
 struct view;
+struct sheet;
+struct cell;
 
 struct format {
 	const char *name;
 	bool binary;		/* nothing for a terminal */
 	bool detailed;		/* shows lines, and what is inlined where: contexts differ by these */
+	/* Of formats of rows: sheet.h; without begin there are no heads. */
+	void (*begin)(struct sheet *s);
+	void (*row)(struct sheet *s, const char *key, const struct cell *cells);
 	/* Of formats from FORMAT_TREE on. */
 	int (*print_tree)(struct view *v, FILE *out, struct err *e);
 };

@@ -4,14 +4,15 @@
 #include "flow/input.h"
 #include "report/format.h"
 #include "report/report.h"
+#include "report/sheet.h"
 
 /* In the order of enum format_id, then as help shows them. */
 static const struct format formats[] = {
-	[FORMAT_TEXT] = { "text" },
-	[FORMAT_HEX] = { "hex" },
-	[FORMAT_DEC] = { "dec" },
-	[FORMAT_JSON] = { "json" },
-	[FORMAT_CSV] = { "csv" },
+	[FORMAT_TEXT] = { "text", .begin = sheet_text_begin, .row = sheet_text_row },
+	[FORMAT_HEX] = { "hex", .row = sheet_hex_row },
+	[FORMAT_DEC] = { "dec", .row = sheet_dec_row },
+	[FORMAT_JSON] = { "json", .row = sheet_json_row },
+	[FORMAT_CSV] = { "csv", .begin = sheet_csv_begin, .row = sheet_csv_row },
 	[FORMAT_TREE] = { "tree", .print_tree = tree_print },
 	{ "folded", .print_tree = folded_print },
 	{ "pprof", .print_tree = pprof_print, .binary = true, .detailed = true },

@@ -130,3 +130,12 @@ start_unlimited() {
 		[ -n "$stderr" ]
 	done
 }
+
+@test "aboveidle: CSV has a row for each processor and one for all, interval by interval" {
+	run_arcprof aboveidle 0.1 2 --format csv
+	mapfile -t rows <<<"$output"
+	[ "$status" -eq 0 ]
+	[ "${rows[0]}" = unix_ns,elapsed_ns,cpu,idle_ticks,busy_ticks,intr_ticks,steal_ticks,idle_percent,busy_percent,intr_percent ]
+	[ "$(grep -c '^[0-9]*,[0-9]*,all,,,,,' <<<"$output")" -eq 2 ]
+	[ "${#rows[@]}" -eq $((3 + 2 * $(getconf _NPROCESSORS_ONLN))) ]
+}

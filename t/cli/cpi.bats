@@ -131,3 +131,15 @@ busy_program='i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
 	grep -qF 'n/a: measuring all processes is not permitted: kernel.perf_event_paranoid is' text
 	grep -qF CAP_PERFMON err
 }
+
+@test "cpi: CSV has a row for each line of text, and names its columns as JSON" {
+	run_arcprof cpi -r 0.1 --format csv
+	mapfile -t rows <<<"$output"
+	[ "$status" -eq 0 ]
+	[ "${rows[0]}" = unix_ns,cpu,elapsed_ns,cpu_time_ns,idle_percent,busy_percent,cycles,instructions,cpi,share_counted ]
+	[ "$(cut -d , -f 2 <<<"$output" | sed 1d | head -n 2 | paste -s -d ' ')" = "all 0" ]
+	[ "${#rows[@]}" -eq $((2 + $(getconf _NPROCESSORS_ONLN))) ]
+	run_arcprof cpi --format csv -- true
+	mapfile -t rows <<<"$output"
+	[[ ${rows[1]} =~ ^[0-9]+,program,[0-9]+,[0-9]+,, ]]
+}

@@ -162,3 +162,11 @@ total() {
 		query -t 0
 	END
 }
+
+@test "mpevt: CSV says of each event what JSON says" {
+	run_arcprof mpevt list --format csv
+	mapfile -t rows <<<"$output"
+	[ "${rows[0]}" = event,works,because ]
+	arcprof mpevt list --format json >list.json
+	[ "$(sed 1d <<<"$output" | cut -d , -f 1,2)" = "$(jq -r '.events[] | "\(.event),\(.works)"' list.json)" ]
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sheet.h - rows of typed cells, printed in the format that was asked for.
+ *
+ * Who prints a row fills its cells once; the format does the rest: widths and units of text, quotes of CSV,
+ * escapes of names.  What JSON has around the rows goes to sheet.json, which writes nothing in
+ * other formats.
+ */
+#ifndef REPORT_SHEET_H
+#define REPORT_SHEET_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "report/format.h"
+
+enum cell_type {
+	CELL_NONE,		/* not known: "n/a", null, an empty field */
+	CELL_ABSENT,		/* no such thing in this row: "-", no member, an empty field */
+	CELL_U64,
+	CELL_REAL,
+	CELL_BOOL,
+	CELL_TEXT,
+	CELL_LABEL,		/* in place of a number, as "all": no member of JSON */
+};
+
+struct cell {
+	enum cell_type type;
+	union {
+		uint64_t u64;
+		double real;
+		bool yes;
+		const char *text;
+	};
+};
+
+#define cell_none ((struct cell){ .type = CELL_NONE })
+#define cell_absent ((struct cell){ .type = CELL_ABSENT })
+#define cell_u64(v) ((struct cell){ .type = CELL_U64, .u64 = (v) })
+#define cell_bool(v) ((struct cell){ .type = CELL_BOOL, .yes = (v) })
+#define cell_label(v) ((struct cell){ .type = CELL_LABEL, .text = (v) })
+
+/* NULL: not known. */
+static inline struct cell cell_text(const char *s)
+{
+	return s ? (struct cell){ .type = CELL_TEXT, .text = s } : cell_none;
+}
+
+/* NaN: not known. */
+static inline struct cell cell_real(double v)
+{
+	return isnan(v) ? cell_none : (struct cell){ .type = CELL_REAL, .real = v };
+}
+
+/* One with neither key nor head is a note: text behind a row of text that has one. */
+struct sheet_column {
+	const char *key;	/* of JSON, and the head of CSV; NULL: in neither */
+	const char *head;	/* of text; NULL: not there */
+	int width;		/* of text, a blank is before; negative: what is in it begins on the left */
+	int decimals;		/* of text, for CELL_REAL and seconds */
+	bool seconds;		/* u64 in ns, in text in seconds */
+	bool outer;		/* in JSON a member of the object around the rows, not of each row */
+	bool value;		/* what formats of values alone print */
+};
+
+struct sheet {
+	const struct format *format;
+	FILE *out;
+	const struct sheet_column *columns;
+	size_t nr_columns;
+	struct json json;
+};
+
+void sheet_init(struct sheet *s, int format, FILE *out);
+/* Of the rows that follow; the array is borrowed.  Prints the heads, where the format has them. */
+void sheet_columns(struct sheet *s, const struct sheet_column *columns, size_t nr);
+/* cells[nr_columns]; key: of the row's object in JSON, NULL in an array. */
+void sheet_row(struct sheet *s, const char *key, const struct cell *cells);
+/* Is it text, for people: some of it may be no table. */
+bool sheet_is_text(const struct sheet *s);
+
+/* For the list of formats. */
+void sheet_text_begin(struct sheet *s);
+void sheet_text_row(struct sheet *s, const char *key, const struct cell *cells);
+void sheet_csv_begin(struct sheet *s);
+void sheet_csv_row(struct sheet *s, const char *key, const struct cell *cells);
+void sheet_json_row(struct sheet *s, const char *key, const struct cell *cells);
+void sheet_hex_row(struct sheet *s, const char *key, const struct cell *cells);
+void sheet_dec_row(struct sheet *s, const char *key, const struct cell *cells);
+
+#endif

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* sheet_csv.c - rows as CSV: quoted where it must be, and no name is a formula. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/quote.h"
+#include "report/sheet.h"
+
+void sheet_csv_begin(struct sheet *s)
+{
+	const char *sep = "";
+	size_t i;
+
+	for (i = 0; i < s->nr_columns; i++) {
+		if (!s->columns[i].key)
+			continue;
+		fprintf(s->out, "%s%s", sep, s->columns[i].key);
+		sep = ",";
+	}
+	putc('\n', s->out);
+}
+
+static void put_field(const struct cell *cell, FILE *out)
+{
+	struct buf b = BUF_INIT;
+
+	switch (cell->type) {
+	case CELL_U64:
+		fprintf(out, "%" PRIu64, cell->u64);
+		break;
+	case CELL_REAL:
+		fprintf(out, "%.15g", cell->real);
+		break;
+	case CELL_BOOL:
+		fputs(cell->yes ? "true" : "false", out);
+		break;
+	case CELL_TEXT:
+	case CELL_LABEL:
+		quote_csv(&b, cell->text, strlen(cell->text));
+		fwrite(b.data, 1, b.len, out);
+		break;
+	case CELL_NONE:
+	case CELL_ABSENT:
+		break;
+	}
+	buf_release(&b);
+}
+
+void sheet_csv_row(struct sheet *s, const char *key, const struct cell *cells)
+{
+	const char *sep = "";
+	size_t i;
+
+	for (i = 0; i < s->nr_columns; i++) {
+		if (!s->columns[i].key)
+			continue;
+		fputs(sep, s->out);
+		put_field(&cells[i], s->out);
+		sep = ",";
+	}
+	putc('\n', s->out);
+}

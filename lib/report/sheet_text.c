@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* sheet_text.c - rows as text: columns of fixed width, names with their control characters escaped. */
+#include <inttypes.h>
+
+#include "base/quote.h"
+#include "report/sheet.h"
+
+static bool is_note(const struct sheet_column *c)
+{
+	return !c->key && !c->head;
+}
+
+void sheet_text_begin(struct sheet *s)
+{
+	const char *sep = "";
+	size_t i;
+
+	for (i = 0; i < s->nr_columns; i++) {
+		if (!s->columns[i].head)
+			continue;
+		fprintf(s->out, "%s%*s", sep, s->columns[i].width, s->columns[i].head);
+		sep = " ";
+	}
+	if (*sep)
+		putc('\n', s->out);
+}
+
+static void put_text(const struct sheet_column *c, const char *text, FILE *out)
+{
+	struct buf b = BUF_INIT;
+
+	fprintf(out, "%*s", c->width, quote_str(&b, text));
+	buf_release(&b);
+}
+
+static void put_cell(const struct sheet_column *c, const struct cell *cell, FILE *out)
+{
+	switch (cell->type) {
+	case CELL_U64:
+		if (c->seconds)
+			fprintf(out, "%*.*f", c->width, c->decimals, cell->u64 / 1e9);
+		else
+			fprintf(out, "%*" PRIu64, c->width, cell->u64);
+		break;
+	case CELL_REAL:
+		fprintf(out, "%*.*f", c->width, c->decimals, cell->real);
+		break;
+	case CELL_BOOL:
+		put_text(c, cell->yes ? "yes" : "no", out);
+		break;
+	case CELL_TEXT:
+	case CELL_LABEL:
+		put_text(c, cell->text, out);
+		break;
+	case CELL_NONE:
+	case CELL_ABSENT:
+		put_text(c, cell->type == CELL_NONE ? "n/a" : "-", out);
+	}
+}
+
+void sheet_text_row(struct sheet *s, const char *key, const struct cell *cells)
+{
+	const char *sep = "";
+	size_t i;
+
+	for (i = 0; i < s->nr_columns; i++) {
+		const struct sheet_column *c = &s->columns[i];
+
+		if (is_note(c) && cells[i].type == CELL_TEXT) {
+			fprintf(s->out, "  %s", cells[i].text);
+		} else if (c->head) {
+			fputs(sep, s->out);
+			put_cell(c, &cells[i], s->out);
+			sep = " ";
+		}
+	}
+	if (*sep)
+		putc('\n', s->out);
+}
