@@ -113,6 +113,13 @@ static bool open_traps(struct collect *c, struct proc *p)
 	return ok;
 }
 
+static struct proc *proc_of(const struct jvm *jvm)
+{
+	const struct java *j = jvm_user(jvm);
+
+	return j->proc;
+}
+
 /*
  * All of the machine are recorded, or those that have our events: inherited from who started them.
  * Where there are no events or the record of a fork was lost, it must be below the program.
@@ -165,8 +172,6 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 	uint32_t vthread;
 	size_t nr;
 
-	if (!j)
-		return;
 	collect_merge(c, s->time_ns);	/* what was mapped and forked before it */
 	th = tasks_get_at(&c->tasks, j->proc, s->tid, s->time_ns);
 	nr = stack_java(c, j, s, c->frames);
@@ -178,30 +183,12 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 	java_user_half(j, th, vthread, s->time_ns, s->event, s->late, c->frames, nr);
 }
 
-static void on_method(void *ctx, struct jvm *jvm, const struct jvm_method *m)
-{
-	struct collect *c = ctx;
-	struct java *j = jvm_user(jvm);
-	struct rec_method r = {
-		.time_ns = m->time_ns, .method = m->method,
-		.class_name = m->class_name, .class_len = strlen(m->class_name),
-		.name = m->name, .name_len = strlen(m->name),
-		.sig = m->sig, .sig_len = strlen(m->sig),
-		.source = m->source, .source_len = strlen(m->source),
-	};
-
-	if (!j)
-		return;
-	r.proc = j->proc->id;
-	trace_write_method(c->w, &r);
-}
-
 static void on_lines(void *ctx, struct jvm *jvm, uint32_t method, const uint8_t *table, size_t len)
 {
 	struct collect *c = ctx;
 	struct java *j = jvm_user(jvm);
 
-	if (j && c->o->lines)
+	if (c->o->lines)
 		javalines_method(&j->lines, method, table, len);
 }
 
@@ -209,16 +196,8 @@ static void on_code(void *ctx, struct jvm *jvm, const struct jvm_code *code)
 {
 	struct collect *c = ctx;
 	struct java *j = jvm_user(jvm);
-	struct rec_code r = {
-		.time_ns = code->time_ns, .method = code->method, .compile_id = code->compile_id,
-		.level = code->level, .addr = code->addr, .size = code->size,
-		.inl = code->inl, .inl_len = code->inl_len,
-	};
 
-	if (!j)
-		return;
-	r.proc = j->proc->id;
-	trace_write_code(c->w, &r);
+	javatrace_code(c, jvm, code);
 	if (c->o->lines)
 		javalines_code(&j->lines, code);
 	if (c->o->java == JAVA_NAMES || c->o->system_wide)
@@ -227,75 +206,33 @@ static void on_code(void *ctx, struct jvm *jvm, const struct jvm_code *code)
 
 static void on_code_gone(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t compile_id, uint64_t addr)
 {
-	struct collect *c = ctx;
 	struct java *j = jvm_user(jvm);
-	struct rec_code_gone r = { .time_ns = time_ns, .compile_id = compile_id, .addr = addr };
 
-	if (!j)
-		return;
-	r.proc = j->proc->id;
-	trace_write_code_gone(c->w, &r);
+	javatrace_code_gone(ctx, jvm, time_ns, compile_id, addr);
 	java_code_gone(j, addr);
 	javalines_code_gone(&j->lines, addr);
-}
-
-static void on_stub(void *ctx, struct jvm *jvm, uint64_t time_ns, uint64_t addr, uint64_t size,
-		    const char *name)
-{
-	struct collect *c = ctx;
-	struct java *j = jvm_user(jvm);
-	struct rec_stub r = { .time_ns = time_ns, .addr = addr, .size = size, .name = name,
-		.name_len = strlen(name) };
-
-	if (!j)
-		return;
-	r.proc = j->proc->id;
-	trace_write_stub(c->w, &r);
-}
-
-static void on_thread_name(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t tid, uint64_t vthread,
-			   const char *name)
-{
-	struct collect *c = ctx;
-	struct java *j = jvm_user(jvm);
-	struct thread *th;
-
-	if (!j)
-		return;
-	if (vthread) {
-		tasks_virtual(&c->tasks, j->proc, vthread, name, time_ns);
-		return;
-	}
-	th = tasks_get_at(&c->tasks, j->proc, tid, time_ns);
-	tasks_java_name(&c->tasks, th, name, time_ns);
 }
 
 static void on_refused(void *ctx, struct jvm *jvm, const struct jvm_refused *x)
 {
 	struct collect *c = ctx;
 	struct java *j = jvm_user(jvm);
-	struct rec_call_refused r = {
-		.time_ns = x->time_ns,
+	const struct rec_call_refused r = {
+		.time_ns = x->time_ns, .proc = j->proc->id,
 		.class_name = x->class_name, .class_len = strlen(x->class_name),
 		.name = x->name, .name_len = strlen(x->name),
 		.sig = x->sig, .sig_len = strlen(x->sig),
 		.why = x->why, .why_len = strlen(x->why),
 	};
 
-	if (!j)
-		return;
-	r.proc = j->proc->id;
 	refused_add(&c->refused, c->w, &r);
 }
 
-static void on_agent_lost(void *ctx, struct jvm *jvm, uint64_t nr)
+static void on_lost(void *ctx, struct jvm *jvm, uint64_t nr)
 {
 	struct collect *c = ctx;
-	struct java *j = jvm_user(jvm);
-	struct rec_lost lost = { .time_ns = clock_mono_ns(), .cause = LOST_AGENT, .count = nr };
 
-	lost.stream = j ? j->proc->id : 0;
-	trace_write_lost(c->w, &lost);
+	javatrace_lost(c, jvm, nr);
 	c->res->nr_lost += nr;
 }
 
@@ -303,10 +240,8 @@ static void on_gone(void *ctx, struct jvm *jvm)
 {
 	struct java *j = jvm_user(jvm);
 
-	if (j) {
-		j->gone = true;
-		j->jvm = NULL;
-	}
+	j->gone = true;
+	j->jvm = NULL;
 }
 
 static int on_callflow(void *ctx, struct jvm *jvm, int pid, bool program, uint64_t *bytes)
@@ -340,14 +275,14 @@ static const struct jvm_callbacks callbacks = {
 	.callflow_gone = on_callflow_gone,
 	.hello = on_hello,
 	.sample = on_java_sample,
-	.method = on_method,
+	.method = javatrace_method,
 	.lines = on_lines,
 	.code = on_code,
 	.code_gone = on_code_gone,
-	.stub = on_stub,
-	.thread_name = on_thread_name,
+	.stub = javatrace_stub,
+	.thread_name = javatrace_thread_name,
 	.refused = on_refused,
-	.lost = on_agent_lost,
+	.lost = on_lost,
 	.gone = on_gone,
 };
 
@@ -410,6 +345,7 @@ int agents_open(struct collect *c, struct err *e)
 
 	if ((o.programs && !o.callflow) || !(c->o->argv || any_jvm(c->o)))
 		return 0;
+	c->javatrace = (struct javatrace){ .w = c->w, .tasks = &c->tasks, .proc = proc_of };
 	r = jvm_server_open(&c->jvm, &o, &callbacks, c, e);
 	return r || !c->o->argv ? r : invite(c, e);
 }

@@ -3,8 +3,6 @@
  * itrace_java.c - the agent of each JVM names code, and asks for a trace of the calls that it is
  * told to: what runs when is the tracer's to say.
  */
-#include <string.h>
-
 #include "base/clock.h"
 #include "collect/itrace_java.h"
 #include "jvm/inject.h"
@@ -13,11 +11,9 @@
 
 enum { RING_BYTES = 1 << 20 };
 
-static uint32_t proc_of(struct jvm *jvm)
+static struct proc *proc_of(const struct jvm *jvm)
 {
-	const struct proc *p = jvm_user(jvm);
-
-	return p ? p->id : 0;
+	return jvm_user(jvm);
 }
 
 static int on_callflow(void *ctx, struct jvm *jvm, int pid, bool program, uint64_t *bytes)
@@ -47,8 +43,8 @@ static bool on_admit(void *ctx, int pid, uint64_t start_ns)
 	struct itrace_java *j = ctx;
 
 	j->catch_up(j->ctx);
-	return tasks_leader(j->tasks, pid, start_ns) ||
-	       (j->tasks->procs && tasks_descends(pid, j->tasks->procs->pid));
+	return tasks_leader(j->trace.tasks, pid, start_ns) ||
+	       (j->trace.tasks->procs && tasks_descends(pid, j->trace.tasks->procs->pid));
 }
 
 static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
@@ -56,104 +52,36 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	struct itrace_java *j = ctx;
 
 	j->catch_up(j->ctx);
-	jvm_set_user(jvm, tasks_get(j->tasks, pid, tid, clock_mono_ns())->proc);
+	jvm_set_user(jvm, tasks_get(j->trace.tasks, pid, tid, clock_mono_ns())->proc);
 	return false;
-}
-
-static void on_method(void *ctx, struct jvm *jvm, const struct jvm_method *m)
-{
-	struct itrace_java *j = ctx;
-	const struct rec_method r = {
-		.time_ns = m->time_ns, .proc = proc_of(jvm), .method = m->method,
-		.class_name = m->class_name, .class_len = strlen(m->class_name),
-		.name = m->name, .name_len = strlen(m->name),
-		.sig = m->sig, .sig_len = strlen(m->sig),
-		.source = m->source, .source_len = strlen(m->source),
-	};
-
-	trace_write_method(j->w, &r);
-}
-
-static void on_code(void *ctx, struct jvm *jvm, const struct jvm_code *c)
-{
-	struct itrace_java *j = ctx;
-	const struct rec_code r = {
-		.time_ns = c->time_ns, .proc = proc_of(jvm), .method = c->method, .compile_id = c->compile_id,
-		.level = c->level, .addr = c->addr, .size = c->size, .inl = c->inl, .inl_len = c->inl_len,
-	};
-
-	trace_write_code(j->w, &r);
-}
-
-static void on_code_gone(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t compile_id, uint64_t addr)
-{
-	struct itrace_java *j = ctx;
-	const struct rec_code_gone r = {
-		.time_ns = time_ns, .proc = proc_of(jvm), .compile_id = compile_id, .addr = addr,
-	};
-
-	trace_write_code_gone(j->w, &r);
-}
-
-static void on_stub(void *ctx, struct jvm *jvm, uint64_t time_ns, uint64_t addr, uint64_t size,
-		    const char *name)
-{
-	struct itrace_java *j = ctx;
-	const struct rec_stub r = {
-		.time_ns = time_ns, .proc = proc_of(jvm), .addr = addr, .size = size, .name = name,
-		.name_len = strlen(name),
-	};
-
-	trace_write_stub(j->w, &r);
-}
-
-/* Names of virtual threads come with samples only. */
-static void on_thread_name(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t tid, uint64_t vthread,
-			   const char *name)
-{
-	struct itrace_java *j = ctx;
-	struct proc *p = jvm_user(jvm);
-
-	if (p && !vthread)
-		tasks_java_name(j->tasks, tasks_get_at(j->tasks, p, tid, time_ns), name, time_ns);
 }
 
 static void on_bracket(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t tid, uint32_t method)
 {
 	struct itrace_java *j = ctx;
-	struct proc *p = jvm_user(jvm);
-	struct rec_bracket r = { .time_ns = time_ns, .method = method };
+	struct proc *p = proc_of(jvm);
+	const struct rec_bracket r = {
+		.time_ns = time_ns, .proc = p->id, .method = method,
+		.thread = tasks_get_at(j->trace.tasks, p, tid, time_ns)->id,
+	};
 
-	if (!p)
-		return;
-	r.proc = p->id;
-	r.thread = tasks_get_at(j->tasks, p, tid, time_ns)->id;
-	trace_write_bracket(j->w, &r);
+	trace_write_bracket(j->trace.w, &r);
 }
 
-/* The agent speaks of names only: none of them is a sample. */
-static void on_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *s)
-{
-}
-
-static void on_lost(void *ctx, struct jvm *jvm, uint64_t nr)
-{
-	struct itrace_java *j = ctx;
-
-	j->nr_lost += nr;
-}
-
-static void on_gone(void *ctx, struct jvm *jvm)
-{
-	jvm_set_user(jvm, NULL);
-}
-
+/* The agent speaks of names only: there are no samples. */
 static const struct jvm_callbacks callbacks = {
-	.admit = on_admit, .callflow = on_callflow, .callflow_gone = on_callflow_gone, .refused = on_refused,
+	.admit = on_admit,
+	.callflow = on_callflow,
+	.callflow_gone = on_callflow_gone,
+	.hello = on_hello,
+	.method = javatrace_method,
+	.code = javatrace_code,
+	.code_gone = javatrace_code_gone,
+	.stub = javatrace_stub,
+	.thread_name = javatrace_thread_name,
+	.refused = on_refused,
 	.bracket = on_bracket,
-	.hello = on_hello, .sample = on_sample, .method = on_method, .code = on_code,
-	.code_gone = on_code_gone,
-	.stub = on_stub, .thread_name = on_thread_name, .lost = on_lost, .gone = on_gone,
+	.lost = javatrace_lost,
 };
 
 static bool is_ours(int pid)
@@ -177,8 +105,7 @@ int itrace_java_open(struct itrace_java *j, struct tasks *tasks, struct trace_wr
 		.sample = false, .max_depth = 8, .ring_bytes = RING_BYTES, .callflow = j->brackets.layout,
 	};
 
-	j->tasks = tasks;
-	j->w = w;
+	j->trace = (struct javatrace){ .w = w, .tasks = tasks, .proc = proc_of };
 	return jvm_server_open(&j->server, &o, &callbacks, j, e);
 }
 

@@ -4,19 +4,17 @@
 #define COLLECT_ITRACE_JAVA_H
 
 #include "collect/brackets.h"
-#include "collect/tasks.h"
+#include "collect/javatrace.h"
 #include "itrace/engine.h"
 #include "jvm/server.h"
 
 struct itrace_java {
+	struct javatrace trace;		/* first: callbacks of the server get either */
 	struct jvm_server *server;	/* NULL: not asked for */
-	struct tasks *tasks;
-	struct trace_writer *w;
 	/* Learns of the processes that there are: a JVM's is the one that its exec made. */
 	void (*catch_up)(void *ctx);
 	void *ctx;
 	struct brackets brackets;	/* layout NULL: none */
-	uint64_t nr_lost;
 };
 
 /*

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "collect/collect.h"
 #include "collect/java.h"
+#include "collect/javatrace.h"
 #include "collect/modules.h"
 #include "collect/refused.h"
 #include "collect/tasks.h"
@@ -21,6 +22,7 @@ enum {
 };
 
 struct collect {
+	struct javatrace javatrace;	/* first: callbacks of the JVM server get either */
 	const struct collect_opts *o;
 	struct collect_result *res;
 	struct trace_writer *w;

@@ -111,7 +111,8 @@ static void on_sample(void *ctx, const struct jvm_sample *v)
 	struct jvm_sample sample = *v;
 
 	sample.tid = nstid_host(&j->tids, v->tid);
-	j->s->cb.sample(j->s->ctx, j, &sample);
+	if (j->s->cb.sample)
+		j->s->cb.sample(j->s->ctx, j, &sample);
 }
 
 static void on_method(void *ctx, const struct jvm_method *m)
@@ -546,7 +547,7 @@ static void free_jvm(struct jvm *j)
 {
 	if (j->callflow)
 		j->s->cb.callflow_gone(j->s->ctx, j);
-	if (j->told)
+	if (j->told && j->s->cb.gone)
 		j->s->cb.gone(j->s->ctx, j);
 	if (j->ctl)
 		munmap(j->ctl, j->s->area_bytes);

@@ -106,7 +106,7 @@ struct jvm_callbacks {
 	 * to leave it unsampled (names only).
 	 */
 	bool (*hello)(void *ctx, struct jvm *j, int pid, int tid);
-	void (*sample)(void *ctx, struct jvm *j, const struct jvm_sample *s);
+	void (*sample)(void *ctx, struct jvm *j, const struct jvm_sample *s);	/* May be NULL. */
 	/* May come after the first sample or code that uses the number, and twice for one method. */
 	void (*method)(void *ctx, struct jvm *j, const struct jvm_method *m);
 	/* Right after its method(): the line table as struct rec_method_lines has it. May be NULL. */
@@ -122,7 +122,7 @@ struct jvm_callbacks {
 	/* From then on the thread is traced, as part of a call of the method. May be NULL. */
 	void (*bracket)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t tid, uint32_t method);
 	void (*lost)(void *ctx, struct jvm *j, uint64_t nr);	/* samples dropped since last told */
-	void (*gone)(void *ctx, struct jvm *j);
+	void (*gone)(void *ctx, struct jvm *j);			/* May be NULL. */
 	/* What it shares with us makes no sense any more: gone() follows, the JVM runs on. May be NULL. */
 	void (*broken)(void *ctx, struct jvm *j, const struct err *e);
 };
