@@ -50,6 +50,19 @@ static void print_options(const struct command *c)
 	free(j.table);
 }
 
+/* Paragraphs of the manual page for options that choose one of several, such as the reports. */
+static void print_choices(const struct command *c)
+{
+	const struct opt *o;
+	struct opt_join j;
+
+	command_own_opts(c, &j);
+	for (o = j.table; o->type != OPT_TYPE_END; o++)
+		if (o->type == OPT_TYPE_SET && o->name)
+			printf("*--%s*::\n\t%c%s.\n\n", o->name, o->help[0] & ~0x20, o->help + 1);
+	free(j.table);
+}
+
 static void print_words(const struct command *c)
 {
 	struct command_opts o;
@@ -161,6 +174,7 @@ static const struct {
 } topics[] = {
 	{ "synopsis", print_synopsis, false },
 	{ "options", print_options, false },
+	{ "choices", print_choices, false },
 	{ "words", print_words, false },
 	{ "values", print_values, false },
 	{ "defaults", print_defaults, false },
@@ -185,7 +199,7 @@ int describe(int argc, char **argv)
 			for_each_command(topics[i].print);
 		return nr_bad ? 1 : 0;
 	}
-	log_error("usage: --dump synopsis|options|words|values|defaults|help <command>, or "
+	log_error("usage: --dump synopsis|options|choices|words|values|defaults|help <command>, or "
 		  "--dump commands|summary|summaries|check");
 	return EXIT_USAGE;
 }

@@ -21,10 +21,21 @@ options_of_page() {
 		page=$TOP/Documentation/arcprof-$c.adoc
 		[ -f "$page" ] || continue
 		arcprof --dump options "$c" | sort >table
-		options_of_page "$page" | sort >documented
+		cp "$page" whole
+		! grep -q "{options}/$c-choices.adoc" "$page" || arcprof --dump choices "$c" >>whole
+		options_of_page whole | sort >documented
 		diff -U 0 --label "options of $c" --label "$c.adoc" table documented || bad=1
 	done
 	[ "$bad" -eq 0 ]
+}
+
+@test "docs: the page of report explains every report" {
+	arcprof --dump choices report | sed -n 's/^\*--\(.*\)\*::$/\1/p' >reports
+	grep -qx xarc reports
+	while read -r name; do
+		sed -n '/^== REPORTS/,/^== COLUMNS/p' "$TOP/Documentation/arcprof-report.adoc" | grep -qxF "*$name*::" ||
+			{ echo "REPORTS does not have $name"; return 1; }
+	done <reports
 }
 
 @test "docs: letters in the pages are those of the tables" {
