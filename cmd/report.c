@@ -457,21 +457,32 @@ static bool suits_terminal(const struct report_request *q)
 	return false;
 }
 
-int report_show(const struct report_request *q, const struct report *r, const void *own)
+static struct report_opts show_opts(const struct report_request *q, const struct report *r, const void *own,
+				    const struct profile_opts *po)
 {
-	const struct profile_opts po = profile_opts(q, r);
-	const struct report_opts o = {
-		.report = r, .own = own, .profile = &po,
+	return (struct report_opts){
+		.report = r, .own = own, .profile = po,
 		.format = q->format, .sort = q->sort, .limit = q->limit, .prune = q->prune,
 		.absolute = q->absolute, .percent = q->percent, .width = term_width(),
 		.select = { &q->pids, &q->tids, &q->comms, &q->threads, &q->modules, &q->symbols },
 		.fold = q->fold, .merge_threads = q->merge_threads, .merge_processes = q->merge_processes,
 		.no_inline = q->no_inline, .no_kernel = q->no_kernel, .by_kind = q->by_kind,
 	};
-	int status = check_request(q, r, &o);
+}
 
-	if (status)
-		return status;
+int report_check(const struct report_request *q, const struct report *r, const void *own)
+{
+	const struct profile_opts po = profile_opts(q, r);
+	const struct report_opts o = show_opts(q, r, own, &po);
+
+	return check_request(q, r, &o);
+}
+
+int report_show(const struct report_request *q, const struct report *r, const void *own)
+{
+	const struct profile_opts po = profile_opts(q, r);
+	const struct report_opts o = show_opts(q, r, own, &po);
+
 	if (!suits_terminal(q))
 		return 1;
 	return r->print_trace && !q->check ? print_trace(q, &o) : print_model(q, &o);
@@ -483,9 +494,11 @@ static int report_run(void *opts, int nr_operands, char **operands)
 	const struct report *r = reports[q->report];
 	int status = command_input(&q->input, nr_operands, operands);
 
-	if (status)
-		return status;
-	return has_no_others(q, r) ? report_show(q, r, own_opts(q, r)) : EXIT_USAGE;
+	if (!status && !has_no_others(q, r))
+		status = EXIT_USAGE;
+	if (!status)
+		status = report_check(q, r, own_opts(q, r));
+	return status ? status : report_show(q, r, own_opts(q, r));
 }
 
 const struct command cmd_report = {

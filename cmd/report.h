@@ -27,9 +27,11 @@ struct report_request {
 };
 
 /*
- * Prints that report; own: the struct that its own options fill.  q->report is not looked at.
- * Returns the exit status.
+ * r says which report, q->report is not looked at; own is the struct that the report's own options fill.
+ * report_check() returns 0, or EXIT_USAGE when it has said what cannot be; only what passes may be shown.
+ * report_show() returns the exit status.
  */
+int report_check(const struct report_request *q, const struct report *r, const void *own);
 int report_show(const struct report_request *q, const struct report *r, const void *own);
 
 #endif

@@ -82,23 +82,18 @@ static int prepare(struct sampling *s, const struct tprof_opts *o, int nr_operan
 	return 0;
 }
 
-static int print_report(const struct tprof_opts *o)
-{
-	const struct report_request q = { .input = o->output, .format = o->format };
-
-	if (term_is_tty())
-		pager_start();
-	return report_show(&q, &report_tprof, (const char *)o + opt_join_room(sizeof(*o)));
-}
-
 static int tprof_run(void *opts, int nr_operands, char **operands)
 {
 	const struct tprof_opts *o = opts;
+	const struct report_request q = { .input = o->output, .format = o->format };
+	const void *own = (const char *)opts + opt_join_room(sizeof(*o));
 	struct sampling s = { 0 };
 	struct collect_result res;
 	struct err e = { 0 };
-	int status;
+	int status = report_check(&q, &report_tprof, own);
 
+	if (status)
+		return status;
 	if (prepare(&s, o, nr_operands, operands, &e)) {
 		log_err(&e);
 		status = EXIT_USAGE;
@@ -109,7 +104,9 @@ static int tprof_run(void *opts, int nr_operands, char **operands)
 		status = sampling_exit_status(&s, &e);
 	} else {
 		sampling_summary(&s, &res);
-		status = print_report(o);
+		if (term_is_tty())
+			pager_start();
+		status = report_show(&q, &report_tprof, own);
 	}
 	sampling_release(&s);
 	return status;

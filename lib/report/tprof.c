@@ -355,22 +355,23 @@ static void print_csv(struct tprof *t)
 	buf_release(&b);
 }
 
-static int choose(struct tprof *t, struct err *e)
+/* Marks the stanzas that are asked for. */
+static int choose(const struct opt_list *l, bool wanted[ARRAY_SIZE(stanzas)], struct err *e)
 {
-	const struct opt_list *l = &t->own->stanzas;
 	size_t i, k;
 
 	for (k = 0; k < ARRAY_SIZE(stanzas); k++)
-		t->wanted[k] = !l->nr_items;
+		wanted[k] = !l->nr_items;
 	for (i = 0; i < l->nr_items; i++) {
 		for (k = 0; k < ARRAY_SIZE(stanzas); k++)
 			if (!strcasecmp(l->items[i], stanzas[k].letters) ||
 			    !strcasecmp(l->items[i], stanzas[k].name))
 				break;
 		if (k == ARRAY_SIZE(stanzas))
-			return err_set(e, EINVAL, "no stanza '%s': there are P, PM, PMS, PT, PTM, PTMS, M and MS",
+			return err_set(e, EINVAL,
+				       "unknown stanza '%s' (available: P, PM, PMS, PT, PTM, PTMS, M, MS)",
 				       l->items[i]);
-		t->wanted[k] = true;
+		wanted[k] = true;
 	}
 	return 0;
 }
@@ -382,7 +383,7 @@ static int tprof_print(struct view *v, FILE *out, struct err *e)
 
 	if (v->m->flow.n_means != FLOW_SAMPLES)
 		return err_set(e, EINVAL, "tprof counts samples, but this input counts calls");
-	if ((r = choose(&t, e)))
+	if ((r = choose(&t.own->stanzas, t.wanted, e)))
 		return r;
 	consumers_init(&t.names);
 	collect(&t);
@@ -401,10 +402,11 @@ static int tprof_print(struct view *v, FILE *out, struct err *e)
 static int check(const struct report_opts *o, struct err *e)
 {
 	const struct tprof_opts *own = o->own;
+	bool wanted[ARRAY_SIZE(stanzas)];
 
 	if (own->clip < 0 || own->clip > 100)
 		return err_set(e, EINVAL, "--clip: a percentage is from 0 to 100");
-	return 0;
+	return choose(&own->stanzas, wanted, e);
 }
 
 #define O struct tprof_opts

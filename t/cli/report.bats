@@ -343,8 +343,8 @@ for r in csv.reader(sys.stdin):
     SYM      8  8.00     asm_exc_page_fault"* ]]
 	[[ $output != *INTERPRETED* ]]
 	run_arcprof report -i "$MIXED" --tprof --stanza XY
-	[ "$status" -eq 1 ]
-	[[ $stderr == *"no stanza 'XY': there are P, PM"* ]]
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"unknown stanza 'XY' (available: P, PM, "* ]]
 	run_arcprof report --events "$AC/ac_test.events" --tprof
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"tprof counts samples"* ]]
