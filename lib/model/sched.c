@@ -15,51 +15,18 @@
 #include "base/mem.h"
 #include "model/sched.h"
 
-/* ---- what the trace says of processes and threads ---- */
+/* ---- what the trace says of processes and threads, beside their names ---- */
 
-static int take_label(void *ctx, const char *key, size_t key_len, const char *val, size_t val_len)
+static struct sched_exec *get_exec(struct sched_model *m, uint32_t proc)
 {
-	struct sched_model *m = ctx;
-	const char *v = arena_strndup(&m->mem, val, val_len);
-	size_t i;
-
-	for (i = 0; i < m->nr_labels; i++)
-		if (strlen(m->labels[i].key) == key_len && !memcmp(m->labels[i].key, key, key_len)) {
-			m->labels[i].val = v;
-			return 0;
-		}
-	VEC_GROW(m->labels, m->nr_labels, m->alloc_labels);
-	m->labels[m->nr_labels++] = (struct sched_label){ arena_strndup(&m->mem, key, key_len), v };
-	return 0;
-}
-
-const char *sched_label(const struct sched_model *m, const char *key)
-{
-	size_t i;
-
-	for (i = 0; i < m->nr_labels; i++)
-		if (!strcmp(m->labels[i].key, key))
-			return m->labels[i].val;
-	return NULL;
-}
-
-static uint64_t label_u64(const struct sched_model *m, const char *key)
-{
-	const char *v = sched_label(m, key);
-
-	return v ? strtoull(v, NULL, 10) : 0;
-}
-
-static struct sched_proc *get_proc(struct sched_model *m, uint32_t number)
-{
-	uint32_t *at = map_put(&m->by_proc, number);
+	uint32_t *at = map_put(&m->exec_of, proc);
 
 	if (*at == MAP_NONE) {
-		*at = m->nr_procs;
-		VEC_GROW(m->procs, m->nr_procs, m->alloc_procs);
-		m->procs[m->nr_procs++] = (struct sched_proc){ .comm = "" };
+		*at = m->nr_execs;
+		VEC_GROW(m->execs, m->nr_execs, m->alloc_execs);
+		m->execs[m->nr_execs++] = (struct sched_exec){ 0 };
 	}
-	return &m->procs[*at];
+	return &m->execs[*at];
 }
 
 static struct sched_thread *get_thread(struct sched_model *m, uint32_t number)
@@ -75,18 +42,22 @@ static struct sched_thread *get_thread(struct sched_model *m, uint32_t number)
 	return &m->threads[*at];
 }
 
+static int take_label(void *ctx, const char *key, size_t key_len, const char *val, size_t val_len)
+{
+	struct sched_model *m = ctx;
+
+	return names_sink.label(&m->names, key, key_len, val, val_len);
+}
+
 static int take_proc(void *ctx, const struct rec_proc *r)
 {
 	struct sched_model *m = ctx;
-	struct sched_proc *p = get_proc(m, r->proc);
 
-	p->pid = r->pid;
-	p->by_exec = r->exec;
-	if (r->comm_len)
-		p->comm = arena_strndup(&m->mem, r->comm, r->comm_len);
+	if (r->exec || map_get(&m->exec_of, r->proc) != MAP_NONE)
+		get_exec(m, r->proc)->made = r->exec;
 	if (r->exec && r->parent)
-		get_proc(m, r->parent)->execed_ns = r->time_ns;
-	return 0;
+		get_exec(m, r->parent)->replaced_ns = r->time_ns;
+	return names_sink.proc(&m->names, r);
 }
 
 static int take_thread(void *ctx, const struct rec_thread *r)
@@ -96,13 +67,7 @@ static int take_thread(void *ctx, const struct rec_thread *r)
 
 	if (!t->born_ns)
 		t->born_ns = r->time_ns;
-	t->proc = r->proc;
-	t->tid = r->tid;
-	if (r->name_len && (r->java || !t->java_name)) {
-		t->name = arena_strndup(&m->mem, r->name, r->name_len);
-		t->java_name = r->java;
-	}
-	return 0;
+	return names_sink.thread(&m->names, r);
 }
 
 static int take_end(void *ctx, const struct rec_end *r)
@@ -477,32 +442,37 @@ static int take_sched(void *ctx, const struct rec_sched *r, size_t nr)
 /* ---- reading ---- */
 
 /* What only all records together tell of a thread. */
-static void complete_threads(struct sched_model *m)
+static void complete_thread(struct sched_model *m, struct sched_thread *t)
 {
-	size_t i;
+	const struct names *x = &m->names;
+	uint32_t at = map_get(&x->thread_of, t->number), proc, exec;
 
-	for (i = 0; i < m->nr_threads; i++) {
-		struct sched_thread *t = &m->threads[i];
-		uint32_t at = map_get(&m->by_proc, t->proc);
-		const struct sched_proc *p = at == MAP_NONE ? NULL : &m->procs[at];
-
-		if (!p)
-			continue;
-		t->pid = p->pid;
-		t->comm = p->comm;
-		t->by_exec = p->by_exec && t->tid == p->pid;
-		if (p->execed_ns && !t->gone_ns)
-			t->gone_ns = p->execed_ns;
-		t->softirqd = !strncmp(t->name, "ksoftirqd/", 10);
+	if (at == MAP_NONE)
+		return;
+	t->tid = x->threads[at].tid;
+	t->name = model_str(&m->strings, x->threads[at].name);
+	t->softirqd = !strncmp(t->name, "ksoftirqd/", 10);
+	proc = map_get(&x->proc_of, x->threads[at].proc);
+	if (proc != MAP_NONE) {
+		t->pid = x->procs[proc].pid;
+		t->comm = model_str(&m->strings, x->procs[proc].comm);
 	}
+	exec = map_get(&m->exec_of, x->threads[at].proc);
+	if (exec == MAP_NONE)
+		return;
+	t->by_exec = m->execs[exec].made && t->tid == t->pid;
+	if (m->execs[exec].replaced_ns && !t->gone_ns)
+		t->gone_ns = m->execs[exec].replaced_ns;
 }
 
 static int set_window(struct sched_model *m, struct trace_reader *t, uint64_t from_ns, uint64_t to_ns,
 		      struct err *e)
 {
-	const char *scope = sched_label(m, "sched.scope"), *states = sched_label(m, "sched.states");
-	const char *irq = sched_label(m, "sched.irq");
-	uint64_t mono, real, zero = label_u64(m, "zero.mono_ns");
+	const struct names *x = &m->names;
+	const char *scope = names_label(x, "sched.scope"), *states = names_label(x, "sched.states");
+	const char *irq = names_label(x, "sched.irq");
+	uint64_t mono, real, zero = 0;
+	int r;
 
 	if (!scope) {
 		err_set(e, ENODATA, "the trace has no dispatches");
@@ -513,8 +483,8 @@ static int set_window(struct sched_model *m, struct trace_reader *t, uint64_t fr
 	m->system = !strcmp(scope, "system");
 	m->states = states && !strcmp(states, "yes");
 	m->irq = irq && !strcmp(irq, "yes");
-	m->start_ns = label_u64(m, "sched.start_ns");
-	m->end_ns = label_u64(m, "sched.end_ns");
+	m->start_ns = names_label_u64(x, "sched.start_ns");
+	m->end_ns = names_label_u64(x, "sched.end_ns");
 	if (!m->start_ns)
 		m->start_ns = mono;
 	if (!m->end_ns)		/* cut off: as far as it goes */
@@ -522,13 +492,10 @@ static int set_window(struct sched_model *m, struct trace_reader *t, uint64_t fr
 	m->trace_start_ns = m->start_ns;
 	if (to_ns)
 		m->end_ns = MIN(m->end_ns, m->start_ns + to_ns);
-	if (from_ns == SELECT_FROM_ZERO && !zero) {
-		err_set(e, ENODATA, "the trace has no zero point");
-		err_hint(e, "while it is recorded, 'arcprof ctl zero' sets one");
-		return -ENODATA;
-	}
+	if (from_ns == SELECT_FROM_ZERO && (r = names_zero(x, &zero, e)))
+		return r;
 	m->start_ns = from_ns == SELECT_FROM_ZERO ? MAX(m->start_ns, zero) : m->start_ns + from_ns;
-	m->start_ns = MAX(m->start_ns, label_u64(m, "reset.mono_ns"));
+	m->start_ns = MAX(m->start_ns, names_label_u64(x, "reset.mono_ns"));
 	m->end_ns = MAX(m->end_ns, m->start_ns);	/* also of a trace that says nonsense */
 	return 0;
 }
@@ -574,9 +541,12 @@ int sched_read(struct sched_model *m, struct trace_reader *t, uint64_t from_ns, 
 		.lost = take_lost,
 	};
 	static const struct trace_sink records = { .sched = take_sched };
+	size_t i;
 	int r;
 
 	memset(m, 0, sizeof(*m));
+	model_init(&m->strings, 1, FLOW_CALLS);
+	names_init(&m->names, &m->strings, &(struct resolve_opts){ .no_files = true });
 	m->line = line;
 	m->line_ctx = ctx;
 	r = trace_read(t, &names, m, e);
@@ -584,7 +554,8 @@ int sched_read(struct sched_model *m, struct trace_reader *t, uint64_t from_ns, 
 		r = set_window(m, t, from_ns, to_ns, e);
 	if (r)
 		return r;
-	complete_threads(m);
+	for (i = 0; i < m->nr_threads; i++)
+		complete_thread(m, &m->threads[i]);
 	r = trace_read(t, &records, m, e);
 	if (!r)
 		finish(m);
@@ -593,12 +564,12 @@ int sched_read(struct sched_model *m, struct trace_reader *t, uint64_t from_ns, 
 
 void sched_release(struct sched_model *m)
 {
-	arena_release(&m->mem);
+	names_release(&m->names);
+	model_release(&m->strings);
 	map_release(&m->by_number);
-	map_release(&m->by_proc);
+	map_release(&m->exec_of);
 	free(m->threads);
-	free(m->procs);
-	free(m->labels);
+	free(m->execs);
 	free(m->cpus);
 	free(m->losses);
 	memset(m, 0, sizeof(*m));
@@ -625,7 +596,7 @@ void sched_intr_name(const struct sched_model *m, uint32_t intr, struct buf *b)
 		return;
 	}
 	snprintf(key, sizeof(key), "%s.%" PRIu32, class == SCHED_INTR_VECTOR ? "vector" : "irq", number);
-	name = sched_label(m, key);
+	name = names_label(&m->names, key);
 	buf_fmt(b, "%s %" PRIu32, class == SCHED_INTR_VECTOR ? "vector" : "irq", number);
 	if (name)
 		buf_fmt(b, " %s", name);

@@ -16,18 +16,15 @@
 #ifndef MODEL_SCHED_H
 #define MODEL_SCHED_H
 
-#include "base/arena.h"
 #include "base/buf.h"
-#include "base/hash.h"
-#include "model/select.h"
-#include "trace/reader.h"
+#include "model/names.h"
 
 enum sched_bucket { SCHED_ON_CPU, SCHED_WAITS, SCHED_ASLEEP, SCHED_IN_DISK, SCHED_UNKNOWN, SCHED_NR_BUCKETS };
 
 struct sched_thread {
-	uint32_t number, proc, tid, pid;
-	const char *name, *comm;
-	bool java_name, seen, gone, by_exec, softirqd;
+	uint32_t number, tid, pid;
+	const char *name, *comm;	/* as long as the sched_model */
+	bool seen, gone, by_exec, softirqd;
 	uint64_t born_ns, gone_ns;	/* gone_ns: 0 not gone */
 	uint64_t times[SCHED_NR_BUCKETS];	/* on CPU: interrupts included */
 	uint64_t intr_ns;
@@ -64,21 +61,17 @@ struct sched_line {
 };
 
 struct sched_model {
-	struct arena mem;
-	struct map by_number, by_proc;
+	struct names names;		/* labels, processes and threads */
+	struct model strings;		/* theirs */
+	struct map by_number;		/* thread of the trace -> index */
 	struct sched_thread *threads;
 	size_t nr_threads, alloc_threads;
-	struct sched_proc {
-		uint32_t pid;
-		const char *comm;
-		uint64_t execed_ns;	/* 0: it was not replaced by an exec */
-		bool by_exec;
-	} *procs;
-	size_t nr_procs, alloc_procs;
-	struct sched_label {
-		const char *key, *val;
-	} *labels;
-	size_t nr_labels, alloc_labels;
+	struct map exec_of;		/* process of the trace -> index */
+	struct sched_exec {
+		uint64_t replaced_ns;	/* by an exec; 0: it was not */
+		bool made;		/* by an exec */
+	} *execs;
+	size_t nr_execs, alloc_execs;
 	struct sched_cpu *cpus;
 	size_t nr_cpus;
 	bool system, states, irq;	/* what was recorded */
@@ -99,8 +92,6 @@ int sched_read(struct sched_model *m, struct trace_reader *t, uint64_t from_ns, 
 	       void (*line)(void *, const struct sched_line *), void *ctx, struct err *e);
 void sched_release(struct sched_model *m);
 
-/* NULL when the trace does not say. */
-const char *sched_label(const struct sched_model *m, const char *key);
 /* "24 virtio0-input.0", "TIMER", "local_timer". */
 void sched_intr_name(const struct sched_model *m, uint32_t intr, struct buf *b);
 

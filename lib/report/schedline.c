@@ -26,14 +26,14 @@ void sched_head_text(const struct sched_model *m, size_t nr_threads, FILE *out)
 	buf_fmt(&b, ", %" PRIu64 " lost", m->nr_lost);
 	if (m->nr_odd)
 		buf_fmt(&b, ", %" PRIu64 " do not fit the one before", m->nr_odd);
-	if (sched_label(m, "command")) {
+	if (names_label(&m->names, "command")) {
 		buf_str(&b, "; ");
-		quote_add(&b, sched_label(m, "command"));
+		quote_add(&b, names_label(&m->names, "command"));
 	}
 	buf_putc(&b, '\n');
-	if (sched_label(m, "refused.sched")) {
+	if (names_label(&m->names, "refused.sched")) {
 		buf_str(&b, "not recorded: ");
-		quote_add(&b, sched_label(m, "refused.sched"));
+		quote_add(&b, names_label(&m->names, "refused.sched"));
 		buf_putc(&b, '\n');
 	}
 	fwrite(b.data, 1, b.len, out);
@@ -48,8 +48,8 @@ void sched_head_json(const struct sched_model *m, struct json *j, const char *re
 	json_str(j, "report", report);
 	json_end(j);
 	json_object(j, "source");
-	json_str(j, "command", sched_label(m, "command"));
-	json_str(j, "host", sched_label(m, "host"));
+	json_str(j, "command", names_label(&m->names, "command"));
+	json_str(j, "host", names_label(&m->names, "host"));
 	json_str(j, "scope", m->system ? "system" : "threads");
 	json_bool(j, "states", m->states);
 	json_bool(j, "interrupts", m->irq);
@@ -58,7 +58,7 @@ void sched_head_json(const struct sched_model *m, struct json *j, const char *re
 	json_u64(j, "inconsistent", m->nr_odd);
 	json_u64(j, "dispatches", m->nr_dispatches);
 	json_u64(j, "interrupts_taken", m->nr_intr);
-	json_str(j, "refused_sched", sched_label(m, "refused.sched"));
+	json_str(j, "refused_sched", names_label(&m->names, "refused.sched"));
 	json_end(j);
 }
 
