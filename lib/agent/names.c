@@ -47,8 +47,7 @@ void names_class_unloaded(void)
 
 uint32_t names_epoch(void)
 {
-	return load_relaxed(&unload_events) +
-	       (vm.nr_unloaded ? (uint32_t)__atomic_load_n(vm.nr_unloaded, __ATOMIC_RELAXED) : 0);
+	return load_relaxed(&unload_events) + (vm.nr_unloaded ? (uint32_t)load_relaxed(vm.nr_unloaded) : 0);
 }
 
 struct parts {

@@ -48,7 +48,7 @@ static uint32_t nr_inside;		/* between probe_begin() and probe_end() */
 bool probe_begin(void)
 {
 	__atomic_fetch_add(&nr_inside, 1, __ATOMIC_SEQ_CST);
-	if (!__atomic_load_n(&off, __ATOMIC_SEQ_CST))
+	if (!load_seq_cst(&off))
 		return true;
 	probe_end();
 	return false;
@@ -316,7 +316,7 @@ const struct callflow_host native_host = {
 void probe_on(bool into_running)
 {
 	attached = into_running;
-	__atomic_store_n(&off, false, __ATOMIC_SEQ_CST);
+	store_seq_cst(&off, false);
 }
 
 static void empty_table(void)
@@ -336,7 +336,7 @@ static void empty_table(void)
 
 void probe_off(void)
 {
-	__atomic_store_n(&off, true, __ATOMIC_SEQ_CST);
+	store_seq_cst(&off, true);
 	empty_table();
 }
 
@@ -345,7 +345,7 @@ bool probe_wait_quiet(void)
 	enum { MAX_WAIT_MS = 10000 };
 	int ms;
 
-	for (ms = 0; __atomic_load_n(&nr_inside, __ATOMIC_SEQ_CST); ms++) {
+	for (ms = 0; load_seq_cst(&nr_inside); ms++) {
 		if (ms == MAX_WAIT_MS)
 			return false;
 		sys_sleep_ms(1);

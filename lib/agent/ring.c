@@ -123,7 +123,7 @@ bool ring_root(uint64_t end, struct jvm_root *r)
 	if (seq & 1 || load_relaxed(&known->end) != end)
 		return false;
 	memcpy(r, known, sizeof(*r));
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	fence_acquire();
 	return load_relaxed(&known->seq) == seq && r->end == end;
 }
 

@@ -268,7 +268,7 @@ static void on_trap(int sig, siginfo_t *si, void *uc)
 		return;
 	}
 	__atomic_fetch_add(&nr_running, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&on, __ATOMIC_SEQ_CST) && !load_relaxed(&crashing))
+	if (load_seq_cst(&on) && !load_relaxed(&crashing))
 		on_sample(si, uc);
 	__atomic_fetch_sub(&nr_running, 1, __ATOMIC_SEQ_CST);
 }
@@ -307,7 +307,7 @@ static int on_sigaction(int sig, const struct libc_sigaction *new, struct libc_s
 		 * this one
 		 */
 		if (new->handler == fault_handler)
-			__atomic_store_n(&crashing, 1, __ATOMIC_RELAXED);
+			store_relaxed(&crashing, 1);
 	}
 	return 0;
 }
@@ -395,7 +395,7 @@ bool sample_on(void)
 {
 	if (!install())
 		return false;
-	__atomic_store_n(&on, 1, __ATOMIC_SEQ_CST);
+	store_seq_cst(&on, 1);
 	return true;
 }
 
@@ -403,8 +403,8 @@ bool sample_off(void)
 {
 	int ms;
 
-	__atomic_store_n(&on, 0, __ATOMIC_SEQ_CST);
-	for (ms = 0; ms < MAX_WAIT_MS && __atomic_load_n(&nr_running, __ATOMIC_SEQ_CST); ms++)
+	store_seq_cst(&on, 0);
+	for (ms = 0; ms < MAX_WAIT_MS && load_seq_cst(&nr_running); ms++)
 		sys_sleep_ms(1);
 	return ms < MAX_WAIT_MS;
 }

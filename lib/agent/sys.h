@@ -14,17 +14,12 @@
 #include <stdint.h>
 #include <asm/unistd.h>
 
-#include "callflow/x86/cpu.h"
+#include "base/atomic.h"
+#include "callflow/cpu.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-
-#define load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
-#define load_relaxed(p) __atomic_load_n((p), __ATOMIC_RELAXED)
-#define store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
-#define store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
-#define add_relaxed(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 
 #define SYS_ARGS(nr, a, b, c, d, e, f, ...) \
 	cpu_syscall((nr), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))

@@ -13,6 +13,7 @@
 
 #include "api/area.h"
 #include "api/ticks.h"
+#include "base/atomic.h"
 
 enum { MAX_TRIES = 1 << 20, TRIES_A_YIELD = 64 };
 
@@ -195,7 +196,7 @@ uint32_t arcprof_area_own_slot(const struct arcprof_area *a, pid_t tid)
 
 uint32_t arcprof_area_nr_used(const struct arcprof_area *a)
 {
-	uint32_t nr = __atomic_load_n(&a->header->next_slot, __ATOMIC_ACQUIRE);
+	uint32_t nr = load_acquire(&a->header->next_slot);
 
 	return nr < a->header->nr_slots ? nr : a->header->nr_slots;
 }
@@ -212,12 +213,28 @@ uint64_t arcprof_area_ns(const struct arcprof_ptt_header *h, uint64_t ticks)
 	return arcprof_ticks_ns(h, ticks);
 }
 
-/* Between two readings of a sequence that was odd or moved. */
-static bool wait_a_little(unsigned int try)
+/*
+ * Copies len bytes from where *seq says whether a writer is at them; *now, unless NULL, is the time
+ * of that. False: a writer was at them each time.
+ */
+static bool copy_steady(const struct arcprof_area *a, const uint32_t *seq, void *copy, size_t len,
+			const void *from, uint64_t *now)
 {
-	if (try % TRIES_A_YIELD == TRIES_A_YIELD - 1)
-		sched_yield();		/* its CPU may be that of a virtual machine, and not run */
-	return try < MAX_TRIES;
+	unsigned int try;
+	uint32_t before;
+
+	for (try = 0; try <= MAX_TRIES; try++) {
+		before = load_acquire(seq);
+		memcpy(copy, from, len);
+		if (now)
+			*now = arcprof_area_now(a->header);
+		fence_acquire();
+		if (!(before & 1) && before == load_relaxed(seq))
+			return true;
+		if (try % TRIES_A_YIELD == TRIES_A_YIELD - 1)
+			sched_yield();		/* its CPU may be that of a virtual machine, and not run */
+	}
+	return false;
 }
 
 /* Without clock: a session that has ended stays as it was. */
@@ -230,24 +247,14 @@ bool arcprof_area_slot(const struct arcprof_area *a, uint32_t idx, struct arcpro
 {
 	const struct arcprof_slot *s = &a->slots[idx];
 	bool live = arcprof_area_live(a);
-	unsigned int try = 0;
-	uint64_t now = 0;
-	uint32_t seq;
+	uint64_t now;
 
-	do {
-		seq = __atomic_load_n(&s->seq, __ATOMIC_ACQUIRE);
-		memcpy(copy, s, sizeof(*copy));
-		if (live)
-			now = arcprof_area_now(a->header);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (!(seq & 1) && seq == __atomic_load_n(&s->seq, __ATOMIC_RELAXED)) {
-			if (live && copy->flags & ARCPROF_SLOT_RUNNING)
-				copy->acc[0] += since(now, copy->last[0]);
-			copy->comm[sizeof(copy->comm) - 1] = '\0';
-			return true;
-		}
-	} while (wait_a_little(try++));
-	return false;
+	if (!copy_steady(a, &s->seq, copy, sizeof(*copy), s, live ? &now : NULL))
+		return false;
+	if (live && copy->flags & ARCPROF_SLOT_RUNNING)
+		copy->acc[0] += since(now, copy->last[0]);
+	copy->comm[sizeof(copy->comm) - 1] = '\0';
+	return true;
 }
 
 static enum arcprof_bucket bucket_now(const struct arcprof_cpu *c)
@@ -265,23 +272,13 @@ bool arcprof_area_cpu(const struct arcprof_area *a, uint32_t cpu, struct arcprof
 {
 	const struct arcprof_cpu *c = &a->cpus[cpu];
 	bool live = arcprof_area_live(a);
-	unsigned int try = 0;
-	uint64_t now = 0;
-	uint32_t seq;
+	uint64_t now;
 
-	do {
-		seq = __atomic_load_n(&c->seq, __ATOMIC_ACQUIRE);
-		memcpy(copy, c, sizeof(*copy));
-		if (live)
-			now = arcprof_area_now(a->header);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (!(seq & 1) && seq == __atomic_load_n(&c->seq, __ATOMIC_RELAXED)) {
-			if (live && copy->flags & ARCPROF_CPU_STARTED) {
-				copy->bucket[bucket_now(copy)] += since(now, copy->last[0]);
-				copy->last[0] += since(now, copy->last[0]);
-			}
-			return true;
-		}
-	} while (wait_a_little(try++));
-	return false;
+	if (!copy_steady(a, &c->seq, copy, sizeof(*copy), c, live ? &now : NULL))
+		return false;
+	if (live && copy->flags & ARCPROF_CPU_STARTED) {
+		copy->bucket[bucket_now(copy)] += since(now, copy->last[0]);
+		copy->last[0] += since(now, copy->last[0]);
+	}
+	return true;
 }

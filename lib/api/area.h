@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "arcprof_uapi.h"
+#include "base/atomic.h"
 
 /* Where BPF's maps and links are held ("header", "cpus", "slots", "threads", "pids", "on_*"). */
 #define ARCPROF_BPF_DIR "/sys/fs/bpf/arcprof"
@@ -37,7 +38,7 @@ void arcprof_area_close(struct arcprof_area *a);
 /* True while the kernel side writes; after that the values stay as they are. */
 static inline bool arcprof_area_live(const struct arcprof_area *a)
 {
-	return __atomic_load_n(&a->header->generation, __ATOMIC_RELAXED) != 0;
+	return load_relaxed(&a->header->generation) != 0;
 }
 
 /* False in a container with process numbers of its own: those of BPF's slots mean other threads there. */

@@ -14,6 +14,7 @@
 #include "api/area.h"
 #include "api/perf.h"
 #include "api/ticks.h"
+#include "base/atomic.h"
 
 enum backend { NONE, BPF, MODULE, PERF, CLOCK };
 
@@ -187,7 +188,7 @@ uint64_t arcprof_thread_time_ns(struct arcprof_thread *t)
 {
 	uint64_t ns;
 
-	if (!t->in_ns || !__atomic_load_n(&t->header->generation, __ATOMIC_RELAXED))
+	if (!t->in_ns || !load_relaxed(&t->header->generation))
 		ns = time_otherwise(t);
 	else if (!arcprof_anchor_ns(&t->anchor, &t->slot->seq, &ns))
 		ns = anchor_slot(t);

@@ -8,13 +8,9 @@
 
 #include <asm/unistd.h>
 
+#include "base/atomic.h"
 #include "callflow/callflow.h"
-
-#ifdef __x86_64__
-#include "callflow/x86/cpu.h"
-#else
-#include "callflow/arm64/cpu.h"
-#endif
+#include "callflow/cpu.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -61,12 +57,6 @@ struct process {
 
 extern struct process callflow_process __attribute__((visibility("hidden")));
 #define cf callflow_process
-
-#define load_relaxed(p) __atomic_load_n((p), __ATOMIC_RELAXED)
-#define load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
-#define store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
-#define store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
-#define add_relaxed(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 
 static inline struct callflow_node *node_at(uint32_t ref)
 {

@@ -233,8 +233,8 @@ static void prune(struct prune *p)
 /* The recorder does not read a tree that changes so, and no tree changes so while it reads. */
 static bool begin(struct callflow_thread *t)
 {
-	__atomic_store_n(&t->pruning, 1, __ATOMIC_SEQ_CST);
-	if (!__atomic_load_n(&cf.area->reading, __ATOMIC_SEQ_CST))
+	store_seq_cst(&t->pruning, 1);
+	if (!load_seq_cst(&cf.area->reading))
 		return true;
 	store_release(&t->pruning, 0);
 	return false;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/atomic.h"
 #include "base/mem.h"
 #include "collect/brackets.h"
 #include "collect/callflow.h"
@@ -17,7 +18,7 @@ struct bracket_area {
 
 static void set_open(struct callflow_area *a, bool open)
 {
-	__atomic_store_n(&a->bracket_closed, !open, __ATOMIC_RELAXED);
+	store_relaxed(&a->bracket_closed, !open);
 }
 
 int brackets_new(struct brackets *b, struct jvm *jvm, uint64_t *bytes)
@@ -38,7 +39,7 @@ int brackets_new(struct brackets *b, struct jvm *jvm, uint64_t *bytes)
 
 static uint64_t counter(const uint64_t *p)
 {
-	return __atomic_load_n(p, __ATOMIC_RELAXED);
+	return load_relaxed(p);
 }
 
 void brackets_gone(struct brackets *b, struct jvm *jvm)

@@ -6,6 +6,7 @@
 #ifndef COLLECT_CALLDUMP_H
 #define COLLECT_CALLDUMP_H
 
+#include "base/atomic.h"
 #include "base/hash.h"
 #include "collect/callflow.h"
 #include "trace/calls.h"
@@ -111,7 +112,7 @@ static inline const void *area_at(const struct callflow_proc *p, uint64_t off)
 /* The thread slot, plus 1, whose page it is; 0: nobody's. */
 static inline uint32_t area_owner(const struct callflow_proc *p, uint32_t page)
 {
-	return __atomic_load_n((const uint32_t *)area_at(p, p->own.owners_off) + page, __ATOMIC_RELAXED);
+	return load_relaxed((const uint32_t *)area_at(p, p->own.owners_off) + page);
 }
 
 static inline uint32_t area_node_words(const struct callflow_proc *p)

@@ -2,6 +2,7 @@
 /* callevents.c - writes the events of call trees, which processes put into rings, to the trace. */
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/mem.h"
 #include "collect/calldump.h"
 #include "trace/writer.h"
@@ -67,17 +68,17 @@ void dump_drain_ring(struct dump *d, uint32_t i)
 			(const void *)((uint8_t *)r + CALLFLOW_PAGE + (tail & (size - 1)) * bytes);
 		struct callflow_event copy;
 
-		copy.what = __atomic_load_n(&x->what, __ATOMIC_ACQUIRE);
+		copy.what = load_acquire(&x->what);
 		if (copy.what >> CALLFLOW_EVENT_LAP != callflow_event_lap(tail, size))
 			break;
-		copy.tsc = __atomic_load_n(&x->tsc, __ATOMIC_RELAXED);
+		copy.tsc = load_relaxed(&x->tsc);
 		memcpy(charged, x->charged, p->own.nr_metrics * sizeof(*charged));
 		take_event(d, &copy, charged);
 		if (!(tail & 1023))
-			__atomic_store_n(&r->tail, tail + 1, __ATOMIC_RELEASE);
+			store_release(&r->tail, tail + 1);
 	}
 	d->p->tails[i] = tail;
-	__atomic_store_n(&r->tail, tail, __ATOMIC_RELEASE);
+	store_release(&r->tail, tail);
 	flush_events(d);
 }
 

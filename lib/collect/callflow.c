@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "base/atomic.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -248,7 +249,7 @@ static bool stays(struct dump *d, uint32_t slot)
 	const struct timespec ms = { .tv_nsec = 1000000 };
 	bool pruning;
 
-	while ((pruning = __atomic_load_n(&t->pruning, __ATOMIC_SEQ_CST)) && d->last &&
+	while ((pruning = load_seq_cst(&t->pruning)) && d->last &&
 	       d->waited_ms++ < MAX_PRUNE_MS && tasks_is_alive(d->p->proc))
 		nanosleep(&ms, NULL);
 	if (!pruning)
@@ -265,7 +266,7 @@ static void dump_proc(struct callflows *f, struct callflow_proc *p, bool last)
 	uint32_t slot;
 
 	d->last = last;
-	__atomic_store_n(&p->area->reading, 1, __ATOMIC_SEQ_CST);
+	store_seq_cst(&p->area->reading, 1);
 	if (callflows_have_cpu(f))
 		area_look_at_all(p);
 	list_pages(p, &l);
@@ -274,7 +275,7 @@ static void dump_proc(struct callflows *f, struct callflow_proc *p, bool last)
 			dump_tree(d, slot, &l);
 	}
 	if (!last)
-		__atomic_store_n(&p->area->reading, 0, __ATOMIC_RELEASE);
+		store_release(&p->area->reading, 0);
 	free(l.first);
 	free(l.next);
 	free(d->chain);
@@ -284,13 +285,13 @@ static void dump_proc(struct callflows *f, struct callflow_proc *p, bool last)
 static void write_lost(struct callflows *f, struct callflow_proc *p)
 {
 	uint32_t m;
-	uint64_t lost = __atomic_load_n(&p->area->lost_calls, __ATOMIC_RELAXED);
+	uint64_t lost = load_relaxed(&p->area->lost_calls);
 	struct rec_lost r = { .time_ns = clock_mono_ns(), .cause = LOST_CALLS, .stream = p->proc->id };
 
-	f->res->slow_threads += __atomic_load_n(&p->area->slow_threads, __ATOMIC_RELAXED);
+	f->res->slow_threads += load_relaxed(&p->area->slow_threads);
 	f->res->lost_calls += lost;
 	for (m = 0; m < f->o->layout.nr_metrics; m++)
-		f->res->refused_threads[m] += __atomic_load_n(&p->area->metrics[m].refused, __ATOMIC_RELAXED);
+		f->res->refused_threads[m] += load_relaxed(&p->area->metrics[m].refused);
 	r.count = lost + f->res->lost_events;
 	f->res->lost_events = 0;	/* told */
 	f->res->told_events += r.count - lost;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/io.h"
@@ -48,13 +49,13 @@ bool area_read_node(const struct callflow_proc *p, uint32_t ref, struct callflow
 	const struct callflow_node *x = area_at(p, p->own.pool_off + (uint64_t)ref * 8);
 	uint32_t m;
 
-	n->consumer = __atomic_load_n(&x->consumer, __ATOMIC_ACQUIRE);
+	n->consumer = load_acquire(&x->consumer);
 	if (!n->consumer)
 		return false;
-	n->parent = __atomic_load_n(&x->parent, __ATOMIC_RELAXED);
-	n->calls = __atomic_load_n(&x->calls, __ATOMIC_RELAXED);
+	n->parent = load_relaxed(&x->parent);
+	n->calls = load_relaxed(&x->calls);
 	for (m = 0; base && m < p->own.nr_metrics; m++)
-		base[m] = __atomic_load_n(&x->base[m], __ATOMIC_RELAXED);
+		base[m] = load_relaxed(&x->base[m]);
 	return true;
 }
 
@@ -65,7 +66,7 @@ static struct frame native_frame(struct callflow_proc *p, uint32_t slot)
 	uint64_t addr = 0;
 
 	if (slot < p->own.nr_functions)
-		addr = __atomic_load_n(functions + slot, __ATOMIC_RELAXED);
+		addr = load_relaxed(functions + slot);
 	m = maps_find(&p->proc->maps, addr);
 	if (m && m->module)
 		return (struct frame){ FRAME_NATIVE, .module = m->module, .off = addr - m->start + m->pgoff };
@@ -105,7 +106,7 @@ bool area_read_thread(const struct callflow_proc *p, uint32_t slot, struct callf
 {
 	const struct callflow_thread *x = area_at(p, p->own.threads_off);
 
-	if (__atomic_load_n(&x[slot].state, __ATOMIC_ACQUIRE) == CALLFLOW_FREE)
+	if (load_acquire(&x[slot].state) == CALLFLOW_FREE)
 		return false;
 	memcpy(t, &x[slot], sizeof(*t));
 	t->name[CALLFLOW_NAME - 1] = '\0';
@@ -146,11 +147,11 @@ static uint32_t innermost(struct dump *d, const struct callflow_thread *t)
 		return t->innermost;
 	if (t->top < t->stack || depth > d->p->own.max_depth || (d->nr_steps += depth) > MAX_STEPS)
 		return 0;
-	for (; depth && dump_number_of(d, ref); depth--)
-		ref = __atomic_load_n(
-			&((const struct callflow_node *)area_at(d->p, d->p->own.pool_off + (uint64_t)ref * 8))
-				 ->child,
-			__ATOMIC_RELAXED);
+	for (; depth && dump_number_of(d, ref); depth--) {
+		const struct callflow_node *x = area_at(d->p, d->p->own.pool_off + (uint64_t)ref * 8);
+
+		ref = load_relaxed(&x->child);
+	}
 	return dump_number_of(d, ref) ? ref : 0;
 }
 
@@ -164,7 +165,7 @@ static bool stands(const struct dump *d, const struct callflow_thread *t)
 {
 	const struct callflow_thread *x = area_thread(d->p, d->slot);
 
-	return __atomic_load_n(&x->last[0], __ATOMIC_ACQUIRE) == t->last[0] && x->top == t->top &&
+	return load_acquire(&x->last[0]) == t->last[0] && x->top == t->top &&
 	       x->running_on == t->running_on && x->state == t->state;
 }
 
@@ -227,13 +228,13 @@ static uint64_t read_cpu_ns(const struct callflow_proc *p, uint32_t tid)
 static void look_at(const struct callflow_proc *p, uint32_t slot)
 {
 	const struct callflow_thread *t = area_thread(p, slot);
-	uint32_t tid = __atomic_load_n(&t->tid, __ATOMIC_RELAXED);
+	uint32_t tid = load_relaxed(&t->tid);
 	uint64_t ns;
 
-	if (__atomic_load_n(&t->state, __ATOMIC_ACQUIRE) != CALLFLOW_LIVE)
+	if (load_acquire(&t->state) != CALLFLOW_LIVE)
 		return;
 	if (!tid)
-		tid = __atomic_load_n(&t->running_on, __ATOMIC_RELAXED);
+		tid = load_relaxed(&t->running_on);
 	ns = tid ? read_cpu_ns(p, tid) : 0;
 	if (!ns)
 		return;
@@ -248,7 +249,7 @@ bool callflows_have_cpu(const struct callflows *f)
 
 void area_look_at_all(const struct callflow_proc *p)
 {
-	uint32_t slot, nr = __atomic_load_n(&p->area->next_thread, __ATOMIC_RELAXED);
+	uint32_t slot, nr = load_relaxed(&p->area->next_thread);
 
 	for (slot = 0; slot < nr && slot < p->own.nr_threads; slot++)
 		look_at(p, slot);

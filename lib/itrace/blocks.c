@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 
 #include "arch/insn.h"
+#include "base/atomic.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -301,8 +302,8 @@ void blocks_read(struct itrace *it, struct track *t)
 	if (t->busy)
 		return;
 	t->busy = true;
-	ended = __atomic_load_n(&t->ring->flags, __ATOMIC_ACQUIRE) & ARCPROF_RING_ENDED;
-	head = __atomic_load_n(&t->ring->head, __ATOMIC_ACQUIRE);
+	ended = load_acquire(&t->ring->flags) & ARCPROF_RING_ENDED;
+	head = load_acquire(&t->ring->head);
 	while (t->tail < head) {
 		on_record(it, t, &t->records[t->tail % NR_RECORDS]);
 		if (++t->tail % CONSUME_EVERY == 0 && t->tail < head)

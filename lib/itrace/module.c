@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "api/itrace_request.h"
+#include "base/atomic.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/spawn.h"
@@ -250,8 +251,8 @@ static int start(struct itrace **out, const struct itrace_opts *o, struct err *e
 
 static void open_track(struct itrace *it, struct track *t)
 {
-	uint64_t gen = __atomic_load_n(&t->ring->gen, __ATOMIC_ACQUIRE), now = clock_mono_ns();
-	uint32_t flags = __atomic_load_n(&t->ring->flags, __ATOMIC_ACQUIRE);
+	uint64_t gen = load_acquire(&t->ring->gen), now = clock_mono_ns();
+	uint32_t flags = load_acquire(&t->ring->flags);
 	int creator;
 	size_t i;
 
@@ -273,7 +274,7 @@ static void open_track(struct itrace *it, struct track *t)
 			open_track(it, &it->track[i]);
 	if (creator && creator != t->pid)
 		process_changed(it, t->pid);
-	t->time_ns = __atomic_load_n(&t->ring->head, __ATOMIC_ACQUIRE) ? t->records[0].from : now;
+	t->time_ns = load_acquire(&t->ring->head) ? t->records[0].from : now;
 	if (*map_put(&it->tids, (uint64_t)t->tid) == MAP_NONE)	/* each bracket has a ring of its own */
 		it->totals.nr_threads++;
 	*map_put(&it->tids, (uint64_t)t->tid) = 0;

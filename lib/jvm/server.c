@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/atomic.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -208,7 +209,7 @@ static void drain_log(struct jvm *j, bool all)
 {
 	struct jvm_server *s = j->s;
 	struct wire_sink sink = sink_of(j);
-	uint64_t head = __atomic_load_n(&j->ctl->log_head, __ATOMIC_ACQUIRE);
+	uint64_t head = load_acquire(&j->ctl->log_head);
 	struct err e;
 
 	if (head - j->log_read > LOG_LIMIT) {
@@ -231,7 +232,7 @@ static void drain_log(struct jvm *j, bool all)
 			break;
 		}
 		j->log_read += used;
-		__atomic_store_n(&j->ctl->log_read, j->log_read, __ATOMIC_RELEASE);
+		store_release(&j->ctl->log_read, j->log_read);
 	}
 	if (j->log_read - j->log_punched >= PUNCH_BYTES) {
 		uint64_t to = j->log_read & ~4095ull;
@@ -250,7 +251,7 @@ static void drain_ring(struct jvm *j, uint32_t i)
 	struct jvm_ring *r = ring_at(j, i);
 	uint8_t *data = (uint8_t *)r + JVM_PAGE;
 	uint64_t size = s->o.ring_bytes, tail = j->tails[i];
-	uint64_t head = __atomic_load_n(&r->head, __ATOMIC_ACQUIRE);
+	uint64_t head = load_acquire(&r->head);
 	struct err e;
 
 	if (head - tail > size) {
@@ -259,7 +260,7 @@ static void drain_ring(struct jvm *j, uint32_t i)
 	}
 	while (tail != head) {
 		uint8_t *p = data + (tail & (size - 1));
-		uint64_t h = __atomic_load_n((uint64_t *)p, __ATOMIC_ACQUIRE);
+		uint64_t h = load_acquire((uint64_t *)p);
 		uint32_t len = h, type = h >> 32 & 0xff;
 
 		if (!type || (h >> 32 & ~0xffull) != jvm_ring_stamp(tail, size))
@@ -278,7 +279,7 @@ static void drain_ring(struct jvm *j, uint32_t i)
 				s->cb.lost(s->ctx, j, 1);
 		}
 		tail += len;
-		__atomic_store_n(&r->tail, tail, __ATOMIC_RELEASE);
+		store_release(&r->tail, tail);
 	}
 	j->tails[i] = tail;
 }
@@ -289,11 +290,11 @@ static void report_lost(struct jvm *j)
 	uint32_t i;
 
 	for (i = 0; i < j->s->nr_rings; i++) {
-		now = __atomic_load_n(&ring_at(j, i)->lost, __ATOMIC_RELAXED);
+		now = load_relaxed(&ring_at(j, i)->lost);
 		nr += now - j->lost[i];
 		j->lost[i] = now;
 	}
-	now = __atomic_load_n(&j->ctl->log_lost, __ATOMIC_RELAXED);
+	now = load_relaxed(&j->ctl->log_lost);
 	nr += now - j->log_lost;
 	j->log_lost = now;
 	if (nr)
@@ -862,8 +863,8 @@ void *jvm_user(const struct jvm *j)
 
 void jvm_code_cache(const struct jvm *j, uint64_t *lo, uint64_t *hi)
 {
-	*lo = j->ctl ? __atomic_load_n(&j->ctl->code_lo, __ATOMIC_RELAXED) : 0;
-	*hi = j->ctl ? __atomic_load_n(&j->ctl->code_hi, __ATOMIC_RELAXED) : 0;
+	*lo = j->ctl ? load_relaxed(&j->ctl->code_lo) : 0;
+	*hi = j->ctl ? load_relaxed(&j->ctl->code_hi) : 0;
 }
 
 /* The agent may have changed seq; then it is the one to be deceived. */
@@ -874,16 +875,16 @@ void jvm_tell_root(struct jvm *j, const struct jvm_root *r)
 
 	if (!to)
 		return;
-	seq = __atomic_load_n(&to->seq, __ATOMIC_RELAXED) | 1;
-	__atomic_store_n(&to->seq, seq, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
+	seq = load_relaxed(&to->seq) | 1;
+	store_relaxed(&to->seq, seq);
+	fence_release();
 	to->end = r->end;
 	to->top = r->top;
 	to->sp = r->sp;
 	to->hash = r->hash;
 	to->len = r->len;
 	to->id = r->id;
-	__atomic_store_n(&to->seq, seq + 1, __ATOMIC_RELEASE);
+	store_release(&to->seq, seq + 1);
 }
 
 void jvm_trap_cost(const struct jvm *j, struct jvm_trap_cost *c)
@@ -893,8 +894,8 @@ void jvm_trap_cost(const struct jvm *j, struct jvm_trap_cost *c)
 	*c = (struct jvm_trap_cost){ 0 };
 	if (!j->ctl)
 		return;
-	c->nr = __atomic_load_n(&j->ctl->nr_traps, __ATOMIC_RELAXED);
-	c->ns = __atomic_load_n(&j->ctl->trap_ns, __ATOMIC_RELAXED);
+	c->nr = load_relaxed(&j->ctl->nr_traps);
+	c->ns = load_relaxed(&j->ctl->trap_ns);
 	for (i = 0; i < ARRAY_SIZE(c->log2); i++)
-		c->log2[i] = __atomic_load_n(&j->ctl->trap_log2[i], __ATOMIC_RELAXED);
+		c->log2[i] = load_relaxed(&j->ctl->trap_log2[i]);
 }

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/atomic.h"
 #include "base/mem.h"
 #include "ring/ring.h"
 
@@ -41,7 +42,7 @@ void ring_close(struct ring *r)
 
 void ring_begin(struct ring *r)
 {
-	r->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	r->head = load_acquire(&r->page->data_head);
 }
 
 const struct perf_event_header *ring_peek(struct ring *r)
@@ -70,5 +71,5 @@ void ring_next(struct ring *r)
 
 void ring_end(struct ring *r)
 {
-	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
+	store_release(&r->page->data_tail, r->tail);
 }
