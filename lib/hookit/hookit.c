@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/atomic.h"
 #include "callflow/callflow.h"
 #include "callflow/filter.h"
 #include "hookit/link.h"
@@ -74,11 +75,7 @@ static int connect_now(void)
 		on = hook_link(&area) && (area.host || callflow_attach(area.mem, area.bytes));
 		if (on)
 			pthread_key_create(&key, end_thread);
-		__atomic_store_n(&state,
-				 !on				    ? OFF :
-					 area.host || area.verdicts ? ON :
-								      PLAIN,
-				 __ATOMIC_RELEASE);
+		store_release(&state, !on ? OFF : area.host || area.verdicts ? ON : PLAIN);
 	}
 	pthread_mutex_unlock(&lock);
 	return state >= ON;
@@ -162,10 +159,10 @@ static __attribute__((noinline)) int is_wanted(uint32_t consumer, void *fn)
 
 	if ((consumer & CALLFLOW_KIND) != CALLFLOW_NATIVE)
 		return 1;
-	if (__atomic_load_n(v, __ATOMIC_RELAXED) == HOOK_UNKNOWN) {
+	if (load_relaxed(v) == HOOK_UNKNOWN) {
 		pthread_mutex_lock(&lock);
 		if (*v == HOOK_UNKNOWN)
-			__atomic_store_n(v, hook_ask(&area, (uintptr_t)fn), __ATOMIC_RELAXED);
+			store_relaxed(v, hook_ask(&area, (uintptr_t)fn));
 		pthread_mutex_unlock(&lock);
 	}
 	return *v == HOOK_INCLUDED;
@@ -181,46 +178,42 @@ static inline uint32_t consumer_of(void *fn)
 	return area.host ? area.host->function((uintptr_t)fn) : callflow_function((uintptr_t)fn);
 }
 
-/* The first call of a thread, one that interrupted a hook, one in a JVM, one that rules may exclude. */
-static __attribute__((noinline)) void enter_otherwise(void *fn, void *site, uint64_t sp)
+static inline void step(const struct hook_thread *h, bool enters, uint32_t consumer, uint64_t frame)
+{
+	if (area.host)
+		(enters ? area.host->enter : area.host->leave)(h->k, consumer, frame);
+	else
+		(enters ? callflow_enter_frame : callflow_leave_frame)(h->k, consumer, frame);
+}
+
+/* With enters: the first call of a thread, or one that interrupted a hook. In a JVM, or with rules: all. */
+static inline void step_otherwise(bool enters, void *fn, void *site, uint64_t sp)
 {
 	struct hook_thread *h = &self;
 	uint32_t consumer;
 
 	if (h->busy) {
-		if (h->k)
+		if (enters && h->k)
 			callflow_missed(h->k);
 		return;
 	}
-	if (!callflow_is_own(h->k) && !begin(h))
+	if (!callflow_is_own(h->k) && !(enters && begin(h)))
 		return;
 	h->busy = 1;
 	consumer = consumer_of(fn);
-	if (area.verdicts && !is_wanted(consumer, fn))
-		;
-	else if (area.host)
-		area.host->enter(h->k, consumer, frame_of(h, sp, site));
-	else
-		callflow_enter_frame(h->k, consumer, frame_of(h, sp, site));
+	if (!area.verdicts || is_wanted(consumer, fn))
+		step(h, enters, consumer, frame_of(h, sp, site));
 	h->busy = 0;
+}
+
+static __attribute__((noinline)) void enter_otherwise(void *fn, void *site, uint64_t sp)
+{
+	step_otherwise(true, fn, site, sp);
 }
 
 static __attribute__((noinline)) void leave_otherwise(void *fn, void *site, uint64_t sp)
 {
-	struct hook_thread *h = &self;
-	uint32_t consumer;
-
-	if (h->busy || !callflow_is_own(h->k))
-		return;
-	h->busy = 1;
-	consumer = consumer_of(fn);
-	if (area.verdicts && !is_wanted(consumer, fn))
-		;
-	else if (area.host)
-		area.host->leave(h->k, consumer, frame_of(h, sp, site));
-	else
-		callflow_leave_frame(h->k, consumer, frame_of(h, sp, site));
-	h->busy = 0;
+	step_otherwise(false, fn, site, sp);
 }
 
 static inline int is_usual(const struct hook_thread *h, int now)
@@ -228,7 +221,8 @@ static inline int is_usual(const struct hook_thread *h, int now)
 	return __builtin_expect(now == PLAIN && !h->busy && callflow_is_own(h->k), 1);
 }
 
-void __cyg_profile_func_enter(void *fn, void *site)
+/* Inlined into both hooks: frame addresses are theirs. */
+static inline __attribute__((always_inline)) void hook(bool enters, void *fn, void *site)
 {
 	struct hook_thread *h = &self;
 	int now = state;
@@ -238,30 +232,23 @@ void __cyg_profile_func_enter(void *fn, void *site)
 		return;
 	sp = (uintptr_t)__builtin_frame_address(0);
 	if (!is_usual(h, now)) {
-		enter_otherwise(fn, site, sp);
+		(enters ? enter_otherwise : leave_otherwise)(fn, site, sp);
 		return;
 	}
 	h->busy = 1;
-	callflow_enter_function(h->k, (uintptr_t)fn, frame_of(h, sp, site));
+	(enters ? callflow_enter_function : callflow_leave_function)(h->k, (uintptr_t)fn,
+								     frame_of(h, sp, site));
 	h->busy = 0;
+}
+
+void __cyg_profile_func_enter(void *fn, void *site)
+{
+	hook(true, fn, site);
 }
 
 void __cyg_profile_func_exit(void *fn, void *site)
 {
-	struct hook_thread *h = &self;
-	int now = state;
-	uint64_t sp;
-
-	if (__builtin_expect(now == OFF, 0))
-		return;
-	sp = (uintptr_t)__builtin_frame_address(0);
-	if (!is_usual(h, now)) {
-		leave_otherwise(fn, site, sp);
-		return;
-	}
-	h->busy = 1;
-	callflow_leave_function(h->k, (uintptr_t)fn, frame_of(h, sp, site));
-	h->busy = 0;
+	hook(false, fn, site);
 }
 
 /* The last to run: what the main thread consumed since its last call. */
