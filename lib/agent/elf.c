@@ -7,6 +7,7 @@
 #include <asm/mman.h>
 
 #include "agent/elf.h"
+#include "agent/x86/relocs.h"
 #include "agent/sys.h"
 
 static uint64_t parse_hex(const char **p)
@@ -225,12 +226,6 @@ bool elf_symbols_of(uintptr_t bias, const void *dynamic, const char *const *name
 	return all;
 }
 
-#ifdef __x86_64__
-enum { IMPORT_GOT = R_X86_64_GLOB_DAT, IMPORT_PLT = R_X86_64_JUMP_SLOT };
-#else
-enum { IMPORT_GOT = R_AARCH64_GLOB_DAT, IMPORT_PLT = R_AARCH64_JUMP_SLOT };
-#endif
-
 enum { PAGE_BYTES = 4096 };
 
 /* Relocated and then made read-only (RELRO)? */
@@ -253,7 +248,7 @@ static bool replace_slot(const struct tables *t, uintptr_t slot, void *to, void 
 	if (relro && sys(__NR_mprotect, page, PAGE_BYTES, PROT_READ | PROT_WRITE) < 0)
 		return false;
 	*was = *(void **)slot;
-	__atomic_store_n((void **)slot, to, __ATOMIC_RELEASE);
+	store_release((void **)slot, to);
 	if (relro)
 		sys(__NR_mprotect, page, PAGE_BYTES, PROT_READ);
 	return true;

@@ -21,7 +21,7 @@
 #include "agent/names.h"
 #include "agent/ring.h"
 #include "agent/walk.h"
-#include "agent/walk_code.h"
+#include "agent/x86/walk_code.h"
 #include "agent/walk_native.h"
 
 enum {

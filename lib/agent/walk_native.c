@@ -6,7 +6,7 @@
  *
  * Runs in a signal handler, by the rules of walk.c.
  */
-#include "agent/walk_code.h"
+#include "agent/x86/walk_code.h"
 #include "agent/walk_native.h"
 
 enum { SCAN_WORDS = 2048 };	/* of native stack that are searched */

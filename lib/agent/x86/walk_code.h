@@ -4,8 +4,8 @@
  * complete, and what kind of call precedes a return address. All addresses given are in
  * blobs of the code cache, so that their surroundings are mapped.
  */
-#ifndef AGENT_WALK_CODE_H
-#define AGENT_WALK_CODE_H
+#ifndef AGENT_X86_WALK_CODE_H
+#define AGENT_X86_WALK_CODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

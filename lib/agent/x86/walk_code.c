@@ -7,7 +7,7 @@
  */
 #include "agent/sys.h"
 #include "agent/vm.h"
-#include "agent/walk_code.h"
+#include "agent/x86/walk_code.h"
 
 /* Length of the no-operation at p, 0 when it is something else. */
 static int nop_length(const uint8_t *p)
