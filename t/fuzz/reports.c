@@ -68,7 +68,7 @@ static void run_line(const char *line, const char *path)
 {
 	char *words = xstrdup(line), *rest = words, *word, *argv[24];
 	const struct command *c = command_find(strsep(&rest, " "));
-	void *opts = xcalloc(1, c->opts_size);
+	struct command_opts o;
 	int argc = 0, nr_operands;
 	struct err e;
 
@@ -77,11 +77,11 @@ static void run_line(const char *line, const char *path)
 	while ((word = strsep(&rest, " ")))
 		argv[argc++] = word;
 	argv[argc] = NULL;
-	if (opt_parse(c->opts, opts, argc, argv, false, &nr_operands, &e))
+	command_opts_init(&o, c);
+	if (opt_parse(o.table, o.values, argc, argv, false, &nr_operands, &e))
 		abort();		/* a line of the table is wrong */
-	c->run(opts, 0, NULL);
-	opt_release(c->opts, opts);
-	free(opts);
+	c->run(o.values, 0, NULL);
+	command_opts_release(&o);
 	free(words);
 }
 
