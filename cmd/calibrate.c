@@ -9,12 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd.h"
 #include "jvm/jdk.h"
-#include "report/format.h"
+#include "report/sheet.h"
 #include "train.h"
 
 struct calibrate_opts {
@@ -35,7 +34,7 @@ static const struct opt calibrate_table[] = {
 	OPT_FLAG(0, "accept-unstable", O, accept, "use results that vary much between repetitions as well"),
 	OPT_GROUP("What to print"),
 	OPT_FLAG(0, "show", O, show, "show earlier results without measuring"),
-	OPT_FORMAT(O, format, FORMATS_TEXT_JSON, "output format"),
+	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
 	OPT_END
 };
 #undef O
@@ -143,33 +142,38 @@ static void print_text(const struct calibration *t, const char *path)
 		puts("\nJava methods are not calibrated.");
 }
 
-static void print_json(const struct calibration *t, const char *path)
+static void print_rows(const struct calibration *t, const char *path, int format)
 {
-	struct json j;
+	static const struct sheet_column columns[] = {
+		{ "client" }, { "cpu" }, { "metrics" }, { "metric" }, { "within" }, { "between" }, { "doubt" },
+		{ "spread" }, { "stable" }, { "used" },
+	};
+	struct sheet s;
 	size_t i;
 
-	json_init(&j, stdout);
-	json_object(&j, NULL);
-	json_str(&j, "file", path);
-	json_array(&j, "rows");
+	sheet_init(&s, format, stdout);
+	json_object(&s.json, NULL);
+	json_str(&s.json, "file", path);
+	json_array(&s.json, "rows");
+	sheet_columns(&s, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < t->nr_rows; i++) {
 		const struct calibration_row *r = &t->rows[i];
 
-		json_object(&j, NULL);
-		json_str(&j, "client", r->client);
-		json_str(&j, "cpu", r->cpu);
-		json_str(&j, "metrics", r->metrics);
-		json_str(&j, "metric", r->metric);
-		json_double(&j, "within", r->cost.within / 1000.0);
-		json_double(&j, "between", r->cost.between / 1000.0);
-		json_double(&j, "doubt", r->cost.doubt / 1000.0);
-		json_double(&j, "spread", r->cost.spread / 1000.0);
-		json_bool(&j, "stable", r->cost.spread <= CALIBRATION_STABLE);
-		json_bool(&j, "used", r->used);
-		json_end(&j);
+		sheet_row(&s, NULL, (const struct cell[]){
+			cell_text(r->client),
+			cell_text(r->cpu),
+			cell_text(r->metrics),
+			cell_text(r->metric),
+			cell_real(r->cost.within / 1000.0),
+			cell_real(r->cost.between / 1000.0),
+			cell_real(r->cost.doubt / 1000.0),
+			cell_real(r->cost.spread / 1000.0),
+			cell_bool(r->cost.spread <= CALIBRATION_STABLE),
+			cell_bool(r->used),
+		});
 	}
-	json_end(&j);
-	json_end(&j);
+	json_end(&s.json);
+	json_end(&s.json);
 }
 
 static int calibrate_run(void *opts, int nr_operands, char **operands)
@@ -191,10 +195,10 @@ static int calibrate_run(void *opts, int nr_operands, char **operands)
 		r = measure(o, &table, path.data, &e);
 	if (r)
 		r = log_err(&e);
-	else if (o->format == FORMAT_JSON)
-		print_json(&table, path.data);
-	else
+	else if (o->format == FORMAT_TEXT)
 		print_text(&table, path.data);
+	else
+		print_rows(&table, path.data, o->format);
 	calibration_release(&table);
 	buf_release(&path);
 	return r;

@@ -7,14 +7,13 @@
 
 #include "base/buf.h"
 #include "base/io.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/quote.h"
 #include "base/term.h"
 #include "cmd.h"
 #include "doctor.h"
 #include "jvm/jdk.h"
-#include "report/format.h"
+#include "report/sheet.h"
 #include "version.h"
 
 struct doctor_opts {
@@ -23,7 +22,7 @@ struct doctor_opts {
 
 static const struct opt doctor_opts[] = {
 	OPT_GROUP("How to show it"),
-	OPT_FORMAT(struct doctor_opts, format, FORMATS_TEXT_JSON, "output format"),
+	OPT_FORMAT(struct doctor_opts, format, FORMATS_TABLE, "output format"),
 	OPT_END
 };
 
@@ -156,47 +155,52 @@ static void json_jdks(struct json *j)
 	jdk_list_release(&l);
 }
 
-static void json_checks(struct json *j)
+static void add_checks(struct sheet *s)
 {
+	static const struct sheet_column columns[] = {
+		{ "id" }, { "group" }, { "title" }, { "state" }, { "gives" }, { "found" }, { "remedy" },
+	};
 	size_t g, i;
 
-	json_array(j, "checks");
+	json_array(&s->json, "checks");
+	sheet_columns(s, columns, ARRAY_SIZE(columns));
 	for (g = 0; g < nr_check_groups; g++) {
 		for (i = 0; i < check_groups[g].nr_checks; i++) {
 			const struct check *c = &check_groups[g].checks[i];
 			struct finding f = { 0 };
 
 			c->look(&f);
-			json_object(j, NULL);
-			json_str(j, "id", c->id);
-			json_str(j, "group", check_groups[g].title);
-			json_str(j, "title", c->title);
-			json_str(j, "state", states[f.state].name);
-			json_str(j, "gives", c->gives);
-			json_str(j, "found", f.found);
-			json_str(j, "remedy", f.remedy[0] ? f.remedy : NULL);
-			json_end(j);
+			sheet_row(s, NULL, (const struct cell[]){
+				cell_text(c->id),
+				cell_text(check_groups[g].title),
+				cell_text(c->title),
+				cell_text(states[f.state].name),
+				cell_text(c->gives),
+				cell_text(f.found),
+				cell_text(f.remedy[0] ? f.remedy : NULL),
+			});
 		}
 	}
-	json_end(j);
+	json_end(&s->json);
 }
 
-static void print_json(const struct machine *m)
+static void print_rows(const struct machine *m, int format)
 {
-	struct json j;
+	struct sheet s;
+	struct json *j = &s.json;
 
-	json_init(&j, stdout);
-	json_object(&j, NULL);
-	json_str(&j, "arcprof", ARCPROF_VERSION);
-	json_str(&j, "kernel", m->uts.release);
-	json_str(&j, "machine", m->uts.machine);
-	json_str(&j, "cpu", m->cpu[0] ? m->cpu : NULL);
-	json_bool(&j, "virtual", m->is_virtual);
-	json_i64(&j, "cpus", m->nr_cpus);
-	json_u64(&j, "uid", geteuid());
-	json_jdks(&j);
-	json_checks(&j);
-	json_end(&j);
+	sheet_init(&s, format, stdout);
+	json_object(j, NULL);
+	json_str(j, "arcprof", ARCPROF_VERSION);
+	json_str(j, "kernel", m->uts.release);
+	json_str(j, "machine", m->uts.machine);
+	json_str(j, "cpu", m->cpu[0] ? m->cpu : NULL);
+	json_bool(j, "virtual", m->is_virtual);
+	json_i64(j, "cpus", m->nr_cpus);
+	json_u64(j, "uid", geteuid());
+	json_jdks(j);
+	add_checks(&s);
+	json_end(j);
 }
 
 static int doctor_run(void *opts, int nr_operands, char **operands)
@@ -205,10 +209,10 @@ static int doctor_run(void *opts, int nr_operands, char **operands)
 	struct machine m;
 
 	machine_read(&m);
-	if (o->format == FORMAT_JSON)
-		print_json(&m);
-	else
+	if (o->format == FORMAT_TEXT)
 		print_text(&m);
+	else
+		print_rows(&m, o->format);
 	return 0;
 }
 

@@ -3,7 +3,6 @@
  * threads.c - a row a thread: how long it ran, waited for a CPU and was blocked; then, of the whole
  * machine, a row a CPU.
  */
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "report/sched.h"
-#include "report/table.h"
+#include "report/sheet.h"
 
 struct rows {
 	const struct sched_model *m;
@@ -200,51 +199,34 @@ static void print_text(const struct rows *r, FILE *out)
 	buf_release(&b);
 }
 
-/* ---- JSON and CSV ---- */
+/* ---- rows of the other formats ---- */
 
-static const char *const keys[] = {
-	"pid", "tid", "life_ns", "cpu_ns", "interrupt_ns", "runnable_ns", "sleep_ns", "disk_ns", "unknown_ns",
-	"dispatches",
-	"preemptions", "voluntary", "migrations", "interrupts", "softirqs", "waits", "wait_sum_ns", "wait_max_ns",
-	"inconsistent",
-};
-
-static void values(const struct rows *r, const struct sched_thread *t, uint64_t life_ns, uint64_t v[])
+/* all: the sum over the threads, which is no thread. */
+static void add_row(const struct rows *r, struct sheet *s, const struct sched_thread *t, bool all)
 {
-	const uint64_t list[] = {
-		t->pid,
-		t->tid,
-		life_ns,
-		own_ns(t),
-		t->intr_ns,
-		t->times[SCHED_WAITS],
-		t->times[SCHED_ASLEEP],
-		t->times[SCHED_IN_DISK],
-		t->times[SCHED_UNKNOWN],
-		t->nr_dispatches,
-		t->nr_preempted,
-		t->nr_voluntary,
-		t->nr_migrations,
-		t->nr_intr,
-		t->nr_soft,
-		t->nr_waits,
-		t->wait_sum_ns,
-		t->wait_max_ns,
-		t->odd,
-	};
-
-	static_assert(sizeof(list) / sizeof(list[0]) == sizeof(keys) / sizeof(keys[0]), "a value a key");
-	memcpy(v, list, sizeof(list));
-}
-
-static void json_thread(struct json *j, const struct rows *r, const struct sched_thread *t, uint64_t life_ns)
-{
-	uint64_t v[ARRAY_SIZE(keys)];
-	size_t i;
-
-	values(r, t, life_ns, v);
-	for (i = t->tid ? 0 : 2; i < ARRAY_SIZE(keys); i++)
-		json_u64(j, keys[i], v[i]);
+	sheet_row(s, all ? "totals" : NULL, (const struct cell[]){
+		all ? cell_absent : cell_text(t->name),
+		all ? cell_absent : cell_text(t->comm),
+		all ? cell_absent : cell_u64(t->pid),
+		all ? cell_absent : cell_u64(t->tid),
+		cell_u64(all ? r->life_ns : sched_life_ns(r->m, t)),
+		cell_u64(own_ns(t)),
+		cell_u64(t->intr_ns),
+		cell_u64(t->times[SCHED_WAITS]),
+		cell_u64(t->times[SCHED_ASLEEP]),
+		cell_u64(t->times[SCHED_IN_DISK]),
+		cell_u64(t->times[SCHED_UNKNOWN]),
+		cell_u64(t->nr_dispatches),
+		cell_u64(t->nr_preempted),
+		cell_u64(t->nr_voluntary),
+		cell_u64(t->nr_migrations),
+		cell_u64(t->nr_intr),
+		cell_u64(t->nr_soft),
+		cell_u64(t->nr_waits),
+		cell_u64(t->wait_sum_ns),
+		cell_u64(t->wait_max_ns),
+		cell_u64(t->odd),
+	});
 }
 
 static void json_cpus(struct json *j, const struct sched_model *m)
@@ -268,52 +250,29 @@ static void json_cpus(struct json *j, const struct sched_model *m)
 	json_end(j);
 }
 
-static void print_json(const struct rows *r, FILE *out)
+/* CSV has the threads alone. */
+static void print_rows(const struct rows *r, FILE *out)
 {
-	struct json j;
+	static const struct sheet_column columns[] = {
+		{ "name" }, { "process" }, { "pid" }, { "tid" }, { "life_ns" }, { "cpu_ns" }, { "interrupt_ns" },
+		{ "runnable_ns" }, { "sleep_ns" }, { "disk_ns" }, { "unknown_ns" }, { "dispatches" },
+		{ "preemptions" }, { "voluntary" }, { "migrations" }, { "interrupts" }, { "softirqs" },
+		{ "waits" }, { "wait_sum_ns" }, { "wait_max_ns" }, { "inconsistent" },
+	};
+	struct sheet s;
 	size_t i;
 
-	json_init(&j, out);
-	sched_head_json(r->m, &j, "threads");
-	json_object(&j, "totals");
-	json_thread(&j, r, &r->sum, r->life_ns);
-	json_end(&j);
-	json_array(&j, "threads");
-	for (i = 0; i < r->nr; i++) {
-		json_object(&j, NULL);
-		json_str(&j, "name", r->list[i]->name);
-		json_str(&j, "process", r->list[i]->comm);
-		json_thread(&j, r, r->list[i], sched_life_ns(r->m, r->list[i]));
-		json_end(&j);
-	}
-	json_end(&j);
-	json_cpus(&j, r->m);
-	json_end(&j);
-}
-
-static void print_csv(const struct rows *r, FILE *out)
-{
-	uint64_t v[ARRAY_SIZE(keys)];
-	struct buf b = BUF_INIT;
-	size_t i, k;
-
-	fputs("name,process", out);
-	for (k = 0; k < ARRAY_SIZE(keys); k++)
-		fprintf(out, ",%s", keys[k]);
-	putc('\n', out);
-	for (i = 0; i < r->nr; i++) {
-		const struct sched_thread *t = r->list[i];
-
-		buf_reset(&b);
-		quote_csv(&b, t->name, strlen(t->name));
-		buf_putc(&b, ',');
-		quote_csv(&b, t->comm, strlen(t->comm));
-		values(r, t, sched_life_ns(r->m, t), v);
-		for (k = 0; k < ARRAY_SIZE(keys); k++)
-			buf_fmt(&b, ",%" PRIu64, v[k]);
-		fprintf(out, "%s\n", b.data);
-	}
-	buf_release(&b);
+	sheet_init(&s, r->o->format, out);
+	sched_head_json(r->m, &s.json, "threads");
+	sheet_columns(&s, columns, ARRAY_SIZE(columns));
+	if (r->o->format == FORMAT_JSON)
+		add_row(r, &s, &r->sum, true);
+	json_array(&s.json, "threads");
+	for (i = 0; i < r->nr; i++)
+		add_row(r, &s, r->list[i], false);
+	json_end(&s.json);
+	json_cpus(&s.json, r->m);
+	json_end(&s.json);
 }
 
 static int threads_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
@@ -324,12 +283,10 @@ static int threads_print(struct trace_reader *t, const struct report_opts *o, FI
 
 	if (!ret) {
 		make_rows(&r);
-		if (o->format == FORMAT_JSON)
-			print_json(&r, out);
-		else if (o->format == FORMAT_CSV)
-			print_csv(&r, out);
-		else
+		if (o->format == FORMAT_TEXT)
 			print_text(&r, out);
+		else
+			print_rows(&r, out);
 		ret = !r.nr;
 	}
 	free(r.list);

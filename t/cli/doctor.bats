@@ -61,3 +61,10 @@ load ../lib
 	env -i "$ARCPROF" doctor >text
 	grep -q '^Java$' text
 }
+
+@test "doctor: CSV has a row for each check of JSON" {
+	arcprof doctor --format json | jq -r '.checks[] | "\(.id)"' >ids
+	run_arcprof doctor --format csv
+	[ "$(head -n 1 <<<"$output")" = id,group,title,state,gives,found,remedy ]
+	sed 1d <<<"$output" | cut -d , -f 1 | diff ids -
+}
