@@ -3,6 +3,7 @@
 #ifndef CMD_H
 #define CMD_H
 
+#include "base/err.h"
 #include "base/opt.h"
 
 enum cmd_flags {
@@ -16,6 +17,9 @@ enum {
 	EXIT_CANNOT_RUN = 126,
 	EXIT_NOT_FOUND = 127,
 };
+
+/* One of these three: why a command that runs a program failed. */
+int command_failure(const struct err *e);
 
 struct command {
 	const char *name;

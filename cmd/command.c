@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* command.c - what is the same for every command: finding it, its common options, its help. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +120,13 @@ const char *command_elsewhere(const char *name)
 		if (!strcmp(others[i].name, name))
 			return others[i].hint;
 	return NULL;
+}
+
+int command_failure(const struct err *e)
+{
+	if (e->kind != ERR_EXEC)
+		return EXIT_ARCPROF_FAILED;
+	return e->code == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
 void command_print_help(const struct command *c, FILE *out)

@@ -60,7 +60,7 @@ struct cpi {
 	char **argv;				/* of the program, or NULL */
 	bool machine;				/* all CPUs, not the program alone */
 	struct spawn child;
-	bool running, child_gone, forwarded;	/* running: it is past its exec() */
+	bool child_gone, forwarded;
 	int status;				/* of the child, as wait4() gives it */
 	uint64_t child_cpu_ns;			/* when it is gone */
 	struct cpus cpus;
@@ -309,14 +309,6 @@ static bool wait_until(struct cpi *c, uint64_t until_ns)
 	return c->argv || !ferror(stdout);
 }
 
-static int let_go(struct cpi *c, struct err *e)
-{
-	int r = spawn_go(&c->child, c->argv[0], e);
-
-	c->running = !r;
-	return r;
-}
-
 /* The first reading.  A program is let go right after it, or before --start; *over: it did not come to it. */
 static int begin(struct cpi *c, bool *over, struct err *e)
 {
@@ -325,7 +317,7 @@ static int begin(struct cpi *c, bool *over, struct err *e)
 
 	ticker_start(&c->ticker);
 	if (c->argv && late)
-		r = let_go(c, e);
+		r = spawn_go(&c->child, c->argv[0], e);
 	if (!r && late && !wait_until(c, c->ticker.start_ns + c->o->start_ns)) {
 		*over = true;
 		return c->child_gone ? err_set(e, ECHILD, "the program ended before --start") : 0;
@@ -334,7 +326,7 @@ static int begin(struct cpi *c, bool *over, struct err *e)
 	if (!r)
 		r = read_all(c, &c->before, e);
 	if (!r && c->argv && !late)
-		r = let_go(c, e);
+		r = spawn_go(&c->child, c->argv[0], e);
 	return r;
 }
 
@@ -417,13 +409,11 @@ static int run(struct cpi *c)
 	log_err(&e);
 	if (!c->argv)
 		return 1;
-	if (!c->running && c->child.go_fd < 0)	/* it could not be run, and spawn_go() reaped it */
-		return e.code == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
-	if (!c->child_gone) {
+	if (e.kind != ERR_EXEC && !c->child_gone) {	/* spawn_go() has reaped what it could not run */
 		kill(c->child.pid, SIGKILL);
 		reap(c, 0);
 	}
-	return EXIT_ARCPROF_FAILED;
+	return command_failure(&e);
 }
 
 static int cpi_run(void *opts, int nr_operands, char **operands)

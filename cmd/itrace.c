@@ -214,11 +214,6 @@ static int status_of(const struct itrace_cmd_opts *o, const struct itrace_result
 	return complete ? r->status : EXIT_ARCPROF_FAILED;
 }
 
-static int exit_status(const struct sampling *s, const struct err *e)
-{
-	return e->code == EINVAL ? EXIT_USAGE : sampling_exit_status(s, e);
-}
-
 static int itrace_run_cmd(void *opts, int nr_operands, char **operands)
 {
 	const struct itrace_cmd_opts *o = opts;
@@ -250,7 +245,7 @@ static int itrace_run_cmd(void *opts, int nr_operands, char **operands)
 	}
 	if (r) {
 		log_err(&e);
-		status = exit_status(&s, &e);
+		status = e.code == EINVAL ? EXIT_USAGE : command_failure(&e);
 	} else {
 		status = status_of(o, &res);
 	}

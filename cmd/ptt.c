@@ -451,9 +451,7 @@ static int run_program(const struct ptt_opts *o, struct request *q, char **argv,
 	if (!r)
 		return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	log_err(e);
-	if (!strncmp(e->msg, "cannot run", 10))
-		return e->code == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
-	return EXIT_ARCPROF_FAILED;
+	return command_failure(e);
 }
 
 static int do_run(const struct ptt_opts *o, char **argv)

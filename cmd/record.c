@@ -193,7 +193,7 @@ static int record_run(void *opts, int nr_operands, char **operands)
 		status = e.code == EINVAL ? EXIT_USAGE : EXIT_ARCPROF_FAILED;
 	} else if (sampling_run(&s, &res, &e)) {
 		log_err(&e);
-		status = sampling_exit_status(&s, &e);
+		status = command_failure(&e);
 	} else {
 		sampling_summary(&s, &res);
 		status = res.write_error ? EXIT_ARCPROF_FAILED : res.status;

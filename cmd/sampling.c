@@ -310,13 +310,6 @@ int sampling_run(struct sampling *s, struct collect_result *res, struct err *e)
 	return r;
 }
 
-int sampling_exit_status(const struct sampling *s, const struct err *e)
-{
-	if (s->c.argv && strstr(e->msg, "cannot run"))
-		return e->code == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
-	return EXIT_ARCPROF_FAILED;
-}
-
 static void incomplete_summary(const struct collect_result *r)
 {
 	struct buf b = BUF_INIT;

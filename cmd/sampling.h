@@ -42,8 +42,6 @@ void sampling_command(struct sampling *s, const char *command, int nr_operands, 
 
 /* As collect_run(); tells what is recorded, and how far it is, where no program runs on the terminal. */
 int sampling_run(struct sampling *s, struct collect_result *res, struct err *e);
-/* 126 or 127 when the program could not be run, else 125. */
-int sampling_exit_status(const struct sampling *s, const struct err *e);
 /* What was recorded, in one line on stderr, and a line for each thing that is missing. */
 void sampling_summary(const struct sampling *s, const struct collect_result *r);
 

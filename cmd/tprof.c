@@ -101,7 +101,7 @@ static int tprof_run(void *opts, int nr_operands, char **operands)
 		log_err(&e);
 		if (s.c.system_wide && nr_operands && (e.code == EACCES || e.code == EPERM))
 			log_hint("--program-only measures your own program without that right");
-		status = sampling_exit_status(&s, &e);
+		status = command_failure(&e);
 	} else {
 		sampling_summary(&s, &res);
 		if (term_is_tty())

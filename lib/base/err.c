@@ -14,6 +14,7 @@ int err_set(struct err *e, int code, const char *fmt, ...)
 	vsnprintf(e->msg, sizeof(e->msg), fmt, ap);
 	va_end(ap);
 	e->hint[0] = '\0';
+	e->kind = ERR_ANY;
 	e->code = code ? code : EIO;
 	return -e->code;
 }
@@ -30,6 +31,7 @@ int err_errno(struct err *e, const char *fmt, ...)
 	len = strlen(e->msg);
 	snprintf(e->msg + len, sizeof(e->msg) - len, ": %s", strerror(code));
 	e->hint[0] = '\0';
+	e->kind = ERR_ANY;
 	e->code = code ? code : EIO;
 	return -e->code;
 }

@@ -8,13 +8,19 @@
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
+enum err_kind {
+	ERR_ANY,
+	ERR_EXEC,		/* the program to be run cannot be executed; code says why: spawn_go() */
+};
+
 struct err {
 	int code;		/* positive errno value, 0 while nothing failed */
+	enum err_kind kind;
 	char msg[256];		/* one line, no newline */
 	char hint[256];		/* what to do about it, or "" */
 };
 
-/* Fills *e and returns -code. */
+/* Fills *e, of ERR_ANY, and returns -code. */
 int err_set(struct err *e, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -70,5 +70,7 @@ int spawn_go(struct spawn *s, const char *name, struct err *e)
 		return 0;
 	waitpid(s->pid, NULL, 0);
 	errno = code;
-	return err_errno(e, "cannot run '%s'", name);
+	err_errno(e, "cannot run '%s'", name);
+	e->kind = ERR_EXEC;
+	return -e->code;
 }

@@ -15,7 +15,7 @@ struct spawn {
 
 /* Forks; the child waits.  argv ends with NULL; env is the caller's environ. */
 int spawn_start(struct spawn *s, char *const *argv, struct err *e);
-/* Lets it exec and waits until that is done.  -ENOENT, -EACCES...: it is not a program. */
+/* Lets it exec and waits until that is done.  -ENOENT, -EACCES..., of ERR_EXEC: it is not a program. */
 int spawn_go(struct spawn *s, const char *name, struct err *e);
 
 #endif

@@ -83,6 +83,7 @@ static int failed(const struct wire *w, const char *msg, struct err *e)
 
 	errno = (int)w->a;
 	r = err_errno(e, "%s", msg);
+	e->kind = w->b;
 	if (w->a == EPERM)
 		err_hint(e, "another tracer may be attached, or kernel.yama.ptrace_scope forbids it; root may");
 	return r;

@@ -506,14 +506,20 @@ static long options(const struct stepper *s)
 	return s->o->forks ? o | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK : o;
 }
 
-static void __attribute__((noreturn)) fail(struct stepper *s, int code, const char *fmt, const char *what)
+static void __attribute__((noreturn)) fail_as(struct stepper *s, enum err_kind kind, int code,
+					      const char *fmt, const char *what)
 {
 	char msg[256];
 	int len = snprintf(msg, sizeof(msg), fmt, what);
 
-	report(s, WIRE_FAILED, NULL, code, 0, msg, MIN((size_t)len, sizeof(msg) - 1));
+	report(s, WIRE_FAILED, NULL, code, kind, msg, MIN((size_t)len, sizeof(msg) - 1));
 	report_flush(s);
 	_exit(1);
+}
+
+static void __attribute__((noreturn)) fail(struct stepper *s, int code, const char *fmt, const char *what)
+{
+	fail_as(s, ERR_ANY, code, fmt, what);
 }
 
 static int seize(struct stepper *s, int tid, int pid)
@@ -546,7 +552,7 @@ static void start_program(struct stepper *s)
 	introduce(s, t, 0);
 	r = spawn_go(&child, name, &e);
 	if (r)
-		fail(s, -r, "cannot run '%s'", name);
+		fail_as(s, e.kind, -r, "cannot run '%s'", name);
 }
 
 /* Threads appear while we attach: until a look shows no new one. */

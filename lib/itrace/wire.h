@@ -14,7 +14,7 @@ enum wire_type {
 	WIRE_RUN,		/* a = start, b = branches; bytes: as branch.h has them */
 	WIRE_STOPPED,		/* bytes: struct itrace_totals */
 	WIRE_ENDED,		/* the same, and the program has ended or is none of our business */
-	WIRE_FAILED,		/* a = errno; bytes: message */
+	WIRE_FAILED,		/* a = errno, b = enum err_kind; bytes: message */
 };
 
 struct wire {

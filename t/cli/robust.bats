@@ -68,6 +68,8 @@ teardown() {
 	run_arcprof record -o nowhere/trace -- true
 	[ "$status" -eq 125 ]
 	[ "$stderr" = "arcprof record: nowhere/trace: No such file or directory" ]
+	run_arcprof record -o 'cannot run/trace' -- true	# the status is not read out of the message
+	[ "$status" -eq 125 ]
 	run_arcprof record -C 4095 -- true
 	[ "$status" -eq 125 ]
 	[ "$stderr" = "arcprof record: CPU 4095 is not online" ]
