@@ -3,21 +3,15 @@
  * collect.c - the life of a recording: open the events, let the program go, drain until it
  * ends, name what was hit.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "arch/arch.h"
-#include "base/buf.h"
 #include "base/clock.h"
-#include "base/io.h"
 #include "base/mem.h"
 #include "base/spawn.h"
 #include "collect/labels.h"
@@ -25,9 +19,8 @@
 #include "collect/privileges.h"
 #include "collect/state.h"
 #include "collect/symbols.h"
-#include "pmu/cpus.h"
 
-enum { EVENTS_POLL_MS = 2, BURST_HZ = 20000, STATUS_NS = 500000000 };
+enum { EVENTS_POLL_MS = 2, STATUS_NS = 500000000 };
 
 /* What only this file needs of a recording. */
 struct run {
@@ -120,22 +113,6 @@ void collect_enable(struct collect *c, bool on)
 			evset_enable(&c->ev, i + 1, on);
 }
 
-/* One moment on each clock, so that times of other tools can be converted. */
-static void clock_labels(const struct collect *c, const char *when)
-{
-	const struct { const char *clock; uint64_t value; } now[] = {
-		{ "mono_ns", clock_mono_ns() }, { "realtime_ns", clock_real_ns() },
-		{ "tsc", arch_cycle_counter() },
-	};
-	char key[64];
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(now); i++) {
-		snprintf(key, sizeof(key), "%s.%s", when, now[i].clock);
-		trace_write_label(c->w, key, "%llu", (unsigned long long)now[i].value);
-	}
-}
-
 /* Sampling starts: now, or after --delay. */
 static void begin(struct run *r)
 {
@@ -143,7 +120,7 @@ static void begin(struct run *r)
 	const struct collect_opts *o = c->o;
 
 	if (o->start_ns)
-		clock_labels(c, "start");	/* again: the delay is no part of what is recorded */
+		labels_clock(c, "start");	/* again: the delay is no part of what is recorded */
 	if (c->sched)
 		sched_begins(c, o->start_ns || r->child.pid <= 0 ? clock_mono_ns() : r->spawned_ns);
 
@@ -267,268 +244,6 @@ static int shell_status(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static bool kernel_refused(const struct collect *c)
-{
-	return c->ev.conf.exclude_kernel && !c->o->ev.exclude_kernel;
-}
-
-static void event_labels(const struct collect *c)
-{
-	const struct evconf *ev = &c->ev.conf;
-	static const char *const graphs[] = { "dwarf", "fp", "no" };
-	size_t i;
-
-	for (i = 0; i < ev->nr_events; i++) {
-		const struct ev_rate *rate = &ev->rates[i];
-		char key[64];
-
-		snprintf(key, sizeof(key), "event.%zu", i);
-		trace_write_label(c->w, key, "%s", ev->events[i].name);
-		snprintf(key, sizeof(key), "event.%zu.unit", i);
-		trace_write_label(c->w, key, "%s", ev->events[i].unit);
-		snprintf(key, sizeof(key), "event.%zu.%s", i, rate->freq_hz ? "freq_hz" : "period");
-		trace_write_label(c->w, key, "%llu",
-				  (unsigned long long)(rate->freq_hz ? rate->freq_hz : rate->period));
-	}
-	trace_write_label(c->w, "callgraph", "%s", graphs[ev->callgraph]);
-	if (kernel_refused(c))
-		trace_write_label(c->w, "refused.0", "kernel code (kernel.perf_event_paranoid)");
-}
-
-static void host_labels(const struct collect *c)
-{
-	labels_origin(c->w, c->o->version, c->o->command_line);
-	trace_write_label(c->w, "cpus", "%zu", c->ev.conf.nr_events ? c->ev.nr_sampled : c->ev.nr_cpus);
-	trace_write_label(c->w, "n", "%s", c->o->callflow.on && !c->ev.conf.nr_events ? "calls" : "samples");
-	trace_write_label(c->w, "scope", "%s", c->o->system_wide ? "system" : "processes");
-}
-
-static void start_labels(const struct collect *c)
-{
-	clock_labels(c, "start");
-	trace_writer_flush(c->w);
-}
-
-/* The only mode whose code is sampled; NULL: both are. */
-static const char *sampled_mode(const struct evconf *ev)
-{
-	const struct perf_event_attr *a = &ev->events[0].attr;
-
-	if (ev->exclude_kernel || a->exclude_kernel)
-		return "user";
-	return ev->exclude_user || a->exclude_user ? "kernel" : NULL;
-}
-
-/*
- * Samples per second of CPU time. A clock also ticks in code that is not sampled: nobody knows how
- * much of its time was in the other mode, so that the rate is the one that was set.
- */
-static double sampling_rate(const struct collect *c, const char *mode)
-{
-	const struct ev_rate *set = &c->ev.conf.rates[0];
-
-	if (!mode)
-		return (double)c->res->nr_samples * 1e9 / (double)c->ev.counts[0];
-	return set->freq_hz ? (double)set->freq_hz : 1e9 / (double)MAX(set->period, (uint64_t)1);
-}
-
-static void end_labels(struct collect *c)
-{
-	size_t i;
-
-	for (i = 0; i < c->ev.conf.nr_events; i++) {
-		char key[64];
-
-		snprintf(key, sizeof(key), "event.%zu.count", i);
-		trace_write_label(c->w, key, "%llu", (unsigned long long)c->ev.counts[i]);
-	}
-	if (c->ev.conf.nr_events == 1 && c->ev.conf.events[0].clock && c->ev.counts[0]) {
-		c->res->rate_mode = sampled_mode(&c->ev.conf);
-		c->res->rate_hz = sampling_rate(c, c->res->rate_mode);
-		trace_write_label(c->w, "event.0.rate_hz", "%.3f", c->res->rate_hz);
-		if (c->res->rate_mode)
-			trace_write_label(c->w, "event.0.mode", "%s", c->res->rate_mode);
-	}
-}
-
-/* Opens events on every thread there is until a look at the process shows no new one. */
-static int attach_process(struct collect *c, int pid, struct err *e)
-{
-	bool again = true;
-	int r = tasks_scan(&c->tasks, pid, e);
-	size_t done = 0, i;
-
-	while (!r && again) {
-		again = false;
-		for (i = done; i < c->tasks.nr_all; i++) {
-			struct thread *th = c->tasks.threads[i];
-
-			again = true;
-			th->evset = c->main_set;
-			r = evsets_watch(&c->ev, th->tid, e);
-			if (!r && c->sched)
-				r = sched_watch(c->sched, &c->ev, th->tid, e);
-			if (!r)
-				r = evset_add(&c->ev, c->main_set, th->tid, false, e);
-			if (r == -ESRCH)
-				r = 0;
-			if (r)
-				return r;
-		}
-		done = c->tasks.nr_all;
-		tasks_rescan(&c->tasks, pid);
-	}
-	return r;
-}
-
-static int attach_all(struct collect *c, struct err *e)
-{
-	size_t i;
-	int r = 0;
-
-	for (i = 0; i < c->o->nr_pids && !r; i++) {
-		r = attach_process(c, c->o->pids[i], e);
-		if (r == -ESRCH && c->o->pids_may_end)
-			r = 0;
-	}
-	for (i = 0; i < c->o->nr_tids && !r; i++) {
-		r = evsets_watch(&c->ev, c->o->tids[i], e);
-		if (!r && c->sched)
-			r = sched_watch(c->sched, &c->ev, c->o->tids[i], e);
-		if (!r)
-			r = evset_add(&c->ev, c->main_set, c->o->tids[i], false, e);
-		if (r == -ESRCH)
-			r = err_set(e, ESRCH, "no thread %d", c->o->tids[i]);
-	}
-	return r;
-}
-
-/* Names and maps of everything that runs already. */
-static void scan_system(struct collect *c)
-{
-	DIR *dir = opendir("/proc");
-	struct dirent *d;
-	struct err e;
-
-	tasks_get(&c->tasks, 0, 0, clock_mono_ns());
-	while (dir && (d = readdir(dir))) {
-		int pid = atoi(d->d_name);
-
-		if (pid > 0 && pid != getpid())
-			tasks_scan(&c->tasks, pid, &e);
-	}
-	if (dir)
-		closedir(dir);
-}
-
-/* Names and maps of the processes that are attached to. */
-static int scan_all(struct collect *c, struct err *e)
-{
-	size_t i;
-	int r = 0;
-
-	for (i = 0; i < c->o->nr_pids && !r; i++)
-		r = tasks_scan(&c->tasks, c->o->pids[i], e);
-	return r;
-}
-
-static int open_events(struct collect *c, const struct spawn *child, struct err *e)
-{
-	int r = 0;
-
-	c->main_set = evset_new(&c->ev, EVSET_MAIN);
-	if (c->sched && (r = sched_open(c->sched, &c->ev, MAX(child->pid, 0), e)))
-		return r;
-	if (c->timer_ns)
-		return scan_all(c, e);
-	if (c->o->system_wide) {
-		scan_system(c);
-		return evset_add(&c->ev, c->main_set, -1, false, e);
-	}
-	if (child->pid > 0) {
-		struct thread *th = tasks_get(&c->tasks, child->pid, child->pid, clock_mono_ns());
-
-		th->evset = c->main_set;
-		r = evset_add(&c->ev, c->main_set, child->pid, !c->o->start_ns, e);
-	}
-	return r ? r : attach_all(c, e);
-}
-
-/* Samples a second; nobody knows that of things like page faults, which come in bursts. */
-static uint64_t expected_hz(const struct pmu_event *ev, const struct ev_rate *rate)
-{
-	if (rate->freq_hz)
-		return rate->freq_hz;
-	return ev->clock ? 1000000000 / rate->period : MAX(BURST_HZ / rate->period, (uint64_t)1000);
-}
-
-uint64_t collect_expected_hz(const struct evconf *ev)
-{
-	uint64_t hz = 0;
-	size_t i;
-
-	for (i = 0; i < ev->nr_events; i++)
-		hz += expected_hz(&ev->events[i], &ev->rates[i]);
-	return MIN(hz, (uint64_t)1000000);
-}
-
-/* Samples of 32 ms: so long may the recorder be kept from a CPU. */
-static uint32_t ring_samples(const struct evconf *ev)
-{
-	return MAX(collect_expected_hz(ev) * 32 / 1000, (uint64_t)16);
-}
-
-/*
- * A power of two that holds four times as many with their stack copies, as far as 256 MB for all
- * CPUs go: a busy machine keeps the recorder waiting longer than 32 ms now and then.
- */
-static size_t ring_bytes(const struct collect_opts *o, const struct evconf *ev, size_t nr_cpus)
-{
-	uint64_t a_sample = 1024 + (ev->callgraph == CALLGRAPH_DWARF ? ev->stack_bytes : 0);
-	uint64_t most = MAX(MIN((256ull << 20) / MAX(nr_cpus, (size_t)1), 16ull << 20), 4ull << 20);
-	uint64_t want = o->ring_bytes ? o->ring_bytes : MIN(4 * ev->ring_samples * a_sample, most);
-	uint64_t bytes = o->ring_bytes ? 64 << 10 : 1 << 20;
-
-	if (o->ring_bytes)
-		most = 64 << 20;
-	while (bytes < want && 2 * bytes <= most)
-		bytes *= 2;
-	return bytes;
-}
-
-static int check_cpus(const struct cpus *asked, const struct cpus *online, struct err *e)
-{
-	size_t i, k;
-
-	for (i = 0; i < asked->nr_cpu; i++) {
-		for (k = 0; k < online->nr_cpu && online->cpu[k] != asked->cpu[i]; k++)
-			;
-		if (k == online->nr_cpu)
-			return err_set(e, ENODEV, "CPU %u is not online", asked->cpu[i]);
-	}
-	return 0;
-}
-
-static int open_rings(struct collect *c, int target, struct err *e)
-{
-	const struct cpus *sampled;
-	struct cpus online = { 0 }, none = { 0 };
-	struct evconf ev = c->o->ev;
-	int r;
-
-	cpus_online(&online);
-	ev.ring_samples = ring_samples(&ev);
-	sampled = !ev.nr_events ? &none : c->o->cpus.nr_cpu ? &c->o->cpus : &online;
-	r = check_cpus(sampled, &online, e);
-	if (!r && c->o->sched)
-		c->sched = sched_new(c->o->irq, target == -1, c->o->ring_bytes, online.nr_cpu, &ev);
-	if (!r)
-		r = evsets_open(&c->ev, &ev, &online, sampled, target,
-				ring_bytes(c->o, &ev, sampled->nr_cpu), e);
-	cpus_release(&online);
-	return r;
-}
-
 static void refused_metrics(struct collect *c)
 {
 	const struct callflow_opts *o = &c->o->callflow;
@@ -568,11 +283,11 @@ static void finish(struct collect *c)
 	symbols_write(&c->modules, c->w, c->o->lines, &sym);
 	trace_write_label(c->w, "symbols", "complete");
 	refused_metrics(c);
-	refused_labels(&c->refused, c->w, kernel_refused(c) || c->timer_ns);
+	refused_labels(&c->refused, c->w, collect_kernel_refused(c) || c->timer_ns);
 	c->res->kernel_hidden = sym.kernel_hidden;
 	c->res->nr_procs = c->tasks.nr_procs;
 	c->res->nr_threads = c->tasks.nr_threads;
-	c->res->user_only = c->ev.conf.exclude_kernel && !c->o->ev.exclude_kernel;
+	c->res->user_only = collect_kernel_refused(c);
 }
 
 /*
@@ -658,11 +373,11 @@ static void run(struct run *r)
 	loop_run(&r->loop);
 	if (c->begun_ns)
 		c->res->duration_ns = clock_mono_ns() - c->begun_ns;
-	clock_labels(c, "end");		/* what stopping takes is no part of what was recorded */
+	labels_clock(c, "end");		/* what stopping takes is no part of what was recorded */
 	stop_events(c);
 	end_child(r);
 	c->res->status = r->child.pid > 0 ? shell_status(r->status) : 0;
-	end_labels(c);
+	labels_end(c);
 	finish(c);
 }
 
@@ -671,8 +386,8 @@ static int record(struct run *r, struct err *e)
 	struct collect *c = r->c;
 	int ret;
 
-	host_labels(c);
-	event_labels(c);
+	labels_host(c);
+	labels_events(c);
 	callflows_labels(&c->calls);
 	if (c->sched)
 		sched_labels(c);
@@ -680,7 +395,8 @@ static int record(struct run *r, struct err *e)
 	if (ret) {
 		never_let_go(&r->child);
 	} else {
-		start_labels(c);
+		labels_clock(c, "start");
+		trace_writer_flush(c->w);
 		r->spawned_ns = c->drained_ns = clock_mono_ns();
 		ret = let_go(r, e);
 		if (!ret)
@@ -728,11 +444,11 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	c->child_pid = MAX(run.child.pid, 0);
 	privileges_raise();	/* not those of the program */
 	if (!r)
-		r = open_rings(c, o->system_wide ? -1 : o->argv ? run.child.pid : 0, e);
+		r = collect_open_rings(c, o->system_wide ? -1 : o->argv ? run.child.pid : 0, e);
 	if (r && timers_take_over(c, e))
 		r = 0;
 	if (!r)
-		r = open_events(c, &run.child, e);
+		r = collect_open_events(c, e);
 	if (!r)
 		r = agents_attach(c, e);
 	if (!r)

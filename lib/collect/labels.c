@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
 #include <sys/utsname.h>
 
+#include "arch/arch.h"
+#include "base/clock.h"
+#include "base/mem.h"
 #include "collect/labels.h"
+#include "collect/state.h"
 
 void labels_origin(struct trace_writer *w, const char *version, const char *command_line)
 {
@@ -14,4 +19,92 @@ void labels_origin(struct trace_writer *w, const char *version, const char *comm
 	trace_write_label(w, "kernel", "%s %s", u.sysname, u.release);
 	trace_write_label(w, "arch", "%s", u.machine);
 	trace_write_label(w, "consumers", "processes, threads, functions");
+}
+
+void labels_clock(const struct collect *c, const char *when)
+{
+	const struct { const char *clock; uint64_t value; } now[] = {
+		{ "mono_ns", clock_mono_ns() }, { "realtime_ns", clock_real_ns() },
+		{ "tsc", arch_cycle_counter() },
+	};
+	char key[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(now); i++) {
+		snprintf(key, sizeof(key), "%s.%s", when, now[i].clock);
+		trace_write_label(c->w, key, "%llu", (unsigned long long)now[i].value);
+	}
+}
+
+void labels_events(const struct collect *c)
+{
+	const struct evconf *ev = &c->ev.conf;
+	static const char *const graphs[] = { "dwarf", "fp", "no" };
+	size_t i;
+
+	for (i = 0; i < ev->nr_events; i++) {
+		const struct ev_rate *rate = &ev->rates[i];
+		char key[64];
+
+		snprintf(key, sizeof(key), "event.%zu", i);
+		trace_write_label(c->w, key, "%s", ev->events[i].name);
+		snprintf(key, sizeof(key), "event.%zu.unit", i);
+		trace_write_label(c->w, key, "%s", ev->events[i].unit);
+		snprintf(key, sizeof(key), "event.%zu.%s", i, rate->freq_hz ? "freq_hz" : "period");
+		trace_write_label(c->w, key, "%llu",
+				  (unsigned long long)(rate->freq_hz ? rate->freq_hz : rate->period));
+	}
+	trace_write_label(c->w, "callgraph", "%s", graphs[ev->callgraph]);
+	if (collect_kernel_refused(c))
+		trace_write_label(c->w, "refused.0", "kernel code (kernel.perf_event_paranoid)");
+}
+
+void labels_host(const struct collect *c)
+{
+	labels_origin(c->w, c->o->version, c->o->command_line);
+	trace_write_label(c->w, "cpus", "%zu", c->ev.conf.nr_events ? c->ev.nr_sampled : c->ev.nr_cpus);
+	trace_write_label(c->w, "n", "%s", c->o->callflow.on && !c->ev.conf.nr_events ? "calls" : "samples");
+	trace_write_label(c->w, "scope", "%s", c->o->system_wide ? "system" : "processes");
+}
+
+/* The only mode whose code is sampled; NULL: both are. */
+static const char *sampled_mode(const struct evconf *ev)
+{
+	const struct perf_event_attr *a = &ev->events[0].attr;
+
+	if (ev->exclude_kernel || a->exclude_kernel)
+		return "user";
+	return ev->exclude_user || a->exclude_user ? "kernel" : NULL;
+}
+
+/*
+ * Samples per second of CPU time. A clock also ticks in code that is not sampled: nobody knows how
+ * much of its time was in the other mode, so that the rate is the one that was set.
+ */
+static double sampling_rate(const struct collect *c, const char *mode)
+{
+	const struct ev_rate *set = &c->ev.conf.rates[0];
+
+	if (!mode)
+		return (double)c->res->nr_samples * 1e9 / (double)c->ev.counts[0];
+	return set->freq_hz ? (double)set->freq_hz : 1e9 / (double)MAX(set->period, (uint64_t)1);
+}
+
+void labels_end(struct collect *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->ev.conf.nr_events; i++) {
+		char key[64];
+
+		snprintf(key, sizeof(key), "event.%zu.count", i);
+		trace_write_label(c->w, key, "%llu", (unsigned long long)c->ev.counts[i]);
+	}
+	if (c->ev.conf.nr_events == 1 && c->ev.conf.events[0].clock && c->ev.counts[0]) {
+		c->res->rate_mode = sampled_mode(&c->ev.conf);
+		c->res->rate_hz = sampling_rate(c, c->res->rate_mode);
+		trace_write_label(c->w, "event.0.rate_hz", "%.3f", c->res->rate_hz);
+		if (c->res->rate_mode)
+			trace_write_label(c->w, "event.0.mode", "%s", c->res->rate_mode);
+	}
 }

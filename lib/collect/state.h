@@ -60,6 +60,13 @@ void timers_sample(struct collect *c, const struct jvm_sample *s, uint32_t threa
 /* What was mapped since the last look: no event tells. */
 void timers_look_at_maps(struct collect *c);
 
+/* events.c: the rings; target as evsets_open() has it. */
+int collect_open_rings(struct collect *c, int target, struct err *e);
+/* Events on all that is to be recorded. */
+int collect_open_events(struct collect *c, struct err *e);
+/* Samples a second of a busy CPU. */
+uint64_t collect_expected_hz(const struct evconf *ev);
+
 /* records.c: what the rings say. */
 void collect_record(void *ctx, const struct ring *r, const struct perf_event_header *h, uint64_t time_ns);
 
@@ -96,12 +103,16 @@ static inline bool collect_is_on(const struct collect *c)
 {
 	return c->begun_ns && !c->paused;
 }
+/* Kernel code was to be sampled, and is not allowed to be. */
+static inline bool collect_kernel_refused(const struct collect *c)
+{
+	return c->ev.conf.exclude_kernel && !c->o->ev.exclude_kernel;
+}
+
 /* collect.c: all events on, or off. */
 void collect_enable(struct collect *c, bool on);
 /* commands.c: what "arcprof ctl" asks; a control_fn, ctx is the struct collect. */
 int collect_command(void *ctx, const char *command, struct buf *reply, struct err *e);
-/* collect.c: samples a second of a busy CPU. */
-uint64_t collect_expected_hz(const struct evconf *ev);
 /* collect.c: the rings' records that are not younger than until_ns. */
 void collect_merge(struct collect *c, uint64_t until_ns);
 
