@@ -147,7 +147,6 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	j = java_new(jvm, th->proc);
 	j->next = c->javas;
 	c->javas = j;
-	th->proc->java = j;
 	th->proc->had_agent = true;
 	jvm_set_user(jvm, j);
 	c->res->nr_jvms++;
@@ -427,7 +426,6 @@ static void forget_over(struct collect *c, uint64_t until_ns)
 			continue;
 		}
 		*at = j->next;
-		j->proc->java = NULL;
 		javalines_write(&j->lines, j->proc->id, clock_mono_ns(), c->w);
 		java_free(j);
 	}
@@ -466,7 +464,6 @@ void agents_close(struct collect *c)
 		struct java *j = c->javas;
 
 		c->javas = j->next;
-		j->proc->java = NULL;
 		java_free(j);
 	}
 }

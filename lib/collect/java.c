@@ -15,6 +15,8 @@ struct java *java_new(struct jvm *jvm, struct proc *proc)
 
 	j->jvm = jvm;
 	j->proc = proc;
+	proc->java = j;
+	proc->nr_holders++;
 	return j;
 }
 
@@ -38,6 +40,9 @@ void java_free(struct java *j)
 		free_list(&j->queued[i]->user, &j->queued[i]->user_tail);
 		j->queued[i]->queued = false;
 	}
+	if (j->proc->java == j)
+		j->proc->java = NULL;
+	j->proc->nr_holders--;
 	roots_release(&j->roots);
 	javalines_release(&j->lines);
 	free(j->queued);

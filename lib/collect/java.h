@@ -40,6 +40,10 @@ struct java {
 	struct java *next;
 };
 
+/*
+ * It is the process's, and holds it: a process may connect twice, and what it forked keep a connection
+ * that it left.
+ */
 struct java *java_new(struct jvm *jvm, struct proc *proc);
 void java_free(struct java *j);
 

@@ -181,3 +181,16 @@ TEST(java_code_at_a_used_address_replaces_what_it_overlaps)
 	CHECK_U64(f.kind, FRAME_ANON);
 	java_free(j);
 }
+
+TEST(java_each_connection_holds_its_process)
+{
+	struct proc p = { 0 };
+	struct java *first = java_new(NULL, &p), *second = java_new(NULL, &p);
+
+	java_free(first);
+	CHECK(p.java == second);
+	CHECK(p.nr_holders > 0);
+	java_free(second);
+	CHECK(!p.java);
+	CHECK(!p.nr_holders);
+}
