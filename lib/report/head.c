@@ -390,14 +390,14 @@ static void json_quality(const struct view *v, struct json *j)
 	json_end(j);
 }
 
-void head_json(const struct view *v, struct json *j, const char *report)
+void head_json(const struct view *v, struct json *j)
 {
 	unsigned int m;
 
 	json_object(j, NULL);
 	json_object(j, "arcprof");
 	json_str(j, "version", ARCPROF_VERSION);
-	json_str(j, "report", report);
+	json_str(j, "report", v->o->report->name);
 	json_end(j);
 	json_source(v, j);
 	json_str(j, "n_means", v->m->flow.n_means == FLOW_SAMPLES ? "samples" : "calls");

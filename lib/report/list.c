@@ -64,7 +64,7 @@ static void print_json(const struct list *l, const struct view *v, void *rows, F
 	struct row r;
 
 	json_init(&j, out);
-	head_json(v, &j, v->o->report->name);
+	head_json(v, &j);
 	json_array(&j, l->json_rows);
 	while (l->next(rows, &r)) {
 		json_object(&j, NULL);

@@ -110,7 +110,7 @@ void put_u64(struct buf *b, uint64_t v);
 /* What is printed over every text report. */
 void head_text(const struct view *v, FILE *out);
 /* Opens the JSON object and writes what all reports have. */
-void head_json(const struct view *v, struct json *j, const char *report);
+void head_json(const struct view *v, struct json *j);
 /* "n":.., "base":[..], "cum":[..] into the open object. */
 void json_sums(struct json *j, const struct view *v, uint64_t n, const uint64_t *base, const uint64_t *cum);
 /* "name", and with kind "kind" and "module", "pid" and "tid". */

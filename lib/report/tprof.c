@@ -308,7 +308,7 @@ static void print_json(struct tprof *t)
 	size_t i;
 
 	json_init(&j, t->out);
-	head_json(t->v, &j, "tprof");
+	head_json(t->v, &j);
 	json_u64(&j, "total_ticks", t->total);
 	json_array(&j, "stanzas");
 	for (i = 0; i < ARRAY_SIZE(stanzas); i++) {

@@ -172,7 +172,7 @@ static void print_json(struct xarc *x, size_t nr)
 	size_t i;
 
 	json_init(&j, x->out);
-	head_json(x->v, &j, "xarc");
+	head_json(x->v, &j);
 	json_array(&j, "stanzas");
 	for (i = 0; i < nr; i++)
 		json_stanza(x, &j, i);
