@@ -29,10 +29,19 @@ load ../lib
 		lib/hookit/*.[ch] lib/jvm/proto.h 2>/dev/null | grep .
 }
 
-@test "source: every room says what it owns" {
+# In a README the name x.h or x.c stands for both.
+@test "source: every room says what it owns, and names each of its files" {
+	missing=0
 	for room in "$TOP"/lib/*/; do
 		[ -s "$room/README" ] || { echo "$room has no README"; return 1; }
+		for file in "$room"*.[ch]; do
+			name=$(basename "${file%.?}")
+			grep -qE "(^|[^a-zA-Z0-9_./-])$name\\.[ch]([^a-zA-Z0-9_]|\$)" "$room/README" && continue
+			echo "${room#"$TOP"/}README does not name ${file##*/}"
+			missing=1
+		done
 	done
+	[ "$missing" -eq 0 ]
 }
 
 @test "source: no function is longer than 150 lines, no file than 1200" {
