@@ -60,6 +60,8 @@ void source_fill_recorded(struct model_source *src, struct names *x)
 	src->rate_mode = names_event(x, 0, ".mode");
 	src->tick_bound = sampler && !strcmp(sampler, "timers");
 	src->period = period ? strtoull(period, NULL, 10) : 0;
+	src->period_event = names_event(x, 0, "");
+	src->period_unit = names_event(x, 0, ".unit");
 	src->nr_cpus = names_label_u64(x, "cpus");
 	list_refused(src, x);
 }

@@ -21,6 +21,7 @@ struct model_source {
 	const char *rate_mode;		/* "user", "kernel": of the time in that code; NULL: of all */
 	bool tick_bound;		/* of CPU timers: at most one sample a tick */
 	uint64_t period;		/* of the first event; 0: not known */
+	const char *period_event, *period_unit;	/* that event; what the period counts, NULL: events */
 	uint32_t nr_cpus;
 	bool is_trace;			/* not a text input */
 	const char *const *refused;	/* what was asked for and not recorded, and why */

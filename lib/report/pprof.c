@@ -395,14 +395,6 @@ static void write_value_type(struct pprof *p, unsigned int field, const char *na
 	emit_message(p, field, &b);
 }
 
-static void write_metric(struct pprof *p, unsigned int field, unsigned int m)
-{
-	const struct model *model = p->v->m;
-
-	write_value_type(p, field, model_str(model, model->metrics[m].name),
-			 pprof_unit(model_str(model, model->metrics[m].unit)));
-}
-
 static void write_comment(struct pprof *p, const char *what, const char *text)
 {
 	struct buf b = BUF_INIT;
@@ -418,21 +410,24 @@ static void write_comment(struct pprof *p, const char *what, const char *text)
 static void write_head(struct pprof *p)
 {
 	const struct model_source *src = p->v->src;
+	const struct model *m = p->v->m;
 	char lost[24];
 	unsigned int i;
 
 	if (n_is_shown(p))
 		write_value_type(p, PROFILE_SAMPLE_TYPE, name_of_n(p->v->m), "count");
 	for (i = 0; i < nr_values(p); i++)
-		write_metric(p, PROFILE_SAMPLE_TYPE, i);
+		write_value_type(p, PROFILE_SAMPLE_TYPE, model_str(m, m->metrics[i].name),
+				 pprof_unit(model_str(m, m->metrics[i].unit)));
 	put_number(&p->part, PROFILE_DEFAULT_SAMPLE_TYPE,
 		   string(p, model_str(p->v->m, p->v->m->metrics[p->v->o->sort_metric].name)));
 	put_number(&p->part, PROFILE_TIME_NANOS, src->start_ns);
 	put_number(&p->part, PROFILE_DURATION_NANOS, src->duration_ns);
 	put_number(&p->part, PROFILE_PERIOD, src->period);
 	emit(p, &p->part);
-	if (src->period)
-		write_metric(p, PROFILE_PERIOD_TYPE, 0);
+	if (src->period && src->period_event)
+		write_value_type(p, PROFILE_PERIOD_TYPE, src->period_event,
+				 pprof_unit(src->period_unit ? src->period_unit : ""));
 	write_comment(p, "arcprof", ARCPROF_VERSION);
 	write_comment(p, "command", src->command);
 	write_comment(p, "host", src->host);

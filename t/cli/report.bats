@@ -138,8 +138,14 @@ published() {
 		"java.lang.Math.max < demo.Demo.fib" ]
 	[ "$(json '[.samples[].values[0]] | add' got.json)" -eq 100 ]
 	[ "$(json '[.samples[] | select(.labels.tid == 4243 and .labels.thread == "main" and .labels.process == "java" and .labels.pid == 4242) | .values[0]] | add' got.json)" -eq 97 ]
-	[ "$(json '"\(.period) \(.period_type | join(" "))"' got.json)" = "1000000 cpu-clock nanoseconds" ]
+	period='"\(.period) \(.period_type | join(" "))"'
+	[ "$(json "$period" got.json)" = "1000000 cpu-clock nanoseconds" ]
 	grep -q '"time_nanos": 1700000000123456789,' got.json
+	# the period is that of the event, whatever calls consumed
+	arcprof report -i "$DATA/calls/trace" --format pprof | "$TOP/t/pprof-read" >got.json
+	[ "$(json .default_sample_type got.json)" = cpu ]
+	[ "$(json "$period" got.json)" = "5000000 cpu-clock nanoseconds" ]
+	[ "$(json '.sample_types | map(.[0]) | join(" ")' got.json)" = "calls cpu wall cpu-clock samples" ]
 	arcprof report -i "$DATA/java/trace" --format pprof | "$TOP/t/pprof-read" >got.json
 	[ "$(json '.mappings[] | select(.[0] | endswith("libjvm.so"))[1]' got.json)" = 97da31b249941f25ff26a6126471221bb579d67f ]
 	[ "$(json '[.samples[].stack[].lines[] | select(.name == "java.lang.Thread.run") | "\(.file):\(.line)"] | unique[0]' got.json)" = Thread.java:840 ]
