@@ -262,8 +262,7 @@ static void turned_away(struct collect *c)
 	if (!r)
 		return;
 	c->res->nr_foreign = jvm_server_nr_foreign(c->jvm);
-	c->res->nr_turned_away = r->strangers + r->crowd + r->silent;
-	refused_peers(&c->refused, r);
+	c->res->nr_turned_away = refused_peers(&c->refused, r);
 }
 
 /* After the last drain: names, counts, labels. */

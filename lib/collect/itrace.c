@@ -280,8 +280,7 @@ static void turned_away(struct run *r)
 
 	if (!j)
 		return;
-	r->res->nr_turned_away = j->strangers + j->crowd + j->silent;
-	refused_peers(&f, j);
+	r->res->nr_turned_away = refused_peers(&f, j);
 	refused_labels(&f, r->w, 0);
 	refused_release(&f);
 }

@@ -80,16 +80,17 @@ void refused_metric(struct refused *f, uint32_t kind, const char *name, uint64_t
 						nr_threads == 1 ? "" : "s", why_not(kind));
 }
 
-void refused_peers(struct refused *f, const struct jvm_refusals *r)
+uint64_t refused_peers(struct refused *f, const struct jvm_refusals *r)
 {
 	uint64_t nr = r->strangers + r->crowd + r->silent;
 
 	if (!nr)
-		return;
+		return 0;
 	VEC_GROW(f->lines, f->nr_lines, f->alloc_lines);
 	f->lines[f->nr_lines++] = xasprintf("%" PRIu64 " connection%s to the recorder: %" PRIu64 " of processes that are "
 					    "not recorded, %" PRIu64 " too many, %" PRIu64 " silent", nr,
 					    nr == 1 ? "" : "s", r->strangers, r->crowd, r->silent);
+	return nr;
 }
 
 static void put_label(struct trace_writer *w, size_t nr, const char *text)
