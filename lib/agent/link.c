@@ -48,18 +48,10 @@ struct fds_message {
 static int sock = -1;
 static int recorder;		/* its process, as we see it; 0 in another pid namespace */
 
-static bool send_msg(uint32_t type, uint32_t flags, uint64_t address)
+static bool send_msg(struct jvm_msg m)
 {
-	struct jvm_msg m = {
-		.magic = JVM_PROTO_MAGIC,
-		.version = JVM_PROTO_VERSION,
-		.type = type,
-		.flags = flags,
-		.pid = sys(__NR_getpid),
-		.tid = sys_tid(),
-		.area_bytes = address,
-	};
-
+	m.magic = JVM_PROTO_MAGIC;
+	m.version = JVM_PROTO_VERSION;
 	return sys(__NR_sendto, sock, &m, sizeof(m), MSG_NOSIGNAL_) == sizeof(m);
 }
 
@@ -144,29 +136,32 @@ void link_refuse(const char *path, enum jvm_refusal why)
 	int in_use = sock;
 
 	if (open_socket(path, JVM_GO_TIMEOUT_MS))
-		send_msg(JVM_MSG_REFUSED, why, 0);
+		send_msg((struct jvm_msg){ .type = JVM_MSG_REFUSED, .refused = { why } });
 	close_socket();
 	sock = in_use;
 }
 
 int link_connect(const char *path, bool live)
 {
+	const struct jvm_msg hello = {
+		.type = JVM_MSG_HELLO, .hello = { sys(__NR_getpid), sys_tid() },
+	};
 	void *area, *trees = NULL;
 	struct jvm_msg m;
 	int fds[MAX_FDS];
 
 	if (!open_socket(path, live ? JVM_LIVE_TIMEOUT_MS : JVM_GO_TIMEOUT_MS) ||
-	    !send_msg(JVM_MSG_HELLO, 0, 0) || !recv_msg(&m, JVM_MSG_SETUP, fds))
+	    !send_msg(hello) || !recv_msg(&m, JVM_MSG_SETUP, fds))
 		goto fail;
-	area = map_fd(fds[0], m.area_bytes, MAP_POPULATE);
+	area = map_fd(fds[0], m.setup.area_bytes, MAP_POPULATE);
 	if (m.flags & JVM_CALLFLOW)
-		trees = map_fd(fds[2], m.callflow_bytes, 0);
-	if (!area || !ring_init(area, m.area_bytes, sock, fds[1])) {
+		trees = map_fd(fds[2], m.setup.callflow_bytes, 0);
+	if (!area || !ring_init(area, m.setup.area_bytes, sock, fds[1])) {
 		sys(__NR_close, fds[1]);
 		goto fail;
 	}
 	return (ring_ctl()->flags & JVM_SAMPLE) |
-	       (trees && callflow_attach(trees, m.callflow_bytes) ? JVM_CALLFLOW : 0);
+	       (trees && callflow_attach(trees, m.setup.callflow_bytes) ? JVM_CALLFLOW : 0);
 fail:
 	close_socket();
 	return -1;
@@ -186,13 +181,14 @@ static void allow_recorder(bool on)
 
 bool link_ready_and_wait(const void *host, uint64_t *timer_ns)
 {
+	const struct jvm_msg ready = { .type = JVM_MSG_READY, .ready = { (uintptr_t)host } };
 	struct jvm_msg m = { 0 };
 	bool go;
 
 	allow_recorder(true);
-	go = send_msg(JVM_MSG_READY, 0, (uintptr_t)host) && recv_msg(&m, JVM_MSG_GO, NULL) &&
+	go = send_msg(ready) && recv_msg(&m, JVM_MSG_GO, NULL) &&
 		(m.flags & JVM_SAMPLE);
 	allow_recorder(false);
-	*timer_ns = go && m.flags & JVM_TIMERS ? m.area_bytes : 0;
+	*timer_ns = go && m.flags & JVM_TIMERS ? m.go.timer_ns : 0;
 	return go;
 }

@@ -49,7 +49,7 @@ static bool say_hello(int sock)
 {
 	struct jvm_msg m = {
 		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION, .type = JVM_MSG_HELLO,
-		.flags = JVM_PROGRAM, .pid = getpid(), .tid = syscall(SYS_gettid),
+		.flags = JVM_PROGRAM, .hello = { getpid(), syscall(SYS_gettid) },
 	};
 
 	return send(sock, &m, sizeof(m), MSG_NOSIGNAL) == sizeof(m);
@@ -108,7 +108,7 @@ enum hook_verdict hook_ask(struct hook_area *a, uint64_t addr)
 {
 	struct jvm_msg m = {
 		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION, .type = JVM_MSG_FUNCTION,
-		.area_bytes = addr,
+		.function = { addr },
 	};
 	ssize_t n;
 
@@ -117,7 +117,7 @@ enum hook_verdict hook_ask(struct hook_area *a, uint64_t addr)
 	do
 		n = recv(a->sock, &m, sizeof(m), 0);
 	while (n < 0 && errno == EINTR);
-	return n == sizeof(m) && m.type == JVM_MSG_FUNCTION && m.area_bytes == addr &&
+	return n == sizeof(m) && m.type == JVM_MSG_FUNCTION && m.function.addr == addr &&
 			m.flags & JVM_INCLUDED ?
 		HOOK_INCLUDED :
 		HOOK_EXCLUDED;
@@ -151,7 +151,7 @@ bool hook_link(struct hook_area *a)
 	if (a->sock < 0)
 		return false;
 	ok = say_hello(a->sock) && get_area(a->sock, &m, &fd) &&
-		(m.flags & JVM_GUEST ? visit(a, m.area_bytes) : map_own(a, m.callflow_bytes, fd)) &&
+		(m.flags & JVM_GUEST ? visit(a, m.setup.host) : map_own(a, m.setup.callflow_bytes, fd)) &&
 		make_verdicts(a);
 	if (fd >= 0)
 		close(fd);

@@ -7,15 +7,15 @@
  *	recorder  SETUP   with two descriptors: the shared area, the log; and with JVM_CALLFLOW
  *			  a third: the area of the call trees (callflow/area.h)
  *	agent     READY   handlers are installed; waits at most JVM_GO_TIMEOUT_MS (JVM_LIVE_TIMEOUT_MS
- *			  in a JVM that runs already). With call trees, area_bytes is the address
- *			  of its struct callflow_host (callflow/host.h)
+ *			  in a JVM that runs already). With call trees, it says where its struct
+ *			  callflow_host is (callflow/host.h)
  *	recorder  GO      flags & JVM_SAMPLE: traps will come
  * An agent that was loaded into a running JVM and cannot work for this recorder says REFUSED instead
- * of HELLO, flags having the reason.
+ * of HELLO, with the reason.
  * After that the socket carries nothing; its end tells each side that the other is gone.
  * A program with libarcprof-hookit says HELLO with JVM_PROGRAM: SETUP then has the area of the
  * call trees alone. When that has rules, the program asks for each function that it calls for
- * the first time: FUNCTION with its address in area_bytes, answered by FUNCTION with
+ * the first time: FUNCTION with its address, answered by FUNCTION with the same address and
  * JVM_INCLUDED or without. In a process whose agent keeps call trees SETUP brings no descriptor, but
  * with JVM_GUEST the address of the agent's struct callflow_host: a JNI library uses the JVM's trees.
  *
@@ -43,7 +43,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 5
+#define JVM_PROTO_VERSION 6
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -74,17 +74,35 @@ enum jvm_flags {
 	JVM_INCLUDED = 1 << 3,	/* of FUNCTION: its calls are counted */
 	JVM_PROGRAM = 1 << 2,	/* of HELLO: no JVM, a program with libarcprof-hookit */
 	JVM_GUEST = 1 << 4,	/* of SETUP: the trees are those of the agent in this process */
-	/* of GO: no traps will come, timers with the period area_bytes (ns) take their place */
+	/* of GO: no traps will come, timers with the period timer_ns take their place */
 	JVM_TIMERS = 1 << 5,
 };
 
 struct jvm_msg {
 	uint32_t magic, version;
-	uint32_t type, flags;	/* flags of REFUSED: enum jvm_refusal */
-	uint32_t pid, tid;	/* of HELLO */
-	/* of SETUP: size of the shared area; of FUNCTION: its address; of READY and GUEST above */
-	uint64_t area_bytes;
-	uint64_t callflow_bytes;	/* of SETUP with JVM_CALLFLOW: size of the area of call trees */
+	uint32_t type, flags;	/* enum jvm_msg_type, jvm_flags */
+	union {
+		struct {
+			uint64_t area_bytes;	/* size of the shared area */
+			uint64_t callflow_bytes;	/* with JVM_CALLFLOW: of the area of call trees */
+			uint64_t host;		/* with JVM_GUEST: as the agent's READY has it */
+		} setup;
+		struct {
+			uint32_t pid, tid;
+		} hello;
+		struct {
+			uint64_t host;		/* address of a struct callflow_host; 0: no call trees */
+		} ready;
+		struct {
+			uint64_t timer_ns;	/* with JVM_TIMERS */
+		} go;
+		struct {
+			uint64_t addr;
+		} function;
+		struct {
+			uint32_t reason;	/* enum jvm_refusal */
+		} refused;
+	};
 };
 
 struct jvm_ctl {

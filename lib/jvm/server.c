@@ -373,7 +373,7 @@ static int callflow_area(struct jvm *j, bool program, struct jvm_msg *m)
 
 	if (!s->o.callflow)
 		return -1;
-	fd = s->cb.callflow(s->ctx, j, j->pid, program, &m->callflow_bytes);
+	fd = s->cb.callflow(s->ctx, j, j->pid, program, &m->setup.callflow_bytes);
 	if (fd >= 0) {
 		j->callflow = true;
 		m->flags |= JVM_CALLFLOW;
@@ -404,7 +404,7 @@ static bool make_rings(struct jvm *j, int fd, uint32_t flags)
 static bool set_up(struct jvm *j)
 {
 	struct jvm_server *s = j->s;
-	struct jvm_msg m = { .type = JVM_MSG_SETUP, .area_bytes = s->area_bytes };
+	struct jvm_msg m = { .type = JVM_MSG_SETUP, .setup = { .area_bytes = s->area_bytes } };
 	int fds[MAX_FDS];
 	bool ok;
 
@@ -443,7 +443,7 @@ static bool set_up_program(struct jvm *j)
 	if (host) {
 		j->guest = true;
 		m.flags = JVM_CALLFLOW | JVM_GUEST;
-		m.area_bytes = host->host;
+		m.setup.host = host->host;
 		return send_msg(j, &m, NULL, 0);
 	}
 	fd = callflow_area(j, true, &m);
@@ -455,7 +455,7 @@ static bool set_up_program(struct jvm *j)
 
 static bool answer(struct jvm *j, uint64_t addr)
 {
-	struct jvm_msg m = { .type = JVM_MSG_FUNCTION, .area_bytes = addr };
+	struct jvm_msg m = { .type = JVM_MSG_FUNCTION, .function = { addr } };
 	struct jvm *owner = j->guest ? host_of(j) : j;
 
 	m.flags = owner && j->s->cb.function(j->s->ctx, owner, addr) ? JVM_INCLUDED : 0;
@@ -485,7 +485,7 @@ static bool has_area(const struct jvm *j)
 static void on_hello(struct jvm *j, const struct jvm_msg *m)
 {
 	nstid_init(&j->tids, j->pid, j->own_pid);
-	j->tid = nstid_host(&j->tids, m->tid);
+	j->tid = nstid_host(&j->tids, m->hello.tid);
 	if (!nstid_is_of(j->pid, j->tid))
 		j->tid = j->pid;
 	if (m->flags & JVM_PROGRAM) {
@@ -509,19 +509,19 @@ static void on_message(struct jvm *j, const struct jvm_msg *m)
 	} else if (j->state == AWAIT_READY && m->type == JVM_MSG_READY) {
 		j->state = RUNNING;
 		j->told = true;
-		j->host = j->callflow ? m->area_bytes : 0;
+		j->host = j->callflow ? m->ready.host : 0;
 		go.flags = s->cb.hello(s->ctx, j, j->pid, j->tid) ? JVM_SAMPLE : 0;
 		if (go.flags && s->timer_ns) {
 			go.flags |= JVM_TIMERS;
-			go.area_bytes = s->timer_ns;
+			go.go.timer_ns = s->timer_ns;
 		}
 		j->dead = !send_msg(j, &go, NULL, 0);
 	} else if (j->state == AWAIT_HELLO && m->type == JVM_MSG_REFUSED) {
-		s->refusal = j->pid == s->attaching ? m->flags : s->refusal;
+		s->refusal = j->pid == s->attaching ? m->refused.reason : s->refusal;
 		j->dead = true;
 	} else if (j->state == RUNNING && m->type == JVM_MSG_FUNCTION && !j->ctl &&
 		   (j->callflow || j->guest)) {
-		j->dead = !answer(j, m->area_bytes);
+		j->dead = !answer(j, m->function.addr);
 	} else {
 		j->dead = true;
 	}

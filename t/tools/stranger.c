@@ -41,8 +41,8 @@ static int knock(const char *path)
 static bool say(int fd, uint32_t type)
 {
 	struct jvm_msg m = {
-		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION, .type = type, .pid = getpid(),
-		.tid = getpid(),
+		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION, .type = type,
+		.hello = { getpid(), getpid() },
 	};
 
 	return send(fd, &m, sizeof(m), MSG_NOSIGNAL) == sizeof(m);

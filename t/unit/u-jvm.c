@@ -489,8 +489,8 @@ TEST(jvm_server_survives_nonsense_on_its_socket)
 /* Head and log position beyond all bounds: the JVM is dropped, memory outside is not read. */
 TEST(jvm_server_drops_a_jvm_whose_ring_makes_no_sense)
 {
-	struct jvm_msg hello = { JVM_PROTO_MAGIC, JVM_PROTO_VERSION, .type = JVM_MSG_HELLO, .pid = getpid(),
-				 .tid = getpid() };
+	struct jvm_msg hello = { JVM_PROTO_MAGIC, JVM_PROTO_VERSION, .type = JVM_MSG_HELLO,
+				 .hello = { getpid(), getpid() } };
 	struct jvm_server_opts o = { .sample = true, .max_depth = 100, .max_stack_bytes = 4096 };
 	struct jvm_callbacks cb = { .hello = unsampled, .lost = ignore_lost, .gone = note_gone };
 	struct jvm_server *s;
@@ -556,8 +556,8 @@ static int knock(const struct jvm_server *s)
 
 static void say(int fd, uint32_t type)
 {
-	struct jvm_msg m = { JVM_PROTO_MAGIC, JVM_PROTO_VERSION, .type = type, .pid = getpid(),
-		.tid = getpid() };
+	struct jvm_msg m = { JVM_PROTO_MAGIC, JVM_PROTO_VERSION, .type = type,
+			     .hello = { getpid(), getpid() } };
 
 	CHECK_U64(send(fd, &m, sizeof(m), MSG_NOSIGNAL), sizeof(m));
 }
