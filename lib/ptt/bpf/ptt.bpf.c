@@ -124,14 +124,7 @@ struct values {
 };
 
 #define barrier() asm volatile("" ::: "memory")
-
-/* Readers on other CPUs see the writes in order: by itself on x86, by the atomic's order elsewhere. */
-#if defined(__TARGET_ARCH_x86)
-#define SEQ_STEP(seq) do { barrier(); *(volatile __u32 *)&(seq) = (seq) + 1; barrier(); } while (0)
-#else
-#define SEQ_STEP(seq) do { volatile __u32 old_ = __sync_fetch_and_add(&(seq),
-								      1); (void)old_; barrier(); } while (0)
-#endif
+#include "cpu.h"
 
 static __always_inline struct arcprof_cpu *this_cpu(__u32 cpu)
 {
@@ -621,19 +614,7 @@ static __noinline int interrupt(__u32 bit, bool in)
 ON_VECTOR(irq_handler)
 ON(softirq_entry, ARCPROF_CPU_SOFTIRQ, true)
 ON(softirq_exit, ARCPROF_CPU_SOFTIRQ, false)
-#if defined(__TARGET_ARCH_x86)		/* elsewhere all of them pass through irq_handler */
-ON_VECTOR(local_timer)
-ON_VECTOR(reschedule)
-ON_VECTOR(call_function)
-ON_VECTOR(call_function_single)
-ON_VECTOR(irq_work)
-ON_VECTOR(x86_platform_ipi)
-ON_VECTOR(error_apic)
-ON_VECTOR(spurious_apic)
-ON_VECTOR(thermal_apic)
-ON_VECTOR(threshold_apic)
-ON_VECTOR(deferred_error_apic)
-#endif
+CPU_VECTORS(ON_VECTOR)
 
 /* Children of a process that is followed are followed. */
 SEC("tp_btf/sched_process_fork")
