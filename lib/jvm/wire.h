@@ -6,6 +6,8 @@
 #ifndef JVM_WIRE_H
 #define JVM_WIRE_H
 
+#include <sys/types.h>
+
 #include "jvm/server.h"
 
 /* Where decoded records go; the pointers in them are good for the call. */

@@ -7,6 +7,7 @@
 #ifndef MODEL_SAMPLES_H
 #define MODEL_SAMPLES_H
 
+#include "base/mem.h"
 #include "model/columns.h"
 
 struct graft;

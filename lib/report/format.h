@@ -58,7 +58,6 @@ static inline bool format_is_of_tree(int id)
 /* --format of a command whose formats are that set; s.f is an int, an index into the list. */
 #define OPT_FORMAT(s, f, set, h) OPT_SHARED_ENUM(0, "format", s, f, format_name, set, "text", h)
 
-int tree_print(struct view *v, FILE *out, struct err *e);
 int folded_print(struct view *v, FILE *out, struct err *e);
 int pprof_print(struct view *v, FILE *out, struct err *e);
 

@@ -6,6 +6,12 @@
 #include "report/report.h"
 #include "report/sheet.h"
 
+static int tree_print(struct view *v, FILE *out, struct err *e)
+{
+	output_tree(v->m, out);
+	return 0;
+}
+
 /* In the order of enum format_id, then as help shows them. */
 static const struct format formats[] = {
 	[FORMAT_TEXT] = { "text", .begin = sheet_text_begin, .row = sheet_text_row },
@@ -26,10 +32,4 @@ const struct format *format_get(int id)
 const char *format_name(unsigned int id)
 {
 	return id < ARRAY_SIZE(formats) ? formats[id].name : NULL;
-}
-
-int tree_print(struct view *v, FILE *out, struct err *e)
-{
-	output_tree(v->m, out);
-	return 0;
 }

@@ -9,6 +9,8 @@
 #ifndef TRACE_NUMBERS_H
 #define TRACE_NUMBERS_H
 
+#include <stdbool.h>
+
 #include "base/mem.h"
 
 struct numbers {

@@ -13,6 +13,20 @@ load ../lib
 	[ "$status" -eq 0 ]
 }
 
+@test "source: no function is dead or visible without need" {
+	[ -e "$BUILD/t/unit/unit.o" ] || skip "the unit tests are not built"
+	run "$TOP/t/unused"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+@test "source: each header compiles alone" {
+	[ -e "$BUILD/version.h" ] || skip "nothing is built"
+	run "$TOP/t/headers"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
 @test "source: shell scripts pass shellcheck" {
 	skip_unless_command shellcheck
 	cd "$TOP"
@@ -25,7 +39,8 @@ load ../lib
 	missing=$(grep -LE 'SPDX-License-Identifier' arcprof.c cmd/*.[ch] lib/*/*.[ch] t/unit/*.[ch])
 	echo "$missing"
 	[ -z "$missing" ]
-	! grep -L 'SPDX-License-Identifier: MIT' lib/agent/*.[ch] lib/callflow/*.[ch] lib/classfile/*.[ch] \
+	! grep -L 'SPDX-License-Identifier: MIT' lib/agent/*.[ch] lib/agent/*/*.[ch] lib/callflow/*.[ch] \
+		lib/callflow/*/*.[ch] lib/classfile/*.[ch] lib/base/atomic.h \
 		lib/hookit/*.[ch] lib/jvm/proto.h 2>/dev/null | grep .
 }
 
