@@ -37,6 +37,15 @@ use_jdk() {
 }
 ORIGINAL_PATH=${ORIGINAL_PATH:-$PATH}
 
+# For setup_file(): the programs of t/workloads are compiled by each JDK before the first test.
+prepare_jdks() {
+	local home
+	export ORIGINAL_PATH
+	for home in $(jdks); do
+		use_jdk "$home"
+	done
+}
+
 # on_each_jdk [<version>] <command>...
 # Calls a function on each JDK (of at least that version), in a folder of its own.
 on_each_jdk() {
@@ -56,6 +65,12 @@ on_each_jdk() {
 		cd ..
 	done
 	[ "$nr" -gt 0 ] || skip "no JDK of version $least or later is installed"
+}
+
+# The same for tests that record.
+each_jdk() {
+	skip_unless_perf
+	on_each_jdk "$@"
 }
 
 JAVA_PROGRAMS="mixed javac ant maven groovy jruby clojure h2"

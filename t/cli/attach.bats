@@ -5,10 +5,7 @@ load ../java
 load ../live
 
 setup_file() {
-	export ORIGINAL_PATH=$PATH
-	for home in $(jdks); do
-		use_jdk "$home"
-	done
+	prepare_jdks
 }
 
 teardown() {

@@ -6,10 +6,7 @@ load ../java
 load ../callflow/lib.bash
 
 setup_file() {
-	export ORIGINAL_PATH=$PATH
-	for home in $(jdks); do
-		use_jdk "$home"
-	done
+	prepare_jdks
 }
 
 # Records exact calls into ./trace; the program's output is in ./out, messages in ./err.

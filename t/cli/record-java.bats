@@ -5,15 +5,7 @@ load ../lib
 load ../java
 
 setup_file() {
-	export ORIGINAL_PATH=$PATH
-	for home in $(jdks); do
-		use_jdk "$home"
-	done
-}
-
-each_jdk() {
-	skip_unless_perf
-	on_each_jdk "$@"
+	prepare_jdks
 }
 
 # Records into ./trace; the program's output is in ./out, messages in ./err, and $status is set.

@@ -5,16 +5,8 @@ load ../lib
 load ../java
 
 setup_file() {
-	export ORIGINAL_PATH=$PATH
-	for home in $(jdks); do
-		use_jdk "$home"
-	done
+	prepare_jdks
 	[ -x "$BUILD/t/tools/edges" ] || make -s -C "$TOP" tools >&2
-}
-
-each_jdk() {
-	skip_unless_perf
-	on_each_jdk "$@"
 }
 
 # Records into ./trace, and what classes the JVM read into ./classes.bin.

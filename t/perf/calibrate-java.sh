@@ -7,16 +7,10 @@
 #
 # On a busy one a call costs half as much again, and what was calibrated holds for no other moment.
 set -u
-TOP=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$TOP/build
-export ARCPROF=${ARCPROF:-$BUILD/arcprof}
-# shellcheck source=../java.bash
-. "$TOP/t/java.bash"
-unset JAVA_TOOL_OPTIONS
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-export XDG_DATA_HOME=$dir/data
+# shellcheck source=lib.bash
+. "$(dirname "$0")/lib.bash"
+cd "$DIR" || exit 1
+export XDG_DATA_HOME=$DIR/data
 
 # Of each kind, what an iteration takes with all that it calls: hooked less plain, the lowest tenth's end.
 kinds() {	# <label> <levels> <option>...

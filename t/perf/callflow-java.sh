@@ -8,18 +8,12 @@
 # "empty probes" is the price of entering native code twice; on a machine that is busy it tells how much
 # slower than usual everything is.
 set -u
-TOP=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$TOP/build
-export ARCPROF=${ARCPROF:-$BUILD/arcprof}
-# shellcheck source=../java.bash
-. "$TOP/t/java.bash"
-unset JAVA_TOOL_OPTIONS
+# shellcheck source=lib.bash
+. "$(dirname "$0")/lib.bash"
 rounds=${1:-40}
 shift
 programs=("${@:-mixed}")
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
+cd "$DIR" || exit 1
 echo 'exclude_thread main' >nobody
 
 pairs() {	# <label> <command...>

@@ -8,26 +8,19 @@
 # usage: t/perf/growth.sh [CURVE...]	threads processes jvms samples contexts depth javadepth methods
 #	 FULL=1: to the largest sizes, 10^7 contexts among them, which takes 10 GB of memory
 set -u
-TOP=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$TOP/build
-export ARCPROF=${ARCPROF:-$BUILD/arcprof}
-# shellcheck source=../java.bash
-. "$TOP/t/java.bash"
+# shellcheck source=lib.bash
+. "$(dirname "$0")/lib.bash"
 cd "$TOP" || exit 1
 make -s build/arcprof build/t/perf/{cost,grow,trace-gen} >/dev/null || exit 1
 tools=$BUILD/t/perf
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-rows=$dir/rows
+cd "$DIR" || exit 1
+rows=$DIR/rows
 : >"$rows"
 
 # least <command...>: "CPU ms, KiB" of it, into $cost; its output is in the file "out"
 least() {
-	local turn
 	rm -f cost
-	for turn in first second; do
-		: "$turn"
+	for _ in 1 2; do
 		"$tools/cost" cost "$@" >out 2>err || { echo "growth.sh: $*: $(head -1 err)" >&2; break; }
 	done
 	cost=$(awk 'NR == 1 || $1 < ms { ms = $1 } NR == 1 || $2 < kb { kb = $2 } END { print ms + 0, kb + 0 }' cost)

@@ -5,19 +5,13 @@
 # usage: t/perf/java-edges.sh [-v] [SIZE [PROGRAM...]]	SIZE 1: about a second; -v: each wrong call, too
 # MODES (tiered c1 int c2), HZ (4999) and JDKS (homes) choose less.
 set -u
-TOP=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$TOP/build
-export ARCPROF=${ARCPROF:-$BUILD/arcprof}
-# shellcheck source=../java.bash
-. "$TOP/t/java.bash"
-unset JAVA_TOOL_OPTIONS
+# shellcheck source=lib.bash
+. "$(dirname "$0")/lib.bash"
 verbose=
 [ "${1:-}" = -v ] && { verbose=-v; shift; }
 size=${1:-4}
 shift
 programs=${*:-$JAVA_PROGRAMS}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
 
 flags_of() {
 	case $1 in
@@ -47,8 +41,8 @@ for home in ${JDKS:-$(jdks)}; do
 	use_jdk "$home" || exit 1
 	for program in $programs; do
 		for mode in ${MODES:-tiered c1 int c2}; do
-			mkdir "$dir/w"
-			cd "$dir/w" || exit 1
+			mkdir "$DIR/w"
+			cd "$DIR/w" || exit 1
 			java_program "$program" "$size"
 			printf '%-3s %-8s %-6s ' "$JDK" "$program" "$mode"
 			if [ -n "$WHY_NOT" ]; then
@@ -58,7 +52,7 @@ for home in ${JDKS:-$(jdks)}; do
 			fi
 			[ -z "${KEEP:-}" ] || cp trace "$KEEP/$JDK-$program-$mode.data"
 			[ -z "${KEEP:-}" ] || cp classes.bin "$KEEP/$JDK-$program-$mode.classes"
-			cd "$dir" || exit 1
+			cd "$DIR" || exit 1
 			rm -rf w
 		done
 	done

@@ -4,26 +4,20 @@
 #
 # usage: t/perf/java-stacks.sh [-v] [SIZE [PROGRAM...]]	SIZE 1: about a second; -v: the stacks too
 set -u
-TOP=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$TOP/build
-export ARCPROF=${ARCPROF:-$BUILD/arcprof}
-# shellcheck source=../java.bash
-. "$TOP/t/java.bash"
-unset JAVA_TOOL_OPTIONS
+# shellcheck source=lib.bash
+. "$(dirname "$0")/lib.bash"
 verbose=
 [ "${1:-}" = -v ] && { verbose=1; shift; }
 size=${1:-4}
 shift
 programs=${*:-$JAVA_PROGRAMS}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
 
 printf '%-4s %-8s %8s %6s %7s %7s  %s\n' JDK program samples lost marked unnamed '% (reasons)'
 for home in $(jdks); do
 	use_jdk "$home" || exit 1
 	for program in $programs; do
-		mkdir "$dir/w"
-		cd "$dir/w" || exit 1
+		mkdir "$DIR/w"
+		cd "$DIR/w" || exit 1
 		java_program "$program" "$size"
 		if [ -n "$WHY_NOT" ]; then
 			printf '%-4s %-8s %s\n' "$JDK" "$program" "$WHY_NOT"
@@ -56,7 +50,7 @@ for home in $(jdks); do
 		else
 			printf '%-4s %-8s failed: %s\n' "$JDK" "$program" "$(tail -n 1 err)"
 		fi
-		cd "$dir" || exit 1
+		cd "$DIR" || exit 1
 		rm -rf w
 	done
 done

@@ -9,19 +9,13 @@
 #
 # usage: t/perf/record-java.sh [TURNS [PROGRAM [SIZE]]]	Mixed of size 4 by default; run it on a quiet machine
 set -u
-TOP=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$TOP/build
-export ARCPROF=${ARCPROF:-$BUILD/arcprof}
-# shellcheck source=../java.bash
-. "$TOP/t/java.bash"
-unset JAVA_TOOL_OPTIONS
+# shellcheck source=lib.bash
+. "$(dirname "$0")/lib.bash"
 turns=${1:-5}
 program=${2:-mixed}
 size=${3:-4}
 rival=${ASYNC_PROFILER:-}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
+cd "$DIR" || exit 1
 
 # CPU seconds of the JVM alone go to the file "cpu": the recorder's own time is apart.
 cat >timed <<'EOT'
@@ -40,7 +34,7 @@ all_cpu() {	# into the file "all": CPU seconds of all children that have ended
 }
 with_rival() {
 	rm -f rival
-	JAVA_TOOL_OPTIONS="-agentpath:$rival=start,event=cpu,interval=$((1000000000 / hz)),file=$dir/rival,collapsed" \
+	JAVA_TOOL_OPTIONS="-agentpath:$rival=start,event=cpu,interval=$((1000000000 / hz)),file=$DIR/rival,collapsed" \
 		busy ./timed "${COMMAND[@]}"
 }
 

@@ -1,0 +1,11 @@
+# shellcheck shell=bash disable=SC2034
+# lib.bash - what the scripts of t/perf that run Java begin with: TOP, BUILD, ARCPROF, all of t/java.bash,
+# and a folder $DIR that goes when they end.
+TOP=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$TOP/build
+export ARCPROF=${ARCPROF:-$BUILD/arcprof}
+unset JAVA_TOOL_OPTIONS
+# shellcheck source=../java.bash
+. "$TOP/t/java.bash"
+DIR=$(mktemp -d)
+trap 'rm -rf "$DIR"' EXIT
