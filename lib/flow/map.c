@@ -12,7 +12,14 @@ static void start_from(const struct flow *f, struct flow *out)
 	out->repairs = f->repairs;
 }
 
-void flow_map(const struct flow *f, const uint32_t *to, bool collapse, struct flow *out)
+/* The trees are built in order, so that flow_finish() has nothing to number again. */
+static void tell(const struct flow *f, const uint32_t *at, uint32_t *where)
+{
+	if (where)
+		memcpy(where, at, f->nr_nodes * sizeof(*at));
+}
+
+void flow_map(const struct flow *f, const uint32_t *to, bool collapse, struct flow *out, uint32_t *where)
 {
 	uint32_t *at = xcalloc(f->nr_nodes, sizeof(*at));
 	size_t i;
@@ -29,11 +36,13 @@ void flow_map(const struct flow *f, const uint32_t *to, bool collapse, struct fl
 			at[i] = flow_child(out, parent, c);
 		flow_add(out, at[i], f->nodes[i].n, flow_base(f, i));
 	}
+	tell(f, at, where);
 	free(at);
 	flow_finish(out);
 }
 
-void flow_filter(const struct flow *f, const uint8_t *has, uint8_t want, struct flow *out)
+void flow_filter(const struct flow *f, const uint8_t *has, uint8_t want, struct flow *out,
+		 uint32_t *where)
 {
 	uint32_t *at = xcalloc(f->nr_nodes, sizeof(*at));
 	uint8_t *mask = xcalloc(f->nr_nodes, sizeof(*mask));
@@ -54,6 +63,10 @@ void flow_filter(const struct flow *f, const uint8_t *has, uint8_t want, struct 
 		if ((mask[i] & want) == want)
 			flow_add(out, at[i], f->nodes[i].n, flow_base(f, i));
 	}
+	for (i = 1; i < f->nr_nodes; i++)
+		if ((mask[i] & want) != want)
+			at[i] = FLOW_NONE;
+	tell(f, at, where);
 	free(at);
 	free(mask);
 	free(keep);
@@ -83,7 +96,7 @@ static void copy_kept(const struct flow *f, const bool *keep, uint32_t pruned, s
 	}
 }
 
-void flow_prune(const struct flow *f, double percent, uint32_t pruned, struct flow *out)
+void flow_prune(const struct flow *f, double percent, uint32_t pruned, struct flow *out, uint32_t *where)
 {
 	uint64_t limit[FLOW_MAX_METRICS];
 	uint32_t *at = xcalloc(f->nr_nodes, sizeof(*at));
@@ -101,6 +114,7 @@ void flow_prune(const struct flow *f, double percent, uint32_t pruned, struct fl
 	for (i = f->nr_nodes; --i > 0;)
 		keep[f->nodes[i].parent] |= keep[i];
 	copy_kept(f, keep, pruned, out, at);
+	tell(f, at, where);
 	free(at);
 	free(keep);
 	flow_finish(out);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "flow/ops.h"
 
 void model_init(struct model *m, unsigned int nr_metrics, enum flow_n n_means)
@@ -16,6 +17,7 @@ void model_release(struct model *m)
 {
 	flow_release(&m->flow);
 	consumers_release(&m->consumers);
+	flow_times_release(&m->times);
 	memset(m, 0, sizeof(*m));
 }
 
@@ -61,8 +63,23 @@ void model_find_counts(struct model *m)
 	}
 }
 
-void model_take_flow(struct model *m, struct flow *f)
+void model_finish(struct model *m)
 {
+	uint32_t *where;
+
+	if (m->flow.unordered && m->times.nr_list) {
+		where = xcalloc(m->flow.nr_nodes, sizeof(*where));
+		flow_renumber(&m->flow, where);
+		flow_times_move(&m->times, where);
+		free(where);
+	}
+	flow_finish(&m->flow);
+}
+
+void model_take_flow(struct model *m, struct flow *f, const uint32_t *where)
+{
+	if (where)
+		flow_times_move(&m->times, where);
 	flow_release(&m->flow);
 	m->flow = *f;
 	memset(f, 0, sizeof(*f));
@@ -160,7 +177,7 @@ int model_pick_metrics(struct model *m, char *const *names, size_t nr, struct er
 		flow_add(&out, node, value_from(m, i, p.n_from), base);
 	}
 	flow_finish(&out);
-	model_take_flow(m, &out);
+	model_take_flow(m, &out, NULL);
 	name_picks(m, &p);
 	return 0;
 }

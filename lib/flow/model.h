@@ -8,6 +8,7 @@
 
 #include "flow/consumer.h"
 #include "flow/flow.h"
+#include "flow/times.h"
 
 enum { COUNT_IN_N = UINT8_MAX };
 
@@ -33,6 +34,7 @@ struct model {
 	/* the consumer of arcprof's own work in the programs; 0: there is none */
 	uint32_t own;
 	/* behind each of them: what must be left to be certain; nr_deltas counts those, too */
+	struct flow_times times;	/* of samples, when they were asked for */
 	bool has_doubts;
 };
 
@@ -92,8 +94,13 @@ void model_set_metric(struct model *m, unsigned int i, const char *name, size_t 
 void model_set_count(struct model *m, unsigned int metric, unsigned int at);
 /* Finds the metrics that count samples again by their names, in a model that was read as text. */
 void model_find_counts(struct model *m);
-/* The tree of the model is replaced by *f, which the model then owns. */
-void model_take_flow(struct model *m, struct flow *f);
+/* flow_finish() of the tree; times follow its nodes. */
+void model_finish(struct model *m);
+/*
+ * The tree of the model is replaced by *f, which the model then owns. where: as flow/ops.h has it;
+ * NULL: as it was.
+ */
+void model_take_flow(struct model *m, struct flow *f, const uint32_t *where);
 
 static inline const char *model_str(const struct model *m, uint32_t id)
 {

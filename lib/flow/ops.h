@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ops.h - from trees to trees.  Every result is finished, and keeps the sums of n and of
- * base unless its comment says otherwise.
+ * base unless its comment says otherwise.  where[nr_nodes of f], unless NULL, becomes the node
+ * of the result to which each of f went; 0: none.
  */
 #ifndef FLOW_OPS_H
 #define FLOW_OPS_H
@@ -15,19 +16,20 @@
  * FLOW_DROP adds the node to its parent (a root keeps its own consumer); with collapse so does a
  * node that gets its parent's consumer.  *out is initialised here.
  */
-void flow_map(const struct flow *f, const uint32_t *to, bool collapse, struct flow *out);
+void flow_map(const struct flow *f, const uint32_t *to, bool collapse, struct flow *out, uint32_t *where);
 
 /*
  * Keeps n and base of the nodes whose path has every bit of want, where has[consumer] are the bits
  * a consumer brings; nodes without such below them go.  Sums are those of what is kept.
  */
-void flow_filter(const struct flow *f, const uint8_t *has, uint8_t want, struct flow *out);
+void flow_filter(const struct flow *f, const uint8_t *has, uint8_t want, struct flow *out,
+		 uint32_t *where);
 
 /*
  * The nodes with a cum below percent of the total in every metric go; each parent gets one
  * child of consumer pruned, which has their n and base.
  */
-void flow_prune(const struct flow *f, double percent, uint32_t pruned, struct flow *out);
+void flow_prune(const struct flow *f, double percent, uint32_t pruned, struct flow *out, uint32_t *where);
 
 /* Only the named metrics, in that order; -EINVAL when one is not there.  n is what it was. */
 int model_pick_metrics(struct model *m, char *const *names, size_t nr, struct err *e);

@@ -314,7 +314,7 @@ static void add_processes(struct arcflow *a)
 	free(renumbered);
 	free(thread);
 	free(node);
-	model_take_flow(a->m, &to);
+	model_take_flow(a->m, &to, NULL);
 }
 
 void arcflow_finish(struct arcflow *a)

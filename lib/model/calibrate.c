@@ -248,7 +248,7 @@ static void take_away(const struct job *j, const struct sums *s)
 			 base);
 	}
 	flow_finish(&out);
-	model_take_flow(j->m, &out);
+	model_take_flow(j->m, &out, NULL);
 }
 
 static void name_one(struct model *m, unsigned int metric, unsigned int of, const char *what)

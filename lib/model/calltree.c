@@ -212,7 +212,7 @@ void calltree_drop_empty(struct model *m)
 			at[i] = flow_child(&out, at[f->nodes[i].parent], f->nodes[i].consumer);
 			flow_add(&out, at[i], f->nodes[i].n, flow_base(f, i));
 		}
+	model_take_flow(m, &out, at);
 	free(keep);
 	free(at);
-	model_take_flow(m, &out);
 }

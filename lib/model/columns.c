@@ -6,7 +6,10 @@
 #include "base/mem.h"
 #include "model/columns.h"
 
-enum { EVENTS_MAX = ARRAY_SIZE(((struct event_columns *)NULL)->column_of) };
+enum {
+	EVENTS_MAX = ARRAY_SIZE(((struct event_columns *)NULL)->column_of),
+	EVENTS_ROOM = (FLOW_MAX_METRICS + 1) / 2,	/* each beside the first takes two metrics */
+};
 
 static int too_many(size_t nr, size_t nr_events, struct err *e)
 {
@@ -40,9 +43,11 @@ static int unknown_event(const struct event_columns *k, const struct names *x, c
 }
 
 /* Which event goes to which column: those that are asked for, else the first. Returns how many. */
-static int place_events(struct event_columns *k, const struct names *x, const struct opt_list *l,
+static int place_events(struct event_columns *k, const struct names *x, const struct columns_opts *o,
 			uint32_t event_in[], struct err *e)
 {
+	const struct opt_list *l = o->metrics;
+	uint32_t most = o->all_events ? EVENTS_ROOM : 1;
 	size_t at, nr = 0;
 	uint32_t i;
 
@@ -56,8 +61,8 @@ static int place_events(struct event_columns *k, const struct names *x, const st
 			event_in[nr++] = i;
 		}
 	}
-	if (!nr && k->nr_events)
-		event_in[nr++] = 0;
+	for (i = 0; !(l && l->nr_items) && i < k->nr_events && i < most; i++)
+		event_in[nr++] = i;
 	return nr;
 }
 
@@ -71,7 +76,7 @@ int columns_of_samples(struct event_columns *k, struct names *x, const struct co
 		k->column_of[i] = -1;
 	while (k->nr_events < EVENTS_MAX && names_event(x, k->nr_events, ""))
 		k->nr_events++;
-	nr = place_events(k, x, o->metrics, event_in, e);
+	nr = place_events(k, x, o, event_in, e);
 	if (nr < 0)
 		return nr;
 	r = too_many(nr ? 2 * nr - 1 : 1, nr, e);

@@ -28,6 +28,7 @@ struct columns_opts {
 	const struct opt_list *metrics;	/* NULL or empty: what calls consumed, and the first event */
 	bool extra;			/* offer what replay adds */
 	bool no_samples;		/* offer no events of samples */
+	bool all_events;		/* of samples alone, without metrics: as many as there is room for */
 };
 
 /*

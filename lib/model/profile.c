@@ -21,7 +21,7 @@ struct profile {
 
 static int read_samples(struct profile *p, struct graft *graft, struct trace_reader *t, struct err *e)
 {
-	const struct samples_opts so = { &p->events, &p->window, p->o->cpus, graft };
+	const struct samples_opts so = { &p->events, &p->window, p->o->cpus, graft, p->o->times };
 	static const struct trace_sink sink = { .samples = samples_take };
 	struct samples *s;
 	int r;
@@ -35,7 +35,7 @@ static int read_samples(struct profile *p, struct graft *graft, struct trace_rea
 
 static int read_samples_alone(struct profile *p, struct trace_reader *t, struct err *e)
 {
-	const struct columns_opts co = { .metrics = p->o->metrics };
+	const struct columns_opts co = { .metrics = p->o->metrics, .all_events = p->o->all_events };
 	int r = columns_of_samples(&p->events, p->names, &co, e);
 
 	return r ? r : read_samples(p, NULL, t, e);
@@ -100,11 +100,12 @@ static void finish(struct profile *p, bool calls, struct model_source *src)
 {
 	struct names *x = p->names;
 
-	flow_finish(&x->m->flow);
+	model_finish(x->m);
 	if (!x->o.by_kind)
 		names_settle_kinds(x);
 	source_fill(src, x, p->samples.first_ns, MAX(p->samples.last_ns, p->calls.last_ns));
 	source_fill_recorded(src, x);
+	x->m->times.start_ns = names_label_u64(x, "start.mono_ns");
 	src->lost += p->samples.nr_unknown;
 	src->nr_read = calls ? p->calls.nr_calls : p->samples.nr_read;
 	src->nr_missing = p->samples.nr_missing;
@@ -132,8 +133,11 @@ int profile_read(struct names *x, struct model *m, struct model_source *src, str
 	r = trace_read(t, &names_sink, x, e);
 	if (!r)
 		r = names_window(x, o->from_ns, o->to_ns, &p.window, e);
-	if (!r && branches_are_in(x))
+	if (!r && branches_are_in(x)) {
+		if (o->times)	/* n counts calls: a function that came back to another line was not called */
+			x->o.lines = x->o.by_kind = false;
 		return itrace_read(x, src, t, &p.window, o->fold_plt, e);
+	}
 	calls = wants_calls(&p);
 	if (!r)
 		r = calls ? read_calls(&p, t, e) : read_samples_alone(&p, t, e);

@@ -24,6 +24,8 @@ struct profile_opts {
 	bool samples;			/* and not the calls, where the trace has them */
 	bool prefer_samples;		/* the same, where it has samples */
 	bool no_samples;		/* nor samples beside calls */
+	bool times;			/* each sample is in the model's times, too */
+	bool all_events;		/* without metrics: as many events as there is room for */
 };
 
 /*

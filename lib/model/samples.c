@@ -55,6 +55,7 @@ struct samples {
 	struct flow *flow;
 	const struct event_columns *columns;
 	struct graft *graft;		/* NULL: samples are alone */
+	struct flow_times *times;	/* NULL: not wanted */
 	struct window window;
 	struct cpus cpus;
 	struct thread *threads;		/* [dense index] */
@@ -354,8 +355,9 @@ static void count_sample(struct samples *s, uint32_t node, int column, uint64_t 
 	base[column] += weight;
 }
 
-static void add_sample(struct samples *s, const struct rec_sample *r, uint32_t thread, int column,
-		       const struct stack_epoch *ep)
+/* Returns its node. */
+static uint32_t add_sample(struct samples *s, const struct rec_sample *r, uint32_t thread, int column,
+			   const struct stack_epoch *ep)
 {
 	uint64_t weight = s->columns->nr_events ? r->weight : 1;
 	struct known_stack *x;
@@ -365,14 +367,14 @@ static void add_sample(struct samples *s, const struct rec_sample *r, uint32_t t
 		node = grafted_node(s, thread, r->stack, ep, r->time_ns);
 		weigh_leaf(s, r->stack, ep);
 		count_sample(s, node, column, weight);
-		return;
+		return node;
 	}
 	/* The usual case touches one cache line: a stack the thread had before. */
 	if (!column && weight == s->usual_weight && r->stack && r->stack < ep->nr_nodes) {
 		x = &s->epoch.memo[r->stack];
 		if (x->thread == thread + 1 && x->n != UINT32_MAX) {
 			x->n++;
-			return;
+			return x->node;
 		}
 	}
 	if (!s->usual_weight && !column)
@@ -380,12 +382,13 @@ static void add_sample(struct samples *s, const struct rec_sample *r, uint32_t t
 	node = stack_node(s, thread, r->stack, ep, r->time_ns);
 	weigh_leaf(s, r->stack, ep);
 	count_sample(s, node, column, weight);
+	return node;
 }
 
 int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
 {
 	struct samples *s = ctx;
-	uint32_t thread = 0, number = 0;
+	uint32_t thread = 0, number = 0, node;
 	bool known = false;
 	int column;
 	size_t i;
@@ -406,7 +409,10 @@ int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct 
 			number = r[i].thread;
 			thread = thread_index(s, number, r[i].time_ns);
 		}
-		add_sample(s, &r[i], thread, column, ep);
+		node = add_sample(s, &r[i], thread, column, ep);
+		if (s->times)
+			flow_times_add(s->times, &(struct flow_time){ r[i].time_ns,
+					       s->columns->nr_events ? r[i].weight : 1, node, column });
 	}
 	return 0;
 }
@@ -434,6 +440,7 @@ int samples_new(struct samples **out, struct names *x, const struct samples_opts
 	s->flow = &x->m->flow;
 	s->columns = o->columns;
 	s->graft = o->graft;
+	s->times = o->times ? &x->m->times : NULL;
 	s->window = *o->window;
 	*out = s;
 	if ((r = choose_cpus(&s->cpus, o->cpus, e))) {

@@ -17,6 +17,7 @@ struct samples_opts {
 	const struct window *window;
 	const struct opt_list *cpus;	/* NULL or empty: all */
 	struct graft *graft;		/* samples go into a tree of calls; NULL: they are alone */
+	bool times;			/* each is in the model's times, too */
 };
 
 /* What was seen. */

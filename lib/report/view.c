@@ -18,10 +18,17 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* Room to say where nodes go, for the times of samples; NULL where there are none. */
+static uint32_t *where_nodes_go(const struct model *m)
+{
+	return m->times.nr_list ? xcalloc(m->flow.nr_nodes, sizeof(uint32_t)) : NULL;
+}
+
 static void select_paths(struct view *v)
 {
 	const struct selection *s = &v->o->select;
 	struct model *m = v->m;
+	uint32_t *where;
 	uint8_t want = selection_wants(s), *has;
 	struct flow out;
 	size_t i;
@@ -31,8 +38,10 @@ static void select_paths(struct view *v)
 	has = xcalloc(m->consumers.nr_items, sizeof(*has));
 	for (i = 1; i < m->consumers.nr_items; i++)
 		has[i] = selection_has(s, m, i);
-	flow_filter(&m->flow, has, want, &out);
-	model_take_flow(m, &out);
+	where = where_nodes_go(m);
+	flow_filter(&m->flow, has, want, &out, where);
+	model_take_flow(m, &out, where);
+	free(where);
 	free(has);
 }
 
@@ -101,7 +110,7 @@ static void fold(struct view *v)
 	const struct report_opts *o = v->o;
 	size_t i, nr = v->m->consumers.nr_items;
 	struct flow out;
-	uint32_t *to;
+	uint32_t *to, *where;
 
 	if (!o->no_inline && !o->no_kernel && !o->merge_threads && !o->merge_processes &&
 	    o->fold == FOLD_NONE)
@@ -109,8 +118,10 @@ static void fold(struct view *v)
 	to = xcalloc(nr, sizeof(*to));
 	for (i = 1; i < nr; i++)
 		to[i] = map_consumer(v, i);
-	flow_map(&v->m->flow, to, o->fold != FOLD_NONE, &out);
-	model_take_flow(v->m, &out);
+	where = where_nodes_go(v->m);
+	flow_map(&v->m->flow, to, o->fold != FOLD_NONE, &out, where);
+	model_take_flow(v->m, &out, where);
+	free(where);
 	free(to);
 }
 
@@ -201,12 +212,15 @@ static void sum_own(struct view *v)
 static void prune(struct view *v)
 {
 	struct flow out;
+	uint32_t *where;
 
 	v->pruned = consumer_add_name(&v->m->consumers, CONSUMER_MARK, "[pruned]", 8);
 	if (v->o->prune <= 0)
 		return;
-	flow_prune(&v->m->flow, v->o->prune, v->pruned, &out);
-	model_take_flow(v->m, &out);
+	where = where_nodes_go(v->m);
+	flow_prune(&v->m->flow, v->o->prune, v->pruned, &out, where);
+	model_take_flow(v->m, &out, where);
+	free(where);
 }
 
 /* What of the first metric (or of n, where that is empty) still has a row of its own. */

@@ -564,7 +564,7 @@ TEST(prune_keeps_sums_and_drops_only_what_is_small)
 
 		random_tree(&f, NULL, 80, 8);
 		n = flow_totals(&f, before);
-		flow_prune(&f, percent, PRUNED, &out);
+		flow_prune(&f, percent, PRUNED, &out, NULL);
 		CHECK_U64(flow_totals(&out, after), n);
 		CHECK(!memcmp(before, after, sizeof(before)));
 		for (i = 1; i < out.nr_nodes; i++) {
@@ -595,7 +595,7 @@ TEST(map_and_filter_keep_what_they_say)
 
 	random_tree(&f, NULL, 300, 8);
 	n = flow_totals(&f, before);
-	flow_map(&f, to, true, &out);
+	flow_map(&f, to, true, &out, NULL);
 	CHECK_U64(flow_totals(&out, after), n);
 	CHECK(!memcmp(before, after, sizeof(before)));
 	for (i = 1; i < out.nr_nodes; i++) {
@@ -615,7 +615,7 @@ TEST(map_and_filter_keep_what_they_say)
 		if (mask == 3)
 			want[0] += flow_base(&f, i)[0];
 	}
-	flow_filter(&f, has, 3, &out);
+	flow_filter(&f, has, 3, &out, NULL);
 	flow_totals(&out, after);
 	CHECK_U64(after[0], want[0]);
 	check_all(&out);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * times.h - when it was: the samples of a tree one by one, for views of a part of the time. Kept
+ * only when asked for: a tree has their sums.
+ */
+#ifndef FLOW_TIMES_H
+#define FLOW_TIMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct flow_time {
+	uint64_t time_ns;	/* CLOCK_MONOTONIC */
+	uint64_t weight;	/* what it adds to base */
+	uint32_t node;
+	uint32_t metric;
+};
+
+struct flow_times {
+	struct flow_time *list;	/* in no order */
+	size_t nr_list, alloc_list;
+	uint64_t start_ns;	/* of the recording */
+};
+
+void flow_times_release(struct flow_times *t);
+void flow_times_add(struct flow_times *t, const struct flow_time *x);
+
+/* The tree has become another one, where node i is where[i]; 0: it is gone, and its samples with it. */
+void flow_times_move(struct flow_times *t, const uint32_t *where);
+
+/* Sorts by metric, by the number of the node in rank[], and by time. */
+void flow_times_sort(struct flow_times *t, const uint32_t *rank);
+
+#endif
