@@ -20,7 +20,7 @@
 const struct command_group command_groups[] = {
 	{ "Measure", { &cmd_record, &cmd_ctl, &cmd_tprof, &cmd_itrace, &cmd_calibrate } },
 	{ "Read counters and clocks", { &cmd_ptt, &cmd_cpi, &cmd_mpevt, &cmd_aboveidle, &cmd_msr } },
-	{ "See what was measured", { &cmd_report, &cmd_dump } },
+	{ "See what was measured", { &cmd_report, &cmd_view, &cmd_dump } },
 	{ "Find out more", { &cmd_doctor, &cmd_help, &cmd_version } },
 	{ NULL, { NULL } }
 };
@@ -64,7 +64,8 @@ static int run_parsed(const struct command *c, struct command_opts *o, int nr_op
 		log_hint("'arcprof %s -h' shows what it takes", c->name);
 		return EXIT_USAGE;
 	}
-	if (c->flags & CMD_PAGER && term_is_tty() && !o->common->no_pager)
+	if (c->flags & CMD_PAGER && term_is_tty() && !o->common->no_pager &&
+	    (!c->prints || c->prints(o->values)))
 		pager_start();
 	return c->run(o->values, nr_operands, operands);
 }

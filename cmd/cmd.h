@@ -30,6 +30,8 @@ struct command {
 	size_t opts_size;		/* of the struct the table fills */
 	/* Instead of these: joins several tables; run() gets the block of all their structs. */
 	void (*join_opts)(struct opt_join *j);
+	/* With CMD_PAGER: whether what was asked for is printed on the terminal; NULL: always. */
+	bool (*prints)(const void *opts);
 	/* Returns the exit status. */
 	int (*run)(void *opts, int nr_operands, char **operands);
 };
@@ -85,7 +87,7 @@ int warn_of_damage(const char *path, const struct trace_damage *d);
 /* "arcprof --dump <what> [<command>]": what the tables say, for the Makefile and the completions. */
 int describe(int argc, char **argv);
 
-extern const struct command cmd_record, cmd_report, cmd_tprof, cmd_aboveidle, cmd_msr, cmd_cpi, cmd_mpevt,
-	cmd_ptt, cmd_itrace, cmd_calibrate, cmd_ctl, cmd_dump, cmd_doctor, cmd_help, cmd_version;
+extern const struct command cmd_record, cmd_report, cmd_view, cmd_tprof, cmd_aboveidle, cmd_msr, cmd_cpi,
+	cmd_mpevt, cmd_ptt, cmd_itrace, cmd_calibrate, cmd_ctl, cmd_dump, cmd_doctor, cmd_help, cmd_version;
 
 #endif

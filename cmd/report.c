@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/term.h"
 #include "cmd.h"
+#include "output.h"
 #include "report.h"
 #include "flow/check.h"
 #include "flow/input.h"
@@ -39,7 +40,8 @@ static const struct opt input_opts[] = {
 
 /* They follow the reports. */
 static const struct opt report_opts[] = {
-	OPT_FORMAT(O, format, FORMATS_TABLE | FORMATS_OF_TREE, "output format; tree, folded and pprof show the whole tree, for other programs"),
+	OPT_FORMAT(O, format, FORMATS_TABLE | FORMATS_OF_TREE, "output format; tree, folded, pprof and html show the whole tree, for other programs"),
+	OPT_STR('o', "output", O, output, "file", NULL, "write to <file> instead of standard output"),
 	OPT_LIST(0, "metric", O, metrics, "name", "show only these metrics, in this order"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "default", "sort rows by this key"),
 	OPT_U64(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
@@ -431,7 +433,7 @@ static int print_model(const struct report_request *q, const struct report_opts 
 
 static struct profile_opts profile_opts(const struct report_request *q, const struct report *r)
 {
-	bool detailed = format_get(q->format)->detailed;
+	bool detailed = format_get(q->format)->detailed, timed = format_get(q->format)->timed;
 
 	return (struct profile_opts){
 		.names = { .signatures = q->signatures, .lines = q->lines || detailed,
@@ -443,17 +445,18 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 		.samples = q->samples, .prefer_samples = r->prefers_samples, .no_samples = r->no_samples,
 		.replay = q->replay, .calibrate = q->calibrate,
 		.deltas = !format_is_of_tree(q->format), .needs_deltas = r->needs_deltas,
-		.fold_plt = q->fold_plt,
+		.fold_plt = q->fold_plt, .times = timed, .all_events = timed,
 	};
 }
 
 /* What is binary may change how a terminal behaves. */
 static bool suits_terminal(const struct report_request *q)
 {
-	if (!format_get(q->format)->binary || q->check || !term_is_tty())
+	if (!format_get(q->format)->binary || q->check || q->output || !term_is_tty())
 		return true;
-	log_error("standard output is a terminal, and --format=%s is binary", format_name(q->format));
-	log_hint("send it to a file or a pipe");
+	log_error("standard output is a terminal, and --format=%s is nothing to read",
+		  format_name(q->format));
+	log_hint("--output=<file> writes it to a file");
 	return false;
 }
 
@@ -482,10 +485,18 @@ int report_show(const struct report_request *q, const struct report *r, const vo
 {
 	const struct profile_opts po = profile_opts(q, r);
 	const struct report_opts o = show_opts(q, r, own, &po);
+	struct output out;
+	struct err e;
+	int status;
 
 	if (!suits_terminal(q))
 		return 1;
-	return r->print_trace && !q->check ? print_trace(q, &o) : print_model(q, &o);
+	if (q->output && output_begin(&out, q->output, &e))
+		return log_err(&e);
+	status = r->print_trace && !q->check ? print_trace(q, &o) : print_model(q, &o);
+	if (q->output && output_end(&out, &e))
+		status = log_err(&e);
+	return status;
 }
 
 static int report_run(void *opts, int nr_operands, char **operands)
@@ -501,11 +512,19 @@ static int report_run(void *opts, int nr_operands, char **operands)
 	return status ? status : report_show(q, r, own_opts(q, r));
 }
 
+static bool report_prints(const void *opts)
+{
+	const struct report_request *q = opts;
+
+	return !q->output;
+}
+
 const struct command cmd_report = {
 	.name = "report",
 	.summary = "show what was recorded as a call graph, a tree or a flat profile",
 	.operands = "[<file>]",
 	.flags = CMD_PAGER,
 	.join_opts = join_opts,
+	.prints = report_prints,
 	.run = report_run,
 };

@@ -11,6 +11,7 @@ struct report_request {
 	const char *input, *events, *stacks, *tree;
 	int report;			/* index in reports[] */
 	int format;
+	const char *output;		/* NULL: standard output */
 	struct opt_list metrics;
 	int sort;
 	uint64_t limit;

@@ -27,6 +27,7 @@ struct format {
 	const char *name;
 	bool binary;		/* nothing for a terminal */
 	bool detailed;		/* shows lines, and what is inlined where: contexts differ by these */
+	bool timed;		/* shows each sample's time, and all events of the trace */
 	/* Of formats of rows: sheet.h; without begin there are no heads. */
 	void (*begin)(struct sheet *s);
 	void (*row)(struct sheet *s, const char *key, const struct cell *cells);
@@ -60,5 +61,6 @@ static inline bool format_is_of_tree(int id)
 
 int folded_print(struct view *v, FILE *out, struct err *e);
 int pprof_print(struct view *v, FILE *out, struct err *e);
+int html_print(struct view *v, FILE *out, struct err *e);	/* lib/page */
 
 #endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* view.c - arcprof view: the page of a trace, in the user's browser. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/spawn.h"
+#include "cmd.h"
+#include "report.h"
+#include "report/report.h"
+
+struct view_opts {
+	const char *input, *output;
+	bool no_browser;
+};
+
+#define O struct view_opts
+static const struct opt view_table[] = {
+	OPT_STR('i', "input", O, input, "file", "arcprof.data", "read the trace <file>"),
+	OPT_STR('o', "output", O, output, "file", NULL, "write the page to <file> and keep it"),
+	OPT_FLAG('n', "no-browser", O, no_browser, "only say where the page is"),
+	OPT_END
+};
+#undef O
+
+static int format_number(const char *name)
+{
+	int i;
+
+	for (i = 0; strcmp(format_name(i), name) != 0; i++)
+		;
+	return i;
+}
+
+/* A folder of its own, so that nobody else can have put a file there. */
+static char *place_of_page(const char *input, struct err *e)
+{
+	const char *dir = getenv("XDG_RUNTIME_DIR"), *name = strrchr(input, '/');
+	char *folder, *path;
+
+	if (!dir || *dir != '/' || access(dir, W_OK))
+		dir = getenv("TMPDIR");
+	if (!dir || *dir != '/')
+		dir = "/tmp";
+	folder = xasprintf("%s/arcprof-view-XXXXXX", dir);
+	if (!mkdtemp(folder)) {
+		err_errno(e, "%s", folder);
+		free(folder);
+		return NULL;
+	}
+	path = xasprintf("%s/%s.html", folder, name ? name + 1 : input);
+	free(folder);
+	return path;
+}
+
+/* Root's browser is nobody's wish; without a display there is none. */
+static bool has_browser(void)
+{
+	return geteuid() && (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"));
+}
+
+static bool open_browser(const char *path)
+{
+	char *argv[] = { "xdg-open", (char *)path, NULL };
+	struct spawn s;
+	struct err e;
+	int status;
+
+	if (spawn_start(&s, argv, &e) || spawn_go(&s, argv[0], &e))
+		return false;
+	while (waitpid(s.pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return false;
+	return WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+static int view_run(void *opts, int nr_operands, char **operands)
+{
+	struct view_opts *o = opts;
+	struct report_request q = { .format = format_number("html") };
+	char *path = NULL, *whole;
+	struct err e;
+	int status = command_input(&o->input, nr_operands, operands);
+
+	if (status)
+		return status;
+	if (!o->output && !(path = place_of_page(o->input, &e)))
+		return log_err(&e);
+	q.input = o->input;
+	q.output = o->output ? o->output : path;
+	q.calibrate = true;
+	status = report_show(&q, &report_xarc, NULL);
+	whole = realpath(q.output, NULL);
+	if (whole && (o->no_browser || !has_browser() || !open_browser(whole)))
+		printf("%s\n", whole);
+	if (whole && !o->no_browser && !has_browser())
+		log_hint("open it in a browser; it needs no network");
+	free(whole);
+	free(path);
+	return status;
+}
+
+const struct command cmd_view = {
+	.name = "view",
+	.summary = "show a trace in the browser: graphs, callers and callees, lines, time",
+	.operands = "[<file>]",
+	.opts = view_table,
+	.opts_size = sizeof(struct view_opts),
+	.run = view_run,
+};

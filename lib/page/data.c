@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * data.c - the tree, its names and its samples by columns, which a compressor likes: nodes in
+ * preorder, each with the number of levels to go up first.  js/data.mjs reads it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "page/page.h"
+#include "report/table.h"
+#include "version.h"
+
+#define MAGIC "ARCPAGE1"
+enum { MAX_COLUMNS = 64, MAX_TICKS = 60000, TICK_STEP_NS = 1000 };
+
+struct page_column {
+	char name[24];
+	size_t off, len;
+};
+
+struct page_data {
+	struct view *v;
+	uint32_t *order;		/* [preorder] -> node; [0] is the invisible root */
+	uint32_t *rank;			/* [node] -> preorder */
+	uint32_t nr_nodes;
+	/* [consumer of the model] -> consumer of the page; 0: it has no node */
+	uint32_t *consumer_of;
+	uint32_t *consumers;		/* the other way */
+	uint32_t nr_consumers;
+	struct buf columns;
+	struct page_column column[MAX_COLUMNS];
+	unsigned int nr_columns;
+	uint64_t scale[FLOW_MAX_METRICS];
+	uint64_t tick_ns, ticks;
+	struct page_source {
+		unsigned int metric;
+		uint64_t scale;		/* of the weights; 0: they are all the scale of the metric */
+	} sources[FLOW_MAX_METRICS];
+	unsigned int nr_sources;
+};
+
+static struct buf *begin_column(struct page_data *d, const char *fmt, unsigned int i)
+{
+	struct page_column *c = &d->column[d->nr_columns++];
+
+	snprintf(c->name, sizeof(c->name), fmt, i);
+	c->off = d->columns.len;
+	return &d->columns;
+}
+
+static void end_column(struct page_data *d)
+{
+	struct page_column *c = &d->column[d->nr_columns - 1];
+
+	c->len = d->columns.len - c->off;
+}
+
+/* --- nodes --- */
+
+static void number_nodes(struct page_data *d)
+{
+	const struct flow *f = &d->v->m->flow;
+	uint32_t i, nr = 1;
+
+	d->order = xcalloc(f->nr_nodes, sizeof(*d->order));
+	d->rank = xcalloc(f->nr_nodes, sizeof(*d->rank));
+	for (i = flow_next(f, FLOW_NONE); i; i = flow_next(f, i)) {
+		d->order[nr] = i;
+		d->rank[i] = nr++;
+	}
+	d->nr_nodes = nr;
+}
+
+static void put_shape(struct page_data *d)
+{
+	const struct flow *f = &d->v->m->flow;
+	struct buf *b = begin_column(d, "up", 0);
+	uint32_t i, before = FLOW_NONE;
+
+	for (i = 1; i < d->nr_nodes; i++) {
+		uint32_t parent = f->nodes[d->order[i]].parent, up = 0;
+
+		while (before != parent) {
+			before = f->nodes[before].parent;
+			up++;
+		}
+		buf_varint(b, up);
+		before = d->order[i];
+	}
+	end_column(d);
+}
+
+static void number_consumers(struct page_data *d)
+{
+	const struct model *m = d->v->m;
+	uint32_t i;
+
+	d->consumer_of = xcalloc(m->consumers.nr_items, sizeof(*d->consumer_of));
+	d->consumers = xcalloc(m->consumers.nr_items + 1, sizeof(*d->consumers));
+	d->nr_consumers = 1;
+	for (i = 1; i < d->nr_nodes; i++) {
+		uint32_t c = m->flow.nodes[d->order[i]].consumer;
+
+		if (d->consumer_of[c])
+			continue;
+		d->consumer_of[c] = d->nr_consumers;
+		d->consumers[d->nr_consumers++] = c;
+	}
+}
+
+static uint64_t greatest_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Values are stored divided by what divides all of them: a double has 53 bits. */
+static uint64_t scale_of(const struct page_data *d, unsigned int m)
+{
+	const struct flow *f = &d->v->m->flow;
+	uint64_t scale = 0;
+	uint32_t i;
+
+	for (i = 1; i < d->nr_nodes && scale != 1; i++)
+		scale = greatest_divisor(flow_base(f, d->order[i])[m], scale);
+	return scale ? scale : 1;
+}
+
+static bool is_n(const struct page_data *d, unsigned int m)
+{
+	const struct flow *f = &d->v->m->flow;
+	uint32_t i;
+
+	for (i = 1; i < d->nr_nodes; i++)
+		if (flow_base(f, d->order[i])[m] != f->nodes[d->order[i]].n * d->scale[m])
+			return false;
+	return true;
+}
+
+static void put_nodes(struct page_data *d)
+{
+	const struct flow *f = &d->v->m->flow;
+	unsigned int m;
+	struct buf *b;
+	uint32_t i;
+
+	put_shape(d);
+	b = begin_column(d, "consumer", 0);
+	for (i = 1; i < d->nr_nodes; i++)
+		buf_varint(b, d->consumer_of[f->nodes[d->order[i]].consumer]);
+	end_column(d);
+	b = begin_column(d, "n", 0);
+	for (i = 1; i < d->nr_nodes; i++)
+		buf_varint(b, f->nodes[d->order[i]].n);
+	end_column(d);
+	for (m = 0; m < f->nr_metrics; m++) {
+		d->scale[m] = scale_of(d, m);
+		if (is_n(d, m))
+			continue;
+		b = begin_column(d, "base.%u", m);
+		for (i = 1; i < d->nr_nodes; i++)
+			buf_varint(b, flow_base(f, d->order[i])[m] / d->scale[m]);
+		end_column(d);
+	}
+}
+
+/* --- samples --- */
+
+static void choose_tick(struct page_data *d)
+{
+	const struct flow_times *t = &d->v->m->times;
+	uint64_t last = t->start_ns + d->v->src->duration_ns, span;
+	size_t i;
+
+	for (i = 0; i < t->nr_list; i++)
+		last = MAX(last, t->list[i].time_ns);
+	span = last > t->start_ns ? last - t->start_ns : 1;
+	d->tick_ns = (span / MAX_TICKS / TICK_STEP_NS + 1) * TICK_STEP_NS;
+	d->ticks = span / d->tick_ns + 1;
+}
+
+static uint64_t tick_of(const struct page_data *d, const struct flow_time *x)
+{
+	uint64_t start = d->v->m->times.start_ns;
+
+	return x->time_ns > start ? (x->time_ns - start) / d->tick_ns : 0;
+}
+
+/* Of the samples list[nr] of one metric, which are in order of their nodes: how many each node has. */
+static void put_counts(struct page_data *d, unsigned int source, const struct flow_time *list, size_t nr)
+{
+	struct buf *b = begin_column(d, "s%u.count", source);
+	size_t at = 0, first;
+	uint32_t i;
+
+	for (i = 1; i < d->nr_nodes; i++) {
+		first = at;
+		while (at < nr && d->rank[list[at].node] == i)
+			at++;
+		buf_varint(b, at - first);
+	}
+	end_column(d);
+}
+
+static void put_ticks(struct page_data *d, unsigned int source, const struct flow_time *list, size_t nr)
+{
+	struct buf *b = begin_column(d, "s%u.ticks", source);
+	uint64_t before = 0;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (!i || list[i].node != list[i - 1].node)
+			before = 0;
+		buf_varint(b, tick_of(d, &list[i]) - before);
+		before = tick_of(d, &list[i]);
+	}
+	end_column(d);
+}
+
+static void put_weights(struct page_data *d, unsigned int source, const struct flow_time *list, size_t nr)
+{
+	uint64_t scale = d->scale[list[0].metric];
+	struct buf *b;
+	size_t i;
+
+	for (i = 0; i < nr && list[i].weight == scale; i++)
+		;
+	if (i == nr)
+		return;
+	b = begin_column(d, "s%u.weights", source);
+	for (i = 0; i < nr; i++)
+		buf_varint(b, list[i].weight / scale);
+	end_column(d);
+}
+
+static void put_samples(struct page_data *d)
+{
+	struct flow_times *t = &d->v->m->times;
+	size_t begin, end;
+
+	flow_times_sort(t, d->rank);
+	for (begin = 0; begin < t->nr_list; begin = end) {
+		unsigned int source = d->nr_sources++;
+
+		for (end = begin; end < t->nr_list && t->list[end].metric == t->list[begin].metric; end++)
+			;
+		d->sources[source].metric = t->list[begin].metric;
+		put_counts(d, source, t->list + begin, end - begin);
+		put_ticks(d, source, t->list + begin, end - begin);
+		put_weights(d, source, t->list + begin, end - begin);
+	}
+}
+
+/* --- names --- */
+
+struct page_strings {
+	const struct model *m;
+	uint32_t *number_of;	/* [strtab id] -> number + 1 */
+	uint32_t *ids;
+	uint32_t nr_ids, alloc_ids;
+};
+
+static void put_string(struct page_strings *s, struct buf *b, uint32_t id)
+{
+	if (!s->number_of[id]) {
+		VEC_GROW(s->ids, s->nr_ids, s->alloc_ids);
+		s->ids[s->nr_ids++] = id;
+		s->number_of[id] = s->nr_ids;
+	}
+	buf_varint(b, s->number_of[id] - 1);
+}
+
+static void put_texts(struct page_data *d, struct page_strings *s, const char *column, size_t member)
+{
+	struct buf *b = begin_column(d, column, 0);
+	uint32_t i;
+
+	for (i = 0; i < d->nr_consumers; i++) {
+		const char *c = (const char *)&s->m->consumers.items[d->consumers[i]];
+		uint32_t id = 0;
+
+		if (i)
+			memcpy(&id, c + member, sizeof(id));
+		put_string(s, b, id);
+	}
+	end_column(d);
+}
+
+static void put_string_list(struct page_data *d, const struct page_strings *s)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	struct json j;
+	uint32_t i;
+
+	if (!out)
+		abort();
+	json_init(&j, out);
+	json_array(&j, NULL);
+	for (i = 0; i < s->nr_ids; i++)
+		json_str(&j, NULL, s->ids[i] ? model_str(s->m, s->ids[i]) : "");
+	json_end(&j);
+	fclose(out);
+	buf_add(begin_column(d, "strings", 0), text, len);
+	end_column(d);
+	free(text);
+}
+
+static void put_numbers(struct page_data *d, const char *column, uint32_t (*of)(const struct consumer *c))
+{
+	struct buf *b = begin_column(d, column, 0);
+	uint32_t i;
+
+	for (i = 0; i < d->nr_consumers; i++)
+		buf_varint(b, i ? of(&d->v->m->consumers.items[d->consumers[i]]) : 0);
+	end_column(d);
+}
+
+static uint32_t kind_of(const struct consumer *c)
+{
+	return c->kind;
+}
+
+static uint32_t pid_of(const struct consumer *c)
+{
+	return c->kind == CONSUMER_PROCESS || c->kind == CONSUMER_THREAD ? c->key >> 32 : 0;
+}
+
+static uint32_t tid_of(const struct consumer *c)
+{
+	return c->kind == CONSUMER_THREAD ? c->key : 0;
+}
+
+static void put_names(struct page_data *d)
+{
+	struct page_strings s = { .m = d->v->m };
+
+	s.number_of = xcalloc(d->v->m->consumers.names.nr_entries, sizeof(*s.number_of));
+	put_texts(d, &s, "consumer.name", offsetof(struct consumer, name));
+	put_texts(d, &s, "consumer.module", offsetof(struct consumer, module));
+	put_texts(d, &s, "consumer.detail", offsetof(struct consumer, detail));
+	put_numbers(d, "consumer.kind", kind_of);
+	put_numbers(d, "consumer.pid", pid_of);
+	put_numbers(d, "consumer.tid", tid_of);
+	put_string_list(d, &s);
+	free(s.number_of);
+	free(s.ids);
+}
+
+/* --- what the numbers are --- */
+
+static void json_metrics(const struct page_data *d, struct json *j)
+{
+	const struct model *m = d->v->m;
+	unsigned int i;
+
+	json_array(j, "metrics");
+	for (i = 0; i < m->flow.nr_metrics; i++) {
+		json_object(j, NULL);
+		json_str(j, "name", model_str(m, m->metrics[i].name));
+		json_str(j, "unit", model_str(m, m->metrics[i].unit));
+		json_bool(j, "shown", i < model_nr_shown(m));
+		json_u64(j, "scale", d->scale[i]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void json_sources(const struct page_data *d, struct json *j)
+{
+	const struct model *m = d->v->m;
+	char name[8];
+	unsigned int i;
+
+	json_array(j, "sources");
+	for (i = 0; i < d->nr_sources; i++) {
+		unsigned int in = m->count_in[d->sources[i].metric];
+
+		snprintf(name, sizeof(name), "s%u", i);
+		json_object(j, NULL);
+		json_str(j, "name", name);
+		json_u64(j, "metric", d->sources[i].metric);
+		json_bool(j, "counts_in_n", in == COUNT_IN_N);
+		if (in != COUNT_IN_N && in)
+			json_u64(j, "count_metric", in);
+		else
+			json_null(j, "count_metric");
+		json_bool(j, "timed", true);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* The first lines of a text report. */
+static void json_head(const struct page_data *d, struct json *j)
+{
+	char *text = NULL, *line, *at = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		abort();
+	head_text(d->v, out);
+	fclose(out);
+	json_array(j, "head");
+	for (line = strtok_r(text, "\n", &at); line; line = strtok_r(NULL, "\n", &at))
+		json_str(j, NULL, line);
+	json_end(j);
+	free(text);
+}
+
+static void json_start(const struct page_data *d, struct json *j)
+{
+	time_t t = d->v->src->start_ns / 1000000000;
+	char text[40] = "";
+	struct tm tm;
+
+	if (d->v->src->start_ns && gmtime_r(&t, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm);
+	json_str(j, "start", text);
+}
+
+static void put_meta(const struct page_data *d, FILE *out)
+{
+	const struct model_source *src = d->v->src;
+	unsigned int i;
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_str(&j, "version", ARCPROF_VERSION);
+	json_str(&j, "command", src->command);
+	json_str(&j, "host", src->host);
+	json_str(&j, "machine", src->machine);
+	json_start(d, &j);
+	json_head(d, &j);
+	json_str(&j, "n_means", d->v->m->flow.n_means == FLOW_SAMPLES ? "samples" : "calls");
+	json_bool(&j, "has_lines", src->is_trace);
+	json_u64(&j, "nr_nodes", d->nr_nodes);
+	json_u64(&j, "nr_consumers", d->nr_consumers);
+	json_u64(&j, "tick_ns", d->tick_ns);
+	json_u64(&j, "ticks", d->ticks);
+	json_array(&j, "kinds");
+	for (i = 0; i < CONSUMER_NR; i++)
+		json_str(&j, NULL, consumer_kind_name(i));
+	json_end(&j);
+	json_metrics(d, &j);
+	json_sources(d, &j);
+	json_object(&j, "columns");
+	for (i = 0; i < d->nr_columns; i++) {
+		json_array(&j, d->column[i].name);
+		json_u64(&j, NULL, d->column[i].off);
+		json_u64(&j, NULL, d->column[i].len);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+}
+
+static void put_all(struct page_data *d, struct buf *out)
+{
+	char *meta = NULL;
+	size_t len = 0;
+	FILE *to = open_memstream(&meta, &len);
+
+	if (!to)
+		abort();
+	put_meta(d, to);
+	fclose(to);
+	buf_add(out, MAGIC, strlen(MAGIC));
+	buf_u32(out, len);
+	buf_add(out, meta, len);
+	buf_add(out, d->columns.data, d->columns.len);
+	free(meta);
+}
+
+void page_data(struct view *v, struct buf *out)
+{
+	struct page_data d = { .v = v };
+
+	flow_sort_children(&v->m->flow, &v->order);
+	number_nodes(&d);
+	number_consumers(&d);
+	put_nodes(&d);
+	choose_tick(&d);
+	put_samples(&d);
+	put_names(&d);
+	put_all(&d, out);
+	free(d.order);
+	free(d.rank);
+	free(d.consumer_of);
+	free(d.consumers);
+	buf_release(&d.columns);
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// boxes.mjs - a canvas of boxes in rows: flame graphs of every kind. What a box is, its owner knows.
+
+const ROW = 18, MIN_TEXT = 26, PAD = 4;
+
+/*
+ * owner: {label(box): names from long to short, family(box), isPicked(box), isFound(box) or null, title(box),
+ * onClick(box), onZoom(box)}. boxes: {x, width, row}, in any order.
+ */
+export class BoxCanvas {
+	constructor(canvas, owner) {
+		this.canvas = canvas;
+		this.owner = owner;
+		this.context = canvas.getContext('2d');
+		this.rows = [];
+		this.cursor = null;
+		canvas.tabIndex = 0;
+		canvas.addEventListener('click', e => this.act(e, owner.onClick));
+		canvas.addEventListener('dblclick', e => this.act(e, owner.onZoom));
+		canvas.addEventListener('mousemove', e => this.hover(e));
+		canvas.addEventListener('mouseleave', () => owner.onHover(null));
+		canvas.addEventListener('keydown', e => this.key(e));
+	}
+
+	/* rowsUp: the first row is at the bottom. */
+	show(boxes, nrRows, { rowsUp = false } = {}) {
+		this.boxes = boxes;
+		this.nrRows = nrRows;
+		this.rowsUp = rowsUp;
+		this.rows = Array.from({ length: nrRows }, () => []);
+		for (const box of boxes)
+			this.rows[box.row].push(box);
+		for (const row of this.rows)
+			row.sort((a, b) => a.x - b.x);
+		this.cursor = null;
+		this.paint();
+	}
+
+	y(row) {
+		return (this.rowsUp ? this.nrRows - 1 - row : row) * ROW;
+	}
+
+	paint() {
+		const scale = window.devicePixelRatio || 1, width = this.canvas.clientWidth, height = this.nrRows * ROW + 1;
+
+		this.canvas.style.height = height + 'px';
+		this.canvas.width = Math.max(1, width * scale);
+		this.canvas.height = Math.max(1, Math.min(height * scale, 32000));
+		this.context.setTransform(scale, 0, 0, scale, 0, 0);
+		this.draw(this.context, colours(this.canvas));
+	}
+
+	/* Also into a picture that is saved. */
+	draw(context, palette) {
+		context.font = '12px system-ui, sans-serif';
+		context.textBaseline = 'middle';
+		for (const row of this.rows)
+			this.drawRow(context, palette, row);
+		if (this.cursor)
+			frame(context, palette.text, this.cursor, this.y(this.cursor.row));
+	}
+
+	drawRow(context, palette, row) {
+		let drawn = -1, family = '';
+
+		for (const box of row) {
+			const y = this.y(box.row), end = box.x + box.width;
+			/* Many share a pixel: the first of a family has drawn it. */
+			if (end - drawn < 0.3 && this.owner.family(box) === family && !this.owner.isFound(box))
+				continue;
+			family = this.owner.family(box);
+			context.fillStyle = this.owner.isFound(box) ? palette.found : palette[family] || palette.other;
+			context.fillRect(box.x, y, Math.max(box.width - (box.width > 3 ? 1 : 0), 0.6), ROW - 1);
+			drawn = end;
+			if (box.width >= MIN_TEXT)
+				this.drawText(context, palette, box, y);
+			if (this.owner.isPicked(box) && box.width > 2)
+				frame(context, palette.picked, box, y);
+		}
+	}
+
+	drawText(context, palette, box, y) {
+		const room = box.width - 2 * PAD;
+		let text = null;
+
+		for (const name of this.owner.label(box)) {
+			text = name;
+			if (context.measureText(name).width <= room)
+				break;
+		}
+		text = cut(context, text, room);
+		if (!text)
+			return;
+		context.fillStyle = palette.boxText;
+		context.fillText(text, box.x + PAD, y + ROW / 2);
+	}
+
+	at(event) {
+		const place = this.canvas.getBoundingClientRect();
+		const line = Math.floor((event.clientY - place.top) / ROW);
+		const row = this.rows[this.rowsUp ? this.nrRows - 1 - line : line] || [];
+		const x = event.clientX - place.left;
+		let low = 0, high = row.length;
+
+		while (low < high) {
+			const middle = low + high >> 1;
+			if (row[middle].x <= x)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		const box = row[low - 1];
+		return box && x < box.x + Math.max(box.width, 0.6) ? box : null;
+	}
+
+	act(event, then) {
+		const box = this.at(event);
+
+		if (box)
+			then.call(this.owner, box);
+	}
+
+	hover(event) {
+		const box = this.at(event);
+
+		this.canvas.style.cursor = box ? 'pointer' : 'default';
+		this.owner.onHover(box);
+	}
+
+	/* Arrows walk, Enter zooms, blank picks. */
+	key(event) {
+		const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+		const step = steps[event.key], box = this.cursor;
+
+		if (step) {
+			this.moveCursor(this.rowsUp ? -step[0] : step[0], step[1]);
+		} else if (box && event.key === 'Enter') {
+			this.owner.onZoom(box);
+		} else if (box && event.key === ' ') {
+			this.owner.onClick(box);
+		} else {
+			return;
+		}
+		event.preventDefault();
+	}
+
+	moveCursor(down, right) {
+		const box = this.cursor;
+		let next;
+
+		if (!box) {
+			next = this.rows[0] && this.rows[0][0];
+		} else if (right) {
+			const row = this.rows[box.row];
+			next = row[row.indexOf(box) + right];
+		} else {
+			const middle = box.x + (down > 0 ? 0.5 : box.width / 2);
+			next = (this.rows[box.row + down] || []).find(b => b.x <= middle && middle < b.x + Math.max(b.width, 0.6)) ||
+				(down > 0 ? (this.rows[box.row + 1] || []).find(b => b.x >= box.x && b.x < box.x + box.width) : null);
+		}
+		if (!next)
+			return;
+		this.cursor = next;
+		this.paint();
+		this.owner.onHover(next);
+	}
+
+	/* What is shown, as an SVG picture: names as text, so that it can be searched. */
+	toSvg() {
+		const palette = colours(this.canvas), width = this.canvas.clientWidth, height = this.nrRows * ROW;
+		const out = [`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
+			'font-family="sans-serif" font-size="12">'];
+
+		for (const box of this.boxes) {
+			const fill = palette[this.owner.family(box)] || palette.other;
+			out.push(`<g><title>${escapeMarkup(this.owner.title(box))}</title><rect x="${box.x.toFixed(2)}" ` +
+				`y="${this.y(box.row)}" width="${Math.max(box.width - 0.5, 0.5).toFixed(2)}" height="${ROW - 1}" ` +
+				`fill="${fill}"/>`);
+			const text = box.width >= MIN_TEXT ? this.fitting(box) : '';
+			if (text)
+				out.push(`<text x="${(box.x + PAD).toFixed(2)}" y="${this.y(box.row) + 13}">${escapeMarkup(text)}</text>`);
+			out.push('</g>');
+		}
+		return out.join('\n') + '\n</svg>\n';
+	}
+
+	fitting(box) {
+		const room = box.width - 2 * PAD, names = this.owner.label(box);
+		const name = names.find(n => this.context.measureText(n).width <= room);
+
+		return name || cut(this.context, names[names.length - 1], room);
+	}
+}
+
+function frame(context, colour, box, y) {
+	context.strokeStyle = colour;
+	context.lineWidth = 2;
+	context.strokeRect(box.x + 1, y + 1, Math.max(box.width - 3, 1), ROW - 3);
+}
+
+/* As much of the text as fits, with an ellipsis; '': nothing worth reading. */
+export function cut(context, text, room) {
+	if (context.measureText(text).width <= room)
+		return text;
+	let low = 0, high = text.length;
+	while (low < high) {
+		const middle = low + high + 1 >> 1;
+		if (context.measureText(text.slice(0, middle) + '…').width <= room)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low > 1 ? text.slice(0, low) + '…' : '';
+}
+
+export function escapeMarkup(text) {
+	return text.replace(/[&<>"']/g, ch => `&#${ch.charCodeAt(0)};`)
+		.replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, '\ufffd');
+}
+
+let kept = { of: '', palette: null };
+
+/* The style sheet's colours. */
+export function colours(element) {
+	const style = getComputedStyle(element), theme = style.getPropertyValue('--theme') + document.documentElement.dataset.theme;
+
+	if (kept.of === theme)
+		return kept.palette;
+	const palette = {};
+	for (const name of ['java', 'inlined', 'interpreted', 'stub', 'native', 'kernel', 'process', 'mark', 'other', 'found',
+		'picked', 'text', 'boxText', 'heat', 'ground'])
+		palette[name] = style.getPropertyValue('--' + name).trim();
+	kept = { of: theme, palette };
+	return palette;
+}

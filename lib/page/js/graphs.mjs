@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// graphs.mjs - the three graphs of boxes: what a box says, and what a click on it does.
+import { BoxCanvas } from './boxes.mjs';
+import { callees, callers, functionGroup, layOut, layOutGroups, leafGroups } from './layout.mjs';
+import { amount, family, fullName, percent, shortNames } from './names.mjs';
+import { idOf } from './model.mjs';
+
+const MOST_DEEP = 400;
+
+/* What the boxes of all graphs have in common; page: {look, go, say(text), found(consumer), picked}. */
+class Owner {
+	constructor(page) {
+		this.page = page;
+	}
+
+	names(consumer) {
+		const { look } = this.page, full = fullName(look.consumers, consumer);
+		const names = shortNames(look.consumers.name[consumer], look.consumers.kind[consumer]);
+
+		return full === look.consumers.name[consumer] ? names : [full, ...names];
+	}
+
+	label(box) {
+		return this.names(this.consumer(box));
+	}
+
+	family(box) {
+		return family(this.page.look.consumers.kind[this.consumer(box)]);
+	}
+
+	isPicked(box) {
+		return this.consumers(box).includes(this.page.picked);
+	}
+
+	isFound(box) {
+		return this.page.found ? this.consumers(box).some(c => this.page.found(c)) : false;
+	}
+
+	consumers(box) {
+		return [this.consumer(box)];
+	}
+
+	title(box) {
+		const { look } = this.page, total = look.sums.cum[look.metric][0], value = this.value(box);
+
+		return `${fullName(look.consumers, this.consumer(box))}: ${percent(value, total)} %, ${amount(value, look.unit)}`;
+	}
+
+	onHover(box) {
+		this.page.say(box ? this.title(box) : '');
+	}
+
+	onClick(box) {
+		this.page.go({ pick: idOf(this.page.look.consumers, this.consumer(box)) });
+	}
+
+	onZoom(box) {
+		this.onClick(box);
+	}
+}
+
+class ContextOwner extends Owner {
+	consumer(box) {
+		return this.page.look.tree.consumer[box.last];
+	}
+
+	consumers(box) {
+		const { tree } = this.page.look, out = [];
+
+		for (let i = box.last, k = 0; k < box.nr; i = tree.parent[i], k++)
+			out.push(tree.consumer[i]);
+		return out;
+	}
+
+	value(box) {
+		return this.page.look.sums.cum[this.page.look.metric][box.first];
+	}
+
+	/* "main › 8 more › Words.main" */
+	label(box) {
+		if (box.nr === 1)
+			return super.label(box);
+		const { tree } = this.page.look, first = this.names(tree.consumer[box.first]);
+		const last = this.names(tree.consumer[box.last]), more = box.nr > 2 ? ` › ${box.nr - 2} more › ` : ' › ';
+		const shortest = last[last.length - 1];
+
+		return [first[0] + more + last[0], first[first.length - 1] + more + shortest, '› ' + shortest];
+	}
+
+	title(box) {
+		return super.title(box) + (box.nr > 1 ? ` (${box.nr} contexts in one row)` : '');
+	}
+
+	onZoom(box) {
+		this.page.go({ zoom: box.first, pick: idOf(this.page.look.consumers, this.consumer(box)) });
+	}
+}
+
+class GroupOwner extends Owner {
+	consumer(box) {
+		return box.group.consumer;
+	}
+
+	value(box) {
+		return box.group.sum;
+	}
+}
+
+export class Flame {
+	constructor(canvas, page) {
+		this.boxes = new BoxCanvas(canvas, new ContextOwner(page));
+		this.page = page;
+	}
+
+	show(state) {
+		const { look } = this.page, width = this.boxes.canvas.clientWidth;
+		const { boxes, rows } = layOut(look.tree, look.sums.cum[look.metric], state.zoom, width);
+
+		this.boxes.show(boxes, rows);
+	}
+}
+
+export class Inverted {
+	constructor(canvas, page) {
+		this.boxes = new BoxCanvas(canvas, new GroupOwner(page));
+		this.page = page;
+	}
+
+	show() {
+		const { look } = this.page, m = look.metric;
+		const roots = leafGroups(look.tree, look.sums.base[m]);
+		const { boxes, rows } = layOutGroups(roots, callers(look.tree), this.boxes.canvas.clientWidth, look.sums.cum[m][0],
+			MOST_DEEP);
+
+		this.boxes.show(boxes, rows);
+	}
+}
+
+/* Callers of the picked function above it, callees below; both as wide as its sum. */
+export class Sandwich {
+	constructor(upper, lower, page) {
+		this.upper = new BoxCanvas(upper, new GroupOwner(page));
+		this.lower = new BoxCanvas(lower, new GroupOwner(page));
+		this.page = page;
+	}
+
+	show() {
+		const { look, picked } = this.page, cum = look.sums.cum[look.metric], width = this.upper.canvas.clientWidth;
+		const roots = functionGroup(look.tree, cum, picked), total = roots.reduce((x, g) => x + g.sum, 0) || 1;
+		const up = layOutGroups(roots, callers(look.tree), width, total, MOST_DEEP);
+		const down = layOutGroups(roots, callees(look.tree, cum), width, total, MOST_DEEP);
+
+		this.upper.show(up.boxes, up.rows, { rowsUp: true });
+		this.lower.show(down.boxes, down.rows);
+	}
+}

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// main.mjs - the page: one state, and the views that show it.
+import { decode, unpack } from './data.mjs';
+import { Flame, Inverted, Sandwich } from './graphs.mjs';
+import { consumerOf, flatRows, idOf, linesOf, matcher, Model } from './model.mjs';
+import { amount, family, FAMILY_WORDS, fullName, moduleName, percent } from './names.mjs';
+import { overview } from './overview.mjs';
+import { change, fromHash, toHash } from './state.mjs';
+import { stanzaPanel } from './stanza.mjs';
+import { brokenTree } from './sums.mjs';
+import { bar, element, Table } from './table.mjs';
+import { HeatMap, lane, paintLane } from './time.mjs';
+import { canOpen, TreeRows } from './treeview.mjs';
+
+const VIEWS = [['overview', 'Overview'], ['flame', 'Flame'], ['inverted', 'Inverted'], ['sandwich', 'Sandwich'],
+	['time', 'Threads']];
+const BELOW = [['flat', 'Flat'], ['tree', 'Tree'], ['source', 'Source']];
+const FOLDS = [['function', 'functions'], ['line', 'lines'], ['class', 'classes'], ['package', 'packages'],
+	['module', 'modules'], ['file', 'files']];
+const MOST_LANES = 200;
+const KEYS = [['/', 'search: text, or /a pattern/'], ['Escape', 'back: search, zoom, brush, then the last state'],
+	['arrows', 'walk in the graph, the list or the tree'], ['Enter', 'zoom to the box'], ['0', 'zoom out'],
+	['1 to 5', 'overview, flame, inverted, sandwich, threads'], ['f, t, s', 'flat, tree, source'],
+	['d', 'dark or light'], ['?', 'this list']];
+
+const $ = id => document.getElementById(id);
+
+class Page {
+	constructor(model) {
+		this.model = model;
+		this.state = fromHash(location.hash);
+		this.sort = 'self';
+		this.treeRows = new TreeRows();
+		this.flame = new Flame($('flame'), this);
+		this.inverted = new Inverted($('inverted'), this);
+		this.sandwich = new Sandwich($('above'), $('under'), this);
+		this.heat = new HeatMap($('heat'), (a, b) => this.go({ from: a === null ? '' : String(a), to: b === null ? '' : String(b) }));
+		this.controls();
+		this.tables();
+		window.addEventListener('hashchange', () => this.enter(fromHash(location.hash)));
+		window.addEventListener('resize', () => this.show());
+		document.addEventListener('keydown', e => this.key(e));
+	}
+
+	/* A change of the state: a new entry of the history. */
+	go(changes) {
+		const hash = toHash(change(this.state, changes));
+
+		if (hash === toHash(this.state))
+			return;
+		if (hash === '#')
+			history.pushState(null, '', location.pathname + location.search);
+		else
+			history.pushState(null, '', hash);
+		this.enter(fromHash(location.hash));
+	}
+
+	enter(state) {
+		this.state = state;
+		this.show();
+	}
+
+	say(text) {
+		$('says').textContent = text;
+	}
+
+	controls() {
+		const { model } = this, metrics = model.shown.map(m => [model.meta.metrics[m].name, model.meta.metrics[m].name]);
+		const threads = [['', 'all threads'], ...model.threads(model.shown[0]).map(t =>
+			[String(t.node), fullName(model.data.consumers, t.consumer)])];
+
+		this.selects = {
+			metric: select('metric', metrics), threads: select('threads', threads), fold: select('fold', FOLDS),
+			hide: select('hide', [['', 'nothing'], ['kernel', 'kernel'], ['inlined', 'inlined'],
+				['kernel,inlined', 'both']]),
+		};
+		for (const [key, control] of Object.entries(this.selects))
+			control.addEventListener('change', () => this.go({ [key]: control.value }));
+		$('merge').addEventListener('change', e => this.go({ merge: e.target.checked }));
+		$('find').addEventListener('input', e => this.go({ find: e.target.value }));
+		$('theme').addEventListener('click', () => this.turnTheme());
+		$('help').addEventListener('click', () => $('keys').showModal());
+		$('save').addEventListener('click', () => this.savePicture());
+		$('keys').append(element('h2', {}, 'Keys'), element('table', {}, element('tbody', {}, KEYS.map(([key, what]) =>
+			element('tr', {}, element('th', { scope: 'row' }, key), element('td', {}, what))))),
+		element('form', { method: 'dialog' }, element('button', {}, 'Close')));
+		tabs($('views'), VIEWS, view => this.go({ view }));
+		tabs($('lists'), BELOW, below => this.go({ below }));
+		$('command').textContent = model.meta.command || '';
+		$('command').title = model.meta.head.join('\n');
+	}
+
+	tables() {
+		const value = key => c => amount(this.look.profile[key][this.look.metric][c], this.look.unit);
+		const part = key => c => percent(this.look.profile[key][this.look.metric][c], this.total);
+		const pick = c => this.go({ pick: idOf(this.look.consumers, c) });
+
+		this.flat = new Table($('flat'), {
+			caption: 'Functions', isPicked: c => c === this.picked, onPick: pick, onOpen: c => {
+				pick(c);
+				this.go({ view: 'sandwich' });
+			},
+			onSort: key => {
+				this.sort = key;
+				this.show();
+			},
+			columns: [
+				{ head: 'self %', className: 'number', sort: 'self', cell: c => bar(part('base')(c), Number(part('base')(c))) },
+				{ head: 'self', className: 'number', cell: value('base') },
+				{ head: 'total %', className: 'number', sort: 'total', title: 'with callees; each outermost call once',
+					cell: c => bar(part('cum')(c), Number(part('cum')(c))) },
+				{ head: 'total', className: 'number', cell: value('cum') },
+				{ head: 'again', className: 'number', sort: 'again', title: 'of calls below itself, which total has already',
+					cell: c => this.look.profile.cum2[this.look.metric][c] ? part('cum2')(c) : '' },
+				...this.otherMetrics(),
+				{ head: this.model.meta.n_means, className: 'number', sort: 'n',
+					cell: c => this.look.nOf[c].toLocaleString('en') },
+				{ head: 'function', sort: 'name', cell: c => this.nameCell(c) },
+			],
+		});
+		this.tree = new Table($('tree'), {
+			caption: 'Calling contexts', isPicked: row => row.node === this.row, onPick: row => this.pickRow(row),
+			onOpen: row => this.toggleRow(row), onKey: (key, row) => this.treeKey(key, row), onSort() {},
+			columns: [
+				{ head: 'total %', className: 'number', cell: r => bar(percent(this.cum[r.node], this.total),
+					this.cum[r.node] / this.total * 100) },
+				{ head: 'total', className: 'number', cell: r => amount(this.cum[r.node], this.look.unit) },
+				{ head: 'self %', className: 'number', cell: r => percent(this.base[r.node], this.total) },
+				{ head: this.model.meta.n_means, className: 'number', cell: r => this.look.n[r.node].toLocaleString('en') },
+				{ head: 'context', cell: r => this.contextCell(r) },
+			],
+		});
+		this.source = new Table($('source'), {
+			caption: 'Lines', isPicked: () => false, onPick() {}, onSort() {},
+			columns: [
+				{ head: 'self %', className: 'number', cell: l => bar(percent(l.self, this.total), l.self / this.total * 100) },
+				{ head: 'total %', className: 'number', cell: l => percent(l.total, this.total) },
+				{ head: this.model.meta.n_means, className: 'number', cell: l => l.n.toLocaleString('en') },
+				{ head: 'line', cell: l => (l.line === null ? l.file || 'no line is known' : `${l.file}:${l.line}`) },
+			],
+		});
+	}
+
+	/* A column for each further metric. */
+	otherMetrics() {
+		return this.model.shown.slice(1).map(m => ({
+			head: this.model.meta.metrics[m].name, className: 'number',
+			cell: c => amount(this.look.profile.base[m][c], this.model.meta.metrics[m].unit),
+		}));
+	}
+
+	nameCell(c) {
+		const { consumers } = this.look, module = moduleName(consumers, c), kind = consumers.kind[c];
+		const detail = this.state.fold === 'line' && consumers.detail[c] ? ` (${consumers.detail[c]})` : '';
+
+		return element('span', { title: [consumers.name[c], consumers.module[c], kind].filter(Boolean).join('\n') },
+			element('i', { class: 'swatch ' + family(kind) }), fullName(consumers, c) + detail,
+			module && family(kind) !== 'other' ? element('span', { class: 'module' }, ' ' + module) : null);
+	}
+
+	contextCell(row) {
+		const cell = this.nameCell(this.look.tree.consumer[row.node]), opens = canOpen(this.look, row.node);
+
+		cell.style.paddingLeft = row.level * 14 + 'px';
+		cell.prepend(opens ? element('button', { class: 'twist', 'aria-expanded': String(this.treeRows.open.has(row.node)),
+			onclick: e => {
+				e.stopPropagation();
+				this.toggleRow(row);
+			} }, this.treeRows.open.has(row.node) ? '▾' : '▸') : element('span', { class: 'twist' }));
+		return cell;
+	}
+
+	pickRow(row) {
+		this.row = row.node;
+		this.go({ pick: idOf(this.look.consumers, this.look.tree.consumer[row.node]) });
+		this.tree.refresh();
+	}
+
+	toggleRow(row) {
+		this.treeRows.toggle(row.node);
+		this.showBelow();
+	}
+
+	treeKey(key, row) {
+		const open = this.treeRows.open.has(row.node);
+
+		if ((key === 'ArrowRight' && !open) || (key === 'ArrowLeft' && open) || key === 'Enter')
+			this.toggleRow(row);
+		else
+			return false;
+		return true;
+	}
+
+	/* Everything, from the state. */
+	show() {
+		const { state, model } = this;
+
+		this.look = model.look(state);
+		if (state.zoom >= this.look.tree.nr)
+			state.zoom = 0;
+		this.cum = this.look.sums.cum[this.look.metric];
+		this.base = this.look.sums.base[this.look.metric];
+		this.total = this.cum[0];
+		this.picked = consumerOf(this.look, state.pick);
+		this.found = matcher(this.look.consumers, state.find);
+		this.showControls();
+		this.showTime();
+		this.showUpper();
+		this.showBelow();
+		$('stanza').replaceChildren(...stanzaPanel(model, this.look, this.picked, c => this.go(c), state).filter(Boolean));
+		this.showBadge();
+	}
+
+	showControls() {
+		const { state } = this;
+
+		for (const [key, control] of Object.entries(this.selects))
+			control.value = state[key] || control.options[0].value;
+		$('merge').checked = state.merge;
+		if ($('find') !== document.activeElement)
+			$('find').value = state.find;
+		mark($('views'), state.view);
+		mark($('lists'), state.below);
+		this.showTrail();
+		this.showFound();
+		this.showLegend();
+	}
+
+	/* Where the graph is zoomed to: each step leads back. */
+	showTrail() {
+		const { look, state } = this, steps = [];
+
+		for (let i = state.zoom; i; i = look.tree.parent[i])
+			steps.unshift(i);
+		$('trail').replaceChildren(...[0, ...steps].flatMap((i, k) => [k ? ' › ' : '', element('a', { href: '#', onclick: e => {
+			e.preventDefault();
+			this.go({ zoom: i });
+		} }, i ? fullName(look.consumers, look.tree.consumer[i]) : 'all')]));
+	}
+
+	showFound() {
+		if (!this.found) {
+			$('found').textContent = '';
+			return;
+		}
+		const { tree } = this.look, inside = new Uint8Array(tree.nr);
+		let sum = 0;
+		for (let i = 1; i < tree.nr; i++) {
+			inside[i] = inside[tree.parent[i]];
+			if (inside[i] || !this.found(tree.consumer[i]))
+				continue;
+			inside[i] = 1;
+			sum += this.cum[i];
+		}
+		$('found').textContent = `${percent(sum, this.total)} % in what matches`;
+	}
+
+	showLegend() {
+		const sums = {}, { consumers, profile, metric } = this.look;
+
+		for (let c = 1; c < consumers.nr; c++)
+			sums[family(consumers.kind[c])] = (sums[family(consumers.kind[c])] || 0) + profile.base[metric][c];
+		$('legend').replaceChildren(...Object.entries(sums).filter(([, v]) => v > 0).sort((a, b) => b[1] - a[1])
+			.map(([f, v]) => element('span', {}, element('i', { class: 'swatch ' + f }), `${FAMILY_WORDS[f]} ${percent(v, this.total)} %`)));
+	}
+
+	showTime() {
+		const source = this.model.timedSourceOf(this.look.metric);
+
+		$('heat').hidden = source < 0;
+		if (source >= 0)
+			this.heat.show(this.model.data, source, this.model.ranges(this.state), this.state.from, this.state.to);
+		$('brush').textContent = this.state.from === '' || source < 0 ? '' :
+			`${this.timeOf(this.state.from)} to ${this.timeOf(this.state.to)}`;
+	}
+
+	timeOf(tick) {
+		return amount(Number(tick) * this.model.meta.tick_ns, 'ns');
+	}
+
+	showUpper() {
+		const { state } = this;
+
+		for (const view of document.querySelectorAll('[data-view]'))
+			view.hidden = view.dataset.view !== state.view;
+		if (state.view === 'flame')
+			this.flame.show(state);
+		else if (state.view === 'inverted')
+			this.inverted.show(state);
+		else if (state.view === 'sandwich')
+			this.sandwich.show(state);
+		else if (state.view === 'time')
+			this.showLanes();
+		else
+			$('overview').replaceChildren(...overview(this.model, this.look, c => this.go(c)));
+	}
+
+	showLanes() {
+		const { model, look } = this, source = model.timedSourceOf(look.metric), threads = model.threads(look.metric);
+
+		$('lanes').replaceChildren(...threads.slice(0, MOST_LANES).map(t => element('tr', {},
+			element('th', { scope: 'row' }, element('a', { href: '#', onclick: e => {
+				e.preventDefault();
+				this.go({ threads: String(t.node), view: 'flame' });
+			} }, fullName(model.data.consumers, t.consumer))),
+			element('td', { class: 'number' }, amount(t.sum, look.unit)), element('td', {}, element('canvas', { class: 'lane' })))));
+		if (source < 0)
+			return;
+		const canvases = [...$('lanes').querySelectorAll('canvas')];
+		const columns = canvases.length ? Math.max(20, Math.floor(canvases[0].clientWidth / 4)) : 1;
+		const all = threads.slice(0, MOST_LANES).map(t => lane(model.data, source, t.node, model.tree.end[t.node], columns));
+		const most = all.reduce((x, cells) => cells.reduce((a, b) => Math.max(a, b), x), 0);
+		canvases.forEach((canvas, i) => paintLane(canvas, all[i], most));
+	}
+
+	showBelow() {
+		const { state, look } = this;
+
+		for (const list of document.querySelectorAll('[data-list]'))
+			list.hidden = list.dataset.list !== state.below;
+		if (state.below === 'flat')
+			this.flat.show(flatRows(look, this.sort, this.found), this.sort);
+		else if (state.below === 'tree')
+			this.tree.show(this.treeRows.rows(look, state.zoom), null);
+		else
+			this.source.show(this.picked ? linesOf(this.model.look({ ...state, fold: 'line' }), look.consumers,
+				look.consumers.name[this.picked], look.consumers.module[this.picked]) : [], null);
+	}
+
+	/* Of what is shown, when there is time for it. */
+	showBadge() {
+		const { look } = this, badge = $('badge');
+
+		clearTimeout(this.judging);
+		this.judging = setTimeout(() => {
+			const bad = brokenTree(look.tree, look.sums, look.metric);
+			badge.textContent = bad.length ? '✗ ' + bad[0] : '✓ all sums hold';
+			badge.className = bad.length ? 'bad' : 'good';
+		}, 50);
+	}
+
+	turnTheme() {
+		const dark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme === 'dark' :
+			matchMedia('(prefers-color-scheme: dark)').matches;
+
+		document.documentElement.dataset.theme = dark ? 'light' : 'dark';
+		this.show();
+	}
+
+	savePicture() {
+		const graph = { flame: this.flame.boxes, inverted: this.inverted.boxes, sandwich: this.sandwich.lower }[this.state.view];
+
+		if (!graph)
+			return;
+		const url = URL.createObjectURL(new Blob([graph.toSvg()], { type: 'image/svg+xml' }));
+		element('a', { href: url, download: `arcprof-${this.state.view}.svg` }).click();
+		setTimeout(() => URL.revokeObjectURL(url), 1000);
+	}
+
+	key(event) {
+		const inField = /^(INPUT|SELECT)$/.test(event.target.tagName);
+
+		if (event.ctrlKey || event.metaKey || event.altKey || $('keys').open)
+			return;
+		if (event.key === 'Escape')
+			this.escape(inField);
+		else if (!inField && !this.letter(event.key))
+			return;
+		else if (inField)
+			return;
+		event.preventDefault();
+	}
+
+	letter(key) {
+		const view = VIEWS[Number(key) - 1], list = { f: 'flat', t: 'tree', s: 'source' }[key];
+
+		if (key === '/') {
+			$('find').focus();
+			$('find').select();
+		} else if (key === '?') {
+			$('keys').showModal();
+		} else if (key === '0') {
+			this.go({ zoom: 0 });
+		} else if (key === 'd') {
+			this.turnTheme();
+		} else if (view) {
+			this.go({ view: view[0] });
+		} else if (list) {
+			this.go({ below: list });
+		} else {
+			return false;
+		}
+		return true;
+	}
+
+	escape(inField) {
+		const { state } = this;
+
+		if (inField)
+			document.activeElement.blur();
+		if (state.find)
+			this.go({ find: '' });
+		else if (state.zoom)
+			this.go({ zoom: 0 });
+		else if (state.from !== '')
+			this.go({ from: '', to: '' });
+		else if (!inField && history.length > 1)
+			history.back();
+	}
+}
+
+function select(id, choices) {
+	const control = $(id);
+
+	control.append(...choices.map(([value, text]) => element('option', { value }, text)));
+	return control;
+}
+
+function tabs(place, list, onPick) {
+	place.append(...list.map(([key, text]) => element('button', { role: 'tab', 'data-key': key, onclick: () => onPick(key) },
+		text)));
+}
+
+function mark(place, key) {
+	for (const tab of place.querySelectorAll('[role=tab]'))
+		tab.setAttribute('aria-selected', String(tab.dataset.key === key));
+}
+
+async function start() {
+	try {
+		const data = decode(await unpack($('data').textContent.trim()));
+		const page = new Page(new Model(data));
+
+		$('data').remove();
+		document.body.classList.remove('loading');
+		page.show();
+		window.arcprof = page;		// for tests, and for the console
+	} catch (error) {
+		document.body.classList.remove('loading');
+		document.body.textContent = `This page cannot be shown: ${error.message}`;
+		throw error;
+	}
+}
+
+if (typeof document !== 'undefined')
+	start();

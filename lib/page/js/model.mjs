@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// model.mjs - from the state of the page to what its views show; what was worked out is kept while it fits.
+import { foldConsumers } from './names.mjs';
+import { makeTree, mapTree } from './tree.mjs';
+import { profile, stanza, sumUp } from './sums.mjs';
+
+export class Model {
+	constructor(data) {
+		this.data = data;
+		this.meta = data.meta;
+		this.tree = makeTree(data.parent, data.consumer, data.consumers.nr);
+		this.weight = weigh(data);
+		this.trees = new Map();
+		this.selections = new Map();
+		this.shown = data.meta.metrics.map((_, m) => m).filter(m => data.meta.metrics[m].shown);
+	}
+
+	metricOf(state) {
+		const m = this.meta.metrics.findIndex(metric => metric.name === state.metric && metric.shown);
+
+		return m < 0 ? this.shown[0] : m;
+	}
+
+	/* The source whose times the time view shows for a metric; -1: it has none. */
+	timedSourceOf(metric) {
+		const exact = this.meta.sources.findIndex((s, i) => s.metric === metric && this.data.samples[i]);
+
+		return exact >= 0 ? exact : this.data.samples.findIndex(s => s);
+	}
+
+	/* {tree, nodeOf, consumers} of the data's contexts, folded as the state says. */
+	folded(state) {
+		const key = [state.fold, state.merge, state.hide].join('|');
+		let made = this.trees.get(key);
+
+		if (!made) {
+			const without = new Set(state.hide.split(',').filter(Boolean));
+			const fold = foldConsumers(this.data.consumers, this.weight, { fold: state.fold, mergeThreads: state.merge, without });
+			made = { ...mapTree(this.tree, fold.to, fold.consumers.nr, fold.merge), consumers: fold.consumers, key };
+			if (this.trees.size > 3)
+				this.trees.delete(this.trees.keys().next().value);
+			this.trees.set(key, made);
+		}
+		return made;
+	}
+
+	/* Subtrees of the selected threads in the data's tree, in order; null: all. */
+	ranges(state) {
+		const wanted = state.threads.split(',').filter(Boolean).map(Number);
+
+		if (!wanted.length)
+			return null;
+		return wanted.filter(i => i > 0 && i < this.tree.nr).sort((a, b) => a - b).map(i => [i, this.tree.end[i]]);
+	}
+
+	selection(state) {
+		const timed = state.from !== '' && state.to !== '' && this.data.samples.some(s => s);
+
+		return { from: timed ? Number(state.from) : null, to: timed ? Number(state.to) : null,
+			ranges: this.ranges(state) };
+	}
+
+	/* All that views of one state share. */
+	look(state) {
+		const folded = this.folded(state), key = [folded.key, state.threads, state.from, state.to].join('|');
+		let look = this.selections.get(key);
+
+		if (!look) {
+			const sums = sumUp(this.data, folded.tree, folded.nodeOf, this.selection(state));
+			look = { ...folded, sums, profile: profile(folded.tree, sums), stanzas: new Map() };
+			if (this.selections.size > 2)
+				this.selections.delete(this.selections.keys().next().value);
+			this.selections.set(key, look);
+		}
+		const metric = this.metricOf(state);
+		return { ...look, metric, unit: this.meta.metrics[metric].unit, ...this.occurrences(look, metric) };
+	}
+
+	/* n belongs to a source: of nodes and of consumers, that of the metric's. */
+	occurrences(look, metric) {
+		const source = this.meta.sources.find(s => s.metric === metric);
+
+		if (!source || source.counts_in_n || source.count_metric === null)
+			return { n: look.sums.n, nOf: look.profile.n };
+		return { n: look.sums.base[source.count_metric], nOf: look.profile.base[source.count_metric] };
+	}
+
+	stanza(look, consumer) {
+		let s = look.stanzas.get(consumer);
+
+		if (!s)
+			look.stanzas.set(consumer, s = stanza(look.tree, look.sums, consumer));
+		return s;
+	}
+
+	/* The threads' nodes of the data's tree, with what they consumed in the selected time. */
+	threads(metric) {
+		const { tree, data } = this, out = [];
+
+		for (let i = 1; i < tree.nr; i++)
+			if (data.consumers.kind[data.consumer[i]] === 'thread')
+				out.push({ node: i, consumer: data.consumer[i] });
+		const value = new Float64Array(tree.nr + 1);
+		for (let i = 1; i < tree.nr; i++)
+			value[i + 1] = value[i] + data.base[metric][i];
+		for (const t of out)
+			t.sum = value[tree.end[t.node]] - value[t.node];
+		return out.sort((a, b) => b.sum - a.sum || a.node - b.node);
+	}
+}
+
+/* Of each consumer: what ended there, and a little for each of its contexts. */
+function weigh(data) {
+	const weight = new Float64Array(data.consumers.nr);
+
+	for (let i = 1; i < data.parent.length; i++)
+		weight[data.consumer[i]] += data.n[i] * 1048576 + 1;
+	return weight;
+}
+
+/* Functions are told from processes, threads and marks: those are no stanza to begin with. */
+export function isFunction(kind) {
+	return !['process', 'thread', 'host', 'mark', ''].includes(kind);
+}
+
+/* What of a function stands in the address: numbers would be others in the next recording. */
+export function idOf(consumers, c) {
+	return [consumers.name[c], consumers.module[c], consumers.detail[c], consumers.pid[c] || '', consumers.tid[c] || '']
+		.join('\n').trimEnd();
+}
+
+export function consumerOf(look, id) {
+	if (id)
+		for (let c = 1; c < look.consumers.nr; c++)
+			if (look.consumers.name[c] === id.split('\n')[0] && idOf(look.consumers, c) === id)
+				return c;
+	return hottest(look);
+}
+
+function hottest(look) {
+	const base = look.profile.base[look.metric];
+	let best = 0;
+
+	for (let c = 1; c < look.consumers.nr; c++)
+		if (isFunction(look.consumers.kind[c]) && !/^\[/.test(look.consumers.name[c]) && (!best || base[c] > base[best]))
+			best = c;
+	return best || (look.consumers.nr > 1 ? 1 : 0);
+}
+
+/* The flat profile's rows: consumers that have anything, by what key says, descending. */
+export function flatRows(look, key, matches) {
+	const { base, cum } = look.profile, n = look.nOf, m = look.metric, rows = [];
+	const by = { self: c => base[m][c], total: c => cum[m][c], n: c => n[c], again: c => look.profile.cum2[m][c] }[key];
+
+	for (let c = 1; c < look.consumers.nr; c++)
+		if ((cum[m][c] > 0 || base[m][c] > 0 || n[c] > 0) && (!matches || matches(c)))
+			rows.push(c);
+	if (by)
+		rows.sort((a, b) => by(b) - by(a) || a - b);
+	else
+		rows.sort((a, b) => (look.consumers.name[a] < look.consumers.name[b] ? -1 : 1));
+	return rows;
+}
+
+/* Paths that reach the function, the heaviest first: {path: consumers from the outermost, share}. */
+export function pathsTo(look, consumer, most) {
+	const { tree, sums, metric } = look, all = [], total = look.profile.cum[metric][consumer];
+
+	for (let k = tree.firstOf[consumer]; k < tree.firstOf[consumer + 1]; k++) {
+		const i = tree.byConsumer[k];
+		if (tree.rl[i] === 1 && sums.cum[metric][i] > 0)
+			all.push(i);
+	}
+	all.sort((a, b) => sums.cum[metric][b] - sums.cum[metric][a]);
+	return all.slice(0, most).map(i => {
+		const path = [];
+		for (let p = tree.parent[i]; p; p = tree.parent[p])
+			path.push(tree.consumer[p]);
+		return { node: i, path, share: sums.cum[metric][i] / total };
+	});
+}
+
+/* A function's lines: {line, file, self, total, n}, from the look that is folded by line. */
+export function linesOf(lines, consumers, name, module) {
+	const out = [];
+
+	for (let c = 1; c < lines.consumers.nr; c++) {
+		if (lines.consumers.name[c] !== name || lines.consumers.module[c] !== module)
+			continue;
+		const [, file, line] = /^(.*):(\d+)$/.exec(lines.consumers.detail[c]) || [null, lines.consumers.detail[c], ''];
+		const p = lines.profile, m = lines.metric;
+		if (p.cum[m][c] > 0 || p.base[m][c] > 0)
+			out.push({ file, line: line === '' ? null : Number(line), self: p.base[m][c], total: p.cum[m][c], n: lines.nOf[c] });
+	}
+	return out.sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line));
+}
+
+/* A filter of the search field: text, or /a pattern/; null: nothing is sought. */
+export function matcher(consumers, text) {
+	if (!text)
+		return null;
+	const asPattern = /^\/(.+)\/?$/.exec(text);
+	let test;
+
+	if (asPattern) {
+		try {
+			const re = new RegExp(asPattern[1].replace(/\/$/, ''), 'i');
+			test = s => re.test(s);
+		} catch (e) {
+			return () => false;	// not a pattern yet
+		}
+	} else {
+		const low = text.toLowerCase();
+		test = s => s.toLowerCase().includes(low);
+	}
+	const known = new Map();
+	return c => {
+		if (!known.has(c))
+			known.set(c, test(consumers.name[c]));
+		return known.get(c);
+	};
+}

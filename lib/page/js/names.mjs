@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// names.mjs - what things are called, in little room: functions, amounts, kinds; and what consumers fold into.
+
+const JAVA = /^java/;
+
+export function isJava(kind) {
+	return JAVA.test(kind);
+}
+
+/* "java.util.HashMap.put(Ljava/lang/Object;)V" without its signature. */
+function withoutSignature(name) {
+	const at = name.indexOf('(');
+
+	return at > 0 ? name.slice(0, at) : name;
+}
+
+/* From the full name to what says least: "a.b.C.m", "C.m", "m". The address in a hidden class' name says nothing. */
+export function shortNames(name, kind) {
+	if (isJava(kind)) {
+		const bare = withoutSignature(name).replace(/[+/]0x[0-9a-f]+/g, '');
+		const parts = bare.split('.');
+		const out = [bare];
+		if (parts.length > 2)
+			out.push(parts.slice(-2).join('.'));
+		if (parts.length > 1)
+			out.push(parts[parts.length - 1]);
+		return out;
+	}
+	if (!/^(native|kernel)/.test(kind))
+		return [name];
+	const bare = withoutArguments(name), at = bare.lastIndexOf('::');
+	return at > 0 ? [name, bare, bare.slice(at + 2)] : bare === name ? [name] : [name, bare];
+}
+
+/* C++: "ns::f<int>(char*) const" to "ns::f". */
+function withoutArguments(name) {
+	let depth = 0, out = '';
+
+	for (const ch of name) {
+		if (ch === '(' && depth === 0 && out && !out.endsWith('operator') && !out.endsWith('::'))
+			break;
+		if (ch === '<' && !/operator<?$/.test(out))
+			depth++;
+		else if (ch === '>' && depth > 0)
+			depth--;
+		else if (!depth)
+			out += ch;
+	}
+	return out || name;
+}
+
+/* The name as reports print it: processes and threads with their numbers. */
+export function fullName(consumers, c) {
+	if (!c)
+		return '[root]';
+	const kind = consumers.kind[c];
+	if (kind === 'process' && consumers.pid[c])
+		return `${consumers.name[c]} [pid ${consumers.pid[c]}]`;
+	if (kind === 'thread' && consumers.tid[c])
+		return `${consumers.name[c]} [tid ${consumers.tid[c]}]`;
+	return consumers.name[c];
+}
+
+export function moduleName(consumers, c) {
+	const path = consumers.module[c];
+
+	return path ? path.slice(path.lastIndexOf('/') + 1) : '';
+}
+
+/* Kinds that have one colour and one word in the legend. */
+const FAMILIES = {
+	'process': 'process', 'thread': 'process', 'host': 'process', 'kernel': 'kernel', 'native': 'native',
+	'native-inlined': 'native', 'java': 'java', 'java-compiled': 'java', 'java-c1': 'java', 'java-c2': 'java',
+	'java-interpreted': 'interpreted', 'java-inlined': 'inlined', 'stub': 'stub', 'mark': 'mark',
+	'unresolved': 'mark',
+};
+export const FAMILY_WORDS = {
+	java: 'Java', inlined: 'Java, inlined', interpreted: 'Java, interpreted', stub: 'JVM stubs', native: 'native',
+	kernel: 'kernel', process: 'process or thread', mark: 'unknown', other: 'other',
+};
+
+export function family(kind) {
+	return FAMILIES[kind] || 'other';
+}
+
+const TIMES = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
+const COUNTS = [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
+
+function digits(value) {
+	return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+}
+
+/* "579 ms", "12.3 k", "4.5 MB". */
+export function amount(value, unit) {
+	if (unit === 'ns') {
+		const [size, word] = TIMES.find(([s]) => value >= s) || TIMES[3];
+		return value ? `${digits(value / size)} ${word}` : '0';
+	}
+	const found = COUNTS.find(([s]) => value >= s), bytes = unit === 'bytes' || unit === 'B';
+	if (!found)
+		return bytes ? `${value} B` : String(value);
+	return `${digits(value / found[0])} ${found[1]}${bytes ? 'B' : ''}`;
+}
+
+export function share(value, total) {
+	return total ? value / total * 100 : 0;
+}
+
+export function percent(value, total) {
+	const p = share(value, total);
+
+	return p && p < 0.01 ? '<0.01' : p >= 10 ? p.toFixed(1) : p.toFixed(2);
+}
+
+/* The name without its last one or two dotted parts. */
+function javaPrefix(name, parts) {
+	const all = withoutSignature(name).split('.');
+
+	return all.slice(0, Math.max(all.length - parts, 0)).join('.') || '[default package]';
+}
+
+function foldedName(consumers, c, fold) {
+	const kind = consumers.kind[c], java = isJava(kind);
+
+	if (fold === 'file')
+		return consumers.detail[c] ? consumers.detail[c].replace(/:\d+$/, '') : '[no file]';
+	if (java && fold !== 'module')
+		return javaPrefix(consumers.name[c], fold === 'class' ? 1 : 2);
+	if (java || kind === 'stub')
+		return '[java]';
+	return moduleName(consumers, c) || '[no module]';
+}
+
+/*
+ * What every consumer becomes: {consumers, to, merge}. fold: line, function, class, package, module or file; without:
+ * kinds (a Set of 'kernel', 'inlined') whose costs are their callers'. A method that was interpreted, compiled and
+ * inlined is of the kind with most weight.
+ */
+export function foldConsumers(consumers, weight, { fold, mergeThreads, without }) {
+	const out = { nr: 1, name: [''], module: [''], detail: [''], kind: [''], pid: [0], tid: [0] };
+	const ids = new Map(), to = new Uint32Array(consumers.nr), most = [0];
+
+	for (let c = 1; c < consumers.nr; c++) {
+		const one = foldOne(consumers, c, fold, mergeThreads);
+		if ((without.has('kernel') && one.kind === 'kernel') ||
+		    (without.has('inlined') && /-inlined$/.test(consumers.kind[c])))
+			continue;
+		const key = JSON.stringify([one.name, one.module, one.detail, one.family, one.pid, one.tid]);
+		let id = ids.get(key);
+		if (id && weight[c] > most[id]) {
+			most[id] = weight[c];
+			out.kind[id] = one.kind;
+		}
+		if (!id) {
+			most[out.nr] = weight[c];
+			ids.set(key, id = out.nr++);
+			for (const part of ['name', 'module', 'detail', 'kind', 'pid', 'tid'])
+				out[part].push(one[part]);
+		}
+		to[c] = id;
+	}
+	return { consumers: out, to, merge: !['line', 'function'].includes(fold) };
+}
+
+function foldOne(consumers, c, fold, mergeThreads) {
+	const kind = consumers.kind[c], root = ['process', 'thread', 'host', 'mark'].includes(kind);
+	const one = {
+		name: consumers.name[c], module: consumers.module[c], detail: consumers.detail[c], kind,
+		pid: consumers.pid[c], tid: consumers.tid[c], family: isJava(kind) ? 'java' : kind.replace(/-inlined$/, ''),
+	};
+
+	if (root) {
+		if (mergeThreads && kind === 'thread')
+			one.pid = one.tid = 0;
+		return one;
+	}
+	if (fold === 'line')
+		return one;
+	one.detail = '';
+	if (fold !== 'function') {
+		one.name = foldedName(consumers, c, fold);
+		one.module = isJava(kind) || kind === 'stub' ? '' : one.module;
+		one.family = one.kind = 'folded';
+	}
+	return one;
+}

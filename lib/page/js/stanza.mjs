@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// stanza.mjs - the panel of one function: who calls it, what it uses, what it calls; each name leads on.
+import { amount, family, fullName, moduleName, percent, shortNames } from './names.mjs';
+import { brokenLaws } from './sums.mjs';
+import { idOf, isFunction, linesOf, pathsTo } from './model.mjs';
+import { bar, element } from './table.mjs';
+
+const MOST_ROWS = 40, MOST_PATHS = 5, MOST_STEPS = 8, MOST_LINES = 60;
+
+/* go(changes) changes the state of the page. */
+export function stanzaPanel(model, look, consumer, go, state) {
+	const total = look.sums.cum[look.metric][0];
+	const panel = { model, look, consumer, go, state, total };
+
+	if (!consumer)
+		return [element('p', { class: 'none' }, 'Nothing is in this selection.')];
+	const s = model.stanza(look, consumer);
+	return [
+		...section(panel, 'Called by', s.parents),
+		selfCard(panel, s),
+		...section(panel, 'Calls', s.children),
+		...(s.rnodes ? recursion(panel, s) : []),
+		...paths(panel),
+		...lines(panel),
+	];
+}
+
+function value(panel, number) {
+	return amount(number, panel.look.unit);
+}
+
+function link(panel, consumer, text) {
+	const { look, go } = panel;
+
+	if (!consumer)
+		return element('span', {}, '[root]');
+	return element('a', {
+		href: '#', title: fullName(look.consumers, consumer),
+		onclick: e => {
+			e.preventDefault();
+			go({ pick: idOf(look.consumers, consumer) });
+		},
+	}, text || fullName(look.consumers, consumer));
+}
+
+function section(panel, title, rows) {
+	const { look, total } = panel, m = look.metric;
+	const sorted = rows.slice().sort((a, b) => b.cum[m] - a.cum[m]);
+
+	if (!sorted.length)
+		return [];
+	const cells = sorted.slice(0, MOST_ROWS).map(r => element('tr', {},
+		element('td', { class: 'number' }, bar(percent(r.cum[m], total) + ' %', r.cum[m] / total * 100)),
+		element('td', { class: 'number' }, value(panel, r.cum[m])),
+		element('td', {}, swatch(look, r.consumer), link(panel, r.consumer))));
+	return [
+		element('table', { class: 'rows' }, element('caption', {}, title, element('span', { class: 'count' }, rows.length)),
+			element('tbody', {}, cells)),
+		rows.length > MOST_ROWS ? element('p', { class: 'note' }, `and ${rows.length - MOST_ROWS} more`) : null,
+	];
+}
+
+function swatch(look, consumer) {
+	return element('i', { class: 'swatch ' + (consumer ? family(look.consumers.kind[consumer]) : 'other') });
+}
+
+function selfCard(panel, s) {
+	const { look, consumer, total } = panel, m = look.metric, c = look.consumers;
+	const bad = brokenLaws(s, m), contexts = `${s.nodes + s.rnodes} context${s.nodes + s.rnodes === 1 ? '' : 's'}`;
+	const n = look.nOf[consumer];
+	const where = [c.kind[consumer], moduleName(c, consumer), c.detail[consumer]].filter(Boolean).join(' · ');
+
+	return element('div', { class: 'self', id: 'self' },
+		element('h2', {}, fullName(c, consumer)),
+		element('p', { class: 'where' }, where),
+		element('p', {}, element('b', {}, percent(s.self.cum[m], total) + ' %'), ` with callees (${value(panel, s.self.cum[m])}), `,
+			element('b', {}, percent(s.self.base[m] + s.rself.base[m], total) + ' %'),
+			` itself (${value(panel, s.self.base[m] + s.rself.base[m])})`),
+		element('p', { class: 'where' }, `${contexts}, n ${n.toLocaleString('en')}`),
+		element('p', { class: bad.length ? 'bad' : 'good' }, bad.length ? '✗ ' + bad.join('; ') :
+			'✓ callers and callees add up'),
+		element('p', { class: 'actions' },
+			element('button', { onclick: () => panel.go({ view: 'sandwich' }) }, 'Sandwich'),
+			element('button', { onclick: () => panel.go({ find: c.name[consumer] }) }, 'Find in graph'),
+			element('button', { onclick: () => panel.go({ below: 'source' }) }, 'Source')));
+}
+
+/* What it does below itself: cum counts each outermost context once, so these are beside it, not in it. */
+function recursion(panel, s) {
+	const m = panel.look.metric;
+
+	return [
+		element('h3', {}, 'Called again below itself'),
+		element('p', { class: 'note' }, `${s.rnodes} contexts, ${value(panel, s.rself.cum[m])} with callees, which the sum above ` +
+			'has already'),
+		...section(panel, 'Called again by', s.rparents),
+		...section(panel, 'Calls there', s.rchildren),
+	];
+}
+
+function paths(panel) {
+	const { look, consumer } = panel, found = isFunction(look.consumers.kind[consumer]) ?
+		pathsTo(look, consumer, MOST_PATHS) : [];
+
+	if (!found.length)
+		return [];
+	return [element('h3', {}, 'Reached by'), element('ul', { class: 'paths' }, found.map(p => element('li', {},
+		element('b', {}, Math.round(p.share * 100) + ' % '), ...steps(panel, p),
+		element('a', { href: '#', class: 'show', onclick: e => {
+			e.preventDefault();
+			panel.go({ view: 'flame', zoom: look.tree.parent[p.node] || p.node });
+		} }, 'show'))))];
+}
+
+function steps(panel, { path }) {
+	const { look } = panel, out = [], functions = path.filter(c => isFunction(look.consumers.kind[c]));
+	const threads = path.filter(c => look.consumers.kind[c] === 'thread');
+
+	functions.slice(0, MOST_STEPS).forEach(c => {
+		const names = shortNames(look.consumers.name[c], look.consumers.kind[c]);
+		out.push('← ', link(panel, c, names[Math.min(1, names.length - 1)]), ' ');
+	});
+	if (functions.length > MOST_STEPS)
+		out.push(`← ${functions.length - MOST_STEPS} more `);
+	if (threads.length)
+		out.push('in ', link(panel, threads[0]), ' ');
+	return out;
+}
+
+function lines(panel) {
+	const { model, look, consumer, state, total } = panel, c = look.consumers;
+
+	if (state.fold !== 'function' || !isFunction(c.kind[consumer]) || !model.meta.has_lines)
+		return [];
+	const found = linesOf(model.look({ ...state, fold: 'line' }), c, c.name[consumer], c.module[consumer])
+		.filter(l => l.line !== null);
+	if (!found.length)
+		return [];
+	return [element('table', { class: 'rows lines' }, element('caption', {}, found[0].file),
+		element('tbody', {}, found.slice(0, MOST_LINES).map(l => element('tr', {},
+			element('td', { class: 'number' }, bar(percent(l.self, total) + ' %', l.self / total * 100)),
+			element('td', { class: 'number' }, percent(l.total, total) + ' %'),
+			element('td', {}, `line ${l.line}`)))))];
+}

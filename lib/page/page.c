@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* page.c - the page around the data: markup, style and program are in the binary. */
+#include <errno.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/mem.h"
+#include "page/page.h"
+
+enum { GZIP_WINDOW = 15 + 16, GZIP_LEVEL = 6, GZIP_MEMORY = 9, LINE_BYTES = 57 };
+
+/* embed.S */
+extern const char page_html[], page_html_end[], page_style[], page_style_end[], page_script[],
+	page_script_end[];
+
+static int gzip(const struct buf *in, struct buf *out, struct err *e)
+{
+	z_stream z = { .next_in = (Bytef *)in->data, .avail_in = in->len };
+	size_t bound;
+	int r;
+
+	if (in->len > UINT32_MAX)
+		return err_set(e, EFBIG, "a page cannot hold %zu bytes; --prune or --pid make it smaller",
+			       in->len);
+	if (deflateInit2(&z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+		return err_set(e, ENOMEM, "no memory to compress the page");
+	bound = deflateBound(&z, in->len);
+	z.next_out = buf_room(out, bound);
+	z.avail_out = bound;
+	r = deflate(&z, Z_FINISH);
+	out->len += z.total_out;
+	deflateEnd(&z);
+	return r == Z_STREAM_END ? 0 : err_set(e, EIO, "the page could not be compressed");
+}
+
+static size_t encode(const uint8_t *in, size_t len, char *out)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	size_t i, at = 0;
+
+	for (i = 0; i < len; i += 3) {
+		uint32_t v = (uint32_t)in[i] << 16 | (i + 1 < len ? in[i + 1] << 8 : 0) |
+			(i + 2 < len ? in[i + 2] : 0);
+
+		out[at++] = digits[v >> 18];
+		out[at++] = digits[v >> 12 & 63];
+		out[at++] = i + 1 < len ? digits[v >> 6 & 63] : '=';
+		out[at++] = i + 2 < len ? digits[v & 63] : '=';
+	}
+	return at;
+}
+
+static void put_base64(const struct buf *b, FILE *out)
+{
+	char line[LINE_BYTES / 3 * 4];
+	size_t i;
+
+	for (i = 0; i < b->len; i += LINE_BYTES)
+		fwrite(line, 1, encode((uint8_t *)b->data + i, MIN(b->len - i, (size_t)LINE_BYTES), line),
+		       out);
+}
+
+/* The markup up to the mark; returns what follows it. */
+static const char *put_until(const char *at, const char *mark, FILE *out)
+{
+	size_t len = strlen(mark);
+	const char *found = memmem(at, page_html_end - at, mark, len);
+
+	fwrite(at, 1, (found ? found : page_html_end) - at, out);
+	return found ? found + len : page_html_end;
+}
+
+int html_print(struct view *v, FILE *out, struct err *e)
+{
+	struct buf data = BUF_INIT, packed = BUF_INIT;
+	const char *at = page_html;
+	int r;
+
+	page_data(v, &data);
+	r = gzip(&data, &packed, e);
+	buf_release(&data);
+	if (!r) {
+		at = put_until(at, "@STYLE@", out);
+		fwrite(page_style, 1, page_style_end - page_style, out);
+		at = put_until(at, "@DATA@", out);
+		put_base64(&packed, out);
+		at = put_until(at, "@SCRIPT@", out);
+		fwrite(page_script, 1, page_script_end - page_script, out);
+		fwrite(at, 1, page_html_end - at, out);
+	}
+	buf_release(&packed);
+	return r;
+}

@@ -1,0 +1,105 @@
+#!/usr/bin/env bats
+# The page for a browser: its program by unit tests, its numbers against the reports', and a real browser.
+load ../lib
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	"$BUILD/arcprof" record -F 2000 -e cpu-clock,page-faults -o shares.data -- "$BUILD/t/workloads/shares" >out 2>&1
+	"$BUILD/arcprof" report -i shares.data --format html >shares.html
+}
+
+# Needs the trace of setup_file.
+page_of_shares() {
+	PAGE=$BATS_FILE_TMPDIR/shares.html
+	TRACE=$BATS_FILE_TMPDIR/shares.data
+	[ -s "$PAGE" ]
+}
+
+# Compares the page with the xarc report that has the options, in the state given.
+agree() {
+	local page=$1 trace=$2 state=$3
+	shift 3
+	arcprof report -i "$trace" --format json "$@" >report.json
+	node "$TOP/t/page/agree.mjs" "$page" report.json "$state"
+}
+
+# The page's document after its program has run, in $output.
+browse() {
+	run timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
+		--disable-background-networking --disable-component-update --disable-sync \
+		--user-data-dir="$BATS_TEST_TMPDIR/chromium" --virtual-time-budget=10000 --dump-dom "file://$1"
+}
+
+@test "page: the unit tests of its program pass" {
+	skip_unless_command node
+	run node --test "$TOP"/t/page/tree.test.mjs "$TOP"/t/page/words.test.mjs
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+@test "page: stanzas of samples are those of the report, whole, folded and in a part of the time" {
+	skip_unless_command node
+	page_of_shares
+	metrics=(--metric cpu-clock,page-faults)
+	agree "$PAGE" "$TRACE" '' "${metrics[@]}"
+	agree "$PAGE" "$TRACE" '#fold=module' "${metrics[@]}" --fold module
+	agree "$PAGE" "$TRACE" '#hide=kernel' "${metrics[@]}" --hide-kernel
+	agree "$PAGE" "$TRACE" '#merge=1' "${metrics[@]}" --merge-threads
+	tick=$(node --input-type=module -e '
+		import { readFileSync } from "node:fs";
+		import { decode, unpack } from "'"$TOP"'/lib/page/js/data.mjs";
+		const text = /<script id="data"[^>]*>\s*([^\s<]*)/.exec(readFileSync(process.argv[1], "utf8"))[1];
+		console.log(decode(await unpack(text)).meta.tick_ns);' "$PAGE")
+	agree "$PAGE" "$TRACE" '#from=1000&to=5000' "${metrics[@]}" --from $((tick * 1000))ns --to $((tick * 5000))ns
+}
+
+@test "page: a number that differs from the report's is found" {
+	skip_unless_command node
+	page_of_shares
+	arcprof report -i "$TRACE" --metric cpu-clock,page-faults --format json >report.json
+	jq '.stanzas[3].self.cum[0] += 1' report.json >wrong.json
+	run node "$TOP/t/page/agree.mjs" "$PAGE" wrong.json
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output == *"1 differ"* ]]
+}
+
+@test "page: pages of stored traces have the numbers of their reports" {
+	skip_unless_command node
+	nr=0
+	for trace in "$TOP"/t/data/*/trace; do
+		arcprof report -i "$trace" --format html >page.html 2>err || continue
+		echo "$trace"
+		agree page.html "$trace" '' || return 1
+		nr=$((nr + 1))
+	done
+	[ "$nr" -ge 3 ]
+}
+
+@test "page: a browser shows it, with sums that hold and the report's hottest function" {
+	skip_unless_command chromium
+	page_of_shares
+	browse "$PAGE"
+	[[ $output == *'✓ all sums hold'* ]]
+	[[ $output == *'callers and callees add up'* ]]
+	hottest=$(arcprof report -i "$TRACE" --xprof --sort base --format json |
+		jq -r '.rows | map(select(.kind | test("process|thread|mark") | not))[0].name')
+	echo "$hottest"
+	[[ $output == *"<h2>$hottest</h2>"* ]]
+	for view in overview inverted sandwich time; do
+		browse "$PAGE#view=$view&below=tree&fold=module"
+		[[ $output == *'✓ all sums hold'* ]]
+	done
+}
+
+@test "page: names are text, whatever is in them" {
+	skip_unless_command chromium
+	printf '%s\n' '<script>document.title="taken"</script>;a"b</script>;<img src=x onerror=alert(1)> 5' \
+		'<script>document.title="taken"</script>;ok 1' >stacks
+	arcprof report --stacks stacks --format html >page.html
+	browse "$PWD/page.html"
+	[[ $output == *'✓ all sums hold'* ]]
+	[[ $output == *'<title>arcprof</title>'* ]]
+	[[ $output != *'<img src=x'* ]]
+	[[ $output == *'&lt;img src=x onerror=alert(1)&gt;'* ]]
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Trees, sums and stanzas of the page against what they are by definition, over random trees.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { children, makeTree, mapTree, pathTo } from '../../lib/page/js/tree.mjs';
+import { brokenLaws, brokenTree, cumulate, profile, stanza, sumUp } from '../../lib/page/js/sums.mjs';
+import { layOut } from '../../lib/page/js/layout.mjs';
+
+let seed = 1;
+
+function random(below) {
+	seed = Math.imul(seed, 1103515245) + 12345 >>> 0;
+	return (seed >>> 8) % below;
+}
+
+/* Distinct consumers among siblings, as every tree has them; preorder. */
+function randomData(nr, nrConsumers) {
+	const parent = [0], consumer = [0], level = [0], path = [0], used = [new Set()];
+
+	while (parent.length < nr) {
+		const up = random(path.length), above = path[up];
+		const c = 1 + random(nrConsumers - 1);
+		if (used[above].has(c))
+			continue;
+		path.length = up + 1;
+		used[above].add(c);
+		path.push(parent.length);
+		used.push(new Set());
+		level.push(up + 1);
+		parent.push(above);
+		consumer.push(c);
+	}
+	const samples = Float64Array.from(parent, (_, i) => (i ? random(5) : 0));
+	return {
+		parent: Int32Array.from(parent), consumer: Uint32Array.from(consumer), n: samples,
+		base: [samples.map(x => x * 1000)], consumers: { nr: nrConsumers },
+		meta: { metrics: [{ scale: 1000 }], sources: [{ metric: 0, counts_in_n: true, count_metric: null }] },
+		samples: [timesOf(samples)],
+	};
+}
+
+function timesOf(samples) {
+	const first = new Uint32Array(samples.length + 1);
+
+	samples.forEach((x, i) => (first[i + 1] = first[i] + x));
+	return { first, ticks: Uint32Array.from({ length: first[samples.length] }, () => random(100)), weights: null };
+}
+
+const WHOLE = { from: null, to: null, ranges: null };
+
+test('subtrees, children and recursion levels are those of the paths', () => {
+	for (let round = 0; round < 50; round++) {
+		const d = randomData(2 + random(200), 2 + random(8)), t = makeTree(d.parent, d.consumer, d.consumers.nr);
+		for (let i = 1; i < t.nr; i++) {
+			const path = pathTo(t, i);
+			assert.equal(t.rl[i], path.filter(x => t.consumer[x] === t.consumer[i]).length);
+			for (let k = 1; k < t.nr; k++)
+				assert.equal(k >= i && k < t.end[i], pathTo(t, k).includes(i));
+			assert.deepEqual([...children(t, i)], [...d.parent.keys()].filter(k => k && d.parent[k] === i));
+		}
+	}
+});
+
+test('every law holds in random trees, and a wrong sum or level is seen', () => {
+	for (let round = 0; round < 50; round++) {
+		const d = randomData(20 + random(300), 3 + random(6)), t = makeTree(d.parent, d.consumer, d.consumers.nr);
+		const sums = sumUp(d, t, null, WHOLE), p = profile(t, sums);
+		assert.deepEqual(brokenTree(t, sums, 0), []);
+		for (let c = 1; c < d.consumers.nr; c++) {
+			const s = stanza(t, sums, c);
+			assert.deepEqual(brokenLaws(s, 0), []);
+			assert.equal(s.self.cum[0], p.cum[0][c]);
+			assert.equal(s.rself.cum[0], p.cum2[0][c]);
+			assert.equal(s.self.base[0] + s.rself.base[0], p.base[0][c]);
+		}
+		sums.cum[0][1 + random(t.nr - 1)] += 1;
+		assert.notDeepEqual(brokenTree(t, sums, 0), []);
+		sums.cum[0] = cumulate(t, sums.base[0]);
+		t.rl[1 + random(t.nr - 1)] += 1;
+		assert.notDeepEqual(brokenTree(t, sums, 0), []);
+	}
+});
+
+test('the parts of the time add up to the whole, in every thread', () => {
+	for (let round = 0; round < 30; round++) {
+		const d = randomData(20 + random(300), 9), t = makeTree(d.parent, d.consumer, d.consumers.nr), cut = random(100);
+		const ranges = round % 2 ? [[1, t.end[1]]] : null;
+		const whole = sumUp(d, t, null, { ...WHOLE, ranges });
+		const early = sumUp(d, t, null, { from: 0, to: cut, ranges }), late = sumUp(d, t, null, { from: cut, to: 100, ranges });
+		for (let i = 1; i < t.nr; i++) {
+			assert.equal(early.n[i] + late.n[i], whole.n[i]);
+			assert.equal(early.cum[0][i] + late.cum[0][i], whole.cum[0][i]);
+		}
+	}
+});
+
+test('a mapped tree keeps the sums, and its siblings are distinct', () => {
+	for (let round = 0; round < 50; round++) {
+		const d = randomData(20 + random(300), 9), t = makeTree(d.parent, d.consumer, d.consumers.nr);
+		const to = Uint32Array.from({ length: 9 }, (_, c) => (c ? random(5) : 0)), merge = round % 2 === 1;
+		const { tree, nodeOf } = mapTree(t, to, 5, merge), sums = sumUp(d, tree, nodeOf, WHOLE);
+		assert.deepEqual(brokenTree(tree, sums, 0), []);
+		assert.equal(sums.cum[0][0], d.base[0].reduce((a, b) => a + b, 0));
+		for (let i = 0; i < tree.nr; i++) {
+			const kids = [...children(tree, i)].map(c => tree.consumer[c]);
+			assert.equal(new Set(kids).size, kids.length);
+			if (merge && i)
+				assert.ok(!kids.includes(tree.consumer[i]));
+		}
+		for (let i = 1; i < t.nr; i++) {
+			const want = pathTo(t, i).map(x => to[t.consumer[x]]).filter((c, k, all) => c && !(merge && c === lastBefore(all, k)));
+			assert.deepEqual(pathTo(tree, nodeOf[i]).map(x => tree.consumer[x]), want);
+		}
+	}
+});
+
+function lastBefore(list, k) {
+	for (let i = k - 1; i >= 0; i--)
+		if (list[i])
+			return list[i];
+	return 0;
+}
+
+test('boxes of a row do not overlap and are as wide as their contexts', () => {
+	for (let round = 0; round < 30; round++) {
+		const d = randomData(20 + random(300), 9), t = makeTree(d.parent, d.consumer, d.consumers.nr);
+		const cum = sumUp(d, t, null, WHOLE).cum[0], zoom = round % 3 ? 0 : 1, { boxes, rows } = layOut(t, cum, zoom, 1000);
+		for (let row = 0; row < rows; row++) {
+			const here = boxes.filter(b => b.row === row).sort((a, b) => a.x - b.x);
+			here.forEach((b, k) => assert.ok(!k || b.x >= here[k - 1].x + here[k - 1].width - 1e-6));
+		}
+		for (const b of boxes)
+			assert.ok(Math.abs(b.width - cum[b.first] / cum[zoom] * 1000) < 1e-9 && b.x > -1e-6 && b.x + b.width < 1000 + 1e-6);
+		const inBoxes = boxes.reduce((x, b) => x + b.nr, 0);
+		assert.equal(inBoxes, [...cum.keys()].filter(i => i && cum[i] > 0 && (!zoom || (i >= zoom && i < t.end[zoom]))).length);
+	}
+});

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Names, amounts, the state in the address, and what is sought.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { amount, foldConsumers, percent, shortNames } from '../../lib/page/js/names.mjs';
+import { change, fromHash, INITIAL, toHash } from '../../lib/page/js/state.mjs';
+import { matcher } from '../../lib/page/js/model.mjs';
+
+test('names become shorter step by step', () => {
+	assert.deepEqual(shortNames('java.util.HashMap.put(Ljava/lang/Object;)V', 'java-compiled'),
+		['java.util.HashMap.put', 'HashMap.put', 'put']);
+	assert.deepEqual(shortNames('Words$$Lambda/0x00007f12.run', 'java'), ['Words$$Lambda.run', 'run']);
+	assert.deepEqual(shortNames('ns::Map<int, char>::find(int const&) const', 'native'),
+		['ns::Map<int, char>::find(int const&) const', 'ns::Map::find', 'find']);
+	assert.deepEqual(shortNames('operator new(unsigned long)', 'native'), ['operator new(unsigned long)', 'operator new']);
+	assert.deepEqual(shortNames('main', 'native'), ['main']);
+	assert.deepEqual(shortNames('a.b', 'thread'), ['a.b']);
+});
+
+test('amounts have three digits and a unit', () => {
+	assert.equal(amount(0, 'ns'), '0');
+	assert.equal(amount(999, 'ns'), '999 ns');
+	assert.equal(amount(1500000, 'ns'), '1.50 ms');
+	assert.equal(amount(123456789012, 'ns'), '123 s');
+	assert.equal(amount(950, 'samples'), '950');
+	assert.equal(amount(12345, 'samples'), '12.3 k');
+	assert.equal(amount(2.5e6, 'bytes'), '2.50 MB');
+	assert.equal(percent(1, 1e6), '<0.01');
+	assert.equal(percent(0, 5), '0.00');
+});
+
+test('the address holds the state, and a broken one is no harm', () => {
+	const state = { ...INITIAL, view: 'inverted', pick: 'a&b=c\n/x y', find: '#é', merge: true, zoom: 17 };
+	assert.deepEqual(fromHash(toHash(state)), state);
+	assert.deepEqual(fromHash(''), INITIAL);
+	assert.deepEqual(fromHash('#zoom=-3&nothing=1&find=%E0%A4%A&&=&__proto__=1'), INITIAL);
+	assert.equal(change({ ...INITIAL, zoom: 5 }, { fold: 'class' }).zoom, 0);
+	assert.equal(change({ ...INITIAL, zoom: 5 }, { metric: 'wall' }).zoom, 5);
+});
+
+test('what is folded together has one name, and the kind with most weight', () => {
+	const consumers = {
+		nr: 6, name: ['', 'a.B.x', 'a.B.x', 'a.C.y', 'read', 'w'], module: ['', '', '', '', '/lib/libc.so', ''],
+		detail: ['', 'B.java:1', 'B.java:2', '', '', ''], kind: ['', 'java-inlined', 'java-c2', 'java-c1', 'kernel', 'thread'],
+		pid: [0, 0, 0, 0, 0, 7], tid: [0, 0, 0, 0, 0, 8],
+	};
+	const fold = (options, weight = [0, 1, 2, 1, 1, 1]) =>
+		foldConsumers(consumers, weight, { fold: 'function', mergeThreads: false, without: new Set(), ...options });
+	assert.deepEqual([...fold({}).to], [0, 1, 1, 2, 3, 4]);
+	assert.equal(fold({}).consumers.kind[1], 'java-c2');
+	assert.equal(fold({}, [0, 3, 2, 1, 1, 1]).consumers.kind[1], 'java-inlined');
+	assert.deepEqual([...fold({ fold: 'line' }).to], [0, 1, 2, 3, 4, 5]);
+	assert.deepEqual(fold({ fold: 'package' }).consumers.name, ['', 'a', 'libc.so', 'w']);
+	assert.deepEqual(fold({ fold: 'class' }).consumers.name, ['', 'a.B', 'a.C', 'libc.so', 'w']);
+	assert.deepEqual([...fold({ without: new Set(['kernel', 'inlined']) }).to], [0, 0, 1, 2, 0, 3]);
+	assert.equal(fold({ mergeThreads: true }).consumers.tid[4], 0);
+});
+
+test('a search is text, or a pattern between slashes', () => {
+	const consumers = { name: ['', 'Foo.bar', 'x<script>', 'a(b'] };
+	const found = text => [1, 2, 3].filter(matcher(consumers, text));
+	assert.deepEqual(found('foo'), [1]);
+	assert.deepEqual(found('('), [3]);
+	assert.deepEqual(found('/^x|^f/'), [1, 2]);
+	assert.deepEqual(found('/('), []);
+	assert.equal(matcher(consumers, ''), null);
+});
