@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "report/sched.h"
-#include "report/table.h"
+#include "report/sheet.h"
 #include "version.h"
 
 void sched_head_text(const struct sched_model *m, size_t nr_threads, FILE *out)
@@ -68,6 +68,7 @@ struct printer {
 	const struct report_opts *o;
 	FILE *out;
 	struct json j;
+	struct sheet csv;
 	struct buf b;
 	uint64_t nr;
 	bool begun;
@@ -80,6 +81,12 @@ const char *sched_state_letter(enum sched_state s)
 	return s < SCHED_NR_STATES ? names[s] : "?";
 }
 
+/* JSON has objects of threads in place of these. */
+static const struct sheet_column csv_columns[] = {
+	{ "time_ns" }, { "cpu" }, { "kind" }, { "out" }, { "out_tid" }, { "state" }, { "ran_ns" }, { "in" },
+	{ "in_tid" }, { "waited_ns" }, { "interrupt" },
+};
+
 static void begin(struct printer *p)
 {
 	p->begun = true;
@@ -88,7 +95,8 @@ static void begin(struct printer *p)
 		sched_head_json(p->sums, &p->j, "sched");
 		json_array(&p->j, "lines");
 	} else if (p->o->format == FORMAT_CSV) {
-		fputs("time_ns,cpu,kind,out,out_tid,state,ran_ns,in,in_tid,waited_ns,interrupt\n", p->out);
+		sheet_init(&p->csv, FORMAT_CSV, p->out);
+		sheet_columns(&p->csv, csv_columns, ARRAY_SIZE(csv_columns));
 	} else {
 		sched_head_text(p->sums, 0, p->out);
 		fprintf(p->out, " Units :: s; Ran, Waited :: us\n\n%13s %4s %10s %1s %10s  %s\n", "Time", "CPU", "Ran", "S",
@@ -137,39 +145,35 @@ static void text_line(struct printer *p, const struct sched_line *l)
 	buf_release(&name);
 }
 
-static void csv_thread(struct buf *b, const struct sched_thread *t)
+static struct cell cell_thread(const struct sched_thread *t)
 {
-	if (t && t->tid)
-		quote_csv(b, t->name, strlen(t->name));
-	else if (t)
-		buf_str(b, "[idle]");
-	buf_putc(b, ',');
-	if (t)
-		buf_fmt(b, "%" PRIu32, t->tid);
+	return cell_text(!t ? NULL : t->tid ? t->name : "[idle]");
+}
+
+static struct cell cell_known(bool known, uint64_t val)
+{
+	return known ? cell_u64(val) : cell_none;
 }
 
 static void csv_line(struct printer *p, const struct sched_line *l)
 {
-	struct buf *b = &p->b, name = BUF_INIT;
+	struct buf name = BUF_INIT;
 
-	buf_reset(b);
-	buf_fmt(b, "%" PRIu64 ",%" PRIu32 ",%s,", l->time_ns - p->m->trace_start_ns, l->cpu,
-		l->is_intr ? "interrupt" : "dispatch");
-	csv_thread(b, l->out);
-	buf_fmt(b, ",%s,", l->is_intr || !l->out ? "" : sched_state_letter(l->state));
-	if (l->ran_known)
-		buf_fmt(b, "%" PRIu64, l->ran_ns);
-	buf_putc(b, ',');
-	csv_thread(b, l->in);
-	buf_putc(b, ',');
-	if (l->waited_known)
-		buf_fmt(b, "%" PRIu64, l->waited_ns);
-	buf_putc(b, ',');
-	if (l->is_intr) {
+	if (l->is_intr)
 		sched_intr_name(p->m, l->intr, &name);
-		quote_csv(b, name.data, name.len);
-	}
-	fprintf(p->out, "%s\n", b->data);
+	sheet_row(&p->csv, NULL, (const struct cell[]){
+		cell_u64(l->time_ns - p->m->trace_start_ns),
+		cell_u64(l->cpu),
+		cell_text(l->is_intr ? "interrupt" : "dispatch"),
+		cell_thread(l->out),
+		cell_known(l->out, l->out ? l->out->tid : 0),
+		cell_text(l->is_intr || !l->out ? NULL : sched_state_letter(l->state)),
+		cell_known(l->ran_known, l->ran_ns),
+		cell_thread(l->in),
+		cell_known(l->in, l->in ? l->in->tid : 0),
+		cell_known(l->waited_known, l->waited_ns),
+		cell_text(name.data),
+	});
 	buf_release(&name);
 }
 
