@@ -65,3 +65,10 @@ load ../lib
 	awk '$1 > 150 { print; bad = 1 } END { exit bad }' build/functions.txt
 	! wc -l lib/*/*.[ch] cmd/*.[ch] | grep -v ' total$' | awk '$1 > 1200' | grep .
 }
+
+@test "source: no more functions than before have over six parameters, which a struct would name" {
+	cd "$TOP"
+	t/stats >/dev/null
+	cat build/parameters.txt
+	[ "$(wc -l <build/parameters.txt)" -le 19 ]
+}
