@@ -204,7 +204,7 @@ static int msr_run(void *opts, int nr_operands, char **operands)
 		status = EXIT_USAGE;
 	} else if (m.write && !m.o->force && !msr_is_writable(m.reg)) {
 		log_error("register 0x%x is none that performance work writes", m.reg);
-		log_hint("a wrong value can stop the machine; --force writes it all the same");
+		log_hint("a wrong value can stop the machine; --force writes it anyway");
 		status = 1;
 	} else if (m.o->all_cpus && cpus_in_dir(&m.cpus, MSR_ROOT, &e)) {
 		msr_open_err(MSR_ROOT, 0, e.code, &e);

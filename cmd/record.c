@@ -107,7 +107,7 @@ static int check_calls(const struct record_opts *o, int nr_operands, struct err 
 	const struct calls_opts *c = &o->calls;
 
 	if (wants_calls(c) && !nr_operands && !o->pids.nr_items)
-		return err_set(e, EINVAL, "--callflow needs a program to run, or a JVM that runs (--pid)");
+		return err_set(e, EINVAL, "--callflow needs a program to run, or a running JVM (--pid)");
 	if (!wants_calls(c) && (c->metrics.nr_items || c->config || c->snapshot_ns || c->precise))
 		return err_set(e, EINVAL, "%s needs --callflow", c->metrics.nr_items ? "--metric" :
 			       c->config ? "--config" : c->precise ? "--precise-time" : "--snapshot");

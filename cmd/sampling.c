@@ -353,10 +353,10 @@ static void calls_warnings(const struct collect_result *r)
 		log_hint("--callflow and --config select by whole names: com.example.Class.method, com.example, *.method");
 	}
 	if (c->nr_folded)
-		log_warn("%" PRIu64 " calls are counted but not told apart: --call-memory or --call-depth was reached",
+		log_warn("%" PRIu64 " calls are counted in merged contexts: --call-memory or --call-depth was reached",
 			 c->nr_folded);
 	if (c->lost_calls)
-		log_warn("%" PRIu64 " calls are missing: there was no room for so many threads at once",
+		log_warn("%" PRIu64 " calls are missing: too many threads were alive at once",
 			 c->lost_calls);
 	if (c->nr_damaged)
 		log_warn("%" PRIu64 " damaged parts of the call trees were left out", c->nr_damaged);

@@ -123,7 +123,7 @@ int itrace_java_prepare(struct itrace_java *j, const struct itrace_opts *o, stru
 		if (is_ours(o->pids[i]))
 			r = jvm_server_attach(j->server, o->pids[i], e);
 	if (r)
-		err_hint(e, "--no-java traces it all the same, without names of Java code");
+		err_hint(e, "--no-java traces it anyway, without names of Java code");
 	return r;
 }
 

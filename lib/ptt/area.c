@@ -23,7 +23,7 @@ int ptt_area_open(enum arcprof_source source, void **session, struct err *e)
 	if (r == -EPROTO)
 		return err_set(e, EPROTO, "the session is of another version of arcprof");
 	if (r == -EACCES || r == -EPERM) {
-		err_set(e, -r, "the session that runs is another user's");
+		err_set(e, -r, "the running session belongs to another user");
 		err_hint(e, "root, or a session begun with 'arcprof ptt init --all-users'");
 		return r;
 	}

@@ -450,7 +450,7 @@ folded() {
 	all=$(calls_in_all)
 	record --callflow --metric thrown --call-memory 1M -- java -cp "$CLASSES" Ragged return
 	[ "$(calls_in_all)" -eq "$all" ]
-	grep -q 'calls are counted but not told apart' err
+	grep -q 'calls are counted in merged contexts' err
 	record --callflow --metric thrown --call-depth 50 -- java -cp "$CLASSES" Ragged return
 	[ "$(calls_in_all)" -eq "$all" ]
 	grep -E ' Ragged\.(climb|down|both) ' out >want	# a recursion is folded into itself

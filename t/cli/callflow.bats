@@ -298,7 +298,7 @@ lines() {
 	calls --callflow --call-memory 1M --metric calls -- ./wide
 	[ "$status" -eq 0 ]
 	few=$(total_calls)
-	[[ $stderr == *"calls are counted but not told apart"* ]]
+	[[ $stderr == *"calls are counted in merged contexts"* ]]
 	[ "$(arcprof report -i trace --xprof --format json | jq '[.rows[] | select(.name == "[pruned]") | .n] | add')" -gt 0 ]
 	# contexts that make room between snapshots have their counts once
 	calls --callflow --call-memory 1M --metric cpu --snapshot=5ms -- ./wide
