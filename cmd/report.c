@@ -295,16 +295,16 @@ static int say_nothing_matches(const struct report_request *q, const struct repo
 
 /* What is missing from a report that was printed; the exit status it gives. */
 static int warn_of_gaps(const struct report_request *q, const struct trace_reader *t,
-			const struct model_source *src)
+			const struct origin *origin)
 {
 	int r = warn_of_damage(q->input, trace_reader_damage(t));
 
-	if (src->nr_local_modules)
+	if (origin->nr_local_modules)
 		log_info("%" PRIu64 " module%s had no names in the trace; this machine's files gave them",
-			 src->nr_local_modules, src->nr_local_modules == 1 ? "" : "s");
-	if (q->strict && src->lost)
-		log_warn("%" PRIu64 " samples were lost", src->lost);
-	return q->strict && src->lost ? 1 : r;
+			 origin->nr_local_modules, origin->nr_local_modules == 1 ? "" : "s");
+	if (q->strict && origin->lost)
+		log_warn("%" PRIu64 " samples were lost", origin->lost);
+	return q->strict && origin->lost ? 1 : r;
 }
 
 static int check(const struct view *v)
@@ -362,7 +362,7 @@ static int check_calls(struct trace_reader *t)
 
 static int print_trace(const struct report_request *q, const struct report_opts *o)
 {
-	const struct model_source none = { 0 };
+	const struct origin none = { 0 };
 	struct trace_reader *t;
 	struct err e = { 0 };
 	int r = trace_reader_open(&t, q->input, &e);
@@ -381,20 +381,20 @@ static int print_trace(const struct report_request *q, const struct report_opts 
 }
 
 static int read_trace(const struct report_request *q, const struct profile_opts *po, struct names *x,
-		      struct model *m, struct model_source *src, struct trace_reader **t, struct err *e)
+		      struct model *m, struct origin *origin, struct trace_reader **t, struct err *e)
 {
 	int r = trace_reader_open(t, q->input, e);
 
 	if (r)
 		return r;
-	r = profile_read(x, m, src, *t, po, e);
+	r = profile_read(x, m, origin, *t, po, e);
 	return r ? err_wrap(e, "%s", q->input) : 0;
 }
 
 static int show(const struct report_request *q, struct trace_reader *t, struct view *v, struct model *m,
-		const struct model_source *src, const struct report_opts *o, bool *nothing, struct err *e)
+		const struct origin *origin, const struct report_opts *o, bool *nothing, struct err *e)
 {
-	int r = view_init(v, m, src, o, e);
+	int r = view_init(v, m, origin, o, e);
 
 	if (r)
 		return r;
@@ -404,7 +404,7 @@ static int show(const struct report_request *q, struct trace_reader *t, struct v
 
 static int print_model(const struct report_request *q, const struct report_opts *o)
 {
-	struct model_source src = { 0 };
+	struct origin origin = { 0 };
 	struct trace_reader *t = NULL;
 	struct names x = { 0 };
 	struct view v = { 0 };
@@ -416,13 +416,13 @@ static int print_model(const struct report_request *q, const struct report_opts 
 	if (q->events || q->stacks || q->tree)
 		r = read_text(q, &m, &e);
 	else
-		r = read_trace(q, o->profile, &x, &m, &src, &t, &e);
+		r = read_trace(q, o->profile, &x, &m, &origin, &t, &e);
 	if (!r)
-		r = show(q, t, &v, &m, &src, o, &nothing, &e);
+		r = show(q, t, &v, &m, &origin, o, &nothing, &e);
 	if (r < 0)
 		r = log_err(&e);
 	else
-		r = (nothing ? say_nothing_matches(q, o) : r) | (t ? warn_of_gaps(q, t, &src) : 0);
+		r = (nothing ? say_nothing_matches(q, o) : r) | (t ? warn_of_gaps(q, t, &origin) : 0);
 	view_release(&v);
 	names_release(&x);
 	model_release(&m);

@@ -287,7 +287,7 @@ static int name_jvm(const struct training *t, const struct names *x, char *clien
 static int read_run(const struct training *t, struct findings *f, int run, struct err *e)
 {
 	struct profile_opts po = { .names = { .no_inline = true } };
-	struct model_source src = { 0 };
+	struct origin origin = { 0 };
 	struct trace_reader *reader = NULL;
 	struct names x = { 0 };
 	struct model m = { 0 };
@@ -296,7 +296,7 @@ static int read_run(const struct training *t, struct findings *f, int run, struc
 
 	if (r)
 		return r;
-	r = profile_read(&x, &m, &src, reader, &po, e);
+	r = profile_read(&x, &m, &origin, reader, &po, e);
 	if (!r && t->java)
 		r = name_jvm(t, &x, f->client, e);
 	else

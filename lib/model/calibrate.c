@@ -365,7 +365,7 @@ static const char *why_not(struct job *j)
 	return NULL;
 }
 
-void calibrate(struct names *x, const struct calibrate_opts *o, struct model_source *src)
+void calibrate(struct names *x, const struct calibrate_opts *o, struct origin *origin)
 {
 	uint64_t jvms[NR_KINDS] = { 0 };
 	struct job j = { .names = x, .m = x->m, .o = o };
@@ -375,13 +375,13 @@ void calibrate(struct names *x, const struct calibrate_opts *o, struct model_sou
 		return;		/* of calls alone, nothing that is shown costs */
 	read_all(&j, jvms);
 	find_kinds(&j, jvms);
-	src->calibration = why_not(&j);
-	if (!src->calibration) {
-		sums_init(&sums, &j, &src->over_corrected);
+	origin->calibration = why_not(&j);
+	if (!origin->calibration) {
+		sums_init(&sums, &j, &origin->over_corrected);
 		take_away(&j, &sums);
 		if (j.keep)
 			name_deltas(&j);
-		src->calibration = done(&j);
+		origin->calibration = done(&j);
 		sums_release(&sums);
 	}
 	free(j.kind_of);

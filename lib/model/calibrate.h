@@ -4,7 +4,7 @@
 #define MODEL_CALIBRATE_H
 
 #include "model/names.h"
-#include "model/source.h"
+#include "model/origin.h"
 
 struct calibrate_opts {
 	bool wanted;
@@ -13,7 +13,7 @@ struct calibrate_opts {
 	bool needs_deltas;		/* without room nothing is calibrated */
 };
 
-/* The tree of x->m is finished.  Says in *src what was done, or why nothing was. */
-void calibrate(struct names *x, const struct calibrate_opts *o, struct model_source *src);
+/* The tree of x->m is finished.  Says in *origin what was done, or why nothing was. */
+void calibrate(struct names *x, const struct calibrate_opts *o, struct origin *origin);
 
 #endif

@@ -2,7 +2,7 @@
 #include "model/arcflow.h"
 #include "model/itrace.h"
 
-int itrace_read(struct names *x, struct model_source *src, struct trace_reader *t, const struct window *w,
+int itrace_read(struct names *x, struct origin *origin, struct trace_reader *t, const struct window *w,
 		bool fold_plt, struct err *e)
 {
 	struct branches b;
@@ -16,7 +16,7 @@ int itrace_read(struct names *x, struct model_source *src, struct trace_reader *
 	arcflow_finish(&a);
 	if (!x->o.by_kind)
 		names_settle_kinds(x);
-	source_fill(src, x, 0, b.last_ns);
+	origin_fill(origin, x, 0, b.last_ns);
 	arcflow_release(&a);
 	branches_release(&b);
 	return r;

@@ -4,13 +4,13 @@
 #define MODEL_ITRACE_H
 
 #include "model/names.h"
-#include "model/source.h"
+#include "model/origin.h"
 
 /*
  * x is filled, and is not to show what was inlined from here on: n counts calls, the metric is
- * instructions.  Fills *src.  fold_plt: linkage stubs are part of their callers.
+ * instructions.  Fills *origin.  fold_plt: linkage stubs are part of their callers.
  */
-int itrace_read(struct names *x, struct model_source *src, struct trace_reader *t, const struct window *w,
+int itrace_read(struct names *x, struct origin *origin, struct trace_reader *t, const struct window *w,
 		bool fold_plt, struct err *e);
 
 #endif

@@ -96,20 +96,20 @@ static const char *list_not_shown(const struct profile *p)
 	return text;
 }
 
-static void finish(struct profile *p, bool calls, struct model_source *src)
+static void finish(struct profile *p, bool calls, struct origin *origin)
 {
 	struct names *x = p->names;
 
 	model_finish(x->m);
 	if (!x->o.by_kind)
 		names_settle_kinds(x);
-	source_fill(src, x, p->samples.first_ns, MAX(p->samples.last_ns, p->calls.last_ns));
-	source_fill_recorded(src, x);
+	origin_fill(origin, x, p->samples.first_ns, MAX(p->samples.last_ns, p->calls.last_ns));
+	origin_fill_recorded(origin, x);
 	x->m->times.start_ns = names_label_u64(x, "start.mono_ns");
-	src->lost += p->samples.nr_unknown;
-	src->nr_read = calls ? p->calls.nr_calls : p->samples.nr_read;
-	src->nr_missing = p->samples.nr_missing;
-	src->not_shown = list_not_shown(p);
+	origin->lost += p->samples.nr_unknown;
+	origin->nr_read = calls ? p->calls.nr_calls : p->samples.nr_read;
+	origin->nr_missing = p->samples.nr_missing;
+	origin->not_shown = list_not_shown(p);
 }
 
 static bool wants_calls(const struct profile *p)
@@ -120,7 +120,7 @@ static bool wants_calls(const struct profile *p)
 	       !(o->prefer_samples && names_event(p->names, 0, ""));
 }
 
-int profile_read(struct names *x, struct model *m, struct model_source *src, struct trace_reader *t,
+int profile_read(struct names *x, struct model *m, struct origin *origin, struct trace_reader *t,
 		 const struct profile_opts *o, struct err *e)
 {
 	const struct calibrate_opts ko = { o->calibrate, o->replay, o->deltas, o->needs_deltas };
@@ -136,13 +136,13 @@ int profile_read(struct names *x, struct model *m, struct model_source *src, str
 	if (!r && branches_are_in(x)) {
 		if (o->times)	/* n counts calls: a function that came back to another line was not called */
 			x->o.lines = x->o.by_kind = false;
-		return itrace_read(x, src, t, &p.window, o->fold_plt, e);
+		return itrace_read(x, origin, t, &p.window, o->fold_plt, e);
 	}
 	calls = wants_calls(&p);
 	if (!r)
 		r = calls ? read_calls(&p, t, e) : read_samples_alone(&p, t, e);
-	finish(&p, calls, src);
+	finish(&p, calls, origin);
 	if (!r && calls)
-		calibrate(x, &ko, src);
+		calibrate(x, &ko, origin);
 	return r;
 }

@@ -9,7 +9,7 @@
 #define MODEL_PROFILE_H
 
 #include "model/names.h"
-#include "model/source.h"
+#include "model/origin.h"
 
 struct profile_opts {
 	struct resolve_opts names;
@@ -29,11 +29,11 @@ struct profile_opts {
 };
 
 /*
- * Initialises x and m, also when it fails; fills *src, whose strings live as long as x.  The file is read
+ * Initialises x and m, also when it fails; fills *origin, whose strings live as long as x.  The file is read
  * several times, names first.  0 also when the trace is damaged.  -EINVAL: a metric is wanted that the
  * trace has not; -ENODATA: so is what it did not record.
  */
-int profile_read(struct names *x, struct model *m, struct model_source *src, struct trace_reader *t,
+int profile_read(struct names *x, struct model *m, struct origin *origin, struct trace_reader *t,
 		 const struct profile_opts *o, struct err *e);
 
 #endif

@@ -178,7 +178,7 @@ static void put_nodes(struct page_data *d)
 static void choose_tick(struct page_data *d)
 {
 	const struct flow_times *t = &d->v->m->times;
-	uint64_t last = t->start_ns + d->v->src->duration_ns, span;
+	uint64_t last = t->start_ns + d->v->origin->duration_ns, span;
 	size_t i;
 
 	for (i = 0; i < t->nr_list; i++)
@@ -421,31 +421,31 @@ static void json_head(const struct page_data *d, struct json *j)
 
 static void json_start(const struct page_data *d, struct json *j)
 {
-	time_t t = d->v->src->start_ns / 1000000000;
+	time_t t = d->v->origin->start_ns / 1000000000;
 	char text[40] = "";
 	struct tm tm;
 
-	if (d->v->src->start_ns && gmtime_r(&t, &tm))
+	if (d->v->origin->start_ns && gmtime_r(&t, &tm))
 		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm);
 	json_str(j, "start", text);
 }
 
 static void put_meta(const struct page_data *d, FILE *out)
 {
-	const struct model_source *src = d->v->src;
+	const struct origin *origin = d->v->origin;
 	unsigned int i;
 	struct json j;
 
 	json_init(&j, out);
 	json_object(&j, NULL);
 	json_str(&j, "version", ARCPROF_VERSION);
-	json_str(&j, "command", src->command);
-	json_str(&j, "host", src->host);
-	json_str(&j, "machine", src->machine);
+	json_str(&j, "command", origin->command);
+	json_str(&j, "host", origin->host);
+	json_str(&j, "machine", origin->machine);
 	json_start(d, &j);
 	json_head(d, &j);
 	json_str(&j, "n_means", d->v->m->flow.n_means == FLOW_SAMPLES ? "samples" : "calls");
-	json_bool(&j, "has_lines", src->is_trace);
+	json_bool(&j, "has_lines", origin->is_trace);
 	json_u64(&j, "nr_nodes", d->nr_nodes);
 	json_u64(&j, "nr_consumers", d->nr_consumers);
 	json_u64(&j, "tick_ns", d->tick_ns);

@@ -78,7 +78,7 @@ static void put_completeness(const struct view *v, struct buf *b)
 	const struct view_stacks *s = sampled(v);
 	uint64_t with_stack;
 
-	if (!s || !v->src->is_trace || !s->n)
+	if (!s || !v->origin->is_trace || !s->n)
 		return;
 	with_stack = s->n - s->no_stack_n;
 	if (!with_stack) {
@@ -113,9 +113,9 @@ static void put_all_marks(const struct view *v, struct buf *b)
 
 	put_marks(v, both ? "calls not told apart:" : "incomplete stacks:", &v->stacks, b);
 	put_marks(v, "incomplete stacks:", &v->beside, b);
-	if (v->src->nr_missing)
+	if (v->origin->nr_missing)
 		buf_fmt(b, "samples in calls that the tree of calls does not have: %" PRIu64 "\n",
-			v->src->nr_missing);
+			v->origin->nr_missing);
 }
 
 static void put_repairs(const struct view *v, struct buf *b)
@@ -144,14 +144,14 @@ static void put_repairs(const struct view *v, struct buf *b)
 
 static void put_calibration(const struct view *v, struct buf *b)
 {
-	if (!v->src->calibration)
+	if (!v->origin->calibration)
 		return;
-	quote_add(b, v->src->calibration);
+	quote_add(b, v->origin->calibration);
 	if (v->m->nr_deltas)
 		buf_str(b, " (~: counting calls took as much as is left, or may have moved a quarter of it)");
-	if (v->src->over_corrected)
+	if (v->origin->over_corrected)
 		buf_fmt(b, "; %" PRIu64 " contexts had less than that (over-corrected, now 0)",
-			v->src->over_corrected);
+			v->origin->over_corrected);
 	buf_putc(b, '\n');
 }
 
@@ -184,12 +184,12 @@ static void put_count(struct buf *b, uint64_t n, const char *what)
 
 static void put_rate(const struct view *v, struct buf *b)
 {
-	buf_fmt(b, " at %.1f Hz%s", v->src->rate_hz,
-		v->src->tick_bound ? " by CPU timers (tick-bound, user code of JVMs only)" : "");
-	if (!v->src->rate_mode || v->src->tick_bound)
+	buf_fmt(b, " at %.1f Hz%s", v->origin->rate_hz,
+		v->origin->tick_bound ? " by CPU timers (tick-bound, user code of JVMs only)" : "");
+	if (!v->origin->rate_mode || v->origin->tick_bound)
 		return;
 	buf_str(b, " in ");
-	quote_add(b, v->src->rate_mode);
+	quote_add(b, v->origin->rate_mode);
 	buf_str(b, " code");
 }
 
@@ -213,14 +213,14 @@ static void put_others(const struct view *v, struct buf *b)
 {
 	size_t i;
 
-	for (i = 0; i < v->src->nr_refused; i++) {
+	for (i = 0; i < v->origin->nr_refused; i++) {
 		buf_str(b, "not recorded: ");
-		quote_add(b, v->src->refused[i]);
+		quote_add(b, v->origin->refused[i]);
 		buf_putc(b, '\n');
 	}
-	if (v->src->not_shown) {
+	if (v->origin->not_shown) {
 		buf_str(b, "not shown (--metric shows it): ");
-		quote_add(b, v->src->not_shown);
+		quote_add(b, v->origin->not_shown);
 		buf_putc(b, '\n');
 	}
 }
@@ -231,7 +231,7 @@ void head_text(const struct view *v, FILE *out)
 {
 	bool samples = v->m->flow.n_means == FLOW_SAMPLES;
 	/* That a thread began is a 1 at its root; in a trace that is nothing that was called. */
-	uint64_t n = v->total_n - (v->src->is_trace && !samples ? v->roots_n : 0);
+	uint64_t n = v->total_n - (v->origin->is_trace && !samples ? v->roots_n : 0);
 	struct buf b = BUF_INIT;
 	unsigned int m;
 
@@ -244,9 +244,9 @@ void head_text(const struct view *v, FILE *out)
 	}
 	if (v->nr_threads)
 		buf_fmt(&b, " in %" PRIu64 " thread%s", v->nr_threads, plural(v->nr_threads));
-	if (v->src->duration_ns) {
+	if (v->origin->duration_ns) {
 		buf_str(&b, " over ");
-		report_put_duration(&b, v->src->duration_ns);
+		report_put_duration(&b, v->origin->duration_ns);
 	}
 	/* Where samples or calls are the metric, they are said already. */
 	if (samples ? strcmp(model_str(v->m, v->m->metrics[0].name), "samples") || v->total[0] != v->total_n :
@@ -257,13 +257,14 @@ void head_text(const struct view *v, FILE *out)
 	if (v->m->has_samples)
 		buf_fmt(&b, ", %" PRIu64 " sample%s", v->beside.n, plural(v->beside.n));
 	put_samples_of_others(v, &b);
-	if (v->src->rate_hz > 0 && sampled(v))
+	if (v->origin->rate_hz > 0 && sampled(v))
 		put_rate(v, &b);
 	if (v->m->flow.repairs.closed)
 		buf_fmt(&b, ", %" PRIu64 " open at the end", v->m->flow.repairs.closed);
-	buf_fmt(&b, ", %" PRIu64 " lost", v->src->lost);
-	if (v->src->throttled)
-		buf_fmt(&b, ", throttled %" PRIu64 " time%s", v->src->throttled, plural(v->src->throttled));
+	buf_fmt(&b, ", %" PRIu64 " lost", v->origin->lost);
+	if (v->origin->throttled)
+		buf_fmt(&b, ", throttled %" PRIu64 " time%s", v->origin->throttled,
+			plural(v->origin->throttled));
 	put_completeness(v, &b);
 	if (v->own > OWN_SHOWN) {
 		buf_str(&b, ", ");
@@ -300,21 +301,21 @@ static void json_time(struct json *j, const char *key, uint64_t realtime_ns)
 static void json_source(const struct view *v, struct json *j)
 {
 	json_object(j, "source");
-	json_str(j, "command", v->src->command);
-	json_str(j, "host", v->src->host);
-	json_time(j, "start", v->src->start_ns);
-	if (v->src->duration_ns)
-		json_u64(j, "duration_ns", v->src->duration_ns);
+	json_str(j, "command", v->origin->command);
+	json_str(j, "host", v->origin->host);
+	json_time(j, "start", v->origin->start_ns);
+	if (v->origin->duration_ns)
+		json_u64(j, "duration_ns", v->origin->duration_ns);
 	else
 		json_null(j, "duration_ns");
-	json_u64(j, "lost", v->src->lost);
-	if (v->src->tick_bound)
+	json_u64(j, "lost", v->origin->lost);
+	if (v->origin->tick_bound)
 		json_bool(j, "tick_bound", true);
-	if (v->src->rate_hz > 0)
-		json_double(j, "rate_hz", v->src->rate_hz);
+	if (v->origin->rate_hz > 0)
+		json_double(j, "rate_hz", v->origin->rate_hz);
 	else
 		json_null(j, "rate_hz");
-	json_str(j, "rate_mode", v->src->rate_mode);
+	json_str(j, "rate_mode", v->origin->rate_mode);
 	json_end(j);
 }
 
@@ -368,18 +369,18 @@ static void json_quality(const struct view *v, struct json *j)
 	}
 	if (v->m->own)
 		json_double(j, "own_share", v->own);
-	json_u64(j, "missing_contexts", v->src->nr_missing);
+	json_u64(j, "missing_contexts", v->origin->nr_missing);
 	json_marks(v, j, "incomplete_stacks", v->m->has_samples ? &v->beside : &v->stacks);
 	if (v->m->has_samples)
 		json_marks(v, j, "calls_not_told_apart", &v->stacks);
 	json_array(j, "refused");
-	for (i = 0; i < v->src->nr_refused; i++)
-		json_str(j, NULL, v->src->refused[i]);
+	for (i = 0; i < v->origin->nr_refused; i++)
+		json_str(j, NULL, v->origin->refused[i]);
 	json_end(j);
-	json_str(j, "not_shown", v->src->not_shown);
-	json_u64(j, "throttled", v->src->throttled);
-	json_str(j, "calibration", v->src->calibration);
-	json_u64(j, "over_corrected", v->src->over_corrected);
+	json_str(j, "not_shown", v->origin->not_shown);
+	json_u64(j, "throttled", v->origin->throttled);
+	json_str(j, "calibration", v->origin->calibration);
+	json_u64(j, "over_corrected", v->origin->over_corrected);
 	json_marked(v, j);
 	json_object(j, "repairs");
 	json_u64(j, "inserted", r->inserted);

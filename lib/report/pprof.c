@@ -133,12 +133,12 @@ static uint64_t string(struct pprof *p, const char *s)
 /* NULL when the build-id is not known. */
 static const struct name_module *find_module(const struct pprof *p, const char *path)
 {
-	const struct model_source *src = p->v->src;
+	const struct origin *origin = p->v->origin;
 	size_t i;
 
-	for (i = 0; i < src->nr_modules; i++)
-		if (src->modules[i].build_id_len && !strcmp(src->modules[i].path, path))
-			return &src->modules[i];
+	for (i = 0; i < origin->nr_modules; i++)
+		if (origin->modules[i].build_id_len && !strcmp(origin->modules[i].path, path))
+			return &origin->modules[i];
 	return NULL;
 }
 
@@ -333,7 +333,7 @@ static uint32_t put_stack(struct pprof *p, uint32_t node)
 static uint64_t count_of(const struct pprof *p, uint32_t node)
 {
 	const struct flow_node *n = &p->v->m->flow.nodes[node];
-	bool calls = p->v->m->flow.n_means == FLOW_CALLS && p->v->src->is_trace;
+	bool calls = p->v->m->flow.n_means == FLOW_CALLS && p->v->origin->is_trace;
 
 	return calls && is_root(p, n->consumer) ? 0 : n->n;
 }
@@ -409,7 +409,7 @@ static void write_comment(struct pprof *p, const char *what, const char *text)
 
 static void write_head(struct pprof *p)
 {
-	const struct model_source *src = p->v->src;
+	const struct origin *origin = p->v->origin;
 	const struct model *m = p->v->m;
 	char lost[24];
 	unsigned int i;
@@ -421,18 +421,18 @@ static void write_head(struct pprof *p)
 				 pprof_unit(model_str(m, m->metrics[i].unit)));
 	put_number(&p->part, PROFILE_DEFAULT_SAMPLE_TYPE,
 		   string(p, model_str(p->v->m, p->v->m->metrics[p->v->o->sort_metric].name)));
-	put_number(&p->part, PROFILE_TIME_NANOS, src->start_ns);
-	put_number(&p->part, PROFILE_DURATION_NANOS, src->duration_ns);
-	put_number(&p->part, PROFILE_PERIOD, src->period);
+	put_number(&p->part, PROFILE_TIME_NANOS, origin->start_ns);
+	put_number(&p->part, PROFILE_DURATION_NANOS, origin->duration_ns);
+	put_number(&p->part, PROFILE_PERIOD, origin->period);
 	emit(p, &p->part);
-	if (src->period && src->period_event)
-		write_value_type(p, PROFILE_PERIOD_TYPE, src->period_event,
-				 pprof_unit(src->period_unit ? src->period_unit : ""));
+	if (origin->period && origin->period_event)
+		write_value_type(p, PROFILE_PERIOD_TYPE, origin->period_event,
+				 pprof_unit(origin->period_unit ? origin->period_unit : ""));
 	write_comment(p, "arcprof", ARCPROF_VERSION);
-	write_comment(p, "command", src->command);
-	write_comment(p, "host", src->host);
-	snprintf(lost, sizeof(lost), "%" PRIu64, src->lost);
-	write_comment(p, "lost", src->lost ? lost : NULL);
+	write_comment(p, "command", origin->command);
+	write_comment(p, "host", origin->host);
+	snprintf(lost, sizeof(lost), "%" PRIu64, origin->lost);
+	write_comment(p, "lost", origin->lost ? lost : NULL);
 }
 
 static void write_strings(struct pprof *p)

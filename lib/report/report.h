@@ -13,7 +13,7 @@
 #include "flow/order.h"
 #include "model/profile.h"
 #include "model/select.h"
-#include "model/source.h"
+#include "model/origin.h"
 #include "report/format.h"
 
 enum report_fold { FOLD_NONE, FOLD_MODULE, FOLD_CLASS, FOLD_PACKAGE };
@@ -43,7 +43,7 @@ struct report_opts {
 
 struct view {
 	struct model *m;		/* changed by view_init() */
-	const struct model_source *src;
+	const struct origin *origin;
 	const struct report_opts *o;
 	uint64_t total[FLOW_MAX_METRICS];	/* of what the view has, [pruned] included */
 	uint64_t total_n;
@@ -68,7 +68,7 @@ struct view {
 };
 
 /* -EINVAL when the options do not fit the model. */
-int view_init(struct view *v, struct model *m, const struct model_source *src, const struct report_opts *o,
+int view_init(struct view *v, struct model *m, const struct origin *origin, const struct report_opts *o,
 	      struct err *e);
 void view_release(struct view *v);
 

@@ -219,16 +219,16 @@ static void text_rate(struct tprof *t)
 {
 	const struct model *m = t->v->m;
 	const char *unit = model_str(m, m->metrics[0].unit), *name = model_str(m, m->metrics[0].name);
-	double rate = t->v->src->rate_hz;
+	double rate = t->v->origin->rate_hz;
 	struct buf b = BUF_INIT;
 
 	if (!strcmp(unit, "ns") && rate > 0)
 		fprintf(t->out, "      Time-based mode, ticks every %.0f microseconds (~%.0f ticks/sec)\n\n",
-			t->v->src->period ? t->v->src->period / 1e3 : 1e6 / rate, rate);
-	else if (t->v->src->period)
+			t->v->origin->period ? t->v->origin->period / 1e3 : 1e6 / rate, rate);
+	else if (t->v->origin->period)
 		fprintf(t->out, "      Event-based mode, %s, ticks every %" PRIu64 " events\n\n",
 			quote_str(&b, name),
-			t->v->src->period);
+			t->v->origin->period);
 	else
 		fprintf(t->out, "      %s\n\n", quote_str(&b, name));
 	buf_release(&b);
@@ -236,18 +236,19 @@ static void text_rate(struct tprof *t)
 
 static void text_header(struct tprof *t)
 {
-	const struct model_source *src = t->v->src;
+	const struct origin *origin = t->v->origin;
 	struct buf b = BUF_INIT;
 	size_t i;
 
 	fputs("\n Tprof Reports\n\n", t->out);
-	if (src->is_trace) {
-		fprintf(t->out, " Platform : Linux-%s\n\n", quote_str(&b, src->machine ? src->machine : "unknown"));
-		fprintf(t->out, "%21s %15u\n", "Processors", src->nr_cpus);
+	if (origin->is_trace) {
+		fprintf(t->out, " Platform : Linux-%s\n\n",
+			quote_str(&b, origin->machine ? origin->machine : "unknown"));
+		fprintf(t->out, "%21s %15u\n", "Processors", origin->nr_cpus);
 		/* A trace does not hold it, and clocks vary: better none than a wrong one. */
 		fprintf(t->out, "%21s %15s\n", "ProcessorSpeed", "n/a");
-		fprintf(t->out, "%21s %15" PRIu64 "\n", "TraceTime_ns", src->duration_ns);
-		fprintf(t->out, "%21s %15.3f(sec)\n\n", "TraceTime", src->duration_ns / 1e9);
+		fprintf(t->out, "%21s %15" PRIu64 "\n", "TraceTime_ns", origin->duration_ns);
+		fprintf(t->out, "%21s %15.3f(sec)\n\n", "TraceTime", origin->duration_ns / 1e9);
 		text_rate(t);
 	}
 	buf_release(&b);

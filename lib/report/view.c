@@ -263,7 +263,7 @@ static void set_order(struct view *v)
 		v->m->flow.nr_metrics };
 }
 
-int view_init(struct view *v, struct model *m, const struct model_source *src, const struct report_opts *o,
+int view_init(struct view *v, struct model *m, const struct origin *origin, const struct report_opts *o,
 	      struct err *e)
 {
 	uint64_t before[FLOW_MAX_METRICS];
@@ -271,7 +271,7 @@ int view_init(struct view *v, struct model *m, const struct model_source *src, c
 
 	memset(v, 0, sizeof(*v));
 	v->m = m;
-	v->src = src;
+	v->origin = origin;
 	v->o = o;
 	if (o->sort_metric >= model_nr_shown(m))
 		return err_set(e, EINVAL, "no metric %u to sort by", o->sort_metric + 1);
@@ -285,11 +285,11 @@ int view_init(struct view *v, struct model *m, const struct model_source *src, c
 	v->total_n = flow_totals(&m->flow, v->total);
 	before[0] = by_n ? v->read_n : before[o->sort_metric];
 	v->shown = before[0] ? (double)visible(v, by_n) / before[0] : 1;
-	if (src->nr_read > v->read_n)	/* some were left out when they were read */
-		v->shown *= (double)v->read_n / src->nr_read;
+	if (origin->nr_read > v->read_n)	/* some were left out when they were read */
+		v->shown *= (double)v->read_n / origin->nr_read;
 	sum_marked(v);
 	set_order(v);
-	if ((o->sort != SORT_DEFAULT || src->is_trace) &&
+	if ((o->sort != SORT_DEFAULT || origin->is_trace) &&
 	    (o->report->sorts_children || format_is_of_tree(o->format)))
 		flow_sort_children(&m->flow, &v->order);
 	return 0;

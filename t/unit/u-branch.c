@@ -173,7 +173,7 @@ static void model_of(struct script *s, struct model *m, struct names *x, bool fo
 {
 	const struct profile_opts o = { .names.no_files = true, .fold_plt = fold_plt };
 	struct flow_check checks[FLOW_NR_CHECKS];
-	struct model_source src;
+	struct origin origin;
 	struct trace_reader *t;
 	struct err e = { 0 };
 
@@ -184,7 +184,7 @@ static void model_of(struct script *s, struct model *m, struct names *x, bool fo
 		s->w = NULL;
 	}
 	CHECK_U64(trace_reader_open(&t, temp_path(), &e), 0);
-	CHECK_U64(profile_read(x, m, &src, t, &o, &e), 0);
+	CHECK_U64(profile_read(x, m, &origin, t, &o, &e), 0);
 	CHECK(branches_are_in(x));
 	CHECK_U64(flow_check(&m->flow, checks), 0);
 	trace_reader_close(t);

@@ -17,7 +17,7 @@
 
 static struct names x;
 static struct model m;
-static struct model_source src;
+static struct origin origin;
 static struct samples *samples;
 static struct samples_seen seen;
 static struct event_columns columns;
@@ -171,13 +171,13 @@ TEST(profile_tells_where_it_came_from)
 	names_sink.lost(&x, &(struct rec_lost){ .cause = LOST_THROTTLED, .count = 2 });
 	sample(NULL, 0, (struct rec_sample){ .thread = 1, .weight = 5 });
 	finish();
-	source_fill(&src, &x, seen.first_ns, seen.last_ns);
-	source_fill_recorded(&src, &x);
-	CHECK_STR(src.command, "demo --fast");
-	CHECK_U64(src.lost, 7);
-	CHECK_U64(src.throttled, 2);
-	CHECK_U64(src.duration_ns, 8000000);
-	CHECK(src.rate_hz == 998.5);
+	origin_fill(&origin, &x, seen.first_ns, seen.last_ns);
+	origin_fill_recorded(&origin, &x);
+	CHECK_STR(origin.command, "demo --fast");
+	CHECK_U64(origin.lost, 7);
+	CHECK_U64(origin.throttled, 2);
+	CHECK_U64(origin.duration_ns, 8000000);
+	CHECK(origin.rate_hz == 998.5);
 	CHECK_U64(seen.nr_read, 1);
 	release();
 }
@@ -661,10 +661,10 @@ TEST(profile_mixed_trace_reads_back)
 	write_symbols(w);
 	CHECK_U64(trace_writer_close(w, &e), 0);
 	CHECK_U64(trace_reader_open(&t, trace_path(), &e), 0);
-	CHECK_U64(profile_read(&x, &m, &src, t, &po, &e), 0);
+	CHECK_U64(profile_read(&x, &m, &origin, t, &po, &e), 0);
 	CHECK_U64(flow_cum(&m.flow, FLOW_NONE)[0], 100000000);
-	CHECK_U64(src.nr_read, 100);
-	CHECK_U64(src.lost, 3);
+	CHECK_U64(origin.nr_read, 100);
+	CHECK_U64(origin.lost, 3);
 	release();
 	trace_reader_close(t);
 	buf_release(&inl);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* source.h - where a model came from, for the first lines of a report. */
-#ifndef MODEL_SOURCE_H
-#define MODEL_SOURCE_H
+/* origin.h - where a model came from, for the first lines of a report. */
+#ifndef MODEL_ORIGIN_H
+#define MODEL_ORIGIN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 struct names;
 
 /* What the model was made from; strings belong to whoever made it. */
-struct model_source {
+struct origin {
 	const char *command, *host, *machine;	/* NULL: not known */
 	uint64_t start_ns;		/* CLOCK_REALTIME; 0: not known */
 	uint64_t duration_ns;		/* 0: not known */
@@ -40,8 +40,8 @@ struct model_source {
  * What the labels of a trace say of all kinds of it; x->text gets what they do not have word for word.
  * first_ns and last_ns stand in where the trace was cut off, CLOCK_MONOTONIC.
  */
-void source_fill(struct model_source *src, struct names *x, uint64_t first_ns, uint64_t last_ns);
+void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint64_t last_ns);
 /* And of what was sampled or counted. */
-void source_fill_recorded(struct model_source *src, struct names *x);
+void origin_fill_recorded(struct origin *origin, struct names *x);
 
 #endif

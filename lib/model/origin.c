@@ -5,16 +5,16 @@
 
 #include "base/mem.h"
 #include "model/names.h"
-#include "model/source.h"
+#include "model/origin.h"
 
-void source_fill(struct model_source *src, struct names *x, uint64_t first_ns, uint64_t last_ns)
+void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint64_t last_ns)
 {
 	uint64_t start = names_label_u64(x, "start.mono_ns"), end = names_label_u64(x, "end.mono_ns");
 	uint64_t begin = MAX(start ? start : first_ns, names_label_u64(x, "reset.mono_ns"));
 
 	if (!end)
 		end = last_ns;
-	*src = (struct model_source){
+	*origin = (struct origin){
 		.is_trace = true,
 		.command = names_label(x, "command"),
 		.host = names_label(x, "host"),
@@ -36,7 +36,7 @@ static const char *refused(const struct names *x, size_t i)
 	return names_label(x, key);
 }
 
-static void list_refused(struct model_source *src, struct names *x)
+static void list_refused(struct origin *origin, struct names *x)
 {
 	const char **list;
 	size_t i, nr = 0;
@@ -46,22 +46,22 @@ static void list_refused(struct model_source *src, struct names *x)
 	list = arena_alloc(&x->text, nr * sizeof(*list));
 	for (i = 0; i < nr; i++)
 		list[i] = refused(x, i);
-	src->refused = list;
-	src->nr_refused = nr;
+	origin->refused = list;
+	origin->nr_refused = nr;
 }
 
-void source_fill_recorded(struct model_source *src, struct names *x)
+void origin_fill_recorded(struct origin *origin, struct names *x)
 {
 	const char *rate = names_event(x, 0, ".rate_hz"), *period = names_event(x, 0, ".period");
 	const char *sampler = names_label(x, "sampler");
 
-	src->throttled = x->throttled;
-	src->rate_hz = rate ? strtod(rate, NULL) : 0;
-	src->rate_mode = names_event(x, 0, ".mode");
-	src->tick_bound = sampler && !strcmp(sampler, "timers");
-	src->period = period ? strtoull(period, NULL, 10) : 0;
-	src->period_event = names_event(x, 0, "");
-	src->period_unit = names_event(x, 0, ".unit");
-	src->nr_cpus = names_label_u64(x, "cpus");
-	list_refused(src, x);
+	origin->throttled = x->throttled;
+	origin->rate_hz = rate ? strtod(rate, NULL) : 0;
+	origin->rate_mode = names_event(x, 0, ".mode");
+	origin->tick_bound = sampler && !strcmp(sampler, "timers");
+	origin->period = period ? strtoull(period, NULL, 10) : 0;
+	origin->period_event = names_event(x, 0, "");
+	origin->period_unit = names_event(x, 0, ".unit");
+	origin->nr_cpus = names_label_u64(x, "cpus");
+	list_refused(origin, x);
 }
