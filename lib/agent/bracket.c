@@ -14,7 +14,7 @@
 #include "agent/sys.h"
 #include "api/itrace_request.h"
 
-/* False: nobody traces, and nothing happened. */
+/* False: there is no tracer, and nothing was done. */
 static bool ask(uint32_t what)
 {
 	struct itrace_request r = { ITRACE_REQUEST_MAGIC, what, 0 };

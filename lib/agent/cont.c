@@ -164,7 +164,7 @@ static uintptr_t moved_to(uintptr_t oop)
 	return mark & ~3ul;
 }
 
-/* The reference that is stored at p, which is mapped; 0 also when nobody can tell where its object is. */
+/* The reference that is stored at p, which is mapped; 0 also if the place of its object is unknown. */
 static uintptr_t oop_in(const char *p)
 {
 	uint32_t narrow = *(const uint32_t *)p;
@@ -231,7 +231,7 @@ static enum cont_result copy_first(uintptr_t chunk, struct cont_copy *c)
 
 enum { NR_NAMED = 4096, MAX_CHARS = 100 };
 
-/* ids whose names are told; those that share a place are told again */
+/* ids whose names were sent; those that share a slot are sent again */
 static uint64_t named[NR_NAMED];
 
 void cont_forget_names(void)

@@ -52,7 +52,7 @@ bool probe_begin(void);
 void probe_end(void);
 /* Waits until no thread is in a probe, or between the two, any more; false: in vain. */
 bool probe_wait_quiet(void);
-/* The calling thread's; made when it has none yet, born: it has just started. NULL when there is no room. */
+/* The calling thread's; created if it has none yet. born: it has just started. NULL if there is no room. */
 struct callflow_kthread *probe_kthread(JNIEnv *env, bool born);
 /* The same, at any time: a probe. */
 struct callflow_kthread *probe_own_kthread(JNIEnv *env);

@@ -177,7 +177,7 @@ static void JNICALL bind_probes(JNIEnv *env, jclass cls)
 	bound_to_brackets = brackets;
 }
 
-/* It may be there: another version of the agent was, whose probes nobody calls any more. */
+/* It may exist already, from another version of the agent, whose probes are no longer called. */
 static jclass define(JNIEnv *env, const char *name, const struct image *c)
 {
 	jclass cls = (*env)->DefineClass(env, name, NULL, (const jbyte *)c->data, c->len);

@@ -18,7 +18,7 @@ struct lines {
 	bool told;		/* surely mapped */
 };
 
-/* Of the ConstMethod at cm, which can be read, with so many bytes of code. */
+/* For the ConstMethod at cm, which is readable, with this many bytes of code. */
 struct lines lines_find(uintptr_t cm, uint32_t code_size, bool told);
 /* How many bytes lines_put() will write, at most JVM_MAX_LINES; 0: none, or not readable. */
 size_t lines_bytes(const struct lines *l);

@@ -84,7 +84,7 @@ static bool recv_msg(struct jvm_msg *m, uint32_t type, int *fds)
 	return !fds || take_fds(&c, m->flags & JVM_CALLFLOW ? 3 : 2, fds);
 }
 
-/* Whoever listens there must be root or us: nobody else may see what this JVM runs. */
+/* The listener must be root or our own user: no other user may see what this JVM runs. */
 static bool peer_is_trusted(void)
 {
 	struct {

@@ -43,7 +43,7 @@ enum names_trust {
 	NAMES_IF_LINKED,	/* a word somewhere: believed when its class points back */
 };
 
-/* Also forgets all numbers: who reads them now has not seen the names. No handler may run. */
+/* Also forgets all numbers: the next reader has not seen the names. No handler may run. */
 bool names_init(void);
 /*
  * ring: where a METHOD record goes, for signal handlers; NULL: the log. method 0 is never a method.

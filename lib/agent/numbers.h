@@ -12,7 +12,7 @@
 
 /* For another recorder, who has not seen the names. */
 void numbers_forget(void);
-/* 0: there is no memory. Longer texts than JVM_MAX_STRING are cut. */
+/* 0: out of memory. Texts longer than JVM_MAX_STRING are truncated. */
 uint32_t numbers_get(struct names_method *m);
 /* The number that numbers_get() gave; 0: none. */
 uint32_t numbers_find(const struct names_method *m);

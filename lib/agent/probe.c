@@ -28,7 +28,7 @@ struct slot {
 
 static struct slot slots[NR_SLOTS];	/* in .bss: a page appears when a thread needs it */
 static struct sys_lock lock;
-/* For threads that got no slot: charges nobody. */
+/* For threads that got no slot: charges no context. */
 static struct callflow_kthread nobody = { .fd = -1, .no_room = true };
 
 static inline size_t hash(uintptr_t env)
@@ -194,7 +194,7 @@ static inline struct callflow_kthread *this_kthread(JNIEnv *env)
 {
 	const struct slot *s = at(hash((uintptr_t)env));
 
-	/* the key is this thread's own: nobody else removes it */
+	/* the key is this thread's own: no other thread removes it */
 	if (likely(load_relaxed(&s->env) == (uintptr_t)env))
 		return s->k;
 	return probe_own_kthread(env);

@@ -97,7 +97,7 @@ bool session_run_thread(JNIEnv *env, jvmtiStartFunction run)
 	return (*ti)->RunAgentThread(ti, t, run, NULL, JVMTI_THREAD_NORM_PRIORITY) == JVMTI_ERROR_NONE;
 }
 
-/* Returns when it runs: it is no thread of the program, whose start is told. */
+/* Returns when it runs: it is not a thread of the program, so its start is not reported. */
 static bool start_watching(JNIEnv *env)
 {
 	watching = false;

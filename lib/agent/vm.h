@@ -180,7 +180,7 @@ void vm_find_first_thread(void);
 /* For the calling thread's start and end. */
 void vm_add_this_thread(uintptr_t thread);
 void vm_remove_this_thread(void);
-/* For a thread that runs already, between the two above. */
+/* For a running thread, between the two above. */
 void vm_add_thread(uintptr_t thread);
 /* This thread's vm_thread; for handlers. */
 void vm_current_thread(struct vm_thread *t, uintptr_t sp);

@@ -493,7 +493,7 @@ static bool leave_near_call(const struct walk *w, struct cursor *c, const struct
 	return false;
 }
 
-/* The caller of a stub whose frame nobody describes: there, else the first up the stack. */
+/* The caller of a stub whose frame is not described: there, otherwise the first one up the stack. */
 static bool leave_called_stub(const struct walk *w, struct cursor *c, const struct vm_blob *b, bool surely)
 {
 	uintptr_t slot;
@@ -673,7 +673,7 @@ static bool leave_framed_stub(struct walk *w, struct cursor *c, const struct vm_
 	return leave_saved_registers(w, c) || leave_frameless(w, c) || leave_frame(w, c, full);
 }
 
-/* A place in compiled code that is no return address: what is there comes next. */
+/* An address in compiled code that is not a return address: the next instruction to execute. */
 static bool go_on_at(struct cursor *c, uintptr_t pc)
 {
 	struct vm_blob b;

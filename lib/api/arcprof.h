@@ -55,7 +55,7 @@ struct arcprof_thread;				/* a thread's view of itself */
 /*
  * Once a process, before the rest.  backend: "bpf", "module", "perf", "clock", or NULL for the
  * first of these that works here and measures the caller, which is always one.  0, or -ENODEV: not that one;
- * -EINVAL: there is no such; -EBUSY: initialised already.
+ * -EINVAL: unknown back end; -EBUSY: initialised already.
  */
 int arcprof_init(const char *backend);
 /* After the last thread has closed; the process can begin anew. */
@@ -91,7 +91,7 @@ int arcprof_process_read(pid_t pid, struct arcprof_values *v);
  * Between these two the calling thread's instructions are traced, where the program runs under
  * "arcprof itrace --bracket"; as often as one likes, each thread for itself.  What the two themselves
  * execute inside is traced too, always the same.
- * on: 0, or -ENODEV: nobody traces (or the program has closed the descriptor that it inherited);
+ * on: 0, or -ENODEV: there is no tracer (or the program has closed the descriptor that it inherited);
  * -EALREADY: it is on; -EAGAIN: SIGURG is blocked. off: 0, or -EINVAL: it is not on; -EAGAIN: the
  * tracer has ended meanwhile.
  */

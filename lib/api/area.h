@@ -29,7 +29,7 @@ struct arcprof_area {
 };
 
 /*
- * Maps the area of the session that runs.  0, or -ENOENT: there is none; -EACCES, -EPERM: this user
+ * Maps the area of the running session.  0, or -ENOENT: there is none; -EACCES, -EPERM: this user
  * may not read it; -EPROTO: of another version; else -errno.
  */
 int arcprof_area_open(struct arcprof_area *a, enum arcprof_source source);

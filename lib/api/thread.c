@@ -168,7 +168,7 @@ static __attribute__((noinline)) uint64_t anchor_slot(struct arcprof_thread *t)
 	if (flags & ARCPROF_SLOT_RUNNING && now.mono_ns > last)
 		ns += now.mono_ns - last;
 	arcprof_anchor_set(&t->anchor, seq, ns, &now);
-	/* A switch that the kernel hid: nobody knows since when the thread runs. */
+	/* A switch that the kernel hid: it is unknown since when the thread has been running. */
 	if (!(flags & ARCPROF_SLOT_RUNNING))
 		t->anchor.mult = t->anchor.refine = 0;
 	return ns;

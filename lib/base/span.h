@@ -76,7 +76,7 @@ static inline uint64_t span_varint(struct span *s)
 	return 0;
 }
 
-/* A varint length and that many bytes, not terminated; NULL and *len 0 when cut short. */
+/* A string: varint length, then the bytes, not terminated; NULL and *len 0 if truncated. */
 static inline const char *span_str(struct span *s, size_t *len)
 {
 	uint64_t n = span_varint(s);

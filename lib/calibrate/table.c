@@ -263,7 +263,7 @@ void calibration_hookit(char *out)
 	snprintf(out, CALIBRATION_NAME, "hookit-%016" PRIx64, hash_bytes(p, len));
 }
 
-/* A version is the JVM's word: what is no plain text would break the table. */
+/* A version comes from the JVM: anything but plain text would break the table. */
 void calibration_java(char *out, const char *agent, uint64_t jvm, const char *version)
 {
 	char *s;

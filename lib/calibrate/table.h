@@ -58,7 +58,7 @@ const struct calibration_row *calibration_find(const struct calibration *c, cons
 /* "within between spread", with or without a doubt; false: that is not what the text says. */
 bool calibration_cost(const char *text, struct calibration_cost *out);
 
-/* $XDG_DATA_HOME/arcprof/calibration, or in ~/.local/share; -ENOENT: there is no home. */
+/* $XDG_DATA_HOME/arcprof/calibration, or in ~/.local/share; -ENOENT: the user has no home directory. */
 int calibration_path(struct buf *path, struct err *e);
 /* A file that is not there is an empty table. */
 int calibration_load(struct calibration *c, const char *path, struct err *e);

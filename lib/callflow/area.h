@@ -22,7 +22,7 @@
  * [pruned] of the node above, and the number of uses, in the upper bits of calls, tells the new from
  * the old. That happens between a thread's pruning and 0, and not while the recorder is reading.
  *
- * The recorder believes nothing that is in here. All integers are those of the machine.
+ * The recorder trusts nothing in here. All integers are those of the machine.
  */
 #ifndef CALLFLOW_AREA_H
 #define CALLFLOW_AREA_H
@@ -41,7 +41,7 @@ enum {
 enum callflow_flags {
 	CALLFLOW_TREES = 1 << 0,	/* build trees */
 	CALLFLOW_EVENTS = 1 << 1,	/* write every event to the rings */
-	/* counters are read again on the way out: the step in the tree is charged to nobody */
+	/* counters are read again on the way out: the step in the tree is charged to no context */
 	CALLFLOW_LATE_READ = 1 << 2,
 	/* clocks are read when all before is done, not while a processor is still at it */
 	CALLFLOW_PRECISE = 1 << 4,
@@ -156,7 +156,7 @@ static inline uint32_t callflow_node_bytes(uint32_t nr_metrics)
 
 /*
  * An open call. Its node is the child that was used last of the node of the call around it; where it is not
- * (calls that are not told apart), the consumer is stored inverted: such a call takes the long way out.
+ * (calls in merged contexts), the consumer is stored inverted: such a call takes the slow path out.
  */
 struct callflow_open {
 	uint32_t node;

@@ -62,7 +62,7 @@ static inline bool callflow_is_own(const struct callflow_kthread *k)
 
 /*
  * Adopts an area that the recorder made, mapped read and write. False: it makes no sense, or
- * another one was adopted before. Call it before any other function, once a process.
+ * another one was adopted before. Call it before any other function, once per process.
  */
 bool callflow_attach(void *area, size_t bytes);
 /* The area was adopted by the process that forked this one. */
@@ -81,7 +81,7 @@ const struct callflow_area *callflow_area(void);
  * is refused to every thread.
  *  - CALLFLOW_ALLOC_BYTES: read tells the calling kernel thread's, a number that only grows; called
  *    on each enter and leave;
- *  - CALLFLOW_ALLOC_OBJECTS: every object will be told by callflow_charge().
+ *  - CALLFLOW_ALLOC_OBJECTS: every object will be reported by callflow_charge().
  */
 void callflow_has_alloc_bytes(uint64_t (*read)(struct callflow_kthread *k));
 void callflow_has_alloc_objects(void);
@@ -101,7 +101,7 @@ void callflow_thread_name(struct callflow_thread *t, const char *name, size_t le
 void callflow_thread_end(struct callflow_thread *t);
 
 /*
- * Frames that were on the stack before anything was counted, and whose ends nobody tells: the
+ * Frames that were on the stack before anything was counted, and whose ends are not reported: the
  * embedder sees the thread's stack. It is asked for them at a thread's first call, and then at each
  * call that such a frame makes whether the frame is still there.
  */
@@ -118,7 +118,7 @@ struct callflow_outside {
 	bool (*is_there)(struct callflow_outer o);
 };
 void callflow_has_outside(const struct callflow_outside *o);
-/* Nothing, when nobody said callflow_has_outside(). Before the thread's first call. */
+/* Does nothing without callflow_has_outside(). Call it before the thread's first call. */
 void callflow_look_outside(struct callflow_thread *t);
 void callflow_put_outer(struct callflow_thread *t, uint32_t consumer, struct callflow_outer o);
 
@@ -152,7 +152,7 @@ void callflow_unmount(struct callflow_kthread *k);
 void callflow_enter(struct callflow_kthread *k, uint32_t consumer);
 void callflow_leave(struct callflow_kthread *k, uint32_t consumer);
 void callflow_thrown(struct callflow_kthread *k, uint32_t consumer);
-/* The normal end of the innermost open call, for who knows that it is that. */
+/* The normal end of a call that the caller knows to be the innermost open one. */
 void callflow_leave_top(struct callflow_kthread *k);
 
 enum { CALLFLOW_SITE_BITS = 21 };

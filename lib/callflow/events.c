@@ -24,7 +24,7 @@ static void sleep_a_little(void)
 	callflow_sys(__NR_nanosleep, wait, 0);
 }
 
-/* False: the recorder did not read for half a second; nobody waits again until it has. */
+/* False: the recorder has not read for half a second; threads do not wait again until it has. */
 static bool wait_for_room(struct callflow_ring *r, uint32_t size)
 {
 	uint64_t tail = load_acquire(&r->tail);

@@ -51,7 +51,7 @@ bool callflow_may_want_class(const struct callflow_rules *rules, const char *cla
 bool callflow_wants_function(const struct callflow_rules *rules, const char *module, size_t module_len,
 			     const char *name, size_t name_len);
 bool callflow_wants_thread(const struct callflow_rules *rules, const char *name, size_t name_len);
-/* No rule is about methods: the default of who asks applies. */
+/* There is no rule about methods: the caller's default applies. */
 bool callflow_rules_no_methods(const struct callflow_rules *rules);
 
 /* Of the area that was adopted; NULL: there are none. */

@@ -25,7 +25,7 @@ struct callflow_layout {
 };
 
 uint64_t callflow_layout_bytes(const struct callflow_layout *l);
-/* Fills an area of that many bytes, which are zero. */
+/* Fills an area of this many bytes, which are zero. */
 void callflow_layout_write(const struct callflow_layout *l, void *area);
 
 #endif

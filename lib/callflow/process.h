@@ -115,7 +115,7 @@ static inline uint64_t callflow_cpu_at(struct callflow_kthread *k, uint64_t tsc)
 		v = tsc + k->off_tsc;
 	else
 		v = callflow_cpu_resync(k);
-	/* A resync may step back by some microseconds: what was told stays told. */
+	/* A resync may step back by some microseconds: reported values never decrease. */
 	if (unlikely(v < k->high))
 		return k->high;
 	k->high = v;

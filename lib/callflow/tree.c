@@ -653,7 +653,7 @@ void callflow_charge_now(struct callflow_kthread *k)
 	charge_all(k->cur, v);
 }
 
-/* What the step in the tree took is nobody's: how much that is depends on the tree. */
+/* The cost of the step in the tree is charged to no context, because it depends on the tree. */
 static void skip_step(struct callflow_kthread *k)
 {
 	uint32_t m;
@@ -686,7 +686,7 @@ void callflow_set_last(struct callflow_kthread *k, struct callflow_thread *t)
 	set_last(k, t, v);
 }
 
-/* From one reading to the other's: what lies between two would be nobody's. */
+/* From one reading to the next: time between two readings would be charged to no context. */
 static void hand_over(struct callflow_kthread *k, struct callflow_thread *to)
 {
 	uint64_t v[CALLFLOW_MAX_METRICS];

@@ -5,7 +5,7 @@
  */
 #include "classfile/annotations.h"
 
-/* The elements of one annotation; false: one is no constant, what follows is not looked at. */
+/* The elements of one annotation; false: one is not a constant, and the rest is not looked at. */
 static bool skip_elements(struct reader *r)
 {
 	uint32_t nr = read16(r);

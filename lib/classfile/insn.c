@@ -38,7 +38,7 @@ bool code_read(struct code *c, struct reader r)
 	return !r.bad;
 }
 
-/* Of instructions with a fixed length; 0: it depends, or there is no such instruction. */
+/* The length of instructions with a fixed length; 0: it varies, or there is no such instruction. */
 static const uint8_t lengths[256] = {
 	/* 00 constants */	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 2, 3, 3,
 	/* 15 loads */		2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,

@@ -64,7 +64,7 @@ enum classfile_reason {
 	CLASSFILE_TOO_LARGE,		/* with the probes it would exceed the JVM's 65535 bytes */
 	CLASSFILE_POOL_FULL,		/* no room for more constants: 65535 entries */
 	CLASSFILE_STACK_FULL,		/* needs 65535 words of operand stack already */
-	/* a constructor, or a branch to widen, where the types cannot be told */
+	/* a constructor, or a branch to widen, where the types are unknown */
 	CLASSFILE_NO_FRAME,
 	/* java.lang.Object.<init>: HotSpot's compiler crashes on a handler in it */
 	CLASSFILE_UNSAFE,
@@ -137,7 +137,7 @@ enum classfile_reason classfile_rewrite(const void *in, size_t len, const struct
 
 /*
  * The class's name alone, for filters that decide by it before anything else is done. p is NULL
- * when the bytes are no class file. Looks at the constant pool only.
+ * if the bytes are not a class file. Looks at the constant pool only.
  */
 struct classfile_text classfile_name(const void *in, size_t len);
 

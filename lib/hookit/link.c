@@ -12,7 +12,7 @@
 #include "hookit/link.h"
 #include "jvm/proto.h"
 
-/* Who listens there must be root or us: nobody else may see what this program does. */
+/* The listener must be root or our own user: no other user may see what this program does. */
 static bool is_trusted(int sock)
 {
 	struct {

@@ -66,7 +66,7 @@ static bool read_code(const struct track *t, uint64_t addr, void *out, size_t le
 	       process_vm_readv(t->pid, &local, 1, &remote, 1, 0) == (ssize_t)len;
 }
 
-/* Whether the bytes of the block are as they were when they were told. */
+/* Whether the bytes of the block are the same as when they were reported. */
 static struct told_code *code_of(struct itrace *it, const struct track *t, uint64_t start, uint64_t len)
 {
 	uint32_t *at = map_put(&it->code_at, hash_pair(hash_pair(start, (uint64_t)t->pid), len));
@@ -197,7 +197,7 @@ static uint64_t end_of(const struct track *t, uint64_t start, uint64_t end, uint
 	return start + at;
 }
 
-/* As many instructions were told as were asked for: the thread's trace ends with nr of this block. */
+/* The limit of instructions is reached: the thread's trace ends with nr of this block. */
 static void cut(struct itrace *it, struct track *t, uint64_t end, uint64_t nr)
 {
 	struct branch b = { .kind = BRANCH_STOP, .start = t->at, .end = t->at };

@@ -35,7 +35,7 @@ struct track {
 	uint64_t run_start, run_ns, run_nr;
 };
 
-/* The bytes of a block that were told last. */
+/* The bytes of a block as last reported. */
 struct told_code {
 	uint32_t hash;
 	uint32_t epoch;		/* looked at when the process was in that state */

@@ -28,7 +28,7 @@ static int usable(const struct itrace_opts *o, struct err *e)
 	return 0;	/* who may not, learns it from the kernel at once */
 }
 
-/* It may be told to stop before it knows how: that waits until it does. */
+/* A request to stop may come before it can be handled: it waits until then. */
 static pid_t fork_stepper(void)
 {
 	sigset_t stop, old;

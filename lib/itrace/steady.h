@@ -22,7 +22,7 @@ struct steady {
 /* Text of /proc/PID/maps: what was known of the process before is forgotten. */
 void steady_maps(struct steady *s, int pid, const char *text);
 void steady_forget(struct steady *s, int pid);
-/* Bytes of it from addr on; 0: it is no such code. */
+/* Bytes of it from addr on; 0: not such code. */
 uint64_t steady_bytes(struct steady *s, int pid, uint64_t addr);
 
 #endif

@@ -9,7 +9,7 @@
  *	stepper.c	the process: attaching, the loop over stops, letting go
  *	tracee.c	one thread: from stop to stop, what was executed
  *	trail.c		how far it can run to breakpoints; steady.c in which code; probe.c on this machine
- *	report.c	what is told to arcprof
+ *	report.c	what is reported to arcprof
  *	ptrace.c	arcprof's side
  */
 #ifndef ITRACE_STEPPER_H
@@ -108,7 +108,7 @@ bool tracee_handler(struct stepper *s, struct tracee *t);	/* a handler is about 
 void tracee_exec(struct stepper *s, struct tracee *t);
 void tracee_exit(struct stepper *s, struct tracee *t);	/* at its exit stop */
 void tracee_pause(struct stepper *s, struct tracee *t);	/* stepping ends here */
-/* At a stop that is no trap: what the kernel will do when it is resumed. */
+/* At a stop that is not a trap: what the kernel will do when the thread is resumed. */
 void tracee_note_restart(struct tracee *t);
 /* After a quiet resume: nothing was executed, but a handler may be about to run. */
 void tracee_rearmed(struct stepper *s, struct tracee *t);

@@ -101,7 +101,7 @@ static bool take(struct trail *t, const struct trail_insn *in, uint64_t ret, uin
 	return true;
 }
 
-/* It comes to where a branch that was not taken led to: nobody could tell.  It ends behind that branch. */
+/* It reaches the target of a branch that was not taken: ambiguous.  It ends behind that branch. */
 static uint64_t cut_back(struct trail *t, uint32_t stop)
 {
 	const struct trail_insn *branch = &t->at[t->stops[stop].nr - 1];

@@ -51,7 +51,7 @@ static bool gone(const struct attach *a)
 	return poll(&p, 1, 0) > 0;
 }
 
-/* Waits a moment, on fd too if there is one; the reason when there is no more to wait for. */
+/* Waits a moment, on fd too if there is one; returns the reason if there is nothing left to wait for. */
 static int pause_a_moment(const struct attach *a, int fd, struct err *e)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -322,7 +322,7 @@ static int load(struct attach *a, const char *file, const char *option, struct e
 	return r;
 }
 
-/* Signals that were told by an error are not told again. */
+/* Signals that an error reported are not reported again. */
 static void unblock(const struct attach *a, bool told)
 {
 	struct timespec now = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * attach.h - loads an agent into a JVM that runs already, by HotSpot's own mechanism: a file
+ * attach.h - loads an agent into a running JVM, by HotSpot's own mechanism: a file
  * .attach_pidN and SIGQUIT make it listen on a Unix socket, which takes the command.
  */
 #ifndef JVM_ATTACH_H

@@ -33,7 +33,7 @@
  * moved with release order after the bytes are there. The recorder frees what it has read
  * and says so in log_read; the agent drops and counts what would exceed log_limit.
  *
- * The recorder believes nothing that is in here: sizes are its own, records are copied
+ * The recorder trusts nothing in here: sizes are its own, records are copied
  * before they are looked at. All integers are those of the machine.
  */
 #ifndef JVM_PROTO_H
@@ -227,7 +227,7 @@ struct jvm_rec_segment {
 
 /*
  * What the recorder knows of a thread's stack, so that the same bytes are not sent and unwound
- * sample after sample. Threads are told apart by where their stacks end; the slot of a thread is
+ * sample after sample. Threads are identified by where their stacks end; the slot of a thread is
  * jvm_root_slot(). Written by the recorder only, between two increments of seq; the agent copies it
  * and takes the copy when seq was even and is the same after.
  */

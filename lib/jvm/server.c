@@ -576,7 +576,7 @@ static void bury_dead(struct jvm_server *s)
 	}
 }
 
-/* Root measures everybody's JVMs; others only their own. only: 0, or nobody but this process is to come. */
+/* Root measures everybody's JVMs; others only their own. only: 0, or the one process that may connect. */
 static bool is_welcome(const struct jvm_server *s, const struct peer *p, int only)
 {
 	if (geteuid() && p->uid != geteuid())
@@ -670,7 +670,7 @@ void jvm_server_poll(struct jvm_server *s)
 	bury_dead(s);
 }
 
-/* --- a JVM that runs already --- */
+/* --- a running JVM --- */
 
 static struct jvm *find_running(const struct jvm_server *s, int pid)
 {

@@ -88,7 +88,7 @@ struct jvm_callbacks {
 	/*
 	 * Is the process one of those being recorded? It connected just now, and was started at
 	 * start_ns (CLOCK_MONOTONIC, to a clock tick). NULL: all of the right user are. Not asked
-	 * while attaching: then nobody else may come.
+	 * while attaching: then no other process may connect.
 	 */
 	bool (*admit)(void *ctx, int pid, uint64_t start_ns);
 	/*
@@ -151,7 +151,7 @@ int jvm_server_listen(struct jvm_server *s, struct err *e);
 int jvm_server_setenv(struct jvm_server *s, struct err *e);
 
 /*
- * Loads the agent into a HotSpot JVM that runs already. Returns when the agent works and has told what is
+ * Loads the agent into a running HotSpot JVM. Returns when the agent works and has told what is
  * there already (code, threads), or with an error that says what is in the way; callbacks are called
  * meanwhile. Not while a thread of the JVM is stopped by ptrace.
  */

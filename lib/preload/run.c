@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * run.c - programs that are run with an environment that lacks what makes JVMs load the agent get
- * it all the same.
+ * it anyway.
  *
  * Nothing here takes a lock or allocates: these functions are called between fork() and exec, and
  * by a child that shares its parent's memory.

@@ -31,7 +31,7 @@ static bool is_running(void)
 	return !r;
 }
 
-/* What fails, also in start(), is left for the next; why the best did is told with the worst. */
+/* Tries the back ends from the best to the worst; the final error also says why the best one failed. */
 static int start_best(const struct ptt_config *c, const struct ptt_backend **used, struct err *e)
 {
 	struct err why = { 0 };

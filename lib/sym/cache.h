@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cache.h - what was worked out about a file on disk, kept for the next recording of this user.
+ * cache.h - what was found out about a file on disk, kept for the next recording of this user.
  *
  * An entry belongs to exactly one file: device, inode, size, times and build-id are its key, so
  * that a file that somebody else made with the build-id of another one is not taken for it.  The folder
@@ -43,7 +43,7 @@ struct cache_entry {
 	size_t map_len;
 };
 
-/* NULL: there is no folder that only this user can write. */
+/* NULL: there is no directory that only this user can write. */
 struct cache *cache_open(void);
 /* The same in this folder, which is made if its parent is there. max_bytes bounds all entries. */
 struct cache *cache_open_at(const char *dir, uint64_t max_bytes);

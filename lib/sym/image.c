@@ -473,7 +473,7 @@ static const struct image_segment *segment_of_off(const struct image *im, uint64
 	return NULL;
 }
 
-/* Segments may share bytes of the file; who asks means code. */
+/* Segments may share bytes of the file; callers mean code. */
 uint64_t image_off_to_vaddr(const struct image *im, uint64_t off)
 {
 	const struct image_segment *s = segment_of_off(im, off, PF_X);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kallsyms.c - /proc/kallsyms: "address type name[\t[module]]" a line.
+ * kallsyms.c - /proc/kallsyms: one line "address type name[\t[module]]" per symbol.
  *
  * Only text is kept; what else there is says where a function ends.  With BPF the file is not
  * read at all: ksym_bpf.c asks for what was hit.

@@ -47,7 +47,7 @@ static int load_program(int format, int text)
 	return bpf_prog_load(BPF_PROG_TYPE_SYSCALL, "arcprof_ksym", "GPL", prog, ARRAY_SIZE(prog), &opts);
 }
 
-/* The format has to be a constant of the program: a map that nobody can change. */
+/* The format must be a constant of the program: a map that cannot be changed. */
 static int make_format(void)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_RDONLY_PROG);

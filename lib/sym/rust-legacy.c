@@ -78,7 +78,7 @@ static void put_element(const char *s, size_t len, struct buf *out)
 	}
 }
 
-/* A length and that many bytes; false: no element there. */
+/* A length and its bytes; false: no element there. */
 static bool next_element(const char **p, const char **s, size_t *len)
 {
 	size_t n = 0;

@@ -19,7 +19,7 @@ struct guess {
 
 /* The frame is a signal trampoline: *regs becomes the interrupted one. */
 bool guess_signal(const struct guess *g, struct unwind_regs *regs, enum frame_mark *why);
-/* The frame is the first of its process or thread: nobody called it. */
+/* The frame is the first of its process or thread: it has no caller. */
 bool guess_is_root(const struct guess *g);
 /*
  * The caller of a function that never returns, by the words on the stack: its return address is
