@@ -379,7 +379,7 @@ static void json_metrics(const struct page_data *d, struct json *j)
 static void json_sources(const struct page_data *d, struct json *j)
 {
 	const struct model *m = d->v->m;
-	char name[8];
+	char name[16];
 	unsigned int i;
 
 	json_array(j, "sources");
