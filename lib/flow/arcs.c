@@ -215,22 +215,27 @@ struct order {
 	bool up;
 };
 
+static struct flow_key key_of(uint32_t consumer, const struct arc_sums *s)
+{
+	return (struct flow_key){ consumer, s->n, s->base, s->cum };
+}
+
 static int compare_stanzas(const void *p, const void *q, void *ctx)
 {
 	const struct arc_stanza *a = p, *b = q;
+	const struct flow_key key_a = key_of(a->consumer, &a->self), key_b = key_of(b->consumer, &b->self);
 	const struct order *x = ctx;
 
-	return flow_compare(x->o, a->consumer, a->self.n, a->self.base, a->self.cum, b->consumer, b->self.n,
-			    b->self.base, b->self.cum, false);
+	return flow_compare(x->o, &key_a, &key_b, false);
 }
 
 static int compare_rows(const void *p, const void *q, void *ctx)
 {
 	const struct arc *a = p, *b = q;
+	const struct flow_key key_a = key_of(a->consumer, &a->sums), key_b = key_of(b->consumer, &b->sums);
 	const struct order *x = ctx;
 
-	return flow_compare(x->o, a->consumer, a->sums.n, a->sums.base, a->sums.cum, b->consumer, b->sums.n,
-			    b->sums.base, b->sums.cum, x->up);
+	return flow_compare(x->o, &key_a, &key_b, x->up);
 }
 
 void arcs_sort(struct arcs *a, const struct flow_order *o)

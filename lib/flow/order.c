@@ -25,36 +25,42 @@ static int compare_consumers(const struct consumers *c, uint32_t x, uint32_t y)
 	return x < y ? -1 : 1;
 }
 
-static int compare_sums(enum flow_sort first, uint64_t a_n, uint64_t a_base, uint64_t a_cum, uint64_t b_n,
-			uint64_t b_base, uint64_t b_cum)
+struct sums {
+	uint64_t n, base, cum;
+};
+
+static int compare_sums(enum flow_sort first, struct sums a, struct sums b)
 {
-	if (first == FLOW_BY_BASE && a_base != b_base)
-		return a_base > b_base ? -1 : 1;
-	if (first == FLOW_BY_N && a_n != b_n)
-		return a_n > b_n ? -1 : 1;
-	if (a_cum != b_cum)
-		return a_cum > b_cum ? -1 : 1;
-	if (a_base != b_base)
-		return a_base > b_base ? -1 : 1;
-	if (a_n != b_n)
-		return a_n > b_n ? -1 : 1;
+	if (first == FLOW_BY_BASE && a.base != b.base)
+		return a.base > b.base ? -1 : 1;
+	if (first == FLOW_BY_N && a.n != b.n)
+		return a.n > b.n ? -1 : 1;
+	if (a.cum != b.cum)
+		return a.cum > b.cum ? -1 : 1;
+	if (a.base != b.base)
+		return a.base > b.base ? -1 : 1;
+	if (a.n != b.n)
+		return a.n > b.n ? -1 : 1;
 	return 0;
 }
 
-int flow_compare(const struct flow_order *o, uint32_t a, uint64_t a_n, const uint64_t *a_base,
-		 const uint64_t *a_cum, uint32_t b, uint64_t b_n, const uint64_t *b_base,
-		 const uint64_t *b_cum, bool up)
+static struct sums sums_of(const struct flow_key *k, uint64_t n, unsigned int metric)
+{
+	return (struct sums){ n, k->base[metric], k->cum[metric] };
+}
+
+int flow_compare(const struct flow_order *o, const struct flow_key *a, const struct flow_key *b, bool up)
 {
 	unsigned int m = o->metric;
 	int r = 0;
 
 	if (o->by != FLOW_BY_NAME)
-		r = compare_sums(o->by, a_n, a_base[m], a_cum[m], b_n, b_base[m], b_cum[m]);
+		r = compare_sums(o->by, sums_of(a, a->n, m), sums_of(b, b->n, m));
 	for (m = 0; m < o->nr_metrics && o->by != FLOW_BY_NAME && !r; m++)
-		r = compare_sums(o->by, 0, a_base[m], a_cum[m], 0, b_base[m], b_cum[m]);
+		r = compare_sums(o->by, sums_of(a, 0, m), sums_of(b, 0, m));
 	if (r)
 		return up ? -r : r;
-	return compare_consumers(o->consumers, a, b);
+	return compare_consumers(o->consumers, a->consumer, b->consumer);
 }
 
 struct sort_ctx {
@@ -62,14 +68,19 @@ struct sort_ctx {
 	const struct flow_order *o;
 };
 
+static struct flow_key key_of(const struct flow *f, uint32_t node)
+{
+	return (struct flow_key){
+		f->nodes[node].consumer, f->nodes[node].n, flow_base(f, node), flow_cum(f, node),
+	};
+}
+
 static int compare_nodes(const void *p, const void *q, void *ctx)
 {
 	const struct sort_ctx *x = ctx;
-	uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
+	const struct flow_key a = key_of(x->f, *(const uint32_t *)p), b = key_of(x->f, *(const uint32_t *)q);
 
-	return flow_compare(x->o, x->f->nodes[a].consumer, x->f->nodes[a].n, flow_base(x->f, a),
-			    flow_cum(x->f, a), x->f->nodes[b].consumer, x->f->nodes[b].n, flow_base(x->f, b),
-			    flow_cum(x->f, b), false);
+	return flow_compare(x->o, &a, &b, false);
 }
 
 void flow_sort_children(struct flow *f, const struct flow_order *o)

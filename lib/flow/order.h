@@ -15,13 +15,18 @@ struct flow_order {
 	unsigned int nr_metrics;	/* 0: the other metrics do not matter */
 };
 
+/* What a consumer or context is ordered by. */
+struct flow_key {
+	uint32_t consumer;
+	uint64_t n;
+	const uint64_t *base, *cum;	/* [metric] */
+};
+
 /*
  * Negative when a comes first: the larger does, or with up the smaller.  Names ascend in both,
  * and only the same consumer gives 0.
  */
-int flow_compare(const struct flow_order *o, uint32_t a, uint64_t a_n, const uint64_t *a_base,
-		 const uint64_t *a_cum, uint32_t b, uint64_t b_n, const uint64_t *b_base,
-		 const uint64_t *b_cum, bool up);
+int flow_compare(const struct flow_order *o, const struct flow_key *a, const struct flow_key *b, bool up);
 
 /*
  * Puts the child lists of a finished tree in that order; they stay so until flow_finish(), before

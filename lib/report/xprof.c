@@ -43,8 +43,8 @@ static int compare(const void *p, const void *q, void *ctx)
 	const struct view *v = ctx;
 	unsigned int nr = v->m->flow.nr_metrics;
 
-	return flow_compare(&v->order, a->consumer, a->n, a->sums, a->sums + nr, b->consumer, b->n, b->sums,
-			    b->sums + nr, false);
+	return flow_compare(&v->order, &(struct flow_key){ a->consumer, a->n, a->sums, a->sums + nr },
+			    &(struct flow_key){ b->consumer, b->n, b->sums, b->sums + nr }, false);
 }
 
 /* Rows in order; *nr of them; *sums holds what they point to. */
