@@ -331,7 +331,7 @@ static int check_sched(struct trace_reader *t)
 	struct buf first = BUF_INIT;
 	uint64_t nr_threads, nr_cpus;
 	struct err e;
-	int r = sched_read(&m, t, 0, 0, NULL, NULL, &e);
+	int r = sched_read(&m, t, NULL, &e);
 	unsigned int nr_bad = r ? 0 : sched_check(&m, &nr_threads, &nr_cpus, &first);
 
 	if (!r)

@@ -349,8 +349,8 @@ static void interrupt_ends(struct sched_model *m, const struct rec_sched *r)
 	}
 	l.intr = c->intr;
 	l.ran_ns = r->time_ns - MIN(c->intr_since_ns, r->time_ns);
-	if (m->line && in_window(m, r->time_ns))
-		m->line(m->line_ctx, &l);
+	if (m->opts.line && in_window(m, r->time_ns))
+		m->opts.line(m->opts.line_ctx, &l);
 }
 
 /* ---- records ---- */
@@ -372,8 +372,8 @@ static void dispatch(struct sched_model *m, const struct rec_sched *r)
 		get_cpu(m, in, r, &l);
 	l.out = r->thread ? get_thread(m, r->thread) : NULL;
 	l.in = r->arg ? get_thread(m, r->arg) : NULL;
-	if (m->line && in_window(m, r->time_ns))
-		m->line(m->line_ctx, &l);
+	if (m->opts.line && in_window(m, r->time_ns))
+		m->opts.line(m->opts.line_ctx, &l);
 }
 
 static void wake(struct sched_model *m, const struct rec_sched *r)
@@ -465,9 +465,9 @@ static void complete_thread(struct sched_model *m, struct sched_thread *t)
 		t->gone_ns = m->execs[exec].replaced_ns;
 }
 
-static int set_window(struct sched_model *m, struct trace_reader *t, uint64_t from_ns, uint64_t to_ns,
-		      struct err *e)
+static int set_window(struct sched_model *m, struct trace_reader *t, struct err *e)
 {
+	uint64_t from_ns = m->opts.from_ns, to_ns = m->opts.to_ns;
 	const struct names *x = &m->names;
 	const char *scope = names_label(x, "sched.scope"), *states = names_label(x, "sched.states");
 	const char *irq = names_label(x, "sched.irq");
@@ -533,8 +533,7 @@ static void finish(struct sched_model *m)
 	}
 }
 
-int sched_read(struct sched_model *m, struct trace_reader *t, uint64_t from_ns, uint64_t to_ns,
-	       void (*line)(void *, const struct sched_line *), void *ctx, struct err *e)
+int sched_read(struct sched_model *m, struct trace_reader *t, const struct sched_opts *opts, struct err *e)
 {
 	static const struct trace_sink names = {
 		.label = take_label, .proc = take_proc, .thread = take_thread, .end = take_end,
@@ -547,11 +546,11 @@ int sched_read(struct sched_model *m, struct trace_reader *t, uint64_t from_ns, 
 	memset(m, 0, sizeof(*m));
 	model_init(&m->strings, 1, FLOW_CALLS);
 	names_init(&m->names, &m->strings, &(struct resolve_opts){ .no_files = true });
-	m->line = line;
-	m->line_ctx = ctx;
+	if (opts)
+		m->opts = *opts;
 	r = trace_read(t, &names, m, e);
 	if (!r)
-		r = set_window(m, t, from_ns, to_ns, e);
+		r = set_window(m, t, e);
 	if (r)
 		return r;
 	for (i = 0; i < m->nr_threads; i++)

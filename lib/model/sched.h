@@ -60,6 +60,12 @@ struct sched_line {
 	uint32_t intr;
 };
 
+struct sched_opts {
+	uint64_t from_ns, to_ns;	/* the window after the start; 0 is all */
+	void (*line)(void *ctx, const struct sched_line *l);	/* may be NULL */
+	void *line_ctx;
+};
+
 struct sched_model {
 	struct names names;		/* labels, processes and threads */
 	struct model strings;		/* theirs */
@@ -83,13 +89,11 @@ struct sched_model {
 		uint32_t cpu;
 	} *losses;
 	size_t nr_losses, alloc_losses, next_loss;
-	void (*line)(void *ctx, const struct sched_line *l);	/* may be NULL */
-	void *line_ctx;
+	struct sched_opts opts;
 };
 
-/* from_ns, to_ns: the window after the start; 0 is all.  -ENODATA: nothing of this was recorded. */
-int sched_read(struct sched_model *m, struct trace_reader *t, uint64_t from_ns, uint64_t to_ns,
-	       void (*line)(void *, const struct sched_line *), void *ctx, struct err *e);
+/* opts NULL: all, and no lines.  -ENODATA: nothing of this was recorded. */
+int sched_read(struct sched_model *m, struct trace_reader *t, const struct sched_opts *opts, struct err *e);
 void sched_release(struct sched_model *m);
 
 /* "24 virtio0-input.0", "TIMER", "local_timer". */

@@ -246,11 +246,14 @@ static int sched_print(struct trace_reader *t, const struct report_opts *o, FILE
 {
 	struct sched_model m = { .nr_threads = 0 }, sums;
 	struct printer p = { .m = &m, .sums = &sums, .o = o, .out = out };
-	int r = sched_read(&sums, t, o->profile->from_ns, o->profile->to_ns, NULL, NULL, e);
+	struct sched_opts opts = { .from_ns = o->profile->from_ns, .to_ns = o->profile->to_ns };
+	int r = sched_read(&sums, t, &opts, e);
 
 	/* Once for the sums that are said first, once for the lines. */
+	opts.line = print_line;
+	opts.line_ctx = &p;
 	if (!r)
-		r = sched_read(&m, t, o->profile->from_ns, o->profile->to_ns, print_line, &p, e);
+		r = sched_read(&m, t, &opts, e);
 	if (!r && !p.begun)
 		begin(&p);
 	if (!r && o->format == FORMAT_JSON) {

@@ -279,7 +279,8 @@ static int threads_print(struct trace_reader *t, const struct report_opts *o, FI
 {
 	struct sched_model m;
 	struct rows r = { .m = &m, .o = o };
-	int ret = sched_read(&m, t, o->profile->from_ns, o->profile->to_ns, NULL, NULL, e);
+	const struct sched_opts opts = { .from_ns = o->profile->from_ns, .to_ns = o->profile->to_ns };
+	int ret = sched_read(&m, t, &opts, e);
 
 	if (!ret) {
 		make_rows(&r);

@@ -150,7 +150,7 @@ static void times_add_up(struct trace_reader *t)
 	uint64_t nr[2];
 	struct err e;
 
-	if (!sched_read(&m, t, 0, 0, NULL, NULL, &e) && sched_check(&m, &nr[0], &nr[1], &first))
+	if (!sched_read(&m, t, NULL, &e) && sched_check(&m, &nr[0], &nr[1], &first))
 		abort();
 	buf_release(&first);
 	sched_release(&m);

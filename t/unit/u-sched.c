@@ -128,7 +128,7 @@ static void end(uint64_t from_us, uint64_t to_us)
 
 	CHECK_U64(trace_writer_close(w, &e), 0);
 	CHECK_U64(trace_reader_open(&t, path, &e), 0);
-	CHECK_U64(sched_read(&m, t, from_us * US, to_us * US, NULL, NULL, &e), 0);
+	CHECK_U64(sched_read(&m, t, &(struct sched_opts){ from_us * US, to_us * US }, &e), 0);
 	trace_reader_close(t);
 	unlink(path);
 }
