@@ -104,7 +104,7 @@ size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *r
 	struct walk walk = { c, p };
 	struct unwind_space space = { find_module, NULL, &walk };
 	enum frame_mark end = MARK_NONE;
-	size_t nr = unwind_walk(&space, regs, st, 0, 0, c->unwound, MAX_USER_FRAMES - 1, &end);
+	size_t nr = unwind_walk(&space, regs, st, c->unwound, MAX_USER_FRAMES - 1, &end);
 
 	if (end != MARK_NONE)
 		*out++ = mark(end);
@@ -129,22 +129,28 @@ static void segment_regs(const struct jvm_segment *s, struct unwind_regs *r)
 	}
 }
 
-/* Unwinds the first len bytes of a segment's stack into c->unwound; *to_java: it ended at Java code. */
-static size_t unwind_segment(struct collect *c, struct java *j, const struct jvm_segment *s, size_t len,
-			     enum frame_mark *end, bool *to_java)
+/* What became of a segment: nr frames in c->unwound. */
+struct unwound {
+	size_t nr;
+	enum frame_mark end;
+	bool to_java;		/* it ended at Java code */
+};
+
+/* Unwinds the first len bytes of a segment's stack. */
+static struct unwound unwind_segment(struct collect *c, struct java *j, const struct jvm_segment *s,
+				     size_t len)
 {
 	struct walk walk = { c, j->proc };
 	struct unwind_space space = { find_module, NULL, &walk };
 	struct unwind_stack st = { s->sp, s->stack, len };
 	struct unwind_regs regs;
-	uint64_t lo = 0, hi = 0;
-	size_t nr;
+	struct unwound u;
 
 	segment_regs(s, &regs);
-	jvm_code_cache(j->jvm, &lo, &hi);
-	nr = unwind_walk(&space, &regs, &st, lo, hi, c->unwound, MAX_USER_FRAMES / 2, end);
-	*to_java = regs.pc >= lo && regs.pc < hi;
-	return nr;
+	jvm_code_cache(j->jvm, &space.stop_lo, &space.stop_hi);
+	u.nr = unwind_walk(&space, &regs, &st, c->unwound, MAX_USER_FRAMES / 2, &u.end);
+	u.to_java = regs.pc >= space.stop_lo && regs.pc < space.stop_hi;
+	return u;
 }
 
 /*
@@ -155,33 +161,32 @@ static size_t needed_stack(struct collect *c, struct java *j, const struct jvm_s
 {
 	enum { SLACK = 64 };
 	uint64_t first = c->unwound[0].pc, last = c->unwound[nr - 1].pc, last_sp = c->unwound[nr - 1].sp;
-	size_t len = (last_sp - s->sp + SLACK) & ~7ul, again;
-	enum frame_mark end;
-	bool to_java;
+	size_t len = (last_sp - s->sp + SLACK) & ~7ul;
+	struct unwound again;
 
 	if (last_sp < s->sp || len >= s->len)
 		return 0;
-	again = unwind_segment(c, j, s, len, &end, &to_java);
-	return end == MARK_NONE && again == nr && c->unwound[0].pc == first &&
+	again = unwind_segment(c, j, s, len);
+	return again.end == MARK_NONE && again.nr == nr && c->unwound[0].pc == first &&
 			c->unwound[nr - 1].pc == last && c->unwound[nr - 1].sp == last_sp ?
 		len :
 		0;
 }
 
 /* A segment that ends with its thread's stack was unwound to frames: what of it need not be sent again? */
-static void learn_root(struct collect *c, struct java *j, const struct jvm_segment *s, enum frame_mark end,
-		       size_t nr_unwound, const struct frame *frames, size_t nr)
+static void learn_root(struct collect *c, struct java *j, const struct jvm_segment *s,
+		       const struct unwound *u, const struct frame *frames, size_t nr)
 {
 	size_t len;
 
-	if (end != MARK_NONE) {
+	if (u->end != MARK_NONE) {
 		if (s->trimmed)
 			roots_doubt(&j->roots, j->jvm, s);
 		return;
 	}
-	if (!nr_unwound || !roots_want(&j->roots, s))
+	if (!u->nr || !roots_want(&j->roots, s))
 		return;
-	len = s->trimmed ? s->len : needed_stack(c, j, s, nr_unwound);
+	len = s->trimmed ? s->len : needed_stack(c, j, s, u->nr);
 	if (len)
 		roots_learn(&j->roots, j->jvm, s, s->sp + len, frames, nr);
 }
@@ -189,19 +194,18 @@ static void learn_root(struct collect *c, struct java *j, const struct jvm_segme
 static size_t native_segment(struct collect *c, struct java *j, const struct jvm_segment *s,
 			     struct frame *out)
 {
-	enum frame_mark end;
-	bool to_java;
-	size_t nr = unwind_segment(c, j, s, s->len, &end, &to_java), nr_frames;
+	struct unwound u = unwind_segment(c, j, s, s->len);
+	size_t nr;
 
 	/* Between Java frames the copy ends where the next of them begins: that is no gap. */
-	if (!s->to_root && end == MARK_TRUNCATED_STACK)
-		end = MARK_NONE;
-	if (end != MARK_NONE)
-		*out++ = mark(end);
-	nr_frames = unwound_frames(c, j->proc, nr, out);
-	if (s->to_root && s->end && !to_java)
-		learn_root(c, j, s, end, nr, out, nr_frames);
-	return nr_frames + (end != MARK_NONE);
+	if (!s->to_root && u.end == MARK_TRUNCATED_STACK)
+		u.end = MARK_NONE;
+	if (u.end != MARK_NONE)
+		*out++ = mark(u.end);
+	nr = unwound_frames(c, j->proc, u.nr, out);
+	if (s->to_root && s->end && !u.to_java)
+		learn_root(c, j, s, &u, out, nr);
+	return nr + (u.end != MARK_NONE);
 }
 
 /* The native code below a thread's first Java frame, unwound earlier. */

@@ -21,8 +21,7 @@ enum {
 };
 
 struct machine {
-	const struct unwind_regs *regs;
-	const struct unwind_stack *mem;
+	const struct expr_input *in;
 	const uint8_t *start;
 	struct span s;
 	uint64_t stack[STACK_MAX];
@@ -60,23 +59,24 @@ static void push_register(struct machine *m, uint64_t reg)
 {
 	int64_t off = leb_signed(&m->s);
 
-	if (reg >= UNWIND_NR_REGS || !(m->regs->valid >> reg & 1)) {
+	if (reg >= UNWIND_NR_REGS || !(m->in->regs->valid >> reg & 1)) {
 		m->s.bad = true;
 		return;
 	}
-	push(m, m->regs->r[reg] + off);
+	push(m, m->in->regs->r[reg] + off);
 }
 
 static void deref(struct machine *m, size_t size)
 {
-	uint64_t addr = pop(m), off = addr - m->mem->sp, v = 0;
+	const struct unwind_stack *st = m->in->st;
+	uint64_t addr = pop(m), off = addr - st->sp, v = 0;
 
-	if (size > 8 || m->mem->len < size || off > m->mem->len - size) {
+	if (size > 8 || st->len < size || off > st->len - size) {
 		m->missing = addr;
 		m->s.bad = true;
 		return;
 	}
-	__builtin_memcpy(&v, m->mem->data + off, size);
+	__builtin_memcpy(&v, st->data + off, size);
 	push(m, v);
 }
 
@@ -241,11 +241,10 @@ static void run_one(struct machine *m)
 	}
 }
 
-bool expr_eval(const struct cfi *c, uint32_t off, const uint64_t *initial,
-	       const struct unwind_regs *regs, const struct unwind_stack *st, uint64_t *result,
+bool expr_eval(const struct cfi *c, uint32_t off, const struct expr_input *in, uint64_t *result,
 	       uint64_t *missing)
 {
-	struct machine m = { .regs = regs, .mem = st };
+	struct machine m = { .in = in };
 	uint64_t len;
 	int steps;
 
@@ -258,8 +257,8 @@ bool expr_eval(const struct cfi *c, uint32_t off, const uint64_t *initial,
 		return false;
 	m.s.end = m.s.p + len;
 	m.start = m.s.p;
-	if (initial)
-		push(&m, *initial);
+	if (in->initial)
+		push(&m, *in->initial);
 	for (steps = 0; m.s.p < m.s.end && !m.s.bad && steps < STEPS_MAX; steps++)
 		run_one(&m);
 	*missing = m.missing;

@@ -38,13 +38,18 @@ typedef void rules_fn(void *ctx, uint64_t start, uint64_t end, const struct rule
 /* Runs the instructions of fde; false: damaged (the ranges before were given). */
 bool rules_run(const struct cfi *c, const struct cfi_fde *fde, rules_fn *fn, void *ctx);
 
+/* What an expression can read. */
+struct expr_input {
+	const struct unwind_regs *regs;
+	const struct unwind_stack *st;
+	const uint64_t *initial;	/* on the expression's stack at its start; NULL: nothing is */
+};
+
 /*
- * Evaluates the expression whose length is at offset off of the section; initial is pushed
- * first unless it is NULL. False: damaged, an operation we lack, or memory that is not there
- * (*missing then says where, else it is 0).
+ * Evaluates the expression whose length is at offset off of the section. False: damaged, an
+ * operation we lack, or memory that is not there (*missing then says where, else it is 0).
  */
-bool expr_eval(const struct cfi *c, uint32_t off, const uint64_t *initial,
-	       const struct unwind_regs *regs, const struct unwind_stack *st, uint64_t *result,
+bool expr_eval(const struct cfi *c, uint32_t off, const struct expr_input *in, uint64_t *result,
 	       uint64_t *missing);
 
 static inline bool stack_read(const struct unwind_stack *st, uint64_t addr, uint64_t *v)

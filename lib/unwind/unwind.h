@@ -40,9 +40,12 @@ struct unwind_module *unwind_module_new(struct symfile *f);
 void unwind_module_free(struct unwind_module *m);
 size_t unwind_module_bytes(const struct unwind_module *m);	/* memory of its cached rows */
 
-/* Tells which module holds addr. */
+/* What is known of an address space. */
 struct unwind_space {
-	/* Returns false when addr is in no executable mapping. *mod may be NULL (no file to read). */
+	/*
+	 * Tells which module holds addr; false when addr is in no executable mapping. *mod may be NULL
+	 * (no file to read).
+	 */
 	bool (*find)(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off, struct unwind_module **mod);
 	/*
 	 * Asked when addr is in code without a module: lets the caller continue through code it
@@ -50,6 +53,11 @@ struct unwind_space {
 	 */
 	bool (*step)(void *ctx, struct unwind_regs *regs, const struct unwind_stack *st);
 	void *ctx;
+	/*
+	 * A return address in [stop_lo, stop_hi) ends a walk with MARK_NONE and is not recorded; *regs
+	 * then holds that frame's registers (for stitching Java frames).
+	 */
+	uint64_t stop_lo, stop_hi;
 };
 
 struct unwind_frame {
@@ -63,12 +71,9 @@ struct unwind_frame {
 /*
  * Walks from *regs outwards, innermost frame first, at most max frames; returns how many and
  * sets *end to MARK_NONE when the outermost frame was reached (undefined return address, a
- * zero return address, or the entry point), else to the reason.
- * stop_pc_lo/hi: a return address in [lo, hi) ends the walk with MARK_NONE and is not
- * recorded; *regs then holds that frame's registers (for stitching Java frames).
+ * zero return address, or the entry point) or at the space's stop, else to the reason.
  */
 size_t unwind_walk(const struct unwind_space *sp, struct unwind_regs *regs, const struct unwind_stack *st,
-		   uint64_t stop_lo, uint64_t stop_hi, struct unwind_frame *out, size_t max,
-		   enum frame_mark *end);
+		   struct unwind_frame *out, size_t max, enum frame_mark *end);
 
 #endif

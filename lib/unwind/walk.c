@@ -50,9 +50,10 @@ static const struct cfi *row_section(const struct walk *w, const struct row *row
 static bool eval(struct walk *w, const struct row *row, const struct rule *r,
 		 const uint64_t *initial, uint64_t *v)
 {
+	const struct expr_input in = { w->regs, w->st, initial };
 	uint64_t addr;
 
-	if (expr_eval(row_section(w, row), r->val, initial, w->regs, w->st, v, &addr))
+	if (expr_eval(row_section(w, row), r->val, &in, v, &addr))
 		return true;
 	if (addr)
 		missing(w, addr);
@@ -82,16 +83,17 @@ static bool find_cfa(struct walk *w, const struct row *row, uint64_t *cfa)
 }
 
 /*
- * What register reg was in the caller; *known false: nobody knows. False: w->why.
+ * What the rule's register was in the caller; *known false: nobody knows. False: w->why.
  *
  * Epilogues restore registers one by one, and compilers do not say so: the rule still names a
  * slot that is below the stack pointer now.  The register has its value back then, while the
  * slot is not in the copy, which starts at the stack pointer.
  */
-static bool apply(struct walk *w, const struct row *row, const struct rule *r, unsigned int reg,
-		  uint64_t cfa, uint64_t *v, bool *known)
+static bool apply(struct walk *w, const struct row *row, const struct row_rule *of, uint64_t cfa, uint64_t *v,
+		  bool *known)
 {
-	uint8_t kind = r->kind;
+	const struct rule *r = &of->rule;
+	uint8_t kind = r->kind, reg = of->reg;
 
 	if (kind == RULE_AT_CFA && cfa + r->val < w->regs->sp && reg != w->mod->cpu->ra)
 		kind = RULE_SAME;
@@ -130,7 +132,7 @@ static bool apply_all(struct walk *w, const struct row *row, uint64_t cfa)
 	size_t i;
 
 	for (i = 0; i < row->nr_rules; i++) {	/* all from the old registers */
-		if (!apply(w, row, &row->rules[i].rule, row->rules[i].reg, cfa, &vals[i], &known))
+		if (!apply(w, row, &row->rules[i], cfa, &vals[i], &known))
 			return false;
 		valid = (valid & ~(1ull << row->rules[i].reg)) | (uint64_t)known << row->rules[i].reg;
 	}
@@ -146,14 +148,14 @@ static enum step by_rules(struct walk *w, const struct row *row)
 {
 	const struct cpu *cpu = w->mod->cpu;
 	uint64_t cfa, ra, old_sp = w->regs->sp, old_pc = w->regs->pc;
-	struct rule ra_rule = row->ra;
+	struct row_rule ra_rule = { row->ra, cpu->ra };
 	bool known;
 
 	if (!find_cfa(w, row, &cfa))
 		return STEP_FAILED;
-	if (ra_rule.kind == RULE_UNSET && cpu->ra_in_reg >= 0)
-		ra_rule = (struct rule){ RULE_REG, cpu->ra_in_reg, 0 };
-	if (!apply(w, row, &ra_rule, cpu->ra, cfa, &ra, &known))
+	if (row->ra.kind == RULE_UNSET && cpu->ra_in_reg >= 0)
+		ra_rule.rule = (struct rule){ RULE_REG, cpu->ra_in_reg, 0 };
+	if (!apply(w, row, &ra_rule, cfa, &ra, &known))
 		return STEP_FAILED;
 	if (!known || !ra)
 		return STEP_END;
@@ -259,8 +261,7 @@ static bool locate(struct walk *w, struct unwind_frame *f)
 }
 
 size_t unwind_walk(const struct unwind_space *sp, struct unwind_regs *regs, const struct unwind_stack *st,
-		   uint64_t stop_lo, uint64_t stop_hi, struct unwind_frame *out, size_t max,
-		   enum frame_mark *end)
+		   struct unwind_frame *out, size_t max, enum frame_mark *end)
 {
 	struct walk w = { .space = sp, .st = st, .regs = regs, .innermost = true, .exact = true };
 	int nr_signals = 0;
@@ -290,7 +291,7 @@ size_t unwind_walk(const struct unwind_space *sp, struct unwind_regs *regs, cons
 			*end = MARK_NONE;
 			return nr + 1;
 		}
-		if (regs->pc >= stop_lo && regs->pc < stop_hi) {
+		if (regs->pc >= sp->stop_lo && regs->pc < sp->stop_hi) {
 			*end = MARK_NONE;
 			return nr + 1;
 		}

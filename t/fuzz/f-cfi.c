@@ -67,7 +67,7 @@ static void walk_from(uint64_t pc)
 		words[i] = i & 1 ? 0x1000 + i * 8 : 0x7000 + i * 8;
 	for (i = 0; i < 16; i++)
 		regs.r[i] = 0x7000 + 16 * i;
-	unwind_walk(&space, &regs, &st, 0, 0, f, 32, &end);
+	unwind_walk(&space, &regs, &st, f, 32, &end);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -26,7 +26,7 @@ static void walk_from(uint64_t pc, const uint8_t *data, size_t len)
 
 	for (i = 0; i < 16; i++)
 		regs.r[i] = 0x7000 + 16 * i;
-	unwind_walk(&space, &regs, &st, 0, 0, f, 32, &end);
+	unwind_walk(&space, &regs, &st, f, 32, &end);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -65,7 +65,7 @@ static size_t walk(enum frame_mark *end)
 	struct unwind_regs r = regs;
 	struct unwind_stack st = { regs.sp, copy, COPY };
 
-	return unwind_walk(&space, &r, &st, 0, 0, f, 64, end);
+	return unwind_walk(&space, &r, &st, f, 64, end);
 }
 
 static void measure(void)

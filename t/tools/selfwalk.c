@@ -181,7 +181,7 @@ static bool compare(const char *name)
 		struct unwind_stack st = { s->regs.r[7], s->stack, s->stack_len };
 		struct unwind_frame f[DEPTH];
 		enum frame_mark end;
-		size_t nr = unwind_walk(&space, &s->regs, &st, 0, 0, f, DEPTH, &end);
+		size_t nr = unwind_walk(&space, &s->regs, &st, f, DEPTH, &end);
 
 		s->regs.r[16] = f[0].pc;
 		complete += end == MARK_NONE;

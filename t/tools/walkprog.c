@@ -138,7 +138,7 @@ static void sample(pid_t pid)
 		got = process_vm_readv(pid, &to, 1, &from, 1, 0);
 	}
 	st = (struct unwind_stack){ u.rsp, stack, got < 0 ? 0 : got };
-	nr = unwind_walk(&space, &regs, &st, 0, 0, f, DEPTH, &end);
+	nr = unwind_walk(&space, &regs, &st, f, DEPTH, &end);
 	nr_samples++;
 	nr_frames += nr;
 	if (ends[end]++ < 4 && end && verbose)

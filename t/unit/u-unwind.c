@@ -90,7 +90,7 @@ static void tear_down(void)
 static size_t walk(uint64_t pc)
 {
 	regs.pc = pc;
-	return unwind_walk(&space, &regs, &stack, 0, 0, frames, ARRAY_SIZE(frames), &end);
+	return unwind_walk(&space, &regs, &stack, frames, ARRAY_SIZE(frames), &end);
 }
 
 /* Puts a call instruction in front of the return address. */
@@ -213,11 +213,13 @@ TEST(unwind_a_stack_pointer_that_does_not_grow_ends_the_walk)
 
 TEST(unwind_stops_at_the_range_with_that_frame_in_the_registers)
 {
+	const struct unwind_space stops = { find, .stop_lo = 0x99000000, .stop_hi = 0x99001000 };
+
 	set_up_fde("zR", NULL, 0);
 	words[0] = BASE + 0x1100;
 	words[1] = 0x99000010;
 	regs.pc = BASE + 0x1050;
-	CHECK_U64(unwind_walk(&space, &regs, &stack, 0x99000000, 0x99001000, frames, 32, &end), 2);
+	CHECK_U64(unwind_walk(&stops, &regs, &stack, frames, 32, &end), 2);
 	CHECK_U64(end, MARK_NONE);
 	CHECK_U64(regs.pc, 0x99000010);
 	CHECK_U64(regs.sp, STACK + 16);
@@ -245,7 +247,7 @@ TEST(unwind_continues_through_code_that_only_the_caller_knows)
 	words[2] = 0x99000020;
 	words[4] = BASE + 0x1100;
 	regs.pc = BASE + 0x1050;
-	CHECK_U64(unwind_walk(&with_step, &regs, &stack, 0, 0, frames, 32, &end), 4);
+	CHECK_U64(unwind_walk(&with_step, &regs, &stack, frames, 32, &end), 4);
 	CHECK_U64(end, MARK_NONE);
 	CHECK_U64(frames[1].pc, 0x9900000f);
 	CHECK_U64(frames[1].module, 0);
@@ -480,7 +482,7 @@ static void check_expr(const char *ops, size_t len, bool ok, uint64_t want)
 	regs.r[7] = STACK;
 	regs.valid = 1 << 7;
 	words[1] = 0x1122334455667788;
-	CHECK_U64(expr_eval(&c, 0, NULL, &regs, &stack, &v, &missing), ok);
+	CHECK_U64(expr_eval(&c, 0, &(struct expr_input){ &regs, &stack, NULL }, &v, &missing), ok);
 	if (ok)
 		CHECK_U64(v, want);
 }
@@ -627,7 +629,7 @@ static size_t walk_snapshot(size_t len)
 	struct unwind_stack st = { snap_regs.sp, snap, len };
 	struct unwind_regs r = snap_regs;
 
-	return unwind_walk(&self, &r, &st, 0, 0, frames, ARRAY_SIZE(frames), &end);
+	return unwind_walk(&self, &r, &st, frames, ARRAY_SIZE(frames), &end);
 }
 
 TEST(unwind_itself_through_recursion_and_the_library)
