@@ -179,7 +179,9 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 		timers_sample(c, s, vthread ? vthread : th->id, c->frames, nr);
 		return;
 	}
-	java_user_half(j, th, vthread, s->time_ns, s->event, s->late, c->frames, nr);
+	java_user_half(j, th,
+		       &(struct rec_sample){ .time_ns = s->time_ns, .event = s->event, .thread = vthread },
+		       s->late, c->frames, nr);
 }
 
 static void on_lines(void *ctx, struct jvm *jvm, uint32_t method, const uint8_t *table, size_t len)

@@ -186,9 +186,9 @@ int collect_open_rings(struct collect *c, int target, struct err *e)
 	r = check_cpus(sampled, &online, e);
 	if (!r && c->o->sched)
 		c->sched = sched_new(c->o->irq, target == -1, c->o->ring_bytes, online.nr_cpu, &ev);
+	ev.ring_bytes = ring_bytes(c->o, &ev, sampled->nr_cpu);
 	if (!r)
-		r = evsets_open(&c->ev, &ev, &online, sampled, target,
-				ring_bytes(c->o, &ev, sampled->nr_cpu), e);
+		r = evsets_open(&c->ev, &ev, &online, sampled, target, e);
 	cpus_release(&online);
 	return r;
 }

@@ -67,9 +67,9 @@ static int open_ring(struct ring *ring, uint32_t cpu, int target, struct perf_ev
 }
 
 /* The rings, each owned by a dummy event; the sample events are redirected to them. */
-static int open_rings(struct evsets *s, int target, size_t ring_bytes, struct err *e)
+static int open_rings(struct evsets *s, int target, struct err *e)
 {
-	size_t side_bytes = MIN(ring_bytes, (size_t)512 * 1024), i;
+	size_t ring_bytes = s->conf.ring_bytes, side_bytes = MIN(ring_bytes, (size_t)512 * 1024), i;
 	struct perf_event_attr a;
 	int r = 0;
 
@@ -103,22 +103,23 @@ static void close_rings(struct evsets *s)
  * The same size on every CPU: what this user may lock is halved until it is enough for all, and the
  * stack copies with it, so that a ring holds at least some samples.
  */
-static int open_all_rings(struct evsets *s, int target, size_t ring_bytes, struct err *e)
+static int open_all_rings(struct evsets *s, int target, struct err *e)
 {
+	struct evconf *conf = &s->conf;
 	size_t room;
 	int r;
 
 	for (;;) {
-		r = open_rings(s, target, ring_bytes, e);
-		if (!r || (r != -EPERM && r != -ENOMEM) || ring_bytes <= MIN_RING_BYTES)
+		r = open_rings(s, target, e);
+		if (!r || (r != -EPERM && r != -ENOMEM) || conf->ring_bytes <= MIN_RING_BYTES)
 			break;
 		close_rings(s);
-		ring_bytes /= 2;
-		s->conf.sched_ring_bytes = MIN(s->conf.sched_ring_bytes, ring_bytes);
+		conf->ring_bytes /= 2;
+		conf->sched_ring_bytes = MIN(conf->sched_ring_bytes, conf->ring_bytes);
 	}
-	room = ring_bytes / s->conf.ring_samples;
+	room = conf->ring_bytes / conf->ring_samples;
 	room = room > SAMPLE_HEAD_BYTES + MIN_STACK_BYTES ? room - SAMPLE_HEAD_BYTES : MIN_STACK_BYTES;
-	s->conf.stack_bytes = MIN(s->conf.stack_bytes, (uint32_t)room & ~7u);
+	conf->stack_bytes = MIN(conf->stack_bytes, (uint32_t)room & ~7u);
 	return r;
 }
 
@@ -176,7 +177,7 @@ static int kernel_or_user(struct evsets *s, int target, struct err *e)
 }
 
 int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *all,
-		const struct cpus *sampled, int target, size_t ring_bytes, struct err *e)
+		const struct cpus *sampled, int target, struct err *e)
 {
 	size_t i;
 	int r;
@@ -199,7 +200,7 @@ int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *
 	s->tells_lost = kernel_tells_lost();
 	r = kernel_or_user(s, target, e);
 	if (!r)
-		r = open_all_rings(s, target, ring_bytes, e);
+		r = open_all_rings(s, target, e);
 	if (r)
 		evsets_close(s);
 	return r;
@@ -331,34 +332,38 @@ static int remember(struct evsets *s, uint32_t number, int fd, size_t event, siz
 	return 0;
 }
 
-static int open_one(struct evsets *s, uint32_t number, struct perf_event_attr *a, size_t ev, size_t cpu,
-		    int tid, struct err *e)
+static int open_event(struct evsets *s, uint32_t number, size_t ev, int tid, bool start_on_exec,
+		      struct err *e)
 {
-	int fd = perf_open(a, tid, s->sampled[cpu]);
+	enum evset_kind kind = s->sets[number - 1].kind;
+	struct perf_event_attr a;
+	size_t cpu;
+	int fd;
 
-	if (fd < 0 && errno == ESRCH)
-		return -ESRCH;
-	if (fd < 0) {
-		perf_open_err(e, errno, a, tid, s->sampled[cpu]);
-		return err_wrap(e, "event '%s'", s->conf.events[ev].name);
+	sample_attr(s, ev, kind, start_on_exec, tid == -1, &a);
+	a.sig_data = kind == EVSET_TRAP ? ev : 0;
+	for (cpu = 0; cpu < s->nr_sampled; cpu++) {
+		fd = perf_open(&a, tid, s->sampled[cpu]);
+		if (fd < 0 && errno == ESRCH)
+			return -ESRCH;
+		if (fd < 0) {
+			perf_open_err(e, errno, &a, tid, s->sampled[cpu]);
+			return err_wrap(e, "event '%s'", s->conf.events[ev].name);
+		}
+		if (remember(s, number, fd, ev, cpu))
+			return err_errno(e, "cannot join the event buffers");
 	}
-	return remember(s, number, fd, ev, cpu) ? err_errno(e, "cannot join the event buffers") : 0;
+	return 0;
 }
 
 int evset_add(struct evsets *s, uint32_t number, int tid, bool start_on_exec, struct err *e)
 {
 	struct evset *set = &s->sets[number - 1];
-	size_t before = set->nr_fds, ev, cpu;
+	size_t before = set->nr_fds, ev;
 	int r = 0;
 
-	for (ev = 0; ev < s->conf.nr_events && !r; ev++) {
-		struct perf_event_attr a;
-
-		sample_attr(s, ev, set->kind, start_on_exec, tid == -1, &a);
-		a.sig_data = set->kind == EVSET_TRAP ? ev : 0;
-		for (cpu = 0; cpu < s->nr_sampled && !r; cpu++)
-			r = open_one(s, number, &a, ev, cpu, tid, e);
-	}
+	for (ev = 0; ev < s->conf.nr_events && !r; ev++)
+		r = open_event(s, number, ev, tid, start_on_exec, e);
 	while (r && set->nr_fds > before)	/* all or nothing, or evset_close() would miscount */
 		close(set->fds[--set->nr_fds]);
 	return r;

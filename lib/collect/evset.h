@@ -54,6 +54,7 @@ struct evconf {
 	enum callgraph callgraph;
 	uint32_t stack_bytes;	/* copied a sample */
 	uint32_t ring_samples;	/* a ring should hold so many, until they are read */
+	size_t ring_bytes;		/* for samples, a CPU; halved until this user may lock them */
 	size_t sched_ring_bytes;	/* for dispatches and interrupts, a CPU; 0: none are recorded */
 	bool switch_records;		/* PERF_RECORD_SWITCH in those rings */
 	bool exclude_kernel;	/* asked for, or all this user may have */
@@ -88,7 +89,7 @@ struct evsets {
  * kernel's policy says so; *e names the sysctl or capability when nothing is allowed.
  */
 int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *all,
-		const struct cpus *sampled, int target, size_t ring_bytes, struct err *e);
+		const struct cpus *sampled, int target, struct err *e);
 /* Without any event: what conf says is done by other means, and counted in s->counts. */
 void evsets_init_empty(struct evsets *s, const struct evconf *conf);
 void evsets_close(struct evsets *s);

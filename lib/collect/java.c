@@ -82,22 +82,21 @@ void java_kernel_half(struct java *j, struct thread *th, const struct rec_sample
 	enqueue(j, th);
 }
 
-void java_user_half(struct java *j, struct thread *th, uint32_t vthread, uint64_t time_ns, uint32_t event,
-		    bool late, const struct frame *frames, size_t nr_frames)
+void java_user_half(struct java *j, struct thread *th, const struct rec_sample *s, bool late,
+		    const struct frame *frames, size_t nr_frames)
 {
-	struct rec_sample s = { .time_ns = time_ns, .event = event, .thread = vthread };
-	struct pending *p = new_half(&s, frames, nr_frames), **at = th->user_tail;
+	struct pending *p = new_half(s, frames, nr_frames), **at = th->user_tail;
 
 	p->late = late;
 	/* A thread that changed its CPU changed its ring, and the new one may be read first. */
-	if (th->user && time_ns < th->user_last_ns)
-		for (at = &th->user; *at && (*at)->sample.time_ns <= time_ns; at = &(*at)->next)
+	if (th->user && s->time_ns < th->user_last_ns)
+		for (at = &th->user; *at && (*at)->sample.time_ns <= s->time_ns; at = &(*at)->next)
 			;
 	p->next = *at;
 	*at = p;
 	if (!p->next) {
 		th->user_tail = &p->next;
-		th->user_last_ns = time_ns;
+		th->user_last_ns = s->time_ns;
 	}
 	enqueue(j, th);
 }

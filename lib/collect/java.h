@@ -51,11 +51,11 @@ void java_free(struct java *j);
 void java_kernel_half(struct java *j, struct thread *th, const struct rec_sample *s,
 		      const struct frame *frames, size_t nr_frames);
 /*
- * Keeps a user half: frames are complete, native stretches unwound.  vthread: the number of the
- * virtual thread whose the sample is, 0 when it is th's own.
+ * Keeps a user half: frames are complete, native stretches unwound.  The sample's thread: the number of
+ * the virtual thread whose it is, 0 when it is th's own.
  */
-void java_user_half(struct java *j, struct thread *th, uint32_t vthread, uint64_t time_ns, uint32_t event,
-		    bool late, const struct frame *frames, size_t nr_frames);
+void java_user_half(struct java *j, struct thread *th, const struct rec_sample *s, bool late,
+		    const struct frame *frames, size_t nr_frames);
 /* Called with each complete stack; writes the sample and counts what is missing in it. */
 typedef void (*java_emit_fn)(void *ctx, struct rec_sample *s, const struct frame *frames, size_t nr_frames);
 

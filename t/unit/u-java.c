@@ -34,7 +34,7 @@ static void user_half(struct java *j, struct thread *th, uint64_t time_ns, uint1
 {
 	struct frame f = { FRAME_JIT, .addr = pc };
 
-	java_user_half(j, th, 0, time_ns, event, false, &f, 1);
+	java_user_half(j, th, &(struct rec_sample){ .time_ns = time_ns, .event = event }, false, &f, 1);
 }
 
 static void init_thread(struct thread *th, uint32_t id)
@@ -109,7 +109,7 @@ TEST(java_a_half_that_had_to_wait_for_the_one_before_is_no_loss)
 	kernel_half(j, &th, 10, 0);
 	kernel_half(j, &th, 12, 0);
 	user_half(j, &th, 13, 0, 1);
-	java_user_half(j, &th, 0, 15, 0, true, &f, 1);
+	java_user_half(j, &th, &(struct rec_sample){ .time_ns = 15 }, true, &f, 1);
 	java_join(j, 100, true, collect_joined, &got);
 	CHECK_U64(got.nr, 2);
 	CHECK_U64(j->nr_unpaired, 0);
