@@ -185,12 +185,15 @@ static struct names_method names_of(const struct classfile_method *m)
 
 static int32_t select_method(void *ctx, const struct classfile_method *m)
 {
+	const struct callflow_method asked = {
+		{ m->class_name.p, m->class_name.len },
+		{ m->name.p, m->name.len },
+		{ m->descriptor.p, m->descriptor.len },
+	};
 	struct names_method names = names_of(m);
 	uint32_t number;
 
-	if (!by_loader &&
-	    !callflow_wants_method(callflow_rules(), m->class_name.p, m->class_name.len, m->name.p,
-				   m->name.len, m->descriptor.p, m->descriptor.len))
+	if (!by_loader && !callflow_wants_method(callflow_rules(), &asked))
 		return CLASSFILE_LEAVE_ALONE;
 	if (m->intrinsic) {
 		numbers_refused(&names, "the compiler may replace its calls");

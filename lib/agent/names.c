@@ -197,12 +197,19 @@ static bool write_record(const struct names_method *p, uint32_t id, struct jvm_r
 	return true;
 }
 
+struct found {
+	struct slot *slot;
+	uintptr_t key;		/* that it had */
+};
+
 /* Gives the method a number and, when the slot can be had, publishes it there. */
-static enum names_result number(uintptr_t m, const struct parts *p, uint32_t epoch, struct slot *s,
-				uintptr_t old_key, struct jvm_ring *ring, struct method_info *out)
+static enum names_result number(uintptr_t m, const struct parts *p, uint32_t epoch, struct found at,
+				struct jvm_ring *ring, struct method_info *out)
 {
 	uint32_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
-	bool mine = s && __atomic_compare_exchange_n(&s->key, &old_key, BUSY, false, __ATOMIC_ACQ_REL,
+	struct slot *s = at.slot;
+	uintptr_t expected = at.key;
+	bool mine = s && __atomic_compare_exchange_n(&s->key, &expected, BUSY, false, __ATOMIC_ACQ_REL,
 						     __ATOMIC_RELAXED);
 	bool written = write_record(&p->names, id, ring);
 
@@ -213,7 +220,7 @@ static enum names_result number(uintptr_t m, const struct parts *p, uint32_t epo
 		s->code_size = p->code_size;
 		store_release(&s->key, m);
 	} else if (mine) {
-		store_release(&s->key, old_key);	/* nothing else was touched */
+		store_release(&s->key, at.key);	/* nothing else was touched */
 	}
 	*out = (struct method_info){ id, p->cm + vm.size.cm, p->code_size };
 	return written ? NAMES_OK : NAMES_NO_ROOM;
@@ -223,25 +230,22 @@ static enum names_result number(uintptr_t m, const struct parts *p, uint32_t epo
  * The slot of m, or one that it may have (free, or not confirmed since classes were
  * unloaded); NULL when there is none.
  */
-static struct slot *find(uintptr_t m, uint32_t epoch, uintptr_t *key)
+static struct found find(uintptr_t m, uint32_t epoch)
 {
 	size_t h = (m >> 3) * 0x9e3779b97f4a7c15ull >> 40, i;
-	struct slot *spare = NULL;
+	struct found spare = { 0 };
 
 	for (i = 0; i < NR_PROBES; i++) {
 		struct slot *s = &slots[(h + i) & (NR_SLOTS - 1)];
 		uintptr_t k = load_acquire(&s->key);
 
 		if (k == m || !k) {
-			if (k != m && spare)
+			if (k != m && spare.slot)
 				break;
-			*key = k;
-			return s;
+			return (struct found){ s, k };
 		}
-		if (!spare && k != BUSY && load_relaxed(&s->val) >> 32 != epoch) {
-			spare = s;
-			*key = k;
-		}
+		if (!spare.slot && k != BUSY && load_relaxed(&s->val) >> 32 != epoch)
+			spare = (struct found){ s, k };
 	}
 	return spare;
 }
@@ -250,15 +254,17 @@ enum names_result names_get(uintptr_t m, enum names_trust trust, uintptr_t bcp, 
 			    struct method_info *out)
 {
 	uint32_t epoch = names_epoch(), code_size;
-	uintptr_t key = 0, cm;
+	struct found at;
 	struct parts p;
 	struct slot *s;
+	uintptr_t cm;
 	uint64_t val;
 
 	if (!m || (m & 7))
 		return NAMES_NOT_A_METHOD;
-	s = find(m, epoch, &key);
-	if (s && key == m) {
+	at = find(m, epoch);
+	s = at.slot;
+	if (s && at.key == m) {
 		val = load_acquire(&s->val);
 		cm = load_relaxed(&s->cm);
 		code_size = load_relaxed(&s->code_size);
@@ -271,7 +277,7 @@ enum names_result names_get(uintptr_t m, enum names_trust trust, uintptr_t bcp, 
 	}
 	if (!read_parts(m, trust, bcp, &p))
 		return NAMES_NOT_A_METHOD;
-	if (s && key == m) {
+	if (s && at.key == m) {
 		val = load_acquire(&s->val);
 		if (load_relaxed(&s->hash) == p.hash && load_relaxed(&s->cm) == p.cm &&
 		    load_acquire(&s->key) == m &&
@@ -281,7 +287,7 @@ enum names_result names_get(uintptr_t m, enum names_trust trust, uintptr_t bcp, 
 			return NAMES_OK;
 		}
 	}
-	return number(m, &p, epoch, s, key, ring, out);
+	return number(m, &p, epoch, at, ring, out);
 }
 
 uint32_t names_new(const struct names_method *m)

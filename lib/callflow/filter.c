@@ -115,17 +115,16 @@ bool callflow_rules_valid(const void *data, size_t bytes)
 	return end == rules->bytes && nr == rules->nr_rules;
 }
 
-bool callflow_wants_method(const struct callflow_rules *rules, const char *class_name, size_t class_len,
-			   const char *name, size_t name_len, const char *sig, size_t sig_len)
+bool callflow_wants_method(const struct callflow_rules *rules, const struct callflow_method *m)
 {
 	struct text with = { 0 }, without = { 0 };
 	const struct callflow_rule *r = NULL;
 
-	add(&without, class_name, class_len);
+	add(&without, m->class_name.s, m->class_name.len);
 	add(&without, ".", 1);
-	add(&without, name, name_len);
+	add(&without, m->name.s, m->name.len);
 	with = without;
-	add(&with, sig, sig ? sig_len : 0);
+	add(&with, m->sig.s, m->sig.len);
 	while (rules && (r = next(rules, r))) {
 		bool whole = has(pattern(r), r->len, '(');
 

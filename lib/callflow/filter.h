@@ -40,12 +40,16 @@ struct callflow_rule {
 /* False: the bytes at r are not rules; the other functions must not be called then. */
 bool callflow_rules_valid(const void *r, size_t bytes);
 
-/*
- * Java: class_name with slashes or dots; signature may be NULL. Strings need no end.
- * rules NULL: everything is included.
- */
-bool callflow_wants_method(const struct callflow_rules *rules, const char *class_name, size_t class_len,
-			   const char *name, size_t name_len, const char *sig, size_t sig_len);
+/* A Java method's names, without ends. */
+struct callflow_method {
+	struct callflow_text {
+		const char *s;
+		size_t len;
+	} class_name, name, sig;	/* class_name: with slashes or dots; sig may be empty */
+};
+
+/* rules NULL: everything is included. */
+bool callflow_wants_method(const struct callflow_rules *rules, const struct callflow_method *m);
 /* False when no method of that class can be wanted: saves looking at it. */
 bool callflow_may_want_class(const struct callflow_rules *rules, const char *class_name, size_t class_len);
 bool callflow_wants_function(const struct callflow_rules *rules, const char *module, size_t module_len,

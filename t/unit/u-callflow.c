@@ -713,8 +713,11 @@ static const struct callflow_rules *compiled(struct callrules *r)
 
 static bool wants(const struct callflow_rules *r, const char *class_name, const char *name, const char *sig)
 {
-	return callflow_wants_method(r, class_name, strlen(class_name), name, strlen(name), sig,
-				     sig ? strlen(sig) : 0);
+	const struct callflow_method m = {
+		{ class_name, strlen(class_name) }, { name, strlen(name) }, { sig, sig ? strlen(sig) : 0 },
+	};
+
+	return callflow_wants_method(r, &m);
 }
 
 TEST(callrules_list_takes_later_items_for_exceptions)
