@@ -14,27 +14,26 @@ void report_flush(struct stepper *s)
 	buf_reset(&s->out);
 }
 
-void report(struct stepper *s, enum wire_type type, const struct tracee *t, uint64_t a, uint64_t b,
-	    const void *p, size_t len)
+void report(struct stepper *s, const struct tracee *t, struct wire head, const void *p)
 {
-	struct wire w = {
-		.type = type, .len = len, .time_ns = clock_mono_ns(), .pid = t ? t->pid : 0,
-		.tid = t ? t->tid : 0,
-		.a = a, .b = b,
-	};
-
-	if (type == WIRE_RUN)
-		w.time_ns = t->run_ns;
-	buf_add(&s->out, &w, sizeof(w));
-	buf_add(&s->out, p, len);
+	if (!head.time_ns)
+		head.time_ns = clock_mono_ns();
+	head.pid = t ? t->pid : 0;
+	head.tid = t ? t->tid : 0;
+	buf_add(&s->out, &head, sizeof(head));
+	buf_add(&s->out, p, head.len);
 	if (s->out.len >= OUT_FULL)
 		report_flush(s);
 }
 
 void report_run(struct stepper *s, struct tracee *t)
 {
+	const struct wire head = {
+		.type = WIRE_RUN, .len = t->run.len, .time_ns = t->run_ns, .a = t->run_start, .b = t->run_nr,
+	};
+
 	if (t->run_nr)
-		report(s, WIRE_RUN, t, t->run_start, t->run_nr, t->run.data, t->run.len);
+		report(s, t, head, t->run.data);
 	buf_reset(&t->run);
 	t->run_nr = 0;
 }
@@ -51,7 +50,7 @@ void report_maps(struct stepper *s, struct tracee *t)
 			report_run(s, s->tracees[i]);
 	snprintf(path, sizeof(path), "/proc/%d/maps", t->pid);
 	if (!io_slurp(path, &b) && b.len) {
-		report(s, WIRE_MAPS, t, 0, 0, b.data, b.len);
+		report(s, t, (struct wire){ .type = WIRE_MAPS, .len = b.len }, b.data);
 		steady_maps(&s->steady, t->pid, b.data);
 	}
 	report_flush(s);	/* the files are opened while they are there */

@@ -69,7 +69,7 @@ static void drop(struct stepper *s, struct tracee *t)
 static void gone(struct stepper *s, struct tracee *t)
 {
 	tracee_pause(s, t);
-	report(s, WIRE_GONE, t, 0, 0, NULL, 0);
+	report(s, t, (struct wire){ .type = WIRE_GONE }, NULL);
 	drop(s, t);
 	if (t->tid == t->pid)
 		steady_forget(&s->steady, t->pid);
@@ -98,7 +98,7 @@ static void introduce(struct stepper *s, struct tracee *t, int ppid)
 		return;
 	t->known = true;
 	s->t.nr_threads++;
-	report(s, WIRE_THREAD, t, ppid, 0, NULL, 0);
+	report(s, t, (struct wire){ .type = WIRE_THREAD, .a = ppid }, NULL);
 }
 
 /* ---- resuming and letting go ---- */
@@ -306,7 +306,8 @@ static void on_exec(struct stepper *s, struct tracee *t)
 	t->deliver = 0;
 	snprintf(path, sizeof(path), "/proc/%d/comm", t->pid);
 	io_slurp(path, &comm);
-	report(s, WIRE_EXEC, t, old_tid, 0, comm.data ? comm.data : "", comm.len);
+	report(s, t, (struct wire){ .type = WIRE_EXEC, .len = comm.len, .a = old_tid },
+	       comm.data ? comm.data : "");
 	buf_release(&comm);
 	report_maps(s, t);
 	if (stepping && !t->leaving) {
@@ -511,8 +512,11 @@ static void __attribute__((noreturn)) fail_as(struct stepper *s, enum err_kind k
 {
 	char msg[256];
 	int len = snprintf(msg, sizeof(msg), fmt, what);
+	const struct wire head = {
+		.type = WIRE_FAILED, .len = MIN((size_t)len, sizeof(msg) - 1), .a = code, .b = kind,
+	};
 
-	report(s, WIRE_FAILED, NULL, code, kind, msg, MIN((size_t)len, sizeof(msg) - 1));
+	report(s, NULL, head, msg);
 	report_flush(s);
 	_exit(1);
 }
@@ -691,10 +695,10 @@ void stepper_run(const struct itrace_opts *o, int out_fd, int parent_pid)
 	if (!o->argv)
 		attach(&s);
 	loop(&s, parent_pid);
-	report(&s, WIRE_STOPPED, NULL, 0, 0, &s.t, sizeof(s.t));
+	report(&s, NULL, (struct wire){ .type = WIRE_STOPPED, .len = sizeof(s.t) }, &s.t);
 	report_flush(&s);
 	await_program(&s, parent_pid);
-	report(&s, WIRE_ENDED, NULL, 0, 0, &s.t, sizeof(s.t));
+	report(&s, NULL, (struct wire){ .type = WIRE_ENDED, .len = sizeof(s.t) }, &s.t);
 	report_flush(&s);
 	_exit(0);
 }

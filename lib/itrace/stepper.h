@@ -88,8 +88,8 @@ struct stepper {
 };
 
 /* report.c */
-void report(struct stepper *s, enum wire_type type, const struct tracee *t, uint64_t a, uint64_t b,
-	    const void *p, size_t len);
+/* The head's len bytes at p follow it. t: whose it is, or NULL. Its time is now, if head has none. */
+void report(struct stepper *s, const struct tracee *t, struct wire head, const void *p);
 void report_run(struct stepper *s, struct tracee *t);
 void report_maps(struct stepper *s, struct tracee *t);
 void report_flush(struct stepper *s);

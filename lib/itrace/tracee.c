@@ -88,7 +88,7 @@ static void tell_code(struct stepper *s, struct tracee *t)
 	if (*told != MAP_NONE)
 		report_run(s, t);
 	*told = bytes;
-	report(s, WIRE_CODE, t, t->start, 0, t->block, t->block_len);
+	report(s, t, (struct wire){ .type = WIRE_CODE, .len = t->block_len, .a = t->start }, t->block);
 }
 
 static void branched(struct stepper *s, struct tracee *t, enum branch_kind kind, uint8_t len, uint64_t to)
