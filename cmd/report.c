@@ -380,54 +380,61 @@ static int print_trace(const struct report_request *q, const struct report_opts 
 	return r;
 }
 
-static int read_trace(const struct report_request *q, const struct profile_opts *po, struct names *x,
-		      struct model *m, struct origin *origin, struct trace_reader **t, struct err *e)
-{
-	int r = trace_reader_open(t, q->input, e);
+/* A model and what it came from; released whole, however far reading it got. */
+struct subject {
+	struct trace_reader *t;		/* NULL: a text */
+	struct origin origin;
+	struct names names;
+	struct model model;
+	struct view view;
+};
 
-	if (r)
-		return r;
-	r = profile_read(x, m, origin, *t, po, e);
-	return r ? err_wrap(e, "%s", q->input) : 0;
+static void subject_release(struct subject *s)
+{
+	view_release(&s->view);
+	names_release(&s->names);
+	model_release(&s->model);
+	if (s->t)
+		trace_reader_close(s->t);
 }
 
-static int show(const struct report_request *q, struct trace_reader *t, struct view *v, struct model *m,
-		const struct origin *origin, const struct report_opts *o, bool *nothing, struct err *e)
+static int read_trace(struct subject *s, const char *path, const struct profile_opts *po, struct err *e)
 {
-	int r = view_init(v, m, origin, o, e);
+	int r = trace_reader_open(&s->t, path, e);
 
 	if (r)
 		return r;
-	*nothing = m->flow.nr_nodes <= 1;
-	return q->check ? check(v) | (t ? check_sched(t) | check_calls(t) : 0) : report_print(v, stdout, e);
+	r = profile_read(&s->names, &s->model, &s->origin, s->t, po, e);
+	return r ? err_wrap(e, "%s", path) : 0;
+}
+
+static int show(struct subject *s, const struct report_request *q, const struct report_opts *o, struct err *e)
+{
+	int r = view_init(&s->view, &s->model, &s->origin, o, e);
+
+	if (r || !q->check)
+		return r ? r : report_print(&s->view, stdout, e);
+	return check(&s->view) | (s->t ? check_sched(s->t) | check_calls(s->t) : 0);
 }
 
 static int print_model(const struct report_request *q, const struct report_opts *o)
 {
-	struct origin origin = { 0 };
-	struct trace_reader *t = NULL;
-	struct names x = { 0 };
-	struct view v = { 0 };
-	struct model m = { 0 };
+	struct subject s = { 0 };
 	struct err e = { 0 };
-	bool nothing = false;
 	int r;
 
 	if (q->events || q->stacks || q->tree)
-		r = read_text(q, &m, &e);
+		r = read_text(q, &s.model, &e);
 	else
-		r = read_trace(q, o->profile, &x, &m, &origin, &t, &e);
+		r = read_trace(&s, q->input, o->profile, &e);
 	if (!r)
-		r = show(q, t, &v, &m, &origin, o, &nothing, &e);
+		r = show(&s, q, o, &e);
 	if (r < 0)
 		r = log_err(&e);
 	else
-		r = (nothing ? say_nothing_matches(q, o) : r) | (t ? warn_of_gaps(q, t, &origin) : 0);
-	view_release(&v);
-	names_release(&x);
-	model_release(&m);
-	if (t)
-		trace_reader_close(t);
+		r = (s.model.flow.nr_nodes <= 1 ? say_nothing_matches(q, o) : r) |
+			(s.t ? warn_of_gaps(q, s.t, &s.origin) : 0);
+	subject_release(&s);
 	return r;
 }
 
