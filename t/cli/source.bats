@@ -70,5 +70,5 @@ load ../lib
 	cd "$TOP"
 	t/stats >/dev/null
 	cat build/parameters.txt
-	[ "$(wc -l <build/parameters.txt)" -le 19 ]
+	[ "$(wc -l <build/parameters.txt)" -le 4 ]
 }
