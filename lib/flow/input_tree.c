@@ -153,13 +153,43 @@ static unsigned int count_metrics(const struct text *t)
 	return t->levels || tabs < 2 ? 1 : MIN(tabs - 1, (unsigned int)FLOW_MAX_METRICS);
 }
 
-/* As output_tree() writes it: the last of the other metrics of a tree of calls is the number of samples. */
-static bool ends_in_samples(const struct model *m)
+/* The metric that is the n of metric i's source; 0: n is; the number of metrics: it is not there. */
+static unsigned int counter_of(const struct text *t, unsigned int i)
 {
-	unsigned int nr = m->flow.nr_metrics - m->nr_counts;
+	const struct text_metric *x = &t->metrics[i], *c;
+	unsigned int k;
 
-	return m->flow.n_means == FLOW_CALLS && nr > 1 && !strcmp(model_str(m, m->metrics[nr - 1].name), "samples") &&
-	       !strcmp(model_str(m, m->metrics[nr - 1].unit), "samples");
+	if (!x->counter_len)
+		return 0;
+	for (k = i + 1; k < t->nr_metrics; k++) {
+		c = &t->metrics[k];
+		if (c->name_len == x->counter_len && !memcmp(c->name, x->counter, c->name_len))
+			break;
+	}
+	return k;
+}
+
+/* As output_tree() writes it, the n of further sources stand behind all metrics. */
+static int set_sources(struct model *m, const struct text *t, struct err *e)
+{
+	unsigned int nr = t->nr_metrics, first = nr, i, at, named = 0;
+
+	for (i = 0; i < nr; i++) {
+		at = counter_of(t, i);
+		first = at ? MIN(first, at) : first;
+		named |= at ? 1u << at : 0;
+	}
+	if (named & 1u << nr)
+		return text_bad(t, e, "a metric is counted by one that does not follow");
+	for (i = first; i < nr; i++)
+		if (t->metrics[i].counter_len || !(named & 1u << i))
+			return text_bad(t, e, "metrics that count come last");
+	for (i = 0; i < nr; i++) {
+		at = i < first ? counter_of(t, i) : i;
+		m->metrics[i].source = at ? 1 + at - first : 0;
+	}
+	model_set_counters(m, first);
+	return 0;
 }
 
 int input_tree(struct model *m, const char *data, size_t len, struct err *e)
@@ -172,8 +202,8 @@ int input_tree(struct model *m, const char *data, size_t len, struct err *e)
 	r = text_directives(&x.t, e);
 	model_init(m, count_metrics(&x.t), x.t.n_given ? x.t.n_means : FLOW_CALLS);
 	text_name_metrics(&x.t, m, "metric", "units");
-	model_find_counts(m);
-	m->has_samples = ends_in_samples(m);
+	if (!r && x.t.nr_metrics)
+		r = set_sources(m, &x.t, e);
 	while (!r && (line = text_line(&x.t, &len))) {
 		if (len && *line != '#')
 			r = x.t.levels ? level_line(&x, line, len, e) : path_line(&x, line, len, e);
@@ -233,12 +263,18 @@ void output_tree(const struct model *m, FILE *out)
 	uint32_t i, next, level = 0;
 	unsigned int k;
 
-	fprintf(out, "# levels\n# n %s\n", f->n_means == FLOW_CALLS ? "calls" : "samples");
+	fprintf(out, "# levels\n# n %s\n", model_kind_name(f->n_means));
 	for (k = 0; k < f->nr_metrics; k++) {
+		unsigned int counter = model_counter(m, m->metrics[k].source);
+
 		fputs("# metric ", out);
 		put_word(model_str(m, m->metrics[k].name), out);
 		putc(' ', out);
 		put_word(model_str(m, m->metrics[k].unit), out);
+		if (counter && k < m->nr_shown) {
+			putc(' ', out);
+			put_word(model_str(m, m->metrics[counter].name), out);
+		}
 		putc('\n', out);
 	}
 	for (i = flow_next(f, FLOW_NONE); i; i = next) {

@@ -10,39 +10,38 @@
 #include "flow/flow.h"
 #include "flow/times.h"
 
-enum { COUNT_IN_N = UINT8_MAX };
-
 struct model_metric {
 	uint32_t name, unit;	/* strtab ids of consumers.names */
+	unsigned int source;	/* index in sources */
 };
 
+/* A stream of events of one kind. It has an n of its own: no report adds n of two sources. */
+struct model_source {
+	uint32_t name;		/* strtab id of consumers.names: "calls", or the event */
+	enum flow_n kind;
+};
+
+/*
+ * The values of a node are, in this order: the metrics that are shown, the counters, which are the n of all
+ * sources but the first, and what calibration took. The n of a node is that of the first source. Only
+ * source.c, and model_n() and model_counter() here, know this of counters.
+ */
 struct model {
 	struct flow flow;
 	struct consumers consumers;
 	struct model_metric metrics[FLOW_MAX_METRICS];
-	bool has_samples;		/* of calls: the metric after those shown is the number of samples */
-	/*
-	 * Samples of different events are never added up. n counts those of the first event, or the
-	 * metric "samples" in a tree of calls; nr_counts metrics behind that count those of the
-	 * others. count_in[metric]: where the samples of its event are counted, COUNT_IN_N or a
-	 * metric; 0 is not known.
-	 */
-	unsigned int nr_counts;
-	uint8_t count_in[FLOW_MAX_METRICS];
+	unsigned int nr_shown;		/* metrics with columns of their own, at least one */
+	struct model_source sources[FLOW_MAX_METRICS];
+	unsigned int nr_sources;	/* at least one; flow.n_means is the kind of the first, and only
+					 * that may count calls */
 	unsigned int nr_deltas;		/* the last metrics: what calibration took from others, */
 	uint8_t delta_of[FLOW_MAX_METRICS];	/* and from which */
+	bool has_doubts;		/* behind each of them: what must be left to be certain; nr_deltas
+					 * counts those, too */
 	/* the consumer of arcprof's own work in the programs; 0: there is none */
 	uint32_t own;
-	/* behind each of them: what must be left to be certain; nr_deltas counts those, too */
 	struct flow_times times;	/* of samples, when they were asked for */
-	bool has_doubts;
 };
-
-/* Metrics with columns of their own. */
-static inline unsigned int model_nr_shown(const struct model *m)
-{
-	return m->flow.nr_metrics - m->nr_deltas - m->nr_counts - m->has_samples;
-}
 
 /*
  * The metric that says what calibration took from that one; 0: it was not calibrated, or that was not
@@ -72,28 +71,52 @@ static inline bool model_is_marked(const struct model *m, const uint64_t *values
 	       (m->has_doubts && values[delta + 1] && values[delta + 1] >= values[metric]);
 }
 
-/* Where the samples are counted in a tree that has them beside calls; those of the first event. */
-static inline unsigned int model_samples(const struct model *m)
+/* The metric that is the n of that source; 0: the n of the nodes is. */
+static inline unsigned int model_counter(const struct model *m, unsigned int source)
 {
-	return model_nr_shown(m);
+	return source ? m->nr_shown + source - 1 : 0;
 }
 
-/* The metric that counts the samples of that metric's event, when it is not the first event; 0: none. */
-static inline unsigned int model_count(const struct model *m, unsigned int metric)
+/* n of that source, of a node or of the sum of several: their n, and values by metric. */
+static inline uint64_t model_n(const struct model *m, unsigned int source, uint64_t n, const uint64_t *values)
 {
-	unsigned int first = model_nr_shown(m) + m->has_samples, at = m->count_in[metric];
-
-	return at >= first && at < first + m->nr_counts ? at : 0;
+	return source ? values[model_counter(m, source)] : n;
 }
 
-void model_init(struct model *m, unsigned int nr_metrics, enum flow_n n_means);
+static inline uint64_t model_node_n(const struct model *m, unsigned int source, uint32_t node)
+{
+	return model_n(m, source, m->flow.nodes[node].n, flow_base(&m->flow, node));
+}
+
+/* A model of one source. Its metrics want names. */
+void model_init(struct model *m, unsigned int nr_metrics, enum flow_n kind);
 void model_release(struct model *m);
 void model_set_metric(struct model *m, unsigned int i, const char *name, size_t name_len,
 		      const char *unit, size_t unit_len);
-/* The metric is of a further event, whose samples are counted in metric at: "name.samples". */
-void model_set_count(struct model *m, unsigned int metric, unsigned int at);
-/* Finds the metrics that count samples again by their names, in a model that was read as text. */
-void model_find_counts(struct model *m);
+
+/*
+ * A model of several sources: model_clear(), then sources and metrics, then model_begin(), which makes an
+ * empty tree for them. The order of metrics is that of the columns.
+ */
+static inline bool model_has_room(unsigned int nr_metrics, unsigned int nr_sources)
+{
+	return nr_metrics + nr_sources <= FLOW_MAX_METRICS + 1;
+}
+void model_clear(struct model *m);
+unsigned int model_add_source(struct model *m, enum flow_n kind, const char *name);
+void model_add_metric(struct model *m, unsigned int source, const char *name, const char *unit);
+void model_begin(struct model *m);
+/* The last metrics of a model of one source, from first on, are n of further sources. */
+void model_set_counters(struct model *m, unsigned int first);
+/* "calls", "samples": what n of that source counts. */
+const char *model_kind_name(enum flow_n kind);
+/* The first source that counts samples; nr_sources: none does. */
+unsigned int model_first_samples(const struct model *m);
+/* The first source may have none: calls that are there to hang samples in. */
+bool model_has_metrics(const struct model *m, unsigned int source);
+/* The metric is the first one of its source: n of the source stands before it. */
+bool model_leads_source(const struct model *m, unsigned int metric);
+
 /* flow_finish() of the tree; times follow its nodes. */
 void model_finish(struct model *m);
 /*

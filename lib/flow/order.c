@@ -49,13 +49,18 @@ static struct sums sums_of(const struct flow_key *k, uint64_t n, unsigned int me
 	return (struct sums){ n, k->base[metric], k->cum[metric] };
 }
 
+static uint64_t n_of(const struct flow_order *o, const struct flow_key *k)
+{
+	return o->counter ? k->base[o->counter] : k->n;
+}
+
 int flow_compare(const struct flow_order *o, const struct flow_key *a, const struct flow_key *b, bool up)
 {
 	unsigned int m = o->metric;
 	int r = 0;
 
 	if (o->by != FLOW_BY_NAME)
-		r = compare_sums(o->by, sums_of(a, a->n, m), sums_of(b, b->n, m));
+		r = compare_sums(o->by, sums_of(a, n_of(o, a), m), sums_of(b, n_of(o, b), m));
 	for (m = 0; m < o->nr_metrics && o->by != FLOW_BY_NAME && !r; m++)
 		r = compare_sums(o->by, sums_of(a, 0, m), sums_of(b, 0, m));
 	if (r)

@@ -13,6 +13,7 @@ struct flow_order {
 	enum flow_sort by;
 	unsigned int metric;
 	unsigned int nr_metrics;	/* 0: the other metrics do not matter */
+	unsigned int counter;		/* the metric that stands for n; 0: n itself */
 };
 
 /* What a consumer or context is ordered by. */

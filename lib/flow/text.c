@@ -86,6 +86,7 @@ static int directive(struct text *t, const char *p, const char *end, struct err 
 		x->name = arg;
 		x->name_len = arg_len;
 		x->unit = word(&p, end, &x->unit_len);
+		x->counter = word(&p, end, &x->counter_len);
 	} else if (is(w, len, "n") && (is(arg, arg_len, "calls") || is(arg, arg_len, "samples"))) {
 		t->n_given = true;
 		t->n_means = *arg == 'c' ? FLOW_CALLS : FLOW_SAMPLES;
@@ -142,6 +143,8 @@ void text_name_metrics(const struct text *t, struct model *m, const char *def_na
 			model_set_metric(m, i, def_name, strlen(def_name), def_unit, strlen(def_unit));
 		}
 	}
+	if (m->sources[0].kind == FLOW_SAMPLES)
+		m->sources[0].name = m->metrics[0].name;
 }
 
 uint32_t text_consumer(struct text_names *x, struct consumers *c, const char *name, size_t len)

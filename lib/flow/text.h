@@ -11,8 +11,8 @@ struct text {
 	size_t line_nr;		/* of the current line, from 1 */
 	/* What the directives said. */
 	struct text_metric {
-		const char *name, *unit;
-		size_t name_len, unit_len;
+		const char *name, *unit, *counter;
+		size_t name_len, unit_len, counter_len;
 	} metrics[FLOW_MAX_METRICS];
 	unsigned int nr_metrics;
 	bool n_given, levels, own_clock;

@@ -33,9 +33,9 @@ void arcflow_init(struct arcflow *a, struct names *names, bool fold_plt)
 	a->names = names;
 	a->fold_plt = fold_plt;
 	a->brackets = names_label(names, "itrace.bracket");
-	flow_release(&a->m->flow);
-	flow_init(&a->m->flow, 1, FLOW_CALLS);
-	model_set_metric(a->m, 0, "instructions", 12, "instructions", 12);
+	model_clear(a->m);
+	model_add_metric(a->m, model_add_source(a->m, FLOW_CALLS, "calls"), "instructions", "instructions");
+	model_begin(a->m);
 }
 
 void arcflow_release(struct arcflow *a)

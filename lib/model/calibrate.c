@@ -303,7 +303,7 @@ static const char *done(const struct job *j)
 			continue;
 		buf_str(&b, b.len ? "; " : "calibrated, ");
 		put_calls(&b, j, i);
-		for (m = 0; m < model_nr_shown(model); m++)
+		for (m = 0; m < model->nr_shown; m++)
 			if (c->has[m]) {
 				buf_fmt(&b, "%s%s", sep, model_str(model, model->metrics[m].name));
 				sep = ", ";

@@ -11,23 +11,15 @@ enum {
 	EVENTS_ROOM = (FLOW_MAX_METRICS + 1) / 2,	/* each beside the first takes two metrics */
 };
 
-static int too_many(size_t nr, size_t nr_events, struct err *e)
+static int check_room(size_t nr_metrics, size_t nr_sources, size_t nr_events, struct err *e)
 {
-	if (nr <= FLOW_MAX_METRICS)
+	if (model_has_room(nr_metrics, nr_sources))
 		return 0;
 	return err_set(e, EINVAL, "too many metrics for one report%s: choose fewer with --metric",
 		       nr_events > 1 ? " (each event beside the first takes two)" : "");
 }
 
 /* ---- samples alone ---- */
-
-static void set_metric(struct event_columns *k, struct names *x, unsigned int column, uint32_t event)
-{
-	const char *unit = names_event(x, event, ".unit"), *name = names_event(x, event, "");
-
-	k->column_of[event] = column;
-	model_set_metric(x->m, column, name, strlen(name), unit ? unit : "events", unit ? strlen(unit) : 6);
-}
 
 static int unknown_event(const struct event_columns *k, const struct names *x, const char *name,
 			 struct err *e)
@@ -66,6 +58,12 @@ static int place_events(struct event_columns *k, const struct names *x, const st
 	return nr;
 }
 
+/* An event is a source, and a metric of it. */
+static void add_event(struct model *m, const char *name, const char *unit)
+{
+	model_add_metric(m, model_add_source(m, FLOW_SAMPLES, name), name, unit ? unit : "events");
+}
+
 int columns_of_samples(struct event_columns *k, struct names *x, const struct columns_opts *o, struct err *e)
 {
 	uint32_t event_in[EVENTS_MAX];
@@ -79,18 +77,16 @@ int columns_of_samples(struct event_columns *k, struct names *x, const struct co
 	nr = place_events(k, x, o, event_in, e);
 	if (nr < 0)
 		return nr;
-	r = too_many(nr ? 2 * nr - 1 : 1, nr, e);
-	if (r)
+	if ((r = check_room(nr, nr, nr, e)))
 		return r;
-	flow_release(&x->m->flow);
-	flow_init(&x->m->flow, nr ? 2 * nr - 1 : 1, FLOW_SAMPLES);
+	model_clear(x->m);
+	for (i = 0; i < nr; i++) {
+		k->column_of[event_in[i]] = i;
+		add_event(x->m, names_event(x, event_in[i], ""), names_event(x, event_in[i], ".unit"));
+	}
 	if (!nr)
-		model_set_metric(x->m, 0, "samples", 7, "samples", 7);
-	x->m->count_in[0] = COUNT_IN_N;
-	for (i = 0; i < nr; i++)
-		set_metric(k, x, i, event_in[i]);
-	for (i = 1; i < nr; i++)
-		model_set_count(x->m, i, nr + i - 1);
+		model_add_metric(x->m, model_add_source(x->m, FLOW_SAMPLES, "samples"), "samples", "samples");
+	model_begin(x->m);
 	return 0;
 }
 
@@ -204,37 +200,34 @@ static int choose(struct candidates *c, const struct opt_list *l, struct err *e)
 		*k->column = c->nr_chosen++;
 		c->nr_events += k->is_event;
 	}
-	return too_many(c->nr_chosen + c->nr_events, c->nr_events, e);
+	return check_room(c->nr_chosen, 1 + c->nr_events, c->nr_events, e);
 }
 
-/*
- * The samples of the first event are a metric behind what was chosen, those of each other one a metric
- * behind that.
- */
-static void set_counts(struct model *m, const struct candidates *c)
+static void add_columns(struct model *m, const struct candidates *c)
 {
-	unsigned int at = c->nr_chosen, k;
+	unsigned int column, calls;
 	size_t i;
 
-	model_set_metric(m, at, "samples", 7, "samples", 7);
-	for (k = 0; k < c->nr_chosen; k++)
+	model_clear(m);
+	calls = model_add_source(m, FLOW_CALLS, "calls");
+	for (column = 0; column < c->nr_chosen; column++)
 		for (i = 0; i < c->nr; i++) {
-			if (*c->list[i].column != (int)k || !c->list[i].is_event)
+			if (*c->list[i].column != (int)column)
 				continue;
-			if (at == c->nr_chosen)
-				m->count_in[k] = at;
+			if (c->list[i].is_event)
+				add_event(m, c->list[i].name, c->list[i].unit);
 			else
-				model_set_count(m, k, at);
-			at++;
+				model_add_metric(m, calls, c->list[i].name, c->list[i].unit);
 		}
+	if (!c->nr_chosen)	/* calls are all there is to consume */
+		model_add_metric(m, calls, "calls", "calls");
+	model_begin(m);
 }
 
 int columns_of_calls(struct call_columns *k, struct event_columns *events, struct names *x,
 		     const struct columns_opts *o, struct err *e)
 {
 	struct candidates c = { .nr = 0 };
-	struct model *m = x->m;
-	size_t i;
 	int r;
 
 	*k = (struct call_columns){ 0 };
@@ -248,17 +241,7 @@ int columns_of_calls(struct call_columns *k, struct event_columns *events, struc
 		return r;
 	k->with_samples = c.nr_events;
 	k->calls_are_consumed = !c.nr_chosen;
-	flow_release(&m->flow);
-	flow_init(&m->flow, c.nr_chosen + c.nr_events + k->calls_are_consumed, FLOW_CALLS);
-	for (i = 0; i < c.nr; i++)
-		if (*c.list[i].column >= 0)
-			model_set_metric(m, *c.list[i].column, c.list[i].name, strlen(c.list[i].name),
-					 c.list[i].unit, strlen(c.list[i].unit));
-	if (k->calls_are_consumed)
-		model_set_metric(m, 0, "calls", 5, "calls", 5);
-	m->has_samples = k->with_samples;
-	if (k->with_samples)
-		set_counts(m, &c);
+	add_columns(x->m, &c);
 	return 0;
 }
 

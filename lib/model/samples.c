@@ -345,13 +345,14 @@ static void weigh_leaf(struct samples *s, uint32_t stack, const struct stack_epo
 
 static void count_sample(struct samples *s, uint32_t node, int column, uint64_t weight)
 {
+	const struct model *m = s->names->m;
+	unsigned int counter = model_counter(m, m->metrics[column].source);
 	uint64_t *base = flow_base(s->flow, node);
-	unsigned int in = s->names->m->count_in[column];
 
-	if (in == COUNT_IN_N)
-		s->flow->nodes[node].n++;
+	if (counter)
+		base[counter]++;
 	else
-		base[in]++;
+		s->flow->nodes[node].n++;
 	base[column] += weight;
 }
 

@@ -369,7 +369,7 @@ static void json_metrics(const struct page_data *d, struct json *j)
 		json_object(j, NULL);
 		json_str(j, "name", model_str(m, m->metrics[i].name));
 		json_str(j, "unit", model_str(m, m->metrics[i].unit));
-		json_bool(j, "shown", i < model_nr_shown(m));
+		json_bool(j, "shown", i < m->nr_shown);
 		json_u64(j, "scale", d->scale[i]);
 		json_end(j);
 	}
@@ -384,15 +384,15 @@ static void json_sources(const struct page_data *d, struct json *j)
 
 	json_array(j, "sources");
 	for (i = 0; i < d->nr_sources; i++) {
-		unsigned int in = m->count_in[d->sources[i].metric];
+		unsigned int counter = model_counter(m, m->metrics[d->sources[i].metric].source);
 
 		snprintf(name, sizeof(name), "s%u", i);
 		json_object(j, NULL);
 		json_str(j, "name", name);
 		json_u64(j, "metric", d->sources[i].metric);
-		json_bool(j, "counts_in_n", in == COUNT_IN_N);
-		if (in != COUNT_IN_N && in)
-			json_u64(j, "count_metric", in);
+		json_bool(j, "counts_in_n", !counter);
+		if (counter)
+			json_u64(j, "count_metric", counter);
 		else
 			json_null(j, "count_metric");
 		json_bool(j, "timed", true);
@@ -444,7 +444,7 @@ static void put_meta(const struct page_data *d, FILE *out)
 	json_str(&j, "machine", origin->machine);
 	json_start(d, &j);
 	json_head(d, &j);
-	json_str(&j, "n_means", d->v->m->flow.n_means == FLOW_SAMPLES ? "samples" : "calls");
+	json_str(&j, "n_means", model_kind_name(d->v->m->flow.n_means));
 	json_bool(&j, "has_lines", origin->is_trace);
 	json_u64(&j, "nr_nodes", d->nr_nodes);
 	json_u64(&j, "nr_consumers", d->nr_consumers);

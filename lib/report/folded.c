@@ -59,7 +59,7 @@ static void enter(struct folded *x, uint32_t node)
 int folded_print(struct view *v, FILE *out, struct err *e)
 {
 	const struct flow *f = &v->m->flow;
-	unsigned int metric = v->o->sort_metric;
+	unsigned int metric = v->o->sort_metric, source = v->m->metrics[metric].source;
 	bool by_n = !v->total[metric];
 	struct folded x = { .v = v };
 	uint64_t value;
@@ -67,7 +67,7 @@ int folded_print(struct view *v, FILE *out, struct err *e)
 
 	for (i = flow_next(f, FLOW_NONE); i; i = flow_next(f, i)) {
 		enter(&x, i);
-		value = by_n ? f->nodes[i].n : flow_base(f, i)[metric];
+		value = by_n ? model_node_n(v->m, source, i) : flow_base(f, i)[metric];
 		if (value)
 			fprintf(out, "%s %" PRIu64 "\n", x.path.data, value);
 	}

@@ -65,12 +65,12 @@ static void put_share(struct buf *b, double share)
 		buf_fmt(b, "%.1f %%", percent);
 }
 
-/* Where the samples' stacks are counted; NULL: there are no samples. */
+/* Where the stacks of samples are counted, of the first source that has any; NULL: there are no samples. */
 static const struct view_stacks *sampled(const struct view *v)
 {
-	if (v->m->has_samples)
-		return &v->beside;
-	return v->m->flow.n_means == FLOW_SAMPLES ? &v->stacks : NULL;
+	unsigned int source = model_first_samples(v->m);
+
+	return source < v->m->nr_sources ? &v->stacks[source] : NULL;
 }
 
 static void put_completeness(const struct view *v, struct buf *b)
@@ -106,13 +106,17 @@ static void put_marks(const struct view *v, const char *what, const struct view_
 	buf_putc(b, '\n');
 }
 
-/* Of a tree with both, what is said of calls is said apart. */
+/* Calls beside samples, of which something else is said. */
+static const struct view_stacks *calls_beside(const struct view *v)
+{
+	return sampled(v) && sampled(v) != &v->stacks[0] ? &v->stacks[0] : NULL;
+}
+
 static void put_all_marks(const struct view *v, struct buf *b)
 {
-	bool both = v->m->has_samples;
-
-	put_marks(v, both ? "calls not told apart:" : "incomplete stacks:", &v->stacks, b);
-	put_marks(v, "incomplete stacks:", &v->beside, b);
+	if (calls_beside(v))
+		put_marks(v, "calls not told apart:", calls_beside(v), b);
+	put_marks(v, "incomplete stacks:", sampled(v) ? sampled(v) : &v->stacks[0], b);
 	if (v->origin->nr_missing)
 		buf_fmt(b, "samples in calls that the tree of calls does not have: %" PRIu64 "\n",
 			v->origin->nr_missing);
@@ -161,7 +165,7 @@ static void put_marked(const struct view *v, struct buf *b)
 	const char *sep = ", ~ on ";
 	unsigned int m;
 
-	for (m = 0; m < model_nr_shown(v->m); m++) {
+	for (m = 0; m < v->m->nr_shown; m++) {
 		if (!model_delta(v->m, m) || !v->total[m])
 			continue;
 		buf_str(b, sep);
@@ -193,18 +197,32 @@ static void put_rate(const struct view *v, struct buf *b)
 	buf_str(b, " code");
 }
 
-/* Of several events each has its own samples: those of the first were said. */
-static void put_samples_of_others(const struct view *v, struct buf *b)
+/* Where samples or calls are the metric, they are said already. */
+static bool n_is_said(const struct view *v)
 {
-	unsigned int m;
+	const char *metric = model_str(v->m, v->m->metrics[0].name);
 
-	for (m = 0; m < model_nr_shown(v->m); m++) {
-		if (!model_count(v->m, m))
-			continue;
+	if (v->m->flow.n_means == FLOW_CALLS)
+		return is_calls(v, 0);
+	return !strcmp(metric, "samples") && v->total[0] == v->total_n;
+}
+
+/* n of each source; where several have samples, with the event. first_n: of the first source. */
+static void put_counts(const struct view *v, uint64_t first_n, struct buf *b)
+{
+	const struct model *m = v->m;
+	bool several = model_first_samples(m) + 1 < m->nr_sources;
+	unsigned int s;
+
+	for (s = n_is_said(v); s < m->nr_sources; s++) {
+		bool calls = m->sources[s].kind == FLOW_CALLS;
+
 		buf_str(b, ", ");
-		put_count(b, v->total[model_count(v->m, m)], "sample");
+		put_count(b, s ? model_n(m, s, v->total_n, v->total) : first_n, calls ? "call" : "sample");
+		if (calls || !several)
+			continue;
 		buf_str(b, " of ");
-		quote_add(b, model_str(v->m, v->m->metrics[m].name));
+		quote_add(b, model_str(m, m->sources[s].name));
 	}
 }
 
@@ -235,7 +253,7 @@ void head_text(const struct view *v, FILE *out)
 	struct buf b = BUF_INIT;
 	unsigned int m;
 
-	for (m = 0; m < model_nr_shown(v->m); m++) {
+	for (m = 0; m < v->m->nr_shown; m++) {
 		buf_str(&b, m ? ", " : "");
 		if (is_calls(v, m))
 			put_count(&b, n, "call");
@@ -248,15 +266,7 @@ void head_text(const struct view *v, FILE *out)
 		buf_str(&b, " over ");
 		report_put_duration(&b, v->origin->duration_ns);
 	}
-	/* Where samples or calls are the metric, they are said already. */
-	if (samples ? strcmp(model_str(v->m, v->m->metrics[0].name), "samples") || v->total[0] != v->total_n :
-		      !is_calls(v, 0)) {
-		buf_str(&b, ", ");
-		put_count(&b, n, samples ? "sample" : "call");
-	}
-	if (v->m->has_samples)
-		buf_fmt(&b, ", %" PRIu64 " sample%s", v->beside.n, plural(v->beside.n));
-	put_samples_of_others(v, &b);
+	put_counts(v, n, &b);
 	if (v->origin->rate_hz > 0 && sampled(v))
 		put_rate(v, &b);
 	if (v->m->flow.repairs.closed)
@@ -341,7 +351,7 @@ static void json_marked(const struct view *v, struct json *j)
 	if (!v->m->nr_deltas)
 		return;
 	json_object(j, "marked_shares");
-	for (m = 0; m < model_nr_shown(v->m); m++)
+	for (m = 0; m < v->m->nr_shown; m++)
 		if (model_delta(v->m, m))
 			json_double(j, model_str(v->m, v->m->metrics[m].name), v->marked[m]);
 	json_end(j);
@@ -370,9 +380,9 @@ static void json_quality(const struct view *v, struct json *j)
 	if (v->m->own)
 		json_double(j, "own_share", v->own);
 	json_u64(j, "missing_contexts", v->origin->nr_missing);
-	json_marks(v, j, "incomplete_stacks", v->m->has_samples ? &v->beside : &v->stacks);
-	if (v->m->has_samples)
-		json_marks(v, j, "calls_not_told_apart", &v->stacks);
+	json_marks(v, j, "incomplete_stacks", s ? s : &v->stacks[0]);
+	if (calls_beside(v))
+		json_marks(v, j, "calls_not_told_apart", calls_beside(v));
 	json_array(j, "refused");
 	for (i = 0; i < v->origin->nr_refused; i++)
 		json_str(j, NULL, v->origin->refused[i]);
@@ -391,6 +401,27 @@ static void json_quality(const struct view *v, struct json *j)
 	json_end(j);
 }
 
+static void json_sources(const struct view *v, struct json *j)
+{
+	const struct model *m = v->m;
+	unsigned int s, k;
+
+	json_array(j, "sources");
+	for (s = 0; s < m->nr_sources; s++) {
+		json_object(j, NULL);
+		json_str(j, "name", model_str(m, m->sources[s].name));
+		json_str(j, "kind", model_kind_name(m->sources[s].kind));
+		json_u64(j, "n", model_n(m, s, v->total_n, v->total));
+		json_array(j, "metrics");
+		for (k = 0; k < m->nr_shown; k++)
+			if (m->metrics[k].source == s)
+				json_str(j, NULL, model_str(m, m->metrics[k].name));
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 void head_json(const struct view *v, struct json *j)
 {
 	unsigned int m;
@@ -401,7 +432,7 @@ void head_json(const struct view *v, struct json *j)
 	json_str(j, "report", v->o->report->name);
 	json_end(j);
 	json_source(v, j);
-	json_str(j, "n_means", v->m->flow.n_means == FLOW_SAMPLES ? "samples" : "calls");
+	json_str(j, "n_means", model_kind_name(v->m->flow.n_means));
 	json_array(j, "metrics");
 	for (m = 0; m < v->m->flow.nr_metrics; m++) {
 		json_object(j, NULL);
@@ -411,6 +442,7 @@ void head_json(const struct view *v, struct json *j)
 		json_end(j);
 	}
 	json_end(j);
+	json_sources(v, j);
 	json_quality(v, j);
 }
 
@@ -419,6 +451,12 @@ void json_sums(struct json *j, const struct view *v, uint64_t n, const uint64_t 
 	unsigned int m;
 
 	json_u64(j, "n", n);
+	if (v->m->nr_sources > 1) {
+		json_array(j, "ns");
+		for (m = 0; m < v->m->nr_sources; m++)
+			json_u64(j, NULL, model_n(v->m, m, n, base));
+		json_end(j);
+	}
 	json_array(j, "base");
 	for (m = 0; m < v->m->flow.nr_metrics; m++)
 		json_u64(j, NULL, base[m]);

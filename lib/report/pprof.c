@@ -338,21 +338,18 @@ static uint64_t count_of(const struct pprof *p, uint32_t node)
 	return calls && is_root(p, n->consumer) ? 0 : n->n;
 }
 
-/* Metrics with values of their own: what calibration took from others is not there. */
+/* Metrics, and n of all sources but the first; what calibration took is not there. */
 static unsigned int nr_values(const struct pprof *p)
 {
 	return p->v->m->flow.nr_metrics - p->v->m->nr_deltas;
 }
 
-static const char *name_of_n(const struct model *m)
-{
-	return m->flow.n_means == FLOW_CALLS ? "calls" : "samples";
-}
-
 /* Where the first metric is the number of calls or samples, n says no more. */
 static bool n_is_shown(const struct pprof *p)
 {
-	return strcmp(name_of_n(p->v->m), model_str(p->v->m, p->v->m->metrics[0].name)) != 0;
+	const struct model *m = p->v->m;
+
+	return strcmp(model_kind_name(m->flow.n_means), model_str(m, m->metrics[0].name)) != 0;
 }
 
 static void write_sample(struct pprof *p, uint32_t node)
@@ -415,7 +412,7 @@ static void write_head(struct pprof *p)
 	unsigned int i;
 
 	if (n_is_shown(p))
-		write_value_type(p, PROFILE_SAMPLE_TYPE, name_of_n(p->v->m), "count");
+		write_value_type(p, PROFILE_SAMPLE_TYPE, model_kind_name(m->flow.n_means), "count");
 	for (i = 0; i < nr_values(p); i++)
 		write_value_type(p, PROFILE_SAMPLE_TYPE, model_str(m, m->metrics[i].name),
 				 pprof_unit(model_str(m, m->metrics[i].unit)));

@@ -62,7 +62,7 @@ struct view {
 			uint64_t n;
 		} *marks;
 		size_t nr_marks, alloc_marks;
-	} stacks, beside;		/* of n; of the samples in a tree of calls */
+	} stacks[FLOW_MAX_METRICS];	/* [source] */
 	uint32_t pruned;		/* the [pruned] consumer */
 	struct flow_order order;
 };

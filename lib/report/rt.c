@@ -212,7 +212,7 @@ static void json_more(struct json *j, const struct row *r, const struct model *m
 	unsigned int m, at;
 
 	json_array(j, "delta");
-	for (m = 0; m < model_nr_shown(model); m++) {
+	for (m = 0; m < model->nr_shown; m++) {
 		at = model_delta(model, m);
 		if (at)
 			json_u64(j, NULL, r->base[at]);

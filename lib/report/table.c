@@ -84,27 +84,30 @@ static struct metric_unit choose_unit(const struct view *v, unsigned int m, bool
 	return (struct metric_unit){ 1000000000, 2, "s" };
 }
 
-static const char *head_of(const struct table *t, const struct column *c)
+/* What is in cells of that column: n of the first source, or of source m. */
+static bool counts_samples(const struct view *v, const struct column *c, unsigned int m)
 {
-	bool counts_samples =
-		c->cell == cell_n && c->kind == COLUMN_N && t->v->m->flow.n_means == FLOW_SAMPLES;
+	if (c->kind == COLUMN_COUNT)
+		return v->m->sources[m].kind == FLOW_SAMPLES;
+	return c->kind == COLUMN_N && c->cell == cell_n && v->m->flow.n_means == FLOW_SAMPLES;
+}
 
-	return counts_samples ? "Samples" : c->head;
+static const char *head_of(const struct table *t, const struct column *c, unsigned int m)
+{
+	return counts_samples(t->v, c, m) ? "Samples" : c->head;
 }
 
 static int width_of(struct table *t, const struct column *c, unsigned int m)
 {
 	struct buf b = BUF_INIT;
-	int width = MAX(c->width, (int)strlen(head_of(t, c)));
+	int width = MAX(c->width, (int)strlen(head_of(t, c, m)));
 
 	if (c->kind == COLUMN_VALUE && model_delta(t->v->m, m))
 		buf_putc(&b, '~');
 	if (c->kind == COLUMN_N)
 		put_u64(&b, t->v->total_n);
-	else if (c->kind == COLUMN_SAMPLES)
-		put_u64(&b, t->v->total[model_samples(t->v->m)]);
 	else if (c->kind == COLUMN_COUNT)
-		put_u64(&b, t->v->total[model_count(t->v->m, m)]);
+		put_u64(&b, model_n(t->v->m, m, t->v->total_n, t->v->total));
 	else if (c->kind == COLUMN_VALUE)
 		put_value(&b, t->v->total[m], &t->units[m]);
 	width = MAX(width, (int)b.len);
@@ -112,18 +115,35 @@ static int width_of(struct table *t, const struct column *c, unsigned int m)
 	return width;
 }
 
-static bool hidden(const struct view *v, const struct column *c, unsigned int m)
+static bool hidden(const struct view *v, const struct column *c)
 {
-	return (c->kind == COLUMN_SAMPLES && !v->m->has_samples) ||
-		(c->kind == COLUMN_COUNT && !model_count(v->m, m)) ||
-		(v->o->absolute && !v->o->percent && c->kind == COLUMN_PERCENT) ||
+	return (v->o->absolute && !v->o->percent && c->kind == COLUMN_PERCENT) ||
 		(v->o->percent && !v->o->absolute && c->kind == COLUMN_VALUE);
 }
 
 static void add_column(struct table *t, const struct column *c, unsigned int m)
 {
-	if (!hidden(t->v, c, m))
+	if (!hidden(t->v, c))
 		t->list[t->nr_list++] = (struct table_column){ c, m, width_of(t, c, m) };
+}
+
+/* Columns that repeat: n of a first source without metrics, then a group for each metric. */
+static void add_groups(struct table *t, const struct column *const *columns, size_t nr)
+{
+	const struct model *m = t->v->m;
+	unsigned int k;
+	size_t i;
+
+	for (i = 0; i < nr && !model_has_metrics(m, 0); i++)
+		if (columns[i]->kind == COLUMN_COUNT)
+			add_column(t, columns[i], 0);
+	for (k = 0; k < m->nr_shown; k++)
+		for (i = 0; i < nr; i++) {
+			if (columns[i]->kind != COLUMN_COUNT)
+				add_column(t, columns[i], k);
+			else if (model_leads_source(m, k))
+				add_column(t, columns[i], m->metrics[k].source);
+		}
 }
 
 void table_init(struct table *t, const struct view *v, FILE *out, const struct column *const *columns)
@@ -136,21 +156,18 @@ void table_init(struct table *t, const struct view *v, FILE *out, const struct c
 	t->out = out;
 	t->columns = columns;
 	for (m = 0; m < v->m->flow.nr_metrics; m++)
-		t->units[m] = m < model_nr_shown(v->m) ? choose_unit(v, m, without_percent(columns)) :
-							 t->units[v->m->delta_of[m]];
+		t->units[m] = m < v->m->nr_shown ? choose_unit(v, m, without_percent(columns)) :
+						   t->units[v->m->delta_of[m]];
 	while (columns[nr])
 		nr++;
-	t->list = xcalloc(nr * v->m->flow.nr_metrics + 1, sizeof(*t->list));
+	t->list = xcalloc(nr * (v->m->nr_shown + 1), sizeof(*t->list));
 	for (i = 0; i < nr; i = k) {
 		for (k = i; k < nr && columns[k]->per_metric; k++)
 			;
-		if (k == i) {
+		if (k == i)
 			add_column(t, columns[k++], 0);
-			continue;
-		}
-		for (m = 0; m < model_nr_shown(v->m); m++)
-			for (size_t x = i; x < k; x++)
-				add_column(t, columns[x], m);
+		else
+			add_groups(t, columns + i, k - i);
 	}
 }
 
@@ -167,28 +184,35 @@ static void pad(struct buf *b, int nr)
 		buf_putc(b, ' ');
 }
 
-/* With several metrics, their names stand over their groups. */
+/* The metric over whose columns this one stands; -1: over none. n of a single source is not told apart. */
+static int group_of(const struct table *t, size_t i)
+{
+	const struct table_column *c = &t->list[i];
+
+	if (!c->c->per_metric)
+		return -1;
+	if (c->c->kind != COLUMN_COUNT)
+		return c->metric;
+	if (t->v->m->nr_sources == 1 || !model_has_metrics(t->v->m, c->metric))
+		return -1;
+	return t->list[i + 1].metric;
+}
+
+/* With several metrics or sources, the names of metrics stand over their groups. */
 static void metric_names(struct table *t)
 {
-	size_t i, from;
+	const struct model *m = t->v->m;
+	size_t i, k;
 
-	if (model_nr_shown(t->v->m) < 2)
+	if (m->nr_shown < 2 && m->nr_sources < 2)
 		return;
 	buf_reset(&t->line);
-	for (i = 0; i < t->nr_list; i++) {
-		const struct table_column *c = &t->list[i];
-		const char *name = model_str(t->v->m, t->v->m->metrics[c->metric].name);
-		int width = 0;
+	for (i = 0; i < t->nr_list; i = k) {
+		int group = group_of(t, i), width = 0;
+		const char *name = group < 0 ? "" : model_str(m, m->metrics[group].name);
 
-		if (!c->c->per_metric) {
-			pad(&t->line, c->width + 1);
-			continue;
-		}
-		for (from = i;
-		     i < t->nr_list && t->list[i].c->per_metric && t->list[i].metric == t->list[from].metric;
-		     i++)
-			width += t->list[i].width + 1;
-		i--;
+		for (k = i; k < t->nr_list && group_of(t, k) == group; k++)
+			width += t->list[k].width + 1;
 		pad(&t->line, width - (int)strlen(name));
 		quote_add(&t->line, name);
 	}
@@ -230,8 +254,10 @@ void table_head(struct table *t, const char *name)
 	metric_names(t);
 	buf_reset(&t->line);
 	for (i = 0; i < t->nr_list; i++) {
-		pad(&t->line, t->list[i].width + 1 - (int)strlen(head_of(t, t->list[i].c)));
-		buf_str(&t->line, head_of(t, t->list[i].c));
+		const char *head = head_of(t, t->list[i].c, t->list[i].metric);
+
+		pad(&t->line, t->list[i].width + 1 - (int)strlen(head));
+		buf_str(&t->line, head);
 	}
 	buf_str(&t->line, name);
 	print_line(t, TERM_BOLD);
@@ -293,6 +319,21 @@ void table_end(struct table *t, const char *name)
 	print_line(t, t->style == TERM_PLAIN && *name == '[' ? TERM_DIM : t->style);
 }
 
+/* "n" of the first source, "samples:faults" of another one; of a metric "base:faults". */
+static void put_csv_name(const struct table *t, const struct table_column *c, struct buf *b)
+{
+	const struct model *m = t->v->m;
+	bool counts = c->c->kind == COLUMN_COUNT;
+	const struct model_source *s = &m->sources[counts ? c->metric : 0];
+
+	if (counts && c->metric)
+		buf_fmt(b, "%s:%s", model_kind_name(s->kind), model_str(m, s->name));
+	else
+		buf_str(b, c->c->name);
+	if (c->c->per_metric && !counts)
+		buf_fmt(b, ":%s", model_str(m, m->metrics[c->metric].name));
+}
+
 void table_csv_head(struct table *t)
 {
 	struct buf name = BUF_INIT;
@@ -300,12 +341,8 @@ void table_csv_head(struct table *t)
 
 	buf_reset(&t->line);
 	for (i = 0; i < t->nr_list; i++) {
-		const struct table_column *c = &t->list[i];
-
 		buf_reset(&name);
-		buf_str(&name, c->c->name);
-		if (c->c->per_metric)
-			buf_fmt(&name, ":%s", model_str(t->v->m, t->v->m->metrics[c->metric].name));
+		put_csv_name(t, &t->list[i], &name);
 		if (i)
 			buf_putc(&t->line, ',');
 		quote_csv(&t->line, name.data, name.len);
@@ -339,7 +376,7 @@ void table_units(struct table *t)
 	struct buf b = BUF_INIT;
 	unsigned int m;
 
-	for (m = 0; m < model_nr_shown(model); m++) {
+	for (m = 0; m < model->nr_shown; m++) {
 		buf_reset(&b);
 		buf_str(&b, " Units :: ");
 		quote_add(&b, t->units[m].unit);
@@ -362,19 +399,12 @@ void cell_n(const struct table *t, const struct row *r, unsigned int m, struct b
 	put_u64(b, r->n);
 }
 
-static void cell_count(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+static void cell_count(const struct table *t, const struct row *r, unsigned int source, struct buf *b)
 {
-	put_u64(b, r->base[model_count(t->v->m, m)]);
+	put_u64(b, model_n(t->v->m, source, r->n, r->base));
 }
 
-const struct column column_count = { "Samples", "samples", COLUMN_COUNT, 7, true, cell_count };
-
-static void cell_samples(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
-{
-	put_u64(b, r->base[model_samples(t->v->m)]);
-}
-
-const struct column column_samples = { "Samples", "samples", COLUMN_SAMPLES, 7, false, cell_samples };
+const struct column column_count = { "Calls", "n", COLUMN_COUNT, 7, true, cell_count };
 
 /* A value of which calibration took as much as is left says so. */
 static void put_mark(const struct table *t, const uint64_t *values, unsigned int m, struct buf *b)

@@ -26,15 +26,14 @@ struct table;
 
 enum column_kind {
 	COLUMN_OTHER,
-	COLUMN_N,		/* as wide as the total of n */
-	COLUMN_SAMPLES,		/* of samples beside calls; not there without them */
-	COLUMN_COUNT,		/* samples of an event that is not the first; not there for other metrics */
+	COLUMN_N,		/* as wide as the total of n of the first source */
+	COLUMN_COUNT,		/* n of a source, once, before the columns of its metrics */
 	COLUMN_PERCENT,
 	COLUMN_VALUE,		/* as wide as the total of the metric */
 };
 
 struct column {
-	const char *head;	/* of text; of COLUMN_N when n counts calls, else it is "Samples" */
+	const char *head;	/* of text; of what shows n when that counts calls, else it is "Samples" */
 	const char *name;	/* of CSV, and for users */
 	enum column_kind kind;
 	int width;		/* at least; a blank goes before */
@@ -48,7 +47,7 @@ struct table {
 	const struct column *const *columns;	/* ends with NULL */
 	struct table_column {
 		const struct column *c;
-		unsigned int metric;
+		unsigned int metric;	/* of COLUMN_COUNT: the source */
 		int width;
 	} *list;
 	size_t nr_list;
@@ -61,12 +60,13 @@ struct table {
 	} units[FLOW_MAX_METRICS];
 };
 
-/* Samples beside calls: in every report of contexts, behind n. */
-extern const struct column column_samples;
-/* Samples of each further event: the first of the columns of a metric. */
+/* n of each source: the first of the columns of metrics. */
 extern const struct column column_count;
 
-/* The columns once, or once a metric; a group of per_metric columns repeats as a group. */
+/*
+ * The columns once, or once a metric; a group of per_metric columns repeats as a group. Of those,
+ * COLUMN_COUNT is there once for each source.
+ */
 void table_init(struct table *t, const struct view *v, FILE *out, const struct column *const *columns);
 void table_release(struct table *t);
 /* Line(s) over the columns; name is the head of what follows them ("Function"). */
@@ -111,7 +111,7 @@ void put_u64(struct buf *b, uint64_t v);
 void head_text(const struct view *v, FILE *out);
 /* Opens the JSON object and writes what all reports have. */
 void head_json(const struct view *v, struct json *j);
-/* "n":.., "base":[..], "cum":[..] into the open object. */
+/* "n":.., "base":[..], "cum":[..] into the open object, "ns":[..] of several sources before base. */
 void json_sums(struct json *j, const struct view *v, uint64_t n, const uint64_t *base, const uint64_t *cum);
 /* "name", and with kind "kind" and "module", "pid" and "tid". */
 void json_consumer(struct json *j, const struct view *v, uint32_t consumer, bool kind);

@@ -169,6 +169,7 @@ static void count_stacks(struct view *v)
 	const struct flow *f = &v->m->flow;
 	const struct consumer *items = v->m->consumers.items;
 	uint32_t *mark = xcalloc(f->nr_nodes, sizeof(*mark));
+	unsigned int s;
 	size_t i;
 
 	for (i = 1; i < f->nr_nodes; i++) {
@@ -180,13 +181,12 @@ static void count_stacks(struct view *v)
 		mark[i] = mark[f->nodes[i].parent];
 		if (!mark[i] && c->kind == CONSUMER_MARK)
 			mark[i] = c->name;
-		count_stack(&v->stacks, f->nodes[i].n, c->kind, mark[i]);
-		if (v->m->has_samples)
-			count_stack(&v->beside, flow_base(f, i)[model_samples(v->m)], c->kind, mark[i]);
+		for (s = 0; s < v->m->nr_sources; s++)
+			count_stack(&v->stacks[s], model_node_n(v->m, s, i), c->kind, mark[i]);
 	}
 	free(mark);
-	sort_marks(&v->stacks);
-	sort_marks(&v->beside);
+	for (s = 0; s < v->m->nr_sources; s++)
+		sort_marks(&v->stacks[s]);
 }
 
 /* What arcprof itself did in the programs, and what it had others do there; v->total is not known yet. */
@@ -223,16 +223,17 @@ static void prune(struct view *v)
 	free(where);
 }
 
-/* What of the first metric (or of n, where that is empty) still has a row of its own. */
+/* What of the first metric (or of its source's n, where that is empty) still has a row of its own. */
 static uint64_t visible(const struct view *v, bool by_n)
 {
 	const struct flow *f = &v->m->flow;
+	unsigned int metric = v->o->sort_metric, source = v->m->metrics[metric].source;
 	uint64_t sum = 0;
 	size_t i;
 
 	for (i = 1; i < f->nr_nodes; i++)
 		if (f->nodes[i].consumer != v->pruned)
-			sum += by_n ? f->nodes[i].n : flow_base(f, i)[v->o->sort_metric];
+			sum += by_n ? model_node_n(v->m, source, i) : flow_base(f, i)[metric];
 	return sum;
 }
 
@@ -244,7 +245,7 @@ static void sum_marked(struct view *v)
 	uint64_t sum;
 	size_t i;
 
-	for (m = 0; m < model_nr_shown(v->m); m++) {
+	for (m = 0; m < v->m->nr_shown; m++) {
 		if (!model_delta(v->m, m) || !v->total[m])
 			continue;
 		for (sum = 0, i = 1; i < f->nr_nodes; i++)
@@ -260,31 +261,33 @@ static void set_order(struct view *v)
 		FLOW_BY_NAME };
 
 	v->order = (struct flow_order){ &v->m->consumers, by[v->o->sort], v->o->sort_metric,
-		v->m->flow.nr_metrics };
+		v->m->flow.nr_metrics, model_counter(v->m, v->m->metrics[v->o->sort_metric].source) };
 }
 
 int view_init(struct view *v, struct model *m, const struct origin *origin, const struct report_opts *o,
 	      struct err *e)
 {
-	uint64_t before[FLOW_MAX_METRICS];
+	uint64_t before[FLOW_MAX_METRICS], read;
 	bool by_n;
 
 	memset(v, 0, sizeof(*v));
 	v->m = m;
 	v->origin = origin;
 	v->o = o;
-	if (o->sort_metric >= model_nr_shown(m))
+	if (o->sort_metric >= m->nr_shown)
 		return err_set(e, EINVAL, "no metric %u to sort by", o->sort_metric + 1);
 	v->read_n = flow_totals(&m->flow, before);
-	by_n = !before[o->sort_metric];
+	read = before[o->sort_metric];
+	by_n = !read;
+	if (by_n)
+		read = model_n(m, m->metrics[o->sort_metric].source, v->read_n, before);
 	select_paths(v);
 	sum_own(v);
 	fold(v);
 	count_stacks(v);
 	prune(v);
 	v->total_n = flow_totals(&m->flow, v->total);
-	before[0] = by_n ? v->read_n : before[o->sort_metric];
-	v->shown = before[0] ? (double)visible(v, by_n) / before[0] : 1;
+	v->shown = read ? (double)visible(v, by_n) / read : 1;
 	if (origin->nr_read > v->read_n)	/* some were left out when they were read */
 		v->shown *= (double)v->read_n / origin->nr_read;
 	sum_marked(v);
@@ -297,8 +300,10 @@ int view_init(struct view *v, struct model *m, const struct origin *origin, cons
 
 void view_release(struct view *v)
 {
-	free(v->stacks.marks);
-	free(v->beside.marks);
+	size_t s;
+
+	for (s = 0; s < ARRAY_SIZE(v->stacks); s++)
+		free(v->stacks[s].marks);
 	memset(v, 0, sizeof(*v));
 }
 

@@ -9,27 +9,24 @@
 #include "flow/arcs.h"
 #include "report/list.h"
 
-static const struct column calls = { "Calls", "n", COLUMN_N, 7, false, cell_n };
 static const struct column pbase = { "%Base", "pbase", COLUMN_PERCENT, 7, true, cell_pbase };
 static const struct column pcum = { "%Cum", "pcum", COLUMN_PERCENT, 7, true, cell_pcum };
 static const struct column pcum2 = { "%Cum2", "pcum2", COLUMN_PERCENT, 5, true, cell_pcum2 };
 static const struct column base = { "Base", "base", COLUMN_VALUE, 6, true, cell_base };
 static const struct column cum = { "Cum", "cum", COLUMN_VALUE, 5, true, cell_cum };
 static const struct column ind = { "Ind", "index", COLUMN_OTHER, 4, false, cell_index };
-static const struct column *const columns[] = { &calls, &column_samples, &column_count, &pbase, &pcum, &pcum2,
-	&base, &cum, &ind, NULL };
+static const struct column *const columns[] = { &column_count, &pbase, &pcum, &pcum2, &base, &cum, &ind,
+	NULL };
 
 static const struct column c_index = { "", "index", COLUMN_OTHER, 0, false, cell_index };
 static const struct column c_name = { "", "name", COLUMN_OTHER, 0, false, cell_name };
 static const struct column c_kind = { "", "kind", COLUMN_OTHER, 0, false, cell_kind };
 static const struct column c_module = { "", "module", COLUMN_OTHER, 0, false, cell_module };
-static const struct column c_n = { "", "n", COLUMN_OTHER, 0, false, cell_n };
 static const struct column c_base = { "", "base", COLUMN_OTHER, 0, true, cell_raw_base };
 static const struct column c_cum = { "", "cum", COLUMN_OTHER, 0, true, cell_raw_cum };
 static const struct column c_cum2 = { "", "cum_recursive", COLUMN_OTHER, 0, true, cell_raw_cum2 };
-static const struct column *const csv_columns[] = { &c_index, &c_name,	       &c_kind,	      &c_module,
-						    &c_n,     &column_samples, &column_count, &c_base,
-						    &c_cum,   &c_cum2,	       NULL };
+static const struct column *const csv_columns[] = { &c_index, &c_name, &c_kind, &c_module, &column_count,
+						    &c_base, &c_cum, &c_cum2, NULL };
 
 struct flat {
 	uint32_t consumer;
@@ -104,7 +101,10 @@ static void put_name(const struct view *v, const struct row *r, struct buf *b)
 
 static void put_total(const struct view *v, FILE *out)
 {
-	fprintf(out, "   =====\n%8" PRIu64 "\n", v->total_n);
+	const struct model *m = v->m;
+	unsigned int first = model_has_metrics(m, 0) ? m->metrics[0].source : 0;
+
+	fprintf(out, "   =====\n%8" PRIu64 "\n", model_n(m, first, v->total_n, v->total));
 }
 
 static void json_row(const struct view *v, const struct row *r, struct json *j)

@@ -565,7 +565,7 @@ samples() {
 	for input in "-i trace" "--tree tree"; do
 		# shellcheck disable=SC2086
 		run_arcprof report $input --metric cpu-clock,page-faults --xprof
-		[[ $output == *", $ticks samples, $faults samples of page-faults"* ]]
+		[[ $output == *", $ticks samples of cpu-clock, $faults samples of page-faults"* ]]
 		# shellcheck disable=SC2086
 		arcprof report $input --metric cpu-clock,page-faults --xprof --format csv >csv
 		[ "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "n") n = i } { t += $n } END { print t }' csv)" -eq "$ticks" ]

@@ -500,8 +500,8 @@ TEST(profile_samples_of_several_events_are_counted_apart)
 
 	opts.metrics = &metrics;
 	two_events();
-	end("# levels\n# n samples\n# metric faults events\n# metric cpu-clock ns\n# metric cpu-clock.samples samples\n"
-	    "0\t0\t0\t0\t0\tdemo\tprocess\t\t\t180388626432\n1\t0\t0\t0\t0\tpool-1\tthread\t\t\t180388626475\n"
+	end("# levels\n# n samples\n# metric faults events\n# metric cpu-clock ns cpu-clock.samples\n"
+	    "# metric cpu-clock.samples samples\n0\t0\t0\t0\t0\tdemo\tprocess\t\t\t180388626432\n1\t0\t0\t0\t0\tpool-1\tthread\t\t\t180388626475\n"
 	    "2\t7\t21\t3000\t2\touter\tnative" LIB);
 	CHECK_U64(seen.nr_read, 7);
 }
