@@ -116,9 +116,10 @@ static bool open_socket(const char *path, int timeout_ms)
 	return !sys(__NR_connect, sock, &a, sizeof(a)) && peer_is_trusted();
 }
 
-static void *map_fd(int fd, size_t bytes, int flags)
+/* Pages come as they are touched: a short program fills little of its rings. */
+static void *map_fd(int fd, size_t bytes)
 {
-	long p = sys(__NR_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | flags, fd, 0);
+	long p = sys(__NR_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	sys(__NR_close, fd);
 	return p < 0 && p > -4096 ? NULL : (void *)p;
@@ -153,9 +154,9 @@ int link_connect(const char *path, bool live)
 	if (!open_socket(path, live ? JVM_LIVE_TIMEOUT_MS : JVM_GO_TIMEOUT_MS) ||
 	    !send_msg(hello) || !recv_msg(&m, JVM_MSG_SETUP, fds))
 		goto fail;
-	area = map_fd(fds[0], m.setup.area_bytes, MAP_POPULATE);
+	area = map_fd(fds[0], m.setup.area_bytes);
 	if (m.flags & JVM_CALLFLOW)
-		trees = map_fd(fds[2], m.setup.callflow_bytes, 0);
+		trees = map_fd(fds[2], m.setup.callflow_bytes);
 	if (!area || !ring_init(area, m.setup.area_bytes, sock, fds[1])) {
 		sys(__NR_close, fds[1]);
 		goto fail;
