@@ -320,7 +320,7 @@ bool callflows_function(struct callflows *f, struct jvm *jvm, struct modules *mo
 		return callflow_wants_function(rules, "", 0, "", 0);
 	base = strrchr(m->path, '/');
 	base = base ? base + 1 : m->path;
-	if (m->file && symfile_symbol(m->file, addr - at->start + at->pgoff, &s))
+	if (m->file && symfile_symbol(m->file, map_entry_off(at, addr), &s))
 		demangle(s.name, &name);
 	wanted = callflow_wants_function(rules, base, strlen(base), name.data ? name.data : "", name.len);
 	buf_release(&name);

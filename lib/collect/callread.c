@@ -69,7 +69,7 @@ static struct frame native_frame(struct callflow_proc *p, uint32_t slot)
 		addr = load_relaxed(functions + slot);
 	m = maps_find(&p->proc->maps, addr);
 	if (m && m->module)
-		return (struct frame){ FRAME_NATIVE, .module = m->module, .off = addr - m->start + m->pgoff };
+		return (struct frame){ FRAME_NATIVE, .module = m->module, .off = map_entry_off(m, addr) };
 	return (struct frame){ FRAME_ANON, .proc = p->proc->id, .addr = addr };
 }
 

@@ -118,7 +118,7 @@ static void note_address(struct run *r, struct proc *p, uint64_t addr)
 
 	if (m && m->module)
 		trace_writer_note(r->w, &(struct frame){
-			FRAME_NATIVE, .module = m->module, .off = addr - m->start + m->pgoff });
+			FRAME_NATIVE, .module = m->module, .off = map_entry_off(m, addr) });
 }
 
 static void on_branches(void *ctx, int tid, const struct rec_branches *told)

@@ -24,7 +24,7 @@ static bool find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *of
 	if (!m || !m->module)
 		return false;
 	*module = m->module;
-	*off = addr - m->start + m->pgoff;
+	*off = map_entry_off(m, addr);
 	*mod = module_unwind(modules_at(&walk->c->modules, m->module));
 	return true;
 }
@@ -45,7 +45,7 @@ static void user_frame(struct collect *c, struct proc *p, uint64_t pc, struct fr
 	const struct map_entry *m = maps_find(&p->maps, pc);
 
 	if (m && m->module)
-		*f = (struct frame){ FRAME_NATIVE, .module = m->module, .off = pc - m->start + m->pgoff };
+		*f = (struct frame){ FRAME_NATIVE, .module = m->module, .off = map_entry_off(m, pc) };
 	else if (p->java)
 		java_name_pc(p->java, pc, f);
 	else {

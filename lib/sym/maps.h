@@ -29,4 +29,10 @@ void maps_copy(struct maps *to, const struct maps *from);	/* fork */
 void maps_reset(struct maps *m);				/* exec */
 const struct map_entry *maps_find(struct maps *m, uint64_t addr);	/* NULL: nothing there */
 
+/* Where addr, in the mapping m, is in its file. */
+static inline uint64_t map_entry_off(const struct map_entry *m, uint64_t addr)
+{
+	return addr - m->start + m->pgoff;
+}
+
 #endif

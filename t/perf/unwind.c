@@ -38,7 +38,7 @@ static bool find(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off, stru
 	if (!e)
 		return false;
 	*module = e->module;
-	*off = addr - e->start + e->pgoff;
+	*off = map_entry_off(e, addr);
 	*m = mod;
 	return true;
 }

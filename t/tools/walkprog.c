@@ -83,7 +83,7 @@ static bool find(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off, stru
 	if (!m)
 		return false;
 	*module = m->module;
-	*off = addr - m->start + m->pgoff;
+	*off = map_entry_off(m, addr);
 	*mod = mods[m->module];
 	return true;
 }

@@ -35,7 +35,7 @@ static void check_same(struct maps *maps, const struct model *m)
 		e = maps_find(maps, a);
 		CHECK_U64(e ? e->module : 0, m->module[a]);
 		if (e)
-			CHECK_U64(a - e->start + e->pgoff, m->off[a]);
+			CHECK_U64(map_entry_off(e, a), m->off[a]);
 	}
 	for (i = 1; i < maps->nr_entries; i++)
 		CHECK(maps->entries[i - 1].end <= maps->entries[i].start);

@@ -533,7 +533,7 @@ static bool find_self(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off,
 	if (!e)
 		return false;
 	*module = 1;
-	*off = addr - e->start + e->pgoff;
+	*off = map_entry_off(e, addr);
 	*m = mod;
 	return true;
 }
