@@ -142,17 +142,17 @@ static void print_sample(const struct jvm_sample *s)
 		}
 		switch (f->kind) {
 		case JVM_COMPILED:
-			printf("  jit  %" PRIx64 " #%u %s\n", f->pc, f->c, method_name(f->method));
+			printf("  jit  %" PRIx64 " #%u %s\n", f->pc, f->compile_id, method_name(f->method));
 			break;
 		case JVM_INTERPRETED:
-			printf("  int  %s @%u %" PRIx64 " %s\n", method_name(f->method), f->c, f->pc,
+			printf("  int  %s @%u %" PRIx64 " %s\n", method_name(f->method), f->bci, f->pc,
 			       i ? "" : stub_name(f->pc));
 			break;
 		case JVM_STUB:
 			printf("  stub %" PRIx64 " %s\n", f->pc, stub_name(f->pc));
 			break;
 		case JVM_NATIVE:
-			g = &s->segments[f->c];
+			g = &s->segments[f->segment];
 			printf("  nat  pc %" PRIx64 " sp %" PRIx64 " fp %" PRIx64 " len %zu%s%s\n", g->pc,
 			       g->sp,
 			       g->fp, g->len, g->exact ? " exact" : "", g->to_root ? " root" : "");
@@ -164,7 +164,7 @@ static void print_sample(const struct jvm_sample *s)
 				print_code(s->frames[0].pc);
 			if (i > 1 && s->frames[i - 1].kind != JVM_NATIVE)
 				print_code(s->frames[i - 1].pc + 1);
-			printf("  MARK %u line %u\n", f->c, f->method);
+			printf("  MARK %u line %u\n", f->mark, f->line);
 		}
 	}
 }
@@ -189,7 +189,7 @@ static void count_frame(const struct jvm_sample *s, const struct jvm_frame *f)
 	p.kinds[f->kind]++;
 	if (f->kind == JVM_COMPILED) {
 		p.compiled_frames++;
-		c = compiled(f->c);
+		c = compiled(f->compile_id);
 		c->min_pc = c->min_pc ? MIN(c->min_pc, f->pc) : f->pc;
 		c->max_pc = MAX(c->max_pc, f->pc);
 		c->stack_method = f->method;
@@ -197,7 +197,7 @@ static void count_frame(const struct jvm_sample *s, const struct jvm_frame *f)
 	if (f->kind == JVM_COMPILED || f->kind == JVM_INTERPRETED)
 		p.java++;
 	if (f->kind == JVM_MARK)
-		p.marks[f->c < MARK_NR ? f->c : 0]++;
+		p.marks[f->mark]++;
 }
 
 static void find_in(const struct jvm_sample *s)

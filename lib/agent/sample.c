@@ -118,13 +118,13 @@ static void leave_out_root(struct walk *w)
 	s = &w->segments[w->nr_segments - 1];
 	f = &w->frames[w->nr_frames - 1];
 	if (!(s->flags & JVM_SEG_TO_ROOT) || s->sp + s->len != end ||
-	    f->kind_pc >> JVM_FRAME_PC_BITS != JVM_NATIVE || f->c != w->nr_segments - 1)
+	    f->kind_pc >> JVM_FRAME_PC_BITS != JVM_NATIVE || f->segment != w->nr_segments - 1)
 		return;
 	s->end = end;
 	if (!ring_root(end, &r))
 		return;
 	if (r.sp == s->sp && r.len <= s->len && jvm_root_hash(s, (const void *)s->sp, r.len) == r.hash) {
-		*f = (struct jvm_rec_frame){ .kind_pc = (uint64_t)JVM_ROOT << JVM_FRAME_PC_BITS, .c = r.id };
+		*f = (struct jvm_rec_frame){ (uint64_t)JVM_ROOT << JVM_FRAME_PC_BITS, .root = r.id };
 		w->nr_segments--;
 	} else if (r.top > s->sp && r.top < end) {
 		s->len = r.top - s->sp;
@@ -187,7 +187,7 @@ static void write_sample(struct walk *w, const struct jvm_rec_sample *head)
 	ring_commit(r, size, JVM_REC_SAMPLE);
 	for (i = 0; i < w->nr_frames; i++)
 		if (w->frames[i].kind_pc >> JVM_FRAME_PC_BITS == JVM_COMPILED)
-			set_bit(seen, w->frames[i].c & ~JVM_NOT_INLINED);
+			set_bit(seen, w->frames[i].compile_id & ~JVM_NOT_INLINED);
 }
 
 static void take_sample(const struct ucontext *uc, uint64_t now, uint32_t event, uint32_t flags)

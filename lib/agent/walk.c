@@ -50,16 +50,20 @@ struct cursor {
 	bool above_leaf_call;		/* native code was interrupted that this frame called directly */
 };
 
-static void push(struct walk *w, uint32_t kind, uintptr_t pc, uint32_t method, uint32_t c)
+/* f: what its kind has beside a pc. */
+static void push(struct walk *w, enum jvm_frame_kind kind, uintptr_t pc, struct jvm_rec_frame f)
 {
-	uint64_t low = pc & ((1ull << JVM_FRAME_PC_BITS) - 1);
+	f.kind_pc = (uint64_t)kind << JVM_FRAME_PC_BITS | (pc & ((1ull << JVM_FRAME_PC_BITS) - 1));
+	w->frames[w->nr_frames++] = f;
+}
 
-	w->frames[w->nr_frames++] = (struct jvm_rec_frame){ (uint64_t)kind << JVM_FRAME_PC_BITS | low, method,
-		c };
+static void push_stub(struct walk *w, uintptr_t pc)
+{
+	push(w, JVM_STUB, pc, (struct jvm_rec_frame){ 0 });
 }
 
 /* There is always room for the mark that ends a walk. Says where it gave up, to those who mend it. */
-#define push_mark(w, why) push(w, JVM_MARK, 0, __LINE__, why)
+#define push_mark(w, why) push(w, JVM_MARK, 0, (struct jvm_rec_frame){ .line = __LINE__, .mark = why })
 
 static uintptr_t frame_pc(const struct cursor *c)
 {
@@ -77,7 +81,7 @@ static struct jvm_rec_segment *push_segment(struct walk *w, uintptr_t pc, uintpt
 	*s = (struct jvm_rec_segment){ .pc = pc, .sp = sp, .fp = fp, .len = UINT32_MAX };
 	if (end && end - sp < UINT32_MAX)
 		s->len = end - sp;
-	push(w, JVM_NATIVE, pc, 0, w->nr_segments++);
+	push(w, JVM_NATIVE, pc, (struct jvm_rec_frame){ .segment = w->nr_segments++ });
 	return s;
 }
 
@@ -151,7 +155,7 @@ static enum names_result push_interpreted(struct walk *w, const struct cursor *c
 		bcp = better_bcp;
 	if (bcp - m.code < m.code_size)
 		bci = bcp - m.code;
-	push(w, JVM_INTERPRETED, frame_pc(c), m.id, bci);
+	push(w, JVM_INTERPRETED, frame_pc(c), (struct jvm_rec_frame){ .method = m.id, .bci = bci });
 	return NAMES_OK;
 }
 
@@ -178,7 +182,7 @@ static bool leaf_interpreter(struct walk *w, struct cursor *c)
 		return false;
 	}
 	if (!w->nr_frames)
-		push(w, JVM_STUB, c->pc, 0, 0);
+		push_stub(w, c->pc);
 	/* torn down up to the return address */
 	if (code_leaves_interpreter(c->pc) && walk_returns_from(w, r->sp) && walk_on_stack(w, r->rbx)) {
 		c->pc = vm_word(r->sp, 0);
@@ -241,7 +245,7 @@ static bool leave_intrinsic_entry(struct walk *w, struct cursor *c)
 	if (!vm_in_range(&vm_known.method_entry, c->pc) || r13 <= c->sp || r13 - c->sp > 256 ||
 	    !walk_returns_from(w, r13 - 8))
 		return false;
-	push(w, JVM_STUB, frame_pc(c), 0, 0);
+	push_stub(w, frame_pc(c));
 	if (walk_on_stack(w, c->fp) && c->fp >= c->sp && c->fp < r13)
 		c->fp = vm_word(c->fp, 0);
 	return_through(c, r13 - 8);
@@ -426,13 +430,14 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 	struct method_info m = { 0 };
 	enum names_result r = names_get(vm_word(b->addr, vm.o.nm_method), NAMES_ALIVE, 0, w->ring, &m);
 	uintptr_t pc = frame_pc(c), orig;
+	uint32_t compile_id;
 
 	if (r == NAMES_NO_ROOM) {
 		w->no_room = true;
 		return false;
 	}
 	if (c->leaf && in_call_stub_of(w, c, b)) {
-		push(w, JVM_STUB, c->pc, 0, 0);
+		push_stub(w, c->pc);
 		return_through(c, c->sp);
 		return true;
 	}
@@ -443,8 +448,8 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 		    vm_word(orig, 0) - b->begin < (uint32_t)vm_i32(b->addr, vm.o.blob_size))
 			pc = vm_word(orig, 0) - 1;
 	}
-	push(w, JVM_COMPILED, pc, m.id,
-	     (uint32_t)vm_i32(b->addr, vm.o.nm_compile_id) | (is_at_frame(c, b) ? JVM_NOT_INLINED : 0));
+	compile_id = vm_i32(b->addr, vm.o.nm_compile_id) | (is_at_frame(c, b) ? JVM_NOT_INLINED : 0);
+	push(w, JVM_COMPILED, pc, (struct jvm_rec_frame){ .method = m.id, .compile_id = compile_id });
 	/* what was pushed for the call is popped when it returns */
 	if (c->above_stub)
 		c->sp += code_pops(c->pc, b->frame_size) * 8ul;
@@ -733,7 +738,7 @@ static bool step_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 	uintptr_t slot;
 	bool left;
 
-	push(w, JVM_STUB, frame_pc(c), 0, 0);
+	push_stub(w, frame_pc(c));
 	c->stub = c->leaf;
 	c->left_stub = true;
 	if (c->leaf && stub_called_by_vm(w, c, &slot))
@@ -797,7 +802,7 @@ static bool step_entry(struct walk *w, struct cursor *c)
 	uintptr_t fp = c->fp, wrapper, anchor, end;
 	struct jvm_rec_segment *s;
 
-	push(w, JVM_STUB, frame_pc(c), 0, 0);
+	push_stub(w, frame_pc(c));
 	if (!walk_on_stack(w, fp + 8) || !walk_on_stack(w, fp + ENTRY_R15) || fp < c->sp ||
 	    !walk_on_stack(w, wrapper = vm_word(fp, ENTRY_WRAPPER)) ||
 	    !walk_on_stack(w, (anchor = wrapper + vm.o.wrapper_anchor) + 24)) {
@@ -976,7 +981,7 @@ static bool is_half_entered(struct walk *w, const struct cursor *c, uintptr_t *s
 	if (!c->leaf || (c->pc - vm_known.call_stub.lo >= PROLOGUE && code_epilogue(c->pc) == CODE_FULL) ||
 	    !stub_called_by_vm(w, c, slot))
 		return false;
-	push(w, JVM_STUB, c->pc, 0, 0);
+	push_stub(w, c->pc);
 	return true;
 }
 
@@ -1000,7 +1005,7 @@ static bool step(struct walk *w, struct cursor *c)
 	case VM_BLOB_NMETHOD:
 		if (is_cont_entry(&b)) {
 			if (!w->nr_frames)
-				push(w, JVM_STUB, frame_pc(c), 0, 0);
+				push_stub(w, frame_pc(c));
 			return false;	/* what it calls is the root of a virtual thread */
 		}
 		return step_nmethod(w, c, &b);

@@ -229,21 +229,24 @@ static size_t java_frame(struct collect *c, struct java *j, const struct jvm_sam
 	case JVM_COMPILED:
 		*out = (struct frame){
 			FRAME_JIT, .proc = j->proc->id, .addr = f->pc, .method = f->method,
-			.compile_id = f->c & ~JVM_NOT_INLINED, .not_inlined = !!(f->c & JVM_NOT_INLINED),
+			.compile_id = f->compile_id & ~JVM_NOT_INLINED,
+			.not_inlined = !!(f->compile_id & JVM_NOT_INLINED),
 		};
 		return 1;
 	case JVM_INTERPRETED:
-		*out = (struct frame){ FRAME_INTERP, .proc = j->proc->id, .method = f->method, .bci = f->c };
+		*out = (struct frame){
+			FRAME_INTERP, .proc = j->proc->id, .method = f->method, .bci = f->bci,
+		};
 		return 1;
 	case JVM_STUB:
 		*out = (struct frame){ FRAME_STUB, .proc = j->proc->id, .addr = f->pc };
 		return 1;
 	case JVM_NATIVE:
-		return f->c < s->nr_segments ? native_segment(c, j, &s->segments[f->c], out) : 0;
+		return native_segment(c, j, &s->segments[f->segment], out);
 	case JVM_ROOT:
-		return known_root(j, f->c, out);
+		return known_root(j, f->root, out);
 	default:
-		*out = mark(f->c < MARK_NR ? f->c : MARK_JAVA_NOT_WALKABLE);
+		*out = mark(f->mark);
 		return 1;
 	}
 }

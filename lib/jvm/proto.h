@@ -177,12 +177,12 @@ struct jvm_rec_sample {
 };
 
 enum jvm_frame_kind {
-	JVM_COMPILED = 1,	/* pc, method, c = compile id, perhaps with JVM_NOT_INLINED */
-	JVM_INTERPRETED,	/* method, c = bytecode index */
+	JVM_COMPILED = 1,
+	JVM_INTERPRETED,
 	JVM_STUB,		/* pc in a stub, adapter or the interpreter's own code */
-	JVM_NATIVE,		/* c = index into the sample's segments: unwind that, it stands here */
-	JVM_MARK,		/* c = why the walk ended here, method = line of the agent's source */
-	JVM_ROOT,		/* c = jvm_root.id: the thread's root as the recorder knows it stands here */
+	JVM_NATIVE,		/* what unwinding a segment gives stands here */
+	JVM_MARK,		/* the walk ended here */
+	JVM_ROOT,		/* the thread's root as the recorder knows it stands here */
 };
 
 /* Why; the recorder turns these into its enum frame_mark. */
@@ -206,8 +206,17 @@ enum jvm_mark {
 
 struct jvm_rec_frame {
 	uint64_t kind_pc;	/* enum jvm_frame_kind << 56 | pc */
-	uint32_t method;
-	uint32_t c;
+	union {
+		uint32_t method;	/* JVM_COMPILED, JVM_INTERPRETED */
+		uint32_t line;		/* JVM_MARK: of the agent's source */
+	};
+	union {
+		uint32_t compile_id;	/* JVM_COMPILED: perhaps with JVM_NOT_INLINED */
+		uint32_t bci;		/* JVM_INTERPRETED */
+		uint32_t segment;	/* JVM_NATIVE: index into the sample's */
+		uint32_t mark;		/* JVM_MARK: enum jvm_mark, why */
+		uint32_t root;		/* JVM_ROOT: jvm_root.id */
+	};
 };
 
 enum jvm_segment_flags {	/* beside the valid bits 0-4 */

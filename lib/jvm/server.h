@@ -27,9 +27,18 @@ struct jvm;			/* one connected JVM */
 
 struct jvm_frame {		/* innermost first */
 	uint64_t pc;		/* innermost: interrupted; callers: return address - 1 */
-	uint32_t method;
-	uint32_t c;
 	uint8_t kind;		/* enum jvm_frame_kind */
+	union {
+		uint32_t method;	/* JVM_COMPILED, JVM_INTERPRETED */
+		uint32_t line;		/* JVM_MARK: of the agent's source */
+	};
+	union {
+		uint32_t compile_id;	/* JVM_COMPILED: perhaps with JVM_NOT_INLINED */
+		uint32_t bci;		/* JVM_INTERPRETED */
+		uint32_t segment;	/* JVM_NATIVE: index into the sample's; it is there */
+		uint32_t mark;		/* JVM_MARK: enum frame_mark */
+		uint32_t root;		/* JVM_ROOT: jvm_root.id */
+	};
 };
 
 /* Native code between two Java frames (or at either end): registers there and the stack copied. */

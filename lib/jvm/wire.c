@@ -36,20 +36,30 @@ static const void *fixed(struct span *s, size_t size)
 
 static bool decode_frame(const struct jvm_rec_frame *in, size_t nr_segments, struct jvm_frame *out)
 {
-	out->kind = in->kind_pc >> JVM_FRAME_PC_BITS;
-	out->pc = in->kind_pc & ((1ull << JVM_FRAME_PC_BITS) - 1);
-	out->method = in->method;
-	out->c = in->c;
+	*out = (struct jvm_frame){
+		.kind = in->kind_pc >> JVM_FRAME_PC_BITS,
+		.pc = in->kind_pc & ((1ull << JVM_FRAME_PC_BITS) - 1),
+	};
 	switch (out->kind) {
 	case JVM_COMPILED:
+		out->method = in->method;
+		out->compile_id = in->compile_id;
+		return true;
 	case JVM_INTERPRETED:
+		out->method = in->method;
+		out->bci = in->bci;
+		return true;
 	case JVM_STUB:
-	case JVM_ROOT:
 		return true;
 	case JVM_NATIVE:
-		return in->c < nr_segments;
+		out->segment = in->segment;
+		return in->segment < nr_segments;
 	case JVM_MARK:
-		out->c = mark_of[in->c < JVM_MARK_NR ? in->c : 0];
+		out->line = in->line;
+		out->mark = mark_of[in->mark < JVM_MARK_NR ? in->mark : 0];
+		return true;
+	case JVM_ROOT:
+		out->root = in->root;
 		return true;
 	}
 	return false;

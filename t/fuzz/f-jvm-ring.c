@@ -18,7 +18,7 @@ static void on_sample(void *ctx, const struct jvm_sample *s)
 
 	for (i = 0; i < s->nr_frames; i++)
 		sum += s->frames[i].pc +
-			(s->frames[i].kind == JVM_NATIVE ? s->segments[s->frames[i].c].len : 0);
+			(s->frames[i].kind == JVM_NATIVE ? s->segments[s->frames[i].segment].len : 0);
 	for (i = 0; i < s->nr_segments; i++)
 		for (k = 0; k < s->segments[i].len; k++)
 			sum += s->segments[i].stack[k];

@@ -121,9 +121,9 @@ static struct buf a_sample(void)
 		.flags = JVM_SAMPLE_LATE,
 	};
 	const struct jvm_rec_frame frames[] = {
-		{ (uint64_t)JVM_NATIVE << 56 | 0x7f0000001000, 0, 0 },
-		{ (uint64_t)JVM_COMPILED << 56 | 0x7f0000002000, 11, 42 },
-		{ (uint64_t)JVM_MARK << 56, 321, JVM_MARK_INTERPRETER },
+		{ (uint64_t)JVM_NATIVE << 56 | 0x7f0000001000, .segment = 0 },
+		{ (uint64_t)JVM_COMPILED << 56 | 0x7f0000002000, .method = 11, .compile_id = 42 },
+		{ (uint64_t)JVM_MARK << 56, .line = 321, .mark = JVM_MARK_INTERPRETER },
 	};
 	const struct jvm_rec_segment seg = {
 		.pc = 0x7f0000001000, .sp = 0x7ffc00000000, .fp = 1, .rbx = 2, .r15 = 3,
@@ -222,8 +222,8 @@ TEST(jvm_sample_record_decodes_to_what_was_written)
 	CHECK_U64(got.frames[0].kind, JVM_NATIVE);
 	CHECK_U64(got.frames[1].pc, 0x7f0000002000);
 	CHECK_U64(got.frames[1].method, 11);
-	CHECK_U64(got.frames[1].c, 42);
-	CHECK_U64(got.frames[2].c, MARK_JAVA_INTERPRETER);
+	CHECK_U64(got.frames[1].compile_id, 42);
+	CHECK_U64(got.frames[2].mark, MARK_JAVA_INTERPRETER);
 	CHECK_U64(got.segments[0].r15, 3);
 	CHECK_U64(got.segments[0].valid, 0x1f);
 	CHECK(got.segments[0].exact && !got.segments[0].to_root);
@@ -307,9 +307,9 @@ TEST(jvm_sample_refuses_a_frame_of_a_segment_that_is_not_there)
 	struct buf b = a_sample();
 	struct jvm_rec_frame *f = (void *)(b.data + sizeof(struct jvm_rec_sample));
 
-	f[0].c = 1;
+	f[0].segment = 1;
 	CHECK(decode(&b) == -EILSEQ);
-	f[0].c = 0;
+	f[0].segment = 0;
 	f[1].kind_pc = 99ull << 56;
 	CHECK(decode(&b) == -EILSEQ);
 	buf_release(&b);
@@ -320,9 +320,9 @@ TEST(jvm_mark_of_a_newer_agent_becomes_not_walkable)
 	struct buf b = a_sample();
 	struct jvm_rec_frame *f = (void *)(b.data + sizeof(struct jvm_rec_sample));
 
-	f[2].c = 4711;
+	f[2].mark = 4711;
 	CHECK_U64(decode(&b), 0);
-	CHECK_U64(got.frames[2].c, MARK_JAVA_NOT_WALKABLE);
+	CHECK_U64(got.frames[2].mark, MARK_JAVA_NOT_WALKABLE);
 	buf_release(&b);
 }
 
