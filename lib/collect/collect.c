@@ -8,15 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/spawn.h"
 #include "collect/labels.h"
 #include "collect/loop.h"
 #include "collect/privileges.h"
+#include "collect/program.h"
 #include "collect/state.h"
 #include "collect/symbols.h"
 
@@ -26,14 +24,10 @@ enum { EVENTS_POLL_MS = 2, STATUS_NS = 500000000 };
 struct run {
 	struct collect *c;
 	struct loop loop;
-	struct spawn child;		/* pid 0: none */
-	bool child_gone;
-	int status;			/* of the child, as waitpid gives it */
-	int nr_signals;
-	bool ending;			/* the recording is over, the child not yet */
+	struct program program;
 	bool failed;			/* the trace cannot be written any more */
 	uint64_t status_ns;
-	uint64_t spawned_ns;		/* just before the child was let go */
+	uint64_t spawned_ns;		/* just before the program was let go */
 };
 
 void collect_merge(struct collect *c, uint64_t until_ns)
@@ -59,33 +53,20 @@ static void drain(struct collect *c, uint64_t now_ns, bool all)
 	c->drained_ns = now_ns;
 }
 
-static void reap(void *ctx)
+static void on_child(void *ctx)
 {
 	struct run *r = ctx;
 
-	if (r->child.pid <= 0 || r->child_gone || waitpid(r->child.pid, &r->status, WNOHANG) != r->child.pid)
-		return;
-	r->child_gone = true;
-	r->loop.stop = true;
+	if (program_reap(&r->program))
+		r->loop.stop = true;
 }
 
-/*
- * A first signal is the program's business: what the terminal did not already send it is passed
- * on, and the recording lasts until it ends.  A second one ends the recording, and asks the
- * program to end; a program that does not is killed by the next.
- */
 static void on_signal(void *ctx, int sig, bool from_terminal)
 {
 	struct run *r = ctx;
 
-	if (r->ending) {
-		kill(r->child.pid, SIGKILL);
-	} else if (r->child.pid > 0 && !r->nr_signals++) {
-		if (!from_terminal)
-			kill(r->child.pid, sig);
-	} else {
+	if (program_signal(&r->program, sig, from_terminal))
 		r->loop.stop = true;
-	}
 }
 
 /* Attached to running processes or threads: are all of them gone? */
@@ -118,14 +99,15 @@ static void begin(struct run *r)
 {
 	struct collect *c = r->c;
 	const struct collect_opts *o = c->o;
+	bool with_program = program_exists(&r->program) && !o->start_ns;
 
 	if (o->start_ns)
 		labels_clock(c, "start");	/* again: the delay is no part of what is recorded */
 	if (c->sched)
-		sched_begins(c, o->start_ns || r->child.pid <= 0 ? clock_mono_ns() : r->spawned_ns);
+		sched_begins(c, with_program ? r->spawned_ns : clock_mono_ns());
 
 	/* a program's begin with its exec */
-	if (o->start_ns || o->system_wide || r->child.pid <= 0)
+	if (!with_program || o->system_wide)
 		collect_enable(c, true);
 	c->begun_ns = clock_mono_ns();
 	r->loop.due_ns = o->duration_ns ? c->begun_ns + o->duration_ns : 0;
@@ -148,7 +130,7 @@ static void check_writer(struct run *r)
 		return;
 	r->failed = true;
 	collect_enable(r->c, false);
-	if (r->child.pid <= 0)
+	if (!program_exists(&r->program))
 		r->loop.stop = true;
 }
 
@@ -199,7 +181,7 @@ static int on_command(void *ctx, const char *command, struct buf *reply, struct 
 }
 
 static const struct loop_ops loop_ops = {
-	.signal = on_signal, .child = reap, .command = on_command, .drain = on_drain, .flush = on_flush,
+	.signal = on_signal, .child = on_child, .command = on_command, .drain = on_drain, .flush = on_flush,
 	.check = on_check, .due = on_due,
 };
 
@@ -224,24 +206,11 @@ static int open_loop(struct run *r, struct err *e)
 	return ret ? err_errno(e, "cannot wait for events") : 0;
 }
 
-/* The program outlived the recording's time: it is asked to end, and its status is ours. */
-static void end_child(struct run *r)
+/* A program that outlived the recording's time is asked to end, and its status is ours. */
+static void end_program(struct run *r)
 {
-	if (r->child.pid <= 0)
-		return;
-	reap(r);
-	if (!r->child_gone)
-		r->c->res->ended_program = !kill(r->child.pid, SIGTERM);
-	r->ending = true;
-	while (!r->child_gone) {
-		loop_wait_signal(&r->loop);
-		reap(r);
-	}
-}
-
-static int shell_status(int status)
-{
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	if (program_end(&r->program, &r->loop))
+		r->c->res->ended_program = true;
 }
 
 static void refused_metrics(struct collect *c)
@@ -332,28 +301,19 @@ static void stop_events(struct collect *c)
 	lost_untold(c);
 }
 
-/* It ends without running anything. */
-static void never_let_go(struct spawn *child)
-{
-	if (child->pid <= 0)
-		return;
-	close(child->go_fd);
-	waitpid(child->pid, NULL, 0);
-}
-
 /*
  * The program runs from here on. The trace gets its name only now: a program that does not exist costs
  * no older trace.
  */
 static int let_go(struct run *r, struct err *e)
 {
-	int ret = r->child.pid > 0 ? spawn_go(&r->child, r->c->o->argv[0], e) : 0;
+	int ret = program_exists(&r->program) ? spawn_go(&r->program.child, r->c->o->argv[0], e) : 0;
 
 	if (ret)
 		return ret;
 	ret = trace_writer_commit(r->c->w, e);
 	if (ret)
-		end_child(r);
+		end_program(r);
 	privileges_drop();	/* after the commit, which may be in somebody else's folder */
 	return ret;
 }
@@ -368,14 +328,14 @@ static void run(struct run *r)
 	else
 		begin(r);
 	tell_status(r);
-	reap(r);
+	on_child(r);
 	loop_run(&r->loop);
 	if (c->begun_ns)
 		c->res->duration_ns = clock_mono_ns() - c->begun_ns;
 	labels_clock(c, "end");		/* what stopping takes is no part of what was recorded */
 	stop_events(c);
-	end_child(r);
-	c->res->status = r->child.pid > 0 ? shell_status(r->status) : 0;
+	end_program(r);
+	c->res->status = program_exit_status(&r->program);
 	labels_end(c);
 	finish(c);
 }
@@ -392,7 +352,7 @@ static int record(struct run *r, struct err *e)
 		sched_labels(c);
 	ret = open_loop(r, e);
 	if (ret) {
-		never_let_go(&r->child);
+		program_discard(&r->program);
 	} else {
 		labels_clock(c, "start");
 		trace_writer_flush(c->w);
@@ -439,11 +399,11 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 		callflows_init(&c->calls, &o->callflow, &c->tasks, c->w, &res->calls);
 	r = agents_open(c, e);
 	if (!r && o->argv)
-		r = spawn_start(&run.child, o->argv, e);
-	c->child_pid = MAX(run.child.pid, 0);
+		r = spawn_start(&run.program.child, o->argv, e);
+	c->child_pid = MAX(run.program.child.pid, 0);
 	privileges_raise();	/* not those of the program */
 	if (!r)
-		r = collect_open_rings(c, o->system_wide ? -1 : o->argv ? run.child.pid : 0, e);
+		r = collect_open_rings(c, o->system_wide ? -1 : o->argv ? run.program.child.pid : 0, e);
 	if (r && timers_take_over(c, e))
 		r = 0;
 	if (!r)
@@ -453,7 +413,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	if (!r)
 		r = record(&run, e);
 	else
-		never_let_go(&run.child);
+		program_discard(&run.program);
 	callflows_release(&c->calls);
 	agents_close(c);
 	sched_free(c->sched);

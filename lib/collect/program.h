@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* program.h - the program that a recording starts: its signals, its end and its exit status. */
+#ifndef COLLECT_PROGRAM_H
+#define COLLECT_PROGRAM_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/spawn.h"
+#include "collect/loop.h"
+
+struct program {
+	struct spawn child;	/* pid 0 or less: there is no program */
+	bool gone;
+	int status;		/* as waitpid() gives it */
+	int nr_signals;
+	bool ending;		/* the recording is over, the program not yet */
+};
+
+static inline bool program_exists(const struct program *p)
+{
+	return p->child.pid > 0;
+}
+
+/* The program never runs: it ends at once. */
+void program_discard(struct program *p);
+/* True when it has ended since the call before. */
+bool program_reap(struct program *p);
+/*
+ * A signal to the recorder. A first one is the program's business: what the terminal did not already
+ * send it is passed on, and the recording lasts until it ends. A second one ends the recording, and
+ * asks the program to end; a program that does not is killed by the next. True: the recording is to
+ * end.
+ */
+bool program_signal(struct program *p, int sig, bool from_terminal);
+/* The recording is over: waits until the program is, too. True: it was still running, and asked to end. */
+bool program_end(struct program *p, struct loop *l);
+/* As a shell gives it; 0 when there is no program. */
+int program_exit_status(const struct program *p);
+
+#endif
