@@ -7,6 +7,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/quote.h"
 #include "base/term.h"
 #include "cmd.h"
 #include "output.h"
@@ -17,6 +18,7 @@
 #include "model/callcheck.h"
 #include "model/profile.h"
 #include "model/sched.h"
+#include "model/sourcecheck.h"
 #include "report/report.h"
 
 static const char *const sorts[] = { "default", "cum", "base", "n", "name", "wait", "blocked", "latency",
@@ -307,14 +309,18 @@ static int warn_of_gaps(const struct report_request *q, const struct trace_reade
 	return q->strict && origin->lost ? 1 : r;
 }
 
-static int check(const struct view *v)
+static void put_check(bool bad, const char *what, uint64_t nr_checked)
+{
+	printf("%s  %-50s %10" PRIu64 " checked", bad ? "BAD" : "ok ", what, nr_checked);
+}
+
+static int check_view(const struct view *v)
 {
 	struct flow_check c[FLOW_NR_CHECKS];
 	unsigned int i, nr_bad = flow_check(&v->m->flow, c);
 
 	for (i = 0; i < FLOW_NR_CHECKS; i++) {
-		printf("%s  %-50s %10" PRIu64 " checked", c[i].nr_bad ? "BAD" : "ok ", c[i].what,
-		       c[i].nr_checked);
+		put_check(c[i].nr_bad, c[i].what, c[i].nr_checked);
 		if (c[i].nr_bad)
 			printf(", %" PRIu64 " violated, first at %" PRIu32, c[i].nr_bad, c[i].first_bad);
 		putchar('\n');
@@ -334,9 +340,10 @@ static int check_sched(struct trace_reader *t)
 	int r = sched_read(&m, t, NULL, &e);
 	unsigned int nr_bad = r ? 0 : sched_check(&m, &nr_threads, &nr_cpus, &first);
 
-	if (!r)
-		printf("%s  %-50s %10" PRIu64 " checked\n", nr_bad ? "BAD" : "ok ",
-		       "states of threads and CPUs fill their time", nr_threads + nr_cpus);
+	if (!r) {
+		put_check(nr_bad, "states of threads and CPUs fill their time", nr_threads + nr_cpus);
+		putchar('\n');
+	}
 	if (nr_bad)
 		log_error("%u threads and CPUs are not accounted for; first: %s", nr_bad, first.data);
 	buf_release(&first);
@@ -351,9 +358,8 @@ static int check_calls(struct trace_reader *t)
 
 	if (calls_check(t, &c, &e))
 		return log_err(&e);
-	printf("%s  %-50s %10" PRIu64 " checked, within %d %% and %d ms\n", c.nr_bad ? "BAD" : "ok ",
-	       "CPU time of calls = the kernel's for the thread", c.nr_checked, CALLS_CHECK_PERCENT,
-	       CALLS_CHECK_NS / 1000000);
+	put_check(c.nr_bad, "CPU time of calls = the kernel's for the thread", c.nr_checked);
+	printf(", within %d %% and %d ms\n", CALLS_CHECK_PERCENT, CALLS_CHECK_NS / 1000000);
 	if (c.nr_bad)
 		log_error("%" PRIu64 " threads have other CPU time than the kernel says; first: %s", c.nr_bad,
 			  c.first);
@@ -408,13 +414,39 @@ static int read_trace(struct subject *s, const char *path, const struct profile_
 	return r ? err_wrap(e, "%s", path) : 0;
 }
 
+/* The whole model; a view may leave some of it out. */
+static int check_sources(struct subject *s, const struct profile_opts *po)
+{
+	struct source_check c[FLOW_MAX_METRICS];
+	const struct model *m = &s->model;
+	struct buf what = BUF_INIT;
+	unsigned int i, nr_bad = 0;
+	struct err e;
+
+	if (sources_check(m, &s->names, s->t, po, c, &e))
+		return log_err(&e);
+	for (i = 0; i < m->nr_sources; i++) {
+		buf_reset(&what);
+		buf_str(&what, "n and Sum(Base) of ");
+		quote_add(&what, model_str(m, m->sources[i].name));
+		buf_str(&what, " = the trace's");
+		put_check(c[i].nr_bad, what.data, c[i].nr_checked);
+		putchar('\n');
+		if (c[i].nr_bad && !nr_bad++)
+			log_error("%s differ: %s", what.data, c[i].first);
+	}
+	buf_release(&what);
+	return nr_bad ? 1 : 0;
+}
+
 static int show(struct subject *s, const struct report_request *q, const struct report_opts *o, struct err *e)
 {
-	int r = view_init(&s->view, &s->model, &s->origin, o, e);
+	int r, bad = q->check && s->t ? check_sources(s, o->profile) : 0;
 
+	r = view_init(&s->view, &s->model, &s->origin, o, e);
 	if (r || !q->check)
 		return r ? r : report_print(&s->view, stdout, e);
-	return check(&s->view) | (s->t ? check_sched(s->t) | check_calls(s->t) : 0);
+	return bad | check_view(&s->view) | (s->t ? check_sched(s->t) | check_calls(s->t) : 0);
 }
 
 static int print_model(const struct report_request *q, const struct report_opts *o)
@@ -451,7 +483,8 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
 		.samples = q->samples, .prefer_samples = r->prefers_samples, .no_samples = r->no_samples,
 		.replay = q->replay, .calibrate = q->calibrate,
-		.deltas = !format_is_of_tree(q->format), .needs_deltas = r->needs_deltas,
+		.deltas = q->check || !format_is_of_tree(q->format),
+		.needs_deltas = q->check || r->needs_deltas,	/* what was measured is the sum of both */
 		.fold_plt = q->fold_plt, .times = timed, .all_events = timed,
 	};
 }

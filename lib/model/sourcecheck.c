@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/sourcecheck.h"
+#include "trace/calls.h"
+
+enum { EVENTS_MAX = 64, NOT_SHOWN = -1 };
+
+struct sums {
+	const struct model *m;
+	const struct opt_list *cpus;
+	struct window window;
+	int metric_of_event[EVENTS_MAX], metric_of_call[CALL_MAX_METRICS];
+	uint32_t nr_events;		/* that the trace names; 0: all samples are one metric */
+	uint64_t n[FLOW_MAX_METRICS];	/* [source] */
+	uint64_t base[FLOW_MAX_METRICS];	/* [metric] */
+};
+
+/* ---- what the trace says ---- */
+
+static int find_metric(const struct model *m, enum flow_n kind, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->nr_shown; i++)
+		if (m->sources[m->metrics[i].source].kind == kind &&
+		    !strcmp(model_str(m, m->metrics[i].name), name))
+			return i;
+	return NOT_SHOWN;
+}
+
+/* An event that has the name of a metric of calls is "name.sampled". */
+static int find_event(const struct model *m, const char *name)
+{
+	int metric = find_metric(m, FLOW_SAMPLES, name);
+	char sampled[96];
+
+	if (metric != NOT_SHOWN)
+		return metric;
+	snprintf(sampled, sizeof(sampled), "%s.sampled", name);
+	return find_metric(m, FLOW_SAMPLES, sampled);
+}
+
+static void find_metrics(struct sums *s, const struct names *x)
+{
+	const char *name;
+	unsigned int i;
+	char key[48];
+
+	for (; s->nr_events < EVENTS_MAX && (name = names_event(x, s->nr_events, "")); s->nr_events++)
+		s->metric_of_event[s->nr_events] = find_event(s->m, name);
+	for (i = 0; i < CALL_MAX_METRICS; i++) {
+		snprintf(key, sizeof(key), "call.metric.%u", i);
+		name = names_label(x, key);
+		s->metric_of_call[i] = name ? find_metric(s->m, FLOW_CALLS, name) : NOT_SHOWN;
+	}
+}
+
+static bool is_wanted(const struct window *w, uint64_t time_ns)
+{
+	return time_ns >= w->reset_ns && window_has(w, time_ns);
+}
+
+static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
+{
+	struct sums *s = ctx;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		int metric = s->nr_events ? NOT_SHOWN : 0;
+
+		if (r[i].event < s->nr_events)
+			metric = s->metric_of_event[r[i].event];
+		if (metric == NOT_SHOWN || !is_wanted(&s->window, r[i].time_ns) ||
+		    !select_number(s->cpus, r[i].cpu))
+			continue;
+		s->n[s->m->metrics[metric].source]++;
+		s->base[metric] += s->nr_events ? r[i].weight : 1;
+	}
+	return 0;
+}
+
+static int take_values(void *ctx, const struct rec_call_values *r)
+{
+	struct sums *s = ctx;
+	uint32_t i, k;
+
+	for (i = 0; i < r->nr && is_wanted(&s->window, r->time_ns); i++) {
+		s->n[0] += r->values[i].calls;
+		for (k = 0; k < r->nr_metrics; k++)
+			if (s->metric_of_call[k] != NOT_SHOWN)
+				s->base[s->metric_of_call[k]] += r->values[i].base[k];
+	}
+	return 0;
+}
+
+/* ---- what the model says ---- */
+
+static void expect(struct source_check *c, const char *what, uint64_t got, uint64_t want)
+{
+	c->nr_checked++;
+	if (got != want && !c->nr_bad++)
+		snprintf(c->first, sizeof(c->first), "%s: %" PRIu64 " in the model, %" PRIu64 " in the trace",
+			 what, got, want);
+}
+
+/* Of a calibrated metric the trace has what counting cost, too. */
+static uint64_t measured(const struct model *m, unsigned int metric, const uint64_t *total)
+{
+	unsigned int delta = model_delta(m, metric);
+
+	return total[metric] + (delta ? total[delta] : 0);
+}
+
+static void compare(const struct sums *s, unsigned int source, struct source_check *c)
+{
+	uint64_t total[FLOW_MAX_METRICS], n = flow_totals(&s->m->flow, total);
+	const struct model *m = s->m;
+	unsigned int i;
+
+	expect(c, "n", model_n(m, source, n, total), s->n[source]);
+	for (i = 0; i < m->nr_shown; i++) {
+		const char *name = model_str(m, m->metrics[i].name);
+
+		if (m->metrics[i].source != source)
+			continue;
+		if (m->sources[source].kind == FLOW_CALLS && !strcmp(name, "calls"))
+			expect(c, name, total[i], s->n[source]);
+		else
+			expect(c, name, measured(m, i, total), s->base[i]);
+	}
+}
+
+int sources_check(const struct model *m, const struct names *x, struct trace_reader *t,
+		  const struct profile_opts *o, struct source_check *out, struct err *e)
+{
+	bool has_values = m->sources[0].kind == FLOW_CALLS && names_label(x, "callflow") && !o->replay;
+	const struct trace_sink sink = { .samples = take_samples,
+					 .call_values = has_values ? take_values : NULL };
+	struct sums s = { .m = m, .cpus = o->cpus };
+	unsigned int i;
+	int r;
+
+	memset(out, 0, m->nr_sources * sizeof(*out));
+	find_metrics(&s, x);
+	r = names_window(x, o->from_ns, o->to_ns, &s.window, e);
+	if (!r)
+		r = trace_read(t, &sink, &s, e);
+	for (i = 0; i < m->nr_sources && !r; i++)
+		if (m->sources[i].kind == FLOW_SAMPLES || has_values)
+			compare(&s, i, &out[i]);
+	return r;
+}

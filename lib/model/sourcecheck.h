@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sourcecheck.h - a model against its trace: n of each source is the number of records there, and the sum
+ * of base what they weigh.
+ */
+#ifndef MODEL_SOURCECHECK_H
+#define MODEL_SOURCECHECK_H
+
+#include "model/profile.h"
+
+struct source_check {
+	uint64_t nr_checked, nr_bad;	/* sums; nothing is checked of what branches or events make */
+	char first[160];		/* of the bad ones */
+};
+
+/*
+ * m is what profile_read() made of the trace with these options, before any view of it; x are its names.
+ * Fills out[m->nr_sources] from a pass of its own.
+ */
+int sources_check(const struct model *m, const struct names *x, struct trace_reader *t,
+		  const struct profile_opts *o, struct source_check *out, struct err *e);
+
+#endif
