@@ -58,8 +58,9 @@ static void print_choices(const struct command *c)
 
 	command_own_opts(c, &j);
 	for (o = j.table; o->type != OPT_TYPE_END; o++)
-		if (o->type == OPT_TYPE_SET && o->name)
-			printf("*--%s*::\n\t%c%s.\n\n", o->name, o->help[0] & ~0x20, o->help + 1);
+		if ((o->type == OPT_TYPE_SET || o->sets) && o->name)
+			printf("*--%s*%s%s%s::\n\t%c%s.\n\n", o->name, o->sets ? "=_" : "",
+			       o->sets ? o->arg : "", o->sets ? "_" : "", o->help[0] & ~0x20, o->help + 1);
 	free(j.table);
 }
 

@@ -85,16 +85,24 @@ static const struct opt check_opts[] = {
 };
 #undef O
 
+/* The option that chooses the report. */
+static void add_report(struct opt_join *j, size_t i, size_t at)
+{
+	const struct report *r = reports[i];
+	const struct opt plain = OPT_SET(0, r->name, struct report_request, report, i, r->help);
+	const struct opt with_argument =
+		OPT_SET_STR(r->name, struct report_request, argument, report, i, r->argument, r->help);
+
+	opt_join_add(j, (const struct opt[]){ r->argument ? with_argument : plain, OPT_END }, at);
+}
+
 static void join_opts(struct opt_join *j)
 {
 	size_t at = opt_join_struct(j, sizeof(struct report_request)), i;
 
 	opt_join_add(j, input_opts, at);
 	for (i = 0; reports[i]; i++)
-		opt_join_add(j, (const struct opt[]){
-			OPT_SET(0, reports[i]->name, struct report_request, report, i, reports[i]->help),
-			OPT_END
-		}, at);
+		add_report(j, i, at);
 	opt_join_add(j, report_opts, at);
 	for (i = 0; reports[i]; i++) {
 		if (!reports[i]->opts)
@@ -504,7 +512,7 @@ static struct report_opts show_opts(const struct report_request *q, const struct
 				    const struct profile_opts *po)
 {
 	return (struct report_opts){
-		.report = r, .own = own, .profile = po,
+		.report = r, .own = own, .argument = q->argument, .profile = po,
 		.format = q->format, .sort = q->sort, .limit = q->limit, .prune = q->prune,
 		.absolute = q->absolute, .percent = q->percent, .width = term_width(),
 		.select = { &q->pids, &q->tids, &q->comms, &q->threads, &q->modules, &q->symbols },

@@ -10,6 +10,7 @@ struct report;
 struct report_request {
 	const char *input, *events, *stacks, *tree;
 	int report;			/* index in reports[] */
+	const char *argument;		/* of the report's option, where it takes one */
 	int format;
 	const char *output;		/* NULL: standard output */
 	struct opt_list metrics;

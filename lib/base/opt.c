@@ -187,6 +187,8 @@ static int store(struct parser *p, const struct opt *o, const char *s, struct er
 {
 	if (set_value(o, p->opts + o->offset, s, e))
 		return err_wrap(e, "%s", display_name(o));
+	if (o->sets)
+		*(int *)(p->opts + o->sets_offset) = o->value;
 	return 0;
 }
 
@@ -442,7 +444,8 @@ void opt_join_add(struct opt_join *j, const struct opt *table, size_t offset)
 		j->table[j->nr] = *o;
 		if (o->type == OPT_TYPE_END)
 			break;
-		j->table[j->nr++].offset += offset;
+		j->table[j->nr].offset += offset;
+		j->table[j->nr++].sets_offset += offset;
 	}
 }
 

@@ -48,6 +48,9 @@ struct opt {
 	const char *(*word)(unsigned int i);	/* NULL at the end */
 	unsigned int only;
 	int value;
+	/* A mode switch with an argument: it also stores value, in the int at sets_offset. */
+	bool sets;
+	size_t sets_offset;
 	bool arg_optional;	/* --name[=arg]; without "=" the field becomes the first word or "" */
 };
 
@@ -78,6 +81,10 @@ struct opt {
 #define OPT_SET(l, n, s, f, v, h) \
 	{ .type = OPT_TYPE_SET, .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, int), \
 	  .value = (v), .help = (h) }
+/* OPT_SET with an argument, which f takes; the int g gets the value. */
+#define OPT_SET_STR(n, s, f, g, v, a, h) \
+	{ .type = OPT_TYPE_STR, .name = (n), .offset = OPT_FIELD(s, f, const char *), .arg = (a), \
+	  .help = (h), .sets = true, .sets_offset = OPT_FIELD(s, g, int), .value = (v) }
 #define OPT_STR_OPTARG(l, n, s, f, a, h) \
 	{ .type = OPT_TYPE_STR, .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, const char *), \
 	  .arg = (a), .help = (h), .arg_optional = true }

@@ -115,10 +115,16 @@ void opt_print_help(const struct opt *table, FILE *out)
 	}
 }
 
+/* Where the option stores its value as one of several switches; SIZE_MAX: it is none. */
+static size_t switch_offset(const struct opt *o)
+{
+	return o->sets ? o->sets_offset : o->type == OPT_TYPE_SET ? o->offset : SIZE_MAX;
+}
+
 /* Rows after o that set the same field to other values are its alternatives. */
 static bool is_alternative(const struct opt *o, const struct opt *prev)
 {
-	return prev && o->type == OPT_TYPE_SET && prev->type == OPT_TYPE_SET && o->offset == prev->offset;
+	return prev && switch_offset(o) != SIZE_MAX && switch_offset(o) == switch_offset(prev);
 }
 
 void opt_print_synopsis(const struct opt *table, FILE *out)

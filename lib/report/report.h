@@ -26,6 +26,7 @@ struct report;
 struct report_opts {
 	const struct report *report;
 	const void *own;		/* the struct that report->opts fill */
+	const char *argument;		/* of the report's option; NULL: it takes none */
 	int format;			/* enum format_id */
 	int sort;			/* enum report_sort */
 	unsigned int sort_metric;
@@ -79,6 +80,7 @@ void view_release(struct view *v);
 struct report {
 	const char *name;		/* also its option: --name */
 	const char *help;		/* of that option */
+	const char *argument;		/* what help calls its argument; NULL: it takes none */
 	unsigned int formats;		/* a set: format.h */
 	const char *legend;		/* at the end of text: what columns mean, which sums hold; or NULL */
 	bool sorts_by_wait;		/* --sort also takes wait, blocked and latency */

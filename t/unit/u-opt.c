@@ -14,6 +14,7 @@ struct test_opts {
 	uint64_t pid, window_ns, ring_bytes;
 	double percent;
 	int clock, view;
+	const char *function;
 	struct opt_list events;
 };
 
@@ -496,4 +497,44 @@ TEST(opt_takes_only_its_words_of_a_shared_list)
 	help = text_of(opt_print_synopsis, some);
 	CHECK_STR(help, "[--colour=(red|blue)]");
 	free(help);
+}
+
+static const struct opt modes[] = {
+	OPT_SET(0, "xarc", struct test_opts, view, 1, "parents and children"),
+	OPT_SET_STR("lines-of", struct test_opts, function, view, 3, "function", "lines of a function"),
+	OPT_END
+};
+
+TEST(opt_a_mode_switch_may_take_an_argument)
+{
+	char *first[] = { "--xarc", "--lines-of", "main", NULL }, *last[] = { "--lines-of=main", "--xarc", NULL };
+
+	memset(&o, 0, sizeof(o));
+	CHECK(!opt_parse(modes, &o, 3, first, false, &nr_operands, &e));
+	CHECK_U64(o.view, 3);
+	CHECK_STR(o.function, "main");
+	CHECK(!opt_parse(modes, &o, 2, last, false, &nr_operands, &e));
+	CHECK_U64(o.view, 1);
+	CHECK(opt_parse(modes, &o, 1, first + 1, false, &nr_operands, &e) == -EINVAL);
+}
+
+TEST(opt_a_mode_switch_with_an_argument_is_an_alternative)
+{
+	char *text = text_of(opt_print_synopsis, modes);
+
+	CHECK_STR(text, "[--xarc | --lines-of=<function>]");
+	free(text);
+}
+
+TEST(opt_a_joined_mode_switch_stores_both_where_its_struct_is)
+{
+	struct opt_join j = { .table = NULL };
+	size_t at;
+
+	opt_join_struct(&j, 100);
+	at = opt_join_struct(&j, sizeof(struct test_opts));
+	opt_join_add(&j, modes, at);
+	CHECK_U64(j.table[1].offset, at + offsetof(struct test_opts, function));
+	CHECK_U64(j.table[1].sets_offset, at + offsetof(struct test_opts, view));
+	free(j.table);
 }
