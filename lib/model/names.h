@@ -146,6 +146,8 @@ struct names {
 		 */
 		uint64_t function;
 		uint64_t weight;	/* how much it stands for, beside others of its function */
+		/* with lines: strtab id of the source file, 0 not known; line of it, 0 not known */
+		uint32_t file, line;
 	} *levels;
 	size_t nr_levels, alloc_levels;
 	struct buf name;	/* scratch */
@@ -197,6 +199,17 @@ struct frame names_code_frame(struct names *x, uint32_t proc, uint64_t addr, uin
  * known.
  */
 uint64_t names_offset(struct names *x, const struct frame *f, uint64_t time_ns);
+/*
+ * The code that the frame's address is in: a function as the linker knows it, or what a JIT compiled.
+ * start is an offset in the module's file (of the kernel an address), or an address in the process. False:
+ * not known.
+ */
+struct name_range {
+	uint64_t start, size;
+	uint32_t module;	/* index in x->modules, or MAP_NONE */
+	uint32_t code;		/* index in x->codes, or MAP_NONE */
+};
+bool names_range(struct names *x, const struct frame *f, struct name_range *r);
 /*
  * The function of which that consumer is a part that the compiler split off ("f.cold"); itself when it
  * is none.

@@ -118,17 +118,35 @@ static uint32_t demangled(struct names *x, const char *name)
 	return strtab_add(&x->m->consumers.names, x->name.data ? x->name.data : "", x->name.len);
 }
 
-static uint32_t place(struct names *x, const char *file, uint32_t line)
+/* A line of a source file. */
+struct place {
+	uint32_t text;		/* strtab id of "file:line"; 0: not known */
+	uint32_t file;		/* strtab id */
+	uint32_t line;		/* 0: not known */
+};
+
+static struct place place(struct names *x, const char *file, uint32_t line)
 {
+	struct place p = { .line = line };
 	char nr[16];
 
 	if (!x->o.lines || !file || !*file)
-		return 0;
+		return (struct place){ 0 };
+	p.file = intern(x, file);
 	buf_reset(&x->name);
 	buf_str(&x->name, file);
 	snprintf(nr, sizeof(nr), ":%u", line);
 	buf_str(&x->name, line ? nr : "");
-	return strtab_add(&x->m->consumers.names, x->name.data, x->name.len);
+	p.text = strtab_add(&x->m->consumers.names, x->name.data, x->name.len);
+	return p;
+}
+
+static void add_level_at(struct names *x, struct consumer *c, const struct place *at, uint64_t function)
+{
+	c->detail = at->text;
+	add_level(x, c, function);
+	x->levels[x->nr_levels - 1].file = at->file;
+	x->levels[x->nr_levels - 1].line = at->line;
 }
 
 static int compare_symbols(const void *p, const void *q)
@@ -239,6 +257,7 @@ static void resolve_native(struct names *x, const struct frame *f, uint32_t kind
 	const struct name_symbol *s;
 	struct name_module *m;
 	struct consumer c = { .kind = kind };
+	struct place here;
 	size_t nr;
 
 	if (at == MAP_NONE) {
@@ -257,8 +276,8 @@ static void resolve_native(struct names *x, const struct frame *f, uint32_t kind
 	if (!c.name && nr && lines[nr - 1].func)
 		c.name = demangled(x, lines[nr - 1].func);
 	if (c.name) {
-		c.detail = nr ? place(x, lines[nr - 1].file, lines[nr - 1].line) : 0;
-		add_level(x, &c, native_function(x, &c));
+		here = place(x, nr ? lines[nr - 1].file : NULL, nr ? lines[nr - 1].line : 0);
+		add_level_at(x, &c, &here, native_function(x, &c));
 	} else {
 		unresolved(x, c.module, m->base, f->off);
 	}
@@ -267,8 +286,8 @@ static void resolve_native(struct names *x, const struct frame *f, uint32_t kind
 
 		c = (struct consumer){ .kind = CONSUMER_NATIVE_INLINED, .module = c.module };
 		c.name = l->func ? demangled(x, l->func) : intern(x, "[unknown inlined function]");
-		c.detail = place(x, l->file, l->line);
-		add_level(x, &c, native_function(x, &c));
+		here = place(x, l->file, l->line);
+		add_level_at(x, &c, &here, native_function(x, &c));
 	}
 }
 
@@ -369,22 +388,23 @@ static uint32_t line_of(const struct name_method *m, uint64_t bci)
 	return best_line;
 }
 
-static uint32_t java_place(struct names *x, uint32_t proc, uint32_t method, uint64_t bci)
+static struct place java_place(struct names *x, uint32_t proc, uint32_t method, uint64_t bci)
 {
 	uint32_t at = map_get(&x->method_of, names_pair(proc, method));
-	uint32_t line;
+	struct place p;
 	char text[64];
 
 	if (!x->o.lines || at == MAP_NONE || !*x->methods[at].source)
-		return 0;
-	line = line_of(&x->methods[at], bci);
-	if (line)
-		return place(x, x->methods[at].source, line);
+		return (struct place){ 0 };
+	p = place(x, x->methods[at].source, line_of(&x->methods[at], bci));
+	if (p.line)
+		return p;
 	snprintf(text, sizeof(text), " bci %llu", (unsigned long long)bci);
 	buf_reset(&x->name);
 	buf_str(&x->name, x->methods[at].source);
 	buf_str(&x->name, text);
-	return strtab_add(&x->m->consumers.names, x->name.data, x->name.len);
+	p.text = strtab_add(&x->m->consumers.names, x->name.data, x->name.len);
+	return p;
 }
 
 /* Where each pc's frames begin in the blob. */
@@ -452,6 +472,7 @@ static void resolve_jit(struct names *x, const struct frame *f)
 	struct name_code *code = find_code(x, f);
 	const struct name_pc *pc = code && !f->not_inlined ? find_pc(code, f->addr - code->addr) : NULL;
 	uint64_t nr = 0, i;
+	struct place here;
 	struct span s;
 
 	if (pc) {
@@ -471,8 +492,10 @@ static void resolve_jit(struct names *x, const struct frame *f)
 	c.kind = code_kind(code);
 	for (i = nr; i-- > 0;) {
 		c.name = method_name(x, f->proc, list[i].method);
-		c.detail = list[i].bci ? java_place(x, f->proc, list[i].method, list[i].bci - 1) : 0;
-		add_level(x, &c, method_function(x, f->proc, list[i].method));
+		here = (struct place){ 0 };
+		if (list[i].bci)
+			here = java_place(x, f->proc, list[i].method, list[i].bci - 1);
+		add_level_at(x, &c, &here, method_function(x, f->proc, list[i].method));
 		c.kind = CONSUMER_JAVA_INLINED;
 		if (x->o.no_inline)
 			break;
@@ -482,10 +505,10 @@ static void resolve_jit(struct names *x, const struct frame *f)
 static void resolve_interp(struct names *x, const struct frame *f)
 {
 	struct consumer c = { .kind = CONSUMER_JAVA_INTERPRETED };
+	struct place here = java_place(x, f->proc, f->method, f->bci);
 
 	c.name = method_name(x, f->proc, f->method);
-	c.detail = java_place(x, f->proc, f->method, f->bci);
-	add_level(x, &c, method_function(x, f->proc, f->method));
+	add_level_at(x, &c, &here, method_function(x, f->proc, f->method));
 }
 
 static void resolve_method(struct names *x, const struct frame *f)
@@ -681,6 +704,35 @@ uint64_t names_offset(struct names *x, const struct frame *f, uint64_t time_ns)
 		return f->addr - (stub ? stub->addr : 0);
 	default:
 		return 0;
+	}
+}
+
+bool names_range(struct names *x, const struct frame *f, struct name_range *r)
+{
+	const struct name_symbol *s;
+	const struct name_code *code;
+
+	*r = (struct name_range){ .module = MAP_NONE, .code = MAP_NONE };
+	switch (f->kind) {
+	case FRAME_NATIVE:
+	case FRAME_KERNEL:
+		r->module = map_get(&x->module_of, f->module);
+		s = r->module == MAP_NONE ? NULL : find_symbol(&x->modules[r->module], f->off);
+		if (s) {
+			r->start = s->off;
+			r->size = s->size;
+		}
+		return s;
+	case FRAME_JIT:
+		code = find_code(x, f);
+		if (code) {
+			r->code = code - x->codes;
+			r->start = code->addr;
+			r->size = code->size;
+		}
+		return code;
+	default:
+		return false;
 	}
 }
 
