@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* disasm.h - machine code as text, by objdump where it is installed. */
+#ifndef SYM_DISASM_H
+#define SYM_DISASM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct disasm {
+	struct buf out;			/* what objdump wrote */
+	struct disasm_insn {
+		uint64_t off;		/* from the start of what was asked for */
+		const char *bytes;	/* "0f af c0" */
+		const char *text;	/* "imul   %eax,%eax" */
+	} *insns;			/* ascending by off */
+	size_t nr_insns, alloc_insns;
+};
+
+/*
+ * size bytes at file offset off of a program.  -ESTALE: the file is not the one with that build-id;
+ * -ENOENT: there is no such file, or no objdump.
+ */
+int disasm_file(struct disasm *d, const char *path, const uint8_t *build_id, size_t build_id_len,
+		uint64_t off, uint64_t size, struct err *e);
+/* Code that was at addr, of that machine as uname(1) calls it. */
+int disasm_bytes(struct disasm *d, const uint8_t *code, size_t len, uint64_t addr, const char *machine,
+		 struct err *e);
+void disasm_release(struct disasm *d);
+
+#endif
