@@ -104,7 +104,8 @@ struct report {
 };
 
 /* All reports, in the order of help; x is the row report_x. */
-#define REPORT_LIST(R) R(xarc) R(xtree) R(xprof) R(rt) R(gen) R(tprof) R(threads) R(sched) R(arc)
+#define REPORT_LIST(R) R(xarc) R(xtree) R(xprof) R(rt) R(gen) R(tprof) R(threads) R(sched) R(arc) \
+	R(annotate)
 #define REPORT_DECLARE(name) extern const struct report report_##name;
 REPORT_LIST(REPORT_DECLARE)
 

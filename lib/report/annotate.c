@@ -1,0 +1,697 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * annotate.c - functions by source line and by instruction: what samples hit, and the text of it where this
+ * machine has the source, the program and objdump.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/near.h"
+#include "base/quote.h"
+#include "model/annotate.h"
+#include "model/origin.h"
+#include "report/report.h"
+#include "report/sheet.h"
+#include "report/table.h"
+#include "sym/disasm.h"
+#include "sym/source.h"
+#include "version.h"
+
+struct annotate_own {
+	struct opt_list sources;
+	uint64_t around;
+};
+
+/* Ranges of the model's vectors: what one function has. */
+struct part {
+	size_t first, end;
+};
+
+struct printer {
+	const struct annotate *a;
+	const struct model *m;
+	const struct report_opts *o;
+	const struct annotate_own *own;
+	const struct origin *origin;
+	FILE *out;
+	struct sheet sheet;		/* JSON and CSV */
+	struct buf b, text;		/* scratch */
+	const struct annotate_function *f;	/* the one being printed */
+	struct part ways, lines, codes;
+};
+
+/* ---- what both kinds of format say ---- */
+
+static const char *text_of(const struct printer *p, uint32_t id)
+{
+	return id ? model_str(p->m, id) : NULL;
+}
+
+/* Of rows that begin with the function's index, in order: those of one function from first on. */
+#define PART(p, what, i)                                                                             \
+	do {                                                                                         \
+		(p)->what.first = (p)->what.end;                                                     \
+		while ((p)->what.end < (p)->a->nr_##what && (p)->a->what[(p)->what.end].function == (i)) \
+			(p)->what.end++;                                                             \
+	} while (0)
+
+static void next_function(struct printer *p, size_t i)
+{
+	p->f = &p->a->functions[i];
+	PART(p, ways, i);
+	PART(p, lines, i);
+	PART(p, codes, i);
+}
+
+/* The folder of a Java class, of its method's name; "" of others. */
+static char *package_of(const struct printer *p)
+{
+	char *name = xstrdup(p->f->module ? "" : model_str(p->m, p->f->name)), *at;
+	size_t cut;
+
+	for (cut = 0; cut < 2; cut++) {	/* the method, then the class */
+		at = strrchr(name, '.');
+		if (!at)
+			at = name;
+		*at = '\0';
+	}
+	for (at = name; (at = strchr(at, '.'));)
+		*at = '/';
+	return name;
+}
+
+static bool is_newer(const struct printer *p, const struct source *s)
+{
+	return s->path && p->origin->start_ns && s->mtime_ns > p->origin->start_ns;
+}
+
+/* Of a kernel function, of code without bytes, and where objdump fails, *e says why there is no text. */
+static int disassemble(const struct printer *p, const struct annotate_code *c, struct disasm *d,
+		       struct err *e)
+{
+	const struct name_range *r = &c->range;
+	const struct name_module *m;
+
+	*d = (struct disasm){ .insns = NULL };
+	if (r->module == MAP_NONE)
+		return err_set(e, ENODATA, "the trace has no bytes of this code");
+	m = &p->a->names->modules[r->module];
+	if (m->flags & MODULE_KERNEL)
+		return err_set(e, ENODATA, "kernel code");
+	if (*m->path != '/')
+		return err_set(e, ENODATA, "no file has this code");
+	return disasm_file(d, m->path, m->build_id, m->build_id_len, r->start, r->size, e);
+}
+
+static const struct disasm_insn *find_insn(const struct disasm *d, uint64_t off)
+{
+	size_t lo = 0, hi = d->nr_insns, mid;
+
+	while (lo < hi) {
+		mid = (lo + hi) / 2;
+		if (d->insns[mid].off < off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < d->nr_insns && d->insns[lo].off == off ? &d->insns[lo] : NULL;
+}
+
+static struct part insns_of(const struct annotate *a, size_t code)
+{
+	struct part r;
+
+	for (r.first = 0; r.first < a->nr_insns && a->insns[r.first].code < code; r.first++)
+		;
+	for (r.end = r.first; r.end < a->nr_insns && a->insns[r.end].code == code; r.end++)
+		;
+	return r;
+}
+
+/* ---- text ---- */
+
+static void put_way(const struct printer *p, const struct annotate_way *w, struct buf *b)
+{
+	static const char *const kinds[CONSUMER_NR] = {
+		[CONSUMER_JAVA_INTERPRETED] = "interpreted", [CONSUMER_JAVA_COMPILED] = "compiled",
+		[CONSUMER_JAVA_C1] = "compiled by C1", [CONSUMER_JAVA_C2] = "compiled by C2",
+	};
+
+	if (w->into) {
+		buf_str(b, "inlined into ");
+		quote_add(b, model_str(p->m, w->into));
+	} else {
+		buf_str(b, kinds[w->kind] ? kinds[w->kind] : "its own code");
+	}
+}
+
+static void put_share(struct buf *b, uint64_t n, uint64_t total)
+{
+	struct buf percent = BUF_INIT;
+
+	if (n)
+		put_percent(&percent, n, total);
+	buf_fmt(b, "%7s", n ? percent.data : "-");
+	buf_release(&percent);
+}
+
+/* The cells of a row, without its end. */
+static void put_cells(struct printer *p, uint64_t n, uint64_t cum)
+{
+	struct buf *b = &p->b;
+
+	buf_reset(b);
+	if (n)
+		buf_fmt(b, "%8" PRIu64 " ", n);
+	else
+		buf_fmt(b, "%8s ", "-");
+	put_share(b, n, p->f->n);
+	if (cum)
+		buf_fmt(b, " %8" PRIu64 " ", cum);
+	else
+		buf_fmt(b, " %8s ", "-");
+	put_share(b, cum, p->f->cum);
+}
+
+static void end_row(struct printer *p)
+{
+	while (p->b.len && p->b.data[p->b.len - 1] == ' ')
+		p->b.data[--p->b.len] = '\0';
+	fprintf(p->out, "%s\n", p->b.data);
+}
+
+static void print_ways(struct printer *p)
+{
+	size_t i;
+
+	fprintf(p->out, "%8s %7s %8s %7s  How it ran\n", "Samples", "%", "Cum", "%Cum");
+	for (i = p->ways.first; i < p->ways.end; i++) {
+		put_cells(p, p->a->ways[i].n, p->a->ways[i].cum);
+		buf_str(&p->b, "  ");
+		put_way(p, &p->a->ways[i], &p->b);
+		end_row(p);
+	}
+}
+
+/* Tabs stay what they are: eight columns. */
+static void put_source(struct buf *b, const char *s)
+{
+	size_t column = 0, len;
+
+	for (; *s; s += len) {
+		len = strcspn(s, "\t");
+		if (!len) {
+			do
+				buf_putc(b, ' ');
+			while (++column % 8);
+			len = 1;
+			continue;
+		}
+		{
+			char *word = xstrndup(s, len);
+
+			quote_add(b, word);
+			free(word);
+		}
+		column += len;
+	}
+}
+
+static void print_line(struct printer *p, const struct source *s, uint32_t line, uint64_t n, uint64_t cum)
+{
+	put_cells(p, n, cum);
+	if (line)
+		buf_fmt(&p->b, " %6" PRIu32 "  ", line);
+	else
+		buf_fmt(&p->b, " %6s  ", "-");
+	if (source_line(s, line, &p->text) && p->text.len)
+		put_source(&p->b, p->text.data);
+	end_row(p);
+}
+
+/* A line, and how it ran where that differs; returns the first row of the next line. */
+static size_t print_line_rows(struct printer *p, const struct source *s, size_t first)
+{
+	const struct annotate_line *l = &p->a->lines[first];
+	uint64_t n = 0, cum = 0;
+	size_t end, i;
+
+	for (end = first; end < p->lines.end && p->a->lines[end].file == l->file &&
+	     p->a->lines[end].line == l->line; end++) {
+		n += p->a->lines[end].n;
+		cum += p->a->lines[end].cum;
+	}
+	print_line(p, s, l->line, n, cum);
+	for (i = first; i < end && p->ways.end - p->ways.first > 1; i++) {
+		put_cells(p, p->a->lines[i].n, p->a->lines[i].cum);
+		buf_fmt(&p->b, " %6s    ", "");
+		put_way(p, &p->a->ways[p->a->lines[i].way], &p->b);
+		end_row(p);
+	}
+	return end;
+}
+
+/* Lines without samples from one number up to another, and no more than is there. */
+static void print_between(struct printer *p, const struct source *s, uint64_t from, uint64_t to)
+{
+	for (; from <= to && from <= s->nr_lines; from++)
+		print_line(p, s, from, 0, 0);
+}
+
+static void print_around(struct printer *p, const struct source *s, uint64_t before, uint64_t line,
+			 bool first)
+{
+	uint64_t around = p->own->around, from = line > around ? line - around : 1, to = before + around;
+
+	if (!first && from <= to + 2) {	/* the gap is no longer than what would say so */
+		print_between(p, s, before + 1, line - 1);
+		return;
+	}
+	if (!first) {
+		print_between(p, s, before + 1, to);
+		fputs("     ...\n", p->out);
+	}
+	print_between(p, s, from, line - 1);
+}
+
+static void print_file_head(struct printer *p, const char *name, const struct source *s)
+{
+	buf_reset(&p->b);
+	quote_add(&p->b, s->path ? s->path : name);
+	if (!s->path)
+		buf_str(&p->b, " (not found; --source says where to look)");
+	else if (is_newer(p, s))
+		buf_str(&p->b, " (changed after the recording began: lines may not fit)");
+	fprintf(p->out, "\n%s\n%8s %7s %8s %7s %6s  Source\n", p->b.data, "Samples", "%", "Cum", "%Cum", "Line");
+}
+
+/* Lines of one file; returns the first row of the next. */
+static size_t print_file(struct printer *p, size_t first)
+{
+	const struct annotate_line *l = p->a->lines;
+	const char *name = text_of(p, l[first].file);
+	char *package = package_of(p);
+	uint64_t before = 0;
+	struct source s;
+	size_t i = first;
+
+	source_open(&s, name ? name : "", package, &p->own->sources);
+	if (name)
+		print_file_head(p, name, &s);
+	else
+		fprintf(p->out, "\nno source file is known\n");
+	while (i < p->lines.end && l[i].file == l[first].file) {
+		if (l[i].line)
+			print_around(p, &s, before, l[i].line, !before);
+		before = l[i].line;
+		i = print_line_rows(p, &s, i);
+	}
+	if (before)
+		print_between(p, &s, before + 1, before + p->own->around);
+	source_release(&s);
+	free(package);
+	return i;
+}
+
+static void print_insn(struct printer *p, uint64_t off, const struct annotate_insn *hit,
+		       const struct disasm_insn *insn)
+{
+	struct buf *b = &p->b;
+
+	buf_reset(b);
+	if (hit)
+		buf_fmt(b, "%8" PRIu64 " ", hit->n);
+	else
+		buf_fmt(b, "%8s ", "-");
+	put_share(b, hit ? hit->n : 0, p->f->n);
+	buf_fmt(b, "   +0x%-6" PRIx64, off);
+	if (hit && hit->line)
+		buf_fmt(b, " %6" PRIu32 "  ", hit->line);
+	else
+		buf_fmt(b, " %6s  ", hit ? "-" : "");
+	if (insn)
+		quote_add(b, insn->text);
+	end_row(p);
+}
+
+/* Whether an instruction without samples is near one that has some, in the list of objdump. */
+static bool is_near(const struct printer *p, const struct disasm *d, size_t at, const bool *hit)
+{
+	uint64_t around = p->own->around;
+	size_t i = at > around ? at - around : 0;
+
+	for (; i <= at + around && i < d->nr_insns; i++)
+		if (hit[i])
+			return true;
+	return false;
+}
+
+static void print_disassembly(struct printer *p, struct part r, const struct disasm *d)
+{
+	const struct annotate_insn *insns = p->a->insns, *hit;
+	bool *is_hit = xcalloc(d->nr_insns + 1, sizeof(*is_hit)), gap = false;
+	const struct disasm_insn *known;
+	size_t i, next;
+
+	for (i = r.first; i < r.end; i++) {
+		known = find_insn(d, insns[i].off);
+		if (known)
+			is_hit[known - d->insns] = true;
+	}
+	for (i = 0, next = r.first; i < d->nr_insns; i++) {
+		for (; next < r.end && insns[next].off < d->insns[i].off; next++)
+			print_insn(p, insns[next].off, &insns[next], NULL);
+		hit = next < r.end && insns[next].off == d->insns[i].off ? &insns[next++] : NULL;
+		if (hit || is_near(p, d, i, is_hit)) {
+			if (gap)
+				fputs("     ...\n", p->out);
+			gap = false;
+			print_insn(p, d->insns[i].off, hit, &d->insns[i]);
+		} else {
+			gap = true;
+		}
+	}
+	for (; next < r.end; next++)
+		print_insn(p, insns[next].off, &insns[next], NULL);
+	free(is_hit);
+}
+
+static void print_code(struct printer *p, size_t code)
+{
+	const struct annotate_code *c = &p->a->codes[code];
+	const struct name_range *range = &c->range;
+	struct part r = insns_of(p->a, code);
+	struct disasm d;
+	struct err e;
+	size_t i;
+	int fail;
+
+	fail = disassemble(p, c, &d, &e);
+	buf_reset(&p->b);
+	buf_str(&p->b, "code of ");
+	quote_add(&p->b, model_str(p->m, c->name));
+	if (range->code != MAP_NONE)
+		buf_fmt(&p->b, ", compilation %" PRIu32 " by %s", p->a->names->codes[range->code].compile_id,
+			c->kind == CONSUMER_JAVA_C2 ? "C2" : "C1");
+	buf_fmt(&p->b, ": %" PRIu64 " bytes at 0x%" PRIx64, range->size, range->start);
+	if (fail) {
+		buf_str(&p->b, "; not disassembled: ");
+		quote_add(&p->b, e.msg);
+	}
+	fprintf(p->out, "\n%s\n%8s %7s   %-8s %6s%s\n", p->b.data, "Samples", "%", "Offset", "Line",
+		fail ? "" : "  Instruction");
+	if (fail)
+		for (i = r.first; i < r.end; i++)
+			print_insn(p, p->a->insns[i].off, &p->a->insns[i], NULL);
+	else
+		print_disassembly(p, r, &d);
+	disasm_release(&d);
+}
+
+static void print_function(struct printer *p)
+{
+	struct buf *b = &p->b;
+	size_t i;
+
+	buf_reset(b);
+	quote_add(b, model_str(p->m, p->f->name));
+	if (p->f->module) {
+		buf_str(b, " in ");
+		quote_add(b, model_str(p->m, p->f->module));
+	}
+	buf_fmt(b, ": %" PRIu64 " sample%s, %.1f %% of all; with what it calls %" PRIu64 ", %.1f %%", p->f->n,
+		p->f->n == 1 ? "" : "s", p->f->n * 100.0 / p->a->n, p->f->cum, p->f->cum * 100.0 / p->a->n);
+	fprintf(p->out, "\n%s\n\n", b->data);
+	print_ways(p);
+	for (i = p->lines.first; i < p->lines.end;)
+		i = print_file(p, i);
+	for (i = p->codes.first; i < p->codes.end; i++)
+		print_code(p, i);
+}
+
+static void text_head(struct printer *p)
+{
+	const struct origin *o = p->origin;
+	struct buf *b = &p->b;
+
+	buf_fmt(b, "%" PRIu64 " samples of ", p->a->n);
+	quote_add(b, model_str(p->m, p->m->metrics[0].name));
+	buf_str(b, " over ");
+	report_put_duration(b, o->duration_ns);
+	buf_fmt(b, ", %" PRIu64 " lost", o->lost);
+	if (o->command) {
+		buf_str(b, "; ");
+		quote_add(b, o->command);
+	}
+	fprintf(p->out, "%s\n Units :: samples; %% :: of the function's; Cum :: with what is called from there\n",
+		b->data);
+}
+
+/* ---- CSV and JSON ---- */
+
+enum { ROW_WAY, ROW_LINE, ROW_INSN };
+
+struct cells {
+	int row;
+	const struct annotate_way *way;
+	uint32_t file, line;
+	const struct annotate_code *code;
+	uint64_t off, n, cum;
+	const char *text, *bytes;
+};
+
+static void add_row(struct printer *p, const struct cells *c)
+{
+	static const char *const rows[] = { "way", "line", "instruction" };
+	bool insn = c->row == ROW_INSN;
+
+	sheet_row(&p->sheet, NULL, (const struct cell[]){
+		cell_text(model_str(p->m, p->f->name)),
+		cell_text(text_of(p, p->f->module)),
+		cell_text(rows[c->row]),
+		cell_text(consumer_kind_name(insn ? c->code->kind : c->way->kind)),
+		insn ? cell_absent : cell_text(text_of(p, c->way->into)),
+		c->row == ROW_WAY ? cell_absent : cell_text(text_of(p, c->file)),
+		c->row == ROW_WAY ? cell_absent : c->line ? cell_u64(c->line) : cell_none,
+		insn ? cell_text(model_str(p->m, c->code->name)) : cell_absent,
+		insn ? cell_u64(c->code->range.start) : cell_absent,
+		insn ? cell_u64(c->off) : cell_absent,
+		cell_u64(c->n),
+		insn ? cell_absent : cell_u64(c->cum),
+		c->row == ROW_WAY ? cell_absent : cell_text(c->text),
+		insn ? cell_text(c->bytes) : cell_absent,
+	});
+}
+
+static void add_lines(struct printer *p)
+{
+	const struct annotate_line *l = p->a->lines;
+	char *package = package_of(p);
+	struct source s = { .path = NULL };
+	const char *text;
+	size_t i;
+
+	for (i = p->lines.first; i < p->lines.end; i++) {
+		if (i == p->lines.first || l[i].file != l[i - 1].file) {
+			source_release(&s);
+			source_open(&s, l[i].file ? model_str(p->m, l[i].file) : "", package,
+				    &p->own->sources);
+		}
+		text = !source_line(&s, l[i].line, &p->text) ? NULL : p->text.len ? p->text.data : "";
+		add_row(p, &(struct cells){
+			.row = ROW_LINE, .way = &p->a->ways[l[i].way], .file = l[i].file, .line = l[i].line,
+			.n = l[i].n, .cum = l[i].cum, .text = text });
+	}
+	source_release(&s);
+	free(package);
+}
+
+static void add_code(struct printer *p, size_t code)
+{
+	const struct annotate_code *c = &p->a->codes[code];
+	struct part r = insns_of(p->a, code);
+	const struct disasm_insn *insn;
+	struct disasm d;
+	struct err e;
+	size_t i;
+
+	disassemble(p, c, &d, &e);
+	for (i = r.first; i < r.end; i++) {
+		const struct annotate_insn *hit = &p->a->insns[i];
+
+		insn = find_insn(&d, hit->off);
+		add_row(p, &(struct cells){
+			.row = ROW_INSN, .code = c, .off = hit->off, .n = hit->n, .file = hit->file,
+			.line = hit->line, .text = insn ? insn->text : NULL,
+			.bytes = insn ? insn->bytes : NULL });
+	}
+	disasm_release(&d);
+}
+
+static void add_function(struct printer *p)
+{
+	struct json *j = &p->sheet.json;
+	size_t i;
+
+	json_object(j, NULL);
+	json_str(j, "name", model_str(p->m, p->f->name));
+	json_str(j, "module", text_of(p, p->f->module));
+	json_u64(j, "samples", p->f->n);
+	json_u64(j, "cum", p->f->cum);
+	json_array(j, "rows");
+	for (i = p->ways.first; i < p->ways.end; i++)
+		add_row(p, &(struct cells){ .row = ROW_WAY, .way = &p->a->ways[i], .n = p->a->ways[i].n,
+					    .cum = p->a->ways[i].cum });
+	add_lines(p);
+	for (i = p->codes.first; i < p->codes.end; i++)
+		add_code(p, i);
+	json_end(j);
+	json_end(j);
+}
+
+static void json_head(struct printer *p)
+{
+	struct json *j = &p->sheet.json;
+
+	json_object(j, NULL);
+	json_object(j, "arcprof");
+	json_str(j, "version", ARCPROF_VERSION);
+	json_str(j, "report", "annotate");
+	json_end(j);
+	json_object(j, "source");
+	json_str(j, "command", p->origin->command);
+	json_str(j, "host", p->origin->host);
+	json_u64(j, "elapsed_ns", p->origin->duration_ns);
+	json_u64(j, "lost", p->origin->lost);
+	json_end(j);
+	json_str(j, "event", model_str(p->m, p->m->metrics[0].name));
+	json_u64(j, "samples", p->a->n);
+}
+
+/* ---- the whole ---- */
+
+static void print_all(struct printer *p)
+{
+	static const struct sheet_column columns[] = {
+		{ "function", .outer = true }, { "module", .outer = true }, { "row" }, { "kind" }, { "into" },
+		{ "file" }, { "line" }, { "code" }, { "code_start" }, { "offset" }, { "samples" }, { "cum" },
+		{ "text" }, { "bytes" },
+	};
+	bool text = p->o->format == FORMAT_TEXT;
+	size_t i;
+
+	if (text) {
+		text_head(p);
+	} else {
+		sheet_init(&p->sheet, p->o->format, p->out);
+		json_head(p);
+		sheet_columns(&p->sheet, columns, ARRAY_SIZE(columns));
+		json_array(&p->sheet.json, "functions");
+	}
+	for (i = 0; i < p->a->nr_functions && !(p->o->limit && i >= p->o->limit); i++) {
+		next_function(p, i);
+		if (text)
+			print_function(p);
+		else
+			add_function(p);
+	}
+	if (!text) {
+		json_end(&p->sheet.json);
+		json_end(&p->sheet.json);
+	}
+}
+
+/* Names that have it in them come before those that are spelled alike. */
+static int unknown_function(const struct annotate *a, const char *pattern, struct err *e)
+{
+	const struct consumers *all = &a->names->m->consumers;
+	struct near near = near_init(pattern);
+	const char *part = NULL;
+	size_t i;
+
+	for (i = 1; i < all->nr_items; i++) {
+		const char *name = consumer_name(all, i);
+
+		if (!annotate_is_function(&all->items[i]))
+			continue;
+		if (strstr(name, pattern) && (!part || strlen(name) < strlen(part)))
+			part = name;
+		near_try(&near, name);
+	}
+	err_set(e, ENOENT, "no sample is in a function '%s'", pattern);
+	if (part)
+		err_hint(e, "did you mean '%s'? '*' stands for any part of a name, as in '*%s*'", part,
+			 pattern);
+	else if (near.best)
+		err_hint(e, "did you mean '%s'?", near.best);
+	return -ENOENT;
+}
+
+static int annotate_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	const struct annotate_opts ao = {
+		.pattern = o->argument, .select = &o->select,
+		.metrics = o->profile->metrics, .cpus = o->profile->cpus,
+		.from_ns = o->profile->from_ns, .to_ns = o->profile->to_ns,
+	};
+	const struct resolve_opts ro = {
+		.signatures = o->profile->names.signatures, .no_inline = o->no_inline,
+		.no_kernel = o->no_kernel, .lines = true, .by_kind = true,
+	};
+	struct origin origin;
+	struct annotate a;
+	struct names x;
+	struct model m;
+	int r;
+
+	model_init(&m, 1, FLOW_SAMPLES);
+	names_init(&x, &m, &ro);
+	r = annotate_read(&a, &x, t, &ao, e);
+	if (!r && a.n && !a.nr_functions)
+		r = unknown_function(&a, ao.pattern, e);
+	if (!r) {
+		struct printer p = { .a = &a, .m = &m, .o = o, .own = o->own, .origin = &origin, .out = out };
+
+		origin_fill(&origin, &x, a.first_ns, a.last_ns);
+		print_all(&p);
+		buf_release(&p.b);
+		buf_release(&p.text);
+		r = !a.nr_functions;
+	}
+	annotate_release(&a);
+	names_release(&x);
+	model_release(&m);
+	return r;
+}
+
+static int check(const struct report_opts *o, struct err *e)
+{
+	if (o->select.symbols && o->select.symbols->nr_items)
+		return err_set(e, EINVAL, "cannot be combined: --annotate and --symbol");
+	return 0;
+}
+
+#define O struct annotate_own
+static const struct opt opts[] = {
+	OPT_LIST(0, "source", O, sources, "dir", "look for source files in <dir>"),
+	OPT_U64(0, "around", O, around, "n", "2", "lines and instructions to show around those with samples"),
+	OPT_END
+};
+#undef O
+
+const struct report report_annotate = {
+	.name = "annotate",
+	.help = "show source lines and instructions of a function",
+	.argument = "function",
+	.formats = FORMATS_TABLE,
+	.legend = "\n A sample is often a few instructions late (skid): the one before it may be the slow one.\n",
+	.opts_title = "For --annotate",
+	.opts = opts,
+	.opts_size = sizeof(struct annotate_own),
+	.check = check,
+	.needs = "a trace with samples",
+	.print_trace = annotate_print,
+};

@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# Source lines and instructions of a function: t/workloads/lines.c and Lines.java say where their time goes.
+load ../lib
+load ../java
+
+setup_file() {
+	prepare_jdks
+}
+
+# Of the rows that a jq condition selects, the sum of a column: sum <column> <condition>
+sum() {
+	json "[.functions[].rows[] | select($2) | .$1] | add // 0"
+}
+
+# annotate <file> <function> [<option>...]: the report as JSON in $output; rows add up to the function.
+annotate() {
+	run_arcprof report -i "$1" --annotate "$2" --format json "${@:3}"
+	[ "$status" -eq 0 ]
+	jq -e 'all(.functions[]; .samples as $n | .cum as $c
+		| ([.rows[] | select(.row == "line") | .samples] | add) == $n
+		and ([.rows[] | select(.row == "line") | .cum] | add) == $c
+		and ([.rows[] | select(.row == "way") | .samples] | add) == $n
+		and ([.rows[] | select(.row == "way") | .cum] | add) == $c)' <<<"$output"
+}
+
+record_lines() {
+	skip_unless_perf
+	record -F 1999 -- "$(workload lines)" 400
+	[ "$status" -eq 0 ]
+	while read -r name line share; do
+		declare -g "${name}_line=$line" "${name}_share=$share"
+	done <<<"$output"
+	n=$(samples)
+}
+
+@test "annotate: the lines of a C function have the samples that its source says" {
+	record_lines
+	annotate trace hot --source "$TOP"
+	within "$(sum samples ".row == \"line\" and (.line == $hot_line or .line == $hot_line - 1)")" \
+		"$((n * hot_share / 100))" 20
+	[ "$(sum samples '.row == "line"')" -eq "$(samples_in hot)" ]
+	[ "$(json '.functions[0].rows[] | select(.line == '"$hot_line"' and .row == "line") | .text')" = \
+		$'\t\tMANY(x);\t/* HOT_LINE */' ]
+}
+
+@test "annotate: an inlined function says what it is inlined into" {
+	record_lines
+	annotate trace inlined
+	[ "$(json '.functions[0].rows[] | select(.row == "way") | .kind + " " + .into')" = "native-inlined main" ]
+	within "$(sum samples ".row == \"line\" and .line == $inlined_line")" "$((n * inlined_share / 100))" 50
+}
+
+@test "annotate: each sample of compiled code is at an instruction that objdump knows" {
+	skip_unless_command objdump
+	record_lines
+	annotate trace hot
+	[ "$(sum samples '.row == "instruction"')" -eq "$(samples_in hot)" ]
+	within "$(sum samples '.row == "instruction" and (.text | test("mul|add|mov|sub|lea|cmp|jn?e"))')" \
+		"$(samples_in hot)" 2
+	run_arcprof report -i trace --annotate hot
+	[[ $output == *imul* && $output == *"(skid)"* ]]
+}
+
+@test "annotate: instructions have offsets and a reason when the program's file is another one" {
+	skip_unless_perf
+	cp "$(workload lines)" program
+	record -F 1999 -- ./program 20
+	rm program
+	cp "$(workload shares)" program
+	run_arcprof report -i trace --annotate hot
+	[ "$status" -eq 0 ]
+	[[ $output == *"not disassembled: the file has changed since"* ]]
+	[[ $output == *"+0x"* && $output != *imul* ]]
+	rm program
+	run_arcprof report -i trace --annotate hot
+	[[ $output == *"not disassembled: the file: No such file"* ]]
+}
+
+@test "annotate: source is looked for where --source says, and marked when it is newer" {
+	skip_unless_perf
+	mkdir -p build/deep new/deep
+	sed 's/HOT_LINE \*/ORIGINAL */' "$TOP/t/workloads/lines.c" >build/deep/lines.c
+	cc -O2 -g -o program "$PWD/build/deep/lines.c"
+	touch -d yesterday build/deep/lines.c
+	record -F 1999 -- ./program 20
+	run_arcprof report -i trace --annotate hot
+	[[ $output == *ORIGINAL* && $output != *"changed after"* ]]
+	mv build/deep/lines.c new/deep/
+	run_arcprof report -i trace --annotate hot
+	[[ $output != *ORIGINAL* && $output == *"lines.c (not found; --source says where to look)"* ]]
+	touch new/deep/lines.c
+	run_arcprof report -i trace --annotate hot --source new
+	[[ $output == *ORIGINAL* && $output == *"new/deep/lines.c (changed after the recording began"* ]]
+}
+
+@test "annotate: an unknown function is an error that names a near one" {
+	record_lines
+	run_arcprof report -i trace --annotate hott
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"no sample is in a function 'hott'"* && $stderr == *"did you mean 'hot'?"* ]]
+	run_arcprof report -i trace --annotate nline
+	[[ $stderr == *"did you mean 'inlined'?"* ]]
+	run_arcprof report -i trace --annotate hot --module nosuch
+	[ "$status" -eq 1 ]
+}
+
+@test "annotate: a pattern gives all functions, most samples first" {
+	record_lines
+	annotate trace '*[hi]*[dn]*'
+	[ "$(json '.functions | sort_by(-.samples) == .')" = true ]
+	annotate trace '*'
+	[ "$(json '[.functions[].samples] | add')" -le "$(json .samples)" ]
+	run_arcprof report -i trace --annotate '*' --format csv
+	[ "$(sed -n 1p <<<"$output")" = "function,module,row,kind,into,file,line,code,code_start,offset,samples,cum,text,bytes" ]
+}
+
+@test "annotate: --symbol and other reports' options are refused, and a function is needed" {
+	run_arcprof report --annotate hot --symbol main
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"cannot be combined"* ]]
+	run_arcprof report --xarc --around 3
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--around is only valid with --annotate"* ]]
+	run_arcprof report --annotate
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--annotate needs an argument <function>"* ]]
+}
+
+java_lines() {
+	local hot cold
+	record -F 999 -- java -cp "$CLASSES" Lines 150
+	[ "$status" -eq 0 ]
+	annotate trace Lines.hot --source "$TOP/t/workloads"
+	hot=$(sum samples '.row == "line" and (.line == 12 or .line == 13)')
+	[ "$(json '[.functions[].rows[] | select(.row == "line" and .line == 13)][0].text | test("6364136223846793005L")')" = true ]
+	[ "$(json 'any(.functions[].rows[]; .row == "way" and .kind == "java-c2")')" = true ]
+	annotate trace Lines.cold
+	cold=$(sum samples '.row == "line" and (.line == 19 or .line == 20)')
+	within "$hot" "$((9 * cold))" 40
+}
+
+@test "annotate: the lines of a Java method have the samples that its source says" {
+	skip_unless_perf
+	each_jdk java_lines
+}
