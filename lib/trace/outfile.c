@@ -52,8 +52,12 @@ static int write_quietly(int fd, const void *p, size_t len)
 
 int outfile_store(struct outfile *o, const void *p, size_t len)
 {
-	int r = write_quietly(o->fd, p, len);
+	int r = 0;
 
+	if (o->take)
+		o->take(o->take_ctx, p, len);
+	else
+		r = write_quietly(o->fd, p, len);
 	if (!r) {
 		o->nr_bytes += len;
 		return 0;
@@ -242,15 +246,30 @@ int outfile_commit(struct outfile *o, struct err *e)
 	return 0;
 }
 
-int outfile_open(struct outfile *o, const char *path, bool compress, struct err *e)
+static int start(struct outfile *o, const char *path, bool compress, struct err *e)
 {
-	int r;
-
 	memset(o, 0, sizeof(*o));
 	o->fd = -1;
 	o->compress = compress;
-	if (deflateInit(&o->z, 1) != Z_OK)
-		return err_set(e, ENOMEM, "%s: zlib cannot start", path);
+	return deflateInit(&o->z, 1) == Z_OK ? 0 : err_set(e, ENOMEM, "%s: zlib cannot start", path);
+}
+
+int outfile_open_taken(struct outfile *o, void (*take)(void *ctx, const void *p, size_t len), void *ctx,
+		       struct err *e)
+{
+	int r = start(o, "trace", false, e);
+
+	o->take = take;
+	o->take_ctx = ctx;
+	return r;
+}
+
+int outfile_open(struct outfile *o, const char *path, bool compress, struct err *e)
+{
+	int r = start(o, path, compress, e);
+
+	if (r)
+		return r;
 	r = open_file(o, path, e);
 	if (r)
 		outfile_release(o);
@@ -264,7 +283,7 @@ int outfile_close(struct outfile *o, struct err *e)
 
 	if (o->error)
 		r = err_set(e, -o->error, "%s", o->error_msg);
-	if (close(o->fd) < 0 && !r)
+	if (o->fd >= 0 && close(o->fd) < 0 && !r)
 		r = err_errno(e, "closing the trace");
 	o->fd = -1;
 	if (o->temp && !r)

@@ -17,6 +17,9 @@ struct outfile {
 	char *temp;			/* its name until outfile_commit(), then NULL */
 	bool regular;			/* can be cut back */
 	bool compress;
+	/* Takes what would be written; NULL: there is a file. */
+	void (*take)(void *ctx, const void *p, size_t len);
+	void *take_ctx;
 	int error;			/* -errno of the first failure */
 	char error_msg[128];
 	uint64_t nr_bytes;		/* in whole chunks */
@@ -32,6 +35,9 @@ struct outfile {
  * or anything else is refused.
  */
 int outfile_open(struct outfile *o, const char *path, bool compress, struct err *e);
+/* Without a file: take() gets it all. */
+int outfile_open_taken(struct outfile *o, void (*take)(void *ctx, const void *p, size_t len), void *ctx,
+		       struct err *e);
 /* Gives a regular file its name; one that had it becomes PATH.old. Nothing to do for others. */
 int outfile_commit(struct outfile *o, struct err *e);
 /* Commits what outfile_commit() has not. */

@@ -36,6 +36,7 @@ struct trace_reader {
 	struct frame *frames;
 	size_t nr_frames, alloc_frames;
 	struct numbers node_numbers, frame_numbers;
+	bool goes_on;			/* stacks are kept from one pass to the next */
 
 	const struct trace_sink *sink;
 	void *ctx;
@@ -430,7 +431,8 @@ int trace_read(struct trace_reader *t, const struct trace_sink *sink, void *ctx,
 	t->ctx = ctx;
 	t->nr_bad = 0;
 	t->nr_run = 0;
-	new_epoch(t, 0);
+	if (!t->goes_on)
+		new_epoch(t, 0);
 	walk_rewind(t->walk);
 	progress_start(&progress, "reading", walk_size(t->walk));
 	while ((r = walk_next(t->walk, &c, e)) > 0) {
@@ -486,6 +488,12 @@ int trace_reader_open_memory(struct trace_reader **tp, const void *data, size_t 
 
 	*tp = NULL;
 	return r ? r : opened(tp, w);
+}
+
+void trace_reader_go_on(struct trace_reader *t, const void *data, size_t len)
+{
+	t->goes_on = true;
+	walk_go_on(t->walk, data, len);
 }
 
 void trace_reader_close(struct trace_reader *t)

@@ -76,6 +76,11 @@ struct trace_damage {
 int trace_reader_open(struct trace_reader **t, const char *path, struct err *e);
 /* The same over memory that outlives the reader; for tests and fuzzers. */
 int trace_reader_open_memory(struct trace_reader **t, const void *data, size_t len, struct err *e);
+/*
+ * Of a reader over memory, whose bytes are not needed any more: those that the writer made since. Stacks
+ * of what was read before are known.
+ */
+void trace_reader_go_on(struct trace_reader *t, const void *data, size_t len);
 void trace_reader_close(struct trace_reader *t);
 
 /* When the recording began by both clocks; 0 when the file header is damaged. */

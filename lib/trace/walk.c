@@ -40,6 +40,7 @@ struct walk {
 
 	uint64_t first_chunk, off;
 	uint64_t checked;		/* payload bytes whose CRC was computed */
+	uint32_t first_seq;		/* of the chunks that are there */
 	uint32_t seq;			/* expected of the next chunk */
 	bool ended;			/* the end chunk was seen */
 	struct trf_header header;
@@ -180,7 +181,7 @@ static uint64_t after_bad_payload(struct walk *w, uint64_t off, const struct trf
 void walk_rewind(struct walk *w)
 {
 	w->off = w->first_chunk;
-	w->seq = 0;
+	w->seq = w->first_seq;
 	w->checked = 0;
 	w->ended = false;
 	memset(&w->damage, 0, sizeof(w->damage));
@@ -383,6 +384,15 @@ int walk_open_memory(struct walk **wp, const void *data, size_t len, struct err 
 	w->mem = data;
 	w->size = len;
 	return opened(wp, w, e);
+}
+
+void walk_go_on(struct walk *w, const void *data, size_t len)
+{
+	w->mem = data;
+	w->size = len;
+	w->first_chunk = 0;
+	w->first_seq = w->seq;
+	walk_rewind(w);
 }
 
 static int read_all(struct walk *w)

@@ -33,7 +33,8 @@ static_assert(TARGET + TRF_MAX_RECORD <= TRF_MAX_RAW, "[2]");
 struct address {
 	uint64_t off;
 	uint32_t module;
-	uint32_t kind;			/* FRAME_NATIVE, FRAME_KERNEL; FRAME_NONE: free */
+	uint16_t kind;			/* FRAME_NATIVE, FRAME_KERNEL; FRAME_NONE: free */
+	bool told;			/* by trace_writer_each_address() */
 };
 
 struct trace_writer {
@@ -262,9 +263,13 @@ void trace_writer_each_address(struct trace_writer *w,
 {
 	size_t i;
 
-	for (i = 0; i < w->alloc_addrs; i++)
-		if (w->addrs[i].kind)
-			fn(ctx, w->addrs[i].module, w->addrs[i].off, w->addrs[i].kind == FRAME_KERNEL);
+	for (i = 0; i < w->alloc_addrs; i++) {
+		struct address *a = &w->addrs[i];
+
+		if (a->kind && !a->told)
+			fn(ctx, a->module, a->off, a->kind == FRAME_KERNEL);
+		a->told = a->kind;
+	}
 }
 
 /* ---- samples ---- */
@@ -437,7 +442,8 @@ int trace_writer_open(struct trace_writer **wp, const char *path, const struct t
 		return err_set(e, EINVAL, "%s: a trace of %" PRIu64 " bytes is too small, it must be at least 64 KiB",
 			       path, o->limit_bytes);
 	w = new_writer(o);
-	r = outfile_open(&w->out, path, o->compress, e);
+	r = o->take ? outfile_open_taken(&w->out, o->take, o->take_ctx, e) :
+		      outfile_open(&w->out, path, o->compress, e);
 	if (r) {
 		free_writer(w);
 		return r;

@@ -25,6 +25,9 @@ struct trace_writer_opts {
 	uint64_t limit_bytes;	/* 0: none */
 	uint64_t epoch_bytes;	/* memory of the interned stacks before a new epoch; 0: default */
 	bool compress;
+	/* Gets the bytes of the trace in place of a file: whole chunks, one or more a call. */
+	void (*take)(void *ctx, const void *p, size_t len);
+	void *take_ctx;
 };
 
 struct trace_writer;
@@ -79,7 +82,7 @@ void trace_writer_note(struct trace_writer *w, const struct frame *f);
 
 /*
  * Every (module, offset) and kernel address that any stack of any epoch used or trace_writer_note()
- * told, once each, in no order: what must get symbols at the end of recording.
+ * told, in no order, that no call before told: what must get symbols.
  */
 /* fn is called with each frame of Java code (FRAME_JIT, FRAME_INTERP), once an epoch. */
 void trace_writer_on_java(struct trace_writer *w, void (*fn)(void *ctx, const struct frame *f), void *ctx);
