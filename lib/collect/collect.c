@@ -123,6 +123,20 @@ static void on_due(void *ctx)
 		begin(r);
 }
 
+/* Names of what was hit since the last call. */
+static void name_hits(struct collect *c, struct symbols_result *sym)
+{
+	struct proc *p;
+
+	for (p = c->tasks.procs; p; p = p->next) {
+		if (p->had_agent || !p->has_anon_hits || p->map_written)
+			continue;
+		p->map_written = true;
+		symbols_write_perf_map(c->w, p);
+	}
+	symbols_write(&c->modules, c->w, c->o->lines, sym);
+}
+
 /* The program is not to suffer from a full disk: it runs on, without samples. */
 static void check_writer(struct run *r)
 {
@@ -134,6 +148,43 @@ static void check_writer(struct run *r)
 		r->loop.stop = true;
 }
 
+static struct collect_status status_at(const struct collect *c, uint64_t now_ns)
+{
+	return (struct collect_status){
+		.elapsed_ns = c->begun_ns ? now_ns - c->begun_ns : 0, .nr_samples = c->res->nr_samples,
+		.nr_lost = c->res->nr_lost, .nr_bytes = trace_writer_bytes(c->w),
+	};
+}
+
+/* What was not stored yet, so that it can be shown. */
+static void store(struct collect *c, bool end)
+{
+	const struct collect_watcher *v = c->o->watcher;
+	struct collect_status s = status_at(c, clock_mono_ns());
+	struct symbols_result sym;
+
+	if (!end)
+		name_hits(c, &sym);
+	trace_writer_flush(c->w);
+	v->stored(v->ctx, &s, end);
+}
+
+static void ask_watcher(struct run *r)
+{
+	const struct collect_watcher *v = r->c->o->watcher;
+
+	switch (v->turn(v->ctx, clock_mono_ns())) {
+	case COLLECT_STORE:
+		store(r->c, false);
+		break;
+	case COLLECT_STOP:
+		r->loop.stop = true;
+		break;
+	case COLLECT_GO_ON:
+		break;
+	}
+}
+
 static void on_check(void *ctx)
 {
 	struct run *r = ctx;
@@ -141,16 +192,15 @@ static void on_check(void *ctx)
 	check_writer(r);
 	if (r->c->stop_asked || targets_gone(r->c->o))
 		r->loop.stop = true;
+	if (r->c->o->watcher && !r->loop.stop && r->c->begun_ns)
+		ask_watcher(r);
 }
 
 static void tell_status(struct run *r)
 {
 	struct collect *c = r->c;
 	uint64_t now = clock_mono_ns();
-	struct collect_status s = {
-		.elapsed_ns = c->begun_ns ? now - c->begun_ns : 0, .nr_samples = c->res->nr_samples,
-		.nr_lost = c->res->nr_lost, .nr_bytes = trace_writer_bytes(c->w),
-	};
+	struct collect_status s = status_at(c, now);
 
 	if (!c->o->status || now - r->status_ns < STATUS_NS)
 		return;
@@ -199,6 +249,10 @@ static int open_loop(struct run *r, struct err *e)
 		return ret;
 	if (c->o->callflow.layout.flags & CALLFLOW_EVENTS)
 		r->loop.most_ms = EVENTS_POLL_MS;
+	if (c->o->watcher)
+		r->loop.most_ms = MIN(r->loop.most_ms, (int)c->o->watcher->most_ms);
+	if (c->o->watcher && c->o->watcher->fd >= 0)
+		ret = loop_watch(&r->loop, c->o->watcher->fd, EPOLLIN);
 	for (i = 0; i < c->ev.nr_rings && !ret; i++)
 		ret = loop_watch(&r->loop, c->ev.rings[i].fd, EPOLLIN | EPOLLET);
 	if (!ret && c->jvm)
@@ -242,13 +296,10 @@ static void finish(struct collect *c)
 
 	callflows_finish(&c->calls);
 	turned_away(c);
-	for (p = c->tasks.procs; p; p = p->next) {
+	for (p = c->tasks.procs; p; p = p->next)
 		c->res->nr_strange_jvms += !p->had_agent && p->has_libjvm && p->has_anon_hits;
-		if (!p->had_agent && p->has_anon_hits)
-			symbols_write_perf_map(c->w, p);
-	}
 	agents_write_lines(c);
-	symbols_write(&c->modules, c->w, c->o->lines, &sym);
+	name_hits(c, &sym);
 	trace_write_label(c->w, "symbols", "complete");
 	refused_metrics(c);
 	refused_labels(&c->refused, c->w, collect_kernel_refused(c) || c->timer_ns);
@@ -370,6 +421,8 @@ static void close_trace(struct collect *c)
 	struct collect_result *res = c->res;
 	struct err e;
 
+	if (c->o->watcher)
+		store(c, true);
 	trace_writer_flush(c->w);
 	res->nr_bytes = trace_writer_bytes(c->w);
 	res->nr_lost += trace_writer_lost_samples(c->w);

@@ -26,6 +26,22 @@ struct collect_status {
 	uint64_t nr_samples, nr_lost, nr_bytes;
 };
 
+enum collect_next {
+	COLLECT_GO_ON,
+	COLLECT_STORE,			/* all that was taken in, and its names */
+	COLLECT_STOP,
+};
+
+/* Who shows a recording while it goes on. */
+struct collect_watcher {
+	int fd;				/* is watched, too; -1: none */
+	uint32_t most_ms;		/* between two turns */
+	enum collect_next (*turn)(void *ctx, uint64_t now_ns);	/* called at each */
+	/* Everything so far was given to trace.take(): after COLLECT_STORE, and at the end. */
+	void (*stored)(void *ctx, const struct collect_status *s, bool end);
+	void *ctx;
+};
+
 struct collect_opts {
 	struct evconf ev;
 	char *const *argv;		/* the command to run, or NULL */
@@ -53,6 +69,7 @@ struct collect_opts {
 	/* Called when the events are open, and again every half second or so. May be NULL. */
 	void (*status)(void *ctx, const struct collect_status *s);
 	void *status_ctx;
+	const struct collect_watcher *watcher;	/* NULL: none */
 };
 
 enum { COLLECT_COUNTED_EVENTS = 64 };
