@@ -2,8 +2,7 @@
 /*
  * target.c - what /proc says of a process that is to be attached to (target.h).
  *
- * Source: HotSpot's attachListener_posix.cpp and os.cpp (the thread for signals),
- * perfMemory.hpp (PerfDataPrologue, PerfDataEntry), management.cpp (sun.rt.jvmCapabilities).
+ * Source: HotSpot's attachListener_posix.cpp and os.cpp (the thread for signals).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,13 +15,12 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/foreign.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "base/span.h"
+#include "jvm/perfdata.h"
 #include "jvm/target.h"
 
-enum { MAX_PERF_DATA = 1 << 20, START_SECONDS = 10 };
+enum { START_SECONDS = 10 };
 
 static int slurp(int pid, const char *what, struct buf *b)
 {
@@ -134,58 +132,13 @@ static bool has_signal_thread(int pid)
 	return found;
 }
 
-/* --- performance data --- */
-
-static uint32_t word(const uint8_t *data, size_t off)
-{
-	struct span s = span_init(data + off, 4);
-
-	return span_u32(&s);
-}
-
-bool target_perf_data_allow(const void *start, size_t len)
-{
-	static const char name[] = "sun.rt.jvmCapabilities";
-	enum { PROLOGUE = 32, ENTRY = 20 };
-	const uint8_t *data = start;
-	uint32_t at, size, name_off, data_off;
-
-	if (len < PROLOGUE || word(data, 0) != 0xc0c0feca)
-		return true;
-	for (at = word(data, 24); at >= PROLOGUE && len >= ENTRY && at <= len - ENTRY; at += size) {
-		size = word(data, at);
-		name_off = word(data, at + 4);
-		data_off = word(data, at + 16);
-		if (size < ENTRY || size > len - at)
-			break;
-		if (name_off <= size && size - name_off >= sizeof(name) && data_off < size &&
-		    !memcmp(data + at + name_off, name, sizeof(name)))
-			return data[at + data_off] != '0';	/* the first of many: attach */
-	}
-	return true;
-}
-
 /* They are a file that it has mapped, named as it sees it. */
 static bool allows_attach(const struct target *t, const char *maps)
 {
-	const struct foreign_rule rule = { .owner = t->euid, .max_bytes = MAX_PERF_DATA };
-	const char *at = strstr(maps, "/hsperfdata_"), *line;
-	struct buf path = BUF_INIT, data = BUF_INIT;
-	bool allows = true;
-	struct err e;
-	int root;
+	struct buf data = BUF_INIT;
+	bool unknown = perfdata_read(t->pid, t->euid, maps, &data);
+	bool allows = unknown || perfdata_allows_attach(data.data, data.len);
 
-	if (!at)
-		return true;
-	for (line = at; line > maps && line[-1] != ' '; line--)
-		;
-	buf_fmt(&path, "%.*s", (int)strcspn(line, "\n"), line);
-	root = foreign_root(t->pid, &e);
-	if (root >= 0 && !foreign_read(root, path.data, &rule, &data, &e) && data.len)
-		allows = target_perf_data_allow(data.data, data.len);
-	if (root >= 0)
-		close(root);
-	buf_release(&path);
 	buf_release(&data);
 	return allows;
 }

@@ -35,10 +35,4 @@ bool target_same_files(int pid);
  */
 int target_check(struct target *t, int pid, struct err *e);
 
-/*
- * The JVM's performance data (hsperfdata) say whether it lets itself be attached to; true also where
- * they do not say.
- */
-bool target_perf_data_allow(const void *data, size_t len);
-
 #endif

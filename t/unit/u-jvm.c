@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "jvm/inject.h"
 #include "jvm/launcher.h"
+#include "jvm/perfdata.h"
 #include "jvm/target.h"
 #include "jvm/wire.h"
 #include "trace/record.h"
@@ -695,15 +696,55 @@ TEST(perf_data_say_whether_a_jvm_lets_itself_be_attached_to)
 	len += put_perf_entry(d + len, "java.cls.loadedClasses", "1000000");
 	flag = len + 20 + sizeof("sun.rt.jvmCapabilities");
 	len += put_perf_entry(d + len, "sun.rt.jvmCapabilities", "1100000");
-	CHECK(target_perf_data_allow(d, len));
+	CHECK(perfdata_allows_attach(d, len));
 	d[flag] = '0';
-	CHECK(!target_perf_data_allow(d, len));
+	CHECK(!perfdata_allows_attach(d, len));
 	/* cut anywhere, it says nothing */
 	for (cut = 0; cut < flag; cut++) {
 		uint8_t *copy = xmalloc(cut + 1);
 
 		memcpy(copy, d, cut);
-		CHECK(target_perf_data_allow(copy, cut));
+		CHECK(perfdata_allows_attach(copy, cut));
+		free(copy);
+	}
+}
+
+static size_t put_perf_long(uint8_t *d, const char *name, uint64_t value)
+{
+	size_t size = put_perf_entry(d, name, "1234567");
+	uint32_t value_off = 20 + strlen(name) + 1;
+
+	memcpy(d + value_off, &value, 8);
+	return size;
+}
+
+TEST(perf_data_say_how_full_the_heap_is)
+{
+	static const uint8_t magic[] = { 0xca, 0xfe, 0xc0, 0xc0 };
+	uint8_t d[1024] = { 0 };
+	uint32_t first = 32;
+	struct perfdata_heap h;
+	size_t len = first, cut;
+
+	memcpy(d, magic, sizeof(magic));
+	memcpy(d + 24, &first, 4);
+	CHECK(!perfdata_heap(d, len, &h));
+	len += put_perf_long(d + len, "sun.gc.generation.0.capacity", 100);
+	len += put_perf_long(d + len, "sun.gc.generation.0.space.0.used", 10);
+	len += put_perf_long(d + len, "sun.gc.generation.0.space.0.capacity", 77);
+	len += put_perf_long(d + len, "sun.gc.generation.1.capacity", 1000);
+	len += put_perf_long(d + len, "sun.gc.generation.1.space.0.used", 200);
+	len += put_perf_long(d + len, "sun.gc.generation.2.space.0.used", 5);	/* no part of the heap */
+	len += put_perf_long(d + len, "sun.gc.metaspace.used", 5);
+	CHECK(perfdata_heap(d, len, &h));
+	CHECK_U64(h.used, 210);
+	CHECK_U64(h.committed, 1100);
+	for (cut = 0; cut < len; cut++) {
+		uint8_t *copy = xmalloc(cut + 1);
+
+		memcpy(copy, d, cut);
+		perfdata_heap(copy, cut, &h);
+		CHECK(h.used <= 210);
 		free(copy);
 	}
 }
