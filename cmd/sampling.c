@@ -15,6 +15,7 @@
 #include "base/progress.h"
 #include "cmd.h"
 #include "jvm/inject.h"
+#include "jvm/proto.h"
 #include "pmu/probe.h"
 #include "sampling.h"
 #include "version.h"
@@ -22,6 +23,78 @@
 #define ID_SPACES " \t\n"
 
 enum { DEFAULT_HZ = 999, TIMERS_HZ = 100000, MAX_NAMED_IDS = 5 };
+
+static const char *const callgraphs[] = { "dwarf", "fp", "no", NULL };	/* as enum callgraph */
+
+const struct opt sampling_select_opts[] = {
+	OPT_GROUP("What to record"),
+	OPT_LIST('e', "event", struct sampling_opts, events, "event",
+		 "event to sample (default: cycles, or cpu-clock without hardware counters)"),
+	OPT_STR('F', "freq", struct sampling_opts, freq, "hz", NULL,
+		"samples per second of CPU time, or max (default: 999)"),
+	OPT_U64('c', "count", struct sampling_opts, period, "n", NULL, "take a sample every <n> events, or <n> ns of a clock"),
+	OPT_FLAG('a', "all-cpus", struct sampling_opts, system_wide, "record the whole system"),
+	OPT_LIST('C', "cpu", struct sampling_opts, cpus, "cpus", "only on these CPUs, such as 0,2-3"),
+	OPT_LIST('p', "pid", struct sampling_opts, pids, "pid", "record running processes"),
+	OPT_LIST('t', "tid", struct sampling_opts, tids, "tid", "record running threads"),
+	OPT_STR('u', "user", struct sampling_opts, user, "user", NULL,
+		"record all running processes of a user"),
+	OPT_FLAG(0, "all-user", struct sampling_opts, all_user, "sample user code only"),
+	OPT_FLAG(0, "all-kernel", struct sampling_opts, all_kernel, "sample kernel code only"),
+	OPT_END
+};
+
+const struct opt sampling_stack_opts[] = {
+	OPT_GROUP("Call stacks"),
+	OPT_SET('g', NULL, struct sampling_opts, callgraph, CALLGRAPH_DWARF,
+		"record call stacks (the default): short for --call-graph=dwarf"),
+	OPT_ENUM(0, "call-graph", struct sampling_opts, callgraph, callgraphs, "dwarf",
+		 "how to find native callers: by unwind rules, by frame pointers, or not at all"),
+	OPT_SIZE(0, "stack-size", struct sampling_opts, stack_bytes, "bytes", "65528",
+		 "stack to copy with each sample for --call-graph=dwarf"),
+	OPT_ON("java", struct sampling_opts, java, "walk the Java stacks of every JVM the program starts"),
+	OPT_U64(0, "java-depth", struct sampling_opts, java_depth, "n", "2048", "maximum number of Java frames per sample"),
+	OPT_END
+};
+
+int sampling_check(const struct sampling_opts *o, int nr_operands, struct err *e)
+{
+	bool running = o->pids.nr_items || o->tids.nr_items || o->user;
+
+	if (nr_operands && running)
+		return err_set(e, EINVAL, "cannot be combined: a program to run and --pid, --tid or --user");
+	if (!nr_operands && !running && !o->system_wide)
+		return err_set(e, EINVAL, "nothing to record: name a program, --pid, --tid, --user or --all-cpus");
+	if (o->system_wide && running)
+		return err_set(e, EINVAL, "cannot be combined: --all-cpus and --pid, --tid or --user");
+	if (o->user && (o->pids.nr_items || o->tids.nr_items))
+		return err_set(e, EINVAL, "cannot be combined: --user and --pid or --tid");
+	if (o->all_user && o->all_kernel)
+		return err_set(e, EINVAL, "cannot be combined: --all-user and --all-kernel");
+	if (o->stack_bytes < 512 || o->stack_bytes > 65528)
+		return err_set(e, EINVAL, "--stack-size: the kernel copies 512 to 65528 bytes");
+	if (o->java_depth < 8 || o->java_depth > JVM_MAX_DEPTH)
+		return err_set(e, EINVAL, "--java-depth: must be between 8 and %u", JVM_MAX_DEPTH);
+	return 0;
+}
+
+int sampling_prepare(struct sampling *s, const struct sampling_opts *o, bool samples, struct err *e)
+{
+	int r = samples ? sampling_events(s, &o->events, o->freq, o->period, e) : 0;
+
+	if (!r)
+		r = sampling_targets(s, &o->pids, &o->tids, &o->cpus, e);
+	if (!r && o->user)
+		r = sampling_user(s, o->user, e);
+	s->c.system_wide = o->system_wide;
+	s->c.ev.callgraph = samples ? o->callgraph : CALLGRAPH_NO;
+	s->c.ev.stack_bytes = o->stack_bytes & ~7ull;
+	s->c.ev.exclude_kernel = o->all_user;
+	s->c.ev.exclude_user = o->all_kernel;
+	s->c.java = !o->java ? JAVA_OFF : samples ? JAVA_SAMPLE : JAVA_NAMES;
+	s->c.java_depth = o->java_depth;
+	return r;
+}
 
 void sampling_release(struct sampling *s)
 {
@@ -264,8 +337,8 @@ static void targets_phrase(const struct collect_opts *c, struct buf *b)
 	size_t i, nr = c->nr_pids ? c->nr_pids : c->nr_tids;
 	const int *ids = c->nr_pids ? c->pids : c->tids;
 
-	if (c->system_wide) {
-		buf_str(b, "all processes");
+	if (c->system_wide || c->argv) {
+		buf_str(b, c->system_wide ? "all processes" : c->command_line);
 		return;
 	}
 	buf_fmt(b, "%s%s ", c->nr_pids ? "process" : "thread", nr == 1 ? "" : c->nr_pids ? "es" : "s");
@@ -273,6 +346,15 @@ static void targets_phrase(const struct collect_opts *c, struct buf *b)
 		buf_fmt(b, "%s%d", i ? ", " : "", ids[i]);
 	if (nr > MAX_NAMED_IDS)
 		buf_fmt(b, " and %zu more", nr - MAX_NAMED_IDS);
+}
+
+void sampling_targets_text(const struct sampling *s, char *text, size_t size)
+{
+	struct buf b = BUF_INIT;
+
+	targets_phrase(&s->c, &b);
+	snprintf(text, size, "%s", b.data);
+	buf_release(&b);
 }
 
 /* Once at the begin for everybody, then for terminals. */
@@ -426,6 +508,13 @@ void sampling_summary(const struct sampling *s, const struct collect_result *r)
 	headline(s, r);
 	if (s->c.callflow.on)
 		calls_warnings(r);
+	sampling_warnings(s, r);
+	if (r->write_error)
+		log_error("%s is not complete: %s", s->c.output, strerror(r->write_error));
+}
+
+void sampling_warnings(const struct sampling *s, const struct collect_result *r)
+{
 	incomplete_summary(r);
 	if (r->nr_strange_jvms && s->c.java == JAVA_SAMPLE && !s->c.system_wide) {
 		log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown",
@@ -452,6 +541,4 @@ void sampling_summary(const struct sampling *s, const struct collect_result *r)
 		log_warn("kernel functions have no names: kernel.kptr_restrict hides their addresses");
 		log_hint("sudo sysctl kernel.kptr_restrict=0, or run as root");
 	}
-	if (r->write_error)
-		log_error("%s is not complete: %s", s->c.output, strerror(r->write_error));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sampling.h - what record and tprof share: from option texts to a recording.
+ * sampling.h - what record, top and tprof share: from options to a recording.
  */
 #ifndef CMD_SAMPLING_H
 #define CMD_SAMPLING_H
@@ -9,6 +9,24 @@
 #include "base/progress.h"
 #include "collect/callrules.h"
 #include "collect/collect.h"
+
+#define OPT_ON(n, s, f, h) \
+	{ .type = OPT_TYPE_FLAG, .name = (n), .offset = OPT_FIELD(s, f, bool), .def = "true", .help = (h) }
+
+/* What is sampled, how often, and with which stacks: the same in record and top. */
+struct sampling_opts {
+	struct opt_list events, pids, tids, cpus;
+	const char *freq, *user;
+	uint64_t period;
+	bool system_wide;
+	int callgraph;			/* enum callgraph */
+	uint64_t stack_bytes;
+	bool all_user, all_kernel;
+	bool java;
+	uint64_t java_depth;
+};
+
+extern const struct opt sampling_select_opts[], sampling_stack_opts[];	/* fill one of these */
 
 struct ids {
 	int *id;
@@ -27,6 +45,11 @@ struct sampling {			/* owns what the collect_opts point to */
 
 void sampling_release(struct sampling *s);
 
+/* -EINVAL: they do not go together. */
+int sampling_check(const struct sampling_opts *o, int nr_operands, struct err *e);
+/* Fills what they say of s->c. */
+int sampling_prepare(struct sampling *s, const struct sampling_opts *o, bool samples, struct err *e);
+
 /*
  * Each fills its part of s->c.  Lists may be empty.  freq: a number, "max", or NULL for not given;
  * period: 0 is not given; the default is 999 Hz. More than the kernel allows is capped, with a
@@ -40,9 +63,14 @@ int sampling_targets(struct sampling *s, const struct opt_list *pids, const stru
 		     const struct opt_list *cpus, struct err *e);
 void sampling_command(struct sampling *s, const char *command, int nr_operands, char **operands);
 
+/* What is recorded, in a phrase. */
+void sampling_targets_text(const struct sampling *s, char *text, size_t size);
+
 /* As collect_run(); tells what is recorded, and how far it is, where no program runs on the terminal. */
 int sampling_run(struct sampling *s, struct collect_result *res, struct err *e);
 /* What was recorded, in one line on stderr, and a line for each thing that is missing. */
 void sampling_summary(const struct sampling *s, const struct collect_result *r);
+/* The latter lines alone. */
+void sampling_warnings(const struct sampling *s, const struct collect_result *r);
 
 #endif
