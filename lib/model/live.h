@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * live.h - a model of the latest part of a recording that goes on.  What names things is kept from part
+ * to part; the tree has the samples of one part only.
+ */
+#ifndef MODEL_LIVE_H
+#define MODEL_LIVE_H
+
+#include "model/columns.h"
+
+struct live {
+	struct model model;		/* its tree: of the latest part, finished */
+	struct names names;
+	struct trace_reader *reader;	/* NULL: nothing came yet */
+	struct event_columns columns;
+};
+
+void live_init(struct live *l);
+void live_release(struct live *l);
+/*
+ * The next part of the trace, as its writer made it, with the names of everything that its samples
+ * hit; borrowed for the call.  The tree before is gone; consumers and their numbers stay.
+ */
+int live_take(struct live *l, const void *data, size_t len, struct err *e);
+
+#endif
