@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * screen.h - the whole terminal as a screen that is drawn anew, and its keys.
+ *
+ * While it is open stdout, stdin and stderr lead elsewhere: programs that are started do not write
+ * onto it or take its keys, and messages are shown when it is closed. The terminal becomes what it
+ * was when the screen is closed, and also when a signal ends the process.
+ */
+#ifndef BASE_SCREEN_H
+#define BASE_SCREEN_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+enum screen_key {		/* beside characters */
+	KEY_NONE = -1,
+	KEY_END = -2,		/* the terminal is gone */
+	KEY_UP = 256, KEY_DOWN, KEY_PAGE_UP, KEY_PAGE_DOWN, KEY_HOME, KEY_ESCAPE,
+	KEY_INTERRUPT,		/* Ctrl-C, Ctrl-D */
+	KEY_BACKSPACE, KEY_ENTER,
+};
+
+/* Are stdin and stdout a terminal that can show one? */
+bool screen_possible(void);
+int screen_open(struct err *e);
+/* Nothing when it is not open. */
+void screen_close(void);
+/* Readable when a key was pressed. */
+int screen_fd(void);
+void screen_size(int *rows, int *columns);
+/* Whether the size changed, or the screen was away, since the last call. */
+bool screen_is_stale(void);
+/* Lines of text, what is too long for them is cut off by the terminal; borrowed. */
+void screen_draw(const struct buf *text);
+/* The next key, KEY_NONE: there is none yet. Ctrl-Z is none: it stops the process. */
+int screen_key(void);
+
+#endif
