@@ -108,7 +108,6 @@ const char *command_elsewhere(const char *name)
 	} others[] = {
 		{ "stat", "'arcprof cpi' counts events of a program, 'arcprof mpevt' those of all CPUs" },
 		{ "list", "'arcprof mpevt list' lists the events" },
-		{ "top", "'arcprof tprof' shows who uses the CPUs" },
 		{ "sched", "'arcprof record --sched' records dispatches" },
 		{ "script", "'arcprof dump' prints the records of a trace" },
 		{ "annotate", "'arcprof report --lines' shows source lines" },

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* top_text.h - what arcprof top shows, as lines of text. */
+#ifndef CMD_TOP_TEXT_H
+#define CMD_TOP_TEXT_H
+
+#include "base/buf.h"
+#include "top_procs.h"
+#include "top_rows.h"
+
+struct top_text {
+	const struct model *model;
+	const struct top_rows *rows;
+	const struct top_procs *procs;
+	const char *targets;		/* what is recorded, not escaped */
+	const char *event;		/* what a sample is of */
+	enum top_sort sort;
+	uint64_t elapsed_ns, nr_lost;	/* of the interval */
+	uint32_t nr_cpus;
+	size_t nr_procs, nr_rows;	/* shown at most */
+	size_t first_row;
+	bool frozen;
+	const char *filter;		/* "": none */
+	bool typing;			/* the filter */
+	bool keys;			/* a line says which */
+};
+
+void top_text(const struct top_text *t, struct buf *b);
+/* What keys do, in place of the rest. */
+void top_text_help(struct buf *b);
+/* Lines beside those of processes and rows. */
+int top_text_head_lines(const struct top_text *t);
+
+#endif
