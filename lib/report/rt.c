@@ -90,16 +90,11 @@ static const struct column ds = { "DS", "ds", COLUMN_OTHER, 2, false, cell_ds };
 static const struct column in = { "IN", "in", COLUMN_OTHER, 2, false, cell_in };
 static const struct column *const columns[] = { &level, &calls, &cee, &base, &delta, &ds, &in, NULL };
 
-static const struct column c_kind = { "", "kind", COLUMN_OTHER, 0, false, cell_kind };
-static const struct column c_module = { "", "module", COLUMN_OTHER, 0, false, cell_module };
-static const struct column c_name = { "", "name", COLUMN_OTHER, 0, false, cell_name };
-static const struct column c_base = { "", "base", COLUMN_OTHER, 0, true, cell_raw_base };
 static const struct column c_delta = { "", "delta", COLUMN_OTHER, 0, true, cell_raw_delta };
 static const struct column c_ds = { "", "ds", COLUMN_OTHER, 0, false, cell_raw_ds };
 static const struct column c_in = { "", "in", COLUMN_OTHER, 0, false, cell_raw_in };
-static const struct column c_cum = { "", "cum", COLUMN_OTHER, 0, true, cell_raw_cum };
-static const struct column *const csv_columns[] = { &level, &calls, &cee, &c_base, &c_cum, &c_delta,
-						    &c_ds, &c_in, &c_name, &c_kind, &c_module, NULL };
+static const struct column *const csv_columns[] = { &level, &calls, &cee, &csv_base, &csv_cum, &c_delta,
+						    &c_ds, &c_in, &csv_name, &csv_kind, &csv_module, NULL };
 
 struct rt_rows {
 	struct contexts walk;

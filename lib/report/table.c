@@ -413,17 +413,21 @@ static void put_mark(const struct table *t, const uint64_t *values, unsigned int
 		buf_putc(b, '~');
 }
 
-void cell_pbase(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+static void cell_pbase(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
 	put_mark(t, r->base, m, b);
 	put_percent(b, r->base[m], t->v->total[m]);
 }
 
-void cell_pcum(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+const struct column column_pbase = { "%Base", "pbase", COLUMN_PERCENT, 7, true, cell_pbase };
+
+static void cell_pcum(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
 	put_mark(t, r->cum, m, b);
 	put_percent(b, r->cum[m], t->v->total[m]);
 }
+
+const struct column column_pcum = { "%Cum", "pcum", COLUMN_PERCENT, 7, true, cell_pcum };
 
 void cell_pcum2(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
@@ -474,30 +478,40 @@ void cell_parent(const struct table *t, const struct row *r, unsigned int m, str
 		put_u64(b, r->parent);
 }
 
-void cell_name(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+static void cell_name(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
 	view_name(t->v, r->consumer, b);
 }
 
-void cell_kind(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+const struct column csv_name = { "", "name", COLUMN_OTHER, 0, false, cell_name };
+
+static void cell_kind(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
 	buf_str(b, consumer_kind_name(t->v->m->consumers.items[r->consumer].kind));
 }
 
-void cell_module(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+const struct column csv_kind = { "", "kind", COLUMN_OTHER, 0, false, cell_kind };
+
+static void cell_module(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
 	buf_str(b, model_str(t->v->m, t->v->m->consumers.items[r->consumer].module));
 }
 
-void cell_raw_base(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+const struct column csv_module = { "", "module", COLUMN_OTHER, 0, false, cell_module };
+
+static void cell_raw_base(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
 	put_u64(b, r->base[m]);
 }
 
-void cell_raw_cum(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+const struct column csv_base = { "", "base", COLUMN_OTHER, 0, true, cell_raw_base };
+
+static void cell_raw_cum(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {
 	put_u64(b, r->cum[m]);
 }
+
+const struct column csv_cum = { "", "cum", COLUMN_OTHER, 0, true, cell_raw_cum };
 
 void cell_raw_cum2(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
 {

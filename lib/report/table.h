@@ -62,6 +62,9 @@ struct table {
 
 /* n of each source: the first of the columns of metrics. */
 extern const struct column column_count;
+/* The same in all reports: of text, and of CSV. */
+extern const struct column column_pbase, column_pcum;
+extern const struct column csv_name, csv_kind, csv_module, csv_base, csv_cum;
 
 /*
  * The columns once, or once a metric; a group of per_metric columns repeats as a group. Of those,
@@ -85,8 +88,6 @@ void table_units(struct table *t);
 /* What cells can hold; a column list picks from them. */
 void cell_source(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_n(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
-void cell_pbase(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
-void cell_pcum(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_pcum2(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_base(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_cum(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
@@ -96,11 +97,6 @@ void cell_index(const struct table *t, const struct row *r, unsigned int m, stru
 void cell_stanza(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_id(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_parent(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
-void cell_name(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
-void cell_kind(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
-void cell_module(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
-void cell_raw_base(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
-void cell_raw_cum(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 void cell_raw_cum2(const struct table *t, const struct row *r, unsigned int m, struct buf *b);
 
 /* value * 100 / total as "%7.2f" would have it; 0 when total is. */

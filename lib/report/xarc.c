@@ -10,21 +10,18 @@
 #include "report/table.h"
 
 static const struct column source = { "Source", "source", COLUMN_OTHER, 10, false, cell_source };
-static const struct column pbase = { "%Base", "pbase", COLUMN_PERCENT, 7, true, cell_pbase };
-static const struct column pcum = { "%Cum", "pcum", COLUMN_PERCENT, 7, true, cell_pcum };
 static const struct column base = { "Base", "base", COLUMN_VALUE, 5, true, cell_base };
 static const struct column cum = { "Cum", "cum", COLUMN_VALUE, 4, true, cell_cum };
-static const struct column *const columns[] = { &source, &column_count, &pbase, &pcum, &base, &cum, NULL };
+static const struct column *const columns[] = {
+	&source, &column_count, &column_pbase, &column_pcum, &base, &cum, NULL
+};
 
 static const struct column c_stanza = { "", "stanza", COLUMN_OTHER, 0, false, cell_id };
 static const struct column c_stanza_name = { "", "stanza_name", COLUMN_OTHER, 0, false, cell_stanza };
 static const struct column c_row = { "", "row", COLUMN_OTHER, 0, false, cell_source };
 static const struct column c_index = { "", "index", COLUMN_OTHER, 0, false, cell_parent };
-static const struct column c_name = { "", "name", COLUMN_OTHER, 0, false, cell_name };
-static const struct column c_base = { "", "base", COLUMN_OTHER, 0, true, cell_raw_base };
-static const struct column c_cum = { "", "cum", COLUMN_OTHER, 0, true, cell_raw_cum };
 static const struct column *const csv_columns[] = {
-	&c_stanza, &c_stanza_name, &c_row, &c_index, &c_name, &column_count, &c_base, &c_cum, NULL
+	&c_stanza, &c_stanza_name, &c_row, &c_index, &csv_name, &column_count, &csv_base, &csv_cum, NULL
 };
 
 /* The names of the eight kinds of rows; also the order of a stanza. */

@@ -9,24 +9,19 @@
 #include "flow/arcs.h"
 #include "report/list.h"
 
-static const struct column pbase = { "%Base", "pbase", COLUMN_PERCENT, 7, true, cell_pbase };
-static const struct column pcum = { "%Cum", "pcum", COLUMN_PERCENT, 7, true, cell_pcum };
 static const struct column pcum2 = { "%Cum2", "pcum2", COLUMN_PERCENT, 5, true, cell_pcum2 };
 static const struct column base = { "Base", "base", COLUMN_VALUE, 6, true, cell_base };
 static const struct column cum = { "Cum", "cum", COLUMN_VALUE, 5, true, cell_cum };
 static const struct column ind = { "Ind", "index", COLUMN_OTHER, 4, false, cell_index };
-static const struct column *const columns[] = { &column_count, &pbase, &pcum, &pcum2, &base, &cum, &ind,
-	NULL };
+static const struct column *const columns[] = {
+	&column_count, &column_pbase, &column_pcum, &pcum2, &base, &cum, &ind, NULL
+};
 
 static const struct column c_index = { "", "index", COLUMN_OTHER, 0, false, cell_index };
-static const struct column c_name = { "", "name", COLUMN_OTHER, 0, false, cell_name };
-static const struct column c_kind = { "", "kind", COLUMN_OTHER, 0, false, cell_kind };
-static const struct column c_module = { "", "module", COLUMN_OTHER, 0, false, cell_module };
-static const struct column c_base = { "", "base", COLUMN_OTHER, 0, true, cell_raw_base };
-static const struct column c_cum = { "", "cum", COLUMN_OTHER, 0, true, cell_raw_cum };
 static const struct column c_cum2 = { "", "cum_recursive", COLUMN_OTHER, 0, true, cell_raw_cum2 };
-static const struct column *const csv_columns[] = { &c_index, &c_name, &c_kind, &c_module, &column_count,
-						    &c_base, &c_cum, &c_cum2, NULL };
+static const struct column *const csv_columns[] = {
+	&c_index, &csv_name, &csv_kind, &csv_module, &column_count, &csv_base, &csv_cum, &c_cum2, NULL
+};
 
 struct flat {
 	uint32_t consumer;

@@ -5,22 +5,17 @@
 
 static const struct column level = { "Lv", "level", COLUMN_OTHER, 2, false, cell_level };
 static const struct column rl = { "RL", "rl", COLUMN_OTHER, 2, false, cell_rl };
-static const struct column pbase = { "%Base", "pbase", COLUMN_PERCENT, 7, true, cell_pbase };
-static const struct column pcum = { "%Cum", "pcum", COLUMN_PERCENT, 7, true, cell_pcum };
 static const struct column base = { "Base", "base", COLUMN_VALUE, 10, true, cell_base };
 static const struct column cum = { "Cum", "cum", COLUMN_VALUE, 10, true, cell_cum };
-static const struct column *const columns[] = { &level, &rl, &column_count, &pbase, &pcum, &base, &cum,
-	NULL };
+static const struct column *const columns[] = {
+	&level, &rl, &column_count, &column_pbase, &column_pcum, &base, &cum, NULL
+};
 
 static const struct column c_id = { "", "id", COLUMN_OTHER, 0, false, cell_id };
 static const struct column c_parent = { "", "parent", COLUMN_OTHER, 0, false, cell_parent };
-static const struct column c_name = { "", "name", COLUMN_OTHER, 0, false, cell_name };
-static const struct column c_kind = { "", "kind", COLUMN_OTHER, 0, false, cell_kind };
-static const struct column c_module = { "", "module", COLUMN_OTHER, 0, false, cell_module };
-static const struct column c_base = { "", "base", COLUMN_OTHER, 0, true, cell_raw_base };
-static const struct column c_cum = { "", "cum", COLUMN_OTHER, 0, true, cell_raw_cum };
 static const struct column *const csv_columns[] = {
-	&c_id, &c_parent, &level, &rl, &c_name, &c_kind, &c_module, &column_count, &c_base, &c_cum, NULL
+	&c_id, &c_parent, &level, &rl, &csv_name, &csv_kind, &csv_module, &column_count, &csv_base, &csv_cum,
+	NULL
 };
 
 enum { INDENT_MAX = 50 };
