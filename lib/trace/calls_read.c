@@ -53,17 +53,23 @@ static int decode_nodes(struct calls_reader *c, struct walk_record *r, const str
 	return *bad || !sink->call_nodes ? 0 : sink->call_nodes(ctx, &p);
 }
 
+/* Of nr rows with nr_others numbers and one for each metric; false: they cannot be there. */
+static bool take_head(struct span *s, uint32_t nr_others, uint32_t *tree, uint32_t *nr_metrics, uint32_t *nr)
+{
+	*tree = span_u32(s);
+	*nr_metrics = span_u32(s);
+	*nr = span_u32(s);
+	return !s->bad && *tree && *nr_metrics <= CALL_MAX_METRICS &&
+		*nr <= span_left(s) / (nr_others + *nr_metrics);
+}
+
 static int decode_values(struct calls_reader *c, struct walk_record *r, const struct trace_sink *sink,
 			 void *ctx, bool *bad)
 {
 	struct rec_call_values p = { .time_ns = r->time_ns };
 	uint32_t i, m, node = 0;
 
-	p.tree = span_u32(&r->body);
-	p.nr_metrics = span_u32(&r->body);
-	p.nr = span_u32(&r->body);
-	*bad = r->body.bad || !p.tree || p.nr_metrics > CALL_MAX_METRICS ||
-	       p.nr > span_left(&r->body) / (2 + p.nr_metrics);
+	*bad = !take_head(&r->body, 2, &p.tree, &p.nr_metrics, &p.nr);
 	if (*bad)
 		return 0;
 	if (p.nr > c->alloc_values) {
@@ -91,11 +97,7 @@ static int decode_events(struct calls_reader *c, struct walk_record *r, const st
 	struct rec_call_events p = { 0 };
 	uint32_t i, m;
 
-	p.tree = span_u32(&r->body);
-	p.nr_metrics = span_u32(&r->body);
-	p.nr = span_u32(&r->body);
-	*bad = r->body.bad || !p.tree || p.nr_metrics > CALL_MAX_METRICS ||
-	       p.nr > span_left(&r->body) / (3 + p.nr_metrics);
+	*bad = !take_head(&r->body, 3, &p.tree, &p.nr_metrics, &p.nr);
 	if (*bad)
 		return 0;
 	if (p.nr > c->alloc_events) {
