@@ -150,3 +150,11 @@ void json_null(struct json *j, const char *key)
 	if (member(j, key))
 		fputs("null", j->out);
 }
+
+void json_u64_known(struct json *j, const char *key, bool known, uint64_t val)
+{
+	if (known)
+		json_u64(j, key, val);
+	else
+		json_null(j, key);
+}

@@ -25,6 +25,7 @@ void json_array(struct json *j, const char *key);	/* opens [ */
 void json_end(struct json *j);				/* closes the innermost */
 void json_str(struct json *j, const char *key, const char *val);	/* NULL gives null */
 void json_u64(struct json *j, const char *key, uint64_t val);
+void json_u64_known(struct json *j, const char *key, bool known, uint64_t val);	/* else null */
 void json_i64(struct json *j, const char *key, int64_t val);
 void json_double(struct json *j, const char *key, double val);	/* not finite gives null */
 void json_bool(struct json *j, const char *key, bool val);

@@ -154,10 +154,7 @@ static void json_row(struct arc *a, const struct arc_row *r)
 	size_t i;
 
 	json_object(&a->j, NULL);
-	if (r->at.cpu != UINT16_MAX)
-		json_u64(&a->j, "cpu", r->at.cpu);
-	else
-		json_null(&a->j, "cpu");
+	json_u64_known(&a->j, "cpu", r->at.cpu != UINT16_MAX, r->at.cpu);
 	json_str(&a->j, "ring", r->at.kernel ? "kernel" : "user");
 	json_str(&a->j, "type", type_name(r));
 	json_str(&a->j, "branch", r->plain ? NULL : branch_kind_name(r->kind));
@@ -171,10 +168,7 @@ static void json_row(struct arc *a, const struct arc_row *r)
 	json_str(&a->j, "process", w.comm);
 	json_str(&a->j, "thread", w.thread);
 	json_u64(&a->j, "time_ns", r->at.time_ns - MIN(r->at.time_ns, a->branches.start_ns));
-	if (r->at.site.line)
-		json_u64(&a->j, "line", r->at.site.line);
-	else
-		json_null(&a->j, "line");
+	json_u64_known(&a->j, "line", r->at.site.line, r->at.site.line);
 	if (r->bytes) {
 		for (i = 0; i < r->nr_bytes && i < INSN_MAX; i++)
 			snprintf(hex + 2 * i, 3, "%02x", r->bytes[i]);
@@ -378,10 +372,7 @@ static void text_head(struct arc *a)
 
 static void json_total(struct arc *a, const char *key, const char *label)
 {
-	if (names_label(&a->names, label))
-		json_u64(&a->j, key, names_label_u64(&a->names, label));
-	else
-		json_null(&a->j, key);
+	json_u64_known(&a->j, key, names_label(&a->names, label), names_label_u64(&a->names, label));
 }
 
 static void json_head(struct arc *a)

@@ -314,10 +314,7 @@ static void json_source(const struct view *v, struct json *j)
 	json_str(j, "command", v->origin->command);
 	json_str(j, "host", v->origin->host);
 	json_time(j, "start", v->origin->start_ns);
-	if (v->origin->duration_ns)
-		json_u64(j, "duration_ns", v->origin->duration_ns);
-	else
-		json_null(j, "duration_ns");
+	json_u64_known(j, "duration_ns", v->origin->duration_ns, v->origin->duration_ns);
 	json_u64(j, "lost", v->origin->lost);
 	if (v->origin->tick_bound)
 		json_bool(j, "tick_bound", true);

@@ -209,10 +209,7 @@ static void json_more(struct json *j, const struct row *r, const struct model *m
 	json_array(j, "delta");
 	for (m = 0; m < model->nr_shown; m++) {
 		at = model_delta(model, m);
-		if (at)
-			json_u64(j, NULL, r->base[at]);
-		else
-			json_null(j, NULL);
+		json_u64_known(j, NULL, at, r->base[at]);
 	}
 	json_end(j);
 	json_metric(j, r, model, "ds", "dispatches");
@@ -221,10 +218,7 @@ static void json_more(struct json *j, const struct row *r, const struct model *m
 
 static void json_row(const struct view *v, const struct row *r, struct json *j)
 {
-	if (r->level != NO_LEVEL)
-		json_u64(j, "level", r->level);
-	else
-		json_null(j, "level");
+	json_u64_known(j, "level", r->level != NO_LEVEL, r->level);
 	json_consumer(j, v, r->consumer, true);
 	json_u64(j, "callees", r->cee);
 	json_sums(j, v, r->n, r->base, r->cum);

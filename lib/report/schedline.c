@@ -199,20 +199,14 @@ static void json_line(struct printer *p, const struct sched_line *l)
 	json_u64(&p->j, "cpu", l->cpu);
 	json_str(&p->j, "kind", l->is_intr ? "interrupt" : "dispatch");
 	json_thread(&p->j, l->is_intr ? "thread" : "out", l->out);
-	if (l->ran_known)
-		json_u64(&p->j, "ran_ns", l->ran_ns);
-	else
-		json_null(&p->j, "ran_ns");
+	json_u64_known(&p->j, "ran_ns", l->ran_known, l->ran_ns);
 	if (l->is_intr) {
 		sched_intr_name(p->m, l->intr, &name);
 		json_str(&p->j, "interrupt", name.data);
 	} else {
 		json_str(&p->j, "state", l->out ? sched_state_letter(l->state) : NULL);
 		json_thread(&p->j, "in", l->in);
-		if (l->waited_known)
-			json_u64(&p->j, "waited_ns", l->waited_ns);
-		else
-			json_null(&p->j, "waited_ns");
+		json_u64_known(&p->j, "waited_ns", l->waited_known, l->waited_ns);
 	}
 	json_end(&p->j);
 	buf_release(&name);

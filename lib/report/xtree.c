@@ -61,10 +61,7 @@ static void put_name(const struct view *v, const struct row *r, struct buf *b)
 static void json_row(const struct view *v, const struct row *r, struct json *j)
 {
 	json_u64(j, "id", r->id);
-	if (r->parent < 0)
-		json_null(j, "parent");
-	else
-		json_u64(j, "parent", r->parent);
+	json_u64_known(j, "parent", r->parent >= 0, r->parent);
 	json_u64(j, "level", r->level);
 	json_u64(j, "rl", r->rl);
 	json_consumer(j, v, r->consumer, true);
