@@ -21,6 +21,36 @@ static int check_room(size_t nr_metrics, size_t nr_sources, size_t nr_events, st
 
 /* ---- samples alone ---- */
 
+static const char *call_metric(const struct names *x, unsigned int i)
+{
+	char key[48];
+
+	snprintf(key, sizeof(key), "call.metric.%u", i);
+	return names_label(x, key);
+}
+
+static bool is_of_calls(const struct names *x, const char *name)
+{
+	const char *metric;
+	unsigned int i;
+
+	for (i = 0; i < CALL_MAX_METRICS && (metric = call_metric(x, i)); i++)
+		if (!strcmp(metric, name))
+			return true;
+	return false;
+}
+
+static bool is_of_samples(const struct names *x, const char *name)
+{
+	const char *event;
+	uint32_t i;
+
+	for (i = 0; i < EVENTS_MAX && (event = names_event(x, i, "")); i++)
+		if (!strcmp(event, name))
+			return true;
+	return false;
+}
+
 static int unknown_event(const struct event_columns *k, const struct names *x, const char *name,
 			 struct err *e)
 {
@@ -29,7 +59,10 @@ static int unknown_event(const struct event_columns *k, const struct names *x, c
 
 	for (i = 0; i < k->nr_events; i++)
 		buf_fmt(&b, "%s%s", i ? ", " : "", names_event(x, i, ""));
-	err_set(e, EINVAL, "unknown metric '%s' (the trace has: %s)", name, b.data ? b.data : "none");
+	if (is_of_calls(x, name))
+		err_set(e, EINVAL, "metric '%s' is of calls, which this report does not show", name);
+	else
+		err_set(e, EINVAL, "unknown metric '%s' (the trace has: %s)", name, b.data ? b.data : "none");
 	buf_release(&b);
 	return -EINVAL;
 }
@@ -149,13 +182,12 @@ static void list_extra(struct call_columns *k, const struct names *x, struct can
 
 static void list_calls(struct call_columns *k, const struct names *x, struct candidates *c)
 {
-	char key[48], unit[48];
 	const char *name;
+	char unit[48];
 
 	for (k->nr_metrics = 0; k->nr_metrics < CALL_MAX_METRICS; k->nr_metrics++) {
-		snprintf(key, sizeof(key), "call.metric.%u", k->nr_metrics);
 		snprintf(unit, sizeof(unit), "call.metric.%u.unit", k->nr_metrics);
-		if (!(name = names_label(x, key)))
+		if (!(name = call_metric(x, k->nr_metrics)))
 			break;
 		add_candidate(c, name, names_label(x, unit), &k->column_of[k->nr_metrics], false);
 	}
@@ -170,20 +202,23 @@ static void list_events(struct event_columns *k, const struct names *x, struct c
 			      true);
 }
 
-static int unknown_metric(const struct candidates *c, const char *name, struct err *e)
+static int unknown_metric(const struct candidates *c, const struct names *x, const char *name, struct err *e)
 {
 	struct buf b = BUF_INIT;
 	size_t i;
 
 	for (i = 0; i < c->nr; i++)
 		buf_fmt(&b, "%s%s", i ? ", " : "", c->list[i].name);
-	err_set(e, EINVAL, "unknown metric '%s' (the trace has: %s)", name, b.data ? b.data : "calls");
+	if (is_of_samples(x, name))
+		err_set(e, EINVAL, "metric '%s' is of samples, which this report does not show", name);
+	else
+		err_set(e, EINVAL, "unknown metric '%s' (the trace has: %s)", name, b.data ? b.data : "calls");
 	buf_release(&b);
 	return -EINVAL;
 }
 
 /* Gives a column to each that is wanted, in the order in which they are. */
-static int choose(struct candidates *c, const struct opt_list *l, struct err *e)
+static int choose(struct candidates *c, const struct names *x, const struct opt_list *l, struct err *e)
 {
 	bool all = !l || !l->nr_items;
 	size_t i, nr = all ? c->nr : l->nr_items;
@@ -194,7 +229,7 @@ static int choose(struct candidates *c, const struct opt_list *l, struct err *e)
 		if (!k && !c->nr && !strcmp(l->items[i], "calls"))
 			continue;
 		if (!k)
-			return unknown_metric(c, l->items[i], e);
+			return unknown_metric(c, x, l->items[i], e);
 		if (*k->column >= 0 || (all && k->is_event && c->nr_events))
 			continue;	/* of several events the first */
 		*k->column = c->nr_chosen++;
@@ -237,7 +272,7 @@ int columns_of_calls(struct call_columns *k, struct event_columns *events, struc
 		list_extra(k, x, &c);
 	if (!o->no_samples)
 		list_events(events, x, &c);
-	if ((r = choose(&c, o->metrics, e)))
+	if ((r = choose(&c, x, o->metrics, e)))
 		return r;
 	k->with_samples = c.nr_events;
 	k->calls_are_consumed = !c.nr_chosen;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
+#include "flow/ops.h"
 #include "model/branches.h"
 #include "model/calibrate.h"
 #include "model/calltree.h"
@@ -136,7 +137,10 @@ int profile_read(struct names *x, struct model *m, struct origin *origin, struct
 	if (!r && branches_are_in(x)) {
 		if (o->times)	/* n counts calls: a function that came back to another line was not called */
 			x->o.lines = x->o.by_kind = false;
-		return itrace_read(x, origin, t, &p.window, o->fold_plt, e);
+		r = itrace_read(x, origin, t, &p.window, o->fold_plt, e);
+		if (!r && o->metrics)
+			r = model_pick_metrics(m, o->metrics->items, o->metrics->nr_items, e);
+		return r;
 	}
 	calls = wants_calls(&p);
 	if (!r)

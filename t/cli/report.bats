@@ -154,7 +154,7 @@ published() {
 @test "report: --format pprof is for files and pipes, not for a terminal" {
 	skip_unless_terminal
 	run on_terminal "$ARCPROF" report -i "$MIXED" --format pprof
-	[[ $output == *"standard output is a terminal, and --format=pprof is binary"* ]]
+	[[ $output == *"standard output is a terminal, and --format=pprof is nothing to read"* ]]
 }
 
 @test "report: stacks and trees give the same model as events" {
