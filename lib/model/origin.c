@@ -50,18 +50,18 @@ static void list_refused(struct origin *origin, struct names *x)
 	origin->nr_refused = nr;
 }
 
-void origin_fill_recorded(struct origin *origin, struct names *x)
+void origin_fill_recorded(struct origin *origin, struct names *x, uint32_t event)
 {
-	const char *rate = names_event(x, 0, ".rate_hz"), *period = names_event(x, 0, ".period");
+	const char *rate = names_event(x, event, ".rate_hz"), *period = names_event(x, event, ".period");
 	const char *sampler = names_label(x, "sampler");
 
 	origin->throttled = x->throttled;
 	origin->rate_hz = rate ? strtod(rate, NULL) : 0;
-	origin->rate_mode = names_event(x, 0, ".mode");
+	origin->rate_mode = names_event(x, event, ".mode");
 	origin->tick_bound = sampler && !strcmp(sampler, "timers");
 	origin->period = period ? strtoull(period, NULL, 10) : 0;
-	origin->period_event = names_event(x, 0, "");
-	origin->period_unit = names_event(x, 0, ".unit");
+	origin->period_event = names_event(x, event, "");
+	origin->period_unit = names_event(x, event, ".unit");
 	origin->nr_cpus = names_label_u64(x, "cpus");
 	list_refused(origin, x);
 }

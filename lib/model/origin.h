@@ -17,10 +17,11 @@ struct origin {
 	uint64_t lost;			/* samples that are not in the model */
 	uint64_t throttled;		/* times the kernel held the event back */
 	uint64_t nr_local_modules;	/* named by this machine's files, not by the trace */
-	double rate_hz;			/* samples per second of CPU time; 0: not known */
+	double rate_hz;			/* samples of the first event shown, per second of CPU time; 0:
+					 * not known */
 	const char *rate_mode;		/* "user", "kernel": of the time in that code; NULL: of all */
 	bool tick_bound;		/* of CPU timers: at most one sample a tick */
-	uint64_t period;		/* of the first event; 0: not known */
+	uint64_t period;		/* of the first event shown; 0: not known */
 	const char *period_event, *period_unit;	/* that event; what the period counts, NULL: events */
 	uint32_t nr_cpus;
 	bool is_trace;			/* not a text input */
@@ -42,6 +43,6 @@ struct origin {
  */
 void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint64_t last_ns);
 /* And of what was sampled or counted. */
-void origin_fill_recorded(struct origin *origin, struct names *x);
+void origin_fill_recorded(struct origin *origin, struct names *x, uint32_t event);
 
 #endif

@@ -97,6 +97,22 @@ static const char *list_not_shown(const struct profile *p)
 	return text;
 }
 
+/* The event of the first source of samples; of those that are not shown the first. */
+static uint32_t first_event(const struct profile *p)
+{
+	const struct model *m = p->names->m;
+	unsigned int source = model_first_samples(m);
+	uint32_t i;
+
+	for (i = 0; i < p->events.nr_events; i++) {
+		int column = p->events.column_of[i];
+
+		if (column >= 0 && column < (int)m->nr_shown && m->metrics[column].source == source)
+			return i;
+	}
+	return 0;
+}
+
 static void finish(struct profile *p, bool calls, struct origin *origin)
 {
 	struct names *x = p->names;
@@ -105,7 +121,7 @@ static void finish(struct profile *p, bool calls, struct origin *origin)
 	if (!x->o.by_kind)
 		names_settle_kinds(x);
 	origin_fill(origin, x, p->samples.first_ns, MAX(p->samples.last_ns, p->calls.last_ns));
-	origin_fill_recorded(origin, x);
+	origin_fill_recorded(origin, x, first_event(p));
 	x->m->times.start_ns = names_label_u64(x, "start.mono_ns");
 	origin->lost += p->samples.nr_unknown;
 	origin->nr_read = calls ? p->calls.nr_calls : p->samples.nr_read;

@@ -219,7 +219,8 @@ static void text_rate(struct tprof *t)
 {
 	const struct model *m = t->v->m;
 	const char *unit = model_str(m, m->metrics[0].unit), *name = model_str(m, m->metrics[0].name);
-	double rate = t->v->origin->rate_hz;
+	uint64_t period = t->v->origin->period;
+	double rate = t->v->origin->rate_hz > 0 ? t->v->origin->rate_hz : period ? 1e9 / period : 0;
 	struct buf b = BUF_INIT;
 
 	if (!strcmp(unit, "ns") && rate > 0)

@@ -575,6 +575,48 @@ samples() {
 	arcprof report -i trace --metric page-faults --xprof --format csv >want
 	arcprof report --tree tree --metric page-faults --xprof --format csv | grep -v ',0,0,0,0$' | diff want -
 	arcprof report -i trace --tprof --metric cpu-clock --format json | jq -e ".total_ticks == $ticks"
+	# each has its period
+	arcprof report -i trace --tprof --metric page-faults | grep -q 'Event-based mode, page-faults, ticks every 1 events'
+	arcprof report -i trace --tprof --metric cpu-clock | grep -q 'Time-based mode, ticks every [1-9][0-9]* microseconds'
+	# and what is shown of each is what the trace has of it
+	arcprof report -i trace --metric cpu-clock,page-faults --check >check
+	[ "$(grep -c '^ok   n and Sum(Base) of' check)" -eq 2 ]
+}
+
+@test "report: a metric that is not there, or not for the report, is refused with those that are" {
+	local data=$TOP/t/data
+	refused() {
+		local want=$1
+		shift
+		run_arcprof report "$@"
+		[ "$status" -eq 1 ]
+		[[ $stderr == *"$want" ]]
+	}
+	refused "unknown metric 'foo' (the trace has: cpu-clock)" -i "$MIXED" --metric foo
+	refused "unknown metric 'foo' (the trace has: cpu, wall, cpu-clock)" -i "$data/calls/trace" --metric wall,foo
+	refused "unknown metric 'foo' (available: instructions)" -i "$data/branches/trace" --metric foo
+	refused "unknown metric 'foo' (available: cpu, cpu-clock, page-faults)" --tree "$data/sources/tree" --metric foo
+	refused "metric 'cpu-clock' is of samples, which this report does not show" -i "$data/calls/trace" --rt --metric cpu-clock
+	refused "metric 'wall' is of calls, which this report does not show" -i "$data/calls/trace" --tprof --metric wall
+	# what JSON names can be asked for
+	for name in $(arcprof report -i "$data/calls/trace" --xprof --format json | jq -r '.sources[].metrics[]'); do
+		[ "$(arcprof report -i "$data/calls/trace" --metric "$name" --xprof --format json | jq -r '.metrics[0].name')" = "$name" ]
+	done
+}
+
+@test "report: sources are told apart in every format" {
+	local data=$TOP/t/data
+	arcprof report --tree "$data/sources/tree" --xtree --format json >tree
+	[ "$(jq -c '[.sources[] | [.name, .kind, .n]]' tree)" = '[["calls","calls",30],["cpu-clock","samples",90],["page-faults","samples",7]]' ]
+	[ "$(jq -c '[.nodes[].ns] | transpose | map(add)' tree)" = '[30,90,7]' ]
+	[ "$(jq '[.nodes[] | .n == .ns[0]] | all' tree)" = true ]
+	# one source: its n is n
+	[ "$(arcprof report -i "$MIXED" --xtree --format json | jq -c '[.sources, (.nodes | any(has("ns")))]')" = \
+		'[[{"name":"cpu-clock","kind":"samples","n":100,"metrics":["cpu-clock"]}],false]' ]
+	# a tree of one metric has the n of its source alone, and calls to hang it in
+	[ "$(arcprof report --tree "$data/sources/tree" --metric page-faults --xprof --format json | jq -c '[.sources[].n]')" = '[30,7]' ]
+	# order by n is by that of the first metric
+	[ "$(arcprof report --tree "$data/sources/tree" --metric page-faults --sort n --xprof --format json | jq -c '[.rows[].ns[1]]')" = '[4,2,1,0,0,0]' ]
 }
 
 @test "report: colours reach reports and messages, and only where they are wanted" {

@@ -172,12 +172,19 @@ TEST(profile_tells_where_it_came_from)
 	sample(NULL, 0, (struct rec_sample){ .thread = 1, .weight = 5 });
 	finish();
 	origin_fill(&origin, &x, seen.first_ns, seen.last_ns);
-	origin_fill_recorded(&origin, &x);
+	origin_fill_recorded(&origin, &x, 0);
 	CHECK_STR(origin.command, "demo --fast");
 	CHECK_U64(origin.lost, 7);
 	CHECK_U64(origin.throttled, 2);
 	CHECK_U64(origin.duration_ns, 8000000);
 	CHECK(origin.rate_hz == 998.5);
+	CHECK_U64(origin.period, 1000);
+	label("event.1", "faults");
+	label("event.1.period", "7");
+	origin_fill_recorded(&origin, &x, 1);
+	CHECK(origin.rate_hz == 0);
+	CHECK_U64(origin.period, 7);
+	CHECK_STR(origin.period_event, "faults");
 	CHECK_U64(seen.nr_read, 1);
 	release();
 }
