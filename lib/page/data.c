@@ -15,11 +15,16 @@
 #include "version.h"
 
 #define MAGIC "ARCPAGE1"
-enum { MAX_COLUMNS = 64, MAX_TICKS = 60000, TICK_STEP_NS = 1000 };
+enum { MAX_COLUMNS = 64, MAX_PLANES = 10, MAX_TICKS = 60000, TICK_STEP_NS = 1000 };
 
+/*
+ * Numbers lie in it by the places of their digits, to the base of 128: all the lowest, then the next
+ * of those that have one, and so on.  Low digits look like noise, high ones hardly differ.
+ */
 struct page_column {
 	char name[24];
-	size_t off, len;
+	size_t off, len[MAX_PLANES];
+	unsigned int nr_planes;
 };
 
 struct page_data {
@@ -32,6 +37,7 @@ struct page_data {
 	uint32_t *consumers;		/* the other way */
 	uint32_t nr_consumers;
 	struct buf columns;
+	struct buf planes[MAX_PLANES];	/* of the column that is being made */
 	struct page_column column[MAX_COLUMNS];
 	unsigned int nr_columns;
 	uint64_t scale[FLOW_MAX_METRICS];
@@ -43,20 +49,34 @@ struct page_data {
 	unsigned int nr_sources;
 };
 
-static struct buf *begin_column(struct page_data *d, const char *fmt, unsigned int i)
+static void begin_column(struct page_data *d, const char *fmt, unsigned int i)
 {
 	struct page_column *c = &d->column[d->nr_columns++];
 
 	snprintf(c->name, sizeof(c->name), fmt, i);
-	c->off = d->columns.len;
-	return &d->columns;
+}
+
+static void put(struct page_data *d, uint64_t v)
+{
+	struct buf *plane = d->planes;
+
+	for (; v >= 0x80; v >>= 7)
+		buf_u8(plane++, v | 0x80);
+	buf_u8(plane, v);
 }
 
 static void end_column(struct page_data *d)
 {
 	struct page_column *c = &d->column[d->nr_columns - 1];
+	unsigned int i;
 
-	c->len = d->columns.len - c->off;
+	c->off = d->columns.len;
+	for (i = 0; i < MAX_PLANES && d->planes[i].len; i++) {
+		c->len[i] = d->planes[i].len;
+		buf_add(&d->columns, d->planes[i].data, d->planes[i].len);
+		buf_reset(&d->planes[i]);
+	}
+	c->nr_planes = i;
 }
 
 /* --- nodes --- */
@@ -78,9 +98,9 @@ static void number_nodes(struct page_data *d)
 static void put_shape(struct page_data *d)
 {
 	const struct flow *f = &d->v->m->flow;
-	struct buf *b = begin_column(d, "up", 0);
 	uint32_t i, before = FLOW_NONE;
 
+	begin_column(d, "up", 0);
 	for (i = 1; i < d->nr_nodes; i++) {
 		uint32_t parent = f->nodes[d->order[i]].parent, up = 0;
 
@@ -88,7 +108,7 @@ static void put_shape(struct page_data *d)
 			before = f->nodes[before].parent;
 			up++;
 		}
-		buf_varint(b, up);
+		put(d, up);
 		before = d->order[i];
 	}
 	end_column(d);
@@ -150,25 +170,24 @@ static void put_nodes(struct page_data *d)
 {
 	const struct flow *f = &d->v->m->flow;
 	unsigned int m;
-	struct buf *b;
 	uint32_t i;
 
 	put_shape(d);
-	b = begin_column(d, "consumer", 0);
+	begin_column(d, "consumer", 0);
 	for (i = 1; i < d->nr_nodes; i++)
-		buf_varint(b, d->consumer_of[f->nodes[d->order[i]].consumer]);
+		put(d, d->consumer_of[f->nodes[d->order[i]].consumer]);
 	end_column(d);
-	b = begin_column(d, "n", 0);
+	begin_column(d, "n", 0);
 	for (i = 1; i < d->nr_nodes; i++)
-		buf_varint(b, f->nodes[d->order[i]].n);
+		put(d, f->nodes[d->order[i]].n);
 	end_column(d);
 	for (m = 0; m < f->nr_metrics; m++) {
 		d->scale[m] = scale_of(d, m);
 		if (is_n(d, m))
 			continue;
-		b = begin_column(d, "base.%u", m);
+		begin_column(d, "base.%u", m);
 		for (i = 1; i < d->nr_nodes; i++)
-			buf_varint(b, flow_base(f, d->order[i])[m] / d->scale[m]);
+			put(d, flow_base(f, d->order[i])[m] / d->scale[m]);
 		end_column(d);
 	}
 }
@@ -195,32 +214,48 @@ static uint64_t tick_of(const struct page_data *d, const struct flow_time *x)
 	return x->time_ns > start ? (x->time_ns - start) / d->tick_ns : 0;
 }
 
+/* What the column would say is said elsewhere. */
+static void drop_column(struct page_data *d)
+{
+	unsigned int i;
+
+	d->nr_columns--;
+	for (i = 0; i < MAX_PLANES; i++)
+		buf_reset(&d->planes[i]);
+}
+
 /* Of the samples list[nr] of one metric, which are in order of their nodes: how many each node has. */
 static void put_counts(struct page_data *d, unsigned int source, const struct flow_time *list, size_t nr)
 {
-	struct buf *b = begin_column(d, "s%u.count", source);
+	const struct flow *f = &d->v->m->flow;
 	size_t at = 0, first;
+	bool as_n = true;
 	uint32_t i;
 
+	begin_column(d, "s%u.count", source);
 	for (i = 1; i < d->nr_nodes; i++) {
 		first = at;
 		while (at < nr && d->rank[list[at].node] == i)
 			at++;
-		buf_varint(b, at - first);
+		put(d, at - first);
+		as_n &= at - first == f->nodes[d->order[i]].n;
 	}
-	end_column(d);
+	if (as_n)
+		drop_column(d);
+	else
+		end_column(d);
 }
 
 static void put_ticks(struct page_data *d, unsigned int source, const struct flow_time *list, size_t nr)
 {
-	struct buf *b = begin_column(d, "s%u.ticks", source);
 	uint64_t before = 0;
 	size_t i;
 
+	begin_column(d, "s%u.ticks", source);
 	for (i = 0; i < nr; i++) {
 		if (!i || list[i].node != list[i - 1].node)
 			before = 0;
-		buf_varint(b, tick_of(d, &list[i]) - before);
+		put(d, tick_of(d, &list[i]) - before);
 		before = tick_of(d, &list[i]);
 	}
 	end_column(d);
@@ -229,16 +264,15 @@ static void put_ticks(struct page_data *d, unsigned int source, const struct flo
 static void put_weights(struct page_data *d, unsigned int source, const struct flow_time *list, size_t nr)
 {
 	uint64_t scale = d->scale[list[0].metric];
-	struct buf *b;
 	size_t i;
 
 	for (i = 0; i < nr && list[i].weight == scale; i++)
 		;
 	if (i == nr)
 		return;
-	b = begin_column(d, "s%u.weights", source);
+	begin_column(d, "s%u.weights", source);
 	for (i = 0; i < nr; i++)
-		buf_varint(b, list[i].weight / scale);
+		put(d, list[i].weight / scale);
 	end_column(d);
 }
 
@@ -269,28 +303,28 @@ struct page_strings {
 	uint32_t nr_ids, alloc_ids;
 };
 
-static void put_string(struct page_strings *s, struct buf *b, uint32_t id)
+static void put_string(struct page_data *d, struct page_strings *s, uint32_t id)
 {
 	if (!s->number_of[id]) {
 		VEC_GROW(s->ids, s->nr_ids, s->alloc_ids);
 		s->ids[s->nr_ids++] = id;
 		s->number_of[id] = s->nr_ids;
 	}
-	buf_varint(b, s->number_of[id] - 1);
+	put(d, s->number_of[id] - 1);
 }
 
 static void put_texts(struct page_data *d, struct page_strings *s, const char *column, size_t member)
 {
-	struct buf *b = begin_column(d, column, 0);
 	uint32_t i;
 
+	begin_column(d, column, 0);
 	for (i = 0; i < d->nr_consumers; i++) {
 		const char *c = (const char *)&s->m->consumers.items[d->consumers[i]];
 		uint32_t id = 0;
 
 		if (i)
 			memcpy(&id, c + member, sizeof(id));
-		put_string(s, b, id);
+		put_string(d, s, id);
 	}
 	end_column(d);
 }
@@ -311,18 +345,19 @@ static void put_string_list(struct page_data *d, const struct page_strings *s)
 		json_str(&j, NULL, s->ids[i] ? model_str(s->m, s->ids[i]) : "");
 	json_end(&j);
 	fclose(out);
-	buf_add(begin_column(d, "strings", 0), text, len);
+	begin_column(d, "strings", 0);
+	buf_add(&d->planes[0], text, len);
 	end_column(d);
 	free(text);
 }
 
 static void put_numbers(struct page_data *d, const char *column, uint32_t (*of)(const struct consumer *c))
 {
-	struct buf *b = begin_column(d, column, 0);
 	uint32_t i;
 
+	begin_column(d, column, 0);
 	for (i = 0; i < d->nr_consumers; i++)
-		buf_varint(b, i ? of(&d->v->m->consumers.items[d->consumers[i]]) : 0);
+		put(d, i ? of(&d->v->m->consumers.items[d->consumers[i]]) : 0);
 	end_column(d);
 }
 
@@ -433,7 +468,7 @@ static void json_start(const struct page_data *d, struct json *j)
 static void put_meta(const struct page_data *d, FILE *out)
 {
 	const struct origin *origin = d->v->origin;
-	unsigned int i;
+	unsigned int i, k;
 	struct json j;
 
 	json_init(&j, out);
@@ -445,7 +480,6 @@ static void put_meta(const struct page_data *d, FILE *out)
 	json_start(d, &j);
 	json_head(d, &j);
 	json_str(&j, "n_means", model_kind_name(d->v->m->flow.n_means));
-	json_bool(&j, "has_lines", origin->is_trace);
 	json_u64(&j, "nr_nodes", d->nr_nodes);
 	json_u64(&j, "nr_consumers", d->nr_consumers);
 	json_u64(&j, "tick_ns", d->tick_ns);
@@ -460,7 +494,8 @@ static void put_meta(const struct page_data *d, FILE *out)
 	for (i = 0; i < d->nr_columns; i++) {
 		json_array(&j, d->column[i].name);
 		json_u64(&j, NULL, d->column[i].off);
-		json_u64(&j, NULL, d->column[i].len);
+		for (k = 0; k < d->column[i].nr_planes; k++)
+			json_u64(&j, NULL, d->column[i].len[k]);
 		json_end(&j);
 	}
 	json_end(&j);
@@ -487,6 +522,7 @@ static void put_all(struct page_data *d, struct buf *out)
 void page_data(struct view *v, struct buf *out)
 {
 	struct page_data d = { .v = v };
+	unsigned int i;
 
 	flow_sort_children(&v->m->flow, &v->order);
 	number_nodes(&d);
@@ -501,4 +537,6 @@ void page_data(struct view *v, struct buf *out)
 	free(d.consumer_of);
 	free(d.consumers);
 	buf_release(&d.columns);
+	for (i = 0; i < MAX_PLANES; i++)
+		buf_release(&d.planes[i]);
 }

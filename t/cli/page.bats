@@ -45,12 +45,13 @@ browse() {
 	agree "$PAGE" "$TRACE" '#fold=module' "${metrics[@]}" --fold module
 	agree "$PAGE" "$TRACE" '#hide=kernel' "${metrics[@]}" --hide-kernel
 	agree "$PAGE" "$TRACE" '#merge=1' "${metrics[@]}" --merge-threads
-	tick=$(node --input-type=module -e '
+	read -r tick from to <<<"$(node --input-type=module -e '
 		import { readFileSync } from "node:fs";
 		import { decode, unpack } from "'"$TOP"'/lib/page/js/data.mjs";
 		const text = /<script id="data"[^>]*>\s*([^\s<]*)/.exec(readFileSync(process.argv[1], "utf8"))[1];
-		console.log(decode(await unpack(text)).meta.tick_ns);' "$PAGE")
-	agree "$PAGE" "$TRACE" '#from=1000&to=5000' "${metrics[@]}" --from $((tick * 1000))ns --to $((tick * 5000))ns
+		const { meta } = decode(await unpack(text));
+		console.log(meta.tick_ns, Math.floor(meta.ticks / 4), Math.floor(meta.ticks * 3 / 4));' "$PAGE")"
+	agree "$PAGE" "$TRACE" "#from=$from&to=$to" "${metrics[@]}" --from $((tick * from))ns --to $((tick * to))ns
 }
 
 @test "page: a number that differs from the report's is found" {

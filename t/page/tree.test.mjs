@@ -2,6 +2,7 @@
 // Trees, sums and stanzas of the page against what they are by definition, over random trees.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { Samples } from '../../lib/page/js/data.mjs';
 import { children, makeTree, mapTree, pathTo } from '../../lib/page/js/tree.mjs';
 import { brokenLaws, brokenTree, cumulate, profile, stanza, sumUp } from '../../lib/page/js/sums.mjs';
 import { layOut } from '../../lib/page/js/layout.mjs';
@@ -40,10 +41,9 @@ function randomData(nr, nrConsumers) {
 }
 
 function timesOf(samples) {
-	const first = new Uint32Array(samples.length + 1);
+	const ticks = Uint16Array.from({ length: samples.reduce((a, b) => a + b, 0) }, () => random(100));
 
-	samples.forEach((x, i) => (first[i + 1] = first[i] + x));
-	return { first, ticks: Uint32Array.from({ length: first[samples.length] }, () => random(100)), weights: null };
+	return new Samples(samples, ticks, null, 100);
 }
 
 const WHOLE = { from: null, to: null, ranges: null };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // boxes.mjs - a canvas of boxes in rows: flame graphs of every kind. What a box is, its owner knows.
 
-const ROW = 18, MIN_TEXT = 26, PAD = 4;
+const ROW = 18, MIN_TEXT = 26, PAD = 4, MOST_HIGH = 16000;
 
 /*
  * owner: {label(box): names from long to short, family(box), isPicked(box), isFound(box) or null, title(box),
@@ -23,7 +23,8 @@ export class BoxCanvas {
 	}
 
 	/* rowsUp: the first row is at the bottom. */
-	show(boxes, nrRows, { rowsUp = false } = {}) {
+	show(boxes, nrRows, width, { rowsUp = false } = {}) {
+		this.width = width;
 		this.boxes = boxes;
 		this.nrRows = nrRows;
 		this.rowsUp = rowsUp;
@@ -41,12 +42,10 @@ export class BoxCanvas {
 	}
 
 	paint() {
-		const scale = window.devicePixelRatio || 1, width = this.canvas.clientWidth, height = this.nrRows * ROW + 1;
+		const height = this.nrRows * ROW + 1;
 
 		this.canvas.style.height = height + 'px';
-		this.canvas.width = Math.max(1, width * scale);
-		this.canvas.height = Math.max(1, Math.min(height * scale, 32000));
-		this.context.setTransform(scale, 0, 0, scale, 0, 0);
+		prepare(this.canvas, this.context, this.width, Math.min(height, MOST_HIGH));
 		this.draw(this.context, colours(this.canvas));
 	}
 
@@ -61,20 +60,20 @@ export class BoxCanvas {
 	}
 
 	drawRow(context, palette, row) {
-		let drawn = -1, family = '';
+		let drawn = -1, colour = '';
 
 		for (const box of row) {
 			const y = this.y(box.row), end = box.x + box.width;
-			/* Many share a pixel: the first of a family has drawn it. */
-			if (end - drawn < 0.3 && this.owner.family(box) === family && !this.owner.isFound(box))
+			const own = this.owner.isFound(box) ? palette.found : palette[this.owner.family(box)];
+			/* Many share a pixel: the first of a colour has drawn it. */
+			if (end - drawn < 0.3 && own === colour)
 				continue;
-			family = this.owner.family(box);
-			context.fillStyle = this.owner.isFound(box) ? palette.found : palette[family] || palette.other;
+			context.fillStyle = colour = own;
 			context.fillRect(box.x, y, Math.max(box.width - (box.width > 3 ? 1 : 0), 0.6), ROW - 1);
 			drawn = end;
 			if (box.width >= MIN_TEXT)
 				this.drawText(context, palette, box, y);
-			if (this.owner.isPicked(box) && box.width > 2)
+			if (box.width > 2 && this.owner.isPicked(box))
 				frame(context, palette.picked, box, y);
 		}
 	}
@@ -167,12 +166,12 @@ export class BoxCanvas {
 
 	/* What is shown, as an SVG picture: names as text, so that it can be searched. */
 	toSvg() {
-		const palette = colours(this.canvas), width = this.canvas.clientWidth, height = this.nrRows * ROW;
+		const { width } = this, palette = colours(this.canvas), height = this.nrRows * ROW;
 		const out = [`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
 			'font-family="sans-serif" font-size="12">'];
 
 		for (const box of this.boxes) {
-			const fill = palette[this.owner.family(box)] || palette.other;
+			const fill = palette[this.owner.family(box)];
 			out.push(`<g><title>${escapeMarkup(this.owner.title(box))}</title><rect x="${box.x.toFixed(2)}" ` +
 				`y="${this.y(box.row)}" width="${Math.max(box.width - 0.5, 0.5).toFixed(2)}" height="${ROW - 1}" ` +
 				`fill="${fill}"/>`);
@@ -218,18 +217,33 @@ export function escapeMarkup(text) {
 		.replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, '\ufffd');
 }
 
-let kept = { of: '', palette: null };
+/* An empty canvas of that many pixels of the page; to give it another size costs more than to clear it. */
+export function prepare(canvas, context, width, height) {
+	const scale = window.devicePixelRatio || 1, wide = Math.max(1, Math.round(width * scale));
+	const high = Math.max(1, Math.round(height * scale));
 
-/* The style sheet's colours. */
+	if (canvas.width !== wide || canvas.height !== high) {
+		canvas.width = wide;
+		canvas.height = high;
+	}
+	context.setTransform(scale, 0, 0, scale, 0, 0);
+	context.clearRect(0, 0, width, height);
+}
+
+let known = null;
+
+/* The style sheet's colours, as long as the theme is the same. */
 export function colours(element) {
-	const style = getComputedStyle(element), theme = style.getPropertyValue('--theme') + document.documentElement.dataset.theme;
-
-	if (kept.of === theme)
-		return kept.palette;
-	const palette = {};
+	if (known)
+		return known;
+	const style = getComputedStyle(element);
+	known = {};
 	for (const name of ['java', 'inlined', 'interpreted', 'stub', 'native', 'kernel', 'process', 'mark', 'other', 'found',
 		'picked', 'text', 'boxText', 'heat', 'ground'])
-		palette[name] = style.getPropertyValue('--' + name).trim();
-	kept = { of: theme, palette };
-	return palette;
+		known[name] = style.getPropertyValue('--' + name).trim();
+	return known;
+}
+
+export function forgetColours() {
+	known = null;
 }

@@ -3,35 +3,45 @@
 
 const MAGIC = 'ARCPAGE1';
 
-/* Reads unsigned LEB128 numbers of a column one after the other. */
+/*
+ * Unsigned LEB128 numbers, their bytes by place: at[k] is where the next k-th byte is. Beyond 2^53 a double cannot hold
+ * them; the writer divides by the greatest common divisor.
+ */
 class Column {
-	constructor(bytes) {
+	constructor(bytes, begin, lengths) {
 		this.bytes = bytes;
-		this.at = 0;
-	}
-
-	/* Beyond 2^53 a double cannot hold them; the writer divides by the greatest common divisor. */
-	next() {
-		const b = this.bytes;
-		let byte = b[this.at++];
-
-		if (byte < 128)
-			return byte;
-		let value = byte & 127, unit = 128;
-		do {
-			byte = b[this.at++];
-			value += (byte & 127) * unit;
-			unit *= 128;
-		} while (byte > 127);
-		return value;
+		this.at = [begin];
+		for (const length of lengths)
+			this.at.push(this.at[this.at.length - 1] + length);
+		this.end = this.at.slice(1);
+		this.text = bytes.subarray(begin, this.end[0]);
 	}
 
 	fill(array, from) {
-		for (let i = from; i < array.length; i++)
-			array[i] = this.next();
-		if (this.at > this.bytes.length)
+		const { bytes, at } = this, nr = array.length;
+		let low = at[0];
+
+		for (let i = from; i < nr; i++) {
+			const byte = bytes[low++];
+			array[i] = byte < 128 ? byte : byte - 128 + this.higher();
+		}
+		at[0] = low;
+		if (this.end.some((end, k) => at[k] > end))
 			throw new Error('the data of this page are cut short');
 		return array;
+	}
+
+	higher() {
+		const { bytes, at } = this;
+		let byte, value = 0, unit = 128;
+
+		for (let k = 1; k < at.length; k++, unit *= 128) {
+			byte = bytes[at[k]++];
+			value += (byte & 127) * unit;
+			if (byte < 128)
+				break;
+		}
+		return value;
 	}
 }
 
@@ -46,7 +56,7 @@ function openColumns(bytes) {
 	const begin = 12 + length;
 	const column = name => {
 		const place = meta.columns[name];
-		return place && new Column(bytes.subarray(begin + place[0], begin + place[0] + place[1]));
+		return place && new Column(bytes, begin + place[0], place.slice(1));
 	};
 
 	return { meta, column };
@@ -54,7 +64,7 @@ function openColumns(bytes) {
 
 function readConsumers(meta, column) {
 	const nr = meta.nr_consumers;
-	const strings = JSON.parse(new TextDecoder().decode(column('strings').bytes));
+	const strings = JSON.parse(new TextDecoder().decode(column('strings').text));
 	const text = name => Array.from(column(name).fill(new Uint32Array(nr), 0), id => strings[id]);
 	const number = name => column(name).fill(new Uint32Array(nr), 0);
 
@@ -70,34 +80,62 @@ function readConsumers(meta, column) {
 }
 
 /* Parents and levels from what the preorder left: nodes[i] is below the one up[i] levels above its predecessor. */
-function readShape(nr, up) {
-	const parent = new Int32Array(nr), path = [0];
+function readShape(up) {
+	const nr = up.length, parent = new Int32Array(nr), path = [0];
 	let level = 0;
 
 	for (let i = 1; i < nr; i++) {
-		level += 1 - up.next();
+		level += 1 - up[i];
 		parent[i] = path[level - 1];
 		path[level] = i;
 	}
 	return parent;
 }
 
-/* Of a source with times: its samples by node, the ticks of each in order. */
-function readSamples(source, n, column, nodes) {
-	const count = column(source.name + '.count');
-	const perNode = count ? count.fill(new Uint32Array(nodes), 1) : Uint32Array.from(n);
-	const first = new Uint32Array(nodes + 1);
-
-	for (let i = 0; i < nodes; i++)
-		first[i + 1] = first[i] + perNode[i];
-	const nr = first[nodes], ticks = new Uint32Array(nr), steps = column(source.name + '.ticks');
-	for (let i = 1; i < nodes; i++) {
-		let tick = 0;
-		for (let k = first[i]; k < first[i + 1]; k++)
-			ticks[k] = tick += steps.next();
-	}
+/* Of a source with times: its samples, which are stored by node. */
+function readSamples(source, n, column, meta) {
+	const stored = column(source.name + '.count'), nodes = meta.nr_nodes;
+	const count = stored ? stored.fill(new Uint32Array(nodes), 1) : n, nr = count.reduce((a, b) => a + b, 0);
+	const ticks = column(source.name + '.ticks').fill(meta.ticks < 65536 ? new Uint16Array(nr) : new Uint32Array(nr), 0);
 	const weights = column(source.name + '.weights');
-	return { first, ticks, weights: weights ? weights.fill(new Float64Array(nr), 0) : null };
+
+	for (let i = 1, k = 0; i < nodes; i++)
+		for (let tick = 0, end = k + count[i]; k < end; k++)
+			ticks[k] = tick += ticks[k];
+	return new Samples(count, ticks, weights ? weights.fill(new Float64Array(nr), 0) : null, meta.ticks);
+}
+
+/* Samples in order of time: count[node] says how many it has of ticks and weights; weights null: all are 1. */
+export class Samples {
+	constructor(count, ticks, weights, nrTicks) {
+		Object.assign(this, { count, ticks, weights, nrTicks, order: null });
+		this.first = new Uint32Array(nrTicks + 1);	// those of tick t are [first[t], first[t + 1])
+		for (let k = 0; k < ticks.length; k++)
+			this.first[ticks[k] + 1]++;
+		for (let t = 1; t <= nrTicks; t++)
+			this.first[t] += this.first[t - 1];
+	}
+
+	/* {node, weights} by time; nobody needs it before something is selected. */
+	byTime() {
+		if (this.order)
+			return this.order;
+		const { count, ticks, weights } = this, nr = ticks.length, next = this.first.slice();
+		const node = new Uint32Array(nr), of = weights ? new Float64Array(nr) : null;
+		for (let i = 1, k = 0; i < count.length; i++)
+			for (let end = k + count[i]; k < end; k++) {
+				const at = next[ticks[k]]++;
+				node[at] = i;
+				if (of)
+					of[at] = weights[k];
+			}
+		this.count = this.ticks = this.weights = null;
+		return this.order = { node, weights: of };
+	}
+
+	get isWeighted() {
+		return Boolean(this.order ? this.order.weights : this.weights);
+	}
 }
 
 /*
@@ -111,7 +149,7 @@ export function decode(bytes) {
 	const data = {
 		meta, n,
 		consumers: readConsumers(meta, column),
-		parent: readShape(nodes, column('up')),
+		parent: readShape(column('up').fill(new Uint32Array(nodes), 1)),
 		consumer: column('consumer').fill(new Uint32Array(nodes), 1),
 	};
 
@@ -126,7 +164,7 @@ export function decode(bytes) {
 				of[i] *= metric.scale;
 		return of;
 	});
-	data.samples = meta.sources.map(s => s.timed ? readSamples(s, n, column, nodes) : null);
+	data.samples = meta.sources.map(s => s.timed ? readSamples(s, n, column, meta) : null);
 	return data;
 }
 

@@ -29,15 +29,15 @@ class Owner {
 	}
 
 	isPicked(box) {
-		return this.consumers(box).includes(this.page.picked);
+		return this.some(box, c => c === this.page.picked);
 	}
 
 	isFound(box) {
-		return this.page.found ? this.consumers(box).some(c => this.page.found(c)) : false;
+		return this.page.found ? this.some(box, this.page.found) : false;
 	}
 
-	consumers(box) {
-		return [this.consumer(box)];
+	some(box, test) {
+		return test(this.consumer(box));
 	}
 
 	title(box) {
@@ -64,12 +64,13 @@ class ContextOwner extends Owner {
 		return this.page.look.tree.consumer[box.last];
 	}
 
-	consumers(box) {
-		const { tree } = this.page.look, out = [];
+	some(box, test) {
+		const { tree } = this.page.look;
 
 		for (let i = box.last, k = 0; k < box.nr; i = tree.parent[i], k++)
-			out.push(tree.consumer[i]);
-		return out;
+			if (test(tree.consumer[i]))
+				return true;
+		return false;
 	}
 
 	value(box) {
@@ -113,10 +114,10 @@ export class Flame {
 	}
 
 	show(state) {
-		const { look } = this.page, width = this.boxes.canvas.clientWidth;
+		const { look, width } = this.page;
 		const { boxes, rows } = layOut(look.tree, look.sums.cum[look.metric], state.zoom, width);
 
-		this.boxes.show(boxes, rows);
+		this.boxes.show(boxes, rows, width);
 	}
 }
 
@@ -127,12 +128,11 @@ export class Inverted {
 	}
 
 	show() {
-		const { look } = this.page, m = look.metric;
+		const { look, width } = this.page, m = look.metric;
 		const roots = leafGroups(look.tree, look.sums.base[m]);
-		const { boxes, rows } = layOutGroups(roots, callers(look.tree), this.boxes.canvas.clientWidth, look.sums.cum[m][0],
-			MOST_DEEP);
+		const { boxes, rows } = layOutGroups(roots, callers(look.tree), width, look.sums.cum[m][0], MOST_DEEP);
 
-		this.boxes.show(boxes, rows);
+		this.boxes.show(boxes, rows, width);
 	}
 }
 
@@ -145,12 +145,12 @@ export class Sandwich {
 	}
 
 	show() {
-		const { look, picked } = this.page, cum = look.sums.cum[look.metric], width = this.upper.canvas.clientWidth;
+		const { look, picked, width } = this.page, cum = look.sums.cum[look.metric];
 		const roots = functionGroup(look.tree, cum, picked), total = roots.reduce((x, g) => x + g.sum, 0) || 1;
 		const up = layOutGroups(roots, callers(look.tree), width, total, MOST_DEEP);
 		const down = layOutGroups(roots, callees(look.tree, cum), width, total, MOST_DEEP);
 
-		this.upper.show(up.boxes, up.rows, { rowsUp: true });
-		this.lower.show(down.boxes, down.rows);
+		this.upper.show(up.boxes, up.rows, width, { rowsUp: true });
+		this.lower.show(down.boxes, down.rows, width);
 	}
 }

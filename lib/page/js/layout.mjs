@@ -1,148 +1,251 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // layout.mjs - where the boxes of a flame graph stand; no drawing.
-import { children } from './tree.mjs';
-
 const FLOWS_ON = 0.985;		// a child with that share of its caller is in one row with it
-const MIN_WIDTH = 0.2;		// of a pixel: what is narrower is drawn, what is below it is not looked at
+const MIN_WIDTH = 0.2;		// of a pixel: what is below a narrower one is not looked at
+const CRUMB = 0.5;		// of a pixel: narrow neighbours are one box up to there
 
 /*
  * Boxes {x, width, row, first, last, nr} of node (0: everything) and what is below it, in pixels of width: nr contexts
  * from first to last, each almost all of the one above, are one box. value[node]: as wide as that.
  */
 export function layOut(tree, value, node, width) {
-	const boxes = [], scale = value[node] > 0 ? width / value[node] : 0;
-	const todo = node ? [[node, 0]] : placed(tree, value, 0, 0, scale);
+	const scale = value[node] > 0 ? width / value[node] : 0;
+	const picture = { tree, value, scale, boxes: [], todo: [] };
 	let rows = 0;
 
-	for (const entry of todo)
-		entry.push(0);
-	while (scale && todo.length) {
-		const [first, x, row] = todo.pop();
-		const box = { x, width: value[first] * scale, row, first, last: first, nr: 1 };
-		let at = x;
-		boxes.push(box);
-		rows = Math.max(rows, row + 1);
-		while (box.width >= MIN_WIDTH) {
-			const below = placed(tree, value, box.last, at, scale);
-			const heir = below.find(([child]) => value[child] >= value[box.last] * FLOWS_ON);
-			for (const entry of below)
-				if (entry !== heir)
-					todo.push([...entry, row + 1]);
-			if (!heir)
-				break;
-			[box.last, at] = heir;
+	if (scale && node)
+		placeNode(picture, node, 0, 0, null);
+	else if (scale)
+		placeChildren(picture, 0, 0, 0, 0);
+	while (picture.todo.length) {
+		const box = picture.todo.pop();
+		let heir = 0, at = box.x;
+		while ((heir = heirOf(picture, box.last))) {
+			at = placeChildren(picture, box.last, at, box.row + 1, heir);
+			box.last = heir;
 			box.nr++;
 		}
+		placeChildren(picture, box.last, at, box.row + 1, 0);
 	}
-	return { boxes, rows };
+	for (const box of picture.boxes)
+		rows = Math.max(rows, box.row + 1);
+	return { boxes: picture.boxes, rows };
 }
 
-/* The children that have a value, and where they begin. */
-function placed(tree, value, node, x, scale) {
-	const out = [];
+function heirOf({ tree: { end }, value }, node) {
+	const least = value[node] * FLOWS_ON;
+	let left = value[node];
 
-	for (const child of children(tree, node)) {
+	for (let child = node + 1; child < end[node] && left >= least; child = end[child]) {
+		if (value[child] > 0 && value[child] >= least)
+			return child;
+		left -= value[child];
+	}
+	return 0;
+}
+
+/* Boxes for the children that have a value, from x on, but for the heir; gives where that begins. */
+function placeChildren(picture, node, x, row, heir) {
+	const { tree: { end }, value, scale } = picture;
+	let crumb = null, at = x;
+
+	for (let child = node + 1; child < end[node]; child = end[child]) {
 		if (!(value[child] > 0))
 			continue;
-		out.push([child, x]);
+		if (child === heir) {
+			at = x;
+			crumb = null;
+		} else {
+			crumb = placeNode(picture, child, x, row, crumb);
+		}
 		x += value[child] * scale;
 	}
-	return out;
+	return at;
+}
+
+/* What is too narrow goes into the crumb beside it; gives the one that the next may go into. */
+function placeNode({ value, scale, boxes, todo }, node, x, row, crumb) {
+	const width = value[node] * scale;
+
+	if (width < MIN_WIDTH && crumb && x + width - crumb.x < CRUMB) {
+		crumb.width = x + width - crumb.x;
+		return crumb;
+	}
+	const box = { x, width, row, first: node, last: node, nr: 1 };
+	boxes.push(box);
+	if (width < MIN_WIDTH)
+		return box;
+	todo.push(box);
+	return null;
 }
 
 /*
- * The same upwards or downwards for merged contexts: groups of nodes that are one box. roots: [{consumer, nodes,
- * weights}]; step(nodes, weights) gives the groups of the next row.
+ * The same upwards or downwards for merged contexts: groups of nodes that are one box. step(group) gives the groups of
+ * the next row.
  */
 export function layOutGroups(roots, step, width, total, maxRows) {
-	const boxes = [];
-	let rows = 0, row = placeGroups(roots, 0, width / total);
+	const boxes = [], scale = width / total;
+	let rows = 0, row = placeGroups(roots, 0, 0, scale, []);
 
 	for (; row.length && rows < maxRows; rows++) {
 		const next = [];
-		for (const { group, x } of row) {
-			const box = { x, width: group.sum * width / total, row: rows, group };
+		for (const box of row) {
 			boxes.push(box);
 			if (box.width >= MIN_WIDTH)
-				next.push(...placeGroups(step(group), x, width / total));
+				placeGroups(step(box.group), box.x, rows + 1, scale, next);
 		}
 		row = next;
 	}
 	return { boxes, rows };
 }
 
-function placeGroups(groups, x, scale) {
-	const out = [];
+function placeGroups(groups, x, row, scale, out) {
+	let crumb = null;
 
 	for (const group of groups) {
-		out.push({ group, x });
-		x += group.sum * scale;
+		const width = group.sum * scale;
+		if (width < MIN_WIDTH && crumb && x + width - crumb.x < CRUMB) {
+			crumb.width = x + width - crumb.x;
+		} else {
+			const box = { x, width, row, group };
+			out.push(box);
+			crumb = width < MIN_WIDTH ? box : null;
+		}
+		x += width;
 	}
 	return out;
 }
 
-function group(map, consumer, node, weight) {
-	let g = map.get(consumer);
+/*
+ * Groups {consumer, sum, nodes, weights, begin, end} of the nodes by consumer, the heaviest first: theirs are
+ * nodes[begin .. end).
+ */
+function gather(tree, nodes, weights, nr) {
+	const { consumer } = tree, count = scratch(tree), found = [], groups = [];
 
-	if (!g)
-		map.set(consumer, g = { consumer, nodes: [], weights: [], sum: 0 });
-	g.nodes.push(node);
-	g.weights.push(weight);
-	g.sum += weight;
+	for (let k = 0; k < nr; k++)
+		if (!count[consumer[nodes[k]]]++)
+			found.push(consumer[nodes[k]]);
+	const sorted = new Uint32Array(nr), sortedWeights = new Float64Array(nr);
+	let begin = 0;
+	for (const c of found) {
+		groups.push({ consumer: c, sum: 0, nodes: sorted, weights: sortedWeights, begin, end: begin + count[c] });
+		count[c] = begin;
+		begin = groups[groups.length - 1].end;
+	}
+	for (let k = 0; k < nr; k++) {
+		const at = count[consumer[nodes[k]]]++;
+		sorted[at] = nodes[k];
+		sortedWeights[at] = weights[k];
+	}
+	for (const group of groups) {
+		count[group.consumer] = 0;
+		for (let k = group.begin; k < group.end; k++)
+			group.sum += sortedWeights[k];
+	}
+	return groups.sort((a, b) => b.sum - a.sum || a.consumer - b.consumer);
 }
 
-function sorted(map) {
-	return [...map.values()].sort((a, b) => b.sum - a.sum || a.consumer - b.consumer);
+/* By consumer of the tree, all 0; whoever uses it leaves it so. */
+function scratch(tree) {
+	if (!tree.scratch)
+		tree.scratch = new Uint32Array(tree.nrConsumers);
+	return tree.scratch;
 }
 
 /* Whatever consumes itself, in one group a consumer: the first row of the inverted graph. */
 export function leafGroups(tree, base) {
-	const map = new Map();
+	const nodes = new Uint32Array(tree.nr), weights = new Float64Array(tree.nr);
+	let nr = 0;
 
 	for (let i = 1; i < tree.nr; i++)
-		if (base[i] > 0)
-			group(map, tree.consumer[i], i, base[i]);
-	return sorted(map);
+		if (base[i] > 0) {
+			weights[nr] = base[i];
+			nodes[nr++] = i;
+		}
+	return gather(tree, nodes, weights, nr);
 }
 
 /* Outermost contexts of one consumer, with what is below them. */
 export function functionGroup(tree, cum, consumer) {
-	const map = new Map();
+	const nodes = tree.byConsumer.subarray(tree.firstOf[consumer], tree.firstOf[consumer + 1])
+		.filter(i => tree.rl[i] === 1 && cum[i] > 0);
 
-	for (let k = tree.firstOf[consumer]; k < tree.firstOf[consumer + 1]; k++) {
-		const i = tree.byConsumer[k];
-		if (tree.rl[i] === 1 && cum[i] > 0)
-			group(map, consumer, i, cum[i]);
-	}
-	return sorted(map);
+	return gather(tree, nodes, Float64Array.from(nodes, i => cum[i]), nodes.length);
 }
 
 /* Groups of the callers; a root has none. */
 export function callers(tree) {
-	return ({ nodes, weights }) => {
-		const map = new Map();
-		nodes.forEach((i, k) => tree.parent[i] && group(map, tree.consumer[tree.parent[i]], tree.parent[i], weights[k]));
-		return sorted(map);
+	return ({ nodes, weights, begin, end }) => {
+		const above = new Uint32Array(end - begin), of = new Float64Array(end - begin);
+		let nr = 0;
+		for (let k = begin; k < end; k++) {
+			const p = tree.parent[nodes[k]];
+			if (!p)
+				continue;
+			of[nr] = weights[k];
+			above[nr++] = p;
+		}
+		return gather(tree, above, of, nr);
 	};
 }
 
 export function callees(tree, cum) {
-	return ({ nodes }) => {
-		const map = new Map();
-		for (const i of nodes)
-			for (const child of children(tree, i))
-				if (cum[child] > 0)
-					group(map, tree.consumer[child], child, cum[child]);
-		return sorted(map);
+	return ({ nodes, begin, end }) => {
+		const below = [];
+		for (let k = begin; k < end; k++)
+			for (let i = nodes[k] + 1; i < tree.end[nodes[k]]; i = tree.end[i])
+				if (cum[i] > 0)
+					below.push(i);
+		return gather(tree, below, below.map(i => cum[i]), below.length);
 	};
 }
 
-/* How much of each cell of a heat map there is: columns of steps cells, from tick 0 to ticks. */
-export function heatCells(data, at, nodeRanges, ticks, columns, steps) {
-	const cells = new Float64Array(columns * steps), s = data.samples[at], nr = columns * steps;
+/* How much of each cell of a heat map there is: columns of steps cells, over all ticks; ranges of nodes, null: all. */
+export function heatCells(samples, ranges, columns, steps) {
+	const { first } = samples, ticks = first.length - 1, nr = columns * steps, cells = new Float64Array(nr);
+	const simple = !ranges && !samples.isWeighted, { node, weights } = simple ? {} : samples.byTime();
+	const isIn = ranges && (i => ranges.some(([begin, end]) => i >= begin && i < end));
 
-	for (const [begin, end] of nodeRanges || [[1, data.parent.length]])
-		for (let k = s.first[begin]; k < s.first[end]; k++)
-			cells[Math.min(Math.floor(s.ticks[k] * nr / ticks), nr - 1)] += s.weights ? s.weights[k] : 1;
+	for (let t = 0; t < ticks; t++) {
+		const cell = Math.floor(t * nr / ticks);
+		if (simple)
+			cells[cell] += first[t + 1] - first[t];
+		else
+			for (let k = first[t]; k < first[t + 1]; k++)
+				if (!isIn || isIn(node[k]))
+					cells[cell] += weights ? weights[k] : 1;
+	}
 	return cells;
+}
+
+/* The same of several ranges of nodes that follow one another, each with cells of its own. */
+export function laneCells(samples, ranges, columns) {
+	const { first } = samples, { node, weights } = samples.byTime(), ticks = first.length - 1;
+	const lanes = ranges.map(() => new Float64Array(columns));
+	let at = 0;
+
+	for (let t = 0; t < ticks; t++)
+		for (let k = first[t]; k < first[t + 1]; k++) {
+			at = rangeOf(ranges, node[k], at);
+			if (at >= 0)
+				lanes[at][Math.floor(t * columns / ticks)] += weights ? weights[k] : 1;
+		}
+	return lanes;
+}
+
+/* Which of the ranges has it, -1: none; it begins with a guess. */
+function rangeOf(ranges, i, guess) {
+	let low = 0, high = ranges.length;
+
+	if (guess >= 0 && ranges[guess] && i >= ranges[guess][0] && i < ranges[guess][1])
+		return guess;
+	while (low < high) {
+		const middle = low + high >> 1;
+		if (ranges[middle][0] <= i)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && i < ranges[low - 1][1] ? low - 1 : -1;
 }

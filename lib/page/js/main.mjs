@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // main.mjs - the page: one state, and the views that show it.
+import { forgetColours } from './boxes.mjs';
 import { decode, unpack } from './data.mjs';
 import { Flame, Inverted, Sandwich } from './graphs.mjs';
 import { consumerOf, flatRows, idOf, linesOf, matcher, Model } from './model.mjs';
 import { amount, family, FAMILY_WORDS, fullName, moduleName, percent } from './names.mjs';
 import { overview } from './overview.mjs';
 import { change, fromHash, toHash } from './state.mjs';
-import { stanzaPanel } from './stanza.mjs';
+import { stanzaLines, stanzaPanel } from './stanza.mjs';
 import { brokenTree } from './sums.mjs';
 import { bar, element, Table } from './table.mjs';
-import { HeatMap, lane, paintLane } from './time.mjs';
+import { HeatMap, paintLane } from './time.mjs';
 import { canOpen, TreeRows } from './treeview.mjs';
 
 const VIEWS = [['overview', 'Overview'], ['flame', 'Flame'], ['inverted', 'Inverted'], ['sandwich', 'Sandwich'],
@@ -17,7 +18,7 @@ const VIEWS = [['overview', 'Overview'], ['flame', 'Flame'], ['inverted', 'Inver
 const BELOW = [['flat', 'Flat'], ['tree', 'Tree'], ['source', 'Source']];
 const FOLDS = [['function', 'functions'], ['line', 'lines'], ['class', 'classes'], ['package', 'packages'],
 	['module', 'modules'], ['file', 'files']];
-const MOST_LANES = 200;
+const MOST_LANES = 200, LATER_MS = 50;
 const KEYS = [['/', 'search: text, or /a pattern/'], ['Escape', 'back: search, zoom, brush, then the last state'],
 	['arrows', 'walk in the graph, the list or the tree'], ['Enter', 'zoom to the box'], ['0', 'zoom out'],
 	['1 to 5', 'overview, flame, inverted, sandwich, threads'], ['f, t, s', 'flat, tree, source'],
@@ -37,8 +38,11 @@ class Page {
 		this.heat = new HeatMap($('heat'), (a, b) => this.go({ from: a === null ? '' : String(a), to: b === null ? '' : String(b) }));
 		this.controls();
 		this.tables();
+		this.shown = null;
+		this.waiting = {};
 		window.addEventListener('hashchange', () => this.enter(fromHash(location.hash)));
-		window.addEventListener('resize', () => this.show());
+		window.addEventListener('resize', () => this.showAll());
+		matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.showAll());
 		document.addEventListener('keydown', e => this.key(e));
 	}
 
@@ -102,7 +106,7 @@ class Page {
 			},
 			onSort: key => {
 				this.sort = key;
-				this.show();
+				this.showBelow();
 			},
 			columns: [
 				{ head: 'self %', className: 'number', sort: 'self', cell: c => bar(part('base')(c), Number(part('base')(c))) },
@@ -191,27 +195,54 @@ class Page {
 		return true;
 	}
 
-	/* Everything, from the state. */
-	show() {
-		const { state, model } = this;
-
-		this.look = model.look(state);
-		if (state.zoom >= this.look.tree.nr)
-			state.zoom = 0;
-		this.cum = this.look.sums.cum[this.look.metric];
-		this.base = this.look.sums.base[this.look.metric];
-		this.total = this.cum[0];
-		this.picked = consumerOf(this.look, state.pick);
-		this.found = matcher(this.look.consumers, state.find);
-		this.showControls();
-		this.showTime();
-		this.showUpper();
-		this.showBelow();
-		$('stanza').replaceChildren(...stanzaPanel(model, this.look, this.picked, c => this.go(c), state).filter(Boolean));
-		this.showBadge();
+	/* Also what did not change: there is other room or other colours. */
+	showAll() {
+		forgetColours();
+		this.shown = null;
+		this.show();
 	}
 
-	showControls() {
+	/* How much room there is: asked before anything is changed, or the browser would have to lay out the page twice. */
+	measure() {
+		const list = [...document.querySelectorAll('[data-list]')].find(l => !l.hidden);
+
+		this.width = $('graphs').clientWidth;
+		this.heat.measure();
+		for (const table of [this.flat, this.tree, this.source])
+			table.measure(list.clientHeight);
+	}
+
+	/* What differs from what is shown. */
+	show() {
+		this.measure();
+		const { state, model, shown } = this, look = model.look(state);
+		const changed = (...keys) => !shown || shown.look !== look || keys.some(key => shown.state[key] !== state[key]);
+
+		this.look = look;
+		if (state.zoom >= look.tree.nr)
+			state.zoom = 0;
+		this.cum = look.sums.cum[look.metric];
+		this.base = look.sums.base[look.metric];
+		this.total = this.cum[0];
+		if (changed('pick'))
+			this.picked = consumerOf(look, state.pick);
+		if (changed('find'))
+			this.found = matcher(look.consumers, state.find);
+		this.showControls(changed);
+		if (changed())
+			this.showTime();
+		if (changed('view', 'zoom', 'pick', 'find'))
+			this.showUpper();
+		if (changed('below', 'pick', 'find') || (changed('zoom') && state.below === 'tree'))
+			this.showBelow();
+		if (changed('pick'))
+			this.showStanza();
+		if (changed())
+			this.showBadge();
+		this.shown = { state: { ...state }, look };
+	}
+
+	showControls(changed) {
 		const { state } = this;
 
 		for (const [key, control] of Object.entries(this.selects))
@@ -221,9 +252,12 @@ class Page {
 			$('find').value = state.find;
 		mark($('views'), state.view);
 		mark($('lists'), state.below);
-		this.showTrail();
-		this.showFound();
-		this.showLegend();
+		if (changed('zoom'))
+			this.showTrail();
+		if (changed('find'))
+			this.showFound();
+		if (changed())
+			this.showLegend();
 	}
 
 	/* Where the graph is zoomed to: each step leads back. */
@@ -243,14 +277,12 @@ class Page {
 			$('found').textContent = '';
 			return;
 		}
-		const { tree } = this.look, inside = new Uint8Array(tree.nr);
+		const { tree } = this.look;
 		let sum = 0;
-		for (let i = 1; i < tree.nr; i++) {
-			inside[i] = inside[tree.parent[i]];
-			if (inside[i] || !this.found(tree.consumer[i]))
-				continue;
-			inside[i] = 1;
-			sum += this.cum[i];
+		for (let i = 1; i < tree.nr;) {
+			const hit = this.found(tree.consumer[i]);
+			sum += hit ? this.cum[i] : 0;
+			i = hit ? tree.end[i] : i + 1;
 		}
 		$('found').textContent = `${percent(sum, this.total)} % in what matches`;
 	}
@@ -308,7 +340,7 @@ class Page {
 			return;
 		const canvases = [...$('lanes').querySelectorAll('canvas')];
 		const columns = canvases.length ? Math.max(20, Math.floor(canvases[0].clientWidth / 4)) : 1;
-		const all = threads.slice(0, MOST_LANES).map(t => lane(model.data, source, t.node, model.tree.end[t.node], columns));
+		const all = model.lanes(source, threads.slice(0, MOST_LANES), columns);
 		const most = all.reduce((x, cells) => cells.reduce((a, b) => Math.max(a, b), x), 0);
 		canvases.forEach((canvas, i) => paintLane(canvas, all[i], most));
 	}
@@ -327,16 +359,28 @@ class Page {
 				look.consumers.name[this.picked], look.consumers.module[this.picked]) : [], null);
 	}
 
-	/* Of what is shown, when there is time for it. */
-	showBadge() {
-		const { look } = this, badge = $('badge');
+	/* Lines need another tree: they come when the rest has been seen. */
+	showStanza() {
+		const { model, look, picked, state } = this, panel = stanzaPanel(model, look, picked, c => this.go(c));
 
-		clearTimeout(this.judging);
-		this.judging = setTimeout(() => {
+		$('stanza').replaceChildren(...panel);
+		this.later('lines', () => $('stanza').append(...stanzaLines(model, look, picked, state)));
+	}
+
+	showBadge() {
+		const { look } = this;
+
+		this.later('badge', () => {
 			const bad = brokenTree(look.tree, look.sums, look.metric);
-			badge.textContent = bad.length ? '✗ ' + bad[0] : '✓ all sums hold';
-			badge.className = bad.length ? 'bad' : 'good';
-		}, 50);
+			$('badge').textContent = bad.length ? '✗ ' + bad[0] : '✓ all sums hold';
+			$('badge').className = bad.length ? 'bad' : 'good';
+		});
+	}
+
+	/* In place of what was to be done later under that name. */
+	later(name, work) {
+		clearTimeout(this.waiting[name]);
+		this.waiting[name] = setTimeout(work, LATER_MS);
 	}
 
 	turnTheme() {
@@ -344,7 +388,7 @@ class Page {
 			matchMedia('(prefers-color-scheme: dark)').matches;
 
 		document.documentElement.dataset.theme = dark ? 'light' : 'dark';
-		this.show();
+		this.showAll();
 	}
 
 	savePicture() {
@@ -434,6 +478,7 @@ async function start() {
 		$('data').remove();
 		document.body.classList.remove('loading');
 		page.show();
+		performance.mark('shown');
 		window.arcprof = page;		// for tests, and for the console
 	} catch (error) {
 		document.body.classList.remove('loading');

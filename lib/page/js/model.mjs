@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // model.mjs - from the state of the page to what its views show; what was worked out is kept while it fits.
+import { laneCells } from './layout.mjs';
 import { foldConsumers } from './names.mjs';
-import { makeTree, mapTree } from './tree.mjs';
+import { makeTree, mapTree, subtreeEnds } from './tree.mjs';
 import { profile, stanza, sumUp } from './sums.mjs';
+
+const MOST_TREES = 3, MOST_SELECTIONS = 2;
 
 export class Model {
 	constructor(data) {
 		this.data = data;
 		this.meta = data.meta;
-		this.tree = makeTree(data.parent, data.consumer, data.consumers.nr);
+		this.tree = { nr: data.parent.length, parent: data.parent, consumer: data.consumer, end: subtreeEnds(data.parent) };
+		this.threadNodes = nodesOfThreads(data);
 		this.weight = weigh(data);
+		this.hasLines = data.consumers.detail.some((d, c) => d && isFunction(data.consumers.kind[c]));
 		this.trees = new Map();
 		this.selections = new Map();
 		this.shown = data.meta.metrics.map((_, m) => m).filter(m => data.meta.metrics[m].shown);
@@ -36,12 +41,19 @@ export class Model {
 		if (!made) {
 			const without = new Set(state.hide.split(',').filter(Boolean));
 			const fold = foldConsumers(this.data.consumers, this.weight, { fold: state.fold, mergeThreads: state.merge, without });
-			made = { ...mapTree(this.tree, fold.to, fold.consumers.nr, fold.merge), consumers: fold.consumers, key };
-			if (this.trees.size > 3)
-				this.trees.delete(this.trees.keys().next().value);
-			this.trees.set(key, made);
+			made = { ...this.mapped(fold), consumers: fold.consumers, key };
+			keep(this.trees, key, made, MOST_TREES);
 		}
 		return made;
+	}
+
+	/* Consumers of a fold are numbered as they come: if there are as many as before, they are those. */
+	mapped({ to, consumers, merge }) {
+		const { parent, consumer } = this.tree;
+
+		if (!merge && consumers.nr === this.data.consumers.nr)
+			return { tree: makeTree(parent, consumer, consumers.nr), nodeOf: null };
+		return mapTree(this.tree, to, consumers.nr, merge);
 	}
 
 	/* Subtrees of the selected threads in the data's tree, in order; null: all. */
@@ -60,20 +72,23 @@ export class Model {
 			ranges: this.ranges(state) };
 	}
 
-	/* All that views of one state share. */
+	/* All that views of one state share; the same object as long as it is kept. */
 	look(state) {
 		const folded = this.folded(state), key = [folded.key, state.threads, state.from, state.to].join('|');
-		let look = this.selections.get(key);
+		let selected = this.selections.get(key);
 
-		if (!look) {
+		if (!selected) {
 			const sums = sumUp(this.data, folded.tree, folded.nodeOf, this.selection(state));
-			look = { ...folded, sums, profile: profile(folded.tree, sums), stanzas: new Map() };
-			if (this.selections.size > 2)
-				this.selections.delete(this.selections.keys().next().value);
-			this.selections.set(key, look);
+			selected = { ...folded, sums, profile: profile(folded.tree, sums), stanzas: new Map(), looks: new Map() };
+			keep(this.selections, key, selected, MOST_SELECTIONS);
 		}
 		const metric = this.metricOf(state);
-		return { ...look, metric, unit: this.meta.metrics[metric].unit, ...this.occurrences(look, metric) };
+		let look = selected.looks.get(metric);
+		if (!look) {
+			look = { ...selected, metric, unit: this.meta.metrics[metric].unit, ...this.occurrences(selected, metric) };
+			selected.looks.set(metric, look);
+		}
+		return look;
 	}
 
 	/* n belongs to a source: of nodes and of consumers, that of the metric's. */
@@ -93,20 +108,40 @@ export class Model {
 		return s;
 	}
 
-	/* The threads' nodes of the data's tree, with what they consumed in the selected time. */
+	/* The threads' nodes of the data's tree, with what they consumed, most first. */
 	threads(metric) {
-		const { tree, data } = this, out = [];
+		const { end } = this.tree, base = this.data.base[metric];
 
-		for (let i = 1; i < tree.nr; i++)
-			if (data.consumers.kind[data.consumer[i]] === 'thread')
-				out.push({ node: i, consumer: data.consumer[i] });
-		const value = new Float64Array(tree.nr + 1);
-		for (let i = 1; i < tree.nr; i++)
-			value[i + 1] = value[i] + data.base[metric][i];
-		for (const t of out)
-			t.sum = value[tree.end[t.node]] - value[t.node];
-		return out.sort((a, b) => b.sum - a.sum || a.node - b.node);
+		return this.threadNodes.map(node => {
+			let sum = 0;
+			for (let i = node; i < end[node]; i++)
+				sum += base[i];
+			return { node, consumer: this.data.consumer[node], sum };
+		}).sort((a, b) => b.sum - a.sum || a.node - b.node);
 	}
+
+	/* How much of the source each of the threads has in each of columns parts of the time. */
+	lanes(source, threads, columns) {
+		const byNode = threads.map(t => t.node).sort((a, b) => a - b);
+		const cells = laneCells(this.data.samples[source], byNode.map(node => [node, this.tree.end[node]]), columns);
+
+		return threads.map(t => cells[byNode.indexOf(t.node)]);
+	}
+}
+
+function nodesOfThreads({ consumer, consumers }) {
+	const out = [];
+
+	for (let i = 1; i < consumer.length; i++)
+		if (consumers.kind[consumer[i]] === 'thread')
+			out.push(i);
+	return out;
+}
+
+function keep(map, key, value, most) {
+	if (map.size >= most)
+		map.delete(map.keys().next().value);
+	map.set(key, value);
 }
 
 /* Of each consumer: what ended there, and a little for each of its contexts. */
@@ -164,20 +199,31 @@ export function flatRows(look, key, matches) {
 
 /* Paths that reach the function, the heaviest first: {path: consumers from the outermost, share}. */
 export function pathsTo(look, consumer, most) {
-	const { tree, sums, metric } = look, all = [], total = look.profile.cum[metric][consumer];
+	const { tree, sums, metric } = look, cum = sums.cum[metric], total = look.profile.cum[metric][consumer];
 
-	for (let k = tree.firstOf[consumer]; k < tree.firstOf[consumer + 1]; k++) {
-		const i = tree.byConsumer[k];
-		if (tree.rl[i] === 1 && sums.cum[metric][i] > 0)
-			all.push(i);
-	}
-	all.sort((a, b) => sums.cum[metric][b] - sums.cum[metric][a]);
-	return all.slice(0, most).map(i => {
+	return heaviest(tree.byConsumer.subarray(tree.firstOf[consumer], tree.firstOf[consumer + 1])
+		.filter(i => tree.rl[i] === 1 && cum[i] > 0), cum, most).map(i => {
 		const path = [];
 		for (let p = tree.parent[i]; p; p = tree.parent[p])
 			path.push(tree.consumer[p]);
-		return { node: i, path, share: sums.cum[metric][i] / total };
+		return { node: i, path, share: cum[i] / total };
 	});
+}
+
+/* The most nodes with the greatest values, descending. */
+function heaviest(nodes, value, most) {
+	const out = [];
+
+	for (const i of nodes) {
+		if (out.length === most && value[i] <= value[out[most - 1]])
+			continue;
+		let at = out.length;
+		while (at && value[out[at - 1]] < value[i])
+			at--;
+		out.splice(at, 0, i);
+		out.length = Math.min(out.length, most);
+	}
+	return out;
 }
 
 /* A function's lines: {line, file, self, total, n}, from the look that is folded by line. */
@@ -213,10 +259,10 @@ export function matcher(consumers, text) {
 		const low = text.toLowerCase();
 		test = s => s.toLowerCase().includes(low);
 	}
-	const known = new Map();
+	const known = new Uint8Array(consumers.name.length);	// 1: no, 2: yes
 	return c => {
-		if (!known.has(c))
-			known.set(c, test(consumers.name[c]));
-		return known.get(c);
+		if (!known[c])
+			known[c] = test(consumers.name[c]) ? 2 : 1;
+		return known[c] === 2;
 	};
 }

@@ -8,9 +8,9 @@ import { bar, element } from './table.mjs';
 const MOST_ROWS = 40, MOST_PATHS = 5, MOST_STEPS = 8, MOST_LINES = 60;
 
 /* go(changes) changes the state of the page. */
-export function stanzaPanel(model, look, consumer, go, state) {
+export function stanzaPanel(model, look, consumer, go) {
 	const total = look.sums.cum[look.metric][0];
-	const panel = { model, look, consumer, go, state, total };
+	const panel = { look, consumer, go, total };
 
 	if (!consumer)
 		return [element('p', { class: 'none' }, 'Nothing is in this selection.')];
@@ -21,8 +21,7 @@ export function stanzaPanel(model, look, consumer, go, state) {
 		...section(panel, 'Calls', s.children),
 		...(s.rnodes ? recursion(panel, s) : []),
 		...paths(panel),
-		...lines(panel),
-	];
+	].filter(Boolean);
 }
 
 function value(panel, number) {
@@ -127,10 +126,11 @@ function steps(panel, { path }) {
 	return out;
 }
 
-function lines(panel) {
-	const { model, look, consumer, state, total } = panel, c = look.consumers;
+/* The function's lines, where the trace has them. */
+export function stanzaLines(model, look, consumer, state) {
+	const c = look.consumers, total = look.sums.cum[look.metric][0];
 
-	if (state.fold !== 'function' || !isFunction(c.kind[consumer]) || !model.meta.has_lines)
+	if (state.fold !== 'function' || !isFunction(c.kind[consumer]) || !model.hasLines)
 		return [];
 	const found = linesOf(model.look({ ...state, fold: 'line' }), c, c.name[consumer], c.module[consumer])
 		.filter(l => l.line !== null);

@@ -1,65 +1,74 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // sums.mjs - what contexts consumed in a selection of time and threads, and the sums of functions over contexts.
-import { children } from './tree.mjs';
 
 /*
  * selection: {from, to: ticks, or null; ranges: [[node, end), ...] of the data's tree, or null for all}.
  * nodeOf: where the data's nodes are in tree; null: the same. Gives {n, base: [metric], cum: [metric]}, by node of tree.
  */
 export function sumUp(data, tree, nodeOf, selection) {
-	const out = { n: new Float64Array(tree.nr), base: data.base.map(() => new Float64Array(tree.nr)) };
-	const ranges = selection.ranges || [[1, data.parent.length]];
+	const { from, ranges } = selection, all = [[1, data.parent.length]], whole = from === null;
+	const picked = whole ? data : valuesIn(data, selection);
+	const move = values => (ranges || nodeOf || tree.nr !== values.length ? moved(values, tree.nr, nodeOf, ranges || all) : values);
+	const out = { n: move(picked.n), base: picked.base.map(move) };
 
-	for (const [begin, end] of ranges)
-		if (selection.from === null)
-			addWhole(data, out, nodeOf, begin, end);
-		else
-			addTimes(data, out, nodeOf, begin, end, selection);
 	out.cum = out.base.map(base => cumulate(tree, base));
 	return out;
 }
 
-function addWhole(data, out, nodeOf, begin, end) {
-	for (let i = begin; i < end; i++)
-		out.n[nodeOf ? nodeOf[i] : i] += data.n[i];
-	data.base.forEach((from, m) => {
-		const base = out.base[m];
-		for (let i = begin; i < end; i++)
-			base[nodeOf ? nodeOf[i] : i] += from[i];
-	});
+function moved(values, nr, nodeOf, ranges) {
+	const out = new Float64Array(nr);
+
+	for (const [begin, end] of ranges)
+		if (nodeOf)
+			for (let i = begin; i < end; i++)
+				out[nodeOf[i]] += values[i];
+		else
+			out.set(values.subarray(begin, end), begin);
+	return out;
 }
 
-function addTimes(data, out, nodeOf, begin, end, { from, to }) {
-	data.samples.forEach((s, at) => {
-		const source = data.meta.sources[at];
+/* n and base of the data's nodes in a part of the time. */
+function valuesIn(data, { from, to }) {
+	const nr = data.parent.length, make = () => new Float64Array(nr), out = { n: make(), base: data.base.map(make) };
 
-		if (!s)
+	data.samples.forEach((samples, k) => {
+		const source = data.meta.sources[k], { scale } = data.meta.metrics[source.metric];
+		if (!samples)
 			return;
-		const base = out.base[source.metric], scale = data.meta.metrics[source.metric].scale;
-		const n = source.counts_in_n ? out.n : source.count_metric === null ? null : out.base[source.count_metric];
-		for (let i = begin; i < end; i++) {
-			let nr = 0, weight = 0;
-			for (let k = s.first[i]; k < s.first[i + 1]; k++) {
-				if (s.ticks[k] < from || s.ticks[k] >= to)
-					continue;
-				nr++;
-				weight += s.weights ? s.weights[k] : 1;
-			}
-			if (!nr)
-				continue;
-			const node = nodeOf ? nodeOf[i] : i;
-			base[node] += weight * scale;
-			if (n)
-				n[node] += nr;
-		}
+		const { count, weight } = samplesIn(samples, from, to, nr);
+		addScaled(out.base[source.metric], weight, scale);
+		if (source.counts_in_n)
+			addScaled(out.n, count, 1);
+		else if (source.count_metric !== null)
+			addScaled(out.base[source.count_metric], count, 1);
 	});
+	return out;
+}
+
+/* By node: one array of small numbers is all that is reached into at random. */
+function samplesIn(samples, from, to, nr) {
+	const { first } = samples, { node, weights } = samples.byTime(), last = first.length - 1;
+	const begin = first[Math.min(from, last)], end = first[Math.min(to, last)];
+	const count = new Uint32Array(nr), weight = weights ? new Float64Array(nr) : count;
+
+	for (let k = begin; k < end; k++)
+		count[node[k]]++;
+	if (weights)
+		for (let k = begin; k < end; k++)
+			weight[node[k]] += weights[k];
+	return { count, weight };
+}
+
+function addScaled(sums, values, scale) {
+	for (let i = 1; i < values.length; i++)
+		sums[i] += values[i] * scale;
 }
 
 export function cumulate(tree, base) {
-	const cum = base.slice();
+	const cum = base.slice(), { nr, parent } = tree;
 
-	for (let i = tree.nr - 1; i > 0; i--)
-		cum[tree.parent[i]] += cum[i];
+	for (let i = nr - 1; i > 0; i--)
+		cum[parent[i]] += cum[i];
 	return cum;
 }
 
@@ -68,16 +77,25 @@ export function profile(tree, sums) {
 	const make = () => new Float64Array(tree.nrConsumers);
 	const p = { n: make(), base: sums.base.map(make), cum: sums.base.map(make), cum2: sums.base.map(make) };
 
-	for (let i = 1; i < tree.nr; i++)
-		p.n[tree.consumer[i]] += sums.n[i];
+	addByConsumer(p.n, sums.n, tree.consumer);
 	sums.base.forEach((base, m) => {
-		const cum = sums.cum[m];
-		for (let i = 1; i < tree.nr; i++) {
-			p.base[m][tree.consumer[i]] += base[i];
-			(tree.rl[i] === 1 ? p.cum : p.cum2)[m][tree.consumer[i]] += cum[i];
-		}
+		addByConsumer(p.base[m], base, tree.consumer);
+		addLevels(p.cum[m], p.cum2[m], sums.cum[m], tree);
 	});
 	return p;
+}
+
+function addByConsumer(sums, values, consumer) {
+	for (let i = 1; i < consumer.length; i++)
+		sums[consumer[i]] += values[i];
+}
+
+function addLevels(outer, inner, cum, { nr, consumer, rl }) {
+	for (let i = 1; i < nr; i++)
+		if (rl[i] === 1)
+			outer[consumer[i]] += cum[i];
+		else
+			inner[consumer[i]] += cum[i];
 }
 
 function addNode(row, sums, i) {
@@ -90,24 +108,26 @@ function addNode(row, sums, i) {
 
 /* Has the selection anything in this context or below it? */
 export function isLive(sums, i) {
-	return sums.n[i] > 0 || sums.cum.some(cum => cum[i] > 0);
+	if (sums.n[i] > 0)
+		return true;
+	for (const cum of sums.cum)
+		if (cum[i] > 0)
+			return true;
+	return false;
 }
 
+/* A row for each consumer that comes up. */
 class Rows {
-	constructor(nrMetrics) {
-		this.rows = new Map();
-		this.nrMetrics = nrMetrics;
+	constructor(sums, nrConsumers) {
+		this.rows = [];
+		this.at = new Uint32Array(nrConsumers);	// plus 1
+		this.sums = sums;
 	}
 
-	add(consumer, sums, i) {
-		let row = this.rows.get(consumer);
-		if (!row)
-			this.rows.set(consumer, row = newRow(consumer, this.nrMetrics));
-		addNode(row, sums, i);
-	}
-
-	list() {
-		return [...this.rows.values()];
+	add(consumer, i) {
+		if (!this.at[consumer])
+			this.at[consumer] = this.rows.push(newRow(consumer, this.sums.base.length));
+		addNode(this.rows[this.at[consumer] - 1], this.sums, i);
 	}
 }
 
@@ -121,7 +141,8 @@ function newRow(consumer, nrMetrics) {
  */
 export function stanza(tree, sums, consumer) {
 	const nr = sums.base.length, self = newRow(consumer, nr), rself = newRow(consumer, nr);
-	const parents = new Rows(nr), kids = new Rows(nr), rparents = new Rows(nr), rkids = new Rows(nr);
+	const rows = () => new Rows(sums, tree.nrConsumers);
+	const parents = rows(), kids = rows(), rparents = rows(), rkids = rows();
 	let nodes = 0, rnodes = 0;
 
 	for (let k = tree.firstOf[consumer]; k < tree.firstOf[consumer + 1]; k++) {
@@ -131,14 +152,15 @@ export function stanza(tree, sums, consumer) {
 		nodes += outer;
 		rnodes += !outer;
 		addNode(outer ? self : rself, sums, i);
-		(outer ? parents : rparents).add(tree.consumer[tree.parent[i]], sums, i);
-		for (const child of children(tree, i))
+		(outer ? parents : rparents).add(tree.consumer[tree.parent[i]], i);
+		const below = outer ? kids : rkids;
+		for (let child = i + 1; child < tree.end[i]; child = tree.end[child])
 			if (isLive(sums, child))
-				(outer ? kids : rkids).add(tree.consumer[child], sums, child);
+				below.add(tree.consumer[child], child);
 	}
 	const out = {
-		consumer, self, rself, nodes, rnodes, parents: parents.list(), children: kids.list(),
-		rparents: rparents.list(), rchildren: rkids.list(),
+		consumer, self, rself, nodes, rnodes, parents: parents.rows, children: kids.rows,
+		rparents: rparents.rows, rchildren: rkids.rows,
 	};
 	if (out.parents.length === 1 && !out.parents[0].consumer)
 		out.parents = [];	// it is a root and nothing else
@@ -163,31 +185,34 @@ export function brokenLaws(s, m) {
 
 /* The same of the whole tree, each law from its definition: what does not hold. */
 export function brokenTree(tree, sums, m) {
-	const base = sums.base[m], cum = sums.cum[m], below = new Float64Array(tree.nr), bad = [];
-	const open = new Map();
-	let total = base[0], nrWrong = 0, levels = 0;	// the root has what hidden roots used
+	const { nr, parent } = tree, base = sums.base[m], cum = sums.cum[m], below = new Float64Array(nr), bad = [];
+	let total = base[0], nrWrong = 0;	// the root has what hidden roots used
 
-	for (let i = 1; i < tree.nr; i++) {
+	for (let i = 1; i < nr; i++) {
 		total += base[i];
-		below[tree.parent[i]] += cum[i];
+		below[parent[i]] += cum[i];
 	}
-	for (let i = 1; i < tree.nr; i++)
+	for (let i = 1; i < nr; i++)
 		nrWrong += base[i] + below[i] !== cum[i];
 	if (nrWrong)
 		bad.push(`${nrWrong} contexts are not the sum of what is below them`);
 	if (total !== cum[0])
 		bad.push('the sum of all contexts is not the total');
-	const path = [0];
-	for (let i = 1; i < tree.nr; i++) {
-		while (path.length > 1 && path[path.length - 1] !== tree.parent[i]) {
-			const c = tree.consumer[path.pop()];
-			open.set(c, open.get(c) - 1);
-		}
-		path.push(i);
-		open.set(tree.consumer[i], (open.get(tree.consumer[i]) || 0) + 1);
-		levels += open.get(tree.consumer[i]) !== tree.rl[i];
-	}
+	const levels = wrongLevels(tree);
 	if (levels)
 		bad.push(`${levels} contexts have a wrong recursion level`);
 	return bad;
+}
+
+function wrongLevels({ nr, nrConsumers, parent, consumer, rl }) {
+	const open = new Uint32Array(nrConsumers), path = new Uint32Array(nr);
+	let depth = 0, wrong = 0;
+
+	for (let i = 1; i < nr; i++) {
+		while (depth && path[depth] !== parent[i])
+			open[consumer[path[depth--]]]--;
+		path[++depth] = i;
+		wrong += ++open[consumer[i]] !== rl[i];
+	}
+	return wrong;
 }

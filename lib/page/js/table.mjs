@@ -36,8 +36,18 @@ export class Table {
 		this.table = element('table', { class: 'long', tabindex: 0 }, element('caption', {}, caption), this.head, this.above,
 			this.body, this.below);
 		place.replaceChildren(this.table);
-		place.addEventListener('scroll', () => this.fill());
+		this.measure(0);
+		place.addEventListener('scroll', () => {
+			this.measure(place.clientHeight);
+			this.fill();
+		});
 		this.table.addEventListener('keydown', e => this.key(e));
+	}
+
+	/* height: of what is in sight. */
+	measure(height) {
+		this.height = height;
+		this.top = this.place.scrollTop;
 	}
 
 	show(rows, sort) {
@@ -61,9 +71,8 @@ export class Table {
 
 	/* The rows that can be seen, and some around them. */
 	fill() {
-		const height = this.place.clientHeight || 400;
-		const begin = Math.max(0, Math.floor(this.place.scrollTop / LINE) - MORE);
-		const end = Math.min(this.rows.length, Math.ceil((this.place.scrollTop + height) / LINE) + MORE);
+		const begin = Math.max(0, Math.min(Math.floor(this.top / LINE), this.rows.length) - MORE);
+		const end = Math.min(this.rows.length, Math.ceil((this.top + (this.height || 400)) / LINE) + MORE);
 
 		if (begin === this.begin && end === this.end)
 			return;

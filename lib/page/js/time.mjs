@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // time.mjs - when it was: the heat map over everything, where a range is brushed, and a lane for each thread.
 import { amount } from './names.mjs';
-import { colours } from './boxes.mjs';
+import { colours, prepare } from './boxes.mjs';
 import { heatCells } from './layout.mjs';
 
 const STEPS = 8, AXIS = 14;
@@ -20,30 +20,36 @@ export class HeatMap {
 
 	/* data.samples[source] in ranges of nodes, and what is brushed. */
 	show(data, source, ranges, from, to) {
-		Object.assign(this, { data, source, ranges, from, to, dragged: null });
+		const of = [source, ranges, this.columns()].join('|');
+
+		Object.assign(this, { data, from, to, dragged: null });
 		this.ticks = data.meta.ticks;
+		if (of !== this.cellsOf)
+			this.cells = heatCells(data.samples[source], ranges, this.columns(), STEPS);
+		this.cellsOf = of;
 		this.paint();
 	}
 
+	measure() {
+		this.width = this.canvas.clientWidth;
+		this.height = this.canvas.clientHeight;
+	}
+
 	columns() {
-		return Math.max(20, Math.floor(this.canvas.clientWidth / 6));
+		return Math.max(20, Math.floor(this.width / 6));
 	}
 
 	paint() {
-		const scale = window.devicePixelRatio || 1, width = this.canvas.clientWidth, height = this.canvas.clientHeight;
-		const context = this.canvas.getContext('2d'), palette = colours(this.canvas);
+		const { width, height } = this, context = this.canvas.getContext('2d'), palette = colours(this.canvas);
 
-		this.canvas.width = Math.max(1, width * scale);
-		this.canvas.height = Math.max(1, height * scale);
-		context.setTransform(scale, 0, 0, scale, 0, 0);
+		prepare(this.canvas, context, width, height);
 		this.paintCells(context, palette, width, height - AXIS);
 		this.paintAxis(context, palette, width, height);
 		this.paintBrush(context, palette, width, height - AXIS);
 	}
 
 	paintCells(context, palette, width, height) {
-		const columns = this.columns();
-		const cells = heatCells(this.data, this.source, this.ranges, this.ticks, columns, STEPS);
+		const { cells } = this, columns = this.columns();
 		const most = cells.reduce((a, b) => Math.max(a, b), 0), w = width / columns, h = height / STEPS;
 
 		context.fillStyle = palette.heat;
@@ -106,7 +112,7 @@ export class HeatMap {
 			return;
 		let [a, b] = [Math.min(...this.dragged), Math.max(...this.dragged)];
 		this.dragged = null;
-		if (b - a < this.ticks / this.canvas.clientWidth * 3) {
+		if (b - a < this.ticks / this.width * 3) {
 			if (this.from !== '' && this.from !== null) {
 				this.onBrush(null, null);
 				return;
@@ -125,20 +131,11 @@ function niceStep(range, parts) {
 	return [1, 2, 5, 10].map(x => x * power).find(x => x >= rough) || power;
 }
 
-/* How busy a thread was in each of columns parts of the time, 0 to 1 of the busiest. */
-export function lane(data, source, begin, end, columns) {
-	const cells = heatCells(data, source, [[begin, end]], data.meta.ticks, columns, 1);
-
-	return cells;
-}
-
 export function paintLane(canvas, cells, most) {
-	const scale = window.devicePixelRatio || 1, context = canvas.getContext('2d'), palette = colours(canvas);
+	const context = canvas.getContext('2d'), palette = colours(canvas);
 	const width = canvas.clientWidth, height = canvas.clientHeight, w = width / cells.length;
 
-	canvas.width = Math.max(1, width * scale);
-	canvas.height = Math.max(1, height * scale);
-	context.setTransform(scale, 0, 0, scale, 0, 0);
+	prepare(canvas, context, width, height);
 	context.fillStyle = palette.heat;
 	cells.forEach((cell, i) => {
 		const h = most ? cell / most * height : 0;

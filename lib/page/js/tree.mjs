@@ -23,7 +23,7 @@ export function makeTree(parent, consumer, nrConsumers) {
 	return t;
 }
 
-function subtreeEnds(parent) {
+export function subtreeEnds(parent) {
 	const nr = parent.length, end = new Uint32Array(nr);
 
 	for (let i = nr - 1; i > 0; i--) {
@@ -35,13 +35,14 @@ function subtreeEnds(parent) {
 }
 
 function recursionLevels(t) {
-	const open = new Uint32Array(t.nrConsumers), rl = new Uint32Array(t.nr), path = [0];
+	const { nr, parent, consumer } = t, open = new Uint32Array(t.nrConsumers), rl = new Uint32Array(nr);
+	let before = 0;
 
-	for (let i = 1; i < t.nr; i++) {
-		while (path.length > 1 && path[path.length - 1] !== t.parent[i])
-			open[t.consumer[path.pop()]]--;
-		path.push(i);
-		rl[i] = ++open[t.consumer[i]];
+	for (let i = 1; i < nr; i++) {
+		for (; before !== parent[i]; before = parent[before])
+			open[consumer[before]]--;
+		rl[i] = ++open[consumer[i]];
+		before = i;
 	}
 	return rl;
 }
@@ -69,30 +70,33 @@ export function pathTo(t, node) {
  * equal are one; merge: so is a node and its caller. nodeOf[i]: where node i of the old tree went.
  */
 export function mapTree(t, to, nrConsumers, merge) {
-	const nodeOf = new Uint32Array(t.nr), parents = [0], consumers = [0], first = [0], next = [0];
-	const table = new Map();
+	const array = () => new Uint32Array(t.nr), nodeOf = array(), parents = array(), consumers = array();
+	const first = array(), last = array(), next = array();	// old nodes of a new one, as a list; 0 ends it
+	const made = new Uint32Array(nrConsumers);	// the last new node of the consumer
 	let nr = 1;
 
-	for (let i = 1; i < t.nr; i++) {
-		const above = nodeOf[t.parent[i]], c = to[t.consumer[i]];
-
-		if (!c || (merge && above && consumers[above] === c)) {
-			nodeOf[i] = above;
-			continue;
-		}
-		const key = above * nrConsumers + c;
-		let node = table.get(key);
-		if (node === undefined) {
-			node = nr++;
-			table.set(key, node);
-			parents.push(above);
-			consumers.push(c);
-			first.push(0);
-			next.push(0);
-		}
-		nodeOf[i] = node;
+	for (let node = 0; node < nr; node++) {
+		const begin = nr;
+		let old = first[node];
+		do {
+			for (let i = old + 1; i < t.end[old]; i = t.end[i]) {
+				const c = to[t.consumer[i]], own = !c || (merge && node && consumers[node] === c);
+				let target = own ? node : made[c];
+				if (!own && target < begin) {
+					target = made[c] = nr++;
+					parents[target] = node;
+					consumers[target] = c;
+					first[target] = i;
+				} else {
+					next[last[target]] = i;
+				}
+				last[target] = i;
+				nodeOf[i] = target;
+			}
+			old = next[old];
+		} while (old);
 	}
-	return inPreorder(parents, consumers, nodeOf, nrConsumers);
+	return inPreorder(parents.subarray(0, nr), consumers, nodeOf, nrConsumers);
 }
 
 /* Nodes that were merged may have children later than others' subtrees: number them again. */

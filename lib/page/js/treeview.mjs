@@ -19,25 +19,14 @@ export class TreeRows {
 			this.open = new Set();
 			this.openHot(look, zoom);
 		}
-		const out = [], cum = look.sums.cum[look.metric];
-		const add = (node, level) => {
-			const kids = [...children(look.tree, node)].filter(c => cum[c] > 0).sort((a, b) => cum[b] - cum[a] || a - b);
-			const todo = kids.map(c => [c, level]).reverse();
-			while (todo.length) {
-				const [i, depth] = todo.pop();
-				out.push({ node: i, level: depth });
-				if (!this.open.has(i))
-					continue;
-				const below = [...children(look.tree, i)].filter(c => cum[c] > 0);
-				below.sort((a, b) => cum[a] - cum[b] || b - a);
-				for (const c of below)
-					todo.push([c, depth + 1]);
-			}
-		};
-		if (zoom)
-			out.push({ node: zoom, level: 0 });
-		if (!zoom || this.open.has(zoom))
-			add(zoom, zoom ? 1 : 0);
+		const out = [], cum = look.sums.cum[look.metric], todo = zoom ? [[zoom, 0]] : rowsBelow(look.tree, cum, 0, 0);
+		while (todo.length) {
+			const [node, level] = todo.pop();
+			out.push({ node, level });
+			if (this.open.has(node))
+				for (const row of rowsBelow(look.tree, cum, node, level + 1))
+					todo.push(row);
+		}
 		return out;
 	}
 
@@ -64,12 +53,16 @@ export class TreeRows {
 		if (!this.open.delete(node))
 			this.open.add(node);
 	}
+}
 
-	/* So that the node is in sight. */
-	reveal(look, node) {
-		for (let i = look.tree.parent[node]; i; i = look.tree.parent[i])
-			this.open.add(i);
-	}
+/* Children as [node, level], the heaviest last. */
+function rowsBelow(tree, cum, node, level) {
+	const out = [];
+
+	for (const child of children(tree, node))
+		if (cum[child] > 0)
+			out.push([child, level]);
+	return out.sort(([a], [b]) => cum[a] - cum[b] || b - a);
 }
 
 export function canOpen(look, node) {
