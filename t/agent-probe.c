@@ -318,23 +318,23 @@ static void on_code(void *ctx, struct jvm *j, const struct jvm_code *c)
 	}
 }
 
-static void on_code_gone(void *ctx, struct jvm *j, uint64_t t, uint32_t id, uint64_t addr)
+static void on_code_gone(void *ctx, struct jvm *j, const struct jvm_code_gone *gone)
 {
 	p.gone++;
 }
 
-static void on_stub(void *ctx, struct jvm *j, uint64_t t, uint64_t addr, uint64_t size, const char *name)
+static void on_stub(void *ctx, struct jvm *j, const struct jvm_stub *s)
 {
 	p.stubs++;
 	VEC_GROW(p.ranges, p.nr_ranges, p.alloc_ranges);
-	p.ranges[p.nr_ranges++] = (struct range){ addr, addr + size, xstrdup(name) };
+	p.ranges[p.nr_ranges++] = (struct range){ s->addr, s->addr + s->size, xstrdup(s->name) };
 }
 
-static void on_thread(void *ctx, struct jvm *j, uint64_t t, uint32_t tid, uint64_t vthread, const char *name)
+static void on_thread(void *ctx, struct jvm *j, const struct jvm_thread *t)
 {
 	p.threads++;
 	if (getenv("PROBE_THREADS"))
-		printf("thread %u \"%s\"\n", tid, name);
+		printf("thread %u \"%s\"\n", t->thread, t->name);
 }
 
 static void on_lost(void *ctx, struct jvm *j, uint64_t nr)
@@ -476,7 +476,7 @@ static void report(void)
 
 static const struct jvm_callbacks callbacks = {
 	.hello = on_hello, .sample = on_sample, .method = on_method, .code = on_code,
-	.code_gone = on_code_gone, .stub = on_stub, .thread_name = on_thread, .lost = on_lost,
+	.code_gone = on_code_gone, .stub = on_stub, .thread = on_thread, .lost = on_lost,
 	.gone = on_gone, .broken = on_broken,
 };
 

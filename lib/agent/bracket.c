@@ -41,12 +41,11 @@ static bool is_open(const struct callflow_kthread *k)
 static void announce(const struct callflow_thread *t)
 {
 	const struct callflow_open *outermost = (const struct callflow_open *)(uintptr_t)t->stack + 1;
-	struct jvm_rec_bracket *b = log_begin();
+	const struct jvm_bracket b = {
+		.time_ns = sys_now(), .thread = sys_tid(), .method = outermost->consumer & CALLFLOW_VALUE,
+	};
 
-	b->time_ns = sys_now();
-	b->tid = sys_tid();
-	b->method = outermost->consumer & CALLFLOW_VALUE;
-	log_end(sizeof(*b), JVM_REC_BRACKET);
+	send_bracket(NULL, &b);
 }
 
 static void begin(struct callflow_thread *t)

@@ -351,19 +351,9 @@ static size_t read_string(uintptr_t string, char *out)
 
 static bool write_name(uint64_t id, const char *name, size_t len, struct jvm_ring *ring)
 {
-	size_t size = ALIGN8(sizeof(struct jvm_rec_thread) + len);
-	struct jvm_rec_thread *r = ring_reserve(ring, size);
+	const struct jvm_thread r = { .time_ns = sys_now(), .vthread = id, .name = name, .name_len = len };
 
-	if (!r)
-		return false;
-	r->time_ns = sys_now();
-	r->tid = 0;
-	r->name_len = len;
-	r->vthread = id;
-	memcpy(r + 1, name, len);
-	memset((char *)(r + 1) + len, 0, size - sizeof(*r) - len);
-	ring_commit(r, size, JVM_REC_THREAD);
-	return true;
+	return send_thread(ring, &r);
 }
 
 /* What was read belongs together when the same objects are there afterwards. */

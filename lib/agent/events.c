@@ -122,9 +122,8 @@ static void write_code(const struct vm_blob *b, jmethodID method, uintptr_t addr
 {
 	const jvmtiCompiledMethodLoadInlineRecord *r = inline_record(info);
 	uint32_t number = 0, id = 0, level = 0;
-	struct jvm_rec_code *c;
 	struct method_info m;
-	size_t inl_len = 0, len;
+	size_t inl_len = 0;
 	char *d;
 
 	if (b->addr && b->kind == VM_BLOB_NMETHOD) {
@@ -139,19 +138,11 @@ static void write_code(const struct vm_blob *b, jmethodID method, uintptr_t addr
 		number = method_number(method);
 	if (r && r->numpcs > 0 && (d = put_inlines(inline_buf, inline_buf + INLINE_MAX, r, addr)))
 		inl_len = d - inline_buf;
-	c = log_begin();
-	c->time_ns = sys_now();
-	c->addr = addr;
-	c->size = size;
-	c->method = number;
-	c->compile_id = id;
-	c->level = level;
-	c->inl_len = inl_len;
-	c->pad = 0;
-	memcpy(c + 1, inline_buf, inl_len);
-	len = ALIGN8(sizeof(*c) + inl_len);
-	memset((char *)(c + 1) + inl_len, 0, len - sizeof(*c) - inl_len);
-	log_end(len, JVM_REC_CODE);
+	send_code(NULL, &(struct jvm_code){
+		.time_ns = sys_now(), .addr = addr, .size = size, .method = number,
+		.compile_id = id, .level = level,
+		.inl = (const uint8_t *)inline_buf, .inl_len = inl_len,
+	});
 	sys_unlock(&cache_lock);
 	sample_code_announced(id);
 }
@@ -177,39 +168,20 @@ static void JNICALL on_code(jvmtiEnv *jvmti, jmethodID method, jint size, const 
 
 static void JNICALL on_code_gone(jvmtiEnv *jvmti, jmethodID method, const void *addr)
 {
-	struct jvm_rec_code_gone *g = log_begin();
-
-	/* the blob may be another method's already */
-	g->time_ns = sys_now();
-	g->addr = (uintptr_t)addr;
-	g->compile_id = g->pad = 0;
-	log_end(sizeof(*g), JVM_REC_CODE_GONE);
+	/* without a compile id: the blob may be another method's already */
+	send_code_gone(NULL, &(struct jvm_code_gone){ .time_ns = sys_now(), .addr = (uintptr_t)addr });
 }
 
 static void JNICALL on_stub(jvmtiEnv *jvmti, const char *name, const void *addr, jint size)
 {
-	size_t name_len = str_len(name), len;
-	struct jvm_rec_stub *s;
-
 	vm_update_heaps();
 	vm_find_first_thread();
 	vm_note_stub(name, (uintptr_t)addr, size);
-	if (name_len > JVM_MAX_STRING)
-		name_len = JVM_MAX_STRING;
-	s = log_begin();
-	s->time_ns = sys_now();
-	s->addr = (uintptr_t)addr;
-	s->size = size;
-	s->name_len = name_len;
-	s->pad = 0;
-	memcpy(s + 1, name, name_len);
-	len = ALIGN8(sizeof(*s) + name_len);
-	memset((char *)(s + 1) + name_len, 0, len - sizeof(*s) - name_len);
-	if (ring_ctl()) {	/* does not go while the log is ours */
-		store_relaxed(&ring_ctl()->code_lo, *vm.code_low);
-		store_relaxed(&ring_ctl()->code_hi, *vm.code_high);
-	}
-	log_end(len, JVM_REC_STUB);
+	ring_set_code_bounds(*vm.code_low, *vm.code_high);
+	send_stub(NULL, &(struct jvm_stub){
+		.time_ns = sys_now(), .addr = (uintptr_t)addr, .size = size,
+		.name = name, .name_len = str_len(name),
+	});
 }
 
 /*
@@ -228,24 +200,6 @@ static void tell_inline_cache_buffer(void)
 
 /* --- threads --- */
 
-static void write_thread(int tid, const char *name)
-{
-	size_t name_len = str_len(name), len;
-	struct jvm_rec_thread *t;
-
-	if (name_len > JVM_MAX_STRING)
-		name_len = JVM_MAX_STRING;
-	t = log_begin();
-	t->time_ns = sys_now();
-	t->tid = tid;
-	t->name_len = name_len;
-	t->vthread = 0;
-	memcpy(t + 1, name, name_len);
-	len = ALIGN8(sizeof(*t) + name_len);
-	memset((char *)(t + 1) + name_len, 0, len - sizeof(*t) - name_len);
-	log_end(len, JVM_REC_THREAD);
-}
-
 static void name_thread(JNIEnv *env, jthread thread, int tid)
 {
 	jvmtiThreadInfo info = { 0 };
@@ -253,7 +207,10 @@ static void name_thread(JNIEnv *env, jthread thread, int tid)
 	if ((*ti)->GetThreadInfo(ti, thread, &info) != JVMTI_ERROR_NONE)
 		return;
 	if (info.name) {
-		write_thread(tid, info.name);
+		send_thread(NULL, &(struct jvm_thread){
+			.time_ns = sys_now(), .thread = tid,
+			.name = info.name, .name_len = str_len(info.name),
+		});
 		(*ti)->Deallocate(ti, (void *)info.name);
 	}
 	if (info.thread_group)

@@ -137,7 +137,11 @@ size_t lines_bytes(const struct lines *l)
 	return l->len ? encode(l, NULL, JVM_MAX_LINES) : 0;
 }
 
-size_t lines_put(char *d, const struct lines *l, size_t len)
+void lines_put(char *d, const struct lines *l, size_t len)
 {
-	return len ? encode(l, d, len) : 0;
+	if (!len || encode(l, d, len) == len)
+		return;
+	memset(d, 0, len);
+	if (len & 1)
+		d[0] = 0x80;	/* a zero of two bytes: pairs are whole */
 }

@@ -22,7 +22,10 @@ struct lines {
 struct lines lines_find(uintptr_t cm, uint32_t code_size, bool told);
 /* How many bytes lines_put() will write, at most JVM_MAX_LINES; 0: none, or not readable. */
 size_t lines_bytes(const struct lines *l);
-/* Writes them, len as lines_bytes() had it; returns how many: fewer when the class was unloaded meanwhile. */
-size_t lines_put(char *d, const struct lines *l, size_t len);
+/*
+ * Writes them, len as lines_bytes() had it; when the class was unloaded meanwhile, as many bytes of entries
+ * that say nothing.
+ */
+void lines_put(char *d, const struct lines *l, size_t len);
 
 #endif

@@ -16,6 +16,7 @@
  */
 #include "agent/names.h"
 #include "agent/vm.h"
+#include "jvm/encode.h"
 
 enum { BUSY = 1, NR_SLOTS = 1 << 18, NR_PROBES = 24 };
 
@@ -163,37 +164,23 @@ static bool read_parts(uintptr_t m, enum names_trust trust, uintptr_t bcp, struc
 	return true;
 }
 
-static char *put(char *d, const struct names_text *t)
-{
-	memcpy(d, t->s, t->len);
-	return d + t->len;
-}
-
 static bool write_record(const struct names_method *p, uint32_t id, struct jvm_ring *ring)
 {
-	size_t lines_len = lines_bytes(&p->lines);
-	size_t size = ALIGN8(sizeof(struct jvm_rec_method) + p->class_name.len + p->name.len + p->sig.len +
-			     p->source.len + lines_len);
-	struct jvm_rec_method *r = ring ? ring_reserve(ring, size) : log_begin();
-	char *d = (char *)(r + 1);
+	const struct jvm_method r = {
+		.time_ns = sys_now(), .method = id,
+		.class_name = p->class_name.s, .class_len = p->class_name.len,
+		.name = p->name.s, .name_len = p->name.len,
+		.sig = p->sig.s, .sig_len = p->sig.len,
+		.source = p->source.s, .source_len = p->source.len,
+		.lines_len = lines_bytes(&p->lines),
+	};
+	size_t size = jvm_size_method(&r);
+	void *rec = send_begin(ring, size);
 
-	if (!r)
+	if (!rec)
 		return false;
-	r->time_ns = sys_now();
-	r->method = id;
-	r->class_len = p->class_name.len;
-	r->name_len = p->name.len;
-	r->sig_len = p->sig.len;
-	r->source_len = p->source.len;
-	d = put(put(put(put(d, &p->class_name), &p->name), &p->sig), &p->source);
-	r->lines_len = lines_put(d, &p->lines, lines_len);
-	d += r->lines_len;
-	while (d < (char *)r + size)
-		*d++ = 0;
-	if (ring)
-		ring_commit(r, size, JVM_REC_METHOD);
-	else
-		log_end(size, JVM_REC_METHOD);
+	lines_put(jvm_encode_method(rec, size, &r) - r.lines_len, &p->lines, r.lines_len);
+	send_end(ring, rec, size, JVM_REC_method);
 	return true;
 }
 

@@ -127,28 +127,14 @@ uint32_t numbers_find(const struct names_method *m)
 	return number;
 }
 
-static char *put(char *d, const struct names_text *t)
-{
-	memcpy(d, t->s, t->len);
-	return d + t->len;
-}
-
 void numbers_refused(struct names_method *m, const char *why)
 {
-	struct names_text reason = { why, str_len(why) };
-	struct jvm_rec_refused *r;
-	size_t len;
-	char *d;
-
 	cut_all(m);
-	r = log_begin();
-	len = ALIGN8(sizeof(*r) + m->class_name.len + m->name.len + m->sig.len + reason.len);
-	r->time_ns = sys_now();
-	r->class_len = m->class_name.len;
-	r->name_len = m->name.len;
-	r->sig_len = m->sig.len;
-	r->why_len = reason.len;
-	d = put(put(put(put((char *)(r + 1), &m->class_name), &m->name), &m->sig), &reason);
-	memset(d, 0, (char *)r + len - d);
-	log_end(len, JVM_REC_REFUSED);
+	send_refused(NULL, &(struct jvm_refused){
+		.time_ns = sys_now(),
+		.class_name = m->class_name.s, .class_len = m->class_name.len,
+		.name = m->name.s, .name_len = m->name.len,
+		.sig = m->sig.s, .sig_len = m->sig.len,
+		.why = why, .why_len = str_len(why),
+	});
 }

@@ -6,6 +6,7 @@
 #include <linux/poll.h>
 
 #include "agent/ring.h"
+#include "jvm/encode.h"
 
 enum { POLL_NS = 10000000 };	/* how often the log looks whether its reader is still there */
 
@@ -213,5 +214,42 @@ void log_end(size_t size, enum jvm_rec_type type)
 		add_relaxed(&ctl->log_lost, 1);
 	}
 out:
+	sys_unlock(&out.lock);
+}
+
+void *send_begin(struct jvm_ring *ring, size_t size)
+{
+	return ring ? ring_reserve(ring, size) : log_begin();
+}
+
+void send_end(struct jvm_ring *ring, void *rec, size_t size, enum jvm_rec_type type)
+{
+	if (ring)
+		ring_commit(rec, size, type);
+	else
+		log_end(size, type);
+}
+
+#define RECORD(s, ...) \
+	bool send_##s(struct jvm_ring *ring, const struct jvm_##s *r) \
+	{ \
+		size_t size = jvm_size_##s(r); \
+		void *rec = send_begin(ring, size); \
+\
+		if (!rec) \
+			return false; \
+		jvm_encode_##s(rec, size, r); \
+		send_end(ring, rec, size, JVM_REC_##s); \
+		return true; \
+	}
+#include "jvm/table.h"
+
+void ring_set_code_bounds(uintptr_t lo, uintptr_t hi)
+{
+	sys_lock(&out.lock);
+	if (out.ctl) {
+		store_relaxed(&out.ctl->code_lo, lo);
+		store_relaxed(&out.ctl->code_hi, hi);
+	}
 	sys_unlock(&out.lock);
 }

@@ -12,6 +12,7 @@
 
 #include "agent/sys.h"
 #include "jvm/proto.h"
+#include "jvm/record.h"
 
 /* Before handlers run; area is the mapped shared area. sock and log_fd are this room's then. */
 bool ring_init(void *area, size_t area_bytes, int sock, int log_fd);
@@ -41,6 +42,18 @@ bool ring_root(uint64_t end, struct jvm_root *r);
 #define LOG_RECORD_MAX (4u << 20)
 void *log_begin(void);
 void log_end(size_t size, enum jvm_rec_type type);
+/*
+ * send_method(), send_code() and so on, for the rows of jvm/table.h: a record to the ring, for signal
+ * handlers, or with NULL to the log. False: the ring is full.
+ */
+#define RECORD(s, ...) bool send_##s(struct jvm_ring *ring, const struct jvm_##s *r);
+#include "jvm/table.h"
+/* For a record of which something is written where it goes: ring_reserve() or log_begin(), and their ends. */
+void *send_begin(struct jvm_ring *ring, size_t size);
+void send_end(struct jvm_ring *ring, void *rec, size_t size, enum jvm_rec_type type);
+
+/* Where code may be, as far as known. */
+void ring_set_code_bounds(uintptr_t lo, uintptr_t hi);
 /* The recorder is gone, or never came: nothing is written any more. */
 bool log_closed(void);
 

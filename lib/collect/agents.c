@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -184,13 +183,14 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 		       s->late, c->frames, nr);
 }
 
-static void on_lines(void *ctx, struct jvm *jvm, uint32_t method, const uint8_t *table, size_t len)
+static void on_method(void *ctx, struct jvm *jvm, const struct jvm_method *m)
 {
 	struct collect *c = ctx;
 	struct java *j = jvm_user(jvm);
 
-	if (c->o->lines)
-		javalines_method(&j->lines, method, table, len);
+	javatrace_method(c, jvm, m);
+	if (c->o->lines && m->lines_len)
+		javalines_method(&j->lines, m->method, m->lines, m->lines_len);
 }
 
 static void on_code(void *ctx, struct jvm *jvm, const struct jvm_code *code)
@@ -205,13 +205,13 @@ static void on_code(void *ctx, struct jvm *jvm, const struct jvm_code *code)
 		java_add_code(j, code);
 }
 
-static void on_code_gone(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t compile_id, uint64_t addr)
+static void on_code_gone(void *ctx, struct jvm *jvm, const struct jvm_code_gone *gone)
 {
 	struct java *j = jvm_user(jvm);
 
-	javatrace_code_gone(ctx, jvm, time_ns, compile_id, addr);
-	java_code_gone(j, addr);
-	javalines_code_gone(&j->lines, addr);
+	javatrace_code_gone(ctx, jvm, gone);
+	java_code_gone(j, gone->addr);
+	javalines_code_gone(&j->lines, gone->addr);
 }
 
 static void on_refused(void *ctx, struct jvm *jvm, const struct jvm_refused *x)
@@ -220,10 +220,10 @@ static void on_refused(void *ctx, struct jvm *jvm, const struct jvm_refused *x)
 	struct java *j = jvm_user(jvm);
 	const struct rec_call_refused r = {
 		.time_ns = x->time_ns, .proc = j->proc->id,
-		.class_name = x->class_name, .class_len = strlen(x->class_name),
-		.name = x->name, .name_len = strlen(x->name),
-		.sig = x->sig, .sig_len = strlen(x->sig),
-		.why = x->why, .why_len = strlen(x->why),
+		.class_name = x->class_name, .class_len = x->class_len,
+		.name = x->name, .name_len = x->name_len,
+		.sig = x->sig, .sig_len = x->sig_len,
+		.why = x->why, .why_len = x->why_len,
 	};
 
 	refused_add(&c->refused, c->w, &r);
@@ -276,12 +276,9 @@ static const struct jvm_callbacks callbacks = {
 	.callflow_gone = on_callflow_gone,
 	.hello = on_hello,
 	.sample = on_java_sample,
-	.method = javatrace_method,
-	.lines = on_lines,
+	.method = on_method,
 	.code = on_code,
 	.code_gone = on_code_gone,
-	.stub = javatrace_stub,
-	.thread_name = javatrace_thread_name,
 	.refused = on_refused,
 	.lost = on_lost,
 	.gone = on_gone,
@@ -342,12 +339,14 @@ int agents_open(struct collect *c, struct err *e)
 		.callflow = c->o->callflow.on,
 		.programs = c->o->java == JAVA_OFF || !inject_possible(),
 	};
+	struct jvm_callbacks cb = callbacks;
 	int r;
 
 	if ((o.programs && !o.callflow) || !(c->o->argv || any_jvm(c->o)))
 		return 0;
 	c->javatrace = (struct javatrace){ .w = c->w, .tasks = &c->tasks, .proc = proc_of };
-	r = jvm_server_open(&c->jvm, &o, &callbacks, c, e);
+	javatrace_complete(&cb);
+	r = jvm_server_open(&c->jvm, &o, &cb, c, e);
 	return r || !c->o->argv ? r : invite(c, e);
 }
 

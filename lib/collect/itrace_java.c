@@ -56,32 +56,13 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	return false;
 }
 
-static void on_bracket(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t tid, uint32_t method)
-{
-	struct itrace_java *j = ctx;
-	struct proc *p = proc_of(jvm);
-	const struct rec_bracket r = {
-		.time_ns = time_ns, .proc = p->id, .method = method,
-		.thread = tasks_get_at(j->trace.tasks, p, tid, time_ns)->id,
-	};
-
-	trace_write_bracket(j->trace.w, &r);
-}
-
-/* The agent speaks of names only: there are no samples. */
+/* There are no samples; the rest goes into the trace. */
 static const struct jvm_callbacks callbacks = {
 	.admit = on_admit,
 	.callflow = on_callflow,
 	.callflow_gone = on_callflow_gone,
 	.hello = on_hello,
-	.method = javatrace_method,
-	.code = javatrace_code,
-	.code_gone = javatrace_code_gone,
-	.stub = javatrace_stub,
-	.thread_name = javatrace_thread_name,
 	.refused = on_refused,
-	.bracket = on_bracket,
-	.lost = javatrace_lost,
 };
 
 static bool is_ours(int pid)
@@ -104,9 +85,11 @@ int itrace_java_open(struct itrace_java *j, struct tasks *tasks, struct trace_wr
 	const struct jvm_server_opts o = {
 		.sample = false, .max_depth = 8, .ring_bytes = RING_BYTES, .callflow = j->brackets.layout,
 	};
+	struct jvm_callbacks cb = callbacks;
 
+	javatrace_complete(&cb);
 	j->trace = (struct javatrace){ .w = w, .tasks = tasks, .proc = proc_of };
-	return jvm_server_open(&j->server, &o, &callbacks, j, e);
+	return jvm_server_open(&j->server, &o, &cb, j, e);
 }
 
 int itrace_java_prepare(struct itrace_java *j, const struct itrace_opts *o, struct err *e)

@@ -1,67 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <string.h>
-
 #include "base/clock.h"
 #include "collect/javatrace.h"
 
-void javatrace_method(void *ctx, struct jvm *jvm, const struct jvm_method *m)
+static uint32_t thread_of(const struct javatrace *t, struct proc *p, uint32_t tid, uint64_t time_ns)
 {
-	const struct javatrace *t = ctx;
-	const struct rec_method r = {
-		.time_ns = m->time_ns, .proc = t->proc(jvm)->id, .method = m->method,
-		.class_name = m->class_name, .class_len = strlen(m->class_name),
-		.name = m->name, .name_len = strlen(m->name),
-		.sig = m->sig, .sig_len = strlen(m->sig),
-		.source = m->source, .source_len = strlen(m->source),
-	};
-
-	trace_write_method(t->w, &r);
+	return tid ? tasks_get_at(t->tasks, p, tid, time_ns)->id : 0;
 }
 
-void javatrace_code(void *ctx, struct jvm *jvm, const struct jvm_code *c)
-{
-	const struct javatrace *t = ctx;
-	const struct rec_code r = {
-		.time_ns = c->time_ns, .proc = t->proc(jvm)->id, .method = c->method,
-		.compile_id = c->compile_id, .level = c->level, .addr = c->addr, .size = c->size,
-		.inl = c->inl, .inl_len = c->inl_len,
-	};
+/* The same members with the same names, and the process. */
+#define FIELD(type, m) to.m = from.m;
+#define KEY(type, m) to.m = from.m;
+#define TID(m) to.m = thread_of(t, p, from.m, time_ns);
+#define TEXT(m, l) to.m = from.m; to.l = from.l;
+#define PAIRS(m, l)		/* javalines.h */
+#define INLINES(m, l) to.m = from.m; to.l = from.l;
+#define TRACED(s, fields) \
+	void javatrace_##s(void *ctx, struct jvm *jvm, const struct jvm_##s *r) \
+	{ \
+		const struct javatrace *t = ctx; \
+		const struct { struct jvm_##s s; } from = { *r }; \
+		const uint64_t time_ns = r->time_ns; \
+		struct proc *p = t->proc(jvm); \
+		struct { struct rec_##s s; } to = { { .time_ns = time_ns, .proc = p->id } }; \
+\
+		fields \
+		trace_write_##s(t->w, &to.s); \
+	}
+#define OWN(s, fields)
+#define RECORD(s, to, fields) to(s, fields)
+#include "jvm/table.h"
+#undef FIELD
+#undef KEY
+#undef TID
+#undef TEXT
+#undef PAIRS
+#undef INLINES
+#undef TRACED
+#undef OWN
 
-	trace_write_code(t->w, &r);
-}
-
-void javatrace_code_gone(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t compile_id, uint64_t addr)
-{
-	const struct javatrace *t = ctx;
-	const struct rec_code_gone r = {
-		.time_ns = time_ns, .proc = t->proc(jvm)->id, .compile_id = compile_id, .addr = addr,
-	};
-
-	trace_write_code_gone(t->w, &r);
-}
-
-void javatrace_stub(void *ctx, struct jvm *jvm, uint64_t time_ns, uint64_t addr, uint64_t size,
-		    const char *name)
-{
-	const struct javatrace *t = ctx;
-	const struct rec_stub r = {
-		.time_ns = time_ns, .proc = t->proc(jvm)->id, .addr = addr, .size = size,
-		.name = name, .name_len = strlen(name),
-	};
-
-	trace_write_stub(t->w, &r);
-}
-
-void javatrace_thread_name(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t tid, uint64_t vthread,
-			   const char *name)
+void javatrace_thread(void *ctx, struct jvm *jvm, const struct jvm_thread *r)
 {
 	const struct javatrace *t = ctx;
 	struct proc *p = t->proc(jvm);
+	struct thread *th;
 
-	if (vthread)
-		tasks_virtual(t->tasks, p, vthread, name, time_ns);
-	else
-		tasks_java_name(t->tasks, tasks_get_at(t->tasks, p, tid, time_ns), name, time_ns);
+	if (r->vthread) {
+		tasks_virtual(t->tasks, p, r->vthread, r->name, r->time_ns);
+		return;
+	}
+	th = tasks_get_at(t->tasks, p, r->thread, r->time_ns);
+	tasks_java_name(t->tasks, th, r->name, r->time_ns);
 }
 
 void javatrace_lost(void *ctx, struct jvm *jvm, uint64_t nr)
@@ -72,4 +60,16 @@ void javatrace_lost(void *ctx, struct jvm *jvm, uint64_t nr)
 	};
 
 	trace_write_lost(t->w, &r);
+}
+
+void javatrace_complete(struct jvm_callbacks *cb)
+{
+#define TRACED(s) cb->s = cb->s ? cb->s : javatrace_##s;
+#define OWN(s)
+#define RECORD(s, to, ...) to(s)
+#include "jvm/table.h"
+#undef TRACED
+#undef OWN
+	cb->thread = cb->thread ? cb->thread : javatrace_thread;
+	cb->lost = cb->lost ? cb->lost : javatrace_lost;
 }

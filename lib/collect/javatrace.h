@@ -22,13 +22,18 @@ struct javatrace {
  * Callbacks for a server whose ctx is a struct javatrace, or a struct that begins with one. They come
  * after hello(), so the process is known.
  */
-void javatrace_method(void *ctx, struct jvm *jvm, const struct jvm_method *m);
-void javatrace_code(void *ctx, struct jvm *jvm, const struct jvm_code *c);
-void javatrace_code_gone(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t compile_id, uint64_t addr);
-void javatrace_stub(void *ctx, struct jvm *jvm, uint64_t time_ns, uint64_t addr, uint64_t size,
-		    const char *name);
-void javatrace_thread_name(void *ctx, struct jvm *jvm, uint64_t time_ns, uint32_t tid, uint64_t vthread,
-			   const char *name);
+
+/* javatrace_method(), javatrace_code() and so on: records that the trace has as well. */
+#define TRACED(s) void javatrace_##s(void *ctx, struct jvm *jvm, const struct jvm_##s *r);
+#define OWN(s)
+#define RECORD(s, to, ...) to(s)
+#include "jvm/table.h"
+#undef TRACED
+#undef OWN
+
+void javatrace_thread(void *ctx, struct jvm *jvm, const struct jvm_thread *r);
 void javatrace_lost(void *ctx, struct jvm *jvm, uint64_t nr);
+/* Sets those of them that are still NULL. */
+void javatrace_complete(struct jvm_callbacks *cb);
 
 #endif

@@ -43,7 +43,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 6
+#define JVM_PROTO_VERSION 7
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -137,16 +137,15 @@ enum jvm_rec_type {
 	JVM_REC_NONE,		/* reserved, not yet written */
 	JVM_REC_PAD,
 	JVM_REC_SAMPLE,
-	JVM_REC_METHOD,
-	JVM_REC_CODE,
-	JVM_REC_CODE_GONE,
-	JVM_REC_STUB,
-	JVM_REC_THREAD,
-	JVM_REC_REFUSED,
-	JVM_REC_BRACKET,
+#define RECORD(s, ...) JVM_REC_##s,
+#include "jvm/table.h"
+	JVM_NR_REC_TYPES
 };
 
-/* Begins every record. In a ring it is written last, as one 64-bit store. */
+/*
+ * Begins every record. In a ring it is written last, as one 64-bit store. What follows it is struct
+ * jvm_rec_sample, or time_ns and the fields of a row of table.h.
+ */
 struct jvm_rec {
 	uint32_t size;		/* with this header; a multiple of 8 */
 	uint32_t type;		/* enum jvm_rec_type; in a ring with the lap's stamp above 8 bits */
@@ -272,58 +271,5 @@ static inline uint64_t jvm_root_hash(const struct jvm_rec_segment *s, const void
 	}
 	return h;
 }
-
-/*
- * Followed by class, name, signature and source file, not terminated, then the line table and
- * padding. The table is pairs of varints (zigzag), difference to the pair before of bytecode index
- * and line; at first to 0.
- */
-struct jvm_rec_method {
-	struct jvm_rec h;
-	uint64_t time_ns;
-	uint32_t method;
-	uint16_t class_len, name_len, sig_len, source_len;
-	uint32_t lines_len;
-};
-
-/* Followed by the inline table as struct rec_code (trace/record.h) has it. */
-struct jvm_rec_code {
-	struct jvm_rec h;
-	uint64_t time_ns, addr;
-	uint32_t size, method, compile_id, level;
-	uint32_t inl_len, pad;
-};
-
-struct jvm_rec_code_gone {
-	struct jvm_rec h;
-	uint64_t time_ns, addr;
-	uint32_t compile_id, pad;	/* 0: not known any more */
-};
-
-struct jvm_rec_stub {		/* followed by the name */
-	struct jvm_rec h;
-	uint64_t time_ns, addr, size;
-	uint32_t name_len, pad;
-};
-
-/* Followed by class, name, signature and reason; without a name it is the whole class. */
-struct jvm_rec_refused {	/* asked for, and not instrumented */
-	struct jvm_rec h;
-	uint64_t time_ns;
-	uint16_t class_len, name_len, sig_len, why_len;
-};
-
-struct jvm_rec_bracket {	/* what tid executes from now on is traced, as part of a call of the method */
-	struct jvm_rec h;
-	uint64_t time_ns;
-	uint32_t tid, method;
-};
-
-struct jvm_rec_thread {		/* followed by the name */
-	struct jvm_rec h;
-	uint64_t time_ns;
-	uint32_t tid, name_len;
-	uint64_t vthread;	/* the name is that of this virtual thread; 0: of the kernel thread tid */
-};
 
 #endif

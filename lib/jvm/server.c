@@ -116,74 +116,44 @@ static void on_sample(void *ctx, const struct jvm_sample *v)
 		j->s->cb.sample(j->s->ctx, j, &sample);
 }
 
-static void on_method(void *ctx, const struct jvm_method *m)
+/* Threads get the numbers that we know them by. */
+static void translate_tids(struct jvm *j, enum jvm_rec_type type, union jvm_record *r)
 {
-	struct jvm *j = ctx;
+	const struct wire_kind *k = &wire_kinds[type];
+	uint32_t i, tid;
 
-	j->s->cb.method(j->s->ctx, j, m);
+	if (type == JVM_REC_thread)
+		nstid_forget(&j->tids, r->thread.thread);	/* most names are those of new threads */
+	for (i = 0; i < k->nr_fields; i++) {
+		if (k->fields[i].op != WIRE_TID)
+			continue;
+		memcpy(&tid, (char *)r + k->fields[i].off, sizeof(tid));
+		tid = tid ? nstid_host(&j->tids, tid) : 0;
+		memcpy((char *)r + k->fields[i].off, &tid, sizeof(tid));
+	}
 }
 
-static void on_lines(void *ctx, uint32_t method, const uint8_t *table, size_t len)
+static void on_record(void *ctx, enum jvm_rec_type type, union jvm_record *r)
 {
 	struct jvm *j = ctx;
+	const struct jvm_callbacks *cb = &j->s->cb;
 
-	if (j->s->cb.lines)
-		j->s->cb.lines(j->s->ctx, j, method, table, len);
-}
-
-static void on_code(void *ctx, const struct jvm_code *c)
-{
-	struct jvm *j = ctx;
-
-	j->s->cb.code(j->s->ctx, j, c);
-}
-
-static void on_code_gone(void *ctx, uint64_t time_ns, uint32_t compile_id, uint64_t addr)
-{
-	struct jvm *j = ctx;
-
-	j->s->cb.code_gone(j->s->ctx, j, time_ns, compile_id, addr);
-}
-
-static void on_stub(void *ctx, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name)
-{
-	struct jvm *j = ctx;
-
-	j->s->cb.stub(j->s->ctx, j, time_ns, addr, size, name);
-}
-
-static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, uint64_t vthread, const char *name)
-{
-	struct jvm *j = ctx;
-
-	if (!vthread)
-		nstid_forget(&j->tids, tid);	/* most names are those of new threads */
-	j->s->cb.thread_name(j->s->ctx, j, time_ns, vthread ? 0 : nstid_host(&j->tids, tid), vthread, name);
-}
-
-static void on_refused(void *ctx, const struct jvm_refused *r)
-{
-	struct jvm *j = ctx;
-
-	if (j->s->cb.refused)
-		j->s->cb.refused(j->s->ctx, j, r);
-}
-
-static void on_bracket(void *ctx, uint64_t time_ns, uint32_t tid, uint32_t method)
-{
-	struct jvm *j = ctx;
-
-	if (j->s->cb.bracket)
-		j->s->cb.bracket(j->s->ctx, j, time_ns, nstid_host(&j->tids, tid), method);
+	translate_tids(j, type, r);
+	switch (type) {
+#define RECORD(name, ...) \
+	case JVM_REC_##name: \
+		if (cb->name) \
+			cb->name(j->s->ctx, j, &r->name); \
+		break;
+#include "jvm/table.h"
+	default:
+		break;
+	}
 }
 
 static struct wire_sink sink_of(struct jvm *j)
 {
-	return (struct wire_sink){
-		.sample = on_sample, .method = on_method, .lines = on_lines, .code = on_code,
-		.code_gone = on_code_gone,
-		.stub = on_stub, .thread = on_thread, .refused = on_refused, .bracket = on_bracket, .ctx = j,
-	};
+	return (struct wire_sink){ .sample = on_sample, .record = on_record, .ctx = j };
 }
 
 /* --- draining --- */

@@ -21,6 +21,7 @@
 
 #include "base/err.h"
 #include "jvm/proto.h"
+#include "jvm/record.h"
 
 struct jvm_server;
 struct jvm;			/* one connected JVM */
@@ -71,28 +72,6 @@ struct jvm_sample {
 	size_t nr_segments;
 };
 
-struct jvm_method {
-	uint64_t time_ns;
-	uint32_t method;
-	const char *class_name;	/* java/lang/String */
-	const char *name, *sig;
-	const char *source;	/* file name or "" */
-};
-
-/* A method, or with an empty name a class, that was to be instrumented and is not. */
-struct jvm_refused {
-	uint64_t time_ns;
-	const char *class_name, *name, *sig;
-	const char *why;
-};
-
-struct jvm_code {
-	uint64_t time_ns, addr;
-	uint32_t size, method, compile_id, level;
-	const uint8_t *inl;	/* as struct rec_code has it */
-	size_t inl_len;
-};
-
 struct jvm_callbacks {
 	/*
 	 * Is the process one of those being recorded? It connected just now, and was started at
@@ -116,20 +95,13 @@ struct jvm_callbacks {
 	 */
 	bool (*hello)(void *ctx, struct jvm *j, int pid, int tid);
 	void (*sample)(void *ctx, struct jvm *j, const struct jvm_sample *s);	/* May be NULL. */
-	/* May come after the first sample or code that uses the number, and twice for one method. */
-	void (*method)(void *ctx, struct jvm *j, const struct jvm_method *m);
-	/* Right after its method(): the line table as struct rec_method_lines has it. May be NULL. */
-	void (*lines)(void *ctx, struct jvm *j, uint32_t method, const uint8_t *table, size_t len);
-	void (*code)(void *ctx, struct jvm *j, const struct jvm_code *c);
-	void (*code_gone)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t compile_id, uint64_t addr);
-	void (*stub)(void *ctx, struct jvm *j, uint64_t time_ns, uint64_t addr, uint64_t size,
-		     const char *name);
-	/* Of the virtual thread with that id, or with 0 of tid. */
-	void (*thread_name)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t tid, uint64_t vthread,
-			    const char *name);
-	void (*refused)(void *ctx, struct jvm *j, const struct jvm_refused *r);	/* May be NULL. */
-	/* From then on the thread is traced, as part of a call of the method. May be NULL. */
-	void (*bracket)(void *ctx, struct jvm *j, uint64_t time_ns, uint32_t tid, uint32_t method);
+	/*
+	 * method(), code() and so on, for the rows of table.h; each may be NULL. A method may come after
+	 * the first sample or code that uses its number, and twice. Threads have the numbers that we
+	 * know them by; what else is in a record is what the JVM says.
+	 */
+#define RECORD(s, ...) void (*s)(void *ctx, struct jvm *j, const struct jvm_##s *r);
+#include "jvm/table.h"
 	void (*lost)(void *ctx, struct jvm *j, uint64_t nr);	/* samples dropped since last told */
 	void (*gone)(void *ctx, struct jvm *j);			/* May be NULL. */
 	/* What it shares with us makes no sense any more: gone() follows, the JVM runs on. May be NULL. */

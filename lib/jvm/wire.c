@@ -12,6 +12,54 @@
 #include "jvm/wire.h"
 #include "trace/record.h"
 
+/* --- the table --- */
+
+#define MEMBER(m) (((union jvm_record *)0)->m)
+#define ZERO_IF(expr) (0 * sizeof(char[(expr) ? 1 : -1]))	/* does not compile otherwise */
+#define IS(m, T) ZERO_IF(__builtin_types_compatible_p(__typeof__(MEMBER(m)), T))
+#define OFF(m) offsetof(union jvm_record, m)
+
+#define OP_u32 WIRE_U32
+#define OP_u64 WIRE_U64
+#define TYPE_u32 uint32_t
+#define TYPE_u64 uint64_t
+
+#define FIELD(type, m) { .op = OP_##type, .off = OFF(m) + IS(m, TYPE_##type) },
+#define KEY(type, m) { .op = OP_##type, .key = true, .off = OFF(m) + IS(m, TYPE_##type) },
+#define TID(m) { .op = WIRE_TID, .off = OFF(m) + IS(m, uint32_t) },
+#define WITH_LENGTH(OP, m, l, T) { .op = OP, .off = OFF(m) + IS(m, T), .len_off = OFF(l) + IS(l, uint32_t) },
+#define TEXT(m, l) WITH_LENGTH(WIRE_TEXT, m, l, const char *)
+#define PAIRS(m, l) WITH_LENGTH(WIRE_PAIRS, m, l, const uint8_t *)
+#define INLINES(m, l) WITH_LENGTH(WIRE_INLINES, m, l, const uint8_t *)
+#define RECORD(s, to, fields) static const struct wire_field s##_fields[] = { fields };
+#include "jvm/table.h"
+#undef FIELD
+#undef KEY
+#undef TID
+#undef TEXT
+#undef PAIRS
+#undef INLINES
+
+const struct wire_kind wire_kinds[JVM_NR_REC_TYPES] = {
+#define RECORD(s, ...) \
+	[JVM_REC_##s] = { \
+		.name = #s, .fields = s##_fields, .nr_fields = ARRAY_SIZE(s##_fields), \
+		.size = sizeof(struct jvm_##s) + ZERO_IF(offsetof(struct jvm_##s, time_ns) == 0), \
+	},
+#include "jvm/table.h"
+};
+
+#define FIELD(type, m)
+#define KEY(type, m)
+#define TID(m)
+#define TEXT(m, l) + 1
+#define PAIRS(m, l)
+#define INLINES(m, l)
+#define RECORD(s, to, fields) static_assert(0 fields <= WIRE_MAX_TEXTS, #s ": a text has no room");
+#include "jvm/table.h"
+
+/* --- samples --- */
+
 static const uint8_t mark_of[JVM_MARK_NR] = {
 	[0] = MARK_JAVA_NOT_WALKABLE,
 	[JVM_MARK_NOT_WALKABLE] = MARK_JAVA_NOT_WALKABLE,
@@ -115,22 +163,25 @@ static int sample_record(struct span *s, const struct wire_sink *sink, struct wi
 	return 0;
 }
 
+/* --- records of the table --- */
+
 /* A terminated copy; what the VM calls a name may hold any byte but 0. */
-static const char *text(struct span *s, size_t len, char *buf)
+static const char *text(struct span *s, uint32_t *len, char *buf)
 {
-	const char *p = len <= JVM_MAX_STRING ? span_bytes(s, len) : NULL;
+	const char *p = *len <= JVM_MAX_STRING ? span_bytes(s, *len) : NULL;
 
 	if (!p) {
 		s->bad = true;
 		return NULL;
 	}
-	memcpy(buf, p, len);
-	buf[len] = '\0';
+	memcpy(buf, p, *len);
+	buf[*len] = '\0';
+	*len = strlen(buf);
 	return buf;
 }
 
-/* Pairs of varints. */
-static bool lines_valid(const uint8_t *table, size_t len)
+/* Whole pairs of varints. */
+static bool pairs_valid(const uint8_t *table, size_t len)
 {
 	struct span s = span_init(table, len);
 
@@ -141,33 +192,11 @@ static bool lines_valid(const uint8_t *table, size_t len)
 	return !s.bad;
 }
 
-static int method_record(struct span *s, const struct wire_sink *sink, struct wire_scratch *w, struct err *e)
-{
-	const struct jvm_rec_method *r = fixed(s, sizeof(*r));
-	struct jvm_method m;
-	const uint8_t *lines;
-
-	if (!r)
-		return bad_record(e, "method");
-	m = (struct jvm_method){ .time_ns = r->time_ns, .method = r->method };
-	m.class_name = text(s, r->class_len, w->text[0]);
-	m.name = text(s, r->name_len, w->text[1]);
-	m.sig = text(s, r->sig_len, w->text[2]);
-	m.source = text(s, r->source_len, w->text[3]);
-	lines = r->lines_len ? span_bytes(s, r->lines_len) : NULL;
-	if (s->bad || !r->method || (lines && !lines_valid(lines, r->lines_len)))
-		return bad_record(e, "method");
-	sink->method(sink->ctx, &m);
-	if (lines && sink->lines)
-		sink->lines(sink->ctx, r->method, lines, r->lines_len);
-	return 0;
-}
-
 /* Well formed to its end. */
-static bool inl_valid(const uint8_t *inl, size_t len)
+static bool inlines_valid(const uint8_t *inl, size_t len)
 {
 	struct span s = span_init(inl, len);
-	uint64_t nr_pcs = span_varint(&s), i, k;
+	uint64_t nr_pcs = len ? span_varint(&s) : 0, i, k;
 
 	for (i = 0; i < nr_pcs && !s.bad; i++) {
 		uint64_t nr;
@@ -182,81 +211,50 @@ static bool inl_valid(const uint8_t *inl, size_t len)
 	return !s.bad;
 }
 
-static int code_record(struct span *s, const struct wire_sink *sink, struct err *e)
+static void decode_bytes(char *rec, const struct wire_field *f, struct span *s, char *buf)
 {
-	const struct jvm_rec_code *r = fixed(s, sizeof(*r));
-	struct jvm_code c;
+	uint32_t len = span_u32(s);
+	const void *p = f->op == WIRE_TEXT ? text(s, &len, buf) : span_bytes(s, len);
 
-	if (!r)
-		return bad_record(e, "code");
-	c = (struct jvm_code){
-		.time_ns = r->time_ns, .addr = r->addr, .size = r->size, .method = r->method,
-		.compile_id = r->compile_id, .level = r->level, .inl_len = r->inl_len,
-	};
-	c.inl = span_bytes(s, r->inl_len);
-	if (!c.inl || (c.inl_len && !inl_valid(c.inl, c.inl_len)))
-		return bad_record(e, "code");
-	sink->code(sink->ctx, &c);
-	return 0;
+	if (!p || (f->op == WIRE_PAIRS && !pairs_valid(p, len)) ||
+	    (f->op == WIRE_INLINES && !inlines_valid(p, len)))
+		s->bad = true;
+	memcpy(rec + f->off, &p, sizeof(p));
+	memcpy(rec + f->len_off, &len, sizeof(len));
 }
 
-static int code_gone_record(struct span *s, const struct wire_sink *sink, struct err *e)
+static void decode_number(char *rec, const struct wire_field *f, struct span *s)
 {
-	const struct jvm_rec_code_gone *r = fixed(s, sizeof(*r));
+	size_t len = f->op == WIRE_U64 ? 8 : 4;
+	uint64_t v = span_le(s, len);
 
-	if (!r)
-		return bad_record(e, "unloaded code");
-	sink->code_gone(sink->ctx, r->time_ns, r->compile_id, r->addr);
-	return 0;
+	memcpy(rec + f->off, &v, len);	/* every supported CPU is little-endian */
+	s->bad |= f->key && !v;
 }
 
-static int stub_record(struct span *s, const struct wire_sink *sink, struct wire_scratch *w, struct err *e)
+static int table_record(struct span *s, uint32_t type, const struct wire_sink *sink, struct wire_scratch *w,
+			struct err *e)
 {
-	const struct jvm_rec_stub *r = fixed(s, sizeof(*r));
-	const char *name = r ? text(s, r->name_len, w->text[0]) : NULL;
+	const struct wire_kind *k = &wire_kinds[type];
+	uint32_t i, nr_texts = 0;
+	union jvm_record r;
+	uint64_t time_ns;
 
-	if (!name)
-		return bad_record(e, "stub");
-	sink->stub(sink->ctx, r->time_ns, r->addr, r->size, name);
-	return 0;
-}
+	memset(&r, 0, k->size);
+	span_bytes(s, sizeof(struct jvm_rec));
+	time_ns = span_u64(s);
+	memcpy(&r, &time_ns, sizeof(time_ns));
+	for (i = 0; i < k->nr_fields && !s->bad; i++) {
+		const struct wire_field *f = &k->fields[i];
 
-static int bracket_record(struct span *s, const struct wire_sink *sink, struct err *e)
-{
-	const struct jvm_rec_bracket *r = fixed(s, sizeof(*r));
-
-	if (!r)
-		return bad_record(e, "bracket");
-	sink->bracket(sink->ctx, r->time_ns, r->tid, r->method);
-	return 0;
-}
-
-static int thread_record(struct span *s, const struct wire_sink *sink, struct wire_scratch *w, struct err *e)
-{
-	const struct jvm_rec_thread *r = fixed(s, sizeof(*r));
-	const char *name = r ? text(s, r->name_len, w->text[0]) : NULL;
-
-	if (!name)
-		return bad_record(e, "thread");
-	sink->thread(sink->ctx, r->time_ns, r->tid, r->vthread, name);
-	return 0;
-}
-
-static int refused_record(struct span *s, const struct wire_sink *sink, struct wire_scratch *w, struct err *e)
-{
-	const struct jvm_rec_refused *r = fixed(s, sizeof(*r));
-	struct jvm_refused x;
-
-	if (!r)
-		return bad_record(e, "refused");
-	x.time_ns = r->time_ns;
-	x.class_name = text(s, r->class_len, w->text[0]);
-	x.name = text(s, r->name_len, w->text[1]);
-	x.sig = text(s, r->sig_len, w->text[2]);
-	x.why = text(s, r->why_len, w->text[3]);
-	if (s->bad)
-		return bad_record(e, "refused");
-	sink->refused(sink->ctx, &x);
+		if (f->op >= WIRE_TEXT)
+			decode_bytes((char *)&r, f, s, f->op == WIRE_TEXT ? w->text[nr_texts++] : NULL);
+		else
+			decode_number((char *)&r, f, s);
+	}
+	if (s->bad || span_left(s) >= 8)
+		return bad_record(e, k->name);
+	sink->record(sink->ctx, type, &r);
 	return 0;
 }
 
@@ -268,24 +266,10 @@ int wire_record(const void *rec, size_t len, const struct wire_sink *sink, struc
 
 	if (len < sizeof(*h) || h->size != len)
 		return bad_record(e, "a");
-	switch (h->type) {
-	case JVM_REC_SAMPLE:
+	if (h->type == JVM_REC_SAMPLE)
 		return sample_record(&s, sink, w, e);
-	case JVM_REC_METHOD:
-		return method_record(&s, sink, w, e);
-	case JVM_REC_CODE:
-		return code_record(&s, sink, e);
-	case JVM_REC_CODE_GONE:
-		return code_gone_record(&s, sink, e);
-	case JVM_REC_BRACKET:
-		return bracket_record(&s, sink, e);
-	case JVM_REC_STUB:
-		return stub_record(&s, sink, w, e);
-	case JVM_REC_THREAD:
-		return thread_record(&s, sink, w, e);
-	case JVM_REC_REFUSED:
-		return refused_record(&s, sink, w, e);
-	}
+	if (h->type < ARRAY_SIZE(wire_kinds) && wire_kinds[h->type].name)
+		return table_record(&s, h->type, sink, w, e);
 	return 0;
 }
 

@@ -8,31 +8,50 @@
 
 #include <sys/types.h>
 
+#include "jvm/record.h"
 #include "jvm/server.h"
 
 /* Where decoded records go; the pointers in them are good for the call. */
 struct wire_sink {
 	void (*sample)(void *ctx, const struct jvm_sample *s);
-	void (*method)(void *ctx, const struct jvm_method *m);
-	/*
-	 * Right after its method: the line table as struct rec_method_lines has it, whole pairs. May be NULL.
-	 */
-	void (*lines)(void *ctx, uint32_t method, const uint8_t *table, size_t len);
-	void (*code)(void *ctx, const struct jvm_code *c);
-	void (*code_gone)(void *ctx, uint64_t time_ns, uint32_t compile_id, uint64_t addr);
-	void (*stub)(void *ctx, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name);
-	void (*thread)(void *ctx, uint64_t time_ns, uint32_t tid, uint64_t vthread, const char *name);
-	void (*refused)(void *ctx, const struct jvm_refused *r);
-	void (*bracket)(void *ctx, uint64_t time_ns, uint32_t tid, uint32_t method);
+	/* Of a row of table.h. It may be changed. */
+	void (*record)(void *ctx, enum jvm_rec_type type, union jvm_record *r);
 	void *ctx;
 };
+
+enum { WIRE_MAX_TEXTS = 4 };		/* of a record */
 
 /* Room for the largest sample; reused from record to record. */
 struct wire_scratch {
 	struct jvm_frame frames[JVM_MAX_DEPTH + 8];
 	struct jvm_segment segments[JVM_MAX_SEGMENTS];
-	char text[4][JVM_MAX_STRING + 1];
+	char text[WIRE_MAX_TEXTS][JVM_MAX_STRING + 1];
 };
+
+/* The rows of table.h as data. */
+enum wire_op {
+	WIRE_U32,
+	WIRE_U64,
+	WIRE_TID,
+	WIRE_TEXT,
+	WIRE_PAIRS,
+	WIRE_INLINES,
+};
+
+struct wire_field {
+	uint8_t op;			/* enum wire_op */
+	bool key;			/* must not be 0 */
+	uint16_t off, len_off;		/* in the struct */
+};
+
+struct wire_kind {
+	const char *name;		/* NULL: no row has that type */
+	uint32_t size;			/* of the struct */
+	uint32_t nr_fields;
+	const struct wire_field *fields;
+};
+
+extern const struct wire_kind wire_kinds[JVM_NR_REC_TYPES];
 
 /*
  * One record of len bytes, header included and equal to it; 8-aligned. Unknown types are

@@ -7,11 +7,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static volatile uint64_t sum;
 
-static void on_bracket(void *ctx, uint64_t time_ns, uint32_t tid, uint32_t method)
-{
-	sum += tid + method;
-}
-
 static void on_sample(void *ctx, const struct jvm_sample *s)
 {
 	size_t i, k;
@@ -24,51 +19,31 @@ static void on_sample(void *ctx, const struct jvm_sample *s)
 			sum += s->segments[i].stack[k];
 }
 
-static void on_method(void *ctx, const struct jvm_method *m)
+/* All that a record has, to its last byte. */
+static void on_record(void *ctx, enum jvm_rec_type type, union jvm_record *r)
 {
-	sum += strlen(m->class_name) + strlen(m->name) + strlen(m->sig) + strlen(m->source);
-}
+	const struct wire_kind *k = &wire_kinds[type];
+	uint32_t i, len;
 
-static void on_lines(void *ctx, uint32_t method, const uint8_t *table, size_t len)
-{
-	while (len--)
-		sum += table[len];
-}
+	for (i = 0; i < k->nr_fields; i++) {
+		const struct wire_field *f = &k->fields[i];
+		const uint8_t *p;
 
-static void on_code(void *ctx, const struct jvm_code *c)
-{
-	size_t i;
-
-	for (i = 0; i < c->inl_len; i++)
-		sum += c->inl[i];
-}
-
-static void on_code_gone(void *ctx, uint64_t time_ns, uint32_t compile_id, uint64_t addr)
-{
-	sum += compile_id;
-}
-
-static void on_stub(void *ctx, uint64_t time_ns, uint64_t addr, uint64_t size, const char *name)
-{
-	sum += strlen(name);
-}
-
-static void on_thread(void *ctx, uint64_t time_ns, uint32_t tid, uint64_t vthread, const char *name)
-{
-	sum += strlen(name);
-}
-
-static void on_refused(void *ctx, const struct jvm_refused *r)
-{
-	sum += strlen(r->class_name) + strlen(r->name) + strlen(r->sig) + strlen(r->why);
+		if (f->op < WIRE_TEXT)
+			continue;
+		memcpy(&p, (char *)r + f->off, sizeof(p));
+		memcpy(&len, (char *)r + f->len_off, sizeof(len));
+		if (f->op == WIRE_TEXT && strlen((const char *)p) != len)
+			abort();
+		while (len--)
+			sum += p[len];
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static struct wire_scratch scratch;
-	const struct wire_sink sink = { on_sample, on_method, on_lines, on_code, on_code_gone, on_stub,
-		on_thread,
-					on_refused, on_bracket, NULL };
+	const struct wire_sink sink = { on_sample, on_record, NULL };
 	uint64_t *copy = xmalloc(len + 8);	/* records are 8-aligned where they are decoded */
 	struct err e;
 

@@ -20,7 +20,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "jvm/proto.h"
+#include "jvm/encode.h"
 
 static int knock(const char *path)
 {
@@ -112,15 +112,11 @@ static void on_trap(int sig)
 /* Names of threads, one after the other, as fast as it can. */
 static int flood(const char *path)
 {
-	struct {
-		struct jvm_rec_thread t;
-		char name[8];
-	} r = { .t = { .h = { sizeof(r), JVM_REC_THREAD }, .tid = getpid(), .name_len = 5 },
-		.name = "flood" };
+	const struct jvm_thread flood = { .thread = getpid(), .name = "flood", .name_len = 5 };
+	size_t size = jvm_size_thread(&flood), i;
 	static uint8_t many[1 << 20];
 	int fd = knock(path), fds[3];
 	struct jvm_ctl *ctl;
-	size_t i;
 
 	signal(SIGTRAP, on_trap);
 	if (fd < 0 || !say(fd, JVM_MSG_HELLO) || !hear_setup(fd, fds) || !say(fd, JVM_MSG_READY))
@@ -128,8 +124,10 @@ static int flood(const char *path)
 	ctl = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
 	if (ctl == MAP_FAILED)
 		return 1;
-	for (i = 0; i + sizeof(r) <= sizeof(many); i += sizeof(r))
-		memcpy(many + i, &r, sizeof(r));
+	for (i = 0; i + size <= sizeof(many); i += size) {
+		jvm_encode_thread(many + i, size, &flood);
+		*(struct jvm_rec *)(many + i) = (struct jvm_rec){ size, JVM_REC_thread };
+	}
 	printf("in\n");
 	fflush(stdout);
 	for (;;) {

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * encode.h - writes the records of table.h: jvm_size_method(), jvm_encode_method() and so on, inline,
+ * with nothing but memcpy(), for the agent has no more.
+ */
+#ifndef JVM_ENCODE_H
+#define JVM_ENCODE_H
+
+#include "jvm/proto.h"
+#include "jvm/record.h"
+
+static inline uint32_t jvm_text_len(uint32_t len)
+{
+	return len < JVM_MAX_STRING ? len : JVM_MAX_STRING;
+}
+
+/* NULL leaves room for the bytes. */
+static inline char *jvm_put_bytes(char *d, const void *p, uint32_t len)
+{
+	__builtin_memcpy(d, &len, sizeof(len));
+	d += sizeof(len);
+	if (p && len)
+		__builtin_memcpy(d, p, len);
+	return d + len;
+}
+
+/*
+ * size_t jvm_size_<struct>(const struct jvm_<struct> *r)
+ *	Bytes of the record, its header included; a multiple of 8.
+ */
+#define FIELD(type, m) + sizeof(m)
+#define KEY(type, m) + sizeof(m)
+#define TID(m) + sizeof(m)
+#define TEXT(m, l) + sizeof(l) + jvm_text_len(l)
+#define PAIRS(m, l) + sizeof(l) + (l)
+#define INLINES(m, l) + sizeof(l) + (l)
+#define RECORD(s, to, fields) \
+	static inline size_t jvm_size_##s(const struct jvm_##s *r) \
+	{ \
+		const struct jvm_##s s = *r; \
+\
+		return (sizeof(struct jvm_rec) + sizeof(s.time_ns) fields + 7) & ~(size_t)7; \
+	}
+#include "jvm/table.h"
+#undef FIELD
+#undef KEY
+#undef TID
+#undef TEXT
+#undef PAIRS
+#undef INLINES
+
+/*
+ * char *jvm_encode_<struct>(void *rec, size_t size, const struct jvm_<struct> *r)
+ *	Writes all of a record of that size but the header. Returns the end of the last field; of bytes
+ *	given as NULL, only room is left.
+ */
+#define FIELD(type, m) __builtin_memcpy(d, &(m), sizeof(m)), d += sizeof(m);
+#define KEY(type, m) FIELD(type, m)
+#define TID(m) FIELD(u32, m)
+#define TEXT(m, l) d = jvm_put_bytes(d, m, jvm_text_len(l));
+#define PAIRS(m, l) d = jvm_put_bytes(d, m, l);
+#define INLINES(m, l) d = jvm_put_bytes(d, m, l);
+#define RECORD(s, to, fields) \
+	static inline char *jvm_encode_##s(void *rec, size_t size, const struct jvm_##s *r) \
+	{ \
+		char *d = (char *)rec + sizeof(struct jvm_rec); \
+		const struct jvm_##s s = *r; \
+\
+		__builtin_memset((char *)rec + size - 8, 0, 8);	/* the padding, if there is any */ \
+		FIELD(u64, s.time_ns) \
+		fields \
+		return d; \
+	}
+#include "jvm/table.h"
+#undef FIELD
+#undef KEY
+#undef TID
+#undef TEXT
+#undef PAIRS
+#undef INLINES
+
+#endif

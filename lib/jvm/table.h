@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table.h - every kind of record that an agent writes, once, but for samples.  The numbers of their types,
+ * the agent's writer, the recorder's decoder and callbacks, what hands them over to the trace,
+ * and the tests are made of these rows.
+ *
+ * There is no include guard: who includes this defines RECORD before; it is undefined at the end.
+ *
+ *	RECORD(struct, TRACED or OWN, fields)
+ *		A record that is one struct jvm_<struct>.  The row makes JVM_REC_<struct>,
+ *		send_<struct>() in the agent, and the member <struct> of struct jvm_callbacks.
+ *		TRACED	the trace has a record of that name with the same members, and proc:
+ *			javatrace_<struct>() (collect/javatrace.h) writes it
+ *		OWN	the recorder has a callback of its own
+ *		fields	in the order of the bytes, after time_ns, without commas between them
+ *
+ *	FIELD(type, member)	u32: 4 bytes, u64: 8
+ *	KEY(type, member)	a field that must not be 0
+ *	TID(member)		a thread: 4 bytes, its tid as the JVM sees it; decoded, as the
+ *				recorder does; in the trace, the number of a thread
+ *	TEXT(member, length)	4 bytes of length and a name; the agent cuts what is longer
+ *				than JVM_MAX_STRING
+ *	PAIRS(member, length)	the same with whole pairs of varints, a line table.  A TRACED record is
+ *				handed over without it: the trace has lines of sampled methods only
+ *	INLINES(member, length)	the same with an inline table as struct rec_code has it, or nothing
+ *
+ * Who changes a row changes JVM_PROTO_VERSION.
+ */
+RECORD(method, TRACED,
+	KEY(u32, method.method)
+	TEXT(method.class_name, method.class_len)
+	TEXT(method.name, method.name_len)
+	TEXT(method.sig, method.sig_len)
+	TEXT(method.source, method.source_len)
+	PAIRS(method.lines, method.lines_len))
+RECORD(code, TRACED,
+	FIELD(u64, code.addr)
+	FIELD(u32, code.size)
+	FIELD(u32, code.method)
+	FIELD(u32, code.compile_id)
+	FIELD(u32, code.level)
+	INLINES(code.inl, code.inl_len))
+RECORD(code_gone, TRACED,
+	FIELD(u64, code_gone.addr)
+	FIELD(u32, code_gone.compile_id))
+RECORD(stub, TRACED,
+	FIELD(u64, stub.addr)
+	FIELD(u64, stub.size)
+	TEXT(stub.name, stub.name_len))
+RECORD(thread, OWN,
+	TID(thread.thread)
+	FIELD(u64, thread.vthread)
+	TEXT(thread.name, thread.name_len))
+RECORD(refused, OWN,
+	TEXT(refused.class_name, refused.class_len)
+	TEXT(refused.name, refused.name_len)
+	TEXT(refused.sig, refused.sig_len)
+	TEXT(refused.why, refused.why_len))
+RECORD(bracket, TRACED,
+	TID(bracket.thread)
+	FIELD(u32, bracket.method))
+
+#undef RECORD
