@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * agents.c - the JVMs of a recording: what their agents say, and how a JVM's threads pass
+ * agents.c - the JVMs of a recording: messages from their agents, and how a JVM's threads pass
  * from the recorder's events to their own (evset.h says why and which).
  */
 #include <dirent.h>

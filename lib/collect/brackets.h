@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * brackets.h - calls of Java methods that are to be traced: tells each JVM which and how many, in an
- * area of call trees (callflow/area.h), and sums up what became of them.
+ * brackets.h - calls of Java methods to trace: passes to each JVM which and how many, in an area of
+ * call trees (callflow/area.h), and sums up the results.
  */
 #ifndef COLLECT_BRACKETS_H
 #define COLLECT_BRACKETS_H
@@ -31,7 +31,7 @@ struct brackets {
 int brackets_new(struct brackets *b, struct jvm *jvm, uint64_t *bytes);
 void brackets_gone(struct brackets *b, struct jvm *jvm);
 void brackets_refused(struct brackets *b, const struct jvm_refused *r);
-/* There is a tracer now, or no more: calls outside are not counted, and run as they would. */
+/* The tracer is present, or gone: calls without a tracer are not counted, and run as usual. */
 void brackets_open(struct brackets *b);
 void brackets_close(struct brackets *b);
 

@@ -25,17 +25,17 @@ struct callflow_proc {
 		uint32_t thread;	/* in the trace */
 		const struct thread *task;	/* of the kernel; NULL: none for itself */
 		uint32_t root;		/* number of the node that has what came before the tree */
-		/* on the wall, from the thread's birth to the tree's: CPU time counts from birth, too */
+		/* wall time from the thread's start to the tree's: CPU time also counts from the former */
 		uint64_t before_tsc;
 		uint32_t looked_tid;	/* the kernel thread last looked at, as the process numbers it */
 		uint64_t looked_ns;	/* and its CPU time then */
 		uint32_t *up;		/* [number - 1]: parent; of nodes that a snapshot has */
 		size_t nr_up, alloc_up;
-		/* parent -> row of owed: what its [pruned] got and was written already */
+		/* parent -> row of owed: what its [pruned] got although it was written already */
 		struct map owes;
 		uint64_t *owed;		/* [row][1 + metrics] */
 		size_t nr_owed, alloc_owed;
-		uint64_t nr_folded, lost_events;	/* told already */
+		uint64_t nr_folded, lost_events;	/* as already reported */
 		uint64_t last_ns, charged[CALLFLOW_MAX_METRICS];	/* of its last event */
 	} *trees;			/* [thread slot] */
 	size_t nr_trees;
@@ -53,8 +53,8 @@ struct dump {
 	struct callflows *f;
 	struct callflow_proc *p;
 	uint64_t time_ns, tsc;		/* the same moment */
-	uint64_t ns_ratio;		/* ns a cycle, times 2^32 */
-	uint64_t tsc_ratio;		/* cycles a ns, times 2^32 */
+	uint64_t ns_ratio;		/* ns per cycle, times 2^32 */
+	uint64_t tsc_ratio;		/* cycles per ns, times 2^32 */
 	bool last;
 	uint32_t slot;
 	struct tree *tree;
@@ -109,7 +109,7 @@ static inline const void *area_at(const struct callflow_proc *p, uint64_t off)
 	return (const uint8_t *)p->area + off;
 }
 
-/* The thread slot, plus 1, whose page it is; 0: nobody's. */
+/* The slot of the thread that owns the page, plus 1; 0: none. */
 static inline uint32_t area_owner(const struct callflow_proc *p, uint32_t page)
 {
 	return load_relaxed((const uint32_t *)area_at(p, p->own.owners_off) + page);
@@ -130,7 +130,7 @@ static inline const struct callflow_thread *area_thread(const struct callflow_pr
 	return (const struct callflow_thread *)area_at(p, p->own.threads_off) + slot;
 }
 
-/* callread.c: what is there, checked. */
+/* callread.c: the contents of the area, checked. */
 int area_host_tid(const struct callflow_proc *p, uint32_t tid);
 /* False: there is no node yet. base is for nr_metrics values. */
 bool area_read_node(const struct callflow_proc *p, uint32_t ref, struct callflow_node *n, uint64_t *base);
@@ -140,18 +140,18 @@ bool area_read_thread(const struct callflow_proc *p, uint32_t slot, struct callf
 uint32_t *dump_number_of(struct dump *d, uint32_t ref);
 /* Its number in the trace, which defines it; 0 is the thread itself. */
 uint32_t dump_consumer(struct dump *d, uint32_t consumer);
-/* CPU time from before its first call is in the tree, and so the time on the wall must be. */
+/* CPU time from before its first call is in the tree, so wall time must be too. */
 void dump_note_birth(struct dump *d, const struct callflow_thread *t);
 /*
- * Charges what the tree's open call has consumed since the last step. A thread that makes steps all the time
- * has nothing to be charged. Counters and what was allocated are known to the process alone.
+ * Charges what the tree's open call has consumed since the last step. A thread that takes steps all the time
+ * has nothing left to charge. Counters and allocations are known only to the process.
  */
 void dump_charge_open(struct dump *d, struct callflow_thread *t);
 /* Is the CPU time of threads counted? */
 bool callflows_have_cpu(const struct callflows *f);
 /* Notes the CPU time of all threads. */
 void area_look_at_all(const struct callflow_proc *p);
-/* A process that is killed leaves nobody to ask: what its threads had consumed a moment before must do. */
+/* A killed process can no longer be asked: the last values read of its threads are used. */
 void callflows_look(struct callflows *f);
 
 /* calltrees.c: the tree of that slot becomes the one in hand; what the process says of it, copied. */
@@ -161,7 +161,7 @@ void dump_tree(struct dump *d, uint32_t slot, const struct page_list *l);
 
 /* callevents.c: writes what ring i has. */
 void dump_drain_ring(struct dump *d, uint32_t i);
-/* With events, what an open call consumed since the last one is told by another, which ends no call. */
+/* With events, what an open call consumed since the last one is stored in one more, which ends no call. */
 void dump_tell_open(struct dump *d, const struct callflow_thread *t);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* callevents.c - writes the events of call trees, which processes put into rings, to the trace. */
+/* callevents.c - writes the events of call trees from the rings of processes to the trace. */
 #include <string.h>
 
 #include "base/atomic.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * callflow.c - the memory in which processes keep call trees (callflow/area.h), from its making to the
- * last look: when what is in it is written to the trace.
+ * callflow.c - the memory in which processes keep call trees (callflow/area.h), from its creation to the
+ * last read, and when its contents are written to the trace.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * callflow.h - exact call trees of a recording: makes the memory in which processes keep them, and
- * writes what is in it to the trace.
+ * callflow.h - exact call trees of a recording: creates the memory in which processes keep them, and
+ * writes its contents to the trace.
  */
 #ifndef COLLECT_CALLFLOW_H
 #define COLLECT_CALLFLOW_H
@@ -21,18 +21,18 @@ struct callflow_opts {
 		char costs[CALLFLOW_MAX_METRICS][72];
 	} calibration[1 + CALIBRATION_JVMS];
 	uint32_t nr_calibrated_jvms;
-	uint64_t snapshot_ns;		/* write what was added, that often; 0: at the end, and when asked */
+	uint64_t snapshot_ns;		/* interval of snapshots; 0: at the end, and on request */
 };
 
 struct callflow_result {
 	uint64_t nr_procs, nr_trees, nr_nodes, nr_calls;
 	uint64_t nr_folded;		/* calls in [pruned] */
-	uint64_t lost_calls;		/* of threads for which there was no room */
-	uint64_t refused_threads[CALLFLOW_MAX_METRICS];	/* that could not have the metric */
+	uint64_t lost_calls;		/* of threads that found no room */
+	uint64_t refused_threads[CALLFLOW_MAX_METRICS];	/* for which the metric was unavailable */
 	uint64_t slow_threads;		/* whose CPU time took a system call each */
 	uint64_t nr_events;
 	uint64_t lost_events, told_events;	/* not in the trace's count yet; in it */
-	uint64_t nr_damaged;		/* nodes and threads that made no sense */
+	uint64_t nr_damaged;		/* invalid nodes and threads */
 };
 
 struct callflows {
@@ -58,7 +58,7 @@ void callflows_init(struct callflows *f, const struct callflow_opts *o, struct t
 		    struct trace_writer *w, struct callflow_result *res);
 void callflows_release(struct callflows *f);
 
-/* What the trees count, for who reads the trace. */
+/* Writes what the trees count. */
 void callflows_labels(const struct callflows *f);
 /*
  * An area for process p; its descriptor, the caller's to close, or -1.  The first one waits some
@@ -67,21 +67,21 @@ void callflows_labels(const struct callflows *f);
 int callflows_new(struct callflows *f, struct jvm *jvm, struct proc *p, uint64_t *bytes);
 /* Do the rules want the function at addr of the process counted? */
 bool callflows_function(struct callflows *f, struct jvm *jvm, struct modules *m, uint64_t addr);
-/* Writes all that is in it and gives it up. */
+/* Writes everything that is in it and releases it. */
 void callflows_end(struct callflows *f, struct jvm *jvm);
 /* Writes the events there are; call it often. */
 void callflows_drain(struct callflows *f);
-/* Writes what was added since the last time, when it is time. */
+/* Writes a snapshot if one is due: what was added since the last one. */
 void callflows_snapshot(struct callflows *f);
 /* The same, now. */
 void callflows_store(struct callflows *f);
 
-/* What the trees hold in all, stored or not. */
+/* The totals of the trees, stored or not. */
 struct callflow_count {
 	uint64_t nr_calls, nr_contexts, nr_threads;
 };
 void callflows_count(const struct callflows *f, struct callflow_count *n);
-/* The end of the recording: writes the rest of all that are there. */
+/* The end of the recording: writes the rest of all areas. */
 void callflows_finish(struct callflows *f);
 
 #endif

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * callread.c - reads the memory in which processes keep call trees (callflow/area.h): nodes, threads,
- * who consumes, and what open calls have consumed since the last step.
+ * consumers, and what open calls have consumed since the last step.
  *
- * The memory is theirs: it may change while it is read, and may hold anything. What it has is
- * copied once and checked then; where things lie is taken from our own layout, never from
- * the area's head.
+ * The memory is theirs: it may change while it is read, and may contain anything. Values are
+ * copied once, then checked; offsets come from our own layout, never from the head of the area.
  */
 #include <stdio.h>
 #include <stdlib.h>

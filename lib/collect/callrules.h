@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * callrules.h - what a user says should be measured, compiled to what callflow/filter.h reads.
+ * callrules.h - the user's rules about what to measure, compiled for callflow/filter.h.
  *
  * A list, from the command line: "+pattern,-pattern,pattern"; a later item is an exception to those
- * before it.  A file: one rule a line, "include_method PATTERN", "exclude_method PATTERN",
+ * before it.  A file: one rule per line, "include_method PATTERN", "exclude_method PATTERN",
  * "include_thread PATTERN", "exclude_thread PATTERN", "#" begins a comment; the first rule
- * that matches decides.  What no rule matches is included when the rules only exclude, and
- * excluded when the first of a list, or any of a file, includes.
+ * that matches decides.  What no rule matches is included if the rules only exclude, and
+ * excluded if the first of a list, or any of a file, includes.
  */
 #ifndef COLLECT_CALLRULES_H
 #define COLLECT_CALLRULES_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * calltrees.c - writes call trees to the trace: nodes as they are met, values as they grow, and what
- * pruned contexts handed on. A node whose parent makes no sense becomes a root, and is counted.
+ * pruned contexts passed on. A node with an invalid parent becomes a root, and is counted.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * collect.c - the life of a recording: open the events, let the program go, drain until it
- * ends, name what was hit.
+ * collect.c - the life of a recording: open the events, start the program, drain until it
+ * ends, resolve the addresses.
  */
 #include <errno.h>
 #include <signal.h>

@@ -55,12 +55,12 @@ struct collect_opts {
 	enum java_mode java;
 	uint32_t java_depth;		/* frames a Java sample may have */
 	bool sched, irq;		/* dispatches; also interrupts */
-	uint64_t start_ns;		/* wait so long before sampling */
+	uint64_t start_ns;		/* wait this long before sampling */
 	uint64_t duration_ns;		/* 0: until the command ends, or a signal */
-	uint64_t ring_bytes;		/* a CPU; 0: from the rate */
+	uint64_t ring_bytes;		/* per CPU; 0: from the rate */
 	struct callflow_opts callflow;
 	bool lines;			/* file:line and inlined calls into the trace */
-	/* neither use nor keep what was worked out about files (sym/cache.h) */
+	/* neither use nor update the cache of symbols (sym/cache.h) */
 	bool no_cache;
 	const char *output;
 	struct trace_writer_opts trace;

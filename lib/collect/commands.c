@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * commands.c - what a recording does when it is told to (control.h).
+ * commands.c - carries out the commands for a running recording (control.h).
  *
- * Nothing that was recorded is taken out of the file: "reset" and "zero" are moments, which the
- * labels reset.mono_ns and zero.mono_ns tell whoever reads it. What calls consumed up to such a
- * moment is stored before it.
+ * Nothing recorded is removed from the file: "reset" and "zero" are moments, stored in the
+ * labels reset.mono_ns and zero.mono_ns. The consumption of calls up to such a moment is stored
+ * before it.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * events.c - opens the rings and the events of a recording: how large, on which CPUs, and on all
- * processes and threads that are to be recorded.
+ * processes and threads to record.
  */
 #include <dirent.h>
 #include <errno.h>

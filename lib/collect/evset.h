@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * evset.h - opening the events of a recording, and changing hands when a JVM appears.
+ * evset.h - opens the events of a recording, and replaces them when a JVM appears.
  *
  * Every event writes into the ring of its CPU.  Kinds:
  *   MAIN    samples a task and all it will start, or a CPU; the recorder unwinds
  *   TRAP    samples the threads of one JVM and raises a synchronous SIGTRAP in the sampled
  *           thread, whose handler (the agent) walks the user stack; not inherited by children
- *   LATENT  sits disabled on a JVM's threads and wakes by itself when a child of the JVM execs
+ *   LATENT  disabled on a JVM's threads; the kernel enables it when a child of the JVM execs
  *
- * A JVM must not be interrupted twice a period: when its agent says hello, the MAIN set that
+ * A JVM must not be interrupted twice per period: when its agent sends HELLO, the MAIN set that
  * covers it is closed, a new one is opened on the tasks of that set that are not the JVM's, and
- * the JVM's threads get TRAP and LATENT events.  The gap for the others is microseconds.
+ * the JVM's threads get TRAP and LATENT events.  The gap for the others is a few microseconds.
  */
 #ifndef COLLECT_EVSET_H
 #define COLLECT_EVSET_H
@@ -52,12 +52,12 @@ struct evconf {
 	size_t nr_events;
 	const struct ev_rate *rates;	/* [nr_events] */
 	enum callgraph callgraph;
-	uint32_t stack_bytes;	/* copied a sample */
-	uint32_t ring_samples;	/* a ring should hold so many, until they are read */
-	size_t ring_bytes;		/* for samples, a CPU; halved until this user may lock them */
-	size_t sched_ring_bytes;	/* for dispatches and interrupts, a CPU; 0: none are recorded */
+	uint32_t stack_bytes;	/* copied per sample */
+	uint32_t ring_samples;	/* a ring should hold this many until they are read */
+	size_t ring_bytes;		/* for samples, per CPU; halved until this user may lock them */
+	size_t sched_ring_bytes;	/* for dispatches and interrupts, per CPU; 0: none are recorded */
 	bool switch_records;		/* PERF_RECORD_SWITCH in those rings */
-	bool exclude_kernel;	/* asked for, or all this user may have */
+	bool exclude_kernel;	/* requested, or this user may record no more */
 	bool exclude_user;
 };
 
@@ -65,7 +65,7 @@ struct evsets {
 	struct evconf conf;
 	struct ring *side_rings;	/* [nr_cpus]: forks, execs, maps */
 	struct ring *sample_rings;	/* [nr_sampled] */
-	struct ring *sched_rings;	/* [nr_sched]: sched.c's; theirs too are all CPUs */
+	struct ring *sched_rings;	/* [nr_sched]: sched.c's; on all CPUs too */
 	struct ring *rings;		/* all, in one array: in this order */
 	size_t nr_rings;
 	uint32_t *cpus;			/* all that are online: a task may fork and exec on any */
@@ -90,13 +90,13 @@ struct evsets {
  */
 int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *all,
 		const struct cpus *sampled, int target, struct err *e);
-/* Without any event: what conf says is done by other means, and counted in s->counts. */
+/* Without any event: other means do what conf says, and count in s->counts. */
 void evsets_init_empty(struct evsets *s, const struct evconf *conf);
 void evsets_close(struct evsets *s);
 
 /* What every event of a recording has in common: it ends in what merge.c needs. */
 void evset_common_attr(struct perf_event_attr *a);
-/* An event that counts nothing: it owns a ring, and reports what its attributes ask. */
+/* An event that counts nothing: it owns a ring, and reports what its attributes request. */
 void evset_dummy_attr(struct perf_event_attr *a, bool exclude_kernel, size_t ring_bytes);
 
 /* Adds the side-band event for one more task (attaching to several threads). */

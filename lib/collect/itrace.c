@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * itrace.c - the life of an instruction trace: the engine steps, its branches go to the file as they
- * come, and what they hit gets names at the end.
+ * come, and their addresses are resolved at the end.
  *
- * What is mapped where is in the file before the branches that ran there, and those that ran
- * before it changed are in the file before the change: the writer is flushed between.
+ * A mapping is in the file before the branches that ran in it, and branches that ran before a
+ * mapping changed are in the file before the change: the writer is flushed in between.
  */
 #include <errno.h>
 #include <poll.h>

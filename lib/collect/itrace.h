@@ -28,7 +28,7 @@ enum itrace_why {
 	ITRACE_WHY_SIZE,		/* as many bytes as asked */
 	ITRACE_WHY_TIME,
 	ITRACE_WHY_SIGNAL,
-	ITRACE_WHY_DISK,		/* the trace cannot be written any more */
+	ITRACE_WHY_DISK,		/* the trace can no longer be written */
 };
 
 struct itrace_result {

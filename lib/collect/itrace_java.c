@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * itrace_java.c - the agent of each JVM names code, and asks for a trace of the calls that it is
- * told to: what runs when is the tracer's to say.
+ * itrace_java.c - the agent of each JVM names code, and requests a trace of the selected calls;
+ * the tracer decides what runs when.
  */
 #include "base/clock.h"
 #include "collect/itrace_java.h"

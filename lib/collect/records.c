@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * records.c - one function a kind of perf record.  Layouts: include/uapi/linux/perf_event.h.
+ * records.c - one function per kind of perf record.  Layouts: include/uapi/linux/perf_event.h.
  */
 #include <string.h>
 #include <sys/sysmacros.h>

@@ -3,7 +3,7 @@
  * sched.c - dispatches and interrupts (sched.h).
  *
  * Invariants:
- *  [1] a wakeup is recorded only of a thread that does not run or wait already;
+ *  [1] a wakeup is recorded only for a thread that is neither running nor waiting for a CPU;
  *  [2] threads that the recording does not cover are 0.
  */
 #include <errno.h>

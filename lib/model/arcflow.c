@@ -5,13 +5,13 @@
  * Each thread has a stack of open functions with the address that each will return to.  What
  * ended a block says what happens before the next one is charged to the innermost function:
  *  - a call opens a function (but one to the next instruction only asks for its address);
- *  - a return closes up to the function whose caller goes on there;
+ *  - a return closes up to the function whose caller continues there;
  *  - a return to elsewhere, or an indirect jump, into the middle of an open function closes up to
- *    that one: longjmp, an exception that is caught, a stack that was unwound;
+ *    that one: longjmp, a caught exception, an unwound stack;
  *  - any other way into another function replaces the innermost one: a tail call;
  *  - a signal opens its handler, and leaving it closes up to the interrupted function;
- *  - a return from the outermost function known shows who called it, and puts that above; between
- *    brackets it takes its place, for each bracket begins anew;
+ *  - a return from the outermost known function shows its caller, and puts that above; between
+ *    brackets the caller replaces it, because each bracket starts with an empty stack;
  *  - the bracket of a Java method begins in its probe: the method is open before anything is.  Compiled code
  *    that is returned to from there is the method's, even if it was compiled as a part of another one.
  *

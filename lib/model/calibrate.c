@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * calibrate.c - takes from exact calls what counting them cost.
+ * calibrate.c - subtracts from exact calls what counting them cost.
  *
  * A call costs its own context "within" (from the reading on entry to that on exit), and
  * its caller's "between" (from there to the next entry). BASE and DELTA of a context are together what was

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * callcheck.c - exact calls against the kernel: what the contexts of a thread were charged must be the CPU
- * time that the kernel has for it.
+ * callcheck.c - compares exact calls with the kernel: the contexts of a thread must add up to the CPU
+ * time in the kernel's accounting.
  *
- * Virtual threads consume what the kernel has for their carriers, and threads that share a tree have no
+ * Virtual threads consume CPU time of their carriers, and threads that share a tree have no
  * account of their own: in a process that has any, the sums over all threads are compared. The two
  * clocks are not the same: the kernel counts a thread's time from one switch to the next, the trees
- * count cycles while it has the CPU, also those that a hypervisor takes away; and a thread that had
- * not returned was asked when it last met the kernel, at most a tick before.
+ * count cycles while it has the CPU, including those that a hypervisor takes away; and the time of a
+ * thread that had not returned was read when it last entered the kernel, at most a tick before.
  */
 #include <inttypes.h>
 #include <stdio.h>

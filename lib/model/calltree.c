@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * calltree.c - gathers the trees of a trace and hangs them below their threads.
+ * calltree.c - collects the trees of a trace and attaches them to their threads.
  *
- * The trace may be damaged: a node without a definition, or whose parents lead in a circle,
- * stands below [unwalkable: damaged part of the trace] of its thread.
+ * The trace may be damaged: a node without a definition, or whose parents form a cycle,
+ * is put below [unwalkable: damaged part of the trace] of its thread.
  */
 #include <stdlib.h>
 #include <string.h>

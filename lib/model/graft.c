@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * graft.c - hangs sampled stacks into a tree of exact calls.
+ * graft.c - attaches sampled stacks to a tree of exact calls.
  *
  * The contexts of the tree are paths of counted functions. A sampled stack without its other frames is
  * such a path: it is followed from the root of its thread to the innermost counted function that was
- * open, and what the stack has below that one goes below it in the tree. Frames between two
+ * open, and the frames below that one go below it in the tree. Frames between two
  * counted functions are not shown, as the tree has no place for them.
  *
  * A counted function on the stack that has no context where the tree should have one:
- *  - was entered before counting began, when nothing above it was counted either: it is passed over;
- *  - is folded, when the tree is as deep as it may be: the same rule as while counting finds where;
- *  - else the path ends there, in [pruned] where there is one. Such samples are counted.
+ *  - was entered before counting began, if nothing above it was counted either: it is skipped;
+ *  - is merged, if the tree has its maximum depth: the rule is the same as for counting;
+ *  - otherwise the path ends there, in [pruned] if there is one. Such samples are counted.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* graft.h - samples find their places in a tree of calls. */
+/* graft.h - finds the nodes of samples in a tree of calls. */
 #ifndef MODEL_GRAFT_H
 #define MODEL_GRAFT_H
 
@@ -18,7 +18,7 @@ struct graft {
 	} *roots;
 	size_t nr_roots, alloc_roots;
 	size_t nr_contexts;		/* nodes above are of samples */
-	uint64_t max_depth;		/* of open calls that were told apart; 0: not known */
+	uint64_t max_depth;		/* of open calls in contexts of their own; 0: unknown */
 	uint32_t pruned;
 	struct graft_level {
 		uint32_t level, consumer;
@@ -32,8 +32,8 @@ void graft_release(struct graft *g);
 /* The root in g->roots for a sample of that thread; MAP_NONE: none of its calls were counted. */
 uint32_t graft_root(const struct graft *g, uint32_t thread, uint64_t time_ns);
 /*
- * Where a sample of these frames, outermost first, belongs below the node root. *missing: it passes a
- * counted function in a context that the tree has not.
+ * The node below root for a sample with these frames, outermost first. *missing: it contains a
+ * counted function in a context that the tree does not have.
  */
 uint32_t graft_node(struct graft *g, uint32_t root, const struct name_run *frames, size_t nr, bool *missing);
 

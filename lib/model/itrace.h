@@ -7,7 +7,7 @@
 #include "model/origin.h"
 
 /*
- * x is filled, and is not to show what was inlined from here on: n counts calls, the metric is
+ * x is filled, and does not show inlined functions from here on: n counts calls, the metric is
  * instructions.  Fills *origin.  fold_plt: linkage stubs are part of their callers.
  */
 int itrace_read(struct names *x, struct origin *origin, struct trace_reader *t, const struct window *w,

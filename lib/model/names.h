@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * names.h - what a trace says about itself, kept in tables (names.c), and from a frame to its
- * consumers by them (resolve.c).
+ * names.h - the names in a trace, stored in tables (names.c), which resolve a frame to its
+ * consumers (resolve.c).
  */
 #ifndef MODEL_NAMES_H
 #define MODEL_NAMES_H
@@ -51,7 +51,7 @@ struct name_module {
 	} *symbols;
 	size_t nr_symbols, alloc_symbols;
 	bool sorted, tried_file, gave_names;
-	struct symfile *file;	/* NULL: the trace has the symbols, or this machine has not */
+	struct symfile *file;	/* NULL: the trace has the symbols, or this machine does not have the file */
 };
 
 struct name_line {		/* one inline level of one address; innermost first */
@@ -142,7 +142,7 @@ struct names {
 		uint32_t kind;	/* of this frame; the consumer's is settled by names_settle_kinds() */
 		/*
 		 * The same for all frames of one function, however it ran and is shown: two strtab ids,
-		 * its name and what tells it from others of that name. 0: none, or not asked for.
+		 * its name and what distinguishes it from others of that name. 0: none, or not requested.
 		 */
 		uint64_t function;
 		uint64_t weight;	/* how much it stands for, beside others of its function */
@@ -184,19 +184,19 @@ uint32_t names_thread(struct names *x, uint32_t thread, uint32_t *proc);
 
 /*
  * A function that runs as several kinds of code (interpreted, compiled, inlined) is one consumer,
- * which becomes the kind whose levels have most weight.  With by_kind the kinds are apart from the
+ * which gets the kind whose levels have most weight.  With by_kind the kinds are separate from the
  * start, and this does nothing.
  */
 void names_settle_kinds(struct names *x);
 
-/* The method of whose call the thread's branches at that time are a part; 0: of none. */
+/* The method whose call contains the thread's branches at that time; 0: none. */
 uint32_t names_bracket(struct names *x, uint32_t thread, uint64_t time_ns);
 
 /* The frame of code without a file: compiled Java code, a stub, or a foreign runtime's. */
 struct frame names_code_frame(struct names *x, uint32_t proc, uint64_t addr, uint64_t time_ns);
 /*
- * How far the frame's address is from where its function begins; the address itself when that is not
- * known.
+ * The distance of the frame's address from the start of its function; the address itself if that is
+ * unknown.
  */
 uint64_t names_offset(struct names *x, const struct frame *f, uint64_t time_ns);
 /*
@@ -218,7 +218,7 @@ uint32_t names_whole_function(struct names *x, uint32_t consumer, uint32_t kind)
 /* The line of the address as the trace has it; 0: it has none. */
 uint32_t names_line(struct names *x, const struct frame *f);
 
-/* Index in x->frames of the frame's consumers; time_ns tells re-used addresses apart. */
+/* Index in x->frames of the frame's consumers; time_ns distinguishes reused addresses. */
 uint32_t names_resolve(struct names *x, const struct frame *f, uint64_t time_ns);
 
 static inline struct name_run names_consumers(struct names *x, const struct frame *f, uint64_t time_ns)

@@ -9,7 +9,7 @@
 
 struct names;
 
-/* What the model was made from; strings belong to whoever made it. */
+/* What the model was made from; its creator owns the strings. */
 struct origin {
 	const char *command, *host, *machine;	/* NULL: not known */
 	uint64_t start_ns;		/* CLOCK_REALTIME; 0: not known */
@@ -25,9 +25,9 @@ struct origin {
 	const char *period_event, *period_unit;	/* that event; what the period counts, NULL: events */
 	uint32_t nr_cpus;
 	bool is_trace;			/* not a text input */
-	const char *const *refused;	/* what was asked for and not recorded, and why */
+	const char *const *refused;	/* what was requested and not recorded, and why */
 	size_t nr_refused;
-	const char *not_shown;		/* samples of other events, which were not asked for; NULL: none */
+	const char *not_shown;		/* samples of other events, which were not requested; NULL: none */
 	const char *calibration;	/* of exact calls: what was done, or why not; NULL for others */
 	uint64_t over_corrected;	/* contexts and metrics that were left with nothing */
 	uint64_t nr_missing;		/* samples in calls that the tree of calls does not have */
@@ -38,8 +38,8 @@ struct origin {
 };
 
 /*
- * What the labels of a trace say of all kinds of it; x->text gets what they do not have word for word.
- * first_ns and last_ns stand in where the trace was cut off, CLOCK_MONOTONIC.
+ * Fills in the labels that all kinds of traces have; x->text gets strings that are not verbatim in them.
+ * first_ns and last_ns (CLOCK_MONOTONIC) are used if the trace was truncated.
  */
 void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint64_t last_ns);
 /* And of what was sampled or counted. */

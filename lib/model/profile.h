@@ -3,7 +3,7 @@
  * profile.h - from a trace to a model: process and thread are the two top levels, then functions,
  * outermost first.  A trace with call trees gives those, an instruction trace the calls that its branches
  * make, any other its samples.  Samples beside calls are grafted into their trees, and counted by a metric
- * of their own: a call is no sample.
+ * of their own: a call is not a sample.
  */
 #ifndef MODEL_PROFILE_H
 #define MODEL_PROFILE_H
@@ -21,17 +21,17 @@ struct profile_opts {
 	bool calibrate;			/* exact calls without what counting them cost */
 	bool deltas;			/* and that as metrics of its own, where there is room */
 	bool needs_deltas;		/* without room nothing is calibrated */
-	bool samples;			/* and not the calls, where the trace has them */
-	bool prefer_samples;		/* the same, where it has samples */
+	bool samples;			/* and not the calls, if the trace has them */
+	bool prefer_samples;		/* the same, if it has samples */
 	bool no_samples;		/* nor samples beside calls */
 	bool times;			/* each sample is in the model's times, too */
-	bool all_events;		/* without metrics: as many events as there is room for */
+	bool all_events;		/* without metrics: as many events as fit */
 };
 
 /*
  * Initialises x and m, also when it fails; fills *origin, whose strings live as long as x.  The file is read
- * several times, names first.  0 also when the trace is damaged.  -EINVAL: a metric is wanted that the
- * trace has not; -ENODATA: so is what it did not record.
+ * several times, names first.  0 also if the trace is damaged.  -EINVAL: the trace does not have a
+ * requested metric; -ENODATA: or did not record other requested data.
  */
 int profile_read(struct names *x, struct model *m, struct origin *origin, struct trace_reader *t,
 		 const struct profile_opts *o, struct err *e);

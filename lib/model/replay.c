@@ -3,7 +3,7 @@
  * replay.c - the tree of a call trace, built from its events by the model's own rules: what the
  * measured process should have built.
  *
- * Dispatches and interrupts of the same trace are metrics of it: what the thread had by each event.
+ * Dispatches and interrupts of the same trace are metrics of it: the thread's totals at each event.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * resolve.c - from a frame of a trace to the consumers it stands for: itself, and the functions that
- * the compiler put inside it.  Each distinct frame is resolved once.
+ * resolve.c - from a frame of a trace to the consumers it stands for: itself, and the functions
+ * inlined into it.  Each distinct frame is resolved once.
  */
 #include <stdlib.h>
 #include <string.h>

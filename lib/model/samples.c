@@ -3,7 +3,7 @@
  * samples.c - folds the samples of a trace into a tree.
  *
  * A stack is walked once for each thread that had it: memo[stack] and others[] know its node.
- * What stands above a stack is found the same way, so each is entered once however deep it is.
+ * The outer part of a stack is found the same way, so each is entered once however deep it is.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -24,7 +24,7 @@ struct samples_opts {
 struct samples_seen {
 	uint64_t nr_read;		/* of the first metric, before the selection by time and CPU */
 	uint64_t nr_unknown;		/* of events the trace does not name */
-	uint64_t nr_missing;		/* in contexts that the tree of calls has not */
+	uint64_t nr_missing;		/* in contexts that the tree of calls does not have */
 	uint64_t nr_of_event[ARRAY_SIZE(((struct event_columns *)NULL)->column_of)];
 	uint64_t first_ns, last_ns;
 };
@@ -32,13 +32,13 @@ struct samples_seen {
 struct samples;
 
 /*
- * x is filled; o->columns and o->graft are borrowed until samples_free().  -EINVAL: a CPU is wanted that
- * is none.
+ * x is filled; o->columns and o->graft are borrowed until samples_free().  -EINVAL: invalid CPU in
+ * the list.
  */
 int samples_new(struct samples **out, struct names *x, const struct samples_opts *o, struct err *e);
 /* As trace_sink.samples; ctx is the struct samples. */
 int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep);
-/* All that was taken is in the model afterwards, whose tree is not finished. */
+/* Afterwards all samples are in the model, whose tree is not finished. */
 void samples_free(struct samples *s, struct samples_seen *seen);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * Invariants:
  *  [1] a thread's since_ns never goes back, and each moment of its life is put in one bucket;
- *  [2] what does not fit the record before is unknown time and counted in odd, never guessed.
+ *  [2] time that does not fit the previous record is unknown and counted in odd, never guessed.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -3,15 +3,15 @@
  * sched.h - what the dispatches and interrupts of a trace say about threads and CPUs.
  *
  * Every thread is at any time in one state; the times in them add up to its life within the window.
- *   on a CPU      its own time, and interrupts that came meanwhile, apart
+ *   on a CPU      its own time and, separately, interrupts that came meanwhile
  *   runnable      it could run and waits for a CPU: woken, preempted, or just made
  *   blocked       asleep (interruptible, stopped, parked), or in disk sleep (uninterruptible)
  *   unknown       before it was seen first, and where records are missing
- * Where records were lost, nothing is known of any thread from its last record to the end of the loss.
+ * Where records were lost, every thread is unknown from its last record to the end of the loss.
  * Every CPU is busy, idle, in an interrupt or unknown: these add up to the window.
  *
- * Without records from before the start, only this is concluded: who is the first to lose a CPU had
- * it since the start, a thread made by fork is runnable, one made by exec runs.
+ * Without records from before the start, only this is concluded: the first thread to lose a CPU had
+ * it since the start, a thread created by fork is runnable, one created by exec is running.
  */
 #ifndef MODEL_SCHED_H
 #define MODEL_SCHED_H
@@ -50,7 +50,7 @@ struct sched_cpu {
 	uint32_t intr;			/* the outermost */
 };
 
-/* A line of the time line: what ended at time_ns. */
+/* A line of the timeline: what ended at time_ns. */
 struct sched_line {
 	uint64_t time_ns, ran_ns, waited_ns, blocked_ns;
 	uint32_t cpu;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* select.h - which moments, processes, threads, modules and functions are wanted. */
+/* select.h - selects moments, processes, threads, modules and functions. */
 #ifndef MODEL_SELECT_H
 #define MODEL_SELECT_H
 

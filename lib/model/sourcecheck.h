@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sourcecheck.h - a model against its trace: n of each source is the number of records there, and the sum
- * of base what they weigh.
+ * sourcecheck.h - compares a model with its trace: n of each source must be the number of its records, and
+ * the sum of base their weight.
  */
 #ifndef MODEL_SOURCECHECK_H
 #define MODEL_SOURCECHECK_H
@@ -9,7 +9,7 @@
 #include "model/profile.h"
 
 struct source_check {
-	uint64_t nr_checked, nr_bad;	/* sums; nothing is checked of what branches or events make */
+	uint64_t nr_checked, nr_bad;	/* sums; models of branches or events are not checked */
 	char first[160];		/* of the bad ones */
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * timeline.c - Threads leave their events in a file each for itself, so a later record may go back in
- * time. A first pass finds out how far: behind each record the earliest time of all that follow. The
- * second keeps no more than what that time has not passed yet, however long the trace is.
+ * timeline.c - sorts events by time. Each thread writes its events independently, so a later record may
+ * go back in time. The first pass finds out how far: for each record, the earliest time of all that
+ * follow it. The second keeps only events not older than that, however long the trace is.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 enum { TIMELINE_OFF = CALL_EVENT_NR, TIMELINE_ON, TIMELINE_NR_KINDS };
 
 struct timeline_event {
-	uint64_t time_ns, seq;		/* seq: tells events of one moment apart */
+	uint64_t time_ns, seq;		/* seq: distinguishes events of one moment */
 	uint64_t delta[CALL_MAX_METRICS];	/* what its tree consumed since its event before */
 	uint32_t kind;
 	uint32_t tree;			/* of a call: index in calls.trees */
@@ -32,14 +32,14 @@ struct timeline_sink {
 struct timeline {
 	struct calls *c;
 	uint64_t nr_calls, nr_dispatches;	/* in the trace */
-	uint64_t *starts;		/* of each batch: the earliest time of all behind it */
+	uint64_t *starts;		/* of each batch: the earliest time of all that follow it */
 	size_t nr_starts, alloc_starts;
 };
 
 /* Learns the trees and functions, and counts the events.  -ENODATA: the trace has none of calls. */
 int timeline_init(struct timeline *l, struct calls *c, struct trace_reader *t, struct err *e);
 void timeline_release(struct timeline *l);
-/* Gives all that is needed to the sink. */
+/* Passes all needed events to the sink. */
 int timeline_read(struct timeline *l, struct trace_reader *t, const struct timeline_sink *sink, void *ctx,
 		  struct err *e);
 

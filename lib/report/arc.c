@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * arc.c - the arc file: one row a block of an instruction trace, in the ten columns of Performance
- * Inspector; or one a visit of a function, or one an instruction.  Rows are printed as they are
- * read, and nothing of them is kept.
+ * arc.c - the arc file: one row per block of an instruction trace, in the ten columns of Performance
+ * Inspector; or one per visit of a function, or one per instruction.  Rows are printed as they are
+ * read, and are not kept.
  */
 #include <errno.h>
 #include <inttypes.h>

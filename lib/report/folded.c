@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * folded.c - collapsed stacks, which flame graph tools read: a line for each context that consumed
- * something itself, "process;thread;outer;inner value".
+ * folded.c - collapsed stacks, for flame graph tools: a line for each context with a base,
+ * "process;thread;outer;inner value".
  *
  * The format has no escapes.  Readers split the line at its last blank and the rest at each ';', and
  * some take a second number before the value for the value of a profile to compare with; so no

@@ -9,7 +9,7 @@
 
 #include "base/opt.h"
 
-/* Formats that code asks for; rows of the list behind FORMAT_TREE need no constant. */
+/* Formats that code refers to; rows of the list after FORMAT_TREE need no constant. */
 enum format_id {
 	FORMAT_TEXT,
 	FORMAT_HEX,		/* of values alone */
@@ -25,8 +25,8 @@ struct cell;
 
 struct format {
 	const char *name;
-	bool binary;		/* nothing for a terminal */
-	bool detailed;		/* shows lines, and what is inlined where: contexts differ by these */
+	bool binary;		/* unsuitable for a terminal */
+	bool detailed;		/* shows lines and inlined functions: contexts differ by these */
 	bool timed;		/* shows each sample's time, and all events of the trace */
 	/* Of formats of rows: sheet.h; without begin there are no heads. */
 	void (*begin)(struct sheet *s);

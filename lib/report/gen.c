@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * gen.c - the event trace as JProf's log-gen had it, a line an event: what its thread consumed
- * since its event before, > entry or < exit or ! exit by an exception, function, thread; and, where
+ * gen.c - the event trace as in JProf's log-gen, a line per event: what its thread consumed
+ * since its previous event, > entry or < exit or ! exit by an exception, function, thread; and, if
  * they were recorded, when those threads lost and got a CPU.
  */
 #include <errno.h>

@@ -36,11 +36,11 @@ struct gen_select {
 	size_t nr_trees;
 };
 
-/* When all trees are in c; o is borrowed. -EINVAL: an event is named that there is not. */
+/* When all trees are in c; o is borrowed. -EINVAL: unknown event. */
 int gen_select_init(struct gen_select *s, struct calls *c, const struct window *window,
 		    const struct report_opts *o, struct err *e);
 void gen_select_release(struct gen_select *s);
-/* NULL: nothing of this thread is shown, whatever happens in it. */
+/* NULL: nothing of this thread is shown. */
 const struct gen_thread *gen_select_thread(const struct gen_select *s, const struct timeline_event *x);
 /* Before they are in order: false when the event is not needed, not even to know what is open. */
 bool gen_select_needs(const struct gen_select *s, const struct timeline_event *x);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* head.c - what every report says first: what was measured, how long, how much is missing. */
+/* head.c - the first lines of every report: what was measured, for how long, how much is missing. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>

@@ -13,7 +13,7 @@ struct list {
 	bool (*next)(void *rows, struct row *r);
 	/* Of text, a row that has no cells: prints it, and says so.  NULL: all have. */
 	bool (*heading)(const struct view *v, const struct row *r, FILE *out);
-	/* What stands between cells and name, and is never cut; NULL: nothing. */
+	/* Printed between cells and name, and never truncated; NULL: nothing. */
 	void (*indent)(const struct row *r, struct buf *line);
 	void (*name)(const struct view *v, const struct row *r, struct buf *b);
 	/* After the last row of text; NULL: nothing. */

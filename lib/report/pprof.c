@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pprof.c - a gzipped profile.proto, as pprof and what understands it read: a sample for each context
- * that consumed something itself.
+ * pprof.c - a gzipped profile.proto, for pprof and compatible tools: a sample for each context
+ * with a base.
  *
- * A location is a function together with what the compiler put inside it.  It has no address: the
- * tree of contexts has none.  Process and thread are labels of a sample, not frames.
+ * A location is a function together with the functions inlined into it.  It has no address, because
+ * the tree of contexts has none.  Process and thread are labels of a sample, not frames.
  *
- * A message is written when it is first referred to; readers take the fields of a profile in any
+ * A message is written when it is first referred to; readers accept the fields of a profile in any
  * order, so the table of strings comes last.
  */
 #include <errno.h>

@@ -33,7 +33,7 @@ struct report_opts {
 	uint64_t limit;			/* rows or stanzas; 0: all */
 	double prune;			/* percent */
 	bool absolute, percent;		/* only these columns; neither: both */
-	int width;			/* of the terminal; 0: names are never cut */
+	int width;			/* of the terminal; 0: names are never truncated */
 	struct selection select;
 	/* Folding. */
 	int fold;			/* enum report_fold */
@@ -84,7 +84,7 @@ struct report {
 	unsigned int formats;		/* a set: format.h */
 	const char *legend;		/* at the end of text: what columns mean, which sums hold; or NULL */
 	bool sorts_by_wait;		/* --sort also takes wait, blocked and latency */
-	/* Options that this report alone understands, and the struct they fill; NULL: none. */
+	/* Options that only this report has, and the struct they fill; NULL: none. */
 	const char *opts_title;		/* over them in help */
 	const struct opt *opts;
 	size_t opts_size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * rt.c - the call tree as JProf's log-rt had it: a row a context, with the calls to it and the calls
+ * rt.c - the call tree as in JProf's log-rt: a row per context, with the calls to it and the calls
  * from it, in the order of first calls. Threads are at level 0; a line names their process.
  */
 #include <inttypes.h>

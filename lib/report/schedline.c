@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * schedline.c - the time line of dispatches and interrupts, a line each, and what is said first
- * over both reports of them.
+ * schedline.c - the timeline of dispatches and interrupts, a line each, and the first lines of
+ * both reports of them.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* sheet_csv.c - rows as CSV: quoted where it must be, and no name is a formula. */
+/* sheet_csv.c - rows as CSV: quoted where necessary, names escaped so that none is a formula. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* sheet_json.c - rows as objects of JSON. */
+/* sheet_json.c - rows as JSON objects. */
 #include "report/sheet.h"
 
 static void put_member(struct json *j, const char *key, const struct cell *cell)

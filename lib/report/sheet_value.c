@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* sheet_value.c - the values of rows alone, one on a line, for scripts. */
+/* sheet_value.c - only the values of rows, one per line, for scripts. */
 #include <inttypes.h>
 
 #include "report/sheet.h"

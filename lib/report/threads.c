@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * threads.c - a row a thread: how long it ran, waited for a CPU and was blocked; then, of the whole
- * machine, a row a CPU.
+ * threads.c - a row per thread: how long it ran, waited for a CPU and was blocked; then, for the whole
+ * machine, a row per CPU.
  */
 #include <inttypes.h>
 #include <stdlib.h>

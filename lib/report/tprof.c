@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * tprof.c - where the samples were, by process, thread, module and symbol, without the calls that led there:
+ * tprof.c - the locations of samples by process, thread, module and symbol, without the calls that led there:
  * the eight stanzas of Performance Inspector's tprof.out.
  *
  * Each stanza is a small tree of its own, made from the leaves of the model.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * xarc.c - who used how much, for whom, through whom: a stanza a consumer, with parents
+ * xarc.c - what each consumer used, for which parents, through which children: a stanza each, with parents
  * above self (largest next to it) and children below.
  */
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * xprof.c - the flat profile: a row a consumer.  Calls and base are sums over all its nodes,
+ * xprof.c - the flat profile: a row per consumer.  Calls and base are sums over all its nodes,
  * cum over those of recursion level 1; cum of the others has a column of its own.
  */
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* xtree.c - the tree itself: a row a context, with its level and recursion level. */
+/* xtree.c - the tree itself: a row per context, with its level and recursion level. */
 #include "base/mem.h"
 #include "report/list.h"
 
