@@ -342,7 +342,7 @@ static bool grow_stack(struct callflow_thread *t)
 }
 
 /*
- * So deep, only contexts that are there already are told apart. What is open further out keeps its
+ * At this depth only existing contexts are used. What is open further out keeps its
  * last used child.
  */
 static uint32_t fold_deep(struct callflow_thread *t, uint32_t consumer)
@@ -443,7 +443,7 @@ static bool ask_outside(struct callflow_thread *t)
 }
 
 /*
- * The way in when the stack is full, or as deep as told apart. When it cannot grow, a call above
+ * The entry path when the stack is full, or at the depth limit. If it cannot grow, a call above
  * has no entry: the last one becomes theirs, with a consumer that makes leave() look.
  */
 static __attribute__((noinline)) void enter_deep(struct callflow_thread *t, uint32_t consumer, uint64_t frame)
@@ -487,7 +487,7 @@ static __attribute__((noinline)) void enter_slow(struct callflow_thread *t, uint
 
 /*
  * The short way: what was called last, or what was called after it. It makes no call but a last one, and
- * needs no stack of its own. As deep as told apart, a node may be open further out, too, and keeps its last
+ * needs no stack of its own. At the depth limit a node may also be open further out, and keeps its last
  * used child [4].
  */
 static inline __attribute__((always_inline)) void enter_tree(struct callflow_thread *t, uint32_t consumer,

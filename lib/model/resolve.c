@@ -555,7 +555,7 @@ static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 }
 
 /*
- * What the frame is told apart by: a stub's is the stub that was there at that time, for another may
+ * What distinguishes the frame: for a stub, the stub that was there at that time, because another may
  * be at the same address later.  The stub's name has an address of its own.
  */
 static struct frame_key frame_key(struct names *x, const struct frame *f, uint64_t time_ns)

@@ -115,7 +115,7 @@ static const struct view_stacks *calls_beside(const struct view *v)
 static void put_all_marks(const struct view *v, struct buf *b)
 {
 	if (calls_beside(v))
-		put_marks(v, "calls not told apart:", calls_beside(v), b);
+		put_marks(v, "calls in merged contexts:", calls_beside(v), b);
 	put_marks(v, "incomplete stacks:", sampled(v) ? sampled(v) : &v->stacks[0], b);
 	if (v->origin->nr_missing)
 		buf_fmt(b, "samples in calls that the tree of calls does not have: %" PRIu64 "\n",
@@ -379,7 +379,7 @@ static void json_quality(const struct view *v, struct json *j)
 	json_u64(j, "missing_contexts", v->origin->nr_missing);
 	json_marks(v, j, "incomplete_stacks", s ? s : &v->stacks[0]);
 	if (calls_beside(v))
-		json_marks(v, j, "calls_not_told_apart", calls_beside(v));
+		json_marks(v, j, "calls_in_merged_contexts", calls_beside(v));
 	json_array(j, "refused");
 	for (i = 0; i < v->origin->nr_refused; i++)
 		json_str(j, NULL, v->origin->refused[i]);

@@ -80,7 +80,7 @@ enum frame_mark {
 	MARK_JAVA_DEPTH,	/* deeper than the agent's buffer */
 	MARK_VTHREAD_CONTINUES,	/* the rest of a virtual thread is frozen in the heap */
 	MARK_DAMAGED,		/* the chunk that defined the stack is lost */
-	MARK_PRUNED,		/* calls that were counted, not told apart: memory or depth did not suffice */
+	MARK_PRUNED,		/* calls counted in merged contexts: memory or depth did not suffice */
 	MARK_NR
 };
 

@@ -55,7 +55,7 @@ total_calls() {
 	done
 }
 
-@test "callflow: contexts are told apart, and signals appear where they came" {
+@test "callflow: contexts are distinguished, and signals appear where they came" {
 	ways
 	calls --callflow -- ./ways
 	arcprof report -i trace --xtree --format json >tree
@@ -165,7 +165,7 @@ grafted() {
 	arcprof report -i trace --xprof --format csv | diff - again
 }
 
-@test "callflow: samples in calls that were not told apart are counted, and not elsewhere" {
+@test "callflow: samples in calls counted in merged contexts go to [pruned] only" {
 	skip_unless_perf
 	build graft "$TOP/t/data/callflow/graft.cc"
 	calls --callflow --call-depth 8 -F 997 -- ./graft 200 60000 20
@@ -305,7 +305,7 @@ lines() {
 	[ "$(total_calls)" -eq "$few" ]
 	grep 'ok .*CPU time of calls = the kernel.s .* 1 checked' .check
 	calls --callflow --metric calls -- ./wide
-	[[ $stderr != *"not told apart"* ]]
+	[[ $stderr != *"merged contexts"* ]]
 	[ "$(total_calls)" -eq "$few" ]
 }
 

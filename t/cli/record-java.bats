@@ -174,7 +174,7 @@ virtual_threads() {
 	ROOT='Virtual.lambda$main$0' on_each_jdk 24 virtual_threads --callflow
 }
 
-@test "java: interpreted, C1, C2 and inlined code is told apart" {
+@test "java: interpreted, C1, C2 and inlined code is distinguished" {
 	each_jdk java_kinds
 }
 
