@@ -161,12 +161,12 @@ static unsigned int counter_of(const struct text *t, unsigned int i)
 
 	if (!x->counter_len)
 		return 0;
-	for (k = i + 1; k < t->nr_metrics; k++) {
+	for (k = t->nr_metrics - 1; k > i; k--) {	/* an event may be called like a counter */
 		c = &t->metrics[k];
 		if (c->name_len == x->counter_len && !memcmp(c->name, x->counter, c->name_len))
-			break;
+			return k;
 	}
-	return k;
+	return t->nr_metrics;
 }
 
 /* As output_tree() writes it, the n of further sources stand behind all metrics. */

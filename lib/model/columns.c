@@ -94,7 +94,7 @@ static int place_events(struct event_columns *k, const struct names *x, const st
 /* An event is a source, and a metric of it. */
 static void add_event(struct model *m, const char *name, const char *unit)
 {
-	model_add_metric(m, model_add_source(m, FLOW_SAMPLES, name), name, unit ? unit : "events");
+	model_add_metric(m, model_add_source(m, FLOW_SAMPLES, name), name, unit && *unit ? unit : "events");
 }
 
 int columns_of_samples(struct event_columns *k, struct names *x, const struct columns_opts *o, struct err *e)

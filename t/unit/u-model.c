@@ -95,6 +95,20 @@ TEST(model_of_samples_counts_those_of_the_first_that_is_picked)
 	model_release(&m);
 }
 
+TEST(model_with_an_event_that_is_called_like_a_counter_reads_back)
+{
+	static const char text[] = "# levels\n# n samples\n# metric a ns\n# metric b ns b.samples\n"
+				   "# metric b.samples events b.samples.samples\n# metric b.samples samples\n"
+				   "# metric b.samples.samples samples\n0\t1\t2\t3\t4\t5\t6\tx\n";
+	struct err e = { 0 };
+
+	CHECK_U64(read_tree(text, &e), 0);
+	CHECK_U64(m.nr_shown, 3);
+	check_source(1, "b", FLOW_SAMPLES, 5);
+	check_source(2, "b.samples", FLOW_SAMPLES, 6);
+	model_release(&m);
+}
+
 TEST(model_refuses_counters_that_make_no_sense)
 {
 	static const char *const bad[] = {
