@@ -43,7 +43,8 @@ void *arena_alloc(struct arena *a, size_t size)
 		a->next += pad;
 		a->left -= pad;
 	}
-	size = (size + ALIGN_BYTES - 1) & ~(size_t)(ALIGN_BYTES - 1);
+	/* Of nothing, too, something that is not NULL. */
+	size = (MAX(size, (size_t)1) + ALIGN_BYTES - 1) & ~(size_t)(ALIGN_BYTES - 1);
 	return memset(take_bytes(a, size), 0, size);
 }
 

@@ -64,6 +64,14 @@ TEST(varint_of_any_value_reads_back_and_refuses_every_truncation)
 	}
 }
 
+TEST(arena_gives_an_address_for_nothing_too)
+{
+	struct arena a = ARENA_INIT;
+
+	CHECK(arena_alloc(&a, 0));
+	arena_release(&a);
+}
+
 TEST(arena_pieces_are_aligned_and_do_not_overlap)
 {
 	struct arena a = ARENA_INIT;
