@@ -17,7 +17,7 @@ struct record_opts {			/* behind a struct sampling_opts */
 	const char *output;
 	int mode;			/* index into modes[] */
 	uint64_t max_bytes, ring_bytes;
-	bool lines, cache, compress;
+	bool lines, code, cache, compress;
 	struct calls_opts calls;
 };
 
@@ -32,6 +32,7 @@ static const struct opt what_table[] = {
 
 static const struct opt rest_table[] = {
 	OPT_ON("lines", struct record_opts, lines, "store source lines and inlined calls of sampled code"),
+	OPT_ON("code", struct record_opts, code, "store the machine code of compiled Java methods that were hit"),
 	OPT_ON("cache", struct record_opts, cache, "reuse and keep symbols in the cache"),
 	OPT_GROUP("Exact calls"),
 	OPT_STR_OPTARG(0, "callflow", struct record_opts, calls.filter, "filter",
@@ -129,6 +130,7 @@ static int prepare(struct sampling *s, const struct record_opts *o, const struct
 	s->c.duration_ns = o->duration_ns;
 	s->c.ring_bytes = o->ring_bytes;
 	s->c.lines = o->lines;
+	s->c.code = o->code;
 	s->c.no_cache = !o->cache;
 	s->c.output = o->output;
 	s->c.trace.mode = o->mode;

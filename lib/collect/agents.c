@@ -19,6 +19,7 @@ static void emit_sample(void *ctx, struct rec_sample *s, const struct frame *fra
 	struct collect *c = ctx;
 
 	stack_count_marks(c, frames, nr_frames);
+	agents_keep_code(c, frames, nr_frames);
 	s->stack = trace_write_stack(c->w, frames, nr_frames);
 	trace_write_sample(c->w, s);
 	collect_count_sample(c, s->event);
@@ -193,12 +194,35 @@ static void on_method(void *ctx, struct jvm *jvm, const struct jvm_method *m)
 		javalines_method(&j->lines, m->method, m->lines, m->lines_len);
 }
 
+static struct javacode_to code_to(struct collect *c, const struct java *j)
+{
+	return (struct javacode_to){ c->w, &c->nr_code_left, j->proc->id, j->proc->pid };
+}
+
+void agents_keep_code(struct collect *c, const struct frame *frames, size_t nr)
+{
+	struct javacode_to to;
+	struct java *j;
+
+	if (!c->o->code || !nr || frames[nr - 1].kind != FRAME_JIT)
+		return;
+	for (j = c->javas; j; j = j->next) {
+		if (j->proc->id != frames[nr - 1].proc || j->gone)
+			continue;
+		to = code_to(c, j);
+		javacode_hit(&j->code, frames[nr - 1].compile_id, &to);
+	}
+}
+
 static void on_code(void *ctx, struct jvm *jvm, const struct jvm_code *code)
 {
 	struct collect *c = ctx;
 	struct java *j = jvm_user(jvm);
+	struct javacode_to to = code_to(c, j);
 
 	javatrace_code(c, jvm, code);
+	if (c->o->code)
+		javacode_add(&j->code, code, &to);
 	if (c->o->lines)
 		javalines_code(&j->lines, code);
 	if (c->o->java == JAVA_NAMES || c->o->system_wide)
@@ -212,6 +236,7 @@ static void on_code_gone(void *ctx, struct jvm *jvm, const struct jvm_code_gone 
 	javatrace_code_gone(ctx, jvm, gone);
 	java_code_gone(j, gone->addr);
 	javalines_code_gone(&j->lines, gone->addr);
+	javacode_gone(&j->code, gone->compile_id, gone->addr);
 }
 
 static void on_refused(void *ctx, struct jvm *jvm, const struct jvm_refused *x)

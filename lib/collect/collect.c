@@ -440,6 +440,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 
 	memset(res, 0, sizeof(*res));
 	c->o = o;
+	c->nr_code_left = JAVACODE_TRACE_MAX;
 	c->res = res;
 	r = trace_writer_open(&c->w, o->output, &o->trace, e);
 	if (!r)

@@ -59,6 +59,7 @@ struct collect_opts {
 	uint64_t duration_ns;		/* 0: until the command ends, or a signal */
 	uint64_t ring_bytes;		/* per CPU; 0: from the rate */
 	struct callflow_opts callflow;
+	bool code;			/* the machine code of Java methods that were hit into the trace */
 	bool lines;			/* file:line and inlined calls into the trace */
 	/* neither use nor update the cache of symbols (sym/cache.h) */
 	bool no_cache;

@@ -45,6 +45,7 @@ void java_free(struct java *j)
 	j->proc->nr_holders--;
 	roots_release(&j->roots);
 	javalines_release(&j->lines);
+	javacode_release(&j->code);
 	free(j->queued);
 	free(j->codes);
 	free(j);

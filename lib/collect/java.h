@@ -10,6 +10,7 @@
 #ifndef COLLECT_JAVA_H
 #define COLLECT_JAVA_H
 
+#include "collect/javacode.h"
 #include "collect/javalines.h"
 #include "collect/roots.h"
 #include "collect/tasks.h"
@@ -32,6 +33,7 @@ struct java {
 	uint64_t since_ns;
 	struct roots roots;
 	struct javalines lines;
+	struct javacode code;
 	struct thread **queued;		/* threads with pending halves */
 	size_t nr_queued, alloc_queued;
 	struct java_code *codes;	/* by address, for samples the agent does not walk */

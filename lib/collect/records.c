@@ -194,6 +194,7 @@ static void on_sample(struct collect *c, const struct perf_event_header *h, uint
 		return;
 	}
 	stack_count_marks(c, c->frames, nr);
+	agents_keep_code(c, c->frames, nr);
 	s.stack = trace_write_stack(c->w, c->frames, nr);
 	trace_write_sample(c->w, &s);
 	collect_count_sample(c, s.event);

@@ -44,6 +44,7 @@ struct collect {
 	uint64_t maps_ns;		/* when their mappings were last looked at */
 	uint64_t drained_ns;		/* when the last drain began */
 	uint64_t merged_ns;		/* the rings' records are handled up to here */
+	uint64_t nr_code_left;		/* bytes of machine code that the trace still takes */
 	uint64_t nr_lost_told;		/* samples that records of the rings said were lost */
 	struct unwind_frame unwound[MAX_USER_FRAMES];
 	struct frame frames[MAX_FRAMES];
@@ -88,6 +89,8 @@ void agents_drain(struct collect *c, bool all);
 /* From then on it is known which methods samples hit. */
 void agents_watch_frames(struct collect *c);
 void agents_write_lines(struct collect *c);
+/* The frames of a sample, outermost first, before they are written: keeps the code of the innermost. */
+void agents_keep_code(struct collect *c, const struct frame *frames, size_t nr);
 /* Joins halves of samples not younger than until_ns; last: also those that lack one. */
 void agents_join(struct collect *c, uint64_t until_ns, bool last);
 

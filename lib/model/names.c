@@ -309,6 +309,23 @@ static int take_code(void *ctx, const struct rec_code *r)
 	return 0;
 }
 
+static int take_code_bytes(void *ctx, const struct rec_code_bytes *r)
+{
+	struct names *x = ctx;
+	uint32_t at = x->o.code ? map_get(&x->code_of, names_pair(r->proc, r->compile_id)) : MAP_NONE;
+
+	for (at = at == MAP_NONE ? 0 : at + 1; at; at = x->codes[at - 1].next) {
+		struct name_code *c = &x->codes[at - 1];
+
+		if (c->addr != r->addr || c->bytes || !r->len)
+			continue;
+		c->bytes = memcpy(arena_alloc(&x->text, r->len), r->bytes, r->len);
+		c->nr_bytes = r->len;
+		break;
+	}
+	return 0;
+}
+
 static int take_stub(void *ctx, const struct rec_stub *r)
 {
 	struct names *x = ctx;
@@ -380,6 +397,7 @@ const struct trace_sink names_sink = {
 	.method = take_method,
 	.method_lines = take_method_lines,
 	.code = take_code,
+	.code_bytes = take_code_bytes,
 	.stub = take_stub,
 	.bracket = take_bracket,
 	.lost = take_lost,

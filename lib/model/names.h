@@ -78,6 +78,8 @@ struct name_code {
 	uint32_t size;
 	const uint8_t *inl;
 	size_t inl_len;
+	const uint8_t *bytes;	/* its machine code; NULL: the trace has it not, or it was not asked for */
+	size_t nr_bytes;
 	struct name_pc {	/* made when first asked for */
 		uint32_t pc, off;
 	} *pcs;
@@ -89,6 +91,7 @@ struct resolve_opts {
 	bool signatures, lines, addresses, by_kind, no_inline, no_kernel;
 	bool no_files;		/* nothing but the trace: never look at this machine's files */
 	bool functions;		/* levels say which function they are */
+	bool code;		/* keep the machine code of compiled methods */
 };
 
 struct name_run {		/* consumers of a frame, outermost first: names.levels[first..first + nr) */

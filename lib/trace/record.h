@@ -151,6 +151,15 @@ struct rec_code_gone {
 	uint64_t addr;
 };
 
+/* The machine code of a method as it was when samples were first in it; code has what else is known of it. */
+struct rec_code_bytes {
+	uint64_t time_ns;
+	uint32_t proc, compile_id;
+	uint64_t addr;
+	const uint8_t *bytes;
+	size_t len;
+};
+
 struct rec_stub {		/* interpreter, stubs, adapters; also a foreign runtime's perf map */
 	uint64_t time_ns;
 	uint32_t proc;

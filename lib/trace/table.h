@@ -125,6 +125,11 @@ RECORD(code_gone, META, TIMED, MTE, CODE(0x84), "code.gone",
 	FIELD(x64, "addr", code_gone.addr)
 	FIELD(u32, "proc", code_gone.proc)
 	FIELD(u32, "compile_id", code_gone.compile_id))
+RECORD(code_bytes, META, TIMED, MTE, CODE(0x88), "code.bytes",
+	FIELD(x64, "addr", code_bytes.addr)
+	FIELD(u32, "proc", code_bytes.proc)
+	FIELD(u32, "compile_id", code_bytes.compile_id)
+	BYTES("bytes", code_bytes.bytes, code_bytes.len))
 RECORD(stub, META, TIMED, MTE, CODE(0x85), "stub",
 	FIELD(x64, "addr", stub.addr)
 	FIELD(x64, "size", stub.size)

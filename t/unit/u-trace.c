@@ -127,6 +127,7 @@ static void write_one_of_each(struct trace_writer *w)
 		9 });
 	trace_write_method_lines(w, &(struct rec_method_lines){ t + 9, 3, 1, lines, sizeof(lines) });
 	trace_write_code(w, &(struct rec_code){ t + 9, 3, 1, 42, 4, 0x7f0000001000, 64, inl, sizeof(inl) });
+	trace_write_code_bytes(w, &(struct rec_code_bytes){ t + 9, 3, 42, 0x7f0000001000, id, sizeof(id) });
 	trace_write_stub(w, &(struct rec_stub){ t + 9, 3, 0x7f0000100000, 32, "StubRoutines (1)", 16 });
 	trace_write_bracket(w, &(struct rec_bracket){ t + 9, 3, 1, 7 });
 	trace_write_sample(w, &(struct rec_sample){ t + 10, 1, trace_write_stack(w, frames, 6), 1000000, 0, 3,

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * javacode.h - the machine code of a JVM's compiled methods that samples were in, read from the JVM when the
+ * first of them is seen, and written to the trace: later the JVM may be gone, or the code another.
+ */
+#ifndef COLLECT_JAVACODE_H
+#define COLLECT_JAVACODE_H
+
+#include "base/hash.h"
+#include "jvm/server.h"
+#include "trace/writer.h"
+
+enum {
+	JAVACODE_METHOD_MAX = 64 << 10,	/* bytes of one method */
+	JAVACODE_TRACE_MAX = 16 << 20,	/* of all in a trace */
+};
+
+struct javacode {
+	struct map of_compile;		/* compile id -> index */
+	struct compiled {
+		uint64_t addr;
+		uint32_t size;		/* 0: it was hit before its record came, or is gone */
+		bool hit, kept;
+	} *codes;
+	size_t nr_codes, alloc_codes;
+};
+
+/* What of a JVM is read where to. */
+struct javacode_to {
+	struct trace_writer *w;
+	uint64_t *nr_left;		/* bytes that the trace still takes */
+	uint32_t proc;			/* its number in the trace */
+	int pid;
+};
+
+void javacode_release(struct javacode *j);
+/* Code appeared at that place, which is read when samples were in it already. */
+void javacode_add(struct javacode *j, const struct jvm_code *c, const struct javacode_to *to);
+void javacode_gone(struct javacode *j, uint32_t compile_id, uint64_t addr);
+/* A sample's innermost frame is in it. */
+void javacode_hit(struct javacode *j, uint32_t compile_id, const struct javacode_to *to);
+
+#endif
