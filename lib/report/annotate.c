@@ -41,6 +41,7 @@ struct printer {
 	struct buf b, text;		/* scratch */
 	const struct annotate_function *f;	/* the one being printed */
 	struct part ways, lines, codes;
+	uint32_t owner;		/* strtab id of the method that the last instruction is of */
 };
 
 /* ---- what both kinds of format say ---- */
@@ -88,6 +89,16 @@ static bool is_newer(const struct printer *p, const struct source *s)
 	return s->path && p->origin->start_ns && s->mtime_ns > p->origin->start_ns;
 }
 
+static int disassemble_jit(const struct printer *p, const struct name_code *c, struct disasm *d,
+			   struct err *e)
+{
+	const char *machine = names_label(p->a->names, "arch");
+
+	if (!c->bytes)
+		return err_set(e, ENODATA, "the trace does not have its bytes");
+	return disasm_bytes(d, c->bytes, c->nr_bytes, c->addr, machine ? machine : "", e);
+}
+
 /* Of a kernel function, of code without bytes, and where objdump fails, *e says why there is no text. */
 static int disassemble(const struct printer *p, const struct annotate_code *c, struct disasm *d,
 		       struct err *e)
@@ -97,7 +108,7 @@ static int disassemble(const struct printer *p, const struct annotate_code *c, s
 
 	*d = (struct disasm){ .insns = NULL };
 	if (r->module == MAP_NONE)
-		return err_set(e, ENODATA, "the trace has no bytes of this code");
+		return disassemble_jit(p, &p->a->names->codes[r->code], d, e);
 	m = &p->a->names->modules[r->module];
 	if (m->flags & MODULE_KERNEL)
 		return err_set(e, ENODATA, "kernel code");
@@ -316,11 +327,46 @@ static size_t print_file(struct printer *p, size_t first)
 	return i;
 }
 
-static void print_insn(struct printer *p, uint64_t off, const struct annotate_insn *hit,
-		       const struct disasm_insn *insn)
+/*
+ * The innermost function at an offset of compiled Java code, by its table of inlined methods; NULL: of other
+ * code, lines are known of what was hit alone.
+ */
+static const struct name_level *level_at(const struct printer *p, const struct annotate_code *c, uint64_t off)
 {
+	struct names *x = p->a->names;
+	const struct name_code *code;
+	struct name_run r;
+
+	if (c->range.code == MAP_NONE)
+		return NULL;
+	code = &x->codes[c->range.code];
+	r = names_consumers(x, &(struct frame){ FRAME_JIT, .proc = code->proc, .addr = code->addr + off,
+				.method = code->method, .compile_id = code->compile_id }, code->time_ns);
+	return r.nr ? &x->levels[r.first + r.nr - 1] : NULL;
+}
+
+/* A line where the instructions of another method begin. */
+static void print_owner(struct printer *p, const struct annotate_code *c, uint64_t off)
+{
+	const struct name_level *l = level_at(p, c, off);
+	uint32_t name = l ? p->m->consumers.items[l->consumer].name : 0;
+
+	if (!name || name == p->owner)
+		return;
+	p->owner = name;
+	buf_reset(&p->b);
+	quote_add(&p->b, model_str(p->m, name));
+	fprintf(p->out, "%36s%s:\n", "", p->b.data);
+}
+
+static void print_insn(struct printer *p, const struct annotate_code *c, uint64_t off,
+		       const struct annotate_insn *hit, const struct disasm_insn *insn)
+{
+	const struct name_level *l = level_at(p, c, off);
+	uint32_t line = hit ? hit->line : l ? l->line : 0;
 	struct buf *b = &p->b;
 
+	print_owner(p, c, off);
 	buf_reset(b);
 	if (hit)
 		buf_fmt(b, "%8" PRIu64 " ", hit->n);
@@ -328,8 +374,8 @@ static void print_insn(struct printer *p, uint64_t off, const struct annotate_in
 		buf_fmt(b, "%8s ", "-");
 	put_share(b, hit ? hit->n : 0, p->f->n);
 	buf_fmt(b, "   +0x%-6" PRIx64, off);
-	if (hit && hit->line)
-		buf_fmt(b, " %6" PRIu32 "  ", hit->line);
+	if (line)
+		buf_fmt(b, " %6" PRIu32 "  ", line);
 	else
 		buf_fmt(b, " %6s  ", hit ? "-" : "");
 	if (insn)
@@ -349,7 +395,8 @@ static bool is_near(const struct printer *p, const struct disasm *d, size_t at, 
 	return false;
 }
 
-static void print_disassembly(struct printer *p, struct part r, const struct disasm *d)
+static void print_disassembly(struct printer *p, const struct annotate_code *c, struct part r,
+			      const struct disasm *d)
 {
 	const struct annotate_insn *insns = p->a->insns, *hit;
 	bool *is_hit = xcalloc(d->nr_insns + 1, sizeof(*is_hit)), gap = false;
@@ -363,19 +410,19 @@ static void print_disassembly(struct printer *p, struct part r, const struct dis
 	}
 	for (i = 0, next = r.first; i < d->nr_insns; i++) {
 		for (; next < r.end && insns[next].off < d->insns[i].off; next++)
-			print_insn(p, insns[next].off, &insns[next], NULL);
+			print_insn(p, c, insns[next].off, &insns[next], NULL);
 		hit = next < r.end && insns[next].off == d->insns[i].off ? &insns[next++] : NULL;
 		if (hit || is_near(p, d, i, is_hit)) {
 			if (gap)
 				fputs("     ...\n", p->out);
 			gap = false;
-			print_insn(p, d->insns[i].off, hit, &d->insns[i]);
+			print_insn(p, c, d->insns[i].off, hit, &d->insns[i]);
 		} else {
 			gap = true;
 		}
 	}
 	for (; next < r.end; next++)
-		print_insn(p, insns[next].off, &insns[next], NULL);
+		print_insn(p, c, insns[next].off, &insns[next], NULL);
 	free(is_hit);
 }
 
@@ -389,6 +436,7 @@ static void print_code(struct printer *p, size_t code)
 	size_t i;
 	int fail;
 
+	p->owner = 0;
 	fail = disassemble(p, c, &d, &e);
 	buf_reset(&p->b);
 	buf_str(&p->b, "code of ");
@@ -405,9 +453,9 @@ static void print_code(struct printer *p, size_t code)
 		fail ? "" : "  Instruction");
 	if (fail)
 		for (i = r.first; i < r.end; i++)
-			print_insn(p, p->a->insns[i].off, &p->a->insns[i], NULL);
+			print_insn(p, c, p->a->insns[i].off, &p->a->insns[i], NULL);
 	else
-		print_disassembly(p, r, &d);
+		print_disassembly(p, c, r, &d);
 	disasm_release(&d);
 }
 
@@ -640,6 +688,7 @@ static int annotate_print(struct trace_reader *t, const struct report_opts *o, F
 	const struct resolve_opts ro = {
 		.signatures = o->profile->names.signatures, .no_inline = o->no_inline,
 		.no_kernel = o->no_kernel, .lines = true, .by_kind = true,
+		.code = true,
 	};
 	struct origin origin;
 	struct annotate a;

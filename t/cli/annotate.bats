@@ -143,3 +143,24 @@ java_lines() {
 	skip_unless_perf
 	each_jdk java_lines
 }
+
+# The JVM is gone when the report is made.
+java_code() {
+	record -F 999 -- java -cp "$CLASSES" Lines 150
+	annotate trace Lines.hot
+	all=$(sum samples '.row == "instruction"')
+	[ "$all" -gt 20 ]
+	within "$(sum samples '.row == "instruction" and .text != null and .bytes != null')" "$all" 5
+	[ "$(sum samples '.row == "instruction" and .line != null')" -gt "$((all * 9 / 10))" ]
+	run_arcprof report -i trace --annotate Lines.hot
+	[[ $output == *idiv* || $output == *sdiv* ]]
+	record --no-code -F 999 -- java -cp "$CLASSES" Lines 20
+	[ "$(arcprof dump -i trace | grep -c code.bytes)" -eq 0 ]
+	run_arcprof report -i trace --annotate Lines.hot
+	[[ $output == *"not disassembled: the trace does not have its bytes"* ]]
+}
+
+@test "annotate: machine code of Java methods is disassembled when the JVM is gone" {
+	skip_unless_command objdump
+	each_jdk java_code
+}
