@@ -75,7 +75,7 @@ ticks_of_cpu() {
 	[ "$(grep -cE '^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3} System idle' text)" -eq 2 ]
 }
 
-@test "aboveidle: -l prints the same into a file, and says when that fails" {
+@test "aboveidle: -l prints the same to a file, and reports a failure" {
 	arcprof aboveidle -l log 0.1 2 >text
 	cmp log text
 	run_arcprof aboveidle -l /nonexistent/log 0.1 1

@@ -58,7 +58,7 @@ attach_three_times() {
 	end_live
 	[ "$JDK" -ge 21 ] || ! [ -s live.err ]
 }
-@test "attach: a JVM that runs is recorded any number of times, with all names, and goes on" {
+@test "attach: a running JVM is recorded any number of times, with all names, and goes on" {
 	skip_unless_perf
 	on_each_jdk attach_three_times
 }
@@ -223,7 +223,7 @@ in_a_container() {
 	end_live
 }
 
-@test "attach: what is no JVM is sent no signal" {
+@test "attach: a process that is not a JVM is sent no signal" {
 	skip_unless_java
 	# a program that has libjvm.so mapped and does not expect SIGQUIT
 	use_jdk "$(jdks | tail -n 1)"
@@ -250,7 +250,7 @@ in_a_container() {
 	end_live
 }
 
-@test "attach: a stopped, a guarded and a vanished JVM are told in a line" {
+@test "attach: a stopped, a guarded and a vanished JVM are reported in one line" {
 	skip_unless_java
 	use_jdk "$(jdks | tail -n 1)"
 	start_live -XX:+DisableAttachMechanism
@@ -272,7 +272,7 @@ in_a_container() {
 	refused 125 "no process $gone"
 }
 
-@test "attach: another user's JVM is told in a line" {
+@test "attach: another user's JVM is refused in one line" {
 	skip_unless_java
 	skip_unless_root
 	use_jdk "$(jdks | tail -n 1)"

@@ -96,7 +96,7 @@ load ../lib
 	grep -q '/man/arcprof-trace.5$' files
 }
 
-@test "t/install: who may not install is told what to type" {
+@test "t/install: a user who may not install sees what to type" {
 	skip_unless_root
 	tree=$BATS_RUN_TMPDIR/tree	# where others may go
 	mkdir -p "$tree/t"

@@ -43,7 +43,7 @@ error() {
 	done
 }
 
-@test "calibrate: JVMs that are not there are told" {
+@test "calibrate: missing JVMs are reported" {
 	run_arcprof calibrate --java=/nonexistent
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"cannot run '/nonexistent'"* ]]
@@ -117,7 +117,7 @@ table() {
 	export XDG_DATA_HOME=$PWD/data
 }
 
-@test "calibrate: what was measured in one JVM is not used for another" {
+@test "calibrate: costs measured in one JVM are not used for another" {
 	skip_unless_java
 	use_jdk "$(jdks | head -n 1)"
 	table '/^java-/ { $1 = substr($1, 1, 22) "0123456789abcdef" substr($1, 39) } { print }'

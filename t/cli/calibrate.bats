@@ -44,7 +44,7 @@ rows() {
 	[[ $output == "nothing is calibrated"* ]]
 }
 
-@test "calibrate: wrong usage and unknown metrics are told" {
+@test "calibrate: wrong usage and unknown metrics are reported" {
 	run_arcprof calibrate --show --accept-unstable
 	[ "$status" -eq 2 ]
 	run_arcprof calibrate --metric nosuch
@@ -55,7 +55,7 @@ rows() {
 	[[ $stderr == *"neither XDG_DATA_HOME nor HOME"* ]]
 }
 
-@test "calibrate: BASE and DELTA are together what was measured, in every context" {
+@test "calibrate: BASE and DELTA add up to the measured value in every context" {
 	treetest
 	ROW='(.base[0] + .base[1])' rows >sums
 	ROW='.base[0]' rows --no-calibrate >measured
@@ -111,7 +111,7 @@ readings() {
 	diff here there
 }
 
-@test "calibrate: what was not measured is not calibrated, and said so" {
+@test "calibrate: an unmeasured metric is not calibrated, and the report says so" {
 	run_arcprof record --callflow --metric wall -o trace -- "$BATS_FILE_TMPDIR/treetest" 1
 	run_arcprof report -i trace --rt
 	[[ $output == *"not calibrated: 'arcprof calibrate'"* ]]
@@ -122,7 +122,7 @@ readings() {
 	[[ $output == *"not calibrated"* ]]
 }
 
-@test "calibrate: calls of Java methods in a JVM that was not measured are left as they are, and said so" {
+@test "calibrate: calls of Java methods in an unmeasured JVM are left as they are, and the report says so" {
 	command -v java >/dev/null || skip "no java"
 	javac -d . "$TOP/t/workloads/Hellop.java"
 	run_arcprof record --callflow --metric cpu -o trace -- java -cp . Hellop
@@ -152,7 +152,7 @@ table() {
 	[ "$(arcprof report -i trace --rt --format json | jq '.quality.over_corrected >= 2')" = true ]
 }
 
-@test "calibrate: a value of which calibration took as much as is left is marked, and the first line says so" {
+@test "calibrate: a value of which calibration took half or more is marked, and the first line says so" {
 	treetest
 	# six tenths of what a call of the smallest function took
 	within=$(arcprof report -i trace --rt --no-calibrate --format json |
@@ -182,7 +182,7 @@ steps() {
 	echo "off by $far %, marked: $marked"
 }
 
-@test "calibrate: with precise time functions of 30 steps are right, and what is not is marked" {
+@test "calibrate: with precise time functions of 30 steps are right, and other values are marked" {
 	table '{ print }'
 	steps --precise-time
 	arcprof report -i trace --rt | grep -F "not calibrated: 'arcprof calibrate --precise-time'"
@@ -207,7 +207,7 @@ steps() {
 	[[ $output == *"found no stable cost"* ]]
 }
 
-@test "calibrate: a damaged table is told, and the program recorded" {
+@test "calibrate: a damaged table is reported, and the program recorded" {
 	table '{ print } END { print "nonsense" }'
 	treetest
 	[[ $stderr == *"line 3 is not a row of a calibration: nothing is calibrated"* ]]

@@ -422,7 +422,7 @@ stopped() {
 	[ "$(arcprof report -i trace --xprof --format json | jq .quality.repairs.inserted)" -eq 0 ]
 }
 
-@test "callflow: a thread that is stopped in the middle of its calls has those that come after it" {
+@test "callflow: a thread stopped in the middle of its calls has the calls after that" {
 	on_each_jdk stopped
 }
 

@@ -66,7 +66,7 @@ total_calls() {
 	[ "$(jq --argjson main "$main" '.nodes[] | select(.name == "handled(int)" and .parent == $main) | .n' tree)" -eq 5 ]
 }
 
-@test "callflow: what a thread consumed in all is what the kernel says, within 1 %" {
+@test "callflow: a thread's total is the kernel's value within 1 %" {
 	skip_unless_perf
 	cat >spin.cc <<-END
 		#include <pthread.h>
@@ -309,7 +309,7 @@ lines() {
 	[ "$(total_calls)" -eq "$few" ]
 }
 
-@test "callflow: a program that is killed keeps what it had" {
+@test "callflow: a killed program keeps its calls" {
 	skip_unless_perf
 	cat >killed.cc <<-END
 		#include <csignal>
@@ -329,7 +329,7 @@ cums() {
 	arcprof report -i trace --xprof --metric "$1" --format json | jq -r '.rows[] | "\(.name) \(.cum[0])"'
 }
 
-@test "callflow: calls that are open at the end have what they consumed up to it" {
+@test "callflow: calls open at the end have their consumption up to it" {
 	skip_unless_perf
 	cat >open.cc <<-END
 		#include <csignal>
@@ -382,7 +382,7 @@ cums() {
 		jq '.rows[] | select(.name == "burns()") | .base[0]')" "$output" 3
 }
 
-@test "callflow: snapshots sum up to what there is without them" {
+@test "callflow: snapshots add up to the totals without them" {
 	ways
 	calls --callflow --snapshot 5ms -- ./ways
 	[ "$status" -eq 0 ]
@@ -407,7 +407,7 @@ cums() {
 	[ "$(total_calls)" -eq 0 ]
 }
 
-@test "callflow: what a native program cannot tell is not shown as nothing without a word" {
+@test "callflow: metrics that a native program lacks are reported, not shown as zero" {
 	ways
 	calls --callflow --metric alloc,objects,cpu -- ./ways 10
 	arcprof report -i trace --xprof >out
@@ -437,7 +437,7 @@ cums() {
 	[ "$status" -eq 2 ]
 }
 
-@test "callflow: rules that select nothing that was called are told" {
+@test "callflow: rules that select no called function are reported" {
 	ways
 	calls --callflow=nosuch -- ./ways 10
 	[[ $stderr == *" 0 calls in 0 contexts of "*"nothing that is selected was called"* ]]
@@ -448,14 +448,14 @@ cums() {
 	arcprof report -i trace | head -n 1 | grep "^$n calls in "
 }
 
-@test "callflow: a program without hooks is told" {
+@test "callflow: a program without hooks is reported" {
 	skip_unless_perf
 	run_arcprof record --callflow -o trace -- true
 	[ "$status" -eq 0 ]
 	[[ $stderr == *"nothing was instrumented"* ]]
 }
 
-@test "callflow: a program with the library of another version is told" {
+@test "callflow: a program with the library of another version is reported" {
 	skip_unless_perf
 	run_arcprof record --callflow -o trace -- python3 -c '
 import os, socket, struct
@@ -467,7 +467,7 @@ s.recv(1)'
 	[[ $stderr == *"1 program was turned away: libarcprof-hookit of another version"* ]]
 }
 
-@test "hookit: without a recorder a program does what it does" {
+@test "hookit: without a recorder a program runs unchanged" {
 	[ -f "$HOOKIT" ] || make -s -C "$TOP" build/libarcprof-hookit.a >&2
 	build ways "$TOP/t/data/callflow/ways.cc"
 	./ways 10 >alone

@@ -3,7 +3,7 @@ load ../lib
 
 busy_program='i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
 
-@test "cpi: the machine and each CPU have a line an interval, and the run time ends it" {
+@test "cpi: the machine and each CPU have a line per interval, and the run time ends it" {
 	run_arcprof cpi -t 0.2 -r 0.6
 	[ "$status" -eq 0 ]
 	cpus=$(getconf _NPROCESSORS_ONLN)
@@ -42,7 +42,7 @@ busy_program='i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
 	[ "$(json '.samples[0] | .program.busy_percent / (100 * .program.cpu_time_ns / .elapsed_ns) | . > 0.99 and . < 1.01')" = true ]
 }
 
-@test "cpi: a program is measured with what it starts, and each interval alone" {
+@test "cpi: a program is measured with its children, and each interval separately" {
 	run_arcprof cpi -t 0.1 --format json -- bash -c "bash -c '$busy_program'; sleep 0.3"
 	[ "$status" -eq 0 ]
 	[ "$(json '.samples | length')" -ge 4 ]
@@ -117,7 +117,7 @@ busy_program='i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
 	[[ $stderr == *"--interval"* ]]
 }
 
-@test "cpi: without privileges it measures one's own program, and says what is missing" {
+@test "cpi: without privileges it measures the user's own program, and says what is missing" {
 	skip_unless_root
 	skip_unless_command setpriv
 	cp "$ARCPROF" "$BATS_RUN_TMPDIR/arcprof-copy"

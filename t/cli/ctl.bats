@@ -18,7 +18,7 @@ value_of() {	# <name>
 	ctl status | sed -n "s/^$1: //p"
 }
 
-@test "ctl: calls are stored, dropped and seen from a zero point as told" {
+@test "ctl: calls are stored, dropped and seen from a zero point on command" {
 	skip_unless_java
 	use_jdk "$(jdks | tail -n 1)"
 	start_live
@@ -136,7 +136,7 @@ c_calls() {	# <function> <option of report>...
 	[ "$(c_calls outer --from-zero) $(c_calls inner --from-zero)" = "3 9" ]
 }
 
-@test "ctl: without a recording, or with a wrong word, a line says so" {
+@test "ctl: without a recording, or with an unknown command, it fails with one line" {
 	run_arcprof ctl -p 1 snapshot
 	[ "$status" -eq 1 ]
 	[ "$stderr" = "arcprof ctl: process 1 does not record" ]

@@ -9,7 +9,7 @@ load ../lib
 	grep -qE '^[0-9]+ ok, [0-9]+ limited, [0-9]+ no$' <<<"$output"
 }
 
-@test "doctor: every check has a state, says what it gives, and a way out when it says no" {
+@test "doctor: every check has a state, says what it enables, and how to get it if missing" {
 	run_arcprof doctor --format json
 	[ "$status" -eq 0 ]
 	[ "$(json '[.checks[] | select(.state | IN("ok", "limited", "no") | not)] | length')" -eq 0 ]
@@ -57,7 +57,7 @@ load ../lib
 	java -version 2>&1 | head -n 1 | grep -qF "\"$version\""
 }
 
-@test "doctor: an empty environment is no reason to fail" {
+@test "doctor: an empty environment is not a failure" {
 	env -i "$ARCPROF" doctor >text
 	grep -q '^Java$' text
 }

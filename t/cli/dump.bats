@@ -29,7 +29,7 @@ offset_of() {
 	grep -qE ' c0/2  stacks first=1 runs=2 \[ \{ up=1 n=6 \[ \{ frame=1 \} ' <<<"$output"
 }
 
-@test "dump: records nobody has heard of are shown by the description in the file" {
+@test "dump: unknown records are shown by the description in the file" {
 	run_arcprof dump -i "$TOP/t/data/future/trace"
 	[ "$status" -eq 1 ]	# that trace has no end
 	[[ $stderr != *" is damaged"* ]]
@@ -64,7 +64,7 @@ offset_of() {
 	[ "$(tail -n +2 <<<"$output" | wc -l)" -eq 7 ]
 }
 
-@test "dump: a major code that is no number is a usage error" {
+@test "dump: an invalid major code is a usage error" {
 	run_arcprof dump -i "$(minimal)" --major=tprof
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"--major: 'tprof' is not the hexadecimal code of a record"* ]]
@@ -87,7 +87,7 @@ offset_of() {
 	[ "$(grep -c ' c4/1  schema ' <<<"$output")" -ge 25 ]
 }
 
-@test "dump: damage is said where it lies, and all else is shown" {
+@test "dump: damage is reported where it is, and everything else is shown" {
 	at=$(offset_of Samp)
 	damaged $((at + 80)) 'xxxx'
 	run_arcprof dump -i damaged
@@ -98,7 +98,7 @@ offset_of() {
 	! grep -q ' sample\.' <<<"$output"
 }
 
-@test "dump: a damaged file header is said, and the chunks are shown" {
+@test "dump: a damaged file header is reported, and the chunks are shown" {
 	damaged 3 'zzzz'
 	run_arcprof dump -i damaged
 	[ "$status" -eq 1 ]
@@ -156,7 +156,7 @@ repair() {
 	cat "$(minimal)" | arcprof dump -i - | cmp - from_stdin
 }
 
-@test "dump: what is no trace is refused in a line" {
+@test "dump: a file that is not a trace is refused in one line" {
 	for f in /dev/null "$TOP/COPYING" /proc/self/maps; do
 		run_arcprof dump -i "$f"
 		[ "$status" -eq 1 ]

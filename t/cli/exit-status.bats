@@ -39,7 +39,7 @@ hint: did you mean 'arcprof doctor'?" ]
 	done
 }
 
-@test "exit status: a reader that closes the pipe is no error" {
+@test "exit status: a reader that closes the pipe is not an error" {
 	set -o pipefail
 	arcprof doctor | true
 	arcprof help | head -n 1
@@ -91,7 +91,7 @@ hint: did you mean 'arcprof doctor'?" ]
 	[ ! -e ran ]
 }
 
-@test "exit status: reading what is no trace fails with a message that names the file" {
+@test "exit status: reading a file that is not a trace fails with a message that names it" {
 	echo "this is no trace" >data
 	for c in report dump; do
 		run_arcprof "$c" -i data

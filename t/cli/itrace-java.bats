@@ -149,7 +149,7 @@ running() {
 	[ "$(calls_of Known.main)" -eq 1 ]
 }
 
-@test "itrace --method: what was not traced is told in one line" {
+@test "itrace --method: calls that were not traced are reported in one line" {
 	local home
 	home=$(jdks | tail -n 1)
 	use_jdk "$home"

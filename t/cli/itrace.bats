@@ -326,7 +326,7 @@ callgrind() {
 	kill $p
 }
 
-@test "itrace: a trace that would grow too large stops where asked, and says so" {
+@test "itrace: a trace that would grow too large stops at the limit, and says so" {
 	"$BIN/endless" &
 	local p=$!
 	run_arcprof itrace -o trace --no-compress --max-size 128k -p $p
@@ -349,7 +349,7 @@ callgrind() {
 	grep -q 'No space left on device' err
 }
 
-@test "itrace: a trace that was cut off still shows what is there" {
+@test "itrace: a truncated trace still shows what it contains" {
 	run_arcprof itrace -f -o whole -- "$BIN/family"
 	head -c $(($(stat -c %s whole) * 3 / 4)) whole >trace
 	run_arcprof report -i trace --arc
@@ -358,7 +358,7 @@ callgrind() {
 	[ "$(grep -vc '^#' <<<"$output")" -gt 10 ]
 }
 
-@test "itrace: what cannot be traced is told in one line" {
+@test "itrace: a target that cannot be traced is refused in one line" {
 	run_arcprof itrace -o trace
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"nothing to trace"* ]]

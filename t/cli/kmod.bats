@@ -32,7 +32,7 @@ load ../lib
 	[[ $output == *"headers"* ]]
 }
 
-@test "vm: what cannot be run here is skipped, and says why" {
+@test "vm: a plan that cannot run here is skipped, with the reason" {
 	mkdir bin
 	for p in sh awk sed grep dirname basename ls cat mkdir head tail cp; do
 		ln -s "$(command -v $p)" bin/

@@ -63,7 +63,7 @@ cleared() {
 	each_jdk cleared
 }
 
-@test "launchers: whatever function runs it, a program gets what its environment lacks, and else what it was given" {
+@test "launchers: whatever function runs it, a program gets the variables it lacks, and the rest unchanged" {
 	skip_unless_perf
 	gcc -Wall -O2 "$TOP/t/launchers/runs.c" -o runs
 	for how in execv execve execvp execvpe spawn spawnp fork-null; do
@@ -183,7 +183,7 @@ environment() {
 	"$@" | grep -v '^_=' | sort | diff want -
 }
 
-@test "launchers: what is preloaded already stays, and the environment is as said" {
+@test "launchers: preloaded libraries stay, and the environment is as documented" {
 	skip_unless_perf
 	echo 'int getpid(void) { return 42; }' >mine.c
 	gcc -shared -fPIC mine.c -o mine.so

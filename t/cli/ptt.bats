@@ -205,7 +205,7 @@ thread_field() {	# <pid> <field>, of the JSON in $output
 	[ "$status" -eq 143 ]
 }
 
-@test "ptt: run accounts for what a program consumed, whichever the back end" {
+@test "ptt: run accounts for a program's consumption with every back end" {
 	for b in bpf proc; do
 		[ $b = proc ] || have_bpf || continue
 		arcprof ptt run -q --backend $b --format json -f out -- sh -c '
@@ -341,7 +341,7 @@ own_time() {	# <back end's pattern> <percent>
 	[ ! -e /tmp/arcprof-65534 ]
 }
 
-@test "ptt: wrong usage is told before anything is started" {
+@test "ptt: wrong usage is reported before anything is started" {
 	while read -r args; do
 		# shellcheck disable=SC2086
 		run_arcprof ptt $args

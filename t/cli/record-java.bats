@@ -164,7 +164,7 @@ virtual_threads() {
 	[ "$(jq "$path | map(.path[0]) | unique | length" tree)" -ge 15 ]
 }
 
-@test "java: samples of virtual threads are theirs, from the root on, what is frozen in the heap too" {
+@test "java: samples of virtual threads have their frames from the root on, frozen ones included" {
 	skip_unless_perf
 	ROOT=jdk.internal.vm.Continuation.enter on_each_jdk 24 virtual_threads
 }
@@ -440,7 +440,7 @@ java_without_perf() {
 	[ ! -e none ]
 }
 
-@test "record: in a container without perf events JVMs sample themselves, and that is said" { on_each_jdk java_without_perf; }
+@test "record: in a container without perf events JVMs sample themselves, with a message" { on_each_jdk java_without_perf; }
 
 java_lines() {
 	record -- java -cp "$CLASSES" Kinds 20000

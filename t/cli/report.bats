@@ -280,7 +280,7 @@ for r in csv.reader(sys.stdin):
 	[[ ${output%%$'\n'*} == "97.0 ms of cpu-clock in 1 thread"*"showing 97.0 %" ]]
 }
 
-@test "report: selections are about what a path goes through" {
+@test "report: selections apply to the nodes of a path" {
 	total() {
 		arcprof report -i "$MIXED" --xprof --format json "$@" | jq '.metrics[0].total / 1000000'
 	}
@@ -422,7 +422,7 @@ for r in csv.reader(sys.stdin):
 	[[ $stderr == *"nothing.here"* ]]
 }
 
-@test "report: a cut trace is reported as far as it goes, with a warning and status 1" {
+@test "report: a truncated trace is reported as far as it goes, with a warning and status 1" {
 	head -c $(($(stat -c %s "$MIXED") - 200)) "$MIXED" >cut
 	run_arcprof report -i cut --xprof
 	[ "$status" -eq 1 ]
@@ -517,7 +517,7 @@ plain() {
 	[[ $stderr == *'\x1b[31m\nred: '* ]]
 }
 
-@test "report: a process that calls itself something is escaped wherever it is named" {
+@test "report: the name that a process gives itself is escaped everywhere" {
 	skip_unless_perf
 	name=$'=A\e[3m\n\x9b1m'
 	cp "$(workload sleeps)" "./$name"
@@ -604,7 +604,7 @@ samples() {
 	done
 }
 
-@test "report: sources are told apart in every format" {
+@test "report: sources are distinguished in every format" {
 	local data=$TOP/t/data
 	arcprof report --tree "$data/sources/tree" --xtree --format json >tree
 	[ "$(jq -c '[.sources[] | [.name, .kind, .n]]' tree)" = '[["calls","calls",30],["cpu-clock","samples",90],["page-faults","samples",7]]' ]

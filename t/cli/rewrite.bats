@@ -156,7 +156,7 @@ spoilt() {
 	grep -q '^jdk ArrayList.class: ' checked
 }
 
-@test "rewrite: a damaged class is copied as it is, and named" {
+@test "rewrite: a damaged class is copied unchanged, and named" {
 	printf '\312\376\272\276\0\0\0\064\0\020' >Cut.class
 	run "$BUILD/t/tools/rewrite-classes" Cut.class Copy.class
 	echo "$output"

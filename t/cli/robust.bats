@@ -56,7 +56,7 @@ teardown() {
 	done
 }
 
-@test "record: what cannot be run is 127 or 126, a recording that fails 125, each said in a line" {
+@test "record: a program that cannot run is 127 or 126, a failed recording 125, with one line each" {
 	skip_unless_perf
 	run_arcprof record -- ./nowhere
 	[ "$status" -eq 127 ]
@@ -114,7 +114,7 @@ teardown() {
 	on_terminal "$ARCPROF" record -o - -- true | grep -q 'standard output is a terminal'
 }
 
-@test "record: the trace of sudo belongs to the user who typed that" {
+@test "record: under sudo the trace belongs to the invoking user" {
 	skip_unless_root
 	skip_unless_perf
 	SUDO_UID=12345 SUDO_GID=54321 run_arcprof record -q -o trace -- true
@@ -262,7 +262,7 @@ fail_each_descriptor() {
 	wait_for_file finished
 }
 
-@test "record: a full disk is said, and the program goes on" {
+@test "record: a full disk is reported, and the program continues" {
 	skip_unless_root
 	skip_unless_perf
 	mkdir small
@@ -276,7 +276,7 @@ fail_each_descriptor() {
 	arcprof report -i small/trace --xprof | head -n 1 | grep -E '[1-9][0-9]* lost'
 }
 
-@test "record: a limit of the file's size is said, and is no death" {
+@test "record: a limit on the file's size is reported, and kills nothing" {
 	skip_unless_perf
 	status=0
 	(ulimit -f 8; exec "$ARCPROF" record --no-compress -F 20000 -o trace -- sh -c "trap '' XFSZ; $(workload shares) 100; exit 4") \
@@ -316,7 +316,7 @@ fail_each_descriptor() {
 	[ "$(records lost)" -eq 0 ]
 }
 
-@test "record: a process that becomes a new program 200 times is 200 programs" {
+@test "record: a process that execs 200 times is 200 programs" {
 	skip_unless_perf
 	record -- "$(workload crowd)" execs 200
 	[ "$status" -eq 3 ]
@@ -332,7 +332,7 @@ fail_each_descriptor() {
 	done
 }
 
-@test "record: a process or thread that is not there is said" {
+@test "record: a missing process or thread is reported" {
 	skip_unless_perf
 	true &
 	wait $!
@@ -344,7 +344,7 @@ fail_each_descriptor() {
 	[[ $stderr == "arcprof record: no thread "* ]]
 }
 
-@test "record: -p takes all threads of a process and what it starts, and ends when it does" {
+@test "record: -p takes all threads of a process and its children, and ends when it does" {
 	skip_unless_perf
 	"$(workload ways)" threads threads fork threads >/dev/null &
 	target=$!
@@ -434,7 +434,7 @@ fail_each_descriptor() {
 	[ "$(samples)" -eq 4 ]
 }
 
-@test "record: a ring that overflows loses what is counted: samples and losses are all that was due" {
+@test "record: an overflowing ring counts its losses: samples and losses add up" {
 	skip_unless_perf
 	# A recorder that stands still for a while: the rings hold some tens of milliseconds.
 	"$ARCPROF" record -o trace -F 20000 -m 64K -- "$(workload shares)" 60 2>err &
@@ -503,7 +503,7 @@ record_as_nobody() {
 	! arcprof dump -i trace | grep -q ' sample.kernel '
 }
 
-@test "record: where perf_event_paranoid allows the kernel but kptr_restrict its names not, both are said" {
+@test "record: a kernel allowed by perf_event_paranoid but without names (kptr_restrict) is reported" {
 	skip_unless_root
 	nobodys
 	allowed() { with_sysctl perf_event_paranoid 1 record_as_nobody; }
@@ -517,7 +517,7 @@ record_as_nobody() {
 	check_shares
 }
 
-@test "record: where perf_event_paranoid allows nothing, another user is told so" {
+@test "record: if perf_event_paranoid allows nothing, another user sees an error" {
 	skip_unless_root
 	nobodys
 	refused() { ! record_as_nobody; }
@@ -526,7 +526,7 @@ record_as_nobody() {
 	grep -q perf_event_paranoid err
 }
 
-@test "record: another user may not record the whole system, and is told what would" {
+@test "record: another user may not record the whole system, and sees what would allow it" {
 	skip_unless_root
 	nobodys
 	cd nobody

@@ -67,7 +67,7 @@ check_sums() {
 	grep -qE '^ +CPU +Busy +Idle +Intr +Unknown +Disp +Intrs$' <<<"$output"
 }
 
-@test "sched: the time line has a line a dispatch, and the sums of the table" {
+@test "sched: the timeline has a line per dispatch, and the sums of the table" {
 	skip_unless_tracepoints
 	arcprof record -q --irq --no-samples -o trace -- "$(workload sleeps)" 50 100000 >counted
 	arcprof report -i trace --sched --format json >lines
@@ -113,7 +113,7 @@ check_sums() {
 	sort -rn order | cmp - order
 }
 
-@test "sched: without privileges it is the program's own time on CPUs, and what is missing is said" {
+@test "sched: without privileges it is the program's own time on CPUs, and missing data is reported" {
 	skip_unless_perf
 	skip_unless_root
 	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 0 ] || skip "everybody may have tracepoints here"
@@ -147,7 +147,7 @@ check_sums() {
 	done
 }
 
-@test "sched: a trace without dispatches is refused with what to do" {
+@test "sched: a trace without dispatches is refused with a hint" {
 	run_arcprof report -i "$TOP/t/data/mixed/trace" --threads
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"the trace has no dispatches"* ]]

@@ -50,7 +50,7 @@ same_share() {
 	sed '1,/SELF/d' <<<"$output" | awk '{ sub("%", "", $2); if (NR > 1 && $2 + 0 > last) exit 1; last = $2 + 0 }'
 }
 
-@test "top: what cannot be is a usage error" {
+@test "top: invalid options are a usage error" {
 	for o in "-I 0.01" "-I x" "--sort up" "--fold all"; do
 		# shellcheck disable=SC2086
 		run_arcprof top $o -- true

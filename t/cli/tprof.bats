@@ -39,7 +39,7 @@ stanzas='["Process","Process_Module","Process_Module_Symbol","Process_Thread","P
 	[ "$(jq '[.stanzas[0].tree[].ticks] | add' out.json)" -eq "$ticks" ]
 }
 
-@test "tprof: what the report cannot do is a usage error, before anything is recorded" {
+@test "tprof: an option that the report refuses is a usage error, before anything is recorded" {
 	for o in --clip=101 --stanza=XY; do
 		run_arcprof tprof --program-only $o -- touch ran
 		[ "$status" -eq 2 ]
@@ -48,7 +48,7 @@ stanzas='["Process","Process_Module","Process_Module_Symbol","Process_Thread","P
 	done
 }
 
-@test "tprof: its exit status is the report's, and what cannot be run is 127" {
+@test "tprof: its exit status is the report's, and 127 if the program cannot run" {
 	skip_unless_perf
 	run_arcprof tprof --program-only -- ./nowhere
 	[ "$status" -eq 127 ]
