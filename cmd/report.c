@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* report.c - "arcprof report": the arcflow reports, from a trace or from text. */
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 

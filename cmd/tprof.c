@@ -4,14 +4,12 @@
  * in one step.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/pager.h"
 #include "base/term.h"
 #include "cmd.h"
-#include "pmu/probe.h"
 #include "report.h"
 #include "report/report.h"
 #include "sampling.h"

@@ -20,11 +20,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "jvm/server.h"
-#include "trace/record.h"
+#include "trace/frame.h"
 
 enum { RING_PAGES = 256 };
 

@@ -6,7 +6,6 @@
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

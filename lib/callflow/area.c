@@ -2,7 +2,6 @@
 /*
  * area.c - the process's side of the shared area: adopting it, thread slots, functions.
  */
-#include <errno.h>
 #include <linux/mman.h>
 #include <linux/time.h>
 

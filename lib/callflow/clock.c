@@ -7,7 +7,6 @@
  * stamp counter has. Only after a switch the kernel is asked. Works where the kernel does not
  * offer its own formula (cap_user_time), as in most virtual machines.
  */
-#include <errno.h>
 #include <linux/mman.h>
 #include <linux/perf_event.h>
 #include <linux/time.h>

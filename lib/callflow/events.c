@@ -3,7 +3,6 @@
  * events.c - the event trace: each step of a thread into its ring. A full ring makes the thread wait
  * for the recorder, as what is lost cannot be had again; but not for one that does not read.
  */
-#include <errno.h>
 
 #include "callflow/process.h"
 

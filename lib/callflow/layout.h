@@ -5,7 +5,6 @@
 #ifndef CALLFLOW_LAYOUT_H
 #define CALLFLOW_LAYOUT_H
 
-#include <stddef.h>
 
 #include "callflow/area.h"
 

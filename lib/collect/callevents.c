@@ -5,7 +5,6 @@
 #include "base/atomic.h"
 #include "base/mem.h"
 #include "collect/calldump.h"
-#include "trace/writer.h"
 
 static struct callflow_ring *ring_at(const struct callflow_proc *p, uint32_t i)
 {

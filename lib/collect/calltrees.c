@@ -8,7 +8,6 @@
 
 #include "base/mem.h"
 #include "collect/calldump.h"
-#include "trace/writer.h"
 
 enum { BEING_DEFINED = UINT32_MAX };
 

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 
-#include "base/err.h"
 #include "base/spawn.h"
 #include "collect/loop.h"
 

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #include "jvm/server.h"
-#include "trace/record.h"
+#include "trace/frame.h"
 
 struct root_frames;
 

@@ -21,7 +21,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/err.h"
 
 #define FLOW_MAX_METRICS 8
 #define FLOW_NONE 0		/* no node; also the index of the invisible root of the forest */

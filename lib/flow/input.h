@@ -31,6 +31,7 @@
 #ifndef FLOW_INPUT_H
 #define FLOW_INPUT_H
 
+#include "base/err.h"
 #include "flow/model.h"
 
 int input_events(struct model *m, const char *data, size_t len, struct err *e);

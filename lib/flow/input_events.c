@@ -6,7 +6,6 @@
  * consumer's, that of an enter with the last child's; only when the guess is wrong the line's
  * end is looked for and the name interned.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -3,7 +3,6 @@
  * input_stacks.c - folded stacks: "a;b;c N".  What a line shares with the one before is not
  * looked up again, for such files are usually sorted.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"

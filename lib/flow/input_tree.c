@@ -2,7 +2,6 @@
 /*
  * input_tree.c - complete trees as text, in and out.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #ifndef FLOW_OPS_H
 #define FLOW_OPS_H
 
+#include "base/err.h"
 #include "flow/model.h"
 
 #define FLOW_DROP UINT32_MAX

@@ -3,6 +3,7 @@
 #ifndef FLOW_TEXT_H
 #define FLOW_TEXT_H
 
+#include "base/err.h"
 #include "flow/model.h"
 
 struct text {

@@ -6,7 +6,6 @@
 #ifndef ITRACE_STEADY_H
 #define ITRACE_STEADY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -8,8 +8,6 @@
 #define JVM_TARGET_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/err.h"

@@ -15,7 +15,6 @@
 
 #include "base/mem.h"
 #include "calibrate/table.h"
-#include "flow/ops.h"
 #include "model/calibrate.h"
 #include "trace/calls.h"
 

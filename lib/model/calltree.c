@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "flow/ops.h"
 #include "model/calltree.h"
 #include "trace/numbers.h"
 

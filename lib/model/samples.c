@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "flow/ops.h"
 #include "model/graft.h"
 #include "model/samples.h"
 

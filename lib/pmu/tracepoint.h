@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
 
 enum { TRACEPOINT_FIELDS = 16 };
 

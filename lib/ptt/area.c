@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "ptt/area.h"

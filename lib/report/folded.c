@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "base/quote.h"
-#include "report/table.h"
+#include "report/report.h"
 
 struct folded {
 	const struct view *v;

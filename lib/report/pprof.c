@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "model/names.h"
-#include "report/table.h"
+#include "report/report.h"
 #include "version.h"
 
 /* Numbers of the fields, by message. */

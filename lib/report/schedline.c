@@ -4,7 +4,6 @@
  * both reports of them.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/quote.h"

@@ -5,7 +5,6 @@
  *
  * Each stanza is a small tree of its own, made from the leaves of the model.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
-#include "flow/arcs.h"
 #include "report/list.h"
 
 static const struct column pcum2 = { "%Cum2", "pcum2", COLUMN_PERCENT, 5, true, cell_pcum2 };

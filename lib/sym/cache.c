@@ -5,7 +5,6 @@
  * A file is never changed once it has its name, so it may be mapped: eviction only unlinks.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

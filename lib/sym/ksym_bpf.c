@@ -4,7 +4,6 @@
  * argument: bpf_snprintf() writes what "%pS" says of it into a map that is mapped here.
  */
 #include <bpf/bpf.h>
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -9,7 +9,7 @@
 #include "base/span.h"
 #include "trace/calls.h"
 #include "trace/format.h"
-#include "trace/record.h"
+#include "trace/frame.h"
 
 enum record_number {
 #define RECORD(s, ...) RECORD_##s,

@@ -7,7 +7,7 @@
 #define TRACE_INTERN_H
 
 #include "base/buf.h"
-#include "trace/record.h"
+#include "trace/frame.h"
 
 struct prefix {			/* hash of a stack's frames from the outermost to some depth */
 	uint64_t h1, h2;

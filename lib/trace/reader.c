@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "trace/branch.h"

@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/io.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "trace/walk.h"
 

@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/hash.h"

@@ -13,9 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
 #include "sym/symfile.h"
-#include "trace/record.h"
+#include "trace/frame.h"
 
 /* Registers by their DWARF numbers: arch/cpu.h. */
 #define UNWIND_NR_REGS 34

@@ -10,7 +10,6 @@
 #include <sys/time.h>
 #include <time.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 static volatile sig_atomic_t nr_handled;
 static volatile int seen;

@@ -4,7 +4,6 @@
  *
  * usage: grow threads|processes <n>
  */
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -21,7 +21,6 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "base/io.h"
 #include "base/mem.h"
 #include "sym/maps.h"
 #include "sym/symfile_int.h"

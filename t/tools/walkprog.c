@@ -5,10 +5,7 @@
  *
  *	walkprog [-v] [-s STACK_BYTES] program...
  */
-#include <elf.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>

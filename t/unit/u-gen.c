@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* u-gen.c - the lines of an event trace: in order of time, in little memory. */
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "base/mem.h"

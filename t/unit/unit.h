@@ -12,7 +12,6 @@
 #define UNIT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct unit_test {
