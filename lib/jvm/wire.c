@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/span.h"
 #include "jvm/wire.h"
-#include "trace/frame.h"
+#include "trace/record.h"
 
 /* --- the table --- */
 
