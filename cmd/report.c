@@ -451,6 +451,7 @@ static int show(struct subject *s, const struct report_request *q, const struct 
 	int r, bad = q->check && s->t ? check_sources(s, o->profile) : 0;
 
 	r = view_init(&s->view, &s->model, &s->origin, o, e);
+	s->view.trace = s->t;
 	if (r || !q->check)
 		return r ? r : report_print(&s->view, stdout, e);
 	return bad | check_view(&s->view) | (s->t ? check_sched(s->t) | check_calls(s->t) : 0);

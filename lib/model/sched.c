@@ -109,6 +109,8 @@ static uint64_t pass(struct sched_model *m, struct sched_thread *t, uint64_t now
 	now = MAX(now, from);		/* [1] */
 	ns = clip(m, from, now);
 	t->times[b] += ns;
+	if (ns && m->opts.state)
+		m->opts.state(m->opts.state_ctx, t, b, MAX(from, m->start_ns), MIN(now, m->end_ns));
 	/* Interrupts are a part of the time on a CPU, and only of that. */
 	most = b == SCHED_ON_CPU ? ns : 0;
 	if (t->intr_run_ns > most)

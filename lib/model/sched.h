@@ -64,6 +64,10 @@ struct sched_opts {
 	uint64_t from_ns, to_ns;	/* the window after the start; 0 is all */
 	void (*line)(void *ctx, const struct sched_line *l);	/* may be NULL */
 	void *line_ctx;
+	/* Each time that a thread was in a state, within the window; may be NULL. */
+	void (*state)(void *ctx, const struct sched_thread *t, enum sched_bucket b, uint64_t from_ns,
+		      uint64_t to_ns);
+	void *state_ctx;
 };
 
 struct sched_model {

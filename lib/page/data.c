@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "page/page.h"
+#include "page/states.h"
 #include "report/table.h"
 #include "version.h"
 
@@ -47,6 +48,7 @@ struct page_data {
 		uint64_t scale;		/* of the weights; 0: they are all the scale of the metric */
 	} sources[FLOW_MAX_METRICS];
 	unsigned int nr_sources;
+	struct page_states states;
 };
 
 static void begin_column(struct page_data *d, const char *fmt, unsigned int i)
@@ -465,6 +467,54 @@ static void json_start(const struct page_data *d, struct json *j)
 	json_str(j, "start", text);
 }
 
+/* --- dispatches --- */
+
+/* Of the states, not what is unknown: it is the rest. */
+static void put_states(struct page_data *d)
+{
+	const struct sched_model *m = &d->states.sched;
+	unsigned int cell, b;
+	size_t i;
+
+	if (!m->nr_threads)
+		return;
+	begin_column(d, "states", 0);
+	for (i = 0; i < m->nr_threads; i++)
+		for (b = 0; b < SCHED_UNKNOWN && m->threads[i].seen && m->threads[i].tid; b++)
+			for (cell = 0; cell < STATES_CELLS; cell++)
+				put(d, page_states_share(&d->states, i, cell, b));
+	end_column(d);
+}
+
+static void json_states(const struct page_data *d, struct json *j)
+{
+	const struct sched_model *m = &d->states.sched;
+	unsigned int b;
+	size_t i;
+
+	json_object(j, "states");
+	json_u64(j, "cells", STATES_CELLS);
+	json_u64(j, "whole", STATES_WHOLE);
+	json_array(j, "threads");
+	for (i = 0; i < m->nr_threads; i++) {
+		const struct sched_thread *t = &m->threads[i];
+
+		if (!t->seen || !t->tid)
+			continue;
+		json_object(j, NULL);
+		json_str(j, "name", t->name);
+		json_u64(j, "pid", t->pid);
+		json_u64(j, "tid", t->tid);
+		json_array(j, "ns");
+		for (b = 0; b < SCHED_NR_BUCKETS; b++)
+			json_u64(j, NULL, t->times[b]);
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
 static void put_meta(const struct page_data *d, FILE *out)
 {
 	const struct origin *origin = d->v->origin;
@@ -490,6 +540,8 @@ static void put_meta(const struct page_data *d, FILE *out)
 	json_end(&j);
 	json_metrics(d, &j);
 	json_sources(d, &j);
+	if (d->states.sched.nr_threads)
+		json_states(d, &j);
 	json_object(&j, "columns");
 	for (i = 0; i < d->nr_columns; i++) {
 		json_array(&j, d->column[i].name);
@@ -531,7 +583,10 @@ void page_data(struct view *v, struct buf *out)
 	choose_tick(&d);
 	put_samples(&d);
 	put_names(&d);
+	page_states_read(&d.states, v, v->m->times.start_ns, d.ticks * d.tick_ns);
+	put_states(&d);
 	put_all(&d, out);
+	page_states_release(&d.states);
 	free(d.order);
 	free(d.rank);
 	free(d.consumer_of);

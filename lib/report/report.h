@@ -46,6 +46,7 @@ struct view {
 	struct model *m;		/* changed by view_init() */
 	const struct origin *origin;
 	const struct report_opts *o;
+	struct trace_reader *trace;	/* what the model is from; NULL: a text */
 	uint64_t total[FLOW_MAX_METRICS];	/* of what the view has, [pruned] included */
 	uint64_t total_n;
 	uint64_t read_n;		/* before filters */

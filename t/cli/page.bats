@@ -77,6 +77,33 @@ browse() {
 	[ "$nr" -ge 3 ]
 }
 
+@test "page: threads have the states that the report of dispatches says" {
+	skip_unless_command node
+	arcprof record -q --sched -e cpu-clock -o sched.data -- "$BUILD/t/workloads/sleeps" >out 2>err || true
+	grep -q 'not recorded' err && skip "no dispatches here: $(<err)"
+	arcprof report -i sched.data --format html >sched.html
+	arcprof report -i sched.data --threads --format json >threads.json
+	run node --input-type=module -e '
+		import assert from "node:assert/strict";
+		import { readFileSync } from "node:fs";
+		import { decode, unpack } from "'"$TOP"'/lib/page/js/data.mjs";
+		const text = /<script id="data"[^>]*>\s*([^\s<]*)/.exec(readFileSync("sched.html", "utf8"))[1];
+		const { meta, states } = decode(await unpack(text)), report = JSON.parse(readFileSync("threads.json"));
+		const cell = meta.ticks * meta.tick_ns / states.cells;
+		assert.equal(states.threads.length, report.threads.length);
+		for (const t of report.threads) {
+			const mine = states.threads.find(s => s.tid === t.tid);
+			assert.deepEqual(mine.ns, [t.cpu_ns + (t.interrupt_ns), t.runnable_ns, t.sleep_ns, t.disk_ns, t.unknown_ns]);
+			mine.ns.slice(0, 4).forEach((ns, k) => {
+				const shown = mine.shares.subarray(k * states.cells, (k + 1) * states.cells)
+					.reduce((a, b) => a + b, 0) / states.whole * cell;
+				assert.ok(Math.abs(shown - ns) <= cell * states.cells / states.whole, `${k}: ${shown}, ${ns}`);
+			});
+		}'
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
 @test "page: a browser shows it, with sums that hold and the report's hottest function" {
 	skip_unless_command chromium
 	page_of_shares

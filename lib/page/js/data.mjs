@@ -3,6 +3,9 @@
 
 const MAGIC = 'ARCPAGE1';
 
+/* What a thread does, as the data have it; the rest of the time is unknown. */
+export const STATES = ['running', 'runnable', 'asleep', 'disk'];
+
 /*
  * Unsigned LEB128 numbers, their bytes by place: at[k] is where the next k-th byte is. Beyond 2^53 a double cannot hold
  * them; the writer divides by the greatest common divisor.
@@ -139,7 +142,7 @@ export class Samples {
 }
 
 /*
- * {meta, consumers, parent, consumer, n, base: [metric], samples: [source] or null}: node 0 is the invisible root,
+ * {meta, consumers, parent, consumer, n, base: [metric], samples: [source] or null, states or null}: node 0 is the invisible root,
  * the others are in preorder. Values are in the unit of their metric.
  */
 export function decode(bytes) {
@@ -164,8 +167,16 @@ export function decode(bytes) {
 				of[i] *= metric.scale;
 		return of;
 	});
+	data.states = meta.states ? readStates(meta.states, column('states')) : null;
 	data.samples = meta.sources.map(s => s.timed ? readSamples(s, n, column, meta) : null);
 	return data;
+}
+
+/* Of each thread with dispatches: shares[state * cells + cell], where whole is all of the cell. */
+function readStates({ cells, whole, threads }, column) {
+	const each = STATES.length * cells, shares = column.fill(new Uint8Array(threads.length * each), 0);
+
+	return { cells, whole, threads: threads.map((t, k) => ({ ...t, shares: shares.subarray(k * each, (k + 1) * each) })) };
 }
 
 /* What the page holds as text: base64 of gzip. */

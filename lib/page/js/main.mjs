@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // main.mjs - the page: one state, and the views that show it.
 import { forgetColours } from './boxes.mjs';
-import { decode, unpack } from './data.mjs';
+import { decode, STATES, unpack } from './data.mjs';
 import { Flame, Inverted, Sandwich } from './graphs.mjs';
 import { consumerOf, flatRows, idOf, linesOf, matcher, Model } from './model.mjs';
 import { amount, family, FAMILY_WORDS, fullName, moduleName, percent } from './names.mjs';
@@ -10,7 +10,7 @@ import { change, fromHash, toHash } from './state.mjs';
 import { stanzaLines, stanzaPanel } from './stanza.mjs';
 import { brokenTree } from './sums.mjs';
 import { bar, element, Table } from './table.mjs';
-import { HeatMap, paintLane } from './time.mjs';
+import { amountCells, HeatMap, Lane, stateCells } from './time.mjs';
 import { canOpen, TreeRows } from './treeview.mjs';
 
 const VIEWS = [['overview', 'Overview'], ['flame', 'Flame'], ['inverted', 'Inverted'], ['sandwich', 'Sandwich'],
@@ -35,7 +35,7 @@ class Page {
 		this.flame = new Flame($('flame'), this);
 		this.inverted = new Inverted($('inverted'), this);
 		this.sandwich = new Sandwich($('above'), $('under'), this);
-		this.heat = new HeatMap($('heat'), (a, b) => this.go({ from: a === null ? '' : String(a), to: b === null ? '' : String(b) }));
+		this.heat = new HeatMap($('heat'), (a, b) => this.brush(a, b));
 		this.controls();
 		this.tables();
 		this.shown = null;
@@ -57,6 +57,10 @@ class Page {
 		else
 			history.pushState(null, '', hash);
 		this.enter(fromHash(location.hash));
+	}
+
+	brush(from, to) {
+		this.go({ from: from === null ? '' : String(from), to: to === null ? '' : String(to) });
 	}
 
 	enter(state) {
@@ -327,22 +331,38 @@ class Page {
 			$('overview').replaceChildren(...overview(this.model, this.look, c => this.go(c)));
 	}
 
+	/* Threads by what they consumed; where dispatches were recorded, by what they did, those without samples too. */
 	showLanes() {
-		const { model, look } = this, source = model.timedSourceOf(look.metric), threads = model.threads(look.metric);
+		const { model, look } = this, { states } = model.data, source = model.timedSourceOf(look.metric);
+		const threads = model.lanesOfThreads(look.metric).slice(0, MOST_LANES);
 
-		$('lanes').replaceChildren(...threads.slice(0, MOST_LANES).map(t => element('tr', {},
-			element('th', { scope: 'row' }, element('a', { href: '#', onclick: e => {
-				e.preventDefault();
-				this.go({ threads: String(t.node), view: 'flame' });
-			} }, fullName(model.data.consumers, t.consumer))),
-			element('td', { class: 'number' }, amount(t.sum, look.unit)), element('td', {}, element('canvas', { class: 'lane' })))));
-		if (source < 0)
-			return;
+		$('laneHead').replaceChildren(...laneHead(model.meta.metrics[look.metric].name, states));
+		$('states').hidden = !states;
+		$('lanes').replaceChildren(...threads.map(t => this.laneRow(t)));
 		const canvases = [...$('lanes').querySelectorAll('canvas')];
-		const columns = canvases.length ? Math.max(20, Math.floor(canvases[0].clientWidth / 4)) : 1;
-		const all = model.lanes(source, threads.slice(0, MOST_LANES), columns);
-		const most = all.reduce((x, cells) => cells.reduce((a, b) => Math.max(a, b), x), 0);
-		canvases.forEach((canvas, i) => paintLane(canvas, all[i], most));
+		if (!canvases.length || (source < 0 && !states))
+			return;
+		const nrColumns = Math.max(20, Math.floor(canvases[0].clientWidth / 4));
+		const all = states ? null : model.lanes(source, threads, nrColumns);
+		const most = states ? 0 : all.reduce((x, cells) => cells.reduce((a, b) => Math.max(a, b), x), 0);
+		const of = { ticks: model.meta.ticks, from: this.state.from, to: this.state.to, nrColumns };
+		canvases.forEach((canvas, i) => new Lane(canvas, of,
+			states ? stateCells(states, threads[i].states) : amountCells(all[i], most),
+			(a, b) => this.brush(a, b)).paint());
+	}
+
+	laneRow(t) {
+		const { model, look } = this;
+		const times = model.data.states ? STATES.map((_, k) => element('td', { class: 'number' },
+			t.states ? amount(t.states.ns[k], 'ns') : '')) : [];
+		const name = t.node ? element('a', { href: '#', onclick: e => {
+			e.preventDefault();
+			this.go({ threads: String(t.node), view: 'flame' });
+		} }, fullName(model.data.consumers, t.consumer)) : `${t.states.name} [tid ${t.states.tid}]`;
+
+		return element('tr', {}, element('th', { scope: 'row' }, name),
+			element('td', { class: 'number' }, t.node ? amount(t.sum, look.unit) : ''), ...times,
+			element('td', {}, element('canvas', { class: 'lane' })));
 	}
 
 	showBelow() {
@@ -458,6 +478,13 @@ function select(id, choices) {
 
 	control.append(...choices.map(([value, text]) => element('option', { value }, text)));
 	return control;
+}
+
+function laneHead(metric, states) {
+	const head = ['thread', metric, ...(states ? STATES : []), 'when'];
+
+	return head.map(text => element('th', { scope: 'col' },
+		STATES.includes(text) ? element('i', { class: 'swatch ' + text }) : null, text));
 }
 
 function tabs(place, list, onPick) {

@@ -120,6 +120,21 @@ export class Model {
 		}).sort((a, b) => b.sum - a.sum || a.node - b.node);
 	}
 
+	/* The same with what each did, where that was recorded; then threads that did something but have no samples. */
+	lanesOfThreads(metric) {
+		const threads = this.threads(metric), { states, consumers } = this.data;
+
+		if (!states)
+			return threads;
+		const key = (pid, tid) => pid + ' ' + tid, left = new Map(states.threads.map(s => [key(s.pid, s.tid), s]));
+		const known = threads.map(t => {
+			const k = key(consumers.pid[t.consumer], consumers.tid[t.consumer]), found = left.get(k);
+			left.delete(k);
+			return { ...t, states: found };
+		});
+		return [...known, ...[...left.values()].sort((a, b) => b.ns[0] - a.ns[0]).map(s => ({ node: 0, sum: 0, states: s }))];
+	}
+
 	/* How much of the source each of the threads has in each of columns parts of the time. */
 	lanes(source, threads, columns) {
 		const byNode = threads.map(t => t.node).sort((a, b) => a - b);

@@ -2,19 +2,83 @@
 // time.mjs - when it was: the heat map over everything, where a range is brushed, and a lane for each thread.
 import { amount } from './names.mjs';
 import { colours, prepare } from './boxes.mjs';
+import { STATES } from './data.mjs';
 import { heatCells } from './layout.mjs';
 
 const STEPS = 8, AXIS = 14;
 
-export class HeatMap {
-	/* onBrush(from, to) in ticks; null: all. */
-	constructor(canvas, onBrush) {
-		this.canvas = canvas;
-		this.onBrush = onBrush;
-		canvas.tabIndex = 0;
+/*
+ * A canvas that is as wide as the whole time, and where a part of it is selected. owner: {ticks, columns(), from, to:
+ * ticks or '', paint()}; onBrush(from, to) in ticks, null: all.
+ */
+export class Brush {
+	constructor(canvas, owner, onBrush) {
+		Object.assign(this, { canvas, owner, onBrush, dragged: null });
 		canvas.addEventListener('pointerdown', e => this.begin(e));
 		canvas.addEventListener('pointermove', e => this.move(e));
 		canvas.addEventListener('pointerup', e => this.end(e));
+	}
+
+	paint(context, palette, width, height) {
+		const { ticks, from, to } = this.owner, [a, b] = this.dragged || [from, to];
+
+		if (a === '')
+			return;
+		const left = Math.min(a, b) / ticks * width, right = Math.max(a, b) / ticks * width;
+		context.fillStyle = palette.ground;
+		context.globalAlpha = 0.65;
+		context.fillRect(0, 0, left, height);
+		context.fillRect(right, 0, width - right, height);
+		context.globalAlpha = 1;
+		context.strokeStyle = palette.picked;
+		context.lineWidth = 2;
+		context.strokeRect(left, 1, Math.max(right - left, 1), height - 2);
+	}
+
+	tickAt(event) {
+		const place = this.canvas.getBoundingClientRect();
+		const share = (event.clientX - place.left) / place.width;
+
+		return Math.round(Math.min(Math.max(share, 0), 1) * this.owner.ticks);
+	}
+
+	begin(event) {
+		this.canvas.setPointerCapture(event.pointerId);
+		this.dragged = [this.tickAt(event), this.tickAt(event)];
+	}
+
+	move(event) {
+		if (!this.dragged)
+			return;
+		this.dragged[1] = this.tickAt(event);
+		this.owner.paint();
+	}
+
+	/* A click takes the column that it hits: nothing can be brushed narrower by hand. */
+	end(event) {
+		if (!this.dragged)
+			return;
+		const { ticks, from } = this.owner, columns = this.owner.columns();
+		let [a, b] = [Math.min(...this.dragged), Math.max(...this.dragged)];
+		this.dragged = null;
+		if ((b - a) * this.canvas.clientWidth < 3 * ticks) {
+			if (from !== '') {
+				this.onBrush(null, null);
+				return;
+			}
+			const column = Math.min(Math.floor(this.tickAt(event) / ticks * columns), columns - 1);
+			a = Math.floor(column * ticks / columns);
+			b = Math.ceil((column + 1) * ticks / columns);
+		}
+		this.onBrush(a, b);
+	}
+}
+
+export class HeatMap {
+	constructor(canvas, onBrush) {
+		this.canvas = canvas;
+		this.brush = new Brush(canvas, this, onBrush);
+		canvas.tabIndex = 0;
 		canvas.addEventListener('keydown', e => e.key === 'Escape' && onBrush(null, null));
 	}
 
@@ -22,7 +86,7 @@ export class HeatMap {
 	show(data, source, ranges, from, to) {
 		const of = [source, ranges, this.columns()].join('|');
 
-		Object.assign(this, { data, from, to, dragged: null });
+		Object.assign(this, { data, from, to });
 		this.ticks = data.meta.ticks;
 		if (of !== this.cellsOf)
 			this.cells = heatCells(data.samples[source], ranges, this.columns(), STEPS);
@@ -45,7 +109,7 @@ export class HeatMap {
 		prepare(this.canvas, context, width, height);
 		this.paintCells(context, palette, width, height - AXIS);
 		this.paintAxis(context, palette, width, height);
-		this.paintBrush(context, palette, width, height - AXIS);
+		this.brush.paint(context, palette, width, height - AXIS);
 	}
 
 	paintCells(context, palette, width, height) {
@@ -70,59 +134,6 @@ export class HeatMap {
 		for (let s = 0; s < seconds; s += step)
 			context.fillText(amount(Math.round(s * 1e9), 'ns'), s / seconds * width + 2, height - 3);
 	}
-
-	paintBrush(context, palette, width, height) {
-		const [a, b] = this.dragged || [this.from, this.to];
-
-		if (a === null || a === undefined || a === '')
-			return;
-		const left = Math.min(a, b) / this.ticks * width, right = Math.max(a, b) / this.ticks * width;
-		context.fillStyle = palette.ground;
-		context.globalAlpha = 0.65;
-		context.fillRect(0, 0, left, height);
-		context.fillRect(right, 0, width - right, height);
-		context.globalAlpha = 1;
-		context.strokeStyle = palette.picked;
-		context.lineWidth = 2;
-		context.strokeRect(left, 1, Math.max(right - left, 1), height - 2);
-	}
-
-	tickAt(event) {
-		const place = this.canvas.getBoundingClientRect();
-		const share = (event.clientX - place.left) / place.width;
-
-		return Math.round(Math.min(Math.max(share, 0), 1) * this.ticks);
-	}
-
-	begin(event) {
-		this.canvas.setPointerCapture(event.pointerId);
-		this.dragged = [this.tickAt(event), this.tickAt(event)];
-	}
-
-	move(event) {
-		if (!this.dragged)
-			return;
-		this.dragged[1] = this.tickAt(event);
-		this.paint();
-	}
-
-	/* A click takes the column that it hits: nothing can be brushed narrower by hand. */
-	end(event) {
-		if (!this.dragged)
-			return;
-		let [a, b] = [Math.min(...this.dragged), Math.max(...this.dragged)];
-		this.dragged = null;
-		if (b - a < this.ticks / this.width * 3) {
-			if (this.from !== '' && this.from !== null) {
-				this.onBrush(null, null);
-				return;
-			}
-			const columns = this.columns(), column = Math.floor(this.tickAt(event) / this.ticks * columns);
-			a = Math.floor(column * this.ticks / columns);
-			b = Math.ceil((column + 1) * this.ticks / columns);
-		}
-		this.onBrush(a, b);
-	}
 }
 
 function niceStep(range, parts) {
@@ -131,14 +142,53 @@ function niceStep(range, parts) {
 	return [1, 2, 5, 10].map(x => x * power).find(x => x >= rough) || power;
 }
 
-export function paintLane(canvas, cells, most) {
-	const context = canvas.getContext('2d'), palette = colours(canvas);
-	const width = canvas.clientWidth, height = canvas.clientHeight, w = width / cells.length;
+/* A lane of the table of threads: a line of the time, with what paintCells(context, palette, width, height) shows. */
+export class Lane {
+	constructor(canvas, { ticks, from, to, nrColumns }, paintCells, onBrush) {
+		Object.assign(this, { canvas, ticks, from, to, nrColumns, paintCells });
+		this.brush = new Brush(canvas, this, onBrush);
+	}
 
-	prepare(canvas, context, width, height);
-	context.fillStyle = palette.heat;
-	cells.forEach((cell, i) => {
-		const h = most ? cell / most * height : 0;
-		context.fillRect(i * w, height - h, Math.max(w - 0.5, 0.5), h);
-	});
+	columns() {
+		return this.nrColumns;
+	}
+
+	paint() {
+		const context = this.canvas.getContext('2d'), palette = colours(this.canvas);
+		const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
+
+		prepare(this.canvas, context, width, height);
+		this.paintCells(context, palette, width, height);
+		this.brush.paint(context, palette, width, height);
+	}
+}
+
+/* How much of something there was: as high as that, of most. */
+export function amountCells(cells, most) {
+	return (context, palette, width, height) => {
+		const w = width / cells.length;
+
+		context.fillStyle = palette.heat;
+		cells.forEach((cell, i) => {
+			const h = most ? cell / most * height : 0;
+			context.fillRect(i * w, height - h, Math.max(w - 0.5, 0.5), h);
+		});
+	};
+}
+
+/* What a thread did, one state above the other; a thread of which that is not known has none. */
+export function stateCells({ cells, whole }, { shares } = { shares: [] }) {
+	return (context, palette, width, height) => {
+		const w = width / cells;
+
+		for (let i = 0; i < cells; i++) {
+			let y = height;
+			STATES.forEach((state, k) => {
+				const h = (shares[k * cells + i] || 0) / whole * height;
+				context.fillStyle = palette[state];
+				context.fillRect(i * w, y - h, w + 0.5, h);
+				y -= h;
+			});
+		}
+	};
 }
