@@ -14,6 +14,28 @@ static inline uint32_t jvm_text_len(uint32_t len)
 	return len < JVM_MAX_STRING ? len : JVM_MAX_STRING;
 }
 
+/* Names are short: a copy by words costs less than the call of a memcpy() that is made for large ones. */
+static inline void jvm_copy_text(char *d, const char *s, uint32_t len)
+{
+	uint32_t i;
+
+	if (len < 8) {
+		for (i = 0; i < len; i++)
+			d[i] = s[i];
+		return;
+	}
+	for (i = 0; i < len - 8; i += 8)
+		__builtin_memcpy(d + i, s + i, 8);
+	__builtin_memcpy(d + len - 8, s + len - 8, 8);
+}
+
+static inline char *jvm_put_text(char *d, const char *p, uint32_t len)
+{
+	__builtin_memcpy(d, &len, sizeof(len));
+	jvm_copy_text(d + sizeof(len), p, len);
+	return d + sizeof(len) + len;
+}
+
 /* NULL leaves room for the bytes. */
 static inline char *jvm_put_bytes(char *d, const void *p, uint32_t len)
 {
@@ -57,7 +79,7 @@ static inline char *jvm_put_bytes(char *d, const void *p, uint32_t len)
 #define FIELD(type, m) __builtin_memcpy(d, &(m), sizeof(m)), d += sizeof(m);
 #define KEY(type, m) FIELD(type, m)
 #define TID(m) FIELD(u32, m)
-#define TEXT(m, l) d = jvm_put_bytes(d, m, jvm_text_len(l));
+#define TEXT(m, l) d = jvm_put_text(d, m, jvm_text_len(l));
 #define PAIRS(m, l) d = jvm_put_bytes(d, m, l);
 #define INLINES(m, l) d = jvm_put_bytes(d, m, l);
 #define RECORD(s, to, fields) \
