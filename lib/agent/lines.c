@@ -3,31 +3,19 @@
  * lines.c - reads HotSpot's compressed line tables (lines.h).
  *
  * A table lies behind a method's bytecodes. An entry is the differences of bytecode index and line to
- * the entry before: a byte with five and three bits, or 0xff and two integers in the VM's variable-length
- * code with the sign in bit 0; a zero byte ends it. That code has changed in JDK 20: since then no byte of it
- * is zero.
+ * the entry before: a byte with five and three bits, or 0xff and two integers of the stream's with the sign
+ * in bit 0; a zero byte ends it.
  *
- * Source: share/code/compressedStream.hpp, share/oops/method.hpp (CompressedLineNumberReadStream),
- * share/utilities/unsigned5.hpp.
+ * Source: share/oops/method.hpp (CompressedLineNumberReadStream).
  */
 #include "agent/lines.h"
+#include "agent/stream.h"
 #include "agent/vm.h"
 #include "jvm/proto.h"
 
 enum {
 	ESCAPE = 0xff,
-	SHIFT = 6,
-	HIGH = 1 << SHIFT,		/* that many codes of a byte say that more follow */
-	MAX_BYTES = 5,
 	MAX_PAIR = 10,
-};
-
-struct cursor {
-	uintptr_t at;
-	uint32_t left;
-	uint8_t buf[64];		/* little, for this is the stack of a thread that was interrupted */
-	uint32_t pos, len;
-	bool told, bad;
 };
 
 struct lines lines_find(uintptr_t cm, uint32_t code_size, bool told)
@@ -45,45 +33,17 @@ struct lines lines_find(uintptr_t cm, uint32_t code_size, bool told)
 	return l;
 }
 
-static uint32_t next_byte(struct cursor *c)
+static uint32_t next_signed(struct stream *s)
 {
-	if (c->pos == c->len) {
-		c->len = c->left < sizeof(c->buf) ? c->left : sizeof(c->buf);
-		if (c->told)
-			memcpy(c->buf, (const void *)c->at, c->len);
-		else
-			c->len = sys_peek(c->buf, c->at, c->len);
-		c->pos = 0;
-		c->at += c->len;
-		c->left -= c->len;
-	}
-	if (!c->len) {
-		c->bad = true;
-		return 0;
-	}
-	return c->buf[c->pos++];
-}
+	uint32_t v = stream_int(s);
 
-static uint32_t next_signed(struct cursor *c)
-{
-	uint32_t least = vm.major && *vm.major >= 20, last = 256 - HIGH, v = 0;
-	int i;
-
-	for (i = 0; i < MAX_BYTES; i++) {
-		uint32_t b = next_byte(c);
-
-		c->bad |= b < least;
-		v += (b - least) << i * SHIFT;
-		if (b < last)
-			break;
-	}
 	return v >> 1 ^ -(v & 1);
 }
 
 /* False: the table ends. */
-static bool next_pair(struct cursor *c, uint32_t *bci, uint32_t *line)
+static bool next_pair(struct stream *c, uint32_t *bci, uint32_t *line)
 {
-	uint32_t b = next_byte(c);
+	uint32_t b = stream_byte(c);
 
 	if (!b || c->bad)
 		return false;
@@ -113,7 +73,7 @@ static char *put_zigzag(char *d, uint32_t diff)
  */
 static size_t encode(const struct lines *l, char *d, size_t room)
 {
-	struct cursor c = { .at = l->at, .left = l->len, .told = l->told };
+	struct stream c = { .at = l->at, .left = l->len, .told = l->told };
 	uint32_t bci, line, now = 0;
 	char pair[MAX_PAIR];
 	size_t nr = 0, len;
