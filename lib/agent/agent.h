@@ -19,6 +19,8 @@ bool sample_on(void);
 void sample_keep_signal(void);
 /* Returns when no handler runs any more; false: one still does, after a long time. */
 bool sample_off(void);
+/* Samples tell where in compiled code they are (scopes.h): nobody else need tell of code. */
+bool sample_tells_places(void);
 /* Compile ids that were seen on stacks or announced, to find those that were never announced. */
 void sample_code_announced(uint32_t compile_id);
 uint32_t sample_nr_unannounced(void);

@@ -154,7 +154,6 @@ static void JNICALL on_code(jvmtiEnv *jvmti, jmethodID method, jint size, const 
 {
 	struct vm_blob b = { 0 };
 
-	sample_keep_signal();
 	vm_update_heaps();
 	/* the VM keeps the code alive while it tells of it */
 	if (!vm_find_blob((uintptr_t)addr, &b))
@@ -285,9 +284,9 @@ static void set_mode(jvmtiEventMode mode, const jvmtiEvent *events, size_t nr)
 		(*ti)->SetEventNotificationMode(ti, mode, events[i], NULL);
 }
 
+static const jvmtiEvent vm_events[] = { JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_DYNAMIC_CODE_GENERATED };
 static const jvmtiEvent code_events[] = {
-	JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_COMPILED_METHOD_UNLOAD,
-	JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
+	JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_COMPILED_METHOD_UNLOAD,
 };
 static const jvmtiEvent thread_events[] = { JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END };
 
@@ -386,7 +385,9 @@ void events_on(JNIEnv *env)
 	replaying = false;
 	forget_numbers();
 	vm_begin_threads();
-	set_mode(JVMTI_ENABLE, code_events, ARRAY_SIZE(code_events));
+	set_mode(JVMTI_ENABLE, vm_events, ARRAY_SIZE(vm_events));
+	if (!sample_tells_places())
+		set_mode(JVMTI_ENABLE, code_events, ARRAY_SIZE(code_events));
 	watch_unloading(true);
 	if (!env) {
 		set_mode(JVMTI_ENABLE, init, ARRAY_SIZE(init));
@@ -399,6 +400,8 @@ void events_on(JNIEnv *env)
 
 void events_replay_code(void)
 {
+	if (sample_tells_places())
+		return;
 	replaying = true;
 	(*ti)->GenerateEvents(ti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 }
@@ -407,6 +410,7 @@ void events_off(void)
 {
 	if (!ti)
 		return;
+	set_mode(JVMTI_DISABLE, vm_events, ARRAY_SIZE(vm_events));
 	set_mode(JVMTI_DISABLE, code_events, ARRAY_SIZE(code_events));
 	set_mode(JVMTI_DISABLE, thread_events, ARRAY_SIZE(thread_events));
 	watch_unloading(false);

@@ -15,6 +15,7 @@
 #include "agent/agent.h"
 #include "agent/elf.h"
 #include "agent/ring.h"
+#include "agent/scopes.h"
 #include "agent/timers.h"
 #include "agent/vm.h"
 #include "agent/walk.h"
@@ -34,6 +35,7 @@ static struct {
 
 /* One bit a compile id: was on a stack, was announced. */
 static uint64_t *seen, *announced;
+static bool tells_places;	/* so nobody announces code */
 
 static struct kernel_sigaction {
 	void *handler;
@@ -62,6 +64,11 @@ void sample_code_announced(uint32_t id)
 bool sample_code_is_announced(uint32_t id)
 {
 	return id < NR_COMPILE_IDS && load_relaxed(&announced[id / 64]) >> (id & 63) & 1;
+}
+
+bool sample_tells_places(void)
+{
+	return tells_places;
 }
 
 uint32_t sample_nr_unannounced(void)
@@ -165,6 +172,19 @@ static char *put_segment(char *d, struct jvm_rec_segment *s, bool bounded)
 	return stack + len;
 }
 
+static void note_code(struct walk *w)
+{
+	uint32_t i;
+
+	if (tells_places) {
+		scopes_tell(w->frames, w->nr_frames, w->ring, w->scopes);
+		return;
+	}
+	for (i = 0; i < w->nr_frames; i++)
+		if (w->frames[i].kind_pc >> JVM_FRAME_PC_BITS == JVM_COMPILED)
+			set_bit(seen, w->frames[i].compile_id & ~JVM_NOT_INLINED);
+}
+
 static void write_sample(struct walk *w, const struct jvm_rec_sample *head)
 {
 	size_t size = size_record(w);
@@ -185,9 +205,7 @@ static void write_sample(struct walk *w, const struct jvm_rec_sample *head)
 	for (i = 0; i < w->nr_segments; i++)
 		d = put_segment(d, &w->segments[i], w->bounded);
 	ring_commit(r, size, JVM_REC_SAMPLE);
-	for (i = 0; i < w->nr_frames; i++)
-		if (w->frames[i].kind_pc >> JVM_FRAME_PC_BITS == JVM_COMPILED)
-			set_bit(seen, w->frames[i].compile_id & ~JVM_NOT_INLINED);
+	note_code(w);
 }
 
 static void take_sample(const struct ucontext *uc, uint64_t now, uint32_t event, uint32_t flags)
@@ -334,6 +352,8 @@ bool sample_init(void)
 	pool.max_depth = ctl->max_depth < pool.room ? ctl->max_depth : pool.room;
 	pool.max_stack = ctl->max_stack & ~7u;
 	cont_forget_names();
+	/* without this flag compilers note less; CompiledMethodLoad events would set it too */
+	tells_places = ctl->flags & JVM_PLACES && scopes_init() && vm_flag_by_default("DebugNonSafepoints");
 	if (pool.mem) {
 		sys_clear_pages(seen, NR_COMPILE_IDS / 8);
 		sys_clear_pages(announced, NR_COMPILE_IDS / 8);
@@ -358,19 +378,6 @@ static bool take_signal(void)
 	return !sys(__NR_rt_sigaction, SIGTRAP, &sa, 0, 8);
 }
 
-static bool install(void)
-{
-	static bool installed;
-
-	if (installed)
-		return true;
-	if (sys(__NR_rt_sigaction, SIGTRAP, 0, &old_action, 8) || !take_signal())
-		return false;
-	elf_replace_import(vm.libjvm, "sigaction", on_sigaction, (void **)&libc_sigaction);
-	installed = true;
-	return true;
-}
-
 /*
  * Native code of the program may have taken the signal for itself: its samples would all be without
  * a stack. It is taken back, and the program's handler gets what is not a sample.
@@ -389,6 +396,32 @@ void sample_keep_signal(void)
 		old_action = now;
 		take_signal();
 	}
+}
+
+/*
+ * The VM's periodic thread waits with a timeout, and so do others: now and then, whatever the program
+ * does. A jump, so that it is on no stack.
+ */
+static int (*libc_timedwait)(void *cond, void *mutex, const void *until);
+
+static int on_timedwait(void *cond, void *mutex, const void *until)
+{
+	sample_keep_signal();
+	return libc_timedwait(cond, mutex, until);
+}
+
+static bool install(void)
+{
+	static bool installed;
+
+	if (installed)
+		return true;
+	if (sys(__NR_rt_sigaction, SIGTRAP, 0, &old_action, 8) || !take_signal())
+		return false;
+	elf_replace_import(vm.libjvm, "sigaction", on_sigaction, (void **)&libc_sigaction);
+	elf_replace_import(vm.libjvm, "pthread_cond_timedwait", on_timedwait, (void **)&libc_timedwait);
+	installed = true;
+	return true;
 }
 
 bool sample_on(void)

@@ -63,6 +63,16 @@ static const struct field fields[] = {
 	F("nmethod", "_verified_entry_offset", nm_verified_offset),
 	F("nmethod", "_osr_entry_point", nm_osr_entry),
 	F("nmethod", "_stub_offset", nm_stub_offset),
+	F("nmethod", "_scopes_pcs_offset", nm_pcs),
+	F("nmethod", "_scopes_data_offset", nm_scopes),
+	F("nmethod", "_dependencies_offset", nm_dependencies),
+	F("nmethod", "_metadata_offset", nm_metadata),
+	F("nmethod", "_immutable_data", nm_immutable),
+	F("nmethod", "_immutable_data_size", nm_immutable_size),
+	F("CompiledMethod", "_scopes_data_begin", nm_scopes_begin),
+	F("CodeBlob", "_mutable_data", blob_mutable),
+	F("CodeBlob", "_mutable_data_size", blob_mutable_size),
+	F("CodeBlob", "_relocation_size", blob_relocation_size),
 	F("CodeHeap", "_memory", heap_memory),
 	F("CodeHeap", "_segmap", heap_segmap),
 	F("CodeHeap", "_log2_segment_size", heap_log2_segment),
@@ -91,6 +101,7 @@ static const struct field fields[] = {
 	F("ZGlobalsForVMStructs", "_ZPointerLoadShift", z_shift),
 	F("JVMFlag", "_name", flag_name),
 	F("JVMFlag", "_addr", flag_addr),
+	F("JVMFlag", "_flags", flag_origin),
 	F("InstanceKlass", "_constants", ik_constants),
 	F("Symbol", "_length", sym_len),
 	F("Symbol", "_body", sym_body),
@@ -202,6 +213,8 @@ static void read_sizes(void)
 			vm.size.jthread = size;
 		else if (str_eq(name, "JVMFlag"))
 			vm.size.flag = size;
+		else if (str_eq(name, "PcDesc"))
+			vm.size.pc_desc = size;
 	}
 }
 
@@ -316,22 +329,40 @@ void vm_init_signals(void)
 		vm.signal_return = sa.restorer;
 }
 
-bool vm_flag(const char *name, bool *on)
+/* 0: there is none of that name. */
+static uintptr_t find_flag(const char *name)
 {
 	size_t i;
 
 	if (!vm.flags || !vm.nr_flags || vm.o.flag_name < 0 || vm.o.flag_addr < 0 || !vm.size.flag)
-		return false;
+		return 0;
 	for (i = 0; i < *vm.nr_flags; i++) {
 		uintptr_t f = *vm.flags + i * vm.size.flag;
 		const char *s = (const char *)vm_word(f, vm.o.flag_name);
 
-		if (s && str_eq(s, name)) {
-			*on = *(const bool *)vm_word(f, vm.o.flag_addr);
-			return true;
-		}
+		if (s && str_eq(s, name))
+			return f;
 	}
-	return false;
+	return 0;
+}
+
+bool vm_flag(const char *name, bool *on)
+{
+	uintptr_t f = find_flag(name);
+
+	if (f)
+		*on = *(const bool *)vm_word(f, vm.o.flag_addr);
+	return f;
+}
+
+bool vm_flag_by_default(const char *name)
+{
+	enum { ORIGIN = 15 };		/* 0: nobody has set it */
+	uintptr_t f = vm.o.flag_origin < 0 ? 0 : find_flag(name);
+
+	if (f && !(vm_i32(f, vm.o.flag_origin) & ORIGIN))
+		*(bool *)vm_word(f, vm.o.flag_addr) = true;
+	return f;
 }
 
 /*

@@ -35,6 +35,9 @@ struct vm_offsets {
 	int nm_verified_entry, nm_verified_offset;
 	int nm_osr_entry;
 	int nm_stub_offset;
+	int nm_pcs, nm_scopes, nm_dependencies, nm_metadata, nm_immutable, nm_immutable_size;
+	int nm_scopes_begin;
+	int blob_mutable, blob_mutable_size, blob_relocation_size;
 	int heap_memory, heap_segmap, heap_log2_segment;
 	int block_used;
 	int vs_low_boundary, vs_high_boundary, vs_low, vs_high;
@@ -46,12 +49,12 @@ struct vm_offsets {
 	int sym_len, sym_body;
 	int queue_buffer, queue_limit, queue_begin, queue_end;
 	int codelet_size, codelet_name;
-	int flag_name, flag_addr;
+	int flag_name, flag_addr, flag_origin;
 	int z_bad_mask, z_shift;	/* ZGlobalsForVMStructs: pointers to them */
 };
 
 struct vm_sizes {
-	int block, cm, cp, jthread, flag;
+	int block, cm, cp, jthread, flag, pc_desc;
 };
 
 struct vm {
@@ -106,6 +109,8 @@ void vm_init_signals(void);
 
 /* A boolean -XX flag; false: this version has none of that name. Not in a signal handler. */
 bool vm_flag(const char *name, bool *on);
+/* Sets one, unless the user has set it to either; false as above. */
+bool vm_flag_by_default(const char *name);
 
 /* Takes notice of code heaps that exist now; called whenever code was added until all are known. */
 void vm_update_heaps(void);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "agent/cont.h"
+#include "agent/scopes.h"
 #include "agent/vm.h"
 #include "jvm/proto.h"
 
@@ -34,6 +35,7 @@ struct walk {
 	/* of the code that a signal interrupted, whose handler is on the stack */
 	struct walk_regs interrupted;
 	struct cont_copy cont;
+	char scopes[SCOPES_ROOM];		/* for scopes_tell() */
 	struct jvm_rec_frame frames[];	/* max_frames + 3 */
 };
 

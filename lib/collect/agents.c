@@ -358,6 +358,8 @@ int agents_open(struct collect *c, struct err *e)
 {
 	struct jvm_server_opts o = {
 		.sample = c->o->java == JAVA_SAMPLE,
+		/* what is sampled without the agent's help gets its name from the code's range */
+		.places = c->o->java == JAVA_SAMPLE && !c->o->system_wide,
 		.max_depth = c->o->java_depth,
 		.max_stack_bytes = 64 * 1024,
 		.ring_bytes = agent_ring_bytes(&c->o->ev, c->o->java_depth),

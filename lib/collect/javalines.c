@@ -43,12 +43,12 @@ void javalines_method(struct javalines *l, uint32_t method, const uint8_t *table
 }
 
 /*
- * All methods in the code's inline table, for which of them was hit is known only when all of it was
- * decoded.
+ * All methods in the inline table of code, for which of them was hit is known only when all of it was
+ * decoded; in that of a place all were.
  */
-static void mark_methods(struct javalines *l, struct code_inlines *c)
+static void mark_methods(struct javalines *l, const uint8_t *inl, size_t len)
 {
-	struct span s = span_init(c->inl, c->len);
+	struct span s = span_init(inl, len);
 	uint64_t nr = span_varint(&s), frames, method;
 
 	for (; nr && !s.bad; nr--) {
@@ -60,6 +60,11 @@ static void mark_methods(struct javalines *l, struct code_inlines *c)
 				get_method(l, method)->hit = true;
 		}
 	}
+}
+
+static void mark_code(struct javalines *l, struct code_inlines *c)
+{
+	mark_methods(l, c->inl, c->len);
 	free(c->inl);
 	c->inl = NULL;
 }
@@ -91,18 +96,24 @@ static struct code_inlines *new_code(struct javalines *l, uint64_t addr, uint32_
 
 void javalines_code(struct javalines *l, const struct jvm_code *code)
 {
-	struct code_inlines *c = find_code(l, code->compile_id);
-	bool hit = c && c->hit;
+	struct code_inlines *c;
+	bool hit;
 
 	if (!code->inl_len)
 		return;
+	if (code->size == 1) {
+		mark_methods(l, code->inl, code->inl_len);
+		return;
+	}
+	c = find_code(l, code->compile_id);
+	hit = c && c->hit;
 	c = new_code(l, code->addr, code->compile_id);
 	c->hit = hit;
 	c->inl = xmalloc(code->inl_len);
 	c->len = code->inl_len;
 	memcpy(c->inl, code->inl, c->len);
 	if (hit)		/* by samples that came before its record */
-		mark_methods(l, c);
+		mark_code(l, c);
 }
 
 void javalines_code_gone(struct javalines *l, uint64_t addr)
@@ -132,7 +143,7 @@ void javalines_hit(struct javalines *l, const struct frame *f)
 		c = new_code(l, 0, f->compile_id);
 	c->hit = true;
 	if (c->inl)
-		mark_methods(l, c);
+		mark_code(l, c);
 }
 
 void javalines_write(const struct javalines *l, uint32_t proc, uint64_t time_ns, struct trace_writer *w)

@@ -43,7 +43,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 7
+#define JVM_PROTO_VERSION 8
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -76,6 +76,8 @@ enum jvm_flags {
 	JVM_GUEST = 1 << 4,	/* of SETUP: the trees are those of the agent in this process */
 	/* of GO: no traps will come, timers with the period timer_ns take their place */
 	JVM_TIMERS = 1 << 5,
+	/* of jvm_ctl: of compiled code, only the places that samples have are wanted */
+	JVM_PLACES = 1 << 6,
 };
 
 struct jvm_msg {

@@ -25,6 +25,7 @@ struct jvm_method {
 	uint32_t lines_len;
 };
 
+/* Of size 1 it is a place: not all of the code, but an address in it that a sample has. */
 struct jvm_code {
 	uint64_t time_ns, addr;
 	uint32_t size, method, compile_id, level;

@@ -204,6 +204,19 @@ after" ]
 	at_least "$(count '^java;')" 50
 	grep -q 'warning: 1 JVM ran without the agent' err
 }
+# Sizes of the code records, one of each; nothing but places where compiled code was sampled.
+sizes_of_code() {
+	arcprof dump -i trace -M 19 --format json |
+		jq -c '[.records[] | select(.name == "code") | .fields.size] | unique'
+}
+only_places() {
+	record -- java -cp "$CLASSES" Mixed 1
+	[ "$status" -eq 0 ]
+	[ "$(sizes_of_code)" = '[1]' ]
+	arcprof report -i trace --xprof --by-kind --format csv | grep -q 'C2'
+}
+@test "java: of compiled code the trace has the places that samples hit" { each_jdk only_places; }
+
 @test "java: a JVM is found through a shell, and through a script that execs it" {
 	each_jdk java_started_by
 }
@@ -322,13 +335,13 @@ java_crash_report() {
 	each_jdk java_crash_report
 }
 
-# Codes of a GenNN that lie where code of an earlier GenNN was.
+# Codes of a GenNN that lie where code of an earlier GenNN was; of each the trace has the places of samples.
 reused() {
 	arcprof dump -i trace -M 19 --format json | jq '
 		([.records[] | select(.name == "method" and (.fields.class | test("^Gen[0-9][0-9]$")))
 			| { key: "\(.fields.method)", value: .fields.class }] | from_entries) as $gen
-		| [.records[] | select(.name == "code") | .fields | select($gen["\(.method)"])
-			| { gen: $gen["\(.method)"], from: .addr, to: (.addr + .size) }]
+		| [[.records[] | select(.name == "code") | .fields | select($gen["\(.method)"])] | group_by(.compile_id)[]
+			| { gen: $gen["\(.[0].method)"], from: (map(.addr) | min), to: (map(.addr) | max + 1) }]
 		| [range(length) as $i | .[$i] as $c
 			| any(.[:$i][]; .gen != $c.gen and .from < $c.to and $c.from < .to) | select(.)] | length'
 }
