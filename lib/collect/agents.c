@@ -236,7 +236,7 @@ static void on_code_gone(void *ctx, struct jvm *jvm, const struct jvm_code_gone 
 	javatrace_code_gone(ctx, jvm, gone);
 	java_code_gone(j, gone->addr);
 	javalines_code_gone(&j->lines, gone->addr);
-	javacode_gone(&j->code, gone->compile_id, gone->addr);
+	javacode_gone(&j->code, gone->addr);
 }
 
 static void on_refused(void *ctx, struct jvm *jvm, const struct jvm_refused *x)

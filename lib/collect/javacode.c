@@ -10,6 +10,7 @@ void javacode_release(struct javacode *j)
 {
 	free(j->codes);
 	map_release(&j->of_compile);
+	map_release(&j->of_addr);
 }
 
 static struct compiled *get_code(struct javacode *j, uint32_t compile_id)
@@ -53,6 +54,8 @@ void javacode_add(struct javacode *j, const struct jvm_code *code, const struct 
 {
 	struct compiled *c = get_code(j, code->compile_id);
 
+	javacode_gone(j, code->addr);	/* whether or not that was told */
+	*map_put(&j->of_addr, code->addr) = c - j->codes;
 	/* A compile id may serve twice: for a method, and for a loop of it that was running. */
 	c->kept = c->kept && c->addr == code->addr;
 	c->addr = code->addr;
@@ -61,9 +64,10 @@ void javacode_add(struct javacode *j, const struct jvm_code *code, const struct 
 		keep(c, code->compile_id, to);
 }
 
-void javacode_gone(struct javacode *j, uint32_t compile_id, uint64_t addr)
+/* The agent may not know the compile id any more. */
+void javacode_gone(struct javacode *j, uint64_t addr)
 {
-	uint32_t at = map_get(&j->of_compile, compile_id);
+	uint32_t at = map_get(&j->of_addr, addr);
 
 	if (at != MAP_NONE && j->codes[at].addr == addr)
 		j->codes[at].size = 0;

@@ -16,7 +16,7 @@ enum {
 };
 
 struct javacode {
-	struct map of_compile;		/* compile id -> index */
+	struct map of_compile, of_addr;	/* compile id, address -> index */
 	struct compiled {
 		uint64_t addr;
 		uint32_t size;		/* 0: it was hit before its record came, or is gone */
@@ -36,7 +36,8 @@ struct javacode_to {
 void javacode_release(struct javacode *j);
 /* Code appeared at that place, which is read when samples were in it already. */
 void javacode_add(struct javacode *j, const struct jvm_code *c, const struct javacode_to *to);
-void javacode_gone(struct javacode *j, uint32_t compile_id, uint64_t addr);
+/* What was at that address is gone. */
+void javacode_gone(struct javacode *j, uint64_t addr);
 /* A sample's innermost frame is in it. */
 void javacode_hit(struct javacode *j, uint32_t compile_id, const struct javacode_to *to);
 

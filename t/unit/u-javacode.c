@@ -83,8 +83,21 @@ TEST(javacode_what_is_gone_or_was_not_hit_is_not_read)
 	struct javacode j = { .codes = NULL };
 
 	add(&j, code, sizeof(code), &to);
-	javacode_gone(&j, ID, (uintptr_t)code);
+	javacode_gone(&j, (uintptr_t)code);
 	javacode_hit(&j, ID, &to);
+	CHECK_U64(close_trace(&j, &to), 0);
+}
+
+TEST(javacode_what_another_replaced_is_not_read)
+{
+	const struct jvm_code other = { .compile_id = ID + 1, .addr = (uintptr_t)code, .size = 8 };
+	struct javacode_to to = open_trace(1000);
+	struct javacode j = { .codes = NULL };
+
+	add(&j, code, sizeof(code), &to);
+	javacode_add(&j, &other, &to);
+	javacode_hit(&j, ID, &to);
+	CHECK_U64(nr_left, 1000);
 	CHECK_U64(close_trace(&j, &to), 0);
 }
 
