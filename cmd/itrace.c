@@ -186,7 +186,7 @@ static void summary(const struct itrace_cmd_opts *o, const struct itrace_result 
 	log_info("%" PRIu64 " instructions, %" PRIu64 " branches in %" PRIu64 " thread%s; %.3g s, %.0f instructions per second",
 		 n, r->totals.nr_branches, r->totals.nr_threads, plural(r->totals.nr_threads), seconds,
 		 seconds > 0 ? n / seconds : 0);
-	log_info("%s: %" PRIu64 " bytes, %.3g an instruction; 'arcprof report -i %s --arc' shows it",
+	log_info("%s: %" PRIu64 " bytes, %.3g per instruction; 'arcprof report -i %s --arc' shows it",
 		 o->output,
 		 r->nr_bytes, n ? (double)r->nr_bytes / n : 0, o->output);
 }
