@@ -22,6 +22,8 @@ struct record_opts {			/* behind a struct sampling_opts */
 
 static const char *const modes[] = { "continuous", "normal", NULL };	/* as enum trace_mode */
 
+static const struct opt rate_table[] = { OPT_FREQ("samples per second of CPU time, or max (default: 999)"), OPT_END };
+
 static const struct opt what_table[] = {
 	OPT_FLAG(0, "sched", struct record_opts, sched, "also record context switches, waits and wake-ups"),
 	OPT_FLAG(0, "irq", struct record_opts, irq, "also record interrupts (implies --sched)"),
@@ -69,6 +71,8 @@ static void join_opts(struct opt_join *j)
 	size_t shared = opt_join_struct(j, sizeof(struct sampling_opts));
 	size_t own = opt_join_struct(j, sizeof(struct record_opts));
 
+	opt_join_add(j, sampling_event_opts, shared);
+	opt_join_add(j, rate_table, shared);
 	opt_join_add(j, sampling_select_opts, shared);
 	opt_join_add(j, what_table, own);
 	opt_join_add(j, sampling_stack_opts, shared);

@@ -26,12 +26,14 @@ enum { DEFAULT_HZ = 999, TIMERS_HZ = 100000, MAX_NAMED_IDS = 5 };
 
 static const char *const callgraphs[] = { "dwarf", "fp", "no", NULL };	/* as enum callgraph */
 
-const struct opt sampling_select_opts[] = {
+const struct opt sampling_event_opts[] = {
 	OPT_GROUP("What to record"),
 	OPT_LIST('e', "event", struct sampling_opts, events, "event",
 		 "event to sample (default: cycles, or cpu-clock without hardware counters)"),
-	OPT_STR('F', "freq", struct sampling_opts, freq, "hz", NULL,
-		"samples per second of CPU time, or max (default: 999)"),
+	OPT_END
+};
+
+const struct opt sampling_select_opts[] = {
 	OPT_U64('c', "count", struct sampling_opts, period, "n", NULL, "take a sample every <n> events, or <n> ns of a clock"),
 	OPT_FLAG('a', "all-cpus", struct sampling_opts, system_wide, "record the whole system"),
 	OPT_LIST('C', "cpu", struct sampling_opts, cpus, "cpus", "only on these CPUs, such as 0,2-3"),

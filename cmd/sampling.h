@@ -26,7 +26,9 @@ struct sampling_opts {
 	uint64_t java_depth;
 };
 
-extern const struct opt sampling_select_opts[], sampling_stack_opts[];	/* fill one of these */
+/* They fill one of these. Between the first two comes the rate: its default differs. */
+extern const struct opt sampling_event_opts[], sampling_select_opts[], sampling_stack_opts[];
+#define OPT_FREQ(h) OPT_STR('F', "freq", struct sampling_opts, freq, "hz", NULL, h)
 
 struct ids {
 	int *id;

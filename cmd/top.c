@@ -21,6 +21,7 @@
 #include "top_text.h"
 
 enum { PLAIN_ROWS = 30, PLAIN_PROCS = 10, IDLE_MS = 100, EPOCH_BYTES = 4 << 20, MAX_FILTER = 64 };
+enum { DEFAULT_HZ = 499, SYSTEM_HZ = 999, LEAST_HZ = 49 };	/* of all CPUs together; of each, at least */
 
 struct top_opts {			/* behind a struct sampling_opts */
 	bool cache;
@@ -31,6 +32,8 @@ struct top_opts {			/* behind a struct sampling_opts */
 };
 
 #define O struct top_opts
+static const struct opt rate_table[] = { OPT_FREQ("samples per second of CPU time, or max (default: 499, less for a whole machine)"), OPT_END };
+
 static const struct opt what_table[] = {
 	OPT_TIME('D', "delay", O, delay_ns, "time", NULL, "wait this long before sampling starts"),
 	OPT_TIME('d', "duration", O, duration_ns, "time", NULL, "stop after this long"),
@@ -62,7 +65,7 @@ struct top {
 	struct top_procs procs;
 	enum top_sort sort;
 	enum top_fold fold;
-	char filter[MAX_FILTER], targets[256];
+	char filter[MAX_FILTER], targets[256], freq[16];
 	bool full;			/* a screen, not plain text */
 	bool typing, help, frozen, dirty, quit;
 	size_t first_row;
@@ -80,6 +83,8 @@ static void join_opts(struct opt_join *j)
 	size_t shared = opt_join_struct(j, sizeof(struct sampling_opts));
 	size_t own = opt_join_struct(j, sizeof(struct top_opts));
 
+	opt_join_add(j, sampling_event_opts, shared);
+	opt_join_add(j, rate_table, shared);
 	opt_join_add(j, sampling_select_opts, shared);
 	opt_join_add(j, what_table, own);
 	opt_join_add(j, sampling_stack_opts, shared);
@@ -256,8 +261,7 @@ static void hold(struct top *t)
 {
 	if (!t->frozen || t->has_held)
 		return;
-	t->held = t->live.model.flow;
-	memset(&t->live.model.flow, 0, sizeof(t->held));
+	live_take_flow(&t->live, &t->held);
 	t->has_held = true;
 }
 
@@ -296,6 +300,19 @@ static int check(const struct top_opts *o, struct err *e)
 	return 0;
 }
 
+/*
+ * A screen needs no more than a thousand samples: the recorder's work is bounded, however many CPUs are
+ * watched.
+ */
+static const char *default_freq(struct top *t, bool system_wide)
+{
+	long nr_cpus = MAX(sysconf(_SC_NPROCESSORS_ONLN), 1l);
+	long hz = system_wide ? MIN(MAX(SYSTEM_HZ / nr_cpus, (long)LEAST_HZ), (long)DEFAULT_HZ) : DEFAULT_HZ;
+
+	snprintf(t->freq, sizeof(t->freq), "%ld", hz);
+	return t->freq;
+}
+
 /* Without anything to record it is the whole machine, as with any top. */
 static int prepare(struct top *t, struct sampling_opts *so, int nr_operands, char **operands, struct err *e)
 {
@@ -304,6 +321,8 @@ static int prepare(struct top *t, struct sampling_opts *so, int nr_operands, cha
 
 	if (!nr_operands && !so->pids.nr_items && !so->tids.nr_items && !so->user)
 		so->system_wide = true;
+	if (!so->freq && !so->period)
+		so->freq = default_freq(t, so->system_wide);
 	if (!r)
 		r = sampling_check(so, nr_operands, e);
 	if (!r)

@@ -127,7 +127,7 @@ static void measure(struct top_proc *x, uint64_t now_ns)
 		rss = now.rss_bytes;
 		if ((x->heap_max || x->nr_looks++ < MAX_LOOKS) && read_heap(x->pid, &h)) {
 			x->heap_max = h.committed;
-			heap = h.used;
+			heap = h.used ? h.used : TOP_UNKNOWN;	/* nothing is said before it collects */
 		}
 	}
 	push(x->track[TOP_CPU], cpu);

@@ -14,6 +14,10 @@ void live_init(struct live *l)
 
 void live_release(struct live *l)
 {
+	struct samples_seen seen;
+
+	if (l->samples)
+		samples_free(l->samples, &seen);
 	trace_reader_close(l->reader);
 	names_release(&l->names);
 	model_release(&l->model);
@@ -30,31 +34,47 @@ static int read_names(struct live *l, const void *data, size_t len, struct err *
 	return r ? r : trace_read(l->reader, &names_sink, &l->names, e);
 }
 
-static int read_samples(struct live *l, struct err *e)
+/* The events are known from the first part on. */
+static int first_samples(struct live *l, struct err *e)
 {
-	static const struct trace_sink sink = { .samples = samples_take };
+	const struct columns_opts co = { .metrics = NULL };
 	const struct window all = { .to_ns = UINT64_MAX };
 	const struct samples_opts so = { .columns = &l->columns, .window = &all };
-	struct samples_seen seen;
-	struct samples *s;
-	int r = samples_new(&s, &l->names, &so, e);
+	int r = columns_of_samples(&l->columns, &l->names, &co, e);
 
-	if (r)
-		return r;
-	r = trace_read(l->reader, &sink, s, e);
-	samples_free(s, &seen);
-	return r;
+	return r ? r : samples_new(&l->samples, &l->names, &so, e);
+}
+
+static void new_tree(struct live *l)
+{
+	const unsigned int nr_metrics = l->model.flow.nr_metrics;
+
+	flow_release(&l->model.flow);
+	flow_init(&l->model.flow, nr_metrics, FLOW_SAMPLES);
+	samples_new_tree(l->samples);
 }
 
 int live_take(struct live *l, const void *data, size_t len, struct err *e)
 {
-	const struct columns_opts first = { .metrics = NULL };
+	static const struct trace_sink sink = { .samples = samples_take };
 	int r = read_names(l, data, len, e);
 
-	if (!r)		/* makes the tree anew, too */
-		r = columns_of_samples(&l->columns, &l->names, &first, e);
-	if (!r)
-		r = read_samples(l, e);
+	if (r)
+		return r;
+	if (l->samples)
+		new_tree(l);
+	else
+		r = first_samples(l, e);
+	if (r)
+		return r;
+	r = trace_read(l->reader, &sink, l->samples, e);
+	samples_flush(l->samples);
 	model_finish(&l->model);
 	return r;
+}
+
+void live_take_flow(struct live *l, struct flow *f)
+{
+	*f = l->model.flow;
+	flow_init(&l->model.flow, f->nr_metrics, FLOW_SAMPLES);
 }

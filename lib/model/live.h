@@ -8,11 +8,14 @@
 
 #include "model/columns.h"
 
+struct samples;
+
 struct live {
 	struct model model;		/* its tree: of the latest part, finished */
 	struct names names;
 	struct trace_reader *reader;	/* NULL: nothing came yet */
 	struct event_columns columns;
+	struct samples *samples;	/* NULL: nothing came yet */
 };
 
 void live_init(struct live *l);
@@ -22,5 +25,7 @@ void live_release(struct live *l);
  * hit; borrowed for the call.  The tree before is gone; consumers and their numbers stay.
  */
 int live_take(struct live *l, const void *data, size_t len, struct err *e);
+/* The tree is the caller's from now on, the model has an empty one. */
+void live_take_flow(struct live *l, struct flow *f);
 
 #endif

@@ -157,6 +157,14 @@ static void flush_memo(struct samples *s)
 	}
 }
 
+static void forget_stacks(struct epoch *x)
+{
+	if (x->nr_memo)
+		memset(x->memo, 0, x->nr_memo * sizeof(*x->memo));
+	map_reset(&x->others);
+	x->nr_blocks = 0;
+}
+
 /* Room for what the epoch has by now. */
 static void follow_epoch(struct samples *s, const struct stack_epoch *ep)
 {
@@ -165,12 +173,9 @@ static void follow_epoch(struct samples *s, const struct stack_epoch *ep)
 	if (x->number != ep->epoch) {
 		flush_memo(s);
 		x->number = ep->epoch;
-		if (x->nr_memo)
-			memset(x->memo, 0, x->nr_memo * sizeof(*x->memo));
+		forget_stacks(x);
 		if (x->nr_frames)
 			memset(x->frames, 0, x->nr_frames * sizeof(*x->frames));
-		map_reset(&x->others);
-		x->nr_blocks = 0;
 	}
 	if (ep->nr_nodes > x->nr_memo) {
 		x->memo = xrealloc(x->memo, ep->nr_nodes * sizeof(*x->memo));
@@ -450,9 +455,21 @@ int samples_new(struct samples **out, struct names *x, const struct samples_opts
 	return r;
 }
 
-void samples_free(struct samples *s, struct samples_seen *seen)
+void samples_flush(struct samples *s)
 {
 	flush_memo(s);
+}
+
+void samples_new_tree(struct samples *s)
+{
+	forget_stacks(&s->epoch);
+	map_reset(&s->thread_of);
+	s->nr_threads = 0;
+}
+
+void samples_free(struct samples *s, struct samples_seen *seen)
+{
+	samples_flush(s);
 	*seen = s->seen;
 	release(s);
 }

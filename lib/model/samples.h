@@ -38,6 +38,13 @@ struct samples;
 int samples_new(struct samples **out, struct names *x, const struct samples_opts *o, struct err *e);
 /* As trace_sink.samples; ctx is the struct samples. */
 int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep);
+/* Afterwards all samples are in the model; more may come. */
+void samples_flush(struct samples *s);
+/*
+ * After samples_flush(): the model has a new tree, an empty one, into which goes what comes. What frames
+ * stand for stays known. Not with a graft.
+ */
+void samples_new_tree(struct samples *s);
 /* Afterwards all samples are in the model, whose tree is not finished. */
 void samples_free(struct samples *s, struct samples_seen *seen);
 

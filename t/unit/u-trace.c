@@ -513,6 +513,10 @@ TEST(trace_addresses_are_told_once_over_all_epochs)
 	trace_writer_each_address(w, note_address, sums);
 	CHECK_U64(sums[0], 5100);
 	CHECK_U64(sums[1], want);
+	/* and then only those that are new */
+	trace_write_stack(w, &(struct frame){ FRAME_NATIVE, .module = 9, .off = 9 }, 1);
+	trace_writer_each_address(w, note_address, sums);
+	CHECK_U64(sums[0], 5101);
 	trace_writer_close(w, &e);
 	unlink(traces_path());
 }
