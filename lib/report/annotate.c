@@ -114,7 +114,8 @@ static int disassemble(const struct printer *p, const struct annotate_code *c, s
 		return err_set(e, ENODATA, "kernel code");
 	if (*m->path != '/')
 		return err_set(e, ENODATA, "no file has this code");
-	return disasm_file(d, m->path, m->build_id, m->build_id_len, r->start, r->size, e);
+	return disasm_file(d, &(struct disasm_code){
+		m->path, m->build_id, m->build_id_len, r->start, r->size }, e);
 }
 
 static const struct disasm_insn *find_insn(const struct disasm *d, uint64_t off)

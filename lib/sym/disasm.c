@@ -136,20 +136,19 @@ static int read_output(struct disasm *d, uint64_t start_addr, uint64_t size, str
 
 /* ---- where code comes from ---- */
 
-static int check_build_id(int fd, const char *path, const uint8_t *id, size_t id_len, uint64_t off,
-			  uint64_t *vaddr, struct err *e)
+static int check_build_id(int fd, const struct disasm_code *code, uint64_t *vaddr, struct err *e)
 {
 	struct symfile *f;
 	const uint8_t *own;
 	size_t own_len;
-	int r = symfile_open_fd(&f, fd, "", path, e);
+	int r = symfile_open_fd(&f, fd, "", code->path, e);
 
 	if (r)
 		return r;
 	own = symfile_build_id(f, &own_len);
-	if (!own || own_len != id_len || memcmp(own, id, id_len))
+	if (!own || own_len != code->build_id_len || memcmp(own, code->build_id, own_len))
 		r = err_set(e, ESTALE, "the file has changed since (its build-id differs)");
-	*vaddr = symfile_off_to_vaddr(f, off);
+	*vaddr = symfile_off_to_vaddr(f, code->off);
 	if (!r && *vaddr == UINT64_MAX)
 		r = err_set(e, EINVAL, "the file has no code there");
 	symfile_close(f);
@@ -175,8 +174,7 @@ static int open_regular(const char *path, struct err *e)
 	return fd;
 }
 
-int disasm_file(struct disasm *d, const char *path, const uint8_t *build_id, size_t build_id_len,
-		uint64_t off, uint64_t size, struct err *e)
+int disasm_file(struct disasm *d, const struct disasm_code *code, struct err *e)
 {
 	char from[48], to[48];
 	char *const argv[] = { "objdump", "-d", "-w", "-C", from, to, CODE_PATH, NULL };
@@ -184,21 +182,21 @@ int disasm_file(struct disasm *d, const char *path, const uint8_t *build_id, siz
 	int fd, r;
 
 	*d = (struct disasm){ .insns = NULL };
-	if (!build_id_len)
+	if (!code->build_id_len)
 		return err_set(e, ESTALE, "the trace has no build-id to know the file by");
-	if (!size || size > CODE_MAX)
+	if (!code->size || code->size > CODE_MAX)
 		return err_set(e, EFBIG, "the function's size is not known, or above 1 MiB");
-	fd = open_regular(path, e);
+	fd = open_regular(code->path, e);
 	if (fd < 0)
 		return fd;
-	r = check_build_id(fd, path, build_id, build_id_len, off, &vaddr, e);
+	r = check_build_id(fd, code, &vaddr, e);
 	if (!r) {
 		snprintf(from, sizeof(from), "--start-address=0x%" PRIx64, vaddr);
-		snprintf(to, sizeof(to), "--stop-address=0x%" PRIx64, vaddr + size);
+		snprintf(to, sizeof(to), "--stop-address=0x%" PRIx64, vaddr + code->size);
 		r = run(argv, fd, &d->out, e);
 	}
 	close(fd);
-	return r ? r : read_output(d, vaddr, size, e);
+	return r ? r : read_output(d, vaddr, code->size, e);
 }
 
 static char *objdump_machine(const char *machine)

@@ -19,12 +19,16 @@ struct disasm {
 	size_t nr_insns, alloc_insns;
 };
 
-/*
- * size bytes at file offset off of a program.  -ESTALE: the file is not the one with that build-id;
- * -ENOENT: there is no such file, or no objdump.
- */
-int disasm_file(struct disasm *d, const char *path, const uint8_t *build_id, size_t build_id_len,
-		uint64_t off, uint64_t size, struct err *e);
+/* Code of a program: size bytes at file offset off. */
+struct disasm_code {
+	const char *path;
+	const uint8_t *build_id;	/* that the file must have */
+	size_t build_id_len;
+	uint64_t off, size;
+};
+
+/* -ESTALE: the file is not the one with that build-id; -ENOENT: there is no such file, or no objdump. */
+int disasm_file(struct disasm *d, const struct disasm_code *code, struct err *e);
 /* Code that was at addr, of that machine as uname(1) calls it. */
 int disasm_bytes(struct disasm *d, const uint8_t *code, size_t len, uint64_t addr, const char *machine,
 		 struct err *e);

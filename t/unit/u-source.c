@@ -102,20 +102,29 @@ TEST(source_a_pipe_or_a_folder_is_not_read)
 	remove_all();
 }
 
+/* The first size bytes of a file that is said to have a build-id of so many bytes. */
+static int disassemble(const char *path, size_t id_len, uint64_t size)
+{
+	static const uint8_t id[] = { 1, 2, 3 };
+	const struct disasm_code code = { path, id, id_len, 0, size };
+	struct disasm d;
+	struct err e;
+	int r = disasm_file(&d, &code, &e);
+
+	disasm_release(&d);
+	return r;
+}
+
 TEST(disasm_refuses_what_it_cannot_know)
 {
 	static const uint8_t id[] = { 1, 2, 3 };
 	struct disasm d;
 	struct err e;
 
-	CHECK(disasm_file(&d, "/proc/self/exe", id, 0, 0, 16, &e) == -ESTALE);
-	disasm_release(&d);
-	CHECK(disasm_file(&d, "/proc/self/exe", id, sizeof(id), 0, 16, &e) == -ESTALE);
-	disasm_release(&d);
-	CHECK(disasm_file(&d, "/proc/self/exe", id, sizeof(id), 0, 2 << 20, &e) == -EFBIG);
-	disasm_release(&d);
-	CHECK(disasm_file(&d, "/nosuch", id, sizeof(id), 0, 16, &e) == -ENOENT);
-	disasm_release(&d);
+	CHECK(disassemble("/proc/self/exe", 0, 16) == -ESTALE);
+	CHECK(disassemble("/proc/self/exe", 3, 16) == -ESTALE);
+	CHECK(disassemble("/proc/self/exe", 3, 2 << 20) == -EFBIG);
+	CHECK(disassemble("/nosuch", 3, 16) == -ENOENT);
 	CHECK(disasm_bytes(&d, id, sizeof(id), 0, "vax", &e) == -EINVAL);
 	disasm_release(&d);
 }
