@@ -140,7 +140,7 @@ static void write_code(const struct vm_blob *b, jmethodID method, uintptr_t addr
 		inl_len = d - inline_buf;
 	send_code(NULL, &(struct jvm_code){
 		.time_ns = sys_now(), .addr = addr, .size = size, .method = number,
-		.compile_id = id, .level = level,
+		.compile_id = id, .level = level, .begin = addr, .whole = size,
 		.inl = (const uint8_t *)inline_buf, .inl_len = inl_len,
 	});
 	sys_unlock(&cache_lock);

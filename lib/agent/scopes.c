@@ -211,6 +211,7 @@ static bool tell(uintptr_t pc, uint32_t method, uint32_t compile_id, struct jvm_
 	return send_code(ring, &(struct jvm_code){
 		.time_ns = sys_now(), .addr = pc, .size = 1, .method = method,
 		.compile_id = compile_id, .level = vm_nmethod_level(b.addr),
+		.begin = b.begin, .whole = vm_code_size(&b),
 		.inl = (const uint8_t *)buf, .inl_len = len,
 	});
 }

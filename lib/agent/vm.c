@@ -48,6 +48,8 @@ static const struct field fields[] = {
 	F("CodeBlob", "_kind", blob_kind),
 	F("CodeBlob", "_code_begin", blob_code_begin),
 	F("CodeBlob", "_code_offset", blob_code_offset),
+	F("CodeBlob", "_code_end", blob_code_end),
+	F("CodeBlob", "_data_offset", blob_data_offset),
 	F("CompiledMethod", "_method", nm_method),
 	F("nmethod", "_method", nm_method),
 	F("nmethod", "_compile_id", nm_compile_id),
@@ -534,6 +536,16 @@ bool vm_find_blob(uintptr_t pc, struct vm_blob *b)
 }
 
 /* Of one that is in use; may be NULL. */
+uint32_t vm_code_size(const struct vm_blob *b)
+{
+	const struct vm_offsets *o = &vm.o;
+	uint32_t size = vm_i32(b->addr, o->blob_size);
+	uintptr_t end = o->blob_code_end >= 0 ? vm_word(b->addr, o->blob_code_end) :
+			o->blob_data_offset >= 0 ? b->addr + vm_i32(b->addr, o->blob_data_offset) : 0;
+
+	return b->begin < end && end - b->addr <= size ? end - b->begin : 0;
+}
+
 static const char *blob_name(const struct vm_blob *b)
 {
 	return (const char *)vm_word(b->addr, vm.o.blob_name);

@@ -29,6 +29,7 @@ struct vm_offsets {
 	int blob_name, blob_size, blob_frame_size, blob_frame_complete, blob_kind;
 	int blob_code_begin;		/* a pointer, before JDK 23 */
 	int blob_code_offset;		/* from the blob's start, since */
+	int blob_code_end, blob_data_offset;	/* the same of where it ends */
 	int nm_method, nm_compile_id, nm_level, nm_orig_pc, nm_entry_bci;
 	int nm_deopt_begin, nm_deopt_offset;
 	int nm_deopt_mh_begin, nm_deopt_mh_offset;
@@ -145,6 +146,8 @@ struct vm_blob {
  * of the code cache, whatever pc is.
  */
 bool vm_find_blob(uintptr_t pc, struct vm_blob *b);
+/* Bytes of its code; 0: not known. */
+uint32_t vm_code_size(const struct vm_blob *b);
 /* The code in the one blob of that name of kind VM_BLOB_DISPATCH. Not in a signal handler. */
 bool vm_find_stubs(const char *name, uintptr_t *begin, size_t *size);
 int vm_nmethod_level(uintptr_t nm);

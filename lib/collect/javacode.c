@@ -54,12 +54,15 @@ void javacode_add(struct javacode *j, const struct jvm_code *code, const struct 
 {
 	struct compiled *c = get_code(j, code->compile_id);
 
-	javacode_gone(j, code->addr);	/* whether or not that was told */
-	*map_put(&j->of_addr, code->addr) = c - j->codes;
-	/* A compile id may serve twice: for a method, and for a loop of it that was running. */
-	c->kept = c->kept && c->addr == code->addr;
-	c->addr = code->addr;
-	c->size = code->size;
+	/* Places of code that is known come one by one. */
+	if (c->addr != code->begin || c->size != code->whole) {
+		javacode_gone(j, code->begin);	/* whether or not that was told */
+		*map_put(&j->of_addr, code->begin) = c - j->codes;
+		/* A compile id may serve twice: for a method, and for a loop of it that was running. */
+		c->kept = c->kept && c->addr == code->begin;
+		c->addr = code->begin;
+		c->size = code->whole;
+	}
 	if (c->hit)
 		keep(c, code->compile_id, to);
 }

@@ -11,6 +11,7 @@ static uint32_t thread_of(const struct javatrace *t, struct proc *p, uint32_t ti
 #define FIELD(type, m) to.m = from.m;
 #define KEY(type, m) to.m = from.m;
 #define TID(m) to.m = thread_of(t, p, from.m, time_ns);
+#define ASIDE(type, m)
 #define TEXT(m, l) to.m = from.m; to.l = from.l;
 #define PAIRS(m, l)		/* javalines.h */
 #define INLINES(m, l) to.m = from.m; to.l = from.l;
@@ -32,6 +33,7 @@ static uint32_t thread_of(const struct javatrace *t, struct proc *p, uint32_t ti
 #undef FIELD
 #undef KEY
 #undef TID
+#undef ASIDE
 #undef TEXT
 #undef PAIRS
 #undef INLINES

@@ -53,6 +53,7 @@ static inline char *jvm_put_bytes(char *d, const void *p, uint32_t len)
 #define FIELD(type, m) + sizeof(m)
 #define KEY(type, m) + sizeof(m)
 #define TID(m) + sizeof(m)
+#define ASIDE(type, m) + sizeof(m)
 #define TEXT(m, l) + sizeof(l) + jvm_text_len(l)
 #define PAIRS(m, l) + sizeof(l) + (l)
 #define INLINES(m, l) + sizeof(l) + (l)
@@ -67,6 +68,7 @@ static inline char *jvm_put_bytes(char *d, const void *p, uint32_t len)
 #undef FIELD
 #undef KEY
 #undef TID
+#undef ASIDE
 #undef TEXT
 #undef PAIRS
 #undef INLINES
@@ -79,6 +81,7 @@ static inline char *jvm_put_bytes(char *d, const void *p, uint32_t len)
 #define FIELD(type, m) __builtin_memcpy(d, &(m), sizeof(m)), d += sizeof(m);
 #define KEY(type, m) FIELD(type, m)
 #define TID(m) FIELD(u32, m)
+#define ASIDE(type, m) FIELD(type, m)
 #define TEXT(m, l) d = jvm_put_text(d, m, jvm_text_len(l));
 #define PAIRS(m, l) d = jvm_put_bytes(d, m, l);
 #define INLINES(m, l) d = jvm_put_bytes(d, m, l);
@@ -97,6 +100,7 @@ static inline char *jvm_put_bytes(char *d, const void *p, uint32_t len)
 #undef FIELD
 #undef KEY
 #undef TID
+#undef ASIDE
 #undef TEXT
 #undef PAIRS
 #undef INLINES

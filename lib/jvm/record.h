@@ -29,6 +29,8 @@ struct jvm_method {
 struct jvm_code {
 	uint64_t time_ns, addr;
 	uint32_t size, method, compile_id, level;
+	uint64_t begin;		/* of all of it, */
+	uint32_t whole;		/* and its size; 0: not known */
 	const uint8_t *inl;	/* as struct rec_code has it */
 	uint32_t inl_len;
 };

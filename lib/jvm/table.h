@@ -16,6 +16,7 @@
  *
  *	FIELD(type, member)	u32: 4 bytes, u64: 8
  *	KEY(type, member)	a field that must not be 0
+ *	ASIDE(type, member)	a field for the recorder, which the trace's record does not have
  *	TID(member)		a thread: 4 bytes, its tid as the JVM sees it; decoded, as the
  *				recorder does; in the trace, the number of a thread
  *	TEXT(member, length)	4 bytes of length and a name; the agent cuts what is longer
@@ -39,6 +40,8 @@ RECORD(code, TRACED,
 	FIELD(u32, code.method)
 	FIELD(u32, code.compile_id)
 	FIELD(u32, code.level)
+	ASIDE(u64, code.begin)
+	ASIDE(u32, code.whole)
 	INLINES(code.inl, code.inl_len))
 RECORD(code_gone, TRACED,
 	FIELD(u64, code_gone.addr)

@@ -26,6 +26,7 @@
 
 #define FIELD(type, m) { .op = OP_##type, .off = OFF(m) + IS(m, TYPE_##type) },
 #define KEY(type, m) { .op = OP_##type, .key = true, .off = OFF(m) + IS(m, TYPE_##type) },
+#define ASIDE(type, m) FIELD(type, m)
 #define TID(m) { .op = WIRE_TID, .off = OFF(m) + IS(m, uint32_t) },
 #define WITH_LENGTH(OP, m, l, T) { .op = OP, .off = OFF(m) + IS(m, T), .len_off = OFF(l) + IS(l, uint32_t) },
 #define TEXT(m, l) WITH_LENGTH(WIRE_TEXT, m, l, const char *)
@@ -36,6 +37,7 @@
 #undef FIELD
 #undef KEY
 #undef TID
+#undef ASIDE
 #undef TEXT
 #undef PAIRS
 #undef INLINES
@@ -52,6 +54,7 @@ const struct wire_kind wire_kinds[JVM_NR_REC_TYPES] = {
 #define FIELD(type, m)
 #define KEY(type, m)
 #define TID(m)
+#define ASIDE(type, m)
 #define TEXT(m, l) + 1
 #define PAIRS(m, l)
 #define INLINES(m, l)

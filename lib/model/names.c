@@ -317,9 +317,10 @@ static int take_code_bytes(void *ctx, const struct rec_code_bytes *r)
 	for (at = at == MAP_NONE ? 0 : at + 1; at; at = x->codes[at - 1].next) {
 		struct name_code *c = &x->codes[at - 1];
 
-		if (c->addr != r->addr || c->bytes || !r->len)
+		if (c->addr - r->addr >= r->len || c->bytes)
 			continue;
 		c->bytes = memcpy(arena_alloc(&x->text, r->len), r->bytes, r->len);
+		c->bytes_addr = r->addr;
 		c->nr_bytes = r->len;
 		break;
 	}

@@ -78,7 +78,9 @@ struct name_code {
 	uint32_t size;
 	const uint8_t *inl;
 	size_t inl_len;
-	const uint8_t *bytes;	/* its machine code; NULL: the trace has it not, or it was not asked for */
+	/* Machine code around it; NULL: the trace has it not, with another place, or it was not asked for. */
+	const uint8_t *bytes;
+	uint64_t bytes_addr;
 	size_t nr_bytes;
 	struct name_pc {	/* made when first asked for */
 		uint32_t pc, off;

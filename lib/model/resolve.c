@@ -707,6 +707,36 @@ uint64_t names_offset(struct names *x, const struct frame *f, uint64_t time_ns)
 	}
 }
 
+/*
+ * Of one compilation the trace may have all code, or places that samples were in. Where the bytes are
+ * known, they are the range, else all places are.
+ */
+static void code_range(struct names *x, const struct name_code *code, uint64_t addr, struct name_range *r)
+{
+	uint32_t at = map_get(&x->code_of, names_pair(code->proc, code->compile_id));
+	uint64_t end = code->addr + code->size;
+
+	r->code = code - x->codes;
+	r->start = code->addr;
+	for (at = at == MAP_NONE ? 0 : at + 1; at; at = x->codes[at - 1].next) {
+		const struct name_code *c = &x->codes[at - 1];
+
+		if (c->bytes && addr - c->bytes_addr < c->nr_bytes) {
+			r->code = at - 1;
+			r->start = c->bytes_addr;
+			r->size = c->nr_bytes;
+			return;
+		}
+		if (code->size > 1 || c->size > 1)
+			continue;
+		if (c->addr < r->start)
+			r->code = at - 1;
+		r->start = MIN(r->start, c->addr);
+		end = MAX(end, c->addr + 1);
+	}
+	r->size = end - r->start;
+}
+
 bool names_range(struct names *x, const struct frame *f, struct name_range *r)
 {
 	const struct name_symbol *s;
@@ -725,11 +755,8 @@ bool names_range(struct names *x, const struct frame *f, struct name_range *r)
 		return s;
 	case FRAME_JIT:
 		code = find_code(x, f);
-		if (code) {
-			r->code = code - x->codes;
-			r->start = code->addr;
-			r->size = code->size;
-		}
+		if (code)
+			code_range(x, code, f->addr, r);
 		return code;
 	default:
 		return false;

@@ -96,7 +96,7 @@ static int disassemble_jit(const struct printer *p, const struct name_code *c, s
 
 	if (!c->bytes)
 		return err_set(e, ENODATA, "the trace does not have its bytes");
-	return disasm_bytes(d, c->bytes, c->nr_bytes, c->addr, machine ? machine : "", e);
+	return disasm_bytes(d, c->bytes, c->nr_bytes, c->bytes_addr, machine ? machine : "", e);
 }
 
 /* Of a kernel function, of code without bytes, and where objdump fails, *e says why there is no text. */

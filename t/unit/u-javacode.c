@@ -22,7 +22,7 @@ static struct javacode_to open_trace(uint64_t bytes)
 
 static void add(struct javacode *j, const void *addr, uint32_t size, const struct javacode_to *to)
 {
-	const struct jvm_code c = { .compile_id = ID, .addr = (uintptr_t)addr, .size = size };
+	const struct jvm_code c = { .compile_id = ID, .begin = (uintptr_t)addr, .whole = size };
 
 	javacode_add(j, &c, to);
 }
@@ -66,6 +66,20 @@ TEST(javacode_what_was_hit_is_kept_once)
 	CHECK_U64(close_trace(&j, &to), 1);
 }
 
+TEST(javacode_places_of_one_code_are_read_once)
+{
+	const struct jvm_code place = { .compile_id = ID, .addr = (uintptr_t)code + 3, .size = 1,
+					.begin = (uintptr_t)code, .whole = sizeof(code) };
+	struct javacode_to to = open_trace(1000);
+	struct javacode j = { .codes = NULL };
+
+	add(&j, code, sizeof(code), &to);
+	javacode_hit(&j, ID, &to);
+	javacode_add(&j, &place, &to);
+	javacode_hit(&j, ID, &to);
+	CHECK_U64(close_trace(&j, &to), 1);
+}
+
 TEST(javacode_a_hit_may_come_before_its_code)
 {
 	struct javacode_to to = open_trace(1000);
@@ -90,7 +104,7 @@ TEST(javacode_what_is_gone_or_was_not_hit_is_not_read)
 
 TEST(javacode_what_another_replaced_is_not_read)
 {
-	const struct jvm_code other = { .compile_id = ID + 1, .addr = (uintptr_t)code, .size = 8 };
+	const struct jvm_code other = { .compile_id = ID + 1, .begin = (uintptr_t)code, .whole = 8 };
 	struct javacode_to to = open_trace(1000);
 	struct javacode j = { .codes = NULL };
 
