@@ -80,7 +80,7 @@ static bool is_readable(const struct callflow_metric *m)
 	return can;
 }
 
-/* Linux on arm64 gives nobody the counters unless it is told to. */
+/* Linux on arm64 lets no process read the counters unless configured to. */
 static void hint_access(struct err *e)
 {
 	struct buf b = BUF_INIT;
@@ -215,8 +215,8 @@ static void take_calibration(struct callflow_opts *o, const struct calibration *
 }
 
 /*
- * With every event written to a ring a call costs something else. A table that cannot be read is told,
- * no more.
+ * With every event written to a ring a call costs something else. A table that cannot be read is
+ * reported, but is not an error.
  */
 static void calibrate(struct callflow_opts *o)
 {

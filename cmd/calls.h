@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls.h - from the options about call trees to what a recording is asked.
+ * calls.h - turns the options about call trees into a recording's settings.
  */
 #ifndef CMD_CALLS_H
 #define CMD_CALLS_H
@@ -13,7 +13,7 @@ struct calls_opts {
 	const char *filter;		/* of --callflow: NULL not given, "" without a list */
 	const char *config;		/* file, or NULL */
 	struct opt_list metrics;
-	uint64_t memory;		/* bytes of tree a process */
+	uint64_t memory;		/* bytes of tree per process */
 	uint64_t depth;
 	uint64_t snapshot_ns;
 	bool trace;			/* every event, too */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd.h - what a command is, and the list of them. */
+/* cmd.h - the description of a command, and the list of all commands. */
 #ifndef CMD_H
 #define CMD_H
 
@@ -68,9 +68,9 @@ void command_opts_release(struct command_opts *o);
 const struct command *command_find(const char *name);	/* NULL: none */
 /* The known command nearest to a mistyped one, or NULL. */
 const char *command_nearest(const char *name);
-/* A hint for who knows a command by its name in perf(1) and tools like it, or NULL. */
+/* A hint for users of a command's name in perf(1) and similar tools, or NULL. */
 const char *command_elsewhere(const char *name);
-/* The file that a command reads may be named without --input: 0 or EXIT_USAGE, which was told. */
+/* The file that a command reads may be named without --input: 0, or EXIT_USAGE after reporting it. */
 int command_input(const char **input, int nr_operands, char **operands);
 /* "usage: ..." and the options, as -h shows them. */
 void command_print_help(const struct command *c, FILE *out);

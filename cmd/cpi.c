@@ -65,7 +65,7 @@ struct cpi {
 	uint64_t child_cpu_ns;			/* when it is gone */
 	struct cpus cpus;
 	struct cpi_set counters, clock;		/* clock: the program's CPU time */
-	struct err why;				/* there are no counters */
+	struct err why;				/* why counters are unavailable */
 	struct ticker ticker;
 	struct tee tee;
 	struct sheet sheet;
@@ -353,7 +353,7 @@ static int measure(struct cpi *c, struct err *e)
 	return r;
 }
 
-/* Counters that cannot be had are no failure: c->why says what is missing. */
+/* Unavailable counters are not a failure: c->why says what is missing. */
 static void open_counters(struct cpi *c)
 {
 	static const struct cpi_events clock = { "task-clock", "task-clock" };

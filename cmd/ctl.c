@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* ctl.c - "arcprof ctl": tells a recording that runs what to do. */
+/* ctl.c - "arcprof ctl": controls a running recording. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* doctor.h - what "arcprof doctor" looks into; doctor_checks.c looks, doctor.c shows. */
+/* doctor.h - the checks of "arcprof doctor"; doctor_checks.c runs them, doctor.c prints them. */
 #ifndef DOCTOR_H
 #define DOCTOR_H
 
@@ -16,7 +16,7 @@ struct finding {
 struct check {
 	const char *id;		/* of JSON; stays the same from version to version */
 	const char *title;
-	const char *gives;	/* what it is good for */
+	const char *gives;	/* what it enables */
 	void (*look)(struct finding *f);
 };
 

@@ -137,7 +137,7 @@ static const struct schema_visitor text_visitor = {
 	text_number, text_bytes, text_group, text_element, text_group_end,
 };
 
-/* Bytes as a string for JSON: what is no UTF-8, and a NUL, shows as U+FFFD. */
+/* Bytes as a string for JSON: invalid UTF-8 and NUL become U+FFFD. */
 static const char *terminated(struct dump *d, const char *p, size_t len)
 {
 	size_t i;
@@ -244,7 +244,7 @@ static void put_lines_of_hex(const uint8_t *p, size_t len)
 	}
 }
 
-/* A record in a whole chunk that makes no sense: for what is said at the end. */
+/* An invalid record in an intact chunk: kept for the message at the end. */
 static void __attribute__((format(printf, 2, 3))) note_bad(struct dump *d, const char *fmt, ...)
 {
 	struct trace_damage *dm = walk_damage(d->walk);

@@ -164,7 +164,7 @@ static void why_no_call(const struct itrace_cmd_opts *o, const struct brackets_r
 			  m->nr_calls, plural(m->nr_calls), o->skip);
 }
 
-/* False: no call was traced, and why is told. */
+/* False: no call was traced, and the reason has been reported. */
 static bool methods_summary(const struct itrace_cmd_opts *o, const struct brackets_result *m)
 {
 	uint64_t nr = m->nr_begun - MIN(m->nr_refused, m->nr_begun);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* mpevt.c - "arcprof mpevt": counts events on all CPUs until told to stop, also without this command. */
+/* mpevt.c - "arcprof mpevt": counts events on all CPUs until stopped, even after this command ends. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -140,7 +140,7 @@ static struct mpevt_count difference(const struct mpevt *m, const struct mpevt_c
 	for (i = 0; i < m->before.nr_c; i++) {
 		const struct mpevt_count *b = &m->before.c[i];
 
-		/* Less time than before: it was stopped and started anew meanwhile. */
+		/* Less time than before: it was stopped and restarted meanwhile. */
 		if (b->cpu != now->cpu || strcmp(b->event, now->event) ||
 		    b->count.enabled_ns > now->count.enabled_ns)
 			continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* output.h - standard output into a file that is whole, or as it was before. */
+/* output.h - standard output into a file that is either complete or left as it was. */
 #ifndef CMD_OUTPUT_H
 #define CMD_OUTPUT_H
 

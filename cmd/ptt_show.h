@@ -21,7 +21,7 @@ struct ptt_show {
 	size_t nr_fields;
 	int sort;			/* enum ptt_field, or PTT_BY_* */
 	bool ascending;
-	const int *pids;		/* these alone; none: all */
+	const int *pids;		/* only these; none: all */
 	size_t nr_pids;
 	struct json json;
 	uint64_t nr_printed;
@@ -31,7 +31,7 @@ enum { PTT_BY_PID = -1, PTT_BY_TID = -2, PTT_BY_NAME = -3 };
 
 /*
  * Fills counters, fields and sort: of what s knows, the columns that list names, or all.
- * -EINVAL: there is no such metric, or the session does not measure it.
+ * -EINVAL: the metric is unknown, or the session does not measure it.
  */
 int ptt_show_init(struct ptt_show *sh, struct ptt *p, const struct ptt_snapshot *s,
 		  const struct opt_list *columns, const char *sort, struct err *e);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report.h - what "arcprof report" is asked for; other commands can ask, too. */
+/* report.h - a request to "arcprof report", which other commands can make, too. */
 #ifndef CMD_REPORT_H
 #define CMD_REPORT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sampling.h - what record, top and tprof share: from options to a recording.
+ * sampling.h - shared by record, top and tprof: turns options into a recording.
  */
 #ifndef CMD_SAMPLING_H
 #define CMD_SAMPLING_H
@@ -47,7 +47,7 @@ struct sampling {			/* owns what the collect_opts point to */
 
 void sampling_release(struct sampling *s);
 
-/* -EINVAL: they do not go together. */
+/* -EINVAL: they cannot be combined. */
 int sampling_check(const struct sampling_opts *o, int nr_operands, struct err *e);
 /* Fills what they say of s->c. */
 int sampling_prepare(struct sampling *s, const struct sampling_opts *o, bool samples, struct err *e);

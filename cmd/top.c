@@ -159,7 +159,7 @@ static void type_filter(struct top *t, int key)
 	t->first_row = 0;
 }
 
-/* What is shown stays, and can be sorted and folded anew, while the recording goes on. */
+/* What is shown stays, and can be sorted and folded again, while the recording goes on. */
 static void freeze(struct top *t)
 {
 	t->frozen = !t->frozen;
@@ -256,7 +256,7 @@ static enum collect_next on_turn(void *ctx, uint64_t now_ns)
 	return COLLECT_GO_ON;
 }
 
-/* The tree is made anew: who looks at the old one keeps it. */
+/* The tree is rebuilt: users of the old one keep it. */
 static void hold(struct top *t)
 {
 	if (!t->frozen || t->has_held)

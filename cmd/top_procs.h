@@ -17,7 +17,7 @@ enum top_meter { TOP_CPU, TOP_RSS, TOP_HEAP, TOP_NR_METERS };	/* percent of a CP
 
 struct top_proc {
 	int pid;
-	uint64_t start;			/* tells it from another one of that number */
+	uint64_t start;			/* distinguishes it from another process with the same pid */
 	char name[64];
 	uint64_t cpu_ticks, read_ns;	/* when it was read last */
 	uint64_t samples;		/* weights of those of the interval */

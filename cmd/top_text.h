@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* top_text.h - what arcprof top shows, as lines of text. */
+/* top_text.h - the screen of arcprof top as lines of text. */
 #ifndef CMD_TOP_TEXT_H
 #define CMD_TOP_TEXT_H
 
@@ -12,7 +12,7 @@ struct top_text {
 	const struct top_rows *rows;
 	const struct top_procs *procs;
 	const char *targets;		/* what is recorded, not escaped */
-	const char *event;		/* what a sample is of */
+	const char *event;		/* the sampled event */
 	enum top_sort sort;
 	uint64_t elapsed_ns, nr_lost;	/* of the interval */
 	uint32_t nr_cpus;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * train.h - what counting a call costs: records, as a user would, a program that does little else,
+ * train.h - measures the cost of counting a call: records, as a user would, a program that does little else,
  * and reads it from the tree.
  */
 #ifndef CMD_TRAIN_H

@@ -37,7 +37,7 @@ static int format_number(const char *name)
 	return i;
 }
 
-/* A folder of its own, so that nobody else can have put a file there. */
+/* A folder of its own, so that no other user can have put a file there. */
 static char *place_of_page(const char *input, struct err *e)
 {
 	const char *dir = getenv("XDG_RUNTIME_DIR"), *name = strrchr(input, '/');

@@ -105,7 +105,7 @@ struct arcprof_ptt_header {
  * Others need read barriers, must try again on an odd seq, and add clock() - last[0] only while
  * ARCPROF_SLOT_RUNNING is set.  acc[1..] are as of the last dispatch or interrupt.
  *
- * Slot 0 is no thread: it holds the sums of those whose slots were recycled.
+ * Slot 0 is not a thread's: it holds the sums of those whose slots were recycled.
  */
 struct arcprof_slot {
 	__u32 seq;
@@ -127,7 +127,7 @@ struct arcprof_slot {
 	__u32 reserved;
 	char comm[ARCPROF_COMM_LEN];		/* name, terminated */
 	__u64 start;				/* when the slot was given to it, by the session's clock */
-	__u64 identity;				/* the writer's: tells threads of one number apart */
+	__u64 identity;				/* the writer's: distinguishes threads with the same number */
 	/* the writer's: what the kernel charged the thread, in ns, less what is here */
 	__u64 exec_base;
 };						/* 256 bytes */
@@ -209,7 +209,7 @@ struct arcprof_ptt_register {
 };
 
 /*
- * The instruction trace (x86-64).  A descriptor has one session with rings, one a thread.
+ * The instruction trace (x86-64).  A descriptor has one session with rings, one per thread.
  * JOIN and LEAVE concern the caller, who may be of any process that was handed the descriptor;
  * JOIN may name another thread.  What traced threads create is traced too if the session says so.
  * The trace ends with the descriptor: when it is closed by the process that started the trace,

@@ -3,7 +3,7 @@
  * counters.c - the metrics: the CPU's clock, and events of perf pinned to each CPU.
  *
  * What does not fit into the hardware is refused when the session starts, never multiplexed: a
- * scaled estimate is no metric of a thread.
+ * scaled estimate is not a metric of a thread.
  */
 #include <linux/perf_event.h>
 #include <linux/slab.h>

@@ -212,7 +212,7 @@ void itrace_queue_hook(struct thread *t, enum thread_work why)
 
 static atomic64_t nr_stray;		/* since the module was loaded */
 
-/* A trap that is ours but of nobody we trace [3]. */
+/* A trap of ours in a thread that we do not trace [3]. */
 static int stray(struct pt_regs *regs)
 {
 	if (!is_marked_hook(current) || (current->ptrace && test_thread_flag(TIF_SINGLESTEP)))
@@ -656,7 +656,7 @@ __poll_t itrace_poll(struct arcprof_file *f, struct file *file, struct poll_tabl
 	return events;
 }
 
-/* Who started the trace is gone: threads that have the descriptor would wait for nobody. */
+/* The process that started the trace is gone: threads with the descriptor would wait in vain. */
 void itrace_flush(struct arcprof_file *f, fl_owner_t who)
 {
 	if (f->itrace && f->itrace->owner == who)

@@ -26,14 +26,14 @@
 
 struct thread {
 	struct hlist_node hash;
-	struct task_struct *task;	/* NULL: nobody's; under itrace.lock */
+	struct task_struct *task;	/* NULL: no thread's; under itrace.lock */
 	struct itrace *it;
 	struct arcprof_ring *ring;
 	struct arcprof_branch *record;
 	u64 next;			/* place of the next record: head % nr_records */
 	/* not traced yet: before its exec, or before it goes back to its program */
 	bool waiting;
-	/* JOIN has it in its hands: nobody gets the ring, even if the thread has ended */
+	/* JOIN is using it: no thread gets the ring, even if its own has ended */
 	bool joining;
 	bool removed;			/* by itrace_stop() */
 	/* The instruction that is executed next, and the block before it. */

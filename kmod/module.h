@@ -73,7 +73,7 @@ int probes_attach(struct probe *probes, void *data);
 /* Detaches what is attached; afterwards no hook runs nor will. */
 void probes_detach(struct probe *probes, void *data);
 
-/* ---- counters.c: events of perf, one a CPU and metric ---- */
+/* ---- counters.c: perf events, one per CPU and metric ---- */
 
 struct perf_event;
 

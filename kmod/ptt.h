@@ -51,7 +51,7 @@ struct session {
 	raw_spinlock_t lock;			/* header's counts, the queue */
 	u32 dead_first, dead_last;		/* queue; 0: empty */
 	u64 next_gen;
-	struct entry *entry;			/* one a slot */
+	struct entry *entry;			/* one per slot */
 	struct bucket bucket[1 << HASH_BITS];
 };
 
@@ -81,7 +81,7 @@ u32 slot_lookup_hook(struct session *s, const struct task_struct *task);
 u32 slot_insert_hook(struct session *s, struct task_struct *task);
 /* Takes a task out of the table.  Its slot, or 0. */
 u32 slot_remove_hook(struct session *s, const struct task_struct *task);
-/* A slot that is nobody's any more, and no CPU's: its values stay until it is recycled. */
+/* A slot no longer used by a thread or a CPU: its values stay until it is recycled. */
 void slot_bury_hook(struct session *s, u32 idx);
 void slot_names_hook(struct arcprof_slot *slot, const struct task_struct *task);
 

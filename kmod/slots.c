@@ -69,7 +69,7 @@ static void fold(struct session *s, struct arcprof_slot *from)
 	s->header->nr_recycled++;
 }
 
-/* A slot that is nobody's, or 0; the lock is held. */
+/* An unused slot, or 0; the lock is held. */
 static u32 take_slot(struct session *s)
 {
 	u32 idx;

@@ -192,7 +192,7 @@ static void put(struct thread *t, const struct arcprof_branch *record)
 	smp_store_release(&r->head, r->head + 1);
 }
 
-/* ARCPROF_ITRACE_SYNC: something that the reader is told within a block. */
+/* ARCPROF_ITRACE_SYNC: something reported to the reader within a block. */
 static void put_note(struct thread *t, enum arcprof_branch_kind kind)
 {
 	struct arcprof_branch record = {

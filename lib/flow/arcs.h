@@ -35,7 +35,7 @@ struct arc_stanza {
 };
 
 struct arcs {
-	struct arc_stanza *stanzas;	/* one a consumer that has nodes, in order of id until sorted */
+	struct arc_stanza *stanzas;	/* one per consumer that has nodes, in order of id until sorted */
 	size_t nr_stanzas;
 	uint32_t *stanza_of;		/* [consumer] -> index in stanzas, UINT32_MAX: none */
 	unsigned int nr_metrics;

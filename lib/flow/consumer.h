@@ -30,7 +30,7 @@ enum consumer_kind {
 
 /* "process", "thread", "native", "native-inlined", "kernel", "java-interpreted", ... */
 const char *consumer_kind_name(uint32_t kind);
-/* CONSUMER_NR when there is no kind of that name. */
+/* CONSUMER_NR for an unknown name. */
 enum consumer_kind consumer_kind_parse(const char *name, size_t len);
 
 struct consumer {

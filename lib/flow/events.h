@@ -31,7 +31,7 @@ struct flow_events {
 	size_t nr_threads, alloc_threads;
 	size_t thread;		/* index of the running one */
 	struct map by_consumer;
-	bool own_clock;		/* each thread counts its own values: a switch charges nobody */
+	bool own_clock;		/* each thread counts its own values: a switch charges no thread */
 };
 
 void flow_events_init(struct flow_events *b, struct flow *f);

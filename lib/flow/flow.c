@@ -20,7 +20,7 @@ static void grow_nodes(struct flow *f)
 	f->base = xrealloc(f->base, f->alloc_nodes * f->nr_metrics * sizeof(*f->base));
 }
 
-/* Without looking whether there is one, [3]; who calls it gives the node its slot. */
+/* Does not check for an existing one, [3]; the caller gives the node its slot. */
 static uint32_t new_node(struct flow *f, uint32_t parent, uint32_t consumer)
 {
 	uint32_t i = f->nr_nodes;

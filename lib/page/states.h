@@ -16,7 +16,7 @@ struct page_states {
 	size_t nr_threads;
 };
 
-/* What cannot be read is left out: the page has nothing of dispatches then. */
+/* Leaves out what cannot be read: the page then shows no dispatches. */
 void page_states_read(struct page_states *s, const struct view *v, uint64_t start_ns, uint64_t span_ns);
 void page_states_release(struct page_states *s);
 

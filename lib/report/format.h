@@ -28,10 +28,10 @@ struct format {
 	bool binary;		/* unsuitable for a terminal */
 	bool detailed;		/* shows lines and inlined functions: contexts differ by these */
 	bool timed;		/* shows each sample's time, and all events of the trace */
-	/* Of formats of rows: sheet.h; without begin there are no heads. */
+	/* For formats that print rows (sheet.h); without begin there are no heads. */
 	void (*begin)(struct sheet *s);
 	void (*row)(struct sheet *s, const char *key, const struct cell *cells);
-	/* Of formats from FORMAT_TREE on. */
+	/* For formats from FORMAT_TREE on. */
 	int (*print_tree)(struct view *v, FILE *out, struct err *e);
 };
 
@@ -43,7 +43,7 @@ struct format {
 #define FORMATS_OF_TREE (~0u << FORMAT_TREE)
 
 const struct format *format_get(int id);
-/* NULL: there is none of that number. */
+/* NULL: the number is unknown. */
 const char *format_name(unsigned int id);
 
 static inline bool format_in(unsigned int set, int id)

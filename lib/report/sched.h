@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sched.h - the reports of dispatches and interrupts, and what both of them print. */
+/* sched.h - the reports of dispatches and interrupts, and the parts common to both. */
 #ifndef REPORT_SCHED_H
 #define REPORT_SCHED_H
 

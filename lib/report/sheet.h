@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sheet.h - rows of typed cells, printed in the format that was asked for.
+ * sheet.h - rows of typed cells, printed in the requested format.
  *
- * Who prints a row fills its cells once; the format does the rest: widths and units of text, quotes of CSV,
- * escapes of names.  What JSON has around the rows goes to sheet.json, which writes nothing in
+ * The caller fills the cells of a row once; the format does the rest: widths and units of text, quotes of
+ * CSV, escapes of names.  What JSON has around the rows goes to sheet.json, which writes nothing in
  * other formats.
  */
 #ifndef REPORT_SHEET_H
@@ -79,7 +79,7 @@ void sheet_init(struct sheet *s, int format, FILE *out);
 void sheet_columns(struct sheet *s, const struct sheet_column *columns, size_t nr);
 /* cells[nr_columns]; key: of the row's object in JSON, NULL in an array. */
 void sheet_row(struct sheet *s, const char *key, const struct cell *cells);
-/* Is it text, for people: some of it may be no table. */
+/* Whether it is text for people, part of which need not be a table. */
 bool sheet_is_text(const struct sheet *s);
 
 /* For the list of formats. */

@@ -67,7 +67,7 @@ extern const struct column column_pbase, column_pcum;
 extern const struct column csv_name, csv_kind, csv_module, csv_base, csv_cum;
 
 /*
- * The columns once, or once a metric; a group of per_metric columns repeats as a group. Of those,
+ * The columns once, or once per metric; a group of per_metric columns repeats as a group. Of those,
  * COLUMN_COUNT is there once for each source.
  */
 void table_init(struct table *t, const struct view *v, FILE *out, const struct column *const *columns);
@@ -103,7 +103,7 @@ void cell_raw_cum2(const struct table *t, const struct row *r, unsigned int m, s
 void put_percent(struct buf *b, uint64_t value, uint64_t total);
 void put_u64(struct buf *b, uint64_t v);
 
-/* What is printed over every text report. */
+/* Prints the lines that head every text report. */
 void head_text(const struct view *v, FILE *out);
 /* Opens the JSON object and writes what all reports have. */
 void head_json(const struct view *v, struct json *j);

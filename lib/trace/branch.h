@@ -52,13 +52,13 @@ static inline struct branch_cursor branch_cursor(const struct rec_branches *r)
 	return (struct branch_cursor){ span_init(r->bytes, r->len), r->nr, r->start };
 }
 
-/* False at the end, or where the bytes make no sense (c->s.bad). */
+/* False at the end, or where the bytes are invalid (c->s.bad). */
 bool branch_next(struct branch_cursor *c, struct branch *b);
 
 /* "CALL", "RETURN", "JUMP", ... of Performance Inspector's arc files, and its number for them. */
 const char *branch_arc_name(enum branch_kind kind);
 unsigned int branch_arc_number(enum branch_kind kind);
-/* "call", "call-indirect", ...: each kind its own. */
+/* "call", "call-indirect", ...: a name for each kind. */
 const char *branch_kind_name(enum branch_kind kind);
 
 #endif

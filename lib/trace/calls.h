@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls.h - exact call trees in a trace, decoded: one struct a kind of record.
+ * calls.h - exact call trees in a trace, decoded: one struct per kind of record.
  *
  * A tree belongs to one thread (or virtual thread).  Its nodes are numbered from 1 and defined
  * before they have values; a definition that comes again replaces the first, and may name a
  * parent with a higher number.  Values are what was added since the values before: a tree's are
  * the sums over all records, and those of a time window the sums over its part.
  *
- * Consumers are numbered for the whole trace.  What metrics there are the labels say: "call.metric.N"
+ * Consumers are numbered for the whole trace.  The labels name the metrics: "call.metric.N"
  * and "call.metric.N.unit", in the order of base[].
  */
 #ifndef TRACE_CALLS_H
@@ -67,7 +67,7 @@ enum call_event_kind {
 	CALL_ENTERED,
 	CALL_LEFT,
 	CALL_LEFT_THROWING,
-	CALL_UNWOUND,		/* consumer: so many calls ended without being left */
+	CALL_UNWOUND,		/* consumer: number of calls that ended without being left */
 	CALL_EVENT_NR,
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* calls_read.h - decodes what is in call trees for the reader; table.h has the rest. */
+/* calls_read.h - decodes call tree records for the reader; table.h has the rest. */
 #ifndef TRACE_CALLS_READ_H
 #define TRACE_CALLS_READ_H
 
@@ -14,7 +14,7 @@ struct calls_reader {
 };
 
 void calls_reader_release(struct calls_reader *c);
-/* What the sink's callback returned, 0 when it has none; *bad is set when the record makes no sense. */
+/* What the sink's callback returned, 0 when it has none; *bad is set when the record is invalid. */
 int calls_decode(struct calls_reader *c, struct walk_record *r, const struct trace_sink *sink, void *ctx,
 		 bool *bad);
 

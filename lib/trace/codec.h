@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * codec.h - the rows of table.h as data, and what encodes and decodes any record by them.
+ * codec.h - the rows of table.h as data, and the encoder and decoder that work from them.
  */
 #ifndef TRACE_CODEC_H
 #define TRACE_CODEC_H
@@ -27,8 +27,8 @@ enum field_op {
 	FIELD_U32,		/* 4 bytes as they are in memory */
 	FIELD_U64,
 	FIELD_VARINT,		/* of a uint64_t */
-	FIELD_BYTES,		/* a varint, and as many bytes; the struct has a pointer and a size_t */
-	FIELD_PAIRS,		/* a varint, and as many pairs of varints; the same */
+	FIELD_BYTES,		/* a varint n and n bytes; the struct has a pointer and a size_t */
+	FIELD_PAIRS,		/* a varint n and n pairs of varints; the same */
 };
 
 struct record_field {
@@ -74,7 +74,7 @@ static inline bool record_is(const struct record_row *r, uint32_t major, uint32_
 	return r->code.major == major && (minor & r->code.minor_mask) == r->code.minor;
 }
 
-/* NULL: no record of this version. */
+/* NULL: this version has no such record. */
 const struct record_row *record_find(uint32_t major, uint32_t minor);
 uint32_t record_minor(const struct record_kind *k, const void *rec);
 enum trf_type record_encode(struct buf *b, const struct record_kind *k, const void *rec);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * dispatch.h - the bytes of dispatches and interrupts: many in one record, each the difference
- * to the one before (format.h, enum trf_dispatch).
+ * dispatch.h - the bytes of dispatches and interrupts: many in one record, each as the difference
+ * from the one before (format.h, enum trf_dispatch).
  */
 #ifndef TRACE_DISPATCH_H
 #define TRACE_DISPATCH_H
@@ -22,7 +22,7 @@ void dispatches_add(struct dispatches *d, const struct rec_sched *r);
 /* Ends the open record: call it before the chunk is written. */
 void dispatches_close(struct dispatches *d);
 
-/* Reads the next; time_ns is that of the one before, at first the record's.  False: makes no sense. */
+/* Reads the next; time_ns is the previous one's, at first the record's.  False: invalid. */
 bool dispatch_decode(struct span *s, uint64_t time_ns, struct rec_sched *r);
 
 #endif

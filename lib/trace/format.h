@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define TRF_MAGIC "\x89" "Arc\r\n\x1a\n"	/* as PNG's: shows a transfer in text mode */
-#define TRF_CHUNK_MAGIC "\xf5" "ChUnK\r\n"	/* what a reader searches after damage */
+#define TRF_CHUNK_MAGIC "\xf5" "ChUnK\r\n"	/* a reader searches for it after damage */
 
 enum {
 	TRF_VERSION = 1,
@@ -56,8 +56,8 @@ static_assert(offsetof(struct trf_header, crc) == 60, "file header");
 enum trf_chunk_flags {
 	TRF_ZLIB = 1 << 0,		/* the payload is one zlib stream */
 	/*
-	 * What was decompressed are columns: byte 0 of every row of "stride" bytes, byte 1 of every
-	 * row, ..., then what was left after the last whole row as it is.
+	 * The decompressed bytes are columns: byte 0 of every row of "stride" bytes, byte 1 of every
+	 * row, ..., then the rest after the last whole row, unchanged.
 	 */
 	TRF_TRANSPOSED = 1 << 1,
 	TRF_KNOWN_FLAGS = TRF_ZLIB | TRF_TRANSPOSED,
@@ -85,7 +85,7 @@ static_assert(offsetof(struct trf_chunk, crc) == 60, "chunk header");
 
 /*
  * The record of Performance Inspector.  type_len holds the length of the whole record, a
- * multiple of 4, and in the two bits that leaves free the type.
+ * multiple of 4; the two bits that this leaves free hold the type.
  */
 struct trf_record {
 	uint16_t type_len;
@@ -98,7 +98,7 @@ static_assert(sizeof(struct trf_record) == 16, "record head");
 
 enum trf_type {
 	TRF_INTS,		/* the payload is integers */
-	TRF_NO_TIME,		/* the head ends before time_ns; the time is the record's before */
+	TRF_NO_TIME,		/* the head ends before time_ns; the time is the previous record's */
 	TRF_MIXED,		/* integers and strings */
 	TRF_EXTENDED,		/* the length is in 32 bits that follow the head */
 };

@@ -21,7 +21,7 @@ enum frame_kind {
 };
 
 /*
- * The kind, below FRAME_NR, says which of the other members there are; the rest is 0. There is no
+ * The kind, below FRAME_NR, says which of the other members are used; the rest are 0. There is no
  * padding either, so that frames are compared and hashed as bytes.
  *
  * The address of a caller's frame is the return address minus one, so that it lies inside

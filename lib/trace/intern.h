@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * intern.h - call stacks stored once: a stack is a node of a tree, (parent, frame), and
- * what is new since the last intern_take() lies encoded in two buffers.
+ * whatever is new since the last intern_take() is kept encoded in two buffers.
  */
 #ifndef TRACE_INTERN_H
 #define TRACE_INTERN_H
@@ -20,7 +20,7 @@ struct intern_node {
 };
 
 struct intern {
-	struct frame *frames;	/* [nr_frames]; 0 is no frame */
+	struct frame *frames;	/* [nr_frames]; 0 stands for none */
 	size_t nr_frames, alloc_frames;
 	uint32_t *slots;		/* frame index, 0: free */
 	size_t alloc_slots;		/* power of two */
@@ -40,7 +40,7 @@ struct intern {
 
 void intern_init(struct intern *in);
 void intern_release(struct intern *in);
-/* Forgets all: a new epoch. */
+/* Forgets everything: a new epoch begins. */
 void intern_reset(struct intern *in);
 /* Node of the stack; outermost frame first, nr > 0. */
 uint32_t intern_stack(struct intern *in, const struct frame *frames, size_t nr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * numbers.h - from the numbers in a file to numbers without holes. A file numbers things in ascending
+ * numbers.h - maps the numbers in a file to numbers without holes. A file numbers things in ascending
  * order; where part of it is lost there are holes, and a hostile one has any. Memory thus depends on what
  * is there, not on what a record claims.
  *
@@ -49,8 +49,8 @@ static inline uint32_t numbers_end(const struct numbers *n)
 }
 
 /*
- * Appends nr numbers from first on, ours from local on, which is no less than before; false: some are
- * taken.
+ * Appends nr numbers from first on, ours from local on, which must not decrease; false: some are
+ * already taken.
  */
 static inline bool numbers_add(struct numbers *n, uint32_t first, uint32_t nr, uint32_t local)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * outfile.h - where chunks go: a file, a device or a pipe.  The first failure stays: nothing
+ * outfile.h - where chunks go: a file, a device or a pipe.  The first failure sticks: nothing
  * is written after it until "error" is cleared.
  */
 #ifndef TRACE_OUTFILE_H
@@ -31,7 +31,7 @@ struct outfile {
 /*
  * Opens path for writing: "-" is stdout, unless that is a terminal, and what
  * this process and its children print there goes to stderr from then on; a device or pipe is
- * written to as it is; a regular file is made anew, 0600, under a temporary name beside it; a link
+ * written to as it is; a regular file is created, 0600, under a temporary name beside it; a link
  * or anything else is refused.
  */
 int outfile_open(struct outfile *o, const char *path, bool compress, struct err *e);

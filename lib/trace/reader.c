@@ -279,7 +279,7 @@ static int decode_by_row(struct trace_reader *t, const struct record_row *row, c
 	return give[row->kind->number](t->sink, t->ctx, &rec);
 }
 
-/* Padding ends a run's bytes: what is left over is no branch. */
+/* Padding ends a run's bytes: what is left over is not a branch. */
 static int decode_branches(struct trace_reader *t, struct walk_record *r)
 {
 	struct rec_branches p = { .time_ns = r->time_ns, .cpu = r->minor >> 16 };
@@ -317,7 +317,7 @@ static int decode_calls(struct trace_reader *t, struct walk_record *r)
 	return ret;
 }
 
-/* A record of a kind this reader does not know is none of its business. */
+/* Records of an unknown kind are ignored. */
 static int decode_record(struct trace_reader *t, struct walk_record *r)
 {
 	const struct record_row *row;

@@ -35,9 +35,9 @@ struct stack_node {
 
 struct stack_epoch {
 	uint32_t epoch;			/* counts from 1 */
-	const struct stack_node *nodes;	/* [nr_nodes]; 0 is no node */
+	const struct stack_node *nodes;	/* [nr_nodes]; 0 stands for none */
 	uint32_t nr_nodes;
-	const struct frame *frames;	/* [nr_frames]; 0 is no frame */
+	const struct frame *frames;	/* [nr_frames]; 0 stands for none */
 	uint32_t nr_frames;
 };
 

@@ -250,7 +250,7 @@ enum lost_cause {
 	LOST_FILE,		/* the trace's size limit, or the disk was full */
 	LOST_THROTTLED,		/* the kernel throttled the event; count is unknown (1 each) */
 	LOST_UNPAIRED,		/* traps without their kernel half */
-	LOST_CALLS,		/* calls of threads for which there was no room */
+	LOST_CALLS,		/* calls of threads that did not fit */
 	LOST_SCHED,		/* dispatches and interrupts; the buffer or the file was full */
 	LOST_NR
 };

@@ -6,7 +6,7 @@
  * Fields are words of text, "name:type" or "name:type:unit", in the order of the payload:
  *	u8 u16 u32 u64 i32 i64	integers; x32 x64 the same, shown in hexadecimal
  *	v z			LEB128, LEB128 of a zigzag difference
- *	s b			varint length and that many bytes: text, bytes
+ *	s b			varint length and its bytes: text, bytes
  *	m8.16			no payload: 16 bits of the minor code from bit 8 up
  *	*nr( ... )		what is inside, as often as the field nr says; may be nested once
  * A type of any other name ends what can be decoded: the rest of the payload is bytes.

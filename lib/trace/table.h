@@ -4,7 +4,7 @@
  * goes by, and the tests are made of these rows.  Their order is that of the schema, and the manual
  * page arcprof-trace(5) has a line for each; the tests compare the two.
  *
- * There is no include guard: who includes this defines RECORD, VARIANT or BY_HAND before, and all three
+ * There is no include guard: an includer defines RECORD, VARIANT or BY_HAND before, and all three
  * are undefined at the end.
  *
  *	RECORD(struct, chunk, time, major, code, name, fields)

@@ -76,7 +76,7 @@ static const uint8_t *at(struct walk *w, uint64_t off, size_t len)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			break;		/* it shrank, or the disk fails: cut short here */
+			break;		/* it shrank, or the disk fails: truncated here */
 		have += n;
 	}
 	w->window_len = have;

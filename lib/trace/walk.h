@@ -50,12 +50,12 @@ int walk_next(struct walk *w, struct walk_chunk *c, struct err *e);
 /* The payload, decompressed; NULL when it cannot be (counted as damage). Until the next call. */
 const uint8_t *walk_payload(struct walk *w, const struct walk_chunk *c);
 bool walk_is(const struct walk_chunk *c, const char *type);
-/* The type to be read by people: what is no visible ASCII is '?'. Returns text. */
+/* The type to be read by people: anything but visible ASCII becomes '?'. Returns text. */
 const char *walk_type_text(const struct trf_chunk *h, char text[5]);
 
 /*
  * The record at *s, which moves on; r holds the one before, zeroed at first.  0 at the end,
- * -1 when there is no whole record: the rest of the payload has no meaning then.
+ * -1 when there is no whole record: the rest of the payload is then meaningless.
  */
 int walk_record(struct span *s, const uint8_t *start, struct walk_record *r);
 

@@ -178,7 +178,7 @@ void writer_finish(struct trace_writer *w, struct records *p, size_t at, enum tr
 	written(w);
 }
 
-/* Whether nothing more is taken: the record in hand is lost. */
+/* Whether the writer takes nothing more: the current record is lost. */
 static bool dead(struct trace_writer *w)
 {
 	if (w->out.error)

@@ -7,7 +7,7 @@
 #include "trace/records.h"
 #include "trace/writer.h"
 
-/* Where records go that are no samples; NULL after a failure, and then one more is lost. */
+/* Where records other than samples go; NULL after a failure, and then one more is lost. */
 struct records *writer_meta(struct trace_writer *w);
 /* The same for what an instruction trace is made of. */
 struct records *writer_branches(struct trace_writer *w);

@@ -218,7 +218,7 @@ export function escapeMarkup(text) {
 		.replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, '\ufffd');
 }
 
-/* An empty canvas of that many pixels of the page; to give it another size costs more than to clear it. */
+/* An empty canvas of this size in page pixels; resizing it costs more than clearing it. */
 export function prepare(canvas, context, width, height) {
 	const scale = window.devicePixelRatio || 1, wide = Math.max(1, Math.round(width * scale));
 	const high = Math.max(1, Math.round(height * scale));

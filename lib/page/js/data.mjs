@@ -119,7 +119,7 @@ export class Samples {
 			this.first[t] += this.first[t - 1];
 	}
 
-	/* {node, weights} by time; nobody needs it before something is selected. */
+	/* {node, weights} by time; not needed before something is selected. */
 	byTime() {
 		if (this.order)
 			return this.order;

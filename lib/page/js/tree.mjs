@@ -66,7 +66,7 @@ export function pathTo(t, node) {
 }
 
 /*
- * Another tree of the same contexts: consumer c becomes to[c]; 0: what it used is its caller's. Siblings that became
+ * Another tree of the same contexts: consumer c becomes to[c]; 0: its caller is charged. Siblings that became
  * equal are one; merge: so is a node and its caller. nodeOf[i]: where node i of the old tree went.
  */
 export function mapTree(t, to, nrConsumers, merge) {
