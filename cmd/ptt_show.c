@@ -374,9 +374,9 @@ static void text_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s, con
 
 	for (i = 0; i < nr; i++)
 		threads += list[i].nr;
-	fprintf(sh->out, "%s** %s: %.3f s, %zu threads of %zu processes, interrupts %s%s\n",
+	fprintf(sh->out, "%s** %s: %.3f s, %zu thread%s of %zu process%s, interrupts %s%s\n",
 		sh->nr_printed ? "\n" : "",
-		sh->backend, s->session_ns / 1e9, threads, nr,
+		sh->backend, s->session_ns / 1e9, threads, threads == 1 ? "" : "s", nr, nr == 1 ? "" : "es",
 		s->known & 1u << PTT_IRQ_TIME ? "set apart" : "in the threads' time",
 		s->nr_refused ? "; more threads than slots: some are missing" : "");
 	text_head(sh);
