@@ -20,6 +20,25 @@ load ../lib
 	[ "$status" -eq 0 ]
 }
 
+@test "source: subjects of commits are short, and say what a commit does" {
+	skip_unless_command git
+	run "$TOP/t/subjects"
+	[ "$status" -ne 77 ] || skip "the history is not here"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	mkdir t
+	cp "$TOP/t/subjects" t
+	git init -q .
+	for subject in 'report: adds a view' 'report: added a view' 'A view' 'report: add a view.' \
+		"report: add a view that nobody would have thought of before it was there" 'report: add a view'; do
+		git -c user.name=x -c user.email=x@y commit -q --allow-empty -m "$subject"
+	done
+	run t/subjects
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[ "${#lines[@]}" -eq 5 ]
+}
+
 @test "source: each header compiles alone" {
 	[ -e "$BUILD/version.h" ] || skip "nothing is built"
 	run "$TOP/t/headers"
