@@ -23,7 +23,7 @@ struct view_opts {
 static const struct opt view_table[] = {
 	OPT_STR('i', "input", O, input, "file", "arcprof.data", "read the trace <file>"),
 	OPT_STR('o', "output", O, output, "file", NULL, "write the page to <file> and keep it"),
-	OPT_FLAG('n', "no-browser", O, no_browser, "only say where the page is"),
+	OPT_FLAG(0, "no-browser", O, no_browser, "only say where the page is"),
 	OPT_END
 };
 #undef O
