@@ -80,24 +80,6 @@ int sampling_check(const struct sampling_opts *o, int nr_operands, struct err *e
 	return 0;
 }
 
-int sampling_prepare(struct sampling *s, const struct sampling_opts *o, bool samples, struct err *e)
-{
-	int r = samples ? sampling_events(s, &o->events, o->freq, o->period, e) : 0;
-
-	if (!r)
-		r = sampling_targets(s, &o->pids, &o->tids, &o->cpus, e);
-	if (!r && o->user)
-		r = sampling_user(s, o->user, e);
-	s->c.system_wide = o->system_wide;
-	s->c.ev.callgraph = samples ? o->callgraph : CALLGRAPH_NO;
-	s->c.ev.stack_bytes = o->stack_bytes & ~7ull;
-	s->c.ev.exclude_kernel = o->all_user;
-	s->c.ev.exclude_user = o->all_kernel;
-	s->c.java = !o->java ? JAVA_OFF : samples ? JAVA_SAMPLE : JAVA_NAMES;
-	s->c.java_depth = o->java_depth;
-	return r;
-}
-
 void sampling_release(struct sampling *s)
 {
 	free(s->events);
@@ -271,7 +253,8 @@ static int parse_user(const char *name, uid_t *uid, struct err *e)
 	return -EINVAL;
 }
 
-int sampling_user(struct sampling *s, const char *name, struct err *e)
+/* All processes that the user, a name or a number, runs now. */
+static int sampling_user(struct sampling *s, const char *name, struct err *e)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *d;
@@ -297,6 +280,24 @@ int sampling_user(struct sampling *s, const char *name, struct err *e)
 	s->c.nr_pids = s->pids.nr_id;
 	s->c.pids_may_end = true;
 	return 0;
+}
+
+int sampling_prepare(struct sampling *s, const struct sampling_opts *o, bool samples, struct err *e)
+{
+	int r = samples ? sampling_events(s, &o->events, o->freq, o->period, e) : 0;
+
+	if (!r)
+		r = sampling_targets(s, &o->pids, &o->tids, &o->cpus, e);
+	if (!r && o->user)
+		r = sampling_user(s, o->user, e);
+	s->c.system_wide = o->system_wide;
+	s->c.ev.callgraph = samples ? o->callgraph : CALLGRAPH_NO;
+	s->c.ev.stack_bytes = o->stack_bytes & ~7ull;
+	s->c.ev.exclude_kernel = o->all_user;
+	s->c.ev.exclude_user = o->all_kernel;
+	s->c.java = !o->java ? JAVA_OFF : samples ? JAVA_SAMPLE : JAVA_NAMES;
+	s->c.java_depth = o->java_depth;
+	return r;
 }
 
 int sampling_targets(struct sampling *s, const struct opt_list *pids, const struct opt_list *tids,

@@ -59,8 +59,6 @@ int sampling_prepare(struct sampling *s, const struct sampling_opts *o, bool sam
  */
 int sampling_events(struct sampling *s, const struct opt_list *names, const char *freq, uint64_t period,
 		    struct err *e);
-/* All processes that the user, a name or a number, runs now. */
-int sampling_user(struct sampling *s, const char *user, struct err *e);
 int sampling_targets(struct sampling *s, const struct opt_list *pids, const struct opt_list *tids,
 		     const struct opt_list *cpus, struct err *e);
 void sampling_command(struct sampling *s, const char *command, int nr_operands, char **operands);

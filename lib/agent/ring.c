@@ -173,7 +173,8 @@ void ring_commit(void *rec, size_t size, enum jvm_rec_type type)
 	publish(rec, lap * out.ring_bytes, size, type);
 }
 
-void *log_begin(void)
+/* Locks the log; the buffer for one record of at most LOG_RECORD_MAX bytes. */
+static void *log_begin(void)
 {
 	sys_lock(&out.lock);
 	return out.buf;
@@ -195,7 +196,8 @@ static bool write_all(const char *p, size_t len, uint64_t off)
 	return true;
 }
 
-void log_end(size_t size, enum jvm_rec_type type)
+/* Sets its header, writes it and unlocks; size 0: nothing. */
+static void log_end(size_t size, enum jvm_rec_type type)
 {
 	struct jvm_ctl *ctl = out.ctl;
 

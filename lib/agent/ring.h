@@ -35,20 +35,15 @@ void ring_count_lost(struct jvm_ring *r);
 /* What the recorder knows of the thread whose stack ends there; false: nothing. */
 bool ring_root(uint64_t end, struct jvm_root *r);
 
-/*
- * The log, not for signal handlers. log_begin() locks it and returns the buffer for one record
- * of at most LOG_RECORD_MAX bytes; log_end() sets its header, writes it and unlocks. size 0: nothing.
- */
+/* Bytes of one record in the log, which is not for signal handlers. */
 #define LOG_RECORD_MAX (4u << 20)
-void *log_begin(void);
-void log_end(size_t size, enum jvm_rec_type type);
 /*
  * send_method(), send_code() and so on, for the rows of jvm/table.h: a record to the ring, for signal
  * handlers, or with NULL to the log. False: the ring is full.
  */
 #define RECORD(s, ...) bool send_##s(struct jvm_ring *ring, const struct jvm_##s *r);
 #include "jvm/table.h"
-/* For a record of which something is written where it goes: ring_reserve() or log_begin(), and their ends. */
+/* For a record of which something is written where it goes. The log is locked in between. */
 void *send_begin(struct jvm_ring *ring, size_t size);
 void send_end(struct jvm_ring *ring, void *rec, size_t size, enum jvm_rec_type type);
 

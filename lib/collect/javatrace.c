@@ -40,7 +40,7 @@ static uint32_t thread_of(const struct javatrace *t, struct proc *p, uint32_t ti
 #undef TRACED
 #undef OWN
 
-void javatrace_thread(void *ctx, struct jvm *jvm, const struct jvm_thread *r)
+static void javatrace_thread(void *ctx, struct jvm *jvm, const struct jvm_thread *r)
 {
 	const struct javatrace *t = ctx;
 	struct proc *p = t->proc(jvm);

@@ -31,7 +31,6 @@ struct javatrace {
 #undef TRACED
 #undef OWN
 
-void javatrace_thread(void *ctx, struct jvm *jvm, const struct jvm_thread *r);
 void javatrace_lost(void *ctx, struct jvm *jvm, uint64_t nr);
 /* Sets those of them that are still NULL. */
 void javatrace_complete(struct jvm_callbacks *cb);
