@@ -80,12 +80,13 @@ void trace_write_branches(struct trace_writer *w, const struct rec_branches *r);
 /* An address that gets symbols though no stack has it. */
 void trace_writer_note(struct trace_writer *w, const struct frame *f);
 
+/* fn is called with each frame of Java code (FRAME_JIT, FRAME_INTERP), once per epoch. */
+void trace_writer_on_java(struct trace_writer *w, void (*fn)(void *ctx, const struct frame *f), void *ctx);
+
 /*
  * Every (module, offset) and kernel address that any stack of any epoch used or trace_writer_note()
  * named and that no earlier call has reported, in no order: these need symbols.
  */
-/* fn is called with each frame of Java code (FRAME_JIT, FRAME_INTERP), once per epoch. */
-void trace_writer_on_java(struct trace_writer *w, void (*fn)(void *ctx, const struct frame *f), void *ctx);
 void trace_writer_each_address(struct trace_writer *w,
 			       void (*fn)(void *ctx, uint32_t module, uint64_t off, bool kernel), void *ctx);
 

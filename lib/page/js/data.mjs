@@ -30,7 +30,7 @@ class Column {
 		}
 		at[0] = low;
 		if (this.end.some((end, k) => at[k] > end))
-			throw new Error('the data of this page are cut short');
+			throw new Error('the data of this page are truncated');
 		return array;
 	}
 
