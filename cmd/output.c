@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,39 +21,68 @@ static void give_usual_mode(int fd)
 	}
 }
 
-int output_begin(struct output *o, const char *path, struct err *e)
+/* A device, a pipe or a link is written to where it is: only a file is replaced. */
+static bool is_replaced(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) || S_ISREG(st.st_mode);
+}
+
+static int open_output(struct output *o, struct err *e)
 {
 	int fd;
 
-	*o = (struct output){ path, xasprintf("%s.XXXXXX", path), -1 };
+	if (!is_replaced(o->path)) {
+		fd = open(o->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+		return fd < 0 ? err_errno(e, "%s", o->path) : fd;
+	}
+	o->temporary = xasprintf("%s.XXXXXX", o->path);
 	fd = mkostemp(o->temporary, O_CLOEXEC);
 	if (fd < 0) {
+		err_errno(e, "%s", o->path);
 		free(o->temporary);
-		return err_errno(e, "%s", path);
+		return -e->code;
 	}
 	give_usual_mode(fd);
+	return fd;
+}
+
+static void drop_temporary(struct output *o)
+{
+	if (o->temporary)
+		unlink(o->temporary);
+}
+
+int output_begin(struct output *o, const char *path, struct err *e)
+{
+	int fd, r = 0;
+
+	*o = (struct output){ .path = path };
+	fd = open_output(o, e);
+	if (fd < 0)
+		return fd;
 	fflush(stdout);
 	o->saved_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (o->saved_fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
-		err_errno(e, "%s", path);
-		unlink(o->temporary);
+		r = err_errno(e, "%s", path);
+		drop_temporary(o);
 		free(o->temporary);
-		close(fd);
-		return -e->code;
 	}
 	close(fd);
-	return 0;
+	return r;
 }
 
 int output_end(struct output *o, struct err *e)
 {
-	bool good = ftello(stdout) > 0;
+	bool printed = !o->temporary || ftello(stdout) > 0;
 	int r = 0;
 
-	if (good && (fflush(stdout) || ferror(stdout) || rename(o->temporary, o->path)))
+	if (fflush(stdout) || ferror(stdout) || (o->temporary && printed && rename(o->temporary, o->path)))
 		r = err_errno(e, "%s", o->path);
-	if (!good || r)
-		unlink(o->temporary);
+	if (!printed || r)
+		drop_temporary(o);
+	__fpurge(stdout);	/* what could not be written does not belong on the terminal */
 	dup2(o->saved_fd, STDOUT_FILENO);
 	close(o->saved_fd);
 	free(o->temporary);

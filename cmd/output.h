@@ -7,7 +7,7 @@
 
 struct output {
 	const char *path;
-	char *temporary;	/* beside it */
+	char *temporary;	/* beside it; NULL: path is no file, and is written to where it is */
 	int saved_fd;		/* standard output as it was */
 };
 

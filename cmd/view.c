@@ -79,6 +79,13 @@ static bool open_browser(const char *path)
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
+/* Nothing was written into it. */
+static void drop_folder(char *path)
+{
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+}
+
 static int view_run(void *opts, int nr_operands, char **operands)
 {
 	struct view_opts *o = opts;
@@ -95,7 +102,10 @@ static int view_run(void *opts, int nr_operands, char **operands)
 	q.output = o->output ? o->output : path;
 	q.calibrate = true;
 	status = report_show(&q, &report_xarc, NULL);
-	whole = realpath(q.output, NULL);
+	/* What a damaged trace gives is shown, too; a file of the user's may be an older page. */
+	whole = status && o->output ? NULL : realpath(q.output, NULL);
+	if (!whole && path)
+		drop_folder(path);
 	if (whole && (o->no_browser || !has_browser() || !open_browser(whole)))
 		printf("%s\n", whole);
 	if (whole && !o->no_browser && !has_browser())
