@@ -30,15 +30,6 @@ static uint32_t thread_of(const struct javatrace *t, struct proc *p, uint32_t ti
 #define OWN(s, fields)
 #define RECORD(s, to, fields) to(s, fields)
 #include "jvm/table.h"
-#undef FIELD
-#undef KEY
-#undef TID
-#undef ASIDE
-#undef TEXT
-#undef PAIRS
-#undef INLINES
-#undef TRACED
-#undef OWN
 
 static void javatrace_thread(void *ctx, struct jvm *jvm, const struct jvm_thread *r)
 {
@@ -70,8 +61,6 @@ void javatrace_complete(struct jvm_callbacks *cb)
 #define OWN(s)
 #define RECORD(s, to, ...) to(s)
 #include "jvm/table.h"
-#undef TRACED
-#undef OWN
 	cb->thread = cb->thread ? cb->thread : javatrace_thread;
 	cb->lost = cb->lost ? cb->lost : javatrace_lost;
 }

@@ -28,8 +28,6 @@ struct javatrace {
 #define OWN(s)
 #define RECORD(s, to, ...) to(s)
 #include "jvm/table.h"
-#undef TRACED
-#undef OWN
 
 void javatrace_lost(void *ctx, struct jvm *jvm, uint64_t nr);
 /* Sets those of them that are still NULL. */

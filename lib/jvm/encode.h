@@ -65,13 +65,6 @@ static inline char *jvm_put_bytes(char *d, const void *p, uint32_t len)
 		return (sizeof(struct jvm_rec) + sizeof(s.time_ns) fields + 7) & ~(size_t)7; \
 	}
 #include "jvm/table.h"
-#undef FIELD
-#undef KEY
-#undef TID
-#undef ASIDE
-#undef TEXT
-#undef PAIRS
-#undef INLINES
 
 /*
  * char *jvm_encode_<struct>(void *rec, size_t size, const struct jvm_<struct> *r)
@@ -97,12 +90,5 @@ static inline char *jvm_put_bytes(char *d, const void *p, uint32_t len)
 		return d; \
 	}
 #include "jvm/table.h"
-#undef FIELD
-#undef KEY
-#undef TID
-#undef ASIDE
-#undef TEXT
-#undef PAIRS
-#undef INLINES
 
 #endif

@@ -4,7 +4,8 @@
  * the agent's writer, the recorder's decoder and callbacks, what hands them over to the trace,
  * and the tests are made of these rows.
  *
- * There is no include guard: who includes this defines RECORD before; it is undefined at the end.
+ * There is no include guard: who includes this defines RECORD, and what of the rows it takes, before; all
+ * are undefined at the end.
  *
  *	RECORD(struct, TRACED or OWN, fields)
  *		A record that is one struct jvm_<struct>.  The row makes JVM_REC_<struct>,
@@ -64,3 +65,12 @@ RECORD(bracket, TRACED,
 	FIELD(u32, bracket.method))
 
 #undef RECORD
+#undef FIELD
+#undef KEY
+#undef TID
+#undef ASIDE
+#undef TEXT
+#undef PAIRS
+#undef INLINES
+#undef TRACED
+#undef OWN

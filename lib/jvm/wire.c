@@ -34,13 +34,6 @@
 #define INLINES(m, l) WITH_LENGTH(WIRE_INLINES, m, l, const uint8_t *)
 #define RECORD(s, to, fields) static const struct wire_field s##_fields[] = { fields };
 #include "jvm/table.h"
-#undef FIELD
-#undef KEY
-#undef TID
-#undef ASIDE
-#undef TEXT
-#undef PAIRS
-#undef INLINES
 
 const struct wire_kind wire_kinds[JVM_NR_REC_TYPES] = {
 #define RECORD(s, ...) \
