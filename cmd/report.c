@@ -547,6 +547,27 @@ int report_show(const struct report_request *q, const struct report *r, const vo
 	return status;
 }
 
+/* Metrics that the report's argument names are wanted, whatever the default is; n always is there. */
+static int add_metrics(struct report_request *q, const struct report *r)
+{
+	struct opt_list named = { 0 };
+	struct err e;
+	size_t i;
+	int status = 0;
+
+	if (r->argument_is_metrics && opt_list_add(&named, q->argument, &e)) {
+		log_error("--%s: %s", r->name, e.msg);
+		status = EXIT_USAGE;
+	}
+	for (i = 0; i < named.nr_items; i++) {
+		if (!status && strcmp(named.items[i], "calls") != 0)
+			opt_list_add(&q->metrics, named.items[i], &e);
+		free(named.items[i]);
+	}
+	free(named.items);
+	return status;
+}
+
 static int report_run(void *opts, int nr_operands, char **operands)
 {
 	struct report_request *q = opts;
@@ -557,6 +578,8 @@ static int report_run(void *opts, int nr_operands, char **operands)
 		status = EXIT_USAGE;
 	if (!status)
 		status = report_check(q, r, own_opts(q, r));
+	if (!status)
+		status = add_metrics(q, r);
 	return status ? status : report_show(q, r, own_opts(q, r));
 }
 

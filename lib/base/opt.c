@@ -118,7 +118,7 @@ static int parse_word(const struct opt *o, const char *s, int *v, struct err *e)
 	return -EINVAL;
 }
 
-static int add_items(struct opt_list *l, const char *s, struct err *e)
+int opt_list_add(struct opt_list *l, const char *s, struct err *e)
 {
 	while (1) {
 		size_t len = strcspn(s, ",");
@@ -157,7 +157,7 @@ static int set_value(const struct opt *o, void *field, const char *s, struct err
 	case OPT_TYPE_DOUBLE:
 		return parse_double(s, field, e);
 	case OPT_TYPE_LIST:
-		return add_items(field, s, e);
+		return opt_list_add(field, s, e);
 	case OPT_TYPE_GROUP:
 	case OPT_TYPE_END:
 		break;

@@ -98,6 +98,11 @@ struct opt {
  */
 int opt_parse(const struct opt *table, void *opts, int argc, char **argv, bool stop_at_operand,
 	      int *nr_operands, struct err *e);
+/*
+ * Appends the items of s, with commas between, as an option of type LIST does.  -EINVAL: one of them is
+ * empty.
+ */
+int opt_list_add(struct opt_list *l, const char *s, struct err *e);
 /* Frees what opt_parse() allocated in *opts (lists). */
 void opt_release(const struct opt *table, void *opts);
 /* The first row whose field does not have its default; NULL: all have. */

@@ -41,7 +41,7 @@ static void print_text(const struct list *l, const struct view *v, void *rows, F
 		table_end(&t, name.data);
 	}
 	if (l->foot)
-		l->foot(v, out);
+		l->foot(v, rows, out);
 	buf_release(&name);
 	table_release(&t);
 }
@@ -72,6 +72,8 @@ static void print_json(const struct list *l, const struct view *v, void *rows, F
 		json_end(&j);
 	}
 	json_end(&j);
+	if (l->json_foot)
+		l->json_foot(v, rows, &j);
 	json_end(&j);
 }
 

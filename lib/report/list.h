@@ -17,9 +17,11 @@ struct list {
 	void (*indent)(const struct row *r, struct buf *line);
 	void (*name)(const struct view *v, const struct row *r, struct buf *b);
 	/* After the last row of text; NULL: nothing. */
-	void (*foot)(const struct view *v, FILE *out);
+	void (*foot)(const struct view *v, void *rows, FILE *out);
 	/* The members of a row's object. */
 	void (*json)(const struct view *v, const struct row *r, struct json *j);
+	/* Members of the outer object, behind the rows; NULL: none. */
+	void (*json_foot)(const struct view *v, void *rows, struct json *j);
 };
 
 /* Prints what l->next() makes of rows; a print() of struct report returns its result. */

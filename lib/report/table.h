@@ -20,6 +20,7 @@ struct row {
 	uint64_t cee;		/* rt: calls from the context */
 	const uint64_t *base, *cum, *cum2;	/* [metric] */
 	uint32_t consumer;
+	const struct correlated *correlated;	/* correlate */
 };
 
 struct table;

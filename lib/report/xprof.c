@@ -93,7 +93,7 @@ static void put_name(const struct view *v, const struct row *r, struct buf *b)
 	view_name(v, r->consumer, b);
 }
 
-static void put_total(const struct view *v, FILE *out)
+static void put_total(const struct view *v, void *rows, FILE *out)
 {
 	const struct model *m = v->m;
 	unsigned int first = model_has_metrics(m, 0) ? m->metrics[0].source : 0;

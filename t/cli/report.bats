@@ -699,3 +699,36 @@ nothing() {
 	run_arcprof report -i "$MIXED" --symbol 'demo.*'
 	[ "$status" -eq 0 ] && [ -z "$stderr" ]
 }
+
+@test "report: --correlate asks for its metrics itself, and its rows have the values of --xprof" {
+	skip_unless_perf
+	arcprof record -F 2000 -e cpu-clock,page-faults -o shares.data -- "$BUILD/t/workloads/shares" >/dev/null 2>&1
+	arcprof report -i shares.data --correlate page-faults,cpu-clock --min-share 0 --format json >pairs
+	arcprof report -i shares.data --xprof --metric page-faults,cpu-clock --format json >flat
+	# every function with base, and its base and numbers of samples
+	jq -c '[.rows[] | select(.base[0] > 0 or .base[1] > 0) | [.name, .module, .base[:2], .ns]] | sort' flat >want
+	jq -c '[.rows[] | [.name, .module, .values, .ns]] | sort' pairs | diff want -
+	jq -e '.truncated == false and ([.rows[].low] | . == (sort | reverse))' pairs
+	jq -e '.rows | length > 3 and all(
+		(.high == null or .low <= .high) and (.ratio == null or (.low <= .ratio and (.high == null or .ratio <= .high))))' pairs
+	# what is hidden is counted
+	run_arcprof report -i shares.data --correlate page-faults,cpu-clock --limit 2 --format json
+	[ "$(json '.not_shown + 2')" -eq "$(jq '.rows | length' pairs)" ]
+}
+
+@test "report: --correlate wants two different metrics that the trace has" {
+	tree=$DATA/sources/tree
+	for bad in cpu cpu, ,cpu cpu,cpu cpu,cpu-clock,page-faults; do
+		run_arcprof report --tree "$tree" --correlate "$bad"
+		[ "$status" -eq 2 ]
+		[[ $stderr == *"--correlate"*"'$bad'"* ]]
+	done
+	run_arcprof report --tree "$tree" --correlate cpu,bytes
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"unknown metric 'bytes' (available: cpu, cpu-clock, page-faults)"* ]]
+	run_arcprof report --stacks /dev/stdin --correlate calls,samples
+	[ "$status" -eq 1 ]
+	run_arcprof report --tree "$tree" --xprof --by context
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--by is only valid with --correlate"* ]]
+}

@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * correlate.c - which functions or contexts have a larger share of one metric than of another.
+ *
+ * A ratio of 3 samples to 1 says nothing: rows are ordered by the lower end of the interval in which the
+ * ratio is.  Exact values have no interval.  Both metrics are shares of their own total, so that a ratio
+ * of 1 is what the whole program has, whatever the units are.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/interval.h"
+#include "base/mem.h"
+#include "base/quote.h"
+#include "report/list.h"
+
+static const char *const bys[] = { "function", "context", NULL };
+static const char *const ofs[] = { "base", "cum", NULL };
+
+struct correlate_opts {
+	int by, of;
+	double min_share;		/* percent */
+};
+
+enum { BY_FUNCTION, BY_CONTEXT };
+enum { OF_BASE, OF_CUM };
+
+struct correlated {
+	uint32_t consumer, node;	/* node: 0, or of a context */
+	uint64_t n;
+	const uint64_t *values;		/* [metric] */
+	double share[2];		/* 0 to 1 */
+	double ratio, low, high;
+};
+
+/* One of the two metrics. */
+struct side {
+	bool is_n;			/* "calls" */
+	unsigned int metric;
+	unsigned int source;
+	bool sampled;
+	uint64_t total, total_n;
+};
+
+struct correlation {
+	const struct view *v;
+	const struct correlate_opts *o;
+	struct side side[2];
+	struct correlated *list;
+	size_t nr, at;			/* nr: rows that are shown */
+	size_t nr_hidden;
+	double hidden[2];		/* their shares */
+	uint64_t *sums;			/* what the rows of functions point to */
+	uint64_t *cum_n;		/* [node], for cum */
+};
+
+/* ---- the two metrics ---- */
+
+static bool is_name(const char *s, size_t len, const char *name)
+{
+	return strlen(name) == len && !memcmp(name, s, len);
+}
+
+static bool find_side(const struct view *v, const char *name, size_t len, struct side *s)
+{
+	const struct model *m = v->m;
+	unsigned int i;
+
+	for (i = 0; i < m->nr_shown; i++)
+		if (is_name(name, len, model_str(m, m->metrics[i].name)))
+			break;
+	*s = (struct side){ .metric = i };
+	if (i < m->nr_shown) {
+		s->source = m->metrics[i].source;
+		s->total = v->total[i];
+	} else if (m->sources[0].kind == FLOW_CALLS && is_name(name, len, "calls")) {
+		s->is_n = true;
+		s->total = v->total_n;
+	} else {
+		return false;
+	}
+	s->sampled = m->sources[s->source].kind == FLOW_SAMPLES;
+	s->total_n = model_n(m, s->source, v->total_n, v->total);
+	return true;
+}
+
+static int unknown_side(const struct view *v, const char *name, size_t len, struct err *e)
+{
+	const struct model *m = v->m;
+	struct buf b = BUF_INIT;
+	unsigned int i;
+
+	for (i = 0; i < m->nr_shown; i++)
+		buf_fmt(&b, "%s%s", i ? ", " : "", model_str(m, m->metrics[i].name));
+	if (m->sources[0].kind == FLOW_CALLS)
+		buf_str(&b, ", calls");
+	err_set(e, EINVAL, "--correlate: unknown metric '%.*s' (available: %s)", (int)len, name, b.data);
+	buf_release(&b);
+	return -EINVAL;
+}
+
+static int find_sides(struct correlation *c, struct err *e)
+{
+	const char *name = c->v->o->argument;
+	size_t len;
+	int i;
+
+	for (i = 0; i < 2; i++, name += len + 1) {
+		len = strcspn(name, ",");
+		if (!find_side(c->v, name, len, &c->side[i]))
+			return unknown_side(c->v, name, len, e);
+		if (!c->side[i].total)
+			return err_set(e, EINVAL, "--correlate: nothing was recorded of '%.*s'", (int)len,
+				       name);
+	}
+	return 0;
+}
+
+static uint64_t value_of(const struct side *s, const struct correlated *row)
+{
+	return s->is_n ? row->n : row->values[s->metric];
+}
+
+static uint64_t n_of(const struct correlation *c, const struct side *s, const struct correlated *row)
+{
+	return model_n(c->v->m, s->source, row->n, row->values);
+}
+
+/* ---- the ratio ---- */
+
+/* What is left for the ratio's truth: two counts of samples, or one of a known total. */
+static struct interval interval_of(const struct correlation *c, const struct correlated *row, double *ratio)
+{
+	const struct side *a = &c->side[0], *b = &c->side[1];
+	uint64_t x = n_of(c, a, row), y = n_of(c, b, row);
+	struct interval i;
+
+	if (a->sampled && b->sampled) {
+		double scale = (double)b->total_n / a->total_n;
+
+		i = interval_of_ratio(x, y);
+		*ratio = x && y ? (double)x / y * scale : 0;
+		return (struct interval){ i.low * scale, i.high * scale };
+	}
+	if (a->sampled) {
+		i = interval_of_share(x, a->total_n);
+		*ratio = (double)x / a->total_n / row->share[1];
+		return (struct interval){ i.low / row->share[1], i.high / row->share[1] };
+	}
+	i = interval_of_share(y, b->total_n);
+	*ratio = y ? row->share[0] * b->total_n / y : 0;
+	return (struct interval){ row->share[0] / i.high, i.low > 0 ? row->share[0] / i.low : INFINITY };
+}
+
+/* Samples may weigh differently: the interval of their number is moved to the ratio of what they weigh. */
+static void set_ratio(const struct correlation *c, struct correlated *row)
+{
+	struct interval i;
+	double of_counts;
+	int k;
+
+	for (k = 0; k < 2; k++)
+		row->share[k] = (double)value_of(&c->side[k], row) / c->side[k].total;
+	row->ratio = row->share[1] > 0 ? row->share[0] / row->share[1] : INFINITY;
+	row->low = row->high = row->ratio;
+	if (!c->side[0].sampled && !c->side[1].sampled)
+		return;
+	i = interval_of(c, row, &of_counts);
+	if (of_counts > 0 && row->ratio > 0 && isfinite(row->ratio) && isfinite(of_counts)) {
+		i.low *= row->ratio / of_counts;
+		i.high *= row->ratio / of_counts;
+	}
+	row->low = i.low;
+	row->high = i.high;
+}
+
+/* ---- rows ---- */
+
+/* n of each node and all below it; a parent's number is lower. */
+static uint64_t *sum_up(const struct flow *f)
+{
+	uint64_t *n = xcalloc(f->nr_nodes, sizeof(*n));
+	size_t i;
+
+	for (i = f->nr_nodes; --i > 0;) {
+		n[i] += f->nodes[i].n;
+		n[f->nodes[i].parent] += n[i];
+	}
+	return n;
+}
+
+static const uint64_t *node_values(const struct correlation *c, uint32_t node)
+{
+	const struct flow *f = &c->v->m->flow;
+
+	return c->o->of == OF_CUM ? flow_cum(f, node) : flow_base(f, node);
+}
+
+static uint64_t node_n(const struct correlation *c, uint32_t node)
+{
+	return c->o->of == OF_CUM ? c->cum_n[node] : c->v->m->flow.nodes[node].n;
+}
+
+static void list_contexts(struct correlation *c)
+{
+	const struct flow *f = &c->v->m->flow;
+	size_t i;
+
+	c->list = xcalloc(f->nr_nodes, sizeof(*c->list));
+	for (i = 1; i < f->nr_nodes; i++)
+		c->list[c->nr++] = (struct correlated){ .consumer = f->nodes[i].consumer, .node = i,
+			.n = node_n(c, i), .values = node_values(c, i) };
+}
+
+/* Of cum the outermost contexts of each, as in xprof. */
+static void list_functions(struct correlation *c)
+{
+	const struct flow *f = &c->v->m->flow;
+	uint32_t nr = flow_nr_consumers(f), k;
+	unsigned int m, w = f->nr_metrics;
+	size_t i;
+
+	c->list = xcalloc(nr, sizeof(*c->list));
+	c->sums = xcalloc((size_t)nr * w, sizeof(*c->sums));
+	for (i = 1; i < f->nr_nodes; i++) {
+		struct correlated *row = &c->list[f->nodes[i].consumer];
+		uint64_t *sums = c->sums + (size_t)f->nodes[i].consumer * w;
+
+		row->consumer = f->nodes[i].consumer;
+		row->values = sums;
+		if (c->o->of == OF_CUM && f->nodes[i].rl > 1)
+			continue;
+		row->n += node_n(c, i);
+		for (m = 0; m < w; m++)
+			sums[m] += node_values(c, i)[m];
+	}
+	for (k = 0; k < nr; k++)
+		if (c->list[k].consumer)
+			c->list[c->nr++] = c->list[k];
+}
+
+static int compare(const void *p, const void *q, void *ctx)
+{
+	const struct correlated *a = p, *b = q;
+	const struct correlation *c = ctx;
+	struct flow_order order = c->v->order;
+	int r;
+
+	if (a->low != b->low)
+		return a->low > b->low ? -1 : 1;
+	if (a->ratio != b->ratio)
+		return a->ratio > b->ratio ? -1 : 1;
+	if (a->share[0] != b->share[0])
+		return a->share[0] > b->share[0] ? -1 : 1;
+	order.by = FLOW_BY_NAME;
+	r = flow_compare(&order, &(struct flow_key){ a->consumer, a->n, a->values, a->values },
+			 &(struct flow_key){ b->consumer, b->n, b->values, b->values }, false);
+	return r ? r : a->node < b->node ? -1 : a->node > b->node;
+}
+
+static void hide(struct correlation *c, const struct correlated *row)
+{
+	c->nr_hidden++;
+	c->hidden[0] += row->share[0];
+	c->hidden[1] += row->share[1];
+}
+
+/* Leaves what has something of either, in order; counts what is not shown. */
+static void order_rows(struct correlation *c)
+{
+	double least = c->o->min_share / 100;
+	size_t i, used = 0;
+
+	for (i = 0; i < c->nr; i++) {
+		struct correlated *row = &c->list[i];
+
+		set_ratio(c, row);
+		if (row->share[0] <= 0 && row->share[1] <= 0)
+			continue;
+		if (row->share[0] < least && row->share[1] < least)
+			hide(c, row);
+		else
+			c->list[used++] = *row;
+	}
+	c->nr = used;
+	if (used)
+		qsort_r(c->list, used, sizeof(*c->list), compare, c);
+	if (!c->v->o->limit)
+		return;
+	for (; c->nr > c->v->o->limit; c->nr--)
+		hide(c, &c->list[c->nr - 1]);
+}
+
+/* ---- printing ---- */
+
+static void put_ratio(double ratio, struct buf *b)
+{
+	if (isfinite(ratio))
+		buf_fmt(b, "%.*f", ratio < 100 ? 2 : 0, ratio);
+	else
+		buf_str(b, "inf");
+}
+
+static void cell_ratio(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_ratio(r->correlated->ratio, b);
+}
+
+static bool is_exact(const struct correlated *row)
+{
+	return row->low >= row->high;
+}
+
+static void cell_low(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	if (is_exact(r->correlated))
+		buf_putc(b, '-');
+	else
+		put_ratio(r->correlated->low, b);
+}
+
+static void cell_high(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	if (is_exact(r->correlated))
+		buf_putc(b, '-');
+	else
+		put_ratio(r->correlated->high, b);
+}
+
+static void put_raw(double v, struct buf *b)
+{
+	if (isfinite(v))
+		buf_fmt(b, "%.6g", v);
+	else
+		buf_str(b, "inf");
+}
+
+static void cell_raw_ratio(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_raw(r->correlated->ratio, b);
+}
+
+static void cell_raw_low(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_raw(r->correlated->low, b);
+}
+
+static void cell_raw_high(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_raw(r->correlated->high, b);
+}
+
+static void cell_pcalls(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_percent(b, r->n, t->v->total_n);
+}
+
+static void put_node(const struct view *v, const struct row *r, struct buf *b)
+{
+	const struct flow *f = &v->m->flow;
+	uint32_t i = r->correlated->node;
+
+	view_name(v, r->consumer, b);
+	while (i && (i = f->nodes[i].parent)) {
+		buf_str(b, " < ");
+		view_name(v, f->nodes[i].consumer, b);
+	}
+}
+
+static void cell_context(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+{
+	put_node(t->v, r, b);
+}
+
+static const struct column ratio = { "Ratio", "ratio", COLUMN_OTHER, 7, false, cell_ratio };
+static const struct column low = { "Low", "low", COLUMN_OTHER, 7, false, cell_low };
+static const struct column high = { "High", "high", COLUMN_OTHER, 7, false, cell_high };
+static const struct column pcalls = { "%Calls", "pcalls", COLUMN_PERCENT, 7, false, cell_pcalls };
+static const struct column calls = { "Calls", "n", COLUMN_N, 7, false, cell_n };
+static const struct column base = { "Base", "base", COLUMN_VALUE, 6, true, cell_base };
+static const struct column cum = { "Cum", "cum", COLUMN_VALUE, 6, true, cell_cum };
+
+static const struct column *const columns[2][2][8] = {	/* [of][calls are one of the two] */
+	[OF_BASE] = {
+		{ &ratio, &low, &high, &column_count, &column_pbase, &base, NULL },
+		{ &ratio, &low, &high, &calls, &pcalls, &column_pbase, &base, NULL },
+	},
+	[OF_CUM] = {
+		{ &ratio, &low, &high, &column_count, &column_pcum, &cum, NULL },
+		{ &ratio, &low, &high, &calls, &pcalls, &column_pcum, &cum, NULL },
+	},
+};
+
+static const struct column c_ratio = { "", "ratio", COLUMN_OTHER, 0, false, cell_raw_ratio };
+static const struct column c_low = { "", "low", COLUMN_OTHER, 0, false, cell_raw_low };
+static const struct column c_high = { "", "high", COLUMN_OTHER, 0, false, cell_raw_high };
+static const struct column c_context = { "", "name", COLUMN_OTHER, 0, false, cell_context };
+
+static const struct column *const csv_columns[2][9] = {
+	[OF_BASE] = { &c_context, &csv_kind, &csv_module, &c_ratio, &c_low, &c_high, &column_count, &csv_base,
+		      NULL },
+	[OF_CUM] = { &c_context, &csv_kind, &csv_module, &c_ratio, &c_low, &c_high, &column_count, &csv_cum,
+		     NULL },
+};
+
+static bool next_row(void *rows, struct row *r)
+{
+	struct correlation *c = rows;
+	const struct correlated *row = &c->list[c->at];
+
+	if (c->at == c->nr)
+		return false;
+	c->at++;
+	*r = (struct row){ .n = row->n, .base = row->values, .cum = row->values, .consumer = row->consumer,
+			   .correlated = row };
+	return true;
+}
+
+static void put_name(const struct view *v, const struct row *r, struct buf *b)
+{
+	buf_str(b, "  ");
+	put_node(v, r, b);
+}
+
+static const char *name_of(const struct correlation *c, int i)
+{
+	const struct model *m = c->v->m;
+
+	return c->side[i].is_n ? "calls" : model_str(m, m->metrics[c->side[i].metric].name);
+}
+
+/* Bases add up, so that what is missing can be told; cums contain each other. */
+static void put_hidden(const struct view *v, void *rows, FILE *out)
+{
+	const struct correlation *c = rows;
+	struct buf b = BUF_INIT;
+	int i;
+
+	buf_str(&b, "\n Ratio - share of ");
+	quote_add(&b, name_of(c, 0));
+	buf_str(&b, " / share of ");
+	quote_add(&b, name_of(c, 1));
+	buf_str(&b, "\n Low, High - the ratio is between them in 19 of 20 cases (-: it is exact); rows are in the order of Low\n");
+	if (c->nr_hidden) {
+		buf_fmt(&b, " Not shown: %zu %s%s", c->nr_hidden, bys[c->o->by],
+			c->nr_hidden == 1 ? "" : "s");
+		for (i = 0; i < 2 && c->o->of == OF_BASE; i++) {
+			buf_fmt(&b, "%s%.2f %% of ", i ? " and " : ", with ", c->hidden[i] * 100);
+			quote_add(&b, name_of(c, i));
+		}
+		buf_putc(&b, '\n');
+	}
+	fwrite(b.data, 1, b.len, out);
+	buf_release(&b);
+}
+
+static void json_hidden(const struct view *v, void *rows, struct json *j)
+{
+	const struct correlation *c = rows;
+	int i;
+
+	json_array(j, "correlated");
+	for (i = 0; i < 2; i++)
+		json_str(j, NULL, name_of(c, i));
+	json_end(j);
+	json_str(j, "by", bys[c->o->by]);
+	json_str(j, "of", ofs[c->o->of]);
+	json_bool(j, "truncated", c->nr_hidden);
+	json_u64(j, "not_shown", c->nr_hidden);
+}
+
+static void json_row(const struct view *v, const struct row *r, struct json *j)
+{
+	const struct correlated *row = r->correlated;
+	const struct flow *f = &v->m->flow;
+	uint32_t i = row->node;
+	unsigned int m;
+
+	json_consumer(j, v, r->consumer, true);
+	if (i) {
+		json_array(j, "callers");
+		while ((i = f->nodes[i].parent))
+			json_str(j, NULL, model_str(v->m, v->m->consumers.items[f->nodes[i].consumer].name));
+		json_end(j);
+	}
+	json_double(j, "ratio", row->ratio);
+	json_double(j, "low", row->low);
+	json_double(j, "high", row->high);
+	json_array(j, "shares");
+	json_double(j, NULL, row->share[0]);
+	json_double(j, NULL, row->share[1]);
+	json_end(j);
+	json_array(j, "ns");
+	for (m = 0; m < v->m->nr_sources; m++)
+		json_u64(j, NULL, model_n(v->m, m, row->n, row->values));
+	json_end(j);
+	json_array(j, "values");
+	for (m = 0; m < v->m->nr_shown; m++)
+		json_u64(j, NULL, row->values[m]);
+	json_end(j);
+}
+
+static int correlate_print(struct view *v, FILE *out, struct err *e)
+{
+	struct correlation c = { .v = v, .o = v->o->own };
+	int r = find_sides(&c, e);
+	struct list list = { .name_head = "  Name", .json_rows = "rows", .next = next_row, .name = put_name,
+			     .foot = put_hidden, .json = json_row, .json_foot = json_hidden };
+
+	if (r)
+		return r;
+	list.columns = columns[c.o->of][c.side[0].is_n || c.side[1].is_n];
+	list.csv_columns = csv_columns[c.o->of];
+	if (c.o->of == OF_CUM)
+		c.cum_n = sum_up(&v->m->flow);
+	if (c.o->by == BY_CONTEXT)
+		list_contexts(&c);
+	else
+		list_functions(&c);
+	order_rows(&c);
+	r = list_print(&list, v, &c, out);
+	free(c.list);
+	free(c.sums);
+	free(c.cum_n);
+	return r;
+}
+
+static int check(const struct report_opts *o, struct err *e)
+{
+	const struct correlate_opts *own = o->own;
+	const char *comma = strchr(o->argument, ',');
+
+	if (!comma || comma == o->argument || !comma[1] || strchr(comma + 1, ','))
+		return err_set(e, EINVAL, "--correlate: expected two metrics with a comma between, not '%s'",
+			       o->argument);
+	if (is_name(o->argument, comma - o->argument, comma + 1))
+		return err_set(e, EINVAL, "--correlate: '%s' is the same metric twice", o->argument);
+	if (own->min_share < 0 || own->min_share > 100)
+		return err_set(e, EINVAL, "--min-share: a percentage is from 0 to 100");
+	return 0;
+}
+
+#define O struct correlate_opts
+static const struct opt opts[] = {
+	OPT_ENUM(0, "by", O, by, bys, "function", "what the rows are"),
+	OPT_ENUM(0, "of", O, of, ofs, "base", "compare what a row consumed itself, or also below"),
+	OPT_DOUBLE(0, "min-share", O, min_share, "percent", "0.1",
+		   "hide rows with less than <percent> of both metrics"),
+	OPT_END
+};
+#undef O
+
+const struct report report_correlate = {
+	.name = "correlate",
+	.help = "rank functions by the ratio of their shares of two metrics",
+	.argument = "metric,metric",
+	.argument_is_metrics = true,
+	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
+	.opts_title = "For --correlate",
+	.opts = opts,
+	.opts_size = sizeof(struct correlate_opts),
+	.check = check,
+	.print = correlate_print,
+};
