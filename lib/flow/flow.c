@@ -147,6 +147,20 @@ void flow_add(struct flow *f, uint32_t node, uint64_t n, const uint64_t *base)
 		to[m] += base[m];
 }
 
+void flow_arrange(struct flow *f, const unsigned int *from, unsigned int nr)
+{
+	uint64_t *base = xcalloc(f->alloc_nodes * nr, sizeof(*base));
+	unsigned int m;
+	size_t i;
+
+	for (i = 0; i < f->nr_nodes; i++)
+		for (m = 0; m < nr; m++)
+			base[i * nr + m] = from[m] == FLOW_NO_METRIC ? 0 : flow_base(f, i)[from[m]];
+	free(f->base);
+	f->base = base;
+	f->nr_metrics = nr;
+}
+
 /* Children in index order, which is the order of first entry. */
 static void link_children(struct flow *f)
 {

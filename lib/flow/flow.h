@@ -107,6 +107,10 @@ void flow_link(struct flow *f);
  */
 void flow_renumber(struct flow *f, uint32_t *to);
 
+/* Metric i of nr becomes what metric from[i] was, FLOW_NO_METRIC: 0. Before flow_finish(). */
+#define FLOW_NO_METRIC UINT32_MAX
+void flow_arrange(struct flow *f, const unsigned int *from, unsigned int nr);
+
 /* Sum of n, and of base into total[nr_metrics], over all nodes. */
 uint64_t flow_totals(const struct flow *f, uint64_t *total);
 /* One more than the highest consumer id in the tree: the size of an array indexed by it. */

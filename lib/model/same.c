@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* same.c - names without addresses, counts and hashes. */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/same.h"
+
+static bool is_java(uint32_t kind)
+{
+	return kind >= CONSUMER_JAVA && kind <= CONSUMER_JAVA_INLINED;
+}
+
+static bool is_native(uint32_t kind)
+{
+	return kind == CONSUMER_NATIVE || kind == CONSUMER_NATIVE_INLINED;
+}
+
+static size_t len_digits(const char *s)
+{
+	return strspn(s, "0123456789");
+}
+
+static size_t len_hex(const char *s)
+{
+	return strspn(s, "0123456789abcdefABCDEF");
+}
+
+static bool ends_here(char c)
+{
+	return !c || !(isalnum((unsigned char)c) || c == '_');
+}
+
+static bool begins_with(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+/* ---- Java ---- */
+
+/* What a hidden class has behind its name: /0x7f01, +0x7f01, and of JDK 8 /1234567. */
+static size_t len_address(const char *s, bool java)
+{
+	size_t len;
+
+	if (*s != '/' && *s != '+')
+		return 0;
+	len = s[1] == '0' && s[2] == 'x' ? 2 + len_hex(s + 3) : *s == '/' && java ? len_digits(s + 1) : 0;
+	return len && ends_here(s[len + 1]) ? len + 1 : 0;
+}
+
+/* Names that the JDK and libraries give to classes that they make: a count, a hash or noise follows. */
+static const struct made {
+	const char *name;
+	size_t (*len)(const char *s);
+} made[] = {
+	{ "$$Lambda$", len_digits },
+	{ "GeneratedMethodAccessor", len_digits },
+	{ "GeneratedConstructorAccessor", len_digits },
+	{ "GeneratedSerializationConstructorAccessor", len_digits },
+	{ "$Proxy", len_digits },
+	{ "jdk.proxy", len_digits },
+	{ "ByCGLIB$$", len_hex },
+	{ "$$SpringCGLIB$$", len_digits },
+	{ "$MockitoMock$", len_digits },
+};
+
+/* The length of such a name at *s and of what follows; *kept is that of what stays. */
+static size_t len_made(const char *s, size_t *kept)
+{
+	size_t i, len;
+
+	for (i = 0; i < ARRAY_SIZE(made); i++) {
+		if (!begins_with(s, made[i].name))
+			continue;
+		*kept = strlen(made[i].name);
+		len = made[i].len(s + *kept);
+		if (!len || !ends_here(s[*kept + len]))
+			continue;
+		/* JDK 17 has numbers where later ones have none: Main$$Lambda$14/0x... */
+		*kept -= !strcmp(made[i].name, "$$Lambda$");
+		return strlen(made[i].name) + len;
+	}
+	return 0;
+}
+
+/* java: it is a method for certain, and no text from elsewhere. */
+static void put_java(const char *name, bool java, struct buf *b)
+{
+	size_t len, kept;
+
+	while (*name) {
+		if ((len = len_address(name, java))) {
+			name += len;
+		} else if ((len = len_made(name, &kept))) {
+			buf_add(b, name, kept);
+			name += len;
+		} else {
+			buf_putc(b, *name++);
+		}
+	}
+}
+
+/* ---- native code ---- */
+
+/* Of a clone or a part of a function: what is from here to the end only says which. */
+static bool is_clone_mark(const char *s, size_t left)
+{
+	static const char *const marks[] = { ".cold", ".part", ".constprop", ".isra", ".llvm", ".lto_priv" };
+	size_t i, len;
+
+	if (left > 8 && begins_with(s, " [clone "))
+		return true;
+	for (i = 0; i < ARRAY_SIZE(marks); i++) {
+		len = strlen(marks[i]);
+		if (len <= left && begins_with(s, marks[i]) && (len == left || s[len] == '.'))
+			return true;
+	}
+	return false;
+}
+
+enum { RUST_HASH = 19 };	/* "::h" and 16 digits */
+
+static size_t len_native(const char *name, size_t len)
+{
+	const char *hash;
+	size_t i;
+
+	for (i = 1; i < len; i++)
+		if (is_clone_mark(name + i, len - i))
+			return i;
+	hash = name + len - RUST_HASH;
+	if (len > RUST_HASH && begins_with(hash, "::h") && len_hex(hash + 3) >= RUST_HASH - 3)
+		return len - RUST_HASH;
+	return len;
+}
+
+/* One cut may bring another mark to the end. */
+static void put_native(const char *name, struct buf *b)
+{
+	size_t len = strlen(name), cut;
+
+	while ((cut = len_native(name, len)) < len)
+		len = cut;
+	buf_add(b, name, len);
+}
+
+/* ---- modules ---- */
+
+/* Random parts of names of temporary files: digits and hex digits, long and mixed. */
+static size_t len_random(const char *s)
+{
+	size_t len = len_hex(s);
+
+	return len >= 6 && strcspn(s, "0123456789") < len ? len : 0;
+}
+
+/* From *s to the result: the last part of the path, without what follows its name. */
+static const char *end_of_module(const char **s)
+{
+	const char *end = strstr(*s, " (deleted)"), *slash, *so;
+
+	if (!end)
+		end = *s + strlen(*s);
+	while (end > *s && end[-1] == '/')
+		end--;
+	for (slash = end; slash > *s && slash[-1] != '/'; slash--)
+		;
+	*s = slash;
+	so = strstr(slash, ".so.");
+	return so && so < end ? so + 3 : end;
+}
+
+void same_module(const char *path, struct buf *b)
+{
+	const char *end = end_of_module(&path);
+	size_t len;
+
+	buf_reset(b);
+	buf_str(b, "");
+	while (path < end) {
+		len = MIN(len_random(path), (size_t)(end - path));
+		buf_putc(b, len ? '*' : *path);
+		path += len ? len : 1;
+	}
+}
+
+/* "[unknown in libz.so.1.2.13]" */
+static void put_unresolved(const char *name, struct buf *b)
+{
+	static const char in[] = "[unknown in ";
+	struct buf module = BUF_INIT, same = BUF_INIT;
+	size_t len = strlen(name);
+
+	if (!begins_with(name, in) || name[len - 1] != ']') {
+		buf_str(b, name);
+		return;
+	}
+	buf_add(&module, name + strlen(in), len - strlen(in) - 1);
+	same_module(module.data, &same);
+	buf_fmt(b, "%s%s]", in, same.data);
+	buf_release(&module);
+	buf_release(&same);
+}
+
+/* ---- all ---- */
+
+void same_name(const char *name, uint32_t kind, struct buf *b)
+{
+	buf_reset(b);
+	buf_str(b, "");
+	if (is_native(kind) || kind == CONSUMER_KERNEL)
+		put_native(name, b);
+	else if (is_java(kind) || kind == CONSUMER_STUB || kind == CONSUMER_ANY || kind == CONSUMER_FOLDED)
+		put_java(name, is_java(kind), b);
+	else if (kind == CONSUMER_UNRESOLVED)
+		put_unresolved(name, b);
+	else
+		buf_str(b, name);
+}
+
+static void put_thread(const char *name, struct buf *b)
+{
+	size_t len;
+
+	buf_reset(b);
+	buf_str(b, "");
+	while (*name) {
+		len = len_digits(name);
+		buf_putc(b, len ? '#' : *name);
+		name += len ? len : 1;
+	}
+}
+
+static uint32_t kind_of_identity(const struct same_opts *o, uint32_t kind)
+{
+	if (o->kinds)
+		return kind;
+	return is_java(kind) ? CONSUMER_JAVA : is_native(kind) ? CONSUMER_NATIVE : kind;
+}
+
+static uint64_t key_of_identity(const struct same_opts *o, const struct consumer *c)
+{
+	if (c->kind == CONSUMER_PROCESS && o->pids)
+		return c->key;
+	if (c->kind == CONSUMER_THREAD)
+		return (o->pids ? c->key >> 32 << 32 : 0) | (o->tids ? (uint32_t)c->key : 0);
+	return 0;
+}
+
+void same_identify(const void *ctx, const struct model *from, uint32_t consumer, struct strtab *to,
+		   struct consumer *x)
+{
+	static const struct same_opts none = { false };
+	const struct same_opts *o = ctx ? ctx : &none;
+	const struct consumer *c = &from->consumers.items[consumer];
+	struct buf b = BUF_INIT;
+
+	*x = (struct consumer){ .kind = kind_of_identity(o, c->kind), .key = key_of_identity(o, c) };
+	if (c->kind == CONSUMER_THREAD && o->thread_digits)
+		put_thread(model_str(from, c->name), &b);
+	else
+		same_name(model_str(from, c->name), c->kind, &b);
+	x->name = strtab_add(to, b.data, b.len);
+	if (c->module) {
+		same_module(model_str(from, c->module), &b);
+		x->module = strtab_add(to, b.data, b.len);
+	}
+	if (c->detail)
+		x->detail = strtab_adds(to, model_str(from, c->detail));
+	buf_release(&b);
+}
