@@ -41,7 +41,7 @@ static const struct opt input_opts[] = {
 
 /* They follow the reports. */
 static const struct opt report_opts[] = {
-	OPT_FORMAT(O, format, FORMATS_TABLE | FORMATS_OF_TREE, "output format; tree, folded, pprof and html show the whole tree, for other programs"),
+	OPT_FORMAT(O, format, FORMATS_TABLE | FORMATS_OF_TREE, "output format; those after csv show the whole tree, for other programs"),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file> instead of standard output"),
 	OPT_LIST(0, "metric", O, metrics, "name", "show only these metrics, in this order"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "default", "sort rows by this key"),
@@ -452,8 +452,12 @@ static int show(struct subject *s, const struct report_request *q, const struct 
 
 	r = view_init(&s->view, &s->model, &s->origin, o, e);
 	s->view.trace = s->t;
+	if (!r && !q->check)
+		r = report_print(&s->view, stdout, e);
+	if (!r && s->view.lacks.len)
+		log_info("--format=%s leaves out: %s", format_name(q->format), s->view.lacks.data);
 	if (r || !q->check)
-		return r ? r : report_print(&s->view, stdout, e);
+		return r;
 	return bad | check_view(&s->view) | (s->t ? check_sched(s->t) | check_calls(s->t) : 0);
 }
 

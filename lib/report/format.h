@@ -61,6 +61,7 @@ static inline bool format_is_of_tree(int id)
 
 int folded_print(struct view *v, FILE *out, struct err *e);
 int pprof_print(struct view *v, FILE *out, struct err *e);
+int speedscope_print(struct view *v, FILE *out, struct err *e);
 int html_print(struct view *v, FILE *out, struct err *e);	/* lib/page */
 
 #endif

@@ -22,6 +22,7 @@ static const struct format formats[] = {
 	[FORMAT_TREE] = { "tree", .print_tree = tree_print },
 	{ "folded", .print_tree = folded_print },
 	{ "pprof", .print_tree = pprof_print, .binary = true, .detailed = true },
+	{ "speedscope", .print_tree = speedscope_print, .detailed = true, .timed = true },
 	{ "html", .print_tree = html_print, .binary = true, .detailed = true, .timed = true },
 };
 

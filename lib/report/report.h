@@ -67,6 +67,7 @@ struct view {
 	} stacks[FLOW_MAX_METRICS];	/* [source] */
 	uint32_t pruned;		/* the [pruned] consumer */
 	struct flow_order order;
+	struct buf lacks;		/* what the format that was printed has no place for */
 };
 
 /* -EINVAL when the options do not fit the model. */

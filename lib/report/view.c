@@ -304,6 +304,7 @@ void view_release(struct view *v)
 
 	for (s = 0; s < ARRAY_SIZE(v->stacks); s++)
 		free(v->stacks[s].marks);
+	buf_release(&v->lacks);
 	memset(v, 0, sizeof(*v));
 }
 

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* export.c - tables of modules, functions and locations, and values of contexts. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/quote.h"
+#include "model/names.h"
+#include "report/export.h"
+
+void export_init(struct export *x, const struct view *v)
+{
+	memset(x, 0, sizeof(*x));
+	x->v = v;
+	strtab_init(&x->strings);
+	x->location_at = xcalloc(v->m->flow.nr_nodes, sizeof(*x->location_at));
+}
+
+void export_release(struct export *x)
+{
+	strtab_release(&x->strings);
+	map_release(&x->module_of);
+	map_release(&x->function_of);
+	map_release(&x->location_of);
+	free(x->modules);
+	free(x->functions);
+	free(x->locations);
+	free(x->location_at);
+	buf_release(&x->escaped);
+}
+
+uint32_t export_string(struct export *x, const char *s)
+{
+	return strtab_adds(&x->strings, quote_str(&x->escaped, s));
+}
+
+/* ---- what samples refer to ---- */
+
+/* NULL when the build-id is not known. */
+static const struct name_module *find_module(const struct view *v, const char *path)
+{
+	const struct origin *origin = v->origin;
+	size_t i;
+
+	for (i = 0; i < origin->nr_modules; i++)
+		if (origin->modules[i].build_id_len && !strcmp(origin->modules[i].path, path))
+			return &origin->modules[i];
+	return NULL;
+}
+
+/* The id; 0 of what is in no module. */
+static uint32_t add_module(struct export *x, uint32_t module)
+{
+	const char *path = model_str(x->v->m, module);
+	const struct name_module *known;
+	struct buf hex = BUF_INIT;
+	uint32_t *at;
+	size_t i;
+
+	if (!module)
+		return 0;
+	at = map_put(&x->module_of, module);
+	if (*at != MAP_NONE)
+		return *at;
+	known = find_module(x->v, path);
+	for (i = 0; known && i < known->build_id_len; i++)
+		buf_fmt(&hex, "%02x", known->build_id[i]);
+	VEC_GROW(x->modules, x->nr_modules, x->alloc_modules);
+	x->modules[x->nr_modules++] = (struct export_module){
+		export_string(x, path), hex.len ? export_string(x, hex.data) : 0 };
+	buf_release(&hex);
+	return *at = x->nr_modules;
+}
+
+/*
+ * Of "file:line" the file goes to *file; returns the line.  Of a method without lines the place is
+ * "file bci N": then it is 0.
+ */
+static uint64_t split_place(const char *place, struct buf *file)
+{
+	static const char digits[] = "0123456789", bci[] = " bci ";
+	size_t end = strlen(place), nr = end;
+
+	while (nr && strchr(digits, place[nr - 1]))
+		nr--;
+	if (nr && nr < end && place[nr - 1] == ':') {
+		buf_add(file, place, nr - 1);
+		return strtoull(place + nr, NULL, 10);
+	}
+	if (nr < end && nr >= strlen(bci) && !memcmp(place + nr - strlen(bci), bci, strlen(bci)))
+		end = nr - strlen(bci);
+	buf_add(file, place, end);
+	return 0;
+}
+
+static uint32_t add_function(struct export *x, uint32_t name, uint32_t file)
+{
+	uint32_t *at = map_put(&x->function_of, names_pair(name, file));
+
+	if (*at == MAP_NONE) {
+		VEC_GROW(x->functions, x->nr_functions, x->alloc_functions);
+		x->functions[x->nr_functions++] = (struct export_function){ name, file };
+		*at = x->nr_functions;
+	}
+	return *at;
+}
+
+static uint32_t add_location(struct export *x, uint32_t caller, uint32_t consumer)
+{
+	uint32_t *at = map_put(&x->location_of, names_pair(caller, consumer)), name;
+	const struct consumer *c = &x->v->m->consumers.items[consumer];
+	struct export_location l = { .caller = caller, .consumer = consumer };
+	struct buf text = BUF_INIT;
+
+	if (*at != MAP_NONE)
+		return *at;
+	if (export_is_root(x->v, consumer))
+		view_name(x->v, consumer, &text);
+	else
+		buf_str(&text, model_str(x->v->m, c->name));
+	name = export_string(x, text.data);
+	buf_reset(&text);
+	l.line = split_place(model_str(x->v->m, c->detail), &text);
+	l.function = add_function(x, name, text.len ? export_string(x, text.data) : 0);
+	l.module = caller ? x->locations[caller - 1].module : add_module(x, c->module);
+	buf_release(&text);
+	VEC_GROW(x->locations, x->nr_locations, x->alloc_locations);
+	x->locations[x->nr_locations++] = l;
+	return *at = x->nr_locations;
+}
+
+static bool is_inlined(uint32_t kind)
+{
+	return kind == CONSUMER_NATIVE_INLINED || kind == CONSUMER_JAVA_INLINED;
+}
+
+/* Whether what is there is part of the code of its parent. */
+static bool has_code_of_parent(const struct export *x, uint32_t node)
+{
+	const struct flow_node *n = &x->v->m->flow.nodes[node];
+
+	return n->parent && is_inlined(x->v->m->consumers.items[n->consumer].kind) &&
+		!export_is_root(x->v, x->v->m->flow.nodes[n->parent].consumer);
+}
+
+uint32_t export_location(struct export *x, uint32_t node, uint32_t *caller)
+{
+	const struct flow_node *nodes = x->v->m->flow.nodes;
+	uint32_t code = node, at;
+
+	while (has_code_of_parent(x, code))
+		code = nodes[code].parent;
+	*caller = nodes[code].parent;
+	while (!x->location_at[node]) {
+		/* the outermost that has none: each needs that of the one around it */
+		for (at = node; at != code && !x->location_at[nodes[at].parent];)
+			at = nodes[at].parent;
+		x->location_at[at] = add_location(x, at == code ? 0 : x->location_at[nodes[at].parent],
+						  nodes[at].consumer);
+	}
+	return x->location_at[node];
+}
+
+/* ---- processes and threads ---- */
+
+bool export_is_root(const struct view *v, uint32_t consumer)
+{
+	uint32_t kind = v->m->consumers.items[consumer].kind;
+
+	return kind == CONSUMER_PROCESS || kind == CONSUMER_THREAD || kind == CONSUMER_HOST;
+}
+
+void export_root_name(const struct view *v, uint32_t root, struct buf *b)
+{
+	const struct flow_node *nodes = v->m->flow.nodes;
+	uint32_t path[3], nr = 0;
+
+	for (; root && nr < ARRAY_SIZE(path); root = nodes[root].parent)
+		path[nr++] = root;
+	while (nr) {
+		view_name(v, nodes[path[--nr]].consumer, b);
+		if (nr)
+			buf_putc(b, ' ');
+	}
+}
+
+/* ---- values ---- */
+
+unsigned int export_nr_values(const struct view *v)
+{
+	return v->m->flow.nr_metrics - v->m->nr_deltas;
+}
+
+bool export_has_n(const struct view *v)
+{
+	const struct model *m = v->m;
+
+	return strcmp(model_kind_name(m->flow.n_means), model_str(m, m->metrics[0].name)) != 0;
+}
+
+uint64_t export_n(const struct view *v, uint32_t node)
+{
+	const struct flow_node *n = &v->m->flow.nodes[node];
+	bool calls = v->m->flow.n_means == FLOW_CALLS && v->origin->is_trace;
+
+	return calls && export_is_root(v, n->consumer) ? 0 : n->n;
+}
+
+const char *export_unit(const char *unit)
+{
+	return !strcmp(unit, "ns") ? "nanoseconds" :
+	       !*unit || !strcmp(unit, "events") || !strcmp(unit, "samples") ? "count" : unit;
+}
+
+void export_lacks(struct view *v, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (v->lacks.len)
+		buf_str(&v->lacks, "; ");
+	va_start(ap, fmt);
+	buf_vfmt(&v->lacks, fmt, ap);
+	va_end(ap);
+}

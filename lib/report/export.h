@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * export.h - a view as the formats of other programs want it: tables of modules, functions and
+ * locations, values of contexts, and samples thread by thread.
+ *
+ * A location is a function together with the functions inlined into it.  It has no address, because
+ * the tree of contexts has none.  Only what was asked for is in the tables.
+ */
+#ifndef REPORT_EXPORT_H
+#define REPORT_EXPORT_H
+
+#include "report/report.h"
+
+struct export {
+	const struct view *v;
+	/* All names: control characters and bytes that are not UTF-8 are escapes. */
+	struct strtab strings;
+	struct map module_of, function_of, location_of;		/* -> id, from 1 */
+	struct export_module {		/* [id - 1], as all of these */
+		uint32_t path;		/* ids of strings */
+		uint32_t build_id;	/* in hex; 0: not known */
+	} *modules;
+	size_t nr_modules, alloc_modules;
+	struct export_function {
+		uint32_t name, file;	/* ids of strings; file 0: not known */
+	} *functions;
+	size_t nr_functions, alloc_functions;
+	struct export_location {
+		uint32_t caller;	/* the location that it is inlined in; 0: in none */
+		uint32_t consumer;
+		uint32_t function;
+		uint32_t line;		/* 0: not known */
+		uint32_t module;	/* where the code is; 0: in no file */
+	} *locations;
+	size_t nr_locations, alloc_locations;
+	uint32_t *location_at;		/* [node] */
+	struct buf escaped;
+};
+
+void export_init(struct export *x, const struct view *v);
+void export_release(struct export *x);
+
+/* Id in x->strings, of any text; 0 is the empty one. */
+uint32_t export_string(struct export *x, const char *s);
+static inline const char *export_str(const struct export *x, uint32_t id)
+{
+	return strtab_get(&x->strings, id);
+}
+/* The location of that node, *caller becomes the first node that is not in it: FLOW_NONE, or a root. */
+uint32_t export_location(struct export *x, uint32_t node, uint32_t *caller);
+
+/* A process, a thread or a host: no function. */
+bool export_is_root(const struct view *v, uint32_t consumer);
+/* "java [pid 42] main [tid 43]": the roots from the outermost on, as reports name them; may be empty. */
+void export_root_name(const struct view *v, uint32_t root, struct buf *b);
+static inline uint32_t export_pid(const struct consumer *process)
+{
+	return process->key >> 32;
+}
+static inline uint32_t export_tid(const struct consumer *thread)
+{
+	return (uint32_t)thread->key;
+}
+
+/* Metrics, and n of all sources but the first; what calibration took is not there. */
+unsigned int export_nr_values(const struct view *v);
+/* Where the first metric is the number of calls or samples, n says no more. */
+bool export_has_n(const struct view *v);
+/* n of the node; that a thread began is a 1 at its root in the calls of a trace: nothing that was called. */
+uint64_t export_n(const struct view *v, uint32_t node);
+/* The unit of a metric as pprof and those after it call it: "nanoseconds", "count", "bytes". */
+const char *export_unit(const char *unit);
+
+/*
+ * The samples of one metric, thread by thread as reports sort them, in each by time.  A metric that has
+ * no times of samples has a sample for each context with a base, in the order of the tree.  Of a model
+ * that consumed nothing, the weights are n, as in folded stacks.
+ */
+struct export_samples {
+	bool timed, by_n;
+	struct export_track {
+		uint32_t root;		/* node of a process or thread; FLOW_NONE: of neither */
+		size_t first, nr;
+		uint64_t total;		/* of the weights */
+	} *tracks;
+	size_t nr_tracks, alloc_tracks;
+	struct export_sample {
+		uint64_t time_ns;	/* since the start; 0 unless timed */
+		uint64_t weight;
+		uint32_t node, track;	/* track: index in tracks */
+	} *list;
+	size_t nr_list, alloc_list;
+};
+
+void export_samples_init(struct export_samples *s, const struct view *v, unsigned int metric);
+void export_samples_release(struct export_samples *s);
+
+/* Says what the format has no place for; the command tells the user. */
+void export_lacks(struct view *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,55 @@
+#!/usr/bin/env bats
+# Formats of other programs: totals and functions are those of the report of the same trace.
+load ../lib
+
+DATA=$TOP/t/data
+
+# Stored traces: Java with native code and the kernel, calls with samples, instructions; and, where events
+# can be opened, a C++ program with its dispatches, and the kernel.
+setup_file() {
+	local t
+	cd "$BATS_FILE_TMPDIR" || return 1
+	for t in mixed java calls branches; do
+		cp "$DATA/$t/trace" "$t.data"
+	done
+	if g++ -O2 -g -o program "$TOP/t/formats/program.cc"; then
+		"$BUILD/arcprof" record -F 4999 --sched -o program.data -- ./program >out 2>&1
+		"$BUILD/arcprof" record -F 4999 --all-kernel -o kernel.data -- dd if=/dev/zero of=/dev/null bs=64k \
+			count=20000 >>out 2>&1
+	fi || true
+	for t in *.data; do
+		"$BUILD/arcprof" report -i "$t" --xprof --format json >"${t%.data}.json" 2>>out || rm -f "$t"
+	done
+}
+
+# all_agree FORMAT: of every trace the profile has the totals and the functions of the report.
+all_agree() {
+	local trace
+	for trace in "$BATS_FILE_TMPDIR"/*.data; do
+		echo "$trace"
+		arcprof report -i "$trace" --format "$1" -o profile 2>notes
+		"$TOP/t/exported" "$1" "${trace%.data}.json" <profile
+		[ "$(grep -c "^arcprof report: --format=$1 leaves out: " notes)" -le 1 ]
+	done
+}
+
+# Names as nobody should choose them, in ./tree.
+foreign_names() {
+	printf '# levels\n# n samples\n# metric cpu-clock ns\n'
+	printf '0\t0\t0\tp"1"\tprocess\t\t\t18219251269632\n1\t0\t0\ta\\nb\tthread\t\t\t18219251273875\n'
+	printf '2\t3\t3000000\t<script>alert(1)</script>\tnative\t/x y/"z"\\n\n'
+	printf '3\t1\t1000000\tx\\x1b[31m\\xff\\\\"\tjava-compiled\n3\t1\t18446744073709551\t=1+1;fn=\tnative\n'
+}
+
+@test "formats: speedscope has each thread's samples, as the report" {
+	all_agree speedscope
+}
+
+@test "formats: speedscope escapes foreign names" {
+	foreign_names >tree
+	arcprof report --tree tree --format speedscope >profile
+	[ "$(jq -r '.profiles[0].name' profile)" = 'p"1" [pid 4242] a\nb [tid 4243]' ]
+	jq -r '.shared.frames[].name' profile >names
+	printf '%s\n' 'x\x1b[31m\xff\"' '<script>alert(1)</script>' '=1+1;fn=' | sort | diff - <(sort names)
+	grep -qF '"weights":[3000000,1000000,18446744073709551]' profile
+}
