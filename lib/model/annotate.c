@@ -281,13 +281,14 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 		a->last_ns = MAX(a->last_ns, r[i].time_ns);
 		if (!is_selected(a, &r[i]))
 			continue;
-		a->n++;
+		a->n += 1 + r[i].more;
 		if (!r[i].stack || r[i].stack >= ep->nr_nodes)
 			continue;
-		if (!x->counts[r[i].stack]++) {
+		if (!x->counts[r[i].stack] && r[i].more >= 0) {
 			VEC_GROW(x->touched, x->nr_touched, x->alloc_touched);
 			x->touched[x->nr_touched++] = r[i].stack;
 		}
+		x->counts[r[i].stack] += 1 + r[i].more;
 	}
 	for (i = 0; i < x->nr_touched; i++) {
 		count_stack(a, x->touched[i], x->counts[x->touched[i]], ep, r[0].time_ns);

@@ -36,6 +36,7 @@ void names_release(struct names *x)
 	free(x->threads);
 	free(x->modules);
 	free(x->methods);
+	free(x->functions);
 	free(x->codes);
 	free(x->brackets);
 	free(x->lines);
@@ -49,6 +50,7 @@ void names_release(struct names *x)
 	map_release(&x->method_of);
 	map_release(&x->code_of);
 	map_release(&x->lines_of);
+	map_release(&x->function_of);
 	buf_release(&x->name);
 	arena_release(&x->text);
 	memset(x, 0, sizeof(*x));
@@ -95,6 +97,13 @@ const char *names_event(const struct names *x, uint32_t event, const char *what)
 	return names_label(x, key);
 }
 
+bool names_has_level(const struct names *x, const char *level)
+{
+	const char *levels = names_label(x, "consumers");
+
+	return !levels || strstr(levels, level);
+}
+
 int names_zero(const struct names *x, uint64_t *zero_ns, struct err *e)
 {
 	*zero_ns = names_label_u64(x, "zero.mono_ns");
@@ -112,6 +121,8 @@ int names_window(const struct names *x, uint64_t from_ns, uint64_t to_ns, struct
 
 	*w = (struct window){ .to_ns = to_ns ? start + to_ns : UINT64_MAX,
 		.reset_ns = names_label_u64(x, "reset.mono_ns") };
+	if ((from_ns || to_ns) && names_label(x, "import") && !start)
+		return err_set(e, ENODATA, "the profile does not say when its samples were taken");
 	if (from_ns != SELECT_FROM_ZERO) {
 		w->from_ns = from_ns ? start + from_ns : 0;
 		return 0;
@@ -290,6 +301,38 @@ static int take_method_lines(void *ctx, const struct rec_method_lines *r)
 	return 0;
 }
 
+static int take_function(void *ctx, const struct rec_function *r)
+{
+	static const uint8_t kinds[FUNCTION_NR] = {
+		[FUNCTION_ANY] = CONSUMER_ANY,
+		[FUNCTION_NATIVE] = CONSUMER_NATIVE,
+		[FUNCTION_NATIVE_INLINED] = CONSUMER_NATIVE_INLINED,
+		[FUNCTION_KERNEL] = CONSUMER_KERNEL,
+		[FUNCTION_JAVA] = CONSUMER_JAVA,
+		[FUNCTION_JAVA_INTERPRETED] = CONSUMER_JAVA_INTERPRETED,
+		[FUNCTION_JAVA_COMPILED] = CONSUMER_JAVA_COMPILED,
+		[FUNCTION_JAVA_INLINED] = CONSUMER_JAVA_INLINED,
+		[FUNCTION_STUB] = CONSUMER_STUB,
+		[FUNCTION_UNRESOLVED] = CONSUMER_UNRESOLVED,
+		[FUNCTION_MARK] = CONSUMER_MARK,
+	};
+	struct names *x = ctx;
+	uint32_t *at = map_put(&x->function_of, r->function);
+	struct name_function *f;
+
+	if (*at == MAP_NONE) {
+		*at = x->nr_functions;
+		VEC_GROW(x->functions, x->nr_functions, x->alloc_functions);
+		x->nr_functions++;
+	}
+	f = &x->functions[*at];
+	f->kind = r->kind < FUNCTION_NR ? kinds[r->kind] : CONSUMER_ANY;
+	f->text = strtab_add(&x->m->consumers.names, r->name, r->name_len);
+	f->module = strtab_add(&x->m->consumers.names, r->module, r->module_len);
+	f->file = arena_strndup(&x->text, r->file, r->file_len);
+	return 0;
+}
+
 static int take_code(void *ctx, const struct rec_code *r)
 {
 	struct names *x = ctx;
@@ -401,6 +444,7 @@ const struct trace_sink names_sink = {
 	.code_bytes = take_code_bytes,
 	.stub = take_stub,
 	.bracket = take_bracket,
+	.function = take_function,
 	.lost = take_lost,
 };
 

@@ -71,6 +71,13 @@ struct name_method {
 	size_t lines_len;
 };
 
+struct name_function {		/* known by its name alone */
+	uint32_t kind;		/* enum consumer_kind */
+	uint32_t text;		/* strtab id */
+	uint32_t module;	/* strtab id; 0: not known */
+	const char *file;
+};
+
 struct name_code {
 	uint32_t next;		/* another one with the same key, index + 1 */
 	uint32_t proc, method, level, compile_id;
@@ -112,7 +119,7 @@ struct names {
 	struct name_label *labels;
 	size_t nr_labels, alloc_labels;
 	/* Numbers of the trace -> index in the vectors. */
-	struct map proc_of, thread_of, module_of, method_of, code_of, lines_of;
+	struct map proc_of, thread_of, module_of, method_of, code_of, lines_of, function_of;
 	struct name_proc *procs;
 	size_t nr_procs, alloc_procs;
 	struct name_thread *threads;
@@ -121,6 +128,8 @@ struct names {
 	size_t nr_modules, alloc_modules;
 	struct name_method *methods;
 	size_t nr_methods, alloc_methods;
+	struct name_function *functions;
+	size_t nr_functions, alloc_functions;
 	struct name_code *codes;
 	size_t nr_codes, alloc_codes;
 	struct name_bracket *brackets;	/* by time */
@@ -175,11 +184,13 @@ const char *names_label(const struct names *x, const char *key);
 uint64_t names_label_u64(const struct names *x, const char *key);
 /* The label "event.N" of an event of samples, with what after it. */
 const char *names_event(const struct names *x, uint32_t event, const char *what);
+/* Whether the tree of a trace has that level: "processes", "threads". Only imported profiles lack any. */
+bool names_has_level(const struct names *x, const char *level);
 /* The trace's zero point, CLOCK_MONOTONIC.  -ENODATA: it has none. */
 int names_zero(const struct names *x, uint64_t *zero_ns, struct err *e);
 /*
  * What is between two times since the start; from_ns may be SELECT_FROM_ZERO, to_ns 0 is no end.
- * -ENODATA: as names_zero().
+ * -ENODATA: as names_zero(), or the trace has no times.
  */
 int names_window(const struct names *x, uint64_t from_ns, uint64_t to_ns, struct window *w, struct err *e);
 

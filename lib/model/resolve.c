@@ -519,6 +519,28 @@ static void resolve_method(struct names *x, const struct frame *f)
 	add_level(x, &c, method_function(x, f->proc, f->method));
 }
 
+static void resolve_named(struct names *x, const struct frame *f)
+{
+	uint32_t at = map_get(&x->function_of, f->function);
+	const struct name_function *known = at == MAP_NONE ? NULL : &x->functions[at];
+	struct consumer c = { .kind = CONSUMER_UNRESOLVED };
+	struct place here = { 0 };
+
+	c.name = known ? known->text : intern(x, "[unknown function]");
+	if (known) {
+		c.kind = known->kind;
+		c.module = known->module;
+		here = place(x, known->file, MIN(f->line, (uint64_t)UINT32_MAX));
+	}
+	if (is_native(c.kind))
+		c.name = demangled(x, model_str(x->m, c.name));
+	if (x->o.no_inline && (c.kind == CONSUMER_NATIVE_INLINED || c.kind == CONSUMER_JAVA_INLINED))
+		return;
+	if (x->o.no_kernel && c.kind == CONSUMER_KERNEL)
+		return;
+	add_level_at(x, &c, &here, is_native(c.kind) ? native_function(x, &c) : c.name);
+}
+
 static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 {
 	struct consumer c = { .kind = CONSUMER_MARK };
@@ -543,6 +565,9 @@ static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 		break;
 	case FRAME_METHOD:
 		resolve_method(x, f);
+		break;
+	case FRAME_NAMED:
+		resolve_named(x, f);
 		break;
 	case FRAME_MARK:
 		c.name = intern(x, frame_mark_name(f->mark));

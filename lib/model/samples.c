@@ -57,6 +57,7 @@ struct samples {
 	struct flow_times *times;	/* NULL: not wanted */
 	struct window window;
 	struct cpus cpus;
+	bool has_processes, has_threads;	/* the levels above functions that the trace knows */
 	struct thread *threads;		/* [dense index] */
 	size_t nr_threads, alloc_threads;
 	struct map thread_of;		/* (root in the tree of calls, number) -> dense index */
@@ -107,10 +108,10 @@ static int column_of(struct samples *s, const struct rec_sample *r)
 	if (!k->nr_events)
 		return 0;
 	if (r->event < k->nr_events) {
-		s->seen.nr_of_event[r->event]++;
+		s->seen.nr_of_event[r->event] += 1 + r->more;
 		return k->column_of[r->event];
 	}
-	s->seen.nr_unknown++;
+	s->seen.nr_unknown += 1 + r->more;
 	return -1;
 }
 
@@ -120,17 +121,21 @@ static uint32_t thread_index(struct samples *s, uint32_t number, uint64_t time_n
 {
 	uint32_t root = s->graft ? graft_root(s->graft, number, time_ns) : MAP_NONE;
 	uint32_t *at = map_put(&s->thread_of, names_pair(root, number));
-	uint32_t proc, process, thread, node;
+	uint32_t proc, thread, node;
 
 	if (*at != MAP_NONE)
 		return *at;
 	*at = s->nr_threads;
-	if (root != MAP_NONE) {
+	if (!number && !s->has_threads) {
+		node = FLOW_NONE;
+	} else if (root != MAP_NONE) {
 		node = s->graft->roots[root].node;
 	} else {
 		thread = names_thread(s->names, number, &proc);
-		process = names_process(s->names, proc);
-		node = flow_child(s->flow, flow_child(s->flow, FLOW_NONE, process), thread);
+		node = FLOW_NONE;
+		if (proc || s->has_processes)
+			node = flow_child(s->flow, node, names_process(s->names, proc));
+		node = flow_child(s->flow, node, thread);
 	}
 	VEC_GROW(s->threads, s->nr_threads, s->alloc_threads);
 	s->threads[s->nr_threads++] = (struct thread){ node, root != MAP_NONE };
@@ -284,9 +289,9 @@ static uint32_t stack_node(struct samples *s, uint32_t thread, uint32_t stack, c
 {
 	uint32_t node = FLOW_NONE, at;
 
-	if (!stack)
+	if (!stack && s->threads[thread].node)
 		return s->threads[thread].node;
-	if (stack >= ep->nr_nodes)
+	if (!stack || stack >= ep->nr_nodes)
 		return damaged_node(s, thread);
 	s->nr_chain = 0;
 	for (at = stack; at && !(node = known_node(&s->epoch, thread, at)); at = ep->nodes[at].parent)
@@ -347,16 +352,17 @@ static void weigh_leaf(struct samples *s, uint32_t stack, const struct stack_epo
 		s->names->levels[f->first + f->nr1 - 2].weight += 1u << LEAF_SHIFT;
 }
 
-static void count_sample(struct samples *s, uint32_t node, int column, uint64_t weight)
+/* nr: how many samples */
+static void count_sample(struct samples *s, uint32_t node, int column, uint64_t nr, uint64_t weight)
 {
 	const struct model *m = s->names->m;
 	unsigned int counter = model_counter(m, m->metrics[column].source);
 	uint64_t *base = flow_base(s->flow, node);
 
 	if (counter)
-		base[counter]++;
+		base[counter] += nr;
 	else
-		s->flow->nodes[node].n++;
+		s->flow->nodes[node].n += nr;
 	base[column] += weight;
 }
 
@@ -371,11 +377,11 @@ static uint32_t add_sample(struct samples *s, const struct rec_sample *r, uint32
 	if (s->graft) {
 		node = grafted_node(s, thread, r->stack, ep, r->time_ns);
 		weigh_leaf(s, r->stack, ep);
-		count_sample(s, node, column, weight);
+		count_sample(s, node, column, 1 + r->more, weight);
 		return node;
 	}
 	/* The usual case touches one cache line: a stack the thread had before. */
-	if (!column && weight == s->usual_weight && r->stack && r->stack < ep->nr_nodes) {
+	if (!column && weight == s->usual_weight && !r->more && r->stack && r->stack < ep->nr_nodes) {
 		x = &s->epoch.memo[r->stack];
 		if (x->thread == thread + 1 && x->n != UINT32_MAX) {
 			x->n++;
@@ -386,7 +392,7 @@ static uint32_t add_sample(struct samples *s, const struct rec_sample *r, uint32
 		s->usual_weight = weight;
 	node = stack_node(s, thread, r->stack, ep, r->time_ns);
 	weigh_leaf(s, r->stack, ep);
-	count_sample(s, node, column, weight);
+	count_sample(s, node, column, 1 + r->more, weight);
 	return node;
 }
 
@@ -406,7 +412,8 @@ int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct 
 			s->seen.first_ns = r[i].time_ns;
 		s->seen.last_ns = MAX(s->seen.last_ns, r[i].time_ns);
 		column = column_of(s, &r[i]);
-		s->seen.nr_read += !column;
+		if (!column)
+			s->seen.nr_read += 1 + r[i].more;
 		if (column < 0 || !is_selected(s, &r[i]))
 			continue;
 		if (!known || r[i].thread != number || s->graft) {
@@ -415,7 +422,7 @@ int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct 
 			thread = thread_index(s, number, r[i].time_ns);
 		}
 		node = add_sample(s, &r[i], thread, column, ep);
-		if (s->times)
+		if (s->times && r[i].time_ns)
 			flow_times_add(s->times, &(struct flow_time){ r[i].time_ns,
 					       s->columns->nr_events ? r[i].weight : 1, node, column });
 	}
@@ -447,6 +454,8 @@ int samples_new(struct samples **out, struct names *x, const struct samples_opts
 	s->graft = o->graft;
 	s->times = o->times ? &x->m->times : NULL;
 	s->window = *o->window;
+	s->has_processes = names_has_level(x, "processes");
+	s->has_threads = names_has_level(x, "threads");
 	*out = s;
 	if ((r = choose_cpus(&s->cpus, o->cpus, e))) {
 		release(s);

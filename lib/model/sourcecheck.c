@@ -77,7 +77,7 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 		if (metric == NOT_SHOWN || !is_wanted(&s->window, r[i].time_ns) ||
 		    !select_number(s->cpus, r[i].cpu))
 			continue;
-		s->n[s->m->metrics[metric].source]++;
+		s->n[s->m->metrics[metric].source] += 1 + r[i].more;
 		s->base[metric] += s->nr_events ? r[i].weight : 1;
 	}
 	return 0;

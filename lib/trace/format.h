@@ -127,6 +127,7 @@ enum trf_tprof {
 	TRF_TPROF_PLAIN = 0x20,		/* thread, stack */
 	TRF_TPROF_WEIGHT = 0x60,	/* thread, stack, weight */
 	TRF_TPROF_WIDE = 0xa0,		/* thread, stack, weight, event; bits 8-15 are 0 */
+	TRF_TPROF_SUM = 0xe0,		/* the same, then how many samples these are */
 	TRF_TPROF_USER = 0x03,
 	TRF_TPROF_KIND = 0xfc,
 };

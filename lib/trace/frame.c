@@ -48,6 +48,10 @@ struct frame_words frame_words(const struct frame *f)
 	case FRAME_MARK:
 		w.b = f->mark;
 		break;
+	case FRAME_NAMED:
+		w.a = f->function;
+		w.b = f->line;
+		break;
 	case FRAME_NONE:
 	case FRAME_ANON:
 	case FRAME_STUB:
@@ -79,6 +83,8 @@ struct frame frame_from_words(const struct frame_words *w)
 		return (struct frame){ FRAME_METHOD, .proc = w->a, .method = w->b };
 	case FRAME_MARK:
 		return (struct frame){ FRAME_MARK, .mark = w->b };
+	case FRAME_NAMED:
+		return (struct frame){ FRAME_NAMED, .function = w->a, .line = w->b };
 	default:	/* a later arcprof's */
 		return (struct frame){ FRAME_MARK, .mark = MARK_NONE };
 	}

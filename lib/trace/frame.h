@@ -17,6 +17,7 @@ enum frame_kind {
 	FRAME_STUB,		/* proc, addr: in a HotSpot stub, adapter or the interpreter itself */
 	FRAME_MARK,		/* mark: what is missing here, and why */
 	FRAME_METHOD,		/* proc, method, however it runs: in call trees only */
+	FRAME_NAMED,		/* function, line: known by name alone */
 	FRAME_NR
 };
 
@@ -32,11 +33,13 @@ struct frame {
 	union {
 		uint32_t module;
 		uint32_t proc;
+		uint32_t function;
 	};
 	union {
 		uint64_t off;		/* in the module's file; of the kernel, the address */
 		uint64_t addr;		/* in the process */
 		uint64_t bci;
+		uint64_t line;		/* 0: not known */
 		uint64_t mark;		/* enum frame_mark, or a later arcprof's */
 	};
 	uint32_t method;		/* of FRAME_JIT the compiled one, not what is inlined; 0 unknown */

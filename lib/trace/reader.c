@@ -180,14 +180,17 @@ static int decode_sample(struct trace_reader *t, struct walk_record *r)
 	s->event = r->minor >> 8 & 0xff;
 	s->cpu = r->minor >> 16;
 	s->user = (r->minor & TRF_TPROF_USER) == TRF_TPROF_USER;
+	s->more = 0;
 	if (kind == TRF_TPROF_PLAIN) {
 		s->weight = t->weights[s->event];
 	} else {
 		s->weight = span_u64(&r->body);
-		if (kind == TRF_TPROF_WIDE)
+		if (kind == TRF_TPROF_WIDE || kind == TRF_TPROF_SUM)
 			s->event = span_u32(&r->body);
 		else
 			t->weights[s->event] = s->weight;
+		if (kind == TRF_TPROF_SUM)
+			s->more = span_u64(&r->body) - 1;
 	}
 	if (r->body.bad) {
 		t->nr_bad++;
@@ -475,6 +478,15 @@ int trace_reader_open(struct trace_reader **tp, const char *path, struct err *e)
 {
 	struct walk *w;
 	int r = walk_open(&w, path, e);
+
+	*tp = NULL;
+	return r ? r : opened(tp, w);
+}
+
+int trace_reader_open_fd(struct trace_reader **tp, int fd, const char *path, struct err *e)
+{
+	struct walk *w;
+	int r = walk_open_fd(&w, fd, path, e);
 
 	*tp = NULL;
 	return r ? r : opened(tp, w);

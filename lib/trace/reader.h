@@ -74,6 +74,8 @@ struct trace_damage {
 
 /* Opens path ("-" is stdin, read to memory). */
 int trace_reader_open(struct trace_reader **t, const char *path, struct err *e);
+/* The same of a descriptor, which the reader closes; path is how messages call it. */
+int trace_reader_open_fd(struct trace_reader **t, int fd, const char *path, struct err *e);
 /* The same over memory that outlives the reader; for tests and fuzzers. */
 int trace_reader_open_memory(struct trace_reader **t, const void *data, size_t len, struct err *e);
 /*

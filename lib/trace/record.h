@@ -9,6 +9,7 @@
  *   thread  one tid of a proc
  *   module  one mapped file (or [kernel.kallsyms], [vdso], a kernel module)
  *   method  one Java method of a proc
+ *   function  one that is known by its name alone: profiles of other programs have these
  *   event   index of the sampled event, in the order of the Z vector's "event.N" keys
  * Number 0 is never used: it means "none".
  *
@@ -39,6 +40,11 @@ struct rec_sample {
 	uint16_t event;
 	uint16_t cpu;
 	bool user;		/* interrupted in user mode */
+	/*
+	 * Samples that it stands for beside itself, in the sums of an imported profile; -1: a value
+	 * without a number of samples.
+	 */
+	int64_t more;
 };
 
 struct rec_proc {		/* fork, exec, or found running */
@@ -92,6 +98,31 @@ struct rec_symbol {		/* a function of a module that was hit */
 	uint64_t off, size;	/* file offset (kernel: address) */
 	const char *name;	/* as the linker knows it, not demangled */
 	size_t name_len;
+};
+
+enum function_kind {		/* what a function is, as far as that is known */
+	FUNCTION_ANY,
+	FUNCTION_NATIVE,
+	FUNCTION_NATIVE_INLINED,
+	FUNCTION_KERNEL,
+	FUNCTION_JAVA,		/* however it runs */
+	FUNCTION_JAVA_INTERPRETED,
+	FUNCTION_JAVA_COMPILED,
+	FUNCTION_JAVA_INLINED,
+	FUNCTION_STUB,		/* of a virtual machine */
+	FUNCTION_UNRESOLVED,	/* an address that nobody could name */
+	FUNCTION_MARK,		/* says why there is no function, or which are missing */
+	FUNCTION_NR
+};
+
+struct rec_function {		/* known by its name alone: of an imported profile */
+	uint32_t function, kind;	/* kind: enum function_kind */
+	const char *name;
+	size_t name_len;
+	const char *module;	/* "" unknown */
+	size_t module_len;
+	const char *file;	/* "" unknown */
+	size_t file_len;
 };
 
 struct rec_line {		/* one sampled address; one record an inline level, innermost first */

@@ -61,6 +61,10 @@ BY_HAND(TPROF, CODE_LOW(TRF_TPROF_WEIGHT | TRF_TPROF_USER), "sample.user", SAMPL
 BY_HAND(TPROF, CODE_LOW(TRF_TPROF_WIDE), "sample.kernel", SAMPLE " weight:u64 event_wide:u32")
 BY_HAND(TPROF, CODE_LOW(TRF_TPROF_WIDE | TRF_TPROF_USER), "sample.user",
 	SAMPLE " weight:u64 event_wide:u32")
+BY_HAND(TPROF, CODE_LOW(TRF_TPROF_SUM), "sample.kernel",
+	SAMPLE " weight:u64 event_wide:u32 samples:u64")
+BY_HAND(TPROF, CODE_LOW(TRF_TPROF_SUM | TRF_TPROF_USER), "sample.user",
+	SAMPLE " weight:u64 event_wide:u32 samples:u64")
 BY_HAND(STACK, CODE(TRF_STACK_FRAMES), "frames", "first:u32 nr:u32 *nr( kind:v a:v b:z c:v d:v )")
 BY_HAND(STACK, CODE(TRF_STACK_NODES), "stacks", "first:u32 runs:u32 *runs( up:v n:v *n( frame:v ) )")
 BY_HAND(BRANCH, CODE_LOW(TRF_BRANCH_KERNEL), "branches.kernel", BLOCKS)
@@ -184,6 +188,12 @@ RECORD(line, META, UNTIMED, SYMBOL, CODE(0x02), "line",
 	FIELD(u32, "line", line.line)
 	TEXT("func", line.func, line.func_len)
 	TEXT("file", line.file, line.file_len))
+RECORD(function, META, UNTIMED, SYMBOL, CODE(0x03), "function",
+	KEY(u32, "function", function.function)
+	FIELD(u32, "kind", function.kind)
+	TEXT("name", function.name, function.name_len)
+	TEXT("module", function.module, function.module_len)
+	TEXT("file", function.file, function.file_len))
 
 #undef SAMPLE
 #undef BLOCKS

@@ -415,6 +415,15 @@ static int read_all(struct walk *w)
 
 int walk_open(struct walk **wp, const char *path, struct err *e)
 {
+	bool from_stdin = !strcmp(path, "-");
+
+	return walk_open_fd(wp, from_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
+						open(path, O_RDONLY | O_CLOEXEC),
+			    path, e);
+}
+
+int walk_open_fd(struct walk **wp, int fd, const char *path, struct err *e)
+{
 	struct walk *w = xcalloc(1, sizeof(*w));
 	bool from_stdin = !strcmp(path, "-");
 	struct stat st;
@@ -422,7 +431,7 @@ int walk_open(struct walk **wp, const char *path, struct err *e)
 
 	*wp = NULL;
 	w->path = xstrdup(from_stdin ? "standard input" : path);
-	w->fd = from_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
+	w->fd = fd;
 	if (w->fd < 0 || fstat(w->fd, &st) < 0) {
 		r = err_errno(e, "%s", w->path);
 		walk_close(w);

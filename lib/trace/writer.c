@@ -302,7 +302,7 @@ void trace_write_sample(struct trace_writer *w, const struct rec_sample *r)
 	struct records *p = &w->samples;
 	struct trf_sample_weight s = { .s.thread = r->thread, .s.stack = r->stack, .weight = r->weight };
 	uint32_t minor = (uint32_t)r->cpu << 16 | (r->user ? TRF_TPROF_USER : 0);
-	uint32_t wide = r->event;
+	bool wide = r->event >= NR_EVENTS || r->more;
 	size_t len = sizeof(s);
 
 	if (dead(w)) {
@@ -314,8 +314,8 @@ void trace_write_sample(struct trace_writer *w, const struct rec_sample *r)
 		w->nr_lost_samples++;
 		return;
 	}
-	if (r->event >= NR_EVENTS) {
-		minor |= TRF_TPROF_WIDE;
+	if (wide) {
+		minor |= r->more ? TRF_TPROF_SUM : TRF_TPROF_WIDE;
 	} else if (w->weights[r->event] == r->weight && r->weight) {
 		minor |= TRF_TPROF_PLAIN | r->event << 8;
 		len = sizeof(s.s);
@@ -324,11 +324,13 @@ void trace_write_sample(struct trace_writer *w, const struct rec_sample *r)
 		w->weights[r->event] = r->weight;
 	}
 	s.s.head = (struct trf_record){ len | TRF_INTS, TRF_MAJOR_TPROF, minor, r->time_ns };
-	if (r->event >= NR_EVENTS)
-		s.s.head.type_len += sizeof(wide);
+	if (wide)
+		s.s.head.type_len += sizeof(uint32_t) + (r->more ? sizeof(uint64_t) : 0);
 	buf_add(&p->b, &s, len);
-	if (r->event >= NR_EVENTS)
-		buf_u32(&p->b, wide);
+	if (wide)
+		buf_u32(&p->b, r->event);
+	if (r->more)
+		buf_u64(&p->b, 1 + (uint64_t)r->more);
 	records_note(p, r->time_ns);
 	if (p->b.len >= TARGET || w->mode == TRACE_NORMAL)
 		written(w);

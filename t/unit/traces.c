@@ -176,6 +176,7 @@ int seen_samples(void *ctx, const struct rec_sample *r, size_t nr, const struct 
 		CHECK_U64(r[i].cpu, want->r.cpu);
 		CHECK_U64(r[i].user, want->r.user);
 		CHECK_U64(r[i].weight, want->r.weight);
+		CHECK_U64(r[i].more, want->r.more);
 		check_stack(s, &r[i], want, ep);
 	}
 	return 0;
@@ -280,6 +281,8 @@ struct sample *traces_random(size_t nr)
 		s->r.event = unit_random() % 50 ? unit_random() % 3 : any();
 		if (unit_random() % 20 == 0)
 			s->r.weight = any();
+		if (unit_random() % 20 == 0)
+			s->r.more = unit_random() % 2 ? -1 : (int64_t)any();
 		s->nr = unit_random() % MAX_FRAMES;
 		shared = like ? unit_random() % (like->nr + 1) : 0;
 		for (d = 0; d < s->nr; d++)

@@ -572,6 +572,7 @@ TEST(trace_frame_keeps_the_words_of_its_kind_and_no_others)
 		[FRAME_STUB] = { 0, UINT32_MAX, UINT64_MAX, 0, 0 },
 		[FRAME_MARK] = { 0, 0, UINT64_MAX, 0, 0 },
 		[FRAME_METHOD] = { 0, UINT32_MAX, UINT32_MAX, 0, 0 },
+		[FRAME_NAMED] = { 0, UINT32_MAX, UINT64_MAX, 0, 0 },
 	};
 	uint32_t kind;
 
