@@ -17,12 +17,13 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "cmd.h"
+#include "input.h"
 #include "report/format.h"
 #include "trace/schema.h"
 #include "trace/walk.h"
 
 struct dump_opts {
-	const char *input;
+	const char *input, *import;
 	struct opt_list majors;
 	bool chunks, schema, raw;
 	int format;
@@ -31,6 +32,7 @@ struct dump_opts {
 static const struct opt dump_opts[] = {
 	OPT_GROUP("What to show"),
 	OPT_STR('i', "input", struct dump_opts, input, "file", "arcprof.data", "read the trace <file>; - is standard input"),
+	OPT_IMPORT(struct dump_opts, import),
 	OPT_LIST('M', "major", struct dump_opts, majors, "codes",
 		 "show only records with these major codes, in hexadecimal (10: samples, 19: processes, modules, code)"),
 	OPT_FLAG(0, "chunks", struct dump_opts, chunks,
@@ -507,7 +509,7 @@ static int dump_run(void *opts, int nr_operands, char **operands)
 	}
 	if (d.o->schema && !d.nr_majors)
 		d.majors[d.nr_majors++] = TRF_MAJOR_FILE;
-	if (walk_open(&d.walk, d.o->input, &e))
+	if (input_walk(&d.walk, d.o->input, d.o->import, &e))
 		return log_err(&e);
 	d.schema = schema_new();
 	d.start_ns = walk_header(d.walk)->start_mono_ns;

@@ -9,6 +9,7 @@
 #include "base/quote.h"
 #include "base/term.h"
 #include "cmd.h"
+#include "input.h"
 #include "output.h"
 #include "report.h"
 #include "flow/check.h"
@@ -28,6 +29,7 @@ static const char *const folds[] = { "none", "module", "class", "package", NULL 
 static const struct opt input_opts[] = {
 	OPT_GROUP("Input"),
 	OPT_STR('i', "input", O, input, "file", "arcprof.data", "read the trace <file>"),
+	OPT_IMPORT(O, import),
 	OPT_STR(0, "events", O, events, "file", NULL, "read enter and leave events as text instead"),
 	OPT_STR(0, "stacks", O, stacks, "file", NULL, "read folded stacks as text instead"),
 	OPT_STR(0, "tree", O, tree, "file", NULL, "read a tree as text instead"),
@@ -144,6 +146,11 @@ static int read_text(const struct report_request *q, struct model *m, struct err
 	return r ? err_wrap(e, "%s", path) : 0;
 }
 
+static const char *input_name(const struct report_request *q)
+{
+	return q->import ? q->import : q->input;
+}
+
 static bool all_numbers(const char *option, const struct opt_list *l, struct err *e)
 {
 	uint64_t v;
@@ -222,8 +229,8 @@ static int check_request(const struct report_request *q, const struct report *r,
 	int nr_text = !!q->events + !!q->stacks + !!q->tree;
 	struct err e = { 0 };
 
-	if (nr_text > 1)
-		log_error("only one of --events, --stacks and --tree");
+	if (nr_text + !!q->import > 1)
+		log_error("only one of --import, --events, --stacks and --tree");
 	else if (nr_text && (q->from || q->from_zero || q->to || q->cpus.nr_items))
 		log_error("--from, --to and --cpu select samples of a trace, not of a text");
 	else if (q->from && q->from_zero)
@@ -292,7 +299,7 @@ static int say_nothing_matches(const struct report_request *q, const struct repo
 	put_selection(q, o, true, &names);
 	if (all.len)
 		log_error("%s: nothing matches %s",
-			  q->events ? q->events : q->stacks ? q->stacks : q->tree ? q->tree : q->input,
+			  q->events ? q->events : q->stacks ? q->stacks : q->tree ? q->tree : input_name(q),
 			  all.data);
 	if (names.len && !strpbrk(names.data, "*?["))
 		log_hint("names are compared as a whole; '*' stands for any part, as in --symbol '*parse*'");
@@ -306,7 +313,7 @@ static int say_nothing_matches(const struct report_request *q, const struct repo
 static int warn_of_gaps(const struct report_request *q, const struct trace_reader *t,
 			const struct origin *origin)
 {
-	int r = warn_of_damage(q->input, trace_reader_damage(t));
+	int r = warn_of_damage(input_name(q), trace_reader_damage(t));
 
 	if (origin->nr_local_modules)
 		log_info("%" PRIu64 " module%s had no names in the trace; this machine's files gave them",
@@ -378,13 +385,13 @@ static int print_trace(const struct report_request *q, const struct report_opts 
 	const struct origin none = { 0 };
 	struct trace_reader *t;
 	struct err e = { 0 };
-	int r = trace_reader_open(&t, q->input, &e);
+	int r = input_open(&t, q->input, q->import, &e);
 
 	if (r)
 		return log_err(&e);
 	r = report_print_trace(t, o, stdout, &e);
 	if (r < 0) {
-		err_wrap(&e, "%s", q->input);
+		err_wrap(&e, "%s", input_name(q));
 		r = log_err(&e);
 	} else {
 		r = (r ? say_nothing_matches(q, o) : 0) | warn_of_gaps(q, t, &none);
@@ -411,14 +418,15 @@ static void subject_release(struct subject *s)
 		trace_reader_close(s->t);
 }
 
-static int read_trace(struct subject *s, const char *path, const struct profile_opts *po, struct err *e)
+static int read_trace(struct subject *s, const struct report_request *q, const struct profile_opts *po,
+		      struct err *e)
 {
-	int r = trace_reader_open(&s->t, path, e);
+	int r = input_open(&s->t, q->input, q->import, e);
 
 	if (r)
 		return r;
 	r = profile_read(&s->names, &s->model, &s->origin, s->t, po, e);
-	return r ? err_wrap(e, "%s", path) : 0;
+	return r ? err_wrap(e, "%s", input_name(q)) : 0;
 }
 
 /* The whole model; a view may leave some of it out. */
@@ -470,7 +478,7 @@ static int print_model(const struct report_request *q, const struct report_opts 
 	if (q->events || q->stacks || q->tree)
 		r = read_text(q, &s.model, &e);
 	else
-		r = read_trace(&s, q->input, o->profile, &e);
+		r = read_trace(&s, q, o->profile, &e);
 	if (!r)
 		r = show(&s, q, o, &e);
 	if (r < 0)

@@ -11,17 +11,19 @@
 #include "base/mem.h"
 #include "base/spawn.h"
 #include "cmd.h"
+#include "input.h"
 #include "report.h"
 #include "report/report.h"
 
 struct view_opts {
-	const char *input, *output;
+	const char *input, *import, *output;
 	bool no_browser;
 };
 
 #define O struct view_opts
 static const struct opt view_table[] = {
 	OPT_STR('i', "input", O, input, "file", "arcprof.data", "read the trace <file>"),
+	OPT_IMPORT(O, import),
 	OPT_STR('o', "output", O, output, "file", NULL, "write the page to <file> and keep it"),
 	OPT_FLAG(0, "no-browser", O, no_browser, "only say where the page is"),
 	OPT_END
@@ -96,9 +98,10 @@ static int view_run(void *opts, int nr_operands, char **operands)
 
 	if (status)
 		return status;
-	if (!o->output && !(path = place_of_page(o->input, &e)))
+	if (!o->output && !(path = place_of_page(o->import ? o->import : o->input, &e)))
 		return log_err(&e);
 	q.input = o->input;
+	q.import = o->import;
 	q.output = o->output ? o->output : path;
 	q.calibrate = true;
 	status = report_show(&q, &report_xarc, NULL);

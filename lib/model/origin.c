@@ -7,6 +7,33 @@
 #include "model/names.h"
 #include "model/origin.h"
 
+static const char *numbered(const struct names *x, const char *label, size_t i)
+{
+	char key[32];
+
+	snprintf(key, sizeof(key), "%s.%zu", label, i);
+	return names_label(x, key);
+}
+
+/* The labels "label.0", "label.1", and so on. */
+static const char *const *list_labels(struct names *x, const char *label, size_t *nr)
+{
+	const char **list;
+	size_t i;
+
+	for (*nr = 0; numbered(x, label, *nr); ++*nr)
+		;
+	list = arena_alloc(&x->text, *nr * sizeof(*list));
+	for (i = 0; i < *nr; i++)
+		list[i] = numbered(x, label, i);
+	return list;
+}
+
+bool origin_knows(const struct origin *origin, const char *what)
+{
+	return !origin->unknown || !strstr(origin->unknown, what);
+}
+
 void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint64_t last_ns)
 {
 	uint64_t start = names_label_u64(x, "start.mono_ns"), end = names_label_u64(x, "end.mono_ns");
@@ -25,29 +52,10 @@ void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint
 		.nr_local_modules = x->nr_local_modules,
 		.modules = x->modules,
 		.nr_modules = x->nr_modules,
+		.imported = names_label(x, "import"),
+		.unknown = names_label(x, "import.unknown"),
 	};
-}
-
-static const char *refused(const struct names *x, size_t i)
-{
-	char key[32];
-
-	snprintf(key, sizeof(key), "refused.%zu", i);
-	return names_label(x, key);
-}
-
-static void list_refused(struct origin *origin, struct names *x)
-{
-	const char **list;
-	size_t i, nr = 0;
-
-	while (refused(x, nr))
-		nr++;
-	list = arena_alloc(&x->text, nr * sizeof(*list));
-	for (i = 0; i < nr; i++)
-		list[i] = refused(x, i);
-	origin->refused = list;
-	origin->nr_refused = nr;
+	origin->notes = list_labels(x, "import.note", &origin->nr_notes);
 }
 
 void origin_fill_recorded(struct origin *origin, struct names *x, uint32_t event)
@@ -63,5 +71,5 @@ void origin_fill_recorded(struct origin *origin, struct names *x, uint32_t event
 	origin->period_event = names_event(x, event, "");
 	origin->period_unit = names_event(x, event, ".unit");
 	origin->nr_cpus = names_label_u64(x, "cpus");
-	list_refused(origin, x);
+	origin->refused = list_labels(x, "refused", &origin->nr_refused);
 }

@@ -25,6 +25,10 @@ struct origin {
 	const char *period_event, *period_unit;	/* that event; what the period counts, NULL: events */
 	uint32_t nr_cpus;
 	bool is_trace;			/* not a text input */
+	const char *imported;		/* the other program's format; NULL: arcprof recorded it */
+	const char *unknown;		/* what that does not say, separated by ", "; NULL: nothing */
+	const char *const *notes;	/* what else must be known of it */
+	size_t nr_notes;
 	const char *const *refused;	/* what was requested and not recorded, and why */
 	size_t nr_refused;
 	const char *not_shown;		/* samples of other events, which were not requested; NULL: none */
@@ -42,6 +46,8 @@ struct origin {
  * first_ns and last_ns (CLOCK_MONOTONIC) are used if the trace was truncated.
  */
 void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint64_t last_ns);
+/* Whether an imported profile says that: "times", "sample counts", "lost samples". */
+bool origin_knows(const struct origin *origin, const char *what);
 /* And of what was sampled or counted. */
 void origin_fill_recorded(struct origin *origin, struct names *x, uint32_t event);
 

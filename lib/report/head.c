@@ -85,9 +85,11 @@ static void put_completeness(const struct view *v, struct buf *b)
 		buf_str(b, ", no call stacks");
 		return;
 	}
-	buf_str(b, ", ");
-	put_share(b, (double)s->complete_n / with_stack);
-	buf_str(b, " complete stacks");
+	if (!v->origin->imported) {	/* who knows where those should have ended? */
+		buf_str(b, ", ");
+		put_share(b, (double)s->complete_n / with_stack);
+		buf_str(b, " complete stacks");
+	}
 	if (s->no_stack_n)
 		buf_fmt(b, " (%" PRIu64 " without)", s->no_stack_n);
 }
@@ -214,6 +216,8 @@ static void put_counts(const struct view *v, uint64_t first_n, struct buf *b)
 	bool several = model_first_samples(m) + 1 < m->nr_sources;
 	unsigned int s;
 
+	if (!origin_knows(v->origin, "sample counts"))
+		return;
 	for (s = n_is_said(v); s < m->nr_sources; s++) {
 		bool calls = m->sources[s].kind == FLOW_CALLS;
 
@@ -243,6 +247,30 @@ static void put_others(const struct view *v, struct buf *b)
 	}
 }
 
+static void put_import(const struct view *v, struct buf *b)
+{
+	if (!v->origin->imported)
+		return;
+	buf_str(b, "imported from ");
+	quote_add(b, v->origin->imported);
+	buf_str(b, ": ");
+}
+
+static void put_import_notes(const struct view *v, struct buf *b)
+{
+	size_t i;
+
+	if (v->origin->unknown) {
+		buf_str(b, "not known: ");
+		quote_add(b, v->origin->unknown);
+		buf_putc(b, '\n');
+	}
+	for (i = 0; i < v->origin->nr_notes; i++) {
+		quote_add(b, v->origin->notes[i]);
+		buf_putc(b, '\n');
+	}
+}
+
 #define OWN_SHOWN .005	/* more of arcprof's own work than that is worth a word */
 
 void head_text(const struct view *v, FILE *out)
@@ -253,6 +281,7 @@ void head_text(const struct view *v, FILE *out)
 	struct buf b = BUF_INIT;
 	unsigned int m;
 
+	put_import(v, &b);
 	for (m = 0; m < v->m->nr_shown; m++) {
 		buf_str(&b, m ? ", " : "");
 		if (is_calls(v, m))
@@ -271,7 +300,8 @@ void head_text(const struct view *v, FILE *out)
 		put_rate(v, &b);
 	if (v->m->flow.repairs.closed)
 		buf_fmt(&b, ", %" PRIu64 " open at the end", v->m->flow.repairs.closed);
-	buf_fmt(&b, ", %" PRIu64 " lost", v->origin->lost);
+	if (origin_knows(v->origin, "lost samples"))
+		buf_fmt(&b, ", %" PRIu64 " lost", v->origin->lost);
 	if (v->origin->throttled)
 		buf_fmt(&b, ", throttled %" PRIu64 " time%s", v->origin->throttled,
 			plural(v->origin->throttled));
@@ -285,6 +315,7 @@ void head_text(const struct view *v, FILE *out)
 	buf_str(&b, "; showing ");
 	put_share(&b, v->shown);
 	buf_putc(&b, '\n');
+	put_import_notes(v, &b);
 	put_all_marks(v, &b);
 	put_repairs(v, &b);
 	put_calibration(v, &b);
@@ -315,7 +346,11 @@ static void json_source(const struct view *v, struct json *j)
 	json_str(j, "host", v->origin->host);
 	json_time(j, "start", v->origin->start_ns);
 	json_u64_known(j, "duration_ns", v->origin->duration_ns, v->origin->duration_ns);
-	json_u64(j, "lost", v->origin->lost);
+	json_u64_known(j, "lost", origin_knows(v->origin, "lost samples"), v->origin->lost);
+	if (v->origin->imported) {
+		json_str(j, "imported", v->origin->imported);
+		json_str(j, "unknown", v->origin->unknown);
+	}
 	if (v->origin->tick_bound)
 		json_bool(j, "tick_bound", true);
 	if (v->origin->rate_hz > 0)

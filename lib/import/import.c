@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "import/import.h"
+#include "import/sink.h"
+#include "version.h"
+
+/* Text is recognised last: it has no magic number. */
+static const struct import_format *const formats[] = {
+	&import_folded,
+};
+
+enum { HEAD_BYTES = 64 << 10 };
+
+/* ---- bytes ---- */
+
+struct bytes {
+	const char *data;
+	size_t len;
+	struct io_map map;
+	struct buf own;
+};
+
+static void bytes_release(struct bytes *b)
+{
+	io_unmap(&b->map);
+	buf_release(&b->own);
+}
+
+static bool is_gzip(const char *data, size_t len)
+{
+	return len > 2 && !memcmp(data, "\x1f\x8b", 2);
+}
+
+/* Appends what is compressed in the data, one member after the other, at most limit bytes. */
+static int gunzip(const char *data, size_t len, size_t limit, struct buf *out, struct err *e)
+{
+	z_stream z = { 0 };
+	int r = Z_OK;
+
+	if (inflateInit2(&z, 15 + 16) != Z_OK)
+		return err_set(e, ENOMEM, "no memory to decompress");
+	z.next_in = (void *)data;
+	while (r == Z_OK && out->len <= limit) {
+		if (!z.avail_in) {
+			size_t left = len - ((const char *)z.next_in - data);
+
+			z.avail_in = MIN(left, (size_t)UINT_MAX);
+		}
+		z.next_out = buf_room(out, 1 << 18);
+		z.avail_out = 1 << 18;
+		r = inflate(&z, Z_NO_FLUSH);
+		out->len += (1 << 18) - z.avail_out;
+		out->data[out->len] = '\0';
+		if (r == Z_STREAM_END && (const char *)z.next_in < data + len)
+			r = inflateReset(&z);
+	}
+	inflateEnd(&z);
+	if (out->len > limit)
+		return err_set(e, EFBIG, "decompresses to more than %zu MiB", limit >> 20);
+	if (r != Z_STREAM_END && r != Z_OK)
+		return err_set(e, EINVAL, r == Z_BUF_ERROR ? "the compressed data is truncated" :
+					  "the compressed data is damaged");
+	return 0;
+}
+
+/* A profile repeats itself, but not without end: what is compressed may grow so much. */
+static size_t most_bytes(size_t compressed)
+{
+	return MAX(compressed * 200, (size_t)256 << 20);
+}
+
+static int read_bytes(struct bytes *b, const char *path, struct err *e)
+{
+	bool from_stdin = !strcmp(path, "-");
+	struct stat st;
+	int r;
+
+	if (!from_stdin && !stat(path, &st) && S_ISREG(st.st_mode)) {
+		r = io_map(path, &b->map, e);
+		b->data = (const char *)b->map.data;
+		b->len = b->map.len;
+		return r;
+	}
+	r = io_read_file(from_stdin ? "/dev/stdin" : path, &b->own, SIZE_MAX / 2, e);
+	b->data = b->own.data;
+	b->len = b->own.len;
+	return r;
+}
+
+/* ---- from bytes to a trace ---- */
+
+static const struct import_format *find_format(const char *data, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(formats); i++)
+		if (formats[i]->is(data, MIN(len, (size_t)HEAD_BYTES)))
+			return formats[i];
+	return NULL;
+}
+
+static const char *recognize(const char *data, size_t len)
+{
+	const struct import_format *f;
+	struct buf plain = BUF_INIT;
+	struct err e;
+
+	if (is_gzip(data, len)) {	/* what the beginning tells is enough */
+		gunzip(data, len, HEAD_BYTES, &plain, &e);
+		f = plain.len ? find_format(plain.data, plain.len) : NULL;
+		buf_release(&plain);
+	} else {
+		f = len ? find_format(data, len) : NULL;
+	}
+	return f ? f->what : NULL;
+}
+
+const char *import_recognize_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char head[HEAD_BYTES];
+	struct stat st;
+	ssize_t n = -1;
+
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))
+		n = read(fd, head, sizeof(head));
+	if (fd >= 0)
+		close(fd);
+	return n > 0 ? recognize(head, n) : NULL;
+}
+
+static void write_labels(struct import *im, const struct import_format *f)
+{
+	static const char *const names[] = { "processes", "threads", "times", "sample counts", "lost samples" };
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (im->unknown & 1u << i)
+			buf_fmt(&b, "%s%s", b.len ? ", " : "", names[i]);
+	trace_write_label(im->w, "arcprof", "%s", ARCPROF_VERSION);
+	trace_write_label(im->w, "import", "%s", f->name);
+	if (b.len)
+		trace_write_label(im->w, "import.unknown", "%s", b.data);
+	trace_write_label(im->w, "consumers", "%s%sfunctions",
+			  im->unknown & IMPORT_NO_PROCESSES ? "" : "processes, ",
+			  im->unknown & IMPORT_NO_THREADS ? "" : "threads, ");
+	trace_write_label(im->w, "n", "samples");
+	trace_write_label(im->w, "symbols", "complete");
+	buf_release(&b);
+}
+
+static void import_release(struct import *im)
+{
+	strtab_release(&im->names);
+	map_release(&im->functions);
+	map_release(&im->procs);
+	map_release(&im->threads);
+}
+
+static int import_plain(const struct import_format *f, const char *data, size_t len,
+			const struct trace_writer_opts *o, struct err *e)
+{
+	struct import im = { .unknown = 0 };
+	struct err late;
+	int r = trace_writer_open(&im.w, "import", o, e), closed;
+
+	if (r)
+		return r;
+	strtab_init(&im.names);
+	r = f->read(&im, data, len, e);
+	write_labels(&im, f);
+	import_release(&im);
+	closed = trace_writer_close(im.w, &late);
+	if (!r && closed)
+		*e = late;
+	return r ? r : closed;
+}
+
+int import_bytes(const void *data, size_t len, void (*take)(void *ctx, const void *p, size_t len), void *ctx,
+		 struct err *e)
+{
+	const struct trace_writer_opts o = { .compress = true, .take = take, .take_ctx = ctx };
+	const struct import_format *f;
+	struct buf plain = BUF_INIT;
+	int r = 0;
+
+	if (!len)
+		return err_set(e, EINVAL, "empty");
+	if (is_gzip(data, len)) {
+		r = gunzip(data, len, most_bytes(len), &plain, e);
+		data = plain.data;
+		len = plain.len;
+	}
+	if (!r) {
+		f = len ? find_format(data, len) : NULL;
+		r = f ? import_plain(f, data, len, &o, e) :
+			err_set(e, EINVAL, "not a profile of a known format");
+	}
+	buf_release(&plain);
+	return r;
+}
+
+/* ---- files ---- */
+
+struct target {
+	int fd;
+	int error;		/* -errno of the first failure */
+};
+
+static void take(void *ctx, const void *p, size_t len)
+{
+	struct target *t = ctx;
+
+	if (!t->error)
+		t->error = io_write_all(t->fd, p, len);
+}
+
+int import_open(const char *path, struct err *e)
+{
+	struct target t = { .fd = memfd_create("arcprof-import", MFD_CLOEXEC) };
+	struct bytes b = { .own = BUF_INIT };
+	int r;
+
+	if (t.fd < 0)
+		return err_errno(e, "memory for the imported profile");
+	r = read_bytes(&b, path, e);
+	if (!r) {
+		r = import_bytes(b.data, b.len, take, &t, e);
+		if (!r && t.error)
+			r = err_set(e, -t.error, "memory for the imported profile: %s", strerror(-t.error));
+		if (r)
+			err_wrap(e, "%s", strcmp(path, "-") ? path : "standard input");
+	}
+	bytes_release(&b);
+	if (!r && lseek(t.fd, 0, SEEK_SET) < 0)
+		r = err_errno(e, "%s", path);
+	if (r)
+		close(t.fd);
+	return r ? r : t.fd;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "import/sink.h"
+
+static uint32_t intern(struct import *im, const struct import_text *t)
+{
+	return t->len ? strtab_add(&im->names, t->s, t->len) : 0;
+}
+
+uint32_t import_function(struct import *im, const struct import_function *f)
+{
+	uint64_t where = hash_pair(intern(im, &f->module), intern(im, &f->file));
+	uint64_t what = (uint64_t)intern(im, &f->name) << 8 | f->kind;
+	uint32_t *at = map_put(&im->functions, hash_pair(where, what));
+
+	if (*at == MAP_NONE) {
+		*at = ++im->nr_functions;
+		trace_write_function(im->w, &(struct rec_function){
+				     .function = *at, .kind = f->kind,
+				     .name = f->name.s, .name_len = f->name.len,
+				     .module = f->module.s, .module_len = f->module.len,
+				     .file = f->file.s, .file_len = f->file.len });
+	}
+	return *at;
+}
+
+uint32_t import_proc(struct import *im, uint32_t pid, struct import_text comm)
+{
+	uint32_t *at = map_put(&im->procs, hash_pair(pid, intern(im, &comm)));
+
+	if (*at == MAP_NONE) {
+		*at = ++im->nr_procs;
+		trace_write_proc(im->w, &(struct rec_proc){ .proc = *at, .pid = pid, .comm = comm.s,
+				 .comm_len = comm.len });
+	}
+	return *at;
+}
+
+uint32_t import_thread(struct import *im, uint32_t proc, uint32_t tid, struct import_text name)
+{
+	uint32_t *at = map_put(&im->threads, hash_pair((uint64_t)proc << 32 | tid, intern(im, &name)));
+
+	if (*at == MAP_NONE) {
+		*at = ++im->nr_threads;
+		trace_write_thread(im->w, &(struct rec_thread){ .thread = *at, .proc = proc, .tid = tid,
+				   .name = name.s, .name_len = name.len });
+	}
+	return *at;
+}
+
+uint32_t import_event(struct import *im, struct import_text name, const char *unit)
+{
+	char key[48];
+
+	snprintf(key, sizeof(key), "event.%" PRIu32, im->nr_events);
+	trace_write_label(im->w, key, "%.*s", (int)name.len, name.s);
+	snprintf(key, sizeof(key), "event.%" PRIu32 ".unit", im->nr_events);
+	trace_write_label(im->w, key, "%s", unit);
+	return im->nr_events++;
+}
+
+void import_note(struct import *im, const char *fmt, ...)
+{
+	struct buf b = BUF_INIT;
+	char key[48];
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vfmt(&b, fmt, ap);
+	va_end(ap);
+	snprintf(key, sizeof(key), "import.note.%" PRIu32, im->nr_notes++);
+	trace_write_label(im->w, key, "%s", b.data);
+	buf_release(&b);
+}
