@@ -495,7 +495,8 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 	bool detailed = format_get(q->format)->detailed, timed = format_get(q->format)->timed;
 
 	return (struct profile_opts){
-		.names = { .signatures = q->signatures, .lines = q->lines || detailed,
+		.names = { .signatures = q->signatures || format_get(q->format)->signatures,
+			   .lines = q->lines || detailed,
 			   .addresses = q->addresses, .by_kind = q->by_kind || detailed,
 			   .no_kernel = q->no_kernel,
 			   .no_inline = q->no_inline || r->hides_inlined },

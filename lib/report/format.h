@@ -27,6 +27,7 @@ struct format {
 	const char *name;
 	bool binary;		/* unsuitable for a terminal */
 	bool detailed;		/* shows lines and inlined functions: contexts differ by these */
+	bool signatures;	/* names Java methods with their signatures */
 	bool timed;		/* shows each sample's time, and all events of the trace */
 	/* For formats that print rows (sheet.h); without begin there are no heads. */
 	void (*begin)(struct sheet *s);
@@ -62,6 +63,7 @@ static inline bool format_is_of_tree(int id)
 int folded_print(struct view *v, FILE *out, struct err *e);
 int pprof_print(struct view *v, FILE *out, struct err *e);
 int speedscope_print(struct view *v, FILE *out, struct err *e);
+int jfr_print(struct view *v, FILE *out, struct err *e);
 int html_print(struct view *v, FILE *out, struct err *e);	/* lib/page */
 
 #endif

@@ -23,6 +23,8 @@ static const struct format formats[] = {
 	{ "folded", .print_tree = folded_print },
 	{ "pprof", .print_tree = pprof_print, .binary = true, .detailed = true },
 	{ "speedscope", .print_tree = speedscope_print, .detailed = true, .timed = true },
+	{ "jfr", .print_tree = jfr_print, .binary = true, .detailed = true, .timed = true,
+	  .signatures = true },
 	{ "html", .print_tree = html_print, .binary = true, .detailed = true, .timed = true },
 };
 

@@ -53,3 +53,41 @@ foreign_names() {
 	printf '%s\n' 'x\x1b[31m\xff\"' '<script>alert(1)</script>' '=1+1;fn=' | sort | diff - <(sort names)
 	grep -qF '"weights":[3000000,1000000,18446744073709551]' profile
 }
+
+# The same numbers as the JDK's reader says.
+jfr_agrees() {
+	arcprof report "$@" --format jfr -o profile.jfr 2>notes
+	arcprof report "$@" --xprof --format json >want.json
+	JFR_CLASSES=$BATS_FILE_TMPDIR "$TOP/t/exported" jfr want.json <profile.jfr
+	jfr summary profile.jfr | awk -v n="$(jq .quality.n want.json)" '$1 == "jdk.ExecutionSample" { found = $2 == n } END { exit !found }'
+}
+
+@test "formats: jfr has each sample, as the report, for the JDK's reader" {
+	local trace
+	skip_unless_java
+	javac -d "$BATS_FILE_TMPDIR" "$TOP/t/formats/JfrSums.java"
+	for trace in "$BATS_FILE_TMPDIR"/*.data; do
+		echo "$trace"
+		case $trace in
+		*/branches.data)
+			run_arcprof report --format jfr -o profile.jfr "$trace"
+			[ "$status" -eq 1 ]
+			[[ $stderr == *"a JFR file consists of samples with their times"* ]]
+			continue
+			;;
+		esac
+		jfr_agrees --samples -i "$trace"
+		[ "$(grep -c '^arcprof report: --format=jfr leaves out: ' notes)" -eq 1 ]
+	done
+}
+
+@test "formats: jfr view hot-methods counts as the report" {
+	local jfr
+	jfr=$(ls /usr/lib/jvm/*/bin/jfr | while read -r f; do "$f" help view >/dev/null 2>&1 && echo "$f"; done | head -n 1)
+	[ "$jfr" ] || skip "no JDK with 'jfr view' (21 or later)"
+	arcprof report --format jfr -o profile.jfr "$BATS_FILE_TMPDIR/mixed.data"
+	"$jfr" view --width 200 hot-methods profile.jfr | awk '$NF ~ /%$/ { print $(NF - 1) }' | head >got
+	arcprof report --xprof --signatures --sort base --format json "$BATS_FILE_TMPDIR/mixed.data" |
+		jq '[.rows[].n | select(. > 0)] | sort | reverse[:10][]' >want
+	diff got want
+}
