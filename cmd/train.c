@@ -145,26 +145,37 @@ struct repetitions {
 	size_t nr, alloc;
 };
 
+/* A function, and who calls it many times; NULL: it is looked at for itself. */
+struct trained {
+	const char *function, *caller;
+};
+
+static bool is_named(const struct training *t, const struct model *m, uint32_t node, const char *function)
+{
+	const char *name = model_str(m, m->consumers.items[m->flow.nodes[node].consumer].name);
+	const char *prefix = t->java ? "Trainer." : "";
+
+	return !strncmp(name, prefix, strlen(prefix)) && !strcmp(name + strlen(prefix), function);
+}
+
 /* The contexts of a function, each a repetition; with those of its caller, when calls are looked for. */
-static void gather(const struct training *t, const struct model *m, const char *function, bool calls,
-		   unsigned int metric, struct repetitions *out)
+static void gather(const struct training *t, const struct model *m, struct trained what, unsigned int metric,
+		   struct repetitions *out)
 {
 	const struct flow *f = &m->flow;
-	char name[64];
 	size_t i;
 
-	snprintf(name, sizeof(name), "%s%s", t->java ? "Trainer." : "", function);
 	out->nr = 0;
 	for (i = 1; i < f->nr_nodes; i++) {
 		const struct flow_node *n = &f->nodes[i];
 		uint64_t base = flow_base(f, i)[metric];
 
-		if (strcmp(model_str(m, m->consumers.items[n->consumer].name), name) ||
-		    (calls && n->n != CALLS))
+		if (!is_named(t, m, i, what.function) ||
+		    (what.caller && (n->n != CALLS || !is_named(t, m, n->parent, what.caller))))
 			continue;
 		VEC_GROW(out->items, out->nr, out->alloc);
 		out->items[out->nr++] = (struct repetition){
-			base + (calls ? flow_base(f, n->parent)[metric] : 0), base
+			base + (what.caller ? flow_base(f, n->parent)[metric] : 0), base
 		};
 	}
 }
@@ -197,18 +208,6 @@ static uint64_t distance(uint64_t a, uint64_t b)
 }
 
 /*
- * How long a call must be for three quarters of its time to be certain. What of the chain was not
- * done yet when its exit was read, and so is its caller's, is missing in calls of any length. By
- * how much the two bodies disagree concerns the short ones, for a longer one is like the chain.
- */
-static uint64_t doubt_of(const struct calibration_cost *a, const struct calibration_cost *b, uint64_t missing)
-{
-	uint64_t within = distance(a->within, b->within), between = distance(a->between, b->between);
-
-	return MAX(2 * MAX(within, between), 4 * missing / (CALLS / 1000));
-}
-
-/*
  * What calls took with hooks less what they took without. How it is split between callee and caller
  * is uncertain where a processor still does the callee's work when the caller's time has begun: what both
  * have together is kept.
@@ -222,20 +221,63 @@ static struct calibration_cost cost_of(const struct repetition *hooked, uint64_t
 	};
 }
 
-/* Of two bodies, the one whose calls cost less: that is what hooks cost at least. */
+enum { PLAIN_EMPTY, EMPTY, PLAIN_CHAIN, CHAIN, PLAIN_LONG, LONG, PLAIN_CALLER, CALLER, NR_TRAINED };
+
+static const struct trained trained[NR_TRAINED] = {
+	[PLAIN_EMPTY] = { "plain_empty", NULL }, [EMPTY] = { "empty", "hooked_empty" },
+	[PLAIN_CHAIN] = { "plain_chain", NULL }, [CHAIN] = { "chain", "hooked_chain" },
+	[PLAIN_LONG] = { "plain_long", NULL }, [LONG] = { "long_chain", "hooked_long" },
+	[PLAIN_CALLER] = { "plain_caller", NULL }, [CALLER] = { "empty", "hooked_caller" },
+};
+
+/*
+ * Of two bodies, the one whose calls cost less: that is what hooks cost at least. A call of any length may
+ * keep the difference, and lack what of a chain was not done yet when its exit was read: five percent
+ * is what that may be of it.
+ */
+static struct calibration_cost usual_cost(const struct repetition *low)
+{
+	uint64_t body = above(low[PLAIN_CHAIN].both, low[PLAIN_EMPTY].both);
+	uint64_t long_body = above(low[PLAIN_LONG].both, low[PLAIN_EMPTY].both);
+	uint64_t missing = MAX(above(body, low[CHAIN].within), above(long_body, low[LONG].within));
+	struct calibration_cost a = cost_of(&low[EMPTY], low[PLAIN_EMPTY].both, 0);
+	struct calibration_cost b = cost_of(&low[CHAIN], low[PLAIN_CHAIN].both, body);
+	struct calibration_cost out = b.within + b.between < a.within + a.between ? b : a;
+	uint64_t differ = distance(a.within + a.between, b.within + b.between);
+
+	out.doubt = 20 * MAX(differ, missing / (CALLS / 1000));
+	return out;
+}
+
+/*
+ * With precise time, hooks overlap only with the work behind them. So the cost is that in a function which
+ * has some, and in a caller which has. As long as both together, and twice by how much they disagree with an
+ * empty one: no call that is as long keeps a part of it.
+ */
+static struct calibration_cost precise_cost(const struct repetition *low)
+{
+	uint64_t body = above(low[PLAIN_CHAIN].both, low[PLAIN_EMPTY].both);
+	struct calibration_cost a = cost_of(&low[EMPTY], low[PLAIN_EMPTY].both, 0);
+	struct calibration_cost out = {
+		.within = above(low[CHAIN].within, body) / (CALLS / 1000),
+		.between = above(low[CALLER].both - low[CALLER].within, low[PLAIN_CALLER].both) /
+			   (CALLS / 1000),
+	};
+
+	out.doubt = MAX(out.within + out.between, 2 * MAX(distance(a.within, out.within),
+							   distance(a.between, out.between)));
+	return out;
+}
+
 static int derive(const struct training *t, const struct model *m, unsigned int metric,
 		  struct calibration_cost *out, struct err *e)
 {
-	enum { PLAIN_EMPTY, EMPTY, PLAIN_CHAIN, CHAIN, NR };
-	static const char *const functions[] = { "plain_empty", "empty", "plain_chain", "chain" };
+	struct repetition low[NR_TRAINED];
 	struct repetitions c = { 0 };
-	struct calibration_cost chain;
-	struct repetition low[NR];
-	uint64_t body, doubt;
 	int i;
 
-	for (i = 0; i < NR; i++) {
-		gather(t, m, functions[i], i == EMPTY || i == CHAIN, metric, &c);
+	for (i = 0; i < NR_TRAINED; i++) {
+		gather(t, m, trained[i], metric, &c);
 		if (c.nr < MIN_REPETITIONS) {
 			free(c.items);
 			return err_set(e, ENODATA, "the measured program's calls are not in its trace");
@@ -243,13 +285,7 @@ static int derive(const struct training *t, const struct model *m, unsigned int 
 		low[i] = lowest(&c);
 	}
 	free(c.items);
-	body = above(low[PLAIN_CHAIN].both, low[PLAIN_EMPTY].both);
-	*out = cost_of(&low[EMPTY], low[PLAIN_EMPTY].both, 0);
-	chain = cost_of(&low[CHAIN], low[PLAIN_CHAIN].both, body);
-	doubt = doubt_of(out, &chain, above(body, low[CHAIN].within));
-	if (chain.within + chain.between < out->within + out->between)
-		*out = chain;
-	out->doubt = doubt;
+	*out = t->precise ? precise_cost(low) : usual_cost(low);
 	return 0;
 }
 

@@ -8,7 +8,7 @@
  * call will be nobody knows when it is counted.
  */
 public final class Trainer {
-	static final int LEVELS = 100, CALLS = 10000, STEPS = 24, WARM_UP = 20000;
+	static final int LEVELS = 100, LONG_LEVELS = 30, CALLS = 10000, STEPS = 24, LONG_STEPS = 96, WARM_UP = 20000;
 
 	static int state = 1;
 
@@ -28,6 +28,22 @@ public final class Trainer {
 		int x = state;
 
 		for (int i = 0; i < STEPS; i++)
+			x = x * -1403630843 ^ x >>> 7;
+		state = x;
+	}
+
+	static void bare_long_chain() {
+		int x = state;
+
+		for (int i = 0; i < LONG_STEPS; i++)
+			x = x * -1403630843 ^ x >>> 7;
+		state = x;
+	}
+
+	static void long_chain() {
+		int x = state;
+
+		for (int i = 0; i < LONG_STEPS; i++)
 			x = x * -1403630843 ^ x >>> 7;
 		state = x;
 	}
@@ -60,21 +76,65 @@ public final class Trainer {
 			hooked_chain(levels - 1, calls);
 	}
 
-	static void train(int levels, int calls) {
+	static void plain_long(int levels, int calls) {
+		for (int i = 0; i < calls; i++)
+			bare_long_chain();
+		if (levels > 1)
+			plain_long(levels - 1, calls);
+	}
+
+	static void hooked_long(int levels, int calls) {
+		for (int i = 0; i < calls; i++)
+			long_chain();
+		if (levels > 1)
+			hooked_long(levels - 1, calls);
+	}
+
+	static void plain_caller(int levels, int calls) {
+		int x = state;
+
+		for (int i = 0; i < calls; i++) {
+			bare_empty();
+			for (int k = 0; k < STEPS; k++)
+				x = x * -1403630843 ^ x >>> 7;
+		}
+		state = x;
+		if (levels > 1)
+			plain_caller(levels - 1, calls);
+	}
+
+	static void hooked_caller(int levels, int calls) {
+		int x = state;
+
+		for (int i = 0; i < calls; i++) {
+			empty();
+			for (int k = 0; k < STEPS; k++)
+				x = x * -1403630843 ^ x >>> 7;
+		}
+		state = x;
+		if (levels > 1)
+			hooked_caller(levels - 1, calls);
+	}
+
+	static void train(int levels, int long_levels, int calls) {
 		plain_empty(levels, calls);
 		hooked_empty(levels, calls);
 		plain_chain(levels, calls);
 		hooked_chain(levels, calls);
+		plain_long(long_levels, calls);
+		hooked_long(long_levels, calls);
+		plain_caller(levels, calls);
+		hooked_caller(levels, calls);
 	}
 
 	/* Other contexts than the warm-up's. */
 	static void measure() {
-		train(LEVELS, CALLS);
+		train(LEVELS, LONG_LEVELS, CALLS);
 	}
 
 	public static void main(String[] args) {
 		for (int i = 0; i < WARM_UP; i++)
-			train(2, 1 + i % 16);
+			train(2, 2, 1 + i % 16);
 		measure();
 		System.out.println(System.getProperty("java.vm.version") + " (" + System.getProperty("java.vm.vendor") + ")");
 	}

@@ -5,14 +5,16 @@
  * of the measurement.
  *
  * An empty function shows what hooks cost that have nothing to run beside; one whose work is a chain of
- * dependent steps, how much of it a processor does meanwhile.
+ * dependent steps, how much of it a processor does meanwhile; a long chain, how much of it is not done yet
+ * when the clock is read; a caller with a chain of its own, what hooks cost there.
  */
 #ifndef CALLS			/* fewer where each instruction is looked at */
 #define LEVELS 100
+#define LONG_LEVELS 30
 #define CALLS 10000
 #endif
 
-enum { STEPS = 24 };
+enum { STEPS = 24, LONG_STEPS = 96 };
 
 #define BARE __attribute__((no_instrument_function, noinline, noclone))
 #define HOOKED __attribute__((noinline, noclone))
@@ -22,15 +24,17 @@ static unsigned int state = 1;
 
 void bare_empty(void) BARE;
 void bare_chain(void) BARE;
+void bare_long_chain(void) BARE;
 void empty(void) HOOKED;
 void chain(void) HOOKED;
+void long_chain(void) HOOKED;
 
-PART void work(void)
+PART void work(int steps)
 {
 	unsigned int x = state;
 	int i;
 
-	for (i = 0; i < STEPS; i++)
+	for (i = 0; i < steps; i++)
 		x = x * 2891336453u ^ x >> 7;
 	state = x;
 }
@@ -42,7 +46,12 @@ void bare_empty(void)
 
 void bare_chain(void)
 {
-	work();
+	work(STEPS);
+}
+
+void bare_long_chain(void)
+{
+	work(LONG_STEPS);
 }
 
 void empty(void)
@@ -52,27 +61,38 @@ void empty(void)
 
 void chain(void)
 {
-	work();
+	work(STEPS);
 }
 
-/* Calls f() many times at each level. */
-#define TRAIN(name, f) \
+void long_chain(void)
+{
+	work(LONG_STEPS);
+}
+
+/* Calls f() many times at each level, with own after each. */
+#define TRAIN(name, f, own) \
 	void name(int levels) HOOKED; \
 	void name(int levels) \
 	{ \
 		int i; \
-		for (i = 0; i < CALLS; i++) \
+		for (i = 0; i < CALLS; i++) { \
 			f(); \
+			own; \
+		} \
 		if (levels > 1) \
 			name(levels - 1); \
 		__asm__ volatile(""); \
 	}
 
 /* What is there in a program without hooks, too. */
-TRAIN(plain_empty, bare_empty)
-TRAIN(plain_chain, bare_chain)
-TRAIN(hooked_empty, empty)
-TRAIN(hooked_chain, chain)
+TRAIN(plain_empty, bare_empty, (void)0)
+TRAIN(plain_chain, bare_chain, (void)0)
+TRAIN(plain_long, bare_long_chain, (void)0)
+TRAIN(plain_caller, bare_empty, work(STEPS))
+TRAIN(hooked_empty, empty, (void)0)
+TRAIN(hooked_chain, chain, (void)0)
+TRAIN(hooked_long, long_chain, (void)0)
+TRAIN(hooked_caller, empty, work(STEPS))
 
 int main(void)
 {
@@ -80,5 +100,9 @@ int main(void)
 	hooked_empty(LEVELS);
 	plain_chain(LEVELS);
 	hooked_chain(LEVELS);
+	plain_long(LONG_LEVELS);
+	hooked_long(LONG_LEVELS);
+	plain_caller(LEVELS);
+	hooked_caller(LEVELS);
 	return 0;
 }

@@ -285,6 +285,24 @@ static void put_calls(struct buf *b, const struct job *j, int kind)
 		buf_fmt(b, " (%s)", j->kinds[kind].jvm);
 }
 
+/* What is marked in reports. */
+static void put_mark(struct buf *b, const struct job *j)
+{
+	const struct model *model = j->m;
+	bool clocks = false;
+	unsigned int m;
+
+	for (m = 0; m < model->nr_shown; m++) {
+		const char *name = model_str(model, model->metrics[m].name);
+
+		clocks |= j->has[m] && (!strcmp(name, "cpu") || !strcmp(name, "wall"));
+	}
+	buf_str(b, " (~: may be off by 5 % or more");
+	if (clocks && !names_label(j->names, "callflow.precise"))
+		buf_str(b, "; record with --precise-time to measure short calls correctly");
+	buf_str(b, ")");
+}
+
 static const char *done(const struct job *j)
 {
 	const struct model *model = j->m;
@@ -313,6 +331,8 @@ static const char *done(const struct job *j)
 			buf_str(&b, "; not ");
 			put_calls(&b, j, i);
 		}
+	if (j->keep)
+		put_mark(&b, j);
 	if (j->o->deltas && !j->doubts)
 		buf_str(&b, "; what is uncertain cannot be marked in so many metrics, choose some with --metric");
 	text = arena_strndup(&j->names->text, b.data, b.len);

@@ -153,8 +153,6 @@ static void put_calibration(const struct view *v, struct buf *b)
 	if (!v->origin->calibration)
 		return;
 	quote_add(b, v->origin->calibration);
-	if (v->m->nr_deltas)
-		buf_str(b, " (~: counting calls took as much as is left, or may have moved a quarter of it)");
 	if (v->origin->over_corrected)
 		buf_fmt(b, "; %" PRIu64 " contexts had less than that (over-corrected, now 0)",
 			v->origin->over_corrected);

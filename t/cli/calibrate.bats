@@ -7,8 +7,10 @@ setup_file() {
 		-o "$BATS_FILE_TMPDIR/treetest" -pthread
 	# Whether time is stable here is not what these tests are about.
 	"$ARCPROF" calibrate --quiet --native --accept-unstable --metric cpu >"$BATS_FILE_TMPDIR/calibrate.out"
-	gcc -O2 -g -finstrument-functions "$TOP/t/data/callflow/steps.c" "$BUILD/libarcprof-hookit.a" \
-		-o "$BATS_FILE_TMPDIR/steps" -pthread
+	for program in steps callers; do
+		gcc -O2 -g -finstrument-functions "$TOP/t/data/callflow/$program.c" "$BUILD/libarcprof-hookit.a" \
+			-o "$BATS_FILE_TMPDIR/$program" -pthread
+	done
 }
 
 # treetest [<option>...]: records it into ./trace.
@@ -89,19 +91,21 @@ readings() {
 
 @test "calibrate: the hooks of each call execute the same instructions, whatever the function does" {
 	[ "$(uname -m)" = x86_64 ] || skip "the time stamp counter is read by another instruction"
-	gcc -std=gnu11 -O2 -fno-optimize-sibling-calls -static -finstrument-functions -DLEVELS=1 -DCALLS=30 -o trainer \
+	gcc -std=gnu11 -O2 -fno-optimize-sibling-calls -static -finstrument-functions -DLEVELS=1 -DLONG_LEVELS=1 -DCALLS=30 -o trainer \
 		"$TOP/lib/calibrate/trainer.c" "$BUILD/libarcprof-hookit.a" -pthread
 	run_arcprof record -q --callflow --metric wall -o trace -- "$ARCPROF" itrace -q --no-java -o instructions -- ./trainer
 	[ "$status" -eq 0 ]
 	readings | sort | uniq -c | awk '$1 >= 20' >steady
 	cat steady
-	# between two calls of either function; within the empty one; within the other. The first call of each makes a node.
-	[ "$(awk '$2 == "callflow_enter_function" { print $1 }' steady)" = 58 ]
-	[ "$(awk '$2 == "callflow_leave_function" && ($1 == 29 || $1 == 30)' steady | wc -l)" -eq 2 ]
+	# between two calls of the three functions, and of a caller with work; within the empty one, and the other two. The
+	# first call of each makes a node.
+	[ "$(awk '$2 == "callflow_enter_function" { print $1 }' steady | xargs)" = "29 87" ]
+	[ "$(awk '$2 == "callflow_leave_function"' steady | wc -l)" -eq 3 ]
 	# within, less what the function has of its own, is the same: what calibration supposes
-	arcprof report -i instructions --xprof --format json | jq '[.rows[] | select(.name | startswith("bare_")) | .base[0] / .n] | max - min' >own
-	awk 'NR == FNR { own = $1; next } $2 == "callflow_leave_function" { v[++n] = $3 }
-		END { off = (v[1] > v[2] ? v[1] - v[2] : v[2] - v[1]) - own; print "off by", off; exit off < -2 || off > 2 }' own steady
+	arcprof report -i instructions --xprof --format json | jq -r '[.rows[] | select(.name | startswith("bare_")) | .base[0] / .n] |
+		sort | .[1] - .[0], .[2] - .[0]' >own
+	awk 'NR == FNR { own[NR] = $1; next } $2 == "callflow_leave_function" { v[n++] = $3 }
+		END { for (i = 1; i < 3; i++) { off = v[i] - v[0] - own[i]; print "off by", off; bad += off < -2 || off > 2 } exit bad }' own steady
 }
 
 @test "calibrate: the trace has the figures, so that any machine reports it alike" {
@@ -165,37 +169,51 @@ table() {
 	[ "$(grep -cE '^ +[0-9].* ~[0-9]' rt)" -eq "$(jq "[$marked] | length" rows)" ]
 	grep -E '^ .* ~[0-9]+ .* N:bit$' rt
 	head -n 1 rt | grep -qE ', ~ on [0-9.<> ]+ % of cpu; '
-	grep -q '(~: counting calls took as much as is left, or may have moved a quarter of it)' rt
+	grep -q '(~: may be off by 5 % or more; record with --precise-time to measure short calls correctly)' rt
 	jq -e "([$marked | .base[0]] | add) / .metrics[0].total - .quality.marked_shares.cpu | fabs < 0.001" rows
 	# sums of several contexts by what the sums are
 	arcprof report -i trace --xprof | grep -qE '^ +[0-9]+ +~[0-9.]+ .* bit$'
 	! arcprof report -i trace --xtree --no-calibrate | grep -q '~' || false
 }
 
-# steps [<option>...]: how far functions of 30 steps and more are from one of 1000, in percent, and what is marked.
+# steps <program> [<option>...]: functions that are due as much as the one of 1000 steps, as "name, percent off,
+# marked", in ./off.
 steps() {
-	"$ARCPROF" record -q --callflow --metric cpu "$@" -o trace -- "$BATS_FILE_TMPDIR/steps" 12000000 >&2
+	local program=$1
+	shift
+	"$ARCPROF" record -q --callflow --metric cpu "$@" -o trace -- "$BATS_FILE_TMPDIR/$program" 12000000 >&2
 	arcprof report -i trace --rt --format json >rows
-	far=$(jq '[.rows[] | { (.name): .base[0] }] | add | .s1000 as $true |
-		[.s30, .s60, .s120, .s300 | . / $true * 100 - 100 | fabs] | max | floor' rows)
-	marked=$(arcprof report -i trace --rt | grep -E ' ~[0-9]' | grep -oE '[a-z0-9]+$' | xargs)
-	echo "off by $far %, marked: $marked"
+	jq -r '([.rows[] | select(.name == "s1000").base[0]] | add) as $true | .rows[] | select(.name | test("^s[0-9]")) |
+		"\(.name) \(.base[0] / $true * 100 - 100 | fabs | floor) \(
+			(.base[1] > 0 and .base[1] >= .base[0]) or (.base[2] > 0 and .base[2] >= .base[0]))"' rows >off
+	cat off
 }
 
-@test "calibrate: with precise time functions of 30 steps are right, and other values are marked" {
+# No value that is not marked is off by more than this.
+marks_are_true() {
+	! awk '$3 == "false" && $2 > 8' off | grep .
+}
+
+@test "calibrate: what may be off is marked, and with precise time calls of 30 steps are not" {
 	table '{ print }'
-	steps --precise-time
+	steps steps --precise-time
 	arcprof report -i trace --rt | grep -F "not calibrated: 'arcprof calibrate --precise-time'"
 	"$ARCPROF" calibrate --quiet --native --accept-unstable --metric cpu --precise-time >table
 	[ "$(grep -c precise table)" -eq 1 ]
-	steps
-	# Anything that is off by a quarter; how far it is off depends on the processor.
-	[[ " $marked " == *" caller s10 "* ]]
-	for _ in 1 2 3 4; do
-		steps --precise-time
-		[ "$far" -le 8 ] && [ "$marked" = "caller s10" ] && return
+	for program in steps callers; do
+		for try in 1 2 3 4 5; do
+			steps "$program" && marks_are_true && break
+		done
+		[ "$(awk '$1 == "s30" || $1 == "s60" || $1 == "s120" { print $3 }' off | sort -u)" = true ]
+		# a busy machine makes calls longer
+		[ "$try" -lt 5 ]
+		for try in 1 2 3 4 5; do
+			steps "$program" --precise-time && marks_are_true && break
+		done
+		[ "$(awk '$1 != "s10" { print $3 }' off | sort -u)" = false ]
+		[ "$try" -lt 5 ]
 	done
-	return 1
+	! arcprof report -i trace --rt | grep -F 'record with --precise-time' || false
 }
 
 @test "calibrate: an unstable metric is not used" {
