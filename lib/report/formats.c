@@ -25,6 +25,7 @@ static const struct format formats[] = {
 	{ "speedscope", .print_tree = speedscope_print, .detailed = true, .timed = true },
 	{ "jfr", .print_tree = jfr_print, .binary = true, .detailed = true, .timed = true,
 	  .signatures = true },
+	{ "callgrind", .print_tree = callgrind_print, .detailed = true },
 	{ "html", .print_tree = html_print, .binary = true, .detailed = true, .timed = true },
 };
 

@@ -91,3 +91,28 @@ jfr_agrees() {
 		jq '[.rows[].n | select(. > 0)] | sort | reverse[:10][]' >want
 	diff got want
 }
+
+@test "formats: callgrind has what each function consumed, itself and with its calls" {
+	skip_unless_command callgrind_annotate
+	all_agree callgrind
+	# a recursion: calls into what is active already cost nothing, so that cum is right
+	printf '# metric cpu ns\nmain;a;b;a;b;x 5\nmain;a;b;b;a 3\nmain;c;b 2\n' >stacks
+	arcprof report --stacks stacks --xprof --format json >want.json
+	arcprof report --stacks stacks --format callgrind >profile
+	"$TOP/t/exported" callgrind want.json <profile
+	[ "$(jq -cS '.rows | map({(.name): .cum[0]}) | add' want.json)" = '{"a":8,"b":10,"c":2,"main":10,"x":5}' ]
+}
+
+@test "formats: callgrind escapes foreign names" {
+	skip_unless_command callgrind_annotate
+	foreign_names >tree
+	arcprof report --tree tree --format callgrind >profile
+	callgrind_annotate --auto=no --threshold=100 profile >got
+	grep -F '18,446,744,073,709,551 (100.0%) 1 (20.00%)  ???:=1+1;fn=' got
+	grep -F '???:x\x1b[31m\xff\"' got
+	grep -F '???:<script>alert(1)</script> [/x y/"z"\n]' got
+	# one word for an event; the unit is in its long name
+	printf '# metric a,b:c us\nmain 3\n' >stacks
+	arcprof report --stacks stacks --format callgrind | grep '^event' >got
+	printf 'event: a_b_c : a,b:c (us)\nevent: samples : samples (count)\nevents: a_b_c samples\n' | diff got -
+}
