@@ -29,3 +29,12 @@ struct interval interval_of_ratio(uint64_t x, uint64_t y)
 
 	return (struct interval){ p.low / (1 - p.low), p.high < 1 ? p.high / (1 - p.high) : INFINITY };
 }
+
+struct interval interval_of_count(uint64_t x)
+{
+	double half = Z * sqrt(x + Z * Z / 4), middle = x + Z * Z / 2;
+
+	if (!x)
+		return (struct interval){ 0, Z * Z };
+	return (struct interval){ (middle - half) / x, (middle + half) / x };
+}

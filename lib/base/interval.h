@@ -26,4 +26,7 @@ struct interval interval_of_share(uint64_t x, uint64_t n);
  */
 struct interval interval_of_ratio(uint64_t x, uint64_t y);
 
+/* Of the rate itself, as a multiple of what was counted, or of one event when none was. */
+struct interval interval_of_count(uint64_t x);
+
 #endif

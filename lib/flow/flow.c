@@ -335,6 +335,17 @@ uint64_t flow_totals(const struct flow *f, uint64_t *total)
 	return n;
 }
 
+void flow_sum_n(const struct flow *f, uint64_t *n)
+{
+	size_t i;
+
+	memset(n, 0, f->nr_nodes * sizeof(*n));
+	for (i = f->nr_nodes; --i > 0;) {	/* [4] */
+		n[i] += f->nodes[i].n;
+		n[f->nodes[i].parent] += n[i];
+	}
+}
+
 uint32_t flow_nr_consumers(const struct flow *f)
 {
 	uint32_t max = 0;

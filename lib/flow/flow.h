@@ -113,6 +113,8 @@ void flow_arrange(struct flow *f, const unsigned int *from, unsigned int nr);
 
 /* Sum of n, and of base into total[nr_metrics], over all nodes. */
 uint64_t flow_totals(const struct flow *f, uint64_t *total);
+/* n of each node and of all below it, into n[nr_nodes]. */
+void flow_sum_n(const struct flow *f, uint64_t *n);
 /* One more than the highest consumer id in the tree: the size of an array indexed by it. */
 uint32_t flow_nr_consumers(const struct flow *f);
 

@@ -177,19 +177,6 @@ static void set_ratio(const struct correlation *c, struct correlated *row)
 
 /* ---- rows ---- */
 
-/* n of each node and all below it; a parent's number is lower. */
-static uint64_t *sum_up(const struct flow *f)
-{
-	uint64_t *n = xcalloc(f->nr_nodes, sizeof(*n));
-	size_t i;
-
-	for (i = f->nr_nodes; --i > 0;) {
-		n[i] += f->nodes[i].n;
-		n[f->nodes[i].parent] += n[i];
-	}
-	return n;
-}
-
 static const uint64_t *node_values(const struct correlation *c, uint32_t node)
 {
 	const struct flow *f = &c->v->m->flow;
@@ -512,8 +499,10 @@ static int correlate_print(struct view *v, FILE *out, struct err *e)
 		return r;
 	list.columns = columns[c.o->of][c.side[0].is_n || c.side[1].is_n];
 	list.csv_columns = csv_columns[c.o->of];
-	if (c.o->of == OF_CUM)
-		c.cum_n = sum_up(&v->m->flow);
+	if (c.o->of == OF_CUM) {
+		c.cum_n = xcalloc(v->m->flow.nr_nodes, sizeof(*c.cum_n));
+		flow_sum_n(&v->m->flow, c.cum_n);
+	}
 	if (c.o->by == BY_CONTEXT)
 		list_contexts(&c);
 	else

@@ -16,6 +16,7 @@ enum format_id {
 	FORMAT_DEC,
 	FORMAT_JSON,
 	FORMAT_CSV,
+	FORMAT_JUNIT,		/* of verdicts alone */
 	FORMAT_TREE,		/* from here on: of the whole tree of contexts, in place of a report */
 };
 

@@ -19,6 +19,7 @@ static const struct format formats[] = {
 	[FORMAT_DEC] = { "dec", .row = sheet_dec_row },
 	[FORMAT_JSON] = { "json", .row = sheet_json_row },
 	[FORMAT_CSV] = { "csv", .begin = sheet_csv_begin, .row = sheet_csv_row },
+	[FORMAT_JUNIT] = { "junit" },
 	[FORMAT_TREE] = { "tree", .print_tree = tree_print },
 	{ "folded", .print_tree = folded_print },
 	{ "pprof", .print_tree = pprof_print, .binary = true, .detailed = true },

@@ -50,15 +50,17 @@ TEST(interval_contains_the_truth_in_19_of_20_cases)
 
 	for (i = 0; i < ARRAY_SIZE(means); i++) {
 		double truth = means[i][0] / means[i][1];
-		int k, in_ratio = 0;
+		int k, in_ratio = 0, in_count = 0;
 
 		for (k = 0; k < NR; k++) {
 			uint64_t x = random_count(means[i][0]), y = random_count(means[i][1]);
-			struct interval r = interval_of_ratio(x, y);
+			struct interval r = interval_of_ratio(x, y), c = interval_of_count(x);
 
 			in_ratio += truth >= r.low && truth <= r.high;
+			in_count += means[i][0] >= c.low * (x ? x : 1) && means[i][0] <= c.high * (x ? x : 1);
 		}
 		CHECK(in_ratio > NR * .93 && (means[i][1] < 10 || in_ratio < NR * .975));
+		CHECK(in_count > NR * .92 && in_count < NR * .99);
 	}
 }
 

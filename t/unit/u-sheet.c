@@ -79,8 +79,11 @@ TEST(formats_print_rows_or_a_tree)
 {
 	int i;
 
-	for (i = 0; format_name(i); i++)
-		CHECK(format_is_of_tree(i) ? format_get(i)->print_tree && !format_get(i)->row :
-					     !format_get(i)->print_tree && format_get(i)->row);
+	for (i = 0; format_name(i); i++) {
+		const struct format *f = format_get(i);
+
+		CHECK_U64(!!f->print_tree, format_is_of_tree(i));
+		CHECK_U64(!!f->row, !format_is_of_tree(i) && i != FORMAT_JUNIT);
+	}
 	CHECK(i > FORMAT_TREE && i < 32);	/* a set of them is an unsigned int */
 }

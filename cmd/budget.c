@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* budget.c - "arcprof budget": holds a recording against a file of limits. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cmd.h"
+#include "flow/input.h"
+#include "flow/ops.h"
+#include "model/profile.h"
+#include "output.h"
+#include "report/budget.h"
+#include "report/format.h"
+
+struct budget_opts {
+	const char *input, *tree, *limits, *output;
+	int format;
+	bool all, strict, calibrate;
+};
+
+#define O struct budget_opts
+static const struct opt budget_table[] = {
+	OPT_GROUP("Input"),
+	OPT_STR('i', "input", O, input, "file", "arcprof.data", "judge the trace <file>"),
+	OPT_STR(0, "tree", O, tree, "file", NULL, "judge a tree as text instead"),
+	OPT_STR('f', "file", O, limits, "file", NULL, "read the limits from <file>"),
+	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, calibrate, bool), .def = "true",
+	  .help = "subtract what counting the calls cost" },
+	OPT_GROUP("Result"),
+	OPT_FORMAT(O, format, FORMATS_TABLE | FORMAT_BIT(FORMAT_JUNIT), "output format"),
+	OPT_STR('o', "output", O, output, "file", NULL, "write to <file> instead of standard output"),
+	OPT_FLAG(0, "all", O, all, "also show the limits that are kept"),
+	OPT_FLAG(0, "strict", O, strict, "also fail for limits that samples cannot decide, and for lost samples"),
+	OPT_END
+};
+#undef O
+
+/* What is judged. */
+struct subject {
+	struct trace_reader *t;		/* NULL: a text */
+	struct origin origin;
+	struct names names;
+	struct model model;
+};
+
+static void subject_release(struct subject *s)
+{
+	names_release(&s->names);
+	model_release(&s->model);
+	if (s->t)
+		trace_reader_close(s->t);
+}
+
+static int read_limits(struct limits *l, const char *path, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int r;
+
+	memset(l, 0, sizeof(*l));
+	r = io_read_file(strcmp(path, "-") ? path : "/dev/stdin", &b, SIZE_MAX, e);
+	if (!r && (r = limits_parse(l, b.data ? b.data : "", b.len, e)))
+		err_wrap(e, "%s", path);
+	buf_release(&b);
+	return r;
+}
+
+static int read_tree(struct subject *s, const char *path, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int r = io_read_file(strcmp(path, "-") ? path : "/dev/stdin", &b, SIZE_MAX, e);
+
+	if (r) {
+		model_init(&s->model, 1, FLOW_CALLS);
+		return r;
+	}
+	r = input_tree(&s->model, b.data ? b.data : "", b.len, e);
+	buf_release(&b);
+	return r ? err_wrap(e, "%s", path) : 0;
+}
+
+static int read_trace(struct subject *s, const struct budget_opts *o, const struct opt_list *metrics,
+		      struct err *e)
+{
+	const struct profile_opts po = { .metrics = metrics, .calibrate = o->calibrate, .deltas = true };
+	int r = trace_reader_open(&s->t, o->input, e);
+
+	if (r)
+		return r;
+	r = profile_read(&s->names, &s->model, &s->origin, s->t, &po, e);
+	return r ? err_wrap(e, "%s", o->input) : 0;
+}
+
+static void judge(const struct subject *s, const struct limits *l, struct verdict *list)
+{
+	struct judge j;
+	size_t i;
+
+	judge_init(&j, &s->model);
+	for (i = 0; i < l->nr; i++)
+		list[i] = judge_limit(&j, &l->list[i]);
+	judge_release(&j);
+}
+
+static int print(const struct budget_opts *o, const struct subject *s, const struct limits *l)
+{
+	struct verdict *list = xcalloc(l->nr, sizeof(*list));
+	struct budget b = { .trace = o->tree ? o->tree : o->input, .limits = o->limits, .origin = &s->origin,
+			    .list = list, .nr = l->nr, .all = o->all, .strict = o->strict };
+	struct output out;
+	struct err e;
+	int status;
+
+	judge(s, l, list);
+	status = budget_fails(&b) ? 1 : 0;
+	if (o->output && output_begin(&out, o->output, &e)) {
+		status = log_err(&e);
+	} else {
+		budget_print(&b, o->format, stdout);
+		if (o->output && output_end(&out, &e))
+			status = log_err(&e);
+	}
+	free(list);
+	return status;
+}
+
+/* What the trace lacks makes every verdict doubtful. */
+static int warn_of_gaps(const struct budget_opts *o, const struct subject *s)
+{
+	int r = warn_of_damage(o->input, trace_reader_damage(s->t));
+
+	if (s->origin.lost)
+		log_warn("%" PRIu64 " sample%s lost", s->origin.lost, s->origin.lost == 1 ? " was" : "s were");
+	return o->strict && s->origin.lost ? 1 : r;
+}
+
+static int budget_run(void *opts, int nr_operands, char **operands)
+{
+	struct budget_opts *o = opts;
+	struct subject s = { 0 };
+	struct limits l;
+	struct err e = { 0 };
+	int r, status = command_input(&o->input, nr_operands, operands);
+
+	if (!status && !o->limits) {
+		log_error("--file is missing: it names the file of limits");
+		status = EXIT_USAGE;
+	}
+	if (status)
+		return status;
+	if (read_limits(&l, o->limits, &e)) {
+		log_error("%s", e.msg);
+		limits_release(&l);
+		return EXIT_USAGE;
+	}
+	r = o->tree ? read_tree(&s, o->tree, &e) : read_trace(&s, o, &l.metrics, &e);
+	status = r ? log_err(&e) : print(o, &s, &l);
+	if (!r && s.t)
+		status |= warn_of_gaps(o, &s);
+	subject_release(&s);
+	limits_release(&l);
+	return status;
+}
+
+const struct command cmd_budget = {
+	.name = "budget",
+	.summary = "hold a recording against limits, for CI",
+	.operands = "[<file>]",
+	.opts = budget_table,
+	.opts_size = sizeof(struct budget_opts),
+	.run = budget_run,
+};

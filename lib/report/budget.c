@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/json.h"
+#include "base/quote.h"
+#include "report/budget.h"
+#include "report/format.h"
+#include "version.h"
+
+static const char *const states[] = { "kept", "violated", "not decided", "error" };
+
+static size_t count(const struct budget *b, enum verdict_state state)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < b->nr; i++)
+		nr += b->list[i].state == state;
+	return nr;
+}
+
+bool budget_fails(const struct budget *b)
+{
+	return count(b, VERDICT_VIOLATED) || count(b, VERDICT_ERROR) ||
+	       (b->strict && count(b, VERDICT_UNDECIDED));
+}
+
+/* Four digits; whole numbers have all theirs. */
+static void put_number(struct buf *b, double v)
+{
+	if (v >= 1e15)
+		buf_fmt(b, "%.4g", v);
+	else if (v >= 1000 || v == (double)(uint64_t)v)
+		buf_fmt(b, "%.0f", v);
+	else
+		buf_fmt(b, "%.4g", v);
+}
+
+/* With more digits when it would look like the limit that it is beyond. */
+static void put_value(struct buf *b, const struct verdict *v)
+{
+	struct buf value = BUF_INIT, bound = BUF_INIT;
+
+	put_number(&value, v->value);
+	put_number(&bound, v->limit->value);
+	if (v->value != v->limit->value && !strcmp(value.data, bound.data))
+		buf_fmt(b, "%.15g", v->value);
+	else
+		buf_str(b, value.data);
+	buf_release(&value);
+	buf_release(&bound);
+}
+
+static void put_unit(struct buf *b, const struct limit *l)
+{
+	if (*l->unit->name)
+		buf_fmt(b, "%s%s", l->unit->kind == LIMIT_COUNT ? "" : " ", l->unit->name);
+}
+
+/* "47.3 % (45.1 to 49.6), limit <= 40 %", or why there is none. */
+static void put_finding(struct buf *b, const struct verdict *v)
+{
+	const struct limit *l = v->limit;
+
+	if (v->state == VERDICT_ERROR) {
+		quote_add(b, v->error);
+		return;
+	}
+	buf_str(b, "is ");
+	put_value(b, v);
+	put_unit(b, l);
+	if (!v->exact) {
+		buf_str(b, " (");
+		put_number(b, v->low);
+		buf_str(b, " to ");
+		put_number(b, v->high);
+		buf_putc(b, ')');
+	}
+	buf_fmt(b, ", limit %s ", limit_op_name(l->op));
+	put_number(b, l->value);
+	put_unit(b, l);
+}
+
+static void put_subject(struct buf *b, const struct limit *l)
+{
+	static const char *const ofs[] = { "base", "cum", "n" };
+
+	quote_add(b, l->function ? l->function : "[total]");
+	buf_fmt(b, " %s", ofs[l->of]);
+	if (l->metric) {
+		buf_putc(b, ' ');
+		quote_add(b, l->metric);
+	}
+	if (l->per == LIMIT_PER_CALL)
+		buf_str(b, " per call");
+	if (l->per == LIMIT_PER_FUNCTION) {
+		buf_str(b, " per ");
+		quote_add(b, l->per_function);
+	}
+}
+
+static void put_line(struct buf *b, const struct verdict *v)
+{
+	put_subject(b, v->limit);
+	buf_str(b, v->state == VERDICT_ERROR ? ": " : " ");
+	put_finding(b, v);
+}
+
+static void print_text(const struct budget *b, FILE *out)
+{
+	struct buf line = BUF_INIT;
+	const char *sep = ": ";
+	size_t i;
+
+	for (i = 0; i < b->nr; i++) {
+		const struct verdict *v = &b->list[i];
+
+		if (v->state == VERDICT_KEPT && !b->all)
+			continue;
+		buf_reset(&line);
+		quote_add(&line, b->limits);
+		buf_fmt(&line, ":%zu: %s: ", v->limit->line, states[v->state]);
+		put_line(&line, v);
+		fprintf(out, "%s\n", line.data);
+	}
+	fprintf(out, "%zu limit%s", b->nr, b->nr == 1 ? "" : "s");
+	for (i = 0; i < VERDICT_NR; i++) {
+		if (i && !count(b, i))
+			continue;
+		fprintf(out, "%s%zu %s%s", sep, count(b, i), states[i],
+			i == VERDICT_ERROR && count(b, i) > 1 ? "s" : "");
+		sep = ", ";
+	}
+	putc('\n', out);
+	buf_release(&line);
+}
+
+/* ---- JSON and CSV ---- */
+
+static void json_verdict(const struct verdict *v, struct json *j)
+{
+	const struct limit *l = v->limit;
+	bool known = v->state != VERDICT_ERROR;
+	struct buf subject = BUF_INIT;
+
+	put_subject(&subject, l);
+	json_object(j, NULL);
+	json_u64(j, "line", l->line);
+	json_str(j, "limit", l->text);
+	json_str(j, "what", subject.data);
+	json_str(j, "function", l->function);
+	json_str(j, "metric", l->metric);
+	json_str(j, "per", l->per == LIMIT_PER_CALL ? "call" : l->per_function);
+	json_str(j, "operator", limit_op_name(l->op));
+	json_double(j, "bound", l->value);
+	json_str(j, "unit", *l->unit->name ? l->unit->name : NULL);
+	json_str(j, "state", states[v->state]);
+	json_double(j, "value", known ? v->value : (double)NAN);
+	json_double(j, "low", known ? v->low : (double)NAN);
+	json_double(j, "high", known ? v->high : (double)NAN);
+	json_str(j, "error", known ? NULL : v->error);
+	json_end(j);
+	buf_release(&subject);
+}
+
+static void print_json(const struct budget *b, FILE *out)
+{
+	struct json j;
+	size_t i;
+
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_object(&j, "arcprof");
+	json_str(&j, "version", ARCPROF_VERSION);
+	json_str(&j, "report", "budget");
+	json_end(&j);
+	json_str(&j, "trace", b->trace);
+	json_str(&j, "limits", b->limits);
+	json_bool(&j, "passed", !budget_fails(b));
+	json_object(&j, "counts");
+	for (i = 0; i < VERDICT_NR; i++)
+		json_u64(&j, states[i], count(b, i));
+	json_end(&j);
+	json_array(&j, "verdicts");
+	for (i = 0; i < b->nr; i++)
+		json_verdict(&b->list[i], &j);
+	json_end(&j);
+	json_end(&j);
+}
+
+static void csv_number(struct buf *b, const struct verdict *v, double number)
+{
+	buf_putc(b, ',');
+	if (v->state != VERDICT_ERROR)
+		buf_fmt(b, "%.15g", number);
+}
+
+static void print_csv(const struct budget *b, FILE *out)
+{
+	struct buf line = BUF_INIT, what = BUF_INIT;
+	size_t i;
+
+	fputs("line,state,what,operator,bound,unit,value,low,high,error\n", out);
+	for (i = 0; i < b->nr; i++) {
+		const struct verdict *v = &b->list[i];
+
+		buf_reset(&line);
+		buf_reset(&what);
+		put_subject(&what, v->limit);
+		buf_fmt(&line, "%zu,%s,", v->limit->line, states[v->state]);
+		quote_csv(&line, what.data, what.len);
+		buf_fmt(&line, ",%s,%.15g,%s", limit_op_name(v->limit->op), v->limit->value,
+			v->limit->unit->name);
+		csv_number(&line, v, v->value);
+		csv_number(&line, v, v->low);
+		csv_number(&line, v, v->high);
+		buf_putc(&line, ',');
+		quote_csv(&line, v->error, strlen(v->error));
+		fprintf(out, "%s\n", line.data);
+	}
+	buf_release(&line);
+	buf_release(&what);
+}
+
+/* ---- JUnit ---- */
+
+/* Text that is printable and UTF-8 already, or escaped to be: XML 1.0 has no other control characters. */
+static void put_xml(struct buf *b, const char *s)
+{
+	struct buf scratch = BUF_INIT;
+
+	for (s = quote_str(&scratch, s); *s; s++) {
+		if (*s == '&')
+			buf_str(b, "&amp;");
+		else if (*s == '<')
+			buf_str(b, "&lt;");
+		else if (*s == '>')
+			buf_str(b, "&gt;");
+		else if (*s == '"')
+			buf_str(b, "&quot;");
+		else
+			buf_putc(b, *s);
+	}
+	buf_release(&scratch);
+}
+
+static void put_attribute(struct buf *b, const char *name, const char *value)
+{
+	buf_fmt(b, " %s=\"", name);
+	put_xml(b, value);
+	buf_putc(b, '"');
+}
+
+/* The element in a test case says what is wrong; one that passes has none. */
+static const char *element_of(const struct budget *b, const struct verdict *v)
+{
+	static const char *const elements[] = { NULL, "failure", "skipped", "error" };
+
+	return v->state == VERDICT_UNDECIDED && b->strict ? "failure" : elements[v->state];
+}
+
+static void junit_case(const struct budget *b, const struct verdict *v, FILE *out)
+{
+	struct buf line = BUF_INIT, finding = BUF_INIT;
+	const char *element = element_of(b, v);
+
+	buf_str(&line, "    <testcase");
+	put_attribute(&line, "classname", b->limits);
+	put_attribute(&line, "name", v->limit->text);
+	buf_str(&line, " time=\"0\"");
+	if (element) {
+		put_line(&finding, v);
+		buf_fmt(&line, ">\n      <%s", element);
+		put_attribute(&line, "type", states[v->state]);
+		put_attribute(&line, "message", finding.data);
+		buf_fmt(&line, ">%zu: ", v->limit->line);
+		put_xml(&line, finding.data);
+		buf_fmt(&line, "</%s>\n    </testcase>\n", element);
+	} else {
+		buf_str(&line, "/>\n");
+	}
+	fwrite(line.data, 1, line.len, out);
+	buf_release(&line);
+	buf_release(&finding);
+}
+
+static void put_timestamp(struct buf *b, uint64_t realtime_ns)
+{
+	time_t t = realtime_ns / 1000000000;
+	char text[32];
+	struct tm tm;
+
+	if (realtime_ns && gmtime_r(&t, &tm) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm))
+		put_attribute(b, "timestamp", text);
+}
+
+static void print_junit(const struct budget *b, FILE *out)
+{
+	size_t undecided = count(b, VERDICT_UNDECIDED), i;
+	struct buf line = BUF_INIT;
+
+	buf_str(&line, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"arcprof budget\"");
+	put_attribute(&line, "package", b->trace);
+	buf_fmt(&line, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"0\"", b->nr,
+		count(b, VERDICT_VIOLATED) + (b->strict ? undecided : 0), count(b, VERDICT_ERROR),
+		b->strict ? 0 : undecided);
+	put_timestamp(&line, b->origin->start_ns);
+	put_attribute(&line, "hostname", b->origin->host ? b->origin->host : "unknown");
+	fprintf(out, "%s>\n", line.data);
+	for (i = 0; i < b->nr; i++)
+		junit_case(b, &b->list[i], out);
+	fputs("  </testsuite>\n</testsuites>\n", out);
+	buf_release(&line);
+}
+
+void budget_print(const struct budget *b, int format, FILE *out)
+{
+	if (format == FORMAT_JSON)
+		print_json(b, out);
+	else if (format == FORMAT_CSV)
+		print_csv(b, out);
+	else if (format == FORMAT_JUNIT)
+		print_junit(b, out);
+	else
+		print_text(b, out);
+}
