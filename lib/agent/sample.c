@@ -18,6 +18,7 @@
 #include "agent/scopes.h"
 #include "agent/timers.h"
 #include "agent/vm.h"
+#include "agent/x86/flags.h"
 #include "agent/walk.h"
 
 enum { TRAP_PERF_ = 6, TRAP_PERF_LATE = 1, NR_AREAS = 128, NR_COMPILE_IDS = 1 << 22, MAX_WAIT_MS = 10000,
@@ -281,6 +282,7 @@ static void on_sample(const siginfo_t *si, const void *uc)
 /* Counted first, then looked whether it is on: sample_off() does both in the other order. */
 static void on_trap(int sig, siginfo_t *si, void *uc)
 {
+	flags_allow_unaligned();
 	if (si->si_code != TRAP_PERF_ && !timers_raised(si)) {
 		chain(sig, si, uc);
 		return;

@@ -111,6 +111,26 @@ C
 	each_jdk own_trap_handler
 }
 
+# With the flag, each access that is not aligned is a SIGBUS; HotSpot sets it for a moment at its start.
+alignment_check() {
+	gcc -O2 -shared -fPIC -I "$JAVA_HOME/include" -I "$JAVA_HOME/include/linux" -x c -o libaligned.so - <<'C'
+#include <jni.h>
+JNIEXPORT jint JNI_OnLoad(JavaVM *vm, void *reserved)
+{
+	long n = 1000000000;
+	__asm__ volatile("pushfq; orl $0x40000, (%%rsp); popfq; 1: dec %0; jnz 1b; pushfq; andl $~0x40000, (%%rsp); popfq"
+			 : "+r"(n) : : "memory", "cc");
+	return JNI_VERSION_1_8;
+}
+C
+	"$ARCPROF" record -q -o trace -- java -cp "$CLASSES" Traps "$PWD/libaligned.so" >out
+	arcprof report -i trace --xprof | grep JNI_OnLoad
+}
+@test "java stacks: samples of code that checks alignment do no harm" {
+	[ "$(uname -m)" = x86_64 ] || skip "a flag of x86"
+	each_jdk alignment_check
+}
+
 # Some thousands more than there were of in a trace once. Few samples: each is a megabyte.
 deeper_than_usual() {
 	"$ARCPROF" record -q -F 50 --java-depth 20000 -o trace -- java -Xint -cp "$CLASSES" Deep 12000
