@@ -66,7 +66,7 @@ static bool member(struct json *j, const char *key)
 		return false;
 	if (!j->first[j->depth])
 		putc(',', j->out);
-	if (j->depth && j->depth <= 2)
+	if (j->depth && j->depth <= 2 && !j->one_line)
 		putc('\n', j->out);
 	j->first[j->depth] = false;
 	if (key) {

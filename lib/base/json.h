@@ -14,6 +14,7 @@
 
 struct json {
 	FILE *out;
+	bool one_line;		/* set it after json_init() */
 	int depth;
 	bool first[64];		/* the next member is the first of its level */
 	char closer[64];	/* what ends the level */

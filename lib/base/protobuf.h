@@ -10,8 +10,9 @@
 
 #include "base/buf.h"
 
-/* An integer, also an enum, and a bool. */
+/* An integer of any size but fixed; also an enum, and a bool. */
 void protobuf_number(struct buf *b, unsigned int field, uint64_t v);
+void protobuf_fixed64(struct buf *b, unsigned int field, uint64_t v);
 void protobuf_bytes(struct buf *b, unsigned int field, const void *data, size_t len);
 /*
  * What is in part becomes a field of b, also if it is nothing: a message, a packed list; part is empty

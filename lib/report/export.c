@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "base/quote.h"
-#include "model/names.h"
 #include "report/export.h"
 
 void export_init(struct export *x, const struct view *v)
@@ -12,12 +11,14 @@ void export_init(struct export *x, const struct view *v)
 	memset(x, 0, sizeof(*x));
 	x->v = v;
 	strtab_init(&x->strings);
+	strtab_init(&x->location_ids);
 	x->location_at = xcalloc(v->m->flow.nr_nodes, sizeof(*x->location_at));
 }
 
 void export_release(struct export *x)
 {
 	strtab_release(&x->strings);
+	strtab_release(&x->location_ids);
 	map_release(&x->module_of);
 	map_release(&x->function_of);
 	map_release(&x->location_of);
@@ -52,7 +53,6 @@ static uint32_t add_module(struct export *x, uint32_t module)
 {
 	const char *path = model_str(x->v->m, module);
 	const struct name_module *known;
-	struct buf hex = BUF_INIT;
 	uint32_t *at;
 	size_t i;
 
@@ -62,12 +62,11 @@ static uint32_t add_module(struct export *x, uint32_t module)
 	if (*at != MAP_NONE)
 		return *at;
 	known = find_module(x->v, path);
-	for (i = 0; known && i < known->build_id_len; i++)
-		buf_fmt(&hex, "%02x", known->build_id[i]);
 	VEC_GROW(x->modules, x->nr_modules, x->alloc_modules);
-	x->modules[x->nr_modules++] = (struct export_module){
-		export_string(x, path), hex.len ? export_string(x, hex.data) : 0 };
-	buf_release(&hex);
+	x->modules[x->nr_modules] = (struct export_module){ .path = export_string(x, path) };
+	for (i = 0; known && i < known->build_id_len; i++)
+		snprintf(x->modules[x->nr_modules].build_id + 2 * i, 3, "%02x", known->build_id[i]);
+	x->nr_modules++;
 	return *at = x->nr_modules;
 }
 
@@ -108,7 +107,7 @@ static uint32_t add_location(struct export *x, uint32_t caller, uint32_t consume
 {
 	uint32_t *at = map_put(&x->location_of, names_pair(caller, consumer)), name;
 	const struct consumer *c = &x->v->m->consumers.items[consumer];
-	struct export_location l = { .caller = caller, .consumer = consumer };
+	struct export_location l = { .caller = caller, .kind = c->kind };
 	struct buf text = BUF_INIT;
 
 	if (*at != MAP_NONE)
@@ -123,9 +122,12 @@ static uint32_t add_location(struct export *x, uint32_t caller, uint32_t consume
 	l.function = add_function(x, name, text.len ? export_string(x, text.data) : 0);
 	l.module = caller ? x->locations[caller - 1].module : add_module(x, c->module);
 	buf_release(&text);
-	VEC_GROW(x->locations, x->nr_locations, x->alloc_locations);
-	x->locations[x->nr_locations++] = l;
-	return *at = x->nr_locations;
+	*at = strtab_add(&x->location_ids, (const char *)&l, sizeof(l));
+	if (*at > x->nr_locations) {
+		VEC_GROW(x->locations, x->nr_locations, x->alloc_locations);
+		x->locations[x->nr_locations++] = l;
+	}
+	return *at;
 }
 
 static bool is_inlined(uint32_t kind)
@@ -167,6 +169,15 @@ bool export_is_root(const struct view *v, uint32_t consumer)
 	uint32_t kind = v->m->consumers.items[consumer].kind;
 
 	return kind == CONSUMER_PROCESS || kind == CONSUMER_THREAD || kind == CONSUMER_HOST;
+}
+
+uint32_t export_process(const struct view *v, uint32_t node)
+{
+	const struct flow_node *nodes = v->m->flow.nodes;
+
+	while (node && v->m->consumers.items[nodes[node].consumer].kind != CONSUMER_PROCESS)
+		node = nodes[node].parent;
+	return node;
 }
 
 void export_root_name(const struct view *v, uint32_t root, struct buf *b)

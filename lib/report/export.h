@@ -9,6 +9,7 @@
 #ifndef REPORT_EXPORT_H
 #define REPORT_EXPORT_H
 
+#include "model/names.h"
 #include "report/report.h"
 
 struct export {
@@ -16,9 +17,10 @@ struct export {
 	/* All names: control characters and bytes that are not UTF-8 are escapes. */
 	struct strtab strings;
 	struct map module_of, function_of, location_of;		/* -> id, from 1 */
+	struct strtab location_ids;	/* their bytes: no two are the same */
 	struct export_module {		/* [id - 1], as all of these */
-		uint32_t path;		/* ids of strings */
-		uint32_t build_id;	/* in hex; 0: not known */
+		uint32_t path;		/* id of a string */
+		char build_id[2 * BUILD_ID_MAX + 1];	/* in hex; empty: not known */
 	} *modules;
 	size_t nr_modules, alloc_modules;
 	struct export_function {
@@ -27,8 +29,8 @@ struct export {
 	size_t nr_functions, alloc_functions;
 	struct export_location {
 		uint32_t caller;	/* the location that it is inlined in; 0: in none */
-		uint32_t consumer;
 		uint32_t function;
+		uint32_t kind;		/* enum consumer_kind */
 		uint32_t line;		/* 0: not known */
 		uint32_t module;	/* where the code is; 0: in no file */
 	} *locations;
@@ -51,6 +53,8 @@ uint32_t export_location(struct export *x, uint32_t node, uint32_t *caller);
 
 /* A process, a thread or a host: no function. */
 bool export_is_root(const struct view *v, uint32_t consumer);
+/* The process at or above the node; FLOW_NONE: there is none. */
+uint32_t export_process(const struct view *v, uint32_t node);
 /* "java [pid 42] main [tid 43]": the roots from the outermost on, as reports name them; may be empty. */
 void export_root_name(const struct view *v, uint32_t root, struct buf *b);
 static inline uint32_t export_pid(const struct consumer *process)

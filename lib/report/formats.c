@@ -27,6 +27,8 @@ static const struct format formats[] = {
 	{ "jfr", .print_tree = jfr_print, .binary = true, .detailed = true, .timed = true,
 	  .signatures = true },
 	{ "callgrind", .print_tree = callgrind_print, .detailed = true },
+	{ "otlp", .print_tree = otlp_print, .binary = true, .detailed = true, .timed = true },
+	{ "otlp-json", .print_tree = otlp_json_print, .detailed = true, .timed = true },
 	{ "html", .print_tree = html_print, .binary = true, .detailed = true, .timed = true },
 };
 

@@ -140,7 +140,7 @@ static void write_mappings(struct pprof *p)
 	for (i = 0; i < p->x.nr_modules; i++) {
 		protobuf_number(&p->part, MAPPING_ID, i + 1);
 		protobuf_number(&p->part, MAPPING_FILENAME, m[i].path);
-		protobuf_number(&p->part, MAPPING_BUILD_ID, m[i].build_id);
+		protobuf_number(&p->part, MAPPING_BUILD_ID, export_string(&p->x, m[i].build_id));
 		/* the reader need not look for the file */
 		protobuf_number(&p->part, MAPPING_HAS_FUNCTIONS, 1);
 		emit_message(p, PROFILE_MAPPING, &p->part);

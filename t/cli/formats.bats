@@ -116,3 +116,43 @@ jfr_agrees() {
 	arcprof report --stacks stacks --format callgrind | grep '^event' >got
 	printf 'event: a_b_c : a,b:c (us)\nevent: samples : samples (count)\nevents: a_b_c samples\n' | diff got -
 }
+
+@test "formats: otlp has each thread's samples, as the report, by OpenTelemetry's own messages" {
+	skip_unless_command protoc
+	all_agree otlp
+	all_agree otlp-json
+}
+
+@test "formats: otlp has processes, threads, lines, what is inlined, and build-ids" {
+	arcprof report -i "$DATA/mixed/trace" --format otlp-json >got
+	[ "$(jq -c '.resourceProfiles[0].resource.attributes | map({(.key): .value | (.stringValue // .intValue)}) | add' got)" = \
+		'{"host.name":"example","process.executable.name":"java","process.pid":"4242","arcprof.command":"java -cp classes Demo","arcprof.lost_samples":"3"}' ]
+	[ "$(jq -c '.resourceProfiles[0].scopeProfiles[0].profiles[0] | [.timeUnixNano, .durationNano, .period]' got)" = \
+		'["1700000000123456789","105000000","1000000"]' ]
+	# innermost first: what is inlined, then the code that it is in
+	[ "$(jq -c '.dictionary as $d | [$d.locationTable[] | select((.lines | length) > 1) |
+		[.lines[] | $d.stringTable[$d.functionTable[.functionIndex].nameStrindex]]] | unique' got)" = \
+		'[["java.lang.Math.max","demo.Demo.fib"]]' ]
+	[ "$(jq -c '[.dictionary.attributeTable[] | .value.stringValue] | map(select(. == "kernel" or . == "jvm" or . == "native")) | unique' got)" = \
+		'["jvm","kernel","native"]' ]
+	arcprof report -i "$DATA/java/trace" --format otlp-json >got
+	[ "$(jq -r '.dictionary as $d | $d.mappingTable[] | select(.filenameStrindex) |
+		select($d.stringTable[.filenameStrindex] | endswith("libjvm.so")) |
+		$d.attributeTable[.attributeIndices[0]].value.stringValue' got)" = 97da31b249941f25ff26a6126471221bb579d67f ]
+}
+
+@test "formats: otlp escapes foreign names" {
+	foreign_names >tree
+	arcprof report --tree tree --format otlp-json >profile
+	[ "$(jq -r '.dictionary.attributeTable[] | select(.value.stringValue) | .value.stringValue' profile | head -n 1)" = 'a\nb' ]
+	grep -qF '"18446744073709551"' profile
+	jq -r '.dictionary.stringTable[]' profile >names
+	grep -qFx 'x\x1b[31m\xff\"' names
+	grep -qFx '/x y/"z"\n' names
+	skip_unless_command protoc
+	arcprof report --tree tree --format otlp | protoc -I "$TOP/t/formats/otlp" \
+		--decode opentelemetry.proto.profiles.v1development.ProfilesData \
+		opentelemetry/proto/profiles/v1development/profiles.proto >got
+	grep -qF 'string_table: "<script>alert(1)</script>"' got
+	grep -qF 'values: 18446744073709551' got
+}
