@@ -134,7 +134,7 @@ static void name_hits(struct collect *c, struct symbols_result *sym)
 		p->map_written = true;
 		symbols_write_perf_map(c->w, p);
 	}
-	symbols_write(&c->modules, c->w, c->o->lines, sym);
+	symbols_write_modules(&c->modules, c->w, c->o->lines, sym);
 }
 
 /* The program is not to suffer from a full disk: it runs on, without samples. */

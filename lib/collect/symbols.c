@@ -122,7 +122,8 @@ static uint64_t write_module(struct symfile *f, const struct hit *h, size_t nr, 
 	return named;
 }
 
-void symbols_write(struct modules *m, struct trace_writer *w, bool lines, struct symbols_result *r)
+void symbols_write(const struct symbols_files *files, struct trace_writer *w, bool lines,
+		   struct symbols_result *r)
 {
 	struct hits hits = { 0 };
 	size_t i, end;
@@ -133,17 +134,29 @@ void symbols_write(struct modules *m, struct trace_writer *w, bool lines, struct
 		qsort(hits.items, hits.nr_items, sizeof(*hits.items), by_module_and_offset);
 	for (i = 0; i < hits.nr_items; i = end) {
 		const struct hit *h = &hits.items[i];
-		struct symfile *f = modules_at(m, h->module)->file;
+		struct symfile *f = h->kernel ? NULL : files->file(files->ctx, h->module);
 
 		for (end = i; end < hits.nr_items && hits.items[end].module == h->module; end++)
 			;
-		if (h->kernel)
-			r->nr_named += write_kernel(h, end - i, m->cache, w, &r->kernel_hidden);
+		if (h->kernel && !files->no_kernel)
+			r->nr_named += write_kernel(h, end - i, files->cache, w, &r->kernel_hidden);
 		else if (f)
 			r->nr_named += write_module(f, h, end - i, w, lines);
 	}
 	r->nr_addresses = hits.nr_items;
 	free(hits.items);
+}
+
+static struct symfile *file_of(void *ctx, uint32_t module)
+{
+	return modules_at(ctx, module)->file;
+}
+
+void symbols_write_modules(struct modules *m, struct trace_writer *w, bool lines, struct symbols_result *r)
+{
+	const struct symbols_files files = { file_of, m, m->cache, false };
+
+	symbols_write(&files, w, lines, r);
 }
 
 /* The number a process has in its own pid namespace: how it calls itself. */

@@ -14,7 +14,18 @@ struct symbols_result {
 	bool kernel_hidden;		/* kptr_restrict kept the kernel's names */
 };
 
-void symbols_write(struct modules *m, struct trace_writer *w, bool lines, struct symbols_result *r);
+/* Where the files of modules are. */
+struct symbols_files {
+	struct symfile *(*file)(void *ctx, uint32_t module);	/* NULL: cannot be read */
+	void *ctx;
+	struct cache *cache;		/* for the kernel's names; or NULL */
+	bool no_kernel;			/* this machine's kernel is another */
+};
+
+void symbols_write(const struct symbols_files *files, struct trace_writer *w, bool lines,
+		   struct symbols_result *r);
+/* The same of the modules of a recording. */
+void symbols_write_modules(struct modules *m, struct trace_writer *w, bool lines, struct symbols_result *r);
 
 /* Names that other runtimes left in /tmp/perf-PID.map, as stubs of the process. */
 void symbols_write_perf_map(struct trace_writer *w, const struct proc *p);

@@ -486,6 +486,11 @@ static void text_head(struct printer *p)
 	const struct origin *o = p->origin;
 	struct buf *b = &p->b;
 
+	if (o->imported) {
+		buf_str(b, "imported from ");
+		quote_add(b, o->imported);
+		buf_str(b, ": ");
+	}
 	buf_fmt(b, "%" PRIu64 " samples of ", p->a->n);
 	quote_add(b, model_str(p->m, p->m->metrics[0].name));
 	buf_str(b, " over ");

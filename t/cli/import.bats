@@ -99,3 +99,108 @@ for row in csv.DictReader(open("got")):
 	run_arcprof dump --import "$DATA/flamegraph.folded"
 	grep -q 'function=.* kind=3 name="default_idle"' <<<"$output"
 }
+
+# ---- perf.data ----
+
+# The total, and the ten largest functions by base and by cum, as t/perf-top prints them.
+top_ten() {
+	arcprof report --import "$1" --xprof --hide-inlined --metric "$2" --format csv | python3 -c '
+import collections, csv, sys
+base, cum, total = collections.Counter(), collections.Counter(), 0
+for row in csv.DictReader(sys.stdin):
+	n = int(row["base:" + sys.argv[1]])
+	total += n
+	if row["kind"] not in ("process", "thread", "mark"):
+		base[row["name"]] += n
+		cum[row["name"]] += int(row["cum:" + sys.argv[1]])
+print(total)
+for which in base, cum:
+	for name, n in sorted(which.items(), key=lambda x: (-x[1], x[0]))[:10]:
+		if n:
+			print(n, name, sep="\t")' "$2"
+}
+
+# Few functions, and all their own: names of libraries have aliases.
+build_busy() {
+	cat >busy.c <<'EOS'
+#define OWN __attribute__((noinline, noclone))
+volatile unsigned long sum;
+OWN void spin_long(void) { for (int i = 0; i < 30000000; i++) sum += i; }
+OWN void spin_short(void) { for (int i = 0; i < 10000000; i++) sum += i; }
+OWN unsigned fib(unsigned n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+OWN void middle(void) { spin_short(); spin_long(); sum++; }
+int main(void) { sum = fib(30); for (int i = 0; i < 3; i++) middle(); spin_short(); return 0; }
+EOS
+	gcc -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -o busy busy.c
+}
+
+record() {
+	command -v perf >/dev/null || skip "no perf"
+	build_busy
+	timeout 60 perf record -q -e cpu-clock:u -F 999 "$@" ./busy 2>err || skip "perf record: $(head -n 1 err)"
+}
+
+@test "import: perf.data has the totals and top ten of perf script, without and with callers" {
+	for options in "-o p.data" "-g -o p.data" "-g -e page-faults:u -o p.data"; do
+		# shellcheck disable=SC2086
+		record $options
+		"$TOP/t/perf-top" p.data cpu-clock:u >want
+		[ "$(wc -l <want)" -ge 3 ]
+		top_ten p.data cpu-clock:u | diff want -
+		arcprof report --import p.data --check
+	done
+	"$TOP/t/perf-top" p.data page-faults:u | head -n 1 >want
+	top_ten p.data page-faults:u | head -n 1 | diff want -
+}
+
+@test "import: stack copies of perf.data are unwound to the callers that perf finds" {
+	record --call-graph dwarf,8192 -o p.data
+	"$TOP/t/perf-top" p.data cpu-clock:u >want
+	grep -q '	middle$' want && grep -q '	main$' want
+	top_ten p.data cpu-clock:u | diff want -
+}
+
+@test "import: what perf record writes to a pipe is read from it" {
+	record -g -o - >p.data
+	"$TOP/t/perf-top" p.data cpu-clock:u >want
+	top_ten - cpu-clock:u <p.data | diff want -
+}
+
+@test "import: perf.data knows what each process was at each sample" {
+	python3 "$DATA/make-perf.py" >p.data
+	python3 "$DATA/make-perf.py" --pipe >pipe.data
+	run_arcprof report --import p.data --xtree --addresses --sort name
+	[ "$(sed -n 1p <<<"$output")" = "imported from perf.data: 6.00 ms of cpu-clock in 5 threads over 6.70 us, 5 samples, 4 lost; showing 100 %" ]
+	grep -q "^not shown .*: 1 sample of page-faults$" <<<"$output"
+	arcprof report --import p.data --xtree --addresses --format folded | sort >got
+	sort <<'EOS' | diff - got
+inner [pid 200];inner [tid 200];inner+0x100 1000000
+outer [pid 200];outer [tid 200];outer+0x1200;outer+0x1100 2000000
+outer [pid 100];helper [tid 101];outer+0x1300;outer+0x1100;[kernel.kallsyms]+0xffffffff81000020;[kernel.kallsyms]+0xffffffff81000010 1000000
+outer [pid 100];outer [tid 100];outer+0x1200;outer+0x1100 1000000
+[no name] [pid 300];[no name] [tid 300];anonymous memory+0x700100 1000000
+EOS
+	arcprof report --import pipe.data --addresses --format folded | sort | diff got -
+	[ "$(arcprof report --import p.data --from 5us --format folded | wc -l)" -eq 2 ]
+}
+
+@test "import: a truncated perf.data is shown as far as it goes, and the head says so" {
+	python3 "$DATA/make-perf.py" --pipe >pipe.data
+	head -c -20 pipe.data >cut.data
+	run_arcprof report --import cut.data --xprof
+	[ "$status" -eq 0 ]
+	grep -q '^the file is truncated: what follows its last whole record is missing$' <<<"$output"
+	head -c 60 pipe.data >cut.data
+	run_arcprof report --import cut.data
+	[ "$status" -eq 1 ]
+	[ "$stderr" = "arcprof report: cut.data: damaged: it has no events" ]
+}
+
+@test "import: compressed records of perf.data are refused, with what to do" {
+	record -z -g -o p.data
+	run_arcprof report --import p.data
+	if [ "$status" -eq 0 ]; then
+		skip "perf has no zstd"
+	fi
+	[[ $stderr == *"its records are compressed (perf record -z)"*"hint: 'perf script "* ]]
+}
