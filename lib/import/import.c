@@ -18,10 +18,9 @@
 /* Text is recognised last: it has no magic number. */
 static const struct import_format *const formats[] = {
 	&import_perf,
+	&import_pprof,
 	&import_folded,
 };
-
-enum { HEAD_BYTES = 64 << 10 };
 
 /* ---- bytes ---- */
 
@@ -106,7 +105,7 @@ static const struct import_format *find_format(const char *data, size_t len)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(formats); i++)
-		if (formats[i]->is(data, MIN(len, (size_t)HEAD_BYTES)))
+		if (formats[i]->is(data, MIN(len, (size_t)IMPORT_HEAD_BYTES)))
 			return formats[i];
 	return NULL;
 }
@@ -118,7 +117,7 @@ static const char *recognize(const char *data, size_t len)
 	struct err e;
 
 	if (is_gzip(data, len)) {	/* what the beginning tells is enough */
-		gunzip(data, len, HEAD_BYTES, &plain, &e);
+		gunzip(data, len, IMPORT_HEAD_BYTES, &plain, &e);
 		f = plain.len ? find_format(plain.data, plain.len) : NULL;
 		buf_release(&plain);
 	} else {
@@ -130,7 +129,7 @@ static const char *recognize(const char *data, size_t len)
 const char *import_recognize_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	char head[HEAD_BYTES];
+	char head[IMPORT_HEAD_BYTES];
 	struct stat st;
 	ssize_t n = -1;
 

@@ -23,7 +23,10 @@ enum import_unknown {
 	IMPORT_NO_LOST = 1 << 4,	/* how many samples were lost */
 };
 
-enum { IMPORT_NO_CPU = UINT16_MAX };
+enum {
+	IMPORT_NO_CPU = UINT16_MAX,
+	IMPORT_HEAD_BYTES = 64 << 10,	/* by which a format is recognised */
+};
 
 struct import {
 	struct trace_writer *w;
@@ -62,12 +65,12 @@ void import_note(struct import *im, const char *fmt, ...) __attribute__((format(
 struct import_format {
 	const char *name;		/* "perf.data", as reports say it */
 	const char *what;		/* "a perf.data file" */
-	/* Whether these are the first bytes of one; of a whole file if it is that short. */
+	/* Whether these are the first IMPORT_HEAD_BYTES of one, or all that it has. */
 	bool (*is)(const char *data, size_t len);
 	/* -EINVAL: damaged, and where. */
 	int (*read)(struct import *im, const char *data, size_t len, struct err *e);
 };
 
-extern const struct import_format import_perf, import_folded;
+extern const struct import_format import_perf, import_pprof, import_folded;
 
 #endif

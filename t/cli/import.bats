@@ -204,3 +204,47 @@ EOS
 	fi
 	[[ $stderr == *"its records are compressed (perf record -z)"*"hint: 'perf script "* ]]
 }
+
+# ---- pprof ----
+
+# All numbers of each function by --xprof; what the profile calls it first.
+numbers() {
+	arcprof report "$@" --xprof --format csv | sed 1d | sort
+}
+
+@test "import: what --format pprof wrote has the same functions and numbers, and the same processes" {
+	for trace in mixed java; do
+		arcprof report -i "$TOP/t/data/$trace/trace" --format pprof -o p.pb.gz
+		numbers -i "$TOP/t/data/$trace/trace" | awk -F, '{ print $1, $(NF - 3), $(NF - 2), $(NF - 1), $NF }' >want
+		numbers --import p.pb.gz | awk -F, '{ print $1, $(NF - 3), $(NF - 2), $(NF - 1), $NF }' | diff want -
+		gunzip p.pb.gz
+		arcprof report --import p.pb --check
+		rm p.pb
+	done
+}
+
+@test "import: a pprof profile has the total and top ten of go tool pprof" {
+	command -v go >/dev/null || skip "no go"
+	arcprof report -i "$TOP/t/data/java/trace" --format pprof -o ours.pb.gz
+	go tool pprof -proto -output go.pb.gz ours.pb.gz 2>err || skip "go tool pprof: $(head -n 1 err)"
+	go tool pprof -top -unit ns -nodecount 10 go.pb.gz 2>err |
+		awk 'seen { sub("ns", "", $1); sub("ns", "", $4); name = $6; for (i = 7; i <= NF; i++) if ($i != "(inline)") name = name " " $i
+			print $1 + 0, $4 + 0, name } $1 == "flat" { seen = 1 }' | sort >want
+	[ "$(wc -l <want)" -eq 10 ]
+	arcprof report --import go.pb.gz --xprof --format json >got.json
+	json '.rows[] | "\(.base[0]) \(.cum[0]) \(.name)"' got.json >got
+	# pprof cuts long names
+	while read -r base cum name; do
+		grep -qF "$base $cum ${name%%[<(]*}" got
+	done <want
+	[ "$(go tool pprof -top -unit ns go.pb.gz 2>err | sed -n 's/.*% of \([0-9]*\)ns total/\1/p')" = \
+		"$(json '.metrics[0].total' got.json)" ]
+}
+
+@test "import: a damaged pprof profile is refused" {
+	arcprof report -i "$MIXED" --format pprof | gunzip >p.pb
+	head -c $(($(wc -c <p.pb) - 10)) p.pb >cut.pb
+	run_arcprof report --import cut.pb
+	[ "$status" -eq 1 ]
+	[[ $stderr == *": not a profile of a known format" || $stderr == *"damaged or truncated"* ]]
+}
