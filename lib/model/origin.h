@@ -9,6 +9,14 @@
 
 struct names;
 
+/* One of the recordings that a merged trace has. */
+struct recording {
+	uint64_t start_ns;		/* CLOCK_REALTIME; 0: not known */
+	uint64_t duration_ns;		/* 0: not known */
+	uint64_t lost;			/* samples */
+	const char *host, *command;	/* NULL: not known */
+};
+
 /* What the model was made from; its creator owns the strings. */
 struct origin {
 	const char *command, *host, *machine;	/* NULL: not known */
@@ -29,6 +37,10 @@ struct origin {
 	const char *unknown;		/* what that does not say, separated by ", "; NULL: nothing */
 	const char *const *notes;	/* what else must be known of it */
 	size_t nr_notes;
+	const struct recording *parts;	/* that were merged, by their start */
+	size_t nr_parts;		/* 0: this is a recording itself */
+	const char *merged_by;		/* "add", "subtract" or "minimum" */
+	uint64_t below_zero;		/* values that would have been, after subtraction, and are 0 */
 	const char *const *refused;	/* what was requested and not recorded, and why */
 	size_t nr_refused;
 	const char *not_shown;		/* samples of other events, which were not requested; NULL: none */

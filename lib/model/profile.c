@@ -8,6 +8,7 @@
 #include "model/calltree.h"
 #include "model/graft.h"
 #include "model/itrace.h"
+#include "model/merge.h"
 #include "model/profile.h"
 #include "model/samples.h"
 
@@ -148,6 +149,8 @@ int profile_read(struct names *x, struct model *m, struct origin *origin, struct
 	model_init(m, 1, FLOW_SAMPLES);
 	names_init(x, m, &o->names);
 	r = trace_read(t, &names_sink, x, e);
+	if (!r && merged_is(x))
+		return merged_read(x, origin, t, o, e);
 	if (!r)
 		r = names_window(x, o->from_ns, o->to_ns, &p.window, e);
 	if (!r && branches_are_in(x)) {

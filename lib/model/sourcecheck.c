@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/merge.h"
 #include "model/sourcecheck.h"
 #include "trace/calls.h"
 
@@ -83,6 +84,11 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 	return 0;
 }
 
+static bool is_text(const char *s, const char *t, size_t len)
+{
+	return strlen(s) == len && !memcmp(s, t, len);
+}
+
 static int take_values(void *ctx, const struct rec_call_values *r)
 {
 	struct sums *s = ctx;
@@ -94,6 +100,36 @@ static int take_values(void *ctx, const struct rec_call_values *r)
 			if (s->metric_of_call[k] != NOT_SHOWN)
 				s->base[s->metric_of_call[k]] += r->values[i].base[k];
 	}
+	return 0;
+}
+
+/* A merged trace says what its tree should add up to. */
+static int take_tree_source(void *ctx, const struct rec_tree_source *r)
+{
+	struct sums *s = ctx;
+	const struct model *m = s->m;
+	unsigned int i;
+
+	for (i = 0; i < m->nr_sources; i++) {
+		const char *name = model_str(m, m->sources[i].name);
+		const char *kind = model_kind_name(m->sources[i].kind);
+
+		if (is_text(name, r->name, r->name_len) && is_text(kind, r->kind, r->kind_len))
+			s->n[i] = r->total;
+	}
+	return 0;
+}
+
+static int take_tree_metric(void *ctx, const struct rec_tree_metric *r)
+{
+	struct sums *s = ctx;
+	const struct model *m = s->m;
+	unsigned int i;
+
+	for (i = 0; i < m->nr_shown; i++)
+		if (is_text(model_str(m, m->metrics[i].name), r->name, r->name_len) &&
+		    is_text(model_str(m, m->metrics[i].unit), r->unit, r->unit_len))
+			s->base[i] = r->total;
 	return 0;
 }
 
@@ -137,9 +173,12 @@ static void compare(const struct sums *s, unsigned int source, struct source_che
 int sources_check(const struct model *m, const struct names *x, struct trace_reader *t,
 		  const struct profile_opts *o, struct source_check *out, struct err *e)
 {
+	bool merged = merged_is(x);
 	bool has_values = m->sources[0].kind == FLOW_CALLS && names_label(x, "callflow") && !o->replay;
 	const struct trace_sink sink = { .samples = take_samples,
-					 .call_values = has_values ? take_values : NULL };
+					 .call_values = has_values ? take_values : NULL,
+					 .tree_source = merged ? take_tree_source : NULL,
+					 .tree_metric = merged ? take_tree_metric : NULL };
 	struct sums s = { .m = m, .cpus = o->cpus };
 	unsigned int i;
 	int r;
@@ -150,7 +189,7 @@ int sources_check(const struct model *m, const struct names *x, struct trace_rea
 	if (!r)
 		r = trace_read(t, &sink, &s, e);
 	for (i = 0; i < m->nr_sources && !r; i++)
-		if (m->sources[i].kind == FLOW_SAMPLES || has_values)
+		if (m->sources[i].kind == FLOW_SAMPLES || has_values || merged)
 			compare(&s, i, &out[i]);
 	return r;
 }

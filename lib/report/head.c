@@ -245,6 +245,40 @@ static void put_others(const struct view *v, struct buf *b)
 	}
 }
 
+static void put_date(struct buf *b, const char *before, uint64_t realtime_ns)
+{
+	time_t t = realtime_ns / 1000000000;
+	char text[32];
+	struct tm tm;
+
+	if (realtime_ns && gmtime_r(&t, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
+		buf_fmt(b, "%s%s", before, text);
+}
+
+/* Which recordings a merged trace has; the list is by their start. */
+static void put_parts(const struct view *v, struct buf *b)
+{
+	const struct origin *o = v->origin;
+	size_t first = 0;
+
+	if (!o->nr_parts)
+		return;
+	while (first + 1 < o->nr_parts && !o->parts[first].start_ns)	/* not known */
+		first++;
+	if (o->merged_by && strcmp(o->merged_by, "add") != 0)
+		buf_str(b, strcmp(o->merged_by, "minimum") ? "difference of " : "minimum of ");
+	buf_fmt(b, "%zu recording%s of ", o->nr_parts, plural(o->nr_parts));
+	quote_add(b, o->host ? o->host : "several hosts");
+	put_date(b, first + 1 < o->nr_parts ? ", started from " : ", started ", o->parts[first].start_ns);
+	if (first + 1 < o->nr_parts)
+		put_date(b, " to ", o->parts[o->nr_parts - 1].start_ns);
+	if (o->parts[first].start_ns)
+		buf_str(b, " (UTC)");
+	if (o->below_zero)
+		buf_fmt(b, "; %" PRIu64 " values would be below zero, and are 0", o->below_zero);
+	buf_putc(b, '\n');
+}
+
 static void put_import(const struct view *v, struct buf *b)
 {
 	if (!v->origin->imported)
@@ -314,6 +348,7 @@ void head_text(const struct view *v, FILE *out)
 	put_share(&b, v->shown);
 	buf_putc(&b, '\n');
 	put_import_notes(v, &b);
+	put_parts(v, &b);
 	put_all_marks(v, &b);
 	put_repairs(v, &b);
 	put_calibration(v, &b);
@@ -337,6 +372,28 @@ static void json_time(struct json *j, const char *key, uint64_t realtime_ns)
 	json_str(j, key, text);
 }
 
+/* Of a merged trace: what is in it. */
+static void json_parts(const struct origin *o, struct json *j)
+{
+	size_t i;
+
+	json_str(j, "merged_by", o->merged_by);
+	json_u64(j, "below_zero", o->below_zero);
+	json_array(j, "recordings");
+	for (i = 0; i < o->nr_parts; i++) {
+		const struct recording *r = &o->parts[i];
+
+		json_object(j, NULL);
+		json_str(j, "command", r->command);
+		json_str(j, "host", r->host);
+		json_time(j, "start", r->start_ns);
+		json_u64_known(j, "duration_ns", r->duration_ns, r->duration_ns);
+		json_u64(j, "lost", r->lost);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void json_source(const struct view *v, struct json *j)
 {
 	json_object(j, "source");
@@ -356,6 +413,8 @@ static void json_source(const struct view *v, struct json *j)
 	else
 		json_null(j, "rate_hz");
 	json_str(j, "rate_mode", v->origin->rate_mode);
+	if (v->origin->nr_parts)
+		json_parts(v->origin, j);
 	json_end(j);
 }
 

@@ -115,6 +115,7 @@ enum trf_major {
 	TRF_MAJOR_LABEL = 0xc3,
 	TRF_MAJOR_FILE = 0xc4,
 	TRF_MAJOR_CALLS = 0xca,
+	TRF_MAJOR_TREE = 0xcb,
 };
 
 /* The minor codes of records that are made of rows are in table.h. */

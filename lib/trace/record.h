@@ -275,6 +275,62 @@ struct rec_sched {
 	uint8_t state;		/* enum sched_state, of SCHED_SWITCH */
 };
 
+/*
+ * A tree of contexts as it is: what a merged trace has in place of samples and calls.  Sources, metrics and
+ * consumers are numbered from 1, and come before what refers to them.
+ */
+struct rec_tree_source {	/* a stream of events, with an n of its own */
+	uint32_t source;
+	uint64_t total;		/* n of all nodes */
+	const char *name;
+	size_t name_len;
+	const char *kind;	/* "calls" or "samples" */
+	size_t kind_len;
+};
+
+struct rec_tree_metric {	/* a quantity of a source */
+	uint32_t metric, source;
+	uint64_t total;		/* base of all nodes */
+	const char *name;
+	size_t name_len;
+	const char *unit;
+	size_t unit_len;
+};
+
+struct rec_tree_consumer {
+	uint32_t consumer;
+	uint64_t key;		/* of a process: the pid, in the upper half; of a thread: also the tid */
+	const char *kind;	/* as in text trees: "native", "java-compiled" */
+	size_t kind_len;
+	const char *name;
+	size_t name_len;
+	const char *module;
+	size_t module_len;
+	const char *detail;
+	size_t detail_len;
+};
+
+/*
+ * Contexts in preorder, nr of them from number first on; the first is at that level, roots are at 0.  Each is
+ * varints: how many levels up from the one before its parent is (0: it is that one's child), its
+ * consumer, n of each source, base of each metric.
+ */
+struct rec_tree_nodes {
+	uint32_t first, level, nr;
+	const uint8_t *nodes;
+	size_t len;
+};
+
+struct rec_tree_part {		/* a recording that is in the tree */
+	uint64_t start_ns;	/* CLOCK_REALTIME; 0: not known */
+	uint64_t duration_ns;
+	uint64_t lost;		/* samples */
+	const char *host;
+	size_t host_len;
+	const char *command;
+	size_t command_len;
+};
+
 enum lost_cause {
 	LOST_RING,		/* the kernel's buffer was full */
 	LOST_AGENT,		/* the agent's buffer was full */

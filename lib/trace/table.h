@@ -194,6 +194,35 @@ RECORD(function, META, UNTIMED, SYMBOL, CODE(0x03), "function",
 	TEXT("name", function.name, function.name_len)
 	TEXT("module", function.module, function.module_len)
 	TEXT("file", function.file, function.file_len))
+RECORD(tree_part, CALLS, UNTIMED, TREE, CODE(0x01), "tree.part",
+	FIELD(u64, "start", tree_part.start_ns, ":ns")
+	FIELD(u64, "duration", tree_part.duration_ns, ":ns")
+	FIELD(u64, "lost", tree_part.lost)
+	TEXT("host", tree_part.host, tree_part.host_len)
+	TEXT("command", tree_part.command, tree_part.command_len))
+RECORD(tree_source, CALLS, UNTIMED, TREE, CODE(0x02), "tree.source",
+	KEY(u32, "source", tree_source.source)
+	FIELD(u64, "total", tree_source.total)
+	TEXT("name", tree_source.name, tree_source.name_len)
+	TEXT("kind", tree_source.kind, tree_source.kind_len))
+RECORD(tree_metric, CALLS, UNTIMED, TREE, CODE(0x03), "tree.metric",
+	KEY(u32, "metric", tree_metric.metric)
+	KEY(u32, "source", tree_metric.source)
+	FIELD(u64, "total", tree_metric.total)
+	TEXT("name", tree_metric.name, tree_metric.name_len)
+	TEXT("unit", tree_metric.unit, tree_metric.unit_len))
+RECORD(tree_consumer, CALLS, UNTIMED, TREE, CODE(0x04), "tree.consumer",
+	KEY(u32, "consumer", tree_consumer.consumer)
+	FIELD(x64, "key", tree_consumer.key)
+	TEXT("kind", tree_consumer.kind, tree_consumer.kind_len)
+	TEXT("name", tree_consumer.name, tree_consumer.name_len)
+	TEXT("module", tree_consumer.module, tree_consumer.module_len)
+	TEXT("detail", tree_consumer.detail, tree_consumer.detail_len))
+RECORD(tree_nodes, CALLS, UNTIMED, TREE, CODE(0x05), "tree.nodes",
+	KEY(u32, "first", tree_nodes.first)
+	FIELD(u32, "level", tree_nodes.level)
+	FIELD(u32, "nr", tree_nodes.nr)
+	BYTES("nodes", tree_nodes.nodes, tree_nodes.len))
 
 #undef SAMPLE
 #undef BLOCKS

@@ -166,6 +166,7 @@ class Trace:
         self.symbols, self.lines = defaultdict(list), defaultdict(dict)
         self.consumers, self.trees, self.nodes = {}, {}, defaultdict(dict)
         self.values = defaultdict(lambda: defaultdict(lambda: [0, []]))
+        self.sources, self.metrics, self.merged, self.path = {}, {}, [], []
         self.samples, self.flow = [], []	# with their stacks; maps and branches in the order of the file
         self.table = {}
         schema = Schema()
@@ -285,6 +286,25 @@ class Trace:
             base = [m["base"] for m in x["*metrics("]]
             v[1] = [a + b for a, b in zip(v[1], base)] if v[1] else base
 
+    def on_tree_source(self, time, f):
+        self.sources[f["source"]] = f["total"]
+
+    def on_tree_metric(self, time, f):
+        self.metrics[f["metric"]] = f["total"]
+
+    def on_tree_consumer(self, time, f):
+        name = "mark" if text(f["kind"]) == "mark" else text(f["name"])
+        self.consumers[f["consumer"]] = (name, text(f["module"]))
+
+    def on_tree_nodes(self, time, f):
+        s, level = Span(f["nodes"]), f["level"]
+        for i in range(f["nr"]):
+            up = s.varint()
+            level = level - up + 1 if i else f["level"]
+            self.path[level:] = [self.consumers[s.varint()]]
+            numbers = [s.varint() for _ in range(len(self.sources) + len(self.metrics))]
+            self.merged.append((tuple(self.path), numbers))
+
     # ---- names ----
 
     def symbol(self, module, off):
@@ -388,6 +408,17 @@ class Trace:
                 path = tuple(self.tree_top(self.trees[number]) + path)
                 new = [calls] + base
                 out[path] = [a + b for a, b in zip(out[path], new)] if out[path] else new
+        return out
+
+    def merged_contexts(self):
+        """{path of (name, module): [n of the first source, each metric, n of the other sources]} of a merged trace."""
+        out = defaultdict(list)
+        nr = len(self.sources)
+        for path, numbers in self.merged:
+            row = numbers[:1] + numbers[nr:] + numbers[1:nr]
+            out[path] = [a + b for a, b in zip(out[path], row)] if out[path] else row
+        sums = [sum(x) for x in zip(*(n for _, n in self.merged))]
+        assert sums == list(self.sources.values()) + list(self.metrics.values()), "totals"
         return out
 
     def blocks(self):

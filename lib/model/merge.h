@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * merge.h - models of any number of recordings become one, which goes into a trace of its own.
+ *
+ * Adding and the minimum do not depend on the order of the models, nor on which were merged before: what
+ * merge_write() writes is the same.  Memory is that of the result and of one model.
+ */
+#ifndef MODEL_MERGE_H
+#define MODEL_MERGE_H
+
+#include "base/arena.h"
+#include "flow/union.h"
+#include "model/origin.h"
+#include "model/same.h"
+#include "trace/reader.h"
+
+enum merge_op {
+	MERGE_ADD,
+	MERGE_SUBTRACT,		/* from the first model the others */
+	MERGE_MINIMUM,		/* of each context, in all models */
+};
+
+struct merge {
+	struct model m;			/* the result, after merge_finish() */
+	enum merge_op op;
+	struct same_opts same;
+	struct union_opts opts;
+	struct model_union sum;		/* MERGE_ADD */
+	size_t nr_models;
+	uint64_t below_zero;		/* values of MERGE_SUBTRACT that would have been, and are 0 */
+	struct recording *parts;
+	size_t nr_parts, alloc_parts;
+	struct arena text;
+};
+
+void merge_init(struct merge *g, enum merge_op op, const struct same_opts *same);
+/* A finished model, which may be released afterwards. -E2BIG: too many metrics in all. */
+int merge_add(struct merge *g, const struct model *m, const struct origin *origin, struct err *e);
+void merge_finish(struct merge *g);
+/* Writes the result as a trace.  path: as trace_writer_open() has it. */
+int merge_write(struct merge *g, const char *path, struct err *e);
+void merge_release(struct merge *g);
+
+const char *merge_op_name(enum merge_op op);
+
+/* ---- reading ---- */
+
+struct profile_opts;
+
+/* Whether the trace is one of these. */
+bool merged_is(const struct names *x);
+/* profile_read() of such a trace. */
+int merged_read(struct names *x, struct origin *origin, struct trace_reader *t, const struct profile_opts *o,
+		struct err *e);
+
+#endif

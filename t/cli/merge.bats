@@ -1,0 +1,135 @@
+#!/usr/bin/env bats
+load ../lib
+
+MIXED=$TOP/t/data/mixed/trace
+CALLS=$TOP/t/data/calls/trace
+BRANCHES=$TOP/t/data/branches/trace
+JAVA=$TOP/t/data/java/trace
+
+# The tree of a trace, without the comments that name its metrics.
+tree() {
+	arcprof report -i "$1" --format tree "${@:2}"
+}
+
+# The same without numbers of processes and threads, and folders of modules.
+shape() {
+	tree "$@" | awk -F'\t' -v OFS='\t' '!/^#/ && NF > 5 { $NF = ""; sub(".*/", "", $(NF - 2)) } 1'
+}
+
+# Value of a metric's total in a trace.
+total() {
+	arcprof report -i "$1" --xprof --metric "$2" --format json | jq ".metrics[] | select(.name == \"$2\") | .total"
+}
+
+@test "merge: a trace merged alone has the contexts and values of its report" {
+	for trace in "$MIXED" "$CALLS" "$BRANCHES" "$JAVA"; do
+		arcprof merge -q "$trace" -o one.data
+		tree "$trace" | sort >want
+		tree one.data | sort | diff want -
+		arcprof report one.data --check >/dev/null
+	done
+}
+
+@test "merge: values of the same context are added, others stand beside each other" {
+	arcprof merge -q "$MIXED" "$MIXED" -o twice.data
+	[ "$(total twice.data cpu-clock)" -eq $((2 * $(total "$MIXED" cpu-clock))) ]
+	# the same contexts, each number doubled
+	tree "$MIXED" | awk -F'\t' -v OFS='\t' '!/^#/ { $2 *= 2; $3 *= 2 } 1' | sort >want
+	tree twice.data | sort | diff want -
+	arcprof merge -q "$MIXED" "$CALLS" -o both.data
+	[ "$(total both.data cpu-clock)" -eq $(($(total "$MIXED" cpu-clock) + $(total "$CALLS" cpu-clock))) ]
+	[ "$(total both.data cpu)" -eq "$(total "$CALLS" cpu)" ]
+	arcprof report both.data --format json >json
+	[ "$(jq '.sources[0].kind' json)" = '"calls"' ]
+	[ "$(jq '.sources[0].n' json)" -eq "$(arcprof report "$CALLS" --format json | jq '.sources[0].n')" ]
+	arcprof report both.data --check >/dev/null
+}
+
+@test "merge: neither order nor grouping changes what any report says" {
+	arcprof merge -q "$MIXED" "$CALLS" "$BRANCHES" -o a.data
+	arcprof merge -q "$BRANCHES" "$MIXED" -o part.data
+	arcprof merge -q "$CALLS" part.data -o b.data
+	for report in "--format tree" "--xarc --format json" --xtree; do
+		# shellcheck disable=SC2086
+		arcprof report a.data $report >a
+		# shellcheck disable=SC2086
+		arcprof report b.data $report | diff a -
+	done
+	arcprof dump a.data | awk '$3 ~ /^tree/' | cut -d ' ' -f 2- >a
+	arcprof dump b.data | awk '$3 ~ /^tree/' | cut -d ' ' -f 2- | diff a -
+}
+
+@test "merge: the report and its JSON say which recordings it is made of" {
+	arcprof merge -q "$MIXED" "$MIXED" "$CALLS" -o three.data
+	arcprof report three.data | grep -q '^3 recordings of '
+	[ "$(arcprof report three.data --format json | jq '.source.recordings | length')" -eq 3 ]
+	[ "$(arcprof report three.data --format json | jq '.source.lost')" -eq \
+		"$(($(arcprof report "$CALLS" --format json | jq .source.lost) + 2 * $(arcprof report "$MIXED" --format json | jq .source.lost)))" ]
+	[ "$(arcprof report "$MIXED" --format json | jq '.source | has("recordings")')" = false ]
+}
+
+@test "merge: subtracting what was added gives what was there; what would be below zero is counted" {
+	arcprof merge -q "$MIXED" "$JAVA" -o both.data
+	arcprof merge -q --op subtract both.data "$JAVA" -o rest.data
+	shape "$MIXED" | sort >want
+	shape rest.data | sort | diff want -
+	run_arcprof merge --op subtract "$MIXED" both.data -o none.data
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"values would be below zero, and are 0"* ]]
+	arcprof report none.data | grep -q 'values would be below zero'
+}
+
+@test "merge: the minimum of a trace and more of it is the trace" {
+	arcprof merge -q "$CALLS" "$MIXED" "$CALLS" -o more.data
+	arcprof merge -q --op minimum more.data "$CALLS" -o least.data
+	# the trace itself, as it is when merged
+	arcprof merge -q "$CALLS" -o alone.data
+	shape alone.data | sort >want
+	shape least.data | sort | diff want -
+}
+
+@test "merge: the page, folded stacks, pprof, budget and correlate read the result" {
+	arcprof merge -q "$MIXED" "$CALLS" -o both.data
+	arcprof view both.data --no-browser -o page.html >/dev/null
+	[ "$(stat -c %s page.html)" -gt 100000 ]
+	arcprof report both.data --format folded >folded
+	[ -s folded ]
+	arcprof report both.data --format pprof -o both.pb.gz
+	echo 'demo.* cum cpu-clock <= 100%' >limits
+	arcprof budget -f limits both.data
+	arcprof report both.data --correlate calls,cpu-clock >/dev/null
+}
+
+@test "merge: what a merged trace does not have is an error that says so" {
+	arcprof merge -q "$MIXED" -o one.data
+	for option in "--from 1ms" "--to 1s" "--cpu 0"; do
+		# shellcheck disable=SC2086
+		run_arcprof report one.data $option
+		[ "$status" -eq 1 ]
+		[[ $stderr == *"a merged trace does not say"* ]]
+	done
+	run_arcprof report one.data --metric nosuch
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"unknown metric 'nosuch' (available: cpu-clock)"* ]]
+}
+
+@test "merge: without traces or --output it is a usage error, and a file that is no trace leaves nothing" {
+	run_arcprof merge -o x.data
+	[ "$status" -eq 2 ]
+	run_arcprof merge "$MIXED"
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--output is missing"* ]]
+	echo no trace >bad.data
+	run_arcprof merge "$MIXED" bad.data -o x.data
+	[ "$status" -eq 1 ]
+	[[ $stderr == *bad.data* ]]
+	[ ! -e x.data ]
+}
+
+@test "merge: a trace that was cut off is merged as far as it goes, with status 1" {
+	head -c $(($(stat -c %s "$MIXED") - 100)) "$MIXED" >cut.data
+	run_arcprof merge "$MIXED" cut.data -o x.data
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"cut.data has no end"* ]]
+	arcprof report x.data --check >/dev/null
+}
