@@ -150,6 +150,27 @@ void json_double(struct json *j, const char *key, double val)
 		fputs("null", j->out);
 }
 
+void json_decimal(struct json *j, const char *key, uint64_t val, unsigned int decimals)
+{
+	char digits[20];
+	uint64_t unit = 1;
+	unsigned int i;
+
+	for (i = 0; i < decimals; i++)
+		unit *= 10;
+	if (!member(j, key))
+		return;
+	put_u64(j->out, val / unit);
+	for (i = decimals, val %= unit; i; i--, val /= 10)
+		digits[i - 1] = '0' + val % 10;
+	while (decimals && digits[decimals - 1] == '0')
+		decimals--;
+	if (decimals) {
+		putc('.', j->out);
+		fwrite(digits, 1, decimals, j->out);
+	}
+}
+
 void json_bool(struct json *j, const char *key, bool val)
 {
 	if (member(j, key))

@@ -29,6 +29,7 @@ static const struct format formats[] = {
 	{ "callgrind", .print_tree = callgrind_print, .detailed = true },
 	{ "otlp", .print_tree = otlp_print, .binary = true, .detailed = true, .timed = true },
 	{ "otlp-json", .print_tree = otlp_json_print, .detailed = true, .timed = true },
+	{ "firefox", .print_tree = firefox_print, .binary = true, .detailed = true, .timed = true },
 	{ "html", .print_tree = html_print, .binary = true, .detailed = true, .timed = true },
 };
 

@@ -156,3 +156,34 @@ jfr_agrees() {
 	grep -qF 'string_table: "<script>alert(1)</script>"' got
 	grep -qF 'values: 18446744073709551' got
 }
+
+@test "formats: firefox has each thread's samples, as the report" {
+	all_agree firefox
+}
+
+@test "formats: firefox has categories, lines, what is inlined, build-ids, and one metric" {
+	arcprof report -i "$DATA/mixed/trace" --format firefox | gzip -d >got
+	[ "$(jq -c '.threads | map([.processName, .pid, .name, .tid])' got)" = '[["java","4242","main",4243],["java","4242","java",4242]]' ]
+	[ "$(jq -c '.meta | [.interval, .extra[0].entries[].value]' got)" = \
+		'[1,"java -cp classes Demo","example","cpu-clock","3"]' ]
+	[ "$(jq -c '.shared as $s | [range($s.frameTable.length) | select($s.frameTable.inlineDepth[.] == 1) |
+		$s.stringArray[$s.funcTable.name[$s.frameTable.func[.]]]] | unique' got)" = '["java.lang.Math.max"]' ]
+	arcprof report -i "$DATA/java/trace" --format firefox | gzip -d >got
+	# the build-id as it is, and as Breakpad writes it
+	[ "$(jq -r '.libs[] | select(.name == "libjvm.so") | .codeId + " " + .breakpadId' got)" = \
+		"97da31b249941f25ff26a6126471221bb579d67f B231DA979449251FFF26A6126471221B0" ]
+	printf '# metric cpu ns\n# metric faults\nmain;a 100 3\nmain;b 200 0\n' >stacks
+	run_arcprof report --stacks stacks --format firefox --metric faults,cpu -o profile
+	[[ $stderr == *"--format=firefox leaves out: cpu, which --metric shows; "* ]]
+	[ "$(gzip -d <profile | jq -c '.threads[0].samples | [.weight, .weightType]')" = '[[3],"samples"]' ]
+}
+
+@test "formats: firefox escapes foreign names" {
+	foreign_names >tree
+	arcprof report --tree tree --format firefox | gzip -d >profile
+	[ "$(jq -r '.threads[0] | .processName + " " + .name' profile)" = 'p"1" a\nb' ]
+	grep -qF '18446744073.709551' profile
+	jq -r '.shared.stringArray[]' profile >names
+	grep -qFx 'x\x1b[31m\xff\"' names
+	grep -qFx '<script>alert(1)</script>' names
+}
