@@ -69,7 +69,7 @@ static void sum_rows(struct builder *b, size_t stanza, enum arc_rows kind)
 
 	for (k = b->first[stanza]; k < b->first[stanza + 1]; k++) {
 		i = b->nodes[k];
-		if ((f->nodes[i].rl > 1) != r)
+		if ((f->rl[i] > 1) != r)
 			continue;
 		if (up) {
 			add_row(b, first, f->nodes[i].parent ? f->nodes[f->nodes[i].parent].consumer : 0, i);
@@ -94,7 +94,7 @@ static void sum_self(struct builder *b)
 
 		new_row(b, x->consumer);
 		for (k = b->first[s]; k < b->first[s + 1]; k++) {
-			bool r = f->nodes[b->nodes[k]].rl > 1;
+			bool r = f->rl[b->nodes[k]] > 1;
 
 			x->nr_self += !r;
 			x->nr_rself += r;

@@ -96,7 +96,7 @@ static void check_levels(const struct flow *f, struct flow_check *c)
 		i = next;
 		before[i] = open[f->nodes[i].consumer];
 		open[f->nodes[i].consumer] = i;
-		expect(c, f->nodes[i].rl == (before[i] ? f->nodes[before[i]].rl + 1 : 1), i);
+		expect(c, f->rl[i] == (before[i] ? f->rl[before[i]] + 1 : 1), i);
 	}
 	free(open);
 	free(before);

@@ -24,12 +24,14 @@ static void grow_nodes(struct flow *f)
 static uint32_t new_node(struct flow *f, uint32_t parent, uint32_t consumer)
 {
 	uint32_t i = f->nr_nodes;
+	unsigned int m;
 
 	if (f->nr_nodes >= f->alloc_nodes)
 		grow_nodes(f);
 	f->nr_nodes++;
 	f->nodes[i] = (struct flow_node){ .parent = parent, .consumer = consumer };
-	memset(flow_base(f, i), 0, f->nr_metrics * sizeof(*f->base));
+	for (m = 0; m < f->nr_metrics; m++)
+		flow_base(f, i)[m] = 0;
 	return i;
 }
 
@@ -49,6 +51,7 @@ void flow_release(struct flow *f)
 	free(f->nodes);
 	free(f->base);
 	free(f->cum);
+	free(f->rl);
 	free(f->slots);
 	memset(f, 0, sizeof(*f));
 }
@@ -269,9 +272,11 @@ static void set_levels(struct flow *f)
 	uint32_t *open = xcalloc(flow_nr_consumers(f), sizeof(*open));
 	uint32_t i = FLOW_NONE;
 
+	f->rl = xrealloc(f->rl, f->nr_nodes * sizeof(*f->rl));
+	f->rl[FLOW_NONE] = 0;
 	for (;;) {
 		if (i)
-			f->nodes[i].rl = ++open[f->nodes[i].consumer];
+			f->rl[i] = ++open[f->nodes[i].consumer];
 		if (f->nodes[i].child) {
 			i = f->nodes[i].child;
 			continue;

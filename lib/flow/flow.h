@@ -32,15 +32,18 @@ enum flow_n {
 	FLOW_SAMPLES,
 };
 
-/* 32 bytes with the links; base[] of all nodes lies in an array of its own, [node][metric]. */
+/* 24 bytes with the links; base[] of all nodes lies in an array of its own, [node][metric]. */
 struct flow_node {
 	uint32_t parent;
 	uint32_t consumer;
-	uint32_t last;		/* most recently used child: found without the hash */
 	/* the first that was made, not in the hash; flow_sort_children() puts another one first */
 	uint32_t child;
-	uint32_t sibling;	/* next child of the same parent; set by flow_finish() */
-	uint32_t rl;		/* recursion level, 1 outermost; set by flow_finish() */
+	union {
+		/* while it is built: most recently used child, found without the hash */
+		uint32_t last;
+		/* after flow_finish(): next child of the same parent */
+		uint32_t sibling;
+	};
 	uint64_t n;		/* occurrences: calls, or samples */
 };
 
@@ -56,6 +59,7 @@ struct flow {
 	size_t nr_nodes, alloc_nodes;
 	uint64_t *base;			/* [nr_nodes][nr_metrics]; int64_t after flow_subtract() */
 	uint64_t *cum;			/* the same, after flow_finish() */
+	uint32_t *rl;			/* [nr_nodes]: recursion level, 1 outermost; after flow_finish() */
 	unsigned int nr_metrics;
 	enum flow_n n_means;
 	bool unordered;			/* [4] does not hold: flow_finish() renumbers */
@@ -78,7 +82,9 @@ static inline uint32_t flow_child(struct flow *f, uint32_t parent, uint32_t cons
 {
 	uint32_t last = f->nodes[parent].last;
 
-	if (__builtin_expect(last && f->nodes[last].consumer == consumer, 1))
+	/* in a finished tree it is a sibling */
+	if (__builtin_expect(last && f->nodes[last].consumer == consumer && f->nodes[last].parent == parent,
+			     1))
 		return last;
 	return flow_child_lookup(f, parent, consumer);
 }

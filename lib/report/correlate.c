@@ -216,7 +216,7 @@ static void list_functions(struct correlation *c)
 
 		row->consumer = f->nodes[i].consumer;
 		row->values = sums;
-		if (c->o->of == OF_CUM && f->nodes[i].rl > 1)
+		if (c->o->of == OF_CUM && f->rl[i] > 1)
 			continue;
 		row->n += node_n(c, i);
 		for (m = 0; m < w; m++)

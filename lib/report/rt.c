@@ -122,8 +122,8 @@ static bool next_row(void *rows, struct row *r)
 	if (!x->walk.level)
 		x->in_process = process;
 	*r = (struct row){
-		.level = process ? NO_LEVEL : x->walk.level - x->in_process, .rl = node->rl, .n = node->n,
-		.base = flow_base(f, x->walk.node), .cum = flow_cum(f, x->walk.node),
+		.level = process ? NO_LEVEL : x->walk.level - x->in_process, .rl = f->rl[x->walk.node],
+		.n = node->n, .base = flow_base(f, x->walk.node), .cum = flow_cum(f, x->walk.node),
 		.consumer = node->consumer, .parent = -1,
 	};
 	for (c = node->child; c; c = f->nodes[c].sibling)

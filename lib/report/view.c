@@ -149,7 +149,7 @@ static int compare_marks(const void *p, const void *q)
 static void count_stack(struct view_stacks *s, uint64_t n, uint32_t kind, uint32_t mark)
 {
 	s->n += n;
-	if (mark && n)
+	if (mark)
 		add_mark(s, mark, n);
 	else if (kind == CONSUMER_THREAD || kind == CONSUMER_PROCESS)
 		s->no_stack_n += n;
@@ -181,8 +181,12 @@ static void count_stacks(struct view *v)
 		mark[i] = mark[f->nodes[i].parent];
 		if (!mark[i] && c->kind == CONSUMER_MARK)
 			mark[i] = c->name;
-		for (s = 0; s < v->m->nr_sources; s++)
-			count_stack(&v->stacks[s], model_node_n(v->m, s, i), c->kind, mark[i]);
+		for (s = 0; s < v->m->nr_sources; s++) {
+			uint64_t n = model_node_n(v->m, s, i);
+
+			if (n)
+				count_stack(&v->stacks[s], n, c->kind, mark[i]);
+		}
 	}
 	free(mark);
 	for (s = 0; s < v->m->nr_sources; s++)

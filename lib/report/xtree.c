@@ -47,8 +47,9 @@ static bool next_row(void *rows, struct row *r)
 	x->ids[x->walk.node] = x->walk.nr - 1;
 	*r = (struct row){
 		.id = x->walk.nr - 1, .parent = node->parent ? (int64_t)x->ids[node->parent] : -1,
-		.level = x->walk.level, .rl = node->rl, .n = node->n, .base = flow_base(f, x->walk.node),
-		.cum = flow_cum(f, x->walk.node), .consumer = node->consumer,
+		.level = x->walk.level, .rl = f->rl[x->walk.node], .n = node->n,
+		.base = flow_base(f, x->walk.node), .cum = flow_cum(f, x->walk.node),
+		.consumer = node->consumer,
 	};
 	return true;
 }

@@ -156,7 +156,7 @@ static void compare_trees(const struct flow *f, struct oracle *o)
 		if (!x)
 			return;
 		CHECK_U64(f->nodes[i].n, x->n);
-		CHECK_U64(f->nodes[i].rl, oracle_rl(x));
+		CHECK_U64(f->rl[i], oracle_rl(x));
 		for (m = 0; m < NR_METRICS; m++) {
 			CHECK_U64(flow_base(f, i)[m], x->base[m]);
 			CHECK_U64(flow_cum(f, i)[m], oracle_cum(o, x, m));
@@ -282,9 +282,9 @@ TEST(flow_check_finds_a_wrong_number)
 	flow_cum(&f, f.nr_nodes / 2)[0]++;
 	CHECK(flow_check(&f, c) > 0);
 	flow_cum(&f, f.nr_nodes / 2)[0]--;
-	f.nodes[f.nr_nodes - 1].rl++;
+	f.rl[f.nr_nodes - 1]++;
 	CHECK(flow_check(&f, c) > 0);
-	f.nodes[f.nr_nodes - 1].rl--;
+	f.rl[f.nr_nodes - 1]--;
 	f.nodes[f.nr_nodes / 2].n++;
 	CHECK_U64(flow_check(&f, c), 0);	/* n of a node is free: nothing else says it */
 	f.nodes[f.nr_nodes / 2].sibling = 0;
@@ -305,7 +305,7 @@ TEST(flow_a_hundred_thousand_frames_deep)
 		node = flow_child(&f, node, 1 + i % 3);
 	flow_add(&f, node, 1, &one);
 	flow_finish(&f);
-	CHECK_U64(f.nodes[node].rl, 33334);
+	CHECK_U64(f.rl[node], 33334);
 	CHECK_U64(flow_cum(&f, 1)[0], 1);
 	check_all(&f);
 	arcs_init(&a, &f);
