@@ -251,7 +251,7 @@ TEST(jvm_server_bounds_what_a_process_may_have)
 {
 	struct jvm_server_opts o = {
 		.sample = true, .max_depth = 100, .max_stack_bytes = 4096, .ring_bytes = 4 << 20,
-		.patience_ns = 50000000,
+		.patience_ns = 3600000000000,
 	};
 	struct jvm_callbacks cb = { .hello = unsampled, .lost = ignore_lost, .gone = note_gone };
 	struct jvm_server *s = a_server(&o, &cb);
@@ -263,22 +263,70 @@ TEST(jvm_server_bounds_what_a_process_may_have)
 	}
 	CHECK_U64(jvm_server_nr_jvms(s), 16);
 	CHECK_U64(jvm_server_refusals(s)->crowd, 24);
-	/* one agent's area a process, and none for who says nothing */
+	/* one agent's area a process */
 	say(fd[0], JVM_MSG_HELLO);
 	say(fd[1], JVM_MSG_HELLO);
 	jvm_server_poll(s);
 	CHECK_U64(jvm_server_nr_jvms(s), 15);
-	usleep(60000);
-	jvm_server_poll(s);
-	CHECK_U64(jvm_server_nr_jvms(s), 1);
-	CHECK_U64(jvm_server_refusals(s)->silent, 14);
-	usleep(600000);
-	jvm_server_poll(s);
-	CHECK_U64(jvm_server_nr_jvms(s), 0);
-	CHECK_U64(jvm_server_refusals(s)->silent, 15);
+	CHECK_U64(jvm_server_refusals(s)->silent, 0);
 	for (i = 0; i < 40; i++)
 		close(fd[i]);
 	jvm_server_close(s);
+}
+
+/* Polls until so many are left; false: not within some seconds. */
+static bool few_are_left(struct jvm_server *s, uint64_t nr)
+{
+	uint64_t end = clock_mono_ns() + 20000000000;
+
+	do {
+		usleep(5000);
+		jvm_server_poll(s);
+	} while (jvm_server_nr_jvms(s) > nr && clock_mono_ns() < end);
+	return jvm_server_nr_jvms(s) <= nr;
+}
+
+/* False: this took so long that the one who says hello was not waited for. */
+static bool who_is_waited_for(uint64_t patience_ns)
+{
+	struct jvm_server_opts o = {
+		.sample = true, .max_depth = 100, .max_stack_bytes = 4096, .ring_bytes = 4 << 20,
+		.patience_ns = patience_ns,
+	};
+	struct jvm_callbacks cb = { .hello = unsampled, .lost = ignore_lost, .gone = note_gone };
+	struct jvm_server *s = a_server(&o, &cb);
+	uint64_t start = clock_mono_ns(), ready_ns = 12 * patience_ns;
+	bool in_time;
+	int i, fd[15];
+
+	fd[0] = knock(s);
+	jvm_server_poll(s);
+	in_time = clock_mono_ns() - start < patience_ns;
+	if (in_time)
+		say(fd[0], JVM_MSG_HELLO);
+	for (i = 1; i < 15; i++) {
+		fd[i] = knock(s);
+		jvm_server_poll(s);
+	}
+	if (in_time && clock_mono_ns() - start < patience_ns)
+		CHECK_U64(jvm_server_nr_jvms(s), 15);
+	CHECK(few_are_left(s, in_time));
+	if (in_time && clock_mono_ns() - start < ready_ns) {
+		CHECK_U64(jvm_server_nr_jvms(s), 1);
+		CHECK_U64(jvm_server_refusals(s)->silent, 14);
+	}
+	CHECK(few_are_left(s, 0));
+	CHECK(!in_time || clock_mono_ns() - start >= ready_ns);
+	CHECK_U64(jvm_server_refusals(s)->silent, 15);
+	for (i = 0; i < 15; i++)
+		close(fd[i]);
+	jvm_server_close(s);
+	return in_time;
+}
+
+TEST(jvm_server_waits_for_who_says_nothing_and_longer_for_who_said_hello)
+{
+	CHECK(who_is_waited_for(50000000) || who_is_waited_for(1000000000));
 }
 
 /*
