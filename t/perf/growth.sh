@@ -5,8 +5,8 @@
 #
 # Each figure is the least of two runs. Below 60 ms, 30 MB and 1 MB nothing is said to bend: there start-up counts.
 #
-# usage: t/perf/growth.sh [CURVE...]	threads processes jvms samples contexts depth javadepth methods
-#	 FULL=1: to the largest sizes, 10^7 contexts among them, which takes 10 GB of memory
+# usage: t/perf/growth.sh [CURVE...]	threads processes jvms samples contexts calls depth javadepth methods
+#	 FULL=1: to the largest sizes, 10^7 contexts among them, which takes 6 GB of memory
 set -u
 # shellcheck source=lib.bash
 . "$(dirname "$0")/lib.bash"
@@ -76,6 +76,20 @@ samples() { for n in 10000 100000 1000000 10000000; do generated samples $n --sa
 contexts() {
 	for n in 1000 10000 100000 1000000 ${FULL:+10000000}; do generated contexts $n --samples $((2 * n)) --stacks $n --depth 6; done
 }
+# Exact calls: each of ten functions calls all ten.
+calls() {
+	cat >tree.c <<-'END'
+	#include <stdlib.h>
+	#define F(n) static __attribute__((noinline)) void f##n(int deeper) { all(deeper); }
+	static void all(int deeper) __attribute__((no_instrument_function, noinline));
+	F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9)
+	static void (*const f[])(int) = { f0, f1, f2, f3, f4, f5, f6, f7, f8, f9 };
+	static void all(int deeper) { for (int i = 0; deeper && i < 10; i++) f[i](deeper - 1); }
+	int main(int argc, char **argv) { for (int i = 0; i < 3; i++) all(atoi(argv[1])); }
+	END
+	gcc -O1 -fno-optimize-sibling-calls -finstrument-functions tree.c "$BUILD/libarcprof-hookit.a" -o tree -pthread || return
+	for d in 3 4 5 6 ${FULL:+7}; do recorded calls $((10 ** d)) --callflow --call-memory 1G ./tree "$d"; done
+}
 depth() { for n in 10 100 1000 4000; do generated depth $n --samples 20000 --stacks 200 --depth $n --max-depth $((2 * n)); done; }
 javadepth() {
 	java_ready || return
@@ -89,7 +103,7 @@ methods() {
 	done
 }
 
-[ $# -gt 0 ] || set -- threads processes jvms samples contexts depth javadepth methods
+[ $# -gt 0 ] || set -- threads processes jvms samples contexts calls depth javadepth methods
 for curve; do
 	$curve || exit 1
 done
