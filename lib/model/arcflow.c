@@ -317,12 +317,20 @@ static void add_processes(struct arcflow *a)
 	model_take_flow(a->m, &to, NULL);
 }
 
+/* A traced method was left: in its probe, which asked for the end of the trace. */
+static bool ended_in_probe(const struct arcflow *a, struct arcflow_thread *t)
+{
+	return a->brackets && t->nr_stack && t->stack[0].bracket && t->last == BRANCH_STOP &&
+	       top(t)->function == a->m->own;
+}
+
 void arcflow_finish(struct arcflow *a)
 {
 	size_t i;
 
 	for (i = 0; i < a->nr_threads; i++)
-		a->repairs.closed += a->threads[i].nr_stack;
+		if (!ended_in_probe(a, &a->threads[i]))
+			a->repairs.closed += a->threads[i].nr_stack;
 	add_processes(a);
 	a->m->flow.repairs = a->repairs;
 	flow_finish(&a->m->flow);

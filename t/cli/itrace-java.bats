@@ -77,6 +77,8 @@ interpreted_calls() {
 	[ "$status" -eq 0 ]
 	[ "$(calls_of Known.down)" -eq 2 ]
 	[ "$(calls_of_arc Known.down Interpreter)" -eq 2 ]
+	# the trace ends in the probe of the exit: the method was left
+	! arcprof report -i trace --xprof | grep 'open at the end' || return 1
 	jq -e '[.rows[] | select(.name == "Interpreter") | .base[0]] | add > 100' .xprof
 	known --method Known.thrower -- -Xint 10
 	[ "$status" -eq 0 ]
@@ -147,6 +149,7 @@ running() {
 	[ "$status" -eq 0 ]
 	[[ $stderr == *"stopped after "*"as asked by --limit"* ]]
 	[ "$(calls_of Known.main)" -eq 1 ]
+	arcprof report -i trace --xprof | grep 'open at the end'
 }
 
 @test "itrace --method: calls that were not traced are reported in one line" {
