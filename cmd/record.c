@@ -12,11 +12,10 @@
 
 struct record_opts {			/* behind a struct sampling_opts */
 	bool samples, sched, irq;
-	uint64_t delay_ns, duration_ns;
 	const char *output;
 	int mode;			/* index into modes[] */
-	uint64_t max_bytes, ring_bytes;
-	bool lines, code, cache, compress;
+	uint64_t max_bytes;
+	bool lines, code, compress;
 	struct calls_opts calls;
 };
 
@@ -34,7 +33,6 @@ static const struct opt what_table[] = {
 static const struct opt rest_table[] = {
 	OPT_ON("lines", struct record_opts, lines, "store source lines and inlined calls of sampled code"),
 	OPT_ON("code", struct record_opts, code, "store the machine code of compiled Java methods that were hit"),
-	OPT_ON("cache", struct record_opts, cache, "reuse and keep symbols in the cache"),
 	OPT_GROUP("Exact calls"),
 	OPT_STR_OPTARG(0, "callflow", struct record_opts, calls.filter, "filter",
 		       "count every call of these methods, such as +com.example.*,-*.toString (default: the application's)"),
@@ -42,7 +40,7 @@ static const struct opt rest_table[] = {
 	OPT_LIST(0, "metric", struct record_opts, calls.metrics, "name",
 		 "measure these metrics per call: cpu, wall, alloc, objects, dispatches, thrown, or a hardware counter (default: cpu,wall)"),
 	OPT_FLAG(0, "precise-time", struct record_opts, calls.precise,
-		 "serialize the processor before reading a clock: accurate for short calls, at three times the cost"),
+		 "serialize the processor before reading a clock: accurate for short calls, at twice the cost"),
 	OPT_STR(0, "config", struct record_opts, calls.config, "file", NULL,
 		"read filter rules for methods and threads from <file>"),
 	OPT_U64(0, "call-depth", struct record_opts, calls.depth, "n", "8192",
@@ -52,16 +50,16 @@ static const struct opt rest_table[] = {
 	OPT_TIME(0, "snapshot", struct record_opts, calls.snapshot_ns, "time", NULL,
 		 "write a snapshot of the call trees at this interval (default: only at the end)"),
 	OPT_GROUP("When"),
-	OPT_TIME('D', "delay", struct record_opts, delay_ns, "time", NULL, "wait this long before sampling starts"),
-	OPT_TIME('d', "duration", struct record_opts, duration_ns, "time", NULL, "stop after this long"),
+	OPT_END
+};
+
+static const struct opt where_table[] = {
 	OPT_GROUP("Where to"),
 	OPT_STR('o', "output", struct record_opts, output, "file", "arcprof.data",
 		"write the trace to <file>"),
 	OPT_ENUM(0, "mode", struct record_opts, mode, modes, "continuous",
 		 "whether to stop storing samples at --max-size (normal) or never (continuous)"),
 	OPT_SIZE(0, "max-size", struct record_opts, max_bytes, "bytes", NULL, "maximum size of the samples in the file"),
-	OPT_SIZE('m', "ring-size", struct record_opts, ring_bytes, "bytes", NULL,
-		 "size of the per-CPU kernel buffer (default: from the rate)"),
 	OPT_ON("compress", struct record_opts, compress, "compress the trace"),
 	OPT_END
 };
@@ -77,6 +75,9 @@ static void join_opts(struct opt_join *j)
 	opt_join_add(j, what_table, own);
 	opt_join_add(j, sampling_stack_opts, shared);
 	opt_join_add(j, rest_table, own);
+	opt_join_add(j, sampling_when_opts, shared);
+	opt_join_add(j, where_table, own);
+	opt_join_add(j, sampling_means_opts, shared);
 }
 
 static bool wants_calls(const struct calls_opts *c)
@@ -129,12 +130,8 @@ static int prepare(struct sampling *s, const struct record_opts *o, const struct
 		return r;
 	s->c.sched = o->sched || o->irq;
 	s->c.irq = o->irq;
-	s->c.start_ns = o->delay_ns;
-	s->c.duration_ns = o->duration_ns;
-	s->c.ring_bytes = o->ring_bytes;
 	s->c.lines = o->lines;
 	s->c.code = o->code;
-	s->c.no_cache = !o->cache;
 	s->c.output = o->output;
 	s->c.trace.mode = o->mode;
 	s->c.trace.limit_bytes = o->max_bytes;

@@ -59,6 +59,19 @@ const struct opt sampling_stack_opts[] = {
 	OPT_END
 };
 
+const struct opt sampling_when_opts[] = {
+	OPT_TIME('D', "delay", struct sampling_opts, delay_ns, "time", NULL, "wait this long before sampling starts"),
+	OPT_TIME('d', "duration", struct sampling_opts, duration_ns, "time", NULL, "stop after this long"),
+	OPT_END
+};
+
+const struct opt sampling_means_opts[] = {
+	OPT_SIZE('m', "ring-size", struct sampling_opts, ring_bytes, "bytes", NULL,
+		 "size of the per-CPU kernel buffer (default: from the rate)"),
+	OPT_ON("cache", struct sampling_opts, cache, "reuse and keep symbols in the cache"),
+	OPT_END
+};
+
 int sampling_check(const struct sampling_opts *o, int nr_operands, struct err *e)
 {
 	bool running = o->pids.nr_items || o->tids.nr_items || o->user;
@@ -297,6 +310,10 @@ int sampling_prepare(struct sampling *s, const struct sampling_opts *o, bool sam
 	s->c.ev.exclude_user = o->all_kernel;
 	s->c.java = !o->java ? JAVA_OFF : samples ? JAVA_SAMPLE : JAVA_NAMES;
 	s->c.java_depth = o->java_depth;
+	s->c.start_ns = o->delay_ns;
+	s->c.duration_ns = o->duration_ns;
+	s->c.ring_bytes = o->ring_bytes;
+	s->c.no_cache = !o->cache;
 	return r;
 }
 

@@ -24,10 +24,14 @@ struct sampling_opts {
 	bool all_user, all_kernel;
 	bool java;
 	uint64_t java_depth;
+	uint64_t delay_ns, duration_ns;
+	uint64_t ring_bytes;
+	bool cache;
 };
 
 /* They fill one of these. Between the first two comes the rate: its default differs. */
 extern const struct opt sampling_event_opts[], sampling_select_opts[], sampling_stack_opts[];
+extern const struct opt sampling_when_opts[], sampling_means_opts[];
 #define OPT_FREQ(h) OPT_STR('F', "freq", struct sampling_opts, freq, "hz", NULL, h)
 
 struct ids {

@@ -24,8 +24,6 @@ enum { PLAIN_ROWS = 30, PLAIN_PROCS = 10, IDLE_MS = 100, EPOCH_BYTES = 4 << 20, 
 enum { DEFAULT_HZ = 499, SYSTEM_HZ = 999, LEAST_HZ = 49 };	/* of all CPUs together; of each, at least */
 
 struct top_opts {			/* behind a struct sampling_opts */
-	bool cache;
-	uint64_t delay_ns, duration_ns, ring_bytes;
 	uint64_t interval_ns, nr_screens, limit;
 	int sort, fold;
 	const char *filter;
@@ -33,15 +31,6 @@ struct top_opts {			/* behind a struct sampling_opts */
 
 #define O struct top_opts
 static const struct opt rate_table[] = { OPT_FREQ("samples per second of CPU time, or max (default: 499, less for a whole machine)"), OPT_END };
-
-static const struct opt what_table[] = {
-	OPT_TIME('D', "delay", O, delay_ns, "time", NULL, "wait this long before sampling starts"),
-	OPT_TIME('d', "duration", O, duration_ns, "time", NULL, "stop after this long"),
-	OPT_SIZE('m', "ring-size", O, ring_bytes, "bytes", NULL,
-		 "size of the per-CPU kernel buffer (default: from the rate)"),
-	OPT_ON("cache", O, cache, "reuse and keep symbols in the cache"),
-	OPT_END
-};
 
 static const struct opt show_table[] = {
 	OPT_GROUP("What to show"),
@@ -86,7 +75,8 @@ static void join_opts(struct opt_join *j)
 	opt_join_add(j, sampling_event_opts, shared);
 	opt_join_add(j, rate_table, shared);
 	opt_join_add(j, sampling_select_opts, shared);
-	opt_join_add(j, what_table, own);
+	opt_join_add(j, sampling_when_opts, shared);
+	opt_join_add(j, sampling_means_opts, shared);
 	opt_join_add(j, sampling_stack_opts, shared);
 	opt_join_add(j, show_table, own);
 }
@@ -329,10 +319,6 @@ static int prepare(struct top *t, struct sampling_opts *so, int nr_operands, cha
 		r = sampling_prepare(&t->s, so, true, e);
 	if (r)
 		return r;
-	c->start_ns = t->o->delay_ns;
-	c->duration_ns = t->o->duration_ns;
-	c->ring_bytes = t->o->ring_bytes;
-	c->no_cache = !t->o->cache;
 	c->output = "top";
 	c->trace.epoch_bytes = EPOCH_BYTES;
 	c->trace.take = take_bytes;
