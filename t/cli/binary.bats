@@ -65,6 +65,8 @@ load ../lib
 			[ -f "root/usr/share/man/man1/arcprof-$c.1" ]
 		done
 	fi
+	mkdir -p root/var/cache/arcprof root/var/cache/arcprof-agent
+	touch root/var/cache/arcprof/kept root/var/cache/arcprof-agent/placed
 	make -s -C "$TOP" uninstall DESTDIR="$PWD/root" prefix=/usr >/dev/null
 	[ -z "$(find root -type f)" ]
 }
@@ -119,5 +121,13 @@ load ../lib
 	! grep -q '^Depends:' control || false
 	dpkg-deb --fsys-tarfile "$deb" | tar -t >files
 	grep -qx './usr/bin/arcprof' files
+	# what recordings keep stays until it is purged
+	dpkg-deb --ctrl-tarfile "$deb" | tar -xO ./postrm | sed "s|/var/|$PWD/var/|g" >postrm
+	mkdir -p var/cache/arcprof
+	touch var/cache/arcprof/kept
+	sh postrm remove
+	[ -e var/cache/arcprof/kept ]
+	sh postrm purge
+	[ ! -e var/cache/arcprof ]
 	rm -f "$deb"
 }
