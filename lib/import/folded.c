@@ -81,27 +81,6 @@ static bool has(const struct import_text *t, const char *what)
 	return memmem(t->s, t->len, what, strlen(what));
 }
 
-/* "NAME [pid 12]", "[NAME tid=12]": cuts the number off; false: the name has another form. */
-static bool cut_id(struct import_text *t, const char *before, uint32_t *id)
-{
-	size_t at = t->len - 1, len = strlen(before);
-	struct import_text digits;
-	uint64_t v = 0;
-	struct err e;
-
-	if (t->len < len + 2 || t->s[t->len - 1] != ']')
-		return false;
-	while (at && isdigit((unsigned char)t->s[at - 1]))
-		at--;
-	digits = (struct import_text){ t->s + at, t->len - 1 - at };
-	if (!digits.len || at <= len || memcmp(t->s + at - len, before, len) ||
-	    parse_number(&digits, &v, &e) || !v || v > INT32_MAX)
-		return false;
-	*id = v;
-	t->len = at - len;
-	return true;
-}
-
 /* The levels above functions, as far as the line has any; they are cut off. */
 static uint32_t cut_thread(struct folded *f, struct import_text *stack)
 {
@@ -109,7 +88,7 @@ static uint32_t cut_thread(struct folded *f, struct import_text *stack)
 	struct import_text first = trim(stack->s, end ? end : stack->s + stack->len), second;
 	uint32_t pid, tid, proc;
 
-	if (cut_id(&first, " [pid ", &pid) && end) {
+	if (import_cut_id(&first, " [pid ", &pid) && end) {
 		f->has_proc = true;
 		proc = import_proc(f->im, pid, first);
 		stack->len -= end + 1 - stack->s;
@@ -117,7 +96,7 @@ static uint32_t cut_thread(struct folded *f, struct import_text *stack)
 		next = memchr(stack->s, ';', stack->len);
 		second = trim(stack->s, next ? next : stack->s + stack->len);
 		tid = 0;
-		if (cut_id(&second, " [tid ", &tid)) {
+		if (import_cut_id(&second, " [tid ", &tid)) {
 			stack->len -= (next ? next + 1 : stack->s + stack->len) - stack->s;
 			stack->s = next ? next + 1 : stack->s + stack->len;
 		} else {
@@ -126,7 +105,7 @@ static uint32_t cut_thread(struct folded *f, struct import_text *stack)
 		f->has_thread = true;
 		return import_thread(f->im, proc, tid, second);
 	}
-	if (end && first.len && *first.s == '[' && cut_id(&first, " tid=", &tid)) {
+	if (end && first.len && *first.s == '[' && import_cut_id(&first, " tid=", &tid)) {
 		f->has_thread = true;
 		stack->len -= end + 1 - stack->s;
 		stack->s = end + 1;
@@ -252,7 +231,7 @@ static void name_metric(struct folded *f, const struct import_text *line)
 	struct import_text first = trim(line->s, end ? end : line->s + line->len);
 	uint32_t pid;
 
-	f->counts = !cut_id(&first, " [pid ", &pid);
+	f->counts = !import_cut_id(&first, " [pid ", &pid);
 	if (f->counts)
 		import_event(f->im, (struct import_text){ "samples", 7 }, "samples");
 	else

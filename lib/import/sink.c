@@ -52,6 +52,22 @@ uint32_t import_thread(struct import *im, uint32_t proc, uint32_t tid, struct im
 	return *at;
 }
 
+bool import_cut_id(struct import_text *t, const char *before, uint32_t *id)
+{
+	size_t len = strlen(before), at = t->len;
+	uint64_t v = 0, power = 1;
+
+	if (t->len < len + 2 || t->s[--at] != ']')
+		return false;
+	for (; at && t->s[at - 1] >= '0' && t->s[at - 1] <= '9' && power < 10000000000; power *= 10)
+		v += (t->s[--at] - '0') * power;
+	if (!v || v > INT32_MAX || at <= len || memcmp(t->s + at - len, before, len) != 0)
+		return false;
+	*id = v;
+	t->len = at - len;
+	return true;
+}
+
 uint32_t import_event(struct import *im, struct import_text name, const char *unit)
 {
 	char key[48];

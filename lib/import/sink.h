@@ -54,6 +54,12 @@ uint32_t import_function(struct import *im, const struct import_function *f);
 uint32_t import_proc(struct import *im, uint32_t pid, struct import_text comm);
 uint32_t import_thread(struct import *im, uint32_t proc, uint32_t tid, struct import_text name);
 
+/*
+ * "NAME [pid 12]" with before " [pid ", "[NAME tid=12]" with " tid=": cuts the number off. False: the name
+ * has another form.
+ */
+bool import_cut_id(struct import_text *t, const char *before, uint32_t *id);
+
 /* A source of samples: its name, and the unit of the weights. Returns its number for rec_sample.event. */
 uint32_t import_event(struct import *im, struct import_text name, const char *unit);
 
@@ -71,6 +77,6 @@ struct import_format {
 	int (*read)(struct import *im, const char *data, size_t len, struct err *e);
 };
 
-extern const struct import_format import_perf, import_pprof, import_folded;
+extern const struct import_format import_perf, import_pprof, import_speedscope, import_folded;
 
 #endif

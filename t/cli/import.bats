@@ -207,16 +207,16 @@ EOS
 
 # ---- pprof ----
 
-# All numbers of each function by --xprof; what the profile calls it first.
+# The name and all numbers of each function by --xprof.
 numbers() {
-	arcprof report "$@" --xprof --format csv | sed 1d | sort
+	arcprof report "$@" --xprof --format json | jq -r '.rows[] | "\(.name)\t\(.n)\t\(.base)\t\(.cum)\t\(.cum_recursive)"' | sort
 }
 
 @test "import: what --format pprof wrote has the same functions and numbers, and the same processes" {
 	for trace in mixed java; do
 		arcprof report -i "$TOP/t/data/$trace/trace" --format pprof -o p.pb.gz
-		numbers -i "$TOP/t/data/$trace/trace" | awk -F, '{ print $1, $(NF - 3), $(NF - 2), $(NF - 1), $NF }' >want
-		numbers --import p.pb.gz | awk -F, '{ print $1, $(NF - 3), $(NF - 2), $(NF - 1), $NF }' | diff want -
+		numbers -i "$TOP/t/data/$trace/trace" >want
+		numbers --import p.pb.gz | diff want -
 		gunzip p.pb.gz
 		arcprof report --import p.pb --check
 		rm p.pb
@@ -248,4 +248,50 @@ numbers() {
 	run_arcprof report --import cut.pb
 	[ "$status" -eq 1 ]
 	[[ $stderr == *": not a profile of a known format" || $stderr == *"damaged or truncated"* ]]
+}
+
+# ---- speedscope ----
+
+@test "import: what --format speedscope wrote has the same functions and shares" {
+	for trace in mixed java; do
+		arcprof report -q -i "$TOP/t/data/$trace/trace" --format speedscope -o p.json
+		# It has no numbers of samples, functions of one name are one, and so is a thread without functions.
+		numbers -i "$TOP/t/data/$trace/trace" | grep -v '^java\|^futex_wait' | cut -f 1,3- >want
+		numbers --import p.json | grep -v '^java\|^futex_wait' | cut -f 1,3- | diff want -
+		arcprof report --import p.json --check
+	done
+}
+
+@test "import: events of speedscope are times of functions, and know when" {
+	run_arcprof report --import "$DATA/events.speedscope.json" --format folded
+	diff - <(sort <<<"$output") <<'EOS'
+helper "é";read\it 2000000
+main;main 4500000
+main;main;outer 500000
+main;main;outer;read\it 3500000
+main;main;read\it 2000000
+EOS
+	run_arcprof report --import "$DATA/events.speedscope.json"
+	[ "$(sed -n 1p <<<"$output")" = "imported from speedscope: 12.5 ms of time in 2 threads over 10.5 ms; showing 100 %" ]
+	[ "$(sed -n 2p <<<"$output")" = "not known: processes, sample counts, lost samples" ]
+	[ "$(arcprof report --import "$DATA/events.speedscope.json" --from 7ms --format folded)" = 'main;main 500000
+main;main;read\it 2000000' ]
+}
+
+@test "import: broken speedscope files are refused with the place" {
+	local shared='"shared":{"frames":[{"name":"f"}]}'
+	check() {
+		printf '{"profiles":[%s],%s}' "$1" "$shared" >p.json
+		run_arcprof report --import p.json
+		[ "$status" -eq 1 ]
+		[ "$stderr" = "arcprof report: p.json: profile 0: $2" ]
+	}
+	check '{"type":"sampled","unit":"none","samples":[[1]],"weights":[1]}' "frame 1, of which there are 1"
+	check '{"type":"sampled","unit":"none","samples":[[0],[0]],"weights":[1]}' "a profile has more samples than weights"
+	check '{"type":"sampled","unit":"none","samples":[[0]],"weights":[-1]}' "a weight of -1"
+	check '{"type":"evented","unit":"none","events":[{"type":"C","frame":0,"at":1}]}' "an event that leaves what was not entered"
+	check '{"type":"other"}' "a profile is neither sampled nor of events"
+	printf '{"profiles":[{"type":"sampled","samples":[[0' >p.json
+	run_arcprof report --import p.json
+	[[ $stderr == "arcprof report: p.json: its JSON is damaged or truncated at offset "* ]]
 }
