@@ -6,6 +6,7 @@
 #ifndef FLOW_TIMES_H
 #define FLOW_TIMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,7 +14,11 @@ struct flow_time {
 	uint64_t time_ns;	/* CLOCK_MONOTONIC */
 	uint64_t weight;	/* what it adds to base */
 	uint32_t node;
-	uint32_t metric;
+	uint32_t thread;	/* of the trace */
+	uint32_t stack;		/* of all epochs, from 1; 0: none, UINT32_MAX: lost */
+	uint16_t cpu;
+	uint8_t metric;
+	bool user;
 };
 
 struct flow_times {
@@ -30,5 +35,7 @@ void flow_times_move(struct flow_times *t, const uint32_t *where);
 
 /* Sorts by metric, by the number of the node in rank[], and by time. */
 void flow_times_sort(struct flow_times *t, const uint32_t *rank);
+/* Sorts by time; those of one moment stay as they are. */
+void flow_times_sort_by_time(struct flow_times *t);
 
 #endif

@@ -55,6 +55,7 @@ struct samples {
 	const struct event_columns *columns;
 	struct graft *graft;		/* NULL: samples are alone */
 	struct flow_times *times;	/* NULL: not wanted */
+	uint32_t epoch_stacks, stacks_before;	/* of this epoch, and of those before */
 	struct window window;
 	struct cpus cpus;
 	bool has_processes, has_threads;	/* the levels above functions that the trace knows */
@@ -176,12 +177,15 @@ static void follow_epoch(struct samples *s, const struct stack_epoch *ep)
 	struct epoch *x = &s->epoch;
 
 	if (x->number != ep->epoch) {
+		/* 0 is none in each epoch */
+		s->stacks_before += MIN(s->epoch_stacks - !!s->epoch_stacks, UINT32_MAX - s->stacks_before);
 		flush_memo(s);
 		x->number = ep->epoch;
 		forget_stacks(x);
 		if (x->nr_frames)
 			memset(x->frames, 0, x->nr_frames * sizeof(*x->frames));
 	}
+	s->epoch_stacks = ep->nr_nodes;
 	if (ep->nr_nodes > x->nr_memo) {
 		x->memo = xrealloc(x->memo, ep->nr_nodes * sizeof(*x->memo));
 		memset(x->memo + x->nr_memo, 0, (ep->nr_nodes - x->nr_memo) * sizeof(*x->memo));
@@ -396,6 +400,22 @@ static uint32_t add_sample(struct samples *s, const struct rec_sample *r, uint32
 	return node;
 }
 
+/* A stack's number in all epochs; hostile ones may have more than fit. */
+static uint32_t stack_number(const struct samples *s, uint32_t stack)
+{
+	if (!stack || stack >= s->epoch_stacks || stack > UINT32_MAX - s->stacks_before)
+		return stack ? UINT32_MAX : 0;
+	return s->stacks_before + stack;
+}
+
+static void add_time(struct samples *s, const struct rec_sample *r, uint32_t node, int column)
+{
+	flow_times_add(s->times, &(struct flow_time){ .time_ns = r->time_ns,
+			       .weight = s->columns->nr_events ? r->weight : 1, .node = node,
+			       .thread = r->thread, .stack = stack_number(s, r->stack), .cpu = r->cpu,
+			       .metric = column, .user = r->user });
+}
+
 int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
 {
 	struct samples *s = ctx;
@@ -423,8 +443,7 @@ int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct 
 		}
 		node = add_sample(s, &r[i], thread, column, ep);
 		if (s->times && r[i].time_ns)
-			flow_times_add(s->times, &(struct flow_time){ r[i].time_ns,
-					       s->columns->nr_events ? r[i].weight : 1, node, column });
+			add_time(s, &r[i], node, column);
 	}
 	return 0;
 }
