@@ -21,6 +21,7 @@ enum cell_type {
 	CELL_NONE,		/* not known: "n/a", null, an empty field */
 	CELL_ABSENT,		/* no such thing in this row: "-", no member, an empty field */
 	CELL_U64,
+	CELL_I64,
 	CELL_REAL,
 	CELL_BOOL,
 	CELL_TEXT,
@@ -31,6 +32,7 @@ struct cell {
 	enum cell_type type;
 	union {
 		uint64_t u64;
+		int64_t i64;
 		double real;
 		bool yes;
 		const char *text;
@@ -40,6 +42,7 @@ struct cell {
 #define cell_none ((struct cell){ .type = CELL_NONE })
 #define cell_absent ((struct cell){ .type = CELL_ABSENT })
 #define cell_u64(v) ((struct cell){ .type = CELL_U64, .u64 = (v) })
+#define cell_i64(v) ((struct cell){ .type = CELL_I64, .i64 = (v) })
 #define cell_bool(v) ((struct cell){ .type = CELL_BOOL, .yes = (v) })
 #define cell_label(v) ((struct cell){ .type = CELL_LABEL, .text = (v) })
 

@@ -28,6 +28,9 @@ static void put_field(const struct cell *cell, FILE *out)
 	case CELL_U64:
 		fprintf(out, "%" PRIu64, cell->u64);
 		break;
+	case CELL_I64:
+		fprintf(out, "%" PRId64, cell->i64);
+		break;
 	case CELL_REAL:
 		fprintf(out, "%.15g", cell->real);
 		break;

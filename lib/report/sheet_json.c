@@ -8,6 +8,9 @@ static void put_member(struct json *j, const char *key, const struct cell *cell)
 	case CELL_U64:
 		json_u64(j, key, cell->u64);
 		break;
+	case CELL_I64:
+		json_i64(j, key, cell->i64);
+		break;
 	case CELL_REAL:
 		json_double(j, key, cell->real);
 		break;

@@ -42,6 +42,9 @@ static void put_cell(const struct sheet_column *c, const struct cell *cell, FILE
 		else
 			fprintf(out, "%*" PRIu64, c->width, cell->u64);
 		break;
+	case CELL_I64:
+		fprintf(out, "%*" PRId64, c->width, cell->i64);
+		break;
 	case CELL_REAL:
 		fprintf(out, "%*.*f", c->width, c->decimals, cell->real);
 		break;
