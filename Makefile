@@ -27,9 +27,9 @@ WARNINGS = -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wno-unused-paramet
 -include $(if $(DEVELOPER),config.mak.dev)
 
 BASE_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Ilib -Icmd -Ikmod -I$(BUILD)
-LDLIBS_STATIC = -lbpf -ldw -lelf -lz -lbz2 -llzma -lcap $(shell $(CC) -print-file-name=libsupc++.a) -lgcc_eh -lm -pthread
-# libdw would load the host's libdebuginfod, and with it a second libc (lib/base/dlstub.c).
-NO_DLOPEN = -Wl,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose,--wrap=dlerror
+LDLIBS_STATIC = -lsqlite3 -lbpf -ldw -lelf -lz -lbz2 -llzma -lcap $(shell $(CC) -print-file-name=libsupc++.a) -lgcc_eh -lm -pthread
+# libdw would load the host's libdebuginfod, and with it a second libc, SQLite extensions (lib/base/dlstub.c).
+NO_DLOPEN = -Wl,-u,__wrap_dlopen,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose,--wrap=dlerror
 LINK = -static-pie
 PIE = -fPIE
 
@@ -92,7 +92,7 @@ $(BUILD)/version.h: FORCE
 	@mkdir -p $(@D)
 	@sh ./GIT-VERSION-GEN $@
 
-$(BUILD)/arcprof.o $(BUILD)/cmd/version.o $(BUILD)/cmd/doctor.o: $(BUILD)/version.h
+$(BUILD)/arcprof.o $(BUILD)/cmd/version.o $(BUILD)/cmd/doctor.o $(BUILD)/cmd/query_rows.o: $(BUILD)/version.h
 
 clean:
 	rm -rf build

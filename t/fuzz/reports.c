@@ -63,6 +63,17 @@ static const char *const lines[] = {
 	"report --format html",
 	"report --format html --thread main --from 1ms --prune 1",
 	"report --format html --samples",
+	/* words are separated by blanks, those of SQL by tabs */
+	"query select\t*\tfrom\tnodes\tjoin\tfunctions\tf\ton\tf.id=function",
+	"query select\tcount(*),sum(base)\tfrom\tnodes\tgroup\tby\tfunction --format json",
+	"query select\tsum(n.base)\tfrom\tnodes\tb\tjoin\tnodes\tn\ton\tn.id\tbetween\tb.id\tand\tb.last --format csv",
+	"query select\t*\tfrom\txprof\torder\tby\tname --by-kind --signatures",
+	"query select\t*\tfrom\tarcs\twhere\tfunction\tin\t(1,2,3,9) --no-calibrate",
+	"query select\t*\tfrom\tsamples\ts,stacks\tk,frames\tf\twhere\tk.id=stack\tand\tf.id=k.frame --samples",
+	"query select\t*\tfrom\tcalls\tc\tleft\tjoin\tcalls\tp\ton\tp.id=c.parent",
+	"query select\t*\tfrom\tevents\tunion\tall\tselect\tt.*,1,2,3,4,5,6,7,8,9\tfrom\tlabels\tt --from 1ms --replay",
+	"query select\t*\tfrom\tdispatches,threads\twhere\tthreads.id=out\tlimit\t99",
+	"query select\t*\tfrom\tprocesses,modules,metrics\tlimit\t999",
 	"dump",
 	"dump --raw --format json",
 	"dump --chunks",
@@ -70,7 +81,7 @@ static const char *const lines[] = {
 };
 
 /* All that there is here. */
-const struct command_group command_groups[] = { { "", { &cmd_report, &cmd_dump, NULL } },
+const struct command_group command_groups[] = { { "", { &cmd_report, &cmd_query, &cmd_dump, NULL } },
 	{ NULL, { NULL } } };
 
 static void run_line(const char *line, const char *path)
@@ -89,7 +100,7 @@ static void run_line(const char *line, const char *path)
 	command_opts_init(&o, c);
 	if (opt_parse(o.table, o.values, argc, argv, false, &nr_operands, &e))
 		abort();		/* a line of the table is wrong */
-	c->run(o.values, 0, NULL);
+	c->run(o.values, nr_operands, argv + argc - nr_operands);
 	command_opts_release(&o);
 	free(words);
 }

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* query.c - "arcprof query": asks a trace by SQL. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "base/log.h"
+#include "cmd.h"
+#include "input.h"
+#include "model/profile.h"
+#include "query/query.h"
+#include "query_rows.h"
+#include "trace/reader.h"
+
+struct query_request {
+	const char *input, *import, *file;
+	int format;
+	uint64_t limit, timeout, memory;
+	struct opt_list metrics, cpus;
+	uint64_t from, to;
+	bool from_zero;
+	bool samples, replay, calibrate, signatures, lines, addresses, by_kind, fold_plt;
+};
+
+#define O struct query_request
+static const struct opt query_table[] = {
+	OPT_GROUP("Input"),
+	OPT_STR('i', "input", O, input, "file", "arcprof.data", "read the trace <file>"),
+	OPT_IMPORT(O, import),
+	OPT_STR(0, "sql", O, file, "file", NULL, "read the SQL from <file>, '-' is standard input"),
+	OPT_FLAG(0, "samples", O, samples, "show only the samples of a trace with exact calls"),
+	OPT_FLAG(0, "replay", O, replay, "build the tree from the events of a call trace"),
+	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, calibrate, bool), .def = "true",
+	  .help = "subtract what counting the calls cost" },
+	OPT_GROUP("Output"),
+	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
+	OPT_U64(0, "limit", O, limit, "n", NULL, "print at most <n> rows, and count the rest"),
+	OPT_GROUP("Bounds"),
+	OPT_TIME(0, "timeout", O, timeout, "time", "60s", "stop a query that takes longer; 0: never"),
+	OPT_SIZE(0, "memory", O, memory, "bytes", "1G", "stop a query that needs more"),
+	OPT_GROUP("The model"),
+	OPT_LIST(0, "metric", O, metrics, "name", "these metrics, in this order"),
+	OPT_LIST('C', "cpu", O, cpus, "cpu", "only samples on these CPUs"),
+	OPT_TIME(0, "from", O, from, "time", NULL, "only samples from <time> after the start"),
+	OPT_FLAG(0, "from-zero", O, from_zero,
+		 "only samples after the zero point that 'arcprof ctl zero' set"),
+	OPT_TIME(0, "to", O, to, "time", NULL, "only samples before <time> after the start"),
+	OPT_FLAG(0, "by-kind", O, by_kind, "separate interpreted, compiled and inlined code of a function"),
+	OPT_FLAG(0, "signatures", O, signatures, "tell Java methods apart by their signatures"),
+	OPT_FLAG(0, "lines", O, lines, "tell functions apart by file and line"),
+	OPT_FLAG(0, "addresses", O, addresses, "tell unnamed addresses apart"),
+	OPT_FLAG(0, "collapse-plt", O, fold_plt, "charge linkage stubs to their callers"),
+	OPT_END
+};
+#undef O
+
+/* The first word of s is word; *rest is what follows it. */
+static bool begins(const char *s, const char *word, const char **rest)
+{
+	size_t len = strlen(word);
+
+	if (strncmp(s, word, len) || (s[len] && !strchr(" \t\n;", s[len])))
+		return false;
+	*rest = s + len + strspn(s + len, " \t\n;");
+	return true;
+}
+
+/* ".tables" and ".schema [<table>]", as the program sqlite3 has them; -1: it is SQL. */
+static int describe_tables(const char *s)
+{
+	const char *rest;
+	char table[64] = "";
+	size_t len;
+
+	if (begins(s, ".tables", &rest)) {
+		query_print_tables(stdout);
+		return 0;
+	}
+	if (begins(s, ".schema", &rest)) {
+		len = strcspn(rest, " \t\n;");
+		snprintf(table, sizeof(table), "%.*s", (int)len, rest);
+		if (query_print_schema(*table ? table : NULL, stdout))
+			return 0;
+		log_error("no such table: %s", table);
+		log_hint("'arcprof query .tables' lists the tables");
+		return 1;
+	}
+	if (begins(s, ".manual", &rest)) {	/* for the Makefile */
+		query_print_manual(stdout);
+		return 0;
+	}
+	if (*s != '.')
+		return -1;
+	log_error("unknown command '%s' (expected one of: .tables, .schema)", s);
+	return EXIT_USAGE;
+}
+
+static struct profile_opts profile_opts(const struct query_request *q)
+{
+	return (struct profile_opts){
+		.names = { .signatures = q->signatures, .lines = q->lines, .addresses = q->addresses,
+			   .by_kind = q->by_kind },
+		.metrics = &q->metrics, .cpus = &q->cpus,
+		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
+		.samples = q->samples, .replay = q->replay, .calibrate = q->calibrate, .deltas = true,
+		.fold_plt = q->fold_plt, .times = true,
+	};
+}
+
+/* What the rows do not say. */
+static void say_what_is_missing(const struct query *x, const struct query_rows *rows)
+{
+	const struct origin *origin = query_origin(x);
+	const char *note;
+	size_t i;
+
+	for (i = 0; (note = query_note(x, i)); i++)
+		log_warn("%s", note);
+	if (origin && origin->lost)
+		log_warn("%" PRIu64 " samples were lost", origin->lost);
+	if (origin && origin->not_shown)
+		log_info("not in the tables: %s; --metric has them", origin->not_shown);
+	if (rows->limit && rows->nr > rows->limit)
+		log_warn("%" PRIu64 " of %" PRIu64 " rows are shown", rows->limit, rows->nr);
+}
+
+static int ask(const struct query_request *q, struct trace_reader *t, const char *sql, struct err *e)
+{
+	const struct profile_opts po = profile_opts(q);
+	const struct query_opts o = { &po, q->timeout, q->memory };
+	struct query_rows rows = { .format = q->format, .out = stdout, .limit = q->limit, .sql = sql };
+	struct query *x;
+	int r = query_open(&x, t, &o, e);
+
+	if (r)
+		return r;
+	rows.query = x;
+	r = query_run(x, sql, &query_rows_sink, &rows, e);
+	query_rows_end(&rows, !r);
+	say_what_is_missing(x, &rows);
+	if (r < 0)
+		r = log_err(e);
+	if (query_origin(x))		/* the trace was read */
+		r |= warn_of_damage(q->import ? q->import : q->input, trace_reader_damage(t));
+	query_close(x);
+	return r;
+}
+
+static int ask_trace(const struct query_request *q, const char *sql)
+{
+	struct trace_reader *t;
+	struct err e = { 0 };
+	int r = input_open(&t, q->input, q->import, &e);
+
+	if (r)
+		return log_err(&e);
+	r = ask(q, t, sql, &e);
+	if (r < 0)
+		r = log_err(&e);
+	trace_reader_close(t);
+	return r;
+}
+
+static int check_request(const struct query_request *q, int nr_operands)
+{
+	if (q->file && nr_operands)
+		log_error("SQL is given twice: by --sql and by an argument");
+	else if (!q->file && nr_operands != 1)
+		log_error(nr_operands ? "the SQL is one argument: put it in quotes" : "which query?");
+	else if (q->from && q->from_zero)
+		log_error("cannot be combined: --from and --from-zero");
+	else if (q->to && q->to <= q->from)
+		log_error("--to is not after --from");
+	else
+		return 0;
+	if (!q->file && !nr_operands)
+		log_hint("arcprof query 'SELECT name, base FROM xprof ORDER BY base DESC LIMIT 10'");
+	return EXIT_USAGE;
+}
+
+static int query_run_command(void *opts, int nr_operands, char **operands)
+{
+	const struct query_request *q = opts;
+	struct buf file = BUF_INIT;
+	const char *sql;
+	struct err e;
+	int r = check_request(q, nr_operands);
+
+	if (r)
+		return r;
+	if (q->file && io_read_file(strcmp(q->file, "-") ? q->file : "/dev/stdin", &file, 1 << 20, &e))
+		return log_err(&e);
+	sql = q->file ? file.data ? file.data : "" : operands[0];
+	sql += strspn(sql, " \t\n");
+	r = describe_tables(sql);
+	if (r < 0)
+		r = ask_trace(q, sql);
+	buf_release(&file);
+	return r;
+}
+
+const struct command cmd_query = {
+	.name = "query",
+	.summary = "ask a trace by SQL",
+	.operands = "[<sql>]",
+	.flags = CMD_PAGER,
+	.opts = query_table,
+	.opts_size = sizeof(struct query_request),
+	.run = query_run_command,
+};

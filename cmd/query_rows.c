@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * query_rows.c - rows of a query as text, CSV or JSON. Text has columns as wide as what is in the first
+ * rows, numbers on the right.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/quote.h"
+#include "model/origin.h"
+#include "query_rows.h"
+#include "version.h"
+
+enum { FIRST_ROWS = 1000, WIDTH_MAX = 60 };
+
+/* ---- cells ---- */
+
+/* As SQL has them: X'00ff'. */
+static char *blob_text(const struct query_value *v)
+{
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	buf_str(&b, "X'");
+	for (i = 0; i < v->bytes.len; i++)
+		buf_fmt(&b, "%02x", (unsigned char)v->bytes.data[i]);
+	buf_putc(&b, '\'');
+	return buf_take(&b);
+}
+
+/* Text is on the heap. */
+static struct cell make_cell(const struct query_rows *r, const struct query_value *v)
+{
+	switch (v->type) {
+	case QUERY_INTEGER:
+		return cell_i64(v->integer);
+	case QUERY_REAL:
+		return cell_real(v->real);
+	case QUERY_TEXT:
+		return cell_text(xstrdup(v->bytes.data));
+	case QUERY_BLOB:
+		return cell_text(blob_text(v));
+	default:
+		return sheet_is_text(&r->sheet) ? cell_absent : cell_none;
+	}
+}
+
+static void free_cells(struct cell *cells, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (cells[i].type == CELL_TEXT)
+			free((char *)cells[i].text);
+}
+
+/* ---- columns of text ---- */
+
+static int digits_of(const struct query_rows *r, size_t column)
+{
+	double least = INFINITY, v;
+	size_t i;
+
+	for (i = column; i < r->nr_first; i += r->nr_columns) {
+		v = r->first[i].type == CELL_REAL ? fabs(r->first[i].real) : 0;
+		if (v > 0 && v < least)
+			least = v;
+	}
+	return least < 0.01 ? 6 : 3;
+}
+
+/* As many columns as it takes, where each character takes one. */
+static int width_of(const char *s)
+{
+	struct buf b = BUF_INIT;
+	const char *p = quote_str(&b, s);
+	int n = 0;
+
+	for (; *p; p++)
+		n += (*p & 0xc0) != 0x80;
+	buf_release(&b);
+	return n;
+}
+
+static int cell_width(const struct cell *c, int decimals)
+{
+	switch (c->type) {
+	case CELL_I64:
+		return snprintf(NULL, 0, "%" PRId64, c->i64);
+	case CELL_REAL:
+		return snprintf(NULL, 0, "%.*f", decimals, c->real);
+	case CELL_TEXT:
+		return width_of(c->text);
+	default:
+		return 1;
+	}
+}
+
+static void fit_column(struct query_rows *r, size_t column)
+{
+	struct sheet_column *c = &r->columns[column];
+	bool has_text = false;
+	int width = width_of(c->head);
+	size_t i;
+
+	c->decimals = digits_of(r, column);
+	for (i = column; i < r->nr_first; i += r->nr_columns) {
+		has_text |= r->first[i].type == CELL_TEXT;
+		width = MAX(width, cell_width(&r->first[i], c->decimals));
+	}
+	width = has_text ? MIN(width, WIDTH_MAX) : width;
+	c->width = !has_text ? width : column + 1 < r->nr_columns ? -width : 0;
+}
+
+/* ---- rows ---- */
+
+static void json_head(struct query_rows *r)
+{
+	const struct origin *origin = query_origin(r->query);
+	struct json *j = &r->sheet.json;
+	size_t i;
+
+	json_object(j, NULL);
+	json_object(j, "arcprof");
+	json_str(j, "version", ARCPROF_VERSION);
+	json_str(j, "report", "query");
+	json_end(j);
+	json_object(j, "source");
+	json_str(j, "command", origin ? origin->command : NULL);
+	json_str(j, "host", origin ? origin->host : NULL);
+	json_u64(j, "elapsed_ns", origin ? origin->duration_ns : 0);
+	json_u64(j, "lost", origin ? origin->lost : 0);
+	json_end(j);
+	json_str(j, "sql", r->sql);
+	json_array(j, "columns");
+	for (i = 0; i < r->nr_columns; i++)
+		json_str(j, NULL, r->names[i]);
+	json_end(j);
+	json_array(j, "rows");
+}
+
+/* Now it is known how wide columns are. */
+static void begin(struct query_rows *r)
+{
+	size_t i;
+
+	r->begun = true;
+	if (sheet_is_text(&r->sheet))
+		for (i = 0; i < r->nr_columns; i++)
+			fit_column(r, i);
+	json_head(r);
+	sheet_columns(&r->sheet, r->columns, r->nr_columns);
+	for (i = 0; i < r->nr_first; i += r->nr_columns)
+		sheet_row(&r->sheet, NULL, r->first + i);
+	free_cells(r->first, r->nr_first);
+	r->nr_first = 0;
+}
+
+static int take_head(void *ctx, const char *const *names, size_t nr)
+{
+	struct query_rows *r = ctx;
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	sheet_init(&r->sheet, r->format, r->out);
+	r->nr_columns = nr;
+	r->names = xcalloc(nr, sizeof(*r->names));
+	r->columns = xcalloc(nr, sizeof(*r->columns));
+	for (i = 0; i < nr; i++) {
+		r->names[i] = xstrdup(names[i]);
+		if (sheet_is_text(&r->sheet)) {		/* it is as foreign as what is below */
+			quote_add(&b, names[i]);
+			free(r->names[i]);
+			r->names[i] = buf_take(&b);
+		}
+		r->columns[i] = (struct sheet_column){ .key = r->names[i], .head = r->names[i] };
+	}
+	if (!sheet_is_text(&r->sheet))
+		begin(r);
+	return 0;
+}
+
+static int take_row(void *ctx, const struct query_value *values, size_t nr)
+{
+	struct query_rows *r = ctx;
+	struct cell *cells;
+	size_t i;
+
+	if (r->nr++ >= r->limit && r->limit)
+		return 0;	/* only counted */
+	cells = xcalloc(nr, sizeof(*cells));
+	for (i = 0; i < nr; i++)
+		cells[i] = make_cell(r, &values[i]);
+	if (r->begun) {
+		sheet_row(&r->sheet, NULL, cells);
+		free_cells(cells, nr);
+	} else {
+		for (i = 0; i < nr; i++) {
+			VEC_GROW(r->first, r->nr_first, r->alloc_first);
+			r->first[r->nr_first++] = cells[i];
+		}
+		if (r->nr == FIRST_ROWS)
+			begin(r);
+	}
+	free(cells);
+	return ferror(r->out);
+}
+
+const struct query_sink query_rows_sink = { .head = take_head, .row = take_row };
+
+void query_rows_end(struct query_rows *r, bool complete)
+{
+	struct json *j = &r->sheet.json;
+	uint64_t shown = r->limit ? MIN(r->nr, r->limit) : r->nr;
+	size_t i;
+
+	if (r->nr_columns && !r->begun && (complete || r->nr))
+		begin(r);
+	if (r->begun) {
+		json_end(j);
+		json_u64(j, "nr_rows", shown);
+		json_u64_known(j, "nr_rows_all", complete, r->nr);
+		json_bool(j, "truncated", !complete || shown < r->nr);
+		json_end(j);
+	}
+	for (i = 0; i < r->nr_columns; i++)
+		free(r->names[i]);
+	free(r->names);
+	free(r->columns);
+	free(r->first);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "query/functions.h"
+
+/* Its memory is SQLite's, so that the limit of the query is this one's, too. */
+struct percentile {
+	double *values;
+	sqlite3_uint64 nr, alloc;
+	double p;
+	int has_p;
+};
+
+static void step(sqlite3_context *x, int argc, sqlite3_value **argv)
+{
+	struct percentile *a = sqlite3_aggregate_context(x, sizeof(*a));
+	double p = argc > 1 ? sqlite3_value_double(argv[1]) : 50;
+
+	if (!a) {
+		sqlite3_result_error_nomem(x);
+		return;
+	}
+	if ((argc > 1 && sqlite3_value_numeric_type(argv[1]) == SQLITE_TEXT) || !(p >= 0 && p <= 100) ||
+	    (a->has_p && p != a->p)) {
+		sqlite3_result_error(x, "percentile(): the second argument is one number from 0 to 100", -1);
+		return;
+	}
+	a->p = p;
+	a->has_p = 1;
+	switch (sqlite3_value_numeric_type(argv[0])) {
+	case SQLITE_INTEGER:
+	case SQLITE_FLOAT:
+		break;
+	default:
+		return;
+	}
+	if (a->nr == a->alloc) {
+		sqlite3_uint64 alloc = a->alloc ? 2 * a->alloc : 64;
+		double *values = sqlite3_realloc64(a->values, alloc * sizeof(*values));
+
+		if (!values) {
+			sqlite3_result_error_nomem(x);
+			return;
+		}
+		a->values = values;
+		a->alloc = alloc;
+	}
+	a->values[a->nr++] = sqlite3_value_double(argv[0]);
+}
+
+static int compare(const void *p, const void *q)
+{
+	double a = *(const double *)p, b = *(const double *)q;
+
+	return a < b ? -1 : a > b;
+}
+
+static void final(sqlite3_context *x)
+{
+	struct percentile *a = sqlite3_aggregate_context(x, 0);
+	double at, below, above;
+	size_t i;
+
+	if (!a)
+		return;
+	if (a->nr) {
+		qsort(a->values, a->nr, sizeof(*a->values), compare);
+		at = a->p / 100 * (a->nr - 1);
+		below = floor(at);
+		i = below;
+		above = a->values[i + 1 < a->nr ? i + 1 : i];
+		sqlite3_result_double(x, a->values[i] + (at - below) * (above - a->values[i]));
+	}
+	sqlite3_free(a->values);
+	*a = (struct percentile){ .values = NULL };
+}
+
+int functions_add(sqlite3 *db)
+{
+	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+	int r = sqlite3_create_function_v2(db, "percentile", 2, flags, NULL, NULL, step, final, NULL);
+
+	return r ? r : sqlite3_create_function_v2(db, "median", 1, flags, NULL, NULL, step, final, NULL);
+}

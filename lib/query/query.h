@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * query.h - asks a trace by SQL: one SELECT at a time, which can read the tables of the trace and nothing
+ * else: no file, no other database, and it changes nothing.
+ */
+#ifndef QUERY_QUERY_H
+#define QUERY_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+struct origin;
+struct profile_opts;
+struct query;
+struct trace_reader;
+
+struct query_opts {
+	const struct profile_opts *profile;	/* how the trace is read; its times must be set */
+	uint64_t timeout_ns;			/* of each query, without reading the trace; 0: none */
+	uint64_t memory_bytes;			/* for what a query keeps; as much for rows of tables */
+};
+
+enum query_type { QUERY_NULL, QUERY_INTEGER, QUERY_REAL, QUERY_TEXT, QUERY_BLOB };
+
+struct query_value {
+	enum query_type type;
+	union {
+		int64_t integer;
+		double real;
+		struct {
+			const char *data;	/* text is terminated, and has no other 0 */
+			size_t len;
+		} bytes;
+	};
+};
+
+/* Non-zero ends the query, which returns it. */
+struct query_sink {
+	/* Before the first row; distinct names.  Both arrays are borrowed for the call. */
+	int (*head)(void *ctx, const char *const *names, size_t nr);
+	int (*row)(void *ctx, const struct query_value *values, size_t nr);
+};
+
+/* t and what *o points to outlive the query.  Nothing of the trace is read yet. */
+int query_open(struct query **out, struct trace_reader *t, const struct query_opts *o, struct err *e);
+void query_close(struct query *q);
+
+/*
+ * -EINVAL: the SQL is wrong; -EACCES: it would do more than read; -ETIME, -ENOMEM: it would take more time
+ * or memory than the options allow; others are those of profile_read().
+ */
+int query_run(struct query *q, const char *sql, const struct query_sink *sink, void *ctx, struct err *e);
+
+/* Why the i-th of the tables that were used is empty: "calls: ..."; NULL: there are no more. */
+const char *query_note(const struct query *q, size_t i);
+/* Of the model, if a query needed it; else NULL. */
+const struct origin *query_origin(const struct query *q);
+
+/* Which tables there are; and the columns of one, or with NULL of all. False: no such table. */
+void query_print_tables(FILE *out);
+bool query_print_schema(const char *table, FILE *out);
+/* The same for the manual page. */
+void query_print_manual(FILE *out);
+
+#endif

@@ -1,0 +1,331 @@
+#!/usr/bin/env bats
+# The command query: the questions of its manual page, its numbers against those of reports, its bounds.
+load ../lib
+
+page=$TOP/Documentation/arcprof-query.adoc
+events=$TOP/t/data/events/trace
+
+query() {
+	arcprof query -q -i "$events" --format json "$@"
+}
+
+# answer <beginning of a question> [<option>...]: the query that the page has for it, asked.
+answer() {
+	awk -v begin="$1" '
+		index($0, begin) == 1 { found = 1 }
+		found && /^----$/ { if (inside) exit; inside = 1; next }
+		inside' "$page" >sql
+	[ -s sql ] || { echo "no question '$1'"; return 1; }
+	query --sql sql "${@:2}" >answer
+}
+
+# same <jq expression over the answer> <jq expression over "report">
+same() {
+	jq -c "$1" answer >got
+	jq -c "$2" report >expected
+	diff expected got
+	[ "$(cat got)" != '[]' ]
+}
+
+report() {
+	arcprof report -q -i "$events" --format json "$@" >report
+}
+
+@test "query: the page has twenty questions, and each has an answer in a stored trace" {
+	sed -n '/^== QUESTIONS/,/^== EXIT/p' "$page" | awk '/^----$/ { n++; next } n % 2 { q[int(n / 2)] = q[int(n / 2)] $0 "\n" }
+		END { for (i in q) { f = sprintf("question.%02d", i); printf "%s", q[i] >f; close(f) } }'
+	[ "$(ls question.* | wc -l)" -eq 20 ]
+	for q in question.*; do
+		for trace in "$events" "$TOP/t/data/java/trace"; do
+			query -i "$trace" --sql "$q" >answer || { cat "$q"; return 1; }
+			jq -e '.nr_rows > 0 and (.truncated | not)' answer >/dev/null && continue 2
+		done
+		cat "$q"
+		return 1
+	done
+}
+
+@test "query: what consumes most is what xprof shows" {
+	answer "What consumes most by itself"
+	report --xprof --sort base --limit 10
+	same '[.rows[].base]' '[.rows[].base[0]]'
+	answer "What consumes most together"
+	report --xprof
+	same '[.rows[].cum]' '[.rows[] | select(.kind != "process" and .kind != "thread") | .cum[0]] | sort | reverse[:10]'
+}
+
+@test "query: callers and callees are those of xarc, by construction too" {
+	answer "Who calls a function"
+	report --xarc
+	same '[.rows[] | [.other_name, .n, .cum]]' \
+		'[.stanzas[] | select(.name == "Seed.fib") | .parents[] | [.name, .n, .cum[0]]] | sort_by(-.[2])'
+	query "SELECT name, n FROM xprof WHERE name = 'Seed.fib'" >answer
+	[ "$(jq '.rows[0].n' answer)" -eq $((8361 + 3193)) ]
+	answer "What does it call"
+	same '[.rows[] | [.other_name, .n, .cum]] | sort' \
+		'[.stanzas[] | select(.name == "Seed.main") | .children[] | [.name, .n, .cum[0]]] | sort'
+}
+
+@test "query: a subtree is a range of nodes, and adds up to cum" {
+	answer "In which modules"
+	report --xprof
+	same '[[.rows[].base] | add]' '[.rows[] | select(.name == "Seed.main") | .cum[0]]'
+}
+
+@test "query: nodes are those of xtree, by the same numbers" {
+	query 'SELECT id, parent, level, rl, name, n, base, base2, cum FROM nodes ORDER BY id' >answer
+	report --xtree
+	same '[.rows[] | [.id, .parent, .level, .rl, .name, .n, .base, .base2, .cum]]' \
+		'[.nodes[] | [.id, .parent, .level, .rl, .name, .n, .base[0], .base[1], .cum[0]]]'
+	answer "How does the program get"
+	same '.rows[-1].cum' '.nodes | sort_by(-.base[0], .id)[0].cum[0]'
+	same '[.rows[0].level]' '[0]'
+	answer "How deep are the recursions"
+	same '[.rows[] | select(.name == "Seed.fib") | .depth]' '[[.nodes[] | select(.name == "Seed.fib") | .rl] | max]'
+}
+
+@test "query: sums by thread, class and kind are those of the tree" {
+	answer "What is the hottest function of each thread"
+	report --xtree
+	same '[.rows[] | select(.thread == "worker") | [.name, .base]]' \
+		'[.nodes as $n | $n[] | select(.kind == "thread" and .name == "worker") | .id as $t |
+			[$n[] | select(.name == "Seed.fib" and .id > $t and .id < $t + 200) | .base[0]] | ["Seed.fib", add]]'
+	answer "Which classes"
+	report --xprof --fold class
+	same '[.rows[] | select(.class == "Seed") | .base]' '[.rows[] | select(.name == "Seed") | .base[0]]'
+	answer "How much is Java"
+	report --xprof
+	same '[[.rows[].base] | add]' '[[.rows[].base[0]] | add]'
+	same '[.rows[] | select(.code == "Java") | .base]' \
+		'[[.rows[] | select(.kind | startswith("java")) | .base[0]] | add]'
+}
+
+@test "query: samples are those of the report, with their times" {
+	answer "When was the program busy" --samples
+	report --xprof --samples
+	same '[([.rows[].samples] | add), ([.rows[].cpu] | add)]' '[([.rows[].n] | add), ([.rows[].base[0]] | add)]'
+	arcprof query -i "$events" --format csv 'SELECT time FROM samples' | sed 1d >times
+	sort -n -c times
+	answer "What started to run only" --samples
+	jq -e '[.rows[].first] | min > 0' answer
+	answer "For how long was each thread not sampled" --samples
+	arcprof dump -q -i "$events" --format json | jq '[.records[] | select(.name | startswith("sample")) |
+		[.fields.thread, .time_ns]] | group_by(.[0]) |
+		[.[] | [.[][1]] | sort | [.[1:], .[:-1]] | transpose | map(.[0] - .[1]) | max // 0] | max' >expected
+	jq '.rows[0].gap' answer | diff expected -
+}
+
+@test "query: samples by source line are those of --annotate" {
+	answer "On which source lines" -i "$TOP/t/data/java/trace"
+	arcprof report -q -i "$TOP/t/data/java/trace" --annotate 'Seed.*' --format json >report
+	jq '[.rows[].samples] | add' answer >got
+	arcprof report -q -i "$TOP/t/data/java/trace" --annotate 'Seed.*' --format csv |
+		awk -F , '$3 == "line" { n += $11 } END { print n }' | diff - got
+}
+
+@test "query: calls are those of the events, and of the program" {
+	answer "Which methods have slow calls"
+	[ "$(jq '.rows[] | select(.name == "Seed.fib") | .calls' answer)" -eq 11554 ]
+	jq -e 'all(.rows[]; .p50 <= .p99 and .p99 <= .longest)' answer
+	arcprof report -q -i "$events" --gen | grep -c ' > M:Seed.fib ' | diff - <(echo 11554)
+	answer "When did its thread lose"
+	jq -e '[.rows[].kind] | unique == ["off", "on"]' answer
+	answer "Which methods ended by an exception"
+	jq -c '[.rows[] | [.name, .exceptions]]' answer | diff <(echo '[["Seed.boom",1]]') -
+	# the percentiles by another way
+	query "SELECT percentile(column1, 25) AS a, median(column1) AS b, percentile(column1, 100) AS c
+		FROM (VALUES (4), (1), (2), (3), (NULL), ('x'))" >answer
+	jq -c '.rows' answer | diff <(echo '[{"a":1.75,"b":2.5,"c":4}]') -
+}
+
+@test "query: a call contains the calls it made, and what they consumed" {
+	query "SELECT count(*) AS bad FROM calls c JOIN calls p ON p.id = c.parent
+		WHERE c.time < p.time OR c.time + c.duration > p.time + p.duration OR c.level <> p.level + 1" >answer
+	[ "$(jq .rows[0].bad answer)" -eq 0 ]
+	query "SELECT count(*) AS bad FROM calls p WHERE p.cum <> p.base +
+		(SELECT coalesce(sum(c.cum), 0) FROM calls c WHERE c.parent = p.id)" >answer
+	[ "$(jq .rows[0].bad answer)" -eq 0 ]
+}
+
+@test "query: dispatches are those of --threads and --sched" {
+	answer "Which threads waited longest"
+	report --threads --sort wait
+	same '[.rows[] | [.name, .tid, .cpu, .runnable, .max_wait]]' \
+		'[.threads[] | select(.runnable_ns > 0) | [.name, .tid, .cpu_ns, .runnable_ns, .wait_max_ns]] |
+			sort_by(-.[3], .[1])[:5]'
+	answer "Why did threads lose the CPU"
+	report --sched
+	same '[.rows[] | [.name, .state, .times]] | sort' \
+		'[[.lines[] | select(.kind == "dispatch" and .out.tid > 0)] | group_by(.out.tid, .state)[] |
+			[.[0].out.name, .[0].state, length]] | sort'
+}
+
+@test "query: metrics of calls stand beside each other" {
+	answer "Which methods waited rather"
+	report --xprof
+	same '[.rows[] | [.name, .cpu, .wall]] | sort' \
+		'[.rows[] | select((.kind | startswith("java")) and .base[1] > 0) | [.name, .base[0], .base[1]]] | sort'
+}
+
+@test "query: xprof and arcs are the reports' of every stored trace" {
+	for trace in "$TOP"/t/data/*/trace; do
+		events=$trace
+		report --xprof || continue
+		query 'SELECT name, n, base, cum, cum_recursive FROM xprof' >answer
+		jq -c '[.rows[] | [.name, .n, .base, .cum, .cum_recursive]] | sort' answer >got
+		jq -c '[.rows[] | [.name, .n, .base[0], .cum[0], .cum_recursive[0]]] | sort' report | diff - got
+		report --xarc
+		query 'SELECT * FROM arcs' >answer
+		jq -c '[.rows[] | [.name, .row, .other_name, .n, .base, .cum]] | sort' answer >got
+		jq -c 'def rows($k; $r): .name as $f | (.[$k] // [])[] |
+				[$f, $r, (if .name == "[root]" then null else .name end), .n, .base[0], .cum[0]];
+			def one($k; $r): .name as $f | .[$k] | select(. != null) | [$f, $r, null, .n, .base[0], .cum[0]];
+			[.stanzas[] | one("self"; "self"), one("rself"; "rself"), rows("parents"; "parent"),
+				rows("children"; "child"), rows("rparents"; "rparent"), rows("rchildren"; "rchild")] | sort' report |
+			diff - got
+	done
+}
+
+@test "query: identifiers and ranges find the rows that a search of all finds" {
+	for where in 'id = 7' 'id > 3 AND id <= 9' 'function = 5' 'parent = 2' 'id BETWEEN 2.5 AND 6.5' \
+		"id < 'x'" 'id = NULL' 'id < -1' 'id > -1' 'id = 1e30' 'id <= 1e30' 'id IN (1, 3, 300000)' 'function < 4'; do
+		query "SELECT id FROM nodes WHERE $where ORDER BY id" | jq -c .rows >got
+		query "SELECT id FROM nodes WHERE $(sed -E 's/\b(id|function|parent)\b/+\1/g' <<<"$where") ORDER BY +id" |
+			jq -c .rows >expected
+		diff expected got || { echo "$where"; return 1; }
+	done
+	for order in 'function' 'function DESC' 'id DESC' 'parent'; do
+		query "SELECT $order FROM nodes ORDER BY $order" 2>/dev/null | jq -c '[.rows[][]]' >got ||
+			query "SELECT ${order% *} AS v FROM nodes ORDER BY $order" | jq -c '[.rows[][]]' >got
+		query "SELECT +${order% *} AS v FROM nodes ORDER BY +$order" | jq -c '[.rows[][]]' | diff - got
+	done
+	query 'SELECT time FROM samples WHERE time > 50000000 AND time < 90000000 ORDER BY time DESC' | jq -c .rows >got
+	query 'SELECT time FROM samples WHERE +time > 50000000 AND +time < 90000000 ORDER BY +time DESC' | jq -c .rows |
+		diff - got
+}
+
+@test "query: a limit is loud" {
+	query --limit 3 'SELECT id FROM nodes' >answer
+	jq -e '.truncated and .nr_rows == 3 and .nr_rows_all > 3 and (.rows | length) == 3' answer
+	run_arcprof query -i "$events" --limit 3 'SELECT id FROM nodes'
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"3 of "*" rows are shown"* ]]
+	query 'SELECT 1 AS a, 2 AS a, 3 AS a' >answer
+	jq -c .rows answer | diff <(echo '[{"a":1,"a:1":2,"a:2":3}]') -
+}
+
+@test "query: a table of what was not recorded is empty and says so" {
+	run_arcprof query -i "$TOP/t/data/mixed/trace" 'SELECT count(*) FROM calls, dispatches'
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"calls is empty: the trace has no events: record it with --calltrace"* ]]
+	[[ $stderr == *"dispatches is empty: "* ]]
+}
+
+@test "query: it reads, and can do nothing else" {
+	for sql in "ATTACH 'x.db' AS x" "CREATE TABLE t(a)" "CREATE TEMP TABLE t(a)" "INSERT INTO nodes VALUES(1)" \
+		"DELETE FROM nodes" "UPDATE nodes SET n = 1" "DROP TABLE nodes" "PRAGMA query_only = 0" \
+		"PRAGMA temp_store_directory = '.'" "PRAGMA hard_heap_limit = 0" "VACUUM INTO 'x.db'" "BEGIN" \
+		"CREATE VIRTUAL TABLE t USING fts5(a)" "SELECT load_extension('x')" "SELECT writefile('x.db', 'y')" \
+		"SELECT readfile('/etc/passwd')" "SELECT fts3_tokenizer('simple')" "REINDEX" "ANALYZE" \
+		"WITH a AS (SELECT 1) DELETE FROM nodes" "SELECT * FROM pragma_database_list"; do
+		run_arcprof query -i "$events" "$sql"
+		[ "$status" -eq 1 ]
+		[ -n "$stderr" ]
+		[ "$(grep -c '^arcprof query: ' <<<"$stderr")" -ge 1 ]
+		[ -z "$(find . -name '*.db*')" ]
+	done
+	if command -v strace >/dev/null; then
+		strace -f -e trace=openat,open,creat,unlink,socket -o calls "$ARCPROF" query -q -i "$events" \
+			'SELECT f.name, count(*) FROM nodes a JOIN functions f ON f.id = a.function GROUP BY 1 ORDER BY 2' >/dev/null
+		! grep -vE "$events|/proc|/sys|/dev/null|locale|ENOENT|exited|SIG" calls || false
+	fi
+}
+
+@test "query: too long and too large ends in one line" {
+	run_arcprof query -i "$events" --timeout 300ms \
+		'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c'
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"the query takes longer than 0.3 s"* ]]
+	run_arcprof query -i "$events" --timeout 300ms 'SELECT count(*) FROM nodes, nodes, nodes, nodes'
+	[[ $stderr == *"the query takes longer than"* || $stderr == *"ambiguous"* ]]
+	run_arcprof query -i "$events" --memory 8M \
+		'WITH RECURSIVE c(x) AS (SELECT 1 UNION SELECT x + 1 FROM c) SELECT max(x) FROM c'
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"more than 8 MiB of memory"* ]]
+	run_arcprof query -i "$events" --memory 16K 'SELECT 1'
+	[ "$status" -eq 1 ]
+	run_arcprof query -i "$events" --memory 1M 'SELECT count(*) FROM calls'
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"1 MiB of memory"* ]]
+	run_arcprof query -i "$events" 'SELECT zeroblob(2000000000)'
+	[ "$status" -eq 1 ]
+	run_arcprof query -i "$events" "SELECT $(printf '(%.0s' {1..5000})1$(printf ')%.0s' {1..5000})"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"parser stack overflow"* || $stderr == *"depth"* ]]
+}
+
+@test "query: what is wrong in the SQL is said in one line, with a hint" {
+	run_arcprof query -i "$events" 'SELEC 1'
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"syntax error"* ]]
+	run_arcprof query -i "$events" 'SELECT nam FROM xprof'
+	[[ $stderr == *"no such column: nam"*"hint: "*".schema"* ]]
+	run_arcprof query -i "$events" 'SELECT * FROM node'
+	[[ $stderr == *"no such table: node"*"hint: "*".tables"* ]]
+	run_arcprof query -i "$events" 'SELECT 1; SELECT 2'
+	[[ $stderr == *"more than one statement"* ]]
+	run_arcprof query -i "$events" ' ; -- nothing'
+	[[ $stderr == *"no SQL statement"* ]]
+	run_arcprof query
+	[ "$status" -eq 2 ]
+	run_arcprof query SELECT 1
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"put it in quotes"* ]]
+	run_arcprof query .schema
+	[ "$status" -eq 0 ]
+	run_arcprof query '.schema nothing'
+	[ "$status" -eq 1 ]
+}
+
+@test "query: every column of every table can be read, in every trace" {
+	for trace in "$TOP"/t/data/*/trace; do
+		for table in $(arcprof query .tables | cut -d ' ' -f 1); do
+			arcprof query -q -i "$trace" --format csv "SELECT * FROM $table" >rows 2>errors || [ $? -eq 1 ]
+			! grep -v 'empty\|lost\|no end\|damaged' errors || false
+			head -n 1 rows | tr , '\n' | sed -E '/^(n|base|cum|cum_recursive)[2-8]$/d' >got
+			arcprof query ".schema $table" | sed 1d | awk '{ print $1 }' | diff - got
+		done
+	done
+}
+
+@test "query: SQL from a file and from standard input" {
+	echo 'SELECT count(*) AS n FROM nodes; -- all' >file.sql
+	arcprof query -i "$events" --sql file.sql >one
+	arcprof query -i "$events" --sql - <file.sql >two
+	arcprof query -i "$events" 'SELECT count(*) AS n FROM nodes' | diff - one
+	diff one two
+	run_arcprof query --sql file.sql 'SELECT 1'
+	[ "$status" -eq 2 ]
+}
+
+@test "query: names are foreign text" {
+	run_arcprof query -i "$events" "SELECT char(27) || '[2J' AS \"a$(printf '\033')b\", char(65, 0, 66) AS z"
+	[ "$status" -eq 0 ]
+	[[ $output == *'\x1b[2J'* ]]
+	[[ $output == *"X'410042'"* ]]
+	! grep -q "$(printf '\033')" <<<"$output" || false
+	run_arcprof query -i "$events" --format csv "SELECT '=1+1' AS a"
+	[[ $output == *"'=1+1"* ]]
+}
+
+@test "query: profiles of other programs have the same tables" {
+	printf 'main;a;b 5\nmain;a 2\nmain;a;a 3\n' >folded
+	arcprof query -q --import folded --format csv \
+		"SELECT name, n, base, cum FROM xprof WHERE kind NOT IN ('process', 'thread') ORDER BY name" >got
+	diff got - <<-'E'
+		name,n,base,cum
+		a,5,5,10
+		b,5,5,5
+		main,0,0,10
+	E
+}
