@@ -17,6 +17,7 @@
 
 /* Text is recognised last: it has no magic number. */
 static const struct import_format *const formats[] = {
+	&import_jfr,
 	&import_perf,
 	&import_pprof,
 	&import_speedscope,

@@ -201,9 +201,12 @@ static void put_rate(const struct view *v, struct buf *b)
 static bool n_is_said(const struct view *v)
 {
 	const char *metric = model_str(v->m, v->m->metrics[0].name);
+	const char *unit = model_str(v->m, v->m->metrics[0].unit);
 
 	if (v->m->flow.n_means == FLOW_CALLS)
 		return is_calls(v, 0);
+	if (v->origin->imported && (!strcmp(unit, "samples") || !strcmp(unit, "events")))
+		return v->total[0] == v->total_n;
 	return !strcmp(metric, "samples") && v->total[0] == v->total_n;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sums up a recording by the JDK's own reader. For each type of event, label of the weight, and innermost
-// function, tab-separated: number of events, sum of the weights.
+// Sums up a recording by the JDK's own reader. For each type of event, its metric, and what it is about (a class
+// or the innermost function), tab-separated: number of events, sum of the weights.
+import java.lang.invoke.MethodType;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +14,8 @@ import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingFile;
 
 class JfrSums {
-	private static final String[] WEIGHTS = { "weight", "samplingPeriod", "allocationSize", "size", "samples" };
+	private static final String[] WEIGHTS = { "weight", "samplingPeriod", "tlabSize", "allocationSize" };
+	private static final String[] CLASSES = { "objectClass", "monitorClass", "parkedClass" };
 
 	private static String plain(RecordedMethod m) {
 		String descriptor = m.getDescriptor();
@@ -33,6 +35,17 @@ class JfrSums {
 		return s.append(descriptor, end + 2, descriptor.length() - 1).toString().replaceAll(" $", "");
 	}
 
+	/* The JDK leaves arrays as they are: "[Ljava.lang.String;", "[B". */
+	private static String plain(String type) {
+		int n = type.lastIndexOf('[') + 1;
+		String element = type.substring(n);
+
+		if (n > 0)
+			element = element.startsWith("L") ? element.substring(1, element.length() - 1)
+				: MethodType.fromMethodDescriptorString("()" + element, null).returnType().getName();
+		return element + "[]".repeat(n);
+	}
+
 	private static RecordedThread thread(RecordedEvent e) {
 		return e.hasField("sampledThread") ? e.getThread("sampledThread") : e.getThread();
 	}
@@ -41,23 +54,36 @@ class JfrSums {
 		List<RecordedFrame> frames = e.getStackTrace() == null ? List.of() : e.getStackTrace().getFrames();
 		RecordedThread t = thread(e);
 
+		for (String name : CLASSES)
+			if (e.hasField(name) && e.getClass(name) != null)
+				return plain(e.getClass(name).getName());
 		if (!frames.isEmpty())
 			return plain(frames.get(0).getMethod());
-		return t == null ? "[no thread]" : t.getOSName() + " [tid " + t.getOSThreadId() + "]";
+		if (t == null)
+			return "[unknown thread]";
+		return (t.getJavaName() == null || t.getJavaName().isEmpty() ? t.getOSName() : t.getJavaName())
+				+ " [tid " + (t.getOSThreadId() > 0 ? t.getOSThreadId() : t.getJavaThreadId()) + "]";
 	}
 
 	private static String metric(RecordedEvent e) {
+		String type = e.getEventType().getName();
+
 		for (var field : e.getFields())
-			if (field.getName().equals("weight"))
+			if (field.getName().equals("weight")
+					&& (type.startsWith("arcprof.") || type.equals("jdk.ExecutionSample")))
 				return field.getLabel();
-		return "";
+		return type;
 	}
 
 	private static long weight(RecordedEvent e) {
 		for (String name : WEIGHTS)
 			if (e.hasField(name))
-				return e.getValue(name) instanceof Number n ? n.longValue() : 0;
-		return e.getDuration().toNanos();
+				return name.equals("samplingPeriod") ? e.getDuration(name).toNanos() : e.getLong(name);
+		if (e.hasField("timeSpan"))
+			return e.getDuration("timeSpan").toNanos();
+		if (e.getEventType().getName().equals("profiler.Malloc"))
+			return e.getLong("size");
+		return e.hasField("duration") ? e.getDuration().toNanos() : 1;
 	}
 
 	public static void main(String[] args) throws Exception {

@@ -1,0 +1,110 @@
+#!/usr/bin/env bats
+# Recordings of Java Flight Recorder: what the JDK's own reader says of them.
+load ../lib
+
+MIXED=$TOP/t/data/mixed/trace
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	"$TOP/t/formats/jfr-async" >async.jfr
+	"$TOP/t/formats/jfr-async" plain >plain.jfr
+	if command -v javac >/dev/null; then
+		javac -d . "$TOP/t/formats/JfrSums.java" "$TOP/t/formats/JfrWork.java" >out 2>&1
+	fi || true
+}
+
+# agrees FILE: each type of event that the JDK's reader ($JAVA) finds has the same sums here. Says how many.
+agrees() {
+	local metric nr=0 metrics
+	"${JAVA:-java}" -cp "$BATS_FILE_TMPDIR" JfrSums "$1" >sums
+	metrics=$(cut -f 2 sums | sort -u)
+	for metric in $metrics; do
+		# events of which none has a stack, though they could
+		arcprof report --import "$1" --metric "$metric" --xprof --format json >want.json 2>err || continue
+		echo "$metric"
+		JFR_SUMS=sums "$TOP/t/exported" jfr want.json <"$1"
+		nr=$((nr + 1))
+	done
+	echo "$nr types"
+	[ "$nr" -ge "$2" ]
+}
+
+@test "import jfr: recordings of each JDK have the events, weights and functions that its reader says" {
+	local java settings nr=0
+	skip_unless_java
+	for java in $(for f in /usr/lib/jvm/*/bin/jfr; do readlink -f "${f%jfr}java"; done | sort -u); do
+		JAVA=$java
+		settings=settings=profile,jdk.ObjectAllocationInNewTLAB#enabled=true,jdk.ObjectAllocationOutsideTLAB#enabled=true
+		"$java" -XX:StartFlightRecording=filename=jvm.jfr,$settings,jdk.CPUTimeSample#enabled=true \
+			-cp "$BATS_FILE_TMPDIR" JfrWork 1500 >out 2>&1 ||
+			"$java" -XX:StartFlightRecording=filename=jvm.jfr,settings=profile \
+				-cp "$BATS_FILE_TMPDIR" JfrWork 1500 >out 2>&1 || continue
+		nr=$((nr + 1))
+		agrees "$PWD/jvm.jfr" 6
+		"${java%java}jfr" summary jvm.jfr | grep -q 'Chunks: [2-9]'
+		arcprof report --import jvm.jfr --check >/dev/null
+		run_arcprof report --import jvm.jfr --xprof
+		[[ $output == *" [pid "* && $output == *"JfrWork.fib"* ]]
+		rm -f jvm.jfr
+	done
+	[ "$nr" -ge 1 ] || skip "no JDK here has Flight Recorder"
+}
+
+@test "import jfr: events, native code and strings as async-profiler has them" {
+	run_arcprof report --import "$BATS_FILE_TMPDIR/async.jfr" --xtree --format csv
+	[ "$status" -eq 0 ]
+	grep -q ',malloc,native,libc.so.6,' <<<"$output"
+	grep -q ',do_futex,kernel,kernel,' <<<"$output"
+	grep -q ',demo.Main$1.naïve,java-inlined,' <<<"$output" || grep -q ',demo.Main$1.naïve,java' <<<"$output"
+	grep -q ',demo.Main$1.中😀,' <<<"$output"
+	grep -q 'virtual' <<<"$output"
+	run_arcprof report --import "$BATS_FILE_TMPDIR/async.jfr"
+	[[ $output == "imported from JFR: 9.00 us of profiler.WallClockSample in 3 threads over 2.00 ms, 92 samples"* ]]
+	skip_unless_java
+	agrees "$BATS_FILE_TMPDIR/async.jfr" 4
+}
+
+@test "import jfr: integers that are not compressed are the same" {
+	local metric
+	for metric in profiler.WallClockSample profiler.Malloc jdk.JavaMonitorEnter jdk.ObjectAllocationInNewTLAB; do
+		arcprof report --import "$BATS_FILE_TMPDIR/async.jfr" --xtree --lines --metric $metric >want
+		arcprof report --import "$BATS_FILE_TMPDIR/plain.jfr" --xtree --lines --metric $metric | diff want -
+	done
+}
+
+@test "import jfr: what --format jfr wrote has the same functions, contexts and times" {
+	local trace how
+	for trace in mixed java; do
+		trace=$TOP/t/data/$trace/trace
+		arcprof report --format jfr -o out.jfr "$trace" 2>notes
+		for how in --xprof --xtree "--xprof --from 100ms --to 300ms"; do
+			# shellcheck disable=SC2086
+			arcprof report $how --format csv "$trace" >want
+			# shellcheck disable=SC2086
+			arcprof report $how --format csv --import out.jfr | diff want -
+		done
+		arcprof report --import out.jfr --format jfr -o again.jfr 2>notes
+		arcprof report --xtree --format csv "$trace" >want
+		arcprof report --xtree --format csv --import again.jfr | diff want -
+	done
+}
+
+@test "import jfr: a recording that is truncated or not finished says what is missing" {
+	local file=$BATS_FILE_TMPDIR/async.jfr size
+	size=$(stat -c %s "$file")
+	head -c $((size - 100)) "$file" >cut
+	run_arcprof report --import cut
+	[ "$status" -eq 0 ]
+	grep -Eq '^the last chunk, of [0-9]+ bytes, is not finished: its events are missing' <<<"$output"
+	grep -q ' 46 samples' <<<"$output"
+	head -c $((size / 3)) "$file" >cut
+	run_arcprof report --import cut
+	[ "$status" -eq 1 ]
+	[ "$stderr" = "arcprof report: cut: truncated, or not finished: its only chunk has no end" ]
+	{ head -c 68 "$file"; printf "\377\377\377\377\377"; tail -c +74 "$file"; } >bad
+	run_arcprof report --import bad
+	[ "$status" -eq 1 ]
+	[[ $stderr == "arcprof report: bad: chunk 1 at byte 0: damaged: "* ]]
+	run_arcprof report "$file"
+	[[ $stderr == *"hint: this is a recording of Java Flight Recorder: '--import $file' reads it" ]]
+}
