@@ -515,6 +515,7 @@ struct cells {
 	const struct annotate_code *code;
 	uint64_t off, n, cum;
 	const char *text, *bytes;
+	const char *why;	/* of an instruction: why there is no text; NULL: there is */
 };
 
 static void add_row(struct printer *p, const struct cells *c)
@@ -537,6 +538,7 @@ static void add_row(struct printer *p, const struct cells *c)
 		insn ? cell_absent : cell_u64(c->cum),
 		c->row == ROW_WAY ? cell_absent : cell_text(c->text),
 		insn ? cell_text(c->bytes) : cell_absent,
+		insn ? cell_text(c->why) : cell_absent,
 	});
 }
 
@@ -571,8 +573,8 @@ static void add_code(struct printer *p, size_t code)
 	struct disasm d;
 	struct err e;
 	size_t i;
+	bool fails = disassemble(p, c, &d, &e);
 
-	disassemble(p, c, &d, &e);
 	for (i = r.first; i < r.end; i++) {
 		const struct annotate_insn *hit = &p->a->insns[i];
 
@@ -580,7 +582,8 @@ static void add_code(struct printer *p, size_t code)
 		add_row(p, &(struct cells){
 			.row = ROW_INSN, .code = c, .off = hit->off, .n = hit->n, .file = hit->file,
 			.line = hit->line, .text = insn ? insn->text : NULL,
-			.bytes = insn ? insn->bytes : NULL });
+			.bytes = insn ? insn->bytes : NULL,
+			.why = insn ? NULL : fails ? e.msg : "no instruction begins there" });
 	}
 	disasm_release(&d);
 }
@@ -632,7 +635,7 @@ static void print_all(struct printer *p)
 	static const struct sheet_column columns[] = {
 		{ "function", .outer = true }, { "module", .outer = true }, { "row" }, { "kind" }, { "into" },
 		{ "file" }, { "line" }, { "code" }, { "code_start" }, { "offset" }, { "samples" }, { "cum" },
-		{ "text" }, { "bytes" },
+		{ "text" }, { "bytes" }, { "not_disassembled" },
 	};
 	bool text = p->o->format == FORMAT_TEXT;
 	size_t i;

@@ -71,6 +71,10 @@ record_lines() {
 	[ "$status" -eq 0 ]
 	[[ $output == *"not disassembled: the file has changed since"* ]]
 	[[ $output == *"+0x"* && $output != *imul* ]]
+	annotate trace hot
+	[ "$(json '[.functions[].rows[] | select(.row == "instruction" and .text == null) | .not_disassembled] | unique | map(test("^the file has changed since")) | tostring')" = '[true]' ]
+	run_arcprof report -i trace --annotate hot --format csv
+	[ "$(grep -c 'hot,.*,instruction,.*the file has changed since' <<<"$output")" -gt 0 ]
 	rm program
 	run_arcprof report -i trace --annotate hot
 	[[ $output == *"not disassembled: the file: No such file"* ]]
@@ -111,7 +115,7 @@ record_lines() {
 	annotate trace '*'
 	[ "$(json '[.functions[].samples] | add')" -le "$(json .samples)" ]
 	run_arcprof report -i trace --annotate '*' --format csv
-	[ "$(sed -n 1p <<<"$output")" = "function,module,row,kind,into,file,line,code,code_start,offset,samples,cum,text,bytes" ]
+	[ "$(sed -n 1p <<<"$output")" = "function,module,row,kind,into,file,line,code,code_start,offset,samples,cum,text,bytes,not_disassembled" ]
 }
 
 @test "annotate: --symbol and other reports' options are refused, and a function is needed" {
