@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/foreign.h"
 #include "base/mem.h"
 #include "output.h"
 
@@ -45,6 +46,7 @@ static int open_output(struct output *o, struct err *e)
 		return -e->code;
 	}
 	give_usual_mode(fd);
+	foreign_give_to_caller(fd);
 	return fd;
 }
 

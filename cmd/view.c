@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* view.c - arcprof view: the page of a trace, in the user's browser. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/foreign.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/spawn.h"
@@ -81,6 +83,21 @@ static bool open_browser(const char *path)
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
+/* The page is complete: nobody else could have put a link there before. */
+static void give_folder(const char *path)
+{
+	char *folder = xstrdup(path);
+	int fd;
+
+	*strrchr(folder, '/') = '\0';
+	fd = open(folder, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0) {
+		foreign_give_to_caller(fd);
+		close(fd);
+	}
+	free(folder);
+}
+
 /* Nothing was written into it. */
 static void drop_folder(char *path)
 {
@@ -109,6 +126,8 @@ static int view_run(void *opts, int nr_operands, char **operands)
 	whole = status && o->output ? NULL : realpath(q.output, NULL);
 	if (!whole && path)
 		drop_folder(path);
+	else if (path)
+		give_folder(path);
 	if (whole && (o->no_browser || !has_browser() || !open_browser(whole)))
 		printf("%s\n", whole);
 	if (whole && !o->no_browser && !has_browser())

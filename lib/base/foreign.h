@@ -65,4 +65,12 @@ int foreign_bind(int dir, const char *name, int sock, mode_t mode, const struct 
 /* Connects to the socket there; not through a link, and not as the user. */
 int foreign_connect(int dir, const char *name, int sock);
 
+/* --- sudo --- */
+
+/*
+ * What "sudo arcprof ..." has written belongs to the user who typed that, who can read it then. It stays
+ * root's without sudo, and where files have no owners.
+ */
+void foreign_give_to_caller(int fd);
+
 #endif

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/foreign.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "trace/outfile.h"
@@ -175,27 +176,6 @@ static int open_stdout(struct outfile *o, struct err *e)
 	return 0;
 }
 
-/* A user's or group's number as sudo tells it; -1: none. */
-static int64_t sudo_id(const char *name)
-{
-	const char *s = getenv(name);
-	char *end;
-	long v = s && *s >= '0' && *s <= '9' ? strtol(s, &end, 10) : -1;
-
-	return v >= 0 && !*end && v < UINT32_MAX ? v : -1;
-}
-
-/* The trace of "sudo arcprof record" belongs to the user who typed that, who can read it then. */
-static void give_to_caller(int fd)
-{
-	int64_t uid = sudo_id("SUDO_UID"), gid = sudo_id("SUDO_GID");
-
-	if (geteuid() || uid < 0 || gid < 0)
-		return;
-	if (fchown(fd, uid, gid) < 0)
-		return;		/* a file system without owners: the trace stays root's */
-}
-
 static int open_file(struct outfile *o, const char *path, struct err *e)
 {
 	struct stat st;
@@ -217,7 +197,7 @@ static int open_file(struct outfile *o, const char *path, struct err *e)
 			return err_errno(e, "%s", path);
 		}
 		o->regular = true;
-		give_to_caller(o->fd);
+		foreign_give_to_caller(o->fd);
 		return 0;
 	}
 	o->fd = open(path, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);

@@ -13,6 +13,17 @@ minimal=t/data/minimal/trace
 	[ "$(stat -c %a "${output%/*}")" = 700 ]
 }
 
+@test "view: the page of sudo belongs to the user who typed that" {
+	skip_unless_root
+	export TMPDIR=$PWD XDG_RUNTIME_DIR= SUDO_UID=12345 SUDO_GID=54321
+	run_arcprof view --no-browser -i "$TOP/$minimal"
+	[ "$status" -eq 0 ]
+	[ "$(stat -c '%u %g %a' "${output%/*}")" = "12345 54321 700" ]
+	[ "$(stat -c '%u %g' "$output")" = "12345 54321" ]
+	run_arcprof view --no-browser -o page.html "$TOP/$minimal"
+	[ "$(stat -c '%u %g' page.html)" = "12345 54321" ]
+}
+
 @test "view: --output keeps the page there" {
 	run_arcprof view --no-browser -o page.html "$TOP/$minimal"
 	[ "$status" -eq 0 ]
