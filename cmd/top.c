@@ -319,6 +319,7 @@ static int prepare(struct top *t, struct sampling_opts *so, int nr_operands, cha
 		r = sampling_prepare(&t->s, so, true, e);
 	if (r)
 		return r;
+	c->all_jvms = c->system_wide && c->java != JAVA_OFF;
 	c->output = "top";
 	c->trace.epoch_bytes = EPOCH_BYTES;
 	c->trace.take = take_bytes;

@@ -6,6 +6,8 @@
  * time is known from the first interval on.
  */
 #include <dirent.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,6 +176,12 @@ static bool is_active(const struct top_procs *p, const struct top_proc *x)
 	return x->last_interval && p->interval - x->last_interval < TOP_TRACK;
 }
 
+/* Those that are not shown are not read, but their end is seen: they would be kept for ever. */
+static bool is_left(const struct top_procs *p, const struct top_proc *x)
+{
+	return is_active(p, x) || (!x->gone && (!kill(x->pid, 0) || errno != ESRCH));
+}
+
 void top_procs_update(struct top_procs *p, const struct model *m, const struct flow *f, uint64_t now_ns)
 {
 	size_t i, nr = 0;
@@ -184,7 +192,7 @@ void top_procs_update(struct top_procs *p, const struct model *m, const struct f
 		if (is_active(p, &p->list[i]))
 			measure(&p->list[i], now_ns);
 	for (i = 0; i < p->nr; i++)
-		if (is_active(p, &p->list[i]) || !p->list[i].gone)
+		if (is_left(p, &p->list[i]))
 			p->list[nr++] = p->list[i];
 	p->nr = nr;
 	if (nr)

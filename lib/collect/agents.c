@@ -331,7 +331,7 @@ static bool any_jvm(const struct collect_opts *o)
 	for (i = 0; i < o->nr_pids; i++)
 		if (target_is_jvm(o->pids[i]))
 			return true;
-	return false;
+	return o->all_jvms;
 }
 
 /*
@@ -401,7 +401,25 @@ int agents_attach(struct collect *c, struct err *e)
 		if (c->o->pids_may_end)
 			r = 0;		/* its Java stacks are missing, which the summary says */
 	}
+	if (c->o->all_jvms)
+		agents_attach_jvms(c);
 	return r;
+}
+
+/* Each once: a JVM that refuses, of another user or too young, has no Java names. */
+void agents_attach_jvms(struct collect *c)
+{
+	struct proc *p;
+	struct err e;
+
+	for (p = c->tasks.procs; p; p = p->next) {
+		if (!p->has_libjvm || p->had_agent || p->tried_agent || !p->nr_live)
+			continue;
+		p->tried_agent = true;
+		p->nr_holders++;	/* records come in meanwhile */
+		attach(c, p->pid, &e);
+		p->nr_holders--;
+	}
 }
 
 static void hit(void *ctx, const struct frame *f)

@@ -176,6 +176,8 @@ static void ask_watcher(struct run *r)
 	switch (v->turn(v->ctx, clock_mono_ns())) {
 	case COLLECT_STORE:
 		store(r->c, false);
+		if (r->c->o->all_jvms)
+			agents_attach_jvms(r->c);
 		break;
 	case COLLECT_STOP:
 		r->loop.stop = true;

@@ -52,6 +52,8 @@ struct collect_opts {
 	bool pids_may_end;		/* those that are gone, or cannot be attached to, are left out */
 	const int *tids;		/* running threads */
 	size_t nr_tids;
+	/* JVMs that run get the agent; with a watcher those that begin to, too */
+	bool all_jvms;
 	enum java_mode java;
 	uint32_t java_depth;		/* frames a Java sample may have */
 	bool sched, irq;		/* dispatches; also interrupts */

@@ -84,6 +84,8 @@ void stack_count_marks(struct collect *c, const struct frame *frames, size_t nr)
 int agents_open(struct collect *c, struct err *e);
 /* Into the JVMs among the processes that run already; their events are open. */
 int agents_attach(struct collect *c, struct err *e);
+/* With all_jvms: JVMs that are new since the last call. */
+void agents_attach_jvms(struct collect *c);
 void agents_close(struct collect *c);
 void agents_drain(struct collect *c, bool all);
 /* From then on it is known which methods samples hit. */

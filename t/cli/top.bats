@@ -175,6 +175,25 @@ share_of() {
 	[ "$n1" -gt 200 ]
 }
 
+# In a PID namespace of its own: JVMs of others are left alone.
+@test "top: of the whole machine has the functions of JVMs that run, and of those that start meanwhile" {
+	skip_unless_root
+	skip_unless_perf
+	skip_unless_java
+	unshare --pid --fork --mount-proc true || skip "no PID namespaces here"
+	words=$(java_workload Words) lines=$(java_workload Lines)
+	run unshare --pid --fork --mount-proc bash -c '
+		java -Xmx64m -cp "$2" Words 1000 >/dev/null &
+		sleep 1
+		"$1" top -a -n 1 -I 0.5 --no-java --limit 1000 >without
+		(sleep 1; exec java -Xmx64m -cp "$3" Lines 100000 >/dev/null) &
+		"$1" top -a -n 16 -I 0.5 --limit 1000' - "$ARCPROF" "$words" "$lines" 3>&-
+	[ "$status" -eq 0 ]
+	grep -qE '  Words\.[a-zA-Z]+  \[java\]$' <<<"$output"
+	grep -qE '  Lines\.[a-zA-Z]+  \[java\]$' <<<"$output"
+	! grep -qE '  Words\.[a-zA-Z]+  \[java\]$' without
+}
+
 @test "top: a running JVM has its functions and its heap, and is left alone afterwards" {
 	skip_unless_perf
 	skip_unless_java
