@@ -15,6 +15,7 @@
 #include "flow/check.h"
 #include "flow/input.h"
 #include "flow/ops.h"
+#include "model/blend.h"
 #include "model/callcheck.h"
 #include "model/profile.h"
 #include "model/sched.h"
@@ -33,6 +34,7 @@ static const struct opt input_opts[] = {
 	OPT_STR(0, "events", O, events, "file", NULL, "read enter and leave events as text instead"),
 	OPT_STR(0, "stacks", O, stacks, "file", NULL, "read folded stacks as text instead"),
 	OPT_STR(0, "tree", O, tree, "file", NULL, "read a tree as text instead"),
+	OPT_STR(0, "blend", O, blend, "file", NULL, "take the calls from the exact recording <file>, and costs from the input's samples"),
 	OPT_FLAG(0, "samples", O, samples, "show only the samples of a trace with exact calls"),
 	OPT_FLAG(0, "replay", O, replay, "build the tree from the events of a call trace"),
 	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, calibrate, bool), .def = "true",
@@ -229,7 +231,9 @@ static int check_request(const struct report_request *q, const struct report *r,
 	int nr_text = !!q->events + !!q->stacks + !!q->tree;
 	struct err e = { 0 };
 
-	if (nr_text + !!q->import > 1)
+	if (q->blend && (nr_text || q->import || q->replay || r->needs))
+		log_error("--blend needs two traces, and a report of the tree");
+	else if (nr_text + !!q->import > 1)
 		log_error("only one of --import, --events, --stacks and --tree");
 	else if (nr_text && (q->from || q->from_zero || q->to || q->cpus.nr_items))
 		log_error("--from, --to and --cpu select samples of a trace, not of a text");
@@ -407,6 +411,8 @@ struct subject {
 	struct names names;
 	struct model model;
 	struct view view;
+	struct blend blend;
+	bool damaged;			/* the other trace */
 };
 
 static void subject_release(struct subject *s)
@@ -418,6 +424,33 @@ static void subject_release(struct subject *s)
 		trace_reader_close(s->t);
 }
 
+/* The model of samples becomes that of samples and the calls of another trace. */
+static int blend(struct subject *s, const struct report_request *q, const struct profile_opts *of,
+		 struct err *e)
+{
+	const struct profile_opts po = { .names = of->names, .no_samples = true };
+	struct subject calls = { 0 };
+	struct model both;
+	int r = trace_reader_open(&calls.t, q->blend, e);
+
+	if (r)
+		return r;
+	r = profile_read(&calls.names, &calls.model, &calls.origin, calls.t, &po, e);
+	if (r) {
+		err_wrap(e, "%s", q->blend);
+	} else {
+		r = blend_models(&both, &calls.model, &s->model, &s->blend, e);
+		model_release(&s->model);
+		s->model = both;
+		s->origin.blend = r ? NULL : &s->blend;
+		s->origin.nr_read = 0;		/* that was of samples, and n now is of calls */
+	}
+	if (!r && warn_of_damage(q->blend, trace_reader_damage(calls.t)))
+		s->damaged = true;
+	subject_release(&calls);
+	return r;
+}
+
 static int read_trace(struct subject *s, const struct report_request *q, const struct profile_opts *po,
 		      struct err *e)
 {
@@ -426,7 +459,9 @@ static int read_trace(struct subject *s, const struct report_request *q, const s
 	if (r)
 		return r;
 	r = profile_read(&s->names, &s->model, &s->origin, s->t, po, e);
-	return r ? err_wrap(e, "%s", input_name(q)) : 0;
+	if (r)
+		return err_wrap(e, "%s", input_name(q));
+	return q->blend ? blend(s, q, po, e) : 0;
 }
 
 /* The whole model; a view may leave some of it out. */
@@ -456,7 +491,7 @@ static int check_sources(struct subject *s, const struct profile_opts *po)
 
 static int show(struct subject *s, const struct report_request *q, const struct report_opts *o, struct err *e)
 {
-	int r, bad = q->check && s->t ? check_sources(s, o->profile) : 0;
+	int r, bad = q->check && s->t && !q->blend ? check_sources(s, o->profile) : 0;
 
 	r = view_init(&s->view, &s->model, &s->origin, o, e);
 	s->view.trace = s->t;
@@ -485,7 +520,7 @@ static int print_model(const struct report_request *q, const struct report_opts 
 		r = log_err(&e);
 	else
 		r = (s.model.flow.nr_nodes <= 1 ? say_nothing_matches(q, o) : r) |
-			(s.t ? warn_of_gaps(q, s.t, &s.origin) : 0);
+			(s.t ? warn_of_gaps(q, s.t, &s.origin) : 0) | s.damaged;
 	subject_release(&s);
 	return r;
 }
@@ -496,13 +531,14 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 
 	return (struct profile_opts){
 		.names = { .signatures = q->signatures || format_get(q->format)->signatures,
-			   .lines = q->lines || detailed,
-			   .addresses = q->addresses, .by_kind = q->by_kind || detailed,
+			   .lines = (q->lines || detailed) && !q->blend,	/* calls have none */
+			   .addresses = q->addresses, .by_kind = (q->by_kind || detailed) && !q->blend,
 			   .no_kernel = q->no_kernel,
 			   .no_inline = q->no_inline || r->hides_inlined },
 		.metrics = &q->metrics, .cpus = &q->cpus,
 		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
-		.samples = q->samples, .prefer_samples = r->prefers_samples, .no_samples = r->no_samples,
+		.samples = q->samples || q->blend, .prefer_samples = r->prefers_samples,
+		.no_samples = r->no_samples,
 		.replay = q->replay, .calibrate = q->calibrate,
 		.deltas = q->check || !format_is_of_tree(q->format),
 		.needs_deltas = q->check || r->needs_deltas,	/* what was measured is the sum of both */

@@ -8,7 +8,7 @@
 struct report;
 
 struct report_request {
-	const char *input, *import, *events, *stacks, *tree;
+	const char *input, *blend, *import, *events, *stacks, *tree;
 	int report;			/* index in reports[] */
 	const char *argument;		/* of the report's option, where it takes one */
 	int format;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct blend;
 struct names;
 
 /* One of the recordings that a merged trace has. */
@@ -41,6 +42,7 @@ struct origin {
 	size_t nr_parts;		/* 0: this is a recording itself */
 	const char *merged_by;		/* "add", "subtract" or "minimum" */
 	uint64_t below_zero;		/* values that would have been, after subtraction, and are 0 */
+	const struct blend *blend;	/* calls and samples are of two recordings; NULL: of one */
 	const char *const *refused;	/* what was requested and not recorded, and why */
 	size_t nr_refused;
 	const char *not_shown;		/* samples of other events, which were not requested; NULL: none */

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/quote.h"
+#include "model/blend.h"
 #include "report/table.h"
 #include "version.h"
 
@@ -248,6 +249,32 @@ static void put_others(const struct view *v, struct buf *b)
 	}
 }
 
+static const char *first_sampled(const struct view *v)
+{
+	unsigned int i, source = model_first_samples(v->m);
+
+	for (i = 0; i + 1 < v->m->nr_shown && v->m->metrics[i].source != source; i++)
+		;
+	return model_str(v->m, v->m->metrics[i].name);
+}
+
+/* What samples of one recording have no calls of the other. */
+static void put_blend(const struct view *v, struct buf *b)
+{
+	const struct blend *blend = v->origin->blend;
+
+	if (!blend)
+		return;
+	buf_str(b, "calls and samples of two recordings; no calls were counted for ");
+	put_share(b, blend->unmatched);
+	buf_str(b, " of ");
+	quote_add(b, first_sampled(v));
+	buf_str(b, " in counted functions");
+	buf_str(b, ", and ");
+	put_share(b, blend->outside);
+	buf_str(b, " is in other threads\n");
+}
+
 static void put_date(struct buf *b, const char *before, uint64_t realtime_ns)
 {
 	time_t t = realtime_ns / 1000000000;
@@ -352,6 +379,7 @@ void head_text(const struct view *v, FILE *out)
 	buf_putc(&b, '\n');
 	put_import_notes(v, &b);
 	put_parts(v, &b);
+	put_blend(v, &b);
 	put_all_marks(v, &b);
 	put_repairs(v, &b);
 	put_calibration(v, &b);
@@ -472,6 +500,10 @@ static void json_quality(const struct view *v, struct json *j)
 	if (v->m->own)
 		json_double(j, "own_share", v->own);
 	json_u64(j, "missing_contexts", v->origin->nr_missing);
+	if (v->origin->blend) {
+		json_double(j, "unmatched_share", v->origin->blend->unmatched);
+		json_double(j, "outside_share", v->origin->blend->outside);
+	}
 	json_marks(v, j, "incomplete_stacks", s ? s : &v->stacks[0]);
 	if (calls_beside(v))
 		json_marks(v, j, "calls_in_merged_contexts", calls_beside(v));

@@ -115,15 +115,17 @@ static int width_of(struct table *t, const struct column *c, unsigned int m)
 	return width;
 }
 
-static bool hidden(const struct view *v, const struct column *c)
+static bool hidden(const struct view *v, const struct column *c, unsigned int m)
 {
+	if (c->kind == COLUMN_PER_CALL)
+		return !v->origin->blend || v->m->sources[v->m->metrics[m].source].kind != FLOW_SAMPLES;
 	return (v->o->absolute && !v->o->percent && c->kind == COLUMN_PERCENT) ||
 		(v->o->percent && !v->o->absolute && c->kind == COLUMN_VALUE);
 }
 
 static void add_column(struct table *t, const struct column *c, unsigned int m)
 {
-	if (!hidden(t->v, c))
+	if (!hidden(t->v, c, m))
 		t->list[t->nr_list++] = (struct table_column){ c, m, width_of(t, c, m) };
 }
 

@@ -31,6 +31,7 @@ enum column_kind {
 	COLUMN_COUNT,		/* n of a source, once, before the columns of its metrics */
 	COLUMN_PERCENT,
 	COLUMN_VALUE,		/* as wide as the total of the metric */
+	COLUMN_PER_CALL,	/* of samples, where the calls are of another recording */
 };
 
 struct column {
@@ -65,6 +66,9 @@ struct table {
 extern const struct column column_count;
 /* The same in all reports: of text, and of CSV. */
 extern const struct column column_pbase, column_pcum;
+/* Costs of a call (percall.c): the margin, in percent, is that of base or cum. */
+extern const struct column column_base_call, column_base_margin, column_cum_call, column_cum_margin;
+extern const struct column csv_base_call, csv_cum_call;
 extern const struct column csv_name, csv_kind, csv_module, csv_base, csv_cum;
 
 /*

@@ -13,13 +13,15 @@ static const struct column base = { "Base", "base", COLUMN_VALUE, 6, true, cell_
 static const struct column cum = { "Cum", "cum", COLUMN_VALUE, 5, true, cell_cum };
 static const struct column ind = { "Ind", "index", COLUMN_OTHER, 4, false, cell_index };
 static const struct column *const columns[] = {
-	&column_count, &column_pbase, &column_pcum, &pcum2, &base, &cum, &ind, NULL
+	&column_count, &column_pbase, &column_pcum, &pcum2, &base, &cum, &column_base_call,
+	&column_base_margin, &ind, NULL
 };
 
 static const struct column c_index = { "", "index", COLUMN_OTHER, 0, false, cell_index };
 static const struct column c_cum2 = { "", "cum_recursive", COLUMN_OTHER, 0, true, cell_raw_cum2 };
 static const struct column *const csv_columns[] = {
-	&c_index, &csv_name, &csv_kind, &csv_module, &column_count, &csv_base, &csv_cum, &c_cum2, NULL
+	&c_index, &csv_name, &csv_kind, &csv_module, &column_count, &csv_base, &csv_cum, &c_cum2,
+	&csv_base_call, NULL
 };
 
 struct flat {

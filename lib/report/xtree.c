@@ -8,14 +8,15 @@ static const struct column rl = { "RL", "rl", COLUMN_OTHER, 2, false, cell_rl };
 static const struct column base = { "Base", "base", COLUMN_VALUE, 10, true, cell_base };
 static const struct column cum = { "Cum", "cum", COLUMN_VALUE, 10, true, cell_cum };
 static const struct column *const columns[] = {
-	&level, &rl, &column_count, &column_pbase, &column_pcum, &base, &cum, NULL
+	&level, &rl, &column_count, &column_pbase, &column_pcum, &base, &cum, &column_base_call,
+	&column_base_margin, &column_cum_call, &column_cum_margin, NULL
 };
 
 static const struct column c_id = { "", "id", COLUMN_OTHER, 0, false, cell_id };
 static const struct column c_parent = { "", "parent", COLUMN_OTHER, 0, false, cell_parent };
 static const struct column *const csv_columns[] = {
 	&c_id, &c_parent, &level, &rl, &csv_name, &csv_kind, &csv_module, &column_count, &csv_base, &csv_cum,
-	NULL
+	&csv_base_call, &csv_cum_call, NULL
 };
 
 enum { INDENT_MAX = 50 };

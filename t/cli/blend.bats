@@ -1,0 +1,88 @@
+#!/usr/bin/env bats
+load ../lib
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	command -v javac >/dev/null || return 0
+	javac -d . "$TOP/t/workloads/Inlining.java"
+	for inline in + -; do
+		java -XX:${inline}Inline Inlining 20000 >truth$inline
+		"$ARCPROF" record -q -F 4999 -o cpu$inline.data -- java -XX:${inline}Inline Inlining 20000 >/dev/null 2>&1 || true
+		"$ARCPROF" record -q --callflow='Inlining.*' -o calls$inline.data -- java -XX:${inline}Inline Inlining 20000 \
+			>/dev/null 2>&1 || true
+	done
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+}
+
+blended() {
+	arcprof report "cpu$1.data" --blend "calls$1.data" "${@:2}"
+}
+
+# Cost of a call of small(), with what it calls, in ns: by the blend, by probes, by the program itself.
+blend_cost() {
+	blended "$1" --xtree --format csv | awk -F, '$5 == "Inlining.small" { printf "%.0f\n", $NF }'
+}
+probe_cost() {
+	arcprof report "calls$1.data" --no-calibrate --xtree --metric cpu --format csv |
+		awk -F, '$5 == "Inlining.small" { printf "%.0f\n", $10 / $8 }'
+}
+true_cost() {
+	sed -n 's/^small //p' "truth$1"
+}
+
+@test "blend: costs tell inlining on from off as undisturbed runs do; probes cannot" {
+	skip_unless_perf
+	skip_unless_java
+	for inline in + -; do
+		echo "$inline: blend $(blend_cost $inline), probes $(probe_cost $inline), program $(true_cost $inline)"
+	done
+	# the program is about twice as slow without inlining, and so says the blend
+	[ "$(($(true_cost -) * 10))" -gt "$(($(true_cost +) * 14))" ]
+	[ "$(($(blend_cost -) * 10))" -gt "$(($(blend_cost +) * 14))" ]
+	# probes take many times as long as what they count, and hide the difference
+	[ "$(probe_cost +)" -gt "$((4 * $(true_cost +)))" ]
+	[ "$(($(probe_cost -) * 10))" -lt "$(($(probe_cost +) * 13))" ]
+	for inline in + -; do
+		[ "$(($(blend_cost $inline) * 100))" -gt "$(($(true_cost $inline) * 70))" ]
+		[ "$(($(blend_cost $inline) * 100))" -lt "$(($(true_cost $inline) * 160))" ]
+	done
+}
+
+@test "blend: counts are those of the calls, consumption is that of the samples, and nearly all of it matches" {
+	skip_unless_perf
+	skip_unless_java
+	for inline in + -; do
+		blended $inline --xprof --format json >json
+		[ "$(jq '.rows[] | select(.name == "Inlining.next") | .n' json)" -eq 20000000 ]
+		[ "$(jq '.metrics[] | select(.name == "cpu-clock") | .total' json)" -eq \
+			"$(arcprof report "cpu$inline.data" --xprof --format json | jq '.metrics[0].total')" ]
+		jq -e '.quality.unmatched_share <= 0.05' json
+		jq -e '[.metrics[].name] | index("cpu") == null and index("wall") == null' json
+		blended $inline --check >/dev/null
+	done
+	blended + --xprof | grep -q '^calls and samples of two recordings; no calls were counted for '
+	blended + --xprof | grep -q 'Base/Call'
+	! arcprof report calls+.data --xprof | grep -q 'Base/Call'
+}
+
+@test "blend: what is no pair of such traces is an error that says why" {
+	calls=$TOP/t/data/calls/trace mixed=$TOP/t/data/mixed/trace
+	run_arcprof report "$mixed" --blend "$mixed"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"the recording to take calls from has no exact calls"* ]]
+	run_arcprof report "$TOP/t/data/branches/trace" --blend "$calls"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"the recording to take samples from has none"* ]]
+	run_arcprof report --tree "$TOP/t/data/sources/tree" --blend "$calls"
+	[ "$status" -eq 2 ]
+	run_arcprof report "$mixed" --blend "$calls" --threads
+	[ "$status" -eq 2 ]
+	run_arcprof report "$mixed" --blend nosuch
+	[ "$status" -eq 1 ]
+	[[ $stderr == *nosuch* ]]
+	run_arcprof report "$mixed" --blend "$calls" --xprof
+	[ "$status" -eq 0 ]
+}
