@@ -21,6 +21,7 @@ static const char *const kind_names[CONSUMER_NR] = {
 	[CONSUMER_JAVA_C2] = "java-c2",
 	[CONSUMER_JAVA_INLINED] = "java-inlined",
 	[CONSUMER_STUB] = "stub",
+	[CONSUMER_CLASS] = "class",
 	[CONSUMER_UNRESOLVED] = "unresolved",
 	[CONSUMER_FOLDED] = "folded",
 	[CONSUMER_MARK] = "mark",

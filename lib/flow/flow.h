@@ -30,6 +30,7 @@
 enum flow_n {
 	FLOW_CALLS,
 	FLOW_SAMPLES,
+	FLOW_OBJECTS,
 };
 
 /* 24 bytes with the links; base[] of all nodes lies in an array of its own, [node][metric]. */
@@ -44,7 +45,7 @@ struct flow_node {
 		/* after flow_finish(): next child of the same parent */
 		uint32_t sibling;
 	};
-	uint64_t n;		/* occurrences: calls, or samples */
+	uint64_t n;		/* occurrences: calls, samples or objects */
 };
 
 struct flow_repairs {

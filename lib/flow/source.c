@@ -62,7 +62,10 @@ void model_set_counters(struct model *m, unsigned int first)
 
 const char *model_kind_name(enum flow_n kind)
 {
-	return kind == FLOW_CALLS ? "calls" : "samples";
+	static const char *const names[] = { [FLOW_CALLS] = "calls", [FLOW_SAMPLES] = "samples",
+		[FLOW_OBJECTS] = "objects" };
+
+	return names[kind];
 }
 
 unsigned int model_first_samples(const struct model *m)

@@ -73,6 +73,21 @@ static bool is(const char *s, size_t len, const char *what)
 	return len == strlen(what) && !memcmp(s, what, len);
 }
 
+/* False: n of no known kind. */
+static bool find_kind(const char *s, size_t len, enum flow_n *kind)
+{
+	static const enum flow_n kinds[] = { FLOW_CALLS, FLOW_SAMPLES, FLOW_OBJECTS };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!is(s, len, model_kind_name(kinds[i])))
+			continue;
+		*kind = kinds[i];
+		return true;
+	}
+	return false;
+}
+
 static int directive(struct text *t, const char *p, const char *end, struct err *e)
 {
 	struct text_metric *x;
@@ -87,9 +102,8 @@ static int directive(struct text *t, const char *p, const char *end, struct err 
 		x->name_len = arg_len;
 		x->unit = word(&p, end, &x->unit_len);
 		x->counter = word(&p, end, &x->counter_len);
-	} else if (is(w, len, "n") && (is(arg, arg_len, "calls") || is(arg, arg_len, "samples"))) {
-		t->n_given = true;
-		t->n_means = *arg == 'c' ? FLOW_CALLS : FLOW_SAMPLES;
+	} else if (is(w, len, "n")) {
+		t->n_given |= find_kind(arg, arg_len, &t->n_means);
 	} else if (is(w, len, "clock") && is(arg, arg_len, "thread")) {
 		t->own_clock = true;
 	} else if (is(w, len, "levels") && !arg_len) {

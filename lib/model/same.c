@@ -211,7 +211,8 @@ void same_name(const char *name, uint32_t kind, struct buf *b)
 	buf_str(b, "");
 	if (is_native(kind) || kind == CONSUMER_KERNEL)
 		put_native(name, b);
-	else if (is_java(kind) || kind == CONSUMER_STUB || kind == CONSUMER_ANY || kind == CONSUMER_FOLDED)
+	else if (is_java(kind) || kind == CONSUMER_STUB || kind == CONSUMER_ANY || kind == CONSUMER_FOLDED ||
+		 kind == CONSUMER_CLASS)
 		put_java(name, is_java(kind), b);
 	else if (kind == CONSUMER_UNRESOLVED)
 		put_unresolved(name, b);

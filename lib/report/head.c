@@ -221,11 +221,12 @@ static void put_counts(const struct view *v, uint64_t first_n, struct buf *b)
 	if (!origin_knows(v->origin, "sample counts"))
 		return;
 	for (s = n_is_said(v); s < m->nr_sources; s++) {
-		bool calls = m->sources[s].kind == FLOW_CALLS;
+		enum flow_n kind = m->sources[s].kind;
 
 		buf_str(b, ", ");
-		put_count(b, s ? model_n(m, s, v->total_n, v->total) : first_n, calls ? "call" : "sample");
-		if (calls || !several)
+		put_count(b, s ? model_n(m, s, v->total_n, v->total) : first_n,
+			  kind == FLOW_CALLS ? "call" : kind == FLOW_SAMPLES ? "sample" : "object");
+		if (kind != FLOW_SAMPLES || !several)
 			continue;
 		buf_str(b, " of ");
 		quote_add(b, model_str(m, m->sources[s].name));
@@ -362,7 +363,7 @@ void head_text(const struct view *v, FILE *out)
 		put_rate(v, &b);
 	if (v->m->flow.repairs.closed)
 		buf_fmt(&b, ", %" PRIu64 " open at the end", v->m->flow.repairs.closed);
-	if (origin_knows(v->origin, "lost samples"))
+	if (origin_knows(v->origin, "lost samples") && v->m->flow.n_means != FLOW_OBJECTS)
 		buf_fmt(&b, ", %" PRIu64 " lost", v->origin->lost);
 	if (v->origin->throttled)
 		buf_fmt(&b, ", throttled %" PRIu64 " time%s", v->origin->throttled,

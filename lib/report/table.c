@@ -84,17 +84,16 @@ static struct metric_unit choose_unit(const struct view *v, unsigned int m, bool
 	return (struct metric_unit){ 1000000000, 2, "s" };
 }
 
-/* What is in cells of that column: n of the first source, or of source m. */
-static bool counts_samples(const struct view *v, const struct column *c, unsigned int m)
-{
-	if (c->kind == COLUMN_COUNT)
-		return v->m->sources[m].kind == FLOW_SAMPLES;
-	return c->kind == COLUMN_N && c->cell == cell_n && v->m->flow.n_means == FLOW_SAMPLES;
-}
-
 static const char *head_of(const struct table *t, const struct column *c, unsigned int m)
 {
-	return counts_samples(t->v, c, m) ? "Samples" : c->head;
+	static const char *const heads[] = { [FLOW_SAMPLES] = "Samples", [FLOW_OBJECTS] = "Objects" };
+	enum flow_n kind = FLOW_CALLS;
+
+	if (c->kind == COLUMN_COUNT)
+		kind = t->v->m->sources[m].kind;
+	else if (c->kind == COLUMN_N && c->cell == cell_n)
+		kind = t->v->m->flow.n_means;
+	return kind != FLOW_CALLS ? heads[kind] : c->head;
 }
 
 static int width_of(struct table *t, const struct column *c, unsigned int m)

@@ -62,6 +62,14 @@ static size_t java_prefix(const char *name, enum report_fold fold)
 	return len;
 }
 
+/* Of a class: "java.util.Map$Entry[]" -> "java.util". */
+static size_t package_len(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot ? dot - name : 0;
+}
+
 static uint32_t fold_consumer(struct model *m, uint32_t id, enum report_fold fold)
 {
 	struct consumer c = m->consumers.items[id], to = { .kind = CONSUMER_FOLDED };
@@ -69,10 +77,10 @@ static uint32_t fold_consumer(struct model *m, uint32_t id, enum report_fold fol
 	size_t len;
 
 	if (c.kind == CONSUMER_PROCESS || c.kind == CONSUMER_THREAD || c.kind == CONSUMER_HOST ||
-	    c.kind == CONSUMER_MARK)
+	    c.kind == CONSUMER_MARK || (c.kind == CONSUMER_CLASS && fold == FOLD_CLASS))
 		return id;
-	if (is_java(c.kind) && fold != FOLD_MODULE) {
-		len = java_prefix(name, fold);
+	if ((is_java(c.kind) || c.kind == CONSUMER_CLASS) && fold != FOLD_MODULE) {
+		len = c.kind == CONSUMER_CLASS ? package_len(name) : java_prefix(name, fold);
 		to.name = len ? strtab_add(&m->consumers.names, name, len) :
 				strtab_adds(&m->consumers.names, "[default package]");
 	} else if (is_java(c.kind) || c.kind == CONSUMER_STUB) {

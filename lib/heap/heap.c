@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* heap.c - see heap.h. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/progress.h"
+#include "heap/heap.h"
+
+/* The bitmap of ids may take this much more than the dump itself: ids of damage lie anywhere. */
+enum { IDS_SPARE_BYTES = 64 << 20, IDS_PER_BYTE = 4, ALIGNMENT_SHIFT = 3 };
+
+static bool is_instance(const void *ctx, uint64_t class_id, uint32_t len)
+{
+	const struct heap_class *c = heap_class_by_id(ctx, class_id);
+
+	return c && c->raw.fields && c->kind == HPROF_INSTANCE && c->raw.instance_len == len;
+}
+
+void heap_items(const struct heap *h, struct hprof_items *i)
+{
+	hprof_items(i, &h->dump, is_instance, h);
+}
+
+/* --- the first walk: classes, ids, roots --- */
+
+static void add_root(struct heap *h, const struct hprof_item *x)
+{
+	struct heap_class *c;
+
+	VEC_GROW(h->roots, h->nr_roots, h->alloc_roots);
+	h->roots[h->nr_roots++] = (struct heap_root){ x->root, x->thread, x->id };
+	if (x->root == HPROF_ROOT_STICKY_CLASS) {
+		c = heap_class_by_id(h, x->id);
+		if (c)
+			c->sticky = true;
+	}
+	if (x->root != HPROF_ROOT_THREAD)
+		return;
+	VEC_GROW(h->threads, h->nr_threads, h->alloc_threads);
+	h->threads[h->nr_threads++] = (struct heap_thread){ .serial = x->thread };
+}
+
+static int scattered(struct err *e)
+{
+	return err_set(e, EINVAL, "the objects' addresses are scattered as in no heap: damaged, or made up");
+}
+
+static int first_walk(struct heap *h, unsigned int shift, struct err *e)
+{
+	struct hprof_items i;
+	struct hprof_item x;
+	uint32_t class;
+
+	ids_init(&h->ids, shift, h->dump.len * IDS_PER_BYTE + IDS_SPARE_BYTES);
+	heap_items(h, &i);
+	while (hprof_items_next(&i, &x)) {
+		if (x.kind == HPROF_ROOT) {
+			add_root(h, &x);
+			continue;
+		}
+		if (x.kind == HPROF_CLASS) {
+			class = classes_add(h, x.id);
+			hprof_class(&h->dump, &x, &h->classes[class].raw);
+		}
+		if (!ids_add(&h->ids, x.id))
+			return scattered(e);
+	}
+	h->damage = i.walk.damage;
+	return ids_finish(&h->ids) ? 0 :
+	       err_set(e, EFBIG, "more than 4294967294 objects are not supported");
+}
+
+/* Threads' roots precede or follow their Thread objects. */
+static void number_threads(struct heap *h)
+{
+	struct map thread_of = MAP_INIT;
+	size_t i, nr = 0;
+
+	for (i = 0; i < h->nr_roots; i++) {
+		if (h->roots[i].kind != HPROF_ROOT_THREAD)
+			continue;
+		h->threads[nr].object = ids_find(&h->ids, h->roots[i].id);
+		*map_put(&thread_of, h->roots[i].thread) = nr++;
+	}
+	for (i = 0; i < h->nr_roots; i++)
+		h->roots[i].thread = h->roots[i].thread ? map_get(&thread_of, h->roots[i].thread) : HEAP_NONE;
+	map_release(&thread_of);
+}
+
+static int read_index(struct heap *h, struct err *e)
+{
+	int r = first_walk(h, ALIGNMENT_SHIFT, e);
+
+	/* Other JVMs' ids are no addresses, or are aligned otherwise. */
+	if (!r && h->ids.nr_odd > h->ids.nr / 8) {
+		ids_release(&h->ids);
+		h->nr_roots = h->nr_threads = 0;
+		r = first_walk(h, 0, e);
+	}
+	if (!r && !h->ids.nr)
+		r = err_set(e, EINVAL, "heap dump without objects%s",
+			    h->damage.truncated ? ": truncated before the first" : "");
+	if (!r) {
+		number_threads(h);
+		classes_resolve(h);
+	}
+	return r;
+}
+
+static int open_rest(struct heap *h, struct err *e)
+{
+	classes_read_names(h);
+	return read_index(h, e);
+}
+
+static void heap_init(struct heap *h)
+{
+	*h = (struct heap){ 0 };
+	strtab_init(&h->names);
+}
+
+int heap_open_memory(struct heap *h, const void *data, size_t len, struct err *e)
+{
+	int r;
+
+	heap_init(h);
+	r = hprof_open_bytes(&h->dump, data, len, e);
+	return r ? r : open_rest(h, e);
+}
+
+int heap_open(struct heap *h, const char *path, struct err *e)
+{
+	int r;
+
+	heap_init(h);
+	r = hprof_open(&h->dump, path, e);
+	if (!r && (r = open_rest(h, e)))
+		r = err_wrap(e, "%s", path);
+	return r;
+}
+
+void heap_release(struct heap *h)
+{
+	size_t i;
+
+	for (i = 0; i < h->nr_classes; i++)
+		free(h->classes[i].refs);
+	free(h->classes);
+	free(h->class);
+	free(h->units);
+	free(h->roots);
+	free(h->threads);
+	map_release(&h->text_of);
+	map_release(&h->class_of);
+	ids_release(&h->ids);
+	strtab_release(&h->names);
+	hprof_close(&h->dump);
+	*h = (struct heap){ 0 };
+}
+
+/* --- the second walk: class, length and references of each object --- */
+
+struct second_walk {
+	struct heap *h;
+	const struct heap_read_opts *o;
+	uint32_t values_class[HPROF_TYPE_NR];	/* [type] of arrays; HEAP_NONE */
+	struct heap_class *last;		/* most objects have the class of the one before */
+};
+
+static void put_ref(struct second_walk *w, uint64_t id)
+{
+	uint32_t to;
+
+	if (!id)
+		return;
+	to = ids_find(&w->h->ids, id);
+	if (to == HEAP_NONE)
+		w->h->nr_dangling++;
+	else
+		graph_put(w->o->graph, to);
+}
+
+static void put_refs_at(struct second_walk *w, const struct hprof_item *x, const struct heap_class *c)
+{
+	const struct hprof *d = &w->h->dump;
+	bool held = c->strength == HEAP_STRONG || c->strength == HEAP_FINAL ||
+		    (c->strength == HEAP_SOFT && w->o->keep_soft);
+	uint32_t i;
+
+	for (i = 0; i < c->nr_refs; i++)
+		if (c->refs[i] + (uint64_t)d->id_size <= x->n)
+			put_ref(w, hprof_id(d, x->data + c->refs[i]));
+	if (c->referent != HEAP_NONE && held && c->referent + (uint64_t)d->id_size <= x->n)
+		put_ref(w, hprof_id(d, x->data + c->referent));
+}
+
+static void put_statics(struct second_walk *w, const struct hprof_class *c)
+{
+	const uint8_t *p = c->statics;
+	unsigned int i;
+
+	put_ref(w, c->super);
+	put_ref(w, c->loader);
+	put_ref(w, c->signers);
+	put_ref(w, c->domain);
+	for (i = 0; i < c->nr_statics; i++) {
+		struct hprof_field f = hprof_static(&w->h->dump, &p);
+
+		if (f.type == HPROF_OBJECT)
+			put_ref(w, hprof_id(&w->h->dump, f.value));
+	}
+}
+
+static void put_refs(struct second_walk *w, const struct hprof_item *x, const struct heap_class *c)
+{
+	const unsigned int id_size = w->h->dump.id_size;
+	uint32_t i;
+
+	if (x->kind == HPROF_INSTANCE)
+		put_refs_at(w, x, c);
+	else if (x->kind == HPROF_OBJECTS)
+		for (i = 0; i < x->n; i++)
+			put_ref(w, hprof_id(&w->h->dump, x->data + (size_t)i * id_size));
+	else if (x->kind == HPROF_CLASS)
+		put_statics(w, &heap_class_by_id(w->h, x->id)->raw);
+	/* An object keeps its class loaded. */
+	if (x->class_id && !c->sticky)
+		put_ref(w, x->class_id);
+}
+
+static struct heap_class *class_of_item(struct second_walk *w, const struct hprof_item *x)
+{
+	struct heap *h = w->h;
+
+	if (x->kind == HPROF_CLASS)
+		return &h->classes[h->mirror_class];
+	if (x->kind == HPROF_VALUES)
+		return &h->classes[w->values_class[x->type]];
+	if (!w->last || w->last->raw.id != x->class_id)
+		w->last = heap_class_by_id(h, x->class_id);
+	return w->last;
+}
+
+static void read_object(struct second_walk *w, struct hprof_item *x)
+{
+	struct heap *h = w->h;
+	uint32_t object = ids_find(&h->ids, x->id);
+	struct heap_class *c;
+	uint64_t from;
+
+	if (object == HEAP_NONE || h->class[object] != HEAP_NONE)
+		return;		/* an id that damage changed; the same id twice */
+	if (x->kind == HPROF_CLASS || x->kind == HPROF_VALUES)
+		x->class_id = 0;
+	c = class_of_item(w, x);
+	if (!c) {
+		h->nr_classless++;
+		c = &h->classes[h->unknown_class];
+	}
+	h->class[object] = c - h->classes;
+	h->units[object] = x->n;
+	c->nr++;
+	if (!w->o->graph)
+		return;
+	from = w->o->graph->nr_edges;
+	put_refs(w, x, c);
+	graph_close(w->o->graph, object, from);
+}
+
+/* Classes of what items do not name the class of; the dump may lack them. */
+static void find_special(struct second_walk *w)
+{
+	static const char *const names[HPROF_TYPE_NR] = { [HPROF_BOOLEAN] = "boolean[]", "char[]", "float[]",
+		"double[]", "byte[]", "short[]", "int[]", "long[]" };
+	struct heap *h = w->h;
+	unsigned int type;
+	size_t i;
+
+	h->unknown_class = classes_add(h, UINT64_MAX - HPROF_TYPE_NR);
+	h->classes[h->unknown_class].name = strtab_adds(&h->names, "[unknown class]");
+	h->mirror_class = HEAP_NONE;
+	memset(w->values_class, 0xff, sizeof(w->values_class));
+	for (i = 0; i < h->nr_classes; i++) {
+		if (h->classes[i].kind == HPROF_VALUES)
+			w->values_class[h->classes[i].type] = i;
+		else if (!strcmp(heap_class_name(h, i), "java.lang.Class"))
+			h->mirror_class = i;
+	}
+	if (h->mirror_class == HEAP_NONE) {
+		h->mirror_class = classes_add(h, UINT64_MAX);
+		h->classes[h->mirror_class].name = strtab_adds(&h->names, "java.lang.Class");
+	}
+	for (type = HPROF_BOOLEAN; type < HPROF_TYPE_NR; type++) {
+		if (w->values_class[type] != HEAP_NONE)
+			continue;
+		i = w->values_class[type] = classes_add(h, UINT64_MAX - type);
+		h->classes[i].kind = HPROF_VALUES;
+		h->classes[i].type = type;
+		h->classes[i].name = strtab_adds(&h->names, names[type]);
+	}
+}
+
+static void forget_classes_of_before(struct heap *h)
+{
+	size_t i;
+
+	memset(h->class, 0xff, (size_t)h->ids.nr * sizeof(*h->class));
+	for (i = 0; i < h->nr_classes; i++)
+		h->classes[i].nr = h->classes[i].bytes = 0;
+	h->nr_dangling = h->nr_classless = h->bytes = 0;
+}
+
+/* What damage hid from the second walk alone. */
+static void class_the_rest(struct heap *h)
+{
+	uint32_t i;
+
+	for (i = 0; i < h->ids.nr; i++) {
+		if (h->class[i] != HEAP_NONE)
+			continue;
+		h->class[i] = h->unknown_class;
+		h->classes[h->unknown_class].nr++;
+		h->nr_classless++;
+	}
+}
+
+int heap_read(struct heap *h, const struct heap_read_opts *o, struct err *e)
+{
+	struct second_walk w = { .h = h, .o = o };
+	struct hprof_items i;
+	struct hprof_item x;
+	struct progress p;
+	uint64_t nr = 0;
+
+	if (o->graph && (uint64_t)h->ids.nr + h->nr_threads + HEAP_NR_OWN >= HEAP_NONE)
+		return err_set(e, EFBIG, "more than 4 billion objects are not supported");
+	find_special(&w);
+	free(h->class);
+	free(h->units);
+	h->class = xmalloc((size_t)h->ids.nr * sizeof(*h->class));
+	h->units = xcalloc(h->ids.nr, sizeof(*h->units));
+	forget_classes_of_before(h);
+	if (o->graph)
+		graph_init(o->graph, h->ids.nr + HEAP_NR_OWN + h->nr_threads);
+	progress_start(&p, "reading objects", h->dump.len);
+	heap_items(h, &i);
+	while (hprof_items_next(&i, &x)) {
+		if (x.kind != HPROF_ROOT)
+			read_object(&w, &x);
+		if (!(++nr & 0xffff))
+			progress_update(&p, i.p - h->dump.data);
+	}
+	progress_end(&p);
+	class_the_rest(h);
+	sizes_find(h);
+	threads_name(h);
+	return 0;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * heap.h - what a heap dump has: classes, objects with their sizes, references and roots.
+ *
+ *	heap_open(&h, path, &e);	classes, and a number for each object
+ *	heap_read(&h, &opts, &graph, &e);	classes and sizes of objects; references, if graph is not NULL
+ *
+ * Numbers of objects follow their addresses.
+ */
+#ifndef HEAP_HEAP_H
+#define HEAP_HEAP_H
+
+#include "base/strtab.h"
+#include "heap/dominators.h"
+#include "heap/hprof.h"
+#include "heap/ids.h"
+
+/* What kind of java.lang.ref.Reference instances are: only a strong or a soft referent is held. */
+enum heap_strength { HEAP_STRONG, HEAP_SOFT, HEAP_WEAK, HEAP_FINAL, HEAP_PHANTOM };
+
+struct heap_class {
+	struct hprof_class raw;		/* raw.fields is NULL if the dump does not have the class itself */
+	uint32_t name;			/* strtab id, as Java writes it: "byte[]", "java.util.Map$Entry" */
+	uint32_t super;			/* HEAP_NONE */
+	enum hprof_kind kind;		/* of its objects: HPROF_INSTANCE, HPROF_OBJECTS or HPROF_VALUES */
+	uint8_t type;			/* HPROF_VALUES: of elements */
+	bool sticky;			/* never unloaded: a root */
+	enum heap_strength strength;
+	uint32_t *refs;			/* offsets of the references in an instance, without the referent */
+	uint32_t nr_refs;
+	uint32_t referent;		/* offset, HEAP_NONE */
+	uint64_t nr, bytes;		/* objects, and their sizes in memory */
+};
+
+/* Nodes of a graph that are no objects, behind the objects; threads are behind these. */
+enum heap_own {
+	HEAP_TOP,			/* holds all others */
+	HEAP_LOST,			/* holds what nothing holds */
+	HEAP_CLASSES, HEAP_JNI_GLOBALS, HEAP_JNI_LOCALS, HEAP_FRAMES, HEAP_NATIVE_STACKS, HEAP_BLOCKS,
+	HEAP_MONITORS, HEAP_OTHERS,
+	HEAP_NR_OWN
+};
+
+struct heap_root {
+	uint8_t kind;			/* enum hprof_root */
+	uint32_t thread;		/* index; HEAP_NONE: none, or unknown */
+	uint64_t id;
+};
+
+struct heap_thread {
+	uint32_t serial, object;	/* HEAP_NONE: not in the dump */
+	uint32_t name;			/* strtab id; 0: unknown */
+};
+
+/* Facts about the JVM's objects that the dump does not state; sizes.c finds them. */
+struct heap_layout {
+	unsigned int header;		/* bytes before the first field of an instance */
+	unsigned int reference;		/* bytes, 4 or 8 */
+	unsigned int array_header[HPROF_TYPE_NR];	/* [type of elements] */
+	unsigned int mirror;		/* bytes of a java.lang.Class before static fields */
+};
+
+struct heap {
+	struct hprof dump;
+	struct strtab names;
+	struct map text_of;		/* id of a UTF8 record -> strtab id */
+	struct heap_class *classes;
+	size_t nr_classes, alloc_classes;
+	struct map class_of;		/* id -> index */
+	struct heap_ids ids;
+	/* Classes of objects without a class id of their own, which may be made up. */
+	uint32_t mirror_class, unknown_class;
+	uint32_t *class;		/* [object] -> index in classes */
+	uint32_t *units;		/* [object] size in memory, in units of 8 bytes */
+	struct heap_root *roots;
+	size_t nr_roots, alloc_roots;
+	struct heap_thread *threads;
+	size_t nr_threads, alloc_threads;
+	struct heap_layout layout;
+	uint64_t bytes;			/* of all objects */
+	struct hprof_damage damage;
+	uint64_t nr_dangling;		/* references to what is not in the dump */
+	uint64_t nr_classless;		/* objects whose class is not in the dump */
+};
+
+int heap_open(struct heap *h, const char *path, struct err *e);
+int heap_open_memory(struct heap *h, const void *data, size_t len, struct err *e);
+void heap_release(struct heap *h);
+
+/*
+ * graph gets a node for each object and, behind them, HEAP_NR_OWN nodes and one for each thread; only objects
+ * have edges in it. keep_soft: soft references hold their referents.
+ */
+struct heap_read_opts {
+	bool keep_soft;
+	struct heap_graph *graph;
+};
+int heap_read(struct heap *h, const struct heap_read_opts *o, struct err *e);
+
+/* The class with that id, or NULL. */
+struct heap_class *heap_class_by_id(const struct heap *h, uint64_t id);
+
+static inline const char *heap_class_name(const struct heap *h, uint32_t class)
+{
+	return strtab_get(&h->names, h->classes[class].name);
+}
+
+/* All items of the dump; damaged ones are skipped. */
+void heap_items(const struct heap *h, struct hprof_items *i);
+
+/* classes.c: names, and after all classes are known, superclasses, kinds and offsets of references. */
+void classes_read_names(struct heap *h);
+uint32_t classes_add(struct heap *h, uint64_t id);
+void classes_resolve(struct heap *h);
+
+/* sizes.c: units[] holds bytes of instances and lengths of arrays, and becomes sizes. */
+void sizes_find(struct heap *h);
+
+/* threads.c: their names, from their Thread objects. */
+void threads_name(struct heap *h);
+
+#endif

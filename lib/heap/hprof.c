@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* hprof.c - see hprof.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/mem.h"
+#include "base/progress.h"
+#include "heap/hprof.h"
+
+enum { RECORD_HEAD = 9, MAX_HEAD = 31 };
+
+/* --- the file --- */
+
+int hprof_open_bytes(struct hprof *h, const void *data, size_t len, struct err *e)
+{
+	static const char magic[] = "JAVA PROFILE 1.0.";
+	size_t text = strnlen(data, MIN(len, (size_t)MAX_HEAD)) + 1;
+
+	*h = (struct hprof){ .data = data, .len = len };
+	if (len < sizeof(magic) || memcmp(data, magic, sizeof(magic) - 1) != 0)
+		return err_set(e, EINVAL, "not a heap dump (it does not begin with '%s2')", magic);
+	if (len < text + 12)
+		return err_set(e, EINVAL, "heap dump truncated in its header");
+	h->id_size = hprof_u32(h->data + text);
+	h->time_ms = hprof_u64(h->data + text + 4);
+	h->first = text + 12;
+	if (h->id_size != 4 && h->id_size != 8)
+		return err_set(e, EINVAL, "heap dump with identifiers of %u bytes (4 and 8 are supported)",
+			       h->id_size);
+	return 0;
+}
+
+static bool is_gzip(int fd)
+{
+	uint8_t magic[2];
+
+	return pread(fd, magic, 2, 0) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
+}
+
+static int unnamed_file(struct err *e)
+{
+	const char *dir = getenv("TMPDIR");
+	char *path;
+	int fd;
+
+	dir = dir && *dir ? dir : "/var/tmp";
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	path = xasprintf("%s/arcprof-heap-XXXXXX", dir);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		err_errno(e, "%s", dir);
+	else
+		unlink(path);
+	free(path);
+	return fd;
+}
+
+/* Copies what in has, decompressed, to out. A compressed dump that was truncated gives what it has. */
+static int gunzip(int in, uint64_t len, int out, struct err *e)
+{
+	enum { PIECE = 256 << 10 };
+	gzFile z = gzdopen(dup(in), "rb");
+	void *piece = xmalloc(PIECE);
+	struct progress p;
+	int n = 0, r = z ? 0 : err_set(e, ENOMEM, "no memory to decompress the dump");
+
+	progress_start(&p, "decompressing", len);
+	while (!r && (n = gzread(z, piece, PIECE)) > 0) {
+		if (write(out, piece, n) != n)
+			r = err_errno(e, "decompressing the dump to a temporary file");
+		progress_update(&p, lseek(in, 0, SEEK_CUR));
+	}
+	if (!r && n < 0 && lseek(out, 0, SEEK_END) < 32)
+		r = err_set(e, EINVAL, "damaged gzip file");
+	if (r == -ENOSPC)
+		err_hint(e, "TMPDIR=<folder> chooses where it is");
+	progress_end(&p);
+	if (z)
+		gzclose_r(z);
+	free(piece);
+	return r;
+}
+
+/* The descriptor of the plain dump in place of *fd. */
+static int decompress(int *fd, uint64_t len, struct err *e)
+{
+	int plain = unnamed_file(e), r = plain < 0 ? plain : gunzip(*fd, len, plain, e);
+
+	if (r) {
+		if (plain >= 0)
+			close(plain);
+		return r;
+	}
+	close(*fd);
+	*fd = plain;
+	return 0;
+}
+
+static int map(struct hprof *h, int fd, struct err *e)
+{
+	struct stat st;
+	void *data;
+	int r;
+
+	if (fstat(fd, &st))
+		return err_errno(e, "reading the dump");
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, EINVAL, "not a regular file");
+	if (!st.st_size)
+		return err_set(e, EINVAL, "empty file");
+	data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (data == MAP_FAILED)
+		return err_errno(e, "mapping the dump");
+	r = hprof_open_bytes(h, data, st.st_size, e);
+	h->mapped = true;
+	if (r)
+		hprof_close(h);
+	return r;
+}
+
+int hprof_open(struct hprof *h, const char *path, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return err_errno(e, "%s", path);
+	if (is_gzip(fd))
+		r = fstat(fd, &st) ? err_errno(e, "reading the dump") : decompress(&fd, st.st_size, e);
+	if (!r)
+		r = map(h, fd, e);
+	close(fd);
+	return r ? err_wrap(e, "%s", path) : 0;
+}
+
+void hprof_close(struct hprof *h)
+{
+	if (h->mapped)
+		munmap((void *)h->data, h->len);
+	*h = (struct hprof){ 0 };
+}
+
+/* --- records --- */
+
+void hprof_walk(struct hprof_walk *w, const struct hprof *h)
+{
+	*w = (struct hprof_walk){ .h = h, .p = h->data + h->first };
+}
+
+static void note_damage(struct hprof_walk *w, const uint8_t *from, const uint8_t *to)
+{
+	if (!w->damage.nr++)
+		w->damage.first_at = from - w->h->data;
+	w->damage.bytes += to - from;
+}
+
+static bool is_segment(uint8_t tag)
+{
+	return tag == HPROF_HEAP_DUMP || tag == HPROF_HEAP_SEGMENT;
+}
+
+static bool is_known(uint8_t tag)
+{
+	return (tag >= HPROF_UTF8 && tag <= 0x0e) || tag == HPROF_HEAP_SEGMENT || tag == HPROF_HEAP_END;
+}
+
+static bool can_be_record(const uint8_t *p, size_t left)
+{
+	return is_known(*p) && (hprof_u32(p + 5) <= left - RECORD_HEAD || is_segment(*p));
+}
+
+/* A segment whose first items can be read, and behind which a record begins. */
+static bool is_sound_segment(const struct hprof *h, const uint8_t *p, const uint8_t *end)
+{
+	const uint8_t *q = p + RECORD_HEAD, *after;
+	struct hprof_item x;
+	int i;
+
+	if (!is_segment(*p) || hprof_u32(p + 1) || hprof_u32(p + 5) > (size_t)(end - q))
+		return false;
+	after = q + hprof_u32(p + 5);
+	if (after != end && (end - after < RECORD_HEAD || !can_be_record(after, end - after)))
+		return false;
+	for (i = 0; i < 4 && q && q < after; i++)
+		q = hprof_item(h, q, after, &x);
+	return q && i;
+}
+
+static const uint8_t *find_segment(const struct hprof *h, const uint8_t *p, const uint8_t *end)
+{
+	for (; (p = memchr(p, HPROF_HEAP_SEGMENT, end - p)) && end - p > RECORD_HEAD; p++)
+		if (is_sound_segment(h, p, end))
+			return p;
+	return end;
+}
+
+bool hprof_next(struct hprof_walk *w, struct hprof_record *r)
+{
+	const uint8_t *end = w->h->data + w->h->len, *p = w->p;
+	size_t len;
+
+	if (end - p >= RECORD_HEAD && !can_be_record(p, end - p)) {
+		w->p = find_segment(w->h, p + 1, end);
+		if (w->p == end && is_known(*p))
+			w->damage.truncated = true;
+		else
+			note_damage(w, p, w->p);
+		p = w->p;
+	}
+	if (end - p < RECORD_HEAD) {
+		w->damage.truncated |= end != p;
+		w->p = end;
+		return false;
+	}
+	len = hprof_u32(p + 5);
+	r->tag = *p;
+	r->body = p + RECORD_HEAD;
+	/* The last segment of a JVM that was killed while it wrote: its length was to follow. */
+	if (!len && is_segment(r->tag))
+		len = end - r->body;
+	if (len > (size_t)(end - r->body)) {
+		w->damage.truncated = true;
+		len = end - r->body;
+	}
+	r->len = len;
+	w->p = r->body + len;
+	return true;
+}
+
+/* --- items --- */
+
+/* The end of n values of a size behind p, or NULL. */
+static const uint8_t *behind(const uint8_t *p, const uint8_t *end, uint64_t n, unsigned int size)
+{
+	return n * size <= (size_t)(end - p) ? p + n * size : NULL;
+}
+
+/* The constants, static or instance fields of a class: a number of them, then each. */
+static const uint8_t *skip_values(const struct hprof *h, const uint8_t *p, const uint8_t *end, size_t head)
+{
+	unsigned int n, size;
+
+	if (end - p < 2)
+		return NULL;
+	for (n = hprof_u16(p), p += 2; n; n--) {
+		if ((size_t)(end - p) < head + 1)
+			return NULL;
+		size = hprof_type_size(h, p[head]);
+		if (!size || (size_t)(end - p) < head + 1 + size)
+			return NULL;
+		p += head + 1 + size;
+	}
+	return p;
+}
+
+static const uint8_t *read_class(const struct hprof *h, const uint8_t *p, const uint8_t *end,
+				 struct hprof_item *x)
+{
+	const unsigned int head = 7 * h->id_size + 8;
+
+	if (end - p < head)
+		return NULL;
+	x->kind = HPROF_CLASS;
+	x->id = hprof_id(h, p);
+	x->data = p + h->id_size;
+	p = skip_values(h, p + head, end, 2);
+	p = p ? skip_values(h, p, end, h->id_size) : NULL;
+	if (!p || end - p < 2)
+		return NULL;
+	return behind(p + 2, end, hprof_u16(p), h->id_size + 1);
+}
+
+static const uint8_t *read_instance(const struct hprof *h, const uint8_t *p, const uint8_t *end,
+				    struct hprof_item *x)
+{
+	const unsigned int id_size = h->id_size, head = 2 * id_size + 8;
+
+	if (end - p < head)
+		return NULL;
+	x->kind = HPROF_INSTANCE;
+	x->id = hprof_id(h, p);
+	x->class_id = hprof_id(h, p + id_size + 4);
+	x->n = hprof_u32(p + head - 4);
+	x->data = p + head;
+	return behind(x->data, end, x->n, 1);
+}
+
+static const uint8_t *read_array(const struct hprof *h, const uint8_t *p, const uint8_t *end,
+				 bool of_objects, struct hprof_item *x)
+{
+	const unsigned int id_size = h->id_size, head = id_size + 8 + (of_objects ? id_size : 1);
+	unsigned int size = id_size;
+
+	if (end - p < head)
+		return NULL;
+	x->kind = of_objects ? HPROF_OBJECTS : HPROF_VALUES;
+	x->id = hprof_id(h, p);
+	x->n = hprof_u32(p + id_size + 4);
+	x->data = p + head;
+	if (of_objects) {
+		x->class_id = hprof_id(h, p + id_size + 8);
+	} else {
+		x->type = p[id_size + 8];
+		size = x->type == HPROF_OBJECT ? 0 : hprof_type_size(h, x->type);
+	}
+	return size ? behind(x->data, end, x->n, size) : NULL;
+}
+
+/* Bytes behind the id of a root, and whether a thread's serial number is the first of them. */
+static int root_tail(uint8_t tag, unsigned int id_size, bool *has_thread)
+{
+	*has_thread = false;
+	switch (tag) {
+	case HPROF_ROOT_JNI_GLOBAL:
+		return id_size;
+	case HPROF_ROOT_JNI_LOCAL: case HPROF_ROOT_JAVA_FRAME: case HPROF_ROOT_THREAD:
+		*has_thread = true;
+		return 8;
+	case HPROF_ROOT_NATIVE_STACK: case HPROF_ROOT_THREAD_BLOCK:
+		*has_thread = true;
+		return 4;
+	case HPROF_ROOT_UNKNOWN: case HPROF_ROOT_STICKY_CLASS: case HPROF_ROOT_MONITOR:
+	/* Android's: interned, finalizing, debugger, reference cleanup, internal to the VM, unreachable */
+	case 0x89: case 0x8a: case 0x8b: case 0x8c: case 0x8d: case 0x90:
+		return 0;
+	}
+	return -1;
+}
+
+static const uint8_t *read_root(const struct hprof *h, const uint8_t *p, const uint8_t *end,
+				struct hprof_item *x)
+{
+	bool has_thread;
+	int tail = root_tail(p[-1], h->id_size, &has_thread);
+
+	if (tail < 0 || end - p < (int)h->id_size + tail)
+		return NULL;
+	x->kind = HPROF_ROOT;
+	x->root = p[-1];
+	x->id = hprof_id(h, p);
+	x->thread = has_thread ? hprof_u32(p + h->id_size) : 0;
+	return p + h->id_size + tail;
+}
+
+const uint8_t *hprof_item(const struct hprof *h, const uint8_t *p, const uint8_t *end, struct hprof_item *x)
+{
+	switch (*p++) {
+	case 0x20:
+		return read_class(h, p, end, x);
+	case 0x21:
+		return read_instance(h, p, end, x);
+	case 0x22:
+		return read_array(h, p, end, true, x);
+	case 0x23:
+		return read_array(h, p, end, false, x);
+	}
+	return read_root(h, p, end, x);
+}
+
+void hprof_items(struct hprof_items *i, const struct hprof *h, hprof_is_instance_fn is_instance,
+		 const void *ctx)
+{
+	*i = (struct hprof_items){ .is_instance = is_instance, .ctx = ctx };
+	hprof_walk(&i->walk, h);
+}
+
+/* The first instance from p on that has as many bytes as its class says. */
+static const uint8_t *find_instance(const struct hprof_items *i, const uint8_t *p)
+{
+	const struct hprof *h = i->walk.h;
+	struct hprof_item x;
+
+	for (; i->is_instance && p < i->end && (p = memchr(p, 0x21, i->end - p)); p++)
+		if (read_instance(h, p + 1, i->end, &x) && !(x.id & 3) &&
+		    i->is_instance(i->ctx, x.class_id, x.n))
+			return p;
+	return NULL;
+}
+
+bool hprof_items_next_slow(struct hprof_items *i, struct hprof_item *x)
+{
+	struct hprof_record r;
+	const uint8_t *next;
+
+	for (;;) {
+		if (i->p < i->end) {
+			next = hprof_item(i->walk.h, i->p, i->end, x);
+			if (next) {
+				i->p = next;
+				return true;
+			}
+			next = find_instance(i, i->p + 1);
+			note_damage(&i->walk, i->p, next ? next : i->end);
+			i->p = next ? next : i->end;
+			continue;
+		}
+		if (!hprof_next(&i->walk, &r))
+			return false;
+		if (is_segment(r.tag)) {
+			i->p = r.body;
+			i->end = r.body + r.len;
+		}
+	}
+}
+
+/* --- classes --- */
+
+void hprof_class(const struct hprof *h, const struct hprof_item *x, struct hprof_class *c)
+{
+	const unsigned int id_size = h->id_size;
+	const uint8_t *p = x->data + 4, *end = h->data + h->len;
+
+	c->id = x->id;
+	c->super = hprof_id(h, p);
+	c->loader = hprof_id(h, p + id_size);
+	c->signers = hprof_id(h, p + 2 * id_size);
+	c->domain = hprof_id(h, p + 3 * id_size);
+	c->instance_len = hprof_u32(p + 6 * id_size);
+	p = skip_values(h, p + 6 * id_size + 4, end, 2);
+	c->nr_statics = hprof_u16(p);
+	c->statics = p + 2;
+	p = skip_values(h, p, end, id_size);
+	c->nr_fields = hprof_u16(p);
+	c->fields = p + 2;
+}

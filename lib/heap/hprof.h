@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * hprof.h - the bytes of a heap dump in HPROF's binary format 1.0.1 or 1.0.2, record by record and item by
+ * item. A dump is hostile input: what is damaged is skipped up to the next thing that makes sense, and
+ * counted.
+ *
+ * Source of the format: hprof_b_spec of HotSpot's sources (src/hotspot/share/services/heapDumper.cpp).
+ */
+#ifndef HEAP_HPROF_H
+#define HEAP_HPROF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+
+enum hprof_record_tag {
+	HPROF_UTF8 = 0x01,
+	HPROF_LOAD_CLASS = 0x02,
+	HPROF_HEAP_DUMP = 0x0c,
+	HPROF_HEAP_SEGMENT = 0x1c,
+	HPROF_HEAP_END = 0x2c,
+};
+
+enum hprof_type {
+	HPROF_OBJECT = 2,
+	HPROF_BOOLEAN = 4,
+	HPROF_CHAR, HPROF_FLOAT, HPROF_DOUBLE, HPROF_BYTE, HPROF_SHORT, HPROF_INT, HPROF_LONG,
+	HPROF_TYPE_NR
+};
+
+enum hprof_root {
+	HPROF_ROOT_JNI_GLOBAL = 0x01,
+	HPROF_ROOT_JNI_LOCAL = 0x02,
+	HPROF_ROOT_JAVA_FRAME = 0x03,
+	HPROF_ROOT_NATIVE_STACK = 0x04,
+	HPROF_ROOT_STICKY_CLASS = 0x05,
+	HPROF_ROOT_THREAD_BLOCK = 0x06,
+	HPROF_ROOT_MONITOR = 0x07,
+	HPROF_ROOT_THREAD = 0x08,
+	HPROF_ROOT_UNKNOWN = 0xff,
+};
+
+struct hprof {
+	const uint8_t *data;
+	size_t len;
+	bool mapped;			/* data is ours to unmap */
+	unsigned int id_size;		/* 4 or 8 */
+	uint64_t time_ms;		/* since 1970 */
+	size_t first;			/* offset of the first record */
+};
+
+/*
+ * Maps the dump at path; one that gzip compressed is decompressed into a file without a name first, in
+ * TMPDIR. -EINVAL: it is none, or empty.
+ */
+int hprof_open(struct hprof *h, const char *path, struct err *e);
+/* The same of bytes that stay the caller's. */
+int hprof_open_bytes(struct hprof *h, const void *data, size_t len, struct err *e);
+void hprof_close(struct hprof *h);
+
+/* Bytes of a value of that type in the dump; 0: no such type. */
+static inline unsigned int hprof_type_size(const struct hprof *h, unsigned int type)
+{
+	static const uint8_t sizes[HPROF_TYPE_NR] = { [HPROF_BOOLEAN] = 1, 2, 4, 8, 1, 2, 4, 8 };
+
+	return type == HPROF_OBJECT ? h->id_size : type < HPROF_TYPE_NR ? sizes[type] : 0;
+}
+
+static inline uint16_t hprof_u16(const uint8_t *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return __builtin_bswap16(v);
+}
+
+static inline uint32_t hprof_u32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return __builtin_bswap32(v);
+}
+
+static inline uint64_t hprof_u64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return __builtin_bswap64(v);
+}
+
+static inline uint64_t hprof_id(const struct hprof *h, const uint8_t *p)
+{
+	return h->id_size == 8 ? hprof_u64(p) : hprof_u32(p);
+}
+
+/* --- records: the top level --- */
+
+struct hprof_record {
+	uint8_t tag;
+	const uint8_t *body;
+	size_t len;			/* of what is there: less than the record says in a truncated dump */
+};
+
+/* What of a dump could not be read; walks over the same dump find the same. */
+struct hprof_damage {
+	uint64_t nr;			/* places */
+	uint64_t bytes;			/* skipped */
+	uint64_t first_at;		/* offset of the first place */
+	bool truncated;			/* the last record is not whole */
+};
+
+struct hprof_walk {
+	const struct hprof *h;
+	const uint8_t *p;
+	struct hprof_damage damage;
+};
+
+void hprof_walk(struct hprof_walk *w, const struct hprof *h);
+/* False at the end. */
+bool hprof_next(struct hprof_walk *w, struct hprof_record *r);
+
+/* --- items: what is in heap segments --- */
+
+enum hprof_kind { HPROF_ROOT, HPROF_CLASS, HPROF_INSTANCE, HPROF_OBJECTS, HPROF_VALUES };
+
+struct hprof_item {
+	enum hprof_kind kind;
+	uint8_t root;			/* HPROF_ROOT: enum hprof_root, or another of Android's */
+	uint8_t type;			/* HPROF_VALUES: of its elements */
+	uint32_t thread;		/* HPROF_ROOT: serial number, of kinds that have one */
+	uint64_t id;
+	uint64_t class_id;		/* HPROF_INSTANCE, HPROF_OBJECTS */
+	/* fields, own ones first; elements; of a class what follows its id */
+	const uint8_t *data;
+	uint32_t n;			/* HPROF_INSTANCE: bytes; arrays: elements */
+};
+
+/* Reads the item at p; where it ends, or NULL: it is truncated or of no known kind. */
+const uint8_t *hprof_item(const struct hprof *h, const uint8_t *p, const uint8_t *end, struct hprof_item *x);
+
+/*
+ * Whether an instance of that class has that many bytes; after damage, items go on with the first instance
+ * of which this is true.
+ */
+typedef bool (*hprof_is_instance_fn)(const void *ctx, uint64_t class_id, uint32_t len);
+
+struct hprof_items {
+	struct hprof_walk walk;
+	const uint8_t *p, *end;		/* of the segment */
+	hprof_is_instance_fn is_instance;	/* NULL: the rest of a damaged segment is skipped */
+	const void *ctx;
+};
+
+void hprof_items(struct hprof_items *i, const struct hprof *h, hprof_is_instance_fn is_instance,
+		 const void *ctx);
+bool hprof_items_next_slow(struct hprof_items *i, struct hprof_item *x);
+
+/* The next item of the dump, whatever lies between; false at the end. */
+static inline bool hprof_items_next(struct hprof_items *i, struct hprof_item *x)
+{
+	const uint8_t *next = i->p < i->end ? hprof_item(i->walk.h, i->p, i->end, x) : NULL;
+
+	if (!next)
+		return hprof_items_next_slow(i, x);
+	i->p = next;
+	return true;
+}
+
+/* --- classes --- */
+
+/* A class as it lies in the dump, checked. */
+struct hprof_class {
+	uint64_t id, super, loader, signers, domain;
+	uint32_t instance_len;		/* bytes of an instance's fields in the dump */
+	const uint8_t *statics;		/* (id of the name, type, value) */
+	uint16_t nr_statics;
+	const uint8_t *fields;		/* own ones: (id of the name, type) */
+	uint16_t nr_fields;
+};
+
+/* x is of kind HPROF_CLASS. */
+void hprof_class(const struct hprof *h, const struct hprof_item *x, struct hprof_class *c);
+
+struct hprof_field {
+	uint64_t name;
+	uint8_t type;
+	const uint8_t *value;		/* of a static one */
+};
+
+/* The static or instance field at *p, which moves behind it. */
+static inline struct hprof_field hprof_static(const struct hprof *h, const uint8_t **p)
+{
+	struct hprof_field f = { hprof_id(h, *p), (*p)[h->id_size], *p + h->id_size + 1 };
+
+	*p = f.value + hprof_type_size(h, f.type);
+	return f;
+}
+
+static inline struct hprof_field hprof_field(const struct hprof *h, const uint8_t **p)
+{
+	struct hprof_field f = { hprof_id(h, *p), (*p)[h->id_size], NULL };
+
+	*p += h->id_size + 1;
+	return f;
+}
+
+#endif

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* ids.c - see ids.h. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "heap/ids.h"
+
+/* Addresses further from the page with most ids than this are damage: 16 TB, 16 MB of directory. */
+enum { MAX_DIR_BITS = 24 };
+
+void ids_init(struct heap_ids *x, unsigned int shift, uint64_t max_bytes)
+{
+	*x = (struct heap_ids){ .shift = shift, .max_pages = max_bytes / sizeof(struct ids_page) + 1 };
+}
+
+void ids_release(struct heap_ids *x)
+{
+	size_t i;
+
+	for (i = 0; i < x->nr_pages; i++)
+		free(x->pages[i]);
+	free(x->pages);
+	free(x->dir);
+	map_release(&x->page_of);
+	*x = (struct heap_ids){ 0 };
+}
+
+static struct ids_page *page_of(struct heap_ids *x, uint64_t number)
+{
+	uint32_t *i = map_put(&x->page_of, number);
+
+	if (*i != MAP_NONE)
+		return x->pages[*i];
+	if (x->nr_pages == x->max_pages)
+		return NULL;
+	*i = x->nr_pages;
+	VEC_GROW(x->pages, x->nr_pages, x->alloc_pages);
+	x->pages[x->nr_pages] = xcalloc(1, sizeof(struct ids_page));
+	x->pages[x->nr_pages]->number = number;
+	return x->pages[x->nr_pages++];
+}
+
+bool ids_add(struct heap_ids *x, uint64_t id)
+{
+	uint64_t number = id >> x->shift >> IDS_PAGE_BITS, mask;
+	unsigned int bit = id >> x->shift & ((1 << IDS_PAGE_BITS) - 1);
+
+	if (id & ((1 << x->shift) - 1)) {
+		x->nr_odd++;
+		return true;
+	}
+	if (!x->last || x->last->number != number)
+		x->last = page_of(x, number);
+	if (!x->last)
+		return false;
+	mask = (uint64_t)1 << bit % 64;
+	x->nr_twice += !!(x->last->bits[bit / 64] & mask);
+	x->last->bits[bit / 64] |= mask;
+	return true;
+}
+
+static uint64_t count_ids(const struct ids_page *p)
+{
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 0; i < IDS_WORDS; i++)
+		n += __builtin_popcountll(p->bits[i]);
+	return n;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct ids_page *x = *(struct ids_page *const *)a, *y = *(struct ids_page *const *)b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Drops the pages that are far from the one with most ids: a damaged id can be any. */
+static void drop_far_pages(struct heap_ids *x)
+{
+	const uint64_t reach = (uint64_t)1 << (MAX_DIR_BITS - 1);
+	uint64_t most = 0, center = 0, n;
+	size_t i, nr = 0;
+
+	for (i = 0; i < x->nr_pages; i++) {
+		n = count_ids(x->pages[i]);
+		if (n > most) {
+			most = n;
+			center = x->pages[i]->number;
+		}
+	}
+	for (i = 0; i < x->nr_pages; i++) {
+		n = x->pages[i]->number;
+		if ((n > center ? n - center : center - n) < reach) {
+			x->pages[nr++] = x->pages[i];
+			continue;
+		}
+		x->nr_odd += count_ids(x->pages[i]);
+		free(x->pages[i]);
+	}
+	x->nr_pages = nr;
+}
+
+static bool rank(struct heap_ids *x)
+{
+	uint64_t nr = 0;
+	size_t i, k;
+
+	for (i = 0; i < x->nr_pages; i++) {
+		struct ids_page *p = x->pages[i];
+
+		for (k = 0; k < IDS_WORDS; k++) {
+			if (!(k % IDS_RANK_WORDS))
+				p->rank[k / IDS_RANK_WORDS] = nr;
+			nr += __builtin_popcountll(p->bits[k]);
+		}
+		if (nr >= HEAP_NONE)
+			return false;
+	}
+	x->nr = nr;
+	return true;
+}
+
+bool ids_finish(struct heap_ids *x)
+{
+	size_t i;
+
+	map_release(&x->page_of);
+	drop_far_pages(x);
+	if (!x->nr_pages)
+		return true;
+	qsort(x->pages, x->nr_pages, sizeof(struct ids_page *), by_number);
+	x->first_page = x->pages[0]->number;
+	x->nr_dir = x->pages[x->nr_pages - 1]->number - x->first_page + 1;
+	x->dir = xcalloc(x->nr_dir, sizeof(*x->dir));
+	for (i = 0; i < x->nr_pages; i++)
+		x->dir[x->pages[i]->number - x->first_page] = i + 1;
+	return rank(x);
+}
+
+static uint64_t id_at(const struct heap_ids *x, const struct ids_page *p, size_t word, unsigned int bit)
+{
+	return ((p->number << IDS_PAGE_BITS) + word * 64 + bit) << x->shift;
+}
+
+uint64_t ids_id(const struct heap_ids *x, uint32_t nr)
+{
+	size_t lo = 0, hi = x->nr_pages, word;
+	const struct ids_page *p;
+	uint32_t rest;
+	uint64_t bits;
+
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (x->pages[mid]->rank[0] <= nr)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	p = x->pages[lo];
+	rest = nr - p->rank[0];
+	for (word = 0; (unsigned int)__builtin_popcountll(p->bits[word]) <= rest; word++)
+		rest -= __builtin_popcountll(p->bits[word]);
+	for (bits = p->bits[word]; rest; rest--)
+		bits &= bits - 1;
+	return id_at(x, p, word, __builtin_ctzll(bits));
+}
+
+void ids_walk(struct ids_walk *w, const struct heap_ids *x)
+{
+	*w = (struct ids_walk){ .ids = x, .left = x->nr_pages ? x->pages[0]->bits[0] : 0 };
+}
+
+bool ids_next(struct ids_walk *w, uint64_t *id)
+{
+	const struct heap_ids *x = w->ids;
+
+	while (!w->left) {
+		if (w->page == x->nr_pages)
+			return false;
+		if (++w->word == IDS_WORDS) {
+			w->word = 0;
+			if (++w->page == x->nr_pages)
+				return false;
+		}
+		w->left = x->pages[w->page]->bits[w->word];
+	}
+	*id = id_at(x, x->pages[w->page], w->word, __builtin_ctzll(w->left));
+	w->left &= w->left - 1;
+	return true;
+}

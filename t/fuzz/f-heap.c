@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* f-heap.c - any bytes as a heap dump: each object is in the tree once, and the invariants hold. */
+#include <stdlib.h>
+
+#include "flow/check.h"
+#include "heap/tree.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	const struct heap_tree_opts o = { .fold = len % 3, .keep_soft = len & 1 };
+	struct flow_check c[FLOW_NR_CHECKS];
+	struct heap_tree_facts facts;
+	uint64_t total;
+	struct model m;
+	struct heap h;
+	struct err e;
+
+	if (!heap_open_memory(&h, data, len, &e)) {
+		if (heap_tree(&h, &o, &m, &facts, &e) || flow_check(&m.flow, c) ||
+		    flow_totals(&m.flow, &total) != h.ids.nr || total != h.bytes)
+			abort();
+		model_release(&m);
+	}
+	heap_release(&h);
+	return 0;
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* u-heap.c - a heap dump made by hand: sizes, retained sizes, damage. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "flow/check.h"
+#include "heap/tree.h"
+#include "unit.h"
+
+/* --- a writer of dumps --- */
+
+static void be(struct buf *b, uint64_t v, unsigned int len)
+{
+	while (len--)
+		buf_u8(b, v >> 8 * len);
+}
+
+static void id(struct buf *b, uint64_t v)
+{
+	be(b, v, 8);
+}
+
+static void record(struct buf *b, unsigned int tag, const struct buf *body)
+{
+	be(b, tag, 1);
+	be(b, 0, 4);
+	be(b, body->len, 4);
+	buf_add(b, body->data, body->len);
+}
+
+static void text(struct buf *b, uint64_t nr, const char *s)
+{
+	struct buf body = BUF_INIT;
+
+	id(&body, nr);
+	buf_add(&body, s, strlen(s));
+	record(b, HPROF_UTF8, &body);
+	buf_release(&body);
+}
+
+static void load_class(struct buf *b, uint64_t class, uint64_t name)
+{
+	struct buf body = BUF_INIT;
+
+	be(&body, 1, 4);
+	id(&body, class);
+	be(&body, 0, 4);
+	id(&body, name);
+	record(b, HPROF_LOAD_CLASS, &body);
+	buf_release(&body);
+}
+
+/* A class with so many references as fields, all of that name. */
+static void class(struct buf *b, uint64_t class, uint64_t super, unsigned int nr_refs, uint64_t field)
+{
+	unsigned int i;
+
+	be(b, 0x20, 1);
+	id(b, class);
+	be(b, 0, 4);
+	id(b, super);
+	for (i = 0; i < 5; i++)
+		id(b, 0);
+	be(b, 8 * nr_refs, 4);
+	be(b, 0, 2);
+	be(b, 0, 2);
+	be(b, nr_refs, 2);
+	for (i = 0; i < nr_refs; i++) {
+		id(b, field);
+		be(b, HPROF_OBJECT, 1);
+	}
+}
+
+static void instance(struct buf *b, uint64_t object, uint64_t class, unsigned int nr_refs,
+		     const uint64_t *refs)
+{
+	unsigned int i;
+
+	be(b, 0x21, 1);
+	id(b, object);
+	be(b, 0, 4);
+	id(b, class);
+	be(b, 8 * nr_refs, 4);
+	for (i = 0; i < nr_refs; i++)
+		id(b, refs[i]);
+}
+
+static void bytes(struct buf *b, uint64_t object, unsigned int nr)
+{
+	be(b, 0x23, 1);
+	id(b, object);
+	be(b, 0, 4);
+	be(b, nr, 4);
+	be(b, HPROF_BYTE, 1);
+	while (nr--)
+		be(b, 'x', 1);
+}
+
+static void root(struct buf *b, unsigned int kind, uint64_t object)
+{
+	be(b, kind, 1);
+	id(b, object);
+}
+
+/*
+ * Ten orders in a list, each with a line of its own; all lines share one product of 100 bytes. Every object
+ * takes 16 bytes of header and its references of 8 bytes, one beside the other.
+ */
+enum { NAME_OBJECT = 1, NAME_ORDER, NAME_LINE, NAME_PRODUCT, NAME_BYTES, NAME_FIELD, NAME_CLASS };
+enum { CLASS_OBJECT = 0x1000, CLASS_ORDER = 0x1100, CLASS_LINE = 0x1200, CLASS_PRODUCT = 0x1300,
+	CLASS_BYTES = 0x1400, CLASS_CLASS = 0x1500 };
+enum { ORDERS = 10, FIRST = 0x2000, ORDER_SIZE = 32, LINE_SIZE = 24, PRODUCT = 0x4000, CONTENT = 0x4018,
+	CONTENT_SIZE = 120 };
+
+static uint64_t order(unsigned int i)
+{
+	return FIRST + i * (ORDER_SIZE + LINE_SIZE);
+}
+
+static uint64_t line(unsigned int i)
+{
+	return order(i) + ORDER_SIZE;
+}
+
+static void put_orders(struct buf *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < ORDERS; i++) {
+		instance(b, order(i), CLASS_ORDER, 2,
+			 (const uint64_t[]){ i + 1 < ORDERS ? order(i + 1) : 0, line(i) });
+		instance(b, line(i), CLASS_LINE, 1, (const uint64_t[]){ PRODUCT });
+	}
+	instance(b, PRODUCT, CLASS_PRODUCT, 1, (const uint64_t[]){ CONTENT });
+	bytes(b, CONTENT, 100);
+	instance(b, CONTENT + CONTENT_SIZE, CLASS_OBJECT, 0, NULL);	/* for the size of what is before */
+}
+
+static void put_classes(struct buf *b)
+{
+	class(b, CLASS_OBJECT, 0, 0, 0);
+	class(b, CLASS_ORDER, CLASS_OBJECT, 2, NAME_FIELD);
+	class(b, CLASS_LINE, CLASS_OBJECT, 1, NAME_FIELD);
+	class(b, CLASS_PRODUCT, CLASS_OBJECT, 1, NAME_FIELD);
+	class(b, CLASS_BYTES, CLASS_OBJECT, 0, 0);
+	class(b, CLASS_CLASS, CLASS_OBJECT, 0, 0);
+}
+
+static void make_dump(struct buf *b)
+{
+	struct buf segment = BUF_INIT;
+	unsigned int i;
+
+	buf_add(b, "JAVA PROFILE 1.0.2", 19);
+	be(b, 8, 4);
+	be(b, 1700000000000, 8);
+	text(b, NAME_OBJECT, "java/lang/Object");
+	text(b, NAME_ORDER, "shop/Order");
+	text(b, NAME_LINE, "shop/Line");
+	text(b, NAME_PRODUCT, "shop/Product");
+	text(b, NAME_BYTES, "[B");
+	text(b, NAME_FIELD, "next");
+	text(b, NAME_CLASS, "java/lang/Class");
+	for (i = 0; i < 4; i++)
+		load_class(b, CLASS_OBJECT + i * 0x100, NAME_OBJECT + i);
+	load_class(b, CLASS_BYTES, NAME_BYTES);
+	load_class(b, CLASS_CLASS, NAME_CLASS);
+	put_classes(&segment);
+	put_orders(&segment);
+	for (i = 0; i < 6; i++)
+		root(&segment, HPROF_ROOT_STICKY_CLASS, CLASS_OBJECT + i * 0x100);
+	root(&segment, HPROF_ROOT_MONITOR, order(0));
+	record(b, HPROF_HEAP_SEGMENT, &segment);
+	buf_reset(&segment);
+	record(b, HPROF_HEAP_END, &segment);
+	buf_release(&segment);
+}
+
+static int read_tree(const struct buf *b, struct heap *h, struct model *m, struct heap_tree_facts *facts)
+{
+	static const struct heap_tree_opts o = { .keep_soft = true };
+	struct err e;
+	int r = heap_open_memory(h, b->data, b->len, &e);
+
+	if (r)
+		model_init(m, 1, FLOW_OBJECTS);
+	return r ? r : heap_tree(h, &o, m, facts, &e);
+}
+
+/* n, base and cum of the context whose consumer has that name, the only one. */
+static bool find(const struct model *m, const char *name, uint64_t *n, uint64_t *base, uint64_t *cum)
+{
+	uint32_t i;
+
+	for (i = flow_next(&m->flow, FLOW_NONE); i; i = flow_next(&m->flow, i)) {
+		if (strcmp(consumer_name(&m->consumers, m->flow.nodes[i].consumer), name) != 0)
+			continue;
+		*n = m->flow.nodes[i].n;
+		*base = *flow_base(&m->flow, i);
+		*cum = *flow_cum(&m->flow, i);
+		return true;
+	}
+	return false;
+}
+
+TEST(heap_tree_of_a_planted_graph)
+{
+	struct buf b = BUF_INIT;
+	struct heap_tree_facts facts;
+	struct flow_check c[FLOW_NR_CHECKS];
+	uint64_t n, base, cum;
+	struct model m;
+	struct heap h;
+
+	make_dump(&b);
+	CHECK_U64(read_tree(&b, &h, &m, &facts), 0);
+	CHECK_U64(h.layout.reference, 8);
+	CHECK_U64(h.layout.header, 16);
+	CHECK(find(&m, "shop.Order", &n, &base, &cum));
+	CHECK_U64(n, ORDERS);
+	CHECK_U64(base, ORDERS * ORDER_SIZE);
+	CHECK_U64(cum, ORDERS * (ORDER_SIZE + LINE_SIZE) + 24 + CONTENT_SIZE);
+	CHECK(find(&m, "shop.Line", &n, &base, &cum));
+	CHECK_U64(n, ORDERS);
+	CHECK_U64(cum, ORDERS * LINE_SIZE);	/* none of them alone holds the product */
+	CHECK(find(&m, "shop.Product", &n, &base, &cum));
+	CHECK_U64(cum, 24 + CONTENT_SIZE);
+	CHECK(find(&m, "byte[]", &n, &base, &cum));
+	CHECK_U64(base, CONTENT_SIZE);
+	CHECK_U64(facts.nr_lost, 1);
+	CHECK_U64(flow_check(&m.flow, c), 0);
+	model_release(&m);
+	heap_release(&h);
+	buf_release(&b);
+}
+
+/* Cut off anywhere, it has what is before; and the objects' sum is that of the tree. */
+TEST(heap_truncated_anywhere)
+{
+	struct buf b = BUF_INIT;
+	struct heap_tree_facts facts;
+	struct flow_check c[FLOW_NR_CHECKS];
+	struct model m;
+	struct heap h;
+	size_t whole, read = 0, before = 0;
+	uint64_t total;
+
+	make_dump(&b);
+	whole = b.len;
+	for (b.len = 0; b.len < whole; b.len++) {
+		if (!read_tree(&b, &h, &m, &facts)) {
+			CHECK_U64(flow_check(&m.flow, c), 0);
+			CHECK_U64(flow_totals(&m.flow, &total), h.ids.nr);
+			CHECK_U64(total, h.bytes);
+			CHECK(h.ids.nr >= before);
+			before = h.ids.nr;
+			read++;
+		}
+		model_release(&m);
+		heap_release(&h);
+	}
+	CHECK(read > 100);
+	CHECK_U64(before, 6 + 2 * ORDERS + 3);
+	b.len = whole;
+	buf_release(&b);
+}
+
+/* Bytes that are changed cost what they are part of, and are counted. */
+TEST(heap_damaged_anywhere)
+{
+	struct buf b = BUF_INIT;
+	struct heap_tree_facts facts;
+	struct flow_check c[FLOW_NR_CHECKS];
+	struct model m;
+	struct heap h;
+	uint64_t total;
+	int round;
+
+	for (round = 0; round < 3000; round++) {
+		int nr = 1 + unit_random() % 4;
+
+		buf_reset(&b);
+		make_dump(&b);
+		while (nr--)
+			b.data[unit_random() % b.len] = unit_random();
+		if (!read_tree(&b, &h, &m, &facts)) {
+			CHECK_U64(flow_check(&m.flow, c), 0);
+			CHECK_U64(flow_totals(&m.flow, &total), h.ids.nr);
+			CHECK_U64(total, h.bytes);
+		}
+		model_release(&m);
+		heap_release(&h);
+	}
+	buf_release(&b);
+}
+
+/* In the middle of a segment, what follows is found again. */
+TEST(heap_goes_on_after_damage)
+{
+	struct buf b = BUF_INIT;
+	struct heap_tree_facts facts;
+	struct model m;
+	struct heap h;
+	char *at, key[9] = { 0x21, 0, 0, 0, 0, 0, 0, (char)(0x2000 >> 8), 0 };
+
+	make_dump(&b);
+	at = memmem(b.data, b.len, key, sizeof(key));
+	CHECK(at);
+	memset(at, 0x7e, 60);	/* order 0 and part of its line */
+	CHECK_U64(read_tree(&b, &h, &m, &facts), 0);
+	CHECK_U64(h.damage.nr, 1);
+	CHECK(h.damage.bytes >= 60 && h.damage.bytes < 120);
+	CHECK_U64(h.ids.nr, 6 + 2 * ORDERS + 3 - 2);
+	model_release(&m);
+	heap_release(&h);
+	buf_release(&b);
+}
+
+TEST(heap_open_says_what_is_wrong)
+{
+	static const struct {
+		const char *data;
+		size_t len;
+		const char *msg;
+	} bad[] = {
+		{ "", 0, "not a heap dump" }, { "JAVA PROFILE 1.0.2", 19, "truncated in its header" },
+		{ "JAVA PROFILE 1.0.2\0\0\0\0\7\0\0\0\0\0\0\0\0", 31, "identifiers of 7 bytes" },
+		{ "JAVA PROFILE 1.0.2\0\0\0\0\10\0\0\0\0\0\0\0\0", 31, "without objects" },
+	};
+	struct heap h;
+	struct err e;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		CHECK_U64(heap_open_memory(&h, bad[i].data, bad[i].len, &e), (uint64_t)-EINVAL);
+		CHECK(strstr(e.msg, bad[i].msg));
+		heap_release(&h);
+	}
+}

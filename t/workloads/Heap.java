@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+import com.sun.management.HotSpotDiagnosticMXBean;
+import java.lang.management.ManagementFactory;
+import java.nio.file.*;
+import java.util.*;
+import javax.management.*;
+
+/** Heap FILE: a heap with planted objects; dumps it to FILE.hprof, its histogram to FILE.histogram. */
+public class Heap {
+	static final int ORDERS = 1000, LINES = 5;
+
+	static class Product {
+		final byte[] picture = new byte[1 << 20];
+	}
+
+	static class Line {
+		final Product product;
+
+		Line(Product product) {
+			this.product = product;
+		}
+	}
+
+	static class Order {
+		final Line[] lines = new Line[LINES];
+	}
+
+	static class Node {
+		Node next;
+		final long[] load = new long[10];
+	}
+
+	/* Holds orders, which share a product; and a list. */
+	static class Shop {
+		final List<Order> orders = new ArrayList<>();
+		Node list;
+	}
+
+	static Shop shop = new Shop();
+
+	static void plant() {
+		Product product = new Product();
+		for (int i = 0; i < ORDERS; i++) {
+			Order order = new Order();
+			for (int k = 0; k < LINES; k++)
+				order.lines[k] = new Line(product);
+			shop.orders.add(order);
+		}
+		for (int i = 0; i < 100000; i++) {
+			Node node = new Node();
+			node.next = shop.list;
+			shop.list = node;
+		}
+	}
+
+	/* A local variable of a thread that waits is what holds its array. */
+	static void holdInThread() {
+		Thread holder = new Thread(() -> {
+			double[] held = new double[50000];
+			synchronized (held) {
+				try {
+					held.wait();
+				} catch (InterruptedException e) {
+					held[0] = 1;
+				}
+			}
+		}, "holder");
+		holder.setDaemon(true);
+		holder.start();
+		while (holder.getState() != Thread.State.WAITING)
+			Thread.onSpinWait();
+	}
+
+	static String histogram() throws Exception {
+		return (String) ManagementFactory.getPlatformMBeanServer().invoke(
+			new ObjectName("com.sun.management:type=DiagnosticCommand"), "gcClassHistogram",
+			new Object[] { null }, new String[] { String[].class.getName() });
+	}
+
+	public static void main(String[] args) throws Exception {
+		plant();
+		holdInThread();
+		histogram();
+		Files.deleteIfExists(Path.of(args[0] + ".hprof"));
+		Files.writeString(Path.of(args[0] + ".histogram"), histogram());
+		ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+			.dumpHeap(args[0] + ".hprof", true);
+	}
+}
