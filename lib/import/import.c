@@ -21,6 +21,7 @@ static const struct import_format *const formats[] = {
 	&import_perf,
 	&import_pprof,
 	&import_speedscope,
+	&import_callgrind,
 	&import_folded,
 };
 

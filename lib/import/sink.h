@@ -77,6 +77,7 @@ struct import_format {
 	int (*read)(struct import *im, const char *data, size_t len, struct err *e);
 };
 
-extern const struct import_format import_jfr, import_perf, import_pprof, import_speedscope, import_folded;
+extern const struct import_format import_jfr, import_perf, import_pprof, import_speedscope, import_callgrind,
+	import_folded;
 
 #endif

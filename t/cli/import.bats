@@ -295,3 +295,83 @@ main;main;read\it 2000000' ]
 	run_arcprof report --import p.json
 	[[ $stderr == "arcprof report: p.json: its JSON is damaged or truncated at offset "* ]]
 }
+
+# ---- callgrind ----
+
+# "NAME NUMBER" of what callgrind_annotate lists, the levels of recursion and the files of a function added up.
+annotated() {
+	callgrind_annotate --threshold=100 "$@" | sed -n 's/^ *\([0-9,]*\) *( *[0-9.]*%)  *[^:]*:\([^[]*[^[ ]\).*/\1 \2/p' | tr -d , |
+		awk '{ n = $1; sub(/^[0-9]* /, ""); sub(/\x27[0-9]+$/, ""); sum[$0] += n } END { for (f in sum) print f "\t" sum[f] }' | sort
+}
+
+# The same of --xprof, of column base or cum.
+imported() {
+	arcprof report --import "$1" --xprof --format json --metric Ir |
+		jq -r ".rows[] | \"\\(.name)\\t\\(.$2[0])\"" | awk -F '\t' '{ sum[$1] += $2 } END { for (f in sum) print f "\t" sum[f] }' | sort
+}
+
+record_callgrind() {
+	command -v valgrind >/dev/null || skip "no valgrind"
+	cat >calls.c <<'EOS'
+#define OWN __attribute__((noinline, noclone))
+OWN int leaf(int n) { int s = 0; for (int i = 0; i < n; i++) s += i ^ n; return s; }
+OWN int left(int n) { return leaf(n) + leaf(n * 2); }
+OWN int right(int n) { return leaf(n * 10) + 1; }
+OWN int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+OWN int odd(int n);
+OWN int even(int n) { return n ? odd(n - 1) : 1; }
+OWN int odd(int n) { return n ? even(n - 1) : leaf(5); }
+int main(void) { int s = 0; for (int i = 0; i < 100; i++) s += left(i) + right(i); return (s + fib(15) + even(40) + odd(7)) & 1; }
+EOS
+	gcc -g -O1 -fno-optimize-sibling-calls -o calls calls.c
+	timeout 60 valgrind -q --tool=callgrind --callgrind-out-file=calls.out "$@" ./calls >/dev/null 2>err || [ $? -eq 1 ] ||
+		skip "valgrind: $(head -n 1 err)"
+}
+
+@test "import: callgrind's functions have what callgrind_annotate says, and callers what was called for them" {
+	record_callgrind
+	annotated calls.out | awk -F '\t' '$2 > 50' >want
+	imported calls.out base | awk -F '\t' '$2 > 50' >got
+	[ "$(grep -c . want)" -ge 10 ]
+	for f in main leaf left right fib even odd; do
+		grep "^$f	" want >w
+		grep "^$f	" got | diff w -
+	done
+	# With what they call; of recursive functions callgrind counts some of that twice.
+	annotated --inclusive=yes calls.out >want
+	imported calls.out cum >got
+	for f in left right leaf; do
+		grep "^$f	" want >w
+		grep "^$f	" got | diff w -
+	done
+	[ "$(sed -n 's/^summary: //p' calls.out)" = "$(arcprof report --import calls.out --format json | json '.metrics[0].total' -)" ]
+	arcprof report --import calls.out --check
+	# What leaf consumed for left and right is exact, though all of it is one function.
+	arcprof report --import calls.out --xarc --format json >xarc
+	run_arcprof report --import calls.out --xprof --metric calls --format json
+	[ "$(json '.rows[] | select(.name == "leaf") | .base[0]')" = 300 ]
+	[ "$(json '.rows[] | select(.name == "fib") | .base[0]')" = 1973 ]
+	[ "$(json '.rows[] | select(.name == "left") | .base[0]')" = 100 ]
+}
+
+@test "import: callgrind's other ways to write positions and names are the same profile" {
+	record_callgrind
+	imported calls.out base >want
+	for options in "--dump-instr=yes" "--compress-strings=no" "--compress-pos=no" "--dump-line=no" "--collect-jumps=yes"; do
+		record_callgrind "$options"
+		imported calls.out base | diff want -
+	done
+}
+
+@test "import: what --format callgrind wrote has the same functions" {
+	arcprof report -q -i "$MIXED" --format callgrind -o c.out
+	numbers -i "$MIXED" | cut -f 1,3 | grep -v '^java	\|^main	' >want
+	numbers --import c.out | cut -f 1,3 | grep -v '^java \[\|^main \[' | diff want -
+}
+
+@test "import: a line of a callgrind file that cannot be read is named" {
+	printf 'version: 1\nevents: Ir\nfn=(1) f\n1 5\nfn=(2)\n' >c.out
+	run_arcprof report --import c.out
+	[ "$status" -eq 1 ]
+	[ "$stderr" = "arcprof report: c.out: line 5 cannot be read" ]
+}
