@@ -23,7 +23,7 @@ class JfrSums {
 		StringBuilder s = new StringBuilder();
 
 		if ((m.getModifiers() & 0x100) == 0 || !descriptor.substring(end).matches("\\)L(;| .*)"))
-			return m.getType().getName() + "." + m.getName();
+			return plain(m.getType().getName()) + "." + m.getName();
 		s.append(m.getName());
 		if (descriptor.endsWith(")L;"))
 			return s.toString();
@@ -43,7 +43,8 @@ class JfrSums {
 		if (n > 0)
 			element = element.startsWith("L") ? element.substring(1, element.length() - 1)
 				: MethodType.fromMethodDescriptorString("()" + element, null).returnType().getName();
-		return element + "[]".repeat(n);
+		/* hidden classes: the reader makes the slash before their address a dot */
+		return element.replaceAll("\\.(0x[0-9a-f]+)$", "/$1") + "[]".repeat(n);
 	}
 
 	private static RecordedThread thread(RecordedEvent e) {
