@@ -183,9 +183,9 @@ static void lose_cpu(struct sched_model *m, struct sched_thread *t, const struct
 
 	if (!fits || r->state == SCHED_UNTOLD)
 		odd(m, t);	/* [2] */
+	t->cpu = r->cpu;	/* where it was until now, too: before its first record that is not known */
 	l->ran_ns = pass(m, t, r->time_ns, fits ? SCHED_ON_CPU : SCHED_UNKNOWN, bucket_of(r->state));
 	l->ran_known = fits;
-	t->cpu = r->cpu;
 	if (r->state == SCHED_DEAD) {
 		t->gone_ns = t->since_ns;
 		t->gone = true;

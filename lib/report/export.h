@@ -99,6 +99,26 @@ struct export_samples {
 void export_samples_init(struct export_samples *s, const struct view *v, unsigned int metric);
 void export_samples_release(struct export_samples *s);
 
+/*
+ * Stacks as a tree: the innermost frame, and the stack of its caller, which has a lower number.  What is
+ * inlined is a frame of its own.
+ */
+struct export_stacks {
+	struct export *x;		/* borrowed */
+	struct map number_of;		/* number of the caller and location -> number, from 1 */
+	struct export_stack {
+		uint32_t caller;	/* 0: none */
+		uint32_t location;
+	} *list;			/* [number - 1] */
+	size_t nr_list, alloc_list;
+	uint32_t *at;			/* [node]: number; 0: not looked up */
+};
+
+void export_stacks_init(struct export_stacks *s, struct export *x);
+void export_stacks_release(struct export_stacks *s);
+/* Number of the node's stack; a process or thread that is in no function is a frame itself. */
+uint32_t export_stack(struct export_stacks *s, uint32_t node);
+
 /* Says what the format has no place for; the command tells the user. */
 void export_lacks(struct view *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -50,13 +50,7 @@ struct firefox {
 	struct map source_of;		/* name of a file -> index */
 	uint32_t *sources;
 	size_t nr_sources, alloc_sources;
-	struct map stack_of;		/* stack of the caller and location -> number, from 1 */
-	struct firefox_stack {
-		uint32_t caller;	/* 0: none */
-		uint32_t location;
-	} *stacks;			/* [number - 1] */
-	size_t nr_stacks, alloc_stacks;
-	uint32_t *stack_at;		/* [node]: number; 0: not looked up */
+	struct export_stacks stacks;
 	struct map tids;		/* -> how many threads had it so far */
 };
 
@@ -84,40 +78,6 @@ static uint32_t source(struct firefox *x, uint32_t file)
 		x->sources[x->nr_sources++] = file;
 	}
 	return *at;
-}
-
-static uint32_t add_stack(struct firefox *x, uint32_t caller, uint32_t location)
-{
-	uint32_t *at = map_put(&x->stack_of, (uint64_t)caller << 32 | location);
-
-	if (*at == MAP_NONE) {
-		VEC_GROW(x->stacks, x->nr_stacks, x->alloc_stacks);
-		x->stacks[x->nr_stacks++] = (struct firefox_stack){ caller, location };
-		*at = x->nr_stacks;
-	}
-	return *at;
-}
-
-/* The stack of the node; a thread that is in no function is a frame itself. */
-static uint32_t stack(struct firefox *x, uint32_t node)
-{
-	const struct flow_node *nodes = x->v->m->flow.nodes;
-	uint32_t at, caller, unused;
-
-	while (!x->stack_at[node]) {
-		for (at = node;; at = caller) {
-			caller = nodes[at].parent;
-			if (!caller || export_is_root(x->v, nodes[caller].consumer)) {
-				caller = FLOW_NONE;
-				break;
-			}
-			if (x->stack_at[caller])
-				break;
-		}
-		x->stack_at[at] = add_stack(x, caller ? x->stack_at[caller] : 0,
-					    export_location(&x->x, at, &unused));
-	}
-	return x->stack_at[node];
 }
 
 static void categorize(uint32_t kind, unsigned int *category, unsigned int *subcategory)
@@ -163,14 +123,14 @@ static void put_stacks(struct firefox *x)
 
 	json_object(&x->j, "stackTable");
 	json_array(&x->j, "frame");
-	for (i = 0; i < x->nr_stacks; i++)
-		json_u64(&x->j, NULL, x->stacks[i].location - 1);
+	for (i = 0; i < x->stacks.nr_list; i++)
+		json_u64(&x->j, NULL, x->stacks.list[i].location - 1);
 	json_end(&x->j);
 	json_array(&x->j, "prefixOffset");	/* how far before it the caller is */
-	for (i = 0; i < x->nr_stacks; i++)
-		json_u64(&x->j, NULL, x->stacks[i].caller ? i + 1 - x->stacks[i].caller : 0);
+	for (i = 0; i < x->stacks.nr_list; i++)
+		json_u64(&x->j, NULL, x->stacks.list[i].caller ? i + 1 - x->stacks.list[i].caller : 0);
 	json_end(&x->j);
-	json_u64(&x->j, "length", x->nr_stacks);
+	json_u64(&x->j, "length", x->stacks.nr_list);
 	json_end(&x->j);
 }
 
@@ -433,7 +393,7 @@ static void put_samples(struct firefox *x, const struct export_samples *s, const
 	json_object(&x->j, "samples");
 	json_array(&x->j, "stack");
 	for (i = t->first; i < end; i++)
-		json_u64(&x->j, NULL, stack(x, s->list[i].node) - 1);
+		json_u64(&x->j, NULL, export_stack(&x->stacks, s->list[i].node) - 1);
 	json_end(&x->j);
 	put_times(x, s, t, ns);
 	json_array(&x->j, "weight");
@@ -609,7 +569,7 @@ int firefox_print(struct view *v, FILE *out, struct err *e)
 		return -ENOMEM;
 	json_init(&x.j, packed);
 	export_init(&x.x, v);
-	x.stack_at = xcalloc(v->m->flow.nr_nodes, sizeof(*x.stack_at));
+	export_stacks_init(&x.stacks, &x.x);
 	export_samples_init(&s, v, v->o->sort_metric);
 	json_object(&x.j, NULL);
 	put_meta(&x);
@@ -620,14 +580,12 @@ int firefox_print(struct view *v, FILE *out, struct err *e)
 	fclose(packed);
 	say_lacks(v);
 	export_samples_release(&s);
+	export_stacks_release(&x.stacks);
 	export_release(&x.x);
 	map_release(&x.function_of);
 	map_release(&x.source_of);
-	map_release(&x.stack_of);
 	map_release(&x.tids);
 	free(x.functions);
 	free(x.sources);
-	free(x.stacks);
-	free(x.stack_at);
 	return 0;
 }

@@ -69,6 +69,7 @@ int callgrind_print(struct view *v, FILE *out, struct err *e);
 int otlp_print(struct view *v, FILE *out, struct err *e);
 int otlp_json_print(struct view *v, FILE *out, struct err *e);
 int firefox_print(struct view *v, FILE *out, struct err *e);
+int chrome_print(struct view *v, FILE *out, struct err *e);
 int html_print(struct view *v, FILE *out, struct err *e);	/* lib/page */
 
 #endif

@@ -30,6 +30,7 @@ static const struct format formats[] = {
 	{ "otlp", .print_tree = otlp_print, .binary = true, .detailed = true, .timed = true },
 	{ "otlp-json", .print_tree = otlp_json_print, .detailed = true, .timed = true },
 	{ "firefox", .print_tree = firefox_print, .binary = true, .detailed = true, .timed = true },
+	{ "chrome", .print_tree = chrome_print, .binary = true, .detailed = true, .timed = true },
 	{ "html", .print_tree = html_print, .binary = true, .detailed = true, .timed = true },
 };
 

@@ -187,3 +187,44 @@ jfr_agrees() {
 	grep -qFx 'x\x1b[31m\xff\"' names
 	grep -qFx '<script>alert(1)</script>' names
 }
+
+@test "formats: chrome has samples, dispatches and calls, as the reports" {
+	local trace
+	for trace in "$BATS_FILE_TMPDIR"/*.data; do
+		echo "$trace"
+		case $trace in
+		*/branches.data)
+			run_arcprof report --format chrome -o profile "$trace"
+			[ "$status" -eq 1 ]
+			[[ $stderr == *"trace events consist of what has a time, and this has none: "* ]]
+			continue
+			;;
+		esac
+		arcprof report -i "$trace" --format chrome -o profile
+		"$TOP/t/exported" chrome "${trace%.data}.json" <profile
+	done
+	trace=$BATS_FILE_TMPDIR/program.data
+	[ -e "$trace" ] || skip "no events can be opened here"
+	# each thread's time on CPUs
+	arcprof report -i "$trace" --threads --format json |
+		jq -c '[.threads[] | select(.cpu_ns > 0) | [.tid, .cpu_ns]] | sort' >want
+	arcprof report -i "$trace" --format chrome | gzip -d | jq -c '[.traceEvents[] | select(.cat == "dispatch")] |
+		group_by(.args.tid) | map([.[0].args.tid, (map(.dur * 1000) | add | round)]) | sort' | diff want -
+	[ "$(jq length want)" -ge 1 ]
+}
+
+@test "formats: chrome has each call of a call trace, as often as the report" {
+	skip_unless_java
+	skip_unless_perf
+	javac -d . "$DATA/java/Seed.java"
+	arcprof record --calltrace --callflow='Seed*' -o calls.data -- java -cp . Seed 1 >out 2>&1
+	arcprof report -i calls.data --xprof --format json >want.json
+	arcprof report -i calls.data --format chrome -o profile
+	"$TOP/t/exported" chrome want.json <profile
+	gzip -d <profile >events
+	[ "$(jq '[.traceEvents[] | select(.ph == "B")] | length' events)" -ge 10 ]
+	# without samples there is no list of them: speedscope would show that, and nothing else
+	arcprof report -i calls.data --format chrome --metric cpu | gzip -d | jq -e 'has("samples") | not'
+	arcprof report -i calls.data --format chrome --symbol nosuch 2>notes | gzip -d >none || true
+	[ "$(jq '[.traceEvents[] | select(.ph == "B")] | length' none)" -eq 0 ]
+}
