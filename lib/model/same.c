@@ -33,7 +33,7 @@ static bool ends_here(char c)
 
 static bool begins_with(const char *s, const char *with)
 {
-	return !strncmp(s, with, strlen(with));
+	return *s == *with && !strncmp(s, with, strlen(with));	/* asked at each letter of each name */
 }
 
 /* ---- Java ---- */

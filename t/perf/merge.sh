@@ -1,0 +1,37 @@
+#!/bin/bash
+# How fast traces are merged: recordings with 10 000 contexts each, and what merge made of one, many times over.
+# The time of the CPU for 1000 of each, by that for as many as are merged here, and memory of few and of all.
+# usage: merge.sh [traces]
+cd "$(dirname "$0")/../.." || exit 1
+bin=$PWD/build/arcprof
+gen=$PWD/build/t/perf/trace-gen
+nr=${1:-200}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+make -s build/arcprof "$gen" >/dev/null || exit 1
+"$gen" --samples 20000 --stacks 1900 --depth 6 --compress "$dir/one.data" 2>/dev/null
+"$bin" merge -q "$dir/one.data" -o "$dir/merged.data" || exit 1
+
+# many <file>: nr arguments
+many() {
+	yes "$1" | head -n "$nr"
+}
+
+# merge <file>: milliseconds of CPU for 1000, the least of three runs
+merge() {
+	for _ in 1 2 3; do
+		{ TIMEFORMAT='%U %S'; time many "$1" | xargs "$bin" merge -q -o "$dir/out.data"; } 2>&1
+	done | awk -v nr="$nr" '{ t = ($1 + $2) * 1e6 / nr; if (!n++ || t < least) least = t } END { printf "%.0f", least }'
+}
+
+# Kilobytes at most.
+memory() {
+	xargs python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$bin" merge -q -o "$dir/out.data"
+}
+
+echo "contexts: $("$bin" report "$dir/one.data" --format tree | grep -vc '^#')"
+echo "1000 recordings: $(merge "$dir/one.data") ms (budget 5000)"
+echo "1000 merged traces: $(merge "$dir/merged.data") ms (budget 5000)"
+echo "memory: $(echo "$dir/merged.data" | memory) kB for 1, $(many "$dir/merged.data" | memory) kB for $nr"
