@@ -63,6 +63,47 @@
 #undef BYTES
 #undef PAIRS
 
+static const uint8_t *span_pairs(struct span *s, size_t *len)
+{
+	uint64_t nr = span_varint(s);
+	const uint8_t *p = s->p;
+
+	for (; nr && !s->bad; nr--) {
+		span_varint(s);
+		span_varint(s);
+	}
+	*len = s->p - p;
+	return p;
+}
+
+/* The same as code that reads them; a key must not be 0. */
+#define READ_u32 span_u32
+#define READ_x32 span_u32
+#define READ_i32 span_u32
+#define READ_u64 span_u64
+#define READ_x64 span_u64
+#define READ_v span_varint
+
+#define FIELD(type, name, m, ...) rec->m = READ_##type(s);
+#define KEY(type, name, m) \
+	rec->m = READ_##type(s); \
+	s->bad |= !rec->m;
+#define TEXT(name, m, l) rec->m = span_str(s, &rec->l);
+#define BYTES(name, m, l) rec->m = (const uint8_t *)span_str(s, &rec->l);
+#define PAIRS(nr, a, b, m, l) rec->m = span_pairs(s, &rec->l);
+#define RECORD(k, chunk, time, major, code, name, fields) \
+	static void decode_##k(union trace_record *rec, struct span *s) \
+	{ \
+		memset(&rec->k, 0, sizeof(rec->k)); \
+		fields \
+	}
+#include "trace/table.h"
+#undef FIELD
+#undef KEY
+#undef TEXT
+#undef BYTES
+#undef PAIRS
+
 #define CODE_ANY .minor_mask = 0
 #define CODE_LOW(n) .minor = (n), .minor_mask = 0xff
 #define CODE(n) .minor = (n), .minor_mask = 0xffffffff
@@ -76,7 +117,7 @@ const struct record_kind record_kinds[NR_RECORD_KINDS] = {
 	[RECORD_##s] = { \
 		.number = RECORD_##s, .chunk = CHUNK_##where, .size = sizeof(struct rec_##s), \
 		.timed = IS_##when(s), .code = { .major = TRF_MAJOR_##majr, minr }, \
-		.nr_fields = ARRAY_SIZE(s##_fields), .fields = s##_fields, \
+		.nr_fields = ARRAY_SIZE(s##_fields), .fields = s##_fields, .decode = decode_##s, \
 	},
 #include "trace/table.h"
 };
@@ -230,64 +271,15 @@ enum trf_type record_encode(struct buf *b, const struct record_kind *k, const vo
 
 /* ---- decoding ---- */
 
-static void decode_bytes(char *rec, const struct record_field *f, struct span *s)
-{
-	const void *p;
-	size_t len;
-
-	if (f->op == FIELD_PAIRS) {
-		uint64_t nr = span_varint(s);
-
-		p = s->p;
-		for (; nr && !s->bad; nr--) {
-			span_varint(s);
-			span_varint(s);
-		}
-		len = s->p - (const uint8_t *)p;
-	} else {
-		p = span_str(s, &len);
-	}
-	memcpy(rec + f->off, &p, sizeof(p));
-	memcpy(rec + f->len_off, &len, sizeof(len));
-}
-
-static void decode_field(char *rec, const struct record_field *f, struct span *s)
-{
-	uint64_t v;
-
-	switch (f->op) {
-	case FIELD_U32:
-		v = span_u32(s);
-		memcpy(rec + f->off, &v, 4);
-		break;
-	case FIELD_U64:
-		v = span_u64(s);
-		memcpy(rec + f->off, &v, 8);
-		break;
-	case FIELD_VARINT:
-		v = span_varint(s);
-		memcpy(rec + f->off, &v, sizeof(v));
-		break;
-	default:
-		decode_bytes(rec, f, s);
-		return;
-	}
-	s->bad |= f->key && !v;
-}
-
 bool record_decode(union trace_record *rec, const struct record_row *row, uint64_t time_ns, struct span body)
 {
-	const struct record_kind *k = row->kind;
 	const bool set = true;
 	char *p = (char *)rec;
-	uint32_t i;
 
-	memset(p, 0, k->size);
-	if (k->timed)
+	row->kind->decode(rec, &body);
+	if (row->kind->timed)
 		memcpy(p, &time_ns, sizeof(time_ns));
 	if (row->flag_off)
 		memcpy(p + row->flag_off, &set, sizeof(set));
-	for (i = 0; i < k->nr_fields && !body.bad; i++)
-		decode_field(p, &k->fields[i], &body);
 	return !body.bad;
 }

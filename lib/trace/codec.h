@@ -54,6 +54,8 @@ struct record_kind {
 	struct record_code code;	/* without a variant */
 	uint32_t nr_fields;
 	const struct record_field *fields;
+	/* all but the time */
+	void (*decode)(union trace_record *rec, struct span *s);
 };
 
 /* One code; several may be of the same struct. */
