@@ -184,17 +184,18 @@ static void JNICALL on_stub(jvmtiEnv *jvmti, const char *name, const void *addr,
 }
 
 /*
- * Where calls go through while an inline cache changes. The VM has no event for that code, which it
- * makes once, before JDK 23.
+ * Code that the VM makes once, and announces by no event: where calls go through while an inline cache
+ * changes (before JDK 23), and what lays out the arguments of interpreted native methods.
  */
-static void tell_inline_cache_buffer(void)
+static void tell_unannounced(void)
 {
-	static const char name[] = "InlineCacheBuffer";
+	static const char *const names[] = { "InlineCacheBuffer", "native signature handlers" };
 	uintptr_t begin;
-	size_t size;
+	size_t size, i;
 
-	if (vm_find_stubs(name, &begin, &size))
-		on_stub(ti, name, (const void *)begin, size);
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (vm_find_stubs(names[i], &begin, &size))
+			on_stub(ti, names[i], (const void *)begin, size);
 }
 
 /* --- threads --- */
@@ -301,7 +302,7 @@ static void on_live(JNIEnv *env)
 		find_eetop(env);
 		before = true;
 	}
-	tell_inline_cache_buffer();
+	tell_unannounced();
 	set_mode(JVMTI_ENABLE, thread_events, ARRAY_SIZE(thread_events));
 	visit_all_threads(env, true);
 	vm_end_threads();

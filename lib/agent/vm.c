@@ -546,9 +546,13 @@ uint32_t vm_code_size(const struct vm_blob *b)
 	return b->begin < end && end - b->addr <= size ? end - b->begin : 0;
 }
 
-static const char *blob_name(const struct vm_blob *b)
+/* The blob may be one that is being freed. */
+static bool is_named(const struct vm_blob *b, const char *name)
 {
-	return (const char *)vm_word(b->addr, vm.o.blob_name);
+	char copy[32] = "";
+
+	return (b->kind == VM_BLOB_DISPATCH || b->kind == VM_BLOB_STUB) &&
+	       sys_peek(copy, vm_word(b->addr, vm.o.blob_name), sizeof(copy) - 1) && str_eq(copy, name);
 }
 
 bool vm_find_stubs(const char *name, uintptr_t *begin, size_t *size)
@@ -567,8 +571,7 @@ bool vm_find_stubs(const char *name, uintptr_t *begin, size_t *size)
 			/* a block starts in a segment of its own */
 			if ((uintptr_t)&h->segmap[seg] >= segments)
 				break;
-			if (h->segmap[seg] || !vm_find_blob(at + vm.size.block, &b) ||
-			    b.kind != VM_BLOB_DISPATCH || !str_eq(blob_name(&b), name))
+			if (h->segmap[seg] || !vm_find_blob(at + vm.size.block, &b) || !is_named(&b, name))
 				continue;
 			*begin = b.begin;
 			*size = b.addr + vm_i32(b.addr, vm.o.blob_size) - b.begin;

@@ -148,7 +148,7 @@ struct vm_blob {
 bool vm_find_blob(uintptr_t pc, struct vm_blob *b);
 /* Bytes of its code; 0: not known. */
 uint32_t vm_code_size(const struct vm_blob *b);
-/* The code in the one blob of that name of kind VM_BLOB_DISPATCH. Not in a signal handler. */
+/* The code in the one blob of that name, of at most 31 characters. Not in a signal handler. */
 bool vm_find_stubs(const char *name, uintptr_t *begin, size_t *size);
 int vm_nmethod_level(uintptr_t nm);
 /* The address a deoptimised frame returns to instead of its own code. */
