@@ -32,7 +32,7 @@ struct jfr {
 	struct jfr_stack stack;
 	struct source sources[MAX_SOURCES];
 	unsigned int nr_sources;
-	unsigned int nr_others;		/* types of events beyond that */
+	uint64_t nr_others;		/* events of types beyond that */
 	uint32_t proc;			/* of the JVM; 0: not known */
 	uint64_t start_ns, end_ns;	/* 0: not known yet */
 	uint64_t lost_samples, lost_bytes;
@@ -97,19 +97,25 @@ static char *metric_of(const struct jfr_chunk *c, const struct jfr_type *t)
 	return xstrndup(t->name.s, t->name.len);
 }
 
-/* From 1; 0: there are too many already. */
-static uint32_t find_source(struct jfr *j, const struct jfr_type *t)
+/* That of events of the type, from 1; 0: there is none. */
+static uint32_t find_source(const struct jfr *j, const struct jfr_type *t)
 {
-	struct source *s;
 	unsigned int i;
 
 	for (i = 0; i < j->nr_sources; i++)
 		if (jfr_is(&t->name, j->sources[i].type))
 			return i + 1;
-	if (i == MAX_SOURCES) {
-		j->nr_others++;
-		return 0;
-	}
+	return 0;
+}
+
+/* The same, made when new; 0: there are too many already. */
+static uint32_t add_source(struct jfr *j, const struct jfr_type *t)
+{
+	uint32_t found = find_source(j, t);
+	struct source *s;
+
+	if (found || j->nr_sources == MAX_SOURCES)
+		return found;
 	s = &j->sources[j->nr_sources++];
 	s->type = xstrndup(t->name.s, t->name.len);
 	s->metric = metric_of(&j->chunk, t);
@@ -213,7 +219,7 @@ static uint64_t time_of(const struct jfr_chunk *c, const struct jfr_values *even
 }
 
 /* take() gets each event of a type that has a stack, or that tells something of the recording. */
-static int each_event(struct jfr *j, void (*take)(struct jfr *j, const struct jfr_type *t, struct span s),
+static int each_event(struct jfr *j, void (*take)(struct jfr *j, struct jfr_type *t, struct span s),
 		      struct err *e)
 {
 	struct jfr_chunk *c = &j->chunk;
@@ -280,10 +286,14 @@ static uint64_t weight_of(const struct jfr_chunk *c, const struct jfr_type *t, c
 	return slot && jfr_has(v, slot) ? to_ns(c, &v->v[slot]) : 0;
 }
 
-static void count_event(struct jfr *j, const struct jfr_type *t, struct span s)
+static void count_event(struct jfr *j, struct jfr_type *t, struct span s)
 {
 	struct jfr_values v;
 
+	if (t->has_stack && !t->source) {
+		t->source = add_source(j, t);
+		j->nr_others += !t->source;
+	}
 	if (t->source) {
 		jfr_read_struct(&j->chunk, &s, t, &v);
 		j->sources[t->source - 1].nr++;
@@ -305,7 +315,7 @@ static void count_event(struct jfr *j, const struct jfr_type *t, struct span s)
 
 /* ---- samples ---- */
 
-static void take_event(struct jfr *j, const struct jfr_type *t, struct span s)
+static void take_event(struct jfr *j, struct jfr_type *t, struct span s)
 {
 	struct rec_sample r = { .cpu = IMPORT_NO_CPU };
 	const struct source *from;
@@ -337,9 +347,12 @@ static int read_chunk(struct jfr *j, bool counting, struct err *e)
 	int r = jfr_read_types(c, e);
 	size_t i;
 
-	for (i = 0; i < c->nr_types && !r; i++)
-		if (find_field(c, &c->types[i], JFR_START) && find_field(c, &c->types[i], JFR_STACK))
-			c->types[i].source = find_source(j, &c->types[i]);
+	for (i = 0; i < c->nr_types && !r; i++) {
+		struct jfr_type *t = &c->types[i];
+
+		t->has_stack = find_field(c, t, JFR_START) && find_field(c, t, JFR_STACK);
+		t->source = t->has_stack ? find_source(j, t) : 0;
+	}
 	if (!r)
 		r = jfr_read_tables(c, e);
 	if (!r)
@@ -387,15 +400,15 @@ static void say_what_is_known(struct jfr *j)
 	if (j->host)
 		trace_write_label(im->w, "host", "%s", j->host);
 	if (j->lost_samples)
-		import_note(im, "%" PRIu64 " samples of jdk.CPUTimeSample were lost", j->lost_samples);
+		import_note(im, "lost by the JVM: %" PRIu64 " of jdk.CPUTimeSample", j->lost_samples);
 	if (j->lost_bytes)
-		import_note(im, "%" PRIu64 " bytes of events were lost by the recorder", j->lost_bytes);
+		import_note(im, "lost by the JVM: events of %" PRIu64 " bytes", j->lost_bytes);
 	if (j->unfinished_bytes)
-		import_note(im, "the last chunk, of %" PRIu64 " bytes, is not finished: its events are missing",
+		import_note(im, "the last chunk (%" PRIu64 " bytes) is not finished: its events are missing",
 			    j->unfinished_bytes);
 	if (j->nr_others)
-		import_note(im, "events of %u types are missing: more than %d types have a stack",
-			    j->nr_others, MAX_SOURCES);
+		import_note(im, "left out, as more than %d types have a stack: %" PRIu64 " events",
+			    MAX_SOURCES, j->nr_others);
 	im->unknown = j->lost ? 0 : IMPORT_NO_LOST;
 	lost = j->lost ? strtoull(j->lost, NULL, 10) : 0;
 	if (lost)

@@ -44,7 +44,8 @@ struct jfr_type {
 	uint8_t kind;			/* enum jfr_kind */
 	bool has_table;			/* its table is needed */
 	uint32_t first_field, nr_fields;
-	uint32_t source;		/* events of it: index in sources, from 1; 0: none */
+	bool has_stack;			/* its events can have one */
+	uint32_t source;		/* of its events: index in sources, from 1; 0: none yet */
 	struct map table;		/* number -> index in places */
 };
 

@@ -95,7 +95,7 @@ agrees() {
 	head -c $((size - 100)) "$file" >cut
 	run_arcprof report --import cut
 	[ "$status" -eq 0 ]
-	grep -Eq '^the last chunk, of [0-9]+ bytes, is not finished: its events are missing' <<<"$output"
+	grep -Eq '^the last chunk \([0-9]+ bytes\) is not finished: its events are missing' <<<"$output"
 	grep -q ' 46 samples' <<<"$output"
 	head -c $((size / 3)) "$file" >cut
 	run_arcprof report --import cut
