@@ -13,6 +13,8 @@ test('names become shorter step by step', () => {
 	assert.deepEqual(shortNames('ns::Map<int, char>::find(int const&) const', 'native'),
 		['ns::Map<int, char>::find(int const&) const', 'ns::Map::find', 'find']);
 	assert.deepEqual(shortNames('operator new(unsigned long)', 'native'), ['operator new(unsigned long)', 'operator new']);
+	assert.deepEqual(shortNames('void std::sort<int*>(int*, int*)', 'native'),
+		['void std::sort<int*>(int*, int*)', 'std::sort', 'sort']);
 	assert.deepEqual(shortNames('main', 'native'), ['main']);
 	assert.deepEqual(shortNames('a.b', 'thread'), ['a.b']);
 });

@@ -184,6 +184,18 @@ export class BoxCanvas {
 		return out.join('\n') + '\n</svg>\n';
 	}
 
+	/* The same as a PNG: a promise of it; what is higher than a canvas can be is cut. */
+	toPng() {
+		const canvas = document.createElement('canvas'), context = canvas.getContext('2d'), palette = colours(this.canvas);
+		const height = Math.min(this.nrRows * ROW + 1, MOST_HIGH);
+
+		prepare(canvas, context, this.width, height);
+		context.fillStyle = palette.ground;
+		context.fillRect(0, 0, this.width, height);
+		this.draw(context, palette);
+		return new Promise(done => canvas.toBlob(done, 'image/png'));
+	}
+
 	fitting(box) {
 		const room = box.width - 2 * PAD, names = this.owner.label(box);
 		const name = names.find(n => this.context.measureText(n).width <= room);

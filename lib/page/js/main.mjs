@@ -88,7 +88,8 @@ class Page {
 		$('find').addEventListener('input', e => this.go({ find: e.target.value }));
 		$('theme').addEventListener('click', () => this.turnTheme());
 		$('help').addEventListener('click', () => $('keys').showModal());
-		$('save').addEventListener('click', () => this.savePicture());
+		$('save').addEventListener('click', () => this.savePicture('svg'));
+		$('savePng').addEventListener('click', () => this.savePicture('png'));
 		$('keys').append(element('h2', {}, 'Keys'), element('table', {}, element('tbody', {}, KEYS.map(([key, what]) =>
 			element('tr', {}, element('th', { scope: 'row' }, key), element('td', {}, what))))),
 		element('form', { method: 'dialog' }, element('button', {}, 'Close')));
@@ -411,13 +412,16 @@ class Page {
 		this.showAll();
 	}
 
-	savePicture() {
-		const graph = { flame: this.flame.boxes, inverted: this.inverted.boxes, sandwich: this.sandwich.lower }[this.state.view];
+	/* Of the sandwich the lower part. */
+	async savePicture(kind) {
+		const { flame, inverted, sandwich, state } = this;
+		const graph = { flame: flame.boxes, inverted: inverted.boxes, sandwich: sandwich.lower }[state.view];
+		const picture = graph && (kind === 'svg' ? new Blob([graph.toSvg()], { type: 'image/svg+xml' }) : await graph.toPng());
 
-		if (!graph)
+		if (!picture)
 			return;
-		const url = URL.createObjectURL(new Blob([graph.toSvg()], { type: 'image/svg+xml' }));
-		element('a', { href: url, download: `arcprof-${this.state.view}.svg` }).click();
+		const url = URL.createObjectURL(picture);
+		element('a', { href: url, download: `arcprof-${state.view}.${kind}` }).click();
 		setTimeout(() => URL.revokeObjectURL(url), 1000);
 	}
 

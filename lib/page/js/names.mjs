@@ -46,7 +46,12 @@ function withoutArguments(name) {
 		else if (!depth)
 			out += ch;
 	}
-	return out || name;
+	return withoutType(out) || name;
+}
+
+/* Templates have their return type before their name. */
+function withoutType(name) {
+	return /(^|::)operator/.test(name) ? name : name.slice(name.lastIndexOf(' ') + 1);
 }
 
 /* The name as reports print it: processes and threads with their numbers. */
