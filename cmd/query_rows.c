@@ -220,9 +220,8 @@ void query_rows_end(struct query_rows *r, bool complete)
 		begin(r);
 	if (r->begun) {
 		json_end(j);
-		json_u64(j, "nr_rows", shown);
-		json_u64_known(j, "nr_rows_all", complete, r->nr);
 		json_bool(j, "truncated", !complete || shown < r->nr);
+		json_u64_known(j, "not_shown", complete, r->nr - shown);
 		json_end(j);
 	}
 	for (i = 0; i < r->nr_columns; i++)

@@ -657,6 +657,7 @@ static void print_all(struct printer *p)
 	}
 	if (!text) {
 		json_end(&p->sheet.json);
+		report_json_hidden(&p->sheet.json, p->a->nr_functions - i);
 		json_end(&p->sheet.json);
 	}
 }

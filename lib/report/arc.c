@@ -45,7 +45,7 @@ struct arc {
 	bool pending;
 	bool left;		/* the function of row was left by its last block */
 	uint32_t last_thread;
-	uint64_t nr_rows, nr_insns;
+	uint64_t nr_rows, nr_hidden, nr_insns;
 	const struct cpu *cpu;	/* whose instructions they are */
 };
 
@@ -220,8 +220,12 @@ static bool selected(const struct arc *a, const struct arc_row *r)
 
 static void print_row(struct arc *a, struct arc_row *r)
 {
-	if (!selected(a, r) || (a->o->limit && a->nr_rows >= a->o->limit))
+	if (!selected(a, r))
 		return;
+	if (a->o->limit && a->nr_rows >= a->o->limit) {
+		a->nr_hidden++;
+		return;
+	}
 	r->switched = r->at.thread != a->last_thread;
 	a->last_thread = r->at.thread;
 	a->nr_rows++;
@@ -404,6 +408,7 @@ static void tail(struct arc *a)
 		json_u64(&a->j, "rows", a->nr_rows);
 		json_u64(&a->j, "instructions", a->nr_insns);
 		json_end(&a->j);
+		report_json_hidden(&a->j, a->nr_hidden);
 		json_end(&a->j);
 	} else if (a->o->format == FORMAT_TEXT) {
 		fprintf(a->out, "# %" PRIu64 " rows, %" PRIu64 " instructions\n", a->nr_rows, a->nr_insns);

@@ -453,8 +453,7 @@ static void json_hidden(const struct view *v, void *rows, struct json *j)
 	json_end(j);
 	json_str(j, "by", bys[c->o->by]);
 	json_str(j, "of", ofs[c->o->of]);
-	json_bool(j, "truncated", c->nr_hidden);
-	json_u64(j, "not_shown", c->nr_hidden);
+	report_json_hidden(j, c->nr_hidden);
 }
 
 static void json_row(const struct view *v, const struct row *r, struct json *j)

@@ -608,3 +608,9 @@ void json_consumer(struct json *j, const struct view *v, uint32_t consumer, bool
 	if (c->key && c->kind == CONSUMER_THREAD)
 		json_u64(j, "tid", c->key & UINT32_MAX);
 }
+
+void report_json_hidden(struct json *j, uint64_t nr_hidden)
+{
+	json_bool(j, "truncated", nr_hidden);
+	json_u64(j, "not_shown", nr_hidden);
+}

@@ -72,6 +72,8 @@ static void print_json(const struct list *l, const struct view *v, void *rows, F
 		json_end(&j);
 	}
 	json_end(&j);
+	if (l->hidden)
+		report_json_hidden(&j, l->hidden(v, rows));
 	if (l->json_foot)
 		l->json_foot(v, rows, &j);
 	json_end(&j);

@@ -21,6 +21,8 @@ struct list {
 	/* The members of a row's object. */
 	void (*json)(const struct view *v, const struct row *r, struct json *j);
 	/* Members of the outer object, behind the rows; NULL: none. */
+	/* Rows that --limit left out, when all others were handed out. */
+	uint64_t (*hidden)(const struct view *v, void *rows);
 	void (*json_foot)(const struct view *v, void *rows, struct json *j);
 };
 

@@ -9,6 +9,7 @@
 #define REPORT_REPORT_H
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/opt.h"
 #include "flow/order.h"
 #include "model/profile.h"
@@ -113,6 +114,9 @@ struct report {
 REPORT_LIST(REPORT_DECLARE)
 
 extern const struct report *const reports[];	/* ends with NULL */
+
+/* Into the open object: how many rows --limit left out. */
+void report_json_hidden(struct json *j, uint64_t nr_hidden);
 
 /* "3.21 s", "12.3 ms": three digits or more. */
 void report_put_duration(struct buf *b, uint64_t ns);

@@ -225,6 +225,13 @@ static void json_row(const struct view *v, const struct row *r, struct json *j)
 	json_more(j, r, v->m);
 }
 
+static uint64_t nr_hidden(const struct view *v, void *rows)
+{
+	const struct rt_rows *x = rows;
+
+	return v->m->flow.nr_nodes - 1 - x->walk.nr;
+}
+
 static const struct list list = {
 	.columns = columns,
 	.csv_columns = csv_columns,
@@ -235,6 +242,7 @@ static const struct list list = {
 	.indent = put_indent,
 	.name = put_name,
 	.json = json_row,
+	.hidden = nr_hidden,
 };
 
 static int rt_print(struct view *v, FILE *out, struct err *e)

@@ -69,7 +69,7 @@ struct printer {
 	struct json j;
 	struct sheet csv;
 	struct buf b;
-	uint64_t nr;
+	uint64_t nr, nr_hidden;
 	bool begun;
 };
 
@@ -222,8 +222,10 @@ static void print_line(void *ctx, const struct sched_line *l)
 		return;
 	if (!all && !sched_selected(s, l->out) && !sched_selected(s, l->in))
 		return;
-	if (o->limit && p->nr >= o->limit)
+	if (o->limit && p->nr >= o->limit) {
+		p->nr_hidden++;
 		return;
+	}
 	p->nr++;
 	if (!p->begun)
 		begin(p);
@@ -251,6 +253,7 @@ static int sched_print(struct trace_reader *t, const struct report_opts *o, FILE
 		begin(&p);
 	if (!r && o->format == FORMAT_JSON) {
 		json_end(&p.j);
+		report_json_hidden(&p.j, p.nr_hidden);
 		json_end(&p.j);
 	}
 	if (!r)

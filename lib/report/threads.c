@@ -272,6 +272,8 @@ static void print_rows(const struct rows *r, FILE *out)
 		add_row(r, &s, r->list[i], false);
 	json_end(&s.json);
 	json_cpus(&s.json, r->m);
+	if (r->o->format == FORMAT_JSON)
+		report_json_hidden(&s.json, r->nr_hidden);
 	json_end(&s.json);
 }
 

@@ -170,6 +170,7 @@ static void print_json(struct xarc *x, size_t nr)
 	for (i = 0; i < nr; i++)
 		json_stanza(x, &j, i);
 	json_end(&j);
+	report_json_hidden(&j, x->a.nr_stanzas - nr);
 	json_end(&j);
 }
 

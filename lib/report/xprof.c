@@ -74,6 +74,7 @@ struct flat_rows {
 	const struct view *v;
 	struct flat *list;
 	size_t nr, at;
+	uint64_t nr_hidden;
 };
 
 static bool next_row(void *rows, struct row *r)
@@ -116,6 +117,13 @@ static void json_row(const struct view *v, const struct row *r, struct json *j)
 	json_end(j);
 }
 
+static uint64_t nr_hidden(const struct view *v, void *rows)
+{
+	const struct flat_rows *x = rows;
+
+	return x->nr_hidden;
+}
+
 static const struct list list = {
 	.columns = columns,
 	.csv_columns = csv_columns,
@@ -125,6 +133,7 @@ static const struct list list = {
 	.name = put_name,
 	.foot = put_total,
 	.json = json_row,
+	.hidden = nr_hidden,
 };
 
 static int xprof_print(struct view *v, FILE *out, struct err *e)
@@ -134,8 +143,10 @@ static int xprof_print(struct view *v, FILE *out, struct err *e)
 	int r;
 
 	rows.list = make_rows(v, &rows.nr, &sums);
-	if (v->o->limit)
-		rows.nr = MIN(rows.nr, v->o->limit);
+	if (v->o->limit && rows.nr > v->o->limit) {
+		rows.nr_hidden = rows.nr - v->o->limit;
+		rows.nr = v->o->limit;
+	}
 	r = list_print(&list, v, &rows, out);
 	free(rows.list);
 	free(sums);

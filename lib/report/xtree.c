@@ -70,6 +70,13 @@ static void json_row(const struct view *v, const struct row *r, struct json *j)
 	json_sums(j, v, r->n, r->base, r->cum);
 }
 
+static uint64_t nr_hidden(const struct view *v, void *rows)
+{
+	const struct tree_rows *x = rows;
+
+	return v->m->flow.nr_nodes - 1 - x->walk.nr;
+}
+
 static const struct list list = {
 	.columns = columns,
 	.csv_columns = csv_columns,
@@ -79,6 +86,7 @@ static const struct list list = {
 	.indent = put_indent,
 	.name = put_name,
 	.json = json_row,
+	.hidden = nr_hidden,
 };
 
 static int xtree_print(struct view *v, FILE *out, struct err *e)

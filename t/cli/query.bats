@@ -38,7 +38,7 @@ report() {
 	for q in question.*; do
 		for trace in "$events" "$TOP/t/data/java/trace"; do
 			query -i "$trace" --sql "$q" >answer || { cat "$q"; return 1; }
-			jq -e '.nr_rows > 0 and (.truncated | not)' answer >/dev/null && continue 2
+			jq -e '(.rows | length) > 0 and (.truncated | not)' answer >/dev/null && continue 2
 		done
 		cat "$q"
 		return 1
@@ -206,7 +206,7 @@ report() {
 
 @test "query: a limit is loud" {
 	query --limit 3 'SELECT id FROM nodes' >answer
-	jq -e '.truncated and .nr_rows == 3 and .nr_rows_all > 3 and (.rows | length) == 3' answer
+	jq -e '.truncated and .not_shown > 3 and (.rows | length) == 3' answer
 	run_arcprof query -i "$events" --limit 3 'SELECT id FROM nodes'
 	[ "$status" -eq 0 ]
 	[[ $stderr == *"3 of "*" rows are shown"* ]]
@@ -328,4 +328,20 @@ report() {
 		b,5,5,5
 		main,0,0,10
 	E
+}
+
+@test "report: rows that a limit leaves out are counted in JSON" {
+	cases=("xarc stanzas" "xtree nodes" "xprof rows" "rt rows" "threads threads" "sched lines")
+	for c in "${cases[@]}"; do
+		read -r name rows <<<"$c"
+		report "--$name" && all=$(jq ".$rows | length" report)
+		jq -e '.truncated == false and .not_shown == 0' report
+		report "--$name" --limit 2
+		jq -e --argjson all "$all" ".truncated and .not_shown + 2 == \$all and (.$rows | length) == 2" report ||
+			{ jq '{truncated, not_shown}' report; echo "$name $all"; return 1; }
+	done
+	arcprof report -q -i "$TOP/t/data/branches/trace" --arc --format json >whole
+	arcprof report -q -i "$TOP/t/data/branches/trace" --arc --format json --limit 2 >cut
+	[ "$(jq .not_shown cut)" -eq $(($(jq .shown.rows whole) - 2)) ]
+	arcprof report -q -i "$TOP/t/data/java/trace" --annotate 'Seed.*' --format json --limit 1 | jq -e '.not_shown > 1'
 }
