@@ -78,7 +78,7 @@ options_of_page() {
 
 @test "docs: no page shows its markup" {
 	skip_unless_command man
-	for page in "$BUILD"/man/*.[135]; do
+	for page in "$BUILD"/man/*.[1357]; do
 		MANWIDTH=110 man -l "$page" 2>/dev/null | col -b |
 			grep -nE '(^|[ (])[*_]{1,2}[A-Za-z][^ *_]*[*_]{1,2}([] ;,.):]|$)|_[a-z]+_;|_\[\*' |
 			sed "s|^|${page##*/}: |" >>marked
@@ -91,7 +91,7 @@ options_of_page() {
 	skip_unless_command man
 	skip_unless_command asciidoctor
 	make -s -C "$TOP" man >/dev/null
-	for page in "$BUILD"/man/*.[135]; do
+	for page in "$BUILD"/man/*.[1357]; do
 		MANROFFSEQ='' MANWIDTH=100 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>warnings >/dev/null
 		cat warnings
 		[ ! -s warnings ]
@@ -100,7 +100,7 @@ options_of_page() {
 
 @test "docs: pages that are referred to exist" {
 	cd "$TOP/Documentation"
-	grep -ohE 'arcprof-[a-z]+\([135]\)' ./*.adoc | sort -u | while read -r ref; do
+	grep -ohE 'arcprof-[a-z]+\([1357]\)' ./*.adoc | sort -u | while read -r ref; do
 		[ -f "${ref%(*}.adoc" ] || { echo "$ref does not exist"; return 1; }
 	done
 }
