@@ -60,6 +60,7 @@ load ../lib
 	[ -f root/usr/share/doc/arcprof/COPYING ]
 	[ -f root/usr/lib/libarcprof.a ]
 	[ -f root/usr/include/arcprof.h ]
+	[ -f root/usr/lib/python3/dist-packages/arcprof.py ]
 	if command -v asciidoctor >/dev/null; then
 		for c in $(arcprof --dump commands); do
 			[ -f "root/usr/share/man/man1/arcprof-$c.1" ]

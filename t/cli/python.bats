@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# The Python module, against reports and the tables.
+load ../lib
+
+events=$TOP/t/data/events/trace
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	skip_unless_command python3
+	export PYTHONPATH=$TOP/share/python PYTHONDONTWRITEBYTECODE=1 ARCPROF
+}
+
+@test "python: nodes and samples of every stored trace are those of the reports" {
+	cat >check.py <<-'E'
+		import arcprof, json, os, subprocess, sys
+		for path in sys.argv[1:]:
+		    def report(*args):
+		        out = subprocess.run([os.environ["ARCPROF"], "report", "-q", "-i", path, "--format", "json", *args],
+		                             capture_output=True, text=True).stdout
+		        return json.loads(out) if out else None
+		    want, trace = report("--xtree"), arcprof.Trace(path)
+		    try:
+		        got = []
+		        for n in trace.nodes(order="id"):
+		            got.append([n["id"], n["parent"], n["name"], n["n"], n["base"], n["cum"]])
+		    except arcprof.Error as e:
+		        assert "no end" in str(e), e
+		    assert got == [[n["id"], n["parent"], n["name"], n["n"], n["base"][0], n["cum"][0]] for n in want["nodes"]], path
+		    if want["n_means"] == "samples" and not want["source"].get("merged_by"):
+		        timed = sum(1 for s in arcprof.Trace(path).samples()) if got else 0
+		        assert timed == want["sources"][0]["n"], (path, timed)
+		    print(path, len(got))
+	E
+	python3 check.py "$TOP"/t/data/*/trace
+}
+
+@test "python: a stack ends in the function of its sample, and goes through its node" {
+	cat >check.py <<-'E'
+		import arcprof, sys
+		t, known, nr = arcprof.Trace(sys.argv[1], samples=True), {}, 0
+		parent = {n["id"]: (n["parent"], n["function"]) for n in t.nodes()}
+		for s in t.samples(where="stack IS NOT NULL"):
+		    functions, node = [], s["node"]
+		    while node is not None:
+		        node, f = parent[node]
+		        functions.insert(0, f)
+		    stack = [f["function"] for f in t.stack(s["stack"], known)]
+		    own = [f for f in functions[2:]]
+		    short = [f for i, f in enumerate(stack) if not i or f != stack[i - 1]]
+		    assert stack == own or short == [f for i, f in enumerate(own) if not i or f != own[i - 1]], s
+		    nr += 1
+		assert nr > 5
+		print(nr)
+	E
+	python3 check.py "$events"
+	python3 check.py "$TOP/t/data/java/trace"
+}
+
+@test "python: parameters are values, whatever is in them" {
+	cat >check.py <<-'E'
+		import arcprof, sys
+		t = arcprof.Trace(sys.argv[1])
+		one = lambda *a: next(iter(t.query(*a)))
+		assert one("SELECT ? AS a, '?' AS b /* ? */ -- ?", ["x' OR '1"]) == {"a": "x' OR '1", "b": "?"}
+		assert one("SELECT ? AS a, ? AS b, ? AS c, ? AS d", [-1, 2.5, None, True]) == {"a": -1, "b": 2.5, "c": None, "d": 1}
+		assert [r["a"] for r in t.query("SELECT 1 AS a UNION ALL SELECT 2")] == [1, 2]
+		assert list(t.query("SELECT 1 WHERE 0")) == []
+		assert one("SELECT '\u00e9\n' || char(93, 44) AS a")["a"] == "\u00e9\n],"
+		for wrong in ("SELECT 1", ["a"]), ("SELECT ?, ?", [1]), ("SELECT ?", [b"x"]), ("SELECT ?", ["a\0"]):
+		    try:
+		        list(t.query(*wrong))
+		    except (ValueError, TypeError):
+		        continue
+		    raise AssertionError(wrong)
+	E
+	python3 check.py "$events"
+}
+
+@test "python: failures are exceptions with what arcprof says" {
+	cat >check.py <<-'E'
+		import arcprof, sys
+		def fails(trace, sql):
+		    try:
+		        list(trace.query(sql))
+		    except arcprof.Error as e:
+		        return str(e), e.status
+		    raise AssertionError(sql)
+		t = arcprof.Trace(sys.argv[1])
+		assert "no such column" in fails(t, "SELECT nope FROM nodes")[0]
+		assert fails(t, "DELETE FROM nodes")[1] == 1
+		assert "No such file" in fails(arcprof.Trace("missing"), "SELECT 1")[0]
+		assert "0.2 s" in fails(arcprof.Trace(sys.argv[1], timeout="200ms"),
+		                        "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c")[0]
+		for row in t.samples():		# the rest is not wanted
+		    break
+		assert arcprof.Trace(sys.argv[1], metric="wall").metrics().__next__()["name"] == "wall"
+	E
+	python3 check.py "$events"
+}
+
+@test "python: the examples of the page run" {
+	awk '/^----$/ { n++; next } n % 2 { print >"example." n }' "$TOP/Documentation/arcprof-python.adoc"
+	cp "$events" arcprof.data
+	nr=0
+	for example in example.*; do
+		python3 "$example" >out || { cat "$example"; return 1; }
+		[ -s out ]
+		nr=$((nr + 1))
+	done
+	[ "$nr" -eq 3 ]
+}
