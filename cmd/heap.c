@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -11,6 +13,7 @@
 #include "cmd.h"
 #include "heap.h"
 #include "heap/tree.h"
+#include "jvm/heapdump.h"
 #include "output.h"
 #include "report/report.h"
 
@@ -18,6 +21,8 @@ enum heap_report { HEAP_XPROF, HEAP_XTREE, HEAP_XARC, HEAP_HISTOGRAM };
 
 struct heap_opts {
 	const char *output;
+	uint64_t pid;
+	bool all;
 	int report, format, collapse, fold, sort;
 	bool soft;
 	uint64_t limit;
@@ -31,13 +36,16 @@ static const char *const sorts[] = { "cum", "base", "n", "name", NULL };
 
 #define O struct heap_opts
 static const struct opt heap_table[] = {
+	OPT_GROUP("Dump"),
+	OPT_U64('p', "pid", O, pid, "pid", NULL, "process ID of the JVM to dump"),
+	OPT_FLAG(0, "all", O, all, "dump all objects, also what a collection would free"),
 	OPT_GROUP("Report"),
 	OPT_SET(0, "xprof", O, report, HEAP_XPROF, "classes with their objects, sizes and retained sizes"),
 	OPT_SET(0, "xtree", O, report, HEAP_XTREE, "the dominator tree, by class"),
 	OPT_SET(0, "xarc", O, report, HEAP_XARC, "each class with what retains it and what it retains"),
 	OPT_SET(0, "histogram", O, report, HEAP_HISTOGRAM, "classes with their objects and sizes, without retained sizes"),
 	OPT_FORMAT(O, format, FORMATS_TABLE | FORMATS_OF_TREE, "output format; those after csv show the whole tree, for other programs"),
-	OPT_STR('o', "output", O, output, "file", NULL, "write to <file> instead of standard output"),
+	OPT_STR('o', "output", O, output, "file", NULL, "write to <file>; 'dump' needs it"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "cum", "sort rows by this key"),
 	OPT_U64(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
 	OPT_DOUBLE(0, "prune", O, prune, "percent", NULL, "fold contexts that retain less than <percent>"),
@@ -170,17 +178,61 @@ static int show(const char *path, const struct heap_opts *o)
 	return status;
 }
 
+static int dump(const struct heap_opts *o)
+{
+	struct output out;
+	struct err e;
+	int r;
+
+	if (!o->pid || !o->output) {
+		log_error("'dump' needs %s", o->pid ? "--output" : "--pid");
+		log_hint("usage: arcprof heap dump -p <pid> -o <file>");
+		return EXIT_USAGE;
+	}
+	if (o->pid > INT32_MAX) {
+		log_error("no process has the number %" PRIu64, o->pid);
+		return 1;
+	}
+	if (output_begin(&out, o->output, &e))
+		return log_err(&e);
+	/* A heap has passwords and keys in it. */
+	if (out.temporary)
+		fchmod(STDOUT_FILENO, 0600);
+	r = heapdump(o->pid, !o->all, STDOUT_FILENO, &e);
+	if (r) {
+		struct err ignored;
+
+		output_end(&out, &ignored);
+		return log_err(&e);
+	}
+	return output_end(&out, &e) ? log_err(&e) : 0;
+}
+
+static int usage(const char *given)
+{
+	if (given)
+		log_error("unknown command '%s' (expected one of: report, dump)", given);
+	else
+		log_error("a command is missing (one of: report, dump)");
+	return EXIT_USAGE;
+}
+
 static int heap_run(void *opts, int nr_operands, char **operands)
 {
 	const struct heap_opts *o = opts;
+	const char *command = nr_operands ? operands[0] : "";
 
-	if (nr_operands < 1 || strcmp(operands[0], "report") != 0)
-		log_error("unknown command '%s' (expected one of: report)", nr_operands ? operands[0] : "");
-	else if (nr_operands != 2)
-		log_error("'report' takes one file");
-	else
+	if (!strcmp(command, "dump") && nr_operands == 1)
+		return dump(o);
+	if (!strcmp(command, "report") && nr_operands == 2)
 		return show(operands[1], o);
-	log_hint("usage: arcprof heap report <file>");
+	if (!strcmp(command, "dump")) {
+		log_error("'dump' takes no operands");
+		return EXIT_USAGE;
+	}
+	if (strcmp(command, "report") != 0)
+		return usage(nr_operands ? command : NULL);
+	log_error("'report' takes one file");
 	return EXIT_USAGE;
 }
 
@@ -193,8 +245,8 @@ static bool heap_prints(const void *opts)
 
 const struct command cmd_heap = {
 	.name = "heap",
-	.summary = "show what fills the heap of a JVM, from a heap dump",
-	.operands = "report <file>",
+	.summary = "show what fills the heap of a JVM",
+	.operands = "report <file> | dump",
 	.flags = CMD_PAGER,
 	.opts = heap_table,
 	.opts_size = sizeof(struct heap_opts),

@@ -39,6 +39,8 @@ struct attach {
 	int trigger_dir;
 	char trigger[32];
 	int sock;
+	const char *const *words;	/* the command and its three arguments */
+	bool patient;			/* it may take as long as it likes */
 	attach_serve_fn serve;
 	void *ctx;
 	sigset_t ends, old_mask;
@@ -225,15 +227,15 @@ static int wake_listener(struct attach *a, struct err *e)
 
 /* --- the command --- */
 
-static int send_command(const struct attach *a, const char *file, const char *option, struct err *e)
+static int send_command(const struct attach *a, struct err *e)
 {
-	const char *const words[] = { "1", "load", file, "true", option };
 	struct buf b = BUF_INIT;
 	size_t i, done = 0;
 	int r = 0;
 
-	for (i = 0; i < ARRAY_SIZE(words); i++)
-		buf_add(&b, words[i], strlen(words[i]) + 1);
+	buf_add(&b, "1", 2);	/* of the protocol */
+	for (i = 0; i < ATTACH_WORDS; i++)
+		buf_add(&b, a->words[i], strlen(a->words[i]) + 1);
 	while (done < b.len && !r) {
 		ssize_t n = send(a->sock, b.data + done, b.len - done, MSG_NOSIGNAL);
 
@@ -268,7 +270,7 @@ static int read_reply(const struct attach *a, struct buf *reply, struct err *e)
 		}
 		if (n <= 0)
 			r = pause_a_moment(a, a->sock, e);
-		if (!r && clock_mono_ns() > until)
+		if (!r && !a->patient && clock_mono_ns() > until)
 			r = err_set(e, ETIMEDOUT, "process %d did not load the agent in time", a->t.pid);
 	}
 	return r;
@@ -306,20 +308,15 @@ static int check_reply(const struct attach *a, const char *reply, struct err *e)
 	return explain(a, rest, e);
 }
 
-static int load(struct attach *a, const char *file, const char *option, struct err *e)
+/* Appends what it answers to *reply. */
+static int ask(struct attach *a, struct buf *reply, struct err *e)
 {
-	struct buf reply = BUF_INIT;
 	int r = connect_listener(a) ? 0 : wake_listener(a, e);
 
 	remove_trigger(a);
 	if (!r)
-		r = send_command(a, file, option, e);
-	if (!r)
-		r = read_reply(a, &reply, e);
-	if (!r)
-		r = check_reply(a, reply.data ? reply.data : "", e);
-	buf_release(&reply);
-	return r;
+		r = send_command(a, e);
+	return r ? r : read_reply(a, reply, e);
 }
 
 /* Signals that an error reported are not reported again. */
@@ -332,36 +329,66 @@ static void unblock(const struct attach *a, bool told)
 	sigprocmask(SIG_SETMASK, &a->old_mask, NULL);
 }
 
-int attach_load(int pid, const char *file, const char *option, attach_serve_fn serve, void *ctx,
-		struct err *e)
+/* Finds the process's listener, and asks. */
+static int attach(struct attach *a, int pid, struct buf *reply, struct err *e)
 {
-	struct attach a = { .serve = serve, .ctx = ctx, .sock = -1, .tmp = -1, .trigger_dir = -1 };
 	int r, root;
 
-	a.pidfd = syscall(SYS_pidfd_open, pid, 0);
-	if (a.pidfd < 0)
+	a->sock = a->tmp = a->trigger_dir = -1;
+	a->pidfd = syscall(SYS_pidfd_open, pid, 0);
+	if (a->pidfd < 0)
 		return errno == ESRCH || errno == EINVAL ? err_set(e, ESRCH, "no process %d", pid) :
 							   err_errno(e, "process %d", pid);
-	sigemptyset(&a.ends);
-	sigaddset(&a.ends, SIGINT);
-	sigaddset(&a.ends, SIGTERM);
-	sigaddset(&a.ends, SIGHUP);
-	sigprocmask(SIG_BLOCK, &a.ends, &a.old_mask);
-	r = target_check(&a.t, pid, e);
+	sigemptyset(&a->ends);
+	sigaddset(&a->ends, SIGINT);
+	sigaddset(&a->ends, SIGTERM);
+	sigaddset(&a->ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &a->ends, &a->old_mask);
+	r = target_check(&a->t, pid, e);
 	root = r ? -1 : foreign_root(pid, e);
 	if (!r && root < 0)
 		r = root;
-	if (!r && (a.tmp = foreign_dir(root, "tmp")) < 0)
-		r = err_set(e, -a.tmp, "process %d: its /tmp cannot be opened: %s", pid, strerror(-a.tmp));
+	if (!r && (a->tmp = foreign_dir(root, "tmp")) < 0)
+		r = err_set(e, -a->tmp, "process %d: its /tmp cannot be opened: %s", pid, strerror(-a->tmp));
 	if (!r)
-		r = load(&a, file, option, e);
-	unblock(&a, r == -EINTR);
-	if (a.sock >= 0)
-		close(a.sock);
-	if (a.tmp >= 0)
-		close(a.tmp);
+		r = ask(a, reply, e);
+	unblock(a, r == -EINTR);
+	if (a->sock >= 0)
+		close(a->sock);
+	if (a->tmp >= 0)
+		close(a->tmp);
 	if (root >= 0)
 		close(root);
-	close(a.pidfd);
+	close(a->pidfd);
 	return r;
+}
+
+int attach_load(int pid, const char *file, const char *option, attach_serve_fn serve, void *ctx,
+		struct err *e)
+{
+	const char *const words[ATTACH_WORDS] = { "load", file, "true", option };
+	struct attach a = { .words = words, .serve = serve, .ctx = ctx };
+	struct buf reply = BUF_INIT;
+	int r = attach(&a, pid, &reply, e);
+
+	if (!r)
+		r = check_reply(&a, reply.data ? reply.data : "", e);
+	buf_release(&reply);
+	return r;
+}
+
+int attach_command(int pid, const char *const words[ATTACH_WORDS], struct buf *reply, struct err *e)
+{
+	struct attach a = { .words = words, .patient = true };
+	int r = attach(&a, pid, reply, e);
+	char *rest;
+
+	if (r)
+		return r;
+	buf_str(reply, "");
+	if (strtol(reply->data, &rest, 10) == 0 && rest != reply->data)
+		return 0;
+	rest += *rest == '\n';
+	return err_set(e, EIO, "process %d: %.*s", pid, (int)strcspn(rest, "\n"),
+		       *rest ? rest : "it closed the attach socket without an answer");
 }

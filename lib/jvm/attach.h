@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
 /*
@@ -23,5 +24,12 @@ typedef bool (*attach_serve_fn)(void *ctx);
  */
 int attach_load(int pid, const char *file, const char *option, attach_serve_fn serve, void *ctx,
 		struct err *e);
+
+/*
+ * Has it do something else: words are the command and its arguments, "" where it has fewer. Appends the code
+ * and text of its answer to *reply; an error if the code is not 0. Takes as long as the command does.
+ */
+enum { ATTACH_WORDS = 4 };
+int attach_command(int pid, const char *const words[ATTACH_WORDS], struct buf *reply, struct err *e);
 
 #endif

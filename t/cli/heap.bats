@@ -133,3 +133,32 @@ thread_holds_its_local() {
 	[ "$(arcprof heap report --format folded "$(dump)" | awk '{ s += $NF } END { printf "%d", s }')" -eq \
 		"$(arcprof heap report --histogram --format json "$(dump)" | jq .bytes)" ]
 }
+
+dumps_a_running_jvm() {
+	"$JAVA_HOME/bin/java" -cp "$CLASSES" Heap "$JDK" wait >out &
+	pid=$!
+	for _ in $(seq 300); do
+		[ -s out ] && break
+		sleep 0.1
+	done
+	arcprof heap dump -p $pid -o live.hprof
+	kill $pid
+	[ "$(stat -c %a live.hprof)" = 600 ]
+	! ls -d /tmp/arcprof-heap-* 2>/dev/null
+	arcprof heap report --histogram --format json live.hprof >histogram.json
+	[ "$(jq '.classes[] | select(.class == "Heap$Order") | .n' histogram.json)" -eq 1000 ]
+}
+
+@test "heap: dump has a running JVM write its heap" {
+	on_each_jdk dumps_a_running_jvm
+}
+
+@test "heap: dump refuses what is no JVM" {
+	sleep 60 &
+	run_arcprof heap dump -p $! -o sleep.hprof
+	kill $!
+	[ "$status" -eq 1 ]
+	[ ! -e sleep.hprof ]
+	run_arcprof heap dump
+	[ "$status" -eq 2 ]
+}

@@ -5,7 +5,10 @@ import java.nio.file.*;
 import java.util.*;
 import javax.management.*;
 
-/** Heap FILE: a heap with planted objects; dumps it to FILE.hprof, its histogram to FILE.histogram. */
+/**
+ * Heap FILE: a heap with planted objects; dumps it to FILE.hprof, its histogram to FILE.histogram.
+ * Heap FILE wait: says that it is ready, and waits.
+ */
 public class Heap {
 	static final int ORDERS = 1000, LINES = 5;
 
@@ -80,6 +83,10 @@ public class Heap {
 	public static void main(String[] args) throws Exception {
 		plant();
 		holdInThread();
+		if (args.length > 1) {
+			System.out.println("ready");
+			Thread.sleep(60000);
+		}
 		histogram();
 		Files.deleteIfExists(Path.of(args[0] + ".hprof"));
 		Files.writeString(Path.of(args[0] + ".histogram"), histogram());
