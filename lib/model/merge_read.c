@@ -290,6 +290,8 @@ int merged_read(struct names *x, struct origin *origin, struct trace_reader *t, 
 		model_add_metric(x->m, model_add_source(x->m, FLOW_SAMPLES, "samples"), "samples", "samples");
 		model_begin(x->m);
 	}
+	if (!r && o->samples && x->m->sources[0].kind == FLOW_CALLS)
+		r = err_set(e, ENODATA, "a merged trace has its samples in the tree of its calls; --metric chooses");
 	model_finish(x->m);
 	origin_fill(origin, x, 0, 0);
 	keep_parts(&in);

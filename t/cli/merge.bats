@@ -108,6 +108,11 @@ total() {
 		[ "$status" -eq 1 ]
 		[[ $stderr == *"a merged trace does not say"* ]]
 	done
+	run_arcprof report "$TOP/t/data/merged/trace" --samples
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"has its samples in the tree of its calls"* ]]
+	run_arcprof report one.data --samples
+	[ "$status" -eq 0 ]
 	run_arcprof report one.data --metric nosuch
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"unknown metric 'nosuch' (available: cpu-clock)"* ]]
