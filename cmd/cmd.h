@@ -87,7 +87,7 @@ int warn_of_damage(const char *path, const struct trace_damage *d);
 /* "arcprof --dump <what> [<command>]": what the tables say, for the Makefile and the completions. */
 int describe(int argc, char **argv);
 
-extern const struct command cmd_record, cmd_report, cmd_budget, cmd_merge, cmd_view, cmd_query,
+extern const struct command cmd_record, cmd_report, cmd_diff, cmd_budget, cmd_merge, cmd_view, cmd_query,
 	cmd_top, cmd_tprof, cmd_aboveidle, cmd_msr, cmd_cpi, cmd_mpevt, cmd_ptt, cmd_itrace, cmd_calibrate,
 	cmd_ctl, cmd_dump, cmd_doctor, cmd_heap, cmd_help, cmd_version;
 

@@ -35,11 +35,6 @@ static const struct opt input_opts[] = {
 	OPT_STR(0, "stacks", O, stacks, "file", NULL, "read folded stacks as text instead"),
 	OPT_STR(0, "tree", O, tree, "file", NULL, "read a tree as text instead"),
 	OPT_STR(0, "blend", O, blend, "file", NULL, "take the calls from the exact recording <file>, and costs from the input's samples"),
-	OPT_FLAG(0, "samples", O, samples, "show only the samples of a trace with exact calls"),
-	OPT_FLAG(0, "replay", O, replay, "build the tree from the events of a call trace"),
-	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, calibrate, bool), .def = "true",
-	  .help = "subtract what counting the calls cost" },
-	OPT_GROUP("Report"),
 	OPT_END
 };
 
@@ -53,6 +48,19 @@ static const struct opt report_opts[] = {
 	OPT_DOUBLE(0, "prune", O, prune, "percent", NULL, "fold contexts whose cum is below <percent>"),
 	OPT_FLAG(0, "absolute", O, absolute, "show unscaled numbers and no percentages"),
 	OPT_FLAG(0, "percent", O, percent, "show percentages only"),
+	OPT_END
+};
+
+/* What is read, for commands that read several traces, too. */
+static const struct opt source_opts[] = {
+	OPT_FLAG(0, "samples", O, samples, "show only the samples of a trace with exact calls"),
+	OPT_FLAG(0, "replay", O, replay, "build the tree from the events of a call trace"),
+	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, calibrate, bool), .def = "true",
+	  .help = "subtract what counting the calls cost" },
+	OPT_END
+};
+
+static const struct opt selection_opts[] = {
 	OPT_GROUP("Selection"),
 	OPT_LIST('p', "pid", O, pids, "pid", "only these processes"),
 	OPT_LIST('t', "tid", O, tids, "tid", "only these threads"),
@@ -99,14 +107,24 @@ static void add_report(struct opt_join *j, size_t i, size_t at)
 	opt_join_add(j, (const struct opt[]){ r->argument ? with_argument : plain, OPT_END }, at);
 }
 
+void report_join_selection(struct opt_join *j, size_t at)
+{
+	opt_join_add(j, (const struct opt[]){ OPT_GROUP("Input"), OPT_END }, at);
+	opt_join_add(j, source_opts, at);
+	opt_join_add(j, selection_opts, at);
+}
+
 static void join_opts(struct opt_join *j)
 {
 	size_t at = opt_join_struct(j, sizeof(struct report_request)), i;
 
 	opt_join_add(j, input_opts, at);
+	opt_join_add(j, source_opts, at);
+	opt_join_add(j, (const struct opt[]){ OPT_GROUP("Report"), OPT_END }, at);
 	for (i = 0; reports[i]; i++)
 		add_report(j, i, at);
 	opt_join_add(j, report_opts, at);
+	opt_join_add(j, selection_opts, at);
 	for (i = 0; reports[i]; i++) {
 		if (!reports[i]->opts)
 			continue;

@@ -29,6 +29,12 @@ struct report_request {
 };
 
 /*
+ * Adds the options that say what of a trace is read, selected and folded; they fill the struct
+ * report_request at that offset of the block.
+ */
+void report_join_selection(struct opt_join *j, size_t at);
+
+/*
  * r says which report, q->report is not looked at; own is the struct that the report's own options fill.
  * report_check() returns 0, or EXIT_USAGE when it has said what cannot be; only what passes may be shown.
  * report_show() returns the exit status.

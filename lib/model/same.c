@@ -228,7 +228,7 @@ static void put_thread(const char *name, struct buf *b)
 	buf_str(b, "");
 	while (*name) {
 		len = len_digits(name);
-		buf_putc(b, len ? '#' : *name);
+		buf_putc(b, len ? '*' : *name);
 		name += len ? len : 1;
 	}
 }

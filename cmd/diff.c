@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* diff.c - "arcprof diff": what differs between two recordings, or two sets of them. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/term.h"
+#include "cmd.h"
+#include "flow/ops.h"
+#include "import/import.h"
+#include "input.h"
+#include "output.h"
+#include "report.h"
+#include "report/difference.h"
+#include "report/report.h"
+
+enum { NORMALIZE_DEFAULT, OF_DEFAULT = 0 };
+static const char *const normalizations[] = { "default", "total", "second", "call", "none", NULL };
+static const char *const ofs[] = { "default", "base", "cum", NULL };
+static const char *const sorts[] = { "delta", "change", "a", "b", "name", NULL };
+
+struct diff_opts {
+	int by, of, normalize, sort, format;
+	const char *metric, *output;
+	double min_share;
+	uint64_t limit;
+	bool significant, exit_code, thread_numbers;
+};
+
+#define O struct diff_opts
+static const struct opt diff_table[] = {
+	OPT_GROUP("Report"),
+	OPT_SET(0, "xprof", O, by, DIFF_BY_FUNCTION, "compare functions (the default)"),
+	OPT_SET(0, "xtree", O, by, DIFF_BY_CONTEXT, "compare contexts, as a tree"),
+	OPT_SET(0, "xarc", O, by, DIFF_BY_ARC, "compare callers and callees of each function"),
+	OPT_STR(0, "metric", O, metric, "name", NULL, "compare this metric, or \"calls\" (the first of A)"),
+	OPT_ENUM(0, "of", O, of, ofs, "default", "compare what a row consumed itself, or also below"),
+	OPT_ENUM(0, "normalize", O, normalize, normalizations, "default", "what values are divided by"),
+	OPT_FLAG(0, "significant", O, significant, "show only what changed by more than noise"),
+	OPT_DOUBLE(0, "min-share", O, min_share, "percent", "0.1",
+		   "hide unchanged rows with less than <percent> of both totals"),
+	OPT_ENUM(0, "sort", O, sort, sorts, "delta", "sort rows by this key"),
+	OPT_U64(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
+	OPT_FLAG(0, "thread-numbers", O, thread_numbers, "compare threads whose names differ in numbers separately"),
+	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
+	OPT_STR('o', "output", O, output, "file", NULL, "write to <file> instead of standard output"),
+	OPT_FLAG(0, "exit-code", O, exit_code, "exit with 1 if something changed, with 2 on failure"),
+	OPT_END
+};
+#undef O
+
+static void join_opts(struct opt_join *j)
+{
+	size_t at = opt_join_struct(j, sizeof(struct diff_opts));
+
+	opt_join_add(j, diff_table, at);
+	report_join_selection(j, opt_join_struct(j, sizeof(struct report_request)));
+}
+
+/* One run, on its way into the comparison. */
+struct input {
+	struct trace_reader *t;
+	struct origin origin;
+	struct names names;
+	struct model model;
+	struct view view;
+};
+
+static void input_release(struct input *i)
+{
+	view_release(&i->view);
+	names_release(&i->names);
+	model_release(&i->model);
+	if (i->t)
+		trace_reader_close(i->t);
+}
+
+static struct profile_opts profile_opts(const struct report_request *q, const struct opt_list *metrics)
+{
+	return (struct profile_opts){
+		.names = { .signatures = q->signatures, .lines = q->lines, .addresses = q->addresses,
+			   .by_kind = true, .no_kernel = q->no_kernel, .no_inline = q->no_inline },
+		.metrics = metrics, .cpus = &q->cpus,
+		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
+		.samples = q->samples, .replay = q->replay, .calibrate = q->calibrate,
+		.fold_plt = q->fold_plt, .times = true,
+	};
+}
+
+static struct report_opts view_opts(const struct report_request *q, const struct profile_opts *po)
+{
+	return (struct report_opts){
+		.report = &report_xprof, .profile = po, .format = FORMAT_TEXT,
+		.select = { &q->pids, &q->tids, &q->comms, &q->threads, &q->modules, &q->symbols },
+		.fold = q->fold, .merge_threads = q->merge_threads, .merge_processes = q->merge_processes,
+		.no_inline = q->no_inline, .no_kernel = q->no_kernel, .by_kind = true,
+	};
+}
+
+/* A profile of another program is read as what it is. */
+static int open_input(struct input *i, const char *path, struct err *e)
+{
+	return input_open(&i->t, path, import_recognize_file(path) ? path : NULL, e);
+}
+
+/* Of a tree with several metrics the first, unless it has calls: these are asked for by name. */
+static int keep_first_metric(struct model *m, struct err *e)
+{
+	char *name = (char *)model_str(m, m->metrics[0].name);
+
+	return m->nr_shown > 1 ? model_pick_metrics(m, &name, 1, e) : 0;
+}
+
+static int add_run(struct diff *d, unsigned int side, const char *path, const struct report_request *q,
+		   struct err *e)
+{
+	char *name = (char *)(d->name ? d->name : d->metric);
+	struct opt_list metrics = { &name, name && strcmp(name, "calls") != 0, 1 };
+	const struct profile_opts po = profile_opts(q, &metrics);
+	const struct report_opts ro = view_opts(q, &po);
+	struct diff_about about;
+	struct input in = { 0 };
+	int r = open_input(&in, path, e);
+
+	if (!r)
+		r = profile_read(&in.names, &in.model, &in.origin, in.t, &po, e);
+	if (!r)
+		r = view_init(&in.view, &in.model, &in.origin, &ro, e);
+	if (!r)
+		r = keep_first_metric(&in.model, e);
+	if (!r) {
+		about = (struct diff_about){ path, in.origin.duration_ns, in.origin.lost,
+			!origin_knows(&in.origin, "sample counts"), !origin_knows(&in.origin, "lost samples"),
+			in.names.nr_methods > 0 };
+		r = diff_add(d, side, &in.model, &about, e);
+	}
+	if (!r)
+		warn_of_damage(path, trace_reader_damage(in.t));
+	input_release(&in);
+	return r ? err_wrap(e, "%s", path) : 0;
+}
+
+/* The runs of one side: one file, or several with commas between; *paths is what their names point into. */
+static int add_side(struct diff *d, unsigned int side, char *paths, const struct report_request *q,
+		    struct err *e)
+{
+	char *path, *save = NULL;
+	int r = 0;
+
+	if (!access(paths, F_OK) || !strchr(paths, ','))
+		return add_run(d, side, paths, q, e);
+	for (path = strtok_r(paths, ",", &save); path && !r; path = strtok_r(NULL, ",", &save))
+		r = add_run(d, side, path, q, e);
+	return r;
+}
+
+static bool all_have_durations(const struct diff *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->nr_runs; i++)
+		if (!d->runs[i].about.duration_ns)
+			return false;
+	return true;
+}
+
+/* 0, or EXIT_USAGE when it has said what cannot be. */
+static int check_normalization(const struct diff *d, int normalize)
+{
+	size_t i;
+
+	if (normalize == DIFF_SECOND && !all_have_durations(d))
+		log_error("--normalize=second: not all of the recordings say how long they took");
+	else if (normalize == DIFF_CALL && !d->exact)
+		log_error("--normalize=call: '%s' was sampled, so that calls are not known", d->name);
+	else if (normalize == DIFF_CALL && d->of_calls)
+		log_error("--normalize=call: calls per call are always 1");
+	else
+		normalize = -1;
+	if (normalize >= 0)
+		return EXIT_USAGE;
+	for (i = 0; i < d->nr_runs; i++)
+		if (!d->runs[i].total) {
+			log_error("%s: nothing matches, or nothing was recorded of '%s'",
+				  d->runs[i].about.path, d->name);
+			return 1;
+		}
+	return 0;
+}
+
+static int print(const struct diff_opts *o, struct diff *d, bool *changed)
+{
+	int normalize = o->normalize ? o->normalize - 1 : d->exact ? DIFF_NONE : DIFF_TOTAL;
+	int of = o->of ? o->of - 1 : o->by == DIFF_BY_FUNCTION ? DIFF_BASE : DIFF_CUM;
+	const struct choice_opts co = { o->significant, o->min_share, o->limit, o->sort };
+	int status = check_normalization(d, normalize);
+	struct diff_rows rows;
+	struct choice choice;
+	struct noise noise;
+
+	if (status)
+		return status;
+	rows_init(&rows, d, o->by, of, normalize);
+	noise_fill(&noise, &rows);
+	if (o->significant && noise.kind == NOISE_UNKNOWN) {
+		log_error("--significant: nothing tells noise from one run each of '%s', which %s", d->name,
+			  d->exact ? "is exact" : "has no counts of samples");
+		log_hint("compare several runs of each side: arcprof diff A1,A2,A3 B1,B2,B3");
+		status = 1;
+	} else {
+		choice_init(&choice, &rows, &co);
+		difference_print(&(struct difference){ &noise, &choice }, o->format, term_width(), stdout);
+		choice_release(&choice);
+		*changed = choice_nr_changed(&rows);
+	}
+	rows_release(&rows);
+	return status;
+}
+
+static int compare(const struct diff_opts *o, const struct report_request *q, char **operands, bool *changed)
+{
+	const struct same_opts same = { .thread_digits = !o->thread_numbers, .kinds = q->by_kind };
+	struct diff d;
+	struct err e = { 0 };
+	int r, status;
+
+	diff_init(&d, o->metric, &same);
+	r = add_side(&d, DIFF_A, operands[0], q, &e);
+	if (!r)
+		r = add_side(&d, DIFF_B, operands[1], q, &e);
+	if (r) {
+		status = log_err(&e);
+	} else {
+		diff_finish(&d);
+		status = print(o, &d, changed);
+	}
+	diff_release(&d);
+	return status;
+}
+
+static int diff_run(void *opts, int nr_operands, char **operands)
+{
+	const struct diff_opts *o = opts;
+	const struct report_request *q = (const void *)((const char *)opts + opt_join_room(sizeof(*o)));
+	bool changed = false;
+	struct output out;
+	struct err e;
+	int status;
+
+	if (nr_operands != 2) {
+		log_error("expected two recordings, or sets of them: 'arcprof diff A B' or 'arcprof diff A1,A2 B1,B2'");
+		return EXIT_USAGE;
+	}
+	if (o->min_share < 0 || o->min_share > 100) {
+		log_error("--min-share: a percentage is from 0 to 100");
+		return EXIT_USAGE;
+	}
+	if (report_check(q, &report_xprof, NULL))
+		return EXIT_USAGE;
+	if (o->output && output_begin(&out, o->output, &e))
+		return log_err(&e);
+	status = compare(o, q, operands, &changed);
+	if (o->output && output_end(&out, &e))
+		status = log_err(&e);
+	if (o->exit_code)	/* as git and cmp have it: failures are told from differences */
+		return status ? 2 : changed;
+	return status;
+}
+
+static bool diff_prints(const void *opts)
+{
+	return !((const struct diff_opts *)opts)->output;
+}
+
+const struct command cmd_diff = {
+	.name = "diff",
+	.summary = "show what differs between two recordings, and what of it is more than noise",
+	.operands = "<A>[,<A>...] <B>[,<B>...]",
+	.flags = CMD_PAGER,
+	.join_opts = join_opts,
+	.prints = diff_prints,
+	.run = diff_run,
+};

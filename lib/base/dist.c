@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/dist.h"
+#include "base/mem.h"
+
+/*
+ * The continued fraction 1 + d1/(1 + d2/(1 + ...)) of DLMF 8.17.22, evaluated forwards with Lentz's method
+ * (numerators and denominators as ratios, so that nothing overflows).
+ */
+static double fraction(double a, double b, double x)
+{
+	const double tiny = 1e-300;
+	double f = 1, c = 1, d = 0, k, step;
+	int i;
+
+	for (i = 1; i < 100000; i++) {
+		k = i / 2;
+		step = i % 2 ? -(a + k) * (a + b + k) * x / ((a + 2 * k) * (a + 2 * k + 1)) :
+			       k * (b - k) * x / ((a + 2 * k - 1) * (a + 2 * k));
+		d = 1 + step * d;
+		c = 1 + step / c;
+		d = 1 / (fabs(d) < tiny ? tiny : d);
+		c = fabs(c) < tiny ? tiny : c;
+		f *= c * d;
+		if (fabs(c * d - 1) < 1e-13)
+			break;
+	}
+	return 1 / f;
+}
+
+/* I_x(a, b): the chance that a variable of the beta distribution is below x. */
+static double dist_beta(double a, double b, double x)
+{
+	double front;
+
+	if (x <= 0)
+		return 0;
+	if (x >= 1)
+		return 1;
+	front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+	if (x < (a + 1) / (a + b + 2))
+		return front * fraction(a, b, x) / a;
+	return 1 - front * fraction(b, a, 1 - x) / b;
+}
+
+double dist_t_p(double t, double df)
+{
+	if (!isfinite(t))
+		return 0;
+	if (df > 1e7)
+		return erfc(fabs(t) / sqrt(2));
+	return dist_beta(df / 2, .5, df / (df + t * t));
+}
+
+double dist_t_quantile(double p, double df)
+{
+	double low = 0, high = 1, middle;
+	int i;
+
+	while (dist_t_p(high, df) > p && high < 1e9)
+		high *= 2;
+	for (i = 0; i < 60; i++) {
+		middle = (low + high) / 2;
+		if (dist_t_p(middle, df) > p)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+double dist_binomial_p(double x, double n, double q)
+{
+	/* P(X >= x) and P(X <= x), each with x itself */
+	double above = x > 0 ? dist_beta(x, n - x + 1, q) : 1;
+	double below = x < n ? dist_beta(n - x, x + 1, 1 - q) : 1;
+	double p = 2 * MIN(above, below);
+
+	return MIN(p, 1.);
+}
+
+double dist_digamma(double x)
+{
+	double sum = 0, r;
+
+	for (; x < 10; x++)
+		sum -= 1 / x;
+	r = 1 / (x * x);
+	return sum + log(x) - 1 / (2 * x) - r * (1. / 12 - r * (1. / 120 - r * (1. / 252 - r / 240)));
+}
+
+double dist_trigamma(double x)
+{
+	double sum = 0, r;
+
+	for (; x < 10; x++)
+		sum += 1 / (x * x);
+	r = 1 / (x * x);
+	return sum + 1 / x + r / 2 + r / x * (1. / 6 - r * (1. / 30 - r * (1. / 42 - r / 30)));
+}
+
+/* It falls from infinity to 0, about as 1/x: bisection of the exponent. */
+double dist_trigamma_inverse(double y)
+{
+	double low = -20, high = 20, middle;
+	int i;
+
+	for (i = 0; i < 80; i++) {
+		middle = (low + high) / 2;
+		if (dist_trigamma(exp(middle)) > y)
+			low = middle;
+		else
+			high = middle;
+	}
+	return exp(high);
+}
+
+static int compare_p(const void *x, const void *y, void *ctx)
+{
+	const double *p = ctx, a = p[*(const size_t *)x], b = p[*(const size_t *)y];
+
+	return a < b ? -1 : a > b;
+}
+
+void dist_fdr(const double *p, double *q, size_t nr)
+{
+	size_t *order = xcalloc(nr + 1, sizeof(*order)), i;
+	double least = 1;
+
+	for (i = 0; i < nr; i++)
+		order[i] = i;
+	qsort_r(order, nr, sizeof(*order), compare_p, (void *)p);
+	for (i = nr; i-- > 0;) {
+		least = MIN(least, p[order[i]] * nr / (i + 1));
+		q[order[i]] = least;
+	}
+	free(order);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* choice.h - which rows are shown, and in what order. */
+#ifndef DIFF_CHOICE_H
+#define DIFF_CHOICE_H
+
+#include "diff/rows.h"
+
+enum choice_sort { CHOICE_BY_DELTA, CHOICE_BY_CHANGE, CHOICE_BY_A, CHOICE_BY_B, CHOICE_BY_NAME };
+
+struct choice_opts {
+	bool significant;	/* rows that changed; contexts above them, and stanzas of them as a whole */
+	double min_share;	/* percent: rows with less of both totals are hidden, unless they changed */
+	uint64_t limit;		/* rows, or stanzas; 0: all */
+	int sort;		/* enum choice_sort: the largest first; contexts stay below their callers */
+};
+
+struct choice {
+	struct diff_rows *x;
+	struct choice_opts o;
+	bool *shown;			/* [row] */
+	uint32_t *stanza_of;		/* by arc: [consumer], 1 + number of its stanza; 0: not shown */
+	size_t nr_shown, nr_hidden;	/* rows, or stanzas */
+};
+
+/* Puts the rows in order: those of a stanza stay together, self between parents and children. */
+void choice_init(struct choice *p, struct diff_rows *x, const struct choice_opts *o);
+void choice_release(struct choice *p);
+
+/* Whether the row is the first of its stanza; of others it always is. */
+bool choice_begins(const struct choice *p, size_t row);
+/* How many functions or contexts changed. */
+size_t choice_nr_changed(const struct diff_rows *x);
+/* delta as a part of the value of side A; INFINITY: that has nothing. */
+double choice_change(const struct diff_row *row);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * match.h - consumers that only one side has, and that are the same all the same:
+ *
+ *	a program that is called otherwise, and its main thread: the only ones without their like
+ *	functions that moved to another module, Java methods whose package changed: by their name
+ *	names with other numbers (lambda$run$2, fn__123), in the same place
+ *	functions that were renamed: in the same module or class, between the same callers and callees
+ *
+ * A place is the set of callers. Where several could be meant, none is matched. The last two kinds need
+ * enough samples on each side that neither is there by chance.
+ */
+#ifndef DIFF_MATCH_H
+#define DIFF_MATCH_H
+
+#include "diff/diff.h"
+
+/*
+ * After union_finish(): replaces what is matched by what it is called on side B, and fills d->was. False:
+ * there is nothing to match; else where[] says to which node each went.
+ */
+bool match_consumers(struct diff *d, uint32_t *where);
+
+#endif

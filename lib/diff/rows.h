@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rows.h - what is compared. A row is a set of contexts; its value in a run is the sum of their base, or of
+ * their cum.
+ *
+ *	by function	a row a consumer: all its contexts, of cum the outermost ones (as xprof)
+ *	by context	a row a context, in preorder (as xtree)
+ *	by arc		stanzas: self, parents and children of each consumer, and the same under recursion
+ *			(as xarc)
+ */
+#ifndef DIFF_ROWS_H
+#define DIFF_ROWS_H
+
+#include "diff/diff.h"
+
+enum diff_by { DIFF_BY_FUNCTION, DIFF_BY_CONTEXT, DIFF_BY_ARC };
+enum diff_of { DIFF_BASE, DIFF_CUM };
+
+/* In the order of a stanza. */
+enum diff_kind { DIFF_PARENT, DIFF_SELF, DIFF_CHILD, DIFF_RPARENT, DIFF_RSELF, DIFF_RCHILD };
+
+struct diff_row {
+	uint32_t consumer;	/* of a stanza whose it is */
+	uint32_t other;		/* by arc: parent (0: it was a root) or child */
+	uint32_t node;		/* by context */
+	enum diff_kind kind;
+	uint32_t *nodes;	/* the set: points into diff_rows.nodes */
+	size_t nr_nodes;
+	/* What the runs of each side have on average, normalised; b - a; and the sums of all runs. */
+	double value[DIFF_NR_SIDES], delta;
+	bool defined[DIFF_NR_SIDES];	/* false: there is nothing to divide by, such as no calls */
+	uint64_t sum[DIFF_NR_SIDES], n[DIFF_NR_SIDES];
+	double share;		/* the larger of its shares of the totals, 0 to 1 */
+	/*
+	 * Filled by noise.h. known: low and high, p and q are; delta is between low and high in 19 of 20
+	 * cases, chance alone makes such a delta with probability p, and q is the rate of false discoveries
+	 * among the rows that are like it or clearer.
+	 */
+	bool known, tested;
+	double low, high, p, q;
+	bool changed;		/* q is at most 5 %; exact ones: they differ */
+	bool inlined_differently;
+};
+
+struct diff_rows {
+	const struct diff *d;
+	enum diff_by by;
+	enum diff_of of;
+	enum diff_normalize normalize;
+	struct diff_row *list;
+	size_t nr;
+	uint32_t *nodes;
+};
+
+/* Of a finished diff; rows without a value on either side are left out, except contexts. */
+void rows_init(struct diff_rows *x, const struct diff *d, enum diff_by by, enum diff_of of,
+	       enum diff_normalize normalize);
+void rows_release(struct diff_rows *x);
+
+/* Values, sums and share of a row that has another set now. */
+void rows_sum_up(const struct diff_rows *x, struct diff_row *row);
+
+/* What the row has in a run: its value, n of its samples or calls, and both divided by what normalises. */
+uint64_t row_sum(const struct diff_rows *x, const struct diff_row *row, const struct diff_run *r);
+uint64_t row_n(const struct diff_rows *x, const struct diff_row *row, const struct diff_run *r);
+/* What values of a run are divided by; 0: there is nothing to divide by. */
+double row_divisor(const struct diff_rows *x, const struct diff_row *row, const struct diff_run *r);
+
+#endif

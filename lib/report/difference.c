@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* difference.c - rows of a difference as text. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/quote.h"
+#include "base/term.h"
+#include "report/difference.h"
+#include "report/report.h"
+
+/* How values are shown: a value is multiplied by that. */
+struct scale {
+	double by;
+	const char *unit;
+	int decimals;
+};
+
+struct printer {
+	const struct noise *s;
+	const struct diff *d;
+	const struct diff_rows *x;
+	const struct choice *c;
+	int width;
+	FILE *out;
+	struct scale scale;
+	int width_of;			/* of a column with values */
+	struct buf line, name;
+};
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static const char *rows_are(const struct printer *p, uint64_t n)
+{
+	return p->x->by == DIFF_BY_CONTEXT ? (n == 1 ? "context" : "contexts") : n == 1 ? "function" : "functions";
+}
+
+/* Values have the unit of the metric, and its nanoseconds are shown so that the largest has few digits. */
+static void choose_scale(struct printer *p)
+{
+	static const struct scale of_ns[] = { { 1, "ns", 0 }, { 1e-3, "us", 1 }, { 1e-6, "ms", 2 }, { 1e-9, "s", 3 } };
+	double most = 0;
+	size_t i;
+
+	if (p->x->normalize == DIFF_TOTAL) {
+		p->scale = (struct scale){ 100, "%", 2 };
+		return;
+	}
+	for (i = 0; i < p->x->nr; i++)
+		most = MAX(most, MAX(p->x->list[i].value[DIFF_A], p->x->list[i].value[DIFF_B]));
+	if (!strcmp(p->d->unit, "ns")) {
+		for (i = 0; i + 1 < ARRAY_SIZE(of_ns) && most * of_ns[i].by >= 1e5; i++)
+			;
+		p->scale = of_ns[i];
+		if (p->x->normalize == DIFF_CALL)
+			p->scale.decimals = 3;	/* short calls beside long ones */
+	} else {
+		p->scale = (struct scale){ 1, p->d->unit, most >= 1e5 ? 0 : 2 };
+	}
+	if (p->x->normalize == DIFF_NONE && p->d->nr_runs == DIFF_NR_SIDES &&
+	    !strcmp(p->scale.unit, p->d->unit))
+		p->scale.decimals = 0;	/* whole numbers */
+}
+
+static const char *noise_is(const struct printer *p)
+{
+	switch (p->s->kind) {
+	case NOISE_SAMPLING:
+		return "noise estimated from sampling";
+	case NOISE_REPEATS:
+		return "noise estimated from the repeated runs";
+	case NOISE_EXACT:
+		return "exact counts of one run each";
+	case NOISE_UNKNOWN:
+		break;
+	}
+	return p->d->counts_unknown ? "noise unknown: the profile has no numbers of samples" :
+				      "noise unknown: one run each";
+}
+
+static const char *normalized(const struct printer *p)
+{
+	static const char *const words[] = { "as shares of each total", "per second", "per call",
+		"not normalized" };
+
+	return words[p->x->normalize];
+}
+
+/* "10.2 s in 10213 samples", "213495 calls" */
+static void put_total(const struct printer *p, unsigned int side, uint64_t n, struct buf *b)
+{
+	uint64_t total = diff_side_total(p->d, side);
+
+	if (!strcmp(p->d->unit, "ns"))
+		report_put_duration(b, total);
+	else
+		buf_fmt(b, "%" PRIu64 " %s", total, p->d->unit);
+	if (!p->d->counts_unknown && (total != n || !strcmp(p->d->unit, "ns")))
+		buf_fmt(b, " in %" PRIu64 " %s%s", n, p->d->exact ? "call" : "sample", plural(n));
+}
+
+/* " A  10.2 s in 10213 samples over 10.5 s, 0 lost: before.data" */
+static void put_side(const struct printer *p, unsigned int side)
+{
+	uint64_t n = 0, duration = 0, lost = 0;
+	bool lost_known = true;
+	struct buf b = BUF_INIT;
+	const char *sep = ": ";
+	size_t i;
+
+	for (i = 0; i < p->d->nr_runs; i++) {
+		const struct diff_run *r = &p->d->runs[i];
+
+		if (r->side != side)
+			continue;
+		n += r->total_n;
+		duration += r->about.duration_ns;
+		lost += r->about.lost;
+		lost_known &= !r->about.lost_unknown;
+	}
+	buf_fmt(&b, " %s  ", side ? "B" : "A");
+	if (p->d->nr_of_side[side] > 1)
+		buf_fmt(&b, "%u runs, ", p->d->nr_of_side[side]);
+	put_total(p, side, n, &b);
+	if (duration) {
+		buf_str(&b, " over ");
+		report_put_duration(&b, duration);
+	}
+	if (lost_known)
+		buf_fmt(&b, ", %" PRIu64 " lost", lost);
+	for (i = 0; i < p->d->nr_runs; i++) {
+		if (p->d->runs[i].side != side)
+			continue;
+		buf_str(&b, sep);
+		sep = ", ";
+		quote_add(&b, p->d->runs[i].about.path);
+	}
+	buf_putc(&b, '\n');
+	fwrite(b.data, 1, b.len, p->out);
+	buf_release(&b);
+}
+
+static void put_verdict(const struct printer *p)
+{
+	size_t nr = 0, changed = choice_nr_changed(p->x), i;
+
+	for (i = 0; i < p->x->nr; i++)
+		nr += p->x->by != DIFF_BY_ARC || p->x->list[i].kind == DIFF_SELF;
+	if (p->s->kind == NOISE_UNKNOWN)
+		fprintf(p->out, " %zu %s\n", nr, rows_are(p, nr));
+	else if (p->s->kind == NOISE_EXACT)
+		fprintf(p->out, " %zu of %zu %s differ%s (*)\n", changed, nr, rows_are(p, nr),
+			changed == 1 ? "s" : "");
+	else
+		fprintf(p->out, " %zu of %zu %s changed (*: of these one in twenty may be noise)\n",
+			changed, nr, rows_are(p, nr));
+}
+
+static void put_unit(const struct printer *p, struct buf *b)
+{
+	buf_fmt(b, "%s%s", p->scale.unit,
+		p->x->normalize == DIFF_SECOND ? "/s" : p->x->normalize == DIFF_CALL ? "/call" : "");
+}
+
+static void put_head(const struct printer *p)
+{
+	struct buf name = BUF_INIT;
+	bool intervals = p->s->kind == NOISE_SAMPLING || p->s->kind == NOISE_REPEATS;
+	const char *margin = p->x->by == DIFF_BY_ARC ? "        " : "";
+	int w = p->width_of;
+
+	fprintf(p->out, "Difference B - A of %s (%s), %s; %s\n", quote_str(&name, p->d->name),
+		p->x->of == DIFF_CUM ? "cum" : "base", normalized(p), noise_is(p));
+	put_side(p, DIFF_A);
+	put_side(p, DIFF_B);
+	put_verdict(p);
+	fprintf(p->out, "\n%s%*s %*s %*s %8s%s   %s\n", margin, w, "A", w, "B", w, "Delta", "Change",
+		intervals ? "          Interval     " : "", p->x->by == DIFF_BY_CONTEXT ? "Context" : "Function");
+	buf_reset(&name);
+	put_unit(p, &name);
+	fprintf(p->out, "%s%*s %*s %*s %8s\n", margin, w, name.data, w, name.data, w,
+		p->x->normalize == DIFF_TOTAL ? "points" : name.data, "%");
+	buf_release(&name);
+}
+
+/* A difference that is shown as 0 has no sign. */
+static void put_signed(double v, int width, int decimals, struct buf *b)
+{
+	bool nothing = fabs(v) < .5 * pow(10, -decimals);
+
+	buf_fmt(b, nothing ? "%*.*f" : "%+*.*f", width, decimals, nothing ? 0 : v);
+}
+
+static bool is_defined(const struct diff_row *row)
+{
+	return row->defined[DIFF_A] && row->defined[DIFF_B];
+}
+
+static void put_change(const struct diff_row *row, struct buf *b)
+{
+	double percent;
+
+	if ((!row->sum[DIFF_A] && !row->sum[DIFF_B]) || !is_defined(row)) {
+		buf_fmt(b, " %8s", "-");
+	} else if (!row->sum[DIFF_A] || !row->sum[DIFF_B]) {
+		buf_fmt(b, " %8s", row->sum[DIFF_A] ? "gone" : "new");
+	} else {
+		percent = choice_change(row) * 100;
+		buf_putc(b, ' ');
+		put_signed(percent, 8, fabs(percent) < 1000 ? 1 : 0, b);
+	}
+}
+
+static void put_interval(const struct printer *p, const struct diff_row *row, struct buf *b)
+{
+	double by = p->scale.by;
+
+	if (p->s->kind != NOISE_SAMPLING && p->s->kind != NOISE_REPEATS)
+		return;
+	if (!row->known) {
+		buf_fmt(b, " %22s", "n/a");
+		return;
+	}
+	buf_putc(b, ' ');
+	put_signed(row->low * by, 9, p->scale.decimals, b);
+	buf_str(b, " .. ");
+	put_signed(row->high * by, 9, p->scale.decimals, b);
+}
+
+static void put_cells(const struct printer *p, const struct diff_row *row, struct buf *b)
+{
+	double by = p->scale.by;
+	int decimals = p->scale.decimals, side;
+
+	for (side = 0; side < DIFF_NR_SIDES; side++) {
+		if (row->defined[side])
+			buf_fmt(b, "%*.*f ", p->width_of, decimals, row->value[side] * by);
+		else
+			buf_fmt(b, "%*s ", p->width_of, "n/a");
+	}
+	if (is_defined(row))
+		put_signed(row->delta * by, p->width_of, decimals, b);
+	else
+		buf_fmt(b, "%*s", p->width_of, "n/a");
+	put_change(row, b);
+	put_interval(p, row, b);
+	buf_str(b, row->changed ? " * " : "   ");
+}
+
+static bool kind_is_of_interest(uint32_t kind)
+{
+	return (kind >= CONSUMER_JAVA && kind <= CONSUMER_JAVA_INLINED) || kind == CONSUMER_NATIVE_INLINED;
+}
+
+static void put_consumer(const struct printer *p, uint32_t id, struct buf *b)
+{
+	const struct model *m = &p->d->m;
+	const struct consumer *c = &m->consumers.items[id];
+
+	if (!id) {
+		buf_str(b, "[root]");
+		return;
+	}
+	buf_str(b, model_str(m, c->name));
+	if (c->detail)
+		buf_fmt(b, " (%s)", model_str(m, c->detail));
+	if (p->d->same.kinds && kind_is_of_interest(c->kind))
+		buf_fmt(b, " [%s]", consumer_kind_name(c->kind));
+	if (p->d->was[id])
+		buf_fmt(b, " [was %s]", model_str(m, p->d->was[id]));
+}
+
+/* Prints the line, its name cut to the terminal, in the colour of what changed. */
+static void end_line(struct printer *p, const struct diff_row *row, const char *name)
+{
+	enum term_style style = !row->changed ? TERM_PLAIN : row->delta > 0 ? TERM_RED : TERM_GREEN;
+	struct buf quoted = BUF_INIT;
+	size_t len;
+
+	quote_add(&quoted, name);
+	if (row->inlined_differently)
+		buf_str(&quoted, " [inlined differently]");
+	len = p->width > (int)p->line.len ? (size_t)p->width - p->line.len : quoted.len;
+	if (len < quoted.len && len > 3) {	/* whole characters, and a mark */
+		for (len -= 3; len && ((unsigned char)quoted.data[len] & 0xc0) == 0x80; len--)
+			;
+		quoted.data[len] = '\0';
+		buf_fmt(&p->line, "%s%s...", style == TERM_PLAIN ? "" : term_style(style), quoted.data);
+	} else {
+		buf_fmt(&p->line, "%s%s", style == TERM_PLAIN ? "" : term_style(style), quoted.data);
+	}
+	fprintf(p->out, "%s%s\n", p->line.data, style == TERM_PLAIN ? "" : term_style(TERM_PLAIN));
+	buf_release(&quoted);
+}
+
+static void put_indent(const struct flow *f, uint32_t node, struct buf *b)
+{
+	uint32_t level = 0;
+
+	for (; f->nodes[node].parent; node = f->nodes[node].parent)
+		buf_putc(b, ++level % 5 ? '-' : '+');
+	if (level)
+		buf_putc(b, ' ');
+}
+
+static void put_stanza_name(const struct printer *p, const struct diff_row *row, struct buf *b)
+{
+	uint32_t id = row->kind == DIFF_SELF || row->kind == DIFF_RSELF ? row->consumer : row->other;
+
+	if (row->kind == DIFF_SELF)
+		buf_fmt(b, "[%u]  ", p->c->stanza_of[id] - 1);
+	else if (row->kind == DIFF_RSELF)
+		return;
+	else if (p->c->stanza_of[id])
+		buf_fmt(b, "  %4u) ", p->c->stanza_of[id] - 1);
+	else
+		buf_str(b, "     -) ");
+	put_consumer(p, id, b);
+}
+
+static const char *const kinds[] = { "Parent", "Self", "Child", "rParent", "rSelf", "rChild" };
+
+static void text_row(struct printer *p, size_t i)
+{
+	const struct diff_row *row = &p->x->list[i];
+
+	buf_reset(&p->line);
+	buf_reset(&p->name);
+	buf_str(&p->name, "");
+	if (p->x->by == DIFF_BY_ARC) {
+		if (choice_begins(p->c, i))
+			fputs("=======\n", p->out);
+		buf_fmt(&p->line, "%7s ", kinds[row->kind]);
+		put_stanza_name(p, row, &p->name);
+	} else {
+		if (p->x->by == DIFF_BY_CONTEXT)
+			put_indent(&p->d->m.flow, row->node, &p->name);
+		put_consumer(p, row->consumer, &p->name);
+	}
+	put_cells(p, row, &p->line);
+	end_line(p, row, p->name.data);
+}
+
+static void put_foot(const struct printer *p)
+{
+	if (p->x->by == DIFF_BY_ARC && p->c->nr_shown)
+		fputs("=======\n", p->out);
+	if (p->c->nr_hidden)
+		fprintf(p->out, "\n Not shown: %zu %s%s\n", p->c->nr_hidden, rows_are(p, p->c->nr_hidden),
+			p->c->o.significant ? " without a change" : "");
+	if (p->s->kind != NOISE_SAMPLING)
+		return;
+	fputs("\n Interval: 19 of 20 times it contains what these two runs would show without sampling.\n", p->out);
+	if (p->d->has_jit)
+		fprintf(p->out, " It includes %.0f %% by which the code of a JVM may vary from run to run.\n",
+			NOISE_OF_RUNS * 100);
+	fputs(" Several runs of each side show how much they really vary: arcprof diff A1,A2,A3 B1,B2,B3\n", p->out);
+}
+
+static void print_text(struct printer *p)
+{
+	size_t i;
+
+	choose_scale(p);
+	put_unit(p, &p->name);
+	p->width_of = MAX(10, (int)p->name.len);
+	put_head(p);
+	for (i = 0; i < p->x->nr; i++)
+		if (p->c->shown[i])
+			text_row(p, i);
+	put_foot(p);
+}
+
+void difference_print(const struct difference *d, int format, int width, FILE *out)
+{
+	struct printer p = { d->noise, d->choice->x->d, d->choice->x, d->choice, width, out };
+
+	if (format == FORMAT_JSON)
+		difference_json(d, out);
+	else if (format == FORMAT_CSV)
+		difference_csv(d, out);
+	else
+		print_text(&p);
+	buf_release(&p.line);
+	buf_release(&p.name);
+}

@@ -1,0 +1,143 @@
+#!/usr/bin/env bats
+load ../lib
+
+DATA=$TOP/t/data
+BEFORE=$DATA/diff/before.folded
+AFTER=$DATA/diff/after.folded
+CALLS=$DATA/calls/trace
+
+@test "diff: two recordings are wanted" {
+	run_arcprof diff "$BEFORE"
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"expected two recordings"* ]]
+	run_arcprof diff "$BEFORE" "$AFTER" "$AFTER"
+	[ "$status" -eq 2 ]
+}
+
+@test "diff: the first line says what is compared, and how it is normalized" {
+	run_arcprof diff "$BEFORE" "$AFTER"
+	[ "$status" -eq 0 ]
+	[[ ${output%%$'\n'*} == "Difference B - A of samples (base), as shares of each total;"* ]]
+	run_arcprof diff "$CALLS" "$CALLS" --metric calls
+	[[ ${output%%$'\n'*} == "Difference B - A of calls (base), not normalized; exact counts of one run each" ]]
+	run_arcprof diff "$CALLS" "$CALLS" --normalize second --of cum
+	[[ ${output%%$'\n'*} == *"(cum), per second; noise unknown: one run each" ]]
+}
+
+@test "diff: what changed is marked, and --significant shows nothing else" {
+	run_arcprof diff "$BEFORE" "$AFTER" --significant
+	[[ $output == *" * parse"* ]]
+	[[ $output != *render* ]]
+	run_arcprof diff "$BEFORE" "$AFTER" --significant --xtree --of base
+	[[ $output == *" * --- parse"* ]]
+	[[ $output == *"   -- handle"* ]]
+	[[ $output != *render* ]]
+}
+
+@test "diff: what was renamed is one row" {
+	run_arcprof diff "$BEFORE" "$AFTER" --format json
+	[ "$(json '.rows[] | select(.name == "collect") | .was')" = scan ]
+	[ "$(json '[.rows[] | select(.name == "scan")] | length')" -eq 0 ]
+}
+
+@test "diff: a recording does not differ from itself" {
+	for args in --xprof --xtree --xarc '--normalize none' '--of cum'; do
+		# shellcheck disable=SC2086	# a list of words
+		run_arcprof diff "$DATA/mixed/trace" "$DATA/mixed/trace" --format json --min-share 0 $args
+		[ "$(json '[.rows[] | select(.delta != 0 or .changed)] | length')" -eq 0 ]
+		[ "$(json .nr_changed)" -eq 0 ]
+	done
+}
+
+@test "diff: the numbers are those of the reports" {
+	arcprof report --import "$BEFORE" --xprof --format json |
+		jq -r '.rows[] | select(.base[0] > 0) | "\(.name) \(.base[0]) \(.cum[0])"' | sort >report
+	for of in base cum; do
+		arcprof diff "$BEFORE" "$BEFORE" --format json --normalize none --of $of --min-share 0 >$of.json
+	done
+	jq -rs '.[1] as $cum | .[0].rows[] | .name as $n |
+		"\(.name) \(.a) \($cum.rows[] | select(.name == $n) | .b)"' base.json cum.json | sort >diff
+	diff report diff
+	arcprof report -i "$CALLS" --xprof --format json | jq -r '.rows[] | select(.n > 0) | "\(.name) \(.n)"' |
+		sort >report
+	arcprof diff "$CALLS" "$CALLS" --metric calls --format json --min-share 0 |
+		jq -r '.rows[] | "\(.name) \(.sum_b)"' | sort >diff
+	diff report diff
+}
+
+@test "diff: JSON and CSV have the same rows" {
+	for view in --xprof --xtree --xarc; do
+		arcprof diff "$BEFORE" "$AFTER" $view --format csv | tail -n +2 >csv
+		arcprof diff "$BEFORE" "$AFTER" $view --format json |
+			jq -r '.rows[] | "\(.name) \(.sum_a) \(.sum_b) \(.changed)"' >json
+		[ "$(wc -l <csv)" -eq "$(wc -l <json)" ]
+	done
+}
+
+@test "diff: several runs of a side are compared by their spread" {
+	for side in before after; do	# as samples make noise
+		for i in 1 2 3; do
+			awk -v i=$i '{ $NF = int($NF + sqrt($NF) * sin(3 * i + 5 * NR)); print }' \
+				"$DATA/diff/$side.folded" >$side$i
+		done
+	done
+	run_arcprof diff before1,before2,before3 after1,after2,after3
+	[ "$status" -eq 0 ]
+	[[ $output == *"noise estimated from the repeated runs"* ]]
+	[[ $output == *" A  3 runs, "* ]]
+	[[ $output == *" * parse"* ]]
+	cp "$BEFORE" a,b	# a name with a comma is one file
+	run_arcprof diff a,b "$AFTER"
+	[[ $output == *" A  2544 samples: a,b"* ]]
+}
+
+@test "diff: exact times of one run have no intervals, and --significant says so" {
+	run_arcprof diff "$CALLS" "$CALLS" --significant
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"nothing tells noise from one run each of 'cpu', which is exact"*hint:* ]]
+	run_arcprof diff "$CALLS,$CALLS" "$CALLS" --significant
+	[ "$status" -eq 0 ]
+}
+
+@test "diff: normalizing by what is not known is refused" {
+	run_arcprof diff "$BEFORE" "$AFTER" --normalize second
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"not all of the recordings say how long they took"* ]]
+	run_arcprof diff "$BEFORE" "$AFTER" --normalize call
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"'samples' was sampled"* ]]
+}
+
+@test "diff: an unknown metric or file is named" {
+	run_arcprof diff "$CALLS" "$CALLS" --metric cycles
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"$CALLS: "*cycles* ]]
+	run_arcprof diff "$CALLS" "$CALLS,gone"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"gone: "* ]]
+	run_arcprof diff "$CALLS" "$DATA/mixed/trace"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *mixed/trace* ]]
+	run_arcprof diff "$BEFORE" "$AFTER" --symbol nothing
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"nothing matches"* ]]
+}
+
+@test "diff: --exit-code tells differences from failures" {
+	run_arcprof diff "$BEFORE" "$AFTER" --exit-code
+	[ "$status" -eq 1 ]
+	run_arcprof diff "$BEFORE" "$BEFORE" --exit-code
+	[ "$status" -eq 0 ]
+	run_arcprof diff "$BEFORE" gone --exit-code
+	[ "$status" -eq 2 ]
+	run_arcprof diff "$BEFORE" "$AFTER"
+	[ "$status" -eq 0 ]
+}
+
+@test "diff: what selects and folds does so on both sides" {
+	run_arcprof diff "$BEFORE" "$AFTER" --symbol 'parse' --normalize none --format json
+	[ "$(json '.a[0].total')" -eq 500 ]
+	[ "$(json '.b[0].total')" -eq 690 ]
+	run_arcprof diff "$DATA/mixed/trace" "$DATA/mixed/trace" --fold package --format json
+	[ "$(json '.rows[0].name')" = java.lang ]
+}
