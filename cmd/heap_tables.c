@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "heap.h"
+#include "report/report.h"
 #include "report/sheet.h"
 
 struct rank {
@@ -70,7 +71,7 @@ static void print_head(const struct heap *h, size_t nr_classes, size_t nr_shown,
 	json_u64(&s->json, "objects", h->ids.nr);
 	json_u64(&s->json, "bytes", h->bytes);
 	json_u64(&s->json, "nr_classes", nr_classes);
-	json_bool(&s->json, "truncated", nr_shown < nr_classes);
+	report_json_hidden(&s->json, nr_classes - nr_shown);
 	json_array(&s->json, "classes");
 }
 
