@@ -2,6 +2,7 @@
 /* diff.c - "arcprof diff": what differs between two recordings, or two sets of them. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,10 +10,12 @@
 #include "base/mem.h"
 #include "base/term.h"
 #include "cmd.h"
+#include "diff.h"
 #include "flow/ops.h"
 #include "import/import.h"
 #include "input.h"
 #include "output.h"
+#include "page/difference.h"
 #include "report.h"
 #include "report/difference.h"
 #include "report/report.h"
@@ -45,7 +48,8 @@ static const struct opt diff_table[] = {
 	OPT_ENUM(0, "sort", O, sort, sorts, "delta", "sort rows by this key"),
 	OPT_U64(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
 	OPT_FLAG(0, "thread-numbers", O, thread_numbers, "compare threads whose names differ in numbers separately"),
-	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
+	OPT_FORMAT(O, format, FORMATS_TABLE | FORMAT_BIT(FORMAT_HTML),
+		   "output format; html is a page for a browser"),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file> instead of standard output"),
 	OPT_FLAG(0, "exit-code", O, exit_code, "exit with 1 if something changed, with 2 on failure"),
 	OPT_END
@@ -191,6 +195,43 @@ static int check_normalization(const struct diff *d, int normalize)
 	return 0;
 }
 
+/* Which functions changed themselves; NULL: nothing tells that. */
+static bool *changed_functions(const struct diff *d, int normalize)
+{
+	bool *changed = xcalloc(d->m.consumers.nr_items, sizeof(*changed));
+	struct diff_rows rows;
+	struct noise noise;
+	size_t i;
+
+	rows_init(&rows, d, DIFF_BY_FUNCTION, DIFF_BASE, normalize);
+	noise_fill(&noise, &rows);
+	for (i = 0; i < rows.nr; i++)
+		changed[rows.list[i].consumer] = rows.list[i].changed;
+	rows_release(&rows);
+	if (noise.kind != NOISE_UNKNOWN)
+		return changed;
+	free(changed);
+	return NULL;
+}
+
+/* All functions, contexts and stanzas of it. */
+static int print_page(const struct diff *d, int normalize)
+{
+	struct page_difference p = { d, normalize, NULL };
+	bool *changed;
+	struct err e;
+	int r;
+
+	if (normalize == DIFF_CALL) {
+		log_error("--normalize=call: a page has one unit for all rows");
+		return EXIT_USAGE;
+	}
+	p.changed = changed = changed_functions(d, normalize);
+	r = page_difference_print(&p, stdout, &e);
+	free(changed);
+	return r ? log_err(&e) : 0;
+}
+
 static int print(const struct diff_opts *o, struct diff *d, bool *changed)
 {
 	int normalize = o->normalize ? o->normalize - 1 : d->exact ? DIFF_NONE : DIFF_TOTAL;
@@ -203,6 +244,8 @@ static int print(const struct diff_opts *o, struct diff *d, bool *changed)
 
 	if (status)
 		return status;
+	if (o->format == FORMAT_HTML)
+		return print_page(d, normalize);
 	rows_init(&rows, d, o->by, of, normalize);
 	noise_fill(&noise, &rows);
 	if (o->significant && noise.kind == NOISE_UNKNOWN) {
@@ -239,6 +282,21 @@ static int compare(const struct diff_opts *o, const struct report_request *q, ch
 	}
 	diff_release(&d);
 	return status;
+}
+
+int diff_page(char *a, char *b, const char *path)
+{
+	const struct diff_opts o = { .format = FORMAT_HTML };
+	const struct report_request q = { .calibrate = true };
+	bool changed = false;
+	struct output out;
+	struct err e;
+	int status;
+
+	if (output_begin(&out, path, &e))
+		return log_err(&e);
+	status = compare(&o, &q, (char *[]){ a, b }, &changed);
+	return output_end(&out, &e) ? log_err(&e) : status;
 }
 
 static int diff_run(void *opts, int nr_operands, char **operands)

@@ -13,12 +13,14 @@
 #include "base/mem.h"
 #include "base/spawn.h"
 #include "cmd.h"
+#include "diff.h"
 #include "input.h"
 #include "report.h"
 #include "report/report.h"
 
 struct view_opts {
 	const char *input, *import, *output;
+	const char *diff;
 	bool no_browser;
 };
 
@@ -27,19 +29,11 @@ static const struct opt view_table[] = {
 	OPT_STR('i', "input", O, input, "file", "arcprof.data", "read the trace <file>"),
 	OPT_IMPORT(O, import),
 	OPT_STR('o', "output", O, output, "file", NULL, "write the page to <file> and keep it"),
+	OPT_STR(0, "diff", O, diff, "file", NULL, "show what differs in <file>: both, side by side"),
 	OPT_FLAG(0, "no-browser", O, no_browser, "only say where the page is"),
 	OPT_END
 };
 #undef O
-
-static int format_number(const char *name)
-{
-	int i;
-
-	for (i = 0; strcmp(format_name(i), name) != 0; i++)
-		;
-	return i;
-}
 
 /* A folder of its own, so that no other user can have put a file there. */
 static char *place_of_page(const char *input, struct err *e)
@@ -105,10 +99,21 @@ static void drop_folder(char *path)
 	rmdir(path);
 }
 
+/* As arcprof diff: the trace is A. */
+static int show_difference(const struct report_request *q, const char *other)
+{
+	char *a = xstrdup(q->import ? q->import : q->input), *b = xstrdup(other);
+	int status = diff_page(a, b, q->output);
+
+	free(a);
+	free(b);
+	return status;
+}
+
 static int view_run(void *opts, int nr_operands, char **operands)
 {
 	struct view_opts *o = opts;
-	struct report_request q = { .format = format_number("html") };
+	struct report_request q = { .format = FORMAT_HTML };
 	char *path = NULL, *whole;
 	struct err e;
 	int status = command_input(&o->input, nr_operands, operands);
@@ -121,7 +126,7 @@ static int view_run(void *opts, int nr_operands, char **operands)
 	q.import = o->import;
 	q.output = o->output ? o->output : path;
 	q.calibrate = true;
-	status = report_show(&q, &report_xarc, NULL);
+	status = o->diff ? show_difference(&q, o->diff) : report_show(&q, &report_xarc, NULL);
 	/* What a damaged trace gives is shown, too; a file of the user's may be an older page. */
 	whole = status && o->output ? NULL : realpath(q.output, NULL);
 	if (!whole && path)

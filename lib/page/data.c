@@ -10,13 +10,18 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "page/difference.h"
 #include "page/page.h"
 #include "page/states.h"
 #include "report/table.h"
 #include "version.h"
 
 #define MAGIC "ARCPAGE1"
-enum { MAX_COLUMNS = 64, MAX_PLANES = 10, MAX_TICKS = 60000, TICK_STEP_NS = 1000 };
+enum {
+	MAX_PLANES = 10, MAX_TICKS = 60000, TICK_STEP_NS = 1000,
+	MAX_METRICS = 2 * PAGE_MAX_RUNS,	/* those of one recording are fewer: FLOW_MAX_METRICS */
+	MAX_COLUMNS = 16 + MAX_METRICS + 3 * FLOW_MAX_METRICS,
+};
 
 /*
  * Numbers lie in it by the places of their digits, to the base of 128: all the lowest, then the next
@@ -30,6 +35,7 @@ struct page_column {
 
 struct page_data {
 	struct view *v;
+	const struct page_difference *difference;	/* NULL: it is a page of one recording */
 	uint32_t *order;		/* [preorder] -> node; [0] is the invisible root */
 	uint32_t *rank;			/* [node] -> preorder */
 	uint32_t nr_nodes;
@@ -41,7 +47,7 @@ struct page_data {
 	struct buf planes[MAX_PLANES];	/* of the column that is being made */
 	struct page_column column[MAX_COLUMNS];
 	unsigned int nr_columns;
-	uint64_t scale[FLOW_MAX_METRICS];
+	uint64_t scale[MAX_METRICS];
 	uint64_t tick_ns, ticks;
 	struct page_source {
 		unsigned int metric;
@@ -145,15 +151,26 @@ static uint64_t greatest_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
+/* Of a difference each run is a metric, and its n is another one, which is not shown. */
+static unsigned int nr_metrics(const struct page_data *d)
+{
+	return d->difference ? 2 * d->difference->d->nr_runs : d->v->m->flow.nr_metrics;
+}
+
+static uint64_t value_of(const struct page_data *d, uint32_t node, unsigned int m)
+{
+	return d->difference ? page_difference_value(d->difference, node, m) :
+			       flow_base(&d->v->m->flow, node)[m];
+}
+
 /* Values are stored divided by what divides all of them: a double has 53 bits. */
 static uint64_t scale_of(const struct page_data *d, unsigned int m)
 {
-	const struct flow *f = &d->v->m->flow;
 	uint64_t scale = 0;
 	uint32_t i;
 
 	for (i = 1; i < d->nr_nodes && scale != 1; i++)
-		scale = greatest_divisor(flow_base(f, d->order[i])[m], scale);
+		scale = greatest_divisor(value_of(d, d->order[i], m), scale);
 	return scale ? scale : 1;
 }
 
@@ -163,7 +180,7 @@ static bool is_n(const struct page_data *d, unsigned int m)
 	uint32_t i;
 
 	for (i = 1; i < d->nr_nodes; i++)
-		if (flow_base(f, d->order[i])[m] != f->nodes[d->order[i]].n * d->scale[m])
+		if (value_of(d, d->order[i], m) != f->nodes[d->order[i]].n * d->scale[m])
 			return false;
 	return true;
 }
@@ -183,13 +200,13 @@ static void put_nodes(struct page_data *d)
 	for (i = 1; i < d->nr_nodes; i++)
 		put(d, f->nodes[d->order[i]].n);
 	end_column(d);
-	for (m = 0; m < f->nr_metrics; m++) {
+	for (m = 0; m < nr_metrics(d); m++) {
 		d->scale[m] = scale_of(d, m);
 		if (is_n(d, m))
 			continue;
 		begin_column(d, "base.%u", m);
 		for (i = 1; i < d->nr_nodes; i++)
-			put(d, flow_base(f, d->order[i])[m] / d->scale[m]);
+			put(d, value_of(d, d->order[i], m) / d->scale[m]);
 		end_column(d);
 	}
 }
@@ -378,6 +395,16 @@ static uint32_t tid_of(const struct consumer *c)
 	return c->kind == CONSUMER_THREAD ? c->key : 0;
 }
 
+static void put_changed(struct page_data *d)
+{
+	uint32_t i;
+
+	begin_column(d, "consumer.changed", 0);
+	for (i = 0; i < d->nr_consumers; i++)
+		put(d, i && d->difference->changed[d->consumers[i]]);
+	end_column(d);
+}
+
 static void put_names(struct page_data *d)
 {
 	struct page_strings s = { .m = d->v->m };
@@ -389,6 +416,8 @@ static void put_names(struct page_data *d)
 	put_numbers(d, "consumer.kind", kind_of);
 	put_numbers(d, "consumer.pid", pid_of);
 	put_numbers(d, "consumer.tid", tid_of);
+	if (d->difference && d->difference->changed)
+		put_changed(d);
 	put_string_list(d, &s);
 	free(s.number_of);
 	free(s.ids);
@@ -396,17 +425,27 @@ static void put_names(struct page_data *d)
 
 /* --- what the numbers are --- */
 
-static void json_metrics(const struct page_data *d, struct json *j)
+static void json_metric(const struct page_data *d, struct json *j, unsigned int i)
 {
 	const struct model *m = d->v->m;
+
+	if (d->difference) {
+		page_difference_metric(d->difference, i, j);
+		return;
+	}
+	json_str(j, "name", model_str(m, m->metrics[i].name));
+	json_str(j, "unit", model_str(m, m->metrics[i].unit));
+	json_bool(j, "shown", i < m->nr_shown);
+}
+
+static void json_metrics(const struct page_data *d, struct json *j)
+{
 	unsigned int i;
 
 	json_array(j, "metrics");
-	for (i = 0; i < m->flow.nr_metrics; i++) {
+	for (i = 0; i < nr_metrics(d); i++) {
 		json_object(j, NULL);
-		json_str(j, "name", model_str(m, m->metrics[i].name));
-		json_str(j, "unit", model_str(m, m->metrics[i].unit));
-		json_bool(j, "shown", i < m->nr_shown);
+		json_metric(d, j, i);
 		json_u64(j, "scale", d->scale[i]);
 		json_end(j);
 	}
@@ -528,18 +567,22 @@ static void put_meta(const struct page_data *d, FILE *out)
 	json_str(&j, "host", origin->host);
 	json_str(&j, "machine", origin->machine);
 	json_start(d, &j);
-	json_head(d, &j);
+	if (!d->difference)
+		json_head(d, &j);
 	json_str(&j, "n_means", model_kind_name(d->v->m->flow.n_means));
 	json_u64(&j, "nr_nodes", d->nr_nodes);
 	json_u64(&j, "nr_consumers", d->nr_consumers);
 	json_u64(&j, "tick_ns", d->tick_ns);
 	json_u64(&j, "ticks", d->ticks);
+	if (d->difference)
+		page_difference_json(d->difference, &j);
 	json_array(&j, "kinds");
 	for (i = 0; i < CONSUMER_NR; i++)
 		json_str(&j, NULL, consumer_kind_name(i));
 	json_end(&j);
 	json_metrics(d, &j);
-	json_sources(d, &j);
+	if (!d->difference)
+		json_sources(d, &j);
 	if (d->states.sched.nr_threads)
 		json_states(d, &j);
 	json_object(&j, "columns");
@@ -571,10 +614,23 @@ static void put_all(struct page_data *d, struct buf *out)
 	free(meta);
 }
 
+static void release(struct page_data *d)
+{
+	unsigned int i;
+
+	page_states_release(&d->states);
+	free(d->order);
+	free(d->rank);
+	free(d->consumer_of);
+	free(d->consumers);
+	buf_release(&d->columns);
+	for (i = 0; i < MAX_PLANES; i++)
+		buf_release(&d->planes[i]);
+}
+
 void page_data(struct view *v, struct buf *out)
 {
 	struct page_data d = { .v = v };
-	unsigned int i;
 
 	flow_sort_children(&v->m->flow, &v->order);
 	number_nodes(&d);
@@ -586,12 +642,21 @@ void page_data(struct view *v, struct buf *out)
 	page_states_read(&d.states, v, v->m->times.start_ns, d.ticks * d.tick_ns);
 	put_states(&d);
 	put_all(&d, out);
-	page_states_release(&d.states);
-	free(d.order);
-	free(d.rank);
-	free(d.consumer_of);
-	free(d.consumers);
-	buf_release(&d.columns);
-	for (i = 0; i < MAX_PLANES; i++)
-		buf_release(&d.planes[i]);
+	release(&d);
+}
+
+/* No times: runs have no clock in common. */
+void page_difference_data(const struct page_difference *p, struct buf *out)
+{
+	static const struct origin none;
+	struct model m = p->d->m;
+	struct view v = { .m = &m, .origin = &none };
+	struct page_data d = { .v = &v, .difference = p, .tick_ns = 1, .ticks = 1 };
+
+	number_nodes(&d);
+	number_consumers(&d);
+	put_nodes(&d);
+	put_names(&d);
+	put_all(&d, out);
+	release(&d);
 }

@@ -70,15 +70,12 @@ static const char *put_until(const char *at, const char *mark, FILE *out)
 	return found ? found + len : page_html_end;
 }
 
-int html_print(struct view *v, FILE *out, struct err *e)
+int page_print_data(const struct buf *data, FILE *out, struct err *e)
 {
-	struct buf data = BUF_INIT, packed = BUF_INIT;
+	struct buf packed = BUF_INIT;
 	const char *at = page_html;
-	int r;
+	int r = gzip(data, &packed, e);
 
-	page_data(v, &data);
-	r = gzip(&data, &packed, e);
-	buf_release(&data);
 	if (!r) {
 		at = put_until(at, "@STYLE@", out);
 		fwrite(page_style, 1, page_style_end - page_style, out);
@@ -89,5 +86,16 @@ int html_print(struct view *v, FILE *out, struct err *e)
 		fwrite(at, 1, page_html_end - at, out);
 	}
 	buf_release(&packed);
+	return r;
+}
+
+int html_print(struct view *v, FILE *out, struct err *e)
+{
+	struct buf data = BUF_INIT;
+	int r;
+
+	page_data(v, &data);
+	r = page_print_data(&data, out, e);
+	buf_release(&data);
 	return r;
 }

@@ -10,5 +10,7 @@
 
 /* The data before they are compressed. Sorts the tree's children and the model's times. */
 void page_data(struct view *v, struct buf *out);
+/* The page around such data. */
+int page_print_data(const struct buf *data, FILE *out, struct err *e);
 
 #endif

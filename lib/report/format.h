@@ -9,7 +9,7 @@
 
 #include "base/opt.h"
 
-/* Formats that code refers to; rows of the list after FORMAT_TREE need no constant. */
+/* Formats that code refers to; rows of the list after these need no constant. */
 enum format_id {
 	FORMAT_TEXT,
 	FORMAT_HEX,		/* of values alone */
@@ -18,6 +18,7 @@ enum format_id {
 	FORMAT_CSV,
 	FORMAT_JUNIT,		/* of verdicts alone */
 	FORMAT_TREE,		/* from here on: of the whole tree of contexts, in place of a report */
+	FORMAT_HTML,
 };
 
 struct view;

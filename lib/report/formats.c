@@ -21,6 +21,8 @@ static const struct format formats[] = {
 	[FORMAT_CSV] = { "csv", .begin = sheet_csv_begin, .row = sheet_csv_row },
 	[FORMAT_JUNIT] = { "junit" },
 	[FORMAT_TREE] = { "tree", .print_tree = tree_print },
+	[FORMAT_HTML] = { "html", .print_tree = html_print, .binary = true, .detailed = true,
+	  .timed = true },
 	{ "folded", .print_tree = folded_print },
 	{ "pprof", .print_tree = pprof_print, .binary = true, .detailed = true },
 	{ "speedscope", .print_tree = speedscope_print, .detailed = true, .timed = true },
@@ -31,7 +33,6 @@ static const struct format formats[] = {
 	{ "otlp-json", .print_tree = otlp_json_print, .detailed = true, .timed = true },
 	{ "firefox", .print_tree = firefox_print, .binary = true, .detailed = true, .timed = true },
 	{ "chrome", .print_tree = chrome_print, .binary = true, .detailed = true, .timed = true },
-	{ "html", .print_tree = html_print, .binary = true, .detailed = true, .timed = true },
 };
 
 const struct format *format_get(int id)

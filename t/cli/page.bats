@@ -104,6 +104,44 @@ browse() {
 	[ "$status" -eq 0 ]
 }
 
+@test "page: of a difference it has the numbers of arcprof diff" {
+	skip_unless_command node
+	page_of_shares
+	b=$TOP/t/data/diff/before.folded a=$TOP/t/data/diff/after.folded
+	arcprof record -q -F 2000 -e cpu-clock -o again.data -- "$(workload shares)" 10 >/dev/null
+	for sides in "$TRACE again.data" "$b,$a $a" "$TOP/t/data/calls/trace $TOP/t/data/calls/trace"; do
+		# shellcheck disable=SC2086	# two
+		arcprof diff $sides --format html >diff.html
+		for how in "--xprof" "--xprof --of cum" --xtree --xarc "--xarc --of base"; do
+			# shellcheck disable=SC2086
+			arcprof diff $sides $how --min-share 0 --format json >diff.json
+			echo "$sides $how"
+			node "$TOP/t/page/difference.mjs" diff.html diff.json
+		done
+	done
+	jq '.rows[2].a *= 1.01' diff.json >wrong.json
+	run node "$TOP/t/page/difference.mjs" diff.html wrong.json
+	[ "$status" -eq 1 ]
+	arcprof diff "$TRACE" again.data --format html >diff.html
+	arcprof view --no-browser --diff again.data "$TRACE" -o view.html
+	cmp diff.html view.html
+	run_arcprof diff "$TOP/t/data/calls/trace" "$TOP/t/data/calls/trace" --normalize call --format html
+	[ "$status" -eq 2 ]
+}
+
+@test "page: a browser shows both sides of a difference" {
+	skip_unless_command chromium
+	arcprof diff "$TOP"/t/data/diff/{before,after}.folded --format html >diff.html
+	browse "$PWD/diff.html"
+	[[ $output == *'✓ all sums hold'* ]]
+	[[ $output == *'>A: '*'before.folded, 100.0 %<'*'>B: '*'after.folded, 100.0 %<'* ]]
+	[[ $output == *'callers and callees add up'* && $output == *'▲ +'* && $output == *'▼ −'* ]]
+	for view in overview inverted sandwich time; do
+		browse "$PWD/diff.html#view=$view&below=tree"
+		[[ $output == *'✓ all sums hold'* ]]
+	done
+}
+
 @test "page: a browser shows it, with sums that hold and the report's hottest function" {
 	skip_unless_command chromium
 	page_of_shares

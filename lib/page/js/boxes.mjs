@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // boxes.mjs - a canvas of boxes in rows: flame graphs of every kind. What a box is, its owner knows.
 import { STATES } from './data.mjs';
+import { CHANGES } from './difference.mjs';
 
 const ROW = 18, MIN_TEXT = 26, PAD = 4, MOST_HIGH = 16000;
 
@@ -252,7 +253,7 @@ export function colours(element) {
 	const style = getComputedStyle(element);
 	known = {};
 	for (const name of ['java', 'inlined', 'interpreted', 'stub', 'native', 'kernel', 'process', 'mark', 'other', 'found',
-		'picked', 'text', 'boxText', 'heat', 'ground', ...STATES])
+		'picked', 'text', 'boxText', 'heat', 'ground', ...STATES, ...CHANGES])
 		known[name] = style.getPropertyValue('--' + name).trim();
 	return known;
 }

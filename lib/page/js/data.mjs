@@ -79,6 +79,7 @@ function readConsumers(meta, column) {
 		kind: Array.from(number('consumer.kind'), id => meta.kinds[id]),
 		pid: number('consumer.pid'),
 		tid: number('consumer.tid'),
+		changed: column('consumer.changed') ? number('consumer.changed') : null,
 	};
 }
 

@@ -3,7 +3,7 @@
 // is the mean of its runs, each divided as arcprof diff does it.
 import { amount } from './names.mjs';
 
-const STEPS = [[0.05, 0], [0.2, 1], [0.5, 2]], MOST = 3;
+const CHANGE_STEPS = [[0.05, 0], [0.2, 1], [0.5, 2]], LAST_STEP = 3;
 
 export class Difference {
 	/* runs: [{side, metric, divisor}] of the page's description, files: of each side. */
@@ -43,7 +43,7 @@ export class Difference {
 	text(value) {
 		if (this.normalize !== 'total')
 			return amount(value, this.unit) + (this.normalize === 'second' ? '/s' : '');
-		return `${digits(value * 100)} %`;
+		return `${percentText(value * 100)} %`;
 	}
 
 	/* With a sign in shape, too: "▲ +1.23", "▼ −1.23"; shares differ by points. */
@@ -52,19 +52,19 @@ export class Difference {
 
 		if (d === 0)
 			return '0';
-		const size = this.normalize === 'total' ? digits(Math.abs(d) * 100) : this.text(Math.abs(d));
+		const size = this.normalize === 'total' ? percentText(Math.abs(d) * 100) : this.text(Math.abs(d));
 		return d > 0 ? `▲ +${size}` : `▼ −${size}`;
 	}
 }
 
-function digits(percent) {
+function percentText(percent) {
 	return percent && percent < 0.01 ? '<0.01' : percent >= 10 ? percent.toFixed(1) : percent.toFixed(2);
 }
 
 /* How large the change is beside what there was or is, as one of seven steps: less3 .. same .. more3. */
 export function changeOf(a, b) {
 	const change = Math.max(a, b) > 0 ? (b - a) / Math.max(a, b) : 0, size = Math.abs(change);
-	const [, step] = STEPS.find(([most]) => size < most) || [0, MOST];
+	const [, step] = CHANGE_STEPS.find(([most]) => size < most) || [0, LAST_STEP];
 
 	return step ? (change < 0 ? 'less' : 'more') + step : 'same';
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // graphs.mjs - the three graphs of boxes: what a box says, and what a click on it does.
 import { BoxCanvas } from './boxes.mjs';
+import { changeOf } from './difference.mjs';
 import { callees, callers, functionGroup, layOut, layOutGroups, leafGroups } from './layout.mjs';
 import { amount, family, fullName, percent, shortNames } from './names.mjs';
 import { idOf } from './model.mjs';
 
-const MOST_DEEP = 400;
+const MOST_DEEP = 400, GAP = 3;
 
 /* What the boxes of all graphs have in common; page: {look, go, say(text), found(consumer), picked}. */
 class Owner {
@@ -97,6 +98,30 @@ class ContextOwner extends Owner {
 	}
 }
 
+/* Of one side of a difference; what a box says is of both. */
+class SideOwner extends ContextOwner {
+	both(box) {
+		return this.page.look.sides.cum.map(cum => cum[box.first]);
+	}
+
+	family(box) {
+		return changeOf(...this.both(box));
+	}
+
+	label(box) {
+		const names = super.label(box), change = this.page.model.difference.delta(...this.both(box));
+
+		return [...names.map(name => `${name}  ${change}`), ...names];
+	}
+
+	title(box) {
+		const { difference } = this.page.model, [a, b] = this.both(box), { tree, consumers } = this.page.look;
+		const name = fullName(consumers, tree.consumer[box.last]);
+
+		return `${name}: A ${difference.text(a)}, B ${difference.text(b)}, ${difference.delta(a, b)}`;
+	}
+}
+
 class GroupOwner extends Owner {
 	consumer(box) {
 		return box.group.consumer;
@@ -118,6 +143,24 @@ export class Flame {
 		const { boxes, rows } = layOut(look.tree, look.sums.cum[look.metric], state.zoom, width);
 
 		this.boxes.show(boxes, rows, width);
+	}
+}
+
+/* Both sides of a difference, A on the left: boxes of one context are at the same height. */
+export class TwoSides {
+	constructor(left, right, page) {
+		this.sides = [left, right].map(canvas => new BoxCanvas(canvas, new SideOwner(page)));
+		this.boxes = this.sides[1];	// the one that is saved
+		this.page = page;
+	}
+
+	show(state) {
+		const { look, width } = this.page, { cum } = look.sides, half = Math.floor(width / 2) - GAP;
+
+		this.sides.forEach((boxes, side) => {
+			const made = layOut(look.tree, cum[side], state.zoom, half, cum[1 - side]);
+			boxes.show(made.boxes, made.rows, half);
+		});
 	}
 }
 

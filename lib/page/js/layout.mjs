@@ -6,11 +6,12 @@ const CRUMB = 0.5;		// of a pixel: narrow neighbours are one box up to there
 
 /*
  * Boxes {x, width, row, first, last, nr} of node (0: everything) and what is below it, in pixels of width: nr contexts
- * from first to last, each almost all of the one above, are one box. value[node]: as wide as that.
+ * from first to last, each almost all of the one above, are one box. value[node]: as wide as that. beside: the values of
+ * the other side, which must not part within a box either, so that both sides have the same boxes; null: there is none.
  */
-export function layOut(tree, value, node, width) {
+export function layOut(tree, value, node, width, beside = null) {
 	const scale = value[node] > 0 ? width / value[node] : 0;
-	const picture = { tree, value, scale, boxes: [], todo: [] };
+	const picture = { tree, value, scale, boxes: [], todo: [], beside };
 	let rows = 0;
 
 	if (scale && node)
@@ -32,13 +33,13 @@ export function layOut(tree, value, node, width) {
 	return { boxes: picture.boxes, rows };
 }
 
-function heirOf({ tree: { end }, value }, node) {
+function heirOf({ tree: { end }, value, beside }, node) {
 	const least = value[node] * FLOWS_ON;
 	let left = value[node];
 
 	for (let child = node + 1; child < end[node] && left >= least; child = end[child]) {
 		if (value[child] > 0 && value[child] >= least)
-			return child;
+			return beside && beside[child] < beside[node] * FLOWS_ON ? 0 : child;
 		left -= value[child];
 	}
 	return 0;

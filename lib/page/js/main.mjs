@@ -2,7 +2,8 @@
 // main.mjs - the page: one state, and the views that show it.
 import { forgetColours } from './boxes.mjs';
 import { decode, STATES, unpack } from './data.mjs';
-import { Flame, Inverted, Sandwich } from './graphs.mjs';
+import { changeOf, CHANGES } from './difference.mjs';
+import { Flame, Inverted, Sandwich, TwoSides } from './graphs.mjs';
 import { consumerOf, flatRows, idOf, linesOf, matcher, Model } from './model.mjs';
 import { amount, family, FAMILY_WORDS, fullName, moduleName, percent } from './names.mjs';
 import { overview } from './overview.mjs';
@@ -32,10 +33,11 @@ class Page {
 		this.state = fromHash(location.hash);
 		this.sort = 'self';
 		this.treeRows = new TreeRows();
-		this.flame = new Flame($('flame'), this);
+		this.flame = model.difference ? new TwoSides($('flame'), $('flameB'), this) : new Flame($('flame'), this);
 		this.inverted = new Inverted($('inverted'), this);
 		this.sandwich = new Sandwich($('above'), $('under'), this);
 		this.heat = new HeatMap($('heat'), (a, b) => this.brush(a, b));
+		$('flameB').hidden = $('sides').hidden = !model.difference;
 		this.controls();
 		this.tables();
 		this.shown = null;
@@ -104,6 +106,8 @@ class Page {
 		const part = key => c => percent(this.look.profile[key][this.look.metric][c], this.total);
 		const pick = c => this.go({ pick: idOf(this.look.consumers, c) });
 
+		const { difference } = this.model;
+
 		this.flat = new Table($('flat'), {
 			caption: 'Functions', isPicked: c => c === this.picked, onPick: pick, onOpen: c => {
 				pick(c);
@@ -113,7 +117,7 @@ class Page {
 				this.sort = key;
 				this.showBelow();
 			},
-			columns: [
+			columns: difference ? this.differenceColumns() : [
 				{ head: 'self %', className: 'number', sort: 'self', cell: c => bar(part('base')(c), Number(part('base')(c))) },
 				{ head: 'self', className: 'number', cell: value('base') },
 				{ head: 'total %', className: 'number', sort: 'total', title: 'with callees; each outermost call once',
@@ -130,7 +134,7 @@ class Page {
 		this.tree = new Table($('tree'), {
 			caption: 'Calling contexts', isPicked: row => row.node === this.row, onPick: row => this.pickRow(row),
 			onOpen: row => this.toggleRow(row), onKey: (key, row) => this.treeKey(key, row), onSort() {},
-			columns: [
+			columns: difference ? this.contextColumns() : [
 				{ head: 'total %', className: 'number', cell: r => bar(percent(this.cum[r.node], this.total),
 					this.cum[r.node] / this.total * 100) },
 				{ head: 'total', className: 'number', cell: r => amount(this.cum[r.node], this.look.unit) },
@@ -148,6 +152,38 @@ class Page {
 				{ head: 'line', cell: l => (l.line === null ? l.file || 'no line is known' : `${l.file}:${l.line}`) },
 			],
 		});
+	}
+
+	/* Of two sides: A, B and the change, of a function's own and with callees. */
+	differenceColumns() {
+		const { difference } = this.model, number = (head, cell, sort, title) => ({ head, className: 'number', cell, sort, title });
+		const part = (key, side) => c => difference.text(this.look.sides[key][side][c]);
+		const delta = (key, marks) => c => this.changeCell(...this.look.sides[key].map(values => values[c]),
+			marks && this.look.consumers.changed[c]);
+
+		return [
+			number('self A', part('self', 0)), number('self B', part('self', 1)),
+			number('change', delta('self', true), 'self', 'of self, B less A; *: of the whole recordings, more than noise'),
+			number('total A', part('total', 0)), number('total B', part('total', 1)),
+			number('change', delta('total'), 'total', 'of total, B less A'),
+			{ head: 'function', sort: 'name', cell: c => this.nameCell(c) },
+		];
+	}
+
+	contextColumns() {
+		const side = k => r => this.model.difference.text(this.look.sides.cum[k][r.node]);
+
+		return [
+			{ head: 'total A', className: 'number', cell: side(0) },
+			{ head: 'total B', className: 'number', cell: side(1) },
+			{ head: 'change', className: 'number', title: 'of total, B less A',
+				cell: r => this.changeCell(...this.look.sides.cum.map(cum => cum[r.node])) },
+			{ head: 'context', cell: r => this.contextCell(r) },
+		];
+	}
+
+	changeCell(a, b, isMarked) {
+		return element('span', { class: 'change ' + changeOf(a, b) }, this.model.difference.delta(a, b) + (isMarked ? ' *' : ''));
 	}
 
 	/* A column for each further metric. */
@@ -293,6 +329,10 @@ class Page {
 	}
 
 	showLegend() {
+		if (this.model.difference) {
+			$('legend').replaceChildren('less in B', ...CHANGES.map(c => element('i', { class: 'swatch ' + c, title: c })), 'more in B');
+			return;
+		}
 		const sums = {}, { consumers, profile, metric } = this.look;
 
 		for (let c = 1; c < consumers.nr; c++)
@@ -320,6 +360,7 @@ class Page {
 
 		for (const view of document.querySelectorAll('[data-view]'))
 			view.hidden = view.dataset.view !== state.view;
+		this.showSides();
 		if (state.view === 'flame')
 			this.flame.show(state);
 		else if (state.view === 'inverted')
@@ -330,6 +371,14 @@ class Page {
 			this.showLanes();
 		else
 			$('overview').replaceChildren(...overview(this.model, this.look, c => this.go(c)));
+	}
+
+	showSides() {
+		const { difference } = this.model;
+
+		if (difference)
+			$('sides').replaceChildren(...['A', 'B'].map((name, side) => element('span', {},
+				`${name}: ${difference.files[side].join(', ')}, ${difference.text(this.look.sides.cum[side][0])}`)));
 	}
 
 	/* Threads by what they consumed; where dispatches were recorded, by what they did, those without samples too. */
@@ -412,7 +461,7 @@ class Page {
 		this.showAll();
 	}
 
-	/* Of the sandwich the lower part. */
+	/* Of a difference and the sandwich the part below, or on the right. */
 	async savePicture(kind) {
 		const { flame, inverted, sandwich, state } = this;
 		const graph = { flame: flame.boxes, inverted: inverted.boxes, sandwich: sandwich.lower }[state.view];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // model.mjs - from the state of the page to what its views show; what was worked out is kept while it fits.
+import { Difference } from './difference.mjs';
 import { laneCells } from './layout.mjs';
 import { foldConsumers } from './names.mjs';
 import { makeTree, mapTree, subtreeEnds } from './tree.mjs';
@@ -17,6 +18,7 @@ export class Model {
 		this.hasLines = data.consumers.detail.some((d, c) => d && isFunction(data.consumers.kind[c]));
 		this.trees = new Map();
 		this.selections = new Map();
+		this.difference = data.meta.difference ? new Difference(data.meta) : null;
 		this.shown = data.meta.metrics.map((_, m) => m).filter(m => data.meta.metrics[m].shown);
 	}
 
@@ -85,7 +87,8 @@ export class Model {
 		const metric = this.metricOf(state);
 		let look = selected.looks.get(metric);
 		if (!look) {
-			look = { ...selected, metric, unit: this.meta.metrics[metric].unit, ...this.occurrences(selected, metric) };
+			const sides = this.difference ? this.difference.of(selected) : null;
+			look = { ...selected, sides, metric, unit: this.meta.metrics[metric].unit, ...this.occurrences(selected, metric) };
 			selected.looks.set(metric, look);
 		}
 		return look;
@@ -188,7 +191,7 @@ export function consumerOf(look, id) {
 }
 
 function hottest(look) {
-	const base = look.profile.base[look.metric];
+	const base = look.sides ? changes(look.sides.self) : look.profile.base[look.metric];
 	let best = 0;
 
 	for (let c = 1; c < look.consumers.nr; c++)
@@ -197,9 +200,16 @@ function hottest(look) {
 	return best || (look.consumers.nr > 1 ? 1 : 0);
 }
 
+/* How much each differs, whichever way. */
+export function changes([a, b]) {
+	return a.map((x, i) => Math.abs(b[i] - x));
+}
+
 /* The flat profile's rows: consumers that have anything, by what key says, descending. */
 export function flatRows(look, key, matches) {
 	const { base, cum } = look.profile, n = look.nOf, m = look.metric, rows = [];
+	if (look.sides)
+		return flatChanges(look, key, matches);
 	const by = { self: c => base[m][c], total: c => cum[m][c], n: c => n[c], again: c => look.profile.cum2[m][c] }[key];
 
 	for (let c = 1; c < look.consumers.nr; c++)
@@ -210,6 +220,17 @@ export function flatRows(look, key, matches) {
 	else
 		rows.sort((a, b) => (look.consumers.name[a] < look.consumers.name[b] ? -1 : 1));
 	return rows;
+}
+
+/* The same of two sides: what changed most first. */
+function flatChanges({ sides, consumers }, key, matches) {
+	const by = key === 'name' ? null : changes(key === 'total' ? sides.total : sides.self), rows = [];
+
+	for (let c = 1; c < consumers.nr; c++)
+		if ((sides.total[0][c] > 0 || sides.total[1][c] > 0) && (!matches || matches(c)))
+			rows.push(c);
+	return rows.sort((a, b) => (by ? by[b] - by[a] || sides.total[1][b] - sides.total[1][a] || a - b :
+		consumers.name[a] < consumers.name[b] ? -1 : 1));
 }
 
 /* Paths that reach the function, the heaviest first: {path: consumers from the outermost, share}. */

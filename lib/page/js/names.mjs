@@ -142,7 +142,7 @@ function foldedName(consumers, c, fold) {
  * inlined is of the kind with most weight.
  */
 export function foldConsumers(consumers, weight, { fold, mergeThreads, without }) {
-	const out = { nr: 1, name: [''], module: [''], detail: [''], kind: [''], pid: [0], tid: [0] };
+	const out = { nr: 1, name: [''], module: [''], detail: [''], kind: [''], pid: [0], tid: [0], changed: [0] };
 	const ids = new Map(), to = new Uint32Array(consumers.nr), most = [0];
 
 	for (let c = 1; c < consumers.nr; c++) {
@@ -161,7 +161,10 @@ export function foldConsumers(consumers, weight, { fold, mergeThreads, without }
 			ids.set(key, id = out.nr++);
 			for (const part of ['name', 'module', 'detail', 'kind', 'pid', 'tid'])
 				out[part].push(one[part]);
+			out.changed.push(0);
 		}
+		if (fold === 'function' && consumers.changed && consumers.changed[c])
+			out.changed[id] = 1;
 		to[c] = id;
 	}
 	return { consumers: out, to, merge: !['line', 'function'].includes(fold) };

@@ -11,9 +11,11 @@ export function overview(model, look, go) {
 		element('section', {}, element('h2', {}, 'What was measured'),
 			...model.meta.head.map(line => element('p', {}, line)), facts(model)),
 		element('section', {}, element('h2', {}, 'What stands out'),
-			element('ul', {}, findings(model, look).map(f => element('li', {}, f)))),
-		element('section', {}, element('h2', {}, 'Most by itself'), topTable(look, go, 'self')),
-		element('section', {}, element('h2', {}, 'Most with callees'), topTable(look, go, 'total')),
+			element('ul', {}, (model.difference ? changesFound(model, look) : findings(model, look)).map(f => element('li', {}, f)))),
+		...(model.difference ? [] : [
+			element('section', {}, element('h2', {}, 'Most by itself'), topTable(look, go, 'self')),
+			element('section', {}, element('h2', {}, 'Most with callees'), topTable(look, go, 'total')),
+		]),
 		element('section', {}, element('h2', {}, 'Threads'), threadTable(model, look, go)),
 	];
 }
@@ -50,6 +52,17 @@ export function findings(model, look) {
 			marked += sums.base[m][i];
 	if (marked > total / 100)
 		out.push(`${percent(marked, total)} % is in stacks that are not complete.`);
+	return out;
+}
+
+/* The largest changes of what functions use themselves. */
+function changesFound({ difference }, look) {
+	const { self, cum } = look.sides, text = difference.text.bind(difference);
+	const flat = flatRows(look, 'self').filter(c => isFunction(look.consumers.kind[c]) && self[0][c] !== self[1][c]);
+	const out = flat.slice(0, MOST).map(c => `${fullName(look.consumers, c)}: itself ${text(self[0][c])} in A, ` +
+		`${text(self[1][c])} in B, ${difference.delta(self[0][c], self[1][c])}`);
+
+	out.unshift(`In all: ${text(cum[0][0])} in A, ${text(cum[1][0])} in B.`);
 	return out;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // stanza.mjs - the panel of one function: who calls it, what it uses, what it calls; each name leads on.
+import { changeOf } from './difference.mjs';
 import { amount, family, fullName, moduleName, percent, shortNames } from './names.mjs';
 import { brokenLaws } from './sums.mjs';
 import { idOf, isFunction, linesOf, pathsTo } from './model.mjs';
@@ -10,7 +11,7 @@ const MOST_ROWS = 40, MOST_PATHS = 5, MOST_STEPS = 8, MOST_LINES = 60;
 /* go(changes) changes the state of the page. */
 export function stanzaPanel(model, look, consumer, go) {
 	const total = look.sums.cum[look.metric][0];
-	const panel = { look, consumer, go, total };
+	const panel = { look, consumer, go, total, difference: model.difference };
 
 	if (!consumer)
 		return [element('p', { class: 'none' }, 'Nothing is in this selection.')];
@@ -44,13 +45,16 @@ function link(panel, consumer, text) {
 
 function section(panel, title, rows) {
 	const { look, total } = panel, m = look.metric;
-	const sorted = rows.slice().sort((a, b) => b.cum[m] - a.cum[m]);
+	const size = panel.difference ? r => Math.max(...sidesOf(panel, r.cum)) : r => r.cum[m];
+	const sorted = rows.slice().sort((a, b) => size(b) - size(a));
 
 	if (!sorted.length)
 		return [];
 	const cells = sorted.slice(0, MOST_ROWS).map(r => element('tr', {},
-		element('td', { class: 'number' }, bar(percent(r.cum[m], total) + ' %', r.cum[m] / total * 100)),
-		element('td', { class: 'number' }, value(panel, r.cum[m])),
+		...(panel.difference ? sideCells(panel, r.cum) : [
+			element('td', { class: 'number' }, bar(percent(r.cum[m], total) + ' %', r.cum[m] / total * 100)),
+			element('td', { class: 'number' }, value(panel, r.cum[m])),
+		]),
 		element('td', {}, swatch(look, r.consumer), link(panel, r.consumer))));
 	return [
 		element('table', { class: 'rows' }, element('caption', {}, title, element('span', { class: 'count' }, rows.length)),
@@ -59,12 +63,40 @@ function section(panel, title, rows) {
 	];
 }
 
+/* What the sides of a difference have of sums, which are by metric. */
+function sidesOf({ difference }, sums) {
+	return [0, 1].map(side => difference.value(side, m => sums[m]));
+}
+
+function sideCells(panel, sums) {
+	const { difference } = panel, [a, b] = sidesOf(panel, sums);
+
+	return [element('td', { class: 'number' }, difference.text(a)), element('td', { class: 'number' }, difference.text(b)),
+		element('td', { class: 'number' }, element('span', { class: 'change ' + changeOf(a, b) }, difference.delta(a, b)))];
+}
+
+/* What a function has, in words. */
+function amounts(panel, s) {
+	const { look, difference, total } = panel, m = look.metric, own = s.self.base.map((base, k) => base + s.rself.base[k]);
+	const words = (sums, what) => {
+		const [a, b] = sidesOf(panel, sums);
+		return element('p', {}, `${what}: A ${difference.text(a)}, B ${difference.text(b)}, `,
+			element('b', { class: 'change ' + changeOf(a, b) }, difference.delta(a, b)));
+	};
+
+	if (difference)
+		return [words(s.self.cum, 'with callees'), words(own, 'itself')];
+	return [element('p', {}, element('b', {}, percent(s.self.cum[m], total) + ' %'),
+		` with callees (${value(panel, s.self.cum[m])}), `, element('b', {}, percent(own[m], total) + ' %'),
+		` itself (${value(panel, own[m])})`)];
+}
+
 function swatch(look, consumer) {
 	return element('i', { class: 'swatch ' + (consumer ? family(look.consumers.kind[consumer]) : 'other') });
 }
 
 function selfCard(panel, s) {
-	const { look, consumer, total } = panel, m = look.metric, c = look.consumers;
+	const { look, consumer } = panel, m = look.metric, c = look.consumers;
 	const bad = brokenLaws(s, m), contexts = `${s.nodes + s.rnodes} context${s.nodes + s.rnodes === 1 ? '' : 's'}`;
 	const n = look.nOf[consumer];
 	const where = [c.kind[consumer], moduleName(c, consumer), c.detail[consumer]].filter(Boolean).join(' · ');
@@ -72,10 +104,8 @@ function selfCard(panel, s) {
 	return element('div', { class: 'self', id: 'self' },
 		element('h2', {}, fullName(c, consumer)),
 		element('p', { class: 'where' }, where),
-		element('p', {}, element('b', {}, percent(s.self.cum[m], total) + ' %'), ` with callees (${value(panel, s.self.cum[m])}), `,
-			element('b', {}, percent(s.self.base[m] + s.rself.base[m], total) + ' %'),
-			` itself (${value(panel, s.self.base[m] + s.rself.base[m])})`),
-		element('p', { class: 'where' }, `${contexts}, n ${n.toLocaleString('en')}`),
+		...amounts(panel, s),
+		element('p', { class: 'where' }, panel.difference ? contexts : `${contexts}, n ${n.toLocaleString('en')}`),
 		element('p', { class: bad.length ? 'bad' : 'good' }, bad.length ? '✗ ' + bad.join('; ') :
 			'✓ callers and callees add up'),
 		element('p', { class: 'actions' },

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* diff.h - "arcprof diff" as other commands can ask for it. */
+#ifndef CMD_DIFF_H
+#define CMD_DIFF_H
+
+/*
+ * Writes the page of the difference of two sides to path; a and b are as on the command line of diff, and
+ * are changed. Returns the exit status.
+ */
+int diff_page(char *a, char *b, const char *path);
+
+#endif
