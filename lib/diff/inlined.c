@@ -76,7 +76,8 @@ static void look_at(struct inlining *x, uint32_t c)
 
 	all = with_callers(x, c, is_caller, &nodes);
 	noise_of_row(x->s, &all);
-	if (all.known && all.p > NOISE_FDR && fabs(all.delta) <= MOSTLY * fabs(own->delta)) {
+	if (all.known && all.p > NOISE_FDR &&
+	    (fabs(all.delta) <= MOSTLY * fabs(own->delta) || (own->sum[DIFF_A] && own->sum[DIFF_B]))) {
 		x->only[c] = x->callee[c] = true;
 		for (i = 0; i < x->base.nr; i++) {
 			const struct diff_row *row = &x->base.list[i];

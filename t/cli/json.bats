@@ -34,6 +34,9 @@ printed() {
 	printed dump -i "$TOP/t/data/mixed/trace" --raw
 	printed report -i "$TOP/t/data/events/trace" --correlate cpu,wall
 	printed dump -i "$TOP/t/data/events/trace" --schema
+	for r in xprof xtree xarc; do
+		printed diff "$TOP/t/data/diff/before.folded" "$TOP/t/data/diff/after.folded" "--$r"
+	done
 	printed doctor
 	printed version
 	printed aboveidle 1 1

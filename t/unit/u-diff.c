@@ -397,6 +397,8 @@ TEST(diff_does_not_call_inlining_a_regression)
 	static const struct node a[] = { { NATIVE, "main", 1000, 0 }, { NATIVE, "caller", 400, 1 },
 			{ NATIVE, "f", 200, 2 } },
 		b[] = { { NATIVE, "main", 1000, 0 }, { NATIVE, "caller", 500, 1 }, { INLINED, "f", 100, 2 } },
+		same[] = { { NATIVE, "main", 1000, 0 }, { NATIVE, "caller", 402, 1 },
+			{ INLINED, "f", 199, 2 } },
 		gone[] = { { NATIVE, "main", 1000, 0 }, { NATIVE, "caller", 600, 1 } },
 		slower[] = { { NATIVE, "main", 1000, 0 }, { NATIVE, "caller", 400, 1 },
 			{ INLINED, "f", 500, 2 } };
@@ -407,6 +409,9 @@ TEST(diff_does_not_call_inlining_a_regression)
 	CHECK_U64(x.nr, 3);
 	CHECK(find_row(&x, "f")->inlined_differently && !find_row(&x, "f")->changed);
 	CHECK(!find_row(&x, "caller")->inlined_differently && !find_row(&x, "caller")->changed);
+	end_small(&d, &x);
+	begin_small(&d, &x, a, ARRAY_SIZE(a), same, ARRAY_SIZE(same));
+	CHECK(find_row(&x, "f")->inlined_differently && !find_row(&x, "f")->changed);
 	end_small(&d, &x);
 	begin_small(&d, &x, a, ARRAY_SIZE(a), gone, ARRAY_SIZE(gone));
 	CHECK(find_row(&x, "f")->inlined_differently && !find_row(&x, "f")->changed);
