@@ -9,6 +9,7 @@
 enum {
 	HELP_COLUMN = 28,	/* where the explanations start */
 	HELP_WIDTH = 80,
+	WORDS_COLUMN = 18,	/* where the words of an option go on */
 };
 
 static bool is_option(const struct opt *o)
@@ -82,17 +83,36 @@ static void print_wrapped(const char *text, FILE *out)
 	putc('\n', out);
 }
 
+/* An option whose list of words is long goes on in further lines. Returns the column behind it. */
+static size_t print_option(const struct buf *b, FILE *out)
+{
+	const char *s = b->data;
+	size_t col = 0, len;
+
+	for (; *s; s += len, col += len) {
+		len = strcspn(s, "|");
+		len += s[len] == '|';
+		if (col && col + len > HELP_WIDTH) {
+			fprintf(out, "\n%*s", WORDS_COLUMN, "");
+			col = WORDS_COLUMN;
+		}
+		fwrite(s, 1, len, out);
+	}
+	return col;
+}
+
 static void print_row(const struct opt *o, FILE *out)
 {
 	struct buf b = BUF_INIT, text = BUF_INIT;
+	size_t col;
 
 	buf_str(&b, o->letter ? "    " : "        ");
 	add_option(&b, o, ", ", "[no-]");
-	fputs(b.data, out);
-	if (b.len + 2 > HELP_COLUMN)
+	col = print_option(&b, out);
+	if (col + 2 > HELP_COLUMN)
 		fprintf(out, "\n%*s", HELP_COLUMN, "");
 	else
-		fprintf(out, "%*s", (int)(HELP_COLUMN - b.len), "");
+		fprintf(out, "%*s", (int)(HELP_COLUMN - col), "");
 	buf_str(&text, o->help);
 	if (is_on(o))
 		buf_str(&text, " (default: yes)");
