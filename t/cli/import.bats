@@ -157,7 +157,12 @@ record() {
 	record --call-graph dwarf,8192 -o p.data
 	"$TOP/t/perf-top" p.data cpu-clock:u >want
 	grep -q '	middle$' want && grep -q '	main$' want
-	top_ten p.data cpu-clock:u | diff want -
+	top_ten p.data cpu-clock:u >got
+	head -n 1 want | diff - <(head -n 1 got)
+	# The one or the other may fail on a sample in the loader or a prologue.
+	awk -F '\t' 'NR == FNR { want[$2] = $1; next } $2 in want { got[$2] = $1 }
+		END { for (f in want) if (f != "" && (got[f] < want[f] * .9 - 4e6 || got[f] > want[f] * 1.1 + 4e6)) {
+			print f, want[f], got[f]; bad = 1 } exit bad }' want got
 }
 
 @test "import: what perf record writes to a pipe is read from it" {
