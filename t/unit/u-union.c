@@ -344,9 +344,11 @@ TEST(union_keeps_sides_apart)
 	for (round = 0; round < 40; round++) {
 		union_init(&u, &out, &beside);
 		for (i = 0; i < 2; i++) {
-			do {
+			random_model(&m[i], 1 + unit_random() % 40);
+			while (m[i].nr_shown > 2) {
+				model_release(&m[i]);
 				random_model(&m[i], 1 + unit_random() % 40);
-			} while (m[i].nr_shown > 2);
+			}
 			where[i] = xmalloc(m[i].flow.nr_nodes * sizeof(*where[i]));
 			CHECK_U64(union_add(&u, &m[i], i, where[i], &e), 0);
 			put_sums(&want, &m[i], i ? ".B" : ".A", true);

@@ -7,10 +7,10 @@ import javax.management.*;
 
 /**
  * Heap FILE: a heap with planted objects; dumps it to FILE.hprof, its histogram to FILE.histogram.
- * Heap FILE wait: says that it is ready, and waits.
+ * Heap FILE wait: says that it is ready, and waits. -Dnodes=N: that many objects in a list.
  */
 public class Heap {
-	static final int ORDERS = 1000, LINES = 5;
+	static final int ORDERS = 1000, LINES = 5, NODES = Integer.getInteger("nodes", 100000);
 
 	static class Product {
 		final byte[] picture = new byte[1 << 20];
@@ -49,7 +49,7 @@ public class Heap {
 				order.lines[k] = new Line(product);
 			shop.orders.add(order);
 		}
-		for (int i = 0; i < 100000; i++) {
+		for (int i = 0; i < NODES; i++) {
 			Node node = new Node();
 			node.next = shop.list;
 			shop.list = node;

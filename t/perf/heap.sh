@@ -1,0 +1,32 @@
+#!/bin/bash
+# A heap dump of about 10^7 objects: time of each report beside that of reading the file, and memory beyond
+# the mapped file, per object.
+# usage: heap.sh [objects]
+# shellcheck source=lib.bash
+. "$(dirname "$0")/lib.bash"
+use_jdk "$(jdks | head -n 1)"
+nodes=$((${1:-10000000} / 2))
+"$JAVA_HOME/bin/java" -Xmx3g -XX:+UseSerialGC -Dnodes=$nodes -cp "$CLASSES" Heap "$DIR/heap" || exit 1
+dump=$DIR/heap.hprof
+
+# seconds <command>...: of CPU, the least of three runs
+seconds() {
+	for _ in 1 2 3; do
+		{ TIMEFORMAT='%U %S'; time "$@" >/dev/null; } 2>&1
+	done | awk '{ t = $1 + $2; if (!n++ || t < least) least = t } END { printf "%.2f", least }'
+}
+
+# Bytes per object at most, without the dump.
+memory() {
+	python3 -c 'import resource, subprocess, sys, os
+subprocess.run(sys.argv[3:], check=True, stdout=subprocess.DEVNULL)
+most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+print("%.0f" % ((most - os.path.getsize(sys.argv[1])) / int(sys.argv[2])))' "$dump" "$objects" "$@"
+}
+
+objects=$("$ARCPROF" heap report --histogram --format json "$dump" | jq .objects)
+floor=$(seconds cat "$dump")
+echo "$objects objects, $(stat -c %s "$dump") bytes; reading the file: $floor s"
+for report in histogram xprof xtree; do
+	echo "$report: $(seconds "$ARCPROF" heap report --$report "$dump") s of CPU, $(memory "$ARCPROF" heap report --$report "$dump") bytes an object beside the file"
+done
