@@ -27,7 +27,7 @@ struct heap_opts {
 	bool soft;
 	uint64_t limit;
 	double prune;
-	struct opt_list symbols, threads;
+	struct opt_list symbols, threads, paths;
 };
 
 static const char *const collapses[] = { "self", "path", "none", NULL };
@@ -44,6 +44,7 @@ static const struct opt heap_table[] = {
 	OPT_SET(0, "xtree", O, report, HEAP_XTREE, "the dominator tree, by class"),
 	OPT_SET(0, "xarc", O, report, HEAP_XARC, "each class with what retains it and what it retains"),
 	OPT_SET(0, "histogram", O, report, HEAP_HISTOGRAM, "classes with their objects and sizes, without retained sizes"),
+	OPT_LIST(0, "paths", O, paths, "class", "the shortest paths from the roots to all objects of these classes (as --xtree)"),
 	OPT_FORMAT(O, format, FORMATS_TABLE | FORMATS_OF_TREE, "output format; those after csv show the whole tree, for other programs"),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file>; 'dump' needs it"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "cum", "sort rows by this key"),
@@ -60,11 +61,16 @@ static const struct opt heap_table[] = {
 };
 #undef O
 
+static bool is_end_of_path(const void *ctx, const char *class)
+{
+	return select_name(ctx, class);
+}
+
 static const struct report *report_of(const struct heap_opts *o)
 {
 	static const struct report *const of[] = { &report_xprof, &report_xtree, &report_xarc };
 
-	return of[o->report];
+	return o->paths.nr_items && o->report == HEAP_XPROF ? &report_xtree : of[o->report];
 }
 
 /* --- what the reader must know of the dump --- */
@@ -99,9 +105,14 @@ static void note_damage(struct notes *n, const struct heap *h)
 				      h->nr_classless, plural(h->nr_classless)));
 }
 
-static void note_facts(struct notes *n, const struct heap_tree_facts *f)
+static void note_facts(struct notes *n, const struct heap_tree_facts *f, bool paths)
 {
-	if (f->no_roots)
+	if (paths && f->nr_lost)
+		add_note(n, xasprintf("%" PRIu32 " more object%s of these classes that no root reaches", f->nr_lost,
+				      plural(f->nr_lost)));
+	else if (paths)
+		return;
+	else if (f->no_roots)
 		add_note(n, xasprintf("the dump has no roots: what nothing refers to is below [unreachable]"));
 	else if (f->nr_lost)
 		add_note(n, xasprintf("%" PRIu32 " object%s that no root reaches: below [unreachable]",
@@ -118,7 +129,10 @@ static void notes_release(struct notes *n)
 
 static int print_tree(struct heap *h, const struct heap_opts *o, struct err *e)
 {
-	const struct heap_tree_opts to = { .fold = o->collapse, .keep_soft = o->soft };
+	const struct heap_tree_opts to = {
+		.fold = o->collapse, .keep_soft = o->soft,
+		.paths_to = o->paths.nr_items ? is_end_of_path : NULL, .ctx = &o->paths,
+	};
 	const struct profile_opts po = { 0 };
 	const struct report_opts ro = {
 		.report = report_of(o), .format = o->format, .limit = o->limit, .prune = o->prune,
@@ -135,10 +149,12 @@ static int print_tree(struct heap *h, const struct heap_opts *o, struct err *e)
 
 	if (!r) {
 		note_damage(&notes, h);
-		note_facts(&notes, &facts);
+		note_facts(&notes, &facts, o->paths.nr_items);
 		origin.notes = (const char *const *)notes.items;
 		origin.nr_notes = notes.nr;
 		r = view_init(&v, &m, &origin, &ro, e);
+		if (!r && m.flow.nr_nodes <= 1)
+			r = err_set(e, ENOENT, "nothing matches --paths, --symbol and --thread");
 		if (!r)
 			r = report_print(&v, stdout, e);
 		view_release(&v);

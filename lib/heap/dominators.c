@@ -14,7 +14,7 @@ void graph_init(struct heap_graph *g, uint32_t nr)
 	memset(g->first, 0xff, ((size_t)nr + 1) * sizeof(*g->first));
 }
 
-static void graph_release(struct heap_graph *g)
+void graph_release(struct heap_graph *g)
 {
 	free(g->first);
 	free(g->to);

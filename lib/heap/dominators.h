@@ -27,6 +27,7 @@ struct heap_graph {
 };
 
 void graph_init(struct heap_graph *g, uint32_t nr);
+void graph_release(struct heap_graph *g);
 void graph_put(struct heap_graph *g, uint32_t to);
 /* What was put since the edge from, is the node's. */
 void graph_close(struct heap_graph *g, uint32_t node, uint64_t from);

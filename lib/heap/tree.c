@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tree.c - see tree.h. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "heap/contexts.h"
 #include "heap/tree.h"
-
-static const char *const own_names[HEAP_NR_OWN] = {
-	[HEAP_TOP] = "[heap]",
-	[HEAP_LOST] = "[unreachable]",
-	[HEAP_CLASSES] = "[system classes]",
-	[HEAP_JNI_GLOBALS] = "[JNI globals]",
-	[HEAP_JNI_LOCALS] = "[JNI locals]",
-	[HEAP_FRAMES] = "[Java frames]",
-	[HEAP_NATIVE_STACKS] = "[native stacks]",
-	[HEAP_BLOCKS] = "[thread blocks]",
-	[HEAP_MONITORS] = "[monitors]",
-	[HEAP_OTHERS] = "[other roots]",
-};
 
 /* --- roots --- */
 
@@ -52,6 +39,8 @@ static uint32_t node_of_root(const struct heap *h, const struct heap_root *r)
 	return r->thread == HEAP_NONE || r->thread >= h->nr_threads ? h->ids.nr + holder(r->kind) :
 								      node_of_thread(h, r->thread);
 }
+
+enum { ON_PATH = 1, IS_END = 2 };	/* marks of a node */
 
 struct root_edge {
 	uint32_t from, to;
@@ -97,87 +86,8 @@ static void add_roots(struct heap *h, struct heap_graph *g)
 	free(edges);
 }
 
-/* --- the model --- */
-
-static uint64_t size_of_node(const struct heap *h, uint32_t node)
-{
-	return node < h->ids.nr ? (uint64_t)h->units[node] * 8 : 0;
-}
-
-struct builder {
-	struct heap *h;
-	const struct heap_tree_opts *o;
-	struct model *m;
-	uint32_t *consumer_of_class;	/* [class]; 0: none yet */
-};
-
-static uint32_t consumer_of_class(struct builder *b, uint32_t class)
-{
-	const char *name;
-
-	if (!b->consumer_of_class[class]) {
-		name = heap_class_name(b->h, class);
-		b->consumer_of_class[class] =
-			consumer_add_name(&b->m->consumers, CONSUMER_CLASS, name, strlen(name));
-	}
-	return b->consumer_of_class[class];
-}
-
-static uint32_t consumer_of_thread(struct builder *b, const struct heap_thread *t)
-{
-	char unknown[32];
-	const char *name = unknown;
-	struct consumer c = { .kind = CONSUMER_THREAD };
-
-	if (t->name)
-		name = strtab_get(&b->h->names, t->name);
-	else
-		snprintf(unknown, sizeof(unknown), "thread %u", t->serial);
-	c.name = strtab_adds(&b->m->consumers.names, name);
-	return consumer_add(&b->m->consumers, &c);
-}
-
-/* Of a class, as what a class is to others: "class X" beside its instances, which are X. */
-static uint32_t consumer_of_mirror(struct builder *b, const struct heap_class *of)
-{
-	char *name = xasprintf("class %s", strtab_get(&b->h->names, of->name));
-	uint32_t c = consumer_add_name(&b->m->consumers, CONSUMER_CLASS, name, strlen(name));
-
-	free(name);
-	return c;
-}
-
-static uint32_t consumer_of_node(struct builder *b, uint32_t node)
-{
-	const struct heap *h = b->h;
-	const struct heap_class *of;
-
-	if (node >= h->ids.nr + HEAP_NR_OWN)
-		return consumer_of_thread(b, &h->threads[node - h->ids.nr - HEAP_NR_OWN]);
-	if (node >= h->ids.nr)
-		return consumer_add_name(&b->m->consumers, CONSUMER_ANY, own_names[node - h->ids.nr],
-					 strlen(own_names[node - h->ids.nr]));
-	of = h->class[node] == h->mirror_class ? heap_class_by_id(h, ids_id(&h->ids, node)) : NULL;
-	return of ? consumer_of_mirror(b, of) : consumer_of_class(b, h->class[node]);
-}
-
-/* The context of an object of that consumer whose dominator has the context parent. */
-static uint32_t context(struct builder *b, uint32_t parent, uint32_t consumer)
-{
-	struct flow *f = &b->m->flow;
-	uint32_t at = parent;
-
-	if (b->o->fold == HEAP_FOLD_SELF && at && f->nodes[at].consumer == consumer)
-		return at;
-	if (b->o->fold == HEAP_FOLD_PATH)
-		for (; at; at = f->nodes[at].parent)
-			if (f->nodes[at].consumer == consumer)
-				return at;
-	return flow_child(f, parent, consumer);
-}
-
 /* Of roots of a kind, and threads, those that have no object of their own are not shown. */
-static void build(struct builder *b, const struct dominators *d)
+static void build(struct heap_contexts *b, const struct dominators *d)
 {
 	uint32_t *at = xcalloc((size_t)d->nr + 1, sizeof(*at)), i;
 	bool *holds = xcalloc(d->nr + 1, sizeof(*holds));
@@ -185,11 +95,11 @@ static void build(struct builder *b, const struct dominators *d)
 	for (i = 2; i <= d->nr; i++)
 		holds[d->idom[i]] = true;
 	for (i = 2; i <= d->nr; i++) {
-		uint64_t bytes = size_of_node(b->h, d->node[i]);
+		uint64_t bytes = contexts_size(b->h, d->node[i]);
 
 		if (d->node[i] >= b->h->ids.nr && !holds[i])
 			continue;
-		at[i] = context(b, at[d->idom[i]], consumer_of_node(b, d->node[i]));
+		at[i] = contexts_child(b, at[d->idom[i]], contexts_consumer(b, d->node[i]));
 		flow_add(&b->m->flow, at[i], d->node[i] < b->h->ids.nr, &bytes);
 	}
 	free(holds);
@@ -202,25 +112,125 @@ static void init_model(struct model *m)
 	model_set_metric(m, 0, "heap", 4, "bytes", 5);
 }
 
+/* --- shortest paths --- */
+
+struct paths {
+	const struct heap_graph *g;
+	uint32_t *from;			/* [node] -> the node before it; HEAP_NONE: not reached */
+	uint32_t *queue;		/* nodes as they were reached */
+	uint32_t nr;
+};
+
+static void search(struct paths *p, uint32_t root)
+{
+	uint32_t i;
+	uint64_t e;
+
+	memset(p->from, 0xff, (size_t)p->g->nr * sizeof(*p->from));
+	p->from[root] = root;
+	p->queue[p->nr++] = root;
+	for (i = 0; i < p->nr; i++)
+		for (e = p->g->first[p->queue[i]]; e != GRAPH_NO_EDGES; e = graph_next(p->g, e))
+			if (p->from[p->g->to[e]] == HEAP_NONE) {
+				p->from[p->g->to[e]] = p->queue[i];
+				p->queue[p->nr++] = p->g->to[e];
+			}
+}
+
+/*
+ * Marks what lies on the paths to objects of the wanted classes; a path ends where another went. Returns
+ * how many of these objects no root reaches.
+ */
+static uint32_t mark_paths(const struct heap *h, const struct paths *p, const struct heap_tree_opts *o,
+		       uint8_t *marks)
+{
+	uint8_t *wanted = xcalloc(h->nr_classes, 1);
+	uint32_t i, node, nr_lost = 0;
+
+	for (i = 0; i < h->nr_classes; i++)
+		wanted[i] = o->paths_to(o->ctx, heap_class_name(h, i));
+	for (i = 0; i < h->ids.nr; i++) {
+		if (!wanted[h->class[i]])
+			continue;
+		if (p->from[i] == HEAP_NONE) {
+			nr_lost++;
+			continue;
+		}
+		for (node = i; !marks[node] && p->from[node] != node; node = p->from[node])
+			marks[node] = ON_PATH;
+		marks[i] |= IS_END;
+	}
+	free(wanted);
+	return nr_lost;
+}
+
+static void build_paths(struct heap_contexts *b, const struct paths *p, const uint8_t *marks)
+{
+	uint32_t *at = xcalloc(p->g->nr, sizeof(*at)), i;
+
+	for (i = 1; i < p->nr; i++) {
+		uint32_t node = p->queue[i];
+		uint64_t bytes = contexts_size(b->h, node);
+
+		if (!marks[node])
+			continue;
+		at[node] = contexts_child(b, at[p->from[node]], contexts_consumer(b, node));
+		if (marks[node] & IS_END)
+			flow_add(&b->m->flow, at[node], 1, &bytes);
+	}
+	free(at);
+}
+
+static void paths_tree(struct heap *h, const struct heap_graph *g, const struct heap_tree_opts *o,
+		       struct model *m, struct heap_tree_facts *facts)
+{
+	struct paths p = { .g = g };
+	uint8_t *marks = xcalloc(g->nr, 1);
+	struct heap_contexts b;
+
+	p.from = xmalloc((size_t)g->nr * sizeof(*p.from));
+	p.queue = xmalloc((size_t)g->nr * sizeof(*p.queue));
+	search(&p, h->ids.nr + HEAP_TOP);
+	facts->nr_lost = mark_paths(h, &p, o, marks);
+	contexts_init(&b, h, m, o->fold);
+	build_paths(&b, &p, marks);
+	contexts_release(&b);
+	free(marks);
+	free(p.from);
+	free(p.queue);
+}
+
+static void dominator_tree(struct heap *h, struct heap_graph *g, const struct heap_tree_opts *o,
+			   struct model *m, struct heap_tree_facts *facts)
+{
+	struct dominators d;
+	struct heap_contexts b;
+
+	dominators_of(&d, g, h->ids.nr + HEAP_TOP, h->ids.nr + HEAP_LOST);
+	contexts_init(&b, h, m, o->fold);
+	build(&b, &d);
+	contexts_release(&b);
+	facts->nr_lost = d.nr_lost;
+	dominators_release(&d);
+}
+
 int heap_tree(struct heap *h, const struct heap_tree_opts *o, struct model *m, struct heap_tree_facts *facts,
 	      struct err *e)
 {
 	struct heap_graph g = { 0 };
 	const struct heap_read_opts ro = { .keep_soft = o->keep_soft, .graph = &g };
-	struct builder b = { .h = h, .o = o, .m = m };
-	struct dominators d;
 	int r = heap_read(h, &ro, e);
 
 	init_model(m);
 	if (r)
 		return r;
 	add_roots(h, &g);
-	dominators_of(&d, &g, h->ids.nr + HEAP_TOP, h->ids.nr + HEAP_LOST);
-	b.consumer_of_class = xcalloc(h->nr_classes, sizeof(*b.consumer_of_class));
-	build(&b, &d);
-	free(b.consumer_of_class);
-	*facts = (struct heap_tree_facts){ .nr_lost = d.nr_lost, .no_roots = !h->nr_roots };
-	dominators_release(&d);
+	*facts = (struct heap_tree_facts){ .no_roots = !h->nr_roots };
+	if (o->paths_to)
+		paths_tree(h, &g, o, m, facts);
+	else
+		dominator_tree(h, &g, o, m, facts);
+	graph_release(&g);
 	model_finish(m);
 	return 0;
 }

@@ -7,22 +7,22 @@
 #define HEAP_TREE_H
 
 #include "flow/model.h"
-#include "heap/heap.h"
-
-enum heap_fold {
-	HEAP_FOLD_SELF,			/* an object directly below one of its class is in its row: lists */
-	HEAP_FOLD_PATH,			/* below any of its class */
-	HEAP_FOLD_NONE,
-};
+#include "heap/contexts.h"
 
 struct heap_tree_opts {
 	enum heap_fold fold;
 	bool keep_soft;
+	/*
+	 * Not NULL: in place of dominators, the shortest path from a root to each object of the classes for
+	 * which it is true. Only these objects count; base is their size, and cum that of those below.
+	 */
+	bool (*paths_to)(const void *ctx, const char *class);
+	const void *ctx;
 };
 
 /* What of the heap is in no row of its own. */
 struct heap_tree_facts {
-	uint32_t nr_lost;		/* objects that no root reaches */
+	uint32_t nr_lost;		/* objects that no root reaches; with paths, of the classes */
 	bool no_roots;			/* the dump has none */
 };
 

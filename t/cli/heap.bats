@@ -80,6 +80,23 @@ retains_what_was_planted() {
 	on_each_jdk retains_what_was_planted
 }
 
+paths_lead_to_planted_objects() {
+	arcprof heap report --paths 'Heap$Line' --format json "$(dump)" >paths.json
+	[ "$(jq '[.. | objects | select(.name? == "Heap$Line")] | length' paths.json)" -eq 1 ]
+	[ "$(jq '.quality.n' paths.json)" -eq 5000 ]
+	arcprof heap report --paths 'Heap$Line' "$(dump)" >paths
+	cat paths
+	sed -n '/HkName/,$p' paths | awk 'NR > 1 { printf "%s ", $NF } END { print "" }' >names
+	grep -q 'Heap Heap$Shop java.util.ArrayList java.lang.Object\[\] Heap$Order Heap$Line\[\] Heap$Line $' names
+	run_arcprof heap report --paths NoSuchClass "$(dump)"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"nothing matches"* ]]
+}
+
+@test "heap: paths lead from the roots to planted objects" {
+	on_each_jdk paths_lead_to_planted_objects
+}
+
 thread_holds_its_local() {
 	arcprof heap report --xtree --thread holder "$(dump)" >tree
 	cat tree

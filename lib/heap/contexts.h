@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* contexts.h - which context of a model a node of the heap's graph is shown in. */
+#ifndef HEAP_CONTEXTS_H
+#define HEAP_CONTEXTS_H
+
+#include "flow/model.h"
+#include "heap/heap.h"
+
+enum heap_fold {
+	HEAP_FOLD_SELF,			/* an object directly below one of its class is in its row: lists */
+	HEAP_FOLD_PATH,			/* below any of its class */
+	HEAP_FOLD_NONE,
+};
+
+struct heap_contexts {
+	const struct heap *h;
+	struct model *m;
+	enum heap_fold fold;
+	uint32_t *consumer_of_class;	/* [class]; 0: none yet */
+};
+
+void contexts_init(struct heap_contexts *b, const struct heap *h, struct model *m, enum heap_fold fold);
+void contexts_release(struct heap_contexts *b);
+
+/* By class; roots of a kind, and threads, by name. */
+uint32_t contexts_consumer(struct heap_contexts *b, uint32_t node);
+/* The context of a node of that consumer below the context parent. */
+uint32_t contexts_child(struct heap_contexts *b, uint32_t parent, uint32_t consumer);
+
+/* Bytes in memory; 0 of what is no object. */
+static inline uint64_t contexts_size(const struct heap *h, uint32_t node)
+{
+	return node < h->ids.nr ? (uint64_t)h->units[node] * 8 : 0;
+}
+
+#endif
