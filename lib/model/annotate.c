@@ -26,6 +26,8 @@ static bool is_wanted(const struct annotate *a, const struct consumer *c)
 
 	if (!annotate_is_function(c))
 		return false;
+	if (a->o->wanted)
+		return a->o->wanted(a->o->ctx, m, c);
 	if (strcmp(a->o->pattern, name) && fnmatch(a->o->pattern, name, 0))
 		return false;
 	return select_module(a->o->select->modules, c->module ? model_str(m, c->module) : "");

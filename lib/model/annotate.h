@@ -13,6 +13,9 @@
 
 struct annotate_opts {
 	const char *pattern;		/* the function's name, or the shell's pattern */
+	/* In place of the pattern and of select's modules: which functions.  NULL: those. */
+	bool (*wanted)(const void *ctx, const struct model *m, const struct consumer *c);
+	const void *ctx;
 	const struct selection *select;	/* modules are those of the function; symbols are ignored */
 	const struct opt_list *metrics, *cpus;	/* NULL or empty: the first event; all */
 	uint64_t from_ns, to_ns;	/* as names_window() has them */

@@ -13,21 +13,15 @@
 #include "base/quote.h"
 #include "model/annotate.h"
 #include "model/origin.h"
+#include "report/code.h"
 #include "report/report.h"
 #include "report/sheet.h"
-#include "report/table.h"
-#include "sym/disasm.h"
 #include "sym/source.h"
 #include "version.h"
 
 struct annotate_own {
 	struct opt_list sources;
 	uint64_t around;
-};
-
-/* Ranges of the model's vectors: what one function has. */
-struct part {
-	size_t first, end;
 };
 
 struct printer {
@@ -40,8 +34,7 @@ struct printer {
 	struct sheet sheet;		/* JSON and CSV */
 	struct buf b, text;		/* scratch */
 	const struct annotate_function *f;	/* the one being printed */
-	struct part ways, lines, codes;
-	uint32_t owner;		/* strtab id of the method that the last instruction is of */
+	struct part ways, lines, codes;	/* what it has */
 };
 
 /* ---- what both kinds of format say ---- */
@@ -89,60 +82,6 @@ static bool is_newer(const struct printer *p, const struct source *s)
 	return s->path && p->origin->start_ns && s->mtime_ns > p->origin->start_ns;
 }
 
-static int disassemble_jit(const struct printer *p, const struct name_code *c, struct disasm *d,
-			   struct err *e)
-{
-	const char *machine = names_label(p->a->names, "arch");
-
-	if (!c->bytes)
-		return err_set(e, ENODATA, "the trace does not have its bytes");
-	return disasm_bytes(d, c->bytes, c->nr_bytes, c->bytes_addr, machine ? machine : "", e);
-}
-
-/* Of a kernel function, of code without bytes, and where objdump fails, *e says why there is no text. */
-static int disassemble(const struct printer *p, const struct annotate_code *c, struct disasm *d,
-		       struct err *e)
-{
-	const struct name_range *r = &c->range;
-	const struct name_module *m;
-
-	*d = (struct disasm){ .insns = NULL };
-	if (r->module == MAP_NONE)
-		return disassemble_jit(p, &p->a->names->codes[r->code], d, e);
-	m = &p->a->names->modules[r->module];
-	if (m->flags & MODULE_KERNEL)
-		return err_set(e, ENODATA, "kernel code");
-	if (*m->path != '/')
-		return err_set(e, ENODATA, "no file has this code");
-	return disasm_file(d, &(struct disasm_code){
-		m->path, m->build_id, m->build_id_len, r->start, r->size }, e);
-}
-
-static const struct disasm_insn *find_insn(const struct disasm *d, uint64_t off)
-{
-	size_t lo = 0, hi = d->nr_insns, mid;
-
-	while (lo < hi) {
-		mid = (lo + hi) / 2;
-		if (d->insns[mid].off < off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < d->nr_insns && d->insns[lo].off == off ? &d->insns[lo] : NULL;
-}
-
-static struct part insns_of(const struct annotate *a, size_t code)
-{
-	struct part r;
-
-	for (r.first = 0; r.first < a->nr_insns && a->insns[r.first].code < code; r.first++)
-		;
-	for (r.end = r.first; r.end < a->nr_insns && a->insns[r.end].code == code; r.end++)
-		;
-	return r;
-}
-
 /* ---- text ---- */
 
 static void put_way(const struct printer *p, const struct annotate_way *w, struct buf *b)
@@ -160,39 +99,15 @@ static void put_way(const struct printer *p, const struct annotate_way *w, struc
 	}
 }
 
-static void put_share(struct buf *b, uint64_t n, uint64_t total)
-{
-	struct buf percent = BUF_INIT;
-
-	if (n)
-		put_percent(&percent, n, total);
-	buf_fmt(b, "%7s", n ? percent.data : "-");
-	buf_release(&percent);
-}
-
 /* The cells of a row, without its end. */
 static void put_cells(struct printer *p, uint64_t n, uint64_t cum)
 {
 	struct buf *b = &p->b;
 
 	buf_reset(b);
-	if (n)
-		buf_fmt(b, "%8" PRIu64 " ", n);
-	else
-		buf_fmt(b, "%8s ", "-");
-	put_share(b, n, p->f->n);
-	if (cum)
-		buf_fmt(b, " %8" PRIu64 " ", cum);
-	else
-		buf_fmt(b, " %8s ", "-");
-	put_share(b, cum, p->f->cum);
-}
-
-static void end_row(struct printer *p)
-{
-	while (p->b.len && p->b.data[p->b.len - 1] == ' ')
-		p->b.data[--p->b.len] = '\0';
-	fprintf(p->out, "%s\n", p->b.data);
+	code_put_samples(b, n, p->f->n);
+	buf_putc(b, ' ');
+	code_put_samples(b, cum, p->f->cum);
 }
 
 static void print_ways(struct printer *p)
@@ -204,7 +119,7 @@ static void print_ways(struct printer *p)
 		put_cells(p, p->a->ways[i].n, p->a->ways[i].cum);
 		buf_str(&p->b, "  ");
 		put_way(p, &p->a->ways[i], &p->b);
-		end_row(p);
+		code_end_row(&p->b, p->out);
 	}
 }
 
@@ -241,7 +156,7 @@ static void print_line(struct printer *p, const struct source *s, uint32_t line,
 		buf_fmt(&p->b, " %6s  ", "-");
 	if (source_line(s, line, &p->text) && p->text.len)
 		put_source(&p->b, p->text.data);
-	end_row(p);
+	code_end_row(&p->b, p->out);
 }
 
 /* A line, and how it ran where that differs; returns the first row of the next line. */
@@ -261,7 +176,7 @@ static size_t print_line_rows(struct printer *p, const struct source *s, size_t 
 		put_cells(p, p->a->lines[i].n, p->a->lines[i].cum);
 		buf_fmt(&p->b, " %6s    ", "");
 		put_way(p, &p->a->ways[p->a->lines[i].way], &p->b);
-		end_row(p);
+		code_end_row(&p->b, p->out);
 	}
 	return end;
 }
@@ -328,140 +243,10 @@ static size_t print_file(struct printer *p, size_t first)
 	return i;
 }
 
-/*
- * The innermost function at an offset of compiled Java code, by its table of inlined methods; NULL: of other
- * code, lines are known of what was hit alone.
- */
-static const struct name_level *level_at(const struct printer *p, const struct annotate_code *c, uint64_t off)
-{
-	struct names *x = p->a->names;
-	const struct name_code *code;
-	struct name_run r;
-
-	if (c->range.code == MAP_NONE)
-		return NULL;
-	code = &x->codes[c->range.code];
-	r = names_consumers(x, &(struct frame){ FRAME_JIT, .proc = code->proc, .addr = code->addr + off,
-				.method = code->method, .compile_id = code->compile_id }, code->time_ns);
-	return r.nr ? &x->levels[r.first + r.nr - 1] : NULL;
-}
-
-/* A line where the instructions of another method begin. */
-static void print_owner(struct printer *p, const struct annotate_code *c, uint64_t off)
-{
-	const struct name_level *l = level_at(p, c, off);
-	uint32_t name = l ? p->m->consumers.items[l->consumer].name : 0;
-
-	if (!name || name == p->owner)
-		return;
-	p->owner = name;
-	buf_reset(&p->b);
-	quote_add(&p->b, model_str(p->m, name));
-	fprintf(p->out, "%36s%s:\n", "", p->b.data);
-}
-
-static void print_insn(struct printer *p, const struct annotate_code *c, uint64_t off,
-		       const struct annotate_insn *hit, const struct disasm_insn *insn)
-{
-	const struct name_level *l = level_at(p, c, off);
-	uint32_t line = hit ? hit->line : l ? l->line : 0;
-	struct buf *b = &p->b;
-
-	print_owner(p, c, off);
-	buf_reset(b);
-	if (hit)
-		buf_fmt(b, "%8" PRIu64 " ", hit->n);
-	else
-		buf_fmt(b, "%8s ", "-");
-	put_share(b, hit ? hit->n : 0, p->f->n);
-	buf_fmt(b, "   +0x%-6" PRIx64, off);
-	if (line)
-		buf_fmt(b, " %6" PRIu32 "  ", line);
-	else
-		buf_fmt(b, " %6s  ", hit ? "-" : "");
-	if (insn)
-		quote_add(b, insn->text);
-	end_row(p);
-}
-
-/* Whether an instruction without samples is near one that has some, in the list of objdump. */
-static bool is_near(const struct printer *p, const struct disasm *d, size_t at, const bool *hit)
-{
-	uint64_t around = p->own->around;
-	size_t i = at > around ? at - around : 0;
-
-	for (; i <= at + around && i < d->nr_insns; i++)
-		if (hit[i])
-			return true;
-	return false;
-}
-
-static void print_disassembly(struct printer *p, const struct annotate_code *c, struct part r,
-			      const struct disasm *d)
-{
-	const struct annotate_insn *insns = p->a->insns, *hit;
-	bool *is_hit = xcalloc(d->nr_insns + 1, sizeof(*is_hit)), gap = false;
-	const struct disasm_insn *known;
-	size_t i, next;
-
-	for (i = r.first; i < r.end; i++) {
-		known = find_insn(d, insns[i].off);
-		if (known)
-			is_hit[known - d->insns] = true;
-	}
-	for (i = 0, next = r.first; i < d->nr_insns; i++) {
-		for (; next < r.end && insns[next].off < d->insns[i].off; next++)
-			print_insn(p, c, insns[next].off, &insns[next], NULL);
-		hit = next < r.end && insns[next].off == d->insns[i].off ? &insns[next++] : NULL;
-		if (hit || is_near(p, d, i, is_hit)) {
-			if (gap)
-				fputs("     ...\n", p->out);
-			gap = false;
-			print_insn(p, c, d->insns[i].off, hit, &d->insns[i]);
-		} else {
-			gap = true;
-		}
-	}
-	for (; next < r.end; next++)
-		print_insn(p, c, insns[next].off, &insns[next], NULL);
-	free(is_hit);
-}
-
-static void print_code(struct printer *p, size_t code)
-{
-	const struct annotate_code *c = &p->a->codes[code];
-	const struct name_range *range = &c->range;
-	struct part r = insns_of(p->a, code);
-	struct disasm d;
-	struct err e;
-	size_t i;
-	int fail;
-
-	p->owner = 0;
-	fail = disassemble(p, c, &d, &e);
-	buf_reset(&p->b);
-	buf_str(&p->b, "code of ");
-	quote_add(&p->b, model_str(p->m, c->name));
-	if (range->code != MAP_NONE)
-		buf_fmt(&p->b, ", compilation %" PRIu32 " by %s", p->a->names->codes[range->code].compile_id,
-			c->kind == CONSUMER_JAVA_C2 ? "C2" : "C1");
-	buf_fmt(&p->b, ": %" PRIu64 " bytes at 0x%" PRIx64, range->size, range->start);
-	if (fail) {
-		buf_str(&p->b, "; not disassembled: ");
-		quote_add(&p->b, e.msg);
-	}
-	fprintf(p->out, "\n%s\n%8s %7s   %-8s %6s%s\n", p->b.data, "Samples", "%", "Offset", "Line",
-		fail ? "" : "  Instruction");
-	if (fail)
-		for (i = r.first; i < r.end; i++)
-			print_insn(p, c, p->a->insns[i].off, &p->a->insns[i], NULL);
-	else
-		print_disassembly(p, c, r, &d);
-	disasm_release(&d);
-}
-
 static void print_function(struct printer *p)
 {
+	struct code_text code = {
+		.a = p->a, .out = p->out, .unit = "Samples", .total = p->f->n, .around = p->own->around };
 	struct buf *b = &p->b;
 	size_t i;
 
@@ -478,7 +263,8 @@ static void print_function(struct printer *p)
 	for (i = p->lines.first; i < p->lines.end;)
 		i = print_file(p, i);
 	for (i = p->codes.first; i < p->codes.end; i++)
-		print_code(p, i);
+		code_print(&code, i);
+	buf_release(&code.b);
 }
 
 static void text_head(struct printer *p)
@@ -568,17 +354,17 @@ static void add_lines(struct printer *p)
 static void add_code(struct printer *p, size_t code)
 {
 	const struct annotate_code *c = &p->a->codes[code];
-	struct part r = insns_of(p->a, code);
+	struct part r = code_insns(p->a, code);
 	const struct disasm_insn *insn;
 	struct disasm d;
 	struct err e;
 	size_t i;
-	bool fails = disassemble(p, c, &d, &e);
+	bool fails = code_disassemble(p->a, c, &d, &e);
 
 	for (i = r.first; i < r.end; i++) {
 		const struct annotate_insn *hit = &p->a->insns[i];
 
-		insn = find_insn(&d, hit->off);
+		insn = code_find_insn(&d, hit->off);
 		add_row(p, &(struct cells){
 			.row = ROW_INSN, .code = c, .off = hit->off, .n = hit->n, .file = hit->file,
 			.line = hit->line, .text = insn ? insn->text : NULL,

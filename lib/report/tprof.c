@@ -8,12 +8,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/mem.h"
 #include "base/quote.h"
 #include "flow/flow.h"
+#include "report/micro.h"
 #include "report/table.h"
 
 enum { PID, TID, MOD, SYM, NR_KEYS };
@@ -36,6 +38,7 @@ static const struct stanza {
 struct tprof_opts {
 	double clip;			/* percent */
 	struct opt_list stanzas;
+	const char *micro;		/* how many symbols, "": of 1 % and more; NULL: no micro stanzas */
 };
 
 struct tprof {
@@ -45,11 +48,13 @@ struct tprof {
 	struct consumers names;		/* the four kinds of rows */
 	struct tick {
 		uint32_t keys[NR_KEYS];
+		uint32_t function;	/* consumer of the view */
 		uint64_t ticks;
 	} *ticks;
 	size_t nr_ticks, alloc_ticks;
 	uint64_t total, clip;
 	bool wanted[ARRAY_SIZE(stanzas)];
+	struct micro *micro;		/* NULL: not asked for */
 };
 
 /* The module names that tprof's users know. */
@@ -127,7 +132,7 @@ static void add_ticks(struct tprof *t, const struct above *a, uint64_t n)
 	const struct consumer *f = &m->consumers.items[a->function];
 	const char *module = module_name(m, f), *symbol = symbol_name(m, f);
 	struct consumer sym = { .kind = SYM };
-	struct tick x = { .ticks = n };
+	struct tick x = { .function = a->function, .ticks = n };
 
 	x.keys[PID] = key_process(t, a->process);
 	x.keys[TID] = key_thread(t, a->thread);
@@ -279,6 +284,8 @@ static void print_text(struct tprof *t)
 		putc('\n', t->out);
 		flow_release(&f);
 	}
+	if (t->micro)
+		micro_text(t->micro, t->out);
 }
 
 /* At most four levels deep. */
@@ -323,6 +330,8 @@ static void print_json(struct tprof *t)
 		flow_release(&f);
 	}
 	json_end(&j);
+	if (t->micro)
+		micro_json(t->micro, &j);
 	json_end(&j);
 }
 
@@ -356,6 +365,103 @@ static void print_csv(struct tprof *t)
 	buf_release(&b);
 }
 
+/* ---- micro stanzas ---- */
+
+/* A row of Module_Symbol. */
+struct hot {
+	uint32_t module, symbol;	/* keys */
+	uint64_t ticks;
+};
+
+static int compare_hot(const void *p, const void *q)
+{
+	const struct hot *a = p, *b = q;
+
+	if (a->ticks != b->ticks)
+		return a->ticks > b->ticks ? -1 : 1;
+	if (a->module != b->module)
+		return a->module < b->module ? -1 : 1;
+	return a->symbol < b->symbol ? -1 : a->symbol > b->symbol;
+}
+
+/* The hottest symbols, which are the caller's to free. */
+static struct hot *find_hot(struct tprof *t, size_t *nr)
+{
+	uint64_t most = UINT64_MAX, least = *t->own->micro ? 1 : MAX(ceil(t->total / 100.0), 1);
+	struct hot *hot = NULL;
+	size_t alloc = 0;
+	struct flow f;
+	uint32_t i;
+	struct err e;
+
+	if (*t->own->micro)
+		opt_parse_u64(t->own->micro, &most, &e);
+	make_tree(t, &stanzas[ARRAY_SIZE(stanzas) - 1], &f);
+	for (*nr = 0, i = flow_next(&f, FLOW_NONE); i; i = flow_next(&f, i)) {
+		if (t->names.items[f.nodes[i].consumer].kind != SYM || flow_cum(&f, i)[0] < least)
+			continue;
+		VEC_GROW(hot, *nr, alloc);
+		hot[(*nr)++] = (struct hot){ f.nodes[f.nodes[i].parent].consumer, f.nodes[i].consumer,
+					     flow_cum(&f, i)[0] };
+	}
+	flow_release(&f);
+	if (*nr)
+		qsort(hot, *nr, sizeof(*hot), compare_hot);
+	*nr = MIN(*nr, most);
+	return hot;
+}
+
+/* The functions that the hot symbols are; each once. */
+static void find_functions(const struct tprof *t, const struct hot *hot, struct micro *x)
+{
+	bool *known = xcalloc(t->v->m->consumers.nr_items, sizeof(*known));
+	size_t i, k, alloc = 0;
+
+	for (i = 0; i < t->nr_ticks; i++) {
+		const struct tick *tick = &t->ticks[i];
+
+		if (known[tick->function])
+			continue;
+		known[tick->function] = true;
+		for (k = 0; k < x->nr_symbols; k++)
+			if (hot[k].module == tick->keys[MOD] && hot[k].symbol == tick->keys[SYM])
+				break;
+		if (k == x->nr_symbols)
+			continue;
+		VEC_GROW(x->functions, x->nr_functions, alloc);
+		x->functions[x->nr_functions++] = (struct micro_function){ tick->function, k };
+	}
+	free(known);
+}
+
+static int print_with_micro(struct tprof *t, void (*print)(struct tprof *t), struct err *e)
+{
+	struct micro x = { .v = t->v, .total = t->total };
+	struct hot *hot = find_hot(t, &x.nr_symbols);
+	size_t i;
+	int r;
+
+	x.symbols = xcalloc(x.nr_symbols + 1, sizeof(*x.symbols));
+	for (i = 0; i < x.nr_symbols; i++)
+		x.symbols[i] = (struct micro_symbol){
+			.module = strtab_get(&t->names.names, t->names.items[hot[i].module].name),
+			.name = strtab_get(&t->names.names, t->names.items[hot[i].symbol].name),
+			.ticks = hot[i].ticks };
+	find_functions(t, hot, &x);
+	r = micro_read(&x, e);
+	t->micro = &x;
+	if (!r)
+		print(t);
+	t->micro = NULL;
+	micro_release(&x);
+	free(x.functions);
+	free(x.symbols);
+	free(hot);
+	return r;
+}
+
+/* ---- the whole ---- */
+
 /* Marks the stanzas that are asked for. */
 static int choose(const struct opt_list *l, bool wanted[ARRAY_SIZE(stanzas)], struct err *e)
 {
@@ -380,6 +486,8 @@ static int choose(const struct opt_list *l, bool wanted[ARRAY_SIZE(stanzas)], st
 static int tprof_print(struct view *v, FILE *out, struct err *e)
 {
 	struct tprof t = { .v = v, .own = v->o->own, .out = out };
+	void (*print)(struct tprof *t) = v->o->format == FORMAT_JSON ? print_json :
+					 v->o->format == FORMAT_CSV ? print_csv : print_text;
 	int r;
 
 	if (v->m->flow.n_means != FLOW_SAMPLES)
@@ -389,15 +497,22 @@ static int tprof_print(struct view *v, FILE *out, struct err *e)
 	consumers_init(&t.names);
 	collect(&t);
 	t.clip = ceil(t.total * t.own->clip / 100);
-	if (v->o->format == FORMAT_JSON)
-		print_json(&t);
-	else if (v->o->format == FORMAT_CSV)
-		print_csv(&t);
+	if (t.own->micro)
+		r = print_with_micro(&t, print, e);
 	else
-		print_text(&t);
+		print(&t);
 	consumers_release(&t.names);
 	free(t.ticks);
-	return 0;
+	return r;
+}
+
+static int check_micro(const struct report_opts *o, const char *micro, struct err *e)
+{
+	uint64_t n;
+
+	if (*micro && (opt_parse_u64(micro, &n, e) || !n))
+		return err_set(e, EINVAL, "--micro: '%s' is not a number of symbols", micro);
+	return micro_check(o, e);
 }
 
 static int check(const struct report_opts *o, struct err *e)
@@ -407,6 +522,12 @@ static int check(const struct report_opts *o, struct err *e)
 
 	if (own->clip < 0 || own->clip > 100)
 		return err_set(e, EINVAL, "--clip: a percentage is from 0 to 100");
+	if (own->micro) {
+		int r = check_micro(o, own->micro, e);
+
+		if (r)
+			return r;
+	}
 	return choose(&own->stanzas, wanted, e);
 }
 
@@ -414,6 +535,7 @@ static int check(const struct report_opts *o, struct err *e)
 static const struct opt opts[] = {
 	OPT_DOUBLE(0, "clip", O, clip, "percent", "0", "hide rows below <percent> of the ticks"),
 	OPT_LIST(0, "stanza", O, stanzas, "keys", "only these stanzas: P, PM, PMS, PT, PTM, PTMS, M, MS"),
+	OPT_STR_OPTARG(0, "micro", O, micro, "n", "also show the <n> hottest symbols (default: those of 1 % and more) by instruction"),
 	OPT_END
 };
 #undef O

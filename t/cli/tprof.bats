@@ -1,5 +1,10 @@
 #!/usr/bin/env bats
 load ../lib
+load ../java
+
+setup_file() {
+	prepare_jdks
+}
 
 stanzas='["Process","Process_Module","Process_Module_Symbol","Process_Thread","Process_Thread_Module","Process_Thread_Module_Symbol","Module","Module_Symbol"]'
 
@@ -72,4 +77,85 @@ stanzas='["Process","Process_Module","Process_Module_Symbol","Process_Thread","P
 	cat err
 	[ "$status" -eq 125 ]
 	grep -q -- '--program-only' err
+}
+
+# Each micro stanza of the report in out.json adds up to its symbol, which has the same ticks in the tree.
+check_micro() {
+	jq -e '.micro | length > 0' out.json
+	jq -e 'all(.micro[]; .ticks == ([.offsets[].ticks] | add))' out.json
+	jq -e '[.stanzas[] | select(.name == "Module_Symbol") | .tree[] | .name as $m | .children[] | [$m, .name, .ticks]] as $rows
+		| all(.micro[]; [.module, .name, .ticks] as $s | any($rows[]; . == $s))' out.json
+	jq -e '.total_ticks as $n | [.stanzas[] | select(.name == "Module_Symbol") | .tree[].children[].ticks | select(. * 100 >= $n)]
+		| sort == ($micro | sort)' --argjson micro "$(jq '[.micro[].ticks]' out.json)" out.json
+}
+
+@test "tprof: micro stanzas of a C program add up, and have its instructions" {
+	skip_unless_perf
+	arcprof tprof --program-only -F 1999 -- "$(workload lines)" 400 >out 2>err
+	arcprof report --tprof --micro --format json >out.json
+	check_micro
+	check_trace arcprof.data
+	hot=$(samples_in hot)
+	[ "$(jq '[.micro[] | select(.name == "hot") | .offsets[] | select(.offset != null) | .ticks] | add' out.json)" -eq "$hot" ]
+	if command -v objdump; then
+		jq -e '[.micro[] | select(.name == "hot") | .offsets[] | select(.text | not)] == []' out.json
+		arcprof report --tprof --micro=1 >out
+		grep -qE '^ +[0-9]+ +[0-9.]+ +\+0x[0-9a-f]+ +[0-9]+  (i?mul|add|madd|sub|lea|cmp|jn?e|b\.ne)' out
+	fi
+	arcprof report --tprof --micro=2 >out
+	[ "$(sed -n '/)) Micro/,$p' out | grep -c '^   SYM ')" -eq 2 ]
+	[[ $(sed -n '/)) Micro/,$p' out | grep '^   SYM ') == *"hot in "* ]]
+}
+
+@test "tprof: micro stanzas say why a program's code is not disassembled" {
+	skip_unless_perf
+	cp "$(workload lines)" program
+	arcprof tprof --program-only -F 1999 -- ./program 20 >out 2>err
+	rm program
+	arcprof report --tprof --micro=1 >out
+	grep -q '^code of hot: .*not disassembled: the file: No such file' out
+	grep -qE '^ +[0-9]+ +[0-9.]+ +\+0x' out
+}
+
+java_micro() {
+	record -F 999 -- java -cp "$CLASSES" Lines 100
+	[ "$status" -eq 0 ]
+	arcprof report -i trace --tprof --micro --format json >out.json
+	check_micro
+	jq -e 'any(.micro[]; .name == "Lines.hot" and .module == "JITCODE")' out.json
+	if command -v objdump; then
+		jq -e '[.micro[] | select(.name == "Lines.hot") | .offsets[] | select(.bytes) | .ticks] | add > 20' out.json
+	fi
+}
+
+@test "tprof: micro stanzas of a Java program add up when the JVM is gone" {
+	skip_unless_perf
+	each_jdk java_micro
+}
+
+@test "tprof: --micro is refused where the trace cannot be read the same way again" {
+	i=$TOP/t/data/mixed/trace
+	for o in --symbol=fib --module=libc.so.6 --fold=class --prune=1 --by-kind --format=csv --format=pprof; do
+		run_arcprof report -i "$i" --tprof --micro "$o"
+		[ "$status" -eq 2 ]
+		[[ $stderr == *--micro* ]]
+	done
+	for n in 0 x; do
+		run_arcprof report -i "$i" --tprof --micro=$n
+		[ "$status" -eq 2 ]
+		[[ $stderr == *"'$n'"* ]]
+	done
+	run_arcprof report --tree "$TOP/t/data/sources/tree" --tprof --micro
+	[ "$status" -eq 1 ]
+}
+
+@test "tprof: micro stanzas follow the selection of processes, threads, CPUs and times" {
+	for o in --comm=java --thread=main --cpu=0 --from=100ms --to=400ms --hide-kernel --signatures --lines \
+		--addresses --merge-threads; do
+		run_arcprof report -i "$TOP/t/data/java/trace" --tprof --micro "$o" --format json
+		echo "$o"
+		[ "$status" -eq 0 ]
+		echo "$output" >out.json
+		check_micro
+	done
 }
