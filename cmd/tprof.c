@@ -71,6 +71,7 @@ static int prepare(struct sampling *s, const struct tprof_opts *o, int nr_operan
 		return err_set(e, EINVAL, "--program-only needs a program");
 	s->c.system_wide = !o->program_only;
 	s->c.ev.callgraph = CALLGRAPH_NO;
+	s->c.lines = s->c.code = true;	/* for --micro, now or later */
 	s->c.java = JAVA_NAMES;
 	s->c.start_ns = o->start_ns;
 	s->c.duration_ns = o->run_ns;

@@ -97,6 +97,7 @@ check_micro() {
 	check_trace arcprof.data
 	hot=$(samples_in hot)
 	[ "$(jq '[.micro[] | select(.name == "hot") | .offsets[] | select(.offset != null) | .ticks] | add' out.json)" -eq "$hot" ]
+	jq -e 'all(.micro[] | select(.name == "hot") | .offsets[]; .file | endswith("lines.c"))' out.json
 	if command -v objdump; then
 		jq -e '[.micro[] | select(.name == "hot") | .offsets[] | select(.text | not)] == []' out.json
 		arcprof report --tprof --micro=1 >out
@@ -118,10 +119,10 @@ check_micro() {
 }
 
 java_micro() {
-	record -F 999 -- java -cp "$CLASSES" Lines 100
-	[ "$status" -eq 0 ]
-	arcprof report -i trace --tprof --micro --format json >out.json
+	arcprof tprof --program-only -F 999 -- java -cp "$CLASSES" Lines 100 >out 2>err
+	arcprof report --tprof --micro --format json >out.json
 	check_micro
+	jq -e '[.micro[] | select(.name == "Lines.hot") | .offsets[] | select(.line == 12 or .line == 13) | .ticks] | add > 20' out.json
 	jq -e 'any(.micro[]; .name == "Lines.hot" and .module == "JITCODE")' out.json
 	if command -v objdump; then
 		jq -e '[.micro[] | select(.name == "Lines.hot") | .offsets[] | select(.bytes) | .ticks] | add > 20' out.json
