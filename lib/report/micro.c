@@ -69,6 +69,8 @@ int micro_read(struct micro *x, struct err *e)
 	if (!v->trace)
 		return err_set(e, EINVAL, "--micro needs a trace: a text has no addresses");
 	r = annotate_read(&x->a, &x->names, v->trace, &ao, e);
+	if (r == -ENODATA)
+		return err_set(e, ENODATA, "--micro needs samples with addresses, which the input does not have");
 	if (r)
 		return r;
 	x->symbol_of = xcalloc(x->a.nr_functions + 1, sizeof(*x->symbol_of));

@@ -148,6 +148,9 @@ java_micro() {
 	done
 	run_arcprof report --tree "$TOP/t/data/sources/tree" --tprof --micro
 	[ "$status" -eq 1 ]
+	run_arcprof report --import "$TOP/t/data/import/flamegraph.folded" --tprof --micro
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"--micro needs samples with addresses"* ]]
 }
 
 @test "tprof: micro stanzas follow the selection of processes, threads, CPUs and times" {
