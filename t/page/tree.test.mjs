@@ -6,6 +6,7 @@ import { Samples } from '../../lib/page/js/data.mjs';
 import { children, makeTree, mapTree, pathTo } from '../../lib/page/js/tree.mjs';
 import { brokenLaws, brokenTree, cumulate, profile, stanza, sumUp } from '../../lib/page/js/sums.mjs';
 import { layOut } from '../../lib/page/js/layout.mjs';
+import { TreeRows } from '../../lib/page/js/treeview.mjs';
 
 let seed = 1;
 
@@ -134,4 +135,13 @@ test('boxes of a row do not overlap and are as wide as their contexts', () => {
 		const inBoxes = boxes.reduce((x, b) => x + b.nr, 0);
 		assert.equal(inBoxes, [...cum.keys()].filter(i => i && cum[i] > 0 && (!zoom || (i >= zoom && i < t.end[zoom]))).length);
 	}
+});
+
+test('the tree of a difference has contexts that only one side has', () => {
+	const tree = makeTree(Uint32Array.of(0, 0, 1, 1), Uint32Array.of(0, 1, 2, 3), 4);
+	const sides = { cum: [Float64Array.of(5, 5, 5, 0), Float64Array.of(9, 9, 0, 9)] };
+	const look = { key: '', metric: 0, tree, sides, sums: { cum: [Float64Array.of(5, 5, 5, 0)] } };
+
+	assert.deepEqual(new TreeRows().rows(look, 0).map(r => r.node), [1, 3, 2]);
+	assert.deepEqual(new TreeRows().rows({ ...look, sides: null }, 0).map(r => r.node), [1, 2]);
 });

@@ -4,6 +4,15 @@ import { children, hasChildren } from './tree.mjs';
 
 const OPEN_BY_ITSELF = 0.9;	// of its caller: one path down is open at once
 
+/* Of each node; of a difference that of the larger side, so that what only one side has is there. */
+export function weights(look) {
+	if (!look.sides)
+		return look.sums.cum[look.metric];
+	const [a, b] = look.sides.cum;
+
+	return look.sides.larger ??= a.map((x, i) => Math.max(x, b[i]));
+}
+
 export class TreeRows {
 	constructor() {
 		this.key = '';
@@ -19,7 +28,7 @@ export class TreeRows {
 			this.open = new Set();
 			this.openHot(look, zoom);
 		}
-		const out = [], cum = look.sums.cum[look.metric], todo = zoom ? [[zoom, 0]] : rowsBelow(look.tree, cum, 0, 0);
+		const out = [], cum = weights(look), todo = zoom ? [[zoom, 0]] : rowsBelow(look.tree, cum, 0, 0);
 		while (todo.length) {
 			const [node, level] = todo.pop();
 			out.push({ node, level });
@@ -31,7 +40,7 @@ export class TreeRows {
 	}
 
 	openHot(look, zoom) {
-		const cum = look.sums.cum[look.metric];
+		const cum = weights(look);
 		let node = zoom;
 
 		for (;;) {
