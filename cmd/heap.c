@@ -216,9 +216,7 @@ static int dump(const struct heap_opts *o)
 		fchmod(STDOUT_FILENO, 0600);
 	r = heapdump(o->pid, !o->all, STDOUT_FILENO, &e);
 	if (r) {
-		struct err ignored;
-
-		output_end(&out, &ignored);
+		output_abandon(&out);
 		return log_err(&e);
 	}
 	return output_end(&out, &e) ? log_err(&e) : 0;

@@ -75,6 +75,21 @@ int output_begin(struct output *o, const char *path, struct err *e)
 	return r;
 }
 
+/* Standard output is what it was before. */
+static void restore(struct output *o)
+{
+	__fpurge(stdout);	/* what could not be written does not belong on the terminal */
+	dup2(o->saved_fd, STDOUT_FILENO);
+	close(o->saved_fd);
+	free(o->temporary);
+}
+
+void output_abandon(struct output *o)
+{
+	drop_temporary(o);
+	restore(o);
+}
+
 int output_end(struct output *o, struct err *e)
 {
 	bool printed = !o->temporary || ftello(stdout) > 0;
@@ -84,9 +99,6 @@ int output_end(struct output *o, struct err *e)
 		r = err_errno(e, "%s", o->path);
 	if (!printed || r)
 		drop_temporary(o);
-	__fpurge(stdout);	/* what could not be written does not belong on the terminal */
-	dup2(o->saved_fd, STDOUT_FILENO);
-	close(o->saved_fd);
-	free(o->temporary);
+	restore(o);
 	return r;
 }

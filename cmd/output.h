@@ -18,5 +18,7 @@ int output_begin(struct output *o, const char *path, struct err *e);
  * not all could be written: then it goes.
  */
 int output_end(struct output *o, struct err *e);
+/* In place of output_end(), for what is of no use in part: the file stays as it was. */
+void output_abandon(struct output *o);
 
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/io.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "heap/hprof.h"
@@ -74,8 +75,9 @@ static int gunzip(int in, uint64_t len, int out, struct err *e)
 
 	progress_start(&p, "decompressing", len);
 	while (!r && (n = gzread(z, piece, PIECE)) > 0) {
-		if (write(out, piece, n) != n)
-			r = err_errno(e, "decompressing the dump to a temporary file");
+		r = io_write_all(out, piece, n);
+		if (r)
+			r = err_set(e, -r, "decompressing the dump to a temporary file: %s", strerror(-r));
 		progress_update(&p, lseek(in, 0, SEEK_CUR));
 	}
 	if (!r && n < 0 && lseek(out, 0, SEEK_END) < 32)

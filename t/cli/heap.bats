@@ -179,3 +179,26 @@ dumps_a_running_jvm() {
 	run_arcprof heap dump
 	[ "$status" -eq 2 ]
 }
+
+@test "heap: a dump that does not fit leaves the file that was there" {
+	skip_unless_root
+	mkdir small
+	mount -t tmpfs -o size=1m tmpfs small 2>/dev/null || skip "no file system can be mounted here"
+	echo before >small/heap.hprof
+	use_jdk "$(jdks | head -n 1)"
+	"$JAVA_HOME/bin/java" -cp "$CLASSES" Heap "$JDK" wait >out &
+	pid=$!
+	for _ in $(seq 300); do
+		[ -s out ] && break
+		sleep 0.1
+	done
+	run_arcprof heap dump -p $pid -o small/heap.hprof
+	kill $pid
+	ls -A small >left
+	cat small/heap.hprof >kept
+	umount small
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"No space left on device"* ]]
+	[ "$(cat kept)" = before ]
+	[ "$(cat left)" = heap.hprof ]
+}
