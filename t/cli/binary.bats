@@ -60,6 +60,8 @@ load ../lib
 	[ -f root/usr/share/doc/arcprof/COPYING ]
 	[ -f root/usr/lib/libarcprof.a ]
 	[ -f root/usr/include/arcprof.h ]
+	[ -f root/usr/include/arcprof-trace.h ]
+	[ -f root/usr/lib/pkgconfig/arcprof-trace.pc ]
 	[ -f root/usr/lib/python3/dist-packages/arcprof.py ]
 	if command -v asciidoctor >/dev/null; then
 		for c in $(arcprof --dump commands); do

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * f-trace.c - any bytes as a trace: the reader, the decoder by schema, and a report of
- * it as the command line makes it. Mutations are those of mutate.c, or
+ * f-trace.c - any bytes as a trace: the reader, the decoder by schema, the library for programs, and a report
+ * of it as the command line makes it. Mutations are those of mutate.c, or
  * nothing changed would ever get past the first checksum.
  *
  * An input may take 5 s of CPU time a report at most, and as much memory as is in proportion to it.
@@ -11,6 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "library.h"
 #include "mutate.h"
 #include "model/sched.h"
 #include "reports.h"
@@ -282,6 +283,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	begin_bounds();
 	read_it(data, len);
+	check_bounds(data, len);
+	begin_bounds();
+	library_read(data, len);
 	check_bounds(data, len);
 	for (i = mode ? mode - 1 : 0; i < (mode ? mode : reports_nr()); i++) {
 		begin_bounds();

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* reader.h - what the files of lib/reader share. */
+#ifndef READER_READER_H
+#define READER_READER_H
+
+#include "query/table.h"
+#include "reader/arcprof-trace.h"
+
+struct arcprof_trace {
+	struct trace_reader *reader;
+	struct query_data data;
+	struct profile_opts profile;	/* data has a pointer to it */
+	struct opt_list metrics, cpus;
+	bool is_loaded[ARCPROF_NR_TABLES];
+	uint32_t *nr_nodes_of;		/* [consumer], with functions */
+	uint32_t nr_consumers;
+	uint32_t *first_level;		/* [frame], with stacks: in data.levels; one more at the end */
+};
+
+/* Whether the table was read and has that row. */
+static inline bool reader_has(const struct arcprof_trace *t, enum arcprof_table table, uint64_t row,
+			      uint64_t nr)
+{
+	return t->is_loaded[table] && row < nr;
+}
+
+#endif

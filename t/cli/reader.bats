@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# The library that reads traces, as a program has it that is built with an installed arcprof.
+load ../lib
+
+setup_file() {
+	skip_unless_command gcc
+	make -s -C "$TOP" install DESTDIR="$BATS_FILE_TMPDIR/root" prefix=/usr >/dev/null
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export ARCPROF PYTHONDONTWRITEBYTECODE=1
+	root=$BATS_FILE_TMPDIR/root
+	flags="-I$root/usr/include -L$root/usr/lib -larcprof -lz"
+}
+
+compile() {	# <source> <program>
+	gcc -Wall -Wextra -Werror -O2 -o "$2" "$1" $flags
+}
+
+@test "reader: rows of every stored trace are those of reports and queries" {
+	skip_unless_command python3
+	compile "$TOP/t/reader/rows.c" rows
+	python3 "$TOP/t/reader/compare-rows.py" ./rows "$TOP"/t/data/*/trace
+}
+
+@test "reader: the example of the page compiles, and prints what report does" {
+	skip_unless_command jq
+	awk '/^----$/ { n++; next } n == 3' "$TOP/Documentation/arcprof-reader.adoc" >example.c
+	compile example.c example
+	./example "$TOP/t/data/java/trace" >out
+	arcprof report -q -i "$TOP/t/data/java/trace" --xprof --sort base --format json |
+		jq -r '.rows[] | "\(.base[0])\t\(.cum[0])\t\(.name)"' >want
+	[ "$(head -10 out | cut -f 1)" = "$(head -10 want | cut -f 1)" ]
+	[ "$(head -10 out | grep -cxFf want)" -eq 10 ]
+	grep -q 'inlined tcache_thread_shutdown (./malloc/malloc.c:3220)' out
+	cp "$TOP/t/data/events/trace" arcprof.data
+	./example | grep -q 'Seed.main'
+	status=0
+	./example nope 2>err || status=$?
+	[ "$status" -eq 1 ]
+	grep -q 'nope: No such file' err
+}
+
+@test "reader: pkg-config knows what to link with" {
+	skip_unless_command pkg-config
+	PKG_CONFIG_PATH=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 \
+		PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 pkg-config --cflags --libs arcprof-trace >said
+	[ "$(xargs -n 1 <said | sort)" = "$(xargs -n 1 <<<"$flags" | sort)" ]
+}
+
+@test "reader: it needs nothing but the C library and zlib, in programs and in shared libraries" {
+	compile "$TOP/t/reader/rows.c" rows
+	readelf -d rows | grep NEEDED >needed
+	! grep -vE 'libc\.|libz\.' needed || false
+	gcc -shared -Wl,-z,defs -o all.so -Wl,--whole-archive "$root/usr/lib/libarcprof.a" -Wl,--no-whole-archive -lz
+	! nm -D --defined-only all.so | grep -v ' arcprof_' || false
+	gcc -static -o static "$TOP/t/reader/rows.c" $flags
+	./static "$TOP/t/data/minimal/trace" nodes | grep -q '"id":0'
+}
+
+@test "reader: a program that reads its own metrics gets nothing of it, and needs no zlib" {
+	printf '#include <arcprof.h>\nint main(void) { return arcprof_init("clock"); }\n' >own.c
+	gcc -o own own.c -I"$root/usr/include" "$root/usr/lib/libarcprof.a"
+	! nm own | grep -q arcprof_trace || false
+	./own
+}
+
+@test "reader: the header is C++, too" {
+	skip_unless_command g++
+	g++ -x c++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only "$root/usr/include/arcprof-trace.h"
+}
+
+@test "reader: names come from the trace and from no file of this machine" {
+	skip_unless_command strace
+	compile "$TOP/t/reader/rows.c" rows
+	strace -f -e trace=open,openat,connect -o calls ./rows "$TOP/t/data/java/trace" all >out
+	! grep -vE '/trace"|/etc/ld|/lib|exited' calls || false
+}
