@@ -7,6 +7,7 @@
  * or at its ThreadStart event, whatever comes first.
  */
 #include "agent/flow.h"
+#include "agent/jvmti11.h"
 #include "agent/numbers.h"
 #include "agent/sys.h"
 #include "agent/vm.h"
@@ -232,7 +233,7 @@ static bool ask_vm(JavaVM *jvm, bool live)
 	want.can_generate_all_class_hook_events = have.can_generate_all_class_hook_events;
 	vthread_want(ti, &want, &have);
 	if (!live)
-		objects_want(&want, &have);
+		objects_want(ti, &want);
 	if ((*ti)->AddCapabilities(ti, &want) != JVMTI_ERROR_NONE)
 		return false;
 	objects_prepare(ti);
@@ -241,7 +242,7 @@ static bool ask_vm(JavaVM *jvm, bool live)
 	cb[JVMTI_EVENT_THREAD_START - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)on_thread_start;
 	cb[JVMTI_EVENT_THREAD_END - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)on_thread_end;
 	cb[JVMTI_EVENT_CLASS_FILE_LOAD_HOOK - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)instrument_hook;
-	cb[FLOW_OBJECT_ALLOC - JVMTI_MIN_EVENT_TYPE_VAL] = objects_on_alloc();
+	cb[JVMTI11_OBJECT_ALLOC - JVMTI_MIN_EVENT_TYPE_VAL] = objects_on_alloc();
 	cb[FLOW_VIRTUAL_THREAD_END - JVMTI_MIN_EVENT_TYPE_VAL] = vthread_on_end();
 	if ((*ti)->SetEventCallbacks(ti, (const jvmtiEventCallbacks *)cb, sizeof(cb)) != JVMTI_ERROR_NONE)
 		return false;

@@ -123,13 +123,13 @@ void *vthread_on_end(void);
 void vthread_enable(jvmtiEnv *ti);
 
 /* objects.c: each allocated object, when that metric is asked; JDK 11 and later. */
-void objects_want(jvmtiCapabilities *want, const jvmtiCapabilities *have);
+void objects_want(jvmtiEnv *ti, jvmtiCapabilities *want);
 void *objects_on_alloc(void);
 void objects_prepare(jvmtiEnv *ti);	/* has what it wants */
 void objects_enable(jvmtiEnv *ti);
 void objects_disable(jvmtiEnv *ti);
 
-/* Events that the headers of older JDKs lack (11, 21). */
-enum { FLOW_OBJECT_ALLOC = 86, FLOW_VIRTUAL_THREAD_END = 88, FLOW_NR_EVENTS = 64 };
+/* An event that the headers of JDKs before 21 lack. */
+enum { FLOW_VIRTUAL_THREAD_END = 88, FLOW_NR_EVENTS = 64 };
 
 #endif

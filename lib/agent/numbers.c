@@ -1,80 +1,27 @@
 // SPDX-License-Identifier: MIT
-/*
- * numbers.c - a growing hash from a method's names to its number (numbers.h).
- *
- * Of the names only 128 bits of hash are kept: that two methods of a program agree in them is less
- * likely than a fault of its memory.
- */
+/* numbers.c - from a method's names to its number (numbers.h). */
+#include "agent/hashes.h"
 #include "agent/numbers.h"
 #include "agent/sys.h"
 
-struct entry {
-	uint64_t hash[2];
-	uint32_t number;		/* 0: free */
-	uint32_t pad;
-};
+static struct hashes numbers;
+static struct sys_lock lock;	/* of them */
 
-static struct {
-	struct sys_lock lock;
-	struct entry *entries;
-	size_t nr, alloc;		/* alloc: a power of two */
-} table;
-
-static uint64_t mix(uint64_t h, const struct names_text *t, uint64_t factor)
+static struct hashes_key key_of(const struct names_method *m)
 {
-	uint32_t i;
+	struct hashes_key k = HASHES_KEY;
 
-	for (i = 0; i < t->len; i++)
-		h = (h ^ (uint8_t)t->s[i]) * factor;
-	h = (h ^ 0x100) * factor;	/* no byte: texts do not run together */
-	return h ^ h >> 29;
-}
-
-static void hash(const struct names_method *m, uint64_t out[2])
-{
-	static const uint64_t factor[2] = { 0x100000001b3ull, 0x9e3779b97f4a7c15ull };
-	int i;
-
-	for (i = 0; i < 2; i++)
-		out[i] = mix(mix(mix(0xcbf29ce484222325ull, &m->class_name, factor[i]), &m->name, factor[i]),
-			     &m->sig, factor[i]);
-}
-
-static struct entry *find(struct entry *entries, size_t alloc, const uint64_t h[2])
-{
-	size_t i = h[0] ^ h[1];
-
-	while (entries[i & (alloc - 1)].number &&
-	       (entries[i & (alloc - 1)].hash[0] != h[0] || entries[i & (alloc - 1)].hash[1] != h[1]))
-		i++;
-	return &entries[i & (alloc - 1)];
-}
-
-static bool grow(void)
-{
-	size_t alloc = table.alloc ? table.alloc * 2 : 4096, i;
-	struct entry *new = sys_pages(alloc * sizeof(*new));
-
-	if (!new)
-		return false;
-	for (i = 0; i < table.alloc; i++)
-		if (table.entries[i].number)
-			*find(new, alloc, table.entries[i].hash) = table.entries[i];
-	if (table.entries)
-		sys(__NR_munmap, table.entries, table.alloc * sizeof(*new));
-	table.entries = new;
-	table.alloc = alloc;
-	return true;
+	hashes_text(&k, m->class_name.s, m->class_name.len);
+	hashes_text(&k, m->name.s, m->name.len);
+	hashes_text(&k, m->sig.s, m->sig.len);
+	return k;
 }
 
 void numbers_forget(void)
 {
-	sys_lock(&table.lock);
-	if (table.entries)
-		sys(__NR_munmap, table.entries, table.alloc * sizeof(*table.entries));
-	table.entries = NULL;
-	table.nr = table.alloc = 0;
-	sys_unlock(&table.lock);
+	sys_lock(&lock);
+	hashes_forget(&numbers);
+	sys_unlock(&lock);
 }
 
 static void cut(struct names_text *t)
@@ -93,37 +40,28 @@ static void cut_all(struct names_method *m)
 
 uint32_t numbers_get(struct names_method *m)
 {
-	uint32_t number = 0;
-	struct entry *e;
-	uint64_t h[2];
+	struct hashes_key k = key_of(m);
+	uint32_t *at, number = 0;
 
-	hash(m, h);
 	cut_all(m);
-	sys_lock(&table.lock);
-	if (table.nr * 2 < table.alloc || grow()) {
-		e = find(table.entries, table.alloc, h);
-		if (!e->number) {
-			e->hash[0] = h[0];
-			e->hash[1] = h[1];
-			e->number = names_new(m);
-			table.nr++;
-		}
-		number = e->number;
-	}
-	sys_unlock(&table.lock);
+	sys_lock(&lock);
+	at = hashes_put(&numbers, &k);
+	if (at && !*at)
+		*at = names_new(m);
+	if (at)
+		number = *at;
+	sys_unlock(&lock);
 	return number;
 }
 
 uint32_t numbers_find(const struct names_method *m)
 {
-	uint32_t number = 0;
-	uint64_t h[2];
+	struct hashes_key k = key_of(m);
+	uint32_t number;
 
-	hash(m, h);
-	sys_lock(&table.lock);
-	if (table.entries)
-		number = find(table.entries, table.alloc, h)->number;
-	sys_unlock(&table.lock);
+	sys_lock(&lock);
+	number = hashes_get(&numbers, &k);
+	sys_unlock(&lock);
 	return number;
 }
 

@@ -8,15 +8,7 @@
  * Source: JVMTI 11, SampledObjectAlloc and SetHeapSamplingInterval.
  */
 #include "agent/flow.h"
-#include "agent/sys.h"
-
-/* What headers older than JDK 11 lack: the bit of the capability, the place of the function. */
-enum {
-	CAN_GENERATE_SAMPLED_OBJECT_ALLOC = 43, SET_HEAP_SAMPLING_INTERVAL = 155, DEFAULT_INTERVAL =
-	512 << 10
-};
-
-typedef jvmtiError JNICALL set_interval_fn(jvmtiEnv *ti, jint interval);
+#include "agent/jvmti11.h"
 
 static bool wanted;		/* and to be had */
 
@@ -31,13 +23,9 @@ static bool is_metric(void)
 	return false;
 }
 
-void objects_want(jvmtiCapabilities *want, const jvmtiCapabilities *have)
+void objects_want(jvmtiEnv *ti, jvmtiCapabilities *want)
 {
-	uint8_t bit = 1 << CAN_GENERATE_SAMPLED_OBJECT_ALLOC % 8;
-
-	wanted = is_metric() && ((const uint8_t *)have)[CAN_GENERATE_SAMPLED_OBJECT_ALLOC / 8] & bit;
-	if (wanted)
-		((uint8_t *)want)[CAN_GENERATE_SAMPLED_OBJECT_ALLOC / 8] |= bit;
+	wanted = is_metric() && jvmti11_want_object_alloc(ti, want);
 }
 
 /* On the thread that allocates, which is not in a probe: those allocate nothing. */
@@ -61,16 +49,14 @@ void *objects_on_alloc(void)
  */
 void objects_prepare(jvmtiEnv *ti)
 {
-	set_interval_fn *set_interval = ((set_interval_fn *const *)*ti)[SET_HEAP_SAMPLING_INTERVAL];
-
-	wanted = wanted && set_interval(ti, 0) == JVMTI_ERROR_NONE;
+	wanted = wanted && jvmti11_set_heap_sampling(ti, 0);
 }
 
 /* A buffer that a thread has already is filled without a word; a collection takes all of them away. */
 void objects_enable(jvmtiEnv *ti)
 {
 	if (!wanted ||
-	    (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)FLOW_OBJECT_ALLOC, NULL) !=
+	    (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)JVMTI11_OBJECT_ALLOC, NULL) !=
 		    JVMTI_ERROR_NONE)
 		return;
 	(*ti)->ForceGarbageCollection(ti);
@@ -79,9 +65,7 @@ void objects_enable(jvmtiEnv *ti)
 
 void objects_disable(jvmtiEnv *ti)
 {
-	set_interval_fn *set_interval = ((set_interval_fn *const *)*ti)[SET_HEAP_SAMPLING_INTERVAL];
-
 	if (wanted)
-		set_interval(ti, DEFAULT_INTERVAL);
+		jvmti11_set_heap_sampling(ti, JVMTI11_HEAP_SAMPLING);
 	wanted = false;
 }
