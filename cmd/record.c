@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "calls.h"
@@ -64,12 +65,27 @@ static const struct opt where_table[] = {
 	OPT_END
 };
 
+/* The names that --event has beside those of perf. */
+static void join_sources(struct opt_join *j, size_t at)
+{
+	static const char *const args[] = { [SOURCE_BYTES] = "bytes", [SOURCE_TIME] = "time" };
+	struct opt rows[] = { OPT_END, OPT_END };
+	const struct source_kind *k;
+	size_t i;
+
+	for (i = 0; (k = source_kind_at(i)); i++) {
+		rows[0] = (struct opt)OPT_VALUE(k->name, args[k->arg], k->help);
+		opt_join_add(j, rows, at);
+	}
+}
+
 static void join_opts(struct opt_join *j)
 {
 	size_t shared = opt_join_struct(j, sizeof(struct sampling_opts));
 	size_t own = opt_join_struct(j, sizeof(struct record_opts));
 
 	opt_join_add(j, sampling_event_opts, shared);
+	join_sources(j, shared);
 	opt_join_add(j, rate_table, shared);
 	opt_join_add(j, sampling_select_opts, shared);
 	opt_join_add(j, what_table, own);
@@ -114,6 +130,37 @@ static int check_opts(const struct record_opts *o, const struct sampling_opts *s
 	return check_calls(o, so, nr_operands, e);
 }
 
+/* A source that JVMs tell of. */
+static int check_java(const struct record_opts *o, const struct sampling_opts *so,
+		      const struct source_kind *kind, struct err *e)
+{
+	size_t i;
+
+	if (kind->jvm != JVM_NR_SOURCES && !so->java)
+		return err_set(e, EINVAL, "cannot be combined: --no-java and --event %s", kind->name);
+	for (i = 0; kind->jvm == JVM_SOURCE_ALLOC && i < o->calls.metrics.nr_items; i++)
+		if (!strcmp(o->calls.metrics.items[i], "objects"))
+			return err_set(e, EINVAL, "cannot be combined: --metric objects and --event alloc, as a JVM tells of objects to one of them");
+	return 0;
+}
+
+/* Some options are for perf events only. */
+static int check_sources(const struct record_opts *o, const struct sampling_opts *so,
+			 const struct sampling *s, struct err *e)
+{
+	size_t i;
+	int r = 0;
+
+	if (!s->c.nr_sources)
+		return 0;
+	if (!s->c.ev.nr_events && (so->freq || so->period))
+		return err_set(e, EINVAL, "%s is for perf events; of others the name has it: -e %s=<interval>",
+			       so->freq ? "--freq" : "--count", s->sources[0].kind->name);
+	for (i = 0; i < s->c.nr_sources && !r; i++)
+		r = check_java(o, so, s->sources[i].kind, e);
+	return r;
+}
+
 static int prepare(struct sampling *s, const struct record_opts *o, const struct sampling_opts *so,
 		   int nr_operands, char **operands, struct err *e)
 {
@@ -126,6 +173,8 @@ static int prepare(struct sampling *s, const struct record_opts *o, const struct
 		r = calls_prepare(&o->calls, &s->c.callflow, &s->rules, e);
 	if (!r)
 		r = sampling_prepare(s, so, samples, e);
+	if (!r)
+		r = check_sources(o, so, s, e);
 	if (r)
 		return r;
 	s->c.sched = o->sched || o->irq;

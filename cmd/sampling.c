@@ -97,6 +97,7 @@ void sampling_release(struct sampling *s)
 {
 	free(s->events);
 	free(s->rates);
+	free(s->sources);
 	free(s->pids.id);
 	free(s->tids.id);
 	cpus_release(&s->c.cpus);
@@ -189,31 +190,63 @@ static int parse_freq(const char *text, uint64_t *freq, struct err *e)
 	return 0;
 }
 
+static int add_source(struct sampling *s, const char *name, struct err *e)
+{
+	struct source_conf *new = &s->sources[s->c.nr_sources];
+	int r = source_parse(name, new, e);
+	size_t i;
+
+	for (i = 0; !r && i < s->c.nr_sources; i++)
+		if (s->sources[i].kind == new->kind)
+			return err_set(e, EINVAL, "event '%s' is there twice", new->kind->name);
+	s->c.nr_sources += !r;
+	return r;
+}
+
+static int add_events(struct sampling *s, const struct opt_list *names, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	size_t i = 0;
+	int r = 0;
+
+	s->c.sources = s->sources = xcalloc(names->nr_items + 1, sizeof(*s->sources));
+	s->c.ev.events = s->events = xcalloc(names->nr_items + 1, sizeof(*s->events));
+	if (!names->nr_items)
+		pmu_event_default(&s->events[s->c.ev.nr_events++]);
+	while (i < names->nr_items && !r) {
+		i = join_name(names, i, &b);
+		if (source_is_named(b.data))
+			r = add_source(s, b.data, e);
+		else
+			r = pmu_event_parse(b.data, &s->events[s->c.ev.nr_events++], e);
+	}
+	buf_release(&b);
+	return r;
+}
+
 int sampling_events(struct sampling *s, const struct opt_list *names, const char *freq_text, uint64_t period,
 		    struct err *e)
 {
-	struct buf b = BUF_INIT;
-	size_t i = 0, nr = 0;
 	uint64_t freq;
-	int r = 0;
+	int r;
 
 	if (freq_text && period)
 		return err_set(e, EINVAL, "cannot be combined: --freq and --count");
 	if (parse_freq(freq_text, &freq, e))
 		return -EINVAL;
-	s->events = xcalloc(names->nr_items + 1, sizeof(*s->events));
-	if (!names->nr_items)
-		pmu_event_default(&s->events[nr++]);
-	while (i < names->nr_items && !r) {
-		i = join_name(names, i, &b);
-		r = pmu_event_parse(b.data, &s->events[nr++], e);
-	}
-	buf_release(&b);
-	s->c.ev.events = s->events;
-	s->c.ev.nr_events = nr;
+	r = add_events(s, names, e);
 	if (!r)
 		set_rates(s, freq, period);
 	return r;
+}
+
+int sampling_no_sources(const struct sampling *s, const char *command, struct err *e)
+{
+	if (!s->c.nr_sources)
+		return 0;
+	err_set(e, EINVAL, "event '%s' is for arcprof record, not for arcprof %s", s->sources[0].kind->name,
+		command);
+	return -EINVAL;
 }
 
 static void ids_add(struct ids *l, int id)
@@ -481,28 +514,29 @@ static void other_phrases(const struct sampling *s, const struct collect_result 
 /* Samples of different events are not added up. */
 static void sample_counts(const struct sampling *s, const struct collect_result *r, struct buf *b)
 {
-	size_t i;
+	size_t nr = s->c.ev.nr_events, i;
 
-	if (s->c.ev.nr_events == 1)
-		buf_fmt(b, "%" PRIu64 " samples of %s", r->nr_samples, s->events[0].name);
-	for (i = 0; s->c.ev.nr_events > 1 && i < MIN(s->c.ev.nr_events, (size_t)COLLECT_COUNTED_EVENTS); i++)
+	for (i = 0; i < MIN(nr, (size_t)COLLECT_COUNTED_EVENTS); i++)
 		buf_fmt(b, "%s%" PRIu64 "%s of %s", i ? ", " : "", r->nr_of_event[i], i ? "" : " samples",
 			s->events[i].name);
+	if (r->rate_hz > 0)
+		buf_fmt(b, " at %.1f Hz", r->rate_hz);
+	if (r->rate_hz > 0 && r->rate_mode)
+		buf_fmt(b, " in %s code", r->rate_mode);
+	for (i = 0; i < s->c.nr_sources; i++)
+		buf_fmt(b, "%s%" PRIu64 "%s of %s", b->len ? ", " : "", r->nr_of_source[i],
+			b->len ? "" : " samples", s->sources[i].kind->name);
 }
 
 static void headline(const struct sampling *s, const struct collect_result *r)
 {
 	struct buf b = BUF_INIT;
 
-	if (!s->c.ev.nr_events) {
+	if (!s->c.ev.nr_events && !s->c.nr_sources) {
 		other_phrases(s, r, &b);
 		buf_fmt(&b, " in %.2f s", r->duration_ns / 1e9);
 	} else {
 		sample_counts(s, r, &b);
-		if (r->rate_hz > 0)
-			buf_fmt(&b, " at %.1f Hz", r->rate_hz);
-		if (r->rate_hz > 0 && r->rate_mode)
-			buf_fmt(&b, " in %s code", r->rate_mode);
 		buf_fmt(&b, " in %.2f s, %" PRIu64 " lost", r->duration_ns / 1e9, r->nr_lost);
 		if (s->c.ev.callgraph != CALLGRAPH_NO)
 			buf_fmt(&b, ", %.1f %% complete stacks", complete_percent(r));
@@ -533,9 +567,26 @@ void sampling_summary(const struct sampling *s, const struct collect_result *r)
 		log_error("%s is not complete: %s", s->c.output, strerror(r->write_error));
 }
 
+/* Sources that nobody could tell of, and JVMs that do not. */
+static void source_warnings(const struct sampling *s, const struct collect_result *r)
+{
+	size_t i;
+
+	for (i = 0; i < s->c.nr_sources; i++) {
+		const struct source_kind *k = s->sources[i].kind;
+
+		if (k->jvm != JVM_NR_SOURCES && !r->nr_jvms)
+			log_warn("no samples of %s: no JVM was recorded with the agent", k->name);
+		else if (r->nr_no_source[i])
+			log_warn("no samples of %s from %" PRIu64 " JVM%s: each report says why", k->name,
+				 r->nr_no_source[i], r->nr_no_source[i] == 1 ? "" : "s");
+	}
+}
+
 void sampling_warnings(const struct sampling *s, const struct collect_result *r)
 {
 	incomplete_summary(r);
+	source_warnings(s, r);
 	if (r->nr_strange_jvms && s->c.java == JAVA_SAMPLE && !s->c.system_wide) {
 		log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown",
 			 r->nr_strange_jvms,

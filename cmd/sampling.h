@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "collect/callrules.h"
 #include "collect/collect.h"
+#include "collect/sources.h"
 
 #define OPT_ON(n, s, f, h) \
 	{ .type = OPT_TYPE_FLAG, .name = (n), .offset = OPT_FIELD(s, f, bool), .def = "true", .help = (h) }
@@ -43,6 +44,7 @@ struct sampling {			/* owns what the collect_opts point to */
 	struct collect_opts c;
 	struct pmu_event *events;
 	struct ev_rate *rates;		/* of each */
+	struct source_conf *sources;
 	struct ids pids, tids;
 	char *command_line;
 	struct callrules rules;
@@ -63,6 +65,8 @@ int sampling_prepare(struct sampling *s, const struct sampling_opts *o, bool sam
  */
 int sampling_events(struct sampling *s, const struct opt_list *names, const char *freq, uint64_t period,
 		    struct err *e);
+/* For commands that show perf events alone: -EINVAL: there are others. */
+int sampling_no_sources(const struct sampling *s, const char *command, struct err *e);
 int sampling_targets(struct sampling *s, const struct opt_list *pids, const struct opt_list *tids,
 		     const struct opt_list *cpus, struct err *e);
 void sampling_command(struct sampling *s, const char *command, int nr_operands, char **operands);

@@ -317,6 +317,8 @@ static int prepare(struct top *t, struct sampling_opts *so, int nr_operands, cha
 		r = sampling_check(so, nr_operands, e);
 	if (!r)
 		r = sampling_prepare(&t->s, so, true, e);
+	if (!r)
+		r = sampling_no_sources(&t->s, "top", e);
 	if (r)
 		return r;
 	c->all_jvms = c->system_wide && c->java != JAVA_OFF;

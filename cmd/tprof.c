@@ -64,6 +64,8 @@ static int prepare(struct sampling *s, const struct tprof_opts *o, int nr_operan
 	int r = sampling_events(s, &o->events, o->freq ? o->freq : o->period ? NULL : TICKS_HZ, o->period, e);
 
 	if (!r)
+		r = sampling_no_sources(s, "tprof", e);
+	if (!r)
 		r = sampling_targets(s, &none, &none, &o->cpus, e);
 	if (r)
 		return r;

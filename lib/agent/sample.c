@@ -16,6 +16,7 @@
 #include "agent/elf.h"
 #include "agent/ring.h"
 #include "agent/scopes.h"
+#include "agent/sources.h"
 #include "agent/timers.h"
 #include "agent/vm.h"
 #include "agent/x86/flags.h"
@@ -209,6 +210,33 @@ static void write_sample(struct walk *w, const struct jvm_rec_sample *head)
 	note_code(w);
 }
 
+/* An area for this thread's walk; NULL: the sample is lost. */
+static struct walk *begin_walk(struct jvm_rec_sample *head, uintptr_t sp, int *nr)
+{
+	struct walk *w;
+
+	head->tid = sys_tid();
+	w = take_area(head->tid, nr);
+	if (!w) {
+		ring_count_lost(ring_of(head->tid));
+		return NULL;
+	}
+	w->ring = ring_of(head->tid);
+	w->no_room = false;
+	w->nr_frames = w->nr_segments = 0;
+	w->max_frames = pool.max_depth;
+	vm_current_thread(&w->thread, sp);
+	return w;
+}
+
+static void end_walk(struct walk *w, struct jvm_rec_sample *head, int nr)
+{
+	leave_out_root(w);
+	head->vthread = cont_vthread(w->thread.thread, w->ring);
+	write_sample(w, head);
+	give_back(nr);
+}
+
 static void take_sample(const struct ucontext *uc, uint64_t now, uint32_t event, uint32_t flags)
 {
 	const struct sigcontext_64 *g = (const void *)&uc->uc_mcontext;
@@ -217,24 +245,13 @@ static void take_sample(const struct ucontext *uc, uint64_t now, uint32_t event,
 		.rcx = g->cx, .rdx = g->dx, .r12 = g->r12, .r13 = g->r13, .r14 = g->r14, .r15 = g->r15,
 	};
 	struct jvm_rec_sample head = { .time_ns = now, .event = event, .flags = flags };
-	int tid = sys_tid(), nr;
-	struct walk *w = take_area(tid, &nr);
+	int nr;
+	struct walk *w = begin_walk(&head, regs.sp, &nr);
 
-	head.tid = tid;
-	if (!w) {
-		ring_count_lost(ring_of(tid));
+	if (!w)
 		return;
-	}
-	w->ring = ring_of(tid);
-	w->no_room = false;
-	w->nr_frames = w->nr_segments = 0;
-	w->max_frames = pool.max_depth;
-	vm_current_thread(&w->thread, regs.sp);
 	walk_stack(w, &regs);
-	leave_out_root(w);
-	head.vthread = cont_vthread(w->thread.thread, w->ring);
-	write_sample(w, &head);
-	give_back(nr);
+	end_walk(w, &head, nr);
 }
 
 static void chain(int sig, siginfo_t *si, void *uc)
@@ -290,6 +307,26 @@ static void on_trap(int sig, siginfo_t *si, void *uc)
 	__atomic_fetch_add(&nr_running, 1, __ATOMIC_SEQ_CST);
 	if (load_seq_cst(&on) && !load_relaxed(&crashing))
 		on_sample(si, uc);
+	__atomic_fetch_sub(&nr_running, 1, __ATOMIC_SEQ_CST);
+}
+
+/* As a handler: counted first. */
+void sources_sample(enum jvm_source source, uint64_t value, uint32_t leaf)
+{
+	struct jvm_rec_sample head = {
+		.time_ns = sys_now(), .event = source, .flags = JVM_SAMPLE_SOURCE,
+		.value = value, .leaf = leaf,
+	};
+	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+	struct walk *w;
+	int nr;
+
+	__atomic_fetch_add(&nr_running, 1, __ATOMIC_SEQ_CST);
+	w = load_seq_cst(&on) && !load_relaxed(&crashing) ? begin_walk(&head, sp, &nr) : NULL;
+	if (w) {
+		walk_last_java(w, sp);
+		end_walk(w, &head, nr);
+	}
 	__atomic_fetch_sub(&nr_running, 1, __ATOMIC_SEQ_CST);
 }
 

@@ -10,6 +10,7 @@
 #include "agent/flow.h"
 #include "agent/names.h"
 #include "agent/ring.h"
+#include "agent/sources.h"
 #include "agent/timers.h"
 #include "agent/vm.h"
 
@@ -49,6 +50,7 @@ static void end(JNIEnv *env)
 	bool quiet;
 
 	timers_off();
+	sources_off();
 	quiet = sample_off();
 	if (flags & JVM_CALLFLOW)
 		quiet &= flow_off(env);
@@ -129,6 +131,7 @@ static void begin(JavaVM *jvm, JNIEnv *env, const char *path)
 		end(env);
 		return;
 	}
+	sources_on(jvm, env);
 	link_ready_and_wait(flags & JVM_CALLFLOW && !env ? &native_host : NULL, &timer_ns);
 	if (timer_ns)
 		timers_on(timer_ns);

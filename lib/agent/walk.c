@@ -1040,10 +1040,8 @@ static void debug_walk(struct walk *w, const struct walk_regs *r, const struct c
 #define debug_walk(w, r, c) do { } while (0)
 #endif
 
-static void walk_from(struct walk *w, const struct walk_regs *r, struct cursor *c)
+static void walk_java(struct walk *w, struct cursor *c)
 {
-	if ((!vm.ok || !vm_in_code(r->pc)) && !leave_native(w, c))
-		return;
 	for (;;) {
 		if (w->nr_frames >= w->max_frames) {
 			push_mark(w, JVM_MARK_DEPTH);
@@ -1064,14 +1062,42 @@ static void walk_from(struct walk *w, const struct walk_regs *r, struct cursor *
 	}
 }
 
+static void begin_at(struct walk *w, uintptr_t sp)
+{
+	w->stack_lo = sp & ~7ul;
+	w->stack_hi = w->thread.stack_base;
+	w->bounded = w->stack_hi;
+	w->frozen = false;
+}
+
 void walk_stack(struct walk *w, const struct walk_regs *r)
 {
 	struct cursor c = { r->pc, r->sp, r->fp, r };
 
-	w->stack_lo = r->sp & ~7ul;
-	w->stack_hi = w->thread.stack_base;
-	w->bounded = w->stack_hi;
-	w->frozen = false;
-	walk_from(w, r, &c);
+	begin_at(w, r->sp);
+	if ((vm.ok && vm_in_code(r->pc)) || leave_native(w, &c))
+		walk_java(w, &c);
 	debug_walk(w, r, &c);
+}
+
+/* What called into the VM for a compiled method is no part of the program. */
+static void drop_leading_stubs(struct walk *w)
+{
+	uint32_t nr = 0, i;
+
+	while (nr < w->nr_frames && w->frames[nr].kind_pc >> JVM_FRAME_PC_BITS == JVM_STUB)
+		nr++;
+	w->nr_frames -= nr;
+	for (i = 0; nr && i < w->nr_frames; i++)
+		w->frames[i] = w->frames[i + nr];
+}
+
+void walk_last_java(struct walk *w, uintptr_t sp)
+{
+	struct cursor c = { .sp = sp };
+
+	begin_at(w, sp);
+	if (vm.ok && last_java_sp(w, &c) && enter_anchor(w, &c, w->thread.thread + vm.o.jthread_anchor))
+		walk_java(w, &c);
+	drop_leading_stubs(w);
 }

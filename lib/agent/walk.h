@@ -41,5 +41,10 @@ struct walk {
 
 /* Fills frames and segments; segments' len is what is to be copied from their sp. */
 void walk_stack(struct walk *w, const struct walk_regs *r);
+/*
+ * The same from the last Java frame of this thread outwards, of which sp is below: native code and stubs of
+ * the VM in between are left out. Without Java frames there is nothing.
+ */
+void walk_last_java(struct walk *w, uintptr_t sp);
 
 #endif

@@ -59,6 +59,8 @@ struct opt {
 #define OPT_FIELD(s, f, T) (offsetof(s, f) + OPT_SAME_OR_ZERO(s, f, T))
 
 #define OPT_GROUP(title) { .type = OPT_TYPE_GROUP, .name = (title) }
+/* A row of help alone: a value, with an argument or NULL, that the option above it takes. */
+#define OPT_VALUE(n, a, h) { .type = OPT_TYPE_GROUP, .name = (n), .arg = (a), .help = (h) }
 #define OPT_FLAG(l, n, s, f, h) \
 	{ .type = OPT_TYPE_FLAG, .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, bool), .help = (h) }
 #define OPT_VAL(t, T, l, n, s, f, a, d, h) \

@@ -107,7 +107,10 @@ static void print_row(const struct opt *o, FILE *out)
 	size_t col;
 
 	buf_str(&b, o->letter ? "    " : "        ");
-	add_option(&b, o, ", ", "[no-]");
+	if (is_option(o))
+		add_option(&b, o, ", ", "[no-]");
+	else
+		buf_fmt(&b, o->arg ? "%s[=<%s>]" : "%s", o->name, o->arg);
 	col = print_option(&b, out);
 	if (col + 2 > HELP_COLUMN)
 		fprintf(out, "\n%*s", HELP_COLUMN, "");
@@ -128,7 +131,7 @@ void opt_print_help(const struct opt *table, FILE *out)
 	const struct opt *o;
 
 	for (o = table; o->type != OPT_TYPE_END; o++) {
-		if (o->type == OPT_TYPE_GROUP)
+		if (o->type == OPT_TYPE_GROUP && !o->help)
 			fprintf(out, "%s%s\n", o == table ? "" : "\n", o->name);
 		else
 			print_row(o, out);

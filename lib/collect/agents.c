@@ -175,6 +175,10 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 	th = tasks_get_at(&c->tasks, j->proc, s->tid, s->time_ns);
 	nr = stack_java(c, j, s, c->frames);
 	vthread = s->vthread ? tasks_virtual(&c->tasks, j->proc, s->vthread, NULL, s->time_ns) : 0;
+	if (s->of_source) {
+		sources_sample(c, j, s, vthread ? vthread : th->id, c->frames, nr);
+		return;
+	}
 	if (s->nr_periods) {
 		timers_sample(c, s, vthread ? vthread : th->id, c->frames, nr);
 		return;
@@ -254,6 +258,18 @@ static void on_refused(void *ctx, struct jvm *jvm, const struct jvm_refused *x)
 	refused_add(&c->refused, c->w, &r);
 }
 
+static void on_leaf(void *ctx, struct jvm *jvm, const struct jvm_leaf *leaf)
+{
+	struct collect *c = ctx;
+
+	sources_leaf(c, jvm_user(jvm), leaf);
+}
+
+static void on_no_source(void *ctx, struct jvm *jvm, const struct jvm_no_source *r)
+{
+	sources_refused(ctx, jvm_user(jvm), r);
+}
+
 static void on_lost(void *ctx, struct jvm *jvm, uint64_t nr)
 {
 	struct collect *c = ctx;
@@ -305,6 +321,8 @@ static const struct jvm_callbacks callbacks = {
 	.code = on_code,
 	.code_gone = on_code_gone,
 	.refused = on_refused,
+	.leaf = on_leaf,
+	.no_source = on_no_source,
 	.lost = on_lost,
 	.gone = on_gone,
 };
@@ -313,10 +331,13 @@ static const struct jvm_callbacks callbacks = {
  * What a JVM's threads leave in a tenth of a second, in which the recorder does get a CPU: 16 KiB a
  * sample, because where there is no Java frame yet the copied stack can be 64.
  */
-static uint64_t agent_ring_bytes(const struct evconf *ev, uint32_t max_depth)
+static uint64_t agent_ring_bytes(const struct collect *c)
 {
-	uint64_t want = collect_expected_hz(ev) / 10 * 16384, bytes = 1 << 20;
+	uint64_t want = collect_expected_hz(&c->o->ev) / 10 * 16384, bytes = 1 << 20;
+	const uint32_t max_depth = c->o->java_depth;
 
+	/* of sources: they have Java frames alone, and come in bursts */
+	want += sources_expected_hz(c) / 4 * 1024;
 	/* some of the deepest, at least */
 	want = MAX(want, 4 * max_depth * sizeof(struct jvm_rec_frame));
 	while (bytes < want && bytes < 64 << 20)
@@ -362,7 +383,7 @@ int agents_open(struct collect *c, struct err *e)
 		.places = c->o->java == JAVA_SAMPLE && !c->o->system_wide,
 		.max_depth = c->o->java_depth,
 		.max_stack_bytes = 64 * 1024,
-		.ring_bytes = agent_ring_bytes(&c->o->ev, c->o->java_depth),
+		.ring_bytes = agent_ring_bytes(c),
 		.callflow = c->o->callflow.on,
 		.programs = c->o->java == JAVA_OFF || !inject_possible(),
 	};
@@ -371,6 +392,7 @@ int agents_open(struct collect *c, struct err *e)
 
 	if ((o.programs && !o.callflow) || !(c->o->argv || any_jvm(c->o)))
 		return 0;
+	sources_ask(c, &o);
 	c->javatrace = (struct javatrace){ .w = c->w, .tasks = &c->tasks, .proc = proc_of };
 	javatrace_complete(&cb);
 	r = jvm_server_open(&c->jvm, &o, &cb, c, e);

@@ -481,6 +481,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	tasks_release(&c->tasks);
 	modules_release(&c->modules);
 	refused_release(&c->refused);
+	sources_release(&c->sources);
 out:
 	free(c);
 	return r;

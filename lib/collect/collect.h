@@ -14,6 +14,8 @@
 #include "collect/evset.h"
 #include "trace/writer.h"
 
+struct source_conf;
+
 enum java_mode {
 	JAVA_SAMPLE,	/* walk Java stacks in the JVMs the command starts */
 	JAVA_NAMES,	/* only the names of compiled code (tprof) */
@@ -44,6 +46,8 @@ struct collect_watcher {
 
 struct collect_opts {
 	struct evconf ev;
+	const struct source_conf *sources;	/* beside them (sources.h) */
+	size_t nr_sources;
 	char *const *argv;		/* the command to run, or NULL */
 	bool system_wide;
 	struct cpus cpus;		/* samples only on these; none: on all that are online */
@@ -75,13 +79,15 @@ struct collect_opts {
 	const struct collect_watcher *watcher;	/* NULL: none */
 };
 
-enum { COLLECT_COUNTED_EVENTS = 64 };
+enum { COLLECT_COUNTED_EVENTS = 64, COLLECT_MAX_SOURCES = 16 };
 
 struct collect_result {
 	int status;			/* of the command, as a shell gives it; 0 without one */
 	bool ended_program;		/* it was still running at the end, and was sent SIGTERM */
 	uint64_t nr_samples, nr_lost, nr_incomplete;
 	uint64_t nr_of_event[COLLECT_COUNTED_EVENTS];	/* of nr_samples, written or not */
+	uint64_t nr_of_source[COLLECT_MAX_SOURCES];	/* too */
+	uint64_t nr_no_source[COLLECT_MAX_SOURCES];	/* JVMs that do not tell of it */
 	uint64_t nr_marks[MARK_NR];
 	uint64_t nr_procs, nr_threads, nr_jvms;
 	uint64_t nr_turned_away;	/* connections to the agent's socket that were closed */

@@ -54,6 +54,7 @@ void labels_events(const struct collect *c)
 		trace_write_label(c->w, key, "%llu",
 				  (unsigned long long)(rate->freq_hz ? rate->freq_hz : rate->period));
 	}
+	sources_labels(c);
 	trace_write_label(c->w, "callgraph", "%s", graphs[ev->callgraph]);
 	if (collect_kernel_refused(c))
 		trace_write_label(c->w, "refused.0", "kernel code (kernel.perf_event_paranoid)");
@@ -63,7 +64,8 @@ void labels_host(const struct collect *c)
 {
 	labels_origin(c->w, c->o->version, c->o->command_line);
 	trace_write_label(c->w, "cpus", "%zu", c->ev.conf.nr_events ? c->ev.nr_sampled : c->ev.nr_cpus);
-	trace_write_label(c->w, "n", "%s", c->o->callflow.on && !c->ev.conf.nr_events ? "calls" : "samples");
+	trace_write_label(c->w, "n", "%s",
+			  c->o->callflow.on && !c->ev.conf.nr_events && !c->o->nr_sources ? "calls" : "samples");
 	trace_write_label(c->w, "scope", "%s", c->o->system_wide ? "system" : "processes");
 }
 
@@ -86,7 +88,7 @@ static double sampling_rate(const struct collect *c, const char *mode)
 	const struct ev_rate *set = &c->ev.conf.rates[0];
 
 	if (!mode)
-		return (double)c->res->nr_samples * 1e9 / (double)c->ev.counts[0];
+		return (double)c->res->nr_of_event[0] * 1e9 / (double)c->ev.counts[0];
 	return set->freq_hz ? (double)set->freq_hz : 1e9 / (double)MAX(set->period, (uint64_t)1);
 }
 
@@ -100,6 +102,7 @@ void labels_end(struct collect *c)
 		snprintf(key, sizeof(key), "event.%zu.count", i);
 		trace_write_label(c->w, key, "%llu", (unsigned long long)c->ev.counts[i]);
 	}
+	sources_end(c);
 	if (c->ev.conf.nr_events == 1 && c->ev.conf.events[0].clock && c->ev.counts[0]) {
 		c->res->rate_mode = sampled_mode(&c->ev.conf);
 		c->res->rate_hz = sampling_rate(c, c->res->rate_mode);

@@ -80,6 +80,14 @@ void refused_metric(struct refused *f, uint32_t kind, const char *name, uint64_t
 						nr_threads == 1 ? "" : "s", why_not(kind));
 }
 
+void refused_source(struct refused *f, const char *name, int pid, const char *why)
+{
+	if (f->nr_lines == MAX_REASONS)
+		return;		/* they come from JVMs, too */
+	VEC_GROW(f->lines, f->nr_lines, f->alloc_lines);
+	f->lines[f->nr_lines++] = xasprintf("%s of process %d: %s", name, pid, why);
+}
+
 uint64_t refused_peers(struct refused *f, const struct jvm_refusals *r)
 {
 	uint64_t nr = r->strangers + r->crowd + r->silent;

@@ -13,6 +13,7 @@
 #include "collect/refused.h"
 #include "collect/tasks.h"
 #include "collect/sched.h"
+#include "collect/sources.h"
 #include "ring/merge.h"
 
 enum {
@@ -34,6 +35,7 @@ struct collect {
 	struct callflows calls;
 	struct sched *sched;		/* NULL: no dispatches */
 	struct refused refused;
+	struct sources sources;
 	uint32_t main_set;
 	int child_pid;			/* of the command, 0 none */
 	uint64_t begun_ns;		/* when events were enabled, 0 not yet */

@@ -22,6 +22,7 @@ static const char *const kind_names[CONSUMER_NR] = {
 	[CONSUMER_JAVA_INLINED] = "java-inlined",
 	[CONSUMER_STUB] = "stub",
 	[CONSUMER_CLASS] = "class",
+	[CONSUMER_REASON] = "reason",
 	[CONSUMER_UNRESOLVED] = "unresolved",
 	[CONSUMER_FOLDED] = "folded",
 	[CONSUMER_MARK] = "mark",

@@ -23,6 +23,7 @@ enum consumer_kind {
 	CONSUMER_JAVA_INLINED,
 	CONSUMER_STUB,		/* HotSpot stub, adapter, interpreter */
 	CONSUMER_CLASS,		/* objects of a class */
+	CONSUMER_REASON,	/* why a thread waits */
 	CONSUMER_UNRESOLVED,	/* address without a name */
 	CONSUMER_FOLDED,	/* a module, class or package that stands for what is in it */
 	CONSUMER_MARK,		/* [unwalkable: ...], [truncated ...], [pruned] */

@@ -43,7 +43,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 9
+#define JVM_PROTO_VERSION 10
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -107,6 +107,19 @@ struct jvm_msg {
 	};
 };
 
+/*
+ * Sources of samples that are no perf events: what the agent itself notices, and takes the stack of. A
+ * source is an amount that adds up, of bytes or of time, and its samples are points on it, distances
+ * between them exponentially distributed with a mean of jvm_ctl.intervals (Poisson); or all of it is told,
+ * with an interval of 0. collect/sources.h says what the recorder makes of them.
+ */
+enum jvm_source {
+	JVM_SOURCE_ALLOC,	/* objects that are allocated; value is their size, leaf their class */
+	JVM_NR_SOURCES
+};
+
+#define JVM_MAX_SOURCES 16u
+
 struct jvm_ctl {
 	/* written by the recorder before SETUP */
 	uint32_t magic, version;
@@ -117,7 +130,9 @@ struct jvm_ctl {
 	uint64_t ring_bytes;	/* power of two */
 	uint64_t log_limit;
 	uint64_t log_read;	/* the recorder has read the log up to here */
-	uint64_t pad0[2];
+	uint64_t sources;	/* bits 1 << enum jvm_source: which are wanted */
+	uint64_t intervals[JVM_MAX_SOURCES];	/* by enum jvm_source, in its unit: bytes or ns; 0: all */
+	uint64_t pad0;
 	/* written by the agent */
 	uint64_t log_head;
 	uint64_t log_lost;	/* records that would have exceeded log_limit */
@@ -162,6 +177,7 @@ static inline uint32_t jvm_ring_stamp(uint64_t pos, uint64_t ring_bytes)
 enum jvm_sample_flags {
 	JVM_SAMPLE_LATE = 1 << 0,	/* the trap was blocked: stack and time are of its delivery */
 	JVM_SAMPLE_TIMER = 1 << 1,	/* of a timer: event is the number of its periods that have passed */
+	JVM_SAMPLE_SOURCE = 1 << 2,	/* of a source: event is an enum jvm_source */
 };
 
 /* Followed by nr_frames jvm_rec_frame and nr_segments of (jvm_rec_segment, stack, pad to 8). */
@@ -175,6 +191,16 @@ struct jvm_rec_sample {
 	uint32_t flags;		/* enum jvm_sample_flags */
 	/* Thread.threadId() of the virtual thread that is mounted; 0 none, or not known */
 	uint64_t vthread;
+	/* With JVM_SAMPLE_SOURCE, else 0: the amount that was hit, as it is, not scaled up; */
+	uint64_t value;
+	uint32_t leaf;		/* and the number of a struct jvm_leaf, the innermost frame; 0: none */
+	uint32_t pad;
+};
+
+enum jvm_leaf_kind {
+	JVM_LEAF_CLASS,		/* a signature as JNI has it: Ljava/lang/String; or [B */
+	JVM_LEAF_REASON,	/* why a thread waits: the text as it is */
+	JVM_NR_LEAF_KINDS
 };
 
 enum jvm_frame_kind {

@@ -68,6 +68,23 @@ struct jvm_bracket {
 	uint32_t method;
 };
 
+/* What samples of a source end in: a class, a reason. Told once, perhaps after the first such sample. */
+struct jvm_leaf {
+	uint64_t time_ns;
+	uint32_t leaf;		/* its number, never 0 */
+	uint32_t kind;		/* enum jvm_leaf_kind */
+	const char *name;
+	uint32_t name_len;
+};
+
+/* A source that was asked for, and of which this JVM has no samples. */
+struct jvm_no_source {
+	uint64_t time_ns;
+	uint32_t source;	/* enum jvm_source */
+	const char *why;
+	uint32_t why_len;
+};
+
 /* Any record; the members have the names of their structs. */
 union jvm_record {
 #define RECORD(s, ...) struct jvm_##s s;

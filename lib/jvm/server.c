@@ -365,7 +365,9 @@ static bool make_rings(struct jvm *j, int fd, uint32_t flags)
 		.nr_rings = s->nr_rings, .ring_bytes = s->o.ring_bytes,
 		.max_depth = s->o.max_depth, .max_stack = s->o.max_stack_bytes,
 		.flags = flags | (s->o.places ? JVM_PLACES : 0), .log_limit = LOG_LIMIT,
+		.sources = s->o.sources,
 	};
+	memcpy(j->ctl->intervals, s->o.intervals, sizeof(j->ctl->intervals));
 	j->tails = xcalloc(s->nr_rings, sizeof(*j->tails));
 	j->lost = xcalloc(s->nr_rings, sizeof(*j->lost));
 	return true;

@@ -63,6 +63,9 @@ struct jvm_sample {
 	uint32_t event;		/* perf_event_attr.sig_data of the event that fired */
 	/* of a timer (jvm_server_use_timers()): so many of its periods; 0: a perf event's */
 	uint32_t nr_periods;
+	bool of_source;		/* event is an enum jvm_source, or a number that we do not know */
+	uint64_t value;		/* of a source: proto.h */
+	uint32_t leaf;
 	/* the signal was blocked: time and stack are of its delivery, not of the event */
 	bool late;
 	uint64_t vthread;	/* id of the virtual thread on it; 0: none, or not known */
@@ -114,6 +117,8 @@ struct jvm_server_opts {
 	uint32_t max_depth;		/* Java frames a sample */
 	uint32_t max_stack_bytes;	/* native stack copied a segment */
 	uint64_t ring_bytes;		/* of each of the rings of a JVM; power of two */
+	uint64_t sources;		/* bits 1 << enum jvm_source: tell of these, too */
+	uint64_t intervals[JVM_MAX_SOURCES];	/* as jvm_ctl has them */
 	bool callflow;			/* call trees: callbacks.callflow makes their memory */
 	/* no JVMs: the agent is not placed, and the environment left as it is */
 	bool programs;

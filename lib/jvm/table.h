@@ -63,6 +63,13 @@ RECORD(refused, OWN,
 RECORD(bracket, TRACED,
 	TID(bracket.thread)
 	FIELD(u32, bracket.method))
+RECORD(leaf, OWN,
+	KEY(u32, leaf.leaf)
+	FIELD(u32, leaf.kind)
+	TEXT(leaf.name, leaf.name_len))
+RECORD(no_source, OWN,
+	FIELD(u32, no_source.source)
+	TEXT(no_source.why, no_source.why_len))
 
 #undef RECORD
 #undef FIELD

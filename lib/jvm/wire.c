@@ -151,6 +151,7 @@ static int sample_record(struct span *s, const struct wire_sink *sink, struct wi
 		.time_ns = r->time_ns, .tid = r->tid,
 		.event = r->flags & JVM_SAMPLE_TIMER ? 0 : r->event,
 		.nr_periods = r->flags & JVM_SAMPLE_TIMER ? r->event : 0,
+		.of_source = r->flags & JVM_SAMPLE_SOURCE, .value = r->value, .leaf = r->leaf,
 		.late = r->flags & JVM_SAMPLE_LATE, .vthread = r->vthread,
 		.frames = w->frames, .nr_frames = r->nr_frames,
 		.segments = w->segments, .nr_segments = r->nr_segments,

@@ -315,6 +315,8 @@ static int take_function(void *ctx, const struct rec_function *r)
 		[FUNCTION_STUB] = CONSUMER_STUB,
 		[FUNCTION_UNRESOLVED] = CONSUMER_UNRESOLVED,
 		[FUNCTION_MARK] = CONSUMER_MARK,
+		[FUNCTION_CLASS] = CONSUMER_CLASS,
+		[FUNCTION_REASON] = CONSUMER_REASON,
 	};
 	struct names *x = ctx;
 	uint32_t *at = map_put(&x->function_of, r->function);

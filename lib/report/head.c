@@ -226,10 +226,12 @@ static void put_counts(const struct view *v, uint64_t first_n, struct buf *b)
 		buf_str(b, ", ");
 		put_count(b, s ? model_n(m, s, v->total_n, v->total) : first_n,
 			  kind == FLOW_CALLS ? "call" : kind == FLOW_SAMPLES ? "sample" : "object");
-		if (kind != FLOW_SAMPLES || !several)
-			continue;
-		buf_str(b, " of ");
-		quote_add(b, model_str(m, m->sources[s].name));
+		if (kind == FLOW_SAMPLES && several) {
+			buf_str(b, " of ");
+			quote_add(b, model_str(m, m->sources[s].name));
+		}
+		if (s == model_first_samples(m) && v->origin->rate_hz > 0)
+			put_rate(v, b);
 	}
 }
 
@@ -359,8 +361,6 @@ void head_text(const struct view *v, FILE *out)
 		report_put_duration(&b, v->origin->duration_ns);
 	}
 	put_counts(v, n, &b);
-	if (v->origin->rate_hz > 0 && sampled(v))
-		put_rate(v, &b);
 	if (v->m->flow.repairs.closed)
 		buf_fmt(&b, ", %" PRIu64 " open at the end", v->m->flow.repairs.closed);
 	if (origin_knows(v->origin, "lost samples") && v->m->flow.n_means != FLOW_OBJECTS)

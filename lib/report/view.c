@@ -77,7 +77,8 @@ static uint32_t fold_consumer(struct model *m, uint32_t id, enum report_fold fol
 	size_t len;
 
 	if (c.kind == CONSUMER_PROCESS || c.kind == CONSUMER_THREAD || c.kind == CONSUMER_HOST ||
-	    c.kind == CONSUMER_MARK || (c.kind == CONSUMER_CLASS && fold == FOLD_CLASS))
+	    c.kind == CONSUMER_MARK || c.kind == CONSUMER_REASON ||
+	    (c.kind == CONSUMER_CLASS && fold == FOLD_CLASS))
 		return id;
 	if ((is_java(c.kind) || c.kind == CONSUMER_CLASS) && fold != FOLD_MODULE) {
 		len = c.kind == CONSUMER_CLASS ? package_len(name) : java_prefix(name, fold);

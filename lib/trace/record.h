@@ -112,10 +112,12 @@ enum function_kind {		/* what a function is, as far as that is known */
 	FUNCTION_STUB,		/* of a virtual machine */
 	FUNCTION_UNRESOLVED,	/* an address that nobody could name */
 	FUNCTION_MARK,		/* says why there is no function, or which are missing */
+	FUNCTION_CLASS,		/* objects of a class, which is the name */
+	FUNCTION_REASON,	/* why a thread waits */
 	FUNCTION_NR
 };
 
-struct rec_function {		/* known by its name alone: of an imported profile */
+struct rec_function {		/* known by its name alone: of an imported profile, or a leaf of a source */
 	uint32_t function, kind;	/* kind: enum function_kind */
 	const char *name;
 	size_t name_len;

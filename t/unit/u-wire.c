@@ -382,6 +382,7 @@ TEST(wire_sample_record_decodes_to_what_was_written)
 	CHECK_U64(got.sample.tid, 5);
 	CHECK_U64(got.sample.event, 2);
 	CHECK(got.sample.late);
+	CHECK(!got.sample.of_source);
 	CHECK_U64(got.frames[0].kind, JVM_NATIVE);
 	CHECK_U64(got.frames[1].pc, 0x7f0000002000);
 	CHECK_U64(got.frames[1].method, 11);
@@ -394,6 +395,22 @@ TEST(wire_sample_record_decodes_to_what_was_written)
 	CHECK_U64(got.segments[0].end, 0x7ffc00001000);
 	CHECK_U64(got.segments[0].len, 20);
 	CHECK(!memcmp(got.stack, "abcdefghijklmnopqrst", 20));
+	buf_release(&b);
+}
+
+TEST(wire_sample_of_a_source_has_its_value_and_leaf)
+{
+	struct buf b = a_sample();
+	struct jvm_rec_sample *head = (void *)b.data;
+
+	head->flags = JVM_SAMPLE_SOURCE;
+	head->value = 1ull << 40;
+	head->leaf = 17;
+	CHECK_U64(decode(&b), 0);
+	CHECK(got.sample.of_source && !got.sample.late);
+	CHECK_U64(got.sample.event, 2);
+	CHECK_U64(got.sample.value, 1ull << 40);
+	CHECK_U64(got.sample.leaf, 17);
 	buf_release(&b);
 }
 

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/opt.h"
+#include "collect/sources.h"
+#include "collect/state.h"
+
+static const struct source_kind kinds[] = {
+	{ "alloc", "bytes", "objects", SOURCE_BYTES, 512 << 10, JVM_SOURCE_ALLOC,
+	  "Java objects allocated, by class: a sample every <bytes>, on average" },
+};
+
+_Static_assert(ARRAY_SIZE(kinds) <= COLLECT_MAX_SOURCES, "each may be there once");
+
+const struct source_kind *source_kind_at(size_t i)
+{
+	return i < ARRAY_SIZE(kinds) ? &kinds[i] : NULL;
+}
+
+static const struct source_kind *find_kind(const char *text)
+{
+	size_t len = strcspn(text, "="), i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strlen(kinds[i].name) == len && !memcmp(kinds[i].name, text, len))
+			return &kinds[i];
+	return NULL;
+}
+
+bool source_is_named(const char *text)
+{
+	return find_kind(text);
+}
+
+int source_parse(const char *text, struct source_conf *s, struct err *e)
+{
+	const struct source_kind *k = find_kind(text);
+	const char *arg = text + strlen(k->name);
+	int r = 0;
+
+	*s = (struct source_conf){ k, k->interval };
+	if (!*arg++)
+		return 0;
+	if (k->arg == SOURCE_NO_ARG)
+		return err_set(e, EINVAL, "event '%s': %s takes no interval", text, k->name);
+	r = k->arg == SOURCE_BYTES ? opt_parse_size(arg, &s->interval, e) :
+				     opt_parse_time(arg, &s->interval, e);
+	if (r)
+		return err_wrap(e, "event '%s'", text);
+	if (s->interval > INT32_MAX && k->arg == SOURCE_BYTES)	/* JVMTI's type */
+		return err_set(e, EINVAL, "event '%s': at most %d bytes", text, INT32_MAX);
+	return 0;
+}
+
+/* ---- events in the trace ---- */
+
+static uint32_t nr_events_of(const struct source_kind *k)
+{
+	return k->count ? 2 : 1;
+}
+
+/* The number of the first event of source i of the recording; that of the one past the last. */
+static uint32_t event_of(const struct collect *c, size_t i)
+{
+	uint32_t event = c->o->ev.nr_events;
+	size_t k;
+
+	for (k = 0; k < i; k++)
+		event += nr_events_of(c->o->sources[k].kind);
+	return event;
+}
+
+static void __attribute__((format(printf, 4, 5)))
+label(const struct collect *c, uint32_t event, const char *what, const char *fmt, ...)
+{
+	char key[48], value[64];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(value, sizeof(value), fmt, ap);
+	va_end(ap);
+	snprintf(key, sizeof(key), "event.%" PRIu32 "%s", event, what);
+	trace_write_label(c->w, key, "%s", value);
+}
+
+void sources_labels(const struct collect *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->o->nr_sources; i++) {
+		const struct source_conf *s = &c->o->sources[i];
+		uint32_t event = event_of(c, i);
+
+		label(c, event, "", "%s", s->kind->name);
+		label(c, event, ".unit", "%s", s->kind->unit);
+		if (s->interval)
+			label(c, event, ".interval", "%" PRIu64, s->interval);
+		if (!s->kind->count)
+			continue;
+		label(c, event + 1, "", "%s", s->kind->count);
+		label(c, event + 1, ".unit", "%s", s->kind->count);
+		label(c, event + 1, ".of", "%s", s->kind->name);
+	}
+}
+
+void sources_end(const struct collect *c)
+{
+	uint32_t first = c->o->ev.nr_events, end = event_of(c, c->o->nr_sources), event;
+
+	for (event = first; c->sources.totals && event < end; event++)
+		label(c, event, ".count", "%" PRIu64, c->sources.totals[event - first]);
+}
+
+void sources_release(struct sources *s)
+{
+	map_release(&s->functions);
+	free(s->totals);
+}
+
+/* ---- what agents are asked, and say ---- */
+
+void sources_ask(const struct collect *c, struct jvm_server_opts *o)
+{
+	size_t i;
+
+	for (i = 0; i < c->o->nr_sources; i++) {
+		const struct source_conf *s = &c->o->sources[i];
+
+		if (s->kind->jvm == JVM_NR_SOURCES)
+			continue;
+		o->sources |= 1ull << s->kind->jvm;
+		o->intervals[s->kind->jvm] = s->interval;
+	}
+}
+
+/* The source of the recording that agents call by this number; nr_sources: it was not asked for. */
+static size_t find_source(const struct collect *c, uint32_t jvm_source)
+{
+	size_t i;
+
+	for (i = 0; i < c->o->nr_sources && c->o->sources[i].kind->jvm != jvm_source; i++)
+		;
+	return i;
+}
+
+void sources_refused(struct collect *c, const struct java *j, const struct jvm_no_source *r)
+{
+	size_t i = find_source(c, r->source);
+
+	if (i == c->o->nr_sources)
+		return;
+	c->res->nr_no_source[i]++;
+	refused_source(&c->refused, c->o->sources[i].kind->name, j->proc->pid, r->why);
+}
+
+/* Programs that allocate a gigabyte a second, or wait all the time on 64 CPUs' worth of threads. */
+uint64_t sources_expected_hz(const struct collect *c)
+{
+	enum { MOST_HZ = 250000 };
+	uint64_t hz = 0;
+	size_t i;
+
+	for (i = 0; i < c->o->nr_sources; i++) {
+		const struct source_conf *s = &c->o->sources[i];
+		uint64_t a_second = s->kind->arg == SOURCE_TIME ? 64000000000 : 1000000000;
+
+		hz += s->interval ? MIN(a_second / s->interval, (uint64_t)MOST_HZ) : MOST_HZ;
+	}
+	return hz;
+}
+
+/* Its number in the trace; the record that names it comes when the agent tells. */
+static uint32_t function_of(struct sources *s, const struct java *j, uint32_t leaf)
+{
+	uint32_t *at = map_put(&s->functions, (uint64_t)j->proc->id << 32 | leaf);
+
+	if (*at == MAP_NONE)
+		*at = ++s->nr_functions;
+	return *at;
+}
+
+static const char *primitive(char letter)
+{
+	static const char *const types[] = {
+		['Z'] = "boolean", ['C'] = "char", ['F'] = "float", ['D'] = "double",
+		['B'] = "byte", ['S'] = "short", ['I'] = "int", ['J'] = "long",
+	};
+
+	return (unsigned char)letter < ARRAY_SIZE(types) ? types[(unsigned char)letter] : NULL;
+}
+
+/* [[Ljava/lang/String; -> java.lang.String[][], but Foo$$Lambda.0x12 -> Foo$$Lambda/0x12 as in Java. */
+static void put_class_name(struct buf *b, const char *s, size_t len)
+{
+	size_t dims = strspn(s, "["), i;
+
+	s += dims;
+	len -= dims;
+	if (len == 1 && primitive(*s)) {
+		buf_str(b, primitive(*s));
+	} else {
+		if (len > 2 && *s == 'L' && s[len - 1] == ';') {
+			s++;
+			len -= 2;
+		}
+		for (i = 0; i < len; i++) {
+			bool hidden = len - i > 2 && s[i + 1] == '0' && s[i + 2] == 'x';
+
+			buf_putc(b, s[i] != '/' && s[i] != '.' ? s[i] : hidden ? '/' : '.');
+		}
+	}
+	for (i = 0; i < dims; i++)
+		buf_str(b, "[]");
+}
+
+void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf)
+{
+	struct rec_function r = { .kind = FUNCTION_REASON, .module = "", .file = "" };
+	struct buf b = BUF_INIT;
+
+	r.function = function_of(&c->sources, j, leaf->leaf);
+	if (leaf->kind == JVM_LEAF_CLASS) {
+		r.kind = FUNCTION_CLASS;
+		put_class_name(&b, leaf->name, leaf->name_len);
+	} else {
+		buf_add(&b, leaf->name, leaf->name_len);
+	}
+	r.name = b.data ? b.data : "";
+	r.name_len = b.len;
+	trace_write_function(c->w, &r);
+	buf_release(&b);
+}
+
+/* ---- samples ---- */
+
+/* xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators" (2016). In [0, 1). */
+static double random_part(struct sources *s)
+{
+	s->random = s->random ? s->random : 0x9e3779b97f4a7c15ull;
+	s->random ^= s->random >> 12;
+	s->random ^= s->random << 25;
+	s->random ^= s->random >> 27;
+	return (double)(s->random * 0x2545f4914f6cdd1dull >> 11) * 0x1p-53;
+}
+
+/* To one of the integers beside it, so that it is right on average; sums stay far below 2^64. */
+static uint64_t rounded(struct sources *s, double v)
+{
+	double whole = floor(v);
+
+	if (!(v < 0x1p62))
+		return 1ull << 62;
+	return (uint64_t)whole + (random_part(s) < v - whole);
+}
+
+static void write_event(struct collect *c, uint32_t event, double weight, const struct rec_sample *s)
+{
+	uint32_t first = c->o->ev.nr_events, end = event_of(c, c->o->nr_sources);
+	struct rec_sample r = *s;
+
+	if (!c->sources.totals)
+		c->sources.totals = xcalloc(end - first, sizeof(*c->sources.totals));
+	r.event = event;
+	r.weight = rounded(&c->sources, weight);
+	trace_write_sample(c->w, &r);
+	c->sources.totals[event - first] += r.weight;
+}
+
+/* Writes one that is complete: source i of the recording, hit for value; s has all but event and weight. */
+static void sources_write(struct collect *c, size_t i, uint64_t value, const struct rec_sample *s)
+{
+	const struct source_conf *source = &c->o->sources[i];
+	double size = (double)value, p = source->interval ? -expm1(-size / (double)source->interval) : 1;
+	uint32_t event = event_of(c, i);
+
+	if (!value)
+		return;		/* never hit: an agent that lies */
+	write_event(c, event, size / p, s);
+	if (source->kind->count)
+		write_event(c, event + 1, 1 / p, s);
+	c->res->nr_samples++;
+	c->res->nr_of_source[i]++;
+}
+
+void sources_sample(struct collect *c, const struct java *j, const struct jvm_sample *s, uint32_t thread,
+		    struct frame *frames, size_t nr)
+{
+	struct rec_sample r = { .time_ns = s->time_ns, .thread = thread, .cpu = UINT16_MAX, .user = true };
+	size_t i = find_source(c, s->event);
+
+	if (!collect_is_on(c) || i == c->o->nr_sources)
+		return;
+	stack_count_marks(c, frames, nr);
+	if (s->leaf)
+		frames[nr++] = (struct frame){
+			FRAME_NAMED, .function = function_of(&c->sources, j, s->leaf),
+		};
+	r.stack = trace_write_stack(c->w, frames, nr);
+	sources_write(c, i, s->value, &r);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sources.h - sources of samples that are no perf events: what "record -e NAME[=INTERVAL]" means where NAME
+ * is one of these. A new one is a row in sources.c; Documentation/howto/add-an-event.adoc tells the rest.
+ *
+ * A source is an amount that adds up while programs run, of bytes or of time. Its samples are points on
+ * that amount, the distances between them exponentially distributed with the interval as their mean. What
+ * is sampled, such as an object, has a size v, and is hit with probability 1 - exp(-v / interval); hit by
+ * several points it is one sample. So a sample stands for 1 / p things and v / p of the amount, whatever
+ * the size: both sums are unbiased. With the interval 0 everything is a sample, and p is 1.
+ *
+ * In the trace a source is an event "event.N", numbered behind the perf events, whose samples weigh v / p.
+ * A source that names what it counts has an event N + 1 as well: the same samples again, with weight 1 / p.
+ * So n is the number of samples that were taken, of each event, and never an estimate; all that
+ * reports do with events they do with sources.
+ *
+ * Weights are integers: v / p and 1 / p are rounded up with the probability of their fraction, else down.
+ */
+#ifndef COLLECT_SOURCES_H
+#define COLLECT_SOURCES_H
+
+#include "base/hash.h"
+#include "collect/java.h"
+#include "jvm/proto.h"
+
+struct collect;
+
+enum source_arg {
+	SOURCE_NO_ARG,			/* everything is a sample */
+	SOURCE_BYTES,
+	SOURCE_TIME,			/* ns */
+};
+
+struct source_kind {
+	const char *name;		/* for -e; also the metric of the amount */
+	const char *unit;		/* of the amount: bytes or ns */
+	const char *count;		/* what has it: a metric, and its unit; NULL: that is not counted */
+	enum source_arg arg;
+	uint64_t interval;		/* when none is given */
+	/* Which the agents of JVMs are asked for; JVM_NR_SOURCES: none. */
+	enum jvm_source jvm;
+	const char *help;		/* one line */
+};
+
+/* One that is to be recorded. */
+struct source_conf {
+	const struct source_kind *kind;
+	uint64_t interval;
+};
+
+/* NULL after the last. */
+const struct source_kind *source_kind_at(size_t i);
+/* Is it NAME or NAME=INTERVAL of a source? Then source_parse() understands it, or says why not (-EINVAL). */
+bool source_is_named(const char *text);
+int source_parse(const char *text, struct source_conf *s, struct err *e);
+
+/* ---- during a recording (struct collect has one) ---- */
+
+struct sources {
+	struct map functions;		/* (proc, leaf) -> function in the trace */
+	uint32_t nr_functions;
+	uint64_t random;		/* state of what rounds */
+	uint64_t *totals;		/* [events of sources]: sums of weights */
+};
+
+void sources_release(struct sources *s);
+/* Labels of their events; at the end what they add up to. */
+void sources_labels(const struct collect *c);
+void sources_end(const struct collect *c);
+/* Which sources agents are to tell of, as jvm_server_opts has it. */
+void sources_ask(const struct collect *c, struct jvm_server_opts *o);
+/* An upper bound of samples a second, for the size of buffers. */
+uint64_t sources_expected_hz(const struct collect *c);
+/* An agent cannot tell of a source. */
+void sources_refused(struct collect *c, const struct java *j, const struct jvm_no_source *r);
+/* What an agent calls a leaf. */
+void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf);
+/*
+ * A sample that an agent took: thread is its number in the trace; frames, outermost first, with room for one
+ * more.
+ */
+void sources_sample(struct collect *c, const struct java *j, const struct jvm_sample *s, uint32_t thread,
+		    struct frame *frames, size_t nr);
+
+#endif

@@ -1,0 +1,197 @@
+#!/usr/bin/env bats
+# Samples of allocated objects: programs that say what they allocate, against what reports estimate.
+load ../lib
+load ../java
+
+setup_file() {
+	prepare_jdks
+	cat >"$BATS_FILE_TMPDIR/alloc.c" <<-'EOF'
+		#include <jni.h>
+		JNIEXPORT void JNICALL Java_Allocations_nativeArrays(JNIEnv *env, jclass cls, jint n)
+		{
+			int i;
+
+			for (i = 0; i < n; i++)
+				(*env)->DeleteLocalRef(env, (*env)->NewByteArray(env, 2000 - 16));
+		}
+	EOF
+	local home
+	home=$(jdks | head -n 1)
+	gcc -shared -fPIC -I"$home/include" -I"$home/include/linux" "$BATS_FILE_TMPDIR/alloc.c" \
+		-o "$BATS_FILE_TMPDIR/liballoc.so"
+}
+
+setup() {
+	LIBRARY=$BATS_FILE_TMPDIR/liballoc.so
+	cd "$BATS_TEST_TMPDIR" || exit
+}
+
+# record <interval> <java option>... <class> <megabytes>: ./truth has what the program says it allocated.
+record() {
+	local interval=$1 heap=-Xmx256m
+	shift
+	"$ARCPROF" record -e "alloc=$interval" -o trace java $heap -cp "$CLASSES" "$@" "$LIBRARY" >truth 2>err ||
+		{ cat truth err; return 1; }
+	[[ $(cat err) == *" 0 lost"* ]] || { cat err; return 1; }
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+}
+
+# Which class each method allocates, and where: "method context class" of the lines that are compared.
+readonly CONTEXTS='tiny tiny Allocations$Tiny
+hundred hundred byte[]
+thousand thousand byte[]
+large large byte[]
+huge huge byte[]
+reflected reflected int[]
+cloned cloned Allocations$Copied
+deserialised readAll long[]
+nativeArrays nativeArrays byte[]'
+
+# ./contexts: by context and class, the leaf: "context class samples bytes objects".
+by_class() {
+	"$ARCPROF" report -i trace --metric alloc,objects --xtree --format tree | awk -F '\t' '
+	/^#/ { next }
+	{ path[$1] = $6 }
+	$2 > 0 {
+		for (i = $1 - 1; i > 0 && path[i] !~ /^Allocations\./; i--)
+			;
+		where = path[i]
+		sub(/^Allocations\./, "", where)
+		key = where " " $6
+		n[key] += $2; bytes[key] += $3; objects[key] += $4
+	}
+	END { for (k in n) print k, n[k], bytes[k], objects[k] }' >contexts
+}
+
+# Each method of ./truth within 4.5 standard errors, which one in 100000 is not by chance, and what
+# rounding adds; a sample is one of the things with the probability p.
+agrees() {
+	by_class
+	echo "$CONTEXTS" | awk -v interval="$1" '
+	FILENAME == "-" { context[$1] = $2 " " $3; next }
+	FILENAME == "contexts" { n[$1 " " $2] = $3; bytes[$1 " " $2] = $4; objects[$1 " " $2] = $5; next }
+	{
+		c = context[$1]
+		p = interval ? 1 - exp(-$2 / interval) : 1
+		se = sqrt($3 * p * (1 - p)) / p
+		ok = 1
+		d = objects[c] - $3
+		if (d * d > 4.5 * 4.5 * (se * se + $3 * p / 4 * (p < 1)))
+			ok = 0
+		d = bytes[c] / $2 - $3
+		if (d * d > 4.5 * 4.5 * se * se + 1e-6 * $3 * $3)
+			ok = 0
+		printf "%-12s %8d bytes, %8d objects: %12.0f and %9d of %7d samples, %.1f se%s\n", $1, $2, $3,
+			bytes[c], objects[c], n[c], se ? d / se : 0, ok ? "" : ": not as it should be"
+		bad += !ok
+		rows++
+	}
+	END { exit bad || rows != 9 }' - contexts truth
+}
+
+small_interval() {
+	record 4k Allocations 32
+	agrees 4096
+	record 4k -Xint Allocations 8
+	agrees 4096
+}
+
+@test "alloc: bytes and objects of known sizes are right, compiled and interpreted, at 4k" {
+	on_each_jdk small_interval
+}
+
+any_interval() {
+	record 64k Allocations 256
+	agrees 65536
+	record 512k -XX:+UseSerialGC Allocations 256
+	agrees 524288
+}
+
+@test "alloc: and at any interval from JDK 25 on" {
+	on_each_jdk 25 any_interval
+}
+
+virtual() {
+	record 16k VirtualAllocations 64
+	agrees 16384
+	"$ARCPROF" report -i trace --xtree --metric alloc >tree
+	grep -q 'virtual large' tree
+}
+
+@test "alloc: objects of virtual threads are theirs" {
+	on_each_jdk 21 virtual
+}
+
+collector() {
+	for gc in UseParallelGC UseZGC UseShenandoahGC; do
+		java "-XX:+$gc" -version >/dev/null 2>&1 || continue
+		record 4k "-XX:+$gc" -XX:TieredStopAtLevel=1 Allocations 8
+		agrees 4096
+	done
+}
+
+@test "alloc: with each collector" {
+	on_each_jdk collector
+}
+
+every() {
+	record 0 Allocations 1
+	by_class
+	# a thread that begins later knows the interval from the start
+	awk 'FILENAME == "contexts" { if ($2 == "Allocations$Tiny") { n = $3; bytes = $4; objects = $5 } next }
+		$1 == "tiny" { print n, bytes, objects, $3; exit !(n == $3 && objects == $3 && bytes == 16 * $3) }' \
+		contexts truth
+}
+
+@test "alloc: with the interval 0 every object is a sample" {
+	on_each_jdk 25 every
+}
+
+beside() {
+	"$ARCPROF" record -e cpu-clock,alloc=64k -o trace java -cp "$CLASSES" Allocations 32 "$LIBRARY" >truth 2>err
+	grep -Eq ' samples of cpu-clock at [0-9.]+ Hz, [0-9]+ of alloc in ' err
+	"$ARCPROF" report -i trace --check
+	"$ARCPROF" report -i trace --xprof --metric cpu-clock,alloc,objects --format json >json
+	jq -e '[.metrics[].name] | contains(["cpu-clock", "alloc", "objects"])' json
+}
+
+@test "alloc: beside a perf event, each has its own samples and metrics" {
+	on_each_jdk beside
+}
+
+running() {
+	java -cp "$CLASSES" Allocations 400000 "$LIBRARY" >out & pid=$!
+	until [ -e "/tmp/hsperfdata_$(id -un)/$pid" ]; do sleep .1; done
+	sleep 1
+	"$ARCPROF" record -e alloc=64k -d 2 -o trace -p "$pid" 2>err
+	kill "$pid"
+	"$ARCPROF" report -i trace --check
+	by_class
+	grep -q '^tiny Allocations$Tiny [1-9]' contexts
+}
+
+@test "alloc: in a running JVM" {
+	on_each_jdk running
+}
+
+@test "alloc: what cannot be is refused in a line" {
+	run "$ARCPROF" record -e alloc=x true
+	[ "$status" -eq 2 ]
+	[[ $output == *"event 'alloc=x': 'x' is not a size"* ]]
+	run "$ARCPROF" record -e alloc,alloc=4k true
+	[ "$status" -eq 2 ]
+	[[ $output == *"event 'alloc' is there twice"* ]]
+	run "$ARCPROF" record -e alloc -F 99 true
+	[ "$status" -eq 2 ]
+	[[ $output == *"-e alloc=<interval>"* ]]
+	run "$ARCPROF" record -e alloc --no-java true
+	[ "$status" -eq 2 ]
+	run "$ARCPROF" record -e alloc --callflow --metric objects true
+	[ "$status" -eq 2 ]
+	[[ $output == *"--metric objects"* ]]
+	run "$ARCPROF" top -e alloc
+	[ "$status" -eq 2 ]
+	run "$ARCPROF" record -e alloc -o trace true
+	[ "$status" -eq 0 ]
+	[[ $output == *"no samples of alloc: no JVM was recorded with the agent"* ]]
+}
