@@ -16,14 +16,23 @@ static bool is_native(uint32_t kind)
 	return kind == CONSUMER_NATIVE || kind == CONSUMER_NATIVE_INLINED;
 }
 
+/* Asked at each letter of each name: strspn() first makes a table. */
 static size_t len_digits(const char *s)
 {
-	return strspn(s, "0123456789");
+	size_t len = 0;
+
+	while (s[len] >= '0' && s[len] <= '9')
+		len++;
+	return len;
 }
 
 static size_t len_hex(const char *s)
 {
-	return strspn(s, "0123456789abcdefABCDEF");
+	size_t len = 0;
+
+	while (isxdigit((unsigned char)s[len]))
+		len++;
+	return len;
 }
 
 static bool ends_here(char c)
@@ -109,8 +118,10 @@ static bool is_clone_mark(const char *s, size_t left)
 	static const char *const marks[] = { ".cold", ".part", ".constprop", ".isra", ".llvm", ".lto_priv" };
 	size_t i, len;
 
-	if (left > 8 && begins_with(s, " [clone "))
-		return true;
+	if (*s == ' ')
+		return left > 8 && begins_with(s, " [clone ");
+	if (*s != '.')
+		return false;
 	for (i = 0; i < ARRAY_SIZE(marks); i++) {
 		len = strlen(marks[i]);
 		if (len <= left && begins_with(s, marks[i]) && (len == left || s[len] == '.'))
