@@ -156,11 +156,21 @@ static int compare_symbols(const void *p, const void *q)
 	return a->off < b->off ? -1 : a->off > b->off;
 }
 
+static bool is_sorted(const struct name_module *m)
+{
+	size_t i;
+
+	for (i = 1; i < m->nr_symbols; i++)
+		if (m->symbols[i - 1].off > m->symbols[i].off)
+			return false;
+	return true;
+}
+
 static const struct name_symbol *find_symbol(struct name_module *m, uint64_t off)
 {
 	size_t lo = 0, hi = m->nr_symbols, mid;
 
-	if (!m->sorted && m->nr_symbols)
+	if (!m->sorted && !is_sorted(m))	/* as most recorders write them */
 		qsort(m->symbols, m->nr_symbols, sizeof(*m->symbols), compare_symbols);
 	m->sorted = true;
 	while (lo < hi) {

@@ -251,6 +251,7 @@ static bool inflate_payload(struct walk *w, const struct walk_chunk *c)
 		w->raw = xmalloc(TRF_MAX_RAW);
 	}
 	inflateReset(z);
+	inflateValidate(z, 0);		/* the chunk has a checksum of its own */
 	z->next_in = (Bytef *)c->stored;
 	z->avail_in = c->h.stored_len;
 	z->next_out = w->raw;
