@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* merge.c - "arcprof merge": any number of traces become one. */
 #include <inttypes.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "cmd.h"
 #include "input.h"
 #include "model/merge.h"
@@ -34,53 +38,135 @@ static const struct opt merge_table[] = {
 };
 #undef O
 
-/* -errno; 1: the trace is damaged, and what could be read is in. */
-static int add_trace(struct merge *g, const struct merge_opts *o, const char *path, struct err *e)
-{
-	const struct profile_opts po = { .names.by_kind = o->by_kind, .metrics = &o->metrics,
-					 .calibrate = o->calibrate, .all_events = true };
-	struct origin origin = { 0 };
+/*
+ * Traces are read by as many threads as there are CPUs, and added in the order of the command line, so that
+ * what is written and said does not depend on who is fastest.
+ */
+struct team {
+	const struct merge_opts *o;
+	struct merge *g;
+	char **paths;
+	int nr;
+	pthread_mutex_t lock;
+	pthread_cond_t turned;
+	/* Under lock: */
+	int taken, added;		/* of paths */
+	int status;			/* -errno: it is over; 1: a trace was damaged */
+	struct err e;
+};
+
+enum {
+	MAX_THREADS = 16,		/* each holds a model */
+	KEEP_BYTES = 32 << 20,
+};
+
+/* A trace as a model, between being read and being added. */
+struct part {
 	struct trace_reader *t;
 	struct names names;
 	struct model m;
-	int r = input_open(&t, path, NULL, e);
+	struct origin origin;
+	struct err e;
+	int status;			/* -errno */
+};
 
-	if (r)
-		return r;
-	r = profile_read(&names, &m, &origin, t, &po, e);
-	if (!r)
-		r = merge_add(g, &m, &origin, e);
-	if (r)
-		err_wrap(e, "%s", path);
-	else
-		r = warn_of_damage(path, trace_reader_damage(t));
-	names_release(&names);
-	model_release(&m);
-	trace_reader_close(t);
-	return r;
+static void part_read(struct part *p, const struct merge_opts *o, const char *path)
+{
+	const struct profile_opts po = { .names.by_kind = o->by_kind, .metrics = &o->metrics,
+					 .calibrate = o->calibrate, .all_events = true };
+
+	*p = (struct part){ .t = NULL };
+	p->status = input_open(&p->t, path, NULL, &p->e);
+	if (!p->t)
+		return;
+	p->status = profile_read(&p->names, &p->m, &p->origin, p->t, &po, &p->e);
+	if (p->status)
+		err_wrap(&p->e, "%s", path);
+}
+
+static void part_release(struct part *p)
+{
+	if (!p->t)
+		return;
+	names_release(&p->names);
+	model_release(&p->m);
+	trace_reader_close(p->t);
+}
+
+/* It is this part's turn, and the lock is held. */
+static void add_part(struct team *m, struct part *p, const char *path)
+{
+	if (!p->status && (p->status = merge_add(m->g, &p->m, &p->origin, &p->e)))
+		err_wrap(&p->e, "%s", path);
+	if (p->status) {
+		m->status = p->status;
+		m->e = p->e;
+	} else {
+		m->status |= warn_of_damage(path, trace_reader_damage(p->t));
+	}
+}
+
+static void *work(void *ctx)
+{
+	struct team *m = ctx;
+	struct part p;
+	int i;
+
+	pthread_mutex_lock(&m->lock);
+	while (m->status >= 0 && m->taken < m->nr) {
+		i = m->taken++;
+		pthread_mutex_unlock(&m->lock);
+		part_read(&p, m->o, m->paths[i]);
+		pthread_mutex_lock(&m->lock);
+		while (m->added != i && m->status >= 0)
+			pthread_cond_wait(&m->turned, &m->lock);
+		if (m->status >= 0)
+			add_part(m, &p, m->paths[i]);
+		m->added++;
+		pthread_cond_broadcast(&m->turned);
+		pthread_mutex_unlock(&m->lock);
+		part_release(&p);
+		pthread_mutex_lock(&m->lock);
+	}
+	pthread_mutex_unlock(&m->lock);
+	return NULL;
+}
+
+/* This thread and as many others as there are CPUs; without others it goes on alone. */
+static void work_together(struct team *m)
+{
+	pthread_t threads[MAX_THREADS];
+	cpu_set_t cpus;
+	int i, nr = 1, started = 0;
+
+	if (!sched_getaffinity(0, sizeof(cpus), &cpus))
+		nr = MIN(CPU_COUNT(&cpus), MIN(m->nr, (int)MAX_THREADS));
+	for (i = 1; i < nr && !pthread_create(&threads[started], NULL, work, m); i++)
+		started++;
+	work(m);
+	while (started)
+		pthread_join(threads[--started], NULL);
 }
 
 /* Adds all of them, then writes; a trace that cannot be read leaves no result. */
 static int merge(struct merge *g, const struct merge_opts *o, int nr, char **paths)
 {
-	struct err e = { 0 };
-	int i, r = 0, damaged = 0;
+	struct team m = { .o = o, .g = g, .paths = paths, .nr = nr, .lock = PTHREAD_MUTEX_INITIALIZER,
+			  .turned = PTHREAD_COND_INITIALIZER };
+	int r;
 
-	for (i = 0; i < nr && r >= 0; i++) {
-		r = add_trace(g, o, paths[i], &e);
-		damaged |= r > 0;
-	}
-	if (r >= 0) {
-		merge_finish(g);
-		r = merge_write(g, o->output, &e);
-	}
-	if (r < 0)
-		return log_err(&e);
+	work_together(&m);
+	if (m.status < 0)
+		return log_err(&m.e);
+	merge_finish(g);
+	r = merge_write(g, o->output, &m.e);
+	if (r)
+		return log_err(&m.e);
 	log_info("%zu recording%s, %zu contexts; wrote %s", g->nr_parts, g->nr_parts == 1 ? "" : "s",
 		 g->m.flow.nr_nodes - 1, o->output);
 	if (g->below_zero)
 		log_warn("%" PRIu64 " values would be below zero, and are 0", g->below_zero);
-	return damaged;
+	return m.status;
 }
 
 static int merge_run(void *opts, int nr_operands, char **operands)
@@ -96,6 +182,9 @@ static int merge_run(void *opts, int nr_operands, char **operands)
 		log_hint("arcprof merge a.data b.data -o both.data");
 		return EXIT_USAGE;
 	}
+	/* What one trace took the next one takes again: it need not go back in between. */
+	mallopt(M_MMAP_THRESHOLD, KEEP_BYTES);
+	mallopt(M_TRIM_THRESHOLD, KEEP_BYTES);
 	merge_init(&g, o->op, &same);
 	status = merge(&g, o, nr_operands, operands);
 	merge_release(&g);
