@@ -5,6 +5,9 @@
  * The nodes are put in order of their consumer; then each stanza's rows are summed from its
  * nodes, their parents and their children.  row_of[] finds the row of the other end without a
  * search: rows are only appended, so an index from an earlier stanza or kind shows itself.
+ *
+ * The nodes of a consumer are all over the tree, and a large tree does not fit into caches: what is
+ * needed soon is asked for before.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -59,16 +62,38 @@ static void add_row(struct builder *b, size_t first, uint32_t consumer, uint32_t
 	add_node(b->a->sums + (*at - 1) * b->width, b->f, node);
 }
 
+enum { AHEAD = 8 };	/* nodes */
+
+static void fetch_values(const struct flow *f, uint32_t node)
+{
+	__builtin_prefetch(&f->nodes[node]);
+	__builtin_prefetch(flow_base(f, node));
+	__builtin_prefetch(flow_cum(f, node));
+}
+
+/* What the other end of the arcs of b->nodes[k] is read from. */
+static void fetch_other_end(const struct builder *b, uint32_t k, bool up)
+{
+	const struct flow_node *n = &b->f->nodes[b->nodes[k]];
+
+	if (up)
+		__builtin_prefetch(&b->f->nodes[n->parent]);
+	else
+		fetch_values(b->f, n->child);
+}
+
 static void sum_rows(struct builder *b, size_t stanza, enum arc_rows kind)
 {
 	bool r = kind == ARC_RPARENTS || kind == ARC_RCHILDREN,
 	     up = kind == ARC_PARENTS || kind == ARC_RPARENTS;
 	size_t first = b->nr_rows;
 	const struct flow *f = b->f;
-	uint32_t k, i, child;
+	uint32_t k, i, child, end = b->first[stanza + 1];
 
-	for (k = b->first[stanza]; k < b->first[stanza + 1]; k++) {
+	for (k = b->first[stanza]; k < end; k++) {
 		i = b->nodes[k];
+		if (k + AHEAD < end)
+			fetch_other_end(b, k + AHEAD, up);
 		if ((f->rl[i] > 1) != r)
 			continue;
 		if (up) {
@@ -81,25 +106,34 @@ static void sum_rows(struct builder *b, size_t stanza, enum arc_rows kind)
 	b->a->stanzas[stanza].nr_rows[kind] = b->nr_rows - first;
 }
 
-/* Self and rself: two rows of their own for each stanza, in front of all others. */
-static void sum_self(struct builder *b)
+/* Self and rself have two rows for each stanza, in front of all others. */
+static void sum_self(struct builder *b, size_t s)
 {
+	struct arc_stanza *x = &b->a->stanzas[s];
 	const struct flow *f = b->f;
-	size_t s;
-	uint32_t k;
+	uint32_t k, last = b->first[b->a->nr_stanzas];
 
-	for (s = 0; s < b->a->nr_stanzas; s++) {
-		struct arc_stanza *x = &b->a->stanzas[s];
-		size_t row = new_row(b, x->consumer);
+	for (k = b->first[s]; k < b->first[s + 1]; k++) {
+		bool r = f->rl[b->nodes[k]] > 1;
 
-		new_row(b, x->consumer);
-		for (k = b->first[s]; k < b->first[s + 1]; k++) {
-			bool r = f->rl[b->nodes[k]] > 1;
-
-			x->nr_self += !r;
-			x->nr_rself += r;
-			add_node(b->a->sums + (row + r) * b->width, f, b->nodes[k]);
+		if (k + AHEAD < last) {
+			fetch_values(f, b->nodes[k + AHEAD]);
+			__builtin_prefetch(&f->rl[b->nodes[k + AHEAD]]);
 		}
+		x->nr_self += !r;
+		x->nr_rself += r;
+		add_node(b->a->sums + (s * 2 + r) * b->width, f, b->nodes[k]);
+	}
+}
+
+static void sum_stanza(struct builder *b, size_t s)
+{
+	sum_self(b, s);
+	sum_rows(b, s, ARC_PARENTS);
+	sum_rows(b, s, ARC_CHILDREN);
+	if (b->a->stanzas[s].nr_rself) {
+		sum_rows(b, s, ARC_RPARENTS);
+		sum_rows(b, s, ARC_RCHILDREN);
 	}
 }
 
@@ -183,17 +217,18 @@ void arcs_init(struct arcs *a, const struct flow *f)
 {
 	struct builder b = { .a = a, .f = f, .width = 1 + 2 * f->nr_metrics };
 	size_t s;
-	int kind;
 
 	memset(a, 0, sizeof(*a));
 	a->nr_metrics = f->nr_metrics;
 	find_stanzas(a, f);
 	sort_nodes(&b);
 	b.row_of = xcalloc(flow_nr_consumers(f), sizeof(*b.row_of));
-	sum_self(&b);
+	for (s = 0; s < a->nr_stanzas; s++) {
+		new_row(&b, a->stanzas[s].consumer);
+		new_row(&b, a->stanzas[s].consumer);
+	}
 	for (s = 0; s < a->nr_stanzas; s++)
-		for (kind = 0; kind < ARC_NR; kind++)
-			sum_rows(&b, s, kind);
+		sum_stanza(&b, s);
 	set_pointers(&b);
 	drop_lone_roots(a);
 	free(b.nodes);

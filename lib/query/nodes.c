@@ -176,7 +176,7 @@ enum {
 };
 
 static const struct query_column flat_columns[] = {
-	[FLAT_FUNCTION] = { "function", COLUMN_INDEX | COLUMN_UNIQUE, "its number" },
+	[FLAT_FUNCTION] = { "function", COLUMN_ASCENDS | COLUMN_UNIQUE, "its number" },
 	[FLAT_NAME] = { "name", COLUMN_TEXT, "its name" },
 	[FLAT_KIND] = { "kind", COLUMN_TEXT, "as in functions" },
 	[FLAT_MODULE] = { "module", COLUMN_TEXT, "as in functions" },
@@ -262,7 +262,7 @@ const struct query_table query_xprof = {
 enum { ARC_FUNCTION, ARC_NAME, ARC_ROW, ARC_OTHER, ARC_OTHER_NAME, ARC_N, ARC_BASE, ARC_CUM };
 
 static const struct query_column arc_columns[] = {
-	[ARC_FUNCTION] = { "function", COLUMN_INDEX, "whose stanza it is" },
+	[ARC_FUNCTION] = { "function", COLUMN_ASCENDS, "whose stanza it is" },
 	[ARC_NAME] = { "name", COLUMN_TEXT, "its name" },
 	[ARC_ROW] = { "row", COLUMN_TEXT, "self, parent, child; of recursion rself, rparent, rchild" },
 	[ARC_OTHER] = { "other", COLUMN_INDEX, "the parent or child; NULL: self, and for a root" },
