@@ -81,6 +81,7 @@ static int no_metric(const struct model *m, const char *name, struct err *e)
 /* What of the model is compared: a metric, or with is_n calls; source: whose n that is. */
 struct chosen {
 	bool is_n, exact;
+	enum flow_n kind;
 	unsigned int metric, source;
 	const char *name, *unit;
 };
@@ -100,7 +101,8 @@ static int choose(const struct diff *d, const struct model *m, struct chosen *c,
 		c->source = m->metrics[i].source;
 	}
 	c->unit = c->is_n ? "calls" : model_str(m, m->metrics[i].unit);
-	c->exact = m->sources[c->source].kind == FLOW_CALLS;
+	c->kind = m->sources[c->source].kind;
+	c->exact = c->kind == FLOW_CALLS || c->kind == FLOW_OBJECTS;
 	if (d->name && (c->exact != d->exact || c->is_n != d->of_calls))
 		return err_set(e, EINVAL, "'%s' is %s here and %s in the first recording", name,
 			       c->exact ? "exact" : "sampled", d->exact ? "exact" : "sampled");
@@ -176,6 +178,7 @@ int diff_add(struct diff *d, unsigned int side, const struct model *m, const str
 		d->name = xstrdup(c.name);
 		d->unit = xstrdup(c.unit);
 		d->exact = c.exact;
+		d->kind = c.kind;
 		d->of_calls = c.is_n;
 	}
 	keep_values(&run, m, &c);

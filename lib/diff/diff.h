@@ -70,6 +70,7 @@ struct diff {
 	const char *metric;	/* borrowed; NULL: the first one of the first input; "calls": these */
 	char *name, *unit;	/* of what is compared; known after the first diff_add() */
 	bool of_calls;
+	enum flow_n kind;	/* what n of its source counts */
 	bool exact;		/* counted, not sampled */
 	bool counts_unknown;	/* of one of the runs */
 	bool has_jit;		/* one of them has */

@@ -29,14 +29,13 @@ struct printer {
 	struct buf line, name;
 };
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static const char *rows_are(const struct printer *p, uint64_t n)
 {
-	return p->x->by == DIFF_BY_CONTEXT ? (n == 1 ? "context" : "contexts") : n == 1 ? "function" : "functions";
+	if (p->x->by == DIFF_BY_CONTEXT)
+		return n == 1 ? "context" : "contexts";
+	if (p->d->kind == FLOW_OBJECTS)
+		return n == 1 ? "class" : "classes";
+	return n == 1 ? "function" : "functions";
 }
 
 /* Values have the unit of the metric, and its nanoseconds are shown so that the largest has few digits. */
@@ -90,6 +89,12 @@ static const char *normalized(const struct printer *p)
 	return words[p->x->normalize];
 }
 
+/* " in 3 calls", " in 1 object" */
+static void put_things(struct buf *b, uint64_t n, const char *plural)
+{
+	buf_fmt(b, " in %" PRIu64 " %.*s", n, (int)(strlen(plural) - (n == 1)), plural);
+}
+
 /* "10.2 s in 10213 samples", "213495 calls" */
 static void put_total(const struct printer *p, unsigned int side, uint64_t n, struct buf *b)
 {
@@ -100,7 +105,7 @@ static void put_total(const struct printer *p, unsigned int side, uint64_t n, st
 	else
 		buf_fmt(b, "%" PRIu64 " %s", total, p->d->unit);
 	if (!p->d->counts_unknown && (total != n || !strcmp(p->d->unit, "ns")))
-		buf_fmt(b, " in %" PRIu64 " %s%s", n, p->d->exact ? "call" : "sample", plural(n));
+		put_things(b, n, model_kind_name(p->d->kind));
 }
 
 /* " A  10.2 s in 10213 samples over 10.5 s, 0 lost: before.data" */
@@ -179,7 +184,7 @@ static void put_head(const struct printer *p)
 	put_side(p, DIFF_B);
 	put_verdict(p);
 	fprintf(p->out, "\n%s%*s %*s %*s %8s%s   %s\n", margin, w, "A", w, "B", w, "Delta", "Change",
-		intervals ? "          Interval     " : "", p->x->by == DIFF_BY_CONTEXT ? "Context" : "Function");
+		intervals ? "          Interval     " : "", p->x->by == DIFF_BY_CONTEXT ? "Context" : p->d->kind == FLOW_OBJECTS ? "Class" : "Function");
 	buf_reset(&name);
 	put_unit(p, &name);
 	fprintf(p->out, "%s%*s %*s %*s %8s\n", margin, w, name.data, w, name.data, w,
