@@ -15,23 +15,26 @@
 #include "heap/tree.h"
 #include "jvm/heapdump.h"
 #include "output.h"
+#include "page/difference.h"
+#include "report/difference.h"
 #include "report/report.h"
 
-enum heap_report { HEAP_XPROF, HEAP_XTREE, HEAP_XARC, HEAP_HISTOGRAM };
+enum heap_report { HEAP_XPROF, HEAP_XTREE, HEAP_XARC, HEAP_HISTOGRAM, HEAP_LOADERS, HEAP_WASTE };
 
 struct heap_opts {
-	const char *output;
+	const char *output, *object;
 	uint64_t pid;
 	bool all;
-	int report, format, collapse, fold, sort;
-	bool soft;
+	int report, format, collapse, fold, sort, by;
+	bool soft, containment;
 	uint64_t limit;
 	double prune;
-	struct opt_list symbols, threads, paths;
+	struct opt_list symbols, threads, paths, objects;
 };
 
 static const char *const collapses[] = { "self", "path", "none", NULL };
 static const char *const folds[] = { "none", "package", NULL };
+static const char *const bys[] = { "class", "field", NULL };
 static const char *const sorts[] = { "cum", "base", "n", "name", NULL };
 
 #define O struct heap_opts
@@ -44,13 +47,19 @@ static const struct opt heap_table[] = {
 	OPT_SET(0, "xtree", O, report, HEAP_XTREE, "the dominator tree, by class"),
 	OPT_SET(0, "xarc", O, report, HEAP_XARC, "each class with what retains it and what it retains"),
 	OPT_SET(0, "histogram", O, report, HEAP_HISTOGRAM, "classes with their objects and sizes, without retained sizes"),
+	OPT_SET(0, "loaders", O, report, HEAP_LOADERS, "class loaders with their classes, objects and retained sizes"),
+	OPT_SET(0, "waste", O, report, HEAP_WASTE, "equal texts, arrays and numbers, arrays of zeros, and empty slots of arrays"),
+	OPT_LIST(0, "objects", O, objects, "class", "the objects of these classes that retain most"),
+	OPT_STR(0, "object", O, object, "id", NULL, "one object: its fields, what keeps it, and what refers to it"),
 	OPT_LIST(0, "paths", O, paths, "class", "the shortest paths from the roots to all objects of these classes (as --xtree)"),
 	OPT_FORMAT(O, format, FORMATS_TABLE | FORMATS_OF_TREE, "output format; those after csv show the whole tree, for other programs"),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file>; 'dump' needs it"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "cum", "sort rows by this key"),
 	OPT_U64(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
 	OPT_DOUBLE(0, "prune", O, prune, "percent", NULL, "fold contexts that retain less than <percent>"),
-	OPT_GROUP("Dominator tree"),
+	OPT_GROUP("Tree"),
+	OPT_FLAG(0, "containment", O, containment, "hang each object below what contains it, the first to reach it from the roots, in place of its dominator"),
+	OPT_ENUM(0, "by", O, by, bys, "class", "what a context is: a class, or a field with the class of what it holds"),
 	OPT_ENUM(0, "collapse", O, collapse, collapses, "self", "show an object in the row of its dominator of the same class: if that is the next one, if it is on the path, or never"),
 	OPT_ENUM(0, "fold", O, fold, folds, "none", "show packages in place of classes"),
 	{ .type = OPT_TYPE_FLAG, .name = "soft", .offset = OPT_FIELD(O, soft, bool), .def = "true",
@@ -127,50 +136,101 @@ static void notes_release(struct notes *n)
 
 /* --- the reports --- */
 
-static int print_tree(struct heap *h, const struct heap_opts *o, struct err *e)
+static struct heap_tree_opts tree_opts(const struct heap_opts *o)
 {
-	const struct heap_tree_opts to = {
-		.fold = o->collapse, .keep_soft = o->soft,
+	return (struct heap_tree_opts){
+		.shape = o->paths.nr_items ? HEAP_PATHS : o->containment ? HEAP_CONTAINMENT : HEAP_DOMINATORS,
+		.fold = o->collapse, .keep_soft = o->soft, .by_field = o->by,
 		.paths_to = o->paths.nr_items ? is_end_of_path : NULL, .ctx = &o->paths,
 	};
-	const struct profile_opts po = { 0 };
-	const struct report_opts ro = {
+}
+
+/* A heap as the options want to see it. */
+struct shown {
+	struct profile_opts profile;
+	struct report_opts report;
+	struct notes notes;
+	struct origin origin;
+	struct model model;
+	struct view view;
+};
+
+static void shown_release(struct shown *x)
+{
+	view_release(&x->view);
+	notes_release(&x->notes);
+	model_release(&x->model);
+}
+
+/* *x is released by the caller in any case. */
+static int shown_init(struct shown *x, struct heap *h, const struct heap_opts *o, struct err *e)
+{
+	const struct heap_tree_opts to = tree_opts(o);
+	struct heap_tree_facts facts;
+	int r;
+
+	*x = (struct shown){ .report = {
 		.report = report_of(o), .format = o->format, .limit = o->limit, .prune = o->prune,
 		.width = term_width(), .fold = o->fold ? FOLD_PACKAGE : FOLD_NONE,
-		.sort = SORT_CUM + o->sort, .profile = &po,
+		.sort = SORT_CUM + o->sort, .profile = &x->profile,
 		.select = { .symbols = &o->symbols, .threads = &o->threads },
-	};
-	struct origin origin = { .start_ns = h->dump.time_ms * 1000000 };
-	struct heap_tree_facts facts;
-	struct notes notes = { .nr = 0 };
-	struct view v = { 0 };
-	struct model m;
-	int r = heap_tree(h, &to, &m, &facts, e);
+	} };
+	r = heap_tree(h, &to, &x->model, &facts, e);
+	if (r)
+		return r;
+	note_damage(&x->notes, h);
+	note_facts(&x->notes, &facts, o->paths.nr_items);
+	x->origin = (struct origin){ .start_ns = h->dump.time_ms * 1000000,
+				     .notes = (const char *const *)x->notes.items, .nr_notes = x->notes.nr };
+	r = view_init(&x->view, &x->model, &x->origin, &x->report, e);
+	if (!r && x->model.flow.nr_nodes <= 1)
+		r = err_set(e, ENOENT, "nothing matches --paths, --symbol and --thread");
+	return r;
+}
 
-	if (!r) {
-		note_damage(&notes, h);
-		note_facts(&notes, &facts, o->paths.nr_items);
-		origin.notes = (const char *const *)notes.items;
-		origin.nr_notes = notes.nr;
-		r = view_init(&v, &m, &origin, &ro, e);
-		if (!r && m.flow.nr_nodes <= 1)
-			r = err_set(e, ENOENT, "nothing matches --paths, --symbol and --thread");
-		if (!r)
-			r = report_print(&v, stdout, e);
-		view_release(&v);
-	}
-	notes_release(&notes);
-	model_release(&m);
+static int print_tree(struct heap *h, const struct heap_opts *o, struct err *e)
+{
+	struct shown x;
+	int r = shown_init(&x, h, o, e);
+
+	if (!r)
+		r = report_print(&x.view, stdout, e);
+	shown_release(&x);
 	return r;
 }
 
 static int print(struct heap *h, const struct heap_opts *o, struct err *e)
 {
-	const struct heap_table_opts ho = { .format = o->format, .limit = o->limit };
+	const struct heap_table_opts ho = { .format = o->format, .limit = o->limit, .keep_soft = o->soft,
+					    .classes = &o->objects, .object = o->object };
 
-	if (o->report == HEAP_HISTOGRAM)
+	if (o->object)
+		return heap_print_object(h, &ho, e);
+	if (o->objects.nr_items)
+		return heap_print_objects(h, &ho, e);
+	switch (o->report) {
+	case HEAP_HISTOGRAM:
 		return heap_print_histogram(h, &ho, e);
+	case HEAP_LOADERS:
+		return heap_print_loaders(h, &ho, e);
+	case HEAP_WASTE:
+		return heap_print_waste(h, &ho, e);
+	}
 	return print_tree(h, o, e);
+}
+
+/* Tables have fewer formats than trees. */
+static int check_format(const struct heap_opts *o)
+{
+	const char *what = o->object ? "--object" : o->objects.nr_items ? "--objects" :
+			   o->report >= HEAP_HISTOGRAM ? "this table" : NULL;
+	unsigned int formats = o->object ? FORMATS_TEXT_JSON : FORMATS_TABLE;
+
+	if (!what || format_in(formats, o->format))
+		return 0;
+	log_error("--format=%s is not for %s, which has text%s json", format_get(o->format)->name, what,
+		  o->object ? " and" : ", csv and");
+	return EXIT_USAGE;
 }
 
 static int show(const char *path, const struct heap_opts *o)
@@ -178,8 +238,10 @@ static int show(const char *path, const struct heap_opts *o)
 	struct output out;
 	struct heap h;
 	struct err e;
-	int r, status;
+	int r, status = check_format(o);
 
+	if (status)
+		return status;
 	if (o->output && output_begin(&out, o->output, &e))
 		return log_err(&e);
 	r = heap_open(&h, path, &e);
@@ -222,12 +284,91 @@ static int dump(const struct heap_opts *o)
 	return output_end(&out, &e) ? log_err(&e) : 0;
 }
 
+/* --- the difference of two heaps --- */
+
+static int add_side(struct diff *d, unsigned int side, const char *path, const struct heap_opts *o,
+		    struct err *e)
+{
+	const struct diff_about about = { .path = path, .lost_unknown = true };
+	struct shown x;
+	struct heap h;
+	size_t i;
+	int r = heap_open(&h, path, e);
+
+	if (!r) {
+		r = shown_init(&x, &h, o, e);
+		if (!r)
+			r = diff_add(d, side, &x.model, &about, e);
+		for (i = 0; !r && i < x.notes.nr; i++)
+			log_warn("%s: %s", path, x.notes.items[i]);
+		if (r)
+			err_wrap(e, "%s", path);
+		shown_release(&x);
+	}
+	heap_release(&h);
+	return r;
+}
+
+static int print_diff(const struct diff *d, const struct heap_opts *o, struct err *e)
+{
+	static const enum diff_by by[] = { DIFF_BY_FUNCTION, DIFF_BY_CONTEXT, DIFF_BY_ARC };
+	const struct page_difference page = { d, DIFF_NONE, NULL };
+	const struct choice_opts co = { .limit = o->limit, .significant = true };
+	struct diff_rows rows;
+	struct choice choice;
+	struct noise noise;
+
+	if (o->format == FORMAT_HTML)
+		return page_difference_print(&page, stdout, e);
+	rows_init(&rows, d, by[o->report], DIFF_CUM, DIFF_NONE);
+	noise_fill(&noise, &rows);
+	choice_init(&choice, &rows, &co);
+	difference_print(&(struct difference){ &noise, &choice }, o->format, term_width(), stdout);
+	choice_release(&choice);
+	rows_release(&rows);
+	return 0;
+}
+
+static int diff(const char *a, const char *b, const struct heap_opts *o)
+{
+	const struct same_opts same = { .thread_digits = true };
+	struct output out;
+	struct diff d;
+	struct err e;
+	int r, status;
+
+	if (o->report > HEAP_XARC || o->object || o->objects.nr_items) {
+		log_error("'diff' has --xprof, --xtree and --xarc");
+		return EXIT_USAGE;
+	}
+	if (!format_in(FORMATS_TABLE | FORMAT_BIT(FORMAT_HTML), o->format)) {
+		log_error("--format=%s is not for 'diff', which has text, csv, json and html",
+			  format_get(o->format)->name);
+		return EXIT_USAGE;
+	}
+	if (o->output && output_begin(&out, o->output, &e))
+		return log_err(&e);
+	diff_init(&d, NULL, &same);
+	r = add_side(&d, DIFF_A, a, o, &e);
+	if (!r)
+		r = add_side(&d, DIFF_B, b, o, &e);
+	if (!r) {
+		diff_finish(&d);
+		r = print_diff(&d, o, &e);
+	}
+	diff_release(&d);
+	status = r ? log_err(&e) : 0;
+	if (o->output && output_end(&out, &e))
+		status = log_err(&e);
+	return status;
+}
+
 static int usage(const char *given)
 {
 	if (given)
-		log_error("unknown command '%s' (expected one of: report, dump)", given);
+		log_error("unknown command '%s' (expected one of: report, diff, dump)", given);
 	else
-		log_error("a command is missing (one of: report, dump)");
+		log_error("a command is missing (one of: report, diff, dump)");
 	return EXIT_USAGE;
 }
 
@@ -240,13 +381,16 @@ static int heap_run(void *opts, int nr_operands, char **operands)
 		return dump(o);
 	if (!strcmp(command, "report") && nr_operands == 2)
 		return show(operands[1], o);
-	if (!strcmp(command, "dump")) {
+	if (!strcmp(command, "diff") && nr_operands == 3)
+		return diff(operands[1], operands[2], o);
+	if (!strcmp(command, "dump"))
 		log_error("'dump' takes no operands");
-		return EXIT_USAGE;
-	}
-	if (strcmp(command, "report") != 0)
+	else if (!strcmp(command, "report"))
+		log_error("'report' takes one file");
+	else if (!strcmp(command, "diff"))
+		log_error("'diff' takes two files");
+	else
 		return usage(nr_operands ? command : NULL);
-	log_error("'report' takes one file");
 	return EXIT_USAGE;
 }
 
@@ -260,7 +404,7 @@ static bool heap_prints(const void *opts)
 const struct command cmd_heap = {
 	.name = "heap",
 	.summary = "show what fills the heap of a JVM",
-	.operands = "report <file> | dump",
+	.operands = "report <file> | diff <A> <B> | dump",
 	.flags = CMD_PAGER,
 	.opts = heap_table,
 	.opts_size = sizeof(struct heap_opts),

@@ -3,14 +3,23 @@
 #ifndef CMD_HEAP_H
 #define CMD_HEAP_H
 
+#include "base/opt.h"
 #include "heap/heap.h"
 
 struct heap_table_opts {
 	int format;			/* of FORMATS_TABLE: report/format.h */
-	uint64_t limit;			/* rows; 0: all */
+	uint64_t limit;			/* rows; 0: as many as the table shows by itself */
+	bool keep_soft;
+	const struct opt_list *classes;	/* of --objects */
+	const char *object;		/* of --object: an id */
 };
 
-/* heap_tables.c: each reads the objects of h, and prints to stdout. */
+/* Each reads the objects of h, and prints to stdout. heap_tables.c: */
 int heap_print_histogram(struct heap *h, const struct heap_table_opts *o, struct err *e);
+int heap_print_loaders(struct heap *h, const struct heap_table_opts *o, struct err *e);
+int heap_print_waste(struct heap *h, const struct heap_table_opts *o, struct err *e);
+/* heap_objects.c: -EINVAL: no id; -ENOENT: nothing is of that class, or has that id. */
+int heap_print_objects(struct heap *h, const struct heap_table_opts *o, struct err *e);
+int heap_print_object(struct heap *h, const struct heap_table_opts *o, struct err *e);
 
 #endif

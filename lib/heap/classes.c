@@ -146,9 +146,9 @@ static enum heap_strength own_strength(const struct heap *h, const struct heap_c
 
 static bool is_referent(const struct heap *h, const struct heap_class *c, const struct hprof_field *f)
 {
-	uint32_t text = map_get(&h->text_of, f->name);
+	uint32_t text = heap_text(h, f->name);
 
-	return text != MAP_NONE && is_named(h, c, "java.lang.ref.Reference") &&
+	return text && is_named(h, c, "java.lang.ref.Reference") &&
 	       !strcmp(strtab_get(&h->names, text), "referent");
 }
 
@@ -166,7 +166,7 @@ static void add_refs(struct heap *h, struct heap_class *c, const struct heap_cla
 			c->referent = *offset;
 		} else if (f.type == HPROF_OBJECT) {
 			VEC_GROW(c->refs, c->nr_refs, *alloc);
-			c->refs[c->nr_refs++] = *offset;
+			c->refs[c->nr_refs++] = (struct heap_field){ *offset, heap_text(h, f.name) };
 		}
 		*offset += hprof_type_size(&h->dump, f.type);
 	}

@@ -28,6 +28,8 @@ void contexts_init(struct heap_contexts *b, const struct heap *h, struct model *
 void contexts_release(struct heap_contexts *b)
 {
 	free(b->consumer_of_class);
+	free(b->field);
+	map_release(&b->consumer_of_field);
 }
 
 static uint32_t consumer_of_class(struct heap_contexts *b, uint32_t class)
@@ -66,18 +68,43 @@ static uint32_t consumer_of_mirror(struct heap_contexts *b, const struct heap_cl
 	return c;
 }
 
+static uint32_t consumer_of_object(struct heap_contexts *b, uint32_t object)
+{
+	const struct heap *h = b->h;
+	const struct heap_class *of = h->class[object] == h->mirror_class ?
+		heap_class_by_id(h, ids_id(&h->ids, object)) : NULL;
+
+	return of ? consumer_of_mirror(b, of) : consumer_of_class(b, h->class[object]);
+}
+
+/* "Order.lines: Line[]": the field that holds the object, and what it is. */
+static uint32_t consumer_of_field(struct heap_contexts *b, uint32_t object)
+{
+	uint32_t class = consumer_of_object(b, object), *known;
+	char *name;
+
+	if (!b->field[object])
+		return class;
+	known = map_put(&b->consumer_of_field, (uint64_t)b->field[object] << 32 | class);
+	if (*known == MAP_NONE) {
+		name = xasprintf("%s: %s", strtab_get(&b->h->names, b->field[object]),
+				 strtab_get(&b->m->consumers.names, b->m->consumers.items[class].name));
+		*known = consumer_add_name(&b->m->consumers, CONSUMER_CLASS, name, strlen(name));
+		free(name);
+	}
+	return *known;
+}
+
 uint32_t contexts_consumer(struct heap_contexts *b, uint32_t node)
 {
 	const struct heap *h = b->h;
-	const struct heap_class *of;
 
 	if (node >= h->ids.nr + HEAP_NR_OWN)
 		return consumer_of_thread(b, &h->threads[node - h->ids.nr - HEAP_NR_OWN]);
 	if (node >= h->ids.nr)
 		return consumer_add_name(&b->m->consumers, CONSUMER_ANY, own_names[node - h->ids.nr],
 					 strlen(own_names[node - h->ids.nr]));
-	of = h->class[node] == h->mirror_class ? heap_class_by_id(h, ids_id(&h->ids, node)) : NULL;
-	return of ? consumer_of_mirror(b, of) : consumer_of_class(b, h->class[node]);
+	return b->field ? consumer_of_field(b, node) : consumer_of_object(b, node);
 }
 
 /* The context of an object of that consumer whose dominator has the context parent. */

@@ -17,20 +17,16 @@ struct heap_contexts {
 	struct model *m;
 	enum heap_fold fold;
 	uint32_t *consumer_of_class;	/* [class]; 0: none yet */
+	uint32_t *field;		/* [object], as heap_fields() has it; NULL: contexts are classes */
+	struct map consumer_of_field;	/* (field, class) -> consumer */
 };
 
 void contexts_init(struct heap_contexts *b, const struct heap *h, struct model *m, enum heap_fold fold);
 void contexts_release(struct heap_contexts *b);
 
-/* By class; roots of a kind, and threads, by name. */
+/* By class, or field and class; roots of a kind, and threads, by name. */
 uint32_t contexts_consumer(struct heap_contexts *b, uint32_t node);
 /* The context of a node of that consumer below the context parent. */
 uint32_t contexts_child(struct heap_contexts *b, uint32_t parent, uint32_t consumer);
-
-/* Bytes in memory; 0 of what is no object. */
-static inline uint64_t contexts_size(const struct heap *h, uint32_t node)
-{
-	return node < h->ids.nr ? (uint64_t)h->units[node] * 8 : 0;
-}
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "heap/heap.h"
+#include "heap/refs.h"
 
 /* The bitmap of ids may take this much more than the dump itself: ids of damage lie anywhere. */
 enum { IDS_SPARE_BYTES = 64 << 20, IDS_PER_BYTE = 4, ALIGNMENT_SHIFT = 3 };
@@ -17,9 +18,28 @@ static bool is_instance(const void *ctx, uint64_t class_id, uint32_t len)
 	return c && c->raw.fields && c->kind == HPROF_INSTANCE && c->raw.instance_len == len;
 }
 
-void heap_items(const struct heap *h, struct hprof_items *i)
+/* All items of the dump; damaged ones are skipped. */
+static void heap_items(const struct heap *h, struct hprof_items *i)
 {
 	hprof_items(i, &h->dump, is_instance, h);
+}
+
+void heap_objects(struct heap_objects *w, const struct heap *h)
+{
+	w->h = h;
+	heap_items(h, &w->items);
+}
+
+bool heap_objects_next(struct heap_objects *w, struct hprof_item *x, uint32_t *object)
+{
+	while (hprof_items_next(&w->items, x)) {
+		if (x->kind == HPROF_ROOT || (*object = ids_find(&w->h->ids, x->id)) == HEAP_NONE)
+			continue;
+		if (x->kind == HPROF_CLASS || x->kind == HPROF_VALUES)
+			x->class_id = 0;
+		return true;
+	}
+	return false;
 }
 
 /* --- the first walk: classes, ids, roots --- */
@@ -168,65 +188,16 @@ struct second_walk {
 	struct heap_class *last;		/* most objects have the class of the one before */
 };
 
-static void put_ref(struct second_walk *w, uint64_t id)
+static inline void put_ref(void *ctx, uint64_t id, uint32_t how)
 {
-	uint32_t to;
+	struct second_walk *w = ctx;
+	uint32_t to = ids_find(&w->h->ids, id);
 
-	if (!id)
-		return;
-	to = ids_find(&w->h->ids, id);
+	(void)how;
 	if (to == HEAP_NONE)
 		w->h->nr_dangling++;
 	else
 		graph_put(w->o->graph, to);
-}
-
-static void put_refs_at(struct second_walk *w, const struct hprof_item *x, const struct heap_class *c)
-{
-	const struct hprof *d = &w->h->dump;
-	bool held = c->strength == HEAP_STRONG || c->strength == HEAP_FINAL ||
-		    (c->strength == HEAP_SOFT && w->o->keep_soft);
-	uint32_t i;
-
-	for (i = 0; i < c->nr_refs; i++)
-		if (c->refs[i] + (uint64_t)d->id_size <= x->n)
-			put_ref(w, hprof_id(d, x->data + c->refs[i]));
-	if (c->referent != HEAP_NONE && held && c->referent + (uint64_t)d->id_size <= x->n)
-		put_ref(w, hprof_id(d, x->data + c->referent));
-}
-
-static void put_statics(struct second_walk *w, const struct hprof_class *c)
-{
-	const uint8_t *p = c->statics;
-	unsigned int i;
-
-	put_ref(w, c->super);
-	put_ref(w, c->loader);
-	put_ref(w, c->signers);
-	put_ref(w, c->domain);
-	for (i = 0; i < c->nr_statics; i++) {
-		struct hprof_field f = hprof_static(&w->h->dump, &p);
-
-		if (f.type == HPROF_OBJECT)
-			put_ref(w, hprof_id(&w->h->dump, f.value));
-	}
-}
-
-static void put_refs(struct second_walk *w, const struct hprof_item *x, const struct heap_class *c)
-{
-	const unsigned int id_size = w->h->dump.id_size;
-	uint32_t i;
-
-	if (x->kind == HPROF_INSTANCE)
-		put_refs_at(w, x, c);
-	else if (x->kind == HPROF_OBJECTS)
-		for (i = 0; i < x->n; i++)
-			put_ref(w, hprof_id(&w->h->dump, x->data + (size_t)i * id_size));
-	else if (x->kind == HPROF_CLASS)
-		put_statics(w, &heap_class_by_id(w->h, x->id)->raw);
-	/* An object keeps its class loaded. */
-	if (x->class_id && !c->sticky)
-		put_ref(w, x->class_id);
 }
 
 static struct heap_class *class_of_item(struct second_walk *w, const struct hprof_item *x)
@@ -264,7 +235,7 @@ static void read_object(struct second_walk *w, struct hprof_item *x)
 	if (!w->o->graph)
 		return;
 	from = w->o->graph->nr_edges;
-	put_refs(w, x, c);
+	refs_each(h, x, c, w->o->keep_soft, put_ref, w);
 	graph_close(w->o->graph, object, from);
 }
 

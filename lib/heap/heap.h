@@ -18,6 +18,11 @@
 /* What kind of java.lang.ref.Reference instances are: only a strong or a soft referent is held. */
 enum heap_strength { HEAP_STRONG, HEAP_SOFT, HEAP_WEAK, HEAP_FINAL, HEAP_PHANTOM };
 
+struct heap_field {
+	uint32_t offset;		/* in an instance's fields */
+	uint32_t name;			/* strtab id; 0: unknown */
+};
+
 struct heap_class {
 	struct hprof_class raw;		/* raw.fields is NULL if the dump does not have the class itself */
 	uint32_t name;			/* strtab id, as Java writes it: "byte[]", "java.util.Map$Entry" */
@@ -26,7 +31,7 @@ struct heap_class {
 	uint8_t type;			/* HPROF_VALUES: of elements */
 	bool sticky;			/* never unloaded: a root */
 	enum heap_strength strength;
-	uint32_t *refs;			/* offsets of the references in an instance, without the referent */
+	struct heap_field *refs;	/* the references in an instance, without the referent */
 	uint32_t nr_refs;
 	uint32_t referent;		/* offset, HEAP_NONE */
 	uint64_t nr, bytes;		/* objects, and their sizes in memory */
@@ -105,9 +110,6 @@ static inline const char *heap_class_name(const struct heap *h, uint32_t class)
 	return strtab_get(&h->names, h->classes[class].name);
 }
 
-/* All items of the dump; damaged ones are skipped. */
-void heap_items(const struct heap *h, struct hprof_items *i);
-
 /* classes.c: names, and after all classes are known, superclasses, kinds and offsets of references. */
 void classes_read_names(struct heap *h);
 uint32_t classes_add(struct heap *h, uint64_t id);
@@ -115,6 +117,29 @@ void classes_resolve(struct heap *h);
 
 /* sizes.c: units[] holds bytes of instances and lengths of arrays, and becomes sizes. */
 void sizes_find(struct heap *h);
+
+/* Bytes in memory; 0 of a node that is no object. */
+static inline uint64_t heap_size(const struct heap *h, uint32_t node)
+{
+	return node < h->ids.nr ? (uint64_t)h->units[node] * 8 : 0;
+}
+
+/* After heap_read(): the objects once more, as they lie in the dump. A damaged one can have some twice. */
+struct heap_objects {
+	const struct heap *h;
+	struct hprof_items items;
+};
+void heap_objects(struct heap_objects *w, const struct heap *h);
+/* x->class_id is 0 of what says no class: Class objects and arrays of values. False at the end. */
+bool heap_objects_next(struct heap_objects *w, struct hprof_item *x, uint32_t *object);
+
+/* The text with that id of a UTF8 record; 0: the dump does not have it. */
+static inline uint32_t heap_text(const struct heap *h, uint64_t id)
+{
+	uint32_t text = map_get(&h->text_of, id);
+
+	return text == MAP_NONE ? 0 : text;
+}
 
 /* threads.c: their names, from their Thread objects. */
 void threads_name(struct heap *h);

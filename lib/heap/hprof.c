@@ -218,12 +218,13 @@ bool hprof_next(struct hprof_walk *w, struct hprof_record *r)
 		p = w->p;
 	}
 	if (end - p < RECORD_HEAD) {
-		w->damage.truncated |= end != p;
+		w->damage.truncated |= end != p || w->unended;
 		w->p = end;
 		return false;
 	}
 	len = hprof_u32(p + 5);
 	r->tag = *p;
+	w->unended = r->tag == HPROF_HEAP_SEGMENT || (w->unended && r->tag != HPROF_HEAP_END);
 	r->body = p + RECORD_HEAD;
 	/* The last segment of a JVM that was killed while it wrote: its length was to follow. */
 	if (!len && is_segment(r->tag))

@@ -111,13 +111,14 @@ struct hprof_damage {
 	uint64_t nr;			/* places */
 	uint64_t bytes;			/* skipped */
 	uint64_t first_at;		/* offset of the first place */
-	bool truncated;			/* the last record is not whole */
+	bool truncated;			/* the last record is not whole, or what ends a dump is not there */
 };
 
 struct hprof_walk {
 	const struct hprof *h;
 	const uint8_t *p;
 	struct hprof_damage damage;
+	bool unended;			/* segments of a dump, and no record yet that says it is whole */
 };
 
 void hprof_walk(struct hprof_walk *w, const struct hprof *h);

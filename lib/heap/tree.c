@@ -4,87 +4,10 @@
 
 #include "base/mem.h"
 #include "heap/contexts.h"
+#include "heap/graph.h"
 #include "heap/tree.h"
 
-/* --- roots --- */
-
-static enum heap_own holder(uint8_t root)
-{
-	switch (root) {
-	case HPROF_ROOT_JNI_GLOBAL:
-		return HEAP_JNI_GLOBALS;
-	case HPROF_ROOT_JNI_LOCAL:
-		return HEAP_JNI_LOCALS;
-	case HPROF_ROOT_JAVA_FRAME:
-		return HEAP_FRAMES;
-	case HPROF_ROOT_NATIVE_STACK:
-		return HEAP_NATIVE_STACKS;
-	case HPROF_ROOT_STICKY_CLASS:
-		return HEAP_CLASSES;
-	case HPROF_ROOT_THREAD_BLOCK:
-		return HEAP_BLOCKS;
-	case HPROF_ROOT_MONITOR:
-		return HEAP_MONITORS;
-	}
-	return HEAP_OTHERS;
-}
-
-static uint32_t node_of_thread(const struct heap *h, uint32_t thread)
-{
-	return h->ids.nr + HEAP_NR_OWN + thread;
-}
-
-static uint32_t node_of_root(const struct heap *h, const struct heap_root *r)
-{
-	return r->thread == HEAP_NONE || r->thread >= h->nr_threads ? h->ids.nr + holder(r->kind) :
-								      node_of_thread(h, r->thread);
-}
-
 enum { ON_PATH = 1, IS_END = 2 };	/* marks of a node */
-
-struct root_edge {
-	uint32_t from, to;
-};
-
-static int by_from(const void *a, const void *b)
-{
-	const struct root_edge *x = a, *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return x->to < y->to ? -1 : x->to > y->to;
-}
-
-static void add_roots(struct heap *h, struct heap_graph *g)
-{
-	struct root_edge *edges = xcalloc(h->nr_roots + 1, sizeof(*edges));
-	const uint32_t top = h->ids.nr + HEAP_TOP;
-	size_t nr = 0, i;
-	uint64_t from = 0;
-
-	for (i = 0; i < h->nr_roots; i++) {
-		uint32_t to = ids_find(&h->ids, h->roots[i].id);
-
-		if (to == HEAP_NONE)
-			h->nr_dangling++;
-		else
-			edges[nr++] = (struct root_edge){ node_of_root(h, &h->roots[i]), to };
-	}
-	qsort(edges, nr, sizeof(*edges), by_from);
-	for (i = 0; i < nr; i++) {
-		if (!i || edges[i].from != edges[i - 1].from)
-			from = g->nr_edges;
-		graph_put(g, edges[i].to);
-		if (i + 1 == nr || edges[i + 1].from != edges[i].from)
-			graph_close(g, edges[i].from, from);
-	}
-	from = g->nr_edges;
-	for (i = h->ids.nr; i < g->nr; i++)
-		if (i != top && i != h->ids.nr + HEAP_LOST)
-			graph_put(g, i);
-	graph_close(g, top, from);
-	free(edges);
-}
 
 /* Of roots of a kind, and threads, those that have no object of their own are not shown. */
 static void build(struct heap_contexts *b, const struct dominators *d)
@@ -95,7 +18,7 @@ static void build(struct heap_contexts *b, const struct dominators *d)
 	for (i = 2; i <= d->nr; i++)
 		holds[d->idom[i]] = true;
 	for (i = 2; i <= d->nr; i++) {
-		uint64_t bytes = contexts_size(b->h, d->node[i]);
+		uint64_t bytes = heap_size(b->h, d->node[i]);
 
 		if (d->node[i] >= b->h->ids.nr && !holds[i])
 			continue;
@@ -121,25 +44,55 @@ struct paths {
 	uint32_t nr;
 };
 
-static void search(struct paths *p, uint32_t root)
+static void reach(struct paths *p, uint32_t node, uint32_t from)
 {
-	uint32_t i;
+	p->from[node] = from;
+	p->queue[p->nr++] = node;
+}
+
+/* From the nodes of the queue, the first of which is the one with that index. */
+static void search(struct paths *p, uint32_t i)
+{
 	uint64_t e;
 
-	memset(p->from, 0xff, (size_t)p->g->nr * sizeof(*p->from));
-	p->from[root] = root;
-	p->queue[p->nr++] = root;
-	for (i = 0; i < p->nr; i++)
+	for (; i < p->nr; i++)
 		for (e = p->g->first[p->queue[i]]; e != GRAPH_NO_EDGES; e = graph_next(p->g, e))
-			if (p->from[p->g->to[e]] == HEAP_NONE) {
-				p->from[p->g->to[e]] = p->queue[i];
-				p->queue[p->nr++] = p->g->to[e];
-			}
+			if (p->from[p->g->to[e]] == HEAP_NONE)
+				reach(p, p->g->to[e], p->queue[i]);
 }
 
 /*
- * Marks what lies on the paths to objects of the wanted classes; a path ends where another went. Returns
- * how many of these objects no root reaches.
+ * What no root reaches is below lost: first what nothing refers to, then one of each ring. Returns how many
+ * objects these are.
+ */
+static uint32_t search_lost(struct paths *p, const struct heap *h, uint32_t lost)
+{
+	uint64_t *referred = xcalloc(h->ids.nr / 64 + 1, sizeof(*referred)), e;
+	uint32_t i, nr, first;
+	int ring;
+
+	for (i = 0; i < h->ids.nr; i++)
+		for (e = p->from[i] == HEAP_NONE ? p->g->first[i] : GRAPH_NO_EDGES; e != GRAPH_NO_EDGES;
+		     e = graph_next(p->g, e))
+			referred[p->g->to[e] / 64] |= (uint64_t)1 << p->g->to[e] % 64;
+	first = p->nr;
+	for (ring = 0; ring < 2; ring++)
+		for (i = 0; i < h->ids.nr; i++) {
+			if (p->from[i] != HEAP_NONE || (!ring && referred[i / 64] >> i % 64 & 1))
+				continue;
+			if (p->from[lost] == HEAP_NONE)
+				reach(p, lost, h->ids.nr + HEAP_TOP);
+			reach(p, i, lost);
+			search(p, p->nr - 1);
+		}
+	free(referred);
+	nr = p->nr - first;
+	return nr ? nr - 1 : 0;
+}
+
+/*
+ * Marks what lies on the paths to the wanted objects; a path ends where another went. Returns how many of
+ * these objects no root reaches.
  */
 static uint32_t mark_paths(const struct heap *h, const struct paths *p, const struct heap_tree_opts *o,
 		       uint8_t *marks)
@@ -148,7 +101,7 @@ static uint32_t mark_paths(const struct heap *h, const struct paths *p, const st
 	uint32_t i, node, nr_lost = 0;
 
 	for (i = 0; i < h->nr_classes; i++)
-		wanted[i] = o->paths_to(o->ctx, heap_class_name(h, i));
+		wanted[i] = o->shape == HEAP_CONTAINMENT || o->paths_to(o->ctx, heap_class_name(h, i));
 	for (i = 0; i < h->ids.nr; i++) {
 		if (!wanted[h->class[i]])
 			continue;
@@ -170,7 +123,7 @@ static void build_paths(struct heap_contexts *b, const struct paths *p, const ui
 
 	for (i = 1; i < p->nr; i++) {
 		uint32_t node = p->queue[i];
-		uint64_t bytes = contexts_size(b->h, node);
+		uint64_t bytes = heap_size(b->h, node);
 
 		if (!marks[node])
 			continue;
@@ -179,6 +132,14 @@ static void build_paths(struct heap_contexts *b, const struct paths *p, const ui
 			flow_add(&b->m->flow, at[node], 1, &bytes);
 	}
 	free(at);
+}
+
+/* The contexts' fields; they want to know what each object is held by. */
+static void name_fields(struct heap *h, const struct heap_tree_opts *o, const uint32_t *holder,
+			struct heap_contexts *b)
+{
+	if (o->by_field)
+		b->field = heap_fields(h, o->keep_soft, holder);
 }
 
 static void paths_tree(struct heap *h, const struct heap_graph *g, const struct heap_tree_opts *o,
@@ -190,9 +151,14 @@ static void paths_tree(struct heap *h, const struct heap_graph *g, const struct 
 
 	p.from = xmalloc((size_t)g->nr * sizeof(*p.from));
 	p.queue = xmalloc((size_t)g->nr * sizeof(*p.queue));
-	search(&p, h->ids.nr + HEAP_TOP);
-	facts->nr_lost = mark_paths(h, &p, o, marks);
+	memset(p.from, 0xff, (size_t)g->nr * sizeof(*p.from));
+	reach(&p, h->ids.nr + HEAP_TOP, h->ids.nr + HEAP_TOP);
+	search(&p, 0);
+	if (o->shape == HEAP_CONTAINMENT)
+		facts->nr_lost = search_lost(&p, h, h->ids.nr + HEAP_LOST);
+	facts->nr_lost += mark_paths(h, &p, o, marks);
 	contexts_init(&b, h, m, o->fold);
+	name_fields(h, o, p.from, &b);
 	build_paths(&b, &p, marks);
 	contexts_release(&b);
 	free(marks);
@@ -203,33 +169,41 @@ static void paths_tree(struct heap *h, const struct heap_graph *g, const struct 
 static void dominator_tree(struct heap *h, struct heap_graph *g, const struct heap_tree_opts *o,
 			   struct model *m, struct heap_tree_facts *facts)
 {
+	const uint32_t nr = g->nr;	/* which dominators_of() forgets */
+	uint32_t *holder = NULL, i;
 	struct dominators d;
 	struct heap_contexts b;
 
 	dominators_of(&d, g, h->ids.nr + HEAP_TOP, h->ids.nr + HEAP_LOST);
 	contexts_init(&b, h, m, o->fold);
+	if (o->by_field) {
+		holder = xmalloc((size_t)nr * sizeof(*holder));
+		memset(holder, 0xff, (size_t)nr * sizeof(*holder));
+		for (i = 2; i <= d.nr; i++)
+			holder[d.node[i]] = d.node[d.idom[i]];
+		name_fields(h, o, holder, &b);
+	}
 	build(&b, &d);
 	contexts_release(&b);
 	facts->nr_lost = d.nr_lost;
 	dominators_release(&d);
+	free(holder);
 }
 
 int heap_tree(struct heap *h, const struct heap_tree_opts *o, struct model *m, struct heap_tree_facts *facts,
 	      struct err *e)
 {
 	struct heap_graph g = { 0 };
-	const struct heap_read_opts ro = { .keep_soft = o->keep_soft, .graph = &g };
-	int r = heap_read(h, &ro, e);
+	int r = heap_graph(h, o->keep_soft, &g, e);
 
 	init_model(m);
 	if (r)
 		return r;
-	add_roots(h, &g);
 	*facts = (struct heap_tree_facts){ .no_roots = !h->nr_roots };
-	if (o->paths_to)
-		paths_tree(h, &g, o, m, facts);
-	else
+	if (o->shape == HEAP_DOMINATORS)
 		dominator_tree(h, &g, o, m, facts);
+	else
+		paths_tree(h, &g, o, m, facts);
 	graph_release(&g);
 	model_finish(m);
 	return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tree.h - the dominator tree of a heap as an arcflow model: the context of an object is the chain of what
- * dominates it, by class; n counts objects, base is their size and cum what would be freed with them.
+ * tree.h - a heap as an arcflow model: the context of an object is the chain of what dominates it, or of
+ * what contains it, by class; n counts objects, base is their size and cum that of all below. Below
+ * dominators that is what would be freed with them.
  */
 #ifndef HEAP_TREE_H
 #define HEAP_TREE_H
@@ -9,13 +10,19 @@
 #include "flow/model.h"
 #include "heap/contexts.h"
 
+/* What stands above an object in the tree. */
+enum heap_shape {
+	HEAP_DOMINATORS,		/* what dominates it */
+	HEAP_CONTAINMENT,		/* the shortest path from a root: what contains it */
+	HEAP_PATHS,			/* the same, of the objects of some classes alone */
+};
+
 struct heap_tree_opts {
+	enum heap_shape shape;
 	enum heap_fold fold;
 	bool keep_soft;
-	/*
-	 * Not NULL: in place of dominators, the shortest path from a root to each object of the classes for
-	 * which it is true. Only these objects count; base is their size, and cum that of those below.
-	 */
+	bool by_field;			/* contexts are fields with the class of what they hold */
+	/* HEAP_PATHS: whether an object of that class is the end of one. Only these count. */
 	bool (*paths_to)(const void *ctx, const char *class);
 	const void *ctx;
 };

@@ -184,7 +184,8 @@ static void put_head(const struct printer *p)
 	put_side(p, DIFF_B);
 	put_verdict(p);
 	fprintf(p->out, "\n%s%*s %*s %*s %8s%s   %s\n", margin, w, "A", w, "B", w, "Delta", "Change",
-		intervals ? "          Interval     " : "", p->x->by == DIFF_BY_CONTEXT ? "Context" : p->d->kind == FLOW_OBJECTS ? "Class" : "Function");
+		intervals ? "          Interval     " : "", p->x->by == DIFF_BY_CONTEXT ? "Context" :
+		p->d->kind == FLOW_OBJECTS ? "Class" : "Function");
 	buf_reset(&name);
 	put_unit(p, &name);
 	fprintf(p->out, "%s%*s %*s %*s %8s\n", margin, w, name.data, w, name.data, w,

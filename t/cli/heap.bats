@@ -97,6 +97,115 @@ paths_lead_to_planted_objects() {
 	on_each_jdk paths_lead_to_planted_objects
 }
 
+names_the_fields() {
+	arcprof heap report --by field --format json "$(dump)" >flat.json
+	[ "$(numbers 'Heap$Order.lines: Heap$Line[]' | cut -d ' ' -f 1)" -eq 1000 ]
+	[ "$(numbers 'Heap$Node.next: Heap$Node' | cut -d ' ' -f 1)" -eq 99999 ]
+	[ "$(numbers 'Heap$Shop.list: Heap$Node' | cut -d ' ' -f 1)" -eq 1 ]
+	[ "$(numbers 'Heap$Line[].[element]: Heap$Line' | cut -d ' ' -f 1)" -eq 5000 ]
+	# all lines refer to it, and none keeps it
+	[ "$(numbers 'Heap$Product' | cut -d ' ' -f 1)" -eq 1 ]
+	[ "$(jq '[.rows[].base[0]] | add' flat.json)" -eq \
+		"$(arcprof heap report --histogram --format json "$(dump)" | jq .bytes)" ]
+}
+
+@test "heap: contexts can be fields" {
+	on_each_jdk names_the_fields
+}
+
+contains_what_was_planted() {
+	arcprof heap report --containment --xtree --format json "$(dump)" >tree.json
+	# the first line that reaches it contains the product
+	[ "$(jq '[.nodes[] | select(.name == "Heap$Line") | .id] as $lines |
+		[.nodes[] | select(.name == "Heap$Product") | select(.parent | IN($lines[])) | .n] | add' tree.json)" -eq 1 ]
+	[ "$(jq '[.nodes[] | select(.name == "Heap$Order") | .n] | add' tree.json)" -eq 1000 ]
+	[ "$(jq .metrics[0].total tree.json)" -eq \
+		"$(arcprof heap report --histogram --format json "$(dump)" | jq .bytes)" ]
+}
+
+@test "heap: containment shows what is in what" {
+	on_each_jdk contains_what_was_planted
+}
+
+waste_is_what_was_planted() {
+	arcprof heap report --histogram --format json "$(dump)" >histogram.json
+	arcprof heap report --waste --format json "$(dump)" >waste.json
+	# the arrays of the list's nodes are zeros, and so is the picture
+	[ "$(jq '.rows[] | select(.kind == "zeros" and .what == "long[]") | .n' waste.json)" -ge 100000 ]
+	[ "$(jq '.rows[] | select(.kind == "zeros" and .what == "byte[]") | .wasted' waste.json)" -ge 1048592 ]
+	[ "$(jq '.rows[] | select(.kind == "texts" and .what == "planted text") | .n' waste.json)" -eq 51 ]
+	[ "$(jq '.rows[] | select(.kind == "slots" and .what == "Heap.sparse") | [.slots, .unused] | join(" ")' \
+		waste.json)" = '"1000 997"' ]
+	[ "$(jq '.rows[] | select(.kind == "boxes" and .what == "java.lang.Long") | .n' waste.json)" -ge 30 ]
+	[ "$(jq '.rows[] | select(.kind == "empty" and .what == "Heap$Product[]") | .n' waste.json)" -eq 20 ]
+	[ "$(jq '[.rows[].wasted] | add' waste.json)" -eq "$(jq .wasted waste.json)" ]
+	[ "$(jq '[.kinds[].wasted] | add' waste.json)" -eq "$(jq .wasted waste.json)" ]
+	[ "$(jq .wasted waste.json)" -lt "$(jq .bytes histogram.json)" ]
+}
+
+@test "heap: waste finds what was planted, and counts nothing twice" {
+	on_each_jdk waste_is_what_was_planted
+}
+
+loaders_have_their_classes() {
+	arcprof heap report --loaders --format json "$(dump)" >loaders.json
+	[ "$(jq '.loaders[] | select(.name == "planted") | .classes' loaders.json)" -eq 1 ]
+	[ "$(jq '.loaders[] | select(.name == "planted") | .n' loaders.json)" -eq 1 ]
+	[ "$(jq '.loaders[] | select(.name == "app") | .n' loaders.json)" -gt 100000 ]
+	[ "$(jq '[.loaders[].bytes] | add' loaders.json)" -eq "$(jq .bytes loaders.json)" ]
+	[ "$(jq '[.loaders[].n] | add' loaders.json)" -eq \
+		"$(arcprof heap report --histogram --format json "$(dump)" | jq .objects)" ]
+}
+
+@test "heap: class loaders have their classes and objects" {
+	on_each_jdk loaders_have_their_classes
+}
+
+shows_single_objects() {
+	local id list
+	arcprof heap report --objects 'Heap$Shop' --format json "$(dump)" >shop.json
+	[ "$(jq .objects shop.json)" -eq 1 ]
+	id=$(jq -r '.rows[0].id' shop.json)
+	arcprof heap report --object "$id" --format json "$(dump)" >object.json
+	[ "$(jq -r .class object.json)" = 'Heap$Shop' ]
+	[ "$(jq .retained object.json)" -eq "$(jq '.rows[0].retained' shop.json)" ]
+	[ "$(jq -r '.referrers.rows[].by' object.json)" = Heap.shop ]
+	list=$(jq -r '.fields.rows[] | select(.field == "list") | .value' object.json)
+	arcprof heap report --object "$list" "$(dump)" >node
+	cat node
+	grep -q "^$list, Heap\$Node: [0-9]* bytes, retains [0-9]*$" node
+	grep -q "^$id .* Heap\$Shop.list$" node
+	[ "$(arcprof heap report --objects java.lang.String --limit 100000 --format json "$(dump)" |
+		jq -r '[.rows[] | select(.text == "\"planted text\"")] | length')" -ge 50 ]
+}
+
+@test "heap: single objects show what they hold and who refers to them" {
+	on_each_jdk shows_single_objects
+	use_jdk "$(jdks | head -n 1)"
+	for bad in 1 x 0x 18446744073709551616 -1; do
+		run_arcprof heap report --object "$bad" "$(dump)"
+		[ "$status" -eq 1 ]
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+	done
+	run_arcprof heap report --histogram --format folded "$(dump)"
+	[ "$status" -eq 2 ]
+	[ -z "$output" ]
+}
+
+differs_by_what_was_added() {
+	"$JAVA_HOME/bin/java" -XX:+UseSerialGC -Dnodes=120000 -cp "$CLASSES" Heap more
+	arcprof heap diff --format json "$(dump)" more.hprof >diff.json
+	[ "$(jq '.rows[] | select(.name == "Heap$Node") | .delta * 5 == .a' diff.json)" = true ]
+	[ "$(jq '[.rows[] | select(.name == "Heap$Order")] | length' diff.json)" -eq 0 ]
+	arcprof heap diff --xtree "$(dump)" more.hprof >tree
+	grep -q '+20.0 \* -* *Heap$Node$' tree
+	rm more.*
+}
+
+@test "heap: diff shows what grew" {
+	on_each_jdk differs_by_what_was_added
+}
+
 thread_holds_its_local() {
 	arcprof heap report --xtree --thread holder "$(dump)" >tree
 	cat tree
@@ -123,6 +232,11 @@ thread_holds_its_local() {
 	[ "$status" -eq 1 ]
 	[[ $output == *"the dump is truncated"* ]]
 	[[ $output == *'Heap$Node'* ]]
+	[[ $stderr == *"cut: damaged or truncated"* ]]
+	# the record that says that the dump is whole has no contents
+	head -c -9 "$(dump)" >cut
+	run_arcprof heap report --histogram cut
+	[ "$status" -eq 1 ]
 	[[ $stderr == *"cut: damaged or truncated"* ]]
 	head -c 10000 "$(dump)" >head
 	run_arcprof heap report head

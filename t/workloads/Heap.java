@@ -41,6 +41,43 @@ public class Heap {
 
 	static Shop shop = new Shop();
 
+	/* What could be less: equal texts and numbers, and arrays with little in them. */
+	static final String[] texts = new String[50];
+	static final Object[] sparse = new Object[1000];
+	static final Long[] numbers = new Long[30];
+	static final Product[][] none = new Product[20][];
+	static Object loaded;
+
+	static void waste() {
+		for (int i = 0; i < texts.length; i++)
+			texts[i] = new String("planted text".toCharArray());
+		for (int i = 0; i < 3; i++)
+			sparse[i * 100] = texts[i];
+		for (int i = 0; i < numbers.length; i++)
+			numbers[i] = new Long(123456789L);
+		for (int i = 0; i < none.length; i++)
+			none[i] = new Product[0];
+	}
+
+	public static class Loaded {
+	}
+
+	/* A loader with a name, which does not ask its parent for one class. */
+	static void load() throws Exception {
+		byte[] code;
+		try (java.io.InputStream in = Heap.class.getResourceAsStream("Heap$Loaded.class")) {
+			code = in.readAllBytes();
+		}
+		ClassLoader loader = new ClassLoader("planted", Heap.class.getClassLoader()) {
+			@Override
+			protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+				return name.equals("Heap$Loaded") ? defineClass(name, code, 0, code.length) :
+					super.loadClass(name, resolve);
+			}
+		};
+		loaded = loader.loadClass("Heap$Loaded").getDeclaredConstructor().newInstance();
+	}
+
 	static void plant() {
 		Product product = new Product();
 		for (int i = 0; i < ORDERS; i++) {
@@ -82,6 +119,8 @@ public class Heap {
 
 	public static void main(String[] args) throws Exception {
 		plant();
+		waste();
+		load();
 		holdInThread();
 		if (args.length > 1) {
 			System.out.println("ready");

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * texts.c - see texts.h. A String refers to an array of bytes or, before JDK 9, of chars. Objects are found
+ * by walking the dump once for each reference that is followed.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "heap/texts.h"
+
+enum { MAX_TEXT = 256 };	/* bytes of a text that are shown */
+
+/* The value of the reference with that name among an instance's fields that class declares; 0: none. */
+uint64_t texts_field(const struct heap *h, const struct hprof_item *x, const char *class, const char *field)
+{
+	const struct heap_class *c = heap_class_by_id(h, x->class_id);
+	uint64_t offset = 0;
+	int depth;
+
+	for (depth = 0; c && c->raw.fields && depth < 100; depth++) {
+		bool wanted = !strcmp(strtab_get(&h->names, c->name), class);
+		const uint8_t *p = c->raw.fields;
+		unsigned int i;
+
+		for (i = 0; i < c->raw.nr_fields; i++) {
+			struct hprof_field f = hprof_field(&h->dump, &p);
+			uint32_t text = wanted ? map_get(&h->text_of, f.name) : MAP_NONE;
+
+			if (text != MAP_NONE && f.type == HPROF_OBJECT && offset + h->dump.id_size <= x->n &&
+			    !strcmp(strtab_get(&h->names, text), field))
+				return hprof_id(&h->dump, x->data + offset);
+			offset += hprof_type_size(&h->dump, f.type);
+		}
+		c = c->super == HEAP_NONE ? NULL : &h->classes[c->super];
+	}
+	return 0;
+}
+
+static void put_utf8(struct buf *b, unsigned int c)
+{
+	if (c < 0x80) {
+		buf_putc(b, c);
+	} else if (c < 0x800) {
+		buf_putc(b, 0xc0 | c >> 6);
+		buf_putc(b, 0x80 | (c & 0x3f));
+	} else {
+		buf_putc(b, '?');
+	}
+}
+
+/* Chars, or bytes: Latin-1, or UTF-16 in the order of the machine, which then has zeros. */
+void texts_put(struct buf *b, const struct hprof_item *x)
+{
+	uint32_t i, n = MIN(x->n, (uint32_t)MAX_TEXT);
+	bool wide = x->type == HPROF_BYTE && memchr(x->data, 0, n);
+
+	for (i = 0; i < n; i++) {
+		if (x->type == HPROF_CHAR)
+			put_utf8(b, hprof_u16(x->data + 2 * i));
+		else if (!wide)
+			put_utf8(b, x->data[i]);
+		else if (i % 2)
+			put_utf8(b, x->data[i - 1] | x->data[i] << 8);
+	}
+}
+
+/* Objects that are looked for, by id; several numbers can want the same. */
+struct wanted {
+	struct map first;		/* id -> number */
+	uint32_t *same;			/* [number] -> the next one with that id */
+};
+
+static void wanted_init(struct wanted *w, const uint64_t *ids, size_t nr)
+{
+	size_t i;
+
+	*w = (struct wanted){ MAP_INIT, xcalloc(nr + 1, sizeof(*w->same)) };
+	for (i = 0; i < nr; i++) {
+		uint32_t *first = ids[i] ? map_put(&w->first, ids[i]) : NULL;
+
+		if (!first)
+			continue;
+		w->same[i] = *first;
+		*first = i;
+	}
+}
+
+static void wanted_release(struct wanted *w)
+{
+	map_release(&w->first);
+	free(w->same);
+}
+
+/* Each id becomes that of what the object refers to by the field; 0: nothing, or it is not there. */
+static void follow(const struct heap *h, uint64_t *ids, size_t nr, const struct text_step *s)
+{
+	struct wanted wanted;
+	struct heap_objects w;
+	struct hprof_item x;
+	uint32_t object, i;
+
+	wanted_init(&wanted, ids, nr);
+	memset(ids, 0, nr * sizeof(*ids));
+	heap_objects(&w, h);
+	while (wanted.first.nr && heap_objects_next(&w, &x, &object)) {
+		i = x.kind == HPROF_INSTANCE ? map_get(&wanted.first, x.id) : MAP_NONE;
+		for (; i != MAP_NONE; i = wanted.same[i])
+			ids[i] = texts_field(h, &x, s->class, s->field);
+	}
+	wanted_release(&wanted);
+}
+
+void texts_find(const struct heap *h, uint64_t *ids, size_t nr, const struct text_step *steps, text_fn fn,
+		void *ctx)
+{
+	struct wanted wanted;
+	struct heap_objects w;
+	struct hprof_item x;
+	uint32_t object, i;
+
+	for (; steps->class; steps++)
+		follow(h, ids, nr, steps);
+	wanted_init(&wanted, ids, nr);
+	heap_objects(&w, h);
+	while (wanted.first.nr && heap_objects_next(&w, &x, &object)) {
+		struct buf b = BUF_INIT;
+
+		i = x.kind == HPROF_VALUES ? map_get(&wanted.first, x.id) : MAP_NONE;
+		if (i == MAP_NONE)
+			continue;
+		texts_put(&b, &x);
+		for (; i != MAP_NONE; i = wanted.same[i])
+			fn(ctx, i, b.data ? b.data : "", b.len);
+		buf_release(&b);
+	}
+	wanted_release(&wanted);
+}
