@@ -12,9 +12,50 @@
 
 #include "agent/jvmti11.h"
 #include "agent/sources.h"
-#include "agent/sys.h"
+#include "agent/vm.h"
+
+/*
+ * VMs before JDK 25 lose count of a buffer's bytes at each object that is allocated beside it: among small
+ * objects those of 100 kB are 13 % too few at 512k, 8 % at 64k, 2.5 % at 32k, and 0.3 % at 16k. So these are
+ * asked for samples at 16k, of which we choose.
+ */
+enum { FIRST_RIGHT = 25, FINE_INTERVAL = 16 << 10 };
 
 static jvmtiEnv *env_of_ours;	/* NULL: off */
+static double mean, vm_mean;	/* of the distances that are asked for, and that the VM has */
+
+/* 1 - e^-x, for x >= 0; the error is below 1e-12 of it. */
+static double hit(double x)
+{
+	double sum = 1, power = x / 256, y;
+	int i;
+
+	if (x > 40)
+		return 1;
+	for (i = 7; i > 1; i--)		/* (1 - e^-y) / y, y at most 0.16 */
+		sum = 1 - power / i * sum;
+	y = power * sum;
+	for (i = 0; i < 8; i++)		/* of the double: 1 - (1 - y)^2 */
+		y = y * (2 - y);
+	return y;
+}
+
+/* SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014). In [0, 1). */
+static double random_part(void)
+{
+	static uint64_t state;
+	uint64_t z = __atomic_add_fetch(&state, 0x9e3779b97f4a7c15ull, __ATOMIC_RELAXED);
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+}
+
+/* Of what the VM tells, so much that an object is a sample with the probability of its size. */
+static bool is_chosen(double size)
+{
+	return mean <= vm_mean || random_part() * hit(size / vm_mean) < hit(size / mean);
+}
 
 static void JNICALL on_alloc(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jclass cls,
 			     jlong size)
@@ -22,14 +63,15 @@ static void JNICALL on_alloc(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject 
 	char *sig;
 	uint32_t leaf;
 
-	if (size <= 0 || (*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE)
+	if (size <= 0 || !is_chosen(size) ||
+	    (*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE)
 		return;
 	leaf = sources_leaf(JVM_LEAF_CLASS, sig, str_len(sig));
 	(*ti)->Deallocate(ti, (unsigned char *)sig);
 	sources_sample(JVM_SOURCE_ALLOC, size, leaf);
 }
 
-static bool ask_vm(jvmtiEnv *ti, uint64_t interval)
+static bool ask_vm(jvmtiEnv *ti)
 {
 	void *cb[JVMTI11_NR_EVENTS];
 	jvmtiCapabilities want;
@@ -41,7 +83,7 @@ static bool ask_vm(jvmtiEnv *ti, uint64_t interval)
 	       (*ti)->AddCapabilities(ti, &want) == JVMTI_ERROR_NONE &&
 	       (*ti)->SetEventCallbacks(ti, (const jvmtiEventCallbacks *)cb, sizeof(cb)) ==
 		       JVMTI_ERROR_NONE &&
-	       jvmti11_set_heap_sampling(ti, interval) &&
+	       jvmti11_set_heap_sampling(ti, vm_mean) &&
 	       (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)JVMTI11_OBJECT_ALLOC, NULL) ==
 		       JVMTI_ERROR_NONE;
 }
@@ -52,7 +94,10 @@ bool alloc_on(JavaVM *jvm, uint64_t interval)
 
 	if ((*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK)
 		return false;
-	if (ask_vm(ti, interval)) {
+	mean = vm_mean = interval;
+	if (interval > FINE_INTERVAL && (!vm.major || *vm.major < FIRST_RIGHT))
+		vm_mean = FINE_INTERVAL;
+	if (ask_vm(ti)) {
 		env_of_ours = ti;
 		return true;
 	}

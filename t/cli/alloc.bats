@@ -100,15 +100,16 @@ small_interval() {
 	on_each_jdk small_interval
 }
 
+# Sizes alternate every 100 kB: JDK 17's own sampler has 8 % too few of that size at 64k.
 any_interval() {
-	record 64k Allocations 256
+	record 64k -Drounds=2600 Allocations 256
 	agrees 65536
-	record 512k -XX:+UseSerialGC Allocations 256
+	record 512k -XX:+UseSerialGC -Drounds=2600 Allocations 256
 	agrees 524288
 }
 
-@test "alloc: and at any interval from JDK 25 on" {
-	on_each_jdk 25 any_interval
+@test "alloc: and at any interval, with sizes mixed" {
+	on_each_jdk any_interval
 }
 
 virtual() {

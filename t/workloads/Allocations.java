@@ -2,7 +2,7 @@
  * Allocates objects of known size and number: prints "method bytes number" for each method, with the bytes
  * of one object as 64-bit JVMs with compressed class pointers have them. Sizes alternate, round by round.
  *
- *	Allocations [<megabytes>] [<library>]
+ *	[-Drounds=<n>] Allocations [<megabytes>] [<library>]
  *
  * Each method allocates so many megabytes, in a thread that begins when the VM is up. The library has the native
  * method: see the test.
@@ -19,7 +19,7 @@ public class Allocations {
 		Copied copy() throws CloneNotSupportedException { return (Copied) clone(); }
 	}
 	static class Read implements Serializable { long[] a = new long[48]; }	/* 16, and 16 + 48 * 8 */
-	static final int ROUNDS = 16;
+	static final int ROUNDS = Integer.getInteger("rounds", 16);
 	static volatile Object sink;
 
 	interface Maker { void make(int n) throws Exception; }
