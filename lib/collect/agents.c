@@ -150,7 +150,7 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	th->proc->had_agent = true;
 	jvm_set_user(jvm, j);
 	c->res->nr_jvms++;
-	if (c->timer_ns) {
+	if (c->only_jvms) {
 		j->sampled = true;
 		return true;
 	}
@@ -472,7 +472,7 @@ void agents_drain(struct collect *c, bool all)
 {
 	if (!c->jvm)
 		return;
-	if (c->timer_ns)
+	if (c->only_jvms)
 		timers_look_at_maps(c);
 	jvm_server_poll(c->jvm);
 	jvm_server_drain(c->jvm, all);

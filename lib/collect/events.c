@@ -103,7 +103,7 @@ int collect_open_events(struct collect *c, struct err *e)
 	c->main_set = evset_new(&c->ev, EVSET_MAIN);
 	if (c->sched && (r = sched_open(c->sched, &c->ev, c->child_pid, e)))
 		return r;
-	if (c->timer_ns)
+	if (c->only_jvms)
 		return scan_all(c, e);
 	if (c->o->system_wide) {
 		scan_system(c);

@@ -41,8 +41,8 @@ struct collect {
 	uint64_t begun_ns;		/* when events were enabled, 0 not yet */
 	bool paused;			/* and disabled again for a while */
 	bool stop_asked;
-	/* perf events are forbidden: JVMs sample themselves with this period; 0 not so */
-	uint64_t timer_ns;
+	bool only_jvms;			/* perf events are forbidden: JVMs' agents tell all there is, */
+	uint64_t timer_ns;		/* and sample with this period; 0: they have no event to sample */
 	uint64_t maps_ns;		/* when their mappings were last looked at */
 	uint64_t drained_ns;		/* when the last drain began */
 	uint64_t merged_ns;		/* the rings' records are handled up to here */
@@ -53,8 +53,8 @@ struct collect {
 };
 
 /*
- * timers.c: whether samples by timers in JVMs will do where perf events are forbidden, as *e says;
- * the recording goes on with them then.
+ * timers.c: whether what JVMs' agents tell will do where perf events are forbidden, as *e says, with samples
+ * by timers if any are asked for; the recording goes on with that then.
  */
 bool timers_take_over(struct collect *c, const struct err *e);
 /* A sample of a JVM's thread: thread is its number in the trace. */

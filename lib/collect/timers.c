@@ -20,13 +20,21 @@ static bool is_forbidden(const struct err *e)
 	return e->code == EACCES || e->code == EPERM || e->code == ENOSYS;
 }
 
+/* CPU time, or nothing but sources that are no perf events. */
+static bool events_will_do(const struct collect_opts *o)
+{
+	if (!o->ev.nr_events)
+		return o->nr_sources;
+	return o->ev.nr_events == 1 && o->ev.events[0].clock && !o->ev.exclude_user;
+}
+
 /* All of it: what a JVM cannot do for itself would be missing without a word. */
 static bool jvms_will_do(const struct collect_opts *o)
 {
 	size_t i;
 
 	if (o->java != JAVA_SAMPLE || !inject_possible() || o->system_wide || o->sched || o->nr_tids ||
-	    o->ev.nr_events != 1 || !o->ev.events[0].clock || o->ev.exclude_user)
+	    !events_will_do(o))
 		return false;
 	for (i = 0; i < o->nr_pids; i++)
 		if (!target_is_jvm(o->pids[i]))
@@ -38,8 +46,11 @@ bool timers_take_over(struct collect *c, const struct err *e)
 {
 	if (!c->jvm || !is_forbidden(e) || !jvms_will_do(c->o))
 		return false;
-	c->timer_ns = c->o->ev.rates[0].period;
+	c->only_jvms = true;
 	evsets_init_empty(&c->ev, &c->o->ev);
+	if (!c->o->ev.nr_events)
+		return true;
+	c->timer_ns = c->o->ev.rates[0].period;
 	jvm_server_use_timers(c->jvm, c->timer_ns);
 	c->res->no_perf = *e;
 	trace_write_label(c->w, "sampler", "timers");

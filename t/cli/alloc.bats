@@ -175,6 +175,35 @@ running() {
 	on_each_jdk running
 }
 
+exact_calls() {
+	"$ARCPROF" record --callflow='+Allocations.*' -e alloc=0 -o trace java -cp "$CLASSES" Allocations 1 "$LIBRARY" \
+		>truth 2>err || { cat err; return 1; }
+	"$ARCPROF" report -i trace --check
+	"$ARCPROF" report -i trace --metric alloc,objects --xtree --format tree >tree
+	# the class is below its method, and that was called once a round
+	awk -F '\t' '
+	/^# metric/ { if ($0 ~ / alloc /) col = nr + 3; nr++ }
+	FILENAME == "truth" { split($0, f, " "); if (f[1] == "hundred") want = f[2] * f[3]; next }
+	$0 ~ /\tAllocations.hundred\tjava/ { calls = $2; inside = 1; level = $1; next }
+	inside && $1 == level + 1 && $0 ~ /\tbyte\[\]\tclass/ { bytes = $col; inside = 0 }
+	END { print calls, bytes, want; exit !(calls == 16 && bytes == want) }' truth tree || { head -n 40 tree; return 1; }
+}
+
+@test "alloc: below exact calls, every object by class" {
+	on_each_jdk 25 exact_calls
+}
+
+without_perf() {
+	"$BUILD/t/tools/noperf" "$ARCPROF" record -e alloc=4k -o trace -- java -cp "$CLASSES" Allocations 16 "$LIBRARY" \
+		>truth 2>err || { cat err; return 1; }
+	"$ARCPROF" report -i trace --check
+	agrees 4096
+}
+
+@test "alloc: where perf events are forbidden" {
+	on_each_jdk without_perf
+}
+
 @test "alloc: what cannot be is refused in a line" {
 	run "$ARCPROF" record -e alloc=x true
 	[ "$status" -eq 2 ]
