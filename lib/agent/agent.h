@@ -49,11 +49,16 @@ bool link_ready_and_wait(const void *host, uint64_t *timer_ns);
 /* Tells another recorder that it cannot have us. */
 void link_refuse(const char *path, enum jvm_refusal why);
 
+/* Asks who listens at path for the file that a picture of the threads goes to; -1: none. */
+int link_dump(const char *path);
+
 /*
  * session.c: works for the recorder that listens at path, for as long as that lives; then everything is as
  * before, and another one may come. env is NULL in Agent_OnLoad.
  */
 void session_start(JavaVM *jvm, JNIEnv *env, const char *path);
+/* Writes a picture of the threads for who listens at path, whatever else goes on. */
+void session_dump(JavaVM *jvm, JNIEnv *env, const char *path);
 /* Another thread of ours in the VM, which is up. */
 bool session_run_thread(JNIEnv *env, jvmtiStartFunction run);
 

@@ -81,7 +81,7 @@ static bool recv_msg(struct jvm_msg *m, uint32_t type, int *fds)
 	if (n != sizeof(*m) || m->magic != JVM_PROTO_MAGIC || m->version != JVM_PROTO_VERSION ||
 	    m->type != type)
 		return false;
-	return !fds || take_fds(&c, m->flags & JVM_CALLFLOW ? 3 : 2, fds);
+	return !fds || take_fds(&c, m->flags & JVM_DUMP ? 1 : m->flags & JVM_CALLFLOW ? 3 : 2, fds);
 }
 
 /* The listener must be root or our own user: no other user may see what this JVM runs. */
@@ -140,6 +140,23 @@ void link_refuse(const char *path, enum jvm_refusal why)
 		send_msg((struct jvm_msg){ .type = JVM_MSG_REFUSED, .refused = { why } });
 	close_socket();
 	sock = in_use;
+}
+
+/* The socket of a recorder that works with us meanwhile is kept. */
+int link_dump(const char *path)
+{
+	const struct jvm_msg hello = {
+		.type = JVM_MSG_HELLO, .flags = JVM_DUMP, .hello = { sys(__NR_getpid), sys_tid() },
+	};
+	int in_use = sock, fds[MAX_FDS] = { -1 };
+	struct jvm_msg m;
+
+	if (!open_socket(path, JVM_GO_TIMEOUT_MS) || !send_msg(hello) ||
+	    !recv_msg(&m, JVM_MSG_SETUP, fds) || !(m.flags & JVM_DUMP))
+		fds[0] = -1;
+	close_socket();
+	sock = in_use;
+	return fds[0];
 }
 
 int link_connect(const char *path, bool live)

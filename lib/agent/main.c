@@ -31,13 +31,19 @@ __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnLoad(JavaV
 	return JNI_OK;
 }
 
-/* Called again by each recorder that attaches. */
+/* Called again by each recorder that attaches, and by who wants to see the threads: "threads:" and a path. */
 __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *jvm, char *options,
 									    void *reserved)
 {
+	static const char threads[] = JVM_DUMP_OPTION;
+	const size_t len = sizeof(threads) - 1;
 	JNIEnv *env;
 
-	if ((*jvm)->GetEnv(jvm, (void **)&env, JNI_VERSION_1_6) == JNI_OK)
+	if ((*jvm)->GetEnv(jvm, (void **)&env, JNI_VERSION_1_6) != JNI_OK)
+		return JNI_OK;
+	if (options && str_len(options) > len && !memcmp(options, threads, len))
+		session_dump(jvm, env, options + len);
+	else
 		session_start(jvm, env, options);
 	return JNI_OK;
 }

@@ -11,6 +11,7 @@
 #include "agent/names.h"
 #include "agent/ring.h"
 #include "agent/sources.h"
+#include "agent/threads.h"
 #include "agent/timers.h"
 #include "agent/vm.h"
 
@@ -157,4 +158,43 @@ void session_start(JavaVM *jvm, JNIEnv *env, const char *path)
 	else
 		begin(jvm, env, path);
 	sys_unlock(&lock);
+}
+
+/* --- showing threads --- */
+
+static void show_threads(JavaVM *jvm, JNIEnv *env, int fd)
+{
+	static jvmtiEnv *ti;
+	static char *buf;
+	struct threads_out out = { .fd = fd };
+	struct threads_list list = { 0 };
+	struct threads_class c;
+
+	if (!buf)
+		buf = sys_pages(THREADS_BUFFER);
+	out.buf = buf;
+	if (!buf || (!ti && (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK) ||
+	    (*env)->PushLocalFrame(env, 64))
+		return;
+	if (threads_class_find(&c, ti, env) && threads_list_platform(&c, &list) &&
+	    threads_list_virtual(&c, &list))
+		threads_show(&c, &list, 0, &out);
+	threads_list_release(&c, &list);
+	threads_flush(&out);
+	(*env)->PopLocalFrame(env, NULL);
+	threads_threw(env);
+}
+
+void session_dump(JavaVM *jvm, JNIEnv *env, const char *path)
+{
+	int fd;
+
+	sys_lock(&lock);
+	know_vm(jvm);
+	fd = link_dump(path);
+	sys_unlock(&lock);
+	if (fd < 0)
+		return;
+	show_threads(jvm, env, fd);
+	sys(__NR_close, fd);
 }

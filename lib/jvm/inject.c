@@ -23,6 +23,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "jvm/inject.h"
+#include "jvm/target.h"
 
 extern const char jvm_agent_file[], jvm_agent_file_end[];
 extern const char preload_file[], preload_file_end[], preload_empty32[], preload_empty32_end[];
@@ -255,7 +256,7 @@ int inject_place(struct buf *path, struct err *e)
 		       root ? "/var/cache" : "~/.cache");
 }
 
-int inject_place_below(int root, const struct foreign_user *u, struct buf *path, struct err *e)
+static int place_below_root(int root, const struct foreign_user *u, struct buf *path, struct err *e)
 {
 	static const char *const folders[] = { "/var/tmp", "/tmp", "/dev/shm" };
 	bool placed = false;
@@ -271,6 +272,11 @@ int inject_place_below(int root, const struct foreign_user *u, struct buf *path,
 			close(dir);
 	}
 	return placed ? 0 : err_set(e, EACCES, "cannot place the JVM agent in the process's /var/tmp, /tmp or /dev/shm");
+}
+
+int inject_place_for(int pid, int root, const struct foreign_user *u, struct buf *path, struct err *e)
+{
+	return target_same_files(pid) ? inject_place(path, e) : place_below_root(root, u, path, e);
 }
 
 /*

@@ -19,6 +19,10 @@
  * JVM_INCLUDED or without. In a process whose agent keeps call trees SETUP brings no descriptor, but
  * with JVM_GUEST the address of the agent's struct callflow_host: a JNI library uses the JVM's trees.
  *
+ * A JVM that is asked for a picture of its threads says HELLO with JVM_DUMP; SETUP then brings one
+ * descriptor, of a file for the records, which ends with a dump_end. That needs no session, and disturbs
+ * none.
+ *
  * Shared area (memfd, sealed against resizing): struct jvm_ctl in the first page, then
  * JVM_NR_ROOTS times struct jvm_root, then nr_rings times a page with struct jvm_ring and
  * ring_bytes of data.
@@ -43,7 +47,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 10
+#define JVM_PROTO_VERSION 11
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -53,6 +57,9 @@
 #define JVM_NR_ROOTS 1024u		/* power of two; of 64 bytes each: whole pages */
 #define JVM_MAX_LINES 4096u		/* bytes of a line table in a record; what is longer ends in line 0 */
 #define JVM_MAX_STRING 4096u		/* bytes of a name in a record; longer ones are cut */
+
+/* Before the socket's path, of an agent that is to show threads. */
+#define JVM_DUMP_OPTION "threads:"
 
 enum jvm_msg_type {
 	JVM_MSG_HELLO = 1,
@@ -78,6 +85,8 @@ enum jvm_flags {
 	JVM_TIMERS = 1 << 5,
 	/* of jvm_ctl: of compiled code, only the places that samples have are wanted */
 	JVM_PLACES = 1 << 6,
+	/* of HELLO: threads are to be shown, and nothing else; SETUP brings the file for their records */
+	JVM_DUMP = 1 << 7,
 };
 
 struct jvm_msg {

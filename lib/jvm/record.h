@@ -85,6 +85,87 @@ struct jvm_no_source {
 	uint32_t why_len;
 };
 
+/*
+ * A picture of threads: dump_begin, a dump_thread for each with its dump_frames, innermost first, and
+ * dump_locks; then perhaps dump_edges; dump_end. Sent on demand (JVM_DUMP), or, of threads that are
+ * stuck, to the recorder (agent/threads.h).
+ */
+struct jvm_dump_begin {
+	uint64_t time_ns;
+	uint32_t flags;		/* enum jvm_dump_flags */
+	uint32_t nr_threads;
+};
+
+enum jvm_dump_flags {
+	JVM_DUMP_ATOMIC = 1 << 0,	/* all of it is of one moment; else each thread is of its own */
+	JVM_DUMP_STUCK = 1 << 1,	/* only threads that have waited for a lock for some time */
+	/* virtual threads that wait may be missing: jdk.trackAllThreads is off */
+	JVM_DUMP_UNTRACKED = 1 << 2,
+};
+
+struct jvm_dump_thread {
+	uint64_t time_ns;
+	uint64_t id;		/* Thread.threadId() */
+	uint32_t thread;	/* its tid; 0 of a virtual thread, or not known */
+	uint32_t state;		/* bits of JVMTI's GetThreadState() */
+	uint32_t flags;		/* enum jvm_dump_thread_flags */
+	uint32_t priority;
+	uint64_t carrier;	/* id of the thread that carries it, 0 none */
+	uint64_t cpu_ns;	/* that it has consumed; 0: not known */
+	const char *name;
+	uint32_t name_len;
+};
+
+enum jvm_dump_thread_flags {
+	JVM_DUMP_VIRTUAL = 1 << 0,
+	JVM_DUMP_DAEMON = 1 << 1,
+};
+
+struct jvm_dump_frame {
+	uint64_t time_ns;
+	uint32_t line;		/* 0: not known; JVM_DUMP_NATIVE: a native method */
+	const char *class_name, *name, *source;
+	uint32_t class_len, name_len, source_len;
+};
+
+#define JVM_DUMP_NATIVE 0xffffffffu
+
+struct jvm_dump_lock {
+	uint64_t time_ns;
+	uint64_t owner;		/* of what is wanted: id of the thread that has it; 0: nobody, or not known */
+	uint32_t role;		/* enum jvm_dump_role */
+	uint32_t depth;		/* of what is held: in the thread's frames, 0 innermost */
+	uint32_t hash;		/* identity hash code */
+	const char *class_name;	/* java.lang.Object */
+	uint32_t class_len;
+};
+
+enum jvm_dump_role {
+	JVM_DUMP_ENTERS = 1,	/* waits to enter its monitor */
+	JVM_DUMP_WAITS,		/* is in its wait() */
+	JVM_DUMP_PARKS,		/* is parked by it */
+	JVM_DUMP_HOLDS,		/* holds its monitor */
+	JVM_DUMP_NR_ROLES
+};
+
+/* In a further look, thread id still wanted what has this hash, from that owner. */
+struct jvm_dump_edge {
+	uint64_t time_ns;
+	uint64_t id, owner;
+	uint64_t cpu_ns;
+	uint32_t round;		/* 1 and so on */
+	uint32_t hash;
+};
+
+struct jvm_dump_end {
+	uint64_t time_ns;
+	uint32_t rounds;	/* looks after the first */
+	uint32_t lost;		/* threads that ended meanwhile, or could not be looked at */
+	uint32_t hidden;	/* virtual threads that this JDK does not let us look at */
+	const char *why;	/* it is not complete; "": it is */
+	uint32_t why_len;
+};
+
 /* Any record; the members have the names of their structs. */
 union jvm_record {
 #define RECORD(s, ...) struct jvm_##s s;

@@ -663,20 +663,6 @@ static bool serve_attaching(void *ctx)
 	return find_running(s, s->attaching);
 }
 
-/* The agent as the process can open it: ours, or a copy among its own files. */
-static int place_for(struct jvm_server *s, const struct target *t, int root, const struct foreign_user *u,
-		     struct buf *file, struct err *e)
-{
-	int r;
-
-	if (!target_same_files(t->pid))
-		return inject_place_below(root, u, file, e);
-	r = s->agent.len ? 0 : inject_place(&s->agent, e);
-	if (!r)
-		buf_add(file, s->agent.data, s->agent.len);
-	return r;
-}
-
 static int attach(struct jvm_server *s, const struct target *t, struct err *e)
 {
 	const struct foreign_user u = { t->euid, t->egid };
@@ -684,7 +670,7 @@ static int attach(struct jvm_server *s, const struct target *t, struct err *e)
 	int root = foreign_root(t->pid, e), r = root < 0 ? root : 0;
 
 	if (!r)
-		r = place_for(s, t, root, &u, &file, e);
+		r = inject_place_for(t->pid, root, &u, &file, e);
 	if (!r)
 		r = doorway_open_in(&s->inside, root, &u, e);
 	if (!r)

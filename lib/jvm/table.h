@@ -70,6 +70,40 @@ RECORD(leaf, OWN,
 RECORD(no_source, OWN,
 	FIELD(u32, no_source.source)
 	TEXT(no_source.why, no_source.why_len))
+RECORD(dump_begin, OWN,
+	FIELD(u32, dump_begin.flags)
+	FIELD(u32, dump_begin.nr_threads))
+RECORD(dump_thread, OWN,
+	FIELD(u64, dump_thread.id)
+	TID(dump_thread.thread)
+	FIELD(u32, dump_thread.state)
+	FIELD(u32, dump_thread.flags)
+	FIELD(u32, dump_thread.priority)
+	FIELD(u64, dump_thread.carrier)
+	FIELD(u64, dump_thread.cpu_ns)
+	TEXT(dump_thread.name, dump_thread.name_len))
+RECORD(dump_frame, OWN,
+	FIELD(u32, dump_frame.line)
+	TEXT(dump_frame.class_name, dump_frame.class_len)
+	TEXT(dump_frame.name, dump_frame.name_len)
+	TEXT(dump_frame.source, dump_frame.source_len))
+RECORD(dump_lock, OWN,
+	FIELD(u64, dump_lock.owner)
+	KEY(u32, dump_lock.role)
+	FIELD(u32, dump_lock.depth)
+	FIELD(u32, dump_lock.hash)
+	TEXT(dump_lock.class_name, dump_lock.class_len))
+RECORD(dump_edge, OWN,
+	FIELD(u64, dump_edge.id)
+	FIELD(u64, dump_edge.owner)
+	FIELD(u64, dump_edge.cpu_ns)
+	KEY(u32, dump_edge.round)
+	FIELD(u32, dump_edge.hash))
+RECORD(dump_end, OWN,
+	FIELD(u32, dump_end.rounds)
+	FIELD(u32, dump_end.lost)
+	FIELD(u32, dump_end.hidden)
+	TEXT(dump_end.why, dump_end.why_len))
 
 #undef RECORD
 #undef FIELD

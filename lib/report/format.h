@@ -17,6 +17,7 @@ enum format_id {
 	FORMAT_JSON,
 	FORMAT_CSV,
 	FORMAT_JUNIT,		/* of verdicts alone */
+	FORMAT_HPROF,		/* of threads alone: the text of the JDK's old profiler */
 	FORMAT_TREE,		/* from here on: of the whole tree of contexts, in place of a report */
 	FORMAT_HTML,
 };
@@ -42,6 +43,7 @@ struct format {
 #define FORMAT_BIT(id) (1u << (id))
 #define FORMATS_TEXT_JSON (FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_JSON))
 #define FORMATS_TABLE (FORMATS_TEXT_JSON | FORMAT_BIT(FORMAT_CSV))
+#define FORMATS_THREADS (FORMATS_TABLE | FORMAT_BIT(FORMAT_HPROF))
 #define FORMATS_VALUE (FORMATS_TEXT_JSON | FORMAT_BIT(FORMAT_HEX) | FORMAT_BIT(FORMAT_DEC))
 #define FORMATS_OF_TREE (~0u << FORMAT_TREE)
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* threads.c - "arcprof threads": what each thread of a JVM does, holds and waits for, deadlocks first. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "cmd.h"
+#include "output.h"
+#include "report/report.h"
+#include "threads.h"
+
+struct threads_opts {
+	const char *output;
+	uint64_t pid;
+	int format;
+};
+
+#define O struct threads_opts
+static const struct opt threads_table[] = {
+	OPT_GROUP("Threads"),
+	OPT_U64('p', "pid", O, pid, "pid", NULL, "process ID of the JVM"),
+	OPT_FORMAT(O, format, FORMATS_THREADS, "output format; hprof is the monitor dump of the JDK's old profiler"),
+	OPT_STR('o', "output", O, output, "file", NULL, "write to <file>"),
+	OPT_END
+};
+#undef O
+
+static int show(const struct threads_opts *o)
+{
+	struct threads t = THREADS_INIT;
+	struct output out;
+	struct err e;
+	int status = 0;
+
+	if (threads_look(o->pid, &t, &e)) {
+		threads_release(&t);
+		return log_err(&e);
+	}
+	if (o->output && output_begin(&out, o->output, &e)) {
+		status = log_err(&e);
+	} else {
+		threads_print(&t, o->pid, o->format, stdout);
+		if (o->output && output_end(&out, &e))
+			status = log_err(&e);
+	}
+	threads_release(&t);
+	return status;
+}
+
+static int threads_run(void *opts, int nr_operands, char **operands)
+{
+	const struct threads_opts *o = opts;
+
+	if (nr_operands || !o->pid) {
+		if (nr_operands)
+			log_error("'%s': no operand is expected", operands[0]);
+		else
+			log_error("no process was given");
+		log_hint("usage: arcprof threads -p <pid>");
+		return EXIT_USAGE;
+	}
+	if (o->pid > INT32_MAX) {
+		log_error("no process has the number %" PRIu64, o->pid);
+		return 1;
+	}
+	return show(o);
+}
+
+static bool threads_prints(const void *opts)
+{
+	const struct threads_opts *o = opts;
+
+	return !o->output;
+}
+
+const struct command cmd_threads = {
+	.name = "threads",
+	.summary = "show what a JVM's threads do and hold, deadlocks first",
+	.flags = CMD_PAGER,
+	.opts = threads_table,
+	.opts_size = sizeof(struct threads_opts),
+	.prints = threads_prints,
+	.run = threads_run,
+};
