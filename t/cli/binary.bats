@@ -62,7 +62,8 @@ load ../lib
 	[ -f root/usr/include/arcprof.h ]
 	[ -f root/usr/include/arcprof-trace.h ]
 	[ -f root/usr/lib/pkgconfig/arcprof-trace.pc ]
-	[ -f root/usr/lib/python3/dist-packages/arcprof.py ]
+	[ -f root/usr/lib/python3/dist-packages/arcprof/__init__.py ]
+	PYTHONPATH=root/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 python3 -c "import arcprof; arcprof.Trace('$TOP/t/data/mixed/trace').metrics"
 	if command -v asciidoctor >/dev/null; then
 		for c in $(arcprof --dump commands); do
 			[ -f "root/usr/share/man/man1/arcprof-$c.1" ]

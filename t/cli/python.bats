@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The Python module, against reports and the tables.
+# The Python module, which reads traces itself, and its class that asks arcprof: against reports and the tables.
 load ../lib
 
 events=$TOP/t/data/events/trace
@@ -10,7 +10,91 @@ setup() {
 	export PYTHONPATH=$TOP/share/python PYTHONDONTWRITEBYTECODE=1 ARCPROF
 }
 
-@test "python: nodes and samples of every stored trace are those of the reports" {
+@test "python: what it reads of every stored trace is equal to the reports, samples and stacks included" {
+	python3 "$TOP/t/reader/compare-module.py" "$TOP"/t/data/*/trace
+}
+
+@test "python: it reads without arcprof, and with nothing but Python" {
+	ln -s "$TOP/t/data/java/trace" arcprof.data
+	env -i PYTHONPATH="$PYTHONPATH" PATH=/nonexistent "$(python3 -c 'import sys; print(sys.executable)')" -I -S -c '
+import sys
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+import arcprof
+t = arcprof.Trace()
+assert sum(f.base[0] for f in t.functions()) == t.metrics[0].total > 0
+' "$TOP/share/python"
+}
+
+@test "python: new recordings of native code, Java, exact calls, and of all merged, are read as reports do" {
+	skip_unless_command gcc
+	gcc -O1 -g -finstrument-functions "$TOP/t/data/callflow/treetest.c" "$BUILD/libarcprof-hookit.a" -o treetest -pthread
+	arcprof record -q --callflow -o calls.data -- ./treetest >out
+	"$ARCPROF" record -q -o native.data -- gcc -O2 -x c -c -o /dev/null "$TOP/t/data/callflow/treetest.c" ||
+		skip "events cannot be opened"
+	set -- calls.data native.data
+	if command -v java >/dev/null; then
+		cp "$TOP/t/data/java/Seed.java" . && javac Seed.java
+		arcprof record -q -o java.data -- java -cp . Seed 1 >out
+		set -- "$@" java.data
+	fi
+	arcprof merge -q "$@" -o merged.data
+	python3 "$TOP/t/reader/compare-module.py" "$@" merged.data
+}
+
+@test "python: files that were changed are read as far as they make sense, or refused, at once" {
+	python3 "$TOP/t/reader/hostile.py" 120 "$TOP"/t/data/*/trace
+}
+
+@test "python: a file that claims more than it may take is refused, and so is what is no trace" {
+	cat >check.py <<-'E'
+		import arcprof, io, os, struct, sys, zlib
+		def fails(source, **options):
+		    try:
+		        list(arcprof.Trace(source, **options).nodes())
+		    except arcprof.Error as e:
+		        return str(e)
+		    raise AssertionError(source)
+		events = sys.argv[1]
+		assert "memory=" in fails(events, memory=4096)
+		assert "No such file" in fails("missing")
+		assert "not an arcprof trace" in fails(b"x" * 200)
+		assert "empty" in fails(b"")
+		assert "unknown metric 'nope' (the trace has: cpu, wall" in fails(events, metrics="nope")
+		data = open(events, "rb").read()
+		whole = [n.cum for n in arcprof.Trace(data).nodes()]
+		assert [n.cum for n in arcprof.Trace(io.BytesIO(data)).nodes()] == whole
+		t = arcprof.Trace(data[:len(data) // 2])
+		list(t.nodes())
+		assert t.damaged
+		r, w = os.pipe()	# of a pipe, which cannot be sought in
+		if not os.fork():
+		    os.write(w, data[:60000])
+		    os._exit(0)
+		os.close(w)
+		assert arcprof.Trace(os.fdopen(r, "rb")).damaged
+		with arcprof.Trace(events) as t:
+		    stack = next(s.stack for s in t.samples() if s.stack)
+		assert stack.frames() and stack == stack and {stack: 1}
+	E
+	python3 check.py "$events"
+}
+
+@test "python: names are demangled as the reports do" {
+	skip_unless_command nm
+	lib=$(g++ -print-file-name=libstdc++.so.6 2>/dev/null) && [ -e "$lib" ] || skip "no C++ library is installed"
+	nm -D --defined-only "$lib" | awk '{ sub(/@.*/, "", $NF); print $NF }' | sort -u >names
+	"$BUILD/t/tools/demangle" <names >want
+	python3 -c '
+import sys
+from arcprof._demangle import demangle
+for line in sys.stdin:
+    print(demangle(line[:-1]))' <names >got
+	[ "$(wc -l <names)" -gt 1000 ]
+	diff want got
+}
+
+@test "python: the tables of every stored trace are those of the reports" {
 	cat >check.py <<-'E'
 		import arcprof, json, os, subprocess, sys
 		for path in sys.argv[1:]:
@@ -18,7 +102,7 @@ setup() {
 		        out = subprocess.run([os.environ["ARCPROF"], "report", "-q", "-i", path, "--format", "json", *args],
 		                             capture_output=True, text=True).stdout
 		        return json.loads(out) if out else None
-		    want, trace = report("--xtree"), arcprof.Trace(path)
+		    want, trace = report("--xtree"), arcprof.Query(path)
 		    try:
 		        got = []
 		        for n in trace.nodes(order="id"):
@@ -27,7 +111,7 @@ setup() {
 		        assert "no end" in str(e), e
 		    assert got == [[n["id"], n["parent"], n["name"], n["n"], n["base"][0], n["cum"][0]] for n in want["nodes"]], path
 		    if want["n_means"] == "samples" and not want["source"].get("merged_by"):
-		        timed = sum(1 for s in arcprof.Trace(path).samples()) if got else 0
+		        timed = sum(1 for s in arcprof.Query(path).samples()) if got else 0
 		        assert timed == want["sources"][0]["n"], (path, timed)
 		    print(path, len(got))
 	E
@@ -37,7 +121,7 @@ setup() {
 @test "python: a stack ends in the function of its sample, and goes through its node" {
 	cat >check.py <<-'E'
 		import arcprof, sys
-		t, known, nr = arcprof.Trace(sys.argv[1], samples=True), {}, 0
+		t, known, nr = arcprof.Query(sys.argv[1], samples=True), {}, 0
 		parent = {n["id"]: (n["parent"], n["function"]) for n in t.nodes()}
 		for s in t.samples(where="stack IS NOT NULL"):
 		    functions, node = [], s["node"]
@@ -59,7 +143,7 @@ setup() {
 @test "python: parameters are values, whatever is in them" {
 	cat >check.py <<-'E'
 		import arcprof, sys
-		t = arcprof.Trace(sys.argv[1])
+		t = arcprof.Query(sys.argv[1])
 		one = lambda *a: next(iter(t.query(*a)))
 		assert one("SELECT ? AS a, '?' AS b /* ? */ -- ?", ["x' OR '1"]) == {"a": "x' OR '1", "b": "?"}
 		assert one("SELECT ? AS a, ? AS b, ? AS c, ? AS d", [-1, 2.5, None, True]) == {"a": -1, "b": 2.5, "c": None, "d": 1}
@@ -85,15 +169,15 @@ setup() {
 		    except arcprof.Error as e:
 		        return str(e), e.status
 		    raise AssertionError(sql)
-		t = arcprof.Trace(sys.argv[1])
+		t = arcprof.Query(sys.argv[1])
 		assert "no such column" in fails(t, "SELECT nope FROM nodes")[0]
 		assert fails(t, "DELETE FROM nodes")[1] == 1
-		assert "No such file" in fails(arcprof.Trace("missing"), "SELECT 1")[0]
-		assert "0.2 s" in fails(arcprof.Trace(sys.argv[1], timeout="200ms"),
+		assert "No such file" in fails(arcprof.Query("missing"), "SELECT 1")[0]
+		assert "0.2 s" in fails(arcprof.Query(sys.argv[1], timeout="200ms"),
 		                        "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c")[0]
 		for row in t.samples():		# the rest is not wanted
 		    break
-		assert arcprof.Trace(sys.argv[1], metric="wall").metrics().__next__()["name"] == "wall"
+		assert arcprof.Query(sys.argv[1], metric="wall").metrics().__next__()["name"] == "wall"
 	E
 	python3 check.py "$events"
 }
@@ -107,5 +191,5 @@ setup() {
 		[ -s out ]
 		nr=$((nr + 1))
 	done
-	[ "$nr" -eq 3 ]
+	[ "$nr" -eq 4 ]
 }

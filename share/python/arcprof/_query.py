@@ -1,15 +1,6 @@
 # SPDX-License-Identifier: MIT
 """
-arcprof - reads traces of arcprof from Python: samples, stacks, nodes, calls and events, row by row.
-
-    import arcprof
-
-    trace = arcprof.Trace("arcprof.data")
-    for row in trace.nodes(where="cum > ?", params=[1000000]):
-        print(row["name"], row["base"], row["cum"])
-
-The program arcprof reads the trace ("arcprof query"), so names and numbers are those of its reports;
-arcprof-python(3) describes this module, and arcprof-query(1) the tables.
+Asks the program arcprof ("arcprof query") for rows of its tables, by SQL. arcprof-query(1) describes the tables.
 """
 import json
 import math
@@ -18,18 +9,12 @@ import re
 import subprocess
 import tempfile
 
-__all__ = ["Error", "Trace"]
+from ._file import Error
+
+__all__ = ["Query"]
 
 TABLES = ("functions", "nodes", "xprof", "arcs", "samples", "stacks", "frames", "calls", "events", "dispatches",
           "processes", "threads", "modules", "metrics", "labels")
-
-
-class Error(Exception):
-    """What arcprof says on standard error; status is its exit status."""
-
-    def __init__(self, message, status):
-        super().__init__(message)
-        self.status = status
 
 
 def _literal(value):
@@ -64,9 +49,9 @@ def _bind(sql, params):
     return out
 
 
-class Trace:
+class Query:
     """
-    A trace. options are those of "arcprof query" about the model: metric="cpu,wall", samples=True,
+    A trace, through the program arcprof. options are those of "arcprof query" about the model: metric="cpu,wall", samples=True,
     calibrate=False, from_="1s". program is the arcprof to run.
     """
 
@@ -145,7 +130,7 @@ def _add(table):
         return self.rows(table, where, params, order)
     method.__name__ = table
     method.__doc__ = "Rows of the table %s." % table
-    setattr(Trace, table, method)
+    setattr(Query, table, method)
 
 
 for _table in TABLES:
