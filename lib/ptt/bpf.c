@@ -23,13 +23,13 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "pmu/bpf.h"
 #include "pmu/cpus.h"
 #include "pmu/probe.h"
 #include "ptt/area.h"
 #include "ptt/bpf/config.h"
 
 #define BPF_FS "/sys/fs/bpf"
-#define BTF_FILE "/sys/kernel/btf/vmlinux"
 
 extern const char ptt_bpf_file[], ptt_bpf_file_end[];
 
@@ -39,37 +39,6 @@ struct loader {
 	struct btf *kernel;
 	uint32_t nr_cpus;
 };
-
-/* What libbpf complained about last: one library, one place to keep it. */
-static char complaint[200];
-
-static int keep_complaint(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	if (level == LIBBPF_WARN)
-		vsnprintf(complaint, sizeof(complaint), fmt, ap);
-	complaint[strcspn(complaint, "\n")] = '\0';
-	return 0;
-}
-
-static int failed(struct err *e, int code, const char *what)
-{
-	err_set(e, code, "BPF: %s: %s%s%s%s", what, strerror(code), complaint[0] ? " (" : "", complaint,
-		complaint[0] ? ")" : "");
-	if (code == EPERM || code == EACCES)
-		err_hint(e, "run %s", probe_remedy("cap_bpf,cap_perfmon,cap_sys_admin").text);
-	return -code;
-}
-
-static int check(struct err *e)
-{
-	if (access(BTF_FILE, R_OK))
-		return err_set(e, ENOTSUP, "BPF: the kernel does not describe its types (CONFIG_DEBUG_INFO_BTF)");
-	if (probe_has_cap(CAP_SYS_ADMIN) || (probe_has_cap(CAP_BPF) && probe_has_cap(CAP_PERFMON)))
-		return 0;
-	err_set(e, EPERM, "BPF: CAP_BPF and CAP_PERFMON are missing");
-	err_hint(e, "run %s", probe_remedy("cap_bpf,cap_perfmon,cap_sys_admin").text);
-	return -EPERM;
-}
 
 /* ---- the place where a session is ---- */
 
@@ -195,21 +164,20 @@ static int load(struct loader *l, struct err *e)
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "arcprof_ptt");
 	int r;
 
-	complaint[0] = '\0';
-	libbpf_set_print(keep_complaint);
+	bpf_listen();
 	l->kernel = btf__load_vmlinux_btf();
 	if (!l->kernel)
-		return failed(e, errno, BTF_FILE);
+		return bpf_failed(e, errno, BPF_TYPES);
 	l->obj = bpf_object__open_mem(ptt_bpf_file, ptt_bpf_file_end - ptt_bpf_file, &opts);
 	if (!l->obj)
-		return failed(e, errno, "the programs");
+		return bpf_failed(e, errno, "the programs");
 	choose_programs(l);
 	set_sizes(l);
 	r = set_constants(l, e);
 	if (r)
 		return r;
 	r = bpf_object__load(l->obj);
-	return r ? failed(e, -r, "loading the programs") : 0;
+	return r ? bpf_failed(e, -r, "loading the programs") : 0;
 }
 
 /* ---- what the programs need before they run ---- */
@@ -226,7 +194,7 @@ static int open_counter(struct loader *l, size_t i, uint32_t cpu, struct err *e)
 	}
 	r = bpf_map_update_elem(map_fd(l, "events"), &key, &fd, BPF_ANY);
 	close(fd);		/* the map holds it */
-	return r ? failed(e, -r, l->c->counters[i].name) : 0;
+	return r ? bpf_failed(e, -r, l->c->counters[i].name) : 0;
 }
 
 static int open_counters(struct loader *l, struct err *e)
@@ -252,7 +220,7 @@ static int fill_pids(struct loader *l, struct err *e)
 
 	for (i = 0; i < l->c->nr_pids && !r; i++)
 		r = bpf_map_update_elem(map_fd(l, "pids"), &l->c->pids[i], &yes, BPF_ANY);
-	return r ? failed(e, -r, "the list of processes") : 0;
+	return r ? bpf_failed(e, -r, "the list of processes") : 0;
 }
 
 static int write_header(struct loader *l, struct err *e)
@@ -281,7 +249,7 @@ static int write_header(struct loader *l, struct err *e)
 		h.metric[i + 1].config = l->c->counters[i].attr.config;
 	}
 	r = bpf_map_update_elem(map_fd(l, "header"), &zero, &h, BPF_ANY);
-	return r ? failed(e, -r, "the header") : 0;
+	return r ? bpf_failed(e, -r, "the header") : 0;
 }
 
 /* ---- going live ---- */
@@ -296,7 +264,7 @@ static int pin(const char *name, int mode, int (*how)(void *what, const char *pa
 	r = how(what, path);
 	if (!r && chmod(path, mode))
 		r = -errno;
-	return r ? failed(e, -r, path) : 0;
+	return r ? bpf_failed(e, -r, path) : 0;
 }
 
 static int pin_link(void *link, const char *path)
@@ -324,7 +292,7 @@ static int attach_one(struct bpf_program *p, struct err *e)
 		return pin(name, 0600, pin_program, p, e);
 	link = bpf_program__attach(p);
 	if (!link)
-		return failed(e, errno, name);
+		return bpf_failed(e, errno, name);
 	r = pin(name, 0600, pin_link, link, e);
 	if (!r)
 		bpf_link__disconnect(link);
@@ -360,7 +328,7 @@ static int pin_maps(struct loader *l, struct err *e)
 	for (i = 0; i < ARRAY_SIZE(maps) && !r; i++) {
 		if (maps[i].frozen)
 			r = bpf_map_freeze(map_fd(l, maps[i].name));
-		r = r ? failed(e, -r, "freezing a map") :
+		r = r ? bpf_failed(e, -r, "freezing a map") :
 			pin(maps[i].name, l->c->all_users ? maps[i].shared_mode : 0600, pin_map,
 			    map_named(l, maps[i].name), e);
 	}
@@ -394,7 +362,7 @@ static int start(const struct ptt_config *c, struct err *e)
 {
 	struct loader l = { .c = c };
 	struct err ignored;
-	int r = check(e);
+	int r = bpf_allowed(e);
 
 	if (!r && c->nr_pids && !arcprof_area_same_numbers())
 		r = err_set(e, ENOTSUP, "BPF: processes cannot be named from inside a container: their numbers are others");
@@ -452,7 +420,7 @@ static int open_session(void **session, struct err *e)
 const struct ptt_backend ptt_bpf = {
 	.name = "bpf",
 	.counts_events = true,
-	.check = check,
+	.check = bpf_allowed,
 	.start = start,
 	.stop = stop,
 	.open = open_session,

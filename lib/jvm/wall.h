@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wall.h - what each thread does at this moment: memory that BPF programs write on every switch
+ * (lib/wall/bpf/wall.bpf.c), and that the recorder and the agents of JVMs map and read.
+ *
+ * Two array maps, frozen for user space: wall_slots, a struct wall_slot a thread, and wall_stamps, a u64 a
+ * slot: the time when it last began to block, had ended a block that somebody may have seen, or
+ * ended itself.  Map both PROT_READ, MAP_SHARED.
+ *
+ * Who wants to walk the stacks of blocked threads looks at all stamps at an interval, and at the slots whose
+ * stamp is not older than their last look (wall_is_new()): whoever stays blocked costs nothing.  A slot's
+ * registers, since_ns and syscall belong to a block, and are those of block_nr: read block_nr, which must
+ * be odd, and with acquire order state, which must be WALL_BLOCKED; take what is wanted and the copy of the
+ * stack; and read block_nr again behind an acquire fence.  The same: all of it was valid, because the thread
+ * did not run meanwhile (it may have been woken, and waits for a CPU). Keep the number of the block that was
+ * walked last, by slot: once is enough.
+ *
+ * Which blocks get walked is decided by the moment of the look alone, so that a block of length L is hit with
+ * the probability L / interval, or 1 when it is longer; walk right then, without waiting, or the
+ * short ones are missed.
+ */
+#ifndef JVM_WALL_H
+#define JVM_WALL_H
+
+#include <linux/types.h>
+
+enum { WALL_LATE_NS = 2000000, WALL_NR_ARGS = 3, WALL_NR_CLASSES = 12 };
+
+enum wall_state {
+	WALL_FREE,		/* nobody's */
+	WALL_NEW,		/* somebody's, and nothing is known yet */
+	WALL_ON_CPU,
+	WALL_BLOCKED,
+	WALL_RUNNABLE,		/* woken, or just created: waits for a CPU */
+	WALL_PREEMPTED,		/* waits for a CPU again */
+	WALL_GONE,		/* has ended; what is here are its last values */
+};
+
+/* Why a thread does not run, as far as the kernel's side tells: by its state and system call. */
+enum wall_class {
+	WALL_CLASS_OTHER,	/* a system call that is none of these */
+	WALL_CLASS_FUTEX,
+	WALL_CLASS_SLEEP,	/* nanosleep, clock_nanosleep */
+	WALL_CLASS_READ,	/* read, recv, accept: something has to come */
+	WALL_CLASS_WRITE,	/* write, send, connect: something has to go */
+	WALL_CLASS_POLL,	/* poll, select, epoll_wait */
+	WALL_CLASS_FILE,	/* open, stat, fsync, rename ...: a file system */
+	WALL_CLASS_CHILD,	/* wait4, waitid */
+	WALL_CLASS_SIGNAL,	/* pause, sigwait, sigsuspend */
+	WALL_CLASS_FAULT,	/* a page fault */
+	WALL_CLASS_STOPPED,	/* by a signal or a tracer, or frozen */
+	WALL_CLASS_KERNEL,	/* no user code: a kernel thread, or one that begins or ends */
+};
+
+/* Why a thread waits, to those who read a report. */
+enum wall_reason {
+	WALL_UNKNOWN,
+	WALL_MONITOR,		/* Java's synchronized */
+	WALL_PARK,		/* LockSupport.park; with the blocker's class */
+	WALL_WAIT,		/* Object.wait */
+	WALL_SLEEP,
+	WALL_SAFEPOINT,		/* a safepoint, or an operation of the VM */
+	WALL_GC,
+	WALL_IO,		/* the system call, and the kind of file */
+	WALL_LOCK,		/* a lock of native code, and its condition variables */
+	WALL_FAULT,
+	WALL_STOPPED,
+	WALL_OTHER,		/* another system call */
+	WALL_NR_REASONS
+};
+
+struct wall_regs {		/* of the user code that blocked; on x86-64 all of these */
+	__u64 pc, sp, fp;
+	__u64 rbx, r12, r13, r14, r15;
+};
+
+struct wall_slot {
+	__u32 tid;		/* as the recorder sees it; 0: the slot is free */
+	__u32 pid;
+	__u32 own_tid, own_pid;	/* as the process itself sees them; 0 free */
+	/*
+	 * Odd from a switch that blocks until the thread runs again; it never comes back to a number, whoever
+	 * has the slot.
+	 */
+	__u32 block_nr;
+	__u32 state;		/* enum wall_state */
+	__u32 seq;		/* of all that follows: odd while it is being written */
+	__s32 syscall;		/* at the block; -1: none */
+	__u64 args[WALL_NR_ARGS];
+	struct wall_regs regs;
+	__u32 class;		/* enum wall_class, of the block */
+	__u32 waker;		/* tid who ended the last block; 0: an interrupt, or not known */
+	/* CLOCK_MONOTONIC */
+	__u64 since_ns;		/* of the state; after a block (WALL_RUNNABLE) still of the block */
+	__u64 woken_ns;		/* when it was made runnable: since when it waits for a CPU */
+	__u64 born_ns;		/* since when the slot counts */
+	/* Totals of what is over; what goes on since since_ns comes on top. */
+	__u64 cpu_ns;
+	__u64 preempted_ns;	/* waited for a CPU when it was new, was preempted, or yielded */
+	__u64 blocked_ns[WALL_NR_CLASSES];
+	__u64 queued_ns[WALL_NR_CLASSES];	/* waited for a CPU after such a block */
+	__u64 nr_blocks;
+	/* The latest block that had begun when the recorder last looked, and is over. */
+	__u32 done_nr;
+	__u32 done_waker;
+	__u64 done_ns;		/* how long it was */
+	__u64 identity;		/* BPF's own */
+};
+
+/* Has something happened to the slot since a look that began at look_ns? Perhaps a bit before. */
+static inline int wall_is_new(__u64 stamp, __u64 look_ns)
+{
+	return stamp + WALL_LATE_NS >= look_ns;
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* regs.h - the user registers of a thread that entered the kernel. */
+#ifndef WALL_BPF_REGS_H
+#define WALL_BPF_REGS_H
+
+struct pt_regs {
+	__u64 regs[31], sp, pc, orig_x0;
+	__s32 syscallno;
+} __attribute__((preserve_access_index));
+
+/* rbx is the link register: what is in x19 to x28 is not kept. */
+static __always_inline void read_regs(struct wall_slot *s, const struct pt_regs *r)
+{
+	s->regs.pc = r->pc;
+	s->regs.sp = r->sp;
+	s->regs.fp = r->regs[29];
+	s->regs.rbx = r->regs[30];
+	s->syscall = r->syscallno;
+	s->args[0] = r->orig_x0;
+	s->args[1] = r->regs[1];
+	s->args[2] = r->regs[2];
+}
+
+#endif

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * wall.bpf.c - accounts for every moment of the threads that have a slot (jvm/wall.h).
+ *
+ * Who writes a slot when:
+ *  [1] leave() and enter() run with the lock of a run queue, one after the other for a thread;
+ *  [2] woken() runs on any CPU, and writes woken_ns, waker and state only, and only when leave() was through:
+ *      the state is the last that leave() writes.  A waker that was earlier than that comes again
+ *      as sched_wakeup, which follows the switch;
+ *  [3] an exit is no end: a thread still blocks after sched_process_exit.  Its last switch is the one with
+ *      TASK_DEAD, or, when its number was given away before that, the birth of the next with that
+ *      number.
+ */
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "cpu.h"
+#include "jvm/wall.h"
+#include "regs.h"
+#include "wall/bpf/config.h"
+
+enum {
+	TASK_STOPPED_OR_TRACED = 0x4 | 0x8,
+	STATE_DEAD = 0x80,
+	STATE_FROZEN = 0x8000,
+	KTHREAD = 0x00200000,		/* PF_KTHREAD */
+	LOW_NUMBERS = 1 << 16,
+};
+
+struct upid {
+	int nr;
+} __attribute__((preserve_access_index));
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+} __attribute__((preserve_access_index));
+
+struct sched_entity {
+	unsigned char sched_delayed;
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	int pid, tgid, on_cpu, on_rq;
+	unsigned int __state, flags;
+	void *stack;
+	struct pid *thread_pid;
+	struct task_struct *group_leader;
+	unsigned long nvcsw, nivcsw;
+	struct sched_entity se;
+} __attribute__((preserve_access_index));
+
+struct linux_binprm;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} __attribute__((preserve_access_index));
+
+struct bpf_iter__task {
+	union {
+		struct bpf_iter_meta *meta;
+	};
+	union {
+		struct task_struct *task;
+	};
+} __attribute__((preserve_access_index));
+
+const volatile struct wall_bpf_config config;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wall_slot);
+} wall_slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} wall_stamps SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wall_bpf_control);
+} wall_control SEC(".maps");
+
+/*
+ * By the low bits of a tid: the slot of the latest thread with these, 0 there was none. Most lookups end
+ * here. Others with the same bits are in the hash, so what is here is never taken away.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, LOW_NUMBERS);
+	__type(key, __u32);
+	__type(value, __u32);
+} wall_low SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} wall_threads SEC(".maps");
+
+struct {			/* slots that the recorder has given back */
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, __u32);
+} wall_free SEC(".maps");
+
+struct {			/* those whose slots seed() makes: WALL_PROCESS, WALL_THREAD by number */
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, __u8);
+} wall_targets SEC(".maps");
+
+static __always_inline struct wall_bpf_control *control(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&wall_control, &zero);
+}
+
+static __always_inline struct wall_slot *slot_at(__u32 idx)
+{
+	return bpf_map_lookup_elem(&wall_slots, &idx);
+}
+
+static __always_inline void stamp(__u32 idx, __u64 now)
+{
+	__u64 *at = bpf_map_lookup_elem(&wall_stamps, &idx);
+
+	if (at)
+		*(volatile __u64 *)at = now;
+}
+
+/* One for each living thread, also while exec lets one take the number of another. */
+static __always_inline __u64 identity(struct task_struct *t)
+{
+	return (__u64)t->stack ^ config.secret;
+}
+
+/* 0: none. */
+static __always_inline __u32 find(struct task_struct *t, struct wall_slot **slot)
+{
+	__u32 tid = t->pid, low = tid & (LOW_NUMBERS - 1), *idx;
+
+	if (!tid)
+		return 0;
+	idx = bpf_map_lookup_elem(&wall_low, &low);
+	if (!idx || !*idx)
+		return 0;
+	*slot = slot_at(*idx);
+	if (*slot && (*slot)->tid == tid && (*slot)->identity == identity(t))
+		return *idx;
+	idx = bpf_map_lookup_elem(&wall_threads, &tid);
+	if (!idx)
+		return 0;
+	*slot = slot_at(*idx);
+	return *slot && (*slot)->identity == identity(t) ? *idx : 0;
+}
+
+/* ---- the beginning and the end of a slot ---- */
+
+static __always_inline void clear(struct wall_slot *s)
+{
+	__u32 i;
+
+	s->cpu_ns = s->preempted_ns = s->nr_blocks = 0;
+	s->done_nr = s->done_waker = s->waker = 0;
+	s->done_ns = s->woken_ns = 0;
+#pragma unroll
+	for (i = 0; i < WALL_NR_CLASSES; i++)
+		s->blocked_ns[i] = s->queued_ns[i] = 0;
+}
+
+static __always_inline __u32 take(void)
+{
+	struct wall_bpf_control *c = control();
+	__u32 idx;
+
+	if (!c)
+		return 0;
+	if (!bpf_map_pop_elem(&wall_free, &idx))
+		return idx;
+	if (c->next_slot < config.nr_slots) {
+		idx = __sync_fetch_and_add(&c->next_slot, 1);
+		if (idx < config.nr_slots)
+			return idx;
+	}
+	__sync_fetch_and_add(&c->nr_refused, 1);
+	return 0;
+}
+
+static __always_inline __u32 own_number(struct task_struct *t)
+{
+	struct pid *p = t->thread_pid;
+	struct upid *u;
+
+	if (!p)
+		return t->pid;
+	u = (void *)p->numbers;
+	return BPF_CORE_READ(u + (p->level & 31), nr);
+}
+
+static __always_inline void retire(struct wall_slot *s, __u32 idx, __u64 now)
+{
+	__u32 tid = s->tid, *mine = bpf_map_lookup_elem(&wall_threads, &tid);
+
+	s->own_tid = s->own_pid = 0;
+	s->since_ns = now;
+	*(volatile __u32 *)&s->state = WALL_GONE;
+	if (mine && *mine == idx)
+		bpf_map_delete_elem(&wall_threads, &tid);
+	stamp(idx, now);
+}
+
+/* The slot of a new thread, nobody's yet, with all but its state. */
+static __always_inline struct wall_slot *prepare(struct task_struct *t, __u32 *idx, __u64 now)
+{
+	struct wall_slot *s;
+
+	*idx = take();
+	if (!*idx)
+		return NULL;
+	s = slot_at(*idx);
+	if (!s)
+		return NULL;
+	SEQ_STEP(s->seq);
+	clear(s);
+	s->tid = t->pid;
+	s->pid = t->tgid;
+	s->own_tid = own_number(t);
+	s->own_pid = own_number(t->group_leader);
+	s->identity = identity(t);
+	s->block_nr = (s->block_nr + 3) & ~1u;
+	s->born_ns = s->since_ns = s->woken_ns = now;
+	s->state = WALL_NEW;
+	SEQ_STEP(s->seq);
+	return s;
+}
+
+/* From here on events find it. */
+static __always_inline void publish(struct wall_slot *s, __u32 idx, __u64 now)
+{
+	__u32 tid = s->tid, low = tid & (LOW_NUMBERS - 1), *old;
+	struct wall_slot *before;
+
+	old = bpf_map_lookup_elem(&wall_threads, &tid);
+	before = old ? slot_at(*old) : NULL;
+	if (before && before->state != WALL_GONE && before->tid == tid)
+		retire(before, *old, now);
+	bpf_map_update_elem(&wall_threads, &tid, &idx, BPF_ANY);
+	bpf_map_update_elem(&wall_low, &low, &idx, BPF_ANY);
+	stamp(idx, now);
+}
+
+/* ---- switches ---- */
+
+static __always_inline __u32 class_of(struct task_struct *t, __u32 state, __s32 nr)
+{
+	if (state & (TASK_STOPPED_OR_TRACED | STATE_FROZEN))
+		return WALL_CLASS_STOPPED;
+	if (t->flags & KTHREAD)
+		return WALL_CLASS_KERNEL;
+	if (nr < 0)
+		return WALL_CLASS_FAULT;
+	return nr < WALL_NR_SYSCALLS ? config.class_of[nr & (WALL_NR_SYSCALLS - 1)] : WALL_CLASS_OTHER;
+}
+
+static __always_inline void note_block(struct wall_slot *s, struct task_struct *t, __u32 state)
+{
+	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(t);
+
+	s->syscall = -1;
+	if (r && !(t->flags & KTHREAD))
+		read_regs(s, r);
+	s->class = class_of(t, state, s->syscall);
+	s->waker = 0;
+}
+
+static __always_inline void leave(struct wall_slot *s, __u32 idx, struct task_struct *t, bool preempt,
+				  __u32 state, __u64 now)
+{
+	SEQ_STEP(s->seq);
+	s->cpu_ns += now - s->since_ns;
+	s->since_ns = now;
+	if (s->block_nr & 1)		/* its switch in was not seen */
+		s->block_nr++;
+	if (state & STATE_DEAD) {
+		retire(s, idx, now);
+		SEQ_STEP(s->seq);
+	} else if (preempt || !state) {
+		*(volatile __u32 *)&s->state = WALL_PREEMPTED;
+		SEQ_STEP(s->seq);
+	} else {
+		note_block(s, t, state);
+		SEQ_STEP(s->block_nr);
+		*(volatile __u32 *)&s->state = WALL_BLOCKED;
+		SEQ_STEP(s->seq);
+		stamp(idx, now);
+	}
+}
+
+static __always_inline void end_block(struct wall_slot *s, __u32 idx, __u64 now)
+{
+	struct wall_bpf_control *c = control();
+	__u64 len = s->woken_ns - s->since_ns;
+	__u32 class = s->class;
+
+	if (class < WALL_NR_CLASSES) {
+		s->blocked_ns[class] += len;
+		s->queued_ns[class] += now - s->woken_ns;
+	}
+	s->nr_blocks++;
+	if (!c || s->since_ns >= c->look_ns)
+		return;
+	s->done_nr = s->block_nr;
+	s->done_ns = len;
+	s->done_waker = s->waker;
+	stamp(idx, now);
+}
+
+static __always_inline void enter(struct wall_slot *s, __u32 idx, __u64 now)
+{
+	SEQ_STEP(s->seq);
+	if (s->state == WALL_BLOCKED)	/* its wake-up was not seen */
+		s->woken_ns = now;
+	if (s->block_nr & 1) {
+		end_block(s, idx, now);
+		SEQ_STEP(s->block_nr);
+	} else {
+		s->preempted_ns += now - s->since_ns;
+	}
+	s->since_ns = now;
+	*(volatile __u32 *)&s->state = WALL_ON_CPU;
+	SEQ_STEP(s->seq);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	struct wall_slot *s = NULL;
+	__u64 now = 0;
+	__u32 idx = find(prev, &s);
+
+	if (idx && s) {
+		now = bpf_ktime_get_ns();
+		leave(s, idx, prev, preempt, prev_state, now);
+	}
+	idx = find(next, &s);
+	if (idx && s)
+		enter(s, idx, now ? now : bpf_ktime_get_ns());
+	return 0;
+}
+
+static __always_inline void woken(struct task_struct *t, __u32 waker)
+{
+	struct wall_slot *s = NULL;
+
+	if (!find(t, &s) || !s || s->state != WALL_BLOCKED)
+		return;
+	s->waker = waker;
+	s->woken_ns = bpf_ktime_get_ns();
+	barrier();
+	*(volatile __u32 *)&s->state = WALL_RUNNABLE;
+}
+
+/* In whose context it is woken, and as soon as that is so. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *t)
+{
+	woken(t, bpf_get_current_pid_tgid());
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_wakeup, struct task_struct *t)
+{
+	woken(t, 0);
+	return 0;
+}
+
+/* ---- new threads ---- */
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct wall_slot *s = NULL;
+	__u64 now;
+	__u32 idx;
+
+	if (!config.all && !find(parent, &s))
+		return 0;
+	if (find(child, &s))		/* seed() was faster */
+		return 0;
+	now = bpf_ktime_get_ns();
+	s = prepare(child, &idx, now);
+	if (!s)
+		return 0;
+	*(volatile __u32 *)&s->state = WALL_RUNNABLE;
+	publish(s, idx, now);
+	return 0;
+}
+
+/* A thread other than the first execs, and takes the first one's number. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *t, int old_tid)
+{
+	__u32 tid = old_tid, *idx, low;
+	struct wall_slot *s;
+
+	if (t->pid == old_tid)
+		return 0;
+	idx = bpf_map_lookup_elem(&wall_threads, &tid);
+	s = idx ? slot_at(*idx) : NULL;
+	if (!s || s->identity != identity(t))
+		return 0;
+	low = *idx;
+	bpf_map_delete_elem(&wall_threads, &tid);
+	s->tid = t->pid;
+	s->own_tid = own_number(t);
+	publish(s, low, bpf_ktime_get_ns());
+	return 0;
+}
+
+static __always_inline bool is_blocked(struct task_struct *t)
+{
+	if (t->on_cpu || !t->__state)
+		return false;
+	return !t->on_rq || (bpf_core_field_exists(((struct sched_entity *)NULL)->sched_delayed) &&
+			     t->se.sched_delayed);
+}
+
+/*
+ * A thread that is there already. It may run while its slot is made, which the counts of its switches
+ * tell: then what was written of its block counts for nothing, and the next switch puts it right.
+ */
+static __always_inline void seed_one(struct task_struct *t)
+{
+	__u64 switches = t->nvcsw + t->nivcsw, now = bpf_ktime_get_ns();
+	struct wall_slot *s;
+	__u32 idx, nr;
+
+	s = prepare(t, &idx, now);
+	if (!s)
+		return;
+	if (is_blocked(t)) {
+		note_block(s, t, t->__state);
+		s->block_nr++;
+		*(volatile __u32 *)&s->state = WALL_BLOCKED;
+	} else {
+		*(volatile __u32 *)&s->state = t->on_cpu ? WALL_ON_CPU : WALL_PREEMPTED;
+	}
+	nr = s->block_nr;
+	publish(s, idx, now);
+	if ((nr & 1) && (switches != t->nvcsw + t->nivcsw || !is_blocked(t)) &&
+	    __sync_val_compare_and_swap(&s->block_nr, nr, nr + 1) == nr)
+		__sync_val_compare_and_swap(&s->state, WALL_BLOCKED, WALL_RUNNABLE);
+}
+
+static __always_inline bool is_target(__u32 number, __u8 what)
+{
+	__u8 *is = bpf_map_lookup_elem(&wall_targets, &number);
+
+	return is && (*is & what);
+}
+
+SEC("iter/task")
+int seed(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct wall_slot *s = NULL;
+
+	if (!t || !t->pid || (t->__state & STATE_DEAD) || find(t, &s))
+		return 0;
+	if (config.all || is_target(t->tgid, WALL_PROCESS) || is_target(t->pid, WALL_THREAD))
+		seed_one(t);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

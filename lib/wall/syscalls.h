@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* syscalls.h - the system calls in which threads wait. */
+#ifndef WALL_SYSCALLS_H
+#define WALL_SYSCALLS_H
+
+#include <stdbool.h>
+
+#include "jvm/wall.h"
+
+struct wall_syscall {
+	int nr;
+	const char *name;
+	enum wall_class class;
+	bool of_file;			/* its first argument is a file descriptor */
+};
+
+/* NULL: not one that is known here. */
+const struct wall_syscall *wall_syscall(int nr);
+/* The i-th; NULL after the last. */
+const struct wall_syscall *wall_syscall_at(unsigned int i);
+
+#endif

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/mem.h"
+#include "pmu/bpf.h"
+#include "wall/bpf/config.h"
+#include "wall/syscalls.h"
+#include "wall/wall.h"
+
+extern const char wall_bpf_file[], wall_bpf_file_end[];
+
+enum { MAX_LINKS = 8 };
+
+struct wall {
+	struct bpf_object *obj;
+	struct bpf_link *links[MAX_LINKS];
+	size_t nr_links;
+	uint32_t nr_slots;
+	const struct wall_slot *slots;
+	const uint64_t *stamps;
+	struct wall_bpf_control *control;
+	int slots_fd, stamps_fd, free_fd;
+};
+
+/* ---- loading ---- */
+
+static int set_constants(struct wall *w, const struct wall_opts *o, struct err *e)
+{
+	struct wall_bpf_config config = { .nr_slots = w->nr_slots, .all = o->all };
+	const struct wall_syscall *call;
+	struct bpf_map *m;
+	unsigned int i;
+
+	if (getrandom(&config.secret, sizeof(config.secret), 0) != sizeof(config.secret))
+		return err_errno(e, "getrandom");
+	for (i = 0; (call = wall_syscall_at(i)); i++)
+		if (call->nr < WALL_NR_SYSCALLS)
+			config.class_of[call->nr] = call->class;
+	bpf_object__for_each_map(m, w->obj)
+		if (strstr(bpf_map__name(m), ".rodata"))
+			return bpf_map__set_initial_value(m, &config, sizeof(config)) ?
+				       err_set(e, EINVAL, "BPF: the programs expect other constants") : 0;
+	return err_set(e, EINVAL, "BPF: the programs have no constants");
+}
+
+static void set_sizes(struct wall *w)
+{
+	static const char *const of_slots[] = { "wall_slots", "wall_stamps", "wall_threads", "wall_free" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(of_slots); i++)
+		bpf_map__set_max_entries(bpf_object__find_map_by_name(w->obj, of_slots[i]), w->nr_slots);
+}
+
+static int load(struct wall *w, const struct wall_opts *o, struct err *e)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "arcprof_wall");
+	int r;
+
+	bpf_listen();
+	w->obj = bpf_object__open_mem(wall_bpf_file, wall_bpf_file_end - wall_bpf_file, &opts);
+	if (!w->obj)
+		return bpf_failed(e, errno, "the programs");
+	set_sizes(w);
+	r = set_constants(w, o, e);
+	if (r)
+		return r;
+	r = bpf_object__load(w->obj);
+	if (r)
+		bpf_failed(e, -r, "loading the programs");
+	if (r && r != -EPERM)
+		err_hint(e, "-e wall needs Linux 5.18 or later");
+	return r;
+}
+
+/* Whoever maps a frozen map can read it only: what the programs say is not forged. */
+static const void *map_frozen(int fd, size_t bytes)
+{
+	const void *p = bpf_map_freeze(fd) ? MAP_FAILED : mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static int map_all(struct wall *w, struct err *e)
+{
+	void *control = mmap(NULL, sizeof(*w->control), PROT_READ | PROT_WRITE, MAP_SHARED,
+			     bpf_object__find_map_fd_by_name(w->obj, "wall_control"), 0);
+
+	w->slots_fd = bpf_object__find_map_fd_by_name(w->obj, "wall_slots");
+	w->stamps_fd = bpf_object__find_map_fd_by_name(w->obj, "wall_stamps");
+	w->free_fd = bpf_object__find_map_fd_by_name(w->obj, "wall_free");
+	w->control = control == MAP_FAILED ? NULL : control;
+	w->slots = map_frozen(w->slots_fd, w->nr_slots * sizeof(*w->slots));
+	w->stamps = map_frozen(w->stamps_fd, w->nr_slots * sizeof(*w->stamps));
+	if (!w->control || !w->slots || !w->stamps)
+		return bpf_failed(e, errno, "mapping the slots");
+	w->control->next_slot = 1;
+	return 0;
+}
+
+static int add_targets(struct wall *w, const int *numbers, size_t nr, uint8_t what)
+{
+	int fd = bpf_object__find_map_fd_by_name(w->obj, "wall_targets"), r = 0;
+	uint8_t is;
+	size_t i;
+
+	for (i = 0; i < nr && !r; i++) {
+		if (bpf_map_lookup_elem(fd, &numbers[i], &is))
+			is = 0;
+		is |= what;
+		r = bpf_map_update_elem(fd, &numbers[i], &is, BPF_ANY);
+	}
+	return r;
+}
+
+/* Reading the iterator to its end runs seed() for each thread of the machine. */
+static int seed(struct wall *w, struct err *e)
+{
+	struct bpf_program *p = bpf_object__find_program_by_name(w->obj, "seed");
+	struct bpf_link *link = bpf_program__attach_iter(p, NULL);
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1, r;
+	char nothing[64];
+
+	do
+		r = fd < 0 ? -1 : read(fd, nothing, sizeof(nothing));
+	while (r > 0 || (r < 0 && fd >= 0 && (errno == EAGAIN || errno == EINTR)));
+	if (r < 0)
+		r = bpf_failed(e, errno, "looking at the threads there are");
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return r;
+}
+
+/* Births first: a thread that seed() comes too early for has a parent with a slot, or is seen by it. */
+static int attach(struct wall *w, struct err *e)
+{
+	struct bpf_program *p;
+
+	bpf_object__for_each_program(p, w->obj) {
+		if (!strcmp(bpf_program__name(p), "seed") || w->nr_links == MAX_LINKS)
+			continue;
+		w->links[w->nr_links] = bpf_program__attach(p);
+		if (!w->links[w->nr_links])
+			return bpf_failed(e, errno, bpf_program__name(p));
+		w->nr_links++;
+	}
+	return 0;
+}
+
+int wall_open(struct wall **wall, const struct wall_opts *o, struct err *e)
+{
+	struct wall *w;
+	int r = bpf_allowed(e);
+
+	*wall = NULL;
+	if (r)
+		return r;
+	w = xcalloc(1, sizeof(*w));
+	w->nr_slots = o->nr_slots ? o->nr_slots : WALL_DEFAULT_SLOTS;
+	r = load(w, o, e);
+	if (!r)
+		r = map_all(w, e);
+	if (!r && (add_targets(w, o->pids, o->nr_pids, WALL_PROCESS) ||
+		   add_targets(w, o->tids, o->nr_tids, WALL_THREAD)))
+		r = bpf_failed(e, errno, "the list of processes");
+	if (!r)
+		r = attach(w, e);
+	/* what a thread without a slot starts while the first pass has not come to it has none either */
+	if (!r)
+		r = seed(w, e);
+	if (!r)
+		r = seed(w, e);
+	if (r)
+		wall_close(w);
+	else
+		*wall = w;
+	return r;
+}
+
+void wall_close(struct wall *w)
+{
+	size_t i;
+
+	if (!w)
+		return;
+	for (i = 0; i < w->nr_links; i++)
+		bpf_link__destroy(w->links[i]);
+	if (w->slots)
+		munmap((void *)w->slots, w->nr_slots * sizeof(*w->slots));
+	if (w->stamps)
+		munmap((void *)w->stamps, w->nr_slots * sizeof(*w->stamps));
+	if (w->control)
+		munmap(w->control, sizeof(*w->control));
+	bpf_object__close(w->obj);
+	free(w);
+}
+
+/* ---- reading ---- */
+
+uint32_t wall_nr_used(const struct wall *w)
+{
+	uint32_t next = load_relaxed(&w->control->next_slot);
+
+	return MIN(next, w->nr_slots);
+}
+
+uint32_t wall_nr_refused(const struct wall *w)
+{
+	return load_relaxed(&w->control->nr_refused);
+}
+
+void wall_look(struct wall *w, uint64_t now_ns)
+{
+	store_relaxed(&w->control->look_ns, now_ns);
+}
+
+uint64_t wall_stamp_of(const struct wall *w, uint32_t slot)
+{
+	return load_relaxed(&w->stamps[slot]);
+}
+
+const struct wall_slot *wall_slot_at(const struct wall *w, uint32_t slot)
+{
+	return &w->slots[slot];
+}
+
+bool wall_read(const struct wall *w, uint32_t slot, struct wall_slot *copy)
+{
+	const struct wall_slot *s = &w->slots[slot];
+	int tries = 1000;
+	uint32_t seq;
+
+	while (tries--) {
+		seq = load_acquire(&s->seq);
+		if (seq & 1)
+			continue;
+		/* first, because woken() changes it without a step, after what belongs to it */
+		copy->state = load_acquire(&s->state);
+		memcpy(copy, s, offsetof(struct wall_slot, state));
+		memcpy(&copy->seq, &s->seq, sizeof(*copy) - offsetof(struct wall_slot, seq));
+		fence_acquire();
+		if (load_relaxed(&s->seq) == seq)
+			return true;
+	}
+	return false;
+}
+
+void wall_give_back(struct wall *w, uint32_t slot)
+{
+	bpf_map_update_elem(w->free_fd, NULL, &slot, BPF_ANY);
+}
+
+static uint64_t past(uint64_t now_ns, uint64_t then_ns)
+{
+	return now_ns > then_ns ? now_ns - then_ns : 0;
+}
+
+void wall_times_at(const struct wall_slot *s, uint64_t now_ns, struct wall_times *t)
+{
+	uint32_t class = MIN(s->class, (uint32_t)WALL_NR_CLASSES - 1);
+
+	t->cpu_ns = s->cpu_ns;
+	t->preempted_ns = s->preempted_ns;
+	memcpy(t->blocked_ns, s->blocked_ns, sizeof(t->blocked_ns));
+	memcpy(t->queued_ns, s->queued_ns, sizeof(t->queued_ns));
+	switch (s->state) {
+	case WALL_ON_CPU:
+		t->cpu_ns += past(now_ns, s->since_ns);
+		break;
+	case WALL_BLOCKED:
+		t->blocked_ns[class] += past(now_ns, s->since_ns);
+		break;
+	case WALL_RUNNABLE:
+		if (s->block_nr & 1) {
+			t->blocked_ns[class] += past(s->woken_ns, s->since_ns);
+			t->queued_ns[class] += past(now_ns, s->woken_ns);
+		} else {
+			t->preempted_ns += past(now_ns, s->since_ns);
+		}
+		break;
+	case WALL_PREEMPTED:
+		t->preempted_ns += past(now_ns, s->since_ns);
+		break;
+	}
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wall.h - the slots of threads (jvm/wall.h), and the BPF programs that write them. The programs go with
+ * the process that loaded them.
+ */
+#ifndef WALL_WALL_H
+#define WALL_WALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "jvm/wall.h"
+
+enum { WALL_DEFAULT_SLOTS = 1 << 15 };
+
+struct wall_opts {
+	uint32_t nr_slots;		/* threads at a time; 0: WALL_DEFAULT_SLOTS */
+	bool all;			/* of the machine; else those of */
+	const int *pids;		/* processes, and what they will start */
+	size_t nr_pids;
+	const int *tids;		/* threads, and what they will start */
+	size_t nr_tids;
+};
+
+struct wall;
+
+/*
+ * Loads the programs and makes a slot for each thread there is. -ENOTSUP: this kernel cannot, -EPERM: this
+ * user may not; *e says what would help.
+ */
+int wall_open(struct wall **w, const struct wall_opts *o, struct err *e);
+void wall_close(struct wall *w);	/* NULL: nothing */
+
+/* Slots are numbered from 1, up to and without this; it grows. */
+uint32_t wall_nr_used(const struct wall *w);
+/* Threads that found no slot. */
+uint32_t wall_nr_refused(const struct wall *w);
+/*
+ * A look begins: what wall_slot.done_nr says from now on is of a block that had begun at now_ns, or had
+ * at the look before.
+ */
+void wall_look(struct wall *w, uint64_t now_ns);
+uint64_t wall_stamp_of(const struct wall *w, uint32_t slot);
+/* As it is being written. */
+const struct wall_slot *wall_slot_at(const struct wall *w, uint32_t slot);
+/* A copy in which everything is of one moment; false: it changed all the time. */
+bool wall_read(const struct wall *w, uint32_t slot, struct wall_slot *copy);
+/* Nobody looks at a slot that is WALL_GONE any more: another thread may have it. */
+void wall_give_back(struct wall *w, uint32_t slot);
+/* What a thread did until a moment, all of it: the sum is now_ns - born_ns. */
+struct wall_times {
+	uint64_t cpu_ns, preempted_ns;
+	uint64_t blocked_ns[WALL_NR_CLASSES], queued_ns[WALL_NR_CLASSES];
+};
+
+/* now_ns: when s was read, or later while it is known that nothing changed. */
+void wall_times_at(const struct wall_slot *s, uint64_t now_ns, struct wall_times *t);
+
+#endif

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "unit.h"
+#include "wall/syscalls.h"
+#include "wall/wall.h"
+
+_Static_assert(sizeof(struct wall_slot) % 8 == 0, "slots are neighbours");
+
+static uint64_t sum(const struct wall_times *t)
+{
+	uint64_t all = t->cpu_ns + t->preempted_ns;
+	size_t i;
+
+	for (i = 0; i < WALL_NR_CLASSES; i++)
+		all += t->blocked_ns[i] + t->queued_ns[i];
+	return all;
+}
+
+TEST(wall_times_count_what_goes_on)
+{
+	struct wall_slot s = { .born_ns = 1000, .since_ns = 1500, .cpu_ns = 300, .preempted_ns = 200 };
+	struct wall_times t;
+
+	s.state = WALL_ON_CPU;
+	wall_times_at(&s, 1600, &t);
+	CHECK_U64(t.cpu_ns, 400);
+	CHECK_U64(sum(&t), 600);
+	s.state = WALL_PREEMPTED;
+	wall_times_at(&s, 1600, &t);
+	CHECK_U64(t.preempted_ns, 300);
+	s.state = WALL_BLOCKED;
+	s.block_nr = 7;
+	s.class = WALL_CLASS_SLEEP;
+	wall_times_at(&s, 1600, &t);
+	CHECK_U64(t.blocked_ns[WALL_CLASS_SLEEP], 100);
+	s.state = WALL_RUNNABLE;
+	s.woken_ns = 1540;
+	wall_times_at(&s, 1600, &t);
+	CHECK_U64(t.blocked_ns[WALL_CLASS_SLEEP], 40);
+	CHECK_U64(t.queued_ns[WALL_CLASS_SLEEP], 60);
+	CHECK_U64(sum(&t), 600);
+	s.block_nr = 8;		/* a new thread: there was no block before */
+	wall_times_at(&s, 1600, &t);
+	CHECK_U64(t.preempted_ns, 300);
+	s.state = WALL_GONE;
+	wall_times_at(&s, 1600, &t);
+	CHECK_U64(sum(&t), 500);
+}
+
+/* The state may be younger than the moment that is asked for, and of no class that is known. */
+TEST(wall_times_do_not_run_backwards)
+{
+	struct wall_slot s = { .state = WALL_BLOCKED, .block_nr = 1, .since_ns = 1500, .class = 4711 };
+	struct wall_times t;
+
+	wall_times_at(&s, 1400, &t);
+	CHECK_U64(sum(&t), 0);
+	wall_times_at(&s, 1700, &t);
+	CHECK_U64(t.blocked_ns[WALL_NR_CLASSES - 1], 200);
+}
+
+TEST(wall_knows_the_system_calls_that_wait)
+{
+	CHECK_STR(wall_syscall(SYS_read)->name, "read");
+	CHECK(wall_syscall(SYS_read)->of_file);
+	CHECK_U64(wall_syscall(SYS_futex)->class, WALL_CLASS_FUTEX);
+	CHECK_U64(wall_syscall(SYS_clock_nanosleep)->class, WALL_CLASS_SLEEP);
+	CHECK(!wall_syscall(-1));
+	CHECK(!wall_syscall(SYS_getpid));
+}
+
+static void *nap(void *arg)
+{
+	struct timespec t = { 0, 5000000 };
+	int i;
+
+	(void)arg;
+	for (i = 0; i < 10; i++)
+		nanosleep(&t, NULL);
+	return NULL;
+}
+
+static bool find_slot(struct wall *w, uint32_t tid, struct wall_slot *s)
+{
+	uint32_t i;
+
+	for (i = 1; i < wall_nr_used(w); i++)
+		if (wall_read(w, i, s) && s->tid == tid)
+			return true;
+	return false;
+}
+
+static void *stay(void *fd)
+{
+	char c;
+
+	return read(*(int *)fd, &c, 1) ? NULL : fd;
+}
+
+TEST(wall_accounts_for_threads_old_and_new)
+{
+	int pid = getpid(), fds[2];
+	struct wall_opts o = { .pids = &pid, .nr_pids = 1, .nr_slots = 64 };
+	pthread_t old, new;
+	struct wall_times t;
+	struct wall_slot s;
+	struct wall *w;
+	struct err e;
+	uint64_t now;
+
+	if (pipe(fds) || pthread_create(&old, NULL, stay, &fds[0]))
+		unit_skip("no pipe or thread");
+	nap(NULL);		/* so that it blocks */
+	if (wall_open(&w, &o, &e))
+		unit_skip(e.msg);
+	pthread_create(&new, NULL, nap, NULL);
+	pthread_join(new, NULL);
+	now = clock_mono_ns();
+
+	CHECK(find_slot(w, pid, &s));
+	wall_times_at(&s, now, &t);
+	CHECK_U64(sum(&t), now - s.born_ns);
+	CHECK_U64(wall_nr_used(w), 4);
+	CHECK_U64(wall_nr_refused(w), 0);
+
+	CHECK(wall_read(w, 3, &s));
+	CHECK_U64(s.pid, pid);
+	wall_times_at(&s, s.since_ns, &t);
+	CHECK(s.state == WALL_GONE || s.state == WALL_ON_CPU || s.state == WALL_PREEMPTED);
+	CHECK(t.blocked_ns[WALL_CLASS_SLEEP] >= 50000000);
+	CHECK(s.nr_blocks >= 10);
+
+	CHECK(wall_read(w, 1, &s) && (s.tid != (uint32_t)pid || wall_read(w, 2, &s)));
+	CHECK_U64(s.state, WALL_BLOCKED);
+	CHECK_U64(s.block_nr & 1, 1);
+	CHECK_U64(s.syscall, SYS_read);
+	CHECK_U64(s.args[0], fds[0]);
+	wall_times_at(&s, now, &t);
+	CHECK_U64(t.blocked_ns[WALL_CLASS_READ], now - s.born_ns);
+	wall_close(w);
+	close(fds[1]);
+	pthread_join(old, NULL);
+}
