@@ -147,6 +147,16 @@ static struct ev_rate rate_of(const struct pmu_event *ev, uint64_t freq, uint64_
 	return (struct ev_rate){ .freq_hz = freq };
 }
 
+static const struct source_conf *find_source(const struct sampling *s, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < s->c.nr_sources; i++)
+		if (!strcmp(s->sources[i].kind->name, name))
+			return &s->sources[i];
+	return NULL;
+}
+
 static void set_rates(struct sampling *s, uint64_t freq, uint64_t period)
 {
 	struct evconf *ev = &s->c.ev;
@@ -155,6 +165,8 @@ static void set_rates(struct sampling *s, uint64_t freq, uint64_t period)
 	s->rates = xcalloc(ev->nr_events, sizeof(*s->rates));
 	for (i = 0; i < ev->nr_events; i++)
 		s->rates[i] = rate_of(&ev->events[i], freq, period);
+	if (ev->nr_aside)
+		s->rates[i - 1] = (struct ev_rate){ .period = find_source(s, "wall")->interval };
 	ev->rates = s->rates;
 }
 
@@ -203,6 +215,20 @@ static int add_source(struct sampling *s, const char *name, struct err *e)
 	return r;
 }
 
+/* Where threads are while they run: a clock says it, one that is recorded anyway or one aside. */
+static int add_clock(struct sampling *s, struct err *e)
+{
+	size_t i;
+
+	if (!find_source(s, "wall"))
+		return 0;
+	for (i = 0; i < s->c.ev.nr_events; i++)
+		if (s->events[i].clock)
+			return 0;
+	s->c.ev.nr_aside = 1;
+	return pmu_event_parse("cpu-clock", &s->events[s->c.ev.nr_events++], e);
+}
+
 static int add_events(struct sampling *s, const struct opt_list *names, struct err *e)
 {
 	struct buf b = BUF_INIT;
@@ -221,7 +247,7 @@ static int add_events(struct sampling *s, const struct opt_list *names, struct e
 			r = pmu_event_parse(b.data, &s->events[s->c.ev.nr_events++], e);
 	}
 	buf_release(&b);
-	return r;
+	return r ? r : add_clock(s, e);
 }
 
 int sampling_events(struct sampling *s, const struct opt_list *names, const char *freq_text, uint64_t period,
@@ -514,7 +540,7 @@ static void other_phrases(const struct sampling *s, const struct collect_result 
 /* Samples of different events are not added up. */
 static void sample_counts(const struct sampling *s, const struct collect_result *r, struct buf *b)
 {
-	size_t nr = s->c.ev.nr_events, i;
+	size_t nr = s->c.ev.nr_events - s->c.ev.nr_aside, i;
 
 	for (i = 0; i < MIN(nr, (size_t)COLLECT_COUNTED_EVENTS); i++)
 		buf_fmt(b, "%s%" PRIu64 "%s of %s", i ? ", " : "", r->nr_of_event[i], i ? "" : " samples",

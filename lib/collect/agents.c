@@ -14,15 +14,10 @@
 #include "jvm/inject.h"
 #include "jvm/target.h"
 
-static void emit_sample(void *ctx, struct rec_sample *s, const struct frame *frames, size_t nr_frames)
+static void emit_sample(void *ctx, const struct thread *th, struct rec_sample *s,
+			const struct frame *frames, size_t nr_frames)
 {
-	struct collect *c = ctx;
-
-	stack_count_marks(c, frames, nr_frames);
-	agents_keep_code(c, frames, nr_frames);
-	s->stack = trace_write_stack(c->w, frames, nr_frames);
-	trace_write_sample(c->w, s);
-	collect_count_sample(c, s->event);
+	collect_sample(ctx, th, s, frames, nr_frames);
 }
 
 /*

@@ -45,6 +45,7 @@ static void drain(struct collect *c, uint64_t now_ns, bool all)
 
 	collect_merge(c, until);
 	agents_drain(c, all);
+	walls_turn(c, now_ns);
 	agents_join(c, until, all);
 	if (!all)
 		tasks_forget(&c->tasks, until);
@@ -110,6 +111,7 @@ static void begin(struct run *r)
 	if (!with_program || o->system_wide)
 		collect_enable(c, true);
 	c->begun_ns = clock_mono_ns();
+	walls_begin(c, with_program ? r->spawned_ns : c->begun_ns);
 	r->loop.due_ns = o->duration_ns ? c->begun_ns + o->duration_ns : 0;
 }
 
@@ -251,6 +253,8 @@ static int open_loop(struct run *r, struct err *e)
 		return ret;
 	if (c->o->callflow.layout.flags & CALLFLOW_EVENTS)
 		r->loop.most_ms = EVENTS_POLL_MS;
+	if (c->walls)
+		r->loop.most_ms = MIN(r->loop.most_ms, walls_most_ms(c));
 	if (c->o->watcher)
 		r->loop.most_ms = MIN(r->loop.most_ms, (int)c->o->watcher->most_ms);
 	if (c->o->watcher && c->o->watcher->fd >= 0)
@@ -304,6 +308,7 @@ static void finish(struct collect *c)
 	name_hits(c, &sym);
 	trace_write_label(c->w, "symbols", "complete");
 	refused_metrics(c);
+	walls_finish(c);
 	refused_labels(&c->refused, c->w, collect_kernel_refused(c) || c->timer_ns);
 	c->res->kernel_hidden = sym.kernel_hidden;
 	c->res->nr_procs = c->tasks.nr_procs;
@@ -346,6 +351,7 @@ static void stop_events(struct collect *c)
 		sched_ends(c, clock_mono_ns());
 	collect_enable(c, false);
 	drain(c, clock_mono_ns(), true);
+	walls_end(c, clock_mono_ns());
 	if (c->sched)
 		stop_sched(c);
 	for (i = 0; i < c->ev.nr_sets; i++)
@@ -465,6 +471,8 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	if (!r)
 		r = collect_open_events(c, e);
 	if (!r)
+		r = walls_open(c, e);
+	if (!r)
 		r = agents_attach(c, e);
 	if (!r)
 		r = record(&run, e);
@@ -472,6 +480,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 		program_discard(&run.program);
 	callflows_release(&c->calls);
 	agents_close(c);
+	walls_close(c);
 	sched_free(c->sched);
 	evsets_close(&c->ev);
 	if (r)

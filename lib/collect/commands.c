@@ -107,7 +107,11 @@ static int set_paused(struct collect *c, bool paused, struct err *e)
 	if (c->paused == paused)
 		return err_set(e, EINVAL, paused ? "it is paused already" : "it is not paused");
 	c->paused = paused;
+	if (paused)
+		walls_end(c, clock_mono_ns());
 	collect_enable(c, !paused);
+	if (!paused)
+		walls_begin(c, clock_mono_ns());
 	return 0;
 }
 

@@ -50,6 +50,7 @@ enum callgraph { CALLGRAPH_DWARF, CALLGRAPH_FP, CALLGRAPH_NO };
 struct evconf {
 	const struct pmu_event *events;
 	size_t nr_events;
+	size_t nr_aside;		/* the last ones: for a source, and not in the trace */
 	const struct ev_rate *rates;	/* [nr_events] */
 	enum callgraph callgraph;
 	uint32_t stack_bytes;	/* copied per sample */

@@ -113,8 +113,8 @@ static struct pending *pop(struct pending **head, struct pending ***tail)
 }
 
 /* user NULL: the thread never came back from the kernel. */
-static void emit_joined(const struct pending *kernel, const struct pending *user, java_emit_fn emit,
-			void *ctx)
+static void emit_joined(const struct thread *th, const struct pending *kernel, const struct pending *user,
+			java_emit_fn emit, void *ctx)
 {
 	static const struct frame no_user = { .kind = FRAME_MARK, .mark = MARK_NO_USER_STACK };
 	size_t nr_user = user ? user->nr_frames : 1;
@@ -126,7 +126,7 @@ static void emit_joined(const struct pending *kernel, const struct pending *user
 		s.thread = user->sample.thread;
 	memcpy(all, user ? user->frames : &no_user, nr_user * sizeof(*all));
 	memcpy(all + nr_user, kernel->frames, kernel->nr_frames * sizeof(*all));
-	emit(ctx, &s, all, nr);
+	emit(ctx, th, &s, all, nr);
 	if (all != few)
 		free(all);
 }
@@ -157,7 +157,7 @@ static void join_thread(struct java *j, struct thread *th, uint64_t until_ns, bo
 
 		u = pop(&th->user, &th->user_tail);
 		while ((k = take_kernel(th, u->sample.event, u->sample.time_ns))) {
-			emit_joined(k, u, emit, ctx);
+			emit_joined(th, k, u, emit, ctx);
 			free(k);
 			joined = true;
 		}
@@ -170,7 +170,7 @@ static void join_thread(struct java *j, struct thread *th, uint64_t until_ns, bo
 	}
 	while (all && th->kernel) {
 		k = pop(&th->kernel, &th->kernel_tail);
-		emit_joined(k, NULL, emit, ctx);
+		emit_joined(th, k, NULL, emit, ctx);
 		free(k);
 	}
 }

@@ -58,8 +58,12 @@ void java_kernel_half(struct java *j, struct thread *th, const struct rec_sample
  */
 void java_user_half(struct java *j, struct thread *th, const struct rec_sample *s, bool late,
 		    const struct frame *frames, size_t nr_frames);
-/* Called with each complete stack; writes the sample and counts what is missing in it. */
-typedef void (*java_emit_fn)(void *ctx, struct rec_sample *s, const struct frame *frames, size_t nr_frames);
+/*
+ * Called with each complete stack; writes the sample and counts what is missing in it. th ran, on its own or
+ * a virtual thread's behalf, as the sample's thread says.
+ */
+typedef void (*java_emit_fn)(void *ctx, const struct thread *th, struct rec_sample *s,
+			     const struct frame *frames, size_t nr_frames);
 
 /*
  * Emits what is complete up to until_ns.  With all, also kernel halves that will get no user

@@ -42,7 +42,7 @@ void labels_events(const struct collect *c)
 	static const char *const graphs[] = { "dwarf", "fp", "no" };
 	size_t i;
 
-	for (i = 0; i < ev->nr_events; i++) {
+	for (i = 0; i < collect_nr_events(ev); i++) {
 		const struct ev_rate *rate = &ev->rates[i];
 		char key[64];
 
@@ -96,14 +96,14 @@ void labels_end(struct collect *c)
 {
 	size_t i;
 
-	for (i = 0; i < c->ev.conf.nr_events; i++) {
+	for (i = 0; i < collect_nr_events(&c->ev.conf); i++) {
 		char key[64];
 
 		snprintf(key, sizeof(key), "event.%zu.count", i);
 		trace_write_label(c->w, key, "%llu", (unsigned long long)c->ev.counts[i]);
 	}
 	sources_end(c);
-	if (c->ev.conf.nr_events == 1 && c->ev.conf.events[0].clock && c->ev.counts[0]) {
+	if (collect_nr_events(&c->ev.conf) == 1 && c->ev.conf.events[0].clock && c->ev.counts[0]) {
 		c->res->rate_mode = sampled_mode(&c->ev.conf);
 		c->res->rate_hz = sampling_rate(c, c->res->rate_mode);
 		trace_write_label(c->w, "event.0.rate_hz", "%.3f", c->res->rate_hz);

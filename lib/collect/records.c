@@ -165,6 +165,19 @@ static uint64_t sample_type(const struct collect *c, bool trap)
 	return type;
 }
 
+void collect_sample(struct collect *c, const struct thread *th, struct rec_sample *s,
+		    const struct frame *frames, size_t nr)
+{
+	stack_count_marks(c, frames, nr);
+	agents_keep_code(c, frames, nr);
+	walls_cpu_sample(c, th, s, frames, nr);
+	if (s->event >= collect_nr_events(&c->ev.conf))
+		return;
+	s->stack = trace_write_stack(c->w, frames, nr);
+	trace_write_sample(c->w, s);
+	collect_count_sample(c, s->event);
+}
+
 static void on_sample(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
 {
 	const struct ev_source *src;
@@ -193,11 +206,7 @@ static void on_sample(struct collect *c, const struct perf_event_header *h, uint
 		java_kernel_half(th->proc->java, th, &s, c->frames, nr);
 		return;
 	}
-	stack_count_marks(c, c->frames, nr);
-	agents_keep_code(c, c->frames, nr);
-	s.stack = trace_write_stack(c->w, c->frames, nr);
-	trace_write_sample(c->w, &s);
-	collect_count_sample(c, s.event);
+	collect_sample(c, th, &s, c->frames, nr);
 }
 
 static void on_fork(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "collect/refused.h"
+#include "wall/wall.h"
 
 enum { NR_EXAMPLES = 3, MAX_REASONS = 64 };
 
@@ -99,6 +100,13 @@ uint64_t refused_peers(struct refused *f, const struct jvm_refusals *r)
 					    "not recorded, %" PRIu64 " too many, %" PRIu64 " silent", nr,
 					    nr == 1 ? "" : "s", r->strangers, r->crowd, r->silent);
 	return nr;
+}
+
+void refused_walls(struct refused *f, uint64_t nr_threads)
+{
+	VEC_GROW(f->lines, f->nr_lines, f->alloc_lines);
+	f->lines[f->nr_lines++] = xasprintf("wall of %" PRIu64 " thread%s: more than %d at a time",
+					    nr_threads, nr_threads == 1 ? "" : "s", WALL_DEFAULT_SLOTS - 1);
 }
 
 static void put_label(struct trace_writer *w, size_t nr, const char *text)

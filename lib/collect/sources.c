@@ -11,9 +11,13 @@
 #include "collect/sources.h"
 #include "collect/state.h"
 
+enum { SHORTEST_NS = 1000000 };
+
 static const struct source_kind kinds[] = {
 	{ "alloc", "bytes", "objects", SOURCE_BYTES, 512 << 10, JVM_SOURCE_ALLOC,
 	  "Java objects allocated, by class: a sample every <bytes>, on average" },
+	{ "wall", "ns", NULL, SOURCE_TIME, 10000000, JVM_NR_SOURCES,
+	  "what each thread does at every moment: runs, or waits, and for what; <time> between two looks" },
 };
 
 _Static_assert(ARRAY_SIZE(kinds) <= COLLECT_MAX_SOURCES, "each may be there once");
@@ -53,6 +57,8 @@ int source_parse(const char *text, struct source_conf *s, struct err *e)
 				     opt_parse_time(arg, &s->interval, e);
 	if (r)
 		return err_wrap(e, "event '%s'", text);
+	if (s->interval < SHORTEST_NS && k->arg == SOURCE_TIME)
+		return err_set(e, EINVAL, "event '%s': at least 1 ms", text);
 	if (s->interval > INT32_MAX && k->arg == SOURCE_BYTES)	/* JVMTI's type */
 		return err_set(e, EINVAL, "event '%s': at most %d bytes", text, INT32_MAX);
 	return 0;
@@ -68,7 +74,7 @@ static uint32_t nr_events_of(const struct source_kind *k)
 /* The number of the first event of source i of the recording; that of the one past the last. */
 static uint32_t event_of(const struct collect *c, size_t i)
 {
-	uint32_t event = c->o->ev.nr_events;
+	uint32_t event = collect_nr_events(&c->o->ev);
 	size_t k;
 
 	for (k = 0; k < i; k++)
@@ -111,7 +117,7 @@ void sources_labels(const struct collect *c)
 
 void sources_end(const struct collect *c)
 {
-	uint32_t first = c->o->ev.nr_events, end = event_of(c, c->o->nr_sources), event;
+	uint32_t first = collect_nr_events(&c->o->ev), end = event_of(c, c->o->nr_sources), event;
 
 	for (event = first; c->sources.totals && event < end; event++)
 		label(c, event, ".count", "%" PRIu64, c->sources.totals[event - first]);
@@ -259,17 +265,23 @@ static uint64_t rounded(struct sources *s, double v)
 	return (uint64_t)whole + (random_part(s) < v - whole);
 }
 
-static void write_event(struct collect *c, uint32_t event, double weight, const struct rec_sample *s)
+static uint64_t *total_of(struct collect *c, uint32_t event)
 {
-	uint32_t first = c->o->ev.nr_events, end = event_of(c, c->o->nr_sources);
-	struct rec_sample r = *s;
+	uint32_t first = collect_nr_events(&c->o->ev), end = event_of(c, c->o->nr_sources);
 
 	if (!c->sources.totals)
 		c->sources.totals = xcalloc(end - first, sizeof(*c->sources.totals));
+	return &c->sources.totals[event - first];
+}
+
+static void write_event(struct collect *c, uint32_t event, double weight, const struct rec_sample *s)
+{
+	struct rec_sample r = *s;
+
 	r.event = event;
 	r.weight = rounded(&c->sources, weight);
 	trace_write_sample(c->w, &r);
-	c->sources.totals[event - first] += r.weight;
+	*total_of(c, event) += r.weight;
 }
 
 /* Writes one that is complete: source i of the recording, hit for value; s has all but event and weight. */
@@ -303,4 +315,38 @@ void sources_sample(struct collect *c, const struct java *j, const struct jvm_sa
 		};
 	r.stack = trace_write_stack(c->w, frames, nr);
 	sources_write(c, i, s->value, &r);
+}
+
+/* ---- for others who notice by themselves ---- */
+
+size_t sources_find(const struct collect *c, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < c->o->nr_sources && strcmp(c->o->sources[i].kind->name, name); i++)
+		;
+	return i;
+}
+
+void sources_weighed(struct collect *c, size_t i, uint64_t weight, const struct rec_sample *s)
+{
+	struct rec_sample r = *s;
+
+	r.event = event_of(c, i);
+	r.weight = weight;
+	trace_write_sample(c->w, &r);
+	*total_of(c, r.event) += weight;
+	c->res->nr_samples++;
+	c->res->nr_of_source[i]++;
+}
+
+uint32_t sources_new_reason(struct collect *c, const char *text)
+{
+	const struct rec_function r = {
+		.function = ++c->sources.nr_functions, .kind = FUNCTION_REASON,
+		.name = text, .name_len = strlen(text), .module = "", .file = "",
+	};
+
+	trace_write_function(c->w, &r);
+	return r.function;
 }

@@ -82,4 +82,11 @@ void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf
 void sources_sample(struct collect *c, const struct java *j, const struct jvm_sample *s, uint32_t thread,
 		    struct frame *frames, size_t nr);
 
+/* The index of a source by its name; nr_sources when it is not to be recorded. */
+size_t sources_find(const struct collect *c, const char *name);
+/* A sample of source i that weighs as much as it says; s has all but event and weight. */
+void sources_weighed(struct collect *c, size_t i, uint64_t weight, const struct rec_sample *s);
+/* Why a thread waits: a new function of the trace. */
+uint32_t sources_new_reason(struct collect *c, const char *text);
+
 #endif

@@ -14,6 +14,7 @@
 #include "collect/tasks.h"
 #include "collect/sched.h"
 #include "collect/sources.h"
+#include "collect/wall.h"
 #include "ring/merge.h"
 
 enum {
@@ -36,6 +37,7 @@ struct collect {
 	struct sched *sched;		/* NULL: no dispatches */
 	struct refused refused;
 	struct sources sources;
+	struct walls *walls;		/* NULL: not recorded */
 	uint32_t main_set;
 	int child_pid;			/* of the command, 0 none */
 	uint64_t begun_ns;		/* when events were enabled, 0 not yet */
@@ -97,6 +99,18 @@ void agents_write_lines(struct collect *c);
 void agents_keep_code(struct collect *c, const struct frame *frames, size_t nr);
 /* Joins halves of samples not younger than until_ns; last: also those that lack one. */
 void agents_join(struct collect *c, uint64_t until_ns, bool last);
+
+/* Perf events that are in the trace: their numbers come first. */
+static inline size_t collect_nr_events(const struct evconf *ev)
+{
+	return ev->nr_events - ev->nr_aside;
+}
+
+/*
+ * records.c: a sample of th with its stack, outermost frame first; the sample's thread may be a virtual one.
+ */
+void collect_sample(struct collect *c, const struct thread *th, struct rec_sample *s,
+		    const struct frame *frames, size_t nr);
 
 static inline void collect_count_sample(struct collect *c, uint32_t event)
 {

@@ -46,6 +46,7 @@ struct thread {
 	char comm[16];
 	bool provisional;	/* read from /proc; its fork record is still to come */
 	uint8_t sched_state;	/* sched.c's: what it last did */
+	uint32_t wall;		/* wall.c's: its slot, 0 none */
 	uint32_t evset;		/* the event set that samples it, 0 none */
 	uint64_t trap_ns;	/* since when the events of its JVM do, 0 not at all */
 	struct proc *proc;

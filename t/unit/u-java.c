@@ -12,7 +12,8 @@ struct joined {
 	size_t nr;
 };
 
-static void collect_joined(void *ctx, struct rec_sample *s, const struct frame *frames, size_t nr_frames)
+static void collect_joined(void *ctx, const struct thread *th, struct rec_sample *s,
+			   const struct frame *frames, size_t nr_frames)
 {
 	struct joined *j = ctx;
 

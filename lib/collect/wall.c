@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <string.h>
+
+#include "api/area.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/strtab.h"
+#include "collect/sources.h"
+#include "collect/state.h"
+#include "collect/wall.h"
+#include "collect/wallstack.h"
+#include "wall/wall.h"
+
+enum {
+	QUEUE_SHARE = 20,	/* of an interval: less time in run queues waits for the next sample */
+	PLACE_ON_CPU = WALL_NR_CLASSES,
+	NR_PLACES
+};
+
+/* Where a thread was seen last when it did that: blocked in a class of calls, or ran. */
+struct place {
+	uint32_t thread;		/* in the trace; 0: it was not seen yet */
+	uint32_t reason;		/* a function of the trace */
+	size_t nr, alloc;
+	struct frame *frames;		/* outermost first */
+};
+
+/* A block that was walked, and goes on as far as is known: its stack is the place of its class. */
+struct block {
+	uint32_t nr;			/* 0: there is none */
+	enum wall_class class;
+	uint64_t since_ns;
+	uint64_t gap_ns;		/* between the look that saw it and the one before */
+};
+
+struct account {			/* of a slot */
+	bool used;
+	uint64_t born_ns;		/* whose it is */
+	uint64_t from_ns;		/* since when it counts */
+	uint32_t thread;		/* in the trace; 0: not known yet */
+	uint32_t seen_nr;		/* the block that was looked at last */
+	struct wall_times told;		/* what was written */
+	struct block block;
+	struct place *places[NR_PLACES];
+};
+
+struct walls {
+	struct wall *wall;
+	size_t source;			/* of the recording's */
+	uint32_t clock;			/* the perf event whose samples say where on-CPU time goes */
+	uint64_t interval_ns, look_ns;
+	bool on;
+	struct account *accounts;	/* [alloc_accounts], by slot */
+	size_t alloc_accounts;
+	struct map reasons;		/* string -> function of the trace */
+	struct strtab texts;
+	uint32_t on_cpu, runnable;	/* functions */
+	struct frame *stack;		/* MAX_FRAMES and a reason */
+};
+
+/* ---- what goes into the trace ---- */
+
+static uint32_t reason_of(struct collect *c, const char *text)
+{
+	uint32_t *at = map_put(&c->walls->reasons, strtab_adds(&c->walls->texts, text));
+
+	if (*at == MAP_NONE)
+		*at = sources_new_reason(c, text);
+	return *at;
+}
+
+/* A stretch of ns that a thread spent there for that reason. */
+static void write_time(struct collect *c, const struct place *p, uint32_t reason, uint64_t time_ns,
+		       uint64_t ns)
+{
+	struct rec_sample r = { .time_ns = time_ns, .thread = p->thread, .cpu = UINT16_MAX, .user = true };
+	struct walls *w = c->walls;
+
+	if (!ns)
+		return;
+	if (p->nr)
+		memcpy(w->stack, p->frames, p->nr * sizeof(*p->frames));
+	w->stack[p->nr] = (struct frame){ FRAME_NAMED, .function = reason };
+	r.stack = trace_write_stack(c->w, w->stack, p->nr + 1);
+	sources_weighed(c, w->source, ns, &r);
+}
+
+/* Time in run queues after it had been there; what is little waits. */
+static void write_queue(struct collect *c, const struct place *p, uint64_t time_ns, uint64_t total_ns,
+			uint64_t *told_ns)
+{
+	if (total_ns < *told_ns + c->walls->interval_ns / QUEUE_SHARE)
+		return;
+	write_time(c, p, c->walls->runnable, time_ns, total_ns - *told_ns);
+	*told_ns = total_ns;
+}
+
+static struct place *set_place(struct account *a, unsigned int i, uint32_t thread, uint32_t reason,
+			       const struct frame *frames, size_t nr)
+{
+	struct place *p = a->places[i];
+
+	if (!p)
+		p = a->places[i] = xcalloc(1, sizeof(*p));
+	nr = MIN(nr, (size_t)MAX_FRAMES);
+	if (p->alloc < nr) {
+		p->alloc = nr;
+		p->frames = xrealloc(p->frames, nr * sizeof(*frames));
+	}
+	if (nr)
+		memcpy(p->frames, frames, nr * sizeof(*frames));
+	p->nr = nr;
+	p->thread = thread;
+	p->reason = reason;
+	return p;
+}
+
+static void forget_places(struct account *a)
+{
+	size_t i;
+
+	for (i = 0; i < NR_PLACES; i++) {
+		if (a->places[i])
+			free(a->places[i]->frames);
+		free(a->places[i]);
+		a->places[i] = NULL;
+	}
+}
+
+/* The block is over, or the recording: it lasted until end_ns. t: all that the thread did by then. */
+static void end_block(struct collect *c, struct account *a, const struct wall_times *t, uint64_t end_ns)
+{
+	struct block *b = &a->block;
+	uint64_t from = MAX(b->since_ns, a->from_ns), len = end_ns > from ? end_ns - from : 0;
+	uint64_t *told = &a->told.blocked_ns[b->class], left = t->blocked_ns[b->class] - *told;
+
+	/* what is left is of all short blocks since the last sample of one */
+	if (end_ns - b->since_ns < b->gap_ns || len > left)
+		len = left;
+	write_time(c, a->places[b->class], a->places[b->class]->reason, end_ns, len);
+	*told += len;
+	write_queue(c, a->places[b->class], end_ns, t->queued_ns[b->class], &a->told.queued_ns[b->class]);
+	b->nr = 0;
+}
+
+/* The block that was walked has ended, and others may have come after it. */
+static void finish_block(struct collect *c, struct account *a, const struct wall_slot *s)
+{
+	struct wall_times done;
+
+	memcpy(done.blocked_ns, s->blocked_ns, sizeof(done.blocked_ns));
+	memcpy(done.queued_ns, s->queued_ns, sizeof(done.queued_ns));
+	/* nothing is known of its length but that it was short */
+	end_block(c, a, &done, a->block.since_ns + (s->done_nr == a->block.nr ? s->done_ns : 0));
+}
+
+/* What came after the last sample of its kind goes where that was; without one, it has no stack. */
+static void write_rest(struct collect *c, struct account *a, const struct wall_times *t, uint64_t now_ns)
+{
+	uint32_t runnable = c->walls->runnable;
+	struct place none, *p;
+	unsigned int i;
+
+	for (i = 0; i < WALL_NR_CLASSES; i++) {
+		none = (struct place){ .thread = a->thread, .reason = reason_of(c, wallstack_class(i)) };
+		p = a->places[i] ? a->places[i] : &none;
+		write_time(c, p, p->reason, now_ns, t->blocked_ns[i] - a->told.blocked_ns[i]);
+		write_time(c, p, runnable, now_ns, t->queued_ns[i] - a->told.queued_ns[i]);
+	}
+	none = (struct place){ .thread = a->thread, .reason = c->walls->on_cpu };
+	p = a->places[PLACE_ON_CPU] ? a->places[PLACE_ON_CPU] : &none;
+	write_time(c, p, p->reason, now_ns, t->cpu_ns - a->told.cpu_ns);
+	write_time(c, p, runnable, now_ns, t->preempted_ns - a->told.preempted_ns);
+	a->told = *t;
+}
+
+/* ---- accounts ---- */
+
+/* A slot that was never looked at, or is another thread's by now. */
+static void begin_account(struct account *a, const struct wall_slot *s)
+{
+	forget_places(a);
+	*a = (struct account){ .used = true, .born_ns = s->born_ns, .from_ns = s->born_ns };
+}
+
+static struct account *account_of(struct walls *w, uint32_t slot)
+{
+	size_t old = w->alloc_accounts;
+
+	if (slot >= old) {
+		w->alloc_accounts = MAX((size_t)slot + 1, old * 2);
+		w->accounts = xrealloc(w->accounts, w->alloc_accounts * sizeof(*w->accounts));
+		memset(w->accounts + old, 0, (w->alloc_accounts - old) * sizeof(*w->accounts));
+	}
+	return &w->accounts[slot];
+}
+
+/* All up to now_ns is written; s was read then. */
+static void settle(struct collect *c, struct account *a, const struct wall_slot *s, uint64_t now_ns)
+{
+	struct wall_times t;
+
+	wall_times_at(s, now_ns, &t);
+	if (a->block.nr && a->block.nr != s->block_nr)
+		finish_block(c, a, s);
+	else if (a->block.nr)
+		end_block(c, a, &t, s->state == WALL_BLOCKED ? now_ns : s->woken_ns);
+	if (a->thread)
+		write_rest(c, a, &t, now_ns);
+	a->from_ns = now_ns;
+	forget_places(a);
+}
+
+/* NULL: the command is not there yet, only what will become it. */
+static struct thread *thread_of(struct collect *c, struct account *a, uint32_t slot,
+				const struct wall_slot *s)
+{
+	struct thread *th = tasks_any(&c->tasks, s->tid);
+
+	if (!th || th->proc->pid != (int)s->pid)
+		th = tasks_get(&c->tasks, s->pid, s->tid, c->walls->look_ns);
+	if (!c->o->start_ns && (int)s->pid == c->child_pid && !th->proc->execed)
+		return NULL;
+	/* an exec: what goes on since a later time is not the old program's */
+	if (a->thread && a->thread != th->id)
+		settle(c, a, s, th->born_ns);
+	a->thread = th->id;
+	th->wall = slot;
+	return th;
+}
+
+static void open_block(struct collect *c, struct account *a, const struct wall_slot *s, uint64_t gap_ns,
+		       const struct frame *frames, size_t nr)
+{
+	enum wall_class class = MIN(s->class, (uint32_t)WALL_NR_CLASSES - 1);
+	struct buf text = BUF_INIT;
+
+	wallstack_reason(s, &text);
+	set_place(a, class, a->thread, reason_of(c, text.data), frames, nr);
+	a->block = (struct block){
+		.nr = s->block_nr, .class = class, .since_ns = s->since_ns, .gap_ns = gap_ns,
+	};
+	buf_release(&text);
+}
+
+static void look_at_block(struct collect *c, struct account *a, uint32_t slot, const struct wall_slot *s,
+			  struct thread *th, uint64_t gap_ns)
+{
+	size_t nr;
+
+	a->seen_nr = s->block_nr;
+	if (s->class == WALL_CLASS_KERNEL)
+		nr = 0;
+	else
+		nr = wallstack_walk(c, th->proc, wall_slot_at(c->walls->wall, slot), s, c->frames);
+	if (!nr && s->class != WALL_CLASS_KERNEL)
+		return;
+	stack_count_marks(c, c->frames, nr);
+	open_block(c, a, s, gap_ns, c->frames, nr);
+}
+
+static void look_at_slot(struct collect *c, uint32_t slot, uint64_t gap_ns)
+{
+	struct account *a = account_of(c->walls, slot);
+	struct wall_slot s;
+	struct thread *th;
+
+	if (!wall_read(c->walls->wall, slot, &s) || s.state == WALL_FREE)
+		return;
+	if (s.state == WALL_GONE && !a->used && a->born_ns == s.born_ns)
+		return;		/* given back, and not taken yet */
+	if (!a->used || a->born_ns != s.born_ns)
+		begin_account(a, &s);
+	collect_merge(c, MIN(s.since_ns, c->walls->look_ns));
+	th = thread_of(c, a, slot, &s);
+	if (a->block.nr && a->block.nr != s.block_nr)
+		finish_block(c, a, &s);
+	if (s.state == WALL_GONE) {
+		settle(c, a, &s, s.since_ns);
+		a->used = false;
+		wall_give_back(c->walls->wall, slot);
+	} else if (th && s.state == WALL_BLOCKED && s.block_nr != a->seen_nr) {
+		look_at_block(c, a, slot, &s, th, gap_ns);
+	}
+}
+
+void walls_turn(struct collect *c, uint64_t now_ns)
+{
+	struct walls *w = c->walls;
+	uint64_t before;
+	uint32_t i, nr;
+
+	if (!w || !w->on || now_ns < w->look_ns + w->interval_ns)
+		return;
+	before = w->look_ns;
+	w->look_ns = now_ns;
+	wall_look(w->wall, now_ns);
+	nr = wall_nr_used(w->wall);
+	for (i = 1; i < nr; i++)
+		if (wall_is_new(wall_stamp_of(w->wall, i), before))
+			look_at_slot(c, i, before ? now_ns - before : w->interval_ns);
+}
+
+void walls_cpu_sample(struct collect *c, const struct thread *th, const struct rec_sample *s,
+		      const struct frame *frames, size_t nr)
+{
+	struct walls *w = c->walls;
+	struct wall_slot slot;
+	struct wall_times t;
+	struct account *a;
+	struct place *p;
+	uint64_t now_ns;
+
+	if (!w || !w->on || !th->wall || s->event != w->clock)
+		return;
+	a = account_of(w, th->wall);
+	now_ns = clock_mono_ns();	/* before it is read: what a later look finds is not less */
+	if (!a->used || a->thread != th->id || !wall_read(w->wall, th->wall, &slot))
+		return;
+	wall_times_at(&slot, now_ns, &t);
+	p = set_place(a, PLACE_ON_CPU, s->thread, w->on_cpu, frames, nr);
+	write_time(c, p, p->reason, s->time_ns, t.cpu_ns - a->told.cpu_ns);
+	a->told.cpu_ns = t.cpu_ns;
+	write_queue(c, p, s->time_ns, t.preempted_ns, &a->told.preempted_ns);
+}
+
+/* ---- the beginning and the end ---- */
+
+void walls_begin(struct collect *c, uint64_t now_ns)
+{
+	struct walls *w = c->walls;
+	struct wall_slot s;
+	uint32_t i, nr;
+
+	if (!w || w->on)
+		return;
+	w->on = true;
+	w->look_ns = 0;
+	nr = wall_nr_used(w->wall);
+	for (i = 1; i < nr; i++) {
+		struct account *a = account_of(w, i);
+
+		if (!wall_read(w->wall, i, &s) || s.state == WALL_FREE)
+			continue;
+		begin_account(a, &s);
+		a->from_ns = now_ns;
+		wall_times_at(&s, now_ns, &a->told);
+	}
+}
+
+void walls_end(struct collect *c, uint64_t now_ns)
+{
+	struct walls *w = c->walls;
+	struct wall_slot s;
+	uint32_t i, nr;
+
+	if (!w || !w->on)
+		return;
+	w->look_ns = now_ns - w->interval_ns;
+	walls_turn(c, now_ns);		/* those that have come and gone since the last */
+	nr = wall_nr_used(w->wall);
+	for (i = 1; i < nr; i++) {
+		struct account *a = account_of(w, i);
+
+		if (a->used && wall_read(w->wall, i, &s) && a->born_ns == s.born_ns)
+			settle(c, a, &s, s.state == WALL_GONE ? s.since_ns : now_ns);
+	}
+	w->on = false;
+}
+
+void walls_finish(struct collect *c)
+{
+	uint32_t nr = c->walls ? wall_nr_refused(c->walls->wall) : 0;
+
+	if (nr)
+		refused_walls(&c->refused, nr);
+}
+
+int walls_open(struct collect *c, struct err *e)
+{
+	const struct collect_opts *o = c->o;
+	struct wall_opts opts = {
+		.all = o->system_wide,
+		.pids = c->child_pid ? &c->child_pid : o->pids, .nr_pids = c->child_pid ? 1 : o->nr_pids,
+		.tids = o->tids, .nr_tids = o->nr_tids,
+	};
+	size_t source = sources_find(c, "wall");
+	struct walls *w;
+	int r;
+
+	if (source == o->nr_sources)
+		return 0;
+	if (!arcprof_area_same_numbers())
+		return err_set(e, ENOTSUP, "wall: processes cannot be named from inside a container: their numbers are others");
+	w = xcalloc(1, sizeof(*w));
+	w->source = source;
+	while (w->clock < o->ev.nr_events && !o->ev.events[w->clock].clock)
+		w->clock++;
+	w->interval_ns = o->sources[source].interval;
+	r = wall_open(&w->wall, &opts, e);
+	if (r) {
+		free(w);
+		return err_wrap(e, "wall");
+	}
+	c->walls = w;
+	strtab_init(&w->texts);
+	w->stack = xcalloc(MAX_FRAMES + 1, sizeof(*w->stack));
+	w->on_cpu = reason_of(c, "[on CPU]");
+	w->runnable = reason_of(c, "[runnable]");
+	return 0;
+}
+
+void walls_close(struct collect *c)
+{
+	struct walls *w = c->walls;
+	size_t i;
+
+	if (!w)
+		return;
+	wall_close(w->wall);
+	for (i = 0; i < w->alloc_accounts; i++)
+		forget_places(&w->accounts[i]);
+	free(w->accounts);
+	free(w->stack);
+	map_release(&w->reasons);
+	strtab_release(&w->texts);
+	free(w);
+	c->walls = NULL;
+}
+
+int walls_most_ms(const struct collect *c)
+{
+	return c->walls ? (int)MIN(c->walls->interval_ns / 1000000, 1000ull) : 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wall.h - the source "wall": what each thread did at every moment.
+ *
+ * The slots of lib/wall have exact totals for each thread, by state and kind of system call.  What is sampled
+ * is which stacks they belong to: at each look, the threads that have newly blocked are walked once.  A
+ * block that is longer than the time between two looks is always seen, and weighs what it lasted.
+ * A shorter one is seen with the probability length / that time; what it weighs is all that the thread was
+ * blocked for in that kind of call since the last such sample, of blocks that were not exact. So the
+ * weights of a thread add up to its totals, and each stack has its share.
+ * On-CPU time is shared out in the same way by the samples of a CPU clock, and time in run queues with
+ * the samples of what came before it: of the block, or of the CPU where the thread was preempted.
+ */
+#ifndef COLLECT_WALL_H
+#define COLLECT_WALL_H
+
+#include "base/err.h"
+#include "trace/record.h"
+
+struct collect;
+struct thread;
+struct walls;
+
+/* When "wall" is to be recorded, and the program to be run is there but does not run; else nothing. */
+int walls_open(struct collect *c, struct err *e);
+void walls_close(struct collect *c);
+/* From now on all counts; or it does no more: what was open is written. */
+void walls_begin(struct collect *c, uint64_t now_ns);
+void walls_end(struct collect *c, uint64_t now_ns);
+/* Before the last labels: what is missing. */
+void walls_finish(struct collect *c);
+/* Looks at the threads when it is time to. */
+void walls_turn(struct collect *c, uint64_t now_ns);
+/* A sample of the clock that says where on-CPU time goes. */
+void walls_cpu_sample(struct collect *c, const struct thread *th, const struct rec_sample *s,
+		      const struct frame *frames, size_t nr);
+/* How long the loop may wait between two turns; 0: as it likes. */
+int walls_most_ms(const struct collect *c);
+
+#endif

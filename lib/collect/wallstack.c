@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * wallstack.c - walks blocked threads from outside: registers are in their slot, the stack is read from
+ * their memory, and both count only when the thread did not run meanwhile.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "arch/arm64/regs.h"
+#include "arch/cpu.h"
+#include "arch/x86/regs.h"
+#include "base/atomic.h"
+#include "base/mem.h"
+#include "collect/state.h"
+#include "collect/wallstack.h"
+#include "wall/syscalls.h"
+
+enum { FIRST_BYTES = 16 << 10, MOST_BYTES = 256 << 10 };
+
+/* ---- the stack ---- */
+
+static void set_reg(struct unwind_regs *r, unsigned int number, uint64_t value)
+{
+	r->r[number] = value;
+	r->valid |= 1ull << number;
+}
+
+static void slot_regs(const struct wall_slot *s, struct unwind_regs *r)
+{
+	const struct wall_regs *v = &s->regs;
+
+	*r = (struct unwind_regs){ .pc = v->pc, .sp = v->sp };
+	set_reg(r, cpu_host->pc, v->pc);
+	set_reg(r, cpu_host->sp, v->sp);
+	if (cpu_host == &cpu_arm64) {
+		set_reg(r, ARM64_FP, v->fp);
+		set_reg(r, ARM64_LR, v->rbx);
+		return;
+	}
+	set_reg(r, X86_RBP, v->fp);
+	set_reg(r, X86_RBX, v->rbx);
+	set_reg(r, X86_R12, v->r12);
+	set_reg(r, X86_R13, v->r13);
+	set_reg(r, X86_R14, v->r14);
+	set_reg(r, X86_R15, v->r15);
+}
+
+/* Reading stops where the stack's mapping does: what is there before is returned. */
+static size_t read_stack(const struct wall_slot *s, uint8_t *buf, size_t len)
+{
+	struct iovec local = { buf, len }, remote = { (void *)(uintptr_t)s->regs.sp, len };
+	ssize_t r = process_vm_readv(s->pid, &local, 1, &remote, 1, 0);
+
+	return r > 0 ? r : 0;
+}
+
+/* Has the thread been where it was until now? */
+static bool still_there(const struct wall_slot *s, const struct wall_slot *copy)
+{
+	fence_acquire();
+	return load_relaxed(&s->block_nr) == copy->block_nr && load_relaxed(&s->tid) == copy->tid;
+}
+
+size_t wallstack_walk(struct collect *c, struct proc *p, const struct wall_slot *s,
+		      const struct wall_slot *copy, struct frame *out)
+{
+	static uint8_t stack[MOST_BYTES];
+	struct unwind_stack st = { copy->regs.sp, stack, 0 };
+	size_t bytes = FIRST_BYTES, nr;
+	struct unwind_regs regs;
+
+	for (;;) {
+		st.len = read_stack(copy, stack, bytes);
+		if (!still_there(s, copy))
+			return 0;
+		slot_regs(copy, &regs);
+		nr = stack_user_dwarf(c, p, &regs, &st, out);
+		if (st.len < bytes || bytes == MOST_BYTES || out[0].kind != FRAME_MARK ||
+		    out[0].mark != MARK_TRUNCATED_STACK)
+			return nr;
+		bytes = MOST_BYTES;
+	}
+}
+
+/* ---- the reason ---- */
+
+const char *wallstack_class(enum wall_class class)
+{
+	static const char *const names[WALL_NR_CLASSES] = {
+		[WALL_CLASS_OTHER] = "[system call]",
+		[WALL_CLASS_FUTEX] = "[futex]",
+		[WALL_CLASS_SLEEP] = "[sleep]",
+		[WALL_CLASS_READ] = "[read]",
+		[WALL_CLASS_WRITE] = "[write]",
+		[WALL_CLASS_POLL] = "[poll]",
+		[WALL_CLASS_FILE] = "[file system]",
+		[WALL_CLASS_CHILD] = "[child process]",
+		[WALL_CLASS_SIGNAL] = "[signal]",
+		[WALL_CLASS_FAULT] = "[page fault]",
+		[WALL_CLASS_STOPPED] = "[stopped]",
+		[WALL_CLASS_KERNEL] = "[kernel]",
+	};
+
+	return names[MIN((unsigned int)class, (unsigned int)WALL_NR_CLASSES - 1)];
+}
+
+/*
+ * Asked of the descriptor itself, which O_PATH holds: nothing is opened, and no file system of the
+ * process's own is asked anything, which could take its time.
+ */
+static const char *kind_of_socket(int fd, char *text, size_t size)
+{
+	char path[48], proto[24];
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	len = getxattr(path, "system.sockprotoname", proto, sizeof(proto) - 1);
+	if (len <= 0)
+		return "socket";
+	proto[len] = '\0';
+	if (!strncmp(proto, "UNIX", 4))
+		return "Unix socket";
+	snprintf(text, size, "%s socket", proto);
+	return text;
+}
+
+/* Of what is no file in any file system: "anon_inode:[eventpoll]". */
+static const char *kind_of_anon(const char *path, char *text, size_t size)
+{
+	const char *name = strchr(path, '[');
+	size_t len = name ? strcspn(++name, "]") : 0;
+
+	if (!len || len >= size || strspn(name, "abcdefghijklmnopqrstuvwxyz_-") < len)
+		return "anonymous file";
+	memcpy(text, name, len);
+	text[len] = '\0';
+	return text;
+}
+
+static bool is_terminal(const char *path)
+{
+	return !strncmp(path, "/dev/pts/", 9) || !strncmp(path, "/dev/tty", 8);
+}
+
+static const char *kind_of_file(int pid, uint64_t number, char *text, size_t size)
+{
+	char path[64], target[64];
+	struct statx st;
+	const char *kind = NULL;
+	ssize_t len;
+	int fd;
+
+	if (number > INT32_MAX)
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, (int)number);
+	fd = open(path, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	len = readlink(path, target, sizeof(target) - 1);
+	target[MAX(len, (ssize_t)0)] = '\0';
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st))
+		kind = NULL;
+	else if (S_ISSOCK(st.stx_mode))
+		kind = kind_of_socket(fd, text, size);
+	else if (S_ISFIFO(st.stx_mode))
+		kind = "pipe";
+	else if (S_ISCHR(st.stx_mode))
+		kind = is_terminal(target) ? "terminal" : "device";
+	else if (S_ISBLK(st.stx_mode))
+		kind = "block device";
+	else if (S_ISDIR(st.stx_mode))
+		kind = "directory";
+	else
+		kind = strncmp(target, "anon_inode:", 11) ? "file" : kind_of_anon(target, text, size);
+	close(fd);
+	return kind;
+}
+
+void wallstack_reason(const struct wall_slot *s, struct buf *text)
+{
+	const struct wall_syscall *call = wall_syscall(s->syscall);
+	const char *kind = NULL;
+	char storage[32];
+
+	buf_reset(text);
+	switch (s->class) {
+	case WALL_CLASS_FUTEX:
+	case WALL_CLASS_SLEEP:
+	case WALL_CLASS_FAULT:
+	case WALL_CLASS_STOPPED:
+	case WALL_CLASS_KERNEL:
+		buf_str(text, wallstack_class(s->class));
+		return;
+	}
+	if (!call) {
+		buf_fmt(text, "[system call %d]", s->syscall);
+		return;
+	}
+	if (call->of_file && call->class != WALL_CLASS_POLL)
+		kind = kind_of_file(s->pid, s->args[0], storage, sizeof(storage));
+	if (kind)
+		buf_fmt(text, "[%s: %s]", call->name, kind);
+	else
+		buf_fmt(text, "[%s]", call->name);
+}

@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# Where the time of threads went: programs that know how long they waited, and for what.
+load ../lib
+
+skip_unless_bpf() {
+	skip_unless_perf
+	arcprof record -q -e wall -o probe -- true 2>probe.err || skip "$(cat probe.err)"
+}
+
+# by_function <trace>: "function leaf ns" of the first process, and "function all ns".
+by_function() {
+	"$ARCPROF" report -i "$1" --metric wall --format folded | awk -v want="$2" '
+	{
+		ns = $NF
+		sub(/ [0-9]+$/, "")
+		n = split($0, f, ";")
+		if (!first)
+			first = f[1]
+		if (f[1] != first)
+			next
+		for (i = 1; i < n && f[i] !~ want; i++)
+			;
+		if (i < n) {
+			sum[f[i] "\tall"] += ns
+			sum[f[i] "\t" f[n]] += ns
+		}
+	}
+	END { for (k in sum) print k "\t" sum[k] }'
+}
+
+# What the program says it waited, in each of its functions, is what the trace has there.
+agrees() {
+	by_function trace '^(wait_|burn$)' >got
+	awk -F '\t' -v tolerance="$1" '
+	FILENAME == "got" { got[$1 "\t" $2] = $3 / 1e6; next }
+	{
+		split($0, f, " ")
+		reason = substr($0, length(f[1] f[2] f[3]) + 4)
+		all = got[f[1] "\tall"]
+		known = got[f[1] "\t" reason] + got[f[1] "\t[runnable]"] + got[f[1] "\t[on CPU]"]
+		if (reason == "[on CPU]")
+			known -= got[f[1] "\t[on CPU]"]
+		# the shorter the wait, the more the clock is read outside of what the program times
+		allowed = f[2] * tolerance / 100 + 20
+		ok = all > f[2] - allowed && all < f[2] + allowed && known > all * 0.97
+		printf "%-18s %9.1f ms, %s %9.1f of %9.1f%s\n", f[1], f[2], reason, known, all, ok ? "" : ": not as it should be"
+		bad += !ok
+		rows++
+	}
+	END { exit bad || rows != 12 }' got truth
+}
+
+@test "wall: what a program waits, and for what, is what it measured itself" {
+	skip_unless_bpf
+	"$ARCPROF" record -q -e wall -o trace "$(workload waits)" 3 >truth
+	agrees 5
+	check_trace trace
+}
+
+@test "wall: with a CPU clock beside it, each is what it is" {
+	skip_unless_bpf
+	"$ARCPROF" record -q -e cpu-clock,wall=20ms -o trace "$(workload waits)" 2 >truth
+	agrees 6
+	run_arcprof report -i trace --metric cpu-clock,wall --xtree --format json
+	[ "$(json '.metrics | map(.name) | join(" ")')" = "cpu-clock wall wall.samples" ]
+	# on the CPU it is the same, by the kernel's clock and by switches
+	cpu=$(json '.metrics[0].total')
+	on_cpu=$("$ARCPROF" report -i trace --metric wall --format folded | awk '/\[on CPU\] [0-9]+$/ { ns += $NF } END { print ns }')
+	within "$on_cpu" "$cpu" 25
+}
+
+@test "wall: a thread that waits all the time is there, with all of it" {
+	skip_unless_bpf
+	sleep 1000 &
+	pid=$!
+	"$ARCPROF" record -q -e wall -o trace -p "$pid" -d 1
+	kill "$pid"
+	run_arcprof report -i trace --xtree --metric wall
+	[[ $output == *"1 thread over"* ]]
+	[[ $output == *"[sleep]"* ]]
+	total=$("$ARCPROF" report -i trace --format json | jq '.metrics[0].total')
+	slept=$("$ARCPROF" report -i trace --metric wall --format folded | awk '/\[sleep\] [0-9]+$/ { ns += $NF } END { print ns }')
+	[ "$total" -ge 1000000000 ]
+	[ "$total" -lt 3000000000 ]
+	within "$slept" "$total" 1
+}
+
+@test "wall: threads and processes that come and go have each moment of their lives" {
+	skip_unless_bpf
+	"$ARCPROF" record -q -e wall -o trace sh -c 'for i in 1 2 3 4 5 6 7 8; do sleep 0.05; done; exec sleep 0.2'
+	"$ARCPROF" report -i trace --metric wall --format folded >folded
+	cat folded
+	[ "$(cut -d ';' -f 1 folded | grep -c '^sleep \[pid' || true)" -ge 9 ]
+	awk '/^sleep \[pid.*\[sleep\] [0-9]+$/ { ns += $NF } END { exit ns < 600e6 }' folded
+	awk '/^sh \[pid.*\[wait4\] [0-9]+$/ { ns += $NF } END { exit ns < 400e6 }' folded
+}
+
+@test "wall: without the rights it is an error that says what helps" {
+	skip_unless_root
+	cp "$ARCPROF" "$BATS_TEST_TMPDIR/ap"
+	chmod 755 "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/ap"
+	status=0
+	as_nobody "$BATS_TEST_TMPDIR/ap" record -e wall -o /dev/null true 2>err || status=$?
+	cat err
+	[ "$status" -ne 0 ]
+	grep -q 'wall: .*CAP_BPF' err
+	grep -q '^hint: run as root' err
+	run_arcprof record -e wall=10us true
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"at least 1 ms"* ]]
+}
