@@ -191,7 +191,7 @@ static uint32_t find_function(struct jfr_chunk *c, struct import *im, const stru
 static uint32_t find_class(struct jfr_chunk *c, struct import *im, const struct jfr_values *event)
 {
 	uint32_t *at = map_put(&c->functions, hash_pair(jfr_num(event, JFR_OBJECT_CLASS), UINT64_MAX));
-	struct import_function f = { .kind = FUNCTION_ANY, .module = { "", 0 }, .file = { "", 0 } };
+	struct import_function f = { .kind = FUNCTION_CLASS, .module = { "", 0 }, .file = { "", 0 } };
 	uint64_t before = c->text.nr_bytes;
 	struct jfr_values class;
 

@@ -206,11 +206,19 @@ static int compare(const void *p, const void *q)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Types of events for the metrics that have samples. */
+/* Of time that is spent, or of events while code runs: not of objects. */
+static bool is_of_execution(const struct model *m, unsigned int metric)
+{
+	const char *unit = model_str(m, m->metrics[metric].unit);
+
+	return strcmp(unit, "bytes") != 0 && strcmp(unit, "objects") != 0;
+}
+
+/* Types of events for the metrics that have samples: the first of execution is the JVM's own. */
 static void choose_types(struct jfr *x)
 {
 	const struct model *m = x->v->m;
-	bool seen[FLOW_MAX_METRICS] = { false };
+	bool seen[FLOW_MAX_METRICS] = { false }, taken = false;
 	unsigned int i;
 	size_t k;
 
@@ -219,7 +227,8 @@ static void choose_types(struct jfr *x)
 	for (i = 0; i < m->nr_shown; i++) {
 		if (!seen[i])
 			continue;
-		x->type_of[i] = x->nr_metrics ? JFR_SAMPLE + i : JFR_EXECUTION_SAMPLE;
+		x->type_of[i] = taken || !is_of_execution(m, i) ? JFR_SAMPLE + i : JFR_EXECUTION_SAMPLE;
+		taken |= x->type_of[i] == JFR_EXECUTION_SAMPLE;
 		x->metrics[x->nr_metrics++] = (struct jfr_metric){ x->type_of[i],
 			model_str(m, m->metrics[i].name), model_str(m, m->metrics[i].unit) };
 	}

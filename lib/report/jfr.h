@@ -52,7 +52,7 @@ void jfr_write_event(struct jfr_writer *w, uint32_t type, const struct buf *cont
 
 /* ---- jfr_meta.c ---- */
 
-/* The type of events of a metric: the first one with samples has those of the JVM's sampler. */
+/* The type of events of a metric: the first one of execution has those of the JVM's sampler. */
 struct jfr_metric {
 	uint32_t type;			/* number */
 	const char *name, *unit;	/* of the metric */

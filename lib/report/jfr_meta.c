@@ -236,8 +236,8 @@ static void put_type(struct meta *m, const struct type *t)
 }
 
 /*
- * jdk.ExecutionSample of the first metric, "arcprof.cache_misses" of others.  The weight is behind the
- * fields that the JVM's has; its label is the metric's name.
+ * jdk.ExecutionSample of the first metric of execution, "arcprof.cache_misses" of others.  The weight is
+ * behind the fields that the JVM's has; its label is the metric's name.
  */
 static void put_metric(struct meta *m, const struct jfr_metric *k)
 {

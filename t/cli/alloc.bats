@@ -204,6 +204,22 @@ without_perf() {
 	on_each_jdk without_perf
 }
 
+exported() {
+	record 64k Allocations 16
+	"$ARCPROF" report -i trace --metric alloc,objects --format jfr -o trace.jfr
+	jfr summary trace.jfr >summary
+	grep -Eq 'arcprof.alloc +[1-9]' summary
+	! grep -Eq 'jdk.ExecutionSample +[1-9]' summary
+	# of the JVM's own recordings the class is known as one, as it is here
+	java -XX:StartFlightRecording=filename=jvm.jfr,settings=profile -cp "$CLASSES" Allocations 64 "$LIBRARY" >truth 2>err
+	"$ARCPROF" report --import jvm.jfr --metric jdk.ObjectAllocationSample --xtree --format tree >tree
+	grep -Pq '\tbyte\[\]\tclass' tree
+}
+
+@test "alloc: other programs get bytes as bytes, and objects of JFR have their classes" {
+	on_each_jdk exported
+}
+
 @test "alloc: what cannot be is refused in a line" {
 	run "$ARCPROF" record -e alloc=x true
 	[ "$status" -eq 2 ]
