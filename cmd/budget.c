@@ -9,13 +9,14 @@
 #include "cmd.h"
 #include "flow/input.h"
 #include "flow/ops.h"
+#include "input.h"
 #include "model/profile.h"
 #include "output.h"
 #include "report/budget.h"
 #include "report/format.h"
 
 struct budget_opts {
-	const char *input, *tree, *limits, *output;
+	const char *input, *import, *tree, *limits, *output;
 	int format;
 	bool all, strict, calibrate;
 };
@@ -24,6 +25,7 @@ struct budget_opts {
 static const struct opt budget_table[] = {
 	OPT_GROUP("Input"),
 	OPT_STR('i', "input", O, input, "file", "arcprof.data", "judge the trace <file>"),
+	OPT_IMPORT(O, import),
 	OPT_STR(0, "tree", O, tree, "file", NULL, "judge a tree as text instead"),
 	OPT_STR('f', "file", O, limits, "file", NULL, "read the limits from <file>"),
 	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, calibrate, bool), .def = "true",
@@ -36,6 +38,11 @@ static const struct opt budget_table[] = {
 	OPT_END
 };
 #undef O
+
+static const char *input_name(const struct budget_opts *o)
+{
+	return o->import ? o->import : o->input;
+}
 
 /* What is judged. */
 struct subject {
@@ -84,12 +91,12 @@ static int read_trace(struct subject *s, const struct budget_opts *o, const stru
 		      struct err *e)
 {
 	const struct profile_opts po = { .metrics = metrics, .calibrate = o->calibrate, .deltas = true };
-	int r = trace_reader_open(&s->t, o->input, e);
+	int r = input_open(&s->t, o->input, o->import, e);
 
 	if (r)
 		return r;
 	r = profile_read(&s->names, &s->model, &s->origin, s->t, &po, e);
-	return r ? err_wrap(e, "%s", o->input) : 0;
+	return r ? err_wrap(e, "%s", input_name(o)) : 0;
 }
 
 static void judge(const struct subject *s, const struct limits *l, struct verdict *list)
@@ -106,8 +113,9 @@ static void judge(const struct subject *s, const struct limits *l, struct verdic
 static int print(const struct budget_opts *o, const struct subject *s, const struct limits *l)
 {
 	struct verdict *list = xcalloc(l->nr, sizeof(*list));
-	struct budget b = { .trace = o->tree ? o->tree : o->input, .limits = o->limits, .origin = &s->origin,
-			    .list = list, .nr = l->nr, .all = o->all, .strict = o->strict };
+	struct budget b = { .trace = o->tree ? o->tree : input_name(o), .limits = o->limits,
+			    .origin = &s->origin, .list = list, .nr = l->nr, .all = o->all,
+			    .strict = o->strict };
 	struct output out;
 	struct err e;
 	int status;
@@ -128,7 +136,7 @@ static int print(const struct budget_opts *o, const struct subject *s, const str
 /* What the trace lacks makes every verdict doubtful. */
 static int warn_of_gaps(const struct budget_opts *o, const struct subject *s)
 {
-	int r = warn_of_damage(o->input, trace_reader_damage(s->t));
+	int r = warn_of_damage(input_name(o), trace_reader_damage(s->t));
 
 	if (s->origin.lost)
 		log_warn("%" PRIu64 " sample%s lost", s->origin.lost, s->origin.lost == 1 ? " was" : "s were");
@@ -143,6 +151,10 @@ static int budget_run(void *opts, int nr_operands, char **operands)
 	struct err e = { 0 };
 	int r, status = command_input(&o->input, nr_operands, operands);
 
+	if (!status && o->import && o->tree) {
+		log_error("cannot be combined: --import and --tree");
+		status = EXIT_USAGE;
+	}
 	if (!status && !o->limits) {
 		log_error("--file is missing: it names the file of limits");
 		status = EXIT_USAGE;

@@ -12,7 +12,6 @@
 #include "cmd.h"
 #include "diff.h"
 #include "flow/ops.h"
-#include "import/import.h"
 #include "input.h"
 #include "output.h"
 #include "page/difference.h"
@@ -104,12 +103,6 @@ static struct report_opts view_opts(const struct report_request *q, const struct
 	};
 }
 
-/* A profile of another program is read as what it is. */
-static int open_input(struct input *i, const char *path, struct err *e)
-{
-	return input_open(&i->t, path, import_recognize_file(path) ? path : NULL, e);
-}
-
 /* Of a tree with several metrics the first, unless it has calls: these are asked for by name. */
 static int keep_first_metric(struct model *m, struct err *e)
 {
@@ -127,7 +120,7 @@ static int add_run(struct diff *d, unsigned int side, const char *path, const st
 	const struct report_opts ro = view_opts(q, &po);
 	struct diff_about about;
 	struct input in = { 0 };
-	int r = open_input(&in, path, e);
+	int r = input_open_any(&in.t, path, e);
 
 	if (!r)
 		r = profile_read(&in.names, &in.model, &in.origin, in.t, &po, e);

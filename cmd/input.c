@@ -24,6 +24,11 @@ int input_open(struct trace_reader **t, const char *path, const char *import, st
 	return r < 0 ? r : trace_reader_open_fd(t, r, import, e);
 }
 
+int input_open_any(struct trace_reader **t, const char *path, struct err *e)
+{
+	return input_open(t, path, import_recognize_file(path) ? path : NULL, e);
+}
+
 int input_walk(struct walk **w, const char *path, const char *import, struct err *e)
 {
 	int r = import ? import_open(import, e) : 0;

@@ -18,7 +18,9 @@ struct walk;
  * that is such a profile has a hint.
  */
 int input_open(struct trace_reader **t, const char *path, const char *import, struct err *e);
-/* The same, chunk by chunk. */
+/* The same of a file of either kind, for commands with several. */
+int input_open_any(struct trace_reader **t, const char *path, struct err *e);
+/* As input_open(), chunk by chunk. */
 int input_walk(struct walk **w, const char *path, const char *import, struct err *e);
 
 #endif

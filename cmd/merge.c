@@ -76,7 +76,7 @@ static void part_read(struct part *p, const struct merge_opts *o, const char *pa
 					 .calibrate = o->calibrate, .all_events = true };
 
 	*p = (struct part){ .t = NULL };
-	p->status = input_open(&p->t, path, NULL, &p->e);
+	p->status = input_open_any(&p->t, path, &p->e);
 	if (!p->t)
 		return;
 	p->status = profile_read(&p->names, &p->m, &p->origin, p->t, &po, &p->e);

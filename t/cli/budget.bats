@@ -133,3 +133,17 @@ block() {
 	sed -n '/^limits:\|^shop.limits:/,/^3 limits/p' "$HOWTO" | sed '/^----/d' >want
 	grep -A 1 '^shop.limits:' out | diff want -
 }
+
+@test "budget: the profile of another program is judged, too" {
+	arcprof report --import "$TOP/t/data/import/flamegraph.folded" --xprof --format json >report
+	name=$(jq -r '.rows | max_by(.base[0]).name' report)
+	metric=$(jq -r '.metrics[0].name' report)
+	base=$(jq '.rows | max_by(.base[0]).base[0]' report)
+	limits "\"$name\" base $metric <= $((3 * base))" "\"$name\" base $metric < $((base / 3))"
+	run_arcprof budget -f limits --import "$TOP/t/data/import/flamegraph.folded"
+	[ "$status" -eq 1 ]
+	[[ $output == "limits:2: violated: "*"2 limits: 1 kept, 1 violated" ]]
+	run_arcprof budget -f limits --import "$TOP/t/data/import/flamegraph.folded" --tree "$TREE"
+	[ "$status" -eq 2 ]
+	[ "$stderr" = "arcprof budget: cannot be combined: --import and --tree" ]
+}

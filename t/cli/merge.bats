@@ -138,3 +138,13 @@ total() {
 	[[ $stderr == *"cut.data has no end"* ]]
 	arcprof report x.data --check >/dev/null
 }
+
+@test "merge: profiles of other programs are merged as what they are" {
+	folded=$TOP/t/data/import/flamegraph.folded
+	arcprof merge -q "$folded" "$folded" "$MIXED" -o both.data
+	arcprof report --import "$folded" --xprof --format json >report
+	metric=$(jq -r '.metrics[0].name' report)
+	[ "$(total both.data "$metric")" -eq $((2 * $(jq '.metrics[0].total' report))) ]
+	[ "$(total both.data cpu-clock)" -eq "$(total "$MIXED" cpu-clock)" ]
+	arcprof report both.data --check >/dev/null
+}
