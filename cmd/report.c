@@ -402,6 +402,7 @@ static int check_calls(struct trace_reader *t)
 	return c.nr_bad ? 1 : 0;
 }
 
+/* Negative: there is no report, and why has been said. */
 static int print_trace(const struct report_request *q, const struct report_opts *o)
 {
 	const struct origin none = { 0 };
@@ -410,11 +411,11 @@ static int print_trace(const struct report_request *q, const struct report_opts 
 	int r = input_open(&t, q->input, q->import, &e);
 
 	if (r)
-		return log_err(&e);
+		return -log_err(&e);
 	r = report_print_trace(t, o, stdout, &e);
 	if (r < 0) {
 		err_wrap(&e, "%s", input_name(q));
-		r = log_err(&e);
+		r = -log_err(&e);
 	} else {
 		r = (r ? say_nothing_matches(q, o) : 0) | warn_of_gaps(q, t, &none);
 	}
@@ -522,6 +523,7 @@ static int show(struct subject *s, const struct report_request *q, const struct 
 	return bad | check_view(&s->view) | (s->t ? check_sched(s->t) | check_calls(s->t) : 0);
 }
 
+/* As print_trace(). */
 static int print_model(const struct report_request *q, const struct report_opts *o)
 {
 	struct subject s = { 0 };
@@ -535,7 +537,7 @@ static int print_model(const struct report_request *q, const struct report_opts 
 	if (!r)
 		r = show(&s, q, o, &e);
 	if (r < 0)
-		r = log_err(&e);
+		r = -log_err(&e);
 	else
 		r = (s.model.flow.nr_nodes <= 1 ? say_nothing_matches(q, o) : r) |
 			(s.t ? warn_of_gaps(q, s.t, &s.origin) : 0) | s.damaged;
@@ -609,9 +611,11 @@ int report_show(const struct report_request *q, const struct report *r, const vo
 	if (q->output && output_begin(&out, q->output, &e))
 		return log_err(&e);
 	status = r->print_trace && !q->check ? print_trace(q, &o) : print_model(q, &o);
-	if (q->output && output_end(&out, &e))
+	if (q->output && status < 0)
+		output_abandon(&out);
+	else if (q->output && output_end(&out, &e))
 		status = log_err(&e);
-	return status;
+	return abs(status);
 }
 
 /* Metrics that the report's argument names are wanted, whatever the default is; n always is there. */
