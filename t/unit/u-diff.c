@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * u-diff.c - differences of simulated recordings: how often noise is called a change, how often a change
- * is found, and what is matched. The program is a random tree whose functions have shares as those of real
- * programs do: few have most. Seeds are fixed, so that a rate is either held or not.
+ * u-diff.c - differences of simulated recordings (simulate.h): how often noise is called a change, how often
+ * a change is found, and what is matched. Seeds are fixed, so that a rate is either held or not.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,233 +12,34 @@
 #include "base/mem.h"
 #include "diff/choice.h"
 #include "diff/noise.h"
+#include "simulate.h"
 #include "unit.h"
 
-enum { NR_FUNCTIONS = 250, NR_CONTEXTS = 700, NR_SAMPLES = 10000 };
-
-static uint64_t seed;
-
-static double random_unit(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (double)(seed >> 11) / (1ull << 53);
-}
-
-/* A program: contexts, each with a function, the context above it, and what it consumes itself. */
-struct program {
-	uint32_t parent[NR_CONTEXTS], function[NR_CONTEXTS];
-	double share[NR_CONTEXTS], sum[NR_CONTEXTS];	/* sum: of shares up to it, as this run has them */
-};
-
-static void invent(struct program *p)
-{
-	double sum = 0;
-	int i;
-
-	for (i = 0; i < NR_CONTEXTS; i++) {
-		p->parent[i] = i ? random_unit() * i : 0;
-		p->function[i] = i < NR_FUNCTIONS ? i : NR_FUNCTIONS * random_unit();
-		p->share[i] = 1 / (5 + NR_CONTEXTS * random_unit());
-		sum += p->share[i];
-	}
-	for (i = 0; i < NR_CONTEXTS; i++)
-		p->share[i] /= sum;
-}
-
-static double share_of(const struct program *p, uint32_t function)
-{
-	double sum = 0;
-	int i;
-
-	for (i = 0; i < NR_CONTEXTS; i++)
-		sum += p->function[i] == function ? p->share[i] : 0;
-	return sum;
-}
-
-/* The function consumes that much more, as a part of the total. */
-static void slow_down(struct program *p, uint32_t function, double by)
-{
-	double was = share_of(p, function);
-	int i;
-
-	for (i = 0; i < NR_CONTEXTS; i++) {
-		if (p->function[i] == function)
-			p->share[i] *= (was + by) / was;
-		p->share[i] /= 1 + by;
-	}
-}
-
-/* How a recording differs from an ideal one. */
-struct sampling {
-	unsigned int nr_samples;
-	double burst;		/* samples in a row that hit one context, on average */
-	double jitter;		/* what a context consumes varies from run to run by that, relatively */
-};
-
-static const struct sampling ideal = { NR_SAMPLES, 1, 0 };
-
-static void name_nodes(struct model *m, const struct program *p, uint32_t *node)
-{
-	char name[32];
-	uint32_t c;
-	int i;
-
-	for (i = 0; i < NR_CONTEXTS; i++) {
-		c = consumer_add_name(&m->consumers, CONSUMER_NATIVE, name,
-				      snprintf(name, sizeof(name), "f%u", p->function[i]));
-		node[i] = flow_child(&m->flow, i ? node[p->parent[i]] : FLOW_NONE, c);
-	}
-}
-
-/* The context in which the running sum of shares passes a random part of it. */
-static int draw(const struct program *p)
-{
-	double at = random_unit() * p->sum[NR_CONTEXTS - 1];
-	int low = 0, high = NR_CONTEXTS - 1, middle;
-
-	while (low < high) {
-		middle = (low + high) / 2;
-		if (p->sum[middle] <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static void record(struct model *m, struct program *p, const struct sampling *s)
-{
-	uint32_t node[NR_CONTEXTS];
-	const uint64_t weight = 1000;
-	double sum = 0;
-	unsigned int i;
-	int at = 0;
-
-	model_init(m, 1, FLOW_SAMPLES);
-	model_set_metric(m, 0, "cpu", 3, "ns", 2);
-	name_nodes(m, p, node);
-	for (i = 0; i < NR_CONTEXTS; i++)
-		p->sum[i] = sum += p->share[i] * exp(s->jitter * (random_unit() + random_unit() - 1) * 2.45);
-	for (i = 0; i < s->nr_samples; i++) {
-		if (!i || random_unit() * s->burst < 1)
-			at = draw(p);
-		flow_add(&m->flow, node[at], 1, &weight);
-		flow_times_add(&m->times, &(struct flow_time){ i * weight, weight, node[at], 0 });
-	}
-	model_finish(m);
-}
-
-static void add(struct diff *d, unsigned int side, struct program *p, const struct sampling *s)
-{
-	struct model m;
-	struct err e;
-
-	record(&m, p, s);
-	CHECK_U64(diff_add(d, side, &m, &(struct diff_about){ .path = "run" }, &e), 0);
-	model_release(&m);
-}
-
-struct found {
-	size_t nr;		/* rows that changed */
-	bool function;		/* the one that was slowed down is one of them */
-	bool covered;		/* and its interval has the true difference, or that of nothing */
-};
-
-static struct found compare(struct program *a, struct program *b, unsigned int nr_runs,
-			    const struct sampling *s, enum diff_by by, uint32_t function)
-{
-	struct found found = { 0 };
-	double truth = share_of(b, function) - share_of(a, function);
-	struct diff_rows x;
-	struct noise noise;
-	struct diff d;
-	char name[32];
-	size_t i;
-
-	diff_init(&d, NULL, NULL);
-	for (i = 0; i < nr_runs; i++) {
-		add(&d, DIFF_A, a, s);
-		add(&d, DIFF_B, b, s);
-	}
-	diff_finish(&d);
-	rows_init(&x, &d, by, by == DIFF_BY_FUNCTION ? DIFF_BASE : DIFF_CUM, DIFF_TOTAL);
-	noise_fill(&noise, &x);
-	found.nr = choice_nr_changed(&x);
-	snprintf(name, sizeof(name), "f%u", function);
-	for (i = 0; i < x.nr; i++) {
-		if (strcmp(name, consumer_name(&d.m.consumers, x.list[i].consumer)) != 0)
-			continue;
-		found.function |= x.list[i].changed;
-		found.covered |= x.list[i].known && x.list[i].low <= truth && truth <= x.list[i].high;
-	}
-	rows_release(&x);
-	diff_release(&d);
-	return found;
-}
-
-/* Comparisons of a program with itself in which something is called a change. */
-static unsigned int false_alarms(unsigned int nr, unsigned int nr_runs, const struct sampling *s,
-				 enum diff_by by)
-{
-	struct program *p = xcalloc(1, sizeof(*p));
-	unsigned int i, alarms = 0;
-
-	for (i = 0; i < nr; i++) {
-		invent(p);
-		alarms += compare(p, p, nr_runs, s, by, 0).nr > 0;
-	}
-	free(p);
-	return alarms;
-}
-
-static const struct sampling bursts = { NR_SAMPLES, 4, 0 }, jittery = { NR_SAMPLES, 1, .1 };
+static const struct simulate_sampling ideal = { SIMULATE_SAMPLES, 1, 0 };
+static const struct simulate_sampling bursts = { SIMULATE_SAMPLES, 4, 0 };
+static const struct simulate_sampling jittery = { SIMULATE_SAMPLES, 1, .1 };
 
 TEST(diff_calls_noise_a_change_in_two_of_twenty_comparisons_at_most)
 {
-	seed = 0x5eed0001;
-	CHECK(false_alarms(20, 1, &ideal, DIFF_BY_FUNCTION) <= 2);
-	CHECK(false_alarms(20, 1, &ideal, DIFF_BY_CONTEXT) <= 2);
-	CHECK(false_alarms(20, 1, &ideal, DIFF_BY_ARC) <= 2);
-	CHECK(false_alarms(20, 1, &bursts, DIFF_BY_FUNCTION) <= 2);
-	CHECK(false_alarms(20, 3, &ideal, DIFF_BY_FUNCTION) <= 2);
-	CHECK(false_alarms(20, 3, &jittery, DIFF_BY_FUNCTION) <= 2);
-}
-
-static unsigned int times_found(unsigned int nr, unsigned int nr_runs, const struct sampling *s, double by,
-				unsigned int *covered)
-{
-	struct program *a = xcalloc(1, sizeof(*a)), *b = xcalloc(1, sizeof(*b));
-	unsigned int i, found = 0;
-
-	*covered = 0;
-	for (i = 0; i < nr; i++) {
-		uint32_t function = NR_FUNCTIONS * random_unit();
-		struct found f;
-
-		invent(a);
-		*b = *a;
-		slow_down(b, function, by);
-		f = compare(a, b, nr_runs, s, DIFF_BY_FUNCTION, function);
-		found += f.function;
-		*covered += f.covered;
-	}
-	free(a);
-	free(b);
-	return found;
+	simulate_seed(0x5eed0001);
+	CHECK(simulate_false_alarms(20, 1, &ideal, DIFF_BY_FUNCTION) <= 2);
+	CHECK(simulate_false_alarms(20, 1, &ideal, DIFF_BY_CONTEXT) <= 2);
+	CHECK(simulate_false_alarms(20, 1, &ideal, DIFF_BY_ARC) <= 2);
+	CHECK(simulate_false_alarms(20, 1, &bursts, DIFF_BY_FUNCTION) <= 2);
+	CHECK(simulate_false_alarms(20, 3, &ideal, DIFF_BY_FUNCTION) <= 2);
+	CHECK(simulate_false_alarms(20, 3, &jittery, DIFF_BY_FUNCTION) <= 2);
 }
 
 TEST(diff_finds_two_percent_of_the_total_in_nineteen_of_twenty_programs)
 {
 	unsigned int covered;
 
-	seed = 0x5eed0002;
-	CHECK(times_found(20, 1, &ideal, .02, &covered) >= 19);
+	simulate_seed(0x5eed0002);
+	CHECK(simulate_times_found(20, 1, &ideal, .02, &covered) >= 19);
 	CHECK(covered >= 17);
-	CHECK(times_found(20, 3, &ideal, .02, &covered) >= 19);
+	CHECK(simulate_times_found(20, 3, &ideal, .02, &covered) >= 19);
 	CHECK(covered >= 17);
-	CHECK(times_found(20, 3, &jittery, .02, &covered) >= 19);
+	CHECK(simulate_times_found(20, 3, &jittery, .02, &covered) >= 19);
 }
 
 /* ---- small trees, written down ---- */
@@ -425,18 +225,18 @@ TEST(diff_does_not_call_inlining_a_regression)
 /* What rows say is what the runs had: all bases are the total, a stanza's parents are its self. */
 TEST(diff_rows_keep_the_sums_of_the_runs)
 {
-	struct program *p = xcalloc(1, sizeof(*p));
+	struct simulate_program *p;
 	double shares[DIFF_NR_SIDES] = { 0 }, parents[DIFF_NR_SIDES] = { 0 };
 	struct diff_rows x;
 	struct diff d;
 	size_t i, side;
 
-	seed = 0x5eed0004;
-	invent(p);
+	simulate_seed(0x5eed0004);
+	p = simulate_program();
 	diff_init(&d, NULL, NULL);
-	add(&d, DIFF_A, p, &ideal);
-	add(&d, DIFF_B, p, &ideal);
-	add(&d, DIFF_B, p, &bursts);
+	simulate_add(&d, DIFF_A, p, &ideal);
+	simulate_add(&d, DIFF_B, p, &ideal);
+	simulate_add(&d, DIFF_B, p, &bursts);
 	diff_finish(&d);
 	rows_init(&x, &d, DIFF_BY_FUNCTION, DIFF_BASE, DIFF_TOTAL);
 	for (i = 0; i < x.nr; i++)
@@ -500,34 +300,4 @@ TEST(diff_of_exact_counts_is_whether_they_differ)
 	CHECK_STR(e.msg, "unknown metric 'wall' (available: cpu, calls)");
 	model_release(&m);
 	diff_release(&d);
-}
-
-/* Rates of many: "UNIT_RATES=1 unit diff_rates" prints what the technical page says. */
-TEST(diff_rates_are_printed_on_demand)
-{
-	static const struct {
-		const char *name;
-		unsigned int nr_runs;
-		struct sampling s;
-	} cases[] = {
-		{ "1 run", 1, { NR_SAMPLES, 1, 0 } },
-		{ "1 run, bursts of 4", 1, { NR_SAMPLES, 4, 0 } },
-		{ "1 run, runs differ by 10 %", 1, { NR_SAMPLES, 1, .1 } },
-		{ "3 runs", 3, { NR_SAMPLES, 1, 0 } },
-		{ "3 runs, bursts of 4", 3, { NR_SAMPLES, 4, 0 } },
-		{ "3 runs, runs differ by 10 %", 3, { NR_SAMPLES, 1, .1 } },
-		{ "5 runs, runs differ by 10 %", 5, { NR_SAMPLES, 1, .1 } },
-		{ "2 runs, runs differ by 10 %", 2, { NR_SAMPLES, 1, .1 } },
-	};
-	unsigned int covered, nr = getenv("UNIT_RATES") ? 400 : 0, i, alarms, found;
-
-	if (!nr)
-		unit_skip("UNIT_RATES is not set");
-	seed = 0x5eed0003;
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		alarms = false_alarms(nr, cases[i].nr_runs, &cases[i].s, DIFF_BY_FUNCTION);
-		found = times_found(nr, cases[i].nr_runs, &cases[i].s, .02, &covered);
-		printf("# %s: %.1f %% false alarms, %.1f %% found, %.1f %% of intervals hold\n",
-		       cases[i].name, 100. * alarms / nr, 100. * found / nr, 100. * covered / nr);
-	}
 }
