@@ -10,6 +10,8 @@
 #include "base/quote.h"
 #include "cmd.h"
 #include "collect/control.h"
+#include "report/format.h"
+#include "threads.h"
 
 struct ctl_opts {
 	uint64_t pid;
@@ -23,7 +25,7 @@ static const struct opt ctl_table[] = {
 
 static int check_usage(int nr_operands, char **operands, struct err *e)
 {
-	static const char *const verbs[] = { "status", "snapshot", "reset", "zero", "pause", "resume",
+	static const char *const verbs[] = { "status", "threads", "snapshot", "reset", "zero", "pause", "resume",
 		"stop" };
 	size_t i;
 
@@ -32,7 +34,7 @@ static int check_usage(int nr_operands, char **operands, struct err *e)
 	for (i = 0; nr_operands && i < ARRAY_SIZE(verbs); i++)
 		if (!strcmp(operands[0], verbs[i]))
 			return 0;
-	return nr_operands ? err_set(e, EINVAL, "unknown command '%s' (expected one of: status, snapshot, reset, zero, pause, resume, stop)",
+	return nr_operands ? err_set(e, EINVAL, "unknown command '%s' (expected one of: status, threads, snapshot, reset, zero, pause, resume, stop)",
 				     operands[0]) : 0;
 }
 
@@ -52,12 +54,37 @@ static void print_lines(const struct buf *b)
 	buf_release(&line);
 }
 
+/* list: numbers of processes, a line each. */
+static int show_threads(const char *list, struct err *e)
+{
+	const char *s;
+	char *end;
+	int r = 0;
+
+	for (s = list; !r && *s; s = *end ? end + 1 : end) {
+		struct threads t = THREADS_INIT;
+		long pid = strtol(s, &end, 10);
+
+		if (end == s || pid <= 0 || pid > INT32_MAX || (*end && *end != '\n'))
+			return err_set(e, EPROTO, "the recorder's answer cannot be understood");
+		r = threads_look(pid, &t, e);
+		if (!r)
+			threads_print(&t, pid, FORMAT_TEXT, stdout);
+		threads_release(&t);
+	}
+	return r;
+}
+
 static int ask(int pid, const char *command, struct err *e)
 {
+	bool threads = !strcmp(command, "threads");
 	struct buf reply = BUF_INIT;
-	int r = control_ask(pid, command, &reply, e);
+	int r = control_ask(pid, threads ? "jvms" : command, &reply, e);
 
-	if (!r && reply.len)
+	if (!r && threads)
+		r = reply.len ? show_threads(reply.data, e) :
+		    err_set(e, ENOENT, "no JVM is being recorded by process %d", pid);
+	else if (!r && reply.len)
 		print_lines(&reply);
 	buf_release(&reply);
 	return r;
@@ -108,7 +135,7 @@ static int ctl_run(void *opts, int nr_operands, char **operands)
 const struct command cmd_ctl = {
 	.name = "ctl",
 	.summary = "control a running recording: store, reset, pause, stop",
-	.operands = "[status | snapshot | reset | zero | pause | resume | stop]",
+	.operands = "[status | threads | snapshot | reset | zero | pause | resume | stop]",
 	.opts = ctl_table,
 	.opts_size = sizeof(struct ctl_opts),
 	.run = ctl_run,

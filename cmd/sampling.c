@@ -457,6 +457,11 @@ static void on_status(void *ctx, const struct collect_status *st)
 	buf_release(&b);
 }
 
+static void on_deadlock(int pid, const char *text)
+{
+	log_warn("process %d: deadlock of %s; 'arcprof threads -p %d' shows more", pid, text, pid);
+}
+
 int sampling_run(struct sampling *s, struct collect_result *res, struct err *e)
 {
 	int r;
@@ -465,6 +470,7 @@ int sampling_run(struct sampling *s, struct collect_result *res, struct err *e)
 		s->c.status = on_status;
 		s->c.status_ctx = s;
 	}
+	s->c.deadlock = on_deadlock;
 	r = collect_run(&s->c, res, e);
 	if (s->progress.what)
 		progress_end(&s->progress);

@@ -11,6 +11,7 @@
 #include "agent/agent.h"
 #include "agent/cont.h"
 #include "agent/names.h"
+#include "agent/threads.h"
 #include "agent/timers.h"
 #include "agent/vm.h"
 
@@ -312,6 +313,7 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	on_live(env);
 	timers_live(env);
+	stuck_watch(env);
 }
 
 /*

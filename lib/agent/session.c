@@ -139,6 +139,7 @@ static void begin(JavaVM *jvm, JNIEnv *env, const char *path)
 	if (!env)
 		return;
 	timers_live(env);
+	stuck_watch(env);
 	if (flags & JVM_CALLFLOW)
 		flow_on(jvm, env);
 	events_replay_code();

@@ -603,6 +603,11 @@ static int tid_of(const struct threads_class *c, jthread t)
 	return thread && vm.ok ? vm_thread_tid(thread) : 0;
 }
 
+uint64_t threads_cpu_ns(const struct threads_class *c, jthread t)
+{
+	return cpu_of(tid_of(c, t));
+}
+
 static uint64_t carrier_of(const struct look *l, jobject p)
 {
 	JNIEnv *env = l->c->env;
@@ -678,7 +683,7 @@ static void emit_edges(struct look *l, uint32_t round, struct threads_out *out)
 		if (w.owner && w.role != JVM_DUMP_WAITS)
 			emit_edge(out, &(struct jvm_dump_edge){
 				.time_ns = sys_now(), .id = l->ids[i], .owner = w.owner,
-				.cpu_ns = cpu_of(tid_of(l->c, l->threads[i])), .round = round, .hash = w.hash,
+				.cpu_ns = threads_cpu_ns(l->c, l->threads[i]), .round = round, .hash = w.hash,
 			});
 		wait_release(l, &w);
 	}

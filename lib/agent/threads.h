@@ -48,6 +48,9 @@ struct threads_class {
 	jclass virtual, carrier;	/* NULL before JDK 21 */
 	jclass ownable;			/* AbstractOwnableSynchronizer */
 	jfieldID id, eetop, blocker, owner;
+	jfieldID holder, status;	/* of a platform thread: where its status is, since JDK 19 */
+	jfieldID state;			/* of a virtual thread; NULL before JDK 24 */
+	jint parked, pinned, blocked;	/* values of it */
 };
 
 /* False: this VM has other names for them. */
@@ -69,8 +72,19 @@ void threads_list_release(const struct threads_class *c, struct threads_list *l)
 /* Who has the j.u.c. lock that parks a thread: Thread.threadId(); 0: nobody, or it is none. */
 uint64_t threads_park_owner(const struct threads_class *c, jobject blocker);
 
+/* What it waits in, as bits of JVMTI's GetThreadState(), of which a virtual thread has only some. */
+uint32_t threads_waiting(const struct threads_class *c, jthread t);
+/* CPU time; 0: of a virtual thread, or not known. */
+uint64_t threads_cpu_ns(const struct threads_class *c, jthread t);
+
 /* Writes the picture of those in the list; flags of enum jvm_dump_flags. */
 void threads_show(const struct threads_class *c, const struct threads_list *l, uint32_t flags,
 		  struct threads_out *out);
+
+/*
+ * stuck.c: for as long as the session lasts, if the recorder wants that, tells the log of threads that are
+ * stuck. The VM is up.
+ */
+void stuck_watch(JNIEnv *env);
 
 #endif

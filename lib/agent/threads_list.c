@@ -36,6 +36,62 @@ jfieldID threads_find_field(JNIEnv *env, jclass cls, const char *name, const cha
 	return f;
 }
 
+static jint constant(JNIEnv *env, jclass cls, const char *name)
+{
+	jfieldID f = (*env)->GetStaticFieldID(env, cls, name, "I");
+
+	return threads_threw(env) ? -1 : (*env)->GetStaticIntField(env, cls, f);
+}
+
+/* A platform thread's status has the bits of JVMTI's. */
+static void find_status(struct threads_class *c)
+{
+	jclass holder = threads_find_class(c->env, "java/lang/Thread$FieldHolder");
+
+	c->holder = holder ? threads_find_field(c->env, c->thread, "holder", "Ljava/lang/Thread$FieldHolder;") :
+		    NULL;
+	c->status = threads_find_field(c->env, c->holder ? holder : c->thread, "threadStatus", "I");
+}
+
+static uint32_t status_of(const struct threads_class *c, jthread t)
+{
+	jobject holder = c->holder ? (*c->env)->GetObjectField(c->env, t, c->holder) : NULL;
+	uint32_t status = 0;
+
+	if (holder || !c->holder)
+		status = (*c->env)->GetIntField(c->env, holder ? holder : t, c->status);
+	(*c->env)->DeleteLocalRef(c->env, holder);
+	return status;
+}
+
+static void find_virtual_state(struct threads_class *c)
+{
+	jclass cls = c->virtual ? threads_find_class(c->env, "java/lang/VirtualThread") : NULL;
+
+	c->state = NULL;
+	if (!cls)
+		return;
+	c->parked = constant(c->env, cls, "PARKED");
+	c->pinned = constant(c->env, cls, "PINNED");
+	c->blocked = constant(c->env, cls, "BLOCKED");
+	if (c->blocked >= 0)
+		c->state = threads_find_field(c->env, cls, "state", "I");
+}
+
+/* Read from the object: JVMTI takes 20 us for a thread's state, and has virtual threads wait meanwhile. */
+uint32_t threads_waiting(const struct threads_class *c, jthread t)
+{
+	jint state;
+
+	if (!c->virtual || !(*c->env)->IsInstanceOf(c->env, t, c->virtual))
+		return status_of(c, t);
+	state = c->state ? (*c->env)->GetIntField(c->env, t, c->state) : -1;
+	if (state < 0)
+		return 0;
+	return state == c->blocked ? JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER :
+	       state == c->parked || state == c->pinned ? JVMTI_THREAD_STATE_PARKED : 0;
+}
+
 bool threads_class_find(struct threads_class *c, jvmtiEnv *ti, JNIEnv *env)
 {
 	c->env = env;
@@ -48,7 +104,9 @@ bool threads_class_find(struct threads_class *c, jvmtiEnv *ti, JNIEnv *env)
 	c->eetop = threads_find_field(env, c->thread, "eetop", "J");
 	c->blocker = threads_find_field(env, c->thread, "parkBlocker", "Ljava/lang/Object;");
 	c->owner = threads_find_field(env, c->ownable, "exclusiveOwnerThread", "Ljava/lang/Thread;");
-	return c->id && c->eetop && c->blocker && c->owner;
+	find_status(c);
+	find_virtual_state(c);
+	return c->status && c->id && c->eetop && c->blocker && c->owner;
 }
 
 uint64_t threads_park_owner(const struct threads_class *c, jobject blocker)

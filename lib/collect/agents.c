@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -265,6 +266,41 @@ static void on_no_source(void *ctx, struct jvm *jvm, const struct jvm_no_source 
 	sources_refused(ctx, jvm_user(jvm), r);
 }
 
+/* Tells of deadlocks that the record completes, once each. */
+static void add_stuck(struct collect *c, struct jvm *jvm, enum jvm_rec_type type, const union jvm_record *r)
+{
+	struct java *j = jvm_user(jvm);
+	double seconds = c->begun_ns ? (clock_mono_ns() - c->begun_ns) / 1e9 : 0;
+	struct buf text = BUF_INIT;
+	size_t at;
+
+	deadlocks_add(&j->deadlocks, type, r, &text);
+	for (at = 0; at < text.len; at += strlen(text.data + at) + 1) {
+		char key[32];
+
+		snprintf(key, sizeof(key), "deadlock.%" PRIu64, c->res->nr_deadlocks++);
+		trace_write_label(c->w, key, "process %d, seen after %.1f s: %s", j->proc->pid, seconds,
+				  text.data + at);
+		if (c->o->deadlock)
+			c->o->deadlock(j->proc->pid, text.data + at);
+	}
+	buf_release(&text);
+}
+
+#define ON_DUMP(kind) \
+	static void on_dump_##kind(void *ctx, struct jvm *jvm, const struct jvm_dump_##kind *r) \
+	{ \
+		const union jvm_record any = { .dump_##kind = *r }; \
+\
+		add_stuck(ctx, jvm, JVM_REC_dump_##kind, &any); \
+	}
+ON_DUMP(begin)
+ON_DUMP(thread)
+ON_DUMP(frame)
+ON_DUMP(lock)
+ON_DUMP(edge)
+ON_DUMP(end)
+
 static void on_lost(void *ctx, struct jvm *jvm, uint64_t nr)
 {
 	struct collect *c = ctx;
@@ -316,6 +352,12 @@ static const struct jvm_callbacks callbacks = {
 	.code = on_code,
 	.code_gone = on_code_gone,
 	.refused = on_refused,
+	.dump_begin = on_dump_begin,
+	.dump_thread = on_dump_thread,
+	.dump_frame = on_dump_frame,
+	.dump_lock = on_dump_lock,
+	.dump_edge = on_dump_edge,
+	.dump_end = on_dump_end,
 	.leaf = on_leaf,
 	.no_source = on_no_source,
 	.lost = on_lost,
@@ -376,6 +418,7 @@ int agents_open(struct collect *c, struct err *e)
 		.sample = c->o->java == JAVA_SAMPLE,
 		/* what is sampled without the agent's help gets its name from the code's range */
 		.places = c->o->java == JAVA_SAMPLE && !c->o->system_wide,
+		.stuck = true,
 		.max_depth = c->o->java_depth,
 		.max_stack_bytes = 64 * 1024,
 		.ring_bytes = agent_ring_bytes(c),

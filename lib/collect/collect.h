@@ -73,6 +73,8 @@ struct collect_opts {
 	struct trace_writer_opts trace;
 	const char *version;
 	const char *command_line;	/* ours, for the label */
+	/* A deadlock was noticed in a JVM; text describes it, with names that others gave. May be NULL. */
+	void (*deadlock)(int pid, const char *text);
 	/* Called when the events are open, and again every half second or so. May be NULL. */
 	void (*status)(void *ctx, const struct collect_status *s);
 	void *status_ctx;
@@ -90,6 +92,7 @@ struct collect_result {
 	uint64_t nr_no_source[COLLECT_MAX_SOURCES];	/* JVMs that do not tell of it */
 	uint64_t nr_marks[MARK_NR];
 	uint64_t nr_procs, nr_threads, nr_jvms;
+	uint64_t nr_deadlocks;		/* in JVMs */
 	uint64_t nr_turned_away;	/* connections to the agent's socket that were closed */
 	char no_agent[256];		/* why JVMs could not be given the agent, "": they could */
 	uint64_t nr_foreign;		/* programs whose libarcprof-hookit is of another version */

@@ -71,6 +71,17 @@ static int store(struct collect *c, struct err *e)
 	return 0;
 }
 
+/* The JVMs that are being recorded, a line each. */
+static int jvms(struct collect *c, struct buf *b, struct err *e)
+{
+	const struct java *j;
+
+	for (j = c->javas; j; j = j->next)
+		if (!j->gone)
+			buf_fmt(b, "%d\n", j->proc->pid);
+	return 0;
+}
+
 static int snapshot(struct collect *c, struct buf *b, struct err *e)
 {
 	return store(c, e);
@@ -137,7 +148,7 @@ int collect_command(void *ctx, const char *command, struct buf *reply, struct er
 		const char *word;
 		int (*run)(struct collect *c, struct buf *reply, struct err *e);
 	} commands[] = {
-		{ "status", status }, { "snapshot", snapshot }, { "reset", reset }, { "zero", zero },
+		{ "status", status }, { "jvms", jvms }, { "snapshot", snapshot }, { "reset", reset }, { "zero", zero },
 		{ "pause", pause_it }, { "resume", resume }, { "stop", stop },
 	};
 	size_t i;

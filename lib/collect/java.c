@@ -14,6 +14,7 @@ struct java *java_new(struct jvm *jvm, struct proc *proc)
 	struct java *j = xcalloc(1, sizeof(*j));
 
 	j->jvm = jvm;
+	j->deadlocks = (struct deadlocks)DEADLOCKS_INIT;
 	j->proc = proc;
 	proc->java = j;
 	proc->nr_holders++;
@@ -46,6 +47,7 @@ void java_free(struct java *j)
 	roots_release(&j->roots);
 	javalines_release(&j->lines);
 	javacode_release(&j->code);
+	deadlocks_release(&j->deadlocks);
 	free(j->queued);
 	free(j->codes);
 	free(j);

@@ -10,6 +10,7 @@
 #ifndef COLLECT_JAVA_H
 #define COLLECT_JAVA_H
 
+#include "collect/deadlocks.h"
 #include "collect/javacode.h"
 #include "collect/javalines.h"
 #include "collect/roots.h"
@@ -34,6 +35,7 @@ struct java {
 	struct roots roots;
 	struct javalines lines;
 	struct javacode code;
+	struct deadlocks deadlocks;
 	struct thread **queued;		/* threads with pending halves */
 	size_t nr_queued, alloc_queued;
 	struct java_code *codes;	/* by address, for samples the agent does not walk */

@@ -47,7 +47,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 11
+#define JVM_PROTO_VERSION 12
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -87,6 +87,8 @@ enum jvm_flags {
 	JVM_PLACES = 1 << 6,
 	/* of HELLO: threads are to be shown, and nothing else; SETUP brings the file for their records */
 	JVM_DUMP = 1 << 7,
+	/* of jvm_ctl: threads that are stuck are to be told of */
+	JVM_STUCK = 1 << 8,
 };
 
 struct jvm_msg {

@@ -364,7 +364,8 @@ static bool make_rings(struct jvm *j, int fd, uint32_t flags)
 		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION,
 		.nr_rings = s->nr_rings, .ring_bytes = s->o.ring_bytes,
 		.max_depth = s->o.max_depth, .max_stack = s->o.max_stack_bytes,
-		.flags = flags | (s->o.places ? JVM_PLACES : 0), .log_limit = LOG_LIMIT,
+		.flags = flags | (s->o.places ? JVM_PLACES : 0) | (s->o.stuck ? JVM_STUCK : 0),
+		.log_limit = LOG_LIMIT,
 		.sources = s->o.sources,
 	};
 	memcpy(j->ctl->intervals, s->o.intervals, sizeof(j->ctl->intervals));

@@ -114,6 +114,7 @@ struct jvm_callbacks {
 struct jvm_server_opts {
 	bool sample;			/* false: names only (tprof, system-wide) */
 	bool places;			/* of compiled code, only the places of samples (record.h) */
+	bool stuck;			/* tell of threads that wait for locks and do nothing else */
 	uint32_t max_depth;		/* Java frames a sample */
 	uint32_t max_stack_bytes;	/* native stack copied a segment */
 	uint64_t ring_bytes;		/* of each of the rings of a JVM; power of two */

@@ -13,7 +13,7 @@
 enum { WAITING_WITH_TIMEOUT = 0x20 };
 
 /* What a JVM can say at most. */
-enum { MAX_THREADS = 1 << 20, MAX_FRAMES = 1 << 24, MAX_LOCKS = 1 << 22 };
+enum { MAX_THREADS = 1 << 20, MAX_FRAMES = 1 << 24, MAX_LOCKS = 1 << 22, MAX_STUCK_BYTES = 64 << 20 };
 
 static void reset(struct threads *t)
 {
@@ -30,6 +30,12 @@ void threads_release(struct threads *t)
 	reset(t);
 }
 
+/* A recorder does not want to know all that a hostile JVM can tell of threads that are stuck. */
+static bool is_full(const struct threads *t)
+{
+	return t->flags & JVM_DUMP_STUCK && t->text.nr_bytes > MAX_STUCK_BYTES;
+}
+
 static const char *text(struct threads *t, const char *s, uint32_t len)
 {
 	return arena_strndup(&t->text, s, len);
@@ -41,7 +47,7 @@ static void add_thread(struct threads *t, const struct jvm_dump_thread *r)
 {
 	uint32_t *index;
 
-	if (t->nr_threads >= MAX_THREADS)
+	if (t->nr_threads >= MAX_THREADS || is_full(t))
 		return;
 	VEC_GROW(t->threads, t->nr_threads, t->alloc_threads);
 	index = map_put(&t->by_id, r->id);
@@ -56,7 +62,7 @@ static void add_thread(struct threads *t, const struct jvm_dump_thread *r)
 
 static void add_frame(struct threads *t, const struct jvm_dump_frame *r)
 {
-	if (!t->nr_threads || t->nr_frames >= MAX_FRAMES)
+	if (!t->nr_threads || t->nr_frames >= MAX_FRAMES || is_full(t))
 		return;
 	VEC_GROW(t->frames, t->nr_frames, t->alloc_frames);
 	t->frames[t->nr_frames++] = (struct threads_frame){
@@ -68,7 +74,7 @@ static void add_frame(struct threads *t, const struct jvm_dump_frame *r)
 
 static void add_lock(struct threads *t, const struct jvm_dump_lock *r)
 {
-	if (!t->nr_threads || t->nr_locks >= MAX_LOCKS || r->role >= JVM_DUMP_NR_ROLES)
+	if (!t->nr_threads || t->nr_locks >= MAX_LOCKS || r->role >= JVM_DUMP_NR_ROLES || is_full(t))
 		return;
 	VEC_GROW(t->locks, t->nr_locks, t->alloc_locks);
 	t->locks[t->nr_locks++] = (struct threads_lock){

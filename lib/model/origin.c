@@ -71,5 +71,6 @@ void origin_fill_recorded(struct origin *origin, struct names *x, uint32_t event
 	origin->period_event = names_event(x, event, "");
 	origin->period_unit = names_event(x, event, ".unit");
 	origin->nr_cpus = names_label_u64(x, "cpus");
+	origin->deadlocks = list_labels(x, "deadlock", &origin->nr_deadlocks);
 	origin->refused = list_labels(x, "refused", &origin->nr_refused);
 }

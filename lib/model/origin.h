@@ -43,6 +43,8 @@ struct origin {
 	const char *merged_by;		/* "add", "subtract" or "minimum" */
 	uint64_t below_zero;		/* values that would have been, after subtraction, and are 0 */
 	const struct blend *blend;	/* calls and samples are of two recordings; NULL: of one */
+	const char *const *deadlocks;	/* that were noticed in JVMs */
+	size_t nr_deadlocks;
 	const char *const *refused;	/* what was requested and not recorded, and why */
 	size_t nr_refused;
 	const char *not_shown;		/* samples of other events, which were not requested; NULL: none */

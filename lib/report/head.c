@@ -235,6 +235,17 @@ static void put_counts(const struct view *v, uint64_t first_n, struct buf *b)
 	}
 }
 
+static void put_deadlocks(const struct view *v, struct buf *b)
+{
+	size_t i;
+
+	for (i = 0; i < v->origin->nr_deadlocks; i++) {
+		buf_str(b, "deadlock: ");
+		quote_add(b, v->origin->deadlocks[i]);
+		buf_putc(b, '\n');
+	}
+}
+
 /* What was asked for and not recorded, and what was recorded and not asked for. */
 static void put_others(const struct view *v, struct buf *b)
 {
@@ -380,6 +391,7 @@ void head_text(const struct view *v, FILE *out)
 	buf_putc(&b, '\n');
 	put_import_notes(v, &b);
 	put_parts(v, &b);
+	put_deadlocks(v, &b);
 	put_blend(v, &b);
 	put_all_marks(v, &b);
 	put_repairs(v, &b);
@@ -508,6 +520,10 @@ static void json_quality(const struct view *v, struct json *j)
 	json_marks(v, j, "incomplete_stacks", s ? s : &v->stacks[0]);
 	if (calls_beside(v))
 		json_marks(v, j, "calls_in_merged_contexts", calls_beside(v));
+	json_array(j, "deadlocks");
+	for (i = 0; i < v->origin->nr_deadlocks; i++)
+		json_str(j, NULL, v->origin->deadlocks[i]);
+	json_end(j);
 	json_array(j, "refused");
 	for (i = 0; i < v->origin->nr_refused; i++)
 		json_str(j, NULL, v->origin->refused[i]);

@@ -222,6 +222,45 @@ fails_with() {
 	JAVA_OPTS=
 }
 
+# Waits until record has warned of as many deadlocks.
+warned() {
+	local i
+	for ((i = 0; i < 1200; i++)); do
+		[ "$(grep -c 'deadlock of' record.err)" -lt "$1" ] || return 0
+		sleep 0.05
+	done
+	cat record.err
+	return 1
+}
+
+notices_deadlocks() {
+	local plans="pp-mm pp-rr pp-mr" nr=3 recorder i
+	if [ "$JDK" -ge 25 ]; then
+		plans+=" vv-mm vv-mr pv-rr"
+		nr=6
+	fi
+	start_locks $plans timed busy:4
+	"$ARCPROF" record -o trace -p "$JVM" 2>record.err 3>&- 7>&- &
+	recorder=$!
+	warned "$nr"
+	arcprof ctl -p "$recorder" threads >text
+	# none is told of twice
+	sleep 4
+	arcprof ctl -p "$recorder" stop
+	wait "$recorder"
+	end_locks
+	cat record.err
+	[ "$(grep -c 'deadlock of' record.err)" -eq "$nr" ]
+	grep -Eq '^arcprof record: warning: process [0-9]+: deadlock of 2 threads: "pp-mr 1" #[0-9]+ \(Locks.with, Locks.java:[0-9]+\) waits for java.util.concurrent.locks.ReentrantLock\$NonfairSync@[0-9a-f]+ of "pp-mr 2" #' record.err
+	grep -q "$nr deadlocks\$" text
+	arcprof report -i trace >text
+	[ "$(grep -c '^deadlock: process [0-9]*, seen after [0-9.]* s: 2 threads: ' text)" -eq "$nr" ]
+	[ "$(arcprof report -i trace --format json | jq '.quality.deadlocks | length')" -eq "$nr" ]
+}
+@test "threads: deadlocks are noticed while a recording runs, once, and reports name them" {
+	each_jdk notices_deadlocks
+}
+
 is_seen_while_recorded() {
 	start_locks pp-mm
 	"$ARCPROF" record -o trace -p "$JVM" 2>record.err 3>&- 7>&- &
