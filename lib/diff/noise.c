@@ -99,15 +99,27 @@ static struct sampled look_at(const struct diff_rows *x, const struct diff_row *
 
 /* ---- one run of each side ---- */
 
-/* How much code of a JIT compiler, and the kernel's, varies from run to run, as a part of itself. */
-static double varies_by(const struct diff_rows *x, const struct diff_row *row)
+static uint32_t kind_of(const struct diff_rows *x, const struct diff_row *row)
 {
 	bool is_child = row->kind == DIFF_CHILD || row->kind == DIFF_RCHILD;
-	uint32_t id = is_child ? row->other : row->consumer;
 
-	if (x->d->has_jit || x->d->m.consumers.items[id].kind == CONSUMER_KERNEL)
-		return NOISE_OF_RUNS;
-	return 0;
+	return x->d->m.consumers.items[is_child ? row->other : row->consumer].kind;
+}
+
+/* How much a program with a JIT compiler, and the kernel, vary from run to run, as a part of themselves. */
+static double varies_by(const struct diff_rows *x, const struct diff_row *row)
+{
+	return x->d->has_jit || kind_of(x, row) == CONSUMER_KERNEL ? NOISE_OF_RUNS : 0;
+}
+
+/* The number of its prior: cum of native code contains that of the Java code it calls. */
+static bool has_modes(const struct diff_rows *x, const struct diff_row *row)
+{
+	uint32_t kind = kind_of(x, row);
+
+	if (x->d->has_jit && x->of == DIFF_CUM)
+		return true;
+	return kind == CONSUMER_KERNEL || (kind >= CONSUMER_JAVA && kind <= CONSUMER_STUB);
 }
 
 /* Where a share, or a rate, of n effective samples is, 19 of 20 times: Wilson's interval. */
@@ -200,15 +212,16 @@ static struct spread spread_of(const struct diff_rows *x, const struct diff_row 
 }
 
 /* The variance of one run, and what it is worth. varies: the standard deviation that its kind of code has. */
-static double steady(const struct noise *s, const struct spread *of, double varies, double *df)
+static double steady(const struct noise *s, const struct noise_prior *p, const struct spread *of,
+		     double varies, double *df)
 {
 	double prior, variance = of->variance;
 
 	*df = of->df;
-	if (s->prior_df > 0 && of->expected > 0) {
-		prior = exp(s->offset + s->slope * log(of->expected));
-		*df += s->prior_df;
-		variance = (prior * s->prior_df + variance * of->df) / *df;
+	if (p->df > 0 && of->expected > 0) {
+		prior = exp(p->offset + p->slope * log(of->expected));
+		*df += p->df;
+		variance = (prior * p->df + variance * of->df) / *df;
 	}
 	/* A JIT compiler has modes: a few runs may have the same one by chance. */
 	variance = MAX(variance, varies * varies * RUNS_DF / (of->df + RUNS_DF));
@@ -220,7 +233,8 @@ static void test_repeats(const struct noise *s, struct diff_row *row)
 	const struct diff *d = s->x->d;
 	struct spread of = spread_of(s->x, row);
 	double mean = (row->value[DIFF_A] + row->value[DIFF_B]) / 2, df, error;
-	double variance = steady(s, &of, d->exact ? 0 : varies_by(s->x, row) * mean, &df);
+	double varies = d->exact ? 0 : varies_by(s->x, row) * mean;
+	double variance = steady(s, &s->priors[has_modes(s->x, row)], &of, varies, &df);
 
 	if (!of.known)
 		return;
@@ -234,8 +248,14 @@ static void test_repeats(const struct noise *s, struct diff_row *row)
 
 enum { LEAST_ROWS = 6, LEAST_ROWS_OF_TREND = 20 };
 
+/*
+ * What a prior is worth at most, in degrees of freedom.  Where there are modes, it is a few hundred rows of a
+ * few runs that say how much variances differ, and by chance they may seem not to.
+ */
+static const double most_df[2] = { 1e4, 50 };
+
 /* ln(expected) and ln(variance) of the rows that say something; returns how many. */
-static size_t list_spreads(const struct diff_rows *x, double (*point)[2])
+static size_t list_spreads(const struct diff_rows *x, bool modes, double (*point)[2])
 {
 	double df = x->d->nr_runs - DIFF_NR_SIDES, bias = dist_digamma(df / 2) - log(df / 2);
 	size_t i, nr = 0;
@@ -244,7 +264,7 @@ static size_t list_spreads(const struct diff_rows *x, double (*point)[2])
 		const struct diff_row *row = &x->list[i];
 		struct spread of = spread_of(x, row);
 
-		if (!of.known || of.variance <= 0 || of.expected <= 0 ||
+		if (has_modes(x, row) != modes || !of.known || of.variance <= 0 || of.expected <= 0 ||
 		    (!x->d->exact && row->n[DIFF_A] + row->n[DIFF_B] < NOISE_LEAST_N))
 			continue;
 		point[nr][0] = log(of.expected);
@@ -254,7 +274,7 @@ static size_t list_spreads(const struct diff_rows *x, double (*point)[2])
 }
 
 /* A line through the points; with few of them, of slope 1. */
-static void fit(struct noise *s, double (*point)[2], size_t nr)
+static void fit(struct noise_prior *p, double (*point)[2], size_t nr)
 {
 	double x = 0, y = 0, xx = 0, xy = 0;
 	size_t i;
@@ -267,26 +287,29 @@ static void fit(struct noise *s, double (*point)[2], size_t nr)
 		xx += (point[i][0] - x) * (point[i][0] - x);
 		xy += (point[i][0] - x) * (point[i][1] - y);
 	}
-	s->slope = nr >= LEAST_ROWS_OF_TREND && xx > 0 ? xy / xx : 1;
-	s->offset = y - s->slope * x;
+	p->slope = nr >= LEAST_ROWS_OF_TREND && xx > 0 ? xy / xx : 1;
+	p->offset = y - p->slope * x;
 }
 
 /*
  * What variances of rows follow, and how closely: a line through ln(variance) against ln(expected), and the
  * degrees of freedom that its scatter leaves (Smyth 2004, with a trend).
  */
-static void learn(struct noise *s)
+static void learn(struct noise *s, bool modes)
 {
 	double (*point)[2] = xcalloc(s->x->nr + 1, sizeof(*point)), scatter = 0;
-	size_t i, nr = list_spreads(s->x, point);
+	size_t i, nr = list_spreads(s->x, modes, point);
+	struct noise_prior *p = &s->priors[modes];
 
 	if (nr >= LEAST_ROWS) {
-		fit(s, point, nr);
+		fit(p, point, nr);
 		for (i = 0; i < nr; i++)
-			scatter += pow(point[i][1] - s->offset - s->slope * point[i][0], 2) / (nr - 2);
+			scatter += pow(point[i][1] - p->offset - p->slope * point[i][0], 2) / (nr - 2);
 		scatter -= dist_trigamma((s->x->d->nr_runs - DIFF_NR_SIDES) / 2.);
-		s->prior_df = scatter > 0 ? MIN(2 * dist_trigamma_inverse(scatter), 1e4) : 1e4;
-		s->offset += dist_digamma(s->prior_df / 2) - log(s->prior_df / 2);
+		p->df = most_df[modes];
+		if (scatter > 0)
+			p->df = MIN(p->df, 2 * dist_trigamma_inverse(scatter));
+		p->offset += dist_digamma(p->df / 2) - log(p->df / 2);
 	}
 	free(point);
 }
@@ -340,8 +363,10 @@ void noise_fill(struct noise *s, struct diff_rows *x)
 	size_t i;
 
 	*s = (struct noise){ .x = x, .kind = noise_kind_of(x->d) };
-	if (s->kind == NOISE_REPEATS)
-		learn(s);
+	if (s->kind == NOISE_REPEATS) {
+		learn(s, false);
+		learn(s, true);
+	}
 	for (i = 0; i < x->nr; i++)
 		noise_of_row(s, &x->list[i]);
 	decide(x);

@@ -27,9 +27,14 @@ enum noise_kind { NOISE_SAMPLING, NOISE_REPEATS, NOISE_EXACT, NOISE_UNKNOWN };
 struct noise {
 	const struct diff_rows *x;
 	enum noise_kind kind;
-	/* Of repeats: the variance that rows like it have, ln(it) = offset + slope * ln(expected), and how
-	 * much that counts; df 0: nothing. */
-	double offset, slope, prior_df;
+	/*
+	 * Of repeats: the variance that rows like it have, ln(it) = offset + slope * ln(expected), and how
+	 * much that counts; df 0: nothing. [1]: of what varies from run to run, code of a JIT compiler and
+	 * the kernel's; [0]: of all other.
+	 */
+	struct noise_prior {
+		double offset, slope, df;
+	} priors[2];
 };
 
 /* Fills known, low, high, p, q and changed of all rows, and marks what is only inlined differently. */

@@ -16,14 +16,16 @@ static const struct {
 	unsigned int nr_runs;
 	struct simulate_sampling s;
 } cases[] = {
-	{ "1 run", 1, { SIMULATE_SAMPLES, 1, 0 } },
-	{ "1 run, bursts of 4", 1, { SIMULATE_SAMPLES, 4, 0 } },
-	{ "1 run, runs differ by 10 %", 1, { SIMULATE_SAMPLES, 1, .1 } },
-	{ "3 runs", 3, { SIMULATE_SAMPLES, 1, 0 } },
-	{ "3 runs, bursts of 4", 3, { SIMULATE_SAMPLES, 4, 0 } },
-	{ "3 runs, runs differ by 10 %", 3, { SIMULATE_SAMPLES, 1, .1 } },
-	{ "5 runs, runs differ by 10 %", 5, { SIMULATE_SAMPLES, 1, .1 } },
-	{ "2 runs, runs differ by 10 %", 2, { SIMULATE_SAMPLES, 1, .1 } },
+	{ "1 run", 1, { SIMULATE_SAMPLES, 1, 0, false } },
+	{ "1 run, bursts of 4", 1, { SIMULATE_SAMPLES, 4, 0, false } },
+	{ "1 run, runs differ by 10 %", 1, { SIMULATE_SAMPLES, 1, .1, false } },
+	{ "3 runs", 3, { SIMULATE_SAMPLES, 1, 0, false } },
+	{ "3 runs, bursts of 4", 3, { SIMULATE_SAMPLES, 4, 0, false } },
+	{ "3 runs, runs differ by 10 %", 3, { SIMULATE_SAMPLES, 1, .1, false } },
+	{ "5 runs, runs differ by 10 %", 5, { SIMULATE_SAMPLES, 1, .1, false } },
+	{ "2 runs, runs differ by 10 %", 2, { SIMULATE_SAMPLES, 1, .1, false } },
+	{ "2 runs, a third is Java", 2, { SIMULATE_SAMPLES, 1, 0, true } },
+	{ "3 runs, a third is Java", 3, { SIMULATE_SAMPLES, 1, 0, true } },
 };
 
 int main(int argc, char **argv)

@@ -79,14 +79,21 @@ static void slow_down(struct simulate_program *p, uint32_t function, double by)
 	}
 }
 
-static void name_nodes(struct model *m, const struct simulate_program *p, uint32_t *node)
+static bool is_java(const struct simulate_sampling *s, uint32_t function)
+{
+	return s->java && function % 3 == 0;
+}
+
+static void name_nodes(struct model *m, const struct simulate_program *p, const struct simulate_sampling *s,
+		       uint32_t *node)
 {
 	char name[32];
 	uint32_t c;
 	int i;
 
 	for (i = 0; i < NR_CONTEXTS; i++) {
-		c = consumer_add_name(&m->consumers, CONSUMER_NATIVE, name,
+		c = consumer_add_name(&m->consumers,
+				      is_java(s, p->function[i]) ? CONSUMER_JAVA : CONSUMER_NATIVE, name,
 				      snprintf(name, sizeof(name), "f%u", p->function[i]));
 		node[i] = flow_child(&m->flow, i ? node[p->parent[i]] : FLOW_NONE, c);
 	}
@@ -112,15 +119,19 @@ static void record(struct model *m, struct simulate_program *p, const struct sim
 {
 	uint32_t node[NR_CONTEXTS];
 	const uint64_t weight = 1000;
+	bool runs[NR_FUNCTIONS];
 	double sum = 0;
 	unsigned int i;
 	int at = 0;
 
 	model_init(m, 1, FLOW_SAMPLES);
 	model_set_metric(m, 0, "cpu", 3, "ns", 2);
-	name_nodes(m, p, node);
+	name_nodes(m, p, s, node);
+	for (i = 0; i < NR_FUNCTIONS; i++)
+		runs[i] = !is_java(s, i) || random_unit() * 3 > 1;
 	for (i = 0; i < NR_CONTEXTS; i++)
-		p->sum[i] = sum += p->share[i] * exp(s->jitter * (random_unit() + random_unit() - 1) * 2.45);
+		p->sum[i] = sum += p->share[i] * exp(s->jitter * (random_unit() + random_unit() - 1) * 2.45) *
+				   (runs[p->function[i]] ? 1 : .05);
 	for (i = 0; i < s->nr_samples; i++) {
 		if (!i || random_unit() * s->burst < 1)
 			at = draw(p);
@@ -137,7 +148,7 @@ void simulate_add(struct diff *d, unsigned int side, struct simulate_program *p,
 	struct err e;
 
 	record(&m, p, s);
-	if (diff_add(d, side, &m, &(struct diff_about){ .path = "run" }, &e))
+	if (diff_add(d, side, &m, &(struct diff_about){ .path = "run", .has_jit = s->java }, &e))
 		abort();
 	model_release(&m);
 }

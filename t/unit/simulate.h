@@ -15,6 +15,7 @@ struct simulate_sampling {
 	unsigned int nr_samples;
 	double burst;		/* samples in a row that hit one context, on average */
 	double jitter;		/* what a context consumes varies from run to run by that, relatively */
+	bool java;		/* a third of the functions are Java, each inlined in one of three runs */
 };
 
 /* What follows is the same for the same seed. */

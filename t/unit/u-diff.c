@@ -15,9 +15,10 @@
 #include "simulate.h"
 #include "unit.h"
 
-static const struct simulate_sampling ideal = { SIMULATE_SAMPLES, 1, 0 };
-static const struct simulate_sampling bursts = { SIMULATE_SAMPLES, 4, 0 };
-static const struct simulate_sampling jittery = { SIMULATE_SAMPLES, 1, .1 };
+static const struct simulate_sampling ideal = { SIMULATE_SAMPLES, 1, 0, false };
+static const struct simulate_sampling bursts = { SIMULATE_SAMPLES, 4, 0, false };
+static const struct simulate_sampling jittery = { SIMULATE_SAMPLES, 1, .1, false };
+static const struct simulate_sampling java = { SIMULATE_SAMPLES, 1, 0, true };
 
 TEST(diff_calls_noise_a_change_in_two_of_twenty_comparisons_at_most)
 {
@@ -28,6 +29,40 @@ TEST(diff_calls_noise_a_change_in_two_of_twenty_comparisons_at_most)
 	CHECK(simulate_false_alarms(20, 1, &bursts, DIFF_BY_FUNCTION) <= 2);
 	CHECK(simulate_false_alarms(20, 3, &ideal, DIFF_BY_FUNCTION) <= 2);
 	CHECK(simulate_false_alarms(20, 3, &jittery, DIFF_BY_FUNCTION) <= 2);
+	CHECK(simulate_false_alarms(20, 2, &java, DIFF_BY_FUNCTION) <= 2);
+}
+
+/* The variance that rows have of which sampling alone makes that much. */
+static double prior_variance(const struct noise_prior *p, double expected)
+{
+	return exp(p->offset + p->slope * log(expected));
+}
+
+TEST(diff_learns_of_java_and_of_native_code_apart)
+{
+	struct simulate_program *p;
+	struct diff_rows x;
+	struct noise noise;
+	struct diff d;
+	int i;
+
+	simulate_seed(0x5eed0004);
+	p = simulate_program();
+	diff_init(&d, NULL, NULL);
+	for (i = 0; i < 4; i++)
+		simulate_add(&d, i & 1, p, &java);
+	diff_finish(&d);
+	rows_init(&x, &d, DIFF_BY_FUNCTION, DIFF_BASE, DIFF_TOTAL);
+	noise_fill(&noise, &x);
+	CHECK(noise.priors[true].df > 0 && noise.priors[true].df <= 50);
+	CHECK(prior_variance(&noise.priors[true], 4e-7) > 2 * prior_variance(&noise.priors[false], 4e-7));
+	rows_release(&x);
+	rows_init(&x, &d, DIFF_BY_CONTEXT, DIFF_CUM, DIFF_TOTAL);	/* native code that calls Java */
+	noise_fill(&noise, &x);
+	CHECK(noise.priors[true].df > 0 && noise.priors[false].df <= 0);
+	rows_release(&x);
+	diff_release(&d);
+	free(p);
 }
 
 TEST(diff_finds_two_percent_of_the_total_in_nineteen_of_twenty_programs)
