@@ -36,6 +36,12 @@ struct profile {
 	struct jsonin samples, weights, events;
 };
 
+struct metric {
+	char *name;
+	const char *unit;		/* of units[] */
+	uint32_t event;
+};
+
 struct speedscope {
 	struct import *im;
 	uint32_t *functions;		/* [frame]: number of import_function() */
@@ -44,6 +50,9 @@ struct speedscope {
 	struct frame *stack;		/* [MAX_FRAMES], outermost first */
 	size_t nr_stack;
 	uint32_t event_of[ARRAY_SIZE(units)];	/* + 1; units of the same event have the same */
+	struct import_text metric;	/* of this profile, if its name has one */
+	struct metric *metrics;
+	size_t nr_metrics, alloc_metrics;
 	uint32_t thread;
 	size_t nr_profiles;
 	bool has_proc, has_thread, untimed;
@@ -120,10 +129,29 @@ static const struct unit *find_unit(struct import_text name)
 	return &units[0];
 }
 
+static uint32_t event_of_metric(struct speedscope *s, const struct unit *u)
+{
+	struct metric *x;
+	size_t i;
+
+	for (i = 0; i < s->nr_metrics; i++) {
+		x = &s->metrics[i];
+		if (x->unit == u->unit && jsonin_is(s->metric, x->name))
+			return x->event;
+	}
+	VEC_GROW(s->metrics, s->nr_metrics, s->alloc_metrics);
+	x = &s->metrics[s->nr_metrics++];
+	*x = (struct metric){ xstrndup(s->metric.s, s->metric.len), u->unit,
+			      import_event(s->im, s->metric, u->unit) };
+	return x->event;
+}
+
 static uint32_t event_of(struct speedscope *s, const struct unit *u)
 {
 	size_t i = u - units, k;
 
+	if (s->metric.len)
+		return event_of_metric(s, u);
 	for (k = 0; k < ARRAY_SIZE(units) && !s->event_of[i]; k++)
 		if (s->event_of[k] && !strcmp(units[k].event, u->event))
 			s->event_of[i] = s->event_of[k];
@@ -231,6 +259,24 @@ static int read_evented(struct speedscope *s, struct profile *p, struct err *e)
 
 /* ---- profiles ---- */
 
+/*
+ * "main [tid 12]: wall", as arcprof names the profiles of several metrics: each thread has one of each, and
+ * they do not add up.
+ */
+static void cut_metric(struct speedscope *s, struct import_text *name)
+{
+	static const char mark[] = "]: ";
+	const char *at = NULL, *next = name->s;
+
+	s->metric = (struct import_text){ "", 0 };
+	while ((next = memmem(next, name->s + name->len - next, mark, strlen(mark))))
+		at = next++;
+	if (!at || !memmem(name->s, at - name->s, " [tid ", 6))
+		return;
+	s->metric = (struct import_text){ at + strlen(mark), name->s + name->len - at - strlen(mark) };
+	name->len = at + 1 - name->s;
+}
+
 /* Its name is that of a thread; arcprof has the process before it. */
 static void name_thread(struct speedscope *s, struct import_text name)
 {
@@ -280,6 +326,7 @@ static int read_profile(struct speedscope *s, struct jsonin *j, bool one_of_many
 	if (j->bad)
 		return err_set(e, EINVAL, "its JSON is damaged at offset %zu", (size_t)(j->p - j->start));
 	name = jsonin_text(p.name, &s->text);
+	cut_metric(s, &name);
 	s->thread = 0;
 	if (one_of_many || memmem(name.s, name.len, " [tid ", 6))
 		name_thread(s, name);
@@ -351,6 +398,9 @@ static int speedscope_read(struct import *im, const char *data, size_t len, stru
 		      (s.untimed || !s.last_ns ? IMPORT_NO_TIMES : 0);
 	free(s.functions);
 	free(s.lines);
+	while (s.nr_metrics)
+		free(s.metrics[--s.nr_metrics].name);
+	free(s.metrics);
 	free(s.stack);
 	buf_release(&s.text);
 	buf_release(&s.file);

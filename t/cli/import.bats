@@ -368,6 +368,15 @@ EOS
 	done
 }
 
+@test "import: metrics that --format speedscope wrote stay apart" {
+	local trace=$TOP/t/data/calls/trace metric
+	arcprof report "$trace" --metric cpu,wall --format speedscope -q -o s.json
+	for metric in cpu wall; do
+		arcprof report "$trace" --metric $metric --xprof --format json | jq '[.rows[].base[0]] | add' >want
+		arcprof report --import s.json --metric $metric --xprof --format json | jq '[.rows[].base[0]] | add' | diff want -
+	done
+}
+
 @test "import: what --format callgrind wrote has the same functions" {
 	arcprof report -q -i "$MIXED" --format callgrind -o c.out
 	numbers -i "$MIXED" | cut -f 1,3 | grep -v '^java	\|^main	' >want
