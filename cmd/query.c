@@ -104,7 +104,7 @@ static struct profile_opts profile_opts(const struct query_request *q)
 		.metrics = &q->metrics, .cpus = &q->cpus,
 		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
 		.samples = q->samples, .replay = q->replay, .calibrate = q->calibrate, .deltas = true,
-		.fold_plt = q->fold_plt, .times = true,
+		.fold_plt = q->fold_plt, .times = true, .whole_functions = true,
 	};
 }
 

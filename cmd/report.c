@@ -562,7 +562,7 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 		.replay = q->replay, .calibrate = q->calibrate,
 		.deltas = q->check || !format_is_of_tree(q->format),
 		.needs_deltas = q->check || r->needs_deltas,	/* what was measured is the sum of both */
-		.fold_plt = q->fold_plt, .times = timed, .all_events = timed,
+		.fold_plt = q->fold_plt, .times = timed, .all_events = timed, .whole_functions = detailed,
 	};
 }
 

@@ -154,7 +154,8 @@ int profile_read(struct names *x, struct model *m, struct origin *origin, struct
 	if (!r)
 		r = names_window(x, o->from_ns, o->to_ns, &p.window, e);
 	if (!r && branches_are_in(x)) {
-		if (o->times)	/* n counts calls: a function that came back to another line was not called */
+		/* A function that came back to another line was not called. */
+		if (o->whole_functions)
 			x->o.lines = x->o.by_kind = false;
 		r = itrace_read(x, origin, t, &p.window, o->fold_plt, e);
 		if (!r && o->metrics)

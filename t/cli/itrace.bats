@@ -162,6 +162,18 @@ callgrind() {
 	join -a 1 -a 2 -e 0 -o 1.2,2.2,2.3 theirs ours | awk '$1 != $2' | sort
 }
 
+@test "itrace: what other programs read of a trace with lines has as many calls as there were" {
+	printf '%s\n' 'static int f(int n)' '{' 'int r = 0;' 'while (n)' 'r += n--;' 'return r;' '}' 'void _start(void)' '{' \
+		'for (int i = 0; i < 7; i++)' 'f(i);' '__asm__("syscall" :: "a"(60), "D"(0));' '}' >lines.c
+	gcc -g -O0 -nostdlib -static -o lines lines.c
+	itrace --limit 5000 -- ./lines
+	[ "$(arcprof report trace --xprof --format json | jq '.rows[] | select(.name == "f").n')" = 7 ]
+	arcprof report trace --format pprof -o p.pb.gz
+	[ "$(arcprof report --import p.pb.gz --xprof --format json | jq '.rows[] | select(.name == "f").n')" = 7 ]
+	arcprof report trace --format callgrind -q >c.out
+	[ "$(grep -A1 '^cfn=.*f$' c.out | sed -n 's/^calls=\([0-9]*\).*/\1/p')" = 7 ]
+}
+
 @test "itrace: every instruction is executed as often as callgrind says, but where it never sees a block's end" {
 	skip_unless_command valgrind
 	itrace -- "$BIN/calls"
