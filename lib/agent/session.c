@@ -175,8 +175,10 @@ static void show_threads(JavaVM *jvm, JNIEnv *env, int fd)
 		buf = sys_pages(THREADS_BUFFER);
 	out.buf = buf;
 	if (!buf || (!ti && (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK) ||
-	    (*env)->PushLocalFrame(env, 64))
+	    (*env)->PushLocalFrame(env, THREADS_REFS)) {
+		threads_threw(env);
 		return;
+	}
 	if (threads_class_find(&c, ti, env) && threads_list_platform(&c, &list) &&
 	    threads_list_virtual(&c, &list))
 		threads_show(&c, &list, 0, &out);

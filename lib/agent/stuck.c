@@ -197,7 +197,7 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 			if (has_ended())
 				return;
 		}
-		if (!(*env)->PushLocalFrame(env, 64)) {
+		if (!(*env)->PushLocalFrame(env, THREADS_REFS)) {
 			look(ti, env);
 			(*env)->PopLocalFrame(env, NULL);
 		}

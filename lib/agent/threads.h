@@ -61,6 +61,9 @@ jfieldID threads_find_field(JNIEnv *env, jclass cls, const char *name, const cha
 /* An exception was thrown: it is not any more. */
 bool threads_threw(JNIEnv *env);
 
+/* Local references that are made at most in a frame of JNI's, which takes memory for none of them. */
+enum { THREADS_REFS = 65000 };
+
 /*
  * Adds those that live to an empty list: Java's platform threads, and virtual ones, for which code in Java
  * runs. False: no memory.
