@@ -108,6 +108,7 @@ enum trf_major {
 	TRF_MAJOR_DISPATCH = 0x12,
 	TRF_MAJOR_MTE = 0x19,
 	TRF_MAJOR_BRANCH = 0x20,
+	TRF_MAJOR_EVENT = 0x24,
 	/* Performance Inspector ends at 0xb0. */
 	TRF_MAJOR_STACK = 0xc0,
 	TRF_MAJOR_SYMBOL = 0xc1,

@@ -278,6 +278,40 @@ struct rec_sched {
 };
 
 /*
+ * What happened at a time, or lasted for one: event.h has a row for each kind, which says what its
+ * members mean.
+ */
+enum event_kind {
+	EVENT_GC,
+	EVENT_GC_CONCURRENT,
+	EVENT_SAFEPOINT,
+	EVENT_COMPILE,
+	EVENT_NOT_COMPILED,
+	EVENT_INVALIDATE,
+	EVENT_DEOPT,
+	EVENT_CLASS_LOAD,
+	EVENT_CLASS_UNLOAD,
+	EVENT_EXCEPTION,
+	EVENT_THREAD_START,
+	EVENT_THREAD_END,
+	EVENT_NR
+};
+
+#define EVENT_UNKNOWN UINT64_MAX	/* a duration or value that is not known, or that the kind has not */
+
+struct rec_event {
+	uint64_t time_ns;	/* when it began */
+	uint32_t proc, thread;	/* thread 0: none, or not known */
+	uint32_t kind;		/* enum event_kind; a reader ignores others */
+	uint64_t duration_ns;
+	uint64_t values[3];
+	const char *what;
+	size_t what_len;
+	const char *cause;
+	size_t cause_len;
+};
+
+/*
  * A tree of contexts as it is: what a merged trace has in place of samples and calls.  Sources, metrics and
  * consumers are numbered from 1, and come before what refers to them.
  */

@@ -143,6 +143,16 @@ RECORD(bracket, META, TIMED, MTE, CODE(0x86), "bracket",
 	FIELD(u32, "proc", bracket.proc)
 	FIELD(u32, "thread", bracket.thread)
 	FIELD(u32, "method", bracket.method))
+RECORD(event, META, TIMED, EVENT, CODE(0x01), "event",
+	FIELD(u32, "kind", event.kind)
+	FIELD(u32, "proc", event.proc)
+	FIELD(u32, "thread", event.thread)
+	FIELD(v, "duration", event.duration_ns, ":ns")
+	FIELD(v, "value1", event.values[0])
+	FIELD(v, "value2", event.values[1])
+	FIELD(v, "value3", event.values[2])
+	TEXT("what", event.what, event.what_len)
+	TEXT("cause", event.cause, event.cause_len))
 BY_HAND(CALLS, CODE(TRF_CALLS_CONSUMER), "call.consumer", "consumer:u32 kind:v a:v b:v")
 RECORD(call_tree, CALLS, TIMED, CALLS, CODE(0x02), "call.tree",
 	KEY(u32, "tree", call_tree.tree)
