@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "cmd.h"
+#include "collect/jvmevents.h"
 #include "jvm/inject.h"
 #include "jvm/proto.h"
 #include "pmu/probe.h"
@@ -241,7 +242,9 @@ static int add_events(struct sampling *s, const struct opt_list *names, struct e
 		pmu_event_default(&s->events[s->c.ev.nr_events++]);
 	while (i < names->nr_items && !r) {
 		i = join_name(names, i, &b);
-		if (source_is_named(b.data))
+		if (jvmevents_named(b.data))
+			s->c.jvm_events |= jvmevents_named(b.data);
+		else if (source_is_named(b.data))
 			r = add_source(s, b.data, e);
 		else
 			r = pmu_event_parse(b.data, &s->events[s->c.ev.nr_events++], e);
@@ -268,6 +271,9 @@ int sampling_events(struct sampling *s, const struct opt_list *names, const char
 
 int sampling_no_sources(const struct sampling *s, const char *command, struct err *e)
 {
+	if (s->c.jvm_events)
+		return err_set(e, EINVAL, "events of JVMs are for arcprof record, not for arcprof %s",
+			       command);
 	if (!s->c.nr_sources)
 		return 0;
 	err_set(e, EINVAL, "event '%s' is for arcprof record, not for arcprof %s", s->sources[0].kind->name,
@@ -358,6 +364,12 @@ int sampling_prepare(struct sampling *s, const struct sampling_opts *o, bool sam
 {
 	int r = samples ? sampling_events(s, &o->events, o->freq, o->period, e) : 0;
 
+	/* events of JVMs alone are not sampled */
+	samples &= s->c.ev.nr_events || s->c.nr_sources;
+	if (!r && s->c.jvm_events && !samples && (o->freq || o->period))
+		r = err_set(e, EINVAL, "--freq and --count need an event that is sampled, such as -e cpu-clock");
+	if (!r && s->c.jvm_events && !o->java)
+		r = err_set(e, EINVAL, "cannot be combined: --no-java and events of JVMs");
 	if (!r)
 		r = sampling_targets(s, &o->pids, &o->tids, &o->cpus, e);
 	if (!r && o->user)
@@ -536,6 +548,8 @@ static void other_phrases(const struct sampling *s, const struct collect_result 
 		buf_fmt(b, "%s", b->len ? ", " : "");
 		calls_phrase(&r->calls, b);
 	}
+	if (s->c.jvm_events)
+		buf_fmt(b, "%s%" PRIu64 " JVM events", b->len ? ", " : "", r->nr_jvm_events);
 	if (s->c.sched)
 		buf_fmt(b, "%s%" PRIu64 " dispatches, %" PRIu64 " lost", b->len ? ", " : "", r->nr_dispatches,
 			r->nr_lost_sched);

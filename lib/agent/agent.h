@@ -59,6 +59,8 @@ int link_dump(const char *path);
 void session_start(JavaVM *jvm, JNIEnv *env, const char *path);
 /* Writes a picture of the threads for who listens at path, whatever else goes on. */
 void session_dump(JavaVM *jvm, JNIEnv *env, const char *path);
+/* The VM is up, in a session that began before it. */
+void session_live(JNIEnv *env);
 /* Another thread of ours in the VM, which is up. */
 bool session_run_thread(JNIEnv *env, jvmtiStartFunction run);
 

@@ -14,6 +14,7 @@
 #include "agent/threads.h"
 #include "agent/timers.h"
 #include "agent/vm.h"
+#include "agent/vmevents.h"
 
 static jvmtiEnv *ti;
 
@@ -246,6 +247,7 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread
 		vm_add_this_thread(t);
 	sample_keep_signal();
 	name_thread(env, thread, sys_tid());
+	vmevents_thread(thread, ti, false);
 	timers_add_this_thread();
 }
 
@@ -253,6 +255,7 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	vm_remove_this_thread();
 	name_thread(env, thread, sys_tid());
+	vmevents_thread(thread, ti, true);
 }
 
 /* Threads that started before the events did, and names that changed since. */
@@ -314,6 +317,7 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	on_live(env);
 	timers_live(env);
 	stuck_watch(env);
+	session_live(env);
 }
 
 /*

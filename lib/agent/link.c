@@ -10,6 +10,7 @@
 
 #include "agent/agent.h"
 #include "agent/ring.h"
+#include "agent/vmevents.h"
 #include "callflow/callflow.h"
 
 enum {
@@ -37,7 +38,7 @@ struct msghdr_ {
 	uint32_t flags;
 };
 
-enum { MAX_FDS = 3 };
+enum { MAX_FDS = 4 };
 
 struct fds_message {
 	size_t len;
@@ -67,7 +68,7 @@ static bool take_fds(const struct fds_message *c, size_t nr, int *fds)
 	return true;
 }
 
-/* fds: NULL, or room for MAX_FDS; SETUP brings one more with JVM_CALLFLOW. */
+/* fds: NULL, or room for MAX_FDS; SETUP brings one more with JVM_CALLFLOW, and with JVM_VM_LOG. */
 static bool recv_msg(struct jvm_msg *m, uint32_t type, int *fds)
 {
 	struct fds_message c = { 0 };
@@ -81,7 +82,8 @@ static bool recv_msg(struct jvm_msg *m, uint32_t type, int *fds)
 	if (n != sizeof(*m) || m->magic != JVM_PROTO_MAGIC || m->version != JVM_PROTO_VERSION ||
 	    m->type != type)
 		return false;
-	return !fds || take_fds(&c, m->flags & JVM_DUMP ? 1 : m->flags & JVM_CALLFLOW ? 3 : 2, fds);
+	return !fds || take_fds(&c, m->flags & JVM_DUMP ? 1 : 2 + !!(m->flags & JVM_CALLFLOW) +
+				    !!(m->flags & JVM_VM_LOG), fds);
 }
 
 /* The listener must be root or our own user: no other user may see what this JVM runs. */
@@ -171,6 +173,8 @@ int link_connect(const char *path, bool live)
 	if (!open_socket(path, live ? JVM_LIVE_TIMEOUT_MS : JVM_GO_TIMEOUT_MS) ||
 	    !send_msg(hello) || !recv_msg(&m, JVM_MSG_SETUP, fds))
 		goto fail;
+	if (m.flags & JVM_VM_LOG)
+		vmlog_take(fds[m.flags & JVM_CALLFLOW ? 3 : 2]);
 	area = map_fd(fds[0], m.setup.area_bytes);
 	if (m.flags & JVM_CALLFLOW)
 		trees = map_fd(fds[2], m.setup.callflow_bytes);

@@ -14,6 +14,7 @@
 #include "agent/threads.h"
 #include "agent/timers.h"
 #include "agent/vm.h"
+#include "agent/vmevents.h"
 
 static struct sys_lock lock;	/* held while a session begins or ends */
 static bool active;
@@ -56,6 +57,7 @@ static void end(JNIEnv *env)
 	if (flags & JVM_CALLFLOW)
 		quiet &= flow_off(env);
 	events_off();
+	vmevents_off(env);
 	if (quiet)
 		ring_release();
 	stuck = !quiet;
@@ -111,6 +113,21 @@ static bool start_watching(JNIEnv *env)
 	return true;
 }
 
+/*
+ * The VM's log would go on growing without a reader, so a recorder that asked for it is watched even by the
+ * JVM that it started.
+ */
+void session_live(JNIEnv *env)
+{
+	JavaVM *jvm;
+
+	if (!ring_ctl()->tell || (*env)->GetJavaVM(env, &jvm))
+		return;
+	if (ring_ctl()->tell & JVM_TELL_BY_LOG)
+		start_watching(env);
+	vmevents_on(jvm, env);
+}
+
 /* --- coming --- */
 
 static void begin(JavaVM *jvm, JNIEnv *env, const char *path)
@@ -126,6 +143,8 @@ static void begin(JavaVM *jvm, JNIEnv *env, const char *path)
 		return;
 	}
 	events_on(env);
+	if (!env)
+		vmevents_load(jvm);
 	if (flags & JVM_CALLFLOW && !env)
 		flow_on(jvm, NULL);
 	if ((flags & JVM_SAMPLE && !sample_on()) || (env && !start_watching(env))) {
@@ -140,6 +159,7 @@ static void begin(JavaVM *jvm, JNIEnv *env, const char *path)
 		return;
 	timers_live(env);
 	stuck_watch(env);
+	vmevents_on(jvm, env);
 	if (flags & JVM_CALLFLOW)
 		flow_on(jvm, env);
 	events_replay_code();

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "collect/jvmevents.h"
 #include "collect/state.h"
 #include "jvm/inject.h"
 #include "jvm/target.h"
@@ -301,6 +302,25 @@ ON_DUMP(lock)
 ON_DUMP(edge)
 ON_DUMP(end)
 
+static void on_no_event(void *ctx, struct jvm *jvm, const struct jvm_no_event *r)
+{
+	const struct java *j = jvm_user(jvm);
+	struct collect *c = ctx;
+
+	jvmevents_refused(&c->refused, j->proc->pid, r);
+}
+
+static void on_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
+{
+	struct collect *c = ctx;
+
+	if (!collect_is_on(c))
+		return;
+	collect_merge(c, r->time_ns);	/* what was forked before it */
+	javatrace_event(c, jvm, r);
+	c->res->nr_jvm_events++;
+}
+
 static void on_lost(void *ctx, struct jvm *jvm, uint64_t nr)
 {
 	struct collect *c = ctx;
@@ -360,6 +380,8 @@ static const struct jvm_callbacks callbacks = {
 	.dump_end = on_dump_end,
 	.leaf = on_leaf,
 	.no_source = on_no_source,
+	.event = on_event,
+	.no_event = on_no_event,
 	.lost = on_lost,
 	.gone = on_gone,
 };
@@ -417,12 +439,13 @@ int agents_open(struct collect *c, struct err *e)
 	struct jvm_server_opts o = {
 		.sample = c->o->java == JAVA_SAMPLE,
 		/* what is sampled without the agent's help gets its name from the code's range */
-		.places = c->o->java == JAVA_SAMPLE && !c->o->system_wide,
+		.places = (c->o->java == JAVA_SAMPLE || c->o->jvm_events) && !c->o->system_wide,
 		.stuck = true,
 		.max_depth = c->o->java_depth,
 		.max_stack_bytes = 64 * 1024,
 		.ring_bytes = agent_ring_bytes(c),
 		.callflow = c->o->callflow.on,
+		.tell = c->o->jvm_events,
 		.programs = c->o->java == JAVA_OFF || !inject_possible(),
 	};
 	struct jvm_callbacks cb = callbacks;

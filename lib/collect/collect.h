@@ -61,6 +61,7 @@ struct collect_opts {
 	enum java_mode java;
 	uint32_t java_depth;		/* frames a Java sample may have */
 	bool sched, irq;		/* dispatches; also interrupts */
+	uint32_t jvm_events;		/* which events of JVMs (jvmevents.h): enum jvm_tell */
 	uint64_t start_ns;		/* wait this long before sampling */
 	uint64_t duration_ns;		/* 0: until the command ends, or a signal */
 	uint64_t ring_bytes;		/* per CPU; 0: from the rate */
@@ -98,6 +99,7 @@ struct collect_result {
 	uint64_t nr_foreign;		/* programs whose libarcprof-hookit is of another version */
 	uint64_t nr_strange_jvms;	/* sampled without an agent: no Java stacks */
 	uint64_t nr_dispatches, nr_interrupts, nr_lost_sched;
+	uint64_t nr_jvm_events;
 	uint64_t duration_ns, nr_bytes;
 	struct callflow_result calls;
 	double rate_hz;			/* samples per second of the first event's clock, 0 unknown */

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "base/buf.h"
 #include "base/clock.h"
 #include "collect/javatrace.h"
 
@@ -45,6 +48,48 @@ static void javatrace_thread(void *ctx, struct jvm *jvm, const struct jvm_thread
 	tasks_java_name(t->tasks, th, r->name, r->time_ns);
 }
 
+/* Ljava/lang/String; or java/lang/String -> java.lang.String */
+static void put_class(struct buf *b, const char *s, size_t len)
+{
+	const char *end = s + len;
+	const char *close = *s == 'L' && len ? memchr(s, ';', len) : NULL;
+
+	for (s += close ? 1 : 0; s < end; s++)
+		if (s != close)
+			buf_putc(b, *s == '/' ? '.' : *s);
+}
+
+/* The agent's texts have classes as JNI calls them. */
+static bool has_classes(uint32_t kind)
+{
+	return kind == JVM_EVENT_CLASS_LOAD || kind == JVM_EVENT_EXCEPTION;
+}
+
+void javatrace_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
+{
+	const struct javatrace *t = ctx;
+	struct proc *p = t->proc(jvm);
+	struct rec_event to = {
+		.time_ns = r->time_ns, .proc = p->id, .thread = thread_of(t, p, r->thread, r->time_ns),
+		.kind = r->kind, .duration_ns = r->duration_ns,
+		.values = { r->values[0], r->values[1], r->values[2] },
+		.what = r->what, .what_len = r->what_len, .cause = r->cause, .cause_len = r->cause_len,
+	};
+	struct buf what = BUF_INIT, cause = BUF_INIT;
+
+	if (has_classes(r->kind)) {
+		put_class(&what, r->what, r->what_len);
+		put_class(&cause, r->cause, r->cause_len);
+		to.what = what.data ? what.data : "";
+		to.what_len = what.len;
+		to.cause = cause.data ? cause.data : "";
+		to.cause_len = cause.len;
+	}
+	trace_write_event(t->w, &to);
+	buf_release(&what);
+	buf_release(&cause);
+}
+
 void javatrace_lost(void *ctx, struct jvm *jvm, uint64_t nr)
 {
 	const struct javatrace *t = ctx;
@@ -62,5 +107,6 @@ void javatrace_complete(struct jvm_callbacks *cb)
 #define RECORD(s, to, ...) to(s)
 #include "jvm/table.h"
 	cb->thread = cb->thread ? cb->thread : javatrace_thread;
+	cb->event = cb->event ? cb->event : javatrace_event;
 	cb->lost = cb->lost ? cb->lost : javatrace_lost;
 }

@@ -29,6 +29,7 @@ struct javatrace {
 #define RECORD(s, to, ...) to(s)
 #include "jvm/table.h"
 
+void javatrace_event(void *ctx, struct jvm *jvm, const struct jvm_event *r);
 void javatrace_lost(void *ctx, struct jvm *jvm, uint64_t nr);
 /* Sets those of them that are still NULL. */
 void javatrace_complete(struct jvm_callbacks *cb);

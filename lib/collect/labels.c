@@ -5,6 +5,7 @@
 #include "arch/arch.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "collect/jvmevents.h"
 #include "collect/labels.h"
 #include "collect/state.h"
 
@@ -66,6 +67,13 @@ void labels_host(const struct collect *c)
 	trace_write_label(c->w, "cpus", "%zu", c->ev.conf.nr_events ? c->ev.nr_sampled : c->ev.nr_cpus);
 	trace_write_label(c->w, "n", "%s",
 			  c->o->callflow.on && !c->ev.conf.nr_events && !c->o->nr_sources ? "calls" : "samples");
+	if (c->o->jvm_events) {
+		struct buf b = BUF_INIT;
+
+		jvmevents_names(c->o->jvm_events, &b);
+		trace_write_label(c->w, "jvm_events", "%s", b.data);
+		buf_release(&b);
+	}
 	trace_write_label(c->w, "scope", "%s", c->o->system_wide ? "system" : "processes");
 }
 
@@ -96,6 +104,10 @@ void labels_end(struct collect *c)
 {
 	size_t i;
 
+	if (c->o->jvm_events) {
+		trace_write_label(c->w, "jvm_events.start_ns", "%llu", (unsigned long long)c->begun_ns);
+		trace_write_label(c->w, "jvm_events.end_ns", "%llu", (unsigned long long)clock_mono_ns());
+	}
 	for (i = 0; i < collect_nr_events(&c->ev.conf); i++) {
 		char key[64];
 

@@ -25,7 +25,7 @@ struct refused {
 void refused_add(struct refused *f, struct trace_writer *w, const struct rec_call_refused *r);
 /* So many threads could not have the metric. */
 void refused_metric(struct refused *f, uint32_t kind, const char *name, uint64_t nr_threads);
-/* A process has no samples of a source. */
+/* A process has no samples of a source, or none of some events. */
 void refused_source(struct refused *f, const char *name, int pid, const char *why);
 /* So many threads have no time of theirs in the source wall. */
 void refused_walls(struct refused *f, uint64_t nr_threads);

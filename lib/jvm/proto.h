@@ -5,7 +5,8 @@
  * Socket (SOCK_SEQPACKET, one struct jvm_msg a packet):
  *	agent     HELLO   version, pid and tid as the JVM sees them
  *	recorder  SETUP   with two descriptors: the shared area, the log; and with JVM_CALLFLOW
- *			  a third: the area of the call trees (callflow/area.h)
+ *			  a third: the area of the call trees (callflow/area.h); and with JVM_VM_LOG
+ *			  one for what the VM logs (vmlog.h)
  *	agent     READY   handlers are installed; waits at most JVM_GO_TIMEOUT_MS (JVM_LIVE_TIMEOUT_MS
  *			  in a JVM that runs already). With call trees, it says where its struct
  *			  callflow_host is (callflow/host.h)
@@ -47,7 +48,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 12
+#define JVM_PROTO_VERSION 13
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -89,6 +90,37 @@ enum jvm_flags {
 	JVM_DUMP = 1 << 7,
 	/* of jvm_ctl: threads that are stuck are to be told of */
 	JVM_STUCK = 1 << 8,
+	/* of SETUP: the last descriptor is a file for the VM's own log (agent/vmevents.h) */
+	JVM_VM_LOG = 1 << 9,
+};
+
+/* Events that a JVM tells of when it is asked to, in jvm_ctl.tell (collect/jvmevents.h). */
+enum jvm_tell {
+	JVM_TELL_GC = 1 << 0,
+	JVM_TELL_SAFEPOINT = 1 << 1,
+	JVM_TELL_JIT = 1 << 2,
+	JVM_TELL_CLASS = 1 << 3,
+	JVM_TELL_EXCEPTION = 1 << 4,
+	JVM_TELL_THREAD = 1 << 5,
+};
+/* Those that the VM itself writes to a log. */
+#define JVM_TELL_BY_LOG (JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS)
+
+/* What a struct jvm_event tells of: the numbers of enum event_kind (trace/record.h). */
+enum jvm_event_kind {
+	JVM_EVENT_GC,
+	JVM_EVENT_GC_CONCURRENT,
+	JVM_EVENT_SAFEPOINT,
+	JVM_EVENT_COMPILE,
+	JVM_EVENT_NOT_COMPILED,
+	JVM_EVENT_INVALIDATE,
+	JVM_EVENT_DEOPT,
+	JVM_EVENT_CLASS_LOAD,
+	JVM_EVENT_CLASS_UNLOAD,
+	JVM_EVENT_EXCEPTION,
+	JVM_EVENT_THREAD_START,
+	JVM_EVENT_THREAD_END,
+	JVM_EVENT_NR
 };
 
 struct jvm_msg {
@@ -143,7 +175,7 @@ struct jvm_ctl {
 	uint64_t log_read;	/* the recorder has read the log up to here */
 	uint64_t sources;	/* bits 1 << enum jvm_source: which are wanted */
 	uint64_t intervals[JVM_MAX_SOURCES];	/* by enum jvm_source, in its unit: bytes or ns; 0: all */
-	uint64_t pad0;
+	uint64_t tell;		/* enum jvm_tell: events in time */
 	/* written by the agent */
 	uint64_t log_head;
 	uint64_t log_lost;	/* records that would have exceeded log_limit */

@@ -166,6 +166,25 @@ struct jvm_dump_end {
 	uint32_t why_len;
 };
 
+/* What trace/record.h has as struct rec_event: that explains the members. */
+struct jvm_event {
+	uint64_t time_ns;	/* when it began */
+	uint32_t kind;		/* enum jvm_event_kind */
+	uint32_t thread;	/* tid; 0: none, or not known */
+	uint64_t duration_ns;
+	uint64_t values[3];
+	const char *what, *cause;
+	uint32_t what_len, cause_len;
+};
+
+/* What was asked for in jvm_ctl.tell, and will not come. */
+struct jvm_no_event {
+	uint64_t time_ns;
+	uint32_t tell;		/* enum jvm_tell */
+	const char *why;
+	uint32_t why_len;
+};
+
 /* Any record; the members have the names of their structs. */
 union jvm_record {
 #define RECORD(s, ...) struct jvm_##s s;

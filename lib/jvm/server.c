@@ -28,6 +28,7 @@
 #include "jvm/peer.h"
 #include "jvm/server.h"
 #include "jvm/target.h"
+#include "jvm/vmlog.h"
 #include "jvm/wire.h"
 
 enum { RINGS_OFF = JVM_PAGE + sizeof(struct jvm_root) * JVM_NR_ROOTS };
@@ -65,6 +66,7 @@ struct jvm {
 	uint64_t log_lost;
 	int log_fd;
 	uint64_t log_read, log_punched;
+	struct vmlog vmlog;
 	void *user;
 };
 
@@ -271,14 +273,23 @@ static void report_lost(struct jvm *j)
 		j->s->cb.lost(j->s->ctx, j, nr);
 }
 
+static void on_vmlog(void *ctx, struct jvm_event *e)
+{
+	on_record(ctx, JVM_REC_event, &(union jvm_record){ .event = *e });
+}
+
 static void drain_jvm(struct jvm *j, bool all)
 {
+	uint64_t skipped;
 	uint32_t i;
 
 	/* not before hello(): the callbacks would not know whose it is */
 	if (!j->ctl || j->dead || !j->told)
 		return;
 	drain_log(j, all);
+	skipped = vmlog_drain(&j->vmlog, all, &j->s->copy, on_vmlog, j);
+	if (skipped)
+		j->s->cb.lost(j->s->ctx, j, skipped);
 	for (i = 0; i < j->s->nr_rings && !j->dead; i++)
 		drain_ring(j, i);
 	report_lost(j);
@@ -307,7 +318,7 @@ static int sealed_memfd(const char *name, size_t size, bool seal)
 	return fd;
 }
 
-enum { MAX_FDS = 3 };
+enum { MAX_FDS = 4 };
 
 static bool send_msg(struct jvm *j, const struct jvm_msg *msg, const int *fds, size_t nr_fds)
 {
@@ -366,7 +377,7 @@ static bool make_rings(struct jvm *j, int fd, uint32_t flags)
 		.max_depth = s->o.max_depth, .max_stack = s->o.max_stack_bytes,
 		.flags = flags | (s->o.places ? JVM_PLACES : 0) | (s->o.stuck ? JVM_STUCK : 0),
 		.log_limit = LOG_LIMIT,
-		.sources = s->o.sources,
+		.sources = s->o.sources, .tell = s->o.tell,
 	};
 	memcpy(j->ctl->intervals, s->o.intervals, sizeof(j->ctl->intervals));
 	j->tails = xcalloc(s->nr_rings, sizeof(*j->tails));
@@ -378,20 +389,26 @@ static bool set_up(struct jvm *j)
 {
 	struct jvm_server *s = j->s;
 	struct jvm_msg m = { .type = JVM_MSG_SETUP, .setup = { .area_bytes = s->area_bytes } };
-	int fds[MAX_FDS];
+	int fds[MAX_FDS], trees;
+	size_t nr = 2;
 	bool ok;
 
 	fds[0] = sealed_memfd("arcprof-rings", s->area_bytes, true);
 	fds[1] = sealed_memfd("arcprof-log", 0, false);
-	fds[2] = callflow_area(j, false, &m);
+	trees = callflow_area(j, false, &m);
 	m.flags |= s->o.sample ? JVM_SAMPLE : 0;
 	j->log_fd = fds[1];
-	ok = fds[0] >= 0 && fds[1] >= 0 && make_rings(j, fds[0], m.flags) &&
-	     send_msg(j, &m, fds, fds[2] >= 0 ? 3 : 2);
+	if (trees >= 0)
+		fds[nr++] = trees;
+	if (s->o.tell & JVM_TELL_BY_LOG && vmlog_open(&j->vmlog)) {
+		m.flags |= JVM_VM_LOG;
+		fds[nr++] = j->vmlog.fd;
+	}
+	ok = fds[0] >= 0 && fds[1] >= 0 && make_rings(j, fds[0], m.flags) && send_msg(j, &m, fds, nr);
 	if (fds[0] >= 0)
 		close(fds[0]);
-	if (fds[2] >= 0)
-		close(fds[2]);
+	if (trees >= 0)
+		close(trees);
 	return ok;
 }
 
@@ -527,6 +544,7 @@ static void free_jvm(struct jvm *j)
 		munmap(j->ctl, j->s->area_bytes);
 	if (j->log_fd >= 0)
 		close(j->log_fd);
+	vmlog_close(&j->vmlog);
 	close(j->sock);
 	nstid_release(&j->tids);
 	free(j->tails);
@@ -584,6 +602,7 @@ static bool add_jvm(struct jvm_server *s, int fd, const struct peer *p)
 	j->own_pid = p->own_pid;
 	j->came_ns = clock_mono_ns();
 	j->log_fd = -1;
+	j->vmlog.fd = -1;
 	j->next = s->jvms;
 	s->jvms = j;
 	s->nr_jvms++;

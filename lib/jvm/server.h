@@ -120,6 +120,7 @@ struct jvm_server_opts {
 	uint64_t ring_bytes;		/* of each of the rings of a JVM; power of two */
 	uint64_t sources;		/* bits 1 << enum jvm_source: tell of these, too */
 	uint64_t intervals[JVM_MAX_SOURCES];	/* as jvm_ctl has them */
+	uint32_t tell;			/* events that JVMs are asked to tell of: enum jvm_tell */
 	bool callflow;			/* call trees: callbacks.callflow makes their memory */
 	/* no JVMs: the agent is not placed, and the environment left as it is */
 	bool programs;

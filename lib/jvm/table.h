@@ -104,6 +104,18 @@ RECORD(dump_end, OWN,
 	FIELD(u32, dump_end.lost)
 	FIELD(u32, dump_end.hidden)
 	TEXT(dump_end.why, dump_end.why_len))
+RECORD(event, OWN,
+	FIELD(u32, event.kind)
+	TID(event.thread)
+	FIELD(u64, event.duration_ns)
+	FIELD(u64, event.values[0])
+	FIELD(u64, event.values[1])
+	FIELD(u64, event.values[2])
+	TEXT(event.what, event.what_len)
+	TEXT(event.cause, event.cause_len))
+RECORD(no_event, OWN,
+	FIELD(u32, no_event.tell)
+	TEXT(no_event.why, no_event.why_len))
 
 #undef RECORD
 #undef FIELD

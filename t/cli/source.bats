@@ -88,6 +88,9 @@ load ../lib
 @test "source: no more functions than before have over six parameters, which a struct would name" {
 	cd "$TOP"
 	t/stats >/dev/null
-	cat build/parameters.txt
-	[ "$(wc -l <build/parameters.txt)" -le 4 ]
+	# what the JVM calls has the parameters that JVMTI says
+	grep -vxE 'lib/agent/(events.c:on_code|hidden.c:on_define|instrument.c:instrument_hook|vmevents.c:on_exception)' \
+		build/parameters.txt >"$BATS_TEST_TMPDIR/ours" || true
+	cat "$BATS_TEST_TMPDIR/ours"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/ours")" -le 1 ]
 }

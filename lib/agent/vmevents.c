@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+/*
+ * vmevents.c - classes that are loaded, exceptions that are thrown, threads (vmevents.h).
+ *
+ * They have a JVMTI environment of their own, so that its capabilities are there only when they are
+ * asked for: that of exceptions makes every throw slower.
+ */
+#include "agent/vmevents.h"
+#include "agent/agent.h"
+#include "agent/ring.h"
+#include "agent/sys.h"
+
+static jvmtiEnv *ti;			/* of exceptions and classes; NULL: neither is wanted */
+static uint32_t on;			/* enum jvm_tell: what is told of now */
+static bool can_throw;
+
+static void tell_event(struct jvm_event *e)
+{
+	e->time_ns = e->time_ns ? e->time_ns : sys_now();
+	e->thread = sys_tid();
+	e->duration_ns = e->values[1] = e->values[2] = UINT64_MAX;
+	e->what_len = str_len(e->what);
+	e->cause_len = e->cause ? str_len(e->cause) : 0;
+	if (!log_closed())
+		send_event(NULL, e);
+}
+
+static void refuse(uint32_t tell, const char *why)
+{
+	if (tell)
+		send_no_event(NULL, &(struct jvm_no_event){
+			.time_ns = sys_now(), .tell = tell, .why = why, .why_len = str_len(why),
+		});
+}
+
+static bool is_on(uint32_t tell)
+{
+	return load_relaxed(&on) & tell;
+}
+
+/* --- threads --- */
+
+void vmevents_thread(jthread thread, jvmtiEnv *env, bool ends)
+{
+	jvmtiThreadInfo info = { 0 };
+
+	if (!is_on(JVM_TELL_THREAD) || (*env)->GetThreadInfo(env, thread, &info) != JVMTI_ERROR_NONE)
+		return;
+	/* ours is no thread of the program */
+	if (!info.name || !str_eq(info.name, "arcprof"))
+		tell_event(&(struct jvm_event){
+			.kind = ends ? JVM_EVENT_THREAD_END : JVM_EVENT_THREAD_START,
+			.what = info.name ? info.name : "",
+			.cause = info.is_daemon ? "daemon" : NULL,
+			.values = { UINT64_MAX },
+		});
+	(*env)->Deallocate(env, (void *)info.name);
+}
+
+/* --- classes --- */
+
+struct text {
+	char s[512];
+	size_t len;
+};
+
+static void put(struct text *t, const char *s)
+{
+	while (s && *s && t->len < sizeof(t->s) - 1)
+		t->s[t->len++] = *s++;
+	t->s[t->len] = 0;
+}
+
+static void put_hex(struct text *t, uint32_t v)
+{
+	char c[2] = { 0 };
+	int shift = 28;
+
+	while (shift && !(v >> shift))
+		shift -= 4;
+	for (; shift >= 0; shift -= 4) {
+		c[0] = "0123456789abcdef"[v >> shift & 15];
+		put(t, c);
+	}
+}
+
+/* Of the three that every JVM has, short names; of others, class and identity. */
+static void put_loader(struct text *t, JNIEnv *env, jobject loader)
+{
+	static const char builtin[] = "Ljdk/internal/loader/ClassLoaders$";
+	jclass cls = (*env)->GetObjectClass(env, loader);
+	char *sig = NULL;
+	jint hash = 0;
+
+	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE)
+		return;
+	if (!memcmp(sig, builtin, sizeof(builtin) - 1) && sig[sizeof(builtin) - 1] == 'A') {
+		put(t, "app");
+	} else if (!memcmp(sig, builtin, sizeof(builtin) - 1) && sig[sizeof(builtin) - 1] == 'P') {
+		put(t, "platform");
+	} else {
+		(*ti)->GetObjectHashCode(ti, loader, &hash);
+		put(t, sig);
+		put(t, "@");
+		put_hex(t, hash);
+	}
+	(*ti)->Deallocate(ti, (void *)sig);
+	(*env)->DeleteLocalRef(env, cls);
+}
+
+static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass cls)
+{
+	struct text loader = { .len = 0 };
+	char *sig = NULL;
+	jobject l = NULL;
+
+	if (!is_on(JVM_TELL_CLASS) || (*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE)
+		return;
+	if ((*ti)->GetClassLoader(ti, cls, &l) == JVMTI_ERROR_NONE && l)
+		put_loader(&loader, env, l);
+	else
+		put(&loader, "boot");
+	tell_event(&(struct jvm_event){
+		.kind = JVM_EVENT_CLASS_LOAD, .what = sig, .cause = loader.s, .values = { UINT64_MAX },
+	});
+	(*ti)->Deallocate(ti, (void *)sig);
+	if (l)
+		(*env)->DeleteLocalRef(env, l);
+}
+
+/* --- exceptions --- */
+
+static void put_method(struct text *t, JNIEnv *env, jmethodID method)
+{
+	char *name = NULL, *sig = NULL;
+	jclass cls = NULL;
+
+	if ((*ti)->GetMethodDeclaringClass(ti, method, &cls) != JVMTI_ERROR_NONE)
+		return;
+	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) == JVMTI_ERROR_NONE &&
+	    (*ti)->GetMethodName(ti, method, &name, NULL, NULL) == JVMTI_ERROR_NONE) {
+		put(t, sig);
+		put(t, ".");
+		put(t, name);
+	}
+	(*ti)->Deallocate(ti, (void *)sig);
+	(*ti)->Deallocate(ti, (void *)name);
+	(*env)->DeleteLocalRef(env, cls);
+}
+
+/* Before its catcher runs; one that passes native code is thrown again behind it. */
+static void JNICALL on_exception(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method,
+				 jlocation location, jobject exception, jmethodID catcher, jlocation where)
+{
+	const uint64_t now = sys_now();
+	struct text from = { .len = 0 };
+	char *sig = NULL;
+	jclass cls;
+
+	if (!is_on(JVM_TELL_EXCEPTION))
+		return;
+	cls = (*env)->GetObjectClass(env, exception);
+	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) == JVMTI_ERROR_NONE) {
+		put_method(&from, env, method);
+		tell_event(&(struct jvm_event){
+			.time_ns = now, .kind = JVM_EVENT_EXCEPTION, .what = sig, .cause = from.s,
+			.values = { catcher != NULL },
+		});
+		(*ti)->Deallocate(ti, (void *)sig);
+	}
+	(*env)->DeleteLocalRef(env, cls);
+}
+
+/* --- on and off --- */
+
+static void set_mode(jvmtiEvent event, bool enable)
+{
+	(*ti)->SetEventNotificationMode(ti, enable ? JVMTI_ENABLE : JVMTI_DISABLE, event, NULL);
+}
+
+static bool have_environment(JavaVM *jvm)
+{
+	jvmtiEventCallbacks cb;
+
+	if (ti)
+		return true;
+	memset(&cb, 0, sizeof(cb));
+	cb.ClassLoad = on_class;
+	cb.Exception = on_exception;
+	return (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) == JNI_OK &&
+	       (*ti)->SetEventCallbacks(ti, &cb, sizeof(cb)) == JVMTI_ERROR_NONE;
+}
+
+static bool take_capability(void)
+{
+	jvmtiCapabilities have, want;
+
+	memset(&have, 0, sizeof(have));
+	memset(&want, 0, sizeof(want));
+	if ((*ti)->GetPotentialCapabilities(ti, &have) != JVMTI_ERROR_NONE ||
+	    !have.can_generate_exception_events)
+		return false;
+	want.can_generate_exception_events = 1;
+	return (*ti)->AddCapabilities(ti, &want) == JVMTI_ERROR_NONE;
+}
+
+void vmevents_load(JavaVM *jvm)
+{
+	if (ring_ctl()->tell & JVM_TELL_EXCEPTION && have_environment(jvm))
+		can_throw = take_capability();
+}
+
+void vmevents_on(JavaVM *jvm, JNIEnv *env)
+{
+	uint32_t tell = ring_ctl()->tell;
+	const char *why = NULL;
+	uint32_t refused;
+
+	if (!tell)
+		return;
+	if (tell & (JVM_TELL_CLASS | JVM_TELL_EXCEPTION) && !have_environment(jvm))
+		tell &= ~(uint32_t)(JVM_TELL_CLASS | JVM_TELL_EXCEPTION);
+	if (tell & JVM_TELL_EXCEPTION && !can_throw) {
+		refuse(JVM_TELL_EXCEPTION, "a JVM tells of exceptions only when it starts with the agent");
+		tell &= ~(uint32_t)JVM_TELL_EXCEPTION;
+	}
+	refused = vmlog_on(env, tell, &why);
+	refuse(refused, why);
+	store_relaxed(&on, tell);
+	if (tell & JVM_TELL_CLASS)
+		set_mode(JVMTI_EVENT_CLASS_LOAD, true);
+	if (tell & JVM_TELL_EXCEPTION)
+		set_mode(JVMTI_EVENT_EXCEPTION, true);
+}
+
+/* The environment stays: a callback may be under way. Without its events it costs nothing. */
+void vmevents_off(JNIEnv *env)
+{
+	uint32_t was = load_relaxed(&on);
+
+	store_relaxed(&on, 0);
+	if (was & JVM_TELL_CLASS)
+		set_mode(JVMTI_EVENT_CLASS_LOAD, false);
+	if (was & JVM_TELL_EXCEPTION)
+		set_mode(JVMTI_EVENT_EXCEPTION, false);
+	vmlog_off(env);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vmevents.h - events of the VM in time, those of enum jvm_tell that the recorder asked for. Nothing is
+ * enabled, and no capability taken, of what it did not.
+ *
+ * Collections, safepoints, compilations and unloading are in the VM's own log (vmlog.c), which it writes
+ * to a file of the recorder's; what else there is comes from JVMTI (vmevents.c).
+ */
+#ifndef AGENT_VMEVENTS_H
+#define AGENT_VMEVENTS_H
+
+#include <jvmti.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What this JVM can give only when it starts: in Agent_OnLoad. */
+void vmevents_load(JavaVM *jvm);
+/* The VM is up. */
+void vmevents_on(JavaVM *jvm, JNIEnv *env);
+/* What ran before it does not any more, but for callbacks that are under way; env may be NULL. */
+void vmevents_off(JNIEnv *env);
+/* A Java thread starts, or ends: called by it. */
+void vmevents_thread(jthread thread, jvmtiEnv *ti, bool ends);
+
+/* The recorder's file for the VM's log; -1: none. It is this room's then. */
+void vmlog_take(int fd);
+/*
+ * Makes the VM write these kinds (enum jvm_tell) to the file. Returns those that it cannot; *why is then
+ * a text.
+ */
+uint32_t vmlog_on(JNIEnv *env, uint32_t tell, const char **why);
+void vmlog_off(JNIEnv *env);
+
+#endif

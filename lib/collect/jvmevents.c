@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "base/mem.h"
+#include "collect/jvmevents.h"
+#include "jvm/proto.h"
+#include "trace/record.h"
+
+static const struct {
+	const char *name;
+	uint32_t tell;
+} names[] = {
+	{ "gc", JVM_TELL_GC },
+	{ "safepoint", JVM_TELL_SAFEPOINT },
+	{ "jit", JVM_TELL_JIT },
+	{ "class", JVM_TELL_CLASS },
+	{ "exception", JVM_TELL_EXCEPTION },
+	{ "thread", JVM_TELL_THREAD },
+	/* what costs next to nothing: an exception does, in programs that throw many */
+	{ "jvm", JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS | JVM_TELL_THREAD },
+};
+
+/* The agent's numbers are those of the trace. */
+_Static_assert(JVM_EVENT_GC == (int)EVENT_GC && JVM_EVENT_DEOPT == (int)EVENT_DEOPT &&
+	       JVM_EVENT_THREAD_END == (int)EVENT_THREAD_END && JVM_EVENT_NR <= (int)EVENT_NR, "kinds of events");
+
+uint32_t jvmevents_named(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(names[i].name, name))
+			return names[i].tell;
+	return 0;
+}
+
+void jvmevents_names(uint32_t tell, struct buf *b)
+{
+	const char *comma = "";
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names) && strcmp(names[i].name, "jvm"); i++) {
+		if (!(tell & names[i].tell))
+			continue;
+		buf_fmt(b, "%s%s", comma, names[i].name);
+		comma = ",";
+	}
+}
+
+void jvmevents_refused(struct refused *f, int pid, const struct jvm_no_event *r)
+{
+	struct buf b = BUF_INIT;
+
+	buf_str(&b, "events ");
+	jvmevents_names(r->tell, &b);
+	refused_source(f, b.data, pid, r->why);
+	buf_release(&b);
+}

@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * vmlog.c - reads HotSpot's log (vmlog.h).
+ *
+ * Sources: share/runtime/safepoint.cpp (SafepointTracing::end), share/gc/shared/gcTraceTime.inline.hpp and
+ * gcCause.cpp, share/compiler/compileTask.cpp (CompileTask::print_impl), share/runtime/deoptimization.cpp
+ * (log_deopt), share/classfile/javaClasses and systemDictionary.cpp, of JDK 17 to 25.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "jvm/proto.h"
+#include "jvm/vmlog.h"
+
+#define UNKNOWN UINT64_MAX
+
+/* --- words of a line --- */
+
+struct text {
+	const char *p, *end;
+};
+
+static size_t left(const struct text *t)
+{
+	return t->end - t->p;
+}
+
+static bool skip(struct text *t, const char *word)
+{
+	size_t len = strlen(word);
+
+	if (left(t) < len || memcmp(t->p, word, len))
+		return false;
+	t->p += len;
+	return true;
+}
+
+static void skip_blanks(struct text *t)
+{
+	while (t->p < t->end && *t->p == ' ')
+		t->p++;
+}
+
+/* Up to the next blank, behind which it goes on. */
+static struct text word(struct text *t)
+{
+	struct text w;
+
+	skip_blanks(t);
+	w.p = t->p;
+	while (t->p < t->end && *t->p != ' ')
+		t->p++;
+	w.end = t->p;
+	skip_blanks(t);
+	return w;
+}
+
+static bool is(const struct text *t, const char *s)
+{
+	return left(t) == strlen(s) && !memcmp(t->p, s, left(t));
+}
+
+static bool contains(const struct text *t, const char *s)
+{
+	return memmem(t->p, left(t), s, strlen(s));
+}
+
+/* Decimal digits; false: there are none, or too many. */
+static bool number(struct text *t, uint64_t *v)
+{
+	const char *from = t->p;
+
+	*v = 0;
+	for (; t->p < t->end && *t->p >= '0' && *t->p <= '9'; t->p++) {
+		if (*v > (UINT64_MAX - 9) / 10)
+			return false;
+		*v = *v * 10 + (*t->p - '0');
+	}
+	return t->p > from;
+}
+
+/* "label123 ns" anywhere in the line; UNKNOWN: it is not there. */
+static uint64_t value_of(const struct text *line, const char *label)
+{
+	const char *at = memmem(line->p, left(line), label, strlen(label));
+	struct text t = { at ? at + strlen(label) : NULL, line->end };
+	uint64_t v;
+
+	return at && number(&t, &v) ? v : UNKNOWN;
+}
+
+/* "5.664ms", "0.041s". */
+static bool duration(struct text *t, uint64_t *ns)
+{
+	uint64_t whole, scale;
+	const char *point;
+
+	if (!number(t, &whole) || !skip(t, "."))
+		return false;
+	for (point = t->p; t->p < t->end && *t->p >= '0' && *t->p <= '9'; t->p++)
+		;
+	scale = t->end - t->p >= 2 && !memcmp(t->p, "ms", 2) ? 1000000 :
+		t->p < t->end && *t->p == 's' ? 1000000000 : 0;
+	if (!scale || whole > UINT64_MAX / scale / 2)
+		return false;
+	*ns = whole * scale;
+	for (; point < t->p; point++)
+		*ns += (*point - '0') * (scale /= 10);
+	return (skip(t, "ms") || skip(t, "s")) && !left(t);
+}
+
+static void trim(struct text *t)
+{
+	while (t->p < t->end && t->end[-1] == ' ')
+		t->end--;
+}
+
+static void set_what(struct jvm_event *e, struct text t)
+{
+	trim(&t);
+	e->what = t.p;
+	e->what_len = MIN(left(&t), (size_t)JVM_MAX_STRING);
+}
+
+static void set_cause(struct jvm_event *e, struct text t)
+{
+	trim(&t);
+	e->cause = t.p;
+	e->cause_len = MIN(left(&t), (size_t)JVM_MAX_STRING);
+}
+
+/* The log has the time at which it ended. */
+static void set_duration(struct jvm_event *e, uint64_t ns)
+{
+	e->duration_ns = ns;
+	e->time_ns -= MIN(e->time_ns, ns);
+}
+
+/* --- collections --- */
+
+/* "15M", "512K", in bytes. */
+static bool size(struct text *t, uint64_t *bytes)
+{
+	static const char units[] = "BKMGT";
+	const char *unit;
+
+	if (!number(t, bytes) || !left(t) || !*t->p || !(unit = strchr(units, *t->p)) ||
+	    *bytes >> (64 - 10 * (unit - units) - 1))
+		return false;
+	*bytes <<= 10 * (unit - units);
+	t->p++;
+	return true;
+}
+
+/* "(3%)", which ZGC puts behind sizes. */
+static void skip_share(struct text *t)
+{
+	const char *end = t->p < t->end && *t->p == '(' ? memchr(t->p, ')', left(t)) : NULL;
+
+	if (end && end[-1] == '%')
+		t->p = end + 1;
+}
+
+/* "15M->4M(64M)", "20M(10%)->6M(3%)". */
+static bool sizes(struct text t, struct jvm_event *e)
+{
+	uint64_t before, after, capacity = UNKNOWN;
+
+	if (!size(&t, &before))
+		return false;
+	skip_share(&t);
+	if (!skip(&t, "->") || !size(&t, &after))
+		return false;
+	skip_share(&t);
+	if (skip(&t, "(") && (!size(&t, &capacity) || !skip(&t, ")")))
+		return false;
+	if (left(&t))
+		return false;
+	e->values[0] = before;
+	e->values[1] = after;
+	e->values[2] = capacity;
+	return true;
+}
+
+static struct text last_word(const struct text *t)
+{
+	struct text w = { t->end, t->end };
+
+	while (w.p > t->p && w.p[-1] != ' ')
+		w.p--;
+	return w;
+}
+
+/* The group in parentheses at the end of the title; what is in them may have some, too. */
+static bool last_group(struct text title, struct text *group)
+{
+	const char *p;
+	int depth = 0;
+
+	trim(&title);
+	if (title.p == title.end || title.end[-1] != ')')
+		return false;
+	for (p = title.end; p > title.p; p--) {
+		depth += p[-1] == ')' ? 1 : p[-1] == '(' ? -1 : 0;
+		if (!depth)
+			break;
+	}
+	if (depth || p <= title.p + 1)
+		return false;
+	*group = (struct text){ p, title.end - 1 };
+	return true;
+}
+
+/*
+ * "Pause Young (Normal) (G1 Evacuation Pause)": what comes last is the cause, which begins with a capital; a
+ * kind of pause of G1 does, too, but is never the only one.
+ */
+static void split_title(struct text title, struct jvm_event *e)
+{
+	struct text head = title, group, before;
+
+	set_what(e, title);
+	if (!last_group(title, &group))
+		return;
+	if (skip(&group, "Evacuation Failure")) {
+		head.end = group.p - strlen("(Evacuation Failure");
+		trim(&head);
+		if (!last_group(head, &group))
+			return;
+	}
+	if (group.p == group.end || *group.p < 'A' || *group.p > 'Z')
+		return;
+	before = (struct text){ title.p, group.p - 1 };
+	set_cause(e, group);
+	set_what(e, before);
+}
+
+/* "Pause ...", "Concurrent ...", "Major Collection ..."; generational ZGC puts "Y: " before. */
+static bool collection_kind(struct text t, bool is_cycle, struct jvm_event *e)
+{
+	if (left(&t) > 3 && t.p[1] == ':' && t.p[2] == ' ')
+		t.p += 3;
+	if (skip(&t, "Pause "))
+		e->kind = JVM_EVENT_GC;
+	else if (skip(&t, "Concurrent ") ||
+		 (is_cycle && (skip(&t, "Garbage Collection") || contains(&t, " Collection ("))))
+		e->kind = JVM_EVENT_GC_CONCURRENT;
+	else
+		return false;
+	return true;
+}
+
+static bool collection(struct text t, bool is_cycle, struct jvm_event *e)
+{
+	uint64_t nr, ns = UNKNOWN;
+	struct text w;
+
+	if (!skip(&t, "GC(") || !number(&t, &nr) || !skip(&t, ") ") || !collection_kind(t, is_cycle, e))
+		return false;
+	trim(&t);
+	w = last_word(&t);
+	if (duration(&w, &ns)) {
+		t.end = last_word(&t).p;
+		trim(&t);
+	}
+	w = last_word(&t);
+	if (sizes(w, e)) {
+		t.end = w.p;
+		trim(&t);
+	}
+	/* "Concurrent Mark Cycle" alone says that it begins */
+	if (ns == UNKNOWN && e->values[0] == UNKNOWN)
+		return false;
+	split_title(t, e);
+	if (ns != UNKNOWN)
+		set_duration(e, ns);
+	return true;
+}
+
+/* --- safepoints --- */
+
+static bool safepoint(struct text t, struct jvm_event *e)
+{
+	uint64_t total = value_of(&t, "Total: ");
+	const char *quote;
+
+	if (!skip(&t, "Safepoint \"") || !(quote = memchr(t.p, '"', left(&t))) || total == UNKNOWN)
+		return false;
+	e->kind = JVM_EVENT_SAFEPOINT;
+	set_what(e, (struct text){ t.p, quote });
+	e->values[0] = value_of(&t, "Reaching safepoint: ");
+	e->values[1] = value_of(&t, "At safepoint: ");
+	set_duration(e, total);
+	return true;
+}
+
+/* --- compilations --- */
+
+static bool all_of(const struct text *t, const char *chars)
+{
+	const char *p;
+
+	for (p = t->p; p < t->end; p++)
+		if (!*p || !strchr(chars, *p))
+			return false;
+	return t->p < t->end;
+}
+
+/* What stands between the number and the name: "% s! 4"; of several compilers, the tier. */
+static struct text flags_and_name(struct text *t, bool *osr, uint64_t *tier)
+{
+	struct text w = word(t);
+
+	while (all_of(&w, "%sb!n*-")) {
+		*osr |= contains(&w, "%");
+		w = word(t);
+	}
+	if (left(&w) == 1 && *w.p >= '0' && *w.p <= '4') {
+		*tier = *w.p - '0';
+		w = word(t);
+	}
+	return w;
+}
+
+/* "@ 10 (97 bytes)", "(0 bytes)", "(native)   (static)". */
+static uint64_t bytecodes(struct text *t, bool *native)
+{
+	uint64_t v, bytes = UNKNOWN;
+
+	*native = false;
+	if (skip(t, "@ "))
+		word(t);
+	if (skip(t, "(native)")) {
+		*native = true;
+		skip_blanks(t);
+		skip(t, "(static)");
+	} else if (skip(t, "(") && number(t, &v) && skip(t, " bytes)"))
+		bytes = v;
+	return bytes;
+}
+
+/* "16 % !   3       G::main @ 10 (97 bytes)   made not entrant: reason", "... COMPILE SKIPPED: reason". */
+static bool compilation(struct text t, struct jvm_event *e)
+{
+	struct text name, why;
+	bool osr = false, native;
+	uint64_t id;
+
+	skip_blanks(&t);
+	if (!number(&t, &id))
+		return false;
+	e->values[2] = id;
+	name = flags_and_name(&t, &osr, &e->values[0]);
+	if (!contains(&name, "::"))
+		return false;
+	set_what(e, name);
+	e->values[1] = bytecodes(&t, &native);
+	skip_blanks(&t);
+	why = t;
+	if (skip(&why, "COMPILE SKIPPED: ")) {
+		e->kind = JVM_EVENT_NOT_COMPILED;
+	} else if (skip(&why, "made not entrant") || skip(&why, "made not used") || skip(&why, "made zombie")) {
+		e->kind = JVM_EVENT_INVALIDATE;
+		skip(&why, ": ");
+	} else if (left(&t)) {
+		return false;
+	} else {
+		e->kind = JVM_EVENT_COMPILE;
+		why = (struct text){ native ? "native wrapper" : osr ? "OSR" : "", NULL };
+		why.end = why.p + strlen(why.p);
+	}
+	set_cause(e, why);
+	return true;
+}
+
+/* "cid=  16 osr level=4 G.main([Ljava/lang/String;)V trap_bci=13 osr_bci=10 unstable_if reinterpret pc=...". */
+static bool deoptimization(struct text t, struct jvm_event *e)
+{
+	struct text reason = { NULL, NULL }, w;
+
+	if (!skip(&t, "cid="))
+		return false;
+	skip_blanks(&t);
+	if (!number(&t, &e->values[2]))
+		e->values[2] = UNKNOWN;
+	e->values[0] = value_of(&t, "level=");
+	e->values[1] = value_of(&t, "trap_bci=");
+	for (w = word(&t); left(&w); w = word(&t)) {
+		if (!e->what_len && contains(&w, "(") && contains(&w, "."))
+			set_what(e, w);
+		else if (e->what_len && !contains(&w, "=") && !reason.p)
+			reason = w;
+		else if (reason.p && !contains(&w, "=") && reason.end + 1 == w.p)
+			reason.end = w.end;
+	}
+	e->kind = JVM_EVENT_DEOPT;
+	if (reason.p)
+		set_cause(e, reason);
+	return e->what_len;
+}
+
+/* "unloading class Foo 0x0000000801234567". */
+static bool unloading(struct text t, struct jvm_event *e)
+{
+	if (!skip(&t, "unloading class "))
+		return false;
+	set_what(e, word(&t));
+	e->kind = JVM_EVENT_CLASS_UNLOAD;
+	return e->what_len;
+}
+
+/* --- the log --- */
+
+/* "[123ns][456][gc,phases   ] " */
+static bool head(struct text *t, struct jvm_event *e, struct text *tags)
+{
+	const char *end;
+	uint64_t tid;
+
+	if (!skip(t, "[") || !number(t, &e->time_ns) || !skip(t, "ns][") || !number(t, &tid) ||
+	    tid > INT32_MAX || !skip(t, "]["))
+		return false;
+	end = memchr(t->p, ']', left(t));
+	if (!end)
+		return false;
+	e->thread = tid;
+	*tags = (struct text){ t->p, end };
+	trim(tags);
+	t->p = end + 1;
+	return skip(t, " ");
+}
+
+bool vmlog_line(const char *line, size_t len, struct jvm_event *e)
+{
+	struct text t = { line, line + len }, tags;
+
+	*e = (struct jvm_event){
+		.duration_ns = UNKNOWN, .values = { UNKNOWN, UNKNOWN, UNKNOWN }, .what = "", .cause = "",
+	};
+	if (!head(&t, e, &tags))
+		return false;
+	if (is(&tags, "gc"))
+		return collection(t, true, e);
+	if (is(&tags, "gc,phases") || is(&tags, "gc,marking"))
+		return collection(t, false, e);
+	if (is(&tags, "safepoint"))
+		return safepoint(t, e);
+	if (is(&tags, "jit,compilation"))
+		return compilation(t, e);
+	if (is(&tags, "deoptimization"))
+		return deoptimization(t, e);
+	return is(&tags, "class,unload") && unloading(t, e);
+}
+
+enum { PIECE = 1 << 20, SHARE = 16 << 20, MOST = 256 << 20, PUNCH = 4 << 20 };
+
+bool vmlog_open(struct vmlog *v)
+{
+	*v = (struct vmlog){ .fd = memfd_create("arcprof-vm-log", MFD_CLOEXEC) };
+	return v->fd >= 0;
+}
+
+void vmlog_close(struct vmlog *v)
+{
+	if (v->fd >= 0)
+		close(v->fd);
+	v->fd = -1;
+}
+
+/* The whole lines of data; returns their bytes. */
+static size_t take_lines(const char *data, size_t len, void (*event)(void *ctx, struct jvm_event *e),
+			 void *ctx)
+{
+	const char *p = data, *nl;
+	struct jvm_event e;
+
+	while ((nl = memchr(p, '\n', data + len - p))) {
+		if (vmlog_line(p, nl - p, &e))
+			event(ctx, &e);
+		p = nl + 1;
+	}
+	return p - data;
+}
+
+/* What is left when the JVM writes faster than anyone reads. */
+static uint64_t skip_backlog(struct vmlog *v)
+{
+	struct stat st;
+
+	if (fstat(v->fd, &st) || (uint64_t)st.st_size < v->read || st.st_size - v->read <= MOST)
+		return 0;
+	v->read = st.st_size;
+	return 1;
+}
+
+uint64_t vmlog_drain(struct vmlog *v, bool all, struct buf *scratch,
+		     void (*event)(void *ctx, struct jvm_event *e), void *ctx)
+{
+	uint64_t skipped, budget = all ? MOST : SHARE;
+
+	if (v->fd < 0)
+		return 0;
+	skipped = skip_backlog(v);
+	while (budget) {
+		ssize_t got;
+		size_t used;
+
+		buf_reset(scratch);
+		got = pread(v->fd, buf_room(scratch, PIECE), PIECE, v->read);
+		if (got <= 0)
+			break;
+		used = take_lines(scratch->data, got, event, ctx);
+		if (!used && got < PIECE)
+			break;
+		skipped += !used;
+		v->read += used ? used : PIECE;
+		budget -= MIN(budget, (uint64_t)PIECE);
+	}
+	if (v->read - v->punched >= PUNCH) {
+		uint64_t to = v->read & ~4095ull;
+
+		fallocate(v->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, v->punched, to - v->punched);
+		v->punched = to;
+	}
+	return skipped;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vmlog.h - a JVM's own log, which the agent makes it write to a file of ours (agent/vmlog.c): collections,
+ * safepoints, compilations and unloaded classes, as struct jvm_event.
+ *
+ * Its lines are those of -Xlog with the decorators timenanos, tid and tags. They are hostile input, as all
+ * that comes from a JVM; a line that is not understood is none of these events.
+ */
+#ifndef JVM_VMLOG_H
+#define JVM_VMLOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "jvm/record.h"
+
+struct vmlog {
+	int fd;			/* -1: not open */
+	uint64_t read, punched;	/* bytes: read up to here, and given back */
+};
+
+/* Makes the file; false: that failed. */
+bool vmlog_open(struct vmlog *v);
+void vmlog_close(struct vmlog *v);
+/*
+ * Hands over the events of lines that are whole; texts are good for the call. all: to the end; else
+ * a share that is more than an honest JVM writes meanwhile. Returns how many stretches were
+ * skipped, because the JVM wrote too much or lines without an end. scratch is overwritten.
+ */
+uint64_t vmlog_drain(struct vmlog *v, bool all, struct buf *scratch,
+		     void (*event)(void *ctx, struct jvm_event *e), void *ctx);
+
+/*
+ * A line without its newline; false: it is no such event. The texts of *e are in line, or fixed, and
+ * not terminated.
+ */
+bool vmlog_line(const char *line, size_t len, struct jvm_event *e);
+
+#endif

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* u-vmlog.c - lines of a JVM's log, as JDK 17 and 25 write them with each collector. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "jvm/proto.h"
+#include "jvm/vmlog.h"
+#include "unit.h"
+
+static void put_value(struct buf *b, uint64_t v)
+{
+	if (v == UINT64_MAX)
+		buf_str(b, " -");
+	else
+		buf_fmt(b, " %" PRIu64, v);
+}
+
+/* "kind time duration values [what] [cause]"; "none". */
+static void check_line(const char *line, const char *want)
+{
+	size_t len = strlen(line);
+	char *copy = xmalloc(len + 1);	/* what is read beyond it, the sanitizer sees */
+	struct buf b = BUF_INIT;
+	struct jvm_event e;
+
+	memcpy(copy, line, len);
+	if (!vmlog_line(copy, len, &e)) {
+		buf_str(&b, "none");
+	} else {
+		buf_fmt(&b, "%u %" PRIu64, e.kind, e.time_ns);
+		put_value(&b, e.duration_ns);
+		put_value(&b, e.values[0]);
+		put_value(&b, e.values[1]);
+		put_value(&b, e.values[2]);
+		buf_fmt(&b, " [%.*s] [%.*s]", (int)e.what_len, e.what, (int)e.cause_len, e.cause);
+	}
+	CHECK_STR(b.data, want);
+	buf_release(&b);
+	free(copy);
+}
+
+TEST(vmlog_pauses_have_their_cause_and_sizes)
+{
+	check_line("[9000000ns][30219][gc             ] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 15M->4M(64M) 5.664ms",
+		   "0 3336000 5664000 15728640 4194304 67108864 [Pause Young (Normal)] [G1 Evacuation Pause]");
+	check_line("[9000000ns][1][gc] GC(7) Pause Full (System.gc()) 32M->1M(10M) 3.204ms",
+		   "0 5796000 3204000 33554432 1048576 10485760 [Pause Full] [System.gc()]");
+	check_line("[9000000ns][1][gc] GC(1) Pause Young (Allocation Failure) 4416K->512K(15M) 1.100ms",
+		   "0 7900000 1100000 4521984 524288 15728640 [Pause Young] [Allocation Failure]");
+	check_line("[9000000ns][1][gc] GC(3) Pause Remark 10M->9M(30M) 1.000ms",
+		   "0 8000000 1000000 10485760 9437184 31457280 [Pause Remark] []");
+	check_line("[9000000ns][1][gc] GC(2) Pause Young (Mixed) (G1 Evacuation Pause) (Evacuation Failure: Allocation) 2M->1M(4M) 1.000ms",
+		   "0 8000000 1000000 2097152 1048576 4194304 [Pause Young (Mixed)] [G1 Evacuation Pause]");
+	check_line("[9000000ns][1][gc] GC(2) Pause Init Mark (unload classes) 0.250ms",
+		   "0 8750000 250000 - - - [Pause Init Mark (unload classes)] []");
+}
+
+TEST(vmlog_concurrent_phases_and_cycles)
+{
+	check_line("[9000000ns][1][gc,marking   ] GC(3) Concurrent Scan Root Regions 0.265ms",
+		   "1 8735000 265000 - - - [Concurrent Scan Root Regions] []");
+	check_line("[9000000ns][1][gc,phases] GC(0) Y: Pause Mark Start 0.017ms",
+		   "0 8983000 17000 - - - [Y: Pause Mark Start] []");
+	check_line("[90000000ns][1][gc] GC(0) Major Collection (System.gc()) 20M(10%)->6M(3%) 0.041s",
+		   "1 49000000 41000000 20971520 6291456 - [Major Collection] [System.gc()]");
+	check_line("[9000000ns][1][gc] GC(0) Garbage Collection (Warmup) 20M(10%)->6M(3%)",
+		   "1 9000000 - 20971520 6291456 - [Garbage Collection] [Warmup]");
+	check_line("[9000000ns][1][gc] GC(3) Concurrent Mark Cycle", "none");
+	check_line("[9000000ns][1][gc,phases] GC(3)   Pre Evacuate Collection Set: 0.1ms", "none");
+	check_line("[9000000ns][1][gc,phases] GC(3) Phase 1: Mark live objects 1.100ms", "none");
+	check_line("[9000000ns][1][gc] Using G1", "none");
+}
+
+TEST(vmlog_safepoints_of_both_versions)
+{
+	check_line("[9000000ns][1][safepoint   ] Safepoint \"ThreadDump\", Time since last: 472095 ns, Reaching safepoint: 2195 ns, At safepoint: 37887 ns, Leaving safepoint: 5628 ns, Total: 40082 ns, Threads: 0 runnable, 10 total",
+		   "2 8959918 40082 2195 37887 - [ThreadDump] []");
+	check_line("[9000000ns][1][safepoint   ] Safepoint \"Cleanup\", Time since last: 1 ns, Reaching safepoint: 5 ns, Cleanup: 2 ns, At safepoint: 3 ns, Total: 10 ns",
+		   "2 8999990 10 5 3 - [Cleanup] []");
+	check_line("[9000000ns][1][safepoint] Safepoint \"x, Total: 3 ns", "none");
+}
+
+TEST(vmlog_compilations_and_their_end)
+{
+	check_line("[5ns][30226][jit,compilation]    7       3       java.lang.String::coder (15 bytes)",
+		   "3 5 - 3 15 7 [java.lang.String::coder] []");
+	check_line("[5ns][1][jit,compilation]   16 % !   4       G::main @ 10 (97 bytes)",
+		   "3 5 - 4 97 16 [G::main] [OSR]");
+	check_line("[5ns][1][jit,compilation]   20  s    n 0      java.lang.Thread::start0 (native)",
+		   "3 5 - 0 - 20 [java.lang.Thread::start0] [native wrapper]");
+	check_line("[5ns][1][jit,compilation]   21     n 0       X::y (native)   (static)",
+		   "3 5 - 0 - 21 [X::y] [native wrapper]");
+	check_line("[5ns][1][jit,compilation]    9       3       java.util.ArrayList::add (25 bytes)   made not entrant: not used",
+		   "5 5 - 3 25 9 [java.util.ArrayList::add] [not used]");
+	check_line("[5ns][1][jit,compilation]    9       3       java.util.ArrayList::add (25 bytes)   made not entrant",
+		   "5 5 - 3 25 9 [java.util.ArrayList::add] []");
+	check_line("[5ns][1][jit,compilation]   33   !   4       A::b (900 bytes)   COMPILE SKIPPED: out of nodes parsing method (retry at different tier)",
+		   "4 5 - 4 900 33 [A::b] [out of nodes parsing method (retry at different tier)]");
+	check_line("[5ns][1][jit,compilation]   33", "none");
+	check_line("[5ns][1][deoptimization ] cid=  16 osr level=4 G.main([Ljava/lang/String;)V trap_bci=13 osr_bci=10 unstable_if reinterpret pc=0x1 relative_pc=0x2",
+		   "6 5 - 4 13 16 [G.main([Ljava/lang/String;)V] [unstable_if reinterpret]");
+	check_line("[5ns][1][class,unload] unloading class Foo$Bar 0x0000000801234567", "8 5 - - - - [Foo$Bar] []");
+}
+
+TEST(vmlog_lines_are_refused_wherever_they_are_cut)
+{
+	static const char *const lines[] = {
+		"[9ns][1][gc] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 15M->4M(64M) 5.664ms",
+		"[9ns][1][gc] GC(0) Pause 99999999999999999999M->4M(64M) 5.664ms",
+		"[9ns][1][gc] GC(0) Pause 17592186044416M->4M(64M) 99999999999999999999.1s",
+		"[9ns][1][gc] GC(0) Pause )(()) 1.1ms",
+		"[9ns][1][safepoint] Safepoint \"a\", Total: 99999999999999999999 ns",
+		"[9ns][1][jit,compilation] 7 % s ! 3 a::b @ 3 (5 bytes) made not entrant: x",
+		"[9ns][1][deoptimization] cid=1 level=4 a.b(c) trap_bci=3 x y pc=1",
+	};
+	struct jvm_event e;
+	size_t i, len;
+
+	for (i = 0; i < ARRAY_SIZE(lines); i++)
+		for (len = 0; len <= strlen(lines[i]); len++) {
+			char *copy = xmalloc(len + 1);
+
+			memcpy(copy, lines[i], len);
+			if (vmlog_line(copy, len, &e))
+				CHECK(e.kind < JVM_EVENT_NR && e.what_len <= len && e.cause_len <= len);
+			free(copy);
+		}
+}
+
+struct got {
+	int nr;
+	uint64_t last_ns;
+};
+
+static void count(void *ctx, struct jvm_event *e)
+{
+	struct got *g = ctx;
+
+	g->nr++;
+	g->last_ns = e->time_ns;
+}
+
+TEST(vmlog_a_line_is_read_when_it_is_whole)
+{
+	static const char line[] = "[7ns][1][safepoint] Safepoint \"a\", Total: 3 ns\n";
+	struct buf scratch = BUF_INIT;
+	struct got g = { 0 };
+	struct vmlog v;
+
+	CHECK(vmlog_open(&v));
+	CHECK_U64(write(v.fd, line, 20), 20);
+	CHECK_U64(vmlog_drain(&v, true, &scratch, count, &g), 0);
+	CHECK_U64(g.nr, 0);
+	CHECK_U64(write(v.fd, line + 20, strlen(line) - 20), strlen(line) - 20);
+	CHECK_U64(vmlog_drain(&v, true, &scratch, count, &g), 0);
+	CHECK_U64(vmlog_drain(&v, true, &scratch, count, &g), 0);
+	CHECK_U64(g.nr, 1);
+	CHECK_U64(g.last_ns, 4);
+	buf_release(&scratch);
+	vmlog_close(&v);
+}
+
+TEST(vmlog_a_line_without_an_end_is_skipped_and_counted)
+{
+	static const char line[] = "\n[7ns][1][safepoint] Safepoint \"a\", Total: 3 ns\n";
+	struct buf scratch = BUF_INIT, junk = BUF_INIT;
+	struct got g = { 0 };
+	struct vmlog v;
+
+	CHECK(vmlog_open(&v));
+	memset(buf_room(&junk, 1 << 20), 'x', 1 << 20);
+	CHECK_U64(write(v.fd, junk.data, 1 << 20), 1 << 20);
+	CHECK_U64(write(v.fd, line, strlen(line)), strlen(line));
+	CHECK_U64(vmlog_drain(&v, true, &scratch, count, &g), 1);
+	CHECK_U64(g.nr, 1);
+	buf_release(&scratch);
+	buf_release(&junk);
+	vmlog_close(&v);
+}
