@@ -101,9 +101,10 @@ static void add_report(struct opt_join *j, size_t i, size_t at)
 {
 	const struct report *r = reports[i];
 	const struct opt plain = OPT_SET(0, r->name, struct report_request, report, i, r->help);
-	const struct opt with_argument =
+	struct opt with_argument =
 		OPT_SET_STR(r->name, struct report_request, argument, report, i, r->argument, r->help);
 
+	with_argument.arg_optional = r->argument_optional;
 	opt_join_add(j, (const struct opt[]){ r->argument ? with_argument : plain, OPT_END }, at);
 }
 
@@ -263,7 +264,7 @@ static int check_request(const struct report_request *q, const struct report *r,
 		log_error("--prune: a percentage is from 0 to 100");
 	else if (!all_numbers("--pid", &q->pids, &e) || !all_numbers("--tid", &q->tids, &e) ||
 		 !all_numbers("--cpu", &q->cpus, &e) || (r->check && r->check(o, &e)))
-		log_error("%s", e.msg);
+		log_err(&e);
 	else if (fits(q, r, nr_text))
 		return 0;
 	return EXIT_USAGE;

@@ -84,6 +84,7 @@ struct report {
 	const char *name;		/* also its option: --name */
 	const char *help;		/* of that option */
 	const char *argument;		/* what help calls its argument; NULL: it takes none */
+	bool argument_optional;		/* then it is "" when there is none */
 	bool argument_is_metrics;	/* their names, with commas; "calls" is n of calls */
 	unsigned int formats;		/* a set: format.h */
 	const char *legend;		/* at the end of text: what columns mean, which sums hold; or NULL */
@@ -109,7 +110,7 @@ struct report {
 
 /* All reports, in the order of help; x is the row report_x. */
 #define REPORT_LIST(R) R(xarc) R(xtree) R(xprof) R(correlate) R(rt) R(gen) R(tprof) R(threads) R(sched) \
-	R(arc) R(annotate)
+	R(log) R(gc) R(jit) R(classes) R(exceptions) R(timeline) R(arc) R(annotate)
 #define REPORT_DECLARE(name) extern const struct report report_##name;
 REPORT_LIST(REPORT_DECLARE)
 

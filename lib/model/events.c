@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/events.h"
+
+const char *const event_value_keys[VALUE_NR] = {
+	[VALUE_BEFORE] = "before_bytes", [VALUE_AFTER] = "after_bytes", [VALUE_CAPACITY] = "capacity_bytes",
+	[VALUE_REACH] = "reach_ns", [VALUE_STOPPED] = "stopped_ns", [VALUE_TIER] = "tier",
+	[VALUE_BYTECODE] = "bytecode_bytes", [VALUE_BCI] = "bci", [VALUE_COMPILE_ID] = "compile_id",
+	[VALUE_CAUGHT] = "caught",
+};
+
+const struct event_kind_row event_kinds[EVENT_NR] = {
+	[EVENT_GC] = { "pause", "gc", true, { VALUE_BEFORE, VALUE_AFTER, VALUE_CAPACITY } },
+	[EVENT_GC_CONCURRENT] = { "concurrent", "gc", true, { VALUE_BEFORE, VALUE_AFTER, VALUE_CAPACITY } },
+	[EVENT_SAFEPOINT] = { "safepoint", "safepoint", true, { VALUE_REACH, VALUE_STOPPED } },
+	[EVENT_COMPILE] = { "compile", "jit", false, { VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID } },
+	[EVENT_NOT_COMPILED] = { "not-compiled", "jit", false,
+				 { VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID } },
+	[EVENT_INVALIDATE] = { "invalidate", "jit", false, { VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID } },
+	[EVENT_DEOPT] = { "deopt", "jit", false, { VALUE_TIER, VALUE_BCI, VALUE_COMPILE_ID } },
+	[EVENT_CLASS_LOAD] = { "load", "class", false, { 0 } },
+	[EVENT_CLASS_UNLOAD] = { "unload", "class", false, { 0 } },
+	[EVENT_EXCEPTION] = { "exception", "exception", false, { VALUE_CAUGHT } },
+	[EVENT_THREAD_START] = { "thread-start", "thread", false, { 0 } },
+	[EVENT_THREAD_END] = { "thread-end", "thread", false, { 0 } },
+};
+
+static bool is_name(const char *name, const char *text, size_t len)
+{
+	return strlen(name) == len && !memcmp(name, text, len);
+}
+
+uint32_t event_kinds_named(const char *name, size_t len)
+{
+	uint32_t kinds = 0;
+	size_t i;
+
+	for (i = 0; i < EVENT_NR; i++)
+		if (is_name(event_kinds[i].name, name, len) || is_name(event_kinds[i].group, name, len))
+			kinds |= 1u << i;
+	return kinds;
+}
+
+bool event_has_value(uint32_t kind, enum event_value v)
+{
+	const uint8_t *values = event_kinds[kind].values;
+
+	return values[0] == v || values[1] == v || values[2] == v;
+}
+
+uint64_t event_value(const struct event *x, enum event_value v)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(x->values); i++)
+		if (event_kinds[x->kind].values[i] == v)
+			return x->values[i];
+	return EVENT_UNKNOWN;
+}
+
+const char *events_str(const struct events *v, uint32_t string)
+{
+	return model_str(&v->strings, string);
+}
+
+static uint32_t string_of(struct events *v, const char *s, size_t len)
+{
+	return strtab_add(&v->strings.consumers.names, s, len);
+}
+
+static uint32_t tid_of(const struct events *v, uint32_t thread)
+{
+	uint32_t at = map_get(&v->names.thread_of, thread);
+
+	return at == MAP_NONE ? 0 : v->names.threads[at].tid;
+}
+
+static int on_event(void *ctx, const struct rec_event *r)
+{
+	struct events *v = ctx;
+	struct event x = {
+		.time_ns = r->time_ns, .duration_ns = r->duration_ns, .kind = r->kind,
+		.values = { r->values[0], r->values[1], r->values[2] },
+	};
+	uint32_t proc = r->proc;
+
+	v->nr_all++;
+	v->nr_strange += r->kind >= EVENT_NR;
+	if (r->kind >= EVENT_NR || !(v->o->kinds & 1u << r->kind) || !window_has(&v->window, r->time_ns))
+		return 0;
+	x.thread = r->thread ? names_thread(&v->names, r->thread, &proc) : 0;
+	x.process = names_process(&v->names, proc);
+	if (v->o->select && !selection_has_thread(v->o->select, &v->strings, x.process, x.thread))
+		return 0;
+	x.tid = tid_of(v, r->thread);
+	x.what = string_of(v, r->what, r->what_len);
+	x.cause = string_of(v, r->cause, r->cause_len);
+	if (!event_kinds[r->kind].lasts)
+		x.duration_ns = EVENT_UNKNOWN;
+	VEC_GROW(v->list, v->nr, v->alloc);
+	v->list[v->nr++] = x;
+	return 0;
+}
+
+static int by_time(const void *a, const void *b, void *ctx)
+{
+	const struct event *x = *(const struct event *const *)a, *y = *(const struct event *const *)b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x < y ? -1 : x > y;	/* as they were written */
+}
+
+static void sort(struct events *v)
+{
+	struct event *sorted = xcalloc(v->nr, sizeof(*sorted));
+	const struct event **order = xcalloc(v->nr, sizeof(*order));
+	size_t i;
+
+	for (i = 0; i < v->nr; i++)
+		order[i] = &v->list[i];
+	qsort_r(order, v->nr, sizeof(*order), by_time, NULL);
+	for (i = 0; i < v->nr; i++)
+		sorted[i] = *order[i];
+	free(order);
+	free(v->list);
+	v->list = sorted;
+	v->alloc = v->nr;
+}
+
+/* The recording, as far as the window has it; of one that was cut off, to the last event. */
+static void set_bounds(struct events *v)
+{
+	uint64_t start = names_label_u64(&v->names, "jvm_events.start_ns");
+	uint64_t end = names_label_u64(&v->names, "jvm_events.end_ns");
+
+	v->start_ns = MAX(start ? start : v->trace_start_ns, v->window.from_ns);
+	if (!end)
+		end = v->nr ? v->list[v->nr - 1].time_ns : v->start_ns;
+	v->end_ns = MAX(MIN(end, v->window.to_ns), v->start_ns);
+}
+
+int events_read(struct events *v, struct trace_reader *t, const struct events_opts *o, struct err *e)
+{
+	static const struct trace_sink sink = { .event = on_event };
+	uint64_t real_ns;
+	int r;
+
+	*v = (struct events){ .o = o };
+	model_init(&v->strings, 1, FLOW_CALLS);
+	names_init(&v->names, &v->strings, &(const struct resolve_opts){ .no_files = true });
+	trace_reader_start(t, &v->trace_start_ns, &real_ns);
+	r = trace_read(t, &names_sink, &v->names, e);
+	if (!r)
+		r = names_window(&v->names, o->from_ns, o->to_ns, &v->window, e);
+	if (!r)
+		r = trace_read(t, &sink, v, e);
+	if (!r && !v->nr_all && !names_label(&v->names, "jvm_events"))
+		r = err_set(e, ENODATA, "events of JVMs were not recorded (arcprof record -e jvm)");
+	if (r)
+		return r;
+	sort(v);
+	set_bounds(v);
+	return 0;
+}
+
+void events_release(struct events *v)
+{
+	free(v->list);
+	names_release(&v->names);
+	model_release(&v->strings);
+}

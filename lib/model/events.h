@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * events.h - what happened in time (struct rec_event): collections, safepoints, compilations, classes,
+ * exceptions, threads. What the members of an event mean is a row of event_kinds[]; a new kind is one more.
+ */
+#ifndef MODEL_EVENTS_H
+#define MODEL_EVENTS_H
+
+#include "base/buf.h"
+#include "model/names.h"
+
+/* Keys of values, the same for all kinds; JSON and CSV have them as they are. */
+enum event_value {
+	VALUE_NONE,
+	VALUE_BEFORE,		/* bytes in use */
+	VALUE_AFTER,
+	VALUE_CAPACITY,
+	VALUE_REACH,		/* ns until all threads had stopped */
+	VALUE_STOPPED,		/* ns that they were */
+	VALUE_TIER,
+	VALUE_BYTECODE,		/* bytes */
+	VALUE_BCI,
+	VALUE_COMPILE_ID,
+	VALUE_CAUGHT,		/* whether by Java code; 0 no */
+	VALUE_NR
+};
+
+extern const char *const event_value_keys[VALUE_NR];
+
+struct event_kind_row {
+	const char *name;	/* for --log=KIND, and shown */
+	const char *group;	/* of "record -e" */
+	bool lasts;		/* it has a duration */
+	uint8_t values[3];	/* enum event_value: what rec_event.values[] are */
+};
+
+extern const struct event_kind_row event_kinds[EVENT_NR];
+
+/* Sets a bit (1 << enum event_kind) for each kind of that name, or of that group; 0: there is none. */
+uint32_t event_kinds_named(const char *name, size_t len);
+
+struct event {
+	uint64_t time_ns, duration_ns;	/* EVENT_UNKNOWN: it has none, or it is not known */
+	uint64_t values[3];
+	uint32_t kind;
+	uint32_t process, thread;	/* consumers; thread 0: none */
+	uint32_t tid;
+	uint32_t what, cause;		/* strings of the model; cause may be "" */
+};
+
+struct events_opts {
+	uint64_t from_ns, to_ns;	/* the window after the start, as names_window() has it */
+	uint32_t kinds;			/* bits; others are left out */
+	const struct selection *select;	/* processes and threads; NULL: all */
+};
+
+struct events {
+	struct names names;		/* first: it is the context of names_sink, too */
+	struct model strings;
+	const struct events_opts *o;
+	struct window window;
+	struct event *list;		/* by time */
+	size_t nr, alloc;
+	uint64_t nr_all;		/* of all kinds, before any selection */
+	uint64_t nr_strange;		/* of kinds that this version does not know */
+	uint64_t trace_start_ns;	/* times are shown after this */
+	uint64_t start_ns, end_ns;	/* of the window, within the recording */
+};
+
+/* -ENODATA: nothing of this was recorded. */
+int events_read(struct events *v, struct trace_reader *t, const struct events_opts *o, struct err *e);
+void events_release(struct events *v);
+
+const char *events_str(const struct events *v, uint32_t string);
+/* The value of that meaning; EVENT_UNKNOWN: the kind has none, or it is not known. */
+uint64_t event_value(const struct event *x, enum event_value v);
+/* Of a tier, size and so on: is there such a value for the kind? */
+bool event_has_value(uint32_t kind, enum event_value v);
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/quote.h"
+#include "report/events.h"
+#include "version.h"
+
+int event_report_check(const struct report_opts *o, struct err *e)
+{
+	if (o->profile->cpus && o->profile->cpus->nr_items)
+		return err_set(e, EINVAL, "--cpu: events do not say on which CPU they were");
+	if (o->select.modules->nr_items || o->select.symbols->nr_items)
+		return err_set(e, EINVAL, "--module and --symbol select stacks, which events of JVMs do not have");
+	return 0;
+}
+
+int event_report_read(struct events *v, struct events_opts *eo, uint32_t kinds, struct trace_reader *t,
+		      const struct report_opts *o, struct err *e)
+{
+	int r;
+
+	*eo = (struct events_opts){
+		.from_ns = o->profile->from_ns, .to_ns = o->profile->to_ns,
+		.kinds = kinds, .select = &o->select,
+	};
+	r = events_read(v, t, eo, e);
+	if (r)
+		events_release(v);
+	return r;
+}
+
+/* What JVMs could not tell of: "refused.N". */
+static void put_refused(const struct events *v, FILE *out)
+{
+	struct buf b = BUF_INIT;
+	char key[32];
+	unsigned int i;
+
+	for (i = 0; i < 1000; i++) {
+		const char *text;
+
+		snprintf(key, sizeof(key), "refused.%u", i);
+		text = names_label(&v->names, key);
+		if (!text)
+			break;
+		fprintf(out, "not recorded: %s\n", quote_str(&b, text));
+	}
+	buf_release(&b);
+}
+
+void event_report_head(const struct events *v, FILE *out)
+{
+	const char *recorded = names_label(&v->names, "jvm_events");
+	const char *command = names_label(&v->names, "command");
+	struct buf b = BUF_INIT;
+
+	buf_fmt(&b, "%zu of %" PRIu64 " events", v->nr, v->nr_all);
+	if (recorded) {
+		buf_str(&b, " (");
+		quote_add(&b, recorded);
+		buf_putc(&b, ')');
+	}
+	buf_str(&b, " over ");
+	report_put_duration(&b, v->end_ns - v->start_ns);
+	buf_fmt(&b, ", %" PRIu64 " lost", v->names.lost);
+	if (v->nr_strange)
+		buf_fmt(&b, ", %" PRIu64 " of kinds unknown to this version", v->nr_strange);
+	if (command) {
+		buf_str(&b, "; ");
+		quote_add(&b, command);
+	}
+	fprintf(out, "%s\n", b.data);
+	put_refused(v, out);
+	buf_release(&b);
+}
+
+void event_report_json(const struct events *v, struct json *j, const char *report)
+{
+	json_object(j, NULL);
+	json_object(j, "arcprof");
+	json_str(j, "version", ARCPROF_VERSION);
+	json_str(j, "report", report);
+	json_end(j);
+	json_object(j, "source");
+	json_str(j, "command", names_label(&v->names, "command"));
+	json_str(j, "host", names_label(&v->names, "host"));
+	json_str(j, "recorded", names_label(&v->names, "jvm_events"));
+	json_u64(j, "elapsed_ns", v->end_ns - v->start_ns);
+	json_u64(j, "lost", v->names.lost);
+	json_u64(j, "events", v->nr_all);
+	json_u64(j, "selected", v->nr);
+	json_end(j);
+}
+
+void event_put_bytes(struct buf *b, uint64_t bytes)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	double v = bytes;
+	size_t i;
+
+	for (i = 0; v >= 1024 && i < 4; i++)
+		v /= 1024;
+	buf_fmt(b, i ? "%.1f %s" : "%.0f %s", v, units[i]);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* events.h - what the reports of events share: how they are read, and their first line. */
+#ifndef REPORT_EVENTS_H
+#define REPORT_EVENTS_H
+
+#include "model/events.h"
+#include "report/report.h"
+#include "report/sheet.h"
+
+/* For struct report: which options do not fit. */
+int event_report_check(const struct report_opts *o, struct err *e);
+/* Those that the report's options select; releases *v on failure. */
+int event_report_read(struct events *v, struct events_opts *eo, uint32_t kinds, struct trace_reader *t,
+		      const struct report_opts *o, struct err *e);
+/* What was recorded, how much, and what is missing. */
+void event_report_head(const struct events *v, FILE *out);
+/* The same in JSON: opens an object. */
+void event_report_json(const struct events *v, struct json *j, const char *report);
+/* "15.0 MiB", "976 B". */
+void event_put_bytes(struct buf *b, uint64_t bytes);
+
+#endif

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * eventsum.c - events summed up: collections and safepoints by cause, compilations by tier and reason,
+ * classes by loader, exceptions by class and method.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/quote.h"
+#include "report/events.h"
+
+struct part {			/* what is one row: equal in all three */
+	uint32_t kind, what, cause;
+};
+
+struct item {			/* an event, and its row */
+	struct part part;
+	const struct event *event;
+};
+
+struct sum {
+	struct part part;
+	const struct item *items;
+	size_t nr;
+	/* Of durations; max_ns EVENT_UNKNOWN: there are none. */
+	uint64_t total_ns, max_ns, p50_ns, p99_ns;
+	uint64_t reach_ns;		/* EVENT_UNKNOWN: not of this kind */
+	int64_t freed;
+	bool has_freed;
+	uint64_t first_ns, last_ns;
+};
+
+struct sums {
+	struct events v;
+	struct events_opts eo;
+	struct item *items;
+	struct sum *list;
+	size_t nr, alloc;
+	uint64_t nr_of_kind[EVENT_NR];
+};
+
+/* ---- from events to rows ---- */
+
+static uint32_t text(struct sums *s, const char *t)
+{
+	return strtab_adds(&s->v.strings.consumers.names, t);
+}
+
+static uint32_t tier(struct sums *s, const struct event *x)
+{
+	uint64_t v = event_value(x, VALUE_TIER);
+	char name[32];
+
+	if (v == EVENT_UNKNOWN)
+		return text(s, "");
+	snprintf(name, sizeof(name), "tier %" PRIu64, v);
+	return text(s, name);
+}
+
+static struct part part_of(struct sums *s, const struct event *x)
+{
+	struct part p = { x->kind, x->what, x->cause };
+
+	switch (x->kind) {
+	case EVENT_COMPILE:
+		p.what = tier(s, x);
+		break;
+	case EVENT_NOT_COMPILED:
+	case EVENT_INVALIDATE:
+	case EVENT_DEOPT:
+		p.what = tier(s, x);
+		break;
+	case EVENT_CLASS_LOAD:
+	case EVENT_CLASS_UNLOAD:
+		p.what = text(s, "");
+		break;
+	default:
+		break;
+	}
+	return p;
+}
+
+static int compare_parts(const struct part *a, const struct part *b)
+{
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->what != b->what)
+		return a->what < b->what ? -1 : 1;
+	return a->cause < b->cause ? -1 : a->cause > b->cause;
+}
+
+static int by_part(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+	int r = compare_parts(&x->part, &y->part);
+
+	if (r)
+		return r;
+	if (x->event->duration_ns != y->event->duration_ns)
+		return x->event->duration_ns < y->event->duration_ns ? -1 : 1;
+	return x->event < y->event ? -1 : x->event > y->event;
+}
+
+/* Nearest rank, of durations that ascend. */
+static uint64_t percentile(const struct sum *x, size_t nr_known, unsigned int percent)
+{
+	size_t rank = (nr_known * percent + 99) / 100;
+
+	return x->items[rank ? rank - 1 : 0].event->duration_ns;
+}
+
+static void add_up(struct sum *x)
+{
+	size_t i, known = 0;
+
+	x->max_ns = x->p50_ns = x->p99_ns = x->reach_ns = EVENT_UNKNOWN;
+	x->first_ns = UINT64_MAX;
+	for (i = 0; i < x->nr; i++) {
+		const struct event *e = x->items[i].event;
+		uint64_t before = event_value(e, VALUE_BEFORE), after = event_value(e, VALUE_AFTER);
+		uint64_t reach = event_value(e, VALUE_REACH);
+
+		x->first_ns = MIN(x->first_ns, e->time_ns);
+		x->last_ns = MAX(x->last_ns, e->time_ns);
+		if (e->duration_ns != EVENT_UNKNOWN) {
+			x->total_ns += e->duration_ns;
+			known++;		/* they come first */
+		}
+		if (reach != EVENT_UNKNOWN)
+			x->reach_ns = reach + (x->reach_ns == EVENT_UNKNOWN ? 0 : x->reach_ns);
+		if (before != EVENT_UNKNOWN && after != EVENT_UNKNOWN) {
+			x->freed += (int64_t)(before - after);
+			x->has_freed = true;
+		}
+	}
+	if (!known)
+		return;
+	x->max_ns = x->items[known - 1].event->duration_ns;
+	x->p50_ns = percentile(x, known, 50);
+	x->p99_ns = percentile(x, known, 99);
+}
+
+static int in_order(const void *a, const void *b, void *ctx)
+{
+	const struct sum *x = a, *y = b;
+	const struct sums *s = ctx;
+	int r;
+
+	if (x->part.kind != y->part.kind)
+		return x->part.kind < y->part.kind ? -1 : 1;
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	if (x->nr != y->nr)
+		return x->nr > y->nr ? -1 : 1;
+	r = strcmp(events_str(&s->v, x->part.what), events_str(&s->v, y->part.what));
+	return r ? r : strcmp(events_str(&s->v, x->part.cause), events_str(&s->v, y->part.cause));
+}
+
+static void make_sums(struct sums *s)
+{
+	size_t i;
+
+	s->items = xcalloc(s->v.nr, sizeof(*s->items));
+	for (i = 0; i < s->v.nr; i++) {
+		s->items[i] = (struct item){ part_of(s, &s->v.list[i]), &s->v.list[i] };
+		s->nr_of_kind[s->v.list[i].kind]++;
+	}
+	qsort(s->items, s->v.nr, sizeof(*s->items), by_part);
+	for (i = 0; i < s->v.nr; i++) {
+		if (!i || compare_parts(&s->items[i].part, &s->items[i - 1].part)) {
+			VEC_GROW(s->list, s->nr, s->alloc);
+			s->list[s->nr++] = (struct sum){ .part = s->items[i].part, .items = &s->items[i] };
+		}
+		s->list[s->nr - 1].nr++;
+	}
+	for (i = 0; i < s->nr; i++)
+		add_up(&s->list[i]);
+	qsort_r(s->list, s->nr, sizeof(*s->list), in_order, s);
+}
+
+/* ---- rows ---- */
+
+static struct cell known(uint64_t v)
+{
+	return v == EVENT_UNKNOWN ? cell_absent : cell_u64(v);
+}
+
+static struct cell name_cell(const struct events *v, uint32_t string)
+{
+	const char *s = events_str(v, string);
+
+	return *s ? cell_text(s) : cell_absent;
+}
+
+/* What lasts. */
+static const struct sheet_column lasting[] = {
+	{ "n", "n", 7 },
+	{ "total_ns", "Total", 11, 6, .seconds = true },
+	{ "mean_ns", "Mean", 10, 6, .seconds = true },
+	{ "p50_ns", "p50", 10, 6, .seconds = true },
+	{ "p99_ns", "p99", 10, 6, .seconds = true },
+	{ "max_ns", "Max", 10, 6, .seconds = true },
+	{ "run_percent", "%Run", 6, 2 },
+	{ "reach_ns", "Reaching", 10, 6, .seconds = true },
+	{ "freed_bytes", "Freed", 13 },
+	{ "kind", "Kind", -10 },
+	{ "what", "What", -32 },
+	{ "cause", "Cause", -1 },
+};
+
+static void lasting_row(const struct sums *s, const struct sum *x, struct sheet *sheet)
+{
+	uint64_t elapsed = s->v.end_ns - s->v.start_ns;
+	bool has = x->max_ns != EVENT_UNKNOWN;
+
+	sheet_row(sheet, NULL, (const struct cell[]){
+		cell_u64(x->nr),
+		has ? cell_u64(x->total_ns) : cell_absent,
+		has ? cell_u64(x->total_ns / x->nr) : cell_absent,
+		known(x->p50_ns),
+		known(x->p99_ns),
+		known(x->max_ns),
+		has && elapsed ? cell_real(100.0 * x->total_ns / elapsed) : cell_absent,
+		known(x->reach_ns),
+		x->has_freed ? cell_i64(x->freed) : cell_absent,
+		cell_text(event_kinds[x->part.kind].name),
+		name_cell(&s->v, x->part.what),
+		name_cell(&s->v, x->part.cause),
+	});
+}
+
+/* What happens. */
+static const struct sheet_column happening[] = {
+	{ "n", "n", 9 },
+	{ "kind_percent", "%Kind", 6, 2 },
+	{ "first_ns", "First", 11, 6, .seconds = true },
+	{ "last_ns", "Last", 11, 6, .seconds = true },
+	{ "kind", "Kind", -12 },
+	{ "what", "What", -32 },
+	{ "cause", "Cause", -1 },
+};
+
+static void happening_row(const struct sums *s, const struct sum *x, struct sheet *sheet)
+{
+	uint64_t start = s->v.trace_start_ns;
+
+	sheet_row(sheet, NULL, (const struct cell[]){
+		cell_u64(x->nr),
+		cell_real(100.0 * x->nr / s->nr_of_kind[x->part.kind]),
+		cell_u64(x->first_ns - MIN(x->first_ns, start)),
+		cell_u64(x->last_ns - MIN(x->last_ns, start)),
+		cell_text(event_kinds[x->part.kind].name),
+		name_cell(&s->v, x->part.what),
+		name_cell(&s->v, x->part.cause),
+	});
+}
+
+/* Of text: each kind as a whole. */
+static void put_totals(const struct sums *s, FILE *out)
+{
+	struct buf b = BUF_INIT;
+	uint32_t kind;
+	size_t i;
+
+	for (kind = 0; kind < EVENT_NR; kind++) {
+		uint64_t total = 0;
+
+		if (!s->nr_of_kind[kind])
+			continue;
+		for (i = 0; i < s->nr; i++)
+			total += s->list[i].part.kind == kind ? s->list[i].total_ns : 0;
+		buf_fmt(&b, "%s%" PRIu64 " %s", b.len ? "; " : "", s->nr_of_kind[kind],
+			event_kinds[kind].name);
+		if (!event_kinds[kind].lasts)
+			continue;
+		buf_str(&b, " in ");
+		report_put_duration(&b, total);
+	}
+	if (b.len)
+		fprintf(out, "\nAll: %s\n", b.data);
+	buf_release(&b);
+}
+
+static void put_sums(struct sums *s, const struct report_opts *o, bool lasts, FILE *out)
+{
+	size_t nr = o->limit ? MIN(s->nr, (size_t)o->limit) : s->nr, i;
+	struct sheet sheet;
+
+	sheet_init(&sheet, o->format, out);
+	if (o->format == FORMAT_JSON) {
+		event_report_json(&s->v, &sheet.json, o->report->name);
+		json_array(&sheet.json, "rows");
+	} else if (o->format == FORMAT_TEXT) {
+		event_report_head(&s->v, out);
+		fputs(lasts ? " Units :: s; Freed :: bytes\n\n" : " Units :: s\n\n", out);
+	}
+	if (lasts)
+		sheet_columns(&sheet, lasting, ARRAY_SIZE(lasting));
+	else
+		sheet_columns(&sheet, happening, ARRAY_SIZE(happening));
+	for (i = 0; i < nr; i++)
+		(lasts ? lasting_row : happening_row)(s, &s->list[i], &sheet);
+	if (o->format == FORMAT_JSON) {
+		json_end(&sheet.json);
+		report_json_hidden(&sheet.json, s->nr - nr);
+		json_end(&sheet.json);
+	} else if (o->format == FORMAT_TEXT) {
+		if (nr < s->nr)
+			fprintf(out, "... %zu more\n", s->nr - nr);
+		put_totals(s, out);
+	}
+}
+
+static int print(struct trace_reader *t, const struct report_opts *o, uint32_t kinds, bool lasts, FILE *out,
+		 struct err *e)
+{
+	struct sums s = { .nr = 0 };
+	int r = event_report_read(&s.v, &s.eo, kinds, t, o, e);
+
+	if (r)
+		return r;
+	make_sums(&s);
+	put_sums(&s, o, lasts, out);
+	r = !s.nr;
+	free(s.items);
+	free(s.list);
+	events_release(&s.v);
+	return r;
+}
+
+#define KIND(k) (1u << EVENT_##k)
+
+static int gc_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	return print(t, o, KIND(GC) | KIND(GC_CONCURRENT) | KIND(SAFEPOINT), true, out, e);
+}
+
+static int jit_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	const uint32_t kinds = KIND(COMPILE) | KIND(NOT_COMPILED) | KIND(INVALIDATE) | KIND(DEOPT);
+
+	return print(t, o, kinds, false, out, e);
+}
+
+static int classes_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	return print(t, o, KIND(CLASS_LOAD) | KIND(CLASS_UNLOAD), false, out, e);
+}
+
+static int exceptions_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	return print(t, o, KIND(EXCEPTION), false, out, e);
+}
+
+const struct report report_gc = {
+	.name = "gc",
+	.help = "show garbage collections and safepoints by cause",
+	.formats = FORMATS_TABLE,
+	.check = event_report_check,
+	.needs = "a trace with events of JVMs",
+	.print_trace = gc_print,
+};
+
+const struct report report_jit = {
+	.name = "jit",
+	.help = "show compilations by tier, and deoptimisations by reason",
+	.formats = FORMATS_TABLE,
+	.check = event_report_check,
+	.needs = "a trace with events of JVMs",
+	.print_trace = jit_print,
+};
+
+const struct report report_classes = {
+	.name = "classes",
+	.help = "show loaded classes by loader",
+	.formats = FORMATS_TABLE,
+	.check = event_report_check,
+	.needs = "a trace with events of JVMs",
+	.print_trace = classes_print,
+};
+
+const struct report report_exceptions = {
+	.name = "exceptions",
+	.help = "show thrown exceptions by class and method",
+	.formats = FORMATS_TABLE,
+	.check = event_report_check,
+	.needs = "a trace with events of JVMs",
+	.print_trace = exceptions_print,
+};

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* log.c - events in order of time, a line each. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/events.h"
+
+enum { AT_VALUES = 7, NR_CELLS = AT_VALUES + VALUE_NR };	/* the last is the note of text */
+
+static void set_columns(struct sheet_column *c)
+{
+	enum event_value v;
+
+	c[0] = (struct sheet_column){ "time_ns", "Time", 13, 6, .seconds = true };
+	c[1] = (struct sheet_column){ "duration_ns", "Duration", 11, 6, .seconds = true };
+	c[2] = (struct sheet_column){ "kind", "Kind", -12 };
+	c[3] = (struct sheet_column){ "thread", "Thread", -24 };
+	c[4] = (struct sheet_column){ "tid", NULL };
+	c[5] = (struct sheet_column){ "what", NULL };
+	c[6] = (struct sheet_column){ "cause", NULL };
+	for (v = 1; v < VALUE_NR; v++)
+		c[AT_VALUES + v - 1] = (struct sheet_column){ event_value_keys[v], NULL };
+	c[NR_CELLS - 1] = (struct sheet_column){ NULL, "What", -1 };
+}
+
+static void put_value(struct buf *b, const char *before, uint64_t v, const char *after)
+{
+	if (v != EVENT_UNKNOWN)
+		buf_fmt(b, "%s%" PRIu64 "%s", before, v, after);
+}
+
+static void put_heap(struct buf *b, const struct event *x)
+{
+	uint64_t capacity = event_value(x, VALUE_CAPACITY);
+
+	if (event_value(x, VALUE_BEFORE) == EVENT_UNKNOWN)
+		return;
+	buf_str(b, ": ");
+	event_put_bytes(b, event_value(x, VALUE_BEFORE));
+	buf_str(b, " -> ");
+	event_put_bytes(b, event_value(x, VALUE_AFTER));
+	if (capacity != EVENT_UNKNOWN) {
+		buf_str(b, " of ");
+		event_put_bytes(b, capacity);
+	}
+}
+
+/* What text says of an event, behind the thread. */
+static void put_note(const struct events *v, const struct event *x, struct buf *b)
+{
+	const char *cause = events_str(v, x->cause);
+
+	buf_str(b, events_str(v, x->what));
+	put_value(b, " @ ", event_value(x, VALUE_BCI), "");
+	if (*cause) {
+		buf_str(b, x->kind == EVENT_EXCEPTION ? " in " : x->kind == EVENT_CLASS_LOAD ? " by " : ", ");
+		buf_str(b, cause);
+	}
+	if (event_value(x, VALUE_CAUGHT) == 0)
+		buf_str(b, ", not caught by Java code");
+	put_value(b, ", tier ", event_value(x, VALUE_TIER), "");
+	put_value(b, ", ", event_value(x, VALUE_BYTECODE), " bytes");
+	if (event_value(x, VALUE_REACH) != EVENT_UNKNOWN) {
+		buf_str(b, ", reached in ");
+		report_put_duration(b, event_value(x, VALUE_REACH));
+	}
+	put_heap(b, x);
+}
+
+static struct cell cell_known(bool has, uint64_t v)
+{
+	return !has ? cell_absent : v == EVENT_UNKNOWN ? cell_none : cell_u64(v);
+}
+
+static void put_row(const struct events *v, const struct event *x, struct sheet *s)
+{
+	const char *thread = x->thread ? consumer_name(&v->strings.consumers, x->thread) : NULL;
+	const char *cause = events_str(v, x->cause);
+	struct buf note = BUF_INIT;
+	struct cell c[NR_CELLS];
+	enum event_value k;
+
+	put_note(v, x, &note);
+	c[0] = cell_u64(x->time_ns - MIN(x->time_ns, v->trace_start_ns));
+	c[1] = cell_known(event_kinds[x->kind].lasts, x->duration_ns);
+	c[2] = cell_text(event_kinds[x->kind].name);
+	c[3] = thread ? cell_text(thread) : cell_absent;
+	c[4] = x->tid ? cell_u64(x->tid) : cell_absent;
+	c[5] = cell_text(events_str(v, x->what));
+	c[6] = *cause ? cell_text(cause) : cell_absent;
+	for (k = 1; k < VALUE_NR; k++)
+		c[AT_VALUES + k - 1] = cell_known(event_has_value(x->kind, k), event_value(x, k));
+	c[NR_CELLS - 1] = cell_text(note.data);
+	sheet_row(s, NULL, c);
+	buf_release(&note);
+}
+
+/* Kinds and groups, with commas; nothing is all. */
+static uint32_t parse_kinds(const char *text, struct err *e)
+{
+	uint32_t kinds = 0, k;
+	struct buf known = BUF_INIT;
+	size_t len, i;
+
+	for (; *text; text += len + (text[len] == ',')) {
+		len = strcspn(text, ",");
+		k = event_kinds_named(text, len);
+		kinds |= k;
+		if (k || !len)
+			continue;
+		for (i = 0; i < EVENT_NR; i++)
+			buf_fmt(&known, "%s%s", i ? ", " : "", event_kinds[i].name);
+		err_set(e, EINVAL, "--log: unknown kind of event '%.*s'", (int)MIN(len, (size_t)60), text);
+		err_hint(e, "kinds: %s; or what they were recorded by: gc, safepoint, jit, class, exception, thread",
+			 known.data);
+		buf_release(&known);
+		return 0;
+	}
+	return kinds ? kinds : UINT32_MAX;
+}
+
+static int check(const struct report_opts *o, struct err *e)
+{
+	return parse_kinds(o->argument, e) ? event_report_check(o, e) : -EINVAL;
+}
+
+static int log_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	struct sheet_column columns[NR_CELLS];
+	struct events_opts eo;
+	struct events v;
+	struct sheet s;
+	size_t i, nr;
+	int r = event_report_read(&v, &eo, parse_kinds(o->argument, e), t, o, e);
+
+	if (r)
+		return r;
+	nr = o->limit ? MIN(v.nr, (size_t)o->limit) : v.nr;
+	set_columns(columns);
+	sheet_init(&s, o->format, out);
+	if (o->format == FORMAT_JSON) {
+		event_report_json(&v, &s.json, "log");
+		json_array(&s.json, "events");
+	} else if (o->format == FORMAT_TEXT) {
+		event_report_head(&v, out);
+		fputs(" Units :: s\n\n", out);
+	}
+	sheet_columns(&s, columns, NR_CELLS);
+	for (i = 0; i < nr; i++)
+		put_row(&v, &v.list[i], &s);
+	if (o->format == FORMAT_JSON) {
+		json_end(&s.json);
+		report_json_hidden(&s.json, v.nr - nr);
+		json_end(&s.json);
+	} else if (o->format == FORMAT_TEXT && nr < v.nr) {
+		fprintf(out, "... %zu more\n", v.nr - nr);
+	}
+	r = !v.nr;
+	events_release(&v);
+	return r;
+}
+
+const struct report report_log = {
+	.name = "log",
+	.help = "list events of JVMs in time order: all kinds, or these",
+	.argument = "kinds",
+	.argument_optional = true,
+	.formats = FORMATS_TABLE,
+	.check = check,
+	.needs = "a trace with events of JVMs",
+	.print_trace = log_print,
+};

@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# Events of JVMs in time, on every JDK of this machine: what the program did a known number of times, and what
+# the JVM's own log and Flight Recorder say of the same run.
+load ../lib
+load ../java
+load ../live
+
+setup_file() {
+	prepare_jdks
+}
+
+teardown() {
+	kill_live
+}
+
+# Rows of a report that match the filter, as CSV.
+rows() {	# <report> <pattern>
+	arcprof report "--$1" --format csv trace | grep -cE -- "$2" || true
+}
+
+# A cell of the row of a summary: <report> <column> <pattern>
+cell() {
+	arcprof report "--$1" --format json trace |
+		jq -r --arg re "$3" "[.rows[] | select([.kind, .what // \"-\", .cause // \"-\"] | join(\" \") | test(\$re)) | .$2] | add"
+}
+
+known_numbers() {
+	arcprof record -q -e jvm,exception -o trace -- java -cp "$CLASSES" Happens 7 >out
+	cat out
+	[ "$(cell exceptions n 'exception java.lang.IllegalStateException Happens.fail')" -eq 700 ]
+	[ "$(cell classes n 'load - Happens.Own@')" -eq 7 ]
+	[ "$(cell gc n 'pause Pause Full System.gc')" -eq 7 ]
+	[ "$(rows log=thread-start ',happens-[0-9]+,[0-9]+,happens-')" -eq 7 ]
+	[ "$(rows log=thread-end ',happens-[0-9]+,[0-9]+,happens-')" -eq 7 ]
+	# the hot method: by C1, then by C2
+	[ "$(rows log=compile ',Happens::hot,')" -ge 2 ]
+	arcprof report --log=exception --thread main --limit 1 trace | tee list
+	grep -qE '^ +[0-9]+\.[0-9]{6} +- exception +main +java\.lang\.IllegalStateException in Happens\.fail$' list
+	grep -qx '\.\.\. 699 more' list
+}
+
+@test "events: exceptions, classes, collections and threads are as many as the program says" { each_jdk known_numbers; }
+
+# Lines of the JVM's log, and the sum of what sed finds in them, in ns.
+own_log() {	# <pattern> <sed expression>
+	grep -E "$1" jvm.log | sed -nE "$2" | awk '{ n++; s += $1 } END { printf "%d %d\n", n, s }'
+}
+
+as_the_log_says() {	# <option of the JVM>
+	arcprof record -q -e gc,safepoint,jit -o trace -- java "$@" -Xmx64m \
+		"-Xlog:gc,gc+phases,safepoint,jit+compilation=debug:file=jvm.log" -cp "$CLASSES" Happens 3 >out
+	own_log '\]\[safepoint *\] Safepoint' 's/.*Total: +([0-9]+) ns.*/\1/p' >want
+	arcprof report --log=safepoint --format json trace |
+		jq -r '[.events[].duration_ns] | "\(length) \(add)"' >got
+	diff want got
+	own_log 'GC\([0-9]+\) ([YyOo]: )?Pause .* [0-9.]+ms' 's/.* ([0-9]+)\.([0-9]{3})ms.*/\1\2000/p' >want
+	arcprof report --log=pause --format json trace |
+		jq -r '[.events[].duration_ns] | "\(length) \(add // 0)"' >got
+	diff want got
+	# from the moment on when the VM is up, when two threads may be about to say something
+	arcprof report --log=compile --format json trace |
+		jq -r '.events[] | "\(.compile_id) \(.what)"' >ours
+	sed -nE '/made not|COMPILE SKIPPED/d; s/.*\[jit,compilation\] +([0-9]+) .* ([^ ]+::[^ ]+) .*/\1 \2/p' jvm.log |
+		awk 'NR == FNR { has[$0] = 1; next } has[$0] { on = 1 } on' ours - >own
+	sort ours >ours.sorted
+	sort own | comm -3 - ours.sorted >differ
+	cat differ
+	[ "$(wc -l <ours)" -gt 5 ]
+	[ "$(wc -l <differ)" -le 2 ]
+}
+
+@test "events: pauses, safepoints and compilations are those of the JVM's log, with G1" { each_jdk as_the_log_says -XX:+UseG1GC; }
+@test "events: the same with the serial collector" { each_jdk as_the_log_says -XX:+UseSerialGC; }
+@test "events: the same with the parallel collector" { each_jdk as_the_log_says -XX:+UseParallelGC; }
+@test "events: the same with ZGC" { each_jdk as_the_log_says -XX:+UseZGC; }
+@test "events: the same with Shenandoah" { each_jdk as_the_log_says -XX:+UseShenandoahGC; }
+
+attached() {
+	start_live
+	say spin 50
+	start_recorder -e jvm,exception -p "$LIVE"
+	say spin 300
+	end_recorder
+	[ "$(rows log=pause,compile ,)" -ge 1 ]
+	arcprof report --log=thread trace >list || true
+	grep -q '^not recorded: events exception of process .*: a JVM tells of exceptions only when it starts' list
+	# nothing of ours is left in the VM's configuration
+	for i in {1..100}; do
+		jcmd "$LIVE" VM.log list >outputs
+		grep -q '/proc/self/fd' outputs || break
+		sleep 0.1
+	done
+	! grep '/proc/self/fd' outputs
+	end_live
+}
+
+@test "events: a JVM that runs already, and its log configuration afterwards" { each_jdk attached; }
+
+not_asked() {
+	arcprof record -q -e gc -o trace -- java -cp "$CLASSES" Happens 1 >out
+	[ "$(rows 'log=safepoint,jit,class,exception,thread' ,)" -eq 0 ] ||
+		[ "$(arcprof report --log --format json trace | jq -r '[.events[].kind] | unique - ["pause", "concurrent"] | length')" -eq 0 ]
+	start_live
+	start_recorder -p "$LIVE"
+	jcmd "$LIVE" VM.log list >outputs
+	! grep '/proc/self/fd' outputs
+	end_recorder
+	end_live
+}
+
+@test "events: nothing is logged that was not asked for" { each_jdk not_asked; }
+
+with_samples() {
+	arcprof record -q -e cpu-clock,jvm -o trace -- java -cp "$CLASSES" Happens 7 >out
+	arcprof report --check trace
+	arcprof report --xprof trace | grep -q 'Happens.hot'
+	arcprof report --timeline trace | tee list
+	grep -qE '^pause +[0-9]+ .*\|.*\|$' list
+	# selections: a window has its events alone, and halves add up
+	all=$(rows log ,)
+	first=$(arcprof report --log --to 200ms --format csv trace | wc -l)
+	rest=$(arcprof report --log --from 200ms --format csv trace | wc -l)
+	echo "$all $first $rest"
+	[ $((first + rest - 1)) -eq "$all" ]
+}
+
+@test "events: beside samples, drawn, and by time" { each_jdk with_samples; }
+
+@test "events: what cannot be is refused in one line" {
+	run_arcprof record -e gc -F 99 -- true
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"need an event that is sampled"* ]]
+	run_arcprof record -e gc --no-java -- true
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--no-java and events of JVMs"* ]]
+	run_arcprof top -e gc --once
+	[ "$status" -eq 2 ]
+	skip_unless_perf
+	arcprof record -q -e cpu-clock -o trace -- true
+	run_arcprof report --gc trace
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"events of JVMs were not recorded (arcprof record -e jvm)"* ]]
+	run_arcprof report --log=pause,nonsense trace
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"unknown kind of event 'nonsense'"*"kinds: pause, "* ]]
+	run_arcprof report --jit --cpu 0 trace
+	[ "$status" -eq 2 ]
+}
