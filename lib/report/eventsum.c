@@ -27,7 +27,7 @@ struct sum {
 	/* Of durations; max_ns EVENT_UNKNOWN: there are none. */
 	uint64_t total_ns, max_ns, p50_ns, p99_ns;
 	uint64_t reach_ns;		/* EVENT_UNKNOWN: not of this kind */
-	int64_t freed;
+	uint64_t freed;			/* bytes; negative as two's complement */
 	bool has_freed;
 	uint64_t first_ns, last_ns;
 };
@@ -131,7 +131,7 @@ static void add_up(struct sum *x)
 		if (reach != EVENT_UNKNOWN)
 			x->reach_ns = reach + (x->reach_ns == EVENT_UNKNOWN ? 0 : x->reach_ns);
 		if (before != EVENT_UNKNOWN && after != EVENT_UNKNOWN) {
-			x->freed += (int64_t)(before - after);
+			x->freed += before - after;
 			x->has_freed = true;
 		}
 	}
@@ -224,7 +224,7 @@ static void lasting_row(const struct sums *s, const struct sum *x, struct sheet 
 		known(x->max_ns),
 		has && elapsed ? cell_real(100.0 * x->total_ns / elapsed) : cell_absent,
 		known(x->reach_ns),
-		x->has_freed ? cell_i64(x->freed) : cell_absent,
+		x->has_freed ? cell_i64((int64_t)x->freed) : cell_absent,
 		cell_text(event_kinds[x->part.kind].name),
 		name_cell(&s->v, x->part.what),
 		name_cell(&s->v, x->part.cause),
