@@ -20,6 +20,7 @@
 #include "model/profile.h"
 #include "model/sched.h"
 #include "model/sourcecheck.h"
+#include "model/wallcheck.h"
 #include "report/report.h"
 
 static const char *const sorts[] = { "default", "cum", "base", "n", "name", "wait", "blocked", "latency",
@@ -43,6 +44,7 @@ static const struct opt report_opts[] = {
 	OPT_FORMAT(O, format, FORMATS_TABLE | FORMATS_OF_TREE, "output format; those after csv show the whole tree, for other programs"),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file> instead of standard output"),
 	OPT_LIST(0, "metric", O, metrics, "name", "show only these metrics, in this order"),
+	OPT_FLAG(0, "off-cpu", O, off_cpu, "show only the time that threads were blocked, of the event wall"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "default", "sort rows by this key"),
 	OPT_U64(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
 	OPT_DOUBLE(0, "prune", O, prune, "percent", NULL, "fold contexts whose cum is below <percent>"),
@@ -305,6 +307,8 @@ static void put_selection(const struct report_request *q, const struct report_op
 			put_list(b, o->name, (const void *)((const char *)ro->own + o->offset));
 	if (q->from || q->from_zero)
 		buf_fmt(b, "%s%s", b->len ? " " : "", q->from ? "--from" : "--from-zero");
+	if (q->off_cpu)
+		buf_fmt(b, "%s--off-cpu", b->len ? " " : "");
 	if (q->to)
 		buf_fmt(b, "%s--to", b->len ? " " : "");
 }
@@ -400,6 +404,22 @@ static int check_calls(struct trace_reader *t)
 	if (c.nr_bad)
 		log_error("%" PRIu64 " threads have other CPU time than the kernel says; first: %s", c.nr_bad,
 			  c.first);
+	return c.nr_bad ? 1 : 0;
+}
+
+static int check_walls(struct trace_reader *t)
+{
+	struct wall_check c;
+	struct err e;
+
+	if (wall_check(t, &c, &e))
+		return log_err(&e);
+	if (c.nr_checked) {
+		put_check(c.nr_bad, "CPU + runnable + blocked = life, and samples are that", c.nr_checked);
+		putchar('\n');
+	}
+	if (c.nr_bad)
+		log_error("%" PRIu64 " sums of wall are wrong; first: %s", c.nr_bad, c.first);
 	return c.nr_bad ? 1 : 0;
 }
 
@@ -521,7 +541,8 @@ static int show(struct subject *s, const struct report_request *q, const struct 
 		log_info("--format=%s leaves out: %s", format_name(q->format), s->view.lacks.data);
 	if (r || !q->check)
 		return r;
-	return bad | check_view(&s->view) | (s->t ? check_sched(s->t) | check_calls(s->t) : 0);
+	bad |= check_view(&s->view);
+	return s->t ? bad | check_sched(s->t) | check_calls(s->t) | check_walls(s->t) : bad;
 }
 
 /* As print_trace(). */
@@ -585,7 +606,8 @@ static struct report_opts show_opts(const struct report_request *q, const struct
 		.report = r, .own = own, .argument = q->argument, .profile = po,
 		.format = q->format, .sort = q->sort, .limit = q->limit, .prune = q->prune,
 		.absolute = q->absolute, .percent = q->percent, .width = term_width(),
-		.select = { &q->pids, &q->tids, &q->comms, &q->threads, &q->modules, &q->symbols },
+		.select = { &q->pids, &q->tids, &q->comms, &q->threads, &q->modules, &q->symbols,
+			    q->off_cpu },
 		.fold = q->fold, .merge_threads = q->merge_threads, .merge_processes = q->merge_processes,
 		.no_inline = q->no_inline, .no_kernel = q->no_kernel, .by_kind = q->by_kind,
 	};

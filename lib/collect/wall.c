@@ -40,7 +40,9 @@ struct account {			/* of a slot */
 	uint64_t from_ns;		/* since when it counts */
 	uint32_t thread;		/* in the trace; 0: not known yet */
 	uint32_t seen_nr;		/* the block that was looked at last */
-	struct wall_times told;		/* what was written */
+	struct wall_times from;		/* what it had done by then, */
+	uint64_t from_blocks;		/* and how often it had blocked */
+	struct wall_times told;		/* what was written, with that */
 	struct block block;
 	struct place *places[NR_PLACES];
 };
@@ -196,6 +198,25 @@ static struct account *account_of(struct walls *w, uint32_t slot)
 	return &w->accounts[slot];
 }
 
+/* What its samples must add up to. */
+static void write_account(struct collect *c, const struct account *a, const struct wall_times *t,
+			  uint64_t end_ns, uint64_t nr_blocks)
+{
+	struct rec_wall r = {
+		.time_ns = end_ns, .begin_ns = a->from_ns, .thread = a->thread,
+		.cpu_ns = t->cpu_ns - a->from.cpu_ns,
+		.runnable_ns = t->preempted_ns - a->from.preempted_ns,
+		.nr_blocks = nr_blocks - a->from_blocks,
+	};
+	unsigned int i;
+
+	for (i = 0; i < WALL_NR_CLASSES; i++) {
+		r.runnable_ns += t->queued_ns[i] - a->from.queued_ns[i];
+		r.blocked_ns += t->blocked_ns[i] - a->from.blocked_ns[i];
+	}
+	trace_write_wall(c->w, &r);
+}
+
 /* All up to now_ns is written; s was read then. */
 static void settle(struct collect *c, struct account *a, const struct wall_slot *s, uint64_t now_ns)
 {
@@ -206,9 +227,13 @@ static void settle(struct collect *c, struct account *a, const struct wall_slot 
 		finish_block(c, a, s);
 	else if (a->block.nr)
 		end_block(c, a, &t, s->state == WALL_BLOCKED ? now_ns : s->woken_ns);
-	if (a->thread)
-		write_rest(c, a, &t, now_ns);
-	a->from_ns = now_ns;
+	if (!a->thread)
+		return;
+	write_rest(c, a, &t, now_ns);
+	write_account(c, a, &t, wall_moment(s, now_ns), s->nr_blocks);
+	a->from_ns = wall_moment(s, now_ns);
+	a->from = t;
+	a->from_blocks = s->nr_blocks;
 	forget_places(a);
 }
 
@@ -344,8 +369,10 @@ void walls_begin(struct collect *c, uint64_t now_ns)
 		if (!wall_read(w->wall, i, &s) || s.state == WALL_FREE)
 			continue;
 		begin_account(a, &s);
-		a->from_ns = now_ns;
-		wall_times_at(&s, now_ns, &a->told);
+		a->from_ns = wall_moment(&s, now_ns);
+		wall_times_at(&s, now_ns, &a->from);
+		a->from_blocks = s.nr_blocks;
+		a->told = a->from;
 	}
 }
 
@@ -406,8 +433,8 @@ int walls_open(struct collect *c, struct err *e)
 	c->walls = w;
 	strtab_init(&w->texts);
 	w->stack = xcalloc(MAX_FRAMES + 1, sizeof(*w->stack));
-	w->on_cpu = reason_of(c, "[on CPU]");
-	w->runnable = reason_of(c, "[runnable]");
+	w->on_cpu = reason_of(c, REASON_ON_CPU);
+	w->runnable = reason_of(c, REASON_RUNNABLE);
 	return 0;
 }
 

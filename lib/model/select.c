@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/select.h"
+#include "trace/record.h"
 
 static bool is_empty(const struct opt_list *l)
 {
@@ -42,7 +43,15 @@ uint8_t selection_wants(const struct selection *s)
 {
 	return (is_empty(s->pids) ? 0 : SELECT_PID) | (is_empty(s->comms) ? 0 : SELECT_COMM) |
 	       (is_empty(s->tids) ? 0 : SELECT_TID) | (is_empty(s->threads) ? 0 : SELECT_THREAD) |
-	       (is_empty(s->modules) ? 0 : SELECT_MODULE) | (is_empty(s->symbols) ? 0 : SELECT_SYMBOL);
+	       (is_empty(s->modules) ? 0 : SELECT_MODULE) | (is_empty(s->symbols) ? 0 : SELECT_SYMBOL) |
+	       (s->off_cpu ? SELECT_OFF_CPU : 0);
+}
+
+/* The ends of the source "wall" but those of threads that ran, or could have. */
+static bool is_wait(const struct consumer *c, const char *name)
+{
+	return c->kind == CONSUMER_REASON && strcmp(name, REASON_ON_CPU) != 0 &&
+	       strcmp(name, REASON_RUNNABLE) != 0;
 }
 
 uint8_t selection_has(const struct selection *s, const struct model *m, uint32_t consumer)
@@ -60,6 +69,7 @@ uint8_t selection_has(const struct selection *s, const struct model *m, uint32_t
 	} else {
 		has |= c->module && select_module(s->modules, model_str(m, c->module)) ? SELECT_MODULE : 0;
 		has |= select_name(s->symbols, name) ? SELECT_SYMBOL : 0;
+		has |= is_wait(c, name) ? SELECT_OFF_CPU : 0;
 	}
 	return has & selection_wants(s);
 }

@@ -26,6 +26,7 @@ static inline bool window_has(const struct window *w, uint64_t time_ns)
 /* A path must have one of each list that is not empty; NULL is an empty list. */
 struct selection {
 	const struct opt_list *pids, *tids, *comms, *threads, *modules, *symbols;
+	bool off_cpu;		/* and end in a reason to wait */
 };
 
 enum select_bits {		/* the lists of a selection */
@@ -35,6 +36,7 @@ enum select_bits {		/* the lists of a selection */
 	SELECT_THREAD = 1 << 3,
 	SELECT_MODULE = 1 << 4,
 	SELECT_SYMBOL = 1 << 5,
+	SELECT_OFF_CPU = 1 << 6,
 	SELECT_BY_THREAD = SELECT_PID | SELECT_COMM | SELECT_TID | SELECT_THREAD,
 };
 

@@ -3,6 +3,7 @@
  * threads.c - a row per thread: how long it ran, waited for a CPU and was blocked; then, for the whole
  * machine, a row per CPU.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/quote.h"
 #include "report/sched.h"
 #include "report/sheet.h"
+#include "report/wallthreads.h"
 
 struct rows {
 	const struct sched_model *m;
@@ -282,9 +284,12 @@ static int threads_print(struct trace_reader *t, const struct report_opts *o, FI
 	struct sched_model m;
 	struct rows r = { .m = &m, .o = o };
 	const struct sched_opts opts = { .from_ns = o->profile->from_ns, .to_ns = o->profile->to_ns };
-	int ret = sched_read(&m, t, &opts, e);
+	int ret = sched_read(&m, t, &opts, e), of_wall;
 
-	if (!ret) {
+	if (ret == -ENODATA) {
+		of_wall = wall_threads_print(t, o, out, e);
+		ret = of_wall == -ENODATA ? ret : of_wall;
+	} else if (!ret) {
 		make_rows(&r);
 		if (o->format == FORMAT_TEXT)
 			print_text(&r, out);
@@ -302,6 +307,6 @@ const struct report report_threads = {
 	.help = "show how long each thread ran, waited and was blocked",
 	.formats = FORMATS_TABLE,
 	.sorts_by_wait = true,
-	.needs = "a trace with dispatches",
+	.needs = "a trace with dispatches or wall",
 	.print_trace = threads_print,
 };

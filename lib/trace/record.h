@@ -201,6 +201,21 @@ struct rec_stub {		/* interpreter, stubs, adapters; also a foreign runtime's per
 	size_t name_len;
 };
 
+/*
+ * What the kernel's side counted for a thread while the source "wall" was recorded, from begin_ns to time_ns.
+ * The states add up to that time, and the weights of the source's samples to each of them.
+ */
+struct rec_wall {
+	uint64_t time_ns;
+	uint32_t thread;
+	uint64_t begin_ns, cpu_ns, runnable_ns, blocked_ns;
+	uint64_t nr_blocks;		/* how often it blocked */
+};
+
+/* The innermost frames of the source "wall" that are no reason to wait. */
+#define REASON_ON_CPU "[on CPU]"
+#define REASON_RUNNABLE "[runnable]"
+
 /* What the thread branches to from then on, until its trace stops, is part of a call of the method. */
 struct rec_bracket {
 	uint64_t time_ns;

@@ -139,6 +139,13 @@ RECORD(stub, META, TIMED, MTE, CODE(0x85), "stub",
 	FIELD(x64, "size", stub.size)
 	FIELD(u32, "proc", stub.proc)
 	TEXT("name", stub.name, stub.name_len))
+RECORD(wall, META, TIMED, MTE, CODE(0x89), "thread.wall",
+	FIELD(u32, "thread", wall.thread)
+	FIELD(u64, "begin", wall.begin_ns, ":ns")
+	FIELD(v, "cpu", wall.cpu_ns, ":ns")
+	FIELD(v, "runnable", wall.runnable_ns, ":ns")
+	FIELD(v, "blocked", wall.blocked_ns, ":ns")
+	FIELD(v, "blocks", wall.nr_blocks))
 RECORD(bracket, META, TIMED, MTE, CODE(0x86), "bracket",
 	FIELD(u32, "proc", bracket.proc)
 	FIELD(u32, "thread", bracket.thread)

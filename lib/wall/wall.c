@@ -263,6 +263,15 @@ static uint64_t past(uint64_t now_ns, uint64_t then_ns)
 	return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 
+uint64_t wall_moment(const struct wall_slot *s, uint64_t now_ns)
+{
+	uint64_t changed = s->since_ns;
+
+	if (s->state == WALL_RUNNABLE && s->block_nr & 1)
+		changed = s->woken_ns;
+	return s->state == WALL_GONE ? changed : MAX(changed, now_ns);
+}
+
 void wall_times_at(const struct wall_slot *s, uint64_t now_ns, struct wall_times *t)
 {
 	uint32_t class = MIN(s->class, (uint32_t)WALL_NR_CLASSES - 1);

@@ -49,13 +49,17 @@ const struct wall_slot *wall_slot_at(const struct wall *w, uint32_t slot);
 bool wall_read(const struct wall *w, uint32_t slot, struct wall_slot *copy);
 /* Nobody looks at a slot that is WALL_GONE any more: another thread may have it. */
 void wall_give_back(struct wall *w, uint32_t slot);
-/* What a thread did until a moment, all of it: the sum is now_ns - born_ns. */
+/* What a thread did until a moment, all of it: the sum is that less born_ns. */
 struct wall_times {
 	uint64_t cpu_ns, preempted_ns;
 	uint64_t blocked_ns[WALL_NR_CLASSES], queued_ns[WALL_NR_CLASSES];
 };
 
-/* now_ns: when s was read, or later while it is known that nothing changed. */
+/*
+ * now_ns: just before s was read, or later while it is known that nothing changed. Where s is younger, the
+ * times are those of when it changed: wall_moment() says when, so that the sum is that less born_ns.
+ */
+uint64_t wall_moment(const struct wall_slot *s, uint64_t now_ns);
 void wall_times_at(const struct wall_slot *s, uint64_t now_ns, struct wall_times *t);
 
 #endif

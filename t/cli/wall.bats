@@ -55,6 +55,8 @@ agrees() {
 	"$ARCPROF" record -q -e wall -o trace "$(workload waits)" 3 >truth
 	agrees 5
 	check_trace trace
+	run_arcprof report -i trace --check
+	[[ $output == *"CPU + runnable + blocked = life"* ]]
 }
 
 @test "wall: with a CPU clock beside it, each is what it is" {
@@ -93,6 +95,32 @@ agrees() {
 	[ "$(cut -d ';' -f 1 folded | grep -c '^sleep \[pid' || true)" -ge 9 ]
 	awk '/^sleep \[pid.*\[sleep\] [0-9]+$/ { ns += $NF } END { exit ns < 600e6 }' folded
 	awk '/^sh \[pid.*\[wait4\] [0-9]+$/ { ns += $NF } END { exit ns < 400e6 }' folded
+}
+
+@test "report: --off-cpu shows what was blocked alone, --threads the states of each thread" {
+	skip_unless_bpf
+	"$ARCPROF" record -q -e wall -o trace sleep 0.4
+	run_arcprof report -i trace --off-cpu --xprof
+	[[ $output == *"[sleep]"* ]]
+	[[ $output != *"[on CPU]"* ]]
+	[[ $output != *"[runnable]"* ]]
+	all=$("$ARCPROF" report -i trace --format json | jq '.metrics[0].total')
+	blocked=$("$ARCPROF" report -i trace --off-cpu --format json | jq '.metrics[0].total')
+	[ "$blocked" -ge 400000000 ]
+	[ "$blocked" -lt "$all" ]
+
+	run_arcprof report -i trace --threads --format json
+	[ "$(json '.threads | length')" -eq 1 ]
+	[ "$(json '.threads[0].most_blocked_in')" = "[sleep]" ]
+	[ "$(json '.totals.blocked_ns')" -eq "$blocked" ]
+	[ "$(json '.totals.wall_ns')" -eq "$all" ]
+	[ "$(json '.totals | .cpu_ns + .runnable_ns + .blocked_ns == .wall_ns')" = true ]
+	[ "$(json '.totals.reasons | add')" -eq "$blocked" ]
+	[ "$(json '.threads[0].reasons.sleep')" -ge 400000000 ]
+	run_arcprof report -i trace --threads
+	[[ $output == *"1 thread over"*"Most blocked in"*"[sleep]"* ]]
+	run_arcprof report -i trace --threads --format csv
+	[[ $output == name,process,pid,tid,wall_ns,* ]]
 }
 
 @test "wall: without the rights it is an error that says what helps" {

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "model/wallcheck.h"
+#include "traces.h"
 #include "unit.h"
 #include "wall/syscalls.h"
 #include "wall/wall.h"
@@ -63,6 +65,7 @@ TEST(wall_times_do_not_run_backwards)
 
 	wall_times_at(&s, 1400, &t);
 	CHECK_U64(sum(&t), 0);
+	CHECK_U64(wall_moment(&s, 1400), 1500);
 	wall_times_at(&s, 1700, &t);
 	CHECK_U64(t.blocked_ns[WALL_NR_CLASSES - 1], 200);
 }
@@ -148,4 +151,63 @@ TEST(wall_accounts_for_threads_old_and_new)
 	wall_close(w);
 	close(fds[1]);
 	pthread_join(old, NULL);
+}
+
+/* ---- report --check ---- */
+
+static void write_sample(struct trace_writer *w, uint32_t thread, uint32_t function, uint64_t ns)
+{
+	const struct frame f = { FRAME_NAMED, .function = function };
+	struct rec_sample r = { .time_ns = 2000, .thread = thread, .weight = ns };
+
+	r.stack = trace_write_stack(w, &f, 1);
+	trace_write_sample(w, &r);
+}
+
+/* A thread that slept for 70 and ran for 20 of 100 ns, some of it on behalf of a virtual one. */
+static struct wall_check checked(uint64_t slept, uint64_t end_ns)
+{
+	static const char *const names[] = { REASON_ON_CPU, REASON_RUNNABLE, "[sleep]" };
+	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ 0 });
+	struct trace_reader *t;
+	struct wall_check c;
+	struct err e;
+	struct buf b;
+	uint32_t i;
+
+	trace_write_label(w, "event.0", "wall");
+	for (i = 1; i <= 2; i++)
+		trace_write_thread(w, &(struct rec_thread){
+			.thread = i, .proc = 1, .name = "t", .name_len = 1 });
+	for (i = 0; i < 3; i++)
+		trace_write_function(w, &(struct rec_function){
+			.function = i + 1, .kind = FUNCTION_REASON, .name = names[i],
+			.name_len = strlen(names[i]), .module = "", .file = "" });
+	write_sample(w, 1, 1, 20);
+	write_sample(w, 1, 2, 10);
+	write_sample(w, 1, 3, 60);
+	write_sample(w, 2, 3, slept);
+	trace_write_wall(w, &(struct rec_wall){
+		.time_ns = end_ns, .thread = 1, .begin_ns = 1000, .cpu_ns = 20, .runnable_ns = 10,
+		.blocked_ns = 70, .nr_blocks = 3 });
+	b = traces_close(w);
+	CHECK(!trace_reader_open_memory(&t, b.data, b.len, &e));
+	CHECK(!wall_check(t, &c, &e));
+	trace_reader_close(t);
+	buf_release(&b);
+	return c;
+}
+
+TEST(wall_check_compares_samples_counts_and_lives)
+{
+	struct wall_check c = checked(10, 1100);
+
+	CHECK_U64(c.nr_checked, 4);
+	CHECK_U64(c.nr_bad, 0);
+	c = checked(11, 1100);
+	CHECK_U64(c.nr_bad, 1);
+	CHECK_STR(c.first, "process 1 blocked: samples of 71 ns, counted 70 ns");
+	c = checked(10, 1101);
+	CHECK_U64(c.nr_bad, 1);
+	CHECK_STR(c.first, "process 1: states of 100 ns in lives of 101 ns");
 }

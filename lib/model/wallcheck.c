@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "model/wallcheck.h"
+
+enum state { ON_CPU, RUNNABLE, BLOCKED, NR_STATES };
+
+struct process {
+	uint32_t number;
+	uint64_t life_ns;
+	uint64_t counted[NR_STATES], sampled[NR_STATES];
+};
+
+struct walls {
+	struct map proc_of;		/* thread -> process, both of the trace */
+	struct map by_number;		/* process -> index */
+	struct process *list;
+	size_t nr, alloc;
+	uint32_t event, on_cpu, runnable;	/* UINT32_MAX: the trace has it not */
+	bool partial;			/* what was before was dropped */
+};
+
+static bool is(const char *s, size_t len, const char *text)
+{
+	return len == strlen(text) && !memcmp(s, text, len);
+}
+
+static int take_label(void *ctx, const char *key, size_t key_len, const char *val, size_t val_len)
+{
+	struct walls *w = ctx;
+	unsigned int event;
+	char text[32], rest;
+
+	if (is(key, key_len, "reset.mono_ns"))
+		w->partial = true;
+	snprintf(text, sizeof(text), "%.*s", (int)MIN(key_len, sizeof(text) - 1), key);
+	if (is(val, val_len, "wall") && sscanf(text, "event.%u%c", &event, &rest) == 1)
+		w->event = event;
+	return 0;
+}
+
+static int take_thread(void *ctx, const struct rec_thread *r)
+{
+	struct walls *w = ctx;
+
+	*map_put(&w->proc_of, r->thread) = r->proc;
+	return 0;
+}
+
+static int take_function(void *ctx, const struct rec_function *r)
+{
+	struct walls *w = ctx;
+
+	if (is(r->name, r->name_len, REASON_ON_CPU))
+		w->on_cpu = r->function;
+	else if (is(r->name, r->name_len, REASON_RUNNABLE))
+		w->runnable = r->function;
+	return 0;
+}
+
+static struct process *process_of(struct walls *w, uint32_t thread)
+{
+	uint32_t number = map_get(&w->proc_of, thread), *at = map_put(&w->by_number, number);
+
+	if (*at == MAP_NONE) {
+		*at = w->nr;
+		VEC_GROW(w->list, w->nr, w->alloc);
+		w->list[w->nr++] = (struct process){ .number = number };
+	}
+	return &w->list[*at];
+}
+
+static int take_wall(void *ctx, const struct rec_wall *r)
+{
+	struct process *p = process_of(ctx, r->thread);
+
+	p->life_ns += r->time_ns - r->begin_ns;
+	p->counted[ON_CPU] += r->cpu_ns;
+	p->counted[RUNNABLE] += r->runnable_ns;
+	p->counted[BLOCKED] += r->blocked_ns;
+	return 0;
+}
+
+/* f: the innermost frame; NULL: not known. */
+static enum state state_of(const struct walls *w, const struct frame *f)
+{
+	if (!f || f->kind != FRAME_NAMED)
+		return BLOCKED;
+	return f->function == w->on_cpu ? ON_CPU : f->function == w->runnable ? RUNNABLE : BLOCKED;
+}
+
+static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
+{
+	struct walls *w = ctx;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		const struct frame *f = NULL;
+
+		if (r[i].event != w->event)
+			continue;
+		if (r[i].stack < ep->nr_nodes)
+			f = &ep->frames[ep->nodes[r[i].stack].frame];
+		process_of(w, r[i].thread)->sampled[state_of(w, f)] += r[i].weight;
+	}
+	return 0;
+}
+
+static void compare(const struct process *p, struct wall_check *out)
+{
+	static const char *const names[NR_STATES] = { "on CPUs", "runnable", "blocked" };
+	uint64_t sum = p->counted[ON_CPU] + p->counted[RUNNABLE] + p->counted[BLOCKED];
+	int i;
+
+	out->nr_checked += 1 + NR_STATES;
+	if (sum != p->life_ns && !out->nr_bad++)
+		snprintf(out->first, sizeof(out->first), "process %" PRIu32 ": states of %" PRIu64
+			 " ns in lives of %" PRIu64 " ns", p->number, sum, p->life_ns);
+	for (i = 0; i < NR_STATES; i++)
+		if (p->counted[i] != p->sampled[i] && !out->nr_bad++)
+			snprintf(out->first, sizeof(out->first), "process %" PRIu32 " %s: samples of %" PRIu64
+				 " ns, counted %" PRIu64 " ns", p->number, names[i], p->sampled[i],
+				 p->counted[i]);
+}
+
+int wall_check(struct trace_reader *t, struct wall_check *out, struct err *e)
+{
+	static const struct trace_sink names = {
+		.label = take_label, .thread = take_thread, .function = take_function,
+	};
+	static const struct trace_sink records = { .wall = take_wall, .samples = take_samples };
+	struct walls w = { .event = UINT32_MAX, .on_cpu = UINT32_MAX, .runnable = UINT32_MAX };
+	int r = trace_read(t, &names, &w, e);
+	size_t i;
+
+	memset(out, 0, sizeof(*out));
+	if (!r && w.event != UINT32_MAX && !w.partial)
+		r = trace_read(t, &records, &w, e);
+	for (i = 0; i < w.nr && !r; i++)
+		compare(&w.list[i], out);
+	map_release(&w.proc_of);
+	map_release(&w.by_number);
+	free(w.list);
+	return r;
+}

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * wallthreads.c - a row per thread: how long it ran, waited for a CPU and was blocked, for what most of all.
+ * Reasons are columns by their first word: "[read: pipe]" and "[read: file]" are both read.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/quote.h"
+#include "report/sheet.h"
+#include "report/wallthreads.h"
+
+enum { MAX_KINDS = 256, SHOWN_KINDS = 4, NOT_SHOWN = UINT32_MAX };
+
+struct thread {
+	uint32_t consumer, process;
+	uint64_t cpu_ns, runnable_ns, blocked_ns;
+	uint64_t *kinds;		/* [MAX_KINDS]: of blocked_ns */
+	uint32_t top;			/* consumer of the longest reason; 0: none */
+	uint64_t top_ns;
+};
+
+struct rows {
+	const struct view *v;
+	struct thread *list;		/* then the sum of all */
+	size_t nr, nr_hidden;
+	uint32_t *row_of;		/* [node] -> index in list */
+	char *kinds[MAX_KINDS];		/* "read" */
+	size_t nr_kinds;
+	uint32_t columns[SHOWN_KINDS];	/* the longest kinds */
+	size_t nr_columns;
+};
+
+static uint64_t wall_of(const struct thread *t)
+{
+	return t->cpu_ns + t->runnable_ns + t->blocked_ns;
+}
+
+/* ---- from the tree to rows ---- */
+
+static uint32_t kind_of(struct rows *r, const char *reason)
+{
+	const char *word = reason + (*reason == '[');
+	size_t len = strcspn(word, ":] "), i;
+
+	for (i = 0; i < r->nr_kinds; i++)
+		if (strlen(r->kinds[i]) == len && !memcmp(r->kinds[i], word, len))
+			return i;
+	if (r->nr_kinds == MAX_KINDS)
+		return MAX_KINDS - 1;
+	r->kinds[r->nr_kinds] = xstrndup(word, len);
+	return r->nr_kinds++;
+}
+
+static void add_reason(struct rows *r, struct thread *t, uint32_t consumer, uint64_t ns)
+{
+	const char *reason = model_str(r->v->m, r->v->m->consumers.items[consumer].name);
+
+	if (!strcmp(reason, REASON_ON_CPU)) {
+		t->cpu_ns += ns;
+	} else if (!strcmp(reason, REASON_RUNNABLE)) {
+		t->runnable_ns += ns;
+	} else {
+		t->blocked_ns += ns;
+		t->kinds[kind_of(r, reason)] += ns;
+	}
+}
+
+static uint32_t new_row(struct rows *r, uint32_t node)
+{
+	const struct flow *f = &r->v->m->flow;
+	uint32_t parent = f->nodes[node].parent;
+
+	r->list = xrealloc(r->list, (r->nr + 2) * sizeof(*r->list));
+	r->list[r->nr] = (struct thread){
+		.consumer = f->nodes[node].consumer, .process = parent ? f->nodes[parent].consumer : 0,
+		.kinds = xcalloc(MAX_KINDS, sizeof(uint64_t)),
+	};
+	return r->nr++;
+}
+
+/* Parents are made before their children, so they have lower numbers. */
+static void make_rows(struct rows *r)
+{
+	const struct model *m = r->v->m;
+	const struct flow *f = &m->flow;
+	uint32_t i;
+
+	r->row_of = xcalloc(f->nr_nodes, sizeof(*r->row_of));
+	r->row_of[0] = NOT_SHOWN;
+	for (i = 1; i < f->nr_nodes; i++) {
+		unsigned int kind = m->consumers.items[f->nodes[i].consumer].kind;
+
+		r->row_of[i] = kind == CONSUMER_THREAD ? new_row(r, i) : r->row_of[f->nodes[i].parent];
+		if (kind == CONSUMER_REASON && r->row_of[i] != NOT_SHOWN)
+			add_reason(r, &r->list[r->row_of[i]], f->nodes[i].consumer, flow_base(f, i)[0]);
+	}
+}
+
+/* The reason with the most time of each thread. */
+static void find_tops(struct rows *r)
+{
+	const struct model *m = r->v->m;
+	const struct flow *f = &m->flow;
+	struct map sums = { 0 };
+	uint64_t *ns = NULL;
+	size_t nr = 0, alloc = 0;
+	uint32_t i;
+
+	for (i = 1; i < f->nr_nodes; i++) {
+		uint32_t consumer = f->nodes[i].consumer, row = r->row_of[i], *at;
+		const char *name = model_str(m, m->consumers.items[consumer].name);
+
+		if (m->consumers.items[consumer].kind != CONSUMER_REASON || row == NOT_SHOWN ||
+		    !strcmp(name, REASON_ON_CPU) || !strcmp(name, REASON_RUNNABLE))
+			continue;
+		at = map_put(&sums, (uint64_t)row << 32 | consumer);
+		if (*at == MAP_NONE) {
+			*at = nr;
+			VEC_GROW(ns, nr, alloc);
+			ns[nr++] = 0;
+		}
+		ns[*at] += flow_base(f, i)[0];
+		if (ns[*at] > r->list[row].top_ns) {
+			r->list[row].top_ns = ns[*at];
+			r->list[row].top = consumer;
+		}
+	}
+	free(ns);
+	map_release(&sums);
+}
+
+static uint64_t key_of(const struct thread *t, int sort)
+{
+	switch (sort) {
+	case SORT_BASE:
+		return t->cpu_ns;
+	case SORT_WAIT:
+		return t->runnable_ns;
+	case SORT_BLOCKED:
+		return t->blocked_ns;
+	default:
+		return wall_of(t);
+	}
+}
+
+static int compare(const void *p, const void *q, void *ctx)
+{
+	const struct thread *a = p, *b = q;
+	const struct rows *r = ctx;
+	uint64_t ka = key_of(a, r->v->o->sort), kb = key_of(b, r->v->o->sort);
+	const struct consumer *c = r->v->m->consumers.items;
+	int by_name = r->v->o->sort != SORT_NAME ? 0 :
+			      strcmp(model_str(r->v->m, c[a->consumer].name),
+				     model_str(r->v->m, c[b->consumer].name));
+
+	if (by_name)
+		return by_name;
+	return ka != kb && r->v->o->sort != SORT_NAME ? (ka > kb ? -1 : 1) :
+	       a->consumer < b->consumer ? -1 : a->consumer > b->consumer;
+}
+
+static void add_up(struct rows *r)
+{
+	struct thread *sum;
+	size_t i, k;
+
+	r->list = xrealloc(r->list, (r->nr + 1) * sizeof(*r->list));
+	sum = &r->list[r->nr];
+	*sum = (struct thread){ .kinds = xcalloc(MAX_KINDS, sizeof(uint64_t)) };
+	for (i = 0; i < r->nr; i++) {
+		const struct thread *t = &r->list[i];
+
+		sum->cpu_ns += t->cpu_ns;
+		sum->runnable_ns += t->runnable_ns;
+		sum->blocked_ns += t->blocked_ns;
+		for (k = 0; k < r->nr_kinds; k++)
+			sum->kinds[k] += t->kinds[k];
+	}
+}
+
+static void choose_columns(struct rows *r)
+{
+	const uint64_t *kinds = r->list[r->nr].kinds;
+	bool taken[MAX_KINDS] = { false };
+	size_t i;
+
+	while (r->nr_columns < SHOWN_KINDS && r->nr_columns < r->nr_kinds) {
+		size_t best = r->nr_kinds;
+
+		for (i = 0; i < r->nr_kinds; i++)
+			if (!taken[i] && (best == r->nr_kinds || kinds[i] > kinds[best]))
+				best = i;
+		taken[best] = true;
+		r->columns[r->nr_columns++] = best;
+	}
+}
+
+/* ---- text ---- */
+
+static void put_times(const struct rows *r, const struct thread *t, FILE *out)
+{
+	uint64_t other = t->blocked_ns;
+	size_t i;
+
+	fprintf(out, " %11.1f %10.1f %10.1f %11.1f", wall_of(t) / 1e6, t->cpu_ns / 1e6, t->runnable_ns / 1e6,
+		t->blocked_ns / 1e6);
+	for (i = 0; i < r->nr_columns; i++) {
+		fprintf(out, " %11.1f", t->kinds[r->columns[i]] / 1e6);
+		other -= t->kinds[r->columns[i]];
+	}
+	if (r->nr_kinds > r->nr_columns)
+		fprintf(out, " %9.1f", other / 1e6);
+}
+
+static void put_thread(const struct rows *r, const struct thread *t, struct buf *b, FILE *out)
+{
+	const struct model *m = r->v->m;
+	const struct consumer *c = &m->consumers.items[t->consumer];
+
+	fprintf(out, "%7" PRIu32 " %7" PRIu32, (uint32_t)(c->key >> 32), (uint32_t)c->key);
+	put_times(r, t, out);
+	buf_reset(b);
+	if (t->top)
+		quote_add(b, model_str(m, m->consumers.items[t->top].name));
+	else
+		buf_putc(b, '-');
+	fprintf(out, "  %-24s", b->data);
+	buf_reset(b);
+	quote_add(b, model_str(m, c->name));
+	fprintf(out, "  %s\n", b->data ? b->data : "");
+}
+
+static void print_text(const struct rows *r, FILE *out)
+{
+	const struct origin *origin = r->v->origin;
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	report_put_duration(&b, wall_of(&r->list[r->nr + r->nr_hidden]));
+	fprintf(out, "%s of wall in %zu thread%s over ", b.data, r->nr + r->nr_hidden,
+		r->nr + r->nr_hidden == 1 ? "" : "s");
+	buf_reset(&b);
+	report_put_duration(&b, origin->duration_ns);
+	fprintf(out, "%s, %" PRIu64 " lost\n Units :: ms\n\n", b.data, origin->lost);
+	fprintf(out, "%7s %7s %11s %10s %10s %11s", "PID", "TID", "Wall", "CPU", "Runnable", "Blocked");
+	for (i = 0; i < r->nr_columns; i++)
+		fprintf(out, " %11.11s", r->kinds[r->columns[i]]);
+	if (r->nr_kinds > r->nr_columns)
+		fprintf(out, " %9s", "(others)");
+	fprintf(out, "  %-24s  %s\n", "Most blocked in", "Name");
+	for (i = 0; i < r->nr; i++)
+		put_thread(r, &r->list[i], &b, out);
+	fprintf(out, "%7s %7s", "", "");
+	put_times(r, &r->list[r->nr + r->nr_hidden], out);
+	fprintf(out, "  =====");
+	if (r->nr_hidden)
+		fprintf(out, " of all %zu threads; %zu are not shown", r->nr + r->nr_hidden, r->nr_hidden);
+	putc('\n', out);
+	buf_release(&b);
+}
+
+/* ---- the other formats ---- */
+
+static void json_reasons(struct sheet *s, const struct rows *r, const struct thread *t)
+{
+	size_t i;
+
+	json_object(&s->json, "reasons");
+	for (i = 0; i < r->nr_kinds; i++)
+		if (t->kinds[i])
+			json_u64(&s->json, r->kinds[i], t->kinds[i]);
+	json_end(&s->json);
+}
+
+static void add_json(struct sheet *s, const struct rows *r, const struct thread *t, const char *key)
+{
+	const struct model *m = r->v->m;
+	const struct consumer *c = &m->consumers.items[t->consumer];
+	struct json *j = &s->json;
+
+	json_object(j, key);
+	if (!key) {
+		json_str(j, "name", model_str(m, c->name));
+		json_str(j, "process", t->process ? model_str(m, m->consumers.items[t->process].name) : NULL);
+		json_u64(j, "pid", c->key >> 32);
+		json_u64(j, "tid", (uint32_t)c->key);
+	}
+	json_u64(j, "wall_ns", wall_of(t));
+	json_u64(j, "cpu_ns", t->cpu_ns);
+	json_u64(j, "runnable_ns", t->runnable_ns);
+	json_u64(j, "blocked_ns", t->blocked_ns);
+	if (!key)
+		json_str(j, "most_blocked_in", t->top ? model_str(m, m->consumers.items[t->top].name) : NULL);
+	json_reasons(s, r, t);
+	json_end(j);
+}
+
+static void print_json(const struct rows *r, FILE *out)
+{
+	struct sheet s;
+	size_t i;
+
+	sheet_init(&s, FORMAT_JSON, out);
+	json_object(&s.json, NULL);
+	json_object(&s.json, "source");
+	json_u64(&s.json, "duration_ns", r->v->origin->duration_ns);
+	json_u64(&s.json, "lost", r->v->origin->lost);
+	json_end(&s.json);
+	add_json(&s, r, &r->list[r->nr + r->nr_hidden], "totals");
+	json_array(&s.json, "threads");
+	for (i = 0; i < r->nr; i++)
+		add_json(&s, r, &r->list[i], NULL);
+	json_end(&s.json);
+	report_json_hidden(&s.json, r->nr_hidden);
+	json_end(&s.json);
+}
+
+static void print_csv(const struct rows *r, FILE *out)
+{
+	static const struct sheet_column columns[] = {
+		{ "name" }, { "process" }, { "pid" }, { "tid" }, { "wall_ns" }, { "cpu_ns" },
+		{ "runnable_ns" }, { "blocked_ns" }, { "most_blocked_in" },
+	};
+	const struct model *m = r->v->m;
+	struct sheet s;
+	size_t i;
+
+	sheet_init(&s, FORMAT_CSV, out);
+	sheet_columns(&s, columns, ARRAY_SIZE(columns));
+	for (i = 0; i < r->nr; i++) {
+		const struct thread *t = &r->list[i];
+		const struct consumer *c = &m->consumers.items[t->consumer];
+
+		sheet_row(&s, NULL, (const struct cell[]){
+			cell_text(model_str(m, c->name)),
+			cell_text(t->process ? model_str(m, m->consumers.items[t->process].name) : NULL),
+			cell_u64(c->key >> 32), cell_u64((uint32_t)c->key), cell_u64(wall_of(t)),
+			cell_u64(t->cpu_ns), cell_u64(t->runnable_ns), cell_u64(t->blocked_ns),
+			cell_text(t->top ? model_str(m, m->consumers.items[t->top].name) : NULL),
+		});
+	}
+}
+
+static int print_view(struct view *v, FILE *out)
+{
+	struct rows r = { .v = v };
+	size_t i;
+
+	make_rows(&r);
+	if (r.nr) {
+		find_tops(&r);
+		add_up(&r);
+		choose_columns(&r);
+		qsort_r(r.list, r.nr, sizeof(*r.list), compare, &r);
+		if (v->o->limit && r.nr > v->o->limit) {
+			r.nr_hidden = r.nr - v->o->limit;
+			r.nr = v->o->limit;
+		}
+		if (v->o->format == FORMAT_TEXT)
+			print_text(&r, out);
+		else if (v->o->format == FORMAT_CSV)
+			print_csv(&r, out);
+		else
+			print_json(&r, out);
+	}
+	for (i = 0; i < r.nr_kinds; i++)
+		free(r.kinds[i]);
+	for (i = 0; r.list && i <= r.nr + r.nr_hidden; i++)
+		free(r.list[i].kinds);
+	free(r.list);
+	free(r.row_of);
+	return !r.nr;
+}
+
+int wall_threads_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	static char wall[] = "wall";
+	static char *names_of[] = { wall };
+	const struct opt_list metrics = { .items = names_of, .nr_items = 1 };
+	struct profile_opts po = *o->profile;
+	struct origin origin;
+	struct names names;
+	struct model model;
+	struct view view = { 0 };
+	struct err ignored;
+	int r;
+
+	po.metrics = &metrics;
+	r = profile_read(&names, &model, &origin, t, &po, &ignored);
+	if (r == -EINVAL)
+		r = -ENODATA;	/* there is no such metric */
+	else if (!r)
+		r = view_init(&view, &model, &origin, o, e);
+	if (!r)
+		r = print_view(&view, out);
+	view_release(&view);
+	names_release(&names);
+	model_release(&model);
+	return r;
+}
