@@ -154,7 +154,7 @@ static void finish_block(struct collect *c, struct account *a, const struct wall
 	memcpy(done.blocked_ns, s->blocked_ns, sizeof(done.blocked_ns));
 	memcpy(done.queued_ns, s->queued_ns, sizeof(done.queued_ns));
 	/* nothing is known of its length but that it was short */
-	end_block(c, a, &done, a->block.since_ns + (s->done_nr == a->block.nr ? s->done_ns : 0));
+	end_block(c, a, &done, a->block.since_ns + wall_done_ns(s, a->block.nr));
 }
 
 /* What came after the last sample of its kind goes where that was; without one, it has no stack. */
@@ -425,6 +425,7 @@ int walls_open(struct collect *c, struct err *e)
 	while (w->clock < o->ev.nr_events && !o->ev.events[w->clock].clock)
 		w->clock++;
 	w->interval_ns = o->sources[source].interval;
+	opts.interval_ns = w->interval_ns;
 	r = wall_open(&w->wall, &opts, e);
 	if (r) {
 		free(w);

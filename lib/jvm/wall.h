@@ -24,7 +24,7 @@
 
 #include <linux/types.h>
 
-enum { WALL_LATE_NS = 2000000, WALL_NR_ARGS = 3, WALL_NR_CLASSES = 12 };
+enum { WALL_LATE_NS = 2000000, WALL_NR_ARGS = 3, WALL_NR_CLASSES = 12, WALL_NR_DONE = 4 };
 
 enum wall_state {
 	WALL_FREE,		/* nobody's */
@@ -100,10 +100,13 @@ struct wall_slot {
 	__u64 blocked_ns[WALL_NR_CLASSES];
 	__u64 queued_ns[WALL_NR_CLASSES];	/* waited for a CPU after such a block */
 	__u64 nr_blocks;
-	/* The latest block that had begun when the recorder last looked, and is over. */
-	__u32 done_nr;
-	__u32 done_waker;
-	__u64 done_ns;		/* how long it was */
+	/* The latest blocks that are over and were long, or had begun when the recorder last looked. */
+	struct wall_done {
+		__u32 nr;		/* block_nr */
+		__u32 waker;
+		__u64 ns;		/* how long it was */
+	} done[WALL_NR_DONE];
+	__u64 nr_done;		/* the next is at its remainder */
 	__u64 identity;		/* BPF's own */
 };
 

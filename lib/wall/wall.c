@@ -33,7 +33,9 @@ struct wall {
 
 static int set_constants(struct wall *w, const struct wall_opts *o, struct err *e)
 {
-	struct wall_bpf_config config = { .nr_slots = w->nr_slots, .all = o->all };
+	struct wall_bpf_config config = {
+		.nr_slots = w->nr_slots, .all = o->all, .long_ns = o->interval_ns / 2,
+	};
 	const struct wall_syscall *call;
 	struct bpf_map *m;
 	unsigned int i;
@@ -261,6 +263,16 @@ void wall_give_back(struct wall *w, uint32_t slot)
 static uint64_t past(uint64_t now_ns, uint64_t then_ns)
 {
 	return now_ns > then_ns ? now_ns - then_ns : 0;
+}
+
+uint64_t wall_done_ns(const struct wall_slot *s, uint32_t block_nr)
+{
+	size_t i;
+
+	for (i = 0; i < WALL_NR_DONE; i++)
+		if (s->done[i].nr == block_nr)
+			return s->done[i].ns;
+	return 0;
 }
 
 uint64_t wall_moment(const struct wall_slot *s, uint64_t now_ns)

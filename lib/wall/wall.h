@@ -22,6 +22,7 @@ struct wall_opts {
 	size_t nr_pids;
 	const int *tids;		/* threads, and what they will start */
 	size_t nr_tids;
+	uint64_t interval_ns;		/* between looks; blocks that long are remembered for a while */
 };
 
 struct wall;
@@ -38,8 +39,8 @@ uint32_t wall_nr_used(const struct wall *w);
 /* Threads that found no slot. */
 uint32_t wall_nr_refused(const struct wall *w);
 /*
- * A look begins: what wall_slot.done_nr says from now on is of a block that had begun at now_ns, or had
- * at the look before.
+ * A look begins: wall_done_ns() will know the length of blocks that have begun by now, as the look can find
+ * them.
  */
 void wall_look(struct wall *w, uint64_t now_ns);
 uint64_t wall_stamp_of(const struct wall *w, uint32_t slot);
@@ -49,6 +50,9 @@ const struct wall_slot *wall_slot_at(const struct wall *w, uint32_t slot);
 bool wall_read(const struct wall *w, uint32_t slot, struct wall_slot *copy);
 /* Nobody looks at a slot that is WALL_GONE any more: another thread may have it. */
 void wall_give_back(struct wall *w, uint32_t slot);
+/* How long a block was that is over; 0: it was short, or is forgotten by now. */
+uint64_t wall_done_ns(const struct wall_slot *s, uint32_t block_nr);
+
 /* What a thread did until a moment, all of it: the sum is that less born_ns. */
 struct wall_times {
 	uint64_t cpu_ns, preempted_ns;

@@ -97,6 +97,24 @@ agrees() {
 	awk '/^sh \[pid.*\[wait4\] [0-9]+$/ { ns += $NF } END { exit ns < 400e6 }' folded
 }
 
+@test "wall: 61 kinds of blocking calls return what they return without it, and not too early" {
+	skip_unless_bpf
+	program=$(workload blocking)
+	"$program" >without
+	"$ARCPROF" record -q -e wall=1ms -o trace "$program" >with
+	[ "$(wc -l <with)" -eq 61 ]
+	diff <(cut -d ' ' -f 1-3 without) <(cut -d ' ' -f 1-3 with)
+	[ "$(grep -c EINTR with)" -eq 0 ]
+	# a timer's resolution is a tick for some; only earlier would be wrong
+	awk '$5 && $4 < $5 - 1 { print; bad = 1 } END { exit bad }' with
+	"$ARCPROF" report -i trace --check >check
+	"$ARCPROF" report -i trace --off-cpu --xprof >reasons
+	grep -q '\[flock: file\]' reasons
+	grep -q '\[read: timerfd\]' reasons
+	grep -q '\[read: signalfd\]' reasons
+	grep -q '\[msgrcv\]' reasons
+}
+
 @test "report: --off-cpu shows what was blocked alone, --threads the states of each thread" {
 	skip_unless_bpf
 	"$ARCPROF" record -q -e wall -o trace sleep 0.4

@@ -70,6 +70,14 @@ TEST(wall_times_do_not_run_backwards)
 	CHECK_U64(t.blocked_ns[WALL_NR_CLASSES - 1], 200);
 }
 
+TEST(wall_remembers_the_last_long_blocks)
+{
+	const struct wall_slot s = { .nr_done = 3, .done = { { 3, 0, 30 }, { 7, 0, 70 }, { 9, 0, 90 } } };
+
+	CHECK_U64(wall_done_ns(&s, 7), 70);
+	CHECK_U64(wall_done_ns(&s, 5), 0);
+}
+
 TEST(wall_knows_the_system_calls_that_wait)
 {
 	CHECK_STR(wall_syscall(SYS_read)->name, "read");

@@ -12,6 +12,7 @@ enum { WALL_PROCESS = 1, WALL_THREAD = 2 };	/* what a number of wall_targets is 
 struct wall_bpf_config {		/* constants to the programs */
 	__u32 nr_slots;
 	__u32 all;			/* every thread of the machine gets a slot */
+	__u64 long_ns;			/* blocks of this length are kept in wall_slot.done */
 	__u64 secret;			/* hides kernel addresses from those who read the slots */
 	__u8 class_of[WALL_NR_SYSCALLS];	/* enum wall_class */
 };

@@ -179,8 +179,11 @@ static __always_inline void clear(struct wall_slot *s)
 	__u32 i;
 
 	s->cpu_ns = s->preempted_ns = s->nr_blocks = 0;
-	s->done_nr = s->done_waker = s->waker = 0;
-	s->done_ns = s->woken_ns = 0;
+	s->waker = 0;
+	s->woken_ns = s->nr_done = 0;
+#pragma unroll
+	for (i = 0; i < WALL_NR_DONE; i++)
+		s->done[i].nr = 0;
 #pragma unroll
 	for (i = 0; i < WALL_NR_CLASSES; i++)
 		s->blocked_ns[i] = s->queued_ns[i] = 0;
@@ -318,6 +321,7 @@ static __always_inline void end_block(struct wall_slot *s, __u32 idx, __u64 now)
 {
 	struct wall_bpf_control *c = control();
 	__u64 len = s->woken_ns - s->since_ns;
+	struct wall_done *done;
 	__u32 class = s->class;
 
 	if (class < WALL_NR_CLASSES) {
@@ -325,11 +329,12 @@ static __always_inline void end_block(struct wall_slot *s, __u32 idx, __u64 now)
 		s->queued_ns[class] += now - s->woken_ns;
 	}
 	s->nr_blocks++;
-	if (!c || s->since_ns >= c->look_ns)
+	if (len < config.long_ns && (!c || s->since_ns >= c->look_ns))
 		return;
-	s->done_nr = s->block_nr;
-	s->done_ns = len;
-	s->done_waker = s->waker;
+	done = &s->done[s->nr_done++ & (WALL_NR_DONE - 1)];
+	done->nr = s->block_nr;
+	done->ns = len;
+	done->waker = s->waker;
 	stamp(idx, now);
 }
 
