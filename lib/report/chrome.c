@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * chrome.c - Chrome's trace events, gzipped JSON, for Perfetto, chrome://tracing and speedscope: what has
- * a time.  Samples with their stacks, threads on CPUs, and calls (chrome_calls.c).
+ * a time.  Samples with their stacks, threads on CPUs, calls (chrome_calls.c) and events of
+ * JVMs (chrome_events.c).
  *
  * A sample is an instant on the track of its thread and, for programs that show profiles, an element of
  * "samples", which has its weight.  A CPU is a track of a process of its own.
@@ -40,6 +41,11 @@ static void put_us(struct chrome *c, const char *key, uint64_t ns)
 void chrome_time(struct chrome *c, const char *key, uint64_t ns)
 {
 	put_us(c, key, ns > c->start_ns ? ns - c->start_ns : 0);
+}
+
+void chrome_duration(struct chrome *c, uint64_t ns)
+{
+	put_us(c, "dur", ns);
 }
 
 static void put_name(struct chrome *c, const char *what, uint32_t pid, uint32_t tid, const char *name)
@@ -265,6 +271,8 @@ static int put_all(struct chrome *c, struct err *e)
 		r = put_dispatches(c, e);
 	if (!r && c->v->trace && !c->v->o->profile->samples)
 		r = chrome_put_calls(c, e);
+	if (!r && c->v->trace)
+		r = chrome_put_events(c, e);
 	json_end(&c->j);
 	if (c->stacks.nr_list) {	/* else a reader of samples would find none, and show nothing */
 		json_array(&c->j, "samples");
@@ -275,7 +283,8 @@ static int put_all(struct chrome *c, struct err *e)
 	json_end(&c->j);
 	if (!r && !c->nr_events)
 		r = err_set(e, ENODATA, "trace events consist of what has a time, and this has none: samples, "
-			    "dispatches (record --sched), or calls (record --calltrace)");
+			    "dispatches (record --sched), calls (record --calltrace), or events of JVMs "
+			    "(record -e jvm)");
 	return r;
 }
 

@@ -116,6 +116,11 @@ with_samples() {
 	arcprof report --xprof trace | grep -q 'Happens.hot'
 	arcprof report --timeline trace | tee list
 	grep -qE '^pause +[0-9]+ .*\|.*\|$' list
+	# each is in the trace events, with its duration
+	arcprof report --format chrome -o trace.gz trace
+	gzip -d <trace.gz | jq '[.traceEvents[] | select(.cat == "pause") | .dur * 1000 | round] | [length, add]' -c >got
+	arcprof report --log=pause --format json trace | jq -c '[.events[].duration_ns] | [length, add]' >want
+	diff want got
 	# selections: a window has its events alone, and halves add up
 	all=$(rows log ,)
 	first=$(arcprof report --log --to 200ms --format csv trace | wc -l)
