@@ -216,6 +216,17 @@ static void take_plan(sqlite3_index_info *x, const struct plan *p, unsigned int 
 	x->estimatedRows = p->rows;
 }
 
+/* Rows that SQLite keeps of all it gets: a name chooses few, and then what is joined is looked up for few. */
+static uint64_t nr_left(const sqlite3_index_info *x, uint64_t nr)
+{
+	int i;
+
+	for (i = 0; i < x->nConstraint; i++)
+		if (x->aConstraint[i].usable && x->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ)
+			nr = 1 + nr / 256;
+	return nr;
+}
+
 /* The column by which the rows can be read in the order that is wanted; -1: none. */
 static int ordered_by(const struct vtab *v, const sqlite3_index_info *x)
 {
@@ -258,7 +269,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *x)
 		return SQLITE_OK;
 	}
 	x->estimatedCost = nr + 10.0;
-	x->estimatedRows = nr;
+	x->estimatedRows = nr_left(x, nr);
 	if (order < 0 || (flags_of(v, order) & COLUMN_INDEX && has_nulls(v, order)))
 		return SQLITE_OK;
 	x->orderByConsumed = true;

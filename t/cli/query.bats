@@ -204,6 +204,13 @@ report() {
 		diff - got
 }
 
+@test "query: a name is looked for first, and what is below it once for each" {
+	query -i "$TOP/t/data/java/trace" "EXPLAIN QUERY PLAN SELECT f.module, sum(n.base) FROM nodes b
+		JOIN nodes n ON n.id BETWEEN b.id AND b.last JOIN functions f ON f.id = n.function
+		WHERE b.name = 'main' GROUP BY 1" | jq -r '.rows[].detail' >plan
+	[[ $(head -1 plan) == 'SCAN b '* ]] || { cat plan; return 1; }
+}
+
 @test "query: a limit is loud" {
 	query --limit 3 'SELECT id FROM nodes' >answer
 	jq -e '.truncated and .not_shown > 3 and (.rows | length) == 3' answer
