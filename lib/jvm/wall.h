@@ -107,7 +107,9 @@ struct wall_slot {
 		__u64 ns;		/* how long it was */
 	} done[WALL_NR_DONE];
 	__u64 nr_done;		/* the next is at its remainder */
-	__u64 identity;		/* BPF's own */
+	/* BPF's own */
+	__u64 identity;
+	__u64 exec_ns;		/* what the kernel had charged the thread when it lost a CPU last */
 };
 
 /* Has something happened to the slot since a look that began at look_ns? Perhaps a bit before. */

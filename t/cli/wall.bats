@@ -115,6 +115,18 @@ agrees() {
 	grep -q '\[msgrcv\]' reasons
 }
 
+@test "wall: on the whole machine, threads are on CPUs no longer than there are CPUs" {
+	skip_unless_bpf
+	"$ARCPROF" record -q -e wall -o trace -a -- sleep 1
+	run_arcprof report -i trace --check
+	[ "$status" -eq 0 ]
+	run_arcprof report -i trace --threads --format json
+	[ "$(json '.threads | length')" -gt 3 ]
+	cpus=$(getconf _NPROCESSORS_ONLN)
+	json "\"\(.totals.cpu_ns) of \(.source.duration_ns * $cpus)\""
+	[ "$(json ".totals.cpu_ns <= .source.duration_ns * $cpus * 1.02")" = true ]
+}
+
 @test "report: --off-cpu shows what was blocked alone, --threads the states of each thread" {
 	skip_unless_bpf
 	"$ARCPROF" record -q -e wall -o trace sleep 0.4

@@ -9,7 +9,9 @@
  *      as sched_wakeup, which follows the switch;
  *  [3] an exit is no end: a thread still blocks after sched_process_exit.  Its last switch is the one with
  *      TASK_DEAD, or, when its number was given away before that, the birth of the next with that
- *      number.
+ *      number;
+ *  [4] there are kernels that hide switches from and to some threads.  What a thread ran when its coming
+ *      or its going was not seen is what the kernel charged it; the rest is waiting for a CPU.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -41,6 +43,7 @@ struct pid {
 } __attribute__((preserve_access_index));
 
 struct sched_entity {
+	__u64 sum_exec_runtime;			/* ns that the kernel charged the thread */
 	unsigned char sched_delayed;
 } __attribute__((preserve_access_index));
 
@@ -248,6 +251,7 @@ static __always_inline struct wall_slot *prepare(struct task_struct *t, __u32 *i
 	s->own_tid = own_number(t);
 	s->own_pid = own_number(t->group_leader);
 	s->identity = identity(t);
+	s->exec_ns = t->se.sum_exec_runtime;
 	s->block_nr = (s->block_nr + 3) & ~1u;
 	s->born_ns = s->since_ns = s->woken_ns = now;
 	s->state = WALL_NEW;
@@ -294,29 +298,6 @@ static __always_inline void note_block(struct wall_slot *s, struct task_struct *
 	s->waker = 0;
 }
 
-static __always_inline void leave(struct wall_slot *s, __u32 idx, struct task_struct *t, bool preempt,
-				  __u32 state, __u64 now)
-{
-	SEQ_STEP(s->seq);
-	s->cpu_ns += now - s->since_ns;
-	s->since_ns = now;
-	if (s->block_nr & 1)		/* its switch in was not seen */
-		s->block_nr++;
-	if (state & STATE_DEAD) {
-		retire(s, idx, now);
-		SEQ_STEP(s->seq);
-	} else if (preempt || !state) {
-		*(volatile __u32 *)&s->state = WALL_PREEMPTED;
-		SEQ_STEP(s->seq);
-	} else {
-		note_block(s, t, state);
-		SEQ_STEP(s->block_nr);
-		*(volatile __u32 *)&s->state = WALL_BLOCKED;
-		SEQ_STEP(s->seq);
-		stamp(idx, now);
-	}
-}
-
 static __always_inline void end_block(struct wall_slot *s, __u32 idx, __u64 now)
 {
 	struct wall_bpf_control *c = control();
@@ -338,9 +319,9 @@ static __always_inline void end_block(struct wall_slot *s, __u32 idx, __u64 now)
 	stamp(idx, now);
 }
 
-static __always_inline void enter(struct wall_slot *s, __u32 idx, __u64 now)
+/* The state before is over: the thread is on a CPU since then. */
+static __always_inline void go_on_cpu(struct wall_slot *s, __u32 idx, __u64 now)
 {
-	SEQ_STEP(s->seq);
 	if (s->state == WALL_BLOCKED)	/* its wake-up was not seen */
 		s->woken_ns = now;
 	if (s->block_nr & 1) {
@@ -350,6 +331,59 @@ static __always_inline void enter(struct wall_slot *s, __u32 idx, __u64 now)
 		s->preempted_ns += now - s->since_ns;
 	}
 	s->since_ns = now;
+}
+
+/* [4] What it ran since it lost a CPU last, which no switch showed; not more than there was time. */
+static __always_inline __u64 ran_unseen(const struct wall_slot *s, struct task_struct *t, __u64 since,
+					__u64 now)
+{
+	__u64 ran = t->se.sum_exec_runtime - s->exec_ns, time = now - since;
+
+	return ran < time ? ran : time;
+}
+
+/* Since when it could have run. */
+static __always_inline __u64 ready_since(const struct wall_slot *s)
+{
+	return s->state == WALL_RUNNABLE ? s->woken_ns : s->since_ns;
+}
+
+static __always_inline void leave(struct wall_slot *s, __u32 idx, struct task_struct *t, bool preempt,
+				  __u32 state, __u64 now)
+{
+	SEQ_STEP(s->seq);
+	if (s->state != WALL_ON_CPU)
+		go_on_cpu(s, idx, now - ran_unseen(s, t, ready_since(s), now));
+	s->cpu_ns += now - s->since_ns;
+	s->since_ns = now;
+	s->exec_ns = t->se.sum_exec_runtime;
+	if (state & STATE_DEAD) {
+		retire(s, idx, now);
+		SEQ_STEP(s->seq);
+	} else if (preempt || !state) {
+		*(volatile __u32 *)&s->state = WALL_PREEMPTED;
+		SEQ_STEP(s->seq);
+	} else {
+		note_block(s, t, state);
+		SEQ_STEP(s->block_nr);
+		*(volatile __u32 *)&s->state = WALL_BLOCKED;
+		SEQ_STEP(s->seq);
+		stamp(idx, now);
+	}
+}
+
+static __always_inline void enter(struct wall_slot *s, __u32 idx, struct task_struct *t, __u64 now)
+{
+	__u64 ran;
+
+	SEQ_STEP(s->seq);
+	if (s->state == WALL_ON_CPU) {		/* [4] */
+		ran = ran_unseen(s, t, s->since_ns, now);
+		s->cpu_ns += ran;
+		s->since_ns += ran;
+		s->exec_ns = t->se.sum_exec_runtime;
+	}
+	go_on_cpu(s, idx, now);
 	*(volatile __u32 *)&s->state = WALL_ON_CPU;
 	SEQ_STEP(s->seq);
 }
@@ -368,7 +402,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	}
 	idx = find(next, &s);
 	if (idx && s)
-		enter(s, idx, now ? now : bpf_ktime_get_ns());
+		enter(s, idx, next, now ? now : bpf_ktime_get_ns());
 	return 0;
 }
 
