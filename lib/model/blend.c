@@ -117,7 +117,8 @@ static int check(const struct model *calls, const struct model *samples, struct 
 {
 	if (calls->sources[0].kind != FLOW_CALLS)
 		return err_set(e, EINVAL, "the recording to take calls from has no exact calls");
-	if (samples->sources[0].kind != FLOW_SAMPLES || !first_sampled(samples))
+	if (samples->sources[0].kind != FLOW_SAMPLES || !first_sampled(samples) ||
+	    samples->flow.nr_nodes <= 1)
 		return err_set(e, EINVAL, "the recording to take samples from has none");
 	return 0;
 }

@@ -76,6 +76,10 @@ true_cost() {
 	run_arcprof report "$TOP/t/data/branches/trace" --blend "$calls"
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"the recording to take samples from has none"* ]]
+	arcprof record -q -F 1 -o none.data -- true
+	run_arcprof report none.data --blend "$calls"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"the recording to take samples from has none"* ]]
 	run_arcprof report --tree "$TOP/t/data/sources/tree" --blend "$calls"
 	[ "$status" -eq 2 ]
 	run_arcprof report "$mixed" --blend "$calls" --threads
