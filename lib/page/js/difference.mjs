@@ -46,6 +46,11 @@ export class Difference {
 		return `${percentText(value * 100)} %`;
 	}
 
+	/* What values are divided by, in words. */
+	normalized() {
+		return { total: 'shares of each total', second: 'per second', none: 'not normalized' }[this.normalize];
+	}
+
 	/* With a sign in shape, too: "▲ +1.23", "▼ −1.23"; shares differ by points. */
 	delta(a, b) {
 		const d = b - a;

@@ -330,7 +330,8 @@ class Page {
 
 	showLegend() {
 		if (this.model.difference) {
-			$('legend').replaceChildren('less in B', ...CHANGES.map(c => element('i', { class: 'swatch ' + c, title: c })), 'more in B');
+			$('legend').replaceChildren('less in B', ...CHANGES.map(c => element('i', { class: 'swatch ' + c, title: c })),
+				`more in B; ${this.model.difference.normalized()}; * more than noise`);
 			return;
 		}
 		const sums = {}, { consumers, profile, metric } = this.look;
