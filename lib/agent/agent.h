@@ -21,6 +21,12 @@ void sample_keep_signal(void);
 bool sample_off(void);
 /* Samples tell where in compiled code they are (scopes.h): nobody else need tell of code. */
 bool sample_tells_places(void);
+/*
+ * Around what writes to rings and is no handler: false, and no sample_end(), when the session is over. Not
+ * around anything that waits.
+ */
+bool sample_begin(void);
+void sample_end(void);
 /* Compile ids that were seen on stacks or announced, to find those that were never announced. */
 void sample_code_announced(uint32_t compile_id);
 uint32_t sample_nr_unannounced(void);

@@ -36,6 +36,11 @@ bool flow_off(JNIEnv *env);
 #define HELPER_CAUGHT "caught"
 /* Defines them and binds the probes that the area asks for, unless that was done before. */
 bool helper_define(JNIEnv *env);
+/*
+ * Calls bind() from a Java method of the boot loader: it may bind natives of any class without the VM's
+ * warning.
+ */
+void helper_bind(JNIEnv *env, void (JNICALL *bind)(JNIEnv *env, jclass cls));
 
 /* probe.c: the probes, and which kernel thread a JNIEnv is. */
 void JNICALL probe_enter(JNIEnv *env, jclass cls, jint method);

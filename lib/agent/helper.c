@@ -196,16 +196,23 @@ static jclass define_for_good(JNIEnv *env, const char *name, const struct image 
 	return cls ? (*env)->NewGlobalRef(env, cls) : NULL;
 }
 
-static void call_init(JNIEnv *env, jclass cls)
+void helper_bind(JNIEnv *env, void (JNICALL *bind)(JNIEnv *env, jclass cls))
 {
-	JNINativeMethod bind = { (char *)"bind", (char *)"()V", (void *)bind_probes };
+	JNINativeMethod m = { (char *)"bind", (char *)"()V", (void *)bind };
+	struct image c;
 	jmethodID init;
 
-	if ((*env)->RegisterNatives(env, cls, &bind, 1) != JNI_OK)
-		return;
-	init = (*env)->GetStaticMethodID(env, cls, "init", "()V");
-	if (init)
-		(*env)->CallStaticVoidMethod(env, cls, init);
+	if (!init_class) {
+		make_init_class(&c);
+		init_class = define_for_good(env, HELPER_INIT_CLASS, &c);
+	}
+	if (init_class && (*env)->RegisterNatives(env, init_class, &m, 1) == JNI_OK) {
+		init = (*env)->GetStaticMethodID(env, init_class, "init", "()V");
+		if (init)
+			(*env)->CallStaticVoidMethod(env, init_class, init);
+	}
+	if ((*env)->ExceptionCheck(env))
+		(*env)->ExceptionClear(env);
 }
 
 bool helper_define(JNIEnv *env)
@@ -214,16 +221,12 @@ bool helper_define(JNIEnv *env)
 
 	if (bound && bound_to_brackets == brackets_wanted())
 		return true;
-	if (!init_class) {
+	if (!probe_class) {
 		make_probe_class(&c);
 		probe_class = define_for_good(env, HELPER_CLASS, &c);
-		make_init_class(&c);
-		init_class = probe_class ? define_for_good(env, HELPER_INIT_CLASS, &c) : NULL;
 	}
 	bound = false;
-	if (init_class)
-		call_init(env, init_class);
-	if ((*env)->ExceptionCheck(env))
-		(*env)->ExceptionClear(env);
+	if (probe_class)
+		helper_bind(env, bind_probes);
 	return bound;
 }

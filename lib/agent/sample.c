@@ -311,6 +311,20 @@ static void on_trap(int sig, siginfo_t *si, void *uc)
 }
 
 /* As a handler: counted first. */
+bool sample_begin(void)
+{
+	__atomic_fetch_add(&nr_running, 1, __ATOMIC_SEQ_CST);
+	if (load_seq_cst(&on) && !load_relaxed(&crashing))
+		return true;
+	sample_end();
+	return false;
+}
+
+void sample_end(void)
+{
+	__atomic_fetch_sub(&nr_running, 1, __ATOMIC_SEQ_CST);
+}
+
 void sources_sample(enum jvm_source source, uint64_t value, uint32_t leaf)
 {
 	struct jvm_rec_sample head = {

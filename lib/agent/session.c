@@ -52,7 +52,7 @@ static void end(JNIEnv *env)
 	bool quiet;
 
 	timers_off();
-	sources_off();
+	sources_off(env);
 	quiet = sample_off();
 	if (flags & JVM_CALLFLOW)
 		quiet &= flow_off(env);

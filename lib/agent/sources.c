@@ -60,9 +60,12 @@ void sources_on(JavaVM *jvm, JNIEnv *env)
 	sys_unlock(&lock);
 	if (is_wanted(JVM_SOURCE_ALLOC, &interval) && !alloc_on(jvm, interval))
 		refuse(JVM_SOURCE_ALLOC, "this JVM does not tell of allocations, or tells another agent of them");
+	if (is_wanted(JVM_SOURCE_LOCK, &interval) && !lock_on(jvm, env, interval))
+		refuse(JVM_SOURCE_LOCK, "this JVM does not tell of waits for monitors");
 }
 
-void sources_off(void)
+void sources_off(JNIEnv *env)
 {
+	lock_off(env);
 	alloc_off();
 }

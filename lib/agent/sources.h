@@ -16,7 +16,7 @@
 /* Those that the recorder asks for; env NULL: the VM is not up yet. sample_on() comes before. */
 void sources_on(JavaVM *jvm, JNIEnv *env);
 /* Afterwards none begins a sample; sample_off() waits for those that have begun. */
-void sources_off(void);
+void sources_off(JNIEnv *env);
 
 /*
  * The number of what samples end in, told to the recorder when it is new; 0: out of memory. Not for signal
@@ -36,5 +36,8 @@ void sources_sample(enum jvm_source source, uint64_t value, uint32_t leaf);
 /* alloc.c: objects that are allocated. */
 bool alloc_on(JavaVM *jvm, uint64_t interval);
 void alloc_off(void);
+/* lock.c: waits for locks. env as in sources_on(). */
+bool lock_on(JavaVM *jvm, JNIEnv *env, uint64_t interval);
+void lock_off(JNIEnv *env);
 
 #endif

@@ -35,6 +35,13 @@ static const struct field fields[] = {
 	F("JavaThread", "_thread_state", jthread_state),
 	F("JavaThread", "_cont_entry", jthread_cont_entry),
 	F("JavaThread", "_monitor_owner_id", jthread_owner_id),
+	F("JavaThread", "_current_pending_monitor", jthread_pending_monitor),
+	F("JavaThread", "_lock_stack", jthread_lock_stack),
+	F("LockStack", "_base[0]", lock_stack_base),
+	F("LockStack", "_top", lock_stack_top),
+	F("ObjectMonitor", "_header", monitor_header),
+	F("ObjectMonitor", "_metadata", monitor_header),
+	F("ObjectMonitor", "_owner", monitor_owner),
 	F("OSThread", "_thread_id", osthread_tid),
 	F("OSThread", "_pthread_id", osthread_pthread),
 	F("JavaFrameAnchor", "_last_Java_sp", anchor_sp),
@@ -215,6 +222,8 @@ static void read_sizes(void)
 			vm.size.jthread = size;
 		else if (str_eq(name, "JVMFlag"))
 			vm.size.flag = size;
+		else if (str_eq(name, "Method"))
+			vm.size.method = size;
 		else if (str_eq(name, "PcDesc"))
 			vm.size.pc_desc = size;
 	}

@@ -23,6 +23,11 @@ struct vm_offsets {
 	int tlab_start, tlab_top;
 	int jthread_anchor, jthread_state, jthread_cont_entry;
 	int jthread_owner_id;		/* id of the thread that it is to Java, since JDK 24 */
+	int jthread_pending_monitor;	/* ObjectMonitor that it is about to wait for */
+	/* objects that it has locked and that had no monitor then; where they begin and end in it (JDK 21) */
+	int jthread_lock_stack, lock_stack_base, lock_stack_top;
+	int monitor_header;		/* the object's, which has its identity hash */
+	int monitor_owner;		/* a JavaThread or an address on its stack; since JDK 24 an id */
 	int osthread_tid, osthread_pthread;
 	int anchor_sp, anchor_pc, anchor_fp;
 	int wrapper_anchor;		/* JavaCallWrapper */
@@ -55,7 +60,7 @@ struct vm_offsets {
 };
 
 struct vm_sizes {
-	int block, cm, cp, jthread, flag, pc_desc;
+	int block, cm, cp, jthread, flag, pc_desc, method;
 };
 
 struct vm {

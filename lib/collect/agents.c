@@ -321,6 +321,11 @@ static void on_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
 	c->res->nr_jvm_events++;
 }
 
+static void on_wait(void *ctx, struct jvm *jvm, const struct jvm_wait *r)
+{
+	locks_wait(ctx, jvm_user(jvm), r);
+}
+
 static void on_lost(void *ctx, struct jvm *jvm, uint64_t nr)
 {
 	struct collect *c = ctx;
@@ -379,6 +384,7 @@ static const struct jvm_callbacks callbacks = {
 	.dump_edge = on_dump_edge,
 	.dump_end = on_dump_end,
 	.leaf = on_leaf,
+	.wait = on_wait,
 	.no_source = on_no_source,
 	.event = on_event,
 	.no_event = on_no_event,

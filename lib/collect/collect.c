@@ -491,6 +491,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	modules_release(&c->modules);
 	refused_release(&c->refused);
 	sources_release(&c->sources);
+	locks_release(&c->locks);
 out:
 	free(c);
 	return r;

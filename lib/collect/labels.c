@@ -114,6 +114,7 @@ void labels_end(struct collect *c)
 		snprintf(key, sizeof(key), "event.%zu.count", i);
 		trace_write_label(c->w, key, "%llu", (unsigned long long)c->ev.counts[i]);
 	}
+	locks_write(c);
 	sources_end(c);
 	if (collect_nr_events(&c->ev.conf) == 1 && c->ev.conf.events[0].clock && c->ev.counts[0]) {
 		c->res->rate_mode = sampled_mode(&c->ev.conf);

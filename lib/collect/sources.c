@@ -18,6 +18,8 @@ static const struct source_kind kinds[] = {
 	  "Java objects allocated, by class: a sample every <bytes>, on average" },
 	{ "wall", "ns", NULL, SOURCE_TIME, 10000000, JVM_NR_SOURCES,
 	  "what each thread does at every moment: runs, or waits, and for what; <time> between two looks" },
+	{ "lock", "ns", "waits", SOURCE_TIME, 1000000, JVM_SOURCE_LOCK,
+	  "waits of Java threads for locks; stacks of those of <time> or longer, and of others in proportion" },
 };
 
 _Static_assert(ARRAY_SIZE(kinds) <= COLLECT_MAX_SOURCES, "each may be there once");
@@ -181,8 +183,7 @@ uint64_t sources_expected_hz(const struct collect *c)
 	return hz;
 }
 
-/* Its number in the trace; the record that names it comes when the agent tells. */
-static uint32_t function_of(struct sources *s, const struct java *j, uint32_t leaf)
+uint32_t sources_function(struct sources *s, const struct java *j, uint32_t leaf)
 {
 	uint32_t *at = map_put(&s->functions, (uint64_t)j->proc->id << 32 | leaf);
 
@@ -230,7 +231,7 @@ void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf
 	struct rec_function r = { .kind = FUNCTION_REASON, .module = "", .file = "" };
 	struct buf b = BUF_INIT;
 
-	r.function = function_of(&c->sources, j, leaf->leaf);
+	r.function = sources_function(&c->sources, j, leaf->leaf);
 	if (leaf->kind == JVM_LEAF_CLASS) {
 		r.kind = FUNCTION_CLASS;
 		put_class_name(&b, leaf->name, leaf->name_len);
@@ -284,20 +285,50 @@ static void write_event(struct collect *c, uint32_t event, double weight, const 
 	*total_of(c, event) += r.weight;
 }
 
+static void write_weighed(struct collect *c, size_t i, double weight, double count,
+			  const struct rec_sample *s)
+{
+	uint32_t event = event_of(c, i);
+
+	write_event(c, event, weight, s);
+	if (c->o->sources[i].kind->count)
+		write_event(c, event + 1, count, s);
+	c->res->nr_samples++;
+	c->res->nr_of_source[i]++;
+}
+
 /* Writes one that is complete: source i of the recording, hit for value; s has all but event and weight. */
 static void sources_write(struct collect *c, size_t i, uint64_t value, const struct rec_sample *s)
 {
 	const struct source_conf *source = &c->o->sources[i];
 	double size = (double)value, p = source->interval ? -expm1(-size / (double)source->interval) : 1;
-	uint32_t event = event_of(c, i);
 
-	if (!value)
-		return;		/* never hit: an agent that lies */
-	write_event(c, event, size / p, s);
-	if (source->kind->count)
-		write_event(c, event + 1, 1 / p, s);
-	c->res->nr_samples++;
-	c->res->nr_of_source[i]++;
+	if (value)		/* else it was never hit: an agent that lies */
+		write_weighed(c, i, size / p, 1 / p, s);
+}
+
+uint64_t sources_interval(const struct collect *c, uint32_t jvm_source)
+{
+	size_t i = find_source(c, jvm_source);
+
+	return i < c->o->nr_sources ? c->o->sources[i].interval : 0;
+}
+
+void sources_write_rest(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s)
+{
+	size_t i = find_source(c, jvm_source);
+
+	if (i < c->o->nr_sources)
+		write_event(c, event_of(c, i), amount, s);
+}
+
+static void write_wait(struct collect *c, size_t i, const struct jvm_sample *s, const struct rec_sample *r)
+{
+	uint64_t ns;
+	double waits;
+
+	if (locks_weigh(c, s->tid, s->value, &ns, &waits))
+		write_weighed(c, i, ns, waits, r);
 }
 
 void sources_sample(struct collect *c, const struct java *j, const struct jvm_sample *s, uint32_t thread,
@@ -311,10 +342,13 @@ void sources_sample(struct collect *c, const struct java *j, const struct jvm_sa
 	stack_count_marks(c, frames, nr);
 	if (s->leaf)
 		frames[nr++] = (struct frame){
-			FRAME_NAMED, .function = function_of(&c->sources, j, s->leaf),
+			FRAME_NAMED, .function = sources_function(&c->sources, j, s->leaf),
 		};
 	r.stack = trace_write_stack(c->w, frames, nr);
-	sources_write(c, i, s->value, &r);
+	if (s->event == JVM_SOURCE_LOCK)
+		write_wait(c, i, s, &r);
+	else
+		sources_write(c, i, s->value, &r);
 }
 
 /* ---- for others who notice by themselves ---- */

@@ -73,6 +73,8 @@ void sources_ask(const struct collect *c, struct jvm_server_opts *o);
 uint64_t sources_expected_hz(const struct collect *c);
 /* An agent cannot tell of a source. */
 void sources_refused(struct collect *c, const struct java *j, const struct jvm_no_source *r);
+/* The number in the trace of what an agent calls a leaf; its name is written when the agent tells. */
+uint32_t sources_function(struct sources *s, const struct java *j, uint32_t leaf);
 /* What an agent calls a leaf. */
 void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf);
 /*
@@ -81,6 +83,10 @@ void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf
  */
 void sources_sample(struct collect *c, const struct java *j, const struct jvm_sample *s, uint32_t thread,
 		    struct frame *frames, size_t nr);
+/* The interval that was asked for; 0: all. */
+uint64_t sources_interval(const struct collect *c, uint32_t jvm_source);
+/* An amount of that source that no sample stands for. */
+void sources_write_rest(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s);
 
 /* The index of a source by its name; nr_sources when it is not to be recorded. */
 size_t sources_find(const struct collect *c, const char *name);

@@ -9,6 +9,7 @@
 #include "collect/collect.h"
 #include "collect/java.h"
 #include "collect/javatrace.h"
+#include "collect/locks.h"
 #include "collect/modules.h"
 #include "collect/refused.h"
 #include "collect/tasks.h"
@@ -38,6 +39,7 @@ struct collect {
 	struct refused refused;
 	struct sources sources;
 	struct walls *walls;		/* NULL: not recorded */
+	struct locks locks;
 	uint32_t main_set;
 	int child_pid;			/* of the command, 0 none */
 	uint64_t begun_ns;		/* when events were enabled, 0 not yet */

@@ -48,7 +48,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 13
+#define JVM_PROTO_VERSION 14
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -158,6 +158,7 @@ struct jvm_msg {
  */
 enum jvm_source {
 	JVM_SOURCE_ALLOC,	/* objects that are allocated; value is their size, leaf their class */
+	JVM_SOURCE_LOCK,	/* waits for locks; value is their length in ns, leaf the lock's class */
 	JVM_NR_SOURCES
 };
 
@@ -238,6 +239,14 @@ struct jvm_rec_sample {
 	uint64_t value;
 	uint32_t leaf;		/* and the number of a struct jvm_leaf, the innermost frame; 0: none */
 	uint32_t pad;
+};
+
+enum jvm_wait_kind {
+	JVM_WAIT_ENTER,		/* to enter a monitor that another thread had */
+	JVM_WAIT_LOCK,		/* parked for a synchronizer of java.util.concurrent that has an owner */
+	JVM_WAIT_WAIT,		/* in Object.wait() */
+	JVM_WAIT_PARK,		/* parked for anything else, such as a condition */
+	JVM_NR_WAIT_KINDS
 };
 
 enum jvm_leaf_kind {

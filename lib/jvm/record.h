@@ -185,6 +185,20 @@ struct jvm_no_event {
 	uint32_t why_len;
 };
 
+/* A thread has waited for a lock, or for whatever has this class, until time_ns. */
+struct jvm_wait {
+	uint64_t time_ns;
+	uint32_t thread;	/* tid of the one that it goes on on */
+	uint32_t kind;		/* enum jvm_wait_kind */
+	uint64_t vthread;	/* id of the virtual thread; 0: none */
+	uint64_t ns;
+	uint32_t leaf;		/* of the lock's class */
+	uint32_t identity;	/* its identity hash; 0 not known */
+	uint32_t owner;		/* tid of who had it when the wait began; 0 not known */
+	uint32_t sampled;	/* the same thread's next sample of JVM_SOURCE_LOCK is of this wait */
+	uint64_t owner_vthread;	/* id of the virtual thread that had it; 0 none, or not known */
+};
+
 /* Any record; the members have the names of their structs. */
 union jvm_record {
 #define RECORD(s, ...) struct jvm_##s s;

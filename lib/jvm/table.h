@@ -63,6 +63,16 @@ RECORD(refused, OWN,
 RECORD(bracket, TRACED,
 	TID(bracket.thread)
 	FIELD(u32, bracket.method))
+RECORD(wait, OWN,
+	TID(wait.thread)
+	FIELD(u32, wait.kind)
+	FIELD(u64, wait.vthread)
+	FIELD(u64, wait.ns)
+	KEY(u32, wait.leaf)
+	FIELD(u32, wait.identity)
+	TID(wait.owner)
+	FIELD(u32, wait.sampled)
+	FIELD(u64, wait.owner_vthread))
 RECORD(leaf, OWN,
 	KEY(u32, leaf.leaf)
 	FIELD(u32, leaf.kind)

@@ -127,6 +127,29 @@ struct rec_function {		/* known by its name alone: of an imported profile, or a 
 	size_t file_len;
 };
 
+enum lock_wait {			/* how threads waited for a lock */
+	LOCK_ENTER,		/* to enter a monitor */
+	LOCK_LOCK,		/* parked for a synchronizer of java.util.concurrent that can have an owner */
+	LOCK_WAIT,		/* in Object.wait() */
+	LOCK_PARK,		/* parked for anything else */
+	LOCK_NR_WAITS
+};
+
+struct rec_lock {		/* all waits of one kind for one lock */
+	uint64_t time_ns;
+	uint32_t proc, function;	/* function: the lock's class */
+	uint32_t identity;	/* its identity hash; 0: several locks of the class */
+	uint32_t kind;		/* enum lock_wait */
+	uint32_t waiters;	/* threads that waited */
+	uint64_t n, ns, max_ns;	/* how often, how long together, how long at most */
+	/* pairs of zigzag varints: class of length (lockstat.h) and number of waits, ascending */
+	const uint8_t *buckets;
+	size_t buckets_len;
+	/* the same: thread that had the lock when waits began, 0 not known, and what was waited then */
+	const uint8_t *owners;
+	size_t owners_len;
+};
+
 struct rec_line {		/* one sampled address; one record an inline level, innermost first */
 	uint32_t module;
 	uint64_t off;

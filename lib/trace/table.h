@@ -160,6 +160,17 @@ RECORD(event, META, TIMED, EVENT, CODE(0x01), "event",
 	FIELD(v, "value3", event.values[2])
 	TEXT("what", event.what, event.what_len)
 	TEXT("cause", event.cause, event.cause_len))
+RECORD(lock, META, TIMED, MTE, CODE(0x8a), "lock",
+	FIELD(u32, "proc", lock.proc)
+	FIELD(u32, "function", lock.function)
+	FIELD(x32, "identity", lock.identity)
+	FIELD(u32, "kind", lock.kind)
+	FIELD(u32, "waiters", lock.waiters)
+	FIELD(v, "n", lock.n)
+	FIELD(v, "sum", lock.ns, ":ns")
+	FIELD(v, "max", lock.max_ns, ":ns")
+	PAIRS("lengths", "class", "n", lock.buckets, lock.buckets_len)
+	PAIRS("owners", "thread", "ns", lock.owners, lock.owners_len))
 BY_HAND(CALLS, CODE(TRF_CALLS_CONSUMER), "call.consumer", "consumer:u32 kind:v a:v b:v")
 RECORD(call_tree, CALLS, TIMED, CALLS, CODE(0x02), "call.tree",
 	KEY(u32, "tree", call_tree.tree)

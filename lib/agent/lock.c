@@ -1,0 +1,615 @@
+// SPDX-License-Identifier: MIT
+/*
+ * lock.c - waits for monitors, and of virtual threads that are parked, as JVMTI tells of them (lock.h,
+ * sources.h). An environment of our own: without this source nothing of it is asked for.
+ *
+ * What a wait is for is found out when it begins, while nobody waits for this thread; when it is over the
+ * thread has the lock, and every nanosecond counts. In between, the wait lies in a table by the thread's
+ * id: a virtual thread may come back on another carrier.
+ *
+ *  - The VM spins before it says that a thread waits for a monitor: that time is in no event.
+ *  - To get a monitor back after Object.wait() is no event of a platform thread; of a virtual one there is an
+ *    end without a beginning (JDK 25), which is dropped.
+ *  - A virtual thread that parks is told of by its unmounting; one that is pinned parks as others do
+ *    (park.c).
+ */
+#include <jvmti.h>
+#include <stdarg.h>
+
+#include "agent/agent.h"
+#include "agent/cont.h"
+#include "agent/lock.h"
+#include "agent/ring.h"
+#include "agent/sources.h"
+#include "agent/vm.h"
+
+enum {
+	CAN_SUPPORT_VIRTUAL_THREADS = 44,	/* for headers older than JDK 21 */
+	NR_PENDING = 1 << 16, NR_PROBES = 64, NR_CLASSES = 16, NR_MONITORS = 1 << 12,
+	WINDOW_NS = 100000000, STACKS_A_WINDOW = 1000,
+};
+
+struct pending {
+	uint64_t id;			/* of the thread that waits; 0: free */
+	struct lock_wait w;
+};
+
+static jvmtiEnv *ti;			/* kept from session to session */
+static bool wanted;
+static uint32_t session;		/* 0: off */
+static uint32_t nr_sessions;
+static uint64_t interval_ns;
+static struct pending *pending;
+static jint mount_event, unmount_event;	/* -1: this VM has no virtual threads */
+static jfieldID thread_id, eetop;
+
+bool lock_is_on(uint32_t *which)
+{
+	*which = load_acquire(&session);
+	return *which;
+}
+
+/* ---- waits that have begun ---- */
+
+static struct pending *at(uint64_t id, size_t i)
+{
+	return &pending[((id * 0x9e3779b97f4a7c15ull >> 48) + i) & (NR_PENDING - 1)];
+}
+
+static bool claim(struct pending *p, uint64_t id)
+{
+	uint64_t none = 0;
+
+	return __atomic_compare_exchange_n(&p->id, &none, id, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static void begin_wait(uint64_t id, const struct lock_wait *w)
+{
+	size_t i;
+
+	for (i = 0; i < NR_PROBES; i++) {
+		struct pending *p = at(id, i);
+		uint64_t its = load_relaxed(&p->id);
+
+		/* the thread itself is the only one that uses its id */
+		if (its != id && (its || !claim(p, id)))
+			continue;
+		p->w = *w;
+		return;
+	}
+	ring_count_lost(ring_of(sys_tid()));
+}
+
+static bool take_wait(uint64_t id, struct lock_wait *w)
+{
+	size_t i;
+
+	for (i = 0; i < NR_PROBES; i++) {
+		struct pending *p = at(id, i);
+
+		if (load_relaxed(&p->id) != id)
+			continue;
+		*w = p->w;
+		store_release(&p->id, 0);
+		return w->session == load_relaxed(&session);
+	}
+	return false;
+}
+
+/* ---- what is waited for ---- */
+
+/* The first classes that were waited for, by weak references: cheaper to compare than to ask for names. */
+static struct known_class {
+	jweak class;
+	uint32_t leaf;
+} classes[NR_CLASSES];
+static uint32_t nr_classes;
+static struct sys_lock classes_lock;	/* for whoever adds one */
+
+static uint32_t ask_for_name(jclass cls)
+{
+	uint32_t leaf;
+	char *sig;
+
+	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE || !sig)
+		return 0;
+	leaf = sources_leaf(JVM_LEAF_CLASS, sig, str_len(sig));
+	(*ti)->Deallocate(ti, (unsigned char *)sig);
+	return leaf;
+}
+
+static uint32_t leaf_of(JNIEnv *env, jclass cls)
+{
+	uint32_t nr = load_acquire(&nr_classes), leaf, i;
+
+	for (i = 0; i < nr; i++)
+		if ((*env)->IsSameObject(env, cls, classes[i].class))
+			return classes[i].leaf;
+	leaf = ask_for_name(cls);
+	if (nr == NR_CLASSES || !leaf)
+		return leaf;
+	sys_lock(&classes_lock);
+	if (nr_classes == nr && (classes[nr].class = (*env)->NewWeakGlobalRef(env, cls))) {
+		classes[nr].leaf = leaf;
+		store_release(&nr_classes, nr + 1);
+	}
+	sys_unlock(&classes_lock);
+	return leaf;
+}
+
+static void forget_classes(JNIEnv *env)
+{
+	uint32_t i;
+
+	for (i = 0; i < nr_classes; i++)
+		(*env)->DeleteWeakGlobalRef(env, classes[i].class);
+	nr_classes = 0;
+}
+
+static bool ask(JNIEnv *env, jobject what, struct lock_wait *w)
+{
+	jclass cls = (*env)->GetObjectClass(env, what);
+	jint hash;
+
+	w->leaf = cls ? leaf_of(env, cls) : 0;
+	if (cls)
+		(*env)->DeleteLocalRef(env, cls);
+	w->identity = w->leaf && (*ti)->GetObjectHashCode(ti, what, &hash) == JVMTI_ERROR_NONE ? hash : 0;
+	return w->leaf;
+}
+
+bool lock_describe(JNIEnv *env, jobject what, enum jvm_wait_kind kind, struct lock_wait *w)
+{
+	*w = (struct lock_wait){ .kind = kind };
+	return ask(env, what, w) && lock_is_on(&w->session);
+}
+
+/*
+ * What was found out of monitors. One that goes to another object has that one's header, with another
+ * identity hash; seq is odd while the rest changes.
+ */
+static struct known_monitor {
+	uint64_t seq;
+	uintptr_t monitor, header;
+	uint32_t leaf, identity;
+} *monitors;
+
+static struct known_monitor *known_monitor(uintptr_t monitor)
+{
+	return &monitors[monitor * 0x9e3779b97f4a7c15ull >> 52];
+}
+
+static bool recall(uintptr_t monitor, uintptr_t header, struct lock_wait *w)
+{
+	const struct known_monitor *k = known_monitor(monitor);
+	uint64_t seq = load_acquire(&k->seq);
+
+	if (seq & 1 || load_relaxed(&k->monitor) != monitor || load_relaxed(&k->header) != header)
+		return false;
+	w->leaf = load_relaxed(&k->leaf);
+	w->identity = load_relaxed(&k->identity);
+	fence_acquire();
+	return load_relaxed(&k->seq) == seq;
+}
+
+static void remember(uintptr_t monitor, uintptr_t header, const struct lock_wait *w)
+{
+	struct known_monitor *k = known_monitor(monitor);
+	uint64_t seq = load_relaxed(&k->seq);
+
+	if (seq & 1 || !__atomic_compare_exchange_n(&k->seq, &seq, seq + 1, false, __ATOMIC_ACQ_REL,
+						    __ATOMIC_RELAXED))
+		return;
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	store_relaxed(&k->monitor, monitor);
+	store_relaxed(&k->header, header);
+	store_relaxed(&k->leaf, w->leaf);
+	store_relaxed(&k->identity, w->identity);
+	store_release(&k->seq, seq + 2);
+}
+
+/* The identity hash in a monitor's copy of its object's header, whose two lowest bits are 01; 0: none yet. */
+static uintptr_t header_with_hash(uintptr_t monitor)
+{
+	enum { HASH_SHIFT = 8 };
+	uintptr_t header;
+
+	if (vm.o.monitor_header < 0)
+		return 0;
+	header = load_relaxed((uintptr_t *)(monitor + vm.o.monitor_header));
+	return (header & 3) == 1 && header >> HASH_SHIFT & 0x7fffffff ? header : 0;
+}
+
+/* monitor: the object's, which the VM keeps while the thread waits for it; 0 not known. */
+static bool describe_monitor(JNIEnv *env, jobject object, uintptr_t monitor, struct lock_wait *w)
+{
+	uintptr_t header = monitor ? header_with_hash(monitor) : 0;
+
+	if (header && recall(monitor, header, w))
+		return true;
+	if (!ask(env, object, w))
+		return false;
+	header = monitor ? header_with_hash(monitor) : 0;
+	if (header)
+		remember(monitor, header, w);
+	return true;
+}
+
+/* ---- what is told ---- */
+
+/* At most so many stacks a second; what is not taken is charged where others of the lock are. */
+static bool has_room(uint64_t now)
+{
+	static uint64_t window, nr;
+	uint64_t of = now / WINDOW_NS;
+
+	if (load_relaxed(&window) != of) {
+		store_relaxed(&window, of);
+		store_relaxed(&nr, 0);
+	}
+	return __atomic_fetch_add(&nr, 1, __ATOMIC_RELAXED) < STACKS_A_WINDOW;
+}
+
+static uint64_t mixed(uint64_t x)
+{
+	x ^= x >> 30;
+	x *= 0xbf58476d1ce4e5b9ull;
+	x ^= x >> 27;
+	x *= 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+static bool wants_stack(uint64_t ns, uint64_t now)
+{
+	static uint64_t nr;
+
+	if (ns < interval_ns &&
+	    mixed(__atomic_fetch_add(&nr, 0x9e3779b97f4a7c15ull, __ATOMIC_RELAXED) ^ now) % interval_ns >= ns)
+		return false;
+	return has_room(now);
+}
+
+static uint32_t tid_of(uintptr_t thread)
+{
+	/* the calling thread's: its OSThread is there */
+	uintptr_t os = thread && vm.o.thread_osthread >= 0 ? vm_word(thread, vm.o.thread_osthread) : 0;
+
+	return os && vm.o.osthread_tid >= 0 ? (uint32_t)vm_i32(os, vm.o.osthread_tid) : (uint32_t)sys_tid();
+}
+
+void lock_tell(const struct lock_wait *w)
+{
+	struct jvm_wait r = {
+		.time_ns = sys_now(), .kind = w->kind, .leaf = w->leaf, .identity = w->identity,
+		.owner = w->owner, .owner_vthread = w->owner_vthread, .vthread = w->vthread,
+	};
+	struct jvm_ring *ring;
+	struct vm_thread t;
+
+	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
+	r.thread = tid_of(t.thread);
+	ring = ring_of(r.thread);
+	r.ns = r.time_ns - w->since_ns;
+	if (!r.vthread)
+		r.vthread = cont_vthread(t.thread, ring);
+	r.sampled = wants_stack(r.ns, r.time_ns);
+	if (!send_wait(ring, &r))
+		ring_count_lost(ring);
+	else if (r.sampled)
+		sources_sample(JVM_SOURCE_LOCK, r.ns, r.leaf);
+}
+
+/* ---- events ---- */
+
+static uint64_t id_of(JNIEnv *env, jthread thread)
+{
+	return (*env)->GetLongField(env, thread, thread_id);
+}
+
+/* Of the calling thread, without a call where the VM has it; without virtual threads, what is as good. */
+static uint64_t own_id(JNIEnv *env, const struct vm_thread *t, jthread thread)
+{
+	if (!t->thread)
+		return id_of(env, thread);
+	return vm.o.jthread_owner_id >= 0 ? vm_word(t->thread, vm.o.jthread_owner_id) :
+	       unmount_event < 0 ? t->thread : id_of(env, thread);
+}
+
+/* The monitor that a thread is about to wait for; 0: not known. */
+static uintptr_t pending_monitor(const struct vm_thread *t)
+{
+	if (!t->thread || vm.o.jthread_pending_monitor < 0 || vm.o.monitor_owner < 0)
+		return 0;
+	return vm_word(t->thread, vm.o.jthread_pending_monitor);
+}
+
+static struct owner owner_of(uintptr_t monitor, jobject object)
+{
+	if (!monitor)
+		return (struct owner){ 0 };
+	/* a handle is the address of the reference, with flags */
+	return owners_of_monitor(load_relaxed((uintptr_t *)(monitor + vm.o.monitor_owner)),
+				 *(uintptr_t *)((uintptr_t)object & ~7ul));
+}
+
+static void begin_monitor(JNIEnv *env, jthread thread, jobject object, enum jvm_wait_kind kind)
+{
+	struct lock_wait w = { .kind = kind };
+	struct owner o = { 0 };
+	uintptr_t monitor = 0;
+	struct vm_thread t;
+
+	if (!sample_begin())
+		return;
+	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
+	if (kind == JVM_WAIT_ENTER) {
+		monitor = pending_monitor(&t);
+		o = owner_of(monitor, object);
+	}
+	if (describe_monitor(env, object, monitor, &w) && lock_is_on(&w.session)) {
+		w.owner = o.tid;
+		w.owner_vthread = o.vthread;
+		w.since_ns = sys_now();
+		begin_wait(own_id(env, &t, thread), &w);
+	}
+	sample_end();
+}
+
+static void end_monitor(JNIEnv *env, jthread thread)
+{
+	struct vm_thread t;
+	struct lock_wait w;
+
+	if (!sample_begin())
+		return;
+	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
+	if (take_wait(own_id(env, &t, thread), &w))
+		lock_tell(&w);
+	sample_end();
+}
+
+static void JNICALL on_enter(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object)
+{
+	begin_monitor(env, thread, object, JVM_WAIT_ENTER);
+}
+
+static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object)
+{
+	end_monitor(env, thread);
+}
+
+static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, jlong timeout)
+{
+	begin_monitor(env, thread, object, JVM_WAIT_WAIT);
+}
+
+static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, jboolean late)
+{
+	end_monitor(env, thread);
+}
+
+static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
+{
+	struct lock_wait w;
+	jthread vthread;
+	JNIEnv *env;
+	va_list ap;
+
+	va_start(ap, jvmti);
+	env = va_arg(ap, JNIEnv *);
+	vthread = va_arg(ap, jthread);
+	va_end(ap);
+	if (!sample_begin())
+		return;
+	if (park_describe(env, vthread, &w)) {
+		w.vthread = id_of(env, vthread);
+		w.since_ns = sys_now();
+		begin_wait(w.vthread, &w);
+	}
+	sample_end();
+}
+
+/* What began as a wait for a monitor, or in one, ends as such. */
+static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
+{
+	struct lock_wait w;
+	jthread vthread;
+	JNIEnv *env;
+	va_list ap;
+	uint64_t id;
+	size_t i;
+
+	va_start(ap, jvmti);
+	env = va_arg(ap, JNIEnv *);
+	vthread = va_arg(ap, jthread);
+	va_end(ap);
+	if (!sample_begin())
+		return;
+	id = id_of(env, vthread);
+	for (i = 0; i < NR_PROBES && load_relaxed(&at(id, i)->id) != id; i++)
+		;
+	if (i < NR_PROBES && at(id, i)->w.kind != JVM_WAIT_ENTER && at(id, i)->w.kind != JVM_WAIT_WAIT &&
+	    take_wait(id, &w))
+		lock_tell(&w);
+	sample_end();
+}
+
+static void note_thread(JNIEnv *env, jthread thread, uint32_t tid)
+{
+	uintptr_t t = (*env)->GetLongField(env, thread, eetop);
+
+	if (t && !tid)
+		tid = vm_thread_tid(t);
+	if (t && tid)
+		owners_add(t, id_of(env, thread), tid);
+}
+
+static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+	note_thread(env, thread, sys_tid());
+}
+
+static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+	uintptr_t t = (*env)->GetLongField(env, thread, eetop);
+
+	owners_remove(t, id_of(env, thread));
+}
+
+/* ---- on and off ---- */
+
+static const jvmtiEvent events[] = {
+	JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+	JVMTI_EVENT_MONITOR_WAIT, JVMTI_EVENT_MONITOR_WAITED,
+	JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END,
+};
+
+static void find_threads(JNIEnv *env)
+{
+	jthread *threads;
+	jint nr, i;
+
+	if ((*ti)->GetAllThreads(ti, &nr, &threads) != JVMTI_ERROR_NONE)
+		return;
+	for (i = 0; i < nr; i++) {
+		note_thread(env, threads[i], 0);
+		(*env)->DeleteLocalRef(env, threads[i]);
+	}
+	(*ti)->Deallocate(ti, (void *)threads);
+}
+
+static bool find_fields(JNIEnv *env)
+{
+	jclass cls = (*env)->FindClass(env, "java/lang/Thread");
+
+	thread_id = cls ? (*env)->GetFieldID(env, cls, "tid", "J") : NULL;
+	eetop = thread_id ? (*env)->GetFieldID(env, cls, "eetop", "J") : NULL;
+	if ((*env)->ExceptionCheck(env))
+		(*env)->ExceptionClear(env);
+	if (cls)
+		(*env)->DeleteLocalRef(env, cls);
+	return eetop;
+}
+
+static void refuse(const char *why)
+{
+	send_no_source(NULL, &(struct jvm_no_source){
+		.time_ns = sys_now(), .source = JVM_SOURCE_LOCK, .why = why, .why_len = str_len(why),
+	});
+}
+
+static void watch_virtual_threads(void)
+{
+	if (mount_event < 0 || unmount_event < 0 ||
+	    (*ti)->SetExtensionEventCallback(ti, mount_event, on_mount) != JVMTI_ERROR_NONE ||
+	    (*ti)->SetExtensionEventCallback(ti, unmount_event, on_unmount) != JVMTI_ERROR_NONE)
+		return;
+	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)mount_event, NULL);
+	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)unmount_event, NULL);
+}
+
+static void on_live(JNIEnv *env)
+{
+	size_t i;
+
+	forget_classes(env);
+	if (!find_fields(env)) {
+		refuse("this JVM's threads lack the fields that say who they are");
+		return;
+	}
+	if (!park_on(env))
+		refuse("parked platform threads: Unsafe.park() of this JVM is not where it is looked for");
+	for (i = 0; i < ARRAY_SIZE(events); i++)
+		(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, events[i], NULL);
+	watch_virtual_threads();
+	find_threads(env);
+	store_release(&session, ++nr_sessions);
+}
+
+static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+	on_live(env);
+}
+
+static void find_virtual(uint8_t *want)
+{
+	uint8_t have[sizeof(jvmtiCapabilities)] = { 0 };
+	jvmtiExtensionEventInfo *e;
+	jint i, nr;
+
+	mount_event = unmount_event = -1;
+	if ((*ti)->GetPotentialCapabilities(ti, (jvmtiCapabilities *)have) != JVMTI_ERROR_NONE ||
+	    !(have[CAN_SUPPORT_VIRTUAL_THREADS / 8] & 1 << CAN_SUPPORT_VIRTUAL_THREADS % 8) ||
+	    (*ti)->GetExtensionEvents(ti, &nr, &e) != JVMTI_ERROR_NONE)
+		return;
+	want[CAN_SUPPORT_VIRTUAL_THREADS / 8] |= 1 << CAN_SUPPORT_VIRTUAL_THREADS % 8;
+	for (i = 0; i < nr; i++) {
+		if (str_eq(e[i].id, "com.sun.hotspot.events.VirtualThreadMount"))
+			mount_event = e[i].extension_event_index;
+		if (str_eq(e[i].id, "com.sun.hotspot.events.VirtualThreadUnmount"))
+			unmount_event = e[i].extension_event_index;
+	}
+}
+
+static bool ask_vm(bool live)
+{
+	jvmtiCapabilities want;
+	jvmtiEventCallbacks cb;
+
+	memset(&want, 0, sizeof(want));
+	memset(&cb, 0, sizeof(cb));
+	want.can_generate_monitor_events = 1;
+	find_virtual((uint8_t *)&want);
+	cb.VMInit = on_init;
+	cb.MonitorContendedEnter = on_enter;
+	cb.MonitorContendedEntered = on_entered;
+	cb.MonitorWait = on_wait;
+	cb.MonitorWaited = on_waited;
+	cb.ThreadStart = on_thread_start;
+	cb.ThreadEnd = on_thread_end;
+	return (*ti)->AddCapabilities(ti, &want) == JVMTI_ERROR_NONE &&
+	       (*ti)->SetEventCallbacks(ti, &cb, sizeof(cb)) == JVMTI_ERROR_NONE &&
+	       (live || (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL) ==
+			JVMTI_ERROR_NONE);
+}
+
+bool lock_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
+{
+	if (!pending)
+		pending = sys_pages(NR_PENDING * sizeof(*pending));
+	if (!monitors)
+		monitors = sys_pages(NR_MONITORS * sizeof(*monitors));
+	if (!pending || !monitors || !owners_init() ||
+	    (!ti && (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK))
+		return false;
+	sys_clear_pages(pending, NR_PENDING * sizeof(*pending));
+	sys_clear_pages(monitors, NR_MONITORS * sizeof(*monitors));
+	owners_forget();
+	interval_ns = interval;
+	wanted = ask_vm(env);
+	if (wanted && env)
+		on_live(env);
+	return wanted;
+}
+
+/* Events may still be on their way, in threads that wait: they find no session, but the environment. */
+void lock_off(JNIEnv *env)
+{
+	jvmtiCapabilities have;
+	size_t i;
+
+	if (!wanted)
+		return;
+	wanted = false;
+	store_seq_cst(&session, 0);
+	for (i = 0; i < ARRAY_SIZE(events); i++)
+		(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, events[i], NULL);
+	if (mount_event >= 0 && unmount_event >= 0) {
+		(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, (jvmtiEvent)mount_event, NULL);
+		(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, (jvmtiEvent)unmount_event, NULL);
+	}
+	if ((*ti)->GetCapabilities(ti, &have) == JVMTI_ERROR_NONE)
+		(*ti)->RelinquishCapabilities(ti, &have);
+	if (env)
+		park_off(env);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+/*
+ * owners.c - which thread has a monitor (lock.h).
+ *
+ * An ObjectMonitor names its owner by the JavaThread or, when the owner had the lock before it became a
+ * monitor, by an address on the owner's stack; since JDK 24 by the thread's id, or by 1 as long as the
+ * owner has not noticed that there is a monitor: then the object is among those that the owner's
+ * JavaThread lists. What is asked of threads is kept when they start, and their lists are copied with
+ * care: any of them may end.
+ *
+ * Entries are written under a lock and read without: a key is stored last and removed first.
+ */
+#include "agent/lock.h"
+#include "agent/sys.h"
+#include "agent/vm.h"
+
+enum {
+	NR_ENTRIES = 1 << 15, NR_PROBES = 64, REMOVED = 1, ANONYMOUS = 1, DEFLATER = 2,
+	LISTED = 8,			/* HotSpot's LockStack::CAPACITY */
+	MAX_LISTS = 256,		/* looked at, 0.3 us each; of more threads the owner is unknown */
+};
+
+struct entry {
+	uintptr_t key;			/* 0: never used, ends a search */
+	uintptr_t thread, stack_lo, stack_hi;
+	uint32_t tid;
+};
+
+static struct entry *entries;
+static uint32_t nr_used;		/* places that have ever had a key */
+static uint32_t used[NR_ENTRIES];	/* which */
+static struct sys_lock lock;
+
+static bool by_id(void)
+{
+	return vm.o.jthread_owner_id >= 0;
+}
+
+/* Ids are small: none is REMOVED, as the first thread has 1 but never waits for itself. */
+static uintptr_t key_of(uintptr_t thread, uint64_t id)
+{
+	return by_id() ? id << 4 : thread;
+}
+
+static struct entry *at(uintptr_t key, size_t i)
+{
+	return &entries[(((key >> 4) * 0x9e3779b97f4a7c15ull >> 49) + i) & (NR_ENTRIES - 1)];
+}
+
+bool owners_init(void)
+{
+	if (!entries)
+		entries = sys_pages(NR_ENTRIES * sizeof(*entries));
+	return entries;
+}
+
+void owners_forget(void)
+{
+	sys_lock(&lock);
+	sys_clear_pages(entries, NR_ENTRIES * sizeof(*entries));
+	store_relaxed(&nr_used, 0);
+	sys_unlock(&lock);
+}
+
+static struct entry *find(uintptr_t key)
+{
+	size_t i;
+
+	for (i = 0; i < NR_PROBES; i++) {
+		struct entry *e = at(key, i);
+		uintptr_t its = load_acquire(&e->key);
+
+		if (its == key)
+			return e;
+		if (!its)
+			break;
+	}
+	return NULL;
+}
+
+/* A place for a key that is not there; NULL: too many threads. */
+static struct entry *place(uintptr_t key)
+{
+	size_t i;
+
+	for (i = 0; i < NR_PROBES; i++)
+		if (at(key, i)->key <= REMOVED)
+			return at(key, i);
+	return NULL;
+}
+
+void owners_add(uintptr_t thread, uint64_t id, uint32_t tid)
+{
+	uintptr_t key = key_of(thread, id);
+	struct entry *e;
+
+	sys_lock(&lock);
+	e = key && !find(key) ? place(key) : NULL;
+	if (e) {
+		if (!e->key) {
+			used[nr_used] = e - entries;
+			store_release(&nr_used, nr_used + 1);
+		}
+		e->tid = tid;
+		e->thread = thread;
+		/* it runs, or VMInit and ThreadStart would not tell of it */
+		e->stack_hi = vm_word(thread, vm.o.thread_stack_base);
+		e->stack_lo = vm.o.thread_stack_size < 0 ? e->stack_hi :
+			      e->stack_hi - vm_word(thread, vm.o.thread_stack_size);
+		store_release(&e->key, key);
+	}
+	sys_unlock(&lock);
+}
+
+void owners_remove(uintptr_t thread, uint64_t id)
+{
+	struct entry *e;
+
+	sys_lock(&lock);
+	e = find(key_of(thread, id));
+	if (e)
+		store_release(&e->key, REMOVED);
+	sys_unlock(&lock);
+}
+
+static struct owner owner_on_stack(uintptr_t addr)
+{
+	uint32_t nr = load_acquire(&nr_used), i;
+
+	for (i = 0; i < nr; i++) {
+		const struct entry *e = &entries[used[i]];
+		uintptr_t key = load_acquire(&e->key);
+
+		if (key > REMOVED && addr >= e->stack_lo && addr < e->stack_hi)
+			return (struct owner){ .tid = e->tid };
+	}
+	return (struct owner){ 0 };
+}
+
+struct owner owners_of_thread(uintptr_t thread, uint64_t id)
+{
+	const struct entry *e = find(key_of(thread, id));
+
+	if (e)
+		return (struct owner){ .tid = e->tid };
+	return (struct owner){ .vthread = thread || !by_id() ? 0 : id };
+}
+
+static bool lists(uintptr_t thread, uintptr_t object)
+{
+	uintptr_t list[LISTED], first = vm.o.jthread_lock_stack + vm.o.lock_stack_base;
+	uint32_t top, i;
+
+	if (!sys_peek_all(&top, thread + vm.o.jthread_lock_stack + vm.o.lock_stack_top, 4) || top <= first ||
+	    top > first + sizeof(list) || !sys_peek_all(list, thread + first, top - first))
+		return false;
+	for (i = 0; i < (top - first) / 8; i++)
+		if (list[i] == object)
+			return true;
+	return false;
+}
+
+/* On a carrier it is the virtual thread that is mounted there. */
+static struct owner owner_by_list(uintptr_t object)
+{
+	uint32_t nr = load_acquire(&nr_used), i;
+	uint64_t id;
+
+	if (vm.o.jthread_lock_stack < 0 || vm.o.lock_stack_base < 0 || vm.o.lock_stack_top < 0 ||
+	    nr > MAX_LISTS)
+		return (struct owner){ 0 };
+	for (i = 0; i < nr; i++) {
+		const struct entry *e = &entries[used[i]];
+
+		if (load_acquire(&e->key) > REMOVED && lists(e->thread, object) &&
+		    sys_peek_all(&id, e->thread + vm.o.jthread_owner_id, 8) && id)
+			return owners_of_thread(0, id);
+	}
+	return (struct owner){ 0 };
+}
+
+struct owner owners_of_monitor(uintptr_t word, uintptr_t object)
+{
+	struct owner o = { 0 };
+
+	if (by_id() && word == ANONYMOUS)
+		return owner_by_list(object);
+	if (!word || (by_id() && word == DEFLATER))
+		return o;
+	if (by_id())
+		return owners_of_thread(0, word);
+	o = owners_of_thread(word, 0);
+	return o.tid ? o : owner_on_stack(word);
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+/*
+ * park.c - Unsafe.park(), by which a platform thread waits for a lock of java.util.concurrent or a condition
+ * (lock.h). JVMTI has no event for it, so the native method is replaced: what stood there is called.
+ *
+ * Where it stands: behind the Method, as HotSpot keeps the address of every native method. It is believed
+ * when it lies in libjvm's code.
+ *
+ * Source: oops/method.hpp, Method::native_function_addr().
+ */
+#include "agent/agent.h"
+#include "agent/flow.h"
+#include "agent/lock.h"
+#include "agent/sys.h"
+#include "agent/vm.h"
+
+typedef void JNICALL park_fn(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time);
+
+static park_fn *vm_park;		/* what stood there */
+static bool is_replaced;
+static jclass unsafe_class, owned_class;
+static jfieldID blocker_field, owner_field, id_field, eetop_field;
+static JavaVM *jvm;
+static jvmtiEnv *ti;
+
+/* ---- what a thread is parked for ---- */
+
+static struct owner owner_of_lock(JNIEnv *env, jobject lock)
+{
+	struct owner o = { 0 };
+	jobject thread = (*env)->GetObjectField(env, lock, owner_field);
+
+	if (!thread)
+		return o;
+	o = owners_of_thread((*env)->GetLongField(env, thread, eetop_field),
+			     (*env)->GetLongField(env, thread, id_field));
+	(*env)->DeleteLocalRef(env, thread);
+	return o;
+}
+
+bool park_describe(JNIEnv *env, jthread thread, struct lock_wait *w)
+{
+	jobject blocker = blocker_field ? (*env)->GetObjectField(env, thread, blocker_field) : NULL;
+	bool owned, ok;
+	struct owner o = { 0 };
+
+	if (!blocker)
+		return false;
+	owned = (*env)->IsInstanceOf(env, blocker, owned_class);
+	if (owned)
+		o = owner_of_lock(env, blocker);
+	ok = lock_describe(env, blocker, owned ? JVM_WAIT_LOCK : JVM_WAIT_PARK, w);
+	(*env)->DeleteLocalRef(env, blocker);
+	w->owner = o.tid;
+	w->owner_vthread = o.vthread;
+	return ok;
+}
+
+static bool describe_own(JNIEnv *env, struct lock_wait *w)
+{
+	jthread self = NULL;
+	bool ok;
+
+	if ((*ti)->GetCurrentThread(ti, &self) != JVMTI_ERROR_NONE || !self)
+		return false;
+	ok = park_describe(env, self, w);
+	(*env)->DeleteLocalRef(env, self);
+	return ok;
+}
+
+static void JNICALL on_park(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time)
+{
+	struct lock_wait w;
+	bool told = false;
+	uint32_t session;
+
+	if (lock_is_on(&session) && sample_begin()) {
+		told = describe_own(env, &w);
+		sample_end();
+	}
+	w.since_ns = told ? sys_now() : 0;
+	vm_park(env, unsafe, absolute, time);
+	if (!told || !lock_is_on(&session) || session != w.session || !sample_begin())
+		return;
+	lock_tell(&w);
+	sample_end();
+}
+
+/* ---- its place ---- */
+
+static park_fn *find_park(jmethodID id)
+{
+	uintptr_t method, code;
+
+	if (!vm.size.method || !sys_peek_all(&method, (uintptr_t)id, 8) ||
+	    !sys_peek_all(&code, method + vm.size.method, 8) || code < vm.text_lo || code >= vm.text_hi)
+		return NULL;
+	return (park_fn *)code;
+}
+
+static void bind(JNIEnv *env, park_fn *to)
+{
+	JNINativeMethod m = { (char *)"park", (char *)"(ZJ)V", (void *)to };
+
+	(*env)->RegisterNatives(env, unsafe_class, &m, 1);
+}
+
+static void JNICALL bind_ours(JNIEnv *env, jclass cls)
+{
+	bind(env, on_park);
+}
+
+static void JNICALL bind_theirs(JNIEnv *env, jclass cls)
+{
+	bind(env, vm_park);
+}
+
+static jclass class_for_good(JNIEnv *env, const char *name)
+{
+	jclass cls = (*env)->FindClass(env, name);
+
+	return cls ? (*env)->NewGlobalRef(env, cls) : NULL;
+}
+
+static bool find_fields(JNIEnv *env)
+{
+	jclass thread = (*env)->FindClass(env, "java/lang/Thread");
+
+	if (!thread)
+		return false;
+	id_field = (*env)->GetFieldID(env, thread, "tid", "J");
+	eetop_field = id_field ? (*env)->GetFieldID(env, thread, "eetop", "J") : NULL;
+	owned_class = eetop_field ?
+		class_for_good(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer") : NULL;
+	owner_field = owned_class ? (*env)->GetFieldID(env, owned_class, "exclusiveOwnerThread",
+						       "Ljava/lang/Thread;") : NULL;
+	blocker_field = owner_field ? (*env)->GetFieldID(env, thread, "parkBlocker", "Ljava/lang/Object;") : NULL;
+	return blocker_field;
+}
+
+static bool find_all(JNIEnv *env)
+{
+	jmethodID park;
+
+	if (!find_fields(env) || (*env)->GetJavaVM(env, &jvm) ||
+	    (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK)
+		return false;
+	unsafe_class = class_for_good(env, "jdk/internal/misc/Unsafe");
+	park = unsafe_class ? (*env)->GetMethodID(env, unsafe_class, "park", "(ZJ)V") : NULL;
+	vm_park = park ? find_park(park) : NULL;
+	return vm_park;
+}
+
+bool park_on(JNIEnv *env)
+{
+	static bool looked;
+
+	if (!looked) {
+		looked = true;
+		find_all(env);
+		if ((*env)->ExceptionCheck(env))
+			(*env)->ExceptionClear(env);
+	}
+	if (!vm_park)
+		return false;
+	if (!is_replaced)
+		helper_bind(env, bind_ours);
+	is_replaced = true;
+	return true;
+}
+
+void park_off(JNIEnv *env)
+{
+	if (is_replaced)
+		helper_bind(env, bind_theirs);
+	is_replaced = false;
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "collect/locks.h"
+#include "collect/state.h"
+#include "trace/lockstat.h"
+
+/* Locks beyond so many are added up by class; owners and waiters of one beyond so many are not told apart. */
+enum { MAX_LOCKS = 1 << 16, MAX_OWNERS = 256, MAX_WAITERS = 1 << 20 };
+
+struct lock_sum {
+	uint32_t proc, function, identity, kind;
+	uint64_t n, ns, max_ns;
+	uint64_t pool_ns;		/* of short waits, in no sample yet */
+	uint32_t thread;		/* that has waited for it last */
+	uint32_t nr_waiters;
+	struct bucket {
+		uint32_t bucket;
+		uint64_t n;
+	} *buckets;			/* ascending */
+	size_t nr_buckets, alloc_buckets;
+	struct waited_for {
+		uint32_t thread;	/* 0: not known */
+		uint64_t ns;
+	} *owners;
+	size_t nr_owners, alloc_owners;
+};
+
+void locks_release(struct locks *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->nr_all; i++) {
+		free(l->all[i].buckets);
+		free(l->all[i].owners);
+	}
+	free(l->all);
+	map_release(&l->by_key);
+	map_release(&l->waiters);
+	map_release(&l->latest);
+}
+
+/* ---- which lock ---- */
+
+/* By 64 bits of hash: that two of 2^16 agree in them is less likely than a fault of memory. */
+static uint32_t find(struct locks *l, const struct lock_sum *key)
+{
+	uint64_t class = (uint64_t)key->proc << 32 | key->function;
+	uint32_t *at = map_put(&l->by_key, hash_pair(class, (uint64_t)key->kind << 32 | key->identity));
+
+	if (*at == MAP_NONE) {
+		VEC_GROW(l->all, l->nr_all, l->alloc_all);
+		l->all[l->nr_all] = *key;
+		*at = l->nr_all++;
+	}
+	return *at;
+}
+
+static uint32_t find_lock(struct locks *l, struct lock_sum key)
+{
+	if (l->nr_all >= MAX_LOCKS)
+		key.identity = 0;
+	return find(l, &key);
+}
+
+/* ---- what is added up ---- */
+
+static void add_bucket(struct lock_sum *s, uint32_t bucket)
+{
+	size_t lo = 0, hi = s->nr_buckets;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (s->buckets[mid].bucket < bucket)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == s->nr_buckets || s->buckets[lo].bucket != bucket) {
+		VEC_GROW(s->buckets, s->nr_buckets, s->alloc_buckets);
+		memmove(&s->buckets[lo + 1], &s->buckets[lo], (s->nr_buckets++ - lo) * sizeof(*s->buckets));
+		s->buckets[lo] = (struct bucket){ .bucket = bucket };
+	}
+	s->buckets[lo].n++;
+}
+
+static void add_owner(struct lock_sum *s, uint32_t thread, uint64_t ns)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_owners && s->owners[i].thread != thread; i++)
+		;
+	if (i == s->nr_owners && i >= MAX_OWNERS) {
+		add_owner(s, 0, ns);
+		return;
+	}
+	if (i == s->nr_owners) {
+		VEC_GROW(s->owners, s->nr_owners, s->alloc_owners);
+		s->owners[s->nr_owners++] = (struct waited_for){ .thread = thread };
+	}
+	s->owners[i].ns += ns;
+}
+
+static void add_waiter(struct locks *l, uint32_t lock, uint32_t thread)
+{
+	uint32_t *at;
+
+	if (l->waiters.nr >= MAX_WAITERS)
+		return;
+	at = map_put(&l->waiters, (uint64_t)lock << 32 | thread);
+	if (*at == MAP_NONE)
+		l->all[lock].nr_waiters++;
+	*at = 1;
+}
+
+static uint32_t number_of(struct collect *c, const struct java *j, uint32_t tid, uint64_t vthread,
+			  uint64_t time_ns)
+{
+	if (vthread)
+		return tasks_virtual(&c->tasks, j->proc, vthread, NULL, time_ns);
+	return tid ? tasks_get_at(&c->tasks, j->proc, tid, time_ns)->id : 0;
+}
+
+void locks_wait(struct collect *c, const struct java *j, const struct jvm_wait *r)
+{
+	struct locks *l = &c->locks;
+	uint32_t thread, owner, lock;
+	struct lock_sum *s;
+
+	if (!collect_is_on(c) || r->kind >= JVM_NR_WAIT_KINDS || !r->thread)
+		return;
+	collect_merge(c, r->time_ns);
+	thread = number_of(c, j, r->thread, r->vthread, r->time_ns);
+	owner = number_of(c, j, r->owner, r->owner_vthread, r->time_ns);
+	lock = find_lock(l, (struct lock_sum){
+		.proc = j->proc->id, .function = sources_function(&c->sources, j, r->leaf),
+		.identity = r->identity, .kind = r->kind,
+	});
+	s = &l->all[lock];
+	s->n++;
+	s->ns += r->ns;
+	s->max_ns = MAX(s->max_ns, r->ns);
+	s->pool_ns += r->ns;
+	s->thread = thread;
+	add_bucket(s, lockstat_bucket(r->ns));
+	add_owner(s, owner, r->ns);
+	add_waiter(l, lock, thread);
+	if (r->sampled)
+		*map_put(&l->latest, r->thread) = lock;
+}
+
+bool locks_weigh(struct collect *c, uint32_t tid, uint64_t ns, uint64_t *weight_ns, double *waits)
+{
+	uint64_t interval = sources_interval(c, JVM_SOURCE_LOCK);
+	uint32_t lock = map_get(&c->locks.latest, tid);
+	struct lock_sum *s;
+
+	if (lock == MAP_NONE)
+		return false;
+	s = &c->locks.all[lock];
+	*weight_ns = ns >= interval ? MIN(ns, s->pool_ns) : s->pool_ns;
+	*waits = ns >= interval ? 1 : (double)interval / (double)MAX(ns, (uint64_t)1);
+	s->pool_ns -= *weight_ns;
+	return true;
+}
+
+/* ---- the end ---- */
+
+static void put_pair(struct buf *b, uint64_t first, uint64_t second)
+{
+	buf_varint(b, first << 1);	/* zigzag of what is not negative */
+	buf_varint(b, second << 1);
+}
+
+static void write_lock(struct collect *c, const struct lock_sum *s)
+{
+	struct buf buckets = BUF_INIT, owners = BUF_INIT;
+	struct rec_lock r = {
+		.time_ns = clock_mono_ns(), .proc = s->proc, .function = s->function, .identity = s->identity,
+		.kind = s->kind, .waiters = s->nr_waiters, .n = s->n, .ns = s->ns, .max_ns = s->max_ns,
+	};
+	size_t i;
+
+	for (i = 0; i < s->nr_buckets; i++)
+		put_pair(&buckets, s->buckets[i].bucket, s->buckets[i].n);
+	for (i = 0; i < s->nr_owners; i++)
+		put_pair(&owners, s->owners[i].thread, s->owners[i].ns);
+	r.buckets = (const uint8_t *)buckets.data;
+	r.buckets_len = buckets.len;
+	r.owners = (const uint8_t *)owners.data;
+	r.owners_len = owners.len;
+	trace_write_lock(c->w, &r);
+	buf_release(&buckets);
+	buf_release(&owners);
+}
+
+static void write_rest(struct collect *c, const struct lock_sum *s)
+{
+	const struct frame f = { FRAME_NAMED, .function = s->function };
+	struct rec_sample r = {
+		.time_ns = clock_mono_ns(), .thread = s->thread, .cpu = UINT16_MAX, .user = true,
+	};
+
+	r.stack = trace_write_stack(c->w, &f, 1);
+	sources_write_rest(c, JVM_SOURCE_LOCK, s->pool_ns, &r);
+}
+
+void locks_write(struct collect *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->locks.nr_all; i++) {
+		write_lock(c, &c->locks.all[i]);
+		if (c->locks.all[i].pool_ns)
+			write_rest(c, &c->locks.all[i]);
+	}
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * locks.h - the source "lock": what agents say of waits, added up lock by lock, and what a stack of a wait
+ * stands for.
+ *
+ * All waits are told, so the table of locks is exact. Stacks are taken of waits as long as the interval or
+ * longer, and of shorter ones in proportion to their length. A long one weighs its own length. Short ones are
+ * collected lock by lock, and the next stack of a short wait for that lock weighs all that was collected: so
+ * the source adds up to exactly what was waited, and each context gets its share of a lock's short
+ * waits, for how much is collected between two stacks does not depend on the second. What no stack came
+ * for is charged at the end to the lock's class, with no context but its thread.
+ */
+#ifndef COLLECT_LOCKS_H
+#define COLLECT_LOCKS_H
+
+#include "base/hash.h"
+#include "collect/java.h"
+#include "jvm/record.h"
+#include "trace/record.h"
+
+struct collect;
+
+struct locks {
+	struct map by_key;		/* what a wait names -> index */
+	struct map waiters;		/* (index, thread) that are known */
+	struct map latest;		/* thread -> index of its latest sampled wait */
+	struct lock_sum *all;
+	size_t nr_all, alloc_all;
+};
+
+void locks_release(struct locks *l);
+/* An agent's record; thread and owner: their numbers in the trace. */
+void locks_wait(struct collect *c, const struct java *j, const struct jvm_wait *r);
+/*
+ * The stack of the latest wait of that thread: what it stands for. False: of no wait that is known, and
+ * not to be written.
+ */
+bool locks_weigh(struct collect *c, uint32_t tid, uint64_t ns, uint64_t *weight_ns, double *waits);
+/* At the end: the rows of the table, and what no stack came for. */
+void locks_write(struct collect *c);
+
+#endif
