@@ -17,6 +17,7 @@
 #include "flow/ops.h"
 #include "model/blend.h"
 #include "model/callcheck.h"
+#include "model/locks.h"
 #include "model/profile.h"
 #include "model/sched.h"
 #include "model/sourcecheck.h"
@@ -392,6 +393,27 @@ static int check_sched(struct trace_reader *t)
 	return nr_bad ? 1 : 0;
 }
 
+/* A trace without waits for locks passes. */
+static int check_locks(struct trace_reader *t)
+{
+	struct locks_model m;
+	struct buf first = BUF_INIT;
+	uint64_t nr;
+	struct err e;
+	int r = locks_read(&m, t, &e);
+	unsigned int nr_bad = r ? 0 : locks_check(&m, &nr, &first);
+
+	if (!r) {
+		put_check(nr_bad, "waits for locks add up", nr);
+		putchar('\n');
+	}
+	if (nr_bad)
+		log_error("%u sums of waits for locks differ; first: %s", nr_bad, first.data);
+	buf_release(&first);
+	locks_model_release(&m);
+	return nr_bad ? 1 : 0;
+}
+
 static int check_calls(struct trace_reader *t)
 {
 	struct calls_check c;
@@ -542,7 +564,9 @@ static int show(struct subject *s, const struct report_request *q, const struct 
 	if (r || !q->check)
 		return r;
 	bad |= check_view(&s->view);
-	return s->t ? bad | check_sched(s->t) | check_calls(s->t) | check_walls(s->t) : bad;
+	if (s->t)
+		bad |= check_sched(s->t) | check_locks(s->t) | check_calls(s->t) | check_walls(s->t);
+	return bad;
 }
 
 /* As print_trace(). */

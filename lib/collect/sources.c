@@ -11,7 +11,7 @@
 #include "collect/sources.h"
 #include "collect/state.h"
 
-enum { SHORTEST_NS = 1000000 };
+enum { SHORTEST_NS = 1000000 };	/* between two looks */
 
 static const struct source_kind kinds[] = {
 	{ "alloc", "bytes", "objects", SOURCE_BYTES, 512 << 10, JVM_SOURCE_ALLOC,
@@ -59,7 +59,7 @@ int source_parse(const char *text, struct source_conf *s, struct err *e)
 				     opt_parse_time(arg, &s->interval, e);
 	if (r)
 		return err_wrap(e, "event '%s'", text);
-	if (s->interval < SHORTEST_NS && k->arg == SOURCE_TIME)
+	if (s->interval < SHORTEST_NS && k->arg == SOURCE_TIME && k->jvm == JVM_NR_SOURCES)
 		return err_set(e, EINVAL, "event '%s': at least 1 ms", text);
 	if (s->interval > INT32_MAX && k->arg == SOURCE_BYTES)	/* JVMTI's type */
 		return err_set(e, EINVAL, "event '%s': at most %d bytes", text, INT32_MAX);

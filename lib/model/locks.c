@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/quote.h"
+#include "base/span.h"
+#include "model/locks.h"
+#include "trace/lockstat.h"
+
+struct pairs {
+	struct span s;
+	uint64_t first, second;
+};
+
+static uint64_t unzigzag(uint64_t v)
+{
+	return v >> 1;		/* all of these are not negative */
+}
+
+static bool next_pair(struct pairs *p)
+{
+	if (!span_left(&p->s))
+		return false;
+	p->first = unzigzag(span_varint(&p->s));
+	p->second = unzigzag(span_varint(&p->s));
+	return !p->s.bad;
+}
+
+/* The length that so many of n waits do not exceed. */
+static uint64_t quantile(const struct rec_lock *r, uint64_t nr)
+{
+	struct pairs p = { .s = span_init(r->buckets, r->buckets_len) };
+	uint64_t seen = 0, ns = 0;
+
+	if (nr >= r->n)		/* the longest */
+		return r->max_ns;
+	while (seen < nr && next_pair(&p)) {
+		seen += p.second;
+		ns = p.first < LOCKSTAT_BUCKETS ? lockstat_ns(p.first) : r->max_ns;
+	}
+	return MIN(ns, r->max_ns);
+}
+
+static void take_owners(struct locks_model *m, const struct rec_lock *r, struct lock_row *row)
+{
+	struct pairs p = { .s = span_init(r->owners, r->owners_len) };
+	uint32_t at;
+
+	while (next_pair(&p)) {
+		row->owners_ns += p.second;
+		at = p.first && p.first <= UINT32_MAX ? map_get(&m->names.thread_of, p.first) : MAP_NONE;
+		if (at == MAP_NONE || p.second <= row->owner_ns)
+			continue;
+		row->owner = model_str(&m->strings, m->names.threads[at].name);
+		row->owner_tid = m->names.threads[at].tid;
+		row->owner_ns = p.second;
+	}
+}
+
+static int take_lock(void *ctx, const struct rec_lock *r)
+{
+	struct locks_model *m = ctx;
+	struct lock_row row = {
+		.proc = r->proc, .kind = r->kind, .identity = r->identity, .waiters = r->waiters, .n = r->n,
+		.ns = r->ns, .max_ns = r->max_ns, .class_name = "[unknown]", .process = "",
+	};
+	struct pairs p = { .s = span_init(r->buckets, r->buckets_len) };
+	uint32_t class = map_get(&m->names.function_of, r->function);
+	uint32_t proc = map_get(&m->names.proc_of, r->proc);
+
+	if (r->kind >= LOCK_NR_WAITS || !r->n)
+		return 0;
+	if (class != MAP_NONE)
+		row.class_name = model_str(&m->strings, m->names.functions[class].text);
+	if (proc != MAP_NONE) {
+		row.pid = m->names.procs[proc].pid;
+		row.process = model_str(&m->strings, m->names.procs[proc].comm);
+	}
+	while (next_pair(&p))
+		row.buckets_n += p.second;
+	row.p50_ns = quantile(r, r->n - r->n / 2);
+	row.p99_ns = quantile(r, r->n - r->n / 100);
+	take_owners(m, r, &row);
+	VEC_GROW(m->rows, m->nr_rows, m->alloc_rows);
+	m->rows[m->nr_rows++] = row;
+	return 0;
+}
+
+static int find_event(struct locks_model *m, struct err *e)
+{
+	const char *name;
+
+	for (; (name = names_event(&m->names, m->event, "")); m->event++)
+		if (!strcmp(name, "lock"))
+			return 0;
+	err_set(e, ENODATA, "waits for locks were not recorded");
+	err_hint(e, "arcprof record -e lock");
+	return -ENODATA;
+}
+
+int locks_read(struct locks_model *m, struct trace_reader *t, struct err *e)
+{
+	static const struct resolve_opts o = { .no_files = true };
+	static const struct trace_sink sink = { .lock = take_lock };
+	uint64_t real_ns;
+	int r;
+
+	memset(m, 0, sizeof(*m));
+	model_init(&m->strings, 1, FLOW_SAMPLES);
+	names_init(&m->names, &m->strings, &o);
+	trace_reader_start(t, &m->start_ns, &real_ns);
+	r = trace_read(t, &names_sink, &m->names, e);
+	if (!r)
+		r = find_event(m, e);
+	return r ? r : trace_read(t, &sink, m, e);
+}
+
+void locks_model_release(struct locks_model *m)
+{
+	names_release(&m->names);
+	model_release(&m->strings);
+	free(m->rows);
+}
+
+static bool is_bad(bool bad, const struct lock_row *r, const char *what, struct buf *first)
+{
+	if (bad && !first->len) {
+		quote_add(first, r->class_name);
+		buf_fmt(first, "@%" PRIx32 ": %s", r->identity, what);
+	}
+	return bad;
+}
+
+unsigned int locks_check(const struct locks_model *m, uint64_t *nr_checked, struct buf *first)
+{
+	const char *total = names_event(&m->names, m->event, ".count");
+	uint64_t sum = 0, want;
+	unsigned int nr_bad = 0;
+	struct err e;
+	size_t i;
+
+	for (i = 0; i < m->nr_rows; i++) {
+		const struct lock_row *r = &m->rows[i];
+
+		sum += r->ns;
+		nr_bad += is_bad(r->buckets_n != r->n, r, "lengths do not add up to waits", first) |
+			is_bad(r->owners_ns != r->ns, r, "owners do not add up to the time", first) |
+			is_bad(r->max_ns > r->ns, r, "a wait is longer than all together", first);
+	}
+	*nr_checked = m->nr_rows + 1;
+	if (total && !opt_parse_u64(total, &want, &e) && sum != want && !nr_bad++)
+		buf_fmt(first, "%" PRIu64 " ns in all locks, %" PRIu64 " in the source", sum, want);
+	return nr_bad;
+}

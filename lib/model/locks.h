@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* locks.h - the locks of a trace that Java threads have waited for (record -e lock). */
+#ifndef MODEL_LOCKS_H
+#define MODEL_LOCKS_H
+
+#include "base/buf.h"
+#include "model/names.h"
+
+struct lock_row {		/* one lock, and one way to wait for it */
+	uint32_t proc, pid;
+	uint32_t kind;		/* enum lock_wait */
+	uint32_t identity;	/* 0: several locks of the class */
+	const char *class_name, *process;	/* as long as the locks_model */
+	uint32_t waiters;
+	uint64_t n, ns, max_ns;
+	uint64_t p50_ns, p99_ns;	/* within 6 %, never above max_ns */
+	/* The thread that had it during most of the time; NULL: not known of any. */
+	const char *owner;
+	uint32_t owner_tid;	/* 0: virtual */
+	uint64_t owner_ns;	/* that was waited for it */
+	/* as the record says: what --check compares */
+	uint64_t buckets_n, owners_ns;
+};
+
+struct locks_model {
+	struct names names;
+	struct model strings;	/* theirs */
+	struct lock_row *rows;
+	size_t nr_rows, alloc_rows;
+	uint32_t event;		/* of the samples */
+	uint64_t start_ns;
+};
+
+/* -ENODATA: waits were not recorded. */
+int locks_read(struct locks_model *m, struct trace_reader *t, struct err *e);
+void locks_model_release(struct locks_model *m);
+
+/* Rows that contradict themselves, and whether all add up to what the source has; *first says which. */
+unsigned int locks_check(const struct locks_model *m, uint64_t *nr_checked, struct buf *first);
+
+#endif

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * locks.c - a row a lock that Java threads have waited for, as in Java Lock Monitor; then a row for
+ * whatever else they waited for by the same means.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/quote.h"
+#include "model/locks.h"
+#include "report/report.h"
+#include "report/sheet.h"
+#include "version.h"
+
+static const char *const kinds[LOCK_NR_WAITS] = {
+	[LOCK_ENTER] = "enter", [LOCK_LOCK] = "lock", [LOCK_WAIT] = "wait", [LOCK_PARK] = "park",
+};
+
+struct rows {
+	struct locks_model m;
+	const struct report_opts *o;
+	const struct lock_row **list;	/* those that were selected, locks first */
+	size_t nr, nr_locks, nr_hidden;
+	uint64_t n, ns, lock_n, lock_ns;	/* of all that were selected; of locks among them */
+	bool one_process;
+};
+
+/* A synchronizer that has had no owner, ever, is no lock: a latch, a semaphore. */
+static bool is_lock(const struct lock_row *r)
+{
+	return r->kind == LOCK_ENTER || (r->kind == LOCK_LOCK && r->owner);
+}
+
+static const char *kind_of(const struct lock_row *r)
+{
+	return kinds[r->kind == LOCK_LOCK && !is_lock(r) ? LOCK_PARK : r->kind];
+}
+
+static uint64_t key_of(const struct lock_row *r, const struct report_opts *o)
+{
+	return o->sort == SORT_N ? r->n : r->ns;
+}
+
+static int compare(const void *p, const void *q, void *ctx)
+{
+	const struct lock_row *a = *(const struct lock_row *const *)p,
+			      *b = *(const struct lock_row *const *)q;
+	const struct rows *r = ctx;
+	uint64_t ka = key_of(a, r->o), kb = key_of(b, r->o);
+	int c = strcmp(a->class_name, b->class_name);
+
+	if (is_lock(a) != is_lock(b))
+		return is_lock(a) ? -1 : 1;
+	if (r->o->sort != SORT_NAME && ka != kb)
+		return ka > kb ? -1 : 1;
+	return c ? c : a->identity < b->identity ? -1 : a->identity > b->identity ? 1 :
+		(a->kind > b->kind) - (a->kind < b->kind);
+}
+
+static void make_rows(struct rows *r)
+{
+	size_t i, nr = 0;
+
+	r->list = xcalloc(r->m.nr_rows + 1, sizeof(*r->list));
+	r->one_process = true;
+	for (i = 0; i < r->m.nr_rows; i++) {
+		const struct lock_row *x = &r->m.rows[i];
+
+		if (!select_number(r->o->select.pids, x->pid) || !select_name(r->o->select.comms, x->process))
+			continue;
+		r->list[r->nr++] = x;
+		r->n += x->n;
+		r->ns += x->ns;
+		r->lock_n += is_lock(x) ? x->n : 0;
+		r->lock_ns += is_lock(x) ? x->ns : 0;
+		r->one_process &= x->proc == r->list[0]->proc;
+	}
+	qsort_r(r->list, r->nr, sizeof(*r->list), compare, r);
+	for (i = 0; i < r->nr; i++) {
+		bool other = i && is_lock(r->list[i]) != is_lock(r->list[i - 1]);
+
+		/* each of the two tables has so many rows */
+		nr = other ? 0 : nr;
+		if (r->o->limit && nr >= r->o->limit) {
+			r->nr_hidden++;
+			continue;
+		}
+		nr++;
+		r->nr_locks += is_lock(r->list[i]);
+		r->list[i - r->nr_hidden] = r->list[i];
+	}
+	r->nr -= r->nr_hidden;
+}
+
+/* ---- text ---- */
+
+/* java.lang.Object@1b2c3d4, as its toString() says. */
+static void put_name(const struct rows *r, const struct lock_row *x, struct buf *b)
+{
+	quote_add(b, x->class_name);
+	if (x->identity)
+		buf_fmt(b, "@%" PRIx32, x->identity);
+	else
+		buf_str(b, " [several]");
+	if (!r->one_process)
+		buf_fmt(b, " [pid %" PRIu32 "]", x->pid);
+}
+
+static void put_owner(const struct lock_row *x, struct buf *b)
+{
+	if (!x->owner) {
+		buf_putc(b, '-');
+		return;
+	}
+	if (*x->owner)
+		quote_add(b, x->owner);
+	else
+		buf_str(b, "[virtual thread]");
+	buf_fmt(b, " %.0f %%", 100.0 * (double)x->owner_ns / (double)MAX(x->ns, (uint64_t)1));
+}
+
+static void put_times(const struct lock_row *x, FILE *out)
+{
+	fprintf(out, " %7" PRIu32 " %10.3f %10.1f %10.1f %10.1f", x->waiters, x->ns / 1e6, x->ns / 1e3 / x->n,
+		x->p99_ns / 1e3, x->max_ns / 1e3);
+}
+
+static void print_locks(const struct rows *r, FILE *out)
+{
+	struct buf name = BUF_INIT;
+	size_t i;
+
+	fprintf(out, "%5s %5s %6s %8s %4s %5s %5s %5s %8s %7s %10s %10s %10s %10s  %-20s  %s\n", "%MISS", "GETS",
+		"NONREC", "SLOW", "REC", "TIER2", "TIER3", "%UTIL", "AVER-HTM", "Waiters", "Total", "Mean", "p99",
+		"Max", "Owner", "MON-NAME");
+	for (i = 0; i < r->nr_locks; i++) {
+		const struct lock_row *x = r->list[i];
+
+		fprintf(out, "%5s %5s %6s %8" PRIu64 " %4s %5s %5s %5s %8s", "-", "-", "-", x->n, "-", "-", "-", "-",
+			"-");
+		put_times(x, out);
+		buf_reset(&name);
+		put_owner(x, &name);
+		fprintf(out, "  %-20s", name.data);
+		buf_reset(&name);
+		put_name(r, x, &name);
+		fprintf(out, "  %s\n", name.data);
+	}
+	buf_release(&name);
+}
+
+static void print_waits(const struct rows *r, FILE *out)
+{
+	struct buf name = BUF_INIT;
+	size_t i;
+
+	fprintf(out, "%-5s %8s %7s %10s %10s %10s %10s  %s\n", "Means", "Waits", "Waiters", "Total", "Mean", "p99", "Max",
+		"Waited for");
+	for (i = r->nr_locks; i < r->nr; i++) {
+		fprintf(out, "%-5s %8" PRIu64, kind_of(r->list[i]), r->list[i]->n);
+		put_times(r->list[i], out);
+		buf_reset(&name);
+		put_name(r, r->list[i], &name);
+		fprintf(out, "  %s\n", name.data);
+	}
+	buf_release(&name);
+}
+
+static void print_text(const struct rows *r, FILE *out)
+{
+	struct buf b = BUF_INIT;
+
+	report_put_duration(&b, r->lock_ns);
+	buf_fmt(&b, " in waits for locks (%" PRIu64 "), ", r->lock_n);
+	report_put_duration(&b, r->ns - r->lock_ns);
+	buf_fmt(&b, " in other waits (%" PRIu64 "), %" PRIu64 " lost", r->n - r->lock_n, r->m.names.lost);
+	fprintf(out, "%s\n Units :: ms (Total), us (Mean, p99, Max); waits for monitors without the time spent spinning\n",
+		b.data);
+	if (r->nr_locks) {
+		fprintf(out, "\n Locks\n\n");
+		print_locks(r, out);
+	}
+	if (r->nr > r->nr_locks) {
+		fprintf(out, "\n Object.wait(), conditions and other parking\n\n");
+		print_waits(r, out);
+	}
+	if (r->nr_hidden)
+		fprintf(out, "\n %zu rows are not shown\n", r->nr_hidden);
+	buf_release(&b);
+}
+
+/* ---- the other formats ---- */
+
+static void add_row(const struct lock_row *x, struct sheet *s)
+{
+	char identity[16];
+
+	snprintf(identity, sizeof(identity), "%" PRIx32, x->identity);
+	sheet_row(s, NULL, (const struct cell[]){
+		cell_text(x->class_name),
+		x->identity ? cell_text(identity) : cell_none,
+		cell_text(kind_of(x)),
+		cell_u64(x->pid),
+		cell_none, cell_none, cell_none,
+		cell_u64(x->n),
+		cell_none, cell_none, cell_none, cell_none, cell_none,
+		cell_u64(x->waiters),
+		cell_u64(x->ns),
+		cell_u64(x->ns / x->n),
+		cell_u64(x->p50_ns),
+		cell_u64(x->p99_ns),
+		cell_u64(x->max_ns),
+		cell_text(x->owner),
+		x->owner ? cell_u64(x->owner_tid) : cell_none,
+		x->owner ? cell_u64(x->owner_ns) : cell_none,
+	});
+}
+
+static void put_head(const struct rows *r, struct json *j)
+{
+	json_object(j, NULL);
+	json_object(j, "arcprof");
+	json_str(j, "version", ARCPROF_VERSION);
+	json_str(j, "report", "locks");
+	json_end(j);
+	json_object(j, "source");
+	json_str(j, "command", names_label(&r->m.names, "command"));
+	json_str(j, "host", names_label(&r->m.names, "host"));
+	json_u64(j, "lost", r->m.names.lost);
+	json_u64(j, "waits", r->n);
+	json_u64(j, "wait_ns", r->ns);
+	json_u64(j, "lock_waits", r->lock_n);
+	json_u64(j, "lock_wait_ns", r->lock_ns);
+	json_end(j);
+}
+
+static void print_rows(const struct rows *r, FILE *out)
+{
+	static const struct sheet_column columns[] = {
+		{ "class" }, { "identity" }, { "kind" }, { "pid" }, { "miss_percent" }, { "gets" }, { "nonrec" },
+		{ "slow" }, { "rec" }, { "tier2" }, { "tier3" }, { "util_percent" }, { "hold_mean_ns" },
+		{ "waiters" }, { "wait_ns" }, { "wait_mean_ns" }, { "wait_p50_ns" }, { "wait_p99_ns" },
+		{ "wait_max_ns" }, { "owner" }, { "owner_tid" }, { "owner_wait_ns" },
+	};
+	struct sheet s;
+	size_t i;
+
+	sheet_init(&s, r->o->format, out);
+	put_head(r, &s.json);
+	sheet_columns(&s, columns, ARRAY_SIZE(columns));
+	json_array(&s.json, "locks");
+	for (i = 0; i < r->nr; i++)
+		add_row(r->list[i], &s);
+	json_end(&s.json);
+	if (r->o->format == FORMAT_JSON)
+		report_json_hidden(&s.json, r->nr_hidden);
+	json_end(&s.json);
+}
+
+static int locks_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	struct rows r = { .o = o };
+	int ret = locks_read(&r.m, t, e);
+
+	if (!ret) {
+		make_rows(&r);
+		if (o->format == FORMAT_TEXT)
+			print_text(&r, out);
+		else
+			print_rows(&r, out);
+		ret = !r.nr && r.m.nr_rows;
+	}
+	free(r.list);
+	locks_model_release(&r.m);
+	return ret;
+}
+
+static int check(const struct report_opts *o, struct err *e)
+{
+	uint8_t wants = selection_wants(&o->select);
+
+	if (wants & ~(SELECT_PID | SELECT_COMM))
+		return err_set(e, EINVAL, "--locks adds up all threads of a process: only --pid and --comm select");
+	if (o->profile->from_ns || o->profile->to_ns || (o->profile->cpus && o->profile->cpus->nr_items))
+		return err_set(e, EINVAL, "--locks adds up the whole recording: --from, --to and --cpu do not select");
+	return 0;
+}
+
+const struct report report_locks = {
+	.name = "locks",
+	.help = "show the locks that Java threads waited for",
+	.formats = FORMATS_TABLE,
+	.legend = "\n -: HotSpot does not count it\n",
+	.check = check,
+	.needs = "a trace with waits for locks",
+	.print_trace = locks_print,
+};

@@ -1,0 +1,161 @@
+#!/usr/bin/env bats
+# Waits for locks: programs that say how long they waited, against what reports say.
+load ../lib
+load ../java
+load ../live
+
+setup_file() {
+	prepare_jdks
+}
+
+teardown() {
+	kill_live
+}
+
+# locks <class> <kind> <field>: of the rows of the table
+locks() {
+	jq -r --arg c "$1" --arg k "$2" "[.locks[] | select(.class == \$c and .kind == \$k) | .$3] | add // 0" table
+}
+
+# waits <argument of LockWaits>...: the files truth, table, tree and check; TRUE_N and TRUE_NS
+waits() {
+	"$ARCPROF" record -e lock -o trace java -cp "$CLASSES" LockWaits "$@" >truth 2>err || { cat truth err; return 1; }
+	[[ $(cat err) == *" 0 lost"* ]] || { cat err; return 1; }
+	[ "$(wc -l <truth)" -eq 1 ] || { cat truth; return 1; }
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	grep -q '^ok  *waits for locks add up ' check
+	"$ARCPROF" report -i trace --locks --format json >table
+	"$ARCPROF" report -i trace --xtree --metric lock --format json >tree
+	# what all locks have, the source has, and what all contexts have
+	[ "$(jq '[.locks[].wait_ns] | add' table)" = "$(jq '[.nodes[].base[0]] | add' tree)" ]
+	[ "$(jq '.source.wait_ns' table)" = "$(jq '.metrics[0].total' tree)" ]
+	read -r _ TRUE_N _ TRUE_NS <truth
+}
+
+readonly SYNC='java.util.concurrent.locks.ReentrantLock$NonfairSync'
+readonly CONDITION='java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject'
+
+on_platform_threads() {
+	waits monitor p 3 200 300
+	within "$(locks 'LockWaits$Monitor' enter wait_ns)" "$TRUE_NS" 3
+	within "$(locks 'LockWaits$Monitor' enter slow)" "$TRUE_N" 3
+	[ "$(locks 'LockWaits$Monitor' enter waiters)" -eq 3 ]
+	# it may park more than once until it has the lock
+	waits lock p 3 200 300
+	within "$(locks "$SYNC" lock wait_ns)" "$TRUE_NS" 5
+	[ "$(locks "$SYNC" lock waiters)" -eq 3 ]
+	waits wait p 3 60 1000
+	[ "$(locks 'LockWaits$Monitor' wait slow)" -eq "$TRUE_N" ]
+	# getting the monitor back is no part of it
+	[ "$(locks 'LockWaits$Monitor' wait wait_ns)" -le "$TRUE_NS" ]
+	[ "$(locks 'LockWaits$Monitor' wait wait_ns)" -ge 180000000 ]
+	waits condition p 3 60 1000
+	[ "$(locks "$CONDITION" park slow)" -ge 180 ]
+	[ "$(locks "$CONDITION" park wait_ns)" -le "$TRUE_NS" ]
+	[ "$(locks "$CONDITION" park wait_ns)" -ge 180000000 ]
+}
+
+@test "lock: waits of platform threads take as long as the program says" {
+	each_jdk on_platform_threads
+}
+
+on_virtual_threads() {
+	waits monitor v 3 100 1000
+	within "$(locks 'LockWaits$Monitor' enter wait_ns)" "$TRUE_NS" 3
+	waits lock v 3 100 1000
+	within "$(locks "$SYNC" lock wait_ns)" "$TRUE_NS" 5
+	[ "$(locks "$SYNC" lock waiters)" -ge 2 ]
+	waits wait v 3 60 1000
+	within "$(locks 'LockWaits$Monitor' wait slow)" "$TRUE_N" 1
+	waits condition v 3 60 1000
+	[ "$(locks "$CONDITION" park slow)" -ge 180 ]
+	[ "$(locks "$CONDITION" park wait_ns)" -le "$TRUE_NS" ]
+}
+
+@test "lock: waits of virtual threads take as long as the program says" {
+	each_jdk 25 on_virtual_threads
+}
+
+held() {
+	local kind class
+	for kind in monitor lock; do
+		class='LockWaits$Monitor'
+		[ "$kind" = monitor ] || class=$SYNC
+		waits held "$kind" 300
+		jq -r --arg c "$class" '.locks[] | select(.class == $c and (.kind == "enter" or .kind == "lock")) | "\(.owner) \(.slow) \(.wait_ns) \(.owner_wait_ns)"' table >rows
+		cat rows
+		read -r owner slow ns owner_ns <rows
+		[ "$owner" = holder ]
+		[ "$slow" -ge 3 ]
+		# each of the three had to wait for most of it, and nearly all for the holder
+		[ "$ns" -ge 300000000 ]
+		[ $((owner_ns * 10)) -ge $((ns * 8)) ]
+	done
+}
+
+@test "lock: the table names the owner" {
+	each_jdk held
+}
+
+contexts() {
+	waits monitor p 2 100 2000
+	"$ARCPROF" report -i trace --xprof --metric lock --format json >xprof
+	all=$(jq '[.rows[] | select(.name == "LockWaits$Monitor") | .base[0]] | add' xprof)
+	[ "$all" -eq "$(locks 'LockWaits$Monitor' enter wait_ns)" ]
+	# waits as long as this have their stacks
+	in_it=$(jq '[.rows[] | select(.name == "LockWaits.monitor") | .cum[0]] | add' xprof)
+	[ $((in_it * 100)) -ge $((all * 98)) ]
+}
+
+@test "lock: a wait is charged to where it waited, with the lock's class as the leaf" {
+	each_jdk contexts
+}
+
+# The VM says which native methods are bound anew: only with -e lock, and silently.
+hooks() {
+	local event
+	for event in cpu-clock lock; do
+		"$ARCPROF" record -q -e "$event" -o trace java -Xlog:jni+resolve=debug -cp "$CLASSES" LockWaits held lock 5 >log 2>err
+		grep -c 'Registering JNI native method jdk.internal.misc.Unsafe.park' log >"$event" || true
+		! grep -i 'warning' log err
+	done
+	[ "$(cat lock)" -eq $(($(cat cpu-clock) + 1)) ]
+}
+
+@test "lock: nothing is replaced in a JVM that is not asked for locks" {
+	each_jdk hooks
+}
+
+attach() {
+	local i
+	start_live
+	say spin 50
+	for i in 1 2; do
+		start_recorder -e lock -p "$LIVE"
+		say spin 100
+		end_recorder
+		arcprof report -i trace --check >check || { cat check; return 1; }
+		say spin 50
+	done
+	end_live
+	! grep -i register live.out live.err
+}
+
+@test "lock: comes into a running JVM, and leaves it, twice" {
+	each_jdk attach
+}
+
+@test "lock: wrong requests say what is wrong" {
+	skip_unless_perf
+	arcprof record -q -e cpu-clock -o plain -- true
+	run_arcprof report -i plain --locks
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"waits for locks were not recorded"*"arcprof record -e lock"* ]]
+	run_arcprof report -i plain --locks --tid 3
+	[ "$status" -eq 2 ]
+	run_arcprof report -i plain --locks --from 1s
+	[ "$status" -eq 2 ]
+	run_arcprof record -e lock=soon -o trace -- true
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"lock=soon"* ]]
+}

@@ -1,0 +1,65 @@
+#!/bin/bash
+# What "record -e lock" costs a JVM whose threads wait for a monitor or a lock all the time, on every JDK: the
+# ratio of its CPU time with and without, in turns, as median with the spread; the waits a second; and what
+# the recorder takes, in percent of the JVM's CPU time. The last column is the same ratio with no waits at
+# all (Mixed, which computes).
+#
+# usage: t/perf/lock.sh [TURNS [TIMES]]		run it on a quiet machine
+set -u
+# shellcheck source=lib.bash
+. "$(dirname "$0")/lib.bash"
+turns=${1:-5}
+times=${2:-60000}
+cd "$DIR" || exit 1
+
+cat >timed <<'EOT'
+#!/bin/bash
+TIMEFORMAT='%R %U %S'
+{ time "$@" >/dev/null 2>/dev/null; } 2>cpu
+EOT
+chmod +x timed
+
+all_cpu() {	# into the file "all": CPU seconds of all children that have ended
+	times >times.now
+	awk 'NR == 2 { split($0, v, /[ms ]+/); print v[1] * 60 + v[2] + v[3] * 60 + v[4] }' times.now >all
+}
+
+one_turn() {	# <java arguments>: appends "ratio waits/s recorder" to ratios
+	local base after before with recorder n
+	./timed java "$@"
+	base=$(awk '{ print $2 + $3 }' cpu)
+	all_cpu
+	before=$(cat all)
+	"$ARCPROF" record -q -e lock -o trace -- ./timed java "$@" >/dev/null 2>/dev/null
+	with=$(awk '{ print $2 + $3, $1 }' cpu)
+	all_cpu
+	recorder=$(cat all)
+	./timed java "$@"
+	after=$(awk '{ print $2 + $3 }' cpu)
+	n=$("$ARCPROF" report -i trace --locks --format json | jq '.source.waits')
+	echo "$base $after $with $before $recorder $n" |
+		awk '{ print $3 / (($1 + $2) / 2), $7 / $4, 100 * ($6 - $5 - $3) / $3 }' >>ratios
+}
+
+line() {	# <what>
+	sort -n ratios | awk -v jdk="$JDK" -v what="$1" '
+		{ r[NR] = $1; w[NR] = $2; c[NR] = $3 }
+		END { m = int((NR + 1) / 2)
+		      printf "%-4s %-12s %.3f (%.3f..%.3f) %9.0f %6.1f\n", jdk, what, r[m], r[1], r[NR], w[m], c[m] }'
+	rm ratios
+}
+
+printf '%-4s %-12s %-22s %9s %6s\n' JDK program 'CPU ratio (min..max)' waits/s 'rec %'
+for home in $(jdks); do
+	use_jdk "$home" || exit 1
+	for what in monitor lock; do
+		for ((i = 0; i < turns; i++)); do
+			one_turn -cp "$CLASSES" LockWaits "$what" p 8 "$times" 0
+		done
+		line "$what"
+	done
+	for ((i = 0; i < turns; i++)); do
+		one_turn -cp "$CLASSES" Mixed 4 2
+	done
+	line none
+done

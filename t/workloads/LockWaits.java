@@ -1,0 +1,194 @@
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Threads that wait for a lock and say for how long, by nanoTime():
+ *	LockWaits KIND p|v THREADS TIMES MICROSECONDS	monitor, lock, wait or condition; on platform or virtual threads
+ *	LockWaits held KIND MILLISECONDS			a thread "holder" has it while three others wait, once each
+ * Prints "waits N ns SUM": of monitors and locks those that took more than 20 us, others all. With 0
+ * microseconds the lock is held while others run (Thread.yield()): nearly every enter has to wait.
+ */
+public class LockWaits {
+	static final class Monitor { }
+
+	static final Monitor monitor = new Monitor();
+	static final ReentrantLock lock = new ReentrantLock();
+	static final Condition condition = lock.newCondition();
+	static final LongAdder nr = new LongAdder(), sum = new LongAdder();
+	static long spun;
+
+	static void spin(long ns) {
+		long start = System.nanoTime();
+
+		while (System.nanoTime() - start < ns)
+			spun++;
+	}
+
+	static void hold(long us) throws InterruptedException {
+		if (us == 0)
+			Thread.yield();
+		else if (us >= 100)
+			Thread.sleep(us / 1000, (int) (us % 1000) * 1000);
+		else
+			spin(us * 1000);
+	}
+
+	static void told(long start, long least) {
+		long ns = System.nanoTime() - start;
+
+		if (ns > least) {
+			nr.increment();
+			sum.add(ns);
+		}
+	}
+
+	static void monitor(long us) throws InterruptedException {
+		long start = System.nanoTime();
+
+		synchronized (monitor) {
+			told(start, 20000);
+			hold(us);
+		}
+	}
+
+	static void lock(long us) throws InterruptedException {
+		long start = System.nanoTime();
+
+		lock.lock();
+		try {
+			told(start, 20000);
+			hold(us);
+		} finally {
+			lock.unlock();
+		}
+	}
+
+	static void await(long us) throws InterruptedException {
+		synchronized (monitor) {
+			long start = System.nanoTime();
+
+			monitor.wait(us / 1000, (int) (us % 1000) * 1000);
+			told(start, 0);
+		}
+	}
+
+	static void condition(long us) throws InterruptedException {
+		lock.lock();
+		try {
+			long start = System.nanoTime();
+
+			condition.awaitNanos(us * 1000);
+			told(start, 0);
+		} finally {
+			lock.unlock();
+		}
+	}
+
+	static void once(String kind, long us) throws InterruptedException {
+		switch (kind) {
+		case "monitor":
+			monitor(us);
+			break;
+		case "lock":
+			lock(us);
+			break;
+		case "wait":
+			await(us);
+			break;
+		default:
+			condition(us);
+		}
+		if (us < 100)
+			spin(us * 1000);
+	}
+
+	static Thread thread(boolean virtual, Runnable r, String name) throws Exception {
+		if (!virtual)
+			return new Thread(r, name);
+		Object builder = Thread.class.getMethod("of" + "Virtual").invoke(null);
+		return (Thread) Class.forName("java.lang.Thread$Builder").getMethod("unstarted", Runnable.class)
+			.invoke(builder, r);
+	}
+
+	static volatile Thread[] waiters;
+
+	/* However busy the machine is, all of them wait for it, and from then on for so long. */
+	static void holdFromAllOn(long us) throws InterruptedException {
+		while (waiters == null)
+			Thread.sleep(1);
+		for (Thread t : waiters)
+			while (t.getState() != Thread.State.BLOCKED && t.getState() != Thread.State.WAITING)
+				Thread.sleep(1);
+		hold(us);
+	}
+
+	static void holder(String kind, CountDownLatch has, long us) throws InterruptedException {
+		if (kind.equals("monitor")) {
+			synchronized (monitor) {
+				has.countDown();
+				holdFromAllOn(us);
+			}
+		} else {
+			lock.lock();
+			has.countDown();
+			holdFromAllOn(us);
+			lock.unlock();
+		}
+	}
+
+	interface Body {
+		void run() throws InterruptedException;
+	}
+
+	static Runnable quietly(Body b) {
+		return () -> {
+			try {
+				b.run();
+			} catch (InterruptedException e) {
+				throw new IllegalStateException(e);
+			}
+		};
+	}
+
+	static void held(String kind, long us) throws Exception {
+		CountDownLatch has = new CountDownLatch(1);
+		Thread[] all = new Thread[4];
+
+		all[0] = thread(false, quietly(() -> holder(kind, has, us)), "holder");
+		all[0].start();
+		has.await();
+		for (int i = 1; i < all.length; i++) {
+			all[i] = thread(false, quietly(() -> once(kind, 1)), "waiter-" + i);
+			all[i].start();
+		}
+		waiters = new Thread[] { all[1], all[2], all[3] };
+		for (Thread t : all)
+			t.join();
+	}
+
+	static void many(String[] args) throws Exception {
+		Thread[] all = new Thread[Integer.parseInt(args[2])];
+		int times = Integer.parseInt(args[3]);
+		long us = Long.parseLong(args[4]);
+
+		for (int i = 0; i < all.length; i++) {
+			all[i] = thread(args[1].equals("v"), quietly(() -> {
+				for (int k = 0; k < times; k++)
+					once(args[0], us);
+			}), "waiter-" + i);
+			all[i].start();
+		}
+		for (Thread t : all)
+			t.join();
+	}
+
+	public static void main(String[] args) throws Exception {
+		if (args[0].equals("held"))
+			held(args[1], Long.parseLong(args[2]) * 1000);
+		else
+			many(args);
+		System.out.println("waits " + nr.sum() + " ns " + sum.sum());
+	}
+}
