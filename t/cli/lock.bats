@@ -42,7 +42,7 @@ on_platform_threads() {
 	[ "$(locks 'LockWaits$Monitor' enter waiters)" -eq 3 ]
 	# it may park more than once until it has the lock
 	waits lock p 3 200 300
-	within "$(locks "$SYNC" lock wait_ns)" "$TRUE_NS" 5
+	within "$(locks "$SYNC" lock wait_ns)" "$TRUE_NS" 10
 	[ "$(locks "$SYNC" lock waiters)" -eq 3 ]
 	waits wait p 3 60 1000
 	[ "$(locks 'LockWaits$Monitor' wait slow)" -eq "$TRUE_N" ]
@@ -63,7 +63,7 @@ on_virtual_threads() {
 	waits monitor v 3 100 1000
 	within "$(locks 'LockWaits$Monitor' enter wait_ns)" "$TRUE_NS" 3
 	waits lock v 3 100 1000
-	within "$(locks "$SYNC" lock wait_ns)" "$TRUE_NS" 5
+	within "$(locks "$SYNC" lock wait_ns)" "$TRUE_NS" 10
 	[ "$(locks "$SYNC" lock waiters)" -ge 2 ]
 	waits wait v 3 60 1000
 	within "$(locks 'LockWaits$Monitor' wait slow)" "$TRUE_N" 1
