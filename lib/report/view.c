@@ -270,8 +270,12 @@ static void sum_marked(struct view *v)
 
 static void set_order(struct view *v)
 {
-	static const enum flow_sort by[] = { FLOW_BY_CUM, FLOW_BY_CUM, FLOW_BY_BASE, FLOW_BY_N,
-		FLOW_BY_NAME };
+	/* the last three are orders of threads, not of contexts */
+	static const enum flow_sort by[] = {
+		[SORT_DEFAULT] = FLOW_BY_CUM, [SORT_CUM] = FLOW_BY_CUM, [SORT_BASE] = FLOW_BY_BASE,
+		[SORT_N] = FLOW_BY_N, [SORT_NAME] = FLOW_BY_NAME, [SORT_WAIT] = FLOW_BY_CUM,
+		[SORT_BLOCKED] = FLOW_BY_CUM, [SORT_LATENCY] = FLOW_BY_CUM,
+	};
 
 	v->order = (struct flow_order){ &v->m->consumers, by[v->o->sort], v->o->sort_metric,
 		v->m->flow.nr_metrics, model_counter(v->m, v->m->metrics[v->o->sort_metric].source) };

@@ -151,6 +151,9 @@ agrees() {
 	[[ $output == *"1 thread over"*"Most blocked in"*"[sleep]"* ]]
 	run_arcprof report -i trace --threads --format csv
 	[[ $output == name,process,pid,tid,wall_ns,* ]]
+	for key in cum base n name wait blocked latency; do
+		"$ARCPROF" report -i trace --threads --sort "$key" >/dev/null
+	done
 }
 
 @test "wall: without the rights it is an error that says what helps" {
