@@ -145,8 +145,8 @@ unsigned int locks_check(const struct locks_model *m, uint64_t *nr_checked, stru
 		const struct lock_row *r = &m->rows[i];
 
 		sum += r->ns;
-		nr_bad += is_bad(r->buckets_n != r->n, r, "lengths do not add up to waits", first) |
-			is_bad(r->owners_ns != r->ns, r, "owners do not add up to the time", first) |
+		nr_bad += is_bad(r->buckets_n != r->n, r, "lengths do not add up to waits", first) ||
+			is_bad(r->owners_ns != r->ns, r, "owners do not add up to the time", first) ||
 			is_bad(r->max_ns > r->ns, r, "a wait is longer than all together", first);
 	}
 	*nr_checked = m->nr_rows + 1;
