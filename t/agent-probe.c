@@ -5,6 +5,7 @@
  *
  *	agent-probe [-c period_ns] [-s max_stack] [-d depth] [-m marks] [-q] command...
  *	-m n: print the frames of n marked samples; -t n: of the first n samples of any kind
+ *	-w ms: look at threads that wait at that interval, and print for what they waited (as root)
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,10 +21,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "jvm/server.h"
 #include "trace/frame.h"
+#include "wall/wall.h"
 
 enum { RING_PAGES = 256 };
 
@@ -34,6 +37,21 @@ struct names {
 
 struct ring {
 	struct perf_event_mmap_page *page;
+};
+
+/* What a thread waited for, in one method. */
+struct wait {
+	uint32_t tid, reason, leaf;
+	uint64_t vthread;
+	char *frame;
+	uint64_t n, marked, ns;
+};
+
+/* A block whose end is awaited, by slot. */
+struct pending {
+	uint32_t block_nr;
+	size_t wait;
+	uint64_t since_ns, interval_ns;
 };
 
 struct range {
@@ -69,6 +87,12 @@ static struct {
 	struct range *ranges;
 	size_t nr_ranges, alloc_ranges;
 	uint64_t first_ns, last_ns;
+	uint64_t wall_ns;
+	struct wall *wall;
+	struct wait *waits;
+	size_t nr_waits, alloc_waits;
+	struct pending *pending;
+	struct names leaves, thread_names;	/* by leaf and by tid */
 } p = { .period = 1000000, .max_stack = 16384 };
 
 static const char *method_name(uint32_t id)
@@ -250,6 +274,125 @@ static bool ground_violated(const struct jvm_sample *s)
 	return expect >= 0;
 }
 
+/* --- threads that wait --- */
+
+static void put_name(struct names *n, size_t i, const char *name)
+{
+	while (n->nr_names <= i && i < 10000000) {
+		VEC_GROW(n->names, n->nr_names, n->alloc_names);
+		n->names[n->nr_names++] = NULL;
+	}
+	if (i < n->nr_names) {
+		free(n->names[i]);
+		n->names[i] = xstrdup(name);
+	}
+}
+
+static const char *name_at(const struct names *n, size_t i)
+{
+	return i < n->nr_names && n->names[i] ? n->names[i] : "?";
+}
+
+static const char *java_frame(const struct jvm_sample *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_frames; i++)
+		if (s->frames[i].kind == JVM_COMPILED || s->frames[i].kind == JVM_INTERPRETED)
+			return method_name(s->frames[i].method);
+	return "(native)";
+}
+
+static size_t find_wait(const struct jvm_sample *s)
+{
+	const char *frame = java_frame(s);
+	size_t i;
+
+	for (i = 0; i < p.nr_waits; i++) {
+		const struct wait *w = &p.waits[i];
+
+		if (w->tid == s->tid && w->reason == s->wall->reason && w->leaf == s->wall->leaf &&
+		    w->vthread == s->vthread && !strcmp(w->frame, frame))
+			return i;
+	}
+	VEC_GROW(p.waits, p.nr_waits, p.alloc_waits);
+	p.waits[p.nr_waits++] = (struct wait){
+		.tid = s->tid, .reason = s->wall->reason, .leaf = s->wall->leaf, .vthread = s->vthread,
+		.frame = xstrdup(frame),
+	};
+	return i;
+}
+
+/*
+ * The block has ended, or goes on: so long it was. One that began and ended between two of our looks was
+ * short.
+ */
+static void end_wait(uint32_t slot, uint64_t now)
+{
+	struct pending *w = &p.pending[slot];
+	const struct wall_slot *s = wall_slot_at(p.wall, slot);
+	uint64_t ns;
+
+	if (!w->block_nr || (s->block_nr == w->block_nr && !now))
+		return;
+	ns = s->block_nr == w->block_nr ? now - w->since_ns : wall_done_ns(s, w->block_nr);
+	p.waits[w->wait].ns += MAX(ns, w->interval_ns);
+	w->block_nr = 0;
+}
+
+static void on_wait(const struct jvm_sample *s, bool marked)
+{
+	struct pending *w = &p.pending[s->wall->slot];
+
+	end_wait(s->wall->slot, 0);
+	*w = (struct pending){ s->wall->block_nr, find_wait(s), s->wall->since_ns, s->wall->interval_ns };
+	p.waits[w->wait].n++;
+	p.waits[w->wait].marked += marked;
+}
+
+static void look_at_waits(uint64_t now)
+{
+	uint32_t i;
+
+	for (i = 1; i < wall_nr_used(p.wall); i++)
+		end_wait(i, now);
+	wall_look(p.wall, clock_mono_ns());
+}
+
+static void report_waits(void)
+{
+	static const char *const reasons[WALL_NR_REASONS] = {
+		"unknown", "monitor", "park", "wait", "sleep", "safepoint", "gc", "io", "lock", "fault", "stopped",
+		"other",
+	};
+	uint64_t nr = 0;
+	uint32_t slot;
+	size_t i;
+
+	for (i = 0; i < p.nr_waits; i++)
+		nr += p.waits[i].n;
+	for (slot = 1; slot < wall_nr_used(p.wall); slot++) {
+		const struct wall_slot *s = wall_slot_at(p.wall, slot);
+
+		if (s->cpu_ns && !strcmp(name_at(&p.thread_names, s->tid), "arcprof"))
+			fprintf(stderr, "probe: looks took %.2f ms of CPU in %.2f s, %" PRIu64 " waits of %.2f us\n",
+				s->cpu_ns / 1e6, (clock_mono_ns() - s->born_ns) / 1e9, nr,
+				s->cpu_ns / 1e3 / MAX(1, nr));
+	}
+	for (i = 0; i < p.nr_waits; i++) {
+		const struct wait *w = &p.waits[i];
+
+		printf("WAIT\t%s\t%" PRIu64 "\t%s\t%s\t%s\t%.1f\t%" PRIu64 "\t%" PRIu64 "\n",
+		       name_at(&p.thread_names, w->tid), w->vthread, reasons[w->reason],
+		       w->leaf ? name_at(&p.leaves, w->leaf) : "-", w->frame, w->ns / 1e6, w->n, w->marked);
+	}
+}
+
+static void on_leaf(void *ctx, struct jvm *j, const struct jvm_leaf *l)
+{
+	put_name(&p.leaves, l->leaf, l->name);
+}
+
 static void on_sample(void *ctx, struct jvm *j, const struct jvm_sample *s)
 {
 	uint64_t java = p.java;
@@ -275,6 +418,8 @@ static void on_sample(void *ctx, struct jvm *j, const struct jvm_sample *s)
 		p.to_root += s->segments[i].to_root;
 	}
 	find_in(s);
+	if (s->wall && p.wall)
+		on_wait(s, marked);
 	if (p.check_ground && !marked && ground_violated(s) && p.ground_bad++ < 30) {
 		printf("GROUND\n");
 		print_sample(s);
@@ -332,6 +477,7 @@ static void on_stub(void *ctx, struct jvm *j, const struct jvm_stub *s)
 static void on_thread(void *ctx, struct jvm *j, const struct jvm_thread *t)
 {
 	p.threads++;
+	put_name(&p.thread_names, t->thread, t->name);
 	if (getenv("PROBE_THREADS"))
 		printf("thread %u \"%s\"\n", t->thread, t->name);
 }
@@ -476,7 +622,7 @@ static void report(void)
 static const struct jvm_callbacks callbacks = {
 	.hello = on_hello, .sample = on_sample, .method = on_method, .code = on_code,
 	.code_gone = on_code_gone, .stub = on_stub, .thread = on_thread, .lost = on_lost,
-	.gone = on_gone, .broken = on_broken,
+	.gone = on_gone, .broken = on_broken, .leaf = on_leaf,
 };
 
 static int die(const struct err *e)
@@ -485,16 +631,30 @@ static int die(const struct err *e)
 	return 125;
 }
 
+static int open_wall(struct jvm_server *s, int pid, struct err *e)
+{
+	const struct wall_opts o = { .pids = &pid, .nr_pids = 1 };
+	int r = wall_open(&p.wall, &o, e), slots, stamps;
+	uint32_t nr;
+
+	if (r)
+		return r;
+	wall_fds(p.wall, &slots, &stamps, &nr);
+	jvm_server_use_wall(s, slots, stamps, nr, p.wall_ns);
+	p.pending = xcalloc(nr, sizeof(*p.pending));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct jvm_server_opts o = { .sample = true, .max_depth = 2048, .ring_bytes = 4 << 20 };
 	struct jvm_server *s;
 	struct pollfd pfd;
 	struct err e;
-	int c, status;
+	int c, status, go[2];
 	pid_t pid;
 
-	while ((c = getopt(argc, argv, "+c:s:d:m:t:f:g")) > 0) {
+	while ((c = getopt(argc, argv, "+c:s:d:m:t:f:gw:")) > 0) {
 		switch (c) {
 		case 'c': p.period = strtoull(optarg, NULL, 0); break;
 		case 's': p.max_stack = strtoul(optarg, NULL, 0); break;
@@ -502,6 +662,7 @@ int main(int argc, char **argv)
 		case 'm': p.print_marks = strtol(optarg, NULL, 0); break;
 		case 't': p.print_first = strtol(optarg, NULL, 0); break;
 		case 'f': p.find = optarg; break;
+		case 'w': p.wall_ns = strtod(optarg, NULL) * 1e6; break;
 		case 'g': p.check_ground = true; break;
 		default: return 2;
 		}
@@ -509,22 +670,37 @@ int main(int argc, char **argv)
 	o.max_stack_bytes = p.max_stack;
 	if (jvm_server_open(&s, &o, &callbacks, NULL, &e) || jvm_server_setenv(s, &e))
 		return die(&e);
+	if (pipe(go))
+		return 125;
 	pid = fork();
 	if (!pid) {
+		close(go[1]);
+		if (read(go[0], &c, 1))
+			_exit(127);
 		execvp(argv[optind], argv + optind);
 		_exit(127);
 	}
+	if (p.wall_ns && open_wall(s, pid, &e))
+		return die(&e);
+	close(go[1]);
 	pfd = (struct pollfd){ .fd = jvm_server_fd(s), .events = POLLIN };
 	while (waitpid(pid, &status, WNOHANG) != pid) {
 		poll(&pfd, 1, 5);
 		jvm_server_poll(s);
 		jvm_server_drain(s, false);
 		drain_perf();
+		if (p.wall)
+			look_at_waits(0);
 	}
 	jvm_server_poll(s);
 	jvm_server_drain(s, true);
 	drain_perf();
 	jvm_server_close(s);
+	if (p.wall) {
+		look_at_waits(clock_mono_ns());
+		report_waits();
+	}
+	wall_close(p.wall);
 	report();
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

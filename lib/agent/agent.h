@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/blocked.h"
 #include "jvm/proto.h"
+
+struct walk;
 
 /* sample.c: the SIGTRAP handler. Installed once and never taken back; what it does is on or off. */
 bool sample_init(void);
@@ -19,6 +22,14 @@ bool sample_on(void);
 void sample_keep_signal(void);
 /* Returns when no handler runs any more; false: one still does, after a long time. */
 bool sample_off(void);
+/* For sample_blocked(); NULL: no memory. Kept for good. */
+struct walk *sample_new_walk(void);
+/*
+ * A sample of another thread. wall: without reason and leaf, which are found. False: it could not be taken
+ * now, or was lost.
+ */
+bool sample_blocked(struct walk *w, struct blocked *b, struct jvm_rec_sample *head,
+		    struct jvm_rec_wall *wall);
 /* Samples tell where in compiled code they are (scopes.h): nobody else need tell of code. */
 bool sample_tells_places(void);
 /*
@@ -47,11 +58,17 @@ void events_off(void);
  * VM is up, and its start does not wait for us.
  */
 int link_connect(const char *path, bool live);
-/*
- * host: of this process's call trees, NULL without. timer_ns: perf events are forbidden, and timers
- * with this period take their place; 0: they are not.
- */
-bool link_ready_and_wait(const void *host, uint64_t *timer_ns);
+/* What the recorder says at last. */
+struct link_go {
+	/* perf events are forbidden, and timers with this period take their place; 0: they are not */
+	uint64_t timer_ns;
+	bool wall;		/* look at threads that wait: */
+	uint64_t wall_ns;	/* so often */
+	int slots_fd, stamps_fd;	/* in these, which are the caller's */
+	uint32_t nr_slots;
+};
+/* host: of this process's call trees, NULL without. */
+void link_ready_and_wait(const void *host, struct link_go *go);
 /* Tells another recorder that it cannot have us. */
 void link_refuse(const char *path, enum jvm_refusal why);
 

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "agent/ring.h"
+#include "agent/vm.h"
 
 enum { CONT_WORDS = 4096 };
 
@@ -40,13 +41,13 @@ enum cont_result {
  * Copies the frozen frames of the virtual thread that is mounted on a JavaThread: the first
  * chunk that has any or, next, the one after that in *c.
  */
-enum cont_result cont_load(uintptr_t thread, struct cont_copy *c, bool next);
+enum cont_result cont_load(const struct vm_thread *t, struct cont_copy *c, bool next);
 
 /*
  * Id of the virtual thread that is mounted on a JavaThread; 0: none, or this VM does not tell. Its name goes
  * to the ring before the id is returned for the first time, where it can be read.
  */
-uint64_t cont_vthread(uintptr_t thread, struct jvm_ring *ring);
+uint64_t cont_vthread(const struct vm_thread *t, struct jvm_ring *ring);
 /* Another recorder, who knows no names. */
 void cont_forget_names(void);
 

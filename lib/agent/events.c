@@ -15,6 +15,7 @@
 #include "agent/timers.h"
 #include "agent/vm.h"
 #include "agent/vmevents.h"
+#include "agent/wall.h"
 
 static jvmtiEnv *ti;
 
@@ -318,6 +319,7 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	timers_live(env);
 	stuck_watch(env);
 	session_live(env);
+	wall_live(env);
 }
 
 /*
@@ -326,6 +328,7 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
  */
 static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
+	wall_off();
 	if (!log_closed())
 		visit_all_threads(env, false);
 	if (!log_closed() && sample_nr_unannounced())

@@ -22,12 +22,15 @@ struct lines lines_find(uintptr_t cm, uint32_t code_size, bool told)
 {
 	const struct vm_offsets *o = &vm.o;
 	struct lines l = { .at = cm + vm.size.cm + code_size, .told = told };
+	uint32_t words;
+	uint16_t flags;
 	uint64_t end;
 
 	if (o->cm_flags < 0 || o->cm_words < 0 || !vm.lines_flag ||
-	    !(vm_u16(cm, o->cm_flags) & vm.lines_flag))
+	    !sys_peek_all(&flags, cm + o->cm_flags, 2) || !(flags & vm.lines_flag) ||
+	    !sys_peek_all(&words, cm + o->cm_words, 4))
 		return l;
-	end = (uint32_t)vm_i32(cm, o->cm_words) * 8ul;
+	end = words * 8ul;
 	if (end > vm.size.cm + (uint64_t)code_size && end < 1 << 24)
 		l.len = end - vm.size.cm - code_size;
 	return l;

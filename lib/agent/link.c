@@ -60,12 +60,22 @@ static bool take_fds(const struct fds_message *c, size_t nr, int *fds)
 {
 	size_t i;
 
+	if (!nr)
+		return true;
 	if (c->len != offsetof(struct fds_message, fd) + nr * sizeof(int) || c->level != SOL_SOCKET_ ||
 	    c->type != SCM_RIGHTS_)
 		return false;
 	for (i = 0; i < nr; i++)
 		fds[i] = c->fd[i];
 	return true;
+}
+
+/* Those that come with a message. */
+static size_t nr_fds_of(const struct jvm_msg *m)
+{
+	if (m->type == JVM_MSG_SETUP)
+		return m->flags & JVM_DUMP ? 1 : 2 + !!(m->flags & JVM_CALLFLOW) + !!(m->flags & JVM_VM_LOG);
+	return m->type == JVM_MSG_GO && m->flags & JVM_WALL ? 2 : 0;
 }
 
 /* fds: NULL, or room for MAX_FDS; SETUP brings one more with JVM_CALLFLOW, and with JVM_VM_LOG. */
@@ -82,8 +92,7 @@ static bool recv_msg(struct jvm_msg *m, uint32_t type, int *fds)
 	if (n != sizeof(*m) || m->magic != JVM_PROTO_MAGIC || m->version != JVM_PROTO_VERSION ||
 	    m->type != type)
 		return false;
-	return !fds || take_fds(&c, m->flags & JVM_DUMP ? 1 : 2 + !!(m->flags & JVM_CALLFLOW) +
-				    !!(m->flags & JVM_VM_LOG), fds);
+	return !fds || take_fds(&c, nr_fds_of(m), fds);
 }
 
 /* The listener must be root or our own user: no other user may see what this JVM runs. */
@@ -201,16 +210,23 @@ static void allow_recorder(bool on)
 		sys(__NR_prctl, PR_SET_PTRACER_, on ? recorder : 0);
 }
 
-bool link_ready_and_wait(const void *host, uint64_t *timer_ns)
+void link_ready_and_wait(const void *host, struct link_go *out)
 {
 	const struct jvm_msg ready = { .type = JVM_MSG_READY, .ready = { (uintptr_t)host } };
 	struct jvm_msg m = { 0 };
-	bool go;
+	int fds[MAX_FDS];
 
+	*out = (struct link_go){ 0 };
 	allow_recorder(true);
-	go = send_msg(ready) && recv_msg(&m, JVM_MSG_GO, NULL) &&
-		(m.flags & JVM_SAMPLE);
+	if (send_msg(ready) && recv_msg(&m, JVM_MSG_GO, fds)) {
+		out->timer_ns = m.flags & JVM_SAMPLE && m.flags & JVM_TIMERS ? m.go.timer_ns : 0;
+		out->wall = m.flags & JVM_WALL;
+	}
 	allow_recorder(false);
-	*timer_ns = go && m.flags & JVM_TIMERS ? m.go.timer_ns : 0;
-	return go;
+	if (!out->wall)
+		return;
+	out->wall_ns = m.go.wall_ns;
+	out->nr_slots = m.go.wall_slots <= UINT32_MAX ? m.go.wall_slots : 0;
+	out->slots_fd = fds[0];
+	out->stamps_fd = fds[1];
 }

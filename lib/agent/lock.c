@@ -291,7 +291,7 @@ void lock_tell(const struct lock_wait *w)
 	ring = ring_of(r.thread);
 	r.ns = r.time_ns - w->since_ns;
 	if (!r.vthread)
-		r.vthread = cont_vthread(t.thread, ring);
+		r.vthread = cont_vthread(&t, ring);
 	r.sampled = wants_stack(r.ns, r.time_ns);
 	if (!send_wait(ring, &r))
 		ring_count_lost(ring);

@@ -25,7 +25,8 @@ struct slot {
 	uint64_t val;		/* epoch << 32 | id */
 	uintptr_t cm;
 	uint32_t hash;
-	uint32_t code_size;
+	uint16_t code_size;
+	uint16_t waits;		/* enum names_waits */
 };
 
 static struct slot *slots;
@@ -81,6 +82,18 @@ static bool symbol(uintptr_t sym, bool doubtful, struct names_text *t)
 	return !doubtful || readable(t);
 }
 
+/* The same, copied: it may go at any time. */
+static bool copied_symbol(uintptr_t sym, char *copy, struct names_text *t)
+{
+	uint16_t len;
+
+	if (!sym || (sym & 7) || !sys_peek_all(&len, sym + vm.o.sym_len, 2))
+		return false;
+	t->s = copy;
+	t->len = len > JVM_MAX_STRING ? JVM_MAX_STRING : len;
+	return sys_peek_all(copy, sym + vm.o.sym_body, t->len);
+}
+
 /* Reads what may be no memory at all, unless the VM itself has just said what it is. */
 static bool take(void *dst, uintptr_t src, size_t n, enum names_trust trust)
 {
@@ -98,6 +111,34 @@ static bool pool_symbol(uintptr_t cp, uint32_t i, enum names_trust trust, bool d
 	return i && i < nr && take(&sym, cp + vm.size.cp + i * 8ul, 8, trust) && symbol(sym, doubtful, t);
 }
 
+static bool is_text(const struct names_text *t, const char *s)
+{
+	return t->len == str_len(s) && !memcmp(t->s, s, t->len);
+}
+
+/* Names of all versions since JDK 11. */
+static enum names_waits waits_for(const struct names_method *n)
+{
+	static const struct {
+		const char *class_name, *name;
+		enum names_waits waits;
+	} known[] = {
+		{ "jdk/internal/misc/Unsafe", "park", NAMES_PARK },
+		{ "java/lang/Thread", "sleep", NAMES_SLEEP },
+		{ "java/lang/Thread", "sleep0", NAMES_SLEEP },
+		{ "java/lang/Thread", "sleepNanos0", NAMES_SLEEP },
+		{ "java/lang/Object", "wait", NAMES_WAIT },
+		{ "java/lang/Object", "wait0", NAMES_WAIT },
+		{ "java/lang/VirtualThread", "sleepNanos", NAMES_VTHREAD_SLEEP },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (is_text(&n->name, known[i].name) && is_text(&n->class_name, known[i].class_name))
+			return known[i].waits;
+	return NAMES_NOTHING;
+}
+
 static uint32_t hash_text(uint32_t h, const struct names_text *t)
 {
 	uint32_t i;
@@ -105,6 +146,11 @@ static uint32_t hash_text(uint32_t h, const struct names_text *t)
 	for (i = 0; i < t->len; i++)
 		h = (h ^ (uint8_t)t->s[i]) * 16777619u;
 	return (h ^ 0xff) * 16777619u;
+}
+
+static uint32_t hash_names(const struct names_method *n)
+{
+	return hash_text(hash_text(hash_text(2166136261u, &n->class_name), &n->name), &n->sig);
 }
 
 /* A native method has no bytecodes: its frame has the place where they would begin, or 0. */
@@ -159,9 +205,37 @@ static bool read_parts(uintptr_t m, enum names_trust trust, uintptr_t bcp, struc
 	p->names.lines.len = 0;
 	if (!p->doubtful)
 		p->names.lines = lines_find(p->cm, p->code_size, trust == NAMES_TOLD);
-	p->hash = hash_text(hash_text(hash_text(2166136261u, &p->names.class_name), &p->names.name),
-			    &p->names.sig);
+	p->hash = hash_names(&p->names);
 	return true;
+}
+
+/* read_parts() where nothing is sure to be mapped. */
+static bool read_parts_of(struct blocked *b, uintptr_t m, enum names_trust trust, uintptr_t bcp,
+			  struct parts *p)
+{
+	const struct vm_offsets *o = &vm.o;
+	enum { CLASS, NAME, SIG, SOURCE };
+	uintptr_t cp, holder, sym[4] = { 0 };
+	uint16_t name, sig, source = 0;
+
+	p->doubtful = false;
+	if (!follow(m, trust, bcp, p, &cp, &holder) ||
+	    !sys_peek_all(&sym[CLASS], holder + o->klass_name, 8) ||
+	    !sys_peek_all(&name, p->cm + o->cm_name, 2) ||
+	    !sys_peek_all(&sig, p->cm + o->cm_sig, 2) ||
+	    (o->cp_source >= 0 && !sys_peek_all(&source, cp + o->cp_source, 2)) ||
+	    !sys_peek_all(&sym[NAME], cp + vm.size.cp + name * 8ul, 8) ||
+	    !sys_peek_all(&sym[SIG], cp + vm.size.cp + sig * 8ul, 8) ||
+	    (source && !sys_peek_all(&sym[SOURCE], cp + vm.size.cp + source * 8ul, 8)) ||
+	    !copied_symbol(sym[CLASS], b->text[CLASS], &p->names.class_name) ||
+	    !copied_symbol(sym[NAME], b->text[NAME], &p->names.name) ||
+	    !copied_symbol(sym[SIG], b->text[SIG], &p->names.sig))
+		return false;
+	if (!sym[SOURCE] || !copied_symbol(sym[SOURCE], b->text[SOURCE], &p->names.source))
+		p->names.source.len = 0;
+	p->names.lines = lines_find(p->cm, p->code_size, false);
+	p->hash = hash_names(&p->names);
+	return blocked_holds(b);
 }
 
 static bool write_record(const struct names_method *p, uint32_t id, struct jvm_ring *ring)
@@ -199,17 +273,19 @@ static enum names_result number(uintptr_t m, const struct parts *p, uint32_t epo
 	bool mine = s && __atomic_compare_exchange_n(&s->key, &expected, BUSY, false, __ATOMIC_ACQ_REL,
 						     __ATOMIC_RELAXED);
 	bool written = write_record(&p->names, id, ring);
+	enum names_waits waits = waits_for(&p->names);
 
 	if (mine && written) {
 		store_relaxed(&s->val, (uint64_t)epoch << 32 | id);
 		s->cm = p->cm;
 		s->hash = p->hash;
 		s->code_size = p->code_size;
+		s->waits = waits;
 		store_release(&s->key, m);
 	} else if (mine) {
 		store_release(&s->key, at.key);	/* nothing else was touched */
 	}
-	*out = (struct method_info){ id, p->cm + vm.size.cm, p->code_size };
+	*out = (struct method_info){ id, waits, p->cm + vm.size.cm, p->code_size };
 	return written ? NAMES_OK : NAMES_NO_ROOM;
 }
 
@@ -237,10 +313,25 @@ static struct found find(uintptr_t m, uint32_t epoch)
 	return spare;
 }
 
-enum names_result names_get(uintptr_t m, enum names_trust trust, uintptr_t bcp, struct jvm_ring *ring,
-			    struct method_info *out)
+/*
+ * The method has the same bytecodes as when it got its number. On another thread's stack a place in them
+ * tells as much, and saves the system call.
+ */
+static bool is_same(const struct blocked *b, uintptr_t m, uintptr_t cm, uint32_t code_size, uintptr_t bcp)
 {
-	uint32_t epoch = names_epoch(), code_size;
+	uintptr_t now;
+
+	if (!b)
+		return vm_word(m, vm.o.method_const) == cm;
+	return (bcp && bcp_fits(bcp, cm + vm.size.cm, code_size)) ||
+	       (sys_peek_all(&now, m + vm.o.method_const, 8) && now == cm);
+}
+
+/* b: NULL, or the thread on whose stack the method is. */
+static enum names_result get(struct blocked *b, uintptr_t m, enum names_trust trust, uintptr_t bcp,
+			     struct jvm_ring *ring, struct method_info *out)
+{
+	uint32_t epoch = names_epoch(), code_size, waits;
 	struct found at;
 	struct parts p;
 	struct slot *s;
@@ -255,14 +346,15 @@ enum names_result names_get(uintptr_t m, enum names_trust trust, uintptr_t bcp, 
 		val = load_acquire(&s->val);
 		cm = load_relaxed(&s->cm);
 		code_size = load_relaxed(&s->code_size);
+		waits = load_relaxed(&s->waits);
 		if (load_acquire(&s->key) == m && load_relaxed(&s->val) == val && val >> 32 == epoch &&
-		    vm_word(m, vm.o.method_const) == cm) {
-			*out = (struct method_info){ val, cm + vm.size.cm, code_size };
+		    is_same(b, m, cm, code_size, trust == NAMES_IF_BCP ? bcp : 0)) {
+			*out = (struct method_info){ val, waits, cm + vm.size.cm, code_size };
 			return trust != NAMES_IF_BCP || !bcp || bcp_fits(bcp, out->code, code_size) ?
 				NAMES_OK : NAMES_NOT_A_METHOD;
 		}
 	}
-	if (!read_parts(m, trust, bcp, &p))
+	if (b ? !read_parts_of(b, m, trust, bcp, &p) : !read_parts(m, trust, bcp, &p))
 		return NAMES_NOT_A_METHOD;
 	if (s && at.key == m) {
 		val = load_acquire(&s->val);
@@ -270,11 +362,24 @@ enum names_result names_get(uintptr_t m, enum names_trust trust, uintptr_t bcp, 
 		    load_acquire(&s->key) == m &&
 		    __atomic_compare_exchange_n(&s->val, &val, (uint64_t)epoch << 32 | (uint32_t)val, false,
 						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-			*out = (struct method_info){ val, p.cm + vm.size.cm, p.code_size };
+			waits = waits_for(&p.names);
+			*out = (struct method_info){ val, waits, p.cm + vm.size.cm, p.code_size };
 			return NAMES_OK;
 		}
 	}
 	return number(m, &p, epoch, at, ring, out);
+}
+
+enum names_result names_get(uintptr_t m, enum names_trust trust, uintptr_t bcp, struct jvm_ring *ring,
+			    struct method_info *out)
+{
+	return get(NULL, m, trust, bcp, ring, out);
+}
+
+enum names_result names_get_of(struct blocked *b, uintptr_t m, enum names_trust trust, uintptr_t bcp,
+			       struct jvm_ring *ring, struct method_info *out)
+{
+	return get(b, m, trust, bcp, ring, out);
 }
 
 uint32_t names_new(const struct names_method *m)

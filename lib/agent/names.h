@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/blocked.h"
 #include "agent/lines.h"
 #include "agent/ring.h"
 
@@ -23,8 +24,18 @@ struct names_method {
 	struct lines lines;
 };
 
+/* What a method waits for, in which a thread has blocked. */
+enum names_waits {
+	NAMES_NOTHING,
+	NAMES_PARK,		/* Unsafe.park() */
+	NAMES_SLEEP,		/* Thread.sleep() */
+	NAMES_WAIT,		/* Object.wait() */
+	NAMES_VTHREAD_SLEEP,	/* of a virtual thread, which parks */
+};
+
 struct method_info {
 	uint32_t id;
+	uint32_t waits;		/* enum names_waits */
 	uintptr_t code;		/* bytecodes */
 	uint32_t code_size;
 };
@@ -50,6 +61,12 @@ bool names_init(void);
  */
 enum names_result names_get(uintptr_t method, enum names_trust trust, uintptr_t bcp,
 			    struct jvm_ring *ring, struct method_info *out);
+/*
+ * The same for a method on the stack of another thread: of whatever may have gone nothing is loaded that
+ * could be unmapped by now, and what was read is believed when the thread is blocked still.
+ */
+enum names_result names_get_of(struct blocked *b, uintptr_t method, enum names_trust trust, uintptr_t bcp,
+			       struct jvm_ring *ring, struct method_info *out);
 /* A number for a method whose names come from elsewhere; its record goes to the log. */
 uint32_t names_new(const struct names_method *m);
 /* Classes were unloaded: what is known of addresses must be looked at again. */

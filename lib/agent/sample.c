@@ -14,6 +14,8 @@
 
 #include "agent/agent.h"
 #include "agent/elf.h"
+#include "agent/oops.h"
+#include "agent/reason.h"
 #include "agent/ring.h"
 #include "agent/scopes.h"
 #include "agent/sources.h"
@@ -111,6 +113,18 @@ static void give_back(int nr)
 	__atomic_fetch_and(&pool.used[nr / 64], ~(1ull << (nr & 63)), __ATOMIC_RELEASE);
 }
 
+/* Where bytes of the stack, whose end is known, can be loaded; NULL: nowhere. */
+static const void *stack_at(const struct walk *w, uintptr_t p, size_t len)
+{
+	struct blocked *b = w->thread.blocked;
+
+	if (!b)
+		return (const void *)p;
+	if (p < b->lo || p > b->hi || len > b->hi - p || !blocked_has(b, p + len - 8))
+		return NULL;
+	return b->stack + (p - b->lo);
+}
+
 /*
  * Beneath the first Java frame a thread's stack is the same from sample to sample: the record
  * then says so instead. Otherwise it is copied as far as unwinding reads, where that is known.
@@ -120,6 +134,7 @@ static void leave_out_root(struct walk *w)
 	uint64_t end = w->thread.stack_base;
 	struct jvm_rec_segment *s;
 	struct jvm_rec_frame *f;
+	const void *stack;
 	struct jvm_root r;
 
 	if (!w->nr_segments || !w->nr_frames || !w->bounded)
@@ -132,7 +147,8 @@ static void leave_out_root(struct walk *w)
 	s->end = end;
 	if (!ring_root(end, &r))
 		return;
-	if (r.sp == s->sp && r.len <= s->len && jvm_root_hash(s, (const void *)s->sp, r.len) == r.hash) {
+	stack = stack_at(w, s->sp, s->len);
+	if (stack && r.sp == s->sp && r.len <= s->len && jvm_root_hash(s, stack, r.len) == r.hash) {
 		*f = (struct jvm_rec_frame){ (uint64_t)JVM_ROOT << JVM_FRAME_PC_BITS, .root = r.id };
 		w->nr_segments--;
 	} else if (r.top > s->sp && r.top < end) {
@@ -160,13 +176,14 @@ static size_t size_record(struct walk *w)
 	return size;
 }
 
-static char *put_segment(char *d, struct jvm_rec_segment *s, bool bounded)
+static char *put_segment(char *d, struct jvm_rec_segment *s, const struct walk *w)
 {
+	const void *from = w->bounded ? stack_at(w, s->sp, s->len) : NULL;
 	uint32_t len = ALIGN8(s->len), got = s->len;
 	char *stack = d + sizeof(*s);
 
-	if (bounded)
-		memcpy(stack, (const void *)s->sp, s->len);
+	if (from)
+		memcpy(stack, from, s->len);
 	else
 		got = sys_peek(stack, s->sp, s->len);
 	memset(stack + got, 0, len - got);
@@ -179,7 +196,7 @@ static void note_code(struct walk *w)
 	uint32_t i;
 
 	if (tells_places) {
-		scopes_tell(w->frames, w->nr_frames, w->ring, w->scopes);
+		scopes_tell(w->frames, w->nr_frames, w->ring, w->scopes, w->thread.blocked);
 		return;
 	}
 	for (i = 0; i < w->nr_frames; i++)
@@ -187,27 +204,34 @@ static void note_code(struct walk *w)
 			set_bit(seen, w->frames[i].compile_id & ~JVM_NOT_INLINED);
 }
 
-static void write_sample(struct walk *w, const struct jvm_rec_sample *head)
+/* wall: NULL, or of a thread that waits. False: there is no room. */
+static bool write_sample(struct walk *w, const struct jvm_rec_sample *head, const struct jvm_rec_wall *wall)
 {
-	size_t size = size_record(w);
+	size_t size = size_record(w) + (wall ? sizeof(*wall) : 0);
 	struct jvm_rec_sample *r = w->no_room ? NULL : ring_reserve(w->ring, size);
 	uint32_t i;
 	char *d;
 
 	if (!r) {
 		ring_count_lost(w->ring);
-		return;
+		return false;
 	}
 	memcpy((char *)r + sizeof(r->h), (const char *)head + sizeof(r->h), sizeof(*r) - sizeof(r->h));
 	r->nr_frames = w->nr_frames;
 	r->nr_segments = w->nr_segments;
 	d = (char *)(r + 1);
+	if (wall) {
+		memcpy(d, wall, sizeof(*wall));
+		d += sizeof(*wall);
+	}
 	memcpy(d, w->frames, w->nr_frames * sizeof(w->frames[0]));
 	d += w->nr_frames * sizeof(w->frames[0]);
 	for (i = 0; i < w->nr_segments; i++)
-		d = put_segment(d, &w->segments[i], w->bounded);
-	ring_commit(r, size, JVM_REC_SAMPLE);
+		d = put_segment(d, &w->segments[i], w);
+	/* of another thread's stack more may have been copied */
+	ring_commit(r, size, !wall || !w->thread.blocked->torn ? JVM_REC_SAMPLE : JVM_REC_PAD);
 	note_code(w);
+	return true;
 }
 
 /* An area for this thread's walk; NULL: the sample is lost. */
@@ -232,8 +256,8 @@ static struct walk *begin_walk(struct jvm_rec_sample *head, uintptr_t sp, int *n
 static void end_walk(struct walk *w, struct jvm_rec_sample *head, int nr)
 {
 	leave_out_root(w);
-	head->vthread = cont_vthread(w->thread.thread, w->ring);
-	write_sample(w, head);
+	head->vthread = cont_vthread(&w->thread, w->ring);
+	write_sample(w, head, NULL);
 	give_back(nr);
 }
 
@@ -252,6 +276,38 @@ static void take_sample(const struct ucontext *uc, uint64_t now, uint32_t event,
 		return;
 	walk_stack(w, &regs);
 	end_walk(w, &head, nr);
+}
+
+struct walk *sample_new_walk(void)
+{
+	return sys_pages(pool.size);
+}
+
+bool sample_blocked(struct walk *w, struct blocked *b, struct jvm_rec_sample *head, struct jvm_rec_wall *wall)
+{
+	const struct wall_regs *g = &b->was.regs;
+	const struct walk_regs regs = {
+		.pc = g->pc, .sp = g->sp, .fp = g->fp, .rbx = g->rbx,
+		.r12 = g->r12, .r13 = g->r13, .r14 = g->r14, .r15 = g->r15,
+	};
+
+	w->ring = ring_of(head->tid);
+	w->no_room = false;
+	w->nr_frames = w->nr_segments = 0;
+	w->max_frames = pool.max_depth;
+	w->thread = (struct vm_thread){ b->thread, (uintptr_t)b->fields, b, b->hi };
+	walk_stack(w, &regs);
+	if (b->partial && w->nr_segments && w->segments[0].flags & JVM_SEG_EXACT)
+		w->segments[0].flags &= ~JVM_SEG_VALID;
+	leave_out_root(w);
+	wall->reason = reason_of(w, &wall->leaf);
+	head->vthread = cont_vthread(&w->thread, w->ring);
+	/* it has gone on, and when it blocks again it is looked at again */
+	if (!blocked_holds(b))
+		return true;
+	if ((w->frozen || head->vthread) && !(oops_move() ? blocked_still(b) : blocked_objects_hold(b)))
+		return false;
+	return write_sample(w, head, wall);
 }
 
 static void chain(int sig, siginfo_t *si, void *uc)

@@ -6,9 +6,10 @@
  * of the scope that this one was inlined into (0: none), number of the method among the nmethod's metadata,
  * bytecode index + 1. The first PcDesc past a pc describes it.
  *
- * Loads: the nmethod is on the stack of this thread, so it lives. But the walker may have taken an old
- * word for a frame: what lies in the code cache is loaded within the bounds of its blob, what lies in the
- * C heap (JDK 25) as if it might be gone.
+ * Loads: the nmethod is on the stack of this thread, so it lives. But the walker may have taken an old word
+ * for a frame: what lies in the code cache is loaded within the bounds of its blob, what lies in the C heap
+ * (JDK 25) as if it might be gone. When it is on the stack of another thread, which was blocked a moment
+ * ago, nothing but its head is loaded otherwise.
  *
  * Source: share/code/nmethod.hpp, share/code/pcDesc.hpp, share/code/scopeDesc.cpp, share/code/debugInfo.hpp.
  */
@@ -37,6 +38,7 @@ struct area {
 
 struct notes {
 	struct area pcs, scopes, methods;
+	struct blocked *b;		/* the thread whose they are, NULL: this one */
 };
 
 /* compile id << 32 | low half of the pc. One that is overwritten is told again. */
@@ -96,16 +98,16 @@ static struct area between(uintptr_t lo, uintptr_t hi, uintptr_t base, uint64_t 
 }
 
 /* Up to JDK 22 all is in the nmethod itself. */
-static struct notes notes_in_code(uintptr_t nm)
+static struct notes notes_in_code(uintptr_t nm, bool doubtful)
 {
 	const struct vm_offsets *o = &vm.o;
 	uint32_t size = vm_i32(nm, o->blob_size);
 	uintptr_t pcs = nm + (uint32_t)vm_i32(nm, o->nm_pcs), scopes = vm_word(nm, o->nm_scopes_begin);
 
 	return (struct notes){
-		.pcs = between(pcs, nm + (uint32_t)vm_i32(nm, o->nm_dependencies), nm, size, false),
-		.scopes = between(scopes, pcs, nm, size, false),
-		.methods = between(nm + (uint32_t)vm_i32(nm, o->nm_metadata), scopes, nm, size, false),
+		.pcs = between(pcs, nm + (uint32_t)vm_i32(nm, o->nm_dependencies), nm, size, doubtful),
+		.scopes = between(scopes, pcs, nm, size, doubtful),
+		.methods = between(nm + (uint32_t)vm_i32(nm, o->nm_metadata), scopes, nm, size, doubtful),
 	};
 }
 
@@ -174,19 +176,22 @@ static char *put_scope(char *d, const struct notes *n, uint32_t *at, struct jvm_
 	method = stream_int(&s);
 	bci = stream_int(&s);
 	if (s.bad || !method || !load(&p, &n->methods, (method - 1) * 8ull, 8) ||
-	    names_get(p, NAMES_ALIVE, 0, ring, &m) != NAMES_OK)
+	    (n->b ? names_get_of(n->b, p, NAMES_ALIVE, 0, ring, &m) :
+		    names_get(p, NAMES_ALIVE, 0, ring, &m)) != NAMES_OK)
 		return NULL;
 	return put_varint(put_varint(d, m.id), bci);
 }
 
 /* As struct rec_code has it, for the one place; 0 bytes when nothing is noted for it. */
-static size_t put_inlines(char *buf, const struct vm_blob *b, uintptr_t pc, struct jvm_ring *ring)
+static size_t put_inlines(char *buf, const struct vm_blob *b, uintptr_t pc, struct jvm_ring *ring,
+			  struct blocked *thread)
 {
-	struct notes n = vm.o.nm_immutable >= 0 ? notes_in_heap(b->addr) : notes_in_code(b->addr);
+	struct notes n = vm.o.nm_immutable >= 0 ? notes_in_heap(b->addr) : notes_in_code(b->addr, thread);
 	uint32_t at = find_scope(&n.pcs, pc - b->begin);
 	char *d = buf + 3;
 	int nr;
 
+	n.b = thread;
 	for (nr = 0; at && nr < SCOPES_MAX_LEVELS; nr++)
 		if (!(d = put_scope(d, &n, &at, ring)))
 			return 0;
@@ -199,24 +204,26 @@ static size_t put_inlines(char *buf, const struct vm_blob *b, uintptr_t pc, stru
 }
 
 /* False: there was no room. */
-static bool tell(uintptr_t pc, uint32_t method, uint32_t compile_id, struct jvm_ring *ring, char *buf)
+static bool tell(uintptr_t pc, uint32_t method, uint32_t compile_id, struct jvm_ring *ring, char *buf,
+		 struct blocked *thread)
 {
+	struct jvm_code r = { .addr = pc, .size = 1, .method = method, .compile_id = compile_id };
 	struct vm_blob b;
-	size_t len;
 
 	if (!vm_find_blob(pc, &b) || b.kind != VM_BLOB_NMETHOD || pc < b.begin ||
 	    (uint32_t)vm_i32(b.addr, vm.o.nm_compile_id) != compile_id)
 		return true;
-	len = put_inlines(buf, &b, pc, ring);
-	return send_code(ring, &(struct jvm_code){
-		.time_ns = sys_now(), .addr = pc, .size = 1, .method = method,
-		.compile_id = compile_id, .level = vm_nmethod_level(b.addr),
-		.begin = b.begin, .whole = vm_code_size(&b),
-		.inl = (const uint8_t *)buf, .inl_len = len,
-	});
+	r.inl = (const uint8_t *)buf;
+	r.inl_len = put_inlines(buf, &b, pc, ring, thread);
+	r.level = vm_nmethod_level(b.addr);
+	r.begin = b.begin;
+	r.whole = vm_code_size(&b);
+	r.time_ns = sys_now();
+	return (!thread || blocked_holds(thread)) && send_code(ring, &r);
 }
 
-void scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_ring *ring, char *buf)
+void scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_ring *ring, char *buf,
+		 struct blocked *b)
 {
 	uint32_t i;
 
@@ -228,7 +235,7 @@ void scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_rin
 
 		if (f->kind_pc >> JVM_FRAME_PC_BITS != JVM_COMPILED || look_up(key, &slot))
 			continue;
-		if (tell(pc, f->method, id, ring, buf))
+		if (tell(pc, f->method, id, ring, buf, b))
 			store_relaxed(slot, key);
 	}
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/blocked.h"
 #include "jvm/proto.h"
 
 enum {
@@ -25,8 +26,10 @@ enum {
 bool scopes_init(void);
 /*
  * For signal handlers: sends a code record of size 1 to the ring for each frame of compiled code whose
- * place was not told before. What does not fit is told with a later sample. buf: SCOPES_ROOM bytes.
+ * place was not told before. What does not fit is told with a later sample. buf: SCOPES_ROOM bytes. b: NULL,
+ * or the thread whose frames they are, when it is another one.
  */
-void scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_ring *ring, char *buf);
+void scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_ring *ring, char *buf,
+		 struct blocked *b);
 
 #endif

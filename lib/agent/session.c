@@ -15,6 +15,7 @@
 #include "agent/timers.h"
 #include "agent/vm.h"
 #include "agent/vmevents.h"
+#include "agent/wall.h"
 
 static struct sys_lock lock;	/* held while a session begins or ends */
 static bool active;
@@ -53,7 +54,8 @@ static void end(JNIEnv *env)
 
 	timers_off();
 	sources_off(env);
-	quiet = sample_off();
+	quiet = wall_off();
+	quiet &= sample_off();
 	if (flags & JVM_CALLFLOW)
 		quiet &= flow_off(env);
 	events_off();
@@ -132,7 +134,7 @@ void session_live(JNIEnv *env)
 
 static void begin(JavaVM *jvm, JNIEnv *env, const char *path)
 {
-	uint64_t timer_ns;
+	struct link_go go;
 
 	flags = link_connect(path, env);
 	if (flags < 0)
@@ -152,14 +154,17 @@ static void begin(JavaVM *jvm, JNIEnv *env, const char *path)
 		return;
 	}
 	sources_on(jvm, env);
-	link_ready_and_wait(flags & JVM_CALLFLOW && !env ? &native_host : NULL, &timer_ns);
-	if (timer_ns)
-		timers_on(timer_ns);
+	link_ready_and_wait(flags & JVM_CALLFLOW && !env ? &native_host : NULL, &go);
+	if (go.timer_ns)
+		timers_on(go.timer_ns);
+	if (go.wall)
+		wall_on(go.slots_fd, go.stamps_fd, go.nr_slots, go.wall_ns);
 	if (!env)
 		return;
 	timers_live(env);
 	stuck_watch(env);
 	vmevents_on(jvm, env);
+	wall_live(env);
 	if (flags & JVM_CALLFLOW)
 		flow_on(jvm, env);
 	events_replay_code();

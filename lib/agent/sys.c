@@ -71,7 +71,12 @@ void sys_clear_pages(void *p, size_t size)
 
 void sys_sleep_ms(int ms)
 {
-	struct __kernel_timespec ts = { ms / 1000, ms % 1000 * 1000000l };
+	sys_sleep_ns(ms * 1000000ull);
+}
+
+void sys_sleep_ns(uint64_t ns)
+{
+	struct __kernel_timespec ts = { ns / 1000000000, ns % 1000000000 };
 
 	sys(__NR_nanosleep, &ts, NULL);
 }

@@ -37,6 +37,7 @@ void *sys_pages(size_t size);
 /* Such pages are zero again, and take no memory. */
 void sys_clear_pages(void *p, size_t size);
 void sys_sleep_ms(int ms);
+void sys_sleep_ns(uint64_t ns);
 /* CLOCK_MONOTONIC in nanoseconds, without a system call once sys_init_clock() found the vDSO. */
 uint64_t sys_now(void);
 void sys_init_clock(void);

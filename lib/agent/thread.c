@@ -5,7 +5,8 @@
  * HotSpot's own variable for it is thread-local, and a handler must not touch those: the C
  * library allocates them on first use, with malloc. So the agent keeps a table from thread
  * pointers, which cost one instruction to read, to JavaThreads. It is written by thread
- * events, under a lock, and read without one: a key is stored last and removed first.
+ * events, under a lock, and read without one: a key is stored last and removed first. A second one
+ * has the same threads by their kernel ids, for a thread of ours that looks at others.
  *
  * The first thread runs Java long before there are events, but it generates stubs before:
  * then its JavaThread is looked for where the C library keeps libjvm's variables (dtv).
@@ -15,11 +16,15 @@
 enum { NR_SLOTS = 1 << 15, NR_PROBES = 64, REMOVED = 1, NR_MODULES = 128, TLS_BYTES = 512 };
 
 struct slot {
-	uintptr_t tp;		/* 0: never used, ends a search */
+	uintptr_t key;		/* 0: never used, ends a search */
 	uintptr_t thread;
 };
 
-static struct slot *slots;
+struct table {
+	struct slot *slots;
+};
+
+static struct table by_tp, by_tid;	/* a thread pointer as it is, tid_key() */
 static struct sys_lock lock;
 /*
  * Threads that run already are being looked up: one that ends meanwhile leaves its key with no
@@ -27,20 +32,26 @@ static struct sys_lock lock;
  */
 static bool looking_up;
 
-static size_t hash(uintptr_t tp)
+/* Neither 0 nor REMOVED, and spread as thread pointers are. */
+static uintptr_t tid_key(int tid)
 {
-	return (tp >> 6) * 0x9e3779b97f4a7c15ull >> 40;
+	return (uintptr_t)(uint32_t)tid << 6 | 2;
 }
 
-static uintptr_t find(uintptr_t tp)
+static size_t hash(uintptr_t key)
 {
-	size_t h = hash(tp), i;
+	return (key >> 6) * 0x9e3779b97f4a7c15ull >> 40;
+}
 
-	for (i = 0; slots && i < NR_PROBES; i++) {
-		const struct slot *s = &slots[(h + i) & (NR_SLOTS - 1)];
-		uintptr_t key = load_acquire(&s->tp);
+static uintptr_t find(const struct table *t, uintptr_t wanted)
+{
+	size_t h = hash(wanted), i;
 
-		if (key == tp)
+	for (i = 0; t->slots && i < NR_PROBES; i++) {
+		const struct slot *s = &t->slots[(h + i) & (NR_SLOTS - 1)];
+		uintptr_t key = load_acquire(&s->key);
+
+		if (key == wanted)
 			return load_relaxed(&s->thread);
 		if (!key)
 			break;
@@ -48,57 +59,64 @@ static uintptr_t find(uintptr_t tp)
 	return 0;
 }
 
-static void insert_locked(uintptr_t tp, uintptr_t thread, bool replace)
+static void insert_locked(struct table *t, uintptr_t key, uintptr_t thread, bool replace)
 {
 	struct slot *s, *spare = NULL;
-	size_t h = hash(tp), i;
+	size_t h = hash(key), i;
 
 	for (i = 0; i < NR_PROBES; i++) {
-		s = &slots[(h + i) & (NR_SLOTS - 1)];
-		if (s->tp == tp) {
+		s = &t->slots[(h + i) & (NR_SLOTS - 1)];
+		if (s->key == key) {
 			spare = replace ? s : NULL;
 			break;
 		}
-		if (!spare && s->tp <= REMOVED)
+		if (!spare && s->key <= REMOVED)
 			spare = s;
-		if (!s->tp)
+		if (!s->key)
 			break;
 	}
 	if (spare) {
 		store_relaxed(&spare->thread, thread);
-		store_release(&spare->tp, tp);
+		store_release(&spare->key, key);
 	}
 }
 
-static void insert(uintptr_t tp, uintptr_t thread, bool replace)
+static void insert(uintptr_t tp, int tid, uintptr_t thread, bool replace)
 {
 	sys_lock(&lock);
-	insert_locked(tp, thread, replace);
+	insert_locked(&by_tp, tp, thread, replace);
+	insert_locked(&by_tid, tid_key(tid), thread, replace);
 	sys_unlock(&lock);
 }
 
-static void remove_locked(uintptr_t tp)
+static void remove_locked(struct table *t, uintptr_t key)
 {
-	size_t h = hash(tp), i;
+	size_t h = hash(key), i;
 
 	for (i = 0; i < NR_PROBES; i++) {
-		struct slot *s = &slots[(h + i) & (NR_SLOTS - 1)];
-		const struct slot *next = &slots[(h + i + 1) & (NR_SLOTS - 1)];
+		struct slot *s = &t->slots[(h + i) & (NR_SLOTS - 1)];
+		const struct slot *next = &t->slots[(h + i + 1) & (NR_SLOTS - 1)];
 
-		if (s->tp == tp)
-			store_release(&s->tp, next->tp ? REMOVED : 0);
-		if (s->tp == tp || !s->tp)
+		if (s->key == key)
+			store_release(&s->key, next->key ? REMOVED : 0);
+		if (s->key == key || !s->key)
 			break;
 	}
 }
 
-static void remove(uintptr_t tp)
+static void remove_from(struct table *t, uintptr_t key)
+{
+	if (looking_up)
+		insert_locked(t, key, 0, true);
+	else
+		remove_locked(t, key);
+}
+
+static void remove(uintptr_t tp, int tid)
 {
 	sys_lock(&lock);
-	if (looking_up)
-		insert_locked(tp, 0, true);
-	else
-		remove_locked(tp);
+	remove_from(&by_tp, tp);
+	remove_from(&by_tid, tid_key(tid));
 	sys_unlock(&lock);
 }
 
@@ -144,14 +162,16 @@ static uintptr_t find_own_thread(void)
 
 bool vm_init_threads(void)
 {
-	slots = sys_pages(NR_SLOTS * sizeof(*slots));
-	return slots;
+	by_tp.slots = sys_pages(NR_SLOTS * sizeof(*by_tp.slots));
+	by_tid.slots = sys_pages(NR_SLOTS * sizeof(*by_tid.slots));
+	return by_tp.slots && by_tid.slots;
 }
 
 void vm_begin_threads(void)
 {
 	sys_lock(&lock);
-	sys_clear_pages(slots, NR_SLOTS * sizeof(*slots));
+	sys_clear_pages(by_tp.slots, NR_SLOTS * sizeof(*by_tp.slots));
+	sys_clear_pages(by_tid.slots, NR_SLOTS * sizeof(*by_tid.slots));
 	looking_up = true;
 	sys_unlock(&lock);
 }
@@ -168,37 +188,44 @@ void vm_find_first_thread(void)
 	static int tries = 8;
 	uintptr_t me;
 
-	if (!slots || tries <= 0 || vm.o.thread_osthread < 0 || vm.o.osthread_tid < 0)
+	if (!by_tid.slots || tries <= 0 || vm.o.thread_osthread < 0 || vm.o.osthread_tid < 0)
 		return;
 	tries--;
 	me = find_own_thread();
 	if (me) {
-		insert(thread_pointer(), me, true);
+		insert(thread_pointer(), sys_tid(), me, true);
 		tries = 0;
 	}
 }
 
 void vm_add_this_thread(uintptr_t thread)
 {
-	if (slots)
-		insert(thread_pointer(), thread, true);
+	if (by_tid.slots)
+		insert(thread_pointer(), sys_tid(), thread, true);
 }
 
 void vm_remove_this_thread(void)
 {
-	if (slots)
-		remove(thread_pointer());
+	if (by_tid.slots)
+		remove(thread_pointer(), sys_tid());
 }
 
 /* pthread_t is the thread pointer in both C libraries. */
 void vm_add_thread(uintptr_t thread)
 {
 	uintptr_t osthread, tp;
+	int tid;
 
-	if (slots && vm.o.thread_osthread >= 0 && vm.o.osthread_pthread >= 0 &&
+	if (by_tid.slots && vm.o.thread_osthread >= 0 && vm.o.osthread_pthread >= 0 &&
 	    sys_peek_all(&osthread, thread + vm.o.thread_osthread, 8) && osthread &&
-	    sys_peek_all(&tp, osthread + vm.o.osthread_pthread, 8) && tp > REMOVED)
-		insert(tp, thread, false);
+	    sys_peek_all(&tp, osthread + vm.o.osthread_pthread, 8) && tp > REMOVED &&
+	    (tid = vm_thread_tid(thread)))
+		insert(tp, tid, thread, false);
+}
+
+uintptr_t vm_thread_of(int tid)
+{
+	return find(&by_tid, tid_key(tid));
 }
 
 int vm_thread_tid(uintptr_t thread)
@@ -222,7 +249,8 @@ void vm_current_thread(struct vm_thread *t, uintptr_t sp)
 {
 	uintptr_t tp = thread_pointer();
 
-	t->thread = find(tp);
+	t->thread = t->fields = find(&by_tp, tp);
+	t->blocked = NULL;
 	/* it has not ended, or it would not be in the table: its JavaThread is there */
 	t->stack_base = t->thread ? vm_word(t->thread, vm.o.thread_stack_base) : 0;
 	if (t->stack_base <= sp)

@@ -28,7 +28,10 @@ struct vm_offsets {
 	int jthread_lock_stack, lock_stack_base, lock_stack_top;
 	int monitor_header;		/* the object's, which has its identity hash */
 	int monitor_owner;		/* a JavaThread or an address on its stack; since JDK 24 an id */
-	int osthread_tid, osthread_pthread;
+	int jthread_object, jthread_vthread;	/* OopHandles: its Thread; what is mounted, since JDK 21 */
+	int jthread_waiting_monitor;
+	int osthread_tid, osthread_pthread, osthread_state;
+	int gc_active, gc_count;	/* CollectedHeap */
 	int anchor_sp, anchor_pc, anchor_fp;
 	int wrapper_anchor;		/* JavaCallWrapper */
 	int blob_name, blob_size, blob_frame_size, blob_frame_complete, blob_kind;
@@ -78,6 +81,9 @@ struct vm {
 	uintptr_t *oops_base;
 	int *oops_shift;
 	uintptr_t *z_globals;		/* ZGlobalsForVMStructs */
+	uintptr_t *klass_base;
+	int *klass_shift;
+	uintptr_t *heap;		/* CollectedHeap */
 	int *mirror_klass_offset;	/* in a java.lang.Class */
 	uintptr_t *flags;
 	size_t *nr_flags;
@@ -95,6 +101,7 @@ enum vm_thread_state {
 	VM_IN_NATIVE = 4,
 	VM_IN_VM = 6,
 	VM_IN_JAVA = 8,
+	VM_BLOCKED = 10,
 };
 
 static inline uintptr_t vm_word(uintptr_t p, int off) { return *(const uintptr_t *)(p + off); }
@@ -178,6 +185,8 @@ static inline bool vm_in_range(const struct vm_range *r, uintptr_t pc)
 
 struct vm_thread {
 	uintptr_t thread;	/* JavaThread*, 0 for all other threads */
+	uintptr_t fields;	/* where it can be loaded: thread itself or a copy */
+	struct blocked *blocked;	/* it is another thread, which is blocked; NULL: this one */
 	uintptr_t stack_base;	/* end of the stack (highest address), 0 when unknown */
 };
 
@@ -197,6 +206,11 @@ void vm_remove_this_thread(void);
 void vm_add_thread(uintptr_t thread);
 /* This thread's vm_thread; for handlers. */
 void vm_current_thread(struct vm_thread *t, uintptr_t sp);
+/*
+ * The JavaThread with that kernel id, 0: none that is known. Not in a signal handler. It may have ended by
+ * the time it is looked at.
+ */
+uintptr_t vm_thread_of(int tid);
 /* Kernel id of a JavaThread; 0 when it cannot be read. */
 int vm_thread_tid(uintptr_t thread);
 

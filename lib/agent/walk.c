@@ -2,11 +2,12 @@
 /*
  * walk.c - walks the stack of an interrupted thread (walk.h), x86-64.
  *
- * Runs in a signal handler: no lock, no allocation, no call out of the agent.
+ * Runs in a signal handler: no lock, no allocation, no call out of the agent. Or in another thread than the
+ * one that it walks, which is blocked then (blocked.h).
  *
  * Loads:
- *  [1] the stack between the interrupted sp and the thread's stack base is mapped; every
- *      address is checked against those bounds (on_stack) before it is loaded;
+ *  [1] the stack between the interrupted sp and the thread's stack base is mapped, or copied when it is
+ *      another thread's; every address is checked against those bounds (on_stack) before it is loaded;
  *  [2] a code blob is looked at only through vm_find_blob(), which stays in committed code
  *      cache; a blob that a return address on this stack points into is alive;
  *  [3] what may be a Method* is left to names_get(), which knows how to doubt.
@@ -35,7 +36,6 @@ enum {
 	ENTRY_R13 = -72,
 	ENTRY_R14 = -80,
 	ENTRY_R15 = -88,
-	ALL_CALLEE_SAVED = 0x1f,
 	STUB_SCAN_WORDS = 96,
 	WRAPPER_SCAN_WORDS = 64,
 };
@@ -97,7 +97,7 @@ static void push_leaf_segment(struct walk *w, const struct walk_regs *r, uintptr
 	s->r13 = r->r13;
 	s->r14 = r->r14;
 	s->r15 = r->r15;
-	s->flags = ALL_CALLEE_SAVED | JVM_SEG_EXACT | flags;
+	s->flags = JVM_SEG_VALID | JVM_SEG_EXACT | flags;
 }
 
 /* --- is this word a return address? --- */
@@ -118,7 +118,7 @@ static bool is_return_address(uintptr_t pc)
 
 bool walk_returns_from(const struct walk *w, uintptr_t slot)
 {
-	return walk_on_stack(w, slot) && is_return_address(vm_word(slot, 0));
+	return walk_on_stack(w, slot) && is_return_address(walk_word(w, slot, 0));
 }
 
 static bool leave_to(struct cursor *c, uintptr_t pc)
@@ -128,9 +128,9 @@ static bool leave_to(struct cursor *c, uintptr_t pc)
 }
 
 /* The caller's pc is at slot, its sp just above. */
-static void return_through(struct cursor *c, uintptr_t slot)
+static void return_through(const struct walk *w, struct cursor *c, uintptr_t slot)
 {
-	c->pc = vm_word(slot, 0);
+	c->pc = walk_word(w, slot, 0);
 	c->sp = slot + 8;
 }
 
@@ -138,19 +138,41 @@ static void return_through(struct cursor *c, uintptr_t slot)
 
 static bool is_interpreter_frame(const struct walk *w, uintptr_t fp, uintptr_t sp)
 {
-	return walk_on_stack(w, fp + 8) && walk_on_stack(w, fp + INTERP_LOWEST) && fp >= sp &&
-	       vm_word(fp, INTERP_SENDER_SP) > fp && walk_on_stack(w, vm_word(fp, INTERP_SENDER_SP));
+	uintptr_t sender;
+
+	if (!walk_on_stack(w, fp + 8) || !walk_on_stack(w, fp + INTERP_LOWEST) || fp < sp)
+		return false;
+	sender = walk_word(w, fp, INTERP_SENDER_SP);
+	return sender > fp && walk_on_stack(w, sender);
+}
+
+static enum names_result method_of(struct walk *w, uintptr_t method, enum names_trust trust, uintptr_t bcp,
+				   struct method_info *m)
+{
+	if (unlikely(w->thread.blocked))
+		return names_get_of(w->thread.blocked, method, trust, bcp, w->ring, m);
+	return names_get(method, trust, bcp, w->ring, m);
+}
+
+/* Only the innermost Java frames tell what a thread waits for. */
+static void note_waits(struct walk *w, const struct method_info *m)
+{
+	enum { INNERMOST = 8 };
+
+	if (m->waits && w->nr_frames < INNERMOST)
+		w->waits |= 1u << m->waits;
 }
 
 static enum names_result push_interpreted(struct walk *w, const struct cursor *c, uintptr_t method,
 					  enum names_trust trust, uintptr_t bcp, uintptr_t better_bcp)
 {
 	struct method_info m;
-	enum names_result r = names_get(method, trust, bcp, w->ring, &m);
+	enum names_result r = method_of(w, method, trust, bcp, &m);
 	uint32_t bci = 0;
 
 	if (r != NAMES_OK)
 		return r;
+	note_waits(w, &m);
 	if (better_bcp - m.code < m.code_size)
 		bcp = better_bcp;
 	if (bcp - m.code < m.code_size)
@@ -159,11 +181,11 @@ static enum names_result push_interpreted(struct walk *w, const struct cursor *c
 	return NAMES_OK;
 }
 
-static void leave_interpreter(struct cursor *c, uintptr_t fp)
+static void leave_interpreter(const struct walk *w, struct cursor *c, uintptr_t fp)
 {
-	c->pc = vm_word(fp, 8);
-	c->sp = vm_word(fp, INTERP_SENDER_SP);
-	c->fp = vm_word(fp, 0);
+	c->pc = walk_word(w, fp, 8);
+	c->sp = walk_word(w, fp, INTERP_SENDER_SP);
+	c->fp = walk_word(w, fp, 0);
 }
 
 /*
@@ -185,7 +207,7 @@ static bool leaf_interpreter(struct walk *w, struct cursor *c)
 		push_stub(w, c->pc);
 	/* torn down up to the return address */
 	if (code_leaves_interpreter(c->pc) && walk_returns_from(w, r->sp) && walk_on_stack(w, r->rbx)) {
-		c->pc = vm_word(r->sp, 0);
+		c->pc = walk_word(w, r->sp, 0);
 		c->sp = r->rbx;
 		return true;
 	}
@@ -196,11 +218,11 @@ static bool leaf_interpreter(struct walk *w, struct cursor *c)
 	if (!(walk_on_stack(w, r->r13) && r->r13 <= r->fp) && walk_on_stack(w, r->fp) && r->fp >= r->sp &&
 	    r->fp - r->sp <= -INTERP_LOWEST &&
 	    walk_returns_from(w, r->fp + 8)) {
-		uintptr_t sender = r->fp > r->sp ? vm_word(r->fp, INTERP_SENDER_SP) : r->r13;
+		uintptr_t sender = r->fp > r->sp ? walk_word(w, r->fp, INTERP_SENDER_SP) : r->r13;
 
 		if (walk_on_stack(w, sender) && sender > r->fp) {
-			c->pc = vm_word(r->fp, 8);
-			c->fp = vm_word(r->fp, 0);
+			c->pc = walk_word(w, r->fp, 8);
+			c->fp = walk_word(w, r->fp, 0);
 			c->sp = sender;
 			return true;
 		}
@@ -217,7 +239,7 @@ static bool leaf_interpreter(struct walk *w, struct cursor *c)
 	}
 	for (i = 0, slot = r->sp; i < 16; i++, slot += 8)
 		if (walk_returns_from(w, slot)) {
-			return_through(c, slot);
+			return_through(w, c, slot);
 			if (walk_on_stack(w, r->r13) && r->r13 > c->sp && r->r13 - c->sp < 2048)
 				c->sp = r->r13;
 			return true;
@@ -231,7 +253,7 @@ static bool enters_method(struct walk *w, const struct cursor *c)
 {
 	struct method_info m;
 
-	return names_get(c->leaf->rbx, NAMES_IF_LINKED, 0, w->ring, &m) == NAMES_OK;
+	return method_of(w, c->leaf->rbx, NAMES_IF_LINKED, 0, &m) == NAMES_OK;
 }
 
 /*
@@ -247,8 +269,8 @@ static bool leave_intrinsic_entry(struct walk *w, struct cursor *c)
 		return false;
 	push_stub(w, frame_pc(c));
 	if (walk_on_stack(w, c->fp) && c->fp >= c->sp && c->fp < r13)
-		c->fp = vm_word(c->fp, 0);
-	return_through(c, r13 - 8);
+		c->fp = walk_word(w, c->fp, 0);
+	return_through(w, c, r13 - 8);
 	return true;
 }
 
@@ -258,20 +280,21 @@ static bool leave_intrinsic_entry(struct walk *w, struct cursor *c)
  */
 static bool step_frozen_interpreter(struct walk *w, struct cursor *c)
 {
-	uintptr_t fp = walk_on_stack(w, c->fp) ? c->fp + vm_word(c->fp, 0) * 8 : 0, sp;
+	uintptr_t fp = walk_on_stack(w, c->fp) ? c->fp + walk_word(w, c->fp, 0) * 8 : 0, sp;
 	enum names_result r;
 
 	if (!walk_on_stack(w, fp + 8) || !walk_on_stack(w, fp + INTERP_LOWEST))
 		goto lost;
-	sp = fp + vm_word(fp, INTERP_SENDER_SP) * 8;
+	sp = fp + walk_word(w, fp, INTERP_SENDER_SP) * 8;
 	if (sp <= fp || sp > w->stack_hi)
 		goto lost;
-	r = push_interpreted(w, c, vm_word(fp, INTERP_METHOD), NAMES_IF_BCP, vm_word(fp, INTERP_BCP), 0);
+	r = push_interpreted(w, c, walk_word(w, fp, INTERP_METHOD), NAMES_IF_BCP,
+			     walk_word(w, fp, INTERP_BCP), 0);
 	if (r == NAMES_NO_ROOM)
 		w->no_room = true;
 	if (r == NAMES_NOT_A_METHOD)
 		goto lost;
-	c->pc = vm_word(fp, 8);
+	c->pc = walk_word(w, fp, 8);
 	c->sp = sp;
 	c->fp = fp;
 	return r == NAMES_OK;
@@ -287,15 +310,15 @@ static bool step_interpreter(struct walk *w, struct cursor *c)
 
 	/* while a method is being entered, rbp may still be its caller's */
 	if (c->leaf && vm_in_range(&vm_known.method_entry, c->pc) && is_interpreter_frame(w, c->fp, c->sp) &&
-	    vm_word(c->fp, INTERP_METHOD) != c->leaf->rbx && enters_method(w, c))
+	    walk_word(w, c->fp, INTERP_METHOD) != c->leaf->rbx && enters_method(w, c))
 		return leaf_interpreter(w, c);
 	if (c->stub && leave_intrinsic_entry(w, c))
 		return true;
 	if (is_interpreter_frame(w, c->fp, c->sp) && walk_returns_from(w, c->fp + 8))
-		r = push_interpreted(w, c, vm_word(c->fp, INTERP_METHOD), NAMES_IF_BCP,
-				     vm_word(c->fp, INTERP_BCP), better);
+		r = push_interpreted(w, c, walk_word(w, c->fp, INTERP_METHOD), NAMES_IF_BCP,
+				     walk_word(w, c->fp, INTERP_BCP), better);
 	if (r == NAMES_OK) {
-		leave_interpreter(c, c->fp);
+		leave_interpreter(w, c, c->fp);
 		return true;
 	}
 	if (r == NAMES_NO_ROOM) {
@@ -321,8 +344,8 @@ static bool leave_frame(const struct walk *w, struct cursor *c, uintptr_t ret_sl
 	if (w->frozen)
 		c->fp = ret_slot - 8;
 	else if (walk_on_stack(w, ret_slot - 8) && ret_slot - 8 >= c->sp)
-		c->fp = vm_word(ret_slot, -8);
-	return_through(c, ret_slot);
+		c->fp = walk_word(w, ret_slot, -8);
+	return_through(w, c, ret_slot);
 	return true;
 }
 
@@ -377,14 +400,14 @@ static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm
 
 	if (s == CODE_RETURN_AT_SP || s == CODE_UNKNOWN || b->frame_size <= 0) {
 		if (walk_returns_from(w, sp)) {
-			return_through(c, sp);
+			return_through(w, c, sp);
 			return true;
 		}
 	}
 	if (s == CODE_RBP_AT_SP && leave_frame(w, c, sp + 8))
 		return true;
 	if (s == CODE_FULL_RBP_LIVE && walk_returns_from(w, full)) {
-		return_through(c, full);
+		return_through(w, c, full);
 		return true;
 	}
 	if (b->frame_size > 0 && leave_frame(w, c, full + code_pushed(c->pc, b->frame_size) * 8ul))
@@ -395,8 +418,8 @@ static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm
 	for (i = 0; i < 3; i++)
 		if (walk_returns_from(w, sp + i * 8ul)) {
 			if (i == 1)
-				c->fp = vm_word(sp, 0);
-			return_through(c, sp + i * 8ul);
+				c->fp = walk_word(w, sp, 0);
+			return_through(w, c, sp + i * 8ul);
 			return true;
 		}
 	return false;
@@ -425,10 +448,35 @@ static bool is_at_frame(const struct cursor *c, const struct vm_blob *b)
 	return s == CODE_RETURN_AT_SP || s == CODE_RBP_AT_SP || s == CODE_FULL_RBP_LIVE;
 }
 
+/*
+ * A compile id is given once: of another thread's code it saves looking at the method, which costs a system
+ * call.
+ */
+static enum names_result compiled_method(struct walk *w, const struct cursor *c, const struct vm_blob *b,
+					 struct method_info *m)
+{
+	uintptr_t method = vm_word(b->addr, vm.o.nm_method);
+	uint32_t id = vm_i32(b->addr, vm.o.nm_compile_id);
+	struct blocked_code *known;
+	enum names_result r;
+
+	if (likely(!w->thread.blocked))
+		return names_get(method, NAMES_ALIVE, 0, w->ring, m);
+	known = &w->thread.blocked->code[id % BLOCKED_NR_CODES];
+	if (!c->leaf && known->compile_id == id && known->method) {
+		*m = (struct method_info){ .id = known->method, .waits = known->waits };
+		return NAMES_OK;
+	}
+	r = names_get_of(w->thread.blocked, method, NAMES_ALIVE, 0, w->ring, m);
+	if (r == NAMES_OK && blocked_holds(w->thread.blocked))
+		*known = (struct blocked_code){ id, m->id, m->waits };
+	return r;
+}
+
 static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob *b)
 {
 	struct method_info m = { 0 };
-	enum names_result r = names_get(vm_word(b->addr, vm.o.nm_method), NAMES_ALIVE, 0, w->ring, &m);
+	enum names_result r = compiled_method(w, c, b, &m);
 	uintptr_t pc = frame_pc(c), orig;
 	uint32_t compile_id;
 
@@ -438,7 +486,7 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 	}
 	if (c->leaf && in_call_stub_of(w, c, b)) {
 		push_stub(w, c->pc);
-		return_through(c, c->sp);
+		return_through(w, c, c->sp);
 		return true;
 	}
 	/* the return address was replaced when the frame was marked for deoptimisation */
@@ -446,8 +494,9 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 		orig = c->sp + vm_i32(b->addr, vm.o.nm_orig_pc);
 		if (walk_on_stack(w, orig) &&
 		    vm_word(orig, 0) - b->begin < (uint32_t)vm_i32(b->addr, vm.o.blob_size))
-			pc = vm_word(orig, 0) - 1;
+			pc = walk_word(w, orig, 0) - 1;
 	}
+	note_waits(w, &m);
 	compile_id = vm_i32(b->addr, vm.o.nm_compile_id) | (is_at_frame(c, b) ? JVM_NOT_INLINED : 0);
 	push(w, JVM_COMPILED, pc, (struct jvm_rec_frame){ .method = m.id, .compile_id = compile_id });
 	/* what was pushed for the call is popped when it returns */
@@ -471,7 +520,7 @@ static bool step_nmethod(struct walk *w, struct cursor *c, const struct vm_blob 
 static bool returns_from_stub(const struct walk *w, uintptr_t slot, const struct vm_blob *b, bool surely)
 {
 	return walk_returns_from(w, slot) && (surely ? code_calls_blob(vm_word(slot, 0), b->addr) :
-						  code_calls_stub(vm_word(slot, 0)));
+						  code_calls_stub(walk_word(w, slot, 0)));
 }
 
 /* The return address of a call to the stub is on top, or above rbp, which most big stubs set up. */
@@ -480,19 +529,19 @@ static bool leave_near_call(const struct walk *w, struct cursor *c, const struct
 	uintptr_t slot = c->fp + 8;
 
 	/* the barrier at a method's entry has pushed -1 first */
-	if (walk_on_stack(w, slot + 8) && c->fp >= c->sp && vm_word(slot, 0) == UINTPTR_MAX &&
+	if (walk_on_stack(w, slot + 8) && c->fp >= c->sp && walk_word(w, slot, 0) == UINTPTR_MAX &&
 	    walk_returns_from(w, slot + 8)) {
-		c->fp = vm_word(c->fp, 0);
-		return_through(c, slot + 8);
+		c->fp = walk_word(w, c->fp, 0);
+		return_through(w, c, slot + 8);
 		return true;
 	}
 	if (returns_from_stub(w, c->sp, b, surely)) {
-		return_through(c, c->sp);
+		return_through(w, c, c->sp);
 		return true;
 	}
 	if (walk_on_stack(w, c->fp) && c->fp >= c->sp && returns_from_stub(w, slot, b, surely)) {
-		c->fp = vm_word(c->fp, 0);
-		return_through(c, slot);
+		c->fp = walk_word(w, c->fp, 0);
+		return_through(w, c, slot);
 		return true;
 	}
 	return false;
@@ -510,9 +559,9 @@ static bool leave_called_stub(const struct walk *w, struct cursor *c, const stru
 		slot = c->sp + i * 8ul;
 		if (!returns_from_stub(w, slot, b, surely))
 			continue;
-		if (code_call_pushes_rbp(vm_word(slot, 0)))
-			c->fp = vm_word(slot, -8);
-		return_through(c, slot);
+		if (code_call_pushes_rbp(walk_word(w, slot, 0)))
+			c->fp = walk_word(w, slot, -8);
+		return_through(w, c, slot);
 		return true;
 	}
 	return false;
@@ -524,7 +573,7 @@ static bool stub_called_by_vm(const struct walk *w, const struct cursor *c, uint
 	int i;
 
 	for (i = 0; i < 8 && walk_on_stack(w, c->sp + i * 8ul); i++) {
-		uintptr_t ret = vm_word(c->sp, i * 8);
+		uintptr_t ret = walk_word(w, c->sp, i * 8);
 
 		if (ret >= vm.text_lo + 8 && ret < vm.text_hi && code_call_before(ret)) {
 			*slot = c->sp + i * 8ul;
@@ -550,13 +599,13 @@ static bool leave_adapter(struct walk *w, struct cursor *c, const struct vm_blob
 	if (state != CODE_R13_OTHER && !walk_on_stack(w, r->r13))
 		state = CODE_R13_OTHER;
 	if (state == CODE_R13_AT_RETURN && walk_returns_from(w, r->r13)) {
-		return_through(c, r->r13);
+		return_through(w, c, r->r13);
 		return true;
 	}
 	if (state == CODE_R13_CALLER_SP)
 		caller_sp = r->r13;
 	if (walk_returns_from(w, c->sp))
-		return_through(c, c->sp);
+		return_through(w, c, c->sp);
 	else if (r && is_return_address(r->rax))
 		c->pc = r->rax;
 	else
@@ -579,18 +628,18 @@ static bool leave_calling_adapter(const struct walk *w, struct cursor *c, const 
 	size_t fpu;
 
 	if (words && walk_returns_from(w, c->sp + words * 8ul)) {
-		return_through(c, c->sp + words * 8ul);
+		return_through(w, c, c->sp + words * 8ul);
 		return true;
 	}
 	fpu = code_saved_fpu(c->pc, end);
 	saved = c->sp + fpu;
 	if (!fpu || !walk_on_stack(w, saved + RBP))
 		return false;
-	slot = vm_word(saved, R13);
+	slot = walk_word(w, saved, R13);
 	if (slot <= saved || !walk_returns_from(w, slot))
 		return false;
-	c->fp = vm_word(saved, RBP);
-	return_through(c, slot);
+	c->fp = walk_word(w, saved, RBP);
+	return_through(w, c, slot);
 	return true;
 }
 
@@ -601,7 +650,7 @@ static bool leave_frameless(struct walk *w, struct cursor *c)
 
 	for (i = 0; i < 3; i++)
 		if (walk_returns_from(w, c->sp + i * 8ul)) {
-			return_through(c, c->sp + i * 8ul);
+			return_through(w, c, c->sp + i * 8ul);
 			return true;
 		}
 	return false;
@@ -617,9 +666,9 @@ static bool leave_saved_registers(const struct walk *w, struct cursor *c)
 	int i;
 
 	for (i = 2, slot = c->sp + 16; i < 24 && walk_on_stack(w, slot); i++, slot += 8)
-		if ((vm_word(slot, -16) & ~0x3ffdfdul) == 0x202 && walk_returns_from(w, slot)) {
-			c->fp = vm_word(slot, -8);
-			return_through(c, slot);
+		if ((walk_word(w, slot, -16) & ~0x3ffdfdul) == 0x202 && walk_returns_from(w, slot)) {
+			c->fp = walk_word(w, slot, -8);
+			return_through(w, c, slot);
 			return true;
 		}
 	return false;
@@ -651,12 +700,12 @@ static bool leave_decoded_stub(const struct walk *w, struct cursor *c, const str
 	case CODE_FULL_RBP_LIVE:
 		if (!walk_returns_from(w, full))
 			return false;
-		return_through(c, full);
+		return_through(w, c, full);
 		return true;
 	case CODE_RETURN_AT_SP:
 		if (!walk_returns_from(w, c->sp))
 			return false;
-		return_through(c, c->sp);
+		return_through(w, c, c->sp);
 		return true;
 	case CODE_UNKNOWN:
 		break;
@@ -693,10 +742,10 @@ static bool go_on_at(struct cursor *c, uintptr_t pc)
 static bool leave_through_handler(const struct walk *w, struct cursor *c, uintptr_t slot)
 {
 	if (walk_returns_from(w, slot)) {
-		return_through(c, slot);
+		return_through(w, c, slot);
 		return true;
 	}
-	if (!walk_on_stack(w, slot) || !go_on_at(c, vm_word(slot, 0)))
+	if (!walk_on_stack(w, slot) || !go_on_at(c, walk_word(w, slot, 0)))
 		return false;
 	c->sp = slot + 8;
 	return true;
@@ -713,7 +762,7 @@ static bool leave_handler_stub(const struct walk *w, struct cursor *c, const str
 	    (code_framed_stub(b->begin, c->pc) == CODE_RETURN_AT_SP || code_jumps_to_rcx(c->pc + 1)))
 		return leave_through_handler(w, c, c->sp);
 	if (walk_on_stack(w, c->fp) && c->fp >= c->sp && (slot <= full || b->frame_size <= 0)) {
-		c->fp = vm_word(c->fp, 0);
+		c->fp = walk_word(w, c->fp, 0);
 		return leave_through_handler(w, c, slot);
 	}
 	return !c->leaf && b->frame_size > 0 && leave_through_handler(w, c, full);
@@ -760,8 +809,8 @@ static bool step_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 		       leave_framed_stub(w, c, b) || leave_called_stub(w, c, b, false);
 	if (!left && walk_on_stack(w, c->fp) && c->fp >= c->sp && walk_returns_from(w, c->fp + 8)) {
 		slot = c->fp + 8;
-		c->fp = vm_word(c->fp, 0);
-		return_through(c, slot);
+		c->fp = walk_word(w, c->fp, 0);
+		return_through(w, c, slot);
 		left = true;
 	}
 	if (!left)
@@ -771,7 +820,7 @@ static bool step_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 
 /* --- between Java and native code --- */
 
-/* Continues where the thread left Java last, as its anchor says. */
+/* Continues where the thread left Java last, as the anchor that can be loaded at that address says. */
 static bool enter_anchor(struct walk *w, struct cursor *c, uintptr_t anchor)
 {
 	uintptr_t sp = vm_word(anchor, vm.o.anchor_sp), pc = vm_word(anchor, vm.o.anchor_pc);
@@ -786,9 +835,9 @@ static bool enter_anchor(struct walk *w, struct cursor *c, uintptr_t anchor)
 	c->fp = fp;
 	c->pc = pc;
 	if (!pc && walk_on_stack(w, sp - 8))
-		c->pc = vm_word(sp, -8);
+		c->pc = walk_word(w, sp, -8);
 	if (!pc && !fp && walk_on_stack(w, sp - 16))
-		c->fp = vm_word(sp, -16);
+		c->fp = walk_word(w, sp, -16);
 	if (!vm_in_code(c->pc)) {
 		push_mark(w, JVM_MARK_ANCHOR);
 		return false;
@@ -804,11 +853,12 @@ static bool step_entry(struct walk *w, struct cursor *c)
 
 	push_stub(w, frame_pc(c));
 	if (!walk_on_stack(w, fp + 8) || !walk_on_stack(w, fp + ENTRY_R15) || fp < c->sp ||
-	    !walk_on_stack(w, wrapper = vm_word(fp, ENTRY_WRAPPER)) ||
+	    !walk_on_stack(w, wrapper = walk_word(w, fp, ENTRY_WRAPPER)) ||
 	    !walk_on_stack(w, (anchor = wrapper + vm.o.wrapper_anchor) + 24)) {
 		push_mark(w, JVM_MARK_STUB);
 		return false;
 	}
+	anchor = walk_at(w, anchor);
 	end = vm_word(anchor, vm.o.anchor_sp);
 	if (end && (end <= fp || !walk_on_stack(w, end)))
 		end = 0;
@@ -816,13 +866,13 @@ static bool step_entry(struct walk *w, struct cursor *c)
 		push_mark(w, JVM_MARK_DEPTH);
 		return false;
 	}
-	s = push_segment(w, vm_word(fp, 8), fp + 16, vm_word(fp, 0), end ? end : w->stack_hi);
-	s->rbx = vm_word(fp, ENTRY_RBX);
-	s->r12 = vm_word(fp, ENTRY_R12);
-	s->r13 = vm_word(fp, ENTRY_R13);
-	s->r14 = vm_word(fp, ENTRY_R14);
-	s->r15 = vm_word(fp, ENTRY_R15);
-	s->flags = ALL_CALLEE_SAVED | (end ? 0 : JVM_SEG_TO_ROOT);
+	s = push_segment(w, walk_word(w, fp, 8), fp + 16, walk_word(w, fp, 0), end ? end : w->stack_hi);
+	s->rbx = walk_word(w, fp, ENTRY_RBX);
+	s->r12 = walk_word(w, fp, ENTRY_R12);
+	s->r13 = walk_word(w, fp, ENTRY_R13);
+	s->r14 = walk_word(w, fp, ENTRY_R14);
+	s->r15 = walk_word(w, fp, ENTRY_R15);
+	s->flags = JVM_SEG_VALID | (end ? 0 : JVM_SEG_TO_ROOT);
 	c->sp = fp + 16;
 	return end && enter_anchor(w, c, anchor);
 }
@@ -830,7 +880,7 @@ static bool step_entry(struct walk *w, struct cursor *c)
 /* HotSpot looks after a fault of Java code, an implicit null check say: that code is what comes next. */
 static void leave_signal_handler(struct walk *w, struct cursor *c, uintptr_t slot)
 {
-	uintptr_t end = native_signal_regs(slot, &w->interrupted);
+	uintptr_t end = native_signal_regs(w, slot, &w->interrupted);
 
 	push_leaf_segment(w, c->leaf, end, 0);
 	*c = (struct cursor){ w->interrupted.pc, w->interrupted.sp, w->interrupted.fp, &w->interrupted };
@@ -856,14 +906,14 @@ static bool leave_leaf_call(struct walk *w, struct cursor *c)
 		leave_signal_handler(w, c, slot);
 		return true;
 	case CALLER_WRAPPER:
-		anchor = slot + vm.o.wrapper_anchor;
+		anchor = walk_at(w, slot) + vm.o.wrapper_anchor;
 		push_leaf_segment(w, c->leaf, vm_word(anchor, vm.o.anchor_sp), 0);
 		return enter_anchor(w, c, anchor);
 	case CALLER_JAVA:
 		push_leaf_segment(w, c->leaf, slot + 8, 0);
 		c->leaf = NULL;
 		c->above_leaf_call = true;
-		return_through(c, slot);
+		return_through(w, c, slot);
 		return true;
 	}
 	push_leaf_segment(w, c->leaf, w->stack_hi, 0);
@@ -874,7 +924,8 @@ static bool leave_leaf_call(struct walk *w, struct cursor *c)
 /* Where the native code at the cursor ends: the thread's last Java frame, or 0, its root. */
 static uintptr_t last_java_sp(const struct walk *w, const struct cursor *c)
 {
-	uintptr_t sp = w->thread.thread ? vm_word(w->thread.thread + vm.o.jthread_anchor, vm.o.anchor_sp) : 0;
+	uintptr_t fields = w->thread.fields;
+	uintptr_t sp = fields ? vm_word(fields + vm.o.jthread_anchor, vm.o.anchor_sp) : 0;
 
 	return sp > c->sp && walk_on_stack(w, sp) ? sp : 0;
 }
@@ -882,30 +933,30 @@ static uintptr_t last_java_sp(const struct walk *w, const struct cursor *c)
 /* Interrupted in native code; returns true when Java frames follow, with c at the first. */
 static bool leave_native(struct walk *w, struct cursor *c)
 {
-	uintptr_t thread = w->thread.thread, end = last_java_sp(w, c);
+	uintptr_t fields = w->thread.fields, end = last_java_sp(w, c);
 
-	if (!end && thread && vm_i32(thread, vm.o.jthread_state) == VM_IN_JAVA)
+	if (!end && fields && vm_i32(fields, vm.o.jthread_state) == VM_IN_JAVA)
 		return leave_leaf_call(w, c);
 	push_leaf_segment(w, c->leaf, end ? end : w->stack_hi, end ? 0 : JVM_SEG_TO_ROOT);
-	return end && enter_anchor(w, c, thread + vm.o.jthread_anchor);
+	return end && enter_anchor(w, c, fields + vm.o.jthread_anchor);
 }
 
 /*
- * The anchor that leads from native code at the cursor, which called a stub, to Java; 0: it is the
- * thread's root.
+ * Where the anchor can be loaded that leads from native code at the cursor, which called a stub, to Java;
+ * 0: it is the thread's root.
  */
 static uintptr_t anchor_beneath(const struct walk *w, const struct cursor *c)
 {
-	uintptr_t thread = w->thread.thread, p = c->sp;
+	uintptr_t fields = w->thread.fields, p = c->sp;
 	int i;
 
 	if (last_java_sp(w, c))
-		return thread + vm.o.jthread_anchor;
-	if (!thread || vm_i32(thread, vm.o.jthread_state) != VM_IN_JAVA)
+		return fields + vm.o.jthread_anchor;
+	if (!fields || vm_i32(fields, vm.o.jthread_state) != VM_IN_JAVA)
 		return 0;
 	for (i = 0; i < WRAPPER_SCAN_WORDS; i++, p += 8)
 		if (native_is_call_wrapper(w, p))
-			return p + vm.o.wrapper_anchor;
+			return walk_at(w, p) + vm.o.wrapper_anchor;
 	return 0;
 }
 
@@ -918,7 +969,7 @@ static bool leave_stub_to_native(struct walk *w, struct cursor *c, uintptr_t slo
 
 	c->sp = slot + 8;
 	anchor = anchor_beneath(w, c);
-	s = push_segment(w, vm_word(slot, 0), c->sp, r->fp,
+	s = push_segment(w, walk_word(w, slot, 0), c->sp, r->fp,
 			 anchor ? vm_word(anchor, vm.o.anchor_sp) : w->stack_hi);
 	if (!s)
 		return false;
@@ -926,7 +977,7 @@ static bool leave_stub_to_native(struct walk *w, struct cursor *c, uintptr_t slo
 	s->r13 = r->r13;
 	s->r14 = r->r14;
 	s->r15 = r->r15;
-	s->flags = (ALL_CALLEE_SAVED & ~1u) | (anchor ? 0 : JVM_SEG_TO_ROOT);
+	s->flags = (JVM_SEG_VALID & ~1u) | (anchor ? 0 : JVM_SEG_TO_ROOT);
 	return anchor && enter_anchor(w, c, anchor);
 }
 
@@ -935,7 +986,7 @@ static bool enter_continuation(struct walk *w, struct cursor *c)
 {
 	struct cont_copy *k = &w->cont;
 
-	switch (cont_load(w->thread.thread, k, w->frozen)) {
+	switch (cont_load(&w->thread, k, w->frozen)) {
 	case CONT_ROOT:
 		return false;
 	case CONT_LOST:
@@ -945,6 +996,8 @@ static bool enter_continuation(struct walk *w, struct cursor *c)
 		break;
 	}
 	w->frozen = true;
+	w->copied = NULL;
+	w->delta = 0;
 	w->stack_lo = (uintptr_t)k->words;
 	w->stack_hi = k->end;
 	*c = (struct cursor){ .pc = k->pc, .sp = k->sp, .fp = k->sp - 16 };
@@ -1029,10 +1082,10 @@ static void debug_walk(struct walk *w, const struct walk_regs *r, const struct c
 				 c->sp + 512 < w->stack_hi ? c->sp + 512 : w->stack_hi);
 		s->flags = 0;
 		if (walk_on_stack(w, c->fp - 64) && walk_on_stack(w, c->fp + 8)) {
-			s->rbx = vm_word(c->fp, INTERP_METHOD);
-			s->r12 = vm_word(c->fp, INTERP_SENDER_SP);
-			s->r13 = vm_word(c->fp, INTERP_BCP);
-			s->r14 = vm_word(c->fp, 8);
+			s->rbx = walk_word(w, c->fp, INTERP_METHOD);
+			s->r12 = walk_word(w, c->fp, INTERP_SENDER_SP);
+			s->r13 = walk_word(w, c->fp, INTERP_BCP);
+			s->r14 = walk_word(w, c->fp, 8);
 		}
 	}
 }
@@ -1068,6 +1121,9 @@ static void begin_at(struct walk *w, uintptr_t sp)
 	w->stack_hi = w->thread.stack_base;
 	w->bounded = w->stack_hi;
 	w->frozen = false;
+	w->copied = w->thread.blocked;
+	w->delta = w->copied ? (uintptr_t)w->copied->stack - w->copied->lo : 0;
+	w->waits = 0;
 }
 
 void walk_stack(struct walk *w, const struct walk_regs *r)
@@ -1097,7 +1153,7 @@ void walk_last_java(struct walk *w, uintptr_t sp)
 	struct cursor c = { .sp = sp };
 
 	begin_at(w, sp);
-	if (vm.ok && last_java_sp(w, &c) && enter_anchor(w, &c, w->thread.thread + vm.o.jthread_anchor))
+	if (vm.ok && last_java_sp(w, &c) && enter_anchor(w, &c, w->thread.fields + vm.o.jthread_anchor))
 		walk_java(w, &c);
 	drop_leading_stubs(w);
 }

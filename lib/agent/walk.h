@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/blocked.h"
 #include "agent/cont.h"
 #include "agent/scopes.h"
 #include "agent/vm.h"
@@ -29,6 +30,12 @@ struct walk {
 	bool bounded;			/* the end of the interrupted stack is known */
 	bool frozen;			/* now in a copy of a virtual thread's heap chunk, not on a stack */
 	bool no_room;			/* a method's name did not fit: drop the sample */
+	/*
+	 * of a thread that is blocked: the copy of its stack, NULL: loaded as it is; and how far it is away
+	 */
+	struct blocked *copied;
+	uintptr_t delta;
+	uint32_t waits;			/* what its innermost methods wait for: bits 1 << enum names_waits */
 	uint32_t nr_frames, max_frames;
 	uint32_t nr_segments;
 	struct jvm_rec_segment segments[JVM_MAX_SEGMENTS];
@@ -38,6 +45,20 @@ struct walk {
 	char scopes[SCOPES_ROOM];		/* for scopes_tell() */
 	struct jvm_rec_frame frames[];	/* max_frames + 3 */
 };
+
+/* Where the word at p of the stack can be loaded. */
+static inline uintptr_t walk_at(const struct walk *w, uintptr_t p) { return p + w->delta; }
+static inline uintptr_t walk_word(const struct walk *w, uintptr_t p, int off)
+{
+	return vm_word(walk_at(w, p), off);
+}
+
+/* An aligned word of the stack that may be loaded. */
+static inline bool walk_on_stack(const struct walk *w, uintptr_t p)
+{
+	return p >= w->stack_lo && p < w->stack_hi && w->stack_hi - p >= 8 && !(p & 7) &&
+	       (likely(!w->copied) || blocked_has(w->copied, p));
+}
 
 /* Fills frames and segments; segments' len is what is to be copied from their sp. */
 void walk_stack(struct walk *w, const struct walk_regs *r);

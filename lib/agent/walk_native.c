@@ -19,9 +19,9 @@ bool native_is_call_wrapper(const struct walk *w, uintptr_t slot)
 {
 	uintptr_t anchor = slot + vm.o.wrapper_anchor, sp;
 
-	if (!walk_on_stack(w, anchor + 24) || vm_word(slot, 0) != w->thread.thread)
+	if (!walk_on_stack(w, anchor + 24) || walk_word(w, slot, 0) != w->thread.thread)
 		return false;
-	sp = vm_word(anchor, vm.o.anchor_sp);
+	sp = walk_word(w, anchor, vm.o.anchor_sp);
 	return walk_on_stack(w, sp) && sp > slot;
 }
 
@@ -48,22 +48,22 @@ static bool has_java_context(const struct walk *w, uintptr_t slot)
 {
 	struct vm_blob b;
 
-	return walk_on_stack(w, slot + SIGNAL_END) && vm_in_code(vm_word(slot, SIGNAL_RIP)) &&
-	       walk_on_stack(w, vm_word(slot, SIGNAL_RSP)) && vm_word(slot, SIGNAL_RSP) > slot &&
-	       vm_find_blob(vm_word(slot, SIGNAL_RIP), &b);
+	return walk_on_stack(w, slot + SIGNAL_END) && vm_in_code(walk_word(w, slot, SIGNAL_RIP)) &&
+	       walk_on_stack(w, walk_word(w, slot, SIGNAL_RSP)) && walk_word(w, slot, SIGNAL_RSP) > slot &&
+	       vm_find_blob(walk_word(w, slot, SIGNAL_RIP), &b);
 }
 
 /* Slot has the return address of a handler that was called while Java code ran. */
 static bool is_signal_frame(const struct walk *w, uintptr_t slot)
 {
-	return vm.signal_return && walk_on_stack(w, slot) && vm_word(slot, 0) == vm.signal_return &&
+	return vm.signal_return && walk_on_stack(w, slot) && walk_word(w, slot, 0) == vm.signal_return &&
 	       has_java_context(w, slot);
 }
 
 /* The word at slot is the return address of native code that Java called, or of a signal's handler. */
 static bool leads_to_java(const struct walk *w, uintptr_t slot)
 {
-	uintptr_t ret = vm_word(slot, 0);
+	uintptr_t ret = walk_word(w, slot, 0);
 
 	if (ret == vm.signal_return)
 		return is_signal_frame(w, slot);
@@ -84,16 +84,16 @@ static bool follow_frame_pointers(const struct walk *w, uintptr_t sp, uintptr_t 
 	for (i = 0; i < 64; i++) {
 		if (!walk_on_stack(w, at) || !walk_on_stack(w, at + 8) || at < sp)
 			return false;
-		ret = vm_word(at, 8);
+		ret = walk_word(w, at, 8);
 		if (ret < vm.text_lo || ret >= vm.text_hi) {
 			if (!leads_to_java(w, at + 8))
 				return false;
 			*slot = at + 8;
-			*fp = vm_word(at, 0);
+			*fp = walk_word(w, at, 0);
 			return true;
 		}
 		sp = at + 16;
-		at = vm_word(at, 0);
+		at = walk_word(w, at, 0);
 	}
 	return false;
 }
@@ -112,9 +112,9 @@ static bool find_frame_pointers(const struct walk *w, uintptr_t sp, uintptr_t *f
 		return true;
 	}
 	for (i = 0; i < SCAN_WORDS && walk_on_stack(w, sp); i++, sp += 8) {
-		at = vm_word(sp, 0);
+		at = walk_word(w, sp, 0);
 		if (at <= sp || !walk_on_stack(w, at + 8) ||
-		    vm_word(at, 8) - vm.text_lo >= vm.text_hi - vm.text_lo ||
+		    walk_word(w, at, 8) - vm.text_lo >= vm.text_hi - vm.text_lo ||
 		    !follow_frame_pointers(w, sp + 8, &at, slot))
 			continue;
 		*fp = at;
@@ -141,8 +141,8 @@ static enum native_caller scan_for_caller(const struct walk *w, struct native_fr
 		if (!leads_to_java(w, p))
 			continue;
 		/* what libjvm pushes first */
-		if (p > f->sp && walk_on_stack(w, vm_word(p, -8)))
-			f->fp = vm_word(p, -8);
+		if (p > f->sp && walk_on_stack(w, walk_word(w, p, -8)))
+			f->fp = walk_word(w, p, -8);
 		return CALLER_JAVA;
 	}
 	return CALLER_NONE;
@@ -167,20 +167,20 @@ enum native_caller native_caller(const struct walk *w, struct native_frame *f, u
 	return scan_for_caller(w, f, slot);
 }
 
-uintptr_t native_signal_regs(uintptr_t slot, struct walk_regs *r)
+uintptr_t native_signal_regs(const struct walk *w, uintptr_t slot, struct walk_regs *r)
 {
 	*r = (struct walk_regs){
-		.pc = vm_word(slot, SIGNAL_RIP),
-		.sp = vm_word(slot, SIGNAL_RSP),
-		.fp = vm_word(slot, SIGNAL_RBP),
-		.rax = vm_word(slot, SIGNAL_RAX),
-		.rbx = vm_word(slot, SIGNAL_RBX),
-		.rcx = vm_word(slot, SIGNAL_RCX),
-		.rdx = vm_word(slot, SIGNAL_RDX),
-		.r12 = vm_word(slot, SIGNAL_R12),
-		.r13 = vm_word(slot, SIGNAL_R13),
-		.r14 = vm_word(slot, SIGNAL_R14),
-		.r15 = vm_word(slot, SIGNAL_R15),
+		.pc = walk_word(w, slot, SIGNAL_RIP),
+		.sp = walk_word(w, slot, SIGNAL_RSP),
+		.fp = walk_word(w, slot, SIGNAL_RBP),
+		.rax = walk_word(w, slot, SIGNAL_RAX),
+		.rbx = walk_word(w, slot, SIGNAL_RBX),
+		.rcx = walk_word(w, slot, SIGNAL_RCX),
+		.rdx = walk_word(w, slot, SIGNAL_RDX),
+		.r12 = walk_word(w, slot, SIGNAL_R12),
+		.r13 = walk_word(w, slot, SIGNAL_R13),
+		.r14 = walk_word(w, slot, SIGNAL_R14),
+		.r15 = walk_word(w, slot, SIGNAL_R15),
 	};
 	return slot + SIGNAL_END;
 }

@@ -21,16 +21,10 @@ enum native_caller {
 /* Also sets f->fp to what the caller's frame pointer is. */
 enum native_caller native_caller(const struct walk *w, struct native_frame *f, uintptr_t *slot);
 /* The registers that the signal interrupted; returns where the kernel's record of them ends. */
-uintptr_t native_signal_regs(uintptr_t slot, struct walk_regs *r);
+uintptr_t native_signal_regs(const struct walk *w, uintptr_t slot, struct walk_regs *r);
 
 /* The word at slot begins a JavaCallWrapper: C++ is about to call Java, or just has. */
 bool native_is_call_wrapper(const struct walk *w, uintptr_t slot);
-
-/* An aligned word of the stack that may be loaded. */
-static inline bool walk_on_stack(const struct walk *w, uintptr_t p)
-{
-	return p >= w->stack_lo && p < w->stack_hi && w->stack_hi - p >= 8 && !(p & 7);
-}
 
 /* walk.c: the word at slot is a return address into the JVM's code. */
 bool walk_returns_from(const struct walk *w, uintptr_t slot);

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "collect/jvmevents.h"
 #include "collect/state.h"
+#include "collect/wall.h"
 #include "jvm/inject.h"
 #include "jvm/target.h"
 
@@ -147,6 +148,7 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	th->proc->had_agent = true;
 	jvm_set_user(jvm, j);
 	c->res->nr_jvms++;
+	j->walls = c->walls;
 	if (c->only_jvms) {
 		j->sampled = true;
 		return true;
@@ -172,6 +174,10 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 	th = tasks_get_at(&c->tasks, j->proc, s->tid, s->time_ns);
 	nr = stack_java(c, j, s, c->frames);
 	vthread = s->vthread ? tasks_virtual(&c->tasks, j->proc, s->vthread, NULL, s->time_ns) : 0;
+	if (s->wall) {
+		walls_java(c, th, s, vthread ? vthread : th->id, c->frames, nr);
+		return;
+	}
 	if (s->of_source) {
 		sources_sample(c, j, s, vthread ? vthread : th->id, c->frames, nr);
 		return;
@@ -260,6 +266,7 @@ static void on_leaf(void *ctx, struct jvm *jvm, const struct jvm_leaf *leaf)
 	struct collect *c = ctx;
 
 	sources_leaf(c, jvm_user(jvm), leaf);
+	walls_leaf(c, jvm_user(jvm), leaf);
 }
 
 static void on_no_source(void *ctx, struct jvm *jvm, const struct jvm_no_source *r)

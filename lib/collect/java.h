@@ -32,6 +32,7 @@ struct java {
 	bool gone;
 	bool sampled;			/* its agent walks stacks, since since_ns */
 	uint64_t since_ns;
+	bool walls;			/* its agent walks threads that wait (wall.h) */
 	struct roots roots;
 	struct javalines lines;
 	struct javacode code;

@@ -203,7 +203,7 @@ static const char *primitive(char letter)
 }
 
 /* [[Ljava/lang/String; -> java.lang.String[][], but Foo$$Lambda.0x12 -> Foo$$Lambda/0x12 as in Java. */
-static void put_class_name(struct buf *b, const char *s, size_t len)
+void sources_class_name(struct buf *b, const char *s, size_t len)
 {
 	size_t dims = strspn(s, "["), i;
 
@@ -234,7 +234,7 @@ void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf
 	r.function = sources_function(&c->sources, j, leaf->leaf);
 	if (leaf->kind == JVM_LEAF_CLASS) {
 		r.kind = FUNCTION_CLASS;
-		put_class_name(&b, leaf->name, leaf->name_len);
+		sources_class_name(&b, leaf->name, leaf->name_len);
 	} else {
 		buf_add(&b, leaf->name, leaf->name_len);
 	}

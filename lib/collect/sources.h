@@ -23,6 +23,7 @@
 #include "collect/java.h"
 #include "jvm/proto.h"
 
+struct buf;
 struct collect;
 
 enum source_arg {
@@ -92,6 +93,8 @@ void sources_write_rest(struct collect *c, uint32_t jvm_source, uint64_t amount,
 size_t sources_find(const struct collect *c, const char *name);
 /* A sample of source i that weighs as much as it says; s has all but event and weight. */
 void sources_weighed(struct collect *c, size_t i, uint64_t weight, const struct rec_sample *s);
+/* [[Ljava/lang/String; as agents write it, as Java does: java.lang.String[][] */
+void sources_class_name(struct buf *b, const char *s, size_t len);
 /* Why a thread waits: a new function of the trace. */
 uint32_t sources_new_reason(struct collect *c, const char *text);
 

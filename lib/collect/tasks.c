@@ -531,6 +531,7 @@ void tasks_mmap(struct tasks *t, const struct module_id *id, uint64_t pgoff, int
 
 void tasks_java_name(struct tasks *t, struct thread *th, const char *name, uint64_t time_ns)
 {
+	th->java = true;
 	if (!is_main_at_end(name))
 		write_name(t, th, name, true, time_ns);
 }

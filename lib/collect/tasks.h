@@ -41,6 +41,7 @@ struct thread {
 	uint32_t id;		/* in the trace */
 	int tid;
 	bool dead;
+	bool java;		/* its JVM has told its name */
 	uint64_t born_ns, dead_ns;	/* dead_ns is known when it is dead */
 	struct thread *older;		/* that had the same number before */
 	char comm[16];

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/strtab.h"
+#include "collect/java.h"
 #include "collect/sources.h"
 #include "collect/state.h"
 #include "collect/wall.h"
@@ -57,6 +58,10 @@ struct walls {
 	size_t alloc_accounts;
 	struct map reasons;		/* string -> function of the trace */
 	struct strtab texts;
+	struct map classes;		/* (process, leaf of its agent) -> name in texts */
+	/* Slots of threads that an agent is to walk; it may have ended, or know them no more. */
+	uint32_t *left;
+	size_t nr_left, alloc_left;
 	uint32_t on_cpu, runnable;	/* functions */
 	struct frame *stack;		/* MAX_FRAMES and a reason */
 };
@@ -255,23 +260,23 @@ static struct thread *thread_of(struct collect *c, struct account *a, uint32_t s
 	return th;
 }
 
-static void open_block(struct collect *c, struct account *a, const struct wall_slot *s, uint64_t gap_ns,
-		       const struct frame *frames, size_t nr)
+static enum wall_class class_of(const struct wall_slot *s)
 {
-	enum wall_class class = MIN(s->class, (uint32_t)WALL_NR_CLASSES - 1);
-	struct buf text = BUF_INIT;
+	return MIN(s->class, (uint32_t)WALL_NR_CLASSES - 1);
+}
 
-	wallstack_reason(s, &text);
-	set_place(a, class, a->thread, reason_of(c, text.data), frames, nr);
+/* Its place is set. */
+static void open_block(struct account *a, const struct wall_slot *s, uint64_t gap_ns)
+{
 	a->block = (struct block){
-		.nr = s->block_nr, .class = class, .since_ns = s->since_ns, .gap_ns = gap_ns,
+		.nr = s->block_nr, .class = class_of(s), .since_ns = s->since_ns, .gap_ns = gap_ns,
 	};
-	buf_release(&text);
 }
 
 static void look_at_block(struct collect *c, struct account *a, uint32_t slot, const struct wall_slot *s,
 			  struct thread *th, uint64_t gap_ns)
 {
+	struct buf reason = BUF_INIT;
 	size_t nr;
 
 	a->seen_nr = s->block_nr;
@@ -282,7 +287,24 @@ static void look_at_block(struct collect *c, struct account *a, uint32_t slot, c
 	if (!nr && s->class != WALL_CLASS_KERNEL)
 		return;
 	stack_count_marks(c, c->frames, nr);
-	open_block(c, a, s, gap_ns, c->frames, nr);
+	wallstack_reason(s, &reason);
+	set_place(a, class_of(s), a->thread, reason_of(c, reason.data), c->frames, nr);
+	open_block(a, s, gap_ns);
+	buf_release(&reason);
+}
+
+/* Does the agent of its JVM walk the thread? Others of a JVM, the collector's say, it does not know. */
+static bool is_agents(const struct thread *th)
+{
+	const struct java *j = th->proc->java;
+
+	return th->java && j && j->walls && !j->gone;
+}
+
+static void leave_to_agent(struct walls *w, uint32_t slot)
+{
+	VEC_GROW(w->left, w->nr_left, w->alloc_left);
+	w->left[w->nr_left++] = slot;
 }
 
 static void look_at_slot(struct collect *c, uint32_t slot, uint64_t gap_ns)
@@ -306,8 +328,46 @@ static void look_at_slot(struct collect *c, uint32_t slot, uint64_t gap_ns)
 		a->used = false;
 		wall_give_back(c->walls->wall, slot);
 	} else if (th && s.state == WALL_BLOCKED && s.block_nr != a->seen_nr) {
-		look_at_block(c, a, slot, &s, th, gap_ns);
+		if (is_agents(th))
+			leave_to_agent(c->walls, slot);
+		else
+			look_at_block(c, a, slot, &s, th, gap_ns);
 	}
+}
+
+/*
+ * A block that no agent has walked after two looks of its own: the native part of its stack is better than
+ * nothing.
+ */
+static bool is_forgotten(struct collect *c, uint32_t slot)
+{
+	enum { PATIENCE = 4 };		/* intervals: an agent's looks are up to one and a half apart */
+	struct walls *w = c->walls;
+	struct account *a = account_of(w, slot);
+	struct wall_slot s;
+	struct thread *th;
+
+	if (!a->used || !wall_read(w->wall, slot, &s) || a->born_ns != s.born_ns || s.state != WALL_BLOCKED ||
+	    s.block_nr == a->seen_nr)
+		return true;
+	/* it may have begun after the look did */
+	if (w->look_ns < s.since_ns + PATIENCE * w->interval_ns)
+		return false;
+	th = thread_of(c, a, slot, &s);
+	if (th)
+		look_at_block(c, a, slot, &s, th, w->interval_ns);
+	return true;
+}
+
+static void look_at_left(struct collect *c)
+{
+	struct walls *w = c->walls;
+	size_t i, nr = 0;
+
+	for (i = 0; i < w->nr_left; i++)
+		if (!is_forgotten(c, w->left[i]))
+			w->left[nr++] = w->left[i];
+	w->nr_left = nr;
 }
 
 void walls_turn(struct collect *c, uint64_t now_ns)
@@ -325,6 +385,83 @@ void walls_turn(struct collect *c, uint64_t now_ns)
 	for (i = 1; i < nr; i++)
 		if (wall_is_new(wall_stamp_of(w->wall, i), before))
 			look_at_slot(c, i, before ? now_ns - before : w->interval_ns);
+	look_at_left(c);
+}
+
+/* ---- what agents walk ---- */
+
+static uint64_t class_key(const struct proc *p, uint32_t leaf)
+{
+	return (uint64_t)p->id << 32 | leaf;
+}
+
+void walls_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf)
+{
+	struct walls *w = c->walls;
+	struct buf name = BUF_INIT;
+
+	if (!w || leaf->kind != JVM_LEAF_CLASS)
+		return;
+	sources_class_name(&name, leaf->name, leaf->name_len);
+	*map_put(&w->classes, class_key(j->proc, leaf->leaf)) =
+		strtab_adds(&w->texts, name.data ? name.data : "");
+	buf_release(&name);
+}
+
+static void java_reason(struct collect *c, const struct proc *p, const struct jvm_wall *v,
+			const struct wall_slot *s, struct buf *text)
+{
+	uint32_t class = v->leaf ? map_get(&c->walls->classes, class_key(p, v->leaf)) : MAP_NONE;
+
+	const char *name = class == MAP_NONE ? NULL : strtab_get(&c->walls->texts, class);
+
+	if (v->reason == WALL_UNKNOWN)
+		wallstack_reason(s, text);
+	else
+		wallstack_java_reason(v->reason, name, text);
+}
+
+void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s, uint32_t thread,
+		const struct frame *frames, size_t nr)
+{
+	const struct jvm_wall *v = s->wall;
+	struct wall_slot now, then;
+	struct buf reason = BUF_INIT;
+	struct walls *w = c->walls;
+	struct account *a;
+
+	if (!w || !w->on || !v->slot || v->slot >= wall_nr_used(w->wall))
+		return;
+	a = account_of(w, v->slot);
+	/* the thread that the agent says, and a block that was not looked at */
+	if (!wall_read(w->wall, v->slot, &now) || (int)now.tid != th->tid ||
+	    (int32_t)(now.block_nr - v->block_nr) < 0)
+		return;
+	/* the agent may see a new thread before we do */
+	if ((!a->used || a->born_ns != now.born_ns) && now.state != WALL_GONE)
+		begin_account(a, &now);
+	if (!a->used || a->born_ns != now.born_ns)
+		return;
+	/* or that we walked ourselves, before the agent was there or knew the thread, and that is not over */
+	if ((int32_t)(v->block_nr - a->seen_nr) <= 0 && v->block_nr != a->block.nr)
+		return;
+	if (!a->thread)
+		a->thread = th->id;
+	if (a->block.nr && a->block.nr != v->block_nr)
+		finish_block(c, a, &now);
+	then = now;
+	then.block_nr = a->seen_nr = v->block_nr;
+	then.since_ns = v->since_ns;
+	then.class = v->class;
+	then.syscall = v->syscall;
+	memcpy(then.args, v->args, sizeof(then.args));
+	java_reason(c, th->proc, v, &then, &reason);
+	stack_count_marks(c, frames, nr);
+	set_place(a, class_of(&then), thread, reason_of(c, reason.data), frames, nr);
+	open_block(a, &then, v->interval_ns);
+	buf_release(&reason);
+	if (now.block_nr != v->block_nr)
+		finish_block(c, a, &now);
 }
 
 void walls_cpu_sample(struct collect *c, const struct thread *th, const struct rec_sample *s,
@@ -404,6 +541,17 @@ void walls_finish(struct collect *c)
 		refused_walls(&c->refused, nr);
 }
 
+/* Those of JVMs that are yet to say hello. */
+static void tell_agents(struct collect *c)
+{
+	int slots, stamps;
+	uint32_t nr;
+
+	wall_fds(c->walls->wall, &slots, &stamps, &nr);
+	if (c->jvm)
+		jvm_server_use_wall(c->jvm, slots, stamps, nr, c->walls->interval_ns);
+}
+
 int walls_open(struct collect *c, struct err *e)
 {
 	const struct collect_opts *o = c->o;
@@ -432,6 +580,7 @@ int walls_open(struct collect *c, struct err *e)
 		return err_wrap(e, "wall");
 	}
 	c->walls = w;
+	tell_agents(c);
 	strtab_init(&w->texts);
 	w->stack = xcalloc(MAX_FRAMES + 1, sizeof(*w->stack));
 	w->on_cpu = reason_of(c, REASON_ON_CPU);
@@ -452,6 +601,8 @@ void walls_close(struct collect *c)
 	free(w->accounts);
 	free(w->stack);
 	map_release(&w->reasons);
+	map_release(&w->classes);
+	free(w->left);
 	strtab_release(&w->texts);
 	free(w);
 	c->walls = NULL;

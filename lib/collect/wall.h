@@ -18,6 +18,9 @@
 #include "trace/record.h"
 
 struct collect;
+struct java;
+struct jvm_leaf;
+struct jvm_sample;
 struct thread;
 struct walls;
 
@@ -34,6 +37,14 @@ void walls_turn(struct collect *c, uint64_t now_ns);
 /* A sample of the clock that says where on-CPU time goes. */
 void walls_cpu_sample(struct collect *c, const struct thread *th, const struct rec_sample *s,
 		      const struct frame *frames, size_t nr);
+/*
+ * A sample of a thread that waits, walked by the agent of its JVM: thread is whose it is in the trace, th's
+ * own or a virtual one's; frames outermost first.
+ */
+void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s, uint32_t thread,
+		const struct frame *frames, size_t nr);
+/* What an agent calls the class of what threads are parked for. */
+void walls_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf);
 /* How long the loop may wait between two turns; 0: as it likes. */
 int walls_most_ms(const struct collect *c);
 

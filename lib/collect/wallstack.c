@@ -209,3 +209,27 @@ void wallstack_reason(const struct wall_slot *s, struct buf *text)
 	else
 		buf_fmt(text, "[%s]", call->name);
 }
+
+void wallstack_java_reason(enum wall_reason reason, const char *class, struct buf *text)
+{
+	static const char *const names[WALL_NR_REASONS] = {
+		[WALL_UNKNOWN] = "[unknown]",
+		[WALL_MONITOR] = "[monitor]",
+		[WALL_PARK] = "[park]",
+		[WALL_WAIT] = "[Object.wait]",
+		[WALL_SLEEP] = "[sleep]",
+		[WALL_SAFEPOINT] = "[safepoint]",
+		[WALL_GC] = "[GC]",
+		[WALL_IO] = "[I/O]",
+		[WALL_LOCK] = "[VM lock]",
+		[WALL_FAULT] = "[page fault]",
+		[WALL_STOPPED] = "[stopped]",
+		[WALL_OTHER] = "[system call]",
+	};
+
+	buf_reset(text);
+	if (reason == WALL_PARK && class)
+		buf_fmt(text, "[park: %s]", class);
+	else
+		buf_str(text, names[MIN((unsigned int)reason, WALL_NR_REASONS - 1u)]);
+}

@@ -18,6 +18,8 @@ size_t wallstack_walk(struct collect *c, struct proc *p, const struct wall_slot 
 		      const struct wall_slot *copy, struct frame *out);
 /* "[read: pipe]": what it waits for. The slot's process may answer with anything. */
 void wallstack_reason(const struct wall_slot *s, struct buf *text);
+/* The same when a JVM knows more; class: of what a thread is parked for, NULL: not known. */
+void wallstack_java_reason(enum wall_reason reason, const char *class, struct buf *text);
 /* The same of blocks that were not looked at: "[futex]". */
 const char *wallstack_class(enum wall_class class);
 

@@ -10,7 +10,8 @@
  *	agent     READY   handlers are installed; waits at most JVM_GO_TIMEOUT_MS (JVM_LIVE_TIMEOUT_MS
  *			  in a JVM that runs already). With call trees, it says where its struct
  *			  callflow_host is (callflow/host.h)
- *	recorder  GO      flags & JVM_SAMPLE: traps will come
+ *	recorder  GO      flags & JVM_SAMPLE: traps will come; JVM_WALL: threads that wait are to be
+ *			  walked, and descriptors of the slots and stamps of jvm/wall.h come with it
  * An agent that was loaded into a running JVM and cannot work for this recorder says REFUSED instead
  * of HELLO, with the reason.
  * After that the socket carries nothing; its end tells each side that the other is gone.
@@ -48,7 +49,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 14
+#define JVM_PROTO_VERSION 15
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -92,6 +93,7 @@ enum jvm_flags {
 	JVM_STUCK = 1 << 8,
 	/* of SETUP: the last descriptor is a file for the VM's own log (agent/vmevents.h) */
 	JVM_VM_LOG = 1 << 9,
+	JVM_WALL = 1 << 10,	/* of GO: threads that wait are looked at */
 };
 
 /* Events that a JVM tells of when it is asked to, in jvm_ctl.tell (collect/jvmevents.h). */
@@ -140,6 +142,8 @@ struct jvm_msg {
 		} ready;
 		struct {
 			uint64_t timer_ns;	/* with JVM_TIMERS */
+			uint64_t wall_ns;	/* with JVM_WALL: between two looks */
+			uint64_t wall_slots;	/* their number */
 		} go;
 		struct {
 			uint64_t addr;
@@ -222,9 +226,13 @@ enum jvm_sample_flags {
 	JVM_SAMPLE_LATE = 1 << 0,	/* the trap was blocked: stack and time are of its delivery */
 	JVM_SAMPLE_TIMER = 1 << 1,	/* of a timer: event is the number of its periods that have passed */
 	JVM_SAMPLE_SOURCE = 1 << 2,	/* of a source: event is an enum jvm_source */
+	JVM_SAMPLE_WALL = 1 << 3,	/* of a thread that waits: see struct jvm_rec_wall */
 };
 
-/* Followed by nr_frames jvm_rec_frame and nr_segments of (jvm_rec_segment, stack, pad to 8). */
+/*
+ * Followed, with JVM_SAMPLE_WALL, by a struct jvm_rec_wall; by nr_frames jvm_rec_frame and nr_segments of
+ * (jvm_rec_segment, stack, pad to 8).
+ */
 struct jvm_rec_sample {
 	struct jvm_rec h;
 	uint64_t time_ns;	/* CLOCK_MONOTONIC */
@@ -253,6 +261,22 @@ enum jvm_leaf_kind {
 	JVM_LEAF_CLASS,		/* a signature as JNI has it: Ljava/lang/String; or [B */
 	JVM_LEAF_REASON,	/* why a thread waits: the text as it is */
 	JVM_NR_LEAF_KINDS
+};
+
+/*
+ * A thread that waits. How long is not known yet: a wait that is longer than the interval between two looks
+ * is hit for certain, a shorter one with a probability in proportion to its length.
+ */
+struct jvm_rec_wall {
+	uint64_t since_ns;	/* of its slot (jvm/wall.h): since when it is blocked, */
+	uint64_t interval_ns;	/* between this look and the one before */
+	uint32_t block_nr, slot;	/* and which block of which slot it is */
+	uint32_t reason;	/* enum wall_reason; WALL_UNKNOWN: as the slot says */
+	/* number of a struct jvm_leaf, the class of what it is parked for; 0: none, or not known */
+	uint32_t leaf;
+	uint32_t class;		/* enum wall_class, of the slot as syscall and args are */
+	int32_t syscall;
+	uint64_t args[3];
 };
 
 enum jvm_frame_kind {
@@ -298,7 +322,8 @@ struct jvm_rec_frame {
 	};
 };
 
-enum jvm_segment_flags {	/* beside the valid bits 0-4 */
+enum jvm_segment_flags {
+	JVM_SEG_VALID = 0x1f,		/* bits 0-4: which registers are known */
 	JVM_SEG_EXACT = 1 << 8,
 	JVM_SEG_TO_ROOT = 1 << 9,
 	JVM_SEG_TRIMMED = 1 << 10,	/* the copy ends at jvm_root.top, not at the end of the stack */

@@ -84,6 +84,11 @@ struct jvm_server {
 	size_t nr_jvms;
 	size_t nr_foreign;		/* that spoke another version */
 	uint64_t timer_ns;		/* period of timers in place of traps, 0: traps */
+	struct {
+		int slots_fd, stamps_fd;	/* the caller's; -1: threads that wait are not looked at */
+		uint32_t nr_slots;
+		uint64_t interval_ns;
+	} wall;
 	struct jvm_refusals refusals;
 	int attaching;			/* to this process, 0 none */
 	uint32_t refusal;		/* its agent's, enum jvm_refusal */
@@ -487,10 +492,29 @@ static void on_hello(struct jvm *j, const struct jvm_msg *m)
 	}
 }
 
+/* The JVM starts, or goes on. */
+static bool let_go(struct jvm *j, bool sample)
+{
+	const struct jvm_server *s = j->s;
+	struct jvm_msg go = { .type = JVM_MSG_GO, .flags = sample ? JVM_SAMPLE : 0 };
+	const int fds[] = { s->wall.slots_fd, s->wall.stamps_fd };
+	bool wall = s->wall.slots_fd >= 0;
+
+	if (sample && s->timer_ns) {
+		go.flags |= JVM_TIMERS;
+		go.go.timer_ns = s->timer_ns;
+	}
+	if (wall) {
+		go.flags |= JVM_WALL;
+		go.go.wall_ns = s->wall.interval_ns;
+		go.go.wall_slots = s->wall.nr_slots;
+	}
+	return send_msg(j, &go, fds, wall ? ARRAY_SIZE(fds) : 0);
+}
+
 static void on_message(struct jvm *j, const struct jvm_msg *m)
 {
 	struct jvm_server *s = j->s;
-	struct jvm_msg go = { .type = JVM_MSG_GO };
 
 	if (m->magic != JVM_PROTO_MAGIC || m->version != JVM_PROTO_VERSION) {
 		j->dead = true;
@@ -500,12 +524,7 @@ static void on_message(struct jvm *j, const struct jvm_msg *m)
 		j->state = RUNNING;
 		j->told = true;
 		j->host = j->callflow ? m->ready.host : 0;
-		go.flags = s->cb.hello(s->ctx, j, j->pid, j->tid) ? JVM_SAMPLE : 0;
-		if (go.flags && s->timer_ns) {
-			go.flags |= JVM_TIMERS;
-			go.go.timer_ns = s->timer_ns;
-		}
-		j->dead = !send_msg(j, &go, NULL, 0);
+		j->dead = !let_go(j, s->cb.hello(s->ctx, j, j->pid, j->tid));
 	} else if (j->state == AWAIT_HELLO && m->type == JVM_MSG_REFUSED) {
 		s->refusal = j->pid == s->attaching ? m->refused.reason : s->refusal;
 		j->dead = true;
@@ -647,6 +666,15 @@ void jvm_server_use_timers(struct jvm_server *s, uint64_t period_ns)
 	s->timer_ns = period_ns;
 }
 
+void jvm_server_use_wall(struct jvm_server *s, int slots_fd, int stamps_fd, uint32_t nr_slots,
+			 uint64_t interval_ns)
+{
+	s->wall.slots_fd = slots_fd;
+	s->wall.stamps_fd = stamps_fd;
+	s->wall.nr_slots = nr_slots;
+	s->wall.interval_ns = interval_ns;
+}
+
 void jvm_server_poll(struct jvm_server *s)
 {
 	struct epoll_event ev[NR_EVENTS];
@@ -753,6 +781,7 @@ int jvm_server_open(struct jvm_server **out, const struct jvm_server_opts *o, co
 	s->cb = *cb;
 	s->ctx = ctx;
 	s->door = s->inside = (struct doorway)DOORWAY_CLOSED;
+	s->wall.slots_fd = s->wall.stamps_fd = -1;
 	choose_sizes(s);
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0) {

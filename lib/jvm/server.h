@@ -57,6 +57,18 @@ struct jvm_segment {
 	size_t len;
 };
 
+/* A thread that waits, walked from outside (jvm_server_use_wall()). */
+struct jvm_wall {
+	uint64_t since_ns;	/* CLOCK_MONOTONIC: since when it is blocked */
+	uint64_t interval_ns;	/* between two looks: what a wait stands for that is shorter; not 0 */
+	uint32_t block_nr, slot;	/* which block of which slot, as the agent says; the number is odd */
+	uint32_t reason;	/* enum wall_reason; WALL_UNKNOWN: as the slot says */
+	uint32_t leaf;		/* class of what it is parked for: a struct jvm_leaf's number; 0: not known */
+	uint32_t class;		/* enum wall_class; with the system call and its arguments as in the slot */
+	int32_t syscall;
+	uint64_t args[3];
+};
+
 struct jvm_sample {
 	uint64_t time_ns;	/* CLOCK_MONOTONIC when the handler ran */
 	uint32_t tid;
@@ -69,6 +81,7 @@ struct jvm_sample {
 	/* the signal was blocked: time and stack are of its delivery, not of the event */
 	bool late;
 	uint64_t vthread;	/* id of the virtual thread on it; 0: none, or not known */
+	const struct jvm_wall *wall;	/* of a thread that waits; NULL: of one that ran */
 	const struct jvm_frame *frames;
 	size_t nr_frames;
 	const struct jvm_segment *segments;
@@ -154,6 +167,12 @@ const char *jvm_server_path(const struct jvm_server *s);
 
 /* Perf events are forbidden: JVMs that say hello from now on sample themselves by CPU-time timers. */
 void jvm_server_use_timers(struct jvm_server *s, uint64_t period_ns);
+/*
+ * Agents of JVMs that say hello from now on walk threads that wait, which they find in these maps
+ * (jvm/wall.h) at about that interval. The descriptors stay the caller's; slots_fd -1: no longer.
+ */
+void jvm_server_use_wall(struct jvm_server *s, int slots_fd, int stamps_fd, uint32_t nr_slots,
+			 uint64_t interval_ns);
 
 /* Readable when jvm_server_poll() has something to do (connections, messages). */
 int jvm_server_fd(const struct jvm_server *s);

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/span.h"
+#include "jvm/wall.h"
 #include "jvm/wire.h"
 #include "trace/record.h"
 
@@ -118,7 +119,7 @@ static bool decode_segment(struct span *s, struct jvm_segment *out)
 	*out = (struct jvm_segment){
 		.pc = in->pc, .sp = in->sp, .fp = in->fp, .rbx = in->rbx,
 		.r12 = in->r12, .r13 = in->r13, .r14 = in->r14, .r15 = in->r15,
-		.valid = in->flags & 0x1f,
+		.valid = in->flags & JVM_SEG_VALID,
 		.exact = in->flags & JVM_SEG_EXACT,
 		.to_root = in->flags & JVM_SEG_TO_ROOT,
 		.trimmed = in->flags & JVM_SEG_TRIMMED,
@@ -129,13 +130,31 @@ static bool decode_segment(struct span *s, struct jvm_segment *out)
 	return out->stack && span_bytes(s, -in->len & 7);
 }
 
+static bool decode_wall(const struct jvm_rec_wall *in, struct jvm_wall *out)
+{
+	*out = (struct jvm_wall){
+		.since_ns = in->since_ns, .interval_ns = in->interval_ns, .block_nr = in->block_nr,
+		.slot = in->slot, .reason = in->reason, .leaf = in->leaf,
+		.class = in->class, .syscall = in->syscall,
+	};
+	memcpy(out->args, in->args, sizeof(out->args));
+	return in->block_nr & 1 && in->interval_ns && in->reason < WALL_NR_REASONS &&
+	       in->class < WALL_NR_CLASSES;
+}
+
 static int sample_record(struct span *s, const struct wire_sink *sink, struct wire_scratch *w, struct err *e)
 {
 	const struct jvm_rec_sample *r = fixed(s, sizeof(*r));
+	const struct jvm_rec_wall *wall = NULL;
 	const struct jvm_rec_frame *f;
 	struct jvm_sample out;
+	struct jvm_wall waits;
 	size_t i;
 
+	if (r && r->flags & JVM_SAMPLE_WALL && !(wall = fixed(s, sizeof(*wall))))
+		return bad_record(e, "sample");
+	if (wall && !decode_wall(wall, &waits))
+		return bad_record(e, "sample");
 	if (!r || r->nr_frames > ARRAY_SIZE(w->frames) || r->nr_segments > ARRAY_SIZE(w->segments))
 		return bad_record(e, "sample");
 	f = span_bytes(s, r->nr_frames * sizeof(*f));
@@ -153,6 +172,7 @@ static int sample_record(struct span *s, const struct wire_sink *sink, struct wi
 		.nr_periods = r->flags & JVM_SAMPLE_TIMER ? r->event : 0,
 		.of_source = r->flags & JVM_SAMPLE_SOURCE, .value = r->value, .leaf = r->leaf,
 		.late = r->flags & JVM_SAMPLE_LATE, .vthread = r->vthread,
+		.wall = wall ? &waits : NULL,
 		.frames = w->frames, .nr_frames = r->nr_frames,
 		.segments = w->segments, .nr_segments = r->nr_segments,
 	};

@@ -260,6 +260,13 @@ void wall_give_back(struct wall *w, uint32_t slot)
 	bpf_map_update_elem(w->free_fd, NULL, &slot, BPF_ANY);
 }
 
+void wall_fds(const struct wall *w, int *slots, int *stamps, uint32_t *nr_slots)
+{
+	*slots = w->slots_fd;
+	*stamps = w->stamps_fd;
+	*nr_slots = w->nr_slots;
+}
+
 static uint64_t past(uint64_t now_ns, uint64_t then_ns)
 {
 	return now_ns > then_ns ? now_ns - then_ns : 0;

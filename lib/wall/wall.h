@@ -53,6 +53,9 @@ void wall_give_back(struct wall *w, uint32_t slot);
 /* How long a block was that is over; 0: it was short, or is forgotten by now. */
 uint64_t wall_done_ns(const struct wall_slot *s, uint32_t block_nr);
 
+/* Of the two maps, for others who read them; they are the wall's. */
+void wall_fds(const struct wall *w, int *slots, int *stamps, uint32_t *nr_slots);
+
 /* What a thread did until a moment, all of it: the sum is that less born_ns. */
 struct wall_times {
 	uint64_t cpu_ns, preempted_ns;

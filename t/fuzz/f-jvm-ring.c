@@ -11,6 +11,8 @@ static void on_sample(void *ctx, const struct jvm_sample *s)
 {
 	size_t i, k;
 
+	if (s->wall)
+		sum += s->wall->slot + s->wall->leaf;
 	for (i = 0; i < s->nr_frames; i++)
 		sum += s->frames[i].pc +
 			(s->frames[i].kind == JVM_NATIVE ? s->segments[s->frames[i].segment].len : 0);

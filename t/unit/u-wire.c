@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "jvm/encode.h"
+#include "jvm/wall.h"
 #include "jvm/wire.h"
 #include "trace/record.h"
 #include "unit.h"
@@ -19,6 +20,8 @@
 static struct {
 	int nr_samples, nr_records;
 	struct jvm_sample sample;
+	bool has_wall;
+	struct jvm_wall wall;
 	struct jvm_frame frames[8];
 	struct jvm_segment segments[4];
 	uint8_t stack[64];
@@ -31,6 +34,9 @@ static void on_sample(void *ctx, const struct jvm_sample *s)
 
 	got.nr_samples++;
 	got.sample = *s;
+	got.has_wall = s->wall;
+	if (s->wall)
+		got.wall = *s->wall;
 	for (i = 0; i < s->nr_frames && i < ARRAY_SIZE(got.frames); i++)
 		got.frames[i] = s->frames[i];
 	for (i = 0; i < s->nr_segments && i < ARRAY_SIZE(got.segments); i++)
@@ -382,7 +388,7 @@ TEST(wire_sample_record_decodes_to_what_was_written)
 	CHECK_U64(got.sample.tid, 5);
 	CHECK_U64(got.sample.event, 2);
 	CHECK(got.sample.late);
-	CHECK(!got.sample.of_source);
+	CHECK(!got.sample.of_source && !got.has_wall);
 	CHECK_U64(got.frames[0].kind, JVM_NATIVE);
 	CHECK_U64(got.frames[1].pc, 0x7f0000002000);
 	CHECK_U64(got.frames[1].method, 11);
@@ -411,6 +417,75 @@ TEST(wire_sample_of_a_source_has_its_value_and_leaf)
 	CHECK_U64(got.sample.event, 2);
 	CHECK_U64(got.sample.value, 1ull << 40);
 	CHECK_U64(got.sample.leaf, 17);
+	buf_release(&b);
+}
+
+/* The sample above of a thread that waits. */
+static struct buf a_wait(const struct jvm_rec_wall *wall)
+{
+	struct buf b = BUF_INIT, plain = a_sample();
+	size_t head = sizeof(struct jvm_rec_sample);
+
+	((struct jvm_rec_sample *)plain.data)->flags = JVM_SAMPLE_WALL;
+	buf_add(&b, plain.data, head);
+	buf_add(&b, wall, sizeof(*wall));
+	buf_add(&b, plain.data + head, plain.len - head);
+	((struct jvm_rec *)b.data)->size = b.len;
+	buf_release(&plain);
+	return b;
+}
+
+static const struct jvm_rec_wall a_wall = {
+	.since_ns = 1ull << 50, .interval_ns = 10000001, .block_nr = 7, .slot = 32768, .reason = WALL_PARK,
+	.leaf = 9, .class = WALL_CLASS_FUTEX, .syscall = -202, .args = { 1, 2, 1ull << 63 },
+};
+
+TEST(wire_sample_of_a_wait_has_block_reason_and_leaf)
+{
+	struct buf b = a_wait(&a_wall);
+
+	CHECK_U64(decode(&b), 0);
+	CHECK(got.has_wall);
+	CHECK_U64(got.wall.since_ns, 1ull << 50);
+	CHECK_U64(got.wall.interval_ns, 10000001);
+	CHECK_U64(got.wall.block_nr, 7);
+	CHECK_U64(got.wall.slot, 32768);
+	CHECK_U64(got.wall.reason, WALL_PARK);
+	CHECK_U64(got.wall.leaf, 9);
+	CHECK_U64(got.wall.class, WALL_CLASS_FUTEX);
+	CHECK(got.wall.syscall == -202);
+	CHECK_U64(got.wall.args[2], 1ull << 63);
+	CHECK_U64(got.frames[1].compile_id, 42);
+	CHECK(!memcmp(got.stack, "abcdefghijklmnopqrst", 20));
+	buf_release(&b);
+}
+
+TEST(wire_sample_of_a_wait_that_cannot_be_is_refused)
+{
+	struct jvm_rec_wall bad[] = { a_wall, a_wall, a_wall, a_wall };
+	struct buf b;
+	size_t i;
+
+	bad[0].block_nr = 8;
+	bad[1].interval_ns = 0;
+	bad[2].reason = WALL_NR_REASONS;
+	bad[3].class = WALL_NR_CLASSES;
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		b = a_wait(&bad[i]);
+		CHECK(decode(&b) == -EILSEQ);
+		buf_release(&b);
+	}
+	CHECK_U64(got.nr_samples, 0);
+}
+
+TEST(wire_sample_of_a_wait_refuses_every_truncation)
+{
+	struct buf b = a_wait(&a_wall);
+	size_t len;
+
+	for (len = sizeof(struct jvm_rec); len < b.len; len += 8)
+		CHECK(decode_first(&b, len) == -EILSEQ);
+	CHECK_U64(got.nr_samples, 0);
 	buf_release(&b);
 }
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * oops.h - references in the Java heap, read from outside: where a field is, where an object is now.
+ *
+ * Collectors that stop the program move objects only then; those that move them while threads run (ZGC,
+ * Shenandoah) say in each reference or object whether it has moved. What is not known to be where it is
+ * said to be is not read. Nothing here is a handle: what was read is true when nothing was moved meanwhile.
+ */
+#ifndef AGENT_OOPS_H
+#define AGENT_OOPS_H
+
+#include <jni.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Learns how references are kept; false: in a way that we do not know. Not in a signal handler. */
+bool oops_init(void);
+/* Offset of an instance field; -1: there is none. The same. */
+int oops_field(JNIEnv *env, jclass cls, const char *name, const char *sig);
+/* A local reference, or NULL. The same. */
+jclass oops_class(JNIEnv *env, const char *name);
+
+/* The collector moves objects while threads run. */
+bool oops_move(void);
+/* Between two moments that differ ZGC's objects have moved; 0: another collector. */
+uintptr_t oops_moment(void);
+/*
+ * No collection moves objects just now, and *nr is how many there were: still, and the same number later,
+ * means that nothing was moved by a collector that stops the program. False also if this VM does not tell.
+ */
+bool oops_still(uint32_t *nr);
+/* A collection has stopped the program. */
+bool oops_collecting(void);
+
+/* The object whose reference is stored at p, which is mapped; 0 also if its place is unknown. */
+uintptr_t oops_in(const char *p);
+/* The same at an address that may be unmapped: in an object, and in a root of the VM's. */
+uintptr_t oops_load(uintptr_t p);
+uintptr_t oops_root(uintptr_t p);
+/* Klass* of an object; 0: not known. */
+uintptr_t oops_klass(uintptr_t oop);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* reason.h - why a thread that is blocked waits, as far as the VM knows more than the kernel. */
+#ifndef AGENT_REASON_H
+#define AGENT_REASON_H
+
+#include <jni.h>
+#include <stdint.h>
+
+#include "agent/blocked.h"
+#include "agent/walk.h"
+#include "jvm/wall.h"
+
+/* Learns where fields are. */
+void reason_init(JNIEnv *env);
+/* Another recorder, who knows no classes. */
+void reason_forget(void);
+
+/* Before the thread is known to be blocked still: sees what changes when it goes on. */
+void reason_look(struct blocked *b);
+/*
+ * Of a thread that was walked. WALL_UNKNOWN: the system call tells. *leaf: the number of the blocker's class,
+ * when it is parked, 0: not known. Believed when blocked_holds() afterwards.
+ */
+enum wall_reason reason_of(const struct walk *w, uint32_t *leaf);
+
+#endif

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+/*
+ * wall.c - looks at all threads at an interval, and walks those that are blocked and were not walked in
+ * that block (wall.h).
+ *
+ * A look happens at a moment that has nothing to do with what threads do, so it hits a block with a
+ * probability in proportion to its length; the interval before it goes with the sample. Looks take at most a
+ * twentieth of the time: where there is more to walk they are further apart.
+ */
+#include <linux/mman.h>
+
+#include "agent/agent.h"
+#include "agent/blocked.h"
+#include "agent/reason.h"
+#include "agent/ring.h"
+#include "agent/vm.h"
+#include "agent/walk.h"
+#include "agent/wall.h"
+
+enum { MAX_SLOTS = 1 << 20, BEYOND = 512, SHARE = 20, MAX_WAIT_MS = 10000, MAX_PAUSE_NS = 1000000000 };
+
+static struct {
+	const struct wall_slot *slots;
+	const uint64_t *stamps;
+	uint32_t *walked;		/* block_nr by slot */
+	uint32_t nr_slots, alloc_walked;
+	uint32_t pid;			/* as we see it */
+	uint64_t interval_ns;
+	struct blocked blocked;
+	struct walk *walk;
+	uint64_t look_ns, last_ns;	/* when this look began, and the one before */
+	uint64_t random;
+	bool begun;			/* all slots were looked at, and nobody is to be looked at again */
+} at;
+
+static uint32_t on, running;
+
+static const void *map(int fd, size_t bytes)
+{
+	long p = sys(__NR_mmap, 0, bytes, PROT_READ, MAP_SHARED, fd, 0);
+
+	sys(__NR_close, fd);
+	return p < 0 && p > -4096 ? NULL : (const void *)p;
+}
+
+static void unmap(void)
+{
+	if (at.slots)
+		sys(__NR_munmap, at.slots, at.nr_slots * sizeof(*at.slots));
+	if (at.stamps)
+		sys(__NR_munmap, at.stamps, at.nr_slots * sizeof(*at.stamps));
+	at.slots = NULL;
+	at.stamps = NULL;
+}
+
+/* One block number a slot; kept, and made anew when a recorder has more slots. */
+static bool make_walked(uint32_t nr)
+{
+	if (nr > at.alloc_walked) {
+		at.walked = sys_pages(nr * sizeof(*at.walked));
+		at.alloc_walked = at.walked ? nr : 0;
+	} else {
+		sys_clear_pages(at.walked, nr * sizeof(*at.walked));
+	}
+	return at.walked;
+}
+
+bool wall_on(int slots_fd, int stamps_fd, uint32_t nr, uint64_t interval_ns)
+{
+	bool fits = nr && nr <= MAX_SLOTS && interval_ns;
+
+	at.nr_slots = fits ? nr : 0;
+	at.slots = map(slots_fd, at.nr_slots * sizeof(*at.slots));
+	at.stamps = map(stamps_fd, at.nr_slots * sizeof(*at.stamps));
+	at.walk = at.walk ? at.walk : sample_new_walk();
+	at.pid = sys(__NR_getpid);
+	at.interval_ns = interval_ns;
+	at.random = sys_now() | 1;
+	at.begun = false;
+	if (!fits || !at.slots || !at.stamps || !at.walk || !make_walked(nr) || !blocked_init(&at.blocked)) {
+		unmap();
+		return false;
+	}
+	blocked_forget(&at.blocked);
+	reason_forget();
+	store_seq_cst(&on, 1);
+	return true;
+}
+
+bool wall_off(void)
+{
+	int ms;
+
+	store_seq_cst(&on, 0);
+	for (ms = 0; ms < MAX_WAIT_MS && load_seq_cst(&running); ms++)
+		sys_sleep_ms(1);
+	if (load_seq_cst(&running))
+		return false;
+	unmap();
+	return true;
+}
+
+/* False: it has not been walked, and is to be looked at again. */
+static bool visit(uint32_t i)
+{
+	struct blocked *b = &at.blocked;
+	struct jvm_rec_wall wall = { .slot = i, .interval_ns = at.look_ns - at.last_ns };
+	struct jvm_rec_sample head = { .time_ns = at.look_ns, .flags = JVM_SAMPLE_WALL };
+
+	/* when it blocks again it is new again */
+	if (!blocked_begin(b, &at.slots[i]))
+		return true;
+	wall.since_ns = b->was.since_ns;
+	wall.block_nr = b->was.block_nr;
+	wall.class = b->was.class;
+	wall.syscall = b->was.syscall;
+	memcpy(wall.args, b->was.args, sizeof(wall.args));
+	head.tid = b->was.own_tid;
+	return sample_blocked(at.walk, b, &head, &wall);
+}
+
+static void look(void)
+{
+	uint32_t i, end = BEYOND;
+	bool again = false;
+
+	/* slots are taken one after the other, and stamped when they are */
+	for (i = 0; i < end && i < at.nr_slots; i++) {
+		const struct wall_slot *s = &at.slots[i];
+		uint64_t stamp = load_relaxed(&at.stamps[i]);
+		uint32_t nr;
+
+		if (stamp)
+			end = i + BEYOND;
+		if (at.begun && !wall_is_new(stamp, at.last_ns))
+			continue;
+		nr = load_relaxed(&s->block_nr);
+		if (!(nr & 1) || nr == at.walked[i] || load_relaxed(&s->own_pid) != at.pid)
+			continue;
+		if (visit(i))
+			at.walked[i] = nr;
+		else
+			again = true;
+	}
+	at.begun = !again;
+}
+
+static uint64_t cpu_time(void)
+{
+	enum { THREAD_CPUTIME = 3 };
+	struct {
+		int64_t s, ns;
+	} t = { 0, 0 };
+
+	sys(__NR_clock_gettime, THREAD_CPUTIME, &t);
+	return t.s * 1000000000ull + t.ns;
+}
+
+/* Between half the interval and one and a half, so that nothing is in step with it. */
+static uint64_t pause_ns(uint64_t spent_ns)
+{
+	uint64_t ns;
+
+	at.random ^= at.random << 13;
+	at.random ^= at.random >> 7;
+	at.random ^= at.random << 17;
+	ns = at.interval_ns / 2 + at.random % at.interval_ns;
+	if (ns < spent_ns * SHARE)
+		ns = spent_ns * SHARE;
+	return ns < MAX_PAUSE_NS ? ns : MAX_PAUSE_NS;
+}
+
+static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
+{
+	uint64_t spent_ns = 0, start_ns;
+
+	/*
+	 * first this, then looked whether it is on: wall_off() does both in the other order. There may be
+	 * one of a session before that only gets to run now, and does as well.
+	 */
+	if (__atomic_exchange_n(&running, 1, __ATOMIC_SEQ_CST))
+		return;
+	at.last_ns = sys_now();
+	while (load_seq_cst(&on) && !log_closed()) {
+		sys_sleep_ns(pause_ns(spent_ns));
+		if (!load_seq_cst(&on))
+			break;
+		start_ns = cpu_time();
+		at.look_ns = sys_now();
+		look();
+		at.last_ns = at.look_ns;
+		spent_ns = cpu_time() - start_ns;
+	}
+	store_seq_cst(&running, 0);
+}
+
+void wall_live(JNIEnv *env)
+{
+	if (!load_seq_cst(&on))
+		return;
+	reason_init(env);
+	session_run_thread(env, watch);
+}

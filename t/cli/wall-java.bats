@@ -1,0 +1,128 @@
+#!/usr/bin/env bats
+# Where Java threads waited, and for what: programs that know it, and stacks that nobody disturbs.
+load ../lib
+load ../java
+
+setup_file() {
+	prepare_jdks
+}
+
+skip_unless_wall() {
+	skip_unless_perf
+	arcprof record -q -e wall -o probe -- true 2>probe.err || skip "$(cat probe.err)"
+}
+
+# by_reason: "thread reason ns" of ./trace, with parking, reading and accepting as the program calls them.
+by_reason() {
+	"$ARCPROF" report -i trace --metric wall --format folded | awk '
+	{
+		ns = $NF
+		sub(/ [0-9]+$/, "")
+		n = split($0, f, ";")
+		thread = f[2]
+		sub(/ \[.*/, "", thread)
+		reason = f[n]
+		gsub(/[][]/, "", reason)
+		sub(/^park: .*/, "park", reason)
+		sub(/^Object.wait/, "wait", reason)
+		sub(/^(read|recv|recvfrom|accept|accept4|poll|openat).*/, "io", reason)
+		sum[thread " " reason] += ns
+	}
+	END { for (k in sum) print k, sum[k] }'
+}
+
+# agrees <percent> <ms>: what the program printed, but for short waits that share a thread, of which the sum counts.
+agrees() {
+	by_reason >got
+	awk -v percent="$1" -v ms="$2" '
+	FILENAME == "got" { got[$1 " " $2] += $3 / 1e6; next }
+	$1 != "TRUTH" { next }
+	$2 == "mixed" { want_mixed += $4; got_mixed += got[$2 " " $3]; few += got[$2 " " $3] < $4 / 2; next }
+	{ check($2 " " $3, got[$2 " " $3], $4) }
+	function check(what, is, should) {
+		ok = is > should - should * percent / 100 - ms && is < should + should * percent / 100 + ms
+		printf "%-18s %9.1f ms, should be %9.1f%s\n", what, is, should, ok ? "" : ": not as it should be"
+		bad += !ok
+		rows++
+	}
+	END {
+		if (want_mixed)
+			check("mixed", got_mixed, want_mixed)
+		exit bad || few || !rows
+	}' got truth
+}
+
+waits() {
+	"$ARCPROF" record -q -e wall=4ms -o trace -- java -cp "$CLASSES" Waits 4 >truth
+	[ "$(grep -c TRUTH truth)" -eq 13 ]
+	agrees 5 40
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	"$ARCPROF" report -i trace --metric wall --format folded >folded
+	# whole stacks, from the thread's beginning to the system call, with what it waits for
+	grep -q '^[^;]*;parker [^;]*;.*;java.lang.Thread.run;.*;Waits.parks;.*Unsafe.park;.*;\[park: Waits$Gate\] ' folded
+	grep -q ';Waits.locks;.*;\[park: java.util.concurrent.locks.ReentrantLock$NonfairSync\] ' folded
+	grep -q ';Waits.enters;.*\[monitor\] ' folded
+	grep -q ';main [^;]*;.*;Waits.main;.*\[sleep\] ' folded
+}
+
+@test "wall: what Java threads wait, and for what, is what they measured themselves" {
+	skip_unless_wall
+	on_each_jdk waits
+}
+
+virtual() {
+	mkfifo fifo
+	"$ARCPROF" record -q -e wall -o trace -- java -Djdk.virtualThreadScheduler.parallelism=4 -cp "$CLASSES" \
+		VirtualWaits 700 fifo >truth
+	[ "$(grep -c TRUTH truth)" -eq 3 ]
+	agrees 5 60
+	"$ARCPROF" report -i trace --metric wall --format folded >folded
+	grep -q ';pinned[^;]*;.*VirtualWaits$Pinned.*;.*Unsafe.park;.*\[park' folded
+	grep -q ';asleep[^;]*;.*Thread.sleep;.*\[sleep\]' folded
+	! grep -q ';unmounted[^;]*;.*\[park' folded
+}
+
+@test "wall: a virtual thread that blocks its carrier has the time" {
+	skip_unless_wall
+	on_each_jdk 21 virtual
+}
+
+attached() {
+	local pid
+	java -cp "$CLASSES" Waits 6 >truth &
+	pid=$!
+	until grep -qs mixed /proc/"$pid"/task/*/comm; do	# its last thread
+		sleep 0.1
+	done
+	"$ARCPROF" record -q -e wall -p "$pid" -d 2s -o trace
+	wait "$pid"
+	[ "$(grep -c TRUTH truth)" -eq 13 ]
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	# main sleeps since before, and goes on to
+	"$ARCPROF" report -i trace --metric wall --format folded >folded
+	awk '
+	/;Waits.main;/ && /;\[sleep\] / { ns += $NF }
+	/;Waits.parks;/ && /\[park: Waits\$Gate\] / { parked += $NF }
+	END { print ns, parked; exit !(ns > 1.7e9 && ns < 3e9 && parked > 1e9) }' folded ||
+		{ grep -E ';(parker|main) ' folded; return 1; }
+}
+
+@test "wall: attached to a JVM, with threads that were waiting before" {
+	skip_unless_wall
+	on_each_jdk attached
+}
+
+restless() {
+	"$ARCPROF" record -q -e cpu-clock,wall=1ms -o trace -- java -Xmx64m -cp "$CLASSES" Restless 2 1 >out
+	[ "$(cat out)" = "sum 0" ]
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	"$ARCPROF" report -i trace --metric wall --format folded >folded
+	# unloaded classes keep their names, and deep stacks are whole
+	grep -q ';Restless$Guest.nap;.*\[park: Restless$Guest\] ' folded
+	grep ';deep0 ' folded | awk -F ';' '/Restless.deep;.*\[sleep\]/ && NF > 200 && $3 !~ /^\[/ { n++ } END { exit !n }'
+}
+
+@test "wall: classes, stacks and threads come and go while threads are walked" {
+	skip_unless_wall
+	on_each_jdk restless
+}
