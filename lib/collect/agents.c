@@ -148,7 +148,10 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	th->proc->had_agent = true;
 	jvm_set_user(jvm, j);
 	c->res->nr_jvms++;
-	j->walls = c->walls;
+	j->walls = c->walls && jvm_has_wall_maps(jvm);
+	if (c->walls && !j->walls)
+		refused_source(&c->refused, "Java frames of wall", j->proc->pid,
+			       "its user may not look at the other processes that are recorded");
 	if (c->only_jvms) {
 		j->sampled = true;
 		return true;

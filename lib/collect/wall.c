@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "api/area.h"
 #include "base/clock.h"
@@ -541,15 +543,32 @@ void walls_finish(struct collect *c)
 		refused_walls(&c->refused, nr);
 }
 
+/* Whether what is recorded may belong to several users, none of whom may look at the others. */
+static bool is_of_several_users(const struct collect_opts *o)
+{
+	const size_t nr = o->nr_pids + o->nr_tids;
+	struct stat first, next;
+	char path[32];
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), "/proc/%d",
+			 i < o->nr_pids ? o->pids[i] : o->tids[i - o->nr_pids]);
+		if (stat(path, i ? &next : &first) || (i && next.st_uid != first.st_uid))
+			return nr > 1;
+	}
+	return o->system_wide;
+}
+
 /* Those of JVMs that are yet to say hello. */
 static void tell_agents(struct collect *c)
 {
-	int slots, stamps;
-	uint32_t nr;
+	struct jvm_wall_maps maps = { .interval_ns = c->walls->interval_ns,
+				      .own_user_only = is_of_several_users(c->o) };
 
-	wall_fds(c->walls->wall, &slots, &stamps, &nr);
+	wall_fds(c->walls->wall, &maps.slots_fd, &maps.stamps_fd, &maps.nr_slots);
 	if (c->jvm)
-		jvm_server_use_wall(c->jvm, slots, stamps, nr, c->walls->interval_ns);
+		jvm_server_use_wall(c->jvm, &maps);
 }
 
 int walls_open(struct collect *c, struct err *e)

@@ -51,6 +51,7 @@ struct jvm {
 	struct jvm *next;
 	int sock;
 	int pid, own_pid;		/* as we see it, and as it calls itself */
+	uid_t uid;
 	enum { AWAIT_HELLO, AWAIT_READY, RUNNING } state;
 	uint64_t came_ns;
 	int tid;			/* of HELLO, as we see it */
@@ -84,11 +85,7 @@ struct jvm_server {
 	size_t nr_jvms;
 	size_t nr_foreign;		/* that spoke another version */
 	uint64_t timer_ns;		/* period of timers in place of traps, 0: traps */
-	struct {
-		int slots_fd, stamps_fd;	/* the caller's; -1: threads that wait are not looked at */
-		uint32_t nr_slots;
-		uint64_t interval_ns;
-	} wall;
+	struct jvm_wall_maps wall;
 	struct jvm_refusals refusals;
 	int attaching;			/* to this process, 0 none */
 	uint32_t refusal;		/* its agent's, enum jvm_refusal */
@@ -492,13 +489,20 @@ static void on_hello(struct jvm *j, const struct jvm_msg *m)
 	}
 }
 
+bool jvm_has_wall_maps(const struct jvm *j)
+{
+	const struct jvm_wall_maps *m = &j->s->wall;
+
+	return m->slots_fd >= 0 && (!m->own_user_only || j->uid == geteuid());
+}
+
 /* The JVM starts, or goes on. */
 static bool let_go(struct jvm *j, bool sample)
 {
 	const struct jvm_server *s = j->s;
 	struct jvm_msg go = { .type = JVM_MSG_GO, .flags = sample ? JVM_SAMPLE : 0 };
 	const int fds[] = { s->wall.slots_fd, s->wall.stamps_fd };
-	bool wall = s->wall.slots_fd >= 0;
+	bool wall = jvm_has_wall_maps(j);
 
 	if (sample && s->timer_ns) {
 		go.flags |= JVM_TIMERS;
@@ -619,6 +623,7 @@ static bool add_jvm(struct jvm_server *s, int fd, const struct peer *p)
 	j->sock = fd;
 	j->pid = p->pid;
 	j->own_pid = p->own_pid;
+	j->uid = p->uid;
 	j->came_ns = clock_mono_ns();
 	j->log_fd = -1;
 	j->vmlog.fd = -1;
@@ -666,13 +671,9 @@ void jvm_server_use_timers(struct jvm_server *s, uint64_t period_ns)
 	s->timer_ns = period_ns;
 }
 
-void jvm_server_use_wall(struct jvm_server *s, int slots_fd, int stamps_fd, uint32_t nr_slots,
-			 uint64_t interval_ns)
+void jvm_server_use_wall(struct jvm_server *s, const struct jvm_wall_maps *maps)
 {
-	s->wall.slots_fd = slots_fd;
-	s->wall.stamps_fd = stamps_fd;
-	s->wall.nr_slots = nr_slots;
-	s->wall.interval_ns = interval_ns;
+	s->wall = *maps;
 }
 
 void jvm_server_poll(struct jvm_server *s)

@@ -167,12 +167,21 @@ const char *jvm_server_path(const struct jvm_server *s);
 
 /* Perf events are forbidden: JVMs that say hello from now on sample themselves by CPU-time timers. */
 void jvm_server_use_timers(struct jvm_server *s, uint64_t period_ns);
+
 /*
  * Agents of JVMs that say hello from now on walk threads that wait, which they find in these maps
- * (jvm/wall.h) at about that interval. The descriptors stay the caller's; slots_fd -1: no longer.
+ * (jvm/wall.h) at about that interval. Who has the maps sees the registers of every thread that is
+ * recorded: with own_user_only they go to JVMs of our own user alone.
  */
-void jvm_server_use_wall(struct jvm_server *s, int slots_fd, int stamps_fd, uint32_t nr_slots,
-			 uint64_t interval_ns);
+struct jvm_wall_maps {
+	int slots_fd, stamps_fd;	/* the caller's; slots_fd -1: no longer */
+	uint32_t nr_slots;
+	uint64_t interval_ns;
+	bool own_user_only;
+};
+void jvm_server_use_wall(struct jvm_server *s, const struct jvm_wall_maps *maps);
+/* Whether its agent was given them. */
+bool jvm_has_wall_maps(const struct jvm *j);
 
 /* Readable when jvm_server_poll() has something to do (connections, messages). */
 int jvm_server_fd(const struct jvm_server *s);

@@ -126,3 +126,25 @@ restless() {
 	skip_unless_wall
 	on_each_jdk restless
 }
+
+@test "wall: a JVM does not get the registers of other users' processes" {
+	skip_unless_wall
+	skip_unless_root
+	use_jdk "$(jdks | head -n 1)"
+	open=$(mktemp -d /tmp/arcprof-test-XXXXXX)
+	chmod 755 "$open"
+	cp "$CLASSES"/Waits*.class "$open"
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$JAVA_HOME/bin/java" -cp "$open" Waits 4 >/dev/null &
+	pid=$!
+	for _ in $(seq 100); do
+		[ -e "/tmp/hsperfdata_nobody/$pid" ] && break
+		sleep 0.1
+	done
+	sleep 30 &
+	other=$!
+	"$ARCPROF" record -q -e wall -d 1s -o trace -p $pid,$other
+	kill $pid $other
+	rm -r "$open"
+	run_arcprof report -i trace
+	[[ $output == *"Java frames of wall of process $pid: its user may not look at the other processes"* ]]
+}
