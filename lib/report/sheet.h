@@ -63,8 +63,9 @@ struct sheet_column {
 	const char *key;	/* of JSON, and the head of CSV; NULL: in neither */
 	const char *head;	/* of text; NULL: not there */
 	int width;		/* of text, a blank is before; negative: what is in it begins on the left */
-	int decimals;		/* of text, for CELL_REAL and seconds */
+	int decimals;		/* of text, for CELL_REAL, seconds and us */
 	bool seconds;		/* u64 in ns, in text in seconds */
+	bool micros;		/* the same, in text in us */
 	bool outer;		/* in JSON a member of the object around the rows, not of each row */
 	bool value;		/* what formats of values alone print */
 };

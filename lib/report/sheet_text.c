@@ -37,8 +37,8 @@ static void put_cell(const struct sheet_column *c, const struct cell *cell, FILE
 {
 	switch (cell->type) {
 	case CELL_U64:
-		if (c->seconds)
-			fprintf(out, "%*.*f", c->width, c->decimals, cell->u64 / 1e9);
+		if (c->seconds || c->micros)
+			fprintf(out, "%*.*f", c->width, c->decimals, cell->u64 / (c->seconds ? 1e9 : 1e3));
 		else
 			fprintf(out, "%*" PRIu64, c->width, cell->u64);
 		break;

@@ -235,6 +235,73 @@ lines() {
 	[ "$status" -eq 2 ]
 }
 
+@test "report: --calls has as many calls as the tree, and their time" {
+	ways
+	calls --calltrace -- ./ways 300
+	sort <<<"$output" >want
+	arcprof report -i trace --calls --format json >rows
+	jq -r '.rows[] | "\(.n) \(.name)"' rows | sort | diff want -
+	# what each function consumed itself, and n, are to the last ns what the tree has that is built from the same events
+	for metric in cpu wall; do
+		arcprof report -i trace --xprof --replay --metric "$metric" --format json |
+			jq -r '.rows[] | select(.kind == "native") | "\(.n) \(.base[0]) \(.name)"' | sort >tree
+		arcprof report -i trace --calls --metric "$metric" --format json |
+			jq -r '.rows[] | "\(.n) \(.self) \(.name)"' | sort | diff tree -
+	done
+	# each call is in the histogram, and SQL finds the same sums and percentiles in its own table of calls
+	jq -e '[.rows[] | (.histogram | map(.n) | add) == .n and .open == 0] | all' rows
+	arcprof query -i trace --format csv "with c as (select name, duration, row_number() over w as rank,
+			count(*) over (partition by name) as n from calls window w as (partition by name order by duration))
+		select name, n, sum(duration), max(duration), max(case when rank = (n + 1) / 2 then duration end),
+			max(case when rank = (n * 99 + 99) / 100 then duration end)
+		from c group by name order by name" | tail -n +2 >sql
+	jq -r '.rows | sort_by(.name)[] | [.name, .n, .total, .max, .p50, .p99] | @csv' rows | tr -d '"' >ours
+	[ "$(wc -l <ours)" -gt 10 ]
+	tr -d '"' <sql | paste -d, - ours | awk -F, '{
+		for (i = 1; i <= 4; i++) bad += $i != $(i + 6)
+		for (i = 5; i <= 6; i++) bad += $2 <= 1000 ? $i != $(i + 6) : ($i - $(i + 6)) ^ 2 > ($i * 0.008 + 1) ^ 2
+	} END { print NR, bad + 0; exit bad }'
+	# parts of the time: each call is in one of them, by when it began; and those in calls of a function
+	middle=$(arcprof query -i trace --format csv 'select time from calls order by time limit 1 offset 9999' | tail -n 1)
+	arcprof report -i trace --calls --format csv --to "${middle}ns" >early
+	arcprof report -i trace --calls --format csv --from "${middle}ns" >late
+	[ "$(tail -qn +2 early | awk -F, '{ n += $1 } END { print n }')" -ge 9000 ]
+	[ "$(tail -qn +2 early late | awk -F, '{ n += $1 } END { print n }')" -eq "$(awk '{ n += $1 } END { print n }' want)" ]
+	arcprof report -i trace --calls --format json --symbol 'catches()' | jq -r '.rows[] | "\(.n) \(.name)"' | sort |
+		diff - <(printf '%s\n' '10 catches()' '10 leaf()' '40 throws(int)')
+	run_arcprof report -i trace --calls --metric cycles
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"unknown metric 'cycles' (available: elapsed, cpu, wall"* ]]
+}
+
+@test "report: --calls=FUNCTION shows the slowest calls and what was in them" {
+	skip_unless_perf
+	cat >slow.cc <<-END
+		#include <unistd.h>
+		void pause_for(int us) { usleep(us); }
+		void quick() { }
+		void serve(int i) { quick(); pause_for(i % 10 == 3 ? 20000 + 10000 * i / 10 : 100); quick(); }
+		int main() { for (int i = 0; i < 50; i++) serve(i); }
+	END
+	build slow slow.cc
+	calls --calltrace -- ./slow
+	arcprof report -i trace --calls='serve(int)' --limit 6 --format json >slow.json
+	[ "$(jq .n slow.json)" -eq 50 ]
+	# the slow ones in order, each with its callees, which are the call but for what is its own
+	jq -e '[.slowest[:5][] | .duration_ns >= 20000000] | all' slow.json
+	jq -e '[.slowest[].duration_ns] | length == 6 and . == (sort | reverse)' slow.json
+	jq -e '[.slowest[] | (.inside | map(.name + " \(.n)") | sort) == ["pause_for(int) 1", "quick() 2"]] | all' slow.json
+	jq -e '[.slowest[] | .cum == .self + (.inside | map(.cum) | add)] | all' slow.json
+	arcprof report -i trace --calls='serve(int)' >text
+	grep -qE '^50 calls .*by elapsed time' text
+	grep -qE '^   1 +[0-9]+\.[0-9]{9} +- +[0-9]+\.[0-9]{3} +[0-9]+\.[0-9]{3} slow +serve\(int\)$' text
+	grep -qE '^   - +- +2 +[0-9.]+ +- - +  quick\(\)$' text
+	[ "$(arcprof report -i trace --calls='serve(int)' --limit 2 --format csv | wc -l)" -eq 7 ]
+	run_arcprof report -i trace --calls=serve
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"no calls of 'serve'"* ]]
+}
+
 @test "report: --gen has the dispatches of the threads whose calls it shows" {
 	skip_unless_root
 	ways

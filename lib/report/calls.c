@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* calls.c - how long the calls of each function took: a row each; --calls=FUNCTION: slowest.c. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/callstats.h"
+
+enum { AT_HISTOGRAM = 9, AT_NAME, NR_CELLS };
+
+struct stats {
+	struct completed c;
+	struct call_stats *rows;	/* [consumer]; those without n are none */
+	size_t nr_rows, alloc_rows;
+	uint32_t *order;		/* consumers */
+	size_t nr_order;
+	uint64_t nr_calls;
+	unsigned int first_bin, last_bin;	/* of the histograms of all rows */
+	bool exact;			/* all quantiles are */
+};
+
+void call_stats_add(struct call_stats *s, const struct completed_call *x)
+{
+	s->n++;
+	s->self += x->self;
+	if (x->whole)
+		spread_add(&s->elapsed, x->elapsed);
+	else
+		s->nr_open++;
+}
+
+static void on_left(void *ctx, const struct completed_call *x)
+{
+	struct stats *s = ctx;
+
+	if (!x->selected)
+		return;
+	while (s->nr_rows <= x->consumer) {
+		VEC_GROW(s->rows, s->nr_rows, s->alloc_rows);
+		s->rows[s->nr_rows++] = (struct call_stats){ .n = 0 };
+	}
+	call_stats_add(&s->rows[x->consumer], x);
+	s->nr_calls++;
+}
+
+/* ---- rows ---- */
+
+static uint64_t key_of(const struct stats *s, uint32_t consumer)
+{
+	const struct call_stats *x = &s->rows[consumer];
+
+	switch (s->c.opts.sort) {
+	case SORT_N:
+		return x->n;
+	case SORT_BASE:
+		return x->self;
+	case SORT_NAME:
+		return 0;
+	default:
+		return x->elapsed.total;
+	}
+}
+
+static int compare(const void *p, const void *q, void *ctx)
+{
+	const struct stats *s = ctx;
+	uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
+	uint64_t x = key_of(s, a), y = key_of(s, b);
+	int r = strcmp(completed_name(&s->c, a), completed_name(&s->c, b));
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return r ? r : (a > b) - (a < b);
+}
+
+static void make_order(struct stats *s)
+{
+	uint32_t i;
+
+	s->order = xcalloc(s->nr_rows + 1, sizeof(*s->order));
+	s->exact = true;
+	s->first_bin = SPREAD_BINS;
+	for (i = 0; i < s->nr_rows; i++) {
+		const struct spread *d = &s->rows[i].elapsed;
+		unsigned int bin;
+
+		if (!s->rows[i].n)
+			continue;
+		s->order[s->nr_order++] = i;
+		s->exact &= spread_is_exact(d);
+		for (bin = 0; bin < SPREAD_BINS; bin++) {
+			if (!d->bins[bin])
+				continue;
+			s->first_bin = MIN(s->first_bin, bin);
+			s->last_bin = MAX(s->last_bin, bin);
+		}
+	}
+	s->first_bin = MIN(s->first_bin, s->last_bin);
+	qsort_r(s->order, s->nr_order, sizeof(*s->order), compare, s);
+}
+
+static char shade(uint64_t n, uint64_t most)
+{
+	static const char shades[] = ".:-=+*#%@";
+	const size_t nr = sizeof(shades) - 1;
+
+	if (!n)
+		return ' ';
+	return shades[MIN((size_t)((double)n / (double)most * (double)nr), nr - 1)];
+}
+
+static void put_histogram(const struct stats *s, const struct spread *d, char *text)
+{
+	uint64_t most = 1;
+	unsigned int bin;
+
+	for (bin = s->first_bin; bin <= s->last_bin; bin++)
+		most = MAX(most, d->bins[bin]);
+	*text++ = '|';
+	for (bin = s->first_bin; bin <= s->last_bin; bin++)
+		*text++ = shade(d->bins[bin], most);
+	*text++ = '|';
+	*text = '\0';
+}
+
+static const struct sheet_column columns[NR_CELLS] = {
+	{ "n", "n", 9 },
+	{ "total", "Total", 13, 3, .micros = true },
+	{ "self", "Self", 13, 3, .micros = true },
+	{ "mean", "Mean", 11, 3, .micros = true },
+	{ "p50", "p50", 11, 3, .micros = true },
+	{ "p90", "p90", 11, 3, .micros = true },
+	{ "p99", "p99", 11, 3, .micros = true },
+	{ "max", "Max", 11, 3, .micros = true },
+	{ "open", "Open", 5 },
+	[AT_HISTOGRAM] = { NULL, "Histogram", -9 },
+	[AT_NAME] = { "name", "Name", -1 },
+};
+
+static void set_cells(struct call_stats *x, struct cell *c)
+{
+	struct spread *d = &x->elapsed;
+	bool has = d->nr;
+
+	c[0] = cell_u64(x->n);
+	c[1] = has ? cell_u64(d->total) : cell_absent;
+	c[2] = cell_u64(x->self);
+	c[3] = has ? cell_u64(d->total / d->nr) : cell_absent;
+	c[4] = has ? cell_u64(spread_quantile(d, 50)) : cell_absent;
+	c[5] = has ? cell_u64(spread_quantile(d, 90)) : cell_absent;
+	c[6] = has ? cell_u64(spread_quantile(d, 99)) : cell_absent;
+	c[7] = has ? cell_u64(d->max) : cell_absent;
+	c[8] = cell_u64(x->nr_open);
+}
+
+void call_stats_columns(const struct completed *c, const struct sheet_column *from, size_t nr,
+			struct sheet_column *to)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		to[i] = from[i];
+		to[i].micros &= completed_in_ns(c);
+	}
+}
+
+static void put_row(struct stats *s, uint32_t consumer, struct sheet *sheet)
+{
+	char histogram[SPREAD_BINS + 3];
+	struct cell c[NR_CELLS];
+
+	set_cells(&s->rows[consumer], c);
+	put_histogram(s, &s->rows[consumer].elapsed, histogram);
+	c[AT_HISTOGRAM] = cell_text(histogram);
+	c[AT_NAME] = cell_text(completed_name(&s->c, consumer));
+	sheet_row(sheet, NULL, c);
+}
+
+void call_stats_json(struct call_stats *x, struct json *j)
+{
+	struct cell c[AT_HISTOGRAM];
+	unsigned int i;
+
+	set_cells(x, c);
+	for (i = 0; i < AT_HISTOGRAM; i++)
+		json_u64_known(j, columns[i].key, c[i].type == CELL_U64, c[i].u64);
+	json_bool(j, "exact", spread_is_exact(&x->elapsed));
+	json_array(j, "histogram");
+	for (i = 0; i < SPREAD_BINS; i++) {
+		if (!x->elapsed.bins[i])
+			continue;
+		json_object(j, NULL);
+		json_u64(j, "from", spread_bin_start(i));
+		json_u64_known(j, "to", i + 1 < SPREAD_BINS, spread_bin_start(i + 1));
+		json_u64(j, "n", x->elapsed.bins[i]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* ---- the three formats ---- */
+
+static void print_json(struct stats *s, size_t nr, FILE *out)
+{
+	struct json j;
+	size_t i;
+
+	json_init(&j, out);
+	completed_json(&s->c, s->nr_calls, &j);
+	json_array(&j, "rows");
+	for (i = 0; i < nr; i++) {
+		json_object(&j, NULL);
+		json_str(&j, "name", completed_name(&s->c, s->order[i]));
+		call_stats_json(&s->rows[s->order[i]], &j);
+		json_end(&j);
+	}
+	json_end(&j);
+	report_json_hidden(&j, s->nr_order - nr);
+	json_end(&j);
+}
+
+void call_stats_put_bound(const struct completed *c, unsigned int bin, struct buf *b)
+{
+	if (completed_in_ns(c))
+		report_put_duration(b, spread_bin_start(bin));
+	else
+		buf_fmt(b, "%" PRIu64, spread_bin_start(bin));
+}
+
+static void print_head(const struct stats *s, FILE *out)
+{
+	struct buf b = BUF_INIT;
+
+	completed_head(&s->c, s->nr_calls, &b);
+	buf_fmt(&b, "\n Units :: %s; Histogram :: ", completed_in_ns(&s->c) ? "us" : completed_unit(&s->c));
+	call_stats_put_bound(&s->c, s->first_bin, &b);
+	buf_str(&b, " to ");
+	call_stats_put_bound(&s->c, s->last_bin + 1, &b);
+	buf_str(&b, " in steps of 1, 2, 5");
+	if (!s->exact)
+		buf_fmt(&b, "; p50, p90, p99 of more than %d calls are within %.1f %%", SPREAD_FEW,
+			SPREAD_ERROR_PERCENT);
+	fprintf(out, "%s\n\n", b.data);
+	buf_release(&b);
+}
+
+static void print_table(struct stats *s, size_t nr, FILE *out)
+{
+	bool text = s->c.opts.format == FORMAT_TEXT;
+	struct sheet_column own[NR_CELLS];
+	struct sheet sheet;
+	size_t i;
+
+	if (text)
+		print_head(s, out);
+	call_stats_columns(&s->c, columns, NR_CELLS, own);
+	own[AT_HISTOGRAM].width = -(int)MAX(s->last_bin - s->first_bin + 3, 9u);
+	sheet_init(&sheet, s->c.opts.format, out);
+	sheet_columns(&sheet, own, NR_CELLS);
+	for (i = 0; i < nr; i++)
+		put_row(s, s->order[i], &sheet);
+	if (text && nr < s->nr_order)
+		fprintf(out, "... %zu more\n", s->nr_order - nr);
+}
+
+static void release(struct stats *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_rows; i++)
+		spread_release(&s->rows[i].elapsed);
+	free(s->rows);
+	free(s->order);
+	completed_release(&s->c);
+}
+
+static int print_all(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	static const struct completed_sink sink = { .left = on_left };
+	struct stats s = { .nr_rows = 0 };
+	int r = completed_init(&s.c, t, o, e);
+
+	if (!r)
+		r = completed_read(&s.c, t, &sink, &s, e);
+	if (!r) {
+		size_t nr;
+
+		make_order(&s);
+		nr = o->limit ? MIN(s.nr_order, (size_t)o->limit) : s.nr_order;
+		if (o->format == FORMAT_JSON)
+			print_json(&s, nr, out);
+		else
+			print_table(&s, nr, out);
+		r = !s.nr_order;
+	}
+	release(&s);
+	return r;
+}
+
+static int calls_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	return *o->argument ? slowest_print(t, o, out, e) : print_all(t, o, out, e);
+}
+
+const struct report report_calls = {
+	.name = "calls",
+	.help = "show how long the calls of each function took; of one function, the slowest and what was in them",
+	.argument = "function",
+	.argument_optional = true,
+	.formats = FORMATS_TABLE,
+	.check = completed_check,
+	.needs = "a call trace",
+	.print_trace = calls_print,
+};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* callstats.h - what calls.c and slowest.c, the two views of --calls, share. */
+#ifndef REPORT_CALLSTATS_H
+#define REPORT_CALLSTATS_H
+
+#include "base/spread.h"
+#include "report/completed.h"
+#include "report/sheet.h"
+
+struct call_stats {		/* calls of a function */
+	uint64_t n;
+	uint64_t nr_open;	/* of them, those whose beginning or end is not in the trace */
+	uint64_t self;		/* of all */
+	struct spread elapsed;	/* of the others */
+};
+
+void call_stats_add(struct call_stats *s, const struct completed_call *x);
+
+/* Members of the open object: n, total, self, mean, percentiles, max, open, and the histogram. */
+void call_stats_json(struct call_stats *x, struct json *j);
+/* Columns of ns are in us in text; those of other measures as they are. */
+void call_stats_columns(const struct completed *c, const struct sheet_column *from, size_t nr,
+			struct sheet_column *to);
+/* Where a bin of the histogram begins. */
+void call_stats_put_bound(const struct completed *c, unsigned int bin, struct buf *b);
+
+/* --calls=FUNCTION. */
+int slowest_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
+
+#endif

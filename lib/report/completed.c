@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/quote.h"
+#include "report/completed.h"
+#include "version.h"
+
+/* ---- the open calls of a tree ---- */
+
+static struct completed_call *innermost(struct completed_tree *t)
+{
+	return t->nr_open ? &t->open[t->nr_open - 1] : NULL;
+}
+
+static bool in_window(const struct completed *c, uint64_t time_ns)
+{
+	return time_ns >= c->window.reset_ns && window_has(&c->window, time_ns);
+}
+
+static void give(struct completed *c, const struct completed_call *x)
+{
+	if (c->sink->left)
+		c->sink->left(c->ctx, x);
+}
+
+static void enter(struct completed *c, struct completed_tree *t, const struct timeline_event *x,
+		  bool selected)
+{
+	struct completed_call *outer = innermost(t), call = {
+		.id = ++c->nr_entered, .parent = outer ? outer->id : 0, .start_ns = x->time_ns,
+		.consumer = calls_consumer(&c->calls, x->function), .tree = x->tree, .level = t->nr_open,
+		.selected = selected && in_window(c, x->time_ns),
+	};
+
+	if (outer)
+		outer->nr_inside++;
+	VEC_GROW(t->open, t->nr_open, t->alloc_open);
+	t->open[t->nr_open++] = call;
+	if (c->sink->entered)
+		c->sink->entered(c->ctx, &call);
+}
+
+static void close_innermost(struct completed *c, struct completed_tree *t, uint64_t time_ns, uint8_t how)
+{
+	struct completed_call x = t->open[--t->nr_open];
+
+	x.elapsed += x.self;
+	x.end_ns = time_ns;
+	x.how = how;
+	x.whole = how != CALL_ENTERED;
+	if (t->nr_open)
+		innermost(t)->elapsed += x.elapsed;
+	else
+		t->inside += x.elapsed;
+	give(c, &x);
+}
+
+/* It was open before the first event: all that the thread did so far was in it. */
+static void give_unseen(struct completed *c, struct completed_tree *t, const struct timeline_event *x,
+			uint32_t consumer, bool selected)
+{
+	const struct completed_call call = {
+		.start_ns = t->first_ns, .end_ns = x->time_ns, .self = t->outside,
+		.elapsed = t->outside + t->inside, .consumer = consumer, .tree = x->tree, .how = x->kind,
+		.selected = selected && in_window(c, MAX(c->window.reset_ns, (uint64_t)1) - 1),
+	};
+
+	t->inside = call.elapsed;
+	t->outside = 0;
+	give(c, &call);
+}
+
+static void leave(struct completed *c, struct completed_tree *t, const struct timeline_event *x,
+		  bool selected)
+{
+	uint32_t consumer = calls_consumer(&c->calls, x->function);
+	size_t at = t->nr_open;
+
+	while (at && t->open[at - 1].consumer != consumer)
+		at--;
+	while (t->nr_open > at)
+		close_innermost(c, t, x->time_ns, CALL_UNWOUND);
+	if (at)
+		close_innermost(c, t, x->time_ns, x->kind);
+	else
+		give_unseen(c, t, x, consumer, selected);
+}
+
+/* What was consumed since the tree's event before, in whatever is open. */
+static void charge(const struct completed *c, struct completed_tree *t, const struct timeline_event *x)
+{
+	uint64_t *to = t->nr_open ? &innermost(t)->self : &t->outside;
+	uint64_t delta = c->metric >= 0 ? x->delta[c->metric] : t->begun ? x->time_ns - t->last_ns : 0;
+
+	/* the tree's own rule for values that go back */
+	if (!(delta >> 63))
+		*to += delta;
+	if (!t->begun)
+		t->first_ns = x->time_ns;
+	t->last_ns = x->time_ns;
+	t->begun = true;
+}
+
+static int on_event(void *ctx, const struct timeline_event *x)
+{
+	struct completed *c = ctx;
+	struct completed_tree *t;
+	uint32_t nr = x->function;
+	bool selected = gen_select_shows(&c->select, x);
+
+	if (x->kind >= CALL_EVENT_NR) {
+		if (selected && c->sink->dispatch)
+			c->sink->dispatch(c->ctx, x);
+		return 0;
+	}
+	t = &c->trees[x->tree];
+	charge(c, t, x);
+	if (x->kind == CALL_ENTERED)
+		enter(c, t, x, selected);
+	else if (x->kind != CALL_UNWOUND)
+		leave(c, t, x, selected);
+	else
+		for (; nr && t->nr_open; nr--)
+			close_innermost(c, t, x->time_ns, CALL_UNWOUND);
+	return 0;
+}
+
+static bool needs(void *ctx, const struct timeline_event *x)
+{
+	const struct completed *c = ctx;
+
+	return gen_select_thread(&c->select, x) && (x->kind < CALL_EVENT_NR ? x->tree < c->calls.nr_trees
+						    : c->sink->dispatch != NULL);
+}
+
+int completed_read(struct completed *c, struct trace_reader *t, const struct completed_sink *sink, void *ctx,
+		   struct err *e)
+{
+	static const struct timeline_sink events = { .needs = needs, .event = on_event };
+	size_t i;
+	int r;
+
+	c->sink = sink;
+	c->ctx = ctx;
+	c->nr_entered = 0;
+	r = timeline_read(&c->timeline, t, &events, c, e);
+	for (i = 0; i < c->calls.nr_trees; i++) {
+		struct completed_tree *x = &c->trees[i];
+
+		while (x->nr_open)
+			close_innermost(c, x, x->last_ns, CALL_ENTERED);
+		free(x->open);
+		*x = (struct completed_tree){ .nr_open = 0 };
+	}
+	return r;
+}
+
+/* ---- before the first event ---- */
+
+int completed_check(const struct report_opts *o, struct err *e)
+{
+	if (o->profile->cpus && o->profile->cpus->nr_items)
+		return err_set(e, EINVAL, "--cpu: calls do not say on which CPU they were");
+	if (o->profile->metrics && o->profile->metrics->nr_items > 1)
+		return err_set(e, EINVAL, "--%s measures calls by one --metric", o->report->name);
+	return 0;
+}
+
+static int choose_measure(struct completed *c, const struct opt_list *metrics, struct err *e)
+{
+	const char *wanted = metrics && metrics->nr_items ? metrics->items[0] : "elapsed";
+	struct buf known = BUF_INIT;
+	unsigned int i;
+
+	c->metric = -1;
+	for (i = 0; i < c->columns.nr_metrics; i++) {
+		const char *name = model_str(&c->m, c->m.metrics[i].name);
+
+		buf_fmt(&known, ", %s", name);
+		if (!strcmp(name, wanted))
+			c->metric = i;
+	}
+	if (c->metric < 0 && strcmp(wanted, "elapsed") != 0)
+		err_set(e, EINVAL, "unknown metric '%s' (available: elapsed%s)", wanted,
+			known.len ? known.data : "");
+	buf_release(&known);
+	return c->metric < 0 && strcmp(wanted, "elapsed") != 0 ? -EINVAL : 0;
+}
+
+/* Calls of other times are followed, too: which are shown is asked of each when it is entered. */
+static const struct window always = { .to_ns = UINT64_MAX };
+
+static int prepare(struct completed *c, struct trace_reader *t, struct err *e)
+{
+	const struct profile_opts *po = c->opts.profile;
+	const struct columns_opts all = { .no_samples = true };
+	struct event_columns none;
+	int r;
+
+	if ((r = trace_read(t, &names_sink, &c->names, e)) ||
+	    (r = names_window(&c->names, po->from_ns, po->to_ns, &c->window, e)) ||
+	    (r = columns_of_calls(&c->columns, &none, &c->names, &all, e)) ||
+	    (r = choose_measure(c, po->metrics, e)) ||
+	    (r = timeline_init(&c->timeline, &c->calls, t, e)))
+		return r;
+	c->trees = xcalloc(c->calls.nr_trees + 1, sizeof(*c->trees));
+	return gen_select_init(&c->select, &c->calls, &always, &c->opts, e);
+}
+
+int completed_init(struct completed *c, struct trace_reader *t, const struct report_opts *o, struct err *e)
+{
+	struct resolve_opts names = o->profile->names;
+
+	names.lines = false;
+	*c = (struct completed){ .opts = *o };
+	c->opts.own = &c->all_kinds;
+	model_init(&c->m, 1, FLOW_CALLS);
+	names_init(&c->names, &c->m, &names);
+	calls_init(&c->calls, &c->names);
+	return prepare(c, t, e);
+}
+
+void completed_release(struct completed *c)
+{
+	gen_select_release(&c->select);
+	timeline_release(&c->timeline);
+	free(c->trees);
+	calls_release(&c->calls);
+	names_release(&c->names);
+	model_release(&c->m);
+}
+
+/* ---- what reports print of it ---- */
+
+uint32_t completed_thread(const struct completed *c, uint32_t tree)
+{
+	const struct timeline_event x = { .kind = CALL_ENTERED, .tree = tree };
+	const struct gen_thread *t = gen_select_thread(&c->select, &x);
+
+	return t ? t->thread : 0;
+}
+
+static const char *measure(const struct completed *c)
+{
+	return c->metric < 0 ? "elapsed" : model_str(&c->m, c->m.metrics[c->metric].name);
+}
+
+const char *completed_unit(const struct completed *c)
+{
+	return c->metric < 0 ? "ns" : model_str(&c->m, c->m.metrics[c->metric].unit);
+}
+
+bool completed_in_ns(const struct completed *c)
+{
+	return !strcmp(completed_unit(c), "ns");
+}
+
+const char *completed_name(const struct completed *c, uint32_t consumer)
+{
+	return consumer_name(&c->m.consumers, consumer);
+}
+
+void completed_head(const struct completed *c, uint64_t nr, struct buf *b)
+{
+	const char *command = names_label(&c->names, "command");
+
+	buf_fmt(b, "%" PRIu64 " calls (%" PRIu64 " events of %zu threads, %" PRIu64 " lost), by ", nr,
+		c->timeline.nr_calls, c->select.nr_trees, c->names.lost);
+	quote_add(b, measure(c));
+	buf_str(b, c->metric < 0 ? " time" : "");
+	buf_str(b, ", costs of counting included");
+	if (command) {
+		buf_str(b, "; ");
+		quote_add(b, command);
+	}
+}
+
+void completed_json(const struct completed *c, uint64_t nr, struct json *j)
+{
+	json_object(j, NULL);
+	json_object(j, "arcprof");
+	json_str(j, "version", ARCPROF_VERSION);
+	json_str(j, "report", c->opts.report->name);
+	json_end(j);
+	json_object(j, "source");
+	json_str(j, "command", names_label(&c->names, "command"));
+	json_str(j, "host", names_label(&c->names, "host"));
+	json_u64(j, "lost", c->names.lost);
+	json_u64(j, "events", c->timeline.nr_calls);
+	json_u64(j, "selected", nr);
+	json_str(j, "measure", measure(c));
+	json_str(j, "unit", completed_unit(c));
+	json_end(j);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * completed.h - the calls that the events of a call trace make, each when it ends: what --calls, --flow and
+ * --condu show. Bad nesting is repaired as in flow/events.h, so there are as many calls as in the tree that
+ * "report --replay" builds.
+ */
+#ifndef REPORT_COMPLETED_H
+#define REPORT_COMPLETED_H
+
+#include "model/columns.h"
+#include "report/gensel.h"
+
+struct completed_call {
+	uint64_t id;		/* in the order of entries, from 1, the same in each pass; 0: it had none */
+	uint64_t parent;	/* id of the call that it was made in; 0: of none that is known */
+	uint64_t start_ns;	/* when it was entered; without an entry that of the thread's first event */
+	uint64_t end_ns;	/* when it was left; without that the time of the thread's last event */
+	uint64_t self, elapsed;	/* of the measure: in it alone, and with what it called */
+	uint32_t consumer;	/* what was called */
+	uint32_t tree;		/* index in calls.trees */
+	uint32_t level;		/* how many calls it is in */
+	uint32_t nr_inside;	/* calls that it made itself */
+	uint8_t how;		/* enum call_event_kind; CALL_ENTERED: it was never left */
+	bool whole;		/* its entry and its end are in the trace: elapsed is known */
+	bool selected;		/* by its thread, the calls around it, and when it was entered */
+};
+
+struct completed_sink {
+	/* c is the call as far as it is known: all but its end and what it consumed. NULL: not wanted */
+	void (*entered)(void *ctx, const struct completed_call *c);
+	void (*left)(void *ctx, const struct completed_call *c);
+	/* A thread with calls lost or got a CPU.  NULL: not wanted. */
+	void (*dispatch)(void *ctx, const struct timeline_event *x);
+};
+
+struct completed_tree {
+	struct completed_call *open;	/* outermost first */
+	size_t nr_open, alloc_open;
+	bool begun;
+	uint64_t first_ns, last_ns;	/* of its events */
+	uint64_t outside;		/* of the measure, in no call */
+	uint64_t inside;		/* in calls that no call contained */
+};
+
+struct completed {
+	struct model m;
+	struct names names;
+	struct calls calls;
+	struct call_columns columns;
+	struct timeline timeline;
+	struct gen_opts all_kinds;
+	struct report_opts opts;	/* with those in place of the report's own */
+	struct gen_select select;
+	struct window window;
+	int metric;			/* what is measured: of the trace; -1: time */
+	struct completed_tree *trees;	/* [calls.nr_trees] */
+	uint64_t nr_entered;
+	const struct completed_sink *sink;
+	void *ctx;
+};
+
+/* For struct report: which options do not fit. */
+int completed_check(const struct report_opts *o, struct err *e);
+/*
+ * t is read for names and the number of events; o is borrowed. Release it also when this fails.
+ * -EINVAL: unknown metric. -ENODATA: no call trace.
+ */
+int completed_init(struct completed *c, struct trace_reader *t, const struct report_opts *o, struct err *e);
+/* One pass: all calls, those included that are not selected. */
+int completed_read(struct completed *c, struct trace_reader *t, const struct completed_sink *sink, void *ctx,
+		   struct err *e);
+void completed_release(struct completed *c);
+
+/* The thread of a call, in the model; 0: of none that is selected. */
+uint32_t completed_thread(const struct completed *c, uint32_t tree);
+bool completed_in_ns(const struct completed *c);	/* the measure */
+/* Borrowed until the next event is read. */
+const char *completed_unit(const struct completed *c);
+const char *completed_name(const struct completed *c, uint32_t consumer);
+/* "12 calls in 2 threads, 0 lost", then what is measured. */
+void completed_head(const struct completed *c, uint64_t nr, struct buf *b);
+/* The same in JSON: opens an object, and in it "arcprof" and "source". */
+void completed_json(const struct completed *c, uint64_t nr, struct json *j);
+
+#endif
