@@ -8,6 +8,7 @@
  *	# n calls|samples	what occurrences count
  *	# clock thread		events: each thread's values are its own (default: one clock for all)
  *	# levels		tree: the second form below
+ *	# nodes			tree: the third
  * Empty lines count for nothing.  Numbers are decimal, 0 to 2^64 - 1.
  *
  * Events:  VALUE... KIND NAME, separated by single blanks; the name is the rest of the line.
@@ -23,7 +24,10 @@
  * Tree:  PATH <TAB> N <TAB> BASE..., the path as in stacks, with \; \\ \t \n for these characters; or,
  * with "# levels", in preorder
  *	LEVEL <TAB> N <TAB> BASE... <TAB> NAME [<TAB> KIND <TAB> MODULE <TAB> DETAIL <TAB> KEY]
- * which holds a model exactly.
+ * which holds a model exactly; or, with "# nodes", in any order
+ *	PATH <TAB> PARENT <TAB> N <TAB> BASE... <TAB> NAME [<TAB> KIND <TAB> MODULE <TAB> DETAIL <TAB> KEY]
+ * as a database answers. PATH is any text that tells the node from the others, PARENT that of its parent:
+ * empty or 0 for a root. Rows of one node are added; \' is ' as ClickHouse writes it.
  *
  * All return 0, or -EINVAL with the number and the fault of the first bad line.  The model is
  * initialised by the call, also on failure, and finished.

@@ -9,21 +9,12 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "flow/input.h"
-#include "flow/text.h"
-
-struct parser {
-	struct text t;
-	struct model *m;
-	uint32_t *path;		/* levels: the open node of each level */
-	size_t nr_path, alloc_path;
-	struct buf name;
-};
+#include "flow/tree.h"
 
 /* What has a meaning in a path, beside what is escaped everywhere. */
 static const char also[] = "\\;";
 
-/* The next tab-separated field of the line at *p; NULL when there is none. */
-static const char *field(const char **p, const char *end, size_t *len)
+const char *tree_field(const char **p, const char *end, size_t *len)
 {
 	const char *s = *p, *tab;
 
@@ -36,10 +27,10 @@ static const char *field(const char **p, const char *end, size_t *len)
 	return s;
 }
 
-static bool number_field(const char **p, const char *end, uint64_t *v)
+static bool tree_number(const char **p, const char *end, uint64_t *v)
 {
 	size_t len;
-	const char *s = field(p, end, &len), *s_end;
+	const char *s = tree_field(p, end, &len), *s_end;
 
 	if (!s)
 		return false;
@@ -47,39 +38,63 @@ static bool number_field(const char **p, const char *end, uint64_t *v)
 	return text_u64(&s, s_end, v) && s == s_end;
 }
 
-static bool numbers(struct parser *x, const char **p, const char *end, uint64_t *n, uint64_t *base)
+bool tree_numbers(struct tree_parser *x, const char **p, const char *end, uint64_t *n, uint64_t *base)
 {
 	unsigned int i;
 
-	if (!number_field(p, end, n))
+	if (!tree_number(p, end, n))
 		return false;
 	for (i = 0; i < x->m->flow.nr_metrics; i++)
-		if (!number_field(p, end, &base[i]))
+		if (!tree_number(p, end, &base[i]))
 			return false;
 	return true;
 }
 
-static int text_field(struct parser *x, const char **p, const char *end, uint32_t *id, struct err *e)
+static int text_field(struct tree_parser *x, const char **p, const char *end, uint32_t *id, struct err *e)
 {
 	size_t len;
-	const char *s = field(p, end, &len);
+	const char *s = tree_field(p, end, &len);
 
 	buf_reset(&x->name);
-	if (!quote_undo(&x->name, s ? s : "", len, also))
+	if (!quote_undo(&x->name, s ? s : "", len, "\\;'"))
 		return text_bad(&x->t, e, "bad escape in a name");
 	*id = strtab_add(&x->m->consumers.names, x->name.data ? x->name.data : "", x->name.len);
 	return 0;
 }
 
-static int path_line(struct parser *x, const char *line, size_t len, struct err *e)
+int tree_consumer(struct tree_parser *x, const char *p, const char *end, uint32_t *id, struct err *e)
+{
+	struct consumer c = { 0 };
+	const char *s;
+	size_t len;
+	int r = text_field(x, &p, end, &c.name, e);
+
+	if (r)
+		return r;
+	if (p) {
+		s = tree_field(&p, end, &len);
+		c.kind = consumer_kind_parse(s, len);
+		if (c.kind == CONSUMER_NR)
+			return text_bad(&x->t, e, "unknown kind '%.*s'", (int)MIN(len, 40), s);
+	}
+	if ((p && (r = text_field(x, &p, end, &c.module, e))) ||
+	    (p && (r = text_field(x, &p, end, &c.detail, e))))
+		return r;
+	if (p && (!tree_number(&p, end, &c.key) || p))
+		return text_bad(&x->t, e, "the key is not a number");
+	*id = consumer_add(&x->m->consumers, &c);
+	return 0;
+}
+
+static int path_line(struct tree_parser *x, const char *line, size_t len, struct err *e)
 {
 	const char *p = line, *end = line + len, *s, *at, *s_end;
 	uint64_t n, base[FLOW_MAX_METRICS];
 	uint32_t node = FLOW_NONE;
 	size_t path_len;
 
-	s = field(&p, end, &path_len);
-	if (!path_len || !numbers(x, &p, end, &n, base) || p)
+	s = tree_field(&p, end, &path_len);
+	if (!path_len || !tree_numbers(x, &p, end, &n, base) || p)
 		return text_bad(&x->t, e, "want a path, n and %u number%s, with tabs between",
 				x->m->flow.nr_metrics, x->m->flow.nr_metrics == 1 ? "" : "s");
 	for (s_end = s + path_len;; s = at + 1) {
@@ -100,35 +115,22 @@ static int path_line(struct parser *x, const char *line, size_t len, struct err 
 	return 0;
 }
 
-static int level_line(struct parser *x, const char *line, size_t len, struct err *e)
+static int level_line(struct tree_parser *x, const char *line, size_t len, struct err *e)
 {
-	const char *p = line, *end = line + len, *s;
+	const char *p = line, *end = line + len;
 	uint64_t level, n, base[FLOW_MAX_METRICS];
-	struct consumer c = { 0 };
-	uint32_t node;
+	uint32_t node, consumer;
 	int r;
 
-	if (!number_field(&p, end, &level) || !numbers(x, &p, end, &n, base) || !p)
+	if (!tree_number(&p, end, &level) || !tree_numbers(x, &p, end, &n, base) || !p)
 		return text_bad(&x->t, e, "want level, n, %u number%s and a name, with tabs between",
 				x->m->flow.nr_metrics, x->m->flow.nr_metrics == 1 ? "" : "s");
 	if (level > x->nr_path)
 		return text_bad(&x->t, e, "level %" PRIu64 " does not follow level %zu", level,
 				x->nr_path - 1);
-	if ((r = text_field(x, &p, end, &c.name, e)))
+	if ((r = tree_consumer(x, p, end, &consumer, e)))
 		return r;
-	if (p) {
-		s = field(&p, end, &len);
-		c.kind = consumer_kind_parse(s, len);
-		if (c.kind == CONSUMER_NR)
-			return text_bad(&x->t, e, "unknown kind '%.*s'", (int)MIN(len, 40), s);
-	}
-	if ((p && (r = text_field(x, &p, end, &c.module, e))) ||
-	    (p && (r = text_field(x, &p, end, &c.detail, e))))
-		return r;
-	if (p && (!number_field(&p, end, &c.key) || p))
-		return text_bad(&x->t, e, "the key is not a number");
-	node = flow_child(&x->m->flow, level ? x->path[level - 1] : FLOW_NONE,
-			  consumer_add(&x->m->consumers, &c));
+	node = flow_child(&x->m->flow, level ? x->path[level - 1] : FLOW_NONE, consumer);
 	flow_add(&x->m->flow, node, n, base);
 	x->nr_path = level;
 	VEC_GROW(x->path, x->nr_path, x->alloc_path);
@@ -149,7 +151,7 @@ static unsigned int count_metrics(const struct text *t)
 	line = text_line(&ahead, &len);
 	for (i = 0; line && i < len; i++)
 		tabs += line[i] == '\t';
-	return t->levels || tabs < 2 ? 1 : MIN(tabs - 1, (unsigned int)FLOW_MAX_METRICS);
+	return t->levels || t->nodes || tabs < 2 ? 1 : MIN(tabs - 1, (unsigned int)FLOW_MAX_METRICS);
 }
 
 /* The metric that is the n of metric i's source; 0: n is; the number of metrics: it is not there. */
@@ -193,7 +195,7 @@ static int set_sources(struct model *m, const struct text *t, struct err *e)
 
 int input_tree(struct model *m, const char *data, size_t len, struct err *e)
 {
-	struct parser x = { .m = m };
+	struct tree_parser x = { .m = m };
 	const char *line;
 	int r;
 
@@ -203,6 +205,8 @@ int input_tree(struct model *m, const char *data, size_t len, struct err *e)
 	text_name_metrics(&x.t, m, "metric", "units");
 	if (!r && x.t.nr_metrics)
 		r = set_sources(m, &x.t, e);
+	if (!r && x.t.nodes)
+		r = tree_nodes(&x, e);
 	while (!r && (line = text_line(&x.t, &len))) {
 		if (len && *line != '#')
 			r = x.t.levels ? level_line(&x, line, len, e) : path_line(&x, line, len, e);

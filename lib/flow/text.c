@@ -108,6 +108,8 @@ static int directive(struct text *t, const char *p, const char *end, struct err 
 		t->own_clock = true;
 	} else if (is(w, len, "levels") && !arg_len) {
 		t->levels = true;
+	} else if (is(w, len, "nodes") && !arg_len) {
+		t->nodes = true;
 	}
 	return 0;
 }

@@ -16,7 +16,7 @@ struct text {
 		size_t name_len, unit_len, counter_len;
 	} metrics[FLOW_MAX_METRICS];
 	unsigned int nr_metrics;
-	bool n_given, levels, own_clock;
+	bool n_given, levels, nodes, own_clock;
 	enum flow_n n_means;
 };
 

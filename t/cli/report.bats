@@ -377,6 +377,10 @@ for r in csv.reader(sys.stdin):
 	fails tree 'a\\x\t1\t2\n' "line 1: bad escape in a name"
 	fails tree '# levels\n0\t1\t2\ta\n2\t1\t2\tb\n' "line 3: level 2 does not follow level 0"
 	fails tree '# levels\n0\t1\t2\ta\tgreen\n' "line 2: unknown kind 'green'"
+	fails tree '# nodes\n7\t0\t2\ta\n' "line 2: want path, parent, n, 1 number and a name, with tabs between"
+	fails tree '# nodes\n7\t8\t1\t2\ta\n' "line 2: the parent '8' has no row"
+	fails tree '# nodes\n7\t8\t1\t2\ta\n8\t7\t1\t2\ta\n' "line 3: the parent '7' is below this node itself"
+	fails tree '# nodes\n7\t0\t1\t2\ta\n7\t0\t1\t2\tb\n' "line 3: path '7' has another parent or name than in line 2"
 }
 
 @test "report: events that do not nest are repaired, and the repairs shown" {

@@ -622,3 +622,42 @@ TEST(map_and_filter_keep_what_they_say)
 	flow_release(&out);
 	flow_release(&f);
 }
+
+/* As a database answers: in any order, several rows of one node, and escapes of its own. */
+TEST(nodes_in_any_order_are_a_tree)
+{
+	static const char rows[] =
+		"# nodes\n# n calls\n# metric metric units\n"
+		"30\t20\t1\t4\tit\\'s\tjava\t\t\t0\n"
+		"20\t10\t1\t3\tB\n"
+		"-7\t\t5\t6\tC\tnative\tlibc.so\n"
+		"20\t10\t2\t1\tB\n"
+		"10\t0\t1\t2\tA\n";
+	struct model m;
+	struct err e;
+
+	CHECK(!input_tree(&m, rows, strlen(rows), &e));
+	check_model(&m, HEAD "0\t1\t2\tA\n1\t3\t4\tB\n2\t1\t4\tit's\tjava\t\t\t0\n"
+			     "0\t5\t6\tC\tnative\tlibc.so\t\t0\n");
+}
+
+/* However deep, and whatever comes first: nothing recurses. */
+TEST(nodes_may_be_a_chain_with_its_end_first)
+{
+	char *text = NULL;
+	struct model m;
+	struct err e;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	int i;
+
+	fputs("# nodes\n", out);
+	for (i = 200000; i; i--)
+		fprintf(out, "%d\t%d\t1\t1\tf\n", i, i - 1);
+	fclose(out);
+	CHECK(!input_tree(&m, text, len, &e));
+	CHECK_U64(m.flow.nr_nodes, 200001);
+	CHECK_U64(m.flow.rl[200000], 200000);
+	free(text);
+	model_release(&m);
+}
