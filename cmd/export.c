@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* export.c - "arcprof export": traces as tables for a database, and what it needs to read them. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/gzip.h"
+#include "base/io.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/term.h"
+#include "cmd.h"
+#include "fleet/id.h"
+#include "fleet/sql.h"
+#include "fleet/table.h"
+#include "input.h"
+#include "model/profile.h"
+#include "output.h"
+
+struct export_opts {
+	const char *table, *names;
+	struct opt_list metrics;
+	const char *schema, *queries;
+	bool by_pid, by_tid, digits, calibrate;
+};
+
+#define O struct export_opts
+static const struct opt export_table[] = {
+	OPT_STR(0, "table", O, table, "dir", NULL, "write the tables nodes.tsv.gz and names.tsv.gz into <dir>; a file or -: the nodes"),
+	OPT_STR(0, "names", O, names, "file", NULL, "write the table of names to <file>"),
+	OPT_LIST(0, "metric", O, metrics, "name", "only these metrics"),
+	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, calibrate, bool), .def = "true",
+	  .help = "subtract what counting the calls cost" },
+	OPT_GROUP("What is the same in a trace"),
+	OPT_FLAG(0, "by-pid", O, by_pid, "keep processes of the same name apart"),
+	OPT_FLAG(0, "by-tid", O, by_tid, "keep threads of the same name apart"),
+	OPT_FLAG(0, "merge-numbers", O, digits, "merge threads whose names differ in numbers alone"),
+	OPT_GROUP("For the database"),
+	OPT_STR(0, "schema", O, schema, "engine", NULL, "print the tables for clickhouse or duckdb"),
+	OPT_STR(0, "queries", O, queries, "engine", NULL, "print the views for clickhouse or duckdb"),
+	OPT_END
+};
+#undef O
+
+/* The number of a recording: of the bytes of its file, wherever it lies. */
+static int trace_number(const char *path, int64_t *id, struct err *e)
+{
+	struct io_map m;
+	int r = io_map(path, &m, e);
+
+	if (r)
+		return r;
+	*id = fleet_trace(m.data, m.len);
+	io_unmap(&m);
+	return 0;
+}
+
+/* Adds one trace; 0, 1 if it was damaged, or -errno. */
+static int add_trace(struct fleet_table *t, const struct export_opts *o, const char *path, struct err *e)
+{
+	const struct profile_opts po = { .metrics = &o->metrics, .calibrate = o->calibrate,
+					 .all_events = true };
+	struct fleet_recording rec = { 0 };
+	struct trace_reader *reader;
+	struct origin origin = { 0 };
+	struct names names;
+	struct model m;
+	int r = input_open_any(&reader, path, e);
+
+	if (r)
+		return r;
+	r = profile_read(&names, &m, &origin, reader, &po, e);
+	rec.start_s = origin.start_ns / 1000000000;
+	rec.host = origin.host;
+	if (!r)
+		r = trace_number(path, &rec.id, e);
+	if (!r)
+		r = fleet_table_add(t, &rec, &m, e);
+	r = r ? err_wrap(e, "%s", path) : warn_of_damage(path, trace_reader_damage(reader));
+	names_release(&names);
+	model_release(&m);
+	trace_reader_close(reader);
+	return r;
+}
+
+/* What the nodes of all traces go to, on standard output. */
+static int put_nodes(struct fleet_table *t, const struct export_opts *o, int nr, char **paths, struct err *e)
+{
+	const struct same_opts same = { .pids = o->by_pid, .tids = o->by_tid, .thread_digits = o->digits };
+	FILE *out = gzip_open(stdout, e);
+	int i, r = 0, status = 0;
+
+	if (!out)
+		return -e->code;
+	fleet_table_init(t, out, &same);
+	for (i = 0; i < nr && r >= 0; i++) {
+		r = add_trace(t, o, paths[i], e);
+		status |= r;
+	}
+	fclose(out);
+	return r < 0 ? r : status;
+}
+
+static int put_names(const struct fleet_table *t, const char *path, struct err *e)
+{
+	struct output file;
+	FILE *out;
+	int r = output_begin(&file, path, e);
+
+	if (r)
+		return r;
+	out = gzip_open(stdout, e);
+	if (!out) {
+		output_abandon(&file);
+		return -e->code;
+	}
+	fleet_table_names(t, out);
+	fclose(out);
+	return output_end(&file, e);
+}
+
+static void say(const struct fleet_table *t, int nr, const char *where)
+{
+	log_info("%d recording%s, %" PRIu64 " rows of nodes, %zu functions; wrote %s", nr, nr == 1 ? "" : "s",
+		 t->nr_rows, t->nr_names, where);
+	if (t->nr_collisions)
+		log_warn("%" PRIu64 " contexts or functions had the number of another one, and got the next",
+			 t->nr_collisions);
+}
+
+/* Nodes to a file, or with NULL to standard output; then names. Returns the exit status. */
+static int write_tables(const struct export_opts *o, const char *nodes, const char *names, int nr,
+			char **paths)
+{
+	struct fleet_table t = { 0 };
+	struct output file;
+	struct err e = { 0 };
+	int status;
+
+	if (nodes && output_begin(&file, nodes, &e))
+		return log_err(&e);
+	status = put_nodes(&t, o, nr, paths, &e);
+	if (nodes && status < 0)
+		output_abandon(&file);
+	else if (nodes && output_end(&file, &e))
+		status = -e.code;
+	if (status >= 0 && names && put_names(&t, names, &e))
+		status = -e.code;
+	if (status < 0)
+		status = log_err(&e);
+	else
+		say(&t, nr, nodes ? o->table : "the nodes to standard output");
+	fleet_table_release(&t);
+	return status;
+}
+
+/* "x.gz" and what is there and no folder are files; a folder may be new. */
+static bool is_folder(const char *path)
+{
+	size_t len = strlen(path);
+	struct stat st;
+
+	if (!stat(path, &st))
+		return S_ISDIR(st.st_mode);
+	return len < 3 || strcmp(path + len - 3, ".gz") != 0;
+}
+
+static int write_folder(const struct export_opts *o, int nr, char **paths)
+{
+	char *nodes = xasprintf("%s/nodes.tsv.gz", o->table);
+	char *names = o->names ? xstrdup(o->names) : xasprintf("%s/names.tsv.gz", o->table);
+	struct err e;
+	int status;
+
+	if (mkdir(o->table, 0777) && errno != EEXIST) {
+		err_errno(&e, "%s", o->table);
+		status = log_err(&e);
+	} else {
+		status = write_tables(o, nodes, names, nr, paths);
+	}
+	free(nodes);
+	free(names);
+	return status;
+}
+
+static int print_sql(const char *engine, void (*print)(enum sql_engine, FILE *))
+{
+	enum sql_engine which = sql_engine_parse(engine);
+
+	if (which == SQL_NR_ENGINES) {
+		log_error("'%s' is no engine that arcprof knows: clickhouse, duckdb", engine);
+		return EXIT_USAGE;
+	}
+	print(which, stdout);
+	return 0;
+}
+
+static int export_run(void *opts, int nr_operands, char **operands)
+{
+	const struct export_opts *o = opts;
+
+	if (!!o->table + !!o->schema + !!o->queries != 1) {
+		log_error("one of --table, --schema and --queries is needed");
+		return EXIT_USAGE;
+	}
+	if (o->schema || o->queries) {
+		if (nr_operands || o->names) {
+			log_error("--%s prints the same for all traces", o->schema ? "schema" : "queries");
+			return EXIT_USAGE;
+		}
+		return print_sql(o->schema ? o->schema : o->queries, o->schema ? sql_schema : sql_queries);
+	}
+	if (!nr_operands) {
+		log_error("no traces to export");
+		log_hint("arcprof export --table tables/ arcprof.data");
+		return EXIT_USAGE;
+	}
+	if (strcmp(o->table, "-") != 0)
+		return is_folder(o->table) ? write_folder(o, nr_operands, operands) :
+					     write_tables(o, o->table, o->names, nr_operands, operands);
+	if (term_is_tty()) {
+		log_error("standard output is a terminal, and compressed tables are nothing to read");
+		return 1;
+	}
+	return write_tables(o, NULL, o->names, nr_operands, operands);
+}
+
+const struct command cmd_export = {
+	.name = "export",
+	.summary = "write traces as tables for a database, and its schema and queries",
+	.operands = "<file>...",
+	.opts = export_table,
+	.opts_size = sizeof(struct export_opts),
+	.run = export_run,
+};

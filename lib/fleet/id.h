@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * id.h - what functions and contexts are called in tables: 64-bit numbers that every arcprof gives them,
+ * on every machine.  Documentation/technical/fleet.adoc defines them and has test vectors; they never
+ * change.
+ *
+ * They are SipHash-2-4 with the key 0, as signed numbers, because not every engine has others. 0 is none.
+ */
+#ifndef FLEET_ID_H
+#define FLEET_ID_H
+
+#include "base/buf.h"
+
+/* The name of the function, of kind mark, that stands for what threads and processes consumed themselves. */
+#define FLEET_OWN "[thread]"
+
+/* Of a function, by what same_identify() (model/same.h) says of it, made of fleet_text(). */
+int64_t fleet_func(const char *kind, const char *module, const char *name, const char *detail);
+/* Of a context: the path of its parent, 0 for one whose parent is a thread, and its function. */
+int64_t fleet_path(int64_t parent, int64_t func);
+/* Of a recording: any bytes. */
+int64_t fleet_trace(const void *data, size_t len);
+
+/*
+ * Replaces *b by s as tables have it: in place of control characters, backslashes and what is not UTF-8
+ * stands '?', so that no engine needs escapes.
+ */
+void fleet_text(struct buf *b, const char *s);
+
+#endif

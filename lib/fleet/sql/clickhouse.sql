@@ -1,0 +1,33 @@
+-- The tables of "arcprof export --table", for ClickHouse 18.16 and later.
+-- Low cardinality: on servers before 19, SET allow_experimental_low_cardinality_type = 1 first.
+CREATE TABLE IF NOT EXISTS nodes (
+ t UInt32, trace Int64,
+ service LowCardinality(String), version LowCardinality(String), host LowCardinality(String),
+ process LowCardinality(String), thread LowCardinality(String), labels LowCardinality(String),
+ pid UInt32, tid UInt32,
+ source LowCardinality(String), metric LowCardinality(String), unit LowCardinality(String),
+ path Int64, parent Int64, func Int64, pfunc Int64, depth UInt32, rl UInt32, prl UInt32,
+ n Int64, base Int64, cum Int64
+) ENGINE = MergeTree PARTITION BY toMonday(toDateTime(t)) ORDER BY (service, metric, path, t, trace, tid);
+
+CREATE TABLE IF NOT EXISTS names (
+ func Int64, kind LowCardinality(String), name String, module String, detail String
+) ENGINE = ReplacingMergeTree ORDER BY (func, kind, name, module, detail);
+
+-- The same per day and version, for questions over months: as nodes, without host, trace, pid and tid.
+CREATE TABLE IF NOT EXISTS sums (
+ day UInt32, service LowCardinality(String), version LowCardinality(String),
+ process LowCardinality(String), thread LowCardinality(String), labels LowCardinality(String),
+ source LowCardinality(String), metric LowCardinality(String), unit LowCardinality(String),
+ path Int64, parent Int64, func Int64, pfunc Int64, depth UInt32, rl UInt32, prl UInt32,
+ n Int64, base Int64, cum Int64
+) ENGINE = SummingMergeTree((n, base, cum))
+ ORDER BY (service, metric, path, version, day, process, thread, labels, source, unit, parent, func, pfunc,
+  depth, rl, prl);
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS sums_of_nodes TO sums AS
+SELECT intDiv(t, 86400) AS day, service, version, process, thread, labels, source, metric, unit, path, parent,
+ func, pfunc, depth, rl, prl, sum(n) AS n, sum(base) AS base, sum(cum) AS cum
+FROM nodes
+GROUP BY day, service, version, process, thread, labels, source, metric, unit, path, parent, func, pfunc, depth,
+ rl, prl;

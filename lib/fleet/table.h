@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * table.h - models of recordings as two tables for a database: a row for each node and metric, and one for
+ * each function.  Documentation/arcprof-export.adoc lists the columns.
+ *
+ * Contexts of all recordings that are the same (model/same.h) have the same path, so that trees are merged
+ * by adding up rows of equal path.
+ *
+ *	fleet_table_init(&t, nodes, &same);
+ *	fleet_table_add(&t, &recording, &m, &e);	for each
+ *	fleet_table_names(&t, names);
+ *	fleet_table_release(&t);
+ */
+#ifndef FLEET_TABLE_H
+#define FLEET_TABLE_H
+
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "model/same.h"
+
+/* Strings are borrowed for the call; NULL is none. */
+struct fleet_recording {
+	int64_t id;
+	uint64_t start_s;		/* since 1970; 0: not known */
+	const char *host;
+};
+
+struct fleet_table {
+	FILE *out;
+	struct same_opts same;
+	uint64_t nr_rows;
+	uint64_t nr_collisions;		/* of paths and functions that had the number of another one */
+	struct strtab texts;		/* "kind TAB name TAB module TAB detail" */
+	struct map func_text;		/* func -> strtab id */
+	struct map path_at;		/* path -> index in paths */
+	struct fleet_path_key {
+		int64_t parent, func;
+	} *paths;
+	size_t nr_paths, alloc_paths;
+	struct fleet_name {
+		int64_t func;
+		uint32_t text;
+	} *names;
+	size_t nr_names, alloc_names;
+};
+
+/* Nodes go to out, which is the caller's to check and to close. */
+void fleet_table_init(struct fleet_table *t, FILE *out, const struct same_opts *same);
+void fleet_table_release(struct fleet_table *t);
+
+/* A finished model. -ERANGE: a value needs 64 bits. */
+int fleet_table_add(struct fleet_table *t, const struct fleet_recording *r, const struct model *m,
+		    struct err *e);
+/* The functions of all that was added. */
+void fleet_table_names(const struct fleet_table *t, FILE *out);
+
+#endif

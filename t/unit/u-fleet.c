@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* u-fleet.c - numbers of functions and contexts, and the rows of tables. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/siphash.h"
+#include "fleet/id.h"
+#include "fleet/sql.h"
+#include "fleet/table.h"
+#include "flow/input.h"
+#include "unit.h"
+
+/* From the paper, appendix A; the second is ClickHouse's sipHash64(''). */
+TEST(siphash_is_that_of_its_authors)
+{
+	static const uint64_t key[2] = { 0x0706050403020100ull, 0x0f0e0d0c0b0a0908ull }, none[2];
+	uint8_t bytes[15];
+	size_t i;
+
+	for (i = 0; i < sizeof(bytes); i++)
+		bytes[i] = i;
+	CHECK_U64(siphash(bytes, sizeof(bytes), key), 0xa129ca6149be45e5ull);
+	CHECK_U64(siphash("", 0, none), 2202906307356721367ull);
+}
+
+/* They are in Documentation/technical/fleet.adoc, and databases are full of them: they never change. */
+TEST(fleet_numbers_of_functions_and_contexts_never_change)
+{
+	int64_t main = fleet_func("java", "", "demo.Demo.main", "");
+	int64_t entry = fleet_func("native", "libjvm.so", "thread_native_entry(Thread*)", "");
+
+	CHECK(main == -7577601337822145185);
+	CHECK(entry == 814435159623919807);
+	CHECK(fleet_func("mark", "", FLEET_OWN, "") == -6495312882289776552);
+	CHECK(fleet_path(0, entry) == 3421274423879602794);
+	CHECK(fleet_path(fleet_path(0, entry), main) == -2634238495438163270);
+}
+
+TEST(fleet_text_needs_no_escapes_anywhere)
+{
+	struct buf b = BUF_INIT;
+
+	fleet_text(&b, "a\tb\nc\\d \xff \xc3\xa4 \x7f'\"");
+	CHECK_STR(b.data, "a?b?c?d ? \xc3\xa4 ?'\"");
+	fleet_text(&b, "");
+	CHECK_STR(b.data, "");
+	buf_release(&b);
+}
+
+static int add_text(struct fleet_table *t, const char *text, struct err *e)
+{
+	const struct fleet_recording r = { .id = 7, .start_s = 100, .host = "h" };
+	struct model m;
+	int ret;
+
+	CHECK(!input_tree(&m, text, strlen(text), e));
+	ret = fleet_table_add(t, &r, &m, e);
+	model_release(&m);
+	return ret;
+}
+
+static char *table_of(const char *text, const struct same_opts *same, char **names)
+{
+	struct fleet_table t;
+	struct err e = { 0 };
+	char *nodes = NULL;
+	size_t len;
+	FILE *out = open_memstream(&nodes, &len);
+
+	fleet_table_init(&t, out, same);
+	CHECK(!add_text(&t, text, &e));
+	fclose(out);
+	CHECK_U64(t.nr_collisions, 0);
+	out = open_memstream(names, &len);
+	fleet_table_names(&t, out);
+	fclose(out);
+	fleet_table_release(&t);
+	return nodes;
+}
+
+/* The columns of each row from one on, with blanks between. */
+static const char *columns_from(const char *line, int column, char *to, size_t size)
+{
+	size_t len;
+
+	while (--column)
+		line += strcspn(line, "\t\n") + 1;
+	len = strcspn(line, "\n");
+	CHECK(len < size);
+	memcpy(to, line, len);
+	to[len] = '\0';
+	for (; *to; to++)
+		*to = *to == '\t' ? ' ' : *to;
+	return line + len + 1;
+}
+
+/* f calls itself through g; the thread has a value of its own; h has none and no row. */
+static const char recursive[] =
+	"# levels\n# n samples\n# metric cpu ns\n"
+	"0\t0\t0\tjava\tprocess\t\tservice=shop,version=2\t47244640256\n"
+	"1\t1\t5\tmain\tthread\t\t\t47244640267\n"
+	"2\t1\t10\tf\tjava-compiled\t\t\t0\n"
+	"3\t2\t20\tg\tnative\t/lib/libg.so.1\t\t0\n"
+	"4\t3\t30\tf\tjava-inlined\t\t\t0\n"
+	"3\t0\t0\th\tjava\t\t\t0\n";
+
+TEST(fleet_rows_have_what_xprof_and_stanzas_need)
+{
+	static const struct same_opts same;
+	char *names, *nodes = table_of(recursive, &same, &names), row[400];
+	const char *p = strchr(nodes, '\n') + 1;
+
+	p = columns_from(p, 1, row, sizeof(row));
+	CHECK_STR(row, "100 7 shop 2 h java main service=shop,version=2 11 11 cpu cpu ns 1683774526561908935 0 "
+		       "-6495312882289776552 0 1 1 0 1 5 5");
+	p = columns_from(p, 18, row, sizeof(row));
+	CHECK_STR(row, "1 1 0 1 10 60");
+	p = columns_from(p, 18, row, sizeof(row));
+	CHECK_STR(row, "2 1 1 2 20 50");
+	p = columns_from(p, 18, row, sizeof(row));
+	CHECK_STR(row, "3 2 1 3 30 30");
+	CHECK_STR(p, "");
+	CHECK(strstr(names, "\tjava\tf\t\t\n"));
+	CHECK(strstr(names, "\tnative\tg\tlibg.so\t\n"));
+	free(nodes);
+	free(names);
+}
+
+TEST(fleet_calls_without_metrics_have_rows_of_n)
+{
+	static const struct same_opts same;
+	char *names, *nodes = table_of("# levels\n# n calls\n# metric cpu ns s\n# metric s samples\n"
+				       "0\t2\t0\t0\ta\n1\t3\t7\t1\tb\n", &same, &names), row[200];
+	const char *p = strchr(nodes, '\n') + 1;
+
+	p = columns_from(p, 11, row, sizeof(row));
+	CHECK(!strncmp(row, "cpu cpu ns", 10) && !strcmp(strstr(row, " 0 1 1 0 ") + 9, "0 0 7"));
+	p = columns_from(p, 21, row, sizeof(row));
+	CHECK_STR(row, "1 7 7");
+	columns_from(p, 11, row, sizeof(row));
+	CHECK(!strncmp(row, "calls calls calls ", 18));
+	p = columns_from(p, 21, row, sizeof(row));
+	CHECK_STR(row, "2 2 5");
+	p = columns_from(p, 21, row, sizeof(row));
+	CHECK_STR(row, "3 3 3");
+	CHECK_STR(p, "");
+	free(nodes);
+	free(names);
+}
+
+TEST(fleet_values_beyond_an_engine_are_refused)
+{
+	static const struct same_opts same;
+	struct fleet_table t;
+	struct err e = { 0 };
+	FILE *out = fopen("/dev/null", "w");
+
+	fleet_table_init(&t, out, &same);
+	CHECK(add_text(&t, "# levels\n# n samples\n# metric cpu ns\n0\t1\t9223372036854775808\ta\n", &e) ==
+	      -ERANGE);
+	CHECK(strstr(e.msg, "cpu"));
+	fleet_table_release(&t);
+	fclose(out);
+}
+
+TEST(fleet_views_have_the_parameters_of_the_engine)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	sql_queries(SQL_DUCKDB, out);
+	fclose(out);
+	CHECK(strstr(text, "MACRO xprof(of_metric, of_service := '%', of_version := '%') AS TABLE\n"));
+	CHECK(strstr(text, "MACRO collisions() AS TABLE\n"));
+	CHECK(strstr(text, "metric = of_metric AND"));
+	CHECK(!strchr(text, '{') && !strstr(text, "--@"));
+	free(text);
+	out = open_memstream(&text, &len);
+	sql_queries(SQL_CLICKHOUSE, out);
+	fclose(out);
+	CHECK(strstr(text, "CREATE VIEW xprof AS\n"));
+	CHECK(strstr(text, "metric = {of_metric:String} AND"));
+	free(text);
+	CHECK(sql_engine_parse("sqlite") == SQL_NR_ENGINES);
+}
