@@ -20,16 +20,21 @@ java_workloads() {
 }
 
 # use_jdk <home>: sets JAVA_HOME, PATH, JDK (17, 25, ...) and CLASSES with all of t/workloads.
+# Two suites may run at a time, and one of them compiles.
 use_jdk() {
 	export JAVA_HOME=$1
 	PATH=$1/bin:$ORIGINAL_PATH
 	JDK=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release")
 	CLASSES=$BUILD/t/java/$JDK
+	mkdir -p "$CLASSES"
+	(flock 9 && compile_workloads) 9>"$CLASSES/.lock"
+}
+
+compile_workloads() {
 	local source stamp=$CLASSES/.stamp
 	for source in "$TOP"/t/workloads/*.java; do
 		if ! [ -e "$stamp" ] || [ "$source" -nt "$stamp" ]; then
-			mkdir -p "$CLASSES"
-			java_workloads | xargs "$1/bin/javac" -nowarn -d "$CLASSES" >&2 || return 1
+			java_workloads | xargs "$JAVA_HOME/bin/javac" -nowarn -d "$CLASSES" >&2 || return 1
 			touch "$stamp"
 			break
 		fi

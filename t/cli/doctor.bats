@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=stored
 load ../lib
 
 @test "doctor: it succeeds, says what it found on stdout, and nothing on stderr" {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=stored
 load ../lib
 
 @test "exit status: no command at all is a usage error with the help on stderr" {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Formats of other programs: totals and functions are those of the report of the same trace.
+# bats file_tags=stored
 load ../lib
 
 DATA=$TOP/t/data

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Heap dumps of real JVMs against what they say of themselves, and against planted objects.
+# bats file_tags=stored
 load ../lib
 load ../java
 

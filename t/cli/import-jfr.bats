@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Recordings of Java Flight Recorder: what the JDK's own reader says of them.
+# bats file_tags=stored
 load ../lib
 
 MIXED=$TOP/t/data/mixed/trace

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # arcprof-json(7) against what the commands print.
+# bats file_tags=stored
 load ../lib
 
 page=$TOP/Documentation/arcprof-json.adoc

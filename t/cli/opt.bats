@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=stored
 load ../lib
 
 @test "options: the tables of all commands are consistent" {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The page for a browser: its program by unit tests, its numbers against the reports', and a real browser.
+# bats file_tags=stored
 load ../lib
 
 setup_file() {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The Python module, which reads traces itself, and its class that asks arcprof: against reports and the tables.
+# bats file_tags=stored
 load ../lib
 
 events=$TOP/t/data/events/trace

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The command query: the questions of its manual page, its numbers against those of reports, its bounds.
+# bats file_tags=stored
 load ../lib
 
 page=$TOP/Documentation/arcprof-query.adoc

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The library that reads traces, as a program has it that is built with an installed arcprof.
+# bats file_tags=stored
 load ../lib
 
 setup_file() {

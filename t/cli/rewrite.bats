@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Probes in class files: what is rewritten verifies, runs, and counts what it must (t/rewrite).
+# bats file_tags=stored
 load ../lib
 . "$BATS_TEST_DIRNAME/../rewrite/lib.bash"
 

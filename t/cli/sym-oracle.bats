@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # lib/sym and lib/unwind against tools and libraries that are not ours, on real files.
+# bats file_tags=stored
 
 setup_file() {
 	cd "$BATS_TEST_DIRNAME/../.."

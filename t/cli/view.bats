@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The command view, and where --output writes; page.bats has the page itself.
+# bats file_tags=stored
 load ../lib
 
 minimal=t/data/minimal/trace
