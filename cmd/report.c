@@ -665,7 +665,10 @@ int report_show(const struct report_request *q, const struct report *r, const vo
 	return abs(status);
 }
 
-/* Metrics that the report's argument names are wanted, whatever the default is; n always is there. */
+/*
+ * Metrics that the report's argument names are wanted, whatever the default is; n always is there. Only of
+ * the event wall it is known which of it is waiting.
+ */
 static int add_metrics(struct report_request *q, const struct report *r)
 {
 	struct opt_list named = { 0 };
@@ -683,6 +686,8 @@ static int add_metrics(struct report_request *q, const struct report *r)
 		free(named.items[i]);
 	}
 	free(named.items);
+	if (!status && q->off_cpu && !q->metrics.nr_items && opt_list_add(&q->metrics, "wall", &e))
+		status = log_err(&e);
 	return status;
 }
 

@@ -246,6 +246,8 @@ static int add_events(struct sampling *s, const struct opt_list *names, struct e
 			s->c.jvm_events |= jvmevents_named(b.data);
 		else if (source_is_named(b.data))
 			r = add_source(s, b.data, e);
+		else if (!strcmp(b.data, "cpu"))
+			pmu_event_default(&s->events[s->c.ev.nr_events++]);
 		else
 			r = pmu_event_parse(b.data, &s->events[s->c.ev.nr_events++], e);
 	}

@@ -286,7 +286,7 @@ int pmu_event_parse(const char *name, struct pmu_event *ev, struct err *e)
 			r = parse_tracepoint(bare, ev, e);
 		else {
 			r = err_set(e, EINVAL, "unknown event '%s'", name);
-			err_hint(e, "cpu-clock, cycles, instructions, rHEX, PMU/term/, group:tracepoint; see arcprof-record(1)");
+			err_hint(e, "cpu, wall, lock, alloc, jvm, cycles, rHEX, PMU/term/, group:tracepoint, ...; see arcprof-record(1)");
 		}
 	}
 	ev->unit = ev->clock ? "ns" : "events";

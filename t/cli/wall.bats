@@ -139,6 +139,10 @@ agrees() {
 	[ "$blocked" -ge 400000000 ]
 	[ "$blocked" -lt "$all" ]
 
+	# beside another event as well
+	"$ARCPROF" record -q -e cpu,wall -o both sleep 0.4
+	[ "$("$ARCPROF" report -i both --off-cpu --format json | jq '.metrics[0].total')" -ge 400000000 ]
+
 	run_arcprof report -i trace --threads --format json
 	[ "$(json '.threads | length')" -eq 1 ]
 	[ "$(json '.threads[0].most_blocked_in')" = "[sleep]" ]
