@@ -68,7 +68,8 @@ static bool describe_own(JNIEnv *env, struct lock_wait *w)
 	return ok;
 }
 
-static void JNICALL on_park(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time)
+/* By its name reports know that it is not in the way (WAY_THROUGH, trace/record.h). */
+static void JNICALL park_through(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time)
 {
 	struct lock_wait w;
 	bool told = false;
@@ -107,7 +108,7 @@ static void bind(JNIEnv *env, park_fn *to)
 
 static void JNICALL bind_ours(JNIEnv *env, jclass cls)
 {
-	bind(env, on_park);
+	bind(env, park_through);
 }
 
 static void JNICALL bind_theirs(JNIEnv *env, jclass cls)

@@ -260,6 +260,14 @@ static void resolve_own(struct names *x)
 	x->m->own = x->levels[x->nr_levels - 1].consumer;
 }
 
+/* It stands for a function of the program and calls that: what is below it is not arcprof's work. */
+static bool is_way_through(const struct name_symbol *s)
+{
+	size_t len = s ? strlen(s->name) : 0, end = strlen(WAY_THROUGH);
+
+	return len > end && !strcmp(s->name + len - end, WAY_THROUGH);
+}
+
 static void resolve_native(struct names *x, const struct frame *f, uint32_t kind)
 {
 	uint32_t at = map_get(&x->module_of, f->module);
@@ -275,12 +283,13 @@ static void resolve_native(struct names *x, const struct frame *f, uint32_t kind
 		return;
 	}
 	m = &x->modules[at];
+	s = find_symbol(m, f->off);
 	if (m->flags & MODULE_ARCPROF) {
-		resolve_own(x);
+		if (!is_way_through(s))
+			resolve_own(x);
 		return;
 	}
 	c.module = intern(x, m->path);
-	s = find_symbol(m, f->off);
 	c.name = s ? demangled(x, s->name) : name_from_file(x, m, f->off);
 	nr = find_lines(x, f, lines);
 	if (!c.name && nr && lines[nr - 1].func)

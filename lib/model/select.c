@@ -47,9 +47,11 @@ uint8_t selection_wants(const struct selection *s)
 	       (s->off_cpu ? SELECT_OFF_CPU : 0);
 }
 
-/* The ends of the source "wall" but those of threads that ran, or could have. */
-static bool is_wait(const struct consumer *c, const char *name)
+bool consumer_is_wait(const struct model *m, uint32_t consumer)
 {
+	const struct consumer *c = &m->consumers.items[consumer];
+	const char *name = model_str(m, c->name);
+
 	return c->kind == CONSUMER_REASON && strcmp(name, REASON_ON_CPU) != 0 &&
 	       strcmp(name, REASON_RUNNABLE) != 0;
 }
@@ -69,7 +71,7 @@ uint8_t selection_has(const struct selection *s, const struct model *m, uint32_t
 	} else {
 		has |= c->module && select_module(s->modules, model_str(m, c->module)) ? SELECT_MODULE : 0;
 		has |= select_name(s->symbols, name) ? SELECT_SYMBOL : 0;
-		has |= is_wait(c, name) ? SELECT_OFF_CPU : 0;
+		has |= consumer_is_wait(m, consumer) ? SELECT_OFF_CPU : 0;
 	}
 	return has & selection_wants(s);
 }

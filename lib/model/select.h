@@ -46,6 +46,9 @@ bool select_name(const struct opt_list *l, const char *name);
 /* The same of a module, by its path or the last part of that. */
 bool select_module(const struct opt_list *l, const char *path);
 
+/* Whether it is an end of the source "wall", but not that of a thread that ran or could have. */
+bool consumer_is_wait(const struct model *m, uint32_t consumer);
+
 /* The lists that are not empty, as enum select_bits. */
 uint8_t selection_wants(const struct selection *s);
 /* Those of them that the consumer is in; a function is in modules, too. */

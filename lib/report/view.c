@@ -202,7 +202,10 @@ static void count_stacks(struct view *v)
 		sort_marks(&v->stacks[s]);
 }
 
-/* What arcprof itself did in the programs, and what it had others do there; v->total is not known yet. */
+/*
+ * What arcprof itself did in the programs, and what it had others do there; v->total is not known yet. Who
+ * waits does nothing: its own threads mostly do, and a parked one has a function of arcprof on its stack.
+ */
 static void sum_own(struct view *v)
 {
 	const struct flow *f = &v->m->flow;
@@ -215,7 +218,8 @@ static void sum_own(struct view *v)
 	own = xcalloc(f->nr_nodes, sizeof(*own));
 	for (i = 1; i < f->nr_nodes; i++) {
 		own[i] = own[f->nodes[i].parent] || f->nodes[i].consumer == v->m->own;
-		own_n += own[i] ? f->nodes[i].n : 0;
+		if (own[i] && !consumer_is_wait(v->m, f->nodes[i].consumer))
+			own_n += f->nodes[i].n;
 		all_n += f->nodes[i].n;
 	}
 	free(own);

@@ -235,6 +235,9 @@ struct rec_wall {
 	uint64_t nr_blocks;		/* how often it blocked */
 };
 
+/* So end names of functions in modules of arcprof's own that stand for one of the program's, and call it. */
+#define WAY_THROUGH "_through"
+
 /* The innermost frames of the source "wall" that are no reason to wait. */
 #define REASON_ON_CPU "[on CPU]"
 #define REASON_RUNNABLE "[runnable]"

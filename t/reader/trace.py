@@ -319,10 +319,11 @@ class Trace:
         if module not in self.modules:
             return [("[unknown in unknown module]", "")]
         path, flags = self.modules[module]
-        if flags & 8:
-            return [("[arcprof]", "[arcprof]")]
-        lines = self.lines.get((module, off), {})
         symbol = self.symbol(module, off)
+        if flags & 8:
+            through = symbol and self.names[symbol[2]].endswith("_through")
+            return [] if through else [("[arcprof]", "[arcprof]")]
+        lines = self.lines.get((module, off), {})
         if symbol:
             names = [self.names[symbol[2]]]
         elif lines and lines[len(lines) - 1][0]:

@@ -432,12 +432,14 @@ class Names:
         m = self.modules.get(frame[1])
         if not m:
             return [self._level("[unknown in unknown module]", K_UNRESOLVED)]
+        symbol = m.symbol(frame[2])
         if m.flags & 8:		# the agent and what starts it are one, whatever they do
+            if symbol is not None and symbol.endswith("_through"):
+                return []	# stands for a function of the program, and calls it
             level = self._level("[arcprof]", K_NATIVE, "[arcprof]")
             self.own = level.consumer
             return [level]
         lines = self.lines.get((frame[1], frame[2]), [])[:MAX_LEVELS]
-        symbol = m.symbol(frame[2])
         if symbol is None and lines:
             symbol = lines[-1][1] or None
         if symbol is not None:
