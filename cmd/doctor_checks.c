@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "doctor.h"
 #include "jvm/jdk.h"
+#include "pmu/bpf.h"
 #include "pmu/probe.h"
 #include "ptt/ptt.h"
 
@@ -439,6 +440,22 @@ static void look_msr(struct finding *f)
 	remedy(f, code == ENOENT ? "'sudo modprobe msr'" : "root (CAP_SYS_RAWIO)");
 }
 
+/* As record does: by BPF, and else by the records of switches of one's own threads. */
+static void look_wall(struct finding *f)
+{
+	struct perf_event_attr attr = probe_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, false);
+	struct err e = { 0 };
+
+	if (!bpf_allowed(&e))
+		return;
+	attr.context_switch = 1;
+	if (!try_event(f, &attr, 0, -1))
+		return;
+	found(f, CHECK_LIMITED, "own programs; without wakers, and without what waits were for that no sample hit (%s)",
+	      e.msg);
+	remedy(f, "%s", e.hint);
+}
+
 static const struct check sampling[] = {
 	{ "cpu-clock", "own programs", "samples by time, user code", look_cpu_clock },
 	{ "task-clock", "task-clock", "samples by CPU time of a thread", look_task_clock },
@@ -449,6 +466,7 @@ static const struct check sampling[] = {
 	{ "instructions", "instructions", "samples by instructions", look_instructions },
 	{ "tracepoints", "tracepoints", "events of the scheduler and other parts of the kernel",
 		look_tracepoints },
+	{ "wall", "wall clock", "what threads do at every moment, and what they wait for: record -e wall", look_wall },
 	{ "rate", "sample rate", "how often, at most", look_rate },
 	{ "buffers", "buffers", "room for samples until they are read", look_buffers },
 	{ "pmus", "event sources", "where events come from", look_pmus },

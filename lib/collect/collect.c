@@ -465,13 +465,13 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	c->child_pid = MAX(run.program.child.pid, 0);
 	privileges_raise();	/* not those of the program */
 	if (!r)
+		r = walls_open(c, e);
+	if (!r)
 		r = collect_open_rings(c, o->system_wide ? -1 : o->argv ? run.program.child.pid : 0, e);
 	if (r && timers_take_over(c, e))
 		r = 0;
 	if (!r)
 		r = collect_open_events(c, e);
-	if (!r)
-		r = walls_open(c, e);
 	if (!r)
 		r = agents_attach(c, e);
 	if (!r)

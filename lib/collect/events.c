@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/state.h"
+#include "collect/wallrecords.h"
 #include "pmu/cpus.h"
 
 enum { BURST_HZ = 20000 };
@@ -32,6 +33,8 @@ static int attach_process(struct collect *c, int pid, struct err *e)
 			r = evsets_watch(&c->ev, th->tid, e);
 			if (!r && c->sched)
 				r = sched_watch(c->sched, &c->ev, th->tid, e);
+			if (!r)
+				r = wallrecords_watch(c, th->tid, e);
 			if (!r)
 				r = evset_add(&c->ev, c->main_set, th->tid, false, e);
 			if (r == -ESRCH)
@@ -59,6 +62,8 @@ static int attach_all(struct collect *c, struct err *e)
 		r = evsets_watch(&c->ev, c->o->tids[i], e);
 		if (!r && c->sched)
 			r = sched_watch(c->sched, &c->ev, c->o->tids[i], e);
+		if (!r)
+			r = wallrecords_watch(c, c->o->tids[i], e);
 		if (!r)
 			r = evset_add(&c->ev, c->main_set, c->o->tids[i], false, e);
 		if (r == -ESRCH)
@@ -186,6 +191,7 @@ int collect_open_rings(struct collect *c, int target, struct err *e)
 	r = check_cpus(sampled, &online, e);
 	if (!r && c->o->sched)
 		c->sched = sched_new(c->o->irq, target == -1, c->o->ring_bytes, online.nr_cpu, &ev);
+	wallrecords_configure(c, online.nr_cpu, &ev);
 	ev.ring_bytes = ring_bytes(c->o, &ev, sampled->nr_cpu);
 	if (!r)
 		r = evsets_open(&c->ev, &ev, &online, sampled, target, e);

@@ -85,7 +85,7 @@ static int open_rings(struct evsets *s, int target, struct err *e)
 	if (s->nr_sched)
 		evset_dummy_attr(&a, s->conf.exclude_kernel, s->conf.sched_ring_bytes);
 	a.context_switch = s->nr_sched && s->conf.switch_records && target;
-	a.disabled = a.enable_on_exec = target > 0;	/* not what we do before */
+	a.disabled = a.enable_on_exec = target > 0 && !s->conf.switches_at_once;
 	for (i = 0; i < s->nr_sched && !r; i++)
 		r = open_ring(&s->sched_rings[i], s->cpus[i], target, &a, s->conf.sched_ring_bytes, e);
 	return r;
@@ -248,19 +248,20 @@ static int redirect(int fd, const struct ring *to)
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, to->fd) < 0 ? -errno : 0;
 }
 
-int evsets_watch(struct evsets *s, int tid, struct err *e)
+/* One more task: an event on each CPU, which writes into that one's ring. */
+static int watch(struct evsets *s, struct ring *rings, const struct perf_event_attr *attr, int tid,
+		 struct err *e)
 {
 	struct evset *set = &s->side;
-	struct perf_event_attr a;
+	struct perf_event_attr a = *attr;
 	size_t i;
 
-	side_attr(&a, s->conf.exclude_kernel, s->side_rings[0].mask + 1);
 	for (i = 0; i < s->nr_cpus; i++) {
 		int fd = perf_open(&a, tid, s->cpus[i]);
 
 		if (fd < 0)
 			return errno == ESRCH ? 0 : perf_open_err(e, errno, &a, tid, s->cpus[i]);
-		if (redirect(fd, &s->side_rings[i])) {
+		if (redirect(fd, &rings[i])) {
 			close(fd);
 			return err_errno(e, "cannot join the event buffers");
 		}
@@ -268,6 +269,23 @@ int evsets_watch(struct evsets *s, int tid, struct err *e)
 		set->fds[set->nr_fds++] = fd;
 	}
 	return 0;
+}
+
+int evsets_watch(struct evsets *s, int tid, struct err *e)
+{
+	struct perf_event_attr a;
+
+	side_attr(&a, s->conf.exclude_kernel, s->side_rings[0].mask + 1);
+	return watch(s, s->side_rings, &a, tid, e);
+}
+
+int evsets_watch_switches(struct evsets *s, int tid, struct err *e)
+{
+	struct perf_event_attr a;
+
+	evset_dummy_attr(&a, s->conf.exclude_kernel, s->sched_rings[0].mask + 1);
+	a.context_switch = 1;
+	return watch(s, s->sched_rings, &a, tid, e);
 }
 
 uint32_t evset_new(struct evsets *s, enum evset_kind kind)

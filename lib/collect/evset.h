@@ -57,7 +57,8 @@ struct evconf {
 	uint32_t ring_samples;	/* a ring should hold this many until they are read */
 	size_t ring_bytes;		/* for samples, per CPU; halved until this user may lock them */
 	size_t sched_ring_bytes;	/* for dispatches and interrupts, per CPU; 0: none are recorded */
-	bool switch_records;		/* PERF_RECORD_SWITCH in those rings */
+	bool switch_records;		/* PERF_RECORD_SWITCH in those rings, */
+	bool switches_at_once;		/* also of what is done before the program is executed */
 	bool exclude_kernel;	/* requested, or this user may record no more */
 	bool exclude_user;
 };
@@ -102,6 +103,8 @@ void evset_dummy_attr(struct perf_event_attr *a, bool exclude_kernel, size_t rin
 
 /* Adds the side-band event for one more task (attaching to several threads). */
 int evsets_watch(struct evsets *s, int tid, struct err *e);
+/* The same for its switches, into the rings of these. */
+int evsets_watch_switches(struct evsets *s, int tid, struct err *e);
 
 uint32_t evset_new(struct evsets *s, enum evset_kind kind);
 /* Opens all events of the set on tid (-1: system-wide), on every CPU that is sampled. */

@@ -9,6 +9,7 @@
 #include "arch/cpu.h"
 #include "base/span.h"
 #include "collect/state.h"
+#include "collect/wallrecords.h"
 
 struct perf_sample {
 	uint64_t id, ip, time_ns, period;
@@ -215,6 +216,7 @@ static void on_fork(struct collect *c, const struct perf_event_header *h, uint64
 	struct thread *th = tasks_fork(&c->tasks, r->pid, r->ppid, r->tid, r->ptid, time_ns);
 	struct err e;
 
+	wallrecords_fork(c, r->pid, r->tid, time_ns);
 	/* Forked while the events changed hands: it inherited the old ones. */
 	if (th->evset && c->ev.sets[th->evset - 1].opened_ns > time_ns &&
 	    !evset_add(&c->ev, th->evset, r->tid, false, &e) &&
@@ -227,6 +229,7 @@ static void on_exit(struct collect *c, const struct perf_event_header *h, uint64
 	const struct { struct perf_event_header h; uint32_t pid, ppid, tid, ptid; } *r = (const void *)h;
 
 	tasks_exit(&c->tasks, r->pid, r->tid, time_ns);
+	wallrecords_exit(c, r->tid, time_ns);
 }
 
 static void on_comm(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
@@ -234,6 +237,8 @@ static void on_comm(struct collect *c, const struct perf_event_header *h, uint64
 	const struct { struct perf_event_header h; uint32_t pid, tid; char comm[]; } *r = (const void *)h;
 
 	tasks_comm(&c->tasks, r->pid, r->tid, r->comm, h->misc & PERF_RECORD_MISC_COMM_EXEC, time_ns);
+	if (h->misc & PERF_RECORD_MISC_COMM_EXEC)
+		wallrecords_exec(c, r->pid, time_ns);
 }
 
 static void on_mmap2(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
@@ -299,6 +304,7 @@ void collect_record(void *ctx, const struct ring *r, const struct perf_event_hea
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		sched_switch(c, h, time_ns);
+		wallrecords_switch(c, h, time_ns);
 		break;
 	case PERF_RECORD_FORK:
 		on_fork(c, h, time_ns);

@@ -102,6 +102,19 @@ uint64_t refused_peers(struct refused *f, const struct jvm_refusals *r)
 	return nr;
 }
 
+void refused_text(struct refused *f, const char *fmt, ...)
+{
+	struct buf b = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vfmt(&b, fmt, ap);
+	va_end(ap);
+	VEC_GROW(f->lines, f->nr_lines, f->alloc_lines);
+	f->lines[f->nr_lines++] = xstrdup(b.data);
+	buf_release(&b);
+}
+
 void refused_walls(struct refused *f, uint64_t nr_threads)
 {
 	VEC_GROW(f->lines, f->nr_lines, f->alloc_lines);

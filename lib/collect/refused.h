@@ -27,6 +27,8 @@ void refused_add(struct refused *f, struct trace_writer *w, const struct rec_cal
 void refused_metric(struct refused *f, uint32_t kind, const char *name, uint64_t nr_threads);
 /* A process has no samples of a source, or none of some events. */
 void refused_source(struct refused *f, const char *name, int pid, const char *why);
+/* Anything else, in its own words. */
+void refused_text(struct refused *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* So many threads have no time of theirs in the source wall. */
 void refused_walls(struct refused *f, uint64_t nr_threads);
 /* Connections to the agents' socket that were closed: how many, which may be none. */

@@ -156,9 +156,9 @@ static void find_events(struct sched *s)
 }
 
 /* A power of two. */
-static size_t ring_bytes(size_t asked, size_t nr_cpus)
+size_t sched_ring_bytes(size_t asked_bytes, size_t nr_cpus)
 {
-	size_t most = asked ? asked : MIN((size_t)RING_BYTES, ALL_RINGS_BYTES / nr_cpus),
+	size_t most = asked_bytes ? asked_bytes : MIN((size_t)RING_BYTES, ALL_RINGS_BYTES / nr_cpus),
 	       bytes = MIN_RING_BYTES;
 
 	while (2 * bytes <= most)
@@ -173,7 +173,7 @@ struct sched *sched_new(bool irq, bool system_wide, size_t asked_bytes, size_t n
 	s->irq = irq;
 	s->system_wide = system_wide;
 	find_events(s);
-	conf->sched_ring_bytes = ring_bytes(asked_bytes, nr_cpus);
+	conf->sched_ring_bytes = sched_ring_bytes(asked_bytes, nr_cpus);
 	conf->switch_records = !s->nr_events;
 	return s;
 }
@@ -497,15 +497,7 @@ void sched_sample(struct collect *c, const struct perf_event_header *h, uint64_t
 
 /* ---- records of switches ---- */
 
-struct switch_record {
-	const struct perf_event_header *h;
-	uint32_t pid, tid, cpu;		/* of the thread whose record it is */
-	uint32_t other;			/* of a CPU's: who gets it, or lost it */
-	bool out;
-	enum sched_state state;		/* as far as the record knows */
-};
-
-static bool read_switch(const struct perf_event_header *h, struct switch_record *r)
+bool sched_read_switch(const struct perf_event_header *h, struct switch_record *r)
 {
 	const struct { uint32_t pid, tid; uint64_t time; uint32_t cpu, res; uint64_t id; } *last;
 	const struct { struct perf_event_header h; uint32_t pid, tid; } *wide = (const void *)h;
@@ -571,7 +563,7 @@ void sched_switch(struct collect *c, const struct perf_event_header *h, uint64_t
 	struct switch_record r;
 	struct thread *th;
 
-	if (!c->sched || c->sched->stopped || !read_switch(h, &r))
+	if (!c->sched || c->sched->stopped || !sched_read_switch(h, &r))
 		return;
 	if (h->type == PERF_RECORD_SWITCH_CPU_WIDE) {
 		if (r.out)

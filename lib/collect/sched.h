@@ -13,9 +13,23 @@
 #define COLLECT_SCHED_H
 
 #include "collect/evset.h"
+#include "trace/record.h"
 
 struct collect;
 struct sched;
+
+/* PERF_RECORD_SWITCH, of a thread or of a CPU. */
+struct switch_record {
+	const struct perf_event_header *h;
+	uint32_t pid, tid, cpu;		/* of the thread whose record it is */
+	uint32_t other;			/* of a CPU's: who gets it, or lost it */
+	bool out;
+	enum sched_state state;		/* as far as the record knows */
+};
+
+bool sched_read_switch(const struct perf_event_header *h, struct switch_record *r);
+/* Of a ring for such records, per CPU; asked_bytes 0: ours. */
+size_t sched_ring_bytes(size_t asked_bytes, size_t nr_cpus);
 
 /*
  * Finds out what can be recorded; before the rings are opened, whose configuration it completes

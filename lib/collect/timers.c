@@ -44,7 +44,7 @@ static bool jvms_will_do(const struct collect_opts *o)
 
 bool timers_take_over(struct collect *c, const struct err *e)
 {
-	if (!c->jvm || !is_forbidden(e) || !jvms_will_do(c->o))
+	if (!c->jvm || walls_switches(c) || !is_forbidden(e) || !jvms_will_do(c->o))
 		return false;
 	c->only_jvms = true;
 	evsets_init_empty(&c->ev, &c->o->ev);

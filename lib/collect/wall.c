@@ -13,6 +13,7 @@
 #include "collect/state.h"
 #include "collect/wall.h"
 #include "collect/wallstack.h"
+#include "wall/switches.h"
 #include "wall/wall.h"
 
 enum {
@@ -56,6 +57,8 @@ struct walls {
 	uint32_t clock;			/* the perf event whose samples say where on-CPU time goes */
 	uint64_t interval_ns, look_ns;
 	bool on;
+	char *no_bpf;			/* why the recorder fills the slots itself; NULL: it does not */
+	uint64_t nr_denied;		/* blocks whose stacks this user may not look at */
 	struct account *accounts;	/* [alloc_accounts], by slot */
 	size_t alloc_accounts;
 	struct map reasons;		/* string -> function of the trace */
@@ -67,6 +70,25 @@ struct walls {
 	uint32_t on_cpu, runnable;	/* functions */
 	struct frame *stack;		/* MAX_FRAMES and a reason */
 };
+
+struct wall *walls_switches(const struct collect *c)
+{
+	return c->walls && c->walls->no_bpf ? c->walls->wall : NULL;
+}
+
+/* All of it known, as far as it can be. */
+static bool read_slot(const struct walls *w, uint32_t slot, struct wall_slot *s)
+{
+	if (w->no_bpf)
+		wall_settle(w->wall, slot);
+	return wall_read(w->wall, slot, s);
+}
+
+/* What its time is counted under: without BPF all calls alike. */
+static enum wall_class class_of(const struct walls *w, const struct wall_slot *s)
+{
+	return w->no_bpf ? WALL_CLASS_OTHER : MIN(s->class, (uint32_t)WALL_NR_CLASSES - 1);
+}
 
 /* ---- what goes into the trace ---- */
 
@@ -172,7 +194,9 @@ static void write_rest(struct collect *c, struct account *a, const struct wall_t
 	unsigned int i;
 
 	for (i = 0; i < WALL_NR_CLASSES; i++) {
-		none = (struct place){ .thread = a->thread, .reason = reason_of(c, wallstack_class(i)) };
+		const char *reason = c->walls->no_bpf ? "[blocked]" : wallstack_class(i);
+
+		none = (struct place){ .thread = a->thread, .reason = reason_of(c, reason) };
 		p = a->places[i] ? a->places[i] : &none;
 		write_time(c, p, p->reason, now_ns, t->blocked_ns[i] - a->told.blocked_ns[i]);
 		write_time(c, p, runnable, now_ns, t->queued_ns[i] - a->told.queued_ns[i]);
@@ -262,26 +286,26 @@ static struct thread *thread_of(struct collect *c, struct account *a, uint32_t s
 	return th;
 }
 
-static enum wall_class class_of(const struct wall_slot *s)
-{
-	return MIN(s->class, (uint32_t)WALL_NR_CLASSES - 1);
-}
-
 /* Its place is set. */
-static void open_block(struct account *a, const struct wall_slot *s, uint64_t gap_ns)
+static void open_block(const struct walls *w, struct account *a, const struct wall_slot *s, uint64_t gap_ns)
 {
 	a->block = (struct block){
-		.nr = s->block_nr, .class = class_of(s), .since_ns = s->since_ns, .gap_ns = gap_ns,
+		.nr = s->block_nr, .class = class_of(w, s), .since_ns = s->since_ns, .gap_ns = gap_ns,
 	};
 }
 
-static void look_at_block(struct collect *c, struct account *a, uint32_t slot, const struct wall_slot *s,
+static void look_at_block(struct collect *c, struct account *a, uint32_t slot, struct wall_slot *s,
 			  struct thread *th, uint64_t gap_ns)
 {
 	struct buf reason = BUF_INIT;
 	size_t nr;
+	int r;
 
 	a->seen_nr = s->block_nr;
+	r = c->walls->no_bpf ? wall_ask_kernel(s) : 0;
+	c->walls->nr_denied += r == -EACCES;
+	if (r)
+		return;
 	if (s->class == WALL_CLASS_KERNEL)
 		nr = 0;
 	else
@@ -290,8 +314,8 @@ static void look_at_block(struct collect *c, struct account *a, uint32_t slot, c
 		return;
 	stack_count_marks(c, c->frames, nr);
 	wallstack_reason(s, &reason);
-	set_place(a, class_of(s), a->thread, reason_of(c, reason.data), c->frames, nr);
-	open_block(a, s, gap_ns);
+	set_place(a, class_of(c->walls, s), a->thread, reason_of(c, reason.data), c->frames, nr);
+	open_block(c->walls, a, s, gap_ns);
 	buf_release(&reason);
 }
 
@@ -315,7 +339,7 @@ static void look_at_slot(struct collect *c, uint32_t slot, uint64_t gap_ns)
 	struct wall_slot s;
 	struct thread *th;
 
-	if (!wall_read(c->walls->wall, slot, &s) || s.state == WALL_FREE)
+	if (!read_slot(c->walls, slot, &s) || s.state == WALL_FREE)
 		return;
 	if (s.state == WALL_GONE && !a->used && a->born_ns == s.born_ns)
 		return;		/* given back, and not taken yet */
@@ -349,7 +373,7 @@ static bool is_forgotten(struct collect *c, uint32_t slot)
 	struct wall_slot s;
 	struct thread *th;
 
-	if (!a->used || !wall_read(w->wall, slot, &s) || a->born_ns != s.born_ns || s.state != WALL_BLOCKED ||
+	if (!a->used || !read_slot(w, slot, &s) || a->born_ns != s.born_ns || s.state != WALL_BLOCKED ||
 	    s.block_nr == a->seen_nr)
 		return true;
 	/* it may have begun after the look did */
@@ -381,6 +405,8 @@ void walls_turn(struct collect *c, uint64_t now_ns)
 	if (!w || !w->on || now_ns < w->look_ns + w->interval_ns)
 		return;
 	before = w->look_ns;
+	if (w->no_bpf)
+		collect_merge(c, now_ns);	/* what threads do now */
 	w->look_ns = now_ns;
 	wall_look(w->wall, now_ns);
 	nr = wall_nr_used(w->wall);
@@ -459,8 +485,8 @@ void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s
 	memcpy(then.args, v->args, sizeof(then.args));
 	java_reason(c, th->proc, v, &then, &reason);
 	stack_count_marks(c, frames, nr);
-	set_place(a, class_of(&then), thread, reason_of(c, reason.data), frames, nr);
-	open_block(a, &then, v->interval_ns);
+	set_place(a, class_of(w, &then), thread, reason_of(c, reason.data), frames, nr);
+	open_block(w, a, &then, v->interval_ns);
 	buf_release(&reason);
 	if (now.block_nr != v->block_nr)
 		finish_block(c, a, &now);
@@ -505,7 +531,7 @@ void walls_begin(struct collect *c, uint64_t now_ns)
 	for (i = 1; i < nr; i++) {
 		struct account *a = account_of(w, i);
 
-		if (!wall_read(w->wall, i, &s) || s.state == WALL_FREE)
+		if (!read_slot(w, i, &s) || s.state == WALL_FREE)
 			continue;
 		begin_account(a, &s);
 		a->from_ns = wall_moment(&s, now_ns);
@@ -529,7 +555,7 @@ void walls_end(struct collect *c, uint64_t now_ns)
 	for (i = 1; i < nr; i++) {
 		struct account *a = account_of(w, i);
 
-		if (a->used && wall_read(w->wall, i, &s) && a->born_ns == s.born_ns)
+		if (a->used && read_slot(w, i, &s) && a->born_ns == s.born_ns)
 			settle(c, a, &s, s.state == WALL_GONE ? s.since_ns : now_ns);
 	}
 	w->on = false;
@@ -537,10 +563,22 @@ void walls_end(struct collect *c, uint64_t now_ns)
 
 void walls_finish(struct collect *c)
 {
-	uint32_t nr = c->walls ? wall_nr_refused(c->walls->wall) : 0;
+	const struct walls *w = c->walls;
+	uint32_t nr = w ? wall_nr_refused(w->wall) : 0;
 
 	if (nr)
 		refused_walls(&c->refused, nr);
+	if (!w || !w->no_bpf)
+		return;
+	refused_text(&c->refused, "wakers, and what waits were for that no sample hit (%s)", w->no_bpf);
+	if (!wall_counts_delays())
+		refused_text(&c->refused, "waiting for a CPU after a wake-up, which is in the blocked time: this kernel does not count it");
+	if (c->res->nr_lost_sched)
+		refused_text(&c->refused, "%llu switches of threads, whose states are wrong there: a buffer was full",
+			     (unsigned long long)c->res->nr_lost_sched);
+	if (w->nr_denied)
+		refused_text(&c->refused, "stacks of %llu waits: this user may not look at the process (ptrace)",
+			     (unsigned long long)w->nr_denied);
 }
 
 /* Whether what is recorded may belong to several users, none of whom may look at the others. */
@@ -566,6 +604,8 @@ static void tell_agents(struct collect *c)
 	struct jvm_wall_maps maps = { .interval_ns = c->walls->interval_ns,
 				      .own_user_only = is_of_several_users(c->o) };
 
+	if (c->walls->no_bpf)
+		return;
 	wall_fds(c->walls->wall, &maps.slots_fd, &maps.stamps_fd, &maps.nr_slots);
 	if (c->jvm)
 		jvm_server_use_wall(c->jvm, &maps);
@@ -594,11 +634,18 @@ int walls_open(struct collect *c, struct err *e)
 	w->interval_ns = o->sources[source].interval;
 	opts.interval_ns = w->interval_ns;
 	r = wall_open(&w->wall, &opts, e);
+	if (r && !o->system_wide) {
+		w->no_bpf = xstrdup(e->msg);
+		r = wall_open_switches(&w->wall, &opts, e);
+	}
 	if (r) {
+		free(w->no_bpf);
 		free(w);
 		return err_wrap(e, "wall");
 	}
 	c->walls = w;
+	if (w->no_bpf && c->child_pid)
+		wall_thread_begins(w->wall, c->child_pid, c->child_pid, clock_mono_ns());
 	tell_agents(c);
 	strtab_init(&w->texts);
 	w->stack = xcalloc(MAX_FRAMES + 1, sizeof(*w->stack));
@@ -622,6 +669,7 @@ void walls_close(struct collect *c)
 	map_release(&w->reasons);
 	map_release(&w->classes);
 	free(w->left);
+	free(w->no_bpf);
 	strtab_release(&w->texts);
 	free(w);
 	c->walls = NULL;

@@ -22,11 +22,14 @@ struct java;
 struct jvm_leaf;
 struct jvm_sample;
 struct thread;
+struct wall;
 struct walls;
 
 /* When "wall" is to be recorded, and the program to be run is there but does not run; else nothing. */
 int walls_open(struct collect *c, struct err *e);
 void walls_close(struct collect *c);
+/* The slots, where they are filled from records of switches (wallrecords.h); NULL: they are not. */
+struct wall *walls_switches(const struct collect *c);
 /* From now on all counts; or it does no more: what was open is written. */
 void walls_begin(struct collect *c, uint64_t now_ns);
 void walls_end(struct collect *c, uint64_t now_ns);

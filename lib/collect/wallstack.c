@@ -16,6 +16,7 @@
 #include "arch/cpu.h"
 #include "arch/x86/regs.h"
 #include "base/atomic.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "collect/state.h"
 #include "collect/wallstack.h"
@@ -31,13 +32,8 @@ static void set_reg(struct unwind_regs *r, unsigned int number, uint64_t value)
 	r->valid |= 1ull << number;
 }
 
-static void slot_regs(const struct wall_slot *s, struct unwind_regs *r)
+static void set_saved(const struct wall_regs *v, struct unwind_regs *r)
 {
-	const struct wall_regs *v = &s->regs;
-
-	*r = (struct unwind_regs){ .pc = v->pc, .sp = v->sp };
-	set_reg(r, cpu_host->pc, v->pc);
-	set_reg(r, cpu_host->sp, v->sp);
 	if (cpu_host == &cpu_arm64) {
 		set_reg(r, ARM64_FP, v->fp);
 		set_reg(r, ARM64_LR, v->rbx);
@@ -51,6 +47,18 @@ static void slot_regs(const struct wall_slot *s, struct unwind_regs *r)
 	set_reg(r, X86_R15, v->r15);
 }
 
+/* all: also those that calls preserve; the kernel told no others. */
+static void slot_regs(const struct wall_slot *s, bool all, struct unwind_regs *r)
+{
+	const struct wall_regs *v = &s->regs;
+
+	*r = (struct unwind_regs){ .pc = v->pc, .sp = v->sp };
+	set_reg(r, cpu_host->pc, v->pc);
+	set_reg(r, cpu_host->sp, v->sp);
+	if (all)
+		set_saved(v, r);
+}
+
 /* Reading stops where the stack's mapping does: what is there before is returned. */
 static size_t read_stack(const struct wall_slot *s, uint8_t *buf, size_t len)
 {
@@ -61,8 +69,10 @@ static size_t read_stack(const struct wall_slot *s, uint8_t *buf, size_t len)
 }
 
 /* Has the thread been where it was until now? */
-static bool still_there(const struct wall_slot *s, const struct wall_slot *copy)
+static bool still_there(struct collect *c, const struct wall_slot *s, const struct wall_slot *copy)
 {
+	if (walls_switches(c))
+		collect_merge(c, clock_mono_ns());
 	fence_acquire();
 	return load_relaxed(&s->block_nr) == copy->block_nr && load_relaxed(&s->tid) == copy->tid;
 }
@@ -77,9 +87,9 @@ size_t wallstack_walk(struct collect *c, struct proc *p, const struct wall_slot 
 
 	for (;;) {
 		st.len = read_stack(copy, stack, bytes);
-		if (!still_there(s, copy))
+		if (!still_there(c, s, copy))
 			return 0;
-		slot_regs(copy, &regs);
+		slot_regs(copy, !walls_switches(c), &regs);
 		nr = stack_user_dwarf(c, p, &regs, &st, out);
 		if (st.len < bytes || bytes == MOST_BYTES || out[0].kind != FRAME_MARK ||
 		    out[0].mark != MARK_TRUNCATED_STACK)

@@ -246,16 +246,31 @@ static void put_deadlocks(const struct view *v, struct buf *b)
 	}
 }
 
-/* What was asked for and not recorded, and what was recorded and not asked for. */
-static void put_others(const struct view *v, struct buf *b)
+void report_put_refused(const struct origin *origin, struct buf *b)
 {
 	size_t i;
 
-	for (i = 0; i < v->origin->nr_refused; i++) {
+	for (i = 0; i < origin->nr_refused; i++) {
 		buf_str(b, "not recorded: ");
-		quote_add(b, v->origin->refused[i]);
+		quote_add(b, origin->refused[i]);
 		buf_putc(b, '\n');
 	}
+}
+
+void report_json_refused(const struct origin *origin, struct json *j)
+{
+	size_t i;
+
+	json_array(j, "refused");
+	for (i = 0; i < origin->nr_refused; i++)
+		json_str(j, NULL, origin->refused[i]);
+	json_end(j);
+}
+
+/* What was asked for and not recorded, and what was recorded and not asked for. */
+static void put_others(const struct view *v, struct buf *b)
+{
+	report_put_refused(v->origin, b);
 	if (v->origin->not_shown) {
 		buf_str(b, "not shown (--metric shows it): ");
 		quote_add(b, v->origin->not_shown);
@@ -524,10 +539,7 @@ static void json_quality(const struct view *v, struct json *j)
 	for (i = 0; i < v->origin->nr_deadlocks; i++)
 		json_str(j, NULL, v->origin->deadlocks[i]);
 	json_end(j);
-	json_array(j, "refused");
-	for (i = 0; i < v->origin->nr_refused; i++)
-		json_str(j, NULL, v->origin->refused[i]);
-	json_end(j);
+	report_json_refused(v->origin, j);
 	json_str(j, "not_shown", v->origin->not_shown);
 	json_u64(j, "throttled", v->origin->throttled);
 	json_str(j, "calibration", v->origin->calibration);

@@ -122,6 +122,9 @@ void report_json_hidden(struct json *j, uint64_t nr_hidden);
 
 /* "3.21 s", "12.3 ms": three digits or more. */
 void report_put_duration(struct buf *b, uint64_t ns);
+/* A line for each thing that was asked for and not recorded; and the same as an array of JSON. */
+void report_put_refused(const struct origin *origin, struct buf *b);
+void report_json_refused(const struct origin *origin, struct json *j);
 
 /* Prints the view as v->o says. */
 int report_print(struct view *v, FILE *out, struct err *e);

@@ -245,7 +245,10 @@ static void print_text(const struct rows *r, FILE *out)
 		r->nr + r->nr_hidden == 1 ? "" : "s");
 	buf_reset(&b);
 	report_put_duration(&b, origin->duration_ns);
-	fprintf(out, "%s, %" PRIu64 " lost\n Units :: ms\n\n", b.data, origin->lost);
+	fprintf(out, "%s, %" PRIu64 " lost\n", b.data, origin->lost);
+	buf_reset(&b);
+	report_put_refused(origin, &b);
+	fprintf(out, "%s Units :: ms\n\n", b.data ? b.data : "");
 	fprintf(out, "%7s %7s %11s %10s %10s %11s", "PID", "TID", "Wall", "CPU", "Runnable", "Blocked");
 	for (i = 0; i < r->nr_columns; i++)
 		fprintf(out, " %11.11s", r->kinds[r->columns[i]]);
@@ -309,6 +312,7 @@ static void print_json(const struct rows *r, FILE *out)
 	json_object(&s.json, "source");
 	json_u64(&s.json, "duration_ns", r->v->origin->duration_ns);
 	json_u64(&s.json, "lost", r->v->origin->lost);
+	report_json_refused(r->v->origin, &s.json);
 	json_end(&s.json);
 	add_json(&s, r, &r->list[r->nr + r->nr_hidden], "totals");
 	json_array(&s.json, "threads");

@@ -10,24 +10,10 @@
 #include "base/atomic.h"
 #include "base/mem.h"
 #include "pmu/bpf.h"
-#include "wall/bpf/config.h"
+#include "wall/inner.h"
 #include "wall/syscalls.h"
-#include "wall/wall.h"
 
 extern const char wall_bpf_file[], wall_bpf_file_end[];
-
-enum { MAX_LINKS = 8 };
-
-struct wall {
-	struct bpf_object *obj;
-	struct bpf_link *links[MAX_LINKS];
-	size_t nr_links;
-	uint32_t nr_slots;
-	const struct wall_slot *slots;
-	const uint64_t *stamps;
-	struct wall_bpf_control *control;
-	int slots_fd, stamps_fd, free_fd;
-};
 
 /* ---- loading ---- */
 
@@ -147,7 +133,7 @@ static int attach(struct wall *w, struct err *e)
 	struct bpf_program *p;
 
 	bpf_object__for_each_program(p, w->obj) {
-		if (!strcmp(bpf_program__name(p), "seed") || w->nr_links == MAX_LINKS)
+		if (!strcmp(bpf_program__name(p), "seed") || w->nr_links == WALL_MAX_LINKS)
 			continue;
 		w->links[w->nr_links] = bpf_program__attach(p);
 		if (!w->links[w->nr_links])
@@ -193,6 +179,11 @@ void wall_close(struct wall *w)
 
 	if (!w)
 		return;
+	if (w->switches) {
+		switches_close(w);
+		free(w);
+		return;
+	}
 	for (i = 0; i < w->nr_links; i++)
 		bpf_link__destroy(w->links[i]);
 	if (w->slots)
@@ -257,7 +248,10 @@ bool wall_read(const struct wall *w, uint32_t slot, struct wall_slot *copy)
 
 void wall_give_back(struct wall *w, uint32_t slot)
 {
-	bpf_map_update_elem(w->free_fd, NULL, &slot, BPF_ANY);
+	if (w->switches)
+		switches_give_back(w, slot);
+	else
+		bpf_map_update_elem(w->free_fd, NULL, &slot, BPF_ANY);
 }
 
 void wall_fds(const struct wall *w, int *slots, int *stamps, uint32_t *nr_slots)

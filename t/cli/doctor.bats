@@ -49,6 +49,8 @@ load ../lib
 	[ "$(json '.checks[] | select(.id == "all-cpus") | .state')" = no ]
 	[[ $(json '.checks[] | select(.id == "all-cpus") | .found') == *"kernel.perf_event_paranoid is "* ]]
 	[[ $(json '.checks[] | select(.id == "all-cpus") | .remedy') == *"sudo sysctl kernel.perf_event_paranoid=0"* ]]
+	[ "$(json '.checks[] | select(.id == "wall") | .state')" = limited ]
+	[[ $(json '.checks[] | select(.id == "wall") | .found') == "own programs; "*CAP_BPF* ]]
 }
 
 @test "doctor: the JDK in PATH is found with its version" {

@@ -11,6 +11,7 @@
 #include "model/wallcheck.h"
 #include "traces.h"
 #include "unit.h"
+#include "wall/switches.h"
 #include "wall/syscalls.h"
 #include "wall/wall.h"
 
@@ -218,4 +219,176 @@ TEST(wall_check_compares_samples_counts_and_lives)
 	c = checked(10, 1101);
 	CHECK_U64(c.nr_bad, 1);
 	CHECK_STR(c.first, "process 1: states of 100 ns in lives of 101 ns");
+}
+
+/* ---- without BPF ---- */
+
+/* Numbers that no thread has. */
+enum { NO_PID = 1 << 29, NO_TID = NO_PID + 1 };
+
+static struct wall_slot state_of(struct wall *w, int tid)
+{
+	uint32_t slot = wall_slot_of(w, tid);
+	struct wall_slot s = { .tid = 0 };
+
+	CHECK(slot);
+	wall_settle(w, slot);
+	CHECK(wall_read(w, slot, &s));
+	return s;
+}
+
+TEST(wall_by_switches_counts_each_state)
+{
+	struct wall_opts o = { .nr_slots = 16, .interval_ns = 100 };
+	struct wall_times t;
+	struct wall_slot s;
+	struct wall *w;
+	struct err e;
+
+	CHECK(!wall_open_switches(&w, &o, &e));
+	CHECK_U64(wall_slot_of(w, NO_TID), 0);
+	wall_switch_in(w, NO_TID, 5);		/* nobody's */
+	wall_thread_begins(w, NO_PID, NO_TID, 1000);
+	wall_switch_in(w, NO_TID, 1010);	/* waited 10 */
+	wall_switch_out(w, NO_TID, false, 1030);	/* ran 20 */
+	s = state_of(w, NO_TID);
+	CHECK_U64(s.state, WALL_BLOCKED);
+	CHECK_U64(s.block_nr & 1, 1);
+	wall_switch_in(w, NO_TID, 1130);	/* blocked 100 */
+	wall_switch_out(w, NO_TID, true, 1135);	/* ran 5 */
+	CHECK_U64(state_of(w, NO_TID).state, WALL_PREEMPTED);
+	wall_switch_in(w, NO_TID, 1142);	/* preempted for 7 */
+	s = state_of(w, NO_TID);
+	CHECK_U64(s.state, WALL_ON_CPU);
+	CHECK_U64(s.block_nr & 1, 0);
+	wall_times_at(&s, 1150, &t);
+	CHECK_U64(t.cpu_ns, 33);
+	CHECK_U64(t.preempted_ns, 17);
+	CHECK_U64(t.blocked_ns[0] + t.queued_ns[0], 100);
+	CHECK_U64(sum(&t), 150);
+	CHECK_U64(s.nr_blocks, 1);
+	wall_close(w);
+}
+
+/* Records may be lost, or late; the states still fill the time. */
+TEST(wall_by_switches_has_no_gaps)
+{
+	struct wall_opts o = { .nr_slots = 3, .interval_ns = 100 };
+	uint32_t slot, random = 1;
+	struct wall_times t;
+	struct wall_slot s;
+	struct wall *w;
+	struct err e;
+	int i;
+
+	CHECK(!wall_open_switches(&w, &o, &e));
+	wall_thread_begins(w, NO_PID, NO_TID, 1000);
+	slot = wall_slot_of(w, NO_TID);
+	for (i = 0; i < 1000; i++) {
+		uint64_t at;
+
+		random = random * 1103515245 + 12345;
+		at = 1000 + 10 * i + (random >> 16) % 30;
+		if (random >> 8 & 1)
+			wall_switch_in(w, NO_TID, at);
+		else
+			wall_switch_out(w, NO_TID, random >> 9 & 1, at);
+		if (random >> 10 & 1)
+			wall_settle(w, slot);
+	}
+	wall_thread_ends(w, NO_TID, 20000);
+	CHECK_U64(wall_slot_of(w, NO_TID), 0);
+	CHECK(wall_read(w, slot, &s));
+	CHECK_U64(s.state, WALL_GONE);
+	wall_times_at(&s, 30000, &t);
+	CHECK_U64(sum(&t), 19000);
+	wall_give_back(w, slot);
+	/* its slot is the next one's, with numbers of blocks of its own; and there are no more than two */
+	wall_thread_begins(w, NO_PID, NO_TID, 40000);
+	CHECK_U64(wall_slot_of(w, NO_TID), slot);
+	CHECK(state_of(w, NO_TID).block_nr > s.block_nr);
+	wall_thread_begins(w, NO_PID, NO_TID + 1, 40000);
+	wall_thread_begins(w, NO_PID, NO_TID + 2, 40000);
+	CHECK_U64(wall_slot_of(w, NO_TID + 2), 0);
+	CHECK_U64(wall_nr_refused(w), 1);
+	wall_close(w);
+}
+
+/* A thread that executes a program is the first from then on, and there are no others. */
+TEST(wall_by_switches_follows_exec)
+{
+	struct wall_opts o = { .nr_slots = 8, .interval_ns = 100 };
+	struct wall *w;
+	struct err e;
+
+	CHECK(!wall_open_switches(&w, &o, &e));
+	wall_thread_begins(w, NO_PID, NO_PID, 1000);
+	wall_thread_begins(w, NO_PID, NO_TID, 1000);
+	wall_thread_ends(w, NO_PID, 1100);
+	wall_execs(w, NO_PID, 1200);
+	CHECK_U64(wall_slot_of(w, NO_TID), 0);
+	CHECK_U64(state_of(w, NO_PID).state, WALL_ON_CPU);
+	CHECK_U64(state_of(w, NO_PID).born_ns, 1200);
+	wall_execs(w, NO_PID, 1300);		/* once more: it is the same thread */
+	CHECK_U64(state_of(w, NO_PID).born_ns, 1200);
+	wall_close(w);
+}
+
+TEST(wall_by_switches_remembers_long_blocks)
+{
+	struct wall_opts o = { .nr_slots = 8, .interval_ns = 100 };
+	struct wall_slot s;
+	uint32_t nr;
+	struct wall *w;
+	struct err e;
+
+	CHECK(!wall_open_switches(&w, &o, &e));
+	wall_thread_begins(w, NO_PID, NO_TID, 1000);
+	wall_switch_in(w, NO_TID, 1000);
+	wall_switch_out(w, NO_TID, false, 2000);
+	nr = state_of(w, NO_TID).block_nr;
+	wall_switch_in(w, NO_TID, 2060);
+	wall_switch_out(w, NO_TID, false, 2070);	/* a short one: 10 */
+	wall_switch_in(w, NO_TID, 2080);
+	s = state_of(w, NO_TID);
+	CHECK_U64(wall_done_ns(&s, nr), 60);
+	CHECK_U64(wall_done_ns(&s, nr + 2), 0);
+	wall_close(w);
+}
+
+static void *sleep_for_ever(void *arg)
+{
+	*(volatile int *)arg = syscall(SYS_gettid);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+/* Our own threads: what the kernel tells of them. */
+TEST(wall_by_switches_asks_the_kernel)
+{
+	struct wall_opts o = { .nr_slots = 8, .interval_ns = 1000000 };
+	struct wall_slot s = { .tid = 0 };
+	volatile int tid = 0;
+	pthread_t thread;
+	struct wall *w;
+	struct err e;
+	int i, r = -EAGAIN;
+
+	CHECK(!wall_open_switches(&w, &o, &e));
+	CHECK(!pthread_create(&thread, NULL, sleep_for_ever, (void *)&tid));
+	for (i = 0; i < 1000 && (r || s.syscall != SYS_pause); i++) {
+		usleep(1000);
+		s = (struct wall_slot){ .pid = getpid(), .tid = tid };
+		r = tid ? wall_ask_kernel(&s) : -EAGAIN;
+	}
+	CHECK(!r);
+	CHECK_U64(s.class, WALL_CLASS_SIGNAL);
+	CHECK(s.regs.sp && s.regs.pc);
+	wall_thread_found(w, getpid(), tid);
+	CHECK_U64(state_of(w, tid).state, WALL_BLOCKED);
+	CHECK_U64(state_of(w, tid).own_pid, getpid());
+	s = (struct wall_slot){ .pid = NO_PID, .tid = NO_TID };
+	CHECK(wall_ask_kernel(&s) == -EAGAIN);
+	wall_close(w);
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* inner.h - what this room's files know of a struct wall. */
+#ifndef WALL_INNER_H
+#define WALL_INNER_H
+
+#include "wall/bpf/config.h"
+#include "wall/wall.h"
+
+struct bpf_link;
+struct bpf_object;
+struct switches;
+
+enum { WALL_MAX_LINKS = 8 };
+
+struct wall {
+	struct bpf_object *obj;		/* NULL: without BPF */
+	struct switches *switches;	/* NULL: with BPF */
+	struct bpf_link *links[WALL_MAX_LINKS];
+	size_t nr_links;
+	uint32_t nr_slots;
+	const struct wall_slot *slots;
+	const uint64_t *stamps;
+	struct wall_bpf_control *control;
+	int slots_fd, stamps_fd, free_fd;
+};
+
+/* switches.c: its part of wall_close() and wall_give_back(). */
+void switches_close(struct wall *w);
+void switches_give_back(struct wall *w, uint32_t slot);
+
+#endif

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * switches.c - fills slots from records of switches (switches.h).
+ *
+ * Invariants:
+ *  [1] what is in a slot's totals stays there: time off CPUs goes into them when it is known how much of it
+ *      was waiting for a CPU;
+ *  [2] the states of a slot follow each other without a gap, whatever records are missing, and a record that
+ *      is older than the state counts as being of its beginning.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "wall/inner.h"
+#include "wall/switches.h"
+#include "wall/syscalls.h"
+
+enum { NR_PAST = 8 };
+
+struct past {				/* a block that is over */
+	uint32_t nr;
+	uint64_t since_ns, end_ns;
+};
+
+struct thread {				/* beside its slot */
+	/* Blocks that are over and were long, or had begun at the last look; a ring. */
+	struct past past[NR_PAST];
+	uint64_t nr_past, nr_settled;	/* of them, those whose time is in the totals */
+	uint64_t off_ns, nr_off;	/* of blocks that are over, and not in the totals */
+	uint64_t delay_ns;		/* the kernel's count of waiting for CPUs, when read last */
+	uint64_t preempted_ns;		/* that much of it was no block's */
+	uint64_t owed_ns;		/* waited for a CPU after blocks, and not in the totals */
+};
+
+struct switches {
+	struct wall_slot *slots;	/* the same as the wall's */
+	uint64_t *stamps;
+	struct thread *threads;		/* [nr_slots] */
+	uint64_t long_ns;
+	struct map by_tid;		/* -> slot, 0 none any more */
+	uint32_t *free;
+	size_t nr_free, alloc_free;
+};
+
+/* ---- memory ---- */
+
+/* Whoever else gets it can only read it. */
+static void *open_shared(const char *name, size_t bytes, int *fd)
+{
+	void *p = MAP_FAILED;
+
+	*fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (*fd >= 0 && !ftruncate(*fd, bytes))
+		p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	if (p == MAP_FAILED)
+		return NULL;
+	if (!fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL))
+		return p;
+	munmap(p, bytes);
+	return NULL;
+}
+
+int wall_open_switches(struct wall **wall, const struct wall_opts *o, struct err *e)
+{
+	struct wall *w = xcalloc(1, sizeof(*w));
+	struct switches *s = w->switches = xcalloc(1, sizeof(*s));
+
+	w->nr_slots = o->nr_slots ? o->nr_slots : WALL_DEFAULT_SLOTS;
+	s->long_ns = o->interval_ns / 2;
+	w->slots_fd = w->stamps_fd = -1;
+	w->control = xcalloc(1, sizeof(*w->control));
+	w->control->next_slot = 1;
+	s->threads = xcalloc(w->nr_slots, sizeof(*s->threads));
+	w->slots = s->slots = open_shared("arcprof-wall-slots", w->nr_slots * sizeof(*s->slots),
+					  &w->slots_fd);
+	w->stamps = s->stamps = open_shared("arcprof-wall-stamps", w->nr_slots * sizeof(*s->stamps),
+					    &w->stamps_fd);
+	*wall = w;
+	if (s->slots && s->stamps)
+		return 0;
+	err_errno(e, "memory for the states of threads");
+	wall_close(w);
+	*wall = NULL;
+	return -e->code;
+}
+
+void switches_close(struct wall *w)
+{
+	struct switches *s = w->switches;
+
+	if (s->slots)
+		munmap(s->slots, w->nr_slots * sizeof(*s->slots));
+	if (s->stamps)
+		munmap(s->stamps, w->nr_slots * sizeof(*s->stamps));
+	if (w->slots_fd >= 0)
+		close(w->slots_fd);
+	if (w->stamps_fd >= 0)
+		close(w->stamps_fd);
+	map_release(&s->by_tid);
+	free(s->threads);
+	free(s->free);
+	free(s);
+	free(w->control);
+}
+
+/* ---- /proc ---- */
+
+/* Bytes read, at least one, or -errno. */
+static int read_proc(int pid, int tid, const char *name, char *text, size_t size)
+{
+	char path[64];
+	ssize_t len;
+	int fd, r;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	len = read(fd, text, size - 1);
+	r = len < 0 ? -errno : len ? (int)len : -ESRCH;
+	close(fd);
+	text[MAX(len, (ssize_t)0)] = '\0';
+	return r;
+}
+
+/* How long it waited for CPUs so far; false: it has ended, or the kernel does not count that. */
+static bool read_delay(int pid, int tid, uint64_t *ns)
+{
+	unsigned long long ran, waited;
+	char text[96];
+
+	if (read_proc(pid, tid, "schedstat", text, sizeof(text)) < 0 ||
+	    sscanf(text, "%llu %llu", &ran, &waited) != 2)
+		return false;
+	*ns = waited;
+	return true;
+}
+
+/* We have been given a CPU before: where that is counted, it is not 0 times. */
+bool wall_counts_delays(void)
+{
+	unsigned long long ran, waited, times;
+	char text[96];
+
+	return read_proc(getpid(), getpid(), "schedstat", text, sizeof(text)) > 0 &&
+	       sscanf(text, "%llu %llu %llu", &ran, &waited, &times) == 3 && times;
+}
+
+/* Its state as one letter. The name in front of it may be anything. */
+static char read_state(int pid, int tid)
+{
+	char text[512], *end;
+
+	if (read_proc(pid, tid, "stat", text, sizeof(text)) < 0)
+		return '\0';
+	end = strrchr(text, ')');
+	return end && end[1] == ' ' ? end[2] : '\0';
+}
+
+static enum wall_class class_of_call(int nr)
+{
+	const struct wall_syscall *call = wall_syscall(nr);
+
+	return nr < 0 ? WALL_CLASS_FAULT : call ? call->class : WALL_CLASS_OTHER;
+}
+
+/* "202 0x7f.. (six arguments) SP PC", "-1 SP PC", or "running". */
+int wall_ask_kernel(struct wall_slot *copy)
+{
+	char text[256], *p = text, *next;
+	uint64_t word[9];
+	int nr = 0, r = read_proc(copy->pid, copy->tid, "syscall", text, sizeof(text));
+
+	if (r == -EPERM || r == -EACCES)
+		return -EACCES;
+	if (r < 0 || text[0] == 'r')
+		return -EAGAIN;
+	copy->syscall = strtol(p, &next, 10);
+	for (p = next; nr < (int)ARRAY_SIZE(word) - 1; p = next) {
+		word[nr] = strtoull(p, &next, 16);
+		if (next == p)
+			break;
+		nr++;
+	}
+	if (nr != 2 && nr != 8)
+		return -EAGAIN;
+	memset(copy->args, 0, sizeof(copy->args));
+	memcpy(copy->args, word, nr == 8 ? sizeof(copy->args) : 0);
+	copy->regs = (struct wall_regs){ .sp = word[nr - 2], .pc = word[nr - 1] };
+	copy->class = class_of_call(copy->syscall);
+	/* the call that a signal interrupted to stop it is still there */
+	if (read_proc(copy->pid, copy->tid, "wchan", text, sizeof(text)) > 0 &&
+	    (!strcmp(text, "do_signal_stop") || !strcmp(text, "ptrace_stop")))
+		copy->class = WALL_CLASS_STOPPED;
+	return 0;
+}
+
+/* ---- slots ---- */
+
+uint32_t wall_slot_of(const struct wall *w, int tid)
+{
+	uint32_t slot = map_get(&w->switches->by_tid, (uint32_t)tid);
+
+	return slot == MAP_NONE ? 0 : slot;
+}
+
+static struct wall_slot *slot_of(const struct wall *w, int tid, uint32_t *slot)
+{
+	*slot = wall_slot_of(w, tid);
+	return *slot ? &w->switches->slots[*slot] : NULL;
+}
+
+/* For readers: the next look that begins after this finds it. */
+static void stamp(struct wall *w, uint32_t slot)
+{
+	store_relaxed(&w->switches->stamps[slot], clock_mono_ns());
+}
+
+static uint32_t take(struct wall *w)
+{
+	struct switches *s = w->switches;
+
+	if (s->nr_free)
+		return s->free[--s->nr_free];
+	if (w->control->next_slot < w->nr_slots)
+		return w->control->next_slot++;
+	w->control->nr_refused++;
+	return 0;
+}
+
+void switches_give_back(struct wall *w, uint32_t slot)
+{
+	struct switches *s = w->switches;
+
+	VEC_GROW(s->free, s->nr_free, s->alloc_free);
+	s->free[s->nr_free++] = slot;
+}
+
+/* As the process itself sees them: the last of "NSpid:\t4711\t17". */
+static uint32_t own_number(int pid, int tid)
+{
+	char text[4096], *line, *end, *last;
+
+	if (read_proc(pid, tid, "status", text, sizeof(text)) < 0 || !(line = strstr(text, "\nNSpid:")))
+		return tid;
+	end = strchr(line + 1, '\n');
+	if (end)
+		*end = '\0';
+	last = strrchr(line, '\t');
+	return last ? strtoul(last + 1, NULL, 10) : (unsigned long)tid;
+}
+
+/* Whoever is in no namespace of his own, nor are his threads. */
+static void name_slot(const struct wall *w, struct wall_slot *s)
+{
+	uint32_t leader = s->tid == s->pid ? 0 : wall_slot_of(w, s->pid);
+
+	if (leader && w->slots[leader].own_pid == s->pid) {
+		s->own_tid = s->tid;
+		s->own_pid = s->pid;
+	} else {
+		s->own_pid = own_number(s->pid, s->pid);
+		s->own_tid = s->tid == s->pid ? s->own_pid : own_number(s->pid, s->tid);
+	}
+}
+
+static struct wall_slot *new_slot(struct wall *w, int pid, int tid, uint32_t *slot, uint64_t time_ns)
+{
+	struct switches *x = w->switches;
+	struct wall_slot *s;
+	uint32_t nr;
+
+	*slot = take(w);
+	if (!*slot)
+		return NULL;
+	s = &x->slots[*slot];
+	nr = (s->block_nr + 3) & ~1u;
+	*s = (struct wall_slot){
+		.tid = tid, .pid = pid, .block_nr = nr, .syscall = -1,
+		.since_ns = time_ns, .born_ns = time_ns, .state = WALL_NEW,
+	};
+	name_slot(w, s);
+	x->threads[*slot] = (struct thread){ .nr_past = 0 };
+	*map_put(&x->by_tid, (uint32_t)tid) = *slot;
+	return s;
+}
+
+void wall_thread_begins(struct wall *w, int pid, int tid, uint64_t time_ns)
+{
+	struct wall_slot *s;
+	uint32_t slot;
+
+	wall_thread_ends(w, tid, time_ns);	/* the end of who had the number before was not told */
+	s = new_slot(w, pid, tid, &slot, time_ns);
+	if (!s)
+		return;
+	store_release(&s->state, WALL_PREEMPTED);
+	stamp(w, slot);
+}
+
+static void set_state(struct wall_slot *s, enum wall_state state, uint64_t time_ns)
+{
+	s->since_ns = time_ns;
+	if (state == WALL_BLOCKED) {
+		s->syscall = -1;
+		s->class = WALL_CLASS_OTHER;
+		s->regs = (struct wall_regs){ .pc = 0 };
+		store_release(&s->block_nr, s->block_nr + 1);
+	}
+	store_release(&s->state, state);
+}
+
+void wall_thread_found(struct wall *w, int pid, int tid)
+{
+	uint64_t now_ns = clock_mono_ns();	/* before its state: a record in between agrees with it */
+	struct wall_slot *s;
+	uint32_t slot;
+	char state;
+
+	if (wall_slot_of(w, tid))
+		return;
+	s = new_slot(w, pid, tid, &slot, now_ns);
+	if (!s)
+		return;
+	read_delay(pid, tid, &w->switches->threads[slot].delay_ns);
+	state = read_state(pid, tid);
+	set_state(s, state && state != 'R' ? WALL_BLOCKED : WALL_ON_CPU, now_ns);
+	stamp(w, slot);
+}
+
+static void end_block(struct wall *w, struct wall_slot *s, struct thread *t, uint64_t time_ns)
+{
+	uint64_t len = time_ns - s->since_ns;
+
+	t->off_ns += len;
+	t->nr_off++;
+	if (len >= w->switches->long_ns || s->since_ns < w->control->look_ns)
+		t->past[t->nr_past++ % NR_PAST] = (struct past){ s->block_nr, s->since_ns, time_ns };
+	s->nr_blocks++;
+	s->woken_ns = time_ns;
+	store_release(&s->block_nr, s->block_nr + 1);
+}
+
+/* The state is over at time_ns. */
+static void close_state(struct wall *w, struct wall_slot *s, uint32_t slot, uint64_t time_ns)
+{
+	struct thread *t = &w->switches->threads[slot];
+	uint64_t len = time_ns - s->since_ns;
+
+	switch (s->state) {
+	case WALL_ON_CPU:
+		s->cpu_ns += len;
+		break;
+	case WALL_BLOCKED:
+		end_block(w, s, t, time_ns);
+		break;
+	default:
+		s->preempted_ns += len;
+		t->preempted_ns += len;
+	}
+}
+
+static void change(struct wall *w, int tid, enum wall_state state, uint64_t time_ns)
+{
+	struct wall_slot *s;
+	uint32_t slot;
+
+	s = slot_of(w, tid, &slot);
+	if (!s)
+		return;
+	time_ns = MAX(time_ns, s->since_ns);	/* [2] */
+	close_state(w, s, slot, time_ns);
+	set_state(s, state, time_ns);
+	stamp(w, slot);
+}
+
+void wall_switch_out(struct wall *w, int tid, bool preempted, uint64_t time_ns)
+{
+	change(w, tid, preempted ? WALL_PREEMPTED : WALL_BLOCKED, time_ns);
+}
+
+void wall_switch_in(struct wall *w, int tid, uint64_t time_ns)
+{
+	change(w, tid, WALL_ON_CPU, time_ns);
+}
+
+/* Of what is not in the totals, owed_ns was waiting for a CPU, after each block alike. [1] */
+static void settle(struct wall *w, uint32_t slot)
+{
+	struct thread *t = &w->switches->threads[slot];
+	struct wall_slot *s = &w->switches->slots[slot];
+	uint64_t queued = MIN(t->owed_ns, t->off_ns), each = queued / MAX(t->nr_off, (uint64_t)1);
+
+	if (t->nr_past - t->nr_settled > NR_PAST)
+		t->nr_settled = t->nr_past - NR_PAST;
+	for (; t->nr_settled < t->nr_past; t->nr_settled++) {
+		struct past *b = &t->past[t->nr_settled % NR_PAST];
+
+		b->end_ns -= MIN(each, b->end_ns - b->since_ns);
+		s->done[s->nr_done++ % WALL_NR_DONE] =
+			(struct wall_done){ .nr = b->nr, .ns = b->end_ns - b->since_ns };
+	}
+	s->queued_ns[0] += queued;
+	s->blocked_ns[0] += t->off_ns - queued;
+	t->owed_ns -= queued;
+	t->off_ns = t->nr_off = 0;
+}
+
+void wall_settle(struct wall *w, uint32_t slot)
+{
+	struct thread *t = &w->switches->threads[slot];
+	const struct wall_slot *s = &w->switches->slots[slot];
+	uint64_t delay_ns, more;
+
+	if (!t->off_ns && !t->preempted_ns)
+		return;
+	if (s->state != WALL_GONE && read_delay(s->pid, s->tid, &delay_ns)) {
+		more = delay_ns > t->delay_ns ? delay_ns - t->delay_ns : 0;
+		/* clocks that differ, or a wait that is counted and whose record is still to come */
+		t->owed_ns += more > t->preempted_ns ? more - t->preempted_ns : 0;
+		t->preempted_ns -= MIN(more, t->preempted_ns);
+		t->delay_ns = delay_ns;
+	}
+	settle(w, slot);
+}
+
+void wall_thread_ends(struct wall *w, int tid, uint64_t time_ns)
+{
+	struct wall_slot *s;
+	uint32_t slot;
+
+	s = slot_of(w, tid, &slot);
+	if (!s)
+		return;
+	time_ns = MAX(time_ns, s->since_ns);
+	close_state(w, s, slot, time_ns);
+	s->own_tid = s->own_pid = 0;
+	set_state(s, WALL_GONE, time_ns);
+	settle(w, slot);
+	*map_put(&w->switches->by_tid, (uint32_t)tid) = 0;
+	stamp(w, slot);
+}
+
+void wall_execs(struct wall *w, int pid, uint64_t time_ns)
+{
+	uint32_t i;
+
+	for (i = 1; i < w->control->next_slot; i++) {
+		const struct wall_slot *s = &w->switches->slots[i];
+
+		if ((int)s->pid == pid && (int)s->tid != pid && s->own_tid)
+			wall_thread_ends(w, s->tid, time_ns);
+	}
+	if (wall_slot_of(w, pid))
+		return;
+	wall_thread_begins(w, pid, pid, time_ns);
+	wall_switch_in(w, pid, time_ns);
+}

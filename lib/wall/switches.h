@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * switches.h - the slots without BPF: the recorder writes them itself, from the kernel's records of switches
+ * (PERF_RECORD_SWITCH), which every user gets of his own threads.
+ *
+ * They say when a thread lost a CPU and got one again, and whether it could have run on.  So the time on
+ * CPUs, preempted, and off them otherwise are exact. What these do not say:
+ *  - when a thread was woken: the time that it then waited for a CPU is the kernel's count of it
+ *    (/proc/PID/task/TID/schedstat), which is read whenever somebody looks.  What comes after the last
+ *    reading of a thread that ends counts as blocked;
+ *  - the system call, and the registers: wall_ask_kernel(), of a thread that is blocked still. So all time is
+ *    of one class, WALL_CLASS_OTHER;
+ *  - who woke it.
+ * A slot is as late as the records that were handled: a block that is not over here may be over by now.
+ */
+#ifndef WALL_SWITCHES_H
+#define WALL_SWITCHES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wall/wall.h"
+
+/* Slots for threads that are yet to be told of. Of *o, who they are is not used. */
+int wall_open_switches(struct wall **w, const struct wall_opts *o, struct err *e);
+
+/* Records, in order of time.  Threads without a slot are nobody's. */
+void wall_thread_begins(struct wall *w, int pid, int tid, uint64_t time_ns);
+void wall_thread_ends(struct wall *w, int tid, uint64_t time_ns);
+void wall_switch_out(struct wall *w, int tid, bool preempted, uint64_t time_ns);
+void wall_switch_in(struct wall *w, int tid, uint64_t time_ns);
+/* Of the threads of a process only the first is left, and may have been another before. */
+void wall_execs(struct wall *w, int pid, uint64_t time_ns);
+/* A thread that is there already, as it is now; its records come from before that on. */
+void wall_thread_found(struct wall *w, int pid, int tid);
+/* 0: it has none. */
+uint32_t wall_slot_of(const struct wall *w, int tid);
+
+/* Asks the kernel how long the thread waited for CPUs after its blocks, and tells these two apart. */
+void wall_settle(struct wall *w, uint32_t slot);
+
+/*
+ * Of a thread that is blocked: the system call with its arguments and class, pc and sp into *copy.
+ * -EAGAIN: it runs by now, or is gone; -EACCES: it is not this user's to look at.
+ */
+int wall_ask_kernel(struct wall_slot *copy);
+/* The kernel counts how long threads wait for CPUs: else all of that after a block is part of it. */
+bool wall_counts_delays(void);
+
+#endif

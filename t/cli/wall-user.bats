@@ -1,0 +1,93 @@
+#!/usr/bin/env bats
+# Where the time of threads went, recorded by users who may not load BPF programs.
+load ../lib
+load ../wall
+
+# A folder that nobody may reach and write, as "out": with out/arcprof and out/<name>...
+prepare() {
+	skip_unless_perf
+	skip_unless_root
+	open=$(mktemp -d /tmp/arcprof-test-XXXXXX)
+	chmod 777 "$open"
+	ln -s "$open" out
+	cp "$ARCPROF" out/
+	for name in "$@"; do
+		cp "$(workload "$name")" out/
+	done
+}
+
+teardown() {
+	[ -z "${open:-}" ] || rm -r "$open"
+}
+
+# Root without the capabilities that BPF takes: a container's.
+without_bpf() {
+	setpriv --inh-caps=-all --bounding-set=-bpf,-sys_admin "$@"
+}
+
+@test "wall: without BPF, what a program waits is what it measured itself" {
+	prepare waits
+	as_nobody out/arcprof record -q -e wall -o out/trace out/waits 3 >truth
+	cp out/trace trace
+	agrees 5 sum
+	check_trace trace
+	run_arcprof report -i trace --check
+	[[ $output == *"CPU + runnable + blocked = life"* ]]
+	# whole stacks, although of the registers only two are known
+	"$ARCPROF" report -i trace --format json | jq -e '.quality | .complete_stacks > .samples * 0.95'
+	for report in --xprof --threads; do
+		"$ARCPROF" report -i trace $report | head -n 4 >head
+		grep -q '^not recorded: wakers, and what waits were for that no sample hit (BPF: CAP_BPF and CAP_PERFMON are missing)$' head
+	done
+	[[ $("$ARCPROF" report -i trace --threads --format json | jq -r '.source.refused[]') == *wakers* ]]
+}
+
+@test "wall: without BPF, 61 kinds of blocking calls return what they return without it, and not too early" {
+	prepare blocking
+	as_nobody out/blocking >without
+	as_nobody out/arcprof record -q -e wall=1ms -o out/trace out/blocking >with
+	[ "$(wc -l <with)" -eq 61 ]
+	diff <(cut -d ' ' -f 1-3 without) <(cut -d ' ' -f 1-3 with)
+	[ "$(grep -c EINTR with)" -eq 0 ]
+	awk '$5 && $4 < $5 - 1 { print; bad = 1 } END { exit bad }' with
+	"$ARCPROF" report -i out/trace --check >check
+	"$ARCPROF" report -i out/trace --off-cpu --xprof >reasons
+	grep -q '\[flock: file\]' reasons
+	grep -q '\[read: timerfd\]' reasons
+	grep -q '\[read: signalfd\]' reasons
+	grep -q '\[msgrcv\]' reasons
+}
+
+@test "wall: without BPF, processes that were there before, and a CPU clock beside it" {
+	prepare
+	sleep 1000 &
+	sleeps=$!
+	sh -c 'while :; do :; done' &
+	busy=$!
+	sleep 1000 &
+	stopped=$!
+	kill -STOP $stopped
+	without_bpf "$ARCPROF" record -q -e cpu-clock,wall -o trace -p $sleeps,$busy,$stopped -d 1
+	kill -KILL $sleeps $busy $stopped
+	"$ARCPROF" report -i trace --check >check
+	"$ARCPROF" report -i trace --threads --metric wall --format json >threads
+	jq -c '.threads[] | [.pid, .wall_ns, .cpu_ns, .runnable_ns, .blocked_ns, .most_blocked_in]' threads
+	of() { jq ".threads[] | select(.pid == $1) | $2" threads; }
+	[ "$(of $sleeps .blocked_ns)" -gt 900000000 ]
+	[ "$(of $sleeps .most_blocked_in)" = '"[sleep]"' ]
+	[ "$(of $stopped .blocked_ns)" -gt 900000000 ]
+	[ "$(of $stopped .most_blocked_in)" = '"[stopped]"' ]
+	[ "$(of $busy '.cpu_ns + .runnable_ns')" -gt 900000000 ]
+	[ "$(of $busy .cpu_ns)" -gt 50000000 ]
+	[ "$("$ARCPROF" report -i trace --metric cpu-clock --format json | jq '.quality.samples')" -gt 0 ]
+}
+
+@test "wall: without BPF, threads and processes that come, go, fork and execute have each moment of their lives" {
+	prepare crowd
+	without_bpf "$ARCPROF" record -q -e wall -o trace sh -c "$(workload crowd) >/dev/null 2>&1; for i in 1 2 3 4 5 6 7 8; do sleep 0.05; done; exec sleep 0.2"
+	"$ARCPROF" report -i trace --check >check
+	"$ARCPROF" report -i trace --metric wall --format folded >folded
+	[ "$(cut -d ';' -f 1 folded | sort -u | grep -c '^sleep \[pid' || true)" -ge 9 ]
+	awk '/^sleep \[pid.*\[sleep\] [0-9]+$/ { ns += $NF } END { print ns; exit ns < 550e6 }' folded
+	awk '/^sh \[pid.*\[wait4\] [0-9]+$/ { ns += $NF } END { print ns; exit ns < 400e6 }' folded
+}

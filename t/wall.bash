@@ -1,0 +1,56 @@
+# shellcheck shell=bash
+# wall.bash - what "waits" of t/workloads says it waited, and what a trace has of it.
+
+# by_function <trace> <regex>: "function leaf ns" of the process that begins in main(), and "function all ns".
+by_function() {
+	"$ARCPROF" report -i "$1" --metric wall --format folded >folded
+	awk -v want="$2" -v first="$(sed -n '/;main;/{s/;.*//p;q}' folded)" '
+	{
+		ns = $NF
+		sub(/ [0-9]+$/, "")
+		n = split($0, f, ";")
+		if (f[1] != first)
+			next
+		for (i = 1; i < n && f[i] !~ want; i++)
+			;
+		if (i < n) {
+			sum[f[i] "\tall"] += ns
+			sum[f[i] "\t" f[n]] += ns
+		}
+	}
+	END { for (k in sum) print k "\t" sum[k] }' folded
+}
+
+# agrees <percent> [sum]: what the program says it waited, in each of its functions, is what the trace has there;
+# sum: of the two in which one thread waits in turn, the sum is.
+agrees() {
+	by_function trace '^(wait_|burn$)' >got
+	awk -F '\t' -v tolerance="$1" -v sum="${2:-}" '
+	FILENAME == "got" { got[$1 "\t" $2] = $3 / 1e6; next }
+	{
+		split($0, f, " ")
+		reason = substr($0, length(f[1] f[2] f[3]) + 4)
+		all = got[f[1] "\tall"]
+		known = got[f[1] "\t" reason] + got[f[1] "\t[runnable]"] + got[f[1] "\t[on CPU]"]
+		if (reason == "[on CPU]")
+			known -= got[f[1] "\t[on CPU]"]
+		rows++
+		if (sum && f[1] ~ /mixed/) {
+			want_mixed += f[2]
+			got_mixed += all
+			few += known <= all * 0.97 || all < f[2] / 2
+			next
+		}
+		# the shorter the wait, the more the clock is read outside of what the program times
+		allowed = f[2] * tolerance / 100 + 20
+		ok = all > f[2] - allowed && all < f[2] + allowed && known > all * 0.97
+		printf "%-18s %9.1f ms, %s %9.1f of %9.1f%s\n", f[1], f[2], reason, known, all, ok ? "" : ": not as it should be"
+		bad += !ok
+	}
+	END {
+		if (sum)
+			printf "mixed %9.1f of %9.1f, %d of the two wrong\n", got_mixed, want_mixed, few
+		allowed = want_mixed * tolerance / 100 + 20
+		exit bad || rows != 12 || few || got_mixed < want_mixed - allowed || got_mixed > want_mixed + allowed
+	}' got truth
+}
