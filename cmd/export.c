@@ -89,7 +89,8 @@ static int add_trace(struct fleet_table *t, const struct export_opts *o, const c
 /* What the nodes of all traces go to, on standard output. */
 static int put_nodes(struct fleet_table *t, const struct export_opts *o, int nr, char **paths, struct err *e)
 {
-	const struct same_opts same = { .pids = o->by_pid, .tids = o->by_tid, .thread_digits = o->digits };
+	const struct same_opts same = { .pids = o->by_pid, .tids = o->by_tid, .thread_digits = o->digits,
+					.labels = true };
 	FILE *out = gzip_open(stdout, e);
 	int i, r = 0, status = 0;
 

@@ -173,7 +173,7 @@ static int merge_run(void *opts, int nr_operands, char **operands)
 {
 	const struct merge_opts *o = opts;
 	const struct same_opts same = { .pids = o->by_pid, .tids = o->by_tid, .thread_digits = o->digits,
-					.kinds = o->by_kind };
+					.labels = true, .kinds = o->by_kind };
 	struct merge g;
 	int status;
 

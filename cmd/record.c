@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/labels.h"
 #include "base/log.h"
 #include "calls.h"
 #include "cmd.h"
@@ -18,6 +19,7 @@ struct record_opts {			/* behind a struct sampling_opts */
 	uint64_t max_bytes;
 	bool lines, code, compress;
 	struct calls_opts calls;
+	struct opt_list labels;
 };
 
 static const char *const modes[] = { "continuous", "normal", NULL };	/* as enum trace_mode */
@@ -60,6 +62,7 @@ static const struct opt where_table[] = {
 		"write the trace to <file>"),
 	OPT_ENUM(0, "mode", struct record_opts, mode, modes, "continuous",
 		 "whether to stop storing samples at --max-size (normal) or never (continuous)"),
+	OPT_LIST(0, "label", struct record_opts, labels, "key=value", "say what this recording is of: service=shop,version=1.2"),
 	OPT_SIZE(0, "max-size", struct record_opts, max_bytes, "bytes", NULL, "maximum size of the samples in the file"),
 	OPT_ON("compress", struct record_opts, compress, "compress the trace"),
 	OPT_END
@@ -118,9 +121,13 @@ static int check_opts(const struct record_opts *o, const struct sampling_opts *s
 		      struct err *e)
 {
 	int r = sampling_check(so, nr_operands, e);
+	size_t i;
 
 	if (r)
 		return r;
+	for (i = 0; i < o->labels.nr_items; i++)
+		if ((r = label_check(o->labels.items[i], e)))
+			return r;
 	if (o->mode == TRACE_NORMAL && !o->max_bytes)
 		return err_set(e, EINVAL, "--mode=normal needs --max-size");
 	if (!o->samples && !o->sched && !o->irq && !wants_calls(&o->calls))
@@ -182,6 +189,7 @@ static int prepare(struct sampling *s, const struct record_opts *o, const struct
 	s->c.lines = o->lines;
 	s->c.code = o->code;
 	s->c.output = o->output;
+	s->c.own_labels = &o->labels;
 	s->c.trace.mode = o->mode;
 	s->c.trace.limit_bytes = o->max_bytes;
 	s->c.trace.compress = o->compress;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/io.h"
+#include "base/labels.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/quote.h"
@@ -71,6 +72,7 @@ static const struct opt selection_opts[] = {
 	OPT_LIST(0, "thread", O, threads, "name", "only threads with these names"),
 	OPT_LIST(0, "module", O, modules, "name", "only stacks that go through these modules"),
 	OPT_LIST(0, "symbol", O, symbols, "name", "only stacks that go through these functions"),
+	OPT_LIST(0, "label", O, labels, "key=value", "only processes of recordings with these labels"),
 	OPT_LIST('C', "cpu", O, cpus, "cpu", "only samples on these CPUs"),
 	OPT_TIME(0, "from", O, from, "time", NULL, "only samples from <time> after the start"),
 	OPT_FLAG(0, "from-zero", O, from_zero,
@@ -188,6 +190,18 @@ static bool all_numbers(const char *option, const struct opt_list *l, struct err
 	return true;
 }
 
+static bool all_labels(const struct opt_list *l, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < l->nr_items; i++)
+		if (label_check(l->items[i], e)) {
+			err_wrap(e, "--label");
+			return false;
+		}
+	return true;
+}
+
 /* Options that the other reports have for themselves; false when it has said which. */
 static bool has_no_others(const struct report_request *q, const struct report *r)
 {
@@ -266,7 +280,8 @@ static int check_request(const struct report_request *q, const struct report *r,
 	else if (q->prune < 0 || q->prune > 100)
 		log_error("--prune: a percentage is from 0 to 100");
 	else if (!all_numbers("--pid", &q->pids, &e) || !all_numbers("--tid", &q->tids, &e) ||
-		 !all_numbers("--cpu", &q->cpus, &e) || (r->check && r->check(o, &e)))
+		 !all_numbers("--cpu", &q->cpus, &e) || !all_labels(&q->labels, &e) ||
+		 (r->check && r->check(o, &e)))
 		log_err(&e);
 	else if (fits(q, r, nr_text))
 		return 0;
@@ -293,7 +308,7 @@ static void put_selection(const struct report_request *q, const struct report_op
 		{ "pid", &q->pids, false },	    { "tid", &q->tids, false },
 		{ "comm", &q->comms, true },	    { "thread", &q->threads, true },
 		{ "module", &q->modules, true },    { "symbol", &q->symbols, true },
-		{ "cpu", &q->cpus, false },
+		{ "cpu", &q->cpus, false },		    { "label", &q->labels, true },
 	};
 	const struct opt *o;
 	size_t i;
@@ -631,7 +646,7 @@ static struct report_opts show_opts(const struct report_request *q, const struct
 		.format = q->format, .sort = q->sort, .limit = q->limit, .prune = q->prune,
 		.absolute = q->absolute, .percent = q->percent, .width = term_width(),
 		.select = { &q->pids, &q->tids, &q->comms, &q->threads, &q->modules, &q->symbols,
-			    q->off_cpu },
+			    q->off_cpu, &q->labels },
 		.fold = q->fold, .merge_threads = q->merge_threads, .merge_processes = q->merge_processes,
 		.no_inline = q->no_inline, .no_kernel = q->no_kernel, .by_kind = q->by_kind,
 	};

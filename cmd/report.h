@@ -18,7 +18,7 @@ struct report_request {
 	uint64_t limit;
 	double prune;
 	bool absolute, percent;
-	struct opt_list cpus, pids, tids, comms, threads, modules, symbols;
+	struct opt_list cpus, pids, tids, comms, threads, modules, symbols, labels;
 	uint64_t from, to;
 	bool from_zero, off_cpu;
 	int fold;

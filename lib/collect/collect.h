@@ -74,6 +74,7 @@ struct collect_opts {
 	struct trace_writer_opts trace;
 	const char *version;
 	const char *command_line;	/* ours, for the label */
+	const struct opt_list *own_labels;	/* key=value, checked; NULL: none */
 	/* A deadlock was noticed in a JVM; text describes it, with names that others gave. May be NULL. */
 	void (*deadlock)(int pid, const char *text);
 	/* Called when the events are open, and again every half second or so. May be NULL. */

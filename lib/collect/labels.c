@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdio.h>
+#include <string.h>
 #include <sys/utsname.h>
 
 #include "arch/arch.h"
 #include "base/clock.h"
+#include "base/labels.h"
 #include "base/mem.h"
+#include "base/opt.h"
 #include "collect/jvmevents.h"
 #include "collect/labels.h"
 #include "collect/state.h"
@@ -61,9 +64,25 @@ void labels_events(const struct collect *c)
 		trace_write_label(c->w, "refused.0", "kernel code (kernel.perf_event_paranoid)");
 }
 
+/* "label.service": whoever records says what this is. */
+static void own_labels(const struct collect *c)
+{
+	const struct opt_list *l = c->o->own_labels;
+	char key[LABELS_MAX_KEY + 16];
+	size_t i;
+
+	for (i = 0; l && i < l->nr_items; i++) {
+		const char *value = strchr(l->items[i], '=');
+
+		snprintf(key, sizeof(key), "label.%.*s", (int)(value - l->items[i]), l->items[i]);
+		trace_write_label(c->w, key, "%s", value + 1);
+	}
+}
+
 void labels_host(const struct collect *c)
 {
 	labels_origin(c->w, c->o->version, c->o->command_line);
+	own_labels(c);
 	trace_write_label(c->w, "cpus", "%zu", c->ev.conf.nr_events ? c->ev.nr_sampled : c->ev.nr_cpus);
 	trace_write_label(c->w, "n", "%s",
 			  c->o->callflow.on && !c->ev.conf.nr_events && !c->o->nr_sources ? "calls" : "samples");

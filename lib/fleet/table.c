@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/labels.h"
 #include "base/mem.h"
 #include "fleet/id.h"
 #include "fleet/table.h"
@@ -126,21 +127,6 @@ static bool is_head(uint32_t kind)
 	return kind == CONSUMER_HOST || kind == CONSUMER_PROCESS || kind == CONSUMER_THREAD;
 }
 
-/* Appends the value that a label has in "key=value,key=value" and a tab. */
-static void put_label(struct buf *b, const char *labels, const char *key)
-{
-	size_t len = strlen(key), end;
-
-	for (; *labels; labels += end + (labels[end] == ',')) {
-		end = strcspn(labels, ",");
-		if (end <= len || strncmp(labels, key, len) != 0 || labels[len] != '=')
-			continue;
-		buf_add(b, labels + len + 1, end - len - 1);
-		break;
-	}
-	buf_putc(b, '\t');
-}
-
 /* How rows begin of what is below that process and thread. */
 static const char *make_head(struct rows *x, uint32_t node)
 {
@@ -164,9 +150,10 @@ static const char *make_head(struct rows *x, uint32_t node)
 		}
 	}
 	buf_fmt(&b, "%" PRIu64 "\t%" PRId64 "\t", x->r->start_s, x->r->id);
-	put_label(&b, labels, "service");
-	put_label(&b, labels, "version");
-	buf_fmt(&b, "%s\t%s\t%s\t%s\t%" PRIu64 "\t%" PRIu64, host, process, thread, labels, pid, tid);
+	labels_value(labels, "service", &b);
+	buf_putc(&b, '\t');
+	labels_value(labels, "version", &b);
+	buf_fmt(&b, "\t%s\t%s\t%s\t%s\t%" PRIu64 "\t%" PRIu64, host, process, thread, labels, pid, tid);
 	process = arena_strndup(&x->text, b.data, b.len);
 	buf_release(&b);
 	return process;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/labels.h"
 #include "base/mem.h"
 #include "model/names.h"
 
@@ -450,6 +451,24 @@ const struct trace_sink names_sink = {
 	.lost = take_lost,
 };
 
+/* Those that "record --label" gave. */
+static uint32_t own_labels(struct names *x)
+{
+	static const char prefix[] = "label.";
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	if (x->has_own_labels)
+		return x->own_labels;
+	for (i = 0; i < x->nr_labels; i++)
+		if (!strncmp(x->labels[i].key, prefix, strlen(prefix)))
+			labels_add(&b, x->labels[i].key + strlen(prefix), x->labels[i].val);
+	x->own_labels = strtab_add(&x->m->consumers.names, b.len ? b.data : "", b.len);
+	x->has_own_labels = true;
+	buf_release(&b);
+	return x->own_labels;
+}
+
 uint32_t names_process(struct names *x, uint32_t proc)
 {
 	uint32_t at = map_get(&x->proc_of, proc);
@@ -459,6 +478,7 @@ uint32_t names_process(struct names *x, uint32_t proc)
 		return consumer_add_name(&x->m->consumers, CONSUMER_PROCESS, "[unknown process]", 17);
 	c.name = x->procs[at].comm ? x->procs[at].comm : strtab_adds(&x->m->consumers.names, "[no name]");
 	c.key = names_pair(x->procs[at].pid, 0);
+	c.detail = own_labels(x);
 	return consumer_add(&x->m->consumers, &c);
 }
 

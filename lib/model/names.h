@@ -116,6 +116,8 @@ struct names {
 	struct model *m;	/* its string table holds all names */
 	struct resolve_opts o;
 	struct arena text;
+	uint32_t own_labels;	/* strtab id: of all processes, "key=value,..." */
+	bool has_own_labels;	/* that is known */
 	struct name_label *labels;
 	size_t nr_labels, alloc_labels;
 	/* Numbers of the trace -> index in the vectors. */

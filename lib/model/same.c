@@ -278,7 +278,7 @@ void same_identify(const void *ctx, const struct model *from, uint32_t consumer,
 		same_module(model_str(from, c->module), &b);
 		x->module = strtab_add(to, b.data, b.len);
 	}
-	if (c->detail)
+	if (c->detail && (c->kind != CONSUMER_PROCESS || o->labels))
 		x->detail = strtab_adds(to, model_str(from, c->detail));
 	buf_release(&b);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/labels.h"
 #include "model/select.h"
 #include "trace/record.h"
 
@@ -32,6 +33,44 @@ bool select_name(const struct opt_list *l, const char *name)
 	return is_empty(l);
 }
 
+static bool same_key(const char *a, const char *b)
+{
+	size_t len = strcspn(a, "=");
+
+	return !strncmp(a, b, len) && b[len] == '=';
+}
+
+static bool has_label(const char *item, const char *labels)
+{
+	const char *pattern = strchr(item, '=');
+	struct buf key = BUF_INIT, value = BUF_INIT;
+	bool has;
+
+	if (!pattern)
+		return false;
+	buf_add(&key, item, pattern - item);
+	has = labels_value(labels, key.data, &value) &&
+	      (!strcmp(pattern + 1, value.data) || !fnmatch(pattern + 1, value.data, 0));
+	buf_release(&key);
+	buf_release(&value);
+	return has;
+}
+
+/* "service=shop,version=1.2": of each key in the list one must fit. */
+static bool select_labels(const struct opt_list *l, const char *labels)
+{
+	size_t i, k;
+	bool has;
+
+	for (i = 0; l && i < l->nr_items; i++) {
+		for (k = 0, has = false; !has && k < l->nr_items; k++)
+			has = same_key(l->items[i], l->items[k]) && has_label(l->items[k], labels);
+		if (!has)
+			return false;
+	}
+	return true;
+}
+
 bool select_module(const struct opt_list *l, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -44,7 +83,7 @@ uint8_t selection_wants(const struct selection *s)
 	return (is_empty(s->pids) ? 0 : SELECT_PID) | (is_empty(s->comms) ? 0 : SELECT_COMM) |
 	       (is_empty(s->tids) ? 0 : SELECT_TID) | (is_empty(s->threads) ? 0 : SELECT_THREAD) |
 	       (is_empty(s->modules) ? 0 : SELECT_MODULE) | (is_empty(s->symbols) ? 0 : SELECT_SYMBOL) |
-	       (s->off_cpu ? SELECT_OFF_CPU : 0);
+	       (s->off_cpu ? SELECT_OFF_CPU : 0) | (is_empty(s->labels) ? 0 : SELECT_LABEL);
 }
 
 bool consumer_is_wait(const struct model *m, uint32_t consumer)
@@ -65,6 +104,7 @@ uint8_t selection_has(const struct selection *s, const struct model *m, uint32_t
 	if (c->kind == CONSUMER_PROCESS) {
 		has |= select_number(s->pids, c->key >> 32) ? SELECT_PID : 0;
 		has |= select_name(s->comms, name) ? SELECT_COMM : 0;
+		has |= select_labels(s->labels, model_str(m, c->detail)) ? SELECT_LABEL : 0;
 	} else if (c->kind == CONSUMER_THREAD) {
 		has |= select_number(s->tids, c->key) ? SELECT_TID : 0;
 		has |= select_name(s->threads, name) ? SELECT_THREAD : 0;

@@ -27,6 +27,8 @@ static inline bool window_has(const struct window *w, uint64_t time_ns)
 struct selection {
 	const struct opt_list *pids, *tids, *comms, *threads, *modules, *symbols;
 	bool off_cpu;		/* and end in a reason to wait */
+	/* of processes: key=value, the value a pattern; one of each key must be there */
+	const struct opt_list *labels;
 };
 
 enum select_bits {		/* the lists of a selection */
@@ -37,7 +39,8 @@ enum select_bits {		/* the lists of a selection */
 	SELECT_MODULE = 1 << 4,
 	SELECT_SYMBOL = 1 << 5,
 	SELECT_OFF_CPU = 1 << 6,
-	SELECT_BY_THREAD = SELECT_PID | SELECT_COMM | SELECT_TID | SELECT_THREAD,
+	SELECT_LABEL = 1 << 7,
+	SELECT_BY_THREAD = SELECT_PID | SELECT_COMM | SELECT_TID | SELECT_THREAD | SELECT_LABEL,
 };
 
 /* Lists of numbers, and of names with the shell's patterns; an empty list selects all. */

@@ -109,8 +109,9 @@ static uint32_t map_consumer(const struct view *v, uint32_t id)
 	if (o->merge_threads && c.kind == CONSUMER_THREAD)
 		c.key = 0;
 	if (o->merge_processes && c.kind == CONSUMER_PROCESS)
-		c.key = 0;
-	id = c.key == v->m->consumers.items[id].key ? id : consumer_add(&v->m->consumers, &c);
+		c.key = c.detail = 0;
+	id = c.key == v->m->consumers.items[id].key && c.detail == v->m->consumers.items[id].detail ? id :
+		consumer_add(&v->m->consumers, &c);
 	return o->fold == FOLD_NONE ? id : fold_consumer(v->m, id, o->fold);
 }
 

@@ -60,6 +60,52 @@ total() {
 	arcprof dump b.data | awk '$3 ~ /^tree/' | cut -d ' ' -f 2- | diff a -
 }
 
+@test "merge: any order and any grouping give the same records" {
+	local traces=("$MIXED" "$CALLS" "$BRANCHES" "$JAVA") i
+	records() { arcprof dump "$1" | awk '$3 ~ /^(tree|label)/' | cut -d ' ' -f 2-; }	# but when it was written
+	arcprof merge -q "${traces[@]}" -o all.data
+	records all.data >want
+	for i in 1 2 3 4 5 6; do
+		mapfile -t traces < <(shuf -e -- "${traces[@]}")
+		arcprof merge -q "${traces[@]:0:2}" -o left.data
+		case $i in
+		[12]) arcprof merge -q left.data "${traces[@]:2}" -o other.data ;;
+		[34]) arcprof merge -q "${traces[@]:2}" -o right.data
+			arcprof merge -q left.data right.data -o other.data ;;
+		*) arcprof merge -q "${traces[2]}" left.data -o left2.data
+			arcprof merge -q "${traces[3]}" left2.data -o other.data ;;
+		esac
+		records other.data | cmp want - || { echo "order: ${traces[*]}"; return 1; }
+	done
+}
+
+@test "record --label: labels stay in merged traces and select, and tables have them" {
+	skip_unless_perf
+	arcprof record -q --label service=shop,version=1.2 -o a.data -- perl -e '1 for 1 .. 3e6'
+	arcprof record -q --label version=1.10 --label service=shop -o b.data -- perl -e '1 for 1 .. 3e6'
+	arcprof merge -q a.data b.data -o both.data
+	for one in a b; do
+		total $one.data cpu-clock >$one.total
+	done
+	selected() { arcprof report both.data --xprof --format json "$@" | jq '[.rows[].base[0]] | add'; }
+	[ "$(selected --label version=1.2)" -eq "$(cat a.total)" ]
+	[ "$(selected --label service=shop,version=1.10)" -eq "$(cat b.total)" ]
+	[ "$(selected --label 'version=1.*')" -eq $(($(cat a.total) + $(cat b.total))) ]
+	[ "$(selected --label version=1.2,version=1.10)" -eq $(($(cat a.total) + $(cat b.total))) ]
+	arcprof report both.data --xtree | grep -q 'perl .*(service=shop,version=1.2)'
+	# merged processes are one again
+	[ "$(arcprof report both.data --merge-processes --xtree --format json | jq '[.nodes[] | select(.kind == "process")] | length')" -eq 1 ]
+	run_arcprof report both.data --label version=1.2,service=other
+	[ "$status" -eq 1 ] && [[ $stderr == *"nothing matches --label"* ]]
+	arcprof export -q --table - both.data | zcat | cut -f 3,4,8 | sort -u >labels
+	printf '%s\n' $'service\tversion\tlabels' $'shop\t1.10\tservice=shop,version=1.10' \
+		$'shop\t1.2\tservice=shop,version=1.2' | diff labels -
+	# what differs between two versions is not their label
+	arcprof diff a.data b.data --format json >/dev/null
+	run_arcprof record --label 1=2 -- true
+	[ "$status" -ne 0 ] && [[ $stderr == *"'1=2' is not a label: key=value"* ]]
+}
+
 @test "merge: the report and its JSON say which recordings it is made of" {
 	arcprof merge -q "$MIXED" "$MIXED" "$CALLS" -o three.data
 	arcprof report three.data | grep -q '^3 recordings of '

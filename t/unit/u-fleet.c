@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/labels.h"
 #include "base/siphash.h"
 #include "fleet/id.h"
 #include "fleet/sql.h"
@@ -108,7 +109,7 @@ static const char recursive[] =
 
 TEST(fleet_rows_have_what_xprof_and_stanzas_need)
 {
-	static const struct same_opts same;
+	static const struct same_opts same = { .labels = true };
 	char *names, *nodes = table_of(recursive, &same, &names), row[400];
 	const char *p = strchr(nodes, '\n') + 1;
 
@@ -185,4 +186,37 @@ TEST(fleet_views_have_the_parameters_of_the_engine)
 	CHECK(strstr(text, "metric = {of_metric:String} AND"));
 	free(text);
 	CHECK(sql_engine_parse("sqlite") == SQL_NR_ENGINES);
+}
+
+TEST(labels_are_sorted_and_the_last_of_a_key_stays)
+{
+	struct buf b = BUF_INIT, value = BUF_INIT;
+
+	CHECK(labels_add(&b, "version", "1.2"));
+	CHECK(labels_add(&b, "service", "shop"));
+	CHECK(labels_add(&b, "service-x", "y=z"));
+	CHECK(labels_add(&b, "zone", "eu"));
+	CHECK(labels_add(&b, "service", "other shop"));
+	CHECK_STR(b.data, "service=other shop,service-x=y=z,version=1.2,zone=eu");
+	CHECK(labels_value(b.data, "service-x", &value));
+	CHECK_STR(value.data, "y=z");
+	CHECK(!labels_value(b.data, "servic", &value) && !labels_value(b.data, "zones", &value));
+	CHECK(!labels_value("", "a", &value) && !labels_value(",,=,", "", &value));
+	buf_release(&b);
+	buf_release(&value);
+}
+
+TEST(labels_that_are_none_are_refused)
+{
+	static const char *const bad[] = { "", "a", "=b", "1a=b", "a b=c", "a=", "a=b\n", "a=b\\c", "a=\xff" };
+	struct buf b = BUF_INIT;
+	struct err e = { 0 };
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		CHECK(label_check(bad[i], &e));
+	CHECK(!label_check("service=shop", &e) && !label_check("_x.y-1=a = b", &e));
+	CHECK(!labels_add(&b, "a", "b,c=d") && !labels_add(&b, "", "b") && !labels_add(&b, "a=b", "c"));
+	CHECK(!b.len);
+	buf_release(&b);
 }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/labels.h"
+#include "base/quote.h"
+
+static size_t key_len(const char *s)
+{
+	size_t len = 0;
+
+	if (isdigit((unsigned char)*s) || *s == '-' || *s == '.')
+		return 0;
+	while (isalnum((unsigned char)s[len]) || (s[len] && strchr("_-.", s[len])))
+		len++;
+	return len <= LABELS_MAX_KEY ? len : 0;
+}
+
+static bool is_value(const char *s)
+{
+	size_t len = strlen(s), n;
+
+	if (!len || len > LABELS_MAX_VALUE)
+		return false;
+	for (; len; s += n, len -= n) {
+		n = quote_plain_len(s, len);
+		if (!n || *s == ',' || *s == '\\')
+			return false;
+	}
+	return true;
+}
+
+int label_check(const char *label, struct err *e)
+{
+	size_t len = key_len(label);
+
+	if (!len || label[len] != '=')
+		return err_set(e, EINVAL, "'%.80s' is not a label: key=value", label);
+	if (!is_value(label + len + 1))
+		return err_set(e, EINVAL, "the label '%.*s' has a value that is empty, too long, or not plain text",
+			       (int)len, label);
+	return 0;
+}
+
+/* Where the label of that key is, or where it belongs; *len is the length of it, 0: there is none. */
+static const char *find(const char *text, const char *key, size_t *len)
+{
+	size_t key_end = strlen(key), end;
+	int order;
+
+	for (; *text; text += end + (text[end] == ',')) {
+		size_t n = strcspn(text, "=,");
+
+		end = strcspn(text, ",");
+		order = strncmp(text, key, n < key_end ? n : key_end);
+		if (!order && n == key_end) {
+			*len = end;
+			return text;
+		}
+		if (order > 0 || (!order && n > key_end))
+			break;
+	}
+	*len = 0;
+	return text;
+}
+
+bool labels_add(struct buf *text, const char *key, const char *value)
+{
+	struct buf b = BUF_INIT;
+	const char *at;
+	size_t len, before;
+
+	if (!*key || key_len(key) != strlen(key) || !is_value(value))
+		return false;
+	at = find(text->data ? text->data : "", key, &len);
+	before = text->data ? at - text->data : 0;
+	buf_add(&b, text->data ? text->data : "", before);
+	if (b.len && b.data[b.len - 1] != ',')
+		buf_putc(&b, ',');
+	buf_fmt(&b, "%s=%s", key, value);
+	at += len ? len : 0;
+	if (*at)
+		buf_fmt(&b, "%s%s", *at == ',' ? "" : ",", at);
+	buf_release(text);
+	*text = b;
+	return true;
+}
+
+bool labels_value(const char *text, const char *key, struct buf *value)
+{
+	size_t len;
+	const char *at = find(text, key, &len);
+
+	if (len <= strlen(key))
+		return false;
+	buf_add(value, at + strlen(key) + 1, len - strlen(key) - 1);
+	return true;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * labels.h - what a recording is called by those who made it: "service=shop,version=1.2", by key.
+ *
+ * A key has letters, digits and _ - . , and begins with a letter or _; a value is UTF-8 without commas and
+ * control characters.
+ */
+#ifndef BASE_LABELS_H
+#define BASE_LABELS_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+enum {
+	LABELS_MAX_KEY = 63,
+	LABELS_MAX_VALUE = 255,
+};
+
+/* "key=value": 0, or -EINVAL with what is wrong. */
+int label_check(const char *label, struct err *e);
+/*
+ * Adds a label to the text; one of the same key is replaced. False: the two are no label, as a file
+ * may have them.
+ */
+bool labels_add(struct buf *text, const char *key, const char *value);
+/* Appends the value that the text has for the key; false: none. */
+bool labels_value(const char *text, const char *key, struct buf *value);
+
+#endif
