@@ -47,6 +47,7 @@ static const struct opt report_opts[] = {
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file> instead of standard output"),
 	OPT_LIST(0, "metric", O, metrics, "name", "show only these metrics, in this order"),
 	OPT_FLAG(0, "off-cpu", O, off_cpu, "show only the time that threads were blocked, of the event wall"),
+	OPT_FLAG(0, "blame", O, blame, "charge waits for locks to who had the lock; with --locks as a tree of those"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "default", "sort rows by this key"),
 	OPT_U64(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
 	OPT_DOUBLE(0, "prune", O, prune, "percent", NULL, "fold contexts whose cum is below <percent>"),
@@ -277,6 +278,10 @@ static int check_request(const struct report_request *q, const struct report *r,
 		log_error("cannot be combined: --from and --from-zero");
 	else if (q->to && q->to <= q->from)
 		log_error("--to is not after --from");
+	else if (q->blame && (q->metrics.nr_items || q->off_cpu))
+		log_error("--blame shows the metric 'blame' alone: not together with --metric or --off-cpu");
+	else if (q->blame && r->print_trace)
+		log_error("--%s charges nobody, so there is no --blame of it", r->name);
 	else if (q->prune < 0 || q->prune > 100)
 		log_error("--prune: a percentage is from 0 to 100");
 	else if (!all_numbers("--pid", &q->pids, &e) || !all_numbers("--tid", &q->tids, &e) ||
@@ -680,6 +685,12 @@ int report_show(const struct report_request *q, const struct report *r, const vo
 	return abs(status);
 }
 
+/* The table of locks has no contexts: who had them is a tree. */
+static const struct report *chosen_report(const struct report_request *q)
+{
+	return q->blame && reports[q->report] == &report_locks ? &report_xtree : reports[q->report];
+}
+
 /*
  * Metrics that the report's argument names are wanted, whatever the default is; n always is there. Only of
  * the event wall it is known which of it is waiting.
@@ -703,13 +714,15 @@ static int add_metrics(struct report_request *q, const struct report *r)
 	free(named.items);
 	if (!status && q->off_cpu && !q->metrics.nr_items && opt_list_add(&q->metrics, "wall", &e))
 		status = log_err(&e);
+	if (q->blame)
+		opt_list_add(&q->metrics, "blame", &e);
 	return status;
 }
 
 static int report_run(void *opts, int nr_operands, char **operands)
 {
 	struct report_request *q = opts;
-	const struct report *r = reports[q->report];
+	const struct report *r = chosen_report(q);
 	int status = command_input(&q->input, nr_operands, operands);
 
 	if (!status && !has_no_others(q, r))

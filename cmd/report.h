@@ -20,7 +20,7 @@ struct report_request {
 	bool absolute, percent;
 	struct opt_list cpus, pids, tids, comms, threads, modules, symbols, labels;
 	uint64_t from, to;
-	bool from_zero, off_cpu;
+	bool from_zero, off_cpu, blame;
 	int fold;
 	bool merge_threads, merge_processes, no_inline, no_kernel, by_kind;
 	bool signatures, lines, addresses, fold_plt;

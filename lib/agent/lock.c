@@ -5,7 +5,7 @@
  *
  * What a wait is for is found out when it begins, while nobody waits for this thread; when it is over the
  * thread has the lock, and every nanosecond counts. In between, the wait lies in a table by the thread's
- * id: a virtual thread may come back on another carrier.
+ * id (pending.c): a virtual thread may come back on another carrier.
  *
  *  - The VM spins before it says that a thread waits for a monitor: that time is in no event.
  *  - To get a monitor back after Object.wait() is no event of a platform thread; of a virtual one there is an
@@ -25,13 +25,8 @@
 
 enum {
 	CAN_SUPPORT_VIRTUAL_THREADS = 44,	/* for headers older than JDK 21 */
-	NR_PENDING = 1 << 16, NR_PROBES = 64, NR_CLASSES = 16, NR_MONITORS = 1 << 12,
+	NR_CLASSES = 16, NR_MONITORS = 1 << 12,
 	WINDOW_NS = 100000000, STACKS_A_WINDOW = 1000,
-};
-
-struct pending {
-	uint64_t id;			/* of the thread that waits; 0: free */
-	struct lock_wait w;
 };
 
 static jvmtiEnv *ti;			/* kept from session to session */
@@ -39,7 +34,6 @@ static bool wanted;
 static uint32_t session;		/* 0: off */
 static uint32_t nr_sessions;
 static uint64_t interval_ns;
-static struct pending *pending;
 static jint mount_event, unmount_event;	/* -1: this VM has no virtual threads */
 static jfieldID thread_id, eetop;
 
@@ -47,53 +41,6 @@ bool lock_is_on(uint32_t *which)
 {
 	*which = load_acquire(&session);
 	return *which;
-}
-
-/* ---- waits that have begun ---- */
-
-static struct pending *at(uint64_t id, size_t i)
-{
-	return &pending[((id * 0x9e3779b97f4a7c15ull >> 48) + i) & (NR_PENDING - 1)];
-}
-
-static bool claim(struct pending *p, uint64_t id)
-{
-	uint64_t none = 0;
-
-	return __atomic_compare_exchange_n(&p->id, &none, id, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-
-static void begin_wait(uint64_t id, const struct lock_wait *w)
-{
-	size_t i;
-
-	for (i = 0; i < NR_PROBES; i++) {
-		struct pending *p = at(id, i);
-		uint64_t its = load_relaxed(&p->id);
-
-		/* the thread itself is the only one that uses its id */
-		if (its != id && (its || !claim(p, id)))
-			continue;
-		p->w = *w;
-		return;
-	}
-	ring_count_lost(ring_of(sys_tid()));
-}
-
-static bool take_wait(uint64_t id, struct lock_wait *w)
-{
-	size_t i;
-
-	for (i = 0; i < NR_PROBES; i++) {
-		struct pending *p = at(id, i);
-
-		if (load_relaxed(&p->id) != id)
-			continue;
-		*w = p->w;
-		store_release(&p->id, 0);
-		return w->session == load_relaxed(&session);
-	}
-	return false;
 }
 
 /* ---- what is waited for ---- */
@@ -282,6 +229,7 @@ void lock_tell(const struct lock_wait *w)
 	struct jvm_wait r = {
 		.time_ns = sys_now(), .kind = w->kind, .leaf = w->leaf, .identity = w->identity,
 		.owner = w->owner, .owner_vthread = w->owner_vthread, .vthread = w->vthread,
+		.blamed_ns = w->blamed_ns,
 	};
 	struct jvm_ring *ring;
 	struct vm_thread t;
@@ -313,6 +261,28 @@ static uint64_t own_id(JNIEnv *env, const struct vm_thread *t, jthread thread)
 		return id_of(env, thread);
 	return vm.o.jthread_owner_id >= 0 ? vm_word(t->thread, vm.o.jthread_owner_id) :
 	       unmount_event < 0 ? t->thread : id_of(env, thread);
+}
+
+void lock_begin(JNIEnv *env, jthread self, struct lock_wait *w)
+{
+	struct vm_thread t;
+	uint64_t id;
+
+	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
+	id = t.thread || self ? own_id(env, &t, self) : 0;
+	w->since_ns = sys_now();
+	if (!pending_begin(env, id, w))
+		ring_count_lost(ring_of(sys_tid()));
+}
+
+bool lock_end(JNIEnv *env, jthread self, struct lock_wait *w)
+{
+	struct vm_thread t;
+	uint64_t id;
+
+	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
+	id = t.thread || self ? own_id(env, &t, self) : 0;
+	return pending_end(env, id, w) && w->session == load_relaxed(&session);
 }
 
 /* The monitor that a thread is about to wait for; 0: not known. */
@@ -349,21 +319,19 @@ static void begin_monitor(JNIEnv *env, jthread thread, jobject object, enum jvm_
 	if (describe_monitor(env, object, monitor, &w) && lock_is_on(&w.session)) {
 		w.owner = o.tid;
 		w.owner_vthread = o.vthread;
-		w.since_ns = sys_now();
-		begin_wait(own_id(env, &t, thread), &w);
+		w.monitor = monitor;
+		lock_begin(env, thread, &w);
 	}
 	sample_end();
 }
 
 static void end_monitor(JNIEnv *env, jthread thread)
 {
-	struct vm_thread t;
 	struct lock_wait w;
 
 	if (!sample_begin())
 		return;
-	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
-	if (take_wait(own_id(env, &t, thread), &w))
+	if (lock_end(env, thread, &w))
 		lock_tell(&w);
 	sample_end();
 }
@@ -404,7 +372,8 @@ static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
 	if (park_describe(env, vthread, &w)) {
 		w.vthread = id_of(env, vthread);
 		w.since_ns = sys_now();
-		begin_wait(w.vthread, &w);
+		if (!pending_begin(env, w.vthread, &w))
+			ring_count_lost(ring_of(sys_tid()));
 	}
 	sample_end();
 }
@@ -417,7 +386,6 @@ static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
 	JNIEnv *env;
 	va_list ap;
 	uint64_t id;
-	size_t i;
 
 	va_start(ap, jvmti);
 	env = va_arg(ap, JNIEnv *);
@@ -426,12 +394,16 @@ static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
 	if (!sample_begin())
 		return;
 	id = id_of(env, vthread);
-	for (i = 0; i < NR_PROBES && load_relaxed(&at(id, i)->id) != id; i++)
-		;
-	if (i < NR_PROBES && at(id, i)->w.kind != JVM_WAIT_ENTER && at(id, i)->w.kind != JVM_WAIT_WAIT &&
-	    take_wait(id, &w))
+	if (pending_peek(id, &w) && w.kind != JVM_WAIT_ENTER && w.kind != JVM_WAIT_WAIT &&
+	    pending_end(env, id, &w) && w.session == load_relaxed(&session))
 		lock_tell(&w);
 	sample_end();
+}
+
+static void drop(JNIEnv *env, jweak ref)
+{
+	if (ref)
+		(*env)->DeleteWeakGlobalRef(env, ref);
 }
 
 static void note_thread(JNIEnv *env, jthread thread, uint32_t tid)
@@ -441,7 +413,7 @@ static void note_thread(JNIEnv *env, jthread thread, uint32_t tid)
 	if (t && !tid)
 		tid = vm_thread_tid(t);
 	if (t && tid)
-		owners_add(t, id_of(env, thread), tid);
+		drop(env, owners_add(t, id_of(env, thread), tid, (*env)->NewWeakGlobalRef(env, thread)));
 }
 
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
@@ -453,7 +425,7 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	uintptr_t t = (*env)->GetLongField(env, thread, eetop);
 
-	owners_remove(t, id_of(env, thread));
+	drop(env, owners_remove(t, id_of(env, thread)));
 }
 
 /* ---- on and off ---- */
@@ -524,6 +496,7 @@ static void on_live(JNIEnv *env)
 	watch_virtual_threads();
 	find_threads(env);
 	store_release(&session, ++nr_sessions);
+	blame_on(ti, env, interval_ns);
 }
 
 static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
@@ -575,16 +548,13 @@ static bool ask_vm(bool live)
 
 bool lock_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {
-	if (!pending)
-		pending = sys_pages(NR_PENDING * sizeof(*pending));
 	if (!monitors)
 		monitors = sys_pages(NR_MONITORS * sizeof(*monitors));
-	if (!pending || !monitors || !owners_init() ||
+	if (!pending_init(env) || !monitors || !owners_init() ||
 	    (!ti && (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK))
 		return false;
-	sys_clear_pages(pending, NR_PENDING * sizeof(*pending));
 	sys_clear_pages(monitors, NR_MONITORS * sizeof(*monitors));
-	owners_forget();
+	owners_forget(env);
 	interval_ns = interval;
 	wanted = ask_vm(env);
 	if (wanted && env)
@@ -601,6 +571,7 @@ void lock_off(JNIEnv *env)
 	if (!wanted)
 		return;
 	wanted = false;
+	blame_off();
 	store_seq_cst(&session, 0);
 	for (i = 0; i < ARRAY_SIZE(events); i++)
 		(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, events[i], NULL);

@@ -4,6 +4,7 @@
  *
  * A wait is described when it begins, told when it is over, and its stack is taken then: whole for waits of
  * the interval's length or longer, for shorter ones with a probability in proportion to their length.
+ * Meanwhile it lies in a table (pending.c), where a thread of ours looks for who makes others wait (blame.c).
  */
 #ifndef AGENT_LOCK_H
 #define AGENT_LOCK_H
@@ -22,6 +23,9 @@ struct lock_wait {
 	uint32_t kind;			/* enum jvm_wait_kind */
 	uint32_t leaf, identity;
 	uint32_t session;		/* a number of its own for each */
+	uintptr_t monitor;		/* of JVM_WAIT_ENTER: its ObjectMonitor; 0 not known */
+	jobject lock;			/* of JVM_WAIT_LOCK with an owner: a global reference; else NULL */
+	uint64_t blamed_ns;		/* when it is over: what of it an owner was charged with */
 };
 
 /* lock.c: */
@@ -31,6 +35,43 @@ bool lock_describe(JNIEnv *env, jobject what, enum jvm_wait_kind kind, struct lo
 void lock_tell(const struct lock_wait *w);
 /* Whether waits are to be told; which session. */
 bool lock_is_on(uint32_t *session);
+/*
+ * A wait of the calling thread begins, and is over: false: it is not to be told. self: its Thread, NULL
+ * when not at hand.
+ */
+void lock_begin(JNIEnv *env, jthread self, struct lock_wait *w);
+bool lock_end(JNIEnv *env, jthread self, struct lock_wait *w);
+
+/* ---- pending.c: waits that have begun, by the id of the thread; one thread waits once at a time ---- */
+
+/* Also gives back the references of waits that were never over; env NULL: there are none. No look runs. */
+bool pending_init(JNIEnv *env);
+/* Takes over w->lock. False: there are too many. */
+bool pending_begin(JNIEnv *env, uint64_t id, const struct lock_wait *w);
+/* False: it is not known. w->lock is gone. */
+bool pending_end(JNIEnv *env, uint64_t id, struct lock_wait *w);
+/* Whether that wait goes on, and what it is for. */
+bool pending_peek(uint64_t id, struct lock_wait *w);
+
+/* For the one thread that looks: */
+struct pending_seen {
+	struct lock_wait w;
+	uint32_t slot;
+	uint64_t since_ns;		/* what of it nobody was charged with begins here */
+};
+/* The next one from *at on (at first 0) that can have an owner; false: there is none. */
+bool pending_next(uint32_t *at, struct pending_seen *p);
+/* It has not ended, and nobody was charged meanwhile. */
+bool pending_holds(const struct pending_seen *p);
+/* Somebody is charged until now_ns. False: it is over. */
+bool pending_charge(struct pending_seen *p, uint64_t now_ns);
+/* A local reference to what it is parked for; NULL: it is over. */
+jobject pending_lock(JNIEnv *env, const struct pending_seen *p);
+
+/* ---- blame.c: charges those who have locks with what others wait ---- */
+
+void blame_on(jvmtiEnv *ti, JNIEnv *env, uint64_t interval_ns);
+void blame_off(void);
 
 /* owners.c: from what a monitor has as its owner to a thread. */
 struct owner {
@@ -38,19 +79,33 @@ struct owner {
 	uint64_t vthread;
 };
 bool owners_init(void);
-void owners_forget(void);
-/* A Java thread that runs, on the kernel thread tid; id: Thread.threadId(). */
-void owners_add(uintptr_t thread, uint64_t id, uint32_t tid);
-void owners_remove(uintptr_t thread, uint64_t id);
+void owners_forget(JNIEnv *env);		/* NULL: none was added */
+/*
+ * A Java thread that runs, on the kernel thread tid; id: Thread.threadId(). self: a weak reference, which is
+ * owners.c's then; owners_remove() returns it to whoever calls, NULL: it was not known. owners_add() does if
+ * it does not take it.
+ */
+jweak owners_add(uintptr_t thread, uint64_t id, uint32_t tid, jweak self);
+jweak owners_remove(uintptr_t thread, uint64_t id);
 /* word: as ObjectMonitor has it; object: where the monitor's is, at this moment. */
 struct owner owners_of_monitor(uintptr_t word, uintptr_t object);
+/* The owner has not noticed that there is a monitor. */
+bool owners_is_anonymous(uintptr_t word);
 /* The thread with that JavaThread (0: none, it is virtual) and id. */
 struct owner owners_of_thread(uintptr_t thread, uint64_t id);
+
+/*
+ * A local reference to a thread that owners_of_...() told of; NULL: it has ended, or is virtual and on no
+ * carrier. *carrier: it is that of its carrier.
+ */
+jthread owners_thread(JNIEnv *env, const struct owner *o, bool *carrier);
 
 /* park.c: Unsafe.park(). False: this VM's is not where we look for it. */
 bool park_on(JNIEnv *env);
 void park_off(JNIEnv *env);
 /* What a thread is parked for; virtual ones park by unmounting. False: it says nothing. */
 bool park_describe(JNIEnv *env, jthread thread, struct lock_wait *w);
+/* Who has the lock that others are parked for, and a local reference to it; NULL: nobody. */
+jthread park_owner(JNIEnv *env, jobject lock, struct owner *o);
 
 #endif

@@ -24,6 +24,7 @@ struct entry {
 	uintptr_t key;			/* 0: never used, ends a search */
 	uintptr_t thread, stack_lo, stack_hi;
 	uint32_t tid;
+	jweak self;
 };
 
 static struct entry *entries;
@@ -54,8 +55,14 @@ bool owners_init(void)
 	return entries;
 }
 
-void owners_forget(void)
+/* The lock is not held by anybody who waits for a GC: that one has all references, and no thread ends. */
+void owners_forget(JNIEnv *env)
 {
+	uint32_t i;
+
+	for (i = 0; env && i < nr_used; i++)
+		if (entries[used[i]].self)
+			(*env)->DeleteWeakGlobalRef(env, entries[used[i]].self);
 	sys_lock(&lock);
 	sys_clear_pages(entries, NR_ENTRIES * sizeof(*entries));
 	store_relaxed(&nr_used, 0);
@@ -89,7 +96,7 @@ static struct entry *place(uintptr_t key)
 	return NULL;
 }
 
-void owners_add(uintptr_t thread, uint64_t id, uint32_t tid)
+jweak owners_add(uintptr_t thread, uint64_t id, uint32_t tid, jweak self)
 {
 	uintptr_t key = key_of(thread, id);
 	struct entry *e;
@@ -107,20 +114,28 @@ void owners_add(uintptr_t thread, uint64_t id, uint32_t tid)
 		e->stack_hi = vm_word(thread, vm.o.thread_stack_base);
 		e->stack_lo = vm.o.thread_stack_size < 0 ? e->stack_hi :
 			      e->stack_hi - vm_word(thread, vm.o.thread_stack_size);
+		e->self = self;
+		self = NULL;
 		store_release(&e->key, key);
 	}
 	sys_unlock(&lock);
+	return self;
 }
 
-void owners_remove(uintptr_t thread, uint64_t id)
+jweak owners_remove(uintptr_t thread, uint64_t id)
 {
 	struct entry *e;
+	jweak self = NULL;
 
 	sys_lock(&lock);
 	e = find(key_of(thread, id));
-	if (e)
+	if (e) {
+		self = e->self;
+		e->self = NULL;
 		store_release(&e->key, REMOVED);
+	}
 	sys_unlock(&lock);
+	return self;
 }
 
 static struct owner owner_on_stack(uintptr_t addr)
@@ -179,11 +194,16 @@ static struct owner owner_by_list(uintptr_t object)
 	return (struct owner){ 0 };
 }
 
+bool owners_is_anonymous(uintptr_t word)
+{
+	return by_id() && word == ANONYMOUS;
+}
+
 struct owner owners_of_monitor(uintptr_t word, uintptr_t object)
 {
 	struct owner o = { 0 };
 
-	if (by_id() && word == ANONYMOUS)
+	if (owners_is_anonymous(word))
 		return owner_by_list(object);
 	if (!word || (by_id() && word == DEFLATER))
 		return o;
@@ -191,4 +211,45 @@ struct owner owners_of_monitor(uintptr_t word, uintptr_t object)
 		return owners_of_thread(0, word);
 	o = owners_of_thread(word, 0);
 	return o.tid ? o : owner_on_stack(word);
+}
+
+/* On which carrier a virtual thread is; NULL: on none. */
+static const struct entry *carrier_of(uint64_t vthread)
+{
+	uint32_t nr = load_acquire(&nr_used), i;
+	uint64_t id;
+
+	for (i = 0; by_id() && nr <= MAX_LISTS && i < nr; i++) {
+		const struct entry *e = &entries[used[i]];
+
+		if (load_acquire(&e->key) > REMOVED &&
+		    sys_peek_all(&id, e->thread + vm.o.jthread_owner_id, 8) && id == vthread)
+			return e;
+	}
+	return NULL;
+}
+
+static const struct entry *entry_of_tid(uint32_t tid)
+{
+	uint32_t nr = load_acquire(&nr_used), i;
+
+	for (i = 0; i < nr; i++)
+		if (entries[used[i]].tid == tid && load_acquire(&entries[used[i]].key) > REMOVED)
+			return &entries[used[i]];
+	return NULL;
+}
+
+/* The lock keeps the reference; whoever waits for it is in native code, and no GC waits for them. */
+jthread owners_thread(JNIEnv *env, const struct owner *o, bool *carrier)
+{
+	const struct entry *e;
+	jthread t = NULL;
+
+	*carrier = !o->tid;
+	sys_lock(&lock);
+	e = o->tid ? entry_of_tid(o->tid) : carrier_of(o->vthread);
+	if (e && e->self)
+		t = (*env)->NewLocalRef(env, e->self);
+	sys_unlock(&lock);
+	return t;
 }

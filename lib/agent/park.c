@@ -25,34 +25,37 @@ static jvmtiEnv *ti;
 
 /* ---- what a thread is parked for ---- */
 
-static struct owner owner_of_lock(JNIEnv *env, jobject lock)
+jthread park_owner(JNIEnv *env, jobject lock, struct owner *o)
 {
-	struct owner o = { 0 };
-	jobject thread = (*env)->GetObjectField(env, lock, owner_field);
+	jthread thread = (*env)->GetObjectField(env, lock, owner_field);
 
-	if (!thread)
-		return o;
-	o = owners_of_thread((*env)->GetLongField(env, thread, eetop_field),
-			     (*env)->GetLongField(env, thread, id_field));
-	(*env)->DeleteLocalRef(env, thread);
-	return o;
+	*o = (struct owner){ 0 };
+	if (thread)
+		*o = owners_of_thread((*env)->GetLongField(env, thread, eetop_field),
+				      (*env)->GetLongField(env, thread, id_field));
+	return thread;
 }
 
 bool park_describe(JNIEnv *env, jthread thread, struct lock_wait *w)
 {
 	jobject blocker = blocker_field ? (*env)->GetObjectField(env, thread, blocker_field) : NULL;
-	bool owned, ok;
 	struct owner o = { 0 };
+	jthread owner = NULL;
+	bool owned, ok;
 
 	if (!blocker)
 		return false;
 	owned = (*env)->IsInstanceOf(env, blocker, owned_class);
 	if (owned)
-		o = owner_of_lock(env, blocker);
+		owner = park_owner(env, blocker, &o);
 	ok = lock_describe(env, blocker, owned ? JVM_WAIT_LOCK : JVM_WAIT_PARK, w);
-	(*env)->DeleteLocalRef(env, blocker);
 	w->owner = o.tid;
 	w->owner_vthread = o.vthread;
+	if (ok && owner)
+		w->lock = (*env)->NewGlobalRef(env, blocker);
+	if (owner)
+		(*env)->DeleteLocalRef(env, owner);
+	(*env)->DeleteLocalRef(env, blocker);
 	return ok;
 }
 
@@ -64,27 +67,38 @@ static bool describe_own(JNIEnv *env, struct lock_wait *w)
 	if ((*ti)->GetCurrentThread(ti, &self) != JVMTI_ERROR_NONE || !self)
 		return false;
 	ok = park_describe(env, self, w);
+	if (ok)
+		lock_begin(env, self, w);
 	(*env)->DeleteLocalRef(env, self);
 	return ok;
+}
+
+/* When the session is over there is nothing to be told, but still a reference to be given back. */
+static void end_own(JNIEnv *env)
+{
+	struct lock_wait w;
+	bool on = sample_begin();
+
+	if (lock_end(env, NULL, &w) && on)
+		lock_tell(&w);
+	if (on)
+		sample_end();
 }
 
 /* By its name reports know that it is not in the way (WAY_THROUGH, trace/record.h). */
 static void JNICALL park_through(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time)
 {
 	struct lock_wait w;
-	bool told = false;
+	bool waits = false;
 	uint32_t session;
 
 	if (lock_is_on(&session) && sample_begin()) {
-		told = describe_own(env, &w);
+		waits = describe_own(env, &w);
 		sample_end();
 	}
-	w.since_ns = told ? sys_now() : 0;
 	vm_park(env, unsafe, absolute, time);
-	if (!told || !lock_is_on(&session) || session != w.session || !sample_begin())
-		return;
-	lock_tell(&w);
-	sample_end();
+	if (waits)
+		end_own(env);
 }
 
 /* ---- its place ---- */

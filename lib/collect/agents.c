@@ -337,6 +337,11 @@ static void on_wait(void *ctx, struct jvm *jvm, const struct jvm_wait *r)
 	locks_wait(ctx, jvm_user(jvm), r);
 }
 
+static void on_blame(void *ctx, struct jvm *jvm, const struct jvm_blame *r)
+{
+	locks_blame(ctx, jvm_user(jvm), r);
+}
+
 static void on_lost(void *ctx, struct jvm *jvm, uint64_t nr)
 {
 	struct collect *c = ctx;
@@ -396,6 +401,7 @@ static const struct jvm_callbacks callbacks = {
 	.dump_end = on_dump_end,
 	.leaf = on_leaf,
 	.wait = on_wait,
+	.blame = on_blame,
 	.no_source = on_no_source,
 	.event = on_event,
 	.no_event = on_no_event,

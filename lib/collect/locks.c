@@ -2,17 +2,24 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/span.h"
 #include "collect/locks.h"
 #include "collect/state.h"
 #include "trace/lockstat.h"
 
 /* Locks beyond so many are added up by class; owners and waiters of one beyond so many are not told apart. */
 enum { MAX_LOCKS = 1 << 16, MAX_OWNERS = 256, MAX_WAITERS = 1 << 20 };
+#define NOBODY (~0ull)			/* no Java thread has this id */
+#define MAX_PIECE_NS (1ull << 50)	/* what is more is not believed */
 
 struct lock_sum {
 	uint32_t proc, function, identity, kind;
 	uint64_t n, ns, max_ns;
 	uint64_t pool_ns;		/* of short waits, in no sample yet */
+	uint64_t blamed_ns;		/* that somebody was charged with, */
+	uint64_t unblamed_ns;		/* and of waits that are over, nobody yet */
+	uint32_t blamed;		/* thread that was charged last */
+	uint32_t nobody;		/* the thread that is, when nobody is */
 	uint32_t thread;		/* that has waited for it last */
 	uint32_t nr_waiters;
 	struct bucket {
@@ -39,6 +46,7 @@ void locks_release(struct locks *l)
 	map_release(&l->by_key);
 	map_release(&l->waiters);
 	map_release(&l->latest);
+	map_release(&l->nobody);
 }
 
 /* ---- which lock ---- */
@@ -115,6 +123,16 @@ static void add_waiter(struct locks *l, uint32_t lock, uint32_t thread)
 	*at = 1;
 }
 
+/* One a process, that is no thread. */
+static uint32_t nobody(struct collect *c, const struct java *j)
+{
+	uint32_t *at = map_put(&c->locks.nobody, j->proc->id);
+
+	if (*at == MAP_NONE)
+		*at = tasks_virtual(&c->tasks, j->proc, NOBODY, "[no owner]", clock_mono_ns());
+	return *at;
+}
+
 static uint32_t number_of(struct collect *c, const struct java *j, uint32_t tid, uint64_t vthread,
 			  uint64_t time_ns)
 {
@@ -143,7 +161,9 @@ void locks_wait(struct collect *c, const struct java *j, const struct jvm_wait *
 	s->ns += r->ns;
 	s->max_ns = MAX(s->max_ns, r->ns);
 	s->pool_ns += r->ns;
+	s->unblamed_ns += r->ns - MIN(r->blamed_ns, r->ns);
 	s->thread = thread;
+	s->nobody = nobody(c, j);
 	add_bucket(s, lockstat_bucket(r->ns));
 	add_owner(s, owner, r->ns);
 	add_waiter(l, lock, thread);
@@ -164,6 +184,88 @@ bool locks_weigh(struct collect *c, uint32_t tid, uint64_t ns, uint64_t *weight_
 	*waits = ns >= interval ? 1 : (double)interval / (double)MAX(ns, (uint64_t)1);
 	s->pool_ns -= *weight_ns;
 	return true;
+}
+
+/* ---- who is charged ---- */
+
+static struct frame reason(struct collect *c, uint32_t what)
+{
+	static const char *const texts[LOCKS_NR_REASONS] = {
+		[JVM_BLAMED_LATE] = "[given back before its stack was read]",
+		[JVM_BLAMED_NO_STACK] = "[stack not known: a virtual thread that is not mounted]",
+		[JVM_BLAMED_NOBODY] = "[given back, and not yet taken]",
+		[JVM_BLAMED_UNKNOWN] = "[owner not known]",
+		[JVM_NR_BLAMED] = "[over before anybody looked]",
+	};
+	uint32_t *f = &c->locks.reasons[what];
+
+	if (!*f)
+		*f = sources_new_reason(c, texts[what]);
+	return (struct frame){ FRAME_NAMED, .function = *f };
+}
+
+/* Outermost first, to the end of what is free; room for two more before them. */
+static size_t put_methods(const struct java *j, const struct jvm_blame *r, struct frame *end)
+{
+	struct span s = span_init(r->frames, r->frames_len);
+	size_t nr = 0;
+
+	while (span_left(&s) && nr < MAX_USER_FRAMES - 2) {
+		uint64_t method = span_varint(&s), times = span_varint(&s);
+
+		for (; times && nr < MAX_USER_FRAMES - 2; times--)
+			*(end - ++nr) = method && method <= UINT32_MAX ?
+				(struct frame){ FRAME_METHOD, .proc = j->proc->id, .method = method } :
+				(struct frame){ FRAME_MARK, .mark = MARK_JAVA_NOT_WALKABLE };
+	}
+	return nr;
+}
+
+static size_t put_owner(struct collect *c, const struct java *j, const struct jvm_blame *r)
+{
+	size_t nr = 0;
+
+	if (r->what >= JVM_NR_BLAMED || (r->what == JVM_BLAMED_OWNER && !r->frames_len)) {
+		c->frames[nr++] = reason(c, JVM_BLAMED_UNKNOWN);
+	} else if (r->what != JVM_BLAMED_OWNER) {
+		c->frames[nr++] = reason(c, r->what);
+	} else {
+		struct frame *end = c->frames + MAX_USER_FRAMES - 1;
+		size_t nr_methods = put_methods(j, r, end);
+
+		if (r->cut)
+			c->frames[nr++] = (struct frame){ FRAME_MARK, .mark = MARK_TRUNCATED_DEPTH };
+		memmove(c->frames + nr, end - nr_methods, nr_methods * sizeof(*end));
+		nr += nr_methods;
+	}
+	return nr;
+}
+
+void locks_blame(struct collect *c, const struct java *j, const struct jvm_blame *r)
+{
+	struct rec_sample out = { .time_ns = r->time_ns, .cpu = UINT16_MAX, .user = true };
+	uint32_t owner, lock;
+	struct lock_sum *s;
+	size_t nr;
+
+	if (!collect_is_on(c) || r->ns > MAX_PIECE_NS ||
+	    (r->kind != JVM_WAIT_ENTER && r->kind != JVM_WAIT_LOCK))
+		return;
+	collect_merge(c, r->time_ns);
+	lock = find_lock(&c->locks, (struct lock_sum){
+		.proc = j->proc->id, .function = sources_function(&c->sources, j, r->leaf),
+		.identity = r->identity, .kind = r->kind,
+	});
+	s = &c->locks.all[lock];
+	owner = number_of(c, j, r->owner, r->owner_vthread, r->time_ns);
+	s->nobody = nobody(c, j);
+	s->blamed = out.thread = owner ? owner : s->nobody;
+	nr = put_owner(c, j, r);
+	c->frames[nr++] = (struct frame){ FRAME_NAMED, .function = s->function };
+	out.stack = trace_write_stack(c->w, c->frames, nr);
+	sources_blame(c, JVM_SOURCE_LOCK, r->ns + s->unblamed_ns, &out);
+	s->blamed_ns += r->ns + s->unblamed_ns;
+	s->unblamed_ns = 0;
 }
 
 /* ---- the end ---- */
@@ -207,13 +309,59 @@ static void write_rest(struct collect *c, const struct lock_sum *s)
 	sources_write_rest(c, JVM_SOURCE_LOCK, s->pool_ns, &r);
 }
 
+/*
+ * What somebody was charged with, of waits whose end was not told: it was lost, or the recording stood still
+ * by then. These waits were as long as that, at least.
+ */
+static void count_unended(struct lock_sum *s)
+{
+	uint64_t ns = s->blamed_ns > s->ns ? s->blamed_ns - s->ns : 0;
+
+	if (!ns)
+		return;
+	s->ns += ns;
+	s->pool_ns += ns;
+	add_owner(s, s->blamed != s->nobody ? s->blamed : 0, ns);
+	if (s->n)
+		return;
+	s->n = s->nr_waiters = 1;
+	s->max_ns = s->ns;
+	s->thread = s->nobody;
+	add_bucket(s, lockstat_bucket(s->ns));
+}
+
+/* A latch, say, which never has an owner, is no lock; nor is what a thread waits for otherwise. */
+static bool can_blame(const struct lock_sum *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_owners && !s->owners[i].thread; i++)
+		;
+	return s->kind == LOCK_ENTER || (s->kind == LOCK_LOCK && i < s->nr_owners);
+}
+
+static void blame_nobody(struct collect *c, struct lock_sum *s)
+{
+	const struct frame f[] = { reason(c, JVM_NR_BLAMED), { FRAME_NAMED, .function = s->function } };
+	struct rec_sample r = { .time_ns = clock_mono_ns(), .cpu = UINT16_MAX, .user = true };
+
+	r.thread = s->nobody;
+	r.stack = trace_write_stack(c->w, f, ARRAY_SIZE(f));
+	sources_blame(c, JVM_SOURCE_LOCK, s->ns - s->blamed_ns, &r);
+}
+
 void locks_write(struct collect *c)
 {
 	size_t i;
 
 	for (i = 0; i < c->locks.nr_all; i++) {
-		write_lock(c, &c->locks.all[i]);
-		if (c->locks.all[i].pool_ns)
-			write_rest(c, &c->locks.all[i]);
+		struct lock_sum *s = &c->locks.all[i];
+
+		count_unended(s);
+		write_lock(c, s);
+		if (s->pool_ns)
+			write_rest(c, s);
+		if (can_blame(s) && s->ns > s->blamed_ns)
+			blame_nobody(c, s);
 	}
 }

@@ -9,21 +9,30 @@
  * the source adds up to exactly what was waited, and each context gets its share of a lock's short
  * waits, for how much is collected between two stacks does not depend on the second. What no stack came
  * for is charged at the end to the lock's class, with no context but its thread.
+ *
+ * Who has a lock is charged with the same time ("blame"), piece by piece while others wait. What a wait took
+ * after the last piece, all of it if nobody looked, is collected lock by lock as well, and goes to who has
+ * that lock at the next look; at the end, what is left goes to nobody. So both add up to the same.
  */
 #ifndef COLLECT_LOCKS_H
 #define COLLECT_LOCKS_H
 
 #include "base/hash.h"
 #include "collect/java.h"
+#include "jvm/proto.h"
 #include "jvm/record.h"
 #include "trace/record.h"
 
 struct collect;
 
+enum { LOCKS_NR_REASONS = JVM_NR_BLAMED + 1 };	/* of charging nobody, or no context */
+
 struct locks {
 	struct map by_key;		/* what a wait names -> index */
 	struct map waiters;		/* (index, thread) that are known */
 	struct map latest;		/* thread -> index of its latest sampled wait */
+	struct map nobody;		/* process -> the thread that is charged when none is */
+	uint32_t reasons[LOCKS_NR_REASONS];	/* functions of the trace; 0: none yet */
 	struct lock_sum *all;
 	size_t nr_all, alloc_all;
 };
@@ -36,6 +45,8 @@ void locks_wait(struct collect *c, const struct java *j, const struct jvm_wait *
  * not to be written.
  */
 bool locks_weigh(struct collect *c, uint32_t tid, uint64_t ns, uint64_t *weight_ns, double *waits);
+/* Somebody is charged. */
+void locks_blame(struct collect *c, const struct java *j, const struct jvm_blame *r);
 /* At the end: the rows of the table, and what no stack came for. */
 void locks_write(struct collect *c);
 

@@ -14,11 +14,11 @@
 enum { SHORTEST_NS = 1000000 };	/* between two looks */
 
 static const struct source_kind kinds[] = {
-	{ "alloc", "bytes", "objects", SOURCE_BYTES, 512 << 10, JVM_SOURCE_ALLOC,
+	{ "alloc", "bytes", "objects", NULL, SOURCE_BYTES, 512 << 10, JVM_SOURCE_ALLOC,
 	  "Java objects allocated, by class: a sample every <bytes>, on average" },
-	{ "wall", "ns", NULL, SOURCE_TIME, 10000000, JVM_NR_SOURCES,
+	{ "wall", "ns", NULL, NULL, SOURCE_TIME, 10000000, JVM_NR_SOURCES,
 	  "what each thread does at every moment: runs, or waits, and for what; <time> between two looks" },
-	{ "lock", "ns", "waits", SOURCE_TIME, 1000000, JVM_SOURCE_LOCK,
+	{ "lock", "ns", "waits", "blame", SOURCE_TIME, 1000000, JVM_SOURCE_LOCK,
 	  "waits of Java threads for locks; stacks of those of <time> or longer, and of others in proportion" },
 };
 
@@ -70,7 +70,7 @@ int source_parse(const char *text, struct source_conf *s, struct err *e)
 
 static uint32_t nr_events_of(const struct source_kind *k)
 {
-	return k->count ? 2 : 1;
+	return 1 + !!k->count + !!k->blame;
 }
 
 /* The number of the first event of source i of the recording; that of the one past the last. */
@@ -109,11 +109,15 @@ void sources_labels(const struct collect *c)
 		label(c, event, ".unit", "%s", s->kind->unit);
 		if (s->interval)
 			label(c, event, ".interval", "%" PRIu64, s->interval);
-		if (!s->kind->count)
-			continue;
-		label(c, event + 1, "", "%s", s->kind->count);
-		label(c, event + 1, ".unit", "%s", s->kind->count);
-		label(c, event + 1, ".of", "%s", s->kind->name);
+		if (s->kind->count) {
+			label(c, ++event, "", "%s", s->kind->count);
+			label(c, event, ".unit", "%s", s->kind->count);
+			label(c, event, ".of", "%s", s->kind->name);
+		}
+		if (s->kind->blame) {
+			label(c, ++event, "", "%s", s->kind->blame);
+			label(c, event, ".unit", "%s", s->kind->unit);
+		}
 	}
 }
 
@@ -320,6 +324,14 @@ void sources_write_rest(struct collect *c, uint32_t jvm_source, uint64_t amount,
 
 	if (i < c->o->nr_sources)
 		write_event(c, event_of(c, i), amount, s);
+}
+
+void sources_blame(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s)
+{
+	size_t i = find_source(c, jvm_source);
+
+	if (i < c->o->nr_sources && c->o->sources[i].kind->blame)
+		write_event(c, event_of(c, i + 1) - 1, amount, s);
 }
 
 static void write_wait(struct collect *c, size_t i, const struct jvm_sample *s, const struct rec_sample *r)

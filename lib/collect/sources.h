@@ -12,7 +12,8 @@
  * In the trace a source is an event "event.N", numbered behind the perf events, whose samples weigh v / p.
  * A source that names what it counts has an event N + 1 as well: the same samples again, with weight 1 / p.
  * So n is the number of samples that were taken, of each event, and never an estimate; all that
- * reports do with events they do with sources.
+ * reports do with events they do with sources. What a source blames is one more event, with samples of its
+ * own.
  *
  * Weights are integers: v / p and 1 / p are rounded up with the probability of their fraction, else down.
  */
@@ -36,6 +37,8 @@ struct source_kind {
 	const char *name;		/* for -e; also the metric of the amount */
 	const char *unit;		/* of the amount: bytes or ns */
 	const char *count;		/* what has it: a metric, and its unit; NULL: that is not counted */
+	/* a metric: the same amount again, charged to who made threads wait; NULL: there is none */
+	const char *blame;
 	enum source_arg arg;
 	uint64_t interval;		/* when none is given */
 	/* Which the agents of JVMs are asked for; JVM_NR_SOURCES: none. */
@@ -88,6 +91,9 @@ void sources_sample(struct collect *c, const struct java *j, const struct jvm_sa
 uint64_t sources_interval(const struct collect *c, uint32_t jvm_source);
 /* An amount of that source that no sample stands for. */
 void sources_write_rest(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s);
+
+/* An amount charged to whom the sample is of; not counted as a sample of the source. */
+void sources_blame(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s);
 
 /* The index of a source by its name; nr_sources when it is not to be recorded. */
 size_t sources_find(const struct collect *c, const char *name);

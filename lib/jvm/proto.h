@@ -49,7 +49,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 15
+#define JVM_PROTO_VERSION 17
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -255,6 +255,15 @@ enum jvm_wait_kind {
 	JVM_WAIT_WAIT,		/* in Object.wait() */
 	JVM_WAIT_PARK,		/* parked for anything else, such as a condition */
 	JVM_NR_WAIT_KINDS
+};
+
+enum jvm_blamed {		/* who is charged with a wait */
+	JVM_BLAMED_OWNER,	/* who has the lock, where its frames say */
+	JVM_BLAMED_LATE,	/* who had it, but not any more when the stack was looked at */
+	JVM_BLAMED_NO_STACK,	/* who has it: it cannot be looked at */
+	JVM_BLAMED_NOBODY,	/* nobody had it: it was given back, and not yet taken */
+	JVM_BLAMED_UNKNOWN,
+	JVM_NR_BLAMED
 };
 
 enum jvm_leaf_kind {

@@ -197,6 +197,21 @@ struct jvm_wait {
 	uint32_t owner;		/* tid of who had it when the wait began; 0 not known */
 	uint32_t sampled;	/* the same thread's next sample of JVM_SOURCE_LOCK is of this wait */
 	uint64_t owner_vthread;	/* id of the virtual thread that had it; 0 none, or not known */
+	uint64_t blamed_ns;	/* of ns: what somebody was charged with before (struct jvm_blame) */
+};
+
+/* At time_ns, who has a lock that others wait for is charged with what these have waited since last time. */
+struct jvm_blame {
+	uint64_t time_ns;
+	uint64_t ns;		/* of all who wait for it */
+	uint32_t leaf, identity, kind;	/* which lock, as in their struct jvm_wait */
+	uint32_t what;		/* enum jvm_blamed */
+	uint32_t owner;		/* tid; 0: none, not known, or a virtual thread: */
+	uint32_t cut;		/* there are more frames */
+	uint64_t owner_vthread;	/* its id */
+	/* pairs of varints: a method, 0 not known, and how often it is there in a row; innermost first */
+	const uint8_t *frames;
+	uint32_t frames_len;	/* at most JVM_MAX_LINES */
 };
 
 /* Any record; the members have the names of their structs. */

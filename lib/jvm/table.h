@@ -22,8 +22,8 @@
  *				recorder does; in the trace, the number of a thread
  *	TEXT(member, length)	4 bytes of length and a name; the agent cuts what is longer
  *				than JVM_MAX_STRING
- *	PAIRS(member, length)	the same with whole pairs of varints, a line table.  A TRACED record is
- *				handed over without it: the trace has lines of sampled methods only
+ *	PAIRS(member, length)	the same with whole pairs of varints, such as a line table.  A TRACED
+ *				record is handed over without it: the trace has lines of sampled methods only
  *	INLINES(member, length)	the same with an inline table as struct rec_code has it, or nothing
  *
  * Who changes a row changes JVM_PROTO_VERSION.
@@ -72,7 +72,18 @@ RECORD(wait, OWN,
 	FIELD(u32, wait.identity)
 	TID(wait.owner)
 	FIELD(u32, wait.sampled)
-	FIELD(u64, wait.owner_vthread))
+	FIELD(u64, wait.owner_vthread)
+	FIELD(u64, wait.blamed_ns))
+RECORD(blame, OWN,
+	FIELD(u64, blame.ns)
+	KEY(u32, blame.leaf)
+	FIELD(u32, blame.identity)
+	FIELD(u32, blame.kind)
+	FIELD(u32, blame.what)
+	TID(blame.owner)
+	FIELD(u32, blame.cut)
+	FIELD(u64, blame.owner_vthread)
+	PAIRS(blame.frames, blame.frames_len))
 RECORD(leaf, OWN,
 	KEY(u32, leaf.leaf)
 	FIELD(u32, leaf.kind)

@@ -100,10 +100,36 @@ static int find_event(struct locks_model *m, struct err *e)
 	return -ENODATA;
 }
 
+static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
+{
+	struct locks_model *m = ctx;
+	const char *name;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		name = names_event(&m->names, r[i].event, "");
+		if (!name || strcmp(name, "blame") != 0)
+			continue;
+		m->blamed_ns += r[i].weight;
+	}
+	return 0;
+}
+
+static bool has_blame(struct locks_model *m)
+{
+	const char *name;
+	uint32_t i;
+
+	for (i = 0; (name = names_event(&m->names, i, "")); i++)
+		if (!strcmp(name, "blame"))
+			return true;
+	return false;
+}
+
 int locks_read(struct locks_model *m, struct trace_reader *t, struct err *e)
 {
 	static const struct resolve_opts o = { .no_files = true };
-	static const struct trace_sink sink = { .lock = take_lock };
+	static const struct trace_sink sink = { .lock = take_lock, .samples = take_samples };
 	uint64_t real_ns;
 	int r;
 
@@ -114,6 +140,7 @@ int locks_read(struct locks_model *m, struct trace_reader *t, struct err *e)
 	r = trace_read(t, &names_sink, &m->names, e);
 	if (!r)
 		r = find_event(m, e);
+	m->has_blame = has_blame(m);
 	return r ? r : trace_read(t, &sink, m, e);
 }
 
@@ -122,6 +149,11 @@ void locks_model_release(struct locks_model *m)
 	names_release(&m->names);
 	model_release(&m->strings);
 	free(m->rows);
+}
+
+bool locks_is_lock(const struct lock_row *r)
+{
+	return r->kind == LOCK_ENTER || (r->kind == LOCK_LOCK && r->owner);
 }
 
 static bool is_bad(bool bad, const struct lock_row *r, const char *what, struct buf *first)
@@ -136,7 +168,7 @@ static bool is_bad(bool bad, const struct lock_row *r, const char *what, struct 
 unsigned int locks_check(const struct locks_model *m, uint64_t *nr_checked, struct buf *first)
 {
 	const char *total = names_event(&m->names, m->event, ".count");
-	uint64_t sum = 0, want;
+	uint64_t sum = 0, of_locks = 0, want;
 	unsigned int nr_bad = 0;
 	struct err e;
 	size_t i;
@@ -145,12 +177,16 @@ unsigned int locks_check(const struct locks_model *m, uint64_t *nr_checked, stru
 		const struct lock_row *r = &m->rows[i];
 
 		sum += r->ns;
+		of_locks += locks_is_lock(r) ? r->ns : 0;
 		nr_bad += is_bad(r->buckets_n != r->n, r, "lengths do not add up to waits", first) ||
 			is_bad(r->owners_ns != r->ns, r, "owners do not add up to the time", first) ||
 			is_bad(r->max_ns > r->ns, r, "a wait is longer than all together", first);
 	}
-	*nr_checked = m->nr_rows + 1;
+	*nr_checked = m->nr_rows + 1 + m->has_blame;
 	if (total && !opt_parse_u64(total, &want, &e) && sum != want && !nr_bad++)
 		buf_fmt(first, "%" PRIu64 " ns in all locks, %" PRIu64 " in the source", sum, want);
+	if (m->has_blame && of_locks != m->blamed_ns && !nr_bad++)
+		buf_fmt(first, "%" PRIu64 " ns in waits for locks, %" PRIu64 " charged to owners", of_locks,
+			m->blamed_ns);
 	return nr_bad;
 }

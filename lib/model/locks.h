@@ -29,13 +29,21 @@ struct locks_model {
 	size_t nr_rows, alloc_rows;
 	uint32_t event;		/* of the samples */
 	uint64_t start_ns;
+	uint64_t blamed_ns;	/* sum of the event "blame" */
+	bool has_blame;
 };
 
 /* -ENODATA: waits were not recorded. */
 int locks_read(struct locks_model *m, struct trace_reader *t, struct err *e);
 void locks_model_release(struct locks_model *m);
 
-/* Rows that contradict themselves, and whether all add up to what the source has; *first says which. */
+/* A synchronizer that has had no owner, ever, is no lock: a latch, a semaphore. */
+bool locks_is_lock(const struct lock_row *r);
+
+/*
+ * Rows that contradict themselves, and whether all add up to what the source has, and locks to what their
+ * owners were charged with; *first says which.
+ */
 unsigned int locks_check(const struct locks_model *m, uint64_t *nr_checked, struct buf *first);
 
 #endif

@@ -28,15 +28,9 @@ struct rows {
 	bool one_process;
 };
 
-/* A synchronizer that has had no owner, ever, is no lock: a latch, a semaphore. */
-static bool is_lock(const struct lock_row *r)
-{
-	return r->kind == LOCK_ENTER || (r->kind == LOCK_LOCK && r->owner);
-}
-
 static const char *kind_of(const struct lock_row *r)
 {
-	return kinds[r->kind == LOCK_LOCK && !is_lock(r) ? LOCK_PARK : r->kind];
+	return kinds[r->kind == LOCK_LOCK && !locks_is_lock(r) ? LOCK_PARK : r->kind];
 }
 
 static uint64_t key_of(const struct lock_row *r, const struct report_opts *o)
@@ -52,8 +46,8 @@ static int compare(const void *p, const void *q, void *ctx)
 	uint64_t ka = key_of(a, r->o), kb = key_of(b, r->o);
 	int c = strcmp(a->class_name, b->class_name);
 
-	if (is_lock(a) != is_lock(b))
-		return is_lock(a) ? -1 : 1;
+	if (locks_is_lock(a) != locks_is_lock(b))
+		return locks_is_lock(a) ? -1 : 1;
 	if (r->o->sort != SORT_NAME && ka != kb)
 		return ka > kb ? -1 : 1;
 	return c ? c : a->identity < b->identity ? -1 : a->identity > b->identity ? 1 :
@@ -74,13 +68,13 @@ static void make_rows(struct rows *r)
 		r->list[r->nr++] = x;
 		r->n += x->n;
 		r->ns += x->ns;
-		r->lock_n += is_lock(x) ? x->n : 0;
-		r->lock_ns += is_lock(x) ? x->ns : 0;
+		r->lock_n += locks_is_lock(x) ? x->n : 0;
+		r->lock_ns += locks_is_lock(x) ? x->ns : 0;
 		r->one_process &= x->proc == r->list[0]->proc;
 	}
 	qsort_r(r->list, r->nr, sizeof(*r->list), compare, r);
 	for (i = 0; i < r->nr; i++) {
-		bool other = i && is_lock(r->list[i]) != is_lock(r->list[i - 1]);
+		bool other = i && locks_is_lock(r->list[i]) != locks_is_lock(r->list[i - 1]);
 
 		/* each of the two tables has so many rows */
 		nr = other ? 0 : nr;
@@ -89,7 +83,7 @@ static void make_rows(struct rows *r)
 			continue;
 		}
 		nr++;
-		r->nr_locks += is_lock(r->list[i]);
+		r->nr_locks += locks_is_lock(r->list[i]);
 		r->list[i - r->nr_hidden] = r->list[i];
 	}
 	r->nr -= r->nr_hidden;

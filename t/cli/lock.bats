@@ -97,6 +97,43 @@ held() {
 	each_jdk held
 }
 
+# charged <function>: ns that its contexts made others wait
+charged() {
+	jq -r --arg f "$1" '[.rows[] | select(.name == $f) | .cum[0]] | add // 0' blame
+}
+
+blame() {
+	local kind
+	for kind in $1; do
+		"$ARCPROF" record -q -e lock -o trace java -cp "$CLASSES" LockWaits owners "$kind" "$2" 40 >truth
+		read -r _ in_sleeper _ in_spinner <truth
+		"$ARCPROF" report -i trace --xprof --blame --format json >blame
+		"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+		# who has a lock is charged with all that others wait for it, and no more
+		[ "$(jq '.metrics[0].total' blame)" = "$("$ARCPROF" report -i trace --locks --format json | jq .source.lock_wait_ns)" ]
+		[ "$(jq -r '.metrics[0].name' blame)" = blame ]
+		echo "$kind $2: $(cat truth); $(charged LockWaits.sleeper) $(charged LockWaits.spinner)"
+		[ $((100 * $(charged LockWaits.sleeper))) -ge $((40 * in_sleeper)) ]
+		[ $((100 * $(charged LockWaits.sleeper))) -le $((115 * in_sleeper)) ]
+		# on a busy machine the lock is given back before the stack is read: that has a row of its own
+		[ "$(charged LockWaits.spinner)" -gt 0 ]
+		[ $((100 * $(charged LockWaits.spinner))) -le $((130 * in_spinner)) ]
+		[ "$(charged LockWaits.waitForBoth)" -lt $((in_spinner / 4)) ]
+	done
+	"$ARCPROF" report -i trace --locks --blame >tree
+	grep -q ' LockWaits.sleeper' tree
+}
+
+@test "lock: who has a lock is charged with what others wait for it, where it has it" {
+	each_jdk blame 'monitor lock' p
+	each_jdk 25 blame lock v
+	run_arcprof report --locks --blame --metric lock
+	[ "$status" -eq 2 ]
+	run_arcprof report --gc --blame
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--gc charges nobody"* ]]
+}
+
 contexts() {
 	waits monitor p 2 100 2000
 	"$ARCPROF" report -i trace --xprof --metric lock --format json >xprof

@@ -7,6 +7,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * Threads that wait for a lock and say for how long, by nanoTime():
  *	LockWaits KIND p|v THREADS TIMES MICROSECONDS	monitor, lock, wait or condition; on platform or virtual threads
  *	LockWaits held KIND MILLISECONDS			a thread "holder" has it while three others wait, once each
+ *	LockWaits owners KIND p|v TIMES			a thread "holder" has it in sleeper(), and as often in spinner(),
+ *							while another waits; prints "sleeper NS spinner NS"
  * Prints "waits N ns SUM": of monitors and locks those that took more than 20 us, others all. With 0
  * microseconds the lock is held while others run (Thread.yield()): nearly every enter has to wait.
  */
@@ -168,6 +170,89 @@ public class LockWaits {
 			t.join();
 	}
 
+	/* ---- two contexts that have it ---- */
+
+	static final LongAdder[] madeWait = { new LongAdder(), new LongAdder() };
+	static volatile int who;
+	static volatile boolean wants;
+	static volatile Thread waiter;
+
+	static void sleeper() throws InterruptedException {
+		who = 0;
+		waitForWaiter();
+		Thread.sleep(6);
+	}
+
+	static void spinner() throws InterruptedException {
+		who = 1;
+		waitForWaiter();
+		spin(2000000);
+	}
+
+	/* Called with the lock. */
+	static void waitForWaiter() {
+		wants = true;
+		while (waiter.getState() != Thread.State.BLOCKED && waiter.getState() != Thread.State.WAITING)
+			Thread.onSpinWait();
+	}
+
+	static void enter(String kind, Body b) throws InterruptedException {
+		if (kind.equals("monitor")) {
+			synchronized (monitor) {
+				b.run();
+			}
+			return;
+		}
+		lock.lock();
+		try {
+			b.run();
+		} finally {
+			lock.unlock();
+		}
+	}
+
+	static void waitForBoth(String kind, int times) throws InterruptedException {
+		for (int i = 0; i < 2 * times; i++) {
+			while (!wants)
+				Thread.onSpinWait();
+			wants = false;
+			long start = System.nanoTime();
+			enter(kind, () -> madeWait[who].add(System.nanoTime() - start));
+			synchronized (LockWaits.class) {
+				LockWaits.class.notify();
+				done++;
+			}
+		}
+	}
+
+	static int done;
+
+	static void holdBoth(String kind, int times) throws InterruptedException {
+		for (int i = 0; i < 2 * times; i++) {
+			if (i % 2 == 0)
+				enter(kind, LockWaits::sleeper);
+			else
+				enter(kind, LockWaits::spinner);
+			synchronized (LockWaits.class) {
+				while (done <= i)
+					LockWaits.class.wait();
+			}
+		}
+	}
+
+	static void owners(String[] args) throws Exception {
+		boolean virtual = args[2].equals("v");
+		int times = Integer.parseInt(args[3]);
+		Thread holder = thread(virtual, quietly(() -> holdBoth(args[1], times)), "holder");
+
+		waiter = thread(virtual, quietly(() -> waitForBoth(args[1], times)), "waiter");
+		waiter.start();
+		holder.start();
+		holder.join();
+		waiter.join();
+		System.out.println("sleeper " + madeWait[0].sum() + " spinner " + madeWait[1].sum());
+	}
+
 	static void many(String[] args) throws Exception {
 		Thread[] all = new Thread[Integer.parseInt(args[2])];
 		int times = Integer.parseInt(args[3]);
@@ -185,6 +270,10 @@ public class LockWaits {
 	}
 
 	public static void main(String[] args) throws Exception {
+		if (args[0].equals("owners")) {
+			owners(args);
+			return;
+		}
 		if (args[0].equals("held"))
 			held(args[1], Long.parseLong(args[2]) * 1000);
 		else

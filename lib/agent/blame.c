@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+/*
+ * blame.c - charges those who have locks with what others wait for them (lock.h).
+ *
+ * A thread of ours looks now and then, at moments that have nothing to do with what threads do: who has the
+ * lock that others wait for at that moment is charged with what they have waited since they were looked at
+ * last, or began to. So a context that has locks is hit in proportion to how long others wait for it.
+ * What a wait takes after its last look the recorder gets with its end.
+ *
+ * The owner's stack is JVMTI's: HotSpot stops that thread alone, where it next can, or reads it where it
+ * waits. By then it may have given the lock back: then its stack is not what made others wait, and is
+ * not told.
+ *
+ * Looks take at most a twentieth of the time; while nobody waits they are further apart, which is no
+ * matter to waits that are: those are hit in proportion to their length as well.
+ */
+#include "agent/agent.h"
+#include "agent/lock.h"
+#include "agent/names.h"
+#include "agent/ring.h"
+#include "agent/sys.h"
+#include "agent/vm.h"
+
+enum {
+	MAX_LOCKS = 64, MAX_WAITS = 1024, MAX_FRAMES = 1024, SHARE = 20, IDLE = 16, NR_IDLE = 8,
+	MAX_WAIT_MS = 10000, SHORTEST_NS = 1000000,
+};
+
+/* A lock that others wait for. */
+struct wanted {
+	uint32_t kind, leaf, identity;
+	struct pending_seen *first;	/* of those who wait */
+	uintptr_t word;			/* who has it: as its monitor has it, */
+	jobject lock;			/* or as the lock itself: local references */
+	jthread thread;
+	struct owner owner;
+	enum jvm_blamed what;
+	uint64_t ns;
+};
+
+static struct {
+	jvmtiEnv *ti;
+	jvmtiExtensionFunction get_virtual;	/* of a carrier; NULL: this VM has none */
+	uint64_t interval_ns;
+	uint64_t now_ns;		/* of this look */
+	uint64_t random;
+	struct pending_seen waits[MAX_WAITS];
+	struct wanted *of[MAX_WAITS];	/* for which lock each is */
+	struct wanted locks[MAX_LOCKS];
+	size_t nr_waits, nr_locks;
+	jvmtiFrameInfo frames[MAX_FRAMES];
+	uint8_t text[JVM_MAX_LINES];
+} at;
+
+static uint32_t on, running;
+
+/* ---- who waits for what ---- */
+
+static struct wanted *lock_of(struct pending_seen *p)
+{
+	struct wanted *x;
+	size_t i;
+
+	for (i = 0; i < at.nr_locks; i++) {
+		x = &at.locks[i];
+		if (x->leaf == p->w.leaf && x->identity == p->w.identity && x->kind == p->w.kind)
+			return x;
+	}
+	if (i == MAX_LOCKS)
+		return NULL;
+	at.locks[at.nr_locks++] = (struct wanted){
+		.kind = p->w.kind, .leaf = p->w.leaf, .identity = p->w.identity, .first = p,
+	};
+	return &at.locks[i];
+}
+
+/*
+ * What there is no room for keeps its time, for a later look. So does what had no owner when the wait
+ * began: a latch never has one.
+ */
+static void find_waits(void)
+{
+	uint32_t from = 0;
+
+	at.nr_waits = at.nr_locks = 0;
+	while (at.nr_waits < MAX_WAITS && pending_next(&from, &at.waits[at.nr_waits])) {
+		struct pending_seen *p = &at.waits[at.nr_waits];
+
+		if (p->since_ns >= at.now_ns || (p->w.kind == JVM_WAIT_LOCK && !p->w.lock))
+			continue;
+		at.of[at.nr_waits] = lock_of(p);
+		at.nr_waits += !!at.of[at.nr_waits];
+	}
+}
+
+/* ---- who has it ---- */
+
+static uintptr_t owner_word(const struct pending_seen *p)
+{
+	uintptr_t word = 0;
+
+	return p->w.monitor && sys_peek_all(&word, p->w.monitor + vm.o.monitor_owner, 8) ? word : 0;
+}
+
+/* Where the object is now is not known, but who has not noticed the monitor yet had it at the begin, too. */
+static void find_monitor_owner(struct wanted *x)
+{
+	x->word = owner_word(x->first);
+	if (owners_is_anonymous(x->word))
+		x->owner = (struct owner){ x->first->w.owner, x->first->w.owner_vthread };
+	else
+		x->owner = owners_of_monitor(x->word, 0);
+	x->what = !x->first->w.monitor ? JVM_BLAMED_UNKNOWN : !x->word ? JVM_BLAMED_NOBODY :
+		  x->owner.tid || x->owner.vthread ? JVM_BLAMED_OWNER : JVM_BLAMED_UNKNOWN;
+}
+
+static void find_lock_owner(JNIEnv *env, struct wanted *x)
+{
+	x->lock = pending_lock(env, x->first);
+	if (x->lock)
+		x->thread = park_owner(env, x->lock, &x->owner);
+	x->what = !x->lock ? JVM_BLAMED_UNKNOWN : x->thread ? JVM_BLAMED_OWNER : JVM_BLAMED_NOBODY;
+}
+
+/* False: the wait that says what the lock is was over by then. */
+static bool find_owner(JNIEnv *env, struct wanted *x)
+{
+	if (x->kind == JVM_WAIT_ENTER)
+		find_monitor_owner(x);
+	else
+		find_lock_owner(env, x);
+	return pending_holds(x->first);
+}
+
+static bool has_it_still(JNIEnv *env, const struct wanted *x)
+{
+	struct owner o;
+	jthread thread;
+	bool same;
+
+	if (x->kind == JVM_WAIT_ENTER)
+		return owner_word(x->first) == x->word && pending_holds(x->first);
+	thread = park_owner(env, x->lock, &o);
+	same = thread && (*env)->IsSameObject(env, thread, x->thread);
+	if (thread)
+		(*env)->DeleteLocalRef(env, thread);
+	return same;
+}
+
+/* ---- its stack ---- */
+
+static uint8_t *put_varint(uint8_t *d, uint32_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		*d++ = v | 0x80;
+	*d++ = v;
+	return d;
+}
+
+static uint32_t number_of(jmethodID id, struct jvm_ring *ring)
+{
+	struct method_info m;
+	uintptr_t method;
+
+	/* null of a method that is gone */
+	if (!id || !sys_peek_all(&method, (uintptr_t)id, 8) || !method ||
+	    names_get(method, NAMES_ALIVE, 0, ring, &m) != NAMES_OK)
+		return 0;
+	return m.id;
+}
+
+/* Pairs of a method and how often it is there in a row, innermost first; deeper ones are left out. */
+static void put_frames(const jvmtiFrameInfo *f, jint nr, struct jvm_blame *r, struct jvm_ring *ring)
+{
+	uint8_t *d = at.text, *end = at.text + sizeof(at.text) - 10;
+	jint i, same;
+
+	for (i = 0; i < nr && d <= end; i += same) {
+		for (same = 1; i + same < nr && f[i + same].method == f[i].method; same++)
+			;
+		d = put_varint(put_varint(d, number_of(f[i].method, ring)), same);
+	}
+	r->cut = i < nr || nr == MAX_FRAMES;
+	r->frames = at.text;
+	r->frames_len = d - at.text;
+}
+
+static jthread mounted_on(JNIEnv *env, jthread carrier)
+{
+	jthread t = NULL;
+
+	if (!at.get_virtual || at.get_virtual(at.ti, carrier, &t) != JVMTI_ERROR_NONE)
+		return NULL;
+	return t;
+}
+
+/* A local reference; NULL: not known. */
+static jthread thread_of(JNIEnv *env, struct wanted *x)
+{
+	jthread t, carrier;
+	bool is_carrier;
+
+	if (x->thread)
+		return (*env)->NewLocalRef(env, x->thread);
+	carrier = owners_thread(env, &x->owner, &is_carrier);
+	if (!carrier || !is_carrier)
+		return carrier;
+	t = mounted_on(env, carrier);
+	(*env)->DeleteLocalRef(env, carrier);
+	return t;
+}
+
+static void look_at_owner(JNIEnv *env, struct wanted *x, struct jvm_blame *r, struct jvm_ring *ring)
+{
+	jthread t = thread_of(env, x);
+	jint nr = 0;
+
+	if (!t || (*at.ti)->GetStackTrace(at.ti, t, 0, MAX_FRAMES, at.frames, &nr) != JVMTI_ERROR_NONE)
+		r->what = JVM_BLAMED_NO_STACK;
+	else if (!has_it_still(env, x))
+		r->what = JVM_BLAMED_LATE;
+	else
+		put_frames(at.frames, nr, r, ring);
+	if (t)
+		(*env)->DeleteLocalRef(env, t);
+}
+
+static void tell(JNIEnv *env, struct wanted *x)
+{
+	struct jvm_ring *ring = ring_of(sys_tid());
+	struct jvm_blame r = {
+		.time_ns = at.now_ns, .ns = x->ns, .leaf = x->leaf, .identity = x->identity, .kind = x->kind,
+		.owner = x->owner.tid, .owner_vthread = x->owner.vthread, .what = x->what,
+	};
+
+	if (x->what == JVM_BLAMED_OWNER)
+		look_at_owner(env, x, &r, ring);
+	if (!send_blame(ring, &r))
+		ring_count_lost(ring);
+}
+
+/* ---- looks ---- */
+
+static void release(JNIEnv *env, struct wanted *x)
+{
+	if (x->thread)
+		(*env)->DeleteLocalRef(env, x->thread);
+	if (x->lock)
+		(*env)->DeleteLocalRef(env, x->lock);
+}
+
+/* Charged first, then walked: how long that takes must not say who is hit. */
+static void look(JNIEnv *env)
+{
+	size_t i;
+
+	find_waits();
+	for (i = 0; i < at.nr_locks; i++)
+		if (!find_owner(env, &at.locks[i]))
+			at.locks[i].what = JVM_NR_BLAMED;
+	for (i = 0; i < at.nr_waits; i++) {
+		struct wanted *x = at.of[i];
+		uint64_t since = at.waits[i].since_ns;
+
+		if (x->what < JVM_NR_BLAMED && pending_charge(&at.waits[i], at.now_ns))
+			x->ns += at.now_ns - since;
+	}
+	for (i = 0; i < at.nr_locks; i++) {
+		if (at.locks[i].ns)
+			tell(env, &at.locks[i]);
+		release(env, &at.locks[i]);
+	}
+}
+
+static uint64_t cpu_time(void)
+{
+	enum { THREAD_CPUTIME = 3 };
+	struct {
+		int64_t s, ns;
+	} t = { 0, 0 };
+
+	sys(__NR_clock_gettime, THREAD_CPUTIME, &t);
+	return t.s * 1000000000ull + t.ns;
+}
+
+/* Between half of it and one and a half, so that nothing is in step with it. */
+static uint64_t pause_ns(uint64_t spent_ns, uint32_t nr_idle)
+{
+	uint64_t mean = nr_idle < NR_IDLE ? at.interval_ns : at.interval_ns * IDLE, ns;
+
+	at.random ^= at.random << 13;
+	at.random ^= at.random >> 7;
+	at.random ^= at.random << 17;
+	ns = mean / 2 + at.random % mean;
+	return ns < spent_ns * SHARE ? spent_ns * SHARE : ns;
+}
+
+static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
+{
+	uint64_t spent_ns = 0, start_ns;
+	uint32_t nr_idle = 0;
+
+	/* first this, then looked whether it is on: as in wall.c */
+	if (__atomic_exchange_n(&running, 1, __ATOMIC_SEQ_CST))
+		return;
+	while (load_seq_cst(&on) && !log_closed()) {
+		sys_sleep_ns(pause_ns(spent_ns, nr_idle));
+		if (!load_seq_cst(&on) || !sample_begin())
+			break;
+		start_ns = cpu_time();
+		at.now_ns = sys_now();
+		look(env);
+		nr_idle = at.nr_waits ? 0 : nr_idle + 1;
+		spent_ns = cpu_time() - start_ns;
+		sample_end();
+	}
+	store_seq_cst(&running, 0);
+}
+
+static void find_extension(void)
+{
+	jvmtiExtensionFunctionInfo *f;
+	jint i, nr;
+
+	if ((*at.ti)->GetExtensionFunctions(at.ti, &nr, &f) != JVMTI_ERROR_NONE)
+		return;
+	for (i = 0; i < nr; i++)
+		if (str_eq(f[i].id, "com.sun.hotspot.functions.GetVirtualThread"))
+			at.get_virtual = f[i].func;
+}
+
+void blame_on(jvmtiEnv *ti, JNIEnv *env, uint64_t interval_ns)
+{
+	if (!at.ti) {
+		at.ti = ti;
+		find_extension();
+	}
+	at.interval_ns = interval_ns < SHORTEST_NS ? SHORTEST_NS : interval_ns;
+	at.random = sys_now() | 1;
+	store_seq_cst(&on, 1);
+	session_run_thread(env, watch);
+}
+
+void blame_off(void)
+{
+	int ms;
+
+	store_seq_cst(&on, 0);
+	for (ms = 0; ms < MAX_WAIT_MS && load_seq_cst(&running); ms++)
+		sys_sleep_ms(1);
+}
