@@ -63,6 +63,11 @@ struct callflow_kthread *probe_kthread(JNIEnv *env, bool born);
 struct callflow_kthread *probe_own_kthread(JNIEnv *env);
 /* The same, but NULL when it has none yet: where the call is not one to begin with. */
 struct callflow_kthread *probe_known_kthread(JNIEnv *env);
+/*
+ * Whether the exception that the VM tells of now is no new one: the handler with which the probes watch a
+ * method has thrown it again.  To be asked once for each.
+ */
+bool probe_rethrew(JNIEnv *env);
 /* The calling thread ends, or Java's part of it. */
 void probe_thread_end(JNIEnv *env);
 

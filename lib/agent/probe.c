@@ -220,8 +220,25 @@ void JNICALL probe_thrown(JNIEnv *env, jclass cls, jint method)
 {
 	struct callflow_kthread *k = this_kthread(env);
 
-	if (likely(k))
-		callflow_thrown(k, CALLFLOW_METHOD | (uint32_t)method);
+	if (unlikely(!k))
+		return;
+	callflow_thrown(k, CALLFLOW_METHOD | (uint32_t)method);
+	k->rethrows = true;
+}
+
+bool probe_rethrew(JNIEnv *env)
+{
+	struct callflow_kthread *k;
+	bool again;
+
+	if (!probe_begin())
+		return false;
+	k = probe_known_kthread(env);
+	again = k && k != &nobody && k->rethrows;
+	if (again)
+		k->rethrows = false;
+	probe_end();
+	return again;
 }
 
 /*

@@ -7,12 +7,14 @@
  */
 #include "agent/vmevents.h"
 #include "agent/agent.h"
+#include "agent/flow.h"
 #include "agent/ring.h"
 #include "agent/sys.h"
 
 static jvmtiEnv *ti;			/* of exceptions and classes; NULL: neither is wanted */
 static uint32_t on;			/* enum jvm_tell: what is told of now */
 static bool can_throw;
+static bool has_probes;			/* methods are watched by handlers of ours */
 
 static void tell_event(struct jvm_event *e)
 {
@@ -157,7 +159,7 @@ static void JNICALL on_exception(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, j
 	char *sig = NULL;
 	jclass cls;
 
-	if (!is_on(JVM_TELL_EXCEPTION))
+	if (!is_on(JVM_TELL_EXCEPTION) || (has_probes && probe_rethrew(env)))
 		return;
 	cls = (*env)->GetObjectClass(env, exception);
 	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) == JVMTI_ERROR_NONE) {
@@ -218,6 +220,7 @@ void vmevents_on(JavaVM *jvm, JNIEnv *env)
 
 	if (!tell)
 		return;
+	has_probes = ring_ctl()->flags & JVM_CALLFLOW;
 	if (tell & (JVM_TELL_CLASS | JVM_TELL_EXCEPTION) && !have_environment(jvm))
 		tell &= ~(uint32_t)(JVM_TELL_CLASS | JVM_TELL_EXCEPTION);
 	if (tell & JVM_TELL_EXCEPTION && !can_throw) {

@@ -51,6 +51,7 @@ struct callflow_kthread {
 	uint64_t thread_pointer;	/* of the thread it stands for; 0: of none any more */
 	bool native;			/* the JVM agent's: it is one whether or not Java knows the thread */
 	bool no_room;			/* cur is NULL as there was none: calls are lost */
+	bool rethrows;			/* the embedder's: its own code is about to throw again */
 	uint32_t tid;
 };
 
