@@ -53,6 +53,11 @@ bool event_has_value(uint32_t kind, enum event_value v)
 	return values[0] == v || values[1] == v || values[2] == v;
 }
 
+bool event_is_for_all(uint32_t kind)
+{
+	return kind == EVENT_GC || kind == EVENT_GC_CONCURRENT || kind == EVENT_SAFEPOINT;
+}
+
 uint64_t event_value(const struct event *x, enum event_value v)
 {
 	size_t i;
@@ -86,6 +91,7 @@ static int on_event(void *ctx, const struct rec_event *r)
 	struct event x = {
 		.time_ns = r->time_ns, .duration_ns = r->duration_ns, .kind = r->kind,
 		.values = { r->values[0], r->values[1], r->values[2] },
+		.proc_number = r->proc, .thread_number = r->thread,
 	};
 	uint32_t proc = r->proc;
 

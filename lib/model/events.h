@@ -45,6 +45,7 @@ struct event {
 	uint32_t kind;
 	uint32_t process, thread;	/* consumers; thread 0: none */
 	uint32_t tid;
+	uint32_t proc_number, thread_number;	/* those of the trace */
 	uint32_t what, cause;		/* strings of the model; cause may be "" */
 };
 
@@ -74,6 +75,8 @@ void events_release(struct events *v);
 const char *events_str(const struct events *v, uint32_t string);
 /* The value of that meaning; EVENT_UNKNOWN: the kind has none, or it is not known. */
 uint64_t event_value(const struct event *x, enum event_value v);
+/* Whether it is no thread's own, but of all threads of its process: a pause. */
+bool event_is_for_all(uint32_t kind);
 /* Of a tier, size and so on: is there such a value for the kind? */
 bool event_has_value(uint32_t kind, enum event_value v);
 

@@ -208,7 +208,8 @@ static void print_json(struct stats *s, size_t nr, FILE *out)
 	size_t i;
 
 	json_init(&j, out);
-	completed_json(&s->c, s->nr_calls, &j);
+	completed_json(&s->c, &j);
+	json_u64(&j, "calls", s->nr_calls);
 	json_array(&j, "rows");
 	for (i = 0; i < nr; i++) {
 		json_object(&j, NULL);
@@ -233,7 +234,8 @@ static void print_head(const struct stats *s, FILE *out)
 {
 	struct buf b = BUF_INIT;
 
-	completed_head(&s->c, s->nr_calls, &b);
+	buf_fmt(&b, "%" PRIu64 " calls: ", s->nr_calls);
+	completed_head(&s->c, &b);
 	buf_fmt(&b, "\n Units :: %s; Histogram :: ", completed_in_ns(&s->c) ? "us" : completed_unit(&s->c));
 	call_stats_put_bound(&s->c, s->first_bin, &b);
 	buf_str(&b, " to ");

@@ -126,7 +126,7 @@ static int on_event(void *ctx, const struct timeline_event *x)
 	else
 		for (; nr && t->nr_open; nr--)
 			close_innermost(c, t, x->time_ns, CALL_UNWOUND);
-	return 0;
+	return c->ended;
 }
 
 static bool needs(void *ctx, const struct timeline_event *x)
@@ -147,6 +147,7 @@ int completed_read(struct completed *c, struct trace_reader *t, const struct com
 	c->sink = sink;
 	c->ctx = ctx;
 	c->nr_entered = 0;
+	c->ended = false;
 	r = timeline_read(&c->timeline, t, &events, c, e);
 	for (i = 0; i < c->calls.nr_trees; i++) {
 		struct completed_tree *x = &c->trees[i];
@@ -264,12 +265,12 @@ const char *completed_name(const struct completed *c, uint32_t consumer)
 	return consumer_name(&c->m.consumers, consumer);
 }
 
-void completed_head(const struct completed *c, uint64_t nr, struct buf *b)
+void completed_head(const struct completed *c, struct buf *b)
 {
 	const char *command = names_label(&c->names, "command");
 
-	buf_fmt(b, "%" PRIu64 " calls (%" PRIu64 " events of %zu threads, %" PRIu64 " lost), by ", nr,
-		c->timeline.nr_calls, c->select.nr_trees, c->names.lost);
+	buf_fmt(b, "%" PRIu64 " events of %zu threads, %" PRIu64 " lost; by ", c->timeline.nr_calls,
+		c->select.nr_trees, c->names.lost);
 	quote_add(b, measure(c));
 	buf_str(b, c->metric < 0 ? " time" : "");
 	buf_str(b, ", costs of counting included");
@@ -279,7 +280,7 @@ void completed_head(const struct completed *c, uint64_t nr, struct buf *b)
 	}
 }
 
-void completed_json(const struct completed *c, uint64_t nr, struct json *j)
+void completed_json(const struct completed *c, struct json *j)
 {
 	json_object(j, NULL);
 	json_object(j, "arcprof");
@@ -291,7 +292,6 @@ void completed_json(const struct completed *c, uint64_t nr, struct json *j)
 	json_str(j, "host", names_label(&c->names, "host"));
 	json_u64(j, "lost", c->names.lost);
 	json_u64(j, "events", c->timeline.nr_calls);
-	json_u64(j, "selected", nr);
 	json_str(j, "measure", measure(c));
 	json_str(j, "unit", completed_unit(c));
 	json_end(j);

@@ -55,6 +55,7 @@ struct completed {
 	int metric;			/* what is measured: of the trace; -1: time */
 	struct completed_tree *trees;	/* [calls.nr_trees] */
 	uint64_t nr_entered;
+	bool ended;			/* a sink sets it: it wants no more */
 	const struct completed_sink *sink;
 	void *ctx;
 };
@@ -77,9 +78,9 @@ bool completed_in_ns(const struct completed *c);	/* the measure */
 /* Borrowed until the next event is read. */
 const char *completed_unit(const struct completed *c);
 const char *completed_name(const struct completed *c, uint32_t consumer);
-/* "12 calls in 2 threads, 0 lost", then what is measured. */
-void completed_head(const struct completed *c, uint64_t nr, struct buf *b);
+/* "24 events of 2 threads, 0 lost", then what is measured. */
+void completed_head(const struct completed *c, struct buf *b);
 /* The same in JSON: opens an object, and in it "arcprof" and "source". */
-void completed_json(const struct completed *c, uint64_t nr, struct json *j);
+void completed_json(const struct completed *c, struct json *j);
 
 #endif

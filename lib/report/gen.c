@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * gen.c - the event trace as in JProf's log-gen, a line per event: what its thread consumed
- * since its previous event, > entry or < exit or ! exit by an exception, function, thread; and, if
- * they were recorded, when those threads lost and got a CPU.
+ * since its previous event, > entry or < exit or ! exit by an exception, function, thread; before it the
+ * time. If they were recorded, when those threads lost and got a CPU, and events of their JVMs.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/quote.h"
 #include "model/columns.h"
+#include "report/events.h"
 #include "report/gensel.h"
 #include "report/sched.h"
+#include "version.h"
+
+enum {
+	AT_TIME, AT_SOURCE, AT_KIND, AT_NAME, AT_THREAD, AT_UNWOUND, AT_DURATION, AT_CAUSE, AT_CPU, AT_STATE,
+	AT_METRICS
+};
 
 struct gen {
 	const struct report_opts *o;
@@ -23,8 +31,13 @@ struct gen {
 	struct call_columns columns;
 	struct timeline timeline;
 	struct gen_select select;
+	struct events jvm;
+	struct events_opts jvm_opts;
+	size_t nr_jvm;			/* of its list, that are behind us */
+	struct sheet sheet;
+	struct sheet_column sheet_columns[AT_METRICS + CALL_MAX_METRICS];
 	struct buf line;
-	uint64_t nr_printed;
+	uint64_t start_ns, nr_printed;
 };
 
 static const char *prefix(uint32_t kind)
@@ -41,6 +54,8 @@ static void print_head(struct gen *g)
 	buf_fmt(b, "%" PRIu64 " events", g->timeline.nr_calls);
 	if (g->timeline.nr_dispatches)
 		buf_fmt(b, " and %" PRIu64 " dispatches", g->timeline.nr_dispatches);
+	if (g->jvm.nr_all)
+		buf_fmt(b, ", %" PRIu64 " events of JVMs", g->jvm.nr_all);
 	buf_fmt(b, " of %zu threads, %" PRIu64 " lost;", g->select.nr_trees, g->names.lost);
 	for (i = 0; i < g->columns.nr_metrics; i++) {
 		buf_str(b, i ? ", " : " ");
@@ -75,23 +90,136 @@ static void put_event(struct gen *g, const struct timeline_event *x)
 	}
 }
 
-static void print_event(struct gen *g, const struct timeline_event *x)
+/* The time, and what was consumed; NULL: nothing. */
+static void begin_line(struct gen *g, uint64_t time_ns, const uint64_t *delta)
 {
-	const struct gen_thread *thread = gen_select_thread(&g->select, x);
-	bool is_call = x->kind < CALL_EVENT_NR;
 	unsigned int i;
 
 	buf_reset(&g->line);
+	buf_fmt(&g->line, "%14.9f", (double)(time_ns - MIN(time_ns, g->start_ns)) / 1e9);
 	for (i = 0; i < g->columns.nr_metrics; i++)
-		if (is_call)
-			buf_fmt(&g->line, "%s%8" PRIu64, i ? " " : "", x->delta[i]);
+		if (delta)
+			buf_fmt(&g->line, " %8" PRIu64, delta[i]);
 		else
-			buf_fmt(&g->line, "%s%8s", i ? " " : "", "-");
+			buf_fmt(&g->line, " %8s", "-");
+}
+
+static void print_line(struct gen *g, const struct timeline_event *x)
+{
+	const struct gen_thread *thread = gen_select_thread(&g->select, x);
+
+	begin_line(g, x->time_ns, x->kind < CALL_EVENT_NR ? x->delta : NULL);
 	put_event(g, x);
 	/* calls_consumer() may have made strings: names are asked last. */
 	quote_add(&g->line, consumer_name(&g->m.consumers, thread->thread));
 	fprintf(g->out, "%s\n", g->line.data);
 }
+
+static struct cell since_start(const struct gen *g, uint64_t time_ns)
+{
+	return cell_u64(time_ns - MIN(time_ns, g->start_ns));
+}
+
+static void begin_row(struct cell *c)
+{
+	size_t i;
+
+	for (i = 0; i < AT_METRICS + CALL_MAX_METRICS; i++)
+		c[i] = cell_absent;
+}
+
+static void print_row(struct gen *g, const struct timeline_event *x)
+{
+	static const char *const names[TIMELINE_NR_KINDS] = { "entry", "exit", "exception", "unwound", "off", "on" };
+	const struct gen_thread *thread = gen_select_thread(&g->select, x);
+	struct cell c[AT_METRICS + CALL_MAX_METRICS];
+	bool is_call = x->kind < CALL_EVENT_NR;
+	uint32_t consumer = 0;
+	unsigned int i;
+
+	begin_row(c);
+	if (is_call && x->kind != CALL_UNWOUND)
+		consumer = calls_consumer(&g->calls, x->function);
+	c[AT_TIME] = since_start(g, x->time_ns);
+	c[AT_SOURCE] = cell_text(is_call ? "call" : "dispatch");
+	c[AT_KIND] = cell_text(names[x->kind]);
+	if (consumer)
+		c[AT_NAME] = cell_text(consumer_name(&g->m.consumers, consumer));
+	if (x->kind == CALL_UNWOUND)
+		c[AT_UNWOUND] = cell_u64(x->function);
+	c[AT_THREAD] = cell_text(consumer_name(&g->m.consumers, thread->thread));
+	if (!is_call)
+		c[AT_CPU] = cell_u64(x->cpu);
+	if (x->kind == TIMELINE_OFF)
+		c[AT_STATE] = cell_text(sched_state_letter(x->state));
+	for (i = 0; is_call && i < g->columns.nr_metrics; i++)
+		c[AT_METRICS + i] = cell_u64(x->delta[i]);
+	sheet_row(&g->sheet, NULL, c);
+}
+
+/* ---- events of JVMs ---- */
+
+static void print_jvm_line(struct gen *g, const struct event *x)
+{
+	const char *cause = events_str(&g->jvm, x->cause);
+
+	begin_line(g, x->time_ns, NULL);
+	buf_fmt(&g->line, " * [%s", event_kinds[x->kind].name);
+	if (x->duration_ns != EVENT_UNKNOWN) {
+		buf_putc(&g->line, ' ');
+		report_put_duration(&g->line, x->duration_ns);
+	}
+	buf_str(&g->line, ": ");
+	quote_add(&g->line, events_str(&g->jvm, x->what));
+	if (*cause) {
+		buf_str(&g->line, ", ");
+		quote_add(&g->line, cause);
+	}
+	buf_str(&g->line, "] ");
+	quote_add(&g->line, x->thread ? consumer_name(&g->jvm.strings.consumers, x->thread) : "-");
+	fprintf(g->out, "%s\n", g->line.data);
+}
+
+static void print_jvm_row(struct gen *g, const struct event *x)
+{
+	const char *cause = events_str(&g->jvm, x->cause);
+	struct cell c[AT_METRICS + CALL_MAX_METRICS];
+
+	begin_row(c);
+	c[AT_TIME] = since_start(g, x->time_ns);
+	c[AT_SOURCE] = cell_text("jvm");
+	c[AT_KIND] = cell_text(event_kinds[x->kind].name);
+	c[AT_NAME] = cell_text(events_str(&g->jvm, x->what));
+	if (x->thread)
+		c[AT_THREAD] = cell_text(consumer_name(&g->jvm.strings.consumers, x->thread));
+	if (x->duration_ns != EVENT_UNKNOWN)
+		c[AT_DURATION] = cell_u64(x->duration_ns);
+	if (*cause)
+		c[AT_CAUSE] = cell_text(cause);
+	sheet_row(&g->sheet, NULL, c);
+}
+
+static bool is_enough(const struct gen *g)
+{
+	return (g->o->limit && g->nr_printed >= g->o->limit) || ferror(g->out);
+}
+
+/* Those that began by then. */
+static void print_jvm_until(struct gen *g, uint64_t time_ns)
+{
+	for (; g->nr_jvm < g->jvm.nr && !is_enough(g); g->nr_jvm++) {
+		const struct event *x = &g->jvm.list[g->nr_jvm];
+
+		if (x->time_ns > time_ns)
+			return;
+		if (!gen_select_shows_jvm(&g->select, x))
+			continue;
+		(g->o->format == FORMAT_TEXT ? print_jvm_line : print_jvm_row)(g, x);
+		g->nr_printed++;
+	}
+}
+
+/* ---- the report ---- */
 
 static bool needs(void *ctx, const struct timeline_event *x)
 {
@@ -103,12 +231,30 @@ static bool needs(void *ctx, const struct timeline_event *x)
 static int on_event(void *ctx, const struct timeline_event *x)
 {
 	struct gen *g = ctx;
+	bool shows;
 
-	if (!gen_select_shows(&g->select, x))
-		return 0;
-	print_event(g, x);
-	g->nr_printed++;
-	return g->nr_printed == g->o->limit || ferror(g->out);
+	print_jvm_until(g, x->time_ns);
+	shows = gen_select_shows(&g->select, x) && !is_enough(g);
+	if (shows)
+		(g->o->format == FORMAT_TEXT ? print_line : print_row)(g, x);
+	g->nr_printed += shows;
+	return is_enough(g);
+}
+
+static int read_jvm(struct gen *g, struct trace_reader *t, struct err *e)
+{
+	const struct profile_opts *po = g->o->profile;
+	struct err none = { 0 };
+	int r;
+
+	g->jvm_opts = (struct events_opts){ .from_ns = po->from_ns, .to_ns = po->to_ns, .kinds = UINT32_MAX,
+		.select = &g->o->select };
+	r = events_read(&g->jvm, t, &g->jvm_opts, &none);
+	if (r == -ENODATA)
+		return 0;		/* they were not recorded */
+	if (r)
+		*e = none;
+	return r;
 }
 
 /* Everything before the first event. */
@@ -123,9 +269,57 @@ static int prepare(struct gen *g, struct trace_reader *t, struct err *e)
 	if ((r = trace_read(t, &names_sink, &g->names, e)) ||
 	    (r = names_window(&g->names, po->from_ns, po->to_ns, &window, e)) ||
 	    (r = columns_of_calls(&g->columns, &none, &g->names, &all, e)) ||
-	    (r = timeline_init(&g->timeline, &g->calls, t, e)))
+	    (r = timeline_init(&g->timeline, &g->calls, t, e)) ||
+	    (r = gen_select_init(&g->select, &g->calls, &window, g->o, e)))
 		return r;
-	return gen_select_init(&g->select, &g->calls, &window, g->o, e);
+	g->start_ns = names_label_u64(&g->names, "start.mono_ns");
+	return read_jvm(g, t, e);
+}
+
+static void begin(struct gen *g)
+{
+	static const char *const keys[AT_METRICS] = { "time_ns", "source", "kind", "name", "thread", "unwound",
+		"duration_ns", "cause", "cpu", "state" };
+	struct json *j = &g->sheet.json;
+	unsigned int i;
+
+	if (g->o->format == FORMAT_TEXT) {
+		print_head(g);
+		return;
+	}
+	for (i = 0; i < AT_METRICS; i++)
+		g->sheet_columns[i] = (struct sheet_column){ .key = keys[i] };
+	for (i = 0; i < g->columns.nr_metrics; i++)
+		g->sheet_columns[AT_METRICS + i].key =
+			xasprintf("consumed_%s", model_str(&g->m, g->m.metrics[i].name));
+	sheet_init(&g->sheet, g->o->format, g->out);
+	json_object(j, NULL);
+	json_object(j, "arcprof");
+	json_str(j, "version", ARCPROF_VERSION);
+	json_str(j, "report", "gen");
+	json_end(j);
+	json_object(j, "source");
+	json_str(j, "command", names_label(&g->names, "command"));
+	json_str(j, "host", names_label(&g->names, "host"));
+	json_u64(j, "lost", g->names.lost);
+	json_u64(j, "events", g->timeline.nr_calls);
+	json_u64(j, "dispatches", g->timeline.nr_dispatches);
+	json_u64(j, "jvm_events", g->jvm.nr_all);
+	json_end(j);
+	json_array(j, "events");
+	sheet_columns(&g->sheet, g->sheet_columns, AT_METRICS + g->columns.nr_metrics);
+}
+
+static void end(struct gen *g)
+{
+	unsigned int i;
+
+	if (g->o->format == FORMAT_TEXT)
+		return;
+	json_end(&g->sheet.json);
+	json_end(&g->sheet.json);
+	for (i = 0; i < g->columns.nr_metrics; i++)
+		free((char *)g->sheet_columns[AT_METRICS + i].key);
 }
 
 static int gen_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
@@ -141,13 +335,17 @@ static int gen_print(struct trace_reader *t, const struct report_opts *o, FILE *
 	calls_init(&g.calls, &g.names);
 	r = prepare(&g, t, e);
 	if (!r) {
-		print_head(&g);
+		begin(&g);
 		r = timeline_read(&g.timeline, t, &sink, &g, e);
+		if (!r)
+			print_jvm_until(&g, UINT64_MAX);
+		end(&g);
 	}
 	if (!r)
 		r = !g.nr_printed;
 	gen_select_release(&g.select);
 	timeline_release(&g.timeline);
+	events_release(&g.jvm);
 	calls_release(&g.calls);
 	names_release(&g.names);
 	model_release(&g.m);
@@ -164,14 +362,14 @@ static int check(const struct report_opts *o, struct err *e)
 
 static const struct opt opts[] = {
 	OPT_LIST(0, "event", struct gen_opts, events, "kind",
-		 "only these events: entry, exit, exception, unwound, dispatch"),
+		 "only these events: entry, exit, exception, unwound, dispatch, or a kind of --log"),
 	OPT_END
 };
 
 const struct report report_gen = {
 	.name = "gen",
-	.help = "list every call and return of a call trace",
-	.formats = FORMAT_BIT(FORMAT_TEXT),
+	.help = "list every call and return of a call trace, and what happened meanwhile",
+	.formats = FORMATS_TABLE,
 	.opts_title = "For --gen",
 	.opts = opts,
 	.opts_size = sizeof(struct gen_opts),

@@ -28,14 +28,17 @@ static int choose_kinds(struct gen_select *s, const struct opt_list *l, struct e
 
 	for (i = 0; i < TIMELINE_NR_KINDS; i++)
 		s->kinds[i] = all;
+	s->jvm_kinds = all ? UINT32_MAX : 0;
 	for (i = 0; !all && i < l->nr_items; i++) {
-		for (known = false, k = 0; k < ARRAY_SIZE(kinds); k++)
+		uint32_t jvm = event_kinds_named(l->items[i], strlen(l->items[i]));
+
+		s->jvm_kinds |= jvm;
+		for (known = jvm, k = 0; k < ARRAY_SIZE(kinds); k++)
 			if (!strcmp(kinds[k].name, l->items[i]))
 				s->kinds[kinds[k].kind] = known = true;
 		if (!known)
-			return err_set(e, EINVAL,
-				       "unknown event '%s' (available: entry, exit, exception, unwound, dispatch)",
-				       l->items[i]);
+			return err_set(e, EINVAL, "unknown event '%s' (available: entry, exit, exception, "
+				       "unwound, dispatch, kinds of --log)", l->items[i]);
 	}
 	return 0;
 }
@@ -207,4 +210,23 @@ bool gen_select_shows(struct gen_select *s, const struct timeline_event *x)
 		leave(s, tree, t, x->function);
 	}
 	return inside && t->selected && s->kinds[x->kind] && in_window(s, x->time_ns);
+}
+
+bool gen_select_shows_jvm(const struct gen_select *s, const struct event *x)
+{
+	size_t i;
+
+	if (!(s->jvm_kinds & 1u << x->kind))
+		return false;
+	for (i = 0; s->want && i < s->nr_trees; i++) {
+		const struct rec_call_tree *t = &s->c->trees[i];
+		const struct gen_thread *thread = &s->threads[s->trees[i].thread];
+		bool its = x->thread_number && x->thread_number == t->thread;
+
+		its &= !(t->flags & CALL_TREE_VIRTUAL);
+		its |= event_is_for_all(x->kind) && x->proc_number == t->proc;
+		if (its && thread->selected && is_inside(s, thread))
+			return true;
+	}
+	return !s->want;
 }

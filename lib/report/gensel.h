@@ -6,6 +6,7 @@
 #ifndef REPORT_GENSEL_H
 #define REPORT_GENSEL_H
 
+#include "model/events.h"
 #include "model/timeline.h"
 #include "report/report.h"
 
@@ -18,6 +19,7 @@ struct gen_select {
 	const struct selection *selection;
 	struct window window;
 	bool kinds[TIMELINE_NR_KINDS];
+	uint32_t jvm_kinds;	/* bits 1 << enum event_kind */
 	uint8_t want;		/* what a path of open calls must have: a symbol, a module */
 	uint8_t *matches;	/* [consumer]: which of those it has; KNOWN: it was looked up */
 	size_t nr_matches;
@@ -46,5 +48,7 @@ const struct gen_thread *gen_select_thread(const struct gen_select *s, const str
 bool gen_select_needs(const struct gen_select *s, const struct timeline_event *x);
 /* Is it to be shown? Asked of each event that is needed, in order of time. */
 bool gen_select_shows(struct gen_select *s, const struct timeline_event *x);
+/* An event of a JVM, in that order, too; its thread and time were selected when it was read. */
+bool gen_select_shows_jvm(const struct gen_select *s, const struct event *x);
 
 #endif

@@ -176,12 +176,6 @@ static void look_dispatch(void *ctx, const struct timeline_event *x)
 	}
 }
 
-/* What all threads of a process share. */
-static bool is_for_all(uint32_t kind)
-{
-	return kind == EVENT_GC || kind == EVENT_GC_CONCURRENT || kind == EVENT_SAFEPOINT;
-}
-
 static void look_event(struct slowest *s, struct slow *slow, const struct rec_event *r)
 {
 	const struct rec_call_tree *t = &s->c.calls.trees[slow->call.tree];
@@ -195,7 +189,7 @@ static void look_event(struct slowest *s, struct slow *slow, const struct rec_ev
 	to = MIN(end_ns, slow->call.end_ns);
 	if (t->proc != r->proc || from > to)
 		return;
-	if (!is_for_all(r->kind) && (!r->thread || r->thread != kernel_thread(s, slow)))
+	if (!event_is_for_all(r->kind) && (!r->thread || r->thread != kernel_thread(s, slow)))
 		return;
 	p = get_part(slow, PART_EVENT, r->kind, strtab_add(&s->c.m.consumers.names, r->what, r->what_len));
 	p->n++;
@@ -278,7 +272,7 @@ static void print_json(struct slowest *s, FILE *out)
 	size_t i, k;
 
 	json_init(&j, out);
-	completed_json(&s->c, s->stats.n, &j);
+	completed_json(&s->c, &j);
 	json_str(&j, "function", s->c.opts.argument);
 	call_stats_json(&s->stats, &j);
 	json_array(&j, "slowest");
@@ -421,7 +415,8 @@ static void print_text(struct slowest *s, FILE *out)
 	double by = completed_in_ns(&s->c) ? 1e3 : 1;
 	int decimals = completed_in_ns(&s->c) ? 3 : 0;
 
-	completed_head(&s->c, s->stats.n, &b);
+	buf_fmt(&b, "%" PRIu64 " calls: ", s->stats.n);
+	completed_head(&s->c, &b);
 	fprintf(out, "%s\n", b.data);
 	buf_release(&b);
 	if (s->stats.nr_open)

@@ -13,7 +13,7 @@ counted() {
 # entered <trace>: the same, of the entries that --gen prints.
 entered() {
 	"$ARCPROF" report -i "$1" --gen | awk '
-		{ for (i = 1; i < NF && $i ~ /^[0-9]+$/; i++) ; }
+		{ for (i = 1; i < NF && $i ~ /^[0-9.]+$/; i++) ; }
 		$i == ">" { n[$(i + 1)]++ }
 		END { for (x in n) print substr(x, 3), n[x] }' | LC_ALL=C sort
 }

@@ -191,13 +191,13 @@ grafted() {
 	calls=$(awk '{ n += $1 } END { print n }' <<<"$output")
 	[ "$(grep -c ' > N:' gen)" -eq "$calls" ]
 	[ "$(grep -c ' ? ev_5_UNWOUND ' gen)" -eq 10 ]
-	grep -qE '^ *[0-9]+ +[0-9]+ < N:fib\(int\) ways$' gen
+	grep -qE '^ *[0-9]+\.[0-9]{9} +[0-9]+ +[0-9]+ < N:fib\(int\) ways$' gen
 	[ "$(arcprof report -i trace --gen --limit 5 | wc -l)" -eq 6 ]
 }
 
 # entries <option of report --gen>...: "n function" of the entries it shows
 entries() {
-	arcprof report -i trace --gen --event entry "$@" | sed -n 's/^[0-9 ]* > N:\(.*\) ways$/\1/p' | sort | uniq -c |
+	arcprof report -i trace --gen --event entry "$@" | sed -n 's/^[0-9. ]* > N:\(.*\) ways$/\1/p' | sort | uniq -c |
 		sed 's/^ *//'
 }
 
@@ -274,6 +274,32 @@ lines() {
 	[[ $stderr == *"unknown metric 'cycles' (available: elapsed, cpu, wall"* ]]
 }
 
+@test "report: --flow has each call, and --condu the same in fewer lines" {
+	ways
+	calls --calltrace -- ./ways 300
+	# as SQL has them, in the order in which they ended
+	arcprof query -i trace --format csv 'select time, time + duration, duration, level, name from calls' |
+		tail -n +2 | tr -d '"' | sort >sql
+	arcprof report -i trace --flow --format csv >flow
+	[ "$(head -n 1 flow)" = start_ns,stop_ns,elapsed,base,level,thread,name ]
+	tail -n +2 flow | tr -d '"' | cut -d, -f 1-3,5,7- | sort | diff sql -
+	tail -n +2 flow | cut -d, -f 2 | sort -nc
+	# n, elapsed and base of each function are the same in all three
+	for report in flow condu; do
+		arcprof report -i trace --"$report" --format json |
+			jq -r '.calls | group_by(.name)[] | [.[0].name, (map(.n // 1) | add), (map(.elapsed) | add), (map(.base) | add)] | @csv' >"$report.sums"
+	done
+	arcprof report -i trace --calls --format json | jq -r '.rows | sort_by(.name)[] | [.name, .n, .total, .self] | @csv' >calls.sums
+	diff flow.sums calls.sums
+	diff condu.sums calls.sums
+	# 50 jumps in tens of 5, in turn with other calls; ten times the same
+	arcprof report -i trace --condu --symbol 'catches()' >text
+	[ "$(grep -cE ' ways +(throws\(int\)|leaf\(\)|catches\(\))$' text)" -eq 6 ]
+	[ "$(tail -n +5 text | awk '{ print $1 }' | sort -u)" = 10 ]
+	grep -qE '^ +10 +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ ways + {3}catches\(\)$' text
+	[ "$(arcprof report -i trace --flow --limit 7 --format csv | wc -l)" -eq 8 ]
+}
+
 @test "report: --calls=FUNCTION shows the slowest calls and what was in them" {
 	skip_unless_perf
 	cat >slow.cc <<-END
@@ -293,7 +319,7 @@ lines() {
 	jq -e '[.slowest[] | (.inside | map(.name + " \(.n)") | sort) == ["pause_for(int) 1", "quick() 2"]] | all' slow.json
 	jq -e '[.slowest[] | .cum == .self + (.inside | map(.cum) | add)] | all' slow.json
 	arcprof report -i trace --calls='serve(int)' >text
-	grep -qE '^50 calls .*by elapsed time' text
+	grep -qE '^50 calls: .*by elapsed time' text
 	grep -qE '^   1 +[0-9]+\.[0-9]{9} +- +[0-9]+\.[0-9]{3} +[0-9]+\.[0-9]{3} slow +serve\(int\)$' text
 	grep -qE '^   - +- +2 +[0-9.]+ +- - +  quick\(\)$' text
 	[ "$(arcprof report -i trace --calls='serve(int)' --limit 2 --format csv | wc -l)" -eq 7 ]
@@ -310,8 +336,8 @@ lines() {
 		skip "dispatches cannot be recorded here"
 	arcprof report -i trace --gen >gen
 	[[ $(head -n 1 gen) == *" events and "*" dispatches of "* ]]
-	grep -qE '^ +- +- \+ \[gets CPU [0-9]+\] ways$' gen
-	grep -qE '^ +- +- - \[loses CPU [0-9]+: [RSDTXIB?]\] ways$' gen
+	grep -qE '^ *[0-9.]+ +- +- \+ \[gets CPU [0-9]+\] ways$' gen
+	grep -qE '^ *[0-9.]+ +- +- - \[loses CPU [0-9]+: [RSDTXIB?]\] ways$' gen
 	# a child of fork() that never called anything has no dispatches here; the others have all theirs
 	[ "$(lines --event dispatch)" -eq "$(grep -cE '(gets|loses) CPU' gen)" ]
 	# built from the events, contexts have their dispatches and interrupts: all but those after a thread's last event
@@ -339,7 +365,7 @@ lines() {
 		[ "$status" -eq 1 ]
 		[[ $stderr == *"record it with --calltrace"* ]]
 	done
-	run_arcprof report -i trace --gen --format json
+	run_arcprof report -i trace --gen --format pprof
 	[ "$status" -eq 2 ]
 }
 

@@ -41,6 +41,22 @@ known_numbers() {
 
 @test "events: exceptions, classes, collections and threads are as many as the program says" { each_jdk known_numbers; }
 
+with_calls() {
+	arcprof record -q -e gc,exception --calltrace -o trace -- java -cp "$CLASSES" Happens 7 >out
+	arcprof report --gen --format csv trace >gen
+	tail -n +2 gen | cut -d, -f 1 | sort -nc
+	[ "$(grep -c ',jvm,pause,' gen)" -eq "$(rows log=pause ,pause,)" ]
+	# each is thrown in a call of the method that throws it, which an exception then ends
+	arcprof report --gen --event entry,exception --symbol Happens.fail --format csv trace >fail
+	awk -F, '$4 == "Happens.fail" || $4 == "java.lang.IllegalStateException" { print $2, $3 }' fail | uniq -c | sort | uniq -c |
+		awk '{ print $1, $2, $3, $4 }' >turns
+	printf '%s\n' '700 1 call entry' '700 1 call exception' '700 1 jvm exception' | diff - turns
+	arcprof report --calls=Happens.fail --limit 1 --format json trace |
+		jq -e '.n == 700 and (.slowest[0].inside | map(select(.kind == "exception" and .name == "java.lang.IllegalStateException")) | length == 1)'
+}
+
+@test "events: in one order with calls" { each_jdk with_calls; }
+
 # Lines of the JVM's log, and the sum of what sed finds in them, in ns.
 own_log() {	# <pattern> <sed expression>
 	grep -E "$1" jvm.log | sed -nE "$2" | awk '{ n++; s += $1 } END { printf "%d %d\n", n, s }'
