@@ -640,7 +640,7 @@ static int open_wall(struct jvm_server *s, int pid, struct err *e)
 	if (r)
 		return r;
 	wall_fds(p.wall, &slots, &stamps, &nr);
-	jvm_server_use_wall(s, &(struct jvm_wall_maps){ slots, stamps, nr, p.wall_ns, false });
+	jvm_server_use_wall(s, &(struct jvm_wall_maps){ slots, stamps, nr, p.wall_ns, false, false });
 	p.pending = xcalloc(nr, sizeof(*p.pending));
 	return 0;
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# wall.bash - what "waits" of t/workloads says it waited, and what a trace has of it.
+# wall.bash - what programs of t/workloads say they waited, and what a trace has of it.
 
 # by_function <trace> <regex>: "function leaf ns" of the process that begins in main(), and "function all ns".
 by_function() {
@@ -21,7 +21,7 @@ by_function() {
 	END { for (k in sum) print k "\t" sum[k] }' folded
 }
 
-# agrees <percent> [sum]: what the program says it waited, in each of its functions, is what the trace has there;
+# agrees <percent> [sum]: what "waits" says it waited, in each of its functions, is what the trace has there;
 # sum: of the two in which one thread waits in turn, the sum is.
 agrees() {
 	by_function trace '^(wait_|burn$)' >got
@@ -52,5 +52,48 @@ agrees() {
 			printf "mixed %9.1f of %9.1f, %d of the two wrong\n", got_mixed, want_mixed, few
 		allowed = want_mixed * tolerance / 100 + 20
 		exit bad || rows != 12 || few || got_mixed < want_mixed - allowed || got_mixed > want_mixed + allowed
+	}' got truth
+}
+
+# Of t/workloads/Waits.java and its like:
+
+# by_reason: "thread reason ns" of ./trace, with parking, reading and accepting as the program calls them.
+by_reason() {
+	"$ARCPROF" report -i trace --metric wall --format folded >folded
+	awk '
+	{
+		ns = $NF
+		sub(/ [0-9]+$/, "")
+		n = split($0, f, ";")
+		thread = f[2]
+		sub(/ \[.*/, "", thread)
+		reason = f[n]
+		gsub(/[][]/, "", reason)
+		sub(/^park: .*/, "park", reason)
+		sub(/^Object.wait/, "wait", reason)
+		sub(/^(read|recv|recvfrom|accept|accept4|poll|openat).*/, "io", reason)
+		sum[thread " " reason] += ns
+	}
+	END { for (k in sum) print k, sum[k] }' folded
+}
+
+# agrees_java <percent> <ms>: what the program printed, but for short waits that share a thread, of which the sum counts.
+agrees_java() {
+	by_reason >got
+	awk -v percent="$1" -v ms="$2" '
+	FILENAME == "got" { got[$1 " " $2] += $3 / 1e6; next }
+	$1 != "TRUTH" { next }
+	$2 == "mixed" { want_mixed += $4; got_mixed += got[$2 " " $3]; few += got[$2 " " $3] < $4 / 2; next }
+	{ check($2 " " $3, got[$2 " " $3], $4) }
+	function check(what, is, should) {
+		ok = is > should - should * percent / 100 - ms && is < should + should * percent / 100 + ms
+		printf "%-18s %9.1f ms, should be %9.1f%s\n", what, is, should, ok ? "" : ": not as it should be"
+		bad += !ok
+		rows++
+	}
+	END {
+		if (want_mixed)
+			check("mixed", got_mixed, want_mixed)
+		exit bad || few || !rows
 	}' got truth
 }

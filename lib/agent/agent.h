@@ -63,6 +63,7 @@ struct link_go {
 	/* perf events are forbidden, and timers with this period take their place; 0: they are not */
 	uint64_t timer_ns;
 	bool wall;		/* look at threads that wait: */
+	bool late_slots;	/* whose slots are not of this moment */
 	uint64_t wall_ns;	/* so often */
 	int slots_fd, stamps_fd;	/* in these, which are the caller's */
 	uint32_t nr_slots;

@@ -40,6 +40,8 @@ void blocked_forget(struct blocked *b)
 bool blocked_still(const struct blocked *b)
 {
 	fence_acquire();
+	if (b->late)
+		return sys_thread_cpu(b->was.own_tid) == b->ran_ns;
 	return load_relaxed(&b->slot->block_nr) == b->was.block_nr;
 }
 
@@ -72,8 +74,8 @@ static const char *parse_word(const char *p, uint64_t *v)
 }
 
 /*
- * The slot of a thread that has not run since the recording began has no registers. The kernel tells two, and
- * those of a thread that runs by now it does not tell.
+ * The slot of a thread that has not run since the recording began has no registers, nor has a late one.
+ * The kernel tells two, and those of a thread that runs by now it does not tell.
  */
 static bool ask_kernel(struct blocked *b)
 {
@@ -132,16 +134,19 @@ bool blocked_begin(struct blocked *b, const struct wall_slot *s)
 	b->epoch = names_epoch();
 	b->torn = false;
 	memcpy(&b->was, s, sizeof(b->was));
-	if (!(b->was.block_nr & 1) || b->was.state != WALL_BLOCKED || !blocked_still(b))
+	if (b->late)
+		b->ran_ns = sys_thread_cpu(b->was.own_tid);
+	else if (!(b->was.block_nr & 1) || b->was.state != WALL_BLOCKED || !blocked_still(b))
 		return false;
 	b->thread = vm_thread_of(b->was.own_tid);
 	if (!b->thread)
 		return false;
-	b->partial = !b->was.regs.sp;
+	b->partial = b->late || !b->was.regs.sp;
 	b->objects_known = oops_still(&b->nr_collections);
 	b->moment = oops_moment();
 	if (!sys_peek_all(b->fields, b->thread, vm.size.jthread) || (b->partial && !ask_kernel(b)))
 		return false;
+	b->known_ns = sys_now();
 	find_stack(b);
 	if (b->hi && !copy_stack(b, FIRST_PIECE))
 		return false;

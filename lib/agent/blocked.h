@@ -25,6 +25,9 @@ struct blocked_code {			/* the number of the method that was compiled with that 
 };
 
 struct blocked {
+	bool late;			/* slots are not of this moment: the kernel is asked */
+	uint64_t ran_ns;		/* then: its CPU time when we began; it grows when the thread runs */
+	uint64_t known_ns;		/* when it was known to be blocked */
 	const struct wall_slot *slot;	/* where BPF goes on writing */
 	struct wall_slot was;		/* and what was there: syscall, args, regs, since_ns */
 	uint64_t begun_ns;		/* when we began to look at it */

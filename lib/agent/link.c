@@ -221,6 +221,7 @@ void link_ready_and_wait(const void *host, struct link_go *out)
 	if (send_msg(ready) && recv_msg(&m, JVM_MSG_GO, fds)) {
 		out->timer_ns = m.flags & JVM_SAMPLE && m.flags & JVM_TIMERS ? m.go.timer_ns : 0;
 		out->wall = m.flags & JVM_WALL;
+		out->late_slots = m.flags & JVM_WALL_LATE;
 	}
 	allow_recorder(false);
 	if (!out->wall)

@@ -158,7 +158,7 @@ static void begin(JavaVM *jvm, JNIEnv *env, const char *path)
 	if (go.timer_ns)
 		timers_on(go.timer_ns);
 	if (go.wall)
-		wall_on(go.slots_fd, go.stamps_fd, go.nr_slots, go.wall_ns);
+		wall_on(&go);
 	if (!env)
 		return;
 	timers_live(env);

@@ -581,15 +581,6 @@ static void emit_all_held(const struct look *l, jobject p, struct threads_out *o
 	(*env)->DeleteLocalRef(env, locks);
 }
 
-/* CPU time of a thread; 0: not known. */
-static uint64_t cpu_of(int tid)
-{
-	const int clock = ~tid << 3 | 6;	/* as the scheduler counts it */
-	int64_t t[2] = { 0, 0 };
-
-	return tid && !sys(__NR_clock_gettime, clock, t) ? t[0] * 1000000000 + t[1] : 0;
-}
-
 static bool is_virtual(const struct threads_class *c, jthread t)
 {
 	return c->virtual && (*c->env)->IsInstanceOf(c->env, t, c->virtual);
@@ -605,7 +596,7 @@ static int tid_of(const struct threads_class *c, jthread t)
 
 uint64_t threads_cpu_ns(const struct threads_class *c, jthread t)
 {
-	return cpu_of(tid_of(c, t));
+	return sys_thread_cpu(tid_of(c, t));
 }
 
 static uint64_t carrier_of(const struct look *l, jobject p)
@@ -628,7 +619,7 @@ static void emit_thread_of(const struct look *l, size_t i, uint32_t state, struc
 		.carrier = carrier_of(l, l->pictures[i]), .name = "",
 	};
 
-	r.cpu_ns = cpu_of(r.thread);
+	r.cpu_ns = sys_thread_cpu(r.thread);
 	if (!(*c->ti)->GetThreadInfo(c->ti, l->threads[i], &info) && info.name) {
 		r.flags |= info.is_daemon ? JVM_DUMP_DAEMON : 0;
 		r.priority = info.priority;

@@ -17,13 +17,18 @@
 #include "agent/walk.h"
 #include "agent/wall.h"
 
-enum { MAX_SLOTS = 1 << 20, BEYOND = 512, SHARE = 20, MAX_WAIT_MS = 10000, MAX_PAUSE_NS = 1000000000 };
+enum {
+	MAX_SLOTS = 1 << 20, BEYOND = 512, SHARE = 20, MAX_WAIT_MS = 10000, MAX_PAUSE_NS = 1000000000,
+	AWAKE_NS = 1000000000,
+};
 
 static struct {
 	const struct wall_slot *slots;
 	const uint64_t *stamps;
-	uint32_t *walked;		/* block_nr by slot */
+	/* By slot: the number of the block that was walked; of late slots the thread's CPU time then. */
+	uint64_t *walked;
 	uint32_t nr_slots, alloc_walked;
+	bool late;
 	uint32_t pid;			/* as we see it */
 	uint64_t interval_ns;
 	struct blocked blocked;
@@ -53,7 +58,7 @@ static void unmap(void)
 	at.stamps = NULL;
 }
 
-/* One block number a slot; kept, and made anew when a recorder has more slots. */
+/* Kept, and made anew when a recorder has more slots. */
 static bool make_walked(uint32_t nr)
 {
 	if (nr > at.alloc_walked) {
@@ -65,19 +70,21 @@ static bool make_walked(uint32_t nr)
 	return at.walked;
 }
 
-bool wall_on(int slots_fd, int stamps_fd, uint32_t nr, uint64_t interval_ns)
+bool wall_on(const struct link_go *go)
 {
-	bool fits = nr && nr <= MAX_SLOTS && interval_ns;
+	bool fits = go->nr_slots && go->nr_slots <= MAX_SLOTS && go->wall_ns;
 
-	at.nr_slots = fits ? nr : 0;
-	at.slots = map(slots_fd, at.nr_slots * sizeof(*at.slots));
-	at.stamps = map(stamps_fd, at.nr_slots * sizeof(*at.stamps));
+	at.nr_slots = fits ? go->nr_slots : 0;
+	at.slots = map(go->slots_fd, at.nr_slots * sizeof(*at.slots));
+	at.stamps = map(go->stamps_fd, at.nr_slots * sizeof(*at.stamps));
 	at.walk = at.walk ? at.walk : sample_new_walk();
 	at.pid = sys(__NR_getpid);
-	at.interval_ns = interval_ns;
+	at.interval_ns = go->wall_ns;
+	at.late = at.blocked.late = go->late_slots;
 	at.random = sys_now() | 1;
 	at.begun = false;
-	if (!fits || !at.slots || !at.stamps || !at.walk || !make_walked(nr) || !blocked_init(&at.blocked)) {
+	if (!fits || !at.slots || !at.stamps || !at.walk || !make_walked(go->nr_slots) ||
+	    !blocked_init(&at.blocked)) {
 		unmap();
 		return false;
 	}
@@ -110,8 +117,12 @@ static bool visit(uint32_t i)
 	/* when it blocks again it is new again */
 	if (!blocked_begin(b, &at.slots[i]))
 		return true;
-	wall.since_ns = b->was.since_ns;
-	wall.block_nr = b->was.block_nr;
+	if (at.late) {
+		head.time_ns = b->known_ns;
+	} else {
+		wall.since_ns = b->was.since_ns;
+		wall.block_nr = b->was.block_nr;
+	}
 	wall.class = b->was.class;
 	wall.syscall = b->was.syscall;
 	memcpy(wall.args, b->was.args, sizeof(wall.args));
@@ -119,26 +130,37 @@ static bool visit(uint32_t i)
 	return sample_blocked(at.walk, b, &head, &wall);
 }
 
+/*
+ * A late slot does not tell whether its thread is in a block that was walked: its CPU time does, which grows
+ * when it runs.  Threads that have not run for a while are not asked: the recorder tells when they do.
+ */
+static bool is_due(uint32_t i, uint64_t *mark)
+{
+	const struct wall_slot *s = &at.slots[i];
+	uint64_t stamp = load_relaxed(&at.stamps[i]);
+
+	if (at.begun && !wall_is_new(at.late ? stamp + AWAKE_NS : stamp, at.last_ns))
+		return false;
+	if (load_relaxed(&s->own_pid) != at.pid)
+		return false;
+	*mark = at.late ? sys_thread_cpu(load_relaxed(&s->own_tid)) : load_relaxed(&s->block_nr);
+	return (at.late || *mark & 1) && *mark != at.walked[i];
+}
+
 static void look(void)
 {
 	uint32_t i, end = BEYOND;
 	bool again = false;
+	uint64_t mark;
 
 	/* slots are taken one after the other, and stamped when they are */
 	for (i = 0; i < end && i < at.nr_slots; i++) {
-		const struct wall_slot *s = &at.slots[i];
-		uint64_t stamp = load_relaxed(&at.stamps[i]);
-		uint32_t nr;
-
-		if (stamp)
+		if (load_relaxed(&at.stamps[i]))
 			end = i + BEYOND;
-		if (at.begun && !wall_is_new(stamp, at.last_ns))
-			continue;
-		nr = load_relaxed(&s->block_nr);
-		if (!(nr & 1) || nr == at.walked[i] || load_relaxed(&s->own_pid) != at.pid)
+		if (!is_due(i, &mark))
 			continue;
 		if (visit(i))
-			at.walked[i] = nr;
+			at.walked[i] = mark;
 		else
 			again = true;
 	}

@@ -10,8 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Both descriptors are closed. False: they cannot be used. */
-bool wall_on(int slots_fd, int stamps_fd, uint32_t nr_slots, uint64_t interval_ns);
+struct link_go;
+
+/* go->wall: its descriptors are closed. False: they cannot be used. */
+bool wall_on(const struct link_go *go);
 /* The VM is up; if it is on, threads are looked at from here on. */
 void wall_live(JNIEnv *env);
 /* Returns when none is looked at any more; false: one still is, after a long time. */

@@ -151,7 +151,6 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	j->walls = c->walls && jvm_has_wall_maps(jvm);
 	if (c->walls && !j->walls)
 		refused_source(&c->refused, "Java frames of wall", j->proc->pid,
-			       walls_switches(c) ? "without BPF" :
 			       "its user may not look at the other processes that are recorded");
 	if (c->only_jvms) {
 		j->sampled = true;

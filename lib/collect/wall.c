@@ -76,6 +76,16 @@ struct wall *walls_switches(const struct collect *c)
 	return c->walls && c->walls->no_bpf ? c->walls->wall : NULL;
 }
 
+/*
+ * Without BPF: what threads do now, not when the look began. Where the recorder is kept from a CPU meanwhile,
+ * short blocks would be over when their turn comes, and long ones not.
+ */
+static void catch_up(struct collect *c)
+{
+	if (c->walls->no_bpf)
+		collect_merge(c, clock_mono_ns());
+}
+
 /* All of it known, as far as it can be. */
 static bool read_slot(const struct walls *w, uint32_t slot, struct wall_slot *s)
 {
@@ -339,6 +349,7 @@ static void look_at_slot(struct collect *c, uint32_t slot, uint64_t gap_ns)
 	struct wall_slot s;
 	struct thread *th;
 
+	catch_up(c);
 	if (!read_slot(c->walls, slot, &s) || s.state == WALL_FREE)
 		return;
 	if (s.state == WALL_GONE && !a->used && a->born_ns == s.born_ns)
@@ -405,8 +416,7 @@ void walls_turn(struct collect *c, uint64_t now_ns)
 	if (!w || !w->on || now_ns < w->look_ns + w->interval_ns)
 		return;
 	before = w->look_ns;
-	if (w->no_bpf)
-		collect_merge(c, now_ns);	/* what threads do now */
+	catch_up(c);
 	w->look_ns = now_ns;
 	wall_look(w->wall, now_ns);
 	nr = wall_nr_used(w->wall);
@@ -449,46 +459,80 @@ static void java_reason(struct collect *c, const struct proc *p, const struct jv
 		wallstack_java_reason(v->reason, name, text);
 }
 
-void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s, uint32_t thread,
-		const struct frame *frames, size_t nr)
+/*
+ * Without BPF an agent knows the moment alone. Which block that was in is known if it was long; else it
+ * counts as a short one of that moment, with no number.
+ */
+static void find_block(const struct walls *w, const struct jvm_sample *s, struct jvm_wall *v)
 {
-	const struct jvm_wall *v = s->wall;
-	struct wall_slot now, then;
-	struct buf reason = BUF_INIT;
-	struct walls *w = c->walls;
+	struct wall_block b = { 0, s->time_ns, 0 };
+
+	wall_block_at(w->wall, v->slot, s->time_ns, &b);
+	v->block_nr = b.nr;
+	v->since_ns = b.since_ns;
+	v->class = wall_class_of_call(v->syscall);
+}
+
+/* The slot of the thread that the agent says, and an account of it. */
+static struct account *account_of_java(struct walls *w, const struct thread *th, const struct jvm_wall *v,
+				       struct wall_slot *now)
+{
 	struct account *a;
 
 	if (!w || !w->on || !v->slot || v->slot >= wall_nr_used(w->wall))
-		return;
+		return NULL;
 	a = account_of(w, v->slot);
-	/* the thread that the agent says, and a block that was not looked at */
-	if (!wall_read(w->wall, v->slot, &now) || (int)now.tid != th->tid ||
-	    (int32_t)(now.block_nr - v->block_nr) < 0)
-		return;
+	if (!read_slot(w, v->slot, now) || (int)now->tid != th->tid)
+		return NULL;
 	/* the agent may see a new thread before we do */
-	if ((!a->used || a->born_ns != now.born_ns) && now.state != WALL_GONE)
-		begin_account(a, &now);
-	if (!a->used || a->born_ns != now.born_ns)
+	if ((!a->used || a->born_ns != now->born_ns) && now->state != WALL_GONE)
+		begin_account(a, now);
+	return a->used && a->born_ns == now->born_ns ? a : NULL;
+}
+
+/*
+ * Not one that is yet to come; or that we walked ourselves, before the agent was there or knew the thread,
+ * and that is not over.
+ */
+static bool is_expected(const struct account *a, const struct wall_slot *now, uint32_t nr)
+{
+	return !nr || ((int32_t)(now->block_nr - nr) >= 0 &&
+		       ((int32_t)(nr - a->seen_nr) > 0 || nr == a->block.nr));
+}
+
+void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s, uint32_t thread,
+		const struct frame *frames, size_t nr)
+{
+	struct jvm_wall v = *s->wall;
+	struct wall_slot now, then;
+	struct buf reason = BUF_INIT;
+	struct walls *w = c->walls;
+	struct account *a = account_of_java(w, th, &v, &now);
+
+	if (a && w->no_bpf)
+		find_block(w, s, &v);
+	else if (!v.block_nr)
 		return;
-	/* or that we walked ourselves, before the agent was there or knew the thread, and that is not over */
-	if ((int32_t)(v->block_nr - a->seen_nr) <= 0 && v->block_nr != a->block.nr)
+	if (!a || !is_expected(a, &now, v.block_nr))
 		return;
 	if (!a->thread)
 		a->thread = th->id;
-	if (a->block.nr && a->block.nr != v->block_nr)
+	if (a->block.nr && a->block.nr != v.block_nr)
 		finish_block(c, a, &now);
 	then = now;
-	then.block_nr = a->seen_nr = v->block_nr;
-	then.since_ns = v->since_ns;
-	then.class = v->class;
-	then.syscall = v->syscall;
-	memcpy(then.args, v->args, sizeof(then.args));
-	java_reason(c, th->proc, v, &then, &reason);
+	then.block_nr = v.block_nr;
+	then.since_ns = v.since_ns;
+	then.class = v.class;
+	then.syscall = v.syscall;
+	memcpy(then.args, v.args, sizeof(then.args));
+	java_reason(c, th->proc, &v, &then, &reason);
 	stack_count_marks(c, frames, nr);
 	set_place(a, class_of(w, &then), thread, reason_of(c, reason.data), frames, nr);
-	open_block(w, a, &then, v->interval_ns);
+	open_block(w, a, &then, v.interval_ns);
 	buf_release(&reason);
-	if (now.block_nr != v->block_nr)
+	if (v.block_nr)
+		a->seen_nr = v.block_nr;
+	if (now.block_nr != v.block_nr)
 		finish_block(c, a, &now);
 }
 
@@ -602,10 +646,9 @@ static bool is_of_several_users(const struct collect_opts *o)
 static void tell_agents(struct collect *c)
 {
 	struct jvm_wall_maps maps = { .interval_ns = c->walls->interval_ns,
-				      .own_user_only = is_of_several_users(c->o) };
+				      .own_user_only = is_of_several_users(c->o),
+				      .late = c->walls->no_bpf };
 
-	if (c->walls->no_bpf)
-		return;
 	wall_fds(c->walls->wall, &maps.slots_fd, &maps.stamps_fd, &maps.nr_slots);
 	if (c->jvm)
 		jvm_server_use_wall(c->jvm, &maps);

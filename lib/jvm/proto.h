@@ -49,7 +49,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 17
+#define JVM_PROTO_VERSION 18
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -94,6 +94,8 @@ enum jvm_flags {
 	/* of SETUP: the last descriptor is a file for the VM's own log (agent/vmevents.h) */
 	JVM_VM_LOG = 1 << 9,
 	JVM_WALL = 1 << 10,	/* of GO: threads that wait are looked at */
+	/* of GO: the recorder writes the slots when it gets to it; whether a thread waits the kernel says */
+	JVM_WALL_LATE = 1 << 11,
 };
 
 /* Events that a JVM tells of when it is asked to, in jvm_ctl.tell (collect/jvmevents.h). */
@@ -279,7 +281,8 @@ enum jvm_leaf_kind {
 struct jvm_rec_wall {
 	uint64_t since_ns;	/* of its slot (jvm/wall.h): since when it is blocked, */
 	uint64_t interval_ns;	/* between this look and the one before */
-	uint32_t block_nr, slot;	/* and which block of which slot it is */
+	/* and which block of which slot; with JVM_WALL_LATE 0, not known: the one at the sample's time */
+	uint32_t block_nr, slot;
 	uint32_t reason;	/* enum wall_reason; WALL_UNKNOWN: as the slot says */
 	/* number of a struct jvm_leaf, the class of what it is parked for; 0: none, or not known */
 	uint32_t leaf;

@@ -509,7 +509,7 @@ static bool let_go(struct jvm *j, bool sample)
 		go.go.timer_ns = s->timer_ns;
 	}
 	if (wall) {
-		go.flags |= JVM_WALL;
+		go.flags |= JVM_WALL | (s->wall.late ? JVM_WALL_LATE : 0);
 		go.go.wall_ns = s->wall.interval_ns;
 		go.go.wall_slots = s->wall.nr_slots;
 	}

@@ -61,7 +61,8 @@ struct jvm_segment {
 struct jvm_wall {
 	uint64_t since_ns;	/* CLOCK_MONOTONIC: since when it is blocked */
 	uint64_t interval_ns;	/* between two looks: what a wait stands for that is shorter; not 0 */
-	uint32_t block_nr, slot;	/* which block of which slot, as the agent says; the number is odd */
+	/* which block of which slot, as the agent says: odd, or 0 for the one at the sample's time */
+	uint32_t block_nr, slot;
 	uint32_t reason;	/* enum wall_reason; WALL_UNKNOWN: as the slot says */
 	uint32_t leaf;		/* class of what it is parked for: a struct jvm_leaf's number; 0: not known */
 	uint32_t class;		/* enum wall_class; with the system call and its arguments as in the slot */
@@ -178,6 +179,7 @@ struct jvm_wall_maps {
 	uint32_t nr_slots;
 	uint64_t interval_ns;
 	bool own_user_only;
+	bool late;			/* the slots are not of this moment: agents ask the kernel */
 };
 void jvm_server_use_wall(struct jvm_server *s, const struct jvm_wall_maps *maps);
 /* Whether its agent was given them. */

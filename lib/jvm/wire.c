@@ -138,7 +138,7 @@ static bool decode_wall(const struct jvm_rec_wall *in, struct jvm_wall *out)
 		.class = in->class, .syscall = in->syscall,
 	};
 	memcpy(out->args, in->args, sizeof(out->args));
-	return in->block_nr & 1 && in->interval_ns && in->reason < WALL_NR_REASONS &&
+	return (in->block_nr & 1 || !in->block_nr) && in->interval_ns && in->reason < WALL_NR_REASONS &&
 	       in->class < WALL_NR_CLASSES;
 }
 

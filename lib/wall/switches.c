@@ -26,14 +26,9 @@
 
 enum { NR_PAST = 8 };
 
-struct past {				/* a block that is over */
-	uint32_t nr;
-	uint64_t since_ns, end_ns;
-};
-
 struct thread {				/* beside its slot */
 	/* Blocks that are over and were long, or had begun at the last look; a ring. */
-	struct past past[NR_PAST];
+	struct wall_block past[NR_PAST];
 	uint64_t nr_past, nr_settled;	/* of them, those whose time is in the totals */
 	uint64_t off_ns, nr_off;	/* of blocks that are over, and not in the totals */
 	uint64_t delay_ns;		/* the kernel's count of waiting for CPUs, when read last */
@@ -166,7 +161,7 @@ static char read_state(int pid, int tid)
 	return end && end[1] == ' ' ? end[2] : '\0';
 }
 
-static enum wall_class class_of_call(int nr)
+enum wall_class wall_class_of_call(int nr)
 {
 	const struct wall_syscall *call = wall_syscall(nr);
 
@@ -196,7 +191,7 @@ int wall_ask_kernel(struct wall_slot *copy)
 	memset(copy->args, 0, sizeof(copy->args));
 	memcpy(copy->args, word, nr == 8 ? sizeof(copy->args) : 0);
 	copy->regs = (struct wall_regs){ .sp = word[nr - 2], .pc = word[nr - 1] };
-	copy->class = class_of_call(copy->syscall);
+	copy->class = wall_class_of_call(copy->syscall);
 	/* the call that a signal interrupted to stop it is still there */
 	if (read_proc(copy->pid, copy->tid, "wchan", text, sizeof(text)) > 0 &&
 	    (!strcmp(text, "do_signal_stop") || !strcmp(text, "ptrace_stop")))
@@ -344,7 +339,7 @@ static void end_block(struct wall *w, struct wall_slot *s, struct thread *t, uin
 	t->off_ns += len;
 	t->nr_off++;
 	if (len >= w->switches->long_ns || s->since_ns < w->control->look_ns)
-		t->past[t->nr_past++ % NR_PAST] = (struct past){ s->block_nr, s->since_ns, time_ns };
+		t->past[t->nr_past++ % NR_PAST] = (struct wall_block){ s->block_nr, s->since_ns, time_ns };
 	s->nr_blocks++;
 	s->woken_ns = time_ns;
 	store_release(&s->block_nr, s->block_nr + 1);
@@ -403,7 +398,7 @@ static void settle(struct wall *w, uint32_t slot)
 	if (t->nr_past - t->nr_settled > NR_PAST)
 		t->nr_settled = t->nr_past - NR_PAST;
 	for (; t->nr_settled < t->nr_past; t->nr_settled++) {
-		struct past *b = &t->past[t->nr_settled % NR_PAST];
+		struct wall_block *b = &t->past[t->nr_settled % NR_PAST];
 
 		b->end_ns -= MIN(each, b->end_ns - b->since_ns);
 		s->done[s->nr_done++ % WALL_NR_DONE] =
@@ -464,4 +459,23 @@ void wall_execs(struct wall *w, int pid, uint64_t time_ns)
 		return;
 	wall_thread_begins(w, pid, pid, time_ns);
 	wall_switch_in(w, pid, time_ns);
+}
+
+bool wall_block_at(const struct wall *w, uint32_t slot, uint64_t time_ns, struct wall_block *b)
+{
+	const struct thread *t = &w->switches->threads[slot];
+	const struct wall_slot *s = &w->switches->slots[slot];
+	size_t i;
+
+	if (s->state == WALL_BLOCKED && time_ns >= s->since_ns) {
+		*b = (struct wall_block){ s->block_nr, s->since_ns, 0 };
+		return true;
+	}
+	for (i = 0; i < MIN(t->nr_past, (uint64_t)NR_PAST); i++) {
+		if (time_ns < t->past[i].since_ns || time_ns >= t->past[i].end_ns)
+			continue;
+		*b = t->past[i];
+		return true;
+	}
+	return false;
 }

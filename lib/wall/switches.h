@@ -39,6 +39,14 @@ uint32_t wall_slot_of(const struct wall *w, int tid);
 /* Asks the kernel how long the thread waited for CPUs after its blocks, and tells these two apart. */
 void wall_settle(struct wall *w, uint32_t slot);
 
+struct wall_block {
+	uint32_t nr;
+	uint64_t since_ns, end_ns;	/* end_ns 0: it goes on */
+};
+
+/* The block that a thread was in then; false: none that is remembered, and *b is as it was. */
+bool wall_block_at(const struct wall *w, uint32_t slot, uint64_t time_ns, struct wall_block *b);
+
 /*
  * Of a thread that is blocked: the system call with its arguments and class, pc and sp into *copy.
  * -EAGAIN: it runs by now, or is gone; -EACCES: it is not this user's to look at.
@@ -46,5 +54,7 @@ void wall_settle(struct wall *w, uint32_t slot);
 int wall_ask_kernel(struct wall_slot *copy);
 /* The kernel counts how long threads wait for CPUs: else all of that after a block is part of it. */
 bool wall_counts_delays(void);
+/* The class of a system call; -1: of a fault. */
+enum wall_class wall_class_of_call(int nr);
 
 #endif

@@ -2,6 +2,7 @@
 # Where Java threads waited, and for what: programs that know it, and stacks that nobody disturbs.
 load ../lib
 load ../java
+load ../wall
 
 setup_file() {
 	prepare_jdks
@@ -12,50 +13,10 @@ skip_unless_wall() {
 	arcprof record -q -e wall -o probe -- true 2>probe.err || skip "$(cat probe.err)"
 }
 
-# by_reason: "thread reason ns" of ./trace, with parking, reading and accepting as the program calls them.
-by_reason() {
-	"$ARCPROF" report -i trace --metric wall --format folded | awk '
-	{
-		ns = $NF
-		sub(/ [0-9]+$/, "")
-		n = split($0, f, ";")
-		thread = f[2]
-		sub(/ \[.*/, "", thread)
-		reason = f[n]
-		gsub(/[][]/, "", reason)
-		sub(/^park: .*/, "park", reason)
-		sub(/^Object.wait/, "wait", reason)
-		sub(/^(read|recv|recvfrom|accept|accept4|poll|openat).*/, "io", reason)
-		sum[thread " " reason] += ns
-	}
-	END { for (k in sum) print k, sum[k] }'
-}
-
-# agrees <percent> <ms>: what the program printed, but for short waits that share a thread, of which the sum counts.
-agrees() {
-	by_reason >got
-	awk -v percent="$1" -v ms="$2" '
-	FILENAME == "got" { got[$1 " " $2] += $3 / 1e6; next }
-	$1 != "TRUTH" { next }
-	$2 == "mixed" { want_mixed += $4; got_mixed += got[$2 " " $3]; few += got[$2 " " $3] < $4 / 2; next }
-	{ check($2 " " $3, got[$2 " " $3], $4) }
-	function check(what, is, should) {
-		ok = is > should - should * percent / 100 - ms && is < should + should * percent / 100 + ms
-		printf "%-18s %9.1f ms, should be %9.1f%s\n", what, is, should, ok ? "" : ": not as it should be"
-		bad += !ok
-		rows++
-	}
-	END {
-		if (want_mixed)
-			check("mixed", got_mixed, want_mixed)
-		exit bad || few || !rows
-	}' got truth
-}
-
 waits() {
 	"$ARCPROF" record -q -e wall=4ms -o trace -- java -cp "$CLASSES" Waits 4 >truth
 	[ "$(grep -c TRUTH truth)" -eq 13 ]
-	agrees 5 40
+	agrees_java 5 40
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
 	"$ARCPROF" report -i trace --metric wall --format folded >folded
 	# whole stacks, from the thread's beginning to the system call, with what it waits for
@@ -75,7 +36,7 @@ virtual() {
 	"$ARCPROF" record -q -e wall -o trace -- java -Djdk.virtualThreadScheduler.parallelism=4 -cp "$CLASSES" \
 		VirtualWaits 700 fifo >truth
 	[ "$(grep -c TRUTH truth)" -eq 3 ]
-	agrees 5 60
+	agrees_java 5 60
 	"$ARCPROF" report -i trace --metric wall --format folded >folded
 	grep -q ';pinned[^;]*;.*VirtualWaits$Pinned.*;.*Unsafe.park;.*\[park' folded
 	grep -q ';asleep[^;]*;.*Thread.sleep;.*\[sleep\]' folded

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Where the time of threads went, recorded by users who may not load BPF programs.
 load ../lib
+load ../java
 load ../wall
 
 # A folder that nobody may reach and write, as "out": with out/arcprof and out/<name>...
@@ -29,7 +30,7 @@ without_bpf() {
 	prepare waits
 	as_nobody out/arcprof record -q -e wall -o out/trace out/waits 3 >truth
 	cp out/trace trace
-	agrees 5 sum
+	agrees 8 sum
 	check_trace trace
 	run_arcprof report -i trace --check
 	[[ $output == *"CPU + runnable + blocked = life"* ]]
@@ -90,4 +91,23 @@ without_bpf() {
 	[ "$(cut -d ';' -f 1 folded | sort -u | grep -c '^sleep \[pid' || true)" -ge 9 ]
 	awk '/^sleep \[pid.*\[sleep\] [0-9]+$/ { ns += $NF } END { print ns; exit ns < 550e6 }' folded
 	awk '/^sh \[pid.*\[wait4\] [0-9]+$/ { ns += $NF } END { print ns; exit ns < 400e6 }' folded
+}
+
+# The JVM, its agent and the recorder are all nobody's.
+java_waits() {
+	cp "$CLASSES"/Waits*.class "$open"
+	as_nobody "$open/arcprof" record -q -e wall=4ms -o "$open/trace" -- java -cp "$open" Waits 3 >truth
+	[ "$(grep -c TRUTH truth)" -eq 13 ]
+	cp "$open/trace" trace
+	agrees_java 6 60
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	grep -q '^[^;]*;parker [^;]*;.*;java.lang.Thread.run;.*;Waits.parks;.*Unsafe.park;.*;\[park: Waits$Gate\] ' folded
+	grep -q ';Waits.enters;.*\[monitor\] ' folded
+	grep -q ';main [^;]*;.*;Waits.main;.*\[sleep\] ' folded
+	! grep -q "not recorded: .*Java" <("$ARCPROF" report -i trace --xprof | head)
+}
+
+@test "wall: without BPF, what Java threads wait, and for what, is what they measured themselves" {
+	prepare
+	on_each_jdk java_waits
 }

@@ -338,18 +338,27 @@ TEST(wall_by_switches_remembers_long_blocks)
 {
 	struct wall_opts o = { .nr_slots = 8, .interval_ns = 100 };
 	struct wall_slot s;
-	uint32_t nr;
+	struct wall_block b;
+	uint32_t slot, nr;
 	struct wall *w;
 	struct err e;
 
 	CHECK(!wall_open_switches(&w, &o, &e));
 	wall_thread_begins(w, NO_PID, NO_TID, 1000);
+	slot = wall_slot_of(w, NO_TID);
 	wall_switch_in(w, NO_TID, 1000);
 	wall_switch_out(w, NO_TID, false, 2000);
-	nr = state_of(w, NO_TID).block_nr;
+	CHECK(wall_block_at(w, slot, 2030, &b));
+	CHECK_U64(b.end_ns, 0);
+	nr = b.nr;
 	wall_switch_in(w, NO_TID, 2060);
 	wall_switch_out(w, NO_TID, false, 2070);	/* a short one: 10 */
 	wall_switch_in(w, NO_TID, 2080);
+	CHECK(wall_block_at(w, slot, 2030, &b));
+	CHECK_U64(b.nr, nr);
+	CHECK_U64(b.end_ns, 2060);
+	CHECK(!wall_block_at(w, slot, 2075, &b));
+	CHECK(!wall_block_at(w, slot, 2065, &b));
 	s = state_of(w, NO_TID);
 	CHECK_U64(wall_done_ns(&s, nr), 60);
 	CHECK_U64(wall_done_ns(&s, nr + 2), 0);

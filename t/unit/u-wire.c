@@ -460,13 +460,26 @@ TEST(wire_sample_of_a_wait_has_block_reason_and_leaf)
 	buf_release(&b);
 }
 
+TEST(wire_sample_of_a_wait_may_not_know_its_block)
+{
+	struct jvm_rec_wall wall = a_wall;
+	struct buf b;
+
+	wall.block_nr = 0;
+	b = a_wait(&wall);
+	CHECK_U64(decode(&b), 0);
+	CHECK(got.has_wall);
+	CHECK_U64(got.wall.block_nr, 0);
+	buf_release(&b);
+}
+
 TEST(wire_sample_of_a_wait_that_cannot_be_is_refused)
 {
 	struct jvm_rec_wall bad[] = { a_wall, a_wall, a_wall, a_wall };
 	struct buf b;
 	size_t i;
 
-	bad[0].block_nr = 8;
+	bad[0].block_nr = 8;	/* 0: it is not known which */
 	bad[1].interval_ns = 0;
 	bad[2].reason = WALL_NR_REASONS;
 	bad[3].class = WALL_NR_CLASSES;
