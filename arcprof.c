@@ -23,7 +23,7 @@ const struct command_group command_groups[] = {
 	{ "Read counters and clocks", { &cmd_ptt, &cmd_cpi, &cmd_mpevt, &cmd_aboveidle, &cmd_msr } },
 	{ "See what was measured",
 	  { &cmd_report, &cmd_view, &cmd_heap, &cmd_query, &cmd_diff, &cmd_budget, &cmd_merge, &cmd_export,
-	    &cmd_dump } },
+	    &cmd_fleet, &cmd_dump } },
 	{ "Find out more", { &cmd_doctor, &cmd_help, &cmd_version } },
 	{ NULL, { NULL } }
 };

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/term.h"
 #include "cmd.h"
+#include "export.h"
 #include "fleet/id.h"
 #include "fleet/sql.h"
 #include "fleet/table.h"
@@ -58,11 +59,10 @@ static int trace_number(const char *path, int64_t *id, struct err *e)
 	return 0;
 }
 
-/* Adds one trace; 0, 1 if it was damaged, or -errno. */
-static int add_trace(struct fleet_table *t, const struct export_opts *o, const char *path, struct err *e)
+int export_trace(struct fleet_table *t, const char *path, const struct opt_list *metrics, bool calibrate,
+		 int64_t *id, struct err *e)
 {
-	const struct profile_opts po = { .metrics = &o->metrics, .calibrate = o->calibrate,
-					 .all_events = true };
+	const struct profile_opts po = { .metrics = metrics, .calibrate = calibrate, .all_events = true };
 	struct fleet_recording rec = { 0 };
 	struct trace_reader *reader;
 	struct origin origin = { 0 };
@@ -79,6 +79,7 @@ static int add_trace(struct fleet_table *t, const struct export_opts *o, const c
 		r = trace_number(path, &rec.id, e);
 	if (!r)
 		r = fleet_table_add(t, &rec, &m, e);
+	*id = rec.id;
 	r = r ? err_wrap(e, "%s", path) : warn_of_damage(path, trace_reader_damage(reader));
 	names_release(&names);
 	model_release(&m);
@@ -93,12 +94,13 @@ static int put_nodes(struct fleet_table *t, const struct export_opts *o, int nr,
 					.labels = true };
 	FILE *out = gzip_open(stdout, e);
 	int i, r = 0, status = 0;
+	int64_t id;
 
 	if (!out)
 		return -e->code;
 	fleet_table_init(t, out, &same);
 	for (i = 0; i < nr && r >= 0; i++) {
-		r = add_trace(t, o, paths[i], e);
+		r = export_trace(t, paths[i], &o->metrics, o->calibrate, &id, e);
 		status |= r;
 	}
 	fclose(out);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "cmd.h"
 #include "input.h"
+#include "merge.h"
 #include "model/merge.h"
 #include "model/profile.h"
 
@@ -149,7 +150,7 @@ static void work_together(struct team *m)
 }
 
 /* Adds all of them, then writes; a trace that cannot be read leaves no result. */
-static int merge(struct merge *g, const struct merge_opts *o, int nr, char **paths)
+static int merge(struct merge *g, const struct merge_opts *o, int nr, char **paths, bool quiet)
 {
 	struct team m = { .o = o, .g = g, .paths = paths, .nr = nr, .lock = PTHREAD_MUTEX_INITIALIZER,
 			  .turned = PTHREAD_COND_INITIALIZER };
@@ -162,11 +163,25 @@ static int merge(struct merge *g, const struct merge_opts *o, int nr, char **pat
 	r = merge_write(g, o->output, &m.e);
 	if (r)
 		return log_err(&m.e);
-	log_info("%zu recording%s, %zu contexts; wrote %s", g->nr_parts, g->nr_parts == 1 ? "" : "s",
+	if (!quiet)
+		log_info("%zu recording%s, %zu contexts; wrote %s", g->nr_parts, g->nr_parts == 1 ? "" : "s",
 		 g->m.flow.nr_nodes - 1, o->output);
 	if (g->below_zero)
 		log_warn("%" PRIu64 " values would be below zero, and are 0", g->below_zero);
 	return m.status;
+}
+
+int merge_files(const char *output, int nr, char **paths)
+{
+	const struct merge_opts o = { .output = output, .calibrate = true };
+	const struct same_opts same = { .labels = true };
+	struct merge g;
+	int status;
+
+	merge_init(&g, MERGE_ADD, &same);
+	status = merge(&g, &o, nr, paths, true);
+	merge_release(&g);
+	return status;
 }
 
 static int merge_run(void *opts, int nr_operands, char **operands)
@@ -186,7 +201,7 @@ static int merge_run(void *opts, int nr_operands, char **operands)
 	mallopt(M_MMAP_THRESHOLD, KEEP_BYTES);
 	mallopt(M_TRIM_THRESHOLD, KEEP_BYTES);
 	merge_init(&g, o->op, &same);
-	status = merge(&g, o, nr_operands, operands);
+	status = merge(&g, o, nr_operands, operands, false);
 	merge_release(&g);
 	return status;
 }

@@ -37,6 +37,7 @@ configure_server() {
 	[ "$1" -eq 2 ] && tcp=$3
 	mkdir -p "$dir/data" "$dir/tmp" "$dir/files"
 	echo "http://127.0.0.1:$http/" >"$dir/url"
+	echo "$tcp" >"$dir/tcp"
 	cat >"$dir/config.xml" <<-XML
 		<?xml version="1.0"?>
 		<yandex>

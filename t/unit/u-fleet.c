@@ -7,7 +7,9 @@
 
 #include "base/labels.h"
 #include "base/siphash.h"
+#include "fleet/answer.h"
 #include "fleet/id.h"
+#include "fleet/push.h"
 #include "fleet/sql.h"
 #include "fleet/table.h"
 #include "flow/input.h"
@@ -219,4 +221,66 @@ TEST(labels_that_are_none_are_refused)
 	CHECK(!labels_add(&b, "a", "b,c=d") && !labels_add(&b, "", "b") && !labels_add(&b, "a=b", "c"));
 	CHECK(!b.len);
 	buf_release(&b);
+}
+
+static const char names_said[] =
+	"7\tjava\tMain.f\t\t\n8\tnative\tg\\'s\tlibg.so\t\n9\tmark\t[thread]\t\t\n";
+
+/* Threads with what they consumed themselves; two functions of one path; rows before their parents. */
+TEST(fleet_answers_are_trees_with_threads)
+{
+	static const char rows[] =
+		"java\tmain\tservice=shop\t80\t70\t8\t7\t2\t6\n"
+		"java\tmain\tservice=shop\t70\t0\t7\t0\t1\t5\n"
+		"java\tmain\tservice=shop\t70\t0\t8\t0\t4\t40\n"
+		"java\tmain\tservice=shop\t90\t0\t9\t0\t1\t3\n"
+		"\t\t\t70\t0\t7\t0\t1\t1\n";
+	struct buf tree = BUF_INIT;
+	char *text = NULL;
+	struct model m;
+	struct err e;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	buf_str(&tree, "# nodes\n# n samples\n# metric cpu ns\n");
+	CHECK(!answer_tree(names_said, rows, &tree, &e));
+	CHECK(!input_tree(&m, tree.data, tree.len, &e));
+	output_tree(&m, out);
+	fclose(out);
+	CHECK(strstr(text, "0\t0\t0\tjava\tprocess\t\tservice=shop\t0\n1\t1\t3\tmain\tthread\t\t\t0\n"));
+	CHECK(strstr(text, "2\t1\t5\tMain.f\tjava\t\t\t0\n3\t2\t6\tg's\tnative\tlibg.so\t\t0\n"));
+	CHECK(strstr(text, "2\t4\t40\tg's\tnative\tlibg.so\t\t0\n"));
+	CHECK(strstr(text, "0\t1\t1\tMain.f\tjava\t\t\t0\n"));
+	CHECK(!strstr(text, "[thread]"));
+	model_release(&m);
+	buf_release(&tree);
+	free(text);
+}
+
+TEST(fleet_answers_that_are_none_are_refused)
+{
+	static const char *const bad[] = {
+		"java\tmain\t\t80\t70\t8\t7\t2\n", "Code: 241, e.displayText() = DB::Exception\n",
+		"java\tmain\t\t80\t0\t5\t0\t2\t6\n", "a\tb\t\t80\t0\t8\t0\t2\t6\tx\n",
+	};
+	struct buf tree = BUF_INIT;
+	struct err e;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		CHECK(answer_tree(names_said, bad[i], &tree, &e) == -EINVAL);
+		CHECK(strstr(e.msg, "line 1"));
+	}
+	CHECK(answer_tree("7\tjava\n", "", &tree, &e) == -EINVAL);
+	buf_release(&tree);
+}
+
+TEST(fleet_segments_are_known_by_name_and_rows)
+{
+	struct segment s;
+
+	CHECK(segment_parse("fbeceaae4f5bbf35-15.nodes.gz", &s));
+	CHECK(s.id == -293601841309302987 && s.nr_rows == 15);
+	CHECK(!segment_parse("fbeceaae4f5bbf35.names.gz", &s) && !segment_parse("fb-1.nodes.gz.old", &s));
+	CHECK(!segment_parse(".nodes.GXl2iq", &s) && !segment_parse("", &s));
 }

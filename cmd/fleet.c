@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * fleet.c - "arcprof fleet": recordings of many machines, in a database or a folder.
+ *
+ * What is fetched becomes a merged trace, so that every other command reads it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cmd.h"
+#include "fleet.h"
+#include "fleet/fetch.h"
+#include "fleet/http.h"
+#include "merge.h"
+#include "model/merge.h"
+
+static const struct opt fleet_table[] = {
+	OPT_GROUP("Push"),
+	OPT_STR(0, "spool", struct fleet_opts, spool, "dir", NULL, "keep there what the server does not have yet (default: ~/.local/share/arcprof/spool)"),
+	OPT_TIME(0, "retry", struct fleet_opts, retry_ns, "time", "60s", "go on trying for <time> while the server is away"),
+	OPT_GROUP("Report and fetch"),
+	OPT_STR(0, "metric", struct fleet_opts, metric, "name", NULL, "this metric (default: cpu-clock, else that with most rows)"),
+	OPT_STR(0, "where", struct fleet_opts, where, "condition", NULL, "only rows for which this is true: \"service='shop' AND version='1.2'\""),
+	OPT_STR(0, "since", struct fleet_opts, since, "time", NULL, "only recordings that began then or later: 2026-11-22T10:00, or 2h ago"),
+	OPT_STR(0, "until", struct fleet_opts, until, "time", NULL, "only recordings that began before"),
+	OPT_STR('o', "output", struct fleet_opts, output, "file", NULL, "fetch: write the merged trace to <file>"),
+	OPT_END
+};
+
+/* ---- times ---- */
+
+/* "2026-11-22", with a time of day behind a T or a blank, in UTC. */
+static bool parse_date(const char *s, uint64_t *seconds)
+{
+	static const char *const forms[] = { "%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S",
+					     "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S" };
+	const char *end;
+	struct tm tm;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(forms); i++) {
+		memset(&tm, 0, sizeof(tm));
+		end = strptime(s, forms[i], &tm);
+		if (!end || (*end && strcmp(end, "Z") != 0))
+			continue;
+		*seconds = timegm(&tm);
+		return true;
+	}
+	return false;
+}
+
+static int parse_moment(const char *option, const char *s, uint64_t *seconds, struct err *e)
+{
+	uint64_t ns;
+
+	if (!s || parse_date(s, seconds))
+		return 0;
+	if (opt_parse_time(s, &ns, e))
+		return err_set(e, EINVAL, "%s: '%s' is neither a date (2026-11-22T10:00, in UTC) nor a time ago (2h)",
+			       option, s);
+	*seconds = clock_real_ns() > ns ? (clock_real_ns() - ns) / 1000000000 : 0;
+	return 0;
+}
+
+/* ---- fetch ---- */
+
+static int fetch_url(const struct fleet_opts *o, const char *url, const char *output, struct err *e)
+{
+	struct fetch f = { .url = url, .metric = o->metric, .where = o->where };
+	struct same_opts same = { .labels = true };
+	struct origin origin = { .is_trace = true };
+	struct fetched x;
+	struct merge g;
+	int r;
+
+	if ((r = parse_moment("--since", o->since, &f.since_s, e)) ||
+	    (r = parse_moment("--until", o->until, &f.until_s, e)))
+		return r;
+	r = fetch_tree(&x, &f, e);
+	origin.parts = x.parts;
+	origin.nr_parts = x.nr_parts;
+	if (!r) {
+		merge_init(&g, MERGE_ADD, &same);
+		r = merge_add(&g, &x.m, &origin, e);
+		merge_finish(&g);
+		if (!r)
+			r = merge_write(&g, output, e);
+		merge_release(&g);
+	}
+	fetch_release(&x);
+	return r;
+}
+
+/* Into output; the exit status. */
+static int fetch(const struct fleet_opts *o, const char *from, const char *output)
+{
+	struct err e = { 0 };
+	struct fleet_paths paths;
+	int status;
+
+	if (http_is_url(from))
+		return fetch_url(o, from, output, &e) ? log_err(&e) : 0;
+	if (o->where || o->metric) {
+		log_error("--%s is for a server; of a folder, 'arcprof report --metric' and '--label' select",
+			  o->where ? "where" : "metric");
+		return EXIT_USAGE;
+	}
+	if (parse_moment("--since", o->since, &paths.since_s, &e) ||
+	    parse_moment("--until", o->until, &paths.until_s, &e) || fleet_list(&paths, from, &e))
+		return log_err(&e);
+	status = merge_files(output, paths.nr, paths.list);
+	fleet_list_release(&paths);
+	return status;
+}
+
+static int run_fetch(const struct fleet_opts *o, int nr, char **operands)
+{
+	if (nr != 1 || !o->output) {
+		log_error(nr == 1 ? "--output is missing: it names the merged trace" :
+				    "fetch takes one URL or folder");
+		return EXIT_USAGE;
+	}
+	return fetch(o, operands[0], o->output);
+}
+
+/* "arcprof report" with the operands from behind "--", of the trace at path. */
+static int report(const char *path, int nr, char **operands)
+{
+	struct command_opts c;
+	struct err e = { 0 };
+	char *input = xasprintf("--input=%s", path);
+	char **argv = xcalloc(nr + 1, sizeof(*argv));
+	int left, status;
+
+	memcpy(argv, operands, nr * sizeof(*argv));
+	argv[nr] = input;
+	command_opts_init(&c, &cmd_report);
+	if (opt_parse(c.table, c.values, nr + 1, argv, false, &left, &e)) {
+		log_error("%s", e.msg);
+		status = EXIT_USAGE;
+	} else if (left) {
+		log_error("'%s' is no option of arcprof report", argv[nr + 1 - left]);
+		status = EXIT_USAGE;
+	} else {
+		status = cmd_report.run(c.values, 0, NULL);
+	}
+	command_opts_release(&c);
+	free(argv);
+	free(input);
+	return status;
+}
+
+static int run_report(const struct fleet_opts *o, int nr, char **operands)
+{
+	const char *dir = getenv("TMPDIR");
+	char *folder, *path;
+	int status;
+
+	if (!nr || o->output) {
+		log_error(nr ? "--output is for fetch; 'fleet report ... -- --output <file>' writes the report" :
+			       "report takes a URL or a folder");
+		return EXIT_USAGE;
+	}
+	folder = xasprintf("%s/arcprof-fleet.XXXXXX", dir && *dir ? dir : "/tmp");
+	if (!mkdtemp(folder)) {
+		log_error("%s: %s", folder, strerror(errno));
+		free(folder);
+		return 1;
+	}
+	path = xasprintf("%s/fleet.data", folder);
+	status = fetch(o, operands[0], path);
+	if (!status)
+		status = report(path, nr - 1, operands + 1);
+	unlink(path);
+	rmdir(folder);
+	free(path);
+	free(folder);
+	return status;
+}
+
+static int fleet_run(void *opts, int nr_operands, char **operands)
+{
+	static const struct {
+		const char *name;
+		int (*run)(const struct fleet_opts *o, int nr, char **operands);
+	} commands[] = { { "push", fleet_push }, { "report", run_report }, { "fetch", run_fetch } };
+	size_t i;
+
+	for (i = 0; nr_operands && i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(operands[0], commands[i].name))
+			return commands[i].run(opts, nr_operands - 1, operands + 1);
+	if (nr_operands)
+		log_error("'%s' is not something fleet does: push, report, fetch", operands[0]);
+	else
+		log_error("say what to do: push, report or fetch");
+	return EXIT_USAGE;
+}
+
+const struct command cmd_fleet = {
+	.name = "fleet",
+	.summary = "send recordings of many machines to a database, and see them as one",
+	.operands = "push|report|fetch <url>|<dir> [<file>...] [-- <report option>...]",
+	.opts = fleet_table,
+	.opts_size = sizeof(struct fleet_opts),
+	.run = fleet_run,
+};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fleet.h - between fleet.c and fleet_push.c, which owns folders: the spool, and those of traces. */
+#ifndef CMD_FLEET_H
+#define CMD_FLEET_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct fleet_opts {
+	const char *spool, *metric, *where, *since, *until, *output;
+	uint64_t retry_ns;
+};
+
+/* Spools the traces, then sends all that is in the spool. operands: the URL, then traces. Exit status. */
+int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands);
+
+/* The traces of a folder that began at a time, in the order of their names. */
+struct fleet_paths {
+	uint64_t since_s, until_s;	/* until 0: no end */
+	char **list;
+	int nr, alloc;
+};
+
+/* -ENODATA: there is none. Files that are no traces are left out. */
+int fleet_list(struct fleet_paths *p, const char *dir, struct err *e);
+void fleet_list_release(struct fleet_paths *p);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fetch.h - reads a merged tree from a server of ClickHouse. */
+#ifndef FLEET_FETCH_H
+#define FLEET_FETCH_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "flow/model.h"
+#include "model/origin.h"
+
+struct fetch {
+	const char *url;
+	const char *metric;		/* NULL: cpu-clock if it is there, else that with most rows */
+	const char *where;		/* a condition on columns of nodes, or NULL */
+	uint64_t since_s, until_s;	/* of t; until 0: no end */
+};
+
+/* What it was made of: the caller frees parts and their hosts with fetch_release(). */
+struct fetched {
+	struct model m;			/* finished */
+	struct recording *parts;
+	size_t nr_parts, alloc_parts;
+};
+
+/* Initialises *x. -ENODATA: no rows match; else as http_post(), and -EINVAL for an answer that is not one. */
+int fetch_tree(struct fetched *x, const struct fetch *f, struct err *e);
+void fetch_release(struct fetched *x);
+
+#endif

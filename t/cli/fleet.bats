@@ -1,0 +1,158 @@
+#!/usr/bin/env bats
+load ../lib
+load ../fleet/clickhouse
+
+DATA=$TOP/t/data
+JAVA=$DATA/java/trace
+MIXED=$DATA/mixed/trace
+CALLS=$DATA/calls/trace
+BRANCHES=$DATA/branches/trace
+
+teardown() {
+	stop_servers
+}
+
+# One server with the tables; its URL in $url.
+one_server() {
+	local tcp statement
+	skip_unless_clickhouse
+	read -r -a tcp < <(free_ports 2)
+	configure_server 1 "${tcp[@]}"
+	start_server 1
+	url=$(cat server1/url)
+	arcprof export --schema clickhouse >schema
+	for statement in 1 2 3 4; do
+		ask 1 "$(awk -v want="$statement" 'BEGIN { RS = ";" } NR == want' schema)"
+	done
+}
+
+tree() {
+	arcprof report "$1" --format tree "${@:2}"
+}
+
+@test "fleet report: a folder of traces is shown as merge adds them up" {
+	mkdir traces
+	cp "$JAVA" traces/a.data
+	cp "$MIXED" traces/b.data
+	echo "no trace" >traces/notes.txt
+	arcprof merge -q "$JAVA" "$MIXED" -o all.data
+	arcprof fleet report traces/ -- --xarc --format json >got
+	arcprof report all.data --xarc --format json | diff - got
+	arcprof fleet fetch -q traces -o got.data
+	tree all.data | diff - <(tree got.data)
+	# one of them began in 2023, the other later
+	arcprof fleet report traces --until 2024-01-01 -- --xprof --format json | jq '.quality.n' >n
+	[ "$(cat n)" = "$(arcprof report "$MIXED" --format json | jq '.quality.n')" ]
+	run_arcprof fleet report traces --since 2999-01-01
+	[ "$status" -eq 1 ] && [[ $stderr == *"no traces of that time"* ]]
+}
+
+@test "fleet: what is missing or wrong is said" {
+	run_arcprof fleet
+	[ "$status" -eq 2 ] && [[ $stderr == *"push, report or fetch"* ]]
+	run_arcprof fleet pull http://localhost/
+	[ "$status" -eq 2 ] && [[ $stderr == *"'pull'"* ]]
+	run_arcprof fleet push "$MIXED"
+	[ "$status" -eq 2 ] && [[ $stderr == *"URL of a server"* ]]
+	run_arcprof fleet fetch http://localhost/
+	[ "$status" -eq 2 ] && [[ $stderr == *--output* ]]
+	run_arcprof fleet report . --where 1
+	[ "$status" -eq 2 ] && [[ $stderr == *"--where is for a server"* ]]
+	run_arcprof fleet report . --since yesterday
+	[ "$status" -eq 1 ] && [[ $stderr == *"'yesterday' is neither a date"* ]]
+	run_arcprof fleet report . -- --no-such-option
+	[ "$status" -ne 0 ]
+}
+
+@test "fleet push: while no server answers, recordings stay in the spool" {
+	command -v curl >/dev/null || skip "curl is not installed"
+	run_arcprof fleet push http://127.0.0.1:1/ --spool spool --retry 0 "$MIXED" "$JAVA"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"2 recordings stay in spool"* ]]
+	# the same ones are the same segments
+	run_arcprof fleet push http://127.0.0.1:1/ --spool spool --retry 0 "$MIXED" "$JAVA"
+	[ "$(find spool -name '*.nodes.gz' | wc -l)" -eq 2 ]
+	run_arcprof fleet report http://127.0.0.1:1/
+	[ "$status" -eq 1 ] && [[ $stderr == *"127.0.0.1:1: curl: "* ]]
+}
+
+@test "fleet: what a server answers is, to the last digit, what merge adds up" {
+	one_server
+	arcprof fleet push -q "$url" --spool spool "$JAVA" "$MIXED" "$CALLS"
+	arcprof fleet push "$url" --spool spool "$JAVA" "$MIXED" "$CALLS" 2>said
+	grep -q 'sent 0 recordings; others the server had' said
+	[ -z "$(ls spool)" ]
+	arcprof merge -q "$JAVA" "$MIXED" "$CALLS" -o all.data
+	for metric in cpu-clock cpu; do
+		tree all.data --metric "$metric" >want
+		arcprof fleet fetch -q "$url" --metric "$metric" -o got.data
+		tree got.data --metric "$metric" >got
+		"$TOP/t/fleet/compare" trees want got
+		arcprof report got.data --check >/dev/null
+	done
+	# the sums by day and version have the same
+	[ "$(ask 1 'SELECT metric, sum(n), sum(base), sum(cum) FROM sums GROUP BY metric ORDER BY metric')" = \
+		"$(ask 1 'SELECT metric, sum(n), sum(base), sum(cum) FROM nodes GROUP BY metric ORDER BY metric')" ]
+	# some of the rows
+	arcprof fleet fetch -q "$url" --where "process = 'java' AND t < 1750000000" -o part.data
+	tree part.data >got
+	tree "$MIXED" --comm java >want
+	"$TOP/t/fleet/compare" trees want got
+	run_arcprof fleet report "$url" --where "service='none'"
+	[ "$status" -eq 1 ] && [[ $stderr == *"no rows of any metric where service='none'"* ]]
+	run_arcprof fleet report "$url" --where "nothing = 1"
+	[ "$status" -eq 1 ] && [[ $stderr == *"nothing"* ]]
+	[ "$(arcprof fleet report "$url" --metric cpu-clock -- --xprof --format json | jq '.source.recordings | length')" -ge 2 ]
+}
+
+@test "fleet push: nothing is lost and nothing double when server and sender are killed" {
+	local i sender pushed=("$JAVA" "$MIXED" "$CALLS" "$BRANCHES") want
+	one_server
+	for i in 0 1 2 3; do
+		arcprof merge -q "${pushed[i]}" "${pushed[(i + 1) % 4]}" -o "m$i.data"
+		pushed+=("m$i.data")
+	done
+	arcprof export -q --table tables "${pushed[@]}"
+	want=$(zcat tables/nodes.tsv.gz | tail -n +2 | cut -f 2 | sort | uniq -c | awk '{ print $2, $1 }' | sort)
+	arcprof fleet push -q "$url" --spool spool --retry 0 "${pushed[@]:0:1}"
+	for i in 1 2 3 4 5 6; do
+		"$ARCPROF" fleet push -q "$url" --spool spool --retry 20s "${pushed[@]}" 3>&- &
+		sender=$!
+		sleep "0.$((RANDOM % 6))$((RANDOM % 9))"
+		if [ $((i % 3)) -eq 0 ]; then
+			kill -KILL "$(cat server1/pid)"
+			wait "$(cat server1/pid)" || true
+			sleep 0.1
+			start_server 1
+		fi
+		kill -KILL "$sender" 2>/dev/null || true
+		wait "$sender" || true
+	done
+	for i in 1 2 3; do
+		arcprof fleet push "$url" --spool spool --retry 20s "${pushed[@]}" && break
+	done
+	[ -z "$(find spool -name '*.nodes.gz')" ]
+	[ "$(ask 1 'SELECT trace, count() FROM nodes GROUP BY trace' | tr '\t' ' ' | sort)" = "$want" ]
+	[ "$(ask 1 'SELECT sum(base) FROM nodes')" = "$(zcat tables/nodes.tsv.gz | awk -F'\t' '{ s += $22 } END { printf "%.0f", s }')" ]
+}
+
+@test "how-to: a fleet in ten minutes, followed literally" {
+	skip_unless_perf
+	one_server
+	local steps
+	command -v clickhouse-client >/dev/null || skip "clickhouse-client is not installed"
+	steps=$(grep -P '^\t' "$TOP/Documentation/howto/a-fleet-in-ten-minutes.adoc")
+	ask 1 "DROP TABLE sums_of_nodes"; ask 1 "DROP TABLE sums"; ask 1 "DROP TABLE nodes"; ask 1 "DROP TABLE names"
+	mkdir bin
+	ln -s "$ARCPROF" bin/arcprof
+	# the same commands; only where the server listens is ours
+	printf '#!/bin/sh\nexec %s --port %s "$@"\n' "$(command -v clickhouse-client)" "$(cat server1/tcp)" >bin/clickhouse-client
+	chmod +x bin/clickhouse-client
+	steps=${steps/"http://localhost:8123/"/$url}
+	PATH=$PWD/bin:$PATH HOME=$PWD bash -e -o pipefail -c "$steps" >said 2>errors || { cat said errors; return 1; }
+	cat said
+	[ -s shop.html ]
+	grep -q '^1.1' said && grep -q 'sent 2 recordings' errors
+	grep -q '^Difference B - A of cpu-clock' said
+	[ "$(grep -c 'of cpu-clock in' said)" -eq 2 ]
+}
