@@ -77,6 +77,8 @@ static void join_sources(struct opt_join *j, size_t at)
 	size_t i;
 
 	for (i = 0; (k = source_kind_at(i)); i++) {
+		if (!k->help)
+			continue;
 		rows[0] = (struct opt)OPT_VALUE(k->name, args[k->arg], k->help);
 		opt_join_add(j, rows, at);
 	}

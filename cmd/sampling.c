@@ -213,6 +213,10 @@ static int add_source(struct sampling *s, const char *name, struct err *e)
 		if (s->sources[i].kind == new->kind)
 			return err_set(e, EINVAL, "event '%s' is there twice", new->kind->name);
 	s->c.nr_sources += !r;
+	if (!r && new->kind[1].arg == SOURCE_FOLLOWS) {
+		s->sources[s->c.nr_sources] = (struct source_conf){ &new->kind[1], new->interval };
+		s->c.nr_sources++;
+	}
 	return r;
 }
 
@@ -236,7 +240,7 @@ static int add_events(struct sampling *s, const struct opt_list *names, struct e
 	size_t i = 0;
 	int r = 0;
 
-	s->c.sources = s->sources = xcalloc(names->nr_items + 1, sizeof(*s->sources));
+	s->c.sources = s->sources = xcalloc(2 * names->nr_items + 1, sizeof(*s->sources));
 	s->c.ev.events = s->events = xcalloc(names->nr_items + 1, sizeof(*s->events));
 	if (!names->nr_items)
 		pmu_event_default(&s->events[s->c.ev.nr_events++]);
@@ -623,7 +627,9 @@ static void source_warnings(const struct sampling *s, const struct collect_resul
 	for (i = 0; i < s->c.nr_sources; i++) {
 		const struct source_kind *k = s->sources[i].kind;
 
-		if (k->jvm != JVM_NR_SOURCES && !r->nr_jvms)
+		if (k->jvm == JVM_SOURCE_MEMORY && !r->nr_programs)
+			log_warn("no samples of %s: no program was recorded with the library", k->name);
+		else if (k->jvm != JVM_NR_SOURCES && k->jvm != JVM_SOURCE_MEMORY && !r->nr_jvms)
 			log_warn("no samples of %s: no JVM was recorded with the agent", k->name);
 		else if (r->nr_no_source[i])
 			log_warn("no samples of %s from %" PRIu64 " JVM%s: each report says why", k->name,

@@ -159,18 +159,24 @@ static size_t peek_probed(void *dst, uintptr_t src, size_t n)
 	return done;
 }
 
+static int own_pid;	/* 0: not known */
+
+void sys_forked(void)
+{
+	own_pid = 0;
+}
+
 size_t sys_peek(void *dst, uintptr_t src, size_t n)
 {
 	static bool forbidden;
-	static int pid;
 	struct sys_iovec local = { (uintptr_t)dst, n }, remote = { src, n };
 	long r;
 
-	if (unlikely(!pid))
-		pid = sys(__NR_getpid);
+	if (unlikely(!own_pid))
+		own_pid = sys(__NR_getpid);
 	if (load_relaxed(&forbidden))
 		return peek_probed(dst, src, n);
-	r = sys(__NR_process_vm_readv, pid, &local, 1, &remote, 1, 0);
+	r = sys(__NR_process_vm_readv, own_pid, &local, 1, &remote, 1, 0);
 	if (r == -EPERM || r == -ENOSYS || r == -ESRCH) {
 		store_relaxed(&forbidden, true);
 		return peek_probed(dst, src, n);

@@ -52,6 +52,8 @@ long sys_slurp(const char *path, char *buf, size_t size);
  * About 0.3 us: for what is doubtful only. No SIGSEGV handler is involved, HotSpot's stays alone.
  */
 size_t sys_peek(void *dst, uintptr_t src, size_t n);
+/* For the child of a fork(), which would read its parent's memory. */
+void sys_forked(void);
 static inline bool sys_peek_all(void *dst, uintptr_t src, size_t n)
 {
 	return sys_peek(dst, src, n) == n;

@@ -173,6 +173,10 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 	uint32_t vthread;
 	size_t nr;
 
+	if (j->program) {
+		memory_program_sample(c, j, s);
+		return;
+	}
 	collect_merge(c, s->time_ns);	/* what was mapped and forked before it */
 	th = tasks_get_at(&c->tasks, j->proc, s->tid, s->time_ns);
 	nr = stack_java(c, j, s, c->frames);
@@ -353,6 +357,8 @@ static void on_gone(void *ctx, struct jvm *jvm)
 {
 	struct java *j = jvm_user(jvm);
 
+	if (j->program)
+		memory_end_program(ctx, j);
 	j->gone = true;
 	j->jvm = NULL;
 }
@@ -381,7 +387,13 @@ static void on_callflow_gone(void *ctx, struct jvm *jvm)
 	callflows_end(&c->calls, jvm);
 }
 
+static void on_program(void *ctx, struct jvm *jvm, int pid)
+{
+	memory_program(ctx, jvm, pid);
+}
+
 static const struct jvm_callbacks callbacks = {
+	.program = on_program,
 	.admit = on_admit,
 	.callflow = on_callflow,
 	.function = on_function,
@@ -473,6 +485,8 @@ int agents_open(struct collect *c, struct err *e)
 	struct jvm_callbacks cb = callbacks;
 	int r;
 
+	if (memory_check_program(c, e))
+		return -ENOTSUP;
 	if ((o.programs && !o.callflow) || !(c->o->argv || any_jvm(c->o)))
 		return 0;
 	sources_ask(c, &o);
@@ -567,9 +581,25 @@ static bool is_over(const struct java *j, uint64_t until_ns)
 	return j->gone && !j->proc->nr_live && j->proc->dead_ns + TASKS_LATE_NS < until_ns;
 }
 
+static void forget_programs(struct collect *c)
+{
+	struct java **at = &c->programs, *j;
+
+	while ((j = *at)) {
+		if (!j->gone) {
+			at = &j->next;
+			continue;
+		}
+		*at = j->next;
+		java_free(j);
+	}
+}
+
 static void forget_over(struct collect *c, uint64_t until_ns)
 {
 	struct java **at = &c->javas, *j;
+
+	forget_programs(c);
 
 	while ((j = *at)) {
 		if (!is_over(j, until_ns)) {
@@ -611,6 +641,7 @@ void agents_close(struct collect *c)
 	if (c->jvm)
 		jvm_server_close(c->jvm);
 	c->jvm = NULL;
+	forget_programs(c);
 	while (c->javas) {
 		struct java *j = c->javas;
 

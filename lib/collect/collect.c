@@ -351,6 +351,7 @@ static void stop_events(struct collect *c)
 		sched_ends(c, clock_mono_ns());
 	collect_enable(c, false);
 	drain(c, clock_mono_ns(), true);
+	memory_end(c);
 	walls_end(c, clock_mono_ns());
 	if (c->sched)
 		stop_sched(c);

@@ -94,6 +94,8 @@ struct collect_result {
 	uint64_t nr_no_source[COLLECT_MAX_SOURCES];	/* JVMs that do not tell of it */
 	uint64_t nr_marks[MARK_NR];
 	uint64_t nr_procs, nr_threads, nr_jvms;
+	uint64_t nr_programs;		/* whose native memory was sampled */
+	uint64_t nr_untracked;		/* of its samples, that could not be followed to their end */
 	uint64_t nr_deadlocks;		/* in JVMs */
 	uint64_t nr_turned_away;	/* connections to the agent's socket that were closed */
 	char no_agent[256];		/* why JVMs could not be given the agent, "": they could */

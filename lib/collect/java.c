@@ -9,15 +9,24 @@ struct java_code {
 	uint32_t size, compile_id, method;
 };
 
-struct java *java_new(struct jvm *jvm, struct proc *proc)
+struct java *java_new_program(struct jvm *jvm, struct proc *proc)
 {
 	struct java *j = xcalloc(1, sizeof(*j));
 
 	j->jvm = jvm;
 	j->deadlocks = (struct deadlocks)DEADLOCKS_INIT;
 	j->proc = proc;
-	proc->java = j;
+	j->program = true;
 	proc->nr_holders++;
+	return j;
+}
+
+struct java *java_new(struct jvm *jvm, struct proc *proc)
+{
+	struct java *j = java_new_program(jvm, proc);
+
+	j->program = false;
+	proc->java = j;
 	return j;
 }
 
@@ -44,6 +53,7 @@ void java_free(struct java *j)
 	if (j->proc->java == j)
 		j->proc->java = NULL;
 	j->proc->nr_holders--;
+	memory_release(&j->blocks);
 	roots_release(&j->roots);
 	javalines_release(&j->lines);
 	javacode_release(&j->code);

@@ -13,6 +13,7 @@
 #include "collect/deadlocks.h"
 #include "collect/javacode.h"
 #include "collect/javalines.h"
+#include "collect/memory.h"
 #include "collect/roots.h"
 #include "collect/tasks.h"
 #include "jvm/server.h"
@@ -33,6 +34,8 @@ struct java {
 	bool sampled;			/* its agent walks stacks, since since_ns */
 	uint64_t since_ns;
 	bool walls;			/* its agent walks threads that wait (wall.h) */
+	bool program;			/* no JVM's agent: its native memory is sampled (memory.h) */
+	struct memory_blocks blocks;
 	struct roots roots;
 	struct javalines lines;
 	struct javacode code;
@@ -50,6 +53,8 @@ struct java {
  * that it left.
  */
 struct java *java_new(struct jvm *jvm, struct proc *proc);
+/* The same of a program: that is not the process's, in which there may be a JVM as well. */
+struct java *java_new_program(struct jvm *jvm, struct proc *proc);
 void java_free(struct java *j);
 
 /* Keeps a kernel half of th until the user half comes. */

@@ -89,6 +89,16 @@ void refused_source(struct refused *f, const char *name, int pid, const char *wh
 	f->lines[f->nr_lines++] = xasprintf("%s of process %d: %s", name, pid, why);
 }
 
+void refused_memory(struct refused *f, uint64_t nr_programs, uint64_t nr_untracked)
+{
+	if (nr_programs)
+		refused_text(f, "native-memory of %" PRIu64 " program%s: linked statically, or with rights of %s own",
+			     nr_programs, nr_programs == 1 ? "" : "s", nr_programs == 1 ? "its" : "their");
+	if (nr_untracked)
+		refused_text(f, "native-live of %" PRIu64 " sample%s: more blocks than the table has room for",
+			     nr_untracked, nr_untracked == 1 ? "" : "s");
+}
+
 uint64_t refused_peers(struct refused *f, const struct jvm_refusals *r)
 {
 	uint64_t nr = r->strangers + r->crowd + r->silent;

@@ -25,6 +25,8 @@ struct refused {
 void refused_add(struct refused *f, struct trace_writer *w, const struct rec_call_refused *r);
 /* So many threads could not have the metric. */
 void refused_metric(struct refused *f, uint32_t kind, const char *name, uint64_t nr_threads);
+/* Programs whose native memory was not sampled; samples that could not be followed until they were freed. */
+void refused_memory(struct refused *f, uint64_t nr_programs, uint64_t nr_untracked);
 /* A process has no samples of a source, or none of some events. */
 void refused_source(struct refused *f, const char *name, int pid, const char *why);
 /* Anything else, in its own words. */

@@ -20,20 +20,26 @@ static const struct source_kind kinds[] = {
 	  "what each thread does at every moment: runs, or waits, and for what; <time> between two looks" },
 	{ "lock", "ns", "waits", "blame", SOURCE_TIME, 1000000, JVM_SOURCE_LOCK,
 	  "waits of Java threads for locks; stacks of those of <time> or longer, and of others in proportion" },
+	{ "native-memory", "bytes", "native-blocks", NULL, SOURCE_BYTES, 512 << 10, JVM_SOURCE_MEMORY,
+	  "malloc(), mmap() and the like; native-live is what was not freed: a sample every <bytes>, on average" },
+	{ "native-live", "bytes", "native-live-blocks", NULL, SOURCE_FOLLOWS, 0, JVM_NR_SOURCES, NULL },
+	{ 0 },
 };
 
-_Static_assert(ARRAY_SIZE(kinds) <= COLLECT_MAX_SOURCES, "each may be there once");
+enum { NR_KINDS = ARRAY_SIZE(kinds) - 1 };
+
+_Static_assert(NR_KINDS + 0 <= COLLECT_MAX_SOURCES + 0, "each may be there once");
 
 const struct source_kind *source_kind_at(size_t i)
 {
-	return i < ARRAY_SIZE(kinds) ? &kinds[i] : NULL;
+	return i < NR_KINDS ? &kinds[i] : NULL;
 }
 
 static const struct source_kind *find_kind(const char *text)
 {
 	size_t len = strcspn(text, "="), i;
 
-	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+	for (i = 0; i < NR_KINDS; i++)
 		if (strlen(kinds[i].name) == len && !memcmp(kinds[i].name, text, len))
 			return &kinds[i];
 	return NULL;
@@ -51,8 +57,10 @@ int source_parse(const char *text, struct source_conf *s, struct err *e)
 	int r = 0;
 
 	*s = (struct source_conf){ k, k->interval };
-	if (!*arg++)
+	if (!*arg++ && k->arg != SOURCE_FOLLOWS)
 		return 0;
+	if (k->arg == SOURCE_FOLLOWS)
+		return err_set(e, EINVAL, "event '%s': it comes with %s", text, k[-1].name);
 	if (k->arg == SOURCE_NO_ARG)
 		return err_set(e, EINVAL, "event '%s': %s takes no interval", text, k->name);
 	r = k->arg == SOURCE_BYTES ? opt_parse_size(arg, &s->interval, e) :
@@ -182,6 +190,8 @@ uint64_t sources_expected_hz(const struct collect *c)
 		const struct source_conf *s = &c->o->sources[i];
 		uint64_t a_second = s->kind->arg == SOURCE_TIME ? 64000000000 : 1000000000;
 
+		if (s->kind->arg == SOURCE_FOLLOWS)
+			continue;
 		hz += s->interval ? MIN(a_second / s->interval, (uint64_t)MOST_HZ) : MOST_HZ;
 	}
 	return hz;
@@ -343,24 +353,42 @@ static void write_wait(struct collect *c, size_t i, const struct jvm_sample *s, 
 		write_weighed(c, i, ns, waits, r);
 }
 
-void sources_sample(struct collect *c, const struct java *j, const struct jvm_sample *s, uint32_t thread,
-		    struct frame *frames, size_t nr)
+bool sources_is_recorded(const struct collect *c, uint32_t jvm_source)
+{
+	return find_source(c, jvm_source) < c->o->nr_sources;
+}
+
+void sources_live(struct collect *c, const struct rec_sample *s, uint64_t value)
+{
+	size_t i = sources_find(c, "native-live");
+
+	if (i < c->o->nr_sources)
+		sources_write(c, i, value, s);
+}
+
+static uint32_t leaf_function(struct collect *c, const struct java *j, const struct jvm_sample *s)
+{
+	return s->event == JVM_SOURCE_MEMORY ? memory_function(c, s->leaf) :
+					       sources_function(&c->sources, j, s->leaf);
+}
+
+uint64_t sources_sample(struct collect *c, const struct java *j, const struct jvm_sample *s, uint32_t thread,
+			struct frame *frames, size_t nr)
 {
 	struct rec_sample r = { .time_ns = s->time_ns, .thread = thread, .cpu = UINT16_MAX, .user = true };
 	size_t i = find_source(c, s->event);
 
 	if (!collect_is_on(c) || i == c->o->nr_sources)
-		return;
+		return 0;
 	stack_count_marks(c, frames, nr);
-	if (s->leaf)
-		frames[nr++] = (struct frame){
-			FRAME_NAMED, .function = sources_function(&c->sources, j, s->leaf),
-		};
+	if (s->leaf || s->event == JVM_SOURCE_MEMORY)
+		frames[nr++] = (struct frame){ FRAME_NAMED, .function = leaf_function(c, j, s) };
 	r.stack = trace_write_stack(c->w, frames, nr);
 	if (s->event == JVM_SOURCE_LOCK)
 		write_wait(c, i, s, &r);
 	else
 		sources_write(c, i, s->value, &r);
+	return r.stack;
 }
 
 /* ---- for others who notice by themselves ---- */

@@ -30,6 +30,7 @@ struct collect;
 enum source_arg {
 	SOURCE_NO_ARG,			/* everything is a sample */
 	SOURCE_BYTES,
+	SOURCE_FOLLOWS,			/* comes with the source before it, at the same interval */
 	SOURCE_TIME,			/* ns */
 };
 
@@ -83,10 +84,13 @@ uint32_t sources_function(struct sources *s, const struct java *j, uint32_t leaf
 void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf);
 /*
  * A sample that an agent took: thread is its number in the trace; frames, outermost first, with room for one
- * more.
+ * more. Returns the number of its stack.
  */
-void sources_sample(struct collect *c, const struct java *j, const struct jvm_sample *s, uint32_t thread,
-		    struct frame *frames, size_t nr);
+uint64_t sources_sample(struct collect *c, const struct java *j, const struct jvm_sample *s, uint32_t thread,
+			struct frame *frames, size_t nr);
+bool sources_is_recorded(const struct collect *c, uint32_t jvm_source);
+/* A block of that many bytes was not freed; s has all but event and weight. */
+void sources_live(struct collect *c, const struct rec_sample *s, uint64_t value);
 /* The interval that was asked for; 0: all. */
 uint64_t sources_interval(const struct collect *c, uint32_t jvm_source);
 /* An amount of that source that no sample stands for. */

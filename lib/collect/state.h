@@ -10,6 +10,7 @@
 #include "collect/java.h"
 #include "collect/javatrace.h"
 #include "collect/locks.h"
+#include "collect/memory.h"
 #include "collect/modules.h"
 #include "collect/refused.h"
 #include "collect/tasks.h"
@@ -34,6 +35,8 @@ struct collect {
 	struct tasks tasks;
 	struct jvm_server *jvm;		/* NULL: no Java */
 	struct java *javas;
+	struct java *programs;		/* whose native memory is sampled */
+	uint32_t memory_functions[MEMORY_NR_CALLS];	/* in the trace; 0: not yet */
 	struct callflows calls;
 	struct sched *sched;		/* NULL: no dispatches */
 	struct refused refused;

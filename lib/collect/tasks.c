@@ -152,6 +152,7 @@ static void forget_procs(struct tasks *t)
 			continue;
 		}
 		*at = p->next;
+		t->nr_without_memory += p->execed && !p->memory;
 		free_proc(p);
 	}
 	t->procs_tail = at;

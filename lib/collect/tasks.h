@@ -27,6 +27,7 @@ struct proc {
 	bool has_anon_hits;	/* samples in code without a file: a perf map may name it */
 	/* whose file that must be; known with has_anon_hits, FOREIGN_ANYBODY: it had ended */
 	uid_t uid;
+	bool memory;		/* its native memory is sampled */
 	bool map_written;	/* names of its perf map are in the trace */
 	bool had_agent, tried_agent;
 	uint32_t nr_holders;	/* who have pointers to it or to its threads: nothing of it is forgotten */
@@ -62,6 +63,7 @@ struct tasks {
 	struct proc *procs;
 	struct proc **procs_tail;
 	uint32_t nr_procs, nr_threads;
+	uint32_t nr_without_memory;	/* forgotten programs whose native memory was not sampled */
 	struct map by_tid;		/* tid -> index into threads */
 	struct map virtual;		/* process and id of a virtual thread -> its number in the trace */
 	struct thread **threads;	/* in order of number */

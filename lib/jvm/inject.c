@@ -27,6 +27,7 @@
 
 extern const char jvm_agent_file[], jvm_agent_file_end[];
 extern const char preload_file[], preload_file_end[], preload_empty32[], preload_empty32_end[];
+extern const char preload_memory_file[], preload_memory_file_end[];
 
 struct image {
 	const char *data, *end;		/* an ELF file in the binary */
@@ -34,6 +35,7 @@ struct image {
 
 static const struct image agent = { jvm_agent_file, jvm_agent_file_end };
 static const struct image preload = { preload_file, preload_file_end };
+static const struct image preload_memory = { preload_memory_file, preload_memory_file_end };
 static const struct image empty32 = { preload_empty32, preload_empty32_end };
 
 /* NULL: it has none. */
@@ -77,7 +79,8 @@ static bool has_build_id(const struct image *im, const uint8_t *build_id, size_t
 
 bool inject_is_ours(const uint8_t *build_id, size_t len)
 {
-	return len && (has_build_id(&agent, build_id, len) || has_build_id(&preload, build_id, len));
+	return len && (has_build_id(&agent, build_id, len) || has_build_id(&preload, build_id, len) ||
+		       has_build_id(&preload_memory, build_id, len));
 }
 
 void inject_build_id(struct buf *b)
@@ -284,16 +287,15 @@ int inject_place_for(int pid, int root, const struct foreign_user *u, struct buf
  * for the CPU's generation, and i686 for programs of 32 bits, which cannot load the file and would
  * say so; musl nothing.
  */
-static const struct {
-	const char *platform;
-	const struct image *im;
-} preloads[] = {
-	{ "x86_64", &preload }, { "haswell", &preload }, { "xeon_phi", &preload }, { "$PLATFORM", &preload },
-	{ "i686", &empty32 },
-};
+static const char *const platforms[] = { "x86_64", "haswell", "xeon_phi", "$PLATFORM", "i686" };
+
+static const struct image *image_for(const char *platform, const struct image *im)
+{
+	return strcmp(platform, "i686") ? im : &empty32;
+}
 
 /* Beside the agent; appends what LD_PRELOAD is to name. */
-static int place_preloads(const char *agent_path, struct buf *path, struct err *e)
+static int place_preloads(const char *agent_path, const struct image *im, struct buf *path, struct err *e)
 {
 	struct buf folder = BUF_INIT, stem = BUF_INIT, name = BUF_INIT;
 	bool placed;
@@ -302,13 +304,13 @@ static int place_preloads(const char *agent_path, struct buf *path, struct err *
 
 	buf_add(&folder, agent_path, strrchr(agent_path, '/') - agent_path);
 	buf_str(&stem, "preload-");
-	add_build_id(&stem, &preload);
+	add_build_id(&stem, im);
 	dir = open(folder.data, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	placed = dir >= 0;
-	for (i = 0; i < ARRAY_SIZE(preloads) && placed; i++) {
+	for (i = 0; i < ARRAY_SIZE(platforms) && placed; i++) {
 		buf_reset(&name);
-		buf_fmt(&name, "%s-%s.so", stem.data, preloads[i].platform);
-		placed = place_file(dir, name.data, preloads[i].im, NULL);
+		buf_fmt(&name, "%s-%s.so", stem.data, platforms[i]);
+		placed = place_file(dir, name.data, image_for(platforms[i], im), NULL);
 	}
 	buf_fmt(path, "%s/%s-$PLATFORM.so", folder.data, stem.data);
 	if (!placed)
@@ -321,35 +323,36 @@ static int place_preloads(const char *agent_path, struct buf *path, struct err *
 	return placed ? 0 : -EACCES;
 }
 
-/* Adds value at the end, behind a colon. */
-static int extend_variable(const char *name, const char *value, struct err *e)
+/* Adds value at the end, or in front; a colon is between them. */
+static int extend_variable(const char *name, const char *value, bool first, struct err *e)
 {
 	const char *old = getenv(name);
 	struct buf b = BUF_INIT;
 	int r = 0;
 
 	if (old && old[0])
-		buf_fmt(&b, "%s:", old);
-	buf_str(&b, value);
+		buf_fmt(&b, "%s:%s", first ? value : old, first ? old : value);
+	else
+		buf_str(&b, value);
 	if (setenv(name, b.data, 1))
 		r = err_errno(e, "setenv %s", name);
 	buf_release(&b);
 	return r;
 }
 
-int inject_setenv(const char *file, const char *option, struct err *e)
+int inject_setenv(const char *file, const char *option, bool memory, struct err *e)
 {
 	struct buf path = BUF_INIT, variable = BUF_INIT;
-	int r = place_preloads(file, &path, e);
+	int r = place_preloads(file, memory ? &preload_memory : &preload, &path, e);
 
 	buf_fmt(&variable, "%s -agentpath:%s=%s", path.data, file, option);
 	if (!r)
-		r = extend_variable("LD_PRELOAD", path.data, e);
+		r = extend_variable("LD_PRELOAD", path.data, memory, e);
 	if (!r && setenv("ARCPROF_AGENT", variable.data, 1))
 		r = err_errno(e, "setenv ARCPROF_AGENT");
 	/* AddressSanitizer refuses to run when another library was loaded before it. */
 	if (!r)
-		r = extend_variable("ASAN_OPTIONS", "verify_asan_link_order=0", e);
+		r = extend_variable("ASAN_OPTIONS", "verify_asan_link_order=0", false, e);
 	buf_release(&path);
 	buf_release(&variable);
 	return r;

@@ -31,8 +31,8 @@ int inject_place_for(int pid, int root, const struct foreign_user *u, struct buf
 /*
  * Sets the environment so that JVMs started with it load the agent at file, as inject_place() gave it, with
  * that option: LD_PRELOAD, extended by a library placed beside the agent (lib/preload), and
- * ARCPROF_AGENT for it.
+ * ARCPROF_AGENT for it. memory: the library is the one that samples malloc(), and goes first.
  */
-int inject_setenv(const char *file, const char *option, struct err *e);
+int inject_setenv(const char *file, const char *option, bool memory, struct err *e);
 
 #endif

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/span.h"
 #include "jvm/launcher.h"
 
 static bool find_in_path(const char *program, char path[PATH_MAX])
@@ -33,21 +34,56 @@ static bool names_jvm(const void *data, size_t len)
 	return memmem(data, len, jli, sizeof(jli) - 1) || memmem(data, len, jvm, sizeof(jvm) - 1);
 }
 
-bool launcher_names_jvm(const char *program)
+/* False: there is none, or it cannot be read. */
+static bool map_program(const char *program, struct io_map *m)
 {
 	char path[PATH_MAX];
-	struct io_map m;
 	struct err e;
-	bool names;
 
 	if (!strchr(program, '/')) {
 		if (!find_in_path(program, path))
 			return false;
 		program = path;
 	}
-	if (io_map(program, &m, &e))
+	return !io_map(program, m, &e);
+}
+
+bool launcher_names_jvm(const char *program)
+{
+	struct io_map m;
+	bool names;
+
+	if (!map_program(program, &m))
 		return false;
 	names = names_jvm(m.data, m.len);
 	io_unmap(&m);
 	return names;
+}
+
+static bool has_interpreter(struct span s)
+{
+	const Elf64_Ehdr *eh = span_bytes(&s, sizeof(*eh));
+	const Elf64_Phdr *ph;
+	size_t i;
+
+	if (!eh || memcmp(eh->e_ident, ELFMAG, SELFMAG) || eh->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    eh->e_phentsize != sizeof(*ph) || eh->e_phoff < sizeof(*eh))
+		return true;	/* a script, or what is not ours to judge */
+	span_bytes(&s, eh->e_phoff - sizeof(*eh));
+	for (i = 0; i < eh->e_phnum && (ph = span_bytes(&s, sizeof(*ph))); i++)
+		if (ph->p_type == PT_INTERP)
+			return true;
+	return s.bad;
+}
+
+bool launcher_is_static(const char *program)
+{
+	struct io_map m;
+	bool is_static;
+
+	if (!map_program(program, &m))
+		return false;
+	is_static = !has_interpreter(span_init(m.data, m.len));
+	io_unmap(&m);
+	return is_static;
 }

@@ -12,5 +12,10 @@
  * be read.
  */
 bool launcher_names_jvm(const char *program);
+/*
+ * Whether program, looked up likewise, is a native program that no dynamic linker loads. False where the file
+ * cannot be read.
+ */
+bool launcher_is_static(const char *program);
 
 #endif

@@ -21,6 +21,10 @@
  * JVM_INCLUDED or without. In a process whose agent keeps call trees SETUP brings no descriptor, but
  * with JVM_GUEST the address of the agent's struct callflow_host: a JNI library uses the JVM's trees.
  *
+ * A program whose native memory is sampled (lib/preload) says HELLO with JVM_MEMORY: SETUP has the shared
+ * area alone, and the program closes the socket. Its samples have one segment of native stack. The area ends
+ * with a struct memory_table (memory.h), as those of agents do then.
+ *
  * A JVM that is asked for a picture of its threads says HELLO with JVM_DUMP; SETUP then brings one
  * descriptor, of a file for the records, which ends with a dump_end. That needs no session, and disturbs
  * none.
@@ -49,7 +53,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 18
+#define JVM_PROTO_VERSION 19
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -96,6 +100,7 @@ enum jvm_flags {
 	JVM_WALL = 1 << 10,	/* of GO: threads that wait are looked at */
 	/* of GO: the recorder writes the slots when it gets to it; whether a thread waits the kernel says */
 	JVM_WALL_LATE = 1 << 11,
+	JVM_MEMORY = 1 << 12,	/* of HELLO: no JVM's agent, but what samples native memory */
 };
 
 /* Events that a JVM tells of when it is asked to, in jvm_ctl.tell (collect/jvmevents.h). */
@@ -165,6 +170,8 @@ struct jvm_msg {
 enum jvm_source {
 	JVM_SOURCE_ALLOC,	/* objects that are allocated; value is their size, leaf their class */
 	JVM_SOURCE_LOCK,	/* waits for locks; value is their length in ns, leaf the lock's class */
+	/* native memory; value is the bytes asked for, leaf an enum memory_call (memory.h) */
+	JVM_SOURCE_MEMORY,
 	JVM_NR_SOURCES
 };
 
@@ -248,7 +255,7 @@ struct jvm_rec_sample {
 	/* With JVM_SAMPLE_SOURCE, else 0: the amount that was hit, as it is, not scaled up; */
 	uint64_t value;
 	uint32_t leaf;		/* and the number of a struct jvm_leaf, the innermost frame; 0: none */
-	uint32_t pad;
+	uint32_t id;		/* of JVM_SOURCE_MEMORY: as the table of memory.h has it; 0: it has not */
 };
 
 enum jvm_wait_kind {

@@ -15,6 +15,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
@@ -24,6 +25,7 @@
 #include "jvm/attach.h"
 #include "jvm/doorway.h"
 #include "jvm/inject.h"
+#include "jvm/memory.h"
 #include "jvm/nstid.h"
 #include "jvm/peer.h"
 #include "jvm/server.h"
@@ -59,6 +61,7 @@ struct jvm {
 	bool dead;			/* socket closed or nonsense read: to be taken down */
 	bool told;			/* hello() was called */
 	bool callflow;			/* callflow() was called */
+	bool memory;			/* its native memory is sampled, and sock is its process (pidfd) */
 	bool guest;			/* a program in the process of a JVM, whose trees it uses */
 	uint64_t host;			/* where that JVM's agent has its struct callflow_host; 0: nowhere */
 	struct jvm_ctl *ctl;
@@ -92,6 +95,12 @@ struct jvm_server {
 	struct buf copy;		/* of the record being looked at */
 	struct wire_scratch scratch;
 };
+
+/* The shared areas end with a table of sampled blocks. */
+static bool has_memory(const struct jvm_server *s)
+{
+	return s->o.sources >> JVM_SOURCE_MEMORY & 1;
+}
 
 static size_t ring_stride(const struct jvm_server *s)
 {
@@ -454,7 +463,42 @@ static bool answer(struct jvm *j, uint64_t addr)
 	return send_msg(j, &m, NULL, 0);
 }
 
+/*
+ * A program whose native memory is sampled: it closes the socket when it has the area, and ends when its
+ * process does.
+ */
+static bool set_up_memory(struct jvm *j)
+{
+	struct jvm_server *s = j->s;
+	struct jvm_msg m = { .type = JVM_MSG_SETUP, .setup = { .area_bytes = s->area_bytes } };
+	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = j };
+	int process = syscall(SYS_pidfd_open, j->pid, 0);
+	int fd = process < 0 ? -1 : sealed_memfd("arcprof-memory", s->area_bytes, true);
+	bool ok = fd >= 0 && make_rings(j, fd, 0) && send_msg(j, &m, &fd, 1) &&
+		  !epoll_ctl(s->epoll, EPOLL_CTL_ADD, process, &ev);
+
+	if (fd >= 0)
+		close(fd);
+	close(j->sock);
+	j->sock = process;
+	j->memory = true;
+	return ok;
+}
+
 static void read_jvm(struct jvm *j);
+
+/* The process is another program now: what the one before left is complete. */
+static void end_earlier_program(struct jvm *j)
+{
+	struct jvm *o;
+
+	for (o = j->s->jvms; o; o = o->next) {
+		if (o == j || o->pid != j->pid || !o->memory || o->dead)
+			continue;
+		drain_jvm(o, true);
+		o->dead = true;
+	}
+}
 
 /*
  * The process has an agent's area already. It may have become another program, and the end of that one
@@ -465,7 +509,7 @@ static bool has_area(const struct jvm *j)
 	struct jvm *o;
 
 	for (o = j->s->jvms; o; o = o->next) {
-		if (o == j || o->pid != j->pid || !o->ctl || o->dead)
+		if (o == j || o->pid != j->pid || !o->ctl || o->memory || o->dead)
 			continue;
 		read_jvm(o);
 		if (!o->dead)
@@ -483,6 +527,13 @@ static void on_hello(struct jvm *j, const struct jvm_msg *m)
 	if (m->flags & JVM_PROGRAM) {
 		j->state = RUNNING;
 		j->dead = !set_up_program(j);
+	} else if (m->flags & JVM_MEMORY) {
+		end_earlier_program(j);
+		j->state = RUNNING;
+		j->dead = !has_memory(j->s) || !set_up_memory(j);
+		j->told = !j->dead;
+		if (j->told)
+			j->s->cb.program(j->s->ctx, j, j->pid);
 	} else {
 		j->state = AWAIT_READY;
 		j->dead = j->s->o.programs || has_area(j) || !set_up(j);
@@ -543,7 +594,7 @@ static void on_message(struct jvm *j, const struct jvm_msg *m)
 static void read_jvm(struct jvm *j)
 {
 	struct jvm_msg m;
-	ssize_t n = recv(j->sock, &m, sizeof(m), MSG_DONTWAIT | MSG_TRUNC);
+	ssize_t n = j->memory ? 0 : recv(j->sock, &m, sizeof(m), MSG_DONTWAIT | MSG_TRUNC);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
@@ -568,7 +619,8 @@ static void free_jvm(struct jvm *j)
 	if (j->log_fd >= 0)
 		close(j->log_fd);
 	vmlog_close(&j->vmlog);
-	close(j->sock);
+	if (j->sock >= 0)
+		close(j->sock);
 	nstid_release(&j->tids);
 	free(j->tails);
 	free(j->lost);
@@ -697,7 +749,7 @@ static struct jvm *find_running(const struct jvm_server *s, int pid)
 {
 	struct jvm *j;
 
-	for (j = s->jvms; j && (j->pid != pid || j->state != RUNNING || !j->ctl); j = j->next)
+	for (j = s->jvms; j && (j->pid != pid || j->state != RUNNING || !j->ctl || j->memory); j = j->next)
 		;
 	return j;
 }
@@ -770,7 +822,8 @@ static void choose_sizes(struct jvm_server *s)
 	s->nr_rings = 1;
 	while (s->nr_rings < ncpu && s->nr_rings < JVM_MAX_RINGS)
 		s->nr_rings *= 2;
-	s->area_bytes = RINGS_OFF + s->nr_rings * ring_stride(s);
+	s->area_bytes = RINGS_OFF + s->nr_rings * ring_stride(s) +
+			(has_memory(s) ? sizeof(struct memory_table) : 0);
 }
 
 int jvm_server_open(struct jvm_server **out, const struct jvm_server_opts *o, const struct jvm_callbacks *cb,
@@ -826,7 +879,7 @@ int jvm_server_setenv(struct jvm_server *s, struct err *e)
 	if (r || s->o.programs)
 		return r;
 	r = s->agent.len ? 0 : inject_place(&s->agent, e);
-	return r ? r : inject_setenv(s->agent.data, s->door.path, e);
+	return r ? r : inject_setenv(s->agent.data, s->door.path, has_memory(s), e);
 }
 
 const char *jvm_server_path(const struct jvm_server *s)
@@ -857,6 +910,12 @@ const struct jvm_refusals *jvm_server_refusals(const struct jvm_server *s)
 size_t jvm_server_nr_jvms(const struct jvm_server *s)
 {
 	return s->nr_jvms;
+}
+
+const struct memory_table *jvm_memory_table(const struct jvm *j)
+{
+	return j && j->ctl && has_memory(j->s) ?
+		(const void *)((const char *)j->ctl + j->s->area_bytes - sizeof(struct memory_table)) : NULL;
 }
 
 void jvm_set_user(struct jvm *j, void *user)

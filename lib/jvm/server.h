@@ -24,6 +24,7 @@
 #include "jvm/record.h"
 
 struct jvm_server;
+struct memory_table;
 struct jvm;			/* one connected JVM */
 
 struct jvm_frame {		/* innermost first */
@@ -79,6 +80,7 @@ struct jvm_sample {
 	bool of_source;		/* event is an enum jvm_source, or a number that we do not know */
 	uint64_t value;		/* of a source: proto.h */
 	uint32_t leaf;
+	uint32_t id;		/* of native memory: its number in the process's table; 0: it is in none */
 	/* the signal was blocked: time and stack are of its delivery, not of the event */
 	bool late;
 	uint64_t vthread;	/* id of the virtual thread on it; 0: none, or not known */
@@ -106,6 +108,11 @@ struct jvm_callbacks {
 	bool (*function)(void *ctx, struct jvm *j, uint64_t addr);
 	/* The process has left; comes before gone(), and also where hello() did not. */
 	void (*callflow_gone)(void *ctx, struct jvm *j);
+	/*
+	 * A program whose native memory is sampled has connected. What it says comes to the other callbacks;
+	 * no hello().
+	 */
+	void (*program)(void *ctx, struct jvm *j, int pid);
 	/*
 	 * A JVM is starting and waits: open events on its threads. tid ran Agent_OnLoad. Return false
 	 * to leave it unsampled (names only).
@@ -204,6 +211,9 @@ struct jvm_refusals {
 	uint64_t silent;	/* their process said nothing */
 };
 const struct jvm_refusals *jvm_server_refusals(const struct jvm_server *s);
+
+/* The process's table of sampled blocks, which it may write to at any time; NULL: it has none. */
+const struct memory_table *jvm_memory_table(const struct jvm *j);
 
 /* For the caller's own use. */
 void jvm_set_user(struct jvm *j, void *user);

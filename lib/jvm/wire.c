@@ -170,7 +170,7 @@ static int sample_record(struct span *s, const struct wire_sink *sink, struct wi
 		.time_ns = r->time_ns, .tid = r->tid,
 		.event = r->flags & JVM_SAMPLE_TIMER ? 0 : r->event,
 		.nr_periods = r->flags & JVM_SAMPLE_TIMER ? r->event : 0,
-		.of_source = r->flags & JVM_SAMPLE_SOURCE, .value = r->value, .leaf = r->leaf,
+		.of_source = r->flags & JVM_SAMPLE_SOURCE, .value = r->value, .leaf = r->leaf, .id = r->id,
 		.late = r->flags & JVM_SAMPLE_LATE, .vthread = r->vthread,
 		.wall = wall ? &waits : NULL,
 		.frames = w->frames, .nr_frames = r->nr_frames,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * embed.S - the two files that LD_PRELOAD names: libarcprof-preload.so, and an object without content for 32-bit
+ * embed.S - the files that LD_PRELOAD names: libarcprof-preload.so or libarcprof-memory.so, and an object without content for 32-bit
  * programs, whose dynamic linker would complain about a 64-bit one.
  */
 	.section .rodata
@@ -11,6 +11,13 @@ preload_file:
 	.incbin PRELOAD_FILE
 #endif
 preload_file_end:
+	.balign 16
+	.globl preload_memory_file, preload_memory_file_end
+preload_memory_file:
+#ifdef PRELOAD_MEMORY_FILE
+	.incbin PRELOAD_MEMORY_FILE
+#endif
+preload_memory_file_end:
 
 /*
  * ELF32 for i386, written out because not every compiler here makes such code. The dynamic section must be writable

@@ -33,6 +33,7 @@ PRELOAD_EXPORT create_fn JNI_CreateJavaVM;
 __attribute__((weak)) extern char *getenv(const char *name);
 
 struct preload_variable preload_variable;
+bool preload_has_begun;
 static void *real[NR_REALS];
 static create_fn *real_create;	/* HotSpot's, found last */
 
@@ -73,13 +74,21 @@ static void keep_variable(const char *value)
 		v->option = v->library + i + 1;
 }
 
-__attribute__((constructor)) static void begin(void)
+void preload_begin(void)
 {
 	const char *value = getenv ? getenv("ARCPROF_AGENT") : NULL;
 
 	look_up();
 	if (value)
 		keep_variable(value);
+	if (preload_begin_memory && preload_variable.option)
+		preload_begin_memory(preload_variable.option);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	preload_begin();
+	preload_has_begun = true;
 }
 
 /* ---- creating a JVM ---- */

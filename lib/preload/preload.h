@@ -3,6 +3,8 @@
 #ifndef PRELOAD_PRELOAD_H
 #define PRELOAD_PRELOAD_H
 
+#include <stdbool.h>
+
 #define PRELOAD_EXPORT __attribute__((visibility("default")))
 
 /* What the C library calls so: looked up when we are loaded. */
@@ -23,5 +25,15 @@ struct preload_variable {
 	const char *option;	/* NULL: there is nothing to hand on */
 };
 extern struct preload_variable preload_variable;
+
+/* Looks at the environment: when the library is loaded, or before, when another one's start calls us. */
+void preload_begin(void);
+extern bool preload_has_begun;
+
+/*
+ * memory.c: only in the file for "-e native-memory", which is to be the first in LD_PRELOAD. option is that
+ * of the variable.
+ */
+__attribute__((weak, visibility("hidden"))) void preload_begin_memory(const char *option);
 
 #endif

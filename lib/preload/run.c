@@ -121,10 +121,14 @@ static char **extend(char *const *env, const struct lack *l, void *room)
 		out[n++] = text;
 		text = put(text, w->name, str_len(w->name));
 		if (w->old && w->old[0]) {
-			text = put(text, w->old, str_len(w->old));
+			bool first = preload_begin_memory && !i;	/* LD_PRELOAD */
+
+			text = put(text, first ? w->part : w->old, first ? w->len : str_len(w->old));
 			*text++ = ':';
+			text = put(text, first ? w->old : w->part, first ? str_len(w->old) : w->len);
+		} else {
+			text = put(text, w->part, w->len);
 		}
-		text = put(text, w->part, w->len);
 		*text++ = '\0';
 	}
 	out[n] = NULL;

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "collect/state.h"
+#include "jvm/launcher.h"
+
+enum { FIRST_PURGE = 4096 };
+
+/* ---- the blocks of a process ---- */
+
+void memory_release(struct memory_blocks *m)
+{
+	map_release(&m->by_id);
+	free(m->items);
+	*m = (struct memory_blocks){ 0 };
+}
+
+/* The sample of a slot of the table, of which nothing is to be believed; NULL: we have none. */
+static const struct memory_sample *look_up(const struct memory_blocks *m, const struct memory_block *b)
+{
+	uint64_t addr = load_acquire(&b->addr);
+	uint32_t id = load_relaxed(&b->id), i;
+
+	if (!addr || addr == MEMORY_RESERVED || !id)
+		return NULL;
+	i = map_get(&m->by_id, id);
+	return i == MAP_NONE ? NULL : &m->items[i];
+}
+
+static const struct memory_block *slot_at(const struct memory_table *t, size_t i)
+{
+	const size_t nr = (size_t)MEMORY_BUCKETS * MEMORY_WAYS;
+
+	return i < nr ? &t->blocks[i / MEMORY_WAYS][i % MEMORY_WAYS] : &t->mappings[i - nr];
+}
+
+void memory_live(const struct memory_blocks *m, const struct memory_table *table,
+		 void (*live)(void *ctx, const struct memory_sample *s), void *ctx)
+{
+	const size_t nr = (size_t)MEMORY_BUCKETS * MEMORY_WAYS + MEMORY_MAPPINGS;
+	uint8_t *told = xcalloc(m->nr + 1, 1);
+	size_t i;
+
+	for (i = 0; i < nr && m->nr; i++) {
+		const struct memory_sample *s = look_up(m, slot_at(table, i));
+
+		if (!s || told[s - m->items])
+			continue;
+		told[s - m->items] = true;
+		live(ctx, s);
+	}
+	free(told);
+}
+
+static void add(struct memory_blocks *m, const struct memory_sample *s)
+{
+	uint32_t *at = map_put(&m->by_id, s->id);
+
+	if (*at != MAP_NONE) {		/* a process that lies, or has had 2^32 samples */
+		m->items[*at] = *s;
+		return;
+	}
+	*at = m->nr;
+	VEC_GROW(m->items, m->nr, m->alloc);
+	m->items[m->nr++] = *s;
+}
+
+static void keep_live(void *ctx, const struct memory_sample *s)
+{
+	add(ctx, s);
+}
+
+void memory_keep(struct memory_blocks *m, const struct memory_sample *s, const struct memory_table *table)
+{
+	struct memory_blocks kept = { 0 };
+
+	if (table && m->nr >= MAX(m->purge_at, (size_t)FIRST_PURGE)) {
+		memory_live(m, table, keep_live, &kept);
+		memory_release(m);
+		*m = kept;
+		m->purge_at = m->nr * 2;
+	}
+	add(m, s);
+}
+
+/* ---- a recording ---- */
+
+int memory_check_program(const struct collect *c, struct err *e)
+{
+	const char *program = c->o->argv ? c->o->argv[0] : NULL;
+
+	if (!sources_is_recorded(c, JVM_SOURCE_MEMORY))
+		return 0;
+	if (!program) {
+		err_set(e, ENOTSUP, "native-memory of a running process cannot be recorded");
+		err_hint(e, "allocations are seen from the start: arcprof record -e native-memory -- program");
+		return -ENOTSUP;
+	}
+	if (!launcher_is_static(program))
+		return 0;
+	err_set(e, ENOTSUP, "native-memory of '%s' cannot be recorded: it is linked statically", program);
+	err_hint(e, "only the dynamic linker puts another malloc() in the place of the C library's");
+	return -ENOTSUP;
+}
+
+void memory_program(struct collect *c, struct jvm *jvm, int pid)
+{
+	struct proc *p;
+	struct java *j;
+
+	collect_merge(c, clock_mono_ns());	/* its exec comes first */
+	p = tasks_get(&c->tasks, pid, pid, clock_mono_ns())->proc;
+	p->memory = true;
+	j = java_new_program(jvm, p);
+	j->next = c->programs;
+	c->programs = j;
+	jvm_set_user(jvm, j);
+	c->res->nr_programs++;
+}
+
+uint32_t memory_function(struct collect *c, uint32_t call)
+{
+	static const char *const names[MEMORY_NR_CALLS] = {
+		[MEMORY_MALLOC] = "malloc",
+		[MEMORY_CALLOC] = "calloc",
+		[MEMORY_REALLOC] = "realloc",
+		[MEMORY_POSIX_MEMALIGN] = "posix_memalign",
+		[MEMORY_ALIGNED_ALLOC] = "aligned_alloc",
+		[MEMORY_MEMALIGN] = "memalign",
+		[MEMORY_VALLOC] = "valloc",
+		[MEMORY_MMAP] = "mmap",
+		[MEMORY_MREMAP] = "mremap",
+	};
+	uint32_t *f = &c->memory_functions[MIN(call, MEMORY_NR_CALLS - 1u)];
+
+	if (!*f)
+		*f = sources_new_reason(c, names[MIN(call, MEMORY_NR_CALLS - 1u)]);
+	return *f;
+}
+
+/* The innermost frames are those of our own library. */
+static size_t without_ours(struct collect *c, const struct frame *frames, size_t nr)
+{
+	while (nr && frames[nr - 1].kind == FRAME_NATIVE &&
+	       modules_at(&c->modules, frames[nr - 1].module)->flags & MODULE_ARCPROF)
+		nr--;
+	return nr;
+}
+
+void memory_program_sample(struct collect *c, struct java *j, const struct jvm_sample *s)
+{
+	struct memory_sample kept = { .id = s->id, .time_ns = s->time_ns, .value = s->value };
+	size_t nr;
+
+	if (!s->of_source || s->event != JVM_SOURCE_MEMORY)
+		return;
+	collect_merge(c, s->time_ns);	/* what was mapped and forked before it */
+	kept.thread = tasks_get_at(&c->tasks, j->proc, s->tid, s->time_ns)->id;
+	nr = without_ours(c, c->frames, stack_java(c, j, s, c->frames));
+	kept.stack = sources_sample(c, j, s, kept.thread, c->frames, nr);
+	if (s->id && collect_is_on(c))
+		memory_keep(&j->blocks, &kept, jvm_memory_table(j->jvm));
+}
+
+static void write_live(void *ctx, const struct memory_sample *s)
+{
+	struct collect *c = ctx;
+
+	sources_live(c, &(struct rec_sample){
+		.time_ns = s->time_ns, .thread = s->thread, .stack = s->stack, .cpu = UINT16_MAX,
+		.user = true,
+	}, s->value);
+}
+
+void memory_end_program(struct collect *c, struct java *j)
+{
+	const struct memory_table *t = jvm_memory_table(j->jvm);
+
+	if (!t)
+		return;
+	memory_live(&j->blocks, t, write_live, c);
+	c->res->nr_untracked += MIN(load_relaxed(&t->nr_untracked), c->res->nr_samples);
+	memory_release(&j->blocks);
+	j->jvm = NULL;
+}
+
+/* Programs that the library was not in. */
+static void count_others(struct collect *c)
+{
+	uint64_t nr = c->tasks.nr_without_memory;
+	const struct proc *p;
+
+	for (p = c->tasks.procs; p; p = p->next)
+		nr += p->execed && !p->memory;
+	refused_memory(&c->refused, c->o->system_wide ? 0 : nr, c->res->nr_untracked);
+}
+
+void memory_end(struct collect *c)
+{
+	struct java *j;
+
+	if (!sources_is_recorded(c, JVM_SOURCE_MEMORY))
+		return;
+	for (j = c->programs; j; j = j->next)
+		memory_end_program(c, j);
+	count_others(c);
+}

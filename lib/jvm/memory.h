@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory.h - which sampled blocks of native memory a process has not freed: a table at the end of what it
+ * shares with the recorder (proto.h). The process enters the address of each sampled block and takes it out
+ * when the block is freed; the recorder looks at it when the process has ended, or the recording has. So
+ * nothing is said about a free, and none can be lost.
+ *
+ * Most blocks that are freed were not sampled. The filter says so with one load: it has, for each value of a
+ * hash, how many blocks in the table have it.
+ *
+ * What the table says is the process's word: the recorder takes each number once, and only those of samples
+ * that it got.
+ */
+#ifndef JVM_MEMORY_H
+#define JVM_MEMORY_H
+
+#include <stdint.h>
+
+enum memory_call {
+	MEMORY_MALLOC,
+	MEMORY_CALLOC,
+	MEMORY_REALLOC,
+	MEMORY_POSIX_MEMALIGN,
+	MEMORY_ALIGNED_ALLOC,
+	MEMORY_MEMALIGN,
+	MEMORY_VALLOC,
+	MEMORY_MMAP,
+	MEMORY_MREMAP,
+	MEMORY_NR_CALLS
+};
+
+enum {
+	MEMORY_FILTER = 1 << 15,
+	MEMORY_BUCKETS = 1 << 13, MEMORY_WAYS = 8,
+	MEMORY_MAPPINGS = 512,
+	MEMORY_RESERVED = 1,		/* as an address: its number is being written */
+};
+
+struct memory_block {
+	uint64_t addr;			/* 0: none */
+	uint32_t id, pad;		/* jvm_rec_sample.id of its sample */
+};
+
+struct memory_table {
+	uint32_t last_id, pad;
+	uint64_t nr_untracked;		/* sampled blocks for which there was no room: their id is 0 */
+	uint64_t nr_mappings;		/* 0: none has been sampled yet */
+	uint64_t pad2[5];
+	uint8_t filter[MEMORY_FILTER];	/* 255: or more; it stays so */
+	struct memory_block blocks[MEMORY_BUCKETS][MEMORY_WAYS];
+	/* of mmap(): addr is a random point of the mapping, which lives as long as that is mapped */
+	struct memory_block mappings[MEMORY_MAPPINGS];
+};
+
+_Static_assert(sizeof(struct memory_table) % 64 == 0, "it ends the shared area");
+
+static inline uint32_t memory_hash(uint64_t addr)
+{
+	return (addr >> 4) * 0x9e3779b97f4a7c15ull >> 32;
+}
+
+#endif

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include <sys/mman.h>
+
+#include "agent/sys.h"
+#include "preload/preload.h"
+#include "preload/sampler.h"
+
+enum { NOT_YET, CONNECTING, READY, FAILED };	/* sampler_state.phase */
+
+__thread struct sampler_thread sampler_thread;
+struct sampler_state *sampler_state;
+
+static const char *path;
+static uint64_t interval;
+static uint32_t max_stack;
+
+
+/* Lets one thread connect, of those that come first. */
+static struct memory_table *connect_now(struct sampler_state *s)
+{
+	uint32_t old = NOT_YET;
+	struct memory_table *t;
+
+	if (!__atomic_compare_exchange_n(&s->phase, &old, CONNECTING, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
+		return NULL;
+	t = sampler_connect(path, &interval, &max_stack);
+	store_release(&s->table, t);
+	store_release(&s->phase, t ? READY : FAILED);
+	return t;
+}
+
+static struct memory_table *table(void)
+{
+	struct sampler_state *s = load_acquire(&sampler_state);
+	struct memory_table *t;
+
+	if (!s && !preload_has_begun)
+		preload_begin();
+	s = load_acquire(&sampler_state);
+	t = s ? load_acquire(&s->table) : NULL;
+	if (t || !s)
+		return t;
+	if (load_relaxed(&s->phase) == FAILED)
+		sampler_thread.left = INT64_MAX;	/* it need not be asked again */
+	return load_relaxed(&s->phase) == NOT_YET ? connect_now(s) : NULL;
+}
+
+void sampler_begin(const char *recorder)
+{
+	struct sampler_state *s = sampler_state ? NULL : sys_pages(4096);
+
+	if (!s || sys(__NR_madvise, s, 4096, MADV_WIPEONFORK))
+		return;
+	sys_init_clock();
+	path = recorder;
+	store_release(&sampler_state, s);
+	connect_now(s);		/* what allocates nothing is recorded, too */
+}
+
+/* ---- random numbers ---- */
+
+/* SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014). */
+static uint64_t random_bits(void)
+{
+	static uint64_t state;
+	uint64_t z = __atomic_add_fetch(&state, 0x9e3779b97f4a7c15ull, __ATOMIC_RELAXED) + sys_now();
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
+}
+
+/* -ln(x) for x in (0, 1]: the exponent's part, and 2 artanh((m - 1) / (m + 1)) to 1e-9. */
+static double minus_ln(double x)
+{
+	double sum = 0, t, t2;
+	int e = 0, i;
+
+	for (; x < 0.5; e++)
+		x *= 2;
+	t = (1 - x) / (1 + x);
+	t2 = t * t;
+	for (i = 17; i > 0; i -= 2)
+		sum = sum * t2 + 1.0 / i;
+	return e * 0.693147180559945309 + 2 * t * sum;
+}
+
+static int64_t distance(void)
+{
+	double u = (double)((random_bits() >> 11) + 1) * 0x1p-53;
+
+	return (int64_t)(minus_ln(u) * (double)interval);
+}
+
+/* ---- the table ---- */
+
+static void filter_add(struct memory_table *t, uint32_t hash, int by)
+{
+	uint8_t *f = &t->filter[hash % MEMORY_FILTER], old = load_relaxed(f);
+
+	while (old != UINT8_MAX &&
+	       !__atomic_compare_exchange_n(f, &old, old + by, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+static bool enter(struct memory_block *b, int nr, uint64_t addr, uint32_t id)
+{
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		uint64_t none = 0;
+
+		if (load_relaxed(&b[i].addr) ||
+		    !__atomic_compare_exchange_n(&b[i].addr, &none, MEMORY_RESERVED, false, __ATOMIC_ACQUIRE,
+						 __ATOMIC_RELAXED))
+			continue;
+		store_relaxed(&b[i].id, id);
+		store_release(&b[i].addr, addr);
+		return true;
+	}
+	return false;
+}
+
+static bool enter_block(struct memory_table *t, void *p, uint32_t id)
+{
+	uint32_t hash = memory_hash((uintptr_t)p);
+
+	if (!enter(t->blocks[hash / MEMORY_FILTER % MEMORY_BUCKETS], MEMORY_WAYS, (uintptr_t)p, id))
+		return false;
+	filter_add(t, hash, 1);
+	return true;
+}
+
+uint32_t sampler_take(void *p)
+{
+	struct memory_table *t = sampler_state->table;
+	uint32_t hash = memory_hash((uintptr_t)p), id;
+	struct memory_block *b = t->blocks[hash / MEMORY_FILTER % MEMORY_BUCKETS];
+	int i;
+
+	for (i = 0; i < MEMORY_WAYS; i++) {
+		if (load_relaxed(&b[i].addr) != (uintptr_t)p)
+			continue;
+		id = load_relaxed(&b[i].id);
+		store_release(&b[i].addr, 0);
+		filter_add(t, hash, -1);
+		return id;
+	}
+	return 0;
+}
+
+void sampler_put(void *p, uint32_t id)
+{
+	struct memory_table *t = sampler_state->table;
+
+	if (t && !enter_block(t, p, id))
+		add_relaxed(&t->nr_untracked, 1);
+}
+
+/* ---- mappings ---- */
+
+static bool enter_mapping(struct memory_table *t, void *p, size_t size, uint32_t id)
+{
+	store_relaxed(&t->nr_mappings, MEMORY_MAPPINGS);
+	return enter(t->mappings, MEMORY_MAPPINGS, (uintptr_t)p + random_bits() % size, id);
+}
+
+/* The next point in that memory, from *i on; false: there is none. */
+static bool next_point(struct memory_table *t, uintptr_t p, size_t size, uint32_t *i)
+{
+	if (!t || !load_relaxed(&t->nr_mappings))
+		return false;
+	for (; *i < MEMORY_MAPPINGS; (*i)++)
+		if (load_relaxed(&t->mappings[*i].addr) - p < size)
+			return true;
+	return false;
+}
+
+void sampler_unmap(uintptr_t p, size_t size)
+{
+	struct memory_table *t = sampler_state ? sampler_state->table : NULL;
+	uint32_t i;
+
+	for (i = 0; next_point(t, p, size, &i); i++)
+		store_release(&t->mappings[i].addr, 0);
+}
+
+void sampler_move(uintptr_t p, size_t size, intptr_t by)
+{
+	struct memory_table *t = sampler_state ? sampler_state->table : NULL;
+	uint32_t i;
+
+	for (i = 0; next_point(t, p, size, &i); i++)
+		add_relaxed(&t->mappings[i].addr, by);
+}
+
+/* ---- samples ---- */
+
+static uint32_t number_of(struct memory_table *t, enum memory_call call, void *p, size_t size)
+{
+	uint32_t id = add_relaxed(&t->last_id, 1) + 1;
+
+	if (call >= MEMORY_MMAP ? enter_mapping(t, p, size, id) : enter_block(t, p, id))
+		return id;
+	add_relaxed(&t->nr_untracked, 1);
+	return 0;
+}
+
+/* Not inlined: the frames of this library end here, for the recorder to drop. */
+__attribute__((noinline)) void sampler_hit(enum memory_call call, void *p, size_t size)
+{
+	struct sampler_thread *t = &sampler_thread;
+	struct memory_table *known = table();
+	struct sampler_regs r;
+
+	if (!known) {
+		t->left = t->left == INT64_MAX ? t->left : 0;
+		return;
+	}
+	if (!t->seeded) {
+		t->seeded = true;
+		t->left += distance();
+		if (t->left >= 0)
+			return;
+	}
+	t->left = distance();
+	__asm__ volatile("lea 0(%%rip), %%rax\n\t"
+			 "mov %%rax, 0(%0)\n\t"
+			 "mov %%rsp, 8(%0)\n\t"
+			 "mov %%rbp, 16(%0)\n\t"
+			 "mov %%rbx, 24(%0)\n\t"
+			 "mov %%r12, 32(%0)\n\t"
+			 "mov %%r13, 40(%0)\n\t"
+			 "mov %%r14, 48(%0)\n\t"
+			 "mov %%r15, 56(%0)"
+			 : : "r"(&r) : "rax", "memory");
+	sampler_send(&r, call, size, number_of(known, call, p, size), max_stack);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler.h - which allocations become samples, and which sampled blocks were freed (jvm/memory.h). For any
+ * thread, also in signal handlers and in the child of a fork(): nothing here takes a lock or allocates.
+ */
+#ifndef PRELOAD_SAMPLER_H
+#define PRELOAD_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jvm/memory.h"
+
+/* Of the calling thread. */
+struct sampler_thread {
+	int64_t left;			/* bytes until the next sample */
+	bool seeded;			/* left was drawn at random */
+	bool inside;			/* the C library's own calls of its functions are not counted */
+};
+/* Room of the static kind: __tls_get_addr() may call malloc(). */
+extern __thread struct sampler_thread sampler_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* What a child of fork() finds empty: it has a recorder and a table of its own. */
+struct sampler_state {
+	uint32_t phase;
+	struct memory_table *table;	/* NULL: nothing is sampled (yet) */
+};
+extern struct sampler_state *sampler_state;
+
+/* When the library is loaded: where the recorder listens. */
+void sampler_begin(const char *path);
+/* left has become negative by the block at p. */
+void sampler_hit(enum memory_call call, void *p, size_t size);
+/*
+ * The sample of the block at p, which is about to be freed or moved, is taken out of the table; 0: none.
+ * sampler_put() enters it again.
+ */
+uint32_t sampler_take(void *p);
+void sampler_put(void *p, uint32_t id);
+/* What was mapped from p on no longer is; or it has moved by that many bytes. */
+void sampler_unmap(uintptr_t p, size_t size);
+void sampler_move(uintptr_t p, size_t size, intptr_t by);
+
+static inline void sampler_count(enum memory_call call, void *p, size_t size)
+{
+	struct sampler_thread *t = &sampler_thread;
+
+	if (!p)
+		return;
+	t->left -= size;
+	if (__builtin_expect(t->left < 0, 0))
+		sampler_hit(call, p, size);
+}
+
+static inline bool sampler_may_have(const void *p)
+{
+	const struct sampler_state *s = sampler_state;
+	const struct memory_table *t = s ? s->table : NULL;
+
+	return t && t->filter[memory_hash((uintptr_t)p) % MEMORY_FILTER];
+}
+
+/* ---- where samples go: link.c ---- */
+
+/* Asks the recorder at that path for shared memory; NULL: there is none. Leaves no descriptor behind. */
+struct memory_table *sampler_connect(const char *path, uint64_t *interval, uint32_t *max_stack);
+/* Where the caller is: to sample.c's sampler_hit(). */
+struct sampler_regs {
+	uint64_t pc, sp, fp, rbx, r12, r13, r14, r15;
+};
+void sampler_send(const struct sampler_regs *r, enum memory_call call, uint64_t size, uint32_t id,
+		  uint32_t max_stack);
+
+#endif

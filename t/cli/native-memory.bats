@@ -1,0 +1,121 @@
+#!/usr/bin/env bats
+# Samples of native memory: a program that says what it allocates and keeps, against what reports estimate.
+load ../lib
+
+setup_file() {
+	gcc -O1 -g -o "$BATS_FILE_TMPDIR/known" "$TOP/t/cli/native-memory.c" -lpthread
+}
+
+setup() {
+	KNOWN=$BATS_FILE_TMPDIR/known
+	cd "$BATS_TEST_TMPDIR" || exit
+}
+
+# record <interval> <rounds>: ./truth has what the program says it allocated.
+record() {
+	"$ARCPROF" record -e "native-memory=$1" -o trace "$KNOWN" "$2" >truth 2>err || { cat truth err; return 1; }
+	[[ $(cat err) == *" 0 lost"*" 100.0 % complete stacks"* ]] || { cat err; return 1; }
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+}
+
+# ./functions: "function bytes blocks live live-blocks" of all functions.
+by_function() {
+	"$ARCPROF" report -q -i trace --xprof --format csv \
+		--metric native-memory,native-blocks,native-live,native-live-blocks >csv
+	awk -F, '
+	/^#/ { next }
+	!cum["native-memory"] { for (i = 1; i <= NF; i++) if (sub(/^cum:/, "", $i)) cum[$i] = i; next }
+	{ print $2, $cum["native-memory"], $cum["native-blocks"], $cum["native-live"], $cum["native-live-blocks"] }
+	' csv >functions
+}
+
+# Each line of ./truth within 4.5 standard errors, which one in 100000 is not by chance, and what rounding adds.
+agrees() {
+	by_function
+	awk -v interval="$1" '
+	function check(what, estimate, size, n,   p, se, d, ok) {
+		p = interval ? 1 - exp(-size / interval) : 1
+		se = sqrt(n * p * (1 - p)) / p
+		d = estimate - n
+		ok = d * d <= 4.5 * 4.5 * (se * se + n * p / 4 * (p < 1)) + 1e-6 * n * n
+		if (!ok)
+			printf "%s %s: %.0f of %d, %.1f se\n", $1, what, estimate, n, se ? d / se : 0
+		bad += !ok
+	}
+	FILENAME == "functions" { bytes[$1] = $2; blocks[$1] = $3; live[$1] = $4; left[$1] = $5; next }
+	{
+		check("bytes", bytes[$1] / $2, $2, $3)
+		check("blocks", blocks[$1], $2, $3)
+		check("live bytes", live[$1] / $2, $2, $4)
+		check("live blocks", left[$1], $2, $4)
+		rows++
+	}
+	END { print rows, "rows"; exit bad || rows != 13 }' functions truth
+}
+
+@test "native-memory: all functions and sizes are right, in threads and children, freed or not" {
+	record 16k 40
+	agrees 16384
+	record 512k 200
+	agrees 524288
+}
+
+@test "native-memory: with the interval 0 every block is a sample" {
+	record 0 1
+	agrees 0
+}
+
+@test "native-memory: with another malloc, and in programs that are run without the environment" {
+	local jemalloc
+	jemalloc=$(find /usr/lib -name 'libjemalloc.so.2' | head -n 1)
+	[ -n "$jemalloc" ] || skip "jemalloc is not installed"
+	LD_PRELOAD=$jemalloc record 16k 10
+	agrees 16384
+	"$ARCPROF" record -e native-memory=16k -o trace env -i LD_PRELOAD="$jemalloc" "$KNOWN" 10 >truth 2>err
+	agrees 16384
+}
+
+@test "native-memory: agrees with valgrind on a program of C++" {
+	skip_unless_command valgrind
+	cat >new.cc <<-'EOF2'
+		#include <map>
+		#include <string>
+		int *volatile kept;
+		int main()
+		{
+			std::map<int, std::string> m;
+
+			for (int i = 0; i < 1000; i++)
+				m[i] = std::string(100 + i, 'x');
+			kept = new int[1000];
+		}
+	EOF2
+	g++ -O1 -o new new.cc
+	valgrind ./new 2>&1 | tr -d , >valgrind
+	"$ARCPROF" record -q -e native-memory=0 -o trace ./new
+	"$ARCPROF" report -i trace --metric native-memory,native-blocks,native-live,native-live-blocks | head -n 1 >line
+	cat valgrind line
+	[[ $(cat valgrind) =~ in\ use\ at\ exit:\ ([0-9]+)\ bytes\ in\ ([0-9]+) ]]
+	left="${BASH_REMATCH[1]} bytes of native-live, ${BASH_REMATCH[2]} native-live-blocks"
+	[[ $(cat valgrind) =~ usage:\ ([0-9]+)\ allocs.*\ ([0-9]+)\ bytes\ allocated ]]
+	# libstdc++'s reserve for exceptions, which valgrind has it free in the end
+	[[ $(cat line) == "${BASH_REMATCH[2]} bytes of native-memory, ${BASH_REMATCH[1]} native-blocks, "* ]]
+	[ "$left" = "4000 bytes of native-live, 1 native-live-blocks" ]
+	[[ $(cat line) == *", 76704 bytes of native-live, 2 native-live-blocks in "* ]]
+}
+
+@test "native-memory: what cannot be recorded is said" {
+	echo 'int main(void) { return 0; }' >none.c
+	gcc -static -o static none.c
+	run_arcprof record -e native-memory -o trace ./static
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"'./static' cannot be recorded: it is linked statically"* ]]
+	run_arcprof record -e native-memory -o trace -p $$
+	[ "$status" -eq 125 ]
+	run_arcprof record -e native-live -o trace true
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"comes with native-memory"* ]]
+	"$ARCPROF" record -q -e native-memory -o trace sh -c './static; ./static'
+	run_arcprof report -i trace
+	[[ $output == *"not recorded: native-memory of 2 programs: linked statically"* ]]
+}
