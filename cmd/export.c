@@ -234,7 +234,7 @@ static int export_run(void *opts, int nr_operands, char **operands)
 const struct command cmd_export = {
 	.name = "export",
 	.summary = "write traces as tables for a database, and its schema and queries",
-	.operands = "<file>...",
+	.operands = "[<file>...]",
 	.opts = export_table,
 	.opts_size = sizeof(struct export_opts),
 	.run = export_run,

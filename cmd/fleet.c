@@ -32,7 +32,7 @@ static const struct opt fleet_table[] = {
 	OPT_GROUP("Report and fetch"),
 	OPT_STR(0, "metric", struct fleet_opts, metric, "name", NULL, "this metric (default: cpu-clock, else that with most rows)"),
 	OPT_STR(0, "where", struct fleet_opts, where, "condition", NULL, "only rows for which this is true: \"service='shop' AND version='1.2'\""),
-	OPT_STR(0, "since", struct fleet_opts, since, "time", NULL, "only recordings that began then or later: 2026-11-22T10:00, or 2h ago"),
+	OPT_STR(0, "since", struct fleet_opts, since, "time", NULL, "only recordings that began then or later: 2026-11-22T10:00, or how long ago: 2h"),
 	OPT_STR(0, "until", struct fleet_opts, until, "time", NULL, "only recordings that began before"),
 	OPT_STR('o', "output", struct fleet_opts, output, "file", NULL, "fetch: write the merged trace to <file>"),
 	OPT_END
