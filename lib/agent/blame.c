@@ -169,9 +169,13 @@ static uint32_t number_of(jmethodID id, struct jvm_ring *ring)
 	return m.id;
 }
 
-/* Pairs of a method and how often it is there in a row, innermost first; deeper ones are left out. */
-static void put_frames(const jvmtiFrameInfo *f, jint nr, struct jvm_blame *r, struct jvm_ring *ring)
+/*
+ * Of at.frames to at.text: pairs of a method and how often it is there in a row, innermost first; deeper ones
+ * are left out.
+ */
+static uint32_t put_frames(jint nr, struct jvm_ring *ring, uint32_t *cut)
 {
+	const jvmtiFrameInfo *f = at.frames;
 	uint8_t *d = at.text, *end = at.text + sizeof(at.text) - 10;
 	jint i, same;
 
@@ -180,9 +184,8 @@ static void put_frames(const jvmtiFrameInfo *f, jint nr, struct jvm_blame *r, st
 			;
 		d = put_varint(put_varint(d, number_of(f[i].method, ring)), same);
 	}
-	r->cut = i < nr || nr == MAX_FRAMES;
-	r->frames = at.text;
-	r->frames_len = d - at.text;
+	*cut = i < nr || nr == MAX_FRAMES;
+	return d - at.text;
 }
 
 static jthread mounted_on(JNIEnv *env, jthread carrier)
@@ -195,14 +198,12 @@ static jthread mounted_on(JNIEnv *env, jthread carrier)
 }
 
 /* A local reference; NULL: not known. */
-static jthread thread_of(JNIEnv *env, struct wanted *x)
+static jthread thread_of(JNIEnv *env, const struct owner *o)
 {
 	jthread t, carrier;
 	bool is_carrier;
 
-	if (x->thread)
-		return (*env)->NewLocalRef(env, x->thread);
-	carrier = owners_thread(env, &x->owner, &is_carrier);
+	carrier = owners_thread(env, o, &is_carrier);
 	if (!carrier || !is_carrier)
 		return carrier;
 	t = mounted_on(env, carrier);
@@ -212,7 +213,7 @@ static jthread thread_of(JNIEnv *env, struct wanted *x)
 
 static void look_at_owner(JNIEnv *env, struct wanted *x, struct jvm_blame *r, struct jvm_ring *ring)
 {
-	jthread t = thread_of(env, x);
+	jthread t = x->thread ? (*env)->NewLocalRef(env, x->thread) : thread_of(env, &x->owner);
 	jint nr = 0;
 
 	if (!t || (*at.ti)->GetStackTrace(at.ti, t, 0, MAX_FRAMES, at.frames, &nr) != JVMTI_ERROR_NONE)
@@ -220,7 +221,8 @@ static void look_at_owner(JNIEnv *env, struct wanted *x, struct jvm_blame *r, st
 	else if (!has_it_still(env, x))
 		r->what = JVM_BLAMED_LATE;
 	else
-		put_frames(at.frames, nr, r, ring);
+		r->frames_len = put_frames(nr, ring, &r->cut);
+	r->frames = at.text;
 	if (t)
 		(*env)->DeleteLocalRef(env, t);
 }
@@ -237,6 +239,51 @@ static void tell(JNIEnv *env, struct wanted *x)
 		look_at_owner(env, x, &r, ring);
 	if (!send_blame(ring, &r))
 		ring_count_lost(ring);
+}
+
+/* ---- waits without an end ---- */
+
+static void tell_open(JNIEnv *env, const struct pending_closed *p, uint64_t now_ns)
+{
+	struct jvm_ring *ring = ring_of(sys_tid());
+	struct owner who = owners_of_waiter(p->id);
+	struct jvm_open_wait r = {
+		.time_ns = now_ns, .ns = now_ns - p->w.since_ns, .blamed_ns = p->w.blamed_ns,
+		.thread = who.tid, .vthread = who.vthread, .kind = p->w.kind, .leaf = p->w.leaf,
+		.identity = p->w.identity, .owner = p->w.owner, .owner_vthread = p->w.owner_vthread,
+		.frames = at.text,
+	};
+	jthread t = thread_of(env, &who);
+	jint nr = 0;
+
+	if (t && (*at.ti)->GetStackTrace(at.ti, t, 0, MAX_FRAMES, at.frames, &nr) == JVMTI_ERROR_NONE)
+		r.frames_len = put_frames(nr, ring, &r.cut);
+	if (t)
+		(*env)->DeleteLocalRef(env, t);
+	if (!send_open_wait(ring, &r))
+		ring_count_lost(ring);
+}
+
+void blame_end(JNIEnv *env, uint64_t now_ns)
+{
+	struct pending_closed p;
+	uint32_t from = 0, session;
+
+	while (pending_close(&from, now_ns, &p))
+		if (lock_is_on(&session) && p.w.session == session)
+			tell_open(env, &p, now_ns);
+}
+
+/* When the recorder is about to end. */
+static void end_if_asked(JNIEnv *env)
+{
+	struct jvm_ctl *ctl = ring_ctl();
+	uint64_t end_ns = load_acquire(&ctl->end_ns);
+
+	if (!end_ns || end_ns == load_relaxed(&ctl->ended_ns))
+		return;
+	blame_end(env, end_ns < at.now_ns ? end_ns : at.now_ns);
+	store_release(&ctl->ended_ns, end_ns);
 }
 
 /* ---- looks ---- */
@@ -309,7 +356,9 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 			break;
 		start_ns = cpu_time();
 		at.now_ns = sys_now();
+		store_relaxed(&ring_ctl()->tells_open, 1);
 		look(env);
+		end_if_asked(env);
 		nr_idle = at.nr_waits ? 0 : nr_idle + 1;
 		spent_ns = cpu_time() - start_ns;
 		sample_end();

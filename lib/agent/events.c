@@ -11,6 +11,7 @@
 #include "agent/agent.h"
 #include "agent/cont.h"
 #include "agent/names.h"
+#include "agent/sources.h"
 #include "agent/threads.h"
 #include "agent/timers.h"
 #include "agent/vm.h"
@@ -329,6 +330,7 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
 	wall_off();
+	lock_death(env);
 	if (!log_closed())
 		visit_all_threads(env, false);
 	if (!log_closed() && sample_nr_unannounced())

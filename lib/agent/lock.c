@@ -584,3 +584,17 @@ void lock_off(JNIEnv *env)
 	if (env)
 		park_off(env);
 }
+
+void lock_death(JNIEnv *env)
+{
+	uint32_t which;
+
+	if (!lock_is_on(&which))
+		return;
+	blame_off();
+	if (!sample_begin())
+		return;
+	store_relaxed(&ring_ctl()->tells_open, 0);
+	blame_end(env, sys_now());
+	sample_end();
+}

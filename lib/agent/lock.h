@@ -68,10 +68,22 @@ bool pending_charge(struct pending_seen *p, uint64_t now_ns);
 /* A local reference to what it is parked for; NULL: it is over. */
 jobject pending_lock(JNIEnv *env, const struct pending_seen *p);
 
-/* ---- blame.c: charges those who have locks with what others wait ---- */
+/*
+ * The next one from *at on, of any kind, that had begun by now_ns: nothing is told of its end any more; its
+ * thread's id.
+ */
+struct pending_closed {
+	struct lock_wait w;		/* with blamed_ns */
+	uint64_t id;
+};
+bool pending_close(uint32_t *at, uint64_t now_ns, struct pending_closed *p);
+
+/* ---- blame.c: charges those who have locks with what others wait, and tells of waits without an end ---- */
 
 void blame_on(jvmtiEnv *ti, JNIEnv *env, uint64_t interval_ns);
 void blame_off(void);
+/* After blame_off(), within sample_begin(). */
+void blame_end(JNIEnv *env, uint64_t now_ns);
 
 /* owners.c: from what a monitor has as its owner to a thread. */
 struct owner {
@@ -93,6 +105,8 @@ struct owner owners_of_monitor(uintptr_t word, uintptr_t object);
 bool owners_is_anonymous(uintptr_t word);
 /* The thread with that JavaThread (0: none, it is virtual) and id. */
 struct owner owners_of_thread(uintptr_t thread, uint64_t id);
+/* The thread by what pending.c calls its id. */
+struct owner owners_of_waiter(uint64_t id);
 
 /*
  * A local reference to a thread that owners_of_...() told of; NULL: it has ended, or is virtual and on no

@@ -161,6 +161,11 @@ struct owner owners_of_thread(uintptr_t thread, uint64_t id)
 	return (struct owner){ .vthread = thread || !by_id() ? 0 : id };
 }
 
+struct owner owners_of_waiter(uint64_t id)
+{
+	return by_id() ? owners_of_thread(0, id) : owners_of_thread(id, 0);
+}
+
 static bool lists(uintptr_t thread, uintptr_t object)
 {
 	uintptr_t list[LISTED], first = vm.o.jthread_lock_stack + vm.o.lock_stack_base;

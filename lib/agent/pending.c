@@ -228,3 +228,26 @@ jobject pending_lock(JNIEnv *env, const struct pending_seen *p)
 		(*env)->DeleteGlobalRef(env, p->w.lock);
 	return lock;
 }
+
+static bool close_slot(struct slot *s, uint64_t now_ns, struct pending_closed *p)
+{
+	uint64_t until = load_acquire(&s->until_ns);
+
+	if (!until)
+		return false;
+	memcpy(&p->w, &s->w, sizeof(p->w));
+	p->id = load_relaxed(&s->id);
+	p->w.blamed_ns = until - p->w.since_ns;
+	p->w.lock = NULL;
+	return p->w.since_ns < now_ns &&
+	       __atomic_compare_exchange_n(&s->until_ns, &until, 0, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_RELAXED);
+}
+
+bool pending_close(uint32_t *from, uint64_t now_ns, struct pending_closed *p)
+{
+	while (*from < NR_SLOTS)
+		if (close_slot(&slots[(*from)++], now_ns, p))
+			return true;
+	return false;
+}

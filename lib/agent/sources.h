@@ -39,5 +39,7 @@ void alloc_off(void);
 /* lock.c: waits for locks. env as in sources_on(). */
 bool lock_on(JavaVM *jvm, JNIEnv *env, uint64_t interval);
 void lock_off(JNIEnv *env);
+/* The VM ends: tells of waits that do not. */
+void lock_death(JNIEnv *env);
 
 #endif

@@ -345,6 +345,11 @@ static void on_blame(void *ctx, struct jvm *jvm, const struct jvm_blame *r)
 	locks_blame(ctx, jvm_user(jvm), r);
 }
 
+static void on_open_wait(void *ctx, struct jvm *jvm, const struct jvm_open_wait *r)
+{
+	locks_open_wait(ctx, jvm_user(jvm), r);
+}
+
 static void on_lost(void *ctx, struct jvm *jvm, uint64_t nr)
 {
 	struct collect *c = ctx;
@@ -413,6 +418,7 @@ static const struct jvm_callbacks callbacks = {
 	.leaf = on_leaf,
 	.wait = on_wait,
 	.blame = on_blame,
+	.open_wait = on_open_wait,
 	.no_source = on_no_source,
 	.event = on_event,
 	.no_event = on_no_event,
@@ -573,6 +579,12 @@ void agents_drain(struct collect *c, bool all)
 		timers_look_at_maps(c);
 	jvm_server_poll(c->jvm);
 	jvm_server_drain(c->jvm, all);
+}
+
+void agents_end_waits(struct collect *c, uint64_t now_ns)
+{
+	if (c->jvm)
+		jvm_server_end_waits(c->jvm, now_ns);
 }
 
 /* All that the kernel and the agent had to say of it is here. */

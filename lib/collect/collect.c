@@ -350,6 +350,7 @@ static void stop_events(struct collect *c)
 	if (c->sched)
 		sched_ends(c, clock_mono_ns());
 	collect_enable(c, false);
+	agents_end_waits(c, clock_mono_ns());
 	drain(c, clock_mono_ns(), true);
 	memory_end(c);
 	walls_end(c, clock_mono_ns());

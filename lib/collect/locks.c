@@ -141,14 +141,15 @@ static uint32_t number_of(struct collect *c, const struct java *j, uint32_t tid,
 	return tid ? tasks_get_at(&c->tasks, j->proc, tid, time_ns)->id : 0;
 }
 
-void locks_wait(struct collect *c, const struct java *j, const struct jvm_wait *r)
+/* The index of its lock; MAP_NONE: it is not to be counted. */
+static uint32_t add_wait(struct collect *c, const struct java *j, const struct jvm_wait *r)
 {
 	struct locks *l = &c->locks;
 	uint32_t thread, owner, lock;
 	struct lock_sum *s;
 
-	if (!collect_is_on(c) || r->kind >= JVM_NR_WAIT_KINDS || !r->thread)
-		return;
+	if (!collect_is_on(c) || r->kind >= JVM_NR_WAIT_KINDS || (!r->thread && !r->vthread))
+		return MAP_NONE;
 	collect_merge(c, r->time_ns);
 	thread = number_of(c, j, r->thread, r->vthread, r->time_ns);
 	owner = number_of(c, j, r->owner, r->owner_vthread, r->time_ns);
@@ -167,8 +168,15 @@ void locks_wait(struct collect *c, const struct java *j, const struct jvm_wait *
 	add_bucket(s, lockstat_bucket(r->ns));
 	add_owner(s, owner, r->ns);
 	add_waiter(l, lock, thread);
-	if (r->sampled)
-		*map_put(&l->latest, r->thread) = lock;
+	return lock;
+}
+
+void locks_wait(struct collect *c, const struct java *j, const struct jvm_wait *r)
+{
+	uint32_t lock = add_wait(c, j, r);
+
+	if (lock != MAP_NONE && r->sampled)
+		*map_put(&c->locks.latest, r->thread) = lock;
 }
 
 bool locks_weigh(struct collect *c, uint32_t tid, uint64_t ns, uint64_t *weight_ns, double *waits)
@@ -205,9 +213,9 @@ static struct frame reason(struct collect *c, uint32_t what)
 }
 
 /* Outermost first, to the end of what is free; room for two more before them. */
-static size_t put_methods(const struct java *j, const struct jvm_blame *r, struct frame *end)
+static size_t put_methods(const struct java *j, const uint8_t *pairs, uint32_t len, struct frame *end)
 {
-	struct span s = span_init(r->frames, r->frames_len);
+	struct span s = span_init(pairs, len);
 	size_t nr = 0;
 
 	while (span_left(&s) && nr < MAX_USER_FRAMES - 2) {
@@ -221,24 +229,25 @@ static size_t put_methods(const struct java *j, const struct jvm_blame *r, struc
 	return nr;
 }
 
+static size_t put_stack(struct collect *c, const struct java *j, const uint8_t *pairs, uint32_t len, bool cut)
+{
+	struct frame *end = c->frames + MAX_USER_FRAMES - 1;
+	size_t nr = put_methods(j, pairs, len, end);
+
+	if (cut)
+		c->frames[0] = (struct frame){ FRAME_MARK, .mark = MARK_TRUNCATED_DEPTH };
+	memmove(c->frames + cut, end - nr, nr * sizeof(*end));
+	return nr + cut;
+}
+
 static size_t put_owner(struct collect *c, const struct java *j, const struct jvm_blame *r)
 {
-	size_t nr = 0;
+	bool known = r->what < JVM_NR_BLAMED && (r->what != JVM_BLAMED_OWNER || r->frames_len);
 
-	if (r->what >= JVM_NR_BLAMED || (r->what == JVM_BLAMED_OWNER && !r->frames_len)) {
-		c->frames[nr++] = reason(c, JVM_BLAMED_UNKNOWN);
-	} else if (r->what != JVM_BLAMED_OWNER) {
-		c->frames[nr++] = reason(c, r->what);
-	} else {
-		struct frame *end = c->frames + MAX_USER_FRAMES - 1;
-		size_t nr_methods = put_methods(j, r, end);
-
-		if (r->cut)
-			c->frames[nr++] = (struct frame){ FRAME_MARK, .mark = MARK_TRUNCATED_DEPTH };
-		memmove(c->frames + nr, end - nr_methods, nr_methods * sizeof(*end));
-		nr += nr_methods;
-	}
-	return nr;
+	if (known && r->what == JVM_BLAMED_OWNER)
+		return put_stack(c, j, r->frames, r->frames_len, r->cut);
+	c->frames[0] = reason(c, known ? r->what : JVM_BLAMED_UNKNOWN);
+	return 1;
 }
 
 void locks_blame(struct collect *c, const struct java *j, const struct jvm_blame *r)
@@ -269,6 +278,29 @@ void locks_blame(struct collect *c, const struct java *j, const struct jvm_blame
 }
 
 /* ---- the end ---- */
+
+void locks_open_wait(struct collect *c, const struct java *j, const struct jvm_open_wait *r)
+{
+	const struct jvm_wait w = {
+		.time_ns = r->time_ns, .thread = r->thread, .vthread = r->vthread, .kind = r->kind,
+		.leaf = r->leaf, .identity = r->identity, .ns = r->ns, .blamed_ns = r->blamed_ns,
+		.owner = r->owner, .owner_vthread = r->owner_vthread,
+	};
+	struct rec_sample out = { .time_ns = r->time_ns, .cpu = UINT16_MAX, .user = true };
+	uint32_t lock = r->ns <= MAX_PIECE_NS ? add_wait(c, j, &w) : MAP_NONE;
+	struct lock_sum *s;
+	size_t nr;
+
+	if (lock == MAP_NONE || !r->frames_len)
+		return;
+	s = &c->locks.all[lock];
+	s->pool_ns -= MIN(s->pool_ns, r->ns);
+	nr = put_stack(c, j, r->frames, r->frames_len, r->cut);
+	c->frames[nr++] = (struct frame){ FRAME_NAMED, .function = s->function };
+	out.thread = s->thread;
+	out.stack = trace_write_stack(c->w, c->frames, nr);
+	sources_write_wait(c, JVM_SOURCE_LOCK, r->ns, 1, &out);
+}
 
 static void put_pair(struct buf *b, uint64_t first, uint64_t second)
 {

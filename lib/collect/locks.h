@@ -45,6 +45,8 @@ void locks_wait(struct collect *c, const struct java *j, const struct jvm_wait *
  * not to be written.
  */
 bool locks_weigh(struct collect *c, uint32_t tid, uint64_t ns, uint64_t *weight_ns, double *waits);
+/* A wait that goes on at the end. */
+void locks_open_wait(struct collect *c, const struct java *j, const struct jvm_open_wait *r);
 /* Somebody is charged. */
 void locks_blame(struct collect *c, const struct java *j, const struct jvm_blame *r);
 /* At the end: the rows of the table, and what no stack came for. */

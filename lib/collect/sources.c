@@ -336,6 +336,15 @@ void sources_write_rest(struct collect *c, uint32_t jvm_source, uint64_t amount,
 		write_event(c, event_of(c, i), amount, s);
 }
 
+void sources_write_wait(struct collect *c, uint32_t jvm_source, uint64_t amount, double count,
+			const struct rec_sample *s)
+{
+	size_t i = find_source(c, jvm_source);
+
+	if (i < c->o->nr_sources)
+		write_weighed(c, i, amount, count, s);
+}
+
 void sources_blame(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s)
 {
 	size_t i = find_source(c, jvm_source);

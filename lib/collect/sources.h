@@ -96,6 +96,9 @@ uint64_t sources_interval(const struct collect *c, uint32_t jvm_source);
 /* An amount of that source that no sample stands for. */
 void sources_write_rest(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s);
 
+/* A sample that stands for an amount, and for so many of what has it. */
+void sources_write_wait(struct collect *c, uint32_t jvm_source, uint64_t amount, double count,
+			const struct rec_sample *s);
 /* An amount charged to whom the sample is of; not counted as a sample of the source. */
 void sources_blame(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s);
 

@@ -97,6 +97,8 @@ int agents_attach(struct collect *c, struct err *e);
 void agents_attach_jvms(struct collect *c);
 void agents_close(struct collect *c);
 void agents_drain(struct collect *c, bool all);
+/* Before the last one: what goes on at that time is told. */
+void agents_end_waits(struct collect *c, uint64_t now_ns);
 /* From then on it is known which methods samples hit. */
 void agents_watch_frames(struct collect *c);
 void agents_write_lines(struct collect *c);

@@ -190,7 +190,11 @@ struct jvm_ctl {
 	uint64_t sources;	/* bits 1 << enum jvm_source: which are wanted */
 	uint64_t intervals[JVM_MAX_SOURCES];	/* by enum jvm_source, in its unit: bytes or ns; 0: all */
 	uint64_t tell;		/* enum jvm_tell: events in time */
+	/* at the end: the agent tells of waits for locks that go on, struct jvm_open_wait, as of this time */
+	uint64_t end_ns;
 	/* written by the agent */
+	uint64_t ended_ns;	/* end_ns, when it has told of all of them */
+	uint64_t tells_open;	/* it would */
 	uint64_t log_head;
 	uint64_t log_lost;	/* records that would have exceeded log_limit */
 	uint64_t code_lo, code_hi;

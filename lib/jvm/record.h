@@ -214,6 +214,17 @@ struct jvm_blame {
 	uint32_t frames_len;	/* at most JVM_MAX_LINES */
 };
 
+/* A wait that goes on when the recording ends, or the VM does: what of it has passed by time_ns. */
+struct jvm_open_wait {
+	uint64_t time_ns;
+	uint64_t vthread;	/* as in struct jvm_wait, all of them */
+	uint64_t ns, blamed_ns, owner_vthread;
+	uint32_t thread, kind, leaf, identity, owner;
+	uint32_t cut;		/* of who waits, as in struct jvm_blame */
+	const uint8_t *frames;	/* none: not known */
+	uint32_t frames_len;
+};
+
 /* Any record; the members have the names of their structs. */
 union jvm_record {
 #define RECORD(s, ...) struct jvm_##s s;

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -312,6 +313,36 @@ void jvm_server_drain(struct jvm_server *s, bool all)
 
 	for (j = s->jvms; j; j = j->next)
 		drain_jvm(j, all);
+}
+
+/* --- what JVMs tell at the end --- */
+
+static bool tells_open_waits(const struct jvm *j)
+{
+	struct pollfd p = { .fd = j->sock, .events = POLLRDHUP };
+
+	return j->ctl && !j->dead && load_relaxed(&j->ctl->tells_open) && !poll(&p, 1, 0);
+}
+
+void jvm_server_end_waits(struct jvm_server *s, uint64_t now_ns)
+{
+	enum { PATIENCE_MS = 1000 };
+	bool all = false;
+	struct jvm *j;
+	int ms;
+
+	if (!(s->o.sources >> JVM_SOURCE_LOCK & 1))
+		return;
+	for (j = s->jvms; j; j = j->next)
+		if (j->ctl)
+			store_release(&j->ctl->end_ns, now_ns);
+	for (ms = 0; ms < PATIENCE_MS && !all; ms++) {
+		all = true;
+		for (j = s->jvms; j; j = j->next)
+			all &= !tells_open_waits(j) || load_acquire(&j->ctl->ended_ns) == now_ns;
+		if (!all)
+			usleep(1000);
+	}
 }
 
 /* --- a JVM's life --- */

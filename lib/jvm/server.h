@@ -200,6 +200,11 @@ void jvm_server_poll(struct jvm_server *s);
  * end now, before the end; else a share of each that is more than an honest agent writes meanwhile.
  */
 void jvm_server_drain(struct jvm_server *s, bool all);
+/*
+ * Before the last drain: has agents tell of waits for locks that go on, as of now_ns. Takes some ms, a second
+ * with JVMs that do not answer.
+ */
+void jvm_server_end_waits(struct jvm_server *s, uint64_t now_ns);
 size_t jvm_server_nr_jvms(const struct jvm_server *s);
 /* Processes that were turned away: their agent or library is of another version. */
 size_t jvm_server_nr_foreign(const struct jvm_server *s);

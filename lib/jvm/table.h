@@ -84,6 +84,18 @@ RECORD(blame, OWN,
 	FIELD(u32, blame.cut)
 	FIELD(u64, blame.owner_vthread)
 	PAIRS(blame.frames, blame.frames_len))
+RECORD(open_wait, OWN,
+	FIELD(u64, open_wait.vthread)
+	FIELD(u64, open_wait.ns)
+	FIELD(u64, open_wait.blamed_ns)
+	FIELD(u64, open_wait.owner_vthread)
+	TID(open_wait.thread)
+	FIELD(u32, open_wait.kind)
+	KEY(u32, open_wait.leaf)
+	FIELD(u32, open_wait.identity)
+	TID(open_wait.owner)
+	FIELD(u32, open_wait.cut)
+	PAIRS(open_wait.frames, open_wait.frames_len))
 RECORD(leaf, OWN,
 	KEY(u32, leaf.leaf)
 	FIELD(u32, leaf.kind)

@@ -134,6 +134,42 @@ blame() {
 	[[ $stderr == *"--gc charges nobody"* ]]
 }
 
+# one_open <ns>: the wait that has not ended is there, with that time at least, and where it waits
+one_open() {
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	"$ARCPROF" report -i trace --locks --format json >table
+	"$ARCPROF" report -i trace --xprof --metric lock --format json >blame
+	[ "$(locks 'LockWaits$Monitor' enter slow)" -eq 1 ]
+	ns=$(locks 'LockWaits$Monitor' enter wait_ns)
+	echo "$ns of $1"
+	[ "$ns" -ge "$1" ]
+	[ "$ns" -le $(($1 + 5000000000)) ]
+	[ "$(charged LockWaits.waitForKeeper)" -eq "$ns" ]
+	"$ARCPROF" report -i trace --xprof --blame --format json >blame
+	[ $((2 * $(charged LockWaits.keeper))) -ge "$ns" ]
+}
+
+open_waits() {
+	local recorder
+	"$ARCPROF" record -q -e lock -o trace java -cp "$CLASSES" LockWaits open 200 >truth
+	read -r _ _ _ ns <<<"$(tail -1 truth)"
+	one_open "$ns"
+	"$ARCPROF" record -q -e lock -o trace java -cp "$CLASSES" LockWaits open 60000 >said &
+	recorder=$!
+	for _ in $(seq 600); do
+		! grep -q waiting said || break
+		sleep 0.05
+	done
+	sleep 0.2
+	kill -TERM "$recorder"
+	wait "$recorder" || true
+	one_open 200000000
+}
+
+@test "lock: waits that have not ended count until the recording does" {
+	each_jdk open_waits
+}
+
 contexts() {
 	waits monitor p 2 100 2000
 	"$ARCPROF" report -i trace --xprof --metric lock --format json >xprof

@@ -9,6 +9,8 @@ import java.util.concurrent.locks.ReentrantLock;
  *	LockWaits held KIND MILLISECONDS			a thread "holder" has it while three others wait, once each
  *	LockWaits owners KIND p|v TIMES			a thread "holder" has it in sleeper(), and as often in spinner(),
  *							while another waits; prints "sleeper NS spinner NS"
+ *	LockWaits open MILLISECONDS			a daemon thread waits so long, and on, in waitForKeeper() for
+ *							what another has in keeper(); says "waiting" before
  * Prints "waits N ns SUM": of monitors and locks those that took more than 20 us, others all. With 0
  * microseconds the lock is held while others run (Thread.yield()): nearly every enter has to wait.
  */
@@ -253,6 +255,40 @@ public class LockWaits {
 		System.out.println("sleeper " + madeWait[0].sum() + " spinner " + madeWait[1].sum());
 	}
 
+	/* ---- one that never ends ---- */
+
+	static void keeper(CountDownLatch has) throws InterruptedException {
+		synchronized (monitor) {
+			has.countDown();
+			Thread.sleep(Long.MAX_VALUE);
+		}
+	}
+
+	static void waitForKeeper() {
+		synchronized (monitor) {
+			nr.increment();
+		}
+	}
+
+	static void open(long ms) throws Exception {
+		CountDownLatch has = new CountDownLatch(1);
+		Thread keeper = thread(false, quietly(() -> keeper(has)), "keeper");
+		Thread waits = thread(false, quietly(LockWaits::waitForKeeper), "waits");
+
+		keeper.setDaemon(true);
+		waits.setDaemon(true);
+		keeper.start();
+		has.await();
+		waits.start();
+		while (waits.getState() != Thread.State.BLOCKED)
+			Thread.sleep(1);
+		long start = System.nanoTime();
+		System.out.println("waiting");
+		Thread.sleep(ms);
+		nr.increment();
+		sum.add(System.nanoTime() - start);
+	}
+
 	static void many(String[] args) throws Exception {
 		Thread[] all = new Thread[Integer.parseInt(args[2])];
 		int times = Integer.parseInt(args[3]);
@@ -276,6 +312,8 @@ public class LockWaits {
 		}
 		if (args[0].equals("held"))
 			held(args[1], Long.parseLong(args[2]) * 1000);
+		else if (args[0].equals("open"))
+			open(Long.parseLong(args[1]));
 		else
 			many(args);
 		System.out.println("waits " + nr.sum() + " ns " + sum.sum());
