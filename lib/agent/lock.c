@@ -369,7 +369,7 @@ static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
 	va_end(ap);
 	if (!sample_begin())
 		return;
-	if (park_describe(env, vthread, &w)) {
+	if (park_describe(env, vthread, true, &w)) {
 		w.vthread = id_of(env, vthread);
 		w.since_ns = sys_now();
 		if (!pending_begin(env, w.vthread, &w))

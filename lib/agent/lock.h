@@ -24,7 +24,8 @@ struct lock_wait {
 	uint32_t leaf, identity;
 	uint32_t session;		/* a number of its own for each */
 	uintptr_t monitor;		/* of JVM_WAIT_ENTER: its ObjectMonitor; 0 not known */
-	jobject lock;			/* of JVM_WAIT_LOCK with an owner: a global reference; else NULL */
+	bool owned;			/* of JVM_WAIT_LOCK: it had an owner */
+	jobject lock;			/* then, of a virtual thread: a global reference; else NULL */
 	uint64_t blamed_ns;		/* when it is over: what of it an owner was charged with */
 };
 
@@ -56,6 +57,7 @@ bool pending_peek(uint64_t id, struct lock_wait *w);
 /* For the one thread that looks: */
 struct pending_seen {
 	struct lock_wait w;
+	uint64_t id;			/* of the thread that waits */
 	uint32_t slot;
 	uint64_t since_ns;		/* what of it nobody was charged with begins here */
 };
@@ -65,7 +67,7 @@ bool pending_next(uint32_t *at, struct pending_seen *p);
 bool pending_holds(const struct pending_seen *p);
 /* Somebody is charged until now_ns. False: it is over. */
 bool pending_charge(struct pending_seen *p, uint64_t now_ns);
-/* A local reference to what it is parked for; NULL: it is over. */
+/* A local reference to what a virtual thread is parked for; NULL: it is over. */
 jobject pending_lock(JNIEnv *env, const struct pending_seen *p);
 
 /*
@@ -117,8 +119,12 @@ jthread owners_thread(JNIEnv *env, const struct owner *o, bool *carrier);
 /* park.c: Unsafe.park(). False: this VM's is not where we look for it. */
 bool park_on(JNIEnv *env);
 void park_off(JNIEnv *env);
-/* What a thread is parked for; virtual ones park by unmounting. False: it says nothing. */
-bool park_describe(JNIEnv *env, jthread thread, struct lock_wait *w);
+/*
+ * What a thread is parked for; virtual ones park by unmounting, and need a reference. False: it says nothing.
+ */
+bool park_describe(JNIEnv *env, jthread thread, bool is_virtual, struct lock_wait *w);
+/* A local reference to what a platform thread is parked for, with an owner; NULL: nothing. */
+jobject park_blocker(JNIEnv *env, jthread thread);
 /* Who has the lock that others are parked for, and a local reference to it; NULL: nobody. */
 jthread park_owner(JNIEnv *env, jobject lock, struct owner *o);
 

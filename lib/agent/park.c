@@ -36,7 +36,17 @@ jthread park_owner(JNIEnv *env, jobject lock, struct owner *o)
 	return thread;
 }
 
-bool park_describe(JNIEnv *env, jthread thread, struct lock_wait *w)
+jobject park_blocker(JNIEnv *env, jthread thread)
+{
+	jobject blocker = (*env)->GetObjectField(env, thread, blocker_field);
+
+	if (!blocker || (*env)->IsInstanceOf(env, blocker, owned_class))
+		return blocker;
+	(*env)->DeleteLocalRef(env, blocker);
+	return NULL;
+}
+
+bool park_describe(JNIEnv *env, jthread thread, bool is_virtual, struct lock_wait *w)
 {
 	jobject blocker = blocker_field ? (*env)->GetObjectField(env, thread, blocker_field) : NULL;
 	struct owner o = { 0 };
@@ -51,7 +61,8 @@ bool park_describe(JNIEnv *env, jthread thread, struct lock_wait *w)
 	ok = lock_describe(env, blocker, owned ? JVM_WAIT_LOCK : JVM_WAIT_PARK, w);
 	w->owner = o.tid;
 	w->owner_vthread = o.vthread;
-	if (ok && owner)
+	w->owned = owner;
+	if (ok && owner && is_virtual)
 		w->lock = (*env)->NewGlobalRef(env, blocker);
 	if (owner)
 		(*env)->DeleteLocalRef(env, owner);
@@ -66,7 +77,7 @@ static bool describe_own(JNIEnv *env, struct lock_wait *w)
 
 	if ((*ti)->GetCurrentThread(ti, &self) != JVMTI_ERROR_NONE || !self)
 		return false;
-	ok = park_describe(env, self, w);
+	ok = park_describe(env, self, false, w);
 	if (ok)
 		lock_begin(env, self, w);
 	(*env)->DeleteLocalRef(env, self);

@@ -173,6 +173,7 @@ static bool see(uint32_t i, struct pending_seen *p)
 	if (!p->since_ns)
 		return false;
 	memcpy(&p->w, &s->w, sizeof(p->w));
+	p->id = load_relaxed(&s->id);
 	p->w.lock = load_relaxed(&s->lock);
 	return pending_holds(p);
 }
