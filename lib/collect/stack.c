@@ -122,7 +122,10 @@ static void segment_regs(const struct jvm_segment *s, struct unwind_regs *r)
 	r->r[X86_RBP] = s->fp;
 	r->r[X86_RSP] = s->sp;
 	r->r[X86_RIP] = pc;
-	r->valid = 1ull << X86_RBP | 1ull << X86_RSP | 1ull << X86_RIP;
+	r->valid = 1ull << X86_RSP | 1ull << X86_RIP;
+	/* the kernel tells no more of a thread that waits */
+	if (s->fp || s->valid)
+		r->valid |= 1ull << X86_RBP;
 	for (i = 0; i < sizeof(numbers); i++) {
 		r->r[numbers[i]] = values[i];
 		r->valid |= (uint64_t)(s->valid >> i & 1) << numbers[i];

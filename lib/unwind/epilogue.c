@@ -396,3 +396,43 @@ const struct row *epilogue_row(struct unwind_module *m, uint64_t off, bool at_ca
 	}
 	return m->rows[*id];
 }
+
+/* Any path from the start will do: those that meet have the same depth. 0: none leads there. */
+static uint32_t find_depth(struct unwind_module *m, uint64_t start, uint64_t off)
+{
+	struct run *r = xcalloc(1, sizeof(*r));
+	int64_t depth = 0;
+
+	r->m = m;
+	r->now = (struct path){ .pc = start, .base = RSP };
+	while (r->now.pc != off && r->steps++ < STEPS_MAX) {
+		if (run_one(r) == GO_ON)
+			continue;
+		if (!r->nr_branches)
+			break;
+		r->now = r->branches[--r->nr_branches];
+	}
+	if (r->now.pc == off && r->now.base == RSP)
+		depth = 8 - r->now.sp;
+	free(r);
+	return depth >= 8 && depth < 1 << 24 ? depth : 0;
+}
+
+bool epilogue_cfa(struct unwind_module *m, uint64_t off, uint64_t ra_off, uint64_t *depth)
+{
+	uint64_t start;
+	uint32_t *id, found;
+
+	if (m->cpu != &cpu_x86)
+		return false;
+	if (m->depths.nr > KEPT_MAX)
+		map_reset(&m->depths);
+	id = map_put(&m->depths, ra_off);
+	found = *id;
+	if (found == MAP_NONE) {
+		found = module_function_start(m, off, &start) ? find_depth(m, start, ra_off) : 0;
+		*map_put(&m->depths, ra_off) = found;
+	}
+	*depth = found;
+	return found;
+}

@@ -105,7 +105,7 @@ bool guess_follows_call(const struct guess *g, uint64_t ra)
 	return judge(g, ra) == AFTER_CALL;
 }
 
-static bool plausible(const struct guess *g, uint64_t ra)
+bool guess_may_follow_call(const struct guess *g, uint64_t ra)
 {
 	return judge(g, ra) != NO_CODE;
 }
@@ -133,11 +133,11 @@ static bool no_frame_yet(const struct guess *g, struct unwind_regs *regs)
 	if (!g->mod || !g->off || !module_code(g->mod, g->off - 1, code, sizeof(code)))
 		return false;
 	if (x86_is_without_frame(code + 1))
-		return stack_read(g->st, regs->sp, &ra) && plausible(g, ra) &&
+		return stack_read(g->st, regs->sp, &ra) && guess_may_follow_call(g, ra) &&
 		       take_frame(regs, ra, regs->sp + 8, regs->r[X86_RBP], have_fp);
 	if (x86_is_frame_setup(code))
 		return stack_read(g->st, regs->sp, &fp) && stack_read(g->st, regs->sp + 8, &ra) &&
-		       plausible(g, ra) && take_frame(regs, ra, regs->sp + 16, fp, true);
+		       guess_may_follow_call(g, ra) && take_frame(regs, ra, regs->sp + 16, fp, true);
 	return false;
 }
 
@@ -194,7 +194,7 @@ static bool by_top_of_stack(const struct guess *g, struct unwind_regs *regs)
 {
 	uint64_t ra;
 
-	return g->interrupted && stack_read(g->st, regs->sp, &ra) && plausible(g, ra) &&
+	return g->interrupted && stack_read(g->st, regs->sp, &ra) && guess_may_follow_call(g, ra) &&
 	       take_frame(regs, ra, regs->sp + 8, regs->r[X86_RBP], regs->valid >> X86_RBP & 1);
 }
 
@@ -255,7 +255,7 @@ static bool by_link_register(const struct guess *g, struct unwind_regs *regs)
 	uint32_t module;
 
 	if (!g->interrupted || !(regs->valid >> ARM64_LR & 1) ||
-	    g->space->find(g->space->ctx, regs->pc, &module, &off, &mod) || !plausible(g, ra))
+	    g->space->find(g->space->ctx, regs->pc, &module, &off, &mod) || !guess_may_follow_call(g, ra))
 		return false;
 	regs->pc = ra;
 	return true;
@@ -277,7 +277,7 @@ static bool guess_arm64(const struct guess *g, struct unwind_regs *regs, bool *a
 		return false;
 	}
 	ra &= module_cpu(g->mod)->ra_mask;
-	if (!plausible(g, ra))
+	if (!guess_may_follow_call(g, ra))
 		return false;
 	regs->pc = regs->r[ARM64_LR] = ra;
 	regs->sp = regs->r[ARM64_SP] = fp + 16;

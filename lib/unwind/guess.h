@@ -28,6 +28,8 @@ bool guess_is_root(const struct guess *g);
 bool guess_by_scan(const struct guess *g, struct unwind_regs *regs);
 /* ra follows a call, as far as the bytes before it can be read. */
 bool guess_follows_call(const struct guess *g, uint64_t ra);
+/* The same, or its bytes are not ours to read. */
+bool guess_may_follow_call(const struct guess *g, uint64_t ra);
 /* *regs becomes the caller's; *why says why not. *at_end: the frame has no caller. */
 bool guess_caller(const struct guess *g, struct unwind_regs *regs, bool *at_end, enum frame_mark *why);
 

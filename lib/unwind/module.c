@@ -57,6 +57,7 @@ void unwind_module_free(struct unwind_module *m)
 	free(m->slots);
 	map_release(&m->row_ids);
 	map_release(&m->derived);
+	map_release(&m->depths);
 	arena_release(&m->text);
 	free(m);
 }
@@ -74,7 +75,7 @@ size_t unwind_module_bytes(const struct unwind_module *m)
 	return sizeof(*m) + section_bytes(&m->sections[0]) + section_bytes(&m->sections[1]) +
 	       m->alloc_code * sizeof(*m->code) + m->alloc_rows * sizeof(*m->rows) +
 	       m->alloc_slots * sizeof(*m->slots) + m->row_ids.alloc * sizeof(*m->row_ids.slots) +
-	       m->derived.alloc * sizeof(*m->derived.slots) +
+	       m->derived.alloc * sizeof(*m->derived.slots) + m->depths.alloc * sizeof(*m->depths.slots) +
 	       m->text.nr_bytes;
 }
 
@@ -314,4 +315,25 @@ bool module_is_entry(const struct unwind_module *m, uint64_t off)
 const struct cpu *module_cpu(const struct unwind_module *m)
 {
 	return m && m->cpu ? m->cpu : cpu_host;
+}
+
+bool module_function_start(struct unwind_module *m, uint64_t off, uint64_t *start)
+{
+	uint64_t vaddr = symfile_off_to_vaddr(m->f, off), back;
+	const struct row *row;
+	size_t i, entry;
+
+	for (i = 0; i < ARRAY_SIZE(m->sections) && m->cpu && vaddr != UINT64_MAX; i++) {
+		const struct cfi *c = m->sections[i].c;
+
+		if (!c || !section_row(m, i, vaddr))
+			continue;
+		entry = cfi_index(c, vaddr);
+		back = vaddr - c->base - c->entries[entry].pc;
+		row = back <= off ? module_row(m, off - back) : NULL;
+		*start = off - back;
+		/* not so in a part of a function that was moved elsewhere */
+		return row && row->cfa.kind == RULE_REG && row->cfa.reg == m->cpu->sp && row->cfa.val == 8;
+	}
+	return false;
 }

@@ -57,6 +57,7 @@ struct unwind_module {
 	struct pc_slot *slots;
 	size_t nr_slots, alloc_slots;
 	struct map derived;	/* file offset -> row read from the code there, 0: none */
+	struct map depths;	/* the same -> bytes from the stack pointer to the CFA, 0: not known */
 	uint64_t nr_damaged;	/* functions whose rules could not be read to their end */
 };
 
@@ -64,6 +65,11 @@ struct unwind_module {
 const struct cpu *module_cpu(const struct unwind_module *m);
 /* The rules at file offset off; NULL: none. Valid until the next call. */
 const struct row *module_row(struct unwind_module *m, uint64_t off);
+/*
+ * Where the function that off lies in begins, with its return address on top of the stack; false: no rules
+ * say so.
+ */
+bool module_function_start(struct unwind_module *m, uint64_t off, uint64_t *start);
 /* The number of the row for s, which no section describes. */
 uint32_t module_add_row(struct unwind_module *m, const struct rule_state *s);
 /* Reads len bytes of the file's code at off; false: not there. */

@@ -70,6 +70,23 @@ static bool read_saved(struct walk *w, uint64_t addr, uint64_t *v)
 	return false;
 }
 
+/* Counted from a register that nobody told: the way to here from where the function begins tells as well. */
+static bool cfa_by_code(struct walk *w, const struct row *row, uint64_t *cfa)
+{
+	struct guess g = { w->space, w->st, w->mod, w->off, w->off + !w->exact, w->exact };
+	uint64_t depth, ra;
+	bool stop;
+
+	if (row->cfa.kind != RULE_REG || row->flags & ROW_SIGNAL ||
+	    !epilogue_cfa(w->mod, g.off, g.ra_off, &depth))
+		return false;
+	*cfa = w->regs->sp + depth;
+	if (!stack_read(w->st, *cfa - 8, &ra))
+		return false;
+	stop = ra >= w->space->stop_lo && ra < w->space->stop_hi;
+	return stop || guess_may_follow_call(&g, ra);
+}
+
 static bool find_cfa(struct walk *w, const struct row *row, uint64_t *cfa)
 {
 	if (row->cfa.kind == RULE_REG && w->regs->valid >> row->cfa.reg & 1) {
@@ -78,6 +95,8 @@ static bool find_cfa(struct walk *w, const struct row *row, uint64_t *cfa)
 	}
 	if (row->cfa.kind == RULE_IS_EXPR)
 		return eval(w, row, &row->cfa, NULL, cfa);
+	if (cfa_by_code(w, row, cfa))
+		return true;
 	failed(w, MARK_BAD_UNWIND_INFO);
 	return false;
 }

@@ -675,6 +675,47 @@ TEST(unwind_itself_through_recursion_and_the_library)
 	maps_release(&maps);
 }
 
+/* With a frame pointer; their frames have a size that the code tells. */
+static __attribute__((noinline)) int framed(int n)
+{
+	int *volatile frame = __builtin_frame_address(0);
+	volatile int room[10] = { n };
+
+	if (n)
+		return framed(n - 1) + room[n] + !frame;
+	take_snapshot();
+	return room[0];
+}
+
+TEST(unwind_frames_by_the_code_when_the_frame_pointer_is_not_known)
+{
+	uint64_t pcs[32];
+	size_t nr, got, i;
+
+	open_self();
+	stack_top = (uint64_t)__libc_stack_end + 8;
+	CHECK(framed(3) >= 0);
+	if (!snap_regs.pc || module_cpu(mod) != &cpu_x86)
+		unit_skip("x86-64 only");
+	nr = walk_snapshot(COPY);
+	CHECK_U64(end, MARK_NONE);
+	CHECK(nr > 6 && nr <= ARRAY_SIZE(pcs));
+	for (i = 0; i < nr; i++)
+		pcs[i] = frames[i].pc;
+	CHECK(!strncmp(name_of(4), "framed", 6));
+	snap_regs.valid = 0;
+	memset(snap_regs.r, 0x11, sizeof(snap_regs.r));
+	for (i = 0; i < 2; i++) {	/* once more: what was found is kept */
+		got = walk_snapshot(COPY);
+		CHECK_U64(end, MARK_NONE);
+		CHECK_U64(got, nr);
+		while (got--)
+			CHECK_U64(frames[got].pc, pcs[got]);
+	}
+	tear_down();
+	maps_release(&maps);
+}
+
 TEST(unwind_bears_any_stack_and_registers)
 {
 	size_t round, i;
