@@ -17,8 +17,12 @@ cat >idle.c <<'END'
 #include <stdlib.h>
 #include <unistd.h>
 
+static int wakes;	/* once a second */
+
 static void *idle(void *arg)
 {
+	while (wakes)
+		usleep(1000000);
 	pause();
 	return arg;
 }
@@ -27,7 +31,9 @@ int main(int argc, char **argv)
 {
 	pthread_attr_t a;
 	pthread_t t;
-	int n = atoi(argv[argc - 1]);
+	int n = atoi(argv[1]);
+
+	wakes = argc > 2;
 
 	pthread_attr_init(&a);
 	pthread_attr_setstacksize(&a, 65536);
@@ -48,21 +54,34 @@ cpu_ms() {
 	done | sort -n | head -n 1
 }
 
-# Beginning and end take their time, too: what a second of recording takes is the difference.
-for n in 100 "$threads"; do
+# waiting <text> <threads> <argument or ""> <command>...: beginning and end take their time, too; what a second of
+# recording takes is the difference.
+waiting() {
+	local text=$1 n=$2 how=$3
+	shift 3
 	rm -f ready
 	mkfifo ready
-	./idle "$n" >ready &
+	./idle "$n" ${how:+"$how"} >ready &
 	idle=$!
 	read -r _ <ready
-	short=$(cpu_ms "$arcprof" record -q -e wall -o t.data -p "$idle" -d 2)
-	long=$(cpu_ms "$arcprof" record -q -e wall -o t.data -p "$idle" -d 8)
-	awk -v n="$n" -v a="$short" -v b="$long" 'BEGIN {
-		printf "%6d idle threads: %.2f %% of a CPU, and %d ms once\n", n, (b - a) / 60, a - (b - a) / 3
+	short=$(cpu_ms "$@" "$arcprof" record -q -e wall -o t.data -p "$idle" -d 2)
+	long=$(cpu_ms "$@" "$arcprof" record -q -e wall -o t.data -p "$idle" -d 8)
+	awk -v n="$n" -v text="$text" -v a="$short" -v b="$long" 'BEGIN {
+		printf "%6d %s: %.2f %% of a CPU, and %d ms once\n", n, text, (b - a) / 60, a - (b - a) / 3
 	}'
 	kill "$idle"
 	wait "$idle" 2>/dev/null
+}
+
+for n in 100 "$threads"; do
+	waiting "idle threads" "$n" ""
 done
+without=(setpriv --inh-caps=-all '--bounding-set=-bpf,-sys_admin')
+for n in 100 1000; do
+	waiting "idle threads, without BPF" "$n" "" "${without[@]}"
+done
+waiting "threads that wake once a second" 1000 wakes
+waiting "threads that wake once a second, without BPF" 1000 wakes "${without[@]}"
 
 # Configurations in turn, and of each the least: a busy machine only adds.
 sleep 1000 &
@@ -70,6 +89,7 @@ idle=$!
 for _ in 1 2 3 4 5; do
 	"$cost" switch >>alone
 	"$arcprof" record -q -e wall -o t.data -- "$cost" switch >>recorded
+	"${without[@]}" "$arcprof" record -q -e wall -o t.data -- "$cost" switch >>without-bpf
 	"$arcprof" record -q -e wall -o t.data -p "$idle" &
 	other=$!
 	sleep 0.5
@@ -78,8 +98,8 @@ for _ in 1 2 3 4 5; do
 	wait "$other"
 done
 least() { sort -n "$1" | head -n 1; }
-for f in alone recorded others; do
+for f in alone recorded others without-bpf; do
 	awk -v f="$f" -v ns="$(least "$f")" -v alone="$(least alone)" 'BEGIN {
-		printf "a context switch, %-9s %6d ns, x %.3f\n", f ":", ns, ns / alone
+		printf "a context switch, %-12s %6d ns, x %.3f\n", f ":", ns, ns / alone
 	}'
 done
