@@ -100,6 +100,12 @@ static enum wall_class class_of(const struct walls *w, const struct wall_slot *s
 	return w->no_bpf ? WALL_CLASS_OTHER : MIN(s->class, (uint32_t)WALL_NR_CLASSES - 1);
 }
 
+/* What is to be told of a total. */
+static uint64_t untold(uint64_t total_ns, uint64_t told_ns)
+{
+	return total_ns > told_ns ? total_ns - told_ns : 0;
+}
+
 /* ---- what goes into the trace ---- */
 
 static uint32_t reason_of(struct collect *c, const char *text)
@@ -174,7 +180,7 @@ static void end_block(struct collect *c, struct account *a, const struct wall_ti
 {
 	struct block *b = &a->block;
 	uint64_t from = MAX(b->since_ns, a->from_ns), len = end_ns > from ? end_ns - from : 0;
-	uint64_t *told = &a->told.blocked_ns[b->class], left = t->blocked_ns[b->class] - *told;
+	uint64_t *told = &a->told.blocked_ns[b->class], left = untold(t->blocked_ns[b->class], *told);
 
 	/* what is left is of all short blocks since the last sample of one */
 	if (end_ns - b->since_ns < b->gap_ns || len > left)
@@ -208,13 +214,13 @@ static void write_rest(struct collect *c, struct account *a, const struct wall_t
 
 		none = (struct place){ .thread = a->thread, .reason = reason_of(c, reason) };
 		p = a->places[i] ? a->places[i] : &none;
-		write_time(c, p, p->reason, now_ns, t->blocked_ns[i] - a->told.blocked_ns[i]);
-		write_time(c, p, runnable, now_ns, t->queued_ns[i] - a->told.queued_ns[i]);
+		write_time(c, p, p->reason, now_ns, untold(t->blocked_ns[i], a->told.blocked_ns[i]));
+		write_time(c, p, runnable, now_ns, untold(t->queued_ns[i], a->told.queued_ns[i]));
 	}
 	none = (struct place){ .thread = a->thread, .reason = c->walls->on_cpu };
 	p = a->places[PLACE_ON_CPU] ? a->places[PLACE_ON_CPU] : &none;
-	write_time(c, p, p->reason, now_ns, t->cpu_ns - a->told.cpu_ns);
-	write_time(c, p, runnable, now_ns, t->preempted_ns - a->told.preempted_ns);
+	write_time(c, p, p->reason, now_ns, untold(t->cpu_ns, a->told.cpu_ns));
+	write_time(c, p, runnable, now_ns, untold(t->preempted_ns, a->told.preempted_ns));
 	a->told = *t;
 }
 
@@ -549,13 +555,17 @@ void walls_cpu_sample(struct collect *c, const struct thread *th, const struct r
 	if (!w || !w->on || !th->wall || s->event != w->clock)
 		return;
 	a = account_of(w, th->wall);
-	now_ns = clock_mono_ns();	/* before it is read: what a later look finds is not less */
+	/*
+	 * before it is read: what a later look finds is not less. Without BPF the slot is of the sample's
+	 * time: the thread may have left the CPU since.
+	 */
+	now_ns = w->no_bpf ? s->time_ns : clock_mono_ns();
 	if (!a->used || a->thread != th->id || !wall_read(w->wall, th->wall, &slot))
 		return;
 	wall_times_at(&slot, now_ns, &t);
 	p = set_place(a, PLACE_ON_CPU, s->thread, w->on_cpu, frames, nr);
-	write_time(c, p, p->reason, s->time_ns, t.cpu_ns - a->told.cpu_ns);
-	a->told.cpu_ns = t.cpu_ns;
+	write_time(c, p, p->reason, s->time_ns, untold(t.cpu_ns, a->told.cpu_ns));
+	a->told.cpu_ns = MAX(a->told.cpu_ns, t.cpu_ns);
 	write_queue(c, p, s->time_ns, t.preempted_ns, &a->told.preempted_ns);
 }
 
@@ -571,7 +581,10 @@ void walls_begin(struct collect *c, uint64_t now_ns)
 		return;
 	w->on = true;
 	w->look_ns = 0;
+	catch_up(c);
 	nr = wall_nr_used(w->wall);
+	for (i = 1; i < nr && w->no_bpf; i++)
+		wall_cut(w->wall, i, now_ns);
 	for (i = 1; i < nr; i++) {
 		struct account *a = account_of(w, i);
 

@@ -428,6 +428,26 @@ void wall_settle(struct wall *w, uint32_t slot)
 	settle(w, slot);
 }
 
+void wall_cut(struct wall *w, uint32_t slot, uint64_t now_ns)
+{
+	struct thread *t = &w->switches->threads[slot];
+	struct wall_slot *s = &w->switches->slots[slot];
+	uint64_t len = now_ns > s->since_ns ? now_ns - s->since_ns : 0;
+
+	if (s->state == WALL_FREE || s->state == WALL_GONE)
+		return;
+	if (s->state == WALL_ON_CPU)
+		s->cpu_ns += len;
+	else if (s->state == WALL_BLOCKED)
+		t->off_ns += len;
+	else
+		s->preempted_ns += len;
+	if (s->state == WALL_PREEMPTED)
+		t->preempted_ns += len;
+	s->since_ns += len;
+	wall_settle(w, slot);
+}
+
 void wall_thread_ends(struct wall *w, int tid, uint64_t time_ns)
 {
 	struct wall_slot *s;

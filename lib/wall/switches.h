@@ -36,6 +36,8 @@ void wall_thread_found(struct wall *w, int pid, int tid);
 /* 0: it has none. */
 uint32_t wall_slot_of(const struct wall *w, int tid);
 
+/* What goes on is counted up to now, and from now on: no total is less later than a reader was told. */
+void wall_cut(struct wall *w, uint32_t slot, uint64_t now_ns);
 /* Asks the kernel how long the thread waited for CPUs after its blocks, and tells these two apart. */
 void wall_settle(struct wall *w, uint32_t slot);
 

@@ -96,10 +96,10 @@ without_bpf() {
 # The JVM, its agent and the recorder are all nobody's.
 java_waits() {
 	cp "$CLASSES"/Waits*.class "$open"
-	as_nobody "$open/arcprof" record -q -e wall=4ms -o "$open/trace" -- java -cp "$open" Waits 3 >truth
+	as_nobody "$open/arcprof" record -q -e wall -o "$open/trace" -- java -cp "$open" Waits 2 >truth
 	[ "$(grep -c TRUTH truth)" -eq 13 ]
 	cp "$open/trace" trace
-	agrees_java 6 60
+	agrees_java 12 100
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
 	grep -q '^[^;]*;parker [^;]*;.*;java.lang.Thread.run;.*;Waits.parks;.*Unsafe.park;.*;\[park: Waits$Gate\] ' folded
 	grep -q ';Waits.enters;.*\[monitor\] ' folded

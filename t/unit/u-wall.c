@@ -270,6 +270,37 @@ TEST(wall_by_switches_counts_each_state)
 	wall_close(w);
 }
 
+/* What was told when the recording began is not taken back. */
+TEST(wall_by_switches_can_be_cut)
+{
+	struct wall_opts o = { .nr_slots = 16, .interval_ns = 100 };
+	struct wall_times before, t;
+	struct wall_slot s;
+	struct wall *w;
+	struct err e;
+
+	CHECK(!wall_open_switches(&w, &o, &e));
+	wall_thread_begins(w, NO_PID, NO_TID, 1000);
+	wall_cut(w, wall_slot_of(w, NO_TID), 1004);
+	wall_switch_in(w, NO_TID, 1010);
+	wall_cut(w, wall_slot_of(w, NO_TID), 1015);
+	wall_switch_out(w, NO_TID, false, 1030);
+	wall_cut(w, wall_slot_of(w, NO_TID), 1050);
+	s = state_of(w, NO_TID);
+	CHECK_U64(s.state, WALL_BLOCKED);
+	CHECK_U64(s.block_nr & 1, 1);
+	wall_times_at(&s, 1050, &before);
+	CHECK_U64(before.blocked_ns[0], 20);
+	wall_switch_in(w, NO_TID, 1070);
+	wall_cut(w, wall_slot_of(w, NO_TID), 1060);	/* too late */
+	s = state_of(w, NO_TID);
+	wall_times_at(&s, 1070, &t);
+	CHECK_U64(t.blocked_ns[0], 40);
+	CHECK_U64(t.cpu_ns, 20);
+	CHECK_U64(t.preempted_ns, 10);
+	wall_close(w);
+}
+
 /* Records may be lost, or late; the states still fill the time. */
 TEST(wall_by_switches_has_no_gaps)
 {
