@@ -29,6 +29,7 @@ static const struct opt fleet_table[] = {
 	OPT_GROUP("Push"),
 	OPT_STR(0, "spool", struct fleet_opts, spool, "dir", NULL, "keep there what the server does not have yet (default: ~/.local/share/arcprof/spool)"),
 	OPT_TIME(0, "retry", struct fleet_opts, retry_ns, "time", "60s", "go on trying for <time> while the server is away"),
+	OPT_FLAG(0, "merge-numbers", struct fleet_opts, digits, "merge threads whose names differ in numbers alone"),
 	OPT_GROUP("Report and fetch"),
 	OPT_STR(0, "metric", struct fleet_opts, metric, "name", NULL, "this metric (default: cpu-clock, else that with most rows)"),
 	OPT_STR(0, "where", struct fleet_opts, where, "condition", NULL, "only rows for which this is true: \"service='shop' AND version='1.2'\""),

@@ -3,6 +3,7 @@
 #ifndef CMD_FLEET_H
 #define CMD_FLEET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -10,6 +11,7 @@
 struct fleet_opts {
 	const char *spool, *metric, *where, *since, *until, *output;
 	uint64_t retry_ns;
+	bool digits;
 };
 
 /* Spools the traces, then sends all that is in the spool. operands: the URL, then traces. Exit status. */

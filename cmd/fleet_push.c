@@ -200,9 +200,9 @@ static int spool_tables(struct packed *nodes, const char *spool, const struct fl
 }
 
 /* Puts a trace into the spool: 0, 1 if it was damaged, or -errno. */
-static int spool_trace(const char *spool, const char *path, struct err *e)
+static int spool_trace(const struct fleet_opts *o, const char *spool, const char *path, struct err *e)
 {
-	static const struct same_opts same = { .labels = true };
+	const struct same_opts same = { .thread_digits = o->digits, .labels = true };
 	static const struct opt_list all;
 	struct fleet_table t;
 	struct segment s;
@@ -339,7 +339,7 @@ int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands)
 	if (lock < 0)
 		status = log_err(&e);
 	for (i = 1; lock >= 0 && i < nr_operands; i++) {
-		r = spool_trace(spool, operands[i], &e);
+		r = spool_trace(o, spool, operands[i], &e);
 		status |= r < 0 ? log_err(&e) : r;
 	}
 	if (lock >= 0) {

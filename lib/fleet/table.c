@@ -122,6 +122,20 @@ static const char *cell(struct rows *x, const char *s)
 	return arena_strndup(&x->text, x->b.data, x->b.len);
 }
 
+/* What all processes or threads that are the same are called, whichever of them this recording has. */
+static const char *head_name(struct rows *x, uint32_t consumer)
+{
+	struct strtab names;
+	struct consumer c;
+	const char *name;
+
+	strtab_init(&names);
+	same_identify(&x->t->same, x->m, consumer, &names, &c);
+	name = cell(x, strtab_get(&names, c.name));
+	strtab_release(&names);
+	return name;
+}
+
 static bool is_head(uint32_t kind)
 {
 	return kind == CONSUMER_HOST || kind == CONSUMER_PROCESS || kind == CONSUMER_THREAD;
@@ -139,10 +153,10 @@ static const char *make_head(struct rows *x, uint32_t node)
 		const struct consumer *c = &x->m->consumers.items[f->nodes[node].consumer];
 
 		if (c->kind == CONSUMER_THREAD) {
-			thread = text_of(x, c->name);
+			thread = head_name(x, f->nodes[node].consumer);
 			tid = (uint32_t)c->key;
 		} else if (c->kind == CONSUMER_PROCESS) {
-			process = text_of(x, c->name);
+			process = head_name(x, f->nodes[node].consumer);
 			labels = text_of(x, c->detail);
 			pid = c->key >> 32 ? c->key >> 32 : c->key;
 		} else {

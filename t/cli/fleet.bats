@@ -72,6 +72,8 @@ tree() {
 	# the same ones are the same segments
 	run_arcprof fleet push http://127.0.0.1:1/ --spool spool --retry 0 "$MIXED" "$JAVA"
 	[ "$(find spool -name '*.nodes.gz' | wc -l)" -eq 2 ]
+	arcprof fleet push -q http://127.0.0.1:1/ --spool numbers --retry 0 --merge-numbers "$JAVA" 2>/dev/null || true
+	zcat numbers/*.nodes.gz | cut -f 7 | grep -q 'C\* CompilerThre'
 	run_arcprof fleet report http://127.0.0.1:1/
 	[ "$status" -eq 1 ] && [[ $stderr == *"127.0.0.1:1: curl: "* ]]
 }

@@ -131,6 +131,19 @@ TEST(fleet_rows_have_what_xprof_and_stanzas_need)
 	free(names);
 }
 
+/* Also of a recording that has only one of them. */
+TEST(fleet_threads_are_called_alike_everywhere)
+{
+	static const struct same_opts same = { .thread_digits = true };
+	char *names, *nodes = table_of("# levels\n# n samples\n# metric cpu ns\n"
+				       "0\t1\t5\tpool-1-thread-7\tthread\t\t\t7\n", &same, &names), row[200];
+
+	columns_from(strchr(nodes, '\n') + 1, 7, row, sizeof(row));
+	CHECK(!strncmp(row, "pool-*-thread-* ", 16));
+	free(nodes);
+	free(names);
+}
+
 TEST(fleet_calls_without_metrics_have_rows_of_n)
 {
 	static const struct same_opts same;
