@@ -143,13 +143,14 @@ static int check_opts(const struct record_opts *o, const struct sampling_opts *s
 static int check_java(const struct record_opts *o, const struct sampling_opts *so,
 		      const struct source_kind *kind, struct err *e)
 {
+	bool objects = kind->jvm == JVM_SOURCE_ALLOC || kind->jvm == JVM_SOURCE_LIVE;
 	size_t i;
 
 	if (kind->jvm != JVM_NR_SOURCES && !so->java)
 		return err_set(e, EINVAL, "cannot be combined: --no-java and --event %s", kind->name);
-	for (i = 0; kind->jvm == JVM_SOURCE_ALLOC && i < o->calls.metrics.nr_items; i++)
+	for (i = 0; objects && i < o->calls.metrics.nr_items; i++)
 		if (!strcmp(o->calls.metrics.items[i], "objects"))
-			return err_set(e, EINVAL, "cannot be combined: --metric objects and --event alloc, as a JVM tells of objects to one of them");
+			return err_set(e, EINVAL, "cannot be combined: --metric objects and --event %s, as a JVM tells of objects to one of them", kind->name);
 	return 0;
 }
 

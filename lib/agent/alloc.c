@@ -4,13 +4,15 @@
  *
  * The VM chooses: each thread counts the bytes it allocates, and tells of the object that reaches the end
  * of a random distance. An environment of our own, because the VM gives this capability to one at a time:
- * with it gone, another agent can have it.
+ * with it gone, another agent can have it. So those objects of which it is watched whether they live on
+ * (live.h) are chosen here, too.
  *
  * Source: JVMTI 11, SampledObjectAlloc and SetHeapSamplingInterval.
  */
 #include <jvmti.h>
 
 #include "agent/jvmti11.h"
+#include "agent/live.h"
 #include "agent/sources.h"
 #include "agent/vm.h"
 
@@ -22,6 +24,7 @@
 enum { FIRST_RIGHT = 25, FINE_INTERVAL = 16 << 10 };
 
 static jvmtiEnv *env_of_ours;	/* NULL: off */
+static bool wants_all, wants_live;	/* samples of JVM_SOURCE_ALLOC, of JVM_SOURCE_LIVE */
 static double mean, vm_mean;	/* of the distances that are asked for, and that the VM has */
 
 /* 1 - e^-x, for x >= 0; the error is below 1e-12 of it. */
@@ -51,24 +54,30 @@ static double random_part(void)
 	return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
 }
 
-/* Of what the VM tells, so much that an object is a sample with the probability of its size. */
-static bool is_chosen(double size)
+bool alloc_is_chosen(double size, double before, double now)
 {
-	return mean <= vm_mean || random_part() * hit(size / vm_mean) < hit(size / mean);
+	return now <= before || random_part() * hit(size / before) < hit(size / now);
 }
 
 static void JNICALL on_alloc(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jclass cls,
 			     jlong size)
 {
+	uint64_t live_mean = wants_live ? live_interval() : 0;
+	/* of what the VM tells, so much that an object is a sample with the probability of its size */
+	bool all = wants_all && alloc_is_chosen(size, vm_mean, mean);
+	bool live = wants_live && alloc_is_chosen(size, vm_mean, live_mean);
 	char *sig;
 	uint32_t leaf;
 
-	if (size <= 0 || !is_chosen(size) ||
+	if (size <= 0 || !(all || live) ||
 	    (*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE)
 		return;
 	leaf = sources_leaf(JVM_LEAF_CLASS, sig, str_len(sig));
 	(*ti)->Deallocate(ti, (unsigned char *)sig);
-	sources_sample(JVM_SOURCE_ALLOC, size, leaf);
+	if (all)
+		sources_sample(JVM_SOURCE_ALLOC, size, leaf, 0);
+	if (live)
+		live_sample(env, object, size, leaf, live_mean);
 }
 
 static bool ask_vm(jvmtiEnv *ti)
@@ -79,22 +88,33 @@ static bool ask_vm(jvmtiEnv *ti)
 	memset(&want, 0, sizeof(want));
 	memset(cb, 0, sizeof(cb));
 	cb[JVMTI11_OBJECT_ALLOC - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)on_alloc;
+	cb[JVMTI_EVENT_GARBAGE_COLLECTION_FINISH - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)live_collected;
+	want.can_generate_garbage_collection_events = wants_live;
 	return jvmti11_want_object_alloc(ti, &want) &&
 	       (*ti)->AddCapabilities(ti, &want) == JVMTI_ERROR_NONE &&
 	       (*ti)->SetEventCallbacks(ti, (const jvmtiEventCallbacks *)cb, sizeof(cb)) ==
 		       JVMTI_ERROR_NONE &&
 	       jvmti11_set_heap_sampling(ti, vm_mean) &&
+	       (!wants_live || (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE,
+			JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, NULL) == JVMTI_ERROR_NONE) &&
 	       (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)JVMTI11_OBJECT_ALLOC, NULL) ==
 		       JVMTI_ERROR_NONE;
 }
 
-bool alloc_on(JavaVM *jvm, uint64_t interval)
+bool alloc_on(JavaVM *jvm, const uint64_t *all, const uint64_t *live)
 {
+	uint64_t interval = !live || (all && *all < *live) ? *all : *live;
 	jvmtiEnv *ti;
+
+	wants_all = all;
+	wants_live = live && live_on(*live);
+	if (!wants_all && !wants_live)
+		return false;
 
 	if ((*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK)
 		return false;
-	mean = vm_mean = interval;
+	mean = all ? *all : 0;
+	vm_mean = interval;
 	if (interval > FINE_INTERVAL && (!vm.major || *vm.major < FIRST_RIGHT))
 		vm_mean = FINE_INTERVAL;
 	if (ask_vm(ti)) {
@@ -113,6 +133,9 @@ void alloc_off(void)
 		return;
 	env_of_ours = NULL;
 	(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, (jvmtiEvent)JVMTI11_OBJECT_ALLOC, NULL);
+	if (wants_live)
+		(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
+						NULL);
 	jvmti11_set_heap_sampling(ti, JVMTI11_HEAP_SAMPLING);
 	(*ti)->DisposeEnvironment(ti);
 }

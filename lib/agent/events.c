@@ -10,6 +10,7 @@
 
 #include "agent/agent.h"
 #include "agent/cont.h"
+#include "agent/live.h"
 #include "agent/names.h"
 #include "agent/sources.h"
 #include "agent/threads.h"
@@ -321,6 +322,7 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	stuck_watch(env);
 	session_live(env);
 	wall_live(env);
+	live_watch(env);
 }
 
 /*
@@ -331,6 +333,7 @@ static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
 	wall_off();
 	lock_death(env);
+	live_death(env);
 	if (!log_closed())
 		visit_all_threads(env, false);
 	if (!log_closed() && sample_nr_unannounced())

@@ -244,7 +244,7 @@ void lock_tell(const struct lock_wait *w)
 	if (!send_wait(ring, &r))
 		ring_count_lost(ring);
 	else if (r.sampled)
-		sources_sample(JVM_SOURCE_LOCK, r.ns, r.leaf);
+		sources_sample(JVM_SOURCE_LOCK, r.ns, r.leaf, 0);
 }
 
 /* ---- events ---- */

@@ -253,12 +253,15 @@ static struct walk *begin_walk(struct jvm_rec_sample *head, uintptr_t sp, int *n
 	return w;
 }
 
-static void end_walk(struct walk *w, struct jvm_rec_sample *head, int nr)
+static bool end_walk(struct walk *w, struct jvm_rec_sample *head, int nr)
 {
+	bool written;
+
 	leave_out_root(w);
 	head->vthread = cont_vthread(&w->thread, w->ring);
-	write_sample(w, head, NULL);
+	written = write_sample(w, head, NULL);
 	give_back(nr);
+	return written;
 }
 
 static void take_sample(const struct ucontext *uc, uint64_t now, uint32_t event, uint32_t flags)
@@ -381,13 +384,14 @@ void sample_end(void)
 	__atomic_fetch_sub(&nr_running, 1, __ATOMIC_SEQ_CST);
 }
 
-void sources_sample(enum jvm_source source, uint64_t value, uint32_t leaf)
+bool sources_sample(enum jvm_source source, uint64_t value, uint32_t leaf, uint32_t object)
 {
 	struct jvm_rec_sample head = {
 		.time_ns = sys_now(), .event = source, .flags = JVM_SAMPLE_SOURCE,
-		.value = value, .leaf = leaf,
+		.value = value, .leaf = leaf, .id = object,
 	};
 	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+	bool taken = false;
 	struct walk *w;
 	int nr;
 
@@ -395,9 +399,10 @@ void sources_sample(enum jvm_source source, uint64_t value, uint32_t leaf)
 	w = load_seq_cst(&on) && !load_relaxed(&crashing) ? begin_walk(&head, sp, &nr) : NULL;
 	if (w) {
 		walk_last_java(w, sp);
-		end_walk(w, &head, nr);
+		taken = end_walk(w, &head, nr);
 	}
 	__atomic_fetch_sub(&nr_running, 1, __ATOMIC_SEQ_CST);
+	return taken;
 }
 
 /*

@@ -53,8 +53,8 @@ static void end(JNIEnv *env)
 	bool quiet;
 
 	timers_off();
-	sources_off(env);
-	quiet = wall_off();
+	quiet = sources_off(env);
+	quiet &= wall_off();
 	quiet &= sample_off();
 	if (flags & JVM_CALLFLOW)
 		quiet &= flow_off(env);

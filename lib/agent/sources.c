@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "agent/hashes.h"
+#include "agent/live.h"
 #include "agent/ring.h"
 #include "agent/sources.h"
 
@@ -51,6 +52,26 @@ static void refuse(enum jvm_source source, const char *why)
 	});
 }
 
+static void objects_on(JavaVM *jvm, JNIEnv *env)
+{
+	static const char why[] = "this JVM does not tell of allocations, or tells another agent of them";
+	uint64_t all_interval, live_interval;
+	bool all = is_wanted(JVM_SOURCE_ALLOC, &all_interval);
+	bool live = is_wanted(JVM_SOURCE_LIVE, &live_interval);
+
+	if (!all && !live)
+		return;
+	if (alloc_on(jvm, all ? &all_interval : NULL, live ? &live_interval : NULL)) {
+		if (env)
+			live_watch(env);
+		return;
+	}
+	if (all)
+		refuse(JVM_SOURCE_ALLOC, why);
+	if (live)
+		refuse(JVM_SOURCE_LIVE, why);
+}
+
 void sources_on(JavaVM *jvm, JNIEnv *env)
 {
 	uint64_t interval;
@@ -58,14 +79,14 @@ void sources_on(JavaVM *jvm, JNIEnv *env)
 	sys_lock(&lock);
 	hashes_forget(&leaves);		/* another recorder, who knows no names */
 	sys_unlock(&lock);
-	if (is_wanted(JVM_SOURCE_ALLOC, &interval) && !alloc_on(jvm, interval))
-		refuse(JVM_SOURCE_ALLOC, "this JVM does not tell of allocations, or tells another agent of them");
+	objects_on(jvm, env);
 	if (is_wanted(JVM_SOURCE_LOCK, &interval) && !lock_on(jvm, env, interval))
 		refuse(JVM_SOURCE_LOCK, "this JVM does not tell of waits for monitors");
 }
 
-void sources_off(JNIEnv *env)
+bool sources_off(JNIEnv *env)
 {
 	lock_off(env);
 	alloc_off();
+	return live_off(env);
 }

@@ -15,8 +15,11 @@
 
 /* Those that the recorder asks for; env NULL: the VM is not up yet. sample_on() comes before. */
 void sources_on(JavaVM *jvm, JNIEnv *env);
-/* Afterwards none begins a sample; sample_off() waits for those that have begun. */
-void sources_off(JNIEnv *env);
+/*
+ * Afterwards none begins a sample; sample_off() waits for those that have begun. False: a thread of a source
+ * still runs.
+ */
+bool sources_off(JNIEnv *env);
 
 /*
  * The number of what samples end in, told to the recorder when it is new; 0: out of memory. Not for signal
@@ -27,15 +30,18 @@ uint32_t sources_leaf(enum jvm_leaf_kind kind, const char *name, size_t len);
 /*
  * A sample of the calling thread: from its last Java frame outwards, with the leaf as the innermost frame.
  * value: what was hit, in the source's unit, not scaled up. The thread is in a JNI function, or in a callback
- * of JVMTI; also for signal handlers.
+ * of JVMTI; also for signal handlers. object: its number, of JVM_SOURCE_LIVE. False: it was not taken, or
+ * was lost.
  */
-void sources_sample(enum jvm_source source, uint64_t value, uint32_t leaf);
+bool sources_sample(enum jvm_source source, uint64_t value, uint32_t leaf, uint32_t object);
 
 /* ---- the sources: false: this VM lacks what it takes, or does not give it ---- */
 
-/* alloc.c: objects that are allocated. */
-bool alloc_on(JavaVM *jvm, uint64_t interval);
+/* alloc.c: objects that are allocated, and which of them live on (live.h); NULL: that is not wanted. */
+bool alloc_on(JavaVM *jvm, const uint64_t *all, const uint64_t *live);
 void alloc_off(void);
+/* A sample that was chosen with one mean distance is one with the other, too. */
+bool alloc_is_chosen(double size, double before, double now);
 /* lock.c: waits for locks. env as in sources_on(). */
 bool lock_on(JavaVM *jvm, JNIEnv *env, uint64_t interval);
 void lock_off(JNIEnv *env);

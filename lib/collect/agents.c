@@ -276,6 +276,16 @@ static void on_leaf(void *ctx, struct jvm *jvm, const struct jvm_leaf *leaf)
 	walls_leaf(c, jvm_user(jvm), leaf);
 }
 
+static void on_gone_objects(void *ctx, struct jvm *jvm, const struct jvm_gone_objects *r)
+{
+	lives_gone(jvm_user(jvm), r);
+}
+
+static void on_swept(void *ctx, struct jvm *jvm, const struct jvm_swept *r)
+{
+	lives_swept(ctx, jvm_user(jvm), r);
+}
+
 static void on_no_source(void *ctx, struct jvm *jvm, const struct jvm_no_source *r)
 {
 	sources_refused(ctx, jvm_user(jvm), r);
@@ -420,6 +430,8 @@ static const struct jvm_callbacks callbacks = {
 	.blame = on_blame,
 	.open_wait = on_open_wait,
 	.no_source = on_no_source,
+	.gone_objects = on_gone_objects,
+	.swept = on_swept,
 	.event = on_event,
 	.no_event = on_no_event,
 	.lost = on_lost,
@@ -571,14 +583,26 @@ void agents_write_lines(struct collect *c)
 		javalines_write(&j->lines, j->proc->id, clock_mono_ns(), c->w);
 }
 
+void agents_end_lives(struct collect *c)
+{
+	struct java *j;
+
+	for (j = c->javas; j; j = j->next)
+		lives_end(c, j);
+}
+
 void agents_drain(struct collect *c, bool all)
 {
+	struct java *j;
+
 	if (!c->jvm)
 		return;
 	if (c->only_jvms)
 		timers_look_at_maps(c);
 	jvm_server_poll(c->jvm);
 	jvm_server_drain(c->jvm, all);
+	for (j = c->javas; j; j = j->next)
+		lives_drained(c, j);
 }
 
 void agents_end_waits(struct collect *c, uint64_t now_ns)
@@ -619,6 +643,7 @@ static void forget_over(struct collect *c, uint64_t until_ns)
 			continue;
 		}
 		*at = j->next;
+		lives_end(c, j);
 		javalines_write(&j->lines, j->proc->id, clock_mono_ns(), c->w);
 		java_free(j);
 	}

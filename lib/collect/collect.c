@@ -354,6 +354,7 @@ static void stop_events(struct collect *c)
 	drain(c, clock_mono_ns(), true);
 	memory_end(c);
 	walls_end(c, clock_mono_ns());
+	agents_end_lives(c);
 	if (c->sched)
 		stop_sched(c);
 	for (i = 0; i < c->ev.nr_sets; i++)

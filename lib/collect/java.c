@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "collect/java.h"
+#include "collect/live.h"
 
 struct java_code {
 	uint64_t addr;
@@ -58,6 +59,7 @@ void java_free(struct java *j)
 	javalines_release(&j->lines);
 	javacode_release(&j->code);
 	deadlocks_release(&j->deadlocks);
+	lives_free(j->lives);
 	free(j->queued);
 	free(j->codes);
 	free(j);

@@ -40,6 +40,7 @@ struct java {
 	struct javalines lines;
 	struct javacode code;
 	struct deadlocks deadlocks;
+	struct lives *lives;		/* NULL: none of its objects are watched (live.h) */
 	struct thread **queued;		/* threads with pending halves */
 	size_t nr_queued, alloc_queued;
 	struct java_code *codes;	/* by address, for samples the agent does not walk */

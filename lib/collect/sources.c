@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/opt.h"
 #include "collect/sources.h"
@@ -14,15 +15,20 @@
 enum { SHORTEST_NS = 1000000 };	/* between two looks */
 
 static const struct source_kind kinds[] = {
-	{ "alloc", "bytes", "objects", NULL, SOURCE_BYTES, 512 << 10, JVM_SOURCE_ALLOC,
+	{ "alloc", "bytes", "objects", NULL, { NULL }, SOURCE_BYTES, 512 << 10, JVM_SOURCE_ALLOC,
 	  "Java objects allocated, by class: a sample every <bytes>, on average" },
-	{ "wall", "ns", NULL, NULL, SOURCE_TIME, 10000000, JVM_NR_SOURCES,
+	{ "live", "bytes", "live-objects", NULL, { "survived", "freed" }, SOURCE_BYTES, 512 << 10,
+	  JVM_SOURCE_LIVE,
+	  "those of the sampled Java objects that still live at the end, by class and where they were allocated" },
+	{ "wall", "ns", NULL, NULL, { NULL }, SOURCE_TIME, 10000000, JVM_NR_SOURCES,
 	  "what each thread does at every moment: runs, or waits, and for what; <time> between two looks" },
-	{ "lock", "ns", "waits", "blame", SOURCE_TIME, 1000000, JVM_SOURCE_LOCK,
+	{ "lock", "ns", "waits", "blame", { NULL }, SOURCE_TIME, 1000000, JVM_SOURCE_LOCK,
 	  "waits of Java threads for locks; stacks of those of <time> or longer, and of others in proportion" },
-	{ "native-memory", "bytes", "native-blocks", NULL, SOURCE_BYTES, 512 << 10, JVM_SOURCE_MEMORY,
+	{ "native-memory", "bytes", "native-blocks", NULL, { NULL }, SOURCE_BYTES, 512 << 10,
+	  JVM_SOURCE_MEMORY,
 	  "malloc(), mmap() and the like; native-live is what was not freed: a sample every <bytes>, on average" },
-	{ "native-live", "bytes", "native-live-blocks", NULL, SOURCE_FOLLOWS, 0, JVM_NR_SOURCES, NULL },
+	{ "native-live", "bytes", "native-live-blocks", NULL, { NULL }, SOURCE_FOLLOWS, 0,
+	  JVM_NR_SOURCES, NULL },
 	{ 0 },
 };
 
@@ -78,7 +84,7 @@ int source_parse(const char *text, struct source_conf *s, struct err *e)
 
 static uint32_t nr_events_of(const struct source_kind *k)
 {
-	return 1 + !!k->count + !!k->blame;
+	return 1 + !!k->count + !!k->blame + !!k->more[0] + !!k->more[1];
 }
 
 /* The number of the first event of source i of the recording; that of the one past the last. */
@@ -107,7 +113,7 @@ label(const struct collect *c, uint32_t event, const char *what, const char *fmt
 
 void sources_labels(const struct collect *c)
 {
-	size_t i;
+	size_t i, k;
 
 	for (i = 0; i < c->o->nr_sources; i++) {
 		const struct source_conf *s = &c->o->sources[i];
@@ -126,6 +132,12 @@ void sources_labels(const struct collect *c)
 			label(c, ++event, "", "%s", s->kind->blame);
 			label(c, event, ".unit", "%s", s->kind->unit);
 		}
+		for (k = 0; k < ARRAY_SIZE(s->kind->more) && s->kind->more[k]; k++) {
+			label(c, ++event, "", "%s", s->kind->more[k]);
+			label(c, event, ".unit", "%s", s->kind->unit);
+			if (s->interval)
+				label(c, event, ".interval", "%" PRIu64, s->interval);
+		}
 	}
 }
 
@@ -133,6 +145,8 @@ void sources_end(const struct collect *c)
 {
 	uint32_t first = collect_nr_events(&c->o->ev), end = event_of(c, c->o->nr_sources), event;
 
+	if (sources_find(c, "live") < c->o->nr_sources)
+		trace_write_label(c->w, "live.unknown_bytes", "%" PRIu64, c->sources.unknown_bytes);
 	for (event = first; c->sources.totals && event < end; event++)
 		label(c, event, ".count", "%" PRIu64, c->sources.totals[event - first]);
 }
@@ -381,7 +395,7 @@ static uint32_t leaf_function(struct collect *c, const struct java *j, const str
 					       sources_function(&c->sources, j, s->leaf);
 }
 
-uint64_t sources_sample(struct collect *c, const struct java *j, const struct jvm_sample *s, uint32_t thread,
+uint64_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
 			struct frame *frames, size_t nr)
 {
 	struct rec_sample r = { .time_ns = s->time_ns, .thread = thread, .cpu = UINT16_MAX, .user = true };
@@ -389,15 +403,60 @@ uint64_t sources_sample(struct collect *c, const struct java *j, const struct jv
 
 	if (!collect_is_on(c) || i == c->o->nr_sources)
 		return 0;
-	stack_count_marks(c, frames, nr);
+	if (s->event != JVM_SOURCE_LIVE)
+		stack_count_marks(c, frames, nr);
 	if (s->leaf || s->event == JVM_SOURCE_MEMORY)
 		frames[nr++] = (struct frame){ FRAME_NAMED, .function = leaf_function(c, j, s) };
+	if (s->event == JVM_SOURCE_LIVE) {
+		lives_born(c, j, s, thread, frames, nr);
+		return 0;
+	}
 	r.stack = trace_write_stack(c->w, frames, nr);
 	if (s->event == JVM_SOURCE_LOCK)
 		write_wait(c, i, s, &r);
 	else
 		sources_write(c, i, s->value, &r);
 	return r.stack;
+}
+
+/* ---- objects that live ---- */
+
+void sources_survived(struct collect *c, double weight, double count, const struct rec_sample *s)
+{
+	size_t i = find_source(c, JVM_SOURCE_LIVE);
+
+	if (i < c->o->nr_sources)
+		write_weighed(c, i, weight, count, s);
+}
+
+/* The same weight twice, when it began and when it ended, so that the difference is 0 in the end. */
+void sources_outlived(struct collect *c, double weight, uint64_t freed_ns, const struct rec_sample *s)
+{
+	double whole = (double)rounded(&c->sources, weight);
+	size_t i = find_source(c, JVM_SOURCE_LIVE);
+	struct rec_sample freed = *s;
+
+	if (i == c->o->nr_sources)
+		return;
+	freed.time_ns = freed_ns;
+	write_event(c, event_of(c, i) + 2, whole, s);
+	write_event(c, event_of(c, i) + 3, whole, &freed);
+}
+
+void sources_unknown(struct collect *c, const struct java *j, double bytes, uint64_t known_ns, uint64_t lost)
+{
+	struct rec_lost r = {
+		.time_ns = clock_mono_ns(), .cause = LOST_AGENT, .stream = j->proc->id, .count = lost,
+	};
+
+	c->sources.unknown_bytes += rounded(&c->sources, bytes);
+	if (!known_ns)
+		refused_source(&c->refused, "live", j->proc->pid,
+			       "no collection has told which of its objects are still in use");
+	if (lost) {
+		trace_write_lost(c->w, &r);
+		c->res->nr_lost += lost;
+	}
 }
 
 /* ---- for others who notice by themselves ---- */

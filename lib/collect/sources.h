@@ -40,6 +40,8 @@ struct source_kind {
 	const char *count;		/* what has it: a metric, and its unit; NULL: that is not counted */
 	/* a metric: the same amount again, charged to who made threads wait; NULL: there is none */
 	const char *blame;
+	/* further amounts, metrics in the same unit; NULL: none */
+	const char *more[2];
 	enum source_arg arg;
 	uint64_t interval;		/* when none is given */
 	/* Which the agents of JVMs are asked for; JVM_NR_SOURCES: none. */
@@ -66,6 +68,7 @@ struct sources {
 	uint32_t nr_functions;
 	uint64_t random;		/* state of what rounds */
 	uint64_t *totals;		/* [events of sources]: sums of weights */
+	uint64_t unknown_bytes;		/* of objects, whether they live */
 };
 
 void sources_release(struct sources *s);
@@ -84,9 +87,9 @@ uint32_t sources_function(struct sources *s, const struct java *j, uint32_t leaf
 void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf);
 /*
  * A sample that an agent took: thread is its number in the trace; frames, outermost first, with room for one
- * more. Returns the number of its stack.
+ * more. Returns the number of its stack; 0: it has none yet.
  */
-uint64_t sources_sample(struct collect *c, const struct java *j, const struct jvm_sample *s, uint32_t thread,
+uint64_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
 			struct frame *frames, size_t nr);
 bool sources_is_recorded(const struct collect *c, uint32_t jvm_source);
 /* A block of that many bytes was not freed; s has all but event and weight. */
@@ -101,6 +104,15 @@ void sources_write_wait(struct collect *c, uint32_t jvm_source, uint64_t amount,
 			const struct rec_sample *s);
 /* An amount charged to whom the sample is of; not counted as a sample of the source. */
 void sources_blame(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s);
+
+/* ---- of the source live (live.h) ---- */
+
+/* An object that lives: s is of its allocation. */
+void sources_survived(struct collect *c, double weight, double count, const struct rec_sample *s);
+/* One that survived a collection, and was freed later. */
+void sources_outlived(struct collect *c, double weight, uint64_t freed_ns, const struct rec_sample *s);
+/* Of these it is not known; lost: samples. known_ns 0: nothing is known. */
+void sources_unknown(struct collect *c, const struct java *j, double bytes, uint64_t known_ns, uint64_t lost);
 
 /* The index of a source by its name; nr_sources when it is not to be recorded. */
 size_t sources_find(const struct collect *c, const char *name);

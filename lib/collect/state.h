@@ -9,6 +9,7 @@
 #include "collect/collect.h"
 #include "collect/java.h"
 #include "collect/javatrace.h"
+#include "collect/live.h"
 #include "collect/locks.h"
 #include "collect/memory.h"
 #include "collect/modules.h"
@@ -102,6 +103,8 @@ void agents_end_waits(struct collect *c, uint64_t now_ns);
 /* From then on it is known which methods samples hit. */
 void agents_watch_frames(struct collect *c);
 void agents_write_lines(struct collect *c);
+/* Writes which objects live, of all JVMs. */
+void agents_end_lives(struct collect *c);
 /* The frames of a sample, outermost first, before they are written: keeps the code of the innermost. */
 void agents_keep_code(struct collect *c, const struct frame *frames, size_t nr);
 /* Joins halves of samples not younger than until_ns; last: also those that lack one. */

@@ -53,7 +53,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 19
+#define JVM_PROTO_VERSION 21
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -172,6 +172,8 @@ enum jvm_source {
 	JVM_SOURCE_LOCK,	/* waits for locks; value is their length in ns, leaf the lock's class */
 	/* native memory; value is the bytes asked for, leaf an enum memory_call (memory.h) */
 	JVM_SOURCE_MEMORY,
+	/* the same as ALLOC, with the object's number: what becomes of it is told (jvm_gone_objects) */
+	JVM_SOURCE_LIVE,
 	JVM_NR_SOURCES
 };
 
@@ -259,7 +261,11 @@ struct jvm_rec_sample {
 	/* With JVM_SAMPLE_SOURCE, else 0: the amount that was hit, as it is, not scaled up; */
 	uint64_t value;
 	uint32_t leaf;		/* and the number of a struct jvm_leaf, the innermost frame; 0: none */
-	uint32_t id;		/* of JVM_SOURCE_MEMORY: as the table of memory.h has it; 0: it has not */
+	/*
+	 * of JVM_SOURCE_MEMORY: as the table of memory.h has it; 0: it has not. Of JVM_SOURCE_LIVE: the
+	 * object's number, never 0 and never the same again
+	 */
+	uint32_t id;
 };
 
 enum jvm_wait_kind {
@@ -277,6 +283,21 @@ enum jvm_blamed {		/* who is charged with a wait */
 	JVM_BLAMED_NOBODY,	/* nobody had it: it was given back, and not yet taken */
 	JVM_BLAMED_UNKNOWN,
 	JVM_NR_BLAMED
+};
+
+enum jvm_gone {			/* why an object of JVM_SOURCE_LIVE is watched no more */
+	JVM_GONE_DIED,		/* the collector has freed it, */
+	JVM_GONE_THINNED,	/* it is no sample with the interval that the next jvm_swept says, */
+	JVM_GONE_LOST,		/* or it never was, for want of memory */
+	JVM_GONE_NR
+};
+
+enum jvm_collector {		/* which pauses tell what has died */
+	JVM_COLLECTS_AT_ONCE,	/* each one, of the young at least: Serial, Parallel */
+	JVM_COLLECTS_G1,	/* all but Remark and Cleanup */
+	JVM_COLLECTS_BESIDE,	/* several pauses make a collection: ZGC, Shenandoah */
+	JVM_COLLECTS_OLD_LATE,	/* generational ZGC: weak references are cleared in major collections only */
+	JVM_COLLECTS_NR
 };
 
 enum jvm_leaf_kind {

@@ -77,6 +77,24 @@ struct jvm_leaf {
 	uint32_t name_len;
 };
 
+/* Objects of JVM_SOURCE_LIVE that are watched no more. */
+struct jvm_gone_objects {
+	uint64_t time_ns;
+	uint32_t why;		/* enum jvm_gone */
+	const uint8_t *numbers;	/* varints, an even number of them; 0 is none */
+	uint32_t numbers_len;
+};
+
+/* All objects were looked at after a pause that ended at time_ns; those that are gone were told of before. */
+struct jvm_swept {
+	uint64_t time_ns;
+	uint32_t pauses;	/* of the collector since the recording began */
+	uint32_t collector;	/* enum jvm_collector */
+	uint32_t tracked;	/* objects that are left */
+	uint64_t interval;	/* bytes: with which those that are left are samples; 0: all */
+	uint64_t took_ns;
+};
+
 /* A source that was asked for, and of which this JVM has no samples. */
 struct jvm_no_source {
 	uint64_t time_ns;

@@ -80,7 +80,8 @@ struct jvm_sample {
 	bool of_source;		/* event is an enum jvm_source, or a number that we do not know */
 	uint64_t value;		/* of a source: proto.h */
 	uint32_t leaf;
-	uint32_t id;		/* of native memory: its number in the process's table; 0: it is in none */
+	/* of native memory: its number in the process's table, 0: it is in none; of live: the object's */
+	uint32_t id;
 	/* the signal was blocked: time and stack are of its delivery, not of the event */
 	bool late;
 	uint64_t vthread;	/* id of the virtual thread on it; 0: none, or not known */

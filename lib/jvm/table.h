@@ -100,6 +100,15 @@ RECORD(leaf, OWN,
 	KEY(u32, leaf.leaf)
 	FIELD(u32, leaf.kind)
 	TEXT(leaf.name, leaf.name_len))
+RECORD(gone_objects, OWN,
+	FIELD(u32, gone_objects.why)
+	PAIRS(gone_objects.numbers, gone_objects.numbers_len))
+RECORD(swept, OWN,
+	FIELD(u32, swept.pauses)
+	FIELD(u32, swept.collector)
+	FIELD(u32, swept.tracked)
+	FIELD(u64, swept.interval)
+	FIELD(u64, swept.took_ns))
 RECORD(no_source, OWN,
 	FIELD(u32, no_source.source)
 	TEXT(no_source.why, no_source.why_len))

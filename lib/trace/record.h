@@ -150,6 +150,17 @@ struct rec_lock {		/* all waits of one kind for one lock */
 	size_t owners_len;
 };
 
+struct rec_sweep {		/* the objects that are watched were looked at (record -e live) */
+	uint64_t time_ns;	/* when the pause before it ended */
+	uint32_t proc;
+	uint32_t pauses;	/* of the collector since the recording began */
+	uint64_t tracked, died;	/* objects left, and found dead */
+	uint64_t interval;	/* bytes: with which those that are left are samples; 0: all */
+	/* of objects allocated until then it is known whether they have survived; 0: of none */
+	uint64_t known_ns;
+	uint64_t took_ns;
+};
+
 struct rec_line {		/* one sampled address; one record an inline level, innermost first */
 	uint32_t module;
 	uint64_t off;

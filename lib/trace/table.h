@@ -171,6 +171,14 @@ RECORD(lock, META, TIMED, MTE, CODE(0x8a), "lock",
 	FIELD(v, "max", lock.max_ns, ":ns")
 	PAIRS("lengths", "class", "n", lock.buckets, lock.buckets_len)
 	PAIRS("owners", "thread", "ns", lock.owners, lock.owners_len))
+RECORD(sweep, META, TIMED, MTE, CODE(0x8b), "sweep",
+	FIELD(u32, "proc", sweep.proc)
+	FIELD(u32, "pauses", sweep.pauses)
+	FIELD(v, "tracked", sweep.tracked)
+	FIELD(v, "died", sweep.died)
+	FIELD(v, "interval", sweep.interval, ":bytes")
+	FIELD(v, "known", sweep.known_ns, ":ns")
+	FIELD(v, "took", sweep.took_ns, ":ns"))
 BY_HAND(CALLS, CODE(TRF_CALLS_CONSUMER), "call.consumer", "consumer:u32 kind:v a:v b:v")
 RECORD(call_tree, CALLS, TIMED, CALLS, CODE(0x02), "call.tree",
 	KEY(u32, "tree", call_tree.tree)

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT
+/*
+ * live.c - which of the sampled objects are still there (live.h).
+ *
+ * Each has a weak reference, which the collector clears. After collections a thread of ours looks at all of
+ * them, beside the program, and tells of those that were cleared. When there are too many, the interval is
+ * doubled and each stays with the probability that it would have been sampled with: what the others stand
+ * for is not missing then, as those that stay weigh more.
+ *
+ * The table has one that shortens it, our thread; others append, with the lock. So all but what was
+ * appended meanwhile is looked at without the lock.
+ */
+#include <linux/futex.h>
+
+#include "agent/agent.h"
+#include "agent/live.h"
+#include "agent/ring.h"
+#include "agent/sources.h"
+#include "agent/vm.h"
+
+enum {
+	MAX_TRACKED = 1 << 20,
+	MANY_TRACKED = MAX_TRACKED / 4 * 3,	/* the interval is doubled */
+	FIRST_INTERVAL = 64,			/* bytes, after 0 */
+	ID_BYTES = 4096 - 64,			/* numbers in one record */
+	REST_FACTOR = 20,			/* times what a sweep took, until the next */
+	WAIT_MS = 500, END_MS = 10000,
+};
+
+struct tracked {
+	jweak ref;
+	uint32_t number;
+	float size;
+};
+
+static struct tracked *table;	/* [MAX_TRACKED] */
+static uint32_t nr;
+static struct sys_lock lock;	/* of nr, interval, accepts, and of what is appended */
+static uint64_t interval;	/* bytes */
+static bool accepts;
+static uint32_t next_number;
+
+static uint32_t nr_pauses, wake;	/* wake: changes with each reason to look */
+static uint64_t pause_ns;		/* when the last one ended */
+static bool running, stop;		/* our thread */
+
+static void wake_up(void)
+{
+	add_relaxed(&wake, 1);
+	sys(__NR_futex, &wake, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+}
+
+/* ---- telling ---- */
+
+struct numbers {
+	enum jvm_gone why;
+	uint32_t nr, len;
+	uint8_t bytes[ID_BYTES + 16];
+};
+
+static void put_number(struct numbers *n, uint32_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		n->bytes[n->len++] = v | 0x80;
+	n->bytes[n->len++] = v;
+	n->nr++;
+}
+
+static void tell_gone(struct numbers *n)
+{
+	if (!n->nr)
+		return;
+	if (n->nr & 1)
+		put_number(n, 0);	/* pairs */
+	if (!log_closed())
+		send_gone_objects(NULL, &(struct jvm_gone_objects){
+			.time_ns = sys_now(), .why = n->why, .numbers = n->bytes, .numbers_len = n->len,
+		});
+	n->nr = n->len = 0;
+}
+
+static void add_gone(struct numbers *n, uint32_t number)
+{
+	put_number(n, number);
+	if (n->len >= ID_BYTES - 16 && !(n->nr & 1))
+		tell_gone(n);
+}
+
+static enum jvm_collector collector(void)
+{
+	enum { GENERATIONAL = 24, CHOICE = 21 };
+	bool on = false, generational = false;
+
+	if ((vm_flag("UseSerialGC", &on) && on) || (vm_flag("UseParallelGC", &on) && on))
+		return JVM_COLLECTS_AT_ONCE;
+	if (vm_flag("UseG1GC", &on) && on)
+		return JVM_COLLECTS_G1;
+	if (!vm_flag("UseZGC", &on) || !on || !vm.major || *vm.major < CHOICE)
+		return JVM_COLLECTS_BESIDE;
+	if (*vm.major < GENERATIONAL && !(vm_flag("ZGenerational", &generational) && generational))
+		return JVM_COLLECTS_BESIDE;
+	return JVM_COLLECTS_OLD_LATE;
+}
+
+static void tell_swept(uint64_t time_ns, uint32_t pauses, uint64_t began_ns)
+{
+	if (!log_closed())
+		send_swept(NULL, &(struct jvm_swept){
+			.time_ns = time_ns, .pauses = pauses, .collector = collector(),
+			.tracked = load_relaxed(&nr), .interval = load_relaxed(&interval),
+			.took_ns = sys_now() - began_ns,
+		});
+}
+
+/* ---- the objects ---- */
+
+uint64_t live_interval(void)
+{
+	return load_relaxed(&interval);
+}
+
+/* Sampled with an interval, it stays with a larger one. */
+static bool stays(double size, uint64_t before, uint64_t now)
+{
+	return before == now || alloc_is_chosen(size, before, now);
+}
+
+/* JVM_GONE_NR: it is in the table. */
+static enum jvm_gone append(jweak ref, uint32_t number, uint64_t size, uint64_t chosen_at)
+{
+	enum jvm_gone why = JVM_GONE_NR;
+	uint32_t now;
+
+	sys_lock(&lock);
+	if (!accepts || nr == MAX_TRACKED)
+		why = JVM_GONE_LOST;
+	else if (!stays(size, chosen_at, interval))
+		why = JVM_GONE_THINNED;
+	else
+		table[nr++] = (struct tracked){ ref, number, size };
+	now = nr;
+	sys_unlock(&lock);
+	if (now == MANY_TRACKED)
+		wake_up();
+	return why;
+}
+
+void live_sample(JNIEnv *env, jobject object, uint64_t size, uint32_t leaf, uint64_t chosen_at)
+{
+	uint32_t number = add_relaxed(&next_number, 1) + 1;
+	struct numbers gone = { .why = JVM_GONE_NR };
+	jweak ref;
+
+	if (!number || !load_relaxed(&accepts) || log_closed())
+		return;
+	ref = (*env)->NewWeakGlobalRef(env, object);
+	if (!ref) {
+		(*env)->ExceptionClear(env);
+		return;
+	}
+	if (sources_sample(JVM_SOURCE_LIVE, size, leaf, number))
+		gone.why = append(ref, number, size, chosen_at);
+	else
+		gone.why = JVM_GONE_LOST;
+	if (gone.why == JVM_GONE_NR)
+		return;
+	(*env)->DeleteWeakGlobalRef(env, ref);
+	add_gone(&gone, number);
+	tell_gone(&gone);
+}
+
+/* ---- our thread ---- */
+
+static uint32_t locked_nr(void)
+{
+	uint32_t n;
+
+	sys_lock(&lock);
+	n = nr;
+	sys_unlock(&lock);
+	return n;
+}
+
+/* Of the first n only kept are left; what was appended behind them moves up. */
+static void close_gap(uint32_t kept, uint32_t n)
+{
+	uint32_t i;
+
+	sys_lock(&lock);
+	for (i = n; i < nr && kept < n; i++)
+		table[kept + i - n] = table[i];
+	store_relaxed(&nr, nr - (n - kept));
+	sys_unlock(&lock);
+}
+
+static void sweep(JNIEnv *env, struct numbers *gone)
+{
+	uint32_t n = locked_nr(), kept = 0, i;
+	const uint32_t pauses = load_acquire(&nr_pauses);
+	uint64_t time_ns = load_relaxed(&pause_ns), began_ns = sys_now();
+
+	gone->why = JVM_GONE_DIED;
+	for (i = 0; i < n; i++) {
+		if (!(*env)->IsSameObject(env, table[i].ref, NULL)) {
+			table[kept++] = table[i];
+			continue;
+		}
+		(*env)->DeleteWeakGlobalRef(env, table[i].ref);
+		add_gone(gone, table[i].number);
+	}
+	tell_gone(gone);
+	close_gap(kept, n);
+	tell_swept(time_ns, pauses, began_ns);
+}
+
+static void thin(JNIEnv *env, struct numbers *gone)
+{
+	uint64_t before = load_relaxed(&interval), now = before ? 2 * before : FIRST_INTERVAL;
+	uint64_t began_ns = sys_now();
+	uint32_t n, kept = 0, i;
+
+	if (now > INT32_MAX)
+		return;
+	sys_lock(&lock);
+	store_relaxed(&interval, now);
+	n = nr;
+	sys_unlock(&lock);
+	gone->why = JVM_GONE_THINNED;
+	for (i = 0; i < n; i++) {
+		if (stays(table[i].size, before, now)) {
+			table[kept++] = table[i];
+			continue;
+		}
+		(*env)->DeleteWeakGlobalRef(env, table[i].ref);
+		add_gone(gone, table[i].number);
+	}
+	tell_gone(gone);
+	close_gap(kept, n);
+	tell_swept(load_relaxed(&pause_ns), load_relaxed(&nr_pauses), began_ns);
+}
+
+static bool is_over(void)
+{
+	return load_acquire(&stop) || log_closed();
+}
+
+static void rest(uint64_t ns)
+{
+	for (; ns > 10000000 && !is_over(); ns -= 10000000)
+		sys_sleep_ns(10000000);
+}
+
+static void wait_for_reason(uint32_t seen)
+{
+	const uint64_t ts[2] = { 0, WAIT_MS * 1000000ull };
+
+	if (load_acquire(&wake) == seen)
+		sys(__NR_futex, &wake, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen, ts);
+}
+
+static void forget_all(JNIEnv *env)
+{
+	uint32_t i;
+
+	sys_lock(&lock);
+	accepts = false;
+	sys_unlock(&lock);
+	for (i = 0; i < nr; i++)
+		(*env)->DeleteWeakGlobalRef(env, table[i].ref);
+	nr = 0;
+	sys_clear_pages(table, MAX_TRACKED * sizeof(*table));
+}
+
+/*
+ * Collectors that work beside the program clear references after a pause: so there is one more look when
+ * nothing has happened for a while.
+ */
+static void JNICALL look(jvmtiEnv *ti, JNIEnv *env, void *arg)
+{
+	static struct numbers gone;
+	uint32_t seen, swept = 0, pauses;
+	bool twice = true;
+	uint64_t began_ns;
+
+	while (!is_over()) {
+		seen = load_acquire(&wake);
+		pauses = load_acquire(&nr_pauses);
+		began_ns = sys_now();
+		if (pauses != swept || !twice) {
+			twice = pauses == swept;
+			swept = pauses;
+			sweep(env, &gone);
+		}
+		while (locked_nr() >= MANY_TRACKED && load_relaxed(&interval) <= INT32_MAX / 2)
+			thin(env, &gone);
+		rest((sys_now() - began_ns) * REST_FACTOR);
+		if (!is_over())
+			wait_for_reason(seen);
+	}
+	if (!load_acquire(&stop))
+		forget_all(env);	/* the recorder is gone, and nobody else takes it back */
+	store_release(&running, false);
+}
+
+void JNICALL live_collected(jvmtiEnv *ti)
+{
+	store_relaxed(&pause_ns, sys_now());
+	__atomic_fetch_add(&nr_pauses, 1, __ATOMIC_RELEASE);
+	wake_up();
+}
+
+/* ---- on and off ---- */
+
+bool live_on(uint64_t bytes)
+{
+	if (running)
+		return false;	/* of a session before, and it does not end */
+	if (!table)
+		table = sys_pages(MAX_TRACKED * sizeof(*table));
+	if (!table)
+		return false;
+	interval = bytes;
+	nr_pauses = 0;
+	pause_ns = sys_now();
+	store_release(&stop, false);
+	accepts = true;
+	return true;
+}
+
+void live_watch(JNIEnv *env)
+{
+	if (!load_relaxed(&accepts) || running)
+		return;
+	running = true;
+	if (!session_run_thread(env, look))
+		running = false;
+}
+
+static bool end_thread(void)
+{
+	int ms;
+
+	store_release(&stop, true);
+	for (ms = 0; ms < END_MS && load_acquire(&running); ms++) {
+		wake_up();
+		sys_sleep_ms(1);
+	}
+	return !load_acquire(&running);
+}
+
+void live_death(JNIEnv *env)
+{
+	static struct numbers gone;
+
+	if (!load_relaxed(&accepts) || !end_thread() || log_closed())
+		return;
+	sweep(env, &gone);
+}
+
+bool live_off(JNIEnv *env)
+{
+	bool ended = end_thread();
+
+	if (ended && env && load_relaxed(&accepts))
+		forget_all(env);
+	store_relaxed(&accepts, false);
+	return ended;
+}

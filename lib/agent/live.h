@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* live.h - which of the sampled objects are still there; alloc.c tells of the samples. */
+#ifndef AGENT_LIVE_H
+#define AGENT_LIVE_H
+
+#include <jvmti.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Before the first sample; false: no memory, or what was before has not ended. */
+bool live_on(uint64_t bytes);
+/* The VM is up: from now on objects are looked at after collections. Nothing if it is not on. */
+void live_watch(JNIEnv *env);
+/* The VM ends: a last look. */
+void live_death(JNIEnv *env);
+/* No sample begins any more. False: our thread still runs. env NULL: weak references stay behind. */
+bool live_off(JNIEnv *env);
+
+/* What objects are to be chosen by now: bytes, 0 all. It may grow. */
+uint64_t live_interval(void);
+/* In a callback of the allocating thread: an object that was chosen by that interval. */
+void live_sample(JNIEnv *env, jobject object, uint64_t size, uint32_t leaf, uint64_t chosen_at);
+/* JVMTI's GarbageCollectionFinish: no Java thread runs. */
+void JNICALL live_collected(jvmtiEnv *ti);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * live.h - which of the sampled objects live on (record -e live): what a JVM's agent tells of them, held
+ * until it is known what has become of each.
+ *
+ * A weak reference that is not cleared says something only of objects that a collection has looked at, and
+ * which those are, no collector tells. So an object is known to have survived if it was allocated before
+ * another one that was found dead, or before so many pauses that one of them must have been of a collection
+ * of it. What was allocated later is not known: it is neither live nor dead.
+ */
+#ifndef COLLECT_LIVE_H
+#define COLLECT_LIVE_H
+
+#include "jvm/server.h"
+#include "trace/frame.h"
+
+struct collect;
+struct java;
+struct lives;
+
+/* An object that was allocated, frames outermost first, with its class. */
+void lives_born(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
+		const struct frame *frames, size_t nr);
+void lives_gone(struct java *j, const struct jvm_gone_objects *r);
+void lives_swept(struct collect *c, struct java *j, const struct jvm_swept *r);
+/*
+ * Agents tell of objects in rings, and in a log of what has become of them, which is read first: so that is
+ * put off until the rings have been read, too.
+ */
+void lives_drained(struct collect *c, struct java *j);
+/* The JVM or the recording is over: writes what lives. Once, before addresses get their names. */
+void lives_end(struct collect *c, struct java *j);
+void lives_free(struct lives *l);
+
+#endif

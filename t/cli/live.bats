@@ -1,0 +1,125 @@
+#!/usr/bin/env bats
+# Objects that live on: a program whose objects are known by number, against what reports estimate.
+load ../lib
+load ../java
+
+setup_file() {
+	prepare_jdks
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit
+}
+
+# record <interval> <java option>...: ./truth has what the program says is left.
+record() {
+	local interval=$1
+	shift
+	"$ARCPROF" record -e "live=$interval" -o trace java -Xmx256m -cp "$CLASSES" "$@" Survivors >truth 2>err ||
+		{ cat truth err; return 1; }
+	[[ $(cat err) == *" 0 lost"* ]] || { cat err; return 1; }
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+}
+
+# ./contexts: "method class samples bytes objects".
+by_class() {
+	"$ARCPROF" report -i trace --metric live,live-objects --xtree --format tree | awk -F '\t' '
+	/^#/ { next }
+	{ path[$1] = $6 }
+	$2 > 0 {
+		for (i = $1 - 1; i > 0 && path[i] !~ /^Survivors\./; i--)
+			;
+		where = path[i]
+		sub(/^Survivors\./, "", where)
+		key = where " " $6
+		n[key] += $2; bytes[key] += $3; objects[key] += $4
+	}
+	END { for (k in n) print k, n[k], bytes[k], objects[k] }' >contexts
+}
+
+# Within 4.5 standard errors, or a sample of what is no more: its last ones may be on a stack still.
+agrees() {
+	by_class
+	awk -v interval="$1" '
+	FILENAME == "contexts" { n[$1 " " $2] = $3; bytes[$1 " " $2] = $4; objects[$1 " " $2] = $5; next }
+	{
+		k = $1 " " $2
+		size = objects[k] ? bytes[k] / objects[k] : interval
+		size = size < 16 ? 16 : size > interval ? interval : size
+		p = interval ? 1 - exp(-size / interval) : 1
+		se = sqrt($3 * (1 - p) / p + $3 / p / 4)
+		d = objects[k] - $3
+		ok = $3 ? d * d <= 4.5 * 4.5 * se * se : n[k] <= 1
+		printf "%-14s %-20s %8d objects: %8d of %6d samples, %.1f se%s\n", $1, $2, $3, objects[k], n[k],
+			se ? d / se : 0, ok ? "" : ": not as it should be"
+		bad += !ok
+		rows++
+	}
+	END { exit bad || rows != 6 }' contexts truth
+}
+
+collector() {
+	for gc in UseG1GC UseSerialGC UseParallelGC UseZGC UseShenandoahGC; do
+		java "-XX:+$gc" -version >/dev/null 2>&1 || continue
+		record 4k "-XX:+$gc" -Dseconds=1 -Dleak=600000 -Dgarbage=60
+		echo "$gc:"
+		agrees 4096
+	done
+}
+
+@test "live: what lives is told from what does not, with each collector" {
+	on_each_jdk collector
+}
+
+times() {
+	record 1k -XX:+UseSerialGC -Xmn4m -Dseconds=1 -Dgarbage=40 -Dchurn=1
+	# what was replaced survived, and was freed: each byte once
+	"$ARCPROF" report -i trace --metric survived,freed --xprof --format json >json
+	jq -e '.rows | map(select(.name == "byte[]"))[0].base | .[0] > 50000 and .[0] == .[1]' json
+	"$ARCPROF" dump trace >dump
+	grep -Eq ' sweep +proc=[0-9]+ pauses=[1-9]' dump
+	grep -q 'live.unknown_bytes' dump
+}
+
+@test "live: what survived for a while is shown, too" {
+	on_each_jdk 25 times
+}
+
+beside() {
+	"$ARCPROF" record -e cpu-clock,alloc=16k,live=4k -o trace java -Xmx256m -cp "$CLASSES" -Dseconds=1 \
+		-Dgarbage=60 -Dleak=600000 Survivors >truth 2>err
+	"$ARCPROF" report -i trace --check
+	agrees 4096
+	# all of what was wasted was allocated: 60 MB, but for 10 %
+	"$ARCPROF" report -i trace --metric alloc --symbol Survivors.waste --xprof --format json >json
+	jq -e '.rows | map(select(.name == "byte[]"))[0].base[0] | . > 54000000 and . < 66000000' json
+}
+
+@test "live: beside allocations and a perf event, each with its own interval" {
+	on_each_jdk beside
+}
+
+running() {
+	java -Xmx256m -cp "$CLASSES" -Dseconds=60 -Dgarbage=60 -Dleak=600000 Survivors >out 3>&- & pid=$!
+	until [ -e "/tmp/hsperfdata_$(id -un)/$pid" ]; do sleep .1; done
+	sleep 1
+	for i in 1 2; do
+		"$ARCPROF" record -e live=4k -d 1.5 -o trace -p "$pid" 2>err || { kill "$pid"; cat err; return 1; }
+		"$ARCPROF" report -i trace --check >check || { kill "$pid"; cat check; return 1; }
+	done
+	kill "$pid"
+	by_class
+	grep -Eq '^leakNodes Survivors\$Node [1-9]' contexts
+	[ "$(awk '$1 == "waste" { n += $3 } END { print n + 0 }' contexts)" -le 2 ]
+}
+
+@test "live: in a running JVM, again and again" {
+	on_each_jdk running
+}
+
+@test "live: without a collection nothing is claimed" {
+	use_jdk "$(jdks | head -n 1)"
+	"$ARCPROF" record -e live=4k -o trace java -version >out 2>err
+	"$ARCPROF" report -i trace >report 2>&1 || true
+	grep -q 'no collection has told' report || { cat err report; false; }
+}
