@@ -11,9 +11,10 @@
  * waits. By then it may have given the lock back: then its stack is not what made others wait, and is
  * not told.
  *
- * Looks take at most half a percent of the time, for they cost those who are looked at about as much again;
- * while nobody waits they are further apart. That is no matter to waits that are shorter: those are hit in
- * proportion to their length as well.
+ * Looks take at most half a percent of the time, for they cost those who are looked at about as much again,
+ * or up to a twentieth where they would be further apart than the longest pause: to wait until a thread that
+ * has no CPU stops can take long. While nobody waits they are further apart, too. That is no matter to waits
+ * that are shorter: those are hit in proportion to their length as well.
  */
 #include "agent/agent.h"
 #include "agent/lock.h"
@@ -23,7 +24,8 @@
 #include "agent/vm.h"
 
 enum {
-	MAX_LOCKS = 64, MAX_WAITS = 1024, MAX_FRAMES = 1024, SHARE = 200, IDLE = 16, NR_IDLE = 8,
+	MAX_LOCKS = 64, MAX_WAITS = 1024, MAX_FRAMES = 1024,
+	SHARE = 200, MOST_SHARE = 20, LONGEST = 16, IDLE = 16, NR_IDLE = 8,
 	MAX_WAIT_MS = 10000, SHORTEST_NS = 1000000,
 };
 
@@ -353,12 +355,18 @@ static uint64_t cpu_time(void)
 static uint64_t pause_ns(uint64_t spent_ns, uint32_t nr_idle)
 {
 	uint64_t mean = nr_idle < NR_IDLE ? at.interval_ns : at.interval_ns * IDLE, ns;
+	uint64_t least = spent_ns * SHARE;
+
+	if (least > at.interval_ns * LONGEST)
+		least = at.interval_ns * LONGEST;
+	if (least < spent_ns * MOST_SHARE)
+		least = spent_ns * MOST_SHARE;
 
 	at.random ^= at.random << 13;
 	at.random ^= at.random >> 7;
 	at.random ^= at.random << 17;
 	ns = mean / 2 + at.random % mean;
-	return ns < spent_ns * SHARE ? spent_ns * SHARE : ns;
+	return ns < least ? least : ns;
 }
 
 static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
