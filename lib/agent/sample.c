@@ -23,6 +23,7 @@
 #include "agent/vm.h"
 #include "agent/x86/flags.h"
 #include "agent/walk.h"
+#include "jvm/memory.h"
 
 enum { TRAP_PERF_ = 6, TRAP_PERF_LATE = 1, NR_AREAS = 128, NR_COMPILE_IDS = 1 << 22, MAX_WAIT_MS = 10000,
 	KEEP_NS = 10000000,
@@ -403,6 +404,30 @@ bool sources_sample(enum jvm_source source, uint64_t value, uint32_t leaf, uint3
 	}
 	__atomic_fetch_sub(&nr_running, 1, __ATOMIC_SEQ_CST);
 	return taken;
+}
+
+bool sources_sample_memory(const struct memory_regs *at, uint32_t call, uint64_t size, uint32_t id)
+{
+	struct jvm_rec_sample head = {
+		.time_ns = sys_now(), .event = JVM_SOURCE_MEMORY, .flags = JVM_SAMPLE_SOURCE,
+		.value = size, .leaf = call, .id = id,
+	};
+	const struct walk_regs regs = {
+		.pc = at->pc, .sp = at->sp, .fp = at->fp, .rbx = at->rbx,
+		.r12 = at->r12, .r13 = at->r13, .r14 = at->r14, .r15 = at->r15,
+	};
+	struct walk *w;
+	int nr;
+
+	if (!sample_begin())
+		return false;
+	w = begin_walk(&head, regs.sp, &nr);
+	if (w) {
+		walk_stack(w, &regs);
+		end_walk(w, &head, nr);
+	}
+	sample_end();
+	return true;
 }
 
 /*

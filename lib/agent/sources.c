@@ -80,6 +80,8 @@ void sources_on(JavaVM *jvm, JNIEnv *env)
 	hashes_forget(&leaves);		/* another recorder, who knows no names */
 	sys_unlock(&lock);
 	objects_on(jvm, env);
+	if (is_wanted(JVM_SOURCE_MEMORY, &interval) && !memory_on())
+		refuse(JVM_SOURCE_MEMORY, "it was started before the recording");
 	if (is_wanted(JVM_SOURCE_LOCK, &interval) && !lock_on(jvm, env, interval))
 		refuse(JVM_SOURCE_LOCK, "this JVM does not tell of waits for monitors");
 }
@@ -88,5 +90,6 @@ bool sources_off(JNIEnv *env)
 {
 	lock_off(env);
 	alloc_off();
+	memory_off();
 	return live_off(env);
 }

@@ -185,6 +185,10 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 		walls_java(c, th, s, vthread ? vthread : th->id, c->frames, nr);
 		return;
 	}
+	if (s->of_source && s->event == JVM_SOURCE_MEMORY) {
+		memory_java_sample(c, j, s, vthread ? vthread : th->id, nr);
+		return;
+	}
 	if (s->of_source) {
 		sources_sample(c, j, s, vthread ? vthread : th->id, c->frames, nr);
 		return;

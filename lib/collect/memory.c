@@ -152,19 +152,39 @@ static size_t without_ours(struct collect *c, const struct frame *frames, size_t
 	return nr;
 }
 
+/* The stack is in c->frames. program: NULL, or whose table has the block. */
+static void write_sample(struct collect *c, struct java *program, struct java *j,
+			 const struct jvm_sample *s, uint32_t thread, size_t nr)
+{
+	struct memory_sample kept = {
+		.id = s->id, .thread = thread, .time_ns = s->time_ns, .value = s->value,
+	};
+
+	kept.stack = sources_sample(c, j, s, thread, c->frames, without_ours(c, c->frames, nr));
+	if (program && s->id && collect_is_on(c))
+		memory_keep(&program->blocks, &kept, jvm_memory_table(program->jvm));
+}
+
 void memory_program_sample(struct collect *c, struct java *j, const struct jvm_sample *s)
 {
-	struct memory_sample kept = { .id = s->id, .time_ns = s->time_ns, .value = s->value };
-	size_t nr;
+	uint32_t thread;
 
 	if (!s->of_source || s->event != JVM_SOURCE_MEMORY)
 		return;
 	collect_merge(c, s->time_ns);	/* what was mapped and forked before it */
-	kept.thread = tasks_get_at(&c->tasks, j->proc, s->tid, s->time_ns)->id;
-	nr = without_ours(c, c->frames, stack_java(c, j, s, c->frames));
-	kept.stack = sources_sample(c, j, s, kept.thread, c->frames, nr);
-	if (s->id && collect_is_on(c))
-		memory_keep(&j->blocks, &kept, jvm_memory_table(j->jvm));
+	thread = tasks_get_at(&c->tasks, j->proc, s->tid, s->time_ns)->id;
+	write_sample(c, j, j, s, thread, stack_java(c, j, s, c->frames));
+}
+
+void memory_java_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
+			size_t nr)
+{
+	struct java *program;
+
+	for (program = c->programs; program && (program->proc != j->proc || program->gone);
+	     program = program->next)
+		;
+	write_sample(c, program, j, s, thread, nr);
 }
 
 static void write_live(void *ctx, const struct memory_sample *s)

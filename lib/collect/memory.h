@@ -46,6 +46,9 @@ int memory_check_program(const struct collect *c, struct err *e);
 /* What comes from a program without an agent. */
 void memory_program(struct collect *c, struct jvm *jvm, int pid);
 void memory_program_sample(struct collect *c, struct java *j, const struct jvm_sample *s);
+/* A sample that the agent of a JVM took: thread is its number in the trace; nr frames are in c->frames. */
+void memory_java_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
+			size_t nr);
 /* A program has ended, or the recording has. */
 void memory_end_program(struct collect *c, struct java *j);
 void memory_end(struct collect *c);

@@ -14,7 +14,20 @@
 #ifndef JVM_MEMORY_H
 #define JVM_MEMORY_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/*
+ * In a JVM the agent takes the samples, with their Java frames: it finds this by the address that the process
+ * told in HELLO, and enters a function. False: the agent cannot. A child of fork() finds it empty.
+ */
+struct memory_regs {
+	uint64_t pc, sp, fp, rbx, r12, r13, r14, r15;
+};
+struct memory_hook {
+	uint32_t magic, bytes;		/* JVM_PROTO_MAGIC, sizeof(struct memory_hook) */
+	bool (*take)(const struct memory_regs *r, uint32_t call, uint64_t size, uint32_t id);
+};
 
 enum memory_call {
 	MEMORY_MALLOC,

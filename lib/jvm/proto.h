@@ -53,7 +53,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 21
+#define JVM_PROTO_VERSION 22
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -143,6 +143,7 @@ struct jvm_msg {
 		} setup;
 		struct {
 			uint32_t pid, tid;
+			uint64_t hook;		/* with JVM_MEMORY: address of a struct memory_hook */
 		} hello;
 		struct {
 			uint64_t host;		/* address of a struct callflow_host; 0: no call trees */
@@ -194,6 +195,7 @@ struct jvm_ctl {
 	uint64_t tell;		/* enum jvm_tell: events in time */
 	/* at the end: the agent tells of waits for locks that go on, struct jvm_open_wait, as of this time */
 	uint64_t end_ns;
+	uint64_t memory_hook;	/* as its process's HELLO with JVM_MEMORY has it; 0: there was none */
 	/* written by the agent */
 	uint64_t ended_ns;	/* end_ns, when it has told of all of them */
 	uint64_t tells_open;	/* it would */

@@ -64,6 +64,7 @@ struct jvm {
 	bool callflow;			/* callflow() was called */
 	bool memory;			/* its native memory is sampled, and sock is its process (pidfd) */
 	bool guest;			/* a program in the process of a JVM, whose trees it uses */
+	uint64_t hook;			/* of its HELLO, with memory */
 	uint64_t host;			/* where that JVM's agent has its struct callflow_host; 0: nowhere */
 	struct jvm_ctl *ctl;
 	uint64_t *tails;		/* of each ring */
@@ -404,6 +405,16 @@ static int callflow_area(struct jvm *j, bool program, struct jvm_msg *m)
 	return fd;
 }
 
+/* Where the process that an agent is in has its hook for samples of native memory; 0: nowhere. */
+static uint64_t memory_hook_of(const struct jvm *j)
+{
+	const struct jvm *o;
+
+	for (o = j->s->jvms; o && (o == j || o->pid != j->pid || !o->memory || o->dead); o = o->next)
+		;
+	return o ? o->hook : 0;
+}
+
 static bool make_rings(struct jvm *j, int fd, uint32_t flags)
 {
 	struct jvm_server *s = j->s;
@@ -420,6 +431,7 @@ static bool make_rings(struct jvm *j, int fd, uint32_t flags)
 		.flags = flags | (s->o.places ? JVM_PLACES : 0) | (s->o.stuck ? JVM_STUCK : 0),
 		.log_limit = LOG_LIMIT,
 		.sources = s->o.sources, .tell = s->o.tell,
+		.memory_hook = memory_hook_of(j),
 	};
 	memcpy(j->ctl->intervals, s->o.intervals, sizeof(j->ctl->intervals));
 	j->tails = xcalloc(s->nr_rings, sizeof(*j->tails));
@@ -517,6 +529,7 @@ static bool set_up_memory(struct jvm *j)
 }
 
 static void read_jvm(struct jvm *j);
+static void drain_process(struct jvm_server *s, int pid);
 
 /* The process is another program now: what the one before left is complete. */
 static void end_earlier_program(struct jvm *j)
@@ -526,7 +539,7 @@ static void end_earlier_program(struct jvm *j)
 	for (o = j->s->jvms; o; o = o->next) {
 		if (o == j || o->pid != j->pid || !o->memory || o->dead)
 			continue;
-		drain_jvm(o, true);
+		drain_process(o->s, o->pid);
 		o->dead = true;
 	}
 }
@@ -561,6 +574,7 @@ static void on_hello(struct jvm *j, const struct jvm_msg *m)
 	} else if (m->flags & JVM_MEMORY) {
 		end_earlier_program(j);
 		j->state = RUNNING;
+		j->hook = m->hello.hook;
 		j->dead = !has_memory(j->s) || !set_up_memory(j);
 		j->told = !j->dead;
 		if (j->told)
@@ -622,6 +636,15 @@ static void on_message(struct jvm *j, const struct jvm_msg *m)
 	}
 }
 
+static void drain_process(struct jvm_server *s, int pid)
+{
+	struct jvm *j;
+
+	for (j = s->jvms; j; j = j->next)
+		if (j->pid == pid)
+			drain_jvm(j, true);
+}
+
 static void read_jvm(struct jvm *j)
 {
 	struct jvm_msg m;
@@ -631,6 +654,8 @@ static void read_jvm(struct jvm *j)
 		return;
 	if (j->state == AWAIT_HELLO && n >= 8 && m.magic == JVM_PROTO_MAGIC && m.version != JVM_PROTO_VERSION)
 		j->s->nr_foreign++;
+	if (j->memory)
+		drain_process(j->s, j->pid);	/* samples of its blocks that the agent took */
 	if (n == sizeof(m))
 		on_message(j, &m);
 	else if (n <= 0 && j->ctl)

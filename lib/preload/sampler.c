@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 
 #include "agent/sys.h"
+#include "jvm/proto.h"
 #include "preload/preload.h"
 #include "preload/sampler.h"
 
@@ -24,7 +25,9 @@ static struct memory_table *connect_now(struct sampler_state *s)
 	if (!__atomic_compare_exchange_n(&s->phase, &old, CONNECTING, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
 		return NULL;
-	t = sampler_connect(path, &interval, &max_stack);
+	s->hook.magic = JVM_PROTO_MAGIC;
+	s->hook.bytes = sizeof(s->hook);
+	t = sampler_connect(path, &s->hook, &interval, &max_stack);
 	store_release(&s->table, t);
 	store_release(&s->phase, t ? READY : FAILED);
 	return t;
@@ -207,12 +210,20 @@ static uint32_t number_of(struct memory_table *t, enum memory_call call, void *p
 	return 0;
 }
 
+static void take(const struct memory_regs *r, enum memory_call call, size_t size, uint32_t id)
+{
+	__typeof__(sampler_state->hook.take) agent = load_acquire(&sampler_state->hook.take);
+
+	if (!agent || !agent(r, call, size, id))
+		sampler_send(r, call, size, id, max_stack);
+}
+
 /* Not inlined: the frames of this library end here, for the recorder to drop. */
 __attribute__((noinline)) void sampler_hit(enum memory_call call, void *p, size_t size)
 {
 	struct sampler_thread *t = &sampler_thread;
 	struct memory_table *known = table();
-	struct sampler_regs r;
+	struct memory_regs r;
 
 	if (!known) {
 		t->left = t->left == INT64_MAX ? t->left : 0;
@@ -235,5 +246,5 @@ __attribute__((noinline)) void sampler_hit(enum memory_call call, void *p, size_
 			 "mov %%r14, 48(%0)\n\t"
 			 "mov %%r15, 56(%0)"
 			 : : "r"(&r) : "rax", "memory");
-	sampler_send(&r, call, size, number_of(known, call, p, size), max_stack);
+	take(&r, call, size, number_of(known, call, p, size));
 }

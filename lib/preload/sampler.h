@@ -25,6 +25,7 @@ extern __thread struct sampler_thread sampler_thread __attribute__((tls_model("i
 struct sampler_state {
 	uint32_t phase;
 	struct memory_table *table;	/* NULL: nothing is sampled (yet) */
+	struct memory_hook hook;
 };
 extern struct sampler_state *sampler_state;
 
@@ -64,12 +65,9 @@ static inline bool sampler_may_have(const void *p)
 /* ---- where samples go: link.c ---- */
 
 /* Asks the recorder at that path for shared memory; NULL: there is none. Leaves no descriptor behind. */
-struct memory_table *sampler_connect(const char *path, uint64_t *interval, uint32_t *max_stack);
-/* Where the caller is: to sample.c's sampler_hit(). */
-struct sampler_regs {
-	uint64_t pc, sp, fp, rbx, r12, r13, r14, r15;
-};
-void sampler_send(const struct sampler_regs *r, enum memory_call call, uint64_t size, uint32_t id,
+struct memory_table *sampler_connect(const char *path, const struct memory_hook *hook, uint64_t *interval,
+				     uint32_t *max_stack);
+void sampler_send(const struct memory_regs *r, enum memory_call call, uint64_t size, uint32_t id,
 		  uint32_t max_stack);
 
 #endif

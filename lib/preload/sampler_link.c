@@ -79,11 +79,11 @@ static long open_socket(const char *path)
 }
 
 /* HELLO, and SETUP with the descriptor of the shared area; -1: there is none. */
-static int ask(long sock, uint64_t *bytes)
+static int ask(long sock, const struct memory_hook *hook, uint64_t *bytes)
 {
 	struct jvm_msg m = {
 		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION, .type = JVM_MSG_HELLO,
-		.flags = JVM_MEMORY, .hello = { sys(__NR_getpid), sys_tid() },
+		.flags = JVM_MEMORY, .hello = { sys(__NR_getpid), sys_tid(), (uintptr_t)hook },
 	};
 	struct fd_message c = { 0 };
 	struct iovec_ iov = { &m, sizeof(m) };
@@ -119,7 +119,8 @@ static void *map_area(int fd, uint64_t bytes)
 	return NULL;
 }
 
-struct memory_table *sampler_connect(const char *path, uint64_t *interval, uint32_t *max_stack)
+struct memory_table *sampler_connect(const char *path, const struct memory_hook *hook, uint64_t *interval,
+				     uint32_t *max_stack)
 {
 	long sock = open_socket(path);
 	struct jvm_ctl *ctl = NULL;
@@ -129,7 +130,7 @@ struct memory_table *sampler_connect(const char *path, uint64_t *interval, uint3
 	sys_forked();		/* perhaps */
 	if (sock < 0)
 		return NULL;
-	fd = ask(sock, &bytes);
+	fd = ask(sock, hook, &bytes);
 	if (fd >= 0) {
 		ctl = map_area(fd, bytes);
 		sys(__NR_close, fd);
@@ -160,7 +161,7 @@ static size_t stack_above(uintptr_t sp, uint32_t most)
 	return most;
 }
 
-void sampler_send(const struct sampler_regs *r, enum memory_call call, uint64_t size, uint32_t id,
+void sampler_send(const struct memory_regs *r, enum memory_call call, uint64_t size, uint32_t id,
 		  uint32_t max_stack)
 {
 	struct jvm_rec_sample head = {

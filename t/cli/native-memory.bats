@@ -1,9 +1,30 @@
 #!/usr/bin/env bats
 # Samples of native memory: a program that says what it allocates and keeps, against what reports estimate.
 load ../lib
+load ../java
 
 setup_file() {
 	gcc -O1 -g -o "$BATS_FILE_TMPDIR/known" "$TOP/t/cli/native-memory.c" -lpthread
+	prepare_jdks
+	cat >"$BATS_FILE_TMPDIR/jni.c" <<-'EOF2'
+		#include <jni.h>
+		#include <stdlib.h>
+		static void *volatile kept;
+		JNIEXPORT void JNICALL Java_NativeBlocks_jniBlocks(JNIEnv *env, jclass cls, jint n)
+		{
+			int i;
+
+			for (i = 0; i < n; i++) {
+				kept = malloc(2000);
+				if (i % 2)
+					free(kept);
+			}
+		}
+	EOF2
+	local home
+	home=$(jdks | head -n 1)
+	gcc -O1 -shared -fPIC -I"$home/include" -I"$home/include/linux" "$BATS_FILE_TMPDIR/jni.c" \
+		-o "$BATS_FILE_TMPDIR/libjni.so"
 }
 
 setup() {
@@ -102,6 +123,34 @@ agrees() {
 	[[ $(cat line) == "${BASH_REMATCH[2]} bytes of native-memory, ${BASH_REMATCH[1]} native-blocks, "* ]]
 	[ "$left" = "4000 bytes of native-live, 1 native-live-blocks" ]
 	[[ $(cat line) == *", 76704 bytes of native-live, 2 native-live-blocks in "* ]]
+}
+
+# Direct buffers are blocks of malloc() below the Java code that makes them; it makes small ones as well.
+in_java() {
+	"$ARCPROF" record -e native-memory=16k -o trace java -cp "$CLASSES" NativeBlocks 400 \
+		"$BATS_FILE_TMPDIR/libjni.so" >truth 2>err || { cat truth err; return 1; }
+	[[ $(cat err) == *" 0 lost"* ]] || { cat err; return 1; }
+	"$ARCPROF" report -i trace --check
+	by_function
+	awk '
+	function check(what, estimate, size, n,   p, se, d) {
+		p = 1 - exp(-size / 16384)
+		se = sqrt(n * p * (1 - p)) / p
+		d = estimate / size - n
+		if (d * d > 4.5 * 4.5 * se * se + (0.02 * n) ^ 2) {
+			printf "%s %s: %.0f of %d\n", $1, what, estimate / size, n
+			bad++
+		}
+	}
+	FILENAME == "functions" { bytes[$1] = $2; live[$1] = $4; next }
+	{ check("bytes", bytes[$1], $2, $3); check("live", live[$1], $2, $4); rows++ }
+	END { exit bad || rows != 3 }' functions truth
+	"$ARCPROF" report -i trace --xtree --metric native-live >tree
+	grep -q 'NativeBlocks.direct' tree
+}
+
+@test "native-memory: of a JVM with its Java callers, direct buffers and JNI code" {
+	on_each_jdk in_java
 }
 
 @test "native-memory: what cannot be recorded is said" {
