@@ -148,12 +148,14 @@ static bool has_no_file(const char *path)
 	       !strncmp(path, "/SYSV", 5) || !strncmp(path, "/anon_hugepage", 14);
 }
 
-static bool is_ours(const struct module *m)
+static void mark_ours(struct module *m)
 {
 	size_t len = 0;
 	const uint8_t *id = m->file ? symfile_build_id(m->file, &len) : NULL;
 
-	return id && inject_is_ours(id, len);
+	if (id && inject_is_ours(id, len))
+		m->flags |= MODULE_ARCPROF;
+	m->passes_on = id && inject_is_memory(id, len);
 }
 
 uint32_t modules_get(struct modules *m, const struct module_id *id, struct trace_writer *w)
@@ -176,8 +178,7 @@ uint32_t modules_get(struct modules *m, const struct module_id *id, struct trace
 		open_vdso(modules_at(m, number));
 	else
 		open_file(modules_at(m, number), m->cache, id, &st);
-	if (is_ours(modules_at(m, number)))
-		modules_at(m, number)->flags |= MODULE_ARCPROF;
+	mark_ours(modules_at(m, number));
 	write_module(w, number, modules_at(m, number), id, &st);
 	return number;
 }

@@ -18,6 +18,7 @@
 struct module {
 	char *path;
 	uint32_t flags;			/* enum module_flags */
+	bool passes_on;			/* a caller in it is in the program's way, and in no stack */
 	struct symfile *file;		/* NULL: cannot be read */
 	struct unwind_module *unwind;	/* made at the first need */
 };

@@ -81,21 +81,27 @@ size_t stack_user_chain(struct collect *c, struct proc *p, const uint64_t *chain
 	return n;
 }
 
-/* Frames [0, nr) of c->unwound, innermost first, to out in the other order. */
+/*
+ * Frames [0, nr) of c->unwound, innermost first, to out in the other order, without those that only call on;
+ * returns how many there are.
+ */
 static size_t unwound_frames(struct collect *c, struct proc *p, size_t nr, struct frame *out)
 {
-	size_t i;
+	size_t i, n = 0;
 
-	for (i = 0; i < nr; i++) {
+	for (i = nr; i-- > 0;) {
 		const struct unwind_frame *u = &c->unwound[i];
-		struct frame *f = &out[nr - 1 - i];
+		struct frame *f = &out[n];
 
+		if (i && u->module && modules_at(&c->modules, u->module)->passes_on)
+			continue;
 		if (u->module)
 			*f = (struct frame){ FRAME_NATIVE, .module = u->module, .off = u->off };
 		else
 			user_frame(c, p, u->pc, f);
+		n++;
 	}
-	return nr;
+	return n;
 }
 
 size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *regs,

@@ -83,6 +83,11 @@ bool inject_is_ours(const uint8_t *build_id, size_t len)
 		       has_build_id(&preload_memory, build_id, len));
 }
 
+bool inject_is_memory(const uint8_t *build_id, size_t len)
+{
+	return len && has_build_id(&preload_memory, build_id, len);
+}
+
 void inject_build_id(struct buf *b)
 {
 	add_build_id(b, &agent);

@@ -16,6 +16,8 @@ void inject_build_id(struct buf *b);
 
 /* A file with this build-id is one of those placed here. */
 bool inject_is_ours(const uint8_t *build_id, size_t len);
+/* It is the one whose functions stand for malloc() and the like, and call those. */
+bool inject_is_memory(const uint8_t *build_id, size_t len);
 
 /*
  * Places the embedded agent in a file named by its build-id and appends the path to *path,

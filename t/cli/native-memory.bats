@@ -96,6 +96,17 @@ agrees() {
 	agrees 16384
 }
 
+@test "native-memory: beside a perf event, our library is in nobody's way" {
+	"$ARCPROF" record -q -e cpu-clock,native-memory -F 5000 -o trace "$KNOWN" 300 >truth
+	"$ARCPROF" report -i trace --xtree --format tree >tree
+	awk -F '\t' '
+	/^#/ { next }
+	{ name[$1] = $4 }
+	$5 == "native" && $4 != "[arcprof]" && name[$1 - 1] == "[arcprof]" { print $4; exit 1 }
+	$4 ~ /malloc|free/ { found = 1 }
+	END { exit !found }' tree
+}
+
 @test "native-memory: agrees with valgrind on a program of C++" {
 	skip_unless_command valgrind
 	cat >new.cc <<-'EOF2'
