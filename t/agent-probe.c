@@ -331,11 +331,13 @@ static void end_wait(uint32_t slot, uint64_t now)
 {
 	struct pending *w = &p.pending[slot];
 	const struct wall_slot *s = wall_slot_at(p.wall, slot);
+	const struct wall_done *done;
 	uint64_t ns;
 
 	if (!w->block_nr || (s->block_nr == w->block_nr && !now))
 		return;
-	ns = s->block_nr == w->block_nr ? now - w->since_ns : wall_done_ns(s, w->block_nr);
+	done = wall_done_of(s, w->block_nr);
+	ns = s->block_nr == w->block_nr ? now - w->since_ns : done ? done->ns : 0;
 	p.waits[w->wait].ns += MAX(ns, w->interval_ns);
 	w->block_nr = 0;
 }
@@ -356,7 +358,6 @@ static void look_at_waits(uint64_t now)
 
 	for (i = 1; i < wall_nr_used(p.wall); i++)
 		end_wait(i, now);
-	wall_look(p.wall, clock_mono_ns());
 }
 
 static void report_waits(void)
@@ -634,14 +635,15 @@ static int die(const struct err *e)
 static int open_wall(struct jvm_server *s, int pid, struct err *e)
 {
 	const struct wall_opts o = { .pids = &pid, .nr_pids = 1 };
-	int r = wall_open(&p.wall, &o, e), slots, stamps;
-	uint32_t nr;
+	int r = wall_open(&p.wall, &o, e);
+	struct wall_maps m;
 
 	if (r)
 		return r;
-	wall_fds(p.wall, &slots, &stamps, &nr);
-	jvm_server_use_wall(s, &(struct jvm_wall_maps){ slots, stamps, nr, p.wall_ns, false, false });
-	p.pending = xcalloc(nr, sizeof(*p.pending));
+	wall_maps(p.wall, &m);
+	jvm_server_use_wall(s, &(struct jvm_wall_maps){
+		m.slots_fd, m.stamps_fd, m.marks_fd, m.nr_slots, p.wall_ns, false, false });
+	p.pending = xcalloc(m.nr_slots, sizeof(*p.pending));
 	return 0;
 }
 

@@ -65,7 +65,7 @@ struct link_go {
 	bool wall;		/* look at threads that wait: */
 	bool late_slots;	/* whose slots are not of this moment */
 	uint64_t wall_ns;	/* so often */
-	int slots_fd, stamps_fd;	/* in these, which are the caller's */
+	int slots_fd, stamps_fd, marks_fd;	/* in these, which are the caller's */
 	uint32_t nr_slots;
 };
 /* host: of this process's call trees, NULL without. */

@@ -75,7 +75,9 @@ static size_t nr_fds_of(const struct jvm_msg *m)
 {
 	if (m->type == JVM_MSG_SETUP)
 		return m->flags & JVM_DUMP ? 1 : 2 + !!(m->flags & JVM_CALLFLOW) + !!(m->flags & JVM_VM_LOG);
-	return m->type == JVM_MSG_GO && m->flags & JVM_WALL ? 2 : 0;
+	if (m->type == JVM_MSG_GO && m->flags & JVM_WALL)
+		return m->flags & JVM_WALL_LATE ? 2 : 3;
+	return 0;
 }
 
 /* fds: NULL, or room for MAX_FDS; SETUP brings one more with JVM_CALLFLOW, and with JVM_VM_LOG. */
@@ -230,4 +232,5 @@ void link_ready_and_wait(const void *host, struct link_go *out)
 	out->nr_slots = m.go.wall_slots <= UINT32_MAX ? m.go.wall_slots : 0;
 	out->slots_fd = fds[0];
 	out->stamps_fd = fds[1];
+	out->marks_fd = out->late_slots ? -1 : fds[2];
 }

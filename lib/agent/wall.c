@@ -25,6 +25,7 @@ enum {
 static struct {
 	const struct wall_slot *slots;
 	const uint64_t *stamps;
+	uint64_t *marks;		/* for BPF: the block that is walked; of late slots there are none */
 	/* By slot: the number of the block that was walked; of late slots the thread's CPU time then. */
 	uint64_t *walked;
 	uint32_t nr_slots, alloc_walked;
@@ -40,12 +41,12 @@ static struct {
 
 static uint32_t on, running;
 
-static const void *map(int fd, size_t bytes)
+static void *map(int fd, size_t bytes, int prot)
 {
-	long p = sys(__NR_mmap, 0, bytes, PROT_READ, MAP_SHARED, fd, 0);
+	long p = sys(__NR_mmap, 0, bytes, prot, MAP_SHARED, fd, 0);
 
 	sys(__NR_close, fd);
-	return p < 0 && p > -4096 ? NULL : (const void *)p;
+	return p < 0 && p > -4096 ? NULL : (void *)p;
 }
 
 static void unmap(void)
@@ -54,8 +55,11 @@ static void unmap(void)
 		sys(__NR_munmap, at.slots, at.nr_slots * sizeof(*at.slots));
 	if (at.stamps)
 		sys(__NR_munmap, at.stamps, at.nr_slots * sizeof(*at.stamps));
+	if (at.marks)
+		sys(__NR_munmap, at.marks, at.nr_slots * sizeof(*at.marks));
 	at.slots = NULL;
 	at.stamps = NULL;
+	at.marks = NULL;
 }
 
 /* Kept, and made anew when a recorder has more slots. */
@@ -75,16 +79,18 @@ bool wall_on(const struct link_go *go)
 	bool fits = go->nr_slots && go->nr_slots <= MAX_SLOTS && go->wall_ns;
 
 	at.nr_slots = fits ? go->nr_slots : 0;
-	at.slots = map(go->slots_fd, at.nr_slots * sizeof(*at.slots));
-	at.stamps = map(go->stamps_fd, at.nr_slots * sizeof(*at.stamps));
+	at.slots = map(go->slots_fd, at.nr_slots * sizeof(*at.slots), PROT_READ);
+	at.stamps = map(go->stamps_fd, at.nr_slots * sizeof(*at.stamps), PROT_READ);
+	if (!go->late_slots)
+		at.marks = map(go->marks_fd, at.nr_slots * sizeof(*at.marks), PROT_READ | PROT_WRITE);
 	at.walk = at.walk ? at.walk : sample_new_walk();
 	at.pid = sys(__NR_getpid);
 	at.interval_ns = go->wall_ns;
 	at.late = at.blocked.late = go->late_slots;
 	at.random = sys_now() | 1;
 	at.begun = false;
-	if (!fits || !at.slots || !at.stamps || !at.walk || !make_walked(go->nr_slots) ||
-	    !blocked_init(&at.blocked)) {
+	fits = fits && at.slots && at.stamps && (at.marks || at.late);
+	if (!fits || !at.walk || !make_walked(go->nr_slots) || !blocked_init(&at.blocked)) {
 		unmap();
 		return false;
 	}
@@ -159,6 +165,8 @@ static void look(void)
 			end = i + BEYOND;
 		if (!is_due(i, &mark))
 			continue;
+		if (at.marks)
+			store_relaxed(&at.marks[i], mark);
 		if (visit(i))
 			at.walked[i] = mark;
 		else

@@ -22,10 +22,17 @@ enum {
 	NR_PLACES
 };
 
+/* Who ended a block. */
+struct waker {
+	enum wake_kind kind;
+	uint32_t thread;		/* of the trace */
+};
+
 /* Where a thread was seen last when it did that: blocked in a class of calls, or ran. */
 struct place {
 	uint32_t thread;		/* in the trace; 0: it was not seen yet */
 	uint32_t reason;		/* a function of the trace */
+	struct waker waker;		/* of the last block there that is over */
 	size_t nr, alloc;
 	struct frame *frames;		/* outermost first */
 };
@@ -36,6 +43,7 @@ struct block {
 	enum wall_class class;
 	uint64_t since_ns;
 	uint64_t gap_ns;		/* between the look that saw it and the one before */
+	uint64_t look_ns;		/* when that was */
 };
 
 struct account {			/* of a slot */
@@ -133,6 +141,17 @@ static void write_time(struct collect *c, const struct place *p, uint32_t reason
 	sources_weighed(c, w->source, ns, &r);
 }
 
+/* A stretch that a thread was blocked; wake: how long the block was, and who ended it. */
+static void write_blocked(struct collect *c, const struct place *p, uint64_t ns, struct rec_wake wake)
+{
+	wake.thread = p->thread;
+	wake.function = p->reason;
+	wake.weight = ns;
+	write_time(c, p, p->reason, wake.time_ns, ns);
+	if (ns && !c->walls->no_bpf)	/* without it nobody tells */
+		trace_write_wake(c->w, &wake);
+}
+
 /* Time in run queues after it had been there; what is little waits. */
 static void write_queue(struct collect *c, const struct place *p, uint64_t time_ns, uint64_t total_ns,
 			uint64_t *told_ns)
@@ -175,31 +194,57 @@ static void forget_places(struct account *a)
 	}
 }
 
+static struct waker find_waker(struct collect *c, uint32_t who, uint64_t time_ns)
+{
+	switch (who) {
+	case WALL_WAKER_UNKNOWN:
+		return (struct waker){ WAKE_UNKNOWN, 0 };
+	case WALL_WAKER_TIMER:
+		return (struct waker){ WAKE_TIMER, 0 };
+	case WALL_WAKER_INTERRUPT:
+		return (struct waker){ WAKE_INTERRUPT, 0 };
+	}
+	if (who > INT32_MAX)
+		return (struct waker){ WAKE_UNKNOWN, 0 };
+	return (struct waker){ WAKE_THREAD, tasks_by_tid(&c->tasks, who, time_ns)->id };
+}
+
 /* The block is over, or the recording: it lasted until end_ns. t: all that the thread did by then. */
-static void end_block(struct collect *c, struct account *a, const struct wall_times *t, uint64_t end_ns)
+static void end_block(struct collect *c, struct account *a, const struct wall_times *t, uint64_t end_ns,
+		      struct waker waker)
 {
 	struct block *b = &a->block;
+	struct place *p = a->places[b->class];
 	uint64_t from = MAX(b->since_ns, a->from_ns), len = end_ns > from ? end_ns - from : 0;
 	uint64_t *told = &a->told.blocked_ns[b->class], left = untold(t->blocked_ns[b->class], *told);
+	struct rec_wake wake = {
+		.time_ns = end_ns, .kind = waker.kind, .waker = waker.thread, .ns = len,
+		.seen_ns = MIN(b->look_ns > from ? b->look_ns - from : 0, len),
+	};
 
 	/* what is left is of all short blocks since the last sample of one */
 	if (end_ns - b->since_ns < b->gap_ns || len > left)
 		len = left;
-	write_time(c, a->places[b->class], a->places[b->class]->reason, end_ns, len);
+	write_blocked(c, p, len, wake);
 	*told += len;
-	write_queue(c, a->places[b->class], end_ns, t->queued_ns[b->class], &a->told.queued_ns[b->class]);
+	write_queue(c, p, end_ns, t->queued_ns[b->class], &a->told.queued_ns[b->class]);
+	if (waker.kind != WAKE_NOT_ENDED)
+		p->waker = waker;
 	b->nr = 0;
 }
 
 /* The block that was walked has ended, and others may have come after it. */
 static void finish_block(struct collect *c, struct account *a, const struct wall_slot *s)
 {
+	const struct wall_done *d = wall_done_of(s, a->block.nr);
+	uint64_t end_ns = a->block.since_ns + (d ? d->ns : 0);
+	struct waker none = { WAKE_UNKNOWN, 0 };
 	struct wall_times done;
 
 	memcpy(done.blocked_ns, s->blocked_ns, sizeof(done.blocked_ns));
 	memcpy(done.queued_ns, s->queued_ns, sizeof(done.queued_ns));
-	/* nothing is known of its length but that it was short */
-	end_block(c, a, &done, a->block.since_ns + wall_done_ns(s, a->block.nr));
+	/* without d nothing is known of its length but that it was short */
+	end_block(c, a, &done, end_ns, d ? find_waker(c, d->waker, end_ns) : none);
 }
 
 /* What came after the last sample of its kind goes where that was; without one, it has no stack. */
@@ -214,7 +259,8 @@ static void write_rest(struct collect *c, struct account *a, const struct wall_t
 
 		none = (struct place){ .thread = a->thread, .reason = reason_of(c, reason) };
 		p = a->places[i] ? a->places[i] : &none;
-		write_time(c, p, p->reason, now_ns, untold(t->blocked_ns[i], a->told.blocked_ns[i]));
+		write_blocked(c, p, untold(t->blocked_ns[i], a->told.blocked_ns[i]), (struct rec_wake){
+			.time_ns = now_ns, .kind = p->waker.kind, .waker = p->waker.thread });
 		write_time(c, p, runnable, now_ns, untold(t->queued_ns[i], a->told.queued_ns[i]));
 	}
 	none = (struct place){ .thread = a->thread, .reason = c->walls->on_cpu };
@@ -267,13 +313,16 @@ static void write_account(struct collect *c, const struct account *a, const stru
 /* All up to now_ns is written; s was read then. */
 static void settle(struct collect *c, struct account *a, const struct wall_slot *s, uint64_t now_ns)
 {
+	const struct waker nobody = { WAKE_NOT_ENDED, 0 };
 	struct wall_times t;
 
 	wall_times_at(s, now_ns, &t);
 	if (a->block.nr && a->block.nr != s->block_nr)
 		finish_block(c, a, s);
+	else if (a->block.nr && s->state == WALL_BLOCKED)
+		end_block(c, a, &t, now_ns, nobody);
 	else if (a->block.nr)
-		end_block(c, a, &t, s->state == WALL_BLOCKED ? now_ns : s->woken_ns);
+		end_block(c, a, &t, s->woken_ns, find_waker(c, s->waker, s->woken_ns));
 	if (!a->thread)
 		return;
 	write_rest(c, a, &t, now_ns);
@@ -303,10 +352,12 @@ static struct thread *thread_of(struct collect *c, struct account *a, uint32_t s
 }
 
 /* Its place is set. */
-static void open_block(const struct walls *w, struct account *a, const struct wall_slot *s, uint64_t gap_ns)
+static void open_block(const struct walls *w, struct account *a, const struct wall_slot *s, uint64_t look_ns,
+		       uint64_t gap_ns)
 {
 	a->block = (struct block){
 		.nr = s->block_nr, .class = class_of(w, s), .since_ns = s->since_ns, .gap_ns = gap_ns,
+		.look_ns = look_ns,
 	};
 }
 
@@ -318,6 +369,7 @@ static void look_at_block(struct collect *c, struct account *a, uint32_t slot, s
 	int r;
 
 	a->seen_nr = s->block_nr;
+	wall_mark(c->walls->wall, slot, s->block_nr);
 	r = c->walls->no_bpf ? wall_ask_kernel(s) : 0;
 	c->walls->nr_denied += r == -EACCES;
 	if (r)
@@ -331,7 +383,7 @@ static void look_at_block(struct collect *c, struct account *a, uint32_t slot, s
 	stack_count_marks(c, c->frames, nr);
 	wallstack_reason(s, &reason);
 	set_place(a, class_of(c->walls, s), a->thread, reason_of(c, reason.data), c->frames, nr);
-	open_block(c->walls, a, s, gap_ns);
+	open_block(c->walls, a, s, c->walls->look_ns, gap_ns);
 	buf_release(&reason);
 }
 
@@ -534,7 +586,7 @@ void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s
 	java_reason(c, th->proc, &v, &then, &reason);
 	stack_count_marks(c, frames, nr);
 	set_place(a, class_of(w, &then), thread, reason_of(c, reason.data), frames, nr);
-	open_block(w, a, &then, v.interval_ns);
+	open_block(w, a, &then, s->time_ns, v.interval_ns);
 	buf_release(&reason);
 	if (v.block_nr)
 		a->seen_nr = v.block_nr;
@@ -658,13 +710,14 @@ static bool is_of_several_users(const struct collect_opts *o)
 /* Those of JVMs that are yet to say hello. */
 static void tell_agents(struct collect *c)
 {
-	struct jvm_wall_maps maps = { .interval_ns = c->walls->interval_ns,
-				      .own_user_only = is_of_several_users(c->o),
-				      .late = c->walls->no_bpf };
+	struct wall_maps m;
 
-	wall_fds(c->walls->wall, &maps.slots_fd, &maps.stamps_fd, &maps.nr_slots);
+	wall_maps(c->walls->wall, &m);
 	if (c->jvm)
-		jvm_server_use_wall(c->jvm, &maps);
+		jvm_server_use_wall(c->jvm, &(struct jvm_wall_maps){
+			.slots_fd = m.slots_fd, .stamps_fd = m.stamps_fd, .marks_fd = m.marks_fd,
+			.nr_slots = m.nr_slots, .interval_ns = c->walls->interval_ns,
+			.own_user_only = is_of_several_users(c->o), .late = c->walls->no_bpf });
 }
 
 int walls_open(struct collect *c, struct err *e)

@@ -597,7 +597,7 @@ static bool let_go(struct jvm *j, bool sample)
 {
 	const struct jvm_server *s = j->s;
 	struct jvm_msg go = { .type = JVM_MSG_GO, .flags = sample ? JVM_SAMPLE : 0 };
-	const int fds[] = { s->wall.slots_fd, s->wall.stamps_fd };
+	const int fds[] = { s->wall.slots_fd, s->wall.stamps_fd, s->wall.marks_fd };
 	bool wall = jvm_has_wall_maps(j);
 
 	if (sample && s->timer_ns) {
@@ -609,7 +609,7 @@ static bool let_go(struct jvm *j, bool sample)
 		go.go.wall_ns = s->wall.interval_ns;
 		go.go.wall_slots = s->wall.nr_slots;
 	}
-	return send_msg(j, &go, fds, wall ? ARRAY_SIZE(fds) : 0);
+	return send_msg(j, &go, fds, wall ? ARRAY_SIZE(fds) - s->wall.late : 0);
 }
 
 static void on_message(struct jvm *j, const struct jvm_msg *m)
@@ -891,7 +891,7 @@ int jvm_server_open(struct jvm_server **out, const struct jvm_server_opts *o, co
 	s->cb = *cb;
 	s->ctx = ctx;
 	s->door = s->inside = (struct doorway)DOORWAY_CLOSED;
-	s->wall.slots_fd = s->wall.stamps_fd = -1;
+	s->wall.slots_fd = s->wall.stamps_fd = s->wall.marks_fd = -1;
 	choose_sizes(s);
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0) {

@@ -180,10 +180,10 @@ void jvm_server_use_timers(struct jvm_server *s, uint64_t period_ns);
 /*
  * Agents of JVMs that say hello from now on walk threads that wait, which they find in these maps
  * (jvm/wall.h) at about that interval. Who has the maps sees the registers of every thread that is
- * recorded: with own_user_only they go to JVMs of our own user alone.
+ * recorded, and can write the marks: with own_user_only they go to JVMs of our own user alone.
  */
 struct jvm_wall_maps {
-	int slots_fd, stamps_fd;	/* the caller's; slots_fd -1: no longer */
+	int slots_fd, stamps_fd, marks_fd;	/* the caller's; slots_fd -1: no longer */
 	uint32_t nr_slots;
 	uint64_t interval_ns;
 	bool own_user_only;

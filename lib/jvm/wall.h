@@ -4,8 +4,10 @@
  * (lib/wall/bpf/wall.bpf.c), and that the recorder and the agents of JVMs map and read.
  *
  * Two array maps, frozen for user space: wall_slots, a struct wall_slot a thread, and wall_stamps, a u64 a
- * slot: the time when it last began to block, had ended a block that somebody may have seen, or
- * ended itself.  Map both PROT_READ, MAP_SHARED.
+ * slot: the time when it last began to block, had ended a block that somebody marked, or ended
+ * itself.  Map both PROT_READ, MAP_SHARED.  A third, wall_marks, a u64 a slot, is for all who look to
+ * write: the number of the block that is being walked.  When that is over, its length and its waker are in
+ * wall_slot.done.
  *
  * Who wants to walk the stacks of blocked threads looks at all stamps at an interval, and at the slots whose
  * stamp is not older than their last look (wall_is_new()): whoever stays blocked costs nothing.  A slot's
@@ -17,7 +19,7 @@
  *
  * Which blocks get walked is decided by the moment of the look alone, so that a block of length L is hit with
  * the probability L / interval, or 1 when it is longer; walk right then, without waiting, or the
- * short ones are missed.
+ * short ones are missed.  Mark the block before its state is read: one that ends meanwhile is known, then.
  */
 #ifndef JVM_WALL_H
 #define JVM_WALL_H
@@ -25,6 +27,14 @@
 #include <linux/types.h>
 
 enum { WALL_LATE_NS = 2000000, WALL_NR_ARGS = 3, WALL_NR_CLASSES = 12, WALL_NR_DONE = 4 };
+
+/* Who ended a block: the number of a thread as the recorder sees it, or one of these. */
+enum wall_waker {
+	WALL_WAKER_UNKNOWN,		/* no wake-up was seen */
+	WALL_WAKER_FIRST = 0xfffffff0,	/* from here on there are no threads */
+	WALL_WAKER_TIMER = WALL_WAKER_FIRST,
+	WALL_WAKER_INTERRUPT,
+};
 
 enum wall_state {
 	WALL_FREE,		/* nobody's */
@@ -89,7 +99,7 @@ struct wall_slot {
 	__u64 args[WALL_NR_ARGS];
 	struct wall_regs regs;
 	__u32 class;		/* enum wall_class, of the block */
-	__u32 waker;		/* tid who ended the last block; 0: an interrupt, or not known */
+	__u32 waker;		/* who ended the last block: a tid, or an enum wall_waker */
 	/* CLOCK_MONOTONIC */
 	__u64 since_ns;		/* of the state; after a block (WALL_RUNNABLE) still of the block */
 	__u64 woken_ns;		/* when it was made runnable: since when it waits for a CPU */
@@ -100,7 +110,7 @@ struct wall_slot {
 	__u64 blocked_ns[WALL_NR_CLASSES];
 	__u64 queued_ns[WALL_NR_CLASSES];	/* waited for a CPU after such a block */
 	__u64 nr_blocks;
-	/* The latest blocks that are over and were long, or had begun when the recorder last looked. */
+	/* The latest blocks that are over and were marked. */
 	struct wall_done {
 		__u32 nr;		/* block_nr */
 		__u32 waker;

@@ -246,6 +246,31 @@ struct rec_wall {
 	uint64_t nr_blocks;		/* how often it blocked */
 };
 
+enum wake_kind {			/* who ended a wait */
+	WAKE_UNKNOWN,
+	WAKE_NOT_ENDED,		/* nobody, as long as was recorded */
+	WAKE_THREAD,
+	WAKE_TIMER,
+	WAKE_INTERRUPT,		/* of a device, of the network, or a timer beside those */
+	WAKE_NR
+};
+
+/*
+ * One for each sample of the source "wall" that is a wait: who ended it.  Waits that are longer than the time
+ * between two looks weigh what they lasted.  Of the others this is one that was going on at a moment that
+ * is random to the program, and it weighs what it stands for.
+ */
+struct rec_wake {
+	uint64_t time_ns;	/* when it ended, or the recording did */
+	uint32_t thread;	/* that waited */
+	uint32_t function;	/* the reason */
+	uint32_t kind;		/* enum wake_kind; a reader takes others for unknown */
+	uint32_t waker;		/* the thread that ended it; 0: none */
+	uint64_t ns;		/* how long it was; 0: not known */
+	uint64_t seen_ns;	/* and how long when it was seen */
+	uint64_t weight;	/* ns */
+};
+
 /* So end names of functions in modules of arcprof's own that stand for one of the program's, and call it. */
 #define WAY_THROUGH "_through"
 

@@ -146,6 +146,14 @@ RECORD(wall, META, TIMED, MTE, CODE(0x89), "thread.wall",
 	FIELD(v, "runnable", wall.runnable_ns, ":ns")
 	FIELD(v, "blocked", wall.blocked_ns, ":ns")
 	FIELD(v, "blocks", wall.nr_blocks))
+RECORD(wake, META, TIMED, MTE, CODE(0x8c), "thread.wake",
+	FIELD(u32, "thread", wake.thread)
+	FIELD(u32, "function", wake.function)
+	FIELD(u32, "kind", wake.kind)
+	FIELD(u32, "waker", wake.waker)
+	FIELD(v, "duration", wake.ns, ":ns")
+	FIELD(v, "seen", wake.seen_ns, ":ns")
+	FIELD(v, "weight", wake.weight, ":ns"))
 RECORD(bracket, META, TIMED, MTE, CODE(0x86), "bracket",
 	FIELD(u32, "proc", bracket.proc)
 	FIELD(u32, "thread", bracket.thread)

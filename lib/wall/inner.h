@@ -20,8 +20,10 @@ struct wall {
 	uint32_t nr_slots;
 	const struct wall_slot *slots;
 	const uint64_t *stamps;
+	uint64_t *marks;		/* elements of a map are eight bytes apart; NULL: without BPF */
+	uint64_t look_ns;		/* when the latest look began */
 	struct wall_bpf_control *control;
-	int slots_fd, stamps_fd, free_fd;
+	int slots_fd, stamps_fd, marks_fd, free_fd;
 };
 
 /* switches.c: its part of wall_close() and wall_give_back(). */

@@ -71,7 +71,7 @@ int wall_open_switches(struct wall **wall, const struct wall_opts *o, struct err
 
 	w->nr_slots = o->nr_slots ? o->nr_slots : WALL_DEFAULT_SLOTS;
 	s->long_ns = o->interval_ns / 2;
-	w->slots_fd = w->stamps_fd = -1;
+	w->slots_fd = w->stamps_fd = w->marks_fd = -1;
 	w->control = xcalloc(1, sizeof(*w->control));
 	w->control->next_slot = 1;
 	s->threads = xcalloc(w->nr_slots, sizeof(*s->threads));
@@ -338,7 +338,7 @@ static void end_block(struct wall *w, struct wall_slot *s, struct thread *t, uin
 
 	t->off_ns += len;
 	t->nr_off++;
-	if (len >= w->switches->long_ns || s->since_ns < w->control->look_ns)
+	if (len >= w->switches->long_ns || s->since_ns < w->look_ns)
 		t->past[t->nr_past++ % NR_PAST] = (struct wall_block){ s->block_nr, s->since_ns, time_ns };
 	s->nr_blocks++;
 	s->woken_ns = time_ns;

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "pmu/bpf.h"
 #include "wall/inner.h"
+#include "wall/interrupts.h"
 #include "wall/syscalls.h"
 
 extern const char wall_bpf_file[], wall_bpf_file_end[];
@@ -20,7 +21,7 @@ extern const char wall_bpf_file[], wall_bpf_file_end[];
 static int set_constants(struct wall *w, const struct wall_opts *o, struct err *e)
 {
 	struct wall_bpf_config config = {
-		.nr_slots = w->nr_slots, .all = o->all, .long_ns = o->interval_ns / 2,
+		.nr_slots = w->nr_slots, .all = o->all,
 	};
 	const struct wall_syscall *call;
 	struct bpf_map *m;
@@ -31,6 +32,7 @@ static int set_constants(struct wall *w, const struct wall_opts *o, struct err *
 	for (i = 0; (call = wall_syscall_at(i)); i++)
 		if (call->nr < WALL_NR_SYSCALLS)
 			config.class_of[call->nr] = call->class;
+	wall_find_interrupts(&config);
 	bpf_object__for_each_map(m, w->obj)
 		if (strstr(bpf_map__name(m), ".rodata"))
 			return bpf_map__set_initial_value(m, &config, sizeof(config)) ?
@@ -40,7 +42,9 @@ static int set_constants(struct wall *w, const struct wall_opts *o, struct err *
 
 static void set_sizes(struct wall *w)
 {
-	static const char *const of_slots[] = { "wall_slots", "wall_stamps", "wall_threads", "wall_free" };
+	static const char *const of_slots[] = {
+		"wall_slots", "wall_stamps", "wall_marks", "wall_threads", "wall_free",
+	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(of_slots); i++)
@@ -76,18 +80,24 @@ static const void *map_frozen(int fd, size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+static void *map_shared(int fd, size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
 static int map_all(struct wall *w, struct err *e)
 {
-	void *control = mmap(NULL, sizeof(*w->control), PROT_READ | PROT_WRITE, MAP_SHARED,
-			     bpf_object__find_map_fd_by_name(w->obj, "wall_control"), 0);
-
+	w->control = map_shared(bpf_object__find_map_fd_by_name(w->obj, "wall_control"), sizeof(*w->control));
+	w->marks_fd = bpf_object__find_map_fd_by_name(w->obj, "wall_marks");
+	w->marks = map_shared(w->marks_fd, w->nr_slots * sizeof(*w->marks));
 	w->slots_fd = bpf_object__find_map_fd_by_name(w->obj, "wall_slots");
 	w->stamps_fd = bpf_object__find_map_fd_by_name(w->obj, "wall_stamps");
 	w->free_fd = bpf_object__find_map_fd_by_name(w->obj, "wall_free");
-	w->control = control == MAP_FAILED ? NULL : control;
 	w->slots = map_frozen(w->slots_fd, w->nr_slots * sizeof(*w->slots));
 	w->stamps = map_frozen(w->stamps_fd, w->nr_slots * sizeof(*w->stamps));
-	if (!w->control || !w->slots || !w->stamps)
+	if (!w->control || !w->marks || !w->slots || !w->stamps)
 		return bpf_failed(e, errno, "mapping the slots");
 	w->control->next_slot = 1;
 	return 0;
@@ -190,6 +200,8 @@ void wall_close(struct wall *w)
 		munmap((void *)w->slots, w->nr_slots * sizeof(*w->slots));
 	if (w->stamps)
 		munmap((void *)w->stamps, w->nr_slots * sizeof(*w->stamps));
+	if (w->marks)
+		munmap(w->marks, w->nr_slots * sizeof(*w->marks));
 	if (w->control)
 		munmap(w->control, sizeof(*w->control));
 	bpf_object__close(w->obj);
@@ -212,7 +224,13 @@ uint32_t wall_nr_refused(const struct wall *w)
 
 void wall_look(struct wall *w, uint64_t now_ns)
 {
-	store_relaxed(&w->control->look_ns, now_ns);
+	w->look_ns = now_ns;
+}
+
+void wall_mark(struct wall *w, uint32_t slot, uint32_t block_nr)
+{
+	if (w->marks)
+		store_relaxed(&w->marks[slot], block_nr);
 }
 
 uint64_t wall_stamp_of(const struct wall *w, uint32_t slot)
@@ -254,11 +272,12 @@ void wall_give_back(struct wall *w, uint32_t slot)
 		bpf_map_update_elem(w->free_fd, NULL, &slot, BPF_ANY);
 }
 
-void wall_fds(const struct wall *w, int *slots, int *stamps, uint32_t *nr_slots)
+void wall_maps(const struct wall *w, struct wall_maps *m)
 {
-	*slots = w->slots_fd;
-	*stamps = w->stamps_fd;
-	*nr_slots = w->nr_slots;
+	*m = (struct wall_maps){
+		.slots_fd = w->slots_fd, .stamps_fd = w->stamps_fd, .marks_fd = w->marks_fd,
+		.nr_slots = w->nr_slots,
+	};
 }
 
 static uint64_t past(uint64_t now_ns, uint64_t then_ns)
@@ -266,14 +285,14 @@ static uint64_t past(uint64_t now_ns, uint64_t then_ns)
 	return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 
-uint64_t wall_done_ns(const struct wall_slot *s, uint32_t block_nr)
+const struct wall_done *wall_done_of(const struct wall_slot *s, uint32_t block_nr)
 {
 	size_t i;
 
 	for (i = 0; i < WALL_NR_DONE; i++)
 		if (s->done[i].nr == block_nr)
-			return s->done[i].ns;
-	return 0;
+			return &s->done[i];
+	return NULL;
 }
 
 uint64_t wall_moment(const struct wall_slot *s, uint64_t now_ns)

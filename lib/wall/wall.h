@@ -22,7 +22,7 @@ struct wall_opts {
 	size_t nr_pids;
 	const int *tids;		/* threads, and what they will start */
 	size_t nr_tids;
-	uint64_t interval_ns;		/* between looks; blocks that long are remembered for a while */
+	uint64_t interval_ns;		/* without BPF: between looks; half as long is a long block */
 };
 
 struct wall;
@@ -39,10 +39,12 @@ uint32_t wall_nr_used(const struct wall *w);
 /* Threads that found no slot. */
 uint32_t wall_nr_refused(const struct wall *w);
 /*
- * A look begins: wall_done_ns() will know the length of blocks that have begun by now, as the look can find
- * them.
+ * A look begins.  Without BPF wall_done_of() will know the blocks that have begun by now, as the look can
+ * find them, and long ones.
  */
 void wall_look(struct wall *w, uint64_t now_ns);
+/* With BPF: a block is about to be walked; when it is over wall_done_of() will know it. */
+void wall_mark(struct wall *w, uint32_t slot, uint32_t block_nr);
 uint64_t wall_stamp_of(const struct wall *w, uint32_t slot);
 /* As it is being written. */
 const struct wall_slot *wall_slot_at(const struct wall *w, uint32_t slot);
@@ -50,11 +52,15 @@ const struct wall_slot *wall_slot_at(const struct wall *w, uint32_t slot);
 bool wall_read(const struct wall *w, uint32_t slot, struct wall_slot *copy);
 /* Nobody looks at a slot that is WALL_GONE any more: another thread may have it. */
 void wall_give_back(struct wall *w, uint32_t slot);
-/* How long a block was that is over; 0: it was short, or is forgotten by now. */
-uint64_t wall_done_ns(const struct wall_slot *s, uint32_t block_nr);
+/* A block that was marked (without BPF, seen) and is over; NULL: it was not, or it is forgotten by now. */
+const struct wall_done *wall_done_of(const struct wall_slot *s, uint32_t block_nr);
 
-/* Of the two maps, for others who read them; they are the wall's. */
-void wall_fds(const struct wall *w, int *slots, int *stamps, uint32_t *nr_slots);
+/* The maps, for others who look; the descriptors are the wall's. */
+struct wall_maps {
+	int slots_fd, stamps_fd, marks_fd;
+	uint32_t nr_slots;
+};
+void wall_maps(const struct wall *w, struct wall_maps *m);
 
 /* What a thread did until a moment, all of it: the sum is that less born_ns. */
 struct wall_times {

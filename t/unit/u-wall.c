@@ -11,6 +11,7 @@
 #include "model/wallcheck.h"
 #include "traces.h"
 #include "unit.h"
+#include "wall/interrupts.h"
 #include "wall/switches.h"
 #include "wall/syscalls.h"
 #include "wall/wall.h"
@@ -71,12 +72,13 @@ TEST(wall_times_do_not_run_backwards)
 	CHECK_U64(t.blocked_ns[WALL_NR_CLASSES - 1], 200);
 }
 
-TEST(wall_remembers_the_last_long_blocks)
+TEST(wall_remembers_the_last_marked_blocks)
 {
-	const struct wall_slot s = { .nr_done = 3, .done = { { 3, 0, 30 }, { 7, 0, 70 }, { 9, 0, 90 } } };
+	const struct wall_slot s = { .nr_done = 3, .done = { { 3, 11, 30 }, { 7, 12, 70 }, { 9, 13, 90 } } };
 
-	CHECK_U64(wall_done_ns(&s, 7), 70);
-	CHECK_U64(wall_done_ns(&s, 5), 0);
+	CHECK_U64(wall_done_of(&s, 7)->ns, 70);
+	CHECK_U64(wall_done_of(&s, 7)->waker, 12);
+	CHECK(!wall_done_of(&s, 5));
 }
 
 TEST(wall_knows_the_system_calls_that_wait)
@@ -87,6 +89,33 @@ TEST(wall_knows_the_system_calls_that_wait)
 	CHECK_U64(wall_syscall(SYS_clock_nanosleep)->class, WALL_CLASS_SLEEP);
 	CHECK(!wall_syscall(-1));
 	CHECK(!wall_syscall(SYS_getpid));
+}
+
+TEST(wall_finds_the_functions_that_handle_interrupts)
+{
+	static const char text[] = "ffffffff81000000 t other\n"
+				   "ffffffff81360070 t handle_softirqs\n"
+				   "ffffffff81360400 T next\n"
+				   "ffffffff8141eac0 t __hrtimer_run_queues\n"
+				   "ffffffff8141eac0 t its_alias\n"
+				   "ffffffff8141ed20 t hrtimer_run_softirq\n"
+				   "ffffffff8141ee00 t last\n"
+				   "ffffffffc0001000 t handle_softirqs\t[module]\n"
+				   "ffffffffc0002000 t cut";
+	struct wall_bpf_config c = { 0 };
+
+	wall_parse_interrupts(&c, text, sizeof(text) - 1);
+	CHECK_U64(c.interrupts[0].start, 0xffffffff81360070);
+	CHECK_U64(c.interrupts[0].end, 0xffffffff81360400);
+	CHECK_U64(c.timers[0].end, 0xffffffff8141ed20);
+	CHECK_U64(c.timers[2].start, 0xffffffff8141ed20);
+	CHECK_U64(c.timers[2].end, 0xffffffff8141ee00);
+	CHECK_U64(c.timers[1].start, 0);
+	c = (struct wall_bpf_config){ 0 };
+	/* to those who may not see addresses they are 0 */
+	wall_parse_interrupts(&c, "0000000000000000 t handle_softirqs\n0000000000000000 t x\n", 56);
+	CHECK_U64(c.interrupts[0].end, 0);
+	wall_parse_interrupts(&c, "\n\n \nzz\n~~ ~ handle_softirqs\n", 28);
 }
 
 static void *nap(void *arg)
@@ -239,7 +268,7 @@ static struct wall_slot state_of(struct wall *w, int tid)
 
 TEST(wall_by_switches_counts_each_state)
 {
-	struct wall_opts o = { .nr_slots = 16, .interval_ns = 100 };
+	struct wall_opts o = { .nr_slots = 16 };
 	struct wall_times t;
 	struct wall_slot s;
 	struct wall *w;
@@ -304,7 +333,7 @@ TEST(wall_by_switches_can_be_cut)
 /* Records may be lost, or late; the states still fill the time. */
 TEST(wall_by_switches_has_no_gaps)
 {
-	struct wall_opts o = { .nr_slots = 3, .interval_ns = 100 };
+	struct wall_opts o = { .nr_slots = 3 };
 	uint32_t slot, random = 1;
 	struct wall_times t;
 	struct wall_slot s;
@@ -348,7 +377,7 @@ TEST(wall_by_switches_has_no_gaps)
 /* A thread that executes a program is the first from then on, and there are no others. */
 TEST(wall_by_switches_follows_exec)
 {
-	struct wall_opts o = { .nr_slots = 8, .interval_ns = 100 };
+	struct wall_opts o = { .nr_slots = 8 };
 	struct wall *w;
 	struct err e;
 
@@ -391,8 +420,8 @@ TEST(wall_by_switches_remembers_long_blocks)
 	CHECK(!wall_block_at(w, slot, 2075, &b));
 	CHECK(!wall_block_at(w, slot, 2065, &b));
 	s = state_of(w, NO_TID);
-	CHECK_U64(wall_done_ns(&s, nr), 60);
-	CHECK_U64(wall_done_ns(&s, nr + 2), 0);
+	CHECK_U64(wall_done_of(&s, nr)->ns, 60);
+	CHECK(!wall_done_of(&s, nr + 2));
 	wall_close(w);
 }
 
@@ -407,7 +436,7 @@ static void *sleep_for_ever(void *arg)
 /* Our own threads: what the kernel tells of them. */
 TEST(wall_by_switches_asks_the_kernel)
 {
-	struct wall_opts o = { .nr_slots = 8, .interval_ns = 1000000 };
+	struct wall_opts o = { .nr_slots = 8 };
 	struct wall_slot s = { .tid = 0 };
 	volatile int tid = 0;
 	pthread_t thread;

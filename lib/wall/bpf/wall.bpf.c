@@ -31,6 +31,7 @@ enum {
 	STATE_FROZEN = 0x8000,
 	KTHREAD = 0x00200000,		/* PF_KTHREAD */
 	LOW_NUMBERS = 1 << 16,
+	MAX_STACK = 40,
 };
 
 struct upid {
@@ -89,6 +90,14 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } wall_stamps SEC(".maps");
+
+struct {			/* not frozen: whoever looks says which block it walks */
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} wall_marks SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -300,17 +309,16 @@ static __always_inline void note_block(struct wall_slot *s, struct task_struct *
 
 static __always_inline void end_block(struct wall_slot *s, __u32 idx, __u64 now)
 {
-	struct wall_bpf_control *c = control();
-	__u64 len = s->woken_ns - s->since_ns;
-	struct wall_done *done;
+	__u64 len = s->woken_ns - s->since_ns, *mark = bpf_map_lookup_elem(&wall_marks, &idx);
 	__u32 class = s->class;
+	struct wall_done *done;
 
 	if (class < WALL_NR_CLASSES) {
 		s->blocked_ns[class] += len;
 		s->queued_ns[class] += now - s->woken_ns;
 	}
 	s->nr_blocks++;
-	if (len < config.long_ns && (!c || s->since_ns >= c->look_ns))
+	if (!mark || *mark != s->block_nr)
 		return;
 	done = &s->done[s->nr_done++ & (WALL_NR_DONE - 1)];
 	done->nr = s->block_nr;
@@ -406,13 +414,68 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
-static __always_inline void woken(struct task_struct *t, __u32 waker)
+/* ---- wake-ups ---- */
+
+/* Where the addresses of a stack are. */
+static __always_inline bool is_in(const volatile struct wall_bpf_code *codes, const __u64 *addrs, __u32 nr)
+{
+	__u32 i, k;
+
+	for (i = 0; i < MAX_STACK; i++) {
+		if (i >= nr)
+			break;
+		for (k = 0; k < WALL_NR_CODES; k++)
+			if (addrs[i] >= codes[k].start && addrs[i] < codes[k].end)
+				return true;
+	}
+	return false;
+}
+
+/*
+ * On behalf of whom the current thread wakes another, when an interrupt may be on top of it; own_stack: that is
+ * on the thread's stack, as it is when user code was interrupted. Other stacks are used by interrupts only.
+ */
+static __noinline __u32 interrupt_or_thread(void *ctx, __u32 tid, bool own_stack, bool sends)
+{
+	__u64 addrs[MAX_STACK];
+	long bytes = bpf_get_stack(ctx, addrs, sizeof(addrs), 0);
+	__u32 nr = bytes > 0 ? bytes / sizeof(*addrs) : 0;
+
+	if (!nr)
+		return own_stack ? WALL_WAKER_UNKNOWN : WALL_WAKER_INTERRUPT;
+	if (is_in(config.timers, addrs, nr))
+		return WALL_WAKER_TIMER;
+	/* what a thread sends to this machine arrives in a softirq on top of it */
+	if (sends)
+		return tid;
+	return !own_stack || is_in(config.interrupts, addrs, nr) ? WALL_WAKER_INTERRUPT : tid;
+}
+
+static __always_inline __u32 waker(void *ctx)
+{
+	struct task_struct *t = (void *)bpf_get_current_task_btf();
+	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(t);
+	__u32 stack = (__u64)t->stack;
+	/* what called us keeps ctx on the stack in use; at the end of a thread's are the user registers */
+	bool own_stack = (__u32)(__u64)ctx - stack < (__u32)(__u64)r - stack;
+	__s32 call = t->flags & KTHREAD ? -1 : syscall_of(r);
+
+	if (own_stack && (call >= 0 || t->flags & KTHREAD))
+		return t->pid;
+	return interrupt_or_thread(ctx, t->pid, own_stack, class_of(t, 0, call) == WALL_CLASS_WRITE);
+}
+
+/* ctx NULL: it is not on behalf of the waker. Who that is matters of blocks that are marked. */
+static __always_inline void woken(void *ctx, struct task_struct *t)
 {
 	struct wall_slot *s = NULL;
+	__u32 idx = find(t, &s);
+	__u64 *mark;
 
-	if (!find(t, &s) || !s || s->state != WALL_BLOCKED)
+	if (!idx || !s || s->state != WALL_BLOCKED)
 		return;
-	s->waker = waker;
+	mark = bpf_map_lookup_elem(&wall_marks, &idx);
+	s->waker = ctx && mark && *mark == s->block_nr ? waker(ctx) : WALL_WAKER_UNKNOWN;
 	s->woken_ns = bpf_ktime_get_ns();
 	barrier();
 	*(volatile __u32 *)&s->state = WALL_RUNNABLE;
@@ -422,14 +485,14 @@ static __always_inline void woken(struct task_struct *t, __u32 waker)
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *t)
 {
-	woken(t, bpf_get_current_pid_tgid());
+	woken(ctx, t);
 	return 0;
 }
 
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(on_wakeup, struct task_struct *t)
 {
-	woken(t, 0);
+	woken(NULL, t);
 	return 0;
 }
 

@@ -21,4 +21,9 @@ static __always_inline void read_regs(struct wall_slot *s, const struct pt_regs 
 	s->args[2] = r->regs[2];
 }
 
+static __always_inline __s32 syscall_of(const struct pt_regs *r)
+{
+	return r->syscallno;
+}
+
 #endif

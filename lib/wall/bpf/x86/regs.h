@@ -23,4 +23,9 @@ static __always_inline void read_regs(struct wall_slot *s, const struct pt_regs 
 	s->args[2] = r->dx;
 }
 
+static __always_inline __s32 syscall_of(const struct pt_regs *r)
+{
+	return r->orig_ax;
+}
+
 #endif
