@@ -457,7 +457,8 @@ static int check_walls(struct trace_reader *t)
 	if (wall_check(t, &c, &e))
 		return log_err(&e);
 	if (c.nr_checked) {
-		put_check(c.nr_bad, "CPU + runnable + blocked = life, and samples are that", c.nr_checked);
+		put_check(c.nr_bad, "CPU + runnable + blocked = life, and samples and wakers are that",
+			  c.nr_checked);
 		putchar('\n');
 	}
 	if (c.nr_bad)

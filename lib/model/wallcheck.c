@@ -13,6 +13,7 @@ struct process {
 	uint32_t number;
 	uint64_t life_ns;
 	uint64_t counted[NR_STATES], sampled[NR_STATES];
+	uint64_t woken_ns;		/* of waits of which is said who ended them */
 };
 
 struct walls {
@@ -22,6 +23,7 @@ struct walls {
 	size_t nr, alloc;
 	uint32_t event, on_cpu, runnable;	/* UINT32_MAX: the trace has it not */
 	bool partial;			/* what was before was dropped */
+	bool wakes;			/* it says who ended waits */
 };
 
 static bool is(const char *s, size_t len, const char *text)
@@ -85,6 +87,15 @@ static int take_wall(void *ctx, const struct rec_wall *r)
 	return 0;
 }
 
+static int take_wake(void *ctx, const struct rec_wake *r)
+{
+	struct walls *w = ctx;
+
+	w->wakes = true;
+	process_of(w, r->thread)->woken_ns += r->weight;
+	return 0;
+}
+
 /* f: the innermost frame; NULL: not known. */
 static enum state state_of(const struct walls *w, const struct frame *f)
 {
@@ -110,16 +121,19 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 	return 0;
 }
 
-static void compare(const struct process *p, struct wall_check *out)
+static void compare(const struct walls *w, const struct process *p, struct wall_check *out)
 {
 	static const char *const names[NR_STATES] = { "on CPUs", "runnable", "blocked" };
 	uint64_t sum = p->counted[ON_CPU] + p->counted[RUNNABLE] + p->counted[BLOCKED];
 	int i;
 
-	out->nr_checked += 1 + NR_STATES;
+	out->nr_checked += 1 + NR_STATES + w->wakes;
 	if (sum != p->life_ns && !out->nr_bad++)
 		snprintf(out->first, sizeof(out->first), "process %" PRIu32 ": states of %" PRIu64
 			 " ns in lives of %" PRIu64 " ns", p->number, sum, p->life_ns);
+	if (w->wakes && p->woken_ns != p->counted[BLOCKED] && !out->nr_bad++)
+		snprintf(out->first, sizeof(out->first), "process %" PRIu32 ": waits with wakers of %" PRIu64
+			 " ns, blocked %" PRIu64 " ns", p->number, p->woken_ns, p->counted[BLOCKED]);
 	for (i = 0; i < NR_STATES; i++)
 		if (p->counted[i] != p->sampled[i] && !out->nr_bad++)
 			snprintf(out->first, sizeof(out->first), "process %" PRIu32 " %s: samples of %" PRIu64
@@ -132,7 +146,9 @@ int wall_check(struct trace_reader *t, struct wall_check *out, struct err *e)
 	static const struct trace_sink names = {
 		.label = take_label, .thread = take_thread, .function = take_function,
 	};
-	static const struct trace_sink records = { .wall = take_wall, .samples = take_samples };
+	static const struct trace_sink records = {
+		.wall = take_wall, .wake = take_wake, .samples = take_samples,
+	};
 	struct walls w = { .event = UINT32_MAX, .on_cpu = UINT32_MAX, .runnable = UINT32_MAX };
 	int r = trace_read(t, &names, &w, e);
 	size_t i;
@@ -141,7 +157,7 @@ int wall_check(struct trace_reader *t, struct wall_check *out, struct err *e)
 	if (!r && w.event != UINT32_MAX && !w.partial)
 		r = trace_read(t, &records, &w, e);
 	for (i = 0; i < w.nr && !r; i++)
-		compare(&w.list[i], out);
+		compare(&w, &w.list[i], out);
 	map_release(&w.proc_of);
 	map_release(&w.by_number);
 	free(w.list);

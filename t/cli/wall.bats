@@ -118,6 +118,73 @@ skip_unless_bpf() {
 	done
 }
 
+# ended <thread> <reason> <ended_by> [<waker>]: the share in % of those waits that it ended, of the trace's table, and
+# of what is known: some kernels hide what happens while certain threads run.
+ended() {
+	jq -r --arg t "$1" --arg r "$2" --arg by "$3" --arg w "${4-}" '
+		[.wakers[] | select(.thread == $t and .reason == $r and .ended_by != "not known")] as $all |
+		([$all[] | select(.ended_by == $by and (.waker // "") == $w) | .blocked_ns] | add // 0) /
+		([$all[].blocked_ns] | add) * 100 | floor' table
+}
+
+@test "report: --wakers says who ended each wait, and what it waited for" {
+	skip_unless_bpf
+	"$ARCPROF" record -q -e wall -o trace "$(workload handover)" 2
+	"$ARCPROF" report -i trace --check >check
+	grep -q 'samples and wakers are that' check
+	"$ARCPROF" report -i trace --wakers --format json >table
+	jq -r '.wakers[] | "\(.thread) \(.reason) \(.ended_by) \(.waker) \(.blocked_ns)"' table
+	[ "$(ended taker '[futex]' thread giver)" -ge 90 ]
+	[ "$(ended reader '[read: pipe]' thread taker)" -ge 90 ]
+	[ "$(ended pong '[read: pipe]' thread ping)" -ge 90 ]
+	[ "$(ended ping '[read: pipe]' thread pong)" -ge 90 ]
+	[ "$(ended giver '[sleep]' timer)" -ge 90 ]
+	[ "$(ended ping '[sleep]' timer)" -ge 90 ]
+	[ "$(ended poller '[poll]' timer)" -ge 90 ]
+	[ "$(ended handover '[futex]' thread giver)" -ge 90 ]
+
+	# both tables add up to what was blocked
+	blocked=$("$ARCPROF" report -i trace --off-cpu --format json | jq '.metrics[0].total')
+	[ "$(jq '[.wakers[].blocked_ns] | add' table)" -eq "$blocked" ]
+	[ "$(jq '[.chains[].blocked_ns] | add' table)" -eq "$blocked" ]
+	[ "$(jq .source.blocked_ns table)" -eq "$blocked" ]
+
+	# while the reader waited for the taker, that waited for the giver, which slept
+	jq '[.chains[] | select(.chain[0].thread == "reader")] |
+		([.[] | select([.chain[].thread] == ["reader", "taker", "giver", null] and
+			.chain[-1].ended_by != "thread").blocked_ns] | add) / ([.[].blocked_ns] | add)' table >share
+	awk '{ print; exit $1 < 0.75 }' share
+	# ping and pong do not wait at the same time
+	[ "$(jq '[.chains[] | select(.cut)] | length' table)" -eq 0 ]
+	jq '[.chains[] | select(.chain[0].thread == "ping" and .chain[0].reason == "[read: pipe]")] |
+		([.[] | select(.chain | length == 2).blocked_ns] | add) / ([.[].blocked_ns] | add)' table >share
+	awk '{ print; exit $1 < 0.8 }' share
+}
+
+@test "report: --wakers selects threads and times, and shows chains alone" {
+	skip_unless_bpf
+	"$ARCPROF" record -q -e wall -o trace "$(workload handover)" 0.5
+	run_arcprof report -i trace --wakers
+	[[ $output == *" blocked in 7 threads: "*" by timers"*"Who ended the waits"*"What they waited for meanwhile"* ]]
+	[[ $output == *" reader [tid "*"[read: pipe] <- taker [tid "*"[futex] <- giver [tid "*"[sleep] <- [timer]"* ]]
+	run_arcprof report -i trace --wakers --thread taker --format csv
+	[[ $output == "thread,pid,tid,reason,ended_by,waker,waker_pid,waker_tid,samples,blocked_ns"* ]]
+	[ "$(cut -d , -f 1 <<<"$output" | sort -u | wc -l)" -eq 2 ]
+	run_arcprof report -i trace --wakers=chains --limit 3 --format csv
+	[ "$(wc -l <<<"$output")" -eq 4 ]
+	run_arcprof report -i trace --wakers --from 1h
+	[ "$status" -ne 0 ]
+	run_arcprof report -i trace --wakers --symbol main
+	[ "$status" -eq 2 ]
+	run_arcprof report -i trace --wakers=trees
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"invalid value 'trees' of --wakers"* ]]
+	"$ARCPROF" record -q -o plain true
+	run_arcprof report -i plain --wakers
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"waits were not recorded"* ]]
+}
+
 @test "wall: of the whole machine it is an error without the rights, which says what helps" {
 	skip_unless_root
 	cp "$ARCPROF" "$BATS_TEST_TMPDIR/ap"

@@ -432,8 +432,8 @@ static __always_inline bool is_in(const volatile struct wall_bpf_code *codes, co
 }
 
 /*
- * On behalf of whom the current thread wakes another, when an interrupt may be on top of it; own_stack: that is
- * on the thread's stack, as it is when user code was interrupted. Other stacks are used by interrupts only.
+ * On behalf of whom the current thread wakes another, when an interrupt may be on top of it; own_stack: that
+ * is on the thread's stack, as it is when user code was interrupted. Other stacks are interrupts' only.
  */
 static __noinline __u32 interrupt_or_thread(void *ctx, __u32 tid, bool own_stack, bool sends)
 {

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/wakers.h"
+
+/* Chains are followed for so many steps in all, and so many different ones are kept; then they are cut. */
+enum { MAX_FOLLOWED = 50000000, MAX_STEPS = 1 << 20, OTHERS = 1 };
+
+struct wakers_wait {
+	uint32_t thread, function, kind, waker;
+	uint64_t from_ns, to_ns;	/* equal: its length is not known */
+	uint64_t seen_ns;		/* when it was seen */
+	uint64_t weight;
+	bool selected;
+};
+
+struct take {
+	struct wakers *m;
+	const struct selection *s;
+	struct window w;
+};
+
+/* ---- names ---- */
+
+struct waker_thread wakers_thread(const struct wakers *m, uint32_t thread)
+{
+	struct waker_thread t = { .name = "[unknown thread]", .process = "" };
+	uint32_t at = thread ? map_get(&m->names.thread_of, thread) : MAP_NONE, proc;
+
+	if (at == MAP_NONE)
+		return t;
+	t.name = model_str(&m->strings, m->names.threads[at].name);
+	t.tid = m->names.threads[at].tid;
+	proc = map_get(&m->names.proc_of, m->names.threads[at].proc);
+	if (proc != MAP_NONE) {
+		t.pid = m->names.procs[proc].pid;
+		t.process = model_str(&m->strings, m->names.procs[proc].comm);
+	}
+	return t;
+}
+
+const char *wakers_reason(const struct wakers *m, uint32_t function)
+{
+	uint32_t at = map_get(&m->names.function_of, function);
+
+	return at == MAP_NONE ? "[unknown]" : model_str(&m->strings, m->names.functions[at].text);
+}
+
+const char *wakers_kind(uint32_t kind)
+{
+	static const char *const names[WAKE_NR] = {
+		[WAKE_UNKNOWN] = "not known", [WAKE_NOT_ENDED] = "not ended", [WAKE_THREAD] = "thread",
+		[WAKE_TIMER] = "timer", [WAKE_INTERRUPT] = "interrupt",
+	};
+
+	return names[kind < WAKE_NR ? kind : WAKE_UNKNOWN];
+}
+
+/* ---- from the trace ---- */
+
+static bool selects(const struct take *t, const struct rec_wake *r)
+{
+	struct waker_thread th = wakers_thread(t->m, r->thread);
+
+	return window_has(&t->w, r->time_ns) && select_number(t->s->pids, th.pid) &&
+	       select_number(t->s->tids, th.tid) && select_name(t->s->comms, th.process) &&
+	       select_name(t->s->threads, th.name);
+}
+
+static int take_wake(void *ctx, const struct rec_wake *r)
+{
+	const struct take *t = ctx;
+	struct wakers *m = t->m;
+	uint64_t from_ns = r->time_ns - MIN(r->ns, r->time_ns);
+	struct wakers_wait w = {
+		.thread = r->thread, .function = r->function,
+		.kind = r->kind < WAKE_NR ? r->kind : WAKE_UNKNOWN,
+		.from_ns = from_ns, .to_ns = r->time_ns, .seen_ns = from_ns + MIN(r->seen_ns, r->ns),
+		.weight = r->weight, .selected = selects(t, r),
+	};
+
+	if (w.kind == WAKE_THREAD)
+		w.waker = r->waker;
+	VEC_GROW(m->waits, m->nr_waits, m->alloc_waits);
+	m->waits[m->nr_waits++] = w;
+	return 0;
+}
+
+static void add_to_rows(struct wakers *m, const struct wakers_wait *w)
+{
+	uint64_t key = hash_pair((uint64_t)w->thread << 32 | w->function, (uint64_t)w->kind << 32 | w->waker);
+	uint32_t *at = map_put(&m->row_of, key);
+
+	if (*at == MAP_NONE) {
+		VEC_GROW(m->rows, m->nr_rows, m->alloc_rows);
+		*at = m->nr_rows;
+		m->rows[m->nr_rows++] = (struct waker_row){ w->thread, w->function, w->kind, w->waker, 0, 0 };
+	}
+	m->rows[*at].ns += w->weight;
+	m->rows[*at].n++;
+	m->ns += w->weight;
+}
+
+/* ---- chains ---- */
+
+/* Beyond MAX_STEPS that of all others, which is an end. */
+static uint32_t step(struct wakers *m, struct waker_step s)
+{
+	uint64_t key = hash_pair((uint64_t)s.parent << 32 | s.thread,
+				 (uint64_t)s.kind << 40 | (uint64_t)s.cut << 32 | s.function);
+	uint32_t *at;
+
+	if (m->nr_steps >= MAX_STEPS && map_get(&m->step_of, key) == MAP_NONE)
+		return OTHERS;
+	at = map_put(&m->step_of, key);
+	if (*at == MAP_NONE) {
+		VEC_GROW(m->steps, m->nr_steps, m->alloc_steps);
+		*at = m->nr_steps;
+		m->steps[m->nr_steps++] = s;
+	}
+	return *at;
+}
+
+static void end_chain(struct wakers *m, uint32_t parent, uint32_t kind, uint32_t thread, bool cut,
+		      uint64_t ns)
+{
+	uint32_t at = ns ? step(m, (struct waker_step){ parent, thread, 0, kind, cut, 0 }) : 0;
+
+	if (ns)
+		m->steps[at].ns += ns;
+}
+
+static bool is_in_chain(const struct wakers *m, uint32_t at, uint32_t thread)
+{
+	for (; at; at = m->steps[at].parent)
+		if (m->steps[at].thread == thread)
+			return true;
+	return false;
+}
+
+static unsigned int depth_of(const struct wakers *m, uint32_t at)
+{
+	unsigned int depth = 0;
+
+	for (; at; at = m->steps[at].parent)
+		depth++;
+	return depth;
+}
+
+/* The first wait of that thread that ends after from_ns; waits[nr_waits]: there is none. */
+static size_t find_wait(const struct wakers *m, uint32_t thread, uint64_t from_ns)
+{
+	uint32_t first = map_get(&m->of_thread, thread);
+	size_t lo = first, hi = m->nr_waits, mid;
+
+	if (first == MAP_NONE)
+		return m->nr_waits;
+	while (lo < hi) {
+		mid = (lo + hi) / 2;
+		if (m->waits[mid].thread == thread && m->waits[mid].to_ns <= from_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static bool is_short(const struct wakers_wait *w)
+{
+	return w->weight > w->to_ns - w->from_ns;
+}
+
+static uint64_t part_of(uint64_t ns, uint64_t part, uint64_t whole)
+{
+	return (uint64_t)((unsigned __int128)ns * part / whole);
+}
+
+static void follow(struct wakers *m, uint32_t parent, const struct wakers_wait *w, uint64_t from_ns,
+		   uint64_t to_ns, uint64_t ns);
+
+/* The waker of a wait that was seen at that moment, and weighs ns: what was it doing then? */
+static void follow_moment(struct wakers *m, uint32_t at, uint32_t waker, uint64_t seen_ns, uint64_t ns)
+{
+	size_t i = find_wait(m, waker, seen_ns);
+	const struct wakers_wait *b = &m->waits[i];
+
+	if (i < m->nr_waits && b->thread == waker && b->from_ns <= seen_ns)
+		follow(m, at, b, seen_ns, seen_ns, ns);
+	else
+		end_chain(m, at, WAKE_THREAD, waker, false, ns);
+}
+
+/* And that of one that lasted from from_ns to to_ns. */
+static void follow_stretch(struct wakers *m, uint32_t at, uint32_t waker, uint64_t from_ns, uint64_t to_ns,
+			   uint64_t ns)
+{
+	uint64_t left = ns, part;
+	size_t i;
+
+	for (i = find_wait(m, waker, from_ns); i < m->nr_waits && m->nr_left; i++) {
+		const struct wakers_wait *b = &m->waits[i];
+		uint64_t first = MAX(b->from_ns, from_ns), last = MIN(b->to_ns, to_ns);
+
+		if (b->thread != waker || b->from_ns >= to_ns)
+			break;
+		m->nr_left--;
+		if (!is_short(b)) {
+			part = MIN(part_of(ns, last - first, to_ns - from_ns), left);
+			follow(m, at, b, first, last, part);
+		} else if (b->seen_ns >= from_ns && b->seen_ns < to_ns) {
+			part = MIN(part_of(ns, MIN(b->weight, to_ns - from_ns), to_ns - from_ns), left);
+			follow(m, at, b, b->seen_ns, b->seen_ns, part);
+		} else {
+			continue;
+		}
+		left -= part;
+	}
+	end_chain(m, at, WAKE_THREAD, waker, false, left);
+}
+
+static void follow(struct wakers *m, uint32_t parent, const struct wakers_wait *w, uint64_t from_ns,
+		   uint64_t to_ns, uint64_t ns)
+{
+	uint32_t at;
+
+	if (!ns)
+		return;
+	at = step(m, (struct waker_step){ parent, w->thread, w->function, 0, false, 0 });
+	if (at == OTHERS)
+		m->steps[at].ns += ns;
+	else if (w->kind != WAKE_THREAD)
+		end_chain(m, at, w->kind, 0, false, ns);
+	else if (is_in_chain(m, at, w->waker) || depth_of(m, at) >= WAKERS_MAX_DEPTH || !m->nr_left)
+		end_chain(m, at, WAKE_THREAD, w->waker, true, ns);
+	else if (w->from_ns == w->to_ns)	/* its length is not known */
+		end_chain(m, at, WAKE_THREAD, w->waker, false, ns);
+	else if (from_ns == to_ns)
+		follow_moment(m, at, w->waker, from_ns, ns);
+	else
+		follow_stretch(m, at, w->waker, from_ns, to_ns, ns);
+}
+
+static int by_time(const void *p, const void *q)
+{
+	const struct wakers_wait *a = p, *b = q;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return a->to_ns != b->to_ns ? (a->to_ns < b->to_ns ? -1 : 1) :
+	       a->from_ns < b->from_ns ? -1 : a->from_ns > b->from_ns;
+}
+
+static int by_row_ns(const void *p, const void *q)
+{
+	const struct waker_row *a = p, *b = q;
+
+	/* who waits for nothing all the time would fill the first page */
+	if ((a->kind == WAKE_NOT_ENDED) != (b->kind == WAKE_NOT_ENDED))
+		return a->kind == WAKE_NOT_ENDED ? 1 : -1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return a->thread != b->thread ? (a->thread < b->thread ? -1 : 1) :
+	       a->function != b->function ? (a->function < b->function ? -1 : 1) :
+	       a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) :
+	       a->waker < b->waker ? -1 : a->waker > b->waker;
+}
+
+static int by_chain_ns(const void *p, const void *q, void *ctx)
+{
+	const struct wakers *m = ctx;
+	uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
+	bool a_open = m->steps[a].kind == WAKE_NOT_ENDED, b_open = m->steps[b].kind == WAKE_NOT_ENDED;
+
+	if (a_open != b_open)
+		return a_open ? 1 : -1;
+	if (m->steps[a].ns != m->steps[b].ns)
+		return m->steps[a].ns > m->steps[b].ns ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static void make_chains(struct wakers *m)
+{
+	size_t i;
+
+	m->nr_left = MAX_FOLLOWED;
+	while (m->nr_steps <= OTHERS) {
+		VEC_GROW(m->steps, m->nr_steps, m->alloc_steps);
+		m->steps[m->nr_steps++] = (struct waker_step){ .cut = true };
+	}
+	for (i = 0; i < m->nr_waits; i++) {
+		const struct wakers_wait *w = &m->waits[i];
+
+		if (w->selected && is_short(w))
+			follow(m, 0, w, w->seen_ns, w->seen_ns, w->weight);
+		else if (w->selected)
+			follow(m, 0, w, w->from_ns, w->to_ns, w->weight);
+	}
+	m->chains = xcalloc(m->nr_steps, sizeof(*m->chains));
+	for (i = 0; i < m->nr_steps; i++)
+		if (m->steps[i].ns)
+			m->chains[m->nr_chains++] = i;
+	qsort_r(m->chains, m->nr_chains, sizeof(*m->chains), by_chain_ns, m);
+}
+
+static void make_rows(struct wakers *m)
+{
+	uint32_t last = 0, *first;
+	size_t i;
+
+	for (i = 0; i < m->nr_waits; i++) {
+		const struct wakers_wait *w = &m->waits[i];
+
+		first = map_put(&m->of_thread, w->thread);
+		if (*first == MAP_NONE)
+			*first = i;
+		if (!w->selected)
+			continue;
+		m->nr_threads += w->thread != last;
+		last = w->thread;
+		add_to_rows(m, w);
+	}
+	if (m->nr_rows)
+		qsort(m->rows, m->nr_rows, sizeof(*m->rows), by_row_ns);
+}
+
+static int find_interval(struct wakers *m, struct err *e)
+{
+	const char *name;
+	uint32_t event;
+	struct err ignored;
+
+	for (event = 0; (name = names_event(&m->names, event, "")); event++)
+		if (!strcmp(name, "wall"))
+			break;
+	if (name) {
+		name = names_event(&m->names, event, ".interval");
+		if (name && opt_parse_u64(name, &m->interval_ns, &ignored))
+			m->interval_ns = 0;
+		return 0;
+	}
+	err_set(e, ENODATA, "waits were not recorded");
+	err_hint(e, "arcprof record -e wall");
+	return -ENODATA;
+}
+
+int wakers_read(struct wakers *m, struct trace_reader *t, const struct selection *s, uint64_t from_ns,
+		uint64_t to_ns, struct err *e)
+{
+	static const struct resolve_opts o = { .no_files = true };
+	static const struct trace_sink sink = { .wake = take_wake };
+	struct take take = { .m = m, .s = s };
+	int r;
+
+	memset(m, 0, sizeof(*m));
+	model_init(&m->strings, 1, FLOW_SAMPLES);
+	names_init(&m->names, &m->strings, &o);
+	r = trace_read(t, &names_sink, &m->names, e);
+	if (!r)
+		r = find_interval(m, e);
+	if (!r)
+		r = names_window(&m->names, from_ns, to_ns, &take.w, e);
+	if (!r)
+		r = trace_read(t, &sink, &take, e);
+	if (r)
+		return r;
+	if (!m->nr_waits)
+		return err_set(e, ENODATA, "who ended waits was not recorded: that takes BPF");
+	qsort(m->waits, m->nr_waits, sizeof(*m->waits), by_time);
+	make_rows(m);
+	make_chains(m);
+	return 0;
+}
+
+void wakers_release(struct wakers *m)
+{
+	names_release(&m->names);
+	model_release(&m->strings);
+	map_release(&m->row_of);
+	map_release(&m->step_of);
+	map_release(&m->of_thread);
+	free(m->rows);
+	free(m->steps);
+	free(m->chains);
+	free(m->waits);
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * wakers.c - who ended the waits of each thread; then chains of waits, each of which was ended by a thread
+ * that had waited itself meanwhile.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/quote.h"
+#include "model/wakers.h"
+#include "report/report.h"
+#include "report/sheet.h"
+#include "version.h"
+
+struct shown {
+	struct wakers m;
+	const struct report_opts *o;
+	bool rows, chains;		/* which tables were asked for */
+	size_t nr_rows, nr_chains;	/* of them, that --limit shows */
+};
+
+static size_t limited(const struct report_opts *o, size_t nr)
+{
+	return o->limit && nr > o->limit ? o->limit : nr;
+}
+
+/* ---- text ---- */
+
+static void put_thread(const struct shown *s, uint32_t thread, struct buf *b)
+{
+	struct waker_thread t = wakers_thread(&s->m, thread);
+
+	quote_add(b, t.name);
+	if (t.tid)
+		buf_fmt(b, " [tid %" PRIu32 "]", t.tid);
+}
+
+static void put_waker(const struct shown *s, uint32_t kind, uint32_t thread, struct buf *b)
+{
+	if (kind == WAKE_THREAD)
+		put_thread(s, thread, b);
+	else
+		buf_fmt(b, "[%s]", wakers_kind(kind));
+}
+
+static double percent_of(const struct shown *s, uint64_t ns)
+{
+	return s->m.ns ? 100.0 * (double)ns / (double)s->m.ns : 0;
+}
+
+enum { CELLS = 3, MAX_WIDTH = 40 };	/* of text in a row; the last is as wide as it is */
+
+static void fill_cells(const struct shown *s, const struct waker_row *r, struct buf *cells)
+{
+	int i;
+
+	for (i = 0; i < CELLS; i++)
+		buf_reset(&cells[i]);
+	put_thread(s, r->thread, &cells[0]);
+	quote_add(&cells[1], wakers_reason(&s->m, r->function));
+	put_waker(s, r->kind, r->waker, &cells[2]);
+}
+
+static void print_rows(const struct shown *s, FILE *out)
+{
+	struct buf cells[CELLS] = { BUF_INIT, BUF_INIT, BUF_INIT };
+	int width[CELLS] = { 6, 6, 0 }, k;
+	size_t i;
+
+	for (i = 0; i < s->nr_rows; i++) {
+		fill_cells(s, &s->m.rows[i], cells);
+		for (k = 0; k < CELLS; k++)
+			width[k] = MAX(width[k], (int)MIN(cells[k].len, (size_t)MAX_WIDTH));
+	}
+	fprintf(out, "\n Who ended the waits of each thread\n\n%11s %6s %8s  %-*s  %-*s  %s\n", "Blocked", "%",
+		"Samples", width[0], "Thread", width[1], "Reason", "Ended by");
+	for (i = 0; i < s->nr_rows; i++) {
+		const struct waker_row *r = &s->m.rows[i];
+
+		fill_cells(s, r, cells);
+		fprintf(out, "%11.3f %6.2f %8" PRIu64 "  %-*s  %-*s  %s\n", r->ns / 1e6,
+			percent_of(s, r->ns), r->n, width[0], cells[0].data, width[1], cells[1].data,
+			cells[2].data);
+	}
+	for (k = 0; k < CELLS; k++)
+		buf_release(&cells[k]);
+}
+
+/* The step and those before it, first the one with no parent. */
+static size_t steps_of(const struct shown *s, uint32_t at, uint32_t *steps)
+{
+	size_t nr = 0, i;
+
+	for (; at && nr < WAKERS_MAX_DEPTH + 2; at = s->m.steps[at].parent)
+		steps[nr++] = at;
+	for (i = 0; i < nr / 2; i++) {
+		uint32_t other = steps[nr - 1 - i];
+
+		steps[nr - 1 - i] = steps[i];
+		steps[i] = other;
+	}
+	return nr;
+}
+
+static void put_chain(const struct shown *s, uint32_t at, struct buf *b)
+{
+	uint32_t steps[WAKERS_MAX_DEPTH + 2];
+	size_t nr = steps_of(s, at, steps), i;
+
+	for (i = 0; i < nr; i++) {
+		const struct waker_step *x = &s->m.steps[steps[i]];
+
+		buf_str(b, i ? " <- " : "");
+		if (i + 1 < nr) {
+			put_thread(s, x->thread, b);
+			buf_putc(b, ' ');
+			quote_add(b, wakers_reason(&s->m, x->function));
+		} else {
+			put_waker(s, x->kind, x->thread, b);
+			buf_str(b, x->cut ? " ..." : "");
+		}
+	}
+}
+
+/* Those below a thousandth of the time are left out: there can be hundreds. Returns how many were. */
+static size_t print_chains(const struct shown *s, FILE *out)
+{
+	uint64_t least_ns = s->o->limit ? 0 : s->m.ns / 1000;
+	struct buf chain = BUF_INIT;
+	size_t nr_small = 0, i;
+
+	fprintf(out, "\n What they waited for meanwhile\n\n%11s %6s  %s\n", "Blocked", "%", "Chain");
+	for (i = 0; i < s->nr_chains; i++) {
+		uint64_t ns = s->m.steps[s->m.chains[i]].ns;
+
+		if (ns < least_ns) {
+			nr_small++;
+			continue;
+		}
+		buf_reset(&chain);
+		put_chain(s, s->m.chains[i], &chain);
+		fprintf(out, "%11.3f %6.2f  %s\n", ns / 1e6, percent_of(s, ns), chain.data);
+	}
+	buf_release(&chain);
+	return nr_small;
+}
+
+static uint64_t kind_ns(const struct shown *s, uint32_t kind)
+{
+	uint64_t ns = 0;
+	size_t i;
+
+	for (i = 0; i < s->m.nr_rows; i++)
+		ns += s->m.rows[i].kind == kind ? s->m.rows[i].ns : 0;
+	return ns;
+}
+
+static void print_head(const struct shown *s, FILE *out)
+{
+	static const struct {
+		uint32_t kind;
+		const char *by;
+	} parts[] = {
+		{ WAKE_THREAD, "ended by threads" }, { WAKE_TIMER, "by timers" }, { WAKE_INTERRUPT, "by interrupts" },
+		{ WAKE_UNKNOWN, "by whom is not known" }, { WAKE_NOT_ENDED, "not ended" },
+	};
+	struct buf b = BUF_INIT;
+	size_t i, nr = 0;
+
+	report_put_duration(&b, s->m.ns);
+	buf_fmt(&b, " blocked in %" PRIu64 " thread%s: ", s->m.nr_threads, s->m.nr_threads == 1 ? "" : "s");
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (!kind_ns(s, parts[i].kind))
+			continue;
+		buf_str(&b, nr++ ? ", " : "");
+		report_put_duration(&b, kind_ns(s, parts[i].kind));
+		buf_fmt(&b, " %s", parts[i].by);
+	}
+	fprintf(out, "%s; %" PRIu64 " lost\n Units :: ms", b.data, s->m.names.lost);
+	if (s->m.interval_ns)
+		fprintf(out, "; waits of %g ms or longer are exact, shorter ones are sampled",
+			s->m.interval_ns / 1e6);
+	fputc('\n', out);
+	buf_release(&b);
+}
+
+static void print_text(const struct shown *s, FILE *out)
+{
+	size_t nr_hidden = 0;
+
+	print_head(s, out);
+	if (s->rows) {
+		print_rows(s, out);
+		nr_hidden += s->m.nr_rows - s->nr_rows;
+	}
+	if (s->chains) {
+		nr_hidden += print_chains(s, out);
+		nr_hidden += s->m.nr_chains - s->nr_chains;
+	}
+	if (nr_hidden)
+		fprintf(out, "\n %zu row%s not shown\n", nr_hidden, nr_hidden == 1 ? " is" : "s are");
+}
+
+/* ---- the other formats ---- */
+
+static void add_rows(const struct shown *s, struct sheet *sheet)
+{
+	static const struct sheet_column columns[] = {
+		{ "thread" }, { "pid" }, { "tid" }, { "reason" }, { "ended_by" }, { "waker" }, { "waker_pid" },
+		{ "waker_tid" }, { "samples" }, { "blocked_ns" },
+	};
+	size_t i;
+
+	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
+	for (i = 0; i < s->nr_rows; i++) {
+		const struct waker_row *r = &s->m.rows[i];
+		struct waker_thread t = wakers_thread(&s->m, r->thread), w = wakers_thread(&s->m, r->waker);
+		bool by_thread = r->kind == WAKE_THREAD;
+
+		sheet_row(sheet, NULL, (const struct cell[]){
+			cell_text(t.name), cell_u64(t.pid), t.tid ? cell_u64(t.tid) : cell_none,
+			cell_text(wakers_reason(&s->m, r->function)), cell_text(wakers_kind(r->kind)),
+			by_thread ? cell_text(w.name) : cell_none, by_thread ? cell_u64(w.pid) : cell_none,
+			by_thread && w.tid ? cell_u64(w.tid) : cell_none, cell_u64(r->n), cell_u64(r->ns),
+		});
+	}
+}
+
+static void csv_chains(const struct shown *s, struct sheet *sheet)
+{
+	static const struct sheet_column columns[] = { { "chain" }, { "blocked_ns" } };
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
+	for (i = 0; i < s->nr_chains; i++) {
+		buf_reset(&b);
+		put_chain(s, s->m.chains[i], &b);
+		sheet_row(sheet, NULL, (const struct cell[]){
+			cell_text(b.data), cell_u64(s->m.steps[s->m.chains[i]].ns) });
+	}
+	buf_release(&b);
+}
+
+static void json_chain(const struct shown *s, uint32_t at, struct json *j)
+{
+	uint32_t steps[WAKERS_MAX_DEPTH + 2];
+	size_t nr = steps_of(s, at, steps), i;
+
+	json_object(j, NULL);
+	json_u64(j, "blocked_ns", s->m.steps[at].ns);
+	json_bool(j, "cut", s->m.steps[at].cut);
+	json_array(j, "chain");
+	for (i = 0; i < nr; i++) {
+		const struct waker_step *x = &s->m.steps[steps[i]];
+		struct waker_thread t = wakers_thread(&s->m, x->thread);
+		bool last = i + 1 == nr, thread = !last || x->kind == WAKE_THREAD;
+
+		json_object(j, NULL);
+		json_str(j, "thread", thread ? t.name : NULL);
+		json_u64_known(j, "pid", thread, t.pid);
+		json_u64_known(j, "tid", thread && t.tid, t.tid);
+		json_str(j, "reason", last ? NULL : wakers_reason(&s->m, x->function));
+		if (last)
+			json_str(j, "ended_by", wakers_kind(x->kind));
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
+static void json_head(const struct shown *s, struct json *j)
+{
+	json_object(j, NULL);
+	json_object(j, "arcprof");
+	json_str(j, "version", ARCPROF_VERSION);
+	json_str(j, "report", "wakers");
+	json_end(j);
+	json_object(j, "source");
+	json_str(j, "command", names_label(&s->m.names, "command"));
+	json_str(j, "host", names_label(&s->m.names, "host"));
+	json_u64(j, "lost", s->m.names.lost);
+	json_u64(j, "threads", s->m.nr_threads);
+	json_u64_known(j, "interval_ns", s->m.interval_ns, s->m.interval_ns);
+	json_u64(j, "blocked_ns", s->m.ns);
+	json_u64(j, "not_ended_ns", kind_ns(s, WAKE_NOT_ENDED));
+	json_u64(j, "not_known_ns", kind_ns(s, WAKE_UNKNOWN));
+	json_end(j);
+}
+
+static void print_json(const struct shown *s, FILE *out)
+{
+	struct sheet sheet;
+	struct json *j = &sheet.json;
+	size_t i;
+
+	sheet_init(&sheet, FORMAT_JSON, out);
+	json_head(s, j);
+	if (s->rows) {
+		json_array(j, "wakers");
+		add_rows(s, &sheet);
+		json_end(j);
+	}
+	if (s->chains) {
+		json_array(j, "chains");
+		for (i = 0; i < s->nr_chains; i++)
+			json_chain(s, s->m.chains[i], j);
+		json_end(j);
+	}
+	report_json_hidden(j, (s->rows ? s->m.nr_rows - s->nr_rows : 0) +
+			      (s->chains ? s->m.nr_chains - s->nr_chains : 0));
+	json_end(j);
+}
+
+static void print_csv(const struct shown *s, FILE *out)
+{
+	struct sheet sheet;
+
+	sheet_init(&sheet, FORMAT_CSV, out);
+	if (s->rows)
+		add_rows(s, &sheet);
+	else
+		csv_chains(s, &sheet);
+}
+
+static int wakers_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	bool only_chains = o->argument && !strcmp(o->argument, "chains");
+	struct shown s = { .o = o, .rows = !only_chains, .chains = true };
+	int r = wakers_read(&s.m, t, &o->select, o->profile->from_ns, o->profile->to_ns, e);
+
+	if (!r && !s.m.nr_rows) {
+		r = 1;
+	} else if (!r) {
+		s.nr_rows = limited(o, s.m.nr_rows);
+		s.nr_chains = limited(o, s.m.nr_chains);
+		if (o->format == FORMAT_TEXT)
+			print_text(&s, out);
+		else if (o->format == FORMAT_CSV)
+			print_csv(&s, out);
+		else
+			print_json(&s, out);
+	}
+	wakers_release(&s.m);
+	return r;
+}
+
+static int check(const struct report_opts *o, struct err *e)
+{
+	if (o->argument && *o->argument && strcmp(o->argument, "chains"))
+		return err_set(e, EINVAL, "invalid value '%s' of --wakers (expected: chains)", o->argument);
+	if (selection_wants(&o->select) & (SELECT_MODULE | SELECT_SYMBOL))
+		return err_set(e, EINVAL, "--wakers shows threads, not their stacks: --module and --symbol do not select");
+	if (o->profile->cpus && o->profile->cpus->nr_items)
+		return err_set(e, EINVAL, "--wakers shows waits, which are on no CPU: --cpu does not select");
+	return 0;
+}
+
+const struct report report_wakers = {
+	.name = "wakers",
+	.help = "show who ended the waits of threads, and what those waited for meanwhile",
+	.argument = "chains",
+	.argument_optional = true,
+	.formats = FORMATS_TABLE,
+	.legend = "\n A [reason] <- B: A waited until B ended that, while B waited itself; the last in a chain did not\n",
+	.check = check,
+	.needs = "a trace with waits",
+	.print_trace = wakers_print,
+};
