@@ -168,14 +168,15 @@ TEST(wall_accounts_for_threads_old_and_new)
 
 	CHECK(find_slot(w, pid, &s));
 	wall_times_at(&s, now, &t);
-	CHECK_U64(sum(&t), now - s.born_ns);
+	CHECK_U64(sum(&t), wall_moment(&s, now) - s.born_ns);	/* it may have waited for a CPU since */
 	CHECK_U64(wall_nr_used(w), 4);
 	CHECK_U64(wall_nr_refused(w), 0);
 
 	CHECK(wall_read(w, 3, &s));
 	CHECK_U64(s.pid, pid);
 	wall_times_at(&s, s.since_ns, &t);
-	CHECK(s.state == WALL_GONE || s.state == WALL_ON_CPU || s.state == WALL_PREEMPTED);
+	/* joined, and on its way out, where it may have to wait once more */
+	CHECK(s.state >= WALL_ON_CPU);
 	CHECK(t.blocked_ns[WALL_CLASS_SLEEP] >= 50000000);
 	CHECK(s.nr_blocks >= 10);
 
