@@ -130,6 +130,7 @@ static bool visit(uint32_t i)
 		wall.block_nr = b->was.block_nr;
 	}
 	wall.class = b->was.class;
+	wall.site = b->was.site;
 	wall.syscall = b->was.syscall;
 	memcpy(wall.args, b->was.args, sizeof(wall.args));
 	head.tid = b->was.own_tid;

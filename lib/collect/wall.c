@@ -18,7 +18,7 @@
 
 enum {
 	QUEUE_SHARE = 20,	/* of an interval: less time in run queues waits for the next sample */
-	PLACE_ON_CPU = WALL_NR_CLASSES,
+	PLACE_ON_CPU = WALL_NR_PLACES,
 	NR_PLACES
 };
 
@@ -28,7 +28,7 @@ struct waker {
 	uint32_t thread;		/* of the trace */
 };
 
-/* Where a thread was seen last when it did that: blocked in a class of calls, or ran. */
+/* Where a thread was seen last when it did that: blocked in a class of calls or at a site, or ran. */
 struct place {
 	uint32_t thread;		/* in the trace; 0: it was not seen yet */
 	uint32_t reason;		/* a function of the trace */
@@ -37,10 +37,10 @@ struct place {
 	struct frame *frames;		/* outermost first */
 };
 
-/* A block that was walked, and goes on as far as is known: its stack is the place of its class. */
+/* A block that was walked, and goes on as far as is known. */
 struct block {
 	uint32_t nr;			/* 0: there is none */
-	enum wall_class class;
+	unsigned int place;		/* which has its stack */
 	uint64_t since_ns;
 	uint64_t gap_ns;		/* between the look that saw it and the one before */
 	uint64_t look_ns;		/* when that was */
@@ -55,6 +55,9 @@ struct account {			/* of a slot */
 	struct wall_times from;		/* what it had done by then, */
 	uint64_t from_blocks;		/* and how often it had blocked */
 	struct wall_times told;		/* what was written, with that */
+	struct {
+		uint32_t nr, class;
+	} sites[WALL_NR_SITES];		/* as the slot had them last */
 	struct block block;
 	struct place *places[NR_PLACES];
 };
@@ -103,9 +106,9 @@ static bool read_slot(const struct walls *w, uint32_t slot, struct wall_slot *s)
 }
 
 /* What its time is counted under: without BPF all calls alike. */
-static enum wall_class class_of(const struct walls *w, const struct wall_slot *s)
+static unsigned int place_of(const struct walls *w, const struct wall_slot *s)
 {
-	return w->no_bpf ? WALL_CLASS_OTHER : MIN(s->class, (uint32_t)WALL_NR_CLASSES - 1);
+	return w->no_bpf ? WALL_CLASS_OTHER : wall_place(s, s->class, s->site);
 }
 
 /* What is to be told of a total. */
@@ -182,14 +185,19 @@ static struct place *set_place(struct account *a, unsigned int i, uint32_t threa
 	return p;
 }
 
+static void free_place(struct place *p)
+{
+	if (p)
+		free(p->frames);
+	free(p);
+}
+
 static void forget_places(struct account *a)
 {
 	size_t i;
 
 	for (i = 0; i < NR_PLACES; i++) {
-		if (a->places[i])
-			free(a->places[i]->frames);
-		free(a->places[i]);
+		free_place(a->places[i]);
 		a->places[i] = NULL;
 	}
 }
@@ -214,9 +222,9 @@ static void end_block(struct collect *c, struct account *a, const struct wall_ti
 		      struct waker waker)
 {
 	struct block *b = &a->block;
-	struct place *p = a->places[b->class];
+	struct place *p = a->places[b->place];
 	uint64_t from = MAX(b->since_ns, a->from_ns), len = end_ns > from ? end_ns - from : 0;
-	uint64_t *told = &a->told.blocked_ns[b->class], left = untold(t->blocked_ns[b->class], *told);
+	uint64_t *told = &a->told.blocked_ns[b->place], left = untold(t->blocked_ns[b->place], *told);
 	struct rec_wake wake = {
 		.time_ns = end_ns, .kind = waker.kind, .waker = waker.thread, .ns = len,
 		.seen_ns = MIN(b->look_ns > from ? b->look_ns - from : 0, len),
@@ -227,7 +235,7 @@ static void end_block(struct collect *c, struct account *a, const struct wall_ti
 		len = left;
 	write_blocked(c, p, len, wake);
 	*told += len;
-	write_queue(c, p, end_ns, t->queued_ns[b->class], &a->told.queued_ns[b->class]);
+	write_queue(c, p, end_ns, t->queued_ns[b->place], &a->told.queued_ns[b->place]);
 	if (waker.kind != WAKE_NOT_ENDED)
 		p->waker = waker;
 	b->nr = 0;
@@ -241,10 +249,25 @@ static void finish_block(struct collect *c, struct account *a, const struct wall
 	struct waker none = { WAKE_UNKNOWN, 0 };
 	struct wall_times done;
 
-	memcpy(done.blocked_ns, s->blocked_ns, sizeof(done.blocked_ns));
-	memcpy(done.queued_ns, s->queued_ns, sizeof(done.queued_ns));
+	wall_times_over(s, &done);
 	/* without d nothing is known of its length but that it was short */
 	end_block(c, a, &done, end_ns, d ? find_waker(c, d->waker, end_ns) : none);
+}
+
+static uint32_t class_of_place(const struct account *a, unsigned int place)
+{
+	return place < WALL_NR_CLASSES ? place : a->sites[place - WALL_NR_CLASSES].class;
+}
+
+/* The place, or where the thread did the same kind of thing; NULL: it was never seen in it. */
+static struct place *like_place(const struct account *a, unsigned int place)
+{
+	unsigned int i;
+
+	for (i = 0; i < WALL_NR_PLACES && !a->places[place]; i++)
+		if (a->places[i] && class_of_place(a, i) == class_of_place(a, place))
+			return a->places[i];
+	return a->places[place];
 }
 
 /* What came after the last sample of its kind goes where that was; without one, it has no stack. */
@@ -254,11 +277,12 @@ static void write_rest(struct collect *c, struct account *a, const struct wall_t
 	struct place none, *p;
 	unsigned int i;
 
-	for (i = 0; i < WALL_NR_CLASSES; i++) {
-		const char *reason = c->walls->no_bpf ? "[blocked]" : wallstack_class(i);
+	for (i = 0; i < WALL_NR_PLACES; i++) {
+		const char *reason = c->walls->no_bpf ? "[blocked]" : wallstack_class(class_of_place(a, i));
 
 		none = (struct place){ .thread = a->thread, .reason = reason_of(c, reason) };
-		p = a->places[i] ? a->places[i] : &none;
+		p = like_place(a, i);
+		p = p ? p : &none;
 		write_blocked(c, p, untold(t->blocked_ns[i], a->told.blocked_ns[i]), (struct rec_wake){
 			.time_ns = now_ns, .kind = p->waker.kind, .waker = p->waker.thread });
 		write_time(c, p, runnable, now_ns, untold(t->queued_ns[i], a->told.queued_ns[i]));
@@ -275,8 +299,54 @@ static void write_rest(struct collect *c, struct account *a, const struct wall_t
 /* A slot that was never looked at, or is another thread's by now. */
 static void begin_account(struct account *a, const struct wall_slot *s)
 {
+	size_t i;
+
 	forget_places(a);
 	*a = (struct account){ .used = true, .born_ns = s->born_ns, .from_ns = s->born_ns };
+	for (i = 0; i < WALL_NR_SITES; i++) {
+		a->sites[i].nr = s->sites[i].nr;
+		a->sites[i].class = s->sites[i].class;
+	}
+}
+
+static void move_times(struct wall_times *t, unsigned int to, unsigned int from)
+{
+	t->blocked_ns[to] += t->blocked_ns[from];
+	t->queued_ns[to] += t->queued_ns[from];
+	t->blocked_ns[from] = t->queued_ns[from] = 0;
+}
+
+/* Another has taken the site: its times are its class's, and its stack is where such blocks were last. */
+static void leave_site(struct account *a, unsigned int place)
+{
+	unsigned int class = class_of_place(a, place);
+	struct place *p = a->places[place];
+
+	move_times(&a->told, class, place);
+	move_times(&a->from, class, place);
+	a->places[place] = NULL;
+	if (p && a->block.nr && a->block.place == class) {
+		free_place(p);
+	} else if (p) {
+		free_place(a->places[class]);
+		a->places[class] = p;
+	}
+	if (a->block.place == place)
+		a->block.place = class;
+}
+
+/* s is of this account's thread. */
+static void follow_sites(struct account *a, const struct wall_slot *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < WALL_NR_SITES; i++) {
+		if (a->sites[i].nr == s->sites[i].nr)
+			continue;
+		leave_site(a, WALL_NR_CLASSES + i);
+		a->sites[i].nr = s->sites[i].nr;
+		a->sites[i].class = s->sites[i].class;
+	}
 }
 
 static struct account *account_of(struct walls *w, uint32_t slot)
@@ -303,7 +373,7 @@ static void write_account(struct collect *c, const struct account *a, const stru
 	};
 	unsigned int i;
 
-	for (i = 0; i < WALL_NR_CLASSES; i++) {
+	for (i = 0; i < WALL_NR_PLACES; i++) {
 		r.runnable_ns += t->queued_ns[i] - a->from.queued_ns[i];
 		r.blocked_ns += t->blocked_ns[i] - a->from.blocked_ns[i];
 	}
@@ -316,6 +386,7 @@ static void settle(struct collect *c, struct account *a, const struct wall_slot 
 	const struct waker nobody = { WAKE_NOT_ENDED, 0 };
 	struct wall_times t;
 
+	follow_sites(a, s);
 	wall_times_at(s, now_ns, &t);
 	if (a->block.nr && a->block.nr != s->block_nr)
 		finish_block(c, a, s);
@@ -356,7 +427,7 @@ static void open_block(const struct walls *w, struct account *a, const struct wa
 		       uint64_t gap_ns)
 {
 	a->block = (struct block){
-		.nr = s->block_nr, .class = class_of(w, s), .since_ns = s->since_ns, .gap_ns = gap_ns,
+		.nr = s->block_nr, .place = place_of(w, s), .since_ns = s->since_ns, .gap_ns = gap_ns,
 		.look_ns = look_ns,
 	};
 }
@@ -382,7 +453,7 @@ static void look_at_block(struct collect *c, struct account *a, uint32_t slot, s
 		return;
 	stack_count_marks(c, c->frames, nr);
 	wallstack_reason(s, &reason);
-	set_place(a, class_of(c->walls, s), a->thread, reason_of(c, reason.data), c->frames, nr);
+	set_place(a, place_of(c->walls, s), a->thread, reason_of(c, reason.data), c->frames, nr);
 	open_block(c->walls, a, s, c->walls->look_ns, gap_ns);
 	buf_release(&reason);
 }
@@ -414,6 +485,7 @@ static void look_at_slot(struct collect *c, uint32_t slot, uint64_t gap_ns)
 		return;		/* given back, and not taken yet */
 	if (!a->used || a->born_ns != s.born_ns)
 		begin_account(a, &s);
+	follow_sites(a, &s);
 	collect_merge(c, MIN(s.since_ns, c->walls->look_ns));
 	th = thread_of(c, a, slot, &s);
 	if (a->block.nr && a->block.nr != s.block_nr)
@@ -448,6 +520,7 @@ static bool is_forgotten(struct collect *c, uint32_t slot)
 	/* it may have begun after the look did */
 	if (w->look_ns < s.since_ns + PATIENCE * w->interval_ns)
 		return false;
+	follow_sites(a, &s);
 	th = thread_of(c, a, slot, &s);
 	if (th)
 		look_at_block(c, a, slot, &s, th, w->interval_ns);
@@ -545,7 +618,10 @@ static struct account *account_of_java(struct walls *w, const struct thread *th,
 	/* the agent may see a new thread before we do */
 	if ((!a->used || a->born_ns != now->born_ns) && now->state != WALL_GONE)
 		begin_account(a, now);
-	return a->used && a->born_ns == now->born_ns ? a : NULL;
+	if (!a->used || a->born_ns != now->born_ns)
+		return NULL;
+	follow_sites(a, now);
+	return a;
 }
 
 /*
@@ -581,11 +657,12 @@ void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s
 	then.block_nr = v.block_nr;
 	then.since_ns = v.since_ns;
 	then.class = v.class;
+	then.site = v.site;
 	then.syscall = v.syscall;
 	memcpy(then.args, v.args, sizeof(then.args));
 	java_reason(c, th->proc, &v, &then, &reason);
 	stack_count_marks(c, frames, nr);
-	set_place(a, class_of(w, &then), thread, reason_of(c, reason.data), frames, nr);
+	set_place(a, place_of(w, &then), thread, reason_of(c, reason.data), frames, nr);
 	open_block(w, a, &then, s->time_ns, v.interval_ns);
 	buf_release(&reason);
 	if (v.block_nr)

@@ -320,9 +320,11 @@ struct jvm_rec_wall {
 	uint32_t reason;	/* enum wall_reason; WALL_UNKNOWN: as the slot says */
 	/* number of a struct jvm_leaf, the class of what it is parked for; 0: none, or not known */
 	uint32_t leaf;
-	uint32_t class;		/* enum wall_class, of the slot as syscall and args are */
+	uint32_t class;		/* enum wall_class, of the slot as site, syscall and args are */
 	int32_t syscall;
 	uint64_t args[3];
+	uint32_t site;
+	uint32_t pad;
 };
 
 enum jvm_frame_kind {

@@ -66,9 +66,10 @@ struct jvm_wall {
 	uint32_t block_nr, slot;
 	uint32_t reason;	/* enum wall_reason; WALL_UNKNOWN: as the slot says */
 	uint32_t leaf;		/* class of what it is parked for: a struct jvm_leaf's number; 0: not known */
-	uint32_t class;		/* enum wall_class; with the system call and its arguments as in the slot */
+	uint32_t class;		/* enum wall_class; with site, system call and its arguments as in the slot */
 	int32_t syscall;
 	uint64_t args[3];
+	uint32_t site;
 };
 
 struct jvm_sample {

@@ -26,7 +26,11 @@
 
 #include <linux/types.h>
 
-enum { WALL_LATE_NS = 2000000, WALL_NR_ARGS = 3, WALL_NR_CLASSES = 12, WALL_NR_DONE = 4 };
+enum {
+	WALL_LATE_NS = 2000000, WALL_NR_ARGS = 3, WALL_NR_CLASSES = 12, WALL_NR_DONE = 4,
+	WALL_NR_SITES = 8,
+	WALL_NR_PLACES = WALL_NR_CLASSES + WALL_NR_SITES,	/* what has totals of its own */
+};
 
 /* Who ended a block: the number of a thread as the recorder sees it, or one of these. */
 enum wall_waker {
@@ -84,6 +88,19 @@ struct wall_regs {		/* of the user code that blocked; on x86-64 all of these */
 	__u64 rbx, r12, r13, r14, r15;
 };
 
+/*
+ * Where a thread blocks: its class and stack pointer. Functions mostly wait at depths of their own, so that
+ * what each of them waits is known whatever the luck of sampling. The latest few of a thread have totals; one
+ * that makes room for another adds its own to those of its class.
+ */
+struct wall_site {
+	__u64 key;		/* stack pointer and class; 0: nobody's */
+	__u64 used_ns;		/* when it was used last */
+	__u32 class;
+	__u32 nr;		/* another when another takes its place */
+	__u64 blocked_ns, queued_ns;	/* as those of a class */
+};
+
 struct wall_slot {
 	__u32 tid;		/* as the recorder sees it; 0: the slot is free */
 	__u32 pid;
@@ -99,6 +116,8 @@ struct wall_slot {
 	__u64 args[WALL_NR_ARGS];
 	struct wall_regs regs;
 	__u32 class;		/* enum wall_class, of the block */
+	__u32 site;		/* of the block, as wall_site_id(); 0: none, it counts for its class */
+	__u32 pad;
 	__u32 waker;		/* who ended the last block: a tid, or an enum wall_waker */
 	/* CLOCK_MONOTONIC */
 	__u64 since_ns;		/* of the state; after a block (WALL_RUNNABLE) still of the block */
@@ -107,8 +126,9 @@ struct wall_slot {
 	/* Totals of what is over; what goes on since since_ns comes on top. */
 	__u64 cpu_ns;
 	__u64 preempted_ns;	/* waited for a CPU when it was new, was preempted, or yielded */
-	__u64 blocked_ns[WALL_NR_CLASSES];
+	__u64 blocked_ns[WALL_NR_CLASSES];	/* at no site */
 	__u64 queued_ns[WALL_NR_CLASSES];	/* waited for a CPU after such a block */
+	struct wall_site sites[WALL_NR_SITES];
 	__u64 nr_blocks;
 	/* The latest blocks that are over and were marked. */
 	struct wall_done {
@@ -121,6 +141,11 @@ struct wall_slot {
 	__u64 identity;
 	__u64 exec_ns;		/* what the kernel had charged the thread when it lost a CPU last */
 };
+
+static inline __u32 wall_site_id(__u32 i, __u32 nr)
+{
+	return nr << 4 | (i + 1);
+}
 
 /* Has something happened to the slot since a look that began at look_ns? Perhaps a bit before. */
 static inline int wall_is_new(__u64 stamp, __u64 look_ns)

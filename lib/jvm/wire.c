@@ -135,7 +135,7 @@ static bool decode_wall(const struct jvm_rec_wall *in, struct jvm_wall *out)
 	*out = (struct jvm_wall){
 		.since_ns = in->since_ns, .interval_ns = in->interval_ns, .block_nr = in->block_nr,
 		.slot = in->slot, .reason = in->reason, .leaf = in->leaf,
-		.class = in->class, .syscall = in->syscall,
+		.class = in->class, .site = in->site, .syscall = in->syscall,
 	};
 	memcpy(out->args, in->args, sizeof(out->args));
 	return (in->block_nr & 1 || !in->block_nr) && in->interval_ns && in->reason < WALL_NR_REASONS &&

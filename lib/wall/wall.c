@@ -304,25 +304,45 @@ uint64_t wall_moment(const struct wall_slot *s, uint64_t now_ns)
 	return s->state == WALL_GONE ? changed : MAX(changed, now_ns);
 }
 
-void wall_times_at(const struct wall_slot *s, uint64_t now_ns, struct wall_times *t)
+unsigned int wall_place(const struct wall_slot *s, uint32_t class, uint32_t site)
 {
-	uint32_t class = MIN(s->class, (uint32_t)WALL_NR_CLASSES - 1);
+	unsigned int i = (site & 15) - 1;
+
+	if (i < WALL_NR_SITES && wall_site_id(i, s->sites[i].nr) == site)
+		return WALL_NR_CLASSES + i;
+	return MIN(class, (uint32_t)WALL_NR_CLASSES - 1);
+}
+
+void wall_times_over(const struct wall_slot *s, struct wall_times *t)
+{
+	size_t i;
 
 	t->cpu_ns = s->cpu_ns;
 	t->preempted_ns = s->preempted_ns;
-	memcpy(t->blocked_ns, s->blocked_ns, sizeof(t->blocked_ns));
-	memcpy(t->queued_ns, s->queued_ns, sizeof(t->queued_ns));
+	memcpy(t->blocked_ns, s->blocked_ns, sizeof(s->blocked_ns));
+	memcpy(t->queued_ns, s->queued_ns, sizeof(s->queued_ns));
+	for (i = 0; i < WALL_NR_SITES; i++) {
+		t->blocked_ns[WALL_NR_CLASSES + i] = s->sites[i].blocked_ns;
+		t->queued_ns[WALL_NR_CLASSES + i] = s->sites[i].queued_ns;
+	}
+}
+
+void wall_times_at(const struct wall_slot *s, uint64_t now_ns, struct wall_times *t)
+{
+	unsigned int place = wall_place(s, s->class, s->site);
+
+	wall_times_over(s, t);
 	switch (s->state) {
 	case WALL_ON_CPU:
 		t->cpu_ns += past(now_ns, s->since_ns);
 		break;
 	case WALL_BLOCKED:
-		t->blocked_ns[class] += past(now_ns, s->since_ns);
+		t->blocked_ns[place] += past(now_ns, s->since_ns);
 		break;
 	case WALL_RUNNABLE:
 		if (s->block_nr & 1) {
-			t->blocked_ns[class] += past(s->woken_ns, s->since_ns);
-			t->queued_ns[class] += past(now_ns, s->woken_ns);
+			t->blocked_ns[place] += past(s->woken_ns, s->since_ns);
+			t->queued_ns[place] += past(now_ns, s->woken_ns);
 		} else {
 			t->preempted_ns += past(now_ns, s->since_ns);
 		}

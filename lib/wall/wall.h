@@ -62,10 +62,16 @@ struct wall_maps {
 };
 void wall_maps(const struct wall *w, struct wall_maps *m);
 
+/*
+ * Which totals have a block of that class and site (wall_slot.site): those of the class, or, from
+ * WALL_NR_CLASSES on, those of the site, when no other has it by now.
+ */
+unsigned int wall_place(const struct wall_slot *s, uint32_t class, uint32_t site);
+
 /* What a thread did until a moment, all of it: the sum is that less born_ns. */
 struct wall_times {
 	uint64_t cpu_ns, preempted_ns;
-	uint64_t blocked_ns[WALL_NR_CLASSES], queued_ns[WALL_NR_CLASSES];
+	uint64_t blocked_ns[WALL_NR_PLACES], queued_ns[WALL_NR_PLACES];	/* by place: see wall_place() */
 };
 
 /*
@@ -73,6 +79,8 @@ struct wall_times {
  * times are those of when it changed: wall_moment() says when, so that the sum is that less born_ns.
  */
 uint64_t wall_moment(const struct wall_slot *s, uint64_t now_ns);
+/* Without what goes on: only of what is over. */
+void wall_times_over(const struct wall_slot *s, struct wall_times *t);
 void wall_times_at(const struct wall_slot *s, uint64_t now_ns, struct wall_times *t);
 
 #endif

@@ -17,6 +17,18 @@ skip_unless_bpf() {
 	[[ $output == *"CPU + runnable + blocked = life"* ]]
 }
 
+@test "wall: waits that go with the load of the CPUs are as long as they are" {
+	skip_unless_bpf
+	"$ARCPROF" record -q -e wall -o trace "$(workload served)" 3 >truth
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	"$ARCPROF" report -i trace --format folded >folded
+	while read -r name ms _; do
+		got=$(awk -v name=";$name;" 'index($0, name) { ns += $NF } END { printf "%.0f", ns / 1e6 }' folded)
+		echo "$name: $got of $ms ms"
+		[ "$name" = wait_lock ] || within "$got" "${ms%.*}" 4
+	done <truth
+}
+
 @test "wall: with a CPU clock beside it, each is what it is" {
 	skip_unless_bpf
 	"$ARCPROF" record -q -e cpu-clock,wall=20ms -o trace "$(workload waits)" 2 >truth

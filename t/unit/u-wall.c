@@ -23,8 +23,20 @@ static uint64_t sum(const struct wall_times *t)
 	uint64_t all = t->cpu_ns + t->preempted_ns;
 	size_t i;
 
-	for (i = 0; i < WALL_NR_CLASSES; i++)
+	for (i = 0; i < WALL_NR_PLACES; i++)
 		all += t->blocked_ns[i] + t->queued_ns[i];
+	return all;
+}
+
+/* In a class, at its sites too. */
+static uint64_t blocked_in(const struct wall_slot *s, const struct wall_times *t, uint32_t class)
+{
+	uint64_t all = t->blocked_ns[class];
+	size_t i;
+
+	for (i = 0; i < WALL_NR_SITES; i++)
+		if (s->sites[i].class == class)
+			all += t->blocked_ns[WALL_NR_CLASSES + i];
 	return all;
 }
 
@@ -51,6 +63,15 @@ TEST(wall_times_count_what_goes_on)
 	CHECK_U64(t.blocked_ns[WALL_CLASS_SLEEP], 40);
 	CHECK_U64(t.queued_ns[WALL_CLASS_SLEEP], 60);
 	CHECK_U64(sum(&t), 600);
+	s.sites[2] = (struct wall_site){ .class = WALL_CLASS_SLEEP, .nr = 5, .blocked_ns = 7 };
+	s.site = wall_site_id(2, 5);
+	wall_times_at(&s, 1600, &t);
+	CHECK_U64(t.blocked_ns[WALL_CLASS_SLEEP], 0);
+	CHECK_U64(t.blocked_ns[WALL_NR_CLASSES + 2], 47);
+	CHECK_U64(wall_place(&s, WALL_CLASS_SLEEP, wall_site_id(2, 4)), WALL_CLASS_SLEEP);
+	CHECK_U64(wall_place(&s, WALL_CLASS_SLEEP, 9), WALL_CLASS_SLEEP);
+	CHECK_U64(wall_place(&s, 1000, 0), WALL_NR_CLASSES - 1);
+	s.sites[2].blocked_ns = s.site = 0;
 	s.block_nr = 8;		/* a new thread: there was no block before */
 	wall_times_at(&s, 1600, &t);
 	CHECK_U64(t.preempted_ns, 300);
@@ -177,7 +198,7 @@ TEST(wall_accounts_for_threads_old_and_new)
 	wall_times_at(&s, s.since_ns, &t);
 	/* joined, and on its way out, where it may have to wait once more */
 	CHECK(s.state >= WALL_ON_CPU);
-	CHECK(t.blocked_ns[WALL_CLASS_SLEEP] >= 50000000);
+	CHECK(blocked_in(&s, &t, WALL_CLASS_SLEEP) >= 50000000);
 	CHECK(s.nr_blocks >= 10);
 
 	CHECK(wall_read(w, 1, &s) && (s.tid != (uint32_t)pid || wall_read(w, 2, &s)));
@@ -186,7 +207,7 @@ TEST(wall_accounts_for_threads_old_and_new)
 	CHECK_U64(s.syscall, SYS_read);
 	CHECK_U64(s.args[0], fds[0]);
 	wall_times_at(&s, now, &t);
-	CHECK_U64(t.blocked_ns[WALL_CLASS_READ], now - s.born_ns);
+	CHECK_U64(blocked_in(&s, &t, WALL_CLASS_READ), now - s.born_ns);
 	wall_close(w);
 	close(fds[1]);
 	pthread_join(old, NULL);

@@ -199,6 +199,11 @@ static __always_inline void clear(struct wall_slot *s)
 #pragma unroll
 	for (i = 0; i < WALL_NR_CLASSES; i++)
 		s->blocked_ns[i] = s->queued_ns[i] = 0;
+#pragma unroll
+	for (i = 0; i < WALL_NR_SITES; i++) {
+		s->sites[i].key = s->sites[i].used_ns = 0;
+		s->sites[i].blocked_ns = s->sites[i].queued_ns = 0;
+	}
 }
 
 static __always_inline __u32 take(void)
@@ -296,7 +301,46 @@ static __always_inline __u32 class_of(struct task_struct *t, __u32 state, __s32 
 	return nr < WALL_NR_SYSCALLS ? config.class_of[nr & (WALL_NR_SYSCALLS - 1)] : WALL_CLASS_OTHER;
 }
 
-static __always_inline void note_block(struct wall_slot *s, struct task_struct *t, __u32 state)
+/* The site that was used least recently makes room for another. */
+static __always_inline __u32 new_site(struct wall_slot *s, __u64 key)
+{
+	__u32 i, oldest = 0, class;
+	struct wall_site *site;
+
+	for (i = 1; i < WALL_NR_SITES; i++)
+		if (s->sites[i].used_ns < s->sites[oldest & (WALL_NR_SITES - 1)].used_ns)
+			oldest = i;
+	oldest &= WALL_NR_SITES - 1;
+	site = &s->sites[oldest];
+	class = site->class;
+	if (class < WALL_NR_CLASSES) {
+		s->blocked_ns[class] += site->blocked_ns;
+		s->queued_ns[class] += site->queued_ns;
+	}
+	site->key = key;
+	site->class = s->class;
+	site->nr++;
+	site->blocked_ns = site->queued_ns = 0;
+	return oldest;
+}
+
+static __always_inline __u32 site_of(struct wall_slot *s, __u64 now)
+{
+	__u64 key = s->regs.sp << 4 | (s->class & 15);
+	__u32 i;
+
+	for (i = 0; i < WALL_NR_SITES; i++)
+		if (s->sites[i].key == key)
+			break;
+	if (i == WALL_NR_SITES)
+		i = new_site(s, key);
+	i &= WALL_NR_SITES - 1;
+	s->sites[i].used_ns = now;
+	return wall_site_id(i, s->sites[i].nr);
+}
+
+static __always_inline void note_block(struct wall_slot *s, struct task_struct *t, __u32 state,
+				       __u64 now)
 {
 	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(t);
 
@@ -304,6 +348,7 @@ static __always_inline void note_block(struct wall_slot *s, struct task_struct *
 	if (r && !(t->flags & KTHREAD))
 		read_regs(s, r);
 	s->class = class_of(t, state, s->syscall);
+	s->site = r && !(t->flags & KTHREAD) ? site_of(s, now) : 0;
 	s->waker = 0;
 }
 
@@ -312,8 +357,13 @@ static __always_inline void end_block(struct wall_slot *s, __u32 idx, __u64 now)
 	__u64 len = s->woken_ns - s->since_ns, *mark = bpf_map_lookup_elem(&wall_marks, &idx);
 	__u32 class = s->class;
 	struct wall_done *done;
+	struct wall_site *site;
 
-	if (class < WALL_NR_CLASSES) {
+	if (s->site) {
+		site = &s->sites[(s->site - 1) & (WALL_NR_SITES - 1)];
+		site->blocked_ns += len;
+		site->queued_ns += now - s->woken_ns;
+	} else if (class < WALL_NR_CLASSES) {
 		s->blocked_ns[class] += len;
 		s->queued_ns[class] += now - s->woken_ns;
 	}
@@ -372,7 +422,7 @@ static __always_inline void leave(struct wall_slot *s, __u32 idx, struct task_st
 		*(volatile __u32 *)&s->state = WALL_PREEMPTED;
 		SEQ_STEP(s->seq);
 	} else {
-		note_block(s, t, state);
+		note_block(s, t, state, now);
 		SEQ_STEP(s->block_nr);
 		*(volatile __u32 *)&s->state = WALL_BLOCKED;
 		SEQ_STEP(s->seq);
@@ -561,7 +611,7 @@ static __always_inline void seed_one(struct task_struct *t)
 	if (!s)
 		return;
 	if (is_blocked(t)) {
-		note_block(s, t, t->__state);
+		note_block(s, t, t->__state, now);
 		s->block_nr++;
 		*(volatile __u32 *)&s->state = WALL_BLOCKED;
 	} else {
