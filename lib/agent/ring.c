@@ -7,6 +7,7 @@
 
 #include "agent/ring.h"
 #include "jvm/encode.h"
+#include "jvm/reserve.h"
 
 enum { POLL_NS = 10000000 };	/* how often the log looks whether its reader is still there */
 
@@ -26,17 +27,10 @@ static struct {
 bool ring_init(void *area, size_t area_bytes, int sock, int log_fd)
 {
 	struct jvm_ctl *ctl = area;
-	uint64_t need;
 
-	if (ctl->magic != JVM_PROTO_MAGIC || ctl->version != JVM_PROTO_VERSION || !ctl->nr_rings ||
-	    ctl->nr_rings > JVM_MAX_RINGS || (ctl->nr_rings & (ctl->nr_rings - 1)) ||
-	    ctl->ring_bytes < JVM_PAGE || (ctl->ring_bytes & (ctl->ring_bytes - 1)))
-		return false;
-	need = JVM_PAGE + sizeof(struct jvm_root) * JVM_NR_ROOTS +
-		ctl->nr_rings * (JVM_PAGE + ctl->ring_bytes);
 	if (!out.buf)
 		out.buf = sys_pages(LOG_RECORD_MAX);
-	if (need > area_bytes || !out.buf)
+	if (!jvm_area_fits(ctl, area_bytes) || !out.buf)
 		return false;
 	out.ctl = ctl;
 	out.area_bytes = area_bytes;
@@ -110,10 +104,7 @@ static struct jvm_root *roots(void)
 
 struct jvm_ring *ring_of(int tid)
 {
-	uint32_t i = (uint32_t)tid * 0x9e3779b1u >> 16;
-
-	return (void *)((char *)(roots() + JVM_NR_ROOTS) +
-			(i & (out.nr_rings - 1)) * (JVM_PAGE + out.ring_bytes));
+	return jvm_ring_of(out.ctl, out.nr_rings, out.ring_bytes, (uint32_t)tid);
 }
 
 bool ring_root(uint64_t end, struct jvm_root *r)
@@ -133,44 +124,14 @@ void ring_count_lost(struct jvm_ring *r)
 	add_relaxed(&r->lost, 1);
 }
 
-static void publish(void *rec, uint64_t pos, size_t size, uint32_t type)
-{
-	uint64_t h = (uint64_t)(jvm_ring_stamp(pos, out.ring_bytes) | type) << 32 | (uint32_t)size;
-
-	store_release((uint64_t *)rec, h);
-}
-
-/*
- * The reserved position itself is kept where the header will be, without a type: that is
- * no valid header, and saves the caller from carrying it.
- */
 void *ring_reserve(struct jvm_ring *r, size_t size)
 {
-	uint64_t head = load_relaxed(&r->head), mask = out.ring_bytes - 1;
-	char *data = (char *)r + JVM_PAGE;
-	uint64_t pad, tail;
-
-	if (size > out.ring_bytes)
-		return NULL;
-	do {
-		pad = (head & mask) + size > out.ring_bytes ? out.ring_bytes - (head & mask) : 0;
-		tail = load_acquire(&r->tail);
-		if (head + pad + size - tail > out.ring_bytes)
-			return NULL;
-	} while (!__atomic_compare_exchange_n(&r->head, &head, head + pad + size, true, __ATOMIC_ACQ_REL,
-					      __ATOMIC_RELAXED));
-	if (pad)
-		publish(data + (head & mask), head, pad, JVM_REC_PAD);
-	head += pad;
-	store_relaxed((uint64_t *)(data + (head & mask)), head / out.ring_bytes << 40);
-	return data + (head & mask);
+	return jvm_ring_reserve(r, out.ring_bytes, size);
 }
 
 void ring_commit(void *rec, size_t size, enum jvm_rec_type type)
 {
-	uint64_t lap = load_relaxed((uint64_t *)rec) >> 40;
-
-	publish(rec, lap * out.ring_bytes, size, type);
+	jvm_ring_commit(rec, out.ring_bytes, size, type);
 }
 
 /* Locks the log; the buffer for one record of at most LOG_RECORD_MAX bytes. */

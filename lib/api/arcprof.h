@@ -98,6 +98,19 @@ int arcprof_process_read(pid_t pid, struct arcprof_values *v);
 int arcprof_itrace_on(void);
 int arcprof_itrace_off(void);
 
+/*
+ * Where the program runs under "arcprof record -e mark", these say what it does: a point in time, or a
+ * phase with its duration, of the calling thread, by a name, which is copied.  Elsewhere they cost next to
+ * nothing.  None needs arcprof_init(); any thread may call them, in a forked child, too.  The first call in a
+ * process connects to the recorder: not in a signal handler.
+ */
+void arcprof_mark(const char *name);
+/* With a value; UINT64_MAX: none. */
+void arcprof_mark_value(const char *name, uint64_t value);
+/* When a phase begins, for arcprof_phase_end(); 0: nothing is recorded. */
+uint64_t arcprof_phase_begin(void);
+void arcprof_phase_end(uint64_t begun, const char *name);
+
 #ifdef __cplusplus
 }
 #endif

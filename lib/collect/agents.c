@@ -165,6 +165,20 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	return true;
 }
 
+static void on_marks(void *ctx, struct jvm *jvm, int pid)
+{
+	struct collect *c = ctx;
+	struct java *j;
+
+	collect_merge(c, clock_mono_ns());	/* its exec comes first */
+	j = java_new_program(jvm, tasks_get(&c->tasks, pid, pid, clock_mono_ns())->proc);
+	j->program = false;
+	j->marks = true;
+	j->next = c->javas;
+	c->javas = j;
+	jvm_set_user(jvm, j);
+}
+
 static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *s)
 {
 	struct collect *c = ctx;
@@ -418,6 +432,7 @@ static const struct jvm_callbacks callbacks = {
 	.function = on_function,
 	.callflow_gone = on_callflow_gone,
 	.hello = on_hello,
+	.marks = on_marks,
 	.sample = on_java_sample,
 	.method = on_method,
 	.code = on_code,
@@ -481,7 +496,10 @@ static int invite(struct collect *c, struct err *e)
 	/* libarcprof-hookit looks there. */
 	if (!r && c->o->callflow.on && setenv("ARCPROF_CALLFLOW", jvm_server_path(c->jvm), 1))
 		r = err_errno(e, "setenv ARCPROF_CALLFLOW");
-	if (r && c->o->callflow.on)
+	/* lib/api/mark.c looks there. */
+	if (!r && c->o->jvm_events & JVM_TELL_MARK && setenv("ARCPROF_MARKS", jvm_server_path(c->jvm), 1))
+		r = err_errno(e, "setenv ARCPROF_MARKS");
+	if (r && (c->o->callflow.on || c->o->jvm_events & JVM_TELL_MARK))
 		return r;
 	if (!r)
 		r = jvm_server_setenv(c->jvm, e);
@@ -509,7 +527,7 @@ int agents_open(struct collect *c, struct err *e)
 
 	if (memory_check_program(c, e))
 		return -ENOTSUP;
-	if ((o.programs && !o.callflow) || !(c->o->argv || any_jvm(c->o)))
+	if ((o.programs && !o.callflow && !(o.tell & JVM_TELL_MARK)) || !(c->o->argv || any_jvm(c->o)))
 		return 0;
 	sources_ask(c, &o);
 	c->javatrace = (struct javatrace){ .w = c->w, .tasks = &c->tasks, .proc = proc_of };

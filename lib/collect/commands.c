@@ -77,7 +77,7 @@ static int jvms(struct collect *c, struct buf *b, struct err *e)
 	const struct java *j;
 
 	for (j = c->javas; j; j = j->next)
-		if (!j->gone)
+		if (!j->gone && !j->marks)
 			buf_fmt(b, "%d\n", j->proc->pid);
 	return 0;
 }

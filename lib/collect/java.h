@@ -31,6 +31,7 @@ struct java {
 	struct jvm *jvm;
 	struct proc *proc;
 	bool gone;
+	bool marks;			/* no JVM: a program that sends marks */
 	bool sampled;			/* its agent walks stacks, since since_ns */
 	uint64_t since_ns;
 	bool walls;			/* its agent walks threads that wait (wall.h) */

@@ -16,13 +16,14 @@ static const struct {
 	{ "class", JVM_TELL_CLASS },
 	{ "exception", JVM_TELL_EXCEPTION },
 	{ "thread", JVM_TELL_THREAD },
+	{ "mark", JVM_TELL_MARK },
 	/* what costs next to nothing: an exception does, in programs that throw many */
 	{ "jvm", JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS | JVM_TELL_THREAD },
 };
 
 /* The agent's numbers are those of the trace. */
 _Static_assert(JVM_EVENT_GC == (int)EVENT_GC && JVM_EVENT_DEOPT == (int)EVENT_DEOPT &&
-	       JVM_EVENT_THREAD_END == (int)EVENT_THREAD_END && JVM_EVENT_NR <= (int)EVENT_NR, "kinds of events");
+	       JVM_EVENT_PHASE == (int)EVENT_PHASE && JVM_EVENT_NR <= (int)EVENT_NR, "kinds of events");
 
 uint32_t jvmevents_named(const char *name)
 {

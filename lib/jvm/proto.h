@@ -25,6 +25,10 @@
  * area alone, and the program closes the socket. Its samples have one segment of native stack. The area ends
  * with a struct memory_table (memory.h), as those of agents do then.
  *
+ * A program that marks what it does (lib/api/mark.c) says HELLO with JVM_MARKS: SETUP then has, with the same
+ * flag, the shared area alone, in whose rings the program writes records "event" of marks and phases. That
+ * may be a process with an agent, too.
+ *
  * A JVM that is asked for a picture of its threads says HELLO with JVM_DUMP; SETUP then brings one
  * descriptor, of a file for the records, which ends with a dump_end. That needs no session, and disturbs
  * none.
@@ -53,7 +57,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 22
+#define JVM_PROTO_VERSION 23
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -101,6 +105,7 @@ enum jvm_flags {
 	/* of GO: the recorder writes the slots when it gets to it; whether a thread waits the kernel says */
 	JVM_WALL_LATE = 1 << 11,
 	JVM_MEMORY = 1 << 12,	/* of HELLO: no JVM's agent, but what samples native memory */
+	JVM_MARKS = 1 << 13,	/* of HELLO and SETUP: marks of a program, and nothing else */
 };
 
 /* Events that a JVM tells of when it is asked to, in jvm_ctl.tell (collect/jvmevents.h). */
@@ -111,6 +116,7 @@ enum jvm_tell {
 	JVM_TELL_CLASS = 1 << 3,
 	JVM_TELL_EXCEPTION = 1 << 4,
 	JVM_TELL_THREAD = 1 << 5,
+	JVM_TELL_MARK = 1 << 6,		/* not by agents: by programs themselves */
 };
 /* Those that the VM itself writes to a log. */
 #define JVM_TELL_BY_LOG (JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS)
@@ -129,6 +135,8 @@ enum jvm_event_kind {
 	JVM_EVENT_EXCEPTION,
 	JVM_EVENT_THREAD_START,
 	JVM_EVENT_THREAD_END,
+	JVM_EVENT_MARK,
+	JVM_EVENT_PHASE,
 	JVM_EVENT_NR
 };
 

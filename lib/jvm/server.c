@@ -63,6 +63,7 @@ struct jvm {
 	bool told;			/* hello() was called */
 	bool callflow;			/* callflow() was called */
 	bool memory;			/* its native memory is sampled, and sock is its process (pidfd) */
+	bool marks;			/* a program that sends marks, and nothing else */
 	bool guest;			/* a program in the process of a JVM, whose trees it uses */
 	uint64_t hook;			/* of its HELLO, with memory */
 	uint64_t host;			/* where that JVM's agent has its struct callflow_host; 0: nowhere */
@@ -127,7 +128,7 @@ static void on_sample(void *ctx, const struct jvm_sample *v)
 	struct jvm_sample sample = *v;
 
 	sample.tid = nstid_host(&j->tids, v->tid);
-	if (j->s->cb.sample)
+	if (j->s->cb.sample && !j->marks)
 		j->s->cb.sample(j->s->ctx, j, &sample);
 }
 
@@ -148,11 +149,18 @@ static void translate_tids(struct jvm *j, enum jvm_rec_type type, union jvm_reco
 	}
 }
 
+static bool is_mark(enum jvm_rec_type type, const union jvm_record *r)
+{
+	return type == JVM_REC_event && (r->event.kind == JVM_EVENT_MARK || r->event.kind == JVM_EVENT_PHASE);
+}
+
 static void on_record(void *ctx, enum jvm_rec_type type, union jvm_record *r)
 {
 	struct jvm *j = ctx;
 	const struct jvm_callbacks *cb = &j->s->cb;
 
+	if (j->marks && !is_mark(type, r))
+		return;
 	translate_tids(j, type, r);
 	switch (type) {
 #define RECORD(name, ...) \
@@ -299,7 +307,8 @@ static void drain_jvm(struct jvm *j, bool all)
 	/* not before hello(): the callbacks would not know whose it is */
 	if (!j->ctl || j->dead || !j->told)
 		return;
-	drain_log(j, all);
+	if (!j->marks)
+		drain_log(j, all);
 	skipped = vmlog_drain(&j->vmlog, all, &j->s->copy, on_vmlog, j);
 	if (skipped)
 		j->s->cb.lost(j->s->ctx, j, skipped);
@@ -497,6 +506,28 @@ static bool set_up_program(struct jvm *j)
 	return ok;
 }
 
+/* Rings for marks, if they are recorded. */
+static bool set_up_marks(struct jvm *j)
+{
+	struct jvm_server *s = j->s;
+	struct jvm_msg m = {
+		.type = JVM_MSG_SETUP, .flags = JVM_MARKS, .setup = { .area_bytes = s->area_bytes },
+	};
+	bool wanted = s->o.tell & JVM_TELL_MARK && s->cb.marks;
+	int fd = wanted ? sealed_memfd("arcprof-marks", s->area_bytes, true) : -1;
+	bool ok = fd >= 0 && make_rings(j, fd, JVM_MARKS);
+
+	if (ok) {
+		j->marks = true;
+		s->cb.marks(s->ctx, j, j->pid);
+		j->told = true;
+		ok = send_msg(j, &m, &fd, 1);
+	}
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
 static bool answer(struct jvm *j, uint64_t addr)
 {
 	struct jvm_msg m = { .type = JVM_MSG_FUNCTION, .function = { addr } };
@@ -553,7 +584,7 @@ static bool has_area(const struct jvm *j)
 	struct jvm *o;
 
 	for (o = j->s->jvms; o; o = o->next) {
-		if (o == j || o->pid != j->pid || !o->ctl || o->memory || o->dead)
+		if (o == j || o->pid != j->pid || !o->ctl || o->memory || o->marks || o->dead)
 			continue;
 		read_jvm(o);
 		if (!o->dead)
@@ -568,9 +599,9 @@ static void on_hello(struct jvm *j, const struct jvm_msg *m)
 	j->tid = nstid_host(&j->tids, m->hello.tid);
 	if (!nstid_is_of(j->pid, j->tid))
 		j->tid = j->pid;
-	if (m->flags & JVM_PROGRAM) {
+	if (m->flags & (JVM_PROGRAM | JVM_MARKS)) {
 		j->state = RUNNING;
-		j->dead = !set_up_program(j);
+		j->dead = !(m->flags & JVM_MARKS ? set_up_marks(j) : set_up_program(j));
 	} else if (m->flags & JVM_MEMORY) {
 		end_earlier_program(j);
 		j->state = RUNNING;
@@ -805,7 +836,8 @@ static struct jvm *find_running(const struct jvm_server *s, int pid)
 {
 	struct jvm *j;
 
-	for (j = s->jvms; j && (j->pid != pid || j->state != RUNNING || !j->ctl || j->memory); j = j->next)
+	for (j = s->jvms;
+	     j && (j->pid != pid || j->state != RUNNING || !j->ctl || j->memory || j->marks); j = j->next)
 		;
 	return j;
 }

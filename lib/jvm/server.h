@@ -108,6 +108,11 @@ struct jvm_callbacks {
 	int (*callflow)(void *ctx, struct jvm *j, int pid, bool program, uint64_t *bytes);
 	/* A program calls the function at addr for the first time: are its calls to be counted? */
 	bool (*function)(void *ctx, struct jvm *j, uint64_t addr);
+	/*
+	 * With JVM_TELL_MARK: a program connected that sends marks and nothing else: event() and lost() are
+	 * called for it, and gone(). May be NULL: no marks.
+	 */
+	void (*marks)(void *ctx, struct jvm *j, int pid);
 	/* The process has left; comes before gone(), and also where hello() did not. */
 	void (*callflow_gone)(void *ctx, struct jvm *j);
 	/*

@@ -11,7 +11,7 @@ const char *const event_value_keys[VALUE_NR] = {
 	[VALUE_BEFORE] = "before_bytes", [VALUE_AFTER] = "after_bytes", [VALUE_CAPACITY] = "capacity_bytes",
 	[VALUE_REACH] = "reach_ns", [VALUE_STOPPED] = "stopped_ns", [VALUE_TIER] = "tier",
 	[VALUE_BYTECODE] = "bytecode_bytes", [VALUE_BCI] = "bci", [VALUE_COMPILE_ID] = "compile_id",
-	[VALUE_CAUGHT] = "caught",
+	[VALUE_CAUGHT] = "caught", [VALUE_VALUE] = "value",
 };
 
 const struct event_kind_row event_kinds[EVENT_NR] = {
@@ -28,6 +28,8 @@ const struct event_kind_row event_kinds[EVENT_NR] = {
 	[EVENT_EXCEPTION] = { "exception", "exception", false, { VALUE_CAUGHT } },
 	[EVENT_THREAD_START] = { "thread-start", "thread", false, { 0 } },
 	[EVENT_THREAD_END] = { "thread-end", "thread", false, { 0 } },
+	[EVENT_MARK] = { "mark", "mark", false, { VALUE_VALUE } },
+	[EVENT_PHASE] = { "phase", "mark", true, { 0 } },
 };
 
 static bool is_name(const char *name, const char *text, size_t len)

@@ -22,6 +22,7 @@ enum event_value {
 	VALUE_BCI,
 	VALUE_COMPILE_ID,
 	VALUE_CAUGHT,		/* whether by Java code; 0 no */
+	VALUE_VALUE,		/* of a mark, whatever it means */
 	VALUE_NR
 };
 

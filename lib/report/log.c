@@ -53,6 +53,7 @@ static void put_note(const struct events *v, const struct event *x, struct buf *
 	const char *cause = events_str(v, x->cause);
 
 	buf_str(b, events_str(v, x->what));
+	put_value(b, " = ", event_value(x, VALUE_VALUE), "");
 	put_value(b, " @ ", event_value(x, VALUE_BCI), "");
 	if (*cause) {
 		buf_str(b, x->kind == EVENT_EXCEPTION ? " in " : x->kind == EVENT_CLASS_LOAD ? " by " : ", ");
@@ -113,7 +114,7 @@ static uint32_t parse_kinds(const char *text, struct err *e)
 		for (i = 0; i < EVENT_NR; i++)
 			buf_fmt(&known, "%s%s", i ? ", " : "", event_kinds[i].name);
 		err_set(e, EINVAL, "--log: unknown kind of event '%.*s'", (int)MIN(len, (size_t)60), text);
-		err_hint(e, "kinds: %s; or what they were recorded by: gc, safepoint, jit, class, exception, thread",
+		err_hint(e, "kinds: %s; or what they were recorded by: gc, safepoint, jit, class, exception, thread, mark",
 			 known.data);
 		buf_release(&known);
 		return 0;

@@ -57,6 +57,57 @@ with_calls() {
 
 @test "events: in one order with calls" { each_jdk with_calls; }
 
+# Marks and phases of the last recording: number, kind, name.
+marked() {
+	arcprof report --log=mark --format csv "$@" trace | tail -n +2 | cut -d, -f 3,6 | sort | uniq -c | sed 's/^ *//'
+}
+
+@test "events: marks of a program in C, of its threads and of its child" {
+	gcc -O1 -I "$TOP/lib/api" "$TOP/t/data/marks/marks.c" "$BUILD/libarcprof.a" -o marks -pthread
+	run_arcprof record -e mark -o trace -- ./marks 4 1000
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"4005 JVM events"* ]]
+	marked | diff - <(printf '%s\n' '1 mark,child' '4000 mark,from a thread' '3 mark,step' '1 phase,"all' )
+	arcprof report --log=mark --format json trace >log
+	[ "$(jq -c '[.events[] | select(.what == "step") | .value]' log)" = "[0,1,2]" ]
+	[ "$(jq '[.events[] | select(.what == "from a thread") | .tid] | unique | length' log)" -eq 4 ]
+	# the phase lasts from before the first mark to after the last
+	jq -e '(.events[] | select(.kind == "phase")) as $p | $p.duration_ns >= 20000000 and
+		([.events[] | select(.kind == "mark") | .time_ns >= $p.time_ns and .time_ns <= $p.time_ns + $p.duration_ns] | all)' log
+	arcprof report -q --format chrome trace | gunzip | jq -e '[.traceEvents[] | select(.name == "all, of \"it\"" and .ph == "X")] | length == 1'
+	arcprof report --timeline trace | grep -qE '^phase +1 '
+	# each process has its own
+	[ "$(jq -r '[.events[] | select(.what == "child" or .what == "step") | .tid] | unique | length' log)" -eq 2 ]
+	# nobody records
+	./marks 1 10 | grep -qx '3 step'
+	run_arcprof record -e gc -o none -- ./marks 1 10
+	[[ $stderr != *"JVM events"* ]] || [[ $stderr == *" 0 JVM events"* ]]
+	# what the environment names is no recorder
+	ARCPROF_MARKS=$PWD/nothing ./marks 1 10 | grep -qx '3 step'
+}
+
+marks_of_java() {
+	mkdir -p classes
+	"$JAVA_HOME/bin/javac" -cp "$BUILD/arcprof.jar" -d classes "$TOP/t/workloads/Marks.java"
+	local run=(java -Darcprof.library="$BUILD/libarcprof-java.so" -cp "$BUILD/arcprof.jar:classes" Marks 500)
+	arcprof record -q -e mark,thread --calltrace -o trace -- "${run[@]}"
+	marked | diff - <(printf '%s\n' '1000 mark,étape' '1 phase,all')
+	[ "$(marked --thread other)" = "500 mark,étape" ]
+	# with calls and threads in one order
+	arcprof report --gen --format csv --event entry,mark,thread trace >gen
+	tail -n +2 gen | cut -d, -f 1 | sort -nc
+	[ "$(grep -c ',jvm,mark,étape,' gen)" -eq 1000 ]
+	[ "$(grep -c ',call,entry,Marks.step,' gen)" -eq 500 ]
+	[ "$(grep -c ',jvm,thread-start,other,' gen)" -eq 1 ]
+	# without the library nothing is marked, and nothing fails
+	java -cp "$BUILD/arcprof.jar:classes" Marks 5
+}
+
+@test "events: marks of a program in Java" {
+	[ -f "$BUILD/arcprof.jar" ] || make -s -C "$TOP" java >&2
+	each_jdk marks_of_java
+}
+
 # Lines of the JVM's log, and the sum of what sed finds in them, in ns.
 own_log() {	# <pattern> <sed expression>
 	grep -E "$1" jvm.log | sed -nE "$2" | awk '{ n++; s += $1 } END { printf "%d %d\n", n, s }'

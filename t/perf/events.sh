@@ -1,0 +1,61 @@
+#!/bin/bash
+# What "record -e jvm" costs a JVM, on every JDK: the ratio of its CPU time with and without, in turns, as
+# median with the spread, of a program that collects, compiles and loads (Happens) and of one that computes
+# (Mixed); and what a mark takes, in ns: in C without a recorder and with one, and their ratio.
+#
+# usage: t/perf/events.sh [TURNS]		run it on a quiet machine
+set -u
+# shellcheck source=lib.bash
+. "$(dirname "$0")/lib.bash"
+turns=${1:-5}
+cd "$DIR" || exit 1
+
+cat >timed <<'EOT'
+#!/bin/bash
+TIMEFORMAT='%U %S'
+{ time "$@" >/dev/null 2>/dev/null; } 2>cpu
+EOT
+chmod +x timed
+
+cpu() {	# seconds
+	awk '{ print $1 + $2 }' cpu
+}
+
+ratio() {	# <java arguments>: of one turn
+	local before after with
+	./timed java "$@"
+	before=$(cpu)
+	"$ARCPROF" record -q -e jvm -o trace -- ./timed java "$@" >/dev/null 2>/dev/null
+	with=$(cpu)
+	./timed java "$@"
+	after=$(cpu)
+	echo "$before $after $with" | awk '{ print 2 * $3 / ($1 + $2) }'
+}
+
+median() {	# of lines: median (least - greatest)
+	sort -n | awk '{ v[NR] = $1 } END { printf "%.3f (%.3f - %.3f)", v[int((NR + 1) / 2)], v[1], v[NR] }'
+}
+
+one_jdk() {
+	local i program
+	for program in 'Happens 200' 'Mixed 3'; do
+		# shellcheck disable=SC2086
+		for ((i = 0; i < turns; i++)); do
+			ratio -cp "$CLASSES" $program
+		done | median >result
+		echo "JDK $JDK  -e jvm, CPU time of ${program% *}: x $(cat result)"
+	done
+}
+
+gcc -O2 -I "$TOP/lib/api" "$TOP/t/data/marks/marks.c" "$BUILD/libarcprof.a" -o marks -pthread || exit 1
+for ((i = 0; i < turns; i++)); do
+	./marks cost 10000
+done | median >off
+for ((i = 0; i < turns; i++)); do
+	"$ARCPROF" record -q -e mark -o trace -- ./marks cost 1000
+done | median >on
+echo "a mark: $(cat off) ns without a recorder, $(cat on) ns with one"
+for home in $(jdks); do
+	use_jdk "$home" || exit 1
+	one_jdk
+done
