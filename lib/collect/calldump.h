@@ -98,6 +98,20 @@ static inline uint64_t dump_tsc(const struct dump *d, uint64_t ns)
 	return (uint64_t)((unsigned __int128)ns * d->tsc_ratio >> 32);
 }
 
+/*
+ * When that was, on the trace's clock. The ratio is good to some parts in a million, so this counts from the
+ * dump, not from the start, which may be hours ago.
+ */
+static inline uint64_t dump_time(const struct dump *d, uint64_t tsc)
+{
+	uint64_t since;
+
+	if ((int64_t)(tsc - d->tsc) >= 0)
+		return d->time_ns + dump_ns(d, tsc - d->tsc);
+	since = dump_ns(d, d->tsc - tsc);
+	return since < d->time_ns ? d->time_ns - since : 0;
+}
+
 /* A value of metric m in the trace's units. */
 static inline uint64_t dump_value(const struct dump *d, uint32_t m, uint64_t v)
 {

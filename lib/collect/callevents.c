@@ -45,7 +45,7 @@ static void take_event(struct dump *d, const struct callflow_event *x, const uin
 	e->kind = x->what >> CALLFLOW_EVENT_KIND & 3;
 	e->consumer = e->kind == CALL_UNWOUND ? consumer : dump_consumer(d, consumer);
 	/* Never back: neither a thread that moves between rings nor harm may do that. */
-	e->time_ns = MAX(d->f->ns + dump_ns(d, x->tsc - d->f->tsc), d->tree->last_ns);
+	e->time_ns = MAX(dump_time(d, x->tsc), d->tree->last_ns);
 	d->tree->last_ns = e->time_ns;
 	for (m = 0; m < d->p->own.nr_metrics; m++) {
 		uint64_t before = d->p->own.metrics[m].kind == CALLFLOW_WALL ? d->tree->before_tsc : 0;

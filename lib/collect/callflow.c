@@ -24,8 +24,30 @@
 
 enum {
 	CALIBRATE_NS = 10000000,
+	CLOCK_READINGS = 8,
 	MAX_PRUNE_MS = 1000,		/* to wait in all, whatever the process says */
 };
+
+/*
+ * One moment by both clocks. Whoever takes the CPU between two readings takes milliseconds, so the best of
+ * several is kept.
+ */
+static void read_clocks(uint64_t *ns, uint64_t *tsc)
+{
+	uint64_t before, after, least = UINT64_MAX, now;
+	int i;
+
+	for (i = 0; i < CLOCK_READINGS; i++) {
+		before = arch_cycle_counter();
+		now = clock_mono_ns();
+		after = arch_cycle_counter();
+		if (after - before >= least)
+			continue;
+		least = after - before;
+		*ns = now;
+		*tsc = before + least / 2;
+	}
+}
 
 void callflows_init(struct callflows *f, const struct callflow_opts *o, struct tasks *t,
 		    struct trace_writer *w, struct callflow_result *res)
@@ -35,8 +57,8 @@ void callflows_init(struct callflows *f, const struct callflow_opts *o, struct t
 	f->res = res;
 	f->tasks = t;
 	f->w = w;
-	f->ns = f->written_ns = clock_mono_ns();
-	f->tsc = arch_cycle_counter();
+	read_clocks(&f->ns, &f->tsc);
+	f->written_ns = f->ns;
 }
 
 static void label_jvm(const struct callflows *f, uint32_t number)
@@ -92,10 +114,11 @@ static uint64_t ratio(uint64_t a, uint64_t b)
  */
 static uint64_t tsc_ratio(struct callflows *f)
 {
-	uint64_t ns = clock_mono_ns(), tsc = arch_cycle_counter();
+	uint64_t ns = 0, tsc = 0;
 
 	if (f->ratio)
 		return f->ratio;
+	read_clocks(&ns, &tsc);
 	if (callflows_have_events(f))
 		f->ratio = ratio(tsc - f->tsc, ns - f->ns);
 	return ratio(tsc - f->tsc, ns - f->ns);
@@ -192,8 +215,7 @@ static struct dump *new_dump(struct callflows *f, struct callflow_proc *p)
 
 	d->f = f;
 	d->p = p;
-	d->time_ns = clock_mono_ns();
-	d->tsc = arch_cycle_counter();
+	read_clocks(&d->time_ns, &d->tsc);
 	d->tsc_ratio = tsc_ratio(f);
 	d->ns_ratio = ratio((uint64_t)1 << 32, d->tsc_ratio);
 	return d;

@@ -182,7 +182,7 @@ static uint64_t end_tsc(const struct dump *d)
 	const struct thread *th = d->tree->task ? d->tree->task : tasks_any(d->f->tasks, d->p->proc->pid);
 
 	if (th && th->dead && th->dead_ns < d->time_ns && th->dead_ns > d->f->ns)
-		return d->f->tsc + dump_tsc(d, th->dead_ns - d->f->ns);
+		return d->tsc - dump_tsc(d, d->time_ns - th->dead_ns);
 	return d->tsc;
 }
 

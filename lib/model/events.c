@@ -164,6 +164,9 @@ int events_read(struct events *v, struct trace_reader *t, const struct events_op
 	names_init(&v->names, &v->strings, &(const struct resolve_opts){ .no_files = true });
 	trace_reader_start(t, &v->trace_start_ns, &real_ns);
 	r = trace_read(t, &names_sink, &v->names, e);
+	/* what --from and --to, and the other reports, count from */
+	if (names_label_u64(&v->names, "start.mono_ns"))
+		v->trace_start_ns = names_label_u64(&v->names, "start.mono_ns");
 	if (!r)
 		r = names_window(&v->names, o->from_ns, o->to_ns, &v->window, e);
 	if (!r)

@@ -86,6 +86,23 @@ marked() {
 	ARCPROF_MARKS=$PWD/nothing ./marks 1 10 | grep -qx '3 step'
 }
 
+@test "events: what happens in a call is between its entry and its exit" {
+	[ -f "$BUILD/libarcprof-hookit.a" ] || make -s -C "$TOP" build/libarcprof-hookit.a >&2
+	cat >inside.c <<-END
+		#include <arcprof.h>
+		#include <unistd.h>
+		void inside(void) { arcprof_mark("inside"); }
+		int main(void) { for (int i = 0; i < 100; i++) { inside(); usleep(3000); } }
+	END
+	gcc -O1 -finstrument-functions -I "$TOP/lib/api" inside.c "$BUILD/libarcprof.a" "$BUILD/libarcprof-hookit.a" \
+		-o inside -pthread
+	arcprof record -q --calltrace -e mark -o trace -- ./inside
+	arcprof report --log=mark --format csv trace | tail -n +2 | cut -d, -f 1 >marks
+	arcprof report --flow --format csv trace | grep ',inside$' | cut -d, -f 1,2 >calls
+	# two clocks, read one after the other
+	paste -d, marks calls | awk -F, '$1 < $2 - 2000 || $1 > $3 + 2000 { bad++ } END { print NR, bad + 0; exit NR != 100 || bad > 5 }'
+}
+
 marks_of_java() {
 	mkdir -p classes
 	"$JAVA_HOME/bin/javac" -cp "$BUILD/arcprof.jar" -d classes "$TOP/t/workloads/Marks.java"
