@@ -269,8 +269,8 @@ void completed_head(const struct completed *c, struct buf *b)
 {
 	const char *command = names_label(&c->names, "command");
 
-	buf_fmt(b, "%" PRIu64 " events of %zu threads, %" PRIu64 " lost; by ", c->timeline.nr_calls,
-		c->select.nr_trees, c->names.lost);
+	buf_fmt(b, "%" PRIu64 " events of %zu thread%s, %" PRIu64 " lost; by ", c->timeline.nr_calls,
+		c->select.nr_trees, c->select.nr_trees == 1 ? "" : "s", c->names.lost);
 	quote_add(b, measure(c));
 	buf_str(b, c->metric < 0 ? " time" : "");
 	buf_str(b, ", costs of counting included");

@@ -35,6 +35,7 @@ struct trace_reader {
 	struct frame *frames;
 	size_t nr_frames, alloc_frames;
 	struct numbers node_numbers, frame_numbers;
+	bool truncated;			/* the last pass to the end found none */
 	bool goes_on;			/* stacks are kept from one pass to the next */
 
 	const struct trace_sink *sink;
@@ -444,6 +445,10 @@ int trace_read(struct trace_reader *t, const struct trace_sink *sink, void *ctx,
 			break;
 	}
 	progress_end(&progress);
+	/* Whoever had enough did not see the end: keep what a whole pass found. */
+	if (r)
+		d->truncated = t->truncated;
+	t->truncated = d->truncated;
 	/* A pass over metadata only sees no bad sample: keep what another pass found. */
 	d->nr_bad_records = MAX(t->nr_bad, bad_before);
 	if (t->nr_bad && !d->first[0])

@@ -298,6 +298,12 @@ lines() {
 	[ "$(tail -n +5 text | awk '{ print $1 }' | sort -u)" = 10 ]
 	grep -qE '^ +10 +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ ways + {3}catches\(\)$' text
 	[ "$(arcprof report -i trace --flow --limit 7 --format csv | wc -l)" -eq 8 ]
+	# who has enough before the end does not say that there is none
+	for report in flow condu gen; do
+		run_arcprof report -i trace --"$report" --limit 3
+		[ "$status" -eq 0 ]
+		[ -z "$stderr" ]
+	done
 }
 
 @test "report: --calls=FUNCTION shows the slowest calls and what was in them" {
