@@ -70,6 +70,8 @@ struct link_go {
 };
 /* host: of this process's call trees, NULL without. */
 void link_ready_and_wait(const void *host, struct link_go *go);
+/* The recorder wants something else now, which jvm_ctl has; *log_fd: the VM's log, the caller's; -1: none. */
+bool link_changed(int *log_fd);
 /* Tells another recorder that it cannot have us. */
 void link_refuse(const char *path, enum jvm_refusal why);
 
@@ -85,6 +87,8 @@ void session_start(JavaVM *jvm, JNIEnv *env, const char *path);
 void session_dump(JavaVM *jvm, JNIEnv *env, const char *path);
 /* The VM is up, in a session that began before it. */
 void session_live(JNIEnv *env);
+/* What the recorder wants may have changed: called now and then by a thread of ours. */
+void session_change(JNIEnv *env);
 /* Another thread of ours in the VM, which is up. */
 bool session_run_thread(JNIEnv *env, jvmtiStartFunction run);
 

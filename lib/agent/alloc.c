@@ -3,9 +3,9 @@
  * alloc.c - samples of the objects that a program allocates (sources.h).
  *
  * The VM chooses: each thread counts the bytes it allocates, and tells of the object that reaches the end
- * of a random distance. An environment of our own, because the VM gives this capability to one at a time:
- * with it gone, another agent can have it. So those objects of which it is watched whether they live on
- * (live.h) are chosen here, too.
+ * of a random distance. The VM gives this capability to one environment at a time: ours, which stays for
+ * callbacks that are under way, gives it back when it is off, and another agent can have it. So those objects
+ * of which it is watched whether they live on (live.h) are chosen here, too.
  *
  * Source: JVMTI 11, SampledObjectAlloc and SetHeapSamplingInterval.
  */
@@ -23,7 +23,8 @@
  */
 enum { FIRST_RIGHT = 25, FINE_INTERVAL = 16 << 10 };
 
-static jvmtiEnv *env_of_ours;	/* NULL: off */
+static jvmtiEnv *env_of_ours;	/* once made it is kept */
+static bool is_on;
 static bool wants_all, wants_live;	/* samples of JVM_SOURCE_ALLOC, of JVM_SOURCE_LIVE */
 static double mean, vm_mean;	/* of the distances that are asked for, and that the VM has */
 
@@ -101,41 +102,46 @@ static bool ask_vm(jvmtiEnv *ti)
 		       JVMTI_ERROR_NONE;
 }
 
+static void give_back(jvmtiEnv *ti)
+{
+	jvmtiCapabilities have;
+
+	if ((*ti)->GetCapabilities(ti, &have) == JVMTI_ERROR_NONE)
+		(*ti)->RelinquishCapabilities(ti, &have);
+}
+
 bool alloc_on(JavaVM *jvm, const uint64_t *all, const uint64_t *live)
 {
 	uint64_t interval = !live || (all && *all < *live) ? *all : *live;
-	jvmtiEnv *ti;
 
 	wants_all = all;
 	wants_live = live && live_on(*live);
 	if (!wants_all && !wants_live)
 		return false;
 
-	if ((*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK)
+	if (!env_of_ours && (*jvm)->GetEnv(jvm, (void **)&env_of_ours, JVMTI_VERSION_1_2) != JNI_OK)
 		return false;
 	mean = all ? *all : 0;
 	vm_mean = interval;
 	if (interval > FINE_INTERVAL && (!vm.major || *vm.major < FIRST_RIGHT))
 		vm_mean = FINE_INTERVAL;
-	if (ask_vm(ti)) {
-		env_of_ours = ti;
-		return true;
-	}
-	(*ti)->DisposeEnvironment(ti);
-	return false;
+	is_on = ask_vm(env_of_ours);
+	if (!is_on)
+		give_back(env_of_ours);
+	return is_on;
 }
 
 void alloc_off(void)
 {
 	jvmtiEnv *ti = env_of_ours;
 
-	if (!ti)
+	if (!is_on)
 		return;
-	env_of_ours = NULL;
+	is_on = false;
 	(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, (jvmtiEvent)JVMTI11_OBJECT_ALLOC, NULL);
 	if (wants_live)
 		(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
 						NULL);
 	jvmti11_set_heap_sampling(ti, JVMTI11_HEAP_SAMPLING);
-	(*ti)->DisposeEnvironment(ti);
+	give_back(ti);
 }

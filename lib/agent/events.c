@@ -319,10 +319,10 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	on_live(env);
 	timers_live(env);
-	stuck_watch(env);
 	session_live(env);
 	wall_live(env);
 	live_watch(env);
+	stuck_watch(env);		/* from now on the recorder may change its mind */
 }
 
 /*

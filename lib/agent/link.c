@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * link.c - the agent's end of the socket to the recorder (jvm/proto.h). Used only while Agent_OnLoad or
- * Agent_OnAttach runs; afterwards the open socket is nothing but the sign that the recorder lives.
+ * link.c - the agent's end of the socket to the recorder (jvm/proto.h). Used while Agent_OnLoad or
+ * Agent_OnAttach runs; afterwards the open socket is the sign that the recorder lives, and the way by which
+ * it changes what it wants.
  */
 #include <errno.h>
 #include <linux/fcntl.h>
@@ -21,6 +22,7 @@ enum {
 	SO_RCVTIMEO_ = 20,
 	SO_SNDTIMEO_ = 21,
 	SCM_RIGHTS_ = 1,
+	MSG_DONTWAIT_ = 0x40,
 	MSG_NOSIGNAL_ = 0x4000,
 	MSG_CMSG_CLOEXEC_ = 0x40000000,
 };
@@ -75,13 +77,15 @@ static size_t nr_fds_of(const struct jvm_msg *m)
 {
 	if (m->type == JVM_MSG_SETUP)
 		return m->flags & JVM_DUMP ? 1 : 2 + !!(m->flags & JVM_CALLFLOW) + !!(m->flags & JVM_VM_LOG);
+	if (m->type == JVM_MSG_CHANGE)
+		return !!(m->flags & JVM_VM_LOG);
 	if (m->type == JVM_MSG_GO && m->flags & JVM_WALL)
 		return m->flags & JVM_WALL_LATE ? 2 : 3;
 	return 0;
 }
 
 /* fds: NULL, or room for MAX_FDS; SETUP brings one more with JVM_CALLFLOW, and with JVM_VM_LOG. */
-static bool recv_msg(struct jvm_msg *m, uint32_t type, int *fds)
+static bool recv_flags(struct jvm_msg *m, uint32_t type, int *fds, int how)
 {
 	struct fds_message c = { 0 };
 	__typeof__(*((struct msghdr_ *)0)->iov) iov = { m, sizeof(*m) };
@@ -89,12 +93,17 @@ static bool recv_msg(struct jvm_msg *m, uint32_t type, int *fds)
 	long n;
 
 	do
-		n = sys(__NR_recvmsg, sock, &h, MSG_CMSG_CLOEXEC_);
+		n = sys(__NR_recvmsg, sock, &h, MSG_CMSG_CLOEXEC_ | how);
 	while (n == -EINTR);
 	if (n != sizeof(*m) || m->magic != JVM_PROTO_MAGIC || m->version != JVM_PROTO_VERSION ||
 	    m->type != type)
 		return false;
 	return !fds || take_fds(&c, nr_fds_of(m), fds);
+}
+
+static bool recv_msg(struct jvm_msg *m, uint32_t type, int *fds)
+{
+	return recv_flags(m, type, fds, 0);
 }
 
 /* The listener must be root or our own user: no other user may see what this JVM runs. */
@@ -233,4 +242,23 @@ void link_ready_and_wait(const void *host, struct link_go *out)
 	out->slots_fd = fds[0];
 	out->stamps_fd = fds[1];
 	out->marks_fd = out->late_slots ? -1 : fds[2];
+}
+
+/* Of several only the last one's file is of use. */
+bool link_changed(int *log_fd)
+{
+	struct jvm_msg m;
+	int fds[MAX_FDS];
+	bool any = false;
+
+	*log_fd = -1;
+	while (recv_flags(&m, JVM_MSG_CHANGE, fds, MSG_DONTWAIT_)) {
+		any = true;
+		if (!(m.flags & JVM_VM_LOG))
+			continue;
+		if (*log_fd >= 0)
+			sys(__NR_close, *log_fd);
+		*log_fd = fds[0];
+	}
+	return any;
 }

@@ -31,6 +31,7 @@ enum {
 
 static jvmtiEnv *ti;			/* kept from session to session */
 static bool wanted;
+static bool for_another;		/* what is known was told to another recorder */
 static uint32_t session;		/* 0: off */
 static uint32_t nr_sessions;
 static uint64_t interval_ns;
@@ -484,7 +485,9 @@ static void on_live(JNIEnv *env)
 {
 	size_t i;
 
-	forget_classes(env);
+	if (for_another)
+		forget_classes(env);
+	for_another = false;
 	if (!find_fields(env)) {
 		refuse("this JVM's threads lack the fields that say who they are");
 		return;
@@ -560,6 +563,11 @@ bool lock_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 	if (wanted && env)
 		on_live(env);
 	return wanted;
+}
+
+void lock_forget(void)
+{
+	for_another = true;
 }
 
 /* Events may still be on their way, in threads that wait: they find no session, but the environment. */

@@ -92,6 +92,18 @@ void ring_wait_closed(void)
 		sys(__NR_ppoll, &p, 1, 0, 0, 8);
 }
 
+bool ring_wait(int ms)
+{
+	struct pollfd p = { .fd = out.sock, .events = POLLIN };
+	struct timespec64 {
+		int64_t s, ns;
+	} timeout = { ms / 1000, ms % 1000 * 1000000l };
+
+	if (!poll_closed())
+		sys(__NR_ppoll, &p, 1, &timeout, 0, 8);
+	return !poll_closed();
+}
+
 struct jvm_ctl *ring_ctl(void)
 {
 	return out.ctl;

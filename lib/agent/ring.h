@@ -21,6 +21,8 @@ void ring_release(void);
 struct jvm_ctl *ring_ctl(void);
 /* Waits until the recorder has gone. */
 void ring_wait_closed(void);
+/* Waits until the recorder has said something, but not longer; false: it has gone. */
+bool ring_wait(int ms);
 
 /* The ring of a thread. */
 struct jvm_ring *ring_of(int tid);

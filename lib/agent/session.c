@@ -21,6 +21,8 @@ static struct sys_lock lock;	/* held while a session begins or ends */
 static bool active;
 static bool stuck;		/* something of ours still ran long after its end: no further session */
 static int flags;		/* of the session: enum jvm_flags */
+static uint64_t timer_ns;	/* what GO said of timers */
+static bool timers_are_off;	/* for now */
 
 /* What is done once: everything that is known of this JVM. */
 static bool know_vm(JavaVM *jvm)
@@ -69,6 +71,7 @@ static void end(JNIEnv *env)
 /* --- the thread that watches --- */
 
 static bool watching;
+static bool watched;		/* there is such a thread in this session */
 
 static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 {
@@ -112,6 +115,7 @@ static bool start_watching(JNIEnv *env)
 		return false;
 	while (!load_acquire(&watching))
 		sys_sleep_ms(1);
+	watched = true;
 	return true;
 }
 
@@ -140,6 +144,8 @@ static void begin(JavaVM *jvm, JNIEnv *env, const char *path)
 	if (flags < 0)
 		return;
 	active = true;
+	watched = false;
+	timer_ns = 0;
 	if (!prepare(jvm)) {
 		end(env);
 		return;
@@ -155,8 +161,10 @@ static void begin(JavaVM *jvm, JNIEnv *env, const char *path)
 	}
 	sources_on(jvm, env);
 	link_ready_and_wait(flags & JVM_CALLFLOW && !env ? &native_host : NULL, &go);
-	if (go.timer_ns)
-		timers_on(go.timer_ns);
+	timer_ns = go.timer_ns;
+	timers_are_off = ring_ctl()->off & JVM_TIMERS;
+	if (timer_ns && !timers_are_off)
+		timers_on(timer_ns);
 	if (go.wall)
 		wall_on(&go);
 	if (!env)
@@ -183,6 +191,49 @@ void session_start(JavaVM *jvm, JNIEnv *env, const char *path)
 		link_refuse(path, JVM_REFUSED_VM);
 	else
 		begin(jvm, env, path);
+	sys_unlock(&lock);
+}
+
+/* --- something else is wanted --- */
+
+static void change_timers(JNIEnv *env, bool off)
+{
+	if (!timer_ns || off == timers_are_off)
+		return;
+	timers_are_off = off;
+	if (off) {
+		timers_off();
+	} else {
+		timers_on(timer_ns);
+		timers_live(env);
+	}
+}
+
+static void change(JavaVM *jvm, JNIEnv *env, int log_fd)
+{
+	struct jvm_ctl *ctl = ring_ctl();
+	uint32_t nr = load_acquire(&ctl->change);
+
+	sources_change(jvm, env);
+	if (ctl->tell & JVM_TELL_BY_LOG && !watched)
+		start_watching(env);
+	vmevents_change(jvm, env, log_fd);
+	change_timers(env, ctl->off & JVM_TIMERS);
+	store_release(&ctl->changed, nr);
+}
+
+void session_change(JNIEnv *env)
+{
+	enum { REFS = 64 };
+	JavaVM *jvm;
+	int log_fd;
+
+	sys_lock(&lock);
+	if (active && !log_closed() && link_changed(&log_fd) && !(*env)->PushLocalFrame(env, REFS)) {
+		if (!(*env)->GetJavaVM(env, &jvm))
+			change(jvm, env, log_fd);
+		(*env)->PopLocalFrame(env, NULL);
+	}
 	sys_unlock(&lock);
 }
 

@@ -7,6 +7,8 @@
 static struct hashes leaves;
 static struct sys_lock lock;	/* of them */
 static uint32_t nr_leaves;
+static uint64_t are_on;			/* of those that can change: bits 1 << enum jvm_source, and */
+static uint64_t intervals[JVM_NR_SOURCES];	/* how they are */
 
 /* Its interval; false: the source is not asked for. */
 static bool is_wanted(enum jvm_source source, uint64_t *interval)
@@ -52,24 +54,68 @@ static void refuse(enum jvm_source source, const char *why)
 	});
 }
 
+static const char no_objects[] = "this JVM does not tell of allocations, or tells another agent of them";
+
+/* With those that live on. */
 static void objects_on(JavaVM *jvm, JNIEnv *env)
 {
-	static const char why[] = "this JVM does not tell of allocations, or tells another agent of them";
 	uint64_t all_interval, live_interval;
 	bool all = is_wanted(JVM_SOURCE_ALLOC, &all_interval);
 	bool live = is_wanted(JVM_SOURCE_LIVE, &live_interval);
 
-	if (!all && !live)
-		return;
 	if (alloc_on(jvm, all ? &all_interval : NULL, live ? &live_interval : NULL)) {
 		if (env)
 			live_watch(env);
 		return;
 	}
 	if (all)
-		refuse(JVM_SOURCE_ALLOC, why);
+		refuse(JVM_SOURCE_ALLOC, no_objects);
 	if (live)
-		refuse(JVM_SOURCE_LIVE, why);
+		refuse(JVM_SOURCE_LIVE, no_objects);
+}
+
+static const char *turn_on(enum jvm_source source, JavaVM *jvm, JNIEnv *env, uint64_t interval)
+{
+	if (source == JVM_SOURCE_ALLOC)
+		return alloc_on(jvm, &interval, NULL) ? NULL : no_objects;
+	return lock_on(jvm, env, interval) ? NULL : "this JVM does not tell of waits for monitors";
+}
+
+static void turn_off(enum jvm_source source, JNIEnv *env)
+{
+	are_on &= ~(1ull << source);
+	if (source == JVM_SOURCE_ALLOC)
+		alloc_off();
+	else
+		lock_off(env);
+}
+
+static void change(enum jvm_source source, JavaVM *jvm, JNIEnv *env)
+{
+	uint64_t interval;
+	bool wanted = is_wanted(source, &interval);
+	const char *why;
+
+	if (are_on >> source & 1 && (!wanted || interval != intervals[source]))
+		turn_off(source, env);
+	if (!wanted || are_on >> source & 1)
+		return;
+	why = turn_on(source, jvm, env, interval);
+	if (why)
+		refuse(source, why);
+	else
+		are_on |= 1ull << source;
+	intervals[source] = interval;
+}
+
+/* The VM chooses objects for allocations and for those that live on together: these stay as they are. */
+void sources_change(JavaVM *jvm, JNIEnv *env)
+{
+	uint64_t interval;
+
+	if (!is_wanted(JVM_SOURCE_LIVE, &interval))
+		change(JVM_SOURCE_ALLOC, jvm, env);
+	change(JVM_SOURCE_LOCK, jvm, env);
 }
 
 void sources_on(JavaVM *jvm, JNIEnv *env)
@@ -79,15 +125,18 @@ void sources_on(JavaVM *jvm, JNIEnv *env)
 	sys_lock(&lock);
 	hashes_forget(&leaves);		/* another recorder, who knows no names */
 	sys_unlock(&lock);
-	objects_on(jvm, env);
+	lock_forget();
+	are_on = 0;
+	if (is_wanted(JVM_SOURCE_LIVE, &interval))
+		objects_on(jvm, env);
 	if (is_wanted(JVM_SOURCE_MEMORY, &interval) && !memory_on())
 		refuse(JVM_SOURCE_MEMORY, "it was started before the recording");
-	if (is_wanted(JVM_SOURCE_LOCK, &interval) && !lock_on(jvm, env, interval))
-		refuse(JVM_SOURCE_LOCK, "this JVM does not tell of waits for monitors");
+	sources_change(jvm, env);
 }
 
 bool sources_off(JNIEnv *env)
 {
+	are_on = 0;
 	lock_off(env);
 	alloc_off();
 	memory_off();

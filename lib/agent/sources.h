@@ -15,6 +15,8 @@
 
 /* Those that the recorder asks for; env NULL: the VM is not up yet. sample_on() comes before. */
 void sources_on(JavaVM *jvm, JNIEnv *env);
+/* The same later on, while the VM is up: those that the recorder asks for now, and no others. */
+void sources_change(JavaVM *jvm, JNIEnv *env);
 /*
  * Afterwards none begins a sample; sample_off() waits for those that have begun. False: a thread of a source
  * still runs.
@@ -57,5 +59,7 @@ bool lock_on(JavaVM *jvm, JNIEnv *env, uint64_t interval);
 void lock_off(JNIEnv *env);
 /* The VM ends: tells of waits that do not. */
 void lock_death(JNIEnv *env);
+/* What lock_on() finds out from now on is for another recorder. */
+void lock_forget(void);
 
 #endif

@@ -6,6 +6,8 @@
  * A look costs about 1 us a thread, reads fields only, and takes place every three seconds. Code in Java runs
  * if there are virtual threads, to list them, and where two threads or more are stuck. Not while calls are
  * counted: that code's would be, too.
+ *
+ * In between the thread waits for the recorder to change what it wants (session.c).
  */
 #include "agent/agent.h"
 #include "agent/ring.h"
@@ -189,13 +191,14 @@ static bool has_ended(void)
 
 static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 {
-	int ms;
+	uint64_t look_ns;
 
 	for (;;) {
-		for (ms = 0; ms < LOOK_MS; ms += NAP_MS) {
-			sys_sleep_ms(NAP_MS);
-			if (has_ended())
+		for (look_ns = sys_now() + LOOK_MS * 1000000ull; sys_now() < look_ns;) {
+			/* of a session before this one it may be the old socket: so the nap is short */
+			if (!ring_wait(NAP_MS) && has_ended())
 				return;
+			session_change(env);
 		}
 		if (!(*env)->PushLocalFrame(env, THREADS_REFS)) {
 			look(ti, env);

@@ -208,26 +208,24 @@ static bool take_capability(void)
 
 void vmevents_load(JavaVM *jvm)
 {
-	if (ring_ctl()->tell & JVM_TELL_EXCEPTION && have_environment(jvm))
+	if ((ring_ctl()->tell | ring_ctl()->may_tell) & JVM_TELL_EXCEPTION && have_environment(jvm))
 		can_throw = take_capability();
 }
 
-void vmevents_on(JavaVM *jvm, JNIEnv *env)
+/* log: those of them that the VM is to begin to log. */
+static void begin_to_tell(JavaVM *jvm, JNIEnv *env, uint32_t tell, uint32_t log)
 {
-	uint32_t tell = ring_ctl()->tell;
 	const char *why = NULL;
 	uint32_t refused;
 
-	if (!tell)
-		return;
 	has_probes = ring_ctl()->flags & JVM_CALLFLOW;
 	if (tell & (JVM_TELL_CLASS | JVM_TELL_EXCEPTION) && !have_environment(jvm))
 		tell &= ~(uint32_t)(JVM_TELL_CLASS | JVM_TELL_EXCEPTION);
 	if (tell & JVM_TELL_EXCEPTION && !can_throw) {
-		refuse(JVM_TELL_EXCEPTION, "a JVM tells of exceptions only when it starts with the agent");
+		refuse(JVM_TELL_EXCEPTION, "a JVM tells of exceptions only when it starts with the agent, and they are named then");
 		tell &= ~(uint32_t)JVM_TELL_EXCEPTION;
 	}
-	refused = vmlog_on(env, tell, &why);
+	refused = vmlog_on(env, log, &why);
 	refuse(refused, why);
 	store_relaxed(&on, tell);
 	if (tell & JVM_TELL_CLASS)
@@ -236,15 +234,48 @@ void vmevents_on(JavaVM *jvm, JNIEnv *env)
 		set_mode(JVMTI_EVENT_EXCEPTION, true);
 }
 
+void vmevents_on(JavaVM *jvm, JNIEnv *env)
+{
+	const struct jvm_ctl *ctl = ring_ctl();
+	uint32_t tell = ctl->tell;
+
+	if (load_acquire(&ctl->change) != load_relaxed(&ctl->changed))
+		tell &= ~(uint32_t)JVM_TELL_BY_LOG;	/* the file comes with the message */
+	if (tell)
+		begin_to_tell(jvm, env, tell, tell);
+}
+
 /* The environment stays: a callback may be under way. Without its events it costs nothing. */
+static void stop_telling(uint32_t now)
+{
+	uint32_t gone = load_relaxed(&on) & ~now;
+
+	store_relaxed(&on, now);
+	if (gone & JVM_TELL_CLASS)
+		set_mode(JVMTI_EVENT_CLASS_LOAD, false);
+	if (gone & JVM_TELL_EXCEPTION)
+		set_mode(JVMTI_EVENT_EXCEPTION, false);
+}
+
+/* The VM's log is one output, with a file of its own each time that what it has changes. */
+void vmevents_change(JavaVM *jvm, JNIEnv *env, int log_fd)
+{
+	uint32_t tell = ring_ctl()->tell, was = load_relaxed(&on), log = 0;
+
+	if ((tell ^ was) & JVM_TELL_BY_LOG) {
+		vmlog_off(env);
+		log = tell & JVM_TELL_BY_LOG;
+	}
+	stop_telling(was & tell);
+	if (log_fd >= 0)
+		vmlog_take(log_fd);
+	if (tell & ~was || log)
+		begin_to_tell(jvm, env, tell, log);
+	vmlog_take(-1);
+}
+
 void vmevents_off(JNIEnv *env)
 {
-	uint32_t was = load_relaxed(&on);
-
-	store_relaxed(&on, 0);
-	if (was & JVM_TELL_CLASS)
-		set_mode(JVMTI_EVENT_CLASS_LOAD, false);
-	if (was & JVM_TELL_EXCEPTION)
-		set_mode(JVMTI_EVENT_EXCEPTION, false);
+	stop_telling(0);
 	vmlog_off(env);
 }

@@ -19,7 +19,7 @@
 
 enum {
 	MAX_SLOTS = 1 << 20, BEYOND = 512, SHARE = 20, MAX_WAIT_MS = 10000, MAX_PAUSE_NS = 1000000000,
-	AWAKE_NS = 1000000000,
+	AWAKE_NS = 1000000000, OFF_MS = 20,
 };
 
 static struct {
@@ -201,6 +201,21 @@ static uint64_t pause_ns(uint64_t spent_ns)
 	return ns < MAX_PAUSE_NS ? ns : MAX_PAUSE_NS;
 }
 
+static bool is_unwanted(void)
+{
+	return load_relaxed(&ring_ctl()->off) & JVM_WALL;
+}
+
+/* What is blocked then is new, whenever it blocked. */
+static void wait_until_wanted(void)
+{
+	while (load_seq_cst(&on) && is_unwanted() && !log_closed())
+		sys_sleep_ms(OFF_MS);
+	at.begun = false;
+	memset(at.walked, 0, at.nr_slots * sizeof(*at.walked));
+	at.last_ns = sys_now();
+}
+
 static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 {
 	uint64_t spent_ns = 0, start_ns;
@@ -214,6 +229,8 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 	at.last_ns = sys_now();
 	while (load_seq_cst(&on) && !log_closed()) {
 		sys_sleep_ns(pause_ns(spent_ns));
+		if (load_seq_cst(&on) && is_unwanted())
+			wait_until_wanted();
 		if (!load_seq_cst(&on))
 			break;
 		start_ns = cpu_time();

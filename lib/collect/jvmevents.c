@@ -25,6 +25,20 @@ static const struct {
 _Static_assert(JVM_EVENT_GC == (int)EVENT_GC && JVM_EVENT_DEOPT == (int)EVENT_DEOPT &&
 	       JVM_EVENT_PHASE == (int)EVENT_PHASE && JVM_EVENT_NR <= (int)EVENT_NR, "kinds of events");
 
+uint32_t jvmevents_of(uint32_t kind)
+{
+	static const uint32_t tells[] = {
+		[JVM_EVENT_GC] = JVM_TELL_GC, [JVM_EVENT_GC_CONCURRENT] = JVM_TELL_GC,
+		[JVM_EVENT_SAFEPOINT] = JVM_TELL_SAFEPOINT, [JVM_EVENT_COMPILE] = JVM_TELL_JIT,
+		[JVM_EVENT_NOT_COMPILED] = JVM_TELL_JIT, [JVM_EVENT_INVALIDATE] = JVM_TELL_JIT,
+		[JVM_EVENT_DEOPT] = JVM_TELL_JIT, [JVM_EVENT_CLASS_LOAD] = JVM_TELL_CLASS,
+		[JVM_EVENT_CLASS_UNLOAD] = JVM_TELL_CLASS, [JVM_EVENT_EXCEPTION] = JVM_TELL_EXCEPTION,
+		[JVM_EVENT_THREAD_START] = JVM_TELL_THREAD, [JVM_EVENT_THREAD_END] = JVM_TELL_THREAD,
+	};
+
+	return kind < ARRAY_SIZE(tells) ? tells[kind] : 0;
+}
+
 uint32_t jvmevents_named(const char *name)
 {
 	size_t i;

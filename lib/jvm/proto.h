@@ -14,7 +14,10 @@
  *			  walked, and descriptors of the slots and stamps of jvm/wall.h come with it
  * An agent that was loaded into a running JVM and cannot work for this recorder says REFUSED instead
  * of HELLO, with the reason.
- * After that the socket carries nothing; its end tells each side that the other is gone.
+ * After that the socket carries, of an agent, nothing but what the recorder wants from now on:
+ *	recorder  CHANGE  jvm_ctl has new sources, intervals, tell and off; with JVM_VM_LOG one descriptor,
+ *			  of another file for what the VM logs. The agent answers in jvm_ctl.changed
+ * Its end tells each side that the other is gone.
  * A program with libarcprof-hookit says HELLO with JVM_PROGRAM: SETUP then has the area of the
  * call trees alone. When that has rules, the program asks for each function that it calls for
  * the first time: FUNCTION with its address, answered by FUNCTION with the same address and
@@ -57,7 +60,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 23
+#define JVM_PROTO_VERSION 24
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -78,6 +81,7 @@ enum jvm_msg_type {
 	JVM_MSG_GO,
 	JVM_MSG_FUNCTION,
 	JVM_MSG_REFUSED,
+	JVM_MSG_CHANGE,
 };
 
 enum jvm_refusal {
@@ -99,9 +103,9 @@ enum jvm_flags {
 	JVM_DUMP = 1 << 7,
 	/* of jvm_ctl: threads that are stuck are to be told of */
 	JVM_STUCK = 1 << 8,
-	/* of SETUP: the last descriptor is a file for the VM's own log (agent/vmevents.h) */
+	/* of SETUP and CHANGE: the last descriptor is a file for the VM's own log (agent/vmevents.h) */
 	JVM_VM_LOG = 1 << 9,
-	JVM_WALL = 1 << 10,	/* of GO: threads that wait are looked at */
+	JVM_WALL = 1 << 10,	/* of GO: threads that wait are looked at; of jvm_ctl.off: they are not now */
 	/* of GO: the recorder writes the slots when it gets to it; whether a thread waits the kernel says */
 	JVM_WALL_LATE = 1 << 11,
 	JVM_MEMORY = 1 << 12,	/* of HELLO: no JVM's agent, but what samples native memory */
@@ -204,9 +208,14 @@ struct jvm_ctl {
 	/* at the end: the agent tells of waits for locks that go on, struct jvm_open_wait, as of this time */
 	uint64_t end_ns;
 	uint64_t memory_hook;	/* as its process's HELLO with JVM_MEMORY has it; 0: there was none */
+	uint64_t may_tell;	/* those that a CHANGE may ask for: what takes the VM's start is got then */
+	uint32_t off;		/* what GO asked for and is not wanted now: JVM_WALL, JVM_TIMERS */
+	uint32_t change;	/* number of the last CHANGE */
 	/* written by the agent */
 	uint64_t ended_ns;	/* end_ns, when it has told of all of them */
 	uint64_t tells_open;	/* it would */
+	uint32_t changed;	/* number of the last CHANGE that was carried out */
+	uint32_t pad;
 	uint64_t log_head;
 	uint64_t log_lost;	/* records that would have exceeded log_limit */
 	uint64_t code_lo, code_hi;

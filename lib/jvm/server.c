@@ -74,6 +74,8 @@ struct jvm {
 	int log_fd;
 	uint64_t log_read, log_punched;
 	struct vmlog vmlog;
+	struct vmlog next_vmlog;	/* takes its place when the last change is carried out */
+	bool change_due;		/* it learns of it when it runs */
 	void *user;
 };
 
@@ -299,9 +301,30 @@ static void on_vmlog(void *ctx, struct jvm_event *e)
 	on_record(ctx, JVM_REC_event, &(union jvm_record){ .event = *e });
 }
 
+static bool is_unchanged(const struct jvm *j)
+{
+	return j->ctl && !j->dead && load_acquire(&j->ctl->changed) != j->ctl->change;
+}
+
+static void drain_vmlog(struct jvm *j, bool all)
+{
+	uint64_t skipped = vmlog_drain(&j->vmlog, all, &j->s->copy, on_vmlog, j);
+
+	if (skipped)
+		j->s->cb.lost(j->s->ctx, j, skipped);
+}
+
+/* The JVM writes to the next file, and no more to the one before. */
+static void change_vmlog(struct jvm *j)
+{
+	drain_vmlog(j, true);
+	vmlog_close(&j->vmlog);
+	j->vmlog = j->next_vmlog;
+	j->next_vmlog.fd = -1;
+}
+
 static void drain_jvm(struct jvm *j, bool all)
 {
-	uint64_t skipped;
 	uint32_t i;
 
 	/* not before hello(): the callbacks would not know whose it is */
@@ -309,9 +332,9 @@ static void drain_jvm(struct jvm *j, bool all)
 		return;
 	if (!j->marks)
 		drain_log(j, all);
-	skipped = vmlog_drain(&j->vmlog, all, &j->s->copy, on_vmlog, j);
-	if (skipped)
-		j->s->cb.lost(j->s->ctx, j, skipped);
+	drain_vmlog(j, all);
+	if (j->next_vmlog.fd >= 0 && !is_unchanged(j))
+		change_vmlog(j);
 	for (i = 0; i < j->s->nr_rings && !j->dead; i++)
 		drain_ring(j, i);
 	report_lost(j);
@@ -424,6 +447,17 @@ static uint64_t memory_hook_of(const struct jvm *j)
 	return o ? o->hook : 0;
 }
 
+static void set_wishes(struct jvm *j)
+{
+	const struct jvm_server_opts *o = &j->s->o;
+
+	j->ctl->sources = o->sources;
+	memcpy(j->ctl->intervals, o->intervals, sizeof(j->ctl->intervals));
+	j->ctl->tell = o->tell;
+	j->ctl->may_tell = o->may_tell;
+	j->ctl->off = o->off;
+}
+
 static bool make_rings(struct jvm *j, int fd, uint32_t flags)
 {
 	struct jvm_server *s = j->s;
@@ -439,10 +473,9 @@ static bool make_rings(struct jvm *j, int fd, uint32_t flags)
 		.max_depth = s->o.max_depth, .max_stack = s->o.max_stack_bytes,
 		.flags = flags | (s->o.places ? JVM_PLACES : 0) | (s->o.stuck ? JVM_STUCK : 0),
 		.log_limit = LOG_LIMIT,
-		.sources = s->o.sources, .tell = s->o.tell,
 		.memory_hook = memory_hook_of(j),
 	};
-	memcpy(j->ctl->intervals, s->o.intervals, sizeof(j->ctl->intervals));
+	set_wishes(j);
 	j->tails = xcalloc(s->nr_rings, sizeof(*j->tails));
 	j->lost = xcalloc(s->nr_rings, sizeof(*j->lost));
 	return true;
@@ -623,6 +656,54 @@ bool jvm_has_wall_maps(const struct jvm *j)
 	return m->slots_fd >= 0 && (!m->own_user_only || j->uid == geteuid());
 }
 
+/* A file that the last change brought, and that nobody took yet, is too late. */
+static bool send_change(struct jvm *j)
+{
+	struct jvm_msg m = { .type = JVM_MSG_CHANGE };
+	struct vmlog *v = &j->next_vmlog;
+	bool ok;
+
+	if (v->fd >= 0)
+		change_vmlog(j);
+	if (j->s->o.tell & JVM_TELL_BY_LOG && vmlog_open(v))
+		m.flags |= JVM_VM_LOG;
+	set_wishes(j);
+	store_release(&j->ctl->change, j->ctl->change + 1);
+	ok = send_msg(j, &m, &v->fd, v->fd >= 0);
+	j->change_due = false;
+	if (!ok)
+		vmlog_close(v);
+	return ok;
+}
+
+void jvm_server_change(struct jvm_server *s, const struct jvm_server_opts *o)
+{
+	struct jvm *j;
+
+	s->o.sources = o->sources;
+	memcpy(s->o.intervals, o->intervals, sizeof(s->o.intervals));
+	s->o.tell = o->tell;
+	s->o.off = o->off;
+	for (j = s->jvms; j; j = j->next) {
+		if (!j->ctl || j->dead)
+			continue;
+		if (j->state == RUNNING)
+			send_change(j);
+		else
+			j->change_due = true;
+	}
+}
+
+size_t jvm_server_nr_unchanged(const struct jvm_server *s)
+{
+	const struct jvm *j;
+	size_t nr = 0;
+
+	for (j = s->jvms; j; j = j->next)
+		nr += j->state == RUNNING && is_unchanged(j);
+	return nr;
+}
+
 /* The JVM starts, or goes on. */
 static bool let_go(struct jvm *j, bool sample)
 {
@@ -640,7 +721,8 @@ static bool let_go(struct jvm *j, bool sample)
 		go.go.wall_ns = s->wall.interval_ns;
 		go.go.wall_slots = s->wall.nr_slots;
 	}
-	return send_msg(j, &go, fds, wall ? ARRAY_SIZE(fds) - s->wall.late : 0);
+	return send_msg(j, &go, fds, wall ? ARRAY_SIZE(fds) - s->wall.late : 0) &&
+	       (!j->change_due || send_change(j));
 }
 
 static void on_message(struct jvm *j, const struct jvm_msg *m)
@@ -706,6 +788,7 @@ static void free_jvm(struct jvm *j)
 	if (j->log_fd >= 0)
 		close(j->log_fd);
 	vmlog_close(&j->vmlog);
+	vmlog_close(&j->next_vmlog);
 	if (j->sock >= 0)
 		close(j->sock);
 	nstid_release(&j->tids);
@@ -765,7 +848,7 @@ static bool add_jvm(struct jvm_server *s, int fd, const struct peer *p)
 	j->uid = p->uid;
 	j->came_ns = clock_mono_ns();
 	j->log_fd = -1;
-	j->vmlog.fd = -1;
+	j->vmlog.fd = j->next_vmlog.fd = -1;
 	j->next = s->jvms;
 	s->jvms = j;
 	s->nr_jvms++;

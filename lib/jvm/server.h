@@ -149,6 +149,8 @@ struct jvm_server_opts {
 	uint64_t sources;		/* bits 1 << enum jvm_source: tell of these, too */
 	uint64_t intervals[JVM_MAX_SOURCES];	/* as jvm_ctl has them */
 	uint32_t tell;			/* events that JVMs are asked to tell of: enum jvm_tell */
+	uint32_t may_tell;		/* and those that they may be asked for later */
+	uint32_t off;			/* JVM_WALL, JVM_TIMERS: not now */
 	bool callflow;			/* call trees: callbacks.callflow makes their memory */
 	/* no JVMs: the agent is not placed, and the environment left as it is */
 	bool programs;
@@ -196,6 +198,14 @@ struct jvm_wall_maps {
 	bool late;			/* the slots are not of this moment: agents ask the kernel */
 };
 void jvm_server_use_wall(struct jvm_server *s, const struct jvm_wall_maps *maps);
+/*
+ * From now on JVMs, those that run and those that come, tell of what o says: sources, intervals, tell and
+ * off. jvm_server_nr_unchanged() says how many of those that run have not done so yet; what they told before
+ * is theirs to be drained.
+ */
+void jvm_server_change(struct jvm_server *s, const struct jvm_server_opts *o);
+size_t jvm_server_nr_unchanged(const struct jvm_server *s);
+
 /* Whether its agent was given them. */
 bool jvm_has_wall_maps(const struct jvm *j);
 
