@@ -40,6 +40,7 @@ void names_release(struct names *x)
 	free(x->functions);
 	free(x->codes);
 	free(x->brackets);
+	free(x->recorded);
 	free(x->lines);
 	free(x->places);
 	free(x->frames);
@@ -422,6 +423,60 @@ uint32_t names_bracket(struct names *x, uint32_t thread, uint64_t time_ns)
 	return x->frames[at].nr ? x->levels[x->frames[at].first].consumer : 0;
 }
 
+static int take_recorded(void *ctx, const struct rec_recorded *r)
+{
+	struct names *x = ctx;
+
+	VEC_GROW(x->recorded, x->nr_recorded, x->alloc_recorded);
+	x->recorded[x->nr_recorded++] = (struct name_recorded){
+		r->time_ns, arena_strndup(&x->text, r->event, r->event_len), r->on,
+	};
+	return 0;
+}
+
+/* The next record of the event from there on; nr_recorded: there is none. */
+static size_t next_recorded(const struct names *x, size_t i, const char *event)
+{
+	while (i < x->nr_recorded && strcmp(x->recorded[i].event, event))
+		i++;
+	return i;
+}
+
+bool names_recorded_at(const struct names *x, const char *event, uint64_t time_ns)
+{
+	size_t lo = 0, hi = x->nr_recorded, i;
+
+	while (lo < hi) {	/* the first one that is later */
+		size_t mid = (lo + hi) / 2;
+
+		if (x->recorded[mid].time_ns <= time_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (i = lo; i; i--)
+		if (!strcmp(x->recorded[i - 1].event, event))
+			return x->recorded[i - 1].on;
+	i = next_recorded(x, lo, event);
+	return i == x->nr_recorded || !x->recorded[i].on;
+}
+
+uint64_t names_recorded_ns(const struct names *x, const char *event, uint64_t from_ns, uint64_t to_ns)
+{
+	size_t i = next_recorded(x, 0, event);
+	bool on = i == x->nr_recorded || !x->recorded[i].on;
+	uint64_t sum = 0, last = from_ns;
+
+	for (; i < x->nr_recorded; i = next_recorded(x, i + 1, event)) {
+		uint64_t at = MIN(MAX(x->recorded[i].time_ns, last), MAX(to_ns, last));
+
+		sum += on ? at - last : 0;
+		last = at;
+		on = x->recorded[i].on;
+	}
+	return sum + (on && to_ns > last ? to_ns - last : 0);
+}
+
 static int take_lost(void *ctx, const struct rec_lost *r)
 {
 	struct names *x = ctx;
@@ -447,6 +502,7 @@ const struct trace_sink names_sink = {
 	.code_bytes = take_code_bytes,
 	.stub = take_stub,
 	.bracket = take_bracket,
+	.recorded = take_recorded,
 	.function = take_function,
 	.lost = take_lost,
 };

@@ -112,6 +112,13 @@ struct name_bracket {
 	uint32_t proc, thread, method;
 };
 
+/* An event begins to be recorded, or ends. */
+struct name_recorded {
+	uint64_t time_ns;
+	const char *event;
+	bool on;
+};
+
 struct names {
 	struct model *m;	/* its string table holds all names */
 	struct resolve_opts o;
@@ -136,6 +143,8 @@ struct names {
 	size_t nr_codes, alloc_codes;
 	struct name_bracket *brackets;	/* by time */
 	size_t nr_brackets, alloc_brackets;
+	struct name_recorded *recorded;	/* as they were written: by time */
+	size_t nr_recorded, alloc_recorded;
 	struct name_line *lines;
 	size_t nr_lines, alloc_lines;
 	struct name_lines *places;
@@ -186,6 +195,10 @@ const char *names_label(const struct names *x, const char *key);
 uint64_t names_label_u64(const struct names *x, const char *key);
 /* The label "event.N" of an event of samples, with what after it. */
 const char *names_event(const struct names *x, uint32_t event, const char *what);
+/* How long that event was recorded between two times (CLOCK_MONOTONIC). */
+uint64_t names_recorded_ns(const struct names *x, const char *event, uint64_t from_ns, uint64_t to_ns);
+/* Whether it was recorded at that time. */
+bool names_recorded_at(const struct names *x, const char *event, uint64_t time_ns);
 /* Whether the tree of a trace has that level: "processes", "threads". Only imported profiles lack any. */
 bool names_has_level(const struct names *x, const char *level);
 /* The trace's zero point, CLOCK_MONOTONIC.  -ENODATA: it has none. */

@@ -34,6 +34,31 @@ bool origin_knows(const struct origin *origin, const char *what)
 	return !origin->unknown || !strstr(origin->unknown, what);
 }
 
+/* The amount and what is counted of a source have one switch. */
+static void list_shares(struct origin *origin, const struct names *x, struct arena *a, uint64_t from_ns,
+			uint64_t to_ns)
+{
+	struct origin_share *list;
+	const char *name, *of;
+	uint32_t event, nr = 0;
+
+	for (nr = 0; names_event(x, nr, ""); nr++)
+		;
+	if (!x->nr_recorded || !nr)
+		return;
+	list = arena_alloc(a, nr * sizeof(*list));
+	for (event = 0; event < nr; event++) {
+		uint64_t on_ns;
+
+		name = names_event(x, event, "");
+		of = names_event(x, event, ".of");
+		on_ns = names_recorded_ns(x, of ? of : name, from_ns, to_ns);
+		if (on_ns < to_ns - from_ns)
+			list[origin->nr_shares++] = (struct origin_share){ name, on_ns };
+	}
+	origin->shares = list;
+}
+
 void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint64_t last_ns)
 {
 	uint64_t start = names_label_u64(x, "start.mono_ns"), end = names_label_u64(x, "end.mono_ns");
@@ -56,6 +81,8 @@ void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint
 		.unknown = names_label(x, "import.unknown"),
 	};
 	origin->notes = list_labels(x, "import.note", &origin->nr_notes);
+	if (end > begin)
+		list_shares(origin, x, &x->text, begin, end);
 }
 
 void origin_fill_recorded(struct origin *origin, struct names *x, uint32_t event)

@@ -18,6 +18,12 @@ struct recording {
 	const char *host, *command;	/* NULL: not known */
 };
 
+/* A metric that was not recorded all the time. */
+struct origin_share {
+	const char *metric;
+	uint64_t on_ns;			/* so long it was, of the origin's duration */
+};
+
 /* What the model was made from; its creator owns the strings. */
 struct origin {
 	const char *command, *host, *machine;	/* NULL: not known */
@@ -38,6 +44,8 @@ struct origin {
 	const char *unknown;		/* what that does not say, separated by ", "; NULL: nothing */
 	const char *const *notes;	/* what else must be known of it */
 	size_t nr_notes;
+	const struct origin_share *shares;
+	size_t nr_shares;
 	const struct recording *parts;	/* that were merged, by their start */
 	size_t nr_parts;		/* 0: this is a recording itself */
 	const char *merged_by;		/* "add", "subtract" or "minimum" */

@@ -16,6 +16,9 @@ struct sums {
 	struct window window;
 	int metric_of_event[EVENTS_MAX], metric_of_call[CALL_MAX_METRICS];
 	uint32_t nr_events;		/* that the trace names; 0: all samples are one metric */
+	const struct names *names;
+	const char *switch_of[EVENTS_MAX];	/* the event that is recorded or not */
+	uint64_t nr_outside[FLOW_MAX_METRICS];	/* [source]: samples of times when it was not */
 	uint64_t n[FLOW_MAX_METRICS];	/* [source] */
 	uint64_t base[FLOW_MAX_METRICS];	/* [metric] */
 };
@@ -51,8 +54,13 @@ static void find_metrics(struct sums *s, const struct names *x)
 	unsigned int i;
 	char key[48];
 
-	for (; s->nr_events < EVENTS_MAX && (name = names_event(x, s->nr_events, "")); s->nr_events++)
+	s->names = x;
+	for (; s->nr_events < EVENTS_MAX && (name = names_event(x, s->nr_events, "")); s->nr_events++) {
+		const char *of = names_event(x, s->nr_events, ".of");
+
 		s->metric_of_event[s->nr_events] = find_event(s->m, name);
+		s->switch_of[s->nr_events] = of ? of : name;
+	}
 	for (i = 0; i < CALL_MAX_METRICS; i++) {
 		snprintf(key, sizeof(key), "call.metric.%u", i);
 		name = names_label(x, key);
@@ -79,6 +87,9 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 		    !select_number(s->cpus, r[i].cpu))
 			continue;
 		s->n[s->m->metrics[metric].source] += 1 + r[i].more;
+		if (s->nr_events && s->names->nr_recorded &&
+		    !names_recorded_at(s->names, s->switch_of[r[i].event], r[i].time_ns))
+			s->nr_outside[s->m->metrics[metric].source]++;
 		s->base[metric] += s->nr_events ? r[i].weight : 1;
 	}
 	return 0;
@@ -191,5 +202,7 @@ int sources_check(const struct model *m, const struct names *x, struct trace_rea
 	for (i = 0; i < m->nr_sources && !r; i++)
 		if (m->sources[i].kind == FLOW_SAMPLES || has_values || merged)
 			compare(&s, i, &out[i]);
+	for (i = 0; i < m->nr_sources && !r && x->nr_recorded; i++)
+		expect(&out[i], "samples while it was not recorded", s.nr_outside[i], 0);
 	return r;
 }

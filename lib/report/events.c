@@ -49,6 +49,35 @@ static void put_refused(const struct events *v, FILE *out)
 	buf_release(&b);
 }
 
+/* The next name of a list with commas, in name; NULL: there is none. */
+static const char *next_name(const char *list, char *name, size_t size)
+{
+	size_t len = strcspn(list, ",");
+
+	if (!len)
+		return NULL;
+	snprintf(name, size, "%.*s", (int)len, list);
+	return list + len + (list[len] == ',');
+}
+
+/* Of what was not recorded all the time. */
+static void put_covered(const struct events *v, const char *recorded, struct buf *b)
+{
+	uint64_t all_ns = v->end_ns - v->start_ns, on_ns;
+	char name[32];
+
+	while (recorded && (recorded = next_name(recorded, name, sizeof(name)))) {
+		on_ns = names_recorded_ns(&v->names, name, v->start_ns, v->end_ns);
+		if (on_ns >= all_ns)
+			continue;
+		buf_str(b, ", ");
+		quote_add(b, name);
+		buf_str(b, " recorded for ");
+		report_put_duration(b, on_ns);
+		buf_fmt(b, " (%.1f %%)", 100.0 * (double)on_ns / (double)all_ns);
+	}
+}
+
 void event_report_head(const struct events *v, FILE *out)
 {
 	const char *recorded = names_label(&v->names, "jvm_events");
@@ -63,6 +92,7 @@ void event_report_head(const struct events *v, FILE *out)
 	}
 	buf_str(&b, " over ");
 	report_put_duration(&b, v->end_ns - v->start_ns);
+	put_covered(v, recorded, &b);
 	buf_fmt(&b, ", %" PRIu64 " lost", v->names.lost);
 	if (v->nr_strange)
 		buf_fmt(&b, ", %" PRIu64 " of kinds unknown to this version", v->nr_strange);
@@ -73,6 +103,17 @@ void event_report_head(const struct events *v, FILE *out)
 	fprintf(out, "%s\n", b.data);
 	put_refused(v, out);
 	buf_release(&b);
+}
+
+static void json_covered(const struct events *v, struct json *j)
+{
+	const char *recorded = names_label(&v->names, "jvm_events");
+	char name[32];
+
+	json_object(j, "recorded_ns");
+	while (recorded && (recorded = next_name(recorded, name, sizeof(name))))
+		json_u64(j, name, names_recorded_ns(&v->names, name, v->start_ns, v->end_ns));
+	json_end(j);
 }
 
 void event_report_json(const struct events *v, struct json *j, const char *report)
@@ -87,6 +128,7 @@ void event_report_json(const struct events *v, struct json *j, const char *repor
 	json_str(j, "host", names_label(&v->names, "host"));
 	json_str(j, "recorded", names_label(&v->names, "jvm_events"));
 	json_u64(j, "elapsed_ns", v->end_ns - v->start_ns);
+	json_covered(v, j);
 	json_u64(j, "lost", v->names.lost);
 	json_u64(j, "events", v->nr_all);
 	json_u64(j, "selected", v->nr);

@@ -235,6 +235,37 @@ static void put_counts(const struct view *v, uint64_t first_n, struct buf *b)
 	}
 }
 
+static const struct origin_share *share_of(const struct view *v, unsigned int m)
+{
+	const char *name = model_str(v->m, v->m->metrics[m].name);
+	size_t i;
+
+	for (i = 0; i < v->origin->nr_shares; i++)
+		if (!strcmp(v->origin->shares[i].metric, name))
+			return &v->origin->shares[i];
+	return NULL;
+}
+
+/* Of what was not recorded all the time. */
+static void put_covered(const struct view *v, struct buf *b)
+{
+	unsigned int m;
+
+	for (m = 0; m < v->m->nr_shown; m++) {
+		const struct origin_share *s = share_of(v, m);
+
+		if (!s)
+			continue;
+		buf_str(b, ", ");
+		quote_add(b, s->metric);
+		buf_str(b, " recorded for ");
+		report_put_duration(b, s->on_ns);
+		buf_str(b, " (");
+		put_share(b, (double)s->on_ns / (double)v->origin->duration_ns);
+		buf_str(b, ")");
+	}
+}
+
 static void put_deadlocks(const struct view *v, struct buf *b)
 {
 	size_t i;
@@ -386,6 +417,7 @@ void head_text(const struct view *v, FILE *out)
 		buf_str(&b, " over ");
 		report_put_duration(&b, v->origin->duration_ns);
 	}
+	put_covered(v, &b);
 	put_counts(v, n, &b);
 	if (v->m->flow.repairs.closed)
 		buf_fmt(&b, ", %" PRIu64 " open at the end", v->m->flow.repairs.closed);
@@ -592,6 +624,8 @@ void head_json(const struct view *v, struct json *j)
 		json_str(j, "name", model_str(v->m, v->m->metrics[m].name));
 		json_str(j, "unit", model_str(v->m, v->m->metrics[m].unit));
 		json_u64(j, "total", v->total[m]);
+		if (m < v->m->nr_shown && share_of(v, m))
+			json_u64(j, "recorded_ns", share_of(v, m)->on_ns);
 		json_end(j);
 	}
 	json_end(j);

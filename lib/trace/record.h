@@ -391,6 +391,17 @@ struct rec_event {
 };
 
 /*
+ * From then on the event is recorded, or it is not. Without such a record it is, all the time; if the first
+ * says that it is, it was not before.
+ */
+struct rec_recorded {
+	uint64_t time_ns;
+	uint32_t on;
+	const char *event;	/* "event.N" as its label has it, or one of the label "jvm_events" */
+	size_t event_len;
+};
+
+/*
  * A tree of contexts as it is: what a merged trace has in place of samples and calls.  Sources, metrics and
  * consumers are numbered from 1, and come before what refers to them.
  */

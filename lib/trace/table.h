@@ -168,6 +168,9 @@ RECORD(event, META, TIMED, EVENT, CODE(0x01), "event",
 	FIELD(v, "value3", event.values[2])
 	TEXT("what", event.what, event.what_len)
 	TEXT("cause", event.cause, event.cause_len))
+RECORD(recorded, META, TIMED, EVENT, CODE(0x02), "recorded",
+	FIELD(u32, "on", recorded.on)
+	TEXT("event", recorded.event, recorded.event_len))
 RECORD(lock, META, TIMED, MTE, CODE(0x8a), "lock",
 	FIELD(u32, "proc", lock.proc)
 	FIELD(u32, "function", lock.function)
