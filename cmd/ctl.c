@@ -13,29 +13,54 @@
 #include "report/format.h"
 #include "threads.h"
 
+#define VERBS "status, threads, snapshot, reset, zero, pause, resume, enable, disable, stop"
+
+enum { MAX_EVENTS = 900 };		/* bytes of their names in a command */
+
 struct ctl_opts {
 	uint64_t pid;
 };
 
 static const struct opt ctl_table[] = {
+	OPT_GROUP("Commands: " VERBS),
 	OPT_GROUP("Which recording"),
 	OPT_U64('p', "pid", struct ctl_opts, pid, "pid", NULL, "process ID of the recorder (default: the only one running)"),
 	OPT_END
 };
 
-static int check_usage(int nr_operands, char **operands, struct err *e)
+static const struct verb {
+	const char *name;
+	bool events;			/* followed by a list of events */
+} verbs[] = {
+	{ "status", false }, { "threads", false }, { "snapshot", false }, { "reset", false },
+	{ "zero", false }, { "pause", false }, { "resume", false }, { "enable", true }, { "disable", true },
+	{ "stop", false },
+};
+
+/* A command as the recorder gets it, from its words. */
+static int parse_command(int nr_words, char *const *words, struct buf *command, struct err *e)
 {
-	static const char *const verbs[] = { "status", "threads", "snapshot", "reset", "zero", "pause", "resume",
-		"stop" };
 	size_t i;
 
-	if (nr_operands > 1)
+	if (!nr_words) {
+		buf_str(command, "status");
+		return 0;
+	}
+	for (i = 0; i < ARRAY_SIZE(verbs) && strcmp(words[0], verbs[i].name); i++)
+		;
+	if (i == ARRAY_SIZE(verbs))
+		return err_set(e, EINVAL, "unknown command '%s' (expected one of: " VERBS ")", words[0]);
+	if (verbs[i].events && nr_words < 2)
+		return err_set(e, EINVAL, "%s needs an event, or several with commas", words[0]);
+	if (nr_words > 1 + verbs[i].events)
 		return err_set(e, EINVAL, "only one command can be given");
-	for (i = 0; nr_operands && i < ARRAY_SIZE(verbs); i++)
-		if (!strcmp(operands[0], verbs[i]))
-			return 0;
-	return nr_operands ? err_set(e, EINVAL, "unknown command '%s' (expected one of: status, threads, snapshot, reset, zero, pause, resume, stop)",
-				     operands[0]) : 0;
+	if (verbs[i].events && (strlen(words[1]) > MAX_EVENTS || strpbrk(words[1], " \n")))
+		return err_set(e, EINVAL, "%s '%s': events are names with commas between them", words[0],
+			       words[1]);
+	buf_str(command, words[0]);
+	if (verbs[i].events)
+		buf_fmt(command, " %s", words[1]);
+	return 0;
 }
 
 /* The lines of what a recorder says, which may name files and programs. */
@@ -117,25 +142,27 @@ static int ask_those_there_are(const char *command, struct err *e)
 static int ctl_run(void *opts, int nr_operands, char **operands)
 {
 	const struct ctl_opts *o = opts;
-	const char *command = nr_operands ? operands[0] : "status";
+	struct buf command = BUF_INIT;
 	struct err e = { 0 };
-	int r;
+	int r = EXIT_USAGE;
 
-	if (check_usage(nr_operands, operands, &e)) {
+	if (parse_command(nr_operands, operands, &command, &e)) {
 		log_err(&e);
-		return EXIT_USAGE;
+	} else {
+		if (o->pid > INT32_MAX)
+			r = err_set(&e, ESRCH, "no process has this number");
+		else
+			r = o->pid ? ask(o->pid, command.data, &e) : ask_those_there_are(command.data, &e);
+		r = r ? log_err(&e) : 0;
 	}
-	if (o->pid > INT32_MAX)
-		r = err_set(&e, ESRCH, "no process has this number");
-	else
-		r = o->pid ? ask(o->pid, command, &e) : ask_those_there_are(command, &e);
-	return r ? log_err(&e) : 0;
+	buf_release(&command);
+	return r;
 }
 
 const struct command cmd_ctl = {
 	.name = "ctl",
 	.summary = "control a running recording: store, reset, pause, stop",
-	.operands = "[status | threads | snapshot | reset | zero | pause | resume | stop]",
+	.operands = "[<command> [<event>[,...]]]",
 	.opts = ctl_table,
 	.opts_size = sizeof(struct ctl_opts),
 	.run = ctl_run,

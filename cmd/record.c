@@ -14,6 +14,7 @@
 
 struct record_opts {			/* behind a struct sampling_opts */
 	bool samples, sched, irq;
+	const char *disabled, *window;
 	const char *output;
 	int mode;			/* index into modes[] */
 	uint64_t max_bytes;
@@ -30,6 +31,8 @@ static const struct opt what_table[] = {
 	OPT_FLAG(0, "sched", struct record_opts, sched, "also record context switches, waits and wake-ups"),
 	OPT_FLAG(0, "irq", struct record_opts, irq, "also record interrupts (implies --sched)"),
 	OPT_ON("samples", struct record_opts, samples, "sample; --no-samples records dispatches only"),
+	OPT_STR(0, "disabled", struct record_opts, disabled, "events", NULL,
+		"of the events named, those that are not recorded until 'arcprof ctl enable'"),
 	OPT_END
 };
 
@@ -53,6 +56,12 @@ static const struct opt rest_table[] = {
 	OPT_TIME(0, "snapshot", struct record_opts, calls.snapshot_ns, "time", NULL,
 		 "write a snapshot of the call trees at this interval (default: only at the end)"),
 	OPT_GROUP("When"),
+	OPT_END
+};
+
+static const struct opt window_table[] = {
+	OPT_STR(0, "window", struct record_opts, window, "time/time", NULL,
+		"record only so long in each such time, as in 50ms/1s"),
 	OPT_END
 };
 
@@ -97,6 +106,7 @@ static void join_opts(struct opt_join *j)
 	opt_join_add(j, sampling_stack_opts, shared);
 	opt_join_add(j, rest_table, own);
 	opt_join_add(j, sampling_when_opts, shared);
+	opt_join_add(j, window_table, own);
 	opt_join_add(j, where_table, own);
 	opt_join_add(j, sampling_means_opts, shared);
 }
@@ -171,6 +181,27 @@ static int check_sources(const struct record_opts *o, const struct sampling_opts
 	return r;
 }
 
+/* 50ms/1s; a whole number of both is not needed. */
+static int parse_window(const char *text, struct collect_opts *c, struct err *e)
+{
+	enum { LEAST_NS = 1000000 };
+	const char *slash = strchr(text, '/');
+	char first[32];
+	int r;
+
+	if (!slash || slash - text >= (int)sizeof(first))
+		return err_set(e, EINVAL, "--window '%s': give two times, as in 50ms/1s", text);
+	snprintf(first, sizeof(first), "%.*s", (int)(slash - text), text);
+	r = opt_parse_time(first, &c->window_ns, e);
+	if (!r)
+		r = opt_parse_time(slash + 1, &c->window_every_ns, e);
+	if (r)
+		return err_wrap(e, "--window '%s'", text);
+	if (c->window_ns < LEAST_NS || c->window_every_ns <= c->window_ns)
+		return err_set(e, EINVAL, "--window '%s': at least 1ms, of a time that is longer", text);
+	return 0;
+}
+
 static int prepare(struct sampling *s, const struct record_opts *o, const struct sampling_opts *so,
 		   int nr_operands, char **operands, struct err *e)
 {
@@ -178,6 +209,7 @@ static int prepare(struct sampling *s, const struct record_opts *o, const struct
 	bool asked = so->events.nr_items || so->freq || so->period;
 	bool samples = o->samples && (asked || !wants_calls(&o->calls));
 	int r = check_opts(o, so, nr_operands, e);
+	size_t i;
 
 	if (!r && wants_calls(&o->calls))
 		r = calls_prepare(&o->calls, &s->c.callflow, &s->rules, e);
@@ -185,8 +217,18 @@ static int prepare(struct sampling *s, const struct record_opts *o, const struct
 		r = sampling_prepare(s, so, samples, e);
 	if (!r)
 		r = check_sources(o, so, s, e);
+	if (!r && o->window && (wants_calls(&o->calls) || o->sched || o->irq))
+		r = err_set(e, EINVAL, "cannot be combined: --window and %s, because counts with gaps would be wrong",
+			    wants_calls(&o->calls) ? "--callflow" : "--sched");
+	for (i = 0; !r && o->window && i < s->c.nr_sources; i++)
+		if (s->sources[i].kind->jvm == JVM_SOURCE_MEMORY)
+			r = err_set(e, EINVAL, "cannot be combined: --window and --event %s, of which what is freed must be known",
+				    s->sources[i].kind->name);
+	if (!r && o->window)
+		r = parse_window(o->window, &s->c, e);
 	if (r)
 		return r;
+	s->c.disabled = o->disabled;
 	s->c.sched = o->sched || o->irq;
 	s->c.irq = o->irq;
 	s->c.lines = o->lines;

@@ -356,7 +356,7 @@ static void on_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
 {
 	struct collect *c = ctx;
 
-	if (!collect_is_on(c))
+	if (!switches_tell(c, jvmevents_of(r->kind), r->time_ns))
 		return;
 	collect_merge(c, r->time_ns);	/* what was forked before it */
 	javatrace_event(c, jvm, r);
@@ -519,7 +519,6 @@ int agents_open(struct collect *c, struct err *e)
 		.max_stack_bytes = 64 * 1024,
 		.ring_bytes = agent_ring_bytes(c),
 		.callflow = c->o->callflow.on,
-		.tell = c->o->jvm_events,
 		.programs = c->o->java == JAVA_OFF || !inject_possible(),
 	};
 	struct jvm_callbacks cb = callbacks;
@@ -530,6 +529,7 @@ int agents_open(struct collect *c, struct err *e)
 	if ((o.programs && !o.callflow && !(o.tell & JVM_TELL_MARK)) || !(c->o->argv || any_jvm(c->o)))
 		return 0;
 	sources_ask(c, &o);
+	switches_ask(c, &o);
 	c->javatrace = (struct javatrace){ .w = c->w, .tasks = &c->tasks, .proc = proc_of };
 	javatrace_complete(&cb);
 	r = jvm_server_open(&c->jvm, &o, &cb, c, e);

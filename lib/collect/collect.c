@@ -90,6 +90,8 @@ void collect_enable(struct collect *c, bool on)
 {
 	size_t i;
 
+	for (i = 0; i < c->ev.conf.nr_events; i++)
+		c->ev.off[i] = !switches_runs(c, i);
 	for (i = 0; i < c->ev.nr_sets; i++)
 		if (!c->ev.sets[i].closed && (!on || c->ev.sets[i].kind != EVSET_LATENT))
 			evset_enable(&c->ev, i + 1, on);
@@ -107,11 +109,13 @@ static void begin(struct run *r)
 	if (c->sched)
 		sched_begins(c, with_program ? r->spawned_ns : clock_mono_ns());
 
+	switches_begin(c, with_program ? r->spawned_ns : clock_mono_ns());
 	/* a program's begin with its exec */
 	if (!with_program || o->system_wide)
 		collect_enable(c, true);
 	c->begun_ns = clock_mono_ns();
-	walls_begin(c, with_program ? r->spawned_ns : c->begun_ns);
+	if (switches_source(c, sources_find(c, "wall"), UINT64_MAX))
+		walls_begin(c, with_program ? r->spawned_ns : c->begun_ns);
 	r->loop.due_ns = o->duration_ns ? c->begun_ns + o->duration_ns : 0;
 }
 
@@ -217,6 +221,8 @@ static void on_drain(void *ctx, uint64_t now_ns)
 	struct run *r = ctx;
 
 	drain(r->c, now_ns, false);
+	switches_turn(r->c, now_ns);
+	r->loop.turn_ns = r->c->switches.turn_ns;
 	tell_status(r);
 }
 
@@ -450,10 +456,15 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	int r;
 
 	memset(res, 0, sizeof(*res));
-	c->o = o;
+	c->opts = *o;
+	memcpy(c->source_room, o->sources, o->nr_sources * sizeof(*o->sources));
+	c->opts.sources = c->source_room;
+	c->o = &c->opts;
 	c->nr_code_left = JAVACODE_TRACE_MAX;
 	c->res = res;
-	r = trace_writer_open(&c->w, o->output, &o->trace, e);
+	r = switches_init(c, e);
+	if (!r)
+		r = trace_writer_open(&c->w, o->output, &o->trace, e);
 	if (!r)
 		agents_watch_frames(c);
 	if (r)
@@ -494,6 +505,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	modules_release(&c->modules);
 	refused_release(&c->refused);
 	sources_release(&c->sources);
+	switches_release(&c->switches);
 	locks_release(&c->locks);
 out:
 	free(c);

@@ -63,6 +63,9 @@ struct collect_opts {
 	bool sched, irq;		/* dispatches; also interrupts */
 	uint32_t jvm_events;		/* which events of JVMs (jvmevents.h): enum jvm_tell */
 	uint64_t start_ns;		/* wait this long before sampling */
+	uint64_t window_ns;		/* record so long in each */
+	uint64_t window_every_ns;	/* of these, which is longer; 0: all the time */
+	const char *disabled;		/* events that are off at first, with commas; NULL: none */
 	uint64_t duration_ns;		/* 0: until the command ends, or a signal */
 	uint64_t ring_bytes;		/* per CPU; 0: from the rate */
 	struct callflow_opts callflow;

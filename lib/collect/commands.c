@@ -43,6 +43,7 @@ static int status(struct collect *c, struct buf *b, struct err *e)
 	buf_fmt(b, "recorder: %d\n", (int)getpid());
 	put_targets(c, b);
 	buf_fmt(b, "state: %s\n", !c->begun_ns ? "waiting" : c->paused ? "paused" : "recording");
+	switches_list(c, b);
 	buf_fmt(b, "seconds: %.1f\n", c->begun_ns ? (now - c->begun_ns) / 1e9 : 0);
 	if (c->ev.conf.nr_events)
 		buf_fmt(b, "samples: %" PRIu64 "\nlost: %" PRIu64 "\n", c->res->nr_samples, c->res->nr_lost);
@@ -113,16 +114,14 @@ static int set_paused(struct collect *c, bool paused, struct err *e)
 {
 	if (c->o->callflow.on || c->sched)
 		return err_set(e, EINVAL, "only samples can be paused, and this recording has more");
+	if (switches_any_fixed(c))
+		return err_set(e, EINVAL, "native memory cannot be paused: what is freed meanwhile would not be known");
 	if (!c->begun_ns)
 		return err_set(e, EINVAL, "the recording has not begun");
 	if (c->paused == paused)
 		return err_set(e, EINVAL, paused ? "it is paused already" : "it is not paused");
 	c->paused = paused;
-	if (paused)
-		walls_end(c, clock_mono_ns());
-	collect_enable(c, !paused);
-	if (!paused)
-		walls_begin(c, clock_mono_ns());
+	switches_pause(c);
 	return 0;
 }
 
@@ -134,6 +133,13 @@ static int pause_it(struct collect *c, struct buf *b, struct err *e)
 static int resume(struct collect *c, struct buf *b, struct err *e)
 {
 	return set_paused(c, false, e);
+}
+
+static int set_events(struct collect *c, const char *names, bool on, struct buf *b, struct err *e)
+{
+	if (!c->begun_ns)
+		return err_set(e, EINVAL, "the recording has not begun");
+	return switches_set(c, names, on, b, e);
 }
 
 static int stop(struct collect *c, struct buf *b, struct err *e)
@@ -153,6 +159,10 @@ int collect_command(void *ctx, const char *command, struct buf *reply, struct er
 	};
 	size_t i;
 
+	if (!strncmp(command, "enable ", 7))
+		return set_events(ctx, command + 7, true, reply, e);
+	if (!strncmp(command, "disable ", 8))
+		return set_events(ctx, command + 8, false, reply, e);
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		if (!strcmp(commands[i].word, command))
 			return commands[i].run(ctx, reply, e);

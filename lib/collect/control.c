@@ -14,7 +14,7 @@
 
 #define NAME "arcprof-ctl-"
 
-enum { MAX_COMMAND = 64, MAX_REPLY = 65536, COMMAND_MS = 200, REPLY_MS = 60000, MAX_AT_ONCE = 16 };
+enum { MAX_COMMAND = 1024, MAX_REPLY = 65536, COMMAND_MS = 200, REPLY_MS = 60000, MAX_AT_ONCE = 16 };
 
 static socklen_t address(struct sockaddr_un *a, int pid)
 {

@@ -103,8 +103,11 @@ static int scan_all(struct collect *c, struct err *e)
 
 int collect_open_events(struct collect *c, struct err *e)
 {
+	size_t i;
 	int r = 0;
 
+	for (i = 0; i < c->ev.conf.nr_events; i++)
+		c->ev.off[i] = !switches_runs(c, i);
 	c->main_set = evset_new(&c->ev, EVSET_MAIN);
 	if (c->sched && (r = sched_open(c->sched, &c->ev, c->child_pid, e)))
 		return r;

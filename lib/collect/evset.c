@@ -189,6 +189,7 @@ int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *
 	s->nr_sampled = sampled->nr_cpu;
 	s->sampled = copy_cpus(sampled);
 	s->counts = xcalloc(conf->nr_events, sizeof(*s->counts));
+	s->off = xcalloc(conf->nr_events, sizeof(*s->off));
 	s->nr_sched = conf->sched_ring_bytes ? all->nr_cpu : 0;
 	s->nr_rings = s->nr_cpus + s->nr_sampled + s->nr_sched;
 	s->rings = xcalloc(s->nr_rings, sizeof(*s->rings));
@@ -211,6 +212,7 @@ void evsets_init_empty(struct evsets *s, const struct evconf *conf)
 	memset(s, 0, sizeof(*s));
 	s->conf = *conf;
 	s->counts = xcalloc(conf->nr_events, sizeof(*s->counts));
+	s->off = xcalloc(conf->nr_events, sizeof(*s->off));
 }
 
 static void close_fds(struct evset *set)
@@ -232,6 +234,7 @@ void evsets_close(struct evsets *s)
 		evset_close(s, i + 1);
 	close_fds(&s->side);
 	free(s->counts);
+	free(s->off);
 	if (s->rings)
 		close_rings(s);
 	free(s->rings);
@@ -314,7 +317,7 @@ static void sample_attr(const struct evsets *s, size_t ev, enum evset_kind kind,
 	a->exclude_user |= s->conf.exclude_user;
 	a->exclude_hv = a->exclude_kernel;
 	a->disabled = 1;
-	a->enable_on_exec = start_on_exec || kind == EVSET_LATENT;
+	a->enable_on_exec = (start_on_exec && !s->off[ev]) || kind == EVSET_LATENT;
 	a->inherit = !system_wide;
 	if (s->conf.callgraph != CALLGRAPH_NO) {
 		a->sample_type |= PERF_SAMPLE_CALLCHAIN;
@@ -387,13 +390,22 @@ int evset_add(struct evsets *s, uint32_t number, int tid, bool start_on_exec, st
 	return r;
 }
 
+/* evset_add() opened them task by task, event by event, CPU by CPU. */
+static size_t event_of(const struct evsets *s, size_t i)
+{
+	return i / s->nr_sampled % s->conf.nr_events;
+}
+
 void evset_enable(struct evsets *s, uint32_t number, bool on)
 {
 	struct evset *set = &s->sets[number - 1];
 	size_t i;
 
-	for (i = 0; i < set->nr_fds; i++)
-		ioctl(set->fds[i], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	for (i = 0; i < set->nr_fds; i++) {
+		bool off = !on || s->off[event_of(s, i)];
+
+		ioctl(set->fds[i], off ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
+	}
 }
 
 void evset_close(struct evsets *s, uint32_t number)
@@ -402,11 +414,10 @@ void evset_close(struct evsets *s, uint32_t number)
 	uint64_t v[2] = { 0 };		/* what was counted, what was lost */
 	size_t i;
 
-	/* evset_add() opened them task by task, event by event, CPU by CPU. */
 	for (i = 0; i < set->nr_fds; i++) {
 		if (read(set->fds[i], v, sizeof(v)) < (ssize_t)sizeof(v[0]))
 			continue;
-		s->counts[i / s->nr_sampled % s->conf.nr_events] += v[0];
+		s->counts[event_of(s, i)] += v[0];
 		s->nr_lost += v[1];
 	}
 	close_fds(set);

@@ -76,6 +76,8 @@ struct evsets {
 	size_t nr_sampled;
 	struct evset side;		/* side-band events of further tasks (attaching) */
 	uint64_t *counts;		/* [nr_events]: what closed sets had counted */
+	/* [nr_events]: stays disabled where a set is enabled; the caller's. Not in LATENT sets. */
+	bool *off;
 	bool tells_lost;		/* PERF_FORMAT_LOST, since Linux 6.0 */
 	uint64_t nr_lost;		/* samples of closed sets that found their ring full */
 	struct evset *sets;		/* [number - 1] */

@@ -79,6 +79,15 @@ static void own_labels(const struct collect *c)
 	}
 }
 
+void labels_jvm_events(const struct collect *c)
+{
+	struct buf b = BUF_INIT;
+
+	jvmevents_names(c->o->jvm_events, &b);
+	trace_write_label(c->w, "jvm_events", "%s", b.data);
+	buf_release(&b);
+}
+
 void labels_host(const struct collect *c)
 {
 	labels_origin(c->w, c->o->version, c->o->command_line);
@@ -86,13 +95,8 @@ void labels_host(const struct collect *c)
 	trace_write_label(c->w, "cpus", "%zu", c->ev.conf.nr_events ? c->ev.nr_sampled : c->ev.nr_cpus);
 	trace_write_label(c->w, "n", "%s",
 			  c->o->callflow.on && !c->ev.conf.nr_events && !c->o->nr_sources ? "calls" : "samples");
-	if (c->o->jvm_events) {
-		struct buf b = BUF_INIT;
-
-		jvmevents_names(c->o->jvm_events, &b);
-		trace_write_label(c->w, "jvm_events", "%s", b.data);
-		buf_release(&b);
-	}
+	if (c->o->jvm_events)
+		labels_jvm_events(c);
 	trace_write_label(c->w, "scope", "%s", c->o->system_wide ? "system" : "processes");
 }
 
@@ -115,7 +119,8 @@ static double sampling_rate(const struct collect *c, const char *mode)
 	const struct ev_rate *set = &c->ev.conf.rates[0];
 
 	if (!mode)
-		return (double)c->res->nr_of_event[0] * 1e9 / (double)c->ev.counts[0];
+		return (double)(c->res->nr_of_event[0] + c->switches.nr_dropped) * 1e9 /
+			(double)c->ev.counts[0];
 	return set->freq_hz ? (double)set->freq_hz : 1e9 / (double)MAX(set->period, (uint64_t)1);
 }
 

@@ -12,6 +12,7 @@ void labels_origin(struct trace_writer *w, const char *version, const char *comm
 
 /* Of samples: what is recorded, of which events, and at the end how many there were. */
 void labels_host(const struct collect *c);
+void labels_jvm_events(const struct collect *c);
 void labels_events(const struct collect *c);
 void labels_end(struct collect *c);
 /* One moment on each clock, so that times of other tools can be converted. */

@@ -148,7 +148,8 @@ static uint32_t add_wait(struct collect *c, const struct java *j, const struct j
 	uint32_t thread, owner, lock;
 	struct lock_sum *s;
 
-	if (!collect_is_on(c) || r->kind >= JVM_NR_WAIT_KINDS || (!r->thread && !r->vthread))
+	if (!switches_source(c, sources_find(c, "lock"), r->time_ns) || r->kind >= JVM_NR_WAIT_KINDS ||
+	    (!r->thread && !r->vthread))
 		return MAP_NONE;
 	collect_merge(c, r->time_ns);
 	thread = number_of(c, j, r->thread, r->vthread, r->time_ns);
@@ -257,7 +258,7 @@ void locks_blame(struct collect *c, const struct java *j, const struct jvm_blame
 	struct lock_sum *s;
 	size_t nr;
 
-	if (!collect_is_on(c) || r->ns > MAX_PIECE_NS ||
+	if (!switches_source(c, sources_find(c, "lock"), r->time_ns) || r->ns > MAX_PIECE_NS ||
 	    (r->kind != JVM_WAIT_ENTER && r->kind != JVM_WAIT_LOCK))
 		return;
 	collect_merge(c, r->time_ns);
@@ -330,11 +331,17 @@ static void write_lock(struct collect *c, const struct lock_sum *s)
 	buf_release(&owners);
 }
 
+/* What belongs to no moment belongs to the last one. */
+static uint64_t end_ns(const struct collect *c)
+{
+	return switches_source_end(c, sources_find(c, "lock"));
+}
+
 static void write_rest(struct collect *c, const struct lock_sum *s)
 {
 	const struct frame f = { FRAME_NAMED, .function = s->function };
 	struct rec_sample r = {
-		.time_ns = clock_mono_ns(), .thread = s->thread, .cpu = UINT16_MAX, .user = true,
+		.time_ns = end_ns(c), .thread = s->thread, .cpu = UINT16_MAX, .user = true,
 	};
 
 	r.stack = trace_write_stack(c->w, &f, 1);
@@ -375,7 +382,7 @@ static bool can_blame(const struct lock_sum *s)
 static void blame_nobody(struct collect *c, struct lock_sum *s)
 {
 	const struct frame f[] = { reason(c, JVM_NR_BLAMED), { FRAME_NAMED, .function = s->function } };
-	struct rec_sample r = { .time_ns = clock_mono_ns(), .cpu = UINT16_MAX, .user = true };
+	struct rec_sample r = { .time_ns = end_ns(c), .cpu = UINT16_MAX, .user = true };
 
 	r.thread = s->nobody;
 	r.stack = trace_write_stack(c->w, f, ARRAY_SIZE(f));

@@ -92,12 +92,14 @@ void loop_wait_signal(struct loop *l)
 
 static int timeout_ms(const struct loop *l)
 {
-	uint64_t now = clock_mono_ns(), left;
+	uint64_t now = clock_mono_ns(), due = l->due_ns, left;
 	int ms = l->jvm && jvm_server_nr_jvms(l->jvm) ? MIN(JAVA_MS, l->most_ms) : l->most_ms;
 
-	if (!l->due_ns)
+	if (l->turn_ns && (!due || l->turn_ns < due))
+		due = l->turn_ns;
+	if (!due)
 		return ms;
-	left = l->due_ns > now ? (l->due_ns - now + 999999) / 1000000 : 0;
+	left = due > now ? (due - now + 999999) / 1000000 : 0;
 	return (int)MIN(left, (uint64_t)ms);
 }
 

@@ -35,6 +35,7 @@ struct loop {
 	struct jvm_server *jvm;		/* NULL: no Java */
 	int most_ms;			/* between two turns; fewer while there are JVMs */
 	uint64_t due_ns;		/* CLOCK_MONOTONIC; 0: never */
+	uint64_t turn_ns;		/* a turn is to begin by then; 0: it may be later */
 	bool stop;			/* no turn follows */
 	int epoll_fd, signal_fd, control_fd;	/* -1: none */
 	sigset_t old_mask;

@@ -172,8 +172,10 @@ void collect_sample(struct collect *c, const struct thread *th, struct rec_sampl
 	stack_count_marks(c, frames, nr);
 	agents_keep_code(c, frames, nr);
 	walls_cpu_sample(c, th, s, frames, nr);
-	if (s->event >= collect_nr_events(&c->ev.conf))
+	if (!switches_perf(c, s->event, s->time_ns)) {
+		c->switches.nr_dropped += !s->event;
 		return;
+	}
 	s->stack = trace_write_stack(c->w, frames, nr);
 	trace_write_sample(c->w, s);
 	collect_count_sample(c, s->event);

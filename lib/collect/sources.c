@@ -12,7 +12,8 @@
 #include "collect/sources.h"
 #include "collect/state.h"
 
-enum { SHORTEST_NS = 1000000 };	/* between two looks */
+enum { SHORTEST_NS = 1000000,	/* between two looks */
+	EVENTS_OF_SOURCE = 3 };	/* at most: the amount, what is counted, whom is blamed */
 
 static const struct source_kind kinds[] = {
 	{ "alloc", "bytes", "objects", NULL, { NULL }, SOURCE_BYTES, 512 << 10, JVM_SOURCE_ALLOC,
@@ -131,6 +132,7 @@ void sources_labels(const struct collect *c)
 		if (s->kind->blame) {
 			label(c, ++event, "", "%s", s->kind->blame);
 			label(c, event, ".unit", "%s", s->kind->unit);
+			label(c, event, ".source", "%s", s->kind->name);
 		}
 		for (k = 0; k < ARRAY_SIZE(s->kind->more) && s->kind->more[k]; k++) {
 			label(c, ++event, "", "%s", s->kind->more[k]);
@@ -296,10 +298,11 @@ static uint64_t rounded(struct sources *s, double v)
 
 static uint64_t *total_of(struct collect *c, uint32_t event)
 {
-	uint32_t first = collect_nr_events(&c->o->ev), end = event_of(c, c->o->nr_sources);
+	uint32_t first = collect_nr_events(&c->o->ev);
 
 	if (!c->sources.totals)
-		c->sources.totals = xcalloc(end - first, sizeof(*c->sources.totals));
+		c->sources.totals = xcalloc(EVENTS_OF_SOURCE * COLLECT_MAX_SOURCES,
+					    sizeof(*c->sources.totals));
 	return &c->sources.totals[event - first];
 }
 
@@ -401,7 +404,7 @@ uint64_t sources_sample(struct collect *c, struct java *j, const struct jvm_samp
 	struct rec_sample r = { .time_ns = s->time_ns, .thread = thread, .cpu = UINT16_MAX, .user = true };
 	size_t i = find_source(c, s->event);
 
-	if (!collect_is_on(c) || i == c->o->nr_sources)
+	if (!switches_source(c, i, s->time_ns))
 		return 0;
 	if (s->event != JVM_SOURCE_LIVE)
 		stack_count_marks(c, frames, nr);

@@ -17,6 +17,7 @@
 #include "collect/tasks.h"
 #include "collect/sched.h"
 #include "collect/sources.h"
+#include "collect/switches.h"
 #include "collect/wall.h"
 #include "ring/merge.h"
 
@@ -28,7 +29,9 @@ enum {
 
 struct collect {
 	struct javatrace javatrace;	/* first: callbacks of the JVM server get either */
-	const struct collect_opts *o;
+	const struct collect_opts *o;	/* opts, whose sources and jvm_events "arcprof ctl" can add to */
+	struct collect_opts opts;
+	struct source_conf source_room[COLLECT_MAX_SOURCES];
 	struct collect_result *res;
 	struct trace_writer *w;
 	struct evsets ev;
@@ -42,12 +45,13 @@ struct collect {
 	struct sched *sched;		/* NULL: no dispatches */
 	struct refused refused;
 	struct sources sources;
+	struct switches switches;
 	struct walls *walls;		/* NULL: not recorded */
 	struct locks locks;
 	uint32_t main_set;
 	int child_pid;			/* of the command, 0 none */
 	uint64_t begun_ns;		/* when events were enabled, 0 not yet */
-	bool paused;			/* and disabled again for a while */
+	bool paused;			/* and all are off for a while */
 	bool stop_asked;
 	bool only_jvms;			/* perf events are forbidden: JVMs' agents tell all there is, */
 	uint64_t timer_ns;		/* and sample with this period; 0: they have no event to sample */
@@ -129,10 +133,10 @@ static inline void collect_count_sample(struct collect *c, uint32_t event)
 		c->res->nr_of_event[event]++;
 }
 
-/* Events are on, so further ones are too. */
+/* Perf events are on, as far as switches.h says, so further ones are too. */
 static inline bool collect_is_on(const struct collect *c)
 {
-	return c->begun_ns && !c->paused;
+	return c->begun_ns;
 }
 /* Kernel code was to be sampled, and is not allowed to be. */
 static inline bool collect_kernel_refused(const struct collect *c)
@@ -140,7 +144,7 @@ static inline bool collect_kernel_refused(const struct collect *c)
 	return c->ev.conf.exclude_kernel && !c->o->ev.exclude_kernel;
 }
 
-/* collect.c: all events on, or off. */
+/* collect.c: all perf events on that switches_runs() names, or off. */
 void collect_enable(struct collect *c, bool on);
 /* commands.c: what "arcprof ctl" asks; a control_fn, ctx is the struct collect. */
 int collect_command(void *ctx, const char *command, struct buf *reply, struct err *e);

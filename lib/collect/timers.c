@@ -65,7 +65,7 @@ void timers_sample(struct collect *c, const struct jvm_sample *s, uint32_t threa
 		.time_ns = s->time_ns, .thread = thread, .weight = s->nr_periods * c->timer_ns, .user = true,
 	};
 
-	if (!collect_is_on(c))
+	if (!switches_perf(c, r.event, s->time_ns))
 		return;
 	stack_count_marks(c, frames, nr);
 	agents_keep_code(c, frames, nr);

@@ -681,7 +681,7 @@ void walls_cpu_sample(struct collect *c, const struct thread *th, const struct r
 	struct place *p;
 	uint64_t now_ns;
 
-	if (!w || !w->on || !th->wall || s->event != w->clock)
+	if (!w || !w->on || !th->wall || s->event != w->clock || !switches_source(c, w->source, s->time_ns))
 		return;
 	a = account_of(w, th->wall);
 	/*

@@ -423,6 +423,13 @@ uint32_t names_bracket(struct names *x, uint32_t thread, uint64_t time_ns)
 	return x->frames[at].nr ? x->levels[x->frames[at].first].consumer : 0;
 }
 
+const char *names_event_of(const struct names *x, uint32_t event)
+{
+	const char *of = names_event(x, event, ".of"), *source = names_event(x, event, ".source");
+
+	return of ? of : source ? source : names_event(x, event, "");
+}
+
 static int take_recorded(void *ctx, const struct rec_recorded *r)
 {
 	struct names *x = ctx;

@@ -195,6 +195,8 @@ const char *names_label(const struct names *x, const char *key);
 uint64_t names_label_u64(const struct names *x, const char *key);
 /* The label "event.N" of an event of samples, with what after it. */
 const char *names_event(const struct names *x, uint32_t event, const char *what);
+/* The event by which that one is recorded, or not: itself, or the first of its source. */
+const char *names_event_of(const struct names *x, uint32_t event);
 /* How long that event was recorded between two times (CLOCK_MONOTONIC). */
 uint64_t names_recorded_ns(const struct names *x, const char *event, uint64_t from_ns, uint64_t to_ns);
 /* Whether it was recorded at that time. */

@@ -39,7 +39,6 @@ static void list_shares(struct origin *origin, const struct names *x, struct are
 			uint64_t to_ns)
 {
 	struct origin_share *list;
-	const char *name, *of;
 	uint32_t event, nr = 0;
 
 	for (nr = 0; names_event(x, nr, ""); nr++)
@@ -50,11 +49,9 @@ static void list_shares(struct origin *origin, const struct names *x, struct are
 	for (event = 0; event < nr; event++) {
 		uint64_t on_ns;
 
-		name = names_event(x, event, "");
-		of = names_event(x, event, ".of");
-		on_ns = names_recorded_ns(x, of ? of : name, from_ns, to_ns);
+		on_ns = names_recorded_ns(x, names_event_of(x, event), from_ns, to_ns);
 		if (on_ns < to_ns - from_ns)
-			list[origin->nr_shares++] = (struct origin_share){ name, on_ns };
+			list[origin->nr_shares++] = (struct origin_share){ names_event(x, event, ""), on_ns };
 	}
 	origin->shares = list;
 }

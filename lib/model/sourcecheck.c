@@ -56,10 +56,8 @@ static void find_metrics(struct sums *s, const struct names *x)
 
 	s->names = x;
 	for (; s->nr_events < EVENTS_MAX && (name = names_event(x, s->nr_events, "")); s->nr_events++) {
-		const char *of = names_event(x, s->nr_events, ".of");
-
 		s->metric_of_event[s->nr_events] = find_event(s->m, name);
-		s->switch_of[s->nr_events] = of ? of : name;
+		s->switch_of[s->nr_events] = names_event_of(x, s->nr_events);
 	}
 	for (i = 0; i < CALL_MAX_METRICS; i++) {
 		snprintf(key, sizeof(key), "call.metric.%u", i);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
@@ -14,6 +16,7 @@ import java.util.List;
  *	spin MS		so much CPU time, nine tenths in Live.most(), one in Live.rest(), compiled before
  *	threads N	starts N threads and waits for their end; each calls outer() once
  *	virtual N	the same with virtual threads
+ *	guest N		N objects of a class that a new loader defines, and N exceptions, in a new thread
  *	count		its threads' names that are not the JVM's own, in order
  */
 public final class Live {
@@ -75,6 +78,48 @@ public final class Live {
 			t.join();
 	}
 
+	/** Each loader has one of its own; what it makes cannot be left out by a compiler. */
+	public static final class Guest implements Runnable {
+		static volatile Object kept;
+		private final int n;
+
+		public Guest(int n) { this.n = n; }
+
+		@Override public void run() {
+			for (int i = 0; i < n; i++) {
+				try {
+					kept = new Guest(0);
+					throw new IllegalStateException();
+				} catch (IllegalStateException e) {
+					kept = e;
+				}
+			}
+		}
+	}
+
+	static final class GuestLoader extends ClassLoader {
+		@Override protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+			if (!name.equals("Live$Guest"))
+				return super.loadClass(name, resolve);
+			try (InputStream in = Live.class.getResourceAsStream("Live$Guest.class")) {
+				byte[] b = in.readAllBytes();
+				return defineClass(name, b, 0, b.length);
+			} catch (IOException e) {
+				throw new ClassNotFoundException(name, e);
+			}
+		}
+	}
+
+	static int nrGuests;
+
+	static void guest(int n) throws Exception {
+		Object guest = new GuestLoader().loadClass("Live$Guest").getConstructor(int.class).newInstance(n);
+		Thread t = new Thread((Runnable) guest, "guest-" + nrGuests++);
+		t.start();
+		t.join();
+		System.gc();	// the guest before, at least, is gone
+	}
+
 	static String names() {
 		List<String> names = new ArrayList<>();
 		for (Thread t : Thread.getAllStackTraces().keySet())
@@ -90,6 +135,7 @@ public final class Live {
 		case "spin": spin(n); break;
 		case "threads": threads(false, n); break;
 		case "virtual": threads(true, n); break;
+		case "guest": guest(n); break;
 		case "count": return names();
 		default: return "what?";
 		}

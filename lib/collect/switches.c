@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/quote.h"
+#include "collect/jvmevents.h"
+#include "collect/labels.h"
+#include "collect/state.h"
+#include "collect/switches.h"
+
+enum { WAIT_MS = 500, DRAIN_EVERY_MS = 20, NR_TELLS = 32 };
+
+_Static_assert(ARRAY_SIZE(((struct switches *)0)->sources) == COLLECT_MAX_SOURCES, "one for each");
+_Static_assert(ARRAY_SIZE(((struct switches *)0)->tells) == NR_TELLS, "one for each bit");
+
+/* ---- the switches of a recording, in a row: perf events, sources, events of JVMs ---- */
+
+static size_t nr_perf(const struct collect *c)
+{
+	return collect_nr_events(&c->o->ev);
+}
+
+static size_t nr_all(const struct collect *c)
+{
+	return nr_perf(c) + COLLECT_MAX_SOURCES + NR_TELLS;
+}
+
+/* NULL: the recording has no such event. */
+static struct switched *at(struct collect *c, size_t i)
+{
+	struct switches *s = &c->switches;
+
+	if (i < nr_perf(c))
+		return &s->perf[i];
+	i -= nr_perf(c);
+	if (i < COLLECT_MAX_SOURCES)
+		return i < c->o->nr_sources ? &s->sources[i] : NULL;
+	i -= COLLECT_MAX_SOURCES;
+	return c->o->jvm_events >> i & 1 ? &s->tells[i] : NULL;
+}
+
+static void put_name(const struct collect *c, size_t i, struct buf *b)
+{
+	if (i < nr_perf(c))
+		buf_str(b, c->o->ev.events[i].name);
+	else if (i < nr_perf(c) + COLLECT_MAX_SOURCES)
+		buf_str(b, c->o->sources[i - nr_perf(c)].kind->name);
+	else
+		jvmevents_names(1u << (i - nr_perf(c) - COLLECT_MAX_SOURCES), b);
+}
+
+static bool is_wanted(const struct collect *c, const struct switched *s)
+{
+	return s->fixed || (s->set && !c->paused && !c->switches.shut);
+}
+
+static bool was_on(const struct switched *s, uint64_t time_ns)
+{
+	bool on = s->on;
+	size_t i;
+
+	for (i = s->nr_times; i && s->times[i - 1] > time_ns; i--)
+		on = !on;
+	return on;
+}
+
+bool switches_perf(const struct collect *c, uint32_t event, uint64_t time_ns)
+{
+	return event < nr_perf(c) && was_on(&c->switches.perf[event], time_ns);
+}
+
+bool switches_source(const struct collect *c, size_t source, uint64_t time_ns)
+{
+	return source < c->o->nr_sources && was_on(&c->switches.sources[source], time_ns);
+}
+
+bool switches_tell(const struct collect *c, uint32_t tell, uint64_t time_ns)
+{
+	return tell && was_on(&c->switches.tells[__builtin_ctz(tell)], time_ns);
+}
+
+uint64_t switches_source_end(const struct collect *c, size_t source)
+{
+	const struct switched *s = &c->switches.sources[source];
+
+	return s->on || !s->nr_times ? clock_mono_ns() : s->times[s->nr_times - 1] - 1;
+}
+
+bool switches_runs(const struct collect *c, size_t event)
+{
+	size_t wall = sources_find(c, "wall");
+
+	if (event < nr_perf(c) && is_wanted(c, &c->switches.perf[event]))
+		return true;
+	return wall < c->o->nr_sources && is_wanted(c, &c->switches.sources[wall]) &&
+		c->o->ev.events[event].clock;
+}
+
+void switches_list(const struct collect *c, struct buf *b)
+{
+	static const char *const words[] = { "off", "on" };
+	struct collect *all = (struct collect *)c;
+	size_t i;
+	int on;
+
+	for (on = 1; on >= 0; on--) {
+		size_t nr = 0;
+
+		for (i = 0; i < nr_all(c); i++) {
+			const struct switched *s = at(all, i);
+
+			if (!s || is_wanted(c, s) != on)
+				continue;
+			buf_str(b, nr++ ? "," : words[on]);
+			buf_str(b, nr == 1 ? ": " : "");
+			put_name(c, i, b);
+		}
+		if (nr)
+			buf_putc(b, '\n');
+	}
+}
+
+/* ---- on and off ---- */
+
+static void write_record(struct collect *c, size_t i, bool on, uint64_t time_ns)
+{
+	struct buf name = BUF_INIT;
+
+	put_name(c, i, &name);
+	trace_write_recorded(c->w, &(struct rec_recorded){
+		.time_ns = time_ns, .on = on, .event = name.data, .event_len = name.len,
+	});
+	buf_release(&name);
+}
+
+static void flip(struct collect *c, size_t i, uint64_t now_ns)
+{
+	struct switched *s = at(c, i);
+
+	if (s->nr_times == SWITCH_TIMES)
+		memmove(s->times, s->times + 1, --s->nr_times * sizeof(*s->times));
+	s->times[s->nr_times++] = now_ns;
+	s->on = !s->on;
+	write_record(c, i, s->on, now_ns);
+}
+
+/* Those that are on and are to be off, or the other way round. */
+static size_t flip_all(struct collect *c, bool on, uint64_t now_ns)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < nr_all(c); i++) {
+		const struct switched *s = at(c, i);
+
+		if (!s || s->on == on || is_wanted(c, s) != on)
+			continue;
+		flip(c, i, now_ns);
+		nr++;
+	}
+	return nr;
+}
+
+void switches_ask(struct collect *c, struct jvm_server_opts *o)
+{
+	size_t i, wall = sources_find(c, "wall");
+
+	o->may_tell = c->o->jvm_events;
+	for (i = 0; i < c->o->nr_sources; i++)
+		if (!is_wanted(c, &c->switches.sources[i]) && c->o->sources[i].kind->jvm != JVM_NR_SOURCES)
+			o->sources &= ~(1ull << c->o->sources[i].kind->jvm);
+	o->tell = 0;
+	for (i = 0; i < NR_TELLS; i++)
+		if (c->o->jvm_events >> i & 1 && is_wanted(c, &c->switches.tells[i]))
+			o->tell |= 1u << i;
+	o->off = 0;
+	if (wall < c->o->nr_sources && !is_wanted(c, &c->switches.sources[wall]))
+		o->off |= JVM_WALL;
+	if (c->timer_ns && !switches_runs(c, 0))
+		o->off |= JVM_TIMERS;
+}
+
+/* What they say meanwhile is taken, or their rings would be full. */
+static void tell_agents(struct collect *c, struct buf *reply)
+{
+	const struct timespec ms = { 0, 1000000 };
+	struct jvm_server_opts o;
+	size_t nr = 0;
+	int i;
+
+	if (!c->jvm)
+		return;
+	memset(&o, 0, sizeof(o));	/* compared as bytes */
+	sources_ask(c, &o);
+	switches_ask(c, &o);
+	if (!memcmp(&o, &c->switches.asked, sizeof(o)))
+		return;
+	c->switches.asked = o;
+	jvm_server_change(c->jvm, &o);
+	for (i = 0; i < WAIT_MS && (nr = jvm_server_nr_unchanged(c->jvm)); i++) {
+		nanosleep(&ms, NULL);
+		if (i % DRAIN_EVERY_MS == DRAIN_EVERY_MS - 1)
+			agents_drain(c, false);
+	}
+	if (nr && reply)
+		buf_fmt(reply, "%zu JVM%s not answered yet\n", nr, nr == 1 ? " has" : "s have");
+}
+
+static bool wall_is_wanted(const struct collect *c)
+{
+	size_t wall = sources_find(c, "wall");
+
+	return wall < c->o->nr_sources && is_wanted(c, &c->switches.sources[wall]);
+}
+
+/* All as it is wanted. Nothing is lost of what is on before and after. */
+static void apply(struct collect *c, struct buf *reply)
+{
+	uint64_t now_ns = clock_mono_ns();
+	size_t nr;
+
+	if (!c->switches.begun)
+		return;
+	nr = flip_all(c, false, now_ns);
+	if (!wall_is_wanted(c))
+		walls_end(c, now_ns);
+	collect_enable(c, true);
+	tell_agents(c, reply);
+	now_ns = clock_mono_ns();
+	nr += flip_all(c, true, now_ns);
+	if (wall_is_wanted(c))
+		walls_begin(c, now_ns);
+	if (nr)
+		trace_writer_flush(c->w);
+}
+
+void switches_begin(struct collect *c, uint64_t now_ns)
+{
+	size_t i;
+
+	c->switches.begun = true;
+	if (c->o->window_ns)
+		c->switches.turn_ns = now_ns + c->o->window_ns;
+	for (i = 0; i < nr_all(c); i++) {
+		struct switched *s = at(c, i);
+
+		if (!s)
+			continue;
+		s->on = is_wanted(c, s);
+		if (s->on)
+			s->times[s->nr_times++] = now_ns;
+		else
+			write_record(c, i, false, now_ns);
+	}
+}
+
+void switches_pause(struct collect *c)
+{
+	apply(c, NULL);
+}
+
+/* An opening that came late is not made up for. */
+void switches_turn(struct collect *c, uint64_t now_ns)
+{
+	struct switches *s = &c->switches;
+
+	if (!s->turn_ns || now_ns < s->turn_ns)
+		return;
+	s->shut = !s->shut;
+	apply(c, NULL);
+	now_ns = clock_mono_ns();
+	s->turn_ns = s->shut ? MAX(s->turn_ns + c->o->window_every_ns - c->o->window_ns, now_ns) :
+			       now_ns + c->o->window_ns;
+}
+
+/* ---- by name ---- */
+
+static int find(struct collect *c, const char *name, size_t *first, uint32_t *tells)
+{
+	const char *cpu = NULL;
+	struct pmu_event usual;
+	size_t i;
+
+	*tells = jvmevents_named(name);
+	if (*tells)
+		return 0;
+	if (!strcmp(name, "cpu")) {
+		pmu_event_default(&usual);
+		cpu = usual.name;
+	}
+	for (i = 0; i < nr_perf(c); i++)
+		if (!strcmp(c->o->ev.events[i].name, cpu ? cpu : name)) {
+			*first = i;
+			return 0;
+		}
+	i = sources_find(c, name);
+	*first = nr_perf(c) + i;
+	return i < c->o->nr_sources ? 0 : -ENOENT;
+}
+
+static int not_here(const struct collect *c, const char *name, struct err *e)
+{
+	struct buf list = BUF_INIT;
+	size_t i, nr = 0;
+
+	for (i = 0; i < nr_all(c); i++)
+		if (at((struct collect *)c, i)) {
+			buf_str(&list, nr++ ? ", " : "");
+			put_name(c, i, &list);
+		}
+	err_set(e, EINVAL, "event '%s' is not in this recording, which has: %s; name it in 'arcprof record --event', and in --disabled if it is to begin later",
+		name, nr ? list.data : "none");
+	buf_release(&list);
+	return -EINVAL;
+}
+
+/* What agents can begin to tell of. */
+static int add(struct collect *c, const char *name, size_t *first, uint32_t tells, struct err *e)
+{
+	struct source_conf new;
+
+	if (tells && c->jvm) {
+		c->opts.jvm_events |= tells;
+		return 0;
+	}
+	if (!tells && source_is_named(name) && !source_parse(name, &new, e) && c->jvm &&
+	    c->o->java == JAVA_SAMPLE && new.kind->jvm < JVM_SOURCE_MEMORY &&
+	    c->o->nr_sources < COLLECT_MAX_SOURCES) {
+		*first = nr_perf(c) + c->o->nr_sources;
+		c->source_room[c->opts.nr_sources++] = new;
+		sources_labels(c);
+		return 0;
+	}
+	return not_here(c, name, e);
+}
+
+static int refuse_fixed(struct collect *c, size_t i, const char *name, struct err *e)
+{
+	if (!at(c, i) || !at(c, i)->fixed)
+		return 0;
+	return err_set(e, EINVAL, "event '%s' is recorded all the time, as what is freed while it is off would not be known",
+		       name);
+}
+
+bool switches_any_fixed(const struct collect *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->o->nr_sources && !c->switches.sources[i].fixed; i++)
+		;
+	return i < c->o->nr_sources;
+}
+
+static void set_one(struct collect *c, size_t first, uint32_t tells, bool on)
+{
+	size_t i;
+
+	if (!tells)
+		at(c, first)->set = on;
+	for (i = 0; i < NR_TELLS; i++)
+		if (tells >> i & 1 && c->o->jvm_events >> i & 1)
+			c->switches.tells[i].set = on;
+}
+
+/* An event by its name; really: not only whether it could be. */
+static int set_named(struct collect *c, const char *name, bool on, bool really, struct err *e)
+{
+	uint32_t tells = 0;
+	size_t first = 0;
+	int r = find(c, name, &first, &tells);
+	bool new = r || tells & ~c->o->jvm_events;
+
+	if (new && !on && !(tells & c->o->jvm_events))
+		return not_here(c, name, e);
+	if (new && on) {
+		uint32_t had = c->o->jvm_events;
+
+		r = add(c, name, &first, tells, e);
+		if (r)
+			return r;
+		if (had != c->o->jvm_events)
+			labels_jvm_events(c);
+	}
+	if (!tells && (r = refuse_fixed(c, first, name, e)))
+		return r;
+	if (really)
+		set_one(c, first, tells, on);
+	return 0;
+}
+
+static int each_name(struct collect *c, const char *names, bool on, bool really, struct err *e)
+{
+	char *copy = xstrdup(names), *name, *save = NULL;
+	int r = 0, nr = 0;
+
+	for (name = strtok_r(copy, ",", &save); name && !r; name = strtok_r(NULL, ",", &save), nr++)
+		r = set_named(c, name, on, really, e);
+	free(copy);
+	if (!r && !nr)
+		r = err_set(e, EINVAL, "no event is named");
+	return r;
+}
+
+int switches_set(struct collect *c, const char *names, bool on, struct buf *reply, struct err *e)
+{
+	int r = each_name(c, names, on, false, e);
+
+	if (r)
+		return r;
+	each_name(c, names, on, true, e);
+	apply(c, reply);
+	return 0;
+}
+
+int switches_init(struct collect *c, struct err *e)
+{
+	size_t i;
+	int r;
+
+	c->switches.perf = xcalloc(nr_perf(c) + 1, sizeof(*c->switches.perf));
+	for (i = 0; i < nr_perf(c) + c->o->nr_sources; i++)
+		at(c, i)->set = true;
+	for (i = 0; i < c->o->nr_sources; i++)
+		c->switches.sources[i].fixed = c->o->sources[i].kind->jvm == JVM_SOURCE_MEMORY ||
+					       c->o->sources[i].kind->arg == SOURCE_FOLLOWS;
+	for (i = 0; i < NR_TELLS; i++)
+		c->switches.tells[i].set = c->o->jvm_events >> i & 1;
+	r = c->o->disabled ? each_name(c, c->o->disabled, false, true, e) : 0;
+	return r ? err_wrap(e, "--disabled") : 0;
+}
+
+void switches_release(struct switches *s)
+{
+	free(s->perf);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * switches.h - what is recorded now, and what was when: "arcprof ctl enable" and "disable", pauses, windows.
+ *
+ * Each event of the recording has a switch, which somebody has set or not; it is on when it is set, no
+ * pause is on and the window is open. To be off is to cost nothing: perf events are disabled, and JVMs not
+ * asked. The times of a switch are those between which everybody did as it says: turned off, it is off before
+ * anybody is told, and turned on, when all have answered. Samples of other moments are dropped, so that the
+ * trace has all of what happened while an event was on, and nothing else. It says when that was in records
+ * "recorded", of events that were not on all the time.
+ */
+#ifndef COLLECT_SWITCHES_H
+#define COLLECT_SWITCHES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "jvm/server.h"
+
+struct collect;
+
+enum { SWITCH_TIMES = 64 };
+
+struct switched {
+	bool set;			/* by name */
+	bool fixed;			/* native memory: what is freed is to be known */
+	bool on;			/* now */
+	/* when it last changed, the latest last */
+	uint64_t times[SWITCH_TIMES];
+	size_t nr_times;
+};
+
+struct switches {
+	struct switched *perf;		/* [events of the recording that are in the trace] */
+	struct switched sources[16];	/* [COLLECT_MAX_SOURCES] */
+	struct switched tells[32];	/* [bit of enum jvm_tell] */
+	bool begun, shut;		/* the window is shut */
+	uint64_t turn_ns;		/* when the window opens or shuts next; 0: there is none */
+	uint64_t nr_dropped;		/* samples of the first perf event, while all was not yet told */
+	struct jvm_server_opts asked;	/* of agents, by the last change */
+};
+
+int switches_init(struct collect *c, struct err *e);
+void switches_release(struct switches *s);
+/* Recording begins: after --delay, or with the program. */
+void switches_begin(struct collect *c, uint64_t now_ns);
+/* What agents are asked for at first. */
+void switches_ask(struct collect *c, struct jvm_server_opts *o);
+/*
+ * Sets the events of a list with commas, or none of it. An event that is not in the recording is added if
+ * agents can tell of it. Returns when all have done so; what is left to say is added to *reply.
+ */
+int switches_set(struct collect *c, const char *names, bool on, struct buf *reply, struct err *e);
+/* After a pause began or ended. */
+void switches_pause(struct collect *c);
+/* The window opens, or shuts, when it is time to. */
+void switches_turn(struct collect *c, uint64_t now_ns);
+
+/* Whether it was recorded at that time: a perf event, a source by its index, one enum jvm_tell. */
+bool switches_perf(const struct collect *c, uint32_t event, uint64_t time_ns);
+bool switches_source(const struct collect *c, size_t source, uint64_t time_ns);
+bool switches_tell(const struct collect *c, uint32_t tell, uint64_t time_ns);
+/* The latest moment when the source was recorded. */
+uint64_t switches_source_end(const struct collect *c, size_t source);
+/* Whether there is one that no pause or window can turn off. */
+bool switches_any_fixed(const struct collect *c);
+/* Whether perf event number event is to run now: it is recorded, or wall needs it. */
+bool switches_runs(const struct collect *c, size_t event);
+/* A line for each event: on or off. */
+void switches_list(const struct collect *c, struct buf *b);
+
+#endif
