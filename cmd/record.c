@@ -221,7 +221,8 @@ static int prepare(struct sampling *s, const struct record_opts *o, const struct
 		r = err_set(e, EINVAL, "cannot be combined: --window and %s, because counts with gaps would be wrong",
 			    wants_calls(&o->calls) ? "--callflow" : "--sched");
 	for (i = 0; !r && o->window && i < s->c.nr_sources; i++)
-		if (s->sources[i].kind->jvm == JVM_SOURCE_MEMORY)
+		if (s->sources[i].kind->jvm == JVM_SOURCE_MEMORY ||
+		    s->sources[i].kind->jvm == JVM_SOURCE_LIVE)
 			r = err_set(e, EINVAL, "cannot be combined: --window and --event %s, of which what is freed must be known",
 				    s->sources[i].kind->name);
 	if (!r && o->window)

@@ -89,6 +89,8 @@ void session_dump(JavaVM *jvm, JNIEnv *env, const char *path);
 void session_live(JNIEnv *env);
 /* What the recorder wants may have changed: called now and then by a thread of ours. */
 void session_change(JNIEnv *env);
+/* The VM ends: nothing changes any more. */
+void session_death(void);
 /* Another thread of ours in the VM, which is up. */
 bool session_run_thread(JNIEnv *env, jvmtiStartFunction run);
 

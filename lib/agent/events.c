@@ -331,6 +331,7 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
  */
 static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
+	session_death();
 	wall_off();
 	lock_death(env);
 	live_death(env);

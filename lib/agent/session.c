@@ -23,6 +23,7 @@ static bool stuck;		/* something of ours still ran long after its end: no furthe
 static int flags;		/* of the session: enum jvm_flags */
 static uint64_t timer_ns;	/* what GO said of timers */
 static bool timers_are_off;	/* for now */
+static bool dying;		/* the VM: it gives nothing any more */
 
 /* What is done once: everything that is known of this JVM. */
 static bool know_vm(JavaVM *jvm)
@@ -229,11 +230,19 @@ void session_change(JNIEnv *env)
 	int log_fd;
 
 	sys_lock(&lock);
-	if (active && !log_closed() && link_changed(&log_fd) && !(*env)->PushLocalFrame(env, REFS)) {
+	if (active && !dying && !log_closed() && link_changed(&log_fd) &&
+	    !(*env)->PushLocalFrame(env, REFS)) {
 		if (!(*env)->GetJavaVM(env, &jvm))
 			change(jvm, env, log_fd);
 		(*env)->PopLocalFrame(env, NULL);
 	}
+	sys_unlock(&lock);
+}
+
+void session_death(void)
+{
+	sys_lock(&lock);
+	dying = true;
 	sys_unlock(&lock);
 }
 

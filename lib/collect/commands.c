@@ -115,7 +115,7 @@ static int set_paused(struct collect *c, bool paused, struct err *e)
 	if (c->o->callflow.on || c->sched)
 		return err_set(e, EINVAL, "only samples can be paused, and this recording has more");
 	if (switches_any_fixed(c))
-		return err_set(e, EINVAL, "native memory cannot be paused: what is freed meanwhile would not be known");
+		return err_set(e, EINVAL, "live objects and native memory cannot be paused: what is freed meanwhile would not be known");
 	if (!c->begun_ns)
 		return err_set(e, EINVAL, "the recording has not begun");
 	if (c->paused == paused)

@@ -275,6 +275,22 @@ void switches_turn(struct collect *c, uint64_t now_ns)
 			       now_ns + c->o->window_ns;
 }
 
+static bool is_recorded(const struct collect *c, enum jvm_source source)
+{
+	size_t i;
+
+	for (i = 0; i < c->o->nr_sources && c->o->sources[i].kind->jvm != source; i++)
+		;
+	return i < c->o->nr_sources;
+}
+
+/* What lives or is freed is of everything that was chosen; objects for "alloc" are chosen with those. */
+static bool is_fixed(const struct collect *c, const struct source_kind *k)
+{
+	return k->jvm == JVM_SOURCE_MEMORY || k->arg == SOURCE_FOLLOWS || k->jvm == JVM_SOURCE_LIVE ||
+		(k->jvm == JVM_SOURCE_ALLOC && is_recorded(c, JVM_SOURCE_LIVE));
+}
+
 /* ---- by name ---- */
 
 static int find(struct collect *c, const char *name, size_t *first, uint32_t *tells)
@@ -326,7 +342,7 @@ static int add(struct collect *c, const char *name, size_t *first, uint32_t tell
 		return 0;
 	}
 	if (!tells && source_is_named(name) && !source_parse(name, &new, e) && c->jvm &&
-	    c->o->java == JAVA_SAMPLE && new.kind->jvm < JVM_SOURCE_MEMORY &&
+	    c->o->java == JAVA_SAMPLE && new.kind->jvm != JVM_NR_SOURCES && !is_fixed(c, new.kind) &&
 	    c->o->nr_sources < COLLECT_MAX_SOURCES) {
 		*first = nr_perf(c) + c->o->nr_sources;
 		c->source_room[c->opts.nr_sources++] = new;
@@ -340,7 +356,7 @@ static int refuse_fixed(struct collect *c, size_t i, const char *name, struct er
 {
 	if (!at(c, i) || !at(c, i)->fixed)
 		return 0;
-	return err_set(e, EINVAL, "event '%s' is recorded all the time, as what is freed while it is off would not be known",
+	return err_set(e, EINVAL, "event '%s' is recorded all the time: with gaps it would not be known what lives and what is freed",
 		       name);
 }
 
@@ -423,8 +439,7 @@ int switches_init(struct collect *c, struct err *e)
 	for (i = 0; i < nr_perf(c) + c->o->nr_sources; i++)
 		at(c, i)->set = true;
 	for (i = 0; i < c->o->nr_sources; i++)
-		c->switches.sources[i].fixed = c->o->sources[i].kind->jvm == JVM_SOURCE_MEMORY ||
-					       c->o->sources[i].kind->arg == SOURCE_FOLLOWS;
+		c->switches.sources[i].fixed = is_fixed(c, c->o->sources[i].kind);
 	for (i = 0; i < NR_TELLS; i++)
 		c->switches.tells[i].set = c->o->jvm_events >> i & 1;
 	r = c->o->disabled ? each_name(c, c->o->disabled, false, true, e) : 0;

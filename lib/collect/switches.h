@@ -22,11 +22,12 @@
 
 struct collect;
 
-enum { SWITCH_TIMES = 64 };
+/* So far back it is known when an event was on: a thread's sample may wait for the thread to go on. */
+enum { SWITCH_TIMES = 4096 };
 
 struct switched {
 	bool set;			/* by name */
-	bool fixed;			/* native memory: what is freed is to be known */
+	bool fixed;			/* on all the time: live objects, native memory */
 	bool on;			/* now */
 	/* when it last changed, the latest last */
 	uint64_t times[SWITCH_TIMES];
