@@ -10,6 +10,7 @@
 #include "base/quote.h"
 #include "cmd.h"
 #include "collect/control.h"
+#include "collect/script.h"
 #include "report/format.h"
 #include "threads.h"
 
@@ -19,12 +20,18 @@ enum { MAX_EVENTS = 900 };		/* bytes of their names in a command */
 
 struct ctl_opts {
 	uint64_t pid;
+	bool all;
+	const char *file;
 };
 
 static const struct opt ctl_table[] = {
 	OPT_GROUP("Commands: " VERBS),
 	OPT_GROUP("Which recording"),
 	OPT_U64('p', "pid", struct ctl_opts, pid, "pid", NULL, "process ID of the recorder (default: the only one running)"),
+	OPT_FLAG(0, "all", struct ctl_opts, all, "every recording of this user"),
+	OPT_GROUP("Several commands"),
+	OPT_STR('f', "file", struct ctl_opts, file, "file", NULL,
+		"carry out the commands in <file>, a line each, with 'wait <time>' and 'repeat <n>' ... 'end' (- is standard input)"),
 	OPT_END
 };
 
@@ -139,24 +146,82 @@ static int ask_those_there_are(const char *command, struct err *e)
 	return r;
 }
 
-static int ctl_run(void *opts, int nr_operands, char **operands)
+/* One that fails keeps none of the others from it. */
+static int ask_all(const char *command, struct err *e)
 {
-	const struct ctl_opts *o = opts;
-	struct buf command = BUF_INIT;
-	struct err e = { 0 };
-	int r = EXIT_USAGE;
+	int *pids, r = 0;
+	size_t nr = control_list(&pids), nr_failed = 0, i;
 
-	if (parse_command(nr_operands, operands, &command, &e)) {
-		log_err(&e);
-	} else {
-		if (o->pid > INT32_MAX)
-			r = err_set(&e, ESRCH, "no process has this number");
-		else
-			r = o->pid ? ask(o->pid, command.data, &e) : ask_those_there_are(command.data, &e);
-		r = r ? log_err(&e) : 0;
+	for (i = 0; i < nr; i++) {
+		struct err own = { 0 };
+
+		if (i && !strcmp(command, "status"))
+			putchar('\n');
+		if (!ask(pids[i], command, &own))
+			continue;
+		err_wrap(&own, "recording %d", pids[i]);
+		log_err(&own);
+		nr_failed++;
 	}
+	if (!nr)
+		r = err_set(e, ESRCH, "nothing is being recorded by this user");
+	else if (nr_failed)
+		r = err_set(e, EINVAL, "%zu of %zu recordings did not do that", nr_failed, nr);
+	free(pids);
+	return r;
+}
+
+static int say(void *ctx, const char *command, struct err *e)
+{
+	const struct ctl_opts *o = ctx;
+
+	if (o->all)
+		return ask_all(command, e);
+	return o->pid ? ask(o->pid, command, e) : ask_those_there_are(command, e);
+}
+
+static int check_opts(const struct ctl_opts *o, int nr_operands, struct err *e)
+{
+	if (o->all && o->pid)
+		return err_set(e, EINVAL, "cannot be combined: --all and --pid");
+	if (o->file && nr_operands)
+		return err_set(e, EINVAL, "cannot be combined: --file and a command");
+	return o->pid > INT32_MAX ? err_set(e, ESRCH, "no process has this number") : 0;
+}
+
+static int run_file(struct ctl_opts *o, struct err *e)
+{
+	struct script s = { 0 };
+	int r = script_read(&s, o->file, parse_command, e);
+
+	if (!r)
+		r = script_run(&s, o->file, say, o, e) ? 1 : 0;
+	script_release(&s);
+	return r;
+}
+
+static int run_one(struct ctl_opts *o, int nr_operands, char **operands, struct err *e)
+{
+	struct buf command = BUF_INIT;
+	int r = parse_command(nr_operands, operands, &command, e);
+
+	if (!r)
+		r = say(o, command.data, e) ? 1 : 0;
 	buf_release(&command);
 	return r;
+}
+
+static int ctl_run(void *opts, int nr_operands, char **operands)
+{
+	struct ctl_opts *o = opts;
+	struct err e = { 0 };
+	int r = check_opts(o, nr_operands, &e);
+
+	if (!r)
+		r = o->file ? run_file(o, &e) : run_one(o, nr_operands, operands, &e);
+	if (!r)
+		return 0;
+	return r == -EINVAL ? log_err(&e), EXIT_USAGE : log_err(&e);
 }
 
 const struct command cmd_ctl = {

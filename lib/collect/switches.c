@@ -332,6 +332,24 @@ static int not_here(const struct collect *c, const char *name, struct err *e)
 	return -EINVAL;
 }
 
+/* "alloc=64k": cuts off the interval, which *s has then; its kind NULL: there is none. */
+static int cut_interval(char *name, bool on, struct source_conf *s, struct err *e)
+{
+	char *at = strchr(name, '=');
+	int r;
+
+	s->kind = NULL;
+	if (!source_is_named(name) || !at)
+		return 0;
+	if (!on)
+		return err_set(e, EINVAL, "event '%s': what is disabled has no interval", name);
+	r = source_parse(name, s, e);
+	if (!r && s->kind->jvm == JVM_NR_SOURCES)
+		r = err_set(e, EINVAL, "event '%s': its interval cannot change while it is recorded", name);
+	*at = 0;
+	return r;
+}
+
 /* What agents can begin to tell of. */
 static int add(struct collect *c, const char *name, size_t *first, uint32_t tells, struct err *e)
 {
@@ -380,14 +398,48 @@ static void set_one(struct collect *c, size_t first, uint32_t tells, bool on)
 			c->switches.tells[i].set = on;
 }
 
-/* An event by its name; really: not only whether it could be. */
-static int set_named(struct collect *c, const char *name, bool on, bool really, struct err *e)
+/* Another interval is for what comes after a moment when the source is off. */
+static void note_interval(struct collect *c, size_t i, uint64_t interval)
 {
+	if (c->source_room[i].interval == interval)
+		return;
+	c->switches.sources[i].set = false;
+	c->switches.nr_next++;
+	c->switches.next[i] = interval + 1;
+}
+
+/* Takes what was told by the intervals before, and sets the others. */
+static void set_intervals(struct collect *c, struct buf *reply)
+{
+	size_t i;
+
+	if (!c->switches.nr_next)
+		return;
+	apply(c, reply);
+	agents_drain(c, true);
+	for (i = 0; i < c->o->nr_sources; i++)
+		if (c->switches.next[i])
+			c->source_room[i].interval = c->switches.next[i] - 1;
+	memset(c->switches.next, 0, sizeof(c->switches.next));
+	c->switches.nr_next = 0;
+	sources_labels(c);
+}
+
+enum step { CHECK, INTERVAL, SET };
+
+/* An event by its name, as far as that step goes. */
+static int set_named(struct collect *c, char *name, bool on, enum step step, struct err *e)
+{
+	struct source_conf s;
 	uint32_t tells = 0;
 	size_t first = 0;
-	int r = find(c, name, &first, &tells);
-	bool new = r || tells & ~c->o->jvm_events;
+	int r = cut_interval(name, on, &s, e);
+	bool new;
 
+	if (r)
+		return r;
+	r = find(c, name, &first, &tells);
+	new = r || tells & ~c->o->jvm_events;
 	if (new && !on && !(tells & c->o->jvm_events))
 		return not_here(c, name, e);
 	if (new && on) {
@@ -401,18 +453,20 @@ static int set_named(struct collect *c, const char *name, bool on, bool really, 
 	}
 	if (!tells && (r = refuse_fixed(c, first, name, e)))
 		return r;
-	if (really)
+	if (step == INTERVAL && s.kind)
+		note_interval(c, first - nr_perf(c), s.interval);
+	if (step == SET)
 		set_one(c, first, tells, on);
 	return 0;
 }
 
-static int each_name(struct collect *c, const char *names, bool on, bool really, struct err *e)
+static int each_name(struct collect *c, const char *names, bool on, enum step step, struct err *e)
 {
 	char *copy = xstrdup(names), *name, *save = NULL;
 	int r = 0, nr = 0;
 
 	for (name = strtok_r(copy, ",", &save); name && !r; name = strtok_r(NULL, ",", &save), nr++)
-		r = set_named(c, name, on, really, e);
+		r = set_named(c, name, on, step, e);
 	free(copy);
 	if (!r && !nr)
 		r = err_set(e, EINVAL, "no event is named");
@@ -421,11 +475,13 @@ static int each_name(struct collect *c, const char *names, bool on, bool really,
 
 int switches_set(struct collect *c, const char *names, bool on, struct buf *reply, struct err *e)
 {
-	int r = each_name(c, names, on, false, e);
+	int r = each_name(c, names, on, CHECK, e);
 
 	if (r)
 		return r;
-	each_name(c, names, on, true, e);
+	each_name(c, names, on, INTERVAL, e);
+	set_intervals(c, reply);
+	each_name(c, names, on, SET, e);
 	apply(c, reply);
 	return 0;
 }
@@ -442,7 +498,7 @@ int switches_init(struct collect *c, struct err *e)
 		c->switches.sources[i].fixed = is_fixed(c, c->o->sources[i].kind);
 	for (i = 0; i < NR_TELLS; i++)
 		c->switches.tells[i].set = c->o->jvm_events >> i & 1;
-	r = c->o->disabled ? each_name(c, c->o->disabled, false, true, e) : 0;
+	r = c->o->disabled ? each_name(c, c->o->disabled, false, SET, e) : 0;
 	return r ? err_wrap(e, "--disabled") : 0;
 }
 

@@ -38,6 +38,8 @@ struct switches {
 	struct switched *perf;		/* [events of the recording that are in the trace] */
 	struct switched sources[16];	/* [COLLECT_MAX_SOURCES] */
 	struct switched tells[32];	/* [bit of enum jvm_tell] */
+	uint64_t next[16];		/* [COLLECT_MAX_SOURCES]: intervals that are to come, + 1 */
+	size_t nr_next;
 	bool begun, shut;		/* the window is shut */
 	uint64_t turn_ns;		/* when the window opens or shuts next; 0: there is none */
 	uint64_t nr_dropped;		/* samples of the first perf event, while all was not yet told */
@@ -51,8 +53,9 @@ void switches_begin(struct collect *c, uint64_t now_ns);
 /* What agents are asked for at first. */
 void switches_ask(struct collect *c, struct jvm_server_opts *o);
 /*
- * Sets the events of a list with commas, or none of it. An event that is not in the recording is added if
- * agents can tell of it. Returns when all have done so; what is left to say is added to *reply.
+ * Sets the events of a list with commas, or none of it; "alloc=64k" sets the interval, too. An event that
+ * is not in the recording is added if agents can tell of it. Returns when all have done so; what is left to
+ * say is added to *reply.
  */
 int switches_set(struct collect *c, const char *names, bool on, struct buf *reply, struct err *e);
 /* After a pause began or ended. */

@@ -28,6 +28,9 @@ exact() {
 	start_recorder -e cpu,alloc=0,class -p "$LIVE"
 	ctl status | grep -qx 'on: cpu-clock,alloc,class'
 	say guest 100
+	ctl enable alloc=1G	# hits next to nothing
+	say guest 50
+	ctl enable alloc=0
 	ctl disable alloc
 	say guest 1000
 	ctl disable class,cpu
@@ -46,10 +49,11 @@ exact() {
 	say calls 1
 	end_live
 	arcprof report --check trace >check || { cat check; return 1; }
-	[ "$(objects_of 'Live$Guest')" -eq 135 ]
-	[ "$(events_of load 'Live$Guest')" -eq 3 ]
-	[ "$(events_of thread-start 'guest-3')" -eq 1 ]
-	[ "$(events_of thread-start 'guest-4')" -eq 0 ]
+	objects_of 'Live$Guest' >objects
+	[ "$(cat objects)" -eq 135 ] || { cat objects; return 1; }
+	[ "$(events_of load 'Live$Guest')" -eq 4 ]
+	[ "$(events_of thread-start 'guest-4')" -eq 1 ]
+	[ "$(events_of thread-start 'guest-5')" -eq 0 ]
 	[ "$(arcprof report --log=thread-start --format csv trace | grep -c guest-)" -eq 3 ]
 	arcprof report --metric alloc trace | head -n 1 | grep -qE ', alloc recorded for [0-9.]+ m?s \([0-9.]+ %\), '
 	arcprof report --metric alloc --xprof --format json trace |
@@ -115,7 +119,25 @@ at_random() {
 	run_arcprof ctl enable
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"enable needs an event"* ]]
-	end_recorder "$ARCPROF" ctl stop -p || [ $? -eq 143 ]
+	printf '%s\n' '# twice' 'repeat 2' ' enable cpu-clock' ' wait 1ms' ' disable cpu-clock' end >script
+	ctl -f script
+	printf '%s\n' pause 'wait 1ms' nonsense >script
+	run_arcprof ctl -p "$RECORDER" -f script
+	[ "$status" -eq 2 ]
+	[[ $stderr == "arcprof ctl: script:3: unknown command 'nonsense'"* ]]
+	ctl status | grep -qx 'state: recording'
+	run_arcprof ctl -p "$RECORDER" -f script pause
+	[ "$status" -eq 2 ]
+	run_arcprof ctl --all status
+	[ "$status" -eq 0 ]
+	[[ $output == *"recorder: $RECORDER"* ]]
+	printf '%s\n' pause stop 'wait 300ms' pause >script
+	run_arcprof ctl -p "$RECORDER" -f script
+	[ "$status" -eq 1 ]
+	[[ $stderr == "arcprof ctl: script:4: process $RECORDER does not record"* ]]
+	wait "$RECORDER" || [ $? -eq 143 ]
+	RECORDER=
+	[ "$(arcprof dump -i trace | grep -c 'recorded.*on=1 event="cpu-clock"')" -eq 2 ]
 	run_arcprof record --disabled nonsense -o none -- true
 	[ "$status" -ne 0 ]
 	[[ $stderr == *"--disabled: event 'nonsense' is not in this recording"* ]]
