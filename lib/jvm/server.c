@@ -685,7 +685,7 @@ void jvm_server_change(struct jvm_server *s, const struct jvm_server_opts *o)
 	s->o.tell = o->tell;
 	s->o.off = o->off;
 	for (j = s->jvms; j; j = j->next) {
-		if (!j->ctl || j->dead || j->memory)
+		if (!j->ctl || j->dead || j->memory || j->marks)
 			continue;
 		if (j->state == RUNNING)
 			send_change(j);
