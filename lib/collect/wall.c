@@ -55,6 +55,7 @@ struct account {			/* of a slot */
 	struct wall_times from;		/* what it had done by then, */
 	uint64_t from_blocks;		/* and how often it had blocked */
 	struct wall_times told;		/* what was written, with that */
+	uint64_t told_ns;		/* of what goes on, up to then */
 	struct {
 		uint32_t nr, class;
 	} sites[WALL_NR_SITES];		/* as the slot had them last */
@@ -387,6 +388,8 @@ static void settle(struct collect *c, struct account *a, const struct wall_slot 
 	struct wall_times t;
 
 	follow_sites(a, s);
+	/* a sample may have come since an exec, before that was handled */
+	now_ns = MAX(now_ns, a->told_ns);
 	wall_times_at(s, now_ns, &t);
 	if (a->block.nr && a->block.nr != s->block_nr)
 		finish_block(c, a, s);
@@ -695,6 +698,7 @@ void walls_cpu_sample(struct collect *c, const struct thread *th, const struct r
 	p = set_place(a, PLACE_ON_CPU, s->thread, w->on_cpu, frames, nr);
 	write_time(c, p, p->reason, s->time_ns, untold(t.cpu_ns, a->told.cpu_ns));
 	a->told.cpu_ns = MAX(a->told.cpu_ns, t.cpu_ns);
+	a->told_ns = now_ns;
 	write_queue(c, p, s->time_ns, t.preempted_ns, &a->told.preempted_ns);
 }
 
