@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* query.c - "arcprof query": asks a trace by SQL. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "cmd.h"
+#include "heap/heap.h"
 #include "input.h"
 #include "model/profile.h"
 #include "query/query.h"
@@ -26,7 +29,7 @@ struct query_request {
 #define O struct query_request
 static const struct opt query_table[] = {
 	OPT_GROUP("Input"),
-	OPT_STR('i', "input", O, input, "file", "arcprof.data", "read the trace <file>"),
+	OPT_STR('i', "input", O, input, "file", "arcprof.data", "read the trace or heap dump <file>"),
 	OPT_IMPORT(O, import),
 	OPT_STR(0, "sql", O, file, "file", NULL, "read the SQL from <file>, '-' is standard input"),
 	OPT_FLAG(0, "samples", O, samples, "show only the samples of a trace with exact calls"),
@@ -67,27 +70,27 @@ static bool begins(const char *s, const char *word, const char **rest)
 }
 
 /* ".tables" and ".schema [<table>]", as the program sqlite3 has them; -1: it is SQL. */
-static int describe_tables(const char *s)
+static int describe_tables(const char *s, bool heap)
 {
 	const char *rest;
 	char table[64] = "";
 	size_t len;
 
 	if (begins(s, ".tables", &rest)) {
-		query_print_tables(stdout);
+		query_print_tables(heap, stdout);
 		return 0;
 	}
 	if (begins(s, ".schema", &rest)) {
 		len = strcspn(rest, " \t\n;");
 		snprintf(table, sizeof(table), "%.*s", (int)len, rest);
-		if (query_print_schema(*table ? table : NULL, stdout))
+		if (query_print_schema(heap, *table ? table : NULL, stdout))
 			return 0;
 		log_error("no such table: %s", table);
-		log_hint("'arcprof query .tables' lists the tables");
+		log_hint("'arcprof query %s.tables' lists the tables", heap ? "<heap dump> " : "");
 		return 1;
 	}
 	if (begins(s, ".manual", &rest)) {	/* for the Makefile */
-		query_print_manual(stdout);
+		query_print_manual(!strncmp(rest, "heap", 4), stdout);
 		return 0;
 	}
 	if (*s != '.')
@@ -125,10 +128,12 @@ static void say_what_is_missing(const struct query *x, const struct query_rows *
 		log_warn("%" PRIu64 " of %" PRIu64 " rows are shown", rows->limit, rows->nr);
 }
 
-static int ask(const struct query_request *q, struct trace_reader *t, const char *sql, struct err *e)
+/* One of t and heap is NULL. */
+static int ask(const struct query_request *q, struct trace_reader *t, struct heap *heap, const char *sql,
+	       struct err *e)
 {
 	const struct profile_opts po = profile_opts(q);
-	const struct query_opts o = { &po, q->timeout, q->memory };
+	const struct query_opts o = { &po, heap, q->timeout, q->memory };
 	struct query_rows rows = { .format = q->format, .out = stdout, .limit = q->limit, .sql = sql };
 	struct query *x;
 	int r = query_open(&x, t, &o, e);
@@ -155,11 +160,37 @@ static int ask_trace(const struct query_request *q, const char *sql)
 
 	if (r)
 		return log_err(&e);
-	r = ask(q, t, sql, &e);
+	r = ask(q, t, NULL, sql, &e);
 	if (r < 0)
 		r = log_err(&e);
 	trace_reader_close(t);
 	return r;
+}
+
+static int ask_heap(const struct query_request *q, const char *sql)
+{
+	struct err e = { 0 };
+	struct heap h;
+	int r = heap_open(&h, q->input, &e);
+
+	if (!r)
+		r = ask(q, NULL, &h, sql, &e);
+	if (r < 0)
+		r = log_err(&e);
+	if (h.damage.nr || h.damage.truncated) {
+		log_warn("%s: damaged or truncated: what could be read is in the tables", q->input);
+		r = 1;
+	}
+	heap_release(&h);
+	return r;
+}
+
+/* Options that choose a part of a trace, or how its names are read. */
+static bool is_of_traces(const struct query_request *q)
+{
+	return q->samples || q->replay || !q->calibrate || q->metrics.nr_items || q->cpus.nr_items ||
+	       q->from || q->to || q->from_zero || q->signatures || q->lines || q->addresses || q->by_kind ||
+	       q->fold_plt;
 }
 
 static int check_request(const struct query_request *q, int nr_operands)
@@ -179,31 +210,56 @@ static int check_request(const struct query_request *q, int nr_operands)
 	return EXIT_USAGE;
 }
 
+/* "query <file> <sql>" is "query -i <file> <sql>", if there is such a file. */
+static int take_file(struct query_request *q, int *nr_operands, char ***operands)
+{
+	if (*nr_operands != 2 || q->file || q->import)
+		return 0;
+	if (access((*operands)[0], F_OK)) {
+		log_error("%s: %s", (*operands)[0], strerror(errno));
+		log_hint("the SQL is one argument: put it in quotes");
+		return EXIT_USAGE;
+	}
+	q->input = (*operands)[0];
+	--*nr_operands;
+	++*operands;
+	return 0;
+}
+
 static int query_run_command(void *opts, int nr_operands, char **operands)
 {
-	const struct query_request *q = opts;
+	struct query_request *q = opts;
 	struct buf file = BUF_INIT;
 	const char *sql;
 	struct err e;
-	int r = check_request(q, nr_operands);
+	bool heap;
+	int r = take_file(q, &nr_operands, &operands);
 
+	if (!r)
+		r = check_request(q, nr_operands);
 	if (r)
 		return r;
+	heap = !q->import && hprof_recognize(q->input);
+	if (heap && is_of_traces(q)) {
+		log_error("%s: options that choose a part of a trace, or of its names, are not for a heap dump",
+			  q->input);
+		return EXIT_USAGE;
+	}
 	if (q->file && io_read_file(strcmp(q->file, "-") ? q->file : "/dev/stdin", &file, 1 << 20, &e))
 		return log_err(&e);
 	sql = q->file ? file.data ? file.data : "" : operands[0];
 	sql += strspn(sql, " \t\n");
-	r = describe_tables(sql);
+	r = describe_tables(sql, heap);
 	if (r < 0)
-		r = ask_trace(q, sql);
+		r = heap ? ask_heap(q, sql) : ask_trace(q, sql);
 	buf_release(&file);
 	return r;
 }
 
 const struct command cmd_query = {
 	.name = "query",
-	.summary = "ask a trace by SQL",
-	.operands = "[<sql>]",
+	.summary = "ask a trace or a heap dump by SQL",
+	.operands = "[<file>] [<sql>]",
 	.flags = CMD_PAGER,
 	.opts = query_table,
 	.opts_size = sizeof(struct query_request),

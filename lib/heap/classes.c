@@ -205,3 +205,56 @@ void classes_resolve(struct heap *h)
 		if (h->classes[i].kind == HPROF_INSTANCE)
 			resolve(h, &h->classes[i], &nr_fields);
 }
+
+static bool has_name(const struct heap *h, const struct hprof_field *f, const char *name)
+{
+	uint32_t text = heap_text(h, f->name);
+
+	return text && !strcmp(strtab_get(&h->names, text), name);
+}
+
+static const uint8_t *static_value(const struct heap *h, const struct hprof_item *x, const char *name,
+				   uint8_t *type)
+{
+	const struct hprof_class *c = &heap_class_by_id(h, x->id)->raw;
+	const uint8_t *p = c->statics;
+	unsigned int i;
+
+	for (i = 0; i < c->nr_statics; i++) {
+		struct hprof_field f = hprof_static(&h->dump, &p);
+
+		*type = f.type;
+		if (has_name(h, &f, name))
+			return f.value;
+	}
+	return NULL;
+}
+
+const uint8_t *heap_field_value(const struct heap *h, const struct hprof_item *x, const char *name,
+				uint8_t *type)
+{
+	const struct heap_class *c = x->kind == HPROF_INSTANCE ? heap_class_by_id(h, x->class_id) : NULL;
+	uint32_t at = 0;
+	int depth;
+
+	if (x->kind == HPROF_CLASS)
+		return static_value(h, x, name, type);
+	for (depth = 0; c && c->raw.fields && depth < MAX_SUPERS; depth++) {
+		const uint8_t *p = c->raw.fields;
+		unsigned int i;
+
+		for (i = 0; i < c->raw.nr_fields; i++) {
+			struct hprof_field f = hprof_field(&h->dump, &p);
+			unsigned int size = hprof_type_size(&h->dump, f.type);
+
+			if (!size || size > x->n - at)
+				return NULL;
+			*type = f.type;
+			if (has_name(h, &f, name))
+				return x->data + at;
+			at += size;
+		}
+		c = c->super == HEAP_NONE ? NULL : &h->classes[c->super];
+	}
+	return NULL;
+}

@@ -30,10 +30,17 @@ void heap_objects(struct heap_objects *w, const struct heap *h)
 	heap_items(h, &w->items);
 }
 
+/* Damage can hide a class from the first walk and not from a later one, which knows more to go on with. */
+static bool is_unknown_class(const struct heap *h, const struct hprof_item *x)
+{
+	return x->kind == HPROF_CLASS && !heap_class_by_id(h, x->id);
+}
+
 bool heap_objects_next(struct heap_objects *w, struct hprof_item *x, uint32_t *object)
 {
 	while (hprof_items_next(&w->items, x)) {
-		if (x->kind == HPROF_ROOT || (*object = ids_find(&w->h->ids, x->id)) == HEAP_NONE)
+		if (x->kind == HPROF_ROOT || (*object = ids_find(&w->h->ids, x->id)) == HEAP_NONE ||
+		    is_unknown_class(w->h, x))
 			continue;
 		if (x->kind == HPROF_CLASS || x->kind == HPROF_VALUES)
 			x->class_id = 0;
@@ -220,7 +227,7 @@ static void read_object(struct second_walk *w, struct hprof_item *x)
 	struct heap_class *c;
 	uint64_t from;
 
-	if (object == HEAP_NONE || h->class[object] != HEAP_NONE)
+	if (object == HEAP_NONE || h->class[object] != HEAP_NONE || is_unknown_class(h, x))
 		return;		/* an id that damage changed; the same id twice */
 	if (x->kind == HPROF_CLASS || x->kind == HPROF_VALUES)
 		x->class_id = 0;

@@ -141,6 +141,13 @@ static inline uint32_t heap_text(const struct heap *h, uint64_t id)
 	return text == MAP_NONE ? 0 : text;
 }
 
+/*
+ * classes.c: the field of the object x with that name, a static one if x is a Class object; of several, that
+ * of the class next to its own. NULL: there is none. After heap_read().
+ */
+const uint8_t *heap_field_value(const struct heap *h, const struct hprof_item *x, const char *name,
+				uint8_t *type);
+
 /* threads.c: their names, from their Thread objects. */
 void threads_name(struct heap *h);
 

@@ -18,14 +18,30 @@ enum { RECORD_HEAD = 9, MAX_HEAD = 31 };
 
 /* --- the file --- */
 
+static const char first_text[] = "JAVA PROFILE 1.0.";
+
+bool hprof_recognize(const char *path)
+{
+	char head[sizeof(first_text)] = "";
+	struct stat st;
+	gzFile z;
+
+	/* what is no file would be gone once it is read */
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || !(z = gzopen(path, "rb")))
+		return false;
+	if (gzread(z, head, sizeof(first_text) - 1) < 0)
+		*head = '\0';
+	gzclose_r(z);
+	return !memcmp(head, first_text, sizeof(first_text) - 1);
+}
+
 int hprof_open_bytes(struct hprof *h, const void *data, size_t len, struct err *e)
 {
-	static const char magic[] = "JAVA PROFILE 1.0.";
 	size_t text = strnlen(data, MIN(len, (size_t)MAX_HEAD)) + 1;
 
 	*h = (struct hprof){ .data = data, .len = len };
-	if (len < sizeof(magic) || memcmp(data, magic, sizeof(magic) - 1) != 0)
-		return err_set(e, EINVAL, "not a heap dump (it does not begin with '%s2')", magic);
+	if (len < sizeof(first_text) || memcmp(data, first_text, sizeof(first_text) - 1) != 0)
+		return err_set(e, EINVAL, "not a heap dump (it does not begin with '%s2')", first_text);
 	if (len < text + 12)
 		return err_set(e, EINVAL, "heap dump truncated in its header");
 	h->id_size = hprof_u32(h->data + text);

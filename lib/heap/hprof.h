@@ -59,6 +59,8 @@ struct hprof {
 int hprof_open(struct hprof *h, const char *path, struct err *e);
 /* The same of bytes that stay the caller's. */
 int hprof_open_bytes(struct hprof *h, const void *data, size_t len, struct err *e);
+/* Whether the file is a dump, plain or compressed; one that cannot be read is none. */
+bool hprof_recognize(const char *path);
 void hprof_close(struct hprof *h);
 
 /* Bytes of a value of that type in the dump; 0: no such type. */

@@ -5,6 +5,7 @@
 
 #include "flow/order.h"
 #include "query/data.h"
+#include "query/heap.h"
 
 void query_data_init(struct query_data *d, struct trace_reader *t, const struct profile_opts *o,
 		     uint64_t memory_bytes)
@@ -35,6 +36,7 @@ void query_data_release(struct query_data *d)
 		names_release(&d->names);
 		model_release(&d->model);
 	}
+	query_heap_release(d);
 	buf_release(&d->scratch);
 	memset(d, 0, sizeof(*d));
 }
@@ -42,9 +44,10 @@ void query_data_release(struct query_data *d)
 int query_data_charge(struct query_data *d, uint64_t bytes, struct err *e)
 {
 	if (bytes > d->memory_bytes || d->used_bytes > d->memory_bytes - bytes) {
-		err_set(e, ENOMEM, "the rows of the trace take more than %" PRIu64 " MiB of memory",
-			d->memory_bytes >> 20);
-		err_hint(e, "--memory allows more; --from and --to read a part of the time");
+		err_set(e, ENOMEM, "the rows of the %s take more than %" PRIu64 " MiB of memory",
+			d->heap ? "heap" : "trace", d->memory_bytes >> 20);
+		err_hint(e, "--memory allows more%s",
+			 d->heap ? "" : "; --from and --to read a part of the time");
 		return -ENOMEM;
 	}
 	d->used_bytes += bytes;
@@ -159,14 +162,24 @@ uint32_t query_data_function(const struct query_data *d, uint32_t consumer)
 	return at == MAP_NONE ? 0 : at;
 }
 
+static void find_start(struct query_data *d)
+{
+	uint64_t real_ns;
+
+	trace_reader_start(d->t, &d->start_ns, &real_ns);
+	if (names_label_u64(&d->names, "start.mono_ns"))
+		d->start_ns = names_label_u64(&d->names, "start.mono_ns");
+}
+
 int query_data_model(struct query_data *d, struct err *e)
 {
-	uint64_t real_ns, rows;
+	uint64_t rows;
 	int r;
 
 	if (d->has_model)
 		return 0;
-	r = profile_read(&d->names, &d->model, &d->origin, d->t, d->profile, e);
+	r = d->heap ? query_heap_model(d, e) :
+		      profile_read(&d->names, &d->model, &d->origin, d->t, d->profile, e);
 	if (!r) {
 		rows = d->model.flow.nr_nodes * 6 * sizeof(uint32_t) +
 			d->model.times.nr_list * sizeof(*d->model.times.list);
@@ -179,9 +192,8 @@ int query_data_model(struct query_data *d, struct err *e)
 		return -e->code;
 	}
 	d->has_model = true;
-	trace_reader_start(d->t, &d->start_ns, &real_ns);
-	if (names_label_u64(&d->names, "start.mono_ns"))
-		d->start_ns = names_label_u64(&d->names, "start.mono_ns");
+	if (!d->heap)
+		find_start(d);
 	name_lives(d);
 	sort_children(&d->model);
 	number_nodes(d);

@@ -58,8 +58,11 @@ struct query_dispatch {
 	uint8_t state;
 };
 
+struct query_heap;
+
 struct query_data {
 	struct trace_reader *t;
+	struct query_heap *heap;	/* in place of the trace; NULL: there is a trace */
 	const struct profile_opts *profile;
 	uint64_t memory_bytes, used_bytes;
 	struct buf scratch;		/* of a text that is made when it is asked for */

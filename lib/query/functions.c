@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "query/functions.h"
+#include "query/heap.h"
 
 /* Its memory is SQLite's, so that the limit of the query is this one's, too. */
 struct percentile {
@@ -83,4 +84,31 @@ int functions_add(sqlite3 *db)
 	int r = sqlite3_create_function_v2(db, "percentile", 2, flags, NULL, NULL, step, final, NULL);
 
 	return r ? r : sqlite3_create_function_v2(db, "median", 1, flags, NULL, NULL, step, final, NULL);
+}
+
+static void field(sqlite3_context *x, int nr, sqlite3_value **args)
+{
+	struct functions_heap *f = sqlite3_user_data(x);
+	const char *name = (const char *)sqlite3_value_text(args[1]);
+	struct query_value v;
+	struct err e = { 0 };
+
+	(void)nr;
+	if (!name || sqlite3_value_numeric_type(args[0]) != SQLITE_INTEGER)
+		return;
+	if (query_heap_field(f->data, sqlite3_value_int64(args[0]), name, &v, &e)) {
+		*f->failed = e;
+		sqlite3_result_error(x, e.msg, -1);
+	} else if (v.type == QUERY_INTEGER) {
+		sqlite3_result_int64(x, v.integer);
+	} else if (v.type == QUERY_REAL) {
+		sqlite3_result_double(x, v.real);
+	}
+}
+
+int functions_add_heap(sqlite3 *db, struct functions_heap *f)
+{
+	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+
+	return sqlite3_create_function_v2(db, "field", 2, flags, f, field, NULL, NULL, NULL);
 }

@@ -5,10 +5,24 @@
 
 #include <sqlite3.h>
 
+#include "base/err.h"
+
 /*
  * percentile(x, p), p from 0 to 100, and median(x): of the values that are numbers, between two of them
  * by interpolation, as SQLite's own extension has it; NULL of none.  Returns what SQLite does.
  */
 int functions_add(sqlite3 *db);
+
+struct query_data;
+
+/*
+ * Of a heap dump: field(object, name), a number, or the object that the field refers to; NULL if there is no
+ * such field, or it is null.  What fails is left in *failed.
+ */
+struct functions_heap {
+	struct query_data *data;
+	struct err *failed;
+};
+int functions_add_heap(sqlite3 *db, struct functions_heap *f);
 
 #endif

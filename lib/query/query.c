@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "query/functions.h"
+#include "query/heap.h"
 #include "query/query.h"
 #include "query/vtab.h"
 
@@ -24,6 +25,7 @@ struct query {
 	uint64_t timeout_ns, deadline_ns, memory_bytes;
 	bool late;
 	struct vtab_shared shared;
+	struct functions_heap functions;
 };
 
 /* ---- what is allowed ---- */
@@ -96,14 +98,15 @@ static void set_limits(sqlite3 *db)
 
 static int add_tables(struct query *q)
 {
+	const struct query_table *const *tables = q->data.heap ? query_heap_tables : query_tables;
 	size_t i;
 	int r = 0;
 
-	while (query_tables[q->nr_sources])
+	while (tables[q->nr_sources])
 		q->nr_sources++;
 	q->sources = xcalloc(q->nr_sources, sizeof(*q->sources));
 	for (i = 0; i < q->nr_sources && !r; i++) {
-		q->sources[i].table = query_tables[i];
+		q->sources[i].table = tables[i];
 		q->sources[i].data = &q->data;
 		q->sources[i].shared = &q->shared;
 		r = vtab_add(q->db, &q->sources[i]);
@@ -121,6 +124,10 @@ static int prepare_database(struct query *q)
 		r = sqlite3_exec(q->db, settings, NULL, NULL, NULL);
 	if (!r)
 		r = functions_add(q->db);
+	if (!r && q->data.heap) {
+		q->functions = (struct functions_heap){ &q->data, &q->shared.failed };
+		r = functions_add_heap(q->db, &q->functions);
+	}
 	if (!r)
 		r = add_tables(q);
 	if (r)
@@ -136,6 +143,10 @@ int query_open(struct query **out, struct trace_reader *t, const struct query_op
 	int r;
 
 	query_data_init(&q->data, t, o->profile, o->memory_bytes);
+	if (o->heap) {
+		q->data.heap = xcalloc(1, sizeof(*q->data.heap));
+		q->data.heap->h = o->heap;
+	}
 	q->timeout_ns = o->timeout_ns;
 	q->memory_bytes = o->memory_bytes;
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 1);
@@ -177,9 +188,10 @@ static int wrong_sql(const struct query *q, const char *sql, struct err *e)
 	else
 		err_set(e, EINVAL, "%s", message);
 	if (strstr(message, "no such table"))
-		err_hint(e, "'arcprof query .tables' lists the tables");
+		err_hint(e, "'arcprof query %s.tables' lists the tables", q->data.heap ? "<heap dump> " : "");
 	else if (strstr(message, "no such column"))
-		err_hint(e, "'arcprof query .schema' lists the columns; text is in single quotes");
+		err_hint(e, "'arcprof query %s.schema' lists the columns; text is in single quotes",
+			 q->data.heap ? "<heap dump> " : "");
 	return -EINVAL;
 }
 
@@ -198,7 +210,7 @@ static int explain(struct query *q, int r, const char *sql, struct err *e)
 		return too_much_memory(q, e);
 	case SQLITE_AUTH:
 		err_set(e, EACCES, "%s", sqlite3_errmsg(q->db));
-		err_hint(e, "a query reads the trace, and nothing else");
+		err_hint(e, "a query reads the %s, and nothing else", q->data.heap ? "heap dump" : "trace");
 		return -EACCES;
 	default:
 		return wrong_sql(q, sql, e);
@@ -350,5 +362,5 @@ const char *query_note(const struct query *q, size_t i)
 
 const struct origin *query_origin(const struct query *q)
 {
-	return q->data.has_model ? &q->data.origin : NULL;
+	return q->data.has_model && !q->data.heap ? &q->data.origin : NULL;
 }

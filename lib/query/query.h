@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 
+struct heap;
 struct origin;
 struct profile_opts;
 struct query;
@@ -20,6 +21,7 @@ struct trace_reader;
 
 struct query_opts {
 	const struct profile_opts *profile;	/* how the trace is read; its times must be set */
+	struct heap *heap;			/* what is asked in place of a trace; NULL: the trace */
 	uint64_t timeout_ns;			/* of each query, without reading the trace; 0: none */
 	uint64_t memory_bytes;			/* for what a query keeps; as much for rows of tables */
 };
@@ -45,7 +47,7 @@ struct query_sink {
 	int (*row)(void *ctx, const struct query_value *values, size_t nr);
 };
 
-/* t and what *o points to outlive the query.  Nothing of the trace is read yet. */
+/* t, NULL with a heap, and what *o points to outlive the query.  Nothing of the trace is read yet. */
 int query_open(struct query **out, struct trace_reader *t, const struct query_opts *o, struct err *e);
 void query_close(struct query *q);
 
@@ -60,10 +62,13 @@ const char *query_note(const struct query *q, size_t i);
 /* Of the model, if a query needed it; else NULL. */
 const struct origin *query_origin(const struct query *q);
 
-/* Which tables there are; and the columns of one, or with NULL of all. False: no such table. */
-void query_print_tables(FILE *out);
-bool query_print_schema(const char *table, FILE *out);
-/* The same for the manual page. */
-void query_print_manual(FILE *out);
+/*
+ * Which tables a trace has, or a heap dump; and the columns of one, or with NULL of all. False: no such
+ * table.
+ */
+void query_print_tables(bool heap, FILE *out);
+bool query_print_schema(bool heap, const char *table, FILE *out);
+/* The same for the manual page; of a heap those alone that a trace does not have. */
+void query_print_manual(bool heap, FILE *out);
 
 #endif

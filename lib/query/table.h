@@ -34,6 +34,8 @@ struct query_table {
 	unsigned int nr_columns;
 	/* Makes the rows be there.  May be called again. */
 	int (*load)(struct query_data *d, struct err *e);
+	/* Makes columns be there that load() left out: bit i is the i-th.  NULL: it left out none. */
+	int (*use)(struct query_data *d, uint64_t columns, struct err *e);
 	uint32_t (*nr_rows)(const struct query_data *d);
 	/* False: NULL. */
 	bool (*number)(const struct query_data *d, const struct query_cell *c, uint64_t *v);

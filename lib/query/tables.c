@@ -2,8 +2,7 @@
 /* tables.c - the list of tables, and what people read of it. */
 #include <string.h>
 
-#include "query/query.h"
-#include "query/table.h"
+#include "query/heap.h"
 
 /* In the order in which people read of them. */
 const struct query_table *const query_tables[] = {
@@ -12,11 +11,16 @@ const struct query_table *const query_tables[] = {
 	&query_modules, &query_metrics, &query_labels, NULL
 };
 
-void query_print_tables(FILE *out)
+static const struct query_table *const *tables_of(bool heap)
+{
+	return heap ? query_heap_tables : query_tables;
+}
+
+void query_print_tables(bool heap, FILE *out)
 {
 	const struct query_table *const *t;
 
-	for (t = query_tables; *t; t++)
+	for (t = tables_of(heap); *t; t++)
 		fprintf(out, "%-10s  %s\n", (*t)->name, (*t)->what);
 }
 
@@ -30,12 +34,12 @@ static void print_table(const struct query_table *t, FILE *out)
 			t->columns[i].flags & COLUMN_TEXT ? "text" : "integer", t->columns[i].what);
 }
 
-bool query_print_schema(const char *table, FILE *out)
+bool query_print_schema(bool heap, const char *table, FILE *out)
 {
 	const struct query_table *const *t;
 	bool any = false;
 
-	for (t = query_tables; *t; t++) {
+	for (t = tables_of(heap); *t; t++) {
 		if (table && strcmp(table, (*t)->name))
 			continue;
 		if (any)
@@ -46,12 +50,24 @@ bool query_print_schema(const char *table, FILE *out)
 	return any;
 }
 
-void query_print_manual(FILE *out)
+static bool is_of_traces(const struct query_table *t)
+{
+	size_t i;
+
+	for (i = 0; query_tables[i]; i++)
+		if (query_tables[i] == t)
+			return true;
+	return false;
+}
+
+void query_print_manual(bool heap, FILE *out)
 {
 	const struct query_table *const *t;
 	unsigned int i;
 
-	for (t = query_tables; *t; t++) {
+	for (t = tables_of(heap); *t; t++) {
+		if (heap && is_of_traces(*t))
+			continue;
 		fprintf(out, "=== %s\n\n%c%s.\n\n", (*t)->name, (*t)->what[0] & ~0x20, (*t)->what + 1);
 		for (i = 0; i < (*t)->nr_columns; i++)
 			fprintf(out, "_%s_%s::\n\t%s.\n", (*t)->columns[i].name,

@@ -244,6 +244,22 @@ static int direction(sqlite3_index_info *x)
 /* An index leaves out rows without a value. */
 static bool has_nulls(struct vtab *v, unsigned int column);
 
+static int fail(struct vtab *v, const struct err *e)
+{
+	v->source->shared->failed = *e;
+	sqlite3_free(v->base.zErrMsg);
+	v->base.zErrMsg = sqlite3_mprintf("%s", e->msg);
+	return SQLITE_ERROR;
+}
+
+static int use_columns(struct vtab *v, uint64_t columns)
+{
+	const struct query_table *t = v->source->table;
+	struct err e = { 0 };
+
+	return t->use && t->use(v->source->data, columns, &e) ? fail(v, &e) : SQLITE_OK;
+}
+
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *x)
 {
 	struct vtab *v = (struct vtab *)base;
@@ -253,6 +269,8 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *x)
 	int column = -1, order = ordered_by(v, x);
 	unsigned int i;
 
+	if (use_columns(v, x->colUsed))
+		return SQLITE_ERROR;
 	for (i = 0; i < v->nr_fixed; i++) {
 		if (!finds_rows(t->columns[i].flags))
 			continue;
@@ -283,18 +301,25 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *x)
 
 /* ---- rows ---- */
 
-static const struct query_index *index_of(struct vtab *v, unsigned int column)
+/* NULL: there is no room for it. */
+static const struct query_index *index_of(struct vtab *v, unsigned int column, struct err *e)
 {
-	if (!v->indexes[column]) {
+	struct query_data *d = v->source->data;
+
+	if (!v->indexes[column] &&
+	    !query_data_charge(d, (uint64_t)nr_rows(v) * sizeof(struct query_index_entry), e)) {
 		v->indexes[column] = xcalloc(1, sizeof(*v->indexes[column]));
-		query_index_init(v->indexes[column], v->source->data, v->source->table, column);
+		query_index_init(v->indexes[column], d, v->source->table, column);
 	}
 	return v->indexes[column];
 }
 
 static bool has_nulls(struct vtab *v, unsigned int column)
 {
-	return !nr_rows(v) || index_of(v, column)->has_nulls;
+	struct err e;
+	const struct query_index *x = nr_rows(v) ? index_of(v, column, &e) : NULL;
+
+	return !x || x->has_nulls;
 }
 
 static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
@@ -386,13 +411,16 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int arg
 	struct vtab *v = (struct vtab *)base->pVtab;
 	uint64_t from = 0, to = UINT64_MAX;
 	bool any = true, equal = plan & PLAN_EQUAL;
+	struct err e = { 0 };
 	int at = 0;
 
 	c->at = c->end = 0;
 	c->reverse = plan & PLAN_REVERSE;
 	if (!nr_rows(v))
 		return SQLITE_OK;
-	c->index = plan & PLAN_INDEX ? index_of(v, plan & PLAN_COLUMN) : NULL;
+	c->index = plan & PLAN_INDEX ? index_of(v, plan & PLAN_COLUMN, &e) : NULL;
+	if (plan & PLAN_INDEX && !c->index)
+		return fail(v, &e);
 	if (plan & PLAN_LOWER && at < argc)
 		any = bound(argv[at++], true, equal, &from, &to);
 	if (plan & PLAN_UPPER && at < argc)

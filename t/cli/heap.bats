@@ -193,6 +193,76 @@ shows_single_objects() {
 	[ -z "$output" ]
 }
 
+query() {
+	arcprof query -q --format json "$(dump)" "$@"
+}
+
+# What queries say is what reports say.
+answers_as_reports_do() {
+	local id
+	arcprof heap report --histogram --format json "$(dump)" >histogram.json
+	jq -r '.classes[] | "\(.class) \(.n) \(.bytes)"' histogram.json | sort >expected
+	query 'SELECT name, sum(n) AS n, sum(bytes) AS bytes FROM classes WHERE n > 0 GROUP BY name' |
+		jq -r '.rows[] | "\(.name) \(.n) \(.bytes)"' | sort >got
+	diff expected got
+	query 'SELECT name, count(*) AS n, sum(size) AS bytes FROM objects GROUP BY name' |
+		jq -r '.rows[] | "\(.name) \(.n) \(.bytes)"' | sort >got
+	diff expected got
+	arcprof heap report --format json "$(dump)" | jq -r '.rows[] | "\(.name) \(.n) \(.base[0]) \(.cum[0])"' |
+		sort >expected
+	query 'SELECT name, n, base, cum FROM xprof' | jq -r '.rows[] | "\(.name) \(.n) \(.base) \(.cum)"' |
+		sort >got
+	diff expected got
+	arcprof heap report --objects 'Heap$Order' --limit 1000 --format json "$(dump)" |
+		jq -r '.rows[] | "\(.id) \(.bytes) \(.retained)"' | sort >expected
+	query "SELECT printf('0x%x', address) AS a, size, retained FROM objects WHERE name = 'Heap\$Order'" |
+		jq -r '.rows[] | "\(.a) \(.size) \(.retained)"' | sort >got
+	diff expected got
+	[ "$(wc -l <got)" -eq 1000 ]
+	id=$(arcprof heap report --objects 'Heap$Product' --format json "$(dump)" | jq -r '.rows[0].id')
+	arcprof heap report --object "$id" --limit 10000 --format json "$(dump)" |
+		jq -r '.referrers.rows[] | "\(.id) \(.by)"' | sort >expected
+	query "SELECT printf('0x%x', s.address) AS a, field FROM objects o JOIN refs r ON r.target = o.id
+		JOIN objects s ON s.id = r.source WHERE o.address = $((id))" |
+		jq -r '.rows[] | "\(.a) \(.field)"' | sort >got
+	diff expected got
+	[ "$(wc -l <got)" -eq 5000 ]
+	# what was planted
+	query "SELECT count(*) AS n FROM strings WHERE text = 'planted text'" | jq -e '.rows[0].n == 51'
+	query "SELECT count(*) AS n FROM objects
+		WHERE name = 'java.lang.Long' AND field(id, 'value') = 123456789" | jq -e '.rows[0].n == 30'
+	query "SELECT field(object, 'NODES') AS nodes, field(object, 'no') AS none FROM classes WHERE name = 'Heap'" |
+		jq -ce '.rows == [{ nodes: 100000, none: null }]'
+	query "SELECT a.length FROM roots r JOIN objects a ON a.id = r.object
+		WHERE r.kind = 'frame' AND r.name = 'holder' AND a.name = 'double[]'" | jq -e '.rows[0].length == 50000'
+}
+
+@test "heap: queries say what reports say" {
+	on_each_jdk answers_as_reports_do
+}
+
+@test "heap: the page's questions have answers, and queries are bounded" {
+	use_jdk "$(jdks | head -n 1)"
+	sed -n '/^=== Questions about heaps/,/^== QUESTIONS/p' "$TOP/Documentation/arcprof-query.adoc" |
+		awk '/^----$/ { n++; next } n % 2 { print >sprintf("question.%02d", n / 2) }'
+	[ "$(ls question.* | wc -l)" -eq 8 ]
+	for q in question.*; do
+		arcprof query -q -i "$(dump)" --sql "$q" --format json | jq -e '.rows | length > 0'
+	done
+	run_arcprof query --memory 3M "$(dump)" 'SELECT max(retained) FROM objects'
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"the rows of the heap take more than 3 MiB of memory"* ]]
+	run_arcprof query --from 1s "$(dump)" 'SELECT 1'
+	[ "$status" -eq 2 ]
+	run_arcprof query "$(dump)" 'SELECT * FROM samples'
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"no such table: samples"* ]]
+	head -c 3000000 "$(dump)" >cut
+	run_arcprof query cut 'SELECT count(*) FROM objects'
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"cut: damaged or truncated"* ]]
+}
+
 differs_by_what_was_added() {
 	"$JAVA_HOME/bin/java" -XX:+UseSerialGC -Dnodes=120000 -cp "$CLASSES" Heap more
 	arcprof heap diff --format json "$(dump)" more.hprof >diff.json

@@ -1,13 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* f-heap.c - any bytes as a heap dump: each object is in the tree once, and the invariants hold. */
+/*
+ * f-heap.c - any bytes as a heap dump: each object is in the tree once, and the invariants hold; queries say
+ * the same.
+ */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "flow/check.h"
 #include "heap/loaders.h"
 #include "heap/tree.h"
 #include "heap/waste.h"
+#include "query/query.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static int take_head(void *ctx, const char *const *names, size_t nr)
+{
+	(void)ctx;
+	(void)names;
+	return nr ? 0 : -1;
+}
+
+/* The first query's row is how many objects there are, and their size. */
+static int take_row(void *ctx, const struct query_value *values, size_t nr)
+{
+	const struct heap *h = ctx;
+
+	if (h && (nr != 2 || values[0].integer != h->ids.nr || (uint64_t)values[1].integer != h->bytes))
+		abort();
+	return 0;
+}
+
+static void ask(struct heap *h)
+{
+	static const struct query_sink sink = { take_head, take_row };
+	static const char *const queries[] = {
+		"SELECT count(*), sum(size) FROM objects",
+		"SELECT o.*, r.*, field(o.id, 'a'), field(o.id, 'b') FROM objects o LEFT JOIN refs r ON r.source = o.id LIMIT 500",
+		"SELECT * FROM refs r JOIN objects o ON o.id = r.target LEFT JOIN roots ON object = o.id LIMIT 500",
+		"SELECT * FROM strings LIMIT 100",
+		"SELECT c.*, l.id, field(c.object, 'a') FROM classes c LEFT JOIN objects l ON l.id = c.loader",
+		"SELECT * FROM nodes, xprof, arcs LIMIT 500",
+	};
+	const struct query_opts o = { .heap = h, .timeout_ns = 1000000000, .memory_bytes = 1 << 28 };
+	struct query *q;
+	struct err e;
+	size_t i;
+
+	if (query_open(&q, NULL, &o, &e))
+		abort();
+	for (i = 0; i < sizeof(queries) / sizeof(*queries); i++)
+		if (query_run(q, queries[i], &sink, i ? NULL : h, &e) && e.code != ENOMEM && e.code != ETIME)
+			abort();
+	query_close(q);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -35,6 +81,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		if (waste_find(&h, &waste, &e))
 			abort();
 		waste_release(&waste);
+		if (len % 4 == 1)
+			ask(&h);
 	}
 	heap_release(&h);
 	return 0;
