@@ -190,17 +190,35 @@ static int run_report(const struct fleet_opts *o, int nr, char **operands)
 	return status;
 }
 
+/* The command line of a process can be read by everyone: what is secret in a URL leaves it. */
+static char *take_url(char *url)
+{
+	char *copy = xstrdup(url);
+
+	if (http_is_url(url))
+		http_hide_secrets(url);
+	return copy;
+}
+
 static int fleet_run(void *opts, int nr_operands, char **operands)
 {
 	static const struct {
 		const char *name;
 		int (*run)(const struct fleet_opts *o, int nr, char **operands);
 	} commands[] = { { "push", fleet_push }, { "report", run_report }, { "fetch", run_fetch } };
+	char *url = NULL;
 	size_t i;
+	int status;
 
+	if (nr_operands > 1)
+		operands[1] = url = take_url(operands[1]);
 	for (i = 0; nr_operands && i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(operands[0], commands[i].name))
-			return commands[i].run(opts, nr_operands - 1, operands + 1);
+		if (!strcmp(operands[0], commands[i].name)) {
+			status = commands[i].run(opts, nr_operands - 1, operands + 1);
+			free(url);
+			return status;
+		}
+	free(url);
 	if (nr_operands)
 		log_error("'%s' is not something fleet does: push, report, fetch", operands[0]);
 	else

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * http.c - runs curl with the request, and reads its answer and the status code behind it.
+ * http.c - runs curl with the request, and reads its answer, the status code behind it, and the headers.
  */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/quote.h"
@@ -22,6 +27,19 @@ enum { CURL_NOT_FOUND = 127, STATUS_LEN = 3 };
 bool http_is_url(const char *s)
 {
 	return !strncmp(s, "http://", 7) || !strncmp(s, "https://", 8);
+}
+
+void http_hide_secrets(char *url)
+{
+	static const char key[] = "password=";
+	char *host = strstr(url, "//") + 2, *at = memrchr(host, '@', strcspn(host, "/?")), *p;
+
+	if (at && (p = memchr(host, ':', at - host)))
+		memset(p + 1, '*', at - p - 1);
+	for (p = strchr(url, '?'); p && (p = strstr(p, key));) {
+		p += strlen(key);
+		memset(p, '*', strcspn(p, "&#"));
+	}
 }
 
 static void put_encoded(struct buf *b, const char *s)
@@ -50,16 +68,47 @@ static void put_url(struct buf *b, const char *url, const char *const *params)
 	}
 }
 
-static void run_curl(const char *url, int in, int out, int log, bool gzipped)
+/* What curl reads from its file; control characters cannot be in a URL. */
+static int write_config(const struct http_request *q, const char *url, int fd)
 {
-	const char *argv[] = { "curl", "-q", "-sS", "--netrc-optional", "--connect-timeout", "10", "-g",
-			       "-H", "Expect:", "-H", "Content-Type: application/octet-stream",
-			       "-H", gzipped ? "Content-Encoding: gzip" : "Accept: */*",
-			       "--data-binary", "@-", "-w", "%{http_code}", "--", url, NULL };
+	struct buf b = BUF_INIT;
+	int r;
 
+	buf_str(&b, "url = \"");
+	for (; *url; url++) {
+		if (*url == '"' || *url == '\\')
+			buf_putc(&b, '\\');
+		if ((unsigned char)*url >= ' ')
+			buf_putc(&b, *url);
+	}
+	buf_fmt(&b, "\"\nheader = \"Content-Type: %s\"\n", q->type ? q->type : "application/octet-stream");
+	if (q->gzipped)
+		buf_str(&b, "header = \"Content-Encoding: gzip\"\n");
+	if (q->timeout_s)
+		buf_fmt(&b, "max-time = %u\n", q->timeout_s);
+	r = io_write_all(fd, b.data, b.len);
+	buf_release(&b);
+	return r;
+}
+
+enum { ANSWER, HEADERS, MESSAGES, CONFIG, NR_FILES };
+
+static void run_curl(const struct http_request *q, const int *files)
+{
+	char config[32], headers[32];
+	const char *argv[] = { "curl", "-q", "-sS", "--netrc-optional", "--connect-timeout", "10", "-g",
+			       "-H", "Expect:", "-H", "Accept: */*", "--data-binary", "@-", "-D", headers,
+			       "-w", "%{http_code}", "-K", config, NULL };
+	const struct rlimit limit = { q->max_answer, q->max_answer };
+
+	snprintf(config, sizeof(config), "/dev/fd/%d", files[CONFIG]);
+	snprintf(headers, sizeof(headers), "/dev/fd/%d", files[HEADERS]);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* so that nothing arrives once the next push has looked */
-	if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
+	if ((q->max_answer && setrlimit(RLIMIT_FSIZE, &limit)) || fcntl(files[CONFIG], F_SETFD, 0) ||
+	    fcntl(files[HEADERS], F_SETFD, 0) || dup2(q->body_fd, STDIN_FILENO) < 0 ||
+	    dup2(files[ANSWER], STDOUT_FILENO) < 0 || dup2(files[MESSAGES], STDERR_FILENO) < 0)
 		_exit(CURL_NOT_FOUND);
 	execvp(argv[0], (char *const *)argv);
 	_exit(CURL_NOT_FOUND);
@@ -84,12 +133,11 @@ static int read_fd(int fd, struct buf *b, struct err *e)
 	return 0;
 }
 
-/* The first line of what a server or curl said, as far as a message has room. */
-static int refuse(struct err *e, int code, const char *url, const char *text)
+int http_refuse(struct err *e, int code, const char *url, const char *text)
 {
 	struct buf b = BUF_INIT;
 	int host = strcspn(strstr(url, "//") + 2, "/?");
-	const char *at = strstr(url, "//") + 2, *user = memchr(at, '@', host);
+	const char *at = strstr(url, "//") + 2, *user = memrchr(at, '@', host);
 
 	if (user) {			/* no passwords in messages */
 		host -= user + 1 - at;
@@ -101,51 +149,126 @@ static int refuse(struct err *e, int code, const char *url, const char *text)
 	return -code;
 }
 
-/* The answer ends with the status code, which goes. */
-static int judge(int status, const char *url, struct buf *answer, const struct buf *log, struct err *e)
-{
-	int code;
+/* ---- answers ---- */
 
+/* Of the header's value: seconds, or a date. */
+static uint64_t wait_of(const char *s, uint64_t now_s)
+{
+	struct tm tm = { 0 };
+	uint64_t s_of_date;
+
+	s += strspn(s, " \t");
+	if (isdigit((unsigned char)*s))
+		return strtoull(s, NULL, 10);
+	if (!strptime(s, "%a, %d %b %Y %H:%M:%S GMT", &tm))
+		return 0;
+	s_of_date = timegm(&tm);
+	return (int64_t)s_of_date > (int64_t)now_s ? s_of_date - now_s : 0;
+}
+
+uint64_t http_retry_after(const char *headers, uint64_t now_s)
+{
+	static const char name[] = "retry-after:", answer[] = "HTTP/";
+	uint64_t wait_s = 0;
+
+	for (; *headers; headers += strcspn(headers, "\n"), headers += *headers == '\n') {
+		if (!strncmp(headers, answer, strlen(answer)))
+			wait_s = 0;	/* the one before was a proxy's */
+		else if (!strncasecmp(headers, name, strlen(name)))
+			wait_s = wait_of(headers + strlen(name), now_s);
+	}
+	return wait_s;
+}
+
+/* The answer ends with the status code, which goes. */
+static int take_answer(const struct http_request *q, int status, struct http_answer *a, const char *headers,
+		       const char *messages, struct err *e)
+{
 	if (WIFEXITED(status) && WEXITSTATUS(status) == CURL_NOT_FOUND) {
 		err_set(e, ENOENT, "curl cannot be run, which talks to the server");
 		err_hint(e, "on Debian: apt-get install curl");
 		return -ENOENT;
 	}
-	if (!WIFEXITED(status) || WEXITSTATUS(status) || answer->len < STATUS_LEN)
-		return refuse(e, EAGAIN, url, log->len ? log->data : "curl was killed");
-	answer->len -= STATUS_LEN;
-	code = atoi(answer->data + answer->len);
-	answer->data[answer->len] = '\0';
-	if (code == 502 || code == 503 || code == 504)
-		return refuse(e, EAGAIN, url, answer->data);
-	return code == 200 ? 0 : refuse(e, EPROTO, url, answer->data);
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ)
+		return http_refuse(e, EMSGSIZE, q->url, "the answer is too long to be one");
+	if (!WIFEXITED(status) || WEXITSTATUS(status) || a->body.len < STATUS_LEN)
+		return http_refuse(e, EAGAIN, q->url, *messages ? messages : "curl was killed");
+	a->body.len -= STATUS_LEN;
+	a->status = atoi(a->body.data + a->body.len);
+	a->body.data[a->body.len] = '\0';
+	a->wait_s = http_retry_after(headers, clock_real_ns() / 1000000000);
+	return 0;
 }
 
-int http_post(const char *url, const char *const *params, int body_fd, bool gzipped, struct buf *answer,
-	      struct err *e)
+/* Runs curl to its end; *status is how that was. */
+static int run(const struct http_request *q, const int *files, int *status, struct err *e)
 {
-	int out = memfd_create("answer", MFD_CLOEXEC), log = memfd_create("messages", MFD_CLOEXEC);
-	struct buf whole = BUF_INIT, said = BUF_INIT;
-	pid_t pid;
-	int r = 0, status = 0;
+	pid_t pid = fork();
 
-	put_url(&whole, url, params);
-	pid = out < 0 || log < 0 ? -1 : fork();
 	if (pid < 0)
-		r = err_errno(e, "cannot start curl");
-	else if (!pid)
-		run_curl(whole.data, body_fd, out, log, gzipped);
-	while (!r && waitpid(pid, &status, 0) < 0)
+		return err_errno(e, "cannot start curl");
+	if (!pid)
+		run_curl(q, files);
+	while (waitpid(pid, status, 0) < 0)
 		if (errno != EINTR)
-			r = err_errno(e, "curl");
-	if (!r && !(r = read_fd(out, answer, e)) && !(r = read_fd(log, &said, e)))
-		r = judge(status, url, answer, &said, e);
-	if (out >= 0)
-		close(out);
-	if (log >= 0)
-		close(log);
-	buf_release(&whole);
-	buf_release(&said);
+			return err_errno(e, "curl");
+	return 0;
+}
+
+static int open_files(const struct http_request *q, int *files, struct err *e)
+{
+	static const char *const none[] = { NULL };
+	struct buf url = BUF_INIT;
+	int i, r = 0;
+
+	for (i = 0; i < NR_FILES; i++)
+		files[i] = -1;
+	for (i = 0; i < NR_FILES; i++) {
+		files[i] = memfd_create("arcprof-http", MFD_CLOEXEC);
+		if (files[i] < 0)
+			return err_errno(e, "cannot start curl");
+	}
+	put_url(&url, q->url, q->params ? q->params : none);
+	if ((r = write_config(q, url.data, files[CONFIG])))
+		err_set(e, -r, "cannot start curl: %s", strerror(-r));
+	buf_release(&url);
+	return r;
+}
+
+int http_send(const struct http_request *q, struct http_answer *a, struct err *e)
+{
+	struct buf headers = BUF_INIT, messages = BUF_INIT;
+	int files[NR_FILES], i, status = 0;
+	int r = open_files(q, files, e);
+
+	*a = (struct http_answer){ .status = 0 };
+	if (!r)
+		r = run(q, files, &status, e);
+	if (!r && !(r = read_fd(files[ANSWER], &a->body, e)) && !(r = read_fd(files[HEADERS], &headers, e)) &&
+	    !(r = read_fd(files[MESSAGES], &messages, e)))
+		r = take_answer(q, status, a, headers.data, messages.data, e);
+	for (i = 0; i < NR_FILES; i++)
+		if (files[i] >= 0)
+			close(files[i]);
+	buf_release(&headers);
+	buf_release(&messages);
+	return r;
+}
+
+bool http_is_busy(int status)
+{
+	return status == 429 || status == 502 || status == 503 || status == 504;
+}
+
+int http_post(const struct http_request *q, struct buf *answer, struct err *e)
+{
+	struct http_answer a;
+	int r = http_send(q, &a, e);
+
+	if (!r && a.status != 200)
+		r = http_refuse(e, http_is_busy(a.status) ? EAGAIN : EPROTO, q->url, a.body.data);
+	buf_release(answer);
+	*answer = a.body;
 	return r;
 }
 
@@ -161,7 +284,8 @@ int http_query(const char *url, const char *const *params, const char *sql, stru
 		r = err_set(e, -r, "the statement cannot be stored");
 	lseek(fd, 0, SEEK_SET);
 	if (!r)
-		r = http_post(url, params, fd, false, answer, e);
+		r = http_post(&(struct http_request){ .url = url, .params = params, .body_fd = fd }, answer,
+			      e);
 	close(fd);
 	return r;
 }

@@ -88,12 +88,14 @@ static int look(const char *url, const struct segment *s, struct err *e)
 
 static int insert(const char *url, const char *const *params, const char *path, struct err *e)
 {
+	struct http_request q = { .url = url, .params = params, .gzipped = true };
 	struct buf answer = BUF_INIT;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), r;
 
 	if (fd < 0)
 		return err_errno(e, "%s", path);
-	r = http_post(url, params, fd, true, &answer, e);
+	q.body_fd = fd;
+	r = http_post(&q, &answer, e);
 	/* "with id ... is already running" */
 	if (r == -EPROTO && answer.data && !strncmp(answer.data, "Code: 216", 9))
 		r = -(e->code = EAGAIN);

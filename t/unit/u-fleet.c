@@ -8,6 +8,7 @@
 #include "base/labels.h"
 #include "base/siphash.h"
 #include "fleet/answer.h"
+#include "fleet/http.h"
 #include "fleet/id.h"
 #include "fleet/push.h"
 #include "fleet/sql.h"
@@ -296,4 +297,34 @@ TEST(fleet_segments_are_known_by_name_and_rows)
 	CHECK(s.id == -293601841309302987 && s.nr_rows == 15);
 	CHECK(!segment_parse("fbeceaae4f5bbf35.names.gz", &s) && !segment_parse("fb-1.nodes.gz.old", &s));
 	CHECK(!segment_parse(".nodes.GXl2iq", &s) && !segment_parse("", &s));
+}
+
+TEST(http_waits_for_as_long_as_the_last_answer_asks)
+{
+	const char *date = "HTTP/1.1 503 x\r\nRETRY-AFTER:  Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n";
+
+	CHECK_U64(http_retry_after("", 0), 0);
+	CHECK_U64(http_retry_after("HTTP/1.1 503 x\r\nRetry-After: 17\r\nA: b\r\n\r\n", 0), 17);
+	CHECK_U64(http_retry_after("HTTP/1.1 503\r\nRetry-After: 17\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", 0), 0);
+	CHECK_U64(http_retry_after("X: Retry-After: 17\r\nRetry-After: soon\r\n", 0), 0);
+	CHECK_U64(http_retry_after(date, 784111777 - 60), 60);
+	CHECK_U64(http_retry_after(date, 784111777 + 60), 0);
+	CHECK_U64(http_retry_after("Retry-After: -5", 9), 0);
+}
+
+static bool hides(const char *url, const char *want)
+{
+	char copy[128];
+
+	snprintf(copy, sizeof(copy), "%s", url);
+	http_hide_secrets(copy);
+	return !strcmp(copy, want);
+}
+
+TEST(http_passwords_are_not_shown)
+{
+	CHECK(hides("http://host/", "http://host/"));
+	CHECK(hides("http://me:p@ss@host:8123/a@b:c", "http://me:****@host:8123/a@b:c"));
+	CHECK(hides("https://h?user=u&password=abc&x=y", "https://h?user=u&password=***&x=y"));
+	CHECK(hides("https://me@h/?password=&password=z", "https://me@h/?password=&password=*"));
 }
