@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * protobuf.h - appends fields of a protobuf message to a buffer.
+ * protobuf.h - appends fields of a protobuf message to a buffer, and reads those of one that somebody sent.
  *
  * A field that has its default is left out, as proto3 does.  Source: the Protocol Buffers encoding
  * documentation.
@@ -8,7 +8,10 @@
 #ifndef BASE_PROTOBUF_H
 #define BASE_PROTOBUF_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
+#include "base/span.h"
 
 /* An integer of any size but fixed; also an enum, and a bool. */
 void protobuf_number(struct buf *b, unsigned int field, uint64_t v);
@@ -19,5 +22,17 @@ void protobuf_bytes(struct buf *b, unsigned int field, const void *data, size_t 
  * after.
  */
 void protobuf_part(struct buf *b, unsigned int field, struct buf *part);
+
+enum protobuf_wire { PROTOBUF_VARINT, PROTOBUF_64, PROTOBUF_BYTES, PROTOBUF_32 = 5 };
+
+struct protobuf_field {
+	uint32_t number;
+	enum protobuf_wire wire;
+	uint64_t v;			/* of all but PROTOBUF_BYTES */
+	struct span bytes;		/* of PROTOBUF_BYTES */
+};
+
+/* The next field; false at the end, and where the bytes are no message: s->bad. */
+bool protobuf_next(struct span *s, struct protobuf_field *f);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/protobuf.h"
 #include "base/span.h"
 #include "import/modules.h"
 
@@ -32,8 +33,6 @@ enum { MAPPING_ID = 1, MAPPING_START, MAPPING_LIMIT, MAPPING_OFFSET, MAPPING_FIL
 enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_LINE };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
-
-enum { WIRE_VARINT, WIRE_64, WIRE_BYTES, WIRE_32 = 5 };
 
 struct mapping {
 	uint64_t start, offset, file, build_id;
@@ -83,55 +82,15 @@ struct pprof {
 
 /* ---- the wire ---- */
 
-struct field {
-	uint32_t number, wire;
-	uint64_t v;			/* of WIRE_VARINT, WIRE_64, WIRE_32 */
-	struct span bytes;		/* of WIRE_BYTES */
-};
-
-/* False at the end, and where the bytes are no message: s->bad. */
-static bool next_field(struct span *s, struct field *f)
-{
-	uint64_t tag, len;
-	const void *p;
-
-	if (s->bad || !span_left(s))
-		return false;
-	tag = span_varint(s);
-	*f = (struct field){ .number = tag >> 3, .wire = tag & 7 };
-	if (!f->number || tag >> 32)
-		s->bad = true;
-	switch (f->wire) {
-	case WIRE_VARINT:
-		f->v = span_varint(s);
-		break;
-	case WIRE_64:
-		f->v = span_u64(s);
-		break;
-	case WIRE_32:
-		f->v = span_u32(s);
-		break;
-	case WIRE_BYTES:
-		len = span_varint(s);
-		p = len <= span_left(s) ? span_bytes(s, len) : NULL;
-		s->bad |= !p;
-		f->bytes = span_init(p, p ? len : 0);
-		break;
-	default:
-		s->bad = true;
-	}
-	return !s->bad;
-}
-
 /* The numbers of a repeated field, which come one by one, or many at once. */
-static bool next_number(struct field *f, uint64_t *v)
+static bool next_number(struct protobuf_field *f, uint64_t *v)
 {
-	if (f->wire == WIRE_VARINT) {
+	if (f->wire == PROTOBUF_VARINT) {
 		*v = f->v;
-		f->wire = WIRE_64;	/* it was the only one */
+		f->wire = PROTOBUF_64;	/* it was the only one */
 		return true;
 	}
-	if (f->wire != WIRE_BYTES || f->bytes.bad || !span_left(&f->bytes))
+	if (f->wire != PROTOBUF_BYTES || f->bytes.bad || !span_left(&f->bytes))
 		return false;
 	*v = span_varint(&f->bytes);
 	return !f->bytes.bad;
@@ -155,9 +114,9 @@ static void take_mapping(struct pprof *p, struct span s)
 {
 	struct mapping m = { .start = 0 };
 	uint64_t id = 0;
-	struct field f;
+	struct protobuf_field f;
 
-	while (next_field(&s, &f)) {
+	while (protobuf_next(&s, &f)) {
 		uint64_t *to = f.number == MAPPING_ID ? &id : f.number == MAPPING_START ? &m.start :
 			       f.number == MAPPING_OFFSET ? &m.offset : f.number == MAPPING_FILE ? &m.file :
 			       f.number == MAPPING_BUILD_ID ? &m.build_id : NULL;
@@ -174,9 +133,9 @@ static void take_function(struct pprof *p, struct span s)
 {
 	struct function fn = { .name = 0 };
 	uint64_t id = 0;
-	struct field f;
+	struct protobuf_field f;
 
-	while (next_field(&s, &f)) {
+	while (protobuf_next(&s, &f)) {
 		uint64_t *to = f.number == FUNCTION_ID ? &id : f.number == FUNCTION_NAME ? &fn.name :
 			       f.number == FUNCTION_SYSTEM_NAME ? &fn.system_name :
 			       f.number == FUNCTION_FILE ? &fn.file : NULL;
@@ -193,9 +152,9 @@ static void take_location(struct pprof *p, struct span message)
 {
 	struct span s = message;
 	uint64_t id = 0;
-	struct field f;
+	struct protobuf_field f;
 
-	while (next_field(&s, &f))
+	while (protobuf_next(&s, &f))
 		if (f.number == LOCATION_ID)
 			id = f.v;
 	*map_put(&p->location_of, id) = p->nr_locations;
@@ -206,9 +165,9 @@ static void take_location(struct pprof *p, struct span message)
 static int take_type(struct pprof *p, struct span s, struct err *e)
 {
 	struct type t = { .scale = 1, .counter = -1 };
-	struct field f;
+	struct protobuf_field f;
 
-	while (next_field(&s, &f))
+	while (protobuf_next(&s, &f))
 		if (f.number == TYPE_NAME)
 			t.name = f.v;
 		else if (f.number == TYPE_UNIT)
@@ -223,10 +182,10 @@ static int take_type(struct pprof *p, struct span s, struct err *e)
 static int read_tables(struct pprof *p, struct span s, struct err *e)
 {
 	const uint8_t *start = s.p;
-	struct field f;
+	struct protobuf_field f;
 	int r = 0;
 
-	while (!r && next_field(&s, &f)) {
+	while (!r && protobuf_next(&s, &f)) {
 		if (f.number == SAMPLE_TYPE)
 			r = take_type(p, f.bytes, e);
 		else if (f.number == MAPPING)
@@ -241,7 +200,7 @@ static int read_tables(struct pprof *p, struct span s, struct err *e)
 			p->duration_ns = f.v;
 		else if (f.number == DEFAULT_TYPE)
 			p->default_type = f.v;
-		if (f.number != STRING || f.wire != WIRE_BYTES)
+		if (f.number != STRING || f.wire != PROTOBUF_BYTES)
 			continue;
 		VEC_GROW(p->strings, p->nr_strings, p->alloc_strings);
 		p->strings[p->nr_strings++] =
@@ -373,10 +332,10 @@ static struct frame line_frame(struct pprof *p, const struct mapping *m, struct 
 {
 	struct import_function fn = { .kind = FUNCTION_ANY, .module = { "", 0 }, .file = { "", 0 } };
 	uint64_t id = 0, number = 0;
-	struct field f;
+	struct protobuf_field f;
 	uint32_t at;
 
-	while (next_field(&line, &f))
+	while (protobuf_next(&line, &f))
 		if (f.number == LINE_FUNCTION)
 			id = f.v;
 		else if (f.number == LINE_LINE)
@@ -415,16 +374,16 @@ static void resolve(struct pprof *p, struct location *l)
 	struct span s = l->message, lines[MAX_LINES];
 	uint64_t mapping = 0, address = 0;
 	struct mapping *m;
-	struct field f;
+	struct protobuf_field f;
 	size_t nr = 0, i;
 	uint32_t at;
 
-	while (next_field(&s, &f))
+	while (protobuf_next(&s, &f))
 		if (f.number == LOCATION_MAPPING)
 			mapping = f.v;
 		else if (f.number == LOCATION_ADDRESS)
 			address = f.v;
-		else if (f.number == LOCATION_LINE && f.wire == WIRE_BYTES && nr < MAX_LINES)
+		else if (f.number == LOCATION_LINE && f.wire == PROTOBUF_BYTES && nr < MAX_LINES)
 			lines[nr++] = f.bytes;
 	at = map_get(&p->mapping_of, mapping);
 	m = mapping && at != MAP_NONE ? &p->mappings[at] : NULL;
@@ -458,9 +417,9 @@ static void note_key(struct pprof *p, uint64_t key)
 static void take_label(struct pprof *p, struct span s, struct sample *x)
 {
 	uint64_t key = 0, str = 0, num = 0;
-	struct field f;
+	struct protobuf_field f;
 
-	while (next_field(&s, &f))
+	while (protobuf_next(&s, &f))
 		if (f.number == LABEL_KEY)
 			key = f.v;
 		else if (f.number == LABEL_STR)
@@ -480,7 +439,7 @@ static void take_label(struct pprof *p, struct span s, struct sample *x)
 }
 
 /* The stack is filled from its end: locations come innermost first. */
-static void take_locations(struct pprof *p, struct field *f, struct sample *x)
+static void take_locations(struct pprof *p, struct protobuf_field *f, struct sample *x)
 {
 	uint64_t id;
 
@@ -558,13 +517,13 @@ static int write_sample(struct pprof *p, const struct sample *x, struct err *e)
 static int take_sample(struct pprof *p, struct span s, struct err *e)
 {
 	struct sample x = { .process = { "", 0 }, .thread = { "", 0 } };
-	struct field f;
+	struct protobuf_field f;
 	uint64_t v;
 
-	while (next_field(&s, &f))
+	while (protobuf_next(&s, &f))
 		if (f.number == SAMPLE_LOCATION)
 			take_locations(p, &f, &x);
-		else if (f.number == SAMPLE_LABEL && f.wire == WIRE_BYTES)
+		else if (f.number == SAMPLE_LABEL && f.wire == PROTOBUF_BYTES)
 			take_label(p, f.bytes, &x);
 		else if (f.number == SAMPLE_VALUE)
 			while (next_number(&f, &v))
@@ -581,11 +540,11 @@ static int take_sample(struct pprof *p, struct span s, struct err *e)
 
 static int read_samples(struct pprof *p, struct span s, struct err *e)
 {
-	struct field f;
+	struct protobuf_field f;
 	int r = 0;
 
-	while (!r && next_field(&s, &f))
-		if (f.number == SAMPLE && f.wire == WIRE_BYTES)
+	while (!r && protobuf_next(&s, &f))
+		if (f.number == SAMPLE && f.wire == PROTOBUF_BYTES)
 			r = take_sample(p, f.bytes, e);
 	return r;
 }
@@ -647,15 +606,15 @@ static int pprof_read(struct import *im, const char *data, size_t len, struct er
 static bool pprof_is(const char *data, size_t len)
 {
 	static const uint8_t wires[] = {
-		[SAMPLE_TYPE] = WIRE_BYTES, [SAMPLE] = WIRE_BYTES, [MAPPING] = WIRE_BYTES,
-		[LOCATION] = WIRE_BYTES, [FUNCTION] = WIRE_BYTES, [STRING] = WIRE_BYTES,
-		[PERIOD_TYPE] = WIRE_BYTES, [DEFAULT_TYPE + 1] = 0,
+		[SAMPLE_TYPE] = PROTOBUF_BYTES, [SAMPLE] = PROTOBUF_BYTES, [MAPPING] = PROTOBUF_BYTES,
+		[LOCATION] = PROTOBUF_BYTES, [FUNCTION] = PROTOBUF_BYTES, [STRING] = PROTOBUF_BYTES,
+		[PERIOD_TYPE] = PROTOBUF_BYTES, [DEFAULT_TYPE + 1] = 0,
 	};
 	struct span s = span_init(data, len);
-	struct field f;
+	struct protobuf_field f;
 	size_t nr;
 
-	for (nr = 0; next_field(&s, &f); nr++)
+	for (nr = 0; protobuf_next(&s, &f); nr++)
 		if (f.number >= ARRAY_SIZE(wires) || (f.wire != wires[f.number] && f.number != COMMENT))
 			return false;
 	return nr >= 4 && (!s.bad || len >= IMPORT_HEAD_BYTES);
