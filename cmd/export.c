@@ -46,8 +46,7 @@ static const struct opt export_table[] = {
 };
 #undef O
 
-/* The number of a recording: of the bytes of its file, wherever it lies. */
-static int trace_number(const char *path, int64_t *id, struct err *e)
+int trace_number(const char *path, int64_t *id, struct err *e)
 {
 	struct io_map m;
 	int r = io_map(path, &m, e);

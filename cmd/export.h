@@ -13,4 +13,7 @@
 int export_trace(struct fleet_table *t, const char *path, const struct opt_list *metrics, bool calibrate,
 		 int64_t *id, struct err *e);
 
+/* The number of a recording: of the bytes of its file, wherever it lies. */
+int trace_number(const char *path, int64_t *id, struct err *e);
+
 #endif

@@ -27,6 +27,7 @@
 
 static const struct opt fleet_table[] = {
 	OPT_GROUP("Push"),
+	OPT_FLAG(0, "otlp", struct fleet_opts, otlp, "the URL is that of a receiver of OpenTelemetry profiles, for OTLP over HTTP"),
 	OPT_STR(0, "spool", struct fleet_opts, spool, "dir", NULL, "keep there what the server does not have yet (default: ~/.local/share/arcprof/spool)"),
 	OPT_TIME(0, "retry", struct fleet_opts, retry_ns, "time", "60s", "go on trying for <time> while the server is away"),
 	OPT_FLAG(0, "merge-numbers", struct fleet_opts, digits, "merge threads whose names differ in numbers alone"),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fleet.h - between fleet.c and fleet_push.c, which owns folders: the spool, and those of traces. */
+/* fleet.h - between fleet.c and fleet_push.c, which owns folders: of traces, and the spool (spool.h). */
 #ifndef CMD_FLEET_H
 #define CMD_FLEET_H
 
@@ -11,7 +11,7 @@
 struct fleet_opts {
 	const char *spool, *metric, *where, *since, *until, *output;
 	uint64_t retry_ns;
-	bool digits;
+	bool digits, otlp;
 };
 
 /* Spools the traces, then sends all that is in the spool. operands: the URL, then traces. Exit status. */

@@ -12,16 +12,14 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/gzip.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd.h"
-#include "export.h"
 #include "fleet.h"
 #include "fleet/http.h"
-#include "fleet/push.h"
 #include "input.h"
 #include "model/names.h"
+#include "spool.h"
 
 /* ---- folders ---- */
 
@@ -142,92 +140,8 @@ static int open_spool(char *spool, struct err *e)
 	return fd;
 }
 
-/* A compressed file that is complete when it has its name. */
-struct packed {
-	char *temporary;
-	FILE *raw, *out;
-};
-
-static int pack_begin(struct packed *p, const char *spool, const char *what, struct err *e)
-{
-	int fd;
-
-	p->raw = p->out = NULL;
-	p->temporary = xasprintf("%s/.%s.XXXXXX", spool, what);
-	fd = mkostemp(p->temporary, O_CLOEXEC);
-	if (fd < 0)
-		return err_errno(e, "%s", spool);
-	p->raw = fdopen(fd, "w");
-	p->out = gzip_open(p->raw, e);
-	return p->out ? 0 : -e->code;
-}
-
-/* path NULL: it is dropped. */
-static int pack_end(struct packed *p, const char *path, struct err *e)
-{
-	int r = 0;
-
-	if (p->out)
-		fclose(p->out);
-	if (p->raw) {
-		if (path && (fflush(p->raw) || ferror(p->raw) || fsync(fileno(p->raw))))
-			r = err_errno(e, "%s", path);
-		fclose(p->raw);
-	}
-	if (!r && path && rename(p->temporary, path))
-		r = err_errno(e, "%s", path);
-	if (r || !path)
-		unlink(p->temporary);
-	free(p->temporary);
-	return r;
-}
-
-/* Names first: a segment is there once its nodes are. */
-static int spool_tables(struct packed *nodes, const char *spool, const struct fleet_table *t,
-			const struct segment *s, struct err *e)
-{
-	char *nodes_path = segment_nodes(spool, s), *names_path = segment_names(spool, s);
-	struct packed names;
-	int r = pack_begin(&names, spool, "names", e);
-
-	if (!r)
-		fleet_table_names(t, names.out);
-	r = r ? (pack_end(&names, NULL, e), r) : pack_end(&names, names_path, e);
-	r = r ? (pack_end(nodes, NULL, e), r) : pack_end(nodes, nodes_path, e);
-	free(nodes_path);
-	free(names_path);
-	return r;
-}
-
-/* Puts a trace into the spool: 0, 1 if it was damaged, or -errno. */
-static int spool_trace(const struct fleet_opts *o, const char *spool, const char *path, struct err *e)
-{
-	const struct same_opts same = { .thread_digits = o->digits, .labels = true };
-	static const struct opt_list all;
-	struct fleet_table t;
-	struct segment s;
-	struct packed nodes;
-	struct err ignored;
-	int r = pack_begin(&nodes, spool, "nodes", e), status;
-
-	if (r) {
-		pack_end(&nodes, NULL, &ignored);
-		return r;
-	}
-	fleet_table_init(&t, nodes.out, &same);
-	status = export_trace(&t, path, &all, true, &s.id, e);
-	s.nr_rows = t.nr_rows;
-	if (status < 0 || !s.nr_rows)
-		pack_end(&nodes, NULL, &ignored);
-	else
-		r = spool_tables(&nodes, spool, &t, &s, e);
-	if (status >= 0 && !s.nr_rows)
-		log_warn("%s has no samples and no calls; nothing of it is sent", path);
-	fleet_table_release(&t);
-	return r ? r : status;
-}
-
-static int list_spool(const char *spool, struct segment **list, size_t *nr, struct err *e)
+static int list_spool(const char *spool, const struct spool_kind *kind, struct segment **list, size_t *nr,
+		      struct err *e)
 {
 	size_t alloc = *nr = 0;
 	struct dirent *entry;
@@ -238,23 +152,10 @@ static int list_spool(const char *spool, struct segment **list, size_t *nr, stru
 		return err_errno(e, "%s", spool);
 	while ((entry = readdir(d))) {
 		VEC_GROW(*list, *nr, alloc);
-		*nr += segment_parse(entry->d_name, &(*list)[*nr]);
+		*nr += kind->parse(entry->d_name, &(*list)[*nr]);
 	}
 	closedir(d);
 	return 0;
-}
-
-static void drop_segment(const char *spool, const struct segment *s)
-{
-	char *nodes = segment_nodes(spool, s), *names = segment_names(spool, s);
-	char *tried = segment_tried(spool, s);
-
-	unlink(nodes);		/* last in, first out: without its nodes there is no segment */
-	unlink(names);
-	unlink(tried);
-	free(tried);
-	free(nodes);
-	free(names);
 }
 
 /* ---- sending ---- */
@@ -262,35 +163,54 @@ static void drop_segment(const char *spool, const struct segment *s)
 enum {
 	FIRST_WAIT_MS = 100,
 	LONGEST_WAIT_MS = 30000,
+	LONGEST_ASKED_S = 86400,
 };
 
 struct sender {
 	const char *url, *spool;
+	const struct spool_kind *kind;
 	uint64_t deadline_ns;		/* CLOCK_MONOTONIC: after that nobody waits any more */
 	unsigned int wait_ms;
 	size_t nr_sent, nr_known;
 };
 
-/* One segment, until it is there or waiting has no use. */
+/*
+ * Waits until the next attempt: for as long as the server asks, else longer each time, and never as long as
+ * other senders, which it would see all at once.  False: that would be too late.
+ */
+static bool wait_for_server(struct sender *x, uint64_t wait_s)
+{
+	uint64_t ns = x->wait_ms * 1000000ull, now_ns = clock_mono_ns();
+
+	if (wait_s)
+		ns = MIN(wait_s, (uint64_t)LONGEST_ASKED_S) * 1000000000;
+	if (now_ns >= x->deadline_ns || (wait_s && now_ns + ns > x->deadline_ns))
+		return false;
+	usleep((ns + clock_real_ns() % (ns / 2)) / 1000);
+	x->wait_ms = MIN(x->wait_ms * 2, (unsigned int)LONGEST_WAIT_MS);
+	return true;
+}
+
+/* One segment, until it is there or waiting has no use: as the kind's send(). */
 static int send_segment(struct sender *x, const struct segment *s, struct err *e)
 {
 	bool said = false;
+	uint64_t wait_s;
 	int r;
 
-	while ((r = segment_push(x->url, x->spool, s, e)) == -EAGAIN && clock_mono_ns() < x->deadline_ns) {
+	while ((r = x->kind->send(x->url, x->spool, s, &wait_s, e)) == -EAGAIN &&
+	       wait_for_server(x, wait_s)) {
 		if (!said)
 			log_info("%s; trying again", e->msg);
 		said = true;
-		usleep(x->wait_ms * 1000);
-		x->wait_ms = MIN(x->wait_ms * 2, (unsigned int)LONGEST_WAIT_MS);
 	}
 	if (r < 0)
 		return r;
 	x->wait_ms = FIRST_WAIT_MS;
-	x->nr_sent += !r;
-	x->nr_known += r;
-	drop_segment(x->spool, s);
-	return 0;
+	x->nr_sent += r == SPOOL_SENT || r == SPOOL_PARTLY;
+	x->nr_known += r == SPOOL_KNOWN;
+	x->kind->drop(x->spool, s);
+	return r;
 }
 
 /* Returns the exit status. */
@@ -298,17 +218,17 @@ static int send_spool(struct sender *x, struct err *e)
 {
 	struct segment *list;
 	size_t nr, i, nr_left;
-	int r = list_spool(x->spool, &list, &nr, e), status = 0;
+	int r = list_spool(x->spool, x->kind, &list, &nr, e), status = 0;
 
 	if (r)
 		return log_err(e);
-	for (i = 0, nr_left = nr; i < nr && status != -EAGAIN; i++) {
+	for (i = 0, nr_left = nr; i < nr && r != -EAGAIN && r != -EACCES; i++) {
 		r = send_segment(x, &list[i], e);
-		nr_left -= !r;
-		if (r) {
+		nr_left -= r >= 0;
+		if (r < 0)
 			log_err(e);
-			status = r;
-		}
+		if (r < 0 || r == SPOOL_PARTLY || r == SPOOL_REFUSED)
+			status = 1;
 	}
 	free(list);
 	log_info("sent %zu recording%s%s", x->nr_sent, x->nr_sent == 1 ? "" : "s",
@@ -316,18 +236,18 @@ static int send_spool(struct sender *x, struct err *e)
 	if (nr_left)
 		log_warn("%zu recording%s in %s; the next push sends %s", nr_left, nr_left == 1 ? " stays" : "s stay",
 			 x->spool, nr_left == 1 ? "it" : "them");
-	return status ? 1 : 0;
+	return status;
 }
 
 int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands)
 {
-	struct sender x = { .wait_ms = FIRST_WAIT_MS };
+	struct sender x = { .kind = o->otlp ? &spool_profiles : &spool_tables, .wait_ms = FIRST_WAIT_MS };
 	struct err e = { 0 };
 	char *spool;
 	int i, lock, r, status = 0;
 
 	if (!nr_operands || !http_is_url(operands[0])) {
-		log_error("push takes the URL of a server: http://host:8123/");
+		log_error("push takes the URL of a server: %s", o->otlp ? "http://host:4318/" : "http://host:8123/");
 		return EXIT_USAGE;
 	}
 	spool = spool_name(o);
@@ -339,7 +259,7 @@ int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands)
 	if (lock < 0)
 		status = log_err(&e);
 	for (i = 1; lock >= 0 && i < nr_operands; i++) {
-		r = spool_trace(o, spool, operands[i], &e);
+		r = x.kind->add(o, spool, operands[i], &e);
 		status |= r < 0 ? log_err(&e) : r;
 	}
 	if (lock >= 0) {

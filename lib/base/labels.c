@@ -97,3 +97,17 @@ bool labels_value(const char *text, const char *key, struct buf *value)
 	buf_add(value, at + strlen(key) + 1, len - strlen(key) - 1);
 	return true;
 }
+
+bool labels_next(const char **text, struct buf *key, struct buf *value)
+{
+	size_t end = strcspn(*text, ","), n = strcspn(*text, "=,");
+
+	buf_reset(key);
+	buf_reset(value);
+	if (!end)
+		return false;
+	buf_add(key, *text, n);
+	buf_add(value, *text + n + (n < end), end - n - (n < end));
+	*text += end + ((*text)[end] == ',');
+	return true;
+}

@@ -27,5 +27,7 @@ int label_check(const char *label, struct err *e);
 bool labels_add(struct buf *text, const char *key, const char *value);
 /* Appends the value that the text has for the key; false: none. */
 bool labels_value(const char *text, const char *key, struct buf *value);
+/* Replaces key and value by those of the next label and goes behind it; false: there are no more. */
+bool labels_next(const char **text, struct buf *key, struct buf *value);
 
 #endif

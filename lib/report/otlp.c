@@ -8,12 +8,16 @@
  * Source: opentelemetry/proto/profiles/v1development/profiles.proto of opentelemetry-proto 1.11.0;
  * names of attributes: OpenTelemetry's semantic conventions.
  */
+#include <assert.h>
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/labels.h"
 #include "base/mem.h"
 #include "base/quote.h"
 #include "report/export.h"
+#include "report/otlp.h"
 #include "report/otlp_wire.h"
 #include "version.h"
 
@@ -32,6 +36,7 @@ enum {
 	PROFILE_DURATION,
 	PROFILE_PERIOD_TYPE,
 	PROFILE_PERIOD,
+	PROFILE_ID,
 };
 enum { VALUE_TYPE_TYPE = 1, VALUE_TYPE_UNIT };
 enum { SAMPLE_STACK = 1, SAMPLE_ATTRIBUTES, SAMPLE_VALUES = 4, SAMPLE_TIMES };
@@ -49,12 +54,14 @@ enum { LOCATION_MAPPING = 1, LOCATION_LINES = 3, LOCATION_ATTRIBUTES };
 enum { LINE_FUNCTION = 1, LINE_LINE };
 enum { FUNCTION_NAME = 1, FUNCTION_FILENAME = 3 };
 enum { LINK_TRACE = 1, LINK_SPAN };
-enum { TRACE_ID_BYTES = 16, SPAN_ID_BYTES = 8 };
+enum { TRACE_ID_BYTES = 16, SPAN_ID_BYTES = 8, PROFILE_ID_BYTES = 16 };
 enum { ATTRIBUTE_KEY = 1, ATTRIBUTE_VALUE };
 enum { STACK_LOCATIONS = 1 };
 
 struct otlp {
 	struct view *v;
+	int64_t id;			/* of the recording; 0: profiles have none */
+	uint64_t nr_profiles;
 	struct otlp_wire w;
 	struct export x;
 	struct strtab values;		/* of attributes */
@@ -180,20 +187,63 @@ static void put_number_value(struct otlp *o, const char *key, uint64_t value)
 	otlp_wire_end(w);
 }
 
+static const char *conventional_key(const char *key)
+{
+	return !strcmp(key, "service") ? "service.name" : !strcmp(key, "version") ? "service.version" : key;
+}
+
+/* The labels of the recording; no key is there twice. */
+static void put_labels(struct otlp *o, const char *labels)
+{
+	struct buf key = BUF_INIT, value = BUF_INIT, other = BUF_INIT;
+	const char *next = labels, *name;
+
+	while (labels_next(&next, &key, &value)) {
+		name = conventional_key(key.data);
+		if (name == key.data || !labels_value(labels, name, &other))
+			put_text_value(o, name, value.data);
+	}
+	buf_release(&key);
+	buf_release(&value);
+	buf_release(&other);
+}
+
+/* What the recording was called by those who made it comes before what it is called here. */
+static bool has_label(const char *labels, const char *key)
+{
+	struct buf value = BUF_INIT;
+	bool has = labels_value(labels, key, &value);
+
+	buf_release(&value);
+	return has;
+}
+
 static void put_resource(struct otlp *o, uint32_t process)
 {
 	const struct model *m = o->v->m;
 	const struct consumer *c = &m->consumers.items[m->flow.nodes[process].consumer];
+	const char *labels = process ? model_str(m, c->detail) : "";
+	const struct {
+		const char *key, *text;
+		uint64_t number;
+	} attributes[] = {
+		{ "host.name", o->v->origin->host, 0 },
+		{ "process.executable.name", process ? model_str(m, c->name) : NULL, 0 },
+		{ "process.pid", NULL, process ? export_pid(c) : 0 },
+		{ "arcprof.command", o->v->origin->command, 0 },
+		{ "arcprof.lost_samples", NULL, o->v->origin->lost },
+	};
+	size_t i;
 
 	otlp_wire_begin(&o->w, RESOURCE_PROFILES_RESOURCE, "resource");
 	otlp_wire_list(&o->w, "attributes");
-	put_text_value(o, "host.name", o->v->origin->host);
-	if (process) {
-		put_text_value(o, "process.executable.name", model_str(m, c->name));
-		put_number_value(o, "process.pid", export_pid(c));
+	put_labels(o, labels);
+	for (i = 0; i < ARRAY_SIZE(attributes); i++) {
+		if (has_label(labels, attributes[i].key))
+			continue;
+		put_text_value(o, attributes[i].key, attributes[i].text);
+		put_number_value(o, attributes[i].key, attributes[i].number);
 	}
-	put_text_value(o, "arcprof.command", o->v->origin->command);
-	put_number_value(o, "arcprof.lost_samples", o->v->origin->lost);
 	otlp_wire_list_end(&o->w);
 	otlp_wire_end(&o->w);
 }
@@ -262,6 +312,16 @@ static void put_period(struct otlp *o, unsigned int metric)
 	otlp_wire_int64(&o->w, PROFILE_PERIOD, "period", origin->period);
 }
 
+/* The same each time that the recording is sent, so that a receiver can leave out what it has. */
+static void put_id(struct otlp *o)
+{
+	uint64_t id[2] = { htobe64(o->id), htobe64(++o->nr_profiles) };
+
+	static_assert(sizeof(id) == PROFILE_ID_BYTES, "profiles.proto says so");
+	if (o->id)
+		otlp_wire_bytes(&o->w, PROFILE_ID, id, sizeof(id));
+}
+
 static void put_profile(struct otlp *o, const struct export_samples *s, unsigned int metric,
 			const struct export_track *first, size_t nr)
 {
@@ -282,6 +342,7 @@ static void put_profile(struct otlp *o, const struct export_samples *s, unsigned
 	otlp_wire_fixed64(&o->w, PROFILE_TIME, "timeUnixNano", o->v->origin->start_ns);
 	otlp_wire_int64(&o->w, PROFILE_DURATION, "durationNano", o->v->origin->duration_ns);
 	put_period(o, metric);
+	put_id(o);
 	otlp_wire_end(&o->w);
 }
 
@@ -573,9 +634,9 @@ static void rank_nodes(struct otlp *o)
 		o->rank[i] = ++nr;
 }
 
-static int print(struct view *v, FILE *out, bool is_json)
+static int print(struct view *v, FILE *out, bool is_json, int64_t id)
 {
-	struct otlp o = { .v = v };
+	struct otlp o = { .v = v, .id = id };
 
 	otlp_wire_init(&o.w, out, is_json);
 	strtab_init(&o.values);
@@ -603,10 +664,15 @@ static int print(struct view *v, FILE *out, bool is_json)
 
 int otlp_print(struct view *v, FILE *out, struct err *e)
 {
-	return print(v, out, false);
+	return print(v, out, false, 0);
 }
 
 int otlp_json_print(struct view *v, FILE *out, struct err *e)
 {
-	return print(v, out, true);
+	return print(v, out, true, 0);
+}
+
+int otlp_request(struct view *v, int64_t id, FILE *out)
+{
+	return print(v, out, false, id);
 }

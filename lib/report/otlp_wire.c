@@ -125,6 +125,12 @@ void otlp_wire_str(struct otlp_wire *w, unsigned int field, const char *name, co
 		protobuf_bytes(top(w), field, s, strlen(s));
 }
 
+void otlp_wire_bytes(struct otlp_wire *w, unsigned int field, const void *data, size_t len)
+{
+	if (!w->is_json)
+		protobuf_bytes(top(w), field, data, len);
+}
+
 /* OTLP's JSON has identifiers in hex, not in base64. */
 void otlp_wire_zeros(struct otlp_wire *w, unsigned int field, const char *name, size_t len)
 {

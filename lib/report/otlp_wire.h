@@ -38,6 +38,8 @@ void otlp_wire_int32(struct otlp_wire *w, unsigned int field, const char *name, 
 void otlp_wire_int64(struct otlp_wire *w, unsigned int field, const char *name, uint64_t v);
 void otlp_wire_fixed64(struct otlp_wire *w, unsigned int field, const char *name, uint64_t v);
 void otlp_wire_str(struct otlp_wire *w, unsigned int field, const char *name, const char *s);
+/* Bytes of protobuf alone: the field is in no JSON. */
+void otlp_wire_bytes(struct otlp_wire *w, unsigned int field, const void *data, size_t len);
 /* Zero bytes, as an identifier that is not known has. */
 void otlp_wire_zeros(struct otlp_wire *w, unsigned int field, const char *name, size_t len);
 

@@ -8,6 +8,7 @@
 #include "base/labels.h"
 #include "base/siphash.h"
 #include "fleet/answer.h"
+#include "fleet/collector.h"
 #include "fleet/http.h"
 #include "fleet/id.h"
 #include "fleet/push.h"
@@ -299,6 +300,19 @@ TEST(fleet_segments_are_known_by_name_and_rows)
 	CHECK(!segment_parse(".nodes.GXl2iq", &s) && !segment_parse("", &s));
 }
 
+TEST(labels_come_one_by_one)
+{
+	const char *text = "a=1,b=x=y,c";
+	struct buf key = BUF_INIT, value = BUF_INIT;
+
+	CHECK(labels_next(&text, &key, &value) && !strcmp(key.data, "a") && !strcmp(value.data, "1"));
+	CHECK(labels_next(&text, &key, &value) && !strcmp(key.data, "b") && !strcmp(value.data, "x=y"));
+	CHECK(labels_next(&text, &key, &value) && !strcmp(key.data, "c") && !value.len);
+	CHECK(!labels_next(&text, &key, &value));
+	buf_release(&key);
+	buf_release(&value);
+}
+
 TEST(http_waits_for_as_long_as_the_last_answer_asks)
 {
 	const char *date = "HTTP/1.1 503 x\r\nRETRY-AFTER:  Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n";
@@ -327,4 +341,45 @@ TEST(http_passwords_are_not_shown)
 	CHECK(hides("http://me:p@ss@host:8123/a@b:c", "http://me:****@host:8123/a@b:c"));
 	CHECK(hides("https://h?user=u&password=abc&x=y", "https://h?user=u&password=***&x=y"));
 	CHECK(hides("https://me@h/?password=&password=z", "https://me@h/?password=&password=*"));
+}
+
+static bool becomes(const char *url, const char *want)
+{
+	char *got = collector_url(url);
+	bool same = !strcmp(got, want);
+
+	free(got);
+	return same;
+}
+
+TEST(otlp_has_a_path_of_its_own)
+{
+	CHECK(becomes("http://h", "http://h/v1development/profiles"));
+	CHECK(becomes("http://h:4318/", "http://h:4318/v1development/profiles"));
+	CHECK(becomes("http://h/?a=b", "http://h/v1development/profiles?a=b"));
+	CHECK(becomes("http://h?a=/b", "http://h/v1development/profiles?a=/b"));
+	CHECK(becomes("http://h/otlp/v1/profiles", "http://h/otlp/v1/profiles"));
+}
+
+TEST(otlp_answers_are_read_and_whatever_else_is_refused)
+{
+	static const char partly[] = "\x0a\x07\x08\x05\x12\x03" "a\nb", text[] = "<html>", cut[] = "\x0a\x07\x08";
+	struct collector_answer a = { 0 };
+	char *message;
+	size_t i;
+
+	CHECK(!collector_parse_response("", 0, &a) && !a.nr_rejected && !a.message);
+	CHECK(!collector_parse_response(partly, sizeof(partly) - 1, &a));
+	CHECK_U64(a.nr_rejected, 5);
+	CHECK_STR(a.message, "a\\nb");
+	free(a.message);
+	a.message = NULL;
+	CHECK(collector_parse_response(text, sizeof(text) - 1, &a));
+	for (i = 1; i < sizeof(cut); i++)
+		CHECK(collector_parse_response(cut, i, &a));
+	message = collector_parse_status("\x08\x03\x12\x02no", 6);
+	CHECK_STR(message, "no");
+	free(message);
+	CHECK(!collector_parse_status("\x12\x02no<", 5));
+	CHECK(!collector_parse_status("", 0));
 }
