@@ -216,7 +216,7 @@ static int print(struct heap *h, const struct heap_opts *o, struct err *e)
 	case HEAP_WASTE:
 		return heap_print_waste(h, &ho, e);
 	}
-	return print_tree(h, o, e);
+	return o->format == FORMAT_HPROF ? heap_print_hprof_dump(h, stdout, e) : print_tree(h, o, e);
 }
 
 /* Tables have fewer formats than trees. */
@@ -226,6 +226,12 @@ static int check_format(const struct heap_opts *o)
 			   o->report >= HEAP_HISTOGRAM ? "this table" : NULL;
 	unsigned int formats = o->object ? FORMATS_TEXT_JSON : FORMATS_TABLE;
 
+	if (o->format == FORMAT_HPROF && (o->paths.nr_items || o->symbols.nr_items || o->threads.nr_items)) {
+		log_error("--format=hprof has all objects: --paths, --symbol and --thread do not select");
+		return EXIT_USAGE;
+	}
+	if (o->report == HEAP_HISTOGRAM)
+		formats |= FORMAT_BIT(FORMAT_HPROF);
 	if (!what || format_in(formats, o->format))
 		return 0;
 	log_error("--format=%s is not for %s, which has text%s json", format_get(o->format)->name, what,

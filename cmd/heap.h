@@ -3,6 +3,8 @@
 #ifndef CMD_HEAP_H
 #define CMD_HEAP_H
 
+#include <stdio.h>
+
 #include "base/opt.h"
 #include "heap/heap.h"
 
@@ -13,6 +15,16 @@ struct heap_table_opts {
 	const struct opt_list *classes;	/* of --objects */
 	const char *object;		/* of --object: an id */
 };
+
+/* A class name with its objects. */
+struct heap_rank {
+	uint64_t nr, bytes;
+	const char *name;
+};
+
+/* heap_hprof.c: all objects, or classes, as text of HPROF. The first reads the objects of h. */
+int heap_print_hprof_dump(struct heap *h, FILE *out, struct err *e);
+void heap_print_hprof_sites(struct heap *h, const struct heap_rank *ranks, size_t nr, FILE *out);
 
 /* Each reads the objects of h, and prints to stdout. heap_tables.c: */
 int heap_print_histogram(struct heap *h, const struct heap_table_opts *o, struct err *e);

@@ -15,7 +15,7 @@
 #include "report/report.h"
 #include "report/sheet.h"
 
-enum { OBJECT_ROWS = 100, MAX_SUPERS = 1000 };
+enum { OBJECT_ROWS = 100 };
 
 struct object {
 	uint32_t nr;
@@ -300,41 +300,14 @@ static const char *field_name(const struct heap *h, const struct hprof_field *f)
 	return text ? strtab_get(&h->names, text) : "[unknown]";
 }
 
-static void print_instance(struct look *l)
+static void print_fields(struct look *l)
 {
-	const struct heap *h = l->h;
-	const struct heap_class *c = &h->classes[h->class[l->object]];
-	uint32_t at = 0;
-	int depth;
+	struct heap_fields_walk w;
+	struct hprof_field f;
 
-	for (depth = 0; c && c->raw.fields && depth < MAX_SUPERS; depth++) {
-		const uint8_t *p = c->raw.fields;
-		unsigned int i;
-
-		for (i = 0; i < c->raw.nr_fields; i++) {
-			struct hprof_field f = hprof_field(&h->dump, &p);
-			unsigned int size = hprof_type_size(&h->dump, f.type);
-
-			if (!size || size > l->item.n - at)
-				return;
-			print_field(l, field_name(h, &f), f.type, l->item.data + at);
-			at += size;
-		}
-		c = c->super == HEAP_NONE ? NULL : &h->classes[c->super];
-	}
-}
-
-static void print_statics(struct look *l)
-{
-	const struct hprof_class *c = &heap_class_by_id(l->h, l->id)->raw;
-	const uint8_t *p = c->statics;
-	unsigned int i;
-
-	for (i = 0; i < c->nr_statics; i++) {
-		struct hprof_field f = hprof_static(&l->h->dump, &p);
-
+	heap_fields_walk(&w, l->h, &l->item);
+	while (heap_fields_next(&w, &f))
 		print_field(l, field_name(l->h, &f), f.type, f.value);
-	}
 }
 
 /* How many elements are not shown. */
@@ -382,10 +355,8 @@ static void print_contents(struct look *l)
 
 	begin_table(l, "fields", l->item.kind == HPROF_CLASS ? "Static fields" : "Contents", field_columns,
 		    ARRAY_SIZE(field_columns));
-	if (l->item.kind == HPROF_INSTANCE)
-		print_instance(l);
-	else if (l->item.kind == HPROF_CLASS)
-		print_statics(l);
+	if (l->item.kind == HPROF_INSTANCE || l->item.kind == HPROF_CLASS)
+		print_fields(l);
 	else
 		hidden = print_elements(l);
 	end_table(l, hidden, "elements");

@@ -12,14 +12,9 @@
 #include "report/report.h"
 #include "report/sheet.h"
 
-struct rank {
-	uint64_t nr, bytes;
-	const char *name;
-};
-
 static int by_bytes(const void *a, const void *b)
 {
-	const struct rank *x = a, *y = b;
+	const struct heap_rank *x = a, *y = b;
 
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
@@ -27,9 +22,9 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* The names of classes that have objects, most bytes first; classes of several loaders can share one. */
-static struct rank *rank_classes(const struct heap *h, size_t *nr)
+static struct heap_rank *rank_classes(const struct heap *h, size_t *nr)
 {
-	struct rank *ranks = xcalloc(h->nr_classes + 1, sizeof(*ranks));
+	struct heap_rank *ranks = xcalloc(h->nr_classes + 1, sizeof(*ranks));
 	struct map rank_of = MAP_INIT;
 	size_t i;
 
@@ -80,7 +75,7 @@ static void print_head(const struct heap *h, size_t nr_classes, size_t nr_shown,
 int heap_print_histogram(struct heap *h, const struct heap_table_opts *o, struct err *e)
 {
 	const struct heap_read_opts ro = { 0 };
-	struct rank *ranks;
+	struct heap_rank *ranks;
 	struct sheet s;
 	size_t nr, shown, i;
 	int r = heap_read(h, &ro, e);
@@ -89,6 +84,11 @@ int heap_print_histogram(struct heap *h, const struct heap_table_opts *o, struct
 		return r;
 	ranks = rank_classes(h, &nr);
 	shown = o->limit && o->limit < nr ? o->limit : nr;
+	if (o->format == FORMAT_HPROF) {
+		heap_print_hprof_sites(h, ranks, shown, stdout);
+		free(ranks);
+		return 0;
+	}
 	sheet_init(&s, o->format, stdout);
 	print_head(h, nr, shown, &s);
 	sheet_columns(&s, histogram_columns, ARRAY_SIZE(histogram_columns));

@@ -614,11 +614,12 @@ static int print_model(const struct report_request *q, const struct report_opts 
 
 static struct profile_opts profile_opts(const struct report_request *q, const struct report *r)
 {
-	bool detailed = format_get(q->format)->detailed, timed = format_get(q->format)->timed;
+	const struct format *f = format_get(q->format);
+	bool detailed = f->detailed, timed = f->timed;
 
 	return (struct profile_opts){
-		.names = { .signatures = q->signatures || format_get(q->format)->signatures,
-			   .lines = (q->lines || detailed) && !q->blend,	/* calls have none */
+		.names = { .signatures = q->signatures || f->signatures,
+			   .lines = (q->lines || f->lines || detailed) && !q->blend,	/* calls have none */
 			   .addresses = q->addresses, .by_kind = (q->by_kind || detailed) && !q->blend,
 			   .no_kernel = q->no_kernel,
 			   .no_inline = q->no_inline || r->hides_inlined },
@@ -629,7 +630,8 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 		.replay = q->replay, .calibrate = q->calibrate,
 		.deltas = q->check || !format_is_of_tree(q->format),
 		.needs_deltas = q->check || r->needs_deltas,	/* what was measured is the sum of both */
-		.fold_plt = q->fold_plt, .times = timed, .all_events = timed, .whole_functions = detailed,
+		.fold_plt = q->fold_plt, .times = timed, .all_events = timed, .events = f->events,
+		.whole_functions = detailed,
 	};
 }
 

@@ -206,55 +206,73 @@ void classes_resolve(struct heap *h)
 			resolve(h, &h->classes[i], &nr_fields);
 }
 
-static bool has_name(const struct heap *h, const struct hprof_field *f, const char *name)
+void heap_fields_walk(struct heap_fields_walk *w, const struct heap *h, const struct hprof_item *x)
 {
-	uint32_t text = heap_text(h, f->name);
-
-	return text && !strcmp(strtab_get(&h->names, text), name);
+	*w = (struct heap_fields_walk){ .h = h, .item = x, .supers = MAX_SUPERS };
+	if (x->kind == HPROF_CLASS) {
+		w->class = heap_class_by_id(h, x->id);
+		w->p = w->class->raw.statics;
+		w->left = w->class->raw.nr_statics;
+	} else if (x->kind == HPROF_INSTANCE) {
+		w->class = heap_class_by_id(h, x->class_id);
+		if (w->class && w->class->raw.fields) {
+			w->p = w->class->raw.fields;
+			w->left = w->class->raw.nr_fields;
+		}
+	}
 }
 
-static const uint8_t *static_value(const struct heap *h, const struct hprof_item *x, const char *name,
-				   uint8_t *type)
+/* The class above that has fields. */
+static bool to_super(struct heap_fields_walk *w)
 {
-	const struct hprof_class *c = &heap_class_by_id(h, x->id)->raw;
-	const uint8_t *p = c->statics;
-	unsigned int i;
-
-	for (i = 0; i < c->nr_statics; i++) {
-		struct hprof_field f = hprof_static(&h->dump, &p);
-
-		*type = f.type;
-		if (has_name(h, &f, name))
-			return f.value;
+	while (!w->left) {
+		if (w->item->kind != HPROF_INSTANCE || !w->class || w->class->super == HEAP_NONE ||
+		    !w->supers--)
+			return false;
+		w->class = &w->h->classes[w->class->super];
+		if (!w->class->raw.fields)
+			return false;
+		w->p = w->class->raw.fields;
+		w->left = w->class->raw.nr_fields;
 	}
-	return NULL;
+	return true;
+}
+
+bool heap_fields_next(struct heap_fields_walk *w, struct hprof_field *f)
+{
+	unsigned int size;
+
+	if (!to_super(w))
+		return false;
+	w->left--;
+	if (w->item->kind == HPROF_CLASS) {
+		*f = hprof_static(&w->h->dump, &w->p);
+		return true;
+	}
+	*f = hprof_field(&w->h->dump, &w->p);
+	size = hprof_type_size(&w->h->dump, f->type);
+	if (!size || size > w->item->n - w->at) {
+		w->left = w->supers = 0;
+		return false;
+	}
+	f->value = w->item->data + w->at;
+	w->at += size;
+	return true;
 }
 
 const uint8_t *heap_field_value(const struct heap *h, const struct hprof_item *x, const char *name,
 				uint8_t *type)
 {
-	const struct heap_class *c = x->kind == HPROF_INSTANCE ? heap_class_by_id(h, x->class_id) : NULL;
-	uint32_t at = 0;
-	int depth;
+	struct heap_fields_walk w;
+	struct hprof_field f;
 
-	if (x->kind == HPROF_CLASS)
-		return static_value(h, x, name, type);
-	for (depth = 0; c && c->raw.fields && depth < MAX_SUPERS; depth++) {
-		const uint8_t *p = c->raw.fields;
-		unsigned int i;
+	heap_fields_walk(&w, h, x);
+	while (heap_fields_next(&w, &f)) {
+		uint32_t text = heap_text(h, f.name);
 
-		for (i = 0; i < c->raw.nr_fields; i++) {
-			struct hprof_field f = hprof_field(&h->dump, &p);
-			unsigned int size = hprof_type_size(&h->dump, f.type);
-
-			if (!size || size > x->n - at)
-				return NULL;
-			*type = f.type;
-			if (has_name(h, &f, name))
-				return x->data + at;
-			at += size;
-		}
-		c = c->super == HEAP_NONE ? NULL : &h->classes[c->super];
+		*type = f.type;
+		if (text && !strcmp(strtab_get(&h->names, text), name))
+			return f.value;
 	}
 	return NULL;
 }

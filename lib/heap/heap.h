@@ -142,9 +142,22 @@ static inline uint32_t heap_text(const struct heap *h, uint64_t id)
 }
 
 /*
- * classes.c: the field of the object x with that name, a static one if x is a Class object; of several, that
- * of the class next to its own. NULL: there is none. After heap_read().
+ * classes.c: the fields of the object x with their values: those of its class, then of the one above and so
+ * on; of a Class object the static fields; of an array none.
  */
+struct heap_fields_walk {
+	const struct heap *h;
+	const struct hprof_item *item;
+	const struct heap_class *class;
+	const uint8_t *p;		/* the next field of the class */
+	unsigned int left, supers;	/* fields of the class; classes above, at most */
+	uint32_t at;			/* offset of the value in an instance */
+};
+void heap_fields_walk(struct heap_fields_walk *w, const struct heap *h, const struct hprof_item *x);
+/* False at the end, or where the dump contradicts itself. */
+bool heap_fields_next(struct heap_fields_walk *w, struct hprof_field *f);
+
+/* The value of the first of these fields with that name; NULL: there is none. */
 const uint8_t *heap_field_value(const struct heap *h, const struct hprof_item *x, const char *name,
 				uint8_t *type);
 

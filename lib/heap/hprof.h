@@ -192,7 +192,7 @@ void hprof_class(const struct hprof *h, const struct hprof_item *x, struct hprof
 struct hprof_field {
 	uint64_t name;
 	uint8_t type;
-	const uint8_t *value;		/* of a static one */
+	const uint8_t *value;		/* NULL: the class alone does not say */
 };
 
 /* The static or instance field at *p, which moves behind it. */

@@ -67,6 +67,27 @@ static int unknown_event(const struct event_columns *k, const struct names *x, c
 	return -EINVAL;
 }
 
+static bool is_event(const char *event, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(event, name, len) && (!event[len] || event[len] == ':' || event[len] == '/');
+}
+
+/* Those with these names, in that order. */
+static size_t place_named(const struct event_columns *k, const struct names *x, const char *const *names,
+			  uint32_t event_in[])
+{
+	size_t nr = 0;
+	uint32_t i;
+
+	for (; names && *names; names++)
+		for (i = 0; i < k->nr_events && nr < EVENTS_ROOM; i++)
+			if (is_event(names_event(x, i, ""), *names))
+				event_in[nr++] = i;
+	return nr;
+}
+
 /* Which event goes to which column: those that are asked for, else the first. Returns how many. */
 static int place_events(struct event_columns *k, const struct names *x, const struct columns_opts *o,
 			uint32_t event_in[], struct err *e)
@@ -76,6 +97,8 @@ static int place_events(struct event_columns *k, const struct names *x, const st
 	size_t at, nr = 0;
 	uint32_t i;
 
+	if (!(l && l->nr_items) && (nr = place_named(k, x, o->events, event_in)))
+		return nr;
 	for (at = 0; l && at < l->nr_items; at++) {
 		for (i = 0; i < k->nr_events && strcmp(names_event(x, i, ""), l->items[at]); i++)
 			;

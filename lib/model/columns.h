@@ -29,6 +29,8 @@ struct columns_opts {
 	bool extra;			/* offer what replay adds */
 	bool no_samples;		/* offer no events of samples */
 	bool all_events;		/* of samples alone, without metrics: as many as there is room for */
+	/* the same of these names alone, which can have modifiers ("cycles:u"); ends with NULL */
+	const char *const *events;
 };
 
 /*

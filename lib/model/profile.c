@@ -37,7 +37,8 @@ static int read_samples(struct profile *p, struct graft *graft, struct trace_rea
 
 static int read_samples_alone(struct profile *p, struct trace_reader *t, struct err *e)
 {
-	const struct columns_opts co = { .metrics = p->o->metrics, .all_events = p->o->all_events };
+	const struct columns_opts co = { .metrics = p->o->metrics, .all_events = p->o->all_events,
+					 .events = p->o->events };
 	int r = columns_of_samples(&p->events, p->names, &co, e);
 
 	return r ? r : read_samples(p, NULL, t, e);

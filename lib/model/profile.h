@@ -27,6 +27,7 @@ struct profile_opts {
 	bool times;			/* each sample is in the model's times, too */
 	bool whole_functions;		/* instruction traces: no lines or kinds of code, n counts calls */
 	bool all_events;		/* without metrics: as many events as fit */
+	const char *const *events;	/* without metrics: these, as columns.h has it */
 };
 
 /*

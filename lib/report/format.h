@@ -17,9 +17,9 @@ enum format_id {
 	FORMAT_JSON,
 	FORMAT_CSV,
 	FORMAT_JUNIT,		/* of verdicts alone */
-	FORMAT_HPROF,		/* of threads alone: the text of the JDK's old profiler */
 	FORMAT_TREE,		/* from here on: of the whole tree of contexts, in place of a report */
 	FORMAT_HTML,
+	FORMAT_HPROF,		/* the text of the JDK's old profiler: of threads, locks and heaps, too */
 };
 
 struct view;
@@ -30,8 +30,10 @@ struct format {
 	const char *name;
 	bool binary;		/* unsuitable for a terminal */
 	bool detailed;		/* shows lines and inlined functions: contexts differ by these */
+	bool lines;		/* shows lines alone */
+	const char *const *events;	/* shows these events, if the trace has any of them; ends with NULL */
 	bool signatures;	/* names Java methods with their signatures */
-	bool timed;		/* shows each sample's time, and all events of the trace */
+	bool timed;		/* shows each sample's time, and all events as well */
 	/* For formats that print rows (sheet.h); without begin there are no heads. */
 	void (*begin)(struct sheet *s);
 	void (*row)(struct sheet *s, const char *key, const struct cell *cells);
@@ -73,6 +75,8 @@ int otlp_print(struct view *v, FILE *out, struct err *e);
 int otlp_json_print(struct view *v, FILE *out, struct err *e);
 int firefox_print(struct view *v, FILE *out, struct err *e);
 int chrome_print(struct view *v, FILE *out, struct err *e);
+int hprof_print(struct view *v, FILE *out, struct err *e);
+extern const char *const hprof_events[];
 int html_print(struct view *v, FILE *out, struct err *e);	/* lib/page */
 
 #endif

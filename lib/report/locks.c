@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "model/locks.h"
+#include "report/hprof.h"
 #include "report/report.h"
 #include "report/sheet.h"
 #include "version.h"
@@ -254,6 +255,34 @@ static void print_rows(const struct rows *r, FILE *out)
 	json_end(&s.json);
 }
 
+/* MONITOR TIME: waits for locks by lock, without the stacks, which the table does not have. */
+static void print_hprof(const struct rows *r, struct trace_reader *t, FILE *out)
+{
+	uint64_t mono_ns, start_ns, sum = 0;
+	struct buf name = BUF_INIT;
+	size_t i;
+
+	trace_reader_start(t, &mono_ns, &start_ns);
+	hprof_put_head(start_ns, out);
+	hprof_put_empty_trace(out);
+	fprintf(out, "MONITOR TIME BEGIN (total = %" PRIu64 " ms) ", r->lock_ns / 1000000);
+	hprof_put_date(start_ns, out);
+	if (r->nr_locks)
+		fputs("rank   self  accum   count trace monitor\n", out);
+	for (i = 0; i < r->nr_locks; i++) {
+		const struct lock_row *x = r->list[i];
+
+		sum += x->ns;
+		buf_reset(&name);
+		quote_add(&name, x->class_name);
+		fprintf(out, "%4zu %5.2f%% %5.2f%% %7" PRIu64 " %5d %s (Java)\n", i + 1,
+			hprof_percent(x->ns, r->lock_ns), hprof_percent(sum, r->lock_ns), x->n,
+			HPROF_EMPTY_TRACE, name.data);
+	}
+	fputs("MONITOR TIME END\n", out);
+	buf_release(&name);
+}
+
 static int locks_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
 	struct rows r = { .o = o };
@@ -263,6 +292,8 @@ static int locks_print(struct trace_reader *t, const struct report_opts *o, FILE
 		make_rows(&r);
 		if (o->format == FORMAT_TEXT)
 			print_text(&r, out);
+		else if (o->format == FORMAT_HPROF)
+			print_hprof(&r, t, out);
 		else
 			print_rows(&r, out);
 		ret = !r.nr && r.m.nr_rows;
@@ -286,7 +317,7 @@ static int check(const struct report_opts *o, struct err *e)
 const struct report report_locks = {
 	.name = "locks",
 	.help = "show the locks that Java threads waited for",
-	.formats = FORMATS_TABLE,
+	.formats = FORMATS_TABLE | FORMAT_BIT(FORMAT_HPROF),
 	.legend = "\n -: HotSpot does not count it\n",
 	.check = check,
 	.needs = "a trace with waits for locks",

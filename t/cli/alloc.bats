@@ -210,6 +210,9 @@ exported() {
 	jfr summary trace.jfr >summary
 	grep -Eq 'arcprof.alloc +[1-9]' summary
 	! grep -Eq 'jdk.ExecutionSample +[1-9]' summary
+	"$ARCPROF" report -i trace --format hprof | "$TOP/t/formats/hprof-read" | jq -S '.SITES | map_values(.[2:])' >sites
+	"$ARCPROF" report -i trace --metric alloc,objects --xprof --format json |
+		jq -S '[.rows[] | select(.kind == "class") | { key: .name, value: .base[:2] }] | from_entries' | diff - sites
 	# of the JVM's own recordings the class is known as one, as it is here
 	java -XX:StartFlightRecording=filename=jvm.jfr,settings=profile -cp "$CLASSES" Allocations 64 "$LIBRARY" >truth 2>err
 	"$ARCPROF" report --import jvm.jfr --metric jdk.ObjectAllocationSample --xtree --format tree >tree

@@ -215,6 +215,33 @@ jfr_agrees() {
 	[ "$(jq length want)" -ge 1 ]
 }
 
+# The same counts of each function: of samples, or calls.
+hprof_agrees() {
+	arcprof report -i "$DATA/$1/trace" --format hprof -o profile 2>notes
+	"$TOP/t/formats/hprof-read" <profile >got.json
+	arcprof report -i "$DATA/$1/trace" "${@:3}" --xprof --format json >want.json
+	# the empty trace is of threads in no function
+	jq -S --arg k "$2" '.[$k] | del(.["<empty trace>"]) | map_values(.[0])' got.json >got
+	jq -S '[.rows[] | select(.n > 0 and .kind != "thread" and .kind != "process")] | group_by(.name) |
+		map({ key: .[0].name, value: map(.n) | add }) | from_entries' want.json >want
+	diff want got
+	[ "$(wc -l <got)" -gt 3 ]
+}
+
+@test "formats: hprof has the counts of samples and calls, and the time of calls" {
+	hprof_agrees mixed 'CPU SAMPLES'
+	hprof_agrees java 'CPU SAMPLES'
+	hprof_agrees calls 'CPU TIME (ms)' --metric cpu
+	[ "$(jq '.totals["CPU TIME (ms)"]' got.json)" -eq "$(jq '[.rows[] | select(.kind != "thread" and
+		.kind != "process") | .base[0]] | add / 1000000 | floor' want.json)" ]
+	foreign_names >tree
+	arcprof report --tree tree --format hprof | "$TOP/t/formats/hprof-read" >got.json
+	[ "$(jq '.totals["CPU SAMPLES"]' got.json)" -eq 5 ]
+	run_arcprof report -i "$DATA/branches/trace" --format hprof
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"HPROF has no table for the metric instructions"* ]]
+}
+
 @test "formats: chrome has each call of a call trace, as often as the report" {
 	skip_unless_java
 	skip_unless_perf

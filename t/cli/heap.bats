@@ -263,6 +263,29 @@ answers_as_reports_do() {
 	[[ $stderr == *"cut: damaged or truncated"* ]]
 }
 
+# Every object, and references: those of the tables of queries are the non-weak ones.
+is_text_of_hprof() {
+	arcprof heap report --histogram --format json "$(dump)" >histogram.json
+	arcprof heap report --format hprof "$(dump)" | "$TOP/t/formats/hprof-read" >hprof.json
+	# Class objects are CLS there, but those of int and the like
+	jq -S '.objects | del(.["java.lang.Class"])' hprof.json >got
+	jq -S '[.classes[] | select(.class != "java.lang.Class") | { key: .class, value: [.n, .bytes] }] | from_entries' \
+		histogram.json | diff - got
+	[ "$(jq -c '.totals["HEAP DUMP"]' hprof.json)" = "$(jq -c '[.objects, .bytes]' histogram.json)" ]
+	[ "$(jq .references hprof.json)" -ge "$(query "SELECT count(*) AS n FROM refs
+		WHERE field NOT LIKE '%.[class]'" | jq '.rows[0].n')" ]
+	arcprof heap report --histogram --format hprof "$(dump)" | "$TOP/t/formats/hprof-read" |
+		jq -S '.SITES | map_values(.[:2] | reverse)' >got
+	jq -S '[.classes[] | { key: .class, value: [.n, .bytes] }] | from_entries' histogram.json | diff - got
+}
+
+@test "heap: the text of HPROF has all objects" {
+	on_each_jdk is_text_of_hprof
+	use_jdk "$(jdks | head -n 1)"
+	run_arcprof heap report --format hprof --paths 'Heap*' "$(dump)"
+	[ "$status" -eq 2 ]
+}
+
 differs_by_what_was_added() {
 	"$JAVA_HOME/bin/java" -XX:+UseSerialGC -Dnodes=120000 -cp "$CLASSES" Heap more
 	arcprof heap diff --format json "$(dump)" more.hprof >diff.json

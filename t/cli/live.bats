@@ -90,6 +90,9 @@ beside() {
 		-Dgarbage=60 -Dleak=600000 Survivors >truth 2>err
 	"$ARCPROF" report -i trace --check
 	agrees 4096
+	"$ARCPROF" report -q -i trace --format hprof | "$TOP/t/formats/hprof-read" | jq -S .SITES >sites
+	"$ARCPROF" report -i trace --metric live,live-objects,alloc,objects --xprof --format json |
+		jq -S '[.rows[] | select(.kind == "class") | { key: .name, value: .base[:4] }] | from_entries' | diff - sites
 	# all of what was wasted was allocated: 60 MB, but for 10 %
 	"$ARCPROF" report -i trace --metric alloc --symbol Survivors.waste --xprof --format json >json
 	jq -e '.rows | map(select(.name == "byte[]"))[0].base[0] | . > 54000000 and . < 66000000' json

@@ -29,6 +29,8 @@ waits() {
 	# what all locks have, the source has, and what all contexts have
 	[ "$(jq '[.locks[].wait_ns] | add' table)" = "$(jq '[.nodes[].base[0]] | add' tree)" ]
 	[ "$(jq '.source.wait_ns' table)" = "$(jq '.metrics[0].total' tree)" ]
+	"$ARCPROF" report -i trace --locks --format hprof | "$TOP/t/formats/hprof-read" >monitors
+	[ "$(jq '[.["MONITOR TIME"][][0]] | add // 0' monitors)" = "$(jq '.source.lock_waits' table)" ]
 	read -r _ TRUE_N _ TRUE_NS <truth
 }
 

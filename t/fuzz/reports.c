@@ -81,6 +81,8 @@ static const char *const lines[] = {
 	"report --format pprof",
 	"report --format pprof --samples --fold class",
 	"report --format speedscope",
+	"report --format hprof",
+	"report --locks --format hprof",
 	"report --format callgrind",
 	"report --format callgrind --samples --prune 1",
 	"report --format otlp",

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * hprof.c - the text of HPROF, the JDK's profiler up to JDK 8 (-agentlib:hprof): stacks as TRACE, and below
+ * them a table for each thing that it measured and the model has: SITES (heap=sites), CPU SAMPLES
+ * (cpu=samples), CPU TIME (cpu=times).  As there without thread=y, threads are merged.
+ *
+ * It knew no native frames: here they have a module in place of the source.  What was not measured is "-".
+ *
+ * Source: JDK 8 demo/jvmti/hprof/src/hprof_io.c.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/export.h"
+#include "report/hprof.h"
+
+/* Values of a row: those of SITES, or the cost and how often. */
+enum { LIVE, LIVE_OBJECTS, ALLOC, ALLOC_OBJECTS, NR_VALUES, COST = 0, COUNT };
+
+/* The metrics of SITES, then what CPU SAMPLES can be of. */
+const char *const hprof_events[] = {
+	"live", "live-objects", "alloc", "objects",
+	"cpu-clock", "task-clock", "cpu", "cycles", "instructions", "ref-cycles", "samples", NULL
+};
+
+struct row {
+	uint32_t stack, class;		/* number of the stack, string of the class; 0: none */
+	uint64_t values[NR_VALUES];
+};
+
+struct table {
+	struct map row_of;		/* (stack, class) -> index */
+	struct row *rows;
+	size_t nr_rows, alloc_rows;
+	uint64_t totals[NR_VALUES];
+	int metrics[NR_VALUES];		/* -1: not in the model */
+	unsigned int key;		/* rows are sorted by this value */
+};
+
+struct printer {
+	struct view *v;
+	FILE *out;
+	struct export x;
+	struct export_stacks stacks;
+	struct map trace_of;		/* stack -> number of its TRACE */
+	bool used[FLOW_MAX_METRICS];	/* metrics that a table shows */
+};
+
+static const char *str(const struct printer *p, uint32_t id)
+{
+	return export_str(&p->x, id);
+}
+
+/* ---- rows ---- */
+
+static struct row *find_row(struct printer *p, struct table *t, uint32_t node)
+{
+	const struct flow_node *nodes = p->v->m->flow.nodes;
+	const struct consumer *c = &p->v->m->consumers.items[nodes[node].consumer];
+	uint32_t class = 0, stack, *at;
+
+	if (c->kind == CONSUMER_CLASS) {
+		class = export_string(&p->x, model_str(p->v->m, c->name));
+		node = nodes[node].parent;
+	}
+	stack = !node || export_is_root(p->v, nodes[node].consumer) ? 0 : export_stack(&p->stacks, node);
+	at = map_put(&t->row_of, (uint64_t)stack << 32 | class);
+	if (*at == MAP_NONE) {
+		*at = t->nr_rows;
+		VEC_GROW(t->rows, t->nr_rows, t->alloc_rows);
+		t->rows[t->nr_rows++] = (struct row){ stack, class, { 0 } };
+	}
+	return &t->rows[*at];
+}
+
+static void add(struct printer *p, struct table *t, uint32_t node, const uint64_t *values)
+{
+	struct row *r = NULL;
+	unsigned int i;
+
+	for (i = 0; i < NR_VALUES; i++) {
+		if (!values[i])
+			continue;
+		r = r ? r : find_row(p, t, node);
+		r->values[i] += values[i];
+		t->totals[i] += values[i];
+	}
+}
+
+static int compare(const void *a, const void *b, void *ctx)
+{
+	const struct row *x = a, *y = b;
+	const struct table *t = ctx;
+
+	if (x->values[t->key] != y->values[t->key])
+		return x->values[t->key] > y->values[t->key] ? -1 : 1;
+	if (x->stack != y->stack)
+		return x->stack < y->stack ? -1 : 1;
+	return x->class < y->class ? -1 : x->class > y->class;
+}
+
+static void sort(struct table *t)
+{
+	if (t->nr_rows)
+		qsort_r(t->rows, t->nr_rows, sizeof(*t->rows), compare, t);
+}
+
+static void table_release(struct table *t)
+{
+	map_release(&t->row_of);
+	free(t->rows);
+}
+
+/* ---- stacks ---- */
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static const struct export_location *location_of(const struct printer *p, uint32_t stack)
+{
+	return &p->x.locations[p->stacks.list[stack - 1].location - 1];
+}
+
+static const char *function_of(const struct printer *p, uint32_t stack)
+{
+	return str(p, p->x.functions[location_of(p, stack)->function - 1].name);
+}
+
+static void put_frame(const struct printer *p, uint32_t stack)
+{
+	const struct export_location *l = location_of(p, stack);
+	uint32_t file = p->x.functions[l->function - 1].file;
+	const char *source = file ? last_part(str(p, file)) : "<Unknown Source>";
+
+	fprintf(p->out, "\t%s(", function_of(p, stack));
+	if (l->line)
+		fprintf(p->out, "%s:%" PRIu32 ")\n", source, l->line);
+	else if (l->module)
+		fprintf(p->out, "%s:Native method)\n", last_part(str(p, p->x.modules[l->module - 1].path)));
+	else
+		fprintf(p->out, "%s:Unknown line)\n", source);
+}
+
+/* The TRACEs of the rows that have none yet. */
+static void put_traces(struct printer *p, const struct table *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->nr_rows; i++) {
+		uint32_t stack = t->rows[i].stack, *number = map_put(&p->trace_of, stack);
+
+		if (*number != MAP_NONE)
+			continue;
+		*number = HPROF_EMPTY_TRACE + (stack ? p->trace_of.nr : 0);
+		fprintf(p->out, "TRACE %" PRIu32 ":\n", *number);
+		if (!stack)
+			fputs("\t<empty>\n", p->out);
+		for (; stack; stack = p->stacks.list[stack - 1].caller)
+			put_frame(p, stack);
+	}
+}
+
+/* ---- tables ---- */
+
+static void put_site(const struct printer *p, const struct table *t, size_t i, uint64_t sum)
+{
+	const struct row *r = &t->rows[i];
+	const struct hprof_site site = {
+		.rank = i + 1, .self = r->values[t->key], .accum = sum, .total = t->totals[t->key],
+		.trace = map_get(&p->trace_of, r->stack), .class = r->class ? str(p, r->class) : "<Unknown>",
+		.has_live = t->metrics[LIVE] >= 0, .has_live_objects = t->metrics[LIVE_OBJECTS] >= 0,
+		.has_alloc = t->metrics[ALLOC] >= 0, .has_alloc_objects = t->metrics[ALLOC_OBJECTS] >= 0,
+		.live = r->values[LIVE], .live_objects = r->values[LIVE_OBJECTS],
+		.alloc = r->values[ALLOC], .alloc_objects = r->values[ALLOC_OBJECTS],
+	};
+
+	hprof_put_site(&site, p->out);
+}
+
+static void put_sites(struct printer *p, struct table *t)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	put_traces(p, t);
+	hprof_begin_sites(t->key == LIVE ? "live bytes" : "allocated bytes", p->v->origin->start_ns, p->out);
+	for (i = 0; i < t->nr_rows; i++) {
+		sum += t->rows[i].values[t->key];
+		put_site(p, t, i, sum);
+	}
+	fputs("SITES END\n", p->out);
+}
+
+/* name: what the record is called; the total is in units of unit. */
+static void put_cpu(struct printer *p, struct table *t, const char *name, uint64_t unit)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	put_traces(p, t);
+	fprintf(p->out, "%s BEGIN (total = %" PRIu64 ") ", name, t->totals[t->key] / unit);
+	hprof_put_date(p->v->origin->start_ns, p->out);
+	if (t->nr_rows)
+		fputs("rank   self  accum   count trace method\n", p->out);
+	for (i = 0; i < t->nr_rows; i++) {
+		const struct row *r = &t->rows[i];
+
+		sum += r->values[t->key];
+		fprintf(p->out, "%4zu %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " %s\n", i + 1,
+			hprof_percent(r->values[t->key], t->totals[t->key]),
+			hprof_percent(sum, t->totals[t->key]), r->values[COUNT],
+			map_get(&p->trace_of, r->stack), r->stack ? function_of(p, r->stack) : "<empty trace>");
+	}
+	fprintf(p->out, "%s END\n", name);
+}
+
+/* ---- what the model has ---- */
+
+static int find_metric(const struct model *m, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->nr_shown; i++)
+		if (!strcmp(model_str(m, m->metrics[i].name), name))
+			return i;
+	return -1;
+}
+
+/* Samples are of what programs execute: "cycles:u" is one of these. */
+static bool is_executed(const char *name)
+{
+	const char *const *e;
+	size_t len;
+
+	for (e = hprof_events + NR_VALUES; *e; e++) {
+		len = strlen(*e);
+		if (!strncmp(name, *e, len) && (!name[len] || strchr(":/.", name[len])))
+			return true;
+	}
+	return false;
+}
+
+/* The first metric of calls that is a time; of samples the first that shows what programs execute. */
+static int find_cpu(const struct model *m, bool calls)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->nr_shown; i++) {
+		bool is_ns = !strcmp(model_str(m, m->metrics[i].unit), "ns");
+
+		if ((m->sources[m->metrics[i].source].kind == FLOW_CALLS) == calls &&
+		    (calls ? is_ns : is_executed(model_str(m, m->metrics[i].name))))
+			return i;
+	}
+	return -1;
+}
+
+static void print_sites(struct printer *p)
+{
+	const struct model *m = p->v->m;
+	struct table t = { .row_of = MAP_INIT };
+	uint64_t values[NR_VALUES];
+	unsigned int k;
+	uint32_t i;
+
+	for (k = 0; k < NR_VALUES; k++) {
+		t.metrics[k] = find_metric(m, hprof_events[k]);
+		if (t.metrics[k] >= 0)
+			p->used[t.metrics[k]] = true;
+	}
+	if (t.metrics[LIVE] < 0 && t.metrics[ALLOC] < 0)
+		return;
+	t.key = t.metrics[LIVE] >= 0 ? LIVE : ALLOC;
+	for (i = flow_next(&m->flow, FLOW_NONE); i; i = flow_next(&m->flow, i)) {
+		for (k = 0; k < NR_VALUES; k++)
+			values[k] = t.metrics[k] >= 0 ? flow_base(&m->flow, i)[t.metrics[k]] : 0;
+		add(p, &t, i, values);
+	}
+	sort(&t);
+	put_sites(p, &t);
+	table_release(&t);
+}
+
+/* Samples weigh the same; calls cost what the metric says, in ms. */
+static void print_cpu(struct printer *p, bool calls)
+{
+	const struct model *m = p->v->m;
+	int metric = find_cpu(m, calls);
+	struct table t = { .row_of = MAP_INIT, .key = calls ? COST : COUNT };
+	uint64_t values[NR_VALUES] = { 0 };
+	uint32_t i;
+
+	if (metric < 0)
+		return;
+	p->used[metric] = true;
+	for (i = flow_next(&m->flow, FLOW_NONE); i; i = flow_next(&m->flow, i)) {
+		if (export_is_root(p->v, m->flow.nodes[i].consumer) && calls)
+			continue;	/* a thread that began is no call */
+		values[COST] = calls ? flow_base(&m->flow, i)[metric] : 0;
+		values[COUNT] = model_node_n(m, m->metrics[metric].source, i);
+		add(p, &t, i, values);
+	}
+	sort(&t);
+	put_cpu(p, &t, calls ? "CPU TIME (ms)" : "CPU SAMPLES", calls ? 1000000 : 1);
+	table_release(&t);
+}
+
+static void say_what_lacks(struct printer *p)
+{
+	const struct model *m = p->v->m;
+	unsigned int i;
+
+	for (i = 0; i < m->nr_shown; i++)
+		if (!p->used[i])
+			export_lacks(p->v, "metric %s", model_str(m, m->metrics[i].name));
+	if (p->v->origin->not_shown)
+		export_lacks(p->v, "%s", p->v->origin->not_shown);
+}
+
+int hprof_print(struct view *v, FILE *out, struct err *e)
+{
+	struct printer p = { .v = v, .out = out, .trace_of = MAP_INIT };
+	const struct model *m = v->m;
+
+	if (find_metric(m, "live") < 0 && find_metric(m, "alloc") < 0 && find_cpu(m, false) < 0 &&
+	    find_cpu(m, true) < 0) {
+		err_set(e, EINVAL, "HPROF has no table for the metric %s",
+			model_str(m, m->metrics[v->o->sort_metric].name));
+		err_hint(e, "it has tables of CPU time, calls and Java objects, and with --locks of locks");
+		return -EINVAL;
+	}
+	export_init(&p.x, v);
+	export_stacks_init(&p.stacks, &p.x);
+	hprof_put_head(v->origin->start_ns, out);
+	print_sites(&p);
+	print_cpu(&p, false);
+	print_cpu(&p, true);
+	say_what_lacks(&p);
+	export_stacks_release(&p.stacks);
+	export_release(&p.x);
+	map_release(&p.trace_of);
+	return 0;
+}
