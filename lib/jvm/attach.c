@@ -25,7 +25,8 @@
 #include "jvm/attach.h"
 #include "jvm/target.h"
 
-enum { POLL_MS = 5, MAX_REPLY = 4096 };
+/* a diagnostic command may say much; only the first line of other answers is of interest */
+enum { POLL_MS = 5, MAX_REPLY = 4096, MAX_ANSWER = 64 << 20 };
 
 static const uint64_t listen_ns = 10000000000;	/* as long as the JDK's own tools wait */
 /* the agent may still be giving back what a recording before took */
@@ -256,8 +257,8 @@ static int read_reply(const struct attach *a, struct buf *reply, struct err *e)
 	bool talks = false;
 	int r = 0;
 
-	while (!r && reply->len < MAX_REPLY) {
-		char piece[512];
+	while (!r && reply->len < (a->patient ? MAX_ANSWER : MAX_REPLY)) {
+		char piece[4096];
 		ssize_t n = recv(a->sock, piece, sizeof(piece), 0);
 
 		if (n > 0)

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* memory.c - "arcprof memory": where the resident memory of a running process is. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/quote.h"
+#include "cmd.h"
+#include "output.h"
+#include "report/format.h"
+#include "report/sheet.h"
+#include "resident/resident.h"
+
+struct memory_opts {
+	const char *output;
+	uint64_t pid;
+	int format;
+	bool mappings;
+};
+
+#define O struct memory_opts
+static const struct opt memory_table[] = {
+	OPT_GROUP("Memory"),
+	OPT_U64('p', "pid", O, pid, "pid", NULL, "process ID, of a JVM or of any other program"),
+	OPT_FLAG(0, "mappings", O, mappings, "show each mapping, or piece of one, in place of sums"),
+	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
+	OPT_STR('o', "output", O, output, "file", NULL, "write to <file>"),
+	OPT_END
+};
+#undef O
+
+/* Text is in KiB, the unit of the kernel and of the JVM; what programs read is in bytes. */
+static struct cell amount(const struct sheet *s, uint64_t bytes)
+{
+	return cell_u64(sheet_is_text(s) ? bytes >> 10 : bytes);
+}
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return all ? 100. * part / all : NAN;
+}
+
+static const struct sheet_column part_columns[] = {
+	{ .key = "resident", .head = "Resident", .width = 12 },
+	{ .key = "percent", .head = "%", .width = 6, .decimals = 2 },
+	{ .key = "swapped", .head = "Swapped", .width = 10 },
+	{ .key = "committed", .head = "Committed", .width = 12 },
+	{ .key = "mapped", .head = "Mapped", .width = 14 },
+	{ .key = "part" }, { .head = "Part", .width = -1 },
+};
+
+static void part_row(struct sheet *s, const struct resident *r, const struct resident_sum *p, const char *key,
+		     const char *name)
+{
+	const struct cell cells[] = {
+		amount(s, p->rss), cell_real(percent(p->rss, r->total.rss)), amount(s, p->swap),
+		amount(s, p->usable), amount(s, p->mapped), cell_text(key), cell_text(name),
+	};
+
+	sheet_row(s, NULL, cells);
+}
+
+static int by_rss(const void *a, const void *b)
+{
+	const struct resident_sum *x = *(const struct resident_sum *const *)a;
+	const struct resident_sum *y = *(const struct resident_sum *const *)b;
+
+	if (x->rss != y->rss)
+		return x->rss > y->rss ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void print_parts(struct sheet *s, const struct resident *r)
+{
+	const struct resident_sum *order[RESIDENT_NR_PARTS];
+	size_t i;
+
+	for (i = 0; i < RESIDENT_NR_PARTS; i++)
+		order[i] = &r->parts[i];
+	qsort(order, RESIDENT_NR_PARTS, sizeof(*order), by_rss);
+	sheet_columns(s, part_columns, ARRAY_SIZE(part_columns));
+	for (i = 0; i < RESIDENT_NR_PARTS; i++) {
+		size_t part = order[i] - r->parts;
+
+		if (order[i]->mapped || order[i]->rss)
+			part_row(s, r, order[i], resident_keys[part], resident_names[part]);
+	}
+	if (sheet_is_text(s))
+		part_row(s, r, &r->total, "", "all");
+}
+
+/* --- mappings --- */
+
+static const struct sheet_column mapping_columns[] = {
+	{ .key = "resident", .head = "Resident", .width = 12 },
+	{ .key = "swapped", .head = "Swapped", .width = 10 },
+	{ .key = "mapped", .head = "Mapped", .width = 14 },
+	{ .key = "start", .head = "Start", .width = 16 },
+	{ .key = "end", .head = "End", .width = 16 },
+	{ .key = "access", .head = "", .width = 4 },
+	{ .key = "part", .head = "Part", .width = -16 },
+	{ .key = "name", .head = "Name", .width = -1 },
+};
+
+static void mapping_row(struct sheet *s, const struct resident_piece *p)
+{
+	struct buf name = BUF_INIT;
+	char start[20], end[20];
+
+	snprintf(start, sizeof(start), "%" PRIx64, p->start);
+	snprintf(end, sizeof(end), "%" PRIx64, p->end);
+	buf_str(&name, "");
+	if (sheet_is_text(s))
+		quote_add(&name, p->name);
+	{
+		const struct cell cells[] = {
+			amount(s, p->sum.rss), amount(s, p->sum.swap), amount(s, p->sum.mapped),
+			cell_text(start), cell_text(end), cell_text(p->perms),
+			cell_text(resident_keys[p->part]),
+			cell_text(sheet_is_text(s) ? name.data : p->name),
+		};
+
+		sheet_row(s, NULL, cells);
+	}
+	buf_release(&name);
+}
+
+static void print_mappings(struct sheet *s, const struct resident *r)
+{
+	size_t i;
+
+	sheet_columns(s, mapping_columns, ARRAY_SIZE(mapping_columns));
+	for (i = 0; i < r->nr_pieces; i++)
+		mapping_row(s, &r->pieces[i]);
+}
+
+/* --- the JVM's own account --- */
+
+static const struct sheet_column nmt_columns[] = {
+	{ .key = "category" }, { .key = "malloc", .head = "Malloc", .width = 12 },
+	{ .key = "committed", .head = "Committed", .width = 12 },
+	{ .key = "part" }, { .key = "measured", .head = "Measured", .width = 12 },
+	{ .key = "difference_percent", .head = "Diff %", .width = 8, .decimals = 2 },
+	{ .head = "Category", .width = -1 },
+};
+
+static void print_nmt(struct sheet *s, const struct resident *r)
+{
+	size_t i;
+
+	sheet_columns(s, nmt_columns, ARRAY_SIZE(nmt_columns));
+	for (i = 0; i < r->nmt.nr; i++) {
+		const struct hotspot_category *c = &r->nmt.items[i];
+		uint64_t ours = 0;
+		enum resident_part part = resident_part_of(c->name, r, &ours);
+		bool known = part < RESIDENT_NR_PARTS && (ours || c->mapped);
+		double diff = known && c->mapped ? 100 * ((double)ours - c->mapped) / c->mapped : NAN;
+		const struct cell cells[] = {
+			cell_text(c->name), amount(s, c->malloc), amount(s, c->mapped),
+			known ? cell_text(resident_keys[part]) : cell_absent,
+			known ? amount(s, ours) : cell_absent,
+			known ? cell_real(diff) : cell_absent, cell_text(c->name),
+		};
+
+		sheet_row(s, NULL, cells);
+	}
+}
+
+static uint64_t nmt_malloc(const struct resident *r)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < r->nmt.nr; i++)
+		sum += r->nmt.items[i].malloc;
+	return sum;
+}
+
+/* --- the report --- */
+
+static void text_head(const struct resident *r, FILE *out)
+{
+	struct buf name = BUF_INIT;
+
+	quote_add(&name, r->name);
+	fprintf(out, "process %d (%s), %zu thread%s", r->pid, name.data, r->nr_threads,
+		r->nr_threads == 1 ? "" : "s");
+	fprintf(out, ": %" PRIu64 " KiB resident", r->total.rss >> 10);
+	if (r->total.swap)
+		fprintf(out, ", %" PRIu64 " KiB swapped out", r->total.swap >> 10);
+	fprintf(out, "%s%s\n", *r->jvm ? "\n" : "", r->jvm);
+	if (*r->not_asked)
+		fprintf(out, "what is the JVM's is not known: %s\n", r->not_asked);
+	if (r->not_read)
+		fprintf(out, "what malloc() has outside of [heap] is not known: the process's memory may not be read (kernel.yama.ptrace_scope)\n");
+	fprintf(out, "sizes in KiB\n\n");
+	buf_release(&name);
+}
+
+static void text_nmt(struct sheet *s, const struct resident *r)
+{
+	if (!r->is_jvm || *r->not_asked)
+		return;
+	if (!r->nmt.nr) {
+		fprintf(s->out, "\nwhat malloc has for which part of the JVM: start it with -XX:NativeMemoryTracking=summary\n");
+		return;
+	}
+	fprintf(s->out, "\nThe JVM's own account (native memory tracking): what it has committed, and asked malloc for, resident\n"
+		"or not. Measured is what is committed, but of stacks what is resident, which is what the JVM says, too.\n\n");
+	print_nmt(s, r);
+	fprintf(s->out, "\n%12" PRIu64 " in all of malloc by the JVM's own account; the rest is of other libraries, and of malloc itself\n",
+		nmt_malloc(r) >> 10);
+}
+
+static void print_text(struct sheet *s, const struct resident *r, bool mappings)
+{
+	text_head(r, s->out);
+	if (mappings) {
+		print_mappings(s, r);
+		return;
+	}
+	print_parts(s, r);
+	text_nmt(s, r);
+}
+
+static void print_json(struct sheet *s, const struct resident *r, bool mappings)
+{
+	struct json *j = &s->json;
+
+	json_object(j, NULL);
+	json_u64(j, "pid", r->pid);
+	json_str(j, "name", r->name);
+	json_bool(j, "is_jvm", r->is_jvm);
+	json_str(j, "jvm", *r->jvm ? r->jvm : NULL);
+	json_str(j, "jvm_not_asked", *r->not_asked ? r->not_asked : NULL);
+	json_bool(j, "malloc_known", !r->not_read);
+	json_u64(j, "threads", r->nr_threads);
+	json_u64(j, "resident", r->total.rss);
+	json_u64(j, "swapped", r->total.swap);
+	json_array(j, "parts");
+	print_parts(s, r);
+	json_end(j);
+	if (mappings) {
+		json_array(j, "mappings");
+		print_mappings(s, r);
+		json_end(j);
+	}
+	if (r->nmt.nr) {
+		json_array(j, "native_memory_tracking");
+		print_nmt(s, r);
+		json_end(j);
+	} else {
+		json_null(j, "native_memory_tracking");
+	}
+	json_end(j);
+}
+
+static void print(const struct resident *r, const struct memory_opts *o)
+{
+	struct sheet s;
+
+	sheet_init(&s, o->format, stdout);
+	if (o->format == FORMAT_JSON)
+		print_json(&s, r, o->mappings);
+	else if (sheet_is_text(&s))
+		print_text(&s, r, o->mappings);
+	else if (o->mappings)
+		print_mappings(&s, r);
+	else
+		print_parts(&s, r);
+}
+
+static int show(const struct memory_opts *o)
+{
+	struct resident r;
+	struct output out;
+	struct err e;
+	int status = 0;
+
+	if (resident_read(&r, o->pid, &e)) {
+		resident_release(&r);
+		return log_err(&e);
+	}
+	if (o->output && output_begin(&out, o->output, &e)) {
+		status = log_err(&e);
+	} else {
+		print(&r, o);
+		if (o->output && output_end(&out, &e))
+			status = log_err(&e);
+	}
+	resident_release(&r);
+	return status;
+}
+
+static int memory_run(void *opts, int nr_operands, char **operands)
+{
+	const struct memory_opts *o = opts;
+
+	if (nr_operands || !o->pid) {
+		if (nr_operands)
+			log_error("'%s': no operand is expected", operands[0]);
+		else
+			log_error("no process was given");
+		log_hint("usage: arcprof memory -p <pid>");
+		return EXIT_USAGE;
+	}
+	if (o->pid > INT32_MAX) {
+		log_error("no process has the number %" PRIu64, o->pid);
+		return 1;
+	}
+	return show(o);
+}
+
+static bool memory_prints(const void *opts)
+{
+	const struct memory_opts *o = opts;
+
+	return !o->output;
+}
+
+const struct command cmd_memory = {
+	.name = "memory",
+	.summary = "show where the resident memory of a process is",
+	.flags = CMD_PAGER,
+	.opts = memory_table,
+	.opts_size = sizeof(struct memory_opts),
+	.prints = memory_prints,
+	.run = memory_run,
+};

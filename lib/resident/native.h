@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* native.h - what can be told of the memory of any process: stacks, and what the C library allocates. */
+#ifndef RESIDENT_NATIVE_H
+#define RESIDENT_NATIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "resident/claims.h"
+#include "resident/smaps.h"
+
+struct native_process {
+	int pid;
+	int pagemap;			/* /proc/PID/pagemap; -1: it could not be opened */
+};
+
+/* The stacks of all threads but the first, by their names; returns how many threads there are. */
+size_t native_stacks(int pid, const struct smaps *s, struct claims *c);
+/* Blocks and arenas of glibc's malloc() that are not in [heap]; false: its memory may not be read. */
+bool native_malloc(const struct native_process *p, const struct smaps *s, struct claims *c);
+/* Zeroed data of libraries, which follows what is in their files. */
+void native_zeroed_data(const struct smaps *s, struct claims *c);
+
+/* Mapped, private, no file, and usable. */
+bool native_is_anonymous(const struct smap *m);
+
+#endif

@@ -1,0 +1,150 @@
+#!/usr/bin/env bats
+# Where the resident memory of processes is: programs of known sizes, and JVMs that keep an account of their own.
+load ../lib
+load ../java
+
+setup_file() {
+	gcc -O1 -o "$BATS_FILE_TMPDIR/known" "$TOP/t/cli/memory.c" -lpthread
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit
+}
+
+teardown() {
+	[ -z "${PROGRAM-}" ] || kill -KILL "$PROGRAM" 2>/dev/null || true
+}
+
+# start <program>...: its number is in $PROGRAM; it is ready.
+start() {
+	local i
+	rm -f in out
+	mkfifo in
+	"$@" <in >out 2>err 3>&- &
+	PROGRAM=$!
+	exec 7>in
+	for ((i = 0; i < 1200; i++)); do
+		grep -qx ready out && return
+		kill -0 "$PROGRAM" || { cat err; return 1; }
+		sleep 0.05
+	done
+	return 1
+}
+
+finish() {
+	exec 7>&-
+	wait "$PROGRAM"
+	PROGRAM=
+}
+
+look() {
+	arcprof memory -p "$PROGRAM" --format json "$@" >look.json
+}
+
+# part <name>: its resident KiB.
+part() {
+	jq --arg p "$1" '[.parts[] | select(.part == $p).resident / 1024] | add // 0 | floor' look.json
+}
+
+# between <low> <value> <high>
+between() {
+	[ "$1" -le "$2" ] && [ "$2" -le "$3" ] || { echo "$2 is not in $1 to $3"; jq . look.json; return 1; }
+}
+
+sums_up() {
+	jq -e '([.parts[].resident] | add) == .resident and ([.mappings[].resident] | add) == .resident' look.json
+}
+
+@test "a program's memory of known sizes is where it was allocated" {
+	start "$BATS_FILE_TMPDIR/known" file
+	look --mappings
+	sums_up
+	# it does nothing: the kernel's own sum is the same
+	[ "$(awk '/^Rss:/ { print $2 * 1024 }' "/proc/$PROGRAM/smaps_rollup")" = "$(jq .resident look.json)" ]
+	# 1008 bytes for each of 1000
+	between 40896 "$(part malloc)" 41500
+	between 4096 "$(part files)" 4096
+	between 2048 "$(part shared)" 2048
+	between 2048 "$(part stacks)" 2400
+	between 6144 "$(part not_accounted)" 6300
+	[ "$(jq .threads look.json)" = 6 ]
+	finish
+}
+
+@test "text, CSV and JSON have the same numbers" {
+	start "$BATS_FILE_TMPDIR/known" file
+	look
+	arcprof memory -p "$PROGRAM" --format csv >look.csv
+	arcprof memory -p "$PROGRAM" -o look.txt
+	[ "$(awk -F , 'NR > 1 { s += $1 } END { print s }' look.csv)" = "$(jq .resident look.json)" ]
+	[ "$(awk '$NF == "malloc" { print $1 }' look.txt)" = "$(part malloc)" ]
+	[[ $(head -n 1 look.txt) == "process $PROGRAM (known), 6 threads: $(($(jq .resident look.json) / 1024)) KiB resident" ]]
+	finish
+}
+
+# What the JVM calls it, and whether what we measured is within 5 %, or the unit of its account.
+agrees() {
+	jq -e --arg c "$1" '.native_memory_tracking[] | select(.category == $c) |
+		(.measured - .committed | fabs) <= ([.committed * 0.05, 65536] | max)' look.json ||
+		{ echo "$1"; jq -c '.native_memory_tracking[]' look.json; return 1; }
+}
+
+check_jvm() {
+	local c
+	start "$JAVA_HOME/bin/java" -Xmx256m -XX:NativeMemoryTracking=summary "$@" -cp "$CLASSES" Resident
+	look --mappings
+	sums_up
+	for c in "Java Heap" Class Metaspace Thread Code "Shared class space"; do
+		agrees "$c"
+	done
+	between 40960 "$(part java_heap)" 110000
+	between 20480 "$(part malloc)" 60000
+	between 0 "$(part not_accounted)" $(($(jq .resident look.json) / 1024 / 10))
+	jq -e '[.mappings[] | select(.name == "sleeper-3" and .part == "stacks")] | length >= 1' look.json
+	finish
+}
+
+@test "the parts of a JVM are those of its own account, and nearly all is accounted for" {
+	skip_unless_java
+	prepare_jdks
+	local home
+	for home in $(jdks); do
+		use_jdk "$home"
+		check_jvm -XX:+UseG1GC
+	done
+}
+
+@test "a heap that is mapped three times is shown once" {
+	skip_unless_java
+	prepare_jdks
+	use_jdk "$(jdks | head -n 1)"
+	[ "$JDK" = 17 ] || skip "JDK 17's ZGC"
+	check_jvm -XX:+UseZGC
+	jq -e '.parts[] | select(.part == "java_heap_again" and .mapped == 536870912)' look.json
+}
+
+@test "a JVM that lets nobody in is told as far as the kernel knows it, and that is said" {
+	skip_unless_java
+	prepare_jdks
+	use_jdk "$(jdks | head -n 1)"
+	start "$JAVA_HOME/bin/java" -XX:+DisableAttachMechanism -cp "$CLASSES" Resident
+	look --mappings
+	sums_up
+	[ "$(jq -r .jvm_not_asked look.json)" = "process $PROGRAM lets nothing attach: it runs with -XX:+DisableAttachMechanism" ]
+	[[ $(arcprof memory -p "$PROGRAM") == *"what is the JVM's is not known: process $PROGRAM lets nothing attach"* ]]
+	finish
+}
+
+@test "processes that cannot be looked into are refused in one line" {
+	run arcprof memory -p 2147483646
+	[ "$status" = 1 ] && [ "$output" = "arcprof memory: no process 2147483646" ]
+	run arcprof memory
+	[ "$status" = 2 ]
+	[ "$(id -u)" = 0 ] || skip "needs root to be somebody else"
+	start "$BATS_FILE_TMPDIR/known" file
+	run setpriv --reuid 65534 --regid 65534 --clear-groups "$ARCPROF" memory -p "$PROGRAM"
+	[ "$status" = 1 ]
+	[ "${lines[0]}" = "arcprof memory: process $PROGRAM may not be looked into: Permission denied" ]
+	[[ "$output" == *"it belongs to another user"* ]]
+	finish
+}
