@@ -20,6 +20,7 @@ struct merge_opts {
 	const char *output;
 	struct opt_list metrics;
 	int op;
+	const char *by_label;
 	bool by_pid, by_tid, digits, by_kind, calibrate;
 };
 
@@ -32,6 +33,7 @@ static const struct opt merge_table[] = {
 	OPT_FLAG(0, "by-pid", O, by_pid, "keep processes of the same name apart"),
 	OPT_FLAG(0, "by-tid", O, by_tid, "keep threads of the same name apart"),
 	OPT_FLAG(0, "merge-numbers", O, digits, "merge threads whose names differ in numbers alone"),
+	OPT_STR(0, "by-label", O, by_label, "key", NULL, "separate what threads did by their label of this key"),
 	OPT_FLAG(0, "by-kind", O, by_kind, "separate interpreted, compiled and inlined code of a function"),
 	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, calibrate, bool), .def = "true",
 	  .help = "subtract what counting the calls cost" },
@@ -74,7 +76,8 @@ struct part {
 static void part_read(struct part *p, const struct merge_opts *o, const char *path)
 {
 	const struct profile_opts po = { .names.by_kind = o->by_kind, .metrics = &o->metrics,
-					 .calibrate = o->calibrate, .all_events = true };
+					 .by_label = o->by_label, .calibrate = o->calibrate,
+					 .all_events = true };
 
 	*p = (struct part){ .t = NULL };
 	p->status = input_open_any(&p->t, path, &p->e);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* report.c - "arcprof report": the arcflow reports, from a trace or from text. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -73,7 +74,7 @@ static const struct opt selection_opts[] = {
 	OPT_LIST(0, "thread", O, threads, "name", "only threads with these names"),
 	OPT_LIST(0, "module", O, modules, "name", "only stacks that go through these modules"),
 	OPT_LIST(0, "symbol", O, symbols, "name", "only stacks that go through these functions"),
-	OPT_LIST(0, "label", O, labels, "key=value", "only processes of recordings with these labels"),
+	OPT_LIST(0, "label", O, labels, "key=value", "only recordings, and samples of threads, with these labels"),
 	OPT_LIST('C', "cpu", O, cpus, "cpu", "only samples on these CPUs"),
 	OPT_TIME(0, "from", O, from, "time", NULL, "only samples from <time> after the start"),
 	OPT_FLAG(0, "from-zero", O, from_zero,
@@ -82,6 +83,7 @@ static const struct opt selection_opts[] = {
 	OPT_GROUP("Folding"),
 	OPT_ENUM(0, "fold", O, fold, folds, "none",
 		 "show modules, classes or packages in place of functions"),
+	OPT_STR(0, "by-label", O, by_label, "key", NULL, "separate what threads did by their label of this key"),
 	OPT_FLAG(0, "merge-threads", O, merge_threads, "merge threads of the same name in a process"),
 	OPT_FLAG(0, "merge-processes", O, merge_processes, "merge processes of the same name"),
 	OPT_FLAG(0, "hide-inlined", O, no_inline, "charge inlined functions to the function they are in"),
@@ -203,6 +205,20 @@ static bool all_labels(const struct opt_list *l, struct err *e)
 	return true;
 }
 
+static bool is_label_key(const char *key, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int r;
+
+	buf_fmt(&b, "%s=x", key ? key : "x");
+	r = strchr(key ? key : "", '=') ? err_set(e, EINVAL, "'%.80s' is a label, not the key of one", key) :
+					  label_check(b.data, e);
+	buf_release(&b);
+	if (r)
+		err_wrap(e, "--by-label");
+	return !r;
+}
+
 /* Options that the other reports have for themselves; false when it has said which. */
 static bool has_no_others(const struct report_request *q, const struct report *r)
 {
@@ -286,6 +302,7 @@ static int check_request(const struct report_request *q, const struct report *r,
 		log_error("--prune: a percentage is from 0 to 100");
 	else if (!all_numbers("--pid", &q->pids, &e) || !all_numbers("--tid", &q->tids, &e) ||
 		 !all_numbers("--cpu", &q->cpus, &e) || !all_labels(&q->labels, &e) ||
+		 !is_label_key(q->by_label, &e) ||
 		 (r->check && r->check(o, &e)))
 		log_err(&e);
 	else if (fits(q, r, nr_text))
@@ -534,6 +551,21 @@ static int blend(struct subject *s, const struct report_request *q, const struct
 	return r;
 }
 
+/* Whether there are labels to separate by: of threads, or as a level of a merged tree. */
+static int check_labels(const struct subject *s, const struct report_request *q, struct err *e)
+{
+	size_t i;
+
+	for (i = 1; q->by_label && !s->names.thread_labels.nr && i < s->model.consumers.nr_items; i++)
+		if (s->model.consumers.items[i].kind == CONSUMER_LABEL && s->origin.nr_parts)
+			return 0;
+	if (!q->by_label || s->names.thread_labels.nr)
+		return 0;
+	err_set(e, ENODATA, "its threads have no labels");
+	err_hint(e, "the program sets them: arcprof_label() in C, arcprof.Label in Java; 'arcprof record -e label' records them");
+	return -ENODATA;
+}
+
 static int read_trace(struct subject *s, const struct report_request *q, const struct profile_opts *po,
 		      struct err *e)
 {
@@ -542,6 +574,8 @@ static int read_trace(struct subject *s, const struct report_request *q, const s
 	if (r)
 		return r;
 	r = profile_read(&s->names, &s->model, &s->origin, s->t, po, e);
+	if (!r)
+		r = check_labels(s, q, e);
 	if (r)
 		return err_wrap(e, "%s", input_name(q));
 	return q->blend ? blend(s, q, po, e) : 0;
@@ -623,7 +657,7 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 			   .addresses = q->addresses, .by_kind = (q->by_kind || detailed) && !q->blend,
 			   .no_kernel = q->no_kernel,
 			   .no_inline = q->no_inline || r->hides_inlined },
-		.metrics = &q->metrics, .cpus = &q->cpus,
+		.metrics = &q->metrics, .cpus = &q->cpus, .labels = &q->labels, .by_label = q->by_label,
 		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
 		.samples = q->samples || q->blend, .prefer_samples = r->prefers_samples,
 		.no_samples = r->no_samples,

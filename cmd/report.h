@@ -22,6 +22,7 @@ struct report_request {
 	uint64_t from, to;
 	bool from_zero, off_cpu, blame;
 	int fold;
+	const char *by_label;
 	bool merge_threads, merge_processes, no_inline, no_kernel, by_kind;
 	bool signatures, lines, addresses, fold_plt;
 	bool samples, replay, calibrate;

@@ -242,8 +242,6 @@ static int add_events(struct sampling *s, const struct opt_list *names, struct e
 
 	s->c.sources = s->sources = xcalloc(2 * names->nr_items + 1, sizeof(*s->sources));
 	s->c.ev.events = s->events = xcalloc(names->nr_items + 1, sizeof(*s->events));
-	if (!names->nr_items)
-		pmu_event_default(&s->events[s->c.ev.nr_events++]);
 	while (i < names->nr_items && !r) {
 		i = join_name(names, i, &b);
 		if (jvmevents_named(b.data))
@@ -256,6 +254,9 @@ static int add_events(struct sampling *s, const struct opt_list *names, struct e
 			r = pmu_event_parse(b.data, &s->events[s->c.ev.nr_events++], e);
 	}
 	buf_release(&b);
+	/* labels alone are those of samples */
+	if (!s->c.ev.nr_events && !s->c.nr_sources && !(s->c.jvm_events & ~JVM_TELL_LABEL))
+		pmu_event_default(&s->events[s->c.ev.nr_events++]);
 	return r ? r : add_clock(s, e);
 }
 
@@ -554,7 +555,7 @@ static void other_phrases(const struct sampling *s, const struct collect_result 
 		buf_fmt(b, "%s", b->len ? ", " : "");
 		calls_phrase(&r->calls, b);
 	}
-	if (s->c.jvm_events)
+	if (s->c.jvm_events & ~JVM_TELL_LABEL)
 		buf_fmt(b, "%s%" PRIu64 " JVM events", b->len ? ", " : "", r->nr_jvm_events);
 	if (s->c.sched)
 		buf_fmt(b, "%s%" PRIu64 " dispatches, %" PRIu64 " lost", b->len ? ", " : "", r->nr_dispatches,

@@ -111,6 +111,32 @@ void arcprof_mark_value(const char *name, uint64_t value);
 uint64_t arcprof_phase_begin(void);
 void arcprof_phase_end(uint64_t begun, const char *name);
 
+/*
+ * Labels say what the calling thread works for: ("endpoint", "/cart"), ("trace-id", "4bf92f35"). Where the
+ * program runs under "arcprof record -e label", each sample has those that its thread had at its time, and
+ * reports select and group by them. Elsewhere they cost next to nothing. As for marks: any thread, no
+ * arcprof_init(), the first call in a process not in a signal handler.
+ *
+ * A key has up to 63 letters, digits and _ - . and begins with a letter or _. A value is UTF-8 of 1 to 255
+ * bytes without commas, backslashes and control characters. All of a thread take up to ARCPROF_LABELS_BYTES,
+ * "key=value" each and a comma between two.
+ *
+ * 0, also where nothing is recorded; -EINVAL: the key or value is none, -ENOSPC: too many; then the thread
+ * has no label of that key, rather than an old one. value NULL: the same on purpose.
+ */
+int arcprof_label(const char *key, const char *value);
+
+enum { ARCPROF_LABELS_BYTES = 510 };
+
+struct arcprof_labels {			/* all labels of a thread */
+	uint16_t len;
+	char text[ARCPROF_LABELS_BYTES];
+};
+
+/* A scope: save, set some, restore. Restored in another thread, they become that thread's. */
+void arcprof_labels_save(struct arcprof_labels *l);
+void arcprof_labels_restore(const struct arcprof_labels *l);
+
 #ifdef __cplusplus
 }
 #endif

@@ -363,6 +363,19 @@ static void on_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
 	c->res->nr_jvm_events++;
 }
 
+static void on_labels(void *ctx, struct jvm *jvm, const struct jvm_labels *r)
+{
+	struct collect *c = ctx;
+	const struct java *j = jvm_user(jvm);
+	const struct thread *th;
+
+	if (!c->labels || !r->thread)
+		return;
+	collect_merge(c, MIN(r->time_ns, clock_mono_ns()));	/* what was forked before it */
+	th = tasks_get_at(&c->tasks, j->proc, r->thread, r->time_ns);
+	threadlabels_change(c->labels, th->id, j->proc->id, r);
+}
+
 static void on_wait(void *ctx, struct jvm *jvm, const struct jvm_wait *r)
 {
 	locks_wait(ctx, jvm_user(jvm), r);
@@ -452,6 +465,7 @@ static const struct jvm_callbacks callbacks = {
 	.gone_objects = on_gone_objects,
 	.swept = on_swept,
 	.event = on_event,
+	.labels = on_labels,
 	.no_event = on_no_event,
 	.lost = on_lost,
 	.gone = on_gone,
@@ -496,10 +510,11 @@ static int invite(struct collect *c, struct err *e)
 	/* libarcprof-hookit looks there. */
 	if (!r && c->o->callflow.on && setenv("ARCPROF_CALLFLOW", jvm_server_path(c->jvm), 1))
 		r = err_errno(e, "setenv ARCPROF_CALLFLOW");
-	/* lib/api/mark.c looks there. */
-	if (!r && c->o->jvm_events & JVM_TELL_MARK && setenv("ARCPROF_MARKS", jvm_server_path(c->jvm), 1))
+	/* lib/api/recorder.c looks there. */
+	if (!r && c->o->jvm_events & JVM_TELL_BY_PROGRAM &&
+	    setenv("ARCPROF_MARKS", jvm_server_path(c->jvm), 1))
 		r = err_errno(e, "setenv ARCPROF_MARKS");
-	if (r && (c->o->callflow.on || c->o->jvm_events & JVM_TELL_MARK))
+	if (r && (c->o->callflow.on || c->o->jvm_events & JVM_TELL_BY_PROGRAM))
 		return r;
 	if (!r)
 		r = jvm_server_setenv(c->jvm, e);
@@ -526,7 +541,7 @@ int agents_open(struct collect *c, struct err *e)
 
 	if (memory_check_program(c, e))
 		return -ENOTSUP;
-	if ((o.programs && !o.callflow && !(o.tell & JVM_TELL_MARK)) || !(c->o->argv || any_jvm(c->o)))
+	if ((o.programs && !o.callflow && !(o.tell & JVM_TELL_BY_PROGRAM)) || !(c->o->argv || any_jvm(c->o)))
 		return 0;
 	sources_ask(c, &o);
 	switches_ask(c, &o);

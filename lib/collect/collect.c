@@ -4,6 +4,7 @@
  * ends, resolve the addresses.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,38 @@ void collect_merge(struct collect *c, uint64_t until_ns)
 	merge_drain(c->ev.rings, c->ev.nr_rings, until_ns, collect_record, c);
 }
 
+static uint32_t number_of_virtual(void *ctx, uint32_t proc, uint64_t vthread)
+{
+	const struct collect *c = ctx;
+
+	return tasks_find_virtual(&c->tasks, proc, vthread);
+}
+
+/* Labels that samples need; all: of all samples. */
+static void write_labels(struct collect *c, bool all)
+{
+	const uint64_t late_ns = THREADLABELS_LATE_NS;
+
+	if (c->labels)
+		threadlabels_write(c->labels, all ? UINT64_MAX : c->drained_ns - MIN(c->drained_ns, late_ns),
+				   c->w, number_of_virtual, c);
+}
+
+static void note_sample(void *ctx, const struct rec_sample *r)
+{
+	struct collect *c = ctx;
+
+	threadlabels_sample(c->labels, r->thread, r->time_ns);
+}
+
+static void open_labels(struct collect *c)
+{
+	if (!(c->o->jvm_events & JVM_TELL_LABEL))
+		return;
+	c->labels = threadlabels_new();
+	trace_writer_on_sample(c->w, note_sample, c);
+}
+
 /* Everything that is not younger than the drain before; all: everything. */
 static void drain(struct collect *c, uint64_t now_ns, bool all)
 {
@@ -51,6 +84,7 @@ static void drain(struct collect *c, uint64_t now_ns, bool all)
 		tasks_forget(&c->tasks, until);
 	callflows_drain(&c->calls);
 	callflows_snapshot(&c->calls);
+	write_labels(c, false);
 	c->drained_ns = now_ns;
 }
 
@@ -307,6 +341,10 @@ static void finish(struct collect *c)
 	struct proc *p;
 
 	callflows_finish(&c->calls);
+	write_labels(c, true);
+	if (c->labels && threadlabels_dropped(c->labels))
+		refused_text(&c->refused, "%" PRIu64 " labels of threads: too many at once",
+			     threadlabels_dropped(c->labels));
 	turned_away(c);
 	for (p = c->tasks.procs; p; p = p->next)
 		c->res->nr_strange_jvms += !p->had_agent && p->has_libjvm && p->has_anon_hits;
@@ -471,6 +509,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 		goto out;
 	modules_init(&c->modules, c->w, !c->o->no_cache);
 	tasks_init(&c->tasks, c->w, &c->modules);
+	open_labels(c);
 	if (o->callflow.on)
 		callflows_init(&c->calls, &o->callflow, &c->tasks, c->w, &res->calls);
 	r = agents_open(c, e);
@@ -507,6 +546,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	sources_release(&c->sources);
 	switches_release(&c->switches);
 	locks_release(&c->locks);
+	threadlabels_free(c->labels);
 out:
 	free(c);
 	return r;

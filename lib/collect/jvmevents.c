@@ -17,6 +17,7 @@ static const struct {
 	{ "exception", JVM_TELL_EXCEPTION },
 	{ "thread", JVM_TELL_THREAD },
 	{ "mark", JVM_TELL_MARK },
+	{ "label", JVM_TELL_LABEL },
 	/* what costs next to nothing: an exception does, in programs that throw many */
 	{ "jvm", JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS | JVM_TELL_THREAD },
 };

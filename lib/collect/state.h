@@ -18,6 +18,7 @@
 #include "collect/sched.h"
 #include "collect/sources.h"
 #include "collect/switches.h"
+#include "collect/threadlabels.h"
 #include "collect/wall.h"
 #include "ring/merge.h"
 
@@ -48,6 +49,7 @@ struct collect {
 	struct switches switches;
 	struct walls *walls;		/* NULL: not recorded */
 	struct locks locks;
+	struct threadlabels *labels;	/* NULL: not recorded */
 	uint32_t main_set;
 	int child_pid;			/* of the command, 0 none */
 	uint64_t begun_ns;		/* when events were enabled, 0 not yet */

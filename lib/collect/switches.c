@@ -439,6 +439,9 @@ static int set_named(struct collect *c, char *name, bool on, enum step step, str
 	if (r)
 		return r;
 	r = find(c, name, &first, &tells);
+	if (tells & JVM_TELL_LABEL)
+		return err_set(e, EINVAL, "'%s' cannot be switched on or off: samples have labels or have not",
+			       name);
 	new = r || tells & ~c->o->jvm_events;
 	if (new && !on && !(tells & c->o->jvm_events))
 		return not_here(c, name, e);
@@ -498,6 +501,8 @@ int switches_init(struct collect *c, struct err *e)
 		c->switches.sources[i].fixed = is_fixed(c, c->o->sources[i].kind);
 	for (i = 0; i < NR_TELLS; i++)
 		c->switches.tells[i].set = c->o->jvm_events >> i & 1;
+	for (i = 0; i < NR_TELLS; i++)
+		c->switches.tells[i].fixed = c->o->jvm_events & JVM_TELL_LABEL && JVM_TELL_LABEL >> i == 1;
 	r = c->o->disabled ? each_name(c, c->o->disabled, false, SET, e) : 0;
 	return r ? err_wrap(e, "--disabled") : 0;
 }

@@ -537,9 +537,21 @@ void tasks_java_name(struct tasks *t, struct thread *th, const char *name, uint6
 		write_name(t, th, name, true, time_ns);
 }
 
+static uint64_t virtual_key(uint32_t proc, uint64_t java_id)
+{
+	return (uint64_t)proc << 40 | (java_id & ((1ull << 40) - 1));
+}
+
+uint32_t tasks_find_virtual(const struct tasks *t, uint32_t proc, uint64_t java_id)
+{
+	uint32_t id = map_get(&t->virtual, virtual_key(proc, java_id));
+
+	return id == MAP_NONE ? 0 : id;
+}
+
 uint32_t tasks_virtual(struct tasks *t, struct proc *p, uint64_t java_id, const char *name, uint64_t time_ns)
 {
-	uint32_t *id = map_put(&t->virtual, (uint64_t)p->id << 40 | (java_id & ((1ull << 40) - 1)));
+	uint32_t *id = map_put(&t->virtual, virtual_key(p->id, java_id));
 	struct rec_thread r = { .time_ns = time_ns, .proc = p->id, .java = true, .name = name ? name : "" };
 
 	if (*id != MAP_NONE && !name)

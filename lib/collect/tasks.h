@@ -136,6 +136,9 @@ void tasks_java_name(struct tasks *t, struct thread *th, const char *name, uint6
  */
 uint32_t tasks_virtual(struct tasks *t, struct proc *p, uint64_t java_id, const char *name, uint64_t time_ns);
 
+/* The number of a virtual thread of the process with that number; 0: it has none. */
+uint32_t tasks_find_virtual(const struct tasks *t, uint32_t proc, uint64_t java_id);
+
 /* Reads a running process: its name, threads and maps. -ESRCH when it is gone. */
 int tasks_scan(struct tasks *t, int pid, struct err *e);
 /* Looks for threads that were not known yet. */

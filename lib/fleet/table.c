@@ -138,7 +138,23 @@ static const char *head_name(struct rows *x, uint32_t consumer)
 
 static bool is_head(uint32_t kind)
 {
-	return kind == CONSUMER_HOST || kind == CONSUMER_PROCESS || kind == CONSUMER_THREAD;
+	return kind == CONSUMER_HOST || kind == CONSUMER_PROCESS || kind == CONSUMER_THREAD ||
+	       kind == CONSUMER_LABEL;
+}
+
+/* The labels of a recording, and that of a thread: "endpoint=/cart", or "[no endpoint]", which is none. */
+static const char *with_label(const char *labels, const char *label, struct buf *all)
+{
+	size_t len = strcspn(label, "=");
+	struct buf key = BUF_INIT;
+
+	if (!label[len])
+		return labels;
+	buf_str(all, labels);
+	buf_add(&key, label, len);
+	labels_add(all, key.data, label + len + 1);
+	buf_release(&key);
+	return all->data;
 }
 
 /* How rows begin of what is below that process and thread. */
@@ -146,7 +162,8 @@ static const char *make_head(struct rows *x, uint32_t node)
 {
 	const struct flow *f = &x->m->flow;
 	const char *process = "", *thread = "", *labels = "", *host = cell(x, x->r->host);
-	struct buf b = BUF_INIT;
+	struct buf b = BUF_INIT, all = BUF_INIT;
+	const char *label = "";
 	uint64_t pid = 0, tid = 0;
 
 	for (; node; node = f->nodes[node].parent) {
@@ -159,10 +176,13 @@ static const char *make_head(struct rows *x, uint32_t node)
 			process = head_name(x, f->nodes[node].consumer);
 			labels = text_of(x, c->detail);
 			pid = c->key >> 32 ? c->key >> 32 : c->key;
+		} else if (c->kind == CONSUMER_LABEL) {
+			label = text_of(x, c->name);
 		} else {
 			host = text_of(x, c->name);
 		}
 	}
+	labels = with_label(labels, label, &all);
 	buf_fmt(&b, "%" PRIu64 "\t%" PRId64 "\t", x->r->start_s, x->r->id);
 	labels_value(labels, "service", &b);
 	buf_putc(&b, '\t');
@@ -170,6 +190,7 @@ static const char *make_head(struct rows *x, uint32_t node)
 	buf_fmt(&b, "\t%s\t%s\t%s\t%s\t%" PRIu64 "\t%" PRIu64, host, process, thread, labels, pid, tid);
 	process = arena_strndup(&x->text, b.data, b.len);
 	buf_release(&b);
+	buf_release(&all);
 	return process;
 }
 

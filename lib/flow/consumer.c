@@ -26,6 +26,7 @@ static const char *const kind_names[CONSUMER_NR] = {
 	[CONSUMER_UNRESOLVED] = "unresolved",
 	[CONSUMER_FOLDED] = "folded",
 	[CONSUMER_MARK] = "mark",
+	[CONSUMER_LABEL] = "label",
 };
 
 const char *consumer_kind_name(uint32_t kind)

@@ -27,6 +27,7 @@ enum consumer_kind {
 	CONSUMER_UNRESOLVED,	/* address without a name */
 	CONSUMER_FOLDED,	/* a module, class or package that stands for what is in it */
 	CONSUMER_MARK,		/* [unwalkable: ...], [truncated ...], [pruned] */
+	CONSUMER_LABEL,		/* what a thread worked for: "endpoint=/cart" */
 	CONSUMER_NR
 };
 

@@ -41,11 +41,11 @@ void flow_map(const struct flow *f, const uint32_t *to, bool collapse, struct fl
 	flow_finish(out);
 }
 
-void flow_filter(const struct flow *f, const uint8_t *has, uint8_t want, struct flow *out,
+void flow_filter(const struct flow *f, const uint32_t *has, uint32_t want, struct flow *out,
 		 uint32_t *where)
 {
 	uint32_t *at = xcalloc(f->nr_nodes, sizeof(*at));
-	uint8_t *mask = xcalloc(f->nr_nodes, sizeof(*mask));
+	uint32_t *mask = xcalloc(f->nr_nodes, sizeof(*mask));
 	bool *keep = xcalloc(f->nr_nodes, sizeof(*keep));
 	size_t i;
 

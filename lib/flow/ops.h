@@ -23,7 +23,7 @@ void flow_map(const struct flow *f, const uint32_t *to, bool collapse, struct fl
  * Keeps n and base of the nodes whose path has every bit of want, where has[consumer] are the bits
  * a consumer brings; nodes without such below them go.  Sums are those of what is kept.
  */
-void flow_filter(const struct flow *f, const uint8_t *has, uint8_t want, struct flow *out,
+void flow_filter(const struct flow *f, const uint32_t *has, uint32_t want, struct flow *out,
 		 uint32_t *where);
 
 /*

@@ -29,8 +29,8 @@
  * with a struct memory_table (memory.h), as those of agents do then.
  *
  * A program that marks what it does (lib/api/mark.c) says HELLO with JVM_MARKS: SETUP then has, with the same
- * flag, the shared area alone, in whose rings the program writes records "event" of marks and phases. That
- * may be a process with an agent, too.
+ * flag, the shared area alone, in whose rings the program writes records "event" of marks and phases, and
+ * "labels", as jvm_ctl.tell asks. That may be a process with an agent, too.
  *
  * A JVM that is asked for a picture of its threads says HELLO with JVM_DUMP; SETUP then brings one
  * descriptor, of a file for the records, which ends with a dump_end. That needs no session, and disturbs
@@ -60,7 +60,7 @@
 #include <stdint.h>
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 24
+#define JVM_PROTO_VERSION 25
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -121,9 +121,13 @@ enum jvm_tell {
 	JVM_TELL_EXCEPTION = 1 << 4,
 	JVM_TELL_THREAD = 1 << 5,
 	JVM_TELL_MARK = 1 << 6,		/* not by agents: by programs themselves */
+	JVM_TELL_LABEL = 1 << 7,	/* the same: labels of threads */
 };
 /* Those that the VM itself writes to a log. */
 #define JVM_TELL_BY_LOG (JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS)
+
+/* Those that programs themselves tell of. */
+#define JVM_TELL_BY_PROGRAM (JVM_TELL_MARK | JVM_TELL_LABEL)
 
 /* What a struct jvm_event tells of: the numbers of enum event_kind (trace/record.h). */
 enum jvm_event_kind {

@@ -195,6 +195,16 @@ struct jvm_event {
 	uint32_t what_len, cause_len;
 };
 
+/* From then on a thread has these labels, and no others. */
+struct jvm_labels {
+	uint64_t time_ns;
+	uint32_t thread;	/* its tid; of a virtual thread that of its carrier */
+	uint32_t nr;		/* of the thread's records: 1, 2, ...; what is missing was lost */
+	uint64_t vthread;	/* id of the virtual thread that has them; 0: the thread itself */
+	const char *text;	/* "key=value,key=value"; "": none */
+	uint32_t text_len;
+};
+
 /* What was asked for in jvm_ctl.tell, and will not come. */
 struct jvm_no_event {
 	uint64_t time_ns;

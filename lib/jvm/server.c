@@ -153,7 +153,9 @@ static void translate_tids(struct jvm *j, enum jvm_rec_type type, union jvm_reco
 
 static bool is_mark(enum jvm_rec_type type, const union jvm_record *r)
 {
-	return type == JVM_REC_event && (r->event.kind == JVM_EVENT_MARK || r->event.kind == JVM_EVENT_PHASE);
+	return type == JVM_REC_labels ||
+	       (type == JVM_REC_event &&
+		(r->event.kind == JVM_EVENT_MARK || r->event.kind == JVM_EVENT_PHASE));
 }
 
 static void on_record(void *ctx, enum jvm_rec_type type, union jvm_record *r)
@@ -539,14 +541,14 @@ static bool set_up_program(struct jvm *j)
 	return ok;
 }
 
-/* Rings for marks, if they are recorded. */
+/* Rings for marks and labels, if they are recorded. */
 static bool set_up_marks(struct jvm *j)
 {
 	struct jvm_server *s = j->s;
 	struct jvm_msg m = {
 		.type = JVM_MSG_SETUP, .flags = JVM_MARKS, .setup = { .area_bytes = s->area_bytes },
 	};
-	bool wanted = s->o.tell & JVM_TELL_MARK && s->cb.marks;
+	bool wanted = s->o.tell & JVM_TELL_BY_PROGRAM && s->cb.marks;
 	int fd = wanted ? sealed_memfd("arcprof-marks", s->area_bytes, true) : -1;
 	bool ok = fd >= 0 && make_rings(j, fd, JVM_MARKS);
 

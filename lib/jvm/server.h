@@ -109,8 +109,8 @@ struct jvm_callbacks {
 	/* A program calls the function at addr for the first time: are its calls to be counted? */
 	bool (*function)(void *ctx, struct jvm *j, uint64_t addr);
 	/*
-	 * With JVM_TELL_MARK: a program connected that sends marks and nothing else: event() and lost() are
-	 * called for it, and gone(). May be NULL: no marks.
+	 * With JVM_TELL_BY_PROGRAM: a program connected that sends marks or labels and nothing else: event(),
+	 * labels() and lost() are called for it, and gone(). May be NULL: no marks, no labels.
 	 */
 	void (*marks)(void *ctx, struct jvm *j, int pid);
 	/* The process has left; comes before gone(), and also where hello() did not. */

@@ -155,6 +155,11 @@ RECORD(event, OWN,
 	FIELD(u64, event.values[2])
 	TEXT(event.what, event.what_len)
 	TEXT(event.cause, event.cause_len))
+RECORD(labels, OWN,
+	TID(labels.thread)
+	FIELD(u32, labels.nr)
+	FIELD(u64, labels.vthread)
+	TEXT(labels.text, labels.text_len))
 RECORD(no_event, OWN,
 	FIELD(u32, no_event.tell)
 	TEXT(no_event.why, no_event.why_len))

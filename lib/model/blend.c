@@ -14,7 +14,8 @@ enum { CALLS, SAMPLES };		/* sides of the union */
 
 static bool is_root(const struct consumer *c)
 {
-	return c->kind == CONSUMER_PROCESS || c->kind == CONSUMER_THREAD || c->kind == CONSUMER_HOST;
+	return c->kind == CONSUMER_PROCESS || c->kind == CONSUMER_THREAD || c->kind == CONSUMER_HOST ||
+	       c->kind == CONSUMER_LABEL;
 }
 
 /* Who the functions are that calls were counted of: consumers by identity. */

@@ -7,6 +7,7 @@
 #include "base/labels.h"
 #include "base/mem.h"
 #include "model/names.h"
+#include "model/threadlabels.h"
 
 void names_init(struct names *x, struct model *m, const struct resolve_opts *o)
 {
@@ -32,6 +33,7 @@ void names_release(struct names *x)
 	}
 	for (i = 0; i < x->nr_codes; i++)
 		free(x->codes[i].pcs);
+	threadlabels_release(&x->thread_labels);
 	free(x->labels);
 	free(x->procs);
 	free(x->threads);
@@ -508,6 +510,7 @@ const struct trace_sink names_sink = {
 	.code = take_code,
 	.code_bytes = take_code_bytes,
 	.stub = take_stub,
+	.thread_label = threadlabels_take,
 	.bracket = take_bracket,
 	.recorded = take_recorded,
 	.function = take_function,
@@ -530,6 +533,11 @@ static uint32_t own_labels(struct names *x)
 	x->has_own_labels = true;
 	buf_release(&b);
 	return x->own_labels;
+}
+
+const char *names_own_labels(struct names *x)
+{
+	return model_str(x->m, own_labels(x));
 }
 
 uint32_t names_process(struct names *x, uint32_t proc)

@@ -112,6 +112,12 @@ struct name_bracket {
 	uint32_t proc, thread, method;
 };
 
+/* From then on, threadlabels.h. */
+struct name_labelled {
+	uint64_t time_ns;
+	uint32_t thread, labels;	/* labels: strtab id */
+};
+
 /* An event begins to be recorded, or ends. */
 struct name_recorded {
 	uint64_t time_ns;
@@ -125,6 +131,11 @@ struct names {
 	struct arena text;
 	uint32_t own_labels;	/* strtab id: of all processes, "key=value,..." */
 	bool has_own_labels;	/* that is known */
+	struct name_labels {
+		struct name_labelled *list;
+		size_t nr, alloc;
+		bool sorted;	/* by thread and time */
+	} thread_labels;
 	struct name_label *labels;
 	size_t nr_labels, alloc_labels;
 	/* Numbers of the trace -> index in the vectors. */
@@ -201,6 +212,8 @@ const char *names_event_of(const struct names *x, uint32_t event);
 uint64_t names_recorded_ns(const struct names *x, const char *event, uint64_t from_ns, uint64_t to_ns);
 /* Whether it was recorded at that time. */
 bool names_recorded_at(const struct names *x, const char *event, uint64_t time_ns);
+/* Labels of the recording itself: "key=value,..." */
+const char *names_own_labels(struct names *x);
 /* Whether the tree of a trace has that level: "processes", "threads". Only imported profiles lack any. */
 bool names_has_level(const struct names *x, const char *level);
 /* The trace's zero point, CLOCK_MONOTONIC.  -ENODATA: it has none. */

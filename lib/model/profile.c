@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
 #include <inttypes.h>
 
 #include "base/mem.h"
@@ -23,7 +24,10 @@ struct profile {
 
 static int read_samples(struct profile *p, struct graft *graft, struct trace_reader *t, struct err *e)
 {
-	const struct samples_opts so = { &p->events, &p->window, p->o->cpus, graft, p->o->times };
+	const struct samples_opts so = {
+		.columns = &p->events, .window = &p->window, .cpus = p->o->cpus, .labels = p->o->labels,
+		.by_label = p->o->by_label, .graft = graft, .times = p->o->times,
+	};
 	static const struct trace_sink sink = { .samples = samples_take };
 	struct samples *s;
 	int r;
@@ -164,6 +168,10 @@ int profile_read(struct names *x, struct model *m, struct origin *origin, struct
 		return r;
 	}
 	calls = wants_calls(&p);
+	if (!r && calls && o->by_label) {
+		r = err_set(e, EINVAL, "calls have no labels, samples have");
+		err_hint(e, "--samples shows the trace's samples");
+	}
 	if (!r)
 		r = calls ? read_calls(&p, t, e) : read_samples_alone(&p, t, e);
 	finish(&p, calls, origin);

@@ -15,6 +15,9 @@ struct profile_opts {
 	struct resolve_opts names;
 	const struct opt_list *metrics;	/* NULL or empty: what calls consumed, and the first event */
 	const struct opt_list *cpus;	/* NULL or empty: all */
+	/* of samples: only of threads with these labels, where the trace has labels of threads; NULL: all */
+	const struct opt_list *labels;
+	const char *by_label;		/* and the key of those that are a level below threads; NULL: none */
 	uint64_t from_ns, to_ns;	/* since the start, or SELECT_FROM_ZERO; to 0: no end */
 	bool fold_plt;			/* instruction traces: linkage stubs are part of their callers */
 	bool replay;			/* trees from the events of a call trace */

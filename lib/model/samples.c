@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "model/graft.h"
 #include "model/samples.h"
+#include "model/threadlabels.h"
 
 /* Samples that end in a function say more about its kind than stacks that pass through it. */
 enum { LEAF_SHIFT = 20 };
@@ -49,6 +50,15 @@ struct cpus {
 	size_t nr;			/* 0: all are */
 };
 
+/* What labels of threads are for; nothing is looked up where they are for nothing. */
+struct by_labels {
+	const struct opt_list *select;	/* NULL: all */
+	const char *key;		/* NULL: none is a level */
+	struct map selected;		/* labels -> 0, 1 */
+	struct map levels;		/* labels -> consumer */
+	struct map threads;		/* (dense index, consumer) -> dense index */
+};
+
 struct samples {
 	struct names *names;
 	struct flow *flow;
@@ -58,6 +68,7 @@ struct samples {
 	uint32_t epoch_stacks, stacks_before;	/* of this epoch, and of those before */
 	struct window window;
 	struct cpus cpus;
+	struct by_labels labels;
 	bool has_processes, has_threads;	/* the levels above functions that the trace knows */
 	struct thread *threads;		/* [dense index] */
 	size_t nr_threads, alloc_threads;
@@ -101,6 +112,18 @@ static bool is_selected(const struct samples *s, const struct rec_sample *r)
 	return window_has(&s->window, r->time_ns) && (!c->nr || (r->cpu < c->nr && c->wanted[r->cpu]));
 }
 
+static bool is_selected_label(struct samples *s, uint32_t labels)
+{
+	uint32_t *known;
+
+	if (!s->labels.select)
+		return true;
+	known = map_put(&s->labels.selected, labels);
+	if (*known == MAP_NONE)
+		*known = threadlabels_select(s->names, labels, s->labels.select);
+	return *known;
+}
+
 /* The metric the sample counts for, -1 when for none; by its name where the trace has names. */
 static int column_of(struct samples *s, const struct rec_sample *r)
 {
@@ -140,6 +163,26 @@ static uint32_t thread_index(struct samples *s, uint32_t number, uint64_t time_n
 	}
 	VEC_GROW(s->threads, s->nr_threads, s->alloc_threads);
 	s->threads[s->nr_threads++] = (struct thread){ node, root != MAP_NONE };
+	return s->nr_threads - 1;
+}
+
+/* The thread as it is while it has these labels: its node is a level deeper. */
+static uint32_t labelled_index(struct samples *s, uint32_t thread, uint32_t labels)
+{
+	uint32_t *level, *at, node;
+
+	if (!s->labels.key)
+		return thread;
+	level = map_put(&s->labels.levels, labels);
+	if (*level == MAP_NONE)
+		*level = threadlabels_consumer(s->names, labels, s->labels.key);
+	at = map_put(&s->labels.threads, names_pair(thread, *level));
+	if (*at != MAP_NONE)
+		return *at;
+	*at = s->nr_threads;
+	node = flow_child(s->flow, s->threads[thread].node, *level);
+	VEC_GROW(s->threads, s->nr_threads, s->alloc_threads);
+	s->threads[s->nr_threads++] = (struct thread){ node, s->threads[thread].counted };
 	return s->nr_threads - 1;
 }
 
@@ -416,10 +459,17 @@ static void add_time(struct samples *s, const struct rec_sample *r, uint32_t nod
 			       .metric = column, .user = r->user });
 }
 
+static uint32_t labels_of(const struct samples *s, const struct rec_sample *r)
+{
+	const bool wanted = s->labels.select || s->labels.key;
+
+	return wanted ? threadlabels_at(s->names, r->thread, r->time_ns) : 0;
+}
+
 int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
 {
 	struct samples *s = ctx;
-	uint32_t thread = 0, number = 0, node;
+	uint32_t thread = 0, number = 0, node, labels;
 	bool known = false;
 	int column;
 	size_t i;
@@ -436,12 +486,15 @@ int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct 
 			s->seen.nr_read += 1 + r[i].more;
 		if (column < 0 || !is_selected(s, &r[i]))
 			continue;
+		labels = labels_of(s, &r[i]);
+		if (!is_selected_label(s, labels))
+			continue;
 		if (!known || r[i].thread != number || s->graft) {
 			known = true;
 			number = r[i].thread;
 			thread = thread_index(s, number, r[i].time_ns);
 		}
-		node = add_sample(s, &r[i], thread, column, ep);
+		node = add_sample(s, &r[i], labelled_index(s, thread, labels), column, ep);
 		if (s->times && r[i].time_ns)
 			add_time(s, &r[i], node, column);
 	}
@@ -457,6 +510,9 @@ static void release(struct samples *s)
 	free(s->epoch.blocks);
 	map_release(&s->epoch.others);
 	map_release(&s->thread_of);
+	map_release(&s->labels.selected);
+	map_release(&s->labels.levels);
+	map_release(&s->labels.threads);
 	free(s->chain);
 	free(s->runs);
 	free(s);
@@ -473,6 +529,11 @@ int samples_new(struct samples **out, struct names *x, const struct samples_opts
 	s->graft = o->graft;
 	s->times = o->times ? &x->m->times : NULL;
 	s->window = *o->window;
+	/* where no thread has labels, and in trees of calls, the view selects processes */
+	if (o->labels && o->labels->nr_items && x->thread_labels.nr && !o->graft)
+		s->labels.select = o->labels;
+	s->labels.key = o->by_label;
+	x->m->labels_selected = s->labels.select;
 	s->has_processes = names_has_level(x, "processes");
 	s->has_threads = names_has_level(x, "threads");
 	*out = s;
@@ -492,6 +553,7 @@ void samples_new_tree(struct samples *s)
 {
 	forget_stacks(&s->epoch);
 	map_reset(&s->thread_of);
+	map_reset(&s->labels.threads);
 	s->nr_threads = 0;
 }
 

@@ -16,6 +16,8 @@ struct samples_opts {
 	const struct event_columns *columns;
 	const struct window *window;
 	const struct opt_list *cpus;	/* NULL or empty: all */
+	const struct opt_list *labels;	/* NULL or empty: all; else only of threads that have these */
+	const char *by_label;		/* NULL, or the key of labels that are a level below threads */
 	struct graft *graft;		/* samples go into a tree of calls; NULL: they are alone */
 	bool times;			/* each is in the model's times, too */
 };
@@ -32,8 +34,8 @@ struct samples_seen {
 struct samples;
 
 /*
- * x is filled; o->columns and o->graft are borrowed until samples_free().  -EINVAL: invalid CPU in
- * the list.
+ * x is filled; o->columns, o->labels, o->by_label and o->graft are borrowed until samples_free().  -EINVAL:
+ * invalid CPU in the list.
  */
 int samples_new(struct samples **out, struct names *x, const struct samples_opts *o, struct err *e);
 /* As trace_sink.samples; ctx is the struct samples. */

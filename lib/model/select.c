@@ -56,19 +56,36 @@ static bool has_label(const char *item, const char *labels)
 	return has;
 }
 
-/* "service=shop,version=1.2": of each key in the list one must fit. */
-static bool select_labels(const struct opt_list *l, const char *labels)
+/* Whether it is the first of its key in the list. */
+static bool is_first(const struct opt_list *l, size_t i)
 {
-	size_t i, k;
-	bool has;
+	size_t k;
 
-	for (i = 0; l && i < l->nr_items; i++) {
-		for (k = 0, has = false; !has && k < l->nr_items; k++)
-			has = same_key(l->items[i], l->items[k]) && has_label(l->items[k], labels);
-		if (!has)
-			return false;
+	for (k = 0; k < i && !same_key(l->items[i], l->items[k]); k++)
+		;
+	return k == i;
+}
+
+/* A bit for each key in the list of which one fits the labels, SELECT_LABEL the first. NULL: for each key. */
+static uint32_t label_bits(const struct opt_list *l, const char *labels)
+{
+	uint32_t bits = 0, bit = SELECT_LABEL;
+	size_t i, k;
+
+	for (i = 0; l && i < l->nr_items && bit & SELECT_LABELS; i++) {
+		if (!is_first(l, i))
+			continue;
+		for (k = i; k < l->nr_items; k++)
+			if (same_key(l->items[i], l->items[k]) && (!labels || has_label(l->items[k], labels)))
+				bits |= bit;
+		bit <<= 1;
 	}
-	return true;
+	return bits;
+}
+
+bool select_labels(const struct opt_list *l, const char *labels)
+{
+	return label_bits(l, labels) == label_bits(l, NULL);
 }
 
 bool select_module(const struct opt_list *l, const char *path)
@@ -78,12 +95,12 @@ bool select_module(const struct opt_list *l, const char *path)
 	return select_name(l, path) || (slash && slash[1] && select_name(l, slash + 1));
 }
 
-uint8_t selection_wants(const struct selection *s)
+uint32_t selection_wants(const struct selection *s)
 {
 	return (is_empty(s->pids) ? 0 : SELECT_PID) | (is_empty(s->comms) ? 0 : SELECT_COMM) |
 	       (is_empty(s->tids) ? 0 : SELECT_TID) | (is_empty(s->threads) ? 0 : SELECT_THREAD) |
 	       (is_empty(s->modules) ? 0 : SELECT_MODULE) | (is_empty(s->symbols) ? 0 : SELECT_SYMBOL) |
-	       (s->off_cpu ? SELECT_OFF_CPU : 0) | (is_empty(s->labels) ? 0 : SELECT_LABEL);
+	       (s->off_cpu ? SELECT_OFF_CPU : 0) | label_bits(s->labels, NULL);
 }
 
 bool consumer_is_wait(const struct model *m, uint32_t consumer)
@@ -95,16 +112,18 @@ bool consumer_is_wait(const struct model *m, uint32_t consumer)
 	       strcmp(name, REASON_RUNNABLE) != 0;
 }
 
-uint8_t selection_has(const struct selection *s, const struct model *m, uint32_t consumer)
+uint32_t selection_has(const struct selection *s, const struct model *m, uint32_t consumer)
 {
 	const struct consumer *c = &m->consumers.items[consumer];
 	const char *name = model_str(m, c->name);
-	uint8_t has = 0;
+	uint32_t has = 0;
 
 	if (c->kind == CONSUMER_PROCESS) {
 		has |= select_number(s->pids, c->key >> 32) ? SELECT_PID : 0;
 		has |= select_name(s->comms, name) ? SELECT_COMM : 0;
-		has |= select_labels(s->labels, model_str(m, c->detail)) ? SELECT_LABEL : 0;
+		has |= label_bits(s->labels, model_str(m, c->detail));
+	} else if (c->kind == CONSUMER_LABEL) {
+		has |= label_bits(s->labels, name);
 	} else if (c->kind == CONSUMER_THREAD) {
 		has |= select_number(s->tids, c->key) ? SELECT_TID : 0;
 		has |= select_name(s->threads, name) ? SELECT_THREAD : 0;
@@ -119,7 +138,7 @@ uint8_t selection_has(const struct selection *s, const struct model *m, uint32_t
 bool selection_has_thread(const struct selection *s, const struct model *m, uint32_t process,
 			  uint32_t thread)
 {
-	uint8_t want = selection_wants(s) & SELECT_BY_THREAD;
+	uint32_t want = selection_wants(s) & SELECT_BY_THREAD;
 
 	return ((selection_has(s, m, process) | selection_has(s, m, thread)) & want) == want;
 }

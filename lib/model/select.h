@@ -27,7 +27,7 @@ static inline bool window_has(const struct window *w, uint64_t time_ns)
 struct selection {
 	const struct opt_list *pids, *tids, *comms, *threads, *modules, *symbols;
 	bool off_cpu;		/* and end in a reason to wait */
-	/* of processes: key=value, the value a pattern; one of each key must be there */
+	/* of processes and levels of labels: key=value, the value a pattern; one of each key must be there */
 	const struct opt_list *labels;
 };
 
@@ -39,9 +39,12 @@ enum select_bits {		/* the lists of a selection */
 	SELECT_MODULE = 1 << 4,
 	SELECT_SYMBOL = 1 << 5,
 	SELECT_OFF_CPU = 1 << 6,
-	SELECT_LABEL = 1 << 7,
-	SELECT_BY_THREAD = SELECT_PID | SELECT_COMM | SELECT_TID | SELECT_THREAD | SELECT_LABEL,
+	SELECT_LABEL = 1 << 7,	/* of the first key; of each further one the next bit */
+	SELECT_LABELS = 0x7fffff80,
+	SELECT_BY_THREAD = SELECT_PID | SELECT_COMM | SELECT_TID | SELECT_THREAD | SELECT_LABELS,
 };
+
+enum { SELECT_MAX_LABELS = 24 };	/* keys */
 
 /* Lists of numbers, and of names with the shell's patterns; an empty list selects all. */
 bool select_number(const struct opt_list *l, uint32_t nr);
@@ -52,10 +55,13 @@ bool select_module(const struct opt_list *l, const char *path);
 /* Whether it is an end of the source "wall", but not that of a thread that ran or could have. */
 bool consumer_is_wait(const struct model *m, uint32_t consumer);
 
+/* The same of the labels "key=value,..." that something has: of each key in the list one must fit. */
+bool select_labels(const struct opt_list *l, const char *labels);
+
 /* The lists that are not empty, as enum select_bits. */
-uint8_t selection_wants(const struct selection *s);
+uint32_t selection_wants(const struct selection *s);
 /* Those of them that the consumer is in; a function is in modules, too. */
-uint8_t selection_has(const struct selection *s, const struct model *m, uint32_t consumer);
+uint32_t selection_has(const struct selection *s, const struct model *m, uint32_t consumer);
 /* Whether the lists of processes and threads select this process and thread of the model. */
 bool selection_has_thread(const struct selection *s, const struct model *m, uint32_t process,
 			  uint32_t thread);

@@ -133,7 +133,7 @@ static void name_lives(struct query_data *d)
 
 static bool is_function(const struct consumer *c)
 {
-	return c->kind != CONSUMER_PROCESS && c->kind != CONSUMER_THREAD;
+	return c->kind != CONSUMER_PROCESS && c->kind != CONSUMER_THREAD && c->kind != CONSUMER_LABEL;
 }
 
 static void list_functions(struct query_data *d)

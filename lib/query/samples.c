@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "model/threadlabels.h"
 #include "query/table.h"
 
 static void release_stacks(struct query_data *d)
@@ -31,7 +32,7 @@ void query_samples_release(struct query_data *d)
 
 enum {
 	SAMPLE_ID, SAMPLE_TIME, SAMPLE_THREAD, SAMPLE_CPU, SAMPLE_USER, SAMPLE_METRIC, SAMPLE_WEIGHT,
-	SAMPLE_NODE, SAMPLE_FUNCTION, SAMPLE_NAME, SAMPLE_STACK
+	SAMPLE_NODE, SAMPLE_FUNCTION, SAMPLE_NAME, SAMPLE_STACK, SAMPLE_LABELS
 };
 
 static const struct query_column sample_columns[] = {
@@ -46,6 +47,7 @@ static const struct query_column sample_columns[] = {
 	[SAMPLE_FUNCTION] = { "function", 0, "the innermost function" },
 	[SAMPLE_NAME] = { "name", COLUMN_TEXT, "its name" },
 	[SAMPLE_STACK] = { "stack", 0, "its number in stacks; NULL: none" },
+	[SAMPLE_LABELS] = { "labels", COLUMN_TEXT, "those of its thread then: key=value,...; ?: not known; NULL: none" },
 };
 
 static int load_samples(struct query_data *d, struct err *e)
@@ -104,7 +106,14 @@ static bool sample_number(const struct query_data *d, const struct query_cell *c
 
 static const char *sample_text(struct query_data *d, const struct query_cell *c)
 {
-	return query_data_name(d, d->model.flow.nodes[d->model.times.list[c->row].node].consumer);
+	const struct flow_time *x = &d->model.times.list[c->row];
+	uint32_t labels;
+
+	if (c->column == SAMPLE_LABELS) {
+		labels = threadlabels_at(&d->names, x->thread, x->time_ns);
+		return labels == THREADLABELS_UNKNOWN ? "?" : labels ? model_str(&d->model, labels) : NULL;
+	}
+	return query_data_name(d, d->model.flow.nodes[x->node].consumer);
 }
 
 static uint32_t nr_samples(const struct query_data *d)

@@ -168,7 +168,8 @@ static size_t find_parameters(const char *name, size_t *end)
 static const char *class_of_kind(uint32_t kind)
 {
 	return kind == CONSUMER_STUB ? "stub" : kind == CONSUMER_MARK ? "mark" :
-	       kind == CONSUMER_FOLDED ? "folded" : kind == CONSUMER_UNRESOLVED ? "unknown" : "native";
+	       kind == CONSUMER_LABEL ? "label" : kind == CONSUMER_FOLDED ? "folded" :
+	       kind == CONSUMER_UNRESOLVED ? "unknown" : "native";
 }
 
 static uint32_t native_class(struct jfr_pools *p, const struct consumer *c)
@@ -229,6 +230,7 @@ static const uint8_t type_of_kind[CONSUMER_NR] = {
 	[CONSUMER_UNRESOLVED] = JFR_FRAME_UNRESOLVED,
 	[CONSUMER_FOLDED] = JFR_FRAME_FOLDED,
 	[CONSUMER_MARK] = JFR_FRAME_MARK,
+	[CONSUMER_LABEL] = JFR_FRAME_NATIVE,
 };
 
 static bool is_java(uint32_t kind)

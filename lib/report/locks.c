@@ -305,7 +305,7 @@ static int locks_print(struct trace_reader *t, const struct report_opts *o, FILE
 
 static int check(const struct report_opts *o, struct err *e)
 {
-	uint8_t wants = selection_wants(&o->select);
+	uint32_t wants = selection_wants(&o->select);
 
 	if (wants & ~(SELECT_PID | SELECT_COMM))
 		return err_set(e, EINVAL, "--locks adds up all threads of a process: only --pid and --comm select");

@@ -84,7 +84,7 @@ static const char *symbol_name(const struct model *m, const struct consumer *c)
 {
 	if (c->kind == CONSUMER_UNRESOLVED)
 		return "NoSymbolFound";
-	if (c->kind == CONSUMER_PROCESS || c->kind == CONSUMER_THREAD)
+	if (c->kind == CONSUMER_PROCESS || c->kind == CONSUMER_THREAD || c->kind == CONSUMER_LABEL)
 		return "NoSymbols";
 	return model_str(m, c->name);
 }

@@ -55,7 +55,8 @@ static struct verdict __attribute__((format(printf, 2, 3))) error(const struct l
 
 static bool is_root(const struct consumer *c)
 {
-	return c->kind == CONSUMER_PROCESS || c->kind == CONSUMER_THREAD || c->kind == CONSUMER_HOST;
+	return c->kind == CONSUMER_PROCESS || c->kind == CONSUMER_THREAD || c->kind == CONSUMER_HOST ||
+	       c->kind == CONSUMER_LABEL;
 }
 
 static bool matches(const char *pattern, const char *name)

@@ -29,10 +29,12 @@ static void select_paths(struct view *v)
 	const struct selection *s = &v->o->select;
 	struct model *m = v->m;
 	uint32_t *where;
-	uint8_t want = selection_wants(s), *has;
+	uint32_t want = selection_wants(s), *has;
 	struct flow out;
 	size_t i;
 
+	if (m->labels_selected)
+		want &= ~SELECT_LABELS;
 	if (!want)
 		return;
 	has = xcalloc(m->consumers.nr_items, sizeof(*has));
@@ -77,7 +79,7 @@ static uint32_t fold_consumer(struct model *m, uint32_t id, enum report_fold fol
 	size_t len;
 
 	if (c.kind == CONSUMER_PROCESS || c.kind == CONSUMER_THREAD || c.kind == CONSUMER_HOST ||
-	    c.kind == CONSUMER_MARK || c.kind == CONSUMER_REASON ||
+	    c.kind == CONSUMER_MARK || c.kind == CONSUMER_REASON || c.kind == CONSUMER_LABEL ||
 	    (c.kind == CONSUMER_CLASS && fold == FOLD_CLASS))
 		return id;
 	if ((is_java(c.kind) || c.kind == CONSUMER_CLASS) && fold != FOLD_MODULE) {
@@ -161,7 +163,7 @@ static void count_stack(struct view_stacks *s, uint64_t n, uint32_t kind, uint32
 	s->n += n;
 	if (mark)
 		add_mark(s, mark, n);
-	else if (kind == CONSUMER_THREAD || kind == CONSUMER_PROCESS)
+	else if (kind == CONSUMER_THREAD || kind == CONSUMER_PROCESS || kind == CONSUMER_LABEL)
 		s->no_stack_n += n;
 	else
 		s->complete_n += n;
@@ -186,7 +188,7 @@ static void count_stacks(struct view *v)
 		const struct consumer *c = &items[f->nodes[i].consumer];
 
 		v->nr_threads += c->kind == CONSUMER_THREAD;
-		if (c->kind == CONSUMER_THREAD || c->kind == CONSUMER_PROCESS)
+		if (c->kind == CONSUMER_THREAD || c->kind == CONSUMER_PROCESS || c->kind == CONSUMER_LABEL)
 			v->roots_n += f->nodes[i].n;
 		mark[i] = mark[f->nodes[i].parent];
 		if (!mark[i] && c->kind == CONSUMER_MARK)

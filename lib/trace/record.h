@@ -271,6 +271,22 @@ struct rec_wake {
 	uint64_t weight;	/* ns */
 };
 
+/*
+ * From then on the thread has these labels, and no others, as its program says. Only what samples need is in
+ * the trace: a change that no sample saw is not.
+ */
+struct rec_thread_label {
+	uint64_t time_ns;
+	uint32_t thread;
+	uint32_t flags;		/* enum thread_label_flags */
+	const char *text;	/* as base/labels.h has them: "key=value,key=value", by key; "": none */
+	size_t text_len;
+};
+
+enum thread_label_flags {
+	THREAD_LABEL_UNKNOWN = 1 << 0,	/* records of it were lost: which it has is not known */
+};
+
 /* So end names of functions in modules of arcprof's own that stand for one of the program's, and call it. */
 #define WAY_THROUGH "_through"
 

@@ -154,6 +154,10 @@ RECORD(wake, META, TIMED, MTE, CODE(0x8c), "thread.wake",
 	FIELD(v, "duration", wake.ns, ":ns")
 	FIELD(v, "seen", wake.seen_ns, ":ns")
 	FIELD(v, "weight", wake.weight, ":ns"))
+RECORD(thread_label, META, TIMED, MTE, CODE(0x8d), "thread.label",
+	FIELD(u32, "thread", thread_label.thread)
+	FIELD(x32, "flags", thread_label.flags)
+	TEXT("labels", thread_label.text, thread_label.text_len))
 RECORD(bracket, META, TIMED, MTE, CODE(0x86), "bracket",
 	FIELD(u32, "proc", bracket.proc)
 	FIELD(u32, "thread", bracket.thread)

@@ -52,6 +52,8 @@ struct trace_writer {
 	uint64_t weights[NR_EVENTS];	/* of the sample chunk being filled; 0: not said yet */
 
 	struct intern in;
+	void (*on_sample)(void *ctx, const struct rec_sample *r);
+	void *sample_ctx;
 	void (*on_java)(void *ctx, const struct frame *f);
 	void *java_ctx;
 	struct address *addrs;
@@ -257,6 +259,13 @@ void trace_writer_on_java(struct trace_writer *w, void (*fn)(void *ctx, const st
 	w->java_ctx = ctx;
 }
 
+void trace_writer_on_sample(struct trace_writer *w, void (*fn)(void *ctx, const struct rec_sample *r),
+			     void *ctx)
+{
+	w->on_sample = fn;
+	w->sample_ctx = ctx;
+}
+
 void trace_writer_each_address(struct trace_writer *w,
 			       void (*fn)(void *ctx, uint32_t module, uint64_t off, bool kernel), void *ctx)
 {
@@ -314,6 +323,8 @@ void trace_write_sample(struct trace_writer *w, const struct rec_sample *r)
 		w->nr_lost_samples++;
 		return;
 	}
+	if (w->on_sample)
+		w->on_sample(w->sample_ctx, r);
 	if (wide) {
 		minor |= r->more ? TRF_TPROF_SUM : TRF_TPROF_WIDE;
 	} else if (w->weights[r->event] == r->weight && r->weight) {

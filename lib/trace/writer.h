@@ -83,6 +83,10 @@ void trace_writer_note(struct trace_writer *w, const struct frame *f);
 /* fn is called with each frame of Java code (FRAME_JIT, FRAME_INTERP), once per epoch. */
 void trace_writer_on_java(struct trace_writer *w, void (*fn)(void *ctx, const struct frame *f), void *ctx);
 
+/* fn is called with each sample that is written; it writes nothing itself. */
+void trace_writer_on_sample(struct trace_writer *w, void (*fn)(void *ctx, const struct rec_sample *r),
+			     void *ctx);
+
 /*
  * Every (module, offset) and kernel address that any stack of any epoch used or trace_writer_note()
  * named and that no earlier call has reported, in no order: these need symbols.

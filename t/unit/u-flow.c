@@ -587,7 +587,7 @@ TEST(prune_keeps_sums_and_drops_only_what_is_small)
 TEST(map_and_filter_keep_what_they_say)
 {
 	uint32_t to[NR_NAMES + 1] = { 0, 1, 1, 2, FLOW_DROP, 3, 3 };
-	uint8_t has[NR_NAMES + 1] = { 0, 0, 0, 1, 0, 2, 0 };
+	uint32_t has[NR_NAMES + 1] = { 0, 0, 0, 1, 0, 2, 0 };
 	uint64_t before[NR_METRICS], after[NR_METRICS], want[NR_METRICS] = { 0 }, n;
 	uint32_t path[MAX_PATH], i;
 	struct flow f, out;

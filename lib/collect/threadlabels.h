@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * threadlabels.h - labels that programs give to their threads ("record -e label"), into the trace.
+ *
+ * Programs tell of each change, samples come later or earlier, by other ways: both are kept for some seconds.
+ * Then the changes that a sample saw are written, each once, and the others are forgotten: however many trace
+ * ids a program makes, the trace has at most one record per sample. What a program tells is bounded in
+ * threads and bytes; what is dropped is counted, and the labels of its thread are unknown until it tells
+ * again.
+ */
+#ifndef COLLECT_THREADLABELS_H
+#define COLLECT_THREADLABELS_H
+
+#include "jvm/record.h"
+#include "trace/record.h"
+
+/* So late may come what is told, and samples. */
+#define THREADLABELS_LATE_NS 2000000000ull
+
+struct threadlabels;
+struct trace_writer;
+
+struct threadlabels *threadlabels_new(void);
+void threadlabels_free(struct threadlabels *l);
+
+/*
+ * A change of the thread with that number in the trace, or, vthread not 0, of that virtual thread of a
+ * process. r's text is the program's, as it comes.
+ */
+void threadlabels_change(struct threadlabels *l, uint32_t thread, uint32_t proc, const struct jvm_labels *r);
+/* A sample of that thread was written to the trace. */
+void threadlabels_sample(struct threadlabels *l, uint32_t thread, uint64_t time_ns);
+
+/* The number of a virtual thread in the trace; 0: there were no samples of it. */
+typedef uint32_t (*threadlabels_number_fn)(void *ctx, uint32_t proc, uint64_t vthread);
+/*
+ * Writes what samples need that are older than until_ns: what was told of that time has come by now. Called
+ * often, it does little.
+ */
+void threadlabels_write(struct threadlabels *l, uint64_t until_ns, struct trace_writer *w,
+			threadlabels_number_fn number, void *ctx);
+
+/* What was dropped so far: changes of threads that there were too many of, or that were too much together. */
+uint64_t threadlabels_dropped(const struct threadlabels *l);
+
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/labels.h"
+#include "base/mem.h"
+#include "model/threadlabels.h"
+
+/* Copies what a label may be, and nothing else: a trace is anybody's. */
+static uint32_t checked_text(struct names *x, const char *text, size_t len)
+{
+	char *copy = xstrndup(text, len), *item, *save = NULL, *value;
+	struct buf b = BUF_INIT;
+	uint32_t id;
+
+	for (item = strtok_r(copy, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
+		value = strchr(item, '=');
+		if (!value)
+			continue;
+		*value++ = '\0';
+		labels_add(&b, item, value);
+	}
+	id = strtab_add(&x->m->consumers.names, b.data ? b.data : "", b.len);
+	buf_release(&b);
+	free(copy);
+	return id;
+}
+
+int threadlabels_take(void *ctx, const struct rec_thread_label *r)
+{
+	struct names *x = ctx;
+	struct name_labels *l = &x->thread_labels;
+	/* one label is "k=v" and the longest has 63 and 255 bytes: what is much more is no text of labels */
+	const size_t len = MIN(r->text_len, (size_t)4096);
+
+	VEC_GROW(l->list, l->nr, l->alloc);
+	l->list[l->nr++] = (struct name_labelled){
+		.thread = r->thread, .time_ns = r->time_ns,
+		.labels = r->flags & THREAD_LABEL_UNKNOWN ? THREADLABELS_UNKNOWN :
+							    checked_text(x, r->text, len),
+	};
+	l->sorted = false;
+	return 0;
+}
+
+void threadlabels_release(struct name_labels *l)
+{
+	free(l->list);
+	memset(l, 0, sizeof(*l));
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct name_labelled *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+uint32_t threadlabels_at(struct names *x, uint32_t thread, uint64_t time_ns)
+{
+	struct name_labels *l = &x->thread_labels;
+	size_t lo = 0, hi = l->nr, mid;
+
+	if (!l->sorted && l->nr)
+		qsort(l->list, l->nr, sizeof(*l->list), compare);
+	l->sorted = true;
+	while (lo < hi) {		/* the first that is later, or another thread's */
+		mid = (lo + hi) / 2;
+		if (l->list[mid].thread < thread ||
+		    (l->list[mid].thread == thread && l->list[mid].time_ns <= time_ns))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && l->list[lo - 1].thread == thread ? l->list[lo - 1].labels : 0;
+}
+
+static const char *text_of(const struct names *x, uint32_t labels)
+{
+	return labels == THREADLABELS_UNKNOWN ? "" : model_str(x->m, labels);
+}
+
+uint32_t threadlabels_value(struct names *x, uint32_t labels, const char *key)
+{
+	struct buf b = BUF_INIT;
+	uint32_t id = 0;
+
+	if (labels_value(text_of(x, labels), key, &b) || labels_value(names_own_labels(x), key, &b))
+		id = strtab_add(&x->m->consumers.names, b.data, b.len);
+	buf_release(&b);
+	return id;
+}
+
+uint32_t threadlabels_consumer(struct names *x, uint32_t labels, const char *key)
+{
+	uint32_t value = threadlabels_value(x, labels, key), id;
+	struct buf b = BUF_INIT;
+
+	if (labels == THREADLABELS_UNKNOWN)
+		buf_fmt(&b, "[%s unknown]", key);
+	else if (value)
+		buf_fmt(&b, "%s=%s", key, model_str(x->m, value));
+	else
+		buf_fmt(&b, "[no %s]", key);
+	id = consumer_add_name(&x->m->consumers, CONSUMER_LABEL, b.data, b.len);
+	buf_release(&b);
+	return id;
+}
+
+bool threadlabels_select(struct names *x, uint32_t labels, const struct opt_list *l)
+{
+	struct buf b = BUF_INIT;
+	char *copy, *item, *save = NULL, *value;
+	bool has;
+
+	if (labels == THREADLABELS_UNKNOWN)
+		return false;
+	buf_str(&b, names_own_labels(x));
+	copy = xstrdup(text_of(x, labels));
+	for (item = strtok_r(copy, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
+		value = strchr(item, '=');
+		*value++ = '\0';
+		labels_add(&b, item, value);
+	}
+	free(copy);
+	has = select_labels(l, b.data);
+	buf_release(&b);
+	return has;
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# Labels of threads: which samples have them, and what reports do with them. The programs know what CPU time each
+# label took.
+load ../lib
+load ../java
+
+setup_file() {
+	prepare_jdks
+	export SUITE=$BATS_FILE_TMPDIR
+	cd "$SUITE" || return 1
+	gcc -O1 -I "$TOP/lib/api" "$TOP/t/data/labels/labels.c" "$BUILD/libarcprof.a" -o labels -pthread
+	"$ARCPROF" record -q -e label -F 1000 -o work.data -- ./labels work 2 4 >truth
+}
+
+# CPU time in ms of what the options select of a trace.
+ms_of() {	# <trace> <option>...
+	arcprof report --xtree --format json "$@" | jq '.metrics[0].total / 1e6 | round'
+}
+
+# By label: "/cart 160", "none 110".
+by_endpoint() {	# <trace> <option>...
+	arcprof report --by-label endpoint --format folded "$@" |
+		awk '{ match($0, /endpoint=[^; ]*|\[[^];]*endpoint[^];]*\]/); l = substr($0, RSTART, RLENGTH)
+			sub(/^endpoint=/, "", l); sub(/^\[no endpoint\]/, "none", l); ns[l] += $NF }
+		     END { for (l in ns) printf "%s %d\n", l, ns[l] / 1e6 }' | sort
+}
+
+# Each line of one file is about that of the other; what steal and ticks of other CPUs do is within the bounds.
+are_about() {	# <want> <got>
+	join "$1" "$2" | tee joined
+	[ "$(wc -l <joined)" -eq "$(wc -l <"$1")" ]
+	awk '$3 < $2 * 0.75 - 10 || $3 > $2 * 1.25 + 10 { bad++ } END { exit bad }' joined
+}
+
+@test "label: each sample has the labels that its thread had" {
+	skip_unless_perf
+	by_endpoint "$SUITE/work.data" >got
+	sort "$SUITE/truth" >want
+	are_about want got
+	# nothing else, and all of it
+	[ "$(wc -l <got)" -eq 3 ]
+	[ "$(awk '{ s += $2 } END { print s }' got)" -ge "$(($(ms_of "$SUITE/work.data") - 3))" ]
+	arcprof report --check "$SUITE/work.data" >/dev/null
+	arcprof report --check --by-label endpoint "$SUITE/work.data" >/dev/null
+}
+
+@test "label: --label selects samples, with labels of the recording as well" {
+	skip_unless_perf
+	local cart all
+	cart=$(by_endpoint "$SUITE/work.data" | awk '$1 == "/cart" { print $2 }')
+	all=$(by_endpoint "$SUITE/work.data" | awk '$1 ~ /^.(cart|pay)$/ { s += $2 } END { print s }')
+	[ "$(ms_of "$SUITE/work.data" --label endpoint=/cart)" -eq "$cart" ]
+	[ "$(ms_of "$SUITE/work.data" --label 'endpoint=/*')" -eq "$all" ]
+	[ "$(ms_of "$SUITE/work.data" --label endpoint=/cart,endpoint=/pay,tenant=acme)" -eq "$all" ]
+	run_arcprof report --label endpoint=/cart,tenant=other "$SUITE/work.data"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"nothing matches --label"* ]]
+	arcprof record -q -e label -F 1000 --label service=shop -o shop -- "$SUITE/labels" work 1 2 >/dev/null
+	[ "$(ms_of shop --label service=shop,endpoint=/cart)" -gt 10 ]
+	[ "$(ms_of shop --label service=shop,endpoint=/cart)" -lt "$(ms_of shop --label service=shop)" ]
+	arcprof query -i shop "SELECT labels, sum(weight) FROM samples GROUP BY labels" | grep -q 'endpoint=/cart,tenant=acme'
+}
+
+@test "label: a level of the tree in every format, and in merged trees" {
+	skip_unless_perf
+	local f
+	for f in pprof speedscope chrome firefox html json callgrind otlp jfr; do
+		arcprof report -q --format "$f" --by-label endpoint "$SUITE/work.data" >"x.$f"
+		[ -s "x.$f" ]
+	done
+	grep -q 'endpoint=/cart' x.json
+	arcprof merge -q --by-label endpoint "$SUITE/work.data" "$SUITE/work.data" -o twice
+	[ "$(ms_of twice --label endpoint=/cart)" -eq "$((2 * $(ms_of "$SUITE/work.data" --label endpoint=/cart)))" ]
+	# it is a label of the exported table
+	arcprof export --table - twice | gunzip -c 2>/dev/null | grep -q 'endpoint=/cart' ||
+		arcprof export --table - twice | grep -q 'endpoint=/cart'
+	run_arcprof report --by-label 'a=b' "$SUITE/work.data"
+	[ "$status" -eq 2 ]
+	arcprof record -q -o none -- true
+	run_arcprof report --by-label endpoint none
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"its threads have no labels"*"arcprof_label()"* ]]
+}
+
+@test "label: any number of trace ids leaves no more records than samples" {
+	skip_unless_perf
+	run_arcprof record -e label -F 1000 -o ids -- "$SUITE/labels" ids 200000
+	[ "$status" -eq 0 ]
+	[ "$(arcprof dump ids | grep -c ' thread.label ')" -le "$(arcprof dump ids | grep -c ' sample.')" ]
+	[ "$(ms_of ids --label trace-id=last)" -ge 150 ]
+}
+
+@test "label: what is no label is refused, and leaves no old one" {
+	skip_unless_perf
+	arcprof record -q -e label -F 1000 -o bad -- "$SUITE/labels" bad >out
+	[ "$(cat out)" = "-22 -22 -22 -22 -22 -22 -22 -22 -22 0 -28 0" ]
+	# the key k went with the last bad value
+	[ "$(ms_of bad --label 'b=v*')" -ge 80 ]
+	run_arcprof report --label 'k=*' bad
+	[ "$status" -eq 1 ]
+	# nobody records
+	"$SUITE/labels" bad | grep -qx '0 0 0 0 0 0 0 0 0 0 0 0'
+}
+
+of_java() {	# <platform or virtual>
+	arcprof record -q -e label -F 1000 -o java.data -- java -Darcprof.library="$BUILD/libarcprof-java.so" \
+		-cp "$BUILD/arcprof.jar:classes" Labels "$1" 3 8
+	by_endpoint java.data --symbol Labels.forCart --thread "$2" >cart
+	by_endpoint java.data --symbol Labels.forPay --thread "$2" >pay
+	cat cart pay
+	[ "$(cut -d' ' -f1 cart pay | tr '\n' ' ')" = "/cart /pay " ]
+	[ "$(ms_of java.data --label tenant=acme --thread "$2")" -ge "$(awk '{ s += $2 } END { print s }' cart pay)" ]
+}
+
+labels_of_java() {
+	mkdir -p classes
+	"$JAVA_HOME/bin/javac" -cp "$BUILD/arcprof.jar" -d classes "$TOP/t/workloads/Labels.java"
+	of_java platform 'worker-*'
+	[ "$JDK" -lt 21 ] || of_java virtual '*virtual*'
+	# without a recorder, or the library, nothing is labelled, and nothing fails
+	java -cp "$BUILD/arcprof.jar:classes" Labels platform 1 1
+}
+
+@test "label: threads in Java, virtual ones, too" {
+	[ -f "$BUILD/arcprof.jar" ] || make -s -C "$TOP" java >&2
+	each_jdk labels_of_java
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+import arcprof.Label;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+
+/*
+ * Threads that work for endpoints: "Labels platform|virtual THREADS ROUNDS", each with a burn() of 20 ms a round for /cart
+ * and 2 of these for /pay, each within a label; between them, without one, it sleeps, so that a virtual thread is
+ * mounted elsewhere: once within a label, too. Virtual ones come through Thread.ofVirtual(). "Labels cost N": ns of a
+ * set() and close(), the best of rounds.
+ */
+public class Labels {
+	static volatile long sink;
+
+	/* CPU time of the thread: a virtual one has none of its own, so work is counted in steps. */
+	static void burn(long steps) {
+		long x = sink;
+
+		for (long i = 0; i < steps; i++)
+			x = x * 6364136223846793005L + 1442695040888963407L;
+		sink = x;
+	}
+
+	static void forCart(long steps) {
+		burn(steps);
+	}
+
+	static void forPay(long steps) {
+		burn(steps);
+	}
+
+	static void sleep() {
+		try {
+			Thread.sleep(1);
+		} catch (InterruptedException e) {
+			throw new IllegalStateException(e);
+		}
+	}
+
+	static void round(int i, long steps) {
+		try (Label tenant = Label.set("tenant", "acme")) {
+			try (Label l = Label.set("endpoint", "/cart")) {
+				burn(steps / 2);
+				sleep();	/* and goes on elsewhere, with its label */
+				forCart(steps / 2);
+			}
+			sleep();
+			try (Label l = Label.set("endpoint", "/pay")) {
+				forPay(2 * steps);
+			}
+		}
+		try (Label l = Label.set("no key", "x")) {
+			burn(steps / 4);
+		}
+	}
+
+	static void cost(int n) {
+		long best = Long.MAX_VALUE;
+
+		for (int round = 0; round < 300; round++) {
+			long begun = System.nanoTime();
+
+			for (int i = 0; i < n; i++)
+				Label.set("endpoint", "/cart").close();
+			best = Math.min(best, (System.nanoTime() - begun) / n);
+			sleep();
+		}
+		System.out.println(best);
+	}
+
+	public static void main(String[] args) throws Exception {
+		if (args[0].equals("cost")) {
+			cost(Integer.parseInt(args[1]));
+			return;
+		}
+		int nr = Integer.parseInt(args[1]), rounds = Integer.parseInt(args[2]);
+		List<Thread> threads = new ArrayList<>();
+		long begun = System.nanoTime();
+
+		burn(20_000_000);	/* compiled */
+		begun = System.nanoTime();
+		burn(20_000_000);
+		final long steps = 20_000_000L * 20_000_000L / Math.max(1, System.nanoTime() - begun);
+		Runnable run = () -> {
+			for (int i = 0; i < rounds; i++)
+				round(i, steps);
+		};
+
+		for (int i = 0; i < nr; i++) {
+			Thread t = args[0].equals("virtual") ? virtual(run) : new Thread(run, "worker-" + i);
+
+			threads.add(t);
+			if (!args[0].equals("virtual"))
+				t.start();
+		}
+		for (Thread t : threads)
+			t.join();
+	}
+
+	static Thread virtual(Runnable run) throws Exception {
+		return (Thread)Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, run);
+	}
+}
