@@ -234,8 +234,22 @@ static void calibrate(struct callflow_opts *o)
 	buf_release(&path);
 }
 
-int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct callrules *rules, struct err *e)
+bool calls_wanted(const struct calls_opts *c)
 {
+	return c->filter || c->trace || c->slow.nr_items;
+}
+
+static void trace_events(struct callflow_layout *l)
+{
+	l->flags |= CALLFLOW_EVENTS;
+	l->nr_rings = NR_RINGS;
+	l->ring_events = RING_EVENTS;
+}
+
+int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct callrules *rules,
+		  struct slow_rules *slow, struct err *e)
+{
+	size_t i;
 	int r;
 
 	if (c->depth < 8 || c->depth > 1 << 20)
@@ -249,12 +263,12 @@ int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct ca
 		.nr_functions = MAX_FUNCTIONS, .pool_bytes = c->memory,
 	};
 	o->layout.flags |= c->precise ? CALLFLOW_PRECISE : 0;
-	if (c->trace) {
-		o->layout.flags |= CALLFLOW_EVENTS;
-		o->layout.nr_rings = NR_RINGS;
-		o->layout.ring_events = RING_EVENTS;
-	}
+	if (c->trace || c->slow.nr_items)
+		trace_events(&o->layout);
+	o->slow = c->slow.nr_items ? slow : NULL;
 	r = choose_metrics(&c->metrics, o, e);
+	for (i = 0; !r && i < c->slow.nr_items; i++)
+		r = slow_rules_add(slow, c->slow.items[i], e);
 	if (!r && c->filter && *c->filter) {
 		r = callrules_list(rules, c->filter, e);
 		if (r)

@@ -17,11 +17,14 @@ struct calls_opts {
 	uint64_t depth;
 	uint64_t snapshot_ns;
 	bool trace;			/* every event, too */
+	struct opt_list slow;		/* of --trace: of the events, only these */
 	bool precise;			/* CALLFLOW_PRECISE */
 };
 
-/* Fills *o; rules own what it points to. -EINVAL or -errno: what is wrong with the options. */
+/* Are call trees asked for? */
+bool calls_wanted(const struct calls_opts *c);
+/* Fills *o; rules and slow own what it points to. -EINVAL or -errno: what is wrong with the options. */
 int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct callrules *rules,
-		  struct err *e);
+		  struct slow_rules *slow, struct err *e);
 
 #endif

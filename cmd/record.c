@@ -43,6 +43,8 @@ static const struct opt rest_table[] = {
 	OPT_STR_OPTARG(0, "callflow", struct record_opts, calls.filter, "filter",
 		       "count every call of these methods, such as +com.example.*,-*.toString (default: the application's)"),
 	OPT_FLAG(0, "calltrace", struct record_opts, calls.trace, "store every call and return"),
+	OPT_LIST(0, "trace", struct record_opts, calls.slow, "method>time",
+		 "store calls of a method that take longer, with all calls in them: com.example.App.serve>10ms"),
 	OPT_LIST(0, "metric", struct record_opts, calls.metrics, "name",
 		 "measure these metrics per call: cpu, wall, alloc, objects, dispatches, thrown, or a hardware counter (default: cpu,wall)"),
 	OPT_FLAG(0, "precise-time", struct record_opts, calls.precise,
@@ -111,19 +113,16 @@ static void join_opts(struct opt_join *j)
 	opt_join_add(j, sampling_means_opts, shared);
 }
 
-static bool wants_calls(const struct calls_opts *c)
-{
-	return c->filter || c->trace;
-}
-
 static int check_calls(const struct record_opts *o, const struct sampling_opts *so, int nr_operands,
 		       struct err *e)
 {
 	const struct calls_opts *c = &o->calls;
 
-	if (wants_calls(c) && !nr_operands && !so->pids.nr_items)
+	if (calls_wanted(c) && !nr_operands && !so->pids.nr_items)
 		return err_set(e, EINVAL, "--callflow needs a program to run, or a running JVM (--pid)");
-	if (!wants_calls(c) && (c->metrics.nr_items || c->config || c->snapshot_ns || c->precise))
+	if (c->trace && c->slow.nr_items)
+		return err_set(e, EINVAL, "cannot be combined: --calltrace, which stores all calls, and --trace");
+	if (!calls_wanted(c) && (c->metrics.nr_items || c->config || c->snapshot_ns || c->precise))
 		return err_set(e, EINVAL, "%s needs --callflow", c->metrics.nr_items ? "--metric" :
 			       c->config ? "--config" : c->precise ? "--precise-time" : "--snapshot");
 	return 0;
@@ -142,7 +141,7 @@ static int check_opts(const struct record_opts *o, const struct sampling_opts *s
 			return r;
 	if (o->mode == TRACE_NORMAL && !o->max_bytes)
 		return err_set(e, EINVAL, "--mode=normal needs --max-size");
-	if (!o->samples && !o->sched && !o->irq && !wants_calls(&o->calls))
+	if (!o->samples && !o->sched && !o->irq && !calls_wanted(&o->calls))
 		return err_set(e, EINVAL, "--no-samples leaves nothing to record without --sched or --callflow");
 	if (!o->samples && (so->events.nr_items || so->freq || so->period))
 		return err_set(e, EINVAL, "cannot be combined: --no-samples and --event, --freq or --count");
@@ -207,19 +206,19 @@ static int prepare(struct sampling *s, const struct record_opts *o, const struct
 {
 	/* Call trees are sampled beneath only where that is asked for. */
 	bool asked = so->events.nr_items || so->freq || so->period;
-	bool samples = o->samples && (asked || !wants_calls(&o->calls));
+	bool samples = o->samples && (asked || !calls_wanted(&o->calls));
 	int r = check_opts(o, so, nr_operands, e);
 	size_t i;
 
-	if (!r && wants_calls(&o->calls))
-		r = calls_prepare(&o->calls, &s->c.callflow, &s->rules, e);
+	if (!r && calls_wanted(&o->calls))
+		r = calls_prepare(&o->calls, &s->c.callflow, &s->rules, &s->slow, e);
 	if (!r)
 		r = sampling_prepare(s, so, samples, e);
 	if (!r)
 		r = check_sources(o, so, s, e);
-	if (!r && o->window && (wants_calls(&o->calls) || o->sched || o->irq))
+	if (!r && o->window && (calls_wanted(&o->calls) || o->sched || o->irq))
 		r = err_set(e, EINVAL, "cannot be combined: --window and %s, because counts with gaps would be wrong",
-			    wants_calls(&o->calls) ? "--callflow" : "--sched");
+			    calls_wanted(&o->calls) ? "--callflow" : "--sched");
 	for (i = 0; !r && o->window && i < s->c.nr_sources; i++)
 		if (s->sources[i].kind->jvm == JVM_SOURCE_MEMORY ||
 		    s->sources[i].kind->jvm == JVM_SOURCE_LIVE)

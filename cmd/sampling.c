@@ -104,6 +104,7 @@ void sampling_release(struct sampling *s)
 	cpus_release(&s->c.cpus);
 	free(s->command_line);
 	callrules_release(&s->rules);
+	slow_rules_release(&s->slow);
 }
 
 static size_t count_char(const char *s, char c)
@@ -523,6 +524,20 @@ static void calls_phrase(const struct callflow_result *c, struct buf *b)
 		buf_fmt(b, ", %" PRIu64 " events, %" PRIu64 " lost", c->nr_events, c->told_events);
 }
 
+/* A rule that no call fell under is most likely a name that is not quite right. */
+static void slow_warnings(const struct slow_rules *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->nr; i++)
+		if (!s->rules[i].nr_calls)
+			log_warn("--trace: no call of '%s' has ended; --callflow says which methods are looked at",
+				 s->rules[i].text);
+	if (s->nr_cut)
+		log_warn("%" PRIu64 " events of slow calls are missing, as there were too many to keep",
+			 s->nr_cut);
+}
+
 static void calls_warnings(const struct collect_result *r)
 {
 	const struct callflow_result *c = &r->calls;
@@ -615,6 +630,7 @@ void sampling_summary(const struct sampling *s, const struct collect_result *r)
 	headline(s, r);
 	if (s->c.callflow.on)
 		calls_warnings(r);
+	slow_warnings(&s->slow);
 	sampling_warnings(s, r);
 	if (r->write_error)
 		log_error("%s is not complete: %s", s->c.output, strerror(r->write_error));

@@ -48,6 +48,7 @@ struct sampling {			/* owns what the collect_opts point to */
 	struct ids pids, tids;
 	char *command_line;
 	struct callrules rules;
+	struct slow_rules slow;
 	struct progress progress;	/* on a terminal, where no program uses it */
 };
 

@@ -222,6 +222,7 @@ static void on_method(void *ctx, struct jvm *jvm, const struct jvm_method *m)
 	struct java *j = jvm_user(jvm);
 
 	javatrace_method(c, jvm, m);
+	callflows_method(&c->calls, jvm, m);
 	if (c->o->lines && m->lines_len)
 		javalines_method(&j->lines, m->method, m->lines, m->lines_len);
 }
@@ -422,7 +423,7 @@ static bool on_function(void *ctx, struct jvm *jvm, uint64_t addr)
 	struct collect *c = ctx;
 
 	collect_merge(c, clock_mono_ns());	/* what was mapped before */
-	return callflows_function(&c->calls, jvm, &c->modules, addr);
+	return callflows_function(&c->calls, jvm, addr);
 }
 
 static void on_callflow_gone(void *ctx, struct jvm *jvm)

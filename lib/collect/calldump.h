@@ -9,6 +9,7 @@
 #include "base/atomic.h"
 #include "base/hash.h"
 #include "collect/callflow.h"
+#include "collect/slowcalls.h"
 #include "trace/calls.h"
 
 static const uint32_t area_page_words = CALLFLOW_PAGE / 8;
@@ -37,6 +38,7 @@ struct callflow_proc {
 		size_t nr_owed, alloc_owed;
 		uint64_t nr_folded, lost_events;	/* as already reported */
 		uint64_t last_ns, charged[CALLFLOW_MAX_METRICS];	/* of its last event */
+		struct slow_tree slow;	/* with slow rules */
 	} *trees;			/* [thread slot] */
 	size_t nr_trees;
 	struct page {
@@ -46,6 +48,7 @@ struct callflow_proc {
 	} *pages;			/* [nr_pages] */
 	uint64_t *tails;		/* [ring]: events read */
 	struct map consumers;		/* as the process numbers them -> number in the trace */
+	struct map slow;		/* the same -> rule of f->o->slow, 0 none */
 };
 
 /* What is being written of one process. */
@@ -154,6 +157,8 @@ bool area_read_thread(const struct callflow_proc *p, uint32_t slot, struct callf
 uint32_t *dump_number_of(struct dump *d, uint32_t ref);
 /* Its number in the trace, which defines it; 0 is the thread itself. */
 uint32_t dump_consumer(struct dump *d, uint32_t consumer);
+/* Of a struct dump: the rule of f->o->slow that the consumer falls under. */
+uint32_t dump_slow_rule(void *ctx, uint32_t consumer);
 /* CPU time from before its first call is in the tree, so wall time must be too. */
 void dump_note_birth(struct dump *d, const struct callflow_thread *t);
 /*

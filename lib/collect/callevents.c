@@ -24,35 +24,54 @@ static void flush_events(struct dump *d)
 	d->nr_events = 0;
 }
 
+static void store_event(void *ctx, const struct call_event *e)
+{
+	struct dump *d = ctx;
+
+	if (d->nr_events == CALL_RECORD_EVENTS)
+		flush_events(d);
+	d->events[d->nr_events] = *e;
+	if (e->kind != CALL_UNWOUND)
+		d->events[d->nr_events].consumer = dump_consumer(d, e->consumer);
+	d->nr_events++;
+}
+
+/* To the trace, or what is slow of it. */
+static void pass_event(struct dump *d, const struct call_event *e)
+{
+	const struct slow_sink sink = { d, d->p->own.nr_metrics, dump_slow_rule, store_event };
+
+	if (d->f->o->slow)
+		slow_take(d->f->o->slow, &d->tree->slow, e, &sink);
+	else
+		store_event(d, e);
+}
+
 static void take_event(struct dump *d, const struct callflow_event *x, const uint64_t *charged)
 {
-	uint32_t slot = x->what >> CALLFLOW_EVENT_THREAD & (CALLFLOW_EVENT_THREADS - 1), consumer = x->what,
-		 m;
-	struct call_event *e;
+	uint32_t slot = x->what >> CALLFLOW_EVENT_THREAD & (CALLFLOW_EVENT_THREADS - 1), m;
+	struct call_event e = { .kind = x->what >> CALLFLOW_EVENT_KIND & 3, .consumer = x->what };
 
 	if (slot >= d->p->own.nr_threads) {
 		d->f->res->nr_damaged++;
 		return;
 	}
-	if (!d->tree || slot != d->slot || d->nr_events == CALL_RECORD_EVENTS) {
+	if (!d->tree || slot != d->slot) {
 		flush_events(d);
 		d->slot = slot;
 		d->tree = &d->p->trees[slot];
 		if (!d->tree->number)
 			dump_begin_tree(d, slot);
 	}
-	e = &d->events[d->nr_events++];
-	e->kind = x->what >> CALLFLOW_EVENT_KIND & 3;
-	e->consumer = e->kind == CALL_UNWOUND ? consumer : dump_consumer(d, consumer);
 	/* Never back: neither a thread that moves between rings nor harm may do that. */
-	e->time_ns = MAX(dump_time(d, x->tsc), d->tree->last_ns);
-	d->tree->last_ns = e->time_ns;
+	e.time_ns = d->tree->last_ns = MAX(dump_time(d, x->tsc), d->tree->last_ns);
 	for (m = 0; m < d->p->own.nr_metrics; m++) {
 		uint64_t before = d->p->own.metrics[m].kind == CALLFLOW_WALL ? d->tree->before_tsc : 0;
 
-		e->charged[m] = dump_value(d, m, charged[m] + before);
-		e->charged[m] = d->tree->charged[m] = MAX(e->charged[m], d->tree->charged[m]);
+		e.charged[m] = dump_value(d, m, charged[m] + before);
+		e.charged[m] = d->tree->charged[m] = MAX(e.charged[m], d->tree->charged[m]);
 	}
+	pass_event(d, &e);
 }
 
 void dump_drain_ring(struct dump *d, uint32_t i)
@@ -83,14 +102,13 @@ void dump_drain_ring(struct dump *d, uint32_t i)
 
 void dump_tell_open(struct dump *d, const struct callflow_thread *t)
 {
-	struct call_event *e = &d->events[d->nr_events];
+	struct call_event e = { .time_ns = MAX(d->time_ns, d->tree->last_ns), .kind = CALL_UNWOUND };
 	uint32_t m;
 
 	if (!d->last || !callflows_have_events(d->f) || !d->open_ref || t->top <= t->stack)
 		return;
-	*e = (struct call_event){ .time_ns = MAX(d->time_ns, d->tree->last_ns), .kind = CALL_UNWOUND };
 	for (m = 0; m < d->p->own.nr_metrics; m++)
-		e->charged[m] = d->tree->charged[m] + dump_value(d, m, d->open_base[m]);
-	d->nr_events++;
+		e.charged[m] = d->tree->charged[m] + dump_value(d, m, d->open_base[m]);
+	pass_event(d, &e);
 	flush_events(d);
 }

@@ -49,13 +49,14 @@ static void read_clocks(uint64_t *ns, uint64_t *tsc)
 	}
 }
 
-void callflows_init(struct callflows *f, const struct callflow_opts *o, struct tasks *t,
+void callflows_init(struct callflows *f, const struct callflow_opts *o, struct tasks *t, struct modules *m,
 		    struct trace_writer *w, struct callflow_result *res)
 {
 	memset(f, 0, sizeof(*f));
 	f->o = o;
 	f->res = res;
 	f->tasks = t;
+	f->modules = m;
 	f->w = w;
 	read_clocks(&f->ns, &f->tsc);
 	f->written_ns = f->ns;
@@ -87,6 +88,8 @@ void callflows_labels(const struct callflows *f)
 	trace_write_label(f->w, "callflow.depth", "%" PRIu32, f->o->layout.max_depth);
 	if (f->o->layout.flags & CALLFLOW_PRECISE)
 		trace_write_label(f->w, "callflow.precise", "yes");
+	if (f->o->slow)
+		trace_write_label(f->w, "call.trace", "slow calls");
 	for (m = 0; m < f->o->layout.nr_metrics; m++) {
 		char key[48];
 
@@ -186,7 +189,7 @@ int callflows_new(struct callflows *f, struct jvm *jvm, struct proc *proc, uint6
 	return fd;
 }
 
-static void free_proc(struct callflow_proc *p)
+static void free_proc(const struct callflows *f, struct callflow_proc *p)
 {
 	uint32_t i;
 
@@ -199,6 +202,8 @@ static void free_proc(struct callflow_proc *p)
 		free(p->trees[i].up);
 		free(p->trees[i].owed);
 		map_release(&p->trees[i].owes);
+		if (f->o->slow)
+			slow_tree_release(f->o->slow, &p->trees[i].slow);
 	}
 	p->proc->nr_holders--;
 	munmap(p->area, p->own.bytes);
@@ -206,6 +211,7 @@ static void free_proc(struct callflow_proc *p)
 	free(p->tails);
 	free(p->trees);
 	map_release(&p->consumers);
+	map_release(&p->slow);
 	free(p);
 }
 
@@ -323,32 +329,74 @@ static void write_lost(struct callflows *f, struct callflow_proc *p)
 
 /* --- the life of an area --- */
 
-bool callflows_function(struct callflows *f, struct jvm *jvm, struct modules *modules, uint64_t addr)
+static struct callflow_proc *proc_of(struct callflows *f, const struct jvm *jvm)
 {
-	const struct callflow_rules *rules = f->o->layout.rules;
 	struct callflow_proc *p;
-	const struct map_entry *at;
-	const struct module *m;
-	struct buf name = BUF_INIT;
-	const char *base;
-	struct symbol s;
-	bool wanted;
 
 	for (p = f->procs; p && p->jvm != jvm; p = p->next)
 		;
-	at = p ? maps_find(&p->proc->maps, addr) : NULL;
-	m = at && at->module ? modules_at(modules, at->module) : NULL;
-	if (!m)
-		return callflow_wants_function(rules, "", 0, "", 0);
-	base = strrchr(m->path, '/');
-	base = base ? base + 1 : m->path;
-	if (m->file && symfile_symbol(m->file, map_entry_off(at, addr), &s))
-		demangle(s.name, &name);
-	wanted = callflow_wants_function(rules, base, strlen(base), name.data ? name.data : "", name.len);
+	return p;
+}
+
+/* The module's file without its directory, and the function's name as people write it; "" not known. */
+static const char *function_at(const struct callflows *f, const struct callflow_proc *p, uint64_t addr,
+			       struct buf *name)
+{
+	const struct map_entry *at = p ? maps_find(&p->proc->maps, addr) : NULL;
+	const struct module *m = at && at->module ? modules_at(f->modules, at->module) : NULL;
+	const char *base = m ? strrchr(m->path, '/') : NULL;
+	struct symbol s;
+
+	if (m && m->file && symfile_symbol(m->file, map_entry_off(at, addr), &s))
+		demangle(s.name, name);
+	else
+		buf_str(name, "");
+	return base ? base + 1 : m ? m->path : "";
+}
+
+bool callflows_function(struct callflows *f, struct jvm *jvm, uint64_t addr)
+{
+	struct buf name = BUF_INIT;
+	const char *module = function_at(f, proc_of(f, jvm), addr, &name);
+	bool wanted;
+
+	wanted = callflow_wants_function(f->o->layout.rules, module, strlen(module), name.data, name.len);
 	buf_release(&name);
 	return wanted;
 }
 
+void callflows_method(struct callflows *f, struct jvm *jvm, const struct jvm_method *m)
+{
+	struct callflow_proc *p = f->o && f->o->slow ? proc_of(f, jvm) : NULL;
+	const struct callflow_method x = {
+		{ m->class_name, m->class_len }, { m->name, m->name_len }, { m->sig, m->sig_len },
+	};
+
+	if (p)
+		*map_put(&p->slow, m->method) = slow_rules_method(f->o->slow, &x);
+}
+
+uint32_t dump_slow_rule(void *ctx, uint32_t consumer)
+{
+	const struct dump *d = ctx;
+	const uint64_t *functions = area_at(d->p, d->p->own.functions_off);
+	uint32_t rule = map_get(&d->p->slow, consumer), slot = consumer & CALLFLOW_VALUE;
+	struct buf name = BUF_INIT;
+	const char *module;
+
+	if (rule != MAP_NONE)
+		return rule;
+	if ((consumer & CALLFLOW_KIND) == CALLFLOW_METHOD)
+		return SLOW_UNKNOWN;	/* until the agent's word is read */
+	rule = 0;
+	if ((consumer & CALLFLOW_KIND) == CALLFLOW_NATIVE && slot < d->p->own.nr_functions) {
+		module = function_at(d->f, d->p, load_relaxed(functions + slot), &name);
+		rule = slow_rules_function(d->f->o->slow, module, name.data);
+		buf_release(&name);
+	}
+	*map_put(&d->p->slow, consumer) = rule;
+	return rule;
+}
 
 void callflows_end(struct callflows *f, struct jvm *jvm)
 {
@@ -362,7 +410,7 @@ void callflows_end(struct callflows *f, struct jvm *jvm)
 	drain_proc(f, p);
 	dump_proc(f, p, true);
 	write_lost(f, p);
-	free_proc(p);
+	free_proc(f, p);
 }
 
 void callflows_snapshot(struct callflows *f)
@@ -416,10 +464,30 @@ void callflows_count(const struct callflows *f, struct callflow_count *n)
 		count_proc(p, n);
 }
 
+static void label_slow(const struct callflows *f)
+{
+	const struct slow_rules *s = f->o->slow;
+	char key[48];
+	uint32_t i;
+
+	for (i = 0; i < s->nr; i++) {
+		snprintf(key, sizeof(key), "call.trace.%u", i);
+		trace_write_label(f->w, key, "%s", s->rules[i].text);
+		snprintf(key, sizeof(key), "call.trace.%u.calls", i);
+		trace_write_label(f->w, key, "%" PRIu64, s->rules[i].nr_calls);
+		snprintf(key, sizeof(key), "call.trace.%u.slow", i);
+		trace_write_label(f->w, key, "%" PRIu64, s->rules[i].nr_slow);
+	}
+	if (s->nr_cut)
+		trace_write_label(f->w, "call.trace.cut", "%" PRIu64, s->nr_cut);
+}
+
 void callflows_finish(struct callflows *f)
 {
 	while (f->procs)
 		callflows_end(f, f->procs->jvm);
+	if (f->o && f->o->slow)
+		label_slow(f);
 }
 
 void callflows_release(struct callflows *f)
@@ -428,6 +496,6 @@ void callflows_release(struct callflows *f)
 		struct callflow_proc *p = f->procs;
 
 		f->procs = p->next;
-		free_proc(p);
+		free_proc(f, p);
 	}
 }

@@ -8,6 +8,8 @@
 
 #include "calibrate/table.h"
 #include "callflow/layout.h"
+#include "collect/modules.h"
+#include "collect/slowcalls.h"
 #include "collect/tasks.h"
 #include "jvm/server.h"
 
@@ -22,6 +24,7 @@ struct callflow_opts {
 	} calibration[1 + CALIBRATION_JVMS];
 	uint32_t nr_calibrated_jvms;
 	uint64_t snapshot_ns;		/* interval of snapshots; 0: at the end, and on request */
+	struct slow_rules *slow;	/* of the events, only these; borrowed; NULL: all */
 };
 
 struct callflow_result {
@@ -40,6 +43,7 @@ struct callflows {
 	struct callflow_result *res;
 	struct trace_writer *w;
 	struct tasks *tasks;
+	struct modules *modules;
 	struct callflow_proc *procs;
 	uint32_t nr_trees, nr_consumers;	/* numbers given out */
 	uint64_t tsc, ns;			/* the same moment */
@@ -54,7 +58,7 @@ struct callflows {
  */
 int callflow_make_area(const struct callflow_layout *l, struct callflow_area **out, uint64_t *bytes);
 
-void callflows_init(struct callflows *f, const struct callflow_opts *o, struct tasks *t,
+void callflows_init(struct callflows *f, const struct callflow_opts *o, struct tasks *t, struct modules *m,
 		    struct trace_writer *w, struct callflow_result *res);
 void callflows_release(struct callflows *f);
 
@@ -66,7 +70,9 @@ void callflows_labels(const struct callflows *f);
  */
 int callflows_new(struct callflows *f, struct jvm *jvm, struct proc *p, uint64_t *bytes);
 /* Do the rules want the function at addr of the process counted? */
-bool callflows_function(struct callflows *f, struct jvm *jvm, struct modules *m, uint64_t addr);
+bool callflows_function(struct callflows *f, struct jvm *jvm, uint64_t addr);
+/* A method of the process has that name. */
+void callflows_method(struct callflows *f, struct jvm *jvm, const struct jvm_method *m);
 /* Writes everything that is in it and releases it. */
 void callflows_end(struct callflows *f, struct jvm *jvm);
 /* Writes the events there are; call it often. */

@@ -511,7 +511,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	tasks_init(&c->tasks, c->w, &c->modules);
 	open_labels(c);
 	if (o->callflow.on)
-		callflows_init(&c->calls, &o->callflow, &c->tasks, c->w, &res->calls);
+		callflows_init(&c->calls, &o->callflow, &c->tasks, &c->modules, c->w, &res->calls);
 	r = agents_open(c, e);
 	if (!r && o->argv)
 		r = spawn_start(&run.program.child, o->argv, e);

@@ -184,6 +184,8 @@ int replay_read(struct calls *c, struct trace_reader *t, const struct call_colum
 	int r;
 
 	r = calls_read(c, t, NULL, NULL, e);
+	if (!r && names_label(c->names, "call.trace"))
+		r = err_set(e, ENOTSUP, "--replay needs all calls, and the trace has those of record --trace only");
 	if (!r && k->nr_extra) {
 		x.moments = xcalloc(c->nr_threads + 1, sizeof(*x.moments));
 		r = calls_read(c, t, &(struct calls_sink){ .sched = take_sched }, &x, e);

@@ -76,7 +76,9 @@ int timeline_init(struct timeline *l, struct calls *c, struct trace_reader *t, s
 	if (!r)
 		r = calls_read(c, t, &count, l, e);
 	if (!r && !l->nr_calls)
-		r = err_set(e, ENODATA, "the trace has no events: record it with --calltrace");
+		r = err_set(e, ENODATA, names_label(c->names, "call.trace") ?
+			    "no call was as slow as record --trace asked for" :
+			    "the trace has no events: record it with --calltrace");
 	look_behind(l);
 	return r;
 }

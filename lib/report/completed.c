@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,8 @@
 #include "base/quote.h"
 #include "report/completed.h"
 #include "version.h"
+
+enum { SLOW_RULES = 64 };	/* as many as "record --trace" takes */
 
 /* ---- the open calls of a tree ---- */
 
@@ -265,6 +268,56 @@ const char *completed_name(const struct completed *c, uint32_t consumer)
 	return consumer_name(&c->m.consumers, consumer);
 }
 
+void completed_put_only(const struct names *x, struct buf *b)
+{
+	uint64_t cut = names_label_u64(x, "call.trace.cut");
+	const char *rule;
+	char key[64];
+	unsigned int i;
+
+	for (i = 0; i < SLOW_RULES; i++) {
+		snprintf(key, sizeof(key), "call.trace.%u", i);
+		rule = names_label(x, key);
+		if (!rule)
+			break;
+		snprintf(key, sizeof(key), "call.trace.%u.slow", i);
+		buf_str(b, i ? ", " : "\nonly slow calls, and calls in them: ");
+		buf_fmt(b, "%" PRIu64, names_label_u64(x, key));
+		snprintf(key, sizeof(key), "call.trace.%u.calls", i);
+		buf_fmt(b, " of %" PRIu64 " are ", names_label_u64(x, key));
+		quote_add(b, rule);
+	}
+	if (names_label(x, "call.trace") && !i)
+		buf_str(b, "\nonly slow calls, and calls in them; the recorder was stopped before it said how many");
+	if (cut)
+		buf_fmt(b, "; %" PRIu64 " events in them are missing, as there were too many to keep", cut);
+}
+
+void completed_json_only(const struct names *x, struct json *j)
+{
+	const char *rule;
+	char key[64];
+	unsigned int i;
+
+	if (!names_label(x, "call.trace"))
+		return;
+	json_array(j, "only");
+	for (i = 0; i < SLOW_RULES; i++) {
+		snprintf(key, sizeof(key), "call.trace.%u", i);
+		rule = names_label(x, key);
+		if (!rule)
+			break;
+		json_object(j, NULL);
+		json_str(j, "rule", rule);
+		snprintf(key, sizeof(key), "call.trace.%u.calls", i);
+		json_u64(j, "calls", names_label_u64(x, key));
+		snprintf(key, sizeof(key), "call.trace.%u.slow", i);
+		json_u64(j, "slow", names_label_u64(x, key));
+		json_end(j);
+	}
+	json_end(j);
+}
+
 void completed_head(const struct completed *c, struct buf *b)
 {
 	const char *command = names_label(&c->names, "command");
@@ -278,6 +331,7 @@ void completed_head(const struct completed *c, struct buf *b)
 		buf_str(b, "; ");
 		quote_add(b, command);
 	}
+	completed_put_only(&c->names, b);
 }
 
 void completed_json(const struct completed *c, struct json *j)
@@ -294,5 +348,6 @@ void completed_json(const struct completed *c, struct json *j)
 	json_u64(j, "events", c->timeline.nr_calls);
 	json_str(j, "measure", measure(c));
 	json_str(j, "unit", completed_unit(c));
+	completed_json_only(&c->names, j);
 	json_end(j);
 }

@@ -78,7 +78,11 @@ bool completed_in_ns(const struct completed *c);	/* the measure */
 /* Borrowed until the next event is read. */
 const char *completed_unit(const struct completed *c);
 const char *completed_name(const struct completed *c, uint32_t consumer);
-/* "24 events of 2 threads, 0 lost", then what is measured. */
+/* A line, with its beginning, of what "record --trace" left out; none where all calls are there. */
+void completed_put_only(const struct names *x, struct buf *b);
+/* The same in JSON. */
+void completed_json_only(const struct names *x, struct json *j);
+/* "24 events of 2 threads, 0 lost", then what is measured, and that line. */
 void completed_head(const struct completed *c, struct buf *b);
 /* The same in JSON: opens an object, and in it "arcprof" and "source". */
 void completed_json(const struct completed *c, struct json *j);

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "model/columns.h"
+#include "report/completed.h"
 #include "report/events.h"
 #include "report/gensel.h"
 #include "report/sched.h"
@@ -63,8 +64,9 @@ static void print_head(struct gen *g)
 		buf_str(b, " in ");
 		quote_add(b, model_str(m, m->metrics[i].unit));
 	}
-	fprintf(g->out, "%s%s\n", b->data,
-		g->columns.nr_metrics ? " since the thread's event before" : " no metrics");
+	buf_str(b, g->columns.nr_metrics ? " since the thread's event before" : " no metrics");
+	completed_put_only(&g->names, b);
+	fprintf(g->out, "%s\n", b->data);
 }
 
 static void put_event(struct gen *g, const struct timeline_event *x)
@@ -305,6 +307,7 @@ static void begin(struct gen *g)
 	json_u64(j, "events", g->timeline.nr_calls);
 	json_u64(j, "dispatches", g->timeline.nr_dispatches);
 	json_u64(j, "jvm_events", g->jvm.nr_all);
+	completed_json_only(&g->names, j);
 	json_end(j);
 	json_array(j, "events");
 	sheet_columns(&g->sheet, g->sheet_columns, AT_METRICS + g->columns.nr_metrics);

@@ -74,7 +74,8 @@ virtual_calls() {
 }
 
 hellop() {
-	record --callflow -- java -cp "$CLASSES" Hellop
+	# with all calls of a method "slow", the tree is the same
+	record --callflow --trace='Hellop.myA>0ns' -- java -cp "$CLASSES" Hellop
 	[ "$status" -eq 0 ]
 	cat >want <<-END
 		path Hellop.main;Hellop.myA 1000
@@ -84,6 +85,8 @@ hellop() {
 	END
 	expect_calls want
 	[ "$(tail -n 1 out)" = "hello 1000" ]
+	[ "$(arcprof report -i trace --calls --format json | jq -c '[.rows[].n], [.source.only[] | .calls, .slow]')" = \
+		$'[1000,1000]\n[1000,1000]' ]
 }
 
 # Each context has its calls, and the share of the samples that it has of the work.

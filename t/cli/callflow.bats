@@ -334,6 +334,38 @@ lines() {
 	[[ $stderr == *"no calls of 'serve'"* ]]
 }
 
+@test "record: --trace stores slow calls with what is in them, and counts all" {
+	skip_unless_perf
+	cat >slow.cc <<-END
+		#include <unistd.h>
+		void pause_for(int us) { usleep(us); }
+		void quick() { }
+		void serve(int i) { quick(); pause_for(i % 10 == 3 ? 300000 : 10); quick(); }
+		int main() { for (int i = 0; i < 30; i++) serve(i); }
+	END
+	build slow slow.cc
+	calls --trace='serve(int)>250ms,absent>1ms' -- ./slow
+	[[ $stderr == *"no call of 'absent>1ms' has ended"* ]]
+	arcprof report -i trace --xprof --format json | jq -r '.rows[] | "\(.name) \(.n)"' | sort >counts
+	grep -qxF 'serve(int) 30' counts
+	grep -qxF 'quick() 60' counts
+	arcprof report -i trace --calls --format json | jq -r '.rows[] | "\(.name) \(.n)"' | sort >slow.calls
+	diff slow.calls - <<<$'pause_for(int) 3\nquick() 6\nserve(int) 3'
+	arcprof report -i trace --gen --format json >gen.json
+	[ "$(jq -c .source.only gen.json)" = \
+		'[{"rule":"serve(int)>250ms","calls":30,"slow":3},{"rule":"absent>1ms","calls":0,"slow":0}]' ]
+	[ "$(jq -r '[.events[] | .kind + " " + .name] | join(",")' gen.json)" = "$(for i in 1 2 3; do
+		echo 'entry serve(int)' 'entry quick()' 'exit quick()' 'entry pause_for(int)' 'exit pause_for(int)' \
+			'entry quick()' 'exit quick()' 'exit serve(int)'; done | sed 's/ \(entry\|exit\)/,\1/g' | paste -sd,)" ]
+	grep -q '^only slow calls, and calls in them: 3 of 30 are serve(int)>250ms' <(arcprof report -i trace --flow)
+	run_arcprof report -i trace --xprof --replay
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"--replay needs all calls"* ]]
+	run_arcprof record --trace=serve -- ./slow
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"give a method and a time"* ]]
+}
+
 @test "report: --gen has the dispatches of the threads whose calls it shows" {
 	skip_unless_root
 	ways

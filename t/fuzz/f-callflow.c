@@ -57,6 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 				   .snapshot_ns = len & 1 };
 	struct trace_writer_opts wo = { 0 };
 	struct callflow_result res = { 0 };
+	struct slow_rules slow = { .nr = 0 };
 	struct callflows f;
 	struct modules modules;
 	struct tasks tasks;
@@ -68,9 +69,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (trace_writer_open(&w, "/dev/null", &wo, &e))
 		abort();
+	if (len & 2) {
+		if (slow_rules_add(&slow, "*>2ns", &e))
+			abort();
+		o.slow = &slow;
+	}
 	modules_init(&modules, w, false);
 	tasks_init(&tasks, w, &modules);
-	callflows_init(&f, &o, &tasks, w, &res);
+	callflows_init(&f, &o, &tasks, &modules, w, &res);
 	fd = callflows_new(&f, NULL, tasks_get(&tasks, 0, 0, 1)->proc, &bytes);
 	area = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
@@ -84,6 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	munmap(area, bytes);
 	callflows_finish(&f);
 	callflows_release(&f);
+	slow_rules_release(&slow);
 	tasks_release(&tasks);
 	modules_release(&modules);
 	trace_writer_close(w, &e);
