@@ -21,13 +21,24 @@ static const char *const own_names[HEAP_NR_OWN] = {
 
 void contexts_init(struct heap_contexts *b, const struct heap *h, struct model *m, enum heap_fold fold)
 {
+	size_t i;
+
 	*b = (struct heap_contexts){ .h = h, .m = m, .fold = fold };
 	b->consumer_of_class = xcalloc(h->nr_classes, sizeof(*b->consumer_of_class));
+	b->has_threads = xcalloc(h->nr_classes, sizeof(*b->has_threads));
+	for (i = 0; i < h->nr_threads; i++) {
+		if (h->threads[i].object == HEAP_NONE || !h->threads[i].name)
+			continue;
+		*map_put(&b->thread_of_object, h->threads[i].object) = i;
+		b->has_threads[h->class[h->threads[i].object]] = true;
+	}
 }
 
 void contexts_release(struct heap_contexts *b)
 {
 	free(b->consumer_of_class);
+	free(b->has_threads);
+	map_release(&b->thread_of_object);
 	free(b->field);
 	map_release(&b->consumer_of_field);
 }
@@ -52,6 +63,8 @@ static uint32_t consumer_of_thread(struct heap_contexts *b, const struct heap_th
 
 	if (t->name)
 		name = strtab_get(&b->h->names, t->name);
+	else if (t->object != HEAP_NONE)	/* millions of virtual threads have none */
+		return consumer_of_class(b, b->h->class[t->object]);
 	else
 		snprintf(unknown, sizeof(unknown), "thread %u", t->serial);
 	c.name = strtab_adds(&b->m->consumers.names, name);
@@ -74,6 +87,13 @@ static uint32_t consumer_of_object(struct heap_contexts *b, uint32_t object)
 	const struct heap_class *of = h->class[object] == h->mirror_class ?
 		heap_class_by_id(h, ids_id(&h->ids, object)) : NULL;
 
+	/* what a Thread object holds, such as thread locals, the thread does */
+	if (b->has_threads[h->class[object]]) {
+		uint32_t thread = map_get(&b->thread_of_object, object);
+
+		if (thread != MAP_NONE)
+			return consumer_of_thread(b, &h->threads[thread]);
+	}
 	return of ? consumer_of_mirror(b, of) : consumer_of_class(b, h->class[object]);
 }
 

@@ -17,6 +17,8 @@ struct heap_contexts {
 	struct model *m;
 	enum heap_fold fold;
 	uint32_t *consumer_of_class;	/* [class]; 0: none yet */
+	bool *has_threads;		/* [class]: objects of it are threads with names, */
+	struct map thread_of_object;	/* by index in the heap's threads */
 	uint32_t *field;		/* [object], as heap_fields() has it; NULL: contexts are classes */
 	struct map consumer_of_field;	/* (field, class) -> consumer */
 };

@@ -59,6 +59,7 @@ struct heap_thread {
 
 /* Facts about the JVM's objects that the dump does not state; sizes.c finds them. */
 struct heap_layout {
+	unsigned int alignment;		/* of objects: a power of 2 from 8 on */
 	unsigned int header;		/* bytes before the first field of an instance */
 	unsigned int reference;		/* bytes, 4 or 8 */
 	unsigned int array_header[HPROF_TYPE_NR];	/* [type of elements] */

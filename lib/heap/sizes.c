@@ -11,8 +11,11 @@
 #include "heap/heap.h"
 
 enum {
-	ALIGNMENT = 8,
-	INJECTED = 320,			/* the JVM adds fewer bytes than this to a class */
+	UNIT = 8,			/* of units[] */
+	MAX_ALIGNMENT = 256,
+	ENOUGH_OBJECTS = 1000,		/* whose addresses show how they are aligned */
+	INJECTED = 320,			/* the JVM adds fewer bytes than this to a class, */
+	CONTENDED = 128,		/* or pads @Contended fields with more than this */
 	ENOUGH = 4,			/* instances whose least distance is believed */
 	MAX_DEPTH = 100,		/* of superclasses */
 	MAX_CHUNK = 1 << 20,		/* a stack chunk with more behind it: garbage */
@@ -35,9 +38,11 @@ struct sizes {
 	bool array_denied[HPROF_TYPE_NR][MAX_ARRAY_HEADER / 4 + 1];
 };
 
-static uint64_t align(uint64_t n)
+static uint64_t align(const struct sizes *s, uint64_t n)
 {
-	return (n + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
+	unsigned int alignment = s->h->layout.alignment;
+
+	return (n + alignment - 1) & ~(uint64_t)(alignment - 1);
 }
 
 /* Calls fn for each object and the distance to the next; the last one has none. */
@@ -51,6 +56,18 @@ static void each_distance(struct sizes *s, void (*fn)(struct sizes *s, uint32_t 
 	for (; ids_next(&w, &id); object++, before = id)
 		if (object)
 			fn(s, object - 1, id - before);
+}
+
+/* -XX:ObjectAlignmentInBytes: what all addresses are a multiple of. */
+static unsigned int find_alignment(const struct heap *h)
+{
+	uint64_t id, bits = MAX_ALIGNMENT;
+	struct ids_walk w;
+
+	ids_walk(&w, &h->ids);
+	while (ids_next(&w, &id))
+		bits |= id;
+	return h->ids.nr < ENOUGH_OBJECTS || bits & (UNIT - 1) ? UNIT : bits & -bits;
 }
 
 /* --- fields --- */
@@ -88,9 +105,9 @@ static void see_instance(struct sizes *s, uint32_t object, uint64_t distance)
 	}
 }
 
-static uint64_t predict(const struct evidence *x, unsigned int header, unsigned int reference)
+static uint64_t predict(const struct sizes *s, const struct evidence *x, unsigned int header)
 {
-	return align(header + x->refs * reference + x->rest);
+	return align(s, header + x->refs * s->h->layout.reference + x->rest);
 }
 
 /* Classes whose objects are as far apart as this header says. */
@@ -101,7 +118,7 @@ static uint64_t count_votes(const struct sizes *s, unsigned int header)
 
 	for (i = 0; i < s->h->nr_classes; i++)
 		votes += s->classes[i].nr &&
-			 s->classes[i].least == predict(&s->classes[i], header, s->h->layout.reference);
+			 s->classes[i].least == predict(s, &s->classes[i], header);
 	return votes;
 }
 
@@ -147,7 +164,7 @@ static void see_array(struct sizes *s, uint32_t object, uint64_t distance)
 	type = type_of_elements(c);
 	bytes = bytes_of_elements(s, c, s->h->units[object]);
 	for (header = 8; header <= MAX_ARRAY_HEADER; header += 4) {
-		size = align(header + bytes);
+		size = align(s, header + bytes);
 		s->array_votes[type][header / 4] += size == distance;
 		s->array_denied[type][header / 4] |= size > distance;
 	}
@@ -229,15 +246,38 @@ static bool is_sure(const struct evidence *x)
 	return x->nr >= ENOUGH || (x->nr > 1 && x->least == x->most);
 }
 
-static bool is_near(const struct evidence *x, uint64_t size)
+/* HotSpot adds fields to classes of java.lang, java.lang.invoke and jdk.internal.vm, and so to subclasses. */
+static bool has_injected(const struct sizes *s, const struct heap_class *c)
 {
-	return x->least <= size + ALIGNMENT || (is_sure(x) && x->least < size + INJECTED);
+	static const char *const packages[] = { "java.lang.", "jdk.internal.vm." };
+	const char *name;
+	size_t i;
+	int depth;
+
+	for (depth = 0; c->super != HEAP_NONE && depth < MAX_DEPTH; depth++) {
+		name = strtab_get(&s->h->names, c->name);
+		for (i = 0; i < ARRAY_SIZE(packages); i++)
+			if (!strncmp(name, packages[i], strlen(packages[i])))
+				return true;
+		c = &s->h->classes[c->super];
+	}
+	return false;
+}
+
+/* Whether the least distance of the class can be its size, which is that much without what the JVM adds. */
+static bool is_near(const struct sizes *s, const struct heap_class *c, uint64_t size)
+{
+	const struct evidence *x = &s->classes[c - s->h->classes];
+
+	if (x->least <= size + s->h->layout.alignment)
+		return true;
+	return is_sure(x) && x->least < size + INJECTED &&
+	       (x->least >= size + CONTENDED || has_injected(s, c));
 }
 
 /* What the JVM adds to the nearest superclass with objects, and so to this class: padding, fields. */
 static uint64_t inherited(const struct sizes *s, const struct heap_class *c)
 {
-	const struct heap_layout *l = &s->h->layout;
 	const struct evidence *x;
 	uint64_t size;
 	int depth;
@@ -245,9 +285,9 @@ static uint64_t inherited(const struct sizes *s, const struct heap_class *c)
 	for (depth = 0; c->super != HEAP_NONE && depth < MAX_DEPTH; depth++) {
 		c = &s->h->classes[c->super];
 		x = &s->classes[c - s->h->classes];
-		size = predict(x, l->header, l->reference);
+		size = predict(s, x, s->h->layout.header);
 		if (x->nr)
-			return is_sure(x) && is_near(x, size) && x->least > size ? x->least - size : 0;
+			return is_sure(x) && is_near(s, c, size) && x->least > size ? x->least - size : 0;
 	}
 	return 0;
 }
@@ -255,11 +295,11 @@ static uint64_t inherited(const struct sizes *s, const struct heap_class *c)
 static uint64_t size_of_instance(const struct sizes *s, const struct heap_class *c)
 {
 	const struct evidence *x = &s->classes[c - s->h->classes];
-	uint64_t size = predict(x, s->h->layout.header, s->h->layout.reference);
+	uint64_t size = predict(s, x, s->h->layout.header);
 
-	if (x->least != UINT64_MAX && !is_near(x, size))
+	if (x->least != UINT64_MAX && !is_near(s, c, size))
 		size += inherited(s, c);
-	return x->least != UINT64_MAX && is_near(x, size) ? x->least : size;
+	return x->least != UINT64_MAX && is_near(s, c, size) ? x->least : size;
 }
 
 /* Without the distance: units[] still holds lengths. */
@@ -267,7 +307,7 @@ static uint64_t usual_size(const struct sizes *s, uint32_t object, const struct 
 {
 	if (c->kind == HPROF_INSTANCE)
 		return size_of_instance(s, c);
-	return align(s->h->layout.array_header[type_of_elements(c)] +
+	return align(s, s->h->layout.array_header[type_of_elements(c)] +
 		     bytes_of_elements(s, c, s->h->units[object]));
 }
 
@@ -279,8 +319,8 @@ static uint64_t size_of(struct sizes *s, uint32_t object, uint64_t distance)
 	if (c == s->chunks && distance < MAX_CHUNK)
 		return distance;
 	if (c == s->mirrors && (of = mirrored(s, object))) {
-		size = align(s->h->layout.mirror + bytes_of_statics(s, of));
-		return distance <= size + ALIGNMENT ? distance : size;
+		size = align(s, s->h->layout.mirror + bytes_of_statics(s, of));
+		return distance <= size + s->h->layout.alignment ? distance : size;
 	}
 	size = usual_size(s, object, c);
 	return MIN(size, distance);
@@ -291,7 +331,7 @@ static void set_size(struct sizes *s, uint32_t object, uint64_t distance)
 	struct heap_class *c = &s->h->classes[s->h->class[object]];
 	uint64_t size = size_of(s, object, distance);
 
-	s->h->units[object] = size / ALIGNMENT;
+	s->h->units[object] = size / UNIT;
 	c->bytes += size;
 	s->h->bytes += size;
 }
@@ -311,7 +351,8 @@ void sizes_find(struct heap *h)
 	struct sizes s = { .h = h };
 
 	s.classes = xcalloc(h->nr_classes, sizeof(*s.classes));
-	h->layout = (struct heap_layout){ .reference = h->dump.id_size, .mirror = UINT32_MAX };
+	h->layout = (struct heap_layout){ .reference = h->dump.id_size, .mirror = UINT32_MAX,
+					  .alignment = find_alignment(h) };
 	find_special(&s);
 	count_fields(&s);
 	each_distance(&s, see_instance);

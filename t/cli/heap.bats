@@ -305,9 +305,11 @@ thread_holds_its_local() {
 	cat tree
 	grep -q ' holder$' tree
 	grep -qE '^ *1 .* 4000(16|24) .*double\[\]$' tree
+	grep -qE ' 600(16|24) .* char\[\]$' tree
+	[ "$(grep -c ' holder$' tree)" -eq 1 ]
 }
 
-@test "heap: a thread with its name holds its local variables" {
+@test "heap: a thread with its name holds its local variables and thread locals" {
 	on_each_jdk thread_holds_its_local
 }
 
@@ -386,6 +388,18 @@ dumps_a_running_jvm() {
 	[ ! -e sleep.hprof ]
 	run_arcprof heap dump
 	[ "$status" -eq 2 ]
+}
+
+@test "heap: sizes are right with another alignment of objects" {
+	use_jdk "$(jdks | head -n 1)"
+	"$JAVA_HOME/bin/java" -XX:+UseSerialGC -XX:ObjectAlignmentInBytes=16 -Dnodes=1000 -cp "$CLASSES" Heap aligned
+	arcprof heap report --histogram --format json aligned.hprof |
+		jq -r '.classes[] | select(.class | startswith("Heap")) | "\(.n) \(.bytes) \(.class)"' | sort >ours
+	histogram_of_jvm aligned.histogram | grep ' Heap[^/]*$' | sort >theirs
+	cat ours theirs
+	[ "$(wc -l <theirs)" -ge 8 ]
+	# JVM and dump spell lambdas in two ways
+	[ -z "$(comm -3 ours theirs | grep -v Lambda)" ]
 }
 
 @test "heap: a dump that does not fit leaves the file that was there" {

@@ -93,10 +93,13 @@ public class Heap {
 		}
 	}
 
-	/* A local variable of a thread that waits is what holds its array. */
+	static final ThreadLocal<char[]> local = new ThreadLocal<>();
+
+	/* A local variable of a thread that waits is what holds its array; its thread local holds another. */
 	static void holdInThread() {
 		Thread holder = new Thread(() -> {
 			double[] held = new double[50000];
+			local.set(new char[30000]);
 			synchronized (held) {
 				try {
 					held.wait();
