@@ -2,7 +2,7 @@
 # What many recordings cost a server of ClickHouse: rows, bytes, the rate of inserts, and times of queries.
 # Recordings are made of a few real ones: other numbers of samples, a twentieth of the contexts left out, a
 # hundredth with a path of their own; over a week, of five services with two versions.
-# usage: fleet.sh [recordings...] (100 1000; 10000 takes some 5 GB of disk and 15 minutes)
+# usage: fleet.sh [recordings...] (100 1000; 1000 3000 10000 takes 2 GB of disk and 20 minutes of a quiet machine)
 . "$(dirname "$0")/lib.bash"
 . "$TOP/t/fleet/clickhouse.bash"
 command -v clickhouse-server >/dev/null || { echo "fleet.sh: needs clickhouse-server" >&2; exit 1; }
@@ -61,8 +61,14 @@ best() {
 	for _ in 1 2 3; do seconds "$@"; done | sort -n | head -n 1
 }
 
+# ask_view <table> <view> [<parameter>=<value>]...: the view, of that table.
 ask_view() {
-	ask 1 "$(view "$@" of_metric=cpu-clock of_service=service1 "of_version=%" "a=1.0" "b=1.1")"
+	ask 1 "$(view "${@:2}" of_metric=cpu-clock of_service=service1 "of_version=%" "a=1.0" "b=1.1" |
+		sed "s/FROM nodes/FROM $1/g; $([ "$1" = sums ] && echo "s/floor(t \/ 86400.0)/day/g")")"
+}
+
+bytes_of() {
+	ask 1 "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND table = '$1'"
 }
 
 read -r -a tcp < <(free_ports 2)
@@ -73,7 +79,8 @@ for statement in 1 2 3 4; do
 done
 curl -sS -H 'Content-Encoding: gzip' --data-binary @real/names.tsv.gz \
 	"$(cat server1/url)?query=INSERT+INTO+names+FORMAT+TabSeparatedWithNames"
-printf '%10s %10s %9s %10s %9s %7s %7s %7s %7s %7s\n' recordings rows 'MB disk' 'B a row' 'rows/s' tree xprof stanza diff growth
+printf '%10s %10s %7s %7s %8s %6s %5s  %-6s %6s %6s %6s %6s %6s\n' recordings rows 'MB disk' 'B a row' 'rows/s' load \
+	'' seconds: tree xprof stanza diff growth
 done_so_far=0 rows=0
 [ $# -gt 0 ] || set -- 100 1000
 for nr; do
@@ -83,15 +90,18 @@ for nr; do
 		seconds curl -sS --fail-with-body -o answer --data-binary @rows.tsv "$(cat server1/url)?query=INSERT+INTO+nodes+FORMAT+TabSeparated"
 	done >spent
 	rows=$(ask 1 "SELECT count() FROM nodes")
-	ask 1 "OPTIMIZE TABLE nodes FINAL"
-	bytes=$(ask 1 "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND table = 'nodes'")
-	awk -v nr="$nr" -v rows="$rows" -v new=$((rows - before)) -v bytes="$bytes" '{ s += $1 }
-		END { printf "%10d %10d %9.1f %10.1f %9.0f", nr, rows, bytes / 1e6, bytes / rows, new / s }' spent
-	for query in tree xprof "stanza of_function=exc_page_fault" diff growth; do
-		# shellcheck disable=SC2086
-		printf ' %7s' "$(best ask_view $query)"
+	for table in nodes sums; do
+		ask 1 "OPTIMIZE TABLE $table FINAL"
+		awk -v nr="$nr" -v rows="$(ask 1 "SELECT count() FROM $table")" -v new=$((rows - before)) -v bytes="$(bytes_of $table)" \
+			-v load="$(cut -d ' ' -f 1 /proc/loadavg)" -v table=$table '{ s += $1 }
+			END { printf "%10d %10d %7.1f %7.1f %8s %6s %5s  %-8s", nr, rows, bytes / 1e6, bytes / rows,
+				table == "nodes" ? sprintf("%.0f", new / s) : "-", load, "", table }' spent
+		for query in tree xprof "stanza of_function=exc_page_fault" diff growth; do
+			# shellcheck disable=SC2086
+			printf ' %6s' "$(best ask_view $table $query)"
+		done
+		echo
 	done
-	echo
 	done_so_far=$nr
 done
-echo "seconds of queries: of one service in five, the best of three, with making the query"
+echo "one service in five, the best of three; sums has the rows of a day and version added up, and is filled by each insert"
