@@ -19,9 +19,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd.h"
+#include "export.h"
 #include "fleet.h"
 #include "fleet/fetch.h"
 #include "fleet/http.h"
+#include "fleet/where.h"
 #include "merge.h"
 #include "model/merge.h"
 
@@ -104,26 +106,48 @@ static int fetch_url(const struct fleet_opts *o, const char *url, const char *ou
 	return r;
 }
 
+/* For merge_files(); ctx is a struct where. */
+static int choose(void *ctx, const char *path, const struct origin *origin, struct model *m, struct err *e)
+{
+	static const struct same_opts same = { .labels = true };
+	struct fleet_recording rec = { .start_s = origin->start_ns / 1000000000, .host = origin->host };
+	int r = trace_number(path, &rec.id, e);
+
+	return r ? r : where_apply(ctx, &same, &rec, m, e);
+}
+
+/* Of a folder. */
+static int fetch_folder(const struct fleet_opts *o, const char *from, const char *output, struct err *e)
+{
+	struct fleet_paths paths = { 0 };
+	struct where *where = NULL;
+	int status;
+
+	if (parse_moment("--since", o->since, &paths.since_s, e) ||
+	    parse_moment("--until", o->until, &paths.until_s, e) ||
+	    (o->where && where_open(&where, o->where, e)))
+		return log_err(e);
+	if (fleet_list(&paths, from, e))
+		status = log_err(e);
+	else
+		status = merge_files(output, paths.nr, paths.list, where ? choose : NULL, where);
+	fleet_list_release(&paths);
+	where_close(where);
+	return status;
+}
+
 /* Into output; the exit status. */
 static int fetch(const struct fleet_opts *o, const char *from, const char *output)
 {
 	struct err e = { 0 };
-	struct fleet_paths paths;
-	int status;
 
 	if (http_is_url(from))
 		return fetch_url(o, from, output, &e) ? log_err(&e) : 0;
-	if (o->where || o->metric) {
-		log_error("--%s is for a server; of a folder, 'arcprof report --metric' and '--label' select",
-			  o->where ? "where" : "metric");
+	if (o->metric) {
+		log_error("--metric is for a server; of a folder all are there: -- --metric %s", o->metric);
 		return EXIT_USAGE;
 	}
-	if (parse_moment("--since", o->since, &paths.since_s, &e) ||
-	    parse_moment("--until", o->until, &paths.until_s, &e) || fleet_list(&paths, from, &e))
-		return log_err(&e);
-	status = merge_files(output, paths.nr, paths.list);
-	fleet_list_release(&paths);
-	return status;
+	return fetch_folder(o, from, output, &e);
 }
 
 static int run_fetch(const struct fleet_opts *o, int nr, char **operands)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* merge.c - "arcprof merge": any number of traces become one. */
+#include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -50,6 +51,8 @@ struct team {
 	struct merge *g;
 	char **paths;
 	int nr;
+	merge_choose *choose;
+	void *ctx;
 	pthread_mutex_t lock;
 	pthread_cond_t turned;
 	/* Under lock: */
@@ -100,10 +103,14 @@ static void part_release(struct part *p)
 /* It is this part's turn, and the lock is held. */
 static void add_part(struct team *m, struct part *p, const char *path)
 {
-	if (!p->status && (p->status = merge_add(m->g, &p->m, &p->origin, &p->e)))
+	int r = p->status;
+
+	if (!r && m->choose)
+		r = m->choose(m->ctx, path, &p->origin, &p->m, &p->e);
+	if (!r && (r = merge_add(m->g, &p->m, &p->origin, &p->e)))
 		err_wrap(&p->e, "%s", path);
-	if (p->status) {
-		m->status = p->status;
+	if (r < 0) {
+		m->status = r;
 		m->e = p->e;
 	} else {
 		m->status |= warn_of_damage(path, trace_reader_damage(p->t));
@@ -153,36 +160,42 @@ static void work_together(struct team *m)
 }
 
 /* Adds all of them, then writes; a trace that cannot be read leaves no result. */
-static int merge(struct merge *g, const struct merge_opts *o, int nr, char **paths, bool quiet)
+static int merge(struct team *m, bool quiet)
 {
-	struct team m = { .o = o, .g = g, .paths = paths, .nr = nr, .lock = PTHREAD_MUTEX_INITIALIZER,
-			  .turned = PTHREAD_COND_INITIALIZER };
+	const struct merge_opts *o = m->o;
+	struct merge *g = m->g;
 	int r;
 
-	work_together(&m);
-	if (m.status < 0)
-		return log_err(&m.e);
+	pthread_mutex_init(&m->lock, NULL);
+	pthread_cond_init(&m->turned, NULL);
+	work_together(m);
+	if (m->status < 0)
+		return log_err(&m->e);
 	merge_finish(g);
-	r = merge_write(g, o->output, &m.e);
+	if (m->choose && !g->nr_parts)
+		r = err_set(&m->e, ENODATA, "in none of the %d recordings something matches", m->nr);
+	else
+		r = merge_write(g, o->output, &m->e);
 	if (r)
-		return log_err(&m.e);
+		return log_err(&m->e);
 	if (!quiet)
 		log_info("%zu recording%s, %zu contexts; wrote %s", g->nr_parts, g->nr_parts == 1 ? "" : "s",
 		 g->m.flow.nr_nodes - 1, o->output);
 	if (g->below_zero)
 		log_warn("%" PRIu64 " values would be below zero, and are 0", g->below_zero);
-	return m.status;
+	return m->status;
 }
 
-int merge_files(const char *output, int nr, char **paths)
+int merge_files(const char *output, int nr, char **paths, merge_choose *choose, void *ctx)
 {
 	const struct merge_opts o = { .output = output, .calibrate = true };
 	const struct same_opts same = { .labels = true };
 	struct merge g;
+	struct team m = { .o = &o, .g = &g, .paths = paths, .nr = nr, .choose = choose, .ctx = ctx };
 	int status;
 
 	merge_init(&g, MERGE_ADD, &same);
-	status = merge(&g, &o, nr, paths, true);
+	status = merge(&m, true);
 	merge_release(&g);
 	return status;
 }
@@ -193,6 +206,7 @@ static int merge_run(void *opts, int nr_operands, char **operands)
 	const struct same_opts same = { .pids = o->by_pid, .tids = o->by_tid, .thread_digits = o->digits,
 					.labels = true, .kinds = o->by_kind };
 	struct merge g;
+	struct team m = { .o = o, .g = &g, .paths = operands, .nr = nr_operands };
 	int status;
 
 	if (!nr_operands || !o->output) {
@@ -204,7 +218,7 @@ static int merge_run(void *opts, int nr_operands, char **operands)
 	mallopt(M_MMAP_THRESHOLD, KEEP_BYTES);
 	mallopt(M_TRIM_THRESHOLD, KEEP_BYTES);
 	merge_init(&g, o->op, &same);
-	status = merge(&g, o, nr_operands, operands, false);
+	status = merge(&m, false);
 	merge_release(&g);
 	return status;
 }

@@ -242,6 +242,28 @@ static void find_places(struct rows *x)
 	free(known);
 }
 
+void fleet_table_heads(const struct same_opts *same, const struct fleet_recording *r, const struct model *m,
+		       void (*head)(void *ctx, uint32_t node, const char *columns), void *ctx)
+{
+	struct fleet_table t = { .same = *same };
+	struct rows x = { .t = &t, .r = r, .m = m };
+	const struct flow *f = &m->flow;
+	bool *above = xcalloc(f->nr_nodes, sizeof(*above));	/* nothing but heads, up to the root */
+	uint32_t i;
+
+	above[FLOW_NONE] = true;
+	head(ctx, FLOW_NONE, make_head(&x, FLOW_NONE));
+	for (i = 1; i < f->nr_nodes; i++) {
+		above[i] = above[f->nodes[i].parent];
+		above[i] &= is_head(m->consumers.items[f->nodes[i].consumer].kind);
+		if (above[i])
+			head(ctx, i, make_head(&x, i));
+	}
+	free(above);
+	arena_release(&x.text);
+	buf_release(&x.b);
+}
+
 /* Values of a source, and of one of its metrics or, with none, n itself. */
 struct column {
 	unsigned int source, metric;	/* nr_shown: n */

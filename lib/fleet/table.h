@@ -56,4 +56,11 @@ int fleet_table_add(struct fleet_table *t, const struct fleet_recording *r, cons
 /* The functions of all that was added. */
 void fleet_table_names(const struct fleet_table *t, FILE *out);
 
+/*
+ * The first columns of rows, from t to tid, with a tab between two: of each process and thread of a finished
+ * model, and with node 0 of what is in neither. Text is borrowed for the call.
+ */
+void fleet_table_heads(const struct same_opts *same, const struct fleet_recording *r, const struct model *m,
+		       void (*head)(void *ctx, uint32_t node, const char *columns), void *ctx);
+
 #endif

@@ -41,36 +41,47 @@ void flow_map(const struct flow *f, const uint32_t *to, bool collapse, struct fl
 	flow_finish(out);
 }
 
-void flow_filter(const struct flow *f, const uint32_t *has, uint32_t want, struct flow *out,
-		 uint32_t *where)
+void flow_keep(const struct flow *f, const bool *mine, struct flow *out, uint32_t *where)
 {
 	uint32_t *at = xcalloc(f->nr_nodes, sizeof(*at));
-	uint32_t *mask = xcalloc(f->nr_nodes, sizeof(*mask));
 	bool *keep = xcalloc(f->nr_nodes, sizeof(*keep));
 	size_t i;
 
-	for (i = 1; i < f->nr_nodes; i++) {
-		mask[i] = mask[f->nodes[i].parent] | has[f->nodes[i].consumer];
-		keep[i] = (mask[i] & want) == want;
-	}
-	for (i = f->nr_nodes; --i > 0;)
+	for (i = f->nr_nodes; --i > 0;) {
+		keep[i] |= mine[i];
 		keep[f->nodes[i].parent] |= keep[i];
+	}
 	start_from(f, out);
 	for (i = 1; i < f->nr_nodes; i++) {
 		if (!keep[i])
 			continue;
 		at[i] = flow_child(out, at[f->nodes[i].parent], f->nodes[i].consumer);
-		if ((mask[i] & want) == want)
+		if (mine[i])
 			flow_add(out, at[i], f->nodes[i].n, flow_base(f, i));
 	}
 	for (i = 1; i < f->nr_nodes; i++)
-		if ((mask[i] & want) != want)
+		if (!mine[i])
 			at[i] = FLOW_NONE;
 	tell(f, at, where);
 	free(at);
-	free(mask);
 	free(keep);
 	flow_finish(out);
+}
+
+void flow_filter(const struct flow *f, const uint32_t *has, uint32_t want, struct flow *out,
+		 uint32_t *where)
+{
+	uint32_t *mask = xcalloc(f->nr_nodes, sizeof(*mask));
+	bool *mine = xcalloc(f->nr_nodes, sizeof(*mine));
+	size_t i;
+
+	for (i = 1; i < f->nr_nodes; i++) {
+		mask[i] = mask[f->nodes[i].parent] | has[f->nodes[i].consumer];
+		mine[i] = (mask[i] & want) == want;
+	}
+	flow_keep(f, mine, out, where);
+	free(mask);
+	free(mine);
 }
 
 /*

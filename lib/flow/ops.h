@@ -26,6 +26,9 @@ void flow_map(const struct flow *f, const uint32_t *to, bool collapse, struct fl
 void flow_filter(const struct flow *f, const uint32_t *has, uint32_t want, struct flow *out,
 		 uint32_t *where);
 
+/* The same of the nodes that mine[] has. */
+void flow_keep(const struct flow *f, const bool *mine, struct flow *out, uint32_t *where);
+
 /*
  * The nodes with a cum below percent of the total in every metric go; each parent gets one
  * child of consumer pruned, which has their n and base.

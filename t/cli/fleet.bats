@@ -45,6 +45,18 @@ tree() {
 	[ "$(cat n)" = "$(arcprof report "$MIXED" --format json | jq '.quality.n')" ]
 	run_arcprof fleet report traces --since 2999-01-01
 	[ "$status" -eq 1 ] && [[ $stderr == *"no traces of that time"* ]]
+	# a condition on columns, as for a server
+	arcprof fleet fetch -q traces --where "process = 'java' AND t < 1750000000" -o part.data
+	arcprof merge -q "$MIXED" -o mixed.data
+	tree mixed.data --comm java | diff - <(tree part.data)
+	run_arcprof fleet report traces --where "service LIKE 'shop%'"
+	[ "$status" -eq 1 ] && [[ $stderr == *"in none of the 2 recordings"* ]]
+	run_arcprof fleet report traces --where "depth > 3"
+	[ "$status" -eq 1 ] && [[ $stderr == *"no such column: depth"*"t, trace, service"* ]]
+	for condition in "1) OR (1" "1; SELECT 1" "?1 = 1 --" "load_extension('x')" 'process = "java"' "abs(-9223372036854775807 - 1) = 1" "?99"; do
+		run_arcprof fleet report traces --where "$condition" -- --xprof
+		[[ $stderr == *"--where: "* ]] || [ "$condition" = "1) OR (1" ] || [ "$condition" = "?1 = 1 --" ]
+	done
 }
 
 @test "fleet: what is missing or wrong is said" {
@@ -56,8 +68,8 @@ tree() {
 	[ "$status" -eq 2 ] && [[ $stderr == *"URL of a server"* ]]
 	run_arcprof fleet fetch http://localhost/
 	[ "$status" -eq 2 ] && [[ $stderr == *--output* ]]
-	run_arcprof fleet report . --where 1
-	[ "$status" -eq 2 ] && [[ $stderr == *"--where is for a server"* ]]
+	run_arcprof fleet report . --metric cpu
+	[ "$status" -eq 2 ] && [[ $stderr == *"--metric is for a server"* ]]
 	run_arcprof fleet report . --since yesterday
 	[ "$status" -eq 1 ] && [[ $stderr == *"'yesterday' is neither a date"* ]]
 	run_arcprof fleet report . -- --no-such-option
@@ -100,6 +112,18 @@ tree() {
 	tree part.data >got
 	tree "$MIXED" --comm java >want
 	"$TOP/t/fleet/compare" trees want got
+	# a condition says the same of a server and of a folder
+	mkdir traces
+	cp "$JAVA" traces/java.data; cp "$MIXED" traces/mixed.data; cp "$CALLS" traces/calls.data
+	for condition in "thread LIKE 'C%'" "NOT (thread = 'main' OR process <> 'java')" "pid = 4242 OR host = 'vm' AND thread = ''"; do
+		arcprof fleet fetch -q traces --where "trace <> 0 AND ($condition)" -o got.data
+		tree got.data --metric cpu-clock >got
+		arcprof fleet fetch -q "$url" --where "trace <> 0 AND ($condition)" -o want.data
+		tree want.data >want
+		"$TOP/t/fleet/compare" trees want got
+		[ "$(arcprof report got.data --format json | jq -c '.source.recordings | length')" = \
+			"$(arcprof report want.data --format json | jq -c '.source.recordings | length')" ]
+	done
 	run_arcprof fleet report "$url" --where "service='none'"
 	[ "$status" -eq 1 ] && [[ $stderr == *"no rows of any metric where service='none'"* ]]
 	run_arcprof fleet report "$url" --where "nothing = 1"

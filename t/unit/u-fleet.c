@@ -14,6 +14,7 @@
 #include "fleet/push.h"
 #include "fleet/sql.h"
 #include "fleet/table.h"
+#include "fleet/where.h"
 #include "flow/input.h"
 #include "unit.h"
 
@@ -382,4 +383,51 @@ TEST(otlp_answers_are_read_and_whatever_else_is_refused)
 	free(message);
 	CHECK(!collector_parse_status("\x12\x02no<", 5));
 	CHECK(!collector_parse_status("", 0));
+}
+
+/* The sum of base of what is left of the text's tree; 0: nothing is. */
+static uint64_t base_where(const char *text, const char *condition)
+{
+	static const struct same_opts same = { .labels = true };
+	const struct fleet_recording r = { .id = 7, .start_s = 100, .host = "h" };
+	struct where *w;
+	struct model m;
+	struct err e = { 0 };
+	uint64_t base;
+	int ret;
+
+	CHECK(!input_tree(&m, text, strlen(text), &e));
+	CHECK(!where_open(&w, condition, &e));
+	ret = where_apply(w, &same, &r, &m, &e);
+	base = flow_cum(&m.flow, FLOW_NONE)[0];
+	CHECK((ret == 1) == !base);
+	where_close(w);
+	model_release(&m);
+	return base;
+}
+
+TEST(fleet_conditions_cut_a_recording_by_process_and_thread)
+{
+	static const char text[] = "# levels\n# n samples\n# metric cpu ns\n"
+		"0\t1\t1\tjava\tprocess\t\tservice=shop,tenant=a\t0\n"
+		"1\t1\t2\tmain\tthread\n2\t1\t4\tf\tjava\n"
+		"1\t0\t0\tother\tthread\n2\t0\t0\tg\tjava\n3\t1\t8\tf\tjava\n"
+		"0\t0\t0\tjava\tprocess\t\tservice=x\t0\n1\t0\t0\tmain\tthread\n2\t1\t16\tf\tjava\n"
+		"0\t1\t32\tmain\n";
+	struct where *w;
+	struct err e = { 0 };
+
+	CHECK_U64(base_where(text, "1"), 63);
+	CHECK_U64(base_where(text, "service = 'shop'"), 15);
+	CHECK_U64(base_where(text, "labels LIKE '%tenant=a%' AND thread IN ('other', '')"), 9);
+	CHECK_U64(base_where(text, "labels LIKE '%TENANT=a%'"), 0);
+	CHECK_U64(base_where(text, "thread = 'main'"), 22);
+	CHECK_U64(base_where(text, "process = ''"), 32);
+	CHECK_U64(base_where(text, "t = 100 AND trace = 7 AND host = 'h' AND NULL IS NULL -- all"), 63);
+	CHECK_U64(base_where(text, "t < 100 OR NULL"), 0);
+	CHECK(where_open(&w, "depth = 1", &e) == -EINVAL && strstr(e.msg, "depth"));
+	CHECK(where_open(&w, "process = \"java\"", &e) == -EINVAL);
+	CHECK(where_open(&w, "1)); SELECT ((1", &e) == -EINVAL);
+	CHECK(where_open(&w, "?11 = 1", &e) == -EINVAL);
+	CHECK(where_open(&w, "", &e) == -EINVAL);
 }
