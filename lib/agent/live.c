@@ -25,6 +25,7 @@ enum {
 	ID_BYTES = 4096 - 64,			/* numbers in one record */
 	REST_FACTOR = 20,			/* times what a sweep took, until the next */
 	WAIT_MS = 500, END_MS = 10000,
+	NR_WITNESSES = 32, MANY_HELD = 8,
 };
 
 struct tracked {
@@ -39,6 +40,16 @@ static struct sys_lock lock;	/* of nr, interval, accepts, and of what is appende
 static uint64_t interval;	/* bytes */
 static bool accepts;
 static uint32_t next_number;
+
+/* Objects of ours, oldest first: those that were let go, then those that are held. Of our thread. */
+static struct witness {
+	jobject held;			/* NULL: it was let go */
+	jweak ref;
+	uint32_t pauses;		/* when it was made */
+	uint64_t let_go_ns;
+} witnesses[NR_WITNESSES];
+static uint32_t nr_witnesses;
+static uint64_t whole_ns;
 
 static uint32_t nr_pauses, wake;	/* wake: changes with each reason to look */
 static uint64_t pause_ns;		/* when the last one ended */
@@ -108,8 +119,111 @@ static void tell_swept(uint64_t time_ns, uint32_t pauses, uint64_t began_ns)
 		send_swept(NULL, &(struct jvm_swept){
 			.time_ns = time_ns, .pauses = pauses, .collector = collector(),
 			.tracked = load_relaxed(&nr), .interval = load_relaxed(&interval),
-			.took_ns = sys_now() - began_ns,
+			.took_ns = sys_now() - began_ns, .whole_ns = whole_ns,
 		});
+}
+
+/* ---- whether a collection has looked at the old ---- */
+
+/*
+ * No collector says so. So a few objects of ours are held until they must be old, and then let go. When
+ * one of those is found dead, a collection of the old has begun since then, and whatever was garbage when
+ * it was let go is found dead now.
+ */
+static uint32_t pauses_until_old(void)
+{
+	/* Objects are old after 15 collections of the young, each of which can come with so many pauses. */
+	enum { COLLECTIONS = 16, G1_PAUSES = 3, OTHERS_PAUSES = 6 };
+	const enum jvm_collector c = collector();
+	bool shenandoah = false;
+
+	if (c == JVM_COLLECTS_AT_ONCE)
+		return COLLECTIONS;
+	if (c == JVM_COLLECTS_G1)
+		return COLLECTIONS * G1_PAUSES;
+	if (c == JVM_COLLECTS_BESIDE && !(vm_flag("UseShenandoahGC", &shenandoah) && shenandoah))
+		return 1;	/* ZGC, which knows no old ones */
+	return COLLECTIONS * OTHERS_PAUSES;
+}
+
+static void forget_witnesses(JNIEnv *env, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		if (witnesses[i].held)
+			(*env)->DeleteGlobalRef(env, witnesses[i].held);
+		(*env)->DeleteWeakGlobalRef(env, witnesses[i].ref);
+	}
+	for (i = n; i < nr_witnesses; i++)
+		witnesses[i - n] = witnesses[i];
+	nr_witnesses -= n;
+}
+
+/* Before the objects are looked at: what a collection has cleared is found by then. */
+static void ask_witnesses(JNIEnv *env)
+{
+	uint32_t n;
+
+	for (n = nr_witnesses; n; n--) {
+		const struct witness *w = &witnesses[n - 1];
+
+		if (w->held || !(*env)->IsSameObject(env, w->ref, NULL))
+			continue;
+		whole_ns = w->let_go_ns;
+		forget_witnesses(env, n);
+		return;
+	}
+}
+
+/* Of those that were let go every second one, so that the others tell of as long a time. */
+static void thin_witnesses(JNIEnv *env)
+{
+	uint32_t i, kept = 0;
+
+	for (i = 0; i < nr_witnesses; i++) {
+		if (!witnesses[i].held && i % 2)
+			(*env)->DeleteWeakGlobalRef(env, witnesses[i].ref);
+		else
+			witnesses[kept++] = witnesses[i];
+	}
+	nr_witnesses = kept;
+}
+
+static void make_witness(JNIEnv *env, uint32_t pauses)
+{
+	jobject local = (*env)->NewByteArray(env, 0), held;
+	jweak ref;
+
+	held = local ? (*env)->NewGlobalRef(env, local) : NULL;
+	ref = held ? (*env)->NewWeakGlobalRef(env, local) : NULL;
+	if (ref) {
+		witnesses[nr_witnesses++] = (struct witness){ held, ref, pauses, 0 };
+	} else {
+		(*env)->ExceptionClear(env);
+		if (held)
+			(*env)->DeleteGlobalRef(env, held);
+	}
+	if (local)
+		(*env)->DeleteLocalRef(env, local);
+}
+
+static void change_witnesses(JNIEnv *env, uint32_t pauses)
+{
+	const uint32_t until_old = pauses_until_old();
+	uint32_t i;
+
+	for (i = 0; i < nr_witnesses && !witnesses[i].held; i++)
+		;
+	if (i < nr_witnesses && pauses - witnesses[i].pauses >= until_old) {
+		witnesses[i].let_go_ns = sys_now();
+		(*env)->DeleteGlobalRef(env, witnesses[i].held);
+		witnesses[i].held = NULL;
+	}
+	if (nr_witnesses == NR_WITNESSES)
+		thin_witnesses(env);
+	if (!nr_witnesses || pauses - witnesses[nr_witnesses - 1].pauses > until_old / MANY_HELD)
+		make_witness(env, pauses);
 }
 
 /* ---- the objects ---- */
@@ -199,6 +313,7 @@ static void sweep(JNIEnv *env, struct numbers *gone)
 	const uint32_t pauses = load_acquire(&nr_pauses);
 	uint64_t time_ns = load_relaxed(&pause_ns), began_ns = sys_now();
 
+	ask_witnesses(env);
 	gone->why = JVM_GONE_DIED;
 	for (i = 0; i < n; i++) {
 		if (!(*env)->IsSameObject(env, table[i].ref, NULL)) {
@@ -211,6 +326,7 @@ static void sweep(JNIEnv *env, struct numbers *gone)
 	tell_gone(gone);
 	close_gap(kept, n);
 	tell_swept(time_ns, pauses, began_ns);
+	change_witnesses(env, pauses);
 }
 
 static void thin(JNIEnv *env, struct numbers *gone)
@@ -268,6 +384,7 @@ static void forget_all(JNIEnv *env)
 	for (i = 0; i < nr; i++)
 		(*env)->DeleteWeakGlobalRef(env, table[i].ref);
 	nr = 0;
+	forget_witnesses(env, nr_witnesses);
 	sys_clear_pages(table, MAX_TRACKED * sizeof(*table));
 }
 
@@ -321,6 +438,8 @@ bool live_on(uint64_t bytes)
 		return false;
 	interval = bytes;
 	nr_pauses = 0;
+	nr_witnesses = 0;
+	whole_ns = 0;
 	pause_ns = sys_now();
 	store_release(&stop, false);
 	accepts = true;

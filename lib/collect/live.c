@@ -361,6 +361,7 @@ static void take_sweep(struct collect *c, struct java *j, const struct jvm_swept
 	struct rec_sweep w = {
 		.time_ns = r->time_ns, .proc = j->proc->id, .pauses = r->pauses, .tracked = r->tracked,
 		.interval = r->interval, .took_ns = r->took_ns, .died = l->nr_dead,
+		.whole_ns = MIN(r->whole_ns, r->time_ns),
 	};
 	uint64_t youngest_ns = bury(c, l, r->time_ns);
 

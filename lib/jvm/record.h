@@ -93,6 +93,8 @@ struct jvm_swept {
 	uint32_t tracked;	/* objects that are left */
 	uint64_t interval;	/* bytes: with which those that are left are samples; 0: all */
 	uint64_t took_ns;
+	/* what was garbage by then is known to be dead, however old it was; 0: that is not known */
+	uint64_t whole_ns;
 };
 
 /* A source that was asked for, and of which this JVM has no samples. */

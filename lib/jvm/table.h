@@ -108,7 +108,8 @@ RECORD(swept, OWN,
 	FIELD(u32, swept.collector)
 	FIELD(u32, swept.tracked)
 	FIELD(u64, swept.interval)
-	FIELD(u64, swept.took_ns))
+	FIELD(u64, swept.took_ns)
+	FIELD(u64, swept.whole_ns))
 RECORD(no_source, OWN,
 	FIELD(u32, no_source.source)
 	TEXT(no_source.why, no_source.why_len))

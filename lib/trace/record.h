@@ -159,6 +159,8 @@ struct rec_sweep {		/* the objects that are watched were looked at (record -e li
 	/* of objects allocated until then it is known whether they have survived; 0: of none */
 	uint64_t known_ns;
 	uint64_t took_ns;
+	/* what was garbage by then was found dead, however old; 0: no collection of the old was noticed */
+	uint64_t whole_ns;
 };
 
 struct rec_line {		/* one sampled address; one record an inline level, innermost first */

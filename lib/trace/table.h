@@ -193,7 +193,8 @@ RECORD(sweep, META, TIMED, MTE, CODE(0x8b), "sweep",
 	FIELD(v, "died", sweep.died)
 	FIELD(v, "interval", sweep.interval, ":bytes")
 	FIELD(v, "known", sweep.known_ns, ":ns")
-	FIELD(v, "took", sweep.took_ns, ":ns"))
+	FIELD(v, "took", sweep.took_ns, ":ns")
+	FIELD(v, "whole", sweep.whole_ns, ":ns"))
 BY_HAND(CALLS, CODE(TRF_CALLS_CONSUMER), "call.consumer", "consumer:u32 kind:v a:v b:v")
 RECORD(call_tree, CALLS, TIMED, CALLS, CODE(0x02), "call.tree",
 	KEY(u32, "tree", call_tree.tree)
