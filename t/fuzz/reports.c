@@ -61,6 +61,8 @@ static const char *const lines[] = {
 	"report --threads --format csv --sort latency",
 	"report --sched --format json",
 	"report --sched --format csv --from 1ms --to 1s",
+	"report --leaks",
+	"report --leaks=class --format json",
 	"report --wakers",
 	"report --wakers --format json --from 1ms",
 	"report --wakers=chains --format csv --limit 9",

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/dist.h"
+#include "base/mem.h"
+#include "model/leaks.h"
+
+enum { MAX_DEPTH = 4096, NR_PARTS = 16, NR_QUARTERS = 4, QUARTERS_THAT_GROW = 3, NEVER = UINT32_MAX };
+
+static const double CONFIDENT = .95;
+
+struct leak_object {
+	uint64_t born_ns, died_ns;	/* UINT64_MAX: it is left */
+	uint64_t weight;
+	uint32_t row;
+};
+
+struct leak_process {
+	uint32_t number;
+	uint64_t first_ns;		/* of an object */
+	struct sweep {
+		uint64_t time_ns;
+		uint32_t pauses;
+	} *sweeps;			/* by time */
+	size_t nr_sweeps, alloc_sweeps;
+	uint64_t known_ns, whole_ns, interval;
+};
+
+struct place {				/* what a stack stands for */
+	uint32_t class_name, site;
+	bool known;
+};
+
+struct take {
+	struct leaks *m;
+	const struct selection *s;
+	bool by_class;
+	uint32_t live, survived, freed;	/* events */
+	uint32_t epoch;
+	struct place *places;		/* [stack] of the epoch */
+	size_t nr_places;
+	/* an object whose end is in the next sample */
+	struct rec_sample begun;
+	bool has_begun;
+};
+
+/* ---- what the trace says ---- */
+
+static struct leak_process *process_of(struct leaks *m, uint32_t number)
+{
+	uint32_t *at = map_put(&m->process_of, number);
+
+	if (*at == MAP_NONE) {
+		VEC_GROW(m->processes, m->nr_processes, m->alloc_processes);
+		*at = m->nr_processes;
+		m->processes[m->nr_processes++] = (struct leak_process){
+			.number = number, .first_ns = UINT64_MAX };
+	}
+	return &m->processes[*at];
+}
+
+static int take_sweep(void *ctx, const struct rec_sweep *r)
+{
+	struct take *t = ctx;
+	struct leak_process *p = process_of(t->m, r->proc);
+
+	VEC_GROW(p->sweeps, p->nr_sweeps, p->alloc_sweeps);
+	p->sweeps[p->nr_sweeps++] = (struct sweep){ r->time_ns, r->pauses };
+	p->known_ns = MAX(p->known_ns, r->known_ns);
+	p->whole_ns = MAX(p->whole_ns, r->whole_ns);
+	p->interval = MAX(p->interval, r->interval);
+	return 0;
+}
+
+static bool is_java(uint32_t kind)
+{
+	return kind >= CONSUMER_JAVA && kind <= CONSUMER_JAVA_INLINED;
+}
+
+/* Of the JDK, or a constructor: who called it is to be blamed. */
+static bool is_called(const char *name)
+{
+	static const char *const packages[] = { "java.", "javax.", "jdk.", "sun.", "com.sun." };
+	size_t len = strlen(name), i;
+
+	if (len > 7 && !strcmp(name + len - 7, ".<init>"))
+		return true;
+
+	for (i = 0; i < ARRAY_SIZE(packages); i++)
+		if (!strncmp(name, packages[i], strlen(packages[i])))
+			return true;
+	return false;
+}
+
+/* Looks at a frame; true: nothing further out is of interest. */
+static bool look_at(struct take *t, struct place *p, const struct frame *f, uint64_t time_ns)
+{
+	struct names *x = &t->m->names;
+	struct name_run r = names_consumers(x, f, time_ns);
+	uint32_t i;
+
+	for (i = r.nr; i; i--) {
+		const struct name_level *l = &x->levels[r.first + i - 1];
+
+		if (l->kind == CONSUMER_CLASS && !p->class_name)
+			p->class_name = l->consumer;
+		if (!is_java(l->kind) || t->by_class)
+			continue;
+		if (!is_called(consumer_name(&x->m->consumers, l->consumer))) {
+			p->site = l->consumer;
+			return true;
+		}
+		p->site = p->site ? p->site : l->consumer;
+	}
+	return t->by_class && p->class_name;
+}
+
+static struct place place_of(struct take *t, const struct rec_sample *s, const struct stack_epoch *ep)
+{
+	uint32_t at = s->stack;
+	struct place *p;
+	int depth;
+
+	if (t->epoch != ep->epoch)
+		t->nr_places = 0;
+	t->epoch = ep->epoch;
+	if (!at || at >= ep->nr_nodes)
+		return (struct place){ .known = true };
+	if (t->nr_places < ep->nr_nodes) {
+		t->places = xrealloc(t->places, ep->nr_nodes * sizeof(*t->places));
+		memset(t->places + t->nr_places, 0, (ep->nr_nodes - t->nr_places) * sizeof(*t->places));
+		t->nr_places = ep->nr_nodes;
+	}
+	p = &t->places[at];
+	for (depth = 0; !p->known && at && depth < MAX_DEPTH; at = ep->nodes[at].parent, depth++)
+		if (look_at(t, p, &ep->frames[ep->nodes[at].frame], s->time_ns))
+			break;
+	p->known = true;
+	return *p;
+}
+
+static bool is_selected(const struct take *t, uint32_t thread, uint32_t *proc, uint32_t *pid)
+{
+	const struct names *x = &t->m->names;
+	uint32_t at = map_get(&x->thread_of, thread), p;
+	const struct name_thread *th = at == MAP_NONE ? NULL : &x->threads[at];
+	const char *comm = "";
+
+	*proc = th ? th->proc : 0;
+	p = map_get(&x->proc_of, *proc);
+	*pid = p == MAP_NONE ? 0 : x->procs[p].pid;
+	if (p != MAP_NONE)
+		comm = model_str(x->m, x->procs[p].comm);
+	return select_number(t->s->pids, *pid) && select_name(t->s->comms, comm) &&
+	       select_number(t->s->tids, th ? th->tid : 0) &&
+	       select_name(t->s->threads, th ? model_str(x->m, th->name) : "");
+}
+
+static uint32_t row_of(struct leaks *m, uint32_t proc, uint32_t pid, struct place p)
+{
+	uint64_t key = hash_pair((uint64_t)p.class_name << 32 | p.site, proc);
+	uint32_t *at = map_put(&m->row_of, key);
+
+	if (*at == MAP_NONE) {
+		VEC_GROW(m->rows, m->nr_rows, m->alloc_rows);
+		*at = m->nr_rows;
+		m->rows[m->nr_rows++] = (struct leak_row){
+			.proc = proc, .pid = pid, .class_name = p.class_name, .site = p.site };
+	}
+	return *at;
+}
+
+static void add_object(struct take *t, const struct rec_sample *s, uint64_t died_ns,
+		       const struct stack_epoch *ep)
+{
+	struct leaks *m = t->m;
+	struct leak_process *process;
+	uint32_t proc, pid, row;
+
+	if (!is_selected(t, s->thread, &proc, &pid))
+		return;
+	process = process_of(m, proc);
+	process->first_ns = MIN(process->first_ns, s->time_ns);
+	row = row_of(m, proc, pid, place_of(t, s, ep));
+	VEC_GROW(m->objects, m->nr_objects, m->alloc_objects);
+	m->objects[m->nr_objects++] = (struct leak_object){ s->time_ns, died_ns, s->weight, row };
+}
+
+/* One that has died is two samples, one after the other: when it began, and when it was found dead. */
+static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
+{
+	struct take *t = ctx;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		const struct rec_sample *b = &t->begun;
+
+		if (s[i].event == t->live) {
+			add_object(t, &s[i], UINT64_MAX, ep);
+		} else if (s[i].event == t->survived) {
+			t->m->nr_unpaired += t->has_begun;
+			t->begun = s[i];
+			t->has_begun = true;
+		} else if (s[i].event == t->freed && t->has_begun && b->weight == s[i].weight &&
+			   b->thread == s[i].thread && b->time_ns <= s[i].time_ns) {
+			add_object(t, b, s[i].time_ns, ep);
+			t->has_begun = false;
+		} else if (s[i].event == t->freed) {
+			t->m->nr_unpaired++;
+		}
+	}
+	return 0;
+}
+
+/* ---- growth ---- */
+
+static int by_sweep_time(const void *p, const void *q)
+{
+	const struct sweep *a = p, *b = q;
+
+	return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
+}
+
+/* How many pauses there had been. */
+static uint32_t pauses_at(const struct leak_process *p, uint64_t time_ns)
+{
+	size_t lo = 0, hi = p->nr_sweeps, mid;
+
+	while (lo < hi) {
+		mid = (lo + hi) / 2;
+		if (p->sweeps[mid].time_ns <= time_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? p->sweeps[lo - 1].pauses : 0;
+}
+
+/* What happened to a row until a time. */
+struct change {
+	uint64_t begin_ns, middle_ns, end_ns;
+	uint64_t came, went, left;		/* left: of all that came in the whole time */
+	double bytes, variance;
+	int64_t quarters[NR_QUARTERS];		/* samples that came, less those that went */
+	uint64_t parts[NR_PARTS];		/* of the whole time: the first that is left of it; 0: none */
+};
+
+static unsigned int part_of(const struct change *c, uint64_t from_ns, uint64_t time_ns, unsigned int nr)
+{
+	double at = (double)(time_ns - from_ns) / (double)MAX(c->end_ns - from_ns, (uint64_t)1) * nr;
+
+	return at >= nr ? nr - 1 : (unsigned int)at;
+}
+
+static void add_change(struct change *c, const struct leak_object *o, double interval)
+{
+	bool left = o->died_ns == UINT64_MAX, first = o->born_ns <= c->middle_ns;
+	uint64_t *part;
+
+	if (o->born_ns > c->end_ns || o->born_ns < c->begin_ns)
+		return;
+	c->left += left;
+	if (left) {
+		part = &c->parts[part_of(c, c->begin_ns, o->born_ns, NR_PARTS)];
+		*part = *part ? MIN(*part, o->born_ns) : o->born_ns;
+	}
+	if (left == first || (first && o->died_ns <= c->middle_ns))
+		return;
+	c->came += left;
+	c->went += !left;
+	c->bytes += left ? (double)o->weight : -(double)o->weight;
+	c->variance += growth_variance(o->weight, interval);
+	c->quarters[part_of(c, c->middle_ns, left ? o->born_ns : MIN(o->died_ns, c->end_ns), NR_QUARTERS)] +=
+		left ? 1 : -1;
+}
+
+static struct change change_until(const struct leak_process *p, uint64_t end_ns)
+{
+	uint64_t begin_ns = MIN(p->first_ns, end_ns);
+
+	return (struct change){ .begin_ns = begin_ns, .middle_ns = begin_ns + (end_ns - begin_ns) / 2,
+				.end_ns = end_ns };
+}
+
+static bool keeps_growing(const struct change *c)
+{
+	int i, nr = 0;
+
+	for (i = 0; i < NR_QUARTERS; i++)
+		nr += c->quarters[i] > 0;
+	return nr >= QUARTERS_THAT_GROW;
+}
+
+/* When what is left began to come, without a gap until the end that is longer than chance makes them. */
+static uint64_t since(const struct change *c)
+{
+	enum { EXPECTED = 4 };		/* samples in a gap: then chance leaves it empty with exp(-4) */
+	uint64_t gap = MAX((uint64_t)2, NR_PARTS * EXPECTED / MAX(c->left, (uint64_t)1)), empty = 0;
+	uint64_t at = c->end_ns;
+	int i;
+
+	for (i = NR_PARTS - 1; i >= 0 && empty < gap; i--) {
+		empty = c->parts[i] ? 0 : empty + 1;
+		at = c->parts[i] ? c->parts[i] : at;
+	}
+	return at;
+}
+
+static void set_growth(struct leak_row *r, const struct change *c, const struct leak_process *p,
+		       enum leak_grows grows, double confidence, uint64_t start_ns)
+{
+	double s = (double)(c->end_ns - c->middle_ns) / 1e9;
+	uint32_t pauses = pauses_at(p, c->end_ns) - pauses_at(p, c->middle_ns);
+	struct growth_range range;
+
+	r->came = c->came;
+	r->went = c->went;
+	if (confidence < CONFIDENT || !keeps_growing(c) || c->bytes <= 0 || s <= 0)
+		return;
+	range = growth_range(c->bytes, c->variance);
+	r->grows = grows;
+	r->confidence = confidence;
+	r->a_second = c->bytes / s;
+	r->a_second_range = (struct growth_range){ range.low / s, range.high / s };
+	r->a_collection = pauses ? c->bytes / pauses : NAN;
+	r->since_ns = since(c) - MIN(since(c), start_ns);
+}
+
+/*
+ * Compares all rows, each until the end that its process has. whole: those times until which the old were
+ * looked at.
+ */
+static void compare_rows(struct leaks *m, bool whole, uint64_t start_ns)
+{
+	struct change *changes = xcalloc(m->nr_rows, sizeof(*changes));
+	double *p = xcalloc(m->nr_rows, sizeof(*p)), *q = xcalloc(m->nr_rows, sizeof(*q));
+	size_t i;
+
+	for (i = 0; i < m->nr_rows; i++) {
+		const struct leak_process *x = process_of(m, m->rows[i].proc);
+
+		changes[i] = change_until(x, whole ? x->whole_ns : x->known_ns);
+	}
+	for (i = 0; i < m->nr_objects; i++)
+		add_change(&changes[m->objects[i].row], &m->objects[i],
+			   (double)process_of(m, m->rows[m->objects[i].row].proc)->interval);
+	for (i = 0; i < m->nr_rows; i++)
+		p[i] = growth_chance(changes[i].came, changes[i].went);
+	dist_fdr(p, q, m->nr_rows);
+	for (i = 0; i < m->nr_rows; i++)
+		/* what was seen to go is no leak for what nothing has looked at since */
+		if (m->rows[i].grows == LEAK_NO && !m->rows[i].went)
+			set_growth(&m->rows[i], &changes[i], process_of(m, m->rows[i].proc),
+				   whole ? LEAK_YES : LEAK_MAYBE, 1 - q[i], start_ns);
+	free(changes);
+	free(p);
+	free(q);
+}
+
+/* ---- what is left ---- */
+
+static int by_row_and_birth(const void *p, const void *q)
+{
+	const struct leak_object *a = p, *b = q;
+
+	if (a->row != b->row)
+		return a->row < b->row ? -1 : 1;
+	return a->born_ns < b->born_ns ? -1 : a->born_ns > b->born_ns;
+}
+
+static void add_age(struct leaks *m, uint64_t age_ns, uint64_t weight)
+{
+	int i;
+
+	for (i = 0; i < LEAK_AGES - 1 && age_ns > m->ages[i].upto_ns; i++)
+		;
+	m->ages[i].n++;
+	m->ages[i].bytes += (double)weight;
+}
+
+/* Objects of one row, by birth. */
+static void add_left(struct leaks *m, struct leak_row *r, const struct leak_object *o, size_t nr)
+{
+	const struct leak_process *p = process_of(m, r->proc);
+	uint64_t end_ns = p->nr_sweeps ? p->sweeps[p->nr_sweeps - 1].time_ns : 0, seen = 0;
+	double variance = 0;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		uint64_t age_ns = end_ns - MIN(end_ns, o[i].born_ns);
+
+		if (o[i].died_ns != UINT64_MAX)
+			continue;
+		if (!r->n++) {
+			r->oldest_ns = age_ns;
+			r->oldest_pauses = pauses_at(p, end_ns) - pauses_at(p, o[i].born_ns);
+		}
+		r->bytes += (double)o[i].weight;
+		variance += growth_variance(o[i].weight, (double)p->interval);
+		add_age(m, age_ns, o[i].weight);
+	}
+	for (i = 0; i < nr && seen <= r->n / 2; i++) {
+		seen += o[i].died_ns == UINT64_MAX;
+		r->median_ns = end_ns - MIN(end_ns, o[i].born_ns);
+	}
+	r->range = growth_range(r->bytes, variance);
+	m->bytes += r->bytes;
+	m->n += r->n;
+}
+
+static void add_all_left(struct leaks *m)
+{
+	size_t i, first = 0;
+	uint64_t upto_ns = 1000000000;
+
+	for (i = 0; i < LEAK_AGES; i++, upto_ns *= 2)
+		m->ages[i].upto_ns = i + 1 < LEAK_AGES ? upto_ns : UINT64_MAX;
+	if (m->nr_objects)
+		qsort(m->objects, m->nr_objects, sizeof(*m->objects), by_row_and_birth);
+	for (i = 1; i <= m->nr_objects; i++) {
+		if (i < m->nr_objects && m->objects[i].row == m->objects[first].row)
+			continue;
+		add_left(m, &m->rows[m->objects[first].row], &m->objects[first], i - first);
+		first = i;
+	}
+}
+
+static int by_growth(const void *p, const void *q, void *ctx)
+{
+	const struct leak_row *a = p, *b = q;
+	const struct leaks *m = ctx;
+	int c;
+
+	if (a->grows != b->grows)
+		return a->grows > b->grows ? -1 : 1;
+	if (a->a_second != b->a_second)
+		return a->a_second > b->a_second ? -1 : 1;
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	c = strcmp(consumer_name(&m->strings.consumers, a->class_name),
+		   consumer_name(&m->strings.consumers, b->class_name));
+	return c ? c : strcmp(consumer_name(&m->strings.consumers, a->site),
+			      consumer_name(&m->strings.consumers, b->site));
+}
+
+static void finish(struct leaks *m, uint64_t start_ns)
+{
+	size_t i;
+
+	for (i = 0; i < m->nr_processes; i++) {
+		struct leak_process *p = &m->processes[i];
+
+		if (p->nr_sweeps)
+			qsort(p->sweeps, p->nr_sweeps, sizeof(*p->sweeps), by_sweep_time);
+		m->pauses += p->nr_sweeps ? p->sweeps[p->nr_sweeps - 1].pauses : 0;
+		m->interval = MAX(m->interval, p->interval);
+		if (p->first_ns == UINT64_MAX)
+			continue;
+		m->compared_ns = MAX(m->compared_ns, p->known_ns - MIN(p->known_ns, p->first_ns));
+		m->whole_ns = MAX(m->whole_ns, p->whole_ns - MIN(p->whole_ns, start_ns));
+	}
+	add_all_left(m);
+	compare_rows(m, true, start_ns);
+	compare_rows(m, false, start_ns);
+	if (m->nr_rows)
+		qsort_r(m->rows, m->nr_rows, sizeof(*m->rows), by_growth, m);
+	for (i = 0; i < m->nr_rows; i++) {
+		m->nr_growing += m->rows[i].grows == LEAK_YES;
+		m->nr_maybe += m->rows[i].grows == LEAK_MAYBE;
+	}
+}
+
+static uint32_t find_event(const struct names *x, const char *wanted)
+{
+	const char *name;
+	uint32_t event;
+
+	for (event = 0; (name = names_event(x, event, "")); event++)
+		if (!strcmp(name, wanted))
+			return event;
+	return NEVER;
+}
+
+int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *s, bool by_class,
+	       struct err *e)
+{
+	static const struct resolve_opts o = { .no_files = true };
+	static const struct trace_sink sink = { .samples = take_samples, .sweep = take_sweep };
+	struct take take = { .m = m, .s = s, .by_class = by_class };
+	uint64_t start_ns, real_ns;
+	int r;
+
+	memset(m, 0, sizeof(*m));
+	model_init(&m->strings, 1, FLOW_SAMPLES);
+	names_init(&m->names, &m->strings, &o);
+	trace_reader_start(t, &start_ns, &real_ns);
+	r = trace_read(t, &names_sink, &m->names, e);
+	if (r)
+		return r;
+	take.live = find_event(&m->names, "live");
+	take.survived = find_event(&m->names, "survived");
+	take.freed = find_event(&m->names, "freed");
+	if (take.live == NEVER) {
+		err_set(e, ENODATA, "live objects were not recorded");
+		err_hint(e, "arcprof record -e live");
+		return -ENODATA;
+	}
+	r = trace_read(t, &sink, &take, e);
+	m->nr_unpaired += take.has_begun;
+	free(take.places);
+	if (!r)
+		finish(m, start_ns);
+	return r;
+}
+
+void leaks_release(struct leaks *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->nr_processes; i++)
+		free(m->processes[i].sweeps);
+	free(m->processes);
+	free(m->objects);
+	free(m->rows);
+	map_release(&m->row_of);
+	map_release(&m->process_of);
+	names_release(&m->names);
+	model_release(&m->strings);
+}

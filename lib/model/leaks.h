@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * leaks.h - of a recording of live objects (record -e live): what keeps more and more of them.
+ *
+ * A row is a class, and the method that is to be blamed for its objects: the innermost one that is no
+ * constructor and not of the JDK. Half of the time is compared with the state at its beginning: how many
+ * of the objects that were allocated in it are left, and how many of those before it are gone. That is so
+ * until the time up to which the old were looked at; garbage that was found late makes growth seem
+ * smaller, never larger.
+ */
+#ifndef MODEL_LEAKS_H
+#define MODEL_LEAKS_H
+
+#include "model/growth.h"
+#include "model/names.h"
+
+enum leak_grows {
+	LEAK_NO,
+	LEAK_MAYBE,		/* but no collection has looked at its old objects */
+	LEAK_YES,
+};
+
+struct leak_row {
+	uint32_t proc, pid;
+	uint32_t class_name, site;	/* consumers of the model; site 0: all, or none */
+	enum leak_grows grows;
+	double confidence;		/* that it grows, 0 to 1: 1 - the false discovery rate */
+	uint64_t n;			/* samples of what is left */
+	double bytes;			/* that */
+	struct growth_range range;
+	double a_second, a_collection;	/* growth, bytes */
+	struct growth_range a_second_range;
+	uint64_t since_ns;		/* since when, after the start */
+	uint64_t oldest_ns, median_ns;	/* age */
+	uint32_t oldest_pauses;		/* the same in pauses of the collector */
+	/* objects of the second half that are left, and of the first that are gone: samples */
+	uint64_t came, went;
+};
+
+enum { LEAK_AGES = 12 };
+
+struct leak_age {		/* of what is left: up to so old, the last of any age */
+	uint64_t upto_ns;
+	uint64_t n;
+	double bytes;
+};
+
+struct leaks {
+	struct names names;
+	struct model strings;		/* theirs */
+	struct leak_row *rows;		/* those that grow first, the most bytes a second first */
+	size_t nr_rows, alloc_rows, nr_growing, nr_maybe;
+	struct leak_age ages[LEAK_AGES];
+	double bytes;			/* of all that is left */
+	uint64_t n;
+	uint64_t interval;		/* bytes; the largest; 0: everything is a sample */
+	uint64_t compared_ns;		/* the time from which growth is known, of the process with most */
+	uint64_t whole_ns;		/* until when the old were looked at, since the start; 0: never */
+	uint32_t pauses;		/* of all collectors */
+	uint64_t nr_unpaired;		/* records that contradict each other */
+	/* how rows are found */
+	struct leak_object *objects;
+	struct leak_process *processes;
+	size_t nr_objects, alloc_objects, nr_processes, alloc_processes;
+	struct map row_of, process_of;
+};
+
+/*
+ * by_class: all methods together. s selects by process and thread. -ENODATA: the trace does not have live
+ * objects. To be released in any case.
+ */
+int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *s, bool by_class,
+	       struct err *e);
+void leaks_release(struct leaks *m);
+
+#endif

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * leaks.c - what keeps more and more objects, by class and by the method that allocates them: a table, a
+ * sentence for each row, and how old all objects are that are left.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/quote.h"
+#include "model/leaks.h"
+#include "report/report.h"
+#include "report/sheet.h"
+#include "version.h"
+
+struct shown {
+	struct leaks m;
+	const struct report_opts *o;
+	bool by_class;
+	size_t nr;			/* of the rows that grow */
+};
+
+static const char *class_of(const struct shown *s, const struct leak_row *r)
+{
+	return r->class_name ? consumer_name(&s->m.strings.consumers, r->class_name) : "[unknown class]";
+}
+
+/* NULL: all, or none. */
+static const char *site_of(const struct shown *s, const struct leak_row *r)
+{
+	return r->site ? consumer_name(&s->m.strings.consumers, r->site) : NULL;
+}
+
+/* Rounded down: never 100 %. */
+static double percent(double confidence)
+{
+	return MIN(floor(confidence * 1000) / 10, 99.9);
+}
+
+/* ---- text ---- */
+
+static void put_bytes(struct buf *b, double bytes)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
+	size_t i;
+
+	for (i = 0; fabs(bytes) >= 1000 && i + 1 < ARRAY_SIZE(units); i++)
+		bytes /= 1000;
+	buf_fmt(b, "%.*f %s", i && fabs(bytes) < 10 ? 2 : i && fabs(bytes) < 100 ? 1 : 0, bytes, units[i]);
+}
+
+static bool is_exact(const struct shown *s)
+{
+	return !s->m.interval;
+}
+
+static void put_sentence(const struct shown *s, const struct leak_row *r, struct buf *b)
+{
+	const char *site = site_of(s, r);
+
+	buf_str(b, r->grows == LEAK_MAYBE ? "? " : "");
+	quote_add(b, site ? site : class_of(s, r));
+	buf_str(b, site ? " keeps " : " grows by ");
+	put_bytes(b, r->a_second);
+	buf_str(b, "/s");
+	if (site) {
+		buf_str(b, " more of ");
+		quote_add(b, class_of(s, r));
+	}
+	buf_str(b, " since ");
+	report_put_duration(b, r->since_ns);
+	buf_str(b, "; ");
+	put_bytes(b, r->bytes);
+	if (!is_exact(s)) {
+		buf_str(b, " (");
+		put_bytes(b, r->range.low);
+		buf_str(b, " to ");
+		put_bytes(b, r->range.high);
+		buf_putc(b, ')');
+	}
+	buf_str(b, " are left, the oldest for ");
+	report_put_duration(b, r->oldest_ns);
+	buf_fmt(b, " and %" PRIu32 " pauses", r->oldest_pauses);
+	if (r->grows == LEAK_MAYBE)
+		buf_str(b, "; no collection has looked at all of them");
+}
+
+static void print_row(const struct shown *s, const struct leak_row *r, FILE *out)
+{
+	const char *site = site_of(s, r);
+	struct buf b = BUF_INIT;
+	char collection[24] = "-";
+
+	if (!isnan(r->a_collection))
+		snprintf(collection, sizeof(collection), "%.1f", r->a_collection / 1e3);
+	quote_add(&b, class_of(s, r));
+	fprintf(out, "%5.1f%c %9.1f %9.1f %9.1f %9s %10.1f %10.1f %10.1f %7" PRIu64 " %8.1f %7" PRIu32 "  %s",
+		percent(r->confidence), r->grows == LEAK_MAYBE ? '?' : ' ', r->a_second / 1e3,
+		r->a_second_range.low / 1e3, r->a_second_range.high / 1e3, collection, r->bytes / 1e3,
+		r->range.low / 1e3, r->range.high / 1e3, r->n, r->oldest_ns / 1e9, r->oldest_pauses, b.data);
+	buf_reset(&b);
+	if (site) {
+		quote_add(&b, site);
+		fprintf(out, " in %s", b.data);
+	}
+	fputc('\n', out);
+	buf_release(&b);
+}
+
+static void print_rows(const struct shown *s, FILE *out)
+{
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	fprintf(out, "\n%6s %9s %9s %9s %9s %10s %10s %10s %7s %8s %7s  %s\n", "%Sure", "kB/s", "at least", "at most",
+		"kB/pause", "kB left", "at least", "at most", "Samples", "Oldest s", "Pauses",
+		s->by_class ? "Class" : "Class, and who allocates");
+	for (i = 0; i < s->nr; i++)
+		print_row(s, &s->m.rows[i], out);
+	fputc('\n', out);
+	for (i = 0; i < s->nr; i++) {
+		buf_reset(&b);
+		put_sentence(s, &s->m.rows[i], &b);
+		fprintf(out, " %s\n", b.data);
+	}
+	buf_release(&b);
+}
+
+static void print_ages(const struct shown *s, FILE *out)
+{
+	int i;
+
+	fprintf(out, "\n Age of what is left, in s\n\n%10s %10s %10s %6s\n", "up to", "kB", "Samples", "%");
+	for (i = 0; i < LEAK_AGES; i++) {
+		const struct leak_age *a = &s->m.ages[i];
+		char upto[24] = "older";
+
+		if (!a->n)
+			continue;
+		if (a->upto_ns != UINT64_MAX)
+			snprintf(upto, sizeof(upto), "%g", a->upto_ns / 1e9);
+		fprintf(out, "%10s %10.1f %10" PRIu64 " %6.2f\n", upto, a->bytes / 1e3, a->n,
+			s->m.bytes > 0 ? 100 * a->bytes / s->m.bytes : 0);
+	}
+}
+
+/* What limits what can be said. */
+static void print_notes(const struct shown *s, FILE *out)
+{
+	const struct leaks *m = &s->m;
+	struct buf b = BUF_INIT;
+
+	if (m->whole_ns)
+		report_put_duration(&b, m->whole_ns);
+	if (!m->compared_ns)
+		fprintf(out, " n/a: no collection has told which objects live\n");
+	else if (!m->whole_ns)
+		fprintf(out, " ?: no collection of old objects was noticed: garbage among them counts as left; "
+			"record for longer\n");
+	else
+		fprintf(out, " Old objects were looked at until %s after the start%s\n", b.data,
+			m->nr_maybe ? "; what grows since (?) may be garbage" : "");
+	if (m->nr_unpaired)
+		fprintf(out, " %" PRIu64 " records of freed objects are missing\n", m->nr_unpaired);
+	buf_release(&b);
+}
+
+static void print_text(const struct shown *s, FILE *out)
+{
+	const struct leaks *m = &s->m;
+	size_t all = m->nr_growing + m->nr_maybe;
+	struct buf b = BUF_INIT;
+
+	put_bytes(&b, m->bytes);
+	buf_fmt(&b, " of %" PRIu64 " sampled objects are left after %" PRIu32 " pauses of the collector, %" PRIu64
+		" lost; ", m->n, m->pauses, m->names.lost);
+	buf_fmt(&b, "%zu of %zu %s keep%s growing", all, m->nr_rows, s->by_class ? "classes" : "places",
+		all == 1 ? "s" : "");
+	fprintf(out, "%s\n", b.data);
+	buf_reset(&b);
+	if (!is_exact(s)) {
+		put_bytes(&b, (double)m->interval);
+		fprintf(out, " Estimated from a sample every %s; at least, at most: 95 %% intervals\n",
+			b.data);
+	}
+	print_notes(s, out);
+	if (s->nr)
+		print_rows(s, out);
+	if (all > s->nr)
+		fprintf(out, "\n %zu row%s not shown\n", all - s->nr, all - s->nr == 1 ? " is" : "s are");
+	if (m->n)
+		print_ages(s, out);
+	buf_release(&b);
+}
+
+/* ---- the other formats ---- */
+
+static void add_rows(const struct shown *s, struct sheet *sheet)
+{
+	static const struct sheet_column columns[] = {
+		{ "class" }, { "site" }, { "pid" }, { "confidence" }, { "looked_at" }, { "growth" }, { "growth_low" },
+		{ "growth_high" }, { "growth_pause" }, { "bytes" }, { "bytes_low" }, { "bytes_high" },
+		{ "samples" }, { "came" }, { "went" }, { "since_ns" }, { "oldest_ns" }, { "median_ns" },
+		{ "oldest_pauses" },
+	};
+	size_t i;
+
+	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
+	for (i = 0; i < s->nr; i++) {
+		const struct leak_row *r = &s->m.rows[i];
+
+		sheet_row(sheet, NULL, (const struct cell[]){
+			cell_text(class_of(s, r)), cell_text(site_of(s, r)), cell_u64(r->pid),
+			cell_real(r->confidence), cell_bool(r->grows == LEAK_YES), cell_real(r->a_second),
+			cell_real(r->a_second_range.low), cell_real(r->a_second_range.high),
+			cell_real(r->a_collection), cell_real(r->bytes), cell_real(r->range.low),
+			cell_real(r->range.high), cell_u64(r->n), cell_u64(r->came), cell_u64(r->went),
+			cell_u64(r->since_ns), cell_u64(r->oldest_ns), cell_u64(r->median_ns),
+			cell_u64(r->oldest_pauses),
+		});
+	}
+}
+
+static void json_head(const struct shown *s, struct json *j)
+{
+	const struct leaks *m = &s->m;
+
+	json_object(j, NULL);
+	json_object(j, "arcprof");
+	json_str(j, "version", ARCPROF_VERSION);
+	json_str(j, "report", "leaks");
+	json_end(j);
+	json_object(j, "source");
+	json_str(j, "command", names_label(&m->names, "command"));
+	json_str(j, "host", names_label(&m->names, "host"));
+	json_u64(j, "lost", m->names.lost);
+	json_u64(j, "unpaired", m->nr_unpaired);
+	json_u64(j, "interval", m->interval);
+	json_u64(j, "samples", m->n);
+	json_double(j, "bytes", m->bytes);
+	json_u64(j, "pauses", m->pauses);
+	json_u64(j, "places", m->nr_rows);
+	json_u64_known(j, "compared_ns", m->compared_ns, m->compared_ns);
+	json_u64_known(j, "looked_at_ns", m->whole_ns, m->whole_ns);
+	json_end(j);
+}
+
+static void json_ages(const struct shown *s, struct json *j)
+{
+	int i;
+
+	json_array(j, "ages");
+	for (i = 0; i < LEAK_AGES; i++) {
+		const struct leak_age *a = &s->m.ages[i];
+
+		json_object(j, NULL);
+		json_u64_known(j, "upto_ns", a->upto_ns != UINT64_MAX, a->upto_ns);
+		json_u64(j, "samples", a->n);
+		json_double(j, "bytes", a->bytes);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void print_data(const struct shown *s, FILE *out)
+{
+	struct sheet sheet;
+	struct json *j = &sheet.json;
+
+	sheet_init(&sheet, s->o->format, out);
+	if (s->o->format != FORMAT_JSON) {
+		add_rows(s, &sheet);
+		return;
+	}
+	json_head(s, j);
+	json_array(j, "leaks");
+	add_rows(s, &sheet);
+	json_end(j);
+	json_ages(s, j);
+	report_json_hidden(j, s->m.nr_growing + s->m.nr_maybe - s->nr);
+	json_end(j);
+}
+
+static int leaks_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	struct shown s = { .o = o, .by_class = o->argument && *o->argument };
+	int r = leaks_read(&s.m, t, &o->select, s.by_class, e);
+
+	if (!r) {
+		s.nr = s.m.nr_growing + s.m.nr_maybe;
+		s.nr = o->limit && s.nr > o->limit ? o->limit : s.nr;
+		if (o->format == FORMAT_TEXT)
+			print_text(&s, out);
+		else
+			print_data(&s, out);
+	}
+	leaks_release(&s.m);
+	return r;
+}
+
+static int check(const struct report_opts *o, struct err *e)
+{
+	if (o->argument && *o->argument && strcmp(o->argument, "class"))
+		return err_set(e, EINVAL, "invalid value '%s' of --leaks (expected: class)", o->argument);
+	if (selection_wants(&o->select) & (SELECT_MODULE | SELECT_SYMBOL))
+		return err_set(e, EINVAL, "--leaks has a row for each place: --module and --symbol do not select");
+	if (o->profile->from_ns || o->profile->to_ns || (o->profile->cpus && o->profile->cpus->nr_items))
+		return err_set(e, EINVAL, "--leaks needs the whole recording: --from, --to and --cpu do not select");
+	return 0;
+}
+
+const struct report report_leaks = {
+	.name = "leaks",
+	.help = "show what keeps more and more Java objects",
+	.argument = "class",
+	.argument_optional = true,
+	.formats = FORMATS_TABLE,
+	.legend = "\n How they are reached: report --metric live --xarc --symbol METHOD\n",
+	.check = check,
+	.needs = "a trace with live objects",
+	.print_trace = leaks_print,
+};

@@ -1,0 +1,65 @@
+#!/usr/bin/env bats
+# What keeps more and more objects: a program that says how much it leaks, beside caches that do not.
+load ../lib
+load ../java
+
+setup_file() {
+	prepare_jdks
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit
+}
+
+# Within 4.5 standard errors of what the program says; the loaders have other arrays of bytes besides.
+agrees() {
+	jq -r '.leaks[] | [.site, .class, .bytes, .bytes_low, .bytes_high] | @tsv' json | awk -F '\t' '
+	FILENAME == "truth" { split($0, w, " "); truth[w[1]] = w[2]; next }
+	$2 ~ /^(byte|int|long)\[\]$/ && $1 != "Leaks.deploy" {
+		printf "%s: %.0f of %d\n", $1, $3, truth[$1]
+		d = $3 - truth[$1]
+		limit = ($5 - $4) / 2 / 1.96 * 4.5
+		bad += d * d > limit * limit
+		n++
+	}
+	END { exit bad || n != 3 }' truth -
+}
+
+planted() {
+	"$ARCPROF" record -e live=8k -o trace java -XX:+UseSerialGC -Xmn4m -Xmx64m -cp "$CLASSES" -Dseconds=3 \
+		-Dgarbage=60 -Dleak=1000000 -Dcache=10 Leaks >truth 2>err || { cat truth err; return 1; }
+	[[ $(cat err) == *" 0 lost"* ]] || { cat err; return 1; }
+	"$ARCPROF" report -i trace --leaks >text
+	cat text
+	"$ARCPROF" report -i trace --leaks --format json >json
+	# each kind was found, and nothing that stays as large as it is
+	for site in 'Leaks$Cache.put' Leaks.subscribe Leaks.serve Leaks.deploy; do
+		jq -e --arg site "$site" '.leaks | map(select(.site == $site and .looked_at))[0].confidence > .99' json
+	done
+	jq -e '.leaks | map(select(.site | test("fill|replace|lambda|waste"))) | length == 0' json
+	jq -e '.source.looked_at_ns > 0 and .source.unpaired == 0' json
+	agrees
+	# what is left is that of the metric
+	"$ARCPROF" report -i trace --metric live --xprof --format json >live
+	[ "$(jq '.source.bytes' json)" = "$(jq '[.rows[].base[0]] | add' live)" ]
+	jq -e '([.ages[].bytes] | add) == .source.bytes' json
+	grep -q 'Leaks.serve keeps .* more of int\[\] since ' text
+	# by class: the same arrays are of all places
+	"$ARCPROF" report -i trace --leaks=class --format csv >csv
+	grep -q '^long\[\],,' csv
+}
+
+@test "leaks: each kind is found, and what stays as it is is not" {
+	on_each_jdk planted
+}
+
+@test "leaks: what it needs is said" {
+	"$ARCPROF" record -q -e cpu-clock -o trace true
+	run "$ARCPROF" report -i trace --leaks
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"live objects were not recorded"*"record -e live"* ]]
+	run "$ARCPROF" report -i trace --leaks=all
+	[[ "$output" == *"invalid value 'all' of --leaks"* ]]
+	run "$ARCPROF" report -i trace --leaks --from 1s
+	[[ "$output" == *"--leaks needs the whole recording"* ]]
+}
