@@ -329,7 +329,7 @@ static uint64_t size_of(struct sizes *s, uint32_t object, uint64_t distance)
 static void set_size(struct sizes *s, uint32_t object, uint64_t distance)
 {
 	struct heap_class *c = &s->h->classes[s->h->class[object]];
-	uint64_t size = size_of(s, object, distance);
+	uint64_t size = size_of(s, object, distance) & ~(uint64_t)(UNIT - 1);	/* addresses can be odd */
 
 	s->h->units[object] = size / UNIT;
 	c->bytes += size;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "flow/check.h"
+#include "heap.h"
 #include "heap/loaders.h"
 #include "heap/tree.h"
 #include "heap/waste.h"
@@ -55,6 +56,15 @@ static void ask(struct heap *h)
 	query_close(q);
 }
 
+static void print(struct heap *h)
+{
+	FILE *out = fopen("/dev/null", "w");
+	struct err e;
+
+	if (!out || heap_print_hprof_dump(h, out, &e) || fclose(out))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	const struct heap_tree_opts o = {
@@ -83,6 +93,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		waste_release(&waste);
 		if (len % 4 == 1)
 			ask(&h);
+		else if (len % 4 == 3)
+			print(&h);
 	}
 	heap_release(&h);
 	return 0;

@@ -27,6 +27,13 @@ print("%.0f" % ((most - os.path.getsize(sys.argv[1])) / int(sys.argv[2])))' "$du
 objects=$("$ARCPROF" heap report --histogram --format json "$dump" | jq .objects)
 floor=$(seconds cat "$dump")
 echo "$objects objects, $(stat -c %s "$dump") bytes; reading the file: $floor s"
+query() {
+	"$ARCPROF" query -q --memory 4G "$dump" "$1"
+}
+retained='SELECT max(retained) FROM objects' refs='SELECT count(*) FROM refs'
+for sql in "$retained" "$refs"; do
+	echo "query $sql: $(seconds query "$sql") s of CPU, $(memory "$ARCPROF" query -q --memory 4G "$dump" "$sql") bytes an object"
+done
 for report in histogram xprof xtree; do
 	echo "$report: $(seconds "$ARCPROF" heap report --$report "$dump") s of CPU, $(memory "$ARCPROF" heap report --$report "$dump") bytes an object beside the file"
 done
