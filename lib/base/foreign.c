@@ -317,3 +317,10 @@ void foreign_give_to_caller(int fd)
 	if (fchown(fd, uid, gid) < 0)
 		return;
 }
+
+uid_t foreign_caller(void)
+{
+	int64_t uid = sudo_id("SUDO_UID");
+
+	return geteuid() || uid < 0 || sudo_id("SUDO_GID") < 0 ? geteuid() : (uid_t)uid;
+}

@@ -72,5 +72,7 @@ int foreign_connect(int dir, const char *name, int sock);
  * root's without sudo, and where files have no owners.
  */
 void foreign_give_to_caller(int fd);
+/* The user it is given to; ours, when nothing is. */
+uid_t foreign_caller(void);
 
 #endif

@@ -24,11 +24,15 @@ enum {
 	TRF_MAX_NODES = 1 << 24,	/* of one epoch */
 };
 
+enum trf_header_flags {
+	TRF_SEGMENT = 1 << 0,		/* one of several files of a recording, in a folder of its own */
+};
+
 struct trf_header {
 	uint8_t magic[8];
 	uint16_t version;
 	uint16_t header_size;		/* where the first chunk begins */
-	uint32_t flags;
+	uint32_t flags;			/* enum trf_header_flags; a reader ignores others */
 	uint32_t mode;			/* enum trace_mode */
 	uint32_t reserved0;
 	uint64_t start_real_ns;		/* CLOCK_REALTIME and CLOCK_MONOTONIC, read together */

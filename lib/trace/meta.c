@@ -6,6 +6,23 @@
 #include "base/clock.h"
 #include "trace/writer_priv.h"
 
+static void put_label(struct records *p, const char *key, const struct buf *val)
+{
+	records_str(p, key, strlen(key));
+	records_str(p, val->data, val->len);
+}
+
+static void keep_label(struct trace_writer *w, const char *key, const struct buf *val, bool in_file)
+{
+	struct records p = { .type = TRF_META };
+	size_t at = records_begin(&p, TRF_MAJOR_LABEL, 0, clock_mono_ns());
+
+	put_label(&p, key, val);
+	if (records_end(&p, at, TRF_MIXED))
+		carry_keep_label(writer_carry(w), key, p.b.data, p.b.len, in_file);
+	buf_release(&p.b);
+}
+
 void trace_write_label(struct trace_writer *w, const char *key, const char *fmt, ...)
 {
 	struct records *p = writer_meta(w);
@@ -13,31 +30,71 @@ void trace_write_label(struct trace_writer *w, const char *key, const char *fmt,
 	va_list ap;
 	size_t at;
 
-	if (!p)
+	if (!p && !writer_keeps(w))
 		return;
 	va_start(ap, fmt);
 	buf_vfmt(&val, fmt, ap);
 	va_end(ap);
-	at = records_begin(p, TRF_MAJOR_LABEL, 0, clock_mono_ns());
-	records_str(p, key, strlen(key));
-	records_str(p, val.data, val.len);
-	writer_finish(w, p, at, TRF_MIXED);
+	if (writer_keeps(w))
+		keep_label(w, key, &val, p);
+	if (p) {
+		at = records_begin(p, TRF_MAJOR_LABEL, 0, clock_mono_ns());
+		put_label(p, key, &val);
+		writer_finish(w, p, at, TRF_MIXED);
+	}
 	buf_release(&val);
+}
+
+static size_t encode(struct records *p, const struct record_kind *k, const void *rec, uint64_t time_ns,
+		     enum trf_type *type)
+{
+	size_t at = records_begin(p, k->code.major, record_minor(k, rec), time_ns);
+
+	*type = record_encode(&p->b, k, rec);
+	return at;
+}
+
+/* As it is in the file, or would be: that may have failed. */
+static void keep(struct trace_writer *w, const struct record_kind *k, const void *rec, uint64_t time_ns,
+		 bool in_file)
+{
+	struct records p = { .type = TRF_META };
+	enum trf_type type;
+	size_t at = encode(&p, k, rec, time_ns, &type);
+
+	if (records_end(&p, at, type))
+		carry_keep(writer_carry(w), k->number, rec, p.b.data, p.b.len, in_file);
+	buf_release(&p.b);
+}
+
+static bool is_there(struct trace_writer *w, const struct record_kind *k, const void *rec)
+{
+	const struct rec_symbol *r = rec;
+
+	return k->number == RECORD_symbol && carry_has_symbol(writer_carry(w), r->module, r->off);
 }
 
 void trace_write_record(struct trace_writer *w, const struct record_kind *k, const void *rec)
 {
+	bool carried = writer_carry(w) && k->chunk == CHUNK_META;
 	struct records *p = k->chunk == CHUNK_META ? writer_meta(w) :
 			    k->chunk == CHUNK_CALLS ? writer_calls(w) : writer_branches(w);
 	uint64_t time_ns = writer_now(w);
+	enum trf_type type;
 	size_t at;
 
-	if (!p)
-		return;
 	if (k->timed)
 		memcpy(&time_ns, rec, sizeof(time_ns));
-	at = records_begin(p, k->code.major, record_minor(k, rec), time_ns);
-	writer_finish(w, p, at, record_encode(&p->b, k, rec));
+	if (carried && is_there(w, k, rec))
+		return;
+	if (carried && p)
+		carry_needs(writer_carry(w), k->number, rec);
+	if (carried && (writer_keeps(w) || k->number != RECORD_stub))
+		keep(w, k, rec, time_ns, p);
+	if (!p)
+		return;
+	at = encode(p, k, rec, time_ns, &type);
+	writer_finish(w, p, at, type);
 }
 
 #define RECORD(s, ...) \

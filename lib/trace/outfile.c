@@ -147,17 +147,17 @@ int outfile_chunk(struct outfile *o, const struct records *p, size_t stride, str
  * 0: the path is free, or a regular file's, which may become PATH.old; 1: a device or a pipe, to be
  * written to as it is.
  */
-static int check_path(const char *path, const char *old, struct err *e)
+static int check_path(int dir, const char *path, const char *old, struct err *e)
 {
 	struct stat st;
 
-	if (lstat(path, &st) < 0)
+	if (fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : err_errno(e, "%s", path);
 	if (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode))
 		return 1;
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, EEXIST, "%s: exists and is not a regular file", path);
-	if (!lstat(old, &st) && !S_ISREG(st.st_mode))
+	if (!fstatat(dir, old, &st, AT_SYMLINK_NOFOLLOW) && !S_ISREG(st.st_mode))
 		return err_set(e, EEXIST, "%s: exists and is not a regular file", old);
 	return 0;
 }
@@ -176,6 +176,20 @@ static int open_stdout(struct outfile *o, struct err *e)
 	return 0;
 }
 
+/*
+ * A hidden name that does not change says which file it will be: whoever finds it knows that it is not whole, and
+ * can read it.
+ */
+static int create(struct outfile *o, const char *path)
+{
+	if (!o->until_closed) {
+		o->temp = xasprintf("%s.XXXXXX", path);
+		return mkostemp(o->temp, O_CLOEXEC);	/* O_EXCL, 0600 */
+	}
+	o->temp = xasprintf(".%s.part", path);
+	return openat(o->dir_fd, o->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
 static int open_file(struct outfile *o, const char *path, struct err *e)
 {
 	struct stat st;
@@ -185,12 +199,11 @@ static int open_file(struct outfile *o, const char *path, struct err *e)
 		return open_stdout(o, e);
 	o->path = xstrdup(path);
 	o->old = xasprintf("%s.old", path);
-	r = check_path(path, o->old, e);
+	r = check_path(o->dir_fd, path, o->old, e);
 	if (r < 0)
 		return r;
 	if (!r) {
-		o->temp = xasprintf("%s.XXXXXX", path);
-		o->fd = mkostemp(o->temp, O_CLOEXEC);	/* O_EXCL, 0600 */
+		o->fd = create(o, path);
 		if (o->fd < 0) {
 			free(o->temp);
 			o->temp = NULL;
@@ -208,45 +221,52 @@ static int open_file(struct outfile *o, const char *path, struct err *e)
 	return 0;
 }
 
-int outfile_commit(struct outfile *o, struct err *e)
+static int commit(struct outfile *o, struct err *e)
 {
 	int r;
 
 	if (!o->temp)
 		return 0;
-	r = check_path(o->path, o->old, e);
+	r = check_path(o->dir_fd, o->path, o->old, e);
 	if (r)
 		return r < 0 ? r : err_set(e, EEXIST, "%s: became a device or a pipe just now", o->path);
-	if (rename(o->path, o->old) < 0 && errno != ENOENT)
+	if (renameat(o->dir_fd, o->path, o->dir_fd, o->old) < 0 && errno != ENOENT)
 		return err_errno(e, "%s: cannot be renamed to %s", o->path, o->old);
-	if (rename(o->temp, o->path) < 0)
+	if (renameat(o->dir_fd, o->temp, o->dir_fd, o->path) < 0)
 		return err_errno(e, "%s: cannot be renamed to %s", o->temp, o->path);
 	free(o->temp);
 	o->temp = NULL;
 	return 0;
 }
 
-static int start(struct outfile *o, const char *path, bool compress, struct err *e)
+int outfile_commit(struct outfile *o, struct err *e)
+{
+	return o->until_closed ? 0 : commit(o, e);
+}
+
+static int start(struct outfile *o, const char *path, const struct outfile_opts *opts, struct err *e)
 {
 	memset(o, 0, sizeof(*o));
 	o->fd = -1;
-	o->compress = compress;
+	o->compress = opts->compress;
+	o->until_closed = opts->until_closed;
+	o->dir_fd = opts->dir_fd ? opts->dir_fd : AT_FDCWD;
 	return deflateInit(&o->z, 1) == Z_OK ? 0 : err_set(e, ENOMEM, "%s: zlib cannot start", path);
 }
 
 int outfile_open_taken(struct outfile *o, void (*take)(void *ctx, const void *p, size_t len), void *ctx,
 		       struct err *e)
 {
-	int r = start(o, "trace", false, e);
+	int r = start(o, "trace", &(struct outfile_opts){ .compress = false }, e);
 
 	o->take = take;
 	o->take_ctx = ctx;
 	return r;
 }
 
-int outfile_open(struct outfile *o, const char *path, bool compress, struct err *e)
+int outfile_open(struct outfile *o, const char *path, const struct outfile_opts *opts, struct err *e)
 {
-	int r = start(o, path, compress, e);
+	int r = start(o, path, opts, e);
 
 	if (r)
 		return r;
@@ -267,9 +287,9 @@ int outfile_close(struct outfile *o, struct err *e)
 		r = err_errno(e, "closing the trace");
 	o->fd = -1;
 	if (o->temp && !r)
-		r = outfile_commit(o, e);
+		r = commit(o, e);
 	else if (o->temp)
-		outfile_commit(o, &ignored);
+		commit(o, &ignored);
 	outfile_release(o);
 	return r;
 }
@@ -280,7 +300,7 @@ void outfile_release(struct outfile *o)
 		close(o->fd);
 	o->fd = -1;
 	if (o->temp)
-		unlink(o->temp);
+		unlinkat(o->dir_fd, o->temp, 0);
 	free(o->temp);
 	free(o->path);
 	free(o->old);

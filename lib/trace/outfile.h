@@ -11,12 +11,18 @@
 #include "base/err.h"
 #include "trace/records.h"
 
+struct outfile_opts {
+	bool compress;
+	bool until_closed;		/* a regular file keeps its temporary name until outfile_close() */
+	int dir_fd;			/* the folder that path is in; 0: path says it all */
+};
+
 struct outfile {
-	int fd;
+	int fd, dir_fd;
 	char *path, *old;		/* of a regular file: its name, and that of the one before it */
 	char *temp;			/* its name until outfile_commit(), then NULL */
 	bool regular;			/* can be cut back */
-	bool compress;
+	bool compress, until_closed;
 	/* Takes what would be written; NULL: there is a file. */
 	void (*take)(void *ctx, const void *p, size_t len);
 	void *take_ctx;
@@ -31,10 +37,10 @@ struct outfile {
 /*
  * Opens path for writing: "-" is stdout, unless that is a terminal, and what
  * this process and its children print there goes to stderr from then on; a device or pipe is
- * written to as it is; a regular file is created, 0600, under a temporary name beside it; a link
- * or anything else is refused.
+ * written to as it is; a regular file is created, 0600, under a temporary name beside it (until_closed: .PATH.part);
+ * a link or anything else is refused.
  */
-int outfile_open(struct outfile *o, const char *path, bool compress, struct err *e);
+int outfile_open(struct outfile *o, const char *path, const struct outfile_opts *opts, struct err *e);
 /* Without a file: take() gets it all. */
 int outfile_open_taken(struct outfile *o, void (*take)(void *ctx, const void *p, size_t len), void *ctx,
 		       struct err *e);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "trace/carry.h"
 #include "trace/dispatch.h"
 #include "trace/intern.h"
 #include "trace/outfile.h"
@@ -34,6 +35,8 @@ struct address {
 	uint32_t module;
 	uint16_t kind;			/* FRAME_NATIVE, FRAME_KERNEL; FRAME_NONE: free */
 	bool told;			/* by trace_writer_each_address() */
+	bool named;			/* with carry: sym_off is of its symbol */
+	uint64_t sym_off;
 };
 
 struct trace_writer {
@@ -57,7 +60,21 @@ struct trace_writer {
 	void (*on_java)(void *ctx, const struct frame *f);
 	void *java_ctx;
 	struct address *addrs;
-	size_t nr_addrs, alloc_addrs;
+	size_t nr_addrs, alloc_addrs, nr_untold;
+
+	struct carry *carry;		/* NULL: this is the only file */
+	struct trace_writer_opts opts;
+	bool passing;			/* what is written is of this file alone */
+	/* Of files before: what the counts below them had come to. */
+	struct {
+		uint64_t nr_bytes, nr_lost, nr_lost_samples, nr_lost_sched;
+	} before;
+	uint64_t begun_ns;		/* the file */
+	bool closed;			/* there is no file */
+	bool loss_told;			/* in the file that was ended last */
+	struct {			/* lost in files before, and in none of them */
+		uint64_t nr_samples, nr_sched;
+	} untold;
 };
 
 /* ---- chunks ---- */
@@ -203,6 +220,16 @@ struct records *writer_calls(struct trace_writer *w)
 	return dead(w) ? NULL : &w->calls;
 }
 
+struct carry *writer_carry(const struct trace_writer *w)
+{
+	return w->carry;
+}
+
+bool writer_keeps(const struct trace_writer *w)
+{
+	return w->carry && !w->passing;
+}
+
 uint64_t writer_now(const struct trace_writer *w)
 {
 	return w->samples.last_ns;
@@ -226,6 +253,8 @@ static void note_address(void *ctx, const struct frame *f)
 	struct trace_writer *w = ctx;
 	struct address a, *place;
 
+	if (w->carry)
+		carry_frame(w->carry, f);
 	if (w->on_java && (f->kind == FRAME_JIT || f->kind == FRAME_INTERP))
 		w->on_java(w->java_ctx, f);
 	if (f->kind != FRAME_NATIVE && f->kind != FRAME_KERNEL)
@@ -243,9 +272,29 @@ static void note_address(void *ctx, const struct frame *f)
 		free(old);
 	}
 	place = find_address(w, &a);
-	if (!place->kind)
+	if (!place->kind) {
 		w->nr_addrs++;
-	*place = a;
+		w->nr_untold++;
+		*place = a;
+	} else if (place->named) {
+		carry_symbol(w->carry, a.module, place->sym_off, a.off);
+	}
+}
+
+void trace_writer_named(struct trace_writer *w, uint32_t module, uint64_t off, bool kernel, uint64_t sym_off)
+{
+	struct address a = { off, module, kernel ? FRAME_KERNEL : FRAME_NATIVE }, *place;
+
+	if (!w->carry || !w->alloc_addrs)
+		return;
+	place = find_address(w, &a);
+	place->named = place->kind;
+	place->sym_off = sym_off;
+}
+
+size_t trace_writer_nr_unnamed(const struct trace_writer *w)
+{
+	return w->nr_untold;
 }
 
 void trace_writer_note(struct trace_writer *w, const struct frame *f)
@@ -271,13 +320,14 @@ void trace_writer_each_address(struct trace_writer *w,
 {
 	size_t i;
 
-	for (i = 0; i < w->alloc_addrs; i++) {
+	for (i = 0; i < w->alloc_addrs && w->nr_untold; i++) {
 		struct address *a = &w->addrs[i];
 
 		if (a->kind && !a->told)
 			fn(ctx, a->module, a->off, a->kind == FRAME_KERNEL);
 		a->told = a->kind;
 	}
+	w->nr_untold = 0;
 }
 
 /* ---- samples ---- */
@@ -314,6 +364,8 @@ void trace_write_sample(struct trace_writer *w, const struct rec_sample *r)
 	bool wide = r->event >= NR_EVENTS || r->more;
 	size_t len = sizeof(s);
 
+	if (w->carry)
+		carry_thread(w->carry, r->thread);
 	if (dead(w)) {
 		w->nr_lost_samples++;
 		return;
@@ -349,6 +401,13 @@ void trace_write_sample(struct trace_writer *w, const struct rec_sample *r)
 
 /* ---- dispatches ---- */
 
+static void need_dispatch(struct trace_writer *w, const struct rec_sched *r)
+{
+	carry_thread(w->carry, r->thread);
+	if (r->kind == SCHED_SWITCH || r->kind == SCHED_WAKE)
+		carry_thread(w->carry, r->arg);
+}
+
 void trace_write_sched(struct trace_writer *w, const struct rec_sched *r)
 {
 	if (w->out.error || w->full) {
@@ -356,6 +415,8 @@ void trace_write_sched(struct trace_writer *w, const struct rec_sched *r)
 		w->nr_lost_sched++;
 		return;
 	}
+	if (w->carry)
+		need_dispatch(w, r);
 	dispatches_add(&w->sched, r);
 	if (w->sched.r.b.len >= TARGET || w->mode == TRACE_NORMAL)
 		written(w);
@@ -363,7 +424,7 @@ void trace_write_sched(struct trace_writer *w, const struct rec_sched *r)
 
 uint64_t trace_writer_lost_sched(const struct trace_writer *w)
 {
-	return w->nr_lost_sched;
+	return w->before.nr_lost_sched + w->nr_lost_sched;
 }
 
 /* ---- opening and closing ---- */
@@ -393,6 +454,7 @@ static int write_header(struct trace_writer *w)
 	struct trf_header h = {
 		.version = TRF_VERSION,
 		.header_size = sizeof(h),
+		.flags = w->opts.until_closed ? TRF_SEGMENT : 0,
 		.mode = w->mode,
 		.start_real_ns = clock_real_ns(),
 		.start_mono_ns = clock_mono_ns(),
@@ -416,8 +478,22 @@ static void free_writer(struct trace_writer *w)
 	buf_release(&w->calls.b);
 	buf_release(&w->sched.r.b);
 	buf_release(&w->index.b);
+	carry_free(w->carry);
 	free(w->addrs);
 	free(w);
+}
+
+/* A record of an earlier file, which this one needs. */
+static void carried(void *ctx, const void *record, size_t len)
+{
+	struct trace_writer *w = ctx;
+
+	if (w->out.error)
+		return;
+	buf_add(&w->meta.b, record, len);
+	records_note(&w->meta, w->begun_ns);
+	if (w->meta.b.len >= TARGET)
+		write_chunk(w, &w->meta);	/* [2] */
 }
 
 static struct trace_writer *new_writer(const struct trace_writer_opts *o)
@@ -438,7 +514,21 @@ static struct trace_writer *new_writer(const struct trace_writer_opts *o)
 	intern_init(&w->in);
 	w->in.on_frame = note_address;
 	w->in.ctx = w;
+	w->opts = *o;
+	if (o->carry)
+		w->carry = carry_new(carried, w);
 	return w;
+}
+
+static int open_file(struct trace_writer *w, const char *path, struct err *e)
+{
+	const struct trace_writer_opts *o = &w->opts;
+	const struct outfile_opts how = { .dir_fd = o->dir_fd, .until_closed = o->until_closed,
+		.compress = o->compress };
+
+	w->begun_ns = clock_mono_ns();
+	return o->take ? outfile_open_taken(&w->out, o->take, o->take_ctx, e) :
+			 outfile_open(&w->out, path, &how, e);
 }
 
 int trace_writer_open(struct trace_writer **wp, const char *path, const struct trace_writer_opts *o,
@@ -454,8 +544,7 @@ int trace_writer_open(struct trace_writer **wp, const char *path, const struct t
 		return err_set(e, EINVAL, "%s: a trace of %" PRIu64 " bytes is too small, it must be at least 64 KiB",
 			       path, o->limit_bytes);
 	w = new_writer(o);
-	r = o->take ? outfile_open_taken(&w->out, o->take, o->take_ctx, e) :
-		      outfile_open(&w->out, path, o->compress, e);
+	r = open_file(w, path, e);
 	if (r) {
 		free_writer(w);
 		return r;
@@ -497,28 +586,113 @@ static void write_end(struct trace_writer *w)
 	buf_release(&p.b);
 }
 
-int trace_writer_close(struct trace_writer *w, struct err *e)
+static void tell_loss(struct trace_writer *w, uint64_t nr_samples, uint64_t nr_sched)
 {
-	int first, r;
+	if (nr_sched)
+		trace_write_lost(w, &(struct rec_lost){ clock_mono_ns(), LOST_SCHED, 0, nr_sched });
+	if (nr_samples)
+		trace_write_lost(w, &(struct rec_lost){ clock_mono_ns(), LOST_FILE, 0, nr_samples });
+}
+
+/* Ends the file in order, whatever had gone wrong. */
+static int end_file(struct trace_writer *w, struct err *e)
+{
+	int first;
 
 	trace_writer_flush(w);
 	/* After a failure there is often room for this much: the chunk that did not fit was larger. */
 	first = w->out.error;
 	w->out.error = 0;
-	if (w->nr_lost_sched)
-		trace_write_lost(w, &(struct rec_lost){ clock_mono_ns(), LOST_SCHED, 0, w->nr_lost_sched });
-	if (w->nr_lost_samples)
-		trace_write_lost(w, &(struct rec_lost){ clock_mono_ns(), LOST_FILE, 0, w->nr_lost_samples });
+	tell_loss(w, w->nr_lost_samples + w->untold.nr_samples, w->nr_lost_sched + w->untold.nr_sched);
 	trace_writer_flush(w);
+	w->loss_told = !w->out.error;
 	if (!w->out.error) {
 		write_index(w);
 		write_end(w);
 	}
 	if (first)
 		w->out.error = first;
-	r = outfile_close(&w->out, e);
+	return outfile_close(&w->out, e);
+}
+
+int trace_writer_close(struct trace_writer *w, struct err *e)
+{
+	int r = w->closed ? 0 : end_file(w, e);
+
 	free_writer(w);
 	return r;
+}
+
+/* What is counted is of one file; what is said is of all. */
+static void count_file(struct trace_writer *w)
+{
+	w->untold.nr_samples = w->loss_told ? 0 : w->untold.nr_samples + w->nr_lost_samples;
+	w->untold.nr_sched = w->loss_told ? 0 : w->untold.nr_sched + w->nr_lost_sched;
+	w->loss_told = false;
+	w->before.nr_bytes += w->out.nr_bytes;
+	w->before.nr_lost += w->nr_lost;
+	w->before.nr_lost_samples += w->nr_lost_samples;
+	w->before.nr_lost_sched += w->nr_lost_sched;
+	w->nr_records = w->nr_samples = w->nr_lost = w->nr_lost_samples = w->nr_lost_sched = 0;
+	w->index_off = 0;
+	w->out.nr_bytes = 0;
+}
+
+static void forget_addresses(struct trace_writer *w)
+{
+	free(w->addrs);
+	w->addrs = NULL;
+	w->nr_addrs = w->alloc_addrs = w->nr_untold = 0;
+}
+
+/* Until there is a file nothing is written, and what is left unwritten is counted. */
+static void be_closed(struct trace_writer *w, int error)
+{
+	w->closed = true;
+	w->out = (struct outfile){ .fd = -1, .error = error };
+}
+
+int trace_writer_next(struct trace_writer *w, const char *path, bool *opened, struct err *e)
+{
+	struct err why;
+	int r = w->closed ? 0 : end_file(w, e), opening;
+
+	count_file(w);
+	records_reset(&w->index);
+	intern_reset(&w->in);
+	w->epoch = 1;
+	w->full = false;
+	opening = open_file(w, path, &why);
+	if (!opening && (opening = write_header(w)))
+		err_set(&why, -opening, "%s: %s", path, w->out.error_msg);
+	*opened = !opening;
+	w->closed = false;
+	if (carry_next(w->carry))
+		forget_addresses(w);
+	if (!opening)
+		return r;
+	outfile_release(&w->out);
+	be_closed(w, opening);
+	if (!r)
+		*e = why;
+	return r ? r : opening;
+}
+
+void trace_writer_keep(struct trace_writer *w, bool keep)
+{
+	w->passing = !keep;
+}
+
+void trace_writer_forget_proc(struct trace_writer *w, uint32_t proc)
+{
+	if (w->carry)
+		carry_forget_proc(w->carry, proc);
+}
+
+void trace_writer_forget_thread(struct trace_writer *w, uint32_t thread)
+{
+	if (w->carry)
+		carry_forget_thread(w->carry, thread);
 }
 
 int trace_writer_error(const struct trace_writer *w)
@@ -528,15 +702,15 @@ int trace_writer_error(const struct trace_writer *w)
 
 uint64_t trace_writer_bytes(const struct trace_writer *w)
 {
-	return w->out.nr_bytes;
+	return w->before.nr_bytes + w->out.nr_bytes;
 }
 
 uint64_t trace_writer_lost_samples(const struct trace_writer *w)
 {
-	return w->nr_lost_samples;
+	return w->before.nr_lost_samples + w->nr_lost_samples;
 }
 
 uint64_t trace_writer_lost(const struct trace_writer *w)
 {
-	return w->nr_lost;
+	return w->before.nr_lost + w->nr_lost;
 }

@@ -25,6 +25,11 @@ struct trace_writer_opts {
 	uint64_t limit_bytes;	/* 0: none */
 	uint64_t epoch_bytes;	/* memory of the interned stacks before a new epoch; 0: default */
 	bool compress;
+	/* trace_writer_next() is to be called: what later files need is kept (carry.h). */
+	bool carry;
+	/* The file has a hidden name beside its own until it is closed: commit does nothing. */
+	bool until_closed;
+	int dir_fd;		/* the folder that path is in; 0: path says it all */
 	/* Gets the bytes of the trace in place of a file: whole chunks, one or more a call. */
 	void (*take)(void *ctx, const void *p, size_t len);
 	void *take_ctx;
@@ -43,12 +48,27 @@ int trace_writer_open(struct trace_writer **w, const char *path, const struct tr
 int trace_writer_commit(struct trace_writer *w, struct err *e);
 /* Writes what is pending and the index, commits, frees w.  Returns the first error there was. */
 int trace_writer_close(struct trace_writer *w, struct err *e);
+/*
+ * The same, and goes on in another file, whose labels are those of the one before and whose names those that
+ * it needs. -errno: the one before is not whole, as *e says; with *opened false there is no other, and w writes
+ * nothing until this is called again.
+ */
+int trace_writer_next(struct trace_writer *w, const char *path, bool *opened, struct err *e);
+/* With carry: labels and stubs that are written from now on are of this file alone, or again of all that come. */
+void trace_writer_keep(struct trace_writer *w, bool keep);
+/* Nothing that comes is of them. */
+void trace_writer_forget_proc(struct trace_writer *w, uint32_t proc);
+void trace_writer_forget_thread(struct trace_writer *w, uint32_t thread);
+/* The address has that symbol, as trace_writer_each_address() asked: it is not asked again in later files. */
+void trace_writer_named(struct trace_writer *w, uint32_t module, uint64_t off, bool kernel, uint64_t sym_off);
+/* Addresses that trace_writer_each_address() has not told. */
+size_t trace_writer_nr_unnamed(const struct trace_writer *w);
 /* Frees w instead; what was not committed is gone. */
 void trace_writer_discard(struct trace_writer *w);
 int trace_writer_flush(struct trace_writer *w);
 int trace_writer_error(const struct trace_writer *w);	/* 0 or -errno */
-uint64_t trace_writer_bytes(const struct trace_writer *w);
-/* Records dropped because of an error or the limit so far. */
+uint64_t trace_writer_bytes(const struct trace_writer *w);	/* in all files */
+/* Records dropped because of an error or the limit so far, in all files. */
 uint64_t trace_writer_lost(const struct trace_writer *w);
 /* Those of them that are samples: also in the trace, as LOST_FILE. */
 uint64_t trace_writer_lost_samples(const struct trace_writer *w);

@@ -3,6 +3,7 @@
 #ifndef TRACE_WRITER_PRIV_H
 #define TRACE_WRITER_PRIV_H
 
+#include "trace/carry.h"
 #include "trace/codec.h"
 #include "trace/records.h"
 #include "trace/writer.h"
@@ -15,6 +16,9 @@ struct records *writer_branches(struct trace_writer *w);
 struct records *writer_calls(struct trace_writer *w);
 /* Ends the record begun at "at" and writes what is due. */
 void writer_finish(struct trace_writer *w, struct records *p, size_t at, enum trf_type type);
+/* What later files need is kept there; NULL: there are none. */
+struct carry *writer_carry(const struct trace_writer *w);
+bool writer_keeps(const struct trace_writer *w);
 /* Time for records that have none of their own: the latest sample's. */
 uint64_t writer_now(const struct trace_writer *w);
 /* Any record of the table. */

@@ -1,0 +1,631 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * carry.c - a table of encoded records by what they name.
+ *
+ * Invariants, cited below as [n]:
+ *  [1] an item whose "file" is the file in hand is in it, and so is all that it refers to;
+ *  [2] indices of items are good until carry_next(): only that drops any.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "trace/carry.h"
+
+enum item_kind {
+	ITEM_LABEL = 1,
+	ITEM_PROC,		/* with its maps */
+	ITEM_THREAD,
+	ITEM_JAVA_THREAD,	/* the name that its JVM told */
+	ITEM_MODULE,
+	ITEM_METHOD,
+	ITEM_METHOD_LINES,
+	ITEM_CODE,		/* all records of one compile id, and its bytes */
+	ITEM_STUBS,		/* of a process */
+	ITEM_MAPS,
+	ITEM_FUNCTION,
+	ITEM_SYMBOL,
+	ITEM_LINES,
+};
+
+struct item {
+	uint64_t key;
+	enum item_kind kind;
+	uint32_t proc;		/* goes with it; 0: of none */
+	uint32_t file;		/* the last that has it [1]; 0: none */
+	uint32_t gone;		/* the file in which it went; 0: it is there */
+	uint32_t nr_live;	/* of code: places where it is, as far as they are known */
+	struct buf records;
+};
+
+struct carry {
+	void (*emit)(void *ctx, const void *record, size_t len);
+	void *ctx;
+	uint32_t file;		/* in hand; counts from 1 */
+	struct item *items;
+	size_t nr_items, alloc_items;
+	struct map by_key;
+	size_t nr_bytes, nr_symbol_bytes;
+};
+
+struct carry *carry_new(void (*emit)(void *ctx, const void *record, size_t len), void *ctx)
+{
+	struct carry *c = xcalloc(1, sizeof(*c));
+
+	c->emit = emit;
+	c->ctx = ctx;
+	c->file = 1;
+	return c;
+}
+
+void carry_free(struct carry *c)
+{
+	size_t i;
+
+	if (!c)
+		return;
+	for (i = 0; i < c->nr_items; i++)
+		buf_release(&c->items[i].records);
+	free(c->items);
+	map_release(&c->by_key);
+	free(c);
+}
+
+/* ---- items ---- */
+
+static uint64_t key_of(enum item_kind kind, uint32_t a, uint64_t b)
+{
+	return hash_pair((uint64_t)kind << 32 | a, b);
+}
+
+static struct item *find(const struct carry *c, enum item_kind kind, uint32_t a, uint64_t b)
+{
+	uint32_t at = map_get(&c->by_key, key_of(kind, a, b));
+
+	return at == MAP_NONE ? NULL : &c->items[at];
+}
+
+static struct item *get(struct carry *c, enum item_kind kind, uint32_t a, uint64_t b, uint32_t proc)
+{
+	uint64_t key = key_of(kind, a, b);
+	uint32_t *at = map_put(&c->by_key, key);
+
+	if (*at == MAP_NONE) {
+		*at = c->nr_items;
+		VEC_GROW(c->items, c->nr_items, c->alloc_items);
+		c->items[c->nr_items++] = (struct item){ .key = key, .kind = kind, .proc = proc };
+		c->nr_bytes += sizeof(struct item);
+	}
+	return &c->items[*at];
+}
+
+static bool is_symbol(const struct item *it)
+{
+	return it->kind == ITEM_SYMBOL || it->kind == ITEM_LINES;
+}
+
+static void add_bytes(struct carry *c, struct item *it, const void *record, size_t len)
+{
+	buf_add(&it->records, record, len);
+	c->nr_bytes += len;
+	if (is_symbol(it))
+		c->nr_symbol_bytes += len;
+}
+
+static void drop_bytes(struct carry *c, struct item *it)
+{
+	c->nr_bytes -= it->records.len;
+	if (is_symbol(it))
+		c->nr_symbol_bytes -= it->records.len;
+	buf_reset(&it->records);
+}
+
+/* Length of a record as encoded: our own. */
+static size_t record_len(const char *p)
+{
+	struct trf_record head;
+	uint32_t total;
+
+	memcpy(&head, p, sizeof(head));
+	if ((head.type_len & 3) != TRF_EXTENDED)
+		return head.type_len & ~3;
+	memcpy(&total, p + sizeof(head), sizeof(total));
+	return total;
+}
+
+/* NR_RECORD_KINDS: it cannot be. */
+static enum record_number decode(const char *p, size_t len, union trace_record *rec)
+{
+	const struct record_row *row;
+	struct trf_record head;
+	size_t body = sizeof(head);
+
+	memcpy(&head, p, sizeof(head));
+	body += (head.type_len & 3) == TRF_EXTENDED ? sizeof(uint32_t) : 0;
+	row = record_find(head.major, head.minor);
+	if (!row || !row->kind || !record_decode(rec, row, head.time_ns, span_init(p + body, len - body)))
+		return NR_RECORD_KINDS;
+	return row->kind->number;
+}
+
+static void emit_item(struct carry *c, const struct item *it)
+{
+	size_t at, len;
+
+	for (at = 0; at < it->records.len; at += len) {
+		len = record_len(it->records.data + at);
+		c->emit(c->ctx, it->records.data + at, len);
+	}
+}
+
+/* ---- what refers to what ---- */
+
+static bool need(struct carry *c, enum item_kind kind, uint32_t a, uint64_t b);
+
+static void need_method(struct carry *c, uint32_t proc, uint64_t method)
+{
+	if (!method || method > UINT32_MAX)
+		return;
+	need(c, ITEM_METHOD, proc, method);
+	need(c, ITEM_METHOD_LINES, proc, method);
+}
+
+/* As struct rec_code has them. */
+static void need_inlined(struct carry *c, uint32_t proc, const uint8_t *inl, size_t len)
+{
+	struct span s = span_init(inl, len);
+	uint64_t nr = span_varint(&s), frames;
+
+	for (; nr && !s.bad; nr--) {
+		span_varint(&s);
+		for (frames = span_varint(&s); frames && !s.bad; frames--) {
+			uint64_t method = span_varint(&s);
+
+			span_varint(&s);
+			if (!s.bad)
+				need_method(c, proc, method);
+		}
+	}
+}
+
+static void need_proc(struct carry *c, uint32_t proc)
+{
+	if (proc && need(c, ITEM_PROC, proc, 0))
+		need(c, ITEM_MAPS, proc, 0);
+}
+
+static void need_of_code(struct carry *c, const struct rec_code *r)
+{
+	need_method(c, r->proc, r->method);
+	need_inlined(c, r->proc, r->inl, r->inl_len);
+}
+
+static void need_of_map(struct carry *c, const struct rec_map *r)
+{
+	if (r->module)
+		need(c, ITEM_MODULE, r->module, 0);
+}
+
+/* What a kept record refers to; proc is there. */
+static void need_of_record(struct carry *c, const char *p, size_t len)
+{
+	union trace_record rec;
+	enum record_number kind = decode(p, len, &rec);
+
+	if (kind == RECORD_code)
+		need_of_code(c, &rec.code);
+	else if (kind == RECORD_map)
+		need_of_map(c, &rec.map);
+}
+
+/* False: it is not known. */
+static bool need(struct carry *c, enum item_kind kind, uint32_t a, uint64_t b)
+{
+	struct item *it = find(c, kind, a, b);
+	size_t at, len;
+
+	if (!it)
+		return false;
+	if (it->file == c->file)
+		return true;
+	it->file = c->file;
+	need_proc(c, it->proc);		/* [2] */
+	for (at = 0; (kind == ITEM_CODE || kind == ITEM_MAPS) && at < it->records.len; at += len) {
+		len = record_len(it->records.data + at);
+		need_of_record(c, it->records.data + at, len);
+	}
+	emit_item(c, it);
+	return true;
+}
+
+void carry_thread(struct carry *c, uint32_t thread)
+{
+	if (!thread)
+		return;
+	need(c, ITEM_THREAD, thread, 0);
+	need(c, ITEM_JAVA_THREAD, thread, 0);
+}
+
+void carry_frame(struct carry *c, const struct frame *f)
+{
+	switch (f->kind) {
+	case FRAME_NATIVE:
+	case FRAME_KERNEL:
+		need(c, ITEM_MODULE, f->module, 0);
+		break;
+	case FRAME_ANON:
+	case FRAME_STUB:
+		need_proc(c, f->proc);
+		need(c, ITEM_STUBS, f->proc, 0);
+		break;
+	case FRAME_JIT:
+		need_proc(c, f->proc);
+		need(c, ITEM_CODE, f->proc, f->compile_id);
+		need_method(c, f->proc, f->method);
+		break;
+	case FRAME_INTERP:
+	case FRAME_METHOD:
+		need_proc(c, f->proc);
+		need_method(c, f->proc, f->method);
+		break;
+	case FRAME_NAMED:
+		need(c, ITEM_FUNCTION, f->function, 0);
+		break;
+	case FRAME_NONE:
+	case FRAME_MARK:
+	case FRAME_NR:
+		break;
+	}
+}
+
+static void need_owners(struct carry *c, const uint8_t *pairs, size_t len)
+{
+	struct span s = span_init(pairs, len);
+
+	while (span_left(&s) && !s.bad) {
+		uint64_t thread = span_varint(&s) >> 1;		/* zigzag of what is not negative */
+
+		span_varint(&s);
+		if (!s.bad)
+			carry_thread(c, thread);
+	}
+}
+
+static void need_of_event(struct carry *c, const struct rec_event *r)
+{
+	need_proc(c, r->proc);
+	carry_thread(c, r->thread);
+}
+
+static void need_of_lock(struct carry *c, const struct rec_lock *r)
+{
+	need_proc(c, r->proc);
+	need(c, ITEM_FUNCTION, r->function, 0);
+	need_owners(c, r->owners, r->owners_len);
+}
+
+static void need_of_wake(struct carry *c, const struct rec_wake *r)
+{
+	carry_thread(c, r->thread);
+	carry_thread(c, r->waker);
+	need(c, ITEM_FUNCTION, r->function, 0);
+}
+
+static void need_of_bracket(struct carry *c, const struct rec_bracket *r)
+{
+	carry_thread(c, r->thread);
+	need_method(c, r->proc, r->method);
+}
+
+void carry_needs(struct carry *c, enum record_number kind, const void *rec)
+{
+	const union trace_record *r = rec;	/* of its struct, no more */
+
+	switch (kind) {
+	case RECORD_thread:
+		need_proc(c, r->thread.proc);
+		break;
+	case RECORD_map:
+		need_proc(c, r->map.proc);
+		need_of_map(c, &r->map);
+		break;
+	case RECORD_method:
+		need_proc(c, r->method.proc);
+		break;
+	case RECORD_method_lines:
+		need_method(c, r->method_lines.proc, r->method_lines.method);
+		break;
+	case RECORD_code:
+		need_proc(c, r->code.proc);
+		need(c, ITEM_CODE, r->code.proc, r->code.compile_id);
+		need_of_code(c, &r->code);
+		break;
+	case RECORD_code_bytes:
+		need(c, ITEM_CODE, r->code_bytes.proc, r->code_bytes.compile_id);
+		break;
+	case RECORD_stub:
+		need_proc(c, r->stub.proc);
+		need(c, ITEM_STUBS, r->stub.proc, 0);
+		break;
+	case RECORD_wall:
+		carry_thread(c, r->wall.thread);
+		break;
+	case RECORD_wake:
+		need_of_wake(c, &r->wake);
+		break;
+	case RECORD_bracket:
+		need_of_bracket(c, &r->bracket);
+		break;
+	case RECORD_event:
+		need_of_event(c, &r->event);
+		break;
+	case RECORD_lock:
+		need_of_lock(c, &r->lock);
+		break;
+	case RECORD_sweep:
+		need_proc(c, r->sweep.proc);
+		break;
+	case RECORD_symbol:
+		need(c, ITEM_MODULE, r->symbol.module, 0);
+		break;
+	default:		/* what ended may be in no file but that in which it began */
+		break;
+	}
+}
+
+void carry_symbol(struct carry *c, uint32_t module, uint64_t sym_off, uint64_t off)
+{
+	need(c, ITEM_SYMBOL, module, sym_off);
+	need(c, ITEM_LINES, module, off);
+}
+
+bool carry_has_symbol(const struct carry *c, uint32_t module, uint64_t sym_off)
+{
+	const struct item *it = find(c, ITEM_SYMBOL, module, sym_off);
+
+	return it && it->file == c->file;
+}
+
+/* ---- what is kept ---- */
+
+/* In place of what the item had. */
+static void replace(struct carry *c, struct item *it, const void *record, size_t len, bool in_file)
+{
+	drop_bytes(c, it);
+	add_bytes(c, it, record, len);
+	it->gone = 0;
+	it->file = in_file ? c->file : 0;
+}
+
+/* Beside what it had: all of it is in the file if this is, for it was needed before. */
+static void append(struct carry *c, struct item *it, const void *record, size_t len, bool in_file)
+{
+	add_bytes(c, it, record, len);
+	it->gone = 0;
+	it->file = in_file ? c->file : 0;
+}
+
+static bool covers(const struct rec_map *r, const char *p, size_t len)
+{
+	union trace_record old;
+
+	return decode(p, len, &old) == RECORD_map && old.map.addr >= r->addr &&
+	       old.map.addr - r->addr < r->size;
+}
+
+/* What was mapped where this begins, or in it, is not any more. */
+static void drop_covered(struct carry *c, struct item *it, const struct rec_map *r)
+{
+	size_t at, to = 0, len;
+
+	for (at = 0; at < it->records.len; at += len) {
+		len = record_len(it->records.data + at);
+		if (covers(r, it->records.data + at, len))
+			continue;
+		memmove(it->records.data + to, it->records.data + at, len);
+		to += len;
+	}
+	c->nr_bytes -= it->records.len - to;
+	it->records.len = to;
+}
+
+static bool has_code_at(const struct item *it, uint64_t addr)
+{
+	union trace_record rec;
+	size_t at, len;
+
+	for (at = 0; at < it->records.len; at += len) {
+		len = record_len(it->records.data + at);
+		if (decode(it->records.data + at, len, &rec) == RECORD_code && rec.code.size > 1 &&
+		    rec.code.addr == addr)
+			return true;
+	}
+	return false;
+}
+
+/* One compile id may serve twice; a size of 1 is a call site in code that is known otherwise. */
+static void keep_code(struct carry *c, const struct rec_code *r, const void *record, size_t len, bool in_file)
+{
+	struct item *it = get(c, ITEM_CODE, r->proc, r->compile_id, r->proc);
+
+	it->nr_live += r->size > 1 && !has_code_at(it, r->addr);
+	append(c, it, record, len, in_file);
+}
+
+static void keep_code_gone(struct carry *c, const struct rec_code_gone *r)
+{
+	struct item *it = find(c, ITEM_CODE, r->proc, r->compile_id);
+
+	if (!it)
+		return;
+	it->nr_live -= it->nr_live > 0;
+	if (!it->nr_live)
+		it->gone = c->file;
+}
+
+/* A line is of the inline level depth: the first begins the item anew. */
+static void keep_line(struct carry *c, const struct rec_line *r, const void *record, size_t len, bool in_file)
+{
+	struct item *it = get(c, ITEM_LINES, r->module, r->off, 0);
+
+	if (!r->depth)
+		replace(c, it, record, len, in_file);
+	else
+		append(c, it, record, len, in_file);
+}
+
+static void keep_map(struct carry *c, const struct rec_map *r, const void *record, size_t len, bool in_file)
+{
+	struct item *it = get(c, ITEM_MAPS, r->proc, 0, r->proc);
+
+	drop_covered(c, it, r);
+	append(c, it, record, len, in_file);
+}
+
+static void keep_thread(struct carry *c, const struct rec_thread *r, const void *record, size_t len,
+			bool in_file)
+{
+	enum item_kind kind = r->java ? ITEM_JAVA_THREAD : ITEM_THREAD;
+
+	replace(c, get(c, kind, r->thread, 0, r->proc), record, len, in_file);
+}
+
+void carry_keep(struct carry *c, enum record_number kind, const void *rec, const void *record, size_t len,
+		bool in_file)
+{
+	const union trace_record *r = rec;
+
+	switch (kind) {
+	case RECORD_proc:
+		replace(c, get(c, ITEM_PROC, r->proc.proc, 0, 0), record, len, in_file);
+		break;
+	case RECORD_thread:
+		keep_thread(c, &r->thread, record, len, in_file);
+		break;
+	case RECORD_module:
+		replace(c, get(c, ITEM_MODULE, r->module.module, 0, 0), record, len, in_file);
+		break;
+	case RECORD_map:
+		keep_map(c, &r->map, record, len, in_file);
+		break;
+	case RECORD_method:
+		replace(c, get(c, ITEM_METHOD, r->method.proc, r->method.method, r->method.proc), record, len,
+			in_file);
+		break;
+	case RECORD_method_lines:
+		replace(c, get(c, ITEM_METHOD_LINES, r->method_lines.proc, r->method_lines.method,
+			       r->method_lines.proc), record, len, in_file);
+		break;
+	case RECORD_code:
+		keep_code(c, &r->code, record, len, in_file);
+		break;
+	case RECORD_code_bytes:
+		append(c, get(c, ITEM_CODE, r->code_bytes.proc, r->code_bytes.compile_id, r->code_bytes.proc),
+		       record, len, in_file);
+		break;
+	case RECORD_code_gone:
+		keep_code_gone(c, &r->code_gone);
+		break;
+	case RECORD_stub:
+		append(c, get(c, ITEM_STUBS, r->stub.proc, 0, r->stub.proc), record, len, in_file);
+		break;
+	case RECORD_function:
+		replace(c, get(c, ITEM_FUNCTION, r->function.function, 0, 0), record, len, in_file);
+		break;
+	case RECORD_symbol:
+		replace(c, get(c, ITEM_SYMBOL, r->symbol.module, r->symbol.off, 0), record, len, in_file);
+		break;
+	case RECORD_line:
+		keep_line(c, &r->line, record, len, in_file);
+		break;
+	default:		/* of the moment */
+		break;
+	}
+}
+
+void carry_keep_label(struct carry *c, const char *key, const void *record, size_t len, bool in_file)
+{
+	replace(c, get(c, ITEM_LABEL, 0, hash_bytes(key, strlen(key)), 0), record, len, in_file);
+}
+
+static void forget(struct carry *c, enum item_kind kind, uint32_t number)
+{
+	struct item *it = find(c, kind, number, 0);
+
+	if (it)
+		it->gone = c->file;
+}
+
+void carry_forget_proc(struct carry *c, uint32_t proc)
+{
+	forget(c, ITEM_PROC, proc);
+}
+
+void carry_forget_thread(struct carry *c, uint32_t thread)
+{
+	forget(c, ITEM_THREAD, thread);
+	forget(c, ITEM_JAVA_THREAD, thread);
+}
+
+/* ---- the next file ---- */
+
+/* It went before the file that has just ended began. */
+static bool is_over(const struct carry *c, const struct item *it)
+{
+	return it->gone && it->gone + 1 < c->file;
+}
+
+static bool is_dropped(const struct carry *c, const struct item *it, bool symbols)
+{
+	const struct item *proc = it->proc ? find(c, ITEM_PROC, it->proc, 0) : NULL;
+
+	return is_over(c, it) || (proc && is_over(c, proc)) || (symbols && is_symbol(it));
+}
+
+static void sweep(struct carry *c, bool symbols)
+{
+	bool *dropped = xcalloc(c->nr_items + 1, sizeof(*dropped));
+	size_t i, nr = 0;
+
+	for (i = 0; i < c->nr_items; i++)	/* all of them are asked before any is moved */
+		dropped[i] = is_dropped(c, &c->items[i], symbols);
+	for (i = 0; i < c->nr_items; i++) {
+		if (!dropped[i]) {
+			c->items[nr++] = c->items[i];
+			continue;
+		}
+		c->nr_bytes -= sizeof(struct item) + c->items[i].records.len;
+		buf_release(&c->items[i].records);
+	}
+	free(dropped);
+	if (nr == c->nr_items)
+		return;
+	c->nr_items = nr;
+	map_reset(&c->by_key);
+	for (i = 0; i < nr; i++)
+		*map_put(&c->by_key, c->items[i].key) = i;
+}
+
+bool carry_next(struct carry *c)
+{
+	bool symbols = c->nr_symbol_bytes > CARRY_SYMBOLS_MAX;
+	size_t i;
+
+	c->file++;
+	sweep(c, symbols);
+	if (symbols)
+		c->nr_symbol_bytes = 0;
+	for (i = 0; i < c->nr_items; i++) {
+		if (c->items[i].kind != ITEM_LABEL)
+			continue;
+		c->items[i].file = c->file;
+		emit_item(c, &c->items[i]);
+	}
+	return symbols;
+}
+
+size_t carry_bytes(const struct carry *c)
+{
+	return c->nr_bytes + c->by_key.alloc * sizeof(*c->by_key.slots);
+}

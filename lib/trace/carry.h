@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * carry.h - what the files of one recording have in common, each of which is to be read alone: records that
+ * say what numbers stand for, as they were written, until what they name is gone. In each file they are
+ * written again when something in it needs them, once, before it.
+ *
+ * Labels are of every file. Of processes, threads and code that are gone, names are kept to the end of the next
+ * file, for what is told late; methods and stubs of a process go with it. Symbols are kept until they take more
+ * than CARRY_SYMBOLS_MAX, as they can be found again.
+ *
+ * The writer owns one (writer.c, meta.c); a recording of one file has none.
+ */
+#ifndef TRACE_CARRY_H
+#define TRACE_CARRY_H
+
+#include "trace/codec.h"
+
+enum { CARRY_SYMBOLS_MAX = 64 << 20 };	/* bytes */
+
+struct carry;
+
+/* emit() gets each record that goes into the file in hand. */
+struct carry *carry_new(void (*emit)(void *ctx, const void *record, size_t len), void *ctx);
+void carry_free(struct carry *c);
+
+/*
+ * A new file begins: what is gone is dropped, and labels are emitted. True: symbols were dropped, too, so that
+ * all addresses are unknown.
+ */
+bool carry_next(struct carry *c);
+
+/* Emits what the record, about to be written, refers to. */
+void carry_needs(struct carry *c, enum record_number kind, const void *rec);
+/* The same of what samples and stacks refer to. */
+void carry_thread(struct carry *c, uint32_t thread);
+void carry_frame(struct carry *c, const struct frame *f);
+/* The symbol of a module that begins there, and the lines of an address in it. */
+void carry_symbol(struct carry *c, uint32_t module, uint64_t sym_off, uint64_t off);
+/* Whether the file in hand has that symbol. */
+bool carry_has_symbol(const struct carry *c, uint32_t module, uint64_t sym_off);
+
+/* A record as encoded; in_file: it is in the file in hand. rec is its struct. */
+void carry_keep(struct carry *c, enum record_number kind, const void *rec, const void *record, size_t len,
+		bool in_file);
+void carry_keep_label(struct carry *c, const char *key, const void *record, size_t len, bool in_file);
+
+void carry_forget_proc(struct carry *c, uint32_t proc);
+void carry_forget_thread(struct carry *c, uint32_t thread);
+
+/* Memory of what is kept. */
+size_t carry_bytes(const struct carry *c);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* segment.h - whether a file is one of several of a recording, as its first bytes say. */
+#ifndef TRACE_SEGMENT_H
+#define TRACE_SEGMENT_H
+
+#include <stdbool.h>
+
+/* name: in the folder dir, no link, and a regular file that begins as a segment does. */
+bool segment_is_one(int dir, const char *name);
+
+#endif
