@@ -3,6 +3,7 @@
  * record.c - "arcprof record": run a program, or attach to one, and write a trace.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,8 @@ struct record_opts {			/* behind a struct sampling_opts */
 	const char *output;
 	int mode;			/* index into modes[] */
 	uint64_t max_bytes;
+	uint64_t segment_ns;
+	const char *keep;
 	bool lines, code, compress;
 	struct calls_opts calls;
 	struct opt_list labels;
@@ -75,6 +78,10 @@ static const struct opt where_table[] = {
 		 "whether to stop storing samples at --max-size (normal) or never (continuous)"),
 	OPT_LIST(0, "label", struct record_opts, labels, "key=value", "say what this recording is of: service=shop,version=1.2"),
 	OPT_SIZE(0, "max-size", struct record_opts, max_bytes, "bytes", NULL, "maximum size of the samples in the file"),
+	OPT_TIME(0, "segment", struct record_opts, segment_ns, "time", NULL,
+		 "write a trace of each such time, in the folder that --output names"),
+	OPT_STR(0, "keep", struct record_opts, keep, "size|time", NULL,
+		"with --segment: remove the oldest traces beyond this size (10G) or age (7d)"),
 	OPT_ON("compress", struct record_opts, compress, "compress the trace"),
 	OPT_END
 };
@@ -111,6 +118,14 @@ static void join_opts(struct opt_join *j)
 	opt_join_add(j, window_table, own);
 	opt_join_add(j, where_table, own);
 	opt_join_add(j, sampling_means_opts, shared);
+}
+
+static void on_storing(const char *why, uint64_t nr_lost)
+{
+	if (why)
+		log_warn("nothing is stored until there is room again: %s", why);
+	else
+		log_warn("storing again; %" PRIu64 " samples were lost meanwhile", nr_lost);
 }
 
 static int check_calls(const struct record_opts *o, const struct sampling_opts *so, int nr_operands,
@@ -201,6 +216,66 @@ static int parse_window(const char *text, struct collect_opts *c, struct err *e)
 	return 0;
 }
 
+/* 10G or 7d: units of sizes are capitals, those of times are not. */
+static int parse_keep(const char *text, struct segment_opts *o, struct err *e)
+{
+	enum { LEAST_BYTES = 1 << 20 };
+	struct err ignored;
+
+	if (*text && strchr("smhdn", text[strlen(text) - 1]))
+		return opt_parse_time(text, &o->keep_ns, e) ? err_wrap(e, "--keep") : 0;
+	if (opt_parse_size(text, &o->keep_bytes, &ignored)) {
+		err_set(e, EINVAL, "--keep '%s' is neither a size nor a time", text);
+		err_hint(e, "examples: 500M, 10G, 12h, 7d");
+		return -EINVAL;
+	}
+	if (o->keep_bytes < LEAST_BYTES)
+		return err_set(e, EINVAL, "--keep: must be at least 1 MiB");
+	return 0;
+}
+
+/* What is told at the end, of the whole recording. */
+static const char *not_in_segments(const struct record_opts *o, const struct sampling *s)
+{
+	size_t i;
+
+	if (calls_wanted(&o->calls))
+		return "--callflow or --trace, whose calls are counted in one piece";
+	if (o->sched || o->irq)
+		return "--sched, whose threads have a state when a file begins";
+	if (o->max_bytes)
+		return "--max-size; --keep bounds the folder";
+	for (i = 0; i < s->c.nr_sources; i++) {
+		if (s->sources[i].kind->jvm == JVM_SOURCE_MEMORY)
+			return "--event native-memory, of which what is not freed is known at the end";
+		if (s->sources[i].kind->jvm == JVM_SOURCE_LIVE)
+			return "--event live, which is known at the end";
+	}
+	return NULL;
+}
+
+static int prepare_segments(struct sampling *s, const struct record_opts *o, struct err *e)
+{
+	enum { LEAST_NS = 100000000 };
+	const char *other;
+
+	if (!o->segment_ns)
+		return o->keep ? err_set(e, EINVAL, "--keep needs --segment") : 0;
+	if (o->segment_ns < LEAST_NS)
+		return err_set(e, EINVAL, "--segment: must be at least 100ms");
+	other = not_in_segments(o, s);
+	if (other)
+		return err_set(e, EINVAL, "cannot be combined: --segment and %s", other);
+	if (!strcmp(o->output, "arcprof.data") || !strcmp(o->output, "-")) {
+		err_set(e, EINVAL, "--segment needs a folder to write to");
+		err_hint(e, "arcprof record --segment=60s --output=traces/ ...");
+		return -EINVAL;
+	}
+	s->c.segment.length_ns = o->segment_ns;
+	s->c.segment.storing = on_storing;
+	return o->keep ? parse_keep(o->keep, &s->c.segment, e) : 0;
+}
+
 static int prepare(struct sampling *s, const struct record_opts *o, const struct sampling_opts *so,
 		   int nr_operands, char **operands, struct err *e)
 {
@@ -226,6 +301,8 @@ static int prepare(struct sampling *s, const struct record_opts *o, const struct
 				    s->sources[i].kind->name);
 	if (!r && o->window)
 		r = parse_window(o->window, &s->c, e);
+	if (!r)
+		r = prepare_segments(s, o, e);
 	if (r)
 		return r;
 	s->c.disabled = o->disabled;

@@ -323,8 +323,10 @@ static void add_stuck(struct collect *c, struct jvm *jvm, enum jvm_rec_type type
 		char key[32];
 
 		snprintf(key, sizeof(key), "deadlock.%" PRIu64, c->res->nr_deadlocks++);
+		trace_writer_keep(c->w, false);
 		trace_write_label(c->w, key, "process %d, seen after %.1f s: %s", j->proc->pid, seconds,
 				  text.data + at);
+		trace_writer_keep(c->w, true);
 		if (c->o->deadlock)
 			c->o->deadlock(j->proc->pid, text.data + at);
 	}

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/foreign.h"
 #include "base/mem.h"
 #include "collect/labels.h"
 #include "collect/loop.h"
@@ -88,6 +90,15 @@ static void drain(struct collect *c, uint64_t now_ns, bool all)
 	c->drained_ns = now_ns;
 }
 
+void collect_take_in(struct collect *c, uint64_t until_ns)
+{
+	collect_merge(c, until_ns);
+	agents_drain(c, false);
+	agents_join(c, until_ns, false);
+	if (c->labels)
+		threadlabels_write(c->labels, until_ns, c->w, number_of_virtual, c);
+}
+
 static void on_child(void *ctx)
 {
 	struct run *r = ctx;
@@ -131,6 +142,14 @@ void collect_enable(struct collect *c, bool on)
 			evset_enable(&c->ev, i + 1, on);
 }
 
+/* Of this file alone. */
+static void label_moment(struct collect *c, const char *when)
+{
+	trace_writer_keep(c->w, false);
+	labels_clock(c, when);
+	trace_writer_keep(c->w, true);
+}
+
 /* Sampling starts: now, or after --delay. */
 static void begin(struct run *r)
 {
@@ -139,7 +158,7 @@ static void begin(struct run *r)
 	bool with_program = program_exists(&r->program) && !o->start_ns;
 
 	if (o->start_ns)
-		labels_clock(c, "start");	/* again: the delay is no part of what is recorded */
+		label_moment(c, "start");	/* again: the delay is no part of what is recorded */
 	if (c->sched)
 		sched_begins(c, with_program ? r->spawned_ns : clock_mono_ns());
 
@@ -148,6 +167,7 @@ static void begin(struct run *r)
 	if (!with_program || o->system_wide)
 		collect_enable(c, true);
 	c->begun_ns = clock_mono_ns();
+	segments_begin(c, c->begun_ns);
 	if (switches_source(c, sources_find(c, "wall"), UINT64_MAX))
 		walls_begin(c, with_program ? r->spawned_ns : c->begun_ns);
 	r->loop.due_ns = o->duration_ns ? c->begun_ns + o->duration_ns : 0;
@@ -163,8 +183,8 @@ static void on_due(void *ctx)
 		begin(r);
 }
 
-/* Names of what was hit since the last call. */
-static void name_hits(struct collect *c, struct symbols_result *sym)
+/* Names of code without a file: other runtimes leave them in files of their own. */
+static void name_anonymous_hits(struct collect *c)
 {
 	struct proc *p;
 
@@ -174,13 +194,20 @@ static void name_hits(struct collect *c, struct symbols_result *sym)
 		p->map_written = true;
 		symbols_write_perf_map(c->w, p);
 	}
-	symbols_write_modules(&c->modules, c->w, c->o->lines, sym);
+}
+
+void collect_name_hits(struct collect *c)
+{
+	struct symbols_result sym;
+
+	symbols_write_modules(&c->modules, c->w, c->o->lines, &sym);
+	c->res->kernel_hidden |= sym.kernel_hidden;
 }
 
 /* The program is not to suffer from a full disk: it runs on, without samples. */
 static void check_writer(struct run *r)
 {
-	if (r->failed || !trace_writer_error(r->c->w))
+	if (r->failed || !trace_writer_error(r->c->w) || segments_wait(r->c))
 		return;
 	r->failed = true;
 	collect_enable(r->c, false);
@@ -201,10 +228,11 @@ static void store(struct collect *c, bool end)
 {
 	const struct collect_watcher *v = c->o->watcher;
 	struct collect_status s = status_at(c, clock_mono_ns());
-	struct symbols_result sym;
 
-	if (!end)
-		name_hits(c, &sym);
+	if (!end) {
+		name_anonymous_hits(c);
+		collect_name_hits(c);
+	}
 	trace_writer_flush(c->w);
 	v->stored(v->ctx, &s, end);
 }
@@ -256,7 +284,8 @@ static void on_drain(void *ctx, uint64_t now_ns)
 
 	drain(r->c, now_ns, false);
 	switches_turn(r->c, now_ns);
-	r->loop.turn_ns = r->c->switches.turn_ns;
+	segments_turn(r->c, now_ns);
+	r->loop.turn_ns = segments_turn_ns(r->c, r->c->switches.turn_ns);
 	tell_status(r);
 }
 
@@ -334,27 +363,45 @@ static void turned_away(struct collect *c)
 	c->res->nr_turned_away = refused_peers(&c->refused, r);
 }
 
+static void count_strange_jvms(struct collect *c)
+{
+	struct proc *p;
+
+	for (p = c->tasks.procs; p; p = p->next) {
+		if (p->had_agent || !p->has_libjvm || !p->has_anon_hits || p->strange)
+			continue;
+		p->strange = true;
+		c->res->nr_strange_jvms++;
+	}
+}
+
+void collect_end_file(struct collect *c, bool last)
+{
+	size_t nr_refused = c->refused.nr_lines;
+
+	labels_end(c, last);
+	count_strange_jvms(c);
+	name_anonymous_hits(c);
+	agents_write_lines(c);
+	collect_name_hits(c);
+	trace_write_label(c->w, "symbols", "complete");
+	walls_finish(c);
+	refused_labels(&c->refused, c->w, collect_kernel_refused(c) || c->timer_ns);
+	if (!last)
+		refused_cut(&c->refused, nr_refused);
+}
+
 /* After the last drain: names, counts, labels. */
 static void finish(struct collect *c)
 {
-	struct symbols_result sym;
-	struct proc *p;
-
 	callflows_finish(&c->calls);
 	write_labels(c, true);
 	if (c->labels && threadlabels_dropped(c->labels))
 		refused_text(&c->refused, "%" PRIu64 " labels of threads: too many at once",
 			     threadlabels_dropped(c->labels));
 	turned_away(c);
-	for (p = c->tasks.procs; p; p = p->next)
-		c->res->nr_strange_jvms += !p->had_agent && p->has_libjvm && p->has_anon_hits;
-	agents_write_lines(c);
-	name_hits(c, &sym);
-	trace_write_label(c->w, "symbols", "complete");
 	refused_metrics(c);
-	walls_finish(c);
-	refused_labels(&c->refused, c->w, collect_kernel_refused(c) || c->timer_ns);
-	c->res->kernel_hidden = sym.kernel_hidden;
+	collect_end_file(c, true);
 	c->res->nr_procs = c->tasks.nr_procs;
 	c->res->nr_threads = c->tasks.nr_threads;
 	c->res->user_only = collect_kernel_refused(c);
@@ -420,7 +467,8 @@ static int let_go(struct run *r, struct err *e)
 	ret = trace_writer_commit(r->c->w, e);
 	if (ret)
 		end_program(r);
-	privileges_drop();	/* after the commit, which may be in somebody else's folder */
+	/* after the commit, which may be in somebody else's folder */
+	privileges_drop(r->c->segments && foreign_caller() != geteuid());
 	return ret;
 }
 
@@ -438,11 +486,10 @@ static void run(struct run *r)
 	loop_run(&r->loop);
 	if (c->begun_ns)
 		c->res->duration_ns = clock_mono_ns() - c->begun_ns;
-	labels_clock(c, "end");		/* what stopping takes is no part of what was recorded */
+	label_moment(c, "end");		/* what stopping takes is no part of what was recorded */
 	stop_events(c);
 	end_program(r);
 	c->res->status = program_exit_status(&r->program);
-	labels_end(c);
 	finish(c);
 }
 
@@ -460,7 +507,7 @@ static int record(struct run *r, struct err *e)
 	if (ret) {
 		program_discard(&r->program);
 	} else {
-		labels_clock(c, "start");
+		label_moment(c, "start");
 		trace_writer_flush(c->w);
 		r->spawned_ns = c->drained_ns = clock_mono_ns();
 		ret = let_go(r, e);
@@ -502,7 +549,9 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	c->res = res;
 	r = switches_init(c, e);
 	if (!r)
-		r = trace_writer_open(&c->w, o->output, &o->trace, e);
+		r = segments_open(c, e);
+	if (!r)
+		r = trace_writer_open(&c->w, c->o->output, &c->o->trace, e);
 	if (!r)
 		agents_watch_frames(c);
 	if (r)
@@ -547,7 +596,10 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	switches_release(&c->switches);
 	locks_release(&c->locks);
 	threadlabels_free(c->labels);
+	free(c->since.counts);
+	free(c->since.next_counts);
 out:
+	segments_close(c);
 	free(c);
 	return r;
 }

@@ -44,6 +44,14 @@ struct collect_watcher {
 	void *ctx;
 };
 
+/* A recording in several files (segments.h). */
+struct segment_opts {
+	uint64_t length_ns;		/* of each; 0: there is one file */
+	uint64_t keep_bytes, keep_ns;	/* older ones are removed; 0: none is */
+	/* Nothing is stored from now on; or it is again: why is NULL, and nr_lost were not. May be NULL. */
+	void (*storing)(const char *why, uint64_t nr_lost);
+};
+
 struct collect_opts {
 	struct evconf ev;
 	const struct source_conf *sources;	/* beside them (sources.h) */
@@ -74,6 +82,7 @@ struct collect_opts {
 	/* neither use nor update the cache of symbols (sym/cache.h) */
 	bool no_cache;
 	const char *output;
+	struct segment_opts segment;
 	struct trace_writer_opts trace;
 	const char *version;
 	const char *command_line;	/* ours, for the label */
@@ -107,6 +116,7 @@ struct collect_result {
 	uint64_t nr_dispatches, nr_interrupts, nr_lost_sched;
 	uint64_t nr_jvm_events;
 	uint64_t duration_ns, nr_bytes;
+	uint64_t nr_files;		/* closed, with segments */
 	struct callflow_result calls;
 	double rate_hz;			/* samples per second of the first event's clock, 0 unknown */
 	/* "user" or "kernel": of the time in that code alone; NULL: of all, and measured */

@@ -423,3 +423,17 @@ void evset_close(struct evsets *s, uint32_t number)
 	close_fds(set);
 	set->closed = true;
 }
+
+void evsets_counts(const struct evsets *s, uint64_t *counts)
+{
+	const struct evset *set;
+	uint64_t v[2];
+	size_t i;
+
+	if (s->conf.nr_events)
+		memcpy(counts, s->counts, s->conf.nr_events * sizeof(*counts));
+	for (set = s->sets; set < s->sets + s->nr_sets; set++)
+		for (i = 0; !set->closed && i < set->nr_fds; i++)
+			if (read(set->fds[i], v, sizeof(v)) >= (ssize_t)sizeof(v[0]))
+				counts[event_of(s, i)] += v[0];
+}

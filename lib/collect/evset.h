@@ -115,6 +115,9 @@ void evset_enable(struct evsets *s, uint32_t set, bool on);
 /* Closes the events after adding up in s->counts what they counted, and in s->nr_lost what they lost. */
 void evset_close(struct evsets *s, uint32_t set);
 
+/* What all sets have counted so far, closed or not: [nr_events]. */
+void evsets_counts(const struct evsets *s, uint64_t *counts);
+
 /* NULL: not one of ours. */
 static inline const struct ev_source *evsets_source(const struct evsets *s, uint64_t id)
 {

@@ -146,16 +146,17 @@ void javalines_hit(struct javalines *l, const struct frame *f)
 		mark_code(l, c);
 }
 
-void javalines_write(const struct javalines *l, uint32_t proc, uint64_t time_ns, struct trace_writer *w)
+void javalines_write(struct javalines *l, uint32_t proc, uint64_t time_ns, struct trace_writer *w)
 {
 	struct rec_method_lines r = { .time_ns = time_ns, .proc = proc };
 	size_t i;
 
 	for (i = 0; i < l->nr_methods; i++) {
-		const struct method_lines *m = &l->methods[i];
+		struct method_lines *m = &l->methods[i];
 
-		if (!m->hit || !m->table)
+		if (!m->hit || !m->table || m->written)
 			continue;
+		m->written = true;
 		r.method = m->method;
 		r.table = m->table;
 		r.len = m->len;

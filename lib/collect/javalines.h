@@ -18,7 +18,7 @@ struct javalines {
 	struct map of_method;		/* number -> index */
 	struct method_lines {
 		uint32_t method;
-		bool hit;
+		bool hit, written;
 		const uint8_t *table;	/* as struct rec_method_lines has it; NULL: none yet */
 		size_t len;
 	} *methods;
@@ -40,6 +40,7 @@ void javalines_code(struct javalines *l, const struct jvm_code *c);
 void javalines_code_gone(struct javalines *l, uint64_t addr);
 /* A frame of this JVM that a sample has, FRAME_JIT or FRAME_INTERP. */
 void javalines_hit(struct javalines *l, const struct frame *f);
-void javalines_write(const struct javalines *l, uint32_t proc, uint64_t time_ns, struct trace_writer *w);
+/* Those that were hit, each once. */
+void javalines_write(struct javalines *l, uint32_t proc, uint64_t time_ns, struct trace_writer *w);
 
 #endif

@@ -25,19 +25,30 @@ void labels_origin(struct trace_writer *w, const char *version, const char *comm
 	trace_write_label(w, "consumers", "processes, threads, functions");
 }
 
-void labels_clock(const struct collect *c, const char *when)
+struct clocks clocks_now(void)
 {
-	const struct { const char *clock; uint64_t value; } now[] = {
-		{ "mono_ns", clock_mono_ns() }, { "realtime_ns", clock_real_ns() },
-		{ "tsc", arch_cycle_counter() },
+	return (struct clocks){ clock_mono_ns(), clock_real_ns(), arch_cycle_counter() };
+}
+
+void labels_clocks(const struct collect *c, const char *when, const struct clocks *at)
+{
+	const struct { const char *clock; uint64_t value; } all[] = {
+		{ "mono_ns", at->mono_ns }, { "realtime_ns", at->real_ns }, { "tsc", at->tsc },
 	};
 	char key[64];
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(now); i++) {
-		snprintf(key, sizeof(key), "%s.%s", when, now[i].clock);
-		trace_write_label(c->w, key, "%llu", (unsigned long long)now[i].value);
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		snprintf(key, sizeof(key), "%s.%s", when, all[i].clock);
+		trace_write_label(c->w, key, "%llu", (unsigned long long)all[i].value);
 	}
+}
+
+void labels_clock(const struct collect *c, const char *when)
+{
+	const struct clocks now = clocks_now();
+
+	labels_clocks(c, when, &now);
 }
 
 void labels_events(const struct collect *c)
@@ -114,37 +125,75 @@ static const char *sampled_mode(const struct evconf *ev)
  * Samples per second of CPU time. A clock also ticks in code that is not sampled: nobody knows how
  * much of its time was in the other mode, so that the rate is the one that was set.
  */
-static double sampling_rate(const struct collect *c, const char *mode)
+static double sampling_rate(const struct collect *c, const char *mode, uint64_t nr_before, uint64_t count)
 {
 	const struct ev_rate *set = &c->ev.conf.rates[0];
 
 	if (!mode)
-		return (double)(c->res->nr_of_event[0] + c->switches.nr_dropped) * 1e9 /
-			(double)c->ev.counts[0];
+		return (double)(c->res->nr_of_event[0] + c->switches.nr_dropped - nr_before) * 1e9 /
+			(double)count;
 	return set->freq_hz ? (double)set->freq_hz : 1e9 / (double)MAX(set->period, (uint64_t)1);
 }
 
-void labels_end(struct collect *c)
+static void jvm_events_end(struct collect *c)
 {
-	size_t i;
+	uint64_t now_ns = clock_mono_ns();
 
-	if (c->o->jvm_events) {
-		trace_write_label(c->w, "jvm_events.start_ns", "%llu", (unsigned long long)c->begun_ns);
-		trace_write_label(c->w, "jvm_events.end_ns", "%llu", (unsigned long long)clock_mono_ns());
-	}
-	for (i = 0; i < collect_nr_events(&c->ev.conf); i++) {
+	trace_write_label(c->w, "jvm_events.start_ns", "%llu",
+			  (unsigned long long)MAX(c->begun_ns, c->since.begun_ns));
+	trace_write_label(c->w, "jvm_events.end_ns", "%llu", (unsigned long long)now_ns);
+}
+
+void labels_read_counts(struct collect *c)
+{
+	c->since.next_counts = xcalloc(c->ev.conf.nr_events + 1, sizeof(*c->since.next_counts));
+	evsets_counts(&c->ev, c->since.next_counts);
+}
+
+/* What perf events counted since the file began; returns that of the first. */
+static uint64_t counts_end(struct collect *c)
+{
+	size_t i, nr = collect_nr_events(&c->ev.conf);
+	uint64_t *counts, first = 0;
+
+	if (!c->since.next_counts)
+		labels_read_counts(c);
+	counts = c->since.next_counts;
+	for (i = 0; i < nr; i++) {
+		uint64_t n = counts[i] - (c->since.counts ? c->since.counts[i] : 0);
 		char key[64];
 
 		snprintf(key, sizeof(key), "event.%zu.count", i);
-		trace_write_label(c->w, key, "%llu", (unsigned long long)c->ev.counts[i]);
+		trace_write_label(c->w, key, "%llu", (unsigned long long)n);
+		first = i ? first : n;
 	}
-	locks_write(c);
+	free(c->since.counts);
+	c->since.counts = counts;
+	c->since.next_counts = NULL;
+	return first;
+}
+
+/* Of the first event, since nr_before samples had been taken. */
+static double rate_since(const struct collect *c, uint64_t nr_before, uint64_t count)
+{
+	return sampling_rate(c, sampled_mode(&c->ev.conf), nr_before, count);
+}
+
+void labels_end(struct collect *c, bool last)
+{
+	uint64_t count;
+
+	if (c->o->jvm_events)
+		jvm_events_end(c);
+	count = counts_end(c);
+	locks_write(c, last);
 	sources_end(c);
-	if (collect_nr_events(&c->ev.conf) == 1 && c->ev.conf.events[0].clock && c->ev.counts[0]) {
+	if (collect_nr_events(&c->ev.conf) == 1 && c->ev.conf.events[0].clock && count) {
 		c->res->rate_mode = sampled_mode(&c->ev.conf);
-		c->res->rate_hz = sampling_rate(c, c->res->rate_mode);
-		trace_write_label(c->w, "event.0.rate_hz", "%.3f", c->res->rate_hz);
+		c->res->rate_hz = rate_since(c, 0, c->since.counts[0]);
+		trace_write_label(c->w, "event.0.rate_hz", "%.3f", rate_since(c, c->since.nr_samples, count));
 		if (c->res->rate_mode)
 			trace_write_label(c->w, "event.0.mode", "%s", c->res->rate_mode);
 	}
+	c->since.nr_samples = c->res->nr_of_event[0] + c->switches.nr_dropped;
 }

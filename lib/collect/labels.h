@@ -14,8 +14,17 @@ void labels_origin(struct trace_writer *w, const char *version, const char *comm
 void labels_host(const struct collect *c);
 void labels_jvm_events(const struct collect *c);
 void labels_events(const struct collect *c);
-void labels_end(struct collect *c);
+/* Of the file that ends. last: of the recording, too. */
+void labels_end(struct collect *c, bool last);
+/* What counters have come to: what follows is the next file's. */
+void labels_read_counts(struct collect *c);
 /* One moment on each clock, so that times of other tools can be converted. */
+struct clocks {
+	uint64_t mono_ns, real_ns, tsc;
+};
+struct clocks clocks_now(void);
+void labels_clocks(const struct collect *c, const char *when, const struct clocks *at);
+/* The same of now. */
 void labels_clock(const struct collect *c, const char *when);
 
 #endif

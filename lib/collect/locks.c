@@ -389,18 +389,34 @@ static void blame_nobody(struct collect *c, struct lock_sum *s)
 	sources_blame(c, JVM_SOURCE_LOCK, s->ns - s->blamed_ns, &r);
 }
 
-void locks_write(struct collect *c)
+/*
+ * The next file begins with nothing but who was charged for waits that go on: these are counted where they
+ * end, as long as they were.
+ */
+static void begin_anew(struct lock_sum *s)
+{
+	s->blamed_ns -= MIN(s->blamed_ns, s->ns);
+	s->n = s->ns = s->max_ns = s->pool_ns = s->unblamed_ns = 0;
+	s->nr_waiters = s->nr_buckets = s->nr_owners = 0;
+}
+
+void locks_write(struct collect *c, bool last)
 {
 	size_t i;
 
 	for (i = 0; i < c->locks.nr_all; i++) {
 		struct lock_sum *s = &c->locks.all[i];
 
-		count_unended(s);
+		if (last)
+			count_unended(s);
+		if (!s->n)
+			continue;
 		write_lock(c, s);
 		if (s->pool_ns)
 			write_rest(c, s);
 		if (can_blame(s) && s->ns > s->blamed_ns)
 			blame_nobody(c, s);
+		begin_anew(s);
 	}
+	map_reset(&c->locks.waiters);
 }

@@ -49,7 +49,7 @@ bool locks_weigh(struct collect *c, uint32_t tid, uint64_t ns, uint64_t *weight_
 void locks_open_wait(struct collect *c, const struct java *j, const struct jvm_open_wait *r);
 /* Somebody is charged. */
 void locks_blame(struct collect *c, const struct java *j, const struct jvm_blame *r);
-/* At the end: the rows of the table, and what no stack came for. */
-void locks_write(struct collect *c);
+/* At the end of a file: the rows of the table, and what no stack came for. last: of the recording, too. */
+void locks_write(struct collect *c, bool last);
 
 #endif

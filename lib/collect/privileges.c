@@ -31,20 +31,35 @@ static const cap_value_t needed[] = {
 	CAP_KILL,
 };
 
-void privileges_drop(void)
+/* Only with several files of one recording, in the folder of the caller of sudo. */
+static const cap_value_t for_files[] = {
+	CAP_DAC_OVERRIDE,	/* the folder is not ours */
+	CAP_CHOWN,		/* and what is in it neither */
+};
+
+static void keep_some(cap_t have, cap_t keep, const cap_value_t *some, size_t nr)
 {
-	cap_t have = cap_get_proc(), keep = cap_init();
 	size_t i;
 
-	for (i = 0; have && keep && i < ARRAY_SIZE(needed); i++) {
+	for (i = 0; i < nr; i++) {
 		cap_flag_value_t on = CAP_CLEAR;
 
-		if (!CAP_IS_SUPPORTED(needed[i]) || cap_get_flag(have, needed[i], CAP_PERMITTED, &on) ||
+		if (!CAP_IS_SUPPORTED(some[i]) || cap_get_flag(have, some[i], CAP_PERMITTED, &on) ||
 		    on == CAP_CLEAR)
 			continue;
-		cap_set_flag(keep, CAP_PERMITTED, 1, &needed[i], CAP_SET);
-		cap_set_flag(keep, CAP_EFFECTIVE, 1, &needed[i], CAP_SET);
+		cap_set_flag(keep, CAP_PERMITTED, 1, &some[i], CAP_SET);
+		cap_set_flag(keep, CAP_EFFECTIVE, 1, &some[i], CAP_SET);
 	}
+}
+
+void privileges_drop(bool files)
+{
+	cap_t have = cap_get_proc(), keep = cap_init();
+
+	if (have && keep)
+		keep_some(have, keep, needed, ARRAY_SIZE(needed));
+	if (have && keep && files)
+		keep_some(have, keep, for_files, ARRAY_SIZE(for_files));
 	if (have && keep)
 		cap_set_proc(keep);
 	cap_free(have);

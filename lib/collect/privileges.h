@@ -3,6 +3,8 @@
 #ifndef COLLECT_PRIVILEGES_H
 #define COLLECT_PRIVILEGES_H
 
+#include <stdbool.h>
+
 /*
  * Many files for the events; and first in line for a CPU, where the user may say so: a program that takes
  * all CPUs would otherwise keep us from its own samples and let the rings overflow. Ours is 1 % of
@@ -11,8 +13,9 @@
 void privileges_raise(void);
 /*
  * Keeps, of the capabilities this process has, only those that sampling other people's
- * programs takes.  A program already forked keeps its own.  Failing changes nothing.
+ * programs takes, and with files those that writing into the folder of the caller of sudo takes.  A program
+ * already forked keeps its own.  Failing changes nothing.
  */
-void privileges_drop(void);
+void privileges_drop(bool files);
 
 #endif

@@ -165,6 +165,12 @@ void refused_labels(const struct refused *f, struct trace_writer *w, size_t firs
 	buf_release(&b);
 }
 
+void refused_cut(struct refused *f, size_t nr_lines)
+{
+	while (f->nr_lines > nr_lines)
+		free(f->lines[--f->nr_lines]);
+}
+
 void refused_release(struct refused *f)
 {
 	size_t i;

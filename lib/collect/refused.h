@@ -35,7 +35,9 @@ void refused_text(struct refused *f, const char *fmt, ...) __attribute__((format
 void refused_walls(struct refused *f, uint64_t nr_threads);
 /* Connections to the agents' socket that were closed: how many, which may be none. */
 uint64_t refused_peers(struct refused *f, const struct jvm_refusals *r);
-/* Labels "refused.N", N from first; once, at the end. */
+/* Forgets what was added since nr_lines were there. */
+void refused_cut(struct refused *f, size_t nr_lines);
+/* Labels "refused.N", N from first; at the end of a file. */
 void refused_labels(const struct refused *f, struct trace_writer *w, size_t first);
 void refused_release(struct refused *f);
 

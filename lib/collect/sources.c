@@ -151,6 +151,8 @@ void sources_end(const struct collect *c)
 		trace_write_label(c->w, "live.unknown_bytes", "%" PRIu64, c->sources.unknown_bytes);
 	for (event = first; c->sources.totals && event < end; event++)
 		label(c, event, ".count", "%" PRIu64, c->sources.totals[event - first]);
+	if (c->sources.totals)
+		memset(c->sources.totals, 0, (end - first) * sizeof(*c->sources.totals));
 }
 
 void sources_release(struct sources *s)

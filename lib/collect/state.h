@@ -15,7 +15,9 @@
 #include "collect/modules.h"
 #include "collect/refused.h"
 #include "collect/tasks.h"
+#include "collect/rotate.h"
 #include "collect/sched.h"
+#include "collect/segments.h"
 #include "collect/sources.h"
 #include "collect/switches.h"
 #include "collect/threadlabels.h"
@@ -47,6 +49,8 @@ struct collect {
 	struct refused refused;
 	struct sources sources;
 	struct switches switches;
+	struct segments *segments;	/* NULL: there is one file */
+	struct file_begin since;
 	struct walls *walls;		/* NULL: not recorded */
 	struct locks locks;
 	struct threadlabels *labels;	/* NULL: not recorded */
@@ -146,6 +150,12 @@ static inline bool collect_kernel_refused(const struct collect *c)
 	return c->ev.conf.exclude_kernel && !c->o->ev.exclude_kernel;
 }
 
+/* collect.c: all that was recorded by then, as far as both halves of it are there. */
+void collect_take_in(struct collect *c, uint64_t until_ns);
+/* collect.c: names and lines of what was hit since the last call. */
+void collect_name_hits(struct collect *c);
+/* collect.c: what a file has at its end, but its clock: counts, names, what is missing. */
+void collect_end_file(struct collect *c, bool last);
 /* collect.c: all perf events on that switches_runs() names, or off. */
 void collect_enable(struct collect *c, bool on);
 /* commands.c: what "arcprof ctl" asks; a control_fn, ctx is the struct collect. */

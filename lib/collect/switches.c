@@ -256,6 +256,15 @@ void switches_begin(struct collect *c, uint64_t now_ns)
 	}
 }
 
+void switches_next_file(struct collect *c, uint64_t now_ns)
+{
+	size_t i;
+
+	for (i = 0; i < nr_all(c) && c->switches.begun; i++)
+		if (at(c, i) && !at(c, i)->on)
+			write_record(c, i, false, now_ns);
+}
+
 void switches_pause(struct collect *c)
 {
 	apply(c, NULL);

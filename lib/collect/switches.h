@@ -60,6 +60,8 @@ void switches_ask(struct collect *c, struct jvm_server_opts *o);
 int switches_set(struct collect *c, const char *names, bool on, struct buf *reply, struct err *e);
 /* After a pause began or ended. */
 void switches_pause(struct collect *c);
+/* A new file begins: what is off is said in it. */
+void switches_next_file(struct collect *c, uint64_t now_ns);
 /* The window opens, or shuts, when it is time to. */
 void switches_turn(struct collect *c, uint64_t now_ns);
 

@@ -57,7 +57,7 @@ static uint64_t write_kernel(const struct hit *h, size_t nr, struct cache *c, st
 			     bool *hidden)
 {
 	struct kallsyms *k;
-	uint64_t named = 0, end = 0;
+	uint64_t named = 0, begin = 0, end = 0;
 	struct err e;
 	size_t i;
 
@@ -70,6 +70,9 @@ static uint64_t write_kernel(const struct hit *h, size_t nr, struct cache *c, st
 		char name[512];
 
 		named += s || h[i].off < end;
+		begin = s ? s->addr : begin;
+		if (s || h[i].off < end)
+			trace_writer_named(w, h[i].module, h[i].off, true, begin);
 		if (!s)
 			continue;
 		if (s->module[0])
@@ -115,6 +118,8 @@ static uint64_t write_module(struct symfile *f, const struct hit *h, size_t nr, 
 			write_symbol(w, h[i].module, s.off, s.size, s.name);
 		if (known)
 			last = s;
+		if (known)
+			trace_writer_named(w, h[i].module, h[i].off, false, s.off);
 		named += known;
 		if (lines)
 			write_lines(f, &h[i], w);

@@ -153,6 +153,7 @@ static void forget_procs(struct tasks *t)
 		}
 		*at = p->next;
 		t->nr_without_memory += p->execed && !p->memory;
+		trace_writer_forget_proc(t->w, p->id);
 		free_proc(p);
 	}
 	t->procs_tail = at;
@@ -177,6 +178,7 @@ void tasks_forget(struct tasks *t, uint64_t now_ns)
 		if (!keep[i]) {
 			th->proc->nr_threads--;
 			t->nr_dead--;
+			trace_writer_forget_thread(t->w, th->id);
 			free(th);
 			continue;
 		}

@@ -28,7 +28,8 @@ struct proc {
 	/* whose file that must be; known with has_anon_hits, FOREIGN_ANYBODY: it had ended */
 	uid_t uid;
 	bool memory;		/* its native memory is sampled */
-	bool map_written;	/* names of its perf map are in the trace */
+	bool map_written;	/* names of its perf map are in the file */
+	bool strange;		/* counted as a JVM without an agent */
 	bool had_agent, tried_agent;
 	uint32_t nr_holders;	/* who have pointers to it or to its threads: nothing of it is forgotten */
 	uint32_t nr_live, nr_threads;	/* of its threads; those that are not forgotten */

@@ -33,6 +33,7 @@ struct place {
 	uint32_t thread;		/* in the trace; 0: it was not seen yet */
 	uint32_t reason;		/* a function of the trace */
 	struct waker waker;		/* of the last block there that is over */
+	uint64_t set_ns;		/* when it was seen there */
 	size_t nr, alloc;
 	struct frame *frames;		/* outermost first */
 };
@@ -183,6 +184,7 @@ static struct place *set_place(struct account *a, unsigned int i, uint32_t threa
 	p->nr = nr;
 	p->thread = thread;
 	p->reason = reason;
+	p->set_ns = clock_mono_ns();
 	return p;
 }
 
@@ -381,8 +383,8 @@ static void write_account(struct collect *c, const struct account *a, const stru
 	trace_write_wall(c->w, &r);
 }
 
-/* All up to now_ns is written; s was read then. */
-static void settle(struct collect *c, struct account *a, const struct wall_slot *s, uint64_t now_ns)
+/* All up to now_ns is written; s was read then. What was walked goes on to be where it was. */
+static void tell_account(struct collect *c, struct account *a, const struct wall_slot *s, uint64_t now_ns)
 {
 	const struct waker nobody = { WAKE_NOT_ENDED, 0 };
 	struct wall_times t;
@@ -404,7 +406,27 @@ static void settle(struct collect *c, struct account *a, const struct wall_slot 
 	a->from_ns = wall_moment(s, now_ns);
 	a->from = t;
 	a->from_blocks = s->nr_blocks;
-	forget_places(a);
+}
+
+/* The same, and no more is known of it. */
+static void settle(struct collect *c, struct account *a, const struct wall_slot *s, uint64_t now_ns)
+{
+	tell_account(c, a, s, now_ns);
+	if (a->thread)
+		forget_places(a);
+}
+
+/* What was seen before since_ns may have no names in the next file, but where the thread is now. */
+static void forget_old_places(struct account *a, uint64_t since_ns)
+{
+	size_t i;
+
+	for (i = 0; i < NR_PLACES; i++) {
+		if (!a->places[i] || a->places[i]->set_ns >= since_ns || (a->block.nr && a->block.place == i))
+			continue;
+		free_place(a->places[i]);
+		a->places[i] = NULL;
+	}
 }
 
 /* NULL: the command is not there yet, only what will become it. */
@@ -749,6 +771,30 @@ void walls_end(struct collect *c, uint64_t now_ns)
 			settle(c, a, &s, s.state == WALL_GONE ? s.since_ns : now_ns);
 	}
 	w->on = false;
+}
+
+void walls_cut(struct collect *c, uint64_t since_ns, uint64_t now_ns)
+{
+	struct walls *w = c->walls;
+	struct wall_slot s;
+	uint32_t i, nr;
+
+	if (!w || !w->on)
+		return;
+	w->look_ns = now_ns - w->interval_ns;
+	walls_turn(c, now_ns);		/* those that have come and gone since the last */
+	nr = wall_nr_used(w->wall);
+	for (i = 1; i < nr; i++) {
+		struct account *a = account_of(w, i);
+		struct block block = a->block;
+
+		if (!a->used || !read_slot(w, i, &s) || a->born_ns != s.born_ns)
+			continue;
+		tell_account(c, a, &s, s.state == WALL_GONE ? s.since_ns : now_ns);
+		if (block.nr == s.block_nr && s.state == WALL_BLOCKED)
+			a->block = block;	/* it goes on, from now on */
+		forget_old_places(a, since_ns);
+	}
 }
 
 void walls_finish(struct collect *c)

@@ -33,7 +33,9 @@ struct wall *walls_switches(const struct collect *c);
 /* From now on all counts; or it does no more: what was open is written. */
 void walls_begin(struct collect *c, uint64_t now_ns);
 void walls_end(struct collect *c, uint64_t now_ns);
-/* Before the last labels: what is missing. */
+/* A file ends, which began at since_ns: all up to now_ns is written, and what goes on does so in the next. */
+void walls_cut(struct collect *c, uint64_t since_ns, uint64_t now_ns);
+/* Before the last labels of a file: what is missing. */
 void walls_finish(struct collect *c);
 /* Looks at the threads when it is time to. */
 void walls_turn(struct collect *c, uint64_t now_ns);

@@ -18,6 +18,7 @@ enum item_kind {
 	ITEM_PROC,		/* with its maps */
 	ITEM_THREAD,
 	ITEM_JAVA_THREAD,	/* the name that its JVM told */
+	ITEM_THREAD_LABEL,	/* the last */
 	ITEM_MODULE,
 	ITEM_METHOD,
 	ITEM_METHOD_LINES,
@@ -245,6 +246,7 @@ void carry_thread(struct carry *c, uint32_t thread)
 		return;
 	need(c, ITEM_THREAD, thread, 0);
 	need(c, ITEM_JAVA_THREAD, thread, 0);
+	need(c, ITEM_THREAD_LABEL, thread, 0);
 }
 
 void carry_frame(struct carry *c, const struct frame *f)
@@ -350,6 +352,9 @@ void carry_needs(struct carry *c, enum record_number kind, const void *rec)
 		break;
 	case RECORD_wall:
 		carry_thread(c, r->wall.thread);
+		break;
+	case RECORD_thread_label:
+		carry_thread(c, r->thread_label.thread);
 		break;
 	case RECORD_wake:
 		need_of_wake(c, &r->wake);
@@ -483,6 +488,18 @@ static void keep_map(struct carry *c, const struct rec_map *r, const void *recor
 	append(c, it, record, len, in_file);
 }
 
+static void keep_label(struct carry *c, const struct rec_thread_label *r, const void *record, size_t len,
+		       bool in_file)
+{
+	const struct item *thread = find(c, ITEM_THREAD, r->thread, 0);
+	uint32_t proc;
+
+	thread = thread ? thread : find(c, ITEM_JAVA_THREAD, r->thread, 0);	/* a virtual one */
+	proc = thread ? thread->proc : 0;
+	if (thread)
+		replace(c, get(c, ITEM_THREAD_LABEL, r->thread, 0, proc), record, len, in_file);
+}
+
 static void keep_thread(struct carry *c, const struct rec_thread *r, const void *record, size_t len,
 			bool in_file)
 {
@@ -502,6 +519,9 @@ void carry_keep(struct carry *c, enum record_number kind, const void *rec, const
 		break;
 	case RECORD_thread:
 		keep_thread(c, &r->thread, record, len, in_file);
+		break;
+	case RECORD_thread_label:
+		keep_label(c, &r->thread_label, record, len, in_file);
 		break;
 	case RECORD_module:
 		replace(c, get(c, ITEM_MODULE, r->module.module, 0, 0), record, len, in_file);
@@ -566,6 +586,7 @@ void carry_forget_thread(struct carry *c, uint32_t thread)
 {
 	forget(c, ITEM_THREAD, thread);
 	forget(c, ITEM_JAVA_THREAD, thread);
+	forget(c, ITEM_THREAD_LABEL, thread);
 }
 
 /* ---- the next file ---- */

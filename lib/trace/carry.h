@@ -4,9 +4,9 @@
  * say what numbers stand for, as they were written, until what they name is gone. In each file they are
  * written again when something in it needs them, once, before it.
  *
- * Labels are of every file. Of processes, threads and code that are gone, names are kept to the end of the next
- * file, for what is told late; methods and stubs of a process go with it. Symbols are kept until they take more
- * than CARRY_SYMBOLS_MAX, as they can be found again.
+ * Labels are of every file. Of processes, threads and code that are gone, names are kept to the end of the
+ * next file, for what comes late; methods and stubs of a process go with it. Symbols are kept until they take
+ * more than CARRY_SYMBOLS_MAX, as they can be found again.
  *
  * The writer owns one (writer.c, meta.c); a recording of one file has none.
  */
@@ -24,8 +24,8 @@ struct carry *carry_new(void (*emit)(void *ctx, const void *record, size_t len),
 void carry_free(struct carry *c);
 
 /*
- * A new file begins: what is gone is dropped, and labels are emitted. True: symbols were dropped, too, so that
- * all addresses are unknown.
+ * A new file begins: what is gone is dropped, and labels are emitted. True: symbols were dropped, too, so
+ * that all addresses are unknown.
  */
 bool carry_next(struct carry *c);
 

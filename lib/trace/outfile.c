@@ -177,8 +177,8 @@ static int open_stdout(struct outfile *o, struct err *e)
 }
 
 /*
- * A hidden name that does not change says which file it will be: whoever finds it knows that it is not whole, and
- * can read it.
+ * A hidden name that does not change says which file it will be: whoever finds it knows that it is not whole,
+ * and can read it.
  */
 static int create(struct outfile *o, const char *path)
 {

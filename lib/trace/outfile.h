@@ -37,8 +37,8 @@ struct outfile {
 /*
  * Opens path for writing: "-" is stdout, unless that is a terminal, and what
  * this process and its children print there goes to stderr from then on; a device or pipe is
- * written to as it is; a regular file is created, 0600, under a temporary name beside it (until_closed: .PATH.part);
- * a link or anything else is refused.
+ * written to as it is; a regular file is created, 0600, under a temporary name beside it
+ * (until_closed: .PATH.part); a link or anything else is refused.
  */
 int outfile_open(struct outfile *o, const char *path, const struct outfile_opts *opts, struct err *e);
 /* Without a file: take() gets it all. */

@@ -50,11 +50,11 @@ int trace_writer_commit(struct trace_writer *w, struct err *e);
 int trace_writer_close(struct trace_writer *w, struct err *e);
 /*
  * The same, and goes on in another file, whose labels are those of the one before and whose names those that
- * it needs. -errno: the one before is not whole, as *e says; with *opened false there is no other, and w writes
- * nothing until this is called again.
+ * it needs. -errno: the one before is not whole, as *e says; with *opened false there is no other, and w
+ * writes nothing until this is called again.
  */
 int trace_writer_next(struct trace_writer *w, const char *path, bool *opened, struct err *e);
-/* With carry: labels and stubs that are written from now on are of this file alone, or again of all that come. */
+/* With carry: labels and stubs written from now on are of this file alone, or again of all that come. */
 void trace_writer_keep(struct trace_writer *w, bool keep);
 /* Nothing that comes is of them. */
 void trace_writer_forget_proc(struct trace_writer *w, uint32_t proc);

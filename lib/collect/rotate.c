@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* rotate.c - one file of a recording ends, and the next begins. */
+#include <inttypes.h>
+
+#include "collect/labels.h"
+#include "collect/rotate.h"
+#include "collect/state.h"
+
+static void begin_file(struct collect *c, const struct clocks *at)
+{
+	struct proc *p;
+
+	c->since.begun_ns = at->mono_ns;
+	c->nr_code_left = JAVACODE_TRACE_MAX;
+	for (p = c->tasks.procs; p; p = p->next)
+		if (p->map_written)
+			p->map_written = p->has_anon_hits = false;
+	labels_clocks(c, "start", at);
+	trace_write_label(c->w, "segment", "%" PRIu64, ++c->since.number);
+	switches_next_file(c, at->mono_ns);
+	trace_writer_flush(c->w);
+}
+
+int collect_rotate(struct collect *c, const char *path, bool *opened, struct err *e)
+{
+	struct clocks now = clocks_now();
+	int r;
+
+	labels_read_counts(c);
+	collect_take_in(c, now.mono_ns);
+	walls_cut(c, c->since.begun_ns, now.mono_ns);
+	trace_writer_keep(c->w, false);
+	labels_clocks(c, "end", &now);
+	collect_end_file(c, false);
+	r = trace_writer_next(c->w, path, opened, e);
+	if (*opened)
+		begin_file(c, &now);
+	trace_writer_keep(c->w, true);
+	return r;
+}

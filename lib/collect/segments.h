@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * segments.h - "record --segment": when a file of a recording is closed and the next begun (rotate.h), how
+ * they are named, and which are removed. Documentation/technical/segments.adoc.
+ */
+#ifndef COLLECT_SEGMENTS_H
+#define COLLECT_SEGMENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct collect;
+struct segments;
+
+/* With segments: opens and locks the folder, and sets the writer's options. */
+int segments_open(struct collect *c, struct err *e);
+/* After the writer was closed. */
+void segments_close(struct collect *c);
+/* The folder; NULL: there is one file. */
+const char *segments_folder(const struct collect *c);
+/* Sampling begins. */
+void segments_begin(struct collect *c, uint64_t now_ns);
+/* Names what was hit, now and then, so that little is left for a change; and changes when it is due. */
+void segments_turn(struct collect *c, uint64_t now_ns);
+/* When the next turn is to be, at the latest; turn_ns: what others want, 0 nothing. */
+uint64_t segments_turn_ns(const struct collect *c, uint64_t turn_ns);
+/* The file cannot be written: true when it is waited for room. */
+bool segments_wait(struct collect *c);
+
+#endif

@@ -1,0 +1,176 @@
+#!/usr/bin/env bats
+# Recordings in several files: each is a trace of its own, and together they are what one would have been.
+load ../lib
+load ../java
+
+# Records about a second in segments of 200 ms, once for all tests.
+setup_file() {
+	export SEGMENTS=$BATS_FILE_TMPDIR/dir
+	prepare_jdks
+	skip_unless_perf
+	arcprof record --segment 200ms -o "$SEGMENTS" -e cpu,wall -- "$(workload shares)" 200 \
+		2>"$BATS_FILE_TMPDIR/said" >"$BATS_FILE_TMPDIR/out"
+}
+
+numbers() {	# <jq expression> <file>...: of the reports of each, a line each
+	local f expr=$1
+	shift
+	for f in "$@"; do
+		arcprof report --xprof --format json --metric cpu-clock "$f" | jq "$expr"
+	done
+}
+
+add_up() {
+	awk '{ sum += $1 } END { print sum }'
+}
+
+@test "record --segment: closed traces with times in their names, each complete by itself" {
+	local f
+	cat "$BATS_FILE_TMPDIR/said"
+	ls -A "$SEGMENTS"
+	[ "$(stat -c %a "$SEGMENTS")" = 700 ]
+	[ "$(find "$SEGMENTS" -name '20[0-9][0-9]-*Z*.arc' | wc -l)" -ge 3 ]
+	[ -z "$(find "$SEGMENTS" -type f ! -name '*.arc')" ]
+	for f in "$SEGMENTS"/*.arc; do
+		cp "$f" alone
+		check_trace alone
+		! arcprof report --xprof alone | grep -F '[unknown' || return 1
+		arcprof dump alone | grep -q ' label .*symbols.*complete'
+	done
+}
+
+@test "record --segment: the segments add up to what was recorded, and follow each other without a gap" {
+	local said sum
+	said=$(sed -n 's/.*: \([0-9]*\) samples of .*/\1/p' "$BATS_FILE_TMPDIR/said")
+	sum=$(numbers .quality.n "$SEGMENTS"/*.arc | add_up)
+	echo "said $said, in segments $sum"
+	[ "$said" -eq "$sum" ]
+	arcprof merge "$SEGMENTS"/*.arc -o all
+	[ "$(numbers .metrics[0].total all)" -eq "$(numbers .metrics[0].total "$SEGMENTS"/*.arc | add_up)" ]
+	for f in "$SEGMENTS"/*.arc; do
+		arcprof dump "$f" | grep -oE '(start|end).mono_ns.*' | grep -oE '[0-9]+' | sort | sed -n '1p;$p'
+	done >times
+	sed '1d;$d' times | uniq -c | awk '$1 != 2 { exit 1 }'
+}
+
+@test "record --segment: what is off at a change is off in the next segment, by its records" {
+	arcprof record --segment 150ms -o dir -e cpu,wall --disabled wall -- "$(workload shares)" 100 2>said >out
+	cat said
+	[ "$(find dir -name '*.arc' | wc -l)" -ge 2 ]
+	for f in dir/*.arc; do
+		arcprof dump "$f" | grep -qE 'recorded on=0 event="?wall' || { arcprof dump "$f"; return 1; }
+	done
+}
+
+churn() {
+	timeout 60 "$ARCPROF" record --segment 200ms -o dir -e cpu,wall,alloc=64k,lock,gc,class -- \
+		"$JAVA_HOME/bin/java" -cp "$CLASSES" Churn 25 2>said >out || { cat said out; return 1; }
+	cat said
+	[ "$(find dir -name '*.arc' | wc -l)" -ge 4 ]
+	arcprof merge dir/*.arc -o all
+	for f in dir/*.arc all; do
+		for metric in cpu-clock wall bytes; do
+			arcprof report --xprof --metric "$metric" "$f" 2>/dev/null || :
+		done
+	done >reports
+	! grep -E '\[unknown (Java method|function|thread|process|in \[kernel)|unknown module' reports || return 1
+	for g in 0002 0010 0020; do
+		grep -q "Churn\$Work$g.spin" reports
+	done
+}
+
+@test "record --segment: classes that are unloaded in between have their names in each segment" {
+	on_each_jdk churn
+}
+
+@test "record --segment: a recorder that is killed leaves what it had, and the next gives it its name" {
+	"$ARCPROF" record --segment 10s -o dir -- "$(workload shares)" 1500 2>said >out &
+	recorder=$!
+	for _ in $(seq 100); do
+		sleep 0.1
+		[ "$(find dir -name '.*.part' -size +3k 2>/dev/null | wc -l)" -eq 0 ] || break
+	done
+	program=$(cat "/proc/$recorder/task/$recorder/children")
+	kill -9 "$recorder"
+	[ -z "$program" ] || kill $program
+	part=$(cd dir && echo .*.part)
+	arcprof report --xprof "dir/$part" 2>err | grep -q shared
+	grep -q 'has no end' err
+	arcprof record --segment 10s -o dir -- true 2>said
+	! [ -e "dir/$part" ]
+	part=${part#.}
+	arcprof report --xprof "dir/${part%.part}" 2>err | grep -q shared
+}
+
+@test "record --keep: the oldest segments go, and nobody else's files" {
+	mkdir -m 700 dir
+	echo mine >dir/2000-01-01T00.00.00Z.arc
+	echo mine >dir/notes
+	cp "$SEGMENTS"/*.arc dir/
+	arcprof record --segment 10s --keep 1M -o dir -- true
+	first=$(cd dir && echo 20[1-9]*.arc)
+	arcprof record --segment 100ms --keep 250ms -o dir -- "$(workload shares)" 120 2>said >out
+	ls -l dir
+	for f in $(cd "$SEGMENTS" && echo *.arc); do
+		! [ -e "dir/$f" ]
+	done
+	[ "$(find dir -name '20[1-9]*.arc' | wc -l)" -ge 1 ]
+	[ "$(cat dir/2000-01-01T00.00.00Z.arc dir/notes)" = "mine
+mine" ]
+	[ "$(wc -w <<<"$first")" -gt 2 ]
+}
+
+@test "record --segment: a full disk pauses, is said once, counts what is lost, and goes on" {
+	skip_unless_root
+	mkdir small
+	mount -t tmpfs -o size=800k,mode=700 none small || skip "no tmpfs can be mounted"
+	head -c 730k /dev/zero >small/fill
+	"$ARCPROF" record --segment 200ms -F 9999 -e cpu,wall -o small/dir -- "$(workload shares)" 250 2>said >out &
+	recorder=$!
+	for _ in $(seq 100); do
+		sleep 0.1
+		! grep -q 'nothing is stored' said || break
+	done
+	sleep 0.5
+	rm small/fill
+	wait "$recorder" || true
+	mkdir copy
+	cp small/dir/*.arc copy/
+	umount small
+	cat said
+	[ "$(grep -c 'nothing is stored until there is room again: No space left on device' said)" -eq 1 ]
+	[ "$(grep -c 'storing again; [1-9][0-9]* samples were lost meanwhile' said)" -eq 1 ]
+	lost=$(sed -n 's/.*storing again; \([0-9]*\) samples.*/\1/p' said)
+	told=$(for f in copy/*.arc; do
+		arcprof report --xprof "$f" 2>/dev/null | sed -n '1s/.* \([0-9]*\) lost.*/\1/p'
+	done | add_up)
+	echo "lost $lost, told $told"
+	[ "$told" -ge "$lost" ]
+}
+
+@test "record --segment: folders that others can change are refused, and a second recording" {
+	mkdir real && ln -s real link
+	run_arcprof record --segment 1s -o link -- true
+	[ "$status" -ne 0 ] && [[ $stderr == *"link: is not a folder, and links are not followed"* ]]
+	mkdir -m 770 shared
+	run_arcprof record --segment 1s -o shared -- true
+	[ "$status" -ne 0 ] && [[ $stderr == *"others may write in the folder"* ]]
+	[ -z "$(find real shared -type f)" ]
+	mkdir -m 700 busy
+	run_arcprof record --segment 1s -o busy -- "$ARCPROF" record --segment 1s -o busy -- true
+	[[ $stderr == *"busy: another recording writes there"* ]]
+}
+
+@test "record --segment: what it cannot be combined with is one clear line" {
+	local o
+	for o in --callflow --sched '-e live' '-e native-memory' '--max-size 1M' '--keep 3' '--keep many'; do
+		# shellcheck disable=SC2086
+		run_arcprof record --segment 1s -o dir $o -- true
+		[ "$status" -eq 2 ] && [ "$(grep -vc hint: <<<"$stderr")" -eq 1 ]
+		! [ -e dir ]
+	done
+	run_arcprof record --segment 1s -- true
+	[ "$status" -eq 2 ] && [[ $stderr == *"needs a folder"* ]]
+	run_arcprof record --keep 1G -- true
+	[ "$status" -eq 2 ] && [[ $stderr == *"--keep needs --segment"* ]]
+}
