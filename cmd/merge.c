@@ -12,6 +12,7 @@
 #include "cmd.h"
 #include "input.h"
 #include "merge.h"
+#include "model/join.h"
 #include "model/merge.h"
 #include "model/profile.h"
 
@@ -21,7 +22,7 @@ struct merge_opts {
 	const char *output;
 	struct opt_list metrics;
 	int op;
-	const char *by_label;
+	const char *by_label, *join;
 	bool by_pid, by_tid, digits, by_kind, calibrate;
 };
 
@@ -29,6 +30,8 @@ struct merge_opts {
 static const struct opt merge_table[] = {
 	OPT_STR('o', "output", O, output, "file", NULL, "write the merged trace to <file>"),
 	OPT_ENUM(0, "op", O, op, ops, "add", "add all traces, subtract the others from the first, or keep what all have"),
+	OPT_STR(0, "join", O, join, "key", NULL,
+		"hang what a server did below its client's call, by this label"),
 	OPT_LIST(0, "metric", O, metrics, "name", "only these metrics"),
 	OPT_GROUP("What is the same in two traces"),
 	OPT_FLAG(0, "by-pid", O, by_pid, "keep processes of the same name apart"),
@@ -49,10 +52,12 @@ static const struct opt merge_table[] = {
 struct team {
 	const struct merge_opts *o;
 	struct merge *g;
+	struct join *join;		/* NULL: they are added as they are */
 	char **paths;
 	int nr;
 	merge_choose *choose;
 	void *ctx;
+	bool quiet;
 	pthread_mutex_t lock;
 	pthread_cond_t turned;
 	/* Under lock: */
@@ -78,9 +83,10 @@ struct part {
 
 static void part_read(struct part *p, const struct merge_opts *o, const char *path)
 {
-	const struct profile_opts po = { .names.by_kind = o->by_kind, .metrics = &o->metrics,
-					 .by_label = o->by_label, .calibrate = o->calibrate,
-					 .all_events = true };
+	const struct profile_opts po = {
+		.names.by_kind = o->by_kind, .metrics = &o->metrics, .calibrate = o->calibrate,
+		.by_label = o->join ? o->join : o->by_label, .all_events = true,
+	};
 
 	*p = (struct part){ .t = NULL };
 	p->status = input_open_any(&p->t, path, &p->e);
@@ -100,6 +106,16 @@ static void part_release(struct part *p)
 	trace_reader_close(p->t);
 }
 
+static void join_part(struct team *m, struct part *p, const char *path)
+{
+	join_model(m->join, &p->m);
+	if (!m->join->nr_values)
+		log_warn("%s: its threads have no label %s", path, m->join->key);
+	else if (m->added && !m->quiet)
+		log_info("%s: %zu of %zu values of %s are below an earlier trace", path, m->join->nr_joined,
+			 m->join->nr_values, m->join->key);
+}
+
 /* It is this part's turn, and the lock is held. */
 static void add_part(struct team *m, struct part *p, const char *path)
 {
@@ -107,6 +123,8 @@ static void add_part(struct team *m, struct part *p, const char *path)
 
 	if (!r && m->choose)
 		r = m->choose(m->ctx, path, &p->origin, &p->m, &p->e);
+	if (!r && m->join)
+		join_part(m, p, path);
 	if (!r && (r = merge_add(m->g, &p->m, &p->origin, &p->e)))
 		err_wrap(&p->e, "%s", path);
 	if (r < 0) {
@@ -164,11 +182,19 @@ static int merge(struct team *m, bool quiet)
 {
 	const struct merge_opts *o = m->o;
 	struct merge *g = m->g;
+	struct join join;
 	int r;
 
+	if (o->join) {
+		join_init(&join, o->join);
+		m->join = &join;
+	}
+	m->quiet = quiet;
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_cond_init(&m->turned, NULL);
 	work_together(m);
+	if (m->join)
+		join_release(m->join);
 	if (m->status < 0)
 		return log_err(&m->e);
 	merge_finish(g);
@@ -212,6 +238,11 @@ static int merge_run(void *opts, int nr_operands, char **operands)
 	if (!nr_operands || !o->output) {
 		log_error(o->output ? "no traces to merge" : "--output is missing: it names the merged trace");
 		log_hint("arcprof merge a.data b.data -o both.data");
+		return EXIT_USAGE;
+	}
+	if (o->join && (o->op != MERGE_ADD || o->by_label || nr_operands < 2)) {
+		log_error(nr_operands < 2 ? "--join needs two traces: who calls, then who is called" :
+					    "cannot be combined: --join and --by-label or another --op than add");
 		return EXIT_USAGE;
 	}
 	/* What one trace took the next one takes again: it need not go back in between. */

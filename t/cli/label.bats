@@ -125,3 +125,59 @@ labels_of_java() {
 	[ -f "$BUILD/arcprof.jar" ] || make -s -C "$TOP" java >&2
 	each_jdk labels_of_java
 }
+
+# A Java server, and the client given, each recorded; server.data and client.data.
+record_both() {	# <client> <argument>...
+	local java=(java -Darcprof.library="$BUILD/libarcprof-java.so" -cp "$BUILD/arcprof.jar:." Rpc) i
+	rm -f port
+	"$ARCPROF" record -q -e label -F 1000 -o server.data -- "${java[@]}" serve port &
+	for ((i = 0; i < 600; i++)); do
+		[ -s port ] && break
+		sleep 0.1
+	done
+	if [ "$1" = java ]; then
+		"$ARCPROF" record -q -e label -F 1000 -o client.data -- "${java[@]}" call "$(cat port)" 8
+	else
+		"$ARCPROF" record -q -e label -F 1000 -o client.data -- "$SUITE/labels" call "$(cat port)" 8
+	fi
+	wait
+}
+
+# What the server did for requests is below the client's call, all of it, and nothing else is; all of both is there, once.
+check_join() {	# <function that calls>
+	local all served rpc below
+	run_arcprof merge --join trace-id client.data server.data -o both
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"of 8 values of trace-id are below an earlier trace"* ]]
+	all=$(arcprof report --format json --xtree both | jq '.metrics[0].total')
+	[ "$all" -eq "$(for f in client server; do
+		arcprof report --format json --xtree $f.data | jq '.metrics[0].total'; done | paste -sd+ | bc)" ]
+	served=$(arcprof report --format folded --label 'trace-id=*' server.data | awk '{ s += $NF } END { printf "%d", s }')
+	rpc=$(arcprof report --format folded both | grep -F '[rpc]' | awk '{ s += $NF } END { printf "%d", s }')
+	below=$(arcprof report --format folded both | grep -E "$1;(.*;)?\[rpc\];.*;Rpc\.serve;" | awk '{ s += $NF } END { printf "%d", s }')
+	echo "served $served, below [rpc] $rpc, of these $below below $1"
+	# a client's request without a sample joins nothing
+	[ "$rpc" -le "$served" ] && [ "$rpc" -ge $((served * 7 / 8)) ]
+	[ "$below" -ge $((rpc * 3 / 4)) ]
+	[ "$served" -ge 120000000 ] && [ "$served" -le 200000000 ]
+	arcprof report --check both >/dev/null
+}
+
+@test "label: merge --join hangs what a server did below the call of its client" {
+	skip_unless_perf
+	use_jdk "$(jdks | head -n 1)"
+	[ -f "$BUILD/arcprof.jar" ] || make -s -C "$TOP" java >&2
+	"$JAVA_HOME/bin/javac" -cp "$BUILD/arcprof.jar" -d . "$TOP/t/workloads/Rpc.java"
+	record_both labels
+	check_join call
+	# the other way round: the server's work is in its place, and the client's below
+	arcprof merge -q --join trace-id server.data client.data -o other
+	arcprof report --format folded other | grep -qE '\[rpc\];.*;call'
+	record_both java
+	check_join Rpc.call
+	run_arcprof merge --join trace-id --by-label trace-id client.data server.data -o no
+	[ "$status" -eq 2 ]
+	run_arcprof merge --join nothing client.data server.data -o none
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"its threads have no label nothing"* ]]
+}

@@ -9,14 +9,19 @@
  *	N trace ids, each at once replaced by the next one, and 200 ms of CPU for the last
  * labels bad
  *	keys and values that are none, an old label below each; prints what the calls gave
+ * labels call PORT N
+ *	N requests to Rpc.java on loopback, each with its trace id as a label, of 10 ms of CPU before it is
+ *	sent; 5 ms between two
  * labels cost N
  *	the least time of a label, of rounds of N
  */
 #include <arcprof.h>
+#include <arpa/inet.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -133,6 +138,34 @@ static int bad(void)
 	return 0;
 }
 
+static __attribute__((noinline)) void call(int fd, int i)
+{
+	char id[32], answer;
+	int len = snprintf(id, sizeof(id), "request-%d", i);
+
+	arcprof_label("trace-id", id);
+	work(10);
+	id[len] = '\n';
+	if (write(fd, id, (size_t)len + 1) != len + 1 || read(fd, &answer, 1) != 1)
+		exit(1);
+	arcprof_label("trace-id", NULL);
+}
+
+static int call_all(int port, int nr)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port),
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0), i;
+
+	if (connect(fd, (struct sockaddr *)&a, sizeof(a)))
+		return 1;
+	for (i = 0; i < nr; i++) {
+		call(fd, i);
+		work(5);
+	}
+	return 0;
+}
+
 /* Rounds are apart, so that the recorder makes room meanwhile. */
 static int cost(int n)
 {
@@ -159,5 +192,5 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	return !strcmp(argv[1], "work") ? serve_all(n) : !strcmp(argv[1], "ids") ? make_ids(n) :
-	       !strcmp(argv[1], "bad") ? bad() : cost(n);
+	       !strcmp(argv[1], "bad") ? bad() : !strcmp(argv[1], "call") ? call_all(n, rounds) : cost(n);
 }
