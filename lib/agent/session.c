@@ -8,6 +8,7 @@
  */
 #include "agent/agent.h"
 #include "agent/flow.h"
+#include "agent/label.h"
 #include "agent/names.h"
 #include "agent/ring.h"
 #include "agent/sources.h"
@@ -59,6 +60,7 @@ static void end(JNIEnv *env)
 	quiet = sources_off(env);
 	quiet &= wall_off();
 	quiet &= sample_off();
+	quiet &= label_off();
 	if (flags & JVM_CALLFLOW)
 		quiet &= flow_off(env);
 	events_off();
@@ -133,6 +135,7 @@ void session_live(JNIEnv *env)
 	if (ring_ctl()->tell & JVM_TELL_BY_LOG)
 		start_watching(env);
 	vmevents_on(jvm, env);
+	label_on(env);
 }
 
 /* --- coming --- */
@@ -173,6 +176,7 @@ static void begin(JavaVM *jvm, JNIEnv *env, const char *path)
 	timers_live(env);
 	stuck_watch(env);
 	vmevents_on(jvm, env);
+	label_on(env);
 	wall_live(env);
 	if (flags & JVM_CALLFLOW)
 		flow_on(jvm, env);

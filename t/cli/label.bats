@@ -181,3 +181,24 @@ check_join() {	# <function that calls>
 	[ "$status" -eq 0 ]
 	[[ $stderr == *"its threads have no label nothing"* ]]
 }
+
+# By the agent's class alone: nothing of arcprof is on the class path.
+spans_of_otel() {
+	mkdir -p classes
+	"$JAVA_HOME/bin/javac" -sourcepath "$TOP/t/data/otel" -d classes "$TOP/t/data/otel/Spans.java" \
+		"$TOP/Documentation/examples/ArcprofContextStorage.java"
+	run_arcprof record -q -e label -F 1000 -o otel -- java -cp classes Spans
+	[ "$status" -eq 0 ] && [ "$output" = done ] && [ -z "$stderr" ]
+	printf '%s\n' 'inner 80' 'trace-0 40' 'trace-1 40' >want
+	arcprof report --by-label trace-id --symbol Spans.outer --format folded otel |
+		awk '{ match($0, /trace-id=[^; ]*|\[[^];]*trace-id[^];]*\]/); l = substr($0, RSTART, RLENGTH)
+			sub(/^trace-id=/, "", l); sub(/^\[no trace-id\]/, "none", l); ns[l] += $NF }
+		     END { for (l in ns) printf "%s %d\n", l, ns[l] / 1e6 }' | sort >got
+	are_about want got
+	# where labels are not recorded there is no such class, and the program runs as ever
+	arcprof record -q -o none -- java -cp classes Spans | grep -qx done
+}
+
+@test "label: spans of OpenTelemetry set labels without arcprof on the class path" {
+	each_jdk spans_of_otel
+}

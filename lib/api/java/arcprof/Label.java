@@ -25,7 +25,9 @@ import java.nio.charset.StandardCharsets;
  * UTF-8, without commas, backslashes and control characters. What is none leaves the thread without a label of that
  * key, rather than with an old one; as does a null. All labels of a thread take up to 510 bytes.
  *
- * <p>Needs {@code libarcprof-java.so}, found as {@link ThreadTime} finds it; without it nothing is labelled.
+ * <p>In a JVM that arcprof records, its agent defines this class for all class loaders, so that it can be found by
+ * its name without {@code arcprof.jar}. Otherwise {@code libarcprof-java.so} is needed, found as {@link ThreadTime}
+ * finds it; without it nothing is labelled.
  */
 public final class Label implements AutoCloseable {
 	private static final int MAX_KEY = 63, MAX_VALUE = 255, MAX_TEXT = 510;
@@ -35,50 +37,61 @@ public final class Label implements AutoCloseable {
 	/* Thread.isVirtual(), null before JDK 21 */
 	private static final MethodHandle IS_VIRTUAL = ON ? isVirtual() : null;
 
-	/** A thread's labels. */
-	private static final class Own {
-		final Thread thread = Thread.currentThread();
-		final long vthread = idIfVirtual(thread);
-		byte[] text = NONE;	/* "key=value,key=value", never changed in place */
-		int nr;
+	private static final ThreadLocal<Label> OWN = new ThreadLocal<>();
 
-		void set(byte[] to) {
-			text = to;
-			put(vthread, ++nr, to);
-		}
-	}
-
-	private static final ThreadLocal<Own> OWN = new ThreadLocal<Own>() {
-		@Override
-		protected Own initialValue() {
-			return new Own();
-		}
-	};
-
-	private final Own own;
+	/* Either a thread's labels: */
+	private final Thread thread;
+	private final long vthread;
+	private byte[] text = NONE;	/* "key=value,key=value", never changed in place */
+	private int nr;
+	/* or a scope: whose, and what it had before */
+	private final Label own;
 	private final byte[] before;
 
-	private Label(Own own, byte[] before) {
+	private Label(Thread thread) {
+		this.thread = thread;
+		vthread = idIfVirtual(thread);
+		own = null;
+		before = NONE;
+	}
+
+	private Label(Label own, byte[] before) {
+		thread = null;
+		vthread = 0;
 		this.own = own;
 		this.before = before;
+	}
+
+	private static Label own() {
+		Label own = OWN.get();
+
+		if (own == null) {
+			own = new Label(Thread.currentThread());
+			OWN.set(own);
+		}
+		return own;
+	}
+
+	private void change(byte[] to) {
+		text = to;
+		put(vthread, ++nr, to);
 	}
 
 	/** Gives the current thread this label, in place of one of that key, until the result is closed. */
 	public static Label set(String key, String value) {
 		if (!ON)
 			return OFF;
-		Own own = OWN.get();
-		Label l = new Label(own, own.text);
+		Label own = own(), scope = new Label(own, own.text);
 
-		own.set(with(own.text, key, value));
-		return l;
+		own.change(with(own.text, key, value));
+		return scope;
 	}
 
 	/** Gives the thread back the labels that it had. */
 	@Override
 	public void close() {
 		if (own != null && own.thread == Thread.currentThread())
-			own.set(before);
+			own.change(before);
 	}
 
 	private static boolean find() {
