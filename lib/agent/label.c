@@ -37,28 +37,36 @@ static jboolean JNICALL is_on(JNIEnv *env, jclass cls)
 	return load_relaxed(&on);
 }
 
-static void write_labels(uint32_t nr, uint64_t vthread, const char *text, uint32_t len)
+/* The class keeps it: there is no thread-local storage here, and asking the kernel takes 100 ns. */
+static jint JNICALL get_tid(JNIEnv *env, jclass cls)
 {
-	const int tid = sys_tid();
-	struct jvm_ring *ring = ring_of(tid);
+	return sys_tid();
+}
 
-	if (!send_labels(ring, &(struct jvm_labels){
-			.time_ns = sys_now(), .thread = (uint32_t)tid, .nr = nr, .vthread = vthread,
-			.text = text, .text_len = len }))
+static void write_labels(const struct jvm_labels *r)
+{
+	struct jvm_ring *ring = ring_of((int)r->thread);
+
+	if (!send_labels(ring, r))
 		ring_count_lost(ring);
 }
 
-static void JNICALL put(JNIEnv *env, jclass cls, jlong vthread, jint nr, jbyteArray text)
+static void JNICALL put(JNIEnv *env, jclass cls, jint tid, jlong vthread, jint nr, jbyteArray text)
 {
 	const jsize len = (*env)->GetArrayLength(env, text);
 	jbyte copy[MAX_TEXT];
+	struct jvm_labels r = {
+		.thread = (uint32_t)tid, .nr = (uint32_t)nr, .vthread = (uint64_t)vthread,
+		.text = (const char *)copy, .text_len = (uint32_t)len,
+	};
 
 	if (len > MAX_TEXT || !load_relaxed(&on))
 		return;
 	(*env)->GetByteArrayRegion(env, text, 0, len, copy);
 	__atomic_fetch_add(&nr_inside, 1, __ATOMIC_SEQ_CST);
+	r.time_ns = sys_now();
 	if (load_seq_cst(&on))
-		write_labels((uint32_t)nr, (uint64_t)vthread, (const char *)copy, (uint32_t)len);
+		write_labels(&r);
 	__atomic_fetch_sub(&nr_inside, 1, __ATOMIC_RELEASE);
 }
 
@@ -74,7 +82,8 @@ void label_on(JNIEnv *env)
 {
 	const JNINativeMethod m[] = {
 		{ (char *)"isOn", (char *)"()Z", (void *)is_on },
-		{ (char *)"put", (char *)"(JI[B)V", (void *)put },
+		{ (char *)"tid", (char *)"()I", (void *)get_tid },
+		{ (char *)"put", (char *)"(IJI[B)V", (void *)put },
 	};
 
 	if (!(ring_ctl()->tell & JVM_TELL_LABEL))

@@ -370,13 +370,14 @@ static void on_labels(void *ctx, struct jvm *jvm, const struct jvm_labels *r)
 {
 	struct collect *c = ctx;
 	const struct java *j = jvm_user(jvm);
-	const struct thread *th;
+	uint32_t thread = 0;
 
 	if (!c->labels || !r->thread)
 		return;
 	collect_merge(c, MIN(r->time_ns, clock_mono_ns()));	/* what was forked before it */
-	th = tasks_get_at(&c->tasks, j->proc, r->thread, r->time_ns);
-	threadlabels_change(c->labels, th->id, j->proc->id, r);
+	if (!r->vthread)
+		thread = tasks_get_at(&c->tasks, j->proc, r->thread, r->time_ns)->id;
+	threadlabels_change(c->labels, thread, j->proc->id, r);
 }
 
 static void on_wait(void *ctx, struct jvm *jvm, const struct jvm_wait *r)

@@ -200,7 +200,7 @@ struct jvm_event {
 /* From then on a thread has these labels, and no others. */
 struct jvm_labels {
 	uint64_t time_ns;
-	uint32_t thread;	/* its tid; of a virtual thread that of its carrier */
+	uint32_t thread;	/* its tid; of a virtual thread that of a carrier, which says nothing */
 	uint32_t nr;		/* of the thread's records: 1, 2, ...; what is missing was lost */
 	uint64_t vthread;	/* id of the virtual thread that has them; 0: the thread itself */
 	const char *text;	/* "key=value,key=value"; "": none */

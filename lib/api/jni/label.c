@@ -10,7 +10,12 @@ JNIEXPORT jboolean JNICALL Java_arcprof_Label_isOn(JNIEnv *env, jclass type)
 	return arcprof_recorder_of(JVM_TELL_LABEL) != NULL;
 }
 
-JNIEXPORT void JNICALL Java_arcprof_Label_put(JNIEnv *env, jclass type, jlong vthread, jint nr,
+JNIEXPORT jint JNICALL Java_arcprof_Label_tid(JNIEnv *env, jclass type)
+{
+	return (jint)arcprof_recorder_tid();
+}
+
+JNIEXPORT void JNICALL Java_arcprof_Label_put(JNIEnv *env, jclass type, jint tid, jlong vthread, jint nr,
 					      jbyteArray text)
 {
 	const struct arcprof_recorder *m = arcprof_recorder_of(JVM_TELL_LABEL);

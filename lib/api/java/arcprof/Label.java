@@ -41,6 +41,7 @@ public final class Label implements AutoCloseable {
 
 	/* Either a thread's labels: */
 	private final Thread thread;
+	private final int tid;		/* of the kernel's thread; of a virtual one, of its first carrier */
 	private final long vthread;
 	private byte[] text = NONE;	/* "key=value,key=value", never changed in place */
 	private int nr;
@@ -50,6 +51,7 @@ public final class Label implements AutoCloseable {
 
 	private Label(Thread thread) {
 		this.thread = thread;
+		tid = tid();
 		vthread = idIfVirtual(thread);
 		own = null;
 		before = NONE;
@@ -57,6 +59,7 @@ public final class Label implements AutoCloseable {
 
 	private Label(Label own, byte[] before) {
 		thread = null;
+		tid = 0;
 		vthread = 0;
 		this.own = own;
 		this.before = before;
@@ -74,7 +77,7 @@ public final class Label implements AutoCloseable {
 
 	private void change(byte[] to) {
 		text = to;
-		put(vthread, ++nr, to);
+		put(tid, vthread, ++nr, to);
 	}
 
 	/** Gives the current thread this label, in place of one of that key, until the result is closed. */
@@ -206,6 +209,8 @@ public final class Label implements AutoCloseable {
 
 	private static native boolean isOn();
 
+	private static native int tid();
+
 	/* The current thread, or the virtual thread of that id which it carries, has these labels from now on. */
-	private static native void put(long vthread, int nr, byte[] text);
+	private static native void put(int tid, long vthread, int nr, byte[] text);
 }
