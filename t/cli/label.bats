@@ -108,8 +108,10 @@ of_java() {	# <platform or virtual>
 	by_endpoint java.data --symbol Labels.forCart --thread "$2" >cart
 	by_endpoint java.data --symbol Labels.forPay --thread "$2" >pay
 	cat cart pay
-	[ "$(cut -d' ' -f1 cart pay | tr '\n' ' ')" = "/cart /pay " ]
-	[ "$(ms_of java.data --label tenant=acme --thread "$2")" -ge "$(awk '{ s += $2 } END { print s }' cart pay)" ]
+	# the stack of a sample whose signal had to wait is some ms younger than its time, and so than its labels
+	awk '{ n[$1] += $2; all += $2 } END { exit n["/cart"] < 0.9 * all || !all }' cart
+	awk '{ n[$1] += $2; all += $2 } END { exit n["/pay"] < 0.9 * all || !all }' pay
+	[ "$(ms_of java.data --label tenant=acme --thread "$2")" -ge "$(awk '{ s += $2 } END { print int(0.9 * s) }' cart pay)" ]
 }
 
 labels_of_java() {
