@@ -280,6 +280,43 @@ bool elf_replace_import(uintptr_t base, const char *name, void *to, void **was)
 	return replace_in(&t, t.rela, t.rela_bytes, name, to, was) || any;
 }
 
+static void swap_in(const struct tables *t, const Elf64_Rela *r, size_t bytes, const struct elf_swap *s,
+		    uintptr_t lo, uintptr_t hi)
+{
+	const Elf64_Rela *end = r + bytes / sizeof(*r);
+
+	for (; r && r < end; r++) {
+		uint32_t type = ELF64_R_TYPE(r->r_info), sym = ELF64_R_SYM(r->r_info);
+		uintptr_t now;
+		void *was;
+
+		if ((type != IMPORT_GOT && type != IMPORT_PLT) ||
+		    !str_eq(t->str + t->sym[sym].st_name, s->name))
+			continue;
+		now = *(const uintptr_t *)(t->bias + r->r_offset);
+		/* what is not resolved yet leads into the object's own code */
+		if (now == (uintptr_t)s->from ||
+		    (type == IMPORT_PLT && !t->sym[sym].st_value && now - lo < hi - lo))
+			replace_slot(t, t->bias + r->r_offset, s->to, &was);
+	}
+}
+
+void elf_swap_imports(uintptr_t base, const struct elf_swap *swaps, int nr)
+{
+	uintptr_t lo, hi;
+	struct tables t;
+	int i;
+
+	if (!find_tables(base, &t) || !elf_text(base, &lo, &hi))
+		return;
+	for (i = 0; i < nr; i++) {
+		if (!swaps[i].from || !swaps[i].to)
+			continue;
+		swap_in(&t, t.jmprel, t.jmprel_bytes, &swaps[i], lo, hi);
+		swap_in(&t, t.rela, t.rela_bytes, &swaps[i], lo, hi);
+	}
+}
+
 bool elf_text(uintptr_t base, uintptr_t *lo, uintptr_t *hi)
 {
 	const Elf64_Phdr *ph;

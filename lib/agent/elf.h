@@ -25,6 +25,15 @@ bool elf_symbols_of(uintptr_t bias, const void *dynamic, const char *const *name
  * called. False: it does not import it.
  */
 bool elf_replace_import(uintptr_t base, const char *name, void *to, void **was);
+/*
+ * Of each function that is named, has the object at base call "to" where it calls "from" now, or would find
+ * it at its first call; other functions of that name stay.
+ */
+struct elf_swap {
+	const char *name;
+	void *from, *to;
+};
+void elf_swap_imports(uintptr_t base, const struct elf_swap *swaps, int nr);
 /* Bounds of the executable segments of the object at base. */
 bool elf_text(uintptr_t base, uintptr_t *lo, uintptr_t *hi);
 

@@ -22,7 +22,10 @@ bool memory_on(void)
 
 void memory_off(void)
 {
-	if (hook)
+	if (hook) {
 		store_release(&hook->take, NULL);
+		if (hook->leave)
+			hook->leave();
+	}
 	hook = NULL;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "base/mem.h"
 #include "collect/state.h"
 #include "jvm/launcher.h"
+#include "jvm/target.h"
 
 enum { FIRST_PURGE = 4096 };
 
@@ -90,17 +92,31 @@ void memory_keep(struct memory_blocks *m, const struct memory_sample *s, const s
 
 /* ---- a recording ---- */
 
+/* pid 0: all processes. */
+static int refuse_running(int pid, struct err *e)
+{
+	if (pid)
+		err_set(e, ENOTSUP, "process %d: native-memory of a running process can be recorded of JVMs only", pid);
+	else
+		err_set(e, ENOTSUP, "native-memory needs a program to start, or JVMs (-p)");
+	err_hint(e, "only a JVM loads what sees its allocations; of others they are seen from the start: arcprof record -e native-memory -- program");
+	return -ENOTSUP;
+}
+
 int memory_check_program(const struct collect *c, struct err *e)
 {
 	const char *program = c->o->argv ? c->o->argv[0] : NULL;
+	size_t i;
 
 	if (!sources_is_recorded(c, JVM_SOURCE_MEMORY))
 		return 0;
-	if (!program) {
-		err_set(e, ENOTSUP, "native-memory of a running process cannot be recorded");
-		err_hint(e, "allocations are seen from the start: arcprof record -e native-memory -- program");
-		return -ENOTSUP;
-	}
+	for (i = 0; i < c->o->nr_pids; i++)
+		if (!kill(c->o->pids[i], 0) && !target_is_jvm(c->o->pids[i]))
+			return refuse_running(c->o->pids[i], e);
+	if (!program && !c->o->nr_pids)
+		return refuse_running(0, e);
+	if (!program)
+		return 0;
 	if (!launcher_is_static(program))
 		return 0;
 	err_set(e, ENOTSUP, "native-memory of '%s' cannot be recorded: it is linked statically", program);

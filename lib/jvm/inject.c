@@ -188,36 +188,41 @@ static bool is_plain(const char *path)
 	return !strpbrk(path, " \t\n:;$=");
 }
 
-/*
- * The agent in called/name, where called is how its users see the folder parent; else nothing is added
- * to *path.
- */
-static bool place_in(int parent, const char *called, const char *name, mode_t mode,
-		     const struct foreign_user *u, struct buf *path)
+struct folder {
+	int parent;		/* -1: it could not be opened */
+	const char *called;	/* how the image's users see parent */
+	const char *name;
+	mode_t mode;
+};
+
+/* The image in the folder; else nothing is added to *path. */
+static bool place_in(const struct image *im, const struct folder *f, const struct foreign_user *u,
+		     struct buf *path)
 {
-	int dir = parent < 0 ? -1 : open_folder(parent, name, mode, u);
+	int dir = f->parent < 0 ? -1 : open_folder(f->parent, f->name, f->mode, u);
 	struct buf file = BUF_INIT;
 	bool placed;
 
 	if (dir < 0)
 		return false;
-	buf_str(&file, "agent-");
-	inject_build_id(&file);
+	buf_str(&file, im == &agent ? "agent-" : "memory-");
+	add_build_id(&file, im);
 	buf_str(&file, ".so");
-	placed = place_file(dir, file.data, &agent, u);
+	placed = place_file(dir, file.data, im, u);
 	if (placed)
-		buf_fmt(path, "%s/%s/%s", called, name, file.data);
+		buf_fmt(path, "%s/%s/%s", f->called, f->name, file.data);
 	buf_release(&file);
 	close(dir);
 	return placed;
 }
 
 /* Among our own files. */
-static bool place_below(const char *parent, const char *name, mode_t mode, struct buf *path)
+static bool place_below(const struct image *im, const char *parent, const char *name, mode_t mode,
+			struct buf *path)
 {
 	bool usable = parent && parent[0] == '/' && is_plain(parent);
 	int dir = usable ? open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	bool placed = place_in(dir, parent, name, mode, NULL, path);
+	bool placed = place_in(im, &(struct folder){ dir, parent, name, mode }, NULL, path);
 
 	if (dir >= 0)
 		close(dir);
@@ -229,22 +234,22 @@ bool inject_possible(void)
 	return agent.end != agent.data;
 }
 
-static bool place_at_home(struct buf *path)
+static bool place_at_home(const struct image *im, struct buf *path)
 {
 	const char *home = getenv("HOME");
 	struct buf cache = BUF_INIT;
-	bool placed = place_below(getenv("XDG_CACHE_HOME"), "arcprof", 0700, path);
+	bool placed = place_below(im, getenv("XDG_CACHE_HOME"), "arcprof", 0700, path);
 
 	if (!placed && home && home[0] == '/') {
 		buf_fmt(&cache, "%s/.cache", home);
 		mkdir(cache.data, 0700);
-		placed = place_below(cache.data, "arcprof", 0700, path);
+		placed = place_below(im, cache.data, "arcprof", 0700, path);
 		buf_release(&cache);
 	}
 	return placed;
 }
 
-int inject_place(struct buf *path, struct err *e)
+static int place_for_us(const struct image *im, struct buf *path, struct err *e)
 {
 	bool root = !geteuid();
 	char ours[32];
@@ -256,15 +261,21 @@ int inject_place(struct buf *path, struct err *e)
 	 * root's JVMs may run as other users, who cannot look into its home; nobody else can take the name in
 	 * /var/cache
 	 */
-	if ((!root && place_at_home(path)) || place_below("/var/tmp", ours, 0755, path) ||
-	    (root && place_below("/var/cache", "arcprof-agent", 0755, path)) ||
-	    place_below("/dev/shm", ours, 0755, path))
+	if ((!root && place_at_home(im, path)) || place_below(im, "/var/tmp", ours, 0755, path) ||
+	    (root && place_below(im, "/var/cache", "arcprof-agent", 0755, path)) ||
+	    place_below(im, "/dev/shm", ours, 0755, path))
 		return 0;
 	return err_set(e, EACCES, "cannot place the JVM agent in %s, /var/tmp or /dev/shm",
 		       root ? "/var/cache" : "~/.cache");
 }
 
-static int place_below_root(int root, const struct foreign_user *u, struct buf *path, struct err *e)
+int inject_place(struct buf *path, struct err *e)
+{
+	return place_for_us(&agent, path, e);
+}
+
+static int place_below_root(const struct image *im, int root, const struct foreign_user *u, struct buf *path,
+			    struct err *e)
 {
 	static const char *const folders[] = { "/var/tmp", "/tmp", "/dev/shm" };
 	bool placed = false;
@@ -275,16 +286,19 @@ static int place_below_root(int root, const struct foreign_user *u, struct buf *
 	for (i = 0; i < ARRAY_SIZE(folders) && !placed; i++) {
 		int dir = foreign_dir(root, folders[i]);
 
-		placed = place_in(dir, folders[i], name, 0700, u, path);
+		placed = place_in(im, &(struct folder){ dir, folders[i], name, 0700 }, u, path);
 		if (dir >= 0)
 			close(dir);
 	}
 	return placed ? 0 : err_set(e, EACCES, "cannot place the JVM agent in the process's /var/tmp, /tmp or /dev/shm");
 }
 
-int inject_place_for(int pid, int root, const struct foreign_user *u, struct buf *path, struct err *e)
+int inject_place_for(int pid, int root, const struct foreign_user *u, bool memory, struct buf *path,
+		     struct err *e)
 {
-	return target_same_files(pid) ? inject_place(path, e) : place_below_root(root, u, path, e);
+	const struct image *im = memory ? &preload_memory : &agent;
+
+	return target_same_files(pid) ? place_for_us(im, path, e) : place_below_root(im, root, u, path, e);
 }
 
 /*

@@ -27,9 +27,11 @@ bool inject_is_memory(const uint8_t *build_id, size_t len);
 int inject_place(struct buf *path, struct err *e);
 /*
  * The same where process pid can open it: among our files, or if it has others, among those that it sees
- * below root (foreign_root()), as its user; the path is as it sees it.
+ * below root (foreign_root()), as its user; the path is as it sees it. memory: the library that samples
+ * malloc(), in place of the agent.
  */
-int inject_place_for(int pid, int root, const struct foreign_user *u, struct buf *path, struct err *e);
+int inject_place_for(int pid, int root, const struct foreign_user *u, bool memory, struct buf *path,
+		     struct err *e);
 /*
  * Sets the environment so that JVMs started with it load the agent at file, as inject_place() gave it, with
  * that option: LD_PRELOAD, extended by a library placed beside the agent (lib/preload), and

@@ -27,6 +27,8 @@ struct memory_regs {
 struct memory_hook {
 	uint32_t magic, bytes;		/* JVM_PROTO_MAGIC, sizeof(struct memory_hook) */
 	bool (*take)(const struct memory_regs *r, uint32_t call, uint64_t size, uint32_t id);
+	/* the agent calls it when the recording ends; NULL: the library was there from the start */
+	void (*leave)(void);
 };
 
 enum memory_call {

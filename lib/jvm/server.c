@@ -937,18 +937,19 @@ static bool serve_attaching(void *ctx)
 	return find_running(s, s->attaching);
 }
 
-static int attach(struct jvm_server *s, const struct target *t, struct err *e)
+/* Has the JVM load the library that samples its malloc(), which connects by itself; before the agent does. */
+static int attach_memory(struct jvm_server *s, const struct target *t, const char *file, const char *option,
+			 struct err *e)
 {
-	const struct foreign_user u = { t->euid, t->egid };
-	struct buf file = BUF_INIT;
-	int root = foreign_root(t->pid, e), r = root < 0 ? root : 0;
+	int r = attach_load(t->pid, file, option, serve_attaching, s, e);
 
-	if (!r)
-		r = inject_place_for(t->pid, root, &u, &file, e);
-	if (!r)
-		r = doorway_open_in(&s->inside, root, &u, e);
-	if (!r)
-		r = attach_load(t->pid, file.data, s->inside.path, serve_attaching, s, e);
+	return !r || !*option ? r : err_wrap(e, "its native memory");
+}
+
+static int attach_agent(struct jvm_server *s, const struct target *t, const char *file, struct err *e)
+{
+	int r = attach_load(t->pid, file, s->inside.path, serve_attaching, s, e);
+
 	if (!r && !serve_attaching(s))
 		r = err_set(e, s->refusal == JVM_REFUSED_BUSY ? EBUSY : ENOTSUP,
 			    s->refusal == JVM_REFUSED_BUSY ?
@@ -957,7 +958,31 @@ static int attach(struct jvm_server *s, const struct target *t, struct err *e)
 				    "process %d is a JVM of which the agent knows too little" :
 				    "process %d: the agent was loaded but did not answer",
 			    t->pid);
+	return r;
+}
+
+static int attach(struct jvm_server *s, const struct target *t, struct err *e)
+{
+	const struct foreign_user u = { t->euid, t->egid };
+	struct buf file = BUF_INIT, memory = BUF_INIT;
+	int root = foreign_root(t->pid, e), r = root < 0 ? root : 0;
+	struct err ignored;
+
+	if (!r)
+		r = inject_place_for(t->pid, root, &u, false, &file, e);
+	if (!r && has_memory(s))
+		r = inject_place_for(t->pid, root, &u, true, &memory, e);
+	if (!r)
+		r = doorway_open_in(&s->inside, root, &u, e);
+	if (!r && has_memory(s))
+		r = attach_memory(s, t, memory.data, s->inside.path, e);
+	if (!r) {
+		r = attach_agent(s, t, file.data, e);
+		if (r && has_memory(s))
+			attach_memory(s, t, memory.data, "", &ignored);
+	}
 	doorway_close(&s->inside);
+	buf_release(&memory);
 	buf_release(&file);
 	if (root >= 0)
 		close(root);

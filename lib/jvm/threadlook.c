@@ -146,7 +146,7 @@ static int ask(struct asked *a, const struct target *target, int root, struct er
 {
 	const struct foreign_user u = { target->euid, target->egid };
 	struct buf agent = BUF_INIT, option = BUF_INIT;
-	int r = inject_place_for(a->pid, root, &u, &agent, e);
+	int r = inject_place_for(a->pid, root, &u, false, &agent, e);
 
 	if (!r)
 		r = doorway_open_in(&a->door, root, &u, e);

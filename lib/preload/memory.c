@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "agent/elf.h"
 #include "agent/sys.h"
 #include "preload/objects.h"
 #include "preload/preload.h"
@@ -24,15 +25,14 @@ enum what {
 	MREMAP, NR
 };
 
+static const char *const names[NR] = {
+	"malloc", "free", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign", "valloc",
+	"pvalloc", "mmap", "munmap", "mremap",
+};
 static void *real[NR];
 
 static void *find(enum what w)
 {
-	static const char *const names[NR] = {
-		"malloc", "free", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign", "valloc",
-		"pvalloc", "mmap", "munmap", "mremap",
-	};
-
 	objects_find_next(real, names, NR);
 	return real[w];
 }
@@ -267,6 +267,28 @@ PRELOAD_EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, 
 	if (size > old_size && !sampler_thread.inside)
 		sampler_count(MEMORY_MREMAP, (char *)p + old_size, size - old_size);
 	return p;
+}
+
+/* ---- in a running program ---- */
+
+bool memory_find_running(struct elf_swap *swaps)
+{
+	static void *const ours[NR] = {
+		malloc, free, calloc, realloc, posix_memalign, aligned_alloc, memalign, valloc, pvalloc, mmap,
+		munmap, mremap,
+	};
+	static const char *const more[] = { "reallocarray", "mmap64" };
+	void *found[2] = { NULL };
+	int i;
+
+	objects_find_first(real, names, NR);
+	objects_find_first(found, more, 2);
+	for (i = 0; i < NR; i++)
+		swaps[i] = (struct elf_swap){ names[i], real[i], ours[i] };
+	swaps[NR] = (struct elf_swap){ more[0], found[0], reallocarray };
+	swaps[NR + 1] = (struct elf_swap){ more[1], found[1], mmap };
+	_Static_assert(NR + 2 == MEMORY_SWAPS, "as many as the header says");
+	return real[MALLOC] && real[FREE];
 }
 
 /* ---- when the library is loaded ---- */

@@ -66,3 +66,43 @@ void objects_find_next(void **found, const char *const *names, int nr)
 	     m = m->l_next)
 		;
 }
+
+void objects_find_first(void **found, const char *const *names, int nr)
+{
+	const struct link_map *m;
+
+	for (m = first_object(); m; m = m->l_next)
+		if (!is_us(m->l_addr) && m->l_ld && elf_symbols_of(m->l_addr, m->l_ld, names, found, nr))
+			break;
+}
+
+static int call(struct dl_phdr_info *o, size_t size, void *ctx)
+{
+	void (*const *f)(uintptr_t) = ctx;
+	uintptr_t base = base_of(o);
+
+	if (base && !is_us(base))
+		(*f)(base);
+	return 0;
+}
+
+void objects_for_each(void (*f)(uintptr_t base))
+{
+	if (dl_iterate_phdr)
+		dl_iterate_phdr(call, &f);
+}
+
+static int count(struct dl_phdr_info *o, size_t size, void *ctx)
+{
+	*(uint64_t *)ctx = o->dlpi_adds;
+	return 1;
+}
+
+uint64_t objects_loaded(void)
+{
+	uint64_t nr = 0;
+
+	if (dl_iterate_phdr)
+		dl_iterate_phdr(count, &nr);
+	return nr;
+}

@@ -14,7 +14,7 @@ struct sampler_state *sampler_state;
 static const char *path;
 static uint64_t interval;
 static uint32_t max_stack;
-
+static uint64_t area_bytes;	/* of what is shared with the recorder: the table ends it */
 
 /* Lets one thread connect, of those that come first. */
 static struct memory_table *connect_now(struct sampler_state *s)
@@ -27,7 +27,8 @@ static struct memory_table *connect_now(struct sampler_state *s)
 		return NULL;
 	s->hook.magic = JVM_PROTO_MAGIC;
 	s->hook.bytes = sizeof(s->hook);
-	t = sampler_connect(path, &s->hook, &interval, &max_stack);
+	/* a child of a program that was attached to has nobody to ask */
+	t = path ? sampler_connect(path, &s->hook, &interval, &max_stack, &area_bytes) : NULL;
 	store_release(&s->table, t);
 	store_release(&s->phase, t ? READY : FAILED);
 	return t;
@@ -59,6 +60,42 @@ void sampler_begin(const char *recorder)
 	path = recorder;
 	store_release(&sampler_state, s);
 	connect_now(s);		/* what allocates nothing is recorded, too */
+}
+
+/*
+ * What the recording before this one shared stays mapped until now: a thread may have been about to write
+ * there.
+ */
+static struct memory_table *last;
+
+static void unmap_last(void)
+{
+	if (last)
+		sys(__NR_munmap, (char *)(last + 1) - area_bytes, area_bytes);
+	last = NULL;
+}
+
+bool sampler_attach(const char *recorder, void (*leave)(void))
+{
+	struct sampler_state *s = sampler_state ? sampler_state : sys_pages(4096);
+	struct memory_table *t;
+
+	if (!s || sys(__NR_madvise, s, 4096, MADV_WIPEONFORK))
+		return false;
+	sys_init_clock();
+	unmap_last();
+	s->phase = CONNECTING;		/* until it is over: threads never connect by themselves */
+	s->hook = (struct memory_hook){ .magic = JVM_PROTO_MAGIC, .bytes = sizeof(s->hook), .leave = leave };
+	t = sampler_connect(recorder, &s->hook, &interval, &max_stack, &area_bytes);
+	store_release(&sampler_state, s);
+	store_release(&s->table, t);
+	last = t;
+	return t;
+}
+
+void sampler_detach(void)
+{
+	store_release(&sampler_state->table, NULL);
 }
 
 /* ---- random numbers ---- */
@@ -247,4 +284,6 @@ __attribute__((noinline)) void sampler_hit(enum memory_call call, void *p, size_
 			 "mov %%r15, 56(%0)"
 			 : : "r"(&r) : "rax", "memory");
 	take(&r, call, size, number_of(known, call, p, size));
+	if (unlikely(sampler_state->hook.leave))
+		attach_look_again();
 }

@@ -31,6 +31,12 @@ extern struct sampler_state *sampler_state;
 
 /* When the library is loaded: where the recorder listens. */
 void sampler_begin(const char *path);
+/*
+ * The same in a running program; leave is for the agent, to end it. False: the recorder does not
+ * answer. sampler_detach(): nothing is sampled from now on.
+ */
+bool sampler_attach(const char *path, void (*leave)(void));
+void sampler_detach(void);
 /* left has become negative by the block at p. */
 void sampler_hit(enum memory_call call, void *p, size_t size);
 /*
@@ -62,11 +68,20 @@ static inline bool sampler_may_have(const void *p)
 	return t && t->filter[memory_hash((uintptr_t)p) % MEMORY_FILTER];
 }
 
+/* ---- in a running program: attach.c, memory.c ---- */
+
+struct elf_swap;
+enum { MEMORY_SWAPS = 14 };
+/* What is to be called in place of what; finds the C library's functions first. False: it has none. */
+bool memory_find_running(struct elf_swap *swaps);
+/* At a sample: objects may have been loaded since. */
+void attach_look_again(void);
+
 /* ---- where samples go: link.c ---- */
 
 /* Asks the recorder at that path for shared memory; NULL: there is none. Leaves no descriptor behind. */
 struct memory_table *sampler_connect(const char *path, const struct memory_hook *hook, uint64_t *interval,
-				     uint32_t *max_stack);
+				     uint32_t *max_stack, uint64_t *bytes);
 void sampler_send(const struct memory_regs *r, enum memory_call call, uint64_t size, uint32_t id,
 		  uint32_t max_stack);
 

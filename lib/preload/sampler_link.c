@@ -120,7 +120,7 @@ static void *map_area(int fd, uint64_t bytes)
 }
 
 struct memory_table *sampler_connect(const char *path, const struct memory_hook *hook, uint64_t *interval,
-				     uint32_t *max_stack)
+				     uint32_t *max_stack, uint64_t *area_bytes)
 {
 	long sock = open_socket(path);
 	struct jvm_ctl *ctl = NULL;
@@ -140,6 +140,7 @@ struct memory_table *sampler_connect(const char *path, const struct memory_hook 
 		return NULL;
 	*interval = ctl->intervals[JVM_SOURCE_MEMORY];
 	*max_stack = ctl->max_stack;
+	*area_bytes = bytes;
 	return (void *)((char *)ctl + bytes - sizeof(struct memory_table));
 }
 

@@ -140,6 +140,11 @@ agrees() {
 in_java() {
 	"$ARCPROF" record -e native-memory=16k -o trace java -cp "$CLASSES" NativeBlocks 400 \
 		"$BATS_FILE_TMPDIR/libjni.so" >truth 2>err || { cat truth err; return 1; }
+	java_agrees
+}
+
+# ./truth has what the program in Java allocated, ./trace and ./err are of it.
+java_agrees() {
 	[[ $(cat err) == *" 0 lost"* ]] || { cat err; return 1; }
 	"$ARCPROF" report -i trace --check
 	by_function
@@ -164,6 +169,88 @@ in_java() {
 	on_each_jdk in_java
 }
 
+# wait_for <pattern> <file>
+wait_for() {
+	local i
+	for ((i = 0; i < 1200; i++)); do
+		grep -q "$1" "$2" && return
+		sleep 0.05
+	done
+	cat "$2"
+	return 1
+}
+
+# start_recording: of $JVM, until signalled; its number is in $RECORDER
+start_recording() {
+	rm -f err
+	touch err
+	"$ARCPROF" record -e native-memory=16k -o trace -p "$JVM" 2>err 3>&- &
+	RECORDER=$!
+	wait_for 'recording process' err
+}
+
+# How many addresses of functions of our library the data of other files has; it is loaded.
+nr_ours() {
+	python3 - "$JVM" <<-'EOF2'
+		import re, sys
+		pid = sys.argv[1]
+		maps = [l.split(None, 5) for l in open(f"/proc/{pid}/maps")]
+		maps = [([int(x, 16) for x in m[0].split("-")], m[1], m[5].strip() if len(m) > 5 else "") for m in maps]
+		code = [m[0] for m in maps if "/memory-" in m[2] and "x" in m[1]]
+		assert code
+		nr = 0
+		with open(f"/proc/{pid}/mem", "rb") as mem:
+		    for (lo, hi), perms, name in maps:
+		        if ".so" not in name or "/memory-" in name or "/agent-" in name or "x" in perms or "r" not in perms:
+		            continue
+		        mem.seek(lo)
+		        data = mem.read(hi - lo)
+		        for a, b in code:
+		            for top in range(a >> 16, (b - 1 >> 16) + 1):
+		                for m in re.finditer(re.escape(top.to_bytes(6, "little")), data):
+		                    at = m.start() - 2
+		                    nr += at % 8 == 0 and a <= int.from_bytes(data[at:at + 8], "little") < b
+		print(nr)
+	EOF2
+}
+
+in_running_java() {
+	local i
+	rm -f in out
+	mkfifo in
+	java -cp "$CLASSES" NativeBlocks 400 "$BATS_FILE_TMPDIR/libjni.so" attached <in >out 2>jvm.err 3>&- &
+	JVM=$!
+	exec 7>in
+	wait_for ready out
+	start_recording
+	[ "$(nr_ours)" -ge 20 ]
+	echo >&7
+	wait_for jniBlocks out
+	kill -INT "$RECORDER"
+	wait "$RECORDER"
+	grep -v ready out >truth
+	java_agrees
+	[ "$(nr_ours)" = 0 ]
+	# killed: the agent notices, and a recording after it is none the worse
+	start_recording
+	kill -KILL "$RECORDER"
+	wait "$RECORDER" || true
+	for ((i = 0; i < 200; i++)); do
+		[ "$(nr_ours)" != 0 ] || break
+		sleep 0.1
+	done
+	[ "$(nr_ours)" = 0 ]
+	start_recording
+	kill -INT "$RECORDER"
+	wait "$RECORDER"
+	exec 7>&-
+	wait "$JVM"
+}
+
+@test "native-memory: of a running JVM, which is left as it was" {
+	on_each_jdk in_running_java
+}
+
 @test "native-memory: what cannot be recorded is said" {
 	echo 'int main(void) { return 0; }' >none.c
 	gcc -static -o static none.c
@@ -172,6 +259,7 @@ in_java() {
 	[[ $stderr == *"'./static' cannot be recorded: it is linked statically"* ]]
 	run_arcprof record -e native-memory -o trace -p $$
 	[ "$status" -eq 125 ]
+	[[ $stderr == *"process $$: native-memory of a running process can be recorded of JVMs only"* ]]
 	run_arcprof record -e native-live -o trace true
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"comes with native-memory"* ]]

@@ -18,10 +18,16 @@ public class NativeBlocks {
 			kept.add(ByteBuffer.allocateDirect(3000));
 	}
 
+	/** With a third argument it has blocks already, and waits for input before it makes those it tells of. */
 	public static void main(String[] args) throws Exception {
 		int n = Integer.parseInt(args[0]);
 		Thread t = new Thread(() -> inThread(n * 10));
 
+		if (args.length > 2) {
+			direct(n);
+			System.out.println("ready");
+			System.in.read();
+		}
 		System.load(args[1]);
 		direct(n);
 		t.start();
@@ -30,5 +36,7 @@ public class NativeBlocks {
 		System.out.println("NativeBlocks.direct 100000 " + n + " " + n);
 		System.out.println("NativeBlocks.inThread 3000 " + n * 10 + " " + n * 10);
 		System.out.println("Java_NativeBlocks_jniBlocks 2000 " + n * 10 + " " + n * 5);
+		while (args.length > 2 && System.in.read() >= 0)
+			;
 	}
 }
