@@ -196,6 +196,9 @@ static void text_head(const struct resident *r, FILE *out)
 		fprintf(out, "what is the JVM's is not known: %s\n", r->not_asked);
 	if (r->not_read)
 		fprintf(out, "what malloc() has outside of [heap] is not known: the process's memory may not be read (kernel.yama.ptrace_scope)\n");
+	if (r->malloc_unknown)
+		fprintf(out, "what is free of %" PRIu64 " KiB of malloc's arenas is not known: they changed too fast\n",
+			r->malloc_unknown >> 10);
 	fprintf(out, "sizes in KiB\n\n");
 	buf_release(&name);
 }
@@ -237,6 +240,7 @@ static void print_json(struct sheet *s, const struct resident *r, bool mappings)
 	json_str(j, "jvm", *r->jvm ? r->jvm : NULL);
 	json_str(j, "jvm_not_asked", *r->not_asked ? r->not_asked : NULL);
 	json_bool(j, "malloc_known", !r->not_read);
+	json_u64(j, "malloc_unknown", r->malloc_unknown);
 	json_u64(j, "threads", r->nr_threads);
 	json_u64(j, "resident", r->total.rss);
 	json_u64(j, "swapped", r->total.swap);

@@ -17,6 +17,7 @@ enum resident_part {
 	RESIDENT_JVM,			/* little else of it */
 	RESIDENT_STACKS,
 	RESIDENT_MALLOC,
+	RESIDENT_MALLOC_FREE,		/* what it keeps for later; no claim has it */
 	RESIDENT_LIBRARIES,
 	RESIDENT_FILES,
 	RESIDENT_SHARED,

@@ -19,6 +19,7 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "resident/chunks.h"
 #include "resident/native.h"
 
 enum { PAGE = 4096 };
@@ -119,27 +120,46 @@ static size_t look_at_pages(const struct native_process *p, uint64_t from, size_
 
 static const uint64_t arena_bytes = 64 << 20;	/* and each begins at a multiple of it */
 
-/* Begins an arena's memory here? */
-static bool is_arena(const struct native_process *p, uint64_t addr, uint64_t end)
+/* Bytes of the arena's memory that begins here, 0: none does. */
+static uint64_t arena_size(const struct native_process *p, uint64_t addr, uint64_t end)
 {
 	uint64_t info[4], arena;	/* arena, one before it, used, usable */
 	bool there = false;
 
 	if (!look_at_pages(p, addr, 1, &there) || !there || !read_at(p->pid, addr, info, sizeof(info)))
-		return false;
+		return 0;
 	arena = info[0] & (arena_bytes - 1);
 	return info[0] && arena >= 0x20 && arena <= 0x40 && info[1] % arena_bytes == 0 &&
-	       (info[1] || info[0] - arena == addr) && info[2] % PAGE == 0 && info[2] && info[3] >= info[2] &&
-	       info[3] <= end - addr;
+			       (info[1] || info[0] - arena == addr) && info[2] % PAGE == 0 &&
+			       info[3] >= info[2] && info[3] <= end - addr ?
+		       info[2] : 0;
 }
 
-static void claim_arenas(const struct native_process *p, const struct smap *m, struct claims *c)
+/* It may change while it is looked at. */
+static void add_free(const struct native_process *p, uint64_t start, uint64_t end, struct native_free *f)
 {
-	uint64_t addr = (m->start + arena_bytes - 1) & -arena_bytes;
+	int i;
 
-	for (; addr < m->end; addr += arena_bytes)
-		if (is_arena(p, addr, m->end))
-			claims_add(c, addr, addr + arena_bytes, RESIDENT_MALLOC, "arena");
+	for (i = 0; i < 3; i++)
+		if (chunks_free(p, start, end, f))
+			return;
+	f->unknown += end - start;
+}
+
+static void claim_arenas(const struct native_process *p, const struct smap *m, struct claims *c,
+			 struct native_free *f)
+{
+	uint64_t addr = (m->start + arena_bytes - 1) & -arena_bytes, size;
+	size_t i;
+
+	for (; addr < m->end; addr += arena_bytes) {
+		i = claims_from(c, addr);
+		size = i < c->nr && c->items[i].start <= addr ? 0 : arena_size(p, addr, m->end);
+		if (!size)
+			continue;
+		claims_add(c, addr, addr + arena_bytes, RESIDENT_MALLOC, "arena");
+		add_free(p, addr, addr + size, f);
+	}
 }
 
 /* What is in front of a block that malloc() has mapped: the size of what is before it, 0, and its own. */
@@ -203,7 +223,8 @@ static bool next_gap(const struct smap *m, const struct claims *c, uint64_t *fro
 	return *from < m->end;
 }
 
-bool native_malloc(const struct native_process *p, const struct smaps *s, struct claims *c)
+bool native_malloc(const struct native_process *p, const struct smaps *s, struct claims *c,
+		   struct native_free *f)
 {
 	uint64_t budget = 1 << 20, addr, end, word;	/* in pages that are looked at */
 	bool readable = true;
@@ -214,9 +235,11 @@ bool native_malloc(const struct native_process *p, const struct smaps *s, struct
 
 		if (!strcmp(m->name, "[stack]"))
 			readable = read_at(p->pid, m->end - sizeof(word), &word, sizeof(word));
+		if (!strcmp(m->name, "[heap]"))
+			add_free(p, m->start, m->end, f);
 		if (!native_is_anonymous(m) || m->perms[1] != 'w' || !m->rss)
 			continue;
-		claim_arenas(p, m, c);
+		claim_arenas(p, m, c, f);
 		for (addr = m->start; next_gap(m, c, &addr, &end); addr = end)
 			claim_blocks(p, addr, end, c, &budget);
 	}

@@ -24,6 +24,7 @@ const char *const resident_keys[RESIDENT_NR_PARTS] = {
 	[RESIDENT_METASPACE] = "metaspace", [RESIDENT_CLASS_SPACE] = "class_space",
 	[RESIDENT_CDS] = "class_archive", [RESIDENT_CODE] = "code_cache", [RESIDENT_GC] = "gc",
 	[RESIDENT_JVM] = "jvm_other", [RESIDENT_STACKS] = "stacks", [RESIDENT_MALLOC] = "malloc",
+	[RESIDENT_MALLOC_FREE] = "malloc_free",
 	[RESIDENT_LIBRARIES] = "libraries", [RESIDENT_FILES] = "files", [RESIDENT_SHARED] = "shared",
 	[RESIDENT_KERNEL] = "kernel", [RESIDENT_UNKNOWN] = "not_accounted",
 };
@@ -33,7 +34,8 @@ const char *const resident_names[RESIDENT_NR_PARTS] = {
 	[RESIDENT_METASPACE] = "metaspace", [RESIDENT_CLASS_SPACE] = "class space",
 	[RESIDENT_CDS] = "archive of classes (CDS)", [RESIDENT_CODE] = "code cache",
 	[RESIDENT_GC] = "tables of the garbage collector", [RESIDENT_JVM] = "other of the JVM",
-	[RESIDENT_STACKS] = "stacks of threads", [RESIDENT_MALLOC] = "malloc",
+	[RESIDENT_STACKS] = "stacks of threads", [RESIDENT_MALLOC] = "malloc, in use",
+	[RESIDENT_MALLOC_FREE] = "malloc, free",
 	[RESIDENT_LIBRARIES] = "programs and libraries", [RESIDENT_FILES] = "other mapped files",
 	[RESIDENT_SHARED] = "shared memory", [RESIDENT_KERNEL] = "of the kernel",
 	[RESIDENT_UNKNOWN] = "not accounted for",
@@ -332,14 +334,27 @@ static void read_name(struct resident *r)
 	buf_release(&b);
 }
 
+/* The chunks of malloc() do not keep to pages: what is free is taken from the sum. */
+static void set_free_apart(struct resident *r, const struct native_free *f)
+{
+	struct resident_sum *used = &r->parts[RESIDENT_MALLOC], *kept = &r->parts[RESIDENT_MALLOC_FREE];
+
+	kept->rss = MIN(f->resident, used->rss);
+	kept->usable = kept->mapped = MIN(f->bytes, MIN(used->usable, used->mapped));
+	used->rss -= kept->rss;
+	used->usable -= kept->usable;
+	used->mapped -= kept->mapped;
+	r->malloc_unknown = f->unknown;
+}
+
 static void claim_all(struct resident *r, const struct smaps *s, struct claims *c, const struct buf *regions,
-		      int pagemap)
+		      int pagemap, struct native_free *f)
 {
 	const struct native_process p = { r->pid, pagemap };
 
 	r->nr_threads = native_stacks(r->pid, s, c);
 	native_zeroed_data(s, c);
-	r->not_read = !native_malloc(&p, s, c);
+	r->not_read = !native_malloc(&p, s, c, f);
 	claim_beside_cards(s, c);
 	if (regions->data)
 		hotspot_regions(regions->data, c);
@@ -349,6 +364,7 @@ int resident_read(struct resident *r, int pid, struct err *e)
 {
 	struct buf text = BUF_INIT, regions = BUF_INIT;
 	struct claims c = { 0 };
+	struct native_free f = { 0 };
 	struct smaps s = { 0 };
 	int pagemap, x;
 	size_t i;
@@ -366,13 +382,14 @@ int resident_read(struct resident *r, int pid, struct err *e)
 		read_name(r);
 		smaps_parse(&s, text.data);
 		pagemap = open_of(pid, "pagemap");
-		claim_all(r, &s, &c, &regions, pagemap);
+		claim_all(r, &s, &c, &regions, pagemap, &f);
 		for (i = 0; i < s.nr; i++)
 			cut(r, &s, i, &c, pagemap);
 		if (pagemap >= 0)
 			close(pagemap);
 		sum_up(r);
 		heap_once(r, &s);
+		set_free_apart(r, &f);
 	}
 	smaps_release(&s);
 	claims_release(&c);

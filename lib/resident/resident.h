@@ -42,6 +42,7 @@ struct resident {
 	size_t nr_pieces, alloc_pieces;
 	struct hotspot_nmt nmt;
 	char not_asked[256];		/* why the JVM was not, "" */
+	uint64_t malloc_unknown;	/* bytes of arenas in which what is free is not known */
 	bool not_read;			/* its memory might not be: blocks of malloc() are not told apart */
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * memory.c - a program with memory of known sizes, all of it resident: 32 MiB in large blocks, 8 MiB in small
- * ones of a thread, 4 MiB of a file, 2 MiB shared, 6 MiB mapped for nothing, 4 stacks with 512 KiB. Ends with
- * its input.
+ * ones of a thread, which has freed as many between them, 4 MiB of a file, 2 MiB shared, 6 MiB mapped for
+ * nothing, 4 stacks with 512 KiB. Ends with its input.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -18,10 +18,13 @@ static pthread_barrier_t ready;
 
 static void *small_blocks(void *arg)
 {
+	static void *blocks[16 * MIB / 1024];
 	int i;
 
-	for (i = 0; i < 8 * MIB / 1024; i++)
-		memset(malloc(1000), 1, 1000);
+	for (i = 0; i < 16 * MIB / 1024; i++)
+		blocks[i] = memset(malloc(1000), 1, 1000);
+	for (i = 0; i < 16 * MIB / 1024; i += 2)
+		free(blocks[i]);
 	pthread_barrier_wait(&ready);
 	pause();
 	return arg;
