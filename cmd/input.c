@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 
+#include "heap/hprof.h"
 #include "import/import.h"
 #include "input.h"
 #include "trace/walk.h"
@@ -11,6 +12,8 @@ static int explain(const char *path, int r, struct err *e)
 
 	if (what)
 		err_hint(e, "this is %s: '--import %s' reads it", what, path);
+	else if (r == -EINVAL && hprof_recognize(path))
+		err_hint(e, "this is a heap dump: 'arcprof heap report %s' reads it", path);
 	return r;
 }
 

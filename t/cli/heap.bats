@@ -355,6 +355,9 @@ thread_holds_its_local() {
 
 @test "heap: the other formats have the whole tree" {
 	use_jdk "$(jdks | head -n 1)"
+	run_arcprof report -i "$(dump)"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"this is a heap dump: 'arcprof heap report "* ]]
 	arcprof heap report --format html -o heap.html "$(dump)"
 	[ -s heap.html ]
 	[ "$(arcprof heap report --format folded "$(dump)" | awk '{ s += $NF } END { printf "%d", s }')" -eq \
