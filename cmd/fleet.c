@@ -26,6 +26,7 @@
 #include "fleet/where.h"
 #include "merge.h"
 #include "model/merge.h"
+#include "report/format.h"
 
 static const struct opt fleet_table[] = {
 	OPT_GROUP("Push"),
@@ -38,6 +39,12 @@ static const struct opt fleet_table[] = {
 	OPT_STR(0, "where", struct fleet_opts, where, "condition", NULL, "only rows for which this is true: \"service='shop' AND version='1.2'\""),
 	OPT_STR(0, "since", struct fleet_opts, since, "time", NULL, "only recordings that began then or later: 2026-11-22T10:00, or how long ago: 2h"),
 	OPT_STR(0, "until", struct fleet_opts, until, "time", NULL, "only recordings that began before"),
+	OPT_GROUP("What a server makes itself, without a tree"),
+	OPT_FLAG(0, "xprof", struct fleet_opts, xprof, "report: the flat profile"),
+	OPT_STR(0, "function", struct fleet_opts, function, "name", NULL, "report: callers and callees of the functions of this name"),
+	OPT_U64(0, "limit", struct fleet_opts, limit, "n", NULL, "show at most <n> rows"),
+	OPT_FORMAT(struct fleet_opts, format, FORMATS_TABLE, "output format"),
+	OPT_GROUP("Fetch"),
 	OPT_STR('o', "output", struct fleet_opts, output, "file", NULL, "fetch: write the merged trace to <file>"),
 	OPT_END
 };
@@ -77,6 +84,13 @@ static int parse_moment(const char *option, const char *s, uint64_t *seconds, st
 	return 0;
 }
 
+int fleet_times(const struct fleet_opts *o, uint64_t *since_s, uint64_t *until_s, struct err *e)
+{
+	int r = parse_moment("--since", o->since, since_s, e);
+
+	return r ? r : parse_moment("--until", o->until, until_s, e);
+}
+
 /* ---- fetch ---- */
 
 static int fetch_url(const struct fleet_opts *o, const char *url, const char *output, struct err *e)
@@ -88,8 +102,8 @@ static int fetch_url(const struct fleet_opts *o, const char *url, const char *ou
 	struct merge g;
 	int r;
 
-	if ((r = parse_moment("--since", o->since, &f.since_s, e)) ||
-	    (r = parse_moment("--until", o->until, &f.until_s, e)))
+	r = fleet_times(o, &f.since_s, &f.until_s, e);
+	if (r)
 		return r;
 	r = fetch_tree(&x, &f, e);
 	origin.parts = x.parts;
@@ -123,8 +137,7 @@ static int fetch_folder(const struct fleet_opts *o, const char *from, const char
 	struct where *where = NULL;
 	int status;
 
-	if (parse_moment("--since", o->since, &paths.since_s, e) ||
-	    parse_moment("--until", o->until, &paths.until_s, e) ||
+	if (fleet_times(o, &paths.since_s, &paths.until_s, e) ||
 	    (o->where && where_open(&where, o->where, e)))
 		return log_err(e);
 	if (fleet_list(&paths, from, e))
@@ -187,9 +200,26 @@ static int report(const char *path, int nr, char **operands)
 	return status;
 }
 
+/* What has been said wrong of --xprof and --function; NULL: nothing. */
+static const char *bad_question(const struct fleet_opts *o, int nr, char **operands)
+{
+	bool asks = o->xprof || o->function;
+
+	if (!asks)
+		return o->limit || o->format ? "--limit and --format of a report come behind --" : NULL;
+	if (o->xprof && o->function)
+		return "cannot be combined: --xprof and --function";
+	if (o->output)
+		return "cannot be combined: --output, and --xprof or --function";
+	if (!http_is_url(operands[0]))
+		return "--xprof and --function are for a server; of a folder: -- --xprof, or -- --xarc";
+	return nr > 1 ? "a server makes --xprof and --function itself: no report options behind --" : NULL;
+}
+
 static int run_report(const struct fleet_opts *o, int nr, char **operands)
 {
-	const char *dir = getenv("TMPDIR");
+	const char *dir = getenv("TMPDIR"), *bad;
+	struct err e = { 0 };
 	char *folder, *path;
 	int status;
 
@@ -198,6 +228,12 @@ static int run_report(const struct fleet_opts *o, int nr, char **operands)
 			       "report takes a URL or a folder");
 		return EXIT_USAGE;
 	}
+	if ((bad = bad_question(o, nr, operands))) {
+		log_error("%s", bad);
+		return EXIT_USAGE;
+	}
+	if (o->xprof || o->function)
+		return fleet_ask(o, operands[0], &e) ? log_err(&e) : 0;
 	folder = xasprintf("%s/arcprof-fleet.XXXXXX", dir && *dir ? dir : "/tmp");
 	if (!mkdtemp(folder)) {
 		log_error("%s: %s", folder, strerror(errno));

@@ -12,7 +12,7 @@
 
 static const char *const settings[] = { "join_default_strictness=ANY", "distributed_product_mode=global", NULL };
 
-static void put_literal(struct buf *b, const char *s)
+void fetch_put_literal(struct buf *b, const char *s)
 {
 	buf_putc(b, '\'');
 	for (; *s; s++) {
@@ -23,29 +23,23 @@ static void put_literal(struct buf *b, const char *s)
 	buf_putc(b, '\'');
 }
 
-/* " WHERE ...": of the metric, unless that is NULL. */
-static void put_where(struct buf *b, const struct fetch *f, const char *metric)
+void fetch_put_where(struct buf *b, const struct fetch *f, const char *metric)
 {
 	buf_fmt(b, " WHERE t >= %" PRIu64, f->since_s);
 	if (f->until_s)
 		buf_fmt(b, " AND t < %" PRIu64, f->until_s);
 	if (metric) {
 		buf_str(b, " AND metric = ");
-		put_literal(b, metric);
+		fetch_put_literal(b, metric);
 	}
 	if (f->where)
 		buf_fmt(b, " AND (%s)", f->where);
 }
 
-static int ask(const struct fetch *f, const struct buf *sql, struct buf *answer, struct err *e)
+int fetch_ask(const struct fetch *f, const struct buf *sql, struct buf *answer, struct err *e)
 {
 	return http_query(f->url, settings, sql->data, answer, e);
 }
-
-/* The line of "metric, unit, source" that is wanted. */
-struct metric {
-	char *name, *unit, *source;
-};
 
 static char *take_field(const char **p, const char *end)
 {
@@ -56,16 +50,17 @@ static char *take_field(const char **p, const char *end)
 	return s;
 }
 
-static int choose_metric(const struct fetch *f, struct metric *x, struct err *e)
+int fetch_choose_metric(const struct fetch *f, struct fetch_metric *x, struct err *e)
 {
 	struct buf sql = BUF_INIT, answer = BUF_INIT;
 	const char *p, *end;
 	int r;
 
+	*x = (struct fetch_metric){ NULL };
 	buf_str(&sql, "SELECT metric, any(unit), any(source) FROM nodes");
-	put_where(&sql, f, f->metric);
+	fetch_put_where(&sql, f, f->metric);
 	buf_str(&sql, " GROUP BY metric ORDER BY metric = 'cpu-clock' DESC, count() DESC, metric LIMIT 1");
-	r = ask(f, &sql, &answer, e);
+	r = fetch_ask(f, &sql, &answer, e);
 	if (!r && !answer.len)
 		r = err_set(e, ENODATA, "the server has no rows of %s%s%s", f->metric ? f->metric : "any metric",
 			    f->where ? " where " : "", f->where ? f->where : "");
@@ -81,6 +76,13 @@ static int choose_metric(const struct fetch *f, struct metric *x, struct err *e)
 	return r;
 }
 
+void fetch_metric_release(struct fetch_metric *x)
+{
+	free(x->name);
+	free(x->unit);
+	free(x->source);
+}
+
 static int ask_names(const struct fetch *f, const char *metric, struct buf *answer, struct err *e)
 {
 	struct buf sql = BUF_INIT;
@@ -88,9 +90,9 @@ static int ask_names(const struct fetch *f, const char *metric, struct buf *answ
 
 	buf_str(&sql, "SELECT func, any(kind), any(name), any(module), any(detail) FROM names"
 		      " WHERE func IN (SELECT func FROM nodes");
-	put_where(&sql, f, metric);
+	fetch_put_where(&sql, f, metric);
 	buf_str(&sql, ") GROUP BY func");
-	r = ask(f, &sql, answer, e);
+	r = fetch_ask(f, &sql, answer, e);
 	buf_release(&sql);
 	return r;
 }
@@ -101,9 +103,9 @@ static int ask_rows(const struct fetch *f, const char *metric, struct buf *answe
 	int r;
 
 	buf_str(&sql, "SELECT process, thread, labels, path, parent, func, pfunc, sum(n), sum(base) FROM nodes");
-	put_where(&sql, f, metric);
+	fetch_put_where(&sql, f, metric);
 	buf_str(&sql, " GROUP BY process, thread, labels, path, parent, func, pfunc");
-	r = ask(f, &sql, answer, e);
+	r = fetch_ask(f, &sql, answer, e);
 	buf_release(&sql);
 	return r;
 }
@@ -115,9 +117,9 @@ static int ask_parts(struct fetched *x, const struct fetch *f, const char *metri
 	int r;
 
 	buf_str(&sql, "SELECT trace, min(t), max(host) FROM nodes");
-	put_where(&sql, f, metric);
+	fetch_put_where(&sql, f, metric);
 	buf_str(&sql, " GROUP BY trace ORDER BY min(t), trace");
-	r = ask(f, &sql, &answer, e);
+	r = fetch_ask(f, &sql, &answer, e);
 	p = r ? "" : answer.data;
 	for (end = p + strlen(p); p < end;) {
 		free(take_field(&p, end));
@@ -137,7 +139,7 @@ static void put_word(struct buf *b, const char *s)
 		buf_putc(b, *s == ' ' ? '_' : *s);
 }
 
-static int read_tree(struct fetched *x, const struct metric *metric, const struct buf *names,
+static int read_tree(struct fetched *x, const struct fetch_metric *metric, const struct buf *names,
 		     const struct buf *rows, struct err *e)
 {
 	struct buf tree = BUF_INIT;
@@ -164,13 +166,13 @@ static int read_tree(struct fetched *x, const struct metric *metric, const struc
 
 int fetch_tree(struct fetched *x, const struct fetch *f, struct err *e)
 {
-	struct metric metric = { NULL };
+	struct fetch_metric metric;
 	struct buf names = BUF_INIT, rows = BUF_INIT;
 	int r;
 
 	*x = (struct fetched){ .parts = NULL };
 	model_init(&x->m, 1, FLOW_SAMPLES);
-	r = choose_metric(f, &metric, e);
+	r = fetch_choose_metric(f, &metric, e);
 	if (!r)
 		r = ask_parts(x, f, metric.name, e);
 	/* names last: what is pushed meanwhile has its names before its nodes */
@@ -180,9 +182,7 @@ int fetch_tree(struct fetched *x, const struct fetch *f, struct err *e)
 		r = ask_names(f, metric.name, &names, e);
 	if (!r)
 		r = read_tree(x, &metric, &names, &rows, e);
-	free(metric.name);
-	free(metric.unit);
-	free(metric.source);
+	fetch_metric_release(&metric);
 	buf_release(&names);
 	buf_release(&rows);
 	return r;

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "flow/model.h"
 #include "model/origin.h"
@@ -26,5 +27,19 @@ struct fetched {
 /* Initialises *x. -ENODATA: no rows match; else as http_post(), and -EINVAL for an answer that is not one. */
 int fetch_tree(struct fetched *x, const struct fetch *f, struct err *e);
 void fetch_release(struct fetched *x);
+
+/* ---- between fetch.c and ask.c ---- */
+
+struct fetch_metric {
+	char *name, *unit, *source;
+};
+
+/* The metric that is wanted; -ENODATA: no rows match. The caller releases *x in any case. */
+int fetch_choose_metric(const struct fetch *f, struct fetch_metric *x, struct err *e);
+void fetch_metric_release(struct fetch_metric *x);
+/* " WHERE ..." with all that f chooses; metric NULL: of any. */
+void fetch_put_where(struct buf *b, const struct fetch *f, const char *metric);
+void fetch_put_literal(struct buf *b, const char *s);
+int fetch_ask(const struct fetch *f, const struct buf *sql, struct buf *answer, struct err *e);
 
 #endif

@@ -70,6 +70,12 @@ tree() {
 	[ "$status" -eq 2 ] && [[ $stderr == *--output* ]]
 	run_arcprof fleet report . --metric cpu
 	[ "$status" -eq 2 ] && [[ $stderr == *"--metric is for a server"* ]]
+	run_arcprof fleet report . --xprof
+	[ "$status" -eq 2 ] && [[ $stderr == *"of a folder: -- --xprof"* ]]
+	run_arcprof fleet report http://localhost/ --xprof --function x
+	[ "$status" -eq 2 ] && [[ $stderr == *"cannot be combined"* ]]
+	run_arcprof fleet report http://localhost/ --xprof -- --limit 3
+	[ "$status" -eq 2 ] && [[ $stderr == *"no report options behind --"* ]]
 	run_arcprof fleet report . --since yesterday
 	[ "$status" -eq 1 ] && [[ $stderr == *"'yesterday' is neither a date"* ]]
 	run_arcprof fleet report . -- --no-such-option
@@ -104,6 +110,23 @@ tree() {
 		"$TOP/t/fleet/compare" trees want got
 		arcprof report got.data --check >/dev/null
 	done
+	# what the server makes itself is what the fetched tree has
+	arcprof fleet fetch -q "$url" -o got.data
+	arcprof report got.data --xprof --format json >xprof.json
+	arcprof fleet report "$url" --xprof --format json >asked
+	jq -r '.rows[] | [.name, .n, .base, .cum, .cum_recursive] | @tsv' asked >answer
+	"$TOP/t/fleet/compare" xprof xprof.json answer
+	[ "$(jq -c '[.metric, .n, .total]' asked)" = "$(jq -c '["cpu-clock", .quality.n, .metrics[0].total]' xprof.json)" ]
+	arcprof report got.data --xarc --format json >xarc.json
+	for function in Seed.fib exc_page_fault "Compile::Optimize()"; do
+		arcprof fleet report "$url" --metric cpu-clock --function "$function" --format json |
+			jq -r '.rows[] | [.what, .name, .n, .base, .cum] | @tsv' >answer
+		"$TOP/t/fleet/compare" stanza xarc.json "$function" answer
+	done
+	arcprof fleet report "$url" --function Seed.fib --where "host = 'vm'" --limit 3 | tee shown
+	grep -q 'samples of Seed.fib, by cpu-clock in us; added up' shown && grep -q ' more row' shown
+	run_arcprof fleet report "$url" --function "no'such"
+	[ "$status" -eq 1 ] && [[ $stderr == *"no function 'no'such'"* ]]
 	# the sums by day and version have the same
 	[ "$(ask 1 'SELECT metric, sum(n), sum(base), sum(cum) FROM sums GROUP BY metric ORDER BY metric')" = \
 		"$(ask 1 'SELECT metric, sum(n), sum(base), sum(cum) FROM nodes GROUP BY metric ORDER BY metric')" ]

@@ -4,11 +4,26 @@
 #include <string.h>
 
 #include "fleet/answer.h"
+#include "fleet/ask.h"
 #include "fleet/push.h"
 #include "flow/check.h"
 #include "flow/input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static void parse_rows(const char *text)
+{
+	struct ask_answer a = { .rows = NULL };
+	struct err e;
+	size_t i;
+
+	buf_str(&a.text, text);
+	if (!ask_parse(&a, a.text.data, &e))
+		for (i = 0; i < a.nr_rows; i++)
+			if (strpbrk(a.rows[i].name, "\t\n") && !strchr(text, '\\'))
+				abort();
+	ask_release(&a);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -22,6 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	buf_add(&text, data, len);
 	buf_str(&text, "");
 	segment_parse(text.data, &s);
+	parse_rows(text.data);
 	rows = strstr(text.data, ".\n");
 	if (rows) {
 		*rows = '\0';

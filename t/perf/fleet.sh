@@ -1,7 +1,7 @@
 #!/bin/bash
 # What many recordings cost a server of ClickHouse: rows, bytes, the rate of inserts, and times of queries.
-# Recordings are made of a few real ones: other numbers of samples, a twentieth of the contexts left out, a
-# hundredth with a path of their own; over a week, of five services with two versions.
+# Recordings are made of a few real ones: other numbers of samples, a twentieth of the innermost contexts left
+# out, a hundredth with a path of their own; over a week, of five services with two versions.
 # usage: fleet.sh [recordings...] (100 1000; 1000 3000 10000 takes 2 GB of disk and 20 minutes of a quiet machine)
 . "$(dirname "$0")/lib.bash"
 . "$TOP/t/fleet/clickhouse.bash"
@@ -25,16 +25,17 @@ echo "real recordings: $(find . -name '*.data' | wc -l), $(wc -l <real.tsv) rows
 # synthesise <first> <last>: rows of those recordings
 synthesise() {
 	awk -F'\t' -v OFS='\t' -v first="$1" -v last="$2" '
-		{ row[NR] = $0; of[NR] = $2 }
+		{ row[NR] = $0; of[NR] = $2; calls[$2, $15, $17] }
 		END {
 			srand(first)
 			for (k = first; k <= last; k++) {
 				want = of[int(rand() * NR) + 1]
 				scale = 0.6 + 0.8 * rand()
 				for (i = 1; i <= NR; i++) {
-					if (of[i] != want || rand() < 0.05)
-						continue
 					$0 = row[i]
+					inner = !((want, $14, $16) in calls)
+					if (of[i] != want || inner && rand() < 0.05)
+						continue
 					$1 = 1790000000 + int(k * 7919 % 604800)
 					$2 = k
 					$3 = "service" k % 5
@@ -43,7 +44,7 @@ synthesise() {
 					$21 = sprintf("%.0f", $21 * scale)
 					$22 = sprintf("%.0f", $22 * scale)
 					$23 = sprintf("%.0f", $23 * scale)
-					if (rand() < 0.01)
+					if (inner && rand() < 0.01)
 						$14 = sprintf("%.0f", rand() * 2 ^ 53)
 					print
 				}
@@ -102,6 +103,10 @@ for nr; do
 		done
 		echo
 	done
+	of=(fleet report "$(cat server1/url)" --metric cpu-clock --where "service = 'service1'")
+	printf '%10s arcprof fleet report: -- --xprof %s s, --xprof %s s, --function %s s\n' "" \
+		"$(best "$ARCPROF" "${of[@]}" -- --xprof)" "$(best "$ARCPROF" "${of[@]}" --xprof)" \
+		"$(best "$ARCPROF" "${of[@]}" --function exc_page_fault)"
 	done_so_far=$nr
 done
 echo "one service in five, the best of three; sums has the rows of a day and version added up, and is filled by each insert"

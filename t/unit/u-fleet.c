@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/labels.h"
+#include "base/mem.h"
 #include "base/siphash.h"
 #include "fleet/answer.h"
+#include "fleet/ask.h"
 #include "fleet/collector.h"
 #include "fleet/http.h"
 #include "fleet/id.h"
@@ -430,4 +432,33 @@ TEST(fleet_conditions_cut_a_recording_by_process_and_thread)
 	CHECK(where_open(&w, "1)); SELECT ((1", &e) == -EINVAL);
 	CHECK(where_open(&w, "?11 = 1", &e) == -EINVAL);
 	CHECK(where_open(&w, "", &e) == -EINVAL);
+}
+
+TEST(fleet_rows_of_an_answer_are_read_or_refused)
+{
+	static const char *const bad[] = { "a\n", "a\tb\tc\td\t1\t2\t3\n", "a\tb\tc\td\t1\t2\t3\t4\t5\n",
+		"a\tb\tc\td\t1\t2\t3\t-4\n", "a\tb\tc\td\t1\t2\t3\t\n", "a\tb\tc\td\t1\t2x\t3\t4\n", "\n",
+		"a\tb\tc\td\t1\t2\t3\t99999999999999999999\n" };
+	char text[] = "\tit\\'s\tjava\t\t1\t2\t3\t4\nSelf\tb\\\\\tnative\tlib\t18446744073709551615\t0\t0\t0\n";
+	struct ask_answer a = { .rows = NULL };
+	struct err e;
+	char copy[64];
+	size_t i;
+
+	CHECK(!ask_parse(&a, text, &e));
+	CHECK_U64(a.nr_rows, 2);
+	CHECK_STR(a.rows[0].what, "");
+	CHECK_STR(a.rows[0].name, "it's");
+	CHECK_STR(a.rows[0].module, "");
+	CHECK_U64(a.rows[0].cum_recursive, 4);
+	CHECK_STR(a.rows[1].name, "b\\");
+	CHECK_STR(a.rows[1].module, "lib");
+	CHECK_U64(a.rows[1].n, UINT64_MAX);
+	ask_release(&a);
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		a = (struct ask_answer){ .rows = NULL };
+		snprintf(copy, sizeof(copy), "%s", bad[i]);
+		CHECK(ask_parse(&a, copy, &e) == -EINVAL);
+		ask_release(&a);
+	}
 }
