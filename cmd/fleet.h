@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fleet.h - between fleet.c and fleet_push.c, which owns folders: of traces, and the spool (spool.h). */
+/* fleet.h - between fleet.c and fleet_push.c, which owns the spool (spool.h). */
 #ifndef CMD_FLEET_H
 #define CMD_FLEET_H
 
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "folder.h"
 
 struct fleet_opts {
 	const char *spool, *metric, *where, *since, *until, *output;
@@ -26,16 +27,5 @@ int fleet_ask(const struct fleet_opts *o, const char *url, struct err *e);
 
 /* Spools the traces, then sends all that is in the spool. operands: the URL, then traces. Exit status. */
 int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands);
-
-/* The traces of a folder that began at a time, in the order of their names. */
-struct fleet_paths {
-	uint64_t since_s, until_s;	/* until 0: no end */
-	char **list;
-	int nr, alloc;
-};
-
-/* -ENODATA: there is none. Files that are no traces are left out. */
-int fleet_list(struct fleet_paths *p, const char *dir, struct err *e);
-void fleet_list_release(struct fleet_paths *p);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* fleet_push.c - the spool of "arcprof fleet push", and folders of traces. */
+/* fleet_push.c - the spool of "arcprof fleet push". */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,80 +20,6 @@
 #include "input.h"
 #include "model/names.h"
 #include "spool.h"
-
-/* ---- folders ---- */
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool began_then(const struct fleet_paths *p, struct trace_reader *t)
-{
-	struct names names;
-	struct model m;
-	struct err e;
-	uint64_t start_s;
-	bool read;
-
-	model_init(&m, 1, FLOW_SAMPLES);
-	names_init(&names, &m, &(struct resolve_opts){ .no_files = true });
-	read = !trace_read(t, &names_sink, &names, &e);
-	start_s = names_label_u64(&names, "start.realtime_ns") / 1000000000;
-	names_release(&names);
-	model_release(&m);
-	return read && start_s >= p->since_s && (!p->until_s || start_s < p->until_s);
-}
-
-/* What cannot be opened as a trace is none. */
-static bool is_wanted(const struct fleet_paths *p, const char *path)
-{
-	struct trace_reader *t;
-	struct stat st;
-	struct err e;
-	bool wanted = true;
-
-	if (stat(path, &st) || !S_ISREG(st.st_mode) || trace_reader_open(&t, path, &e))
-		return false;
-	if (p->since_s || p->until_s)
-		wanted = began_then(p, t);
-	trace_reader_close(t);
-	return wanted;
-}
-
-int fleet_list(struct fleet_paths *p, const char *dir, struct err *e)
-{
-	DIR *d = opendir(dir);
-	struct dirent *entry;
-	char *path;
-
-	p->list = NULL;
-	p->nr = p->alloc = 0;
-	if (!d)
-		return err_errno(e, "%s", dir);
-	while ((entry = readdir(d))) {
-		path = xasprintf("%s/%s", dir, entry->d_name);
-		if (entry->d_name[0] == '.' || !is_wanted(p, path)) {
-			free(path);
-			continue;
-		}
-		VEC_GROW(p->list, p->nr, p->alloc);
-		p->list[p->nr++] = path;
-	}
-	closedir(d);
-	if (!p->nr)
-		return err_set(e, ENODATA, "%s: no traces%s", dir,
-			       p->since_s || p->until_s ? " of that time" : "");
-	qsort(p->list, p->nr, sizeof(*p->list), compare_names);
-	return 0;
-}
-
-void fleet_list_release(struct fleet_paths *p)
-{
-	while (p->nr)
-		free(p->list[--p->nr]);
-	free(p->list);
-}
 
 /* ---- the spool ---- */
 

@@ -10,11 +10,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd.h"
+#include "folder.h"
 #include "input.h"
 #include "merge.h"
 #include "model/join.h"
 #include "model/merge.h"
 #include "model/profile.h"
+#include "trace/splice.h"
 
 static const char *const ops[] = { "add", "subtract", "minimum", NULL };	/* enum merge_op */
 
@@ -23,7 +25,7 @@ struct merge_opts {
 	struct opt_list metrics;
 	int op;
 	const char *by_label, *join;
-	bool by_pid, by_tid, digits, by_kind, calibrate;
+	bool splice, by_pid, by_tid, digits, by_kind, calibrate;
 };
 
 #define O struct merge_opts
@@ -33,6 +35,7 @@ static const struct opt merge_table[] = {
 	OPT_STR(0, "join", O, join, "key", NULL,
 		"hang what a server did below its client's call, by this label"),
 	OPT_LIST(0, "metric", O, metrics, "name", "only these metrics"),
+	OPT_FLAG(0, "splice", O, splice, "make one trace of the segments of a recording, with all samples and times"),
 	OPT_GROUP("What is the same in two traces"),
 	OPT_FLAG(0, "by-pid", O, by_pid, "keep processes of the same name apart"),
 	OPT_FLAG(0, "by-tid", O, by_tid, "keep threads of the same name apart"),
@@ -226,13 +229,25 @@ int merge_files(const char *output, int nr, char **paths, merge_choose *choose, 
 	return status;
 }
 
+static int splice(const struct merge_opts *o, const struct fleet_paths *p)
+{
+	struct err e;
+
+	if (splice_files((const char *const *)p->list, p->nr, o->output, &e))
+		return log_err(&e);
+	log_info("%d segment%s; wrote %s", p->nr, p->nr == 1 ? "" : "s", o->output);
+	return 0;
+}
+
 static int merge_run(void *opts, int nr_operands, char **operands)
 {
 	const struct merge_opts *o = opts;
 	const struct same_opts same = { .pids = o->by_pid, .tids = o->by_tid, .thread_digits = o->digits,
 					.labels = true, .kinds = o->by_kind };
+	struct fleet_paths paths;
 	struct merge g;
-	struct team m = { .o = o, .g = &g, .paths = operands, .nr = nr_operands };
+	struct team m = { .o = o, .g = &g };
+	struct err e;
 	int status;
 
 	if (!nr_operands || !o->output) {
@@ -245,19 +260,29 @@ static int merge_run(void *opts, int nr_operands, char **operands)
 					    "cannot be combined: --join and --by-label or another --op than add");
 		return EXIT_USAGE;
 	}
+	if (list_traces(&paths, nr_operands, operands, &e))
+		return log_err(&e);
+	if (o->splice) {
+		status = splice(o, &paths);
+		fleet_list_release(&paths);
+		return status;
+	}
 	/* What one trace took the next one takes again: it need not go back in between. */
 	mallopt(M_MMAP_THRESHOLD, KEEP_BYTES);
 	mallopt(M_TRIM_THRESHOLD, KEEP_BYTES);
 	merge_init(&g, o->op, &same);
+	m.paths = paths.list;
+	m.nr = paths.nr;
 	status = merge(&m, false);
 	merge_release(&g);
+	fleet_list_release(&paths);
 	return status;
 }
 
 const struct command cmd_merge = {
 	.name = "merge",
 	.summary = "add traces of several runs or machines, subtract them, or keep what all have",
-	.operands = "<file>...",
+	.operands = "<file|folder>...",
 	.opts = merge_table,
 	.opts_size = sizeof(struct merge_opts),
 	.run = merge_run,

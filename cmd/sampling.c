@@ -631,6 +631,10 @@ static void headline(const struct sampling *s, const struct collect_result *r)
 void sampling_summary(const struct sampling *s, const struct collect_result *r)
 {
 	headline(s, r);
+	if (r->nr_changes)
+		log_verbose("%" PRIu64 " changes of files: %.2f ms on average, %.2f ms at most",
+			    r->nr_changes, (double)r->change_ns / 1e6 / (double)r->nr_changes,
+			    (double)r->longest_change_ns / 1e6);
 	if (s->c.callflow.on)
 		calls_warnings(r);
 	slow_warnings(&s->slow);

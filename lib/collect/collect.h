@@ -117,6 +117,8 @@ struct collect_result {
 	uint64_t nr_jvm_events;
 	uint64_t duration_ns, nr_bytes;
 	uint64_t nr_files;		/* closed, with segments */
+	/* changes from one to the next: how many, how long together and at most nothing else was done */
+	uint64_t nr_changes, change_ns, longest_change_ns;
 	struct callflow_result calls;
 	double rate_hz;			/* samples per second of the first event's clock, 0 unknown */
 	/* "user" or "kernel": of the time in that code alone; NULL: of all, and measured */

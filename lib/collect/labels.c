@@ -2,9 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "arch/arch.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/labels.h"
 #include "base/mem.h"
 #include "base/opt.h"
@@ -108,6 +110,9 @@ void labels_host(const struct collect *c)
 			  c->o->callflow.on && !c->ev.conf.nr_events && !c->o->nr_sources ? "calls" : "samples");
 	if (c->o->jvm_events)
 		labels_jvm_events(c);
+	if (c->o->trace.carry)
+		trace_write_label(c->w, "recording", "%016llx", (unsigned long long)
+				  hash_pair(hash_pair(clock_real_ns(), clock_mono_ns()), (uint64_t)getpid()));
 	trace_write_label(c->w, "scope", "%s", c->o->system_wide ? "system" : "processes");
 }
 

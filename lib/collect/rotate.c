@@ -2,6 +2,8 @@
 /* rotate.c - one file of a recording ends, and the next begins. */
 #include <inttypes.h>
 
+#include "base/clock.h"
+#include "base/mem.h"
 #include "collect/labels.h"
 #include "collect/rotate.h"
 #include "collect/state.h"
@@ -24,6 +26,7 @@ static void begin_file(struct collect *c, const struct clocks *at)
 int collect_rotate(struct collect *c, const char *path, bool *opened, struct err *e)
 {
 	struct clocks now = clocks_now();
+	uint64_t took_ns;
 	int r;
 
 	labels_read_counts(c);
@@ -36,5 +39,9 @@ int collect_rotate(struct collect *c, const char *path, bool *opened, struct err
 	if (*opened)
 		begin_file(c, &now);
 	trace_writer_keep(c->w, true);
+	took_ns = clock_mono_ns() - now.mono_ns;
+	c->res->nr_changes++;
+	c->res->change_ns += took_ns;
+	c->res->longest_change_ns = MAX(c->res->longest_change_ns, took_ns);
 	return r;
 }

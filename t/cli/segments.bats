@@ -53,6 +53,29 @@ add_up() {
 	sed '1d;$d' times | uniq -c | awk '$1 != 2 { exit 1 }'
 }
 
+@test "merge --splice: one trace of all segments, with all samples and times; reports read a folder as that" {
+	local r
+	arcprof merge --splice "$SEGMENTS" -o whole 2>said
+	grep -q "segments; wrote whole" said
+	check_trace whole
+	[ "$(numbers .quality.n whole)" -eq "$(numbers .quality.n "$SEGMENTS"/*.arc | add_up)" ]
+	for r in --xprof --xarc '--xtree --metric wall' --check; do
+		# shellcheck disable=SC2086
+		diff <(arcprof report $r whole) <(arcprof report $r "$SEGMENTS") >diffs || { head diffs; return 1; }
+	done
+	for f in "$SEGMENTS"/*.arc; do
+		arcprof dump "$f" | grep -oE 'sample.(user|kernel) .*' | wc -l
+	done >samples
+	[ "$(arcprof dump whole | grep -cE 'sample.(user|kernel) ')" -eq "$(add_up <samples)" ]
+	run_arcprof merge --splice "$SEGMENTS" "$SEGMENTS" -o twice
+	[ "$status" -eq 1 ] && [[ $stderr == *"there twice"* ]] && ! [ -e twice ]
+	arcprof record --segment 1s -o dir -- true
+	run_arcprof merge --splice "$SEGMENTS" dir -o both
+	[ "$status" -eq 1 ] && [[ $stderr == *"of another recording"* ]] && ! [ -e both ]
+	run_arcprof merge --splice whole -o again
+	[ "$status" -eq 1 ] && [[ $stderr == *"not a segment of a recording"* ]]
+}
+
 @test "record --segment: what is off at a change is off in the next segment, by its records" {
 	arcprof record --segment 150ms -o dir -e cpu,wall --disabled wall -- "$(workload shares)" 100 2>said >out
 	cat said

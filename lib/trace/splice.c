@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "trace/codec.h"
+#include "trace/outfile.h"
+#include "trace/splice.h"
+#include "trace/walk.h"
+
+enum { TARGET = 256 << 10 };		/* a chunk of metadata that is this full is written */
+
+struct label {
+	char *key, *value;
+};
+
+struct splice {
+	struct outfile out;
+	struct records meta;
+	struct map seen;		/* hashes of records that name things */
+	struct map numbers;		/* of segments that are in it */
+	struct label *labels;
+	size_t nr_labels, alloc_labels;
+	char *recording;		/* the label of the first file */
+	size_t file, nr_complete;	/* files read; those that have their symbols */
+	uint32_t epoch, last_epoch;	/* of the files before; the highest of this one */
+	uint64_t nr_samples, nr_records, nr_lost;
+	double rated;			/* samples that event.0.rate_hz stands for */
+	double rate_hz, count;		/* of the file being read */
+	int status;			/* what take() could not write */
+	int fd;				/* of splice_to_fd() */
+};
+
+/* ---- labels ---- */
+
+static bool begins(const char *key, const char *with)
+{
+	return !strncmp(key, with, strlen(with));
+}
+
+static bool ends(const char *key, const char *with)
+{
+	size_t len = strlen(key), end = strlen(with);
+
+	return len >= end && !strcmp(key + len - end, with);
+}
+
+static struct label *find_label(struct splice *s, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_labels && strcmp(s->labels[i].key, key); i++)
+		;
+	return i < s->nr_labels ? &s->labels[i] : NULL;
+}
+
+static void set_label(struct splice *s, const char *key, char *value)
+{
+	struct label *l = find_label(s, key);
+
+	if (l) {
+		free(l->value);
+		l->value = value;
+		return;
+	}
+	VEC_GROW(s->labels, s->nr_labels, s->alloc_labels);
+	s->labels[s->nr_labels++] = (struct label){ xstrdup(key), value };
+}
+
+static void add_count(struct splice *s, const char *key, const char *value)
+{
+	const struct label *l = find_label(s, key);
+	uint64_t sum = strtoull(value, NULL, 10) + (l ? strtoull(l->value, NULL, 10) : 0);
+
+	set_label(s, key, xasprintf("%" PRIu64, sum));
+}
+
+/* What begins is the first file's, what is counted the sum, and what else there is the last one's. */
+static void take_label(struct splice *s, const char *key, const char *value)
+{
+	if (!strcmp(key, "event.0.rate_hz"))
+		s->rate_hz = strtod(value, NULL);
+	if (!strcmp(key, "event.0.count"))
+		s->count = strtod(value, NULL);
+	if (begins(key, "event.") && ends(key, ".count"))
+		add_count(s, key, value);
+	else if (!strcmp(key, "symbols"))
+		s->nr_complete++;
+	else if (strcmp(key, "segment") && (!s->file || !(begins(key, "start.") || !strcmp(key, "jvm_events.start_ns"))))
+		set_label(s, key, xstrdup(value));
+}
+
+static int read_label(struct splice *s, const struct walk_record *r)
+{
+	struct span body = r->body;
+	size_t key_len, value_len;
+	const char *key = span_str(&body, &key_len), *value = span_str(&body, &value_len);
+	char *k, *v;
+
+	if (body.bad)
+		return 0;
+	k = xstrndup(key, key_len);
+	v = xstrndup(value, value_len);
+	take_label(s, k, v);
+	free(k);
+	free(v);
+	return 0;
+}
+
+static void put_label(struct splice *s, const char *key, const char *value)
+{
+	size_t at = records_begin(&s->meta, TRF_MAJOR_LABEL, 0, clock_mono_ns());
+
+	records_str(&s->meta, key, strlen(key));
+	records_str(&s->meta, value, strlen(value));
+	records_end(&s->meta, at, TRF_MIXED);
+}
+
+/* ---- chunks ---- */
+
+static int put_chunk(struct splice *s, struct records *p)
+{
+	struct trf_chunk c;
+	int r = p->b.len ? outfile_chunk(&s->out, p, 0, &c) : 0;
+
+	s->nr_records += r ? 0 : p->nr;
+	records_reset(p);
+	return r ? r : s->status;
+}
+
+/* As it is, in another place. */
+static int copy_chunk(struct splice *s, const struct walk_chunk *from, bool numbered)
+{
+	struct trf_chunk h = from->h;
+	int r;
+
+	if (numbered) {
+		s->last_epoch = MAX(s->last_epoch, h.stream);
+		h.stream += s->epoch;
+	}
+	h.seq = s->out.seq++;
+	h.crc = crc32(0, (Bytef *)&h, offsetof(struct trf_chunk, crc));
+	r = outfile_store(&s->out, &h, sizeof(h));
+	if (!r)
+		r = outfile_store(&s->out, from->stored, h.stored_len);
+	s->nr_records += h.nr_records;
+	s->nr_samples += walk_is(from, TRF_SAMPLES) ? h.nr_records : 0;
+	return r ? r : s->status;
+}
+
+/* Says what something is, whenever it is said: those are in several files. */
+static bool is_name(const struct walk_record *r)
+{
+	const struct record_row *row = record_find(r->major, r->minor);
+
+	if (!row || !row->kind)
+		return false;
+	switch (row->kind->number) {
+	case RECORD_proc:
+	case RECORD_thread:
+	case RECORD_module:
+	case RECORD_map:
+	case RECORD_method:
+	case RECORD_method_lines:
+	case RECORD_code:
+	case RECORD_code_bytes:
+	case RECORD_stub:
+	case RECORD_function:
+	case RECORD_symbol:
+	case RECORD_line:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_known(struct splice *s, const struct walk_record *r, const uint8_t *p, size_t len)
+{
+	uint32_t *at;
+
+	if (!is_name(r))
+		return false;
+	at = map_put(&s->seen, hash_bytes(p, len));
+	if (*at != MAP_NONE)
+		return true;
+	*at = 1;
+	return false;
+}
+
+static int copy_record(struct splice *s, const struct walk_record *r, const uint8_t *p, size_t len)
+{
+	if (r->major == TRF_MAJOR_LABEL)
+		return read_label(s, r);
+	if (is_known(s, r, p, len))
+		return 0;
+	buf_add(&s->meta.b, p, len);
+	records_note(&s->meta, r->time_ns);
+	return s->meta.b.len >= TARGET ? put_chunk(s, &s->meta) : 0;
+}
+
+/* A record without a time would get another's: there are none among metadata. */
+static int copy_meta(struct splice *s, const uint8_t *raw, size_t len)
+{
+	struct span span = span_init(raw, len);
+	struct walk_record r = { 0 };
+	int status = 0, got;
+
+	while (!status && (got = walk_record(&span, raw, &r)) > 0)
+		if (r.type != TRF_NO_TIME)
+			status = copy_record(s, &r, raw + r.off, span.p - (raw + r.off));
+	return status;
+}
+
+/* ---- files ---- */
+
+static void read_end(struct splice *s, struct walk *w, const struct walk_chunk *c)
+{
+	const uint8_t *raw = walk_payload(w, c);
+	struct span span = span_init(raw, raw ? c->h.raw_len : 0);
+	struct walk_record r = { 0 };
+	uint64_t lost;
+
+	if (!raw || walk_record(&span, raw, &r) <= 0)
+		return;
+	span_u64(&r.body);		/* index, samples, records */
+	span_u64(&r.body);
+	span_u64(&r.body);
+	lost = span_u64(&r.body);
+	s->nr_lost += r.body.bad ? 0 : lost;
+}
+
+/* The chunk before a gap may have had what those after it refer to: a number that is missing says so. */
+static int copy_one(struct splice *s, struct walk *w, const struct walk_chunk *c)
+{
+	const uint8_t *raw;
+
+	if (c->gap.why[0])
+		s->out.seq++;
+	if (walk_is(c, TRF_END))
+		read_end(s, w, c);
+	if (walk_is(c, TRF_INDEX) || walk_is(c, TRF_END) || (walk_is(c, TRF_SCHEMA) && s->file))
+		return 0;
+	if (!walk_is(c, TRF_META))
+		return copy_chunk(s, c, walk_is(c, TRF_STACKS) || walk_is(c, TRF_SAMPLES));
+	raw = walk_payload(w, c);
+	if (!raw) {
+		s->out.seq++;
+		return 0;
+	}
+	return copy_meta(s, raw, c->h.raw_len);
+}
+
+static int copy_all(struct splice *s, struct walk *w, struct err *e)
+{
+	struct walk_chunk c;
+	int r, status;
+
+	s->last_epoch = 0;
+	s->rate_hz = s->count = 0;
+	while ((r = walk_next(w, &c, e)) > 0) {
+		status = copy_one(s, w, &c);
+		/* what names things comes before what has them */
+		if (!status && walk_is(&c, TRF_META))
+			status = put_chunk(s, &s->meta);
+		if (status)
+			return err_set(e, -status, "%s",
+				       s->out.error_msg[0] ? s->out.error_msg : strerror(-status));
+	}
+	s->epoch += s->last_epoch;
+	s->rated += s->rate_hz * s->count;
+	s->file++;
+	return r;
+}
+
+/* The first label of that name in a file; NULL: there is none. */
+static char *label_of(struct walk *w, const char *key, struct err *e)
+{
+	struct walk_chunk c;
+	char *found = NULL;
+
+	while (!found && walk_next(w, &c, e) > 0) {
+		const uint8_t *raw = walk_is(&c, TRF_META) ? walk_payload(w, &c) : NULL;
+		struct span span = span_init(raw, raw ? c.h.raw_len : 0);
+		struct walk_record r = { 0 };
+
+		while (raw && !found && walk_record(&span, raw, &r) > 0) {
+			struct span body = r.body;
+			size_t len, value_len;
+			const char *k = span_str(&body, &len), *v = span_str(&body, &value_len);
+
+			if (!body.bad && r.major == TRF_MAJOR_LABEL && len == strlen(key) &&
+			    !memcmp(k, key, len))
+				found = xstrndup(v, value_len);
+		}
+	}
+	walk_rewind(w);
+	return found;
+}
+
+/* The same segment, under another name. */
+static bool is_there_twice(struct splice *s, struct walk *w, struct err *e)
+{
+	char *number = label_of(w, "segment", e);
+	uint32_t *at = map_put(&s->numbers, number ? strtoull(number, NULL, 10) : 0);
+	bool twice = *at != MAP_NONE;
+
+	*at = 1;
+	free(number);
+	return twice;
+}
+
+/* Numbers mean the same in files of one recording only. */
+static int check_recording(struct splice *s, struct walk *w, struct err *e)
+{
+	char *recording = walk_header(w)->flags & TRF_SEGMENT ? label_of(w, "recording", e) : NULL;
+	int r = 0;
+
+	if (!recording || (s->recording && strcmp(s->recording, recording))) {
+		r = err_set(e, EINVAL, recording ? "%s: of another recording" : "%s: not a segment of a recording",
+			    walk_path(w));
+		err_hint(e, "traces of several recordings can be merged: arcprof merge");
+	} else if (is_there_twice(s, w, e)) {
+		r = err_set(e, EINVAL, "%s: there twice", walk_path(w));
+	}
+	if (!s->recording)
+		s->recording = recording;
+	else
+		free(recording);
+	return r;
+}
+
+static int put_header(struct splice *s, const struct walk *w)
+{
+	struct trf_header h = *walk_header(w);
+
+	h.flags &= ~TRF_SEGMENT;
+	h.crc = crc32(0, (Bytef *)&h, offsetof(struct trf_header, crc));
+	return outfile_store(&s->out, &h, sizeof(h));
+}
+
+static int splice_file(struct splice *s, const char *path, struct err *e)
+{
+	struct walk *w;
+	int r = walk_open(&w, path, e);
+
+	if (r)
+		return r;
+	r = check_recording(s, w, e);
+	if (!r && !s->file && (r = put_header(s, w)))
+		err_set(e, -r, "%s", s->out.error_msg);
+	if (!r)
+		r = copy_all(s, w, e);
+	walk_close(w);
+	return r;
+}
+
+static void put_labels(struct splice *s)
+{
+	const struct label *count = find_label(s, "event.0.count");
+	double nr = count ? strtod(count->value, NULL) : 0;
+	size_t i;
+
+	if (nr > 0 && s->rated > 0)
+		set_label(s, "event.0.rate_hz", xasprintf("%.3f", s->rated / nr));
+	if (s->nr_complete == s->file)
+		set_label(s, "symbols", xstrdup("complete"));
+	for (i = 0; i < s->nr_labels; i++)
+		put_label(s, s->labels[i].key, s->labels[i].value);
+}
+
+static int put_end(struct splice *s)
+{
+	struct records p = { .type = TRF_END };
+	size_t at = records_begin(&p, TRF_MAJOR_FILE, TRF_FILE_END, clock_mono_ns());
+	int r;
+
+	buf_u64(&p.b, 0);		/* no index */
+	buf_u64(&p.b, s->nr_samples);
+	buf_u64(&p.b, s->nr_records);
+	buf_u64(&p.b, s->nr_lost);
+	buf_u64(&p.b, clock_real_ns());
+	buf_u32(&p.b, s->out.seq);
+	records_end(&p, at, TRF_INTS);
+	r = put_chunk(s, &p);
+	buf_release(&p.b);
+	return r;
+}
+
+static int splice_all(struct splice *s, const char *const *paths, size_t nr, struct err *e)
+{
+	size_t i;
+	int r = 0;
+
+	s->meta.type = TRF_META;
+	for (i = 0; i < nr && !r; i++)
+		r = splice_file(s, paths[i], e);
+	if (r)
+		return r;
+	put_labels(s);
+	if (put_chunk(s, &s->meta) || put_end(s))
+		return err_set(e, s->out.error ? -s->out.error : EIO, "%s", s->out.error_msg);
+	return 0;
+}
+
+static void release(struct splice *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_labels; i++) {
+		free(s->labels[i].key);
+		free(s->labels[i].value);
+	}
+	free(s->labels);
+	free(s->recording);
+	map_release(&s->seen);
+	map_release(&s->numbers);
+	buf_release(&s->meta.b);
+}
+
+int splice_files(const char *const *paths, size_t nr, const char *path, struct err *e)
+{
+	struct splice s = { .nr_samples = 0 };
+	int r = outfile_open(&s.out, path, &(struct outfile_opts){ .compress = true }, e);
+
+	if (r)
+		return r;
+	r = splice_all(&s, paths, nr, e);
+	if (r)
+		outfile_release(&s.out);
+	else
+		r = outfile_close(&s.out, e);
+	release(&s);
+	return r;
+}
+
+static void take(void *ctx, const void *p, size_t len)
+{
+	struct splice *s = ctx;
+
+	if (!s->status)
+		s->status = io_write_all(s->fd, p, len);
+}
+
+int splice_to_fd(const char *const *paths, size_t nr, int fd, struct err *e)
+{
+	struct splice s = { .fd = fd };
+	int r = outfile_open_taken(&s.out, take, &s, e);
+
+	if (r)
+		return r;
+	r = splice_all(&s, paths, nr, e);
+	if (!r && s.status)
+		r = err_set(e, -s.status, "%s", strerror(-s.status));
+	outfile_release(&s.out);
+	release(&s);
+	return r;
+}
