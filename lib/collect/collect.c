@@ -94,7 +94,8 @@ void collect_take_in(struct collect *c, uint64_t until_ns)
 {
 	collect_merge(c, until_ns);
 	agents_drain(c, false);
-	agents_join(c, until_ns, false);
+	/* not later: the half of a younger sample may be there while an older one's is on its way */
+	agents_join(c, MIN(c->drained_ns, until_ns), false);
 	if (c->labels)
 		threadlabels_write(c->labels, until_ns, c->w, number_of_virtual, c);
 }

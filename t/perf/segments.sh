@@ -29,7 +29,8 @@ one() {	# <name> <command>...
 		"$(stat -c %s one) in one file; unknown names $worst, $(unknown one) in one file"
 }
 
-one shares "$(workload shares)" 1000
+make -s -C "$TOP" build/t/workloads/shares
+one shares "$BUILD/t/workloads/shares" 1000
 for home in $(jdks); do
 	use_jdk "$home"
 	one "JDK $JDK" "$JAVA_HOME/bin/java" -cp "$CLASSES" Churn "$generations"
