@@ -48,14 +48,21 @@ static uint32_t number_of_virtual(void *ctx, uint32_t proc, uint64_t vthread)
 	return tasks_find_virtual(&c->tasks, proc, vthread);
 }
 
-/* Labels that samples need; all: of all samples. */
-static void write_labels(struct collect *c, bool all)
+void collect_write_labels(struct collect *c, uint64_t until_ns)
 {
-	const uint64_t late_ns = THREADLABELS_LATE_NS;
-
 	if (c->labels)
-		threadlabels_write(c->labels, all ? UINT64_MAX : c->drained_ns - MIN(c->drained_ns, late_ns),
-				   c->w, number_of_virtual, c);
+		threadlabels_write(c->labels, until_ns, c->w, number_of_virtual, c);
+	c->labels_ns = until_ns;
+}
+
+/* Labels of samples that are so old that all has been told. */
+static void write_old_labels(struct collect *c)
+{
+	enum { TURN_NS = 500000000 };
+	const uint64_t until_ns = c->drained_ns - MIN(c->drained_ns, (uint64_t)THREADLABELS_LATE_NS);
+
+	if (until_ns >= c->labels_ns + TURN_NS)
+		collect_write_labels(c, until_ns);
 }
 
 static void note_sample(void *ctx, const struct rec_sample *r)
@@ -86,7 +93,7 @@ static void drain(struct collect *c, uint64_t now_ns, bool all)
 		tasks_forget(&c->tasks, until);
 	callflows_drain(&c->calls);
 	callflows_snapshot(&c->calls);
-	write_labels(c, false);
+	write_old_labels(c);
 	c->drained_ns = now_ns;
 }
 
@@ -396,7 +403,7 @@ void collect_end_file(struct collect *c, bool last)
 static void finish(struct collect *c)
 {
 	callflows_finish(&c->calls);
-	write_labels(c, true);
+	collect_write_labels(c, UINT64_MAX);
 	if (c->labels && threadlabels_dropped(c->labels))
 		refused_text(&c->refused, "%" PRIu64 " labels of threads: too many at once",
 			     threadlabels_dropped(c->labels));

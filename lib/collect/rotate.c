@@ -32,6 +32,7 @@ int collect_rotate(struct collect *c, const char *path, bool *opened, struct err
 	labels_read_counts(c);
 	collect_take_in(c, now.mono_ns);
 	walls_cut(c, c->since.begun_ns, now.mono_ns);
+	collect_write_labels(c, now.mono_ns);
 	trace_writer_keep(c->w, false);
 	labels_clocks(c, "end", &now);
 	collect_end_file(c, false);

@@ -54,6 +54,7 @@ struct collect {
 	struct walls *walls;		/* NULL: not recorded */
 	struct locks locks;
 	struct threadlabels *labels;	/* NULL: not recorded */
+	uint64_t labels_ns;		/* those of samples are written up to here */
 	uint32_t main_set;
 	int child_pid;			/* of the command, 0 none */
 	uint64_t begun_ns;		/* when events were enabled, 0 not yet */
@@ -160,6 +161,8 @@ void collect_end_file(struct collect *c, bool last);
 void collect_enable(struct collect *c, bool on);
 /* commands.c: what "arcprof ctl" asks; a control_fn, ctx is the struct collect. */
 int collect_command(void *ctx, const char *command, struct buf *reply, struct err *e);
+/* collect.c: writes labels of threads that samples have until then, before the file ends. */
+void collect_write_labels(struct collect *c, uint64_t until_ns);
 /* collect.c: the rings' records that are not younger than until_ns. */
 void collect_merge(struct collect *c, uint64_t until_ns);
 

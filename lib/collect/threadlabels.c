@@ -45,7 +45,6 @@ struct threadlabels {
 	struct hit *hits;
 	size_t nr_hits, alloc_hits;
 	size_t bytes;			/* of all changes */
-	uint64_t last_ns;		/* of the last turn */
 	size_t tidy_at;			/* threads */
 	uint64_t nr_dropped;
 };
@@ -292,12 +291,10 @@ static void tidy(struct threadlabels *l, uint64_t until_ns, struct trace_writer 
 void threadlabels_write(struct threadlabels *l, uint64_t until_ns, struct trace_writer *w,
 			threadlabels_number_fn number, void *ctx)
 {
-	enum { TURN_NS = 500000000 };
+	/* what is written at the end of a file may still be needed by late samples of that time */
+	const uint64_t old_ns = until_ns - MIN(until_ns, (uint64_t)THREADLABELS_LATE_NS);
 	size_t i;
 
-	if (until_ns != UINT64_MAX && until_ns < l->last_ns + TURN_NS)
-		return;
-	l->last_ns = until_ns;
 	if (l->nr_hits)
 		qsort(l->hits, l->nr_hits, sizeof(*l->hits), compare_hits);
 	for (i = 0; i < l->nr_list; i++) {
@@ -307,11 +304,11 @@ void threadlabels_write(struct threadlabels *l, uint64_t until_ns, struct trace_
 			t->thread = number(ctx, t->proc, t->vthread);
 		if (t->thread)
 			write_hits(l, t, until_ns, w);
-		forget_changes(l, t, until_ns);
+		forget_changes(l, t, old_ns);
 	}
 	forget_hits(l, until_ns);
 	if (l->nr_list >= l->tidy_at)
-		tidy(l, until_ns, w);
+		tidy(l, old_ns, w);
 }
 
 uint64_t threadlabels_dropped(const struct threadlabels *l)

@@ -34,8 +34,8 @@ void threadlabels_sample(struct threadlabels *l, uint32_t thread, uint64_t time_
 /* The number of a virtual thread in the trace; 0: there were no samples of it. */
 typedef uint32_t (*threadlabels_number_fn)(void *ctx, uint32_t proc, uint64_t vthread);
 /*
- * Writes what samples need that are older than until_ns: what was told of that time has come by now. Called
- * often, it does little.
+ * Writes what samples need that are older than until_ns: what was told of that time has come by now, but for
+ * late samples. Takes a time in proportion to the threads that have labels.
  */
 void threadlabels_write(struct threadlabels *l, uint64_t until_ns, struct trace_writer *w,
 			threadlabels_number_fn number, void *ctx);

@@ -204,3 +204,15 @@ spans_of_otel() {
 @test "label: spans of OpenTelemetry set labels without arcprof on the class path" {
 	each_jdk spans_of_otel
 }
+
+@test "label: each segment of a recording has the labels of its samples" {
+	skip_unless_perf
+	arcprof record -q -e label -F 1000 --segment 1s -o seg -- "$SUITE/labels" work 1 24 >truth
+	[ "$(find seg -name '*.arc' | wc -l)" -ge 2 ]
+	for f in seg/*.arc; do
+		by_endpoint "$f"
+	done | awk '{ ms[$1] += $2 } END { for (l in ms) print l, ms[l] }' | sort >got
+	sort truth >want
+	are_about want got
+	[ "$(wc -l <got)" -eq 3 ]
+}
