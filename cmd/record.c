@@ -9,6 +9,7 @@
 
 #include "base/labels.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "calls.h"
 #include "cmd.h"
 #include "sampling.h"
@@ -24,6 +25,8 @@ struct record_opts {			/* behind a struct sampling_opts */
 	bool lines, code, compress;
 	struct calls_opts calls;
 	struct opt_list labels;
+	struct opt_list whens;
+	uint64_t holdoff_ns;
 };
 
 static const char *const modes[] = { "continuous", "normal", NULL };	/* as enum trace_mode */
@@ -67,6 +70,15 @@ static const struct opt rest_table[] = {
 static const struct opt window_table[] = {
 	OPT_STR(0, "window", struct record_opts, window, "time/time", NULL,
 		"record only so long in each such time, as in 50ms/1s"),
+	OPT_END
+};
+
+static const struct opt trigger_table[] = {
+	OPT_GROUP("What to look out for"),
+	OPT_LIST(0, "when", struct record_opts, whens, "condition",
+		 "say so in the trace: signal:USR2, cpu>80%:10s, gc>200ms, rss>2G, oom, crash or failure"),
+	OPT_TIME(0, "holdoff", struct record_opts, holdoff_ns, "time", "60s",
+		 "how long a condition that was met is not looked at again"),
 	OPT_END
 };
 
@@ -116,6 +128,7 @@ static void join_opts(struct opt_join *j)
 	opt_join_add(j, rest_table, own);
 	opt_join_add(j, sampling_when_opts, shared);
 	opt_join_add(j, window_table, own);
+	opt_join_add(j, trigger_table, own);
 	opt_join_add(j, where_table, own);
 	opt_join_add(j, sampling_means_opts, shared);
 }
@@ -276,6 +289,39 @@ static int prepare_segments(struct sampling *s, const struct record_opts *o, str
 	return o->keep ? parse_keep(o->keep, &s->c.segment, e) : 0;
 }
 
+static void on_trigger(const struct when *w, const char *cause)
+{
+	log_info("%s: %s", w->text, cause);
+}
+
+/* Of another's process nobody learns how it ended. */
+static bool needs_program(const struct when *w)
+{
+	return w->kind == WHEN_CRASH || w->kind == WHEN_FAILURE;
+}
+
+static int prepare_triggers(struct sampling *s, const struct record_opts *o, struct err *e)
+{
+	size_t nr = o->whens.nr_items, i;
+	uint32_t tell;
+	int r;
+
+	s->whens = xcalloc(nr + 1, sizeof(*s->whens));
+	for (i = 0; i < nr; i++) {
+		if ((r = when_parse(o->whens.items[i], &s->whens[i], e)))
+			return err_wrap(e, "--when");
+		if (needs_program(&s->whens[i]) && !s->c.argv)
+			return err_set(e, EINVAL, "--when %s needs a program to run: only the parent of a process learns how it ended",
+				       s->whens[i].text);
+	}
+	s->c.trigger = (struct trigger_opts){ s->whens, nr, o->holdoff_ns, on_trigger };
+	tell = triggers_tell(&s->c.trigger);
+	if (tell && s->c.java != JAVA_SAMPLE)
+		return err_set(e, EINVAL, "cannot be combined: --no-java and --when gc or oom");
+	s->c.jvm_events |= tell;
+	return 0;
+}
+
 static int prepare(struct sampling *s, const struct record_opts *o, const struct sampling_opts *so,
 		   int nr_operands, char **operands, struct err *e)
 {
@@ -316,7 +362,7 @@ static int prepare(struct sampling *s, const struct record_opts *o, const struct
 	s->c.trace.limit_bytes = o->max_bytes;
 	s->c.trace.compress = o->compress;
 	sampling_command(s, "record", nr_operands, operands);
-	return 0;
+	return prepare_triggers(s, o, e);
 }
 
 static int record_run(void *opts, int nr_operands, char **operands)

@@ -99,6 +99,7 @@ void sampling_release(struct sampling *s)
 	free(s->events);
 	free(s->rates);
 	free(s->sources);
+	free(s->whens);
 	free(s->pids.id);
 	free(s->tids.id);
 	cpus_release(&s->c.cpus);

@@ -49,6 +49,7 @@ struct sampling {			/* owns what the collect_opts point to */
 	char *command_line;
 	struct callrules rules;
 	struct slow_rules slow;
+	struct when *whens;
 	struct progress progress;	/* on a terminal, where no program uses it */
 };
 

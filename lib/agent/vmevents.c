@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * vmevents.c - classes that are loaded, exceptions that are thrown, threads (vmevents.h).
+ * vmevents.c - classes that are loaded, exceptions that are thrown, threads, memory that is exhausted
+ * (vmevents.h).
  *
  * They have a JVMTI environment of their own, so that its capabilities are there only when they are
  * asked for: that of exceptions makes every throw slower.
@@ -11,7 +12,7 @@
 #include "agent/ring.h"
 #include "agent/sys.h"
 
-static jvmtiEnv *ti;			/* of exceptions and classes; NULL: neither is wanted */
+static jvmtiEnv *ti;			/* of all but threads; NULL: none of these is wanted */
 static uint32_t on;			/* enum jvm_tell: what is told of now */
 static bool can_throw;
 static bool has_probes;			/* methods are watched by handlers of ours */
@@ -173,11 +174,55 @@ static void JNICALL on_exception(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, j
 	(*env)->DeleteLocalRef(env, cls);
 }
 
+/* --- memory --- */
+
+static void JNICALL on_exhausted(jvmtiEnv *jvmti, JNIEnv *env, jint flags, const void *reserved,
+				 const char *text)
+{
+	if (is_on(JVM_TELL_OOM))
+		tell_event(&(struct jvm_event){
+			.kind = JVM_EVENT_OUT_OF_MEMORY, .values = { UINT64_MAX },
+			.what = text ? text : flags & JVMTI_RESOURCE_EXHAUSTED_THREADS ? "threads" : "memory",
+		});
+}
+
+/* A JVM gives these at any time, and they cost nothing before it happens. */
+static bool can_be_exhausted(void)
+{
+	jvmtiCapabilities have, want;
+
+	memset(&have, 0, sizeof(have));
+	memset(&want, 0, sizeof(want));
+	if ((*ti)->GetPotentialCapabilities(ti, &have) != JVMTI_ERROR_NONE)
+		return false;
+	want.can_generate_resource_exhaustion_heap_events = have.can_generate_resource_exhaustion_heap_events;
+	want.can_generate_resource_exhaustion_threads_events =
+		have.can_generate_resource_exhaustion_threads_events;
+	return want.can_generate_resource_exhaustion_heap_events &&
+	       (*ti)->AddCapabilities(ti, &want) == JVMTI_ERROR_NONE;
+}
+
 /* --- on and off --- */
 
-static void set_mode(jvmtiEvent event, bool enable)
+/* Those that need an environment, and the event of each. */
+static const struct {
+	uint32_t tell;
+	jvmtiEvent event;
+} by_event[] = {
+	{ JVM_TELL_CLASS, JVMTI_EVENT_CLASS_LOAD }, { JVM_TELL_EXCEPTION, JVMTI_EVENT_EXCEPTION },
+	{ JVM_TELL_OOM, JVMTI_EVENT_RESOURCE_EXHAUSTED },
+};
+
+enum { BY_EVENT = JVM_TELL_CLASS | JVM_TELL_EXCEPTION | JVM_TELL_OOM };
+
+static void set_modes(uint32_t tell, bool enable)
 {
-	(*ti)->SetEventNotificationMode(ti, enable ? JVMTI_ENABLE : JVMTI_DISABLE, event, NULL);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(by_event); i++)
+		if (tell & by_event[i].tell)
+			(*ti)->SetEventNotificationMode(ti, enable ? JVMTI_ENABLE : JVMTI_DISABLE,
+							by_event[i].event, NULL);
 }
 
 static bool have_environment(JavaVM *jvm)
@@ -189,6 +234,7 @@ static bool have_environment(JavaVM *jvm)
 	memset(&cb, 0, sizeof(cb));
 	cb.ClassLoad = on_class;
 	cb.Exception = on_exception;
+	cb.ResourceExhausted = on_exhausted;
 	return (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) == JNI_OK &&
 	       (*ti)->SetEventCallbacks(ti, &cb, sizeof(cb)) == JVMTI_ERROR_NONE;
 }
@@ -219,19 +265,20 @@ static void begin_to_tell(JavaVM *jvm, JNIEnv *env, uint32_t tell, uint32_t log)
 	uint32_t refused;
 
 	has_probes = ring_ctl()->flags & JVM_CALLFLOW;
-	if (tell & (JVM_TELL_CLASS | JVM_TELL_EXCEPTION) && !have_environment(jvm))
-		tell &= ~(uint32_t)(JVM_TELL_CLASS | JVM_TELL_EXCEPTION);
+	if (tell & BY_EVENT && !have_environment(jvm))
+		tell &= ~(uint32_t)BY_EVENT;
 	if (tell & JVM_TELL_EXCEPTION && !can_throw) {
 		refuse(JVM_TELL_EXCEPTION, "a JVM tells of exceptions only when it starts with the agent, and they are named then");
 		tell &= ~(uint32_t)JVM_TELL_EXCEPTION;
 	}
+	if (tell & JVM_TELL_OOM && !can_be_exhausted()) {
+		refuse(JVM_TELL_OOM, "this JVM does not tell of exhausted memory");
+		tell &= ~(uint32_t)JVM_TELL_OOM;
+	}
 	refused = vmlog_on(env, log, &why);
 	refuse(refused, why);
 	store_relaxed(&on, tell);
-	if (tell & JVM_TELL_CLASS)
-		set_mode(JVMTI_EVENT_CLASS_LOAD, true);
-	if (tell & JVM_TELL_EXCEPTION)
-		set_mode(JVMTI_EVENT_EXCEPTION, true);
+	set_modes(tell, true);
 }
 
 void vmevents_on(JavaVM *jvm, JNIEnv *env)
@@ -251,10 +298,7 @@ static void stop_telling(uint32_t now)
 	uint32_t gone = load_relaxed(&on) & ~now;
 
 	store_relaxed(&on, now);
-	if (gone & JVM_TELL_CLASS)
-		set_mode(JVMTI_EVENT_CLASS_LOAD, false);
-	if (gone & JVM_TELL_EXCEPTION)
-		set_mode(JVMTI_EVENT_EXCEPTION, false);
+	set_modes(gone, false);
 }
 
 /* The VM's log is one output, with a file of its own each time that what it has changes. */

@@ -364,6 +364,7 @@ static void on_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
 	collect_merge(c, r->time_ns);	/* what was forked before it */
 	javatrace_event(c, jvm, r);
 	c->res->nr_jvm_events++;
+	triggers_event(c, r, proc_of(jvm)->id);
 }
 
 static void on_labels(void *ctx, struct jvm *jvm, const struct jvm_labels *r)

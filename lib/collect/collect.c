@@ -111,14 +111,19 @@ static void on_child(void *ctx)
 {
 	struct run *r = ctx;
 
-	if (program_reap(&r->program))
-		r->loop.stop = true;
+	if (!program_reap(&r->program))
+		return;
+	r->loop.stop = true;
+	if (!r->program.nr_signals)	/* else it was asked to end */
+		triggers_ended(r->c, r->program.status);
 }
 
 static void on_signal(void *ctx, int sig, bool from_terminal)
 {
 	struct run *r = ctx;
 
+	if (triggers_signal(r->c, sig))
+		return;
 	if (program_signal(&r->program, sig, from_terminal))
 		r->loop.stop = true;
 }
@@ -292,6 +297,7 @@ static void on_drain(void *ctx, uint64_t now_ns)
 
 	drain(r->c, now_ns, false);
 	switches_turn(r->c, now_ns);
+	triggers_turn(r->c, now_ns);
 	segments_turn(r->c, now_ns);
 	r->loop.turn_ns = segments_turn_ns(r->c, r->c->switches.turn_ns);
 	tell_status(r);
@@ -340,6 +346,9 @@ static int open_loop(struct run *r, struct err *e)
 		ret = loop_watch(&r->loop, c->ev.rings[i].fd, EPOLLIN | EPOLLET);
 	if (!ret && c->jvm)
 		ret = loop_watch_jvms(&r->loop, c->jvm);
+	for (i = 0; i < c->o->trigger.nr_whens && !ret; i++)
+		if (c->o->trigger.whens[i].kind == WHEN_SIGNAL)
+			ret = loop_take_signal(&r->loop, (int)c->o->trigger.whens[i].limit);
 	return ret ? err_errno(e, "cannot wait for events") : 0;
 }
 
@@ -573,6 +582,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	if (!r && o->argv)
 		r = spawn_start(&run.program.child, o->argv, e);
 	c->child_pid = MAX(run.program.child.pid, 0);
+	triggers_open(c);
 	privileges_raise();	/* not those of the program */
 	if (!r)
 		r = walls_open(c, e);
@@ -606,6 +616,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	threadlabels_free(c->labels);
 	free(c->since.counts);
 	free(c->since.next_counts);
+	triggers_close(c);
 out:
 	segments_close(c);
 	free(c);

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "collect/callflow.h"
 #include "collect/evset.h"
+#include "collect/triggers.h"
 #include "trace/writer.h"
 
 struct source_conf;
@@ -84,6 +85,7 @@ struct collect_opts {
 	const char *output;
 	struct segment_opts segment;
 	struct trace_writer_opts trace;
+	struct trigger_opts trigger;
 	const char *version;
 	const char *command_line;	/* ours, for the label */
 	const struct opt_list *own_labels;	/* key=value, checked; NULL: none */

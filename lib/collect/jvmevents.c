@@ -18,13 +18,14 @@ static const struct {
 	{ "thread", JVM_TELL_THREAD },
 	{ "mark", JVM_TELL_MARK },
 	{ "label", JVM_TELL_LABEL },
+	{ "oom", JVM_TELL_OOM },
 	/* what costs next to nothing: an exception does, in programs that throw many */
 	{ "jvm", JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS | JVM_TELL_THREAD },
 };
 
 /* The agent's numbers are those of the trace. */
 _Static_assert(JVM_EVENT_GC == (int)EVENT_GC && JVM_EVENT_DEOPT == (int)EVENT_DEOPT &&
-	       JVM_EVENT_PHASE == (int)EVENT_PHASE && JVM_EVENT_NR <= (int)EVENT_NR, "kinds of events");
+	       JVM_EVENT_OUT_OF_MEMORY == (int)EVENT_OUT_OF_MEMORY && JVM_EVENT_NR <= (int)EVENT_NR, "kinds of events");
 
 uint32_t jvmevents_of(uint32_t kind)
 {
@@ -36,6 +37,7 @@ uint32_t jvmevents_of(uint32_t kind)
 		[JVM_EVENT_CLASS_UNLOAD] = JVM_TELL_CLASS, [JVM_EVENT_EXCEPTION] = JVM_TELL_EXCEPTION,
 		[JVM_EVENT_THREAD_START] = JVM_TELL_THREAD, [JVM_EVENT_THREAD_END] = JVM_TELL_THREAD,
 		[JVM_EVENT_MARK] = JVM_TELL_MARK, [JVM_EVENT_PHASE] = JVM_TELL_MARK,
+		[JVM_EVENT_OUT_OF_MEMORY] = JVM_TELL_OOM,
 	};
 
 	return kind < ARRAY_SIZE(tells) ? tells[kind] : 0;

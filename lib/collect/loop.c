@@ -29,17 +29,15 @@ int loop_watch_jvms(struct loop *l, struct jvm_server *jvm)
 
 int loop_open(struct loop *l, const struct loop_ops *ops, void *ctx, struct err *e)
 {
-	sigset_t mask;
-
 	*l = (struct loop){ .ops = ops, .ctx = ctx, .most_ms = LOOP_IDLE_MS, .control_fd = -1 };
-	sigemptyset(&mask);
+	sigemptyset(&l->mask);
 	if (ops->child)
-		sigaddset(&mask, SIGCHLD);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGHUP);
-	sigprocmask(SIG_BLOCK, &mask, &l->old_mask);
-	l->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+		sigaddset(&l->mask, SIGCHLD);
+	sigaddset(&l->mask, SIGINT);
+	sigaddset(&l->mask, SIGTERM);
+	sigaddset(&l->mask, SIGHUP);
+	sigprocmask(SIG_BLOCK, &l->mask, &l->old_mask);
+	l->signal_fd = signalfd(-1, &l->mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (l->signal_fd < 0 || l->epoll_fd < 0 || loop_watch(l, l->signal_fd, EPOLLIN))
 		return err_errno(e, "cannot wait for events");
@@ -48,6 +46,13 @@ int loop_open(struct loop *l, const struct loop_ops *ops, void *ctx, struct err 
 	if (l->control_fd >= 0 && loop_watch(l, l->control_fd, EPOLLIN | EPOLLET))
 		return err_errno(e, "cannot wait for events");
 	return 0;
+}
+
+int loop_take_signal(struct loop *l, int sig)
+{
+	sigaddset(&l->mask, sig);
+	sigprocmask(SIG_BLOCK, &l->mask, NULL);
+	return signalfd(l->signal_fd, &l->mask, 0) < 0 ? -1 : 0;
 }
 
 static void close_fd(int fd)

@@ -15,7 +15,7 @@
 #include "jvm/server.h"
 
 struct loop_ops {
-	/* SIGINT, SIGTERM or SIGHUP; from_terminal: which sent it to the program, too. */
+	/* SIGINT, SIGTERM, SIGHUP and those taken; from_terminal: which sent it to the program, too. */
 	void (*signal)(void *ctx, int sig, bool from_terminal);
 	void (*child)(void *ctx);	/* SIGCHLD. NULL: the signal is left as it is */
 	control_fn command;		/* NULL: "arcprof ctl" does not find this recording */
@@ -38,7 +38,7 @@ struct loop {
 	uint64_t turn_ns;		/* a turn is to begin by then; 0: it may be later */
 	bool stop;			/* no turn follows */
 	int epoll_fd, signal_fd, control_fd;	/* -1: none */
-	sigset_t old_mask;
+	sigset_t mask, old_mask;
 };
 
 enum { LOOP_IDLE_MS = 200 };
@@ -52,6 +52,9 @@ void loop_close(struct loop *l);
  */
 int loop_watch(struct loop *l, int fd, uint32_t events);
 int loop_watch_jvms(struct loop *l, struct jvm_server *jvm);
+
+/* The signal comes to ops->signal(), too; -1, and errno, when that is not possible. */
+int loop_take_signal(struct loop *l, int sig);
 
 /* Until stop is set. */
 void loop_run(struct loop *l);

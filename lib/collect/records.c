@@ -179,6 +179,7 @@ void collect_sample(struct collect *c, const struct thread *th, struct rec_sampl
 	s->stack = trace_write_stack(c->w, frames, nr);
 	trace_write_sample(c->w, s);
 	collect_count_sample(c, s->event);
+	c->clock_ns += s->event ? 0 : s->weight;
 }
 
 static void on_sample(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)

@@ -55,6 +55,8 @@ struct collect {
 	struct locks locks;
 	struct threadlabels *labels;	/* NULL: not recorded */
 	uint64_t labels_ns;		/* those of samples are written up to here */
+	struct triggers *triggers;	/* NULL: no condition is watched */
+	uint64_t clock_ns;		/* of samples of the first perf event, added up */
 	uint32_t main_set;
 	int child_pid;			/* of the command, 0 none */
 	uint64_t begun_ns;		/* when events were enabled, 0 not yet */

@@ -73,6 +73,7 @@ void timers_sample(struct collect *c, const struct jvm_sample *s, uint32_t threa
 	trace_write_sample(c->w, &r);
 	collect_count_sample(c, r.event);
 	c->ev.counts[0] += r.weight;
+	c->clock_ns += r.weight;
 }
 
 void timers_look_at_maps(struct collect *c)

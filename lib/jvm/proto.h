@@ -122,6 +122,7 @@ enum jvm_tell {
 	JVM_TELL_THREAD = 1 << 5,
 	JVM_TELL_MARK = 1 << 6,		/* not by agents: by programs themselves */
 	JVM_TELL_LABEL = 1 << 7,	/* the same: labels of threads */
+	JVM_TELL_OOM = 1 << 8,
 };
 /* Those that the VM itself writes to a log. */
 #define JVM_TELL_BY_LOG (JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS)
@@ -145,6 +146,7 @@ enum jvm_event_kind {
 	JVM_EVENT_THREAD_END,
 	JVM_EVENT_MARK,
 	JVM_EVENT_PHASE,
+	JVM_EVENT_OUT_OF_MEMORY,
 	JVM_EVENT_NR
 };
 

@@ -30,6 +30,8 @@ const struct event_kind_row event_kinds[EVENT_NR] = {
 	[EVENT_THREAD_END] = { "thread-end", "thread", false, { 0 } },
 	[EVENT_MARK] = { "mark", "mark", false, { VALUE_VALUE } },
 	[EVENT_PHASE] = { "phase", "mark", true, { 0 } },
+	[EVENT_OUT_OF_MEMORY] = { "out-of-memory", "oom", false, { 0 } },
+	[EVENT_TRIGGER] = { "trigger", "trigger", false, { 0 } },
 };
 
 static bool is_name(const char *name, const char *text, size_t len)
@@ -115,6 +117,15 @@ static int on_event(void *ctx, const struct rec_event *r)
 	return 0;
 }
 
+static int on_trigger(void *ctx, const struct rec_trigger *r)
+{
+	return on_event(ctx, &(struct rec_event){
+		.time_ns = r->time_ns, .proc = r->proc, .kind = EVENT_TRIGGER, .duration_ns = EVENT_UNKNOWN,
+		.values = { EVENT_UNKNOWN, EVENT_UNKNOWN, EVENT_UNKNOWN },
+		.what = r->when, .what_len = r->when_len, .cause = r->cause, .cause_len = r->cause_len,
+	});
+}
+
 static int by_time(const void *a, const void *b, void *ctx)
 {
 	const struct event *x = *(const struct event *const *)a, *y = *(const struct event *const *)b;
@@ -155,7 +166,7 @@ static void set_bounds(struct events *v)
 
 int events_read(struct events *v, struct trace_reader *t, const struct events_opts *o, struct err *e)
 {
-	static const struct trace_sink sink = { .event = on_event };
+	static const struct trace_sink sink = { .event = on_event, .trigger = on_trigger };
 	uint64_t real_ns;
 	int r;
 

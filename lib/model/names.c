@@ -43,6 +43,7 @@ void names_release(struct names *x)
 	free(x->codes);
 	free(x->brackets);
 	free(x->recorded);
+	free(x->triggers);
 	free(x->lines);
 	free(x->places);
 	free(x->frames);
@@ -443,6 +444,18 @@ static int take_recorded(void *ctx, const struct rec_recorded *r)
 	return 0;
 }
 
+static int take_trigger(void *ctx, const struct rec_trigger *r)
+{
+	struct names *x = ctx;
+
+	VEC_GROW(x->triggers, x->nr_triggers, x->alloc_triggers);
+	x->triggers[x->nr_triggers++] = (struct name_trigger){
+		r->time_ns, arena_strndup(&x->text, r->when, r->when_len),
+		arena_strndup(&x->text, r->cause, r->cause_len),
+	};
+	return 0;
+}
+
 /* The next record of the event from there on; nr_recorded: there is none. */
 static size_t next_recorded(const struct names *x, size_t i, const char *event)
 {
@@ -513,6 +526,7 @@ const struct trace_sink names_sink = {
 	.thread_label = threadlabels_take,
 	.bracket = take_bracket,
 	.recorded = take_recorded,
+	.trigger = take_trigger,
 	.function = take_function,
 	.lost = take_lost,
 };

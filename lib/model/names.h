@@ -125,6 +125,12 @@ struct name_recorded {
 	bool on;
 };
 
+/* Why the recording, or this part of it, was kept. */
+struct name_trigger {
+	uint64_t time_ns;
+	const char *when, *cause;
+};
+
 struct names {
 	struct model *m;	/* its string table holds all names */
 	struct resolve_opts o;
@@ -156,6 +162,8 @@ struct names {
 	size_t nr_brackets, alloc_brackets;
 	struct name_recorded *recorded;	/* as they were written: by time */
 	size_t nr_recorded, alloc_recorded;
+	struct name_trigger *triggers;	/* as they were written: by time */
+	size_t nr_triggers, alloc_triggers;
 	struct name_line *lines;
 	size_t nr_lines, alloc_lines;
 	struct name_lines *places;

@@ -74,6 +74,9 @@ void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint
 		.nr_local_modules = x->nr_local_modules,
 		.modules = x->modules,
 		.nr_modules = x->nr_modules,
+		.triggers = x->triggers,
+		.nr_triggers = x->nr_triggers,
+		.begin_ns = start ? start : first_ns,
 		.imported = names_label(x, "import"),
 		.unknown = names_label(x, "import.unknown"),
 	};

@@ -53,6 +53,9 @@ struct origin {
 	const struct blend *blend;	/* calls and samples are of two recordings; NULL: of one */
 	const char *const *deadlocks;	/* that were noticed in JVMs */
 	size_t nr_deadlocks;
+	const struct name_trigger *triggers;	/* why it was kept, by time */
+	size_t nr_triggers;
+	uint64_t begin_ns;		/* CLOCK_MONOTONIC, of what their times are shown after */
 	const char *const *refused;	/* what was requested and not recorded, and why */
 	size_t nr_refused;
 	const char *not_shown;		/* samples of other events, which were not requested; NULL: none */

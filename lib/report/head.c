@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/mem.h"
 #include "base/quote.h"
 #include "model/blend.h"
 #include "report/table.h"
@@ -277,6 +278,47 @@ static void put_deadlocks(const struct view *v, struct buf *b)
 	}
 }
 
+enum { MAX_TRIGGERS = 10 };
+
+/* Why it was kept. */
+static void put_triggers(const struct view *v, struct buf *b)
+{
+	const struct origin *o = v->origin;
+	size_t i;
+
+	for (i = 0; i < o->nr_triggers && i < MAX_TRIGGERS; i++) {
+		const struct name_trigger *t = &o->triggers[i];
+
+		buf_str(b, "trigger at ");
+		report_put_duration(b, t->time_ns - MIN(t->time_ns, o->begin_ns));
+		buf_str(b, ": ");
+		quote_add(b, t->when);
+		buf_str(b, ": ");
+		quote_add(b, t->cause);
+		buf_putc(b, '\n');
+	}
+	if (i < o->nr_triggers)
+		buf_fmt(b, "%zu more triggers: arcprof report --log=trigger\n", o->nr_triggers - i);
+}
+
+static void json_triggers(const struct view *v, struct json *j)
+{
+	const struct origin *o = v->origin;
+	size_t i;
+
+	if (!o->nr_triggers)
+		return;
+	json_array(j, "triggers");
+	for (i = 0; i < o->nr_triggers; i++) {
+		json_object(j, NULL);
+		json_u64(j, "time_ns", o->triggers[i].time_ns - MIN(o->triggers[i].time_ns, o->begin_ns));
+		json_str(j, "when", o->triggers[i].when);
+		json_str(j, "cause", o->triggers[i].cause);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 void report_put_refused(const struct origin *origin, struct buf *b)
 {
 	size_t i;
@@ -438,6 +480,7 @@ void head_text(const struct view *v, FILE *out)
 	buf_putc(&b, '\n');
 	put_import_notes(v, &b);
 	put_parts(v, &b);
+	put_triggers(v, &b);
 	put_deadlocks(v, &b);
 	put_blend(v, &b);
 	put_all_marks(v, &b);
@@ -571,6 +614,7 @@ static void json_quality(const struct view *v, struct json *j)
 	for (i = 0; i < v->origin->nr_deadlocks; i++)
 		json_str(j, NULL, v->origin->deadlocks[i]);
 	json_end(j);
+	json_triggers(v, j);
 	report_json_refused(v->origin, j);
 	json_str(j, "not_shown", v->origin->not_shown);
 	json_u64(j, "throttled", v->origin->throttled);

@@ -114,7 +114,7 @@ static uint32_t parse_kinds(const char *text, struct err *e)
 		for (i = 0; i < EVENT_NR; i++)
 			buf_fmt(&known, "%s%s", i ? ", " : "", event_kinds[i].name);
 		err_set(e, EINVAL, "--log: unknown kind of event '%.*s'", (int)MIN(len, (size_t)60), text);
-		err_hint(e, "kinds: %s; or what they were recorded by: gc, safepoint, jit, class, exception, thread, mark",
+		err_hint(e, "kinds: %s; or what they were recorded by: gc, safepoint, jit, class, exception, thread, mark, oom, trigger",
 			 known.data);
 		buf_release(&known);
 		return 0;

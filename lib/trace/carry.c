@@ -365,6 +365,9 @@ void carry_needs(struct carry *c, enum record_number kind, const void *rec)
 	case RECORD_event:
 		need_of_event(c, &r->event);
 		break;
+	case RECORD_trigger:
+		need_proc(c, r->trigger.proc);
+		break;
 	case RECORD_lock:
 		need_of_lock(c, &r->lock);
 		break;

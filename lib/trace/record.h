@@ -391,6 +391,8 @@ enum event_kind {
 	EVENT_THREAD_END,
 	EVENT_MARK,
 	EVENT_PHASE,
+	EVENT_OUT_OF_MEMORY,
+	EVENT_TRIGGER,		/* in no record of an event: what struct rec_trigger is shown as */
 	EVENT_NR
 };
 
@@ -417,6 +419,16 @@ struct rec_recorded {
 	uint32_t on;
 	const char *event;	/* "event.N" as its label has it, or one of the label "jvm_events" */
 	size_t event_len;
+};
+
+/* A condition of "record --when" was met, or the last part of the recording was asked for. */
+struct rec_trigger {
+	uint64_t time_ns;
+	uint32_t proc;		/* of which it was true; 0: of none, or of several */
+	const char *when;	/* the condition, as it was given */
+	size_t when_len;
+	const char *cause;	/* what was seen */
+	size_t cause_len;
 };
 
 /*

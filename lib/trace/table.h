@@ -175,6 +175,10 @@ RECORD(event, META, TIMED, EVENT, CODE(0x01), "event",
 RECORD(recorded, META, TIMED, EVENT, CODE(0x02), "recorded",
 	FIELD(u32, "on", recorded.on)
 	TEXT("event", recorded.event, recorded.event_len))
+RECORD(trigger, META, TIMED, EVENT, CODE(0x03), "trigger",
+	FIELD(u32, "proc", trigger.proc)
+	TEXT("when", trigger.when, trigger.when_len)
+	TEXT("cause", trigger.cause, trigger.cause_len))
 RECORD(lock, META, TIMED, MTE, CODE(0x8a), "lock",
 	FIELD(u32, "proc", lock.proc)
 	FIELD(u32, "function", lock.function)

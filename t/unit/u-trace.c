@@ -131,6 +131,7 @@ static void write_one_of_each(struct trace_writer *w)
 	trace_write_stub(w, &(struct rec_stub){ t + 9, 3, 0x7f0000100000, 32, "StubRoutines (1)", 16 });
 	trace_write_bracket(w, &(struct rec_bracket){ t + 9, 3, 1, 7 });
 	trace_write_recorded(w, &(struct rec_recorded){ t + 9, 0, "cpu-clock", 9 });
+	trace_write_trigger(w, &(struct rec_trigger){ t + 9, 3, "rss>2G", 6, "2.1 GiB", 7 });
 	trace_write_sample(w, &(struct rec_sample){ t + 10, 1, trace_write_stack(w, frames, 6), 1000000, 0, 3,
 		false });
 	trace_write_sample(w, &(struct rec_sample){ t + 11, 1, trace_write_stack(w, frames, 4), 1000000, 0, 3,

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * triggers.h - conditions that are watched during a recording ("record --when"): which are met is written
+ * to the trace, each once in the time of the holdoff. What none of them needs is not looked at: of a
+ * recording without conditions nothing is.
+ */
+#ifndef COLLECT_TRIGGERS_H
+#define COLLECT_TRIGGERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collect/when.h"
+
+struct collect;
+struct jvm_event;
+struct triggers;
+
+struct trigger_opts {
+	const struct when *whens;	/* the caller's, as long as it records */
+	size_t nr_whens;
+	uint64_t holdoff_ns;
+	/* A condition was met; cause has names that others gave. May be NULL. */
+	void (*met)(const struct when *w, const char *cause);
+};
+
+/* Which events of JVMs (enum jvm_tell) the conditions go by: they are recorded then. */
+uint32_t triggers_tell(const struct trigger_opts *o);
+
+/* The options say what; NULL in c->triggers: nothing is watched. */
+void triggers_open(struct collect *c);
+void triggers_close(struct collect *c);
+
+/* At each turn: what is looked at from time to time. */
+void triggers_turn(struct collect *c, uint64_t now_ns);
+/* An event of a JVM, in process proc of the trace. */
+void triggers_event(struct collect *c, const struct jvm_event *r, uint32_t proc);
+/* The recorder got the signal. False: it is no condition's. */
+bool triggers_signal(struct collect *c, int sig);
+/* The program has ended, with a status as of waitpid(). */
+void triggers_ended(struct collect *c, int status);
+
+#endif

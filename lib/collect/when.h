@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * when.h - the conditions of "record --when", as they are written:
+ *
+ *	signal:USR1, signal:USR2	the recorder gets the signal
+ *	cpu>80%:10s			CPU time, of one CPU, over the last 10 s; without a time, 10 s
+ *	gc>200ms			a pause of a JVM's collector is longer
+ *	rss>2G				a process has more memory resident
+ *	oom				a JVM's memory is exhausted, or the kernel kills for want of memory
+ *	crash				the program dies of a signal such as SIGSEGV or SIGABRT
+ *	failure				its exit status is not 0
+ *
+ * Spaces around the parts are allowed.
+ */
+#ifndef COLLECT_WHEN_H
+#define COLLECT_WHEN_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum when_kind {
+	WHEN_SIGNAL,
+	WHEN_CPU,
+	WHEN_GC,
+	WHEN_RSS,
+	WHEN_OOM,
+	WHEN_CRASH,
+	WHEN_FAILURE,
+	WHEN_NR
+};
+
+enum {
+	WHEN_MAX_SPAN_S = 3600,
+	WHEN_MAX_TEXT = 200,		/* bytes of a condition */
+};
+
+struct when {
+	enum when_kind kind;
+	/* the signal's number; CPU: ns of CPU time a second; a length in ns; bytes; else 0 */
+	uint64_t limit;
+	uint64_t span_ns;		/* of CPU: whole seconds */
+	const char *text;		/* as given, the caller's */
+};
+
+/* -EINVAL: it is none, and *e says what is wrong. */
+int when_parse(const char *text, struct when *w, struct err *e);
+/* The name of the signal of a condition: "USR1"; NULL: it is none that a condition can have. */
+const char *when_signal_name(int sig);
+
+#endif

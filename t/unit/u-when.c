@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* u-when.c - conditions of "record --when": what they mean, and what is wrong with others. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "collect/when.h"
+#include "unit.h"
+
+#define S 1000000000ull
+
+TEST(when_reads_every_kind)
+{
+	static const struct {
+		const char *text;
+		enum when_kind kind;
+		uint64_t limit, span_ns;
+	} good[] = {
+		{ "signal:USR1", WHEN_SIGNAL, SIGUSR1, 0 },
+		{ "signal:SIGUSR2", WHEN_SIGNAL, SIGUSR2, 0 },
+		{ "cpu>80%", WHEN_CPU, 8 * S / 10, 10 * S },
+		{ "cpu > 80% : 30s", WHEN_CPU, 8 * S / 10, 30 * S },
+		{ "cpu>250%:1m", WHEN_CPU, 25 * S / 10, 60 * S },
+		{ "cpu>0.5%:1s", WHEN_CPU, S / 200, S },
+		{ "gc>200ms", WHEN_GC, S / 5, 0 },
+		{ "gc > 1.5s", WHEN_GC, 3 * S / 2, 0 },
+		{ "rss>2G", WHEN_RSS, 2ull << 30, 0 },
+		{ "oom", WHEN_OOM, 0, 0 },
+		{ " crash ", WHEN_CRASH, 0, 0 },
+		{ "failure", WHEN_FAILURE, 0, 0 },
+	};
+	struct err e = { 0 };
+	struct when w;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		CHECK_U64(when_parse(good[i].text, &w, &e), 0);
+		CHECK_U64(w.kind, good[i].kind);
+		CHECK_U64(w.limit, good[i].limit);
+		CHECK_U64(w.span_ns, good[i].span_ns);
+		CHECK_STR(w.text, good[i].text);
+	}
+}
+
+TEST(when_refuses_everything_else)
+{
+	static const char *const bad[] = {
+		"", " ", ">", "foo", "cpus>80%", "cpu", "cpu>", "cpu>80", "cpu>%", "cpu>80s%", "cpu>80%%", "cpu>-1%",
+		"cpu>80%:", "cpu>80%:0.5s", "cpu>80%:1.5s", "cpu>80%:2h", "cpu>0%", "cpu>9999999999999%", "cpu:80%",
+		"gc", "gc>", "gc>x", "gc>0", "gc>1s:2s", "gc=1s", "rss>", "rss>2X", "rss>0", "oom>1", "oom:", "crash!",
+		"failure>0", "signal", "signal:", "signal:KILL", "signal:USR3", "signal>USR1", "OOM",
+	};
+	char text[WHEN_MAX_TEXT + 3];
+	struct err e = { 0 };
+	struct when w;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		e.msg[0] = '\0';
+		if (when_parse(bad[i], &w, &e) != -EINVAL || !*e.msg)
+			CHECK_STR(bad[i], "refused");
+	}
+	memset(text, ' ', sizeof(text));
+	memcpy(text, "oom", 3);
+	text[WHEN_MAX_TEXT] = '\0';
+	CHECK_U64(when_parse(text, &w, &e), 0);
+	text[WHEN_MAX_TEXT] = ' ';
+	text[WHEN_MAX_TEXT + 1] = '\0';
+	CHECK(when_parse(text, &w, &e) == -EINVAL);
+}
