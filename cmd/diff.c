@@ -98,8 +98,10 @@ static struct report_opts view_opts(const struct report_request *q, const struct
 	return (struct report_opts){
 		.report = &report_xprof, .profile = po, .format = FORMAT_TEXT,
 		.select = { &q->pids, &q->tids, &q->comms, &q->threads, &q->modules, &q->symbols,
-			    .labels = &q->labels },
-		.fold = q->fold, .merge_threads = q->merge_threads, .merge_processes = q->merge_processes,
+			    .labels = &q->labels, .cgroups = &q->cgroups,
+			    .containers = &q->containers },
+		.fold = q->fold, .group = q->group,
+		.merge_threads = q->merge_threads, .merge_processes = q->merge_processes,
 		.no_inline = q->no_inline, .no_kernel = q->no_kernel, .by_kind = true,
 	};
 }

@@ -90,7 +90,7 @@ int export_trace(struct fleet_table *t, const char *path, const struct opt_list 
 static int put_nodes(struct fleet_table *t, const struct export_opts *o, int nr, char **paths, struct err *e)
 {
 	const struct same_opts same = { .pids = o->by_pid, .tids = o->by_tid, .thread_digits = o->digits,
-					.labels = true };
+					.labels = true, .groups = true };
 	FILE *out = gzip_open(stdout, e);
 	int i, r = 0, status = 0;
 	int64_t id;

@@ -96,7 +96,7 @@ int fleet_times(const struct fleet_opts *o, uint64_t *since_s, uint64_t *until_s
 static int fetch_url(const struct fleet_opts *o, const char *url, const char *output, struct err *e)
 {
 	struct fetch f = { .url = url, .metric = o->metric, .where = o->where };
-	struct same_opts same = { .labels = true };
+	struct same_opts same = { .labels = true, .groups = true };
 	struct origin origin = { .is_trace = true };
 	struct fetched x;
 	struct merge g;

@@ -25,7 +25,7 @@ struct merge_opts {
 	struct opt_list metrics;
 	int op;
 	const char *by_label, *join;
-	bool splice, by_pid, by_tid, digits, by_kind, calibrate;
+	bool splice, by_pid, by_tid, by_container, digits, by_kind, calibrate;
 };
 
 #define O struct merge_opts
@@ -39,6 +39,7 @@ static const struct opt merge_table[] = {
 	OPT_GROUP("What is the same in two traces"),
 	OPT_FLAG(0, "by-pid", O, by_pid, "keep processes of the same name apart"),
 	OPT_FLAG(0, "by-tid", O, by_tid, "keep threads of the same name apart"),
+	OPT_FLAG(0, "by-container", O, by_container, "keep processes of other control groups and containers apart"),
 	OPT_FLAG(0, "merge-numbers", O, digits, "merge threads whose names differ in numbers alone"),
 	OPT_STR(0, "by-label", O, by_label, "key", NULL, "separate what threads did by their label of this key"),
 	OPT_FLAG(0, "by-kind", O, by_kind, "separate interpreted, compiled and inlined code of a function"),
@@ -218,7 +219,7 @@ static int merge(struct team *m, bool quiet)
 int merge_files(const char *output, int nr, char **paths, merge_choose *choose, void *ctx)
 {
 	const struct merge_opts o = { .output = output, .calibrate = true };
-	const struct same_opts same = { .labels = true };
+	const struct same_opts same = { .labels = true, .groups = true };
 	struct merge g;
 	struct team m = { .o = &o, .g = &g, .paths = paths, .nr = nr, .choose = choose, .ctx = ctx };
 	int status;
@@ -243,7 +244,7 @@ static int merge_run(void *opts, int nr_operands, char **operands)
 {
 	const struct merge_opts *o = opts;
 	const struct same_opts same = { .pids = o->by_pid, .tids = o->by_tid, .thread_digits = o->digits,
-					.labels = true, .kinds = o->by_kind };
+					.labels = true, .groups = o->by_container, .kinds = o->by_kind };
 	struct fleet_paths paths;
 	struct merge g;
 	struct team m = { .o = o, .g = &g };

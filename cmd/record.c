@@ -354,6 +354,7 @@ static int prepare(struct sampling *s, const struct record_opts *o, const struct
 	s->c.disabled = o->disabled;
 	s->c.sched = o->sched || o->irq;
 	s->c.irq = o->irq;
+	s->c.cgroups = !nr_operands || so->system_wide;
 	s->c.lines = o->lines;
 	s->c.code = o->code;
 	s->c.output = o->output;

@@ -28,6 +28,7 @@
 
 static const char *const sorts[] = { "default", "cum", "base", "n", "name", "wait", "blocked", "latency",
 	NULL };
+static const char *const groups[] = { "none", "cgroup", "container", NULL };	/* enum report_group */
 static const char *const folds[] = { "none", "module", "class", "package", NULL };
 
 #define O struct report_request
@@ -75,6 +76,8 @@ static const struct opt selection_opts[] = {
 	OPT_LIST(0, "module", O, modules, "name", "only stacks that go through these modules"),
 	OPT_LIST(0, "symbol", O, symbols, "name", "only stacks that go through these functions"),
 	OPT_LIST(0, "label", O, labels, "key=value", "only recordings, and samples of threads, with these labels"),
+	OPT_LIST(0, "cgroup", O, cgroups, "path", "only processes in these control groups, or below them"),
+	OPT_LIST(0, "container", O, containers, "id", "only processes in these containers"),
 	OPT_LIST('C', "cpu", O, cpus, "cpu", "only samples on these CPUs"),
 	OPT_TIME(0, "from", O, from, "time", NULL, "only samples from <time> after the start"),
 	OPT_FLAG(0, "from-zero", O, from_zero,
@@ -84,6 +87,7 @@ static const struct opt selection_opts[] = {
 	OPT_ENUM(0, "fold", O, fold, folds, "none",
 		 "show modules, classes or packages in place of functions"),
 	OPT_STR(0, "by-label", O, by_label, "key", NULL, "separate what threads did by their label of this key"),
+	OPT_ENUM(0, "group", O, group, groups, "none", "show processes below their control group or container"),
 	OPT_FLAG(0, "merge-threads", O, merge_threads, "merge threads of the same name in a process"),
 	OPT_FLAG(0, "merge-processes", O, merge_processes, "merge processes of the same name"),
 	OPT_FLAG(0, "hide-inlined", O, no_inline, "charge inlined functions to the function they are in"),
@@ -331,6 +335,7 @@ static void put_selection(const struct report_request *q, const struct report_op
 		{ "comm", &q->comms, true },	    { "thread", &q->threads, true },
 		{ "module", &q->modules, true },    { "symbol", &q->symbols, true },
 		{ "cpu", &q->cpus, false },		    { "label", &q->labels, true },
+		{ "cgroup", &q->cgroups, false },   { "container", &q->containers, false },
 	};
 	const struct opt *o;
 	size_t i;
@@ -368,6 +373,8 @@ static int say_nothing_matches(const struct report_request *q, const struct repo
 			  all.data);
 	if (names.len && !strpbrk(names.data, "*?["))
 		log_hint("names are compared as a whole; '*' stands for any part, as in --symbol '*parse*'");
+	if (q->cgroups.nr_items || q->containers.nr_items)
+		log_hint("'arcprof record --all-cpus' keeps control groups, and of running processes --pid does");
 	status = all.len ? 1 : 0;
 	buf_release(&all);
 	buf_release(&names);
@@ -688,8 +695,9 @@ static struct report_opts show_opts(const struct report_request *q, const struct
 		.format = q->format, .sort = q->sort, .limit = q->limit, .prune = q->prune,
 		.absolute = q->absolute, .percent = q->percent, .width = term_width(),
 		.select = { &q->pids, &q->tids, &q->comms, &q->threads, &q->modules, &q->symbols,
-			    q->off_cpu, &q->labels },
-		.fold = q->fold, .merge_threads = q->merge_threads, .merge_processes = q->merge_processes,
+			    q->off_cpu, &q->labels, &q->cgroups, &q->containers },
+		.fold = q->fold, .group = q->group,
+		.merge_threads = q->merge_threads, .merge_processes = q->merge_processes,
 		.no_inline = q->no_inline, .no_kernel = q->no_kernel, .by_kind = q->by_kind,
 	};
 }

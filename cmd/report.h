@@ -18,10 +18,11 @@ struct report_request {
 	uint64_t limit;
 	double prune;
 	bool absolute, percent;
-	struct opt_list cpus, pids, tids, comms, threads, modules, symbols, labels;
+	struct opt_list cpus, pids, tids, comms, threads, modules, symbols, labels,
+		cgroups, containers;
 	uint64_t from, to;
 	bool from_zero, off_cpu, blame;
-	int fold;
+	int fold, group;
 	const char *by_label;
 	bool merge_threads, merge_processes, no_inline, no_kernel, by_kind;
 	bool signatures, lines, addresses, fold_plt;

@@ -13,6 +13,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+/* Keys that processes have by themselves. */
+#define LABEL_CGROUP "cgroup"		/* the path of its control group */
+#define LABEL_CONTAINER "container"	/* the id of its container */
+
 enum {
 	LABELS_MAX_KEY = 63,
 	LABELS_MAX_VALUE = 255,

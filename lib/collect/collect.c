@@ -576,6 +576,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	modules_init(&c->modules, c->w, !c->o->no_cache);
 	tasks_init(&c->tasks, c->w, &c->modules);
 	open_labels(c);
+	c->tasks.cgroups = o->cgroups;
 	if (o->callflow.on)
 		callflows_init(&c->calls, &o->callflow, &c->tasks, &c->modules, c->w, &res->calls);
 	r = agents_open(c, e);

@@ -59,6 +59,7 @@ struct collect_opts {
 	size_t nr_sources;
 	char *const *argv;		/* the command to run, or NULL */
 	bool system_wide;
+	bool cgroups;			/* say in which control group each process is */
 	struct cpus cpus;		/* samples only on these; none: on all that are online */
 	const int *pids;		/* running processes, or */
 	size_t nr_pids;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -24,6 +25,7 @@ void tasks_init(struct tasks *t, struct trace_writer *w, struct modules *m)
 
 static void free_proc(struct proc *p)
 {
+	free(p->cgroup);
 	maps_release(&p->maps);
 	free(p);
 }
@@ -61,6 +63,29 @@ static void mark_dead(struct tasks *t, struct thread *th, uint64_t time_ns)
 		th->proc->dead_ns = time_ns;
 }
 
+/*
+ * A forked process is in its parent's group. Who is to be in another one is moved there before the exec; of
+ * what has ended by the time its record is handled, the parent's is all there is.
+ */
+static void find_cgroup(struct tasks *t, struct proc *p, const struct proc *parent, uint64_t time_ns)
+{
+	bool forked = parent && !p->execed;
+	struct buf path = BUF_INIT;
+	struct rec_cgroup r = { .time_ns = time_ns, .proc = p->id };
+
+	if (!t->cgroups || !p->pid)
+		return;
+	if (!forked || !parent->cgroup)
+		cgroup_of(p->pid, &path);
+	if (!path.len && parent && parent->cgroup)
+		buf_str(&path, parent->cgroup);
+	if (!path.len)
+		return;
+	r.path_len = path.len;
+	r.path = p->cgroup = buf_take(&path);
+	trace_write_cgroup(t->w, &r);
+}
+
 static struct proc *add_proc(struct tasks *t, int pid, const struct proc *parent, const char *comm, bool exec,
 			     uint64_t time_ns)
 {
@@ -76,6 +101,7 @@ static struct proc *add_proc(struct tasks *t, int pid, const struct proc *parent
 	*t->procs_tail = p;
 	t->procs_tail = &p->next;
 	trace_write_proc(t->w, &r);
+	find_cgroup(t, p, parent, time_ns);
 	return p;
 }
 

@@ -31,6 +31,7 @@ struct proc {
 	bool map_written;	/* names of its perf map are in the file */
 	bool strange;		/* counted as a JVM without an agent */
 	bool had_agent, tried_agent;
+	char *cgroup;		/* path of its control group; NULL: not known */
 	uint32_t nr_holders;	/* who have pointers to it or to its threads: nothing of it is forgotten */
 	uint32_t nr_live, nr_threads;	/* of its threads; those that are not forgotten */
 	uint64_t dead_ns;	/* when the last live one ended */
@@ -71,6 +72,7 @@ struct tasks {
 	size_t alloc_threads, nr_all;
 	size_t nr_dead;			/* of them */
 	uint64_t forget_ns;		/* not before */
+	bool cgroups;			/* say in which group each process is */
 	struct trace_writer *w;
 	struct modules *modules;
 };

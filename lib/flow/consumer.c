@@ -9,6 +9,7 @@
 static const char *const kind_names[CONSUMER_NR] = {
 	[CONSUMER_ANY] = "any",
 	[CONSUMER_HOST] = "host",
+	[CONSUMER_GROUP] = "group",
 	[CONSUMER_PROCESS] = "process",
 	[CONSUMER_THREAD] = "thread",
 	[CONSUMER_NATIVE] = "native",

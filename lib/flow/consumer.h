@@ -10,6 +10,7 @@
 enum consumer_kind {
 	CONSUMER_ANY,		/* from text input: no kind known */
 	CONSUMER_HOST,
+	CONSUMER_GROUP,		/* a control group or a container, above its processes */
 	CONSUMER_PROCESS,
 	CONSUMER_THREAD,
 	CONSUMER_NATIVE,

@@ -41,6 +41,28 @@ void flow_map(const struct flow *f, const uint32_t *to, bool collapse, struct fl
 	flow_finish(out);
 }
 
+void flow_group(const struct flow *f, const uint32_t *above, struct flow *out, uint32_t *where)
+{
+	uint32_t *at = xcalloc(f->nr_nodes, sizeof(*at));
+	bool *below = xcalloc(f->nr_nodes, sizeof(*below));
+	size_t i;
+
+	start_from(f, out);
+	for (i = 1; i < f->nr_nodes; i++) {
+		uint32_t up = f->nodes[i].parent, parent = at[up], group = above[f->nodes[i].consumer];
+
+		below[i] = below[up] || group;
+		if (group && !below[up])
+			parent = flow_child(out, parent, group);
+		at[i] = flow_child(out, parent, f->nodes[i].consumer);
+		flow_add(out, at[i], f->nodes[i].n, flow_base(f, i));
+	}
+	tell(f, at, where);
+	free(at);
+	free(below);
+	flow_finish(out);
+}
+
 void flow_keep(const struct flow *f, const bool *mine, struct flow *out, uint32_t *where)
 {
 	uint32_t *at = xcalloc(f->nr_nodes, sizeof(*at));

@@ -20,6 +20,12 @@
 void flow_map(const struct flow *f, const uint32_t *to, bool collapse, struct flow *out, uint32_t *where);
 
 /*
+ * Puts a level above each node of a consumer that has one in above[]; 0: it has none.  Of several such on
+ * a path only the outermost counts.
+ */
+void flow_group(const struct flow *f, const uint32_t *above, struct flow *out, uint32_t *where);
+
+/*
  * Keeps n and base of the nodes whose path has every bit of want, where has[consumer] are the bits
  * a consumer brings; nodes without such below them go.  Sums are those of what is kept.
  */

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cgroup.h"
 #include "base/labels.h"
 #include "base/mem.h"
+#include "base/quote.h"
 #include "model/names.h"
 #include "model/threadlabels.h"
 
@@ -158,6 +160,16 @@ static int take_proc(void *ctx, const struct rec_proc *r)
 	p->pid = r->pid;
 	if (r->comm_len || !p->comm)
 		p->comm = strtab_add(&x->m->consumers.names, r->comm, r->comm_len);
+	return 0;
+}
+
+static int take_cgroup(void *ctx, const struct rec_cgroup *r)
+{
+	struct names *x = ctx;
+	struct name_proc *p = get_proc(x, r->proc);
+
+	p->cgroup = strtab_add(&x->m->consumers.names, r->path, r->path_len);
+	p->has_labels = false;
 	return 0;
 }
 
@@ -513,6 +525,7 @@ static int take_lost(void *ctx, const struct rec_lost *r)
 const struct trace_sink names_sink = {
 	.label = take_label,
 	.proc = take_proc,
+	.cgroup = take_cgroup,
 	.thread = take_thread,
 	.module = take_module,
 	.map = take_map,
@@ -531,27 +544,77 @@ const struct trace_sink names_sink = {
 	.lost = take_lost,
 };
 
+const char *names_container(struct names *x, const struct name_proc *p)
+{
+	const char *path = p->cgroup ? model_str(x->m, p->cgroup) : "";
+
+	buf_reset(&x->name);
+	buf_str(&x->name, "");
+	cgroup_container(path, strlen(path), &x->name);
+	return x->name.data;
+}
+
+/* What is no part of a value becomes '?': a path can have any byte. */
+static void add_label(struct buf *labels, const char *key, const char *value)
+{
+	size_t len = strlen(value), n;
+	struct buf b = BUF_INIT;
+
+	for (; len && b.len < LABELS_MAX_VALUE; value += n, len -= n) {
+		n = quote_plain_len(value, len);
+		if (b.len + n > LABELS_MAX_VALUE)
+			break;
+		if (!n || *value == ',' || *value == '\\')
+			buf_putc(&b, '?');
+		else
+			buf_add(&b, value, n);
+		n += !n;
+	}
+	if (b.len)
+		labels_add(labels, key, b.data);
+	buf_release(&b);
+}
+
 /* Those that "record --label" gave. */
-static uint32_t own_labels(struct names *x)
+static void add_own_labels(const struct names *x, struct buf *b)
 {
 	static const char prefix[] = "label.";
-	struct buf b = BUF_INIT;
 	size_t i;
 
-	if (x->has_own_labels)
-		return x->own_labels;
 	for (i = 0; i < x->nr_labels; i++)
 		if (!strncmp(x->labels[i].key, prefix, strlen(prefix)))
-			labels_add(&b, x->labels[i].key + strlen(prefix), x->labels[i].val);
-	x->own_labels = strtab_add(&x->m->consumers.names, b.len ? b.data : "", b.len);
-	x->has_own_labels = true;
+			labels_add(b, x->labels[i].key + strlen(prefix), x->labels[i].val);
+}
+
+/* Those, and where the process is. */
+static uint32_t labels_of(struct names *x, struct name_proc *p)
+{
+	struct buf b = BUF_INIT;
+
+	if (p->has_labels)
+		return p->labels;
+	if (p->cgroup) {
+		add_label(&b, LABEL_CGROUP, model_str(x->m, p->cgroup));
+		add_label(&b, LABEL_CONTAINER, names_container(x, p));
+	}
+	add_own_labels(x, &b);
+	p->labels = strtab_add(&x->m->consumers.names, b.len ? b.data : "", b.len);
+	p->has_labels = true;
 	buf_release(&b);
-	return x->own_labels;
+	return p->labels;
 }
 
 const char *names_own_labels(struct names *x)
 {
-	return model_str(x->m, own_labels(x));
+	struct buf b = BUF_INIT;
+
+	if (!x->has_own_labels) {
+		add_own_labels(x, &b);
+		x->own_labels = strtab_add(&x->m->consumers.names, b.len ? b.data : "", b.len);
+		x->has_own_labels = true;
+		buf_release(&b);
+	}
+	return model_str(x->m, x->own_labels);
 }
 
 uint32_t names_process(struct names *x, uint32_t proc)
@@ -563,7 +626,7 @@ uint32_t names_process(struct names *x, uint32_t proc)
 		return consumer_add_name(&x->m->consumers, CONSUMER_PROCESS, "[unknown process]", 17);
 	c.name = x->procs[at].comm ? x->procs[at].comm : strtab_adds(&x->m->consumers.names, "[no name]");
 	c.key = names_pair(x->procs[at].pid, 0);
-	c.detail = own_labels(x);
+	c.detail = labels_of(x, &x->procs[at]);
 	return consumer_add(&x->m->consumers, &c);
 }
 

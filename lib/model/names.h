@@ -21,6 +21,9 @@ struct name_label {
 struct name_proc {
 	uint32_t number, pid;
 	uint32_t comm;		/* strtab ids of the model */
+	uint32_t cgroup;	/* 0: not known */
+	uint32_t labels;	/* "key=value,...", with cgroup and container; when has_labels */
+	bool has_labels;
 	struct name_stub {
 		uint64_t addr, size, time_ns;
 		const char *name;
@@ -231,6 +234,12 @@ int names_zero(const struct names *x, uint64_t *zero_ns, struct err *e);
  * -ENODATA: as names_zero(), or the trace has no times.
  */
 int names_window(const struct names *x, uint64_t from_ns, uint64_t to_ns, struct window *w, struct err *e);
+
+/*
+ * The id of the container that the process is in; "": of none, or that is not known. Valid until the next
+ * call.
+ */
+const char *names_container(struct names *x, const struct name_proc *p);
 
 /* Consumers of the process and the thread; number 0 or an unknown one gives "[unknown ...]". */
 uint32_t names_process(struct names *x, uint32_t proc);

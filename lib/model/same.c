@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/labels.h"
 #include "base/mem.h"
 #include "model/same.h"
 
@@ -260,6 +261,24 @@ static uint64_t key_of_identity(const struct same_opts *o, const struct consumer
 	return 0;
 }
 
+/* The labels of a process, without where it was. */
+static void put_labels(const char *labels, struct buf *b)
+{
+	static const char *const of_groups[] = { LABEL_CGROUP "=", LABEL_CONTAINER "=" };
+	size_t len;
+
+	buf_reset(b);
+	buf_str(b, "");
+	for (; *labels; labels += len + (labels[len] == ',')) {
+		len = strcspn(labels, ",");
+		if (begins_with(labels, of_groups[0]) || begins_with(labels, of_groups[1]))
+			continue;
+		if (b->len)
+			buf_putc(b, ',');
+		buf_add(b, labels, len);
+	}
+}
+
 void same_identify(const void *ctx, const struct model *from, uint32_t consumer, struct strtab *to,
 		   struct consumer *x)
 {
@@ -278,7 +297,11 @@ void same_identify(const void *ctx, const struct model *from, uint32_t consumer,
 		same_module(model_str(from, c->module), &b);
 		x->module = strtab_add(to, b.data, b.len);
 	}
-	if (c->detail && (c->kind != CONSUMER_PROCESS || o->labels))
+	if (c->detail && c->kind == CONSUMER_PROCESS && o->labels && !o->groups) {
+		put_labels(model_str(from, c->detail), &b);
+		x->detail = strtab_add(to, b.data, b.len);
+	} else if (c->detail && (c->kind != CONSUMER_PROCESS || o->labels)) {
 		x->detail = strtab_adds(to, model_str(from, c->detail));
+	}
 	buf_release(&b);
 }

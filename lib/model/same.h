@@ -28,7 +28,8 @@
 struct same_opts {
 	bool pids, tids;	/* these are of the identity, too: processes and threads stay separate */
 	bool thread_digits;	/* each number in names of threads is "*": threads of a pool are one */
-	bool labels;		/* processes of recordings with other labels are separate */
+	bool labels;		/* processes of recordings with other labels are separate, */
+	bool groups;		/* also those of other control groups and containers */
 	bool kinds;		/* interpreted, compiled and inlined code are separate */
 };
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cgroup.h"
 #include "base/labels.h"
 #include "model/select.h"
 #include "trace/record.h"
@@ -56,6 +57,39 @@ static bool has_label(const char *item, const char *labels)
 	return has;
 }
 
+/* A path, a pattern, or a group that the process is below. */
+static bool select_cgroup(const struct opt_list *l, const char *labels)
+{
+	struct buf path = BUF_INIT;
+	bool has = is_empty(l);
+	size_t i;
+
+	if (!has && labels_value(labels, LABEL_CGROUP, &path))
+		for (i = 0; !has && i < l->nr_items; i++)
+			has = cgroup_is_below(path.data, l->items[i]) || !fnmatch(l->items[i], path.data, 0);
+	buf_release(&path);
+	return has;
+}
+
+/* An id, a pattern, or the first digits of an id, as tools for containers show them. */
+static bool select_container(const struct opt_list *l, const char *labels)
+{
+	enum { LEAST_DIGITS = 6 };
+	struct buf id = BUF_INIT;
+	bool has = is_empty(l), known = !has && labels_value(labels, LABEL_CONTAINER, &id);
+	size_t i;
+
+	if (known)
+		has = select_name(l, id.data);
+	for (i = 0; known && !has && i < l->nr_items; i++) {
+		size_t len = strspn(l->items[i], "0123456789abcdef");
+
+		has = len >= LEAST_DIGITS && !l->items[i][len] && !strncmp(id.data, l->items[i], len);
+	}
+	buf_release(&id);
+	return has;
+}
+
 /* Whether it is the first of its key in the list. */
 static bool is_first(const struct opt_list *l, size_t i)
 {
@@ -100,7 +134,8 @@ uint32_t selection_wants(const struct selection *s)
 	return (is_empty(s->pids) ? 0 : SELECT_PID) | (is_empty(s->comms) ? 0 : SELECT_COMM) |
 	       (is_empty(s->tids) ? 0 : SELECT_TID) | (is_empty(s->threads) ? 0 : SELECT_THREAD) |
 	       (is_empty(s->modules) ? 0 : SELECT_MODULE) | (is_empty(s->symbols) ? 0 : SELECT_SYMBOL) |
-	       (s->off_cpu ? SELECT_OFF_CPU : 0) | label_bits(s->labels, NULL);
+	       (s->off_cpu ? SELECT_OFF_CPU : 0) | label_bits(s->labels, NULL) |
+	       (is_empty(s->cgroups) && is_empty(s->containers) ? 0 : SELECT_GROUP);
 }
 
 bool consumer_is_wait(const struct model *m, uint32_t consumer)
@@ -122,6 +157,8 @@ uint32_t selection_has(const struct selection *s, const struct model *m, uint32_
 		has |= select_number(s->pids, c->key >> 32) ? SELECT_PID : 0;
 		has |= select_name(s->comms, name) ? SELECT_COMM : 0;
 		has |= label_bits(s->labels, model_str(m, c->detail));
+		has |= select_cgroup(s->cgroups, model_str(m, c->detail)) &&
+		       select_container(s->containers, model_str(m, c->detail)) ? SELECT_GROUP : 0;
 	} else if (c->kind == CONSUMER_LABEL) {
 		has |= label_bits(s->labels, name);
 	} else if (c->kind == CONSUMER_THREAD) {

@@ -29,6 +29,8 @@ struct selection {
 	bool off_cpu;		/* and end in a reason to wait */
 	/* of processes and levels of labels: key=value, the value a pattern; one of each key must be there */
 	const struct opt_list *labels;
+	/* of processes: patterns of paths, or groups above; of ids, or how these begin */
+	const struct opt_list *cgroups, *containers;
 };
 
 enum select_bits {		/* the lists of a selection */
@@ -40,11 +42,13 @@ enum select_bits {		/* the lists of a selection */
 	SELECT_SYMBOL = 1 << 5,
 	SELECT_OFF_CPU = 1 << 6,
 	SELECT_LABEL = 1 << 7,	/* of the first key; of each further one the next bit */
-	SELECT_LABELS = 0x7fffff80,
-	SELECT_BY_THREAD = SELECT_PID | SELECT_COMM | SELECT_TID | SELECT_THREAD | SELECT_LABELS,
+	SELECT_LABELS = 0x3fffff80,
+	SELECT_GROUP = 1 << 30,		/* a control group, and a container */
+	SELECT_BY_THREAD = SELECT_PID | SELECT_COMM | SELECT_TID | SELECT_THREAD | SELECT_LABELS |
+			   SELECT_GROUP,
 };
 
-enum { SELECT_MAX_LABELS = 24 };	/* keys */
+enum { SELECT_MAX_LABELS = 23 };	/* keys */
 
 /* Lists of numbers, and of names with the shell's patterns; an empty list selects all. */
 bool select_number(const struct opt_list *l, uint32_t nr);

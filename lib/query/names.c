@@ -80,7 +80,8 @@ static int load_threads(struct query_data *d, struct err *e)
 
 /* ---- processes ---- */
 
-enum { PROC_ID, PROC_PID, PROC_NAME, PROC_PARENT, PROC_START, PROC_END, PROC_FUNCTION };
+enum { PROC_ID, PROC_PID, PROC_NAME, PROC_PARENT, PROC_START, PROC_END, PROC_FUNCTION, PROC_CGROUP,
+	PROC_CONTAINER };
 
 static const struct query_column process_columns[] = {
 	[PROC_ID] = { "id", COLUMN_INDEX | COLUMN_UNIQUE, "number of the process image; an exec makes a new one" },
@@ -90,6 +91,8 @@ static const struct query_column process_columns[] = {
 	[PROC_START] = { "started", 0, "ns: when it was seen first" },
 	[PROC_END] = { "ended", 0, "ns: when it ended; NULL: it lived on" },
 	[PROC_FUNCTION] = { "function", COLUMN_INDEX, "the same in functions" },
+	[PROC_CGROUP] = { "cgroup", COLUMN_TEXT, "path of its control group; NULL: not recorded" },
+	[PROC_CONTAINER] = { "container", COLUMN_TEXT, "id of its container; NULL: in none, or not recorded" },
 };
 
 static bool process_number(const struct query_data *d, const struct query_cell *c, uint64_t *v)
@@ -117,7 +120,18 @@ static bool process_number(const struct query_data *d, const struct query_cell *
 
 static const char *process_text(struct query_data *d, const struct query_cell *c)
 {
-	return query_data_str(d, d->names.procs[c->row].comm);
+	const struct name_proc *p = &d->names.procs[c->row];
+
+	switch (c->column) {
+	case PROC_CGROUP:
+		return p->cgroup ? query_data_str(d, p->cgroup) : NULL;
+	case PROC_CONTAINER:
+		buf_reset(&d->scratch);
+		buf_str(&d->scratch, names_container(&d->names, p));
+		return d->scratch.len ? d->scratch.data : NULL;
+	default:
+		return query_data_str(d, p->comm);
+	}
 }
 
 static uint32_t nr_processes(const struct query_data *d)

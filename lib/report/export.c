@@ -168,7 +168,8 @@ bool export_is_root(const struct view *v, uint32_t consumer)
 {
 	uint32_t kind = v->m->consumers.items[consumer].kind;
 
-	return kind == CONSUMER_PROCESS || kind == CONSUMER_THREAD || kind == CONSUMER_HOST;
+	return kind == CONSUMER_PROCESS || kind == CONSUMER_THREAD || kind == CONSUMER_HOST ||
+	       kind == CONSUMER_GROUP;
 }
 
 uint32_t export_process(const struct view *v, uint32_t node)

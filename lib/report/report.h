@@ -18,6 +18,7 @@
 #include "report/format.h"
 
 enum report_fold { FOLD_NONE, FOLD_MODULE, FOLD_CLASS, FOLD_PACKAGE };
+enum report_group { GROUP_NONE, GROUP_CGROUP, GROUP_CONTAINER };
 enum report_sort {
 	SORT_DEFAULT, SORT_CUM, SORT_BASE, SORT_N, SORT_NAME, SORT_WAIT, SORT_BLOCKED, SORT_LATENCY
 };
@@ -38,6 +39,7 @@ struct report_opts {
 	struct selection select;
 	/* Folding. */
 	int fold;			/* enum report_fold */
+	int group;			/* enum report_group: a level above processes */
 	bool merge_threads, merge_processes, no_inline, no_kernel, by_kind;
 	/* How a trace is read; a report that makes no model takes from it what it needs. */
 	const struct profile_opts *profile;

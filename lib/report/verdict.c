@@ -56,7 +56,7 @@ static struct verdict __attribute__((format(printf, 2, 3))) error(const struct l
 static bool is_root(const struct consumer *c)
 {
 	return c->kind == CONSUMER_PROCESS || c->kind == CONSUMER_THREAD || c->kind == CONSUMER_HOST ||
-	       c->kind == CONSUMER_LABEL;
+	       c->kind == CONSUMER_LABEL || c->kind == CONSUMER_GROUP;
 }
 
 static bool matches(const char *pattern, const char *name)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/labels.h"
 #include "base/mem.h"
 #include "flow/ops.h"
 #include "report/report.h"
@@ -80,6 +81,7 @@ static uint32_t fold_consumer(struct model *m, uint32_t id, enum report_fold fol
 
 	if (c.kind == CONSUMER_PROCESS || c.kind == CONSUMER_THREAD || c.kind == CONSUMER_HOST ||
 	    c.kind == CONSUMER_MARK || c.kind == CONSUMER_REASON || c.kind == CONSUMER_LABEL ||
+	    c.kind == CONSUMER_GROUP ||
 	    (c.kind == CONSUMER_CLASS && fold == FOLD_CLASS))
 		return id;
 	if ((is_java(c.kind) || c.kind == CONSUMER_CLASS) && fold != FOLD_MODULE) {
@@ -135,6 +137,42 @@ static void fold(struct view *v)
 	model_take_flow(v->m, &out, where);
 	free(where);
 	free(to);
+}
+
+/* The group of a process; those of which none is known have one of their own. */
+static uint32_t group_of(struct model *m, const char *labels, enum report_group by)
+{
+	const char *key = by == GROUP_CGROUP ? LABEL_CGROUP : LABEL_CONTAINER;
+	struct buf name = BUF_INIT;
+	uint32_t group;
+
+	if (!labels_value(labels, key, &name))
+		buf_str(&name, by == GROUP_CGROUP ? "[unknown cgroup]" : "[no container]");
+	group = consumer_add_name(&m->consumers, CONSUMER_GROUP, name.data, name.len);
+	buf_release(&name);
+	return group;
+}
+
+static void group(struct view *v)
+{
+	size_t i, nr = v->m->consumers.nr_items;
+	struct flow out;
+	uint32_t *above, *where;
+
+	if (v->o->group == GROUP_NONE)
+		return;
+	above = xcalloc(nr, sizeof(*above));
+	for (i = 1; i < nr; i++) {
+		const struct consumer *c = &v->m->consumers.items[i];
+
+		if (c->kind == CONSUMER_PROCESS)
+			above[i] = group_of(v->m, model_str(v->m, c->detail), v->o->group);
+	}
+	where = where_nodes_go(v->m);
+	flow_group(&v->m->flow, above, &out, where);
+	model_take_flow(v->m, &out, where);
+	free(where);
+	free(above);
 }
 
 static void add_mark(struct view_stacks *s, uint32_t name, uint64_t n)
@@ -307,6 +345,7 @@ int view_init(struct view *v, struct model *m, const struct origin *origin, cons
 		read = model_n(m, m->metrics[o->sort_metric].source, v->read_n, before);
 	select_paths(v);
 	sum_own(v);
+	group(v);
 	fold(v);
 	count_stacks(v);
 	prune(v);
@@ -332,6 +371,29 @@ void view_release(struct view *v)
 	memset(v, 0, sizeof(*v));
 }
 
+/* Of a process, in a row: not its control group, and of its container what tools for containers show. */
+static void put_labels(const char *labels, struct buf *b)
+{
+	enum { SHORT_ID = 12 };
+	static const char container[] = LABEL_CONTAINER "=", cgroup[] = LABEL_CGROUP "=";
+	const char *sep = " (";
+	size_t len;
+
+	for (; *labels; labels += len + (labels[len] == ',')) {
+		size_t shown = len = strcspn(labels, ",");
+
+		if (!strncmp(labels, cgroup, strlen(cgroup)))
+			continue;
+		if (!strncmp(labels, container, strlen(container)) && len == strlen(container) + 64)
+			shown = strlen(container) + SHORT_ID;
+		buf_str(b, sep);
+		buf_add(b, labels, shown);
+		sep = ",";
+	}
+	if (*sep == ',')
+		buf_putc(b, ')');
+}
+
 void view_name(const struct view *v, uint32_t consumer, struct buf *b)
 {
 	const struct consumer *c = &v->m->consumers.items[consumer];
@@ -345,7 +407,9 @@ void view_name(const struct view *v, uint32_t consumer, struct buf *b)
 		buf_fmt(b, " [pid %u]", (unsigned int)(c->key >> 32));
 	else if (c->kind == CONSUMER_THREAD && (uint32_t)c->key)	/* 0: virtual ones of a name */
 		buf_fmt(b, " [tid %u]", (unsigned int)c->key);
-	if (c->detail)
+	if (c->detail && c->kind == CONSUMER_PROCESS)
+		put_labels(model_str(v->m, c->detail), b);
+	else if (c->detail)
 		buf_fmt(b, " (%s)", model_str(v->m, c->detail));
 	if (v->o->by_kind && (is_java(c->kind) || c->kind == CONSUMER_NATIVE_INLINED))
 		buf_fmt(b, " [%s]", consumer_kind_name(c->kind));

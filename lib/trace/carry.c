@@ -25,6 +25,7 @@ enum item_kind {
 	ITEM_CODE,		/* all records of one compile id, and its bytes */
 	ITEM_STUBS,		/* of a process */
 	ITEM_MAPS,
+	ITEM_CGROUP,		/* of a process, the last */
 	ITEM_FUNCTION,
 	ITEM_SYMBOL,
 	ITEM_LINES,
@@ -192,8 +193,10 @@ static void need_inlined(struct carry *c, uint32_t proc, const uint8_t *inl, siz
 
 static void need_proc(struct carry *c, uint32_t proc)
 {
-	if (proc && need(c, ITEM_PROC, proc, 0))
+	if (proc && need(c, ITEM_PROC, proc, 0)) {
+		need(c, ITEM_CGROUP, proc, 0);
 		need(c, ITEM_MAPS, proc, 0);
+	}
 }
 
 static void need_of_code(struct carry *c, const struct rec_code *r)
@@ -327,6 +330,9 @@ void carry_needs(struct carry *c, enum record_number kind, const void *rec)
 	switch (kind) {
 	case RECORD_thread:
 		need_proc(c, r->thread.proc);
+		break;
+	case RECORD_cgroup:
+		need_proc(c, r->cgroup.proc);
 		break;
 	case RECORD_map:
 		need_proc(c, r->map.proc);
@@ -519,6 +525,9 @@ void carry_keep(struct carry *c, enum record_number kind, const void *rec, const
 	switch (kind) {
 	case RECORD_proc:
 		replace(c, get(c, ITEM_PROC, r->proc.proc, 0, 0), record, len, in_file);
+		break;
+	case RECORD_cgroup:
+		replace(c, get(c, ITEM_CGROUP, r->cgroup.proc, 0, r->cgroup.proc), record, len, in_file);
 		break;
 	case RECORD_thread:
 		keep_thread(c, &r->thread, record, len, in_file);

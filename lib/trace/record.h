@@ -64,6 +64,13 @@ struct rec_thread {		/* a new thread, or a new name for a known one */
 	size_t name_len;
 };
 
+struct rec_cgroup {		/* the control group of a process, when that began or was found */
+	uint64_t time_ns;
+	uint32_t proc;
+	const char *path;	/* as the recorder saw it; base/cgroup.h finds containers in it */
+	size_t path_len;
+};
+
 struct rec_end {		/* a process or thread is gone */
 	uint64_t time_ns;
 	uint32_t proc, thread;	/* one of them 0 */

@@ -80,6 +80,9 @@ RECORD(proc, META, TIMED, MTE, CODE(0x34), "proc",
 	TEXT("comm", proc.comm, proc.comm_len))
 VARIANT(proc, MTE, CODE(0x63), "fork", proc.parent)
 VARIANT(proc, MTE, CODE(0x81), "exec", proc.exec)
+RECORD(cgroup, META, TIMED, MTE, CODE(0x91), "proc.cgroup",
+	FIELD(u32, "proc", cgroup.proc)
+	TEXT("path", cgroup.path, cgroup.path_len))
 RECORD(end, META, TIMED, MTE, CODE(0x65), "proc.end",
 	FIELD(u32, "proc", end.proc)
 	FIELD(u32, "thread", end.thread)

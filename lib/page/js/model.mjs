@@ -173,7 +173,7 @@ function weigh(data) {
 
 /* Functions are told from processes, threads and marks: those are no stanza to begin with. */
 export function isFunction(kind) {
-	return !['process', 'thread', 'host', 'mark', ''].includes(kind);
+	return !['process', 'thread', 'host', 'group', 'mark', ''].includes(kind);
 }
 
 /* What of a function stands in the address: numbers would be others in the next recording. */

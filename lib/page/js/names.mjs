@@ -74,7 +74,7 @@ export function moduleName(consumers, c) {
 
 /* Kinds that have one colour and one word in the legend. */
 const FAMILIES = {
-	'process': 'process', 'thread': 'process', 'host': 'process', 'kernel': 'kernel', 'native': 'native',
+	'process': 'process', 'thread': 'process', 'host': 'process', 'group': 'process', 'kernel': 'kernel', 'native': 'native',
 	'native-inlined': 'native', 'java': 'java', 'java-compiled': 'java', 'java-c1': 'java', 'java-c2': 'java',
 	'java-interpreted': 'interpreted', 'java-inlined': 'inlined', 'stub': 'stub', 'mark': 'mark',
 	'unresolved': 'mark',
@@ -171,7 +171,7 @@ export function foldConsumers(consumers, weight, { fold, mergeThreads, without }
 }
 
 function foldOne(consumers, c, fold, mergeThreads) {
-	const kind = consumers.kind[c], root = ['process', 'thread', 'host', 'mark'].includes(kind);
+	const kind = consumers.kind[c], root = ['process', 'thread', 'host', 'group', 'mark'].includes(kind);
 	const one = {
 		name: consumers.name[c], module: consumers.module[c], detail: consumers.detail[c], kind,
 		pid: consumers.pid[c], tid: consumers.tid[c], family: isJava(kind) ? 'java' : kind.replace(/-inlined$/, ''),

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cgroup.h - control groups: which one a process is in, and of which container that is.
+ *
+ * Whoever may make groups names them, so any bytes but a newline can be in a path.
+ */
+#ifndef BASE_CGROUP_H
+#define BASE_CGROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+
+enum { CGROUP_MAX_PATH = 4096 };
+
+/*
+ * The path in a text as /proc/PID/cgroup has it: that of version 2, or if that is the root, of the
+ * hierarchies of version 1 perf_event's, systemd's, or the first that is not its root. "/" when all are; 0
+ * bytes when the text has none. *path points into the text; its length is returned, at most CGROUP_MAX_PATH.
+ */
+size_t cgroup_parse(const char *text, size_t len, const char **path);
+
+/*
+ * Appends the id of the container whose processes are in that group: 64 hexadecimal digits of docker,
+ * podman, containerd and CRI-O, with Kubernetes or without; the name of LXC and systemd-nspawn. Of
+ * containers in containers it is the innermost. False: it is of none.
+ */
+bool cgroup_container(const char *path, size_t len, struct buf *id);
+
+/* Reads it of a running process; false: it is gone, or there are no groups. *path is a string then. */
+bool cgroup_of(int pid, struct buf *path);
+
+/* Whether the path is that group or one below it. The group may lack its first slash. */
+bool cgroup_is_below(const char *path, const char *group);
+
+#endif

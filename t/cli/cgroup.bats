@@ -1,0 +1,82 @@
+#!/usr/bin/env bats
+# Control groups and containers of processes.
+load ../lib
+
+ID=$(printf 'c%.0s' {1..64})
+
+# Where groups are made; sets GROUPS_AT, and MINE, the path of the test's own group.
+prepare_groups() {
+	skip_unless_root
+	skip_unless_perf
+	GROUPS_AT=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
+	MINE=arcprof-test-$$
+	[ -n "$GROUPS_AT" ] && mkdir "$GROUPS_AT/$MINE" 2>/dev/null ||
+		skip "no control group can be made (cgroup2 is not mounted, or cannot be written)"
+	mkdir "$GROUPS_AT/$MINE/docker-$ID.scope" "$GROUPS_AT/$MINE/plain"
+}
+
+# in_group <group> <command...>
+in_group() {
+	echo "$BASHPID" >"$GROUPS_AT/$MINE/$1/cgroup.procs"
+	exec "${@:2}"
+}
+
+teardown() {
+	local job
+	for job in $(jobs -p); do
+		kill "$job" 2>/dev/null || true
+	done
+	wait
+	[ -z "${MINE-}" ] || rmdir "$GROUPS_AT/$MINE/docker-$ID.scope" "$GROUPS_AT/$MINE/plain" "$GROUPS_AT/$MINE"
+}
+
+# Programs that run all the time, each in its group.
+start_burners() {
+	(in_group "docker-$ID.scope" sh -c 'while :; do :; done') 3>&- &
+	(in_group plain sh -c 'while :; do :; done') 3>&- &
+}
+
+n_of() {	# <option...>: samples that the selection finds
+	arcprof report -i trace --xprof --format json "$@" 2>/dev/null | jq '[.rows[].n] | add // 0'
+}
+
+@test "record -a: reports select and group by the control group and the container of processes" {
+	prepare_groups
+	start_burners
+	run_arcprof record -a -F 199 --call-graph no -d 1.5 -o trace
+	[ "$status" -eq 0 ]
+	all=$(n_of) container=$(n_of --container "$ID") plain=$(n_of --cgroup "$MINE/plain")
+	echo "$all samples, $container in the container, $plain in the other group"
+	[ "$container" -gt 0 ] && [ "$plain" -gt 0 ]
+	[ "$(n_of --container cccccc)" -eq "$container" ]
+	[ "$(n_of --container 'c*')" -eq "$container" ]
+	[ "$(n_of --label "container=$ID")" -eq "$container" ]
+	[ "$(n_of --cgroup "/$MINE")" -eq $((container + plain)) ]
+	[ "$(n_of --cgroup "/$MINE/pl*")" -eq "$plain" ]
+	arcprof report -i trace --group container --xtree --format json >tree
+	[ "$(jq --arg id "$ID" '.nodes[] | select(.kind == "group" and .name == $id) | .cum[0]' tree)" -eq \
+		"$(arcprof report -i trace --container "$ID" --xtree --format json | jq '.metrics[0].total')" ]
+	[ "$(jq '[.nodes[] | select(.kind == "group") | .cum[0]] | add' tree)" -eq "$(jq '.metrics[0].total' tree)" ]
+	arcprof report -i trace --group cgroup --check
+	run_arcprof report -i trace --group cgroup --xtree --cgroup "$MINE"
+	[[ $output == *"/$MINE/plain"* ]] && [[ $output == *"(container=cccccccccccc)"* ]]
+	run_arcprof report -i trace --xtree --container dddddddd
+	[ "$status" -eq 1 ] && [[ $stderr == *"nothing matches --container 'dddddddd'"* ]]
+	run_arcprof query trace "SELECT DISTINCT cgroup FROM processes WHERE container = '$ID'"
+	[ "${output##*$'\n'}" = "/$MINE/docker-$ID.scope" ]
+	arcprof export --table tables trace
+	zcat tables/nodes.tsv.gz | cut -f 8 | sort -u >labels
+	grep -qx "cgroup=/$MINE/docker-$ID.scope,container=$ID" labels
+	# merged they are one, but when asked to stay apart
+	arcprof merge -o trace.all trace trace
+	arcprof merge --by-container -o trace.apart trace trace
+	mv trace trace.one
+	for trace in trace.all trace.apart; do
+		cp "$trace" trace
+		echo "$trace: $(n_of), of the container $(n_of --container "$ID")"
+		[ "$(n_of)" -eq $((2 * all)) ]
+	done
+	[ "$(n_of --container "$ID")" -eq $((2 * container)) ]
+	cp trace.all trace
+	[ "$(n_of --cgroup "$MINE")" -eq 0 ]
+}
