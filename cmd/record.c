@@ -33,6 +33,11 @@ static const char *const modes[] = { "continuous", "normal", NULL };	/* as enum 
 
 static const struct opt rate_table[] = { OPT_FREQ("samples per second of CPU time, or max (default: 999)"), OPT_END };
 
+static const struct opt groups_table[] = {
+	OPT_LIST('G', "cgroup", struct sampling_opts, groups, "path", "record only processes in these control groups"),
+	OPT_END
+};
+
 static const struct opt what_table[] = {
 	OPT_FLAG(0, "sched", struct record_opts, sched, "also record context switches, waits and wake-ups"),
 	OPT_FLAG(0, "irq", struct record_opts, irq, "also record interrupts (implies --sched)"),
@@ -123,6 +128,7 @@ static void join_opts(struct opt_join *j)
 	join_sources(j, shared);
 	opt_join_add(j, rate_table, shared);
 	opt_join_add(j, sampling_select_opts, shared);
+	opt_join_add(j, groups_table, shared);
 	opt_join_add(j, what_table, own);
 	opt_join_add(j, sampling_stack_opts, shared);
 	opt_join_add(j, rest_table, own);
@@ -174,6 +180,23 @@ static int check_opts(const struct record_opts *o, const struct sampling_opts *s
 	if (!o->samples && (so->events.nr_items || so->freq || so->period))
 		return err_set(e, EINVAL, "cannot be combined: --no-samples and --event, --freq or --count");
 	return check_calls(o, so, nr_operands, e);
+}
+
+/* What is known of the whole machine or of tasks alone. */
+static int check_groups(const struct record_opts *o, const struct sampling_opts *so, const struct sampling *s,
+			struct err *e)
+{
+	size_t i;
+
+	if (!so->groups.nr_items)
+		return 0;
+	if (o->sched || o->irq || calls_wanted(&o->calls))
+		return err_set(e, EINVAL, "cannot be combined: --cgroup and %s",
+			       calls_wanted(&o->calls) ? "--callflow" : o->irq ? "--irq" : "--sched");
+	for (i = 0; i < s->c.nr_sources; i++)
+		if (!strcmp(s->sources[i].kind->name, "wall"))
+			return err_set(e, EINVAL, "cannot be combined: --cgroup and --event wall");
+	return 0;
 }
 
 /* A source that JVMs tell of. */
@@ -337,6 +360,8 @@ static int prepare(struct sampling *s, const struct record_opts *o, const struct
 		r = sampling_prepare(s, so, samples, e);
 	if (!r)
 		r = check_sources(o, so, s, e);
+	if (!r)
+		r = check_groups(o, so, s, e);
 	if (!r && o->window && (calls_wanted(&o->calls) || o->sched || o->irq))
 		r = err_set(e, EINVAL, "cannot be combined: --window and %s, because counts with gaps would be wrong",
 			    calls_wanted(&o->calls) ? "--callflow" : "--sched");
@@ -354,7 +379,8 @@ static int prepare(struct sampling *s, const struct record_opts *o, const struct
 	s->c.disabled = o->disabled;
 	s->c.sched = o->sched || o->irq;
 	s->c.irq = o->irq;
-	s->c.cgroups = !nr_operands || so->system_wide;
+	s->c.cgroups = !nr_operands || s->c.system_wide;
+	s->c.all_jvms = s->c.system_wide && so->java && !calls_wanted(&o->calls);
 	s->c.lines = o->lines;
 	s->c.code = o->code;
 	s->c.output = o->output;

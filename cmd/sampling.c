@@ -79,8 +79,10 @@ int sampling_check(const struct sampling_opts *o, int nr_operands, struct err *e
 
 	if (nr_operands && running)
 		return err_set(e, EINVAL, "cannot be combined: a program to run and --pid, --tid or --user");
-	if (!nr_operands && !running && !o->system_wide)
+	if (!nr_operands && !running && !o->system_wide && !o->groups.nr_items)
 		return err_set(e, EINVAL, "nothing to record: name a program, --pid, --tid, --user or --all-cpus");
+	if (o->groups.nr_items && running)
+		return err_set(e, EINVAL, "cannot be combined: --cgroup and --pid, --tid or --user");
 	if (o->system_wide && running)
 		return err_set(e, EINVAL, "cannot be combined: --all-cpus and --pid, --tid or --user");
 	if (o->user && (o->pids.nr_items || o->tids.nr_items))
@@ -102,6 +104,7 @@ void sampling_release(struct sampling *s)
 	free(s->whens);
 	free(s->pids.id);
 	free(s->tids.id);
+	cgroups_close(&s->groups);
 	cpus_release(&s->c.cpus);
 	free(s->command_line);
 	callrules_release(&s->rules);
@@ -383,7 +386,9 @@ int sampling_prepare(struct sampling *s, const struct sampling_opts *o, bool sam
 		r = sampling_targets(s, &o->pids, &o->tids, &o->cpus, e);
 	if (!r && o->user)
 		r = sampling_user(s, o->user, e);
-	s->c.system_wide = o->system_wide;
+	if (!r && o->groups.nr_items && !(r = cgroups_open(&s->groups, &o->groups, e)))
+		s->c.groups = &s->groups;
+	s->c.system_wide = o->system_wide || o->groups.nr_items;
 	s->c.ev.callgraph = samples ? o->callgraph : CALLGRAPH_NO;
 	s->c.ev.stack_bytes = o->stack_bytes & ~7ull;
 	s->c.ev.exclude_kernel = o->all_user;
@@ -423,7 +428,7 @@ void sampling_command(struct sampling *s, const char *command, int nr_operands, 
 	if (nr_operands)
 		s->c.argv = operands;
 	else
-		buf_fmt(&b, "(%s)", s->c.system_wide ? "system-wide" : "attached");
+		buf_fmt(&b, "(%s)", s->c.groups ? "control groups" : s->c.system_wide ? "system-wide" : "attached");
 	for (i = 0; i < nr_operands; i++)
 		buf_fmt(&b, "%s%s", i ? " " : "", operands[i]);
 	s->command_line = buf_take(&b);
@@ -437,6 +442,11 @@ static void targets_phrase(const struct collect_opts *c, struct buf *b)
 	size_t i, nr = c->nr_pids ? c->nr_pids : c->nr_tids;
 	const int *ids = c->nr_pids ? c->pids : c->tids;
 
+	for (i = 0; c->groups && i < c->groups->nr; i++)
+		buf_fmt(b, "%s%s", i ? ", " : c->groups->nr == 1 ? "control group " : "control groups ",
+			c->groups->names->items[i]);
+	if (c->groups)
+		return;
 	if (c->system_wide || c->argv) {
 		buf_str(b, c->system_wide ? "all processes" : c->command_line);
 		return;

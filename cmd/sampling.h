@@ -16,7 +16,7 @@
 
 /* What is sampled, how often, and with which stacks: the same in record and top. */
 struct sampling_opts {
-	struct opt_list events, pids, tids, cpus;
+	struct opt_list events, pids, tids, cpus, groups;
 	const char *freq, *user;
 	uint64_t period;
 	bool system_wide;
@@ -46,6 +46,7 @@ struct sampling {			/* owns what the collect_opts point to */
 	struct ev_rate *rates;		/* of each */
 	struct source_conf *sources;
 	struct ids pids, tids;
+	struct cgroups groups;
 	char *command_line;
 	struct callrules rules;
 	struct slow_rules slow;

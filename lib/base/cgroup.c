@@ -70,26 +70,47 @@ static enum rank rank_of(const struct line *l)
 	       has_controller(l, "name=systemd") ? RANK_SYSTEMD : RANK_ANY;
 }
 
+/* The next line that says something; false: there is none. */
+static bool next_line(const char **text, const char *end, struct line *l)
+{
+	const char *nl, *s;
+
+	/* a line without an end is truncated */
+	while (*text < end && (nl = memchr(*text, '\n', end - *text))) {
+		s = *text;
+		*text = nl + 1;
+		if (split(s, nl - s, l))
+			return true;
+	}
+	return false;
+}
+
 size_t cgroup_parse(const char *text, size_t len, const char **path)
 {
-	const char *end = text + len, *nl;
 	struct line l, best = { .path_len = 0 };
-	enum rank best_rank = RANK_ROOT;
+	const char *end = text + len;
 
-	for (; text < end; text = nl + 1) {
-		nl = memchr(text, '\n', end - text);
-		if (!nl)
-			break;		/* truncated */
-		if (!split(text, nl - text, &l) || (best.path_len && rank_of(&l) <= best_rank))
-			continue;
-		best = l;
-		best_rank = rank_of(&l);
-	}
+	while (next_line(&text, end, &l))
+		if (!best.path_len || rank_of(&l) > rank_of(&best))
+			best = l;
 	*path = best.path;
 	return best.path_len;
 }
 
-bool cgroup_of(int pid, struct buf *path)
+size_t cgroup_parse_of(const char *text, size_t len, const char *controller, const char **path)
+{
+	const char *end = text + len;
+	struct line l;
+
+	while (next_line(&text, end, &l))
+		if (*controller ? has_controller(&l, controller) : !l.controllers_len) {
+			*path = l.path;
+			return l.path_len;
+		}
+	return 0;
+}
+
+bool cgroup_of(int pid, const char *controller, struct buf *path)
 {
 	struct buf text = BUF_INIT;
 	const char *found;
@@ -98,7 +119,8 @@ bool cgroup_of(int pid, struct buf *path)
 
 	snprintf(name, sizeof(name), "/proc/%d/cgroup", pid);
 	if (!io_slurp(name, &text) && text.len)
-		len = cgroup_parse(text.data, text.len, &found);
+		len = controller ? cgroup_parse_of(text.data, text.len, controller, &found) :
+				   cgroup_parse(text.data, text.len, &found);
 	buf_reset(path);
 	if (len)
 		buf_add(path, found, len);

@@ -21,6 +21,9 @@ enum { CGROUP_MAX_PATH = 4096 };
  */
 size_t cgroup_parse(const char *text, size_t len, const char **path);
 
+/* The same in the hierarchy of that controller, "" of version 2. */
+size_t cgroup_parse_of(const char *text, size_t len, const char *controller, const char **path);
+
 /*
  * Appends the id of the container whose processes are in that group: 64 hexadecimal digits of docker,
  * podman, containerd and CRI-O, with Kubernetes or without; the name of LXC and systemd-nspawn. Of
@@ -28,8 +31,11 @@ size_t cgroup_parse(const char *text, size_t len, const char **path);
  */
 bool cgroup_container(const char *path, size_t len, struct buf *id);
 
-/* Reads it of a running process; false: it is gone, or there are no groups. *path is a string then. */
-bool cgroup_of(int pid, struct buf *path);
+/*
+ * Reads it of a running process: as cgroup_parse(), or with a controller that of its hierarchy, "" of
+ * version 2. False: the process is gone, or there is none. *path is a string otherwise.
+ */
+bool cgroup_of(int pid, const char *controller, struct buf *path);
 
 /* Whether the path is that group or one below it. The group may lack its first slash. */
 bool cgroup_is_below(const char *path, const char *group);

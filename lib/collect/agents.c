@@ -128,7 +128,7 @@ static bool on_admit(void *ctx, int pid, uint64_t start_ns)
 	const struct thread *th;
 
 	if (c->o->system_wide)
-		return true;
+		return !c->o->groups || cgroups_have(c->o->groups, pid);
 	collect_merge(c, clock_mono_ns());	/* its fork comes first */
 	th = tasks_leader(&c->tasks, pid, start_ns);
 	return (th && th->evset) || tasks_descends(pid, c->child_pid);
@@ -438,6 +438,14 @@ static void on_callflow_gone(void *ctx, struct jvm *jvm)
 	callflows_end(&c->calls, jvm);
 }
 
+/* It can take seconds, and rings fill meanwhile. */
+static void on_meanwhile(void *ctx)
+{
+	enum { LATE_NS = 10000000 };
+
+	collect_merge(ctx, clock_mono_ns() - LATE_NS);
+}
+
 static void on_program(void *ctx, struct jvm *jvm, int pid)
 {
 	memory_program(ctx, jvm, pid);
@@ -445,6 +453,7 @@ static void on_program(void *ctx, struct jvm *jvm, int pid)
 
 static const struct jvm_callbacks callbacks = {
 	.program = on_program,
+	.meanwhile = on_meanwhile,
 	.admit = on_admit,
 	.callflow = on_callflow,
 	.function = on_function,
@@ -595,6 +604,8 @@ void agents_attach_jvms(struct collect *c)
 		if (!p->has_libjvm || p->had_agent || p->tried_agent || !p->nr_live)
 			continue;
 		p->tried_agent = true;
+		if (c->child_pid && tasks_descends(p->pid, c->child_pid))
+			continue;	/* it was told where we are */
 		p->nr_holders++;	/* records come in meanwhile */
 		attach(c, p->pid, &e);
 		p->nr_holders--;

@@ -21,7 +21,7 @@
 #include "collect/state.h"
 #include "collect/symbols.h"
 
-enum { EVENTS_POLL_MS = 2, STATUS_NS = 500000000 };
+enum { EVENTS_POLL_MS = 2, STATUS_NS = 500000000, JVMS_NS = 1000000000 };
 
 /* What only this file needs of a recording. */
 struct run {
@@ -30,6 +30,7 @@ struct run {
 	struct program program;
 	bool failed;			/* the trace cannot be written any more */
 	uint64_t status_ns;
+	uint64_t jvms_ns;		/* when JVMs were last looked for */
 	uint64_t spawned_ns;		/* just before the program was let go */
 };
 
@@ -268,6 +269,17 @@ static void ask_watcher(struct run *r)
 	}
 }
 
+/* Those that were started since the last look; where there is a watcher, it says when. */
+static void look_for_jvms(struct run *r)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (!r->c->o->all_jvms || r->c->o->watcher || r->loop.stop || now - r->jvms_ns < JVMS_NS)
+		return;
+	agents_attach_jvms(r->c);
+	r->jvms_ns = clock_mono_ns();
+}
+
 static void on_check(void *ctx)
 {
 	struct run *r = ctx;
@@ -277,6 +289,7 @@ static void on_check(void *ctx)
 		r->loop.stop = true;
 	if (r->c->o->watcher && !r->loop.stop && r->c->begun_ns)
 		ask_watcher(r);
+	look_for_jvms(r);
 }
 
 static void tell_status(struct run *r)
@@ -551,6 +564,14 @@ static void close_trace(struct collect *c)
 		res->write_error = e.code;
 }
 
+/* As evsets_open() has it. */
+static int rings_target(const struct collect_opts *o, const struct program *p)
+{
+	if (o->groups)
+		return 0;
+	return o->system_wide ? -1 : o->argv ? p->child.pid : 0;
+}
+
 int collect_run(const struct collect_opts *o, struct collect_result *res, struct err *e)
 {
 	struct collect *c = xcalloc(1, sizeof(*c));
@@ -588,7 +609,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	if (!r)
 		r = walls_open(c, e);
 	if (!r)
-		r = collect_open_rings(c, o->system_wide ? -1 : o->argv ? run.program.child.pid : 0, e);
+		r = collect_open_rings(c, rings_target(o, &run.program), e);
 	if (r && timers_take_over(c, e))
 		r = 0;
 	if (!r)

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "collect/callflow.h"
+#include "collect/cgroups.h"
 #include "collect/evset.h"
 #include "collect/triggers.h"
 #include "trace/writer.h"
@@ -59,6 +60,7 @@ struct collect_opts {
 	size_t nr_sources;
 	char *const *argv;		/* the command to run, or NULL */
 	bool system_wide;
+	const struct cgroups *groups;	/* then: only of processes in these; NULL: of all */
 	bool cgroups;			/* say in which control group each process is */
 	struct cpus cpus;		/* samples only on these; none: on all that are online */
 	const int *pids;		/* running processes, or */

@@ -30,7 +30,7 @@ static int attach_process(struct collect *c, int pid, struct err *e)
 
 			again = true;
 			th->evset = c->main_set;
-			r = evsets_watch(&c->ev, th->tid, e);
+			r = evsets_watch(&c->ev, (struct ev_target){ .id = th->tid }, e);
 			if (!r && c->sched)
 				r = sched_watch(c->sched, &c->ev, th->tid, e);
 			if (!r)
@@ -59,7 +59,7 @@ static int attach_all(struct collect *c, struct err *e)
 			r = 0;
 	}
 	for (i = 0; i < c->o->nr_tids && !r; i++) {
-		r = evsets_watch(&c->ev, c->o->tids[i], e);
+		r = evsets_watch(&c->ev, (struct ev_target){ .id = c->o->tids[i] }, e);
 		if (!r && c->sched)
 			r = sched_watch(c->sched, &c->ev, c->o->tids[i], e);
 		if (!r)
@@ -72,22 +72,39 @@ static int attach_all(struct collect *c, struct err *e)
 	return r;
 }
 
-/* Names and maps of everything that runs already. */
+/* Names and maps of everything that runs already, as far as it is recorded. */
 static void scan_system(struct collect *c)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *d;
 	struct err e;
 
-	tasks_get(&c->tasks, 0, 0, clock_mono_ns());
+	if (!c->o->groups)
+		tasks_get(&c->tasks, 0, 0, clock_mono_ns());
 	while (dir && (d = readdir(dir))) {
 		int pid = atoi(d->d_name);
 
-		if (pid > 0 && pid != getpid())
+		if (pid > 0 && pid != getpid() && (!c->o->groups || cgroups_have(c->o->groups, pid)))
 			tasks_scan(&c->tasks, pid, &e);
 	}
 	if (dir)
 		closedir(dir);
+}
+
+/* What is forked before the scan is seen by the side-band events. */
+static int attach_groups(struct collect *c, struct err *e)
+{
+	const struct cgroups *g = c->o->groups;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < g->nr && !r; i++)
+		r = evsets_watch(&c->ev, (struct ev_target){ g->fds[i], true }, e);
+	if (!r)
+		scan_system(c);
+	for (i = 0; i < g->nr && !r; i++)
+		r = evset_add_on(&c->ev, c->main_set, (struct ev_target){ g->fds[i], true }, false, e);
+	return r;
 }
 
 /* Names and maps of the processes that are attached to. */
@@ -113,6 +130,8 @@ int collect_open_events(struct collect *c, struct err *e)
 		return r;
 	if (c->only_jvms)
 		return scan_all(c, e);
+	if (c->o->groups)
+		return attach_groups(c, e);
 	if (c->o->system_wide) {
 		scan_system(c);
 		return evset_add(&c->ev, c->main_set, -1, false, e);

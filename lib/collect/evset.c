@@ -17,9 +17,15 @@ enum { MIN_RING_BYTES = 64 * 1024, MIN_STACK_BYTES = 1024, SAMPLE_HEAD_BYTES = 1
 /* Where merge.c finds the time: every event samples these, in every record. */
 #define SAMPLE_ID_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
+static int perf_open_on(struct perf_event_attr *attr, const struct ev_target *on, int cpu)
+{
+	return syscall(SYS_perf_event_open, attr, on->id, cpu, -1,
+		       PERF_FLAG_FD_CLOEXEC | (on->cgroup ? PERF_FLAG_PID_CGROUP : 0));
+}
+
 static int perf_open(struct perf_event_attr *attr, int tid, int cpu)
 {
-	return syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return perf_open_on(attr, &(struct ev_target){ .id = tid }, cpu);
 }
 
 void evset_common_attr(struct perf_event_attr *a)
@@ -251,19 +257,19 @@ static int redirect(int fd, const struct ring *to)
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, to->fd) < 0 ? -errno : 0;
 }
 
-/* One more task: an event on each CPU, which writes into that one's ring. */
-static int watch(struct evsets *s, struct ring *rings, const struct perf_event_attr *attr, int tid,
-		 struct err *e)
+/* One more task or control group: an event on each CPU, which writes into that one's ring. */
+static int watch(struct evsets *s, struct ring *rings, const struct perf_event_attr *attr,
+		 const struct ev_target *on, struct err *e)
 {
 	struct evset *set = &s->side;
 	struct perf_event_attr a = *attr;
 	size_t i;
 
 	for (i = 0; i < s->nr_cpus; i++) {
-		int fd = perf_open(&a, tid, s->cpus[i]);
+		int fd = perf_open_on(&a, on, s->cpus[i]);
 
 		if (fd < 0)
-			return errno == ESRCH ? 0 : perf_open_err(e, errno, &a, tid, s->cpus[i]);
+			return errno == ESRCH ? 0 : perf_open_err(e, errno, &a, on->id, s->cpus[i]);
 		if (redirect(fd, &rings[i])) {
 			close(fd);
 			return err_errno(e, "cannot join the event buffers");
@@ -274,12 +280,12 @@ static int watch(struct evsets *s, struct ring *rings, const struct perf_event_a
 	return 0;
 }
 
-int evsets_watch(struct evsets *s, int tid, struct err *e)
+int evsets_watch(struct evsets *s, struct ev_target on, struct err *e)
 {
 	struct perf_event_attr a;
 
 	side_attr(&a, s->conf.exclude_kernel, s->side_rings[0].mask + 1);
-	return watch(s, s->side_rings, &a, tid, e);
+	return watch(s, s->side_rings, &a, &on, e);
 }
 
 int evsets_watch_switches(struct evsets *s, int tid, struct err *e)
@@ -288,7 +294,7 @@ int evsets_watch_switches(struct evsets *s, int tid, struct err *e)
 
 	evset_dummy_attr(&a, s->conf.exclude_kernel, s->sched_rings[0].mask + 1);
 	a.context_switch = 1;
-	return watch(s, s->sched_rings, &a, tid, e);
+	return watch(s, s->sched_rings, &a, &(struct ev_target){ .id = tid }, e);
 }
 
 uint32_t evset_new(struct evsets *s, enum evset_kind kind)
@@ -353,22 +359,22 @@ static int remember(struct evsets *s, uint32_t number, int fd, size_t event, siz
 	return 0;
 }
 
-static int open_event(struct evsets *s, uint32_t number, size_t ev, int tid, bool start_on_exec,
-		      struct err *e)
+static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct ev_target *on,
+		      bool start_on_exec, struct err *e)
 {
 	enum evset_kind kind = s->sets[number - 1].kind;
 	struct perf_event_attr a;
 	size_t cpu;
 	int fd;
 
-	sample_attr(s, ev, kind, start_on_exec, tid == -1, &a);
+	sample_attr(s, ev, kind, start_on_exec, on->id == -1 || on->cgroup, &a);
 	a.sig_data = kind == EVSET_TRAP ? ev : 0;
 	for (cpu = 0; cpu < s->nr_sampled; cpu++) {
-		fd = perf_open(&a, tid, s->sampled[cpu]);
+		fd = perf_open_on(&a, on, s->sampled[cpu]);
 		if (fd < 0 && errno == ESRCH)
 			return -ESRCH;
 		if (fd < 0) {
-			perf_open_err(e, errno, &a, tid, s->sampled[cpu]);
+			perf_open_err(e, errno, &a, on->id, s->sampled[cpu]);
 			return err_wrap(e, "event '%s'", s->conf.events[ev].name);
 		}
 		if (remember(s, number, fd, ev, cpu))
@@ -377,17 +383,22 @@ static int open_event(struct evsets *s, uint32_t number, size_t ev, int tid, boo
 	return 0;
 }
 
-int evset_add(struct evsets *s, uint32_t number, int tid, bool start_on_exec, struct err *e)
+int evset_add_on(struct evsets *s, uint32_t number, struct ev_target on, bool start_on_exec, struct err *e)
 {
 	struct evset *set = &s->sets[number - 1];
 	size_t before = set->nr_fds, ev;
 	int r = 0;
 
 	for (ev = 0; ev < s->conf.nr_events && !r; ev++)
-		r = open_event(s, number, ev, tid, start_on_exec, e);
+		r = open_event(s, number, ev, &on, start_on_exec, e);
 	while (r && set->nr_fds > before)	/* all or nothing, or evset_close() would miscount */
 		close(set->fds[--set->nr_fds]);
 	return r;
+}
+
+int evset_add(struct evsets *s, uint32_t number, int tid, bool start_on_exec, struct err *e)
+{
+	return evset_add_on(s, number, (struct ev_target){ .id = tid }, start_on_exec, e);
 }
 
 /* evset_add() opened them task by task, event by event, CPU by CPU. */

@@ -45,6 +45,11 @@ struct ev_rate {			/* of one event: one of them */
 	uint64_t period;		/* events, or ns of a clock */
 };
 
+struct ev_target {		/* whom an event is on */
+	int id;			/* a task, -1: all, or the folder of a control group */
+	bool cgroup;		/* the latter */
+};
+
 enum callgraph { CALLGRAPH_DWARF, CALLGRAPH_FP, CALLGRAPH_NO };
 
 struct evconf {
@@ -103,14 +108,15 @@ void evset_common_attr(struct perf_event_attr *a);
 /* An event that counts nothing: it owns a ring, and reports what its attributes request. */
 void evset_dummy_attr(struct perf_event_attr *a, bool exclude_kernel, size_t ring_bytes);
 
-/* Adds the side-band event for one more task (attaching to several threads). */
-int evsets_watch(struct evsets *s, int tid, struct err *e);
+/* Adds the side-band event for one more task (attaching to several threads), or a control group. */
+int evsets_watch(struct evsets *s, struct ev_target on, struct err *e);
 /* The same for its switches, into the rings of these. */
 int evsets_watch_switches(struct evsets *s, int tid, struct err *e);
 
 uint32_t evset_new(struct evsets *s, enum evset_kind kind);
 /* Opens all events of the set on tid (-1: system-wide), on every CPU that is sampled. */
 int evset_add(struct evsets *s, uint32_t set, int tid, bool start_on_exec, struct err *e);
+int evset_add_on(struct evsets *s, uint32_t set, struct ev_target on, bool start_on_exec, struct err *e);
 void evset_enable(struct evsets *s, uint32_t set, bool on);
 /* Closes the events after adding up in s->counts what they counted, and in s->nr_lost what they lost. */
 void evset_close(struct evsets *s, uint32_t set);

@@ -113,7 +113,7 @@ void labels_host(const struct collect *c)
 	if (c->o->trace.carry)
 		trace_write_label(c->w, "recording", "%016llx", (unsigned long long)
 				  hash_pair(hash_pair(clock_real_ns(), clock_mono_ns()), (uint64_t)getpid()));
-	trace_write_label(c->w, "scope", "%s", c->o->system_wide ? "system" : "processes");
+	trace_write_label(c->w, "scope", "%s", c->o->system_wide && !c->o->groups ? "system" : "processes");
 }
 
 /* The only mode whose code is sampled; NULL: both are. */

@@ -76,7 +76,7 @@ static void find_cgroup(struct tasks *t, struct proc *p, const struct proc *pare
 	if (!t->cgroups || !p->pid)
 		return;
 	if (!forked || !parent->cgroup)
-		cgroup_of(p->pid, &path);
+		cgroup_of(p->pid, NULL, &path);
 	if (!path.len && parent && parent->cgroup)
 		buf_str(&path, parent->cgroup);
 	if (!path.len)

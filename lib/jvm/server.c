@@ -931,6 +931,8 @@ static bool serve_attaching(void *ctx)
 {
 	struct jvm_server *s = ctx;
 
+	if (s->cb.meanwhile)
+		s->cb.meanwhile(s->ctx);
 	accept_jvm(s, s->inside.fd, s->attaching);
 	jvm_server_poll(s);
 	jvm_server_drain(s, false);

@@ -100,6 +100,8 @@ struct jvm_callbacks {
 	 * while attaching: then no other process may connect.
 	 */
 	bool (*admit)(void *ctx, int pid, uint64_t start_ns);
+	/* Called again and again while a JVM is being attached to. NULL: nobody is. */
+	void (*meanwhile)(void *ctx);
 	/*
 	 * With opts.callflow: makes the area of call trees for a process that has just connected, a
 	 * JVM or (program) one with libarcprof-hookit, which sends nothing else and gets no hello().

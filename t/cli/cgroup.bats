@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Control groups and containers of processes.
 load ../lib
+load ../live
 
 ID=$(printf 'c%.0s' {1..64})
 
@@ -23,6 +24,7 @@ in_group() {
 
 teardown() {
 	local job
+	kill_live
 	for job in $(jobs -p); do
 		kill "$job" 2>/dev/null || true
 	done
@@ -79,4 +81,47 @@ n_of() {	# <option...>: samples that the selection finds
 	[ "$(n_of --container "$ID")" -eq $((2 * container)) ]
 	cp trace.all trace
 	[ "$(n_of --cgroup "$MINE")" -eq 0 ]
+}
+
+# The JVM that was started in namespaces of its own, once the agent is in it.
+attached_jvm() {
+	local i pid
+	for i in {1..600}; do
+		pid=$(cat "$GROUPS_AT/$MINE/plain/cgroup.procs" | xargs -I{} sh -c \
+			'grep -qx java /proc/{}/comm && grep -lx arcprof /proc/{}/task/*/comm' 2>/dev/null | head -n 1 || true)
+		[ -z "$pid" ] || return 0
+		sleep 0.1
+	done
+	cat java.err
+	return 1
+}
+
+@test "record -G: a JVM in a container that starts meanwhile is named, and nothing outside the group is there" {
+	prepare_groups
+	skip_unless_java
+	unshare --mount --pid --fork --mount-proc true 2>/dev/null || skip "no namespaces can be made here"
+	classes=$(java_workload Live)
+	(in_group "docker-$ID.scope" sh -c 'while :; do :; done') 3>&- &
+	mkfifo live.in
+	start_recorder -G "$MINE/plain" -F 199
+	(in_group plain unshare --mount --pid --fork --mount-proc sh -c "mount -t tmpfs none /mnt && cp -r '$classes'/. /mnt &&
+		mount -t tmpfs none /tmp && mount -t tmpfs none /var/tmp && exec java -cp /mnt Live" <live.in >live.out 2>java.err) 3>&- &
+	exec 7>live.in
+	attached_jvm
+	echo spin 400 >&7
+	exec 7>&-
+	wait $!
+	end_recorder
+	arcprof report -i trace --check
+	arcprof report -i trace --xprof --format json >xprof
+	jq -e '[.rows[] | select(.name == "Live.spin") | .cum[0]] | add > 100000000' xprof
+	jq -e 'any(.rows[]; .kind == "thread" and .name == "main")' xprof
+	[ "$(n_of --cgroup "$MINE/plain")" -eq "$(n_of)" ]
+	run_arcprof query trace "SELECT DISTINCT cgroup FROM processes"
+	[ "${output##*$'\n'}" = "/$MINE/plain" ]
+	run_arcprof record -G "$MINE/none" -d 10ms
+	[ "$status" -eq 125 ] || [ "$status" -eq 1 ]
+	[[ $stderr == *"no control group '$MINE/none'"* ]]
+	run_arcprof record -G "$MINE/plain" --sched -d 10ms
+	[ "$status" -eq 2 ] && [[ $stderr == *"cannot be combined: --cgroup and --sched"* ]]
 }

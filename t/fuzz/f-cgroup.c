@@ -15,6 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (path_len > CGROUP_MAX_PATH || (path_len && (path < (const char *)data || *path != '/')))
 		abort();
+	cgroup_parse_of((const char *)data, len, "perf_event", &path);
+	path_len = cgroup_parse((const char *)data, len, &path);
 	if (path_len)
 		cgroup_container(path, path_len, &id);
 	cgroup_container((const char *)data, len, &id);

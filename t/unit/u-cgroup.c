@@ -44,6 +44,18 @@ TEST(cgroup_is_that_of_version_2_or_the_best_of_version_1)
 	CHECK_STR(parsed("0::/ (deleted)\n"), "/ (deleted)");
 }
 
+TEST(cgroup_is_found_in_the_hierarchy_of_a_controller)
+{
+	static const char text[] = "9:net_cls,perf_event:/v1\n4:pids:/p\n0::/v2\n";
+	const char *at;
+
+	CHECK_U64(cgroup_parse_of(text, strlen(text), "perf_event", &at), 3);
+	CHECK(!memcmp(at, "/v1", 3));
+	CHECK_U64(cgroup_parse_of(text, strlen(text), "", &at), 3);
+	CHECK(!memcmp(at, "/v2", 3));
+	CHECK_U64(cgroup_parse_of(text, strlen(text), "perf", &at), 0);
+}
+
 TEST(cgroup_of_a_text_that_is_none_is_nothing)
 {
 	static const char *const texts[] = { "", "\n", "0::/a", "0::\n", "0:/a\n", "::a\n", "0::a\n", ":\n:\n", "::\n" };

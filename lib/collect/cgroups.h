@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cgroups.h - the control groups that a recording is limited to. */
+#ifndef COLLECT_CGROUPS_H
+#define COLLECT_CGROUPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/opt.h"
+
+struct cgroups {
+	int *fds;		/* of their folders, for perf_event_open() */
+	size_t nr;
+	const struct opt_list *names;
+	const char *controller;	/* as base/cgroup.h has it: of the hierarchy that they are in */
+};
+
+/*
+ * Opens the groups, named by their paths below the root of the hierarchy that has perf events: of version 1
+ * where such a one is mounted, else of version 2. -ENOENT, -ENOTSUP: *e says which is missing.
+ */
+int cgroups_open(struct cgroups *g, const struct opt_list *names, struct err *e);
+void cgroups_close(struct cgroups *g);
+
+/* The process is in one of them, or below one. */
+bool cgroups_have(const struct cgroups *g, int pid);
+
+#endif
