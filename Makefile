@@ -15,6 +15,7 @@ pythondir = $(prefix)/lib/python3/dist-packages
 datadir = $(prefix)/share
 mandir = $(datadir)/man
 docdir = $(datadir)/doc/arcprof
+unitdir = $(prefix)/lib/systemd/system
 CC = gcc
 INSTALL = install
 STRIP = $(CROSS_COMPILE)strip

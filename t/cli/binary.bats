@@ -59,6 +59,8 @@ load ../lib
 	[ -f root/usr/share/fish/vendor_completions.d/arcprof.fish ]
 	[ -f root/usr/share/doc/arcprof/COPYING ]
 	[ -f root/usr/lib/libarcprof.a ]
+	grep -qx 'ExecStart=/usr/bin/arcprof record $ARCPROF_OPTIONS -o /var/lib/arcprof/' root/usr/lib/systemd/system/arcprof.service
+	[ -z "$(find root -name '*.wants')" ]		# it is not enabled
 	[ -f root/usr/include/arcprof.h ]
 	[ -f root/usr/include/arcprof-trace.h ]
 	[ -f root/usr/lib/pkgconfig/arcprof-trace.pc ]
