@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* ctl.c - "arcprof ctl": controls a running recording. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -14,14 +17,15 @@
 #include "report/format.h"
 #include "threads.h"
 
-#define VERBS "status, threads, snapshot, reset, zero, pause, resume, enable, disable, stop"
+#define VERBS "status, threads, snapshot, dump, reset, zero, pause, resume, enable, disable, stop"
 
-enum { MAX_EVENTS = 900 };		/* bytes of their names in a command */
+enum { MAX_EVENTS = 900, MAX_PATH = 900 };	/* bytes in a command */
 
 struct ctl_opts {
 	uint64_t pid;
 	bool all;
 	const char *file;
+	const char *output;
 };
 
 static const struct opt ctl_table[] = {
@@ -29,6 +33,9 @@ static const struct opt ctl_table[] = {
 	OPT_GROUP("Which recording"),
 	OPT_U64('p', "pid", struct ctl_opts, pid, "pid", NULL, "process ID of the recorder (default: the only one running)"),
 	OPT_FLAG(0, "all", struct ctl_opts, all, "every recording of this user"),
+	OPT_GROUP("Of a dump"),
+	OPT_STR('o', "output", struct ctl_opts, output, "file", NULL,
+		"write it to <file> (default: beside the recording's output, with the time in its name)"),
 	OPT_GROUP("Several commands"),
 	OPT_STR('f', "file", struct ctl_opts, file, "file", NULL,
 		"carry out the commands in <file>, a line each, with 'wait <time>' and 'repeat <n>' ... 'end' (- is standard input)"),
@@ -39,9 +46,9 @@ static const struct verb {
 	const char *name;
 	bool events;			/* followed by a list of events */
 } verbs[] = {
-	{ "status", false }, { "threads", false }, { "snapshot", false }, { "reset", false },
-	{ "zero", false }, { "pause", false }, { "resume", false }, { "enable", true }, { "disable", true },
-	{ "stop", false },
+	{ "status", false }, { "threads", false }, { "snapshot", false }, { "dump", false },
+	{ "reset", false }, { "zero", false }, { "pause", false }, { "resume", false }, { "enable", true },
+	{ "disable", true }, { "stop", false },
 };
 
 /* A command as the recorder gets it, from its words. */
@@ -107,6 +114,40 @@ static int show_threads(const char *list, struct err *e)
 	return r;
 }
 
+/* The last part of a recording is written meanwhile. */
+static int wait_for_dump(int pid, uint64_t number, struct err *e)
+{
+	const struct timespec pause = { 0, 50000000 };
+	struct buf reply = BUF_INIT, name = BUF_INIT;
+	uint64_t bytes, span_ns;
+	char command[40];
+	int r, at;
+
+	snprintf(command, sizeof(command), "dumped %" PRIu64, number);
+	while (!(r = control_ask(pid, command, &reply, e)) && reply.len &&
+	       !strcmp(reply.data, "writing\n")) {
+		buf_reset(&reply);
+		nanosleep(&pause, NULL);
+	}
+	if (r == -ESRCH)
+		err_set(e, ESRCH, "the recording ended meanwhile, and has written what it was asked for");
+	else if (!r && (!reply.len ||
+			sscanf(reply.data, "done %" SCNu64 " %" SCNu64 " %n", &bytes, &span_ns, &at) != 2))
+		r = err_set(e, EPROTO, "the recorder's answer cannot be understood");
+	else if (!r)
+		printf("wrote the last %.1f s to %.*s (%.1f KiB)\n", span_ns / 1e9,
+		       (int)strcspn(reply.data + at, "\n"), quote_str(&name, reply.data + at),
+		       bytes / 1024.0);
+	buf_release(&reply);
+	buf_release(&name);
+	return r;
+}
+
+static bool is_dump(const char *command)
+{
+	return !strcmp(command, "dump") || !strncmp(command, "dump ", 5);
+}
+
 static int ask(int pid, const char *command, struct err *e)
 {
 	bool threads = !strcmp(command, "threads");
@@ -116,6 +157,8 @@ static int ask(int pid, const char *command, struct err *e)
 	if (!r && threads)
 		r = reply.len ? show_threads(reply.data, e) :
 		    err_set(e, ENOENT, "no JVM is being recorded by process %d", pid);
+	else if (!r && is_dump(command))
+		r = wait_for_dump(pid, reply.len ? strtoull(reply.data, NULL, 10) : 0, e);
 	else if (!r && reply.len)
 		print_lines(&reply);
 	buf_release(&reply);
@@ -184,6 +227,8 @@ static int check_opts(const struct ctl_opts *o, int nr_operands, struct err *e)
 {
 	if (o->all && o->pid)
 		return err_set(e, EINVAL, "cannot be combined: --all and --pid");
+	if (o->output && (o->all || o->file))
+		return err_set(e, EINVAL, "cannot be combined: --output and %s", o->all ? "--all" : "--file");
 	if (o->file && nr_operands)
 		return err_set(e, EINVAL, "cannot be combined: --file and a command");
 	return o->pid > INT32_MAX ? err_set(e, ESRCH, "no process has this number") : 0;
@@ -200,11 +245,28 @@ static int run_file(struct ctl_opts *o, struct err *e)
 	return r;
 }
 
+/* The recorder may be in another folder. */
+static int add_output(const struct ctl_opts *o, struct buf *command, struct err *e)
+{
+	char *here = *o->output == '/' ? NULL : getcwd(NULL, 0);
+
+	if (strlen(o->output) + (here ? strlen(here) : 0) > MAX_PATH || strchr(o->output, '\n')) {
+		free(here);
+		return err_set(e, EINVAL, "--output: the name is too long, or has a newline");
+	}
+	buf_fmt(command, " %s%s%s", here ? here : "", here ? "/" : "", o->output);
+	free(here);
+	return 0;
+}
+
 static int run_one(struct ctl_opts *o, int nr_operands, char **operands, struct err *e)
 {
 	struct buf command = BUF_INIT;
 	int r = parse_command(nr_operands, operands, &command, e);
 
+	if (!r && o->output)
+		r = strcmp(command.data, "dump") ? err_set(e, EINVAL, "--output is only valid with dump") :
+		    add_output(o, &command, e);
 	if (!r)
 		r = say(o, command.data, e) ? 1 : 0;
 	buf_release(&command);

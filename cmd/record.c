@@ -29,7 +29,7 @@ struct record_opts {			/* behind a struct sampling_opts */
 	uint64_t holdoff_ns;
 };
 
-static const char *const modes[] = { "continuous", "normal", NULL };	/* as enum trace_mode */
+static const char *const modes[] = { "continuous", "normal", "wrap", NULL };	/* as enum trace_mode */
 
 static const struct opt rate_table[] = { OPT_FREQ("samples per second of CPU time, or max (default: 999)"), OPT_END };
 
@@ -92,7 +92,7 @@ static const struct opt where_table[] = {
 	OPT_STR('o', "output", struct record_opts, output, "file", "arcprof.data",
 		"write the trace to <file>"),
 	OPT_ENUM(0, "mode", struct record_opts, mode, modes, "continuous",
-		 "whether to stop storing samples at --max-size (normal) or never (continuous)"),
+		 "whether to stop storing samples at --max-size (normal), keep the last part (wrap), or keep all"),
 	OPT_LIST(0, "label", struct record_opts, labels, "key=value", "say what this recording is of: service=shop,version=1.2"),
 	OPT_SIZE(0, "max-size", struct record_opts, max_bytes, "bytes", NULL, "maximum size of the samples in the file"),
 	OPT_TIME(0, "segment", struct record_opts, segment_ns, "time", NULL,
@@ -279,7 +279,7 @@ static const char *not_in_segments(const struct record_opts *o, const struct sam
 		return "--callflow or --trace, whose calls are counted in one piece";
 	if (o->sched || o->irq)
 		return "--sched, whose threads have a state when a file begins";
-	if (o->max_bytes)
+	if (o->max_bytes && o->mode != TRACE_WRAP)
 		return "--max-size; --keep bounds the folder";
 	for (i = 0; i < s->c.nr_sources; i++) {
 		if (s->sources[i].kind->jvm == JVM_SOURCE_MEMORY)
@@ -288,6 +288,36 @@ static const char *not_in_segments(const struct record_opts *o, const struct sam
 			return "--event live, which is known at the end";
 	}
 	return NULL;
+}
+
+static void on_dump(const struct flight_dump *d)
+{
+	if (d->state == FLIGHT_FAILED) {
+		log_err(&d->e);
+		log_hint("the parts stay in the folder beside the output");
+		return;
+	}
+	log_info("wrote the last %.1f s to %s (%.1f KiB)", d->span_ns / 1e9, d->path,
+		 d->nr_bytes / 1024.0);
+}
+
+static int prepare_wrap(struct sampling *s, const struct record_opts *o, struct err *e)
+{
+	const char *other;
+
+	if (o->mode != TRACE_WRAP)
+		return 0;
+	if (o->max_bytes < FLIGHT_LEAST_BYTES)
+		return err_set(e, EINVAL, o->max_bytes ? "--mode=wrap: --max-size must be at least 1 MiB" :
+			       "--mode=wrap needs --max-size");
+	other = o->segment_ns ? "--segment, which --keep bounds" : not_in_segments(o, s);
+	if (!strcmp(o->output, "-"))
+		other = "--output=-";
+	if (other)
+		return err_set(e, EINVAL, "cannot be combined: --mode=wrap and %s", other);
+	s->c.flight = (struct flight_opts){ o->max_bytes, on_dump };
+	s->c.segment.storing = on_storing;
+	return 0;
 }
 
 static int prepare_segments(struct sampling *s, const struct record_opts *o, struct err *e)
@@ -317,6 +347,11 @@ static void on_trigger(const struct when *w, const char *cause)
 	log_info("%s: %s", w->text, cause);
 }
 
+static void on_missed(const struct when *w, const struct err *e)
+{
+	log_warn("%s: nothing is written: %s", w->text, e->msg);
+}
+
 /* Of another's process nobody learns how it ended. */
 static bool needs_program(const struct when *w)
 {
@@ -337,7 +372,7 @@ static int prepare_triggers(struct sampling *s, const struct record_opts *o, str
 			return err_set(e, EINVAL, "--when %s needs a program to run: only the parent of a process learns how it ended",
 				       s->whens[i].text);
 	}
-	s->c.trigger = (struct trigger_opts){ s->whens, nr, o->holdoff_ns, on_trigger };
+	s->c.trigger = (struct trigger_opts){ s->whens, nr, o->holdoff_ns, on_trigger, on_missed };
 	tell = triggers_tell(&s->c.trigger);
 	if (tell && s->c.java != JAVA_SAMPLE)
 		return err_set(e, EINVAL, "cannot be combined: --no-java and --when gc or oom");
@@ -374,6 +409,8 @@ static int prepare(struct sampling *s, const struct record_opts *o, const struct
 		r = parse_window(o->window, &s->c, e);
 	if (!r)
 		r = prepare_segments(s, o, e);
+	if (!r)
+		r = prepare_wrap(s, o, e);
 	if (r)
 		return r;
 	s->c.disabled = o->disabled;
@@ -385,8 +422,8 @@ static int prepare(struct sampling *s, const struct record_opts *o, const struct
 	s->c.code = o->code;
 	s->c.output = o->output;
 	s->c.own_labels = &o->labels;
-	s->c.trace.mode = o->mode;
-	s->c.trace.limit_bytes = o->max_bytes;
+	s->c.trace.mode = o->mode == TRACE_WRAP ? TRACE_CONTINUOUS : (enum trace_mode)o->mode;
+	s->c.trace.limit_bytes = o->mode == TRACE_WRAP ? 0 : o->max_bytes;
 	s->c.trace.compress = o->compress;
 	sampling_command(s, "record", nr_operands, operands);
 	return prepare_triggers(s, o, e);

@@ -628,6 +628,9 @@ static void headline(const struct sampling *s, const struct collect_result *r)
 			r->nr_turned_away == 1 ? "" : "s");
 	if (!strcmp(s->c.output, "-"))
 		log_info("%s; wrote %.1f KiB to standard output", b.data, r->nr_bytes / 1024.0);
+	else if (r->kept_ns)
+		log_info("%s; wrote the last %.1f s to %s (%.1f KiB)", b.data, r->kept_ns / 1e9, s->c.output,
+			 r->nr_bytes / 1024.0);
 	else if (s->c.segment.length_ns)
 		log_info("%s; wrote %" PRIu64 " trace%s to %s (%.1f KiB)", b.data, r->nr_files,
 			 r->nr_files == 1 ? "" : "s", s->c.output, r->nr_bytes / 1024.0);

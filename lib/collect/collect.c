@@ -312,6 +312,7 @@ static void on_drain(void *ctx, uint64_t now_ns)
 	switches_turn(r->c, now_ns);
 	triggers_turn(r->c, now_ns);
 	segments_turn(r->c, now_ns);
+	flight_turn(r->c, now_ns);
 	r->loop.turn_ns = segments_turn_ns(r->c, r->c->switches.turn_ns);
 	tell_status(r);
 }
@@ -587,7 +588,11 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	c->res = res;
 	r = switches_init(c, e);
 	if (!r)
+		r = flight_open(c, e);
+	if (!r)
 		r = segments_open(c, e);
+	if (!r)
+		flight_begin(c);
 	if (!r)
 		r = trace_writer_open(&c->w, c->o->output, &c->o->trace, e);
 	if (!r)
@@ -641,6 +646,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	triggers_close(c);
 out:
 	segments_close(c);
+	flight_close(c);
 	free(c);
 	return r;
 }

@@ -13,6 +13,7 @@
 #include "collect/callflow.h"
 #include "collect/cgroups.h"
 #include "collect/evset.h"
+#include "collect/flight.h"
 #include "collect/triggers.h"
 #include "trace/writer.h"
 
@@ -87,6 +88,7 @@ struct collect_opts {
 	bool no_cache;
 	const char *output;
 	struct segment_opts segment;
+	struct flight_opts flight;
 	struct trace_writer_opts trace;
 	struct trigger_opts trigger;
 	const char *version;
@@ -124,6 +126,7 @@ struct collect_result {
 	uint64_t nr_files;		/* closed, with segments */
 	/* changes from one to the next: how many, how long together and at most nothing else was done */
 	uint64_t nr_changes, change_ns, longest_change_ns;
+	uint64_t kept_ns;		/* of mode wrap: how long the part is that was kept */
 	struct callflow_result calls;
 	double rate_hz;			/* samples per second of the first event's clock, 0 unknown */
 	/* "user" or "kernel": of the time in that code alone; NULL: of all, and measured */

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -142,6 +143,22 @@ static int set_events(struct collect *c, const char *names, bool on, struct buf 
 	return switches_set(c, names, on, b, e);
 }
 
+/* "dump" or "dump PATH": its number. The mark says to readers of this and later dumps why it was made. */
+static int dump(struct collect *c, const char *path, struct buf *b, struct err *e)
+{
+	static const char when[] = "ctl dump";
+	int64_t number = flight_ask(c, path, "ctl", e);
+
+	if (number < 0)
+		return (int)number;
+	trace_write_trigger(c->w, &(struct rec_trigger){
+		.time_ns = clock_mono_ns(), .when = when, .when_len = strlen(when), .cause = "by hand",
+		.cause_len = strlen("by hand"),
+	});
+	buf_fmt(b, "%" PRId64 "\n", number);
+	return 0;
+}
+
 static int stop(struct collect *c, struct buf *b, struct err *e)
 {
 	c->stop_asked = true;
@@ -163,6 +180,10 @@ int collect_command(void *ctx, const char *command, struct buf *reply, struct er
 		return set_events(ctx, command + 7, true, reply, e);
 	if (!strncmp(command, "disable ", 8))
 		return set_events(ctx, command + 8, false, reply, e);
+	if (!strcmp(command, "dump") || !strncmp(command, "dump ", 5))
+		return dump(ctx, command[4] ? command + 5 : NULL, reply, e);
+	if (!strncmp(command, "dumped ", 7))
+		return flight_state(ctx, strtoull(command + 7, NULL, 10), reply, e);
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		if (!strcmp(commands[i].word, command))
 			return commands[i].run(ctx, reply, e);

@@ -110,13 +110,11 @@ static int check_folder(int dir, const char *path, struct err *e)
 	return 0;
 }
 
-static int open_folder(const char *path, struct err *e)
+/* Locked, and nobody else's. */
+static int open_existing(const char *path, bool made, struct err *e)
 {
-	bool made = !mkdir(path, 0700);
 	int dir, r;
 
-	if (!made && errno != EEXIST)
-		return err_errno(e, "%s", path);
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0) {
 		r = errno == ELOOP || errno == ENOTDIR ? ENOTDIR : errno;
@@ -131,6 +129,15 @@ static int open_folder(const char *path, struct err *e)
 	if (r)
 		close(dir);
 	return r ? r : dir;
+}
+
+static int open_folder(const char *path, struct err *e)
+{
+	bool made = !mkdir(path, 0700);
+
+	if (!made && errno != EEXIST)
+		return err_errno(e, "%s", path);
+	return open_existing(path, made, e);
 }
 
 /* ".NAME.arc.part", which a recorder that was killed has left, gets the name it would have had. */
@@ -248,6 +255,30 @@ static void remove_old(struct collect *c, const char *closed)
 	remove_beyond(c->segments->dir, closed, keep, o->keep_ns);
 }
 
+int segments_set_aside(const char *path, struct err *e)
+{
+	char *old = xasprintf("%s.old", path);
+	int dir = open_existing(path, false, e), old_dir, r = 0;
+
+	if (dir < 0) {
+		free(old);
+		return dir == -ENOENT ? 0 : dir;
+	}
+	take_over_all(dir);
+	old_dir = open_existing(old, false, e);
+	if (old_dir >= 0) {
+		remove_beyond(old_dir, "", 1, 0);
+		close(old_dir);
+	} else if (old_dir != -ENOENT) {
+		r = old_dir;
+	}
+	if (!r && renameat(AT_FDCWD, path, AT_FDCWD, old))
+		r = err_errno(e, "%s: cannot be renamed to %s", path, old);
+	close(dir);
+	free(old);
+	return r;
+}
+
 /* ---- changes ---- */
 
 static void say(struct collect *c, const char *why, uint64_t nr_lost)
@@ -256,7 +287,7 @@ static void say(struct collect *c, const char *why, uint64_t nr_lost)
 		c->o->segment.storing(why, nr_lost);
 }
 
-static void change(struct collect *c, uint64_t now_ns)
+void segments_change(struct collect *c, uint64_t now_ns)
 {
 	struct segments *s = c->segments;
 	char closed[NAME_BYTES];
@@ -270,6 +301,8 @@ static void change(struct collect *c, uint64_t now_ns)
 	c->res->nr_files++;
 	s->next_ns = now_ns + c->o->segment.length_ns;
 	remove_old(c, closed);
+	if (c->flight)
+		flight_closed(c, closed);
 	if (opened && s->error) {
 		s->error = 0;
 		say(c, NULL, trace_writer_lost_samples(c->w) - s->lost);
@@ -314,7 +347,12 @@ static void look_for_room(struct collect *c, uint64_t now_ns)
 	s->looked_ns = now_ns;
 	remove_old(c, "");
 	if (has_room(s))
-		change(c, now_ns);
+		segments_change(c, now_ns);
+}
+
+bool segments_is_full(const struct collect *c)
+{
+	return c->segments && c->segments->error;
 }
 
 const char *segments_folder(const struct collect *c)
@@ -342,7 +380,7 @@ void segments_turn(struct collect *c, uint64_t now_ns)
 	}
 	due = now_ns >= s->next_ns;
 	if (due && (trace_writer_nr_unnamed(c->w) <= FEW_NAMES || now_ns > s->next_ns + PATIENCE_NS)) {
-		change(c, now_ns);
+		segments_change(c, now_ns);
 	} else if (due || now_ns >= s->named_ns + NAMING_NS) {
 		collect_name_hits(c);
 		s->named_ns = now_ns;
@@ -388,6 +426,8 @@ void segments_close(struct collect *c)
 	if (c->begun_ns) {
 		c->res->nr_files++;
 		remove_old(c, s->name);
+		if (c->flight)
+			flight_closed(c, s->name);
 	}
 	close(s->dir);
 	free(s->folder);

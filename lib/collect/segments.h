@@ -26,6 +26,15 @@ void segments_begin(struct collect *c, uint64_t now_ns);
 void segments_turn(struct collect *c, uint64_t now_ns);
 /* When the next turn is to be, at the latest; turn_ns: what others want, 0 nothing. */
 uint64_t segments_turn_ns(const struct collect *c, uint64_t turn_ns);
+/* Changes now, between two turns of the loop. */
+void segments_change(struct collect *c, uint64_t now_ns);
+/* Nothing is stored, as there is no room. */
+bool segments_is_full(const struct collect *c);
+/*
+ * A folder of segments that an earlier recorder has left gets the name path.old, and segments in one of
+ * that name are removed. -EBUSY: a recorder writes there.
+ */
+int segments_set_aside(const char *path, struct err *e);
 /* The file cannot be written: true when it is waited for room. */
 bool segments_wait(struct collect *c);
 

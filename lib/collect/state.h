@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "collect/collect.h"
+#include "collect/flight.h"
 #include "collect/java.h"
 #include "collect/javatrace.h"
 #include "collect/live.h"
@@ -50,6 +51,7 @@ struct collect {
 	struct sources sources;
 	struct switches switches;
 	struct segments *segments;	/* NULL: there is one file */
+	struct flight *flight;		/* NULL: all is kept */
 	struct file_begin since;
 	struct walls *walls;		/* NULL: not recorded */
 	struct locks locks;

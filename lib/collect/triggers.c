@@ -34,6 +34,19 @@ struct triggers {
 
 /* ---- a condition is met ---- */
 
+static void dump(struct collect *c, const struct when *w)
+{
+	char what[32];
+	struct err e;
+
+	if (w->kind == WHEN_SIGNAL)
+		snprintf(what, sizeof(what), "SIG%s", when_signal_name((int)w->limit));
+	else
+		snprintf(what, sizeof(what), "%s", when_kind_name(w->kind));
+	if (flight_ask(c, NULL, what, &e) < 0 && c->o->trigger.missed)
+		c->o->trigger.missed(w, &e);
+}
+
 static void met(struct collect *c, size_t i, uint32_t proc, const char *cause)
 {
 	const struct trigger_opts *o = &c->o->trigger;
@@ -50,6 +63,8 @@ static void met(struct collect *c, size_t i, uint32_t proc, const char *cause)
 	trace_writer_flush(c->w);
 	if (o->met)
 		o->met(w, cause);
+	if (c->flight)
+		dump(c, w);
 }
 
 /* All conditions of a kind that have no limit, or the one that is given. */

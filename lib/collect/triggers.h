@@ -23,6 +23,8 @@ struct trigger_opts {
 	uint64_t holdoff_ns;
 	/* A condition was met; cause has names that others gave. May be NULL. */
 	void (*met)(const struct when *w, const char *cause);
+	/* It was to be dumped, and is not. May be NULL. */
+	void (*missed)(const struct when *w, const struct err *e);
 };
 
 /* Which events of JVMs (enum jvm_tell) the conditions go by: they are recorded then. */

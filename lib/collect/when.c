@@ -34,6 +34,11 @@ static const struct {
 	int number;
 } signals[] = { { "USR1", SIGUSR1 }, { "USR2", SIGUSR2 } };
 
+const char *when_kind_name(enum when_kind kind)
+{
+	return kinds[kind].name;
+}
+
 const char *when_signal_name(int sig)
 {
 	size_t i;

@@ -45,6 +45,8 @@ struct when {
 
 /* -EINVAL: it is none, and *e says what is wrong. */
 int when_parse(const char *text, struct when *w, struct err *e);
+/* "gc" and the like. */
+const char *when_kind_name(enum when_kind kind);
 /* The name of the signal of a condition: "USR1"; NULL: it is none that a condition can have. */
 const char *when_signal_name(int sig);
 

@@ -66,3 +66,89 @@ conditions_of_jvms() {
 	[ "$status" -eq 2 ]
 	[ ! -e trace ]
 }
+
+# A sample for each millisecond, of stacks that differ: the ring goes round.
+last_part() {
+	"$ARCPROF" record --mode wrap --max-size 1M -F 20000 --when failure -o w.data -- \
+		java -cp "$CLASSES" Flight early=2500 late=2500 exit=3 2>err &
+	recorder=$!
+	until arcprof ctl status -p $recorder 2>/dev/null | grep -q 'state: recording'; do sleep 0.1; done
+	[ "$(stat -c %a w.data.ring)" = 700 ]
+	sleep 2
+	arcprof ctl dump -p $recorder -o hand.data | grep -qE "^wrote the last [0-9.]+ s to $PWD/hand.data \([0-9.]+ KiB\)$"
+	status=0
+	wait $recorder || status=$?
+	cat err
+	[ "$status" -eq 3 ]
+	# by hand, while it went on; by the condition, with time and cause; and at the end
+	[ "$(stat -c %a hand.data)" = 600 ]
+	triggers hand.data | grep -qx 'ctl dump: by hand'
+	triggers w-*Z-failure.data | grep -qx 'failure: exit status 3'
+	# whole traces: names, nothing damaged, every sample that the recorder counted
+	arcprof report --xprof hand.data | grep -q 'Flight\.early'
+	arcprof report --xprof w.data | grep -q 'Flight\.late'
+	for f in hand.data w.data w-*Z-failure.data; do
+		arcprof dump "$f" 2>&1 >/dev/null | tee damage
+		[ ! -s damage ]
+	done
+	[ "$(arcprof report --format json w.data | jq .quality.samples)" -eq \
+		"$(sed -n 's/^arcprof record: \([0-9]*\) samples of .*/\1/p' err)" ]
+	[ ! -e w.data.ring ]
+}
+
+@test "record --mode wrap: what is dumped is a whole trace, by hand, by a condition and at the end" {
+	skip_unless_perf
+	use_jdk "$(jdks | tail -n 1)"
+	last_part
+}
+
+@test "record --mode wrap: keeps the last part, and what a killed recorder leaves can be read" {
+	skip_unless_perf
+	"$ARCPROF" record --mode wrap --max-size 1M --no-compress -F 20000 -o w.data -- \
+		sh -c 'while :; do i=0; while [ $i -lt 1000 ]; do i=$((i + 1)); done; done' 2>err &
+	recorder=$!
+	# each second a part, of which the first goes
+	for _ in $(seq 200); do
+		first=$(basename "$(find w.data.ring -name '2*.arc' 2>/dev/null | sort | head -n 1)")
+		[ -z "$first" ] || break
+		sleep 0.1
+	done
+	for _ in $(seq 300); do
+		[ -e "w.data.ring/$first" ] || break
+		sleep 0.1
+	done
+	[ ! -e "w.data.ring/$first" ]
+	[ "$(du -sb w.data.ring | cut -f 1)" -lt 4000000 ]
+	child=$(pgrep -P $recorder)
+	kill -KILL $recorder
+	kill -KILL "$child"
+	wait $recorder || true
+	for f in w.data.ring/*.arc w.data.ring/.*.part; do
+		[ "$(stat -c %a "$f")" = 600 ]
+		arcprof report --format json "$f" | jq -e '.nodes != null or .stanzas != null' >/dev/null
+	done
+	# the next recorder leaves them where they are found
+	arcprof record --mode wrap --max-size 1M -o w.data -- true
+	[ -d w.data.ring.old ]
+	[ ! -e w.data.ring ]
+	[ -z "$(find w.data.ring.old -name '*.part')" ]
+}
+
+@test "record --mode wrap: what it cannot do is said; links are not followed" {
+	for args in '--mode wrap' '--mode wrap --max-size 64k' '--mode wrap --max-size 1M --sched' \
+		'--mode wrap --max-size 1M --callflow' '--mode wrap --max-size 1M -o -'; do
+		# shellcheck disable=SC2086
+		run_arcprof record $args -- true
+		[ "$status" -eq 2 ]
+		[[ $stderr == *wrap* ]]
+	done
+	mkdir elsewhere
+	ln -s elsewhere w.data.ring
+	run_arcprof record --mode wrap --max-size 1M -o w.data -- true
+	[ "$status" -ne 0 ]
+	[[ $stderr == *'links are not followed'* ]]
+	[ -z "$(ls elsewhere)" ]
+	run_arcprof ctl status -o x
+	[ "$status" -eq 2 ]
+	[[ $stderr == *'--output is only valid with dump'* ]]
+}
