@@ -62,6 +62,38 @@ static void hand_over(struct collect *c, struct proc *p)
 }
 
 /*
+ * A set is ended when the last task is that it was opened on, or that inherited its events. It is looked for
+ * when another JVM comes, so that there is no more open than what lives and what ended since. Where records
+ * were lost, a child of a JVM may be unknown that will need the set when it executes a program.
+ */
+static void close_ended(struct collect *c)
+{
+	bool *used = xcalloc(c->ev.nr_sets + 1, sizeof(*used));
+	struct map procs = MAP_INIT;
+	size_t i;
+
+	collect_merge(c, clock_mono_ns());
+	for (i = 0; i < c->tasks.nr_all; i++) {
+		const struct thread *th = c->tasks.threads[i];
+
+		if (th->dead)
+			continue;
+		used[th->evset] = true;
+		*map_put(&procs, th->proc->id) = 1;
+	}
+	for (i = 0; i < c->ev.nr_sets; i++) {
+		const struct evset *s = &c->ev.sets[i];
+		bool ended = s->kind == EVSET_TRAP ? map_get(&procs, s->proc) == MAP_NONE :
+			     s->kind == EVSET_LATENT && !used[i + 1] && !c->res->nr_lost;
+
+		if (ended && !s->closed)
+			evset_close(&c->ev, i + 1);
+	}
+	map_release(&procs);
+	free(used);
+}
+
+/*
  * Threads that have no traps yet; false: refused. A running JVM starts threads meanwhile: those
  * that a thread with traps started have inherited them, as the kernel's records say.
  */
@@ -97,9 +129,12 @@ static bool trap_new_threads(struct collect *c, struct proc *p, uint32_t traps, 
 
 static bool open_traps(struct collect *c, struct proc *p)
 {
-	uint32_t traps = evset_new(&c->ev, EVSET_TRAP);
+	uint32_t traps;
 	bool ok, any;
 
+	close_ended(c);
+	traps = evset_new(&c->ev, EVSET_TRAP);
+	c->ev.sets[traps - 1].proc = p->id;
 	do {
 		any = false;
 		ok = trap_new_threads(c, p, traps, &any);

@@ -30,6 +30,7 @@ struct evset {
 	int *fds;
 	size_t nr_fds, alloc_fds;
 	uint64_t opened_ns;	/* tasks forked before do not have its events */
+	uint32_t proc;		/* of TRAP: whose threads; the caller's */
 	bool closed;
 };
 

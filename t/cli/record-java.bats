@@ -479,3 +479,13 @@ java_lines() {
 	[ "$(arcprof dump -i trace -M 19 | grep -c ' method.lines ')" -eq 0 ]
 }
 @test "java: source lines are those of the class files, of callers the line of the call" { each_jdk java_lines; }
+
+# What was opened for a JVM is closed when the next one comes, at the latest.
+@test "java: JVMs that have ended leave no files open in the recorder" {
+	skip_unless_perf
+	record -- sh -c "for i in 1 2 3 4 5 6; do
+		java -Xshare:auto -cp '$CLASSES' Hellop >/dev/null; ls /proc/\$PPID/fd | wc -l; done"
+	cat out
+	[ "$(wc -l <out)" -eq 6 ]
+	[ "$(sed -n 6p out)" -le $(($(sed -n 2p out) + 8)) ]
+}
