@@ -142,7 +142,7 @@ c_calls() {	# <function> <option of report>...
 	[ "$stderr" = "arcprof ctl: process 1 does not record" ]
 	run_arcprof ctl flush
 	[ "$status" -eq 2 ]
-	[[ $stderr == "arcprof ctl: unknown command 'flush' (expected one of: status, threads, snapshot, reset, zero, pause, resume, enable, disable, stop)"* ]]
+	[[ $stderr == "arcprof ctl: unknown command 'flush' (expected one of: status, threads, snapshot, dump, reset, zero, pause, resume, enable, disable, stop)"* ]]
 	run_arcprof ctl snapshot stop
 	[ "$status" -eq 2 ]
 }
