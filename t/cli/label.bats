@@ -37,8 +37,8 @@ are_about() {	# <want> <got>
 	by_endpoint "$SUITE/work.data" >got
 	sort "$SUITE/truth" >want
 	are_about want got
-	# nothing else, and all of it
-	[ "$(wc -l <got)" -eq 3 ]
+	# nothing else but a moment of the parent's, and all of it
+	[ "$(awk '$2 > 5' got | wc -l)" -eq 3 ]
 	[ "$(awk '{ s += $2 } END { print s }' got)" -ge "$(($(ms_of "$SUITE/work.data") - 3))" ]
 	arcprof report --check "$SUITE/work.data" >/dev/null
 	arcprof report --check --by-label endpoint "$SUITE/work.data" >/dev/null
@@ -214,5 +214,5 @@ spans_of_otel() {
 	done | awk '{ ms[$1] += $2 } END { for (l in ms) print l, ms[l] }' | sort >got
 	sort truth >want
 	are_about want got
-	[ "$(wc -l <got)" -eq 3 ]
+	[ "$(awk '$2 > 5' got | wc -l)" -eq 3 ]
 }
