@@ -25,7 +25,7 @@ annotate() {
 
 record_lines() {
 	skip_unless_perf
-	record -F 1999 -- "$(workload lines)" 400
+	record -F 1999 -- "$(workload lines)" 1200
 	[ "$status" -eq 0 ]
 	while read -r name line share; do
 		declare -g "${name}_line=$line" "${name}_share=$share"
