@@ -377,7 +377,7 @@ fail_each_descriptor() {
 	record -D 100 -- true
 	[ "$status" -eq 0 ]
 	[ "$(samples)" -eq 0 ]
-	record -D 0.5 -F 999 -- sh -c "sleep 1; $(workload shares) 20"
+	record -D 0.5 -F 999 -- sh -c "sleep 1; $(workload shares) 60"
 	check_shares
 	arcprof dump -i trace | awk '/ sample\./ && $1 < 0.5 { exit 1 }'
 }

@@ -148,7 +148,7 @@ mine" ]
 	mkdir small
 	mount -t tmpfs -o size=800k,mode=700 none small || skip "no tmpfs can be mounted"
 	head -c 730k /dev/zero >small/fill
-	"$ARCPROF" record --segment 200ms -F 9999 -e cpu,wall -o small/dir -- "$(workload shares)" 250 2>said >out &
+	"$ARCPROF" record --segment 200ms -F 9999 -e cpu,wall -o small/dir -- "$(workload shares)" 700 2>said >out &
 	recorder=$!
 	for _ in $(seq 100); do
 		sleep 0.1
