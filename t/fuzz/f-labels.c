@@ -39,7 +39,8 @@ static void label(struct threadlabels *l, struct span *s, uint64_t time_ns, uint
 	if (len > span_left(s))
 		return;
 	text = calloc(1, len + 1);
-	memcpy(text, span_bytes(s, len), len);
+	if (len)
+		memcpy(text, span_bytes(s, len), len);
 	r.text = text;
 	r.text_len = len;
 	threadlabels_change(l, who & 15, who & 3, &r);
