@@ -46,12 +46,13 @@ are_about() {	# <want> <got>
 
 @test "label: --label selects samples, with labels of the recording as well" {
 	skip_unless_perf
-	local cart all
+	local cart all both
 	cart=$(by_endpoint "$SUITE/work.data" | awk '$1 == "/cart" { print $2 }')
-	all=$(by_endpoint "$SUITE/work.data" | awk '$1 ~ /^.(cart|pay)$/ { s += $2 } END { print s }')
+	all=$(by_endpoint "$SUITE/work.data" | awk '$1 ~ /^.(cart|pay|parent)$/ { s += $2 } END { print s }')
+	both=$(by_endpoint "$SUITE/work.data" | awk '$1 ~ /^.(cart|pay)$/ { s += $2 } END { print s }')
 	[ "$(ms_of "$SUITE/work.data" --label endpoint=/cart)" -eq "$cart" ]
 	[ "$(ms_of "$SUITE/work.data" --label 'endpoint=/*')" -eq "$all" ]
-	[ "$(ms_of "$SUITE/work.data" --label endpoint=/cart,endpoint=/pay,tenant=acme)" -eq "$all" ]
+	[ "$(ms_of "$SUITE/work.data" --label endpoint=/cart,endpoint=/pay,tenant=acme)" -eq "$both" ]
 	run_arcprof report --label endpoint=/cart,tenant=other "$SUITE/work.data"
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"nothing matches --label"* ]]
