@@ -20,7 +20,7 @@
 const struct command_group command_groups[] = {
 	{ "Measure",
 	  { &cmd_record, &cmd_ctl, &cmd_top, &cmd_threads, &cmd_memory, &cmd_tprof, &cmd_itrace,
-	    &cmd_calibrate } },
+	    &cmd_agent, &cmd_calibrate } },
 	{ "Read counters and clocks", { &cmd_ptt, &cmd_cpi, &cmd_mpevt, &cmd_aboveidle, &cmd_msr } },
 	{ "See what was measured",
 	  { &cmd_report, &cmd_view, &cmd_heap, &cmd_query, &cmd_diff, &cmd_budget, &cmd_merge, &cmd_export,

@@ -141,7 +141,7 @@ static int choose_metrics(const struct opt_list *asked, struct callflow_opts *o,
 	return r;
 }
 
-static int read_config(const char *path, struct callrules *rules, struct err *e)
+int calls_read_config(const char *path, struct callrules *rules, struct err *e)
 {
 	struct buf b = BUF_INIT;
 	int r = io_read_file(path, &b, MAX_CONFIG_BYTES, e);
@@ -275,7 +275,7 @@ int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct ca
 			err_wrap(e, "--callflow");
 	}
 	if (!r && c->config)
-		r = read_config(c->config, rules, e);
+		r = calls_read_config(c->config, rules, e);
 	callrules_end(rules);
 	if (!r)
 		calibrate(o);

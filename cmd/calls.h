@@ -21,10 +21,15 @@ struct calls_opts {
 	bool precise;			/* CALLFLOW_PRECISE */
 };
 
+enum { CALLS_LABELS = 1 << 16 };	/* sets of labels of threads that calls can have, a process */
+
 /* Are call trees asked for? */
 bool calls_wanted(const struct calls_opts *c);
 /* Fills *o; rules and slow own what it points to. -EINVAL or -errno: what is wrong with the options. */
 int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct callrules *rules,
 		  struct slow_rules *slow, struct err *e);
+
+/* Rules of methods and threads go to *rules, those of events to rules->events. */
+int calls_read_config(const char *path, struct callrules *rules, struct err *e);
 
 #endif

@@ -90,6 +90,6 @@ int describe(int argc, char **argv);
 extern const struct command cmd_record, cmd_report, cmd_diff, cmd_budget, cmd_merge, cmd_view, cmd_query,
 	cmd_top, cmd_tprof, cmd_aboveidle, cmd_msr, cmd_cpi, cmd_mpevt, cmd_ptt, cmd_itrace, cmd_calibrate,
 	cmd_ctl, cmd_dump, cmd_export, cmd_fleet, cmd_doctor, cmd_heap, cmd_threads, cmd_memory,
-	cmd_help, cmd_version;
+	cmd_agent, cmd_help, cmd_version;
 
 #endif

@@ -17,7 +17,7 @@
 #include "report/format.h"
 #include "threads.h"
 
-#define VERBS "status, threads, snapshot, dump, reset, zero, pause, resume, enable, disable, stop"
+#define VERBS "status, threads, snapshot, dump, reset, zero, pause, resume, enable, disable, set, stop"
 
 enum { MAX_EVENTS = 900, MAX_PATH = 900 };	/* bytes in a command */
 
@@ -44,17 +44,36 @@ static const struct opt ctl_table[] = {
 
 static const struct verb {
 	const char *name;
-	bool events;			/* followed by a list of events */
+	int nr_words;			/* that follow: the last one is a list */
 } verbs[] = {
-	{ "status", false }, { "threads", false }, { "snapshot", false }, { "dump", false },
-	{ "reset", false }, { "zero", false }, { "pause", false }, { "resume", false }, { "enable", true },
-	{ "disable", true }, { "stop", false },
+	{ "status", 0 }, { "threads", 0 }, { "snapshot", 0 }, { "dump", 0 }, { "reset", 0 }, { "zero", 0 },
+	{ "pause", 0 }, { "resume", 0 }, { "enable", 1 }, { "disable", 1 }, { "set", 2 }, { "stop", 0 },
 };
+
+static int check_words(int nr_words, char *const *words, int nr_wanted, struct err *e)
+{
+	const char *list = words[nr_words - 1];
+
+	if (nr_wanted == 2 && (nr_words < 3 || (strcmp(words[1], "interval") && strcmp(words[1], "filter"))))
+		return err_set(e, EINVAL, "set needs what to set: interval EVENT=INTERVAL[,...], or filter CONDITION[,...]");
+	if (nr_words < 1 + nr_wanted)
+		return err_set(e, EINVAL, "%s needs an event, or several with commas", words[0]);
+	if (nr_words > 1 + nr_wanted)
+		return err_set(e, EINVAL, "only one command can be given");
+	if (nr_wanted == 2 && !strcmp(words[1], "filter"))
+		return strlen(list) <= MAX_EVENTS && !strchr(list, '\n') ? 0 :
+			err_set(e, EINVAL, "set filter: more than %d characters, or a newline", MAX_EVENTS);
+	if (nr_wanted && (strlen(list) > MAX_EVENTS || !*list || strpbrk(list, " \n")))
+		return err_set(e, EINVAL, "%s '%s': events are names with commas between them",
+			       words[0], list);
+	return 0;
+}
 
 /* A command as the recorder gets it, from its words. */
 static int parse_command(int nr_words, char *const *words, struct buf *command, struct err *e)
 {
 	size_t i;
+	int r, k;
 
 	if (!nr_words) {
 		buf_str(command, "status");
@@ -64,17 +83,10 @@ static int parse_command(int nr_words, char *const *words, struct buf *command, 
 		;
 	if (i == ARRAY_SIZE(verbs))
 		return err_set(e, EINVAL, "unknown command '%s' (expected one of: " VERBS ")", words[0]);
-	if (verbs[i].events && nr_words < 2)
-		return err_set(e, EINVAL, "%s needs an event, or several with commas", words[0]);
-	if (nr_words > 1 + verbs[i].events)
-		return err_set(e, EINVAL, "only one command can be given");
-	if (verbs[i].events && (strlen(words[1]) > MAX_EVENTS || strpbrk(words[1], " \n")))
-		return err_set(e, EINVAL, "%s '%s': events are names with commas between them", words[0],
-			       words[1]);
-	buf_str(command, words[0]);
-	if (verbs[i].events)
-		buf_fmt(command, " %s", words[1]);
-	return 0;
+	r = check_words(nr_words, words, verbs[i].nr_words, e);
+	for (k = 0; !r && k < nr_words; k++)
+		buf_fmt(command, "%s%s", k ? " " : "", words[k]);
+	return r;
 }
 
 /* The lines of what a recorder says, which may name files and programs. */
@@ -101,15 +113,15 @@ static int show_threads(const char *list, struct err *e)
 	int r = 0;
 
 	for (s = list; !r && *s; s = *end ? end + 1 : end) {
-		struct threads t = THREADS_INIT;
+		struct picture p;
 		long pid = strtol(s, &end, 10);
 
 		if (end == s || pid <= 0 || pid > INT32_MAX || (*end && *end != '\n'))
 			return err_set(e, EPROTO, "the recorder's answer cannot be understood");
-		r = threads_look(pid, &t, e);
+		r = picture_take(&p, pid, e);
 		if (!r)
-			threads_print(&t, pid, FORMAT_TEXT, stdout);
-		threads_release(&t);
+			threads_print(&p, FORMAT_TEXT, stdout);
+		picture_release(&p);
 	}
 	return r;
 }
@@ -289,7 +301,7 @@ static int ctl_run(void *opts, int nr_operands, char **operands)
 const struct command cmd_ctl = {
 	.name = "ctl",
 	.summary = "control a running recording: store, reset, pause, stop",
-	.operands = "[<command> [<event>[,...]]]",
+	.operands = "[<command> [<event>[=<interval>]|<condition>][,...]]",
 	.opts = ctl_table,
 	.opts_size = sizeof(struct ctl_opts),
 	.run = ctl_run,

@@ -85,7 +85,8 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 {
 	return (struct profile_opts){
 		.names = { .signatures = q->signatures, .lines = q->lines, .addresses = q->addresses,
-			   .by_kind = true, .no_kernel = q->no_kernel, .no_inline = q->no_inline },
+			   .by_kind = true, .no_kernel = q->no_kernel, .no_wait_files = q->no_wait_files,
+			   .no_inline = q->no_inline },
 		.metrics = metrics, .cpus = &q->cpus, .labels = &q->labels, .by_label = q->by_label,
 		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
 		.samples = q->samples, .replay = q->replay, .calibrate = q->calibrate,
@@ -102,7 +103,8 @@ static struct report_opts view_opts(const struct report_request *q, const struct
 			    .containers = &q->containers },
 		.fold = q->fold, .group = q->group,
 		.merge_threads = q->merge_threads, .merge_processes = q->merge_processes,
-		.no_inline = q->no_inline, .no_kernel = q->no_kernel, .by_kind = true,
+		.no_inline = q->no_inline, .no_kernel = q->no_kernel,
+		.no_wait_files = q->no_wait_files, .by_kind = true,
 	};
 }
 
@@ -112,6 +114,16 @@ static int keep_first_metric(struct model *m, struct err *e)
 	char *name = (char *)model_str(m, m->metrics[0].name);
 
 	return m->nr_shown > 1 ? model_pick_metrics(m, &name, 1, e) : 0;
+}
+
+/* Of a metric that had windows, or was off at times; else all of the recording. */
+static uint64_t recorded_ns(const struct input *in, const char *metric)
+{
+	const struct model *m = &in->model;
+	bool is_calls = m->sources[m->metrics[0].source].kind == FLOW_CALLS;
+	const struct origin_share *s = origin_share(&in->origin, metric, is_calls);
+
+	return s ? s->on_ns : in->origin.duration_ns;
 }
 
 static int add_run(struct diff *d, unsigned int side, const char *path, const struct report_request *q,
@@ -132,9 +144,15 @@ static int add_run(struct diff *d, unsigned int side, const char *path, const st
 	if (!r)
 		r = keep_first_metric(&in.model, e);
 	if (!r) {
-		about = (struct diff_about){ path, in.origin.duration_ns, in.origin.lost,
-			!origin_knows(&in.origin, "sample counts"), !origin_knows(&in.origin, "lost samples"),
-			in.names.nr_methods > 0 };
+		about = (struct diff_about){
+			.path = path, .duration_ns = in.origin.duration_ns, .lost = in.origin.lost,
+			.counts_unknown = !origin_knows(&in.origin, "sample counts"),
+			.lost_unknown = !origin_knows(&in.origin, "lost samples"),
+			.has_jit = in.names.nr_methods > 0,
+		};
+		if (!name)
+			name = (char *)model_str(&in.model, in.model.metrics[0].name);
+		about.recorded_ns = recorded_ns(&in, name);
 		r = diff_add(d, side, &in.model, &about, e);
 	}
 	if (!r)
@@ -162,7 +180,7 @@ static bool all_have_durations(const struct diff *d)
 	size_t i;
 
 	for (i = 0; i < d->nr_runs; i++)
-		if (!d->runs[i].about.duration_ns)
+		if (!d->runs[i].about.recorded_ns)
 			return false;
 	return true;
 }
@@ -173,7 +191,7 @@ static int check_normalization(const struct diff *d, int normalize)
 	size_t i;
 
 	if (normalize == DIFF_SECOND && !all_have_durations(d))
-		log_error("--normalize=second: not all of the recordings say how long they took");
+		log_error("--normalize=second: not all of the recordings say how long they recorded '%s'", d->name);
 	else if (normalize == DIFF_CALL && !d->exact)
 		log_error("--normalize=call: '%s' was sampled, so that calls are not known", d->name);
 	else if (normalize == DIFF_CALL && d->of_calls)

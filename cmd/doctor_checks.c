@@ -451,7 +451,7 @@ static void look_wall(struct finding *f)
 	attr.context_switch = 1;
 	if (!try_event(f, &attr, 0, -1))
 		return;
-	found(f, CHECK_LIMITED, "own programs; without wakers, and without what waits were for that no sample hit (%s)",
+	found(f, CHECK_LIMITED, "own programs; without wakers, kernel frames and peers of waits, and without what those were for that no sample hit (%s)",
 	      e.msg);
 	remedy(f, "%s", e.hint);
 }

@@ -71,6 +71,7 @@ int export_trace(struct fleet_table *t, const char *path, const struct opt_list 
 
 	if (r)
 		return r;
+	trace_reader_no_standing(reader);
 	r = profile_read(&names, &m, &origin, reader, &po, e);
 	rec.start_s = origin.start_ns / 1000000000;
 	rec.host = origin.host;

@@ -33,6 +33,7 @@ static const struct opt fleet_table[] = {
 	OPT_FLAG(0, "otlp", struct fleet_opts, otlp, "the URL is that of a receiver of OpenTelemetry profiles, for OTLP over HTTP"),
 	OPT_STR(0, "spool", struct fleet_opts, spool, "dir", NULL, "keep there what the server does not have yet (default: ~/.local/share/arcprof/spool)"),
 	OPT_TIME(0, "retry", struct fleet_opts, retry_ns, "time", "60s", "go on trying for <time> while the server is away"),
+	OPT_TIME(0, "every", struct fleet_opts, every_ns, "time", NULL, "go on: look for new recordings at this interval, and send them"),
 	OPT_FLAG(0, "merge-numbers", struct fleet_opts, digits, "merge threads whose names differ in numbers alone"),
 	OPT_GROUP("Report and fetch"),
 	OPT_STR(0, "metric", struct fleet_opts, metric, "name", NULL, "this metric (default: cpu-clock, else that with most rows)"),
@@ -123,7 +124,7 @@ static int fetch_url(const struct fleet_opts *o, const char *url, const char *ou
 /* For merge_files(); ctx is a struct where. */
 static int choose(void *ctx, const char *path, const struct origin *origin, struct model *m, struct err *e)
 {
-	static const struct same_opts same = { .labels = true };
+	static const struct same_opts same = { .labels = true, .groups = true };
 	struct fleet_recording rec = { .start_s = origin->start_ns / 1000000000, .host = origin->host };
 	int r = trace_number(path, &rec.id, e);
 

@@ -11,7 +11,7 @@
 
 struct fleet_opts {
 	const char *spool, *metric, *where, *since, *until, *output;
-	uint64_t retry_ns;
+	uint64_t retry_ns, every_ns;
 	bool digits, otlp;
 	bool xprof;
 	const char *function;

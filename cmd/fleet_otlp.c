@@ -95,6 +95,7 @@ static int add_trace(const struct fleet_opts *o, const char *spool, const char *
 
 	if (r)
 		return r;
+	trace_reader_no_standing(q.t);
 	r = encode(&q, path, e);
 	if (r)
 		err_wrap(e, "%s", path);

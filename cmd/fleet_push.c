@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -17,9 +18,9 @@
 #include "cmd.h"
 #include "fleet.h"
 #include "fleet/http.h"
-#include "input.h"
-#include "model/names.h"
+#include "fleet_sent.h"
 #include "spool.h"
+#include "trace/segment.h"
 
 /* ---- the spool ---- */
 
@@ -51,14 +52,20 @@ static char *spool_name(const struct fleet_opts *o)
 /* A descriptor that holds the lock: one push at a time works on a spool. */
 static int open_spool(char *spool, struct err *e)
 {
+	struct stat st;
 	int fd;
 
-	if (make_folders(spool)) {
+	if (make_folders(spool))
 		return err_errno(e, "%s", spool);
-	}
 	fd = open(spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_errno(e, "%s", spool);
+	if (fstat(fd, &st) || st.st_uid != geteuid() || st.st_mode & 022) {
+		close(fd);
+		err_set(e, EACCES, "%s: another user may write there, and say what its files are", spool);
+		err_hint(e, "--spool takes a folder of your own");
+		return -EACCES;
+	}
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
 		close(fd);
 		return err_set(e, EBUSY, "%s: another push works on it", spool);
@@ -84,6 +91,110 @@ static int list_spool(const char *spool, const struct spool_kind *kind, struct s
 	return 0;
 }
 
+/* ---- into it ---- */
+
+struct folder {
+	const char *path;
+	struct sent *sent;
+	int dir;
+	struct map keys;		/* of files that are there */
+	size_t nr_open;
+};
+
+/*
+ * What was put into the spool before; and what is still being written: a segment has its name when it is
+ * closed, or when the recorder was killed.
+ */
+static bool leave_out(void *ctx, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct folder *f = ctx;
+	uint64_t key;
+
+	if (!sent_key(f->sent, path, &key))
+		return true;
+	*map_put(&f->keys, key) = 1;
+	if (sent_has(f->sent, key))
+		return true;
+	if (segment_is_one(f->dir, slash ? slash + 1 : path) || segment_is_closed(path))
+		return false;
+	f->nr_open++;
+	return true;
+}
+
+/* One file of a folder: 0, 1 if it was damaged, or -errno; it may have been removed meanwhile. */
+static int add_file(const struct fleet_opts *o, const struct spool_kind *kind, const char *spool,
+		    const struct folder *f, const char *path, struct err *e)
+{
+	uint64_t key;
+	int r, kept;
+
+	if (!sent_key(f->sent, path, &key))
+		return 0;
+	r = kind->add(o, spool, path, e);
+	if (r == -ENOENT)
+		return 0;
+	kept = r < 0 ? r : sent_add(f->sent, f->path, key, e);
+	return kept < 0 ? kept : r;
+}
+
+/* What is new in a folder; returns the exit status. */
+static int add_folder(const struct fleet_opts *o, const struct spool_kind *kind, const char *spool,
+		      struct sent *sent, const char *folder)
+{
+	struct folder f = { .path = folder, .sent = sent, .keys = MAP_INIT };
+	struct fleet_paths p = { .leave_out = leave_out, .ctx = &f };
+	struct err e = { 0 };
+	int i, r, status = 0;
+
+	f.dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	r = f.dir < 0 ? err_errno(&e, "%s", folder) : fleet_list(&p, folder, &e);
+	for (i = 0; !r && i < p.nr; i++) {
+		int one = add_file(o, kind, spool, &f, p.list[i], &e);
+
+		status |= one < 0 ? log_err(&e) : one;
+	}
+	if (!r || r == -ENODATA)
+		r = sent_keep(sent, folder, &f.keys, &e);
+	if (r)
+		status = log_err(&e);
+	if (f.nr_open)
+		log_info("%s: %zu trace%s still being written; a later push sends %s", folder, f.nr_open,
+			 f.nr_open == 1 ? " is" : "s are", f.nr_open == 1 ? "it" : "them");
+	fleet_list_release(&p);
+	map_release(&f.keys);
+	if (f.dir >= 0)
+		close(f.dir);
+	return status;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+static int add_all(const struct fleet_opts *o, const struct spool_kind *kind, const char *spool, int nr,
+		   char **operands)
+{
+	int i, r, status = 0;
+	struct sent sent;
+	struct err e;
+
+	sent_open(&sent, spool, operands[0], o->otlp);
+	for (i = 1; i < nr; i++) {
+		if (is_folder(operands[i])) {
+			status |= add_folder(o, kind, spool, &sent, operands[i]);
+			continue;
+		}
+		r = kind->add(o, spool, operands[i], &e);
+		status |= r < 0 ? log_err(&e) : r;
+	}
+	sent_close(&sent);
+	return status;
+}
+
 /* ---- sending ---- */
 
 enum {
@@ -98,6 +209,7 @@ struct sender {
 	uint64_t deadline_ns;		/* CLOCK_MONOTONIC: after that nobody waits any more */
 	unsigned int wait_ms;
 	size_t nr_sent, nr_known;
+	bool quiet;			/* says nothing of nothing */
 };
 
 /*
@@ -157,12 +269,20 @@ static int send_spool(struct sender *x, struct err *e)
 			status = 1;
 	}
 	free(list);
-	log_info("sent %zu recording%s%s", x->nr_sent, x->nr_sent == 1 ? "" : "s",
-		 x->nr_known ? "; others the server had" : "");
+	if (!x->quiet || x->nr_sent)
+		log_info("sent %zu recording%s%s", x->nr_sent, x->nr_sent == 1 ? "" : "s",
+			 x->nr_known ? "; others the server had" : "");
 	if (nr_left)
 		log_warn("%zu recording%s in %s; the next push sends %s", nr_left, nr_left == 1 ? " stays" : "s stay",
 			 x->spool, nr_left == 1 ? "it" : "them");
 	return status;
+}
+
+static void sleep_ns(uint64_t ns)
+{
+	const struct timespec t = { ns / 1000000000, ns % 1000000000 };
+
+	nanosleep(&t, NULL);
 }
 
 int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands)
@@ -170,7 +290,7 @@ int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands)
 	struct sender x = { .kind = o->otlp ? &spool_profiles : &spool_tables, .wait_ms = FIRST_WAIT_MS };
 	struct err e = { 0 };
 	char *spool;
-	int i, lock, r, status = 0;
+	int lock, status = 0;
 
 	if (!nr_operands || !http_is_url(operands[0])) {
 		log_error("push takes the URL of a server: %s", o->otlp ? "http://host:4318/" : "http://host:8123/");
@@ -184,17 +304,22 @@ int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands)
 	lock = open_spool(spool, &e);
 	if (lock < 0)
 		status = log_err(&e);
-	for (i = 1; lock >= 0 && i < nr_operands; i++) {
-		r = x.kind->add(o, spool, operands[i], &e);
-		status |= r < 0 ? log_err(&e) : r;
-	}
-	if (lock >= 0) {
-		x.url = operands[0];
-		x.spool = spool;
+	else
+		spool_sweep(spool);
+	x.url = operands[0];
+	x.spool = spool;
+	x.quiet = o->every_ns;
+	while (lock >= 0) {
+		status = add_all(o, x.kind, spool, nr_operands, operands);
+		x.nr_sent = x.nr_known = 0;
 		x.deadline_ns = clock_mono_ns() + o->retry_ns;
 		status |= send_spool(&x, &e);
-		close(lock);
+		if (!o->every_ns)
+			break;
+		sleep_ns(o->every_ns);	/* whatever ends us: nothing is lost of the spool */
 	}
+	if (lock >= 0)
+		close(lock);
 	free(spool);
 	return status;
 }

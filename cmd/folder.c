@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/io.h"
 #include "base/mem.h"
 #include "folder.h"
 #include "model/names.h"
 #include "trace/reader.h"
 
+/* Of paths in one folder; what is not closed yet has a '.' before its name. */
 static int compare_names(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	const char *x = strrchr(*(char *const *)a, '/') + 1, *y = strrchr(*(char *const *)b, '/') + 1;
+
+	return strcmp(x + (*x == '.'), y + (*y == '.'));
 }
 
 static bool began_then(const struct fleet_paths *p, struct trace_reader *t)
@@ -40,12 +45,45 @@ static bool is_wanted(const struct fleet_paths *p, const char *path)
 	struct err e;
 	bool wanted = true;
 
-	if (stat(path, &st) || !S_ISREG(st.st_mode) || trace_reader_open(&t, path, &e))
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || (p->leave_out && p->leave_out(p->ctx, path)) ||
+	    trace_reader_open(&t, path, &e))
 		return false;
 	if (p->since_s || p->until_s)
 		wanted = began_then(p, t);
 	trace_reader_close(t);
 	return wanted;
+}
+
+/*
+ * Does a recorder write there? It has the folder locked, which is looked up and not tried: the lock is for
+ * recorders.
+ */
+static bool is_written(const char *dir)
+{
+	struct buf b = BUF_INIT;
+	char *line, *rest, inode[32];
+	struct stat st;
+	bool written = false;
+
+	if (stat(dir, &st) || io_slurp("/proc/locks", &b)) {
+		buf_release(&b);
+		return true;
+	}
+	snprintf(inode, sizeof(inode), ":%llu ", (unsigned long long)st.st_ino);
+	/* the list is empty, and b without data, where nobody holds a lock */
+	line = b.len ? strtok_r(b.data, "\n", &rest) : NULL;
+	for (; line && !written; line = strtok_r(NULL, "\n", &rest))
+		written = strstr(line, "FLOCK") && strstr(line, inode);
+	buf_release(&b);
+	return written;
+}
+
+/* ".NAME.arc.part": what a recorder that was killed had in hand. */
+static bool is_left(const char *dir, const char *name)
+{
+	size_t len = strlen(name);
+
+	return *name == '.' && len > 10 && !strcmp(name + len - 9, ".arc.part") && !is_written(dir);
 }
 
 static void add_path(struct fleet_paths *p, char *path)
@@ -66,7 +104,7 @@ static int add_folder(struct fleet_paths *p, const char *dir, struct err *e)
 		return err_errno(e, "%s", dir);
 	while ((entry = readdir(d))) {
 		path = xasprintf("%s/%s", dir, entry->d_name);
-		if (entry->d_name[0] == '.' || !is_wanted(p, path)) {
+		if ((*entry->d_name == '.' && !is_left(dir, entry->d_name)) || !is_wanted(p, path)) {
 			free(path);
 			continue;
 		}

@@ -12,19 +12,24 @@
 #include "base/term.h"
 #include "cmd.h"
 #include "heap.h"
+#include "heap_join.h"
+#include "heap/contexts.h"
 #include "heap/tree.h"
 #include "jvm/heapdump.h"
 #include "output.h"
 #include "page/difference.h"
+#include "page/page.h"
 #include "report/difference.h"
 #include "report/report.h"
 
-enum heap_report { HEAP_XPROF, HEAP_XTREE, HEAP_XARC, HEAP_HISTOGRAM, HEAP_LOADERS, HEAP_WASTE };
+enum heap_report {
+	HEAP_DEFAULT, HEAP_XPROF, HEAP_XTREE, HEAP_XARC, HEAP_HISTOGRAM, HEAP_LOADERS, HEAP_WASTE,
+};
 
 struct heap_opts {
-	const char *output, *object;
+	const char *output, *object, *join;
 	uint64_t pid;
-	bool all;
+	bool all, samples;
 	int report, format, collapse, fold, sort, by;
 	bool soft, containment;
 	uint64_t limit;
@@ -42,6 +47,7 @@ static const struct opt heap_table[] = {
 	OPT_GROUP("Dump"),
 	OPT_U64('p', "pid", O, pid, "pid", NULL, "process ID of the JVM to dump"),
 	OPT_FLAG(0, "all", O, all, "dump all objects, also what a collection would free"),
+	OPT_FLAG(0, "samples", O, samples, "tell which objects a running 'record -e live' has sampled, for 'report --join'"),
 	OPT_GROUP("Report"),
 	OPT_SET(0, "xprof", O, report, HEAP_XPROF, "classes with their objects, sizes and retained sizes"),
 	OPT_SET(0, "xtree", O, report, HEAP_XTREE, "the dominator tree, by class"),
@@ -59,6 +65,7 @@ static const struct opt heap_table[] = {
 	OPT_DOUBLE(0, "prune", O, prune, "percent", NULL, "fold contexts that retain less than <percent>"),
 	OPT_GROUP("Tree"),
 	OPT_FLAG(0, "containment", O, containment, "hang each object below what contains it, the first to reach it from the roots, in place of its dominator"),
+	OPT_STR(0, "join", O, join, "trace", NULL, "hang what was allocated at a place below what was allocated at another, by the samples of <trace>"),
 	OPT_ENUM(0, "by", O, by, bys, "class", "what a context is: a class, or a field with the class of what it holds"),
 	OPT_ENUM(0, "collapse", O, collapse, collapses, "self", "show an object in the row of its dominator of the same class: if that is the next one, if it is on the path, or never"),
 	OPT_ENUM(0, "fold", O, fold, folds, "none", "show packages in place of classes"),
@@ -77,14 +84,17 @@ static bool is_end_of_path(const void *ctx, const char *class)
 
 static const struct report *report_of(const struct heap_opts *o)
 {
-	static const struct report *const of[] = { &report_xprof, &report_xtree, &report_xarc };
+	static const struct report *const of[] = { [HEAP_XPROF] = &report_xprof, [HEAP_XTREE] = &report_xtree,
+		[HEAP_XARC] = &report_xarc };
 
-	return o->paths.nr_items && o->report == HEAP_XPROF ? &report_xtree : of[o->report];
+	if (o->report == HEAP_DEFAULT)
+		return o->paths.nr_items || o->join ? &report_xtree : &report_xprof;
+	return of[o->report];
 }
 
 /* --- what the reader must know of the dump --- */
 
-enum { MAX_NOTES = 5 };
+enum { MAX_NOTES = 6 };
 
 struct notes {
 	char *items[MAX_NOTES];
@@ -114,7 +124,7 @@ static void note_damage(struct notes *n, const struct heap *h)
 				      h->nr_classless, plural(h->nr_classless)));
 }
 
-static void note_facts(struct notes *n, const struct heap_tree_facts *f, bool paths)
+static void note_facts(struct notes *n, const struct heap *h, const struct heap_tree_facts *f, bool paths)
 {
 	if (paths && f->nr_lost)
 		add_note(n, xasprintf("%" PRIu32 " more object%s of these classes that no root reaches", f->nr_lost,
@@ -122,10 +132,11 @@ static void note_facts(struct notes *n, const struct heap_tree_facts *f, bool pa
 	else if (paths)
 		return;
 	else if (f->no_roots)
-		add_note(n, xasprintf("the dump has no roots: what nothing refers to is below [unreachable]"));
+		add_note(n, xasprintf("the dump has no roots: what nothing refers to is below %s",
+				      contexts_lost_name(h)));
 	else if (f->nr_lost)
-		add_note(n, xasprintf("%" PRIu32 " object%s that no root reaches: below [unreachable]",
-				      f->nr_lost, plural(f->nr_lost)));
+		add_note(n, xasprintf("%" PRIu32 " object%s that no root reaches: below %s",
+				      f->nr_lost, plural(f->nr_lost), contexts_lost_name(h)));
 }
 
 static void notes_release(struct notes *n)
@@ -150,6 +161,8 @@ struct shown {
 	struct profile_opts profile;
 	struct report_opts report;
 	struct notes notes;
+	struct heap_join join;
+	struct origin_fact facts[HEAP_JOIN_FACTS];
 	struct origin origin;
 	struct model model;
 	struct view view;
@@ -160,14 +173,15 @@ static void shown_release(struct shown *x)
 	view_release(&x->view);
 	notes_release(&x->notes);
 	model_release(&x->model);
+	heap_join_release(&x->join);
 }
 
 /* *x is released by the caller in any case. */
 static int shown_init(struct shown *x, struct heap *h, const struct heap_opts *o, struct err *e)
 {
-	const struct heap_tree_opts to = tree_opts(o);
+	struct heap_tree_opts to = tree_opts(o);
 	struct heap_tree_facts facts;
-	int r;
+	int r = 0;
 
 	*x = (struct shown){ .report = {
 		.report = report_of(o), .format = o->format, .limit = o->limit, .prune = o->prune,
@@ -175,13 +189,23 @@ static int shown_init(struct shown *x, struct heap *h, const struct heap_opts *o
 		.sort = SORT_CUM + o->sort, .profile = &x->profile,
 		.select = { .symbols = &o->symbols, .threads = &o->threads },
 	} };
-	r = heap_tree(h, &to, &x->model, &facts, e);
+	if (o->join) {
+		r = heap_join(&x->join, h, o->join, e);
+		to.origins = &x->join.origins;
+	}
+	if (!r)
+		r = heap_tree(h, &to, &x->model, &facts, e);
 	if (r)
 		return r;
+	if (o->join) {
+		add_note(&x->notes, heap_join_note(&x->join, h, &facts.origins));
+		heap_join_facts(&x->join, h, &facts.origins, x->facts);
+	}
 	note_damage(&x->notes, h);
-	note_facts(&x->notes, &facts, o->paths.nr_items);
+	note_facts(&x->notes, h, &facts, o->paths.nr_items);
 	x->origin = (struct origin){ .start_ns = h->dump.time_ms * 1000000,
-				     .notes = (const char *const *)x->notes.items, .nr_notes = x->notes.nr };
+				     .notes = (const char *const *)x->notes.items, .nr_notes = x->notes.nr,
+				     .facts = x->facts, .nr_facts = o->join ? HEAP_JOIN_FACTS : 0 };
 	r = view_init(&x->view, &x->model, &x->origin, &x->report, e);
 	if (!r && x->model.flow.nr_nodes <= 1)
 		r = err_set(e, ENOENT, "nothing matches --paths, --symbol and --thread");
@@ -191,19 +215,76 @@ static int shown_init(struct shown *x, struct heap *h, const struct heap_opts *o
 static int print_tree(struct heap *h, const struct heap_opts *o, struct err *e)
 {
 	struct shown x;
+	size_t i;
 	int r = shown_init(&x, h, o, e);
 
+	/* rows have no place for them */
+	for (i = 0; !r && o->format == FORMAT_CSV && i < x.notes.nr; i++)
+		log_info("%s", x.notes.items[i]);
 	if (!r)
 		r = report_print(&x.view, stdout, e);
 	shown_release(&x);
 	return r;
 }
 
-static int print(struct heap *h, const struct heap_opts *o, struct err *e)
+static struct heap_table_opts table_opts(const struct heap_opts *o)
 {
-	const struct heap_table_opts ho = { .format = o->format, .limit = o->limit, .keep_soft = o->soft,
-					    .classes = &o->objects, .object = o->object };
+	return (struct heap_table_opts){ .format = o->format, .out = stdout, .limit = o->limit,
+		.keep_soft = o->soft, .classes = &o->objects, .object = o->object };
+}
 
+/* The table that was asked for; NULL: none was. */
+static const char *table_asked(const struct heap_opts *o)
+{
+	if (o->object)
+		return "object";
+	if (o->objects.nr_items)
+		return "objects";
+	return o->report == HEAP_HISTOGRAM ? "histogram" : o->report == HEAP_LOADERS ? "loaders" :
+	       o->report == HEAP_WASTE ? "waste" : NULL;
+}
+
+/* Both trees, what was asked for first, and the tables. Paths to some objects are alone. */
+static int print_page(const char *path, struct heap *h, const struct heap_opts *o, struct err *e)
+{
+	const struct heap_table_opts ho = table_opts(o);
+	const bool paths = o->paths.nr_items;
+	const char *trees = paths ? "paths" : o->containment ? "containment,dominators" :
+			    "dominators,containment";
+	struct heap_opts tree = *o, turned;
+	struct shown x, y = { .report = { 0 } };
+	struct page_more more = { .other = paths ? NULL : &y.view };
+	char *json = NULL;
+	struct heap again;
+	int r;
+
+	tree.report = HEAP_XPROF;
+	turned = tree;
+	turned.containment = !o->containment;
+	r = shown_init(&x, h, &tree, e);
+	if (!r && !paths) {
+		r = heap_open(&again, path, e);
+		if (!r)
+			r = shown_init(&y, &again, &turned, e);
+		heap_release(&again);
+	}
+	if (!r)
+		r = heap_page_json(path, &ho, trees, table_asked(o), &json, e);
+	more.json = json;
+	if (!r)
+		r = page_print(&x.view, &more, stdout, e);
+	free(json);
+	shown_release(&x);
+	shown_release(&y);
+	return r;
+}
+
+static int print(const char *path, struct heap *h, const struct heap_opts *o, struct err *e)
+{
+	const struct heap_table_opts ho = table_opts(o);
+
+	if (o->format == FORMAT_HTML)
+		return print_page(path, h, o, e);
 	if (o->object)
 		return heap_print_object(h, &ho, e);
 	if (o->objects.nr_items)
@@ -224,7 +305,7 @@ static int check_format(const struct heap_opts *o)
 {
 	const char *what = o->object ? "--object" : o->objects.nr_items ? "--objects" :
 			   o->report >= HEAP_HISTOGRAM ? "this table" : NULL;
-	unsigned int formats = o->object ? FORMATS_TEXT_JSON : FORMATS_TABLE;
+	unsigned int formats = (o->object ? FORMATS_TEXT_JSON : FORMATS_TABLE) | FORMAT_BIT(FORMAT_HTML);
 
 	if (o->format == FORMAT_HPROF && (o->paths.nr_items || o->symbols.nr_items || o->threads.nr_items)) {
 		log_error("--format=hprof has all objects: --paths, --symbol and --thread do not select");
@@ -232,11 +313,20 @@ static int check_format(const struct heap_opts *o)
 	}
 	if (o->report == HEAP_HISTOGRAM)
 		formats |= FORMAT_BIT(FORMAT_HPROF);
+	if (o->join && (what || o->paths.nr_items || o->by || o->format == FORMAT_HPROF)) {
+		log_error("--join is for --xtree, --xarc and --xprof, without --paths and --by");
+		return EXIT_USAGE;
+	}
 	if (!what || format_in(formats, o->format))
 		return 0;
-	log_error("--format=%s is not for %s, which has text%s json", format_get(o->format)->name, what,
-		  o->object ? " and" : ", csv and");
+	log_error("--format=%s is not for %s, which has text%s json and html", format_get(o->format)->name,
+		  what, o->object ? "," : ", csv,");
 	return EXIT_USAGE;
+}
+
+static bool counts_alone(const struct heap_opts *o)
+{
+	return o->report == HEAP_HISTOGRAM && o->format != FORMAT_HTML && !o->object && !o->objects.nr_items;
 }
 
 static int show(const char *path, const struct heap_opts *o)
@@ -250,9 +340,9 @@ static int show(const char *path, const struct heap_opts *o)
 		return status;
 	if (o->output && output_begin(&out, o->output, &e))
 		return log_err(&e);
-	r = heap_open(&h, path, &e);
+	r = counts_alone(o) ? heap_count_open(&h, path, &e) : heap_open(&h, path, &e);
 	if (!r)
-		r = print(&h, o, &e);
+		r = print(path, &h, o, &e);
 	status = r ? log_err(&e) : h.damage.nr || h.damage.truncated ? 1 : 0;
 	if (!r && status)
 		log_warn("%s: damaged or truncated: what could be read is shown", path);
@@ -264,6 +354,7 @@ static int show(const char *path, const struct heap_opts *o)
 
 static int dump(const struct heap_opts *o)
 {
+	const struct heapdump_opts how = { .all = o->all, .samples = o->samples };
 	struct output out;
 	struct err e;
 	int r;
@@ -282,7 +373,7 @@ static int dump(const struct heap_opts *o)
 	/* A heap has passwords and keys in it. */
 	if (out.temporary)
 		fchmod(STDOUT_FILENO, 0600);
-	r = heapdump(o->pid, !o->all, STDOUT_FILENO, &e);
+	r = heapdump(o->pid, &how, STDOUT_FILENO, &e);
 	if (r) {
 		output_abandon(&out);
 		return log_err(&e);
@@ -317,7 +408,8 @@ static int add_side(struct diff *d, unsigned int side, const char *path, const s
 
 static int print_diff(const struct diff *d, const struct heap_opts *o, struct err *e)
 {
-	static const enum diff_by by[] = { DIFF_BY_FUNCTION, DIFF_BY_CONTEXT, DIFF_BY_ARC };
+	static const enum diff_by by[] = { [HEAP_DEFAULT] = DIFF_BY_FUNCTION, [HEAP_XPROF] = DIFF_BY_FUNCTION,
+		[HEAP_XTREE] = DIFF_BY_CONTEXT, [HEAP_XARC] = DIFF_BY_ARC };
 	const struct page_difference page = { d, DIFF_NONE, NULL };
 	const struct choice_opts co = { .limit = o->limit, .significant = true };
 	struct diff_rows rows;

@@ -10,6 +10,7 @@
 
 struct heap_table_opts {
 	int format;			/* of FORMATS_TABLE: report/format.h */
+	FILE *out;
 	uint64_t limit;			/* rows; 0: as many as the table shows by itself */
 	bool keep_soft;
 	const struct opt_list *classes;	/* of --objects */
@@ -26,12 +27,22 @@ struct heap_rank {
 int heap_print_hprof_dump(struct heap *h, FILE *out, struct err *e);
 void heap_print_hprof_sites(struct heap *h, const struct heap_rank *ranks, size_t nr, FILE *out);
 
-/* Each reads the objects of h, and prints to stdout. heap_tables.c: */
+/* Each reads the objects of h, which has not been read yet, and prints to o->out. heap_tables.c: */
 int heap_print_histogram(struct heap *h, const struct heap_table_opts *o, struct err *e);
 int heap_print_loaders(struct heap *h, const struct heap_table_opts *o, struct err *e);
 int heap_print_waste(struct heap *h, const struct heap_table_opts *o, struct err *e);
 /* heap_objects.c: -EINVAL: no id; -ENOENT: nothing is of that class, or has that id. */
 int heap_print_objects(struct heap *h, const struct heap_table_opts *o, struct err *e);
 int heap_print_object(struct heap *h, const struct heap_table_opts *o, struct err *e);
+/* For the page, as JSON: the objects that its tables name, o->limit of each, and what keeps them. */
+int heap_print_details(struct heap *h, const struct heap_table_opts *o, struct err *e);
+
+/*
+ * heap_page.c: what the page for a browser has beside the tree, as JSON (Documentation/technical/page.adoc):
+ * the tables of the dump at path. trees: names of the trees, separated by commas; at: the table that is
+ * shown first, NULL: none. *json is the caller's.
+ */
+int heap_page_json(const char *path, const struct heap_table_opts *o, const char *trees, const char *at,
+		   char **json, struct err *e);
 
 #endif

@@ -170,7 +170,7 @@ static void begin(struct text *t, struct heap *h, FILE *out)
 
 int heap_print_hprof_dump(struct heap *h, FILE *out, struct err *e)
 {
-	const struct heap_read_opts ro = { 0 };
+	const struct heap_read_opts ro = { .thread_names = true };
 	struct heap_objects w;
 	struct hprof_item x;
 	struct text t;

@@ -10,17 +10,18 @@
 #include "base/quote.h"
 #include "heap.h"
 #include "heap/graph.h"
+#include "heap/loaders.h"
 #include "heap/texts.h"
 #include "model/select.h"
 #include "report/report.h"
 #include "report/sheet.h"
 
-enum { OBJECT_ROWS = 100 };
+enum { OBJECT_ROWS = 100, DETAIL_ROWS = 20 };
 
 struct object {
 	uint32_t nr;
 	uint32_t length;		/* of an array; HEAP_NONE */
-	char *text;			/* of a String; NULL: none */
+	char *text;			/* of a String, or the name of a class; NULL: none */
 };
 
 struct object_list {
@@ -77,7 +78,13 @@ static void set_text(void *ctx, uint32_t i, const char *text, size_t len)
 	buf_release(&b);
 }
 
-/* Texts and lengths, of the first nr objects. */
+/* The class whose fields x shows: of a Class object, that class. */
+static uint32_t class_shown(const struct heap *h, const struct hprof_item *x, uint32_t object)
+{
+	return x->kind == HPROF_CLASS ? heap_class_by_id(h, x->id) - h->classes : h->class[object];
+}
+
+/* Texts, names of classes and lengths, of the first nr objects. */
 static void describe(struct object_list *l, size_t nr)
 {
 	static const struct text_step steps[] = { TEXT_OF_STRING };
@@ -94,9 +101,14 @@ static void describe(struct object_list *l, size_t nr)
 	}
 	heap_objects(&w, l->h);
 	while (heap_objects_next(&w, &x, &object)) {
-		row = x.kind == HPROF_VALUES || x.kind == HPROF_OBJECTS ? map_get(&row_of, x.id) : MAP_NONE;
-		if (row != MAP_NONE)
+		row = x.kind != HPROF_INSTANCE ? map_get(&row_of, x.id) : MAP_NONE;
+		if (row == MAP_NONE)
+			continue;
+		if (x.kind != HPROF_CLASS)
 			l->list[row].length = x.n;
+		else if (!l->list[row].text)
+			l->list[row].text = xasprintf("class %s",
+						      heap_class_name(l->h, class_shown(l->h, &x, object)));
 	}
 	texts_find(l->h, ids, nr, steps, set_text, l);
 	map_release(&row_of);
@@ -127,12 +139,12 @@ static void print_object_row(const struct object_list *l, size_t i, struct sheet
 	sheet_row(s, NULL, cells);
 }
 
-static void print_objects(const struct object_list *l, size_t shown, int format)
+static void print_objects(const struct object_list *l, size_t shown, const struct heap_table_opts *o)
 {
 	struct sheet s;
 	size_t i;
 
-	sheet_init(&s, format, stdout);
+	sheet_init(&s, o->format, o->out);
 	if (sheet_is_text(&s))
 		fprintf(s.out, "%zu objects, those that retain most first\n\n", l->nr);
 	json_object(&s.json, NULL);
@@ -161,7 +173,7 @@ int heap_print_objects(struct heap *h, const struct heap_table_opts *o, struct e
 	shown = limit < l.nr ? limit : l.nr;
 	if (l.nr) {
 		describe(&l, shown);
-		print_objects(&l, shown, o->format);
+		print_objects(&l, shown, o);
 	} else {
 		r = err_set(e, ENOENT, "no object is of a class that --objects names");
 	}
@@ -179,51 +191,97 @@ struct referrer {
 };
 
 struct look {
-	struct heap *h;
+	const struct heap *h;
 	const struct heap_retained *x;
 	uint64_t id;
 	uint32_t object;
 	struct hprof_item item;		/* its own */
 	bool found;
-	struct referrer *referrers;
+	struct referrer *referrers;	/* at most limit */
 	size_t nr_referrers, alloc_referrers;
-	const struct hprof_item *at;	/* while they are searched */
-	uint32_t from;
+	uint64_t nr_more;		/* referrers */
 	uint64_t limit;
-	struct sheet sheet;
+	struct sheet *sheet;
 };
 
-/* The class whose fields x shows: of a Class object, that class. */
-static uint32_t class_shown(const struct heap *h, const struct hprof_item *x, uint32_t object)
+/* The objects that are looked at in one walk. */
+struct looks {
+	struct heap *h;
+	struct look *list;
+	size_t nr, alloc;
+	struct map at_of;		/* object -> index */
+	uint64_t *wanted;		/* a bit for each object */
+	const struct hprof_item *at;
+	uint32_t from;
+};
+
+static void looks_init(struct looks *s, struct heap *h)
 {
-	return x->kind == HPROF_CLASS ? heap_class_by_id(h, x->id) - h->classes : h->class[object];
+	*s = (struct looks){ .h = h };
+	s->wanted = xcalloc((size_t)h->ids.nr / 64 + 1, sizeof(*s->wanted));
+}
+
+static void looks_release(struct looks *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr; i++)
+		free(s->list[i].referrers);
+	free(s->list);
+	free(s->wanted);
+	map_release(&s->at_of);
+}
+
+static bool is_wanted(const struct looks *s, uint32_t object)
+{
+	return s->wanted[object / 64] >> object % 64 & 1;
+}
+
+static void looks_add(struct looks *s, const struct heap_retained *x, uint32_t object, uint64_t limit)
+{
+	if (is_wanted(s, object))
+		return;
+	s->wanted[object / 64] |= (uint64_t)1 << object % 64;
+	*map_put(&s->at_of, object) = s->nr;
+	VEC_GROW(s->list, s->nr, s->alloc);
+	s->list[s->nr++] = (struct look){ .h = s->h, .x = x, .id = ids_id(&s->h->ids, object),
+					  .object = object, .limit = limit };
 }
 
 static void note_referrer(void *ctx, uint64_t id, uint32_t how)
 {
-	struct look *l = ctx;
+	struct looks *s = ctx;
+	uint32_t to = ids_find(&s->h->ids, id);
+	struct look *l;
 
-	if (id != l->id)
+	if (to == HEAP_NONE || !is_wanted(s, to))
 		return;
+	l = &s->list[map_get(&s->at_of, to)];
+	if (l->nr_referrers >= l->limit) {
+		l->nr_more++;
+		return;
+	}
 	VEC_GROW(l->referrers, l->nr_referrers, l->alloc_referrers);
 	l->referrers[l->nr_referrers++] = (struct referrer){
-		l->from, heap_field_name(l->h, l->at, class_shown(l->h, l->at, l->from), how) };
+		s->from, heap_field_name(s->h, s->at, class_shown(s->h, s->at, s->from), how) };
 }
 
-static void look_around(struct look *l)
+static void look_around(struct looks *s)
 {
-	struct heap *h = l->h;
+	const struct heap *h = s->h;
 	struct heap_objects w;
 	struct hprof_item x;
 
-	l->at = &x;
+	s->at = &x;
 	heap_objects(&w, h);
-	while (heap_objects_next(&w, &x, &l->from)) {
-		if (x.id == l->id && !l->found) {
+	while (heap_objects_next(&w, &x, &s->from)) {
+		struct look *l = is_wanted(s, s->from) ? &s->list[map_get(&s->at_of, s->from)] : NULL;
+
+		if (l && !l->found) {
 			l->item = x;
 			l->found = true;
 		}
-		refs_each(h, &x, &h->classes[h->class[l->from]], true, note_referrer, l);
+		refs_each(h, &x, &h->classes[h->class[s->from]], true, note_referrer, s);
 	}
 }
 
@@ -285,7 +343,7 @@ static void print_field(struct look *l, const char *name, unsigned int type, con
 		buf_fmt(&b, "0x%" PRIx64, id);
 	else
 		buf_str(&b, "null");
-	sheet_row(&l->sheet, NULL, (struct cell[]){
+	sheet_row(l->sheet, NULL, (struct cell[]){
 		cell_text(name), cell_text(b.data ? b.data : ""),
 		to == HEAP_NONE ? cell_absent : cell_u64(l->x->bytes[to]),
 		to != HEAP_NONE ? cell_text(heap_class_name(h, h->class[to])) :
@@ -327,26 +385,26 @@ static uint32_t print_elements(struct look *l)
 
 static void more(struct look *l, uint64_t hidden, const char *what)
 {
-	report_json_hidden(&l->sheet.json, hidden);
-	if (hidden && sheet_is_text(&l->sheet))
-		fprintf(l->sheet.out, "... and %" PRIu64 " more %s (--limit)\n", hidden, what);
+	report_json_hidden(&l->sheet->json, hidden);
+	if (hidden && sheet_is_text(l->sheet))
+		fprintf(l->sheet->out, "... and %" PRIu64 " more %s (--limit)\n", hidden, what);
 }
 
 static void begin_table(struct look *l, const char *key, const char *title, const struct sheet_column *c,
 			size_t nr)
 {
-	if (sheet_is_text(&l->sheet))
-		fprintf(l->sheet.out, "\n%s\n", title);
-	json_object(&l->sheet.json, key);
-	json_array(&l->sheet.json, "rows");
-	sheet_columns(&l->sheet, c, nr);
+	if (sheet_is_text(l->sheet))
+		fprintf(l->sheet->out, "\n%s\n", title);
+	json_object(&l->sheet->json, key);
+	json_array(&l->sheet->json, "rows");
+	sheet_columns(l->sheet, c, nr);
 }
 
 static void end_table(struct look *l, uint64_t hidden, const char *what)
 {
-	json_end(&l->sheet.json);
+	json_end(&l->sheet->json);
 	more(l, hidden, what);
-	json_end(&l->sheet.json);
+	json_end(&l->sheet->json);
 }
 
 static void print_contents(struct look *l)
@@ -382,7 +440,7 @@ static void print_holders(struct look *l)
 			hidden++;
 			continue;
 		}
-		sheet_row(&l->sheet, NULL, (struct cell[]){
+		sheet_row(l->sheet, NULL, (struct cell[]){
 			cell_text(id_text(h, node, id, sizeof(id))), cell_u64(l->x->bytes[node]),
 			cell_text(heap_class_name(h, h->class[node])) });
 	}
@@ -398,18 +456,18 @@ static const struct sheet_column referrer_columns[] = {
 static void print_referrers(struct look *l)
 {
 	const struct heap *h = l->h;
-	size_t i, shown = l->limit < l->nr_referrers ? l->limit : l->nr_referrers;
+	size_t i;
 	char id[24];
 
 	begin_table(l, "referrers", "Referred to by", referrer_columns, ARRAY_SIZE(referrer_columns));
-	for (i = 0; i < shown; i++) {
+	for (i = 0; i < l->nr_referrers; i++) {
 		const struct referrer *r = &l->referrers[i];
 
-		sheet_row(&l->sheet, NULL, (struct cell[]){
+		sheet_row(l->sheet, NULL, (struct cell[]){
 			cell_text(id_text(h, r->object, id, sizeof(id))), cell_u64(l->x->bytes[r->object]),
 			cell_text(strtab_get(&h->names, r->field)) });
 	}
-	end_table(l, l->nr_referrers - shown, "referrers");
+	end_table(l, l->nr_more, "referrers");
 }
 
 static void print_about(struct look *l)
@@ -421,60 +479,124 @@ static void print_about(struct look *l)
 
 	if (l->item.kind == HPROF_VALUES && (l->item.type == HPROF_CHAR || l->item.type == HPROF_BYTE))
 		texts_put(&text, &l->item);
-	if (sheet_is_text(&l->sheet)) {
-		fprintf(l->sheet.out, "0x%" PRIx64 ", %s: %" PRIu64 " bytes, retains %" PRIu64 "\n", l->id,
+	if (sheet_is_text(l->sheet)) {
+		fprintf(l->sheet->out, "0x%" PRIx64 ", %s: %" PRIu64 " bytes, retains %" PRIu64 "\n", l->id,
 			name, heap_size(h, l->object), l->x->bytes[l->object]);
 		if (text.len) {
-			fputs("as text: ", l->sheet.out);
-			quote_print(text.data, l->sheet.out);
-			fputc('\n', l->sheet.out);
+			fputs("as text: ", l->sheet->out);
+			quote_print(text.data, l->sheet->out);
+			fputc('\n', l->sheet->out);
 		}
 	}
-	json_str(&l->sheet.json, "class", name);
-	json_u64(&l->sheet.json, "bytes", heap_size(h, l->object));
-	json_u64(&l->sheet.json, "retained", l->x->bytes[l->object]);
+	json_str(&l->sheet->json, "class", name);
+	json_u64(&l->sheet->json, "bytes", heap_size(h, l->object));
+	json_u64(&l->sheet->json, "retained", l->x->bytes[l->object]);
 	if (text.len)
-		json_str(&l->sheet.json, "text", text.data);
+		json_str(&l->sheet->json, "text", text.data);
 	buf_release(&text);
 	free(name);
 }
 
-static void print_look(struct look *l, int format)
+static void print_look(struct look *l, struct sheet *s)
 {
 	char id[24];
 
-	sheet_init(&l->sheet, format, stdout);
-	json_object(&l->sheet.json, NULL);
-	json_str(&l->sheet.json, "id", id_text(l->h, l->object, id, sizeof(id)));
+	l->sheet = s;
+	json_object(&s->json, NULL);
+	json_str(&s->json, "id", id_text(l->h, l->object, id, sizeof(id)));
 	print_about(l);
 	print_contents(l);
 	print_holders(l);
 	print_referrers(l);
-	json_end(&l->sheet.json);
+	json_end(&s->json);
+}
+
+static int read_id(const char *text, uint64_t *id, struct err *e)
+{
+	char *end;
+
+	errno = 0;
+	*id = strtoull(text, &end, 0);
+	return !errno && !*end && end != text && *text != '-' ? 0 :
+	       err_set(e, EINVAL, "--object: '%s' is no id, which --objects shows", text);
 }
 
 int heap_print_object(struct heap *h, const struct heap_table_opts *o, struct err *e)
 {
 	struct heap_retained x;
-	struct look l = { .h = h, .x = &x, .limit = o->limit ? o->limit : OBJECT_ROWS };
-	char *end;
-	int r;
+	struct looks s;
+	struct sheet sheet;
+	uint32_t object;
+	uint64_t id;
+	int r = read_id(o->object, &id, e);
 
-	errno = 0;
-	l.id = strtoull(o->object, &end, 0);
-	if (errno || *end || end == o->object || *o->object == '-')
-		return err_set(e, EINVAL, "--object: '%s' is no id, which --objects shows", o->object);
-	r = heap_retained(h, o->keep_soft, &x, e);
+	if (!r)
+		r = heap_retained(h, o->keep_soft, &x, e);
 	if (r)
 		return r;
-	l.object = ids_find(&h->ids, l.id);
-	if (l.object != HEAP_NONE)
-		look_around(&l);
-	if (l.found)
-		print_look(&l, o->format);
+	looks_init(&s, h);
+	object = ids_find(&h->ids, id);
+	if (object != HEAP_NONE) {
+		looks_add(&s, &x, object, o->limit ? o->limit : OBJECT_ROWS);
+		look_around(&s);
+	}
+	sheet_init(&sheet, o->format, o->out);
+	if (s.nr && s.list->found)
+		print_look(s.list, &sheet);
 	else
 		r = err_set(e, ENOENT, "no object has the id %s", o->object);
-	free(l.referrers);
+	looks_release(&s);
 	heap_retained_release(&x);
 	return r;
+}
+
+/* --- the objects that the page shows --- */
+
+/* Those of a list, loaders, and what keeps all of these. */
+static void choose(struct looks *s, const struct heap_retained *x, const struct heap_table_opts *o)
+{
+	struct object_list l = { .h = s->h, .x = x };
+	struct heap_loader *loaders;
+	size_t nr_loaders, nr, i;
+	uint64_t id;
+	struct err e;
+
+	if (o->object && !read_id(o->object, &id, &e) && ids_find(&s->h->ids, id) != HEAP_NONE)
+		looks_add(s, x, ids_find(&s->h->ids, id), DETAIL_ROWS);
+	find_objects(&l, o->classes);
+	for (i = 0; i < l.nr && i < o->limit; i++)
+		looks_add(s, x, l.list[i].nr, DETAIL_ROWS);
+	free(l.list);
+	loaders = loaders_find(s->h, &nr_loaders);
+	for (i = 0; i < nr_loaders && i < o->limit; i++)
+		if (loaders[i].object != HEAP_NONE)
+			looks_add(s, x, loaders[i].object, DETAIL_ROWS);
+	free(loaders);
+	for (i = 0, nr = s->nr; i < s->nr && s->nr < 3 * nr; i++)
+		if (x->holder[s->list[i].object] < s->h->ids.nr)
+			looks_add(s, x, x->holder[s->list[i].object], DETAIL_ROWS);
+}
+
+int heap_print_details(struct heap *h, const struct heap_table_opts *o, struct err *e)
+{
+	struct heap_retained x;
+	struct sheet sheet;
+	struct looks s;
+	size_t i;
+	int r = heap_retained(h, o->keep_soft, &x, e);
+
+	if (r)
+		return r;
+	looks_init(&s, h);
+	choose(&s, &x, o);
+	look_around(&s);
+	sheet_init(&sheet, o->format, o->out);
+	json_array(&sheet.json, NULL);
+	for (i = 0; i < s.nr; i++)
+		if (s.list[i].found)
+			print_look(&s.list[i], &sheet);
+	json_end(&sheet.json);
+	looks_release(&s);
+	heap_retained_release(&x);
+	return 0;
 }

@@ -74,22 +74,21 @@ static void print_head(const struct heap *h, size_t nr_classes, size_t nr_shown,
 
 int heap_print_histogram(struct heap *h, const struct heap_table_opts *o, struct err *e)
 {
-	const struct heap_read_opts ro = { 0 };
 	struct heap_rank *ranks;
 	struct sheet s;
 	size_t nr, shown, i;
-	int r = heap_read(h, &ro, e);
+	int r = heap_count(h, e);
 
 	if (r)
 		return r;
 	ranks = rank_classes(h, &nr);
 	shown = o->limit && o->limit < nr ? o->limit : nr;
 	if (o->format == FORMAT_HPROF) {
-		heap_print_hprof_sites(h, ranks, shown, stdout);
+		heap_print_hprof_sites(h, ranks, shown, o->out);
 		free(ranks);
 		return 0;
 	}
-	sheet_init(&s, o->format, stdout);
+	sheet_init(&s, o->format, o->out);
 	print_head(h, nr, shown, &s);
 	sheet_columns(&s, histogram_columns, ARRAY_SIZE(histogram_columns));
 	for (i = 0; i < shown; i++) {
@@ -151,7 +150,7 @@ int heap_print_loaders(struct heap *h, const struct heap_table_opts *o, struct e
 		return r;
 	list = loaders_find(h, &nr);
 	shown = o->limit && o->limit < nr ? o->limit : nr;
-	sheet_init(&s, o->format, stdout);
+	sheet_init(&s, o->format, o->out);
 	if (sheet_is_text(&s))
 		fprintf(s.out, "%zu class loader%s, %zu classes, %" PRIu64 " bytes\n\n", nr, nr == 1 ? "" : "s",
 			h->nr_classes, h->bytes);
@@ -263,7 +262,7 @@ int heap_print_waste(struct heap *h, const struct heap_table_opts *o, struct err
 
 	if (r)
 		return r;
-	sheet_init(&s, o->format, stdout);
+	sheet_init(&s, o->format, o->out);
 	limit = o->limit ? o->limit : sheet_is_text(&s) ? WASTE_ROWS : w.nr_rows;
 	shown = limit < w.nr_rows ? limit : w.nr_rows;
 	json_object(&s.json, NULL);

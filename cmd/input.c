@@ -7,12 +7,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/io.h"
+#include "base/mem.h"
+#include "collect/replay.h"
 #include "folder.h"
 #include "heap/hprof.h"
 #include "import/import.h"
 #include "input.h"
+#include "jvm/journal_read.h"
 #include "trace/splice.h"
 #include "trace/walk.h"
+#include "version.h"
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") && !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* Of record --mode wrap. */
+static bool has_ring(const char *path)
+{
+	char *ring = xasprintf("%s.ring", path);
+	bool has = is_folder(ring);
+
+	free(ring);
+	return has;
+}
 
 static int explain(const char *path, int r, struct err *e)
 {
@@ -22,14 +44,10 @@ static int explain(const char *path, int r, struct err *e)
 		err_hint(e, "this is %s: '--import %s' reads it", what, path);
 	else if (r == -EINVAL && hprof_recognize(path))
 		err_hint(e, "this is a heap dump: 'arcprof heap report %s' reads it", path);
+	else if (r == -ENOENT && has_ring(path))
+		err_hint(e, "a flight recorder that was killed, or still runs, has left %s.ring: 'arcprof report %s.ring' reads it",
+			 path, path);
 	return r;
-}
-
-static bool is_folder(const char *path)
-{
-	struct stat st;
-
-	return strcmp(path, "-") && !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
 /* A file without a name; where there is none, memory. */
@@ -61,18 +79,74 @@ static int open_folder(const char *path, struct err *e)
 	return r < 0 ? r : fd;
 }
 
+/* ---- journals ---- */
+
+static bool is_journal(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	uint64_t magic[1];
+	struct stat st;
+	bool is = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+		read(fd, magic, sizeof(magic)) == sizeof(magic) && journal_is(magic, sizeof(magic));
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+struct temporary {
+	int fd, error;
+};
+
+static void take(void *ctx, const void *p, size_t len)
+{
+	struct temporary *t = ctx;
+
+	if (!t->error)
+		t->error = io_write_all(t->fd, p, len);
+}
+
+/* The trace of a journal: a descriptor. */
+static int open_journal(const char *path, struct err *e)
+{
+	struct temporary t = { .fd = open_temporary(e) };
+	struct replay_opts o = { .version = ARCPROF_VERSION, .trace = { .take = take, .take_ctx = &t } };
+	struct io_map map;
+	int r = t.fd < 0 ? t.fd : io_map(path, &map, e);
+
+	if (!r) {
+		o.data = map.data;
+		o.len = map.len;
+		r = replay_journal(&o, e);
+		if (!r && t.error)
+			r = err_set(e, -t.error, "a temporary file: %s", strerror(-t.error));
+		if (r)
+			err_wrap(e, "%s", path);
+		io_unmap(&map);
+	}
+	if (!r && lseek(t.fd, 0, SEEK_SET) < 0)
+		r = err_errno(e, "a temporary file");
+	if (r && t.fd >= 0)
+		close(t.fd);
+	return r ? r : t.fd;
+}
+
+/* What is no trace, and becomes one: a descriptor; -ENOTSUP: it is a trace, or nothing that is known. */
+static int open_converted(const char *path, struct err *e)
+{
+	if (is_folder(path))
+		return open_folder(path, e);
+	return is_journal(path) ? open_journal(path, e) : -ENOTSUP;
+}
+
 int input_open(struct trace_reader **t, const char *path, const char *import, struct err *e)
 {
-	int r = import ? import_open(import, e) : 0;
+	int r = import ? import_open(import, e) : open_converted(path, e);
 
 	*t = NULL;
-	if (!import && is_folder(path)) {
-		r = open_folder(path, e);
-		return r < 0 ? r : trace_reader_open_fd(t, r, path, e);
-	}
-	if (!import)
+	if (!import && r == -ENOTSUP)
 		return (r = trace_reader_open(t, path, e)) ? explain(path, r, e) : 0;
-	return r < 0 ? r : trace_reader_open_fd(t, r, import, e);
+	return r < 0 ? r : trace_reader_open_fd(t, r, import ? import : path, e);
 }
 
 int input_open_any(struct trace_reader **t, const char *path, struct err *e)
@@ -82,14 +156,10 @@ int input_open_any(struct trace_reader **t, const char *path, struct err *e)
 
 int input_walk(struct walk **w, const char *path, const char *import, struct err *e)
 {
-	int r = import ? import_open(import, e) : 0;
+	int r = import ? import_open(import, e) : open_converted(path, e);
 
 	*w = NULL;
-	if (!import && is_folder(path)) {
-		r = open_folder(path, e);
-		return r < 0 ? r : walk_open_fd(w, r, path, e);
-	}
-	if (!import)
+	if (!import && r == -ENOTSUP)
 		return (r = walk_open(w, path, e)) ? explain(path, r, e) : 0;
-	return r < 0 ? r : walk_open_fd(w, r, import, e);
+	return r < 0 ? r : walk_open_fd(w, r, import ? import : path, e);
 }

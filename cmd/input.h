@@ -14,8 +14,9 @@ struct walk;
 		"read the profile <file> of another program instead: perf.data, folded, and others")
 
 /*
- * Opens the trace at path, or the segments of a recording in the folder at path as one, or, if import is not
- * NULL, the profile there as a trace. The error of a path that is such a profile has a hint.
+ * Opens the trace at path, or the segments of a recording in the folder at path as one, or the journal there
+ * (jvm/journal.h), or, if import is not NULL, the profile there as a trace. The error of a path that is such
+ * a profile has a hint.
  */
 int input_open(struct trace_reader **t, const char *path, const char *import, struct err *e);
 /* The same of a file of either kind, for commands with several. */

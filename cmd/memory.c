@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memory.c - "arcprof memory": where the resident memory of a running process is. */
+/* memory.c - "arcprof memory": where the resident memory of a process is; memory_trace.c: or was. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,22 +9,29 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "cmd.h"
+#include "input.h"
+#include "memory.h"
 #include "output.h"
 #include "report/format.h"
 #include "report/sheet.h"
 #include "resident/resident.h"
 
 struct memory_opts {
-	const char *output;
+	const char *output, *input;
 	uint64_t pid;
 	int format;
-	bool mappings;
+	bool mappings, readings;
 };
+
+/* as long as the JDK's own tools wait */
+static const uint64_t jvm_patience_ns = 10000000000;
 
 #define O struct memory_opts
 static const struct opt memory_table[] = {
 	OPT_GROUP("Memory"),
 	OPT_U64('p', "pid", O, pid, "pid", NULL, "process ID, of a JVM or of any other program"),
+	OPT_STR('i', "input", O, input, "file", NULL, "read the trace <file> of record --memory"),
+	OPT_FLAG(0, "readings", O, readings, "of a trace, show every reading instead of the last one"),
 	OPT_FLAG(0, "mappings", O, mappings, "show each mapping, or piece of one, in place of sums"),
 	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file>"),
@@ -32,13 +39,12 @@ static const struct opt memory_table[] = {
 };
 #undef O
 
-/* Text is in KiB, the unit of the kernel and of the JVM; what programs read is in bytes. */
-static struct cell amount(const struct sheet *s, uint64_t bytes)
+struct cell memory_amount(const struct sheet *s, uint64_t bytes)
 {
 	return cell_u64(sheet_is_text(s) ? bytes >> 10 : bytes);
 }
 
-static double percent(uint64_t part, uint64_t all)
+double memory_percent(uint64_t part, uint64_t all)
 {
 	return all ? 100. * part / all : NAN;
 }
@@ -56,8 +62,9 @@ static void part_row(struct sheet *s, const struct resident *r, const struct res
 		     const char *name)
 {
 	const struct cell cells[] = {
-		amount(s, p->rss), cell_real(percent(p->rss, r->total.rss)), amount(s, p->swap),
-		amount(s, p->usable), amount(s, p->mapped), cell_text(key), cell_text(name),
+		memory_amount(s, p->rss), cell_real(memory_percent(p->rss, r->total.rss)),
+		memory_amount(s, p->swap), memory_amount(s, p->usable),
+		memory_amount(s, p->mapped), cell_text(key), cell_text(name),
 	};
 
 	sheet_row(s, NULL, cells);
@@ -73,14 +80,21 @@ static int by_rss(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void print_parts(struct sheet *s, const struct resident *r)
+void memory_order(const struct resident *r, const struct resident_sum *order[RESIDENT_NR_PARTS])
 {
-	const struct resident_sum *order[RESIDENT_NR_PARTS];
 	size_t i;
 
 	for (i = 0; i < RESIDENT_NR_PARTS; i++)
 		order[i] = &r->parts[i];
 	qsort(order, RESIDENT_NR_PARTS, sizeof(*order), by_rss);
+}
+
+static void print_parts(struct sheet *s, const struct resident *r)
+{
+	const struct resident_sum *order[RESIDENT_NR_PARTS];
+	size_t i;
+
+	memory_order(r, order);
 	sheet_columns(s, part_columns, ARRAY_SIZE(part_columns));
 	for (i = 0; i < RESIDENT_NR_PARTS; i++) {
 		size_t part = order[i] - r->parts;
@@ -117,7 +131,8 @@ static void mapping_row(struct sheet *s, const struct resident_piece *p)
 		quote_add(&name, p->name);
 	{
 		const struct cell cells[] = {
-			amount(s, p->sum.rss), amount(s, p->sum.swap), amount(s, p->sum.mapped),
+			memory_amount(s, p->sum.rss), memory_amount(s, p->sum.swap),
+			memory_amount(s, p->sum.mapped),
 			cell_text(start), cell_text(end), cell_text(p->perms),
 			cell_text(resident_keys[p->part]),
 			cell_text(sheet_is_text(s) ? name.data : p->name),
@@ -159,9 +174,9 @@ static void print_nmt(struct sheet *s, const struct resident *r)
 		bool known = part < RESIDENT_NR_PARTS && (ours || c->mapped);
 		double diff = known && c->mapped ? 100 * ((double)ours - c->mapped) / c->mapped : NAN;
 		const struct cell cells[] = {
-			cell_text(c->name), amount(s, c->malloc), amount(s, c->mapped),
+			cell_text(c->name), memory_amount(s, c->malloc), memory_amount(s, c->mapped),
 			known ? cell_text(resident_keys[part]) : cell_absent,
-			known ? amount(s, ours) : cell_absent,
+			known ? memory_amount(s, ours) : cell_absent,
 			known ? cell_real(diff) : cell_absent, cell_text(c->name),
 		};
 
@@ -181,7 +196,7 @@ static uint64_t nmt_malloc(const struct resident *r)
 
 /* --- the report --- */
 
-static void text_head(const struct resident *r, FILE *out)
+void memory_text_head(const struct resident *r, const char *when, FILE *out)
 {
 	struct buf name = BUF_INIT;
 
@@ -191,7 +206,7 @@ static void text_head(const struct resident *r, FILE *out)
 	fprintf(out, ": %" PRIu64 " KiB resident", r->total.rss >> 10);
 	if (r->total.swap)
 		fprintf(out, ", %" PRIu64 " KiB swapped out", r->total.swap >> 10);
-	fprintf(out, "%s%s\n", *r->jvm ? "\n" : "", r->jvm);
+	fprintf(out, "%s%s%s\n", when, *r->jvm ? "\n" : "", r->jvm);
 	if (*r->not_asked)
 		fprintf(out, "what is the JVM's is not known: %s\n", r->not_asked);
 	if (r->not_read)
@@ -203,8 +218,21 @@ static void text_head(const struct resident *r, FILE *out)
 	buf_release(&name);
 }
 
-static void text_nmt(struct sheet *s, const struct resident *r)
+static void text_buffers(const struct resident *r, FILE *out)
 {
+	const struct buffers *b = &r->buffers;
+
+	if (!*b->why)
+		fprintf(out, "\nof malloc, %" PRIu64 " KiB are %" PRIu64 " direct buffer%s of Java, resident or not\n",
+			b->bytes >> 10, b->nr, b->nr == 1 ? "" : "s");
+	else
+		fprintf(out, "\nwhat direct buffers of Java have of malloc: n/a (%s)\n", b->why);
+}
+
+void memory_text_nmt(struct sheet *s, const struct resident *r)
+{
+	if (r->is_jvm)
+		text_buffers(r, s->out);
 	if (!r->is_jvm || *r->not_asked)
 		return;
 	if (!r->nmt.nr) {
@@ -220,20 +248,17 @@ static void text_nmt(struct sheet *s, const struct resident *r)
 
 static void print_text(struct sheet *s, const struct resident *r, bool mappings)
 {
-	text_head(r, s->out);
+	memory_text_head(r, "", s->out);
 	if (mappings) {
 		print_mappings(s, r);
 		return;
 	}
 	print_parts(s, r);
-	text_nmt(s, r);
+	memory_text_nmt(s, r);
 }
 
-static void print_json(struct sheet *s, const struct resident *r, bool mappings)
+void memory_json_head(struct json *j, const struct resident *r)
 {
-	struct json *j = &s->json;
-
-	json_object(j, NULL);
 	json_u64(j, "pid", r->pid);
 	json_str(j, "name", r->name);
 	json_bool(j, "is_jvm", r->is_jvm);
@@ -241,9 +266,31 @@ static void print_json(struct sheet *s, const struct resident *r, bool mappings)
 	json_str(j, "jvm_not_asked", *r->not_asked ? r->not_asked : NULL);
 	json_bool(j, "malloc_known", !r->not_read);
 	json_u64(j, "malloc_unknown", r->malloc_unknown);
+	json_u64_known(j, "direct_buffers", r->is_jvm && !*r->buffers.why, r->buffers.nr);
+	json_u64_known(j, "direct_buffer_bytes", r->is_jvm && !*r->buffers.why, r->buffers.bytes);
+	json_str(j, "direct_buffers_not_read", r->is_jvm && *r->buffers.why ? r->buffers.why : NULL);
 	json_u64(j, "threads", r->nr_threads);
 	json_u64(j, "resident", r->total.rss);
 	json_u64(j, "swapped", r->total.swap);
+}
+
+void memory_json_nmt(struct sheet *s, const struct resident *r)
+{
+	if (!r->nmt.nr) {
+		json_null(&s->json, "native_memory_tracking");
+		return;
+	}
+	json_array(&s->json, "native_memory_tracking");
+	print_nmt(s, r);
+	json_end(&s->json);
+}
+
+static void print_json(struct sheet *s, const struct resident *r, bool mappings)
+{
+	struct json *j = &s->json;
+
+	json_object(j, NULL);
+	memory_json_head(j, r);
 	json_array(j, "parts");
 	print_parts(s, r);
 	json_end(j);
@@ -252,13 +299,7 @@ static void print_json(struct sheet *s, const struct resident *r, bool mappings)
 		print_mappings(s, r);
 		json_end(j);
 	}
-	if (r->nmt.nr) {
-		json_array(j, "native_memory_tracking");
-		print_nmt(s, r);
-		json_end(j);
-	} else {
-		json_null(j, "native_memory_tracking");
-	}
+	memory_json_nmt(s, r);
 	json_end(j);
 }
 
@@ -277,45 +318,83 @@ static void print(const struct resident *r, const struct memory_opts *o)
 		print_parts(&s, r);
 }
 
+/* What is shown goes to o->output. */
+static int begin(const struct memory_opts *o, struct output *out, struct err *e)
+{
+	return o->output ? output_begin(out, o->output, e) : 0;
+}
+
+static int end(const struct memory_opts *o, struct output *out, struct err *e)
+{
+	return o->output ? output_end(out, e) : 0;
+}
+
 static int show(const struct memory_opts *o)
 {
 	struct resident r;
 	struct output out;
 	struct err e;
-	int status = 0;
+	int ret = resident_read(&r, o->pid, jvm_patience_ns, &e);
 
-	if (resident_read(&r, o->pid, &e)) {
-		resident_release(&r);
-		return log_err(&e);
-	}
-	if (o->output && output_begin(&out, o->output, &e)) {
-		status = log_err(&e);
-	} else {
+	if (!ret)
+		ret = begin(o, &out, &e);
+	if (!ret) {
 		print(&r, o);
-		if (o->output && output_end(&out, &e))
-			status = log_err(&e);
+		ret = end(o, &out, &e);
 	}
 	resident_release(&r);
-	return status;
+	return ret ? log_err(&e) : 0;
+}
+
+static int show_trace(const struct memory_opts *o)
+{
+	struct footprints_read f = { 0 };
+	struct trace_reader *t;
+	struct output out;
+	struct err e;
+	int ret = input_open(&t, o->input, NULL, &e);
+
+	if (ret)
+		return log_err(&e);
+	ret = footprints_read(&f, t, o->pid, &e);
+	if (ret)
+		err_wrap(&e, "%s", o->input);
+	else
+		ret = begin(o, &out, &e);
+	if (!ret) {
+		memory_print_trace(&f, o->format, o->readings, stdout);
+		ret = end(o, &out, &e);
+	}
+	footprints_release(&f);
+	trace_reader_close(t);
+	return ret ? log_err(&e) : 0;
+}
+
+static int usage(const char *what, const char *why)
+{
+	log_error("%s%s", what, why);
+	log_hint("usage: arcprof memory -p <pid>, or arcprof memory <trace>");
+	return EXIT_USAGE;
 }
 
 static int memory_run(void *opts, int nr_operands, char **operands)
 {
-	const struct memory_opts *o = opts;
+	struct memory_opts *o = opts;
+	int status = command_input(&o->input, nr_operands, operands);
 
-	if (nr_operands || !o->pid) {
-		if (nr_operands)
-			log_error("'%s': no operand is expected", operands[0]);
-		else
-			log_error("no process was given");
-		log_hint("usage: arcprof memory -p <pid>");
-		return EXIT_USAGE;
-	}
+	if (status)
+		return status;
+	if (o->input && o->mappings)
+		return usage("--mappings: ", "a trace has the sums only");
+	if (!o->input && o->readings)
+		return usage("--readings: ", "no trace was given");
+	if (!o->input && !o->pid)
+		return usage("neither a process nor a trace was given", "");
 	if (o->pid > INT32_MAX) {
 		log_error("no process has the number %" PRIu64, o->pid);
 		return 1;
 	}
-	return show(o);
+	return o->input ? show_trace(o) : show(o);
 }
 
 static bool memory_prints(const void *opts)
@@ -328,6 +407,7 @@ static bool memory_prints(const void *opts)
 const struct command cmd_memory = {
 	.name = "memory",
 	.summary = "show where the resident memory of a process is",
+	.operands = "[<file>]",
 	.flags = CMD_PAGER,
 	.opts = memory_table,
 	.opts_size = sizeof(struct memory_opts),

@@ -96,6 +96,7 @@ static void part_read(struct part *p, const struct merge_opts *o, const char *pa
 	p->status = input_open_any(&p->t, path, &p->e);
 	if (!p->t)
 		return;
+	trace_reader_no_standing(p->t);
 	p->status = profile_read(&p->names, &p->m, &p->origin, p->t, &po, &p->e);
 	if (p->status)
 		err_wrap(&p->e, "%s", path);

@@ -11,7 +11,7 @@
 #include "base/quote.h"
 #include "model/origin.h"
 #include "query_rows.h"
-#include "version.h"
+#include "report/report.h"
 
 enum { FIRST_ROWS = 1000, WIDTH_MAX = 60 };
 
@@ -122,11 +122,7 @@ static void json_head(struct query_rows *r)
 	struct json *j = &r->sheet.json;
 	size_t i;
 
-	json_object(j, NULL);
-	json_object(j, "arcprof");
-	json_str(j, "version", ARCPROF_VERSION);
-	json_str(j, "report", "query");
-	json_end(j);
+	report_json_begin(j, "query");
 	json_object(j, "source");
 	json_str(j, "command", origin ? origin->command : NULL);
 	json_str(j, "host", origin ? origin->host : NULL);

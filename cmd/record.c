@@ -12,11 +12,15 @@
 #include "base/mem.h"
 #include "calls.h"
 #include "cmd.h"
+#include "collect/timed.h"
 #include "sampling.h"
 
 struct record_opts {			/* behind a struct sampling_opts */
 	bool samples, sched, irq;
 	const char *disabled, *window;
+	bool live_histogram;
+	const char *memory;
+	const char *lock_exact;
 	const char *output;
 	int mode;			/* index into modes[] */
 	uint64_t max_bytes;
@@ -25,7 +29,8 @@ struct record_opts {			/* behind a struct sampling_opts */
 	bool lines, code, compress;
 	struct calls_opts calls;
 	struct opt_list labels;
-	struct opt_list whens;
+	struct opt_list filters, whens;
+	struct opt_list delays, durations, starts;
 	uint64_t holdoff_ns;
 };
 
@@ -41,9 +46,17 @@ static const struct opt groups_table[] = {
 static const struct opt what_table[] = {
 	OPT_FLAG(0, "sched", struct record_opts, sched, "also record context switches, waits and wake-ups"),
 	OPT_FLAG(0, "irq", struct record_opts, irq, "also record interrupts (implies --sched)"),
+	OPT_STR(0, "lock-exact", struct record_opts, lock_exact, "filter", NULL,
+		"count every acquisition of locks of these classes, as in com.example.*,java.util.concurrent.* (implies -e lock)"),
 	OPT_ON("samples", struct record_opts, samples, "sample; --no-samples records dispatches only"),
 	OPT_STR(0, "disabled", struct record_opts, disabled, "events", NULL,
 		"of the events named, those that are not recorded until 'arcprof ctl enable'"),
+	OPT_LIST(0, "filter", struct record_opts, filters, "condition",
+		 "store only events that meet these: lock>1ms, thread=http-*, -kind=virtual, alloc:class=byte[]"),
+	OPT_FLAG(0, "live-histogram", struct record_opts, live_histogram,
+		 "with -e live, let JVMs collect all garbage and count all objects in the end"),
+	OPT_STR_OPTARG(0, "memory", struct record_opts, memory, "time",
+		       "record where resident memory is, at this interval and in the end (default: 10s)"),
 	OPT_END
 };
 
@@ -61,7 +74,7 @@ static const struct opt rest_table[] = {
 	OPT_FLAG(0, "precise-time", struct record_opts, calls.precise,
 		 "serialize the processor before reading a clock: accurate for short calls, at twice the cost"),
 	OPT_STR(0, "config", struct record_opts, calls.config, "file", NULL,
-		"read filter rules for methods and threads from <file>"),
+		"read rules for methods, threads, classes and events from <file>"),
 	OPT_U64(0, "call-depth", struct record_opts, calls.depth, "n", "8192",
 		"merge calls below this depth"),
 	OPT_SIZE(0, "call-memory", struct record_opts, calls.memory, "bytes", "1G",
@@ -72,7 +85,13 @@ static const struct opt rest_table[] = {
 	OPT_END
 };
 
-static const struct opt window_table[] = {
+static const struct opt when_table[] = {
+	OPT_LIST(0, "start-at", struct record_opts, starts, "mark|event=mark",
+		 "begin when the program sets this mark, or has ended this phase; or that event alone"),
+	OPT_LIST('D', "delay", struct record_opts, delays, "time|event=time",
+		 "wait this long before sampling starts, or that event alone"),
+	OPT_LIST('d', "duration", struct record_opts, durations, "time|event=time",
+		 "stop after this long, or stop recording that event"),
 	OPT_STR(0, "window", struct record_opts, window, "time/time", NULL,
 		"record only so long in each such time, as in 50ms/1s"),
 	OPT_END
@@ -81,7 +100,7 @@ static const struct opt window_table[] = {
 static const struct opt trigger_table[] = {
 	OPT_GROUP("What to look out for"),
 	OPT_LIST(0, "when", struct record_opts, whens, "condition",
-		 "say so in the trace: signal:USR2, cpu>80%:10s, gc>200ms, rss>2G, oom, crash or failure"),
+		 "say so in the trace: signal:USR2, cpu>80%:10s, gc>200ms, 'method com.example.App.serve>500ms', rss>2G, oom, crash or failure"),
 	OPT_TIME(0, "holdoff", struct record_opts, holdoff_ns, "time", "60s",
 		 "how long a condition that was met is not looked at again"),
 	OPT_END
@@ -106,7 +125,8 @@ static const struct opt where_table[] = {
 /* The names that --event has beside those of perf. */
 static void join_sources(struct opt_join *j, size_t at)
 {
-	static const char *const args[] = { [SOURCE_BYTES] = "bytes", [SOURCE_TIME] = "time" };
+	static const char *const args[] = { [SOURCE_BYTES] = "bytes", [SOURCE_TIME] = "time",
+					     [SOURCE_COUNT] = "n" };
 	struct opt rows[] = { OPT_END, OPT_END };
 	const struct source_kind *k;
 	size_t i;
@@ -132,8 +152,7 @@ static void join_opts(struct opt_join *j)
 	opt_join_add(j, what_table, own);
 	opt_join_add(j, sampling_stack_opts, shared);
 	opt_join_add(j, rest_table, own);
-	opt_join_add(j, sampling_when_opts, shared);
-	opt_join_add(j, window_table, own);
+	opt_join_add(j, when_table, own);
 	opt_join_add(j, trigger_table, own);
 	opt_join_add(j, where_table, own);
 	opt_join_add(j, sampling_means_opts, shared);
@@ -156,9 +175,9 @@ static int check_calls(const struct record_opts *o, const struct sampling_opts *
 		return err_set(e, EINVAL, "--callflow needs a program to run, or a running JVM (--pid)");
 	if (c->trace && c->slow.nr_items)
 		return err_set(e, EINVAL, "cannot be combined: --calltrace, which stores all calls, and --trace");
-	if (!calls_wanted(c) && (c->metrics.nr_items || c->config || c->snapshot_ns || c->precise))
+	if (!calls_wanted(c) && (c->metrics.nr_items || c->snapshot_ns || c->precise))
 		return err_set(e, EINVAL, "%s needs --callflow", c->metrics.nr_items ? "--metric" :
-			       c->config ? "--config" : c->precise ? "--precise-time" : "--snapshot");
+			       c->precise ? "--precise-time" : "--snapshot");
 	return 0;
 }
 
@@ -221,6 +240,10 @@ static int check_sources(const struct record_opts *o, const struct sampling_opts
 	size_t i;
 	int r = 0;
 
+	for (i = 0; i < s->c.nr_sources && s->sources[i].kind->jvm != JVM_SOURCE_LIVE; i++)
+		;
+	if (o->live_histogram && i == s->c.nr_sources)
+		return err_set(e, EINVAL, "--live-histogram is for --event live");
 	if (!s->c.nr_sources)
 		return 0;
 	if (!s->c.ev.nr_events && (so->freq || so->period))
@@ -229,6 +252,57 @@ static int check_sources(const struct record_opts *o, const struct sampling_opts
 	for (i = 0; i < s->c.nr_sources && !r; i++)
 		r = check_java(o, so, s->sources[i].kind, e);
 	return r;
+}
+
+/* com.example.*,Lock?: what the agent will be given. */
+static int check_lock_filter(const char *text, struct err *e)
+{
+	const char *p;
+
+	if (strlen(text) >= JVM_LOCK_FILTER)
+		return err_set(e, EINVAL, "--lock-exact: more than %u characters", JVM_LOCK_FILTER - 1);
+	for (p = text; *p; p++)
+		if ((unsigned char)*p <= ' ' || strchr("+-()!:", *p))
+			return err_set(e, EINVAL, "--lock-exact '%s': names of classes with * and ?, and commas between them",
+				       text);
+	if (!*text || *text == ',' || text[strlen(text) - 1] == ',' || strstr(text, ",,"))
+		return err_set(e, EINVAL, "--lock-exact '%s': a name is missing", text);
+	return 0;
+}
+
+/* Every acquisition: what cannot be counted without gaps, or would count the other's probes, is refused. */
+static int prepare_lock_exact(struct sampling *s, const struct record_opts *o, const struct sampling_opts *so,
+			      struct err *e)
+{
+	const char *other = calls_wanted(&o->calls) ? "--callflow" : o->window ? "--window" : !so->java ? "--no-java" : NULL;
+
+	if (!o->lock_exact)
+		return 0;
+	if (other)
+		return err_set(e, EINVAL, "cannot be combined: --lock-exact and %s", other);
+	s->c.lock_filter = o->lock_exact;
+	return check_lock_filter(o->lock_exact, e);
+}
+
+static int prepare_memory(struct sampling *s, const struct record_opts *o, const struct sampling_opts *so,
+			  struct err *e)
+{
+	enum { LEAST_NS = 1000000000 };
+	int r;
+
+	if (!o->memory)
+		return 0;
+	r = opt_parse_time(*o->memory ? o->memory : "10s", &s->c.memory_ns, e);
+	if (r)
+		return err_wrap(e, "--memory '%s'", o->memory);
+	if (s->c.memory_ns < LEAST_NS)
+		return err_set(e, EINVAL, "--memory '%s': must be at least 1s", o->memory);
+	if (s->c.system_wide || so->groups.nr_items) {
+		err_set(e, EINVAL, "cannot be combined: --memory and %s", so->groups.nr_items ? "--cgroup" : "--all-cpus");
+		err_hint(e, "record processes (-p), or a program");
+		return -EINVAL;
+	}
+	return 0;
 }
 
 /* 50ms/1s; a whole number of both is not needed. */
@@ -270,23 +344,13 @@ static int parse_keep(const char *text, struct segment_opts *o, struct err *e)
 	return 0;
 }
 
-/* What is told at the end, of the whole recording. */
-static const char *not_in_segments(const struct record_opts *o, const struct sampling *s)
+/* What goes on from one state to the next. */
+static const char *not_in_segments(const struct record_opts *o)
 {
-	size_t i;
-
-	if (calls_wanted(&o->calls))
-		return "--callflow or --trace, whose calls are counted in one piece";
-	if (o->sched || o->irq)
-		return "--sched, whose threads have a state when a file begins";
+	if (o->calls.trace || o->calls.slow.nr_items)
+		return "--calltrace or --trace, whose events begin with no call open";
 	if (o->max_bytes && o->mode != TRACE_WRAP)
 		return "--max-size; --keep bounds the folder";
-	for (i = 0; i < s->c.nr_sources; i++) {
-		if (s->sources[i].kind->jvm == JVM_SOURCE_MEMORY)
-			return "--event native-memory, of which what is not freed is known at the end";
-		if (s->sources[i].kind->jvm == JVM_SOURCE_LIVE)
-			return "--event live, which is known at the end";
-	}
 	return NULL;
 }
 
@@ -310,7 +374,7 @@ static int prepare_wrap(struct sampling *s, const struct record_opts *o, struct 
 	if (o->max_bytes < FLIGHT_LEAST_BYTES)
 		return err_set(e, EINVAL, o->max_bytes ? "--mode=wrap: --max-size must be at least 1 MiB" :
 			       "--mode=wrap needs --max-size");
-	other = o->segment_ns ? "--segment, which --keep bounds" : not_in_segments(o, s);
+	other = o->segment_ns ? "--segment, which --keep bounds" : not_in_segments(o);
 	if (!strcmp(o->output, "-"))
 		other = "--output=-";
 	if (other)
@@ -329,7 +393,7 @@ static int prepare_segments(struct sampling *s, const struct record_opts *o, str
 		return o->keep ? err_set(e, EINVAL, "--keep needs --segment") : 0;
 	if (o->segment_ns < LEAST_NS)
 		return err_set(e, EINVAL, "--segment: must be at least 100ms");
-	other = not_in_segments(o, s);
+	other = not_in_segments(o);
 	if (other)
 		return err_set(e, EINVAL, "cannot be combined: --segment and %s", other);
 	if (!strcmp(o->output, "arcprof.data") || !strcmp(o->output, "-")) {
@@ -352,10 +416,19 @@ static void on_missed(const struct when *w, const struct err *e)
 	log_warn("%s: nothing is written: %s", w->text, e->msg);
 }
 
-/* Of another's process nobody learns how it ended. */
-static bool needs_program(const struct when *w)
+
+/* A JVM has one set of probes. */
+static int check_timed(const struct sampling *s, const struct record_opts *o, struct err *e)
 {
-	return w->kind == WHEN_CRASH || w->kind == WHEN_FAILURE;
+	if (!timed_wanted(&s->c.trigger))
+		return 0;
+	if (calls_wanted(&o->calls))
+		return err_set(e, EINVAL, "cannot be combined: --when method and --callflow, --calltrace or --trace, as a method has one probe");
+	if (s->c.java != JAVA_SAMPLE)
+		return err_set(e, EINVAL, "cannot be combined: --when method and --no-java or --no-samples");
+	if (!s->c.argv && !s->c.nr_pids && !s->c.all_jvms)
+		return err_set(e, EINVAL, "--when method needs a program to run, or a running JVM (--pid)");
+	return 0;
 }
 
 static int prepare_triggers(struct sampling *s, const struct record_opts *o, struct err *e)
@@ -365,10 +438,13 @@ static int prepare_triggers(struct sampling *s, const struct record_opts *o, str
 	int r;
 
 	s->whens = xcalloc(nr + 1, sizeof(*s->whens));
+	s->nr_whens = nr;
 	for (i = 0; i < nr; i++) {
 		if ((r = when_parse(o->whens.items[i], &s->whens[i], e)))
 			return err_wrap(e, "--when");
-		if (needs_program(&s->whens[i]) && !s->c.argv)
+		if (s->whens[i].kind == WHEN_CRASH && !s->c.argv && !s->c.nr_pids && !s->c.all_jvms)
+			return err_set(e, EINVAL, "--when crash needs a program to run, processes (--pid), or JVMs");
+		if (s->whens[i].kind == WHEN_FAILURE && !s->c.argv)
 			return err_set(e, EINVAL, "--when %s needs a program to run: only the parent of a process learns how it ended",
 				       s->whens[i].text);
 	}
@@ -377,29 +453,159 @@ static int prepare_triggers(struct sampling *s, const struct record_opts *o, str
 	if (tell && s->c.java != JAVA_SAMPLE)
 		return err_set(e, EINVAL, "cannot be combined: --no-java and --when gc or oom");
 	s->c.jvm_events |= tell;
+	return check_timed(s, o, e);
+}
+
+/* --lock-exact goes with the event "lock". */
+static int add_lock_event(struct sampling_opts *so, const struct record_opts *o, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < so->events.nr_items; i++)
+		if (!strcmp(so->events.items[i], "lock") || !strncmp(so->events.items[i], "lock=", 5))
+			return 0;
+	return o->lock_exact ? opt_list_add(&so->events, "lock", e) : 0;
+}
+
+/* Labels alone are no event: beside calls they are those of calls. */
+static bool asks_for_samples(const struct sampling_opts *so)
+{
+	size_t i;
+
+	for (i = 0; i < so->events.nr_items && !strcmp(so->events.items[i], "label"); i++)
+		;
+	return i < so->events.nr_items || so->freq || so->period;
+}
+
+/* The row of that event. */
+static struct event_time *time_of(struct sampling *s, const char *event, size_t len)
+{
+	struct event_time *t;
+	size_t i;
+
+	for (i = 0; i < s->nr_times; i++)
+		if (strlen(s->times[i].event) == len && !memcmp(s->times[i].event, event, len))
+			return &s->times[i];
+	VEC_GROW(s->times, s->nr_times, s->alloc_times);
+	t = &s->times[s->nr_times++];
+	*t = (struct event_time){ .event = xstrndup(event, len) };
+	return t;
+}
+
+/* "5s" is of all that is recorded, "lock=5s" of one event; names of events may have a = themselves. */
+static int parse_times(struct sampling *s, const char *option, const struct opt_list *l, uint64_t *all,
+		       bool is_delay, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < l->nr_items; i++) {
+		const char *text = l->items[i], *value = strrchr(text, '=');
+		struct event_time *t = value && value > text ? time_of(s, text, value - text) : NULL;
+		uint64_t ns;
+		int r = opt_parse_time(t ? value + 1 : text, &ns, e);
+
+		if (!r && t && !ns)
+			r = err_set(e, EINVAL, "must be more than 0");
+		if (r)
+			return err_wrap(e, "%s '%s'", option, text);
+		if (!t)
+			*all = ns;
+		else if (is_delay)
+			t->delay_ns = ns;
+		else
+			t->duration_ns = ns;
+	}
 	return 0;
 }
 
-static int prepare(struct sampling *s, const struct record_opts *o, const struct sampling_opts *so,
+static int parse_starts(struct sampling *s, const struct record_opts *o, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < o->starts.nr_items; i++) {
+		const char *text = o->starts.items[i], *value = strrchr(text, '=');
+		const char *mark = value ? value + 1 : text;
+
+		if (!*mark || value == text)
+			return err_set(e, EINVAL, "--start-at '%s': give the name of a mark or of a phase, as in warm, or lock=warm",
+				       text);
+		if (value)
+			time_of(s, text, value - text)->mark = mark;
+		else if (s->c.start_mark)
+			return err_set(e, EINVAL, "--start-at: the recording begins at one mark, not at '%s' and '%s'",
+				       s->c.start_mark, mark);
+		else
+			s->c.start_mark = mark;
+	}
+	if (i && (s->c.java != JAVA_SAMPLE && s->c.java != JAVA_NAMES))
+		return err_set(e, EINVAL, "cannot be combined: --no-java and --start-at");
+	if (i && !s->c.argv)
+		return err_set(e, EINVAL, "--start-at needs a program to run: programs tell of marks from their start");
+	if (i)
+		s->c.jvm_events |= JVM_TELL_MARK;
+	return 0;
+}
+
+static int prepare_times(struct sampling *s, const struct record_opts *o, struct err *e)
+{
+	int r = parse_times(s, "--delay", &o->delays, &s->c.start_ns, true, e);
+
+	if (!r)
+		r = parse_times(s, "--duration", &o->durations, &s->c.duration_ns, false, e);
+	if (!r)
+		r = parse_starts(s, o, e);
+	s->c.times = s->times;
+	s->c.nr_times = s->nr_times;
+	return r;
+}
+
+/* What is stored of events; rules of calls were read with these. */
+static int prepare_filter(struct sampling *s, const struct record_opts *o, struct err *e)
+{
+	bool alone = o->calls.config && !calls_wanted(&o->calls);
+	size_t i;
+	int r = alone ? calls_read_config(o->calls.config, &s->rules, e) : 0;
+
+	if (!r && alone && !s->filter.nr)
+		return err_set(e, EINVAL, "--config: its rules are about methods alone, and need --callflow");
+	if (!r && rules_drop(&s->filter, RULE_PHASE))
+		log_info("--config: of a phase it is known when it ends: 'arcprof report --config' goes by the rules about phases");
+	for (i = 0; !r && i < o->filters.nr_items; i++)
+		r = rules_item(&s->filter, o->filters.items[i], e) ? err_wrap(e, "--filter") : 0;
+	s->c.filter = &s->filter;
+	return r;
+}
+
+static int prepare(struct sampling *s, const struct record_opts *o, struct sampling_opts *so,
 		   int nr_operands, char **operands, struct err *e)
 {
 	/* Call trees are sampled beneath only where that is asked for. */
-	bool asked = so->events.nr_items || so->freq || so->period;
+	int added = add_lock_event(so, o, e);
+	bool asked = asks_for_samples(so);
 	bool samples = o->samples && (asked || !calls_wanted(&o->calls));
 	int r = check_opts(o, so, nr_operands, e);
 	size_t i;
 
+	s->rules.events = &s->filter;
+	if (!r)
+		r = added;
+	if (!r)
+		r = prepare_lock_exact(s, o, so, e);
 	if (!r && calls_wanted(&o->calls))
 		r = calls_prepare(&o->calls, &s->c.callflow, &s->rules, &s->slow, e);
 	if (!r)
 		r = sampling_prepare(s, so, samples, e);
+	if (!r && !samples && so->events.nr_items)
+		s->c.jvm_events |= JVM_TELL_LABEL;
+	if (s->c.jvm_events & JVM_TELL_LABEL && s->c.callflow.on)
+		s->c.callflow.layout.nr_labels = CALLS_LABELS;
 	if (!r)
 		r = check_sources(o, so, s, e);
 	if (!r)
 		r = check_groups(o, so, s, e);
-	if (!r && o->window && (calls_wanted(&o->calls) || o->sched || o->irq))
-		r = err_set(e, EINVAL, "cannot be combined: --window and %s, because counts with gaps would be wrong",
-			    calls_wanted(&o->calls) ? "--callflow" : "--sched");
+	if (!r && o->window && (o->calls.trace || o->calls.slow.nr_items || o->sched || o->irq))
+		r = err_set(e, EINVAL, "cannot be combined: --window and %s, because each event follows from those before",
+			    o->calls.trace ? "--calltrace" : o->calls.slow.nr_items ? "--trace" : "--sched");
 	for (i = 0; !r && o->window && i < s->c.nr_sources; i++)
 		if (s->sources[i].kind->jvm == JVM_SOURCE_MEMORY ||
 		    s->sources[i].kind->jvm == JVM_SOURCE_LIVE)
@@ -408,12 +614,18 @@ static int prepare(struct sampling *s, const struct record_opts *o, const struct
 	if (!r && o->window)
 		r = parse_window(o->window, &s->c, e);
 	if (!r)
+		r = prepare_memory(s, o, so, e);
+	if (!r)
 		r = prepare_segments(s, o, e);
 	if (!r)
 		r = prepare_wrap(s, o, e);
 	if (r)
 		return r;
+	r = prepare_filter(s, o, e);
+	if (r)
+		return r;
 	s->c.disabled = o->disabled;
+	s->c.live_histogram = o->live_histogram;
 	s->c.sched = o->sched || o->irq;
 	s->c.irq = o->irq;
 	s->c.cgroups = !nr_operands || s->c.system_wide;
@@ -426,7 +638,8 @@ static int prepare(struct sampling *s, const struct record_opts *o, const struct
 	s->c.trace.limit_bytes = o->mode == TRACE_WRAP ? 0 : o->max_bytes;
 	s->c.trace.compress = o->compress;
 	sampling_command(s, "record", nr_operands, operands);
-	return prepare_triggers(s, o, e);
+	r = prepare_times(s, o, e);
+	return r ? r : prepare_triggers(s, o, e);
 }
 
 static int record_run(void *opts, int nr_operands, char **operands)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "base/term.h"
+#include "calls.h"
 #include "cmd.h"
 #include "input.h"
 #include "output.h"
@@ -92,11 +93,20 @@ static const struct opt selection_opts[] = {
 	OPT_FLAG(0, "merge-processes", O, merge_processes, "merge processes of the same name"),
 	OPT_FLAG(0, "hide-inlined", O, no_inline, "charge inlined functions to the function they are in"),
 	OPT_FLAG(0, "hide-kernel", O, no_kernel, "charge kernel functions to their caller"),
+	OPT_FLAG(0, "hide-files", O, no_wait_files, "charge waits for files and sockets to the call, whichever file it is"),
 	OPT_FLAG(0, "by-kind", O, by_kind, "separate interpreted, compiled and inlined code of a function"),
 	OPT_FLAG(0, "signatures", O, signatures, "show Java methods with their signatures"),
 	OPT_FLAG(0, "lines", O, lines, "show functions with file and line"),
 	OPT_FLAG(0, "addresses", O, addresses, "show unnamed addresses one by one"),
 	OPT_FLAG(0, "collapse-plt", O, fold_plt, "charge linkage stubs to their callers"),
+	OPT_END
+};
+
+/* Of one trace alone. */
+static const struct opt filter_opts[] = {
+	OPT_LIST(0, "filter", O, filters, "condition",
+		 "keep only events that meet these: lock>1ms, thread=http-*, -kind=virtual, alloc:class=byte[]"),
+	OPT_STR(0, "config", O, config, "file", NULL, "read such conditions, and rules for methods, from <file>"),
 	OPT_END
 };
 
@@ -138,6 +148,7 @@ static void join_opts(struct opt_join *j)
 		add_report(j, i, at);
 	opt_join_add(j, report_opts, at);
 	opt_join_add(j, selection_opts, at);
+	opt_join_add(j, filter_opts, at);
 	for (i = 0; reports[i]; i++) {
 		if (!reports[i]->opts)
 			continue;
@@ -282,6 +293,44 @@ static bool fits(const struct report_request *q, const struct report *r, bool te
 	return ok;
 }
 
+/* NULL, or what a filter does not go with. */
+static const char *not_filtered(const struct report_request *q, const struct report *r)
+{
+	if (q->events || q->stacks || q->tree)
+		return "a text, which has no events";
+	if (q->check)
+		return "--check, which compares all there is";
+	if (q->blend)
+		return "--blend, where calls are of another trace";
+	if (r->print_trace && !r->filters)
+		return "a report that is made of something else than events and samples: --xtree, --xarc, --xprof, --tprof, --log and those like it have filters";
+	if (!strcmp(format_name(q->format), "chrome"))
+		return "--format=chrome";
+	return NULL;
+}
+
+static int parse_filters(struct report_request *q, const struct report *r, struct err *e)
+{
+	static const struct rule_event lock = { "lock", NULL };
+	const char *option = q->filters.nr_items ? "--filter" : "--config";
+	const char *other = q->filters.nr_items || q->config ? not_filtered(q, r) : NULL;
+	size_t i;
+	int ret = 0;
+
+	if (other)
+		return err_set(e, EINVAL, "cannot be combined: %s and %s", option, other);
+	for (i = 0; i < q->filters.nr_items && !ret; i++)
+		ret = rules_item(&q->rules, q->filters.items[i], e) ? err_wrap(e, "--filter") : 0;
+	q->methods.events = &q->rules;
+	if (!ret && q->config)
+		ret = calls_read_config(q->config, &q->methods, e);
+	q->methods.threads = false;	/* these are rules of events, too */
+	callrules_end(&q->methods);
+	if (!ret && q->blame && rules_concern(&q->rules, RULE_LENGTH, &lock))
+		return err_set(e, EINVAL, "cannot be combined: --blame, which is not known of single waits, and a filter by their length; 'arcprof record --filter' does it");
+	return ret;
+}
+
 /* What the option table alone cannot see; 0 or EXIT_USAGE. */
 static int check_request(const struct report_request *q, const struct report *r, const struct report_opts *o)
 {
@@ -336,6 +385,7 @@ static void put_selection(const struct report_request *q, const struct report_op
 		{ "module", &q->modules, true },    { "symbol", &q->symbols, true },
 		{ "cpu", &q->cpus, false },		    { "label", &q->labels, true },
 		{ "cgroup", &q->cgroups, false },   { "container", &q->containers, false },
+		{ "filter", &q->filters, false },
 	};
 	const struct opt *o;
 	size_t i;
@@ -566,7 +616,7 @@ static int check_labels(const struct subject *s, const struct report_request *q,
 	for (i = 1; q->by_label && !s->names.thread_labels.nr && i < s->model.consumers.nr_items; i++)
 		if (s->model.consumers.items[i].kind == CONSUMER_LABEL && s->origin.nr_parts)
 			return 0;
-	if (!q->by_label || s->names.thread_labels.nr)
+	if (!q->by_label || s->names.thread_labels.nr || s->model.labels_are_level)
 		return 0;
 	err_set(e, ENODATA, "its threads have no labels");
 	err_hint(e, "the program sets them: arcprof_label() in C, arcprof.Label in Java; 'arcprof record -e label' records them");
@@ -662,7 +712,7 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 		.names = { .signatures = q->signatures || f->signatures,
 			   .lines = (q->lines || f->lines || detailed) && !q->blend,	/* calls have none */
 			   .addresses = q->addresses, .by_kind = (q->by_kind || detailed) && !q->blend,
-			   .no_kernel = q->no_kernel,
+			   .no_kernel = q->no_kernel, .no_wait_files = q->no_wait_files,
 			   .no_inline = q->no_inline || r->hides_inlined },
 		.metrics = &q->metrics, .cpus = &q->cpus, .labels = &q->labels, .by_label = q->by_label,
 		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
@@ -672,7 +722,7 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 		.deltas = q->check || !format_is_of_tree(q->format),
 		.needs_deltas = q->check || r->needs_deltas,	/* what was measured is the sum of both */
 		.fold_plt = q->fold_plt, .times = timed, .all_events = timed, .events = f->events,
-		.whole_functions = detailed,
+		.whole_functions = detailed, .filter = &q->rules,
 	};
 }
 
@@ -696,9 +746,11 @@ static struct report_opts show_opts(const struct report_request *q, const struct
 		.absolute = q->absolute, .percent = q->percent, .width = term_width(),
 		.select = { &q->pids, &q->tids, &q->comms, &q->threads, &q->modules, &q->symbols,
 			    q->off_cpu, &q->labels, &q->cgroups, &q->containers },
+		.methods = q->methods.methods ? (const void *)q->methods.b.data : NULL,
 		.fold = q->fold, .group = q->group,
 		.merge_threads = q->merge_threads, .merge_processes = q->merge_processes,
-		.no_inline = q->no_inline, .no_kernel = q->no_kernel, .by_kind = q->by_kind,
+		.no_inline = q->no_inline, .no_kernel = q->no_kernel,
+		.no_wait_files = q->no_wait_files, .by_kind = q->by_kind,
 	};
 }
 
@@ -769,14 +821,21 @@ static int report_run(void *opts, int nr_operands, char **operands)
 	struct report_request *q = opts;
 	const struct report *r = chosen_report(q);
 	int status = command_input(&q->input, nr_operands, operands);
+	struct err e;
 
 	if (!status && !has_no_others(q, r))
 		status = EXIT_USAGE;
+	if (!status && parse_filters(q, r, &e))
+		status = (log_err(&e), EXIT_USAGE);
 	if (!status)
 		status = report_check(q, r, own_opts(q, r));
 	if (!status)
 		status = add_metrics(q, r);
-	return status ? status : report_show(q, r, own_opts(q, r));
+	if (!status)
+		status = report_show(q, r, own_opts(q, r));
+	rules_release(&q->rules);
+	callrules_release(&q->methods);
+	return status;
 }
 
 static bool report_prints(const void *opts)

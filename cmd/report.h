@@ -4,6 +4,8 @@
 #define CMD_REPORT_H
 
 #include "base/opt.h"
+#include "base/rules.h"
+#include "collect/callrules.h"
 
 struct report;
 
@@ -24,10 +26,14 @@ struct report_request {
 	bool from_zero, off_cpu, blame;
 	int fold, group;
 	const char *by_label;
-	bool merge_threads, merge_processes, no_inline, no_kernel, by_kind;
+	bool merge_threads, merge_processes, no_inline, no_kernel, no_wait_files, by_kind;
 	bool signatures, lines, addresses, fold_plt;
 	bool samples, replay, calibrate;
 	bool check, strict;
+	struct opt_list filters;
+	const char *config;
+	struct rules rules;		/* of both; report_run()'s */
+	struct callrules methods;	/* of the file; report_run()'s */
 };
 
 /*

@@ -101,13 +101,19 @@ void sampling_release(struct sampling *s)
 	free(s->events);
 	free(s->rates);
 	free(s->sources);
+	while (s->nr_whens)
+		when_release(&s->whens[--s->nr_whens]);
 	free(s->whens);
+	while (s->nr_times)
+		free(s->times[--s->nr_times].event);
+	free(s->times);
 	free(s->pids.id);
 	free(s->tids.id);
 	cgroups_close(&s->groups);
 	cpus_release(&s->c.cpus);
 	free(s->command_line);
 	callrules_release(&s->rules);
+	rules_release(&s->filter);
 	slow_rules_release(&s->slow);
 }
 
@@ -231,7 +237,8 @@ static int add_clock(struct sampling *s, struct err *e)
 	size_t i;
 
 	if (!find_source(s, "wall"))
-		return 0;
+		return find_source(s, "wakers") ?
+			       err_set(e, EINVAL, "event 'wakers': it is of waits, which wall records: -e wall,wakers") : 0;
 	for (i = 0; i < s->c.ev.nr_events; i++)
 		if (s->events[i].clock)
 			return 0;
@@ -250,7 +257,7 @@ static int add_events(struct sampling *s, const struct opt_list *names, struct e
 	while (i < names->nr_items && !r) {
 		i = join_name(names, i, &b);
 		if (jvmevents_named(b.data))
-			s->c.jvm_events |= jvmevents_named(b.data);
+			s->c.jvm_events |= jvmevents_with(jvmevents_named(b.data));
 		else if (source_is_named(b.data))
 			r = add_source(s, b.data, e);
 		else if (!strcmp(b.data, "cpu"))
@@ -667,7 +674,8 @@ static void source_warnings(const struct sampling *s, const struct collect_resul
 
 		if (k->jvm == JVM_SOURCE_MEMORY && !r->nr_programs)
 			log_warn("no samples of %s: no program was recorded with the library", k->name);
-		else if (k->jvm != JVM_NR_SOURCES && k->jvm != JVM_SOURCE_MEMORY && !r->nr_jvms)
+		else if (k->jvm != JVM_NR_SOURCES && k->jvm != JVM_SOURCE_MEMORY && !r->nr_jvms &&
+			 (k->jvm != JVM_SOURCE_LOCK || !r->nr_programs))
 			log_warn("no samples of %s: no JVM was recorded with the agent", k->name);
 		else if (r->nr_no_source[i])
 			log_warn("no samples of %s from %" PRIu64 " JVM%s: each report says why", k->name,

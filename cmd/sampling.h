@@ -7,6 +7,7 @@
 
 #include "base/opt.h"
 #include "base/progress.h"
+#include "base/rules.h"
 #include "collect/callrules.h"
 #include "collect/collect.h"
 #include "collect/sources.h"
@@ -49,8 +50,12 @@ struct sampling {			/* owns what the collect_opts point to */
 	struct cgroups groups;
 	char *command_line;
 	struct callrules rules;
+	struct rules filter;
 	struct slow_rules slow;
 	struct when *whens;
+	size_t nr_whens;
+	struct event_time *times;
+	size_t nr_times, alloc_times;
 	struct progress progress;	/* on a terminal, where no program uses it */
 };
 

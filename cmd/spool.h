@@ -46,4 +46,7 @@ int pack_begin(struct packed *p, const char *spool, const char *what, struct err
 /* path NULL: it is dropped. */
 int pack_end(struct packed *p, const char *path, struct err *e);
 
+/* Removes what a push that was killed left half done; the caller holds the spool's lock. */
+void spool_sweep(const char *spool);
+
 #endif

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* threads.c - "arcprof threads": what each thread of a JVM does, holds and waits for, deadlocks first. */
+/* threads.c - "arcprof threads": what each thread of a process does, holds and waits for, deadlocks first. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd.h"
+#include "jvm/target.h"
 #include "output.h"
 #include "report/report.h"
 #include "threads.h"
@@ -19,32 +21,67 @@ struct threads_opts {
 #define O struct threads_opts
 static const struct opt threads_table[] = {
 	OPT_GROUP("Threads"),
-	OPT_U64('p', "pid", O, pid, "pid", NULL, "process ID of the JVM"),
-	OPT_FORMAT(O, format, FORMATS_THREADS, "output format; hprof is the monitor dump of the JDK's old profiler"),
+	OPT_U64('p', "pid", O, pid, "pid", NULL, "process ID; a JVM shows Java threads and locks, too"),
+	OPT_FORMAT(O, format, FORMATS_THREADS, "output format; hprof is the monitor dump of the JDK's old profiler, of JVMs"),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file>"),
 	OPT_END
 };
 #undef O
 
+/* Whoever runs no Java, of a JVM: the collector's threads, the compilers', and others that are native. */
+static int look_at_natives(struct picture *p, struct err *e)
+{
+	struct map known = MAP_INIT;
+	size_t i;
+	int r;
+
+	for (i = 0; i < p->java.nr_threads; i++)
+		if (p->java.threads[i].tid)
+			*map_put(&known, (uint64_t)p->java.threads[i].tid) = 1;
+	r = natives_look(p->pid, &known, &p->natives, e);
+	map_release(&known);
+	return r;
+}
+
+int picture_take(struct picture *p, int pid, struct err *e)
+{
+	int r = 0;
+
+	*p = (struct picture){
+		.pid = pid, .jvm = target_is_jvm(pid), .java = THREADS_INIT, .natives = NATIVES_INIT,
+	};
+	if (p->jvm)
+		r = threads_look(pid, &p->java, e);
+	return r ? r : look_at_natives(p, e);
+}
+
+void picture_release(struct picture *p)
+{
+	threads_release(&p->java);
+	natives_release(&p->natives);
+}
+
 static int show(const struct threads_opts *o)
 {
-	struct threads t = THREADS_INIT;
+	struct picture p;
 	struct output out;
 	struct err e;
-	int status = 0;
+	int status = 0, r = picture_take(&p, o->pid, &e);
 
-	if (threads_look(o->pid, &t, &e)) {
-		threads_release(&t);
+	if (!r && !p.jvm && o->format == FORMAT_HPROF)
+		r = err_set(&e, EINVAL, "process %d is not a JVM: --format hprof shows Java threads only", p.pid);
+	if (r) {
+		picture_release(&p);
 		return log_err(&e);
 	}
 	if (o->output && output_begin(&out, o->output, &e)) {
 		status = log_err(&e);
 	} else {
-		threads_print(&t, o->pid, o->format, stdout);
+		threads_print(&p, o->format, stdout);
 		if (o->output && output_end(&out, &e))
 			status = log_err(&e);
 	}
-	threads_release(&t);
+	picture_release(&p);
 	return status;
 }
 
@@ -76,7 +113,7 @@ static bool threads_prints(const void *opts)
 
 const struct command cmd_threads = {
 	.name = "threads",
-	.summary = "show what a JVM's threads do and hold, deadlocks first",
+	.summary = "show what a process's threads do; of a JVM also locks, deadlocks first",
 	.flags = CMD_PAGER,
 	.opts = threads_table,
 	.opts_size = sizeof(struct threads_opts),

@@ -5,12 +5,31 @@
 
 #include <stdio.h>
 
+#include "base/json.h"
 #include "jvm/threads.h"
+#include "report/sheet.h"
+#include "threads/natives.h"
+
+/* What there is to say of a process. */
+struct picture {
+	int pid;
+	bool jvm;			/* java is of it */
+	struct threads java;
+	struct natives natives;		/* without those of Java */
+};
+
+/* To be released in any case. */
+int picture_take(struct picture *p, int pid, struct err *e);
+void picture_release(struct picture *p);
 
 /* format: one of FORMATS_THREADS. */
-void threads_print(const struct threads *t, int pid, int format, FILE *out);
+void threads_print(const struct picture *p, int format, FILE *out);
 /* threads_hprof.c: the text that the JDK's old profiler wrote, without a head and a date. */
 void threads_print_hprof(const struct threads *t, FILE *out);
+/* threads_native.c: threads that are not Java's, in each format; of a sheet, its rows. */
+void threads_text_natives(const struct natives *n, FILE *out);
+void threads_json_natives(const struct natives *n, struct json *j);
+void threads_csv_natives(const struct natives *n, struct sheet *s);
 
 /* "blocked", "parked" and so on, as bits of JVMTI's GetThreadState() say. */
 const char *threads_state(uint32_t bits);

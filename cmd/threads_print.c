@@ -267,6 +267,21 @@ static void put_deadlock(const struct threads *t, uint32_t deadlock, struct buf 
 	} while (x && x != first);
 }
 
+static void print_native_head(const struct picture *p, FILE *out)
+{
+	const struct natives *n = &p->natives;
+	struct buf b = BUF_INIT;
+
+	buf_fmt(&b, "process %d (", p->pid);
+	quote_add(&b, n->command ? n->command : "");
+	buf_fmt(&b, "): %zu thread%s\neach thread is shown at a moment of its own\n", n->nr_threads,
+		plural(n->nr_threads));
+	if (n->nr_ended)
+		buf_fmt(&b, "%zu more thread%s ended meanwhile\n", n->nr_ended, plural(n->nr_ended));
+	fprintf(out, "%s\n", b.data);
+	buf_release(&b);
+}
+
 static void print_text(const struct threads *t, int pid, FILE *out)
 {
 	const struct threads_thread **order = in_order(t);
@@ -393,15 +408,18 @@ static void json_deadlocks(const struct threads *t, struct json *j)
 	json_end(j);
 }
 
-static void print_json(const struct threads *t, int pid, FILE *out)
+static void print_json(const struct picture *p, FILE *out)
 {
+	const struct threads *t = &p->java;
 	const struct threads_thread **order = in_order(t);
 	struct json j;
 	size_t i;
 
 	json_init(&j, out);
 	json_object(&j, NULL);
-	json_u64(&j, "pid", pid);
+	json_u64(&j, "pid", p->pid);
+	json_str(&j, "command", p->natives.command);
+	json_bool(&j, "is_jvm", p->jvm);
 	json_bool(&j, "one_moment", t->flags & JVM_DUMP_ATOMIC);
 	json_u64(&j, "ended", t->nr_lost);
 	json_u64(&j, "not_shown", t->nr_hidden);
@@ -411,6 +429,7 @@ static void print_json(const struct threads *t, int pid, FILE *out)
 	for (i = 0; i < t->nr_threads; i++)
 		json_thread(t, order[i], &j);
 	json_end(&j);
+	threads_json_natives(&p->natives, &j);
 	json_end(&j);
 	free(order);
 }
@@ -454,8 +473,9 @@ static void csv_thread(const struct threads *t, const struct threads_thread *x, 
 	buf_release(&method);
 }
 
-static void print_csv(const struct threads *t, FILE *out)
+static void print_csv(const struct picture *p, FILE *out)
 {
+	const struct threads *t = &p->java;
 	const struct threads_thread **order = in_order(t);
 	struct sheet s;
 	size_t i;
@@ -464,22 +484,34 @@ static void print_csv(const struct threads *t, FILE *out)
 	sheet_columns(&s, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < t->nr_threads; i++)
 		csv_thread(t, order[i], &s);
+	threads_csv_natives(&p->natives, &s);
 	free(order);
 }
 
-void threads_print(const struct threads *t, int pid, int format, FILE *out)
+static void print_all_text(const struct picture *p, FILE *out)
+{
+	if (p->jvm)
+		print_text(&p->java, p->pid, out);
+	else
+		print_native_head(p, out);
+	if (p->jvm && p->natives.nr_threads)
+		fprintf(out, "Threads that are not Java's: %zu\n\n", p->natives.nr_threads);
+	threads_text_natives(&p->natives, out);
+}
+
+void threads_print(const struct picture *p, int format, FILE *out)
 {
 	switch (format) {
 	case FORMAT_JSON:
-		print_json(t, pid, out);
+		print_json(p, out);
 		break;
 	case FORMAT_CSV:
-		print_csv(t, out);
+		print_csv(p, out);
 		break;
 	case FORMAT_HPROF:
-		threads_print_hprof(t, out);
+		threads_print_hprof(&p->java, out);
 		break;
 	default:
-		print_text(t, pid, out);
+		print_all_text(p, out);
 	}
 }

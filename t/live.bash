@@ -1,11 +1,12 @@
 # shellcheck shell=bash disable=SC2154
 # live.bash - a program that runs while tests attach to it: t/workloads/Live.java. Needs lib.bash and java.bash.
 
-# start_live <option of java>...: runs it, with its number in $LIVE.
+# start_live <option of java>...: runs it, with its number in $LIVE; LIVE_MAIN: another class that talks like it.
 start_live() {
 	rm -f live.in
 	mkfifo live.in
-	java "$@" -cp "$CLASSES" Live <live.in >live.out 2>live.err 3>&- &
+	# shellcheck disable=SC2086 # the class and its arguments
+	java "$@" -cp "$CLASSES" ${LIVE_MAIN-Live} <live.in >live.out 2>live.err 3>&- &
 	LIVE=$!
 	exec 7>live.in
 	NR_SAID=0

@@ -3,7 +3,7 @@
 
 # by_function <trace> <regex>: "function leaf ns" of the process that begins in main(), and "function all ns".
 by_function() {
-	"$ARCPROF" report -i "$1" --metric wall --format folded >folded
+	"$ARCPROF" report -i "$1" --metric wall --hide-files --format folded >folded
 	awk -v want="$2" -v first="$(sed -n '/;main;/{s/;.*//p;q}' folded)" '
 	{
 		ns = $NF
@@ -59,7 +59,7 @@ agrees() {
 
 # by_reason: "thread reason ns" of ./trace, with parking, reading and accepting as the program calls them.
 by_reason() {
-	"$ARCPROF" report -i trace --metric wall --format folded >folded
+	"$ARCPROF" report -i trace --metric wall --hide-files --format folded >folded
 	awk '
 	{
 		ns = $NF

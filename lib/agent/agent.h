@@ -66,6 +66,8 @@ struct link_go {
 	bool late_slots;	/* whose slots are not of this moment */
 	uint64_t wall_ns;	/* so often */
 	int slots_fd, stamps_fd, marks_fd;	/* in these, which are the caller's */
+	bool wakes;		/* walk those that ended waits, too: */
+	int wakes_fd, anchors_fd;	/* in these */
 	uint32_t nr_slots;
 };
 /* host: of this process's call trees, NULL without. */
@@ -74,6 +76,13 @@ void link_ready_and_wait(const void *host, struct link_go *go);
 bool link_changed(int *log_fd);
 /* Tells another recorder that it cannot have us. */
 void link_refuse(const char *path, enum jvm_refusal why);
+
+/*
+ * One session at a time in a process, also where the agent is there several times, as files of different
+ * names: false, another one has it. Until link_unclaim(), which any thread may call.
+ */
+bool link_claim(void);
+void link_unclaim(void);
 
 /* Asks who listens at path for the file that a picture of the threads goes to; -1: none. */
 int link_dump(const char *path);
@@ -85,12 +94,24 @@ int link_dump(const char *path);
 void session_start(JavaVM *jvm, JNIEnv *env, const char *path);
 /* Writes a picture of the threads for who listens at path, whatever else goes on. */
 void session_dump(JavaVM *jvm, JNIEnv *env, const char *path);
+/* What a heap dump is to have, "+" or "-" and a cookie in hex; returns an enum jvm_roster_answer. */
+int session_roster(const char *what);
 /* The VM is up, in a session that began before it. */
 void session_live(JNIEnv *env);
 /* What the recorder wants may have changed: called now and then by a thread of ours. */
 void session_change(JNIEnv *env);
+/*
+ * Begins a session without a recorder, which writes a journal; returns its number, for session_stop(), or 0
+ * and *why. *said: what got lost, if anything was.
+ */
+struct wishes;
+struct wishes_text;
+uint32_t session_record(JavaVM *jvm, JNIEnv *env, const struct wishes *w, struct wishes_text *why);
+void session_stop(JNIEnv *env, uint32_t nr, struct wishes_text *said);
 /* The VM ends: nothing changes any more. */
 void session_death(void);
+/* All that was told is in the journal, if one is written; it is closed. */
+void session_end_journal(void);
 /* Another thread of ours in the VM, which is up. */
 bool session_run_thread(JNIEnv *env, jvmtiStartFunction run);
 

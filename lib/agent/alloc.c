@@ -13,6 +13,7 @@
 
 #include "agent/jvmti11.h"
 #include "agent/live.h"
+#include "agent/roster.h"
 #include "agent/sources.h"
 #include "agent/vm.h"
 
@@ -70,7 +71,7 @@ static void JNICALL on_alloc(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject 
 	char *sig;
 	uint32_t leaf;
 
-	if (size <= 0 || !(all || live) ||
+	if (size <= 0 || !(all || live) || roster_is_being_made_here() ||
 	    (*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE)
 		return;
 	leaf = sources_leaf(JVM_LEAF_CLASS, sig, str_len(sig));
@@ -129,6 +130,12 @@ bool alloc_on(JavaVM *jvm, const uint64_t *all, const uint64_t *live)
 	if (!is_on)
 		give_back(env_of_ours);
 	return is_on;
+}
+
+void alloc_live(void)
+{
+	if (is_on && vm_mean == 0)
+		(*env_of_ours)->ForceGarbageCollection(env_of_ours);
 }
 
 void alloc_off(void)

@@ -17,6 +17,7 @@
  * that are shorter: those are hit in proportion to their length as well.
  */
 #include "agent/agent.h"
+#include "agent/exact.h"
 #include "agent/lock.h"
 #include "agent/names.h"
 #include "agent/ring.h"
@@ -303,6 +304,7 @@ static void end_if_asked(JNIEnv *env)
 
 	if (!end_ns || end_ns == load_relaxed(&ctl->ended_ns))
 		return;
+	exact_tell(true);
 	blame_end(env, end_ns < at.now_ns ? end_ns : at.now_ns);
 	store_release(&ctl->ended_ns, end_ns);
 }
@@ -385,6 +387,7 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 		at.now_ns = sys_now();
 		store_relaxed(&ring_ctl()->tells_open, 1);
 		look(env);
+		exact_tell(false);
 		end_if_asked(env);
 		nr_idle = at.nr_waits ? 0 : nr_idle + 1;
 		spent_ns = cpu_time() - start_ns;

@@ -40,6 +40,8 @@ void blocked_forget(struct blocked *b)
 bool blocked_still(const struct blocked *b)
 {
 	fence_acquire();
+	if (b->past)
+		return true;
 	if (b->late)
 		return sys_thread_cpu(b->was.own_tid) == b->ran_ns;
 	return load_relaxed(&b->slot->block_nr) == b->was.block_nr;
@@ -132,7 +134,7 @@ bool blocked_begin(struct blocked *b, const struct wall_slot *s)
 	b->slot = s;
 	b->begun_ns = sys_now();
 	b->epoch = names_epoch();
-	b->torn = false;
+	b->torn = b->past = false;
 	memcpy(&b->was, s, sizeof(b->was));
 	if (b->late)
 		b->ran_ns = sys_thread_cpu(b->was.own_tid);
@@ -152,6 +154,39 @@ bool blocked_begin(struct blocked *b, const struct wall_slot *s)
 		return false;
 	reason_look(b);
 	return blocked_still(b);
+}
+
+uintptr_t blocked_anchor(const struct blocked *b)
+{
+	int state = vm.o.jthread_state - vm.o.jthread_anchor, last = (WALL_NR_ANCHOR - 1) * sizeof(uint64_t);
+
+	if (state < 0 || state > last || vm.o.jthread_anchor + last >= (int)vm.size.jthread)
+		return 0;
+	return b->thread + vm.o.jthread_anchor;
+}
+
+bool blocked_begin_wake(struct blocked *b, const struct wall_wake *w, uint32_t block_nr)
+{
+	uint32_t nr = w->nr_bytes;
+
+	b->torn = false;
+	b->past = true;
+	b->partial = b->objects_known = false;
+	b->slot = NULL;
+	b->thread = vm_thread_of(w->own_tid);
+	b->was.own_tid = w->own_tid;
+	b->was.regs = w->regs;
+	b->begun_ns = b->known_ns = sys_now();
+	b->epoch = names_epoch();
+	if (!b->thread || !w->anchor_at || w->anchor_at != blocked_anchor(b) || nr > sizeof(w->stack) ||
+	    b->was.regs.sp & 7 || !sys_peek_all(b->fields, b->thread, vm.size.jthread))
+		return false;
+	memcpy(b->fields + vm.o.jthread_anchor, w->anchor, sizeof(w->anchor));
+	b->lo = b->was.regs.sp;
+	b->loaded = b->hi = b->lo + (nr & ~7u);
+	memcpy(b->stack, w->stack, nr);
+	fence_acquire();
+	return load_relaxed(&w->block_nr) == block_nr;
 }
 
 bool blocked_load(struct blocked *b, uintptr_t p)

@@ -33,6 +33,7 @@ struct blocked {
 	uint64_t begun_ns;		/* when we began to look at it */
 	uint32_t epoch;			/* names_epoch() then */
 	bool torn;			/* its stack could not be copied in one block */
+	bool past;			/* it is not blocked, but was like this when it woke another */
 	uintptr_t thread;		/* JavaThread*, as others see it */
 	char *fields;			/* a copy of it */
 	/*
@@ -62,6 +63,13 @@ void blocked_forget(struct blocked *b);
 
 /* The thread of a slot. False: it runs, or waits for a CPU, or is no Java thread that we know. */
 bool blocked_begin(struct blocked *b, const struct wall_slot *s);
+/*
+ * The thread that was there when it ended a block: all of it is a copy, but for its JavaThread, of which only
+ * what never changes counts. False: it is no Java thread that we know, or another has taken the copy's place.
+ */
+bool blocked_begin_wake(struct blocked *b, const struct wall_wake *w, uint32_t block_nr);
+/* Of its thread, for struct wall_wake. 0: of this VM that does not have all that is needed. */
+uintptr_t blocked_anchor(const struct blocked *b);
 /* It has not run since then. */
 bool blocked_still(const struct blocked *b);
 /* Nor was an object moved. */

@@ -98,6 +98,7 @@ uintptr_t elf_base_named(const char *name)
 struct tables {
 	const char *str;
 	const Elf64_Sym *sym;
+	const uint16_t *versions;	/* of each symbol; NULL: none have one */
 	const uint32_t *gnu_hash, *hash;
 	const Elf64_Rela *rela, *jmprel;
 	size_t rela_bytes, jmprel_bytes;
@@ -128,6 +129,8 @@ static bool read_dynamic(const Elf64_Dyn *d, struct tables *t)
 			t->gnu_hash = (const void *)v;
 		else if (d->d_tag == DT_HASH)
 			t->hash = (const void *)v;
+		else if (d->d_tag == DT_VERSYM)
+			t->versions = (const void *)v;
 		else if (d->d_tag == DT_RELA)
 			t->rela = (const void *)v;
 		else if (d->d_tag == DT_JMPREL)
@@ -160,11 +163,14 @@ static bool find_tables(uintptr_t base, struct tables *t)
 	return read_dynamic(d, t);
 }
 
+/* Of several versions the one that is linked with today: pthread_cond_wait() has another one, of 2002. */
 static void *symbol_at(const struct tables *t, uint32_t i, const char *name)
 {
+	enum { HIDDEN = 1 << 15 };
 	const Elf64_Sym *s = &t->sym[i];
 
-	if (s->st_shndx == SHN_UNDEF || !str_eq(t->str + s->st_name, name))
+	if (s->st_shndx == SHN_UNDEF || !str_eq(t->str + s->st_name, name) ||
+	    (t->versions && t->versions[i] & HIDDEN))
 		return NULL;
 	return (void *)(t->bias + s->st_value);
 }

@@ -322,6 +322,7 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	session_live(env);
 	wall_live(env);
 	live_watch(env);
+	alloc_live();
 	stuck_watch(env);		/* from now on the recorder may change its mind */
 }
 
@@ -339,6 +340,7 @@ static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
 		visit_all_threads(env, false);
 	if (!log_closed() && sample_nr_unannounced())
 		events_replay_code();
+	session_end_journal();
 	/* the thread that ends the VM gets no ThreadEnd, yet its JavaThread may go */
 	vm_remove_this_thread();
 }

@@ -42,10 +42,10 @@ static void find_fields(JNIEnv *env, jthread thread)
 		env_offset = (uintptr_t)env - java_thread;
 }
 
-static void release_info(JNIEnv *env, jvmtiThreadInfo *info)
+static void release_info(jvmtiEnv *jvmti, JNIEnv *env, jvmtiThreadInfo *info)
 {
 	if (info->name)
-		(*ti)->Deallocate(ti, (void *)info->name);
+		(*jvmti)->Deallocate(jvmti, (void *)info->name);
 	if (info->thread_group)
 		(*env)->DeleteLocalRef(env, info->thread_group);
 	if (info->context_class_loader)
@@ -76,7 +76,7 @@ struct callflow_thread *flow_new_thread(JNIEnv *env, jthread thread, uint32_t ti
 		callflow_thread_name(t, info.name, len);
 	if (t)
 		callflow_look_outside(t);
-	release_info(env, &info);
+	release_info(ti, env, &info);
 	if (self)
 		(*env)->DeleteLocalRef(env, self);
 	return t;
@@ -94,17 +94,17 @@ void flow_adopt_thread(JNIEnv *env, struct callflow_thread *t)
 		t->java_id = (*env)->GetLongField(env, self, tid_field);
 	if ((*ti)->GetThreadInfo(ti, self, &info) == JVMTI_ERROR_NONE && info.name)
 		callflow_thread_name(t, info.name, str_len(info.name));
-	release_info(env, &info);
+	release_info(ti, env, &info);
 	(*env)->DeleteLocalRef(env, self);
 }
 
-static void name_again(JNIEnv *env, jthread thread, struct callflow_thread *t)
+static void name_again(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct callflow_thread *t)
 {
 	jvmtiThreadInfo info = { 0 };
 
-	if (t && (*ti)->GetThreadInfo(ti, thread, &info) == JVMTI_ERROR_NONE && info.name)
+	if (t && (*jvmti)->GetThreadInfo(jvmti, thread, &info) == JVMTI_ERROR_NONE && info.name)
 		callflow_thread_name(t, info.name, str_len(info.name));
-	release_info(env, &info);
+	release_info(jvmti, env, &info);
 }
 
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
@@ -124,7 +124,7 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 		return;
 	k = probe_kthread(env, false);
 	if (k) {
-		name_again(env, thread, k->own);
+		name_again(jvmti, env, thread, k->own);
 		bracket_thread_end(k);
 	}
 	probe_thread_end(env);
@@ -287,9 +287,10 @@ bool flow_off(JNIEnv *env)
 		objects_disable(ti);
 	}
 	probe_off();
-	give_back_env();
 	quiet = probe_wait_quiet();
-	if (quiet)
-		callflow_release();
-	return quiet;
+	if (!quiet)
+		return false;		/* who is inside still may ask the environment */
+	give_back_env();
+	callflow_release();
+	return true;
 }

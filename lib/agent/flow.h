@@ -36,6 +36,9 @@ bool flow_off(JNIEnv *env);
 #define HELPER_CAUGHT "caught"
 /* Defines them and binds the probes that the area asks for, unless that was done before. */
 bool helper_define(JNIEnv *env);
+/* Defines a class of the boot loader: a global reference, NULL: the VM refused it. */
+struct image;
+jclass helper_add_class(JNIEnv *env, const char *name, const struct image *c);
 /*
  * Calls bind() from a Java method of the boot loader: it may bind natives of any class without the VM's
  * warning.
@@ -86,6 +89,11 @@ void JNICALL bracket_thrown(JNIEnv *env, jclass cls, jint method);
 void bracket_mounted(const struct callflow_kthread *k);
 void bracket_unmounting(const struct callflow_kthread *k);
 void bracket_thread_end(struct callflow_kthread *k);
+
+/* probe.c: the same with CALLFLOW_TIMED. */
+void JNICALL timed_enter(JNIEnv *env, jclass cls, jint method);
+void JNICALL timed_exit(JNIEnv *env, jclass cls, jint method);
+void JNICALL timed_thrown(JNIEnv *env, jclass cls, jint method);
 
 /*
  * flow.c: a callflow_thread of this Java thread (NULL: the calling one), named as Java names it;

@@ -9,6 +9,7 @@
 #include <jni.h>
 
 #include "agent/agent.h"
+#include "agent/flow.h"
 #include "agent/label.h"
 #include "agent/ring.h"
 #include "agent/sys.h"
@@ -51,6 +52,19 @@ static void write_labels(const struct jvm_labels *r)
 		ring_count_lost(ring);
 }
 
+/* Calls are counted with the labels of their time. */
+static void label_calls(JNIEnv *env, const struct jvm_labels *r)
+{
+	struct callflow_kthread *k;
+
+	if (!probe_begin())
+		return;
+	k = callflow_area() && callflow_area()->nr_labels ? probe_kthread(env, false) : NULL;
+	if (k)
+		callflow_label(k, r->text, r->text_len);
+	probe_end();
+}
+
 static void JNICALL put(JNIEnv *env, jclass cls, jint tid, jlong vthread, jint nr, jbyteArray text)
 {
 	const jsize len = (*env)->GetArrayLength(env, text);
@@ -65,8 +79,10 @@ static void JNICALL put(JNIEnv *env, jclass cls, jint tid, jlong vthread, jint n
 	(*env)->GetByteArrayRegion(env, text, 0, len, copy);
 	__atomic_fetch_add(&nr_inside, 1, __ATOMIC_SEQ_CST);
 	r.time_ns = sys_now();
-	if (load_seq_cst(&on))
+	if (load_seq_cst(&on)) {
 		write_labels(&r);
+		label_calls(env, &r);
+	}
 	__atomic_fetch_sub(&nr_inside, 1, __ATOMIC_RELEASE);
 }
 

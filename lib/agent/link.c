@@ -10,11 +10,13 @@
 #include <linux/un.h>
 
 #include "agent/agent.h"
+#include "agent/key.h"
 #include "agent/ring.h"
 #include "agent/vmevents.h"
 #include "callflow/callflow.h"
 
 enum {
+	SOCK_DGRAM_ = 2,
 	SOCK_SEQPACKET_ = 5,
 	SOCK_CLOEXEC_ = 02000000,
 	SOL_SOCKET_ = 1,
@@ -40,7 +42,7 @@ struct msghdr_ {
 	uint32_t flags;
 };
 
-enum { MAX_FDS = 4 };
+enum { MAX_FDS = 5 };
 
 struct fds_message {
 	size_t len;
@@ -50,6 +52,19 @@ struct fds_message {
 
 static int sock = -1;
 static int recorder;		/* its process, as we see it; 0 in another pid namespace */
+static struct jvm_key key;	/* the recorder's; used if there is one */
+static bool has_key;
+
+static struct jvm_msg hello(uint32_t flags)
+{
+	struct jvm_msg m = {
+		.type = JVM_MSG_HELLO, .flags = flags, .hello = { sys(__NR_getpid), sys_tid() },
+	};
+
+	if (has_key)
+		memcpy(m.hello.key, key.agents, sizeof(m.hello.key));
+	return m;
+}
 
 static bool send_msg(struct jvm_msg m)
 {
@@ -80,7 +95,7 @@ static size_t nr_fds_of(const struct jvm_msg *m)
 	if (m->type == JVM_MSG_CHANGE)
 		return !!(m->flags & JVM_VM_LOG);
 	if (m->type == JVM_MSG_GO && m->flags & JVM_WALL)
-		return m->flags & JVM_WALL_LATE ? 2 : 3;
+		return m->flags & JVM_WALL_LATE ? 2 : m->flags & JVM_WALL_WAKES ? 5 : 3;
 	return 0;
 }
 
@@ -106,7 +121,27 @@ static bool recv_msg(struct jvm_msg *m, uint32_t type, int *fds)
 	return recv_flags(m, type, fds, 0);
 }
 
-/* The listener must be root or our own user: no other user may see what this JVM runs. */
+static void close_all(const int *fds, size_t nr)
+{
+	while (nr--)
+		sys(__NR_close, fds[nr]);
+}
+
+/* The answer to HELLO, of who has the key if there is one. */
+static bool recv_setup(struct jvm_msg *m, int *fds)
+{
+	if (!recv_msg(m, JVM_MSG_SETUP, fds))
+		return false;
+	if (!has_key || jvm_key_same(key.recorders, m->setup.key))
+		return true;
+	close_all(fds, nr_fds_of(m));
+	return false;
+}
+
+/*
+ * The listener must be root or our own user: no other user may see what this JVM runs. One that is to have a
+ * key proves with it who he is, before he learns more than that we are there.
+ */
 static bool peer_is_trusted(void)
 {
 	struct {
@@ -118,7 +153,7 @@ static bool peer_is_trusted(void)
 	if (sys(__NR_getsockopt, sock, SOL_SOCKET_, SO_PEERCRED_, &cred, &len))
 		return false;
 	recorder = cred.pid;
-	return !cred.uid || cred.uid == (uint32_t)sys(__NR_geteuid);
+	return has_key || !cred.uid || cred.uid == (uint32_t)sys(__NR_geteuid);
 }
 
 static bool open_socket(const char *path, int timeout_ms)
@@ -130,12 +165,63 @@ static bool open_socket(const char *path, int timeout_ms)
 	if (!len || len >= sizeof(a.sun_path))
 		return false;
 	memcpy(a.sun_path, path, len);
+	has_key = key_read(path, &key);
 	sock = sys(__NR_socket, 1, SOCK_SEQPACKET_ | SOCK_CLOEXEC_, 0);
 	if (sock < 0)
 		return false;
 	sys(__NR_setsockopt, sock, SOL_SOCKET_, SO_SNDTIMEO_, timeout, sizeof(timeout));
 	sys(__NR_setsockopt, sock, SOL_SOCKET_, SO_RCVTIMEO_, timeout, sizeof(timeout));
 	return !sys(__NR_connect, sock, &a, sizeof(a)) && peer_is_trusted();
+}
+
+/* ---- one session in a process ---- */
+
+static int claim = -1;
+
+static size_t put_number(char *to, uint32_t n)
+{
+	char digits[12];
+	size_t len = 0, i = 0;
+
+	do
+		digits[len++] = '0' + n % 10;
+	while (n /= 10);
+	while (len)
+		to[i++] = digits[--len];
+	return i;
+}
+
+/*
+ * An abstract socket has a name that is free again when its process has gone. Processes of other pid
+ * namespaces may have our number, and see the same names: "pid:[4026531836]" tells them from ours.
+ */
+bool link_claim(void)
+{
+	static const char prefix[] = "\0arcprof-jvm-";
+	struct sockaddr_un a = { .sun_family = 1 };
+	size_t len = sizeof(prefix) - 1;
+	long n;
+
+	memcpy(a.sun_path, prefix, len);
+	len += put_number(a.sun_path + len, (uint32_t)sys(__NR_getpid));
+	a.sun_path[len++] = '-';
+	n = sys(__NR_readlink, "/proc/self/ns/pid", a.sun_path + len, sizeof(a.sun_path) - len);
+	len += n > 0 ? (size_t)n : 0;
+	claim = sys(__NR_socket, 1, SOCK_DGRAM_ | SOCK_CLOEXEC_, 0);
+	if (claim < 0)
+		return true;		/* no sockets: nobody can tell */
+	if (sys(__NR_bind, claim, &a, offsetof(struct sockaddr_un, sun_path) + len) != -EADDRINUSE)
+		return true;
+	link_unclaim();
+	return false;
+}
+
+void link_unclaim(void)
+{
+	int fd = __atomic_exchange_n(&claim, -1, __ATOMIC_RELAXED);
+
+	if (fd >= 0)
+		sys(__NR_close, fd);
 }
 
 /* Pages come as they are touched: a short program fills little of its rings. */
@@ -156,10 +242,14 @@ static void close_socket(void)
 
 void link_refuse(const char *path, enum jvm_refusal why)
 {
+	struct jvm_msg m = { .type = JVM_MSG_REFUSED, .refused = { why } };
 	int in_use = sock;
 
-	if (open_socket(path, JVM_GO_TIMEOUT_MS))
-		send_msg((struct jvm_msg){ .type = JVM_MSG_REFUSED, .refused = { why } });
+	if (open_socket(path, JVM_GO_TIMEOUT_MS)) {
+		if (has_key)
+			memcpy(m.refused.key, key.agents, sizeof(m.refused.key));
+		send_msg(m);
+	}
 	close_socket();
 	sock = in_use;
 }
@@ -167,14 +257,11 @@ void link_refuse(const char *path, enum jvm_refusal why)
 /* The socket of a recorder that works with us meanwhile is kept. */
 int link_dump(const char *path)
 {
-	const struct jvm_msg hello = {
-		.type = JVM_MSG_HELLO, .flags = JVM_DUMP, .hello = { sys(__NR_getpid), sys_tid() },
-	};
 	int in_use = sock, fds[MAX_FDS] = { -1 };
 	struct jvm_msg m;
 
-	if (!open_socket(path, JVM_GO_TIMEOUT_MS) || !send_msg(hello) ||
-	    !recv_msg(&m, JVM_MSG_SETUP, fds) || !(m.flags & JVM_DUMP))
+	if (!open_socket(path, JVM_GO_TIMEOUT_MS) || !send_msg(hello(JVM_DUMP)) || !recv_setup(&m, fds) ||
+	    !(m.flags & JVM_DUMP))
 		fds[0] = -1;
 	close_socket();
 	sock = in_use;
@@ -183,15 +270,12 @@ int link_dump(const char *path)
 
 int link_connect(const char *path, bool live)
 {
-	const struct jvm_msg hello = {
-		.type = JVM_MSG_HELLO, .hello = { sys(__NR_getpid), sys_tid() },
-	};
 	void *area, *trees = NULL;
 	struct jvm_msg m;
 	int fds[MAX_FDS];
 
-	if (!open_socket(path, live ? JVM_LIVE_TIMEOUT_MS : JVM_GO_TIMEOUT_MS) ||
-	    !send_msg(hello) || !recv_msg(&m, JVM_MSG_SETUP, fds))
+	if (!open_socket(path, live ? JVM_LIVE_TIMEOUT_MS : JVM_GO_TIMEOUT_MS) || !send_msg(hello(0)) ||
+	    !recv_setup(&m, fds))
 		goto fail;
 	if (m.flags & JVM_VM_LOG)
 		vmlog_take(fds[m.flags & JVM_CALLFLOW ? 3 : 2]);
@@ -242,6 +326,9 @@ void link_ready_and_wait(const void *host, struct link_go *out)
 	out->slots_fd = fds[0];
 	out->stamps_fd = fds[1];
 	out->marks_fd = out->late_slots ? -1 : fds[2];
+	out->wakes = m.flags & JVM_WALL_WAKES && !out->late_slots;
+	out->wakes_fd = out->wakes ? fds[3] : -1;
+	out->anchors_fd = out->wakes ? fds[4] : -1;
 }
 
 /* Of several only the last one's file is of use. */

@@ -15,6 +15,7 @@
 #include "agent/agent.h"
 #include "agent/live.h"
 #include "agent/ring.h"
+#include "agent/roster.h"
 #include "agent/sources.h"
 #include "agent/vm.h"
 
@@ -24,14 +25,8 @@ enum {
 	FIRST_INTERVAL = 64,			/* bytes, after 0 */
 	ID_BYTES = 4096 - 64,			/* numbers in one record */
 	REST_FACTOR = 20,			/* times what a sweep took, until the next */
-	WAIT_MS = 500, END_MS = 10000,
+	WAIT_MS = 500, END_MS = 10000, ROSTER_MS = 60000,
 	NR_WITNESSES = 32, MANY_HELD = 8,
-};
-
-struct tracked {
-	jweak ref;
-	uint32_t number;
-	float size;
 };
 
 static struct tracked *table;	/* [MAX_TRACKED] */
@@ -54,6 +49,14 @@ static uint64_t whole_ns;
 static uint32_t nr_pauses, wake;	/* wake: changes with each reason to look */
 static uint64_t pause_ns;		/* when the last one ended */
 static bool running, stop;		/* our thread */
+
+/* What our thread is asked for; by one at a time, as the VM loads one agent at a time. */
+static struct {
+	uint64_t cookie;
+	bool on;
+	enum jvm_roster_answer answer;
+	uint32_t asked, done;
+} roster;
 
 static void wake_up(void)
 {
@@ -360,9 +363,29 @@ static bool is_over(void)
 	return load_acquire(&stop) || log_closed();
 }
 
+static bool roster_is_asked_for(void)
+{
+	return load_acquire(&roster.asked) != roster.done;
+}
+
+static void serve_roster(JNIEnv *env)
+{
+	uint32_t asked = load_acquire(&roster.asked);
+
+	roster_expire(env);
+	if (asked == roster.done)
+		return;
+	roster.answer = JVM_ROSTER_DONE;
+	if (roster.on)
+		roster.answer = roster_make(env, table, locked_nr(), roster.cookie);
+	else
+		roster_let_go(env, roster.cookie);
+	store_release(&roster.done, asked);
+}
+
 static void rest(uint64_t ns)
 {
-	for (; ns > 10000000 && !is_over(); ns -= 10000000)
+	for (; ns > 10000000 && !is_over() && !roster_is_asked_for(); ns -= 10000000)
 		sys_sleep_ns(10000000);
 }
 
@@ -384,6 +407,7 @@ static void forget_all(JNIEnv *env)
 	for (i = 0; i < nr; i++)
 		(*env)->DeleteWeakGlobalRef(env, table[i].ref);
 	nr = 0;
+	roster_let_go(env, 0);
 	forget_witnesses(env, nr_witnesses);
 	sys_clear_pages(table, MAX_TRACKED * sizeof(*table));
 }
@@ -410,6 +434,7 @@ static void JNICALL look(jvmtiEnv *ti, JNIEnv *env, void *arg)
 		}
 		while (locked_nr() >= MANY_TRACKED && load_relaxed(&interval) <= INT32_MAX / 2)
 			thin(env, &gone);
+		serve_roster(env);
 		rest((sys_now() - began_ns) * REST_FACTOR);
 		if (!is_over())
 			wait_for_reason(seen);
@@ -424,6 +449,25 @@ void JNICALL live_collected(jvmtiEnv *ti)
 	store_relaxed(&pause_ns, sys_now());
 	__atomic_fetch_add(&nr_pauses, 1, __ATOMIC_RELEASE);
 	wake_up();
+}
+
+enum jvm_roster_answer live_roster(uint64_t cookie, bool on)
+{
+	uint32_t asked = roster.asked + 1;
+	int ms;
+
+	if (!load_acquire(&running) || !load_relaxed(&accepts) || log_closed())
+		return JVM_ROSTER_NOT_LIVE;
+	roster.cookie = cookie;
+	roster.on = on;
+	store_release(&roster.asked, asked);
+	for (ms = 0; ms < ROSTER_MS && load_acquire(&roster.done) != asked; ms++) {
+		if (!load_acquire(&running))
+			return JVM_ROSTER_NOT_LIVE;
+		wake_up();
+		sys_sleep_ms(1);
+	}
+	return load_acquire(&roster.done) == asked ? roster.answer : JVM_ROSTER_LATE;
 }
 
 /* ---- on and off ---- */

@@ -7,6 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "jvm/roster.h"
+
+struct tracked {			/* a sampled object */
+	jweak ref;
+	uint32_t number;
+	float size;
+};
+
 /* Before the first sample; false: no memory, or what was before has not ended. */
 bool live_on(uint64_t bytes);
 /* The VM is up: from now on objects are looked at after collections. Nothing if it is not on. */
@@ -20,6 +28,11 @@ bool live_off(JNIEnv *env);
 uint64_t live_interval(void);
 /* In a callback of the allocating thread: an object that was chosen by that interval. */
 void live_sample(JNIEnv *env, jobject object, uint64_t size, uint32_t leaf, uint64_t chosen_at);
+/*
+ * For a heap dump that is to be made now: our thread makes the roster with that cookie (jvm/roster.h), or
+ * lets it go. Returns when that is done. Of any thread but ours.
+ */
+enum jvm_roster_answer live_roster(uint64_t cookie, bool on);
 /* JVMTI's GarbageCollectionFinish: no Java thread runs. */
 void JNICALL live_collected(jvmtiEnv *ti);
 

@@ -18,6 +18,7 @@
 
 #include "agent/agent.h"
 #include "agent/cont.h"
+#include "agent/exact.h"
 #include "agent/lock.h"
 #include "agent/ring.h"
 #include "agent/sources.h"
@@ -276,6 +277,19 @@ void lock_begin(JNIEnv *env, jthread self, struct lock_wait *w)
 		ring_count_lost(ring_of(sys_tid()));
 }
 
+/* Without a JNIEnv: lock_begin() and lock_end() may have NULL for it. */
+static bool knows_threads(void)
+{
+	return vm.o.jthread_owner_id >= 0 || unmount_event < 0;
+}
+
+bool lock_waits_already(const struct vm_thread *t)
+{
+	struct lock_wait w;
+
+	return pending_peek(own_id(NULL, t, NULL), &w);
+}
+
 bool lock_end(JNIEnv *env, jthread self, struct lock_wait *w)
 {
 	struct vm_thread t;
@@ -312,6 +326,8 @@ static void begin_monitor(JNIEnv *env, jthread thread, jobject object, enum jvm_
 
 	if (!sample_begin())
 		return;
+	if (kind == JVM_WAIT_WAIT)
+		exact_wait(env, object);
 	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
 	if (kind == JVM_WAIT_ENTER) {
 		monitor = pending_monitor(&t);
@@ -481,6 +497,14 @@ static void watch_virtual_threads(void)
 	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)unmount_event, NULL);
 }
 
+static void count_exactly(JNIEnv *env)
+{
+	JavaVM *jvm;
+
+	if ((*env)->GetJavaVM(env, &jvm) || !exact_on(jvm, env))
+		refuse("acquisitions are not counted: this JVM does not let its classes be changed, or is not known well enough");
+}
+
 static void on_live(JNIEnv *env)
 {
 	size_t i;
@@ -494,11 +518,14 @@ static void on_live(JNIEnv *env)
 	}
 	if (!park_on(env))
 		refuse("parked platform threads: Unsafe.park() of this JVM is not where it is looked for");
+	if (!knows_threads() || !classwait_on())
+		refuse("waits for the initialisation of classes: this JVM is not known well enough");
 	for (i = 0; i < ARRAY_SIZE(events); i++)
 		(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, events[i], NULL);
 	watch_virtual_threads();
 	find_threads(env);
 	store_release(&session, ++nr_sessions);
+	count_exactly(env);
 	blame_on(ti, env, interval_ns);
 }
 
@@ -560,6 +587,8 @@ bool lock_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 	owners_forget(env);
 	interval_ns = interval;
 	wanted = ask_vm(env);
+	if (wanted)
+		memory_waits_on();
 	if (wanted && env)
 		on_live(env);
 	return wanted;
@@ -579,7 +608,11 @@ void lock_off(JNIEnv *env)
 	if (!wanted)
 		return;
 	wanted = false;
+	memory_waits_off();
+	classwait_off();
 	blame_off();
+	if (env)
+		exact_off(env);
 	store_seq_cst(&session, 0);
 	for (i = 0; i < ARRAY_SIZE(events); i++)
 		(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, events[i], NULL);
@@ -603,6 +636,7 @@ void lock_death(JNIEnv *env)
 	if (!sample_begin())
 		return;
 	store_relaxed(&ring_ctl()->tells_open, 0);
+	exact_tell(true);
 	blame_end(env, sys_now());
 	sample_end();
 }

@@ -42,6 +42,9 @@ bool lock_is_on(uint32_t *session);
  */
 void lock_begin(JNIEnv *env, jthread self, struct lock_wait *w);
 bool lock_end(JNIEnv *env, jthread self, struct lock_wait *w);
+/* The calling thread is in a wait that has begun. */
+struct vm_thread;
+bool lock_waits_already(const struct vm_thread *t);
 
 /* ---- pending.c: waits that have begun, by the id of the thread; one thread waits once at a time ---- */
 
@@ -115,6 +118,10 @@ struct owner owners_of_waiter(uint64_t id);
  * carrier. *carrier: it is that of its carrier.
  */
 jthread owners_thread(JNIEnv *env, const struct owner *o, bool *carrier);
+
+/* classwait.c: for who initialises a class. False: this VM's are not known well enough. */
+bool classwait_on(void);
+void classwait_off(void);
 
 /* park.c: Unsafe.park(). False: this VM's is not where we look for it. */
 bool park_on(JNIEnv *env);

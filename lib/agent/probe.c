@@ -241,6 +241,36 @@ bool probe_rethrew(JNIEnv *env)
 	return again;
 }
 
+/* --- with CALLFLOW_TIMED: of few methods, each call may be one that the recorder is to hear of --- */
+
+void JNICALL timed_enter(JNIEnv *env, jclass cls, jint method)
+{
+	struct callflow_kthread *k = this_kthread(env);
+
+	if (likely(k))
+		callflow_enter_timed(k, CALLFLOW_METHOD | (uint32_t)method);
+}
+
+void JNICALL timed_exit(JNIEnv *env, jclass cls, jint method)
+{
+	struct callflow_kthread *k = this_kthread(env);
+
+	if (likely(k))
+		callflow_leave_timed(k, CALLFLOW_METHOD | (uint32_t)method);
+}
+
+void JNICALL timed_thrown(JNIEnv *env, jclass cls, jint method)
+{
+	struct callflow_kthread *k = this_kthread(env);
+
+	if (unlikely(!k))
+		return;
+	callflow_thrown_timed(k, CALLFLOW_METHOD | (uint32_t)method);
+	k->rethrows = true;
+}
+
+/* --- exceptions --- */
+
 /*
  * An exception was caught in a method whose callees have all ended: those still open were left
  * where no handler could see it (a constructor before its super() returned, a probe that met the
@@ -326,6 +356,7 @@ const struct callflow_host native_host = {
 	.forked = callflow_forked, .kthread = native_kthread, .end = native_end,
 	.note = callflow_kthread_note,
 	.function = callflow_function, .enter = callflow_enter_frame, .leave = callflow_leave_frame,
+	.label = callflow_label,
 };
 
 /* --- the beginning and the end of it all --- */

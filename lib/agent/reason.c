@@ -45,8 +45,7 @@ void reason_forget(void)
 
 /* --- what it parks for --- */
 
-/* As JNI has it: Ljava/lang/String; or [B */
-static size_t read_signature(uintptr_t klass, char *text)
+size_t reason_signature(uintptr_t klass, char *text)
 {
 	uintptr_t symbol;
 	uint16_t len;
@@ -74,7 +73,7 @@ static uint32_t leaf_of(struct blocked *b, uintptr_t klass)
 		return 0;
 	if (k->klass == klass && k->epoch == epoch)
 		return k->leaf;
-	len = read_signature(klass, b->text[0]);
+	len = reason_signature(klass, b->text[0]);
 	if (!len || names_epoch() != epoch)
 		return 0;
 	*k = (struct klass){ klass, epoch, sources_leaf(JVM_LEAF_CLASS, b->text[0], len) };

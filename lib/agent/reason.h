@@ -4,6 +4,7 @@
 #define AGENT_REASON_H
 
 #include <jni.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "agent/blocked.h"
@@ -14,6 +15,12 @@
 void reason_init(JNIEnv *env);
 /* Another recorder, who knows no classes. */
 void reason_forget(void);
+
+/*
+ * The name of a class as JNI has it, Ljava/lang/String; or [B, to text, which has room for JVM_MAX_STRING and
+ * two more; its length, 0: it cannot be read.
+ */
+size_t reason_signature(uintptr_t klass, char *text);
 
 /* Before the thread is known to be blocked still: sees what changes when it goes on. */
 void reason_look(struct blocked *b);

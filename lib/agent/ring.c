@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <linux/poll.h>
 
+#include "agent/agent.h"
+#include "agent/journal.h"
 #include "agent/ring.h"
 #include "jvm/encode.h"
 #include "jvm/reserve.h"
@@ -20,6 +22,7 @@ static struct {
 	uint64_t polled_ns;	/* when the socket was looked at last */
 	uint64_t log_head;
 	bool closed;
+	bool alone;		/* no recorder, and none of these: a journal */
 	struct sys_lock lock;
 	char *buf;
 } out = { .sock = -1, .log_fd = -1, .closed = true };
@@ -39,8 +42,17 @@ bool ring_init(void *area, size_t area_bytes, int sock, int log_fd)
 	out.sock = sock;
 	out.log_fd = log_fd;
 	out.log_head = out.polled_ns = 0;
+	out.alone = false;
 	store_release(&out.closed, false);
 	return true;
+}
+
+bool ring_init_alone(void *area, size_t area_bytes)
+{
+	bool ok = ring_init(area, area_bytes, -1, -1);
+
+	out.alone = ok;
+	return ok;
 }
 
 /* Whoever writes to the log holds the lock, and looks at closed first. */
@@ -66,22 +78,32 @@ static bool poll_closed(void)
 		int64_t s, ns;
 	} zero = { 0, 0 };
 
-	if (load_relaxed(&out.closed))
-		return true;
-	if (sys(__NR_ppoll, &p, 1, &zero, 0, 8) > 0 && (p.revents & (POLLHUP | POLLERR | POLLNVAL)))
+	if (load_relaxed(&out.closed) || out.alone)
+		return load_relaxed(&out.closed);
+	if (sys(__NR_ppoll, &p, 1, &zero, 0, 8) > 0 && (p.revents & (POLLHUP | POLLERR | POLLNVAL))) {
 		store_relaxed(&out.closed, true);
+		link_unclaim();		/* another copy of the agent may serve the next one */
+	}
 	return load_relaxed(&out.closed);
 }
 
 /* A few more records for a reader that has gone do no harm: their room is bounded. */
 bool log_closed(void)
 {
-	uint64_t now = sys_now();
+	uint64_t now;
 
+	if (out.alone)
+		return load_relaxed(&out.closed);
+	now = sys_now();
 	if (now - load_relaxed(&out.polled_ns) < POLL_NS)
 		return load_relaxed(&out.closed);
 	store_relaxed(&out.polled_ns, now);
 	return poll_closed();
+}
+
+void log_close(void)
+{
+	store_release(&out.closed, true);
 }
 
 void ring_wait_closed(void)
@@ -169,26 +191,29 @@ static bool write_all(const char *p, size_t len, uint64_t off)
 	return true;
 }
 
-/* Sets its header, writes it and unlocks; size 0: nothing. */
-static void log_end(size_t size, enum jvm_rec_type type)
+/* The record in the buffer. */
+static bool log_write(size_t size)
 {
 	struct jvm_ctl *ctl = out.ctl;
 
-	if (!size || log_closed())
-		goto out;
+	if (out.alone)
+		return journal_record(out.buf, size);
 	if (out.log_head + size - load_acquire(&ctl->log_read) > ctl->log_limit ||
-	    size > LOG_RECORD_MAX) {
-		add_relaxed(&ctl->log_lost, 1);
-		goto out;
+	    !write_all(out.buf, size, out.log_head))
+		return false;
+	out.log_head += size;
+	store_release(&ctl->log_head, out.log_head);
+	return true;
+}
+
+/* Sets its header, writes it and unlocks; size 0: nothing. */
+static void log_end(size_t size, enum jvm_rec_type type)
+{
+	if (size && !log_closed()) {
+		*(struct jvm_rec *)out.buf = (struct jvm_rec){ size, type };
+		if (size > LOG_RECORD_MAX || !log_write(size))
+			add_relaxed(&out.ctl->log_lost, 1);
 	}
-	*(struct jvm_rec *)out.buf = (struct jvm_rec){ size, type };
-	if (write_all(out.buf, size, out.log_head)) {
-		out.log_head += size;
-		store_release(&ctl->log_head, out.log_head);
-	} else {
-		add_relaxed(&ctl->log_lost, 1);
-	}
-out:
 	sys_unlock(&out.lock);
 }
 

@@ -16,6 +16,8 @@
 
 /* Before handlers run; area is the mapped shared area. sock and log_fd are this room's then. */
 bool ring_init(void *area, size_t area_bytes, int sock, int log_fd);
+/* The same without a recorder: what goes to the log is handed to journal_record(). */
+bool ring_init_alone(void *area, size_t area_bytes);
 /* Gives all of it back. No handler may run; the log is closed. */
 void ring_release(void);
 struct jvm_ctl *ring_ctl(void);
@@ -53,6 +55,8 @@ void send_end(struct jvm_ring *ring, void *rec, size_t size, enum jvm_rec_type t
 void ring_set_code_bounds(uintptr_t lo, uintptr_t hi);
 /* The recorder is gone, or never came: nothing is written any more. */
 bool log_closed(void);
+/* From now on that is so. */
+void log_close(void);
 
 #define ALIGN8(n) (((n) + 7) & ~(size_t)7)
 

@@ -303,6 +303,8 @@ bool sample_blocked(struct walk *w, struct blocked *b, struct jvm_rec_sample *he
 	walk_stack(w, &regs);
 	if (b->partial && w->nr_segments && w->segments[0].flags & JVM_SEG_EXACT)
 		w->segments[0].flags &= ~JVM_SEG_VALID;
+	if (b->past)
+		return write_sample(w, head, wall);
 	leave_out_root(w);
 	wall->reason = reason_of(w, &wall->leaf);
 	head->vthread = cont_vthread(&w->thread, w->ring);
@@ -406,11 +408,12 @@ bool sources_sample(enum jvm_source source, uint64_t value, uint32_t leaf, uint3
 	return taken;
 }
 
-bool sources_sample_memory(const struct memory_regs *at, uint32_t call, uint64_t size, uint32_t id)
+bool sources_sample_native(const struct memory_regs *at, enum jvm_source source, uint64_t value,
+			   uint32_t leaf, uint32_t id)
 {
 	struct jvm_rec_sample head = {
-		.time_ns = sys_now(), .event = JVM_SOURCE_MEMORY, .flags = JVM_SAMPLE_SOURCE,
-		.value = size, .leaf = call, .id = id,
+		.time_ns = sys_now(), .event = source, .flags = JVM_SAMPLE_SOURCE,
+		.value = value, .leaf = leaf, .id = id,
 	};
 	const struct walk_regs regs = {
 		.pc = at->pc, .sp = at->sp, .fp = at->fp, .rbx = at->rbx,

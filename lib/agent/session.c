@@ -8,7 +8,9 @@
  */
 #include "agent/agent.h"
 #include "agent/flow.h"
+#include "agent/journal.h"
 #include "agent/label.h"
+#include "agent/live.h"
 #include "agent/names.h"
 #include "agent/ring.h"
 #include "agent/sources.h"
@@ -22,6 +24,8 @@ static struct sys_lock lock;	/* held while a session begins or ends */
 static bool active;
 static bool stuck;		/* something of ours still ran long after its end: no further session */
 static int flags;		/* of the session: enum jvm_flags */
+static bool alone;		/* no recorder has come: a journal is written (journal.h) */
+static uint32_t nr_alone;	/* such sessions so far */
 static uint64_t timer_ns;	/* what GO said of timers */
 static bool timers_are_off;	/* for now */
 static bool dying;		/* the VM: it gives nothing any more */
@@ -52,10 +56,23 @@ static bool prepare(JavaVM *jvm)
 	return have_events;
 }
 
-static void end(JNIEnv *env)
+/* said: NULL, or what got lost. */
+static void end_journal(struct wishes_text *said)
+{
+	struct wishes_text unsaid = { .len = 0 };
+
+	if (!alone)
+		return;
+	log_close();
+	journal_close(said ? said : &unsaid);
+}
+
+static void end(JNIEnv *env, struct wishes_text *said)
 {
 	bool quiet;
 
+	if (alone)
+		journal_end_waits();
 	timers_off();
 	quiet = sources_off(env);
 	quiet &= wall_off();
@@ -65,10 +82,12 @@ static void end(JNIEnv *env)
 		quiet &= flow_off(env);
 	events_off();
 	vmevents_off(env);
+	end_journal(said);
 	if (quiet)
 		ring_release();
 	stuck = !quiet;
 	active = false;
+	link_unclaim();
 }
 
 /* --- the thread that watches --- */
@@ -81,8 +100,8 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 	store_release(&watching, true);
 	ring_wait_closed();
 	sys_lock(&lock);
-	if (active && log_closed())
-		end(env);
+	if (active && log_closed() && !alone)
+		end(env, NULL);
 	sys_unlock(&lock);
 }
 
@@ -130,9 +149,11 @@ void session_live(JNIEnv *env)
 {
 	JavaVM *jvm;
 
+	if (alone)
+		journal_live(env);
 	if (!ring_ctl()->tell || (*env)->GetJavaVM(env, &jvm))
 		return;
-	if (ring_ctl()->tell & JVM_TELL_BY_LOG)
+	if (ring_ctl()->tell & JVM_TELL_BY_LOG && !alone)
 		start_watching(env);
 	vmevents_on(jvm, env);
 	label_on(env);
@@ -140,18 +161,34 @@ void session_live(JNIEnv *env)
 
 /* --- coming --- */
 
-static void begin(JavaVM *jvm, JNIEnv *env, const char *path)
+/* Waits for the recorder; a journal has none. */
+static void wait_for_go(JNIEnv *env, struct link_go *go)
+{
+	if (alone)
+		*go = (struct link_go){ .timer_ns = journal_timer_ns() };
+	else
+		link_ready_and_wait(flags & JVM_CALLFLOW && !env ? &native_host : NULL, go);
+}
+
+/* Who ends it, or in a journal's place writes. */
+static bool start_thread(JNIEnv *env)
+{
+	if (!alone)
+		return start_watching(env);
+	journal_live(env);
+	return true;
+}
+
+/* link_connect() or journal_open() has given the flags. */
+static void begin(JavaVM *jvm, JNIEnv *env)
 {
 	struct link_go go;
 
-	flags = link_connect(path, env);
-	if (flags < 0)
-		return;
 	active = true;
 	watched = false;
 	timer_ns = 0;
 	if (!prepare(jvm)) {
-		end(env);
+		end(env, NULL);
 		return;
 	}
 	events_on(env);
@@ -159,12 +196,12 @@ static void begin(JavaVM *jvm, JNIEnv *env, const char *path)
 		vmevents_load(jvm);
 	if (flags & JVM_CALLFLOW && !env)
 		flow_on(jvm, NULL);
-	if ((flags & JVM_SAMPLE && !sample_on()) || (env && !start_watching(env))) {
-		end(env);
+	if ((flags & JVM_SAMPLE && !sample_on()) || (env && !start_thread(env))) {
+		end(env, NULL);
 		return;
 	}
 	sources_on(jvm, env);
-	link_ready_and_wait(flags & JVM_CALLFLOW && !env ? &native_host : NULL, &go);
+	wait_for_go(env, &go);
 	timer_ns = go.timer_ns;
 	timers_are_off = ring_ctl()->off & JVM_TIMERS;
 	if (timer_ns && !timers_are_off)
@@ -183,19 +220,75 @@ static void begin(JavaVM *jvm, JNIEnv *env, const char *path)
 	events_replay_code();
 }
 
+/* The recorder of the session has gone, and nobody was told. */
+static void end_abandoned(JNIEnv *env)
+{
+	if (active && !alone && log_closed())
+		end(env, NULL);
+}
+
 void session_start(JavaVM *jvm, JNIEnv *env, const char *path)
 {
 	if (!path)
 		return;
 	sys_lock(&lock);
-	if (active && log_closed())
-		end(env);
-	if (active || stuck)
+	end_abandoned(env);
+	if (active || stuck) {
 		link_refuse(path, JVM_REFUSED_BUSY);
-	else if (!know_vm(jvm))
+	} else if (!know_vm(jvm)) {
 		link_refuse(path, JVM_REFUSED_VM);
+	} else if (!link_claim()) {
+		link_refuse(path, JVM_REFUSED_BUSY);
+	} else {
+		alone = false;
+		flags = link_connect(path, env);
+		if (flags >= 0)
+			begin(jvm, env);
+		else
+			link_unclaim();
+	}
+	sys_unlock(&lock);
+}
+
+/* --- without a recorder --- */
+
+static uint32_t begin_journal(JavaVM *jvm, JNIEnv *env, const struct wishes *w, struct wishes_text *why)
+{
+	flags = journal_open(w, why);
+	if (flags < 0) {
+		link_unclaim();
+		return 0;
+	}
+	alone = true;
+	begin(jvm, env);
+	if (!active)
+		wishes_say(why, "this JVM lacks what the agent needs");
+	return active ? ++nr_alone : 0;
+}
+
+uint32_t session_record(JavaVM *jvm, JNIEnv *env, const struct wishes *w, struct wishes_text *why)
+{
+	uint32_t nr = 0;
+
+	sys_lock(&lock);
+	end_abandoned(env);
+	if (dying)
+		wishes_say(why, "the JVM ends");
+	else if (!know_vm(jvm))
+		wishes_say(why, "the agent knows too little of this JVM");
+	else if (active || stuck || !link_claim())
+		wishes_say(why, "this JVM is being recorded already");
 	else
-		begin(jvm, env, path);
+		nr = begin_journal(jvm, env, w, why);
+	sys_unlock(&lock);
+	return nr;
+}
+
+void session_stop(JNIEnv *env, uint32_t nr, struct wishes_text *said)
+{
+	sys_lock(&lock);
+	if (active && alone && nr == nr_alone)
+		end(env, said);
 	sys_unlock(&lock);
 }
 
@@ -248,6 +341,36 @@ void session_death(void)
 	sys_lock(&lock);
 	dying = true;
 	sys_unlock(&lock);
+}
+
+/* Threads go on, and what they tell is lost; nobody takes anything back any more. */
+void session_end_journal(void)
+{
+	struct wishes_text said = { .len = 0 };
+
+	sys_lock(&lock);
+	if (active && alone) {
+		timers_off();
+		end_journal(&said);
+	}
+	sys_unlock(&lock);
+	if (said.len)
+		journal_say(&said);
+}
+
+/* --- a heap dump --- */
+
+int session_roster(const char *what)
+{
+	uint64_t cookie = 0;
+	const char *p;
+
+	for (p = what + 1; (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'f'); p++)
+		cookie = cookie << 4 | (*p <= '9' ? *p - '0' : *p - 'a' + 10);
+	if (!cookie || *p || (*what != '+' && *what != '-'))
+		return JVM_ROSTER_NOT_LIVE;	/* nobody's */
+	/* to make it runs Java code */
+	return flags & JVM_CALLFLOW && *what == '+' ? JVM_ROSTER_COUNTED : live_roster(cookie, *what == '+');
 }
 
 /* --- showing threads --- */

@@ -78,6 +78,8 @@ static const char *turn_on(enum jvm_source source, JavaVM *jvm, JNIEnv *env, uin
 {
 	if (source == JVM_SOURCE_ALLOC)
 		return alloc_on(jvm, &interval, NULL) ? NULL : no_objects;
+	if (source == JVM_SOURCE_THROW)
+		return throws_turn_on(interval);
 	return lock_on(jvm, env, interval) ? NULL : "this JVM does not tell of waits for monitors";
 }
 
@@ -86,6 +88,8 @@ static void turn_off(enum jvm_source source, JNIEnv *env)
 	are_on &= ~(1ull << source);
 	if (source == JVM_SOURCE_ALLOC)
 		alloc_off();
+	else if (source == JVM_SOURCE_THROW)
+		throws_turn_off();
 	else
 		lock_off(env);
 }
@@ -116,6 +120,7 @@ void sources_change(JavaVM *jvm, JNIEnv *env)
 	if (!is_wanted(JVM_SOURCE_LIVE, &interval))
 		change(JVM_SOURCE_ALLOC, jvm, env);
 	change(JVM_SOURCE_LOCK, jvm, env);
+	change(JVM_SOURCE_THROW, jvm, env);
 }
 
 void sources_on(JavaVM *jvm, JNIEnv *env)
@@ -138,6 +143,7 @@ bool sources_off(JNIEnv *env)
 {
 	are_on = 0;
 	lock_off(env);
+	throws_turn_off();
 	alloc_off();
 	memory_off();
 	return live_off(env);

@@ -38,22 +38,34 @@ uint32_t sources_leaf(enum jvm_leaf_kind kind, const char *name, size_t len);
 bool sources_sample(enum jvm_source source, uint64_t value, uint32_t leaf, uint32_t object);
 
 /*
- * A sample of what the calling thread does at these registers, native frames included; call and id as
- * jvm/memory.h has them. False: not now. For any place that may call malloc().
+ * A sample of what the calling thread does at these registers, native frames included; value, leaf and id as
+ * struct jvm_rec_sample has them. False: not now. For any place that may call malloc().
  */
 struct memory_regs;
-bool sources_sample_memory(const struct memory_regs *at, uint32_t call, uint64_t size, uint32_t id);
+bool sources_sample_native(const struct memory_regs *at, enum jvm_source source, uint64_t value,
+			   uint32_t leaf, uint32_t id);
 
 /* ---- the sources: false: this VM lacks what it takes, or does not give it ---- */
 
 /* alloc.c: objects that are allocated, and which of them live on (live.h); NULL: that is not wanted. */
 bool alloc_on(JavaVM *jvm, const uint64_t *all, const uint64_t *live);
 void alloc_off(void);
+/*
+ * The VM is up. Where each object is a sample, a collection takes the buffers away that threads have already,
+ * and would fill without a word.
+ */
+void alloc_live(void);
 /* A sample that was chosen with one mean distance is one with the other, too. */
 bool alloc_is_chosen(double size, double before, double now);
+/* vmevents.c: exceptions that are thrown. NULL, or why not. */
+const char *throws_turn_on(uint64_t interval);
+void throws_turn_off(void);
 /* memory.c: native memory, as the library that was preloaded tells. */
 bool memory_on(void);
 void memory_off(void);
+/* The same of waits for native locks, which come with lock.c's, or by the library itself. */
+void memory_waits_on(void);
+void memory_waits_off(void);
 /* lock.c: waits for locks. env as in sources_on(). */
 bool lock_on(JavaVM *jvm, JNIEnv *env, uint64_t interval);
 void lock_off(JNIEnv *env);

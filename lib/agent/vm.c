@@ -119,6 +119,8 @@ static const struct field fields[] = {
 	F("JVMFlag", "_addr", flag_addr),
 	F("JVMFlag", "_flags", flag_origin),
 	F("InstanceKlass", "_constants", ik_constants),
+	F("InstanceKlass", "_init_state", ik_init_state),
+	F("InstanceKlass", "_init_thread", ik_init_thread),
 	F("Symbol", "_length", sym_len),
 	F("Symbol", "_body", sym_body),
 	F("StubQueue", "_stub_buffer", queue_buffer),
@@ -249,10 +251,13 @@ static void read_constants(void)
 	uintptr_t e = exported("gHotSpotVMIntConstants");
 	const char *name;
 
-	for (; e && stride && (name = string_at(e, name_off)); e += stride)
+	for (; e && stride && (name = string_at(e, name_off)); e += stride) {
 		if (str_eq(name, "ConstMethod::_has_linenumber_table") ||
 		    str_eq(name, "ConstMethodFlags::_misc_has_linenumber_table"))
 			vm.lines_flag = vm_i32(e, value_off);
+		if (str_eq(name, "InstanceKlass::being_initialized"))
+			vm.being_initialized = vm_i32(e, value_off);
+	}
 }
 
 /* The walker does without any field that is not named here. */

@@ -54,7 +54,7 @@ struct vm_offsets {
 	int method_const;
 	int cm_constants, cm_code_size, cm_name, cm_sig, cm_flags, cm_words;
 	int cp_holder, cp_source, cp_length;
-	int klass_name, klass_layout, ik_constants;
+	int klass_name, klass_layout, ik_constants, ik_init_state, ik_init_thread;
 	int sym_len, sym_body;
 	int queue_buffer, queue_limit, queue_begin, queue_end;
 	int codelet_size, codelet_name;
@@ -90,6 +90,7 @@ struct vm {
 	/* where a handler of a signal returns to: the C library's restorer; 0 unknown */
 	uintptr_t signal_return;
 	const int *major;		/* its version */
+	uint8_t being_initialized;	/* as InstanceKlass::_init_state; 0: not known */
 	uint32_t lines_flag;		/* of a ConstMethod: it has a line table; 0: not known */
 	const int64_t *nr_unloaded;	/* the VM's own count of unloaded classes, or NULL */
 	bool ok;			/* all that the walker cannot do without is there */

@@ -1,26 +1,34 @@
 // SPDX-License-Identifier: MIT
 /*
  * vmevents.c - classes that are loaded, exceptions that are thrown, threads, memory that is exhausted
- * (vmevents.h).
+ * (vmevents.h). Exceptions are a source of samples, too (sources.h).
  *
  * They have a JVMTI environment of their own, so that its capabilities are there only when they are
  * asked for: that of exceptions makes every throw slower.
  */
 #include "agent/vmevents.h"
 #include "agent/agent.h"
+#include "agent/cont.h"
 #include "agent/flow.h"
 #include "agent/ring.h"
+#include "agent/sources.h"
 #include "agent/sys.h"
 
 static jvmtiEnv *ti;			/* of all but threads; NULL: none of these is wanted */
 static uint32_t on;			/* enum jvm_tell: what is told of now */
 static bool can_throw;
+static bool throws_on;			/* the source is on, with this mean distance */
+static uint64_t throws_interval;
 static bool has_probes;			/* methods are watched by handlers of ours */
 
 static void tell_event(struct jvm_event *e)
 {
+	struct vm_thread t;
+
 	e->time_ns = e->time_ns ? e->time_ns : sys_now();
 	e->thread = sys_tid();
+	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
+	e->vthread = cont_vthread(&t, ring_of(e->thread));
 	e->duration_ns = e->values[1] = e->values[2] = UINT64_MAX;
 	e->what_len = str_len(e->what);
 	e->cause_len = e->cause ? str_len(e->cause) : 0;
@@ -111,12 +119,88 @@ static void put_loader(struct text *t, JNIEnv *env, jobject loader)
 	(*env)->DeleteLocalRef(env, cls);
 }
 
+/* Frames of these are the way from the cause to the load. */
+static const char *const ways[] = {
+	"Ljava/lang/Class;", "Ljava/lang/ClassLoader", "Ljdk/internal/loader/", "Ljava/net/URLClassLoader",
+	"Ljava/security/SecureClassLoader", "Ljava/security/AccessController", "Ljava/lang/System$",
+	"Ljava/lang/invoke/", "Ljava/lang/reflect/", "Ljdk/internal/reflect/",
+};
+
+static jclass class_loader;	/* java.lang.ClassLoader */
+
+static bool begins(const char *s, const char *with)
+{
+	while (*with && *s == *with) {
+		s++;
+		with++;
+	}
+	return !*with;
+}
+
+static bool is_way(JNIEnv *env, jclass cls, const char *sig)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ways); i++)
+		if (begins(sig, ways[i]))
+			return true;
+	return class_loader && (*env)->IsAssignableFrom(env, cls, class_loader);
+}
+
+/* "java.lang.String.concat"; false: the method is one of a loader. */
+static bool put_cause(struct text *t, JNIEnv *env, jmethodID method)
+{
+	char *sig = NULL, *name = NULL, *p;
+	jclass cls = NULL;
+	bool found = false;
+
+	if ((*ti)->GetMethodDeclaringClass(ti, method, &cls) != JVMTI_ERROR_NONE)
+		return false;
+	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) == JVMTI_ERROR_NONE && !is_way(env, cls, sig) &&
+	    (*ti)->GetMethodName(ti, method, &name, NULL, NULL) == JVMTI_ERROR_NONE) {
+		for (p = sig; *p && *p != ';'; p++)
+			*p = *p == '/' ? '.' : *p;
+		*p = 0;
+		put(t, sig + 1);
+		put(t, ".");
+		put(t, name);
+		found = true;
+	}
+	(*ti)->Deallocate(ti, (void *)sig);
+	(*ti)->Deallocate(ti, (void *)name);
+	(*env)->DeleteLocalRef(env, cls);
+	return found;
+}
+
+static void tell_cause(JNIEnv *env, uint64_t time_ns)
+{
+	enum { FRAMES = 48 };
+	jvmtiFrameInfo frames[FRAMES];
+	struct text by = { .len = 0 };
+	jint nr = 0, i;
+
+	if ((*ti)->GetStackTrace(ti, NULL, 0, FRAMES, frames, &nr) != JVMTI_ERROR_NONE)
+		return;
+	for (i = 0; i < nr && !put_cause(&by, env, frames[i].method); i++)
+		;
+	if (i < nr && !log_closed())
+		send_load_cause(NULL, &(struct jvm_load_cause){
+			.time_ns = time_ns, .thread = sys_tid(), .by = by.s, .by_len = by.len,
+		});
+}
+
 static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass cls)
 {
+	const uint64_t now = sys_now();
 	struct text loader = { .len = 0 };
 	char *sig = NULL;
 	jobject l = NULL;
+	jint status = 0;
 
+	/* a loader that gets a class of another one is told of, too: it is not loaded again */
+	(*ti)->GetClassStatus(ti, cls, &status);
+	if (status & JVMTI_CLASS_STATUS_PREPARED)
+		return;
 	if (!is_on(JVM_TELL_CLASS) || (*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE)
 		return;
 	if ((*ti)->GetClassLoader(ti, cls, &l) == JVMTI_ERROR_NONE && l)
@@ -124,11 +208,23 @@ static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclas
 	else
 		put(&loader, "boot");
 	tell_event(&(struct jvm_event){
-		.kind = JVM_EVENT_CLASS_LOAD, .what = sig, .cause = loader.s, .values = { UINT64_MAX },
+		.time_ns = now, .kind = JVM_EVENT_CLASS_LOAD, .what = sig, .cause = loader.s,
+		.values = { UINT64_MAX },
 	});
+	tell_cause(env, now);
 	(*ti)->Deallocate(ti, (void *)sig);
 	if (l)
 		(*env)->DeleteLocalRef(env, l);
+}
+
+static void find_class_loader(JNIEnv *env)
+{
+	jclass cls = class_loader ? NULL : (*env)->FindClass(env, "java/lang/ClassLoader");
+
+	if (!cls)
+		return;
+	class_loader = (*env)->NewGlobalRef(env, cls);
+	(*env)->DeleteLocalRef(env, cls);
 }
 
 /* --- exceptions --- */
@@ -151,24 +247,41 @@ static void put_method(struct text *t, JNIEnv *env, jmethodID method)
 	(*env)->DeleteLocalRef(env, cls);
 }
 
+/* A sample for the context, if this one is chosen. */
+static void sample_throw(const char *sig)
+{
+	if (alloc_is_chosen(1, 0, load_relaxed(&throws_interval)))
+		sources_sample(JVM_SOURCE_THROW, 1, sources_leaf(JVM_LEAF_CLASS, sig, str_len(sig)), 0);
+}
+
+static void tell_throw(JNIEnv *env, uint64_t now, const char *sig, jmethodID method, bool caught)
+{
+	struct text from = { .len = 0 };
+
+	put_method(&from, env, method);
+	tell_event(&(struct jvm_event){
+		.time_ns = now, .kind = JVM_EVENT_EXCEPTION, .what = sig, .cause = from.s,
+		.values = { caught },
+	});
+}
+
 /* Before its catcher runs; one that passes native code is thrown again behind it. */
 static void JNICALL on_exception(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method,
 				 jlocation location, jobject exception, jmethodID catcher, jlocation where)
 {
 	const uint64_t now = sys_now();
-	struct text from = { .len = 0 };
+	bool told = is_on(JVM_TELL_EXCEPTION), sampled = load_relaxed(&throws_on);
 	char *sig = NULL;
 	jclass cls;
 
-	if (!is_on(JVM_TELL_EXCEPTION) || (has_probes && probe_rethrew(env)))
+	if (!(told || sampled) || (has_probes && probe_rethrew(env)))
 		return;
 	cls = (*env)->GetObjectClass(env, exception);
 	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) == JVMTI_ERROR_NONE) {
-		put_method(&from, env, method);
-		tell_event(&(struct jvm_event){
-			.time_ns = now, .kind = JVM_EVENT_EXCEPTION, .what = sig, .cause = from.s,
-			.values = { catcher != NULL },
-		});
+		if (sampled)
+			sample_throw(sig);
+		if (told)
+			tell_throw(env, now, sig, method, catcher != NULL);
 		(*ti)->Deallocate(ti, (void *)sig);
 	}
 	(*env)->DeleteLocalRef(env, cls);
@@ -219,6 +332,8 @@ static void set_modes(uint32_t tell, bool enable)
 {
 	size_t i;
 
+	if (throws_on)		/* its event stays as it is */
+		tell &= ~(uint32_t)JVM_TELL_EXCEPTION;
 	for (i = 0; i < ARRAY_SIZE(by_event); i++)
 		if (tell & by_event[i].tell)
 			(*ti)->SetEventNotificationMode(ti, enable ? JVMTI_ENABLE : JVMTI_DISABLE,
@@ -258,6 +373,29 @@ void vmevents_load(JavaVM *jvm)
 		can_throw = take_capability();
 }
 
+static const char only_at_start[] =
+	"a JVM tells of exceptions only when it starts with the agent, and they are named then";
+
+const char *throws_turn_on(uint64_t interval)
+{
+	if (!can_throw)
+		return only_at_start;
+	has_probes = ring_ctl()->flags & JVM_CALLFLOW;
+	set_modes(JVM_TELL_EXCEPTION, true);
+	store_relaxed(&throws_interval, interval);
+	store_relaxed(&throws_on, true);
+	return NULL;
+}
+
+void throws_turn_off(void)
+{
+	if (!throws_on)
+		return;
+	store_relaxed(&throws_on, false);
+	if (!is_on(JVM_TELL_EXCEPTION))
+		set_modes(JVM_TELL_EXCEPTION, false);
+}
+
 /* log: those of them that the VM is to begin to log. */
 static void begin_to_tell(JavaVM *jvm, JNIEnv *env, uint32_t tell, uint32_t log)
 {
@@ -268,13 +406,15 @@ static void begin_to_tell(JavaVM *jvm, JNIEnv *env, uint32_t tell, uint32_t log)
 	if (tell & BY_EVENT && !have_environment(jvm))
 		tell &= ~(uint32_t)BY_EVENT;
 	if (tell & JVM_TELL_EXCEPTION && !can_throw) {
-		refuse(JVM_TELL_EXCEPTION, "a JVM tells of exceptions only when it starts with the agent, and they are named then");
+		refuse(JVM_TELL_EXCEPTION, only_at_start);
 		tell &= ~(uint32_t)JVM_TELL_EXCEPTION;
 	}
 	if (tell & JVM_TELL_OOM && !can_be_exhausted()) {
 		refuse(JVM_TELL_OOM, "this JVM does not tell of exhausted memory");
 		tell &= ~(uint32_t)JVM_TELL_OOM;
 	}
+	if (tell & JVM_TELL_CLASS)
+		find_class_loader(env);
 	refused = vmlog_on(env, log, &why);
 	refuse(refused, why);
 	store_relaxed(&on, tell);

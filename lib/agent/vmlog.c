@@ -118,8 +118,12 @@ static const struct {
 	{ JVM_TELL_GC, true, "gc+marking=info" },
 	{ JVM_TELL_SAFEPOINT, false, "safepoint=info" },
 	{ JVM_TELL_JIT, false, "jit+compilation=debug" },
+	{ JVM_TELL_JIT, true, "nmethod+install=info" },
 	{ JVM_TELL_JIT, true, "deoptimization=debug" },
+	{ JVM_TELL_LAST, false, "safepoint=trace" },
 	{ JVM_TELL_CLASS, false, "class+unload=info" },
+	{ JVM_TELL_CLASS_TIME, false, "class+load=info" },
+	{ JVM_TELL_CLASS_TIME, false, "class+load+placeholders=debug" },
 };
 
 uint32_t vmlog_on(JNIEnv *env, uint32_t tell, const char **why)

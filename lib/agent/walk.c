@@ -986,6 +986,10 @@ static bool enter_continuation(struct walk *w, struct cursor *c)
 {
 	struct cont_copy *k = &w->cont;
 
+	if (w->copied && w->copied->past) {	/* where they were then, nobody knows */
+		push_mark(w, JVM_MARK_VTHREAD);
+		return false;
+	}
 	switch (cont_load(&w->thread, k, w->frozen)) {
 	case CONT_ROOT:
 		return false;

@@ -11,6 +11,7 @@
 
 #include "agent/agent.h"
 #include "agent/blocked.h"
+#include "agent/names.h"
 #include "agent/reason.h"
 #include "agent/ring.h"
 #include "agent/vm.h"
@@ -26,6 +27,10 @@ static struct {
 	const struct wall_slot *slots;
 	const uint64_t *stamps;
 	uint64_t *marks;		/* for BPF: the block that is walked; of late slots there are none */
+	const struct wall_wake *wakes;	/* NULL: not asked for */
+	uint64_t *anchors;		/* for BPF: where a slot's thread has its anchor; NULL as wakes */
+	uint32_t *woken;		/* by slot: the latest block whose end was looked at */
+	uint32_t wake_epoch;		/* names_epoch() at the look before */
 	/* By slot: the number of the block that was walked; of late slots the thread's CPU time then. */
 	uint64_t *walked;
 	uint32_t nr_slots, alloc_walked;
@@ -57,6 +62,15 @@ static void unmap(void)
 		sys(__NR_munmap, at.stamps, at.nr_slots * sizeof(*at.stamps));
 	if (at.marks)
 		sys(__NR_munmap, at.marks, at.nr_slots * sizeof(*at.marks));
+	if (at.wakes)
+		sys(__NR_munmap, at.wakes, WALL_NR_WAKES * sizeof(*at.wakes));
+	if (at.anchors)
+		sys(__NR_munmap, at.anchors, at.nr_slots * sizeof(*at.anchors));
+	if (at.woken)
+		sys(__NR_munmap, at.woken, at.nr_slots * sizeof(*at.woken));
+	at.wakes = NULL;
+	at.anchors = NULL;
+	at.woken = NULL;
 	at.slots = NULL;
 	at.stamps = NULL;
 	at.marks = NULL;
@@ -74,6 +88,15 @@ static bool make_walked(uint32_t nr)
 	return at.walked;
 }
 
+/* Without them all else is as it is. */
+static void map_wakes(const struct link_go *go)
+{
+	at.wakes = map(go->wakes_fd, WALL_NR_WAKES * sizeof(*at.wakes), PROT_READ);
+	at.anchors = map(go->anchors_fd, at.nr_slots * sizeof(*at.anchors), PROT_READ | PROT_WRITE);
+	at.woken = at.anchors ? sys_pages(at.nr_slots * sizeof(*at.woken)) : NULL;
+	at.wake_epoch = names_epoch();
+}
+
 bool wall_on(const struct link_go *go)
 {
 	bool fits = go->nr_slots && go->nr_slots <= MAX_SLOTS && go->wall_ns;
@@ -83,6 +106,8 @@ bool wall_on(const struct link_go *go)
 	at.stamps = map(go->stamps_fd, at.nr_slots * sizeof(*at.stamps), PROT_READ);
 	if (!go->late_slots)
 		at.marks = map(go->marks_fd, at.nr_slots * sizeof(*at.marks), PROT_READ | PROT_WRITE);
+	if (go->wakes)
+		map_wakes(go);
 	at.walk = at.walk ? at.walk : sample_new_walk();
 	at.pid = sys(__NR_getpid);
 	at.interval_ns = go->wall_ns;
@@ -123,6 +148,8 @@ static bool visit(uint32_t i)
 	/* when it blocks again it is new again */
 	if (!blocked_begin(b, &at.slots[i]))
 		return true;
+	if (at.anchors)
+		store_relaxed(&at.anchors[i], blocked_anchor(b));
 	if (at.late) {
 		head.time_ns = b->known_ns;
 	} else {
@@ -135,6 +162,40 @@ static bool visit(uint32_t i)
 	memcpy(wall.args, b->was.args, sizeof(wall.args));
 	head.tid = b->was.own_tid;
 	return sample_blocked(at.walk, b, &head, &wall);
+}
+
+/* What code on its stack is was not freed since: no class was unloaded since the look before that. */
+static void visit_wake(uint32_t i, uint32_t nr)
+{
+	const struct wall_wake *w = &at.wakes[wall_wake_at(i, nr)];
+	struct jvm_rec_wall wall = { .slot = i, .block_nr = nr, .interval_ns = at.interval_ns };
+	struct jvm_rec_sample head = {
+		.time_ns = at.look_ns, .flags = JVM_SAMPLE_WALL | JVM_SAMPLE_WAKE,
+	};
+
+	if (load_acquire(&w->block_nr) != nr || w->slot != i || w->own_pid != at.pid)
+		return;
+	if (names_epoch() != at.wake_epoch || !blocked_begin_wake(&at.blocked, w, nr))
+		return;
+	head.tid = at.blocked.was.own_tid;
+	sample_blocked(at.walk, &at.blocked, &head, &wall);
+}
+
+/* Who ended the blocks of a slot, of whatever process, that were walked and are over. */
+static void look_at_wakes(uint32_t i)
+{
+	const struct wall_slot *s = &at.slots[i];
+	uint32_t k, nr, last = at.woken[i];
+
+	for (k = 0; k < WALL_NR_DONE; k++) {
+		nr = load_relaxed(&s->done[k].nr);
+		if (!nr || (int32_t)(nr - at.woken[i]) <= 0)
+			continue;
+		visit_wake(i, nr);
+		if ((int32_t)(nr - last) > 0)
+			last = nr;
+	}
+	at.woken[i] = last;
 }
 
 /*
@@ -164,6 +225,8 @@ static void look(void)
 	for (i = 0; i < end && i < at.nr_slots; i++) {
 		if (load_relaxed(&at.stamps[i]))
 			end = i + BEYOND;
+		if (at.woken && at.wakes && wall_is_new(load_relaxed(&at.stamps[i]), at.last_ns))
+			look_at_wakes(i);
 		if (!is_due(i, &mark))
 			continue;
 		if (at.marks)
@@ -174,6 +237,7 @@ static void look(void)
 			again = true;
 	}
 	at.begun = !again;
+	at.wake_epoch = names_epoch();
 }
 
 static uint64_t cpu_time(void)

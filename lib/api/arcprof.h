@@ -10,6 +10,7 @@
 #ifndef ARCPROF_H
 #define ARCPROF_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -110,6 +111,81 @@ void arcprof_mark_value(const char *name, uint64_t value);
 /* When a phase begins, for arcprof_phase_end(); 0: nothing is recorded. */
 uint64_t arcprof_phase_begin(void);
 void arcprof_phase_end(uint64_t begun, const char *name);
+
+/*
+ * An event with named values: defined once, emitted often, any thread, like marks and phases.
+ *
+ *	static struct arcprof_event_kind *request;	// of all threads
+ *	request = arcprof_define("request", "path status seconds");
+ *	...
+ *	ARCPROF_EMIT(request, arcprof_string(path), arcprof_i64(200), arcprof_f64(0.25));
+ *	ARCPROF_EMIT_SINCE(request, begun, arcprof_string(path));	// begun: of arcprof_phase_begin()
+ *
+ * The values are those of the names in their order; what is missing at the end is left out, what is too much
+ * is ignored. A string is copied up to 1023 bytes; NULL: its value is left out.
+ */
+struct arcprof_event_kind;
+
+enum arcprof_type { ARCPROF_I64 = 1, ARCPROF_F64, ARCPROF_STRING };
+
+struct arcprof_field {
+	enum arcprof_type type;
+	union {
+		int64_t i64;
+		double f64;
+		const char *string;
+	} u;
+};
+
+static inline struct arcprof_field arcprof_i64(int64_t v)
+{
+	struct arcprof_field f;
+
+	f.type = ARCPROF_I64;
+	f.u.i64 = v;
+	return f;
+}
+
+static inline struct arcprof_field arcprof_f64(double v)
+{
+	struct arcprof_field f;
+
+	f.type = ARCPROF_F64;
+	f.u.f64 = v;
+	return f;
+}
+
+static inline struct arcprof_field arcprof_string(const char *v)
+{
+	struct arcprof_field f;
+
+	f.type = ARCPROF_STRING;
+	f.u.string = v;
+	return f;
+}
+
+/*
+ * names: up to 16, with blanks between them, each up to 63 letters, digits and _ - . , first a letter or _.
+ * Kept for ever. NULL, with errno EINVAL: they are not that, or one is there twice; ENOMEM. Emitting NULL
+ * does nothing.
+ */
+struct arcprof_event_kind *arcprof_define(const char *name, const char *names);
+void arcprof_emit(const struct arcprof_event_kind *k, const struct arcprof_field *values, size_t nr);
+/* It began then and has lasted until now; begun 0: nothing is recorded. */
+void arcprof_emit_since(const struct arcprof_event_kind *k, uint64_t begun,
+			const struct arcprof_field *values, size_t nr);
+
+#define ARCPROF_EMIT(kind, ...) \
+	do { \
+		const struct arcprof_field arcprof_values_[] = { __VA_ARGS__ }; \
+		arcprof_emit((kind), arcprof_values_, sizeof(arcprof_values_) / sizeof(*arcprof_values_)); \
+	} while (0)
+#define ARCPROF_EMIT_SINCE(kind, begun, ...) \
+	do { \
+		const struct arcprof_field arcprof_values_[] = { __VA_ARGS__ }; \
+		arcprof_emit_since((kind), (begun), arcprof_values_, \
+				   sizeof(arcprof_values_) / sizeof(*arcprof_values_)); \
+	} while (0)
 
 /*
  * Labels say what the calling thread works for: ("endpoint", "/cart"), ("trace-id", "4bf92f35"). Where the

@@ -42,6 +42,16 @@ void arcprof_label_put(const struct arcprof_recorder *m, uint32_t nr, uint64_t v
 	jvm_ring_commit(rec, m->ring_bytes, size, JVM_REC_labels);
 }
 
+/* Of libarcprof-hookit, which a program may have as well: its calls are counted with their labels. */
+__attribute__((weak)) void arcprof_hookit_label(const char *text, size_t len);
+
+static void put_own(const struct arcprof_recorder *m, struct own *o)
+{
+	arcprof_label_put(m, ++o->nr, 0, o->labels.text, o->labels.len);
+	if (arcprof_hookit_label)
+		arcprof_hookit_label(o->labels.text, o->labels.len);
+}
+
 static void free_own(void *p)
 {
 	own = NULL;
@@ -154,7 +164,7 @@ int arcprof_label(const char *key, const char *value)
 	if (!key_len)
 		return -EINVAL;
 	r = change(&o->labels, key, key_len, value, value_len);
-	arcprof_label_put(m, ++o->nr, 0, o->labels.text, o->labels.len);
+	put_own(m, o);
 	return value && !value_len ? -EINVAL : r;
 }
 
@@ -176,5 +186,5 @@ void arcprof_labels_restore(const struct arcprof_labels *l)
 		return;
 	o->labels.len = l->len;
 	memcpy(o->labels.text, l->text, l->len);
-	arcprof_label_put(m, ++o->nr, 0, o->labels.text, o->labels.len);
+	put_own(m, o);
 }

@@ -2,8 +2,8 @@
 /*
  * recorder.c - how a program that runs under "arcprof record" reaches the recorder's rings (recorder.h).
  *
- * The recorder names its socket in the environment. The first mark or label connects, and gets an area with
- * rings as agents of JVMs have (jvm/proto.h).
+ * The recorder names its socket in the environment, or if it comes later, in our memory (jvm/invitation.h).
+ * The next mark or label connects, and gets an area with rings as agents of JVMs have (jvm/proto.h).
  *
  * A forked child is a process of its own: what says where to write is wiped by the kernel in the child,
  * which connects for itself.
@@ -18,16 +18,25 @@
 #include <unistd.h>
 
 #include "api/recorder.h"
+#include "jvm/invitation.h"
 
 /* In the environment: the path of the recorder's socket (collect/agents.c). */
 #define MARK_ENVIRONMENT "ARCPROF_MARKS"
 
 struct arcprof_recorder *arcprof_recorder;
 uint32_t arcprof_recorder_generation;
+/* A recorder writes to it; what it is told of anew is a page of its own, so that others stay whole. */
+static volatile struct jvm_invitation invitation __attribute__((used, aligned(8))) = {
+	.magic = JVM_INVITATION_MAGIC,
+	.recorder = &arcprof_recorder,
+	.state_at = offsetof(struct arcprof_recorder, state),
+	.state_on = RECORDER_ON,
+};
 /* Under the lock. */
 static int sock = -1;		/* its end tells the recorder that the process is gone */
 static void *area;
 static size_t area_bytes;
+static pid_t area_pid;			/* whose it is */
 
 ARCPROF_THREAD_LOCAL struct arcprof_recorder_self arcprof_recorder_self;
 
@@ -99,10 +108,13 @@ static int get_area(uint64_t *bytes)
 	return -1;
 }
 
-/* What a parent had, or what came to nothing. */
+/*
+ * What a parent had, what came to nothing, or what belongs to a recorder before: other threads may be about
+ * to write there, so it stays mapped.
+ */
 static void give_back(void)
 {
-	if (area)
+	if (area && area_pid != getpid())
 		munmap(area, area_bytes);
 	if (sock >= 0)
 		close(sock);
@@ -112,10 +124,18 @@ static void give_back(void)
 
 static int join(struct arcprof_recorder *m)
 {
+	char invited[sizeof(invitation.path)];
 	const char *path = secure_getenv(MARK_ENVIRONMENT);
 	uint64_t bytes = 0;
+	size_t i;
 	void *p;
 	int fd;
+
+	for (i = 0; i < sizeof(invited); i++)
+		invited[i] = invitation.path[i];
+	invited[sizeof(invited) - 1] = 0;
+	if (invited[0])
+		path = invited;
 
 	give_back();
 	sock = path && *path ? say_hello(path) : -1;
@@ -128,6 +148,7 @@ static int join(struct arcprof_recorder *m)
 		return 0;
 	area = p;
 	area_bytes = bytes;
+	area_pid = getpid();
 	if (bytes < JVM_PAGE || !jvm_area_fits(area, bytes))
 		return 0;
 	m->ctl = area;

@@ -14,7 +14,17 @@ static inline uint64_t clock_read_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * 1000000000u + ts.tv_nsec;
 }
 
-static inline uint64_t clock_mono_ns(void) { return clock_read_ns(CLOCK_MONOTONIC); }
+/*
+ * Of a thread that handles what happened long ago as if it happened now (collect/replay.c): the time that it
+ * is there; 0 elsewhere.
+ */
+extern _Thread_local uint64_t clock_replayed_ns;
+
+static inline uint64_t clock_mono_ns(void)
+{
+	return clock_replayed_ns ? clock_replayed_ns : clock_read_ns(CLOCK_MONOTONIC);
+}
+
 static inline uint64_t clock_real_ns(void) { return clock_read_ns(CLOCK_REALTIME); }
 
 #endif

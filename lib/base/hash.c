@@ -52,6 +52,18 @@ uint32_t *map_put(struct map *m, uint64_t key)
 	return &s->val;
 }
 
+void map_filter(struct map *m, bool (*keep)(void *ctx, uint64_t key, uint32_t val), void *ctx)
+{
+	struct map old = *m;
+	size_t i;
+
+	*m = (struct map)MAP_INIT;
+	for (i = 0; i < old.alloc; i++)
+		if (old.slots[i].val != MAP_NONE && keep(ctx, old.slots[i].key, old.slots[i].val))
+			*map_put(m, old.slots[i].key) = old.slots[i].val;
+	free(old.slots);
+}
+
 void map_reset(struct map *m)
 {
 	if (m->alloc)

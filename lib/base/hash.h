@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * hash.h - hash functions, and one open-addressing map from 64-bit keys to
- * 32-bit values that never forgets a key.
+ * 32-bit values that forgets no single key.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -61,6 +62,8 @@ struct map {
 uint32_t map_get(const struct map *m, uint64_t key);
 /* The place of key's value, made with MAP_NONE when new; valid until the next map_put(). */
 uint32_t *map_put(struct map *m, uint64_t key);
+/* Keeps those that keep() says yes to, in as little memory as they need. */
+void map_filter(struct map *m, bool (*keep)(void *ctx, uint64_t key, uint32_t val), void *ctx);
 void map_reset(struct map *m);
 void map_release(struct map *m);
 

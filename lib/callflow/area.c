@@ -46,6 +46,15 @@ static bool has_sound_rings(const struct callflow_area *a)
 	       fits(a, a->rings_off, a->nr_rings * callflow_ring_bytes(a->ring_events, a->nr_metrics));
 }
 
+static bool has_sound_labels(const struct callflow_area *a)
+{
+	if (!a->nr_labels)
+		return true;
+	return !(a->nr_labels & (a->nr_labels - 1)) && a->nr_labels <= 1u << 24 &&
+	       fits(a, a->labels_off, a->nr_labels * sizeof(struct callflow_label)) &&
+	       fits(a, a->label_texts_off, a->label_bytes);
+}
+
 static bool is_sound(const struct callflow_area *a, size_t bytes)
 {
 	if (bytes < CALLFLOW_PAGE || a->magic != CALLFLOW_MAGIC || a->version != CALLFLOW_VERSION ||
@@ -60,7 +69,9 @@ static bool is_sound(const struct callflow_area *a, size_t bytes)
 	       fits(a, a->functions_off, (uint64_t)a->nr_functions * 8) &&
 	       fits(a, a->owners_off, (uint64_t)a->nr_pages * 4) &&
 	       fits(a, a->pool_off, (uint64_t)a->nr_pages * CALLFLOW_PAGE) &&
-	       has_sound_rings(a) && (!a->rules_bytes || fits(a, a->rules_off, a->rules_bytes));
+	       (!(a->flags & CALLFLOW_TIMED) || a->nr_metrics == CALLFLOW_NR_TIMED) &&
+	       has_sound_rings(a) && has_sound_labels(a) &&
+	       (!a->rules_bytes || fits(a, a->rules_off, a->rules_bytes));
 }
 
 static enum step_mode mode_of(const struct callflow_area *a)
@@ -68,6 +79,8 @@ static enum step_mode mode_of(const struct callflow_area *a)
 	bool cpu = a->nr_metrics && a->metrics[0].kind == CALLFLOW_CPU;
 	bool wall = a->nr_metrics > cpu && a->metrics[cpu].kind == CALLFLOW_WALL;
 
+	if (a->flags & CALLFLOW_TIMED)
+		return STEP_CALLS;
 	if ((a->flags & ~CALLFLOW_PRECISE) != CALLFLOW_TREES || a->nr_metrics != (uint32_t)wall + cpu)
 		return STEP_GENERAL;
 	cf.has_cpu = cpu;
@@ -246,6 +259,7 @@ static bool new_stack(struct callflow_thread *t)
 	if (!stack)
 		return false;
 	callflow_set_stack(t, stack, STACK_FIRST, 0);
+	t->at = t->root;
 	stack[0] = (struct callflow_open){ t->root, CALLFLOW_CONSUMER_THREAD, 0 };
 	return true;
 }
@@ -374,10 +388,12 @@ void callflow_thread_end(struct callflow_thread *t)
 {
 	t->end_ns = callflow_clock_ns(CLOCK_MONOTONIC);
 	t->left_open = (t->top - t->stack) / sizeof(struct callflow_open) + t->beyond;
+	if (cf.flags & CALLFLOW_TIMED)
+		callflow_end_timed((void *)(uintptr_t)t->top, (void *)(uintptr_t)t->stack, cpu_tsc());
 	store_release(&t->state, CALLFLOW_ENDED);
 	free_private(t);
 	t->stack = t->top = t->soft_top = 0;
-	t->stack_max = t->beyond = t->innermost = t->running_on = 0;
+	t->stack_max = t->beyond = t->innermost = t->running_on = t->at = 0;
 	offer(t);
 }
 

@@ -14,6 +14,8 @@
  *	struct callflow_ring[]		rings_off: events, when they are traced: a page with the head,
  *					then ring_events of them
  *	rules				rules_off: what to instrument (filter.h)
+ *	struct callflow_label[]		labels_off: sets of labels that threads have, when these are recorded;
+ *					their texts are at label_texts_off
  *
  * A node is named by its place: offset into the pool in units of 8 bytes, so that 32 bits reach
  * 32 GB and no multiplication is needed. Nodes never move; a node is complete before its
@@ -30,7 +32,7 @@
 #include <stdint.h>
 
 #define CALLFLOW_MAGIC 0x46435241u	/* "ARCF" */
-#define CALLFLOW_VERSION 4
+#define CALLFLOW_VERSION 5
 
 enum {
 	CALLFLOW_PAGE = 4096,
@@ -47,6 +49,8 @@ enum callflow_flags {
 	CALLFLOW_PRECISE = 1 << 4,
 	/* outermost calls are traced instruction by instruction; no metrics */
 	CALLFLOW_BRACKETS = 1 << 3,
+	/* calls are timed one by one: base[] is that of enum callflow_timed, and there are no metrics */
+	CALLFLOW_TIMED = 1 << 5,
 };
 
 /*
@@ -60,7 +64,7 @@ enum callflow_metric_kind {
 	/* perf event type:config, a kernel thread's, by the counter's instruction */
 	CALLFLOW_COUNTER,
 	CALLFLOW_ALLOC_BYTES,		/* a kernel thread's; callflow_has_alloc_bytes() gives them */
-	CALLFLOW_ALLOC_OBJECTS,		/* callflow_charge() gives them */
+	CALLFLOW_ALLOC_OBJECTS,		/* callflow_charge_object() gives them */
 	CALLFLOW_DISPATCHES,		/* times it got a CPU, a kernel thread's */
 	CALLFLOW_THROWN,		/* exits by an exception */
 	CALLFLOW_NR_METRICS,
@@ -71,6 +75,17 @@ struct callflow_metric {
 	uint32_t type;			/* of CALLFLOW_COUNTER: perf_event_attr */
 	uint64_t config, config1;
 	uint64_t refused;		/* by the process: threads for which it could not be had */
+};
+
+/*
+ * With CALLFLOW_TIMED, what a node's base[] has instead of sums; all in cycles of the time stamp counter.
+ * The process writes all of them; the recorder takes CALLFLOW_LONGEST by storing 0 there.
+ */
+enum callflow_timed {
+	CALLFLOW_SINCE,			/* when the open call of this node began; 0: there is none */
+	CALLFLOW_LONGEST,		/* how long the longest took that ended since the recorder looked */
+	CALLFLOW_LONGEST_SINCE,		/* and when that had begun */
+	CALLFLOW_NR_TIMED,
 };
 
 /*
@@ -97,7 +112,9 @@ struct callflow_area {
 	uint64_t tsc_ratio;		/* cycles of the time stamp counter a ns, times 2^32 */
 	uint64_t bracket_skip, bracket_times;	/* outermost calls to leave alone first, to trace then */
 	uint64_t bracket_closed;	/* changes later: nobody traces yet, or any more */
-	uint64_t pad1[4];
+	uint64_t labels_off, label_texts_off;
+	uint32_t nr_labels;		/* slots, a power of two; 0: none are recorded */
+	uint32_t label_bytes;		/* room for texts */
 	/* written by the process */
 	uint64_t start_tsc, start_ns;	/* the same moment on CLOCK_MONOTONIC */
 	uint32_t pid;			/* as it sees itself */
@@ -114,12 +131,15 @@ struct callflow_area {
 	uint64_t bracket_calls;		/* outermost ones */
 	uint64_t bracket_begun, bracket_ended;	/* of them, those that were to be traced */
 	uint64_t bracket_refused;	/* to be traced, but there was no tracer */
+	uint64_t next_label_byte;	/* given out; may exceed label_bytes */
 };
 
 /* A consumer: bits 30 and 31 are its kind. 0 is none. */
 enum callflow_consumer {
 	CALLFLOW_METHOD = 0u << 30,	/* number of a Java method, as in JVM_REC_METHOD */
 	CALLFLOW_NATIVE = 1u << 30,	/* slot of a function's address */
+	/* number of a Java class, as in JVM_REC_LEAF: no call, but objects that were allocated above it */
+	CALLFLOW_CLASS = 2u << 30,
 	CALLFLOW_MARK = 3u << 30,	/* enum callflow_mark */
 	CALLFLOW_KIND = 3u << 30,
 };
@@ -128,9 +148,23 @@ enum callflow_consumer {
 enum callflow_mark {
 	CALLFLOW_THREAD = 1,		/* a thread's root: what it did outside all instrumented code */
 	CALLFLOW_PRUNED,		/* calls for which memory or depth did not suffice */
+	CALLFLOW_LABEL_UNKNOWN,		/* what a thread did with labels for which there was no room */
 };
 #define CALLFLOW_CONSUMER_THREAD ((uint32_t)CALLFLOW_MARK | CALLFLOW_THREAD)
 #define CALLFLOW_CONSUMER_PRUNED ((uint32_t)CALLFLOW_MARK | CALLFLOW_PRUNED)
+#define CALLFLOW_CONSUMER_LABEL_UNKNOWN ((uint32_t)CALLFLOW_MARK | CALLFLOW_LABEL_UNKNOWN)
+/* What a thread did while it had these labels: a child of its root. The slot of the labels is added. */
+#define CALLFLOW_LABEL_FIRST ((uint32_t)CALLFLOW_MARK | 16)
+
+static inline int callflow_is_label(uint32_t consumer)
+{
+	return consumer >= CALLFLOW_CONSUMER_LABEL_UNKNOWN;
+}
+
+struct callflow_label {
+	uint64_t hash;			/* 0: the slot is free */
+	uint64_t place;			/* of the text: offset << 16 | its length + 1; 0: not there (yet) */
+};
 
 /*
  * What callflow_node.calls has beside calls: how often the node's place was used anew; two bits are
@@ -279,6 +313,8 @@ struct callflow_thread {
 	uint32_t own_pages;		/* of the pool */
 	uint32_t pruning;		/* its tree is being pruned */
 	uint32_t prune_wait;		/* calls until that is tried again */
+	uint32_t at;			/* node in which outermost calls are: root, or that of its labels */
+	uint32_t pad;
 };
 
 enum callflow_thread_flags {
@@ -295,6 +331,6 @@ enum callflow_thread_flags {
 
 _Static_assert(sizeof(struct callflow_area) <= CALLFLOW_PAGE, "the header is one page");
 _Static_assert(sizeof(struct callflow_node) == 24, "node");
-_Static_assert(sizeof(struct callflow_thread) == 448, "thread");
+_Static_assert(sizeof(struct callflow_thread) == 456, "thread");
 
 #endif

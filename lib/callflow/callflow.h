@@ -82,7 +82,7 @@ const struct callflow_area *callflow_area(void);
  * is refused to every thread.
  *  - CALLFLOW_ALLOC_BYTES: read tells the calling kernel thread's, a number that only grows; called
  *    on each enter and leave;
- *  - CALLFLOW_ALLOC_OBJECTS: every object will be reported by callflow_charge().
+ *  - CALLFLOW_ALLOC_OBJECTS: every object will be reported by callflow_charge_object().
  */
 void callflow_has_alloc_bytes(uint64_t (*read)(struct callflow_kthread *k));
 void callflow_has_alloc_objects(void);
@@ -156,6 +156,14 @@ void callflow_thrown(struct callflow_kthread *k, uint32_t consumer);
 /* The normal end of a call that the caller knows to be the innermost open one. */
 void callflow_leave_top(struct callflow_kthread *k);
 
+/*
+ * The same with CALLFLOW_TIMED: each call is timed, too. Not those below the depth at which contexts are
+ * merged, nor those that were open before.
+ */
+void callflow_enter_timed(struct callflow_kthread *k, uint32_t consumer);
+void callflow_leave_timed(struct callflow_kthread *k, uint32_t consumer);
+void callflow_thrown_timed(struct callflow_kthread *k, uint32_t consumer);
+
 enum { CALLFLOW_SITE_BITS = 21 };
 
 /*
@@ -178,6 +186,14 @@ void callflow_leave_frame(struct callflow_kthread *k, uint32_t consumer, uint64_
 void callflow_enter_function(struct callflow_kthread *k, uint64_t addr, uint64_t frame);
 void callflow_leave_function(struct callflow_kthread *k, uint64_t addr, uint64_t frame);
 
+/*
+ * From now on who is charged works for these labels ("key=value,..."; len 0: for none): what it consumes goes
+ * to contexts of their own, and so do calls that begin. Calls that are open stay open: each is counted where
+ * it began, and its time where it passed. Takes a time in proportion to the open calls. Nothing without
+ * callflow_area.nr_labels.
+ */
+void callflow_label(struct callflow_kthread *k, const char *text, size_t len);
+
 /* Charges what was consumed since the last step to the open context, as a step does. */
 void callflow_charge_now(struct callflow_kthread *k);
 
@@ -198,8 +214,12 @@ bool callflow_bracket_due(void);
 bool callflow_bracket_over(bool traced);
 void callflow_bracket_methods(uint32_t nr);	/* that many more have probes */
 
-/* Adds to a metric of the open context: what events tell, such as allocated objects. */
-void callflow_charge(struct callflow_kthread *k, enum callflow_metric_kind kind, uint64_t amount);
+/*
+ * The calling thread has allocated an object, and CALLFLOW_ALLOC_BYTES has its bytes: both are charged to
+ * the class below the open context. Class: its number, 0: not known, or there is no room for another
+ * context; then the open context is charged, as always.
+ */
+void callflow_charge_object(struct callflow_kthread *k, uint32_t class_number, uint64_t bytes);
 
 static inline void callflow_missed(struct callflow_kthread *k)
 {

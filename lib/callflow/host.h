@@ -24,6 +24,7 @@ struct callflow_host {
 	uint32_t (*function)(uint64_t addr);
 	void (*enter)(struct callflow_kthread *k, uint32_t consumer, uint64_t frame);
 	void (*leave)(struct callflow_kthread *k, uint32_t consumer, uint64_t frame);
+	void (*label)(struct callflow_kthread *k, const char *text, size_t len);
 };
 
 #endif

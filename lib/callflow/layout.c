@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "callflow/layout.h"
 
+enum { LABEL_BYTES = 64 };		/* of text, on average */
 enum { MIN_POOL_PAGES = 16, MAX_POOL_PAGES = (1 << 23) - 1, RESERVED_SHARE = 16 };
 
 static uint64_t page_up(uint64_t n)
@@ -28,6 +29,10 @@ static uint64_t place(const struct callflow_layout *l, struct callflow_area *a)
 	at += page_up((uint64_t)pool_pages(l) * 4);
 	a->rules_off = at;
 	at += page_up(l->rules_bytes);
+	a->labels_off = at;
+	at += page_up(l->nr_labels * sizeof(struct callflow_label));
+	a->label_texts_off = at;
+	at += page_up((uint64_t)l->nr_labels * LABEL_BYTES);
 	a->rings_off = at;
 	at += l->nr_rings * callflow_ring_bytes(l->ring_events, l->nr_metrics);
 	a->pool_off = at;
@@ -61,6 +66,8 @@ void callflow_layout_write(const struct callflow_layout *l, void *area)
 	a->nr_rings = l->nr_rings;
 	a->ring_events = l->ring_events;
 	a->rules_bytes = l->rules_bytes;
+	a->nr_labels = l->nr_labels;
+	a->label_bytes = l->nr_labels * LABEL_BYTES;
 	rules = (uint8_t *)area + a->rules_off;
 	for (i = 0; i < l->rules_bytes; i++)
 		rules[i] = ((const uint8_t *)l->rules)[i];

@@ -19,6 +19,7 @@ struct callflow_layout {
 	uint32_t nr_rings, ring_events;	/* powers of two; 0 rings: no events */
 	const void *rules;		/* compiled (filter.h), or NULL */
 	uint32_t rules_bytes;
+	uint32_t nr_labels;		/* a power of two; 0: labels of threads are not recorded */
 	uint64_t tsc_ratio;		/* cycles a ns times 2^32; 0: the process finds out */
 	uint64_t bracket_skip, bracket_times;	/* with CALLFLOW_BRACKETS */
 };

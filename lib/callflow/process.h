@@ -96,6 +96,12 @@ static inline uint32_t callflow_known_function(uint64_t addr)
 	return likely(load_relaxed(&cf.functions[i]) == addr) ? CALLFLOW_NATIVE | i : 0;
 }
 
+/* labels.c: CALLFLOW_CONSUMER_LABEL_UNKNOWN when there are too many. */
+uint32_t callflow_label_consumer(const char *text, size_t len);
+
+/* timed.c: open calls from was, innermost, down to the one above o are over. */
+void callflow_end_timed(const struct callflow_open *was, const struct callflow_open *o, uint64_t tsc);
+
 /* tree.c */
 /* 0: no room */
 uint32_t callflow_node_new(struct callflow_thread *t, uint32_t parent, uint32_t consumer);

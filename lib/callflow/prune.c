@@ -193,7 +193,8 @@ static bool decide(struct prune *p, uint32_t ref, uint32_t level)
 
 	if (n->child)
 		sweep(p, ref);
-	if (n->calls & OPEN || n->consumer >= CALLFLOW_MARK || !is_bare(p, n) || heat >= p->least)
+	if (n->calls & OPEN || (n->consumer >= CALLFLOW_MARK && !callflow_is_label(n->consumer)) ||
+	    !is_bare(p, n) || heat >= p->least)
 		return true;
 	if (heat + 1u == p->least && p->spare)
 		p->spare--;

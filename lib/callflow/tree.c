@@ -198,7 +198,8 @@ uint32_t callflow_node_new(struct callflow_thread *t, uint32_t parent, uint32_t 
 	if (t->free_nodes)
 		return used_node(t, parent, consumer);
 	if (t->free_end - t->free < cf.node_words && !take_pages(t))
-		return consumer >= CALLFLOW_MARK ? reserved_node(t, parent, consumer) : 0;
+		return consumer >= CALLFLOW_MARK && consumer <= CALLFLOW_CONSUMER_LABEL_UNKNOWN ?
+			       reserved_node(t, parent, consumer) : 0;
 	ref = t->free;
 	t->free += cf.node_words;
 	return init_node(ref, parent, consumer);
@@ -541,15 +542,15 @@ static void insert_above(struct callflow_thread *t, uint32_t consumer)
 	node_at(old)->sibling = old;
 	node_at(old)->calls = 1;
 	store_release(&node_at(old)->consumer, consumer);
-	t->root = root;
+	t->root = t->at = root;
 	stack_of(t)[0].node = root;
 }
 
 /* The exit of a call that is not open. */
 static void leave_unentered(struct callflow_thread *t, uint32_t consumer)
 {
-	if (cf.sees_entries && (consumer & CALLFLOW_KIND) == CALLFLOW_METHOD &&
-	    !(t->flags & CALLFLOW_THREAD_LATE)) {
+	if (t->at != t->root || (cf.sees_entries && (consumer & CALLFLOW_KIND) == CALLFLOW_METHOD &&
+				 !(t->flags & CALLFLOW_THREAD_LATE))) {
 		t->inserted++;
 		return;
 	}
@@ -723,7 +724,8 @@ void callflow_unmount(struct callflow_kthread *k)
 	hand_over(k, k->own);
 }
 
-void callflow_charge(struct callflow_kthread *k, enum callflow_metric_kind kind, uint64_t amount)
+/* Adds to a metric of the open context what events tell. */
+static void charge_event(struct callflow_kthread *k, enum callflow_metric_kind kind, uint64_t amount)
 {
 	uint32_t m;
 
@@ -732,6 +734,118 @@ void callflow_charge(struct callflow_kthread *k, enum callflow_metric_kind kind,
 			node_at(top_of(k->cur)->node)->base[m] += amount;
 			k->cur->charged[m] += amount;
 		}
+}
+
+/* The child of the open context for objects of that class; 0: there is no room. */
+static uint32_t class_node(struct callflow_thread *t, uint32_t consumer)
+{
+	uint32_t parent = top_of(t)->node, used = node_at(parent)->child, c;
+
+	if (node_at(parent)->consumer == CALLFLOW_CONSUMER_PRUNED)
+		return 0;
+	c = find_child(t, parent, consumer);
+	if (c)
+		return c;
+	c = callflow_node_new(t, parent, consumer);
+	if (!c && callflow_prune(t)) {
+		used = 0;	/* it may be gone */
+		c = callflow_node_new(t, parent, consumer);
+	}
+	if (c && is_wide(t, parent))
+		wide_add(wide_of(t), parent, consumer, c);
+	if (used)
+		node_at(parent)->child = used;	/* [4], and the short way in goes on */
+	return c;
+}
+
+void callflow_charge_object(struct callflow_kthread *k, uint32_t class_number, uint64_t bytes)
+{
+	struct callflow_thread *t = k->cur;
+	uint32_t node, m;
+
+	if (!t)
+		return;
+	node = class_number ? class_node(t, CALLFLOW_CLASS | class_number) : 0;
+	for (m = 0; m < cf.nr_metrics; m++) {
+		uint64_t v = 1;
+
+		if (cf.metrics[m].kind == CALLFLOW_ALLOC_BYTES && node && cf.alloc_bytes) {
+			v = bytes;
+			t->last[m] += v;	/* the next step has the rest */
+		} else if (cf.metrics[m].kind != CALLFLOW_ALLOC_OBJECTS) {
+			continue;
+		}
+		node_at(node ? node : top_of(t)->node)->base[m] += v;
+		t->charged[m] += v;
+	}
+}
+
+/* Where the thread's calls are with these labels. */
+static uint32_t label_node(struct callflow_thread *t, uint32_t consumer)
+{
+	uint64_t folded = t->folded;
+	uint32_t c = child_of(t, t->root, consumer);
+
+	if (node_at(c)->consumer != consumer)
+		c = child_of(t, t->root, CALLFLOW_CONSUMER_LABEL_UNKNOWN);
+	t->folded = folded;
+	return c;
+}
+
+/* An open call, further in than top, goes on in the context that it has below top's node. */
+static void move_open(struct callflow_thread *t, struct callflow_open *top, struct callflow_open *o)
+{
+	uint32_t consumer = is_apart(o) ? ~o->consumer : o->consumer, c;
+	bool deep = top - stack_of(t) >= cf.area->max_depth;
+
+	t->top = (uintptr_t)top;
+	o->node = c = deep ? fold_deep(t, consumer) : child_of(t, top->node, consumer);
+	if (deep || t->innermost || node_at(c)->parent != top->node) {	/* as push_child() has it */
+		o->consumer = ~consumer;
+		o->frame = o->frame == FROM_OUTER ? 0 : o->frame;
+		t->innermost = c;
+	} else {
+		node_at(top->node)->child = c;
+		t->innermost = is_apart(o) && o->frame != FROM_OUTER ? c : 0;
+	}
+}
+
+/* What is open goes on below that node; it was counted where it began. */
+static void move_stack(struct callflow_thread *t, uint32_t node)
+{
+	struct callflow_open *top = top_of(t), *o;
+	uint64_t folded = t->folded, recursion = t->folded_recursion;
+
+	if (t->beyond)
+		*top = t->below;
+	stack_of(t)->node = t->at = node;
+	t->innermost = 0;
+	for (o = stack_of(t) + 1; o <= top; o++)
+		move_open(t, o - 1, o);
+	t->top = (uintptr_t)top;
+	if (t->beyond) {
+		t->below = *top;
+		*top = (struct callflow_open){ pruned_of(t, top->node), 0, 0 };
+		t->innermost = top->node;
+	}
+	t->folded = folded;
+	t->folded_recursion = recursion;
+	set_limit(t);
+}
+
+void callflow_label(struct callflow_kthread *k, const char *text, size_t len)
+{
+	struct callflow_thread *t = k->cur;
+	uint32_t node;
+
+	if (!t || !cf.area->nr_labels)
+		return;
+	callflow_charge_now(k);
+	node = len ? label_node(t, callflow_label_consumer(text, len)) : t->root;
+	if (node != t->at)
+		move_stack(t, node);
+	if (cf.flags & CALLFLOW_LATE_READ)
+		skip_step(k);
 }
 
 /* --- a step --- */
@@ -1055,7 +1169,7 @@ void callflow_thrown(struct callflow_kthread *k, uint32_t consumer)
 	if (unlikely(!k->cur))
 		return;
 	k->cur->thrown++;
-	callflow_charge(k, CALLFLOW_THROWN, 1);
+	charge_event(k, CALLFLOW_THROWN, 1);
 	k->throwing = true;
 	callflow_leave(k, consumer);
 	k->throwing = false;
@@ -1080,5 +1194,7 @@ void callflow_unwind(struct callflow_kthread *k, uint64_t depth)
 		*top_of(t) = t->below;
 		t->beyond = 0;
 	}
+	if (cf.flags & CALLFLOW_TIMED)
+		callflow_end_timed(top_of(t), stack_of(t) + depth, cpu_tsc());
 	cut_stack(t, stack_of(t) + depth);
 }

@@ -20,9 +20,12 @@ enum {
 	OP_ALOAD_0 = 0x2a,
 	OP_ALOAD_3 = 0x2d,
 	OP_AALOAD = 0x32,
+	OP_ILOAD_1 = 0x1b,
+	OP_LLOAD_1 = 0x1f,
 	OP_ISTORE = 0x36,
 	OP_ASTORE = 0x3a,
 	OP_ISTORE_0 = 0x3b,
+	OP_ASTORE_0 = 0x4b,
 	OP_ASTORE_3 = 0x4e,
 	OP_DUP = 0x59,
 	OP_DUP_X1 = 0x5a,
@@ -32,6 +35,7 @@ enum {
 	OP_DUP2_X2 = 0x5e,
 	OP_SWAP = 0x5f,
 	OP_IINC = 0x84,
+	OP_L2I = 0x88,
 	OP_IFEQ = 0x99,
 	OP_IF_ACMPNE = 0xa6,
 	OP_GOTO = 0xa7,
@@ -55,6 +59,8 @@ enum {
 	OP_ANEWARRAY = 0xbd,
 	OP_ATHROW = 0xbf,
 	OP_CHECKCAST = 0xc0,
+	OP_MONITORENTER = 0xc2,
+	OP_MONITOREXIT = 0xc3,
 	OP_WIDE = 0xc4,
 	OP_MULTIANEWARRAY = 0xc5,
 	OP_IFNULL = 0xc6,
@@ -138,19 +144,43 @@ void scratch_reset(struct scratch *s);
 /* Zeroed, 8-aligned; NULL: no memory. */
 void *scratch_get(struct scratch *s, size_t size);
 
-/* What is called, by constants of the pool. */
-struct probe_refs {
-	uint32_t enter, exit, thrown, caught;	/* Methodrefs */
-	uint32_t frames_name;		/* "StackMapTable" */
-	uint32_t throwable;		/* Class */
+/* What is put in somewhere; len 0: nothing. */
+struct snippet {
+	uint8_t len;
+	uint8_t bytes[8];
 };
 
-enum { LAYOUT_START = 1 << 0, LAYOUT_WIDE = 1 << 1, LAYOUT_CAUGHT = 1 << 2 };
-enum { PROBE_LEN = 6, HANDLER_LEN = PROBE_LEN + 1 };
+struct snippets {
+	struct snippet entry;		/* first */
+	struct snippet leave;		/* before each return */
+	uint32_t thrown_this;		/* the class of what it wants in local 0; 0: nothing */
+	struct snippet thrown;		/* of an exception that leaves the method, before it is thrown on */
+	struct snippet caught;		/* first in handlers */
+	/* around instructions: */
+	struct snippet before_lock, after_lock, before_unlock, after_wait;
+	bool lock_sites;		/* there may be such */
+	uint32_t frames_name;		/* constants: "StackMapTable", */
+	uint32_t throwable, object;	/* Classes */
+};
+
+enum {
+	LAYOUT_START = 1 << 0, LAYOUT_WIDE = 1 << 1, LAYOUT_CAUGHT = 1 << 2,
+	LAYOUT_TARGET = 1 << 3,		/* something leads there but the instruction before */
+	LAYOUT_AFTER_LOCK = 1 << 4,	/* it follows a monitorenter, and its snippet */
+	LAYOUT_WAIT = 1 << 5,		/* a call of Object.wait() */
+};
+
+/* A monitorexit: what leads out when its snippet throws gets the object from a local variable. */
+struct unlock {
+	uint32_t pc, local;
+};
 
 /* Where the instructions go: after a probe for the entry, returns and handlers after one of their own. */
 struct layout {
 	const struct code *code;
+	const struct snippets *put;
+	struct unlock *unlocks;	/* in the order of their pc */
+	uint32_t nr_unlocks;
 	uint8_t *flags;		/* [len + 1] of each pc: LAYOUT_... */
 	/* [len + 1]; of an instruction with its probes; of a pc within it: the same */
 	uint16_t *at;
@@ -162,7 +192,7 @@ struct layout {
 	bool widen_all;		/* every jump, even if it fits */
 };
 
-/* code and what is wanted are the caller's. */
+/* code, put and what is wanted are the caller's. */
 enum classfile_reason layout_init(struct layout *l, struct scratch *s);
 
 static inline bool layout_is_start(const struct layout *l, uint32_t pc)
@@ -173,15 +203,26 @@ static inline bool layout_is_start(const struct layout *l, uint32_t pc)
 /* Where the instruction itself stands, after the probe of a handler. */
 static inline uint32_t layout_insn_at(const struct layout *l, uint32_t pc)
 {
-	return l->at[pc] + (l->flags[pc] & LAYOUT_CAUGHT ? PROBE_LEN : 0);
+	return l->at[pc] + (l->flags[pc] & LAYOUT_CAUGHT ? l->put->caught.len : 0);
 }
 
-/* push is what stands before each call: three bytes that push the method's number. */
-void layout_write(const struct layout *l, const struct probe_refs *refs, const uint8_t push[3],
-		  struct writer *w);
+/* Where a range of instructions that begins or ends at pc does so: what follows a monitorenter is in it. */
+static inline uint32_t layout_range_at(const struct layout *l, uint32_t pc)
+{
+	return l->at[pc] - (l->flags[pc] & LAYOUT_AFTER_LOCK ? l->put->after_lock.len : 0);
+}
 
-/* The probe of a handler, and the throw. */
-void layout_write_handler(const struct probe_refs *refs, const uint8_t push[3], struct writer *w);
+void layout_write(const struct layout *l, struct writer *w);
+
+/* The probe of a handler, and the throw: so many bytes. */
+static inline uint32_t layout_handler_len(const struct layout *l)
+{
+	return l->put->thrown.len + 1;
+}
+void layout_write_handler(const struct layout *l, struct writer *w);
+
+/* Whether the instruction calls one of the wait() of java.lang.Object. */
+bool insn_waits(const struct code *c, uint32_t pc);
 
 /* What the two handlers cover. */
 enum cover {
@@ -196,18 +237,30 @@ struct range {
 	enum cover cover;
 };
 
+/* Where an exception in the snippet of a monitorexit leads: gives the local's object back, and throws on. */
+struct way_out {
+	uint32_t local, at;
+};
+
 struct guard {
 	struct range *range;
 	uint32_t nr_ranges;
 	uint32_t handler_at[NR_COVERS];	/* 0: that handler is not needed */
 	uint32_t nr_handlers;
+	struct way_out *ways;		/* after the handlers, by local */
+	uint32_t nr_ways;
+	uint32_t end_at;		/* of all the code */
 };
+
+void frames_write_way(uint32_t local, struct writer *w);
+/* The way out of that local. */
+const struct way_out *frames_way(const struct guard *g, uint32_t local);
 
 /*
  * Where which handler is to watch, and the stack maps that go with the code: the count and the
  * entries of a StackMapTable are left in w, nothing when the code needs none.
  */
-enum classfile_reason frames_write(const struct layout *l, const struct probe_refs *refs, struct pool *pool,
-				   struct scratch *s, struct guard *g, struct writer *w);
+enum classfile_reason frames_write(const struct layout *l, struct pool *pool, struct scratch *s,
+				   struct guard *g, struct writer *w);
 
 #endif

@@ -330,7 +330,7 @@ static void add_ranges(const struct layout *l, struct guard *g, uint32_t pc, uin
 		probe = layout_insn_at(l, pc);
 		if (probe > from)
 			g->range[g->nr_ranges++] = (struct range){ from, probe, cover };
-		from = probe + PROBE_LEN;
+		from = probe + l->put->leave.len;
 	}
 	g->range[g->nr_ranges++] = (struct range){ from, l->at[end], cover };
 }
@@ -372,19 +372,98 @@ static void place_handlers(const struct layout *l, struct guard *g)
 	for (cover = COVER_UNINIT; cover < NR_COVERS; cover++)
 		for (i = 0; i < g->nr_ranges && !g->handler_at[cover]; i++)
 			if (g->range[i].cover == cover)
-				g->handler_at[cover] = l->len + HANDLER_LEN * g->nr_handlers++;
+				g->handler_at[cover] = l->len + layout_handler_len(l) * g->nr_handlers++;
+	g->end_at = l->len + layout_handler_len(l) * g->nr_handlers;
 }
 
-static void write_handler_frame(struct frames *f, uint32_t at, enum cover cover, uint32_t throwable)
+/* ---- ways out of a monitor ---- */
+
+static uint32_t way_len(uint32_t local)
+{
+	return 2 + (local <= 3 ? 1 : local <= 255 ? 2 : 4);
+}
+
+void frames_write_way(uint32_t local, struct writer *w)
+{
+	if (local <= 3) {
+		write8(w, OP_ALOAD_0 + local);
+	} else if (local <= 255) {
+		write8(w, OP_ALOAD);
+		write8(w, local);
+	} else {
+		write8(w, OP_WIDE);
+		write8(w, OP_ALOAD);
+		write16(w, local);
+	}
+	write8(w, OP_MONITOREXIT);
+	write8(w, OP_ATHROW);
+}
+
+const struct way_out *frames_way(const struct guard *g, uint32_t local)
+{
+	uint32_t lo = 0, hi = g->nr_ways;
+
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+
+		if (g->ways[mid].local < local)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return &g->ways[lo];
+}
+
+static bool place_ways(const struct layout *l, struct guard *g, struct scratch *s)
+{
+	uint32_t nr = l->code->max_locals + 1, i;
+	bool *used = scratch_get(s, nr * sizeof(used[0]));
+
+	for (i = 0; used && i < l->nr_unlocks; i++)
+		if (l->unlocks[i].local < nr)
+			g->nr_ways += !used[l->unlocks[i].local], used[l->unlocks[i].local] = true;
+	g->ways = scratch_get(s, g->nr_ways * sizeof(g->ways[0]));
+	if (!used || !g->ways)
+		return false;
+	g->nr_ways = 0;
+	for (i = 0; i < nr; i++)
+		if (used[i]) {
+			g->ways[g->nr_ways++] = (struct way_out){ .local = i, .at = g->end_at };
+			g->end_at += way_len(i);
+		}
+	return true;
+}
+
+static void write_way_frame(struct frames *f, const struct way_out *way, const struct snippets *put)
+{
+	uint32_t i;
+
+	write8(f->w, FULL);
+	write16(f->w, next_delta(f, way->at));
+	write16(f->w, way->local + 1);
+	for (i = 0; i < way->local; i++)
+		write8(f->w, TYPE_TOP);
+	write8(f->w, TYPE_OBJECT);
+	write16(f->w, put->object);
+	write16(f->w, 1);
+	write8(f->w, TYPE_OBJECT);
+	write16(f->w, put->throwable);
+}
+
+static void write_handler_frame(struct frames *f, uint32_t at, enum cover cover, const struct snippets *put)
 {
 	write8(f->w, FULL);
 	write16(f->w, next_delta(f, at));
-	write16(f->w, cover == COVER_UNINIT);
-	if (cover == COVER_UNINIT)
+	write16(f->w, cover == COVER_UNINIT || put->thrown_this);
+	if (cover == COVER_UNINIT) {
 		write8(f->w, TYPE_UNINIT_THIS);
+	} else if (put->thrown_this) {
+		write8(f->w, TYPE_OBJECT);
+		write16(f->w, put->thrown_this);
+	}
 	write16(f->w, 1);
 	write8(f->w, TYPE_OBJECT);
-	write16(f->w, throwable);
+	write16(f->w, put->throwable);
 }
 
 /*
@@ -405,8 +484,38 @@ static bool is_inferred(const struct layout *l)
 	return c->nr_handlers;
 }
 
-enum classfile_reason frames_write(const struct layout *l, const struct probe_refs *refs, struct pool *pool,
-				   struct scratch *s, struct guard *g, struct writer *w)
+/* A way out declares no uninitialised "this". */
+static bool can_leave(const struct layout *l, const uint8_t *cover)
+{
+	uint32_t i;
+
+	for (i = 0; i < l->nr_unlocks; i++)
+		if (cover[l->unlocks[i].pc] != COVER_ALL)
+			return false;
+	return true;
+}
+
+static enum classfile_reason find_guards(const struct layout *l, const uint8_t *cover, bool in_parts,
+					 struct guard *g, struct scratch *s)
+{
+	enum classfile_reason reason = CLASSFILE_OK;
+	uint32_t i;
+
+	if (in_parts && !can_leave(l, cover))
+		return CLASSFILE_NO_FRAME;
+	if (l->put->thrown.len)
+		reason = in_parts ? find_ranges(l, cover, g, s) : whole_range(l, g, s);
+	if (reason)
+		return reason;
+	place_handlers(l, g);
+	for (i = 0; i < l->nr_unlocks; i++)
+		if (l->unlocks[i].local >= l->code->max_locals)
+			return CLASSFILE_BAD_CODE;
+	return place_ways(l, g, s) ? CLASSFILE_OK : CLASSFILE_NO_MEMORY;
+}
+
+enum classfile_reason frames_write(const struct layout *l, struct pool *pool, struct scratch *s,
+				   struct guard *g, struct writer *w)
 {
 	const struct code *c = l->code;
 	struct frames f = { .l = l, .c = c, .pool = pool, .scratch = s, .w = w, .last_at = -1,
@@ -433,15 +542,16 @@ enum classfile_reason frames_write(const struct layout *l, const struct probe_re
 		reason = copy_frames(&f);
 	}
 	if (!reason)
-		reason = in_parts ? find_ranges(l, cover, g, s) : whole_range(l, g, s);
+		reason = find_guards(l, cover, in_parts, g, s);
 	if (reason)
 		return reason;
-	place_handlers(l, g);
-	if (l->len + HANDLER_LEN * g->nr_handlers > 65535 || c->nr_handlers + g->nr_ranges > 65535)
+	if (g->end_at > 65535 || c->nr_handlers + g->nr_ranges + l->nr_unlocks > 65535)
 		return CLASSFILE_TOO_LARGE;
 	for (i = COVER_UNINIT; c->version >= 50 && i < NR_COVERS; i++)
 		if (g->handler_at[i])
-			write_handler_frame(&f, g->handler_at[i], i, refs->throwable);
+			write_handler_frame(&f, g->handler_at[i], i, l->put);
+	for (i = 0; c->version >= 50 && i < g->nr_ways; i++)
+		write_way_frame(&f, &g->ways[i], l->put);
 	if (f.nr > 65535)
 		return CLASSFILE_TOO_LARGE;
 	if (w->bad)

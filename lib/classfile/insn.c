@@ -102,6 +102,19 @@ uint32_t insn_len(const struct code *c, uint32_t pc)
 	return pc + len <= c->len ? len : 0;
 }
 
+bool insn_waits(const struct code *c, uint32_t pc)
+{
+	struct classfile_text type;
+	uint32_t idx;
+
+	if (c->bytes[pc] != OP_INVOKEVIRTUAL)
+		return false;
+	idx = be16(c->bytes + pc + 1);
+	type = pool_ref_type(c->pool, idx);
+	return text_is(pool_ref_name(c->pool, idx), "wait") &&
+	       (text_is(type, "()V") || text_is(type, "(J)V") || text_is(type, "(JI)V"));
+}
+
 uint32_t insn_nr_jumps(const struct code *c, uint32_t pc)
 {
 	uint32_t op = c->bytes[pc], from = operands(pc);

@@ -54,9 +54,13 @@ static bool check_targets(const struct layout *l)
 	uint32_t pc, i, n;
 
 	for (pc = 0; pc < c->len; pc += insn_len(c, pc))
-		for (i = 0, n = insn_nr_jumps(c, pc); i < n; i++)
-			if (!layout_is_start(l, pc + (uint32_t)insn_jump(c, pc, i)))
+		for (i = 0, n = insn_nr_jumps(c, pc); i < n; i++) {
+			uint32_t to = pc + (uint32_t)insn_jump(c, pc, i);
+
+			if (!layout_is_start(l, to))
 				return false;
+			l->flags[to] |= LAYOUT_TARGET;
+		}
 	for (i = 0; i < c->nr_handlers; i++) {
 		uint32_t start = be16(c->handlers + 8 * i), end = be16(c->handlers + 8 * i + 2);
 
@@ -64,6 +68,7 @@ static bool check_targets(const struct layout *l)
 		    (end != c->len && !layout_is_start(l, end)) ||
 		    !layout_is_start(l, be16(c->handlers + 8 * i + 4)))
 			return false;
+		l->flags[be16(c->handlers + 8 * i + 4)] |= LAYOUT_TARGET;
 	}
 	return true;
 }
@@ -100,13 +105,82 @@ static bool find_handlers(struct layout *l, struct scratch *s)
 	return true;
 }
 
-/* Length of the instruction at pc where it will stand, with the exit's probe. */
+/* ---- monitors ---- */
+
+/* For each pc: how many handlers watch it for anything that is thrown; NULL: no memory. */
+static uint32_t *watched_for_all(const struct code *c, struct scratch *s)
+{
+	uint32_t *nr = scratch_get(s, (c->len + 1) * sizeof(nr[0]));
+	uint32_t i, pc;
+
+	for (i = 0; nr && i < c->nr_handlers; i++)
+		if (!be16(c->handlers + 8 * i + 6)) {
+			nr[be16(c->handlers + 8 * i)]++;
+			nr[be16(c->handlers + 8 * i + 2)]--;
+		}
+	for (pc = 1; nr && pc <= c->len; pc++)
+		nr[pc] += nr[pc - 1];
+	return nr;
+}
+
+/* The local variable that an instruction pushes a reference of; -1: it does something else. */
+static int32_t loaded_local(const struct code *c, uint32_t pc)
+{
+	const uint8_t *p = c->bytes + pc;
+
+	if (*p >= OP_ALOAD_0 && *p <= OP_ALOAD_3)
+		return *p - OP_ALOAD_0;
+	if (*p == OP_ALOAD)
+		return p[1];
+	return *p == OP_WIDE && p[1] == OP_ALOAD ? (int32_t)be16(p + 2) : -1;
+}
+
+/*
+ * HotSpot compiles no method that an exception may leave with a monitor entered: so what may throw stands
+ * where the method's own handlers watch, or has a handler of ours, which must know the object.
+ */
+static enum classfile_reason find_monitors(struct layout *l, struct scratch *s)
+{
+	const struct code *c = l->code;
+	uint32_t *watched = watched_for_all(c, s), pc, next, nr = 0;
+	int32_t local = -1;
+
+	for (pc = 0; pc < c->len; pc += insn_len(c, pc))
+		nr += c->bytes[pc] == OP_MONITOREXIT;
+	l->unlocks = scratch_get(s, nr * sizeof(l->unlocks[0]));
+	if (!watched || !l->unlocks)
+		return CLASSFILE_NO_MEMORY;
+	for (pc = 0; pc < c->len; pc = next) {
+		next = pc + insn_len(c, pc);
+		if (c->bytes[pc] == OP_MONITORENTER) {
+			if (next >= c->len || !watched[next])
+				return CLASSFILE_ODD_LOCK;
+			l->flags[next] |= LAYOUT_AFTER_LOCK;
+		} else if (c->bytes[pc] == OP_MONITOREXIT) {
+			if (local < 0 || l->flags[pc] & LAYOUT_TARGET)
+				return CLASSFILE_ODD_LOCK;
+			l->unlocks[l->nr_unlocks++] = (struct unlock){ pc, local };
+		} else if (insn_waits(c, pc)) {
+			l->flags[pc] |= LAYOUT_WAIT;
+		}
+		local = loaded_local(c, pc);
+	}
+	return CLASSFILE_OK;
+}
+
+/* Length of the instruction at pc where it will stand, with what is put around it. */
 static uint32_t new_len(const struct layout *l, uint32_t pc, uint32_t len, uint32_t at)
 {
 	uint32_t op = l->code->bytes[pc];
 
 	if (op_is_return(op))
-		return PROBE_LEN + len;
+		return l->put->leave.len + len;
+	if (l->flags[pc] & LAYOUT_WAIT)
+		return len + l->put->after_wait.len;
+	if (op == OP_MONITORENTER)
+		return l->put->before_lock.len + len + l->put->after_lock.len;
+	if (op == OP_MONITOREXIT)
+		return l->put->before_unlock.len + len;
 	if (op_is_switch(op))	/* only its padding changes */
 		return len - (3 - (pc & 3)) + (3 - (at & 3));
 	if (l->flags[pc] & LAYOUT_WIDE)
@@ -117,13 +191,13 @@ static uint32_t new_len(const struct layout *l, uint32_t pc, uint32_t len, uint3
 static bool place(struct layout *l)
 {
 	const struct code *c = l->code;
-	uint32_t pc, len, i, at = PROBE_LEN;
+	uint32_t pc, len, i, at = l->put->entry.len;
 
 	for (pc = 0; pc < c->len; pc += len) {
 		len = insn_len(c, pc);
 		for (i = 0; i < len; i++)
 			l->at[pc + i] = at;
-		at += l->flags[pc] & LAYOUT_CAUGHT ? PROBE_LEN : 0;
+		at += l->flags[pc] & LAYOUT_CAUGHT ? l->put->caught.len : 0;
 		at += new_len(l, pc, len, at);
 		if (at > 65535)
 			return false;
@@ -167,6 +241,7 @@ static bool widen(struct layout *l)
 enum classfile_reason layout_init(struct layout *l, struct scratch *s)
 {
 	const struct code *c = l->code;
+	enum classfile_reason reason;
 
 	l->flags = scratch_get(s, c->len + 1);
 	l->at = scratch_get(s, (c->len + 1) * sizeof(l->at[0]));
@@ -176,6 +251,9 @@ enum classfile_reason layout_init(struct layout *l, struct scratch *s)
 		return CLASSFILE_BAD_CODE;
 	if (l->watch_handlers && !find_handlers(l, s))
 		return CLASSFILE_NO_MEMORY;
+	reason = l->put->lock_sites ? find_monitors(l, s) : CLASSFILE_OK;
+	if (reason)
+		return reason;
 	do {
 		if (!place(l))
 			return CLASSFILE_TOO_LARGE;
@@ -183,11 +261,9 @@ enum classfile_reason layout_init(struct layout *l, struct scratch *s)
 	return CLASSFILE_OK;
 }
 
-static void write_call(struct writer *w, const uint8_t push[3], uint32_t method)
+static void write_snippet(struct writer *w, const struct snippet *s)
 {
-	write_bytes(w, push, 3);
-	write8(w, OP_INVOKESTATIC);
-	write16(w, method);
+	write_bytes(w, s->bytes, s->len);
 }
 
 static uint32_t inverted(uint32_t op)
@@ -235,33 +311,43 @@ static void write_switch(const struct layout *l, uint32_t pc, struct writer *w)
 	}
 }
 
-void layout_write(const struct layout *l, const struct probe_refs *refs, const uint8_t push[3],
-		  struct writer *w)
+static const struct snippet *before(const struct layout *l, uint32_t op)
+{
+	static const struct snippet nothing;
+
+	return op_is_return(op) ? &l->put->leave : op == OP_MONITORENTER ? &l->put->before_lock :
+	       op == OP_MONITOREXIT ? &l->put->before_unlock : &nothing;
+}
+
+void layout_write(const struct layout *l, struct writer *w)
 {
 	const struct code *c = l->code;
 	uint32_t pc, len;
 
-	write_call(w, push, refs->enter);
+	write_snippet(w, &l->put->entry);
 	for (pc = 0; pc < c->len; pc += len) {
 		uint32_t op = c->bytes[pc];
 
 		len = insn_len(c, pc);
 		if (l->flags[pc] & LAYOUT_CAUGHT)
-			write_call(w, push, refs->caught);
+			write_snippet(w, &l->put->caught);
 		if (op_is_switch(op)) {
 			write_switch(l, pc, w);
 		} else if (op_is_short_jump(op) || op == OP_GOTO_W || op == OP_JSR_W) {
 			write_jump(l, pc, w);
 		} else {
-			if (op_is_return(op))
-				write_call(w, push, refs->exit);
+			write_snippet(w, before(l, op));
 			write_bytes(w, c->bytes + pc, len);
+			if (op == OP_MONITORENTER)
+				write_snippet(w, &l->put->after_lock);
+			else if (l->flags[pc] & LAYOUT_WAIT)
+				write_snippet(w, &l->put->after_wait);
 		}
 	}
 }
 
-void layout_write_handler(const struct probe_refs *refs, const uint8_t push[3], struct writer *w)
+void layout_write_handler(const struct layout *l, struct writer *w)
 {
-	write_call(w, push, refs->thrown);
+	write_snippet(w, &l->put->thrown);
 	write8(w, OP_ATHROW);
 }

@@ -19,7 +19,11 @@ struct rewrite {
 	size_t len;
 	struct pool pool;
 	bool has_refs;
-	struct probe_refs refs;
+	struct refs {			/* what is called: Methodrefs, 0 where it is not wanted */
+		uint32_t enter, exit, thrown, caught;
+		uint32_t entered, waited, owns, state, hash;
+		uint32_t frames_name, throwable, object;
+	} refs;
 	struct classfile_method m;	/* the one at hand */
 	uint32_t this_class, super_class;
 	const uint8_t *methods;		/* their count, then they */
@@ -74,27 +78,81 @@ static enum classfile_reason read_class(struct rewrite *rw, struct reader *r)
 	return rest.bad || !rw->m.class_name.len ? CLASSFILE_MALFORMED : CLASSFILE_OK;
 }
 
-/* What every probe needs, added with the first. */
-static bool add_refs(struct rewrite *rw)
+static uint32_t add_method(struct pool *p, uint32_t class, const char *name, const char *type)
+{
+	uint32_t n = pool_add_utf8(p, name, text_len(name)), t = pool_add_utf8(p, type, text_len(type));
+
+	return pool_add_pair(p, CONSTANT_METHODREF, class, pool_add_pair(p, CONSTANT_NAME_AND_TYPE, n, t));
+}
+
+static void add_call_refs(struct rewrite *rw, uint32_t class)
 {
 	const struct classfile_probe *probe = rw->probe;
 	const char *const names[] = { probe->enter, probe->exit, probe->thrown, probe->caught };
 	uint32_t *const refs[] = { &rw->refs.enter, &rw->refs.exit, &rw->refs.thrown, &rw->refs.caught };
 	struct pool *p = &rw->pool;
-	uint32_t class, type, name, i;
+	uint32_t type, name, i;
 
-	if (rw->has_refs)
-		return true;
-	class = pool_add_class(p, probe->helper, text_len(probe->helper));
 	type = pool_add_utf8(p, "(I)V", 4);
 	for (i = 0; i < 4 && names[i]; i++) {
 		name = pool_add_utf8(p, names[i], text_len(names[i]));
 		*refs[i] = pool_add_pair(p, CONSTANT_METHODREF, class,
 					 pool_add_pair(p, CONSTANT_NAME_AND_TYPE, name, type));
 	}
+}
+
+static void add_lock_refs(struct rewrite *rw, uint32_t class)
+{
+	const struct classfile_locks *locks = rw->probe->locks;
+	struct refs *refs = &rw->refs;
+	struct pool *p = &rw->pool;
+
+	refs->enter = add_method(p, class, locks->enter, "(Ljava/lang/Object;I)V");
+	refs->entered = add_method(p, class, locks->entered, "(Ljava/lang/Object;)V");
+	refs->exit = add_method(p, class, locks->exit, "(Ljava/lang/Object;)V");
+	refs->waited = add_method(p, class, locks->waited, "()V");
+	refs->owns = add_method(p, class, locks->owns, "(Ljava/lang/Object;Ljava/lang/Thread;)V");
+	refs->state = add_method(p, class, locks->state, "(Ljava/lang/Object;I)V");
+	refs->hash = add_method(p, pool_add_class(p, "java/lang/System", 16), "identityHashCode",
+				"(Ljava/lang/Object;)I");
+	refs->object = pool_add_class(p, "java/lang/Object", 16);
+}
+
+/* What every probe needs, added with the first. */
+static bool add_refs(struct rewrite *rw)
+{
+	const struct classfile_probe *probe = rw->probe;
+	struct pool *p = &rw->pool;
+	uint32_t class;
+
+	if (rw->has_refs)
+		return true;
+	class = pool_add_class(p, probe->helper, text_len(probe->helper));
+	if (probe->locks)
+		add_lock_refs(rw, class);
+	else
+		add_call_refs(rw, class);
 	rw->refs.frames_name = pool_add_utf8(p, "StackMapTable", 13);
 	rw->refs.throwable = pool_add_class(p, "java/lang/Throwable", 19);
 	return rw->has_refs = rw->refs.throwable;
+}
+
+/* ---- what is put in ---- */
+
+static void add(struct snippet *s, const uint8_t *bytes, size_t len)
+{
+	memcpy(s->bytes + s->len, bytes, len);
+	s->len += len;
+}
+
+static void add_op(struct snippet *s, uint8_t op)
+{
+	add(s, &op, 1);
+}
+
+static void add_call(struct snippet *s, uint32_t method)
+{
+	add(s, (const uint8_t[]){ OP_INVOKESTATIC, method >> 8, method }, 3);
 }
 
 /* Three bytes that push the number: sipush while it fits, else a constant. */
@@ -109,6 +167,117 @@ static bool make_push(struct rewrite *rw, int32_t number, uint8_t push[3])
 	}
 	put16(push + 1, idx);
 	return idx || !number;
+}
+
+static bool make_calls(struct rewrite *rw, int32_t number, struct snippets *put)
+{
+	uint8_t push[3];
+
+	if (!make_push(rw, number, push))
+		return false;
+	add(&put->entry, push, 3);
+	add_call(&put->entry, rw->refs.enter);
+	add(&put->leave, push, 3);
+	add_call(&put->leave, rw->refs.exit);
+	add(&put->thrown, push, 3);
+	add_call(&put->thrown, rw->refs.thrown);
+	add(&put->caught, push, 3);
+	add_call(&put->caught, rw->refs.caught);
+	return true;
+}
+
+/* What a synchronized method locks. */
+static void add_own_lock(const struct rewrite *rw, struct snippet *s)
+{
+	if (rw->m.flags & ACC_STATIC)
+		add(s, (const uint8_t[]){ OP_LDC_W, rw->this_class >> 8, rw->this_class }, 3);
+	else
+		add_op(s, OP_ALOAD_0);
+}
+
+static void make_locks(const struct rewrite *rw, int32_t what, struct snippets *put)
+{
+	static const uint8_t with_hash[] = { OP_DUP, OP_DUP };
+
+	if (what != CLASSFILE_LOCKS) {
+		add_op(&put->entry, OP_ALOAD_0);
+		add_op(&put->entry, what == CLASSFILE_OWNS ? OP_ALOAD_0 + 1 :
+		       what == CLASSFILE_STATE ? OP_ILOAD_1 : OP_LLOAD_1);
+		if (what == CLASSFILE_LONG_STATE)
+			add_op(&put->entry, OP_L2I);
+		add_call(&put->entry, what == CLASSFILE_OWNS ? rw->refs.owns : rw->refs.state);
+		return;
+	}
+	put->lock_sites = true;
+	if (rw->m.flags & CLASSFILE_ACC_SYNCHRONIZED) {
+		add_own_lock(rw, &put->entry);
+		add_call(&put->entry, rw->refs.entered);
+		add_own_lock(rw, &put->leave);
+		add_call(&put->leave, rw->refs.exit);
+		put->thrown = put->leave;
+		put->thrown_this = rw->m.flags & ACC_STATIC ? 0 : rw->this_class;
+	}
+	add(&put->before_lock, with_hash, 2);
+	add_call(&put->before_lock, rw->refs.hash);
+	add_op(&put->before_lock, OP_SWAP);
+	add_call(&put->after_lock, rw->refs.enter);
+	add_op(&put->before_unlock, OP_DUP);
+	add_call(&put->before_unlock, rw->refs.exit);
+	add_call(&put->after_wait, rw->refs.waited);
+}
+
+static bool make_snippets(struct rewrite *rw, int32_t number, struct snippets *put)
+{
+	if (!add_refs(rw))
+		return false;
+	put->frames_name = rw->refs.frames_name;
+	put->throwable = rw->refs.throwable;
+	put->object = rw->refs.object;
+	if (rw->probe->locks)
+		make_locks(rw, number, put);
+	else
+		return make_calls(rw, number, put);
+	return true;
+}
+
+static bool stores_this(const struct code *c, uint32_t pc)
+{
+	const uint8_t *p = c->bytes + pc;
+
+	if (*p == OP_WIDE)
+		return p[1] == OP_ASTORE && !be16(p + 2);
+	return *p == OP_ASTORE_0 || (*p == OP_ASTORE && !p[1]);
+}
+
+/* Whether there is anything for the probes of locks. */
+static bool has_locks(const struct rewrite *rw, struct reader attr)
+{
+	struct code c = { .version = rw->m.version, .pool = &rw->pool };
+	uint32_t pc, len;
+
+	if (rw->m.flags & CLASSFILE_ACC_SYNCHRONIZED)
+		return true;
+	if (!code_read(&c, attr))
+		return false;
+	for (pc = 0; pc < c.len && (len = insn_len(&c, pc)); pc += len)
+		if (c.bytes[pc] == OP_MONITORENTER || c.bytes[pc] == OP_MONITOREXIT || insn_waits(&c, pc))
+			return true;
+	return false;
+}
+
+/* A synchronized method whose lock a probe cannot name. */
+static bool hides_lock(const struct rewrite *rw, const struct code *c)
+{
+	uint32_t pc, len;
+
+	if (!rw->probe->locks || !(rw->m.flags & CLASSFILE_ACC_SYNCHRONIZED))
+		return false;
+	if (c->is_static)
+		return c->version < 49;
+	for (pc = 0; pc < c->len && (len = insn_len(c, pc)); pc += len)
+		if (stores_this(c, pc))
+			return true;
+	return false;
 }
 
 /* Entries of start and length (or line) move; words: further 16-bit values that stay. */
@@ -177,12 +346,21 @@ static void write_handlers(struct rewrite *rw, const struct layout *l, const str
 	struct writer *w = &rw->body;
 	uint32_t i;
 
-	write16(w, c->nr_handlers + g->nr_ranges);
+	write16(w, l->nr_unlocks + c->nr_handlers + g->nr_ranges);
+	/* but what a probe throws before a monitorexit is not for them: they would run it again, for ever */
+	for (i = 0; i < l->nr_unlocks; i++) {
+		uint32_t at = l->at[l->unlocks[i].pc];
+
+		write16(w, at);
+		write16(w, at + l->put->before_unlock.len);
+		write16(w, frames_way(g, l->unlocks[i].local)->at);
+		write16(w, 0);
+	}
 	for (i = 0; i < c->nr_handlers; i++) {
 		const uint8_t *h = c->handlers + 8 * i;
 
-		write16(w, l->at[be16(h)]);
-		write16(w, l->at[be16(h + 2)]);
+		write16(w, layout_range_at(l, be16(h)));
+		write16(w, layout_range_at(l, be16(h + 2)));
 		write16(w, l->at[be16(h + 4)]);
 		write16(w, be16(h + 6));
 	}
@@ -208,10 +386,10 @@ static enum classfile_reason write_code(struct rewrite *rw, struct reader attr, 
 	};
 	struct writer *w = &rw->body;
 	enum classfile_reason reason;
-	struct layout l = { .code = &c, .watch_handlers = rw->probe->caught,
+	struct snippets put = { .lock_sites = false };
+	struct layout l = { .code = &c, .put = &put, .watch_handlers = rw->probe->caught && !rw->probe->locks,
 		.widen_all = rw->probe->widen_all };
 	struct guard g;
-	uint8_t push[3];
 	uint32_t i;
 
 	/*
@@ -225,21 +403,25 @@ static enum classfile_reason write_code(struct rewrite *rw, struct reader attr, 
 	/* A result may lie on the stack when the exit's probe pushes its number. */
 	if (c.max_stack > 65533)
 		return CLASSFILE_STACK_FULL;
-	if (!add_refs(rw) || !make_push(rw, number, push))
+	if (hides_lock(rw, &c))
+		return CLASSFILE_ODD_LOCK;
+	if (!make_snippets(rw, number, &put))
 		return CLASSFILE_POOL_FULL;
 	rw->frames.len = 0;
 	scratch_reset(&rw->scratch);
 	reason = layout_init(&l, &rw->scratch);
 	if (!reason)
-		reason = frames_write(&l, &rw->refs, &rw->pool, &rw->scratch, &g, &rw->frames);
+		reason = frames_write(&l, &rw->pool, &rw->scratch, &g, &rw->frames);
 	if (reason)
 		return reason;
-	write16(w, c.max_stack ? c.max_stack + 1 : 2);
+	write16(w, c.max_stack + (c.max_stack && !rw->probe->locks ? 1 : 2));
 	write16(w, c.max_locals);
-	write32(w, l.len + HANDLER_LEN * g.nr_handlers);
-	layout_write(&l, &rw->refs, push, w);
+	write32(w, g.end_at);
+	layout_write(&l, w);
 	for (i = 0; i < g.nr_handlers; i++)
-		layout_write_handler(&rw->refs, push, w);
+		layout_write_handler(&l, w);
+	for (i = 0; i < g.nr_ways; i++)
+		frames_write_way(g.ways[i].local, w);
 	write_handlers(rw, &l, &g);
 	if (!write_attributes(rw, &l))
 		return CLASSFILE_BAD_CODE;
@@ -317,6 +499,8 @@ static void rewrite_method(struct rewrite *rw, struct reader *r)
 		if (!has_code && text_is(pool_utf8(&rw->pool, name), "Code")) {
 			has_code = true;
 			number = ask(rw, part);
+			if (rw->probe->locks && number == CLASSFILE_LOCKS && !has_locks(rw, part))
+				number = CLASSFILE_LEAVE_ALONE;
 		}
 		if (number < 0 || !rewrite_code(rw, name, part, number))
 			write_bytes(&rw->body, attr, 6 + (size_t)len);
@@ -407,6 +591,7 @@ const char *classfile_reason_text(enum classfile_reason reason)
 		[CLASSFILE_STACK_FULL] = "no room on the operand stack",
 		[CLASSFILE_NO_FRAME] = "types that cannot be told",
 		[CLASSFILE_UNSAFE] = "no JVM compiles it with a handler",
+		[CLASSFILE_ODD_LOCK] = "its monitors are not entered and left as compilers write it",
 	};
 
 	return (unsigned)reason < CLASSFILE_NR_REASONS ? texts[reason] : "?";

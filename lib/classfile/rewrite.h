@@ -68,11 +68,36 @@ enum classfile_reason {
 	CLASSFILE_NO_FRAME,
 	/* java.lang.Object.<init>: HotSpot's compiler crashes on a handler in it */
 	CLASSFILE_UNSAFE,
+	/* it enters or leaves a monitor as no compiler writes it, or has an older version than that takes */
+	CLASSFILE_ODD_LOCK,
 	CLASSFILE_NR_REASONS,
 };
 
 /* select()'s answer for a method that is to stay as it is. */
 #define CLASSFILE_LEAVE_ALONE (-1)
+
+/*
+ * Probes where objects are locked, in place of those of calls: methods of classfile_probe.helper.
+ *
+ *	enter(Object, int)	a monitor has just been entered; int is the object's identity hash, which
+ *				was taken before: an object that is locked may not have it at hand
+ *	entered(Object)		the same for that of a synchronized method, first thing in it
+ *	exit(Object)		it is about to be left: before monitorexit, a return of a synchronized method,
+ *				and when an exception leaves that
+ *	waited()		a wait() of Object has returned (by an exception, it is not called)
+ *	owns(Object, Thread), state(Object, int)
+ *				first thing in a method for which select() says so, with what that was given;
+ *				of a long the lower half
+ *
+ * A probe may throw, when the stack is full. Then enter() is followed by exit(), as the class's own handlers
+ * see to it; what exit() throws leaves the method, with the monitor given back.
+ */
+struct classfile_locks {
+	const char *enter, *entered, *exit, *waited, *owns, *state;
+};
+
+/* select()'s answers with these; a method without locks is left as it is, and nobody is told. */
+enum { CLASSFILE_LOCKS, CLASSFILE_OWNS, CLASSFILE_STATE, CLASSFILE_LONG_STATE };
 
 /* What is put in. All texts are NUL-terminated, at most 255 bytes, borrowed during the call. */
 struct classfile_probe {
@@ -92,6 +117,7 @@ struct classfile_probe {
 	const char *exit;
 	const char *thrown;
 	const char *caught;
+	const struct classfile_locks *locks;	/* NULL: the four above */
 	/* For tests: widens every jump, as if none fitted. */
 	bool widen_all;
 

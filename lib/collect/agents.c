@@ -15,6 +15,8 @@
 #include "collect/state.h"
 #include "collect/wall.h"
 #include "jvm/inject.h"
+#include "jvm/invite.h"
+#include "jvm/replay.h"
 #include "jvm/target.h"
 
 static void emit_sample(void *ctx, const struct thread *th, struct rec_sample *s,
@@ -40,8 +42,8 @@ static void split_set(struct collect *c, uint32_t old)
 			continue;
 		th->evset = th->proc->java && th->proc->java->sampled ? latent : awake;
 		evset_add(&c->ev, th->evset, th->tid, false, &e);
+		th->evset_ns = clock_mono_ns();
 	}
-	c->ev.sets[awake - 1].opened_ns = c->ev.sets[latent - 1].opened_ns = clock_mono_ns();
 	evset_close(&c->ev, old);
 	if (collect_is_on(c))
 		evset_enable(&c->ev, awake, true);
@@ -73,6 +75,7 @@ static void close_ended(struct collect *c)
 	size_t i;
 
 	collect_merge(c, clock_mono_ns());
+	evsets_forget_closed(&c->ev);
 	for (i = 0; i < c->tasks.nr_all; i++) {
 		const struct thread *th = c->tasks.threads[i];
 
@@ -127,18 +130,36 @@ static bool trap_new_threads(struct collect *c, struct proc *p, uint32_t traps, 
 	return ok && dir;
 }
 
-static bool open_traps(struct collect *c, struct proc *p)
+static bool trap_all_threads(struct collect *c, struct proc *p, uint32_t traps)
 {
-	uint32_t traps;
 	bool ok, any;
 
-	close_ended(c);
-	traps = evset_new(&c->ev, EVSET_TRAP);
-	c->ev.sets[traps - 1].proc = p->id;
 	do {
 		any = false;
 		ok = trap_new_threads(c, p, traps, &any);
 	} while (ok && any);
+	return ok;
+}
+
+bool agents_open_traps(struct collect *c, struct proc *p, uint32_t traps)
+{
+	size_t i;
+
+	for (i = 0; i < c->tasks.nr_all; i++)
+		if (c->tasks.threads[i]->proc == p)
+			c->tasks.threads[i]->trap_ns = 0;
+	return trap_all_threads(c, p, traps);
+}
+
+static bool open_traps(struct collect *c, struct proc *p)
+{
+	uint32_t traps;
+	bool ok;
+
+	close_ended(c);
+	traps = evset_new(&c->ev, EVSET_TRAP);
+	c->ev.sets[traps - 1].proc = p->id;
+	ok = trap_all_threads(c, p, traps);
 	if (!ok)
 		evset_close(&c->ev, traps);
 	else if (collect_is_on(c))
@@ -183,6 +204,7 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	th->proc->had_agent = true;
 	jvm_set_user(jvm, j);
 	c->res->nr_jvms++;
+	triggers_jvm(c, pid);
 	j->walls = c->walls && jvm_has_wall_maps(jvm);
 	if (c->walls && !j->walls)
 		refused_source(&c->refused, "Java frames of wall", j->proc->pid,
@@ -214,6 +236,15 @@ static void on_marks(void *ctx, struct jvm *jvm, int pid)
 	jvm_set_user(jvm, j);
 }
 
+/*
+ * What was mapped and forked before a record of a process, which may say that it is of any time: of one to
+ * come the rings would not be looked at any more until then.
+ */
+static void merge_before(struct collect *c, uint64_t time_ns)
+{
+	collect_merge(c, MIN(time_ns, clock_mono_ns()));
+}
+
 static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *s)
 {
 	struct collect *c = ctx;
@@ -226,7 +257,7 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 		memory_program_sample(c, j, s);
 		return;
 	}
-	collect_merge(c, s->time_ns);	/* what was mapped and forked before it */
+	merge_before(c, s->time_ns);
 	th = tasks_get_at(&c->tasks, j->proc, s->tid, s->time_ns);
 	nr = stack_java(c, j, s, c->frames);
 	vthread = s->vthread ? tasks_virtual(&c->tasks, j->proc, s->vthread, NULL, s->time_ns) : 0;
@@ -238,6 +269,8 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 		memory_java_sample(c, j, s, vthread ? vthread : th->id, nr);
 		return;
 	}
+	if (s->of_source && s->event == JVM_SOURCE_LOCK && !s->leaf)
+		nr = memory_without_ours(c, c->frames, nr);
 	if (s->of_source) {
 		sources_sample(c, j, s, vthread ? vthread : th->id, c->frames, nr);
 		return;
@@ -258,6 +291,7 @@ static void on_method(void *ctx, struct jvm *jvm, const struct jvm_method *m)
 
 	javatrace_method(c, jvm, m);
 	callflows_method(&c->calls, jvm, m);
+	timed_method(c, jvm, m);
 	if (c->o->lines && m->lines_len)
 		javalines_method(&j->lines, m->method, m->lines, m->lines_len);
 }
@@ -340,6 +374,11 @@ static void on_swept(void *ctx, struct jvm *jvm, const struct jvm_swept *r)
 	lives_swept(ctx, jvm_user(jvm), r);
 }
 
+static void on_roster(void *ctx, struct jvm *jvm, const struct jvm_roster *r)
+{
+	lives_roster(jvm_user(jvm), r);
+}
+
 static void on_no_source(void *ctx, struct jvm *jvm, const struct jvm_no_source *r)
 {
 	sources_refused(ctx, jvm_user(jvm), r);
@@ -390,16 +429,54 @@ static void on_no_event(void *ctx, struct jvm *jvm, const struct jvm_no_event *r
 	jvmevents_refused(&c->refused, j->proc->pid, r);
 }
 
+/* The labels that the thread, or the virtual one on it, had then are to be in the trace. */
+static void note_labels(struct collect *c, struct jvm *jvm, uint32_t tid, uint64_t vthread, uint64_t time_ns)
+{
+	struct proc *p = proc_of(jvm);
+
+	if (!c->labels || !tid || !switches_tell(c, JVM_TELL_LABEL, time_ns))
+		return;
+	threadlabels_sample(c->labels, vthread ? tasks_virtual(&c->tasks, p, vthread, NULL, time_ns) :
+			    tasks_get_at(&c->tasks, p, tid, time_ns)->id, time_ns);
+}
+
 static void on_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
 {
 	struct collect *c = ctx;
 
+	if (r->kind == JVM_EVENT_MARK || r->kind == JVM_EVENT_PHASE)
+		switches_mark(c, r->what, r->what_len);
 	if (!switches_tell(c, jvmevents_of(r->kind), r->time_ns))
 		return;
-	collect_merge(c, r->time_ns);	/* what was forked before it */
-	javatrace_event(c, jvm, r);
-	c->res->nr_jvm_events++;
+	merge_before(c, r->time_ns);
+	if (filters_want_event(c, proc_of(jvm), r)) {
+		javatrace_event(c, jvm, r);
+		note_labels(c, jvm, r->thread, r->vthread, r->time_ns);
+		c->res->nr_jvm_events += r->kind != JVM_EVENT_CLASS_TIME;	/* there is the load itself */
+	}
 	triggers_event(c, r, proc_of(jvm)->id);
+}
+
+static bool wants_mark(struct collect *c, struct jvm *jvm, const struct jvm_marked *r)
+{
+	return filters_want_event(c, proc_of(jvm), &(struct jvm_event){
+		.time_ns = r->time_ns, .thread = r->thread, .duration_ns = r->duration_ns,
+		.kind = r->duration_ns == UINT64_MAX ? JVM_EVENT_MARK : JVM_EVENT_PHASE,
+	});
+}
+
+static void on_marked(void *ctx, struct jvm *jvm, const struct jvm_marked *r)
+{
+	struct collect *c = ctx;
+
+	if (!switches_tell(c, JVM_TELL_MARK, r->time_ns))
+		return;
+	merge_before(c, r->time_ns);
+	if (!wants_mark(c, jvm, r))
+		return;
+	javatrace_marked(c, jvm, r);
+	note_labels(c, jvm, r->thread, 0, r->time_ns);
+	c->res->nr_jvm_events++;
 }
 
 static void on_labels(void *ctx, struct jvm *jvm, const struct jvm_labels *r)
@@ -410,7 +487,7 @@ static void on_labels(void *ctx, struct jvm *jvm, const struct jvm_labels *r)
 
 	if (!c->labels || !r->thread)
 		return;
-	collect_merge(c, MIN(r->time_ns, clock_mono_ns()));	/* what was forked before it */
+	merge_before(c, r->time_ns);
 	if (!r->vthread)
 		thread = tasks_get_at(&c->tasks, j->proc, r->thread, r->time_ns)->id;
 	threadlabels_change(c->labels, thread, j->proc->id, r);
@@ -426,9 +503,19 @@ static void on_blame(void *ctx, struct jvm *jvm, const struct jvm_blame *r)
 	locks_blame(ctx, jvm_user(jvm), r);
 }
 
+static void on_native_wait(void *ctx, struct jvm *jvm, const struct jvm_native_wait *r)
+{
+	locks_native_wait(ctx, jvm_user(jvm), r);
+}
+
 static void on_open_wait(void *ctx, struct jvm *jvm, const struct jvm_open_wait *r)
 {
 	locks_open_wait(ctx, jvm_user(jvm), r);
+}
+
+static void on_lock_use(void *ctx, struct jvm *jvm, const struct jvm_lock_use *r)
+{
+	locks_use(ctx, jvm_user(jvm), r);
 }
 
 static void on_lost(void *ctx, struct jvm *jvm, uint64_t nr)
@@ -452,9 +539,13 @@ static void on_gone(void *ctx, struct jvm *jvm)
 static int on_callflow(void *ctx, struct jvm *jvm, int pid, bool program, uint64_t *bytes)
 {
 	struct collect *c = ctx;
+	struct proc *p;
 
+	if (c->timed && program)
+		return -1;		/* methods only */
 	collect_merge(c, clock_mono_ns());	/* its exec comes first */
-	return callflows_new(&c->calls, jvm, tasks_get(&c->tasks, pid, pid, clock_mono_ns())->proc, bytes);
+	p = tasks_get(&c->tasks, pid, pid, clock_mono_ns())->proc;
+	return c->timed ? timed_new(c, jvm, p, bytes) : callflows_new(&c->calls, jvm, p, bytes);
 }
 
 static bool on_function(void *ctx, struct jvm *jvm, uint64_t addr)
@@ -470,15 +561,22 @@ static void on_callflow_gone(void *ctx, struct jvm *jvm)
 	struct collect *c = ctx;
 
 	collect_merge(c, clock_mono_ns());	/* what it mapped last */
-	callflows_end(&c->calls, jvm);
+	if (c->timed)
+		timed_gone(c, jvm);
+	else
+		callflows_end(&c->calls, jvm);
 }
 
-/* It can take seconds, and rings fill meanwhile. */
-static void on_meanwhile(void *ctx)
+/* It can take seconds, rings fill meanwhile, and "arcprof ctl" waits for an answer. */
+static bool on_meanwhile(void *ctx)
 {
 	enum { LATE_NS = 10000000 };
+	struct collect *c = ctx;
 
-	collect_merge(ctx, clock_mono_ns() - LATE_NS);
+	collect_merge(c, clock_mono_ns() - LATE_NS);
+	if (c->serve)
+		c->serve(c->serve_ctx);
+	return !c->stop_asked;
 }
 
 static void on_program(void *ctx, struct jvm *jvm, int pid)
@@ -510,11 +608,15 @@ static const struct jvm_callbacks callbacks = {
 	.wait = on_wait,
 	.blame = on_blame,
 	.open_wait = on_open_wait,
+	.native_wait = on_native_wait,
+	.lock_use = on_lock_use,
 	.no_source = on_no_source,
 	.gone_objects = on_gone_objects,
 	.swept = on_swept,
+	.roster = on_roster,
 	.event = on_event,
 	.labels = on_labels,
+	.marked = on_marked,
 	.no_event = on_no_event,
 	.lost = on_lost,
 	.gone = on_gone,
@@ -572,6 +674,31 @@ static int invite(struct collect *c, struct err *e)
 	return 0;
 }
 
+static int open_server(struct collect *c, const struct jvm_server_opts *o, struct err *e)
+{
+	struct jvm_callbacks cb = callbacks;
+
+	c->javatrace = (struct javatrace){ .w = c->w, .tasks = &c->tasks, .proc = proc_of };
+	javatrace_complete(&cb);
+	return jvm_server_open(&c->jvm, o, &cb, c, e);
+}
+
+struct jvm *agents_replay(struct collect *c, int pid, struct err *e)
+{
+	const struct jvm_server_opts o = { .sample = true, .places = true };
+	struct jvm *j = open_server(c, &o, e) ? NULL : jvm_replay_begin(c->jvm, pid);
+
+	if (c->jvm && !j)
+		err_set(e, ENOMEM, "no memory for the journal");
+	return j;
+}
+
+/* Running programs, which are to tell of marks. */
+static bool has_programs(const struct collect_opts *o)
+{
+	return o->nr_pids && o->jvm_events & JVM_TELL_BY_PROGRAM;
+}
+
 int agents_open(struct collect *c, struct err *e)
 {
 	struct jvm_server_opts o = {
@@ -582,21 +709,21 @@ int agents_open(struct collect *c, struct err *e)
 		.max_depth = c->o->java_depth,
 		.max_stack_bytes = 64 * 1024,
 		.ring_bytes = agent_ring_bytes(c),
-		.callflow = c->o->callflow.on,
+		.callflow = c->o->callflow.on || c->timed,
 		.programs = c->o->java == JAVA_OFF || !inject_possible(),
 	};
-	struct jvm_callbacks cb = callbacks;
 	int r;
 
 	if (memory_check_program(c, e))
 		return -ENOTSUP;
-	if ((o.programs && !o.callflow && !(o.tell & JVM_TELL_BY_PROGRAM)) || !(c->o->argv || any_jvm(c->o)))
+	if ((o.programs && !o.callflow && !(o.tell & JVM_TELL_BY_PROGRAM)) ||
+	    !(c->o->argv || any_jvm(c->o) || has_programs(c->o)))
 		return 0;
 	sources_ask(c, &o);
 	switches_ask(c, &o);
-	c->javatrace = (struct javatrace){ .w = c->w, .tasks = &c->tasks, .proc = proc_of };
-	javatrace_complete(&cb);
-	r = jvm_server_open(&c->jvm, &o, &cb, c, e);
+	r = open_server(c, &o, e);
+	if (!r && has_programs(c->o) && !c->o->argv)
+		return jvm_server_listen(c->jvm, e);
 	return r || !c->o->argv ? r : invite(c, e);
 }
 
@@ -614,11 +741,30 @@ static int attach(struct collect *c, int pid, struct err *e)
 	return -ENOTSUP;
 }
 
+/* Its next mark or label connects to us. */
+static void invite_running(struct collect *c, int pid)
+{
+	struct buf what = BUF_INIT;
+	struct err e;
+	int r = invite_process(pid, jvm_server_path(c->jvm), &e);
+
+	if (target_is_jvm(pid) && (!r || r == -ENOENT))
+		r = err_set(&e, ENOTSUP, "what Java code marks is known of JVMs that the recorder has started");
+	if (r) {
+		buf_str(&what, "events ");
+		jvmevents_names(c->o->jvm_events & JVM_TELL_BY_PROGRAM, &what);
+		refused_source(&c->refused, what.data, pid, e.msg);
+	}
+	buf_release(&what);
+}
+
 int agents_attach(struct collect *c, struct err *e)
 {
 	size_t i;
 	int r = 0;
 
+	for (i = 0; has_programs(c->o) && c->jvm && i < c->o->nr_pids; i++)
+		invite_running(c, c->o->pids[i]);
 	for (i = 0; i < c->o->nr_pids && !r; i++) {
 		r = attach(c, c->o->pids[i], e);
 		if (c->o->pids_may_end)
@@ -629,21 +775,40 @@ int agents_attach(struct collect *c, struct err *e)
 	return r;
 }
 
-/* Each once: a JVM that refuses, of another user or too young, has no Java names. */
+/* It may be too young, or works for another recorder: a while later it does not. */
+static void attach_to(struct collect *c, struct proc *p)
+{
+	enum { MAX_TRIES = 6 };
+	struct err e;
+	int r;
+
+	p->nr_holders++;		/* records come in meanwhile */
+	r = attach(c, p->pid, &e);
+	p->nr_holders--;
+	c->stop_asked |= r == -EINTR;
+	if ((r == -EBUSY || r == -ENOTSUP || r == -EIO) && p->nr_tries + 1 < MAX_TRIES)
+		p->try_ns = clock_mono_ns() + (1000000000ull << p->nr_tries++);
+	else
+		p->try_ns = UINT64_MAX;
+}
+
+/*
+ * A JVM that refuses for good, as one of another user does, has no Java names. A signal to end that came
+ * meanwhile is not told again.
+ */
 void agents_attach_jvms(struct collect *c)
 {
 	struct proc *p;
-	struct err e;
 
 	for (p = c->tasks.procs; p; p = p->next) {
-		if (!p->has_libjvm || p->had_agent || p->tried_agent || !p->nr_live)
+		if (!p->has_libjvm || p->had_agent || !p->nr_live || clock_mono_ns() < p->try_ns)
 			continue;
-		p->tried_agent = true;
 		if (c->child_pid && tasks_descends(p->pid, c->child_pid))
-			continue;	/* it was told where we are */
-		p->nr_holders++;	/* records come in meanwhile */
-		attach(c, p->pid, &e);
-		p->nr_holders--;
+			p->try_ns = UINT64_MAX;		/* it was told where we are */
+		else
+			attach_to(c, p);
+		if (c->stop_asked)
+			break;
 	}
 }
 
@@ -677,6 +842,22 @@ void agents_end_lives(struct collect *c)
 
 	for (j = c->javas; j; j = j->next)
 		lives_end(c, j);
+}
+
+void agents_stand(struct collect *c)
+{
+	struct java *j;
+
+	for (j = c->javas; j; j = j->next)
+		lives_stand(c, j);
+}
+
+void agents_next_file(struct collect *c)
+{
+	struct java *j;
+
+	for (j = c->javas; j; j = j->next)
+		lives_next_file(c, j);
 }
 
 void agents_drain(struct collect *c, bool all)
@@ -761,8 +942,19 @@ void agents_join(struct collect *c, uint64_t until_ns, bool last)
 		forget_over(c, until_ns);
 }
 
+/* They need not come to us any more. */
+static void dismiss_running(struct collect *c)
+{
+	struct err ignored;
+	size_t i;
+
+	for (i = 0; c->jvm && has_programs(c->o) && i < c->o->nr_pids; i++)
+		invite_process(c->o->pids[i], "", &ignored);
+}
+
 void agents_close(struct collect *c)
 {
+	dismiss_running(c);
 	if (c->jvm)
 		jvm_server_close(c->jvm);
 	c->jvm = NULL;

@@ -38,6 +38,15 @@ struct callflow_proc {
 		size_t nr_owed, alloc_owed;
 		uint64_t nr_folded, lost_events;	/* as already reported */
 		uint64_t last_ns, charged[CALLFLOW_MAX_METRICS];	/* of its last event */
+		/* In several files: */
+		struct tree_node {
+			uint32_t consumer;	/* as the process numbers it */
+			uint32_t file, number;	/* the last file that has it, and its number there */
+		} *nodes;		/* [number - 1] */
+		size_t nr_nodes_known, alloc_nodes;
+		uint32_t file, nr_in_file;	/* the last file that has values; nodes in the one in hand */
+		struct callflow_counts counts, before;	/* as written last; what earlier files have of them */
+		uint64_t end_ns;	/* as written last */
 		struct slow_tree slow;	/* with slow rules */
 	} *trees;			/* [thread slot] */
 	size_t nr_trees;
@@ -71,6 +80,13 @@ struct dump {
 	uint32_t nr_values;
 	struct call_event events[CALL_RECORD_EVENTS];
 	uint32_t nr_events;
+	/* nodes as they were read: threads go on while they are written */
+	struct read_node {
+		uint32_t page, i;
+		uint64_t base[CALLFLOW_MAX_METRICS];
+		struct callflow_node n;		/* last: its own base has no room here */
+	} *read;
+	size_t nr_read, alloc_read;
 	uint32_t *chain;		/* of references, innermost first */
 	size_t nr_chain, alloc_chain;
 };
@@ -84,6 +100,11 @@ struct page_list {
 static inline bool callflows_have_events(const struct callflows *f)
 {
 	return f->o->layout.flags & CALLFLOW_EVENTS;
+}
+
+static inline bool callflows_has_files(const struct callflows *f)
+{
+	return f->file;
 }
 
 static inline bool metric_is_tsc(uint32_t kind)

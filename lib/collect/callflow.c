@@ -201,6 +201,7 @@ static void free_proc(const struct callflows *f, struct callflow_proc *p)
 	for (i = 0; i < p->own.nr_threads; i++) {
 		free(p->trees[i].up);
 		free(p->trees[i].owed);
+		free(p->trees[i].nodes);
 		map_release(&p->trees[i].owes);
 		if (f->o->slow)
 			slow_tree_release(f->o->slow, &p->trees[i].slow);
@@ -235,6 +236,7 @@ static void drain_proc(struct callflows *f, struct callflow_proc *p)
 	for (i = 0; i < p->own.nr_rings; i++)
 		dump_drain_ring(d, i);
 	free(d->chain);
+	free(d->read);
 	free(d);
 }
 
@@ -268,8 +270,8 @@ static void list_pages(const struct callflow_proc *p, struct page_list *l)
 
 /*
  * Is the tree not being pruned? With the area's reading, it will not be. A snapshot goes without
- * one that is: the next one has it. The last look waits, and not for a process that was killed in
- * the middle, which lacks at most one context.
+ * one that is: the next one has it. The last look waits, as does one that decides what is recorded,
+ * and not for a process that was killed in the middle, which lacks at most one context.
  */
 static bool stays(struct dump *d, uint32_t slot)
 {
@@ -277,12 +279,12 @@ static bool stays(struct dump *d, uint32_t slot)
 	const struct timespec ms = { .tv_nsec = 1000000 };
 	bool pruning;
 
-	while ((pruning = load_seq_cst(&t->pruning)) && d->last &&
+	while ((pruning = load_seq_cst(&t->pruning)) && (d->last || d->f->turns) &&
 	       d->waited_ms++ < MAX_PRUNE_MS && tasks_is_alive(d->p->proc))
 		nanosleep(&ms, NULL);
 	if (!pruning)
 		return true;
-	d->f->res->nr_damaged += d->last;
+	d->f->res->nr_damaged += d->last || d->f->turns;
 	return d->last;
 }
 
@@ -307,6 +309,7 @@ static void dump_proc(struct callflows *f, struct callflow_proc *p, bool last)
 	free(l.first);
 	free(l.next);
 	free(d->chain);
+	free(d->read);
 	free(d);
 }
 
@@ -415,7 +418,7 @@ void callflows_end(struct callflows *f, struct jvm *jvm)
 
 void callflows_snapshot(struct callflows *f)
 {
-	if (f->o && f->o->snapshot_ns && clock_mono_ns() - f->written_ns >= f->o->snapshot_ns)
+	if (f->o && f->o->snapshot_ns && !f->shut && clock_mono_ns() - f->written_ns >= f->o->snapshot_ns)
 		callflows_store(f);
 }
 
@@ -426,6 +429,36 @@ void callflows_store(struct callflows *f)
 	f->written_ns = clock_mono_ns();
 	for (p = f->procs; p; p = p->next)
 		dump_proc(f, p, false);
+}
+
+void callflows_turn(struct callflows *f, bool on)
+{
+	f->turns = true;
+	callflows_store(f);
+	f->shut = !on;
+}
+
+void callflows_in_files(struct callflows *f)
+{
+	f->file = 1;
+}
+
+void callflows_next_file(struct callflows *f, uint64_t now_ns)
+{
+	struct callflow_proc *p;
+	uint32_t slot, nr;
+
+	f->file++;
+	f->file_ns = now_ns;
+	for (p = f->procs; p; p = p->next) {
+		nr = MIN(load_relaxed(&p->area->next_thread), p->own.nr_threads);
+		for (slot = 0; slot < nr; slot++) {
+			struct tree *t = &p->trees[slot];
+
+			t->before = t->counts;
+			t->nr_in_file = 0;
+		}
+	}
 }
 
 /*
@@ -492,6 +525,7 @@ void callflows_finish(struct callflows *f)
 
 void callflows_release(struct callflows *f)
 {
+	free(f->consumer_file);
 	while (f->procs) {
 		struct callflow_proc *p = f->procs;
 

@@ -10,6 +10,7 @@
 #include "callflow/layout.h"
 #include "collect/modules.h"
 #include "collect/slowcalls.h"
+#include "collect/sources.h"
 #include "collect/tasks.h"
 #include "jvm/server.h"
 
@@ -25,6 +26,12 @@ struct callflow_opts {
 	uint32_t nr_calibrated_jvms;
 	uint64_t snapshot_ns;		/* interval of snapshots; 0: at the end, and on request */
 	struct slow_rules *slow;	/* of the events, only these; borrowed; NULL: all */
+};
+
+/* What the process counts for a tree beside its nodes. */
+struct callflow_counts {
+	uint64_t kernel_cpu_ns, popped, inserted, over_range, folded, folded_recursion, thrown, missed;
+	uint64_t mounts, lost_events;
 };
 
 struct callflow_result {
@@ -44,12 +51,20 @@ struct callflows {
 	struct trace_writer *w;
 	struct tasks *tasks;
 	struct modules *modules;
+	struct sources *sources;		/* numbers classes of objects; set after callflows_init() */
 	struct callflow_proc *procs;
 	uint32_t nr_trees, nr_consumers;	/* numbers given out */
 	uint64_t tsc, ns;			/* the same moment */
 	uint64_t ratio;				/* of events: one for all of a recording; 0 not known yet */
 	uint64_t written_ns;			/* time of the last snapshot */
 	uint64_t look_ns;			/* when to look at threads' CPU time again */
+	bool shut;				/* what trees count now is not recorded */
+	bool turns;				/* and there may be such times */
+	/* of a recording in several: the file in hand, from 1, and when it began; 0: there is one */
+	uint32_t file;
+	uint64_t file_ns;
+	uint32_t *consumer_file;		/* [consumer]: the last file that has it */
+	size_t nr_consumer_file, alloc_consumer_file;
 };
 
 /*
@@ -81,6 +96,17 @@ void callflows_drain(struct callflows *f);
 void callflows_snapshot(struct callflows *f);
 /* The same, now. */
 void callflows_store(struct callflows *f);
+/*
+ * Trees count on, but what they count from now on is not recorded; or it is again. So each part of what
+ * they count is in the trace or is not, to the call, and what an open call consumes as far as
+ * it passed while they were recorded.
+ */
+void callflows_turn(struct callflows *f, bool on);
+
+/* The recording will have several files: what each needs of names and contexts is written to each. */
+void callflows_in_files(struct callflows *f);
+/* Another file begins at that time, after callflows_store(): what is stored from now on is in that. */
+void callflows_next_file(struct callflows *f, uint64_t now_ns);
 
 /* The totals of the trees, stored or not. */
 struct callflow_count {

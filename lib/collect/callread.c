@@ -16,6 +16,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "collect/calldump.h"
+#include "collect/threadlabels.h"
 
 enum {
 	LOOK_EVERY_NS = 50000000,	/* at the CPU time of threads with open calls, */
@@ -72,6 +73,46 @@ static struct frame native_frame(struct callflow_proc *p, uint32_t slot)
 	return (struct frame){ FRAME_ANON, .proc = p->proc->id, .addr = addr };
 }
 
+/* The file in hand is to have it; true: it has not yet. */
+static bool note_in_file(struct callflows *f, uint32_t consumer)
+{
+	bool before;
+
+	if (!callflows_has_files(f))
+		return false;
+	while (consumer >= f->nr_consumer_file) {
+		VEC_GROW(f->consumer_file, f->nr_consumer_file, f->alloc_consumer_file);
+		f->consumer_file[f->nr_consumer_file++] = 0;
+	}
+	before = f->consumer_file[consumer] == f->file;
+	f->consumer_file[consumer] = f->file;
+	return !before;
+}
+
+/* Labels of threads, in the memory of the process: they may be anything. */
+static void write_labels(struct dump *d, uint32_t number, uint32_t consumer)
+{
+	const struct callflow_area *own = &d->p->own;
+	const struct callflow_label *l = area_at(d->p, own->labels_off);
+	struct rec_call_label r = { .time_ns = d->time_ns, .consumer = number };
+	uint32_t slot = consumer - CALLFLOW_LABEL_FIRST;
+	uint64_t place = slot < own->nr_labels ? load_acquire(&l[slot].place) : 0, at = place >> 16;
+	struct buf text = BUF_INIT, b = BUF_INIT;
+
+	if (!place || at > own->label_bytes || (place & 0xffff) - 1 > own->label_bytes - at) {
+		r.flags = THREAD_LABEL_UNKNOWN;
+	} else {
+		buf_add(&text, area_at(d->p, own->label_texts_off + at), (place & 0xffff) - 1);
+		buf_add(&text, "", 1);
+		threadlabels_put(&b, text.data);
+	}
+	r.labels = b.data ? b.data : "";
+	r.labels_len = b.len;
+	trace_write_call_label(d->f->w, &r);
+	buf_release(&text);
+	buf_release(&b);
+}
+
 uint32_t dump_consumer(struct dump *d, uint32_t consumer)
 {
 	struct rec_call_consumer r = { 0 };
@@ -80,7 +121,7 @@ uint32_t dump_consumer(struct dump *d, uint32_t consumer)
 	if (consumer == CALLFLOW_CONSUMER_THREAD)
 		return 0;
 	number = map_put(&d->p->consumers, consumer);
-	if (*number != MAP_NONE)
+	if (*number != MAP_NONE && !note_in_file(d->f, *number))
 		return *number;
 	switch (consumer & CALLFLOW_KIND) {
 	case CALLFLOW_METHOD:
@@ -89,15 +130,30 @@ uint32_t dump_consumer(struct dump *d, uint32_t consumer)
 	case CALLFLOW_NATIVE:
 		r.frame = native_frame(d->p, consumer & CALLFLOW_VALUE);
 		break;
+	case CALLFLOW_CLASS:
+		r.frame = (struct frame){
+			FRAME_NAMED,
+			.function = sources_function(d->f->sources, d->p->proc,
+						     consumer & CALLFLOW_VALUE),
+		};
+		break;
 	default:
 		r.frame = (struct frame){ FRAME_MARK, .mark = MARK_NONE };
 		if (consumer == CALLFLOW_CONSUMER_PRUNED)
 			r.frame.mark = MARK_PRUNED;
+		else if (callflow_is_label(consumer))
+			r.frame.mark = MARK_LABELS;
 		else
 			d->f->res->nr_damaged++;
 	}
-	r.consumer = *number = ++d->f->nr_consumers;
+	if (*number == MAP_NONE) {
+		*number = ++d->f->nr_consumers;
+		note_in_file(d->f, *number);
+	}
+	r.consumer = *number;
 	trace_write_call_consumer(d->f->w, &r);
+	if (r.frame.mark == MARK_LABELS)
+		write_labels(d, r.consumer, consumer);
 	return r.consumer;
 }
 
@@ -140,7 +196,7 @@ void dump_note_birth(struct dump *d, const struct callflow_thread *t)
 static uint32_t innermost(struct dump *d, const struct callflow_thread *t)
 {
 	uint64_t depth = (t->top - t->stack) / sizeof(struct callflow_open);
-	uint32_t ref = t->root;
+	uint32_t ref = t->at;
 
 	if (t->innermost)
 		return t->innermost;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/rules.h"
 #include "callflow/filter.h"
 #include "collect/callrules.h"
 
@@ -94,17 +95,44 @@ int callrules_list(struct callrules *r, const char *text, struct err *e)
 
 static const struct {
 	const char *word;
-	enum callflow_rule_kind kind;
-	bool include;
+	enum callflow_rule_kind kind;	/* 0: of no call */
+	enum rule_of of;		/* RULE_NR: of no event */
 } words[] = {
-	{ "include_method", CALLFLOW_RULE_METHOD, true },
-	{ "exclude_method", CALLFLOW_RULE_METHOD, false },
-	{ "include_thread", CALLFLOW_RULE_THREAD, true },
-	{ "exclude_thread", CALLFLOW_RULE_THREAD, false },
+	{ "method", CALLFLOW_RULE_METHOD, RULE_NR }, { "thread", CALLFLOW_RULE_THREAD, RULE_THREAD },
+	{ "class", 0, RULE_CLASS }, { "kind", 0, RULE_KIND }, { "phase", 0, RULE_PHASE },
+	{ "event", 0, RULE_EVENT },
 };
+
+/* "include_class" is about the class: the index in words; those of them that there are when it is none. */
+static size_t find_word(const char *s, size_t len, bool *include)
+{
+	size_t i = ARRAY_SIZE(words), before = strlen("include_");
+
+	*include = len > before && !memcmp(s, "include_", before);
+	if (*include || (len > before && !memcmp(s, "exclude_", before)))
+		for (i = 0; i < ARRAY_SIZE(words); i++)
+			if (strlen(words[i].word) == len - before &&
+			    !memcmp(words[i].word, s + before, len - before))
+				break;
+	return i;
+}
+
+static int add_rule(struct callrules *r, size_t word, bool include, const char *s, size_t len, struct err *e)
+{
+	int ret = 0;
+
+	if (words[word].kind) {
+		note(r, words[word].kind, include);
+		ret = add(r, words[word].kind, include, s, len, e);
+	}
+	if (!ret && words[word].of != RULE_NR && r->events)
+		ret = rules_line(r->events, words[word].of, include, s, len, e);
+	return ret;
+}
 
 static int parse_line(struct callrules *r, const char *s, size_t len, struct err *e)
 {
+	bool include;
 	size_t w, i;
 
 	while (len && isspace((unsigned char)s[len - 1]))
@@ -115,16 +143,13 @@ static int parse_line(struct callrules *r, const char *s, size_t len, struct err
 		return 0;
 	for (w = 0; w < len && !isspace((unsigned char)s[w]); w++)
 		;
-	for (i = 0; i < ARRAY_SIZE(words); i++) {
-		if (strlen(words[i].word) != w || memcmp(words[i].word, s, w))
-			continue;
-		for (; w < len && isspace((unsigned char)s[w]); w++)
-			;
-		note(r, words[i].kind, words[i].include);
-		return add(r, words[i].kind, words[i].include, s + w, len - w, e);
-	}
-	return err_set(e, EINVAL, "invalid rule '%.*s' (expected one of: include_method, exclude_method, include_thread, "
-		       "exclude_thread)", (int)MIN(w, (size_t)64), s);
+	i = find_word(s, w, &include);
+	if (i == ARRAY_SIZE(words))
+		return err_set(e, EINVAL, "invalid rule '%.*s' (expected one of: include_method, exclude_method, and the same of thread, class, kind, event and phase)",
+			       (int)MIN(w, (size_t)64), s);
+	for (; w < len && isspace((unsigned char)s[w]); w++)
+		;
+	return add_rule(r, i, include, s + w, len - w, e);
 }
 
 int callrules_file(struct callrules *r, const char *name, const char *text, size_t len, struct err *e)

@@ -4,7 +4,8 @@
  *
  * A list, from the command line: "+pattern,-pattern,pattern"; a later item is an exception to those
  * before it.  A file: one rule per line, "include_method PATTERN", "exclude_method PATTERN",
- * "include_thread PATTERN", "exclude_thread PATTERN", "#" begins a comment; the first rule
+ * "include_thread PATTERN", "exclude_thread PATTERN", and the same of class, kind, phase and event, which
+ * say which events are kept, as rules of threads do beside; "#" begins a comment; the first rule
  * that matches decides.  What no rule matches is included if the rules only exclude, and
  * excluded if the first of a list, or any of a file, includes.
  */
@@ -16,11 +17,14 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+struct rules;
+
 struct callrules {
 	struct buf b;			/* compiled */
 	uint32_t nr;
 	bool methods, threads;		/* there are rules about these */
 	bool rest_methods, rest_threads;	/* what no rule matches is included */
+	struct rules *events;		/* get what a file says of events (base/rules.h); NULL: nobody does */
 };
 
 /* The list goes before what the file says. All return 0, or -EINVAL with the fault. */

@@ -13,8 +13,9 @@ enum { BEING_DEFINED = UINT32_MAX };
 
 static void flush_nodes(struct dump *d)
 {
+	uint32_t last = callflows_has_files(d->f) ? d->tree->nr_in_file : d->tree->nr_nodes;
 	struct rec_call_nodes r = {
-		.time_ns = d->time_ns, .tree = d->tree->number, .first = d->tree->nr_nodes - d->nr_nodes + 1,
+		.time_ns = d->time_ns, .tree = d->tree->number, .first = last - d->nr_nodes + 1,
 		.nr = d->nr_nodes, .nodes = d->nodes,
 	};
 
@@ -48,16 +49,52 @@ static uint16_t uses_of(const struct callflow_node *n)
 	return (n->calls & CALLFLOW_USES) / CALLFLOW_USE;
 }
 
+static void put_node(struct dump *d, uint32_t above, uint32_t consumer)
+{
+	if (d->nr_nodes == CALL_RECORD_NODES)
+		flush_nodes(d);
+	d->nodes[d->nr_nodes++] = (struct call_node){ above, dump_consumer(d, consumer) };
+}
+
 /* A snapshot's nodes may be gone at the next one: where their parents were is needed then. */
 static void note_up(struct dump *d, uint32_t ref, const struct callflow_node *n, uint32_t above)
 {
 	struct tree *t = d->tree;
 
 	d->p->pages[ref / area_page_words].uses[ref % area_page_words / area_node_words(d->p)] = uses_of(n);
-	if (d->last && !t->nr_up)
+	if (callflows_has_files(d->f)) {
+		VEC_GROW(t->nodes, t->nr_nodes_known, t->alloc_nodes);
+		t->nodes[t->nr_nodes_known++] = (struct tree_node){ .consumer = n->consumer };
+	} else if (d->last && !t->nr_up) {
 		return;
+	}
 	VEC_GROW(t->up, t->nr_up, t->alloc_up);
 	t->up[t->nr_up++] = above;
+}
+
+/*
+ * Its number in the file in hand, which gets it and what is above it. Each file numbers nodes anew, in the
+ * order in which they come.
+ */
+static uint32_t number_in_file(struct dump *d, uint32_t number)
+{
+	struct tree *t = d->tree;
+	uint32_t at = number, above;
+
+	if (!callflows_has_files(d->f))
+		return number;
+	for (d->nr_chain = 0; at && t->nodes[at - 1].file != d->f->file; at = t->up[at - 1]) {
+		VEC_GROW(d->chain, d->nr_chain, d->alloc_chain);
+		d->chain[d->nr_chain++] = at;
+	}
+	while (d->nr_chain) {
+		at = d->chain[--d->nr_chain];
+		above = t->up[at - 1];
+		put_node(d, above ? t->nodes[above - 1].number : 0, t->nodes[at - 1].consumer);
+		t->nodes[at - 1].number = ++t->nr_in_file;
+		t->nodes[at - 1].file = d->f->file;
+	}
+	return t->nodes[number - 1].number;
 }
 
 /* Defines the node at ref and what is above it; 0 when there is none. */
@@ -88,9 +125,8 @@ static uint32_t define(struct dump *d, uint32_t ref)
 		number = dump_number_of(d, ref);
 		if (!number || !area_read_node(d->p, ref, &n, NULL))
 			return 0;	/* taken back meanwhile: harm is meant */
-		if (d->nr_nodes == CALL_RECORD_NODES)
-			flush_nodes(d);
-		d->nodes[d->nr_nodes++] = (struct call_node){ above, dump_consumer(d, n.consumer) };
+		if (!callflows_has_files(d->f))
+			put_node(d, above, n.consumer);
 		note_up(d, ref, &n, above);
 		above = *number = ++d->tree->nr_nodes;
 		d->f->res->nr_nodes += n.consumer != CALLFLOW_CONSUMER_THREAD;
@@ -226,45 +262,77 @@ static void settle_pruned(struct dump *d, const struct page_list *l)
 	free(gone);
 }
 
-/* What a [pruned] owes counts as written. */
-static void settle_owed(struct dump *d, const struct callflow_node *n, uint64_t *before)
+/*
+ * What a [pruned] owes counts as written. It gets a number even if that is all it has: by that it is known,
+ * when its place is another context's, that something was written.
+ */
+static void settle_owed(struct dump *d, uint32_t ref, const struct callflow_node *n, uint64_t *before)
 {
 	const uint32_t *parent =
 		n->consumer == CALLFLOW_CONSUMER_PRUNED ? dump_number_of(d, n->parent) : NULL;
+	uint32_t *number = dump_number_of(d, ref);
 
-	if (parent && *parent && map_get(&d->tree->owes, *parent) != MAP_NONE)
-		move_row(d, before, owed_by(d, *parent));
+	if (!parent || !*parent || map_get(&d->tree->owes, *parent) == MAP_NONE)
+		return;
+	move_row(d, before, owed_by(d, *parent));
+	if (!*number)
+		define(d, ref);
 }
 
-static void dump_node(struct dump *d, uint32_t page, uint32_t i)
+static void dump_node(struct dump *d, struct read_node *x)
 {
 	struct callflow_proc *p = d->p;
-	uint32_t ref = page * area_page_words + i * area_node_words(p), width;
+	const uint32_t width = 1 + p->own.nr_metrics, page = x->page, i = x->i;
+	uint32_t ref = page * area_page_words + i * area_node_words(p);
 	uint32_t *number = dump_number_of(d, ref);
-	uint64_t base[CALLFLOW_MAX_METRICS], *before = NULL;
-	struct callflow_node n;
+	uint64_t *base = x->base, *before = NULL;
 	struct call_value v = { 0 };
 
-	if (!number || !area_read_node(p, ref, &n, base))
+	if (!number)
 		return;
-	width = 1 + p->own.nr_metrics;
 	if ((!d->last || d->tree->nr_owed) && !p->pages[page].before)
 		p->pages[page].before = xcalloc(area_page_nodes(p), width * sizeof(uint64_t));
 	if (p->pages[page].before)
 		before = p->pages[page].before + i * width;
 	if (d->tree->nr_owed)
-		settle_owed(d, &n, before);
+		settle_owed(d, ref, &x->n, before);
 	add_uncharged(d, ref, *number, base);
-	if (!take_value(d, before, n.calls & CALLFLOW_CALLS, base, &v))
+	if (!take_value(d, before, x->n.calls & CALLFLOW_CALLS, base, &v))
 		return;
 	v.node = *number ? *number : define(d, ref);
-	if (!v.node)
+	if (!v.node || d->f->shut)
 		return;
-	if (n.consumer != CALLFLOW_CONSUMER_THREAD)
+	if (x->n.consumer != CALLFLOW_CONSUMER_THREAD)
 		d->f->res->nr_calls += v.calls;
+	v.node = number_in_file(d, v.node);
+	d->tree->file = d->f->file;
 	if (d->nr_values == CALL_RECORD_VALUES)
 		flush_values(d);
 	d->values[d->nr_values++] = v;
+}
+
+/* All that are in use, so many at once. */
+static void dump_nodes(struct dump *d, const struct page_list *l)
+{
+	enum { AT_ONCE = 1 << 16 };
+	uint32_t page, i, nr = area_page_nodes(d->p);
+	size_t k;
+
+	for (page = l->first[d->slot]; page;) {
+		for (d->nr_read = 0; page && d->nr_read < AT_ONCE; page = l->next[page])
+			for (i = 0; i < nr; i++) {
+				const uint32_t ref = page * area_page_words + i * area_node_words(d->p);
+				struct read_node *x;
+
+				VEC_GROW(d->read, d->nr_read, d->alloc_read);
+				x = &d->read[d->nr_read];
+				x->page = page;
+				x->i = i;
+				d->nr_read += area_read_node(d->p, ref, &x->n, x->base);
+			}
+		for (k = 0; k < d->nr_read; k++)
+			dump_node(d, &d->read[k]);
+	}
 }
 
 /* --- trees --- */
@@ -279,21 +347,45 @@ static uint64_t kernel_cpu_of_tree(const struct dump *d, const struct callflow_t
 	return MAX(t->kernel_cpu_ns, ns - t->cpu_origin_ns);
 }
 
+static struct callflow_counts counts_of(const struct dump *d, const struct callflow_thread *t)
+{
+	return (struct callflow_counts){
+		.kernel_cpu_ns = kernel_cpu_of_tree(d, t), .popped = t->popped, .inserted = t->inserted,
+		.over_range = t->over_range, .folded = t->folded, .folded_recursion = t->folded_recursion,
+		.thrown = t->thrown, .missed = t->missed, .mounts = t->mounts, .lost_events = t->lost_events,
+	};
+}
+
+/* Of the file in hand; a hostile process may count backwards. */
+static uint64_t since(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
 static void write_tree(struct dump *d, const struct callflow_thread *t)
 {
+	const struct callflow_counts now = counts_of(d, t), *before = &d->tree->before;
 	struct rec_call_tree r = {
 		.time_ns = d->time_ns, .tree = d->tree->number, .proc = d->p->proc->id,
 		.thread = d->tree->thread,
 		.flags = t->flags & CALLFLOW_THREAD_VIRTUAL ? CALL_TREE_VIRTUAL : 0, .java_id = t->java_id,
-		.start_ns = t->start_ns, .end_ns = t->end_ns, .kernel_cpu_ns = kernel_cpu_of_tree(d, t),
-		.popped = t->popped,
-		.inserted = t->inserted, .over_range = t->over_range, .folded = t->folded,
-		.folded_recursion = t->folded_recursion, .thrown = t->thrown, .missed = t->missed,
-		.mounts = t->mounts, .lost_events = t->lost_events,
+		.start_ns = t->start_ns, .end_ns = t->end_ns,
+		.kernel_cpu_ns = since(now.kernel_cpu_ns, before->kernel_cpu_ns),
+		.popped = since(now.popped, before->popped),
+		.inserted = since(now.inserted, before->inserted),
+		.over_range = since(now.over_range, before->over_range),
+		.folded = since(now.folded, before->folded),
+		.folded_recursion = since(now.folded_recursion, before->folded_recursion),
+		.thrown = since(now.thrown, before->thrown), .missed = since(now.missed, before->missed),
+		.mounts = since(now.mounts, before->mounts),
+		.lost_events = since(now.lost_events, before->lost_events),
 		.name = t->name, .name_len = strlen(t->name),
 	};
 
+	d->tree->counts = now;
+	d->tree->end_ns = t->end_ns;
 	r.start_ns -= MIN(r.start_ns, dump_ns(d, d->tree->before_tsc));
+	r.start_ns = MAX(r.start_ns, d->f->file_ns);
 	if (t->state != CALLFLOW_LIVE)
 		r.open = t->left_open;
 	else if (t->top >= t->stack)
@@ -315,15 +407,36 @@ static uint32_t trace_thread(struct dump *d, const struct callflow_thread *t)
 	return d->tree->task->id;
 }
 
+/* What it counted since it was written last is not recorded. */
+static void skip_counts(const struct dump *d, const struct callflow_thread *t)
+{
+	const struct callflow_counts now = counts_of(d, t), *last = &d->tree->counts;
+	struct callflow_counts *b = &d->tree->before;
+
+	b->kernel_cpu_ns += since(now.kernel_cpu_ns, last->kernel_cpu_ns);
+	b->popped += since(now.popped, last->popped);
+	b->inserted += since(now.inserted, last->inserted);
+	b->over_range += since(now.over_range, last->over_range);
+	b->folded += since(now.folded, last->folded);
+	b->folded_recursion += since(now.folded_recursion, last->folded_recursion);
+	b->thrown += since(now.thrown, last->thrown);
+	b->missed += since(now.missed, last->missed);
+	b->mounts += since(now.mounts, last->mounts);
+	b->lost_events += since(now.lost_events, last->lost_events);
+	d->tree->counts = now;
+}
+
 struct callflow_thread dump_begin_tree(struct dump *d, uint32_t slot)
 {
 	struct callflow_thread t;
+	bool is_new;
 
 	d->slot = slot;
 	d->tree = &d->p->trees[slot];
 	if (!area_read_thread(d->p, slot, &t))
 		memset(&t, 0, sizeof(t));
-	if (!d->tree->number) {
+	is_new = !d->tree->number;
+	if (is_new) {
 		d->tree->number = ++d->f->nr_trees;
 		d->tree->thread = trace_thread(d, &t);
 		dump_note_birth(d, &t);
@@ -335,23 +448,39 @@ struct callflow_thread dump_begin_tree(struct dump *d, uint32_t slot)
 	d->f->res->lost_events += t.lost_events - MIN(t.lost_events, d->tree->lost_events);
 	d->tree->nr_folded = t.folded;
 	d->tree->lost_events = t.lost_events;
-	write_tree(d, &t);
+	if (d->f->shut)
+		skip_counts(d, &t);
+	if (!callflows_has_files(d->f) && (!d->f->shut || is_new || d->last))
+		write_tree(d, &t);
 	return t;
+}
+
+/* Of threads that have ended there would be more with each file. */
+static bool is_in_file(const struct dump *d, const struct callflow_thread *t)
+{
+	const struct callflow_counts now = counts_of(d, t);
+
+	return d->tree->file == d->f->file || d->tree->end_ns != t->end_ns ||
+	       memcmp(&now, &d->tree->counts, sizeof(now));
 }
 
 void dump_tree(struct dump *d, uint32_t slot, const struct page_list *l)
 {
-	struct callflow_thread t = dump_begin_tree(d, slot);
-	uint32_t page, i;
+	const bool over = d->last && d->f->shut;
+	struct callflow_thread t;
 
+	if (over && !d->p->trees[slot].number)
+		return;
+	t = dump_begin_tree(d, slot);
 	if (!d->tree->root)
 		d->tree->root = define(d, t.root);
 	if (d->tree->nr_up)
 		settle_pruned(d, l);
 	dump_charge_open(d, &t);
 	dump_tell_open(d, &t);
-	for (page = l->first[slot]; page; page = l->next[page])
-		for (i = 0; i < area_page_nodes(d->p); i++)
-			dump_node(d, page, i);
+	if (!over)
+		dump_nodes(d, l);
 	flush_values(d);
+	if (callflows_has_files(d->f) && is_in_file(d, &t))
+		write_tree(d, &t);
 }

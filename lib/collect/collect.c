@@ -14,10 +14,13 @@
 #include "base/clock.h"
 #include "base/foreign.h"
 #include "base/mem.h"
+#include "collect/forget.h"
+#include "collect/histogram.h"
 #include "collect/labels.h"
 #include "collect/loop.h"
 #include "collect/privileges.h"
 #include "collect/program.h"
+#include "collect/rates.h"
 #include "collect/state.h"
 #include "collect/symbols.h"
 
@@ -70,10 +73,11 @@ static void note_sample(void *ctx, const struct rec_sample *r)
 {
 	struct collect *c = ctx;
 
-	threadlabels_sample(c->labels, r->thread, r->time_ns);
+	if (switches_tell(c, JVM_TELL_LABEL, r->time_ns))
+		threadlabels_sample(c->labels, r->thread, r->time_ns);
 }
 
-static void open_labels(struct collect *c)
+void collect_open_labels(struct collect *c)
 {
 	if (!(c->o->jvm_events & JVM_TELL_LABEL))
 		return;
@@ -81,8 +85,7 @@ static void open_labels(struct collect *c)
 	trace_writer_on_sample(c->w, note_sample, c);
 }
 
-/* Everything that is not younger than the drain before; all: everything. */
-static void drain(struct collect *c, uint64_t now_ns, bool all)
+void collect_drain(struct collect *c, uint64_t now_ns, bool all)
 {
 	uint64_t until = all ? UINT64_MAX : c->drained_ns;
 
@@ -169,9 +172,10 @@ static void begin(struct run *r)
 {
 	struct collect *c = r->c;
 	const struct collect_opts *o = c->o;
-	bool with_program = program_exists(&r->program) && !o->start_ns;
+	const bool later = o->start_ns || o->start_mark;
+	bool with_program = program_exists(&r->program) && !later;
 
-	if (o->start_ns)
+	if (later)
 		label_moment(c, "start");	/* again: the delay is no part of what is recorded */
 	if (c->sched)
 		sched_begins(c, with_program ? r->spawned_ns : clock_mono_ns());
@@ -210,11 +214,27 @@ static void name_anonymous_hits(struct collect *c)
 	}
 }
 
-void collect_name_hits(struct collect *c)
+/*
+ * Names take long where files are large or many, and rings fill meanwhile. Where more is sampled than can be
+ * read, they get half of the time.
+ */
+static void read_rings(void *ctx)
+{
+	enum { LATE_NS = 10000000 };
+	const uint64_t now_ns = clock_mono_ns();
+	struct collect *c = ctx;
+
+	if (now_ns <= c->merged_ns + 2 * LATE_NS || now_ns < c->naming_until_ns)
+		return;
+	collect_merge(c, now_ns - LATE_NS);
+	c->naming_until_ns = 2 * clock_mono_ns() - now_ns;
+}
+
+void collect_name_hits(struct collect *c, bool at_end)
 {
 	struct symbols_result sym;
 
-	symbols_write_modules(&c->modules, c->w, c->o->lines, &sym);
+	symbols_write_modules(&c->modules, c->w, c->o->lines, at_end ? NULL : read_rings, c, &sym);
 	c->res->kernel_hidden |= sym.kernel_hidden;
 }
 
@@ -245,7 +265,7 @@ static void store(struct collect *c, bool end)
 
 	if (!end) {
 		name_anonymous_hits(c);
-		collect_name_hits(c);
+		collect_name_hits(c, false);
 	}
 	trace_writer_flush(c->w);
 	v->stored(v->ctx, &s, end);
@@ -308,12 +328,17 @@ static void on_drain(void *ctx, uint64_t now_ns)
 {
 	struct run *r = ctx;
 
-	drain(r->c, now_ns, false);
+	collect_drain(r->c, now_ns, false);
+	if (!r->c->begun_ns && r->c->switches.marked && !r->loop.due_ns)
+		r->loop.due_ns = now_ns + r->c->o->start_ns;
 	switches_turn(r->c, now_ns);
 	triggers_turn(r->c, now_ns);
+	timed_turn(r->c, now_ns);
 	segments_turn(r->c, now_ns);
 	flight_turn(r->c, now_ns);
-	r->loop.turn_ns = segments_turn_ns(r->c, r->c->switches.turn_ns);
+	forget_turn(r->c, now_ns);
+	footprints_turn(r->c, now_ns);
+	r->loop.turn_ns = segments_turn_ns(r->c, switches_due_ns(r->c));
 	tell_status(r);
 }
 
@@ -363,6 +388,9 @@ static int open_loop(struct run *r, struct err *e)
 	for (i = 0; i < c->o->trigger.nr_whens && !ret; i++)
 		if (c->o->trigger.whens[i].kind == WHEN_SIGNAL)
 			ret = loop_take_signal(&r->loop, (int)c->o->trigger.whens[i].limit);
+	for (i = 0; i < c->o->nr_pids && !ret; i++)
+		if (triggers_fd(c, c->o->pids[i]) >= 0)
+			ret = loop_watch(&r->loop, triggers_fd(c, c->o->pids[i]), EPOLLIN | EPOLLET);
 	return ret ? err_errno(e, "cannot wait for events") : 0;
 }
 
@@ -394,7 +422,7 @@ static void turned_away(struct collect *c)
 	c->res->nr_turned_away = refused_peers(&c->refused, r);
 }
 
-static void count_strange_jvms(struct collect *c)
+void collect_count_strange(struct collect *c)
 {
 	struct proc *p;
 
@@ -411,10 +439,10 @@ void collect_end_file(struct collect *c, bool last)
 	size_t nr_refused = c->refused.nr_lines;
 
 	labels_end(c, last);
-	count_strange_jvms(c);
+	collect_count_strange(c);
 	name_anonymous_hits(c);
 	agents_write_lines(c);
-	collect_name_hits(c);
+	collect_name_hits(c, true);
 	trace_write_label(c->w, "symbols", "complete");
 	walls_finish(c);
 	refused_labels(&c->refused, c->w, collect_kernel_refused(c) || c->timer_ns);
@@ -422,10 +450,11 @@ void collect_end_file(struct collect *c, bool last)
 		refused_cut(&c->refused, nr_refused);
 }
 
-/* After the last drain: names, counts, labels. */
-static void finish(struct collect *c)
+void collect_finish(struct collect *c)
 {
 	callflows_finish(&c->calls);
+	timed_finish(c);
+	switches_missing(c);
 	collect_write_labels(c, UINT64_MAX);
 	if (c->labels && threadlabels_dropped(c->labels))
 		refused_text(&c->refused, "%" PRIu64 " labels of threads: too many at once",
@@ -471,9 +500,12 @@ static void stop_events(struct collect *c)
 
 	if (c->sched)
 		sched_ends(c, clock_mono_ns());
+	footprints_end(c);
+	if (c->o->live_histogram)
+		histograms_take(c);
 	collect_enable(c, false);
 	agents_end_waits(c, clock_mono_ns());
-	drain(c, clock_mono_ns(), true);
+	collect_drain(c, clock_mono_ns(), true);
 	memory_end(c);
 	walls_end(c, clock_mono_ns());
 	agents_end_lives(c);
@@ -503,25 +535,38 @@ static int let_go(struct run *r, struct err *e)
 	return ret;
 }
 
+/* A dump that was asked for is not to wait either. */
+static void serve(void *ctx)
+{
+	struct run *r = ctx;
+
+	loop_serve(&r->loop);
+	flight_turn(r->c, clock_mono_ns());
+}
+
 /* The program runs; until it has ended, or the recording is to. */
 static void run(struct run *r)
 {
 	struct collect *c = r->c;
 
-	if (c->o->start_ns)
+	if (c->o->start_ns && !c->o->start_mark)
 		r->loop.due_ns = clock_mono_ns() + c->o->start_ns;
-	else
+	else if (!c->o->start_mark)
 		begin(r);
 	tell_status(r);
 	on_child(r);
+	c->serve = serve;
+	c->serve_ctx = r;
 	loop_run(&r->loop);
+	c->serve = NULL;
+	triggers_last(c);
 	if (c->begun_ns)
 		c->res->duration_ns = clock_mono_ns() - c->begun_ns;
 	label_moment(c, "end");		/* what stopping takes is no part of what was recorded */
 	stop_events(c);
 	end_program(r);
 	c->res->status = program_exit_status(&r->program);
-	finish(c);
+	collect_finish(c);
 }
 
 static int record(struct run *r, struct err *e)
@@ -538,9 +583,13 @@ static int record(struct run *r, struct err *e)
 	if (ret) {
 		program_discard(&r->program);
 	} else {
+		filters_begin_file(c, clock_mono_ns());
 		label_moment(c, "start");
 		trace_writer_flush(c->w);
 		r->spawned_ns = c->drained_ns = clock_mono_ns();
+		/* no event begins with the program's exec then */
+		if (c->ev.conf.filter_fd && !c->o->start_ns)
+			collect_enable(c, true);
 		ret = let_go(r, e);
 		if (!ret)
 			run(r);
@@ -588,6 +637,8 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	c->res = res;
 	r = switches_init(c, e);
 	if (!r)
+		r = filters_init(c, e);
+	if (!r)
 		r = flight_open(c, e);
 	if (!r)
 		r = segments_open(c, e);
@@ -601,10 +652,16 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 		goto out;
 	modules_init(&c->modules, c->w, !c->o->no_cache);
 	tasks_init(&c->tasks, c->w, &c->modules);
-	open_labels(c);
+	c->tasks.filters = &c->filters;
+	collect_open_labels(c);
 	c->tasks.cgroups = o->cgroups;
 	if (o->callflow.on)
 		callflows_init(&c->calls, &o->callflow, &c->tasks, &c->modules, c->w, &res->calls);
+	c->calls.sources = &c->sources;
+	c->calls.shut = o->callflow.on && !switches_calls_from_start(c);
+	if (o->callflow.on && c->segments)
+		callflows_in_files(&c->calls);
+	timed_open(c);
 	r = agents_open(c, e);
 	if (!r && o->argv)
 		r = spawn_start(&run.program.child, o->argv, e);
@@ -639,11 +696,15 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	refused_release(&c->refused);
 	sources_release(&c->sources);
 	switches_release(&c->switches);
+	filters_release(&c->filters);
+	rates_release(c);
 	locks_release(&c->locks);
 	threadlabels_free(c->labels);
 	free(c->since.counts);
 	free(c->since.next_counts);
+	timed_close(c);
 	triggers_close(c);
+	footprints_close(c);
 out:
 	segments_close(c);
 	flight_close(c);

@@ -47,6 +47,8 @@ struct collect_watcher {
 	void *ctx;
 };
 
+struct rules;
+
 /* A recording in several files (segments.h). */
 struct segment_opts {
 	uint64_t length_ns;		/* of each; 0: there is one file */
@@ -55,10 +57,19 @@ struct segment_opts {
 	void (*storing)(const char *why, uint64_t nr_lost);
 };
 
+/* When one event is recorded, if not all the time. */
+struct event_time {
+	char *event;			/* as "arcprof ctl enable" takes it */
+	const char *mark;		/* begins with this mark, or the end of this phase; NULL: at once */
+	uint64_t delay_ns;		/* begins so long after that */
+	uint64_t duration_ns;		/* ends so long after its begin; 0: it does not */
+};
+
 struct collect_opts {
 	struct evconf ev;
 	const struct source_conf *sources;	/* beside them (sources.h) */
 	size_t nr_sources;
+	const char *lock_filter;	/* with "lock": as jvm/proto.h has it; NULL: none */
 	char *const *argv;		/* the command to run, or NULL */
 	bool system_wide;
 	const struct cgroups *groups;	/* then: only of processes in these; NULL: of all */
@@ -75,9 +86,15 @@ struct collect_opts {
 	uint32_t java_depth;		/* frames a Java sample may have */
 	bool sched, irq;		/* dispatches; also interrupts */
 	uint32_t jvm_events;		/* which events of JVMs (jvmevents.h): enum jvm_tell */
-	uint64_t start_ns;		/* wait this long before sampling */
+	uint64_t start_ns;		/* wait this long before sampling, */
+	const char *start_mark;		/* from this mark, or this phase's end on; NULL: from the start */
+	const struct event_time *times;
+	size_t nr_times;
 	uint64_t window_ns;		/* record so long in each */
 	uint64_t window_every_ns;	/* of these, which is longer; 0: all the time */
+	bool live_histogram;		/* JVMs count all objects in the end (histogram.h) */
+	uint64_t memory_ns;		/* read processes' memory this often (footprint.h); 0: never */
+	const struct rules *filter;	/* what is kept (base/rules.h); NULL: all, until ctl says otherwise */
 	const char *disabled;		/* events that are off at first, with commas; NULL: none */
 	uint64_t duration_ns;		/* 0: until the command ends, or a signal */
 	uint64_t ring_bytes;		/* per CPU; 0: from the rate */

@@ -45,6 +45,7 @@ static int status(struct collect *c, struct buf *b, struct err *e)
 	put_targets(c, b);
 	buf_fmt(b, "state: %s\n", !c->begun_ns ? "waiting" : c->paused ? "paused" : "recording");
 	switches_list(c, b);
+	filters_list(c, b);
 	buf_fmt(b, "seconds: %.1f\n", c->begun_ns ? (now - c->begun_ns) / 1e9 : 0);
 	if (c->ev.conf.nr_events)
 		buf_fmt(b, "samples: %" PRIu64 "\nlost: %" PRIu64 "\n", c->res->nr_samples, c->res->nr_lost);
@@ -110,11 +111,12 @@ static int zero(struct collect *c, struct buf *b, struct err *e)
 	return mark(c, "zero.mono_ns", e);
 }
 
-/* Exact counts with holes would be no counts. */
 static int set_paused(struct collect *c, bool paused, struct err *e)
 {
-	if (c->o->callflow.on || c->sched)
-		return err_set(e, EINVAL, "only samples can be paused, and this recording has more");
+	if (c->sched)
+		return err_set(e, EINVAL, "dispatches cannot be paused: what a thread does follows from all that came before");
+	if (c->switches.calls.fixed)
+		return err_set(e, EINVAL, "--calltrace and --trace cannot be paused: each event follows from those before");
 	if (switches_any_fixed(c))
 		return err_set(e, EINVAL, "live objects and native memory cannot be paused: what is freed meanwhile would not be known");
 	if (!c->begun_ns)
@@ -141,6 +143,20 @@ static int set_events(struct collect *c, const char *names, bool on, struct buf 
 	if (!c->begun_ns)
 		return err_set(e, EINVAL, "the recording has not begun");
 	return switches_set(c, names, on, b, e);
+}
+
+static int set_intervals(struct collect *c, const char *settings, struct buf *b, struct err *e)
+{
+	if (!c->begun_ns)
+		return err_set(e, EINVAL, "the recording has not begun");
+	return switches_set_intervals(c, settings, b, e);
+}
+
+static int set_filter(struct collect *c, const char *conditions, struct err *e)
+{
+	if (!c->begun_ns)
+		return err_set(e, EINVAL, "the recording has not begun");
+	return filters_set(c, conditions, e);
 }
 
 /* "dump" or "dump PATH": its number. The mark says to readers of this and later dumps why it was made. */
@@ -180,6 +196,10 @@ int collect_command(void *ctx, const char *command, struct buf *reply, struct er
 		return set_events(ctx, command + 7, true, reply, e);
 	if (!strncmp(command, "disable ", 8))
 		return set_events(ctx, command + 8, false, reply, e);
+	if (!strncmp(command, "set interval ", 13))
+		return set_intervals(ctx, command + 13, reply, e);
+	if (!strncmp(command, "set filter ", 11))
+		return set_filter(ctx, command + 11, e);
 	if (!strcmp(command, "dump") || !strncmp(command, "dump ", 5))
 		return dump(ctx, command[4] ? command + 5 : NULL, reply, e);
 	if (!strncmp(command, "dumped ", 7))

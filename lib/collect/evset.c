@@ -299,6 +299,13 @@ int evsets_watch_switches(struct evsets *s, int tid, struct err *e)
 
 uint32_t evset_new(struct evsets *s, enum evset_kind kind)
 {
+	size_t i;
+
+	for (i = 0; i < s->nr_sets; i++)
+		if (s->sets[i].free) {
+			s->sets[i] = (struct evset){ .kind = kind };
+			return i + 1;
+		}
 	VEC_GROW(s->sets, s->nr_sets, s->alloc_sets);
 	s->sets[s->nr_sets++] = (struct evset){ .kind = kind };
 	return s->nr_sets;
@@ -354,9 +361,14 @@ static int remember(struct evsets *s, uint32_t number, int fd, size_t event, siz
 	VEC_GROW(s->sources, s->nr_sources, s->alloc_sources);
 	*map_put(&s->by_id, id) = s->nr_sources;
 	s->sources[s->nr_sources++] = (struct ev_source){
-		.evset = number, .event = event, .trap = set->kind == EVSET_TRAP,
+		.id = id, .evset = number, .event = event, .trap = set->kind == EVSET_TRAP,
 	};
 	return 0;
+}
+
+static bool is_filtered(const struct evsets *s, const struct ev_target *on)
+{
+	return s->conf.filter_fd && on->id == -1;
 }
 
 static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct ev_target *on,
@@ -368,6 +380,7 @@ static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct
 	int fd;
 
 	sample_attr(s, ev, kind, start_on_exec, on->id == -1 || on->cgroup, &a);
+	a.exclude_idle = is_filtered(s, on);
 	a.sig_data = kind == EVSET_TRAP ? ev : 0;
 	for (cpu = 0; cpu < s->nr_sampled; cpu++) {
 		fd = perf_open_on(&a, on, s->sampled[cpu]);
@@ -379,6 +392,8 @@ static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct
 		}
 		if (remember(s, number, fd, ev, cpu))
 			return err_errno(e, "cannot join the event buffers");
+		if (is_filtered(s, on) && ioctl(fd, PERF_EVENT_IOC_SET_BPF, s->conf.filter_fd) < 0)
+			return err_errno(e, "cannot filter samples");
 	}
 	return 0;
 }
@@ -435,16 +450,57 @@ void evset_close(struct evsets *s, uint32_t number)
 	set->closed = true;
 }
 
+/* Threads know sets of the other kinds by their numbers. */
+void evsets_forget_closed(struct evsets *s)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < s->nr_sources; i++)
+		if (!s->sets[s->sources[i].evset - 1].closed)
+			s->sources[nr++] = s->sources[i];
+	for (i = 0; i < s->nr_sets; i++)
+		s->sets[i].free = s->sets[i].closed && s->sets[i].kind == EVSET_TRAP;
+	if (nr == s->nr_sources)
+		return;
+	s->nr_sources = nr;
+	map_release(&s->by_id);
+	for (i = 0; i < nr; i++)
+		*map_put(&s->by_id, s->sources[i].id) = i;
+}
+
+bool evset_told(const struct evsets *s, uint32_t number, size_t ev, uint64_t *count, uint64_t *told)
+{
+	const struct evset *set = &s->sets[number - 1];
+	size_t i;
+
+	*count = *told = 0;
+	for (i = 0; i < s->nr_sources; i++)
+		if (s->sources[i].evset == number && s->sources[i].event == ev)
+			*told += s->sources[i].told;
+	for (i = 0; i < set->nr_fds; i++) {
+		uint64_t v[2] = { 0 };
+
+		if (event_of(s, i) != ev)
+			continue;
+		if (read(set->fds[i], v, sizeof(v)) < (ssize_t)sizeof(v[0]) || v[1])
+			return false;
+		*count += v[0];
+	}
+	return s->tells_lost;
+}
+
 void evsets_counts(const struct evsets *s, uint64_t *counts)
 {
-	const struct evset *set;
 	uint64_t v[2];
-	size_t i;
+	size_t i, k;
 
 	if (s->conf.nr_events)
 		memcpy(counts, s->counts, s->conf.nr_events * sizeof(*counts));
-	for (set = s->sets; set < s->sets + s->nr_sets; set++)
+	for (k = 0; k < s->nr_sets; k++) {
+		const struct evset *set = &s->sets[k];
+
 		for (i = 0; !set->closed && i < set->nr_fds; i++)
 			if (read(set->fds[i], v, sizeof(v)) >= (ssize_t)sizeof(v[0]))
 				counts[event_of(s, i)] += v[0];
+	}
 }

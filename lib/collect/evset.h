@@ -29,12 +29,14 @@ struct evset {
 	enum evset_kind kind;
 	int *fds;
 	size_t nr_fds, alloc_fds;
-	uint64_t opened_ns;	/* tasks forked before do not have its events */
 	uint32_t proc;		/* of TRAP: whose threads; the caller's */
 	bool closed;
+	bool free;		/* and nobody knows its number: it serves again */
 };
 
 struct ev_source {		/* what a sample's identifier means */
+	uint64_t id;
+	uint64_t told;		/* periods of its samples, added up */
 	uint32_t evset;
 	uint16_t event;
 	bool trap;
@@ -65,6 +67,8 @@ struct evconf {
 	size_t sched_ring_bytes;	/* for dispatches and interrupts, per CPU; 0: none are recorded */
 	bool switch_records;		/* PERF_RECORD_SWITCH in those rings, */
 	bool switches_at_once;		/* also of what is done before the program is executed */
+	bool side_of_all;		/* side band of the machine: the caller drops what is not recorded, */
+	int filter_fd;			/* and a BPF program says which samples of CPUs are; 0: none does */
 	bool exclude_kernel;	/* requested, or this user may record no more */
 	bool exclude_user;
 };
@@ -115,18 +119,31 @@ int evsets_watch(struct evsets *s, struct ev_target on, struct err *e);
 int evsets_watch_switches(struct evsets *s, int tid, struct err *e);
 
 uint32_t evset_new(struct evsets *s, enum evset_kind kind);
-/* Opens all events of the set on tid (-1: system-wide), on every CPU that is sampled. */
+/*
+ * Opens all events of the set on tid (-1: system-wide, or as far as the filter lets samples through), on
+ * every CPU that is sampled.
+ */
 int evset_add(struct evsets *s, uint32_t set, int tid, bool start_on_exec, struct err *e);
 int evset_add_on(struct evsets *s, uint32_t set, struct ev_target on, bool start_on_exec, struct err *e);
 void evset_enable(struct evsets *s, uint32_t set, bool on);
 /* Closes the events after adding up in s->counts what they counted, and in s->nr_lost what they lost. */
 void evset_close(struct evsets *s, uint32_t set);
 
+/*
+ * Forgets the identifiers of sets that are closed. All that their events have written was read.
+ */
+void evsets_forget_closed(struct evsets *s);
+
+/*
+ * What set number has counted of an event, and what the samples of that which were read say. False: samples
+ * were lost, so that the difference says nothing.
+ */
+bool evset_told(const struct evsets *s, uint32_t number, size_t ev, uint64_t *count, uint64_t *told);
 /* What all sets have counted so far, closed or not: [nr_events]. */
 void evsets_counts(const struct evsets *s, uint64_t *counts);
 
 /* NULL: not one of ours. */
-static inline const struct ev_source *evsets_source(const struct evsets *s, uint64_t id)
+static inline struct ev_source *evsets_source(const struct evsets *s, uint64_t id)
 {
 	uint32_t i = map_get(&s->by_id, id);
 

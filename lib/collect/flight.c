@@ -19,6 +19,8 @@
 
 enum {
 	LEAST_NS = 1000000000,		/* of a segment: one that is full of names is not closed at once */
+	LEAST_FAST_NS = 100000000,	/* and one that is twice as large as it should be */
+	MOST_PARTS = 2,			/* that is all that samples may take in it: what exceeds it is lost */
 	MAX_DUMPS = 16,			/* that are remembered */
 	NAME_BYTES = 64,
 	MOST_SAME = 99,			/* dumps of one second and cause */
@@ -42,7 +44,8 @@ struct flight {
 	/* while it writes: */
 	pthread_t thread;
 	bool writing;
-	char **names;			/* the thread's */
+	char **names;			/* the thread's, of descriptors: what is removed can still be read */
+	int *fds;
 	size_t nr_names;
 	int result, finished;		/* the thread's, which sets finished last */
 };
@@ -86,13 +89,16 @@ static void remove_first(struct flight *f)
 	memmove(f->parts, f->parts + 1, --f->nr_parts * sizeof(*f->parts));
 }
 
-static void remove_old(struct collect *c)
+/* Until those that are left have max_bytes at most; the last stays. */
+static void remove_beyond(struct flight *f, uint64_t max_bytes)
 {
-	struct flight *f = c->flight;
-	uint64_t max = c->o->flight.max_bytes - c->o->flight.max_bytes / FLIGHT_PARTS;
-
-	while (f->nr_parts > 1 && f->bytes > max && !f->writing)
+	while (f->nr_parts > 1 && f->bytes > max_bytes)
 		remove_first(f);
+}
+
+static uint64_t bytes_in_hand(const struct collect *c)
+{
+	return trace_writer_bytes(c->w) - c->flight->bytes_before;
 }
 
 void flight_closed(struct collect *c, const char *name)
@@ -109,13 +115,27 @@ void flight_closed(struct collect *c, const char *name)
 	VEC_GROW(f->parts, f->nr_parts, f->alloc_parts);
 	f->parts[f->nr_parts++] = p;
 	f->bytes += p.bytes;
-	remove_old(c);
+	remove_beyond(f, c->o->flight.max_bytes - c->o->flight.max_bytes / FLIGHT_PARTS);
+	if (f->nr_parts > 1 && !segments_has_room(c))
+		remove_first(f);
 }
 
-static void change(struct collect *c, uint64_t now_ns)
+void flight_begun(struct collect *c)
 {
-	segments_change(c, now_ns);
 	c->flight->bytes_before = trace_writer_bytes(c->w);
+}
+
+void flight_make_room(struct collect *c)
+{
+	struct flight *f = c->flight;
+
+	while (f->nr_parts && !f->writing && !segments_has_room(c))
+		remove_first(f);
+}
+
+uint64_t flight_most_bytes(const struct collect *c)
+{
+	return MOST_PARTS * (c->o->flight.max_bytes / FLIGHT_PARTS);
 }
 
 /* ---- dumps ---- */
@@ -140,8 +160,12 @@ static struct flight_dump *take_parts(struct flight *f)
 	size_t i;
 
 	f->names = xcalloc(f->nr_parts + 1, sizeof(*f->names));
-	for (i = 0; i < f->nr_parts; i++)
-		f->names[i] = xasprintf("/proc/self/fd/%d/%s", f->dir, f->parts[i].name);
+	f->fds = xcalloc(f->nr_parts + 1, sizeof(*f->fds));
+	for (i = 0; i < f->nr_parts; i++) {
+		f->fds[i] = openat(f->dir, f->parts[i].name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		f->names[i] = f->fds[i] < 0 ? xasprintf("/proc/self/fd/%d/%s", f->dir, f->parts[i].name) :
+			xasprintf("/proc/self/fd/%d", f->fds[i]);
+	}
 	f->nr_names = f->nr_parts;
 	d->span_ns = f->nr_parts ? f->parts[f->nr_parts - 1].ended_ns - f->parts[0].begun_ns : 0;
 	d->state = FLIGHT_WRITING;
@@ -153,10 +177,15 @@ static void give_names_back(struct flight *f)
 {
 	size_t i;
 
-	for (i = 0; i < f->nr_names; i++)
+	for (i = 0; i < f->nr_names; i++) {
 		free(f->names[i]);
+		if (f->fds[i] >= 0)
+			close(f->fds[i]);
+	}
 	free(f->names);
+	free(f->fds);
 	f->names = NULL;
+	f->fds = NULL;
 	f->nr_names = 0;
 }
 
@@ -190,7 +219,6 @@ static void wait_for_dump(struct collect *c)
 		return;
 	pthread_join(c->flight->thread, NULL);
 	end_dump(c);
-	remove_old(c);
 }
 
 static int64_t add_dump(struct flight *f, char *path)
@@ -233,6 +261,15 @@ int flight_state(struct collect *c, uint64_t number, struct buf *reply, struct e
 
 /* ---- the recording ---- */
 
+static bool is_long_enough(struct collect *c, uint64_t now_ns)
+{
+	const uint64_t part = c->o->flight.max_bytes / FLIGHT_PARTS;
+	const uint64_t bytes = bytes_in_hand(c);
+
+	return bytes >= part &&
+	       now_ns >= c->flight->begun_ns + (bytes >= MOST_PARTS * part ? LEAST_FAST_NS : LEAST_NS);
+}
+
 void flight_turn(struct collect *c, uint64_t now_ns)
 {
 	struct flight *f = c->flight;
@@ -242,15 +279,12 @@ void flight_turn(struct collect *c, uint64_t now_ns)
 	if (f->writing && load_acquire(&f->finished))
 		wait_for_dump(c);
 	if (!f->writing && f->nr_begun < f->nr_dumps) {
-		change(c, now_ns);
+		segments_change(c, now_ns);
 		begin_dump(c);
-	} else if (trace_writer_bytes(c->w) - f->bytes_before >= c->o->flight.max_bytes / FLIGHT_PARTS &&
-		   now_ns >= f->begun_ns + LEAST_NS) {
-		change(c, now_ns);
+	} else if (is_long_enough(c, now_ns)) {
+		segments_change(c, now_ns);
 	}
-	/* the disk is full: what is oldest goes */
-	if (segments_is_full(c) && f->nr_parts && !f->writing)
-		remove_first(f);
+	remove_beyond(f, c->o->flight.max_bytes - MIN(c->o->flight.max_bytes, bytes_in_hand(c)));
 }
 
 int flight_open(struct collect *c, struct err *e)
@@ -269,6 +303,7 @@ int flight_open(struct collect *c, struct err *e)
 		return r;
 	c->opts.output = f->ring;
 	c->opts.segment.length_ns = UINT64_MAX / 4;
+	c->opts.trace.file_bytes = flight_most_bytes(c);
 	return 0;
 }
 

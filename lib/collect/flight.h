@@ -4,8 +4,8 @@
  * segments (segments.h) in the folder OUTPUT.ring, of which the oldest are removed. It is written as one
  * trace at the end, to OUTPUT, and whenever that is asked for, or a condition is met (triggers.h).
  *
- * Such a dump is made by a thread of its own from segments that are closed: the recording goes on. One is
- * made at a time, and meanwhile no segment is removed.
+ * Such a dump is made by a thread of its own from segments that are closed, and open for it: the recording
+ * goes on, and removes what is oldest. One is made at a time.
  */
 #ifndef COLLECT_FLIGHT_H
 #define COLLECT_FLIGHT_H
@@ -45,8 +45,14 @@ int flight_open(struct collect *c, struct err *e);
 void flight_begin(struct collect *c);
 /* At each turn: a segment that is long enough is closed, a dump is begun or ended. */
 void flight_turn(struct collect *c, uint64_t now_ns);
-/* A segment was closed; the next one is in hand. */
+/* A segment was closed. */
 void flight_closed(struct collect *c, const char *name);
+/* The next one is in hand. */
+void flight_begun(struct collect *c);
+/* What samples may take in a segment. */
+uint64_t flight_most_bytes(const struct collect *c);
+/* The disk is full: what is oldest goes. */
+void flight_make_room(struct collect *c);
 /* After the last segment was closed: writes what is to be written. */
 void flight_close(struct collect *c);
 

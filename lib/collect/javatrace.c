@@ -18,6 +18,7 @@ static uint32_t thread_of(const struct javatrace *t, struct proc *p, uint32_t ti
 #define TEXT(m, l) to.m = from.m; to.l = from.l;
 #define PAIRS(m, l)		/* javalines.h */
 #define INLINES(m, l) to.m = from.m; to.l = from.l;
+#define FIELDS(m, l) to.m = from.m; to.l = from.l;
 #define TRACED(s, fields) \
 	void javatrace_##s(void *ctx, struct jvm *jvm, const struct jvm_##s *r) \
 	{ \
@@ -70,8 +71,9 @@ void javatrace_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
 	const struct javatrace *t = ctx;
 	struct proc *p = t->proc(jvm);
 	struct rec_event to = {
-		.time_ns = r->time_ns, .proc = p->id, .thread = thread_of(t, p, r->thread, r->time_ns),
-		.kind = r->kind, .duration_ns = r->duration_ns,
+		.time_ns = r->time_ns, .proc = p->id, .kind = r->kind, .duration_ns = r->duration_ns,
+		.thread = r->vthread ? tasks_virtual(t->tasks, p, r->vthread, NULL, r->time_ns) :
+			thread_of(t, p, r->thread, r->time_ns),
 		.values = { r->values[0], r->values[1], r->values[2] },
 		.what = r->what, .what_len = r->what_len, .cause = r->cause, .cause_len = r->cause_len,
 	};

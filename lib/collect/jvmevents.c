@@ -19,6 +19,8 @@ static const struct {
 	{ "mark", JVM_TELL_MARK },
 	{ "label", JVM_TELL_LABEL },
 	{ "oom", JVM_TELL_OOM },
+	{ "class-time", JVM_TELL_CLASS_TIME },
+	{ "safepoint-last", JVM_TELL_LAST },
 	/* what costs next to nothing: an exception does, in programs that throw many */
 	{ "jvm", JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS | JVM_TELL_THREAD },
 };
@@ -37,7 +39,7 @@ uint32_t jvmevents_of(uint32_t kind)
 		[JVM_EVENT_CLASS_UNLOAD] = JVM_TELL_CLASS, [JVM_EVENT_EXCEPTION] = JVM_TELL_EXCEPTION,
 		[JVM_EVENT_THREAD_START] = JVM_TELL_THREAD, [JVM_EVENT_THREAD_END] = JVM_TELL_THREAD,
 		[JVM_EVENT_MARK] = JVM_TELL_MARK, [JVM_EVENT_PHASE] = JVM_TELL_MARK,
-		[JVM_EVENT_OUT_OF_MEMORY] = JVM_TELL_OOM,
+		[JVM_EVENT_OUT_OF_MEMORY] = JVM_TELL_OOM, [JVM_EVENT_CLASS_TIME] = JVM_TELL_CLASS_TIME,
 	};
 
 	return kind < ARRAY_SIZE(tells) ? tells[kind] : 0;
@@ -51,6 +53,12 @@ uint32_t jvmevents_named(const char *name)
 		if (!strcmp(names[i].name, name))
 			return names[i].tell;
 	return 0;
+}
+
+uint32_t jvmevents_with(uint32_t tell)
+{
+	return tell | (tell & JVM_TELL_CLASS_TIME ? JVM_TELL_CLASS : 0) |
+	       (tell & JVM_TELL_LAST ? JVM_TELL_SAFEPOINT : 0);
 }
 
 void jvmevents_names(uint32_t tell, struct buf *b)

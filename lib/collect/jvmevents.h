@@ -15,6 +15,8 @@
 
 /* enum jvm_tell of a name; 0: it is none of these. */
 uint32_t jvmevents_named(const char *name);
+/* And those without which they tell nothing. */
+uint32_t jvmevents_with(uint32_t tell);
 /* That of which an enum jvm_event_kind is told; 0: of none. */
 uint32_t jvmevents_of(uint32_t kind);
 /* The names of a set, with commas: the label "jvm_events". */

@@ -14,17 +14,24 @@
 #include "collect/labels.h"
 #include "collect/state.h"
 
+void labels_origin_of(struct trace_writer *w, const char *version, const char *command_line,
+		      const struct labels_machine *m)
+{
+	trace_write_label(w, "arcprof", "%s", version);
+	trace_write_label(w, "command", "%s", command_line);
+	trace_write_label(w, "host", "%s", m->host);
+	trace_write_label(w, "kernel", "Linux %s", m->kernel_release);
+	trace_write_label(w, "arch", "%s", m->arch);
+	trace_write_label(w, "consumers", "processes, threads, functions");
+}
+
 void labels_origin(struct trace_writer *w, const char *version, const char *command_line)
 {
 	struct utsname u;
 
 	uname(&u);
-	trace_write_label(w, "arcprof", "%s", version);
-	trace_write_label(w, "command", "%s", command_line);
-	trace_write_label(w, "host", "%s", u.nodename);
-	trace_write_label(w, "kernel", "%s %s", u.sysname, u.release);
-	trace_write_label(w, "arch", "%s", u.machine);
-	trace_write_label(w, "consumers", "processes, threads, functions");
+	labels_origin_of(w, version, command_line,
+			 &(struct labels_machine){ u.nodename, u.release, u.machine });
 }
 
 struct clocks clocks_now(void)
@@ -53,6 +60,16 @@ void labels_clock(const struct collect *c, const char *when)
 	labels_clocks(c, when, &now);
 }
 
+void labels_rate(const struct collect *c, size_t event)
+{
+	const struct ev_rate *rate = &c->ev.conf.rates[event];
+	char key[64];
+
+	snprintf(key, sizeof(key), "event.%zu.%s", event, rate->freq_hz ? "freq_hz" : "period");
+	trace_write_label(c->w, key, "%llu",
+			  (unsigned long long)(rate->freq_hz ? rate->freq_hz : rate->period));
+}
+
 void labels_events(const struct collect *c)
 {
 	const struct evconf *ev = &c->ev.conf;
@@ -60,16 +77,13 @@ void labels_events(const struct collect *c)
 	size_t i;
 
 	for (i = 0; i < collect_nr_events(ev); i++) {
-		const struct ev_rate *rate = &ev->rates[i];
 		char key[64];
 
 		snprintf(key, sizeof(key), "event.%zu", i);
 		trace_write_label(c->w, key, "%s", ev->events[i].name);
 		snprintf(key, sizeof(key), "event.%zu.unit", i);
 		trace_write_label(c->w, key, "%s", ev->events[i].unit);
-		snprintf(key, sizeof(key), "event.%zu.%s", i, rate->freq_hz ? "freq_hz" : "period");
-		trace_write_label(c->w, key, "%llu",
-				  (unsigned long long)(rate->freq_hz ? rate->freq_hz : rate->period));
+		labels_rate(c, i);
 	}
 	sources_labels(c);
 	trace_write_label(c->w, "callgraph", "%s", graphs[ev->callgraph]);
@@ -104,6 +118,11 @@ void labels_jvm_events(const struct collect *c)
 void labels_host(const struct collect *c)
 {
 	labels_origin(c->w, c->o->version, c->o->command_line);
+	labels_recording(c);
+}
+
+void labels_recording(const struct collect *c)
+{
 	own_labels(c);
 	trace_write_label(c->w, "cpus", "%zu", c->ev.conf.nr_events ? c->ev.nr_sampled : c->ev.nr_cpus);
 	trace_write_label(c->w, "n", "%s",
@@ -137,6 +156,8 @@ static double sampling_rate(const struct collect *c, const char *mode, uint64_t 
 	if (!mode)
 		return (double)(c->res->nr_of_event[0] + c->switches.nr_dropped - nr_before) * 1e9 /
 			(double)count;
+	if (c->rates && c->clock_ns)	/* it was changed: what the samples say, together */
+		return (double)c->res->nr_of_event[0] * 1e9 / (double)c->clock_ns;
 	return set->freq_hz ? (double)set->freq_hz : 1e9 / (double)MAX(set->period, (uint64_t)1);
 }
 
@@ -193,6 +214,7 @@ void labels_end(struct collect *c, bool last)
 	count = counts_end(c);
 	locks_write(c, last);
 	sources_end(c);
+	filters_end_file(c);
 	if (collect_nr_events(&c->ev.conf) == 1 && c->ev.conf.events[0].clock && count) {
 		c->res->rate_mode = sampled_mode(&c->ev.conf);
 		c->res->rate_hz = rate_since(c, 0, c->since.counts[0]);

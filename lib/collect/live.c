@@ -5,8 +5,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/span.h"
+#include "collect/keptstacks.h"
 #include "collect/live.h"
 #include "collect/state.h"
+#include "trace/roster.h"
 
 /* What a JVM can make us hold. EARLY: of objects whose end was told before they were. */
 enum { MAX_OBJECTS = 1 << 21, MAX_EARLY = 1 << 16, MAX_TOLD = 1 << 22, NR_PAST = 64, SPARSE = 4096 };
@@ -14,22 +16,13 @@ enum { MAX_OBJECTS = 1 << 21, MAX_EARLY = 1 << 16, MAX_TOLD = 1 << 22, NR_PAST =
 struct live_object {
 	uint64_t born_ns, size;
 	uint32_t number;		/* 0: free */
-	uint32_t context;		/* index; early: CONTEXT_NONE */
+	uint32_t context;		/* in stacks; early: KEPTSTACK_NONE */
 	uint32_t thread;
 	uint32_t next_free;
 };
 
-#define CONTEXT_NONE UINT32_MAX
-
-struct live_context {
-	struct frame *frames;
-	uint32_t nr_frames;
-	uint32_t nr_objects;		/* 0: free, and next_free counts */
-	uint32_t next_free;
-	uint64_t key;
-};
-
-/* What was told in the log, in order: of an object, or, with number 0, the next of the sweeps. */
+/* What was told in the log, in order: of an object, or, with number 0, the next of the sweeps or rosters. */
+enum { SWEEP, ROSTER };
 struct told {
 	uint32_t number, why;
 };
@@ -37,14 +30,14 @@ struct told {
 struct lives {
 	struct live_object *objects;
 	size_t nr_objects, alloc_objects;	/* free ones included */
-	struct live_context *contexts;
-	size_t nr_contexts, alloc_contexts;
-	uint32_t free_object, free_context;	/* index + 1 */
-	struct map by_number, by_key;
-	uint32_t nr_used, nr_used_contexts, nr_early;
+	struct keptstacks stacks;
+	uint32_t free_object;		/* index + 1 */
+	struct map by_number;
+	uint32_t nr_used, nr_early;
 	struct told *told;
 	struct jvm_swept *sweeps;
-	size_t nr_told, alloc_told, nr_sweeps, alloc_sweeps;
+	struct jvm_roster *rosters;
+	size_t nr_told, alloc_told, nr_sweeps, alloc_sweeps, nr_rosters, alloc_rosters;
 	uint32_t *dead;			/* numbers, until the sweep that found them is told of */
 	size_t nr_dead, alloc_dead;
 	struct {
@@ -52,6 +45,7 @@ struct lives {
 		uint32_t pauses;
 	} past[NR_PAST];		/* sweeps, a ring */
 	uint32_t nr_past;
+	struct rec_sweep last;		/* as written; its time 0: none */
 	uint64_t interval;
 	uint64_t known_ns;		/* what was allocated until then has survived, or is dead */
 	uint64_t nr_lost;
@@ -59,19 +53,15 @@ struct lives {
 
 void lives_free(struct lives *l)
 {
-	size_t i;
-
 	if (!l)
 		return;
-	for (i = 0; i < l->nr_contexts; i++)
-		free(l->contexts[i].frames);
-	free(l->contexts);
+	keptstacks_release(&l->stacks);
 	free(l->objects);
 	free(l->dead);
 	free(l->told);
 	free(l->sweeps);
+	free(l->rosters);
 	map_release(&l->by_number);
-	map_release(&l->by_key);
 	free(l);
 }
 
@@ -82,76 +72,6 @@ static struct lives *lives_of(struct collect *c, struct java *j)
 		j->lives->interval = sources_interval(c, JVM_SOURCE_LIVE);
 	}
 	return j->lives;
-}
-
-/* ---- contexts: shared by objects, and gone with the last ---- */
-
-/* Maps forget nothing: they are made anew when most of what they have is gone. */
-static void index_contexts(struct lives *l)
-{
-	size_t i;
-
-	map_reset(&l->by_key);
-	for (i = 0; i < l->nr_contexts; i++)
-		if (l->contexts[i].nr_objects)
-			*map_put(&l->by_key, l->contexts[i].key) = i;
-}
-
-static bool is_context(const struct live_context *x, const struct frame *frames, size_t nr)
-{
-	return x->nr_objects && x->nr_frames == nr && !memcmp(x->frames, frames, nr * sizeof(*frames));
-}
-
-static uint32_t new_context(struct lives *l)
-{
-	uint32_t at = l->free_context;
-
-	if (at) {
-		l->free_context = l->contexts[at - 1].next_free;
-		return at - 1;
-	}
-	VEC_GROW(l->contexts, l->nr_contexts, l->alloc_contexts);
-	return l->nr_contexts++;
-}
-
-static uint32_t get_context(struct lives *l, const struct frame *frames, size_t nr)
-{
-	uint64_t key = hash_bytes(frames, nr * sizeof(*frames));
-	uint32_t *at;
-
-	if (l->by_key.nr > 2 * l->nr_used_contexts + SPARSE)
-		index_contexts(l);
-	/* a key of one that is gone, or, which nobody will see, of another: the next one */
-	for (;; key++) {
-		at = map_put(&l->by_key, key);
-		if (*at == MAP_NONE || (!l->contexts[*at].nr_objects || l->contexts[*at].key != key) ||
-		    is_context(&l->contexts[*at], frames, nr))
-			break;
-	}
-	if (*at != MAP_NONE && l->contexts[*at].key == key && is_context(&l->contexts[*at], frames, nr)) {
-		l->contexts[*at].nr_objects++;
-		return *at;
-	}
-	*at = new_context(l);
-	l->contexts[*at] = (struct live_context){
-		.frames = memcpy(xmalloc(nr * sizeof(*frames) + 1), frames, nr * sizeof(*frames)),
-		.nr_frames = nr, .nr_objects = 1, .key = key,
-	};
-	l->nr_used_contexts++;
-	return *at;
-}
-
-static void put_context(struct lives *l, uint32_t at)
-{
-	struct live_context *x = &l->contexts[at];
-
-	if (--x->nr_objects)
-		return;
-	free(x->frames);
-	x->frames = NULL;
-	x->next_free = l->free_context;
-	l->free_context = at + 1;
-	l->nr_used_contexts--;
 }
 
 /* ---- objects ---- */
@@ -188,15 +108,15 @@ static struct live_object *new_object(struct lives *l, uint32_t number)
 		at = l->nr_objects++;
 	}
 	*map_put(&l->by_number, number) = at;
-	l->objects[at] = (struct live_object){ .number = number, .context = CONTEXT_NONE };
+	l->objects[at] = (struct live_object){ .number = number, .context = KEPTSTACK_NONE };
 	l->nr_used++;
 	return &l->objects[at];
 }
 
 static void forget_object(struct lives *l, struct live_object *o)
 {
-	if (o->context != CONTEXT_NONE)
-		put_context(l, o->context);
+	if (o->context != KEPTSTACK_NONE)
+		keptstacks_put(&l->stacks, o->context);
 	else
 		l->nr_early--;
 	o->number = 0;
@@ -211,7 +131,7 @@ void lives_born(struct collect *c, struct java *j, const struct jvm_sample *s, u
 	struct lives *l = lives_of(c, j);
 	struct live_object *o = s->id ? find_object(l, s->id) : NULL;
 
-	if (o && o->context == CONTEXT_NONE) {	/* it has come and gone */
+	if (o && o->context == KEPTSTACK_NONE) {	/* it has come and gone */
 		forget_object(l, o);
 		return;
 	}
@@ -222,7 +142,7 @@ void lives_born(struct collect *c, struct java *j, const struct jvm_sample *s, u
 	o->born_ns = s->time_ns;
 	o->size = s->value;
 	o->thread = thread;
-	o->context = get_context(l, frames, nr);
+	o->context = keptstacks_get(&l->stacks, frames, nr);
 }
 
 static void is_gone(struct lives *l, uint32_t number, bool died)
@@ -231,10 +151,10 @@ static void is_gone(struct lives *l, uint32_t number, bool died)
 
 	if (!o && l->nr_early < MAX_EARLY && (o = new_object(l, number))) {
 		l->nr_early++;
-	} else if (o && o->context != CONTEXT_NONE && died) {
+	} else if (o && o->context != KEPTSTACK_NONE && died) {
 		VEC_GROW(l->dead, l->nr_dead, l->alloc_dead);
 		l->dead[l->nr_dead++] = number;
-	} else if (o && o->context != CONTEXT_NONE) {
+	} else if (o && o->context != KEPTSTACK_NONE) {
 		forget_object(l, o);
 	}
 }
@@ -261,9 +181,21 @@ void lives_swept(struct collect *c, struct java *j, const struct jvm_swept *r)
 	if (l->nr_told >= MAX_TOLD)
 		return;
 	VEC_GROW(l->told, l->nr_told, l->alloc_told);
-	l->told[l->nr_told++] = (struct told){ 0, 0 };
+	l->told[l->nr_told++] = (struct told){ 0, SWEEP };
 	VEC_GROW(l->sweeps, l->nr_sweeps, l->alloc_sweeps);
 	l->sweeps[l->nr_sweeps++] = *r;
+}
+
+void lives_roster(struct java *j, const struct jvm_roster *r)
+{
+	struct lives *l = j->lives;
+
+	if (!l || l->nr_told >= MAX_TOLD)
+		return;
+	VEC_GROW(l->told, l->nr_told, l->alloc_told);
+	l->told[l->nr_told++] = (struct told){ 0, ROSTER };
+	VEC_GROW(l->rosters, l->nr_rosters, l->alloc_rosters);
+	l->rosters[l->nr_rosters++] = *r;
 }
 
 /* ---- sweeps ---- */
@@ -275,7 +207,7 @@ static double probability(const struct lives *l, const struct live_object *o)
 
 static struct rec_sample sample_of(struct collect *c, const struct lives *l, const struct live_object *o)
 {
-	const struct live_context *x = &l->contexts[o->context];
+	const struct keptstack *x = keptstacks_at(&l->stacks, o->context);
 
 	return (struct rec_sample){
 		.time_ns = o->born_ns, .thread = o->thread, .cpu = UINT16_MAX, .user = true,
@@ -293,7 +225,7 @@ static uint64_t bury(struct collect *c, struct lives *l, uint64_t time_ns)
 		struct live_object *o = find_object(l, l->dead[i]);
 		struct rec_sample s;
 
-		if (!o || o->context == CONTEXT_NONE)	/* an agent that lies */
+		if (!o || o->context == KEPTSTACK_NONE)	/* an agent that lies */
 			continue;
 		youngest_ns = MAX(youngest_ns, o->born_ns);
 		if (o->born_ns <= l->known_ns) {
@@ -350,7 +282,7 @@ static void forget_early(struct lives *l)
 	for (i = 0; l->nr_early && i < l->nr_objects; i++) {
 		struct live_object *o = &l->objects[i];
 
-		if (o->number && o->context == CONTEXT_NONE && o->size++)
+		if (o->number && o->context == KEPTSTACK_NONE && o->size++)
 			forget_object(l, o);
 	}
 }
@@ -375,42 +307,123 @@ static void take_sweep(struct collect *c, struct java *j, const struct jvm_swept
 	w.known_ns = l->known_ns;
 	forget_early(l);
 	trace_write_sweep(c->w, &w);
+	l->last = w;
+}
+
+/* ---- rosters ---- */
+
+/* Indices of the objects that are watched, those of one context together; the caller frees them. */
+static uint32_t *by_context(const struct lives *l, size_t *nr)
+{
+	uint32_t *first = xcalloc(l->stacks.nr_items + 1, sizeof(*first)), *order;
+	size_t i;
+
+	for (i = 0; i < l->nr_objects; i++)
+		if (l->objects[i].number && l->objects[i].context != KEPTSTACK_NONE)
+			first[l->objects[i].context + 1]++;
+	for (i = 0; i < l->stacks.nr_items; i++)
+		first[i + 1] += first[i];
+	*nr = first[l->stacks.nr_items];
+	order = xcalloc(*nr + 1, sizeof(*order));
+	for (i = 0; i < l->nr_objects; i++)
+		if (l->objects[i].number && l->objects[i].context != KEPTSTACK_NONE)
+			order[first[l->objects[i].context]++] = i;
+	free(first);
+	return order;
+}
+
+/* How many of these nr objects are of the first one's context, and go into one record. */
+static uint32_t same_context(const struct lives *l, const uint32_t *order, size_t nr)
+{
+	enum { MOST = 4096 };
+	uint32_t n;
+
+	for (n = 1; n < nr && n < MOST; n++)
+		if (l->objects[order[n]].context != l->objects[order[0]].context)
+			break;
+	return n;
+}
+
+static void write_roster(struct collect *c, struct rec_roster *w, struct buf *b)
+{
+	w->objects = (const uint8_t *)b->data;
+	w->objects_len = b->len;
+	trace_write_roster(c->w, w);
+	buf_reset(b);
+}
+
+/* One record at least, so that a dump without any of these objects is known, too. */
+static void take_roster(struct collect *c, const struct java *j, const struct jvm_roster *r)
+{
+	enum { FULL = 64 << 10 };
+	const struct lives *l = j->lives;
+	struct rec_roster w = {
+		.time_ns = r->time_ns, .proc = j->proc->id, .cookie = r->cookie, .interval = l->interval,
+	};
+	struct buf b = BUF_INIT;
+	uint32_t *order, n, i;
+	size_t nr, at;
+
+	order = by_context(l, &nr);
+	for (at = 0; at < nr; at += n) {
+		const struct keptstack *x = keptstacks_at(&l->stacks, l->objects[order[at]].context);
+
+		for (i = 0; i < x->nr_frames; i++)
+			trace_writer_note(c->w, &x->frames[i]);	/* it gets its name in this file */
+		n = same_context(l, order + at, nr - at);
+		roster_put_context(&b, x->frames, x->nr_frames, n);
+		for (i = at; i < at + n; i++)
+			roster_put_object(&b, l->objects[order[i]].number, l->objects[order[i]].size);
+		if (b.len >= FULL)
+			write_roster(c, &w, &b);
+	}
+	write_roster(c, &w, &b);
+	buf_release(&b);
+	free(order);
 }
 
 void lives_drained(struct collect *c, struct java *j)
 {
 	struct lives *l = j->lives;
-	size_t i, nr_sweeps = 0;
+	size_t i, nr_sweeps = 0, nr_rosters = 0;
 
 	for (i = 0; l && i < l->nr_told; i++) {
 		const struct told *t = &l->told[i];
 
-		if (!t->number)
+		if (!t->number && t->why == SWEEP)
 			take_sweep(c, j, &l->sweeps[nr_sweeps++]);
+		else if (!t->number)
+			take_roster(c, j, &l->rosters[nr_rosters++]);
 		else
 			is_gone(l, t->number, t->why == JVM_GONE_DIED);
 		l->nr_lost += t->number && t->why == JVM_GONE_LOST;
 	}
 	if (l)
-		l->nr_told = l->nr_sweeps = 0;
+		l->nr_told = l->nr_sweeps = l->nr_rosters = 0;
 }
 
-/* ---- the end ---- */
-
-void lives_end(struct collect *c, struct java *j)
+uint64_t lives_nr_sweeps(const struct java *j)
 {
-	struct lives *l = j->lives;
+	return j->lives ? j->lives->nr_past : 0;
+}
+
+void lives_collected(struct java *j, uint64_t time_ns)
+{
+	j->lives->known_ns = MAX(j->lives->known_ns, time_ns);
+}
+
+/* ---- what lives ---- */
+
+/* Returns the bytes of which it is not known. */
+static double write_living(struct collect *c, const struct lives *l)
+{
 	double unknown = 0;
 	size_t i;
 
-	if (!l)
-		return;
-	lives_drained(c, j);
-	bury(c, l, clock_mono_ns());
 	for (i = 0; i < l->nr_objects; i++) {
 		const struct live_object *o = &l->objects[i];
-		double p = o->number && o->context != CONTEXT_NONE ? probability(l, o) : 0;
-		const struct live_context *x;
+		double p = o->number && o->context != KEPTSTACK_NONE ? probability(l, o) : 0;
+		const struct keptstack *x;
 		struct rec_sample s;
 
 		if (p <= 0)
@@ -420,11 +433,36 @@ void lives_end(struct collect *c, struct java *j)
 			continue;
 		}
 		s = sample_of(c, l, o);
-		x = &l->contexts[o->context];
-		stack_count_marks(c, x->frames, x->nr_frames - 1);
+		x = keptstacks_at(&l->stacks, o->context);
+		if (!c->sources.standing)
+			stack_count_marks(c, x->frames, x->nr_frames - 1);
 		sources_survived(c, (double)o->size / p, 1 / p, &s);
 	}
-	sources_unknown(c, j, unknown, l->known_ns, l->nr_lost);
+	return unknown;
+}
+
+void lives_stand(struct collect *c, struct java *j)
+{
+	if (j->lives)
+		sources_unknown(c, write_living(c, j->lives));
+}
+
+void lives_next_file(struct collect *c, struct java *j)
+{
+	if (j->lives && j->lives->last.time_ns)
+		trace_write_sweep(c->w, &j->lives->last);
+}
+
+void lives_end(struct collect *c, struct java *j)
+{
+	struct lives *l = j->lives;
+
+	if (!l)
+		return;
+	lives_drained(c, j);
+	bury(c, l, clock_mono_ns());
+	sources_unknown(c, write_living(c, l));
+	sources_ended(c, j, l->known_ns, l->nr_lost);
 	j->lives = NULL;
 	lives_free(l);
 }

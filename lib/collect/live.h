@@ -23,11 +23,21 @@ void lives_born(struct collect *c, struct java *j, const struct jvm_sample *s, u
 		const struct frame *frames, size_t nr);
 void lives_gone(struct java *j, const struct jvm_gone_objects *r);
 void lives_swept(struct collect *c, struct java *j, const struct jvm_swept *r);
+/* A heap dump is made: what is watched then, and where it was allocated, is written. */
+void lives_roster(struct java *j, const struct jvm_roster *r);
 /*
  * Agents tell of objects in rings, and in a log of what has become of them, which is read first: so that is
  * put off until the rings have been read, too.
  */
 void lives_drained(struct collect *c, struct java *j);
+/* How often the agent has looked at all of them. */
+uint64_t lives_nr_sweeps(const struct java *j);
+/* A whole collection began at that time, and the agent has looked since. */
+void lives_collected(struct java *j, uint64_t time_ns);
+/* A file of several is at its end: writes what lives, and goes on. */
+void lives_stand(struct collect *c, struct java *j);
+/* What the next one needs to be complete. */
+void lives_next_file(struct collect *c, struct java *j);
 /* The JVM or the recording is over: writes what lives. Once, before addresses get their names. */
 void lives_end(struct collect *c, struct java *j);
 void lives_free(struct lives *l);

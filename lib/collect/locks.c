@@ -9,7 +9,9 @@
 
 /* Locks beyond so many are added up by class; owners and waiters of one beyond so many are not told apart. */
 enum { MAX_LOCKS = 1 << 16, MAX_OWNERS = 256, MAX_WAITERS = 1 << 20 };
+enum { OVER = JVM_NR_BLAMED, NATIVE, INITIALISER };	/* reasons of our own */
 #define NOBODY (~0ull)			/* no Java thread has this id */
+#define LEFT_OUT (MAP_NONE - 1)		/* a filter did not want the wait */
 #define MAX_PIECE_NS (1ull << 50)	/* what is more is not believed */
 
 struct lock_sum {
@@ -22,6 +24,10 @@ struct lock_sum {
 	uint32_t nobody;		/* the thread that is, when nobody is */
 	uint32_t thread;		/* that has waited for it last */
 	uint32_t nr_waiters;
+	bool idle;			/* nobody waited in the last file */
+	struct lock_use {
+		uint64_t nonrec, rec, held_ns, counted_ns;
+	} use, told;			/* of this file; as its agent told last */
 	struct bucket {
 		uint32_t bucket;
 		uint64_t n;
@@ -47,6 +53,7 @@ void locks_release(struct locks *l)
 	map_release(&l->waiters);
 	map_release(&l->latest);
 	map_release(&l->nobody);
+	nativelocks_release(&l->natives);
 }
 
 /* ---- which lock ---- */
@@ -129,7 +136,7 @@ static uint32_t nobody(struct collect *c, const struct java *j)
 	uint32_t *at = map_put(&c->locks.nobody, j->proc->id);
 
 	if (*at == MAP_NONE)
-		*at = tasks_virtual(&c->tasks, j->proc, NOBODY, "[no owner]", clock_mono_ns());
+		*at = tasks_pseudo(&c->tasks, j->proc, NOBODY, "[no owner]", clock_mono_ns());
 	return *at;
 }
 
@@ -141,29 +148,38 @@ static uint32_t number_of(struct collect *c, const struct java *j, uint32_t tid,
 	return tid ? tasks_get_at(&c->tasks, j->proc, tid, time_ns)->id : 0;
 }
 
-/* The index of its lock; MAP_NONE: it is not to be counted. */
-static uint32_t add_wait(struct collect *c, const struct java *j, const struct jvm_wait *r)
+/* Where it is known only now that a wait is wanted, nobody was charged while it went on. */
+static uint64_t charged(const struct collect *c, const struct jvm_wait *r)
+{
+	bool native = r->kind >= JVM_WAIT_MUTEX && r->kind <= JVM_WAIT_CONDITION;	/* at its end */
+
+	if (!native && filters_of_waits(c, r->time_ns - MIN(r->ns, r->time_ns)))
+		return 0;
+	return MIN(r->blamed_ns, r->ns);
+}
+
+/* The index of its lock, whose function is given; MAP_NONE, LEFT_OUT: it is not to be counted. */
+static uint32_t add_wait(struct collect *c, const struct java *j, const struct jvm_wait *r, uint32_t function)
 {
 	struct locks *l = &c->locks;
 	uint32_t thread, owner, lock;
 	struct lock_sum *s;
 
-	if (!switches_source(c, sources_find(c, "lock"), r->time_ns) || r->kind >= JVM_NR_WAIT_KINDS ||
-	    (!r->thread && !r->vthread))
+	if (r->kind >= JVM_NR_WAIT_KINDS || (!r->thread && !r->vthread))
 		return MAP_NONE;
-	collect_merge(c, r->time_ns);
 	thread = number_of(c, j, r->thread, r->vthread, r->time_ns);
 	owner = number_of(c, j, r->owner, r->owner_vthread, r->time_ns);
+	if (!filters_want_wait(c, sources_find(c, "lock"), thread, function, r))
+		return LEFT_OUT;
 	lock = find_lock(l, (struct lock_sum){
-		.proc = j->proc->id, .function = sources_function(&c->sources, j, r->leaf),
-		.identity = r->identity, .kind = r->kind,
+		.proc = j->proc->id, .function = function, .identity = r->identity, .kind = r->kind,
 	});
 	s = &l->all[lock];
 	s->n++;
 	s->ns += r->ns;
 	s->max_ns = MAX(s->max_ns, r->ns);
 	s->pool_ns += r->ns;
-	s->unblamed_ns += r->ns - MIN(r->blamed_ns, r->ns);
+	s->unblamed_ns += r->ns - charged(c, r);
 	s->thread = thread;
 	s->nobody = nobody(c, j);
 	add_bucket(s, lockstat_bucket(r->ns));
@@ -172,12 +188,20 @@ static uint32_t add_wait(struct collect *c, const struct java *j, const struct j
 	return lock;
 }
 
-void locks_wait(struct collect *c, const struct java *j, const struct jvm_wait *r)
+/* Whether it is recorded at that time; all that was before it is known then. */
+static bool begin_at(struct collect *c, uint64_t time_ns)
 {
-	uint32_t lock = add_wait(c, j, r);
+	if (!switches_source(c, sources_find(c, "lock"), time_ns))
+		return false;
+	collect_merge(c, time_ns);
+	return true;
+}
 
-	if (lock != MAP_NONE && r->sampled)
-		*map_put(&c->locks.latest, r->thread) = lock;
+uint32_t locks_function(const struct collect *c, uint32_t tid)
+{
+	uint32_t lock = map_get(&c->locks.latest, tid);
+
+	return lock == MAP_NONE || lock == LEFT_OUT ? 0 : c->locks.all[lock].function;
 }
 
 bool locks_weigh(struct collect *c, uint32_t tid, uint64_t ns, uint64_t *weight_ns, double *waits)
@@ -186,13 +210,54 @@ bool locks_weigh(struct collect *c, uint32_t tid, uint64_t ns, uint64_t *weight_
 	uint32_t lock = map_get(&c->locks.latest, tid);
 	struct lock_sum *s;
 
-	if (lock == MAP_NONE)
+	if (lock == MAP_NONE || lock == LEFT_OUT)
 		return false;
 	s = &c->locks.all[lock];
 	*weight_ns = ns >= interval ? MIN(ns, s->pool_ns) : s->pool_ns;
 	*waits = ns >= interval ? 1 : (double)interval / (double)MAX(ns, (uint64_t)1);
 	s->pool_ns -= *weight_ns;
 	return true;
+}
+
+/* ---- what is counted ---- */
+
+static struct lock_use use_of(const struct jvm_lock_use *r)
+{
+	return (struct lock_use){ r->nonrec, r->rec, r->held_ns, r->time_ns - MIN(r->since_ns, r->time_ns) };
+}
+
+/* What an agent tells is all since it began; when it has begun anew, it is less. */
+void locks_use(struct collect *c, const struct java *j, const struct jvm_lock_use *r)
+{
+	struct lock_use now = use_of(r), was;
+	struct lock_sum *s;
+	uint32_t lock;
+
+	if (r->kind != JVM_WAIT_ENTER && r->kind != JVM_WAIT_LOCK)
+		return;
+	collect_merge(c, r->time_ns);
+	lock = find_lock(&c->locks, (struct lock_sum){
+		.proc = j->proc->id, .function = sources_function(&c->sources, j->proc, r->leaf),
+		.identity = r->identity, .kind = r->kind,
+	});
+	s = &c->locks.all[lock];
+	was = s->told;
+	if (now.nonrec < was.nonrec || now.rec < was.rec || now.counted_ns < was.counted_ns)
+		was = (struct lock_use){ 0 };
+	s->use.nonrec += now.nonrec - was.nonrec;
+	s->use.rec += now.rec - was.rec;
+	s->use.held_ns += now.held_ns - MIN(was.held_ns, now.held_ns);
+	s->use.counted_ns += now.counted_ns - was.counted_ns;
+	s->told = now;
+}
+
+static void write_use(struct collect *c, const struct lock_sum *s)
+{
+	trace_write_lock_use(c->w, &(struct rec_lock_use){
+		.time_ns = clock_mono_ns(), .proc = s->proc, .function = s->function, .identity = s->identity,
+		.kind = s->kind, .nonrec = s->use.nonrec, .rec = s->use.rec, .held_ns = s->use.held_ns,
+		.counted_ns = s->use.counted_ns,
+	});
 }
 
 /* ---- who is charged ---- */
@@ -204,7 +269,9 @@ static struct frame reason(struct collect *c, uint32_t what)
 		[JVM_BLAMED_NO_STACK] = "[stack not known: a virtual thread that is not mounted]",
 		[JVM_BLAMED_NOBODY] = "[given back, and not yet taken]",
 		[JVM_BLAMED_UNKNOWN] = "[owner not known]",
-		[JVM_NR_BLAMED] = "[over before anybody looked]",
+		[OVER] = "[over before anybody looked]",
+		[INITIALISER] = "[initialises a class]",
+		[NATIVE] = "[stack not known: a lock of native code]",
 	};
 	uint32_t *f = &c->locks.reasons[what];
 
@@ -256,6 +323,7 @@ void locks_blame(struct collect *c, const struct java *j, const struct jvm_blame
 	struct rec_sample out = { .time_ns = r->time_ns, .cpu = UINT16_MAX, .user = true };
 	uint32_t owner, lock;
 	struct lock_sum *s;
+	uint64_t ns;
 	size_t nr;
 
 	if (!switches_source(c, sources_find(c, "lock"), r->time_ns) || r->ns > MAX_PIECE_NS ||
@@ -263,19 +331,77 @@ void locks_blame(struct collect *c, const struct java *j, const struct jvm_blame
 		return;
 	collect_merge(c, r->time_ns);
 	lock = find_lock(&c->locks, (struct lock_sum){
-		.proc = j->proc->id, .function = sources_function(&c->sources, j, r->leaf),
+		.proc = j->proc->id, .function = sources_function(&c->sources, j->proc, r->leaf),
 		.identity = r->identity, .kind = r->kind,
 	});
 	s = &c->locks.all[lock];
 	owner = number_of(c, j, r->owner, r->owner_vthread, r->time_ns);
 	s->nobody = nobody(c, j);
 	s->blamed = out.thread = owner ? owner : s->nobody;
+	ns = s->unblamed_ns + (filters_of_waits(c, r->time_ns) ? 0 : r->ns);
+	if (!ns)
+		return;
 	nr = put_owner(c, j, r);
 	c->frames[nr++] = (struct frame){ FRAME_NAMED, .function = s->function };
 	out.stack = trace_write_stack(c->w, c->frames, nr);
-	sources_blame(c, JVM_SOURCE_LOCK, r->ns + s->unblamed_ns, &out);
-	s->blamed_ns += r->ns + s->unblamed_ns;
+	sources_blame(c, JVM_SOURCE_LOCK, ns, &out);
+	s->blamed_ns += ns;
 	s->unblamed_ns = 0;
+}
+
+/* ---- waits whose owner is charged when they are over ---- */
+
+/* Who had it when the wait began, with all of it; where it was then is not looked at. */
+static void blame_owner(struct collect *c, const struct java *j, const struct jvm_wait *r, uint32_t lock)
+{
+	struct lock_sum *s = &c->locks.all[lock];
+	const struct frame f[] = {
+		reason(c, r->kind == JVM_WAIT_CLASS ? INITIALISER : NATIVE),
+		{ FRAME_NAMED, .function = s->function },
+	};
+	uint32_t owner = number_of(c, j, r->owner, r->owner_vthread, r->time_ns);
+	struct rec_sample out = { .time_ns = r->time_ns, .cpu = UINT16_MAX, .user = true };
+
+	out.thread = owner ? owner : s->nobody;
+	out.stack = trace_write_stack(c->w, f, ARRAY_SIZE(f));
+	sources_blame(c, JVM_SOURCE_LOCK, r->ns, &out);
+	s->blamed_ns += r->ns;
+	s->unblamed_ns -= MIN(s->unblamed_ns, r->ns);
+}
+
+void locks_wait(struct collect *c, const struct java *j, const struct jvm_wait *r)
+{
+	uint32_t lock = begin_at(c, r->time_ns) ?
+		add_wait(c, j, r, sources_function(&c->sources, j->proc, r->leaf)) : MAP_NONE;
+
+	if (lock != MAP_NONE && r->sampled)
+		*map_put(&c->locks.latest, r->thread) = lock;
+	if (lock != MAP_NONE && r->kind == JVM_WAIT_CLASS && r->ns && r->ns <= MAX_PIECE_NS)
+		blame_owner(c, j, r, lock);
+}
+
+void locks_native_wait(struct collect *c, const struct java *j, const struct jvm_native_wait *r)
+{
+	const struct jvm_wait w = {
+		.time_ns = r->time_ns, .thread = r->thread, .kind = r->kind, .ns = r->ns,
+		.owner = r->owner,
+		/* never 0, which would be several */
+		.identity = (uint32_t)r->addr ? (uint32_t)r->addr : 1,
+	};
+	uint32_t lock;
+
+	if (r->kind < JVM_WAIT_MUTEX || r->kind > JVM_WAIT_CONDITION || r->ns > MAX_PIECE_NS ||
+	    !begin_at(c, r->time_ns))
+		return;
+	lock = add_wait(c, j, &w, nativelocks_function(c, j->proc, r->addr, r->kind));
+	if (lock == MAP_NONE)
+		return;
+	if (r->sampled)
+		*map_put(&c->locks.latest, r->thread) = lock;
+	if (lock == LEFT_OUT)
+		return;
+	if (r->kind != JVM_WAIT_CONDITION && r->ns)
+		blame_owner(c, j, &w, lock);
 }
 
 /* ---- the end ---- */
@@ -288,11 +414,12 @@ void locks_open_wait(struct collect *c, const struct java *j, const struct jvm_o
 		.owner = r->owner, .owner_vthread = r->owner_vthread,
 	};
 	struct rec_sample out = { .time_ns = r->time_ns, .cpu = UINT16_MAX, .user = true };
-	uint32_t lock = r->ns <= MAX_PIECE_NS ? add_wait(c, j, &w) : MAP_NONE;
+	uint32_t lock = r->ns <= MAX_PIECE_NS && begin_at(c, r->time_ns) ?
+		add_wait(c, j, &w, sources_function(&c->sources, j->proc, r->leaf)) : MAP_NONE;
 	struct lock_sum *s;
 	size_t nr;
 
-	if (lock == MAP_NONE || !r->frames_len)
+	if (lock == MAP_NONE || lock == LEFT_OUT || !r->frames_len)
 		return;
 	s = &c->locks.all[lock];
 	s->pool_ns -= MIN(s->pool_ns, r->ns);
@@ -346,6 +473,7 @@ static void write_rest(struct collect *c, const struct lock_sum *s)
 
 	r.stack = trace_write_stack(c->w, &f, 1);
 	sources_write_rest(c, JVM_SOURCE_LOCK, s->pool_ns, &r);
+	trace_write_waited(c->w, &(struct rec_waited){ .time_ns = r.time_ns, .thread = r.thread });
 }
 
 /*
@@ -376,12 +504,14 @@ static bool can_blame(const struct lock_sum *s)
 
 	for (i = 0; i < s->nr_owners && !s->owners[i].thread; i++)
 		;
-	return s->kind == LOCK_ENTER || (s->kind == LOCK_LOCK && i < s->nr_owners);
+	return s->kind == LOCK_ENTER || s->kind == LOCK_MUTEX || s->kind == LOCK_RWLOCK ||
+	       s->kind == LOCK_CLASS ||
+	       (s->kind == LOCK_LOCK && (i < s->nr_owners || s->use.nonrec + s->use.rec));
 }
 
 static void blame_nobody(struct collect *c, struct lock_sum *s)
 {
-	const struct frame f[] = { reason(c, JVM_NR_BLAMED), { FRAME_NAMED, .function = s->function } };
+	const struct frame f[] = { reason(c, OVER), { FRAME_NAMED, .function = s->function } };
 	struct rec_sample r = { .time_ns = end_ns(c), .cpu = UINT16_MAX, .user = true };
 
 	r.thread = s->nobody;
@@ -398,6 +528,7 @@ static void begin_anew(struct lock_sum *s)
 	s->blamed_ns -= MIN(s->blamed_ns, s->ns);
 	s->n = s->ns = s->max_ns = s->pool_ns = s->unblamed_ns = 0;
 	s->nr_waiters = s->nr_buckets = s->nr_owners = 0;
+	s->use = (struct lock_use){ 0 };
 }
 
 void locks_write(struct collect *c, bool last)
@@ -409,8 +540,13 @@ void locks_write(struct collect *c, bool last)
 
 		if (last)
 			count_unended(s);
-		if (!s->n)
+		if (s->use.nonrec + s->use.rec)
+			write_use(c, s);
+		s->idle = !s->n;
+		if (s->idle) {
+			begin_anew(s);
 			continue;
+		}
 		write_lock(c, s);
 		if (s->pool_ns)
 			write_rest(c, s);
@@ -419,4 +555,64 @@ void locks_write(struct collect *c, bool last)
 		begin_anew(s);
 	}
 	map_reset(&c->locks.waiters);
+}
+
+/* ---- what is not needed any more ---- */
+
+/* It is in no file to come but as a new one. */
+static bool is_over(const struct lock_sum *s, const struct map *procs)
+{
+	bool told = s->told.nonrec + s->told.rec;	/* what comes next is more than that */
+
+	return map_get(procs, s->proc) == MAP_NONE || (s->idle && !s->n && !s->blamed_ns && !told);
+}
+
+struct moved {
+	const uint32_t *to;		/* [index before]: the one it has now, MAP_NONE: forgotten */
+	const struct map *procs;
+};
+
+static bool is_kept(void *ctx, uint64_t key, uint32_t lock)
+{
+	return lock != LEFT_OUT && ((const struct moved *)ctx)->to[lock] != MAP_NONE;
+}
+
+static bool has_process(void *ctx, uint64_t proc, uint32_t thread)
+{
+	return map_get(((const struct moved *)ctx)->procs, proc) != MAP_NONE;
+}
+
+static void move(struct map *m, const struct moved *x)
+{
+	size_t i;
+
+	map_filter(m, is_kept, (void *)x);
+	for (i = 0; i < m->alloc; i++)
+		if (m->slots[i].val != MAP_NONE)
+			m->slots[i].val = x->to[m->slots[i].val];
+}
+
+void locks_forget(struct locks *l, const struct map *procs)
+{
+	uint32_t *to = xcalloc(l->nr_all + 1, sizeof(*to));
+	struct moved x = { to, procs };
+	size_t i, nr = 0;
+
+	for (i = 0; i < l->nr_all; i++) {
+		to[i] = is_over(&l->all[i], procs) ? MAP_NONE : nr;
+		if (to[i] == MAP_NONE) {
+			free(l->all[i].buckets);
+			free(l->all[i].owners);
+		} else {
+			l->all[nr++] = l->all[i];
+		}
+	}
+	if (nr < l->nr_all) {
+		l->nr_all = nr;
+		move(&l->by_key, &x);
+		move(&l->latest, &x);
+	}
+	map_filter(&l->nobody, has_process, &x);
+	nativelocks_forget(&l->natives);
+	free(to);
 }

@@ -19,19 +19,21 @@
 
 #include "base/hash.h"
 #include "collect/java.h"
+#include "collect/nativelocks.h"
 #include "jvm/proto.h"
 #include "jvm/record.h"
 #include "trace/record.h"
 
 struct collect;
 
-enum { LOCKS_NR_REASONS = JVM_NR_BLAMED + 1 };	/* of charging nobody, or no context */
+enum { LOCKS_NR_REASONS = JVM_NR_BLAMED + 3 };	/* of charging nobody, or no context */
 
 struct locks {
 	struct map by_key;		/* what a wait names -> index */
 	struct map waiters;		/* (index, thread) that are known */
 	struct map latest;		/* thread -> index of its latest sampled wait */
 	struct map nobody;		/* process -> the thread that is charged when none is */
+	struct nativelocks natives;
 	uint32_t reasons[LOCKS_NR_REASONS];	/* functions of the trace; 0: none yet */
 	struct lock_sum *all;
 	size_t nr_all, alloc_all;
@@ -40,6 +42,10 @@ struct locks {
 void locks_release(struct locks *l);
 /* An agent's record; thread and owner: their numbers in the trace. */
 void locks_wait(struct collect *c, const struct java *j, const struct jvm_wait *r);
+/* The same of a lock of native code. */
+void locks_native_wait(struct collect *c, const struct java *j, const struct jvm_native_wait *r);
+/* What the latest sampled wait of that thread was for: a function of the trace, 0 not known. */
+uint32_t locks_function(const struct collect *c, uint32_t tid);
 /*
  * The stack of the latest wait of that thread: what it stands for. False: of no wait that is known, and
  * not to be written.
@@ -47,9 +53,13 @@ void locks_wait(struct collect *c, const struct java *j, const struct jvm_wait *
 bool locks_weigh(struct collect *c, uint32_t tid, uint64_t ns, uint64_t *weight_ns, double *waits);
 /* A wait that goes on at the end. */
 void locks_open_wait(struct collect *c, const struct java *j, const struct jvm_open_wait *r);
+/* Acquisitions of a lock. */
+void locks_use(struct collect *c, const struct java *j, const struct jvm_lock_use *r);
 /* Somebody is charged. */
 void locks_blame(struct collect *c, const struct java *j, const struct jvm_blame *r);
 /* At the end of a file: the rows of the table, and what no stack came for. last: of the recording, too. */
 void locks_write(struct collect *c, bool last);
+/* After that: locks of processes that are no key of procs, and those that nobody waited for in the file. */
+void locks_forget(struct locks *l, const struct map *procs);
 
 #endif

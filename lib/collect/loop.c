@@ -120,6 +120,12 @@ static void wait_for_turn(struct loop *l)
 			control_serve(l->control_fd, l->ops->command, l->ctx);
 }
 
+void loop_serve(struct loop *l)
+{
+	if (l->control_fd >= 0)
+		control_serve(l->control_fd, l->ops->command, l->ctx);
+}
+
 void loop_run(struct loop *l)
 {
 	uint64_t now, flushed_ns = clock_mono_ns();

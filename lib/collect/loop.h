@@ -56,6 +56,8 @@ int loop_watch_jvms(struct loop *l, struct jvm_server *jvm);
 /* The signal comes to ops->signal(), too; -1, and errno, when that is not possible. */
 int loop_take_signal(struct loop *l, int sig);
 
+/* Answers commands that wait, if there are any. */
+void loop_serve(struct loop *l);
 /* Until stop is set. */
 void loop_run(struct loop *l);
 /* Waits for a signal, but not for long, and passes it on: nothing else is done meanwhile. */

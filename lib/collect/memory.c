@@ -18,6 +18,7 @@ enum { FIRST_PURGE = 4096 };
 void memory_release(struct memory_blocks *m)
 {
 	map_release(&m->by_id);
+	keptstacks_release(&m->stacks);
 	free(m->items);
 	*m = (struct memory_blocks){ 0 };
 }
@@ -59,35 +60,46 @@ void memory_live(const struct memory_blocks *m, const struct memory_table *table
 	free(told);
 }
 
-static void add(struct memory_blocks *m, const struct memory_sample *s)
+static void add(struct memory_blocks *m, const struct memory_sample *s, const struct frame *frames, size_t nr)
 {
 	uint32_t *at = map_put(&m->by_id, s->id);
 
-	if (*at != MAP_NONE) {		/* a process that lies, or has had 2^32 samples */
-		m->items[*at] = *s;
-		return;
+	if (*at == MAP_NONE) {
+		*at = m->nr;
+		VEC_GROW(m->items, m->nr, m->alloc);
+		m->nr++;
+	} else {			/* a process that lies, or has had 2^32 samples */
+		keptstacks_put(&m->stacks, m->items[*at].stack);
 	}
-	*at = m->nr;
-	VEC_GROW(m->items, m->nr, m->alloc);
-	m->items[m->nr++] = *s;
+	m->items[*at] = *s;
+	m->items[*at].stack = keptstacks_get(&m->stacks, frames, nr);
 }
+
+struct purge {
+	const struct memory_blocks *from;
+	struct memory_blocks to;
+};
 
 static void keep_live(void *ctx, const struct memory_sample *s)
 {
-	add(ctx, s);
+	struct purge *p = ctx;
+	const struct keptstack *stack = keptstacks_at(&p->from->stacks, s->stack);
+
+	add(&p->to, s, stack->frames, stack->nr_frames);
 }
 
-void memory_keep(struct memory_blocks *m, const struct memory_sample *s, const struct memory_table *table)
+void memory_keep(struct memory_blocks *m, const struct memory_sample *s, const struct frame *frames,
+		 size_t nr, const struct memory_table *table)
 {
-	struct memory_blocks kept = { 0 };
-
 	if (table && m->nr >= MAX(m->purge_at, (size_t)FIRST_PURGE)) {
-		memory_live(m, table, keep_live, &kept);
+		struct purge p = { .from = m };
+
+		memory_live(m, table, keep_live, &p);
 		memory_release(m);
-		*m = kept;
+		*m = p.to;
 		m->purge_at = m->nr * 2;
 	}
-	add(m, s);
+	add(m, s, frames, nr);
 }
 
 /* ---- a recording ---- */
@@ -160,7 +172,7 @@ uint32_t memory_function(struct collect *c, uint32_t call)
 }
 
 /* The innermost frames are those of our own library. */
-static size_t without_ours(struct collect *c, const struct frame *frames, size_t nr)
+size_t memory_without_ours(struct collect *c, const struct frame *frames, size_t nr)
 {
 	while (nr && frames[nr - 1].kind == FRAME_NATIVE &&
 	       modules_at(&c->modules, frames[nr - 1].module)->flags & MODULE_ARCPROF)
@@ -176,20 +188,21 @@ static void write_sample(struct collect *c, struct java *program, struct java *j
 		.id = s->id, .thread = thread, .time_ns = s->time_ns, .value = s->value,
 	};
 
-	kept.stack = sources_sample(c, j, s, thread, c->frames, without_ours(c, c->frames, nr));
-	if (program && s->id && collect_is_on(c))
-		memory_keep(&program->blocks, &kept, jvm_memory_table(program->jvm));
+	nr = sources_sample(c, j, s, thread, c->frames, memory_without_ours(c, c->frames, nr));
+	if (nr && program && s->id && collect_is_on(c))
+		memory_keep(&program->blocks, &kept, c->frames, nr, jvm_memory_table(program->jvm));
 }
 
 void memory_program_sample(struct collect *c, struct java *j, const struct jvm_sample *s)
 {
 	uint32_t thread;
 
-	if (!s->of_source || s->event != JVM_SOURCE_MEMORY)
+	if (!s->of_source || (s->event != JVM_SOURCE_MEMORY && s->event != JVM_SOURCE_LOCK))
 		return;
 	collect_merge(c, s->time_ns);	/* what was mapped and forked before it */
 	thread = tasks_get_at(&c->tasks, j->proc, s->tid, s->time_ns)->id;
-	write_sample(c, j, j, s, thread, stack_java(c, j, s, c->frames));
+	write_sample(c, s->event == JVM_SOURCE_MEMORY ? j : NULL, j, s, thread,
+		     stack_java(c, j, s, c->frames));
 }
 
 void memory_java_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
@@ -203,23 +216,45 @@ void memory_java_sample(struct collect *c, struct java *j, const struct jvm_samp
 	write_sample(c, program, j, s, thread, nr);
 }
 
+struct program {
+	struct collect *c;
+	const struct java *j;
+};
+
 static void write_live(void *ctx, const struct memory_sample *s)
 {
-	struct collect *c = ctx;
+	const struct program *p = ctx;
+	const struct keptstack *stack = keptstacks_at(&p->j->blocks.stacks, s->stack);
 
-	sources_live(c, &(struct rec_sample){
-		.time_ns = s->time_ns, .thread = s->thread, .stack = s->stack, .cpu = UINT16_MAX,
-		.user = true,
+	sources_live(p->c, &(struct rec_sample){
+		.time_ns = s->time_ns, .thread = s->thread, .cpu = UINT16_MAX, .user = true,
+		.stack = trace_write_stack(p->c->w, stack->frames, stack->nr_frames),
 	}, s->value);
+}
+
+static const struct memory_table *write_live_of(struct collect *c, const struct java *j)
+{
+	const struct memory_table *t = j->jvm ? jvm_memory_table(j->jvm) : NULL;
+
+	if (t)
+		memory_live(&j->blocks, t, write_live, &(struct program){ c, j });
+	return t;
+}
+
+void memory_stand(struct collect *c)
+{
+	const struct java *j;
+
+	for (j = c->programs; j; j = j->next)
+		write_live_of(c, j);
 }
 
 void memory_end_program(struct collect *c, struct java *j)
 {
-	const struct memory_table *t = jvm_memory_table(j->jvm);
+	const struct memory_table *t = write_live_of(c, j);
 
 	if (!t)
 		return;
-	memory_live(&j->blocks, t, write_live, c);
 	c->res->nr_untracked += MIN(load_relaxed(&t->nr_untracked), c->res->nr_samples);
 	memory_release(&j->blocks);
 	j->jvm = NULL;

@@ -8,6 +8,7 @@
 #define COLLECT_MEMORY_H
 
 #include "base/hash.h"
+#include "collect/keptstacks.h"
 #include "jvm/memory.h"
 #include "jvm/server.h"
 #include "trace/frame.h"
@@ -18,7 +19,7 @@ struct java;
 /* A sampled block. */
 struct memory_sample {
 	uint32_t id, thread;
-	uint64_t stack;
+	uint32_t stack;			/* in memory_blocks.stacks */
 	uint64_t time_ns, value;
 };
 
@@ -27,14 +28,16 @@ struct memory_blocks {
 	struct memory_sample *items;
 	size_t nr, alloc, purge_at;
 	struct map by_id;		/* index in items */
+	struct keptstacks stacks;
 };
 
 void memory_release(struct memory_blocks *m);
 /*
- * Keeps a sample; now and then forgets those that the table does not have any more. table: NULL, or that of
- * the process.
+ * Keeps a sample, whose stack is set here, with these frames; now and then forgets those that the table does
+ * not have any more. table: NULL, or that of the process.
  */
-void memory_keep(struct memory_blocks *m, const struct memory_sample *s, const struct memory_table *table);
+void memory_keep(struct memory_blocks *m, const struct memory_sample *s, const struct frame *frames,
+		 size_t nr, const struct memory_table *table);
 /* Calls live for each that the table has, once, in order of their numbers in it. */
 void memory_live(const struct memory_blocks *m, const struct memory_table *table,
 		 void (*live)(void *ctx, const struct memory_sample *s), void *ctx);
@@ -45,10 +48,14 @@ void memory_live(const struct memory_blocks *m, const struct memory_table *table
 int memory_check_program(const struct collect *c, struct err *e);
 /* What comes from a program without an agent. */
 void memory_program(struct collect *c, struct jvm *jvm, int pid);
+/* Of the frames of a sample, how many are not of our library, which are the innermost. */
+size_t memory_without_ours(struct collect *c, const struct frame *frames, size_t nr);
 void memory_program_sample(struct collect *c, struct java *j, const struct jvm_sample *s);
 /* A sample that the agent of a JVM took: thread is its number in the trace; nr frames are in c->frames. */
 void memory_java_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
 			size_t nr);
+/* A file of several is at its end: what lives then, of all programs. */
+void memory_stand(struct collect *c);
 /* A program has ended, or the recording has. */
 void memory_end_program(struct collect *c, struct java *j);
 void memory_end(struct collect *c);

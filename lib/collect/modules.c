@@ -15,13 +15,13 @@
 
 #define MAX_MODULE_BYTES (8ull << 30)
 
-static void write_module(struct trace_writer *w, uint32_t number, const struct module *m,
-			 const struct module_id *id, const struct stat *st)
+static void write_module(struct trace_writer *w, const struct module *m, const struct module_id *id,
+			 const struct stat *st)
 {
 	size_t id_len = 0;
 	const uint8_t *build_id = m->file ? symfile_build_id(m->file, &id_len) : NULL;
 	struct rec_module r = {
-		.time_ns = clock_mono_ns(), .module = number, .flags = m->flags,
+		.time_ns = m->used_ns, .module = m->number, .flags = m->flags,
 		.build_id = build_id, .build_id_len = id_len,
 		.path = m->path, .path_len = strlen(m->path),
 	};
@@ -37,35 +37,57 @@ static void write_module(struct trace_writer *w, uint32_t number, const struct m
 	trace_write_module(w, &r);
 }
 
-static uint32_t new_module(struct modules *m, const char *path, uint32_t flags)
+static struct module *new_module(struct modules *m, const char *path, uint32_t flags)
 {
 	VEC_GROW(m->items, m->nr_items, m->alloc_items);
-	m->items[m->nr_items++] = (struct module){ .path = xstrdup(path), .flags = flags };
-	return m->nr_items;
+	m->items[m->nr_items] = (struct module){
+		.number = ++m->nr_numbers, .path = xstrdup(path), .flags = flags, .used_ns = clock_mono_ns(),
+		.walked = m->nr_trims,
+	};
+	*map_put(&m->by_number, m->nr_numbers) = m->nr_items;
+	m->nr_new++;
+	return &m->items[m->nr_items++];
 }
 
 void modules_init(struct modules *m, struct trace_writer *w, bool cache)
 {
+	struct module *kernel;
+
 	memset(m, 0, sizeof(*m));
 	m->cache = cache ? cache_open() : NULL;
-	m->kernel = new_module(m, "[kernel.kallsyms]", MODULE_KERNEL);
-	write_module(w, m->kernel, modules_at(m, m->kernel), NULL, NULL);
+	kernel = new_module(m, "[kernel.kallsyms]", MODULE_KERNEL);
+	m->kernel = kernel->number;
+	write_module(w, kernel, NULL, NULL);
+}
+
+/* The rules refer to tables of the file. */
+static void drop_tables(struct module *m)
+{
+	if (m->unwind)
+		unwind_module_free(m->unwind);
+	m->unwind = NULL;
+	if (m->file)
+		symfile_drop_tables(m->file);
+}
+
+static void release_module(struct module *m)
+{
+	drop_tables(m);
+	if (m->file)
+		symfile_close(m->file);
+	free(m->path);
 }
 
 void modules_release(struct modules *m)
 {
 	size_t i;
 
-	for (i = 0; i < m->nr_items; i++) {
-		if (m->items[i].unwind)
-			unwind_module_free(m->items[i].unwind);
-		if (m->items[i].file)
-			symfile_close(m->items[i].file);
-		free(m->items[i].path);
-	}
+	for (i = 0; i < m->nr_items; i++)
+		release_module(&m->items[i]);
 	free(m->items);
 	cache_close(m->cache);
 	map_release(&m->by_key);
+	map_release(&m->by_number);
 	memset(m, 0, sizeof(*m));
 }
 
@@ -83,6 +105,13 @@ static void open_vdso(struct module *m)
 		m->file = NULL;
 }
 
+/* Than what was mapped. */
+static bool is_younger(const struct module_id *id, const struct stat *st)
+{
+	return id->replayed_ns &&
+	       (uint64_t)st->st_ctim.tv_sec * 1000000000u + st->st_ctim.tv_nsec > id->replayed_ns;
+}
+
 /* By path, in the process's root or in ours: the right one by its inode. */
 static int open_path(const struct module_id *id, int root, struct stat *st)
 {
@@ -90,7 +119,7 @@ static int open_path(const struct module_id *id, int root, struct stat *st)
 	struct err e;
 	int fd = foreign_open(root, id->path, &rule, &e);
 
-	if (fd >= 0 && (fstat(fd, st) || (id->inode && st->st_ino != id->inode))) {
+	if (fd >= 0 && (fstat(fd, st) || (id->inode && st->st_ino != id->inode) || is_younger(id, st))) {
 		close(fd);
 		return -1;
 	}
@@ -110,6 +139,9 @@ static int open_mapped(const struct module_id *id, char root[static 64], struct 
 	struct err e;
 	int fd, dir;
 
+	root[0] = '\0';
+	if (id->replayed_ns)
+		return open_path(id, AT_FDCWD, st);
 	snprintf(root, 64, "/proc/%d/root", id->pid);
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", id->pid, (unsigned long long)id->start,
 		 (unsigned long long)id->end);
@@ -148,6 +180,23 @@ static bool has_no_file(const char *path)
 	       !strncmp(path, "/SYSV", 5) || !strncmp(path, "/anon_hugepage", 14);
 }
 
+bool modules_has_file(const struct module_id *id)
+{
+	return !strcmp(id->path, "[vdso]") || !has_no_file(id->path);
+}
+
+struct symfile *modules_open_file(const struct module_id *id)
+{
+	struct module m = { .path = (char *)id->path };
+	struct stat st;
+
+	if (!strcmp(id->path, "[vdso]"))
+		open_vdso(&m);
+	else
+		open_file(&m, NULL, id, &st);
+	return m.file;
+}
+
 static void mark_ours(struct module *m)
 {
 	size_t len = 0;
@@ -155,37 +204,119 @@ static void mark_ours(struct module *m)
 
 	if (id && inject_is_ours(id, len))
 		m->flags |= MODULE_ARCPROF;
-	m->passes_on = id && inject_is_memory(id, len);
+	m->passes_on = id && inject_calls_on(id, len);
 }
 
 uint32_t modules_get(struct modules *m, const struct module_id *id, struct trace_writer *w)
 {
 	bool vdso = !strcmp(id->path, "[vdso]");
 	struct stat st = { 0 };
-	uint32_t *slot, number;
+	struct module *module;
 	uint64_t key;
+	uint32_t *number;
 
-	if (!vdso && has_no_file(id->path))
+	if (!modules_has_file(id))
 		return 0;
 	key = hash_pair(hash_bytes(id->path, strlen(id->path)),
 			hash_pair(id->dev, hash_pair(id->inode, id->generation)));
-	slot = map_put(&m->by_key, key);
-	if (*slot != MAP_NONE)
-		return *slot;
-	number = new_module(m, id->path, vdso ? MODULE_VDSO : 0);
-	*slot = number;
-	if (vdso)
-		open_vdso(modules_at(m, number));
-	else
-		open_file(modules_at(m, number), m->cache, id, &st);
-	mark_ours(modules_at(m, number));
-	write_module(w, number, modules_at(m, number), id, &st);
-	return number;
+	number = map_put(&m->by_key, key);
+	if (*number != MAP_NONE)
+		return *number;
+	module = new_module(m, id->path, vdso ? MODULE_VDSO : 0);
+	module->key = key;
+	*number = module->number;
+	if (vdso && !id->other_kernel)
+		open_vdso(module);
+	else if (!vdso)
+		open_file(module, m->cache, id, &st);
+	mark_ours(module);
+	write_module(w, module, id, &st);
+	return module->number;
 }
 
-struct unwind_module *module_unwind(struct module *m)
+struct unwind_module *modules_unwind(struct modules *m, uint32_t number)
 {
-	if (!m->unwind && m->file)
-		m->unwind = unwind_module_new(m->file);
-	return m->unwind;
+	struct module *module = modules_at(m, number);
+
+	module->walked = m->nr_trims;
+	if (!module->unwind && module->file)
+		module->unwind = unwind_module_new(module->file);
+	return module->unwind;
+}
+
+struct symfile *modules_file(struct modules *m, uint32_t number)
+{
+	struct module *module = modules_at(m, number);
+
+	if (!module)
+		return NULL;
+	module->walked = m->nr_trims;
+	return module->file;
+}
+
+/* ---- what is not needed any more ---- */
+
+void modules_use(struct modules *m, uint32_t number, uint64_t now_ns)
+{
+	modules_at(m, number)->used_ns = now_ns;
+}
+
+static bool is_not_in(void *ctx, uint64_t key, uint32_t number)
+{
+	return map_get(ctx, number) == MAP_NONE;
+}
+
+void modules_forget(struct modules *m, uint64_t before_ns, struct trace_writer *w)
+{
+	struct map gone = MAP_INIT;
+	size_t i, nr = 0;
+
+	for (i = 0; i < m->nr_items; i++)
+		if (m->items[i].used_ns < before_ns && m->items[i].number != m->kernel)
+			*map_put(&gone, m->items[i].number) = 1;
+	m->nr_new = 0;
+	if (!gone.nr)
+		return;
+	trace_writer_forget_modules(w, &gone);
+	map_filter(&m->by_key, is_not_in, &gone);
+	map_release(&m->by_number);
+	for (i = 0; i < m->nr_items; i++) {
+		if (map_get(&gone, m->items[i].number) != MAP_NONE) {
+			release_module(&m->items[i]);
+			continue;
+		}
+		m->items[nr] = m->items[i];
+		*map_put(&m->by_number, m->items[nr].number) = nr;
+		nr++;
+	}
+	m->nr_items = nr;
+	map_release(&gone);
+}
+
+static size_t table_bytes(const struct module *m)
+{
+	return (m->unwind ? unwind_module_bytes(m->unwind) : 0) +
+	       (m->file ? symfile_table_bytes(m->file) : 0);
+}
+
+void modules_trim(struct modules *m, size_t max_bytes)
+{
+	uint64_t oldest = m->nr_trims;
+	size_t bytes = 0, i;
+
+	for (i = 0; i < m->nr_items; i++) {
+		size_t of_it = table_bytes(&m->items[i]);
+
+		bytes += of_it;
+		if (of_it)
+			oldest = MIN(oldest, m->items[i].walked);
+	}
+	for (; bytes > max_bytes && oldest <= m->nr_trims; oldest++)
+		for (i = 0; i < m->nr_items && bytes > max_bytes; i++) {
+			if (m->items[i].walked > oldest)
+				continue;
+			bytes -= table_bytes(&m->items[i]);
+			drop_tables(&m->items[i]);
+		}
+	m->nr_trims++;
 }

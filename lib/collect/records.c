@@ -8,6 +8,7 @@
 #include "arch/arch.h"
 #include "arch/cpu.h"
 #include "base/span.h"
+#include "collect/rates.h"
 #include "collect/state.h"
 #include "collect/wallrecords.h"
 
@@ -169,10 +170,15 @@ static uint64_t sample_type(const struct collect *c, bool trap)
 void collect_sample(struct collect *c, const struct thread *th, struct rec_sample *s,
 		    const struct frame *frames, size_t nr)
 {
-	stack_count_marks(c, frames, nr);
-	agents_keep_code(c, frames, nr);
+	bool on = switches_perf(c, s->event, s->time_ns);
+	bool wanted = !on || filters_want_perf(c, s->event, s->thread, s->time_ns);
+
+	if (wanted) {
+		stack_count_marks(c, frames, nr);
+		agents_keep_code(c, frames, nr);
+	}
 	walls_cpu_sample(c, th, s, frames, nr);
-	if (!switches_perf(c, s->event, s->time_ns)) {
+	if (!on || !wanted) {
 		c->switches.nr_dropped += !s->event;
 		return;
 	}
@@ -182,9 +188,27 @@ void collect_sample(struct collect *c, const struct thread *th, struct rec_sampl
 	c->clock_ns += s->event ? 0 : s->weight;
 }
 
+/* Of a side band of the whole machine: is the task one that is recorded? */
+static bool is_ours(struct collect *c, int pid, int tid)
+{
+	const struct thread *leader;
+
+	if (!c->ev.conf.side_of_all || tasks_find(&c->tasks, tid))
+		return true;
+	/* an exec gives the number of a first thread that has ended to another */
+	leader = tasks_any(&c->tasks, pid);
+	return leader && leader->proc->pid == pid && leader->proc->nr_live;
+}
+
+/* With events of CPUs: what is yet to execute the program. */
+static bool is_before_exec(const struct collect *c, const struct thread *th)
+{
+	return c->ev.conf.filter_fd && th->proc->pid == c->child_pid && !th->proc->execed;
+}
+
 static void on_sample(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
 {
-	const struct ev_source *src;
+	struct ev_source *src;
 	struct perf_sample ps;
 	struct rec_sample s;
 	struct thread *th;
@@ -197,7 +221,10 @@ static void on_sample(struct collect *c, const struct perf_event_header *h, uint
 		c->res->nr_lost++;
 		return;
 	}
+	src->told += ps.period;
 	th = tasks_get(&c->tasks, ps.pid, ps.tid, time_ns);
+	if (is_before_exec(c, th))
+		return;
 	/* The agent's own events cover this thread: the machine-wide one must not count it again. */
 	if (!src->trap && th->proc->java && th->proc->java->sampled && time_ns >= th->proc->java->since_ns)
 		return;
@@ -205,7 +232,11 @@ static void on_sample(struct collect *c, const struct perf_event_header *h, uint
 		.time_ns = time_ns, .thread = th->id, .weight = ps.period, .event = src->event,
 		.cpu = ps.cpu, .user = ps.user,
 	};
-	nr = sample_frames(c, th, &ps, src->trap);
+	if (c->rates)
+		s.weight += rates_left_over(c, s.event, ps.period);
+	/* Of a sample that is lost nobody needs the stack. */
+	nr = trace_writer_is_full(c->w) && !src->trap && !c->walls ? 0 :
+		sample_frames(c, th, &ps, src->trap);
 	if (src->trap && th->proc->java) {
 		java_kernel_half(th->proc->java, th, &s, c->frames, nr);
 		return;
@@ -216,21 +247,28 @@ static void on_sample(struct collect *c, const struct perf_event_header *h, uint
 static void on_fork(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
 {
 	const struct { struct perf_event_header h; uint32_t pid, ppid, tid, ptid; } *r = (const void *)h;
-	struct thread *th = tasks_fork(&c->tasks, r->pid, r->ppid, r->tid, r->ptid, time_ns);
+	struct thread *th;
 	struct err e;
 
+	if (!is_ours(c, r->ppid, r->ptid))
+		return;
+	th = tasks_fork(&c->tasks, r->pid, r->ppid, r->tid, r->ptid, time_ns);
 	wallrecords_fork(c, r->pid, r->tid, time_ns);
 	/* Forked while the events changed hands: it inherited the old ones. */
-	if (th->evset && c->ev.sets[th->evset - 1].opened_ns > time_ns &&
-	    !evset_add(&c->ev, th->evset, r->tid, false, &e) &&
+	if (!th->evset || th->evset_ns <= time_ns)
+		return;
+	if (!evset_add(&c->ev, th->evset, r->tid, false, &e) &&
 	    c->ev.sets[th->evset - 1].kind == EVSET_MAIN && collect_is_on(c))
 		evset_enable(&c->ev, th->evset, true);
+	th->evset_ns = time_ns;
 }
 
 static void on_exit(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
 {
 	const struct { struct perf_event_header h; uint32_t pid, ppid, tid, ptid; } *r = (const void *)h;
 
+	if (!is_ours(c, r->pid, r->tid))
+		return;
 	tasks_exit(&c->tasks, r->pid, r->tid, time_ns);
 	wallrecords_exit(c, r->tid, time_ns);
 }
@@ -239,6 +277,8 @@ static void on_comm(struct collect *c, const struct perf_event_header *h, uint64
 {
 	const struct { struct perf_event_header h; uint32_t pid, tid; char comm[]; } *r = (const void *)h;
 
+	if (!is_ours(c, r->pid, r->tid))
+		return;
 	tasks_comm(&c->tasks, r->pid, r->tid, r->comm, h->misc & PERF_RECORD_MISC_COMM_EXEC, time_ns);
 	if (h->misc & PERF_RECORD_MISC_COMM_EXEC)
 		wallrecords_exec(c, r->pid, time_ns);
@@ -261,7 +301,8 @@ static void on_mmap2(struct collect *c, const struct perf_event_header *h, uint6
 		.pid = r->pid, .start = r->addr, .end = r->addr + r->len,
 	};
 
-	if ((h->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
+	if ((h->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL ||
+	    !is_ours(c, r->pid, r->tid))
 		return;
 	tasks_mmap(&c->tasks, &id, r->pgoff, r->tid, time_ns);
 }
@@ -276,6 +317,7 @@ static void on_lost(struct collect *c, const struct ring *ring, const struct per
 	if (sched_is_sample(c, ring)) {
 		lost.cause = LOST_SCHED;
 		trace_write_lost(c->w, &lost);
+		sched_lost(c, ring->cpu, time_ns);
 		c->res->nr_lost_sched += r->lost;
 		return;
 	}

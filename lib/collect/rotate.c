@@ -4,9 +4,19 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "collect/forget.h"
 #include "collect/labels.h"
 #include "collect/rotate.h"
 #include "collect/state.h"
+
+/* What lives at the end of the file is in it. */
+static void write_standing(struct collect *c)
+{
+	sources_stand(c, true);
+	agents_stand(c);
+	memory_stand(c);
+	sources_stand(c, false);
+}
 
 static void begin_file(struct collect *c, const struct clocks *at)
 {
@@ -18,8 +28,12 @@ static void begin_file(struct collect *c, const struct clocks *at)
 		if (p->map_written)
 			p->map_written = p->has_anon_hits = false;
 	labels_clocks(c, "start", at);
+	if (c->sched)
+		sched_next_file(c, c->merged_ns);
 	trace_write_label(c->w, "segment", "%" PRIu64, ++c->since.number);
 	switches_next_file(c, at->mono_ns);
+	filters_begin_file(c, at->mono_ns);
+	agents_next_file(c);
 	trace_writer_flush(c->w);
 }
 
@@ -32,11 +46,17 @@ int collect_rotate(struct collect *c, const char *path, bool *opened, struct err
 	labels_read_counts(c);
 	collect_take_in(c, now.mono_ns);
 	walls_cut(c, c->since.begun_ns, now.mono_ns);
+	callflows_store(&c->calls);
+	write_standing(c);
 	collect_write_labels(c, now.mono_ns);
 	trace_writer_keep(c->w, false);
 	labels_clocks(c, "end", &now);
 	collect_end_file(c, false);
+	forget_at_change(c, now.mono_ns);
+	if (c->sched)		/* what was read after the file's own end is in it, too */
+		sched_ends(c, c->merged_ns);
 	r = trace_writer_next(c->w, path, opened, e);
+	callflows_next_file(&c->calls, now.mono_ns);
 	if (*opened)
 		begin_file(c, &now);
 	trace_writer_keep(c->w, true);

@@ -4,7 +4,8 @@
  *
  * Invariants:
  *  [1] a wakeup is recorded only for a thread that is neither running nor waiting for a CPU;
- *  [2] threads that the recording does not cover are 0.
+ *  [2] threads that the recording does not cover are 0;
+ *  [3] no record is older than the file that it is in.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include "pmu/probe.h"
 #include "pmu/tracepoint.h"
 
+enum { MAX_INTRS = 8 };		/* open on a CPU at a time */
 enum { RING_BYTES = 8 << 20, ALL_RINGS_BYTES = 256 << 20, MIN_RING_BYTES = 64 << 10, IRQ_NAME_BYTES = 64 };
 
 /* What a tracepoint tells. */
@@ -64,6 +66,13 @@ struct sched_cpu_now {
 	int64_t prev, next;
 	enum sched_state state;
 	int64_t runs;			/* who got the CPU last; -1 unknown */
+	/* What the trace says of it: */
+	bool seen;
+	uint32_t thread;		/* that has it, 0: none that is covered, */
+	int tid;			/* and its number */
+	uint64_t since_ns;
+	unsigned int nr_intrs;		/* open ones, also those for which there was no room */
+	struct { uint64_t time_ns; uint32_t thread, number; } intrs[MAX_INTRS];
 };
 
 struct sched {
@@ -78,6 +87,9 @@ struct sched {
 	size_t nr_cpus;
 	const char *no_states;		/* why there are none */
 	struct map named;		/* interrupts that have a label */
+	uint64_t begun_ns;		/* the recording, */
+	uint64_t file_ns;		/* and the file in hand, if there are several */
+	uint64_t lost_ns;		/* the last record that was lost */
 };
 
 /* thread->sched_state */
@@ -289,6 +301,7 @@ void sched_labels(struct collect *c)
 
 void sched_begins(struct collect *c, uint64_t time_ns)
 {
+	c->sched->begun_ns = time_ns;
 	trace_write_label(c->w, "sched.start_ns", "%llu", (unsigned long long)time_ns);
 }
 
@@ -297,20 +310,58 @@ void sched_ends(struct collect *c, uint64_t time_ns)
 	trace_write_label(c->w, "sched.end_ns", "%llu", (unsigned long long)time_ns);
 }
 
+static struct sched_cpu_now *cpu_now(struct sched *s, uint32_t cpu)
+{
+	cpu = MIN(cpu, (uint32_t)UINT16_MAX);
+	for (; cpu >= s->nr_cpus; s->nr_cpus++) {
+		s->cpus = xrealloc(s->cpus, (s->nr_cpus + 1) * sizeof(*s->cpus));
+		s->cpus[s->nr_cpus] = (struct sched_cpu_now){ .runs = -1 };
+	}
+	return &s->cpus[cpu];
+}
+
+static void note(struct thread *th, unsigned int state, uint64_t time_ns, uint32_t cpu)
+{
+	th->sched_state = state;
+	th->sched_ns = time_ns;
+	th->sched_cpu = MIN(cpu + 1, (uint32_t)UINT16_MAX);
+}
+
+/* The record of its switch is missing: since when it has not had the CPU nobody knows. */
+static void has_left(struct collect *c, const struct sched_cpu_now *now, uint64_t time_ns, uint32_t cpu)
+{
+	struct thread *th = tasks_any(&c->tasks, now->tid);
+
+	if (!th || !th->tid || th->id != now->thread || th->sched_state != ON_CPU || th->sched_cpu != cpu + 1)
+		return;
+	note(th, OFF, time_ns, cpu);
+	th->sched_how = SCHED_UNTOLD;
+}
+
 static void put_switch(struct collect *c, uint64_t time_ns, uint32_t cpu, struct thread *out,
 		       struct thread *in, enum sched_state state)
 {
-	struct rec_sched r = { .time_ns = time_ns, .cpu = cpu, .kind = SCHED_SWITCH };
+	struct sched_cpu_now *now = cpu_now(c->sched, cpu);
+	struct rec_sched r = { .cpu = cpu, .kind = SCHED_SWITCH };
 
+	r.time_ns = time_ns = MAX(time_ns, c->sched->file_ns);		/* [3] */
+	if (now->thread && (!out || out->id != now->thread))
+		has_left(c, now, time_ns, cpu);
 	if (out) {
 		r.thread = out->id;
 		r.state = state;
-		out->sched_state = state == SCHED_RUNNABLE ? WAITING : state == SCHED_DEAD ? GONE : OFF;
+		note(out, state == SCHED_RUNNABLE ? WAITING : state == SCHED_DEAD ? GONE : OFF, time_ns, cpu);
+		out->sched_how = state;
 	}
 	if (in) {
 		r.arg = in->id;
-		in->sched_state = ON_CPU;
+		note(in, ON_CPU, time_ns, cpu);
 	}
+	now->seen = true;
+	now->thread = r.arg;
+	now->tid = in ? in->tid : -1;
+	now->since_ns = time_ns;
+	now->nr_intrs = 0;
 	trace_write_sched(c->w, &r);
 	c->res->nr_dispatches += !!in;
 }
@@ -318,14 +369,94 @@ static void put_switch(struct collect *c, uint64_t time_ns, uint32_t cpu, struct
 static void put_wake(struct collect *c, uint64_t time_ns, uint32_t cpu, struct thread *th,
 		     const struct thread *by)
 {
-	struct rec_sched r = { .time_ns = time_ns, .cpu = cpu, .kind = SCHED_WAKE };
+	struct rec_sched r = { .cpu = cpu, .kind = SCHED_WAKE };
 
 	if (!th || th->sched_state == ON_CPU || th->sched_state == WAITING)	/* [1] */
 		return;
+	r.time_ns = time_ns = MAX(time_ns, c->sched->file_ns);		/* [3] */
 	th->sched_state = WAITING;
+	th->sched_ns = time_ns;
 	r.thread = th->id;
 	r.arg = by ? by->id : 0;
 	trace_write_sched(c->w, &r);
+}
+
+/* What the model makes of records up to here (model/sched.c) is what a file begins with. */
+static enum sched_at state_at(const struct sched *s, const struct thread *th)
+{
+	if (s->lost_ns > th->sched_ns)
+		return SCHED_AT_UNKNOWN;
+	if (th->sched_state == ON_CPU)
+		return SCHED_AT_RUNS;
+	if (th->sched_state == WAITING)
+		return SCHED_AT_WAITS;
+	if (th->sched_how == SCHED_UNTOLD)
+		return SCHED_AT_UNKNOWN;
+	return th->sched_how == SCHED_DISK ? SCHED_AT_DISK : SCHED_AT_SLEEPS;
+}
+
+static void write_thread_at(struct collect *c, const struct thread *th, uint64_t time_ns)
+{
+	enum { LATE_NS = 1000000 };		/* its last switch comes soon after its end */
+	const struct sched *s = c->sched;
+	struct rec_sched_at r = { .time_ns = th->sched_ns, .thread = th->id, .cpu = th->sched_cpu };
+
+	if (!th->tid || th->sched_state == GONE || (th->dead && th->proc->replaced_ns) ||
+	    (th->dead && th->dead_ns + LATE_NS < time_ns))
+		return;
+	r.what = state_at(s, th);
+	if (r.what == SCHED_AT_UNKNOWN)
+		r.time_ns = MAX(th->sched_ns, s->lost_ns);
+	if (th->sched_state == UNSEEN) {
+		if (th->born_ns <= s->begun_ns || s->lost_ns > th->born_ns)
+			return;
+		r.time_ns = th->born_ns;
+		r.what = th->proc->execed && th->tid == th->proc->pid ? SCHED_AT_RUNS : SCHED_AT_WAITS;
+	}
+	trace_write_sched_at(c->w, &r);
+}
+
+static void write_cpu_at(struct collect *c, const struct sched_cpu_now *now, uint32_t cpu)
+{
+	const struct thread *th = now->thread ? tasks_any(&c->tasks, now->tid) : NULL;
+	struct rec_sched_at r = { now->since_ns, now->thread, SCHED_AT_CPU, cpu + 1, 0 };
+	unsigned int i;
+
+	if (!now->seen)
+		return;
+	if (th && th->sched_state == UNSEEN && th->proc->execed)
+		r.thread = th->id;		/* what was another program's until just now */
+	trace_write_sched_at(c->w, &r);
+	r.what = SCHED_AT_INTR;
+	for (i = 0; i < now->nr_intrs; i++) {
+		r.time_ns = now->intrs[MIN(i, (unsigned int)MAX_INTRS - 1)].time_ns;
+		r.thread = now->intrs[MIN(i, (unsigned int)MAX_INTRS - 1)].thread;
+		r.arg = now->intrs[MIN(i, (unsigned int)MAX_INTRS - 1)].number;
+		trace_write_sched_at(c->w, &r);
+	}
+}
+
+void sched_next_file(struct collect *c, uint64_t time_ns)
+{
+	struct sched *s = c->sched;
+	size_t i;
+
+	s->file_ns = time_ns;
+	trace_write_label(c->w, "sched.start_ns", "%llu", (unsigned long long)time_ns);
+	for (i = 0; i < s->nr_cpus; i++)
+		write_cpu_at(c, &s->cpus[i], i);
+	for (i = 0; i < c->tasks.nr_all; i++)
+		write_thread_at(c, c->tasks.threads[i], time_ns);
+}
+
+void sched_lost(struct collect *c, uint32_t cpu, uint64_t time_ns)
+{
+	struct sched_cpu_now *now = cpu_now(c->sched, cpu);
+
+	c->sched->lost_ns = MAX(c->sched->lost_ns, time_ns);
+	now->thread = 0;
+	now->since_ns = time_ns;
+	now->nr_intrs = 0;
 }
 
 /* ---- tracepoints ---- */
@@ -393,16 +524,6 @@ static struct thread *thread_of(struct collect *c, int64_t tid, uint64_t time_ns
 	return c->sched->child && th->tid == c->sched->child && !th->proc->execed ? NULL : th;
 }
 
-static struct sched_cpu_now *cpu_now(struct sched *s, uint32_t cpu)
-{
-	cpu = MIN(cpu, (uint32_t)UINT16_MAX);
-	for (; cpu >= s->nr_cpus; s->nr_cpus++) {
-		s->cpus = xrealloc(s->cpus, (s->nr_cpus + 1) * sizeof(*s->cpus));
-		s->cpus[s->nr_cpus] = (struct sched_cpu_now){ .runs = -1 };
-	}
-	return &s->cpus[cpu];
-}
-
 static void on_switch(struct collect *c, const struct event *v, const struct raw_sample *r)
 {
 	struct sched_cpu_now *now = cpu_now(c->sched, r->cpu);
@@ -436,18 +557,34 @@ static void name_intr(struct collect *c, const struct event *v, const struct raw
 	}
 }
 
+static void note_intr(struct sched_cpu_now *now, const struct rec_sched *r)
+{
+	if (r->kind == SCHED_INTR_END) {
+		now->nr_intrs -= now->nr_intrs > 0;
+		return;
+	}
+	if (now->nr_intrs < MAX_INTRS) {
+		now->intrs[now->nr_intrs].time_ns = r->time_ns;
+		now->intrs[now->nr_intrs].thread = r->thread;
+		now->intrs[now->nr_intrs].number = r->arg;
+	}
+	now->nr_intrs++;
+}
+
 static void on_intr(struct collect *c, const struct event *v, const struct raw_sample *r, uint64_t time_ns)
 {
 	struct thread *th = thread_of(c, tracepoint_value(&v->current, r->raw, r->len), time_ns);
 	uint32_t number = tracepoint_value(&v->number, r->raw, r->len);
 	struct rec_sched rec = {
-		.time_ns = time_ns, .cpu = r->cpu, .arg = sched_intr(v->src->class, number),
+		.time_ns = MAX(time_ns, c->sched->file_ns),		/* [3] */
+		.cpu = r->cpu, .arg = sched_intr(v->src->class, number),
 		.kind = v->src->duty == TP_INTR ? SCHED_INTR : SCHED_INTR_END,
 	};
 
 	if (!th)
 		return;
 	rec.thread = th->id;
+	note_intr(cpu_now(c->sched, r->cpu), &rec);
 	if (rec.kind == SCHED_INTR) {
 		name_intr(c, v, r, number);
 		c->res->nr_interrupts++;

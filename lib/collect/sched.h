@@ -52,6 +52,10 @@ uint64_t sched_close_events(struct sched *s);
 void sched_labels(struct collect *c);
 void sched_begins(struct collect *c, uint64_t time_ns);
 void sched_ends(struct collect *c, uint64_t time_ns);
+/* Another file has begun: what threads and CPUs do. Records up to then, but for late ones, were read. */
+void sched_next_file(struct collect *c, uint64_t time_ns);
+/* Records of that CPU were lost until then. */
+void sched_lost(struct collect *c, uint32_t cpu, uint64_t time_ns);
 
 /* Records of the rings. */
 bool sched_is_sample(const struct collect *c, const struct ring *r);

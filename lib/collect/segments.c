@@ -301,8 +301,10 @@ void segments_change(struct collect *c, uint64_t now_ns)
 	c->res->nr_files++;
 	s->next_ns = now_ns + c->o->segment.length_ns;
 	remove_old(c, closed);
-	if (c->flight)
+	if (c->flight) {
 		flight_closed(c, closed);
+		flight_begun(c);
+	}
 	if (opened && s->error) {
 		s->error = 0;
 		say(c, NULL, trace_writer_lost_samples(c->w) - s->lost);
@@ -325,17 +327,19 @@ bool segments_wait(struct collect *c)
 		return true;
 	s->error = error;
 	s->lost = trace_writer_lost_samples(c->w);
-	s->looked_ns = clock_mono_ns();
+	s->looked_ns = c->flight ? 0 : clock_mono_ns();		/* it can make room itself */
 	say(c, strerror(error), 0);
 	return true;
 }
 
-static bool has_room(const struct segments *s)
+bool segments_has_room(const struct collect *c)
 {
+	uint64_t bytes = c->flight ? flight_most_bytes(c) : ROOM_BYTES;
 	struct statvfs v;
 
-	return !fstatvfs(s->dir, &v) &&
-		v.f_bavail >= MIN((uint64_t)v.f_blocks / ROOM_SHARE, ROOM_BYTES / (uint64_t)v.f_frsize);
+	return !fstatvfs(c->segments->dir, &v) &&
+		v.f_bavail >= MIN((uint64_t)v.f_blocks / ROOM_SHARE,
+				  MIN(bytes, (uint64_t)ROOM_BYTES) / (uint64_t)v.f_frsize);
 }
 
 static void look_for_room(struct collect *c, uint64_t now_ns)
@@ -346,13 +350,10 @@ static void look_for_room(struct collect *c, uint64_t now_ns)
 		return;
 	s->looked_ns = now_ns;
 	remove_old(c, "");
-	if (has_room(s))
+	if (c->flight)
+		flight_make_room(c);
+	if (segments_has_room(c))
 		segments_change(c, now_ns);
-}
-
-bool segments_is_full(const struct collect *c)
-{
-	return c->segments && c->segments->error;
 }
 
 const char *segments_folder(const struct collect *c)
@@ -382,7 +383,7 @@ void segments_turn(struct collect *c, uint64_t now_ns)
 	if (due && (trace_writer_nr_unnamed(c->w) <= FEW_NAMES || now_ns > s->next_ns + PATIENCE_NS)) {
 		segments_change(c, now_ns);
 	} else if (due || now_ns >= s->named_ns + NAMING_NS) {
-		collect_name_hits(c);
+		collect_name_hits(c, false);
 		s->named_ns = now_ns;
 	}
 }
@@ -423,6 +424,8 @@ void segments_close(struct collect *c)
 
 	if (!s)
 		return;
+	if (!c->res->write_error)	/* the disk has been full until now */
+		c->res->write_error = s->error;
 	if (c->begun_ns) {
 		c->res->nr_files++;
 		remove_old(c, s->name);

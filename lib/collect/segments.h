@@ -28,8 +28,8 @@ void segments_turn(struct collect *c, uint64_t now_ns);
 uint64_t segments_turn_ns(const struct collect *c, uint64_t turn_ns);
 /* Changes now, between two turns of the loop. */
 void segments_change(struct collect *c, uint64_t now_ns);
-/* Nothing is stored, as there is no room. */
-bool segments_is_full(const struct collect *c);
+/* There is room for another file. */
+bool segments_has_room(const struct collect *c);
 /*
  * A folder of segments that an earlier recorder has left gets the name path.old, and segments in one of
  * that name are removed. -EBUSY: a recorder writes there.

@@ -11,6 +11,8 @@
 #include "base/opt.h"
 #include "collect/sources.h"
 #include "collect/state.h"
+#include "jvm/inject.h"
+#include "trace/format.h"
 
 enum { SHORTEST_NS = 1000000,	/* between two looks */
 	EVENTS_OF_SOURCE = 3 };	/* at most: the amount, what is counted, whom is blamed */
@@ -23,8 +25,12 @@ static const struct source_kind kinds[] = {
 	  "those of the sampled Java objects that still live at the end, by class and where they were allocated" },
 	{ "wall", "ns", NULL, NULL, { NULL }, SOURCE_TIME, 10000000, JVM_NR_SOURCES,
 	  "what each thread does at every moment: runs, or waits, and for what; <time> between two looks" },
+	{ "wakers", "ns", NULL, NULL, { NULL }, SOURCE_NO_ARG, 0, JVM_NR_SOURCES,
+	  "with wall: the time that threads were blocked, charged to the code that ended it" },
 	{ "lock", "ns", "waits", "blame", { NULL }, SOURCE_TIME, 1000000, JVM_SOURCE_LOCK,
-	  "waits of Java threads for locks; stacks of those of <time> or longer, and of others in proportion" },
+	  "waits for locks, of Java and native code; stacks of those of <time> or longer, and of others in proportion" },
+	{ "throws", "exceptions", NULL, NULL, { NULL }, SOURCE_COUNT, 0, JVM_SOURCE_THROW,
+	  "exceptions that Java code throws, by class and where: every one, or one of <n>, on average" },
 	{ "native-memory", "bytes", "native-blocks", NULL, { NULL }, SOURCE_BYTES, 512 << 10,
 	  JVM_SOURCE_MEMORY,
 	  "malloc(), mmap() and the like; native-live is what was not freed: a sample every <bytes>, on average" },
@@ -57,6 +63,18 @@ bool source_is_named(const char *text)
 	return find_kind(text);
 }
 
+/* One of so many; with 1 everything is a sample. */
+static int parse_count(const char *arg, uint64_t *n, struct err *e)
+{
+	int r = opt_parse_u64(arg, n, e);
+
+	if (!r && (!*n || *n > INT32_MAX))
+		r = err_set(e, EINVAL, "from 1 to %d", INT32_MAX);
+	if (*n == 1)
+		*n = 0;
+	return r;
+}
+
 int source_parse(const char *text, struct source_conf *s, struct err *e)
 {
 	const struct source_kind *k = find_kind(text);
@@ -71,7 +89,8 @@ int source_parse(const char *text, struct source_conf *s, struct err *e)
 	if (k->arg == SOURCE_NO_ARG)
 		return err_set(e, EINVAL, "event '%s': %s takes no interval", text, k->name);
 	r = k->arg == SOURCE_BYTES ? opt_parse_size(arg, &s->interval, e) :
-				     opt_parse_time(arg, &s->interval, e);
+	    k->arg == SOURCE_TIME  ? opt_parse_time(arg, &s->interval, e) :
+				     parse_count(arg, &s->interval, e);
 	if (r)
 		return err_wrap(e, "event '%s'", text);
 	if (s->interval < SHORTEST_NS && k->arg == SOURCE_TIME && k->jvm == JVM_NR_SOURCES)
@@ -124,6 +143,8 @@ void sources_labels(const struct collect *c)
 		label(c, event, ".unit", "%s", s->kind->unit);
 		if (s->interval)
 			label(c, event, ".interval", "%" PRIu64, s->interval);
+		if (s->kind->jvm == JVM_SOURCE_LOCK)
+			trace_write_label(c->w, WAITED_LABEL, "1");
 		if (s->kind->count) {
 			label(c, ++event, "", "%s", s->kind->count);
 			label(c, event, ".unit", "%s", s->kind->count);
@@ -143,7 +164,28 @@ void sources_labels(const struct collect *c)
 	}
 }
 
-void sources_end(const struct collect *c)
+/* How much of what was told belongs to no file but the last: lib/trace/splice.c takes it off. */
+static void standing_end(struct collect *c, uint32_t first, uint32_t end)
+{
+	struct sources *s = &c->sources;
+	uint32_t event;
+
+	if (s->standing_unknown)
+		trace_write_label(c->w, TRF_STANDING_LABEL "live.unknown_bytes", "%" PRIu64,
+				  s->standing_unknown);
+	for (event = first; s->standing_totals && event < end; event++) {
+		char key[64];
+
+		snprintf(key, sizeof(key), TRF_STANDING_LABEL "event.%" PRIu32 ".count", event);
+		if (s->standing_totals[event - first])
+			trace_write_label(c->w, key, "%" PRIu64, s->standing_totals[event - first]);
+	}
+	free(s->standing_totals);
+	s->standing_totals = NULL;
+	s->standing_unknown = 0;
+}
+
+void sources_end(struct collect *c)
 {
 	uint32_t first = collect_nr_events(&c->o->ev), end = event_of(c, c->o->nr_sources), event;
 
@@ -151,14 +193,17 @@ void sources_end(const struct collect *c)
 		trace_write_label(c->w, "live.unknown_bytes", "%" PRIu64, c->sources.unknown_bytes);
 	for (event = first; c->sources.totals && event < end; event++)
 		label(c, event, ".count", "%" PRIu64, c->sources.totals[event - first]);
+	standing_end(c, first, end);
 	if (c->sources.totals)
 		memset(c->sources.totals, 0, (end - first) * sizeof(*c->sources.totals));
+	c->sources.unknown_bytes = 0;
 }
 
 void sources_release(struct sources *s)
 {
 	map_release(&s->functions);
 	free(s->totals);
+	free(s->standing_totals);
 }
 
 /* ---- what agents are asked, and say ---- */
@@ -173,7 +218,13 @@ void sources_ask(const struct collect *c, struct jvm_server_opts *o)
 		if (s->kind->jvm == JVM_NR_SOURCES)
 			continue;
 		o->sources |= 1ull << s->kind->jvm;
+		o->inject |= s->kind->jvm == JVM_SOURCE_MEMORY ? INJECT_MEMORY :
+			     s->kind->jvm == JVM_SOURCE_LOCK ? INJECT_WAITS : 0;
 		o->intervals[s->kind->jvm] = s->interval;
+		if (s->kind->jvm == JVM_SOURCE_LOCK)
+			o->lock_filter = c->o->lock_filter;
+		if (s->kind->jvm == JVM_SOURCE_THROW)
+			o->may_tell |= JVM_TELL_EXCEPTION;
 	}
 }
 
@@ -197,7 +248,10 @@ void sources_refused(struct collect *c, const struct java *j, const struct jvm_n
 	refused_source(&c->refused, c->o->sources[i].kind->name, j->proc->pid, r->why);
 }
 
-/* Programs that allocate a gigabyte a second, or wait all the time on 64 CPUs' worth of threads. */
+/*
+ * Programs that allocate a gigabyte a second, wait all the time on 64 CPUs' worth of threads, or throw 50 000
+ * exceptions a second.
+ */
 uint64_t sources_expected_hz(const struct collect *c)
 {
 	enum { MOST_HZ = 250000 };
@@ -210,18 +264,44 @@ uint64_t sources_expected_hz(const struct collect *c)
 
 		if (s->kind->arg == SOURCE_FOLLOWS)
 			continue;
+		if (s->kind->arg == SOURCE_COUNT) {
+			hz += 50000 / MAX(s->interval, (uint64_t)1);
+			continue;
+		}
 		hz += s->interval ? MIN(a_second / s->interval, (uint64_t)MOST_HZ) : MOST_HZ;
 	}
 	return hz;
 }
 
-uint32_t sources_function(struct sources *s, const struct java *j, uint32_t leaf)
+uint32_t sources_function(struct sources *s, const struct proc *p, uint32_t leaf)
 {
-	uint32_t *at = map_put(&s->functions, (uint64_t)j->proc->id << 32 | leaf);
+	uint32_t *at = map_put(&s->functions, (uint64_t)p->id << 32 | leaf);
 
 	if (*at == MAP_NONE)
 		*at = ++s->nr_functions;
 	return *at;
+}
+
+struct forgetting {
+	const struct map *procs;
+	struct collect *c;
+};
+
+static bool is_needed(void *ctx, uint64_t key, uint32_t function)
+{
+	const struct forgetting *x = ctx;
+	bool needed = map_get(x->procs, key >> 32) != MAP_NONE;
+
+	if (!needed) {
+		trace_writer_forget_function(x->c->w, function);
+		filters_forget_class(&x->c->filters, function);
+	}
+	return needed;
+}
+
+void sources_forget(struct collect *c, const struct map *procs)
+{
+	map_filter(&c->sources.functions, is_needed, &(struct forgetting){ procs, c });
 }
 
 static const char *primitive(char letter)
@@ -263,7 +343,7 @@ void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf
 	struct rec_function r = { .kind = FUNCTION_REASON, .module = "", .file = "" };
 	struct buf b = BUF_INIT;
 
-	r.function = sources_function(&c->sources, j, leaf->leaf);
+	r.function = sources_function(&c->sources, j->proc, leaf->leaf);
 	if (leaf->kind == JVM_LEAF_CLASS) {
 		r.kind = FUNCTION_CLASS;
 		sources_class_name(&b, leaf->name, leaf->name_len);
@@ -272,6 +352,8 @@ void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf
 	}
 	r.name = b.data ? b.data : "";
 	r.name_len = b.len;
+	if (r.kind == FUNCTION_CLASS)
+		filters_class(&c->filters, r.function, r.name);
 	trace_write_function(c->w, &r);
 	buf_release(&b);
 }
@@ -298,14 +380,26 @@ static uint64_t rounded(struct sources *s, double v)
 	return (uint64_t)whole + (random_part(s) < v - whole);
 }
 
-static uint64_t *total_of(struct collect *c, uint32_t event)
+static void add(struct collect *c, uint64_t **totals, uint32_t event, uint64_t weight)
 {
-	uint32_t first = collect_nr_events(&c->o->ev);
+	if (!*totals)
+		*totals = xcalloc(EVENTS_OF_SOURCE * COLLECT_MAX_SOURCES, sizeof(**totals));
+	(*totals)[event - collect_nr_events(&c->o->ev)] += weight;
+}
 
-	if (!c->sources.totals)
-		c->sources.totals = xcalloc(EVENTS_OF_SOURCE * COLLECT_MAX_SOURCES,
-					    sizeof(*c->sources.totals));
-	return &c->sources.totals[event - first];
+static void add_weight(struct collect *c, uint32_t event, uint64_t weight)
+{
+	add(c, &c->sources.totals, event, weight);
+	if (c->sources.standing)
+		add(c, &c->sources.standing_totals, event, weight);
+}
+
+static void count_sample(struct collect *c, size_t i)
+{
+	if (c->sources.standing)
+		return;
+	c->res->nr_samples++;
+	c->res->nr_of_source[i]++;
 }
 
 static void write_event(struct collect *c, uint32_t event, double weight, const struct rec_sample *s)
@@ -315,7 +409,7 @@ static void write_event(struct collect *c, uint32_t event, double weight, const 
 	r.event = event;
 	r.weight = rounded(&c->sources, weight);
 	trace_write_sample(c->w, &r);
-	*total_of(c, event) += r.weight;
+	add_weight(c, event, r.weight);
 }
 
 static void write_weighed(struct collect *c, size_t i, double weight, double count,
@@ -326,8 +420,7 @@ static void write_weighed(struct collect *c, size_t i, double weight, double cou
 	write_event(c, event, weight, s);
 	if (c->o->sources[i].kind->count)
 		write_event(c, event + 1, count, s);
-	c->res->nr_samples++;
-	c->res->nr_of_source[i]++;
+	count_sample(c, i);
 }
 
 /* Writes one that is complete: source i of the recording, hit for value; s has all but event and weight. */
@@ -377,8 +470,13 @@ static void write_wait(struct collect *c, size_t i, const struct jvm_sample *s, 
 	uint64_t ns;
 	double waits;
 
-	if (locks_weigh(c, s->tid, s->value, &ns, &waits))
-		write_weighed(c, i, ns, waits, r);
+	if (!locks_weigh(c, s->tid, s->value, &ns, &waits))
+		return;
+	write_weighed(c, i, ns, waits, r);
+	if (ns != s->value)
+		trace_write_waited(c->w, &(struct rec_waited){
+			.time_ns = r->time_ns, .thread = r->thread, .ns = s->value,
+		});
 }
 
 bool sources_is_recorded(const struct collect *c, uint32_t jvm_source)
@@ -397,10 +495,11 @@ void sources_live(struct collect *c, const struct rec_sample *s, uint64_t value)
 static uint32_t leaf_function(struct collect *c, const struct java *j, const struct jvm_sample *s)
 {
 	return s->event == JVM_SOURCE_MEMORY ? memory_function(c, s->leaf) :
-					       sources_function(&c->sources, j, s->leaf);
+	       s->event == JVM_SOURCE_LOCK ? locks_function(c, s->tid) :
+					     sources_function(&c->sources, j->proc, s->leaf);
 }
 
-uint64_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
+size_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
 			struct frame *frames, size_t nr)
 {
 	struct rec_sample r = { .time_ns = s->time_ns, .thread = thread, .cpu = UINT16_MAX, .user = true };
@@ -408,20 +507,24 @@ uint64_t sources_sample(struct collect *c, struct java *j, const struct jvm_samp
 
 	if (!switches_source(c, i, s->time_ns))
 		return 0;
+	/* of locks, waits are asked for, and their samples go by what became of these */
+	if (s->event != JVM_SOURCE_LOCK &&
+	    !filters_want_source(c, i, thread, s->leaf ? leaf_function(c, j, s) : 0, s->time_ns))
+		return 0;
 	if (s->event != JVM_SOURCE_LIVE)
 		stack_count_marks(c, frames, nr);
-	if (s->leaf || s->event == JVM_SOURCE_MEMORY)
+	if (s->leaf || s->event == JVM_SOURCE_MEMORY || s->event == JVM_SOURCE_LOCK)
 		frames[nr++] = (struct frame){ FRAME_NAMED, .function = leaf_function(c, j, s) };
 	if (s->event == JVM_SOURCE_LIVE) {
 		lives_born(c, j, s, thread, frames, nr);
-		return 0;
+		return nr;
 	}
 	r.stack = trace_write_stack(c->w, frames, nr);
 	if (s->event == JVM_SOURCE_LOCK)
 		write_wait(c, i, s, &r);
 	else
 		sources_write(c, i, s->value, &r);
-	return r.stack;
+	return nr;
 }
 
 /* ---- objects that live ---- */
@@ -448,13 +551,26 @@ void sources_outlived(struct collect *c, double weight, uint64_t freed_ns, const
 	write_event(c, event_of(c, i) + 3, whole, &freed);
 }
 
-void sources_unknown(struct collect *c, const struct java *j, double bytes, uint64_t known_ns, uint64_t lost)
+void sources_unknown(struct collect *c, double bytes)
+{
+	uint64_t whole = rounded(&c->sources, bytes);
+
+	c->sources.unknown_bytes += whole;
+	c->sources.standing_unknown += c->sources.standing ? whole : 0;
+}
+
+void sources_stand(struct collect *c, bool on)
+{
+	c->sources.standing = on;
+	trace_writer_standing(c->w, on);
+}
+
+void sources_ended(struct collect *c, const struct java *j, uint64_t known_ns, uint64_t lost)
 {
 	struct rec_lost r = {
 		.time_ns = clock_mono_ns(), .cause = LOST_AGENT, .stream = j->proc->id, .count = lost,
 	};
 
-	c->sources.unknown_bytes += rounded(&c->sources, bytes);
 	if (!known_ns)
 		refused_source(&c->refused, "live", j->proc->pid,
 			       "no collection has told which of its objects are still in use");
@@ -479,21 +595,32 @@ void sources_weighed(struct collect *c, size_t i, uint64_t weight, const struct 
 {
 	struct rec_sample r = *s;
 
+	if (!filters_want_source(c, i, s->thread, 0, s->time_ns))
+		return;
 	r.event = event_of(c, i);
 	r.weight = weight;
 	trace_write_sample(c->w, &r);
-	*total_of(c, r.event) += weight;
-	c->res->nr_samples++;
-	c->res->nr_of_source[i]++;
+	add_weight(c, r.event, weight);
+	count_sample(c, i);
 }
 
-uint32_t sources_new_reason(struct collect *c, const char *text)
+static uint32_t new_function(struct collect *c, enum function_kind kind, const char *text)
 {
 	const struct rec_function r = {
-		.function = ++c->sources.nr_functions, .kind = FUNCTION_REASON,
+		.function = ++c->sources.nr_functions, .kind = kind,
 		.name = text, .name_len = strlen(text), .module = "", .file = "",
 	};
 
 	trace_write_function(c->w, &r);
 	return r.function;
+}
+
+uint32_t sources_new_reason(struct collect *c, const char *text)
+{
+	return new_function(c, FUNCTION_REASON, text);
+}
+
+uint32_t sources_new_file(struct collect *c, const char *text)
+{
+	return new_function(c, FUNCTION_WAIT_FILE, text);
 }

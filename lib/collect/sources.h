@@ -32,6 +32,7 @@ enum source_arg {
 	SOURCE_BYTES,
 	SOURCE_FOLLOWS,			/* comes with the source before it, at the same interval */
 	SOURCE_TIME,			/* ns */
+	SOURCE_COUNT,			/* one of so many */
 };
 
 struct source_kind {
@@ -67,14 +68,17 @@ struct sources {
 	struct map functions;		/* (proc, leaf) -> function in the trace */
 	uint32_t nr_functions;
 	uint64_t random;		/* state of what rounds */
-	uint64_t *totals;		/* [events of sources]: sums of weights */
-	uint64_t unknown_bytes;		/* of objects, whether they live */
+	uint64_t *totals;		/* [events of sources]: sums of weights in the file */
+	uint64_t unknown_bytes;		/* in it: of objects, whether they live */
+	/* What lives when the file ends is written, and is written again in the next. */
+	bool standing;
+	uint64_t *standing_totals, standing_unknown;	/* of both of the above, as much as that is */
 };
 
 void sources_release(struct sources *s);
 /* Labels of their events; at the end what they add up to. */
 void sources_labels(const struct collect *c);
-void sources_end(const struct collect *c);
+void sources_end(struct collect *c);
 /* Which sources agents are to tell of, as jvm_server_opts has it. */
 void sources_ask(const struct collect *c, struct jvm_server_opts *o);
 /* An upper bound of samples a second, for the size of buffers. */
@@ -82,14 +86,16 @@ uint64_t sources_expected_hz(const struct collect *c);
 /* An agent cannot tell of a source. */
 void sources_refused(struct collect *c, const struct java *j, const struct jvm_no_source *r);
 /* The number in the trace of what an agent calls a leaf; its name is written when the agent tells. */
-uint32_t sources_function(struct sources *s, const struct java *j, uint32_t leaf);
+uint32_t sources_function(struct sources *s, const struct proc *p, uint32_t leaf);
+/* Those of processes that are no key of procs. */
+void sources_forget(struct collect *c, const struct map *procs);
 /* What an agent calls a leaf. */
 void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf);
 /*
  * A sample that an agent took: thread is its number in the trace; frames, outermost first, with room for one
- * more. Returns the number of its stack; 0: it has none yet.
+ * more. Returns how many frames there are then; 0: it was not taken.
  */
-uint64_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
+size_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
 			struct frame *frames, size_t nr);
 bool sources_is_recorded(const struct collect *c, uint32_t jvm_source);
 /* A block of that many bytes was not freed; s has all but event and weight. */
@@ -111,8 +117,15 @@ void sources_blame(struct collect *c, uint32_t jvm_source, uint64_t amount, cons
 void sources_survived(struct collect *c, double weight, double count, const struct rec_sample *s);
 /* One that survived a collection, and was freed later. */
 void sources_outlived(struct collect *c, double weight, uint64_t freed_ns, const struct rec_sample *s);
-/* Of these it is not known; lost: samples. known_ns 0: nothing is known. */
-void sources_unknown(struct collect *c, const struct java *j, double bytes, uint64_t known_ns, uint64_t lost);
+/* Of so many bytes it is not known. */
+void sources_unknown(struct collect *c, double bytes);
+/* A JVM or the recording is over. lost: samples; known_ns 0: of nothing it was known. */
+void sources_ended(struct collect *c, const struct java *j, uint64_t known_ns, uint64_t lost);
+/*
+ * From here on samples are of what lives when the file in hand ends, and may go on to live in the next, or
+ * not any more.
+ */
+void sources_stand(struct collect *c, bool on);
 
 /* The index of a source by its name; nr_sources when it is not to be recorded. */
 size_t sources_find(const struct collect *c, const char *name);
@@ -120,7 +133,8 @@ size_t sources_find(const struct collect *c, const char *name);
 void sources_weighed(struct collect *c, size_t i, uint64_t weight, const struct rec_sample *s);
 /* [[Ljava/lang/String; as agents write it, as Java does: java.lang.String[][] */
 void sources_class_name(struct buf *b, const char *s, size_t len);
-/* Why a thread waits: a new function of the trace. */
+/* Why a thread waits, and for which file: new functions of the trace. */
 uint32_t sources_new_reason(struct collect *c, const char *text);
+uint32_t sources_new_file(struct collect *c, const char *text);
 
 #endif

@@ -25,7 +25,7 @@ static bool find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *of
 		return false;
 	*module = m->module;
 	*off = map_entry_off(m, addr);
-	*mod = module_unwind(modules_at(&walk->c->modules, m->module));
+	*mod = modules_unwind(&walk->c->modules, m->module);
 	return true;
 }
 
@@ -115,6 +115,24 @@ size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *r
 	if (end != MARK_NONE)
 		*out++ = mark(end);
 	return unwound_frames(c, p, nr, out) + (end != MARK_NONE);
+}
+
+size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *regs,
+			const struct unwind_stack *st, struct frame *out)
+{
+	struct walk walk = { c, j->proc };
+	struct unwind_space space = { find_module, NULL, &walk };
+	enum frame_mark end = MARK_NONE;
+	size_t nr;
+
+	if (j->jvm)		/* it has not gone */
+		jvm_code_cache(j->jvm, &space.stop_lo, &space.stop_hi);
+	nr = unwind_walk(&space, regs, st, c->unwound, MAX_USER_FRAMES - 1, &end);
+	if (regs->pc >= space.stop_lo && regs->pc < space.stop_hi)
+		end = MARK_JAVA_NOT_WALKABLE;
+	if (end != MARK_NONE)
+		*out++ = mark(end);
+	return unwound_frames(c, j->proc, nr, out) + (end != MARK_NONE);
 }
 
 static void segment_regs(const struct jvm_segment *s, struct unwind_regs *r)

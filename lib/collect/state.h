@@ -7,7 +7,9 @@
 
 #include "base/buf.h"
 #include "collect/collect.h"
+#include "collect/filters.h"
 #include "collect/flight.h"
+#include "collect/footprint.h"
 #include "collect/java.h"
 #include "collect/javatrace.h"
 #include "collect/live.h"
@@ -22,6 +24,7 @@
 #include "collect/sources.h"
 #include "collect/switches.h"
 #include "collect/threadlabels.h"
+#include "collect/timed.h"
 #include "collect/wall.h"
 #include "ring/merge.h"
 
@@ -50,6 +53,7 @@ struct collect {
 	struct refused refused;
 	struct sources sources;
 	struct switches switches;
+	struct filters filters;
 	struct segments *segments;	/* NULL: there is one file */
 	struct flight *flight;		/* NULL: all is kept */
 	struct file_begin since;
@@ -58,17 +62,26 @@ struct collect {
 	struct threadlabels *labels;	/* NULL: not recorded */
 	uint64_t labels_ns;		/* those of samples are written up to here */
 	struct triggers *triggers;	/* NULL: no condition is watched */
+	struct footprints *footprints;	/* NULL: memory was not read yet */
+	struct timed *timed;		/* NULL: no call is */
 	uint64_t clock_ns;		/* of samples of the first perf event, added up */
 	uint32_t main_set;
+	struct ev_rate *rates;		/* of perf events, since one was changed (rates.h); NULL: none was */
+	uint64_t *left_over;		/* [event], then: rates.c's */
 	int child_pid;			/* of the command, 0 none */
 	uint64_t begun_ns;		/* when events were enabled, 0 not yet */
 	bool paused;			/* and all are off for a while */
 	bool stop_asked;
+	/* Between two turns, while something takes long: answers commands. NULL: the loop has not begun. */
+	void (*serve)(void *ctx);
+	void *serve_ctx;
 	bool only_jvms;			/* perf events are forbidden: JVMs' agents tell all there is, */
 	uint64_t timer_ns;		/* and sample with this period; 0: they have no event to sample */
 	uint64_t maps_ns;		/* when their mappings were last looked at */
 	uint64_t drained_ns;		/* when the last drain began */
 	uint64_t merged_ns;		/* the rings' records are handled up to here */
+	uint64_t naming_until_ns;	/* before that rings are not read while hits are named */
+	uint64_t trimmed_ns;		/* forget.c's */
 	uint64_t nr_code_left;		/* bytes of machine code that the trace still takes */
 	uint64_t nr_lost_told;		/* samples that records of the rings said were lost */
 	struct unwind_frame unwound[MAX_USER_FRAMES];
@@ -102,17 +115,24 @@ size_t stack_user_chain(struct collect *c, struct proc *p, const uint64_t *chain
 			struct frame *out);
 size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *regs,
 			const struct unwind_stack *st, struct frame *out);
+/* The native code above the innermost Java frame: the rest is a mark. */
+size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *regs,
+			const struct unwind_stack *st, struct frame *out);
 size_t stack_java(struct collect *c, struct java *j, const struct jvm_sample *s, struct frame *out);
 void stack_count_marks(struct collect *c, const struct frame *frames, size_t nr);
 
 /* agents.c: the JVMs. */
 int agents_open(struct collect *c, struct err *e);
+/* A JVM whose journal is read: it tells what it told then (jvm/replay.h). NULL: *e says why not. */
+struct jvm *agents_replay(struct collect *c, int pid, struct err *e);
 /* Into the JVMs among the processes that run already; their events are open. */
 int agents_attach(struct collect *c, struct err *e);
 /* With all_jvms: JVMs that are new since the last call. */
 void agents_attach_jvms(struct collect *c);
 void agents_close(struct collect *c);
 void agents_drain(struct collect *c, bool all);
+/* Opens the TRAP set traps on all threads of a JVM, which have one already; false: refused. */
+bool agents_open_traps(struct collect *c, struct proc *p, uint32_t traps);
 /* Before the last one: what goes on at that time is told. */
 void agents_end_waits(struct collect *c, uint64_t now_ns);
 /* From then on it is known which methods samples hit. */
@@ -120,6 +140,9 @@ void agents_watch_frames(struct collect *c);
 void agents_write_lines(struct collect *c);
 /* Writes which objects live, of all JVMs. */
 void agents_end_lives(struct collect *c);
+/* The same at the end of a file of several, and what of it the next one needs. */
+void agents_stand(struct collect *c);
+void agents_next_file(struct collect *c);
 /* The frames of a sample, outermost first, before they are written: keeps the code of the innermost. */
 void agents_keep_code(struct collect *c, const struct frame *frames, size_t nr);
 /* Joins halves of samples not younger than until_ns; last: also those that lack one. */
@@ -157,10 +180,21 @@ static inline bool collect_kernel_refused(const struct collect *c)
 
 /* collect.c: all that was recorded by then, as far as both halves of it are there. */
 void collect_take_in(struct collect *c, uint64_t until_ns);
-/* collect.c: names and lines of what was hit since the last call. */
-void collect_name_hits(struct collect *c);
+/*
+ * collect.c: names and lines of what was hit since the last call. Reads the rings meanwhile, unless the file
+ * is at its end.
+ */
+void collect_name_hits(struct collect *c, bool at_end);
+/* collect.c: JVMs with samples that no agent has named, each once. */
+void collect_count_strange(struct collect *c);
 /* collect.c: what a file has at its end, but its clock: counts, names, what is missing. */
 void collect_end_file(struct collect *c, bool last);
+/* collect.c: labels of threads, if they are recorded. */
+void collect_open_labels(struct collect *c);
+/* collect.c: takes in everything that is not younger than the drain before; all: everything. */
+void collect_drain(struct collect *c, uint64_t now_ns, bool all);
+/* collect.c: after the last drain: names, counts, labels. */
+void collect_finish(struct collect *c);
 /* collect.c: all perf events on that switches_runs() names, or off. */
 void collect_enable(struct collect *c, bool on);
 /* commands.c: what "arcprof ctl" asks; a control_fn, ctx is the struct collect. */

@@ -29,6 +29,8 @@ struct switched {
 	bool set;			/* by name */
 	bool fixed;			/* on all the time: live objects, native memory */
 	bool on;			/* now */
+	const struct event_time *time;	/* NULL: it is set by hand alone */
+	uint64_t set_ns, clear_ns;	/* when that sets it, and clears it; 0: it does not, or not yet */
 	/* when it last changed, the latest last */
 	uint64_t times[SWITCH_TIMES];
 	size_t nr_times;
@@ -38,10 +40,13 @@ struct switches {
 	struct switched *perf;		/* [events of the recording that are in the trace] */
 	struct switched sources[16];	/* [COLLECT_MAX_SOURCES] */
 	struct switched tells[32];	/* [bit of enum jvm_tell] */
+	struct switched calls;		/* exact ones */
 	uint64_t next[16];		/* [COLLECT_MAX_SOURCES]: intervals that are to come, + 1 */
 	size_t nr_next;
 	bool begun, shut;		/* the window is shut */
 	uint64_t turn_ns;		/* when the window opens or shuts next; 0: there is none */
+	bool marked;			/* the recording's start_mark came */
+	bool *marks;			/* [times]: theirs did */
 	uint64_t nr_dropped;		/* samples of the first perf event, while all was not yet told */
 	struct jvm_server_opts asked;	/* of agents, by the last change */
 };
@@ -58,24 +63,37 @@ void switches_ask(struct collect *c, struct jvm_server_opts *o);
  * say is added to *reply.
  */
 int switches_set(struct collect *c, const char *names, bool on, struct buf *reply, struct err *e);
+/*
+ * Sets intervals of events of the recording, "cpu-clock=10ms,alloc=64k", or none of them. What is on stays
+ * on, but that of a source is off until all agents have the new one.
+ */
+int switches_set_intervals(struct collect *c, const char *settings, struct buf *reply, struct err *e);
 /* After a pause began or ended. */
 void switches_pause(struct collect *c);
 /* A new file begins: what is off is said in it. */
 void switches_next_file(struct collect *c, uint64_t now_ns);
-/* The window opens, or shuts, when it is time to. */
+/* The window opens, or shuts, when it is time to; and events begin and end that have times of their own. */
 void switches_turn(struct collect *c, uint64_t now_ns);
+/* When that is next; 0: it is not. */
+uint64_t switches_due_ns(const struct collect *c);
+/* A program set a mark, or has ended a phase. */
+void switches_mark(struct collect *c, const char *name, size_t len);
+/* At the end: what began at no mark. */
+void switches_missing(struct collect *c);
 
 /* Whether it was recorded at that time: a perf event, a source by its index, one enum jvm_tell. */
 bool switches_perf(const struct collect *c, uint32_t event, uint64_t time_ns);
 bool switches_source(const struct collect *c, size_t source, uint64_t time_ns);
 bool switches_tell(const struct collect *c, uint32_t tell, uint64_t time_ns);
+/* Exact calls are to be recorded from the start of each process, or when the recording has begun. */
+bool switches_calls_from_start(const struct collect *c);
 /* The latest moment when the source was recorded. */
 uint64_t switches_source_end(const struct collect *c, size_t source);
 /* Whether there is one that no pause or window can turn off. */
 bool switches_any_fixed(const struct collect *c);
 /* Whether perf event number event is to run now: it is recorded, or wall needs it. */
 bool switches_runs(const struct collect *c, size_t event);
-/* A line for each event: on or off. */
+/* What is on, what is off, and the intervals: a line for each. */
 void switches_list(const struct collect *c, struct buf *b);
 
 #endif

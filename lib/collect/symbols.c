@@ -103,8 +103,8 @@ static void write_lines(struct symfile *f, const struct hit *h, struct trace_wri
 	}
 }
 
-static uint64_t write_module(struct symfile *f, const struct hit *h, size_t nr, struct trace_writer *w,
-			     bool lines)
+static uint64_t write_module(const struct symbols_files *files, struct symfile *f, const struct hit *h,
+			     size_t nr, struct trace_writer *w, bool lines)
 {
 	struct symbol s = { 0 }, last = { 0 };
 	uint64_t named = 0;
@@ -123,6 +123,8 @@ static uint64_t write_module(struct symfile *f, const struct hit *h, size_t nr, 
 		named += known;
 		if (lines)
 			write_lines(f, &h[i], w);
+		if (files->meanwhile)
+			files->meanwhile(files->meanwhile_ctx);
 	}
 	return named;
 }
@@ -146,7 +148,7 @@ void symbols_write(const struct symbols_files *files, struct trace_writer *w, bo
 		if (h->kernel && !files->no_kernel)
 			r->nr_named += write_kernel(h, end - i, files->cache, w, &r->kernel_hidden);
 		else if (f)
-			r->nr_named += write_module(f, h, end - i, w, lines);
+			r->nr_named += write_module(files, f, h, end - i, w, lines);
 	}
 	r->nr_addresses = hits.nr_items;
 	free(hits.items);
@@ -154,12 +156,15 @@ void symbols_write(const struct symbols_files *files, struct trace_writer *w, bo
 
 static struct symfile *file_of(void *ctx, uint32_t module)
 {
-	return modules_at(ctx, module)->file;
+	return modules_file(ctx, module);
 }
 
-void symbols_write_modules(struct modules *m, struct trace_writer *w, bool lines, struct symbols_result *r)
+void symbols_write_modules(struct modules *m, struct trace_writer *w, bool lines,
+			   void (*meanwhile)(void *ctx), void *ctx, struct symbols_result *r)
 {
-	const struct symbols_files files = { file_of, m, m->cache, false };
+	const struct symbols_files files = {
+		.file = file_of, .ctx = m, .cache = m->cache, .meanwhile = meanwhile, .meanwhile_ctx = ctx,
+	};
 
 	symbols_write(&files, w, lines, r);
 }

@@ -20,12 +20,16 @@ struct symbols_files {
 	void *ctx;
 	struct cache *cache;		/* for the kernel's names; or NULL */
 	bool no_kernel;			/* this machine's kernel is another */
+	/* Called again and again, for it may take long; what it adds is named by the next call. */
+	void (*meanwhile)(void *ctx);
+	void *meanwhile_ctx;
 };
 
 void symbols_write(const struct symbols_files *files, struct trace_writer *w, bool lines,
 		   struct symbols_result *r);
-/* The same of the modules of a recording. */
-void symbols_write_modules(struct modules *m, struct trace_writer *w, bool lines, struct symbols_result *r);
+/* The same of the modules of a recording, none of which meanwhile() forgets. */
+void symbols_write_modules(struct modules *m, struct trace_writer *w, bool lines,
+			   void (*meanwhile)(void *ctx), void *ctx, struct symbols_result *r);
 
 /* Names that other runtimes left in /tmp/perf-PID.map, as stubs of the process. */
 void symbols_write_perf_map(struct trace_writer *w, const struct proc *p);

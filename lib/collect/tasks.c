@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "collect/filters.h"
 #include "collect/tasks.h"
 
 void tasks_init(struct tasks *t, struct trace_writer *w, struct modules *m)
@@ -44,6 +45,7 @@ void tasks_release(struct tasks *t)
 	free(t->threads);
 	map_release(&t->by_tid);
 	map_release(&t->virtual);
+	free(t->virtuals);
 	memset(t, 0, sizeof(*t));
 }
 
@@ -73,7 +75,7 @@ static void find_cgroup(struct tasks *t, struct proc *p, const struct proc *pare
 	struct buf path = BUF_INIT;
 	struct rec_cgroup r = { .time_ns = time_ns, .proc = p->id };
 
-	if (!t->cgroups || !p->pid)
+	if (!t->cgroups || !p->pid || t->replayed_ns)
 		return;
 	if (!forked || !parent->cgroup)
 		cgroup_of(p->pid, NULL, &path);
@@ -114,6 +116,7 @@ static void write_name(struct tasks *t, struct thread *th, const char *name, boo
 
 	if (!java)
 		snprintf(th->comm, sizeof(th->comm), "%s", name);
+	filters_thread(t->filters, th->id, name, java, false);
 	trace_write_thread(t->w, &r);
 }
 
@@ -205,6 +208,7 @@ void tasks_forget(struct tasks *t, uint64_t now_ns)
 			th->proc->nr_threads--;
 			t->nr_dead--;
 			trace_writer_forget_thread(t->w, th->id);
+			filters_forget_thread(t->filters, th->id);
 			free(th);
 			continue;
 		}
@@ -220,20 +224,23 @@ void tasks_forget(struct tasks *t, uint64_t now_ns)
 }
 
 /* The first line of a file of /proc, "" when it cannot be read. */
-static void proc_line(char *out, size_t size, const char *fmt, int pid, int tid)
+static void proc_line(const struct tasks *t, char *out, size_t size, const char *fmt, int pid, int tid)
 {
 	struct buf b = BUF_INIT;
 	char path[64];
 
 	out[0] = '\0';
+	if (t->replayed_ns) {
+		snprintf(out, size, "%s", t->replayed_name);
+		return;
+	}
 	snprintf(path, sizeof(path), fmt, pid, tid);
 	if (!io_slurp(path, &b) && b.len)
 		snprintf(out, size, "%.*s", (int)strcspn(b.data, "\n"), b.data);
 	buf_release(&b);
 }
 
-/* "start-end perms pgoff major:minor inode    path"; false when not executable. */
-static bool parse_map_line(char *line, struct module_id *id, uint64_t *pgoff)
+bool tasks_map_line(char *line, struct module_id *id, uint64_t *pgoff)
 {
 	char perms[8];
 	unsigned int major, minor;
@@ -255,7 +262,7 @@ void tasks_maps_text(struct tasks *t, int pid, char *text, uint64_t time_ns)
 		struct module_id id = { .pid = pid };
 		uint64_t pgoff;
 
-		if (parse_map_line(line, &id, &pgoff))
+		if (tasks_map_line(line, &id, &pgoff))
 			tasks_mmap(t, &id, pgoff, pid, time_ns);
 	}
 }
@@ -284,7 +291,7 @@ static void scan_threads(struct tasks *t, struct proc *p, uint64_t time_ns)
 
 		if (tid <= 0 || tasks_find(t, tid))
 			continue;
-		proc_line(comm, sizeof(comm), "/proc/%d/task/%d/comm", p->pid, tid);
+		proc_line(t, comm, sizeof(comm), "/proc/%d/task/%d/comm", p->pid, tid);
 		add_thread(t, p, tid, comm, time_ns);
 	}
 	if (dir)
@@ -297,12 +304,12 @@ static struct thread *scan_process(struct tasks *t, int pid, uint64_t time_ns)
 	char comm[64];
 	struct proc *p;
 
-	proc_line(comm, sizeof(comm), "/proc/%d/comm", pid, 0);
+	proc_line(t, comm, sizeof(comm), "/proc/%d/comm", pid, 0);
 	if (!pid)
 		strcpy(comm, "swapper");
 	p = add_proc(t, pid, NULL, comm, false, time_ns);
 	leader = add_thread(t, p, pid, comm, time_ns);
-	if (pid) {
+	if (pid && !t->replayed_ns) {
 		scan_threads(t, p, time_ns);
 		scan_maps(t, p, time_ns);
 	}
@@ -313,29 +320,40 @@ void tasks_rescan(struct tasks *t, int pid)
 {
 	struct thread *leader = tasks_find(t, pid);
 
-	if (leader)
+	if (leader && !t->replayed_ns)
 		scan_threads(t, leader->proc, clock_mono_ns());
+}
+
+void tasks_maps_again(struct tasks *t, struct proc *p, char *text, uint64_t time_ns)
+{
+	char *line, *save;
+
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		struct module_id id = {
+			.pid = t->replayed_ns ? 0 : p->pid,
+			.replayed_ns = t->replayed_ns, .other_kernel = t->other_kernel,
+		};
+		const struct map_entry *known;
+		uint64_t pgoff;
+
+		if (!tasks_map_line(line, &id, &pgoff) || id.start >= id.end)
+			continue;
+		known = maps_find(&p->maps, id.start);
+		if (!known || known->start != id.start || known->end != id.end || known->pgoff != pgoff)
+			tasks_mmap(t, &id, pgoff, p->pid, time_ns);
+	}
 }
 
 void tasks_rescan_maps(struct tasks *t, struct proc *p)
 {
 	struct buf b = BUF_INIT;
-	char path[64], *line, *save;
+	char path[64];
 
+	if (t->replayed_ns)
+		return;
 	snprintf(path, sizeof(path), "/proc/%d/maps", p->pid);
 	if (!io_slurp(path, &b) && b.data)
-		for (line = strtok_r(b.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-			struct module_id id = { .pid = p->pid };
-			const struct map_entry *known;
-			uint64_t pgoff;
-
-			if (!parse_map_line(line, &id, &pgoff))
-				continue;
-			known = maps_find(&p->maps, id.start);
-			if (!known || known->start != id.start || known->end != id.end ||
-			    known->pgoff != pgoff)
-				tasks_mmap(t, &id, pgoff, p->pid, clock_mono_ns());
-		}
+		tasks_maps_again(t, p, b.data, clock_mono_ns());
 	buf_release(&b);
 }
 
@@ -385,7 +403,7 @@ struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns)
 	}
 	if (tid == pid)
 		return leader;
-	proc_line(comm, sizeof(comm), "/proc/%d/task/%d/comm", pid, tid);
+	proc_line(t, comm, sizeof(comm), "/proc/%d/task/%d/comm", pid, tid);
 	th = add_thread(t, leader->proc, tid, comm, time_ns);
 	th->provisional = true;
 	return th;
@@ -445,6 +463,8 @@ static bool is_foreign(struct tasks *t, const struct proc *p, int tid)
 
 	if (!th || th->proc == p)
 		return false;
+	if (t->replayed_ns)
+		return true;
 	snprintf(path, sizeof(path), "/proc/%d/task/%d", p->pid, tid);
 	return access(path, F_OK);
 }
@@ -464,6 +484,7 @@ struct thread *tasks_get_at(struct tasks *t, struct proc *p, int tid, uint64_t t
 static void inherit_events(struct thread *th, const struct thread *parent, uint64_t time_ns)
 {
 	th->evset = parent->evset;
+	th->evset_ns = parent->evset_ns;
 	if (!th->trap_ns && th->proc == parent->proc && parent->trap_ns && parent->trap_ns < time_ns)
 		th->trap_ns = time_ns;
 }
@@ -534,6 +555,7 @@ void tasks_comm(struct tasks *t, int pid, int tid, const char *comm, bool exec, 
 	mark_dead(t, th, time_ns);
 	image = add_thread(t, p, pid, comm, time_ns);
 	image->evset = th->evset;
+	image->evset_ns = th->evset_ns;
 }
 
 static bool is_libjvm(const char *path)
@@ -572,22 +594,96 @@ static uint64_t virtual_key(uint32_t proc, uint64_t java_id)
 
 uint32_t tasks_find_virtual(const struct tasks *t, uint32_t proc, uint64_t java_id)
 {
-	uint32_t id = map_get(&t->virtual, virtual_key(proc, java_id));
+	uint32_t at = map_get(&t->virtual, virtual_key(proc, java_id));
 
-	return id == MAP_NONE ? 0 : id;
+	return at == MAP_NONE ? 0 : t->virtuals[at].id;
+}
+
+/* *is_new: it was not known. */
+static struct virtual *get_virtual(struct tasks *t, uint32_t proc, uint64_t java_id, bool *is_new)
+{
+	uint64_t key = virtual_key(proc, java_id);
+	uint32_t *at = map_put(&t->virtual, key);
+
+	*is_new = *at == MAP_NONE;
+	if (*is_new) {
+		*at = t->nr_virtuals;
+		VEC_GROW(t->virtuals, t->nr_virtuals, t->alloc_virtuals);
+		t->virtuals[t->nr_virtuals++] = (struct virtual){
+			.id = ++t->nr_threads, .proc = proc, .key = key,
+		};
+	}
+	return &t->virtuals[*at];
 }
 
 uint32_t tasks_virtual(struct tasks *t, struct proc *p, uint64_t java_id, const char *name, uint64_t time_ns)
 {
-	uint32_t *id = map_put(&t->virtual, virtual_key(p->id, java_id));
 	struct rec_thread r = { .time_ns = time_ns, .proc = p->id, .java = true, .name = name ? name : "" };
+	bool is_new;
+	struct virtual *v = get_virtual(t, p->id, java_id, &is_new);
 
-	if (*id != MAP_NONE && !name)
-		return *id;
-	if (*id == MAP_NONE)
-		*id = ++t->nr_threads;
-	r.thread = *id;
+	v->used_ns = MAX(v->used_ns, time_ns);
+	r.thread = v->id;
+	if (!is_new && !name)
+		return r.thread;
 	r.name_len = strlen(r.name);
+	filters_thread(t->filters, r.thread, r.name, true, true);
 	trace_write_thread(t->w, &r);
 	return r.thread;
+}
+
+uint32_t tasks_pseudo(struct tasks *t, struct proc *p, uint64_t java_id, const char *name, uint64_t time_ns)
+{
+	uint32_t id = tasks_virtual(t, p, java_id, name, time_ns);
+
+	t->virtuals[map_get(&t->virtual, virtual_key(p->id, java_id))].fixed = true;
+	return id;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* When the one was spoken of that is the nr-th of all by that, from the latest back. */
+static uint64_t nth_time(const struct tasks *t, size_t nr)
+{
+	uint64_t *times = xcalloc(t->nr_virtuals, sizeof(*times)), time;
+	size_t i;
+
+	for (i = 0; i < t->nr_virtuals; i++)
+		times[i] = t->virtuals[i].used_ns;
+	qsort(times, t->nr_virtuals, sizeof(*times), compare_times);
+	time = times[t->nr_virtuals - nr];
+	free(times);
+	return time;
+}
+
+static void forget_virtual(struct tasks *t, uint32_t thread)
+{
+	trace_writer_forget_thread(t->w, thread);
+	filters_forget_thread(t->filters, thread);
+}
+
+void tasks_forget_virtual(struct tasks *t, const struct map *procs, size_t max)
+{
+	uint64_t from_ns = t->nr_virtuals > max ? nth_time(t, max / 2) : 0;
+	size_t i, nr = 0, before = t->nr_virtuals;
+
+	for (i = 0; i < before; i++) {
+		const struct virtual *v = &t->virtuals[i];
+
+		if (map_get(procs, v->proc) != MAP_NONE && (v->fixed || v->used_ns >= from_ns))
+			t->virtuals[nr++] = *v;
+		else
+			forget_virtual(t, v->id);
+	}
+	if (nr == before)
+		return;
+	t->nr_virtuals = nr;
+	map_release(&t->virtual);
+	for (i = 0; i < nr; i++)
+		*map_put(&t->virtual, t->virtuals[i].key) = i;
 }

@@ -15,6 +15,7 @@
 #include "collect/modules.h"
 #include "sym/maps.h"
 
+struct filters;
 struct java;			/* java.h: what the recorder knows of a JVM */
 struct pending;			/* java.h: halves of samples that wait for the other */
 
@@ -30,7 +31,9 @@ struct proc {
 	bool memory;		/* its native memory is sampled */
 	bool map_written;	/* names of its perf map are in the file */
 	bool strange;		/* counted as a JVM without an agent */
-	bool had_agent, tried_agent;
+	bool had_agent;
+	uint8_t nr_tries;	/* to have an agent in it, */
+	uint64_t try_ns;	/* and when the next is due */
 	char *cgroup;		/* path of its control group; NULL: not known */
 	uint32_t nr_holders;	/* who have pointers to it or to its threads: nothing of it is forgotten */
 	uint32_t nr_live, nr_threads;	/* of its threads; those that are not forgotten */
@@ -49,9 +52,12 @@ struct thread {
 	struct thread *older;		/* that had the same number before */
 	char comm[16];
 	bool provisional;	/* read from /proc; its fork record is still to come */
-	uint8_t sched_state;	/* sched.c's: what it last did */
+	uint8_t sched_state, sched_how;	/* sched.c's: what it last did, */
+	uint16_t sched_cpu;		/* on which CPU, + 1, */
+	uint64_t sched_ns;		/* and when */
 	uint32_t wall;		/* wall.c's: its slot, 0 none */
 	uint32_t evset;		/* the event set that samples it, 0 none */
+	uint64_t evset_ns;	/* since when it, or who it has it from, is in that set; 0: always */
 	uint64_t trap_ns;	/* since when the events of its JVM do, 0 not at all */
 	struct proc *proc;
 	struct pending *kernel, **kernel_tail;	/* Java threads only: see java.h */
@@ -61,20 +67,38 @@ struct thread {
 	bool needed;				/* tasks_forget()'s own */
 };
 
+struct virtual {		/* a virtual thread */
+	uint32_t id;		/* in the trace */
+	uint32_t proc;
+	uint64_t key;		/* in tasks.virtual */
+	uint64_t used_ns;	/* when it was last spoken of */
+	bool fixed;		/* not to be forgotten before its process */
+};
+
 struct tasks {
 	struct proc *procs;
 	struct proc **procs_tail;
 	uint32_t nr_procs, nr_threads;
 	uint32_t nr_without_memory;	/* forgotten programs whose native memory was not sampled */
 	struct map by_tid;		/* tid -> index into threads */
-	struct map virtual;		/* process and id of a virtual thread -> its number in the trace */
+	struct map virtual;		/* process and id of a virtual thread -> index of it */
+	struct virtual *virtuals;
+	size_t nr_virtuals, alloc_virtuals;
 	struct thread **threads;	/* in order of number */
 	size_t alloc_threads, nr_all;
 	size_t nr_dead;			/* of them */
 	uint64_t forget_ns;		/* not before */
 	bool cgroups;			/* say in which group each process is */
+	/*
+	 * All this is read from a journal, begun at that time of CLOCK_REALTIME: /proc is not asked, and a
+	 * file that has changed since is another one. 0: it happens now
+	 */
+	uint64_t replayed_ns;
+	bool other_kernel;		/* then: it was not ours, */
+	const char *replayed_name;	/* and the process was called this */
 	struct trace_writer *w;
 	struct modules *modules;
+	struct filters *filters;	/* are told the names of threads; NULL: nobody is */
 };
 
 void tasks_init(struct tasks *t, struct trace_writer *w, struct modules *m);
@@ -127,7 +151,14 @@ void tasks_exit(struct tasks *t, int pid, int tid, uint64_t time_ns);
 void tasks_comm(struct tasks *t, int pid, int tid, const char *comm, bool exec, uint64_t time_ns);
 void tasks_mmap(struct tasks *t, const struct module_id *id, uint64_t pgoff, int tid, uint64_t time_ns);
 
-/* The executable mappings in the text of /proc/PID/maps, which is cut up. */
+/*
+ * A line of /proc/PID/maps, "start-end perms pgoff major:minor inode    path", to *id, whose path is in it.
+ * False: it is not executable, or no such line.
+ */
+bool tasks_map_line(char *line, struct module_id *id, uint64_t *pgoff);
+/* The executable mappings in the text of /proc/PID/maps, which is cut up; those that are known stay. */
+void tasks_maps_again(struct tasks *t, struct proc *p, char *text, uint64_t time_ns);
+/* The same of a process of which nothing is known yet. */
 void tasks_maps_text(struct tasks *t, int pid, char *text, uint64_t time_ns);
 
 /* A Java thread's own name, from the agent. */
@@ -138,6 +169,18 @@ void tasks_java_name(struct tasks *t, struct thread *th, const char *name, uint6
  * without a tid. The name may come later.
  */
 uint32_t tasks_virtual(struct tasks *t, struct proc *p, uint64_t java_id, const char *name, uint64_t time_ns);
+
+/*
+ * One that is no thread, and stands for what has none: it has java_id as no virtual thread has it, and is not
+ * forgotten before its process.
+ */
+uint32_t tasks_pseudo(struct tasks *t, struct proc *p, uint64_t java_id, const char *name, uint64_t time_ns);
+
+/*
+ * Forgets the virtual threads of processes that are no key of procs; and where there are more than max,
+ * those that were spoken of longest ago, down to the half of it: these get another number if they come again.
+ */
+void tasks_forget_virtual(struct tasks *t, const struct map *procs, size_t max);
 
 /* The number of a virtual thread of the process with that number; 0: it has none. */
 uint32_t tasks_find_virtual(const struct tasks *t, uint32_t proc, uint64_t java_id);

@@ -182,8 +182,7 @@ static size_t first_hit(const struct threadlabels *l, uint32_t thread)
 	return lo;
 }
 
-/* "b=2,a=1,junk" -> "a=1,b=2" */
-static void put_labels(struct buf *b, const char *text)
+void threadlabels_put(struct buf *b, const char *text)
 {
 	char *copy = xstrdup(text), *item, *save = NULL, *value;
 
@@ -211,11 +210,21 @@ static void write_change(const struct labelled *t, size_t i, uint64_t known_ns, 
 		return;
 	x->written = true;
 	if (x->text && is_known)
-		put_labels(&b, x->text);
+		threadlabels_put(&b, x->text);
 	r.text = b.data ? b.data : "";
 	r.text_len = b.len;
 	trace_write_thread_label(w, &r);
 	buf_release(&b);
+}
+
+/* Of a virtual thread: it has another one after it was forgotten, of which nothing is in the trace. */
+static void set_number(struct labelled *t, uint32_t number)
+{
+	size_t i;
+
+	for (i = 0; number != t->thread && i < t->nr_changes; i++)
+		t->changes[i].written = false;
+	t->thread = number;
 }
 
 static void write_hits(struct threadlabels *l, const struct labelled *t, uint64_t until_ns,
@@ -300,8 +309,8 @@ void threadlabels_write(struct threadlabels *l, uint64_t until_ns, struct trace_
 	for (i = 0; i < l->nr_list; i++) {
 		struct labelled *t = &l->list[i];
 
-		if (!t->thread)
-			t->thread = number(ctx, t->proc, t->vthread);
+		if (t->vthread)
+			set_number(t, number(ctx, t->proc, t->vthread));
 		if (t->thread)
 			write_hits(l, t, until_ns, w);
 		forget_changes(l, t, old_ns);

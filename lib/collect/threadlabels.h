@@ -18,6 +18,7 @@
 #define THREADLABELS_LATE_NS 2000000000ull
 
 struct threadlabels;
+struct buf;
 struct trace_writer;
 
 struct threadlabels *threadlabels_new(void);
@@ -28,7 +29,7 @@ void threadlabels_free(struct threadlabels *l);
  * process. r's text is the program's, as it comes.
  */
 void threadlabels_change(struct threadlabels *l, uint32_t thread, uint32_t proc, const struct jvm_labels *r);
-/* A sample of that thread was written to the trace. */
+/* A sample or an event of that thread was written to the trace. */
 void threadlabels_sample(struct threadlabels *l, uint32_t thread, uint64_t time_ns);
 
 /* The number of a virtual thread in the trace; 0: there were no samples of it. */
@@ -39,6 +40,9 @@ typedef uint32_t (*threadlabels_number_fn)(void *ctx, uint32_t proc, uint64_t vt
  */
 void threadlabels_write(struct threadlabels *l, uint64_t until_ns, struct trace_writer *w,
 			threadlabels_number_fn number, void *ctx);
+
+/* Appends what is a label in a text of a program, in order: "b=2,a=1,junk" -> "a=1,b=2". */
+void threadlabels_put(struct buf *b, const char *text);
 
 /* What was dropped so far: changes of threads that there were too many of, or that were too much together. */
 uint64_t threadlabels_dropped(const struct threadlabels *l);

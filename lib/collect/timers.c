@@ -67,6 +67,11 @@ void timers_sample(struct collect *c, const struct jvm_sample *s, uint32_t threa
 
 	if (!switches_perf(c, r.event, s->time_ns))
 		return;
+	if (!filters_want_perf(c, r.event, thread, s->time_ns)) {
+		c->switches.nr_dropped++;
+		c->ev.counts[0] += r.weight;
+		return;
+	}
 	stack_count_marks(c, frames, nr);
 	agents_keep_code(c, frames, nr);
 	r.stack = trace_write_stack(c->w, frames, nr);

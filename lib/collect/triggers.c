@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "collect/crashes.h"
 #include "collect/state.h"
 #include "collect/triggers.h"
 #include "jvm/proto.h"
@@ -29,6 +31,7 @@ struct triggers {
 	size_t nr_looks, alloc_looks;
 	struct map ticks;		/* pid -> clock ticks of CPU at the last look */
 	uint64_t proc_cpu_ns;		/* what they add up to */
+	struct crashes crashes;
 	uint64_t oom_kills, oom_kills_all;	/* in the targets' group; of the machine, at the begin */
 };
 
@@ -367,6 +370,11 @@ void triggers_event(struct collect *c, const struct jvm_event *r, uint32_t proc)
 	buf_release(&cause);
 }
 
+void triggers_call(struct collect *c, size_t when, uint32_t proc, const char *cause)
+{
+	met(c, when, proc, cause);
+}
+
 bool triggers_signal(struct collect *c, int sig)
 {
 	char cause[32];
@@ -388,6 +396,75 @@ static int fatal_signal(int status)
 	return 0;
 }
 
+static void missed(struct collect *c, enum when_kind kind, const struct err *e)
+{
+	const struct trigger_opts *o = &c->o->trigger;
+	size_t i;
+
+	for (i = 0; i < o->nr_whens; i++)
+		if (o->whens[i].kind == kind && o->missed)
+			o->missed(&o->whens[i], e);
+}
+
+static bool was_named(const struct collect *c, int pid)
+{
+	size_t i;
+
+	for (i = 0; i < c->o->nr_pids && c->o->pids[i] != pid; i++)
+		;
+	return i < c->o->nr_pids;
+}
+
+/* Who died, and left what. Of the command its own status tells, which the parent gets. */
+static void on_ended(void *ctx, const struct crash *x)
+{
+	struct buf cause = BUF_INIT;
+	struct collect *c = ctx;
+	int sig = x->status >= 0 ? fatal_signal(x->status) : 0;
+	struct err e;
+
+	if (sig) {
+		if (x->pid == c->child_pid)
+			buf_str(&cause, "the program");
+		else
+			put_process(c, x->pid, &cause);
+		buf_fmt(&cause, " died of SIG%s", sigabbrev_np(sig));
+	}
+	if (x->error_file)
+		buf_fmt(&cause, "%sa JVM crashed and wrote %s", cause.len ? "; " : "", x->error_file);
+	if (cause.len) {
+		met_all(c, WHEN_CRASH, 0, 0, cause.data);
+	} else if (x->status < 0 && was_named(c, x->pid)) {
+		err_set(&e, ENODATA, "how process %d ended only its parent knows%s", x->pid,
+			x->is_jvm ? ", and no file of a crash was found" : "");
+		missed(c, WHEN_CRASH, &e);
+	}
+	buf_release(&cause);
+}
+
+static void look_for_crashes(struct collect *c)
+{
+	if (c->triggers->wanted[WHEN_CRASH])
+		crashes_look(&c->triggers->crashes, on_ended, c);
+}
+
+void triggers_jvm(struct collect *c, int pid)
+{
+	if (c->triggers && c->triggers->wanted[WHEN_CRASH])
+		crashes_watch(&c->triggers->crashes, pid);
+}
+
+int triggers_fd(const struct collect *c, int pid)
+{
+	return c->triggers ? crashes_fd(&c->triggers->crashes, pid) : -1;
+}
+
+void triggers_last(struct collect *c)
+{
+	if (c->triggers)
+		look_for_crashes(c);
+}
+
 void triggers_ended(struct collect *c, int status)
 {
 	bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
@@ -400,7 +477,8 @@ void triggers_ended(struct collect *c, int status)
 		look_at_kills(c);
 	if (c->triggers->wanted[WHEN_OOM] && killed && machine_kills() > c->triggers->oom_kills_all)
 		met_all(c, WHEN_OOM, 0, 0, "the program was killed when the kernel wanted memory");
-	if (sig) {
+	look_for_crashes(c);		/* a JVM says more */
+	if (c->triggers->wanted[WHEN_CRASH] && sig) {
 		snprintf(cause, sizeof(cause), "the program died of SIG%s", sigabbrev_np(sig));
 		met_all(c, WHEN_CRASH, 0, 0, cause);
 	}
@@ -430,7 +508,10 @@ void triggers_turn(struct collect *c, uint64_t now_ns)
 {
 	struct triggers *t = c->triggers;
 
-	if (!t || !c->begun_ns || now_ns < t->looked_ns + LOOK_NS)
+	if (!t || !c->begun_ns)
+		return;
+	look_for_crashes(c);
+	if (now_ns < t->looked_ns + LOOK_NS)
 		return;
 	if (t->wanted[WHEN_CPU])
 		look_at_cpu(c, now_ns);
@@ -460,6 +541,8 @@ void triggers_open(struct collect *c)
 	t->alloc_looks = span_ns / LOOK_NS + 2;
 	t->looks = xcalloc(t->alloc_looks, sizeof(*t->looks));
 	t->oom_kills_all = machine_kills();
+	for (i = 0; i < c->o->nr_pids; i++)
+		triggers_jvm(c, c->o->pids[i]);
 }
 
 void triggers_close(struct collect *c)
@@ -469,6 +552,7 @@ void triggers_close(struct collect *c)
 	if (!t)
 		return;
 	map_release(&t->ticks);
+	crashes_release(&t->crashes);
 	free(t->looks);
 	free(t->ready_ns);
 	free(t);

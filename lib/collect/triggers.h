@@ -38,8 +38,16 @@ void triggers_close(struct collect *c);
 void triggers_turn(struct collect *c, uint64_t now_ns);
 /* An event of a JVM, in process proc of the trace. */
 void triggers_event(struct collect *c, const struct jvm_event *r, uint32_t proc);
+/* Condition number when: a call of a method that is timed (timed.h) took long, or goes on doing so. */
+void triggers_call(struct collect *c, size_t when, uint32_t proc, const char *cause);
 /* The recorder got the signal. False: it is no condition's. */
 bool triggers_signal(struct collect *c, int sig);
+/* A running JVM is recorded: how it ends is to be noticed. */
+void triggers_jvm(struct collect *c, int pid);
+/* Readable when a process that was there from the start ends; -1: that is no condition's. */
+int triggers_fd(const struct collect *c, int pid);
+/* The recording is over: what happened since the last turn. */
+void triggers_last(struct collect *c);
 /* The program has ended, with a status as of waitpid(). */
 void triggers_ended(struct collect *c, int status);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "api/area.h"
 #include "base/clock.h"
@@ -13,13 +14,16 @@
 #include "collect/state.h"
 #include "collect/wall.h"
 #include "collect/wallstack.h"
+#include "collect/wallwake.h"
 #include "wall/switches.h"
 #include "wall/wall.h"
 
 enum {
 	QUEUE_SHARE = 20,	/* of an interval: less time in run queues waits for the next sample */
 	PLACE_ON_CPU = WALL_NR_PLACES,
-	NR_PLACES
+	NR_PLACES,
+	MAX_FILES = 10000,	/* names of files in a recording; others have one for all */
+	WALK_SHARE = 2,		/* of an interval, of CPU time: what walking takes beyond that waits */
 };
 
 /* Who ended a block. */
@@ -36,6 +40,10 @@ struct place {
 	uint64_t set_ns;		/* when it was seen there */
 	size_t nr, alloc;
 	struct frame *frames;		/* outermost first */
+	size_t nr_kernel;		/* 0: not known, or not yet */
+	struct frame kernel[WALL_NR_ADDRS];	/* beneath them */
+	uint32_t file;			/* a function of the trace; 0: none is known */
+	struct wallwake_code code;	/* where the waker was */
 };
 
 /* A block that was walked, and goes on as far as is known. */
@@ -45,6 +53,7 @@ struct block {
 	uint64_t since_ns;
 	uint64_t gap_ns;		/* between the look that saw it and the one before */
 	uint64_t look_ns;		/* when that was */
+	uint64_t inode;			/* of the file that its place has; 0: not known */
 };
 
 struct account {			/* of a slot */
@@ -67,6 +76,7 @@ struct account {			/* of a slot */
 struct walls {
 	struct wall *wall;
 	size_t source;			/* of the recording's */
+	struct wallwakes *wakes;	/* NULL: not asked for */
 	uint32_t clock;			/* the perf event whose samples say where on-CPU time goes */
 	uint64_t interval_ns, look_ns;
 	bool on;
@@ -74,14 +84,26 @@ struct walls {
 	uint64_t nr_denied;		/* blocks whose stacks this user may not look at */
 	struct account *accounts;	/* [alloc_accounts], by slot */
 	size_t alloc_accounts;
-	struct map reasons;		/* string -> function of the trace */
+	struct map reasons, files;	/* string -> function of the trace */
+	size_t nr_files;
+	unsigned int ephemeral;		/* ports from there on are given to clients */
 	struct strtab texts;
 	struct map classes;		/* (process, leaf of its agent) -> name in texts */
+	/* Blocks that were found when there had been enough to walk. */
+	struct late {
+		uint32_t slot, block_nr;
+		uint64_t before_ns;	/* the look before the one that found it */
+	} *late;
+	size_t nr_late, alloc_late;
+	uint64_t nr_missed;		/* of them, over before their turn came */
+	uint64_t walked_until_ns;	/* our CPU time when there is enough */
+	uint32_t first;			/* slot that the next look begins with */
 	/* Slots of threads that an agent is to walk; it may have ended, or know them no more. */
 	uint32_t *left;
 	size_t nr_left, alloc_left;
 	uint32_t on_cpu, runnable;	/* functions */
-	struct frame *stack;		/* MAX_FRAMES and a reason */
+	struct frame *stack;		/* MAX_FRAMES, and what a wait adds */
+	struct waitfile file;
 };
 
 struct wall *walls_switches(const struct collect *c)
@@ -97,6 +119,16 @@ static void catch_up(struct collect *c)
 {
 	if (c->walls->no_bpf)
 		collect_merge(c, clock_mono_ns());
+}
+
+/* Where the clock is only for us, which threads it is to sample our programs know best. */
+int walls_filter(const struct collect *c)
+{
+	const struct collect_opts *o = c->o;
+
+	if (!c->walls || o->ev.nr_events != o->ev.nr_aside || o->system_wide || o->nr_tids || o->sched)
+		return 0;
+	return wall_filter(c->walls->wall);
 }
 
 /* All of it known, as far as it can be. */
@@ -130,31 +162,60 @@ static uint32_t reason_of(struct collect *c, const char *text)
 	return *at;
 }
 
+/* "": none. */
+static uint32_t file_of(struct collect *c, const char *name)
+{
+	struct walls *w = c->walls;
+	uint32_t *at;
+
+	if (!*name)
+		return 0;
+	if (w->nr_files >= MAX_FILES)
+		name = "[further files]";
+	at = map_put(&w->files, strtab_adds(&w->texts, name));
+	if (*at == MAP_NONE) {
+		*at = sources_new_file(c, name);
+		w->nr_files++;
+	}
+	return *at;
+}
+
 /* A stretch of ns that a thread spent there for that reason. */
 static void write_time(struct collect *c, const struct place *p, uint32_t reason, uint64_t time_ns,
 		       uint64_t ns)
 {
 	struct rec_sample r = { .time_ns = time_ns, .thread = p->thread, .cpu = UINT16_MAX, .user = true };
 	struct walls *w = c->walls;
+	bool waits = reason == p->reason;
+	size_t nr = p->nr;
 
 	if (!ns)
 		return;
-	if (p->nr)
-		memcpy(w->stack, p->frames, p->nr * sizeof(*p->frames));
-	w->stack[p->nr] = (struct frame){ FRAME_NAMED, .function = reason };
-	r.stack = trace_write_stack(c->w, w->stack, p->nr + 1);
+	if (nr)
+		memcpy(w->stack, p->frames, nr * sizeof(*p->frames));
+	if (waits && p->nr_kernel)
+		memcpy(w->stack + nr, p->kernel, p->nr_kernel * sizeof(*p->kernel));
+	nr += waits ? p->nr_kernel : 0;
+	w->stack[nr++] = (struct frame){ FRAME_NAMED, .function = reason };
+	if (waits && p->file)
+		w->stack[nr++] = (struct frame){ FRAME_NAMED, .function = p->file };
+	r.stack = trace_write_stack(c->w, w->stack, nr);
 	sources_weighed(c, w->source, ns, &r);
 }
 
 /* A stretch that a thread was blocked; wake: how long the block was, and who ended it. */
-static void write_blocked(struct collect *c, const struct place *p, uint64_t ns, struct rec_wake wake)
+static void write_blocked(struct collect *c, struct place *p, uint64_t ns, struct rec_wake wake)
 {
 	wake.thread = p->thread;
 	wake.function = p->reason;
 	wake.weight = ns;
 	write_time(c, p, p->reason, wake.time_ns, ns);
-	if (ns && !c->walls->no_bpf)	/* without it nobody tells */
-		trace_write_wake(c->w, &wake);
+	/* without BPF nobody tells */
+	if (!ns || c->walls->no_bpf || !filters_keep_source(c, c->walls->source, p->thread, wake.time_ns))
+		return;
+	trace_write_wake(c->w, &wake);
+	if (c->walls->wakes)
+		wallwakes_write(c, c->walls->wakes, &wake, &p->code);
 }
 
 /* Time in run queues after it had been there; what is little waits. */
@@ -185,13 +246,16 @@ static struct place *set_place(struct account *a, unsigned int i, uint32_t threa
 	p->thread = thread;
 	p->reason = reason;
 	p->set_ns = clock_mono_ns();
+	p->nr_kernel = p->file = 0;
 	return p;
 }
 
 static void free_place(struct place *p)
 {
-	if (p)
+	if (p) {
 		free(p->frames);
+		free(p->code.frames);
+	}
 	free(p);
 }
 
@@ -233,6 +297,8 @@ static void end_block(struct collect *c, struct account *a, const struct wall_ti
 		.seen_ns = MIN(b->look_ns > from ? b->look_ns - from : 0, len),
 	};
 
+	if (waker.kind == WAKE_THREAD && c->walls->wakes)
+		wallwakes_find(c, c->walls->wakes, c->walls->wall, a - c->walls->accounts, b->nr, &p->code);
 	/* what is left is of all short blocks since the last sample of one */
 	if (end_ns - b->since_ns < b->gap_ns || len > left)
 		len = left;
@@ -244,14 +310,37 @@ static void end_block(struct collect *c, struct account *a, const struct wall_ti
 	b->nr = 0;
 }
 
+/* The kernel's side of the block that is open. */
+static void set_where(struct collect *c, struct account *a, const struct wall_where *at)
+{
+	struct place *p = a->places[a->block.place];
+	size_t i, nr = MIN(at->nr_addrs, (uint32_t)WALL_NR_ADDRS);
+	uint64_t addrs[WALL_NR_ADDRS];
+	struct buf peer = BUF_INIT;
+
+	for (i = 0; i < nr; i++)
+		addrs[i] = at->addrs[i];
+	p->nr_kernel = stack_kernel(c, addrs, nr, p->kernel);
+	waitfile_peer(at, c->walls->ephemeral, &peer);
+	if (at->family)
+		p->file = file_of(c, peer.len ? peer.data : "");
+	else if (at->inode != a->block.inode)
+		p->file = 0;	/* the descriptor was another's when it was asked for */
+	buf_release(&peer);
+}
+
 /* The block that was walked has ended, and others may have come after it. */
 static void finish_block(struct collect *c, struct account *a, const struct wall_slot *s)
 {
+	uint32_t slot = a - c->walls->accounts;
+	struct wall_where at;
 	const struct wall_done *d = wall_done_of(s, a->block.nr);
 	uint64_t end_ns = a->block.since_ns + (d ? d->ns : 0);
 	struct waker none = { WAKE_UNKNOWN, 0 };
 	struct wall_times done;
 
+	if (wall_where_of(c->walls->wall, slot, a->block.nr, &at))
+		set_where(c, a, &at);
 	wall_times_over(s, &done);
 	/* without d nothing is known of its length but that it was short */
 	end_block(c, a, &done, end_ns, d ? find_waker(c, d->waker, end_ns) : none);
@@ -352,6 +441,12 @@ static void follow_sites(struct account *a, const struct wall_slot *s)
 	}
 }
 
+/* And not taken yet. To give it back once more would make two threads share it. */
+static bool is_given_back(const struct account *a, const struct wall_slot *s)
+{
+	return s->state == WALL_GONE && !a->used && a->born_ns == s->born_ns;
+}
+
 static struct account *account_of(struct walls *w, uint32_t slot)
 {
 	size_t old = w->alloc_accounts;
@@ -380,7 +475,8 @@ static void write_account(struct collect *c, const struct account *a, const stru
 		r.runnable_ns += t->queued_ns[i] - a->from.queued_ns[i];
 		r.blocked_ns += t->blocked_ns[i] - a->from.blocked_ns[i];
 	}
-	trace_write_wall(c->w, &r);
+	if (filters_keep_source(c, c->walls->source, a->thread, end_ns))
+		trace_write_wall(c->w, &r);
 }
 
 /* All up to now_ns is written; s was read then. What was walked goes on to be where it was. */
@@ -429,6 +525,15 @@ static void forget_old_places(struct account *a, uint64_t since_ns)
 	}
 }
 
+static void forget_codes(struct account *a)
+{
+	size_t i;
+
+	for (i = 0; i < NR_PLACES; i++)
+		if (a->places[i])
+			a->places[i]->code.nr = 0;
+}
+
 /* NULL: the command is not there yet, only what will become it. */
 static struct thread *thread_of(struct collect *c, struct account *a, uint32_t slot,
 				const struct wall_slot *s)
@@ -453,7 +558,7 @@ static void open_block(const struct walls *w, struct account *a, const struct wa
 {
 	a->block = (struct block){
 		.nr = s->block_nr, .place = place_of(w, s), .since_ns = s->since_ns, .gap_ns = gap_ns,
-		.look_ns = look_ns,
+		.look_ns = look_ns, .inode = w->file.inode,
 	};
 }
 
@@ -466,7 +571,7 @@ static void look_at_block(struct collect *c, struct account *a, uint32_t slot, s
 
 	a->seen_nr = s->block_nr;
 	wall_mark(c->walls->wall, slot, s->block_nr);
-	r = c->walls->no_bpf ? wall_ask_kernel(s) : 0;
+	r = c->walls->no_bpf ? wall_ask_again(c->walls->wall, slot, s) : 0;
 	c->walls->nr_denied += r == -EACCES;
 	if (r)
 		return;
@@ -477,8 +582,9 @@ static void look_at_block(struct collect *c, struct account *a, uint32_t slot, s
 	if (!nr && s->class != WALL_CLASS_KERNEL)
 		return;
 	stack_count_marks(c, c->frames, nr);
-	wallstack_reason(s, &reason);
-	set_place(a, place_of(c->walls, s), a->thread, reason_of(c, reason.data), c->frames, nr);
+	wallstack_reason(s, &reason, &c->walls->file);
+	set_place(a, place_of(c->walls, s), a->thread, reason_of(c, reason.data), c->frames, nr)->file =
+		file_of(c, c->walls->file.name);
 	open_block(c->walls, a, s, c->walls->look_ns, gap_ns);
 	buf_release(&reason);
 }
@@ -497,6 +603,29 @@ static void leave_to_agent(struct walls *w, uint32_t slot)
 	w->left[w->nr_left++] = slot;
 }
 
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/*
+ * Where a thousand threads have blocked at once, walking them all would take longer than the time between two
+ * looks. Which of them have to wait is chance (walls_turn()), so what is walked stands for them.
+ */
+static bool has_walked_enough(const struct walls *w)
+{
+	return own_cpu_ns() >= w->walked_until_ns;
+}
+
+static void leave_for_later(struct walls *w, uint32_t slot, uint32_t block_nr, uint64_t before_ns)
+{
+	VEC_GROW(w->late, w->nr_late, w->alloc_late);
+	w->late[w->nr_late++] = (struct late){ slot, block_nr, before_ns };
+}
+
 static void look_at_slot(struct collect *c, uint32_t slot, uint64_t gap_ns)
 {
 	struct account *a = account_of(c->walls, slot);
@@ -506,8 +635,8 @@ static void look_at_slot(struct collect *c, uint32_t slot, uint64_t gap_ns)
 	catch_up(c);
 	if (!read_slot(c->walls, slot, &s) || s.state == WALL_FREE)
 		return;
-	if (s.state == WALL_GONE && !a->used && a->born_ns == s.born_ns)
-		return;		/* given back, and not taken yet */
+	if (is_given_back(a, &s))
+		return;
 	if (!a->used || a->born_ns != s.born_ns)
 		begin_account(a, &s);
 	follow_sites(a, &s);
@@ -522,6 +651,8 @@ static void look_at_slot(struct collect *c, uint32_t slot, uint64_t gap_ns)
 	} else if (th && s.state == WALL_BLOCKED && s.block_nr != a->seen_nr) {
 		if (is_agents(th))
 			leave_to_agent(c->walls, slot);
+		else if (has_walked_enough(c->walls))
+			leave_for_later(c->walls, slot, s.block_nr, c->walls->look_ns - gap_ns);
 		else
 			look_at_block(c, a, slot, &s, th, gap_ns);
 	}
@@ -563,11 +694,62 @@ static void look_at_left(struct collect *c)
 	w->nr_left = nr;
 }
 
+/* False: its turn has not come yet. */
+static bool look_at_late(struct collect *c, const struct late *x)
+{
+	struct walls *w = c->walls;
+	struct account *a = account_of(w, x->slot);
+	struct wall_slot s;
+	struct thread *th;
+
+	catch_up(c);
+	if (!a->used || !read_slot(w, x->slot, &s) || a->born_ns != s.born_ns || s.state != WALL_BLOCKED ||
+	    s.block_nr != x->block_nr) {
+		w->nr_missed++;
+		return true;
+	}
+	if (s.block_nr == a->seen_nr)
+		return true;
+	if (has_walked_enough(w))
+		return false;
+	follow_sites(a, &s);
+	th = thread_of(c, a, x->slot, &s);
+	if (th)
+		look_at_block(c, a, x->slot, &s, th, w->look_ns - x->before_ns);
+	return true;
+}
+
+static void look_at_all_late(struct collect *c)
+{
+	struct walls *w = c->walls;
+	size_t i, nr = 0;
+
+	for (i = 0; i < w->nr_late; i++)
+		if (!look_at_late(c, &w->late[i]))
+			w->late[nr++] = w->late[i];
+	w->nr_late = nr;
+}
+
+/* Another slot is the first each time, so that none comes late always. */
+static void look_at_new(struct collect *c, uint64_t before_ns)
+{
+	enum { STRIDE = 40503 };	/* odd, and unlike any number of threads */
+	struct walls *w = c->walls;
+	uint64_t gap_ns = before_ns ? w->look_ns - before_ns : w->interval_ns;
+	uint32_t nr = wall_nr_used(w->wall), i, slot;
+
+	w->first = nr > 1 ? (w->first + STRIDE) % (nr - 1) : 0;
+	for (i = 0; i + 1 < nr; i++) {
+		slot = 1 + (w->first + i) % (nr - 1);
+		if (wall_is_new(wall_stamp_of(w->wall, slot), before_ns))
+			look_at_slot(c, slot, gap_ns);
+	}
+}
+
 void walls_turn(struct collect *c, uint64_t now_ns)
 {
 	struct walls *w = c->walls;
 	uint64_t before;
-	uint32_t i, nr;
 
 	if (!w || !w->on || now_ns < w->look_ns + w->interval_ns)
 		return;
@@ -575,11 +757,12 @@ void walls_turn(struct collect *c, uint64_t now_ns)
 	catch_up(c);
 	w->look_ns = now_ns;
 	wall_look(w->wall, now_ns);
-	nr = wall_nr_used(w->wall);
-	for (i = 1; i < nr; i++)
-		if (wall_is_new(wall_stamp_of(w->wall, i), before))
-			look_at_slot(c, i, before ? now_ns - before : w->interval_ns);
+	w->walked_until_ns = own_cpu_ns() + w->interval_ns / WALK_SHARE;
+	look_at_all_late(c);
+	look_at_new(c, before);
 	look_at_left(c);
+	if (w->wakes)
+		wallwakes_turn(c, w->wakes, now_ns);
 }
 
 /* ---- what agents walk ---- */
@@ -602,6 +785,17 @@ void walls_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *
 	buf_release(&name);
 }
 
+static bool has_process(void *procs, uint64_t key, uint32_t text)
+{
+	return map_get(procs, key >> 32) != MAP_NONE;
+}
+
+void walls_forget(struct collect *c, const struct map *procs)
+{
+	if (c->walls)
+		map_filter(&c->walls->classes, has_process, (void *)procs);
+}
+
 static void java_reason(struct collect *c, const struct proc *p, const struct jvm_wall *v,
 			const struct wall_slot *s, struct buf *text)
 {
@@ -609,8 +803,9 @@ static void java_reason(struct collect *c, const struct proc *p, const struct jv
 
 	const char *name = class == MAP_NONE ? NULL : strtab_get(&c->walls->texts, class);
 
+	waitfile_none(&c->walls->file);
 	if (v->reason == WALL_UNKNOWN)
-		wallstack_reason(s, text);
+		wallstack_reason(s, text, &c->walls->file);
 	else
 		wallstack_java_reason(v->reason, name, text);
 }
@@ -666,8 +861,14 @@ void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s
 	struct wall_slot now, then;
 	struct buf reason = BUF_INIT;
 	struct walls *w = c->walls;
-	struct account *a = account_of_java(w, th, &v, &now);
+	struct account *a;
 
+	if (v.wakes) {
+		if (w && w->wakes && w->on && v.block_nr)
+			wallwakes_java(c, w->wakes, (const uint32_t[]){ v.slot, v.block_nr }, frames, nr);
+		return;
+	}
+	a = account_of_java(w, th, &v, &now);
 	if (a && w->no_bpf)
 		find_block(w, s, &v);
 	else if (!v.block_nr)
@@ -687,7 +888,8 @@ void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s
 	memcpy(then.args, v.args, sizeof(then.args));
 	java_reason(c, th->proc, &v, &then, &reason);
 	stack_count_marks(c, frames, nr);
-	set_place(a, place_of(w, &then), thread, reason_of(c, reason.data), frames, nr);
+	set_place(a, place_of(w, &then), thread, reason_of(c, reason.data), frames, nr)->file =
+		file_of(c, w->file.name);
 	open_block(w, a, &then, s->time_ns, v.interval_ns);
 	buf_release(&reason);
 	if (v.block_nr)
@@ -726,6 +928,33 @@ void walls_cpu_sample(struct collect *c, const struct thread *th, const struct r
 
 /* ---- the beginning and the end ---- */
 
+static void take_where(void *ctx, const struct wall_where *at)
+{
+	struct collect *c = ctx;
+	struct account *a = at->slot < c->walls->alloc_accounts ? &c->walls->accounts[at->slot] : NULL;
+
+	if (a && a->used && a->block.nr == at->block_nr)
+		set_where(c, a, at);
+}
+
+/* Of blocks that go on. */
+static void find_wheres(struct collect *c)
+{
+	wall_each_where(c->walls->wall, take_where, c);
+}
+
+/* At those that have come and gone since the last look, however long ago that is. */
+static void look_again(struct collect *c, uint64_t now_ns)
+{
+	struct walls *w = c->walls;
+
+	w->look_ns = MIN(w->look_ns, now_ns - w->interval_ns);
+	walls_turn(c, now_ns);
+	/* there is no later */
+	w->walked_until_ns = UINT64_MAX;
+	look_at_all_late(c);
+}
+
 void walls_begin(struct collect *c, uint64_t now_ns)
 {
 	struct walls *w = c->walls;
@@ -743,7 +972,7 @@ void walls_begin(struct collect *c, uint64_t now_ns)
 	for (i = 1; i < nr; i++) {
 		struct account *a = account_of(w, i);
 
-		if (!read_slot(w, i, &s) || s.state == WALL_FREE)
+		if (!read_slot(w, i, &s) || s.state == WALL_FREE || is_given_back(a, &s))
 			continue;
 		begin_account(a, &s);
 		a->from_ns = wall_moment(&s, now_ns);
@@ -761,8 +990,8 @@ void walls_end(struct collect *c, uint64_t now_ns)
 
 	if (!w || !w->on)
 		return;
-	w->look_ns = now_ns - w->interval_ns;
-	walls_turn(c, now_ns);		/* those that have come and gone since the last */
+	look_again(c, now_ns);
+	find_wheres(c);
 	nr = wall_nr_used(w->wall);
 	for (i = 1; i < nr; i++) {
 		struct account *a = account_of(w, i);
@@ -770,6 +999,8 @@ void walls_end(struct collect *c, uint64_t now_ns)
 		if (a->used && read_slot(w, i, &s) && a->born_ns == s.born_ns)
 			settle(c, a, &s, s.state == WALL_GONE ? s.since_ns : now_ns);
 	}
+	if (w->wakes)
+		wallwakes_turn(c, w->wakes, UINT64_MAX);
 	w->on = false;
 }
 
@@ -781,8 +1012,8 @@ void walls_cut(struct collect *c, uint64_t since_ns, uint64_t now_ns)
 
 	if (!w || !w->on)
 		return;
-	w->look_ns = now_ns - w->interval_ns;
-	walls_turn(c, now_ns);		/* those that have come and gone since the last */
+	look_again(c, now_ns);
+	find_wheres(c);
 	nr = wall_nr_used(w->wall);
 	for (i = 1; i < nr; i++) {
 		struct account *a = account_of(w, i);
@@ -794,7 +1025,10 @@ void walls_cut(struct collect *c, uint64_t since_ns, uint64_t now_ns)
 		if (block.nr == s.block_nr && s.state == WALL_BLOCKED)
 			a->block = block;	/* it goes on, from now on */
 		forget_old_places(a, since_ns);
+		forget_codes(a);
 	}
+	if (w->wakes)
+		wallwakes_turn(c, w->wakes, UINT64_MAX);
 }
 
 void walls_finish(struct collect *c)
@@ -804,9 +1038,12 @@ void walls_finish(struct collect *c)
 
 	if (nr)
 		refused_walls(&c->refused, nr);
+	if (w && w->nr_missed)
+		refused_text(&c->refused, "stacks of %llu waits: so many threads began to wait at once that these were over before they were walked; others of the same thread stand for them",
+			     (unsigned long long)w->nr_missed);
 	if (!w || !w->no_bpf)
 		return;
-	refused_text(&c->refused, "wakers, and what waits were for that no sample hit (%s)", w->no_bpf);
+	refused_text(&c->refused, "wakers, kernel frames and peers of waits, and what those were for that no sample hit (%s)", w->no_bpf);
 	if (!wall_counts_delays())
 		refused_text(&c->refused, "waiting for a CPU after a wake-up, which is in the blocked time: this kernel does not count it");
 	if (c->res->nr_lost_sched)
@@ -843,6 +1080,7 @@ static void tell_agents(struct collect *c)
 	if (c->jvm)
 		jvm_server_use_wall(c->jvm, &(struct jvm_wall_maps){
 			.slots_fd = m.slots_fd, .stamps_fd = m.stamps_fd, .marks_fd = m.marks_fd,
+			.wakes_fd = m.wakes_fd, .anchors_fd = m.anchors_fd,
 			.nr_slots = m.nr_slots, .interval_ns = c->walls->interval_ns,
 			.own_user_only = is_of_several_users(c->o), .late = c->walls->no_bpf });
 }
@@ -854,6 +1092,7 @@ int walls_open(struct collect *c, struct err *e)
 		.all = o->system_wide,
 		.pids = c->child_pid ? &c->child_pid : o->pids, .nr_pids = c->child_pid ? 1 : o->nr_pids,
 		.tids = o->tids, .nr_tids = o->nr_tids,
+		.wakes = sources_find(c, "wakers") < o->nr_sources,
 	};
 	size_t source = sources_find(c, "wall");
 	struct walls *w;
@@ -865,6 +1104,7 @@ int walls_open(struct collect *c, struct err *e)
 		return err_set(e, ENOTSUP, "wall: processes cannot be named from inside a container: their numbers are others");
 	w = xcalloc(1, sizeof(*w));
 	w->source = source;
+	w->wakes = opts.wakes ? wallwakes_new(sources_find(c, "wakers")) : NULL;
 	while (w->clock < o->ev.nr_events && !o->ev.events[w->clock].clock)
 		w->clock++;
 	w->interval_ns = o->sources[source].interval;
@@ -884,7 +1124,8 @@ int walls_open(struct collect *c, struct err *e)
 		wall_thread_begins(w->wall, c->child_pid, c->child_pid, clock_mono_ns());
 	tell_agents(c);
 	strtab_init(&w->texts);
-	w->stack = xcalloc(MAX_FRAMES + 1, sizeof(*w->stack));
+	w->stack = xcalloc(MAX_FRAMES + WALL_NR_ADDRS + 2, sizeof(*w->stack));
+	w->ephemeral = waitfile_ephemeral();
 	w->on_cpu = reason_of(c, REASON_ON_CPU);
 	w->runnable = reason_of(c, REASON_RUNNABLE);
 	return 0;
@@ -898,13 +1139,16 @@ void walls_close(struct collect *c)
 	if (!w)
 		return;
 	wall_close(w->wall);
+	wallwakes_free(w->wakes);
 	for (i = 0; i < w->alloc_accounts; i++)
 		forget_places(&w->accounts[i]);
 	free(w->accounts);
 	free(w->stack);
 	map_release(&w->reasons);
+	map_release(&w->files);
 	map_release(&w->classes);
 	free(w->left);
+	free(w->late);
 	free(w->no_bpf);
 	strtab_release(&w->texts);
 	free(w);

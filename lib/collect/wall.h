@@ -15,6 +15,7 @@
 #define COLLECT_WALL_H
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "trace/record.h"
 
 struct collect;
@@ -30,6 +31,8 @@ int walls_open(struct collect *c, struct err *e);
 void walls_close(struct collect *c);
 /* The slots, where they are filled from records of switches (wallrecords.h); NULL: they are not. */
 struct wall *walls_switches(const struct collect *c);
+/* A BPF program that lets through samples of recorded threads, where only the clock has samples; 0: none. */
+int walls_filter(const struct collect *c);
 /* From now on all counts; or it does no more: what was open is written. */
 void walls_begin(struct collect *c, uint64_t now_ns);
 void walls_end(struct collect *c, uint64_t now_ns);
@@ -50,6 +53,8 @@ void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s
 		const struct frame *frames, size_t nr);
 /* What an agent calls the class of what threads are parked for. */
 void walls_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf);
+/* Those of processes that are no key of procs are needed no more. */
+void walls_forget(struct collect *c, const struct map *procs);
 /* How long the loop may wait between two turns; 0: as it likes. */
 int walls_most_ms(const struct collect *c);
 

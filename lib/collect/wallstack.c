@@ -4,12 +4,9 @@
  * their memory, and both count only when the thread did not run meanwhile.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "arch/arm64/regs.h"
@@ -48,10 +45,8 @@ static void set_saved(const struct wall_regs *v, struct unwind_regs *r)
 }
 
 /* all: also those that calls preserve; the kernel told no others. */
-static void slot_regs(const struct wall_slot *s, bool all, struct unwind_regs *r)
+static void user_regs(const struct wall_regs *v, bool all, struct unwind_regs *r)
 {
-	const struct wall_regs *v = &s->regs;
-
 	*r = (struct unwind_regs){ .pc = v->pc, .sp = v->sp };
 	set_reg(r, cpu_host->pc, v->pc);
 	set_reg(r, cpu_host->sp, v->sp);
@@ -89,13 +84,26 @@ size_t wallstack_walk(struct collect *c, struct proc *p, const struct wall_slot 
 		st.len = read_stack(copy, stack, bytes);
 		if (!still_there(c, s, copy))
 			return 0;
-		slot_regs(copy, !walls_switches(c), &regs);
+		user_regs(&copy->regs, !walls_switches(c), &regs);
 		nr = stack_user_dwarf(c, p, &regs, &st, out);
 		if (st.len < bytes || bytes == MOST_BYTES || out[0].kind != FRAME_MARK ||
 		    out[0].mark != MARK_TRUNCATED_STACK)
 			return nr;
 		bytes = MOST_BYTES;
 	}
+}
+
+size_t wallstack_waker(struct collect *c, const struct wall_wake *at, struct frame *out)
+{
+	const struct thread *th = tasks_any(&c->tasks, at->tid);
+	struct unwind_stack st = { at->regs.sp, at->stack, at->nr_bytes };
+	struct unwind_regs regs;
+
+	if (!at->nr_bytes || !th || th->proc->pid != (int)at->pid)
+		return 0;
+	user_regs(&at->regs, true, &regs);
+	return th->proc->java ? stack_up_to_java(c, th->proc->java, &regs, &st, out) :
+				stack_user_dwarf(c, th->proc, &regs, &st, out);
 }
 
 /* ---- the reason ---- */
@@ -120,85 +128,12 @@ const char *wallstack_class(enum wall_class class)
 	return names[MIN((unsigned int)class, (unsigned int)WALL_NR_CLASSES - 1)];
 }
 
-/*
- * Asked of the descriptor itself, which O_PATH holds: nothing is opened, and no file system of the
- * process's own is asked anything, which could take its time.
- */
-static const char *kind_of_socket(int fd, char *text, size_t size)
-{
-	char path[48], proto[24];
-	ssize_t len;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	len = getxattr(path, "system.sockprotoname", proto, sizeof(proto) - 1);
-	if (len <= 0)
-		return "socket";
-	proto[len] = '\0';
-	if (!strncmp(proto, "UNIX", 4))
-		return "Unix socket";
-	snprintf(text, size, "%s socket", proto);
-	return text;
-}
-
-/* Of what is no file in any file system: "anon_inode:[eventpoll]". */
-static const char *kind_of_anon(const char *path, char *text, size_t size)
-{
-	const char *name = strchr(path, '[');
-	size_t len = name ? strcspn(++name, "]") : 0;
-
-	if (!len || len >= size || strspn(name, "abcdefghijklmnopqrstuvwxyz_-") < len)
-		return "anonymous file";
-	memcpy(text, name, len);
-	text[len] = '\0';
-	return text;
-}
-
-static bool is_terminal(const char *path)
-{
-	return !strncmp(path, "/dev/pts/", 9) || !strncmp(path, "/dev/tty", 8);
-}
-
-static const char *kind_of_file(int pid, uint64_t number, char *text, size_t size)
-{
-	char path[64], target[64];
-	struct statx st;
-	const char *kind = NULL;
-	ssize_t len;
-	int fd;
-
-	if (number > INT32_MAX)
-		return NULL;
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, (int)number);
-	fd = open(path, O_PATH | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	len = readlink(path, target, sizeof(target) - 1);
-	target[MAX(len, (ssize_t)0)] = '\0';
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st))
-		kind = NULL;
-	else if (S_ISSOCK(st.stx_mode))
-		kind = kind_of_socket(fd, text, size);
-	else if (S_ISFIFO(st.stx_mode))
-		kind = "pipe";
-	else if (S_ISCHR(st.stx_mode))
-		kind = is_terminal(target) ? "terminal" : "device";
-	else if (S_ISBLK(st.stx_mode))
-		kind = "block device";
-	else if (S_ISDIR(st.stx_mode))
-		kind = "directory";
-	else
-		kind = strncmp(target, "anon_inode:", 11) ? "file" : kind_of_anon(target, text, size);
-	close(fd);
-	return kind;
-}
-
-void wallstack_reason(const struct wall_slot *s, struct buf *text)
+void wallstack_reason(const struct wall_slot *s, struct buf *text, struct waitfile *file)
 {
 	const struct wall_syscall *call = wall_syscall(s->syscall);
-	const char *kind = NULL;
-	char storage[32];
 
 	buf_reset(text);
+	waitfile_none(file);
 	switch (s->class) {
 	case WALL_CLASS_FUTEX:
 	case WALL_CLASS_SLEEP:
@@ -213,9 +148,9 @@ void wallstack_reason(const struct wall_slot *s, struct buf *text)
 		return;
 	}
 	if (call->of_file && call->class != WALL_CLASS_POLL)
-		kind = kind_of_file(s->pid, s->args[0], storage, sizeof(storage));
-	if (kind)
-		buf_fmt(text, "[%s: %s]", call->name, kind);
+		waitfile_look(s->pid, s->args[0], file);
+	if (*file->kind)
+		buf_fmt(text, "[%s: %s]", call->name, file->kind);
 	else
 		buf_fmt(text, "[%s]", call->name);
 }

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -14,7 +15,7 @@
 enum { SECOND_NS = 1000000000, DEFAULT_SPAN_S = 10, MAX_PERCENT = 1000000 };
 
 /* What is after the name. */
-enum rest { REST_NONE, REST_SIGNAL, REST_CPU, REST_TIME, REST_SIZE };
+enum rest { REST_NONE, REST_SIGNAL, REST_CPU, REST_TIME, REST_SIZE, REST_METHOD };
 
 static const struct {
 	const char *name, *example;
@@ -27,6 +28,7 @@ static const struct {
 	[WHEN_OOM] = { "oom", "oom", REST_NONE },
 	[WHEN_CRASH] = { "crash", "crash", REST_NONE },
 	[WHEN_FAILURE] = { "failure", "failure", REST_NONE },
+	[WHEN_METHOD] = { "method", "method com.example.App.serve>500ms", REST_METHOD },
 };
 
 static const struct {
@@ -99,6 +101,29 @@ static int parse_cpu(char *text, struct when *w, struct err *e)
 	return r;
 }
 
+/* com.example.App.serve>500ms */
+static int parse_method(char *text, struct when *w, struct err *e)
+{
+	char *sign = strrchr(text, '>');
+	int r;
+
+	if (!sign || sign == text || strpbrk(text, "+,"))
+		return err_set(e, EINVAL, "it is written as in '%s'", kinds[WHEN_METHOD].example);
+	*sign = '\0';
+	if (*text == '-')
+		return err_set(e, EINVAL, "give a method, not a rule of --callflow");
+	r = opt_parse_time(sign + 1, &w->limit, e);
+	if (!r && !w->limit)
+		r = err_set(e, EINVAL, "'%s': must be more than 0", sign + 1);
+	if (!r)
+		r = callrules_list(&w->methods, text, e);
+	if (r)
+		return r;
+	callrules_end(&w->methods);
+	w->method = xstrdup(text);
+	return 0;
+}
+
 static int parse_limit(enum rest rest, char *text, struct when *w, struct err *e)
 {
 	int r;
@@ -131,6 +156,15 @@ static int unknown(const char *text, struct err *e)
 	return -EINVAL;
 }
 
+/* A name follows, so it is not squeezed together with the word. */
+static bool is_method(const char *text)
+{
+	size_t len = strlen(kinds[WHEN_METHOD].name);
+
+	text += strspn(text, SPACES);
+	return !strncmp(text, kinds[WHEN_METHOD].name, len) && text[len] && strchr(SPACES, text[len]);
+}
+
 int when_parse(const char *text, struct when *w, struct err *e)
 {
 	char s[WHEN_MAX_TEXT + 1];
@@ -138,18 +172,24 @@ int when_parse(const char *text, struct when *w, struct err *e)
 	char sign;
 	int r;
 
+	*w = (struct when){ .text = text };
 	if (strlen(text) > WHEN_MAX_TEXT)
 		return err_set(e, EINVAL, "a condition has at most %d bytes", WHEN_MAX_TEXT);
 	squeeze(text, s);
+	if (is_method(text)) {
+		w->kind = WHEN_METHOD;
+		r = parse_method(s + strlen("method"), w, e);
+		return r ? err_wrap(e, "'%s'", text) : 0;
+	}
 	len = strspn(s, "abcdefghijklmnopqrstuvwxyz");
 	for (i = 0; i < WHEN_NR; i++)
 		if (strlen(kinds[i].name) == len && !memcmp(s, kinds[i].name, len))
 			break;
 	if (i == WHEN_NR)
 		return unknown(text, e);
-	*w = (struct when){ .kind = i, .text = text };
+	w->kind = i;
 	sign = kinds[i].rest == REST_NONE ? '\0' : kinds[i].rest == REST_SIGNAL ? ':' : '>';
-	if (s[len] != sign)
+	if (s[len] != sign || i == WHEN_METHOD)
 		r = err_set(e, EINVAL, "it is written as in '%s'", kinds[i].example);
 	else if (!sign)
 		r = 0;
@@ -158,4 +198,11 @@ int when_parse(const char *text, struct when *w, struct err *e)
 	else
 		r = parse_limit(kinds[i].rest, s + len + 1, w, e);
 	return r ? err_wrap(e, "'%s'", text) : 0;
+}
+
+void when_release(struct when *w)
+{
+	callrules_release(&w->methods);
+	free(w->method);
+	w->method = NULL;
 }

@@ -9,6 +9,7 @@
  *	oom				a JVM's memory is exhausted, or the kernel kills for want of memory
  *	crash				the program dies of a signal such as SIGSEGV or SIGABRT
  *	failure				its exit status is not 0
+ *	method com.x.App.serve>500ms	a call of a Java method takes longer; '*' and '?' as in --callflow
  *
  * Spaces around the parts are allowed.
  */
@@ -18,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "collect/callrules.h"
 
 enum when_kind {
 	WHEN_SIGNAL,
@@ -27,12 +29,13 @@ enum when_kind {
 	WHEN_OOM,
 	WHEN_CRASH,
 	WHEN_FAILURE,
+	WHEN_METHOD,
 	WHEN_NR
 };
 
 enum {
 	WHEN_MAX_SPAN_S = 3600,
-	WHEN_MAX_TEXT = 200,		/* bytes of a condition */
+	WHEN_MAX_TEXT = 300,		/* bytes of a condition */
 };
 
 struct when {
@@ -41,10 +44,13 @@ struct when {
 	uint64_t limit;
 	uint64_t span_ns;		/* of CPU: whole seconds */
 	const char *text;		/* as given, the caller's */
+	char *method;			/* of METHOD: the pattern, */
+	struct callrules methods;	/* and compiled */
 };
 
-/* -EINVAL: it is none, and *e says what is wrong. */
+/* -EINVAL: it is none, and *e says what is wrong. In any case *w is to be released. */
 int when_parse(const char *text, struct when *w, struct err *e);
+void when_release(struct when *w);
 /* "gc" and the like. */
 const char *when_kind_name(enum when_kind kind);
 /* The name of the signal of a condition: "USR1"; NULL: it is none that a condition can have. */

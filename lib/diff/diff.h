@@ -31,6 +31,7 @@ enum diff_normalize {
 struct diff_about {
 	const char *path;	/* borrowed until diff_release() */
 	uint64_t duration_ns;	/* 0: not known */
+	uint64_t recorded_ns;	/* of it, so long what is compared was on */
 	uint64_t lost;
 	/* an imported profile does not say how many samples it had, or lost */
 	bool counts_unknown, lost_unknown;

@@ -125,7 +125,7 @@ double row_divisor(const struct diff_rows *x, const struct diff_row *row, const 
 	case DIFF_TOTAL:
 		return r->total;
 	case DIFF_SECOND:
-		return r->about.duration_ns / 1e9;
+		return r->about.recorded_ns / 1e9;
 	case DIFF_CALL:
 		return sum_n(row, r->n);
 	case DIFF_NONE:

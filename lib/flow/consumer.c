@@ -28,6 +28,7 @@ static const char *const kind_names[CONSUMER_NR] = {
 	[CONSUMER_FOLDED] = "folded",
 	[CONSUMER_MARK] = "mark",
 	[CONSUMER_LABEL] = "label",
+	[CONSUMER_FILE] = "file",
 };
 
 const char *consumer_kind_name(uint32_t kind)

@@ -29,6 +29,7 @@ enum consumer_kind {
 	CONSUMER_FOLDED,	/* a module, class or package that stands for what is in it */
 	CONSUMER_MARK,		/* [unwalkable: ...], [truncated ...], [pruned] */
 	CONSUMER_LABEL,		/* what a thread worked for: "endpoint=/cart" */
+	CONSUMER_FILE,		/* for which file it waits, or which other end of a socket */
 	CONSUMER_NR
 };
 

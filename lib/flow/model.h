@@ -41,8 +41,9 @@ struct model {
 	/* the consumer of arcprof's own work in the programs; 0: there is none */
 	uint32_t own;
 	struct flow_times times;	/* of samples, when they were asked for */
-	/* samples of threads with other labels than those asked for are not in it */
+	/* samples and calls of threads with other labels than those asked for are not in it */
 	bool labels_selected;
+	bool labels_are_level;		/* calls are below levels of labels */
 };
 
 /*

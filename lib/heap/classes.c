@@ -116,6 +116,16 @@ static bool is_named(const struct heap *h, const struct heap_class *c, const cha
 	return !strcmp(strtab_get(&h->names, c->name), name);
 }
 
+uint32_t heap_class_of_chunks(const struct heap *h)
+{
+	uint32_t i;
+
+	for (i = 0; i < h->nr_classes; i++)
+		if (is_named(h, &h->classes[i], "jdk.internal.vm.StackChunk"))
+			return i;
+	return HEAP_NONE;
+}
+
 static void name_unnamed(struct heap *h, struct heap_class *c)
 {
 	char name[48];

@@ -19,6 +19,16 @@ static const char *const own_names[HEAP_NR_OWN] = {
 	[HEAP_OTHERS] = "[other roots]",
 };
 
+const char *contexts_lost_name(const struct heap *h)
+{
+	return h->damage.truncated || h->damage.nr ? "[lost]" : own_names[HEAP_LOST];
+}
+
+static const char *own_name(const struct heap *h, uint32_t node)
+{
+	return node == HEAP_LOST ? contexts_lost_name(h) : own_names[node];
+}
+
 void contexts_init(struct heap_contexts *b, const struct heap *h, struct model *m, enum heap_fold fold)
 {
 	size_t i;
@@ -97,6 +107,16 @@ static uint32_t consumer_of_object(struct heap_contexts *b, uint32_t object)
 	return of ? consumer_of_mirror(b, of) : consumer_of_class(b, h->class[object]);
 }
 
+uint32_t contexts_named(struct heap_contexts *b, uint32_t object)
+{
+	uint32_t class = b->h->class[object];
+
+	if (class != b->h->mirror_class &&
+	    (!b->has_threads[class] || map_get(&b->thread_of_object, object) == MAP_NONE))
+		return 0;
+	return consumer_of_object(b, object);
+}
+
 /* "Order.lines: Line[]": the field that holds the object, and what it is. */
 static uint32_t consumer_of_field(struct heap_contexts *b, uint32_t object)
 {
@@ -121,9 +141,11 @@ uint32_t contexts_consumer(struct heap_contexts *b, uint32_t node)
 
 	if (node >= h->ids.nr + HEAP_NR_OWN)
 		return consumer_of_thread(b, &h->threads[node - h->ids.nr - HEAP_NR_OWN]);
-	if (node >= h->ids.nr)
-		return consumer_add_name(&b->m->consumers, CONSUMER_ANY, own_names[node - h->ids.nr],
-					 strlen(own_names[node - h->ids.nr]));
+	if (node >= h->ids.nr) {
+		const char *name = own_name(h, node - h->ids.nr);
+
+		return consumer_add_name(&b->m->consumers, CONSUMER_ANY, name, strlen(name));
+	}
 	return b->field ? consumer_of_field(b, node) : consumer_of_object(b, node);
 }
 

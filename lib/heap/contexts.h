@@ -19,13 +19,21 @@ struct heap_contexts {
 	uint32_t *consumer_of_class;	/* [class]; 0: none yet */
 	bool *has_threads;		/* [class]: objects of it are threads with names, */
 	struct map thread_of_object;	/* by index in the heap's threads */
-	uint32_t *field;		/* [object], as heap_fields() has it; NULL: contexts are classes */
+	/* [object], as heap_fields() has it, or another name of its place; NULL: contexts are classes */
+	uint32_t *field;
 	struct map consumer_of_field;	/* (field, class) -> consumer */
 };
 
+/* What holds what nothing holds: objects of a damaged dump have lost who held them. */
+const char *contexts_lost_name(const struct heap *h);
 void contexts_init(struct heap_contexts *b, const struct heap *h, struct model *m, enum heap_fold fold);
 void contexts_release(struct heap_contexts *b);
 
+/*
+ * Of an object that is more to a reader than one of its class, a thread with a name or a class: its consumer
+ * whatever the contexts are; 0: it is none.
+ */
+uint32_t contexts_named(struct heap_contexts *b, uint32_t object);
 /* By class, or field and class; roots of a kind, and threads, by name. */
 uint32_t contexts_consumer(struct heap_contexts *b, uint32_t node);
 /* The context of a node of that consumer below the context parent. */

@@ -83,7 +83,7 @@ static void add_roots(struct heap *h, struct heap_graph *g)
 
 int heap_graph(struct heap *h, bool keep_soft, struct heap_graph *g, struct err *e)
 {
-	const struct heap_read_opts ro = { .keep_soft = keep_soft, .graph = g };
+	const struct heap_read_opts ro = { .keep_soft = keep_soft, .thread_names = true, .graph = g };
 	int r = heap_read(h, &ro, e);
 
 	if (!r)

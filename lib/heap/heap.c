@@ -5,8 +5,10 @@
 
 #include "base/mem.h"
 #include "base/progress.h"
+#include "heap/census.h"
 #include "heap/heap.h"
 #include "heap/refs.h"
+#include "heap/roster.h"
 
 /* The bitmap of ids may take this much more than the dump itself: ids of damage lie anywhere. */
 enum { IDS_SPARE_BYTES = 64 << 20, IDS_PER_BYTE = 4, ALIGNMENT_SHIFT = 3 };
@@ -92,7 +94,12 @@ static int first_walk(struct heap *h, unsigned int shift, struct err *e)
 		}
 		if (!ids_add(&h->ids, x.id))
 			return scattered(e);
+		if (x.kind == HPROF_VALUES)
+			roster_see(h, &x);
+		if (h->census)
+			census_see(h->census, h, &x);
 	}
+	roster_hide(h);
 	h->damage = i.walk.damage;
 	return ids_finish(&h->ids) ? 0 :
 	       err_set(e, EFBIG, "more than 4294967294 objects are not supported");
@@ -122,7 +129,10 @@ static int read_index(struct heap *h, struct err *e)
 	/* Other JVMs' ids are no addresses, or are aligned otherwise. */
 	if (!r && h->ids.nr_odd > h->ids.nr / 8) {
 		ids_release(&h->ids);
+		heap_roster_release(&h->roster);
 		h->nr_roots = h->nr_threads = 0;
+		census_free(h->census);
+		h->census = NULL;
 		r = first_walk(h, 0, e);
 	}
 	if (!r && !h->ids.nr)
@@ -135,9 +145,11 @@ static int read_index(struct heap *h, struct err *e)
 	return r;
 }
 
-static int open_rest(struct heap *h, struct err *e)
+static int open_rest(struct heap *h, bool to_count, struct err *e)
 {
 	classes_read_names(h);
+	if (to_count)
+		h->census = census_new(h);
 	return read_index(h, e);
 }
 
@@ -147,24 +159,44 @@ static void heap_init(struct heap *h)
 	strtab_init(&h->names);
 }
 
-int heap_open_memory(struct heap *h, const void *data, size_t len, struct err *e)
+static int open_memory(struct heap *h, const void *data, size_t len, bool to_count, struct err *e)
 {
 	int r;
 
 	heap_init(h);
 	r = hprof_open_bytes(&h->dump, data, len, e);
-	return r ? r : open_rest(h, e);
+	return r ? r : open_rest(h, to_count, e);
 }
 
-int heap_open(struct heap *h, const char *path, struct err *e)
+int heap_open_memory(struct heap *h, const void *data, size_t len, struct err *e)
+{
+	return open_memory(h, data, len, false, e);
+}
+
+int heap_count_open_memory(struct heap *h, const void *data, size_t len, struct err *e)
+{
+	return open_memory(h, data, len, true, e);
+}
+
+static int open_file(struct heap *h, const char *path, bool to_count, struct err *e)
 {
 	int r;
 
 	heap_init(h);
 	r = hprof_open(&h->dump, path, e);
-	if (!r && (r = open_rest(h, e)))
+	if (!r && (r = open_rest(h, to_count, e)))
 		r = err_wrap(e, "%s", path);
 	return r;
+}
+
+int heap_open(struct heap *h, const char *path, struct err *e)
+{
+	return open_file(h, path, false, e);
+}
+
+int heap_count_open(struct heap *h, const char *path, struct err *e)
+{
+	return open_file(h, path, true, e);
 }
 
 void heap_release(struct heap *h)
@@ -178,8 +210,10 @@ void heap_release(struct heap *h)
 	free(h->units);
 	free(h->roots);
 	free(h->threads);
+	census_free(h->census);
 	map_release(&h->text_of);
 	map_release(&h->class_of);
+	heap_roster_release(&h->roster);
 	ids_release(&h->ids);
 	strtab_release(&h->names);
 	hprof_close(&h->dump);
@@ -283,7 +317,6 @@ static void forget_classes_of_before(struct heap *h)
 {
 	size_t i;
 
-	memset(h->class, 0xff, (size_t)h->ids.nr * sizeof(*h->class));
 	for (i = 0; i < h->nr_classes; i++)
 		h->classes[i].nr = h->classes[i].bytes = 0;
 	h->nr_dangling = h->nr_classless = h->bytes = 0;
@@ -318,6 +351,7 @@ int heap_read(struct heap *h, const struct heap_read_opts *o, struct err *e)
 	free(h->units);
 	h->class = xmalloc((size_t)h->ids.nr * sizeof(*h->class));
 	h->units = xcalloc(h->ids.nr, sizeof(*h->units));
+	memset(h->class, 0xff, (size_t)h->ids.nr * sizeof(*h->class));
 	forget_classes_of_before(h);
 	if (o->graph)
 		graph_init(o->graph, h->ids.nr + HEAP_NR_OWN + h->nr_threads);
@@ -332,6 +366,33 @@ int heap_read(struct heap *h, const struct heap_read_opts *o, struct err *e)
 	progress_end(&p);
 	class_the_rest(h);
 	sizes_find(h);
-	threads_name(h);
+	if (o->thread_names)
+		threads_name(h);
+	return 0;
+}
+
+/* Arrays of values get the numbers of their classes, of which the walk knew the types. */
+static void name_values(struct object_kind *k, const struct second_walk *w)
+{
+	unsigned int type = HEAP_NONE - 1 - k->class;
+
+	if (type < HPROF_TYPE_NR)
+		k->class = w->values_class[type];
+}
+
+int heap_count(struct heap *h, struct err *e)
+{
+	struct census *c = h->census;
+	struct second_walk w = { .h = h };
+	size_t i;
+
+	if (!c || !census_finish(c, h))
+		return heap_read(h, &(struct heap_read_opts){ 0 }, e);
+	find_special(&w);
+	forget_classes_of_before(h);
+	for (i = 0; i < c->kinds.nr; i++)
+		name_values(&c->kinds.list[i], &w);
+	name_values(&c->last, &w);
+	sizes_count(h, &c->kinds, &c->last);
 	return 0;
 }

@@ -54,7 +54,7 @@ struct heap_root {
 
 struct heap_thread {
 	uint32_t serial, object;	/* HEAP_NONE: not in the dump */
-	uint32_t name;			/* strtab id; 0: unknown */
+	uint32_t name;			/* strtab id; 0: unknown, or not asked for */
 };
 
 /* Facts about the JVM's objects that the dump does not state; sizes.c finds them. */
@@ -64,6 +64,14 @@ struct heap_layout {
 	unsigned int reference;		/* bytes, 4 or 8 */
 	unsigned int array_header[HPROF_TYPE_NR];	/* [type of elements] */
 	unsigned int mirror;		/* bytes of a java.lang.Class before static fields */
+};
+
+/* What the agent made for a dump (roster.h). */
+struct heap_roster {
+	uint64_t numbers_id;		/* the array of numbers, */
+	const uint8_t *numbers;		/* and its elements; NULL: there is none */
+	uint64_t *refs;			/* ids of the references, [nr]; NULL: the dump does not have them */
+	uint32_t nr;
 };
 
 struct heap {
@@ -83,6 +91,8 @@ struct heap {
 	struct heap_thread *threads;
 	size_t nr_threads, alloc_threads;
 	struct heap_layout layout;
+	struct heap_roster roster;
+	struct census *census;		/* NULL: not asked for */
 	uint64_t bytes;			/* of all objects */
 	struct hprof_damage damage;
 	uint64_t nr_dangling;		/* references to what is not in the dump */
@@ -91,17 +101,23 @@ struct heap {
 
 int heap_open(struct heap *h, const char *path, struct err *e);
 int heap_open_memory(struct heap *h, const void *data, size_t len, struct err *e);
+/* As the two, for heap_count() alone. */
+int heap_count_open(struct heap *h, const char *path, struct err *e);
+int heap_count_open_memory(struct heap *h, const void *data, size_t len, struct err *e);
 void heap_release(struct heap *h);
 
 /*
  * graph gets a node for each object and, behind them, HEAP_NR_OWN nodes and one for each thread; only objects
- * have edges in it. keep_soft: soft references hold their referents.
+ * have edges in it. keep_soft: soft references hold their referents. thread_names: threads get their names,
+ * which takes three more walks.
  */
 struct heap_read_opts {
-	bool keep_soft;
+	bool keep_soft, thread_names;
 	struct heap_graph *graph;
 };
 int heap_read(struct heap *h, const struct heap_read_opts *o, struct err *e);
+/* The objects and bytes of classes, and of all; class[] and units[] may stay NULL. Faster than the other. */
+int heap_count(struct heap *h, struct err *e);
 
 /* The class with that id, or NULL. */
 struct heap_class *heap_class_by_id(const struct heap *h, uint64_t id);
@@ -115,9 +131,15 @@ static inline const char *heap_class_name(const struct heap *h, uint32_t class)
 void classes_read_names(struct heap *h);
 uint32_t classes_add(struct heap *h, uint64_t id);
 void classes_resolve(struct heap *h);
+/* Of stacks of virtual threads, whose objects differ in size; HEAP_NONE: there is none. */
+uint32_t heap_class_of_chunks(const struct heap *h);
 
 /* sizes.c: units[] holds bytes of instances and lengths of arrays, and becomes sizes. */
 void sizes_find(struct heap *h);
+/* The sums of classes alone, from kinds of objects; all Class objects are of classes that the dump has. */
+struct object_kind;
+struct object_kinds;
+void sizes_count(struct heap *h, const struct object_kinds *k, const struct object_kind *last);
 
 /* Bytes in memory; 0 of a node that is no object. */
 static inline uint64_t heap_size(const struct heap *h, uint32_t node)

@@ -163,11 +163,43 @@ void hprof_items(struct hprof_items *i, const struct hprof *h, hprof_is_instance
 		 const void *ctx);
 bool hprof_items_next_slow(struct hprof_items *i, struct hprof_item *x);
 
+/* Most items: as hprof_item(), of instances and arrays of values whose ids have 8 bytes; NULL of others. */
+static inline const uint8_t *hprof_item_usual(const struct hprof *h, const uint8_t *p, const uint8_t *end,
+					      struct hprof_item *x)
+{
+	enum { INSTANCE_HEAD = 25, VALUES_HEAD = 18 };
+	uint64_t bytes;
+
+	if (end - p < INSTANCE_HEAD)
+		return NULL;
+	x->id = hprof_u64(p + 1);
+	if (*p == 0x21) {
+		x->kind = HPROF_INSTANCE;
+		x->class_id = hprof_u64(p + 13);
+		x->n = hprof_u32(p + 21);
+		x->data = p + INSTANCE_HEAD;
+		bytes = x->n;
+	} else if (*p == 0x23) {
+		x->kind = HPROF_VALUES;
+		x->type = p[17];
+		x->n = hprof_u32(p + 13);
+		x->data = p + VALUES_HEAD;
+		bytes = (uint64_t)x->n * hprof_type_size(h, x->type);
+		if (x->type < HPROF_BOOLEAN || x->type >= HPROF_TYPE_NR)
+			return NULL;
+	} else {
+		return NULL;
+	}
+	return bytes <= (size_t)(end - x->data) ? x->data + bytes : NULL;
+}
+
 /* The next item of the dump, whatever lies between; false at the end. */
 static inline bool hprof_items_next(struct hprof_items *i, struct hprof_item *x)
 {
-	const uint8_t *next = i->p < i->end ? hprof_item(i->walk.h, i->p, i->end, x) : NULL;
+	const uint8_t *next = i->walk.h->id_size == 8 ? hprof_item_usual(i->walk.h, i->p, i->end, x) : NULL;
 
+	if (!next && i->p < i->end)
+		next = hprof_item(i->walk.h, i->p, i->end, x);
 	if (!next)
 		return hprof_items_next_slow(i, x);
 	i->p = next;

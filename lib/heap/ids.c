@@ -40,23 +40,41 @@ static struct ids_page *page_of(struct heap_ids *x, uint64_t number)
 	return x->pages[x->nr_pages++];
 }
 
-bool ids_add(struct heap_ids *x, uint64_t id)
+bool ids_add_slow(struct heap_ids *x, uint64_t id)
 {
-	uint64_t number = id >> x->shift >> IDS_PAGE_BITS, mask;
-	unsigned int bit = id >> x->shift & ((1 << IDS_PAGE_BITS) - 1);
-
 	if (id & ((1 << x->shift) - 1)) {
 		x->nr_odd++;
 		return true;
 	}
-	if (!x->last || x->last->number != number)
-		x->last = page_of(x, number);
-	if (!x->last)
-		return false;
-	mask = (uint64_t)1 << bit % 64;
-	x->nr_twice += !!(x->last->bits[bit / 64] & mask);
-	x->last->bits[bit / 64] |= mask;
-	return true;
+	x->last = page_of(x, id >> x->shift >> IDS_PAGE_BITS);
+	return x->last && ids_add(x, id);
+}
+
+uint64_t ids_next_after_slow(const struct heap_ids *x, uint64_t id)
+{
+	uint64_t number = id >> x->shift >> IDS_PAGE_BITS, bits;
+	unsigned int bit = (id >> x->shift & ((1 << IDS_PAGE_BITS) - 1)) + 1, word;
+	uint32_t i;
+
+	for (;; number++, bit = 0) {
+		i = map_get(&x->page_of, number);
+		if (i == MAP_NONE)
+			continue;
+		for (word = bit / 64; word < IDS_WORDS; word++, bit = 0) {
+			bits = x->pages[i]->bits[word] & ~(uint64_t)0 << bit % 64;
+			if (bits)
+				return ids_at(x, x->pages[i], word, __builtin_ctzll(bits));
+		}
+	}
+}
+
+void ids_remove(struct heap_ids *x, uint64_t id)
+{
+	uint32_t i = map_get(&x->page_of, id >> x->shift >> IDS_PAGE_BITS);
+	unsigned int bit = id >> x->shift & ((1 << IDS_PAGE_BITS) - 1);
+
+	if (i != MAP_NONE && !(id & ((1 << x->shift) - 1)))
+		x->pages[i]->bits[bit / 64] &= ~((uint64_t)1 << bit % 64);
 }
 
 static uint64_t count_ids(const struct ids_page *p)
@@ -65,7 +83,7 @@ static uint64_t count_ids(const struct ids_page *p)
 	size_t i;
 
 	for (i = 0; i < IDS_WORDS; i++)
-		n += __builtin_popcountll(p->bits[i]);
+		n += ids_count(p->bits[i]);
 	return n;
 }
 
@@ -102,6 +120,20 @@ static void drop_far_pages(struct heap_ids *x)
 	x->nr_pages = nr;
 }
 
+/* The ids in these words of the page. */
+static unsigned int rank_within(struct ids_page *p, size_t i)
+{
+	const uint64_t *bits = &p->bits[i * IDS_RANK_WORDS];
+	unsigned int n = ids_count(bits[0]), k;
+
+	p->within[i] = 0;
+	for (k = 1; k < IDS_RANK_WORDS; k++) {
+		p->within[i] |= (uint64_t)n << 9 * (k - 1);
+		n += ids_count(bits[k]);
+	}
+	return n;
+}
+
 static bool rank(struct heap_ids *x)
 {
 	uint64_t nr = 0;
@@ -110,10 +142,9 @@ static bool rank(struct heap_ids *x)
 	for (i = 0; i < x->nr_pages; i++) {
 		struct ids_page *p = x->pages[i];
 
-		for (k = 0; k < IDS_WORDS; k++) {
-			if (!(k % IDS_RANK_WORDS))
-				p->rank[k / IDS_RANK_WORDS] = nr;
-			nr += __builtin_popcountll(p->bits[k]);
+		for (k = 0; k < IDS_WORDS / IDS_RANK_WORDS; k++) {
+			p->rank[k] = nr;
+			nr += rank_within(p, k);
 		}
 		if (nr >= HEAP_NONE)
 			return false;
@@ -139,16 +170,11 @@ bool ids_finish(struct heap_ids *x)
 	return rank(x);
 }
 
-static uint64_t id_at(const struct heap_ids *x, const struct ids_page *p, size_t word, unsigned int bit)
-{
-	return ((p->number << IDS_PAGE_BITS) + word * 64 + bit) << x->shift;
-}
-
 uint64_t ids_id(const struct heap_ids *x, uint32_t nr)
 {
 	size_t lo = 0, hi = x->nr_pages, word;
 	const struct ids_page *p;
-	uint32_t rest;
+	uint32_t rest, group;
 	uint64_t bits;
 
 	while (hi - lo > 1) {
@@ -160,12 +186,20 @@ uint64_t ids_id(const struct heap_ids *x, uint32_t nr)
 			hi = mid;
 	}
 	p = x->pages[lo];
-	rest = nr - p->rank[0];
-	for (word = 0; (unsigned int)__builtin_popcountll(p->bits[word]) <= rest; word++)
-		rest -= __builtin_popcountll(p->bits[word]);
+	for (group = 0, hi = IDS_WORDS / IDS_RANK_WORDS; hi - group > 1;) {
+		size_t mid = group + (hi - group) / 2;
+
+		if (p->rank[mid] <= nr)
+			group = mid;
+		else
+			hi = mid;
+	}
+	rest = nr - p->rank[group];
+	for (word = (size_t)group * IDS_RANK_WORDS; ids_count(p->bits[word]) <= rest; word++)
+		rest -= ids_count(p->bits[word]);
 	for (bits = p->bits[word]; rest; rest--)
 		bits &= bits - 1;
-	return id_at(x, p, word, __builtin_ctzll(bits));
+	return ids_at(x, p, word, __builtin_ctzll(bits));
 }
 
 void ids_walk(struct ids_walk *w, const struct heap_ids *x)
@@ -173,7 +207,7 @@ void ids_walk(struct ids_walk *w, const struct heap_ids *x)
 	*w = (struct ids_walk){ .ids = x, .left = x->nr_pages ? x->pages[0]->bits[0] : 0 };
 }
 
-bool ids_next(struct ids_walk *w, uint64_t *id)
+bool ids_next_word(struct ids_walk *w)
 {
 	const struct heap_ids *x = w->ids;
 
@@ -187,7 +221,5 @@ bool ids_next(struct ids_walk *w, uint64_t *id)
 		}
 		w->left = x->pages[w->page]->bits[w->word];
 	}
-	*id = id_at(x, x->pages[w->page], w->word, __builtin_ctzll(w->left));
-	w->left &= w->left - 1;
 	return true;
 }

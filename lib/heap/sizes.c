@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "heap/heap.h"
+#include "heap/kinds.h"
 
 enum {
 	UNIT = 8,			/* of units[] */
@@ -27,10 +28,12 @@ struct evidence {			/* [class] */
 	uint64_t least, most;		/* distance; UINT64_MAX and 0: of no instance */
 	uint64_t nr;
 	uint64_t refs, rest;		/* references, and bytes of other fields, in all of its fields */
+	uint64_t size;			/* of an instance */
 };
 
 struct sizes {
 	struct heap *h;
+	const struct object_kinds *kinds;
 	struct evidence *classes;
 	const struct heap_class *mirrors, *chunks;	/* their objects differ in size; chunks NULL: none */
 	/* [type][header / 4] arrays whose distance is that of such a header, and whether all can have it */
@@ -45,8 +48,11 @@ static uint64_t align(const struct sizes *s, uint64_t n)
 	return (n + alignment - 1) & ~(uint64_t)(alignment - 1);
 }
 
-/* Calls fn for each object and the distance to the next; the last one has none. */
-static void each_distance(struct sizes *s, void (*fn)(struct sizes *s, uint32_t object, uint64_t distance))
+typedef void (*kind_fn)(struct sizes *s, const struct object_kind *k);
+typedef void (*distance_fn)(struct sizes *s, uint32_t object, uint64_t distance);
+
+/* Calls fn, inlined, for each object and the distance to the next; the last one has none. */
+static inline __attribute__((always_inline)) void each_distance(struct sizes *s, distance_fn fn)
 {
 	uint64_t id, before = 0;
 	uint32_t object = 0;
@@ -58,6 +64,15 @@ static void each_distance(struct sizes *s, void (*fn)(struct sizes *s, uint32_t 
 			fn(s, object - 1, id - before);
 }
 
+static void each_kind(struct sizes *s, kind_fn fn)
+{
+	size_t i;
+
+	for (i = 0; i < s->kinds->nr; i++)
+		if (s->kinds->list[i].nr)
+			fn(s, &s->kinds->list[i]);
+}
+
 /* -XX:ObjectAlignmentInBytes: what all addresses are a multiple of. */
 static unsigned int find_alignment(const struct heap *h)
 {
@@ -65,7 +80,7 @@ static unsigned int find_alignment(const struct heap *h)
 	struct ids_walk w;
 
 	ids_walk(&w, &h->ids);
-	while (ids_next(&w, &id))
+	while (!(bits & (2 * UNIT - 1)) && ids_next(&w, &id))
 		bits |= id;
 	return h->ids.nr < ENOUGH_OBJECTS || bits & (UNIT - 1) ? UNIT : bits & -bits;
 }
@@ -90,17 +105,16 @@ static void count_fields(struct sizes *s)
 
 /* --- which layout the JVM has --- */
 
-static void see_instance(struct sizes *s, uint32_t object, uint64_t distance)
+static void see_instance(struct sizes *s, const struct object_kind *k)
 {
-	struct heap_class *c = &s->h->classes[s->h->class[object]];
-	struct evidence *x = &s->classes[c - s->h->classes];
+	struct heap_class *c = &s->h->classes[k->class];
+	struct evidence *x = &s->classes[k->class];
 
 	if (c->kind == HPROF_INSTANCE && c != s->mirrors && c != s->chunks) {
-		x->least = MIN(x->least, distance);
-		x->most = MAX(x->most, distance);
-		x->nr++;
-	} else if (c->kind == HPROF_OBJECTS && s->h->units[object] > 2 &&
-		   distance < 8 * (uint64_t)s->h->units[object]) {
+		x->least = MIN(x->least, k->distance);
+		x->most = MAX(x->most, k->distance);
+		x->nr += k->nr;
+	} else if (c->kind == HPROF_OBJECTS && k->n > 2 && k->distance < 8 * (uint64_t)k->n) {
 		s->h->layout.reference = 4;
 	}
 }
@@ -153,20 +167,20 @@ static uint64_t bytes_of_elements(const struct sizes *s, const struct heap_class
 			      hprof_type_size(&s->h->dump, type));
 }
 
-static void see_array(struct sizes *s, uint32_t object, uint64_t distance)
+static void see_array(struct sizes *s, const struct object_kind *k)
 {
-	const struct heap_class *c = &s->h->classes[s->h->class[object]];
+	const struct heap_class *c = &s->h->classes[k->class];
 	unsigned int type, header;
 	uint64_t bytes, size;
 
 	if (c->kind == HPROF_INSTANCE)
 		return;
 	type = type_of_elements(c);
-	bytes = bytes_of_elements(s, c, s->h->units[object]);
+	bytes = bytes_of_elements(s, c, k->n);
 	for (header = 8; header <= MAX_ARRAY_HEADER; header += 4) {
 		size = align(s, header + bytes);
-		s->array_votes[type][header / 4] += size == distance;
-		s->array_denied[type][header / 4] |= size > distance;
+		s->array_votes[type][header / 4] += size == k->distance ? k->nr : 0;
+		s->array_denied[type][header / 4] |= size > k->distance;
 	}
 }
 
@@ -225,16 +239,25 @@ static void see_mirror(struct sizes *s, uint32_t object, uint64_t distance)
 		s->h->layout.mirror = MIN(s->h->layout.mirror, distance);
 }
 
-static void each_mirror(struct sizes *s, void (*fn)(struct sizes *s, uint32_t object, uint64_t distance))
+/* Where objects have no classes, all are that the dump has as a class. */
+static bool is_mirror(const struct sizes *s, const struct heap_class *of, uint32_t object)
 {
+	return s->h->class ? s->h->class[object] == s->h->mirror_class : of->raw.fields != NULL;
+}
+
+/* The last object has no distance: UINT64_MAX. */
+static void each_mirror(struct sizes *s, distance_fn fn)
+{
+	const struct heap_ids *ids = &s->h->ids;
 	uint32_t object;
 	size_t i;
 
 	for (i = 0; i < s->h->nr_classes; i++) {
-		object = ids_find(&s->h->ids, s->h->classes[i].raw.id);
-		if (object != HEAP_NONE && object + 1 < s->h->ids.nr &&
-		    s->h->class[object] == s->h->mirror_class)
-			fn(s, object, ids_id(&s->h->ids, object + 1) - ids_id(&s->h->ids, object));
+		object = ids_find(ids, s->h->classes[i].raw.id);
+		if (object == HEAP_NONE || !is_mirror(s, &s->h->classes[i], object))
+			continue;
+		fn(s, object, object + 1 < ids->nr ? ids_id(ids, object + 1) - ids_id(ids, object) :
+						     UINT64_MAX);
 	}
 }
 
@@ -302,67 +325,138 @@ static uint64_t size_of_instance(const struct sizes *s, const struct heap_class 
 	return x->least != UINT64_MAX && is_near(s, c, size) ? x->least : size;
 }
 
-/* Without the distance: units[] still holds lengths. */
-static uint64_t usual_size(const struct sizes *s, uint32_t object, const struct heap_class *c)
+static void size_instances(struct sizes *s)
 {
-	if (c->kind == HPROF_INSTANCE)
-		return size_of_instance(s, c);
-	return align(s, s->h->layout.array_header[type_of_elements(c)] +
-		     bytes_of_elements(s, c, s->h->units[object]));
+	size_t i;
+
+	for (i = 0; i < s->h->nr_classes; i++)
+		s->classes[i].size = size_of_instance(s, &s->h->classes[i]);
 }
 
-static uint64_t size_of(struct sizes *s, uint32_t object, uint64_t distance)
+static uint64_t usual_size(const struct sizes *s, const struct heap_class *c, uint32_t n)
 {
-	const struct heap_class *c = &s->h->classes[s->h->class[object]], *of;
+	if (c->kind == HPROF_INSTANCE)
+		return s->classes[c - s->h->classes].size;
+	return align(s, s->h->layout.array_header[type_of_elements(c)] + bytes_of_elements(s, c, n));
+}
+
+static uint64_t size_of_mirror(const struct sizes *s, const struct heap_class *of, uint64_t distance)
+{
+	uint64_t size = align(s, s->h->layout.mirror + bytes_of_statics(s, of));
+
+	return distance <= size + s->h->layout.alignment ? distance : size;
+}
+
+static uint64_t size_of(const struct sizes *s, const struct heap_class *c, uint32_t n, uint64_t distance)
+{
 	uint64_t size;
 
 	if (c == s->chunks && distance < MAX_CHUNK)
 		return distance;
-	if (c == s->mirrors && (of = mirrored(s, object))) {
-		size = align(s, s->h->layout.mirror + bytes_of_statics(s, of));
-		return distance <= size + s->h->layout.alignment ? distance : size;
-	}
-	size = usual_size(s, object, c);
+	size = usual_size(s, c, n);
 	return MIN(size, distance);
 }
 
+static uint64_t add_size(struct sizes *s, struct heap_class *c, uint64_t size, uint64_t nr)
+{
+	size &= ~(uint64_t)(UNIT - 1);		/* addresses can be odd */
+	c->bytes += size * nr;
+	s->h->bytes += size * nr;
+	return size;
+}
+
+/* units[] still holds a length. */
 static void set_size(struct sizes *s, uint32_t object, uint64_t distance)
 {
 	struct heap_class *c = &s->h->classes[s->h->class[object]];
-	uint64_t size = size_of(s, object, distance) & ~(uint64_t)(UNIT - 1);	/* addresses can be odd */
+	const struct heap_class *of = c == s->mirrors ? mirrored(s, object) : NULL;
+	uint64_t size = of ? size_of_mirror(s, of, distance) : size_of(s, c, s->h->units[object], distance);
 
-	s->h->units[object] = size / UNIT;
-	c->bytes += size;
-	s->h->bytes += size;
+	s->h->units[object] = add_size(s, c, size, 1) / UNIT;
 }
 
-static void find_special(struct sizes *s)
+static void count_kind(struct sizes *s, const struct object_kind *k)
 {
-	size_t i;
+	struct heap_class *c = &s->h->classes[k->class];
 
-	s->mirrors = &s->h->classes[s->h->mirror_class];
-	for (i = 0; i < s->h->nr_classes; i++)
-		if (!strcmp(heap_class_name(s->h, i), "jdk.internal.vm.StackChunk"))
-			s->chunks = &s->h->classes[i];
+	c->nr += k->nr;
+	add_size(s, c, size_of(s, c, k->n, k->distance), k->nr);
+}
+
+static void count_mirror(struct sizes *s, uint32_t object, uint64_t distance)
+{
+	struct heap_class *mirrors = &s->h->classes[s->h->mirror_class];
+
+	mirrors->nr++;
+	add_size(s, mirrors, size_of_mirror(s, mirrored(s, object), distance), 1);
+}
+
+static void gather(struct sizes *s, struct object_kinds *k)
+{
+	const struct heap *h = s->h;
+	uint64_t id, before = 0;
+	uint32_t object = 0;
+	struct ids_walk w;
+
+	ids_walk(&w, &h->ids);
+	for (; ids_next(&w, &id); object++, before = id)
+		if (object)
+			kinds_add(k, h->class[object - 1], h->units[object - 1], id - before);
+	kinds_finish(k);
+}
+
+/* What all of them tell of the JVM, and the sizes of instances. */
+static void find_layout(struct sizes *s)
+{
+	struct heap *h = s->h;
+
+	h->layout = (struct heap_layout){ .reference = h->dump.id_size, .mirror = UINT32_MAX,
+					  .alignment = find_alignment(h) };
+	count_fields(s);
+	each_kind(s, see_instance);
+	find_header(s);
+	size_instances(s);
+	each_kind(s, see_array);
+	find_array_headers(s);
+	each_mirror(s, see_mirror);
+	if (h->layout.mirror == UINT32_MAX)
+		h->layout.mirror = DEFAULT_MIRROR;
+}
+
+static void sizes_init(struct sizes *s, struct heap *h, const struct object_kinds *k)
+{
+	uint32_t chunks = heap_class_of_chunks(h);
+
+	*s = (struct sizes){ .h = h, .kinds = k, .mirrors = &h->classes[h->mirror_class],
+			     .chunks = chunks == HEAP_NONE ? NULL : &h->classes[chunks] };
+	s->classes = xcalloc(h->nr_classes, sizeof(*s->classes));
 }
 
 void sizes_find(struct heap *h)
 {
-	struct sizes s = { .h = h };
+	struct object_kinds *k = xcalloc(1, sizeof(*k));
+	struct sizes s;
 
-	s.classes = xcalloc(h->nr_classes, sizeof(*s.classes));
-	h->layout = (struct heap_layout){ .reference = h->dump.id_size, .mirror = UINT32_MAX,
-					  .alignment = find_alignment(h) };
-	find_special(&s);
-	count_fields(&s);
-	each_distance(&s, see_instance);
-	find_header(&s);
-	each_distance(&s, see_array);
-	find_array_headers(&s);
-	each_mirror(&s, see_mirror);
-	if (h->layout.mirror == UINT32_MAX)
-		h->layout.mirror = DEFAULT_MIRROR;
+	sizes_init(&s, h, k);
+	k->exact = heap_class_of_chunks(h);
+	gather(&s, k);
+	find_layout(&s);
 	each_distance(&s, set_size);
 	set_size(&s, h->ids.nr - 1, UINT64_MAX);
+	free(s.classes);
+	kinds_release(k);
+	free(k);
+}
+
+void sizes_count(struct heap *h, const struct object_kinds *k, const struct object_kind *last)
+{
+	struct sizes s;
+
+	sizes_init(&s, h, k);
+	find_layout(&s);
+	each_kind(&s, count_kind);
+	if (last->nr)
+		count_kind(&s, last);
+	each_mirror(&s, count_mirror);
 	free(s.classes);
 }

@@ -29,10 +29,12 @@ static void build(struct heap_contexts *b, const struct dominators *d)
 	free(at);
 }
 
-static void init_model(struct model *m)
+static void init_model(struct model *m, bool samples)
 {
-	model_init(m, 1, FLOW_OBJECTS);
+	model_init(m, 1 + samples, FLOW_OBJECTS);
 	model_set_metric(m, 0, "heap", 4, "bytes", 5);
+	if (samples)
+		model_set_metric(m, 1, "samples", 7, "samples", 7);
 }
 
 /* --- shortest paths --- */
@@ -138,8 +140,17 @@ static void build_paths(struct heap_contexts *b, const struct paths *p, const ui
 static void name_fields(struct heap *h, const struct heap_tree_opts *o, const uint32_t *holder,
 			struct heap_contexts *b)
 {
-	if (o->by_field)
+	if (o->origins)
+		b->field = o->origins->place;
+	else if (o->by_field)
 		b->field = heap_fields(h, o->keep_soft, holder);
+}
+
+static void release_contexts(struct heap_contexts *b, const struct heap_tree_opts *o)
+{
+	if (o->origins)
+		b->field = NULL;	/* which is theirs */
+	contexts_release(b);
 }
 
 static void paths_tree(struct heap *h, const struct heap_graph *g, const struct heap_tree_opts *o,
@@ -159,8 +170,12 @@ static void paths_tree(struct heap *h, const struct heap_graph *g, const struct 
 	facts->nr_lost += mark_paths(h, &p, o, marks);
 	contexts_init(&b, h, m, o->fold);
 	name_fields(h, o, p.from, &b);
-	build_paths(&b, &p, marks);
-	contexts_release(&b);
+	if (o->origins)
+		origins_build(&b, o->origins, &(struct heap_order){ p.queue, p.from, p.nr, g->nr },
+			      &facts->origins);
+	else
+		build_paths(&b, &p, marks);
+	release_contexts(&b, o);
 	free(marks);
 	free(p.from);
 	free(p.queue);
@@ -176,15 +191,19 @@ static void dominator_tree(struct heap *h, struct heap_graph *g, const struct he
 
 	dominators_of(&d, g, h->ids.nr + HEAP_TOP, h->ids.nr + HEAP_LOST);
 	contexts_init(&b, h, m, o->fold);
-	if (o->by_field) {
+	if (o->by_field || o->origins) {
 		holder = xmalloc((size_t)nr * sizeof(*holder));
 		memset(holder, 0xff, (size_t)nr * sizeof(*holder));
 		for (i = 2; i <= d.nr; i++)
 			holder[d.node[i]] = d.node[d.idom[i]];
 		name_fields(h, o, holder, &b);
 	}
-	build(&b, &d);
-	contexts_release(&b);
+	if (o->origins)
+		origins_build(&b, o->origins, &(struct heap_order){ d.node + 1, holder, d.nr, nr },
+			      &facts->origins);
+	else
+		build(&b, &d);
+	release_contexts(&b, o);
 	facts->nr_lost = d.nr_lost;
 	dominators_release(&d);
 	free(holder);
@@ -196,7 +215,7 @@ int heap_tree(struct heap *h, const struct heap_tree_opts *o, struct model *m, s
 	struct heap_graph g = { 0 };
 	int r = heap_graph(h, o->keep_soft, &g, e);
 
-	init_model(m);
+	init_model(m, o->origins && !o->origins->all);
 	if (r)
 		return r;
 	*facts = (struct heap_tree_facts){ .no_roots = !h->nr_roots };

@@ -9,6 +9,7 @@
 
 #include "flow/model.h"
 #include "heap/contexts.h"
+#include "heap/origins.h"
 
 /* What stands above an object in the tree. */
 enum heap_shape {
@@ -22,6 +23,8 @@ struct heap_tree_opts {
 	enum heap_fold fold;
 	bool keep_soft;
 	bool by_field;			/* contexts are fields with the class of what they hold */
+	/* contexts are places of allocation, but not with HEAP_PATHS; NULL: they are not */
+	const struct heap_origins *origins;
 	/* HEAP_PATHS: whether an object of that class is the end of one. Only these count. */
 	bool (*paths_to)(const void *ctx, const char *class);
 	const void *ctx;
@@ -31,6 +34,7 @@ struct heap_tree_opts {
 struct heap_tree_facts {
 	uint32_t nr_lost;		/* objects that no root reaches; with paths, of the classes */
 	bool no_roots;			/* the dump has none */
+	struct heap_origin_facts origins;
 };
 
 /* m is new. Reads the objects of h. */

@@ -251,6 +251,23 @@ void __cyg_profile_func_exit(void *fn, void *site)
 	hook(false, fn, site);
 }
 
+/*
+ * For the library that labels threads (lib/api/label.c), which knows it where a program has both: the calling
+ * thread has these labels from now on.
+ */
+void arcprof_hookit_label(const char *text, size_t len) HOOK EXPORT;
+
+void arcprof_hookit_label(const char *text, size_t len)
+{
+	struct hook_thread *h = &self;
+
+	if (state == OFF || h->busy || (!callflow_is_own(h->k) && !begin(h)))
+		return;
+	h->busy = 1;
+	(area.host ? area.host->label : callflow_label)(h->k, text, len);
+	h->busy = 0;
+}
+
 /* The last to run: what the main thread consumed since its last call. */
 static __attribute__((destructor(101))) void note_end(void)
 {

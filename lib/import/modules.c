@@ -150,7 +150,7 @@ static struct symfile *file_of(void *ctx, uint32_t module)
 
 void import_modules_names(struct import_modules *m, struct import *im, bool kernel)
 {
-	const struct symbols_files files = { file_of, m, NULL, !kernel };
+	const struct symbols_files files = { .file = file_of, .ctx = m, .no_kernel = !kernel };
 	struct symbols_result r;
 
 	symbols_write(&files, im->w, true, &r);

@@ -41,9 +41,11 @@ struct attach {
 	char trigger[32];
 	int sock;
 	const char *const *words;	/* the command and its three arguments */
-	bool patient;			/* it may take as long as it likes */
+	bool patient;			/* it may take as long as it likes, */
+	uint64_t patience_ns, until_ns;	/* or that long: 0 */
 	attach_serve_fn serve;
 	void *ctx;
+	bool talks;			/* what serve() said */
 	sigset_t ends, old_mask;
 };
 
@@ -54,21 +56,31 @@ static bool gone(const struct attach *a)
 	return poll(&p, 1, 0) > 0;
 }
 
-/* Waits a moment, on fd too if there is one; returns the reason if there is nothing left to wait for. */
-static int pause_a_moment(const struct attach *a, int fd, struct err *e)
+/*
+ * Waits a moment, on fd too if there is one, and serves meanwhile: a JVM may need seconds until it listens.
+ * Returns the reason if there is nothing left to wait for.
+ */
+static int pause_a_moment(struct attach *a, int fd, struct err *e)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
+	enum attach_serves said;
 	sigset_t pending;
 	int sig;
 
 	poll(&p, 1, POLL_MS);
+	said = a->serve ? a->serve(a->ctx) : ATTACH_WAITS;
+	a->talks |= said == ATTACH_TALKS;
 	sigemptyset(&pending);
 	sigpending(&pending);
 	for (sig = 1; sig < SIGRTMIN; sig++)
-		if (sigismember(&a->ends, sig) == 1 && sigismember(&pending, sig) == 1)
+		if (said == ATTACH_STOPS ||
+		    (sigismember(&a->ends, sig) == 1 && sigismember(&pending, sig) == 1))
 			return err_set(e, EINTR, "interrupted while attaching to process %d", a->t.pid);
 	if (gone(a))
 		return err_set(e, ESRCH, "process %d ended while it was attached to", a->t.pid);
+	if (a->until_ns && clock_mono_ns() > a->until_ns)
+		return err_set(e, ETIMEDOUT, "process %d did not answer in %.3g s", a->t.pid,
+			       a->patience_ns / 1e9);
 	return 0;
 }
 
@@ -228,7 +240,7 @@ static int wake_listener(struct attach *a, struct err *e)
 
 /* --- the command --- */
 
-static int send_command(const struct attach *a, struct err *e)
+static int send_command(struct attach *a, struct err *e)
 {
 	struct buf b = BUF_INIT;
 	size_t i, done = 0;
@@ -251,10 +263,10 @@ static int send_command(const struct attach *a, struct err *e)
 	return r;
 }
 
-static int read_reply(const struct attach *a, struct buf *reply, struct err *e)
+static int read_reply(struct attach *a, struct buf *reply, struct err *e)
 {
 	uint64_t now = clock_mono_ns(), until = now + load_ns;
-	bool talks = false;
+	bool talked = false;
 	int r = 0;
 
 	while (!r && reply->len < (a->patient ? MAX_ANSWER : MAX_REPLY)) {
@@ -265,12 +277,12 @@ static int read_reply(const struct attach *a, struct buf *reply, struct err *e)
 			buf_add(reply, piece, n);
 		else if (!n || (errno != EAGAIN && errno != EINTR))
 			break;
-		if (a->serve && a->serve(a->ctx) && !talks) {
-			talks = true;
-			until = clock_mono_ns() + talk_ns;
-		}
 		if (n <= 0)
 			r = pause_a_moment(a, a->sock, e);
+		if (a->talks && !talked) {
+			talked = true;
+			until = clock_mono_ns() + talk_ns;
+		}
 		if (!r && !a->patient && clock_mono_ns() > until)
 			r = err_set(e, ETIMEDOUT, "process %d did not load the agent in time", a->t.pid);
 	}
@@ -378,10 +390,9 @@ int attach_load(int pid, const char *file, const char *option, attach_serve_fn s
 	return r;
 }
 
-int attach_command(int pid, const char *const words[ATTACH_WORDS], struct buf *reply, struct err *e)
+static int command(struct attach *a, int pid, struct buf *reply, struct err *e)
 {
-	struct attach a = { .words = words, .patient = true };
-	int r = attach(&a, pid, reply, e);
+	int r = attach(a, pid, reply, e);
 	char *rest;
 
 	if (r)
@@ -392,4 +403,18 @@ int attach_command(int pid, const char *const words[ATTACH_WORDS], struct buf *r
 	rest += *rest == '\n';
 	return err_set(e, EIO, "process %d: %.*s", pid, (int)strcspn(rest, "\n"),
 		       *rest ? rest : "it closed the attach socket without an answer");
+}
+
+int attach_command(int pid, const char *const words[ATTACH_WORDS], struct buf *reply, struct err *e)
+{
+	return command(&(struct attach){ .words = words, .patient = true }, pid, reply, e);
+}
+
+int attach_ask(int pid, const char *const words[ATTACH_WORDS], uint64_t patience_ns, struct buf *reply,
+	       struct err *e)
+{
+	struct attach a = { .words = words, .patient = true, .patience_ns = patience_ns };
+
+	a.until_ns = clock_mono_ns() + patience_ns;
+	return command(&a, pid, reply, e);
 }

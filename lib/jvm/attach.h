@@ -7,19 +7,24 @@
 #define JVM_ATTACH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 
-/*
- * Called every few ms while the JVM loads the agent, which may want answers from us meanwhile.
- * True: it has begun to talk, so it is only to be waited for.
- */
-typedef bool (*attach_serve_fn)(void *ctx);
+enum attach_serves {
+	ATTACH_WAITS,
+	ATTACH_TALKS,		/* the agent has begun to talk, so it is only to be waited for */
+	ATTACH_STOPS,		/* there is nothing to wait for any more */
+};
+
+/* Called every few ms while the JVM loads the agent, which may want answers from us meanwhile. */
+typedef enum attach_serves (*attach_serve_fn)(void *ctx);
 
 /*
  * Loads file (a path as the JVM sees it) with this option. Returns when Agent_OnAttach has returned; an error
- * when it could not be loaded, in one line with its remedy, or when a signal to end is pending for us.
+ * when it could not be loaded, in one line with its remedy, or when a signal to end is pending for us, or
+ * serve says so.
  * SIGINT, SIGTERM and SIGHUP are blocked meanwhile. Nothing is left behind.
  */
 int attach_load(int pid, const char *file, const char *option, attach_serve_fn serve, void *ctx,
@@ -27,9 +32,12 @@ int attach_load(int pid, const char *file, const char *option, attach_serve_fn s
 
 /*
  * Has it do something else: words are the command and its arguments, "" where it has fewer. Appends the code
- * and text of its answer to *reply; an error if the code is not 0. Takes as long as the command does.
+ * and text of its answer to *reply; an error if the code is not 0. Takes as long as the command does, but of
+ * attach_ask() patience_ns at most: -ETIMEDOUT, as of a JVM that is busy collecting garbage.
  */
 enum { ATTACH_WORDS = 4 };
 int attach_command(int pid, const char *const words[ATTACH_WORDS], struct buf *reply, struct err *e);
+int attach_ask(int pid, const char *const words[ATTACH_WORDS], uint64_t patience_ns, struct buf *reply,
+	       struct err *e);
 
 #endif

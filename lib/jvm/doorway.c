@@ -53,7 +53,8 @@ static void empty(const struct doorway *d, int fd)
 	struct stat st;
 
 	while (dir && (entry = readdir(dir)))
-		if (!fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISSOCK(st.st_mode))
+		if (!fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    (S_ISSOCK(st.st_mode) || S_ISREG(st.st_mode)))
 			foreign_unlink(fd, entry->d_name, 0, user_of(d));
 	if (dir)
 		closedir(dir);
@@ -186,6 +187,25 @@ int doorway_open(struct doorway *d, struct err *e)
 	return err_set(e, -first, "cannot make a socket in /tmp: %s", strerror(-first));
 }
 
+/* As long as the folder is ours alone to go into. */
+static int make_key(struct doorway *d)
+{
+	int fd, r = 0;
+
+	if (getrandom(&d->key, sizeof(d->key), 0) != sizeof(d->key))
+		return -EIO;
+	snprintf(d->key_name, sizeof(d->key_name), "%s" JVM_KEY_SUFFIX, d->name);
+	fd = foreign_create(d->dir, d->key_name, 0600, user_of(d));
+	if (fd < 0) {
+		d->key_name[0] = '\0';
+		return fd;
+	}
+	if (write(fd, &d->key, sizeof(d->key)) != sizeof(d->key))
+		r = -errno;
+	close(fd);
+	return r;
+}
+
 int doorway_open_in(struct doorway *d, int root, const struct foreign_user *u, struct err *e)
 {
 	int r;
@@ -196,6 +216,8 @@ int doorway_open_in(struct doorway *d, int root, const struct foreign_user *u, s
 	r = d->parent = foreign_dir(root, "tmp");
 	if (r >= 0)
 		r = open_below(d, "/tmp", false);
+	if (!r && (r = make_key(d)))
+		doorway_close(d);
 	return r ? err_set(e, -r, "cannot make a socket in the process's /tmp: %s", strerror(-r)) : 0;
 }
 
@@ -206,6 +228,8 @@ void doorway_close(struct doorway *d)
 		foreign_unlink(d->dir, "s", 0, user_of(d));
 		foreign_unlink(d->dir, d->name, 0, user_of(d));
 	}
+	if (d->key_name[0])
+		foreign_unlink(d->dir, d->key_name, 0, user_of(d));
 	if (d->folder[0])
 		foreign_unlink(d->parent, d->folder, AT_REMOVEDIR, user_of(d));
 	if (d->dir >= 0)

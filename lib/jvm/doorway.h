@@ -4,7 +4,8 @@
  *
  * Nobody but those who are to come can find it: its folder is the target's alone (mode 700), or where JVMs of
  * several users may come, cannot be listed, and the socket's name in it is random and told to the
- * programs we start only. The kernel's list of sockets does not have that name.
+ * programs we start only. The kernel's list of sockets does not have that name. A door for one process has a
+ * key (key.h).
  */
 #ifndef JVM_DOORWAY_H
 #define JVM_DOORWAY_H
@@ -13,12 +14,14 @@
 
 #include "base/err.h"
 #include "base/foreign.h"
+#include "jvm/key.h"
 
 struct doorway {
 	int fd;			/* listening; -1: closed */
 	char path[108];		/* of the socket, as those see it who are to come */
+	struct jvm_key key;	/* doorway_open_in() makes it, and a file of it beside the socket */
 	int parent, dir;	/* our folder lies in parent; dir is locked as long as we live */
-	char folder[48], name[40];
+	char folder[48], name[40], key_name[48];
 	bool foreign;
 	struct foreign_user user;
 };

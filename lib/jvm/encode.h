@@ -57,6 +57,7 @@ static inline char *jvm_put_bytes(char *d, const void *p, uint32_t len)
 #define TEXT(m, l) + sizeof(l) + jvm_text_len(l)
 #define PAIRS(m, l) + sizeof(l) + (l)
 #define INLINES(m, l) + sizeof(l) + (l)
+#define FIELDS(m, l) + sizeof(l) + (l)
 #define RECORD(s, to, fields) \
 	static inline size_t jvm_size_##s(const struct jvm_##s *r) \
 	{ \
@@ -78,6 +79,7 @@ static inline char *jvm_put_bytes(char *d, const void *p, uint32_t len)
 #define TEXT(m, l) d = jvm_put_text(d, m, jvm_text_len(l));
 #define PAIRS(m, l) d = jvm_put_bytes(d, m, l);
 #define INLINES(m, l) d = jvm_put_bytes(d, m, l);
+#define FIELDS(m, l) d = jvm_put_bytes(d, m, l);
 #define RECORD(s, to, fields) \
 	static inline char *jvm_encode_##s(void *rec, size_t size, const struct jvm_##s *r) \
 	{ \

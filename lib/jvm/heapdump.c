@@ -2,6 +2,7 @@
 /* heapdump.c - see heapdump.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,12 @@
 #include "base/progress.h"
 #include "jvm/attach.h"
 #include "jvm/heapdump.h"
+#include "jvm/inject.h"
+#include "jvm/roster.h"
 #include "jvm/target.h"
 
 #define DUMP "heap.hprof"
+#define RECORD_HINT "record what is live first: arcprof record -e live -p %d"
 
 /* A folder of the JVM's user, below its /tmp. */
 struct place {
@@ -88,7 +92,102 @@ static int ask(const struct place *p, int pid, bool live, struct err *e)
 	return r;
 }
 
-int heapdump(int pid, bool live, int out, struct err *e)
+/* --- the roster --- */
+
+/* Our agent is in the process: nothing needs to be loaded that is not there. */
+static bool has_agent(int pid)
+{
+	struct buf name = BUF_INIT;
+	char path[32], line[4096 + 128];
+	bool found = false;
+	FILE *f;
+
+	buf_str(&name, "/agent-");
+	inject_build_id(&name);
+	buf_str(&name, ".so\n");
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = strstr(line, name.data);
+	if (f)
+		fclose(f);
+	buf_release(&name);
+	return found;
+}
+
+/* A line "return code: N" follows the attach protocol's own. */
+static int check_answer(int pid, const char *reply, struct err *e)
+{
+	static const char code[] = "return code: ";
+	const char *at = strstr(reply, code), *text = strchr(reply, '\n');
+
+	switch (at ? atoi(at + sizeof(code) - 1) : -1) {
+	case JVM_ROSTER_DONE:
+		return 0;
+	case JVM_ROSTER_NOT_LIVE:
+		err_set(e, ENOENT, "process %d: its live objects are not being recorded", pid);
+		err_hint(e, RECORD_HINT, pid);
+		return -ENOENT;
+	case JVM_ROSTER_NO_ROOM:
+		err_set(e, ENOMEM, "process %d: its heap is too full for references to the sampled objects", pid);
+		err_hint(e, "record with a larger interval, or try after a collection (jcmd %d GC.run)", pid);
+		return -ENOMEM;
+	case JVM_ROSTER_COUNTED:
+		return err_set(e, ENOTSUP, "process %d: its calls are being counted, and this would add to them",
+			       pid);
+	case JVM_ROSTER_LATE:
+		return err_set(e, ETIMEDOUT, "process %d: its agent did not get to its sampled objects in time",
+			       pid);
+	}
+	text = text ? text + 1 : reply;
+	return err_set(e, EIO, "process %d: the agent was not asked: %.*s", pid, (int)strcspn(text, "\n"), text);
+}
+
+static int ask_agent(const struct place *p, int pid, char what, uint64_t cookie, struct err *e)
+{
+	struct buf agent = BUF_INIT, reply = BUF_INIT;
+	char option[40];
+	int root = foreign_root(pid, e), r;
+
+	r = root < 0 ? root : inject_place_for(pid, root, &p->user, false, &agent, e);
+	if (root >= 0)
+		close(root);
+	snprintf(option, sizeof(option), JVM_ROSTER_OPTION "%c%016" PRIx64, what, cookie);
+	if (!r) {
+		const char *const words[ATTACH_WORDS] = { "load", agent.data, "true", option };
+
+		r = attach_command(pid, words, &reply, e);
+	}
+	if (!r)
+		r = check_answer(pid, reply.data, e);
+	buf_release(&agent);
+	buf_release(&reply);
+	return r;
+}
+
+static int ask_with_roster(const struct place *p, int pid, bool live, struct err *e)
+{
+	struct err ignored;
+	uint64_t cookie = 0;
+	int r;
+
+	if (!has_agent(pid)) {
+		err_set(e, ENOENT, "process %d is not being recorded by this arcprof", pid);
+		err_hint(e, RECORD_HINT, pid);
+		return -ENOENT;
+	}
+	if (getrandom(&cookie, sizeof(cookie), 0) != sizeof(cookie))
+		return err_errno(e, "no random number");
+	cookie |= !cookie;
+	r = ask_agent(p, pid, '+', cookie, e);
+	if (r)
+		return r;
+	r = ask(p, pid, live, e);
+	ask_agent(p, pid, '-', cookie, &ignored);	/* or else it is let go when the recording ends */
+	return r;
+}
+
+int heapdump(int pid, const struct heapdump_opts *o, int out, struct err *e)
 {
 	struct place p = { .tmp = -1, .dir = -1 };
 	struct foreign_rule rule = { .max_bytes = UINT64_MAX };
@@ -101,7 +200,7 @@ int heapdump(int pid, bool live, int out, struct err *e)
 	rule.owner = t.euid;
 	r = make_place(&p, pid, e);
 	if (!r)
-		r = ask(&p, pid, live, e);
+		r = o->samples ? ask_with_roster(&p, pid, !o->all, e) : ask(&p, pid, !o->all, e);
 	if (!r && (fd = foreign_open(p.dir, DUMP, &rule, e)) < 0)
 		r = err_wrap(e, "process %d said that it wrote a dump, but", pid);
 	if (!r)

@@ -9,11 +9,19 @@
 
 #include "base/err.h"
 
+struct heapdump_opts {
+	bool all;		/* objects; else what is live, which takes a full collection first */
+	/*
+	 * the dump tells which objects are samples of the recording of live objects that is on (roster.h);
+	 * an error if there is none
+	 */
+	bool samples;
+};
+
 /*
- * Writes a dump of the JVM's heap to the descriptor out: of what is live, which takes a full collection
- * first, or of all objects. The JVM, which stands still meanwhile, writes it into its /tmp, from where it is
- * copied; nothing is left there.
+ * Writes a dump of the JVM's heap to the descriptor out. The JVM, which stands still meanwhile, writes it
+ * into its /tmp, from where it is copied; nothing is left there.
  */
-int heapdump(int pid, bool live, int out, struct err *e);
+int heapdump(int pid, const struct heapdump_opts *o, int out, struct err *e);
 
 #endif

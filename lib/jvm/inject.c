@@ -28,14 +28,20 @@
 extern const char jvm_agent_file[], jvm_agent_file_end[];
 extern const char preload_file[], preload_file_end[], preload_empty32[], preload_empty32_end[];
 extern const char preload_memory_file[], preload_memory_file_end[];
+extern const char preload_waits_file[], preload_waits_file_end[];
+extern const char preload_both_file[], preload_both_file_end[];
 
 struct image {
 	const char *data, *end;		/* an ELF file in the binary */
 };
 
 static const struct image agent = { jvm_agent_file, jvm_agent_file_end };
-static const struct image preload = { preload_file, preload_file_end };
-static const struct image preload_memory = { preload_memory_file, preload_memory_file_end };
+static const struct image preloads[] = {
+	[0] = { preload_file, preload_file_end },
+	[INJECT_MEMORY] = { preload_memory_file, preload_memory_file_end },
+	[INJECT_WAITS] = { preload_waits_file, preload_waits_file_end },
+	[INJECT_MEMORY | INJECT_WAITS] = { preload_both_file, preload_both_file_end },
+};
 static const struct image empty32 = { preload_empty32, preload_empty32_end };
 
 /* NULL: it has none. */
@@ -79,13 +85,24 @@ static bool has_build_id(const struct image *im, const uint8_t *build_id, size_t
 
 bool inject_is_ours(const uint8_t *build_id, size_t len)
 {
-	return len && (has_build_id(&agent, build_id, len) || has_build_id(&preload, build_id, len) ||
-		       has_build_id(&preload_memory, build_id, len));
+	return len && (has_build_id(&agent, build_id, len) || has_build_id(&preloads[0], build_id, len) ||
+		       inject_calls_on(build_id, len));
 }
 
-bool inject_is_memory(const uint8_t *build_id, size_t len)
+bool inject_calls_on(const uint8_t *build_id, size_t len)
 {
-	return len && has_build_id(&preload_memory, build_id, len);
+	size_t i;
+
+	for (i = 1; i < ARRAY_SIZE(preloads); i++)
+		if (len && has_build_id(&preloads[i], build_id, len))
+			return true;
+	return false;
+}
+
+const void *inject_agent_file(size_t *len)
+{
+	*len = agent.end - agent.data;
+	return agent.data;
 }
 
 void inject_build_id(struct buf *b)
@@ -296,7 +313,7 @@ static int place_below_root(const struct image *im, int root, const struct forei
 int inject_place_for(int pid, int root, const struct foreign_user *u, bool memory, struct buf *path,
 		     struct err *e)
 {
-	const struct image *im = memory ? &preload_memory : &agent;
+	const struct image *im = memory ? &preloads[INJECT_MEMORY] : &agent;
 
 	return target_same_files(pid) ? place_for_us(im, path, e) : place_below_root(im, root, u, path, e);
 }
@@ -359,14 +376,14 @@ static int extend_variable(const char *name, const char *value, bool first, stru
 	return r;
 }
 
-int inject_setenv(const char *file, const char *option, bool memory, struct err *e)
+int inject_setenv(const char *file, const char *option, uint32_t what, struct err *e)
 {
 	struct buf path = BUF_INIT, variable = BUF_INIT;
-	int r = place_preloads(file, memory ? &preload_memory : &preload, &path, e);
+	int r = place_preloads(file, &preloads[what], &path, e);
 
 	buf_fmt(&variable, "%s -agentpath:%s=%s", path.data, file, option);
 	if (!r)
-		r = extend_variable("LD_PRELOAD", path.data, memory, e);
+		r = extend_variable("LD_PRELOAD", path.data, what & INJECT_MEMORY, e);
 	if (!r && setenv("ARCPROF_AGENT", variable.data, 1))
 		r = err_errno(e, "setenv ARCPROF_AGENT");
 	/* AddressSanitizer refuses to run when another library was loaded before it. */

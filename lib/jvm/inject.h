@@ -11,13 +11,15 @@
 
 /* There is an agent for this CPU in the binary. */
 bool inject_possible(void);
+/* The agent's file; *len 0: there is none for this CPU. */
+const void *inject_agent_file(size_t *len);
 /* The build-id of that agent, in hex digits. */
 void inject_build_id(struct buf *b);
 
 /* A file with this build-id is one of those placed here. */
 bool inject_is_ours(const uint8_t *build_id, size_t len);
-/* It is the one whose functions stand for malloc() and the like, and call those. */
-bool inject_is_memory(const uint8_t *build_id, size_t len);
+/* It is one whose functions stand for malloc(), pthread_mutex_lock() and the like, and call those. */
+bool inject_calls_on(const uint8_t *build_id, size_t len);
 
 /*
  * Places the embedded agent in a file named by its build-id and appends the path to *path,
@@ -35,8 +37,12 @@ int inject_place_for(int pid, int root, const struct foreign_user *u, bool memor
 /*
  * Sets the environment so that JVMs started with it load the agent at file, as inject_place() gave it, with
  * that option: LD_PRELOAD, extended by a library placed beside the agent (lib/preload), and
- * ARCPROF_AGENT for it. memory: the library is the one that samples malloc(), and goes first.
+ * ARCPROF_AGENT for it. what: bits of enum inject_what, what else the library does.
  */
-int inject_setenv(const char *file, const char *option, bool memory, struct err *e);
+enum inject_what {
+	INJECT_MEMORY = 1 << 0,	/* samples malloc(), and goes first */
+	INJECT_WAITS = 1 << 1,	/* tells of waits for locks of native code */
+};
+int inject_setenv(const char *file, const char *option, uint32_t what, struct err *e);
 
 #endif

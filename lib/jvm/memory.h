@@ -17,16 +17,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * In a JVM the agent takes the samples, with their Java frames: it finds this by the address that the process
- * told in HELLO, and enters a function. False: the agent cannot. A child of fork() finds it empty.
- */
 struct memory_regs {
 	uint64_t pc, sp, fp, rbx, r12, r13, r14, r15;
 };
+
+/* A thread has waited for a lock of native code, by pthread_mutex_lock() and the like (preload/waits.c). */
+struct memory_wait {
+	uint64_t addr, ns;
+	uint32_t owner;			/* tid of who had it when the wait began; 0 not known, or nobody */
+	uint32_t kind;			/* enum jvm_wait_kind */
+	bool sampled;			/* its stack is wanted */
+};
+
+/*
+ * In a JVM the agent takes the samples, with their Java frames, and tells of the waits: it finds this by the
+ * address that the process told in HELLO, and enters functions. False: the agent cannot. A child of fork()
+ * finds it empty.
+ */
 struct memory_hook {
 	uint32_t magic, bytes;		/* JVM_PROTO_MAGIC, sizeof(struct memory_hook) */
 	bool (*take)(const struct memory_regs *r, uint32_t call, uint64_t size, uint32_t id);
+	bool (*wait)(const struct memory_regs *r, const struct memory_wait *w);
 	/* the agent calls it when the recording ends; NULL: the library was there from the start */
 	void (*leave)(void);
 };

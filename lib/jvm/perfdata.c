@@ -66,6 +66,22 @@ bool perfdata_allows_attach(const void *data, size_t len)
 	return true;
 }
 
+bool perfdata_text(const void *data, size_t len, const char *name, struct buf *text)
+{
+	size_t at = first(data, len);
+	struct entry e;
+
+	while (next(data, len, &at, &e)) {
+		const char *value = (const char *)e.value;
+
+		if (strcmp(e.name, name))
+			continue;
+		buf_fmt(text, "%.*s", (int)strnlen(value, e.value_len), value);
+		return true;
+	}
+	return false;
+}
+
 static uint64_t number(const struct entry *e)
 {
 	struct span s = span_init(e->value, e->value_len);

@@ -19,6 +19,9 @@ int perfdata_read(int pid, uid_t owner, const char *maps, struct buf *data);
 /* Whether the JVM lets itself be attached to; true also where it does not say. */
 bool perfdata_allows_attach(const void *data, size_t len);
 
+/* Appends the value of that name, which is a text; false: there is none. */
+bool perfdata_text(const void *data, size_t len, const char *name, struct buf *text);
+
 struct perfdata_heap {
 	uint64_t used, committed;	/* bytes, as of the last garbage collection */
 };

@@ -17,20 +17,21 @@
  * After that the socket carries, of an agent, nothing but what the recorder wants from now on:
  *	recorder  CHANGE  jvm_ctl has new sources, intervals, tell and off; with JVM_VM_LOG one descriptor,
  *			  of another file for what the VM logs. The agent answers in jvm_ctl.changed
- * Its end tells each side that the other is gone.
+ * Its end tells each side that the other is gone. Who finds a key beside the socket (key.h) says its half in
+ * HELLO and REFUSED, and wants to read the other in SETUP.
  * A program with libarcprof-hookit says HELLO with JVM_PROGRAM: SETUP then has the area of the
  * call trees alone. When that has rules, the program asks for each function that it calls for
  * the first time: FUNCTION with its address, answered by FUNCTION with the same address and
  * JVM_INCLUDED or without. In a process whose agent keeps call trees SETUP brings no descriptor, but
  * with JVM_GUEST the address of the agent's struct callflow_host: a JNI library uses the JVM's trees.
  *
- * A program whose native memory is sampled (lib/preload) says HELLO with JVM_MEMORY: SETUP has the shared
- * area alone, and the program closes the socket. Its samples have one segment of native stack. The area ends
- * with a struct memory_table (memory.h), as those of agents do then.
+ * A program whose native memory or locks are looked at (lib/preload) says HELLO with JVM_MEMORY: SETUP has
+ * the shared area alone, and the program closes the socket. Its samples have one segment of native stack.
+ * The area ends with a struct memory_table (memory.h), as those of agents do then.
  *
  * A program that marks what it does (lib/api/mark.c) says HELLO with JVM_MARKS: SETUP then has, with the same
- * flag, the shared area alone, in whose rings the program writes records "event" of marks and phases, and
- * "labels", as jvm_ctl.tell asks. That may be a process with an agent, too.
+ * flag, the shared area alone, in whose rings the program writes records "event" and "marked" of marks and
+ * phases, and "labels", as jvm_ctl.tell asks. That may be a process with an agent, too.
  *
  * A JVM that is asked for a picture of its threads says HELLO with JVM_DUMP; SETUP then brings one
  * descriptor, of a file for the records, which ends with a dump_end. That needs no session, and disturbs
@@ -59,8 +60,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "jvm/key.h"
+
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 26
+#define JVM_PROTO_VERSION 33
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -69,6 +72,7 @@
 #define JVM_MAX_DEPTH 65000u		/* frames of a sample: their number has 16 bits */
 #define JVM_NR_ROOTS 1024u		/* power of two; of 64 bytes each: whole pages */
 #define JVM_MAX_LINES 4096u		/* bytes of a line table in a record; what is longer ends in line 0 */
+#define JVM_LOCK_FILTER 1024u		/* bytes of jvm_ctl.lock_filter */
 #define JVM_MAX_STRING 4096u		/* bytes of a name in a record; longer ones are cut */
 
 /* Before the socket's path, of an agent that is to show threads. */
@@ -108,8 +112,9 @@ enum jvm_flags {
 	JVM_WALL = 1 << 10,	/* of GO: threads that wait are looked at; of jvm_ctl.off: they are not now */
 	/* of GO: the recorder writes the slots when it gets to it; whether a thread waits the kernel says */
 	JVM_WALL_LATE = 1 << 11,
-	JVM_MEMORY = 1 << 12,	/* of HELLO: no JVM's agent, but what samples native memory */
+	JVM_MEMORY = 1 << 12,	/* of HELLO: no JVM's agent, but what samples native memory, or its locks */
 	JVM_MARKS = 1 << 13,	/* of HELLO and SETUP: marks of a program, and nothing else */
+	JVM_WALL_WAKES = 1 << 14,	/* of GO: threads that ended waits are walked; two more descriptors */
 };
 
 /* Events that a JVM tells of when it is asked to, in jvm_ctl.tell (collect/jvmevents.h). */
@@ -123,9 +128,13 @@ enum jvm_tell {
 	JVM_TELL_MARK = 1 << 6,		/* not by agents: by programs themselves */
 	JVM_TELL_LABEL = 1 << 7,	/* the same: labels of threads */
 	JVM_TELL_OOM = 1 << 8,
+	JVM_TELL_CLASS_TIME = 1 << 9,	/* with CLASS: how long they took to load */
+	JVM_TELL_LAST = 1 << 10,	/* with SAFEPOINT: which thread was the last to reach it */
+	JVM_TELL_ALL = (1 << 11) - 1,
 };
 /* Those that the VM itself writes to a log. */
-#define JVM_TELL_BY_LOG (JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS)
+#define JVM_TELL_BY_LOG (JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS | \
+			 JVM_TELL_CLASS_TIME | JVM_TELL_LAST)
 
 /* Those that programs themselves tell of. */
 #define JVM_TELL_BY_PROGRAM (JVM_TELL_MARK | JVM_TELL_LABEL)
@@ -147,6 +156,7 @@ enum jvm_event_kind {
 	JVM_EVENT_MARK,
 	JVM_EVENT_PHASE,
 	JVM_EVENT_OUT_OF_MEMORY,
+	JVM_EVENT_CLASS_TIME = 16,	/* of a class of which there is a CLASS_LOAD: jvm/loads.h */
 	JVM_EVENT_NR
 };
 
@@ -158,10 +168,12 @@ struct jvm_msg {
 			uint64_t area_bytes;	/* size of the shared area */
 			uint64_t callflow_bytes;	/* with JVM_CALLFLOW: of the area of call trees */
 			uint64_t host;		/* with JVM_GUEST: as the agent's READY has it */
+			uint8_t key[JVM_KEY_HALF];
 		} setup;
 		struct {
 			uint32_t pid, tid;
 			uint64_t hook;		/* with JVM_MEMORY: address of a struct memory_hook */
+			uint8_t key[JVM_KEY_HALF];
 		} hello;
 		struct {
 			uint64_t host;		/* address of a struct callflow_host; 0: no call trees */
@@ -176,6 +188,7 @@ struct jvm_msg {
 		} function;
 		struct {
 			uint32_t reason;	/* enum jvm_refusal */
+			uint8_t key[JVM_KEY_HALF];
 		} refused;
 	};
 };
@@ -193,6 +206,7 @@ enum jvm_source {
 	JVM_SOURCE_MEMORY,
 	/* the same as ALLOC, with the object's number: what becomes of it is told (jvm_gone_objects) */
 	JVM_SOURCE_LIVE,
+	JVM_SOURCE_THROW,	/* exceptions that are thrown; value is 1, leaf their class */
 	JVM_NR_SOURCES
 };
 
@@ -217,6 +231,11 @@ struct jvm_ctl {
 	uint64_t may_tell;	/* those that a CHANGE may ask for: what takes the VM's start is got then */
 	uint32_t off;		/* what GO asked for and is not wanted now: JVM_WALL, JVM_TIMERS */
 	uint32_t change;	/* number of the last CHANGE */
+	/*
+	 * with JVM_SOURCE_LOCK: each acquisition of locks of these classes is counted; patterns with * and ?,
+	 * commas between them, terminated; "": none
+	 */
+	char lock_filter[JVM_LOCK_FILTER];
 	/* written by the agent */
 	uint64_t ended_ns;	/* end_ns, when it has told of all of them */
 	uint64_t tells_open;	/* it would */
@@ -237,6 +256,8 @@ struct jvm_ring {
 	uint64_t pad1[7];
 	uint64_t lost;		/* samples dropped because it was full */
 };
+
+_Static_assert(sizeof(struct jvm_ctl) <= JVM_PAGE, "it has one page of the shared area");
 
 enum jvm_rec_type {
 	JVM_REC_NONE,		/* reserved, not yet written */
@@ -267,6 +288,7 @@ enum jvm_sample_flags {
 	JVM_SAMPLE_TIMER = 1 << 1,	/* of a timer: event is the number of its periods that have passed */
 	JVM_SAMPLE_SOURCE = 1 << 2,	/* of a source: event is an enum jvm_source */
 	JVM_SAMPLE_WALL = 1 << 3,	/* of a thread that waits: see struct jvm_rec_wall */
+	JVM_SAMPLE_WAKE = 1 << 4,	/* with that: of the thread that ended that block */
 };
 
 /*
@@ -298,6 +320,10 @@ enum jvm_wait_kind {
 	JVM_WAIT_LOCK,		/* parked for a synchronizer of java.util.concurrent that has an owner */
 	JVM_WAIT_WAIT,		/* in Object.wait() */
 	JVM_WAIT_PARK,		/* parked for anything else, such as a condition */
+	JVM_WAIT_MUTEX,		/* of native code: for a pthread_mutex_t, */
+	JVM_WAIT_RWLOCK,	/* a pthread_rwlock_t, */
+	JVM_WAIT_CONDITION,	/* or in pthread_cond_wait() */
+	JVM_WAIT_CLASS,		/* for another thread to initialise a class */
 	JVM_NR_WAIT_KINDS
 };
 

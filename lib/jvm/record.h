@@ -97,6 +97,13 @@ struct jvm_swept {
 	uint64_t whole_ns;
 };
 
+/* The objects of JVM_SOURCE_LIVE that are left are in the heap dump that is made next (jvm/roster.h). */
+struct jvm_roster {
+	uint64_t time_ns;
+	uint64_t cookie;	/* which one */
+	uint32_t nr;		/* objects; what was told of before is not among them */
+};
+
 /* A source that was asked for, and of which this JVM has no samples. */
 struct jvm_no_source {
 	uint64_t time_ns;
@@ -191,10 +198,29 @@ struct jvm_event {
 	uint64_t time_ns;	/* when it began */
 	uint32_t kind;		/* enum jvm_event_kind */
 	uint32_t thread;	/* tid; 0: none, or not known */
+	uint64_t vthread;	/* id of the virtual thread that it is of; 0: of the thread itself */
 	uint64_t duration_ns;
 	uint64_t values[3];
 	const char *what, *cause;
 	uint32_t what_len, cause_len;
+};
+
+/* Of the thread's JVM_EVENT_CLASS_LOAD at that time: the innermost method that is not a loader's. */
+struct jvm_load_cause {
+	uint64_t time_ns;
+	uint32_t thread;	/* tid */
+	const char *by;		/* java.lang.String.concat */
+	uint32_t by_len;
+};
+
+/* A mark or phase with named values. */
+struct jvm_marked {
+	uint64_t time_ns;	/* when it began */
+	uint64_t duration_ns;	/* UINT64_MAX: it is a point in time */
+	const char *name;
+	const uint8_t *fields;	/* base/fields.h */
+	uint32_t thread;	/* tid */
+	uint32_t name_len, fields_len;
 };
 
 /* From then on a thread has these labels, and no others. */
@@ -230,6 +256,17 @@ struct jvm_wait {
 	uint64_t blamed_ns;	/* of ns: what somebody was charged with before (struct jvm_blame) */
 };
 
+/* The same for a lock of native code, which has no class. */
+struct jvm_native_wait {
+	uint64_t time_ns;
+	uint64_t addr;		/* of the lock */
+	uint64_t ns;
+	uint32_t thread;	/* tid */
+	uint32_t kind;		/* enum jvm_wait_kind */
+	uint32_t owner;		/* as in struct jvm_wait, both */
+	uint32_t sampled;
+};
+
 /* At time_ns, who has a lock that others wait for is charged with what these have waited since last time. */
 struct jvm_blame {
 	uint64_t time_ns;
@@ -253,6 +290,15 @@ struct jvm_open_wait {
 	uint32_t cut;		/* of who waits, as in struct jvm_blame */
 	const uint8_t *frames;	/* none: not known */
 	uint32_t frames_len;
+};
+
+/* Acquisitions of a lock since since_ns, when it was counted from (jvm_ctl.lock_filter). */
+struct jvm_lock_use {
+	uint64_t time_ns;
+	uint64_t since_ns;
+	uint64_t nonrec, rec;	/* by a thread that did not have it, and that did */
+	uint64_t held_ns;	/* of what is over, without the probes */
+	uint32_t leaf, identity, kind;	/* which lock, as in struct jvm_wait: JVM_WAIT_ENTER or _LOCK */
 };
 
 /* Any record; the members have the names of their structs. */

@@ -29,7 +29,7 @@
 #include "jvm/memory.h"
 #include "jvm/nstid.h"
 #include "jvm/peer.h"
-#include "jvm/server.h"
+#include "jvm/server_priv.h"
 #include "jvm/target.h"
 #include "jvm/vmlog.h"
 #include "jvm/wire.h"
@@ -49,62 +49,9 @@ enum { MAX_PEERS = 4096, MAX_OF_PROCESS = 16, MAX_WAITING = 256 };
 static const uint64_t hello_ns = 5000000000;
 enum { READY_TIMES = 12 };
 
-struct jvm {
-	struct jvm_server *s;
-	struct jvm *next;
-	int sock;
-	int pid, own_pid;		/* as we see it, and as it calls itself */
-	uid_t uid;
-	enum { AWAIT_HELLO, AWAIT_READY, RUNNING } state;
-	uint64_t came_ns;
-	int tid;			/* of HELLO, as we see it */
-	struct nstid tids;
-	bool dead;			/* socket closed or nonsense read: to be taken down */
-	bool told;			/* hello() was called */
-	bool callflow;			/* callflow() was called */
-	bool memory;			/* its native memory is sampled, and sock is its process (pidfd) */
-	bool marks;			/* a program that sends marks, and nothing else */
-	bool guest;			/* a program in the process of a JVM, whose trees it uses */
-	uint64_t hook;			/* of its HELLO, with memory */
-	uint64_t host;			/* where that JVM's agent has its struct callflow_host; 0: nowhere */
-	struct jvm_ctl *ctl;
-	uint64_t *tails;		/* of each ring */
-	uint64_t *lost;			/* already reported */
-	uint64_t log_lost;
-	int log_fd;
-	uint64_t log_read, log_punched;
-	struct vmlog vmlog;
-	struct vmlog next_vmlog;	/* takes its place when the last change is carried out */
-	bool change_due;		/* it learns of it when it runs */
-	void *user;
-};
-
-struct jvm_server {
-	struct jvm_server_opts o;
-	struct jvm_callbacks cb;
-	void *ctx;
-	struct doorway door;
-	struct doorway inside;		/* of a container, while attaching into it */
-	struct buf agent;
-	int epoll;
-	uint32_t nr_rings;
-	size_t area_bytes;
-	struct jvm *jvms;
-	size_t nr_jvms;
-	size_t nr_foreign;		/* that spoke another version */
-	uint64_t timer_ns;		/* period of timers in place of traps, 0: traps */
-	struct jvm_wall_maps wall;
-	struct jvm_refusals refusals;
-	int attaching;			/* to this process, 0 none */
-	uint32_t refusal;		/* its agent's, enum jvm_refusal */
-	struct buf copy;		/* of the record being looked at */
-	struct wire_scratch scratch;
-};
-
-/* The shared areas end with a table of sampled blocks. */
 static bool has_memory(const struct jvm_server *s)
 {
-	return s->o.sources >> JVM_SOURCE_MEMORY & 1;
+	return s->o.inject & INJECT_MEMORY;
 }
 
 static size_t ring_stride(const struct jvm_server *s)
@@ -153,7 +100,7 @@ static void translate_tids(struct jvm *j, enum jvm_rec_type type, union jvm_reco
 
 static bool is_mark(enum jvm_rec_type type, const union jvm_record *r)
 {
-	return type == JVM_REC_labels ||
+	return type == JVM_REC_labels || type == JVM_REC_marked ||
 	       (type == JVM_REC_event &&
 		(r->event.kind == JVM_EVENT_MARK || r->event.kind == JVM_EVENT_PHASE));
 }
@@ -178,7 +125,7 @@ static void on_record(void *ctx, enum jvm_rec_type type, union jvm_record *r)
 	}
 }
 
-static struct wire_sink sink_of(struct jvm *j)
+struct wire_sink jvm_sink(struct jvm *j)
 {
 	return (struct wire_sink){ .sample = on_sample, .record = on_record, .ctx = j };
 }
@@ -205,7 +152,7 @@ static void __attribute__((format(printf, 2, 3))) drop(struct jvm *j, const char
 static void drain_log(struct jvm *j, bool all)
 {
 	struct jvm_server *s = j->s;
-	struct wire_sink sink = sink_of(j);
+	struct wire_sink sink = jvm_sink(j);
 	uint64_t head = load_acquire(&j->ctl->log_head);
 	struct err e;
 
@@ -244,7 +191,7 @@ static void drain_log(struct jvm *j, bool all)
 static void drain_ring(struct jvm *j, uint32_t i)
 {
 	struct jvm_server *s = j->s;
-	struct wire_sink sink = sink_of(j);
+	struct wire_sink sink = jvm_sink(j);
 	struct jvm_ring *r = ring_at(j, i);
 	uint8_t *data = (uint8_t *)r + JVM_PAGE;
 	uint64_t size = s->o.ring_bytes, tail = j->tails[i];
@@ -300,6 +247,10 @@ static void report_lost(struct jvm *j)
 
 static void on_vmlog(void *ctx, struct jvm_event *e)
 {
+	struct jvm *j = ctx;
+
+	if (e->kind == JVM_EVENT_SAFEPOINT && e->values[2] != UINT64_MAX)	/* the thread that was last */
+		e->values[2] = nstid_host(&j->tids, e->values[2]);
 	on_record(ctx, JVM_REC_event, &(union jvm_record){ .event = *e });
 }
 
@@ -308,7 +259,7 @@ static bool is_unchanged(const struct jvm *j)
 	return j->ctl && !j->dead && load_acquire(&j->ctl->changed) != j->ctl->change;
 }
 
-static void drain_vmlog(struct jvm *j, bool all)
+void jvm_drain_vmlog(struct jvm *j, bool all)
 {
 	uint64_t skipped = vmlog_drain(&j->vmlog, all, &j->s->copy, on_vmlog, j);
 
@@ -319,7 +270,7 @@ static void drain_vmlog(struct jvm *j, bool all)
 /* The JVM writes to the next file, and no more to the one before. */
 static void change_vmlog(struct jvm *j)
 {
-	drain_vmlog(j, true);
+	jvm_drain_vmlog(j, true);
 	vmlog_close(&j->vmlog);
 	j->vmlog = j->next_vmlog;
 	j->next_vmlog.fd = -1;
@@ -334,7 +285,7 @@ static void drain_jvm(struct jvm *j, bool all)
 		return;
 	if (!j->marks)
 		drain_log(j, all);
-	drain_vmlog(j, all);
+	jvm_drain_vmlog(j, all);
 	if (j->next_vmlog.fd >= 0 && !is_unchanged(j))
 		change_vmlog(j);
 	for (i = 0; i < j->s->nr_rings && !j->dead; i++)
@@ -382,7 +333,7 @@ void jvm_server_end_waits(struct jvm_server *s, uint64_t now_ns)
 
 /* --- a JVM's life --- */
 
-static int sealed_memfd(const char *name, size_t size, bool seal)
+int jvm_memfd(const char *name, size_t size, bool seal)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
@@ -395,7 +346,7 @@ static int sealed_memfd(const char *name, size_t size, bool seal)
 	return fd;
 }
 
-enum { MAX_FDS = 4 };
+enum { MAX_FDS = 5 };
 
 static bool send_msg(struct jvm *j, const struct jvm_msg *msg, const int *fds, size_t nr_fds)
 {
@@ -409,6 +360,8 @@ static bool send_msg(struct jvm *j, const struct jvm_msg *msg, const int *fds, s
 
 	m.magic = JVM_PROTO_MAGIC;
 	m.version = JVM_PROTO_VERSION;
+	if (j->has_key && m.type == JVM_MSG_SETUP)
+		memcpy(m.setup.key, j->key.recorders, sizeof(m.setup.key));
 	if (nr_fds) {
 		struct cmsghdr *c;
 
@@ -457,10 +410,11 @@ static void set_wishes(struct jvm *j)
 	memcpy(j->ctl->intervals, o->intervals, sizeof(j->ctl->intervals));
 	j->ctl->tell = o->tell;
 	j->ctl->may_tell = o->may_tell;
+	snprintf(j->ctl->lock_filter, sizeof(j->ctl->lock_filter), "%s", o->lock_filter ? o->lock_filter : "");
 	j->ctl->off = o->off;
 }
 
-static bool make_rings(struct jvm *j, int fd, uint32_t flags)
+bool jvm_make_rings(struct jvm *j, int fd, uint32_t flags)
 {
 	struct jvm_server *s = j->s;
 	/* the agent fills it with pages: they are to count as the JVM's memory, not as ours */
@@ -491,8 +445,8 @@ static bool set_up(struct jvm *j)
 	size_t nr = 2;
 	bool ok;
 
-	fds[0] = sealed_memfd("arcprof-rings", s->area_bytes, true);
-	fds[1] = sealed_memfd("arcprof-log", 0, false);
+	fds[0] = jvm_memfd("arcprof-rings", s->area_bytes, true);
+	fds[1] = jvm_memfd("arcprof-log", 0, false);
 	trees = callflow_area(j, false, &m);
 	m.flags |= s->o.sample ? JVM_SAMPLE : 0;
 	j->log_fd = fds[1];
@@ -502,7 +456,7 @@ static bool set_up(struct jvm *j)
 		m.flags |= JVM_VM_LOG;
 		fds[nr++] = j->vmlog.fd;
 	}
-	ok = fds[0] >= 0 && fds[1] >= 0 && make_rings(j, fds[0], m.flags) && send_msg(j, &m, fds, nr);
+	ok = fds[0] >= 0 && fds[1] >= 0 && jvm_make_rings(j, fds[0], m.flags) && send_msg(j, &m, fds, nr);
 	if (fds[0] >= 0)
 		close(fds[0]);
 	if (trees >= 0)
@@ -549,8 +503,8 @@ static bool set_up_marks(struct jvm *j)
 		.type = JVM_MSG_SETUP, .flags = JVM_MARKS, .setup = { .area_bytes = s->area_bytes },
 	};
 	bool wanted = s->o.tell & JVM_TELL_BY_PROGRAM && s->cb.marks;
-	int fd = wanted ? sealed_memfd("arcprof-marks", s->area_bytes, true) : -1;
-	bool ok = fd >= 0 && make_rings(j, fd, JVM_MARKS);
+	int fd = wanted ? jvm_memfd("arcprof-marks", s->area_bytes, true) : -1;
+	bool ok = fd >= 0 && jvm_make_rings(j, fd, JVM_MARKS);
 
 	if (ok) {
 		j->marks = true;
@@ -573,8 +527,8 @@ static bool answer(struct jvm *j, uint64_t addr)
 }
 
 /*
- * A program whose native memory is sampled: it closes the socket when it has the area, and ends when its
- * process does.
+ * A program whose native memory or locks are looked at: it closes the socket when it has the area, and ends
+ * when its process does.
  */
 static bool set_up_memory(struct jvm *j)
 {
@@ -582,8 +536,8 @@ static bool set_up_memory(struct jvm *j)
 	struct jvm_msg m = { .type = JVM_MSG_SETUP, .setup = { .area_bytes = s->area_bytes } };
 	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = j };
 	int process = syscall(SYS_pidfd_open, j->pid, 0);
-	int fd = process < 0 ? -1 : sealed_memfd("arcprof-memory", s->area_bytes, true);
-	bool ok = fd >= 0 && make_rings(j, fd, 0) && send_msg(j, &m, &fd, 1) &&
+	int fd = process < 0 ? -1 : jvm_memfd("arcprof-memory", s->area_bytes, true);
+	bool ok = fd >= 0 && jvm_make_rings(j, fd, 0) && send_msg(j, &m, &fd, 1) &&
 		  !epoll_ctl(s->epoll, EPOLL_CTL_ADD, process, &ev);
 
 	if (fd >= 0)
@@ -641,7 +595,7 @@ static void on_hello(struct jvm *j, const struct jvm_msg *m)
 		end_earlier_program(j);
 		j->state = RUNNING;
 		j->hook = m->hello.hook;
-		j->dead = !has_memory(j->s) || !set_up_memory(j);
+		j->dead = !j->s->o.inject || !set_up_memory(j);
 		j->told = !j->dead;
 		if (j->told)
 			j->s->cb.program(j->s->ctx, j, j->pid);
@@ -711,20 +665,30 @@ static bool let_go(struct jvm *j, bool sample)
 {
 	const struct jvm_server *s = j->s;
 	struct jvm_msg go = { .type = JVM_MSG_GO, .flags = sample ? JVM_SAMPLE : 0 };
-	const int fds[] = { s->wall.slots_fd, s->wall.stamps_fd, s->wall.marks_fd };
-	bool wall = jvm_has_wall_maps(j);
+	const int fds[] = {
+		s->wall.slots_fd, s->wall.stamps_fd, s->wall.marks_fd, s->wall.wakes_fd, s->wall.anchors_fd,
+	};
+	bool wall = jvm_has_wall_maps(j), wakes = wall && !s->wall.late && s->wall.wakes_fd >= 0;
 
 	if (sample && s->timer_ns) {
 		go.flags |= JVM_TIMERS;
 		go.go.timer_ns = s->timer_ns;
 	}
 	if (wall) {
-		go.flags |= JVM_WALL | (s->wall.late ? JVM_WALL_LATE : 0);
+		go.flags |= JVM_WALL | (s->wall.late ? JVM_WALL_LATE : 0) | (wakes ? JVM_WALL_WAKES : 0);
 		go.go.wall_ns = s->wall.interval_ns;
 		go.go.wall_slots = s->wall.nr_slots;
 	}
-	return send_msg(j, &go, fds, wall ? ARRAY_SIZE(fds) - s->wall.late : 0) &&
+	return send_msg(j, &go, fds, !wall ? 0u : wakes ? 5u : 3u - s->wall.late) &&
 	       (!j->change_due || send_change(j));
+}
+
+/* It was loaded by us, as far as its first message can prove that. */
+static bool is_ours(const struct jvm *j, const struct jvm_msg *m)
+{
+	if (j->state != AWAIT_HELLO || !j->has_key)
+		return true;
+	return jvm_key_same(j->key.agents, m->type == JVM_MSG_REFUSED ? m->refused.key : m->hello.key);
 }
 
 static void on_message(struct jvm *j, const struct jvm_msg *m)
@@ -732,6 +696,9 @@ static void on_message(struct jvm *j, const struct jvm_msg *m)
 	struct jvm_server *s = j->s;
 
 	if (m->magic != JVM_PROTO_MAGIC || m->version != JVM_PROTO_VERSION) {
+		j->dead = true;
+	} else if (!is_ours(j, m)) {
+		s->refusals.strangers++;
 		j->dead = true;
 	} else if (j->state == AWAIT_HELLO && m->type == JVM_MSG_HELLO) {
 		on_hello(j, m);
@@ -834,7 +801,7 @@ static bool is_crowded(const struct jvm_server *s, int pid)
 	return s->nr_jvms >= MAX_PEERS || waiting >= MAX_WAITING || same >= MAX_OF_PROCESS;
 }
 
-static bool add_jvm(struct jvm_server *s, int fd, const struct peer *p)
+static bool add_jvm(struct jvm_server *s, int fd, const struct peer *p, const struct jvm_key *key)
 {
 	struct jvm *j = xcalloc(1, sizeof(*j));
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLRDHUP, .data.ptr = j };
@@ -848,6 +815,9 @@ static bool add_jvm(struct jvm_server *s, int fd, const struct peer *p)
 	j->pid = p->pid;
 	j->own_pid = p->own_pid;
 	j->uid = p->uid;
+	j->has_key = key;
+	if (key)
+		j->key = *key;
 	j->came_ns = clock_mono_ns();
 	j->log_fd = -1;
 	j->vmlog.fd = j->next_vmlog.fd = -1;
@@ -857,9 +827,10 @@ static bool add_jvm(struct jvm_server *s, int fd, const struct peer *p)
 	return true;
 }
 
-static void accept_jvm(struct jvm_server *s, int listening, int only)
+/* only: 0, or the one process that may come through this door; it must have the door's key. */
+static void accept_jvm(struct jvm_server *s, const struct doorway *door, int only)
 {
-	int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
+	int fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC);
 	struct peer p;
 
 	if (fd < 0)
@@ -868,7 +839,7 @@ static void accept_jvm(struct jvm_server *s, int listening, int only)
 		s->refusals.strangers++;
 	} else if (is_crowded(s, p.pid)) {
 		s->refusals.crowd++;
-	} else if (add_jvm(s, fd, &p)) {
+	} else if (add_jvm(s, fd, &p, only ? &door->key : NULL)) {
 		return;
 	}
 	close(fd);
@@ -907,7 +878,7 @@ void jvm_server_poll(struct jvm_server *s)
 
 	for (i = 0; i < n; i++) {
 		if (!ev[i].data.ptr)
-			accept_jvm(s, s->door.fd, 0);
+			accept_jvm(s, &s->door, 0);
 		else
 			read_jvm(ev[i].data.ptr);
 	}
@@ -927,16 +898,16 @@ static struct jvm *find_running(const struct jvm_server *s, int pid)
 	return j;
 }
 
-static bool serve_attaching(void *ctx)
+static enum attach_serves serve_attaching(void *ctx)
 {
 	struct jvm_server *s = ctx;
 
-	if (s->cb.meanwhile)
-		s->cb.meanwhile(s->ctx);
-	accept_jvm(s, s->inside.fd, s->attaching);
+	if (s->cb.meanwhile && !s->cb.meanwhile(s->ctx))
+		return ATTACH_STOPS;
+	accept_jvm(s, &s->inside, s->attaching);
 	jvm_server_poll(s);
 	jvm_server_drain(s, false);
-	return find_running(s, s->attaching);
+	return find_running(s, s->attaching) ? ATTACH_TALKS : ATTACH_WAITS;
 }
 
 /* Has the JVM load the library that samples its malloc(), which connects by itself; before the agent does. */
@@ -952,7 +923,7 @@ static int attach_agent(struct jvm_server *s, const struct target *t, const char
 {
 	int r = attach_load(t->pid, file, s->inside.path, serve_attaching, s, e);
 
-	if (!r && !serve_attaching(s))
+	if (!r && serve_attaching(s) != ATTACH_TALKS)
 		r = err_set(e, s->refusal == JVM_REFUSED_BUSY ? EBUSY : ENOTSUP,
 			    s->refusal == JVM_REFUSED_BUSY ?
 				    "process %d is being recorded already" :
@@ -1023,7 +994,7 @@ static void choose_sizes(struct jvm_server *s)
 	while (s->nr_rings < ncpu && s->nr_rings < JVM_MAX_RINGS)
 		s->nr_rings *= 2;
 	s->area_bytes = RINGS_OFF + s->nr_rings * ring_stride(s) +
-			(has_memory(s) ? sizeof(struct memory_table) : 0);
+			(s->o.inject ? sizeof(struct memory_table) : 0);
 }
 
 int jvm_server_open(struct jvm_server **out, const struct jvm_server_opts *o, const struct jvm_callbacks *cb,
@@ -1035,7 +1006,7 @@ int jvm_server_open(struct jvm_server **out, const struct jvm_server_opts *o, co
 	s->cb = *cb;
 	s->ctx = ctx;
 	s->door = s->inside = (struct doorway)DOORWAY_CLOSED;
-	s->wall.slots_fd = s->wall.stamps_fd = s->wall.marks_fd = -1;
+	s->wall.slots_fd = s->wall.stamps_fd = s->wall.marks_fd = s->wall.wakes_fd = -1;
 	choose_sizes(s);
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0) {
@@ -1079,7 +1050,7 @@ int jvm_server_setenv(struct jvm_server *s, struct err *e)
 	if (r || s->o.programs)
 		return r;
 	r = s->agent.len ? 0 : inject_place(&s->agent, e);
-	return r ? r : inject_setenv(s->agent.data, s->door.path, has_memory(s), e);
+	return r ? r : inject_setenv(s->agent.data, s->door.path, s->o.inject, e);
 }
 
 const char *jvm_server_path(const struct jvm_server *s)

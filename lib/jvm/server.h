@@ -70,6 +70,7 @@ struct jvm_wall {
 	int32_t syscall;
 	uint64_t args[3];
 	uint32_t site;
+	bool wakes;		/* the thread is not the one that waits, but ended that block */
 };
 
 struct jvm_sample {
@@ -86,7 +87,7 @@ struct jvm_sample {
 	/* the signal was blocked: time and stack are of its delivery, not of the event */
 	bool late;
 	uint64_t vthread;	/* id of the virtual thread on it; 0: none, or not known */
-	const struct jvm_wall *wall;	/* of a thread that waits; NULL: of one that ran */
+	const struct jvm_wall *wall;	/* of a thread that waits, or ended a wait; NULL: of one that ran */
 	const struct jvm_frame *frames;
 	size_t nr_frames;
 	const struct jvm_segment *segments;
@@ -100,8 +101,8 @@ struct jvm_callbacks {
 	 * while attaching: then no other process may connect.
 	 */
 	bool (*admit)(void *ctx, int pid, uint64_t start_ns);
-	/* Called again and again while a JVM is being attached to. NULL: nobody is. */
-	void (*meanwhile)(void *ctx);
+	/* Called again and again while a JVM is being attached to; false: leave it. NULL: nobody is. */
+	bool (*meanwhile)(void *ctx);
 	/*
 	 * With opts.callflow: makes the area of call trees for a process that has just connected, a
 	 * JVM or (program) one with libarcprof-hookit, which sends nothing else and gets no hello().
@@ -150,6 +151,8 @@ struct jvm_server_opts {
 	uint64_t ring_bytes;		/* of each of the rings of a JVM; power of two */
 	uint64_t sources;		/* bits 1 << enum jvm_source: tell of these, too */
 	uint64_t intervals[JVM_MAX_SOURCES];	/* as jvm_ctl has them */
+	uint32_t inject;		/* enum inject_what: for all of the recording */
+	const char *lock_filter;	/* as jvm_ctl has it; NULL: none */
 	uint32_t tell;			/* events that JVMs are asked to tell of: enum jvm_tell */
 	uint32_t may_tell;		/* and those that they may be asked for later */
 	uint32_t off;			/* JVM_WALL, JVM_TIMERS: not now */
@@ -194,6 +197,7 @@ void jvm_server_use_timers(struct jvm_server *s, uint64_t period_ns);
  */
 struct jvm_wall_maps {
 	int slots_fd, stamps_fd, marks_fd;	/* the caller's; slots_fd -1: no longer */
+	int wakes_fd, anchors_fd;	/* wakes_fd -1: where wakers are is not to be told */
 	uint32_t nr_slots;
 	uint64_t interval_ns;
 	bool own_user_only;

@@ -25,6 +25,7 @@
  *	PAIRS(member, length)	the same with whole pairs of varints, such as a line table.  A TRACED
  *				record is handed over without it: the trace has lines of sampled methods only
  *	INLINES(member, length)	the same with an inline table as struct rec_code has it, or nothing
+ *	FIELDS(member, length)	the same with named values (base/fields.h), or nothing
  *
  * Who changes a row changes JVM_PROTO_VERSION.
  */
@@ -74,6 +75,13 @@ RECORD(wait, OWN,
 	FIELD(u32, wait.sampled)
 	FIELD(u64, wait.owner_vthread)
 	FIELD(u64, wait.blamed_ns))
+RECORD(native_wait, OWN,
+	KEY(u64, native_wait.addr)
+	FIELD(u64, native_wait.ns)
+	TID(native_wait.thread)
+	FIELD(u32, native_wait.kind)
+	TID(native_wait.owner)
+	FIELD(u32, native_wait.sampled))
 RECORD(blame, OWN,
 	FIELD(u64, blame.ns)
 	KEY(u32, blame.leaf)
@@ -96,6 +104,14 @@ RECORD(open_wait, OWN,
 	TID(open_wait.owner)
 	FIELD(u32, open_wait.cut)
 	PAIRS(open_wait.frames, open_wait.frames_len))
+RECORD(lock_use, OWN,
+	FIELD(u64, lock_use.since_ns)
+	FIELD(u64, lock_use.nonrec)
+	FIELD(u64, lock_use.rec)
+	FIELD(u64, lock_use.held_ns)
+	KEY(u32, lock_use.leaf)
+	FIELD(u32, lock_use.identity)
+	FIELD(u32, lock_use.kind))
 RECORD(leaf, OWN,
 	KEY(u32, leaf.leaf)
 	FIELD(u32, leaf.kind)
@@ -110,6 +126,9 @@ RECORD(swept, OWN,
 	FIELD(u64, swept.interval)
 	FIELD(u64, swept.took_ns)
 	FIELD(u64, swept.whole_ns))
+RECORD(roster, OWN,
+	FIELD(u64, roster.cookie)
+	FIELD(u32, roster.nr))
 RECORD(no_source, OWN,
 	FIELD(u32, no_source.source)
 	TEXT(no_source.why, no_source.why_len))
@@ -150,6 +169,7 @@ RECORD(dump_end, OWN,
 RECORD(event, OWN,
 	FIELD(u32, event.kind)
 	TID(event.thread)
+	FIELD(u64, event.vthread)
 	FIELD(u64, event.duration_ns)
 	FIELD(u64, event.values[0])
 	FIELD(u64, event.values[1])
@@ -161,6 +181,14 @@ RECORD(labels, OWN,
 	FIELD(u32, labels.nr)
 	FIELD(u64, labels.vthread)
 	TEXT(labels.text, labels.text_len))
+RECORD(marked, TRACED,
+	TID(marked.thread)
+	FIELD(u64, marked.duration_ns)
+	TEXT(marked.name, marked.name_len)
+	FIELDS(marked.fields, marked.fields_len))
+RECORD(load_cause, TRACED,
+	TID(load_cause.thread)
+	TEXT(load_cause.by, load_cause.by_len))
 RECORD(no_event, OWN,
 	FIELD(u32, no_event.tell)
 	TEXT(no_event.why, no_event.why_len))
@@ -173,5 +201,6 @@ RECORD(no_event, OWN,
 #undef TEXT
 #undef PAIRS
 #undef INLINES
+#undef FIELDS
 #undef TRACED
 #undef OWN

@@ -35,7 +35,7 @@ struct asked {
 	bool given, foreign;		/* it has the file; it is of another version */
 };
 
-static bool give_file(int sock, int file)
+static bool give_file(const struct asked *a)
 {
 	struct jvm_msg m = {
 		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION, .type = JVM_MSG_SETUP,
@@ -55,8 +55,9 @@ static bool give_file(int sock, int file)
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &file, sizeof(int));
-	return sendmsg(sock, &h, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(m);
+	memcpy(CMSG_DATA(c), &a->file, sizeof(int));
+	memcpy(m.setup.key, a->door.key.recorders, sizeof(m.setup.key));
+	return sendmsg(a->sock, &h, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(m);
 }
 
 /* Nobody but that process is let in. */
@@ -73,7 +74,7 @@ static void let_in(struct asked *a)
 		close(fd);
 }
 
-static bool serve(void *ctx)
+static enum attach_serves serve(void *ctx)
 {
 	struct asked *a = ctx;
 	struct jvm_msg m;
@@ -81,11 +82,12 @@ static bool serve(void *ctx)
 	let_in(a);
 	if (a->sock < 0 || a->given || recv(a->sock, &m, sizeof(m), MSG_DONTWAIT) != sizeof(m) ||
 	    m.magic != JVM_PROTO_MAGIC)
-		return a->given;
+		return a->given ? ATTACH_TALKS : ATTACH_WAITS;
 	a->foreign = m.version != JVM_PROTO_VERSION;
-	if (!a->foreign && m.type == JVM_MSG_HELLO && m.flags & JVM_DUMP)
-		a->given = give_file(a->sock, a->file);
-	return a->given;
+	if (!a->foreign && m.type == JVM_MSG_HELLO && m.flags & JVM_DUMP &&
+	    jvm_key_same(a->door.key.agents, m.hello.key))
+		a->given = give_file(a);
+	return a->given ? ATTACH_TALKS : ATTACH_WAITS;
 }
 
 /* --- what it wrote --- */

@@ -3,8 +3,9 @@
  * vmlog.c - reads HotSpot's log (vmlog.h).
  *
  * Sources: share/runtime/safepoint.cpp (SafepointTracing::end), share/gc/shared/gcTraceTime.inline.hpp and
- * gcCause.cpp, share/compiler/compileTask.cpp (CompileTask::print_impl), share/runtime/deoptimization.cpp
- * (log_deopt), share/classfile/javaClasses and systemDictionary.cpp, of JDK 17 to 25.
+ * gcCause.cpp, share/compiler/compileTask.cpp (CompileTask::print_impl), share/ci/ciEnv.cpp
+ * (register_method), share/runtime/deoptimization.cpp (log_deopt), share/classfile/javaClasses and
+ * systemDictionary.cpp, of JDK 17 to 25.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -80,6 +81,21 @@ static bool number(struct text *t, uint64_t *v)
 		if (*v > (UINT64_MAX - 9) / 10)
 			return false;
 		*v = *v * 10 + (*t->p - '0');
+	}
+	return t->p > from;
+}
+
+static bool hexadecimal(struct text *t, uint64_t *v)
+{
+	const char *from = t->p;
+	int digit;
+
+	for (*v = 0; t->p < t->end && !(*v >> 60); t->p++) {
+		digit = *t->p >= '0' && *t->p <= '9' ? *t->p - '0' :
+			*t->p >= 'a' && *t->p <= 'f' ? *t->p - 'a' + 10 : -1;
+		if (digit < 0)
+			break;
+		*v = *v << 4 | (uint64_t)digit;
 	}
 	return t->p > from;
 }
@@ -299,6 +315,46 @@ static bool safepoint(struct text t, struct jvm_event *e)
 	return true;
 }
 
+/*
+ * "Safepoint synchronization initiated ...", "Thread: 0x00007f1adc11ac00  [0x2308] State: _running ...",
+ * "... found polling page loop exception at pc = ...": they tell who is last.
+ */
+static bool arrival(struct arrivals *a, const struct jvm_event *head, struct text t)
+{
+	const char *id = memchr(t.p, '[', left(&t));
+	uint64_t tid;
+
+	if (skip(&t, "Safepoint synchronization ")) {
+		arrivals_begin(a);
+	} else if (skip(&t, "Thread: ") && id) {
+		t.p = id + 1;
+		if (skip(&t, "0x") && hexadecimal(&t, &tid) && tid <= INT32_MAX && skip(&t, "] State: _running"))
+			arrivals_runs(a, tid);
+	} else if (skip(&t, "... found polling page ")) {
+		arrivals_polls(a, head->thread, head->time_ns);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* The last as the third value; of several, how many. */
+static void put_last(struct arrivals *a, struct jvm_event *e, struct buf *scratch)
+{
+	size_t together;
+	uint32_t tid = arrivals_last(a, &together);
+
+	arrivals_begin(a);
+	if (tid)
+		e->values[2] = tid;
+	if (tid || !together)
+		return;
+	buf_reset(scratch);
+	buf_fmt(scratch, "one of %zu was last", together);
+	e->cause = scratch->data;
+	e->cause_len = scratch->len;
+}
+
 /* --- compilations --- */
 
 static bool all_of(const struct text *t, const char *chars)
@@ -414,6 +470,68 @@ static bool unloading(struct text t, struct jvm_event *e)
 	return e->what_len;
 }
 
+/* --- classes that load --- */
+
+/* "LOAD_INSTANCE ..."; JDK 25 calls the second otherwise. */
+static bool load_step(struct text *t, enum load_step *step)
+{
+	*step = LOAD_ASKS;
+	if (skip(t, "LOAD_INSTANCE "))
+		return true;
+	*step = LOAD_RESOLVES;
+	if (skip(t, "LOAD_SUPER ") || skip(t, "DETECT_CIRCULARITY "))
+		return true;
+	*step = LOAD_DEFINES;
+	return skip(t, "DEFINE_CLASS ");
+}
+
+/*
+ * "find_and_add LOAD_INSTANCE 'A', loader ...", since JDK 23 "entry A : find_and_add LOAD_INSTANCE ".
+ */
+static bool placeholder(struct text t, struct load_line *l)
+{
+	struct text name = { NULL, NULL };
+
+	if (skip(&t, "entry ")) {
+		name = word(&t);
+		skip(&t, ": ");
+	}
+	l->ends = skip(&t, "find_and_remove ");
+	if ((!l->ends && !skip(&t, "find_and_add ")) || !load_step(&t, &l->step))
+		return false;
+	if (!name.p && skip(&t, "'")) {
+		const char *quote = memchr(t.p, '\'', left(&t));
+
+		name = (struct text){ t.p, quote ? quote : t.p };
+	}
+	l->name = name.p;
+	l->name_len = left(&name);
+	return name.p && l->name_len;
+}
+
+/* "java.lang.Object source: shared objects file", "A$$Lambda/0x0000000032040a48 source: A". */
+static bool loaded(struct text t, struct load_line *l)
+{
+	struct text name = word(&t);
+	const char *slash = memchr(name.p, '/', left(&name));
+
+	if (!skip(&t, "source: "))
+		return false;
+	trim(&t);
+	l->step = LOAD_LOADED;
+	l->name = name.p;
+	l->name_len = (slash ? slash : name.end) - name.p;
+	l->source = t.p;
+	l->source_len = left(&t);
+	return l->name_len;
+}
+
+static bool loading(const struct text *tags, struct text t, struct load_line *l)
+{
+	return is(tags, "class,load,placeholders") ? placeholder(t, l) :
+	       is(tags, "class,load") && loaded(t, l);
+}
+
 /* --- the log --- */
 
 /* "[123ns][456][gc,phases   ] " */
@@ -422,6 +540,9 @@ static bool head(struct text *t, struct jvm_event *e, struct text *tags)
 	const char *end;
 	uint64_t tid;
 
+	*e = (struct jvm_event){
+		.duration_ns = UNKNOWN, .values = { UNKNOWN, UNKNOWN, UNKNOWN }, .what = "", .cause = "",
+	};
 	if (!skip(t, "[") || !number(t, &e->time_ns) || !skip(t, "ns][") || !number(t, &tid) ||
 	    tid > INT32_MAX || !skip(t, "]["))
 		return false;
@@ -435,26 +556,98 @@ static bool head(struct text *t, struct jvm_event *e, struct text *tags)
 	return skip(t, " ");
 }
 
+/* "Installing method (4) java.lang.String.coder()B ", "Installing osr method (3) Jit.f(I)I @ 4". */
+static bool installation(const char *line, size_t len, struct installed *i)
+{
+	struct text t = { line, line + len }, tags, name;
+	struct jvm_event e;
+
+	if (!head(&t, &e, &tags) || !is(&tags, "nmethod,install") || !skip(&t, "Installing "))
+		return false;
+	*i = (struct installed){ .time_ns = e.time_ns, .thread = e.thread, .osr = skip(&t, "osr ") };
+	if (!skip(&t, "method (") || !number(&t, &i->tier) || !skip(&t, ") "))
+		return false;
+	name = word(&t);
+	i->name = name.p;
+	i->name_len = left(&name);
+	return i->name_len;
+}
+
+static bool event_of(const struct text *tags, struct text t, struct jvm_event *e)
+{
+	if (is(tags, "gc"))
+		return collection(t, true, e);
+	if (is(tags, "gc,phases") || is(tags, "gc,marking"))
+		return collection(t, false, e);
+	if (is(tags, "safepoint"))
+		return safepoint(t, e);
+	if (is(tags, "jit,compilation"))
+		return compilation(t, e);
+	if (is(tags, "deoptimization"))
+		return deoptimization(t, e);
+	return is(tags, "class,unload") && unloading(t, e);
+}
+
 bool vmlog_line(const char *line, size_t len, struct jvm_event *e)
 {
 	struct text t = { line, line + len }, tags;
 
-	*e = (struct jvm_event){
-		.duration_ns = UNKNOWN, .values = { UNKNOWN, UNKNOWN, UNKNOWN }, .what = "", .cause = "",
-	};
-	if (!head(&t, e, &tags))
-		return false;
-	if (is(&tags, "gc"))
-		return collection(t, true, e);
-	if (is(&tags, "gc,phases") || is(&tags, "gc,marking"))
-		return collection(t, false, e);
-	if (is(&tags, "safepoint"))
-		return safepoint(t, e);
-	if (is(&tags, "jit,compilation"))
-		return compilation(t, e);
-	if (is(&tags, "deoptimization"))
-		return deoptimization(t, e);
-	return is(&tags, "class,unload") && unloading(t, e);
+	return head(&t, e, &tags) && event_of(&tags, t, e);
+}
+
+/* A native wrapper, which has no bytecodes, is made by any thread, and at once. */
+static bool is_going_on(const struct jvm_event *e)
+{
+	return e->kind == JVM_EVENT_COMPILE && e->values[1] != UNKNOWN;
+}
+
+/* What one line does not tell alone; false: it may. */
+static bool take_part(struct vmlog *v, const char *line, size_t len,
+		      void (*event)(void *ctx, struct jvm_event *e), void *ctx)
+{
+	struct text t = { line, line + len }, tags;
+	struct installed i;
+	struct load_line l;
+	struct jvm_event e;
+
+	if (installation(line, len, &i)) {
+		compiles_installed(&v->compiles, &i, event, ctx);
+		return true;
+	}
+	if (!head(&t, &e, &tags))
+		return true;
+	l = (struct load_line){ .time_ns = e.time_ns, .thread = e.thread };
+	if (loading(&tags, t, &l)) {
+		loads_take(&v->loads, &l, event, ctx);
+		return true;
+	}
+	return is(&tags, "safepoint") && arrival(&v->arrivals, &e, t);
+}
+
+void vmlog_take(struct vmlog *v, const char *line, size_t len, void (*event)(void *ctx, struct jvm_event *e),
+		void *ctx)
+{
+	struct jvm_event e;
+
+	if (take_part(v, line, len, event, ctx) || !vmlog_line(line, len, &e))
+		return;
+	if (is_going_on(&e)) {
+		compiles_begin(&v->compiles, &e, event, ctx);
+		return;
+	}
+	if (e.kind == JVM_EVENT_NOT_COMPILED)
+		compiles_given_up(&v->compiles, &e, event, ctx);
+	if (e.kind == JVM_EVENT_SAFEPOINT)
+		put_last(&v->arrivals, &e, &v->together);
+	event(ctx, &e);
+}
+
+/* What goes on has no end in what is read from now on. */
+static void flush(struct vmlog *v, void (*event)(void *ctx, struct jvm_event *e), void *ctx)
+{
+	compiles_flush(&v->compiles, event, ctx);
+	loads_release(&v->loads);
+	arrivals_begin(&v->arrivals);
 }
 
 enum { PIECE = 1 << 20, SHARE = 16 << 20, MOST = 256 << 20, PUNCH = 4 << 20 };
@@ -470,18 +663,19 @@ void vmlog_close(struct vmlog *v)
 	if (v->fd >= 0)
 		close(v->fd);
 	v->fd = -1;
+	compiles_release(&v->compiles);
+	loads_release(&v->loads);
+	buf_release(&v->together);
 }
 
 /* The whole lines of data; returns their bytes. */
-static size_t take_lines(const char *data, size_t len, void (*event)(void *ctx, struct jvm_event *e),
-			 void *ctx)
+static size_t take_lines(struct vmlog *v, const char *data, size_t len,
+			 void (*event)(void *ctx, struct jvm_event *e), void *ctx)
 {
 	const char *p = data, *nl;
-	struct jvm_event e;
 
 	while ((nl = memchr(p, '\n', data + len - p))) {
-		if (vmlog_line(p, nl - p, &e))
-			event(ctx, &e);
+		vmlog_take(v, p, nl - p, event, ctx);
 		p = nl + 1;
 	}
 	return p - data;
@@ -506,6 +700,8 @@ uint64_t vmlog_drain(struct vmlog *v, bool all, struct buf *scratch,
 	if (v->fd < 0)
 		return 0;
 	skipped = skip_backlog(v);
+	if (skipped)
+		flush(v, event, ctx);
 	while (budget) {
 		ssize_t got;
 		size_t used;
@@ -514,10 +710,13 @@ uint64_t vmlog_drain(struct vmlog *v, bool all, struct buf *scratch,
 		got = pread(v->fd, buf_room(scratch, PIECE), PIECE, v->read);
 		if (got <= 0)
 			break;
-		used = take_lines(scratch->data, got, event, ctx);
+		used = take_lines(v, scratch->data, got, event, ctx);
 		if (!used && got < PIECE)
 			break;
-		skipped += !used;
+		if (!used) {
+			flush(v, event, ctx);
+			skipped++;
+		}
 		v->read += used ? used : PIECE;
 		budget -= MIN(budget, (uint64_t)PIECE);
 	}
@@ -527,5 +726,7 @@ uint64_t vmlog_drain(struct vmlog *v, bool all, struct buf *scratch,
 		fallocate(v->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, v->punched, to - v->punched);
 		v->punched = to;
 	}
+	if (all)
+		flush(v, event, ctx);
 	return skipped;
 }

@@ -30,6 +30,10 @@ enum {
 	WALL_LATE_NS = 2000000, WALL_NR_ARGS = 3, WALL_NR_CLASSES = 12, WALL_NR_DONE = 4,
 	WALL_NR_SITES = 8,
 	WALL_NR_PLACES = WALL_NR_CLASSES + WALL_NR_SITES,	/* what has totals of its own */
+	WALL_NR_WAKES = 1024,			/* a power of two */
+	WALL_PAGE = 4096,
+	WALL_WAKE_PAGES = 4,			/* of a waker's stack, and the part of one before them */
+	WALL_NR_ANCHOR = 32,
 };
 
 /* Who ended a block: the number of a thread as the recorder sees it, or one of these. */
@@ -141,6 +145,29 @@ struct wall_slot {
 	__u64 identity;
 	__u64 exec_ns;		/* what the kernel had charged the thread when it lost a CPU last */
 };
+
+/*
+ * Where a thread was in user code when it ended a block that was marked: its registers, and the innermost
+ * part of its stack.  It is at wall_wake_at() of that block until another takes its place.  Only of wakers
+ * with a slot.  wall_anchors, a u64 a slot, is for agents to write: where a thread that may wake others has
+ * its JavaFrameAnchor, and behind it its state.
+ */
+struct wall_wake {
+	__u32 slot, block_nr;		/* of the block that it ended; block_nr 0: it is being written */
+	__u32 busy;			/* somebody writes it: whoever comes meanwhile does not */
+	__u32 tid, pid;			/* whose stack it is, as the recorder sees them */
+	__u32 own_tid, own_pid;		/* and as the process itself does */
+	__u32 nr_bytes;			/* of it, from the stack pointer on */
+	struct wall_regs regs;
+	__u64 anchor_at;		/* of the waker's slot; 0: none */
+	__u64 anchor[WALL_NR_ANCHOR];	/* what was there */
+	__u8 stack[(WALL_WAKE_PAGES + 1) * WALL_PAGE];
+};
+
+static inline __u32 wall_wake_at(__u32 slot, __u32 block_nr)
+{
+	return (slot * 4 + (block_nr >> 1 & 3)) & (WALL_NR_WAKES - 1);
+}
 
 static inline __u32 wall_site_id(__u32 i, __u32 nr)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "base/fields.h"
 #include "base/mem.h"
 #include "base/span.h"
 #include "jvm/wall.h"
@@ -33,6 +34,7 @@
 #define TEXT(m, l) WITH_LENGTH(WIRE_TEXT, m, l, const char *)
 #define PAIRS(m, l) WITH_LENGTH(WIRE_PAIRS, m, l, const uint8_t *)
 #define INLINES(m, l) WITH_LENGTH(WIRE_INLINES, m, l, const uint8_t *)
+#define FIELDS(m, l) WITH_LENGTH(WIRE_FIELDS, m, l, const uint8_t *)
 #define RECORD(s, to, fields) static const struct wire_field s##_fields[] = { fields };
 #include "jvm/table.h"
 
@@ -52,6 +54,7 @@ const struct wire_kind wire_kinds[JVM_NR_REC_TYPES] = {
 #define TEXT(m, l) + 1
 #define PAIRS(m, l)
 #define INLINES(m, l)
+#define FIELDS(m, l)
 #define RECORD(s, to, fields) static_assert(0 fields <= WIRE_MAX_TEXTS, #s ": a text has no room");
 #include "jvm/table.h"
 
@@ -155,6 +158,7 @@ static int sample_record(struct span *s, const struct wire_sink *sink, struct wi
 		return bad_record(e, "sample");
 	if (wall && !decode_wall(wall, &waits))
 		return bad_record(e, "sample");
+	waits.wakes = wall && r->flags & JVM_SAMPLE_WAKE;
 	if (!r || r->nr_frames > ARRAY_SIZE(w->frames) || r->nr_segments > ARRAY_SIZE(w->segments))
 		return bad_record(e, "sample");
 	f = span_bytes(s, r->nr_frames * sizeof(*f));
@@ -234,7 +238,8 @@ static void decode_bytes(char *rec, const struct wire_field *f, struct span *s, 
 	const void *p = f->op == WIRE_TEXT ? text(s, &len, buf) : span_bytes(s, len);
 
 	if (!p || (f->op == WIRE_PAIRS && !pairs_valid(p, len)) ||
-	    (f->op == WIRE_INLINES && !inlines_valid(p, len)))
+	    (f->op == WIRE_INLINES && !inlines_valid(p, len)) ||
+	    (f->op == WIRE_FIELDS && !fields_valid(p, len)))
 		s->bad = true;
 	memcpy(rec + f->off, &p, sizeof(p));
 	memcpy(rec + f->len_off, &len, sizeof(len));

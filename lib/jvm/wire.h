@@ -36,6 +36,7 @@ enum wire_op {
 	WIRE_TEXT,
 	WIRE_PAIRS,
 	WIRE_INLINES,
+	WIRE_FIELDS,
 };
 
 struct wire_field {

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "model/calls.h"
+#include "model/threadlabels.h"
 
 void calls_init(struct calls *c, struct names *x)
 {
@@ -59,6 +60,32 @@ static void learn_function(struct calls *c, const struct rec_call_consumer *r)
 		c->nr_functions++;
 	}
 	c->functions[*at] = (struct call_function){ .frame = r->frame };
+}
+
+static void learn_label(struct calls *c, const struct rec_call_label *r)
+{
+	uint32_t at = map_get(&c->function_of, r->consumer);
+
+	if (at == MAP_NONE)
+		return;
+	c->functions[at].is_label = c->has_labels = true;
+	c->functions[at].labels = r->flags & THREAD_LABEL_UNKNOWN ? THREADLABELS_UNKNOWN :
+				  threadlabels_text(c->names, r->labels, r->labels_len);
+}
+
+const struct call_function *calls_label(const struct calls *c, uint32_t function)
+{
+	uint32_t at = c->has_labels ? map_get(&c->function_of, function) : MAP_NONE;
+
+	return at != MAP_NONE && c->functions[at].is_label ? &c->functions[at] : NULL;
+}
+
+bool calls_is_pruned(const struct calls *c, uint32_t function)
+{
+	uint32_t at = map_get(&c->function_of, function);
+
+	return at != MAP_NONE && c->functions[at].frame.kind == FRAME_MARK &&
+	       c->functions[at].frame.mark == MARK_PRUNED;
 }
 
 uint32_t calls_consumer(struct calls *c, uint32_t function)
@@ -129,6 +156,12 @@ static int take_function(void *ctx, const struct rec_call_consumer *r)
 	return 0;
 }
 
+static int take_label(void *ctx, const struct rec_call_label *r)
+{
+	learn_label(((struct pass *)ctx)->c, r);
+	return 0;
+}
+
 static int take_nodes(void *ctx, const struct rec_call_nodes *r)
 {
 	struct pass *p = ctx;
@@ -168,6 +201,7 @@ int calls_read(struct calls *c, struct trace_reader *t, const struct calls_sink 
 	if (!c->complete) {
 		records.call_tree = take_tree;
 		records.call_consumer = take_function;
+		records.call_label = take_label;
 	}
 	records.call_nodes = p.sink->nodes ? take_nodes : NULL;
 	records.call_values = p.sink->values ? take_values : NULL;

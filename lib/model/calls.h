@@ -12,6 +12,8 @@
 struct call_function {
 	struct frame frame;
 	uint32_t consumer;		/* in the model; 0: not resolved yet */
+	bool is_label;			/* what a thread did while it had these: */
+	uint32_t labels;		/* as threadlabels_at() has them */
 };
 
 struct calls {
@@ -25,6 +27,7 @@ struct calls {
 	struct map thread_of;		/* number of a thread with trees of its own -> index */
 	size_t nr_threads;
 	bool complete;			/* all trees and functions are known */
+	bool has_labels;		/* some thread had labels while its calls were counted */
 	uint32_t damaged;		/* the consumer of what makes no sense */
 };
 
@@ -53,6 +56,10 @@ int calls_read(struct calls *c, struct trace_reader *t, const struct calls_sink 
  * What the trace calls by that number, in the model: a function is what its first instruction belongs to.
  */
 uint32_t calls_consumer(struct calls *c, uint32_t function);
+/* It stands for calls that were merged. */
+bool calls_is_pruned(const struct calls *c, uint32_t function);
+/* NULL: it stands for no labels. */
+const struct call_function *calls_label(const struct calls *c, uint32_t function);
 /* The process and the thread of a tree, in the model. */
 void calls_thread(struct calls *c, uint32_t tree, uint32_t *process, uint32_t *thread);
 /* The node of that thread. */

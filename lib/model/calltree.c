@@ -10,6 +10,8 @@
 
 #include "base/mem.h"
 #include "model/calltree.h"
+#include "model/filter.h"
+#include "model/threadlabels.h"
 #include "trace/numbers.h"
 
 enum { GROW_NODES = 8 };		/* threads without end have few calls each */
@@ -20,12 +22,13 @@ struct tree {
 	struct call_node *nodes;	/* [index]; 0 is the thread, 1 all that no record defines */
 	uint64_t *values;		/* [index][1 + metrics]: calls, base */
 	size_t nr_nodes, alloc_nodes;
+	bool has_labels;
 };
 
 struct builder {
 	struct calls *c;
+	const struct calltree_opts *o;
 	const struct call_columns *columns;
-	const struct window *window;
 	struct calltree_seen *seen;
 	struct tree *trees;		/* [index as in calls] */
 	size_t nr_trees, alloc_trees;
@@ -90,7 +93,7 @@ static int take_values(void *ctx, uint32_t tree, const struct rec_call_values *r
 	size_t width = 1 + b->columns->nr_metrics;
 	uint32_t i, m;
 
-	if (r->time_ns < b->window->reset_ns)
+	if (r->time_ns < b->o->window->reset_ns)
 		return 0;
 	b->seen->last_ns = MAX(b->seen->last_ns, r->time_ns);
 	for (i = 0; i < r->nr; i++) {
@@ -98,7 +101,7 @@ static int take_values(void *ctx, uint32_t tree, const struct rec_call_values *r
 		uint64_t *sum;
 
 		b->seen->nr_calls += v->calls;
-		if (!window_has(b->window, r->time_ns))
+		if (!window_has(b->o->window, r->time_ns))
 			continue;
 		m = numbers_local(&t->numbers, v->node);
 		sum = t->values + (m == UINT32_MAX ? NOT_DEFINED : m) * width;
@@ -111,12 +114,46 @@ static int take_values(void *ctx, uint32_t tree, const struct rec_call_values *r
 
 /* ---- building ---- */
 
-enum { NOT_PLACED = UINT32_MAX, BEING_PLACED = UINT32_MAX - 1 };
+enum { NOT_PLACED = UINT32_MAX, BEING_PLACED = UINT32_MAX - 1, LEFT_OUT = UINT32_MAX - 2 };
+
+/* Where calls of that thread go that it made with these labels; LEFT_OUT: they are not selected. */
+static uint32_t labelled_root(const struct builder *b, uint32_t tree, uint32_t labels)
+{
+	struct calls *c = b->c;
+	uint32_t all, root;
+
+	if (!c->has_labels || (!b->o->labels && !b->o->by_label))
+		return calls_root(c, tree);
+	all = names_labels_of_thread(c->names, c->trees[tree].thread);
+	if (b->o->labels && !threadlabels_select(c->names, all, labels, b->o->labels))
+		return LEFT_OUT;
+	root = calls_root(c, tree);
+	if (!b->o->by_label)
+		return root;
+	return flow_child(&c->names->m->flow, root,
+			  threadlabels_consumer(c->names, all, labels, b->o->by_label));
+}
+
+/* One level further in than at. What is merged for want of memory may have been of any labels. */
+static uint32_t place_below(const struct builder *b, uint32_t tree, const struct tree *t, uint32_t at,
+			    const struct call_node *n)
+{
+	const struct call_function *label = calls_label(b->c, n->consumer);
+	uint32_t up = n->parent && t->has_labels ? numbers_local(&t->numbers, n->parent) : UINT32_MAX;
+
+	if (label)
+		return labelled_root(b, tree, label->labels);
+	if (up != UINT32_MAX && !t->nodes[up].parent && calls_is_pruned(b->c, n->consumer))
+		at = labelled_root(b, tree, THREADLABELS_UNKNOWN);
+	if (at == LEFT_OUT || (!n->consumer && !n->parent))
+		return at;
+	return flow_child(&b->c->names->m->flow, at, calls_consumer(b->c, n->consumer));
+}
 
 /* Where node i of the tree goes in the model; to[] knows what was placed. chain has room for all nodes. */
-static uint32_t place(struct calls *c, const struct tree *t, uint32_t i, uint32_t *to, uint32_t *chain)
+static uint32_t place(const struct builder *b, uint32_t tree, const struct tree *t, uint32_t i, uint32_t *to,
+		      uint32_t *chain)
 {
-	struct flow *f = &c->names->m->flow;
 	size_t nr = 0;
 	uint32_t at;
 
@@ -127,31 +164,55 @@ static uint32_t place(struct calls *c, const struct tree *t, uint32_t i, uint32_
 		if (i == UINT32_MAX)
 			i = NOT_DEFINED;
 	}
-	if (i == NOT_DEFINED || to[i] == BEING_PLACED)
-		at = flow_child(f, to[THREAD], c->damaged);
-	else
+	at = to[THREAD];
+	if (i != NOT_DEFINED && to[i] != BEING_PLACED)
 		at = to[i];
+	else if (at != LEFT_OUT)
+		at = flow_child(&b->c->names->m->flow, at, b->c->damaged);
 	while (nr) {
 		i = chain[--nr];
-		if (t->nodes[i].consumer || t->nodes[i].parent)
-			at = flow_child(f, at, calls_consumer(c, t->nodes[i].consumer));
+		at = place_below(b, tree, t, at, &t->nodes[i]);
 		to[i] = at;
 	}
 	return at;
+}
+
+static bool has_labels(const struct builder *b, const struct tree *t)
+{
+	size_t i = NR_OWN_NODES;
+
+	while (b->c->has_labels && i < t->nr_nodes && !calls_label(b->c, t->nodes[i].consumer))
+		i++;
+	return b->c->has_labels && i < t->nr_nodes;
+}
+
+static bool is_wanted(const struct builder *b, uint32_t tree)
+{
+	const struct rec_call_tree *r = &b->c->trees[tree];
+	uint32_t process, thread;
+
+	if (!b->o->filter)
+		return true;
+	calls_thread(b->c, tree, &process, &thread);
+	return filter_wants_calls(b->o->filter, b->c->names->m->consumers.items[thread].name,
+				  r->flags & CALL_TREE_VIRTUAL);
 }
 
 static void build_tree(struct builder *b, uint32_t tree)
 {
 	const struct call_columns *k = b->columns;
 	const struct rec_call_tree *r = &b->c->trees[tree];
-	const struct tree *t = get_tree(b, tree);
+	struct tree *t = get_tree(b, tree);
 	struct flow *f = &b->c->names->m->flow;
-	uint32_t *to, *chain, i;
+	uint32_t *to, *chain, i, at;
 
+	if (!is_wanted(b, tree))
+		return;
 	to = xmalloc(t->nr_nodes * sizeof(*to));
 	chain = xmalloc(t->nr_nodes * sizeof(*chain));
 	memset(to, 0xff, t->nr_nodes * sizeof(*to));
-	to[THREAD] = calls_root(b->c, tree);
+	t->has_labels = has_labels(b, t);
+	to[THREAD] = labelled_root(b, tree, 0);
 	for (i = 1; i < t->nr_nodes; i++) {
 		const uint64_t *v = t->values + i * (1 + k->nr_metrics);
 		unsigned int m;
@@ -159,8 +220,9 @@ static void build_tree(struct builder *b, uint32_t tree)
 
 		for (m = 0; m < k->nr_metrics; m++)
 			any |= v[1 + m];
-		if (any)
-			call_columns_add(k, f, place(b->c, t, i, to, chain), v[0], v + 1);
+		at = any ? place(b, tree, t, i, to, chain) : LEFT_OUT;
+		if (at != LEFT_OUT)
+			call_columns_add(k, f, at, v[0], v + 1);
 	}
 	f->repairs.inserted += r->inserted;
 	f->repairs.popped += r->popped;
@@ -170,11 +232,11 @@ static void build_tree(struct builder *b, uint32_t tree)
 	free(chain);
 }
 
-int calltree_read(struct calls *c, struct trace_reader *t, const struct call_columns *k,
-		  const struct window *w, struct calltree_seen *seen, struct err *e)
+int calltree_read(struct calls *c, struct trace_reader *t, const struct calltree_opts *o,
+		  struct calltree_seen *seen, struct err *e)
 {
 	static const struct calls_sink sink = { .nodes = take_nodes, .values = take_values };
-	struct builder b = { .c = c, .columns = k, .window = w, .seen = seen };
+	struct builder b = { .c = c, .o = o, .columns = o->columns, .seen = seen };
 	int r = calls_read(c, t, &sink, &b, e);
 	size_t i;
 

@@ -9,14 +9,25 @@
 #include "model/calls.h"
 #include "model/columns.h"
 
+struct filter;
+
 struct calltree_seen {
 	uint64_t nr_calls;		/* before the selection by time */
 	uint64_t last_ns;		/* time of the last record */
 };
 
-/* From the trees of the trace. c is new. */
-int calltree_read(struct calls *c, struct trace_reader *t, const struct call_columns *k,
-		  const struct window *w, struct calltree_seen *seen, struct err *e);
+struct calltree_opts {
+	const struct call_columns *columns;
+	const struct window *window;
+	/* where calls.has_labels: only those with these, NULL: all; and a level below threads, NULL: none */
+	const struct opt_list *labels;
+	const char *by_label;
+	struct filter *filter;		/* of threads; NULL: all */
+};
+
+/* From the trees of the trace. */
+int calltree_read(struct calls *c, struct trace_reader *t, const struct calltree_opts *o,
+		  struct calltree_seen *seen, struct err *e);
 /* Without the contexts that have nothing in any metric. */
 void calltree_drop_empty(struct model *m);
 

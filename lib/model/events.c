@@ -4,26 +4,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fields.h"
 #include "base/mem.h"
 #include "model/events.h"
+#include "model/filter.h"
+#include "model/threadlabels.h"
 
 const char *const event_value_keys[VALUE_NR] = {
 	[VALUE_BEFORE] = "before_bytes", [VALUE_AFTER] = "after_bytes", [VALUE_CAPACITY] = "capacity_bytes",
 	[VALUE_REACH] = "reach_ns", [VALUE_STOPPED] = "stopped_ns", [VALUE_TIER] = "tier",
 	[VALUE_BYTECODE] = "bytecode_bytes", [VALUE_BCI] = "bci", [VALUE_COMPILE_ID] = "compile_id",
-	[VALUE_CAUGHT] = "caught", [VALUE_VALUE] = "value",
+	[VALUE_CAUGHT] = "caught", [VALUE_VALUE] = "value", [VALUE_OWN] = "own_ns",
+	[VALUE_LAST] = "last_tid",
 };
 
 const struct event_kind_row event_kinds[EVENT_NR] = {
 	[EVENT_GC] = { "pause", "gc", true, { VALUE_BEFORE, VALUE_AFTER, VALUE_CAPACITY } },
 	[EVENT_GC_CONCURRENT] = { "concurrent", "gc", true, { VALUE_BEFORE, VALUE_AFTER, VALUE_CAPACITY } },
-	[EVENT_SAFEPOINT] = { "safepoint", "safepoint", true, { VALUE_REACH, VALUE_STOPPED } },
-	[EVENT_COMPILE] = { "compile", "jit", false, { VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID } },
+	[EVENT_SAFEPOINT] = { "safepoint", "safepoint", true, { VALUE_REACH, VALUE_STOPPED, VALUE_LAST } },
+	[EVENT_COMPILE] = { "compile", "jit", true, { VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID } },
 	[EVENT_NOT_COMPILED] = { "not-compiled", "jit", false,
 				 { VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID } },
 	[EVENT_INVALIDATE] = { "invalidate", "jit", false, { VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID } },
 	[EVENT_DEOPT] = { "deopt", "jit", false, { VALUE_TIER, VALUE_BCI, VALUE_COMPILE_ID } },
-	[EVENT_CLASS_LOAD] = { "load", "class", false, { 0 } },
+	[EVENT_CLASS_LOAD] = { "load", "class", true, { VALUE_OWN } },
 	[EVENT_CLASS_UNLOAD] = { "unload", "class", false, { 0 } },
 	[EVENT_EXCEPTION] = { "exception", "exception", false, { VALUE_CAUGHT } },
 	[EVENT_THREAD_START] = { "thread-start", "thread", false, { 0 } },
@@ -32,6 +36,8 @@ const struct event_kind_row event_kinds[EVENT_NR] = {
 	[EVENT_PHASE] = { "phase", "mark", true, { 0 } },
 	[EVENT_OUT_OF_MEMORY] = { "out-of-memory", "oom", false, { 0 } },
 	[EVENT_TRIGGER] = { "trigger", "trigger", false, { 0 } },
+	/* a part of a load */
+	[EVENT_CLASS_TIME] = { "load-time", "class-time", false, { 0 } },
 };
 
 static bool is_name(const char *name, const char *text, size_t len)
@@ -72,9 +78,21 @@ uint64_t event_value(const struct event *x, enum event_value v)
 	return EVENT_UNKNOWN;
 }
 
+uint64_t event_own_ns(const struct event *x)
+{
+	uint64_t own = event_value(x, VALUE_OWN);
+
+	return own == EVENT_UNKNOWN ? x->duration_ns : own;
+}
+
 const char *events_str(const struct events *v, uint32_t string)
 {
 	return model_str(&v->strings, string);
+}
+
+const void *events_fields(const struct events *v, const struct event *x)
+{
+	return v->fields.data + x->fields_at;
 }
 
 static uint32_t string_of(struct events *v, const char *s, size_t len)
@@ -89,6 +107,77 @@ static uint32_t tid_of(const struct events *v, uint32_t thread)
 	return at == MAP_NONE ? 0 : v->names.threads[at].tid;
 }
 
+/* Where threads have labels, these count as well as those of the recording. */
+static bool is_selected(struct events *v, const struct event *x)
+{
+	struct selection s = *v->o->select;
+
+	if (s.labels && s.labels->nr_items && v->names.thread_labels.nr) {
+		uint32_t all = v->strings.consumers.items[x->process].detail;
+
+		if (!threadlabels_select(&v->names, all, x->labels, s.labels))
+			return false;
+		s.labels = NULL;
+	}
+	return selection_has_thread(&s, &v->strings, x->process, x->thread);
+}
+
+static bool wants_loads(const struct events *v)
+{
+	return v->o->kinds & 1u << EVENT_CLASS_LOAD;
+}
+
+static int on_load_cause(void *ctx, const struct rec_load_cause *r)
+{
+	struct events *v = ctx;
+
+	if (wants_loads(v))
+		load_parts_add(&v->parts, &(struct load_part){
+			.time_ns = r->time_ns, .proc = r->proc, .thread = r->thread,
+			.text = string_of(v, r->by, r->by_len),
+		});
+	return 0;
+}
+
+static int on_load_time(struct events *v, const struct rec_event *r)
+{
+	if (wants_loads(v) && r->what_len)
+		load_parts_add(&v->parts, &(struct load_part){
+			.time_ns = r->time_ns, .duration_ns = r->duration_ns, .own_ns = r->values[0],
+			.proc = r->proc, .thread = r->thread, .what = string_of(v, r->what, r->what_len),
+			.text = string_of(v, r->cause, r->cause_len),
+		});
+	return 0;
+}
+
+/* The name of the process's thread with that tid: the latest one, should there be several. */
+static uint32_t thread_name(struct events *v, uint32_t proc, uint64_t tid)
+{
+	size_t i;
+
+	for (i = v->names.nr_threads; i-- > 0;)
+		if (v->names.threads[i].tid == tid && v->names.threads[i].proc == proc)
+			return v->names.threads[i].name;
+	return string_of(v, "", 0);
+}
+
+static bool has_class(uint32_t kind)
+{
+	return kind == EVENT_CLASS_LOAD || kind == EVENT_CLASS_UNLOAD || kind == EVENT_EXCEPTION;
+}
+
+static bool is_kept(struct events *v, const struct rec_event *r)
+{
+	const struct event_kind_row *k = &event_kinds[r->kind];
+	const uint32_t class = has_class(r->kind) ? string_of(v, r->what, r->what_len) : 0;
+
+	return filter_wants_event(v->kept, &(struct filter_event){
+		.event = { k->name, k->group }, .time_ns = r->time_ns,
+		.duration_ns = k->lasts ? r->duration_ns : EVENT_UNKNOWN, .proc = r->proc,
+		.thread = r->thread, .class_name = class ? events_str(v, class) : NULL,
+	});
+}
+
 static int on_event(void *ctx, const struct rec_event *r)
 {
 	struct events *v = ctx;
@@ -99,17 +188,27 @@ static int on_event(void *ctx, const struct rec_event *r)
 	};
 	uint32_t proc = r->proc;
 
+	if (r->kind == EVENT_CLASS_TIME)
+		return on_load_time(v, r);
 	v->nr_all++;
 	v->nr_strange += r->kind >= EVENT_NR;
 	if (r->kind >= EVENT_NR || !(v->o->kinds & 1u << r->kind) || !window_has(&v->window, r->time_ns))
 		return 0;
 	x.thread = r->thread ? names_thread(&v->names, r->thread, &proc) : 0;
 	x.process = names_process(&v->names, proc);
-	if (v->o->select && !selection_has_thread(v->o->select, &v->strings, x.process, x.thread))
+	x.labels = r->thread ? threadlabels_at(&v->names, r->thread, r->time_ns) : 0;
+	if (v->o->select && !is_selected(v, &x))
 		return 0;
+	if (v->kept && !is_kept(v, r)) {
+		v->nr_left_out++;
+		return 0;
+	}
 	x.tid = tid_of(v, r->thread);
 	x.what = string_of(v, r->what, r->what_len);
 	x.cause = string_of(v, r->cause, r->cause_len);
+	x.by = x.source = x.last = string_of(v, "", 0);
+	if (r->kind == EVENT_SAFEPOINT && r->values[2] != EVENT_UNKNOWN)
+		x.last = thread_name(v, r->proc, r->values[2]);
 	if (!event_kinds[r->kind].lasts)
 		x.duration_ns = EVENT_UNKNOWN;
 	VEC_GROW(v->list, v->nr, v->alloc);
@@ -124,6 +223,25 @@ static int on_trigger(void *ctx, const struct rec_trigger *r)
 		.values = { EVENT_UNKNOWN, EVENT_UNKNOWN, EVENT_UNKNOWN },
 		.what = r->when, .what_len = r->when_len, .cause = r->cause, .cause_len = r->cause_len,
 	});
+}
+
+static int on_marked(void *ctx, const struct rec_marked *r)
+{
+	struct events *v = ctx;
+	const size_t nr = v->nr;
+
+	on_event(v, &(struct rec_event){
+		.time_ns = r->time_ns, .proc = r->proc, .thread = r->thread,
+		.kind = r->duration_ns == EVENT_UNKNOWN ? EVENT_MARK : EVENT_PHASE,
+		.duration_ns = r->duration_ns, .values = { EVENT_UNKNOWN, EVENT_UNKNOWN, EVENT_UNKNOWN },
+		.what = r->name, .what_len = r->name_len, .cause = "",
+	});
+	if (v->nr == nr || !fields_valid(r->fields, r->fields_len))
+		return 0;
+	v->list[nr].fields_at = v->fields.len;
+	v->list[nr].fields_len = r->fields_len;
+	buf_add(&v->fields, r->fields, r->fields_len);
+	return 0;
 }
 
 static int by_time(const void *a, const void *b, void *ctx)
@@ -148,6 +266,7 @@ static void sort(struct events *v)
 		sorted[i] = *order[i];
 	free(order);
 	free(v->list);
+	load_parts_release(&v->parts);
 	v->list = sorted;
 	v->alloc = v->nr;
 }
@@ -166,7 +285,10 @@ static void set_bounds(struct events *v)
 
 int events_read(struct events *v, struct trace_reader *t, const struct events_opts *o, struct err *e)
 {
-	static const struct trace_sink sink = { .event = on_event, .trigger = on_trigger };
+	static const struct trace_sink sink = {
+		.event = on_event, .trigger = on_trigger, .marked = on_marked,
+		.load_cause = on_load_cause,
+	};
 	uint64_t real_ns;
 	int r;
 
@@ -181,11 +303,20 @@ int events_read(struct events *v, struct trace_reader *t, const struct events_op
 	if (!r)
 		r = names_window(&v->names, o->from_ns, o->to_ns, &v->window, e);
 	if (!r)
+		r = filter_new(&v->kept, &v->names, o->filter, t, e);
+	if (!r)
 		r = trace_read(t, &sink, v, e);
+	filter_free(v->kept);
+	v->kept = NULL;
 	if (!r && !v->nr_all && !names_label(&v->names, "jvm_events"))
 		r = err_set(e, ENODATA, "events of JVMs were not recorded (arcprof record -e jvm)");
 	if (r)
 		return r;
+	v->nr_all -= v->nr;
+	v->nr = loads_drop_repeated(v->list, v->nr);
+	v->nr_all += v->nr;
+	load_parts_join(&v->parts, v->list, v->nr);
+	load_parts_release(&v->parts);
 	sort(v);
 	set_bounds(v);
 	return 0;
@@ -194,6 +325,7 @@ int events_read(struct events *v, struct trace_reader *t, const struct events_op
 void events_release(struct events *v)
 {
 	free(v->list);
+	buf_release(&v->fields);
 	names_release(&v->names);
 	model_release(&v->strings);
 }

@@ -7,6 +7,8 @@
 #define MODEL_EVENTS_H
 
 #include "base/buf.h"
+#include "base/rules.h"
+#include "model/loads.h"
 #include "model/names.h"
 
 /* Keys of values, the same for all kinds; JSON and CSV have them as they are. */
@@ -23,6 +25,8 @@ enum event_value {
 	VALUE_COMPILE_ID,
 	VALUE_CAUGHT,		/* whether by Java code; 0 no */
 	VALUE_VALUE,		/* of a mark, whatever it means */
+	VALUE_OWN,		/* ns of the duration that no load within it took */
+	VALUE_LAST,		/* tid of the thread that was the last to stop */
 	VALUE_NR
 };
 
@@ -48,12 +52,19 @@ struct event {
 	uint32_t tid;
 	uint32_t proc_number, thread_number;	/* those of the trace */
 	uint32_t what, cause;		/* strings of the model; cause may be "" */
+	uint32_t labels;		/* that its thread had, as threadlabels_at() has them */
+	uint32_t fields_len;		/* of a mark with named values, else 0: */
+	size_t fields_at;		/* in events.fields */
+	/* Strings, or "": of a load, which method caused it, and where the class came from; */
+	uint32_t by, source;
+	uint32_t last;			/* of a safepoint, which thread was the last to stop */
 };
 
 struct events_opts {
 	uint64_t from_ns, to_ns;	/* the window after the start, as names_window() has it */
 	uint32_t kinds;			/* bits; others are left out */
 	const struct selection *select;	/* processes and threads; NULL: all */
+	const struct rules *filter;	/* NULL: all are kept */
 };
 
 struct events {
@@ -63,7 +74,11 @@ struct events {
 	struct window window;
 	struct event *list;		/* by time */
 	size_t nr, alloc;
+	struct load_parts parts;	/* until they are joined to their loads */
+	struct buf fields;		/* of all of them, as base/fields.h says; valid */
 	uint64_t nr_all;		/* of all kinds, before any selection */
+	struct filter *kept;		/* while they are read; NULL: all */
+	uint64_t nr_left_out;		/* by the filter, of those that were selected */
 	uint64_t nr_strange;		/* of kinds that this version does not know */
 	uint64_t trace_start_ns;	/* times are shown after this */
 	uint64_t start_ns, end_ns;	/* of the window, within the recording */
@@ -74,8 +89,12 @@ int events_read(struct events *v, struct trace_reader *t, const struct events_op
 void events_release(struct events *v);
 
 const char *events_str(const struct events *v, uint32_t string);
+/* The named values of an event, x->fields_len bytes, until the next is read. */
+const void *events_fields(const struct events *v, const struct event *x);
 /* The value of that meaning; EVENT_UNKNOWN: the kind has none, or it is not known. */
 uint64_t event_value(const struct event *x, enum event_value v);
+/* Its duration, without those of its kind within it. */
+uint64_t event_own_ns(const struct event *x);
 /* Whether it is no thread's own, but of all threads of its process: a pause. */
 bool event_is_for_all(uint32_t kind);
 /* Of a tier, size and so on: is there such a value for the kind? */

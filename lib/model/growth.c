@@ -57,3 +57,22 @@ double growth_chance(uint64_t came, uint64_t went)
 {
 	return came > went ? dist_binomial_p(came, (double)came + (double)went, .5) / 2 : 1;
 }
+
+void growth_ages_init(struct growth_age ages[GROWTH_AGES])
+{
+	uint64_t upto_ns = 1000000000;
+	int i;
+
+	for (i = 0; i < GROWTH_AGES; i++, upto_ns *= 2)
+		ages[i] = (struct growth_age){ .upto_ns = i + 1 < GROWTH_AGES ? upto_ns : UINT64_MAX };
+}
+
+void growth_ages_add(struct growth_age ages[GROWTH_AGES], uint64_t age_ns, uint64_t bytes)
+{
+	int i;
+
+	for (i = 0; i < GROWTH_AGES - 1 && age_ns > ages[i].upto_ns; i++)
+		;
+	ages[i].n++;
+	ages[i].bytes += (double)bytes;
+}

@@ -31,4 +31,15 @@ struct growth_range growth_range(double sum, double variance);
  */
 double growth_chance(uint64_t came, uint64_t went);
 
+enum { GROWTH_AGES = 12 };
+
+struct growth_age {		/* up to so old, the last of any age */
+	uint64_t upto_ns;
+	uint64_t n;
+	double bytes;
+};
+
+void growth_ages_init(struct growth_age ages[GROWTH_AGES]);
+void growth_ages_add(struct growth_age ages[GROWTH_AGES], uint64_t age_ns, uint64_t bytes);
+
 #endif

@@ -6,9 +6,10 @@
 
 #include "base/dist.h"
 #include "base/mem.h"
+#include "model/blame.h"
 #include "model/leaks.h"
 
-enum { MAX_DEPTH = 4096, NR_PARTS = 16, NR_QUARTERS = 4, QUARTERS_THAT_GROW = 3, NEVER = UINT32_MAX };
+enum { NR_PARTS = 16, NR_QUARTERS = 4, QUARTERS_THAT_GROW = 3 };
 
 static const double CONFIDENT = .95;
 
@@ -21,27 +22,26 @@ struct leak_object {
 struct leak_process {
 	uint32_t number;
 	uint64_t first_ns;		/* of an object */
+	uint32_t pauses_before;		/* of the recording, in a segment that is not its first */
 	struct sweep {
 		uint64_t time_ns;
 		uint32_t pauses;
 	} *sweeps;			/* by time */
 	size_t nr_sweeps, alloc_sweeps;
 	uint64_t known_ns, whole_ns, interval;
+	uint64_t totals_ns;		/* when the JVM had counted all objects; 0: never */
 };
 
-struct place {				/* what a stack stands for */
-	uint32_t class_name, site;
-	bool known;
+struct leak_class {			/* of a process */
+	uint64_t bytes;			/* as the JVM counts them */
+	double estimate, variance;
 };
 
 struct take {
 	struct leaks *m;
 	const struct selection *s;
-	bool by_class;
+	struct blame blame;
 	uint32_t live, survived, freed;	/* events */
-	uint32_t epoch;
-	struct place *places;		/* [stack] of the epoch */
-	size_t nr_places;
 	/* an object whose end is in the next sample */
 	struct rec_sample begun;
 	bool has_begun;
@@ -75,100 +75,42 @@ static int take_sweep(void *ctx, const struct rec_sweep *r)
 	return 0;
 }
 
-static bool is_java(uint32_t kind)
+static uint64_t class_key(const char *name, size_t len, uint32_t proc)
 {
-	return kind >= CONSUMER_JAVA && kind <= CONSUMER_JAVA_INLINED;
+	return hash_pair(hash_bytes(name, len), proc);
 }
 
-/* Of the JDK, or a constructor: who called it is to be blamed. */
-static bool is_called(const char *name)
+static int take_class_total(void *ctx, const struct rec_class_total *r)
 {
-	static const char *const packages[] = { "java.", "javax.", "jdk.", "sun.", "com.sun." };
-	size_t len = strlen(name), i;
+	struct take *t = ctx;
+	struct leaks *m = t->m;
+	uint32_t *at = map_put(&m->class_of, class_key(r->name, r->name_len, r->proc));
+	struct leak_process *p = process_of(m, r->proc);
 
-	if (len > 7 && !strcmp(name + len - 7, ".<init>"))
-		return true;
-
-	for (i = 0; i < ARRAY_SIZE(packages); i++)
-		if (!strncmp(name, packages[i], strlen(packages[i])))
-			return true;
-	return false;
-}
-
-/* Looks at a frame; true: nothing further out is of interest. */
-static bool look_at(struct take *t, struct place *p, const struct frame *f, uint64_t time_ns)
-{
-	struct names *x = &t->m->names;
-	struct name_run r = names_consumers(x, f, time_ns);
-	uint32_t i;
-
-	for (i = r.nr; i; i--) {
-		const struct name_level *l = &x->levels[r.first + i - 1];
-
-		if (l->kind == CONSUMER_CLASS && !p->class_name)
-			p->class_name = l->consumer;
-		if (!is_java(l->kind) || t->by_class)
-			continue;
-		if (!is_called(consumer_name(&x->m->consumers, l->consumer))) {
-			p->site = l->consumer;
-			return true;
-		}
-		p->site = p->site ? p->site : l->consumer;
+	if (*at == MAP_NONE) {
+		VEC_GROW(m->classes, m->nr_classes, m->alloc_classes);
+		*at = m->nr_classes;
+		m->classes[m->nr_classes++] = (struct leak_class){ 0 };
 	}
-	return t->by_class && p->class_name;
+	/* two of one name, of two loaders */
+	m->classes[*at].bytes += MIN(r->bytes, UINT64_MAX - m->classes[*at].bytes);
+	p->whole_ns = MAX(p->whole_ns, r->time_ns);
+	p->known_ns = MAX(p->known_ns, r->time_ns);
+	p->totals_ns = MAX(p->totals_ns, r->time_ns);
+	m->totals_ns = MAX(m->totals_ns, r->time_ns);
+	return 0;
 }
 
-static struct place place_of(struct take *t, const struct rec_sample *s, const struct stack_epoch *ep)
+static uint32_t row_of(struct leaks *m, uint32_t proc, uint32_t pid, struct blamed p)
 {
-	uint32_t at = s->stack;
-	struct place *p;
-	int depth;
-
-	if (t->epoch != ep->epoch)
-		t->nr_places = 0;
-	t->epoch = ep->epoch;
-	if (!at || at >= ep->nr_nodes)
-		return (struct place){ .known = true };
-	if (t->nr_places < ep->nr_nodes) {
-		t->places = xrealloc(t->places, ep->nr_nodes * sizeof(*t->places));
-		memset(t->places + t->nr_places, 0, (ep->nr_nodes - t->nr_places) * sizeof(*t->places));
-		t->nr_places = ep->nr_nodes;
-	}
-	p = &t->places[at];
-	for (depth = 0; !p->known && at && depth < MAX_DEPTH; at = ep->nodes[at].parent, depth++)
-		if (look_at(t, p, &ep->frames[ep->nodes[at].frame], s->time_ns))
-			break;
-	p->known = true;
-	return *p;
-}
-
-static bool is_selected(const struct take *t, uint32_t thread, uint32_t *proc, uint32_t *pid)
-{
-	const struct names *x = &t->m->names;
-	uint32_t at = map_get(&x->thread_of, thread), p;
-	const struct name_thread *th = at == MAP_NONE ? NULL : &x->threads[at];
-	const char *comm = "";
-
-	*proc = th ? th->proc : 0;
-	p = map_get(&x->proc_of, *proc);
-	*pid = p == MAP_NONE ? 0 : x->procs[p].pid;
-	if (p != MAP_NONE)
-		comm = model_str(x->m, x->procs[p].comm);
-	return select_number(t->s->pids, *pid) && select_name(t->s->comms, comm) &&
-	       select_number(t->s->tids, th ? th->tid : 0) &&
-	       select_name(t->s->threads, th ? model_str(x->m, th->name) : "");
-}
-
-static uint32_t row_of(struct leaks *m, uint32_t proc, uint32_t pid, struct place p)
-{
-	uint64_t key = hash_pair((uint64_t)p.class_name << 32 | p.site, proc);
+	uint64_t key = hash_pair((uint64_t)p.leaf << 32 | p.site, proc);
 	uint32_t *at = map_put(&m->row_of, key);
 
 	if (*at == MAP_NONE) {
 		VEC_GROW(m->rows, m->nr_rows, m->alloc_rows);
 		*at = m->nr_rows;
 		m->rows[m->nr_rows++] = (struct leak_row){
-			.proc = proc, .pid = pid, .class_name = p.class_name, .site = p.site };
+			.proc = proc, .pid = pid, .class_name = p.leaf, .site = p.site };
 	}
 	return *at;
 }
@@ -180,11 +122,11 @@ static void add_object(struct take *t, const struct rec_sample *s, uint64_t died
 	struct leak_process *process;
 	uint32_t proc, pid, row;
 
-	if (!is_selected(t, s->thread, &proc, &pid))
+	if (!blame_selected(&m->names, t->s, s->thread, &proc, &pid))
 		return;
 	process = process_of(m, proc);
 	process->first_ns = MIN(process->first_ns, s->time_ns);
-	row = row_of(m, proc, pid, place_of(t, s, ep));
+	row = row_of(m, proc, pid, blame_stack(&t->blame, s, ep));
 	VEC_GROW(m->objects, m->nr_objects, m->alloc_objects);
 	m->objects[m->nr_objects++] = (struct leak_object){ s->time_ns, died_ns, s->weight, row };
 }
@@ -236,7 +178,7 @@ static uint32_t pauses_at(const struct leak_process *p, uint64_t time_ns)
 		else
 			hi = mid;
 	}
-	return lo ? p->sweeps[lo - 1].pauses : 0;
+	return lo ? p->sweeps[lo - 1].pauses : p->pauses_before;
 }
 
 /* What happened to a row until a time. */
@@ -277,11 +219,15 @@ static void add_change(struct change *c, const struct leak_object *o, double int
 		left ? 1 : -1;
 }
 
-static struct change change_until(const struct leak_process *p, uint64_t end_ns)
+/*
+ * start_ns: a trace that is a segment of a recording has what was there by then, and not what had gone, so
+ * that nothing can be compared with a time before.
+ */
+static struct change change_until(const struct leak_process *p, uint64_t start_ns, uint64_t end_ns)
 {
-	uint64_t begin_ns = MIN(p->first_ns, end_ns);
+	uint64_t begin_ns = MIN(p->first_ns, end_ns), middle_ns = begin_ns + (end_ns - begin_ns) / 2;
 
-	return (struct change){ .begin_ns = begin_ns, .middle_ns = begin_ns + (end_ns - begin_ns) / 2,
+	return (struct change){ .begin_ns = begin_ns, .middle_ns = MIN(MAX(middle_ns, start_ns), end_ns),
 				.end_ns = end_ns };
 }
 
@@ -342,7 +288,7 @@ static void compare_rows(struct leaks *m, bool whole, uint64_t start_ns)
 	for (i = 0; i < m->nr_rows; i++) {
 		const struct leak_process *x = process_of(m, m->rows[i].proc);
 
-		changes[i] = change_until(x, whole ? x->whole_ns : x->known_ns);
+		changes[i] = change_until(x, start_ns, whole ? x->whole_ns : x->known_ns);
 	}
 	for (i = 0; i < m->nr_objects; i++)
 		add_change(&changes[m->objects[i].row], &m->objects[i],
@@ -371,41 +317,46 @@ static int by_row_and_birth(const void *p, const void *q)
 	return a->born_ns < b->born_ns ? -1 : a->born_ns > b->born_ns;
 }
 
-static void add_age(struct leaks *m, uint64_t age_ns, uint64_t weight)
+/* When the totals were counted, where they were, or else in the end. */
+static bool is_left(const struct leak_process *p, const struct leak_object *o)
 {
-	int i;
+	return o->died_ns == UINT64_MAX && (!p->totals_ns || o->born_ns <= p->totals_ns);
+}
 
-	for (i = 0; i < LEAK_AGES - 1 && age_ns > m->ages[i].upto_ns; i++)
-		;
-	m->ages[i].n++;
-	m->ages[i].bytes += (double)weight;
+static uint32_t pauses_between(const struct leak_process *p, uint64_t from_ns, uint64_t to_ns)
+{
+	if (p->pauses_before && from_ns < p->sweeps[0].time_ns)
+		return LEAK_PAUSES_UNKNOWN;
+	return pauses_at(p, to_ns) - pauses_at(p, from_ns);
 }
 
 /* Objects of one row, by birth. */
 static void add_left(struct leaks *m, struct leak_row *r, const struct leak_object *o, size_t nr)
 {
 	const struct leak_process *p = process_of(m, r->proc);
-	uint64_t end_ns = p->nr_sweeps ? p->sweeps[p->nr_sweeps - 1].time_ns : 0, seen = 0;
+	uint64_t last_ns = p->nr_sweeps ? p->sweeps[p->nr_sweeps - 1].time_ns : 0;
+	uint64_t end_ns = p->totals_ns ? p->totals_ns : last_ns, seen = 0;
 	double variance = 0;
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
 		uint64_t age_ns = end_ns - MIN(end_ns, o[i].born_ns);
 
-		if (o[i].died_ns != UINT64_MAX)
+		if (!is_left(p, &o[i]))
 			continue;
 		if (!r->n++) {
 			r->oldest_ns = age_ns;
-			r->oldest_pauses = pauses_at(p, end_ns) - pauses_at(p, o[i].born_ns);
+			r->oldest_pauses = pauses_between(p, o[i].born_ns, end_ns);
 		}
 		r->bytes += (double)o[i].weight;
 		variance += growth_variance(o[i].weight, (double)p->interval);
-		add_age(m, age_ns, o[i].weight);
+		growth_ages_add(m->ages, age_ns, o[i].weight);
 	}
 	for (i = 0; i < nr && seen <= r->n / 2; i++) {
-		seen += o[i].died_ns == UINT64_MAX;
+		seen += is_left(p, &o[i]);
 		r->median_ns = end_ns - MIN(end_ns, o[i].born_ns);
 	}
+	r->variance = variance;
 	r->range = growth_range(r->bytes, variance);
 	m->bytes += r->bytes;
 	m->n += r->n;
@@ -414,10 +365,8 @@ static void add_left(struct leaks *m, struct leak_row *r, const struct leak_obje
 static void add_all_left(struct leaks *m)
 {
 	size_t i, first = 0;
-	uint64_t upto_ns = 1000000000;
 
-	for (i = 0; i < LEAK_AGES; i++, upto_ns *= 2)
-		m->ages[i].upto_ns = i + 1 < LEAK_AGES ? upto_ns : UINT64_MAX;
+	growth_ages_init(m->ages);
 	if (m->nr_objects)
 		qsort(m->objects, m->nr_objects, sizeof(*m->objects), by_row_and_birth);
 	for (i = 1; i <= m->nr_objects; i++) {
@@ -426,6 +375,53 @@ static void add_all_left(struct leaks *m)
 		add_left(m, &m->rows[m->objects[first].row], &m->objects[first], i - first);
 		first = i;
 	}
+}
+
+static struct leak_class *class_of(struct leaks *m, const struct leak_row *r)
+{
+	const char *name = consumer_name(&m->strings.consumers, r->class_name);
+	uint32_t at = map_get(&m->class_of, class_key(name, strlen(name), r->proc));
+
+	return !r->class_name || at == MAP_NONE ? NULL : &m->classes[at];
+}
+
+/* The variance of the row's share of its class, of which the rest is independent (delta method). */
+static double share_variance(const struct leak_row *r, const struct leak_class *c)
+{
+	double rest = c->estimate - r->bytes, rest_variance = c->variance - r->variance;
+
+	return (rest * rest * r->variance + r->bytes * r->bytes * MAX(rest_variance, 0.)) /
+	       pow(c->estimate, 4);
+}
+
+static void scale(struct leak_row *r, const struct leak_class *c)
+{
+	const double exact = (double)c->bytes, share = c->estimate > 0 ? r->bytes / c->estimate : 0;
+
+	r->class_bytes = exact;
+	if (share <= 0 || fabs(exact - c->estimate) > 3 * sqrt(c->variance))
+		return;
+	r->scaled = true;
+	r->range = growth_range(exact * share, exact * exact * share_variance(r, c));
+	r->range.high = MIN(r->range.high, exact);
+	r->bytes = exact * share;
+}
+
+static void scale_to_classes(struct leaks *m)
+{
+	struct leak_class *c;
+	size_t i;
+
+	for (i = 0; i < m->nr_rows; i++) {
+		m->rows[i].class_bytes = NAN;
+		if (!(c = class_of(m, &m->rows[i])))
+			continue;
+		c->estimate += m->rows[i].bytes;
+		c->variance += m->rows[i].variance;
+	}
+	for (i = 0; i < m->nr_rows; i++)
+		if ((c = class_of(m, &m->rows[i])))
+			scale(&m->rows[i], c);
 }
 
 static int by_growth(const void *p, const void *q, void *ctx)
@@ -455,14 +451,19 @@ static void finish(struct leaks *m, uint64_t start_ns)
 
 		if (p->nr_sweeps)
 			qsort(p->sweeps, p->nr_sweeps, sizeof(*p->sweeps), by_sweep_time);
-		m->pauses += p->nr_sweeps ? p->sweeps[p->nr_sweeps - 1].pauses : 0;
+		if (p->nr_sweeps && p->sweeps[0].time_ns < start_ns)
+			p->pauses_before = p->sweeps[0].pauses;
+		m->pauses += p->nr_sweeps ? p->sweeps[p->nr_sweeps - 1].pauses - p->pauses_before : 0;
 		m->interval = MAX(m->interval, p->interval);
 		if (p->first_ns == UINT64_MAX)
 			continue;
-		m->compared_ns = MAX(m->compared_ns, p->known_ns - MIN(p->known_ns, p->first_ns));
+		m->compared_ns = MAX(m->compared_ns,
+				     p->known_ns - MIN(p->known_ns, MAX(p->first_ns, start_ns)));
 		m->whole_ns = MAX(m->whole_ns, p->whole_ns - MIN(p->whole_ns, start_ns));
 	}
+	m->totals_ns -= MIN(m->totals_ns, start_ns);
 	add_all_left(m);
+	scale_to_classes(m);
 	compare_rows(m, true, start_ns);
 	compare_rows(m, false, start_ns);
 	if (m->nr_rows)
@@ -473,23 +474,13 @@ static void finish(struct leaks *m, uint64_t start_ns)
 	}
 }
 
-static uint32_t find_event(const struct names *x, const char *wanted)
-{
-	const char *name;
-	uint32_t event;
-
-	for (event = 0; (name = names_event(x, event, "")); event++)
-		if (!strcmp(name, wanted))
-			return event;
-	return NEVER;
-}
-
 int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *s, bool by_class,
 	       struct err *e)
 {
 	static const struct resolve_opts o = { .no_files = true };
-	static const struct trace_sink sink = { .samples = take_samples, .sweep = take_sweep };
-	struct take take = { .m = m, .s = s, .by_class = by_class };
+	static const struct trace_sink sink = { .samples = take_samples, .sweep = take_sweep,
+						.class_total = take_class_total };
+	struct take take = { .m = m, .s = s };
 	uint64_t start_ns, real_ns;
 	int r;
 
@@ -500,17 +491,18 @@ int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *
 	r = trace_read(t, &names_sink, &m->names, e);
 	if (r)
 		return r;
-	take.live = find_event(&m->names, "live");
-	take.survived = find_event(&m->names, "survived");
-	take.freed = find_event(&m->names, "freed");
-	if (take.live == NEVER) {
+	take.blame = (struct blame){ .names = &m->names, .what = by_class ? BLAME_NOBODY : BLAME_METHOD };
+	take.live = names_find_event(&m->names, "live");
+	take.survived = names_find_event(&m->names, "survived");
+	take.freed = names_find_event(&m->names, "freed");
+	if (take.live == UINT32_MAX) {
 		err_set(e, ENODATA, "live objects were not recorded");
 		err_hint(e, "arcprof record -e live");
 		return -ENODATA;
 	}
 	r = trace_read(t, &sink, &take, e);
 	m->nr_unpaired += take.has_begun;
-	free(take.places);
+	blame_release(&take.blame);
 	if (!r)
 		finish(m, start_ns);
 	return r;
@@ -523,6 +515,8 @@ void leaks_release(struct leaks *m)
 	for (i = 0; i < m->nr_processes; i++)
 		free(m->processes[i].sweeps);
 	free(m->processes);
+	free(m->classes);
+	map_release(&m->class_of);
 	free(m->objects);
 	free(m->rows);
 	map_release(&m->row_of);

@@ -7,6 +7,10 @@
  * of the objects that were allocated in it are left, and how many of those before it are gone. That is so
  * until the time up to which the old were looked at; garbage that was found late makes growth seem
  * smaller, never larger.
+ *
+ * Where a JVM has counted all objects of a class, and the estimate agrees with that within three standard
+ * errors, the rows of the class are scaled to it: what is estimated then is only their shares. Where it does
+ * not agree, objects are older than the sampling.
  */
 #ifndef MODEL_LEAKS_H
 #define MODEL_LEAKS_H
@@ -20,29 +24,27 @@ enum leak_grows {
 	LEAK_YES,
 };
 
+/* Of an object from before the trace, which is a segment of a recording. */
+#define LEAK_PAUSES_UNKNOWN UINT32_MAX
+
 struct leak_row {
 	uint32_t proc, pid;
 	uint32_t class_name, site;	/* consumers of the model; site 0: all, or none */
 	enum leak_grows grows;
 	double confidence;		/* that it grows, 0 to 1: 1 - the false discovery rate */
 	uint64_t n;			/* samples of what is left */
-	double bytes;			/* that */
+	double bytes;			/* that; of a class whose total is known, scaled to it */
 	struct growth_range range;
+	double variance;		/* of bytes, before that */
+	double class_bytes;		/* of all objects of the class, as the JVM counts them; or NAN */
+	bool scaled;
 	double a_second, a_collection;	/* growth, bytes */
 	struct growth_range a_second_range;
 	uint64_t since_ns;		/* since when, after the start */
 	uint64_t oldest_ns, median_ns;	/* age */
-	uint32_t oldest_pauses;		/* the same in pauses of the collector */
+	uint32_t oldest_pauses;		/* the same in pauses of the collector, or LEAK_PAUSES_UNKNOWN */
 	/* objects of the second half that are left, and of the first that are gone: samples */
 	uint64_t came, went;
-};
-
-enum { LEAK_AGES = 12 };
-
-struct leak_age {		/* of what is left: up to so old, the last of any age */
-	uint64_t upto_ns;
-	uint64_t n;
-	double bytes;
 };
 
 struct leaks {
@@ -50,19 +52,21 @@ struct leaks {
 	struct model strings;		/* theirs */
 	struct leak_row *rows;		/* those that grow first, the most bytes a second first */
 	size_t nr_rows, alloc_rows, nr_growing, nr_maybe;
-	struct leak_age ages[LEAK_AGES];
+	struct growth_age ages[GROWTH_AGES];	/* of what is left */
 	double bytes;			/* of all that is left */
 	uint64_t n;
 	uint64_t interval;		/* bytes; the largest; 0: everything is a sample */
 	uint64_t compared_ns;		/* the time from which growth is known, of the process with most */
 	uint64_t whole_ns;		/* until when the old were looked at, since the start; 0: never */
+	uint64_t totals_ns;		/* when JVMs counted objects, since the start; 0: never */
 	uint32_t pauses;		/* of all collectors */
 	uint64_t nr_unpaired;		/* records that contradict each other */
 	/* how rows are found */
 	struct leak_object *objects;
 	struct leak_process *processes;
-	size_t nr_objects, alloc_objects, nr_processes, alloc_processes;
-	struct map row_of, process_of;
+	struct leak_class *classes;
+	size_t nr_objects, alloc_objects, nr_processes, alloc_processes, nr_classes, alloc_classes;
+	struct map row_of, process_of, class_of;
 };
 
 /*

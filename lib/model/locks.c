@@ -59,32 +59,80 @@ static void take_owners(struct locks_model *m, const struct rec_lock *r, struct 
 	}
 }
 
+static void name_row(struct locks_model *m, uint32_t function, struct lock_row *row)
+{
+	uint32_t class = map_get(&m->names.function_of, function);
+	uint32_t proc = map_get(&m->names.proc_of, row->proc);
+
+	row->class_name = class == MAP_NONE ? "[unknown]" :
+		model_str(&m->strings, m->names.functions[class].text);
+	row->process = "";
+	if (proc != MAP_NONE) {
+		row->pid = m->names.procs[proc].pid;
+		row->process = model_str(&m->strings, m->names.procs[proc].comm);
+	}
+}
+
+static uint32_t *row_of(struct locks_model *m, uint32_t proc, uint32_t function, uint32_t identity,
+			uint32_t kind)
+{
+	uint64_t class = (uint64_t)proc << 32 | function;
+
+	return map_put(&m->by_key, hash_pair(class, (uint64_t)kind << 32 | identity));
+}
+
+static void add_row(struct locks_model *m, uint32_t *at, const struct lock_row *row)
+{
+	VEC_GROW(m->rows, m->nr_rows, m->alloc_rows);
+	*at = m->nr_rows;
+	m->rows[m->nr_rows++] = *row;
+}
+
+static int take_use(void *ctx, const struct rec_lock_use *r)
+{
+	struct locks_model *m = ctx;
+	struct lock_row row = {
+		.proc = r->proc, .kind = r->kind, .identity = r->identity, .counted = true,
+		.nonrec = r->nonrec, .rec = r->rec, .held_ns = r->held_ns, .counted_ns = r->counted_ns,
+	};
+
+	if (r->kind != LOCK_ENTER && r->kind != LOCK_LOCK)
+		return 0;
+	name_row(m, r->function, &row);
+	add_row(m, row_of(m, r->proc, r->function, r->identity, r->kind), &row);
+	return 0;
+}
+
 static int take_lock(void *ctx, const struct rec_lock *r)
 {
 	struct locks_model *m = ctx;
 	struct lock_row row = {
 		.proc = r->proc, .kind = r->kind, .identity = r->identity, .waiters = r->waiters, .n = r->n,
-		.ns = r->ns, .max_ns = r->max_ns, .class_name = "[unknown]", .process = "",
+		.ns = r->ns, .max_ns = r->max_ns,
 	};
 	struct pairs p = { .s = span_init(r->buckets, r->buckets_len) };
-	uint32_t class = map_get(&m->names.function_of, r->function);
-	uint32_t proc = map_get(&m->names.proc_of, r->proc);
+	uint32_t *at;
 
 	if (r->kind >= LOCK_NR_WAITS || !r->n)
 		return 0;
-	if (class != MAP_NONE)
-		row.class_name = model_str(&m->strings, m->names.functions[class].text);
-	if (proc != MAP_NONE) {
-		row.pid = m->names.procs[proc].pid;
-		row.process = model_str(&m->strings, m->names.procs[proc].comm);
-	}
+	name_row(m, r->function, &row);
 	while (next_pair(&p))
 		row.buckets_n += p.second;
 	row.p50_ns = quantile(r, r->n - r->n / 2);
 	row.p99_ns = quantile(r, r->n - r->n / 100);
 	take_owners(m, r, &row);
-	VEC_GROW(m->rows, m->nr_rows, m->alloc_rows);
-	m->rows[m->nr_rows++] = row;
+	at = row_of(m, r->proc, r->function, r->identity, r->kind);
+	/* what was counted comes before; each of several segments in one trace has a row of its own */
+	if (*at != MAP_NONE && !m->rows[*at].n) {
+		row.counted = m->rows[*at].counted;
+		row.nonrec = m->rows[*at].nonrec;
+		row.rec = m->rows[*at].rec;
+		row.held_ns = m->rows[*at].held_ns;
+		row.counted_ns = m->rows[*at].counted_ns;
+		m->rows[*at] = row;
+	} else {
+		add_row(m, at, &row);
+	}
 	return 0;
 }
 
@@ -129,7 +177,9 @@ static bool has_blame(struct locks_model *m)
 int locks_read(struct locks_model *m, struct trace_reader *t, struct err *e)
 {
 	static const struct resolve_opts o = { .no_files = true };
-	static const struct trace_sink sink = { .lock = take_lock, .samples = take_samples };
+	static const struct trace_sink sink = {
+		.lock = take_lock, .lock_use = take_use, .samples = take_samples,
+	};
 	uint64_t real_ns;
 	int r;
 
@@ -148,12 +198,14 @@ void locks_model_release(struct locks_model *m)
 {
 	names_release(&m->names);
 	model_release(&m->strings);
+	map_release(&m->by_key);
 	free(m->rows);
 }
 
 bool locks_is_lock(const struct lock_row *r)
 {
-	return r->kind == LOCK_ENTER || (r->kind == LOCK_LOCK && r->owner);
+	return r->kind == LOCK_ENTER || r->kind == LOCK_MUTEX || r->kind == LOCK_RWLOCK ||
+	       r->kind == LOCK_CLASS || (r->kind == LOCK_LOCK && (r->owner || r->counted));
 }
 
 static bool is_bad(bool bad, const struct lock_row *r, const char *what, struct buf *first)

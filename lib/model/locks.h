@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* locks.h - the locks of a trace that Java threads have waited for (record -e lock). */
+/* locks.h - the locks of a trace that threads have waited for (record -e lock). */
 #ifndef MODEL_LOCKS_H
 #define MODEL_LOCKS_H
 
@@ -12,12 +12,15 @@ struct lock_row {		/* one lock, and one way to wait for it */
 	uint32_t identity;	/* 0: several locks of the class */
 	const char *class_name, *process;	/* as long as the locks_model */
 	uint32_t waiters;
-	uint64_t n, ns, max_ns;
+	uint64_t n, ns, max_ns;		/* all 0: nobody waited, but acquisitions were counted */
 	uint64_t p50_ns, p99_ns;	/* within 6 %, never above max_ns */
 	/* The thread that had it during most of the time; NULL: not known of any. */
 	const char *owner;
 	uint32_t owner_tid;	/* 0: virtual */
 	uint64_t owner_ns;	/* that was waited for it */
+	/* acquisitions, where they were counted (record --lock-exact) */
+	bool counted;
+	uint64_t nonrec, rec, held_ns, counted_ns;
 	/* as the record says: what --check compares */
 	uint64_t buckets_n, owners_ns;
 };
@@ -27,6 +30,7 @@ struct locks_model {
 	struct model strings;	/* theirs */
 	struct lock_row *rows;
 	size_t nr_rows, alloc_rows;
+	struct map by_key;		/* what names a lock -> its latest row */
 	uint32_t event;		/* of the samples */
 	uint64_t start_ns;
 	uint64_t blamed_ns;	/* sum of the event "blame" */

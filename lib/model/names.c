@@ -46,6 +46,7 @@ void names_release(struct names *x)
 	free(x->brackets);
 	free(x->recorded);
 	free(x->triggers);
+	free(x->filters);
 	free(x->lines);
 	free(x->places);
 	free(x->frames);
@@ -334,6 +335,7 @@ static int take_function(void *ctx, const struct rec_function *r)
 		[FUNCTION_MARK] = CONSUMER_MARK,
 		[FUNCTION_CLASS] = CONSUMER_CLASS,
 		[FUNCTION_REASON] = CONSUMER_REASON,
+		[FUNCTION_WAIT_FILE] = CONSUMER_FILE,
 	};
 	struct names *x = ctx;
 	uint32_t *at = map_put(&x->function_of, r->function);
@@ -438,6 +440,17 @@ uint32_t names_bracket(struct names *x, uint32_t thread, uint64_t time_ns)
 	return x->frames[at].nr ? x->levels[x->frames[at].first].consumer : 0;
 }
 
+uint32_t names_find_event(const struct names *x, const char *wanted)
+{
+	const char *name;
+	uint32_t event;
+
+	for (event = 0; (name = names_event(x, event, "")); event++)
+		if (!strcmp(name, wanted))
+			return event;
+	return UINT32_MAX;
+}
+
 const char *names_event_of(const struct names *x, uint32_t event)
 {
 	const char *of = names_event(x, event, ".of"), *source = names_event(x, event, ".source");
@@ -452,6 +465,19 @@ static int take_recorded(void *ctx, const struct rec_recorded *r)
 	VEC_GROW(x->recorded, x->nr_recorded, x->alloc_recorded);
 	x->recorded[x->nr_recorded++] = (struct name_recorded){
 		r->time_ns, arena_strndup(&x->text, r->event, r->event_len), r->on,
+	};
+	x->labels_were_off |= !strcmp(x->recorded[x->nr_recorded - 1].event, "label");
+	return 0;
+}
+
+static int take_filter(void *ctx, const struct rec_filter *r)
+{
+	struct names *x = ctx;
+
+	VEC_GROW(x->filters, x->nr_filters, x->alloc_filters);
+	x->filters[x->nr_filters++] = (struct name_filter){
+		r->time_ns, r->left_out, arena_strndup(&x->text, r->event, r->event_len),
+		arena_strndup(&x->text, r->rules, r->rules_len),
 	};
 	return 0;
 }
@@ -540,6 +566,7 @@ const struct trace_sink names_sink = {
 	.bracket = take_bracket,
 	.recorded = take_recorded,
 	.trigger = take_trigger,
+	.filter = take_filter,
 	.function = take_function,
 	.lost = take_lost,
 };
@@ -604,7 +631,7 @@ static uint32_t labels_of(struct names *x, struct name_proc *p)
 	return p->labels;
 }
 
-const char *names_own_labels(struct names *x)
+static uint32_t own_labels(struct names *x)
 {
 	struct buf b = BUF_INIT;
 
@@ -614,7 +641,15 @@ const char *names_own_labels(struct names *x)
 		x->has_own_labels = true;
 		buf_release(&b);
 	}
-	return model_str(x->m, x->own_labels);
+	return x->own_labels;
+}
+
+uint32_t names_labels_of_thread(struct names *x, uint32_t thread)
+{
+	uint32_t at = map_get(&x->thread_of, thread);
+	uint32_t proc = at == MAP_NONE ? MAP_NONE : map_get(&x->proc_of, x->threads[at].proc);
+
+	return proc == MAP_NONE ? own_labels(x) : labels_of(x, &x->procs[proc]);
 }
 
 uint32_t names_process(struct names *x, uint32_t proc)

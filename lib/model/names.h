@@ -100,7 +100,7 @@ struct name_code {
 };
 
 struct resolve_opts {
-	bool signatures, lines, addresses, by_kind, no_inline, no_kernel;
+	bool signatures, lines, addresses, by_kind, no_inline, no_kernel, no_wait_files;
 	bool no_files;		/* nothing but the trace: never look at this machine's files */
 	bool functions;		/* levels say which function they are */
 	bool code;		/* keep the machine code of compiled methods */
@@ -134,6 +134,13 @@ struct name_trigger {
 	const char *when, *cause;
 };
 
+/* What was kept from then on, and how much of an event was left out by then, since the last time. */
+struct name_filter {
+	uint64_t time_ns, left_out;
+	const char *event;	/* "": this is of rules */
+	const char *rules;	/* "": all was kept */
+};
+
 struct names {
 	struct model *m;	/* its string table holds all names */
 	struct resolve_opts o;
@@ -165,8 +172,11 @@ struct names {
 	size_t nr_brackets, alloc_brackets;
 	struct name_recorded *recorded;	/* as they were written: by time */
 	size_t nr_recorded, alloc_recorded;
+	bool labels_were_off;		/* at some times: those of threads are unknown then */
 	struct name_trigger *triggers;	/* as they were written: by time */
 	size_t nr_triggers, alloc_triggers;
+	struct name_filter *filters;	/* as they were written: by time */
+	size_t nr_filters, alloc_filters;
 	struct name_line *lines;
 	size_t nr_lines, alloc_lines;
 	struct name_lines *places;
@@ -217,14 +227,14 @@ const char *names_label(const struct names *x, const char *key);
 uint64_t names_label_u64(const struct names *x, const char *key);
 /* The label "event.N" of an event of samples, with what after it. */
 const char *names_event(const struct names *x, uint32_t event, const char *what);
+/* The number of the event of that name; UINT32_MAX: it was not recorded. */
+uint32_t names_find_event(const struct names *x, const char *wanted);
 /* The event by which that one is recorded, or not: itself, or the first of its source. */
 const char *names_event_of(const struct names *x, uint32_t event);
 /* How long that event was recorded between two times (CLOCK_MONOTONIC). */
 uint64_t names_recorded_ns(const struct names *x, const char *event, uint64_t from_ns, uint64_t to_ns);
 /* Whether it was recorded at that time. */
 bool names_recorded_at(const struct names *x, const char *event, uint64_t time_ns);
-/* Labels of the recording itself: "key=value,..." */
-const char *names_own_labels(struct names *x);
 /* Whether the tree of a trace has that level: "processes", "threads". Only imported profiles lack any. */
 bool names_has_level(const struct names *x, const char *level);
 /* The trace's zero point, CLOCK_MONOTONIC.  -ENODATA: it has none. */
@@ -240,6 +250,9 @@ int names_window(const struct names *x, uint64_t from_ns, uint64_t to_ns, struct
  * call.
  */
 const char *names_container(struct names *x, const struct name_proc *p);
+
+/* Those that all of its threads have, as a strtab id; of a thread that is not known the recording's. */
+uint32_t names_labels_of_thread(struct names *x, uint32_t thread);
 
 /* Consumers of the process and the thread; number 0 or an unknown one gives "[unknown ...]". */
 uint32_t names_process(struct names *x, uint32_t proc);

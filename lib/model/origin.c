@@ -43,9 +43,9 @@ static void list_shares(struct origin *origin, const struct names *x, struct are
 
 	for (nr = 0; names_event(x, nr, ""); nr++)
 		;
-	if (!x->nr_recorded || !nr)
+	if (!x->nr_recorded)
 		return;
-	list = arena_alloc(a, nr * sizeof(*list));
+	list = arena_alloc(a, (nr + 1) * sizeof(*list));
 	for (event = 0; event < nr; event++) {
 		uint64_t on_ns;
 
@@ -53,7 +53,24 @@ static void list_shares(struct origin *origin, const struct names *x, struct are
 		if (on_ns < to_ns - from_ns)
 			list[origin->nr_shares++] = (struct origin_share){ names_event(x, event, ""), on_ns };
 	}
+	if (names_label(x, "callflow")) {
+		uint64_t on_ns = names_recorded_ns(x, "calls", from_ns, to_ns);
+
+		if (on_ns < to_ns - from_ns)
+			list[origin->nr_shares++] = (struct origin_share){ "calls", on_ns, true };
+	}
 	origin->shares = list;
+}
+
+const struct origin_share *origin_share(const struct origin *origin, const char *metric, bool is_calls)
+{
+	size_t i;
+
+	for (i = 0; i < origin->nr_shares; i++)
+		if (origin->shares[i].is_calls == is_calls &&
+		    (is_calls || !strcmp(origin->shares[i].metric, metric)))
+			return &origin->shares[i];
+	return NULL;
 }
 
 void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint64_t last_ns)
@@ -76,6 +93,8 @@ void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint
 		.nr_modules = x->nr_modules,
 		.triggers = x->triggers,
 		.nr_triggers = x->nr_triggers,
+		.filters = x->filters,
+		.nr_filters = x->nr_filters,
 		.begin_ns = start ? start : first_ns,
 		.imported = names_label(x, "import"),
 		.unknown = names_label(x, "import.unknown"),

@@ -22,6 +22,12 @@ struct recording {
 struct origin_share {
 	const char *metric;
 	uint64_t on_ns;			/* so long it was, of the origin's duration */
+	bool is_calls;			/* all metrics of exact calls */
+};
+
+struct origin_fact {
+	const char *key;
+	double value;
 };
 
 /* What the model was made from; its creator owns the strings. */
@@ -44,6 +50,8 @@ struct origin {
 	const char *unknown;		/* what that does not say, separated by ", "; NULL: nothing */
 	const char *const *notes;	/* what else must be known of it */
 	size_t nr_notes;
+	const struct origin_fact *facts;	/* what notes say in numbers, for programs */
+	size_t nr_facts;
 	const struct origin_share *shares;
 	size_t nr_shares;
 	const struct recording *parts;	/* that were merged, by their start */
@@ -61,12 +69,19 @@ struct origin {
 	const char *not_shown;		/* samples of other events, which were not requested; NULL: none */
 	const char *calibration;	/* of exact calls: what was done, or why not; NULL for others */
 	uint64_t over_corrected;	/* contexts and metrics that were left with nothing */
+	uint64_t nr_left_out;		/* samples, by the filter with which the trace was read */
+	/* what a filter left out while it was recorded */
+	const struct name_filter *filters;
+	size_t nr_filters;
 	uint64_t nr_missing;		/* samples in calls that the tree of calls does not have */
 	/* samples of the first event, before the selection by time and CPU; 0: n */
 	uint64_t nr_read;
 	const struct name_module *modules;	/* of the trace, with their build-ids */
 	size_t nr_modules;
 };
+
+/* Of a metric, or of all of exact calls; NULL: it was recorded all the time. */
+const struct origin_share *origin_share(const struct origin *origin, const char *metric, bool is_calls);
 
 /*
  * Fills in the labels that all kinds of traces have; x->text gets strings that are not verbatim in them.

@@ -7,6 +7,7 @@
 #include "model/branches.h"
 #include "model/calibrate.h"
 #include "model/calltree.h"
+#include "model/filter.h"
 #include "model/graft.h"
 #include "model/itrace.h"
 #include "model/merge.h"
@@ -18,6 +19,7 @@ struct profile {
 	const struct profile_opts *o;
 	struct window window;
 	struct event_columns events;
+	struct filter *filter;		/* NULL: there is none */
 	struct samples_seen samples;
 	struct calltree_seen calls;
 };
@@ -26,7 +28,7 @@ static int read_samples(struct profile *p, struct graft *graft, struct trace_rea
 {
 	const struct samples_opts so = {
 		.columns = &p->events, .window = &p->window, .cpus = p->o->cpus, .labels = p->o->labels,
-		.by_label = p->o->by_label, .graft = graft, .times = p->o->times,
+		.by_label = p->o->by_label, .graft = graft, .times = p->o->times, .filter = p->filter,
 	};
 	static const struct trace_sink sink = { .samples = samples_take };
 	struct samples *s;
@@ -61,22 +63,67 @@ static int read_samples_beside(struct profile *p, struct calls *c, struct trace_
 	return r;
 }
 
+/* Whether the calls of the trace are known with their labels; select: by which calls are chosen. */
+static int check_labels(const struct profile *p, struct calls *c, bool select, struct trace_reader *t,
+			struct err *e)
+{
+	struct model *m = p->names->m;
+	int r = calls_read(c, t, NULL, NULL, e);
+
+	m->labels_selected = select && c->has_labels;
+	m->labels_are_level = p->o->by_label && c->has_labels;
+	if (r || !p->o->by_label || (c->has_labels && !p->o->replay))
+		return r;
+	if (p->o->replay) {
+		r = err_set(e, EINVAL, "events of calls have no labels, trees have");
+		err_hint(e, "leave out --replay");
+		return r;
+	}
+	r = err_set(e, ENODATA, "no thread had labels while its calls were counted");
+	err_hint(e, "the program sets them: arcprof_label() in C, arcprof.Label in Java; 'arcprof record --callflow -e label' records them");
+	return r;
+}
+
+/* Trees say of whom calls are, and not when they were. */
+static int check_calls(const struct profile *p, struct err *e)
+{
+	if (p->o->replay)
+		return err_set(e, EINVAL, "cannot be combined: --replay and --filter");
+	if (!(p->o->filter->has >> RULE_PHASE & 1))
+		return 0;
+	err_set(e, EINVAL, "a filter by phase: exact calls do not say when each was");
+	err_hint(e, "--samples shows the samples of the trace alone");
+	return -EINVAL;
+}
+
 static int read_calls(struct profile *p, struct trace_reader *t, struct err *e)
 {
-	const struct columns_opts co = { p->o->metrics, p->o->replay, p->o->no_samples };
+	const bool select = p->o->labels && p->o->labels->nr_items && !p->o->replay;
+	struct columns_opts co = { p->o->metrics, p->o->replay, p->o->no_samples };
 	struct call_columns columns;
+	const struct calltree_opts to = {
+		.columns = &columns, .window = &p->window, .labels = select ? p->o->labels : NULL,
+		.by_label = p->o->by_label, .filter = p->filter,
+	};
 	struct calls c;
-	int r;
+	int r = 0;
 
 	/* What is inlined is a context all the same; graft.c hides the rest. */
 	p->names->o.functions = true;
 	p->names->o.no_inline = false;
 	calls_init(&c, p->names);
-	r = columns_of_calls(&columns, &p->events, p->names, &co, e);
+	if (select || p->o->by_label)
+		r = check_labels(p, &c, select, t, e);
+	/* samples beside them would not be of the same time */
+	co.no_samples |= c.has_labels && (select || p->o->by_label);
+	if (!r)
+		r = columns_of_calls(&columns, &p->events, p->names, &co, e);
+	if (!r && p->filter)
+		r = check_calls(p, e);
 	if (!r && p->o->replay)
 		r = replay_read(&c, t, &columns, &p->calls, e);
 	else if (!r)
-		r = calltree_read(&c, t, &columns, &p->window, &p->calls, e);
+		r = calltree_read(&c, t, &to, &p->calls, e);
 	if (!r && columns.with_samples)
 		r = read_samples_beside(p, &c, t, e);
 	calls_release(&c);
@@ -132,6 +179,7 @@ static void finish(struct profile *p, bool calls, struct origin *origin)
 	origin->lost += p->samples.nr_unknown;
 	origin->nr_read = calls ? p->calls.nr_calls : p->samples.nr_read;
 	origin->nr_missing = p->samples.nr_missing;
+	origin->nr_left_out = p->samples.nr_left_out;
 	origin->not_shown = list_not_shown(p);
 }
 
@@ -154,6 +202,8 @@ int profile_read(struct names *x, struct model *m, struct origin *origin, struct
 	model_init(m, 1, FLOW_SAMPLES);
 	names_init(x, m, &o->names);
 	r = trace_read(t, &names_sink, x, e);
+	if (!r && o->filter && o->filter->nr && (merged_is(x) || branches_are_in(x)))
+		return err_set(e, EINVAL, "a filter: this trace has no single events");
 	if (!r && merged_is(x))
 		return merged_read(x, origin, t, o, e);
 	if (!r)
@@ -168,12 +218,11 @@ int profile_read(struct names *x, struct model *m, struct origin *origin, struct
 		return r;
 	}
 	calls = wants_calls(&p);
-	if (!r && calls && o->by_label) {
-		r = err_set(e, EINVAL, "calls have no labels, samples have");
-		err_hint(e, "--samples shows the trace's samples");
-	}
+	if (!r)
+		r = filter_new(&p.filter, x, o->filter, t, e);
 	if (!r)
 		r = calls ? read_calls(&p, t, e) : read_samples_alone(&p, t, e);
+	filter_free(p.filter);
 	finish(&p, calls, origin);
 	if (!r && calls)
 		calibrate(x, &ko, origin);

@@ -8,6 +8,7 @@
 #ifndef MODEL_PROFILE_H
 #define MODEL_PROFILE_H
 
+#include "base/rules.h"
 #include "model/names.h"
 #include "model/origin.h"
 
@@ -31,6 +32,7 @@ struct profile_opts {
 	bool whole_functions;		/* instruction traces: no lines or kinds of code, n counts calls */
 	bool all_events;		/* without metrics: as many events as fit */
 	const char *const *events;	/* without metrics: these, as columns.h has it */
+	const struct rules *filter;	/* of samples and calls; NULL or none: all */
 };
 
 /*

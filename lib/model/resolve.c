@@ -555,7 +555,7 @@ static void resolve_named(struct names *x, const struct frame *f)
 		c.name = demangled(x, model_str(x->m, c.name));
 	if (x->o.no_inline && (c.kind == CONSUMER_NATIVE_INLINED || c.kind == CONSUMER_JAVA_INLINED))
 		return;
-	if (x->o.no_kernel && c.kind == CONSUMER_KERNEL)
+	if ((x->o.no_kernel && c.kind == CONSUMER_KERNEL) || (x->o.no_wait_files && c.kind == CONSUMER_FILE))
 		return;
 	add_level_at(x, &c, &here, is_native(c.kind) ? native_function(x, &c) : c.name);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/filter.h"
 #include "model/graft.h"
 #include "model/samples.h"
 #include "model/threadlabels.h"
@@ -54,9 +55,14 @@ struct cpus {
 struct by_labels {
 	const struct opt_list *select;	/* NULL: all */
 	const char *key;		/* NULL: none is a level */
-	struct map selected;		/* labels -> 0, 1 */
-	struct map levels;		/* labels -> consumer */
+	struct map selected;		/* (those of the process, the thread's) -> 0, 1 */
+	struct map levels;		/* the same -> consumer */
 	struct map threads;		/* (dense index, consumer) -> dense index */
+};
+
+/* What a thread had at a time: what all of its process have, and what it has beside that. */
+struct had {
+	uint32_t all, own;
 };
 
 struct samples {
@@ -65,6 +71,7 @@ struct samples {
 	const struct event_columns *columns;
 	struct graft *graft;		/* NULL: samples are alone */
 	struct flow_times *times;	/* NULL: not wanted */
+	struct filter *filter;		/* NULL: there is none */
 	uint32_t epoch_stacks, stacks_before;	/* of this epoch, and of those before */
 	struct window window;
 	struct cpus cpus;
@@ -112,15 +119,15 @@ static bool is_selected(const struct samples *s, const struct rec_sample *r)
 	return window_has(&s->window, r->time_ns) && (!c->nr || (r->cpu < c->nr && c->wanted[r->cpu]));
 }
 
-static bool is_selected_label(struct samples *s, uint32_t labels)
+static bool is_selected_label(struct samples *s, struct had had)
 {
 	uint32_t *known;
 
 	if (!s->labels.select)
 		return true;
-	known = map_put(&s->labels.selected, labels);
+	known = map_put(&s->labels.selected, names_pair(had.all, had.own));
 	if (*known == MAP_NONE)
-		*known = threadlabels_select(s->names, labels, s->labels.select);
+		*known = threadlabels_select(s->names, had.all, had.own, s->labels.select);
 	return *known;
 }
 
@@ -167,15 +174,15 @@ static uint32_t thread_index(struct samples *s, uint32_t number, uint64_t time_n
 }
 
 /* The thread as it is while it has these labels: its node is a level deeper. */
-static uint32_t labelled_index(struct samples *s, uint32_t thread, uint32_t labels)
+static uint32_t labelled_index(struct samples *s, uint32_t thread, struct had had)
 {
 	uint32_t *level, *at, node;
 
 	if (!s->labels.key)
 		return thread;
-	level = map_put(&s->labels.levels, labels);
+	level = map_put(&s->labels.levels, names_pair(had.all, had.own));
 	if (*level == MAP_NONE)
-		*level = threadlabels_consumer(s->names, labels, s->labels.key);
+		*level = threadlabels_consumer(s->names, had.all, had.own, s->labels.key);
 	at = map_put(&s->labels.threads, names_pair(thread, *level));
 	if (*at != MAP_NONE)
 		return *at;
@@ -459,18 +466,22 @@ static void add_time(struct samples *s, const struct rec_sample *r, uint32_t nod
 			       .metric = column, .user = r->user });
 }
 
-static uint32_t labels_of(const struct samples *s, const struct rec_sample *r)
+static struct had labels_of(const struct samples *s, const struct rec_sample *r)
 {
-	const bool wanted = s->labels.select || s->labels.key;
-
-	return wanted ? threadlabels_at(s->names, r->thread, r->time_ns) : 0;
+	if (!s->labels.select && !s->labels.key)
+		return (struct had){ 0 };
+	return (struct had){
+		.all = names_labels_of_thread(s->names, r->thread),
+		.own = threadlabels_at(s->names, r->thread, r->time_ns),
+	};
 }
 
 int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
 {
 	struct samples *s = ctx;
-	uint32_t thread = 0, number = 0, node, labels;
-	bool known = false;
+	uint32_t thread = 0, number = 0, node;
+	struct had had;
+	bool known = false, wanted;
 	int column;
 	size_t i;
 
@@ -484,17 +495,22 @@ int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct 
 		column = column_of(s, &r[i]);
 		if (!column)
 			s->seen.nr_read += 1 + r[i].more;
+		wanted = !s->filter || filter_wants_sample(s->filter, &r[i], ep);
 		if (column < 0 || !is_selected(s, &r[i]))
 			continue;
-		labels = labels_of(s, &r[i]);
-		if (!is_selected_label(s, labels))
+		if (!wanted) {
+			s->seen.nr_left_out += 1 + r[i].more;
+			continue;
+		}
+		had = labels_of(s, &r[i]);
+		if (!is_selected_label(s, had))
 			continue;
 		if (!known || r[i].thread != number || s->graft) {
 			known = true;
 			number = r[i].thread;
 			thread = thread_index(s, number, r[i].time_ns);
 		}
-		node = add_sample(s, &r[i], labelled_index(s, thread, labels), column, ep);
+		node = add_sample(s, &r[i], labelled_index(s, thread, had), column, ep);
 		if (s->times && r[i].time_ns)
 			add_time(s, &r[i], node, column);
 	}
@@ -528,6 +544,7 @@ int samples_new(struct samples **out, struct names *x, const struct samples_opts
 	s->columns = o->columns;
 	s->graft = o->graft;
 	s->times = o->times ? &x->m->times : NULL;
+	s->filter = o->filter;
 	s->window = *o->window;
 	/* where no thread has labels, and in trees of calls, the view selects processes */
 	if (o->labels && o->labels->nr_items && x->thread_labels.nr && !o->graft)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "model/columns.h"
 
+struct filter;
 struct graft;
 
 struct samples_opts {
@@ -20,12 +21,14 @@ struct samples_opts {
 	const char *by_label;		/* NULL, or the key of labels that are a level below threads */
 	struct graft *graft;		/* samples go into a tree of calls; NULL: they are alone */
 	bool times;			/* each is in the model's times, too */
+	struct filter *filter;		/* NULL: all are wanted */
 };
 
 /* What was seen. */
 struct samples_seen {
 	uint64_t nr_read;		/* of the first metric, before the selection by time and CPU */
 	uint64_t nr_unknown;		/* of events the trace does not name */
+	uint64_t nr_left_out;		/* by the filter, of all metrics wanted */
 	uint64_t nr_missing;		/* in contexts that the tree of calls does not have */
 	uint64_t nr_of_event[ARRAY_SIZE(((struct event_columns *)NULL)->column_of)];
 	uint64_t first_ns, last_ns;

@@ -91,6 +91,15 @@ static int take_lost(void *ctx, const struct rec_lost *r)
 	return 0;
 }
 
+static int take_sched_at(void *ctx, const struct rec_sched_at *r)
+{
+	struct sched_model *m = ctx;
+
+	VEC_GROW(m->begun, m->nr_begun, m->alloc_begun);
+	m->begun[m->nr_begun++] = *r;
+	return 0;
+}
+
 /* ---- time ---- */
 
 static uint64_t clip(const struct sched_model *m, uint64_t from, uint64_t to)
@@ -355,6 +364,59 @@ static void interrupt_ends(struct sched_model *m, const struct rec_sched *r)
 		m->opts.line(m->opts.line_ctx, &l);
 }
 
+/* ---- the beginning of one file of several ---- */
+
+static void cpu_at(struct sched_model *m, const struct rec_sched_at *r)
+{
+	struct sched_cpu *c = get_cpu_at(m, r->cpu - 1);
+
+	c->seen = true;
+	c->thread = r->thread;
+	c->since_ns = m->trace_start_ns;
+}
+
+static void intr_at(struct sched_model *m, const struct rec_sched_at *r)
+{
+	const struct rec_sched s = { .thread = r->thread, .arg = r->arg };
+	struct sched_cpu *c = get_cpu_at(m, r->cpu - 1);
+
+	if (soft_of_its_own(m, &s) || c->depth++)
+		return;
+	c->intr_since_ns = MIN(r->time_ns, m->trace_start_ns);
+	c->intr = r->arg;
+}
+
+static void thread_begins(struct sched_model *m, const struct rec_sched_at *r)
+{
+	static const enum sched_bucket buckets[] = {
+		[SCHED_AT_RUNS] = SCHED_ON_CPU, [SCHED_AT_WAITS] = SCHED_WAITS,
+		[SCHED_AT_SLEEPS] = SCHED_ASLEEP, [SCHED_AT_DISK] = SCHED_IN_DISK,
+		[SCHED_AT_UNKNOWN] = SCHED_UNKNOWN,
+	};
+	struct sched_thread *t;
+
+	if (!r->thread || r->what > SCHED_AT_UNKNOWN)
+		return;
+	t = get_thread(m, r->thread);
+	t->seen = true;
+	t->since_ns = MIN(r->time_ns, m->trace_start_ns);
+	t->born_ns = t->born_ns ? MIN(t->born_ns, t->since_ns) : t->since_ns;
+	t->state = buckets[r->what];
+	t->cpu = r->cpu && r->cpu <= UINT16_MAX ? (int)r->cpu - 1 : -1;
+}
+
+static void begin_with(struct sched_model *m, const struct rec_sched_at *r)
+{
+	if (r->what > SCHED_AT_INTR)
+		thread_begins(m, r);
+	else if (!r->cpu || r->cpu > UINT16_MAX)
+		return;
+	else if (r->what == SCHED_AT_CPU)
+		cpu_at(m, r);
+	else
+		intr_at(m, r);
+}
+
 /* ---- records ---- */
 
 static void dispatch(struct sched_model *m, const struct rec_sched *r)
@@ -502,6 +564,24 @@ static int set_window(struct sched_model *m, struct trace_reader *t, struct err 
 	return 0;
 }
 
+/* An interrupt that goes on at the end. */
+static void finish_interrupt(struct sched_model *m, struct sched_cpu *c)
+{
+	uint32_t at = c->thread ? map_get(&m->by_number, c->thread) : MAP_NONE;
+	struct sched_thread *t = at == MAP_NONE ? NULL : &m->threads[at];
+	uint64_t ns;
+
+	if (!c->depth)
+		return;
+	c->intr_in_ns += clip(m, c->intr_since_ns, m->end_ns);
+	if (t && t->state == SCHED_ON_CPU && !t->gone) {
+		ns = clip(m, MAX(c->intr_since_ns, t->since_ns), m->end_ns);
+		t->intr_ns += ns;
+		t->intr_run_ns += ns;
+	}
+	c->depth = 0;
+}
+
 static void finish(struct sched_model *m)
 {
 	size_t i;
@@ -512,6 +592,8 @@ static void finish(struct sched_model *m)
 		m->losses[m->next_loss].time_ns = MIN(m->losses[m->next_loss].time_ns, m->end_ns);
 		lose(m, &m->losses[m->next_loss]);
 	}
+	for (i = 0; i < m->nr_cpus; i++)
+		finish_interrupt(m, &m->cpus[i]);
 	for (i = 0; i < m->nr_threads; i++) {
 		struct sched_thread *t = &m->threads[i];
 		uint64_t end = m->end_ns;
@@ -539,7 +621,7 @@ int sched_read(struct sched_model *m, struct trace_reader *t, const struct sched
 {
 	static const struct trace_sink names = {
 		.label = take_label, .proc = take_proc, .thread = take_thread, .end = take_end,
-		.lost = take_lost,
+		.lost = take_lost, .sched_at = take_sched_at,
 	};
 	static const struct trace_sink records = { .sched = take_sched };
 	size_t i;
@@ -557,6 +639,8 @@ int sched_read(struct sched_model *m, struct trace_reader *t, const struct sched
 		return r;
 	for (i = 0; i < m->nr_threads; i++)
 		complete_thread(m, &m->threads[i]);
+	for (i = 0; i < m->nr_begun; i++)
+		begin_with(m, &m->begun[i]);
 	r = trace_read(t, &records, m, e);
 	if (!r)
 		finish(m);
@@ -573,6 +657,7 @@ void sched_release(struct sched_model *m)
 	free(m->execs);
 	free(m->cpus);
 	free(m->losses);
+	free(m->begun);
 	memset(m, 0, sizeof(*m));
 }
 

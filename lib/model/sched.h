@@ -11,7 +11,8 @@
  * Every CPU is busy, idle, in an interrupt or unknown: these add up to the window.
  *
  * Without records from before the start, only this is concluded: the first thread to lose a CPU had
- * it since the start, a thread created by fork is runnable, one created by exec is running.
+ * it since the start, a thread created by fork is runnable, one created by exec is running. One file of
+ * several says what each thread and CPU did when it began.
  */
 #ifndef MODEL_SCHED_H
 #define MODEL_SCHED_H
@@ -93,6 +94,8 @@ struct sched_model {
 		uint32_t cpu;
 	} *losses;
 	size_t nr_losses, alloc_losses, next_loss;
+	struct rec_sched_at *begun;	/* what was so at the start, of one file of several */
+	size_t nr_begun, alloc_begun;
 	struct sched_opts opts;
 };
 

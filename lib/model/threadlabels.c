@@ -7,9 +7,10 @@
 #include "model/threadlabels.h"
 
 /* Copies what a label may be, and nothing else: a trace is anybody's. */
-static uint32_t checked_text(struct names *x, const char *text, size_t len)
+uint32_t threadlabels_text(struct names *x, const char *text, size_t len)
 {
-	char *copy = xstrndup(text, len), *item, *save = NULL, *value;
+	/* one label is "k=v" and the longest has 63 and 255 bytes: what is much more is no text of labels */
+	char *copy = xstrndup(text, MIN(len, (size_t)4096)), *item, *save = NULL, *value;
 	struct buf b = BUF_INIT;
 	uint32_t id;
 
@@ -30,14 +31,12 @@ int threadlabels_take(void *ctx, const struct rec_thread_label *r)
 {
 	struct names *x = ctx;
 	struct name_labels *l = &x->thread_labels;
-	/* one label is "k=v" and the longest has 63 and 255 bytes: what is much more is no text of labels */
-	const size_t len = MIN(r->text_len, (size_t)4096);
 
 	VEC_GROW(l->list, l->nr, l->alloc);
 	l->list[l->nr++] = (struct name_labelled){
 		.thread = r->thread, .time_ns = r->time_ns,
 		.labels = r->flags & THREAD_LABEL_UNKNOWN ? THREADLABELS_UNKNOWN :
-							    checked_text(x, r->text, len),
+							    threadlabels_text(x, r->text, r->text_len),
 	};
 	l->sorted = false;
 	return 0;
@@ -63,6 +62,8 @@ uint32_t threadlabels_at(struct names *x, uint32_t thread, uint64_t time_ns)
 	struct name_labels *l = &x->thread_labels;
 	size_t lo = 0, hi = l->nr, mid;
 
+	if (x->labels_were_off && !names_recorded_at(x, "label", time_ns))
+		return THREADLABELS_UNKNOWN;
 	if (!l->sorted && l->nr)
 		qsort(l->list, l->nr, sizeof(*l->list), compare);
 	l->sorted = true;
@@ -82,20 +83,21 @@ static const char *text_of(const struct names *x, uint32_t labels)
 	return labels == THREADLABELS_UNKNOWN ? "" : model_str(x->m, labels);
 }
 
-uint32_t threadlabels_value(struct names *x, uint32_t labels, const char *key)
+/* strtab id; 0: there is none. */
+static uint32_t value_of(struct names *x, uint32_t all, uint32_t labels, const char *key)
 {
 	struct buf b = BUF_INIT;
 	uint32_t id = 0;
 
-	if (labels_value(text_of(x, labels), key, &b) || labels_value(names_own_labels(x), key, &b))
+	if (labels_value(text_of(x, labels), key, &b) || labels_value(model_str(x->m, all), key, &b))
 		id = strtab_add(&x->m->consumers.names, b.data, b.len);
 	buf_release(&b);
 	return id;
 }
 
-uint32_t threadlabels_consumer(struct names *x, uint32_t labels, const char *key)
+uint32_t threadlabels_consumer(struct names *x, uint32_t all, uint32_t labels, const char *key)
 {
-	uint32_t value = threadlabels_value(x, labels, key), id;
+	uint32_t value = value_of(x, all, labels, key), id;
 	struct buf b = BUF_INIT;
 
 	if (labels == THREADLABELS_UNKNOWN)
@@ -109,7 +111,7 @@ uint32_t threadlabels_consumer(struct names *x, uint32_t labels, const char *key
 	return id;
 }
 
-bool threadlabels_select(struct names *x, uint32_t labels, const struct opt_list *l)
+bool threadlabels_select(struct names *x, uint32_t all, uint32_t labels, const struct opt_list *l)
 {
 	struct buf b = BUF_INIT;
 	char *copy, *item, *save = NULL, *value;
@@ -117,7 +119,7 @@ bool threadlabels_select(struct names *x, uint32_t labels, const struct opt_list
 
 	if (labels == THREADLABELS_UNKNOWN)
 		return false;
-	buf_str(&b, names_own_labels(x));
+	buf_str(&b, model_str(x->m, all));
 	copy = xstrdup(text_of(x, labels));
 	for (item = strtok_r(copy, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
 		value = strchr(item, '=');

@@ -11,6 +11,8 @@
 /* That a thread's labels at a time are not known: records of them were lost. */
 #define THREADLABELS_UNKNOWN UINT32_MAX
 
+/* What may be labels in a text of a trace: strtab id. */
+uint32_t threadlabels_text(struct names *x, const char *text, size_t len);
 /* As trace_sink.thread_label; ctx is the struct names. */
 int threadlabels_take(void *ctx, const struct rec_thread_label *r);
 void threadlabels_release(struct name_labels *l);
@@ -18,13 +20,11 @@ void threadlabels_release(struct name_labels *l);
 /* strtab id of "key=value,...", 0 none; or THREADLABELS_UNKNOWN. Of moments when a sample was taken only. */
 uint32_t threadlabels_at(struct names *x, uint32_t thread, uint64_t time_ns);
 /*
- * What a thread with these labels has for the key, or else the recording: strtab id of the value; 0:
- * nothing.
+ * The level "key=value" of the tree, or "[no key]", or "[key unknown]": a consumer. all: what all threads of
+ * the process have (names_labels_of_thread()), which holds where this one has nothing for the key.
  */
-uint32_t threadlabels_value(struct names *x, uint32_t labels, const char *key);
-/* The level "key=value" of the tree, or "[no key]", or "[key unknown]": a consumer. */
-uint32_t threadlabels_consumer(struct names *x, uint32_t labels, const char *key);
+uint32_t threadlabels_consumer(struct names *x, uint32_t all, uint32_t labels, const char *key);
 /* Whether a thread with these labels is one that the list selects (select.h). */
-bool threadlabels_select(struct names *x, uint32_t labels, const struct opt_list *l);
+bool threadlabels_select(struct names *x, uint32_t all, uint32_t labels, const struct opt_list *l);
 
 #endif

@@ -21,6 +21,8 @@ struct take {
 	struct wakers *m;
 	const struct selection *s;
 	struct window w;
+	uint32_t event;			/* of samples of wakers */
+	struct map wait_of;		/* wait_key() -> of waits */
 };
 
 /* ---- names ---- */
@@ -47,6 +49,11 @@ const char *wakers_reason(const struct wakers *m, uint32_t function)
 	uint32_t at = map_get(&m->names.function_of, function);
 
 	return at == MAP_NONE ? "[unknown]" : model_str(&m->strings, m->names.functions[at].text);
+}
+
+const char *wakers_function(const struct wakers *m, uint32_t consumer)
+{
+	return consumer_name(&m->strings.consumers, consumer);
 }
 
 const char *wakers_kind(uint32_t kind)
@@ -89,10 +96,14 @@ static int take_wake(void *ctx, const struct rec_wake *r)
 	return 0;
 }
 
+static uint64_t row_key(uint32_t thread, uint32_t function, uint32_t kind, uint32_t waker)
+{
+	return hash_pair((uint64_t)thread << 32 | function, (uint64_t)kind << 32 | waker);
+}
+
 static void add_to_rows(struct wakers *m, const struct wakers_wait *w)
 {
-	uint64_t key = hash_pair((uint64_t)w->thread << 32 | w->function, (uint64_t)w->kind << 32 | w->waker);
-	uint32_t *at = map_put(&m->row_of, key);
+	uint32_t *at = map_put(&m->row_of, row_key(w->thread, w->function, w->kind, w->waker));
 
 	if (*at == MAP_NONE) {
 		VEC_GROW(m->rows, m->nr_rows, m->alloc_rows);
@@ -102,6 +113,125 @@ static void add_to_rows(struct wakers *m, const struct wakers_wait *w)
 	m->rows[*at].ns += w->weight;
 	m->rows[*at].n++;
 	m->ns += w->weight;
+}
+
+/* ---- where wakers were ---- */
+
+static uint64_t wait_key(uint32_t waker, uint64_t end_ns, uint64_t weight)
+{
+	return hash_pair(hash_pair(waker, weight), end_ns);
+}
+
+static uint32_t place(struct wakers *m, uint32_t parent, uint32_t consumer)
+{
+	uint32_t *at = map_put(&m->place_of, (uint64_t)parent << 32 | consumer);
+
+	if (*at == MAP_NONE) {
+		VEC_GROW(m->places, m->nr_places, m->alloc_places);
+		*at = m->nr_places;
+		m->places[m->nr_places++] = (struct waker_place){ parent, consumer };
+	}
+	return *at;
+}
+
+/* What is called last is the reason, which is not the waker's. */
+static uint32_t place_of_frame(struct wakers *m, uint32_t parent, const struct frame *f, uint64_t time_ns)
+{
+	struct name_run r;
+	uint32_t i;
+
+	if (f->kind == FRAME_MARK && f->mark == MARK_NO_USER_STACK)
+		return parent;
+	r = names_consumers(&m->names, f, time_ns);
+	for (i = 0; i < r.nr; i++) {
+		const struct name_level *l = &m->names.levels[r.first + i];
+
+		if (l->kind != CONSUMER_REASON)
+			parent = place(m, parent, l->consumer);
+	}
+	return parent;
+}
+
+static uint32_t place_of_stack(struct wakers *m, const struct rec_sample *s, const struct stack_epoch *ep)
+{
+	uint32_t frames[WAKERS_MAX_FRAMES], at = s->stack, parent = 0;
+	size_t nr = 0;
+
+	if (at >= ep->nr_nodes)
+		return 0;
+	for (; at && nr < WAKERS_MAX_FRAMES; at = ep->nodes[at].parent)
+		frames[nr++] = ep->nodes[at].frame;
+	while (nr)
+		parent = place_of_frame(m, parent, &ep->frames[frames[--nr]], s->time_ns);
+	return parent;
+}
+
+static void add_code(struct wakers *m, uint32_t row, uint32_t place, uint64_t ns)
+{
+	uint32_t *at = map_put(&m->code_of, (uint64_t)row << 32 | place);
+
+	if (*at == MAP_NONE) {
+		VEC_GROW(m->codes, m->nr_codes, m->alloc_codes);
+		*at = m->nr_codes;
+		m->codes[m->nr_codes++] = (struct waker_code){ row, place, 0, 0 };
+	}
+	m->codes[*at].ns += ns;
+	m->codes[*at].n++;
+}
+
+static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
+{
+	struct take *t = ctx;
+	struct wakers *m = t->m;
+	const struct wakers_wait *w;
+	uint32_t at, row;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (s[i].event != t->event)
+			continue;
+		at = map_get(&t->wait_of, wait_key(s[i].thread, s[i].time_ns, s[i].weight));
+		w = at == MAP_NONE ? NULL : &m->waits[at];
+		if (!w || !w->selected)
+			continue;
+		row = map_get(&m->row_of, row_key(w->thread, w->function, w->kind, w->waker));
+		if (row != MAP_NONE)
+			add_code(m, row, place_of_stack(m, &s[i], ep), s[i].weight);
+	}
+	return 0;
+}
+
+static int by_code_ns(const void *p, const void *q)
+{
+	const struct waker_code *a = p, *b = q;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return a->row != b->row ? (a->row < b->row ? -1 : 1) : (a->place > b->place) - (a->place < b->place);
+}
+
+static int read_codes(struct take *t, struct trace_reader *reader, struct err *e)
+{
+	static const struct trace_sink sink = { .samples = take_samples };
+	struct wakers *m = t->m;
+	size_t i;
+	int r;
+
+	t->event = names_find_event(&m->names, "wakers");
+	m->has_codes = t->event != UINT32_MAX;
+	if (!m->has_codes)
+		return 0;
+	VEC_GROW(m->places, m->nr_places, m->alloc_places);
+	m->places[m->nr_places++] = (struct waker_place){ 0 };
+	for (i = 0; i < m->nr_waits; i++)
+		if (m->waits[i].kind == WAKE_THREAD)
+			*map_put(&t->wait_of, wait_key(m->waits[i].waker, m->waits[i].to_ns,
+						       m->waits[i].weight)) = i;
+	r = trace_read(reader, &sink, t, e);
+	map_release(&t->wait_of);
+	if (m->nr_codes)
+		qsort(m->codes, m->nr_codes, sizeof(*m->codes), by_code_ns);
+	return r;
 }
 
 /* ---- chains ---- */
@@ -324,6 +454,11 @@ static void make_rows(struct wakers *m)
 	}
 	if (m->nr_rows)
 		qsort(m->rows, m->nr_rows, sizeof(*m->rows), by_row_ns);
+	for (i = 0; i < m->nr_rows; i++) {
+		const struct waker_row *r = &m->rows[i];
+
+		*map_put(&m->row_of, row_key(r->thread, r->function, r->kind, r->waker)) = i;
+	}
 }
 
 static int find_interval(struct wakers *m, struct err *e)
@@ -371,7 +506,7 @@ int wakers_read(struct wakers *m, struct trace_reader *t, const struct selection
 	qsort(m->waits, m->nr_waits, sizeof(*m->waits), by_time);
 	make_rows(m);
 	make_chains(m);
-	return 0;
+	return read_codes(&take, t, e);
 }
 
 void wakers_release(struct wakers *m)
@@ -381,6 +516,10 @@ void wakers_release(struct wakers *m)
 	map_release(&m->row_of);
 	map_release(&m->step_of);
 	map_release(&m->of_thread);
+	map_release(&m->place_of);
+	map_release(&m->code_of);
+	free(m->places);
+	free(m->codes);
 	free(m->rows);
 	free(m->steps);
 	free(m->chains);

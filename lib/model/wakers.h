@@ -7,6 +7,9 @@
  * what is left to the chain that ends there.  So chains and rows add up to the same.  A wait that was sampled
  * stands for others as short as it is, and goes as a whole where the moment goes when it was seen: at
  * that moment all threads are looked at.
+ *
+ * Where wakers were (record -e wall,wakers) is a sample of theirs for each wait that a thread ended, of the
+ * same time and weight.
  */
 #ifndef MODEL_WAKERS_H
 #define MODEL_WAKERS_H
@@ -16,7 +19,8 @@
 #include "model/select.h"
 #include "trace/record.h"
 
-enum { WAKERS_MAX_DEPTH = 16 };
+enum { WAKERS_MAX_DEPTH = 16,
+	WAKERS_MAX_FRAMES = 4096 };	/* of a waker, the innermost */
 
 struct waker_thread {
 	const char *name, *process;	/* as long as the model */
@@ -37,6 +41,19 @@ struct waker_step {
 	uint64_t ns;		/* of an end: the time of the chain */
 };
 
+/* A place in the code: what called it, and a function. */
+struct waker_place {
+	uint32_t parent;	/* 0: none */
+	uint32_t consumer;	/* of the model */
+};
+
+/* Waits of a row that the waker ended when it was there. */
+struct waker_code {
+	uint32_t row;			/* of rows */
+	uint32_t place;			/* 0: that is not known */
+	uint64_t ns, n;
+};
+
 struct wakers {
 	struct names names;
 	struct model strings;		/* theirs */
@@ -46,13 +63,18 @@ struct wakers {
 	size_t nr_steps, alloc_steps;
 	uint32_t *chains;		/* steps that are ends, in the same order */
 	size_t nr_chains;
+	bool has_codes;			/* it was recorded where wakers were */
+	struct waker_place *places;	/* parents first; [0] is none */
+	size_t nr_places, alloc_places;
+	struct waker_code *codes;	/* most time first */
+	size_t nr_codes, alloc_codes;
 	uint64_t ns;			/* of all rows, and of all chains */
 	uint64_t interval_ns;		/* between two looks; 0: not known */
 	uint64_t nr_threads;		/* that waited */
 	/* how they are found */
 	struct wakers_wait *waits;
 	size_t nr_waits, alloc_waits;
-	struct map row_of, step_of, of_thread;
+	struct map row_of, step_of, of_thread, place_of, code_of;
 	uint64_t nr_left;		/* steps that chains may still take */
 };
 
@@ -67,6 +89,8 @@ void wakers_release(struct wakers *m);
 /* 0 and unknown numbers: "[unknown thread]". */
 struct waker_thread wakers_thread(const struct wakers *m, uint32_t thread);
 const char *wakers_reason(const struct wakers *m, uint32_t function);
+/* A function's name. */
+const char *wakers_function(const struct wakers *m, uint32_t consumer);
 /* "timer"; WAKE_THREAD: "thread". */
 const char *wakers_kind(uint32_t kind);
 

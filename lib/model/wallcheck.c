@@ -21,7 +21,8 @@ struct walls {
 	struct map by_number;		/* process -> index */
 	struct process *list;
 	size_t nr, alloc;
-	uint32_t event, on_cpu, runnable;	/* UINT32_MAX: the trace has it not */
+	uint32_t event, wakers, on_cpu, runnable;	/* UINT32_MAX: the trace has it not */
+	uint64_t ended_ns, charged_ns;	/* of waits that threads ended; of samples of those */
 	bool partial;			/* what was before was dropped */
 	bool wakes;			/* it says who ended waits */
 };
@@ -40,8 +41,19 @@ static int take_label(void *ctx, const char *key, size_t key_len, const char *va
 	if (is(key, key_len, "reset.mono_ns"))
 		w->partial = true;
 	snprintf(text, sizeof(text), "%.*s", (int)MIN(key_len, sizeof(text) - 1), key);
-	if (is(val, val_len, "wall") && sscanf(text, "event.%u%c", &event, &rest) == 1)
+	if (sscanf(text, "event.%u%c", &event, &rest) != 1)
+		return 0;
+	if (is(val, val_len, "wall"))
 		w->event = event;
+	if (is(val, val_len, "wakers"))
+		w->wakers = event;
+	return 0;
+}
+
+/* Samples and sums of threads that were kept need not be of the same. */
+static int take_filter(void *ctx, const struct rec_filter *r)
+{
+	((struct walls *)ctx)->partial = true;
 	return 0;
 }
 
@@ -93,6 +105,7 @@ static int take_wake(void *ctx, const struct rec_wake *r)
 
 	w->wakes = true;
 	process_of(w, r->thread)->woken_ns += r->weight;
+	w->ended_ns += r->kind == WAKE_THREAD ? r->weight : 0;
 	return 0;
 }
 
@@ -112,6 +125,7 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 	for (i = 0; i < nr; i++) {
 		const struct frame *f = NULL;
 
+		w->charged_ns += r[i].event == w->wakers ? r[i].weight : 0;
 		if (r[i].event != w->event)
 			continue;
 		if (r[i].stack < ep->nr_nodes)
@@ -141,15 +155,40 @@ static void compare(const struct walls *w, const struct process *p, struct wall_
 				 p->counted[i]);
 }
 
+/* Not each process: a waker may be in another. */
+static void compare_wakers(const struct walls *w, struct wall_check *out)
+{
+	if (w->wakers == UINT32_MAX)
+		return;
+	out->nr_checked++;
+	if (w->ended_ns != w->charged_ns && !out->nr_bad++)
+		snprintf(out->first, sizeof(out->first), "waits of %" PRIu64
+			 " ns were ended by threads, and samples of wakers are %" PRIu64 " ns", w->ended_ns,
+			 w->charged_ns);
+}
+
+/* What is recorded now and then has other sums. */
+static int take_recorded(void *ctx, const struct rec_recorded *r)
+{
+	struct walls *w = ctx;
+
+	if (is(r->event, r->event_len, "wakers"))
+		w->wakers = UINT32_MAX;
+	return 0;
+}
+
 int wall_check(struct trace_reader *t, struct wall_check *out, struct err *e)
 {
 	static const struct trace_sink names = {
-		.label = take_label, .thread = take_thread, .function = take_function,
+		.label = take_label, .thread = take_thread, .filter = take_filter, .function = take_function,
+		.recorded = take_recorded,
 	};
 	static const struct trace_sink records = {
 		.wall = take_wall, .wake = take_wake, .samples = take_samples,
 	};
-	struct walls w = { .event = UINT32_MAX, .on_cpu = UINT32_MAX, .runnable = UINT32_MAX };
+	struct walls w = {
+		.event = UINT32_MAX, .wakers = UINT32_MAX, .on_cpu = UINT32_MAX, .runnable = UINT32_MAX,
+	};
 	int r = trace_read(t, &names, &w, e);
 	size_t i;
 
@@ -158,6 +197,8 @@ int wall_check(struct trace_reader *t, struct wall_check *out, struct err *e)
 		r = trace_read(t, &records, &w, e);
 	for (i = 0; i < w.nr && !r; i++)
 		compare(&w, &w.list[i], out);
+	if (!r && w.nr)
+		compare_wakers(&w, out);
 	map_release(&w.proc_of);
 	map_release(&w.by_number);
 	free(w.list);

@@ -38,7 +38,7 @@ void page_difference_metric(const struct page_difference *p, unsigned int m, str
 static double divisor(const struct page_difference *p, const struct diff_run *r)
 {
 	return p->normalize == DIFF_TOTAL ? (double)r->total :
-	       p->normalize == DIFF_SECOND ? r->about.duration_ns / 1e9 : 1;
+	       p->normalize == DIFF_SECOND ? r->about.recorded_ns / 1e9 : 1;
 }
 
 static void json_files(const struct diff *d, struct json *j)
@@ -129,7 +129,7 @@ int page_difference_print(const struct page_difference *p, FILE *out, struct err
 		return err_set(e, E2BIG, "a page holds at most %d runs, not %zu", PAGE_MAX_RUNS,
 			       p->d->nr_runs);
 	page_difference_data(p, &data);
-	r = page_print_data(&data, out, e);
+	r = page_print_data(&data, NULL, NULL, out, e);
 	buf_release(&data);
 	return r;
 }

@@ -70,32 +70,58 @@ static const char *put_until(const char *at, const char *mark, FILE *out)
 	return found ? found + len : page_html_end;
 }
 
-int page_print_data(const struct buf *data, FILE *out, struct err *e)
+/* Names come from programs: none may end the element that it is in. */
+static void put_json(const char *json, FILE *out)
 {
-	struct buf packed = BUF_INIT;
+	for (; *json; json++)
+		if (*json == '<')
+			fputs("\\u003c", out);
+		else
+			fputc(*json, out);
+}
+
+int page_print_data(const struct buf *data, const struct buf *other, const struct page_more *more, FILE *out,
+		    struct err *e)
+{
+	struct buf packed = BUF_INIT, packed_other = BUF_INIT;
 	const char *at = page_html;
 	int r = gzip(data, &packed, e);
 
+	if (!r && other)
+		r = gzip(other, &packed_other, e);
 	if (!r) {
 		at = put_until(at, "@STYLE@", out);
 		fwrite(page_style, 1, page_style_end - page_style, out);
 		at = put_until(at, "@DATA@", out);
 		put_base64(&packed, out);
+		at = put_until(at, "@OTHER@", out);
+		put_base64(&packed_other, out);
+		at = put_until(at, "@MORE@", out);
+		put_json(more && more->json ? more->json : "null", out);
 		at = put_until(at, "@SCRIPT@", out);
 		fwrite(page_script, 1, page_script_end - page_script, out);
 		fwrite(at, 1, page_html_end - at, out);
 	}
 	buf_release(&packed);
+	buf_release(&packed_other);
+	return r;
+}
+
+int page_print(struct view *v, const struct page_more *more, FILE *out, struct err *e)
+{
+	struct buf data = BUF_INIT, other = BUF_INIT;
+	int r;
+
+	page_data(v, &data);
+	if (more && more->other)
+		page_data(more->other, &other);
+	r = page_print_data(&data, other.len ? &other : NULL, more, out, e);
+	buf_release(&data);
+	buf_release(&other);
 	return r;
 }
 
 int html_print(struct view *v, FILE *out, struct err *e)
 {
-	struct buf data = BUF_INIT;
-	int r;
-
-	page_data(v, &data);
-	r = page_print_data(&data, out, e);
-	buf_release(&data);
-	return r;
+	return page_print(v, NULL, out, e);
 }

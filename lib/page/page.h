@@ -10,7 +10,15 @@
 
 /* The data before they are compressed. Sorts the tree's children and the model's times. */
 void page_data(struct view *v, struct buf *out);
-/* The page around such data. */
-int page_print_data(const struct buf *data, FILE *out, struct err *e);
+/* What a page has beside the tree of a view. */
+struct page_more {
+	struct view *other;		/* another tree of the same things; NULL: none */
+	const char *json;		/* what the trees are, and tables: technical/page.adoc; NULL */
+};
+/* The page around such data; other and more may be NULL. */
+int page_print_data(const struct buf *data, const struct buf *other, const struct page_more *more, FILE *out,
+		    struct err *e);
+/* The page of a view; more may be NULL. */
+int page_print(struct view *v, const struct page_more *more, FILE *out, struct err *e);
 
 #endif

@@ -170,6 +170,9 @@ static int explain_denied(struct err *e, int code, const struct perf_event_attr 
 			err_hint(e, "run as its owner, %s", probe_remedy("cap_perfmon,cap_sys_ptrace").text);
 		} else {
 			err_set(e, code, "%s is not permitted: %s", what, strerror(code));
+			if (l.paranoid > 2 && !probe_has_cap(CAP_SYS_ADMIN))
+				err_hint(e, "kernel.perf_event_paranoid is %" PRId64 ", for which this kernel asks for CAP_SYS_ADMIN in place of CAP_PERFMON: 'sudo sysctl kernel.perf_event_paranoid=2' goes without",
+					 l.paranoid);
 		}
 		return -code;
 	}

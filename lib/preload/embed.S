@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * embed.S - the files that LD_PRELOAD names: libarcprof-preload.so or libarcprof-memory.so, and an object without content for 32-bit
+ * embed.S - the files that LD_PRELOAD names: libarcprof-preload.so, or one that does more, and an object without content for 32-bit
  * programs, whose dynamic linker would complain about a 64-bit one.
  */
 	.section .rodata
@@ -18,6 +18,20 @@ preload_memory_file:
 	.incbin PRELOAD_MEMORY_FILE
 #endif
 preload_memory_file_end:
+	.balign 16
+	.globl preload_waits_file, preload_waits_file_end
+preload_waits_file:
+#ifdef PRELOAD_WAITS_FILE
+	.incbin PRELOAD_WAITS_FILE
+#endif
+preload_waits_file_end:
+	.balign 16
+	.globl preload_both_file, preload_both_file_end
+preload_both_file:
+#ifdef PRELOAD_BOTH_FILE
+	.incbin PRELOAD_BOTH_FILE
+#endif
+preload_both_file_end:
 
 /*
  * ELF32 for i386, written out because not every compiler here makes such code. The dynamic section must be writable

@@ -293,12 +293,8 @@ bool memory_find_running(struct elf_swap *swaps)
 
 /* ---- when the library is loaded ---- */
 
-/* The option for a JVM's agent has where the recorder listens: "-agentpath:<file>=<path>". */
 void preload_begin_memory(const char *option)
 {
-	while (*option && *option != '=')
-		option++;
 	find(MALLOC);
-	if (*option)
-		sampler_begin(option + 1);
+	sampler_begin(option);
 }

@@ -83,6 +83,8 @@ void preload_begin(void)
 		keep_variable(value);
 	if (preload_begin_memory && preload_variable.option)
 		preload_begin_memory(preload_variable.option);
+	if (preload_begin_waits && preload_variable.option)
+		preload_begin_waits(preload_variable.option);
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -149,6 +151,13 @@ static void *with_agent(void *args)
 	return n;
 }
 
+static void found_hotspot(uintptr_t base, void *create)
+{
+	real_create = (create_fn *)create;
+	if (waits_leave_out)
+		waits_leave_out(base);
+}
+
 /* Of the libjvm that the program is linked with. */
 __attribute__((noinline)) static create_fn *linked_create(void)
 {
@@ -157,7 +166,7 @@ __attribute__((noinline)) static create_fn *linked_create(void)
 	if (!objects_find(&s))
 		return NULL;
 	if (is_hotspot(s.base))
-		real_create = (create_fn *)s.found;
+		found_hotspot(s.base, s.found);
 	return (create_fn *)s.found;
 }
 
@@ -224,7 +233,7 @@ static void *find_create(void *handle, const char *name)
 		return objects_find(&s) ? create : find_next(handle, name);
 	if (!create || !objects_find(&theirs) || !is_hotspot(theirs.base) || other_hotspot_is_loaded(create))
 		return create;
-	real_create = (create_fn *)create;
+	found_hotspot(theirs.base, create);
 	return (void *)JNI_CreateJavaVM;
 }
 

@@ -4,6 +4,7 @@
 #define PRELOAD_PRELOAD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #define PRELOAD_EXPORT __attribute__((visibility("default")))
 
@@ -35,5 +36,8 @@ extern bool preload_has_begun;
  * of the variable.
  */
 __attribute__((weak, visibility("hidden"))) void preload_begin_memory(const char *option);
+/* waits.c: only in the file for "-e lock"; and where HotSpot is loaded. */
+__attribute__((weak, visibility("hidden"))) void preload_begin_waits(const char *option);
+__attribute__((weak, visibility("hidden"))) void waits_leave_out(uintptr_t base);
 
 #endif

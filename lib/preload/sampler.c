@@ -2,19 +2,15 @@
 #include <sys/mman.h>
 
 #include "agent/sys.h"
-#include "jvm/proto.h"
 #include "preload/preload.h"
 #include "preload/sampler.h"
 
 enum { NOT_YET, CONNECTING, READY, FAILED };	/* sampler_state.phase */
 
-__thread struct sampler_thread sampler_thread;
+__thread struct sampler_thread sampler_thread __attribute__((tls_model("initial-exec")));
 struct sampler_state *sampler_state;
 
 static const char *path;
-static uint64_t interval;
-static uint32_t max_stack;
-static uint64_t area_bytes;	/* of what is shared with the recorder: the table ends it */
 
 /* Lets one thread connect, of those that come first. */
 static struct memory_table *connect_now(struct sampler_state *s)
@@ -28,7 +24,7 @@ static struct memory_table *connect_now(struct sampler_state *s)
 	s->hook.magic = JVM_PROTO_MAGIC;
 	s->hook.bytes = sizeof(s->hook);
 	/* a child of a program that was attached to has nobody to ask */
-	t = path ? sampler_connect(path, &s->hook, &interval, &max_stack, &area_bytes) : NULL;
+	t = path ? sampler_connect(path, &s->hook) : NULL;
 	store_release(&s->table, t);
 	store_release(&s->phase, t ? READY : FAILED);
 	return t;
@@ -50,14 +46,24 @@ static struct memory_table *table(void)
 	return load_relaxed(&s->phase) == NOT_YET ? connect_now(s) : NULL;
 }
 
-void sampler_begin(const char *recorder)
+bool sampler_is_on(void)
 {
-	struct sampler_state *s = sampler_state ? NULL : sys_pages(4096);
+	return table();
+}
 
+void sampler_begin(const char *option)
+{
+	struct sampler_state *s;
+
+	while (*option && *option != '=')
+		option++;
+	if (!*option || sampler_state)
+		return;
+	s = sys_pages(4096);
 	if (!s || sys(__NR_madvise, s, 4096, MADV_WIPEONFORK))
 		return;
 	sys_init_clock();
-	path = recorder;
+	path = option + 1;
 	store_release(&sampler_state, s);
 	connect_now(s);		/* what allocates nothing is recorded, too */
 }
@@ -71,7 +77,7 @@ static struct memory_table *last;
 static void unmap_last(void)
 {
 	if (last)
-		sys(__NR_munmap, (char *)(last + 1) - area_bytes, area_bytes);
+		sys(__NR_munmap, (char *)(last + 1) - sampler_wishes.bytes, sampler_wishes.bytes);
 	last = NULL;
 }
 
@@ -86,7 +92,7 @@ bool sampler_attach(const char *recorder, void (*leave)(void))
 	unmap_last();
 	s->phase = CONNECTING;		/* until it is over: threads never connect by themselves */
 	s->hook = (struct memory_hook){ .magic = JVM_PROTO_MAGIC, .bytes = sizeof(s->hook), .leave = leave };
-	t = sampler_connect(recorder, &s->hook, &interval, &max_stack, &area_bytes);
+	t = sampler_connect(recorder, &s->hook);
 	store_release(&sampler_state, s);
 	store_release(&s->table, t);
 	last = t;
@@ -101,7 +107,7 @@ void sampler_detach(void)
 /* ---- random numbers ---- */
 
 /* SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014). */
-static uint64_t random_bits(void)
+uint64_t sampler_random(void)
 {
 	static uint64_t state;
 	uint64_t z = __atomic_add_fetch(&state, 0x9e3779b97f4a7c15ull, __ATOMIC_RELAXED) + sys_now();
@@ -128,9 +134,9 @@ static double minus_ln(double x)
 
 static int64_t distance(void)
 {
-	double u = (double)((random_bits() >> 11) + 1) * 0x1p-53;
+	double u = (double)((sampler_random() >> 11) + 1) * 0x1p-53;
 
-	return (int64_t)(minus_ln(u) * (double)interval);
+	return (int64_t)(minus_ln(u) * (double)sampler_wishes.interval);
 }
 
 /* ---- the table ---- */
@@ -203,7 +209,7 @@ void sampler_put(void *p, uint32_t id)
 static bool enter_mapping(struct memory_table *t, void *p, size_t size, uint32_t id)
 {
 	store_relaxed(&t->nr_mappings, MEMORY_MAPPINGS);
-	return enter(t->mappings, MEMORY_MAPPINGS, (uintptr_t)p + random_bits() % size, id);
+	return enter(t->mappings, MEMORY_MAPPINGS, (uintptr_t)p + sampler_random() % size, id);
 }
 
 /* The next point in that memory, from *i on; false: there is none. */
@@ -252,7 +258,7 @@ static void take(const struct memory_regs *r, enum memory_call call, size_t size
 	__typeof__(sampler_state->hook.take) agent = load_acquire(&sampler_state->hook.take);
 
 	if (!agent || !agent(r, call, size, id))
-		sampler_send(r, call, size, id, max_stack);
+		sampler_send(r, JVM_SOURCE_MEMORY, size, call, id);
 }
 
 /* Not inlined: the frames of this library end here, for the recorder to drop. */
@@ -273,17 +279,8 @@ __attribute__((noinline)) void sampler_hit(enum memory_call call, void *p, size_
 			return;
 	}
 	t->left = distance();
-	__asm__ volatile("lea 0(%%rip), %%rax\n\t"
-			 "mov %%rax, 0(%0)\n\t"
-			 "mov %%rsp, 8(%0)\n\t"
-			 "mov %%rbp, 16(%0)\n\t"
-			 "mov %%rbx, 24(%0)\n\t"
-			 "mov %%r12, 32(%0)\n\t"
-			 "mov %%r13, 40(%0)\n\t"
-			 "mov %%r14, 48(%0)\n\t"
-			 "mov %%r15, 56(%0)"
-			 : : "r"(&r) : "rax", "memory");
+	SAMPLER_REGS(&r);
 	take(&r, call, size, number_of(known, call, p, size));
-	if (unlikely(sampler_state->hook.leave))
+	if (unlikely(sampler_state->hook.leave) && attach_look_again)
 		attach_look_again();
 }

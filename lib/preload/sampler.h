@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "jvm/memory.h"
+#include "jvm/proto.h"
 
 /* Of the calling thread. */
 struct sampler_thread {
@@ -29,14 +30,20 @@ struct sampler_state {
 };
 extern struct sampler_state *sampler_state;
 
-/* When the library is loaded: where the recorder listens. */
-void sampler_begin(const char *path);
+/*
+ * When the library is loaded. The option for a JVM's agent has where the recorder listens:
+ * "-agentpath:<file>=<path>".
+ */
+void sampler_begin(const char *option);
+/* Whether there is a recorder; a child of fork() asks for it now. */
+bool sampler_is_on(void);
 /*
  * The same in a running program; leave is for the agent, to end it. False: the recorder does not
  * answer. sampler_detach(): nothing is sampled from now on.
  */
 bool sampler_attach(const char *path, void (*leave)(void));
 void sampler_detach(void);
+uint64_t sampler_random(void);
 /* left has become negative by the block at p. */
 void sampler_hit(enum memory_call call, void *p, size_t size);
 /*
@@ -75,14 +82,35 @@ enum { MEMORY_SWAPS = 14 };
 /* What is to be called in place of what; finds the C library's functions first. False: it has none. */
 bool memory_find_running(struct elf_swap *swaps);
 /* At a sample: objects may have been loaded since. */
-void attach_look_again(void);
+__attribute__((weak, visibility("hidden"))) void attach_look_again(void);
 
-/* ---- where samples go: link.c ---- */
+/* The caller's registers, to where r points. */
+#define SAMPLER_REGS(r)                                    \
+	__asm__ volatile("lea 0(%%rip), %%rax\n\t"         \
+			 "mov %%rax, 0(%0)\n\t"            \
+			 "mov %%rsp, 8(%0)\n\t"            \
+			 "mov %%rbp, 16(%0)\n\t"           \
+			 "mov %%rbx, 24(%0)\n\t"           \
+			 "mov %%r12, 32(%0)\n\t"           \
+			 "mov %%r13, 40(%0)\n\t"           \
+			 "mov %%r14, 48(%0)\n\t"           \
+			 "mov %%r15, 56(%0)"               \
+			 : : "r"(r) : "rax", "memory")
+
+/* ---- where samples and waits go: sampler_link.c ---- */
+
+struct sampler_wishes {
+	uint64_t interval, wait_ns;	/* of memory, in bytes; of waits */
+	uint64_t bytes;			/* of what is shared */
+	uint32_t max_stack;
+};
+extern struct sampler_wishes sampler_wishes;
 
 /* Asks the recorder at that path for shared memory; NULL: there is none. Leaves no descriptor behind. */
-struct memory_table *sampler_connect(const char *path, const struct memory_hook *hook, uint64_t *interval,
-				     uint32_t *max_stack, uint64_t *bytes);
-void sampler_send(const struct memory_regs *r, enum memory_call call, uint64_t size, uint32_t id,
-		  uint32_t max_stack);
+struct memory_table *sampler_connect(const char *path, const struct memory_hook *hook);
+/* As struct jvm_rec_sample has them. */
+void sampler_send(const struct memory_regs *r, enum jvm_source source, uint64_t value, uint32_t leaf,
+		  uint32_t id);
+void sampler_send_wait(const struct memory_regs *r, const struct memory_wait *w);
 
 #endif

@@ -9,8 +9,12 @@
 #include <linux/mman.h>
 #include <linux/un.h>
 
+#include "agent/key.h"
 #include "agent/ring.h"
+#include "jvm/encode.h"
 #include "preload/sampler.h"
+
+struct sampler_wishes sampler_wishes;
 
 enum {
 	SOCK_SEQPACKET_ = 5,
@@ -45,7 +49,8 @@ struct fd_message {
 	int fd, pad;
 };
 
-static bool is_trusted(long sock)
+/* As the agent's link.c. */
+static bool is_trusted(long sock, const struct jvm_key *key)
 {
 	struct {
 		int pid;
@@ -54,10 +59,10 @@ static bool is_trusted(long sock)
 	uint32_t len = sizeof(cred);
 
 	return !sys(__NR_getsockopt, sock, SOL_SOCKET_, SO_PEERCRED_, &cred, &len) &&
-	       (!cred.uid || cred.uid == (uint32_t)sys(__NR_geteuid));
+	       (key || !cred.uid || cred.uid == (uint32_t)sys(__NR_geteuid));
 }
 
-static long open_socket(const char *path)
+static long open_socket(const char *path, const struct jvm_key *key)
 {
 	int64_t timeout[2] = { JVM_GO_TIMEOUT_MS / 1000, 0 };
 	struct sockaddr_un a = { .sun_family = 1 };
@@ -72,14 +77,14 @@ static long open_socket(const char *path)
 		return -1;
 	sys(__NR_setsockopt, sock, SOL_SOCKET_, SO_RCVTIMEO_, timeout, sizeof(timeout));
 	sys(__NR_setsockopt, sock, SOL_SOCKET_, SO_SNDTIMEO_, timeout, sizeof(timeout));
-	if (!sys(__NR_connect, sock, &a, sizeof(a)) && is_trusted(sock))
+	if (!sys(__NR_connect, sock, &a, sizeof(a)) && is_trusted(sock, key))
 		return sock;
 	sys(__NR_close, sock);
 	return -1;
 }
 
 /* HELLO, and SETUP with the descriptor of the shared area; -1: there is none. */
-static int ask(long sock, const struct memory_hook *hook, uint64_t *bytes)
+static int ask(long sock, const struct jvm_key *key, const struct memory_hook *hook, uint64_t *bytes)
 {
 	struct jvm_msg m = {
 		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION, .type = JVM_MSG_HELLO,
@@ -90,6 +95,8 @@ static int ask(long sock, const struct memory_hook *hook, uint64_t *bytes)
 	struct msghdr_ h = { .iov = &iov, .iovlen = 1, .control = &c, .controllen = sizeof(c) };
 	long n;
 
+	if (key)
+		memcpy(m.hello.key, key->agents, sizeof(m.hello.key));
 	if (sys(__NR_sendto, sock, &m, sizeof(m), MSG_NOSIGNAL_) != sizeof(m))
 		return -1;
 	do
@@ -99,7 +106,8 @@ static int ask(long sock, const struct memory_hook *hook, uint64_t *bytes)
 	    c.type != SCM_RIGHTS_)
 		return -1;
 	*bytes = m.setup.area_bytes;
-	if (m.magic == JVM_PROTO_MAGIC && m.version == JVM_PROTO_VERSION && m.type == JVM_MSG_SETUP)
+	if (m.magic == JVM_PROTO_MAGIC && m.version == JVM_PROTO_VERSION && m.type == JVM_MSG_SETUP &&
+	    (!key || jvm_key_same(key->recorders, m.setup.key)))
 		return c.fd;
 	sys(__NR_close, c.fd);
 	return -1;
@@ -119,10 +127,11 @@ static void *map_area(int fd, uint64_t bytes)
 	return NULL;
 }
 
-struct memory_table *sampler_connect(const char *path, const struct memory_hook *hook, uint64_t *interval,
-				     uint32_t *max_stack, uint64_t *area_bytes)
+struct memory_table *sampler_connect(const char *path, const struct memory_hook *hook)
 {
-	long sock = open_socket(path);
+	struct jvm_key found;
+	const struct jvm_key *key = key_read(path, &found) ? &found : NULL;
+	long sock = open_socket(path, key);
 	struct jvm_ctl *ctl = NULL;
 	uint64_t bytes = 0;
 	int fd;
@@ -130,7 +139,7 @@ struct memory_table *sampler_connect(const char *path, const struct memory_hook 
 	sys_forked();		/* perhaps */
 	if (sock < 0)
 		return NULL;
-	fd = ask(sock, hook, &bytes);
+	fd = ask(sock, key, hook, &bytes);
 	if (fd >= 0) {
 		ctl = map_area(fd, bytes);
 		sys(__NR_close, fd);
@@ -138,9 +147,10 @@ struct memory_table *sampler_connect(const char *path, const struct memory_hook 
 	sys(__NR_close, sock);
 	if (!ctl)
 		return NULL;
-	*interval = ctl->intervals[JVM_SOURCE_MEMORY];
-	*max_stack = ctl->max_stack;
-	*area_bytes = bytes;
+	sampler_wishes = (struct sampler_wishes){
+		.interval = ctl->intervals[JVM_SOURCE_MEMORY], .wait_ns = ctl->intervals[JVM_SOURCE_LOCK],
+		.bytes = bytes, .max_stack = ctl->max_stack,
+	};
 	return (void *)((char *)ctl + bytes - sizeof(struct memory_table));
 }
 
@@ -162,14 +172,14 @@ static size_t stack_above(uintptr_t sp, uint32_t most)
 	return most;
 }
 
-void sampler_send(const struct memory_regs *r, enum memory_call call, uint64_t size, uint32_t id,
-		  uint32_t max_stack)
+void sampler_send(const struct memory_regs *r, enum jvm_source source, uint64_t value, uint32_t leaf,
+		  uint32_t id)
 {
 	struct jvm_rec_sample head = {
-		.time_ns = sys_now(), .tid = sys_tid(), .event = JVM_SOURCE_MEMORY, .nr_frames = 1,
-		.nr_segments = 1, .flags = JVM_SAMPLE_SOURCE, .value = size, .leaf = call, .id = id,
+		.time_ns = sys_now(), .tid = sys_tid(), .event = source, .nr_frames = 1,
+		.nr_segments = 1, .flags = JVM_SAMPLE_SOURCE, .value = value, .leaf = leaf, .id = id,
 	};
-	size_t len = stack_above(r->sp, max_stack) & ~(size_t)7, got;
+	size_t len = stack_above(r->sp, sampler_wishes.max_stack) & ~(size_t)7, got;
 	size_t bytes = sizeof(head) + sizeof(struct jvm_rec_frame) + sizeof(struct jvm_rec_segment) + len;
 	struct jvm_ring *ring = ring_of(head.tid);
 	struct jvm_rec_frame *f;
@@ -192,4 +202,24 @@ void sampler_send(const struct memory_regs *r, enum memory_call call, uint64_t s
 	got = sys_peek(s + 1, r->sp, len);
 	memset((char *)(s + 1) + got, 0, len - got);
 	ring_commit(rec, bytes, JVM_REC_SAMPLE);
+}
+
+void sampler_send_wait(const struct memory_regs *r, const struct memory_wait *w)
+{
+	struct jvm_native_wait x = {
+		.time_ns = sys_now(), .addr = w->addr, .ns = w->ns, .thread = sys_tid(), .kind = w->kind,
+		.owner = w->owner, .sampled = w->sampled,
+	};
+	struct jvm_ring *ring = ring_of(x.thread);
+	size_t bytes = jvm_size_native_wait(&x);
+	char *rec = ring_reserve(ring, bytes);
+
+	if (!rec) {
+		ring_count_lost(ring);
+		return;
+	}
+	jvm_encode_native_wait(rec, bytes, &x);
+	ring_commit(rec, bytes, JVM_REC_native_wait);
+	if (w->sampled)
+		sampler_send(r, JVM_SOURCE_LOCK, w->ns, 0, 0);
 }

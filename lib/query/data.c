@@ -19,6 +19,7 @@ void query_data_init(struct query_data *d, struct trace_reader *t, const struct 
 
 void query_data_release(struct query_data *d)
 {
+	query_log_release(d);
 	query_events_release(d);
 	query_samples_release(d);
 	query_nodes_release(d);

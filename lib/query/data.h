@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "flow/arcs.h"
+#include "model/events.h"
 #include "model/profile.h"
 #include "model/sched.h"
 
@@ -126,6 +127,11 @@ struct query_data {
 	uint32_t nr_trees;
 	struct query_dispatch *dispatches;
 	uint32_t nr_dispatches, alloc_dispatches;
+
+	/* log.c */
+	bool has_log;
+	struct events log;
+	struct events_opts log_opts;
 };
 
 void query_data_init(struct query_data *d, struct trace_reader *t, const struct profile_opts *o,
@@ -173,5 +179,6 @@ void query_names_release(struct query_data *d);
 void query_nodes_release(struct query_data *d);
 void query_samples_release(struct query_data *d);
 void query_events_release(struct query_data *d);
+void query_log_release(struct query_data *d);
 
 #endif

@@ -36,7 +36,7 @@ static int charge_for_now(struct query_data *d, uint64_t bytes, struct err *e)
 
 static int read_objects(struct query_data *d, struct err *e)
 {
-	const struct heap_read_opts o = { 0 };
+	const struct heap_read_opts o = { .thread_names = true };
 	struct query_heap *x = d->heap;
 	int r = x->is_read ? 0 : query_data_charge(d, (uint64_t)x->h->ids.nr * READ_BYTES, e);
 

@@ -47,7 +47,7 @@ struct query_table {
 
 extern const struct query_table query_processes, query_threads, query_modules, query_labels, query_metrics,
 	query_functions, query_nodes, query_xprof, query_arcs, query_samples, query_stacks, query_frames,
-	query_calls, query_events, query_dispatches;
+	query_calls, query_events, query_dispatches, query_log;
 
 extern const struct query_table *const query_tables[];	/* ends with NULL */
 

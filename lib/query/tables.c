@@ -7,8 +7,8 @@
 /* In the order in which people read of them. */
 const struct query_table *const query_tables[] = {
 	&query_functions, &query_nodes, &query_xprof, &query_arcs, &query_samples, &query_stacks,
-	&query_frames, &query_calls, &query_events, &query_dispatches, &query_processes, &query_threads,
-	&query_modules, &query_metrics, &query_labels, NULL
+	&query_frames, &query_calls, &query_events, &query_dispatches, &query_log, &query_processes,
+	&query_threads, &query_modules, &query_metrics, &query_labels, NULL
 };
 
 static const struct query_table *const *tables_of(bool heap)

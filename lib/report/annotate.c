@@ -17,7 +17,6 @@
 #include "report/report.h"
 #include "report/sheet.h"
 #include "sym/source.h"
-#include "version.h"
 
 struct annotate_own {
 	struct opt_list sources;
@@ -399,11 +398,7 @@ static void json_head(struct printer *p)
 {
 	struct json *j = &p->sheet.json;
 
-	json_object(j, NULL);
-	json_object(j, "arcprof");
-	json_str(j, "version", ARCPROF_VERSION);
-	json_str(j, "report", "annotate");
-	json_end(j);
+	report_json_begin(j, "annotate");
 	json_object(j, "source");
 	json_str(j, "command", p->origin->command);
 	json_str(j, "host", p->origin->host);

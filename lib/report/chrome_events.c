@@ -5,9 +5,16 @@
  */
 #include <errno.h>
 
+#include "base/fields.h"
 #include "base/quote.h"
 #include "model/events.h"
 #include "report/chrome.h"
+
+static void put_text(struct chrome *c, const struct events *v, const char *key, uint32_t string)
+{
+	if (*events_str(v, string))
+		json_str(&c->j, key, quote_str(&c->x.escaped, events_str(v, string)));
+}
 
 static void put_args(struct chrome *c, const struct events *v, const struct event *x)
 {
@@ -17,9 +24,13 @@ static void put_args(struct chrome *c, const struct events *v, const struct even
 	json_object(&c->j, "args");
 	if (*cause)
 		json_str(&c->j, "cause", quote_str(&c->x.escaped, cause));
+	put_text(c, v, "by", x->by);
+	put_text(c, v, "source", x->source);
+	put_text(c, v, "last", x->last);
 	for (k = 1; k < VALUE_NR; k++)
 		if (event_value(x, k) != EVENT_UNKNOWN)
 			json_u64(&c->j, event_value_keys[k], event_value(x, k));
+	fields_put_json(&c->j, events_fields(v, x), x->fields_len);
 	json_end(&c->j);
 }
 
@@ -49,6 +60,7 @@ int chrome_put_events(struct chrome *c, struct err *e)
 	const struct profile_opts *p = c->v->o->profile;
 	const struct events_opts o = {
 		.from_ns = p->from_ns, .to_ns = p->to_ns, .kinds = UINT32_MAX, .select = &c->v->o->select,
+		.filter = p->filter,
 	};
 	struct events v;
 	size_t i;

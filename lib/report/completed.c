@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "report/completed.h"
-#include "version.h"
 
 enum { SLOW_RULES = 64 };	/* as many as "record --trace" takes */
 
@@ -336,11 +335,7 @@ void completed_head(const struct completed *c, struct buf *b)
 
 void completed_json(const struct completed *c, struct json *j)
 {
-	json_object(j, NULL);
-	json_object(j, "arcprof");
-	json_str(j, "version", ARCPROF_VERSION);
-	json_str(j, "report", c->opts.report->name);
-	json_end(j);
+	report_json_begin(j, c->opts.report->name);
 	json_object(j, "source");
 	json_str(j, "command", names_label(&c->names, "command"));
 	json_str(j, "host", names_label(&c->names, "host"));

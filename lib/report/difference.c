@@ -111,7 +111,7 @@ static void put_total(const struct printer *p, unsigned int side, uint64_t n, st
 /* " A  10.2 s in 10213 samples over 10.5 s, 0 lost: before.data" */
 static void put_side(const struct printer *p, unsigned int side)
 {
-	uint64_t n = 0, duration = 0, lost = 0;
+	uint64_t n = 0, duration = 0, recorded = 0, lost = 0;
 	bool lost_known = true;
 	struct buf b = BUF_INIT;
 	const char *sep = ": ";
@@ -124,6 +124,7 @@ static void put_side(const struct printer *p, unsigned int side)
 			continue;
 		n += r->total_n;
 		duration += r->about.duration_ns;
+		recorded += r->about.recorded_ns;
 		lost += r->about.lost;
 		lost_known &= !r->about.lost_unknown;
 	}
@@ -134,6 +135,10 @@ static void put_side(const struct printer *p, unsigned int side)
 	if (duration) {
 		buf_str(&b, " over ");
 		report_put_duration(&b, duration);
+	}
+	if (recorded < duration) {
+		buf_str(&b, ", recorded for ");
+		report_put_duration(&b, recorded);
 	}
 	if (lost_known)
 		buf_fmt(&b, ", %" PRIu64 " lost", lost);

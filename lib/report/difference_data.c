@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "report/difference.h"
-#include "version.h"
+#include "report/report.h"
 
 static const char *const bys[] = { "xprof", "xtree", "xarc" };
 static const char *const normalizations[] = { "total", "second", "call", "none" };
@@ -74,6 +74,7 @@ static void json_side(struct json *j, const struct diff *d, unsigned int side)
 		json_u64(j, "total", r->total);
 		json_u64_known(j, "n", !d->counts_unknown, r->total_n);
 		json_u64_known(j, "duration_ns", r->about.duration_ns, r->about.duration_ns);
+		json_u64_known(j, "recorded_ns", r->about.duration_ns, r->about.recorded_ns);
 		json_u64_known(j, "lost", !r->about.lost_unknown, r->about.lost);
 		json_end(j);
 	}
@@ -84,11 +85,7 @@ static void json_head(struct json *j, const struct difference *d)
 {
 	const struct diff_rows *x = d->choice->x;
 
-	json_object(j, NULL);
-	json_object(j, "arcprof");
-	json_str(j, "version", ARCPROF_VERSION);
-	json_str(j, "report", "diff");
-	json_end(j);
+	report_json_begin(j, "diff");
 	json_str(j, "view", bys[x->by]);
 	json_object(j, "metric");
 	json_str(j, "name", x->d->name);

@@ -46,15 +46,15 @@ static void add(struct line *l, const struct event *x)
 	if (at > l->v.end_ns)
 		return;
 	if (event_kinds[x->kind].lasts && x->duration_ns != EVENT_UNKNOWN) {
-		row->total_ns += x->duration_ns;
+		row->total_ns += event_own_ns(x);
 		if (x->duration_ns < UINT64_MAX - x->time_ns)
 			end = MAX(x->time_ns + x->duration_ns, at);
 		fill(l, row, at, MIN(end, l->v.end_ns));
 		return;
 	}
+	/* of what lasts for a time that is not known, a nanosecond, which shows */
 	i = (size_t)((double)(at - l->v.start_ns) / l->column_ns);
-	if (!event_kinds[x->kind].lasts)
-		row->column[MIN(i, l->nr_columns - 1)]++;
+	row->column[MIN(i, l->nr_columns - 1)]++;
 }
 
 /* 0 is empty; all else shows. */
@@ -133,4 +133,5 @@ const struct report report_timeline = {
 	.check = event_report_check,
 	.needs = "a trace with events of JVMs",
 	.print_trace = timeline_print,
+	.filters = true,
 };

@@ -4,7 +4,6 @@
 
 #include "base/quote.h"
 #include "report/events.h"
-#include "version.h"
 
 int event_report_check(const struct report_opts *o, struct err *e)
 {
@@ -22,7 +21,7 @@ int event_report_read(struct events *v, struct events_opts *eo, uint32_t kinds, 
 
 	*eo = (struct events_opts){
 		.from_ns = o->profile->from_ns, .to_ns = o->profile->to_ns,
-		.kinds = kinds, .select = &o->select,
+		.kinds = kinds, .select = &o->select, .filter = o->profile->filter,
 	};
 	r = events_read(v, t, eo, e);
 	if (r)
@@ -30,8 +29,7 @@ int event_report_read(struct events *v, struct events_opts *eo, uint32_t kinds, 
 	return r;
 }
 
-/* What JVMs could not tell of: "refused.N". */
-static void put_refused(const struct events *v, FILE *out)
+void event_put_refused(const struct names *x, FILE *out)
 {
 	struct buf b = BUF_INIT;
 	char key[32];
@@ -41,7 +39,7 @@ static void put_refused(const struct events *v, FILE *out)
 		const char *text;
 
 		snprintf(key, sizeof(key), "refused.%u", i);
-		text = names_label(&v->names, key);
+		text = names_label(x, key);
 		if (!text)
 			break;
 		fprintf(out, "not recorded: %s\n", quote_str(&b, text));
@@ -100,8 +98,12 @@ void event_report_head(const struct events *v, FILE *out)
 		buf_str(&b, "; ");
 		quote_add(&b, command);
 	}
-	fprintf(out, "%s\n", b.data);
-	put_refused(v, out);
+	buf_putc(&b, '\n');
+	report_put_filters(v->names.filters, v->names.nr_filters, v->trace_start_ns, &b);
+	if (v->o->filter && v->o->filter->nr)
+		report_put_filter(v->o->filter, v->nr_left_out, "events", &b);
+	fwrite(b.data, 1, b.len, out);
+	event_put_refused(&v->names, out);
 	buf_release(&b);
 }
 
@@ -118,11 +120,7 @@ static void json_covered(const struct events *v, struct json *j)
 
 void event_report_json(const struct events *v, struct json *j, const char *report)
 {
-	json_object(j, NULL);
-	json_object(j, "arcprof");
-	json_str(j, "version", ARCPROF_VERSION);
-	json_str(j, "report", report);
-	json_end(j);
+	report_json_begin(j, report);
 	json_object(j, "source");
 	json_str(j, "command", names_label(&v->names, "command"));
 	json_str(j, "host", names_label(&v->names, "host"));
@@ -132,6 +130,9 @@ void event_report_json(const struct events *v, struct json *j, const char *repor
 	json_u64(j, "lost", v->names.lost);
 	json_u64(j, "events", v->nr_all);
 	json_u64(j, "selected", v->nr);
+	report_json_filters(v->names.filters, v->names.nr_filters, v->trace_start_ns, j);
+	if (v->o->filter && v->o->filter->nr)
+		json_u64(j, "left_out", v->nr_left_out);
 	json_end(j);
 }
 

@@ -16,6 +16,8 @@ int event_report_read(struct events *v, struct events_opts *eo, uint32_t kinds, 
 void event_report_head(const struct events *v, FILE *out);
 /* The same in JSON: opens an object. */
 void event_report_json(const struct events *v, struct json *j, const char *report);
+/* A line for each thing that could not be recorded: the labels "refused.N". */
+void event_put_refused(const struct names *x, FILE *out);
 /* "15.0 MiB", "976 B". */
 void event_put_bytes(struct buf *b, uint64_t bytes);
 

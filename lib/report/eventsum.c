@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * eventsum.c - events summed up: collections and safepoints by cause, compilations by tier and reason,
- * classes by loader, exceptions by class and method.
+ * classes by loader, exceptions by class and method, marks and phases by name.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "report/events.h"
+#include "report/loads.h"
 
 struct part {			/* what is one row: equal in all three */
 	uint32_t kind, what, cause;
@@ -26,6 +27,7 @@ struct sum {
 	size_t nr;
 	/* Of durations; max_ns EVENT_UNKNOWN: there are none. */
 	uint64_t total_ns, max_ns, p50_ns, p99_ns;
+	size_t nr_known;
 	uint64_t reach_ns;		/* EVENT_UNKNOWN: not of this kind */
 	uint64_t freed;			/* bytes; negative as two's complement */
 	bool has_freed;
@@ -72,6 +74,9 @@ static struct part part_of(struct sums *s, const struct event *x)
 	case EVENT_DEOPT:
 		p.what = tier(s, x);
 		break;
+	case EVENT_SAFEPOINT:
+		p.cause = text(s, "");	/* who was last */
+		break;
 	case EVENT_CLASS_LOAD:
 	case EVENT_CLASS_UNLOAD:
 		p.what = text(s, "");
@@ -104,16 +109,16 @@ static int by_part(const void *a, const void *b)
 }
 
 /* Nearest rank, of durations that ascend. */
-static uint64_t percentile(const struct sum *x, size_t nr_known, unsigned int percent)
+static uint64_t percentile(const struct sum *x, unsigned int percent)
 {
-	size_t rank = (nr_known * percent + 99) / 100;
+	size_t rank = (x->nr_known * percent + 99) / 100;
 
 	return x->items[rank ? rank - 1 : 0].event->duration_ns;
 }
 
 static void add_up(struct sum *x)
 {
-	size_t i, known = 0;
+	size_t i;
 
 	x->max_ns = x->p50_ns = x->p99_ns = x->reach_ns = EVENT_UNKNOWN;
 	x->first_ns = UINT64_MAX;
@@ -125,8 +130,8 @@ static void add_up(struct sum *x)
 		x->first_ns = MIN(x->first_ns, e->time_ns);
 		x->last_ns = MAX(x->last_ns, e->time_ns);
 		if (e->duration_ns != EVENT_UNKNOWN) {
-			x->total_ns += e->duration_ns;
-			known++;		/* they come first */
+			x->total_ns += event_own_ns(e);
+			x->nr_known++;		/* they come first */
 		}
 		if (reach != EVENT_UNKNOWN)
 			x->reach_ns = reach + (x->reach_ns == EVENT_UNKNOWN ? 0 : x->reach_ns);
@@ -135,11 +140,11 @@ static void add_up(struct sum *x)
 			x->has_freed = true;
 		}
 	}
-	if (!known)
+	if (!x->nr_known)
 		return;
-	x->max_ns = x->items[known - 1].event->duration_ns;
-	x->p50_ns = percentile(x, known, 50);
-	x->p99_ns = percentile(x, known, 99);
+	x->max_ns = x->items[x->nr_known - 1].event->duration_ns;
+	x->p50_ns = percentile(x, 50);
+	x->p99_ns = percentile(x, 99);
 }
 
 static int in_order(const void *a, const void *b, void *ctx)
@@ -213,12 +218,12 @@ static const struct sheet_column lasting[] = {
 static void lasting_row(const struct sums *s, const struct sum *x, struct sheet *sheet)
 {
 	uint64_t elapsed = s->v.end_ns - s->v.start_ns;
-	bool has = x->max_ns != EVENT_UNKNOWN;
+	bool has = x->nr_known;
 
 	sheet_row(sheet, NULL, (const struct cell[]){
 		cell_u64(x->nr),
 		has ? cell_u64(x->total_ns) : cell_absent,
-		has ? cell_u64(x->total_ns / x->nr) : cell_absent,
+		has ? cell_u64(x->total_ns / x->nr_known) : cell_absent,
 		known(x->p50_ns),
 		known(x->p99_ns),
 		known(x->max_ns),
@@ -228,6 +233,39 @@ static void lasting_row(const struct sums *s, const struct sum *x, struct sheet 
 		cell_text(event_kinds[x->part.kind].name),
 		name_cell(&s->v, x->part.what),
 		name_cell(&s->v, x->part.cause),
+	});
+}
+
+/* Phases of programs, and their marks. */
+static const struct sheet_column marked[] = {
+	{ "n", "n", 9 },
+	{ "total_ns", "Total", 11, 6, .seconds = true },
+	{ "mean_ns", "Mean", 10, 6, .seconds = true },
+	{ "p50_ns", "p50", 10, 6, .seconds = true },
+	{ "p99_ns", "p99", 10, 6, .seconds = true },
+	{ "max_ns", "Max", 10, 6, .seconds = true },
+	{ "first_ns", "First", 11, 6, .seconds = true },
+	{ "last_ns", "Last", 11, 6, .seconds = true },
+	{ "kind", "Kind", -6 },
+	{ "what", "What", -1 },
+};
+
+static void marked_row(const struct sums *s, const struct sum *x, struct sheet *sheet)
+{
+	uint64_t start = s->v.trace_start_ns;
+	bool has = x->max_ns != EVENT_UNKNOWN;
+
+	sheet_row(sheet, NULL, (const struct cell[]){
+		cell_u64(x->nr),
+		has ? cell_u64(x->total_ns) : cell_absent,
+		has ? cell_u64(x->total_ns / x->nr) : cell_absent,
+		known(x->p50_ns),
+		known(x->p99_ns),
+		known(x->max_ns),
+		cell_u64(x->first_ns - MIN(x->first_ns, start)),
+		cell_u64(x->last_ns - MIN(x->last_ns, start)),
+		cell_text(event_kinds[x->part.kind].name),
+		name_cell(&s->v, x->part.what),
 	});
 }
 
@@ -257,6 +295,109 @@ static void happening_row(const struct sums *s, const struct sum *x, struct shee
 	});
 }
 
+/* What happens, and takes time as well. */
+static const struct sheet_column compiling[] = {
+	{ "n", "n", 9 },
+	{ "kind_percent", "%Kind", 6, 2 },
+	{ "total_ns", "Total", 11, 6, .seconds = true },
+	{ "mean_ns", "Mean", 10, 6, .seconds = true },
+	{ "p50_ns", NULL },
+	{ "p99_ns", "p99", 10, 6, .seconds = true },
+	{ "max_ns", "Max", 10, 6, .seconds = true },
+	{ "first_ns", "First", 11, 6, .seconds = true },
+	{ "last_ns", "Last", 11, 6, .seconds = true },
+	{ "kind", "Kind", -12 },
+	{ "what", "What", -8 },
+	{ "cause", "Cause", -1 },
+};
+
+static void compiling_row(const struct sums *s, const struct sum *x, struct sheet *sheet)
+{
+	uint64_t start = s->v.trace_start_ns;
+	bool has = x->nr_known;
+
+	sheet_row(sheet, NULL, (const struct cell[]){
+		cell_u64(x->nr),
+		cell_real(100.0 * x->nr / s->nr_of_kind[x->part.kind]),
+		has ? cell_u64(x->total_ns) : cell_absent,
+		has ? cell_u64(x->total_ns / x->nr_known) : cell_absent,
+		known(x->p50_ns),
+		known(x->p99_ns),
+		known(x->max_ns),
+		cell_u64(x->first_ns - MIN(x->first_ns, start)),
+		cell_u64(x->last_ns - MIN(x->last_ns, start)),
+		cell_text(event_kinds[x->part.kind].name),
+		name_cell(&s->v, x->part.what),
+		name_cell(&s->v, x->part.cause),
+	});
+}
+
+static const struct sheet_column slow_columns[] = {
+	{ "time_ns", "Time", 13, 6, .seconds = true },
+	{ "duration_ns", "Duration", 10, 6, .seconds = true },
+	{ "tier", "Tier", 4 },
+	{ "bytecode_bytes", "Bytes", 7 },
+	{ "compile_id", "Id", 6 },
+	{ "osr", NULL },
+	{ "what", NULL },
+	{ NULL, "Method", -1 },
+};
+
+enum { NR_SLOW = 10 };
+
+static int slowest_first(const void *a, const void *b)
+{
+	const struct event *x = *(const struct event *const *)a, *y = *(const struct event *const *)b;
+
+	if (x->duration_ns != y->duration_ns)
+		return x->duration_ns > y->duration_ns ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void slow_row(const struct sums *s, const struct event *x, struct sheet *sheet)
+{
+	const char *what = events_str(&s->v, x->what);
+	bool osr = !strcmp(events_str(&s->v, x->cause), "OSR");
+	struct buf b = BUF_INIT;
+
+	buf_fmt(&b, "%s%s", what, osr ? ", OSR" : "");
+	sheet_row(sheet, NULL, (const struct cell[]){
+		cell_u64(x->time_ns - MIN(x->time_ns, s->v.trace_start_ns)),
+		cell_u64(x->duration_ns),
+		known(event_value(x, VALUE_TIER)),
+		known(event_value(x, VALUE_BYTECODE)),
+		known(event_value(x, VALUE_COMPILE_ID)),
+		cell_bool(osr),
+		cell_text(what),
+		cell_text(b.data),
+	});
+	buf_release(&b);
+}
+
+/* Of text and JSON: those that took most time. */
+static void put_slow_compilations(const struct sums *s, struct sheet *sheet)
+{
+	const struct event **list = xcalloc(s->v.nr, sizeof(*list));
+	bool is_text = sheet_is_text(sheet);
+	size_t nr = 0, i;
+
+	for (i = 0; i < s->v.nr; i++)
+		if (s->v.list[i].kind == EVENT_COMPILE && s->v.list[i].duration_ns != EVENT_UNKNOWN)
+			list[nr++] = &s->v.list[i];
+	qsort(list, nr, sizeof(*list), slowest_first);
+	if (is_text && nr)
+		fputs("\nCompilations that took most time:\n\n", sheet->out);
+	if (!is_text)
+		json_array(&sheet->json, "slowest");
+	if (nr)
+		sheet_columns(sheet, slow_columns, ARRAY_SIZE(slow_columns));
+	for (i = 0; i < MIN(nr, (size_t)NR_SLOW); i++)
+		slow_row(s, list[i], sheet);
+	if (!is_text)
+		json_end(&sheet->json);
+	free(list);
+}
+
 /* Of text: each kind as a whole. */
 static void put_totals(const struct sums *s, FILE *out)
 {
@@ -265,25 +406,39 @@ static void put_totals(const struct sums *s, FILE *out)
 	size_t i;
 
 	for (kind = 0; kind < EVENT_NR; kind++) {
-		uint64_t total = 0;
+		uint64_t total = 0, nr_known = 0;
 
 		if (!s->nr_of_kind[kind])
 			continue;
-		for (i = 0; i < s->nr; i++)
+		for (i = 0; i < s->nr; i++) {
 			total += s->list[i].part.kind == kind ? s->list[i].total_ns : 0;
+			nr_known += s->list[i].part.kind == kind ? s->list[i].nr_known : 0;
+		}
 		buf_fmt(&b, "%s%" PRIu64 " %s", b.len ? "; " : "", s->nr_of_kind[kind],
 			event_kinds[kind].name);
-		if (!event_kinds[kind].lasts)
+		if (!nr_known)
 			continue;
 		buf_str(&b, " in ");
 		report_put_duration(&b, total);
+		if (nr_known < s->nr_of_kind[kind])
+			buf_fmt(&b, " (%" PRIu64 " of them not timed)", s->nr_of_kind[kind] - nr_known);
 	}
 	if (b.len)
 		fprintf(out, "\nAll: %s\n", b.data);
 	buf_release(&b);
 }
 
-static void put_sums(struct sums *s, const struct report_opts *o, bool lasts, FILE *out)
+/* How a report shows its rows. */
+struct table {
+	uint32_t kinds;
+	const char *units;
+	const struct sheet_column *columns;
+	size_t nr_columns;
+	void (*row)(const struct sums *s, const struct sum *x, struct sheet *sheet);
+	void (*more)(const struct sums *s, struct sheet *sheet);	/* of text and JSON; or NULL */
+};
+
+static void put_sums(struct sums *s, const struct report_opts *o, const struct table *table, FILE *out)
 {
 	size_t nr = o->limit ? MIN(s->nr, (size_t)o->limit) : s->nr, i;
 	struct sheet sheet;
@@ -294,35 +449,36 @@ static void put_sums(struct sums *s, const struct report_opts *o, bool lasts, FI
 		json_array(&sheet.json, "rows");
 	} else if (o->format == FORMAT_TEXT) {
 		event_report_head(&s->v, out);
-		fputs(lasts ? " Units :: s; Freed :: bytes\n\n" : " Units :: s\n\n", out);
+		fprintf(out, " Units :: %s\n\n", table->units);
 	}
-	if (lasts)
-		sheet_columns(&sheet, lasting, ARRAY_SIZE(lasting));
-	else
-		sheet_columns(&sheet, happening, ARRAY_SIZE(happening));
+	sheet_columns(&sheet, table->columns, table->nr_columns);
 	for (i = 0; i < nr; i++)
-		(lasts ? lasting_row : happening_row)(s, &s->list[i], &sheet);
+		table->row(s, &s->list[i], &sheet);
 	if (o->format == FORMAT_JSON) {
 		json_end(&sheet.json);
+		if (table->more)
+			table->more(s, &sheet);
 		report_json_hidden(&sheet.json, s->nr - nr);
 		json_end(&sheet.json);
 	} else if (o->format == FORMAT_TEXT) {
 		if (nr < s->nr)
 			fprintf(out, "... %zu more\n", s->nr - nr);
 		put_totals(s, out);
+		if (table->more)
+			table->more(s, &sheet);
 	}
 }
 
-static int print(struct trace_reader *t, const struct report_opts *o, uint32_t kinds, bool lasts, FILE *out,
+static int print(struct trace_reader *t, const struct report_opts *o, const struct table *table, FILE *out,
 		 struct err *e)
 {
 	struct sums s = { .nr = 0 };
-	int r = event_report_read(&s.v, &s.eo, kinds, t, o, e);
+	int r = event_report_read(&s.v, &s.eo, table->kinds, t, o, e);
 
 	if (r)
 		return r;
 	make_sums(&s);
-	put_sums(&s, o, lasts, out);
+	put_sums(&s, o, table, out);
 	r = !s.nr;
 	free(s.items);
 	free(s.list);
@@ -332,26 +488,62 @@ static int print(struct trace_reader *t, const struct report_opts *o, uint32_t k
 
 #define KIND(k) (1u << EVENT_##k)
 
+static void put_lasts(const struct sums *s, struct sheet *sheet)
+{
+	lasts_put(&s->v, sheet);
+}
+
 static int gc_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
-	return print(t, o, KIND(GC) | KIND(GC_CONCURRENT) | KIND(SAFEPOINT), true, out, e);
+	static const struct table table = {
+		KIND(GC) | KIND(GC_CONCURRENT) | KIND(SAFEPOINT), "s; Freed :: bytes",
+		lasting, ARRAY_SIZE(lasting), lasting_row, put_lasts,
+	};
+
+	return print(t, o, &table, out, e);
 }
 
 static int jit_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
-	const uint32_t kinds = KIND(COMPILE) | KIND(NOT_COMPILED) | KIND(INVALIDATE) | KIND(DEOPT);
+	static const struct table table = {
+		KIND(COMPILE) | KIND(NOT_COMPILED) | KIND(INVALIDATE) | KIND(DEOPT), "s",
+		compiling, ARRAY_SIZE(compiling), compiling_row, put_slow_compilations,
+	};
 
-	return print(t, o, kinds, false, out, e);
+	return print(t, o, &table, out, e);
+}
+
+static void put_loads(const struct sums *s, struct sheet *sheet)
+{
+	loads_put(&s->v, sheet);
 }
 
 static int classes_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
-	return print(t, o, KIND(CLASS_LOAD) | KIND(CLASS_UNLOAD), false, out, e);
+	static const struct table table = {
+		KIND(CLASS_LOAD) | KIND(CLASS_UNLOAD), "s", compiling, ARRAY_SIZE(compiling), compiling_row,
+		put_loads,
+	};
+
+	return print(t, o, &table, out, e);
 }
 
 static int exceptions_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
-	return print(t, o, KIND(EXCEPTION), false, out, e);
+	static const struct table table = {
+		KIND(EXCEPTION), "s", happening, ARRAY_SIZE(happening), happening_row,
+	};
+
+	return print(t, o, &table, out, e);
+}
+
+static int marks_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	static const struct table table = {
+		KIND(MARK) | KIND(PHASE), "s", marked, ARRAY_SIZE(marked), marked_row,
+	};
+
+	return print(t, o, &table, out, e);
 }
 
 const struct report report_gc = {
@@ -361,24 +553,27 @@ const struct report report_gc = {
 	.check = event_report_check,
 	.needs = "a trace with events of JVMs",
 	.print_trace = gc_print,
+	.filters = true,
 };
 
 const struct report report_jit = {
 	.name = "jit",
-	.help = "show compilations by tier, and deoptimisations by reason",
+	.help = "show compilations by tier with their time, and deoptimisations by reason",
 	.formats = FORMATS_TABLE,
 	.check = event_report_check,
 	.needs = "a trace with events of JVMs",
 	.print_trace = jit_print,
+	.filters = true,
 };
 
 const struct report report_classes = {
 	.name = "classes",
-	.help = "show loaded classes by loader",
+	.help = "show loaded classes by loader, with their time and what they were loaded for",
 	.formats = FORMATS_TABLE,
 	.check = event_report_check,
 	.needs = "a trace with events of JVMs",
 	.print_trace = classes_print,
+	.filters = true,
 };
 
 const struct report report_exceptions = {
@@ -388,4 +583,15 @@ const struct report report_exceptions = {
 	.check = event_report_check,
 	.needs = "a trace with events of JVMs",
 	.print_trace = exceptions_print,
+	.filters = true,
+};
+
+const struct report report_marks = {
+	.name = "marks",
+	.help = "show marks and phases of programs by name, with how long phases took",
+	.formats = FORMATS_TABLE,
+	.check = event_report_check,
+	.needs = "a trace with marks (arcprof record -e mark)",
+	.print_trace = marks_print,
+	.filters = true,
 };

@@ -2,25 +2,27 @@
 /*
  * gen.c - the event trace as in JProf's log-gen, a line per event: what its thread consumed
  * since its previous event, > entry or < exit or ! exit by an exception, function, thread; before it the
- * time. If they were recorded, when those threads lost and got a CPU, and events of their JVMs.
+ * time. If they were recorded, when those threads lost and got a CPU, samples, and events of their JVMs.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/fields.h"
 #include "base/mem.h"
 #include "base/quote.h"
 #include "model/columns.h"
 #include "report/completed.h"
 #include "report/events.h"
+#include "report/gensamples.h"
 #include "report/gensel.h"
 #include "report/sched.h"
-#include "version.h"
 
 enum {
-	AT_TIME, AT_SOURCE, AT_KIND, AT_NAME, AT_THREAD, AT_UNWOUND, AT_DURATION, AT_CAUSE, AT_CPU, AT_STATE,
-	AT_METRICS
+	AT_TIME, AT_SOURCE, AT_KIND, AT_NAME, AT_THREAD, AT_UNWOUND, AT_DURATION, AT_CAUSE, AT_FIELDS, AT_CPU,
+	AT_STATE, AT_WEIGHT, AT_UNIT, AT_IN, AT_METRICS
 };
 
 struct gen {
@@ -35,6 +37,7 @@ struct gen {
 	struct events jvm;
 	struct events_opts jvm_opts;
 	size_t nr_jvm;			/* of its list, that are behind us */
+	struct gen_samples samples;
 	struct sheet sheet;
 	struct sheet_column sheet_columns[AT_METRICS + CALL_MAX_METRICS];
 	struct buf line;
@@ -57,6 +60,8 @@ static void print_head(struct gen *g)
 		buf_fmt(b, " and %" PRIu64 " dispatches", g->timeline.nr_dispatches);
 	if (g->jvm.nr_all)
 		buf_fmt(b, ", %" PRIu64 " events of JVMs", g->jvm.nr_all);
+	if (g->samples.nr_read)
+		buf_fmt(b, ", %zu samples", g->samples.nr_read);
 	buf_fmt(b, " of %zu threads, %" PRIu64 " lost;", g->select.nr_trees, g->names.lost);
 	for (i = 0; i < g->columns.nr_metrics; i++) {
 		buf_str(b, i ? ", " : " ");
@@ -177,6 +182,9 @@ static void print_jvm_line(struct gen *g, const struct event *x)
 		buf_str(&g->line, ", ");
 		quote_add(&g->line, cause);
 	}
+	if (x->fields_len)
+		buf_str(&g->line, ": ");
+	fields_put_text(&g->line, events_fields(&g->jvm, x), x->fields_len);
 	buf_str(&g->line, "] ");
 	quote_add(&g->line, x->thread ? consumer_name(&g->jvm.strings.consumers, x->thread) : "-");
 	fprintf(g->out, "%s\n", g->line.data);
@@ -198,7 +206,59 @@ static void print_jvm_row(struct gen *g, const struct event *x)
 		c[AT_DURATION] = cell_u64(x->duration_ns);
 	if (*cause)
 		c[AT_CAUSE] = cell_text(cause);
+	c[AT_FIELDS] = cell_fields(events_fields(&g->jvm, x), x->fields_len);
 	sheet_row(&g->sheet, NULL, c);
+}
+
+/* ---- samples ---- */
+
+static void print_sample_line(struct gen *g, const struct gen_sample *x)
+{
+	unsigned int i;
+
+	begin_line(g, x->time_ns, NULL);
+	for (i = 0; i < x->nr_values; i++) {
+		const struct gen_value *v = &x->values[i];
+
+		buf_fmt(&g->line, "%s%s", i ? ", " : " . [", v->event);
+		if (!strcmp(v->unit, "ns")) {
+			buf_putc(&g->line, ' ');
+			report_put_duration(&g->line, v->weight);
+		} else if (i || v->weight != 1) {
+			buf_fmt(&g->line, " %" PRIu64 "%s%s", v->weight, i ? "" : " ", i ? "" : v->unit);
+		}
+	}
+	buf_fmt(&g->line, ": %s", x->prefix);
+	quote_add(&g->line, x->what);
+	if (x->in) {
+		buf_fmt(&g->line, " in %s", x->in_prefix);
+		quote_add(&g->line, x->in);
+	}
+	buf_str(&g->line, "] ");
+	quote_add(&g->line, x->thread ? x->thread : "-");
+	fprintf(g->out, "%s\n", g->line.data);
+}
+
+/* A row for each value. */
+static void print_sample_row(struct gen *g, const struct gen_sample *x)
+{
+	struct cell c[AT_METRICS + CALL_MAX_METRICS];
+	unsigned int i;
+
+	begin_row(c);
+	c[AT_TIME] = since_start(g, x->time_ns);
+	c[AT_SOURCE] = cell_text("sample");
+	c[AT_NAME] = cell_text(x->what);
+	if (x->thread)
+		c[AT_THREAD] = cell_text(x->thread);
+	if (x->in)
+		c[AT_IN] = cell_text(x->in);
+	for (i = 0; i < x->nr_values; i++) {
+		c[AT_KIND] = cell_text(x->values[i].event);
+		c[AT_WEIGHT] = cell_u64(x->values[i].weight);
+		c[AT_UNIT] = cell_text(x->values[i].unit);
+		sheet_row(&g->sheet, NULL, c);
+	}
 }
 
 static bool is_enough(const struct gen *g)
@@ -206,19 +266,34 @@ static bool is_enough(const struct gen *g)
 	return (g->o->limit && g->nr_printed >= g->o->limit) || ferror(g->out);
 }
 
-/* Those that began by then. */
-static void print_jvm_until(struct gen *g, uint64_t time_ns)
+/* Up to and with that time. */
+static void print_samples_until(struct gen *g, uint64_t time_ns)
 {
-	for (; g->nr_jvm < g->jvm.nr && !is_enough(g); g->nr_jvm++) {
+	struct gen_sample x;
+
+	while (!is_enough(g) && gen_samples_next(&g->samples, time_ns, &x)) {
+		(g->o->format == FORMAT_TEXT ? print_sample_line : print_sample_row)(g, &x);
+		g->nr_printed++;
+	}
+}
+
+/* Samples, and events of JVMs that began by then. */
+static void print_others_until(struct gen *g, uint64_t time_ns)
+{
+	for (; g->nr_jvm < g->jvm.nr; g->nr_jvm++) {
 		const struct event *x = &g->jvm.list[g->nr_jvm];
 
 		if (x->time_ns > time_ns)
-			return;
+			break;
 		if (!gen_select_shows_jvm(&g->select, x))
 			continue;
+		print_samples_until(g, x->time_ns);
+		if (is_enough(g))
+			return;
 		(g->o->format == FORMAT_TEXT ? print_jvm_line : print_jvm_row)(g, x);
 		g->nr_printed++;
 	}
+	print_samples_until(g, time_ns);
 }
 
 /* ---- the report ---- */
@@ -235,7 +310,7 @@ static int on_event(void *ctx, const struct timeline_event *x)
 	struct gen *g = ctx;
 	bool shows;
 
-	print_jvm_until(g, x->time_ns);
+	print_others_until(g, x->time_ns);
 	shows = gen_select_shows(&g->select, x) && !is_enough(g);
 	if (shows)
 		(g->o->format == FORMAT_TEXT ? print_line : print_row)(g, x);
@@ -275,13 +350,14 @@ static int prepare(struct gen *g, struct trace_reader *t, struct err *e)
 	    (r = gen_select_init(&g->select, &g->calls, &window, g->o, e)))
 		return r;
 	g->start_ns = names_label_u64(&g->names, "start.mono_ns");
-	return read_jvm(g, t, e);
+	r = g->select.samples ? gen_samples_read(&g->samples, t, g->o, e) : 0;
+	return r ? r : read_jvm(g, t, e);
 }
 
 static void begin(struct gen *g)
 {
 	static const char *const keys[AT_METRICS] = { "time_ns", "source", "kind", "name", "thread", "unwound",
-		"duration_ns", "cause", "cpu", "state" };
+		"duration_ns", "cause", "fields", "cpu", "state", "weight", "unit", "in" };
 	struct json *j = &g->sheet.json;
 	unsigned int i;
 
@@ -295,11 +371,7 @@ static void begin(struct gen *g)
 		g->sheet_columns[AT_METRICS + i].key =
 			xasprintf("consumed_%s", model_str(&g->m, g->m.metrics[i].name));
 	sheet_init(&g->sheet, g->o->format, g->out);
-	json_object(j, NULL);
-	json_object(j, "arcprof");
-	json_str(j, "version", ARCPROF_VERSION);
-	json_str(j, "report", "gen");
-	json_end(j);
+	report_json_begin(j, "gen");
 	json_object(j, "source");
 	json_str(j, "command", names_label(&g->names, "command"));
 	json_str(j, "host", names_label(&g->names, "host"));
@@ -307,6 +379,7 @@ static void begin(struct gen *g)
 	json_u64(j, "events", g->timeline.nr_calls);
 	json_u64(j, "dispatches", g->timeline.nr_dispatches);
 	json_u64(j, "jvm_events", g->jvm.nr_all);
+	json_u64(j, "samples", g->samples.nr_read);
 	completed_json_only(&g->names, j);
 	json_end(j);
 	json_array(j, "events");
@@ -341,13 +414,14 @@ static int gen_print(struct trace_reader *t, const struct report_opts *o, FILE *
 		begin(&g);
 		r = timeline_read(&g.timeline, t, &sink, &g, e);
 		if (!r)
-			print_jvm_until(&g, UINT64_MAX);
+			print_others_until(&g, UINT64_MAX);
 		end(&g);
 	}
 	if (!r)
 		r = !g.nr_printed;
 	gen_select_release(&g.select);
 	timeline_release(&g.timeline);
+	gen_samples_release(&g.samples);
 	events_release(&g.jvm);
 	calls_release(&g.calls);
 	names_release(&g.names);
@@ -365,7 +439,7 @@ static int check(const struct report_opts *o, struct err *e)
 
 static const struct opt opts[] = {
 	OPT_LIST(0, "event", struct gen_opts, events, "kind",
-		 "only these events: entry, exit, exception, unwound, dispatch, or a kind of --log"),
+		 "only these: entry, exit, exception, unwound, dispatch, sample, or a kind of --log"),
 	OPT_END
 };
 

@@ -29,6 +29,7 @@ static int choose_kinds(struct gen_select *s, const struct opt_list *l, struct e
 	for (i = 0; i < TIMELINE_NR_KINDS; i++)
 		s->kinds[i] = all;
 	s->jvm_kinds = all ? UINT32_MAX : 0;
+	s->samples = all;
 	for (i = 0; !all && i < l->nr_items; i++) {
 		uint32_t jvm = event_kinds_named(l->items[i], strlen(l->items[i]));
 
@@ -36,9 +37,11 @@ static int choose_kinds(struct gen_select *s, const struct opt_list *l, struct e
 		for (known = jvm, k = 0; k < ARRAY_SIZE(kinds); k++)
 			if (!strcmp(kinds[k].name, l->items[i]))
 				s->kinds[kinds[k].kind] = known = true;
+		if (!strcmp(l->items[i], "sample"))
+			s->samples = known = true;
 		if (!known)
 			return err_set(e, EINVAL, "unknown event '%s' (available: entry, exit, exception, "
-				       "unwound, dispatch, kinds of --log)", l->items[i]);
+				       "unwound, dispatch, sample, kinds of --log)", l->items[i]);
 	}
 	return 0;
 }

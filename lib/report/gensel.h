@@ -20,6 +20,7 @@ struct gen_select {
 	struct window window;
 	bool kinds[TIMELINE_NR_KINDS];
 	uint32_t jvm_kinds;	/* bits 1 << enum event_kind */
+	bool samples;
 	uint8_t want;		/* what a path of open calls must have: a symbol, a module */
 	uint8_t *matches;	/* [consumer]: which of those it has; KNOWN: it was looked up */
 	size_t nr_matches;

@@ -238,33 +238,35 @@ static void put_counts(const struct view *v, uint64_t first_n, struct buf *b)
 
 static const struct origin_share *share_of(const struct view *v, unsigned int m)
 {
-	const char *name = model_str(v->m, v->m->metrics[m].name);
-	size_t i;
+	const struct model_metric *k = &v->m->metrics[m];
 
-	for (i = 0; i < v->origin->nr_shares; i++)
-		if (!strcmp(v->origin->shares[i].metric, name))
-			return &v->origin->shares[i];
-	return NULL;
+	return origin_share(v->origin, model_str(v->m, k->name), v->m->sources[k->source].kind == FLOW_CALLS);
+}
+
+static void put_share_of(const struct view *v, const struct origin_share *s, struct buf *b)
+{
+	buf_str(b, ", ");
+	quote_add(b, s->metric);
+	buf_str(b, " recorded for ");
+	report_put_duration(b, s->on_ns);
+	buf_str(b, " (");
+	put_share(b, (double)s->on_ns / (double)v->origin->duration_ns);
+	buf_str(b, ")");
 }
 
 /* Of what was not recorded all the time. */
 static void put_covered(const struct view *v, struct buf *b)
 {
+	const struct origin_share *calls = origin_share(v->origin, "calls", true), *s;
 	unsigned int m;
 
-	for (m = 0; m < v->m->nr_shown; m++) {
-		const struct origin_share *s = share_of(v, m);
-
-		if (!s)
-			continue;
-		buf_str(b, ", ");
-		quote_add(b, s->metric);
-		buf_str(b, " recorded for ");
-		report_put_duration(b, s->on_ns);
-		buf_str(b, " (");
-		put_share(b, (double)s->on_ns / (double)v->origin->duration_ns);
-		buf_str(b, ")");
-	}
+	for (m = 0; calls && m < v->m->nr_sources && v->m->sources[m].kind != FLOW_CALLS; m++)
+		;
+	if (calls && m < v->m->nr_sources)
+		put_share_of(v, calls, b);
+	for (m = 0; m < v->m->nr_shown; m++)
+		if ((s = share_of(v, m)) && s != calls)
+			put_share_of(v, s, b);
 }
 
 static void put_deadlocks(const struct view *v, struct buf *b)
@@ -314,6 +316,98 @@ static void json_triggers(const struct view *v, struct json *j)
 		json_u64(j, "time_ns", o->triggers[i].time_ns - MIN(o->triggers[i].time_ns, o->begin_ns));
 		json_str(j, "when", o->triggers[i].when);
 		json_str(j, "cause", o->triggers[i].cause);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* The first time it is met, what was left out of an event in all. */
+static uint64_t left_out(const struct name_filter *all, size_t nr, size_t at)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < at; i++)
+		if (!strcmp(all[i].event, all[at].event))
+			return 0;
+	for (; i < nr; i++)
+		sum += strcmp(all[i].event, all[at].event) ? 0 : all[i].left_out;
+	return sum;
+}
+
+enum { MAX_RULES_SHOWN = 400 };
+
+static void put_rules(const struct name_filter *f, uint64_t begin_ns, struct buf *b)
+{
+	struct buf rules = BUF_INIT;
+
+	buf_str(b, "filter while recording");
+	if (f->time_ns > begin_ns) {
+		buf_str(b, ", from ");
+		report_put_duration(b, f->time_ns - begin_ns);
+		buf_str(b, " on");
+	}
+	buf_str(b, ": ");
+	quote_add(&rules, *f->rules ? f->rules : "none");
+	buf_fmt(b, "%.*s%s\n", MAX_RULES_SHOWN, rules.data, rules.len > MAX_RULES_SHOWN ? "..." : "");
+	buf_release(&rules);
+}
+
+void report_put_filters(const struct name_filter *all, size_t nr, uint64_t begin_ns, struct buf *b)
+{
+	const char *before = NULL, *sep = "left out while recording: ";
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (*all[i].event || (before && !strcmp(before, all[i].rules)))
+			continue;
+		put_rules(&all[i], begin_ns, b);
+		before = all[i].rules;
+	}
+	for (i = 0; i < nr; i++) {
+		uint64_t n = *all[i].event ? left_out(all, nr, i) : 0;
+
+		if (!n)
+			continue;
+		buf_fmt(b, "%s%" PRIu64 " of ", sep, n);
+		quote_add(b, all[i].event);
+		sep = ", ";
+	}
+	if (*sep == ',')
+		buf_putc(b, '\n');
+}
+
+void report_put_filter(const struct rules *r, uint64_t nr_left_out, const char *what, struct buf *b)
+{
+	struct buf text = BUF_INIT;
+
+	rules_text(r, &text);
+	buf_str(b, "filter: ");
+	quote_add(b, text.data);
+	buf_fmt(b, "; %" PRIu64 " %s left out\n", nr_left_out, what);
+	buf_release(&text);
+}
+
+void report_json_filters(const struct name_filter *all, size_t nr, uint64_t begin_ns, struct json *j)
+{
+	size_t i;
+
+	if (!nr)
+		return;
+	json_array(j, "filters");
+	for (i = 0; i < nr; i++) {
+		uint64_t n = *all[i].event ? left_out(all, nr, i) : 0;
+
+		if (*all[i].event && !n)
+			continue;
+		json_object(j, NULL);
+		json_u64(j, "time_ns", all[i].time_ns - MIN(all[i].time_ns, begin_ns));
+		if (n) {
+			json_str(j, "event", all[i].event);
+			json_u64(j, "left_out", n);
+		} else {
+			json_str(j, "rules", all[i].rules);
+		}
 		json_end(j);
 	}
 	json_end(j);
@@ -435,6 +529,16 @@ static void put_import_notes(const struct view *v, struct buf *b)
 	}
 }
 
+/* What is not there because it was not wanted. */
+static void put_filters(const struct view *v, struct buf *b)
+{
+	const struct rules *r = v->o->profile ? v->o->profile->filter : NULL;
+
+	report_put_filters(v->origin->filters, v->origin->nr_filters, v->origin->begin_ns, b);
+	if (r && r->nr)
+		report_put_filter(r, v->origin->nr_left_out, "samples", b);
+}
+
 #define OWN_SHOWN .005	/* more of arcprof's own work than that is worth a word */
 
 void head_text(const struct view *v, FILE *out)
@@ -480,6 +584,7 @@ void head_text(const struct view *v, FILE *out)
 	buf_putc(&b, '\n');
 	put_import_notes(v, &b);
 	put_parts(v, &b);
+	put_filters(v, &b);
 	put_triggers(v, &b);
 	put_deadlocks(v, &b);
 	put_blend(v, &b);
@@ -528,6 +633,25 @@ static void json_parts(const struct origin *o, struct json *j)
 	json_end(j);
 }
 
+/* Of other programs' files and heaps. */
+static void json_notes(const struct origin *o, struct json *j)
+{
+	size_t i;
+
+	if (o->nr_facts) {
+		json_object(j, "facts");
+		for (i = 0; i < o->nr_facts; i++)
+			json_double(j, o->facts[i].key, o->facts[i].value);
+		json_end(j);
+	}
+	if (!o->nr_notes)
+		return;
+	json_array(j, "notes");
+	for (i = 0; i < o->nr_notes; i++)
+		json_str(j, NULL, o->notes[i]);
+	json_end(j);
+}
+
 static void json_source(const struct view *v, struct json *j)
 {
 	json_object(j, "source");
@@ -547,6 +671,7 @@ static void json_source(const struct view *v, struct json *j)
 	else
 		json_null(j, "rate_hz");
 	json_str(j, "rate_mode", v->origin->rate_mode);
+	json_notes(v->origin, j);
 	if (v->origin->nr_parts)
 		json_parts(v->origin, j);
 	json_end(j);
@@ -615,6 +740,9 @@ static void json_quality(const struct view *v, struct json *j)
 		json_str(j, NULL, v->origin->deadlocks[i]);
 	json_end(j);
 	json_triggers(v, j);
+	report_json_filters(v->origin->filters, v->origin->nr_filters, v->origin->begin_ns, j);
+	if (v->o->profile && v->o->profile->filter && v->o->profile->filter->nr)
+		json_u64(j, "left_out", v->origin->nr_left_out);
 	report_json_refused(v->origin, j);
 	json_str(j, "not_shown", v->origin->not_shown);
 	json_u64(j, "throttled", v->origin->throttled);
@@ -655,11 +783,7 @@ void head_json(const struct view *v, struct json *j)
 {
 	unsigned int m;
 
-	json_object(j, NULL);
-	json_object(j, "arcprof");
-	json_str(j, "version", ARCPROF_VERSION);
-	json_str(j, "report", v->o->report->name);
-	json_end(j);
+	report_json_begin(j, v->o->report->name);
 	json_source(v, j);
 	json_str(j, "n_means", model_kind_name(v->m->flow.n_means));
 	json_array(j, "metrics");
@@ -713,6 +837,15 @@ void json_consumer(struct json *j, const struct view *v, uint32_t consumer, bool
 		json_u64(j, "pid", c->key >> 32);
 	if (c->key && c->kind == CONSUMER_THREAD)
 		json_u64(j, "tid", c->key & UINT32_MAX);
+}
+
+void report_json_begin(struct json *j, const char *report)
+{
+	json_object(j, NULL);
+	json_object(j, "arcprof");
+	json_str(j, "version", ARCPROF_VERSION);
+	json_str(j, "report", report);
+	json_end(j);
 }
 
 void report_json_hidden(struct json *j, uint64_t nr_hidden)

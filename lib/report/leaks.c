@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * leaks.c - what keeps more and more objects, by class and by the method that allocates them: a table, a
- * sentence for each row, and how old all objects are that are left.
+ * sentence for each row, and how old all objects are that are left. Blocks of native memory: unfreed.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,9 +12,10 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "model/leaks.h"
+#include "report/events.h"
+#include "report/leaks.h"
 #include "report/report.h"
 #include "report/sheet.h"
-#include "version.h"
 
 struct shown {
 	struct leaks m;
@@ -42,16 +43,6 @@ static double percent(double confidence)
 
 /* ---- text ---- */
 
-static void put_bytes(struct buf *b, double bytes)
-{
-	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
-	size_t i;
-
-	for (i = 0; fabs(bytes) >= 1000 && i + 1 < ARRAY_SIZE(units); i++)
-		bytes /= 1000;
-	buf_fmt(b, "%.*f %s", i && fabs(bytes) < 10 ? 2 : i && fabs(bytes) < 100 ? 1 : 0, bytes, units[i]);
-}
-
 static bool is_exact(const struct shown *s)
 {
 	return !s->m.interval;
@@ -64,7 +55,7 @@ static void put_sentence(const struct shown *s, const struct leak_row *r, struct
 	buf_str(b, r->grows == LEAK_MAYBE ? "? " : "");
 	quote_add(b, site ? site : class_of(s, r));
 	buf_str(b, site ? " keeps " : " grows by ");
-	put_bytes(b, r->a_second);
+	leaks_put_bytes(b, r->a_second);
 	buf_str(b, "/s");
 	if (site) {
 		buf_str(b, " more of ");
@@ -73,17 +64,18 @@ static void put_sentence(const struct shown *s, const struct leak_row *r, struct
 	buf_str(b, " since ");
 	report_put_duration(b, r->since_ns);
 	buf_str(b, "; ");
-	put_bytes(b, r->bytes);
-	if (!is_exact(s)) {
+	leaks_put_bytes(b, r->bytes);
+	if (r->range.high > r->range.low) {
 		buf_str(b, " (");
-		put_bytes(b, r->range.low);
+		leaks_put_bytes(b, r->range.low);
 		buf_str(b, " to ");
-		put_bytes(b, r->range.high);
+		leaks_put_bytes(b, r->range.high);
 		buf_putc(b, ')');
 	}
 	buf_str(b, " are left, the oldest for ");
 	report_put_duration(b, r->oldest_ns);
-	buf_fmt(b, " and %" PRIu32 " pauses", r->oldest_pauses);
+	if (r->oldest_pauses != LEAK_PAUSES_UNKNOWN)
+		buf_fmt(b, " and %" PRIu32 " pauses", r->oldest_pauses);
 	if (r->grows == LEAK_MAYBE)
 		buf_str(b, "; no collection has looked at all of them");
 }
@@ -92,15 +84,21 @@ static void print_row(const struct shown *s, const struct leak_row *r, FILE *out
 {
 	const char *site = site_of(s, r);
 	struct buf b = BUF_INIT;
-	char collection[24] = "-";
+	char collection[24] = "-", total[24] = "-", pauses[16] = "-";
 
+	if (r->oldest_pauses != LEAK_PAUSES_UNKNOWN)
+		snprintf(pauses, sizeof(pauses), "%" PRIu32, r->oldest_pauses);
 	if (!isnan(r->a_collection))
 		snprintf(collection, sizeof(collection), "%.1f", r->a_collection / 1e3);
+	if (!isnan(r->class_bytes))
+		snprintf(total, sizeof(total), "%.1f", r->class_bytes / 1e3);
 	quote_add(&b, class_of(s, r));
-	fprintf(out, "%5.1f%c %9.1f %9.1f %9.1f %9s %10.1f %10.1f %10.1f %7" PRIu64 " %8.1f %7" PRIu32 "  %s",
-		percent(r->confidence), r->grows == LEAK_MAYBE ? '?' : ' ', r->a_second / 1e3,
-		r->a_second_range.low / 1e3, r->a_second_range.high / 1e3, collection, r->bytes / 1e3,
-		r->range.low / 1e3, r->range.high / 1e3, r->n, r->oldest_ns / 1e9, r->oldest_pauses, b.data);
+	fprintf(out, "%5.1f%c %9.1f %9.1f %9.1f %9s", percent(r->confidence),
+		r->grows == LEAK_MAYBE ? '?' : ' ', r->a_second / 1e3, r->a_second_range.low / 1e3,
+		r->a_second_range.high / 1e3, collection);
+	fprintf(out, " %10.1f %10.1f %10.1f%c %10s %7" PRIu64, r->bytes / 1e3, r->range.low / 1e3,
+		r->range.high / 1e3, r->scaled ? '=' : ' ', total, r->n);
+	fprintf(out, " %8.1f %7s  %s", r->oldest_ns / 1e9, pauses, b.data);
 	buf_reset(&b);
 	if (site) {
 		quote_add(&b, site);
@@ -115,8 +113,8 @@ static void print_rows(const struct shown *s, FILE *out)
 	struct buf b = BUF_INIT;
 	size_t i;
 
-	fprintf(out, "\n%6s %9s %9s %9s %9s %10s %10s %10s %7s %8s %7s  %s\n", "%Sure", "kB/s", "at least", "at most",
-		"kB/pause", "kB left", "at least", "at most", "Samples", "Oldest s", "Pauses",
+	fprintf(out, "\n%6s %9s %9s %9s %9s %10s %10s %10s  %10s %7s %8s %7s  %s\n", "%Sure", "kB/s", "at least", "at most",
+		"kB/pause", "kB left", "at least", "at most", "Class kB", "Samples", "Oldest s", "Pauses",
 		s->by_class ? "Class" : "Class, and who allocates");
 	for (i = 0; i < s->nr; i++)
 		print_row(s, &s->m.rows[i], out);
@@ -129,24 +127,6 @@ static void print_rows(const struct shown *s, FILE *out)
 	buf_release(&b);
 }
 
-static void print_ages(const struct shown *s, FILE *out)
-{
-	int i;
-
-	fprintf(out, "\n Age of what is left, in s\n\n%10s %10s %10s %6s\n", "up to", "kB", "Samples", "%");
-	for (i = 0; i < LEAK_AGES; i++) {
-		const struct leak_age *a = &s->m.ages[i];
-		char upto[24] = "older";
-
-		if (!a->n)
-			continue;
-		if (a->upto_ns != UINT64_MAX)
-			snprintf(upto, sizeof(upto), "%g", a->upto_ns / 1e9);
-		fprintf(out, "%10s %10.1f %10" PRIu64 " %6.2f\n", upto, a->bytes / 1e3, a->n,
-			s->m.bytes > 0 ? 100 * a->bytes / s->m.bytes : 0);
-	}
-}
-
 /* What limits what can be said. */
 static void print_notes(const struct shown *s, FILE *out)
 {
@@ -156,13 +136,21 @@ static void print_notes(const struct shown *s, FILE *out)
 	if (m->whole_ns)
 		report_put_duration(&b, m->whole_ns);
 	if (!m->compared_ns)
-		fprintf(out, " n/a: no collection has told which objects live\n");
+		fprintf(out, " n/a: no collection%s has told which objects live\n",
+			m->pauses || !m->n ? "" : " in the time of this trace");
 	else if (!m->whole_ns)
 		fprintf(out, " ?: no collection of old objects was noticed: garbage among them counts as left; "
-			"record for longer\n");
+			"record for longer, or with --live-histogram\n");
 	else
 		fprintf(out, " Old objects were looked at until %s after the start%s\n", b.data,
 			m->nr_maybe ? "; what grows since (?) may be garbage" : "");
+	buf_reset(&b);
+	if (m->totals_ns) {
+		report_put_duration(&b, m->totals_ns);
+		fprintf(out, " Class kB is exact, counted by the JVM after %s; what is scaled to it has an =\n", b.data);
+	}
+	if (names_find_event(&m->names, "native-live") != UINT32_MAX)
+		fprintf(out, " Native memory that is not freed: report --leaks=native\n");
 	if (m->nr_unpaired)
 		fprintf(out, " %" PRIu64 " records of freed objects are missing\n", m->nr_unpaired);
 	buf_release(&b);
@@ -174,15 +162,16 @@ static void print_text(const struct shown *s, FILE *out)
 	size_t all = m->nr_growing + m->nr_maybe;
 	struct buf b = BUF_INIT;
 
-	put_bytes(&b, m->bytes);
+	leaks_put_bytes(&b, m->bytes);
 	buf_fmt(&b, " of %" PRIu64 " sampled objects are left after %" PRIu32 " pauses of the collector, %" PRIu64
 		" lost; ", m->n, m->pauses, m->names.lost);
 	buf_fmt(&b, "%zu of %zu %s keep%s growing", all, m->nr_rows, s->by_class ? "classes" : "places",
 		all == 1 ? "s" : "");
 	fprintf(out, "%s\n", b.data);
+	event_put_refused(&m->names, out);
 	buf_reset(&b);
 	if (!is_exact(s)) {
-		put_bytes(&b, (double)m->interval);
+		leaks_put_bytes(&b, (double)m->interval);
 		fprintf(out, " Estimated from a sample every %s; at least, at most: 95 %% intervals\n",
 			b.data);
 	}
@@ -192,7 +181,7 @@ static void print_text(const struct shown *s, FILE *out)
 	if (all > s->nr)
 		fprintf(out, "\n %zu row%s not shown\n", all - s->nr, all - s->nr == 1 ? " is" : "s are");
 	if (m->n)
-		print_ages(s, out);
+		leaks_print_ages(m->ages, m->bytes, out);
 	buf_release(&b);
 }
 
@@ -203,7 +192,7 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 	static const struct sheet_column columns[] = {
 		{ "class" }, { "site" }, { "pid" }, { "confidence" }, { "looked_at" }, { "growth" }, { "growth_low" },
 		{ "growth_high" }, { "growth_pause" }, { "bytes" }, { "bytes_low" }, { "bytes_high" },
-		{ "samples" }, { "came" }, { "went" }, { "since_ns" }, { "oldest_ns" }, { "median_ns" },
+		{ "class_bytes" }, { "scaled" }, { "samples" }, { "came" }, { "went" }, { "since_ns" }, { "oldest_ns" }, { "median_ns" },
 		{ "oldest_pauses" },
 	};
 	size_t i;
@@ -217,9 +206,10 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 			cell_real(r->confidence), cell_bool(r->grows == LEAK_YES), cell_real(r->a_second),
 			cell_real(r->a_second_range.low), cell_real(r->a_second_range.high),
 			cell_real(r->a_collection), cell_real(r->bytes), cell_real(r->range.low),
-			cell_real(r->range.high), cell_u64(r->n), cell_u64(r->came), cell_u64(r->went),
+			cell_real(r->range.high), cell_real(r->class_bytes), cell_bool(r->scaled),
+			cell_u64(r->n), cell_u64(r->came), cell_u64(r->went),
 			cell_u64(r->since_ns), cell_u64(r->oldest_ns), cell_u64(r->median_ns),
-			cell_u64(r->oldest_pauses),
+			r->oldest_pauses == LEAK_PAUSES_UNKNOWN ? cell_none : cell_u64(r->oldest_pauses),
 		});
 	}
 }
@@ -228,11 +218,7 @@ static void json_head(const struct shown *s, struct json *j)
 {
 	const struct leaks *m = &s->m;
 
-	json_object(j, NULL);
-	json_object(j, "arcprof");
-	json_str(j, "version", ARCPROF_VERSION);
-	json_str(j, "report", "leaks");
-	json_end(j);
+	report_json_begin(j, "leaks");
 	json_object(j, "source");
 	json_str(j, "command", names_label(&m->names, "command"));
 	json_str(j, "host", names_label(&m->names, "host"));
@@ -244,24 +230,8 @@ static void json_head(const struct shown *s, struct json *j)
 	json_u64(j, "pauses", m->pauses);
 	json_u64(j, "places", m->nr_rows);
 	json_u64_known(j, "compared_ns", m->compared_ns, m->compared_ns);
+	json_u64_known(j, "counted_ns", m->totals_ns, m->totals_ns);
 	json_u64_known(j, "looked_at_ns", m->whole_ns, m->whole_ns);
-	json_end(j);
-}
-
-static void json_ages(const struct shown *s, struct json *j)
-{
-	int i;
-
-	json_array(j, "ages");
-	for (i = 0; i < LEAK_AGES; i++) {
-		const struct leak_age *a = &s->m.ages[i];
-
-		json_object(j, NULL);
-		json_u64_known(j, "upto_ns", a->upto_ns != UINT64_MAX, a->upto_ns);
-		json_u64(j, "samples", a->n);
-		json_double(j, "bytes", a->bytes);
-		json_end(j);
-	}
 	json_end(j);
 }
 
@@ -279,14 +249,19 @@ static void print_data(const struct shown *s, FILE *out)
 	json_array(j, "leaks");
 	add_rows(s, &sheet);
 	json_end(j);
-	json_ages(s, j);
+	leaks_json_ages(j, s->m.ages);
 	report_json_hidden(j, s->m.nr_growing + s->m.nr_maybe - s->nr);
 	json_end(j);
 }
 
-static int leaks_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+static const char *argument_of(const struct report_opts *o)
 {
-	struct shown s = { .o = o, .by_class = o->argument && *o->argument };
+	return o->argument ? o->argument : "";
+}
+
+static int print_objects(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	struct shown s = { .o = o, .by_class = *argument_of(o) };
 	int r = leaks_read(&s.m, t, &o->select, s.by_class, e);
 
 	if (!r) {
@@ -301,10 +276,30 @@ static int leaks_print(struct trace_reader *t, const struct report_opts *o, FILE
 	return r;
 }
 
+static int leaks_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	int r;
+
+	if (!strcmp(argument_of(o), "native"))
+		return unfreed_print(t, o, out, e);
+	r = print_objects(t, o, out, e);
+	if (r != -ENODATA || *argument_of(o))
+		return r;
+	r = unfreed_print(t, o, out, e);
+	if (r == -ENODATA) {
+		err_set(e, ENODATA, "neither live objects nor native memory were recorded");
+		err_hint(e, "arcprof record -e live, or arcprof record -e native-memory");
+	}
+	return r;
+}
+
 static int check(const struct report_opts *o, struct err *e)
 {
-	if (o->argument && *o->argument && strcmp(o->argument, "class"))
-		return err_set(e, EINVAL, "invalid value '%s' of --leaks (expected: class)", o->argument);
+	const char *argument = argument_of(o);
+
+	if (*argument && strcmp(argument, "class") && strcmp(argument, "native"))
+		return err_set(e, EINVAL, "invalid value '%s' of --leaks (expected one of: class, native)",
+			       argument);
 	if (selection_wants(&o->select) & (SELECT_MODULE | SELECT_SYMBOL))
 		return err_set(e, EINVAL, "--leaks has a row for each place: --module and --symbol do not select");
 	if (o->profile->from_ns || o->profile->to_ns || (o->profile->cpus && o->profile->cpus->nr_items))
@@ -314,12 +309,12 @@ static int check(const struct report_opts *o, struct err *e)
 
 const struct report report_leaks = {
 	.name = "leaks",
-	.help = "show what keeps more and more Java objects",
-	.argument = "class",
+	.help = "show what keeps more and more Java objects, or what native memory is not freed",
+	.argument = "class|native",
 	.argument_optional = true,
 	.formats = FORMATS_TABLE,
-	.legend = "\n How they are reached: report --metric live --xarc --symbol METHOD\n",
+	.legend = "\n How they are reached: report --metric live --xarc --symbol METHOD (of native memory: --metric native-live)\n",
 	.check = check,
-	.needs = "a trace with live objects",
+	.needs = "a trace with live objects or native memory",
 	.print_trace = leaks_print,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * locks.c - a row a lock that Java threads have waited for, as in Java Lock Monitor; then a row for
+ * locks.c - a row a lock that threads have waited for, as in Java Lock Monitor; then a row for
  * whatever else they waited for by the same means.
  */
 #include <errno.h>
@@ -14,10 +14,11 @@
 #include "report/hprof.h"
 #include "report/report.h"
 #include "report/sheet.h"
-#include "version.h"
 
 static const char *const kinds[LOCK_NR_WAITS] = {
 	[LOCK_ENTER] = "enter", [LOCK_LOCK] = "lock", [LOCK_WAIT] = "wait", [LOCK_PARK] = "park",
+	[LOCK_MUTEX] = "mutex", [LOCK_RWLOCK] = "rwlock", [LOCK_CONDITION] = "cond",
+	[LOCK_CLASS] = "class",
 };
 
 struct rows {
@@ -27,11 +28,18 @@ struct rows {
 	size_t nr, nr_locks, nr_hidden;
 	uint64_t n, ns, lock_n, lock_ns;	/* of all that were selected; of locks among them */
 	bool one_process;
+	bool counted;			/* acquisitions, of some of them */
+	int widths[3];			/* of GETS, NONREC and REC */
 };
 
 static const char *kind_of(const struct lock_row *r)
 {
 	return kinds[r->kind == LOCK_LOCK && !locks_is_lock(r) ? LOCK_PARK : r->kind];
+}
+
+static uint64_t gets_of(const struct lock_row *r)
+{
+	return r->nonrec + r->rec;
 }
 
 static uint64_t key_of(const struct lock_row *r, const struct report_opts *o)
@@ -51,6 +59,8 @@ static int compare(const void *p, const void *q, void *ctx)
 		return locks_is_lock(a) ? -1 : 1;
 	if (r->o->sort != SORT_NAME && ka != kb)
 		return ka > kb ? -1 : 1;
+	if (r->o->sort != SORT_NAME && gets_of(a) != gets_of(b))
+		return gets_of(a) > gets_of(b) ? -1 : 1;
 	return c ? c : a->identity < b->identity ? -1 : a->identity > b->identity ? 1 :
 		(a->kind > b->kind) - (a->kind < b->kind);
 }
@@ -61,6 +71,9 @@ static void make_rows(struct rows *r)
 
 	r->list = xcalloc(r->m.nr_rows + 1, sizeof(*r->list));
 	r->one_process = true;
+	r->widths[0] = 5;
+	r->widths[1] = 6;
+	r->widths[2] = 4;
 	for (i = 0; i < r->m.nr_rows; i++) {
 		const struct lock_row *x = &r->m.rows[i];
 
@@ -72,6 +85,10 @@ static void make_rows(struct rows *r)
 		r->lock_n += locks_is_lock(x) ? x->n : 0;
 		r->lock_ns += locks_is_lock(x) ? x->ns : 0;
 		r->one_process &= x->proc == r->list[0]->proc;
+		r->counted |= x->counted;
+		r->widths[0] = MAX(r->widths[0], snprintf(NULL, 0, "%" PRIu64, gets_of(x)));
+		r->widths[1] = MAX(r->widths[1], snprintf(NULL, 0, "%" PRIu64, x->nonrec));
+		r->widths[2] = MAX(r->widths[2], snprintf(NULL, 0, "%" PRIu64, x->rec));
 	}
 	qsort_r(r->list, r->nr, sizeof(*r->list), compare, r);
 	for (i = 0; i < r->nr; i++) {
@@ -99,7 +116,7 @@ static void put_name(const struct rows *r, const struct lock_row *x, struct buf 
 	if (x->identity)
 		buf_fmt(b, "@%" PRIx32, x->identity);
 	else
-		buf_str(b, " [several]");
+		buf_str(b, x->kind == LOCK_CLASS ? " [initialised]" : " [several]");
 	if (!r->one_process)
 		buf_fmt(b, " [pid %" PRIu32 "]", x->pid);
 }
@@ -119,8 +136,31 @@ static void put_owner(const struct lock_row *x, struct buf *b)
 
 static void put_times(const struct lock_row *x, FILE *out)
 {
-	fprintf(out, " %7" PRIu32 " %10.3f %10.1f %10.1f %10.1f", x->waiters, x->ns / 1e6, x->ns / 1e3 / x->n,
-		x->p99_ns / 1e3, x->max_ns / 1e3);
+	fprintf(out, " %7" PRIu32 " %10.3f", x->waiters, x->ns / 1e6);
+	if (x->n)
+		fprintf(out, " %10.1f %10.1f %10.1f", x->ns / 1e3 / x->n, x->p99_ns / 1e3, x->max_ns / 1e3);
+	else
+		fprintf(out, " %10s %10s %10s", "-", "-", "-");
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return 100.0 * (double)part / (double)MAX(whole, (uint64_t)1);
+}
+
+/* Java Lock Monitor's columns. */
+static void put_counts(const struct rows *r, const struct lock_row *x, FILE *out)
+{
+	const int *w = r->widths;
+
+	if (!x->counted) {
+		fprintf(out, "%5s %*s %*s %8" PRIu64 " %*s %5s %5s %5s %8s", "-", w[0], "-", w[1], "-", x->n,
+			w[2], "-", "-", "-", "-", "-");
+		return;
+	}
+	fprintf(out, "%5.0f %*" PRIu64 " %*" PRIu64 " %8" PRIu64 " %*" PRIu64 " %5s %5s %5.0f %8.0f",
+		percent(x->n, x->nonrec), w[0], gets_of(x), w[1], x->nonrec, x->n, w[2], x->rec, "-", "-",
+		percent(x->held_ns, x->counted_ns), (double)x->held_ns / (double)MAX(x->nonrec, (uint64_t)1));
 }
 
 static void print_locks(const struct rows *r, FILE *out)
@@ -128,14 +168,13 @@ static void print_locks(const struct rows *r, FILE *out)
 	struct buf name = BUF_INIT;
 	size_t i;
 
-	fprintf(out, "%5s %5s %6s %8s %4s %5s %5s %5s %8s %7s %10s %10s %10s %10s  %-20s  %s\n", "%MISS", "GETS",
-		"NONREC", "SLOW", "REC", "TIER2", "TIER3", "%UTIL", "AVER-HTM", "Waiters", "Total", "Mean", "p99",
-		"Max", "Owner", "MON-NAME");
+	fprintf(out, "%5s %*s %*s %8s %*s %5s %5s %5s %8s %7s %10s %10s %10s %10s  %-20s  %s\n", "%MISS",
+		r->widths[0], "GETS", r->widths[1], "NONREC", "SLOW", r->widths[2], "REC", "TIER2", "TIER3",
+		"%UTIL", "AVER-HTM", "Waiters", "Total", "Mean", "p99", "Max", "Owner", "MON-NAME");
 	for (i = 0; i < r->nr_locks; i++) {
 		const struct lock_row *x = r->list[i];
 
-		fprintf(out, "%5s %5s %6s %8" PRIu64 " %4s %5s %5s %5s %8s", "-", "-", "-", x->n, "-", "-", "-", "-",
-			"-");
+		put_counts(r, x, out);
 		put_times(x, out);
 		buf_reset(&name);
 		put_owner(x, &name);
@@ -172,8 +211,8 @@ static void print_text(const struct rows *r, FILE *out)
 	buf_fmt(&b, " in waits for locks (%" PRIu64 "), ", r->lock_n);
 	report_put_duration(&b, r->ns - r->lock_ns);
 	buf_fmt(&b, " in other waits (%" PRIu64 "), %" PRIu64 " lost", r->n - r->lock_n, r->m.names.lost);
-	fprintf(out, "%s\n Units :: ms (Total), us (Mean, p99, Max); waits for monitors without the time spent spinning\n",
-		b.data);
+	fprintf(out, "%s\n Units :: ms (Total), us (Mean, p99, Max)%s; waits for monitors without the time spent spinning\n",
+		b.data, r->counted ? ", ns (AVER-HTM)" : "");
 	if (r->nr_locks) {
 		fprintf(out, "\n Locks\n\n");
 		print_locks(r, out);
@@ -199,15 +238,20 @@ static void add_row(const struct lock_row *x, struct sheet *s)
 		x->identity ? cell_text(identity) : cell_none,
 		cell_text(kind_of(x)),
 		cell_u64(x->pid),
-		cell_none, cell_none, cell_none,
+		x->counted ? cell_real(percent(x->n, x->nonrec)) : cell_none,
+		x->counted ? cell_u64(gets_of(x)) : cell_none,
+		x->counted ? cell_u64(x->nonrec) : cell_none,
 		cell_u64(x->n),
-		cell_none, cell_none, cell_none, cell_none, cell_none,
+		x->counted ? cell_u64(x->rec) : cell_none,
+		cell_none, cell_none,
+		x->counted ? cell_real(percent(x->held_ns, x->counted_ns)) : cell_none,
+		x->counted && x->nonrec ? cell_u64(x->held_ns / x->nonrec) : cell_none,
 		cell_u64(x->waiters),
 		cell_u64(x->ns),
-		cell_u64(x->ns / x->n),
-		cell_u64(x->p50_ns),
-		cell_u64(x->p99_ns),
-		cell_u64(x->max_ns),
+		x->n ? cell_u64(x->ns / x->n) : cell_none,
+		x->n ? cell_u64(x->p50_ns) : cell_none,
+		x->n ? cell_u64(x->p99_ns) : cell_none,
+		x->n ? cell_u64(x->max_ns) : cell_none,
 		cell_text(x->owner),
 		x->owner ? cell_u64(x->owner_tid) : cell_none,
 		x->owner ? cell_u64(x->owner_ns) : cell_none,
@@ -216,11 +260,7 @@ static void add_row(const struct lock_row *x, struct sheet *s)
 
 static void put_head(const struct rows *r, struct json *j)
 {
-	json_object(j, NULL);
-	json_object(j, "arcprof");
-	json_str(j, "version", ARCPROF_VERSION);
-	json_str(j, "report", "locks");
-	json_end(j);
+	report_json_begin(j, "locks");
 	json_object(j, "source");
 	json_str(j, "command", names_label(&r->m.names, "command"));
 	json_str(j, "host", names_label(&r->m.names, "host"));
@@ -316,9 +356,9 @@ static int check(const struct report_opts *o, struct err *e)
 
 const struct report report_locks = {
 	.name = "locks",
-	.help = "show the locks that Java threads waited for",
+	.help = "show the locks that threads waited for",
 	.formats = FORMATS_TABLE | FORMAT_BIT(FORMAT_HPROF),
-	.legend = "\n -: HotSpot does not count it\n",
+	.legend = "\n -: not counted: HotSpot does not, record --lock-exact does but for TIER2 and TIER3\n",
 	.check = check,
 	.needs = "a trace with waits for locks",
 	.print_trace = locks_print,

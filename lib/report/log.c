@@ -4,10 +4,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/fields.h"
 #include "base/mem.h"
+#include "base/quote.h"
+#include "model/threadlabels.h"
 #include "report/events.h"
 
-enum { AT_VALUES = 7, NR_CELLS = AT_VALUES + VALUE_NR };	/* the last is the note of text */
+/* the last is the note of text */
+enum { AT_FIELDS = 10, AT_VALUES, AT_LABELS = AT_VALUES + VALUE_NR - 1, NR_CELLS = AT_LABELS + 2 };
 
 static void set_columns(struct sheet_column *c)
 {
@@ -20,8 +24,13 @@ static void set_columns(struct sheet_column *c)
 	c[4] = (struct sheet_column){ "tid", NULL };
 	c[5] = (struct sheet_column){ "what", NULL };
 	c[6] = (struct sheet_column){ "cause", NULL };
+	c[7] = (struct sheet_column){ "by", NULL };
+	c[8] = (struct sheet_column){ "source", NULL };
+	c[9] = (struct sheet_column){ "last", NULL };
+	c[AT_FIELDS] = (struct sheet_column){ "fields", NULL };
 	for (v = 1; v < VALUE_NR; v++)
 		c[AT_VALUES + v - 1] = (struct sheet_column){ event_value_keys[v], NULL };
+	c[AT_LABELS] = (struct sheet_column){ "labels", NULL };
 	c[NR_CELLS - 1] = (struct sheet_column){ NULL, "What", -1 };
 }
 
@@ -47,17 +56,39 @@ static void put_heap(struct buf *b, const struct event *x)
 	}
 }
 
+/* What its thread worked for; "": nothing, or that is not known. */
+static const char *labels_of(const struct events *v, const struct event *x)
+{
+	return x->labels == THREADLABELS_UNKNOWN ? "" : events_str(v, x->labels);
+}
+
+static void put_text(const struct events *v, struct buf *b, const char *before, uint32_t string)
+{
+	if (!*events_str(v, string))
+		return;
+	buf_str(b, before);
+	quote_add(b, events_str(v, string));
+}
+
+static struct cell text_or_absent(const struct events *v, uint32_t string)
+{
+	return *events_str(v, string) ? cell_text(events_str(v, string)) : cell_absent;
+}
+
 /* What text says of an event, behind the thread. */
 static void put_note(const struct events *v, const struct event *x, struct buf *b)
 {
 	const char *cause = events_str(v, x->cause);
 
-	buf_str(b, events_str(v, x->what));
+	quote_add(b, events_str(v, x->what));
 	put_value(b, " = ", event_value(x, VALUE_VALUE), "");
+	if (x->fields_len)
+		buf_str(b, ": ");
+	fields_put_text(b, events_fields(v, x), x->fields_len);
 	put_value(b, " @ ", event_value(x, VALUE_BCI), "");
 	if (*cause) {
 		buf_str(b, x->kind == EVENT_EXCEPTION ? " in " : x->kind == EVENT_CLASS_LOAD ? " by " : ", ");
-		buf_str(b, cause);
+		quote_add(b, cause);
 	}
 	if (event_value(x, VALUE_CAUGHT) == 0)
 		buf_str(b, ", not caught by Java code");
@@ -67,7 +98,15 @@ static void put_note(const struct events *v, const struct event *x, struct buf *
 		buf_str(b, ", reached in ");
 		report_put_duration(b, event_value(x, VALUE_REACH));
 	}
+	put_text(v, b, ", last ", x->last);
+	put_text(v, b, " for ", x->by);
+	put_text(v, b, " from ", x->source);
 	put_heap(b, x);
+	if (*labels_of(v, x)) {
+		buf_str(b, " [");
+		quote_add(b, labels_of(v, x));
+		buf_str(b, "]");
+	}
 }
 
 static struct cell cell_known(bool has, uint64_t v)
@@ -91,8 +130,13 @@ static void put_row(const struct events *v, const struct event *x, struct sheet 
 	c[4] = x->tid ? cell_u64(x->tid) : cell_absent;
 	c[5] = cell_text(events_str(v, x->what));
 	c[6] = *cause ? cell_text(cause) : cell_absent;
+	c[7] = text_or_absent(v, x->by);
+	c[8] = text_or_absent(v, x->source);
+	c[9] = text_or_absent(v, x->last);
+	c[AT_FIELDS] = cell_fields(events_fields(v, x), x->fields_len);
 	for (k = 1; k < VALUE_NR; k++)
 		c[AT_VALUES + k - 1] = cell_known(event_has_value(x->kind, k), event_value(x, k));
+	c[AT_LABELS] = *labels_of(v, x) ? cell_text(labels_of(v, x)) : cell_absent;
 	c[NR_CELLS - 1] = cell_text(note.data);
 	sheet_row(s, NULL, c);
 	buf_release(&note);
@@ -172,4 +216,5 @@ const struct report report_log = {
 	.check = check,
 	.needs = "a trace with events of JVMs",
 	.print_trace = log_print,
+	.filters = true,
 };

@@ -23,6 +23,7 @@ enum report_sort {
 	SORT_DEFAULT, SORT_CUM, SORT_BASE, SORT_N, SORT_NAME, SORT_WAIT, SORT_BLOCKED, SORT_LATENCY
 };
 
+struct callflow_rules;
 struct report;
 
 struct report_opts {
@@ -37,10 +38,11 @@ struct report_opts {
 	bool absolute, percent;		/* only these columns; neither: both */
 	int width;			/* of the terminal; 0: names are never truncated */
 	struct selection select;
-	/* Folding. */
+	/* Folding. Functions that these rules exclude are part of their callers; NULL: none is. */
+	const struct callflow_rules *methods;
 	int fold;			/* enum report_fold */
 	int group;			/* enum report_group: a level above processes */
-	bool merge_threads, merge_processes, no_inline, no_kernel, by_kind;
+	bool merge_threads, merge_processes, no_inline, no_kernel, no_wait_files, by_kind;
 	/* How a trace is read; a report that makes no model takes from it what it needs. */
 	const struct profile_opts *profile;
 };
@@ -105,6 +107,7 @@ struct report {
 	bool hides_inlined;
 	bool sorts_children;		/* those of each context, as --sort says */
 	int (*print)(struct view *v, FILE *out, struct err *e);
+	bool filters;			/* it goes by profile->filter, as all reports of a view do */
 	/* Of a trace as it is: which trace that must be, and printing it.  1: the options select nothing. */
 	const char *needs;
 	int (*print_trace)(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
@@ -113,17 +116,24 @@ struct report {
 /* All reports, in the order of help; x is the row report_x. */
 #define REPORT_LIST(R) R(xarc) R(xtree) R(xprof) R(correlate) R(rt) R(gen) R(calls) R(flow) R(condu) \
 	R(tprof) R(threads) R(sched) R(wakers) R(locks) R(leaks) R(log) R(gc) R(jit) R(classes) \
-	R(exceptions) R(timeline) R(arc) R(annotate)
+	R(exceptions) R(marks) R(timeline) R(arc) R(annotate)
 #define REPORT_DECLARE(name) extern const struct report report_##name;
 REPORT_LIST(REPORT_DECLARE)
 
 extern const struct report *const reports[];	/* ends with NULL */
 
+/* Begins the object that a report is: which version made it, and what report it is. */
+void report_json_begin(struct json *j, const char *report);
 /* Into the open object: how many rows --limit left out. */
 void report_json_hidden(struct json *j, uint64_t nr_hidden);
 
 /* "3.21 s", "12.3 ms": three digits or more. */
 void report_put_duration(struct buf *b, uint64_t ns);
+/* What filters left out while it was recorded: a line for each of them, and how much; the same in JSON. */
+void report_put_filters(const struct name_filter *all, size_t nr, uint64_t begin_ns, struct buf *b);
+void report_json_filters(const struct name_filter *all, size_t nr, uint64_t begin_ns, struct json *j);
+/* The same of the filter with which it was read. */
+void report_put_filter(const struct rules *r, uint64_t nr_left_out, const char *what, struct buf *b);
 /* A line for each thing that was asked for and not recorded; and the same as an array of JSON. */
 void report_put_refused(const struct origin *origin, struct buf *b);
 void report_json_refused(const struct origin *origin, struct json *j);

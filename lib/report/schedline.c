@@ -9,7 +9,6 @@
 #include "base/quote.h"
 #include "report/sched.h"
 #include "report/sheet.h"
-#include "version.h"
 
 void sched_head_text(const struct sched_model *m, size_t nr_threads, FILE *out)
 {
@@ -41,11 +40,7 @@ void sched_head_text(const struct sched_model *m, size_t nr_threads, FILE *out)
 
 void sched_head_json(const struct sched_model *m, struct json *j, const char *report)
 {
-	json_object(j, NULL);
-	json_object(j, "arcprof");
-	json_str(j, "version", ARCPROF_VERSION);
-	json_str(j, "report", report);
-	json_end(j);
+	report_json_begin(j, report);
 	json_object(j, "source");
 	json_str(j, "command", names_label(&m->names, "command"));
 	json_str(j, "host", names_label(&m->names, "host"));

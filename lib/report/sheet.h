@@ -25,6 +25,7 @@ enum cell_type {
 	CELL_REAL,
 	CELL_BOOL,
 	CELL_TEXT,
+	CELL_FIELDS,		/* named values (base/fields.h): in JSON an object, else their text */
 	CELL_LABEL,		/* in place of a number, as "all": no member of JSON */
 };
 
@@ -36,6 +37,10 @@ struct cell {
 		double real;
 		bool yes;
 		const char *text;
+		struct {
+			const void *bytes;
+			uint32_t len;
+		} fields;
 	};
 };
 
@@ -45,6 +50,12 @@ struct cell {
 #define cell_i64(v) ((struct cell){ .type = CELL_I64, .i64 = (v) })
 #define cell_bool(v) ((struct cell){ .type = CELL_BOOL, .yes = (v) })
 #define cell_label(v) ((struct cell){ .type = CELL_LABEL, .text = (v) })
+
+/* None: absent. */
+static inline struct cell cell_fields(const void *bytes, uint32_t len)
+{
+	return len ? (struct cell){ .type = CELL_FIELDS, .fields = { bytes, len } } : cell_absent;
+}
 
 /* NULL: not known. */
 static inline struct cell cell_text(const char *s)

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/fields.h"
 #include "base/quote.h"
 #include "report/sheet.h"
 
@@ -22,7 +23,7 @@ void sheet_csv_begin(struct sheet *s)
 
 static void put_field(const struct cell *cell, FILE *out)
 {
-	struct buf b = BUF_INIT;
+	struct buf b = BUF_INIT, text = BUF_INIT;
 
 	switch (cell->type) {
 	case CELL_U64:
@@ -42,10 +43,16 @@ static void put_field(const struct cell *cell, FILE *out)
 		quote_csv(&b, cell->text, strlen(cell->text));
 		fwrite(b.data, 1, b.len, out);
 		break;
+	case CELL_FIELDS:
+		fields_put_text(&text, cell->fields.bytes, cell->fields.len);
+		quote_csv(&b, text.data, text.len);
+		fwrite(b.data, 1, b.len, out);
+		break;
 	case CELL_NONE:
 	case CELL_ABSENT:
 		break;
 	}
+	buf_release(&text);
 	buf_release(&b);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* sheet_json.c - rows as JSON objects. */
+#include "base/fields.h"
 #include "report/sheet.h"
 
 static void put_member(struct json *j, const char *key, const struct cell *cell)
@@ -19,6 +20,11 @@ static void put_member(struct json *j, const char *key, const struct cell *cell)
 		break;
 	case CELL_TEXT:
 		json_str(j, key, cell->text);
+		break;
+	case CELL_FIELDS:
+		json_object(j, key);
+		fields_put_json(j, cell->fields.bytes, cell->fields.len);
+		json_end(j);
 		break;
 	case CELL_NONE:
 		json_null(j, key);

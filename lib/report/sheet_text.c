@@ -2,6 +2,7 @@
 /* sheet_text.c - rows as text: columns of fixed width, names with their control characters escaped. */
 #include <inttypes.h>
 
+#include "base/fields.h"
 #include "base/quote.h"
 #include "report/sheet.h"
 
@@ -35,6 +36,8 @@ static void put_text(const struct sheet_column *c, const char *text, FILE *out)
 
 static void put_cell(const struct sheet_column *c, const struct cell *cell, FILE *out)
 {
+	struct buf b = BUF_INIT;
+
 	switch (cell->type) {
 	case CELL_U64:
 		if (c->seconds || c->micros)
@@ -54,6 +57,11 @@ static void put_cell(const struct sheet_column *c, const struct cell *cell, FILE
 	case CELL_TEXT:
 	case CELL_LABEL:
 		put_text(c, cell->text, out);
+		break;
+	case CELL_FIELDS:
+		fields_put_text(&b, cell->fields.bytes, cell->fields.len);
+		fprintf(out, "%*s", c->width, b.data);
+		buf_release(&b);
 		break;
 	case CELL_NONE:
 	case CELL_ABSENT:

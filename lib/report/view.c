@@ -9,6 +9,7 @@
 
 #include "base/labels.h"
 #include "base/mem.h"
+#include "callflow/filter.h"
 #include "flow/ops.h"
 #include "report/report.h"
 
@@ -81,7 +82,7 @@ static uint32_t fold_consumer(struct model *m, uint32_t id, enum report_fold fol
 
 	if (c.kind == CONSUMER_PROCESS || c.kind == CONSUMER_THREAD || c.kind == CONSUMER_HOST ||
 	    c.kind == CONSUMER_MARK || c.kind == CONSUMER_REASON || c.kind == CONSUMER_LABEL ||
-	    c.kind == CONSUMER_GROUP ||
+	    c.kind == CONSUMER_GROUP || c.kind == CONSUMER_FILE ||
 	    (c.kind == CONSUMER_CLASS && fold == FOLD_CLASS))
 		return id;
 	if ((is_java(c.kind) || c.kind == CONSUMER_CLASS) && fold != FOLD_MODULE) {
@@ -101,6 +102,34 @@ static uint32_t fold_consumer(struct model *m, uint32_t id, enum report_fold fol
 	return consumer_add(&m->consumers, &to);
 }
 
+/* "package.Class.method(signature)", in its three parts; they have no ends. */
+static bool wants_method(const struct callflow_rules *rules, const char *name)
+{
+	size_t len = strcspn(name, "("), dot = len;
+
+	while (dot && name[dot - 1] != '.')
+		dot--;
+	return callflow_wants_method(rules, &(struct callflow_method){
+		.class_name = { name, dot ? dot - 1 : 0 }, .name = { name + dot, len - dot },
+		.sig = { name + len, strlen(name + len) },
+	});
+}
+
+static bool is_excluded(const struct view *v, const struct consumer *c)
+{
+	const char *name = model_str(v->m, c->name);
+	const char *module = c->module ? base_name(model_str(v->m, c->module)) : "";
+
+	if (!v->o->methods)
+		return false;
+	if (is_java(c->kind))
+		return !wants_method(v->o->methods, name);
+	if (c->kind != CONSUMER_ANY && c->kind != CONSUMER_NATIVE && c->kind != CONSUMER_NATIVE_INLINED &&
+	    c->kind != CONSUMER_KERNEL && c->kind != CONSUMER_STUB)
+		return false;
+	return !callflow_wants_function(v->o->methods, module, strlen(module), name, strlen(name));
+}
+
 static uint32_t map_consumer(const struct view *v, uint32_t id)
 {
 	const struct report_opts *o = v->o;
@@ -108,7 +137,9 @@ static uint32_t map_consumer(const struct view *v, uint32_t id)
 
 	if (o->no_inline && (c.kind == CONSUMER_NATIVE_INLINED || c.kind == CONSUMER_JAVA_INLINED))
 		return FLOW_DROP;
-	if (o->no_kernel && c.kind == CONSUMER_KERNEL)
+	if (is_excluded(v, &v->m->consumers.items[id]))
+		return FLOW_DROP;
+	if ((o->no_kernel && c.kind == CONSUMER_KERNEL) || (o->no_wait_files && c.kind == CONSUMER_FILE))
 		return FLOW_DROP;
 	if (o->merge_threads && c.kind == CONSUMER_THREAD)
 		c.key = 0;
@@ -126,8 +157,8 @@ static void fold(struct view *v)
 	struct flow out;
 	uint32_t *to, *where;
 
-	if (!o->no_inline && !o->no_kernel && !o->merge_threads && !o->merge_processes &&
-	    o->fold == FOLD_NONE)
+	if (!o->no_inline && !o->no_kernel && !o->no_wait_files && !o->merge_threads && !o->merge_processes &&
+	    !o->methods && o->fold == FOLD_NONE)
 		return;
 	to = xcalloc(nr, sizeof(*to));
 	for (i = 1; i < nr; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wakers.c - who ended the waits of each thread; then chains of waits, each of which was ended by a thread
- * that had waited itself meanwhile.
+ * wakers.c - who ended the waits of each thread; in which code those were then; and chains of waits, each of
+ * which was ended by a thread that had waited itself meanwhile.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,13 +12,12 @@
 #include "model/wakers.h"
 #include "report/report.h"
 #include "report/sheet.h"
-#include "version.h"
 
 struct shown {
 	struct wakers m;
 	const struct report_opts *o;
-	bool rows, chains;		/* which tables were asked for */
-	size_t nr_rows, nr_chains;	/* of them, that --limit shows */
+	bool rows, codes, chains;	/* which tables were asked for */
+	size_t nr_rows, nr_codes, nr_chains;	/* of them, that --limit shows */
 };
 
 static size_t limited(const struct report_opts *o, size_t nr)
@@ -86,6 +85,62 @@ static void print_rows(const struct shown *s, FILE *out)
 	}
 	for (k = 0; k < CELLS; k++)
 		buf_release(&cells[k]);
+}
+
+/* The functions of a place, innermost first; returns how many there are. */
+static size_t functions_of(const struct shown *s, uint32_t at, uint32_t *functions)
+{
+	size_t nr = 0;
+
+	for (; at && nr < WAKERS_MAX_FRAMES; at = s->m.places[at].parent)
+		functions[nr++] = s->m.places[at].consumer;
+	return nr;
+}
+
+static void print_functions(const struct shown *s, uint32_t place, FILE *out)
+{
+	enum { FEW = 12 };	/* of a table among others */
+	uint32_t functions[WAKERS_MAX_FRAMES];
+	size_t nr = functions_of(s, place, functions), shown = s->rows ? MIN(nr, (size_t)FEW) : nr, i;
+	struct buf name = BUF_INIT;
+
+	for (i = 0; i < shown; i++) {
+		buf_reset(&name);
+		quote_add(&name, wakers_function(&s->m, functions[i]));
+		fprintf(out, "%31s%s\n", "", name.data);
+	}
+	if (shown < nr)
+		fprintf(out, "%31s... %zu more\n", "", nr - shown);
+	if (!nr)
+		fprintf(out, "%31sn/a\n", "");
+	buf_release(&name);
+}
+
+/* Below a thousandth of the time they are left out, as chains are. Returns how many were. */
+static size_t print_codes(const struct shown *s, FILE *out)
+{
+	uint64_t least_ns = s->o->limit ? 0 : s->m.ns / 1000;
+	struct buf cells[CELLS] = { BUF_INIT, BUF_INIT, BUF_INIT };
+	size_t nr_small = 0, i;
+	int k;
+
+	fprintf(out, "\n Where those were who ended them, innermost first\n\n%11s %6s %8s  %s\n", "Blocked", "%",
+		"Samples", "Ended by, whose wait");
+	for (i = 0; i < s->nr_codes; i++) {
+		const struct waker_code *x = &s->m.codes[i];
+
+		if (x->ns < least_ns) {
+			nr_small++;
+			continue;
+		}
+		fill_cells(s, &s->m.rows[x->row], cells);
+		fprintf(out, "%11.3f %6.2f %8" PRIu64 "  %s, %s %s\n", x->ns / 1e6,
+			percent_of(s, x->ns), x->n, cells[2].data, cells[0].data, cells[1].data);
+		print_functions(s, x->place, out);
+	}
+	for (k = 0; k < CELLS; k++)
+		buf_release(&cells[k]);
+	return nr_small;
 }
 
 /* The step and those before it, first the one with no parent. */
@@ -195,6 +250,10 @@ static void print_text(const struct shown *s, FILE *out)
 		print_rows(s, out);
 		nr_hidden += s->m.nr_rows - s->nr_rows;
 	}
+	if (s->codes) {
+		nr_hidden += print_codes(s, out);
+		nr_hidden += s->m.nr_codes - s->nr_codes;
+	}
 	if (s->chains) {
 		nr_hidden += print_chains(s, out);
 		nr_hidden += s->m.nr_chains - s->nr_chains;
@@ -226,6 +285,74 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 			by_thread && w.tid ? cell_u64(w.tid) : cell_none, cell_u64(r->n), cell_u64(r->ns),
 		});
 	}
+}
+
+/* Outermost first, as in folded stacks; empty: not known. */
+static void put_functions(const struct shown *s, uint32_t place, struct buf *b)
+{
+	uint32_t functions[WAKERS_MAX_FRAMES];
+	size_t nr = functions_of(s, place, functions);
+
+	while (nr--) {
+		buf_str(b, wakers_function(&s->m, functions[nr]));
+		buf_str(b, nr ? ";" : "");
+	}
+}
+
+static void csv_codes(const struct shown *s, struct sheet *sheet)
+{
+	static const struct sheet_column columns[] = {
+		{ "thread" }, { "pid" }, { "tid" }, { "reason" }, { "waker" }, { "waker_pid" }, { "waker_tid" },
+		{ "stack" }, { "samples" }, { "blocked_ns" },
+	};
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
+	for (i = 0; i < s->nr_codes; i++) {
+		const struct waker_code *x = &s->m.codes[i];
+		const struct waker_row *r = &s->m.rows[x->row];
+		struct waker_thread t = wakers_thread(&s->m, r->thread), w = wakers_thread(&s->m, r->waker);
+
+		buf_reset(&b);
+		put_functions(s, x->place, &b);
+		sheet_row(sheet, NULL, (const struct cell[]){
+			cell_text(t.name), cell_u64(t.pid), t.tid ? cell_u64(t.tid) : cell_none,
+			cell_text(wakers_reason(&s->m, r->function)), cell_text(w.name), cell_u64(w.pid),
+			w.tid ? cell_u64(w.tid) : cell_none, x->place ? cell_text(b.data) : cell_none,
+			cell_u64(x->n), cell_u64(x->ns),
+		});
+	}
+	buf_release(&b);
+}
+
+static void json_thread(struct json *j, const char *name, struct waker_thread t)
+{
+	json_object(j, name);
+	json_str(j, "thread", t.name);
+	json_u64(j, "pid", t.pid);
+	json_u64_known(j, "tid", t.tid, t.tid);
+	json_end(j);
+}
+
+static void json_code(const struct shown *s, const struct waker_code *x, struct json *j)
+{
+	const struct waker_row *r = &s->m.rows[x->row];
+	uint32_t functions[WAKERS_MAX_FRAMES];
+	size_t nr = functions_of(s, x->place, functions);
+
+	json_object(j, NULL);
+	json_u64(j, "blocked_ns", x->ns);
+	json_u64(j, "samples", x->n);
+	json_thread(j, "waker", wakers_thread(&s->m, r->waker));
+	json_thread(j, "waiter", wakers_thread(&s->m, r->thread));
+	json_str(j, "reason", wakers_reason(&s->m, r->function));
+	json_bool(j, "known", nr);
+	json_array(j, "stack");
+	while (nr--)
+		json_str(j, NULL, wakers_function(&s->m, functions[nr]));
+	json_end(j);
+	json_end(j);
 }
 
 static void csv_chains(const struct shown *s, struct sheet *sheet)
@@ -273,11 +400,7 @@ static void json_chain(const struct shown *s, uint32_t at, struct json *j)
 
 static void json_head(const struct shown *s, struct json *j)
 {
-	json_object(j, NULL);
-	json_object(j, "arcprof");
-	json_str(j, "version", ARCPROF_VERSION);
-	json_str(j, "report", "wakers");
-	json_end(j);
+	report_json_begin(j, "wakers");
 	json_object(j, "source");
 	json_str(j, "command", names_label(&s->m.names, "command"));
 	json_str(j, "host", names_label(&s->m.names, "host"));
@@ -303,6 +426,12 @@ static void print_json(const struct shown *s, FILE *out)
 		add_rows(s, &sheet);
 		json_end(j);
 	}
+	if (s->codes) {
+		json_array(j, "code");
+		for (i = 0; i < s->nr_codes; i++)
+			json_code(s, &s->m.codes[i], j);
+		json_end(j);
+	}
 	if (s->chains) {
 		json_array(j, "chains");
 		for (i = 0; i < s->nr_chains; i++)
@@ -310,6 +439,7 @@ static void print_json(const struct shown *s, FILE *out)
 		json_end(j);
 	}
 	report_json_hidden(j, (s->rows ? s->m.nr_rows - s->nr_rows : 0) +
+			      (s->codes ? s->m.nr_codes - s->nr_codes : 0) +
 			      (s->chains ? s->m.nr_chains - s->nr_chains : 0));
 	json_end(j);
 }
@@ -321,6 +451,8 @@ static void print_csv(const struct shown *s, FILE *out)
 	sheet_init(&sheet, FORMAT_CSV, out);
 	if (s->rows)
 		add_rows(s, &sheet);
+	else if (s->codes)
+		csv_codes(s, &sheet);
 	else
 		csv_chains(s, &sheet);
 }
@@ -328,13 +460,19 @@ static void print_csv(const struct shown *s, FILE *out)
 static int wakers_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
 	bool only_chains = o->argument && !strcmp(o->argument, "chains");
-	struct shown s = { .o = o, .rows = !only_chains, .chains = true };
+	bool only_codes = o->argument && !strcmp(o->argument, "code");
+	struct shown s = { .o = o, .rows = !only_chains && !only_codes, .chains = !only_codes };
 	int r = wakers_read(&s.m, t, &o->select, o->profile->from_ns, o->profile->to_ns, e);
 
-	if (!r && !s.m.nr_rows) {
+	s.codes = s.m.has_codes && !only_chains;
+	if (!r && only_codes && !s.codes) {
+		r = err_set(e, ENODATA, "it was not recorded in which code wakers were");
+		err_hint(e, "arcprof record -e wall,wakers");
+	} else if (!r && !s.m.nr_rows) {
 		r = 1;
 	} else if (!r) {
 		s.nr_rows = limited(o, s.m.nr_rows);
+		s.nr_codes = limited(o, s.m.nr_codes);
 		s.nr_chains = limited(o, s.m.nr_chains);
 		if (o->format == FORMAT_TEXT)
 			print_text(&s, out);
@@ -349,10 +487,11 @@ static int wakers_print(struct trace_reader *t, const struct report_opts *o, FIL
 
 static int check(const struct report_opts *o, struct err *e)
 {
-	if (o->argument && *o->argument && strcmp(o->argument, "chains"))
-		return err_set(e, EINVAL, "invalid value '%s' of --wakers (expected: chains)", o->argument);
+	if (o->argument && *o->argument && strcmp(o->argument, "chains") && strcmp(o->argument, "code"))
+		return err_set(e, EINVAL, "invalid value '%s' of --wakers (expected: chains or code)",
+			       o->argument);
 	if (selection_wants(&o->select) & (SELECT_MODULE | SELECT_SYMBOL))
-		return err_set(e, EINVAL, "--wakers shows threads, not their stacks: --module and --symbol do not select");
+		return err_set(e, EINVAL, "--wakers is by thread: --module and --symbol do not select");
 	if (o->profile->cpus && o->profile->cpus->nr_items)
 		return err_set(e, EINVAL, "--wakers shows waits, which are on no CPU: --cpu does not select");
 	return 0;
@@ -360,8 +499,8 @@ static int check(const struct report_opts *o, struct err *e)
 
 const struct report report_wakers = {
 	.name = "wakers",
-	.help = "show who ended the waits of threads, and what those waited for meanwhile",
-	.argument = "chains",
+	.help = "show who ended the waits of threads, in which code, and what those waited for meanwhile",
+	.argument = "chains|code",
 	.argument_optional = true,
 	.formats = FORMATS_TABLE,
 	.legend = "\n A [reason] <- B: A waited until B ended that, while B waited itself; the last in a chain did not\n",

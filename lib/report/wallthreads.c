@@ -82,12 +82,22 @@ static uint32_t new_row(struct rows *r, uint32_t node)
 	return r->nr++;
 }
 
+/* The consumer whose time the node's is: its own, or above a file its parent's; 0: of no reason. */
+static uint32_t reason_at(const struct model *m, uint32_t node)
+{
+	const struct flow_node *n = &m->flow.nodes[node];
+
+	if (m->consumers.items[n->consumer].kind == CONSUMER_FILE)
+		n = &m->flow.nodes[n->parent];
+	return m->consumers.items[n->consumer].kind == CONSUMER_REASON ? n->consumer : 0;
+}
+
 /* Parents are made before their children, so they have lower numbers. */
 static void make_rows(struct rows *r)
 {
 	const struct model *m = r->v->m;
 	const struct flow *f = &m->flow;
-	uint32_t i;
+	uint32_t i, reason;
 
 	r->row_of = xcalloc(f->nr_nodes, sizeof(*r->row_of));
 	r->row_of[0] = NOT_SHOWN;
@@ -95,8 +105,9 @@ static void make_rows(struct rows *r)
 		unsigned int kind = m->consumers.items[f->nodes[i].consumer].kind;
 
 		r->row_of[i] = kind == CONSUMER_THREAD ? new_row(r, i) : r->row_of[f->nodes[i].parent];
-		if (kind == CONSUMER_REASON && r->row_of[i] != NOT_SHOWN)
-			add_reason(r, &r->list[r->row_of[i]], f->nodes[i].consumer, flow_base(f, i)[0]);
+		reason = reason_at(m, i);
+		if (reason && r->row_of[i] != NOT_SHOWN)
+			add_reason(r, &r->list[r->row_of[i]], reason, flow_base(f, i)[0]);
 	}
 }
 
@@ -111,10 +122,10 @@ static void find_tops(struct rows *r)
 	uint32_t i;
 
 	for (i = 1; i < f->nr_nodes; i++) {
-		uint32_t consumer = f->nodes[i].consumer, row = r->row_of[i], *at;
+		uint32_t consumer = reason_at(m, i), row = r->row_of[i], *at;
 		const char *name = model_str(m, m->consumers.items[consumer].name);
 
-		if (m->consumers.items[consumer].kind != CONSUMER_REASON || row == NOT_SHOWN ||
+		if (!consumer || row == NOT_SHOWN ||
 		    !strcmp(name, REASON_ON_CPU) || !strcmp(name, REASON_RUNNABLE))
 			continue;
 		at = map_put(&sums, (uint64_t)row << 32 | consumer);

@@ -15,6 +15,8 @@
 #include "jvm/attach.h"
 #include "resident/hotspot.h"
 
+enum { MAX_VERSION = 256 };
+
 /* Calls of each line; it is not terminated. */
 typedef void line_fn(void *ctx, const char *line, size_t len);
 
@@ -128,12 +130,12 @@ static void version_line(void *ctx, const char *line, size_t len)
 	char *to = ctx;
 
 	if (!*to)
-		behind(line, len, "# Java VM: ", to, 160);
+		behind(line, len, "# Java VM: ", to, MAX_VERSION);
 }
 
 void hotspot_version(const char *text, char *to, size_t bytes)
 {
-	char line[160] = "";
+	char line[MAX_VERSION] = "";
 	size_t i;
 
 	for_lines(text, version_line, line);
@@ -272,9 +274,9 @@ void hotspot_regions(const char *text, struct claims *c)
 	for_lines(text, region_line, c);
 }
 
-int hotspot_ask(int pid, const char *command, struct buf *reply, struct err *e)
+int hotspot_ask(int pid, const char *command, uint64_t patience_ns, struct buf *reply, struct err *e)
 {
 	const char *const words[ATTACH_WORDS] = { "jcmd", command, "", "" };
 
-	return attach_command(pid, words, reply, e);
+	return attach_ask(pid, words, patience_ns, reply, e);
 }

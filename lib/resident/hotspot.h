@@ -37,6 +37,6 @@ void hotspot_regions(const char *text, struct claims *c);
 void hotspot_nmt(const char *text, struct hotspot_nmt *n);
 
 /* Has a JVM execute a diagnostic command, and appends what it says. */
-int hotspot_ask(int pid, const char *command, struct buf *reply, struct err *e);
+int hotspot_ask(int pid, const char *command, uint64_t patience_ns, struct buf *reply, struct err *e);
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "jvm/target.h"
@@ -43,26 +44,35 @@ const char *const resident_names[RESIDENT_NR_PARTS] = {
 
 /* --- what the JVM says --- */
 
-static void ask_jvm(struct resident *r, struct claims *c, struct buf *regions)
+/* What it says once it is asked no more counts as nothing: of all questions it has that long. */
+static int ask(const struct resident *r, const char *command, uint64_t until_ns, struct buf *reply,
+	       struct err *e)
 {
+	uint64_t now_ns = clock_mono_ns();
+
+	buf_reset(reply);
+	return hotspot_ask(r->pid, command, until_ns > now_ns ? until_ns - now_ns : 1, reply, e);
+}
+
+static void ask_jvm(struct resident *r, uint64_t patience_ns, struct claims *c, struct buf *regions)
+{
+	uint64_t until_ns = clock_mono_ns() + patience_ns;
 	struct buf b = BUF_INIT;
 	struct err e;
 
-	if (hotspot_ask(r->pid, "VM.info", &b, &e)) {
+	if (ask(r, "VM.info", until_ns, &b, &e)) {
 		snprintf(r->not_asked, sizeof(r->not_asked), "%s", e.msg);
 		buf_release(&b);
 		return;
 	}
 	hotspot_version(b.data, r->jvm, sizeof(r->jvm));
 	hotspot_info(b.data, c);
-	buf_reset(&b);
-	if (!hotspot_ask(r->pid, "VM.metaspace vslist", &b, &e))
+	if (!ask(r, "VM.metaspace vslist", until_ns, &b, &e))
 		hotspot_metaspace(b.data, c);
-	buf_reset(&b);
-	if (!hotspot_ask(r->pid, "VM.native_memory summary", &b, &e))
+	if (!ask(r, "VM.native_memory summary", until_ns, &b, &e))
 		hotspot_nmt(b.data, &r->nmt);
-	if (r->nmt.nr)
-		hotspot_ask(r->pid, "VM.native_memory detail", regions, &e);
+	if (r->nmt.nr && ask(r, "VM.native_memory detail", until_ns, regions, &e))
+		buf_reset(regions);
 	buf_str(regions, "");
 	buf_release(&b);
 }
@@ -239,7 +249,7 @@ static void cut(struct resident *r, const struct smaps *s, size_t at, const stru
 
 /* --- sums --- */
 
-static void add_sum(struct resident_sum *to, const struct resident_sum *s)
+void resident_add(struct resident_sum *to, const struct resident_sum *s)
 {
 	to->rss += s->rss;
 	to->swap += s->swap;
@@ -286,8 +296,8 @@ static void sum_up(struct resident *r)
 	size_t i;
 
 	for (i = 0; i < r->nr_pieces; i++) {
-		add_sum(&r->parts[r->pieces[i].part], &r->pieces[i].sum);
-		add_sum(&r->total, &r->pieces[i].sum);
+		resident_add(&r->parts[r->pieces[i].part], &r->pieces[i].sum);
+		resident_add(&r->total, &r->pieces[i].sum);
 	}
 }
 
@@ -360,7 +370,7 @@ static void claim_all(struct resident *r, const struct smaps *s, struct claims *
 		hotspot_regions(regions->data, c);
 }
 
-int resident_read(struct resident *r, int pid, struct err *e)
+int resident_read(struct resident *r, int pid, uint64_t patience_ns, struct err *e)
 {
 	struct buf text = BUF_INIT, regions = BUF_INIT;
 	struct claims c = { 0 };
@@ -374,7 +384,7 @@ int resident_read(struct resident *r, int pid, struct err *e)
 	if (!x) {
 		r->is_jvm = target_is_jvm(pid);
 		if (r->is_jvm)
-			ask_jvm(r, &c, &regions);
+			ask_jvm(r, patience_ns, &c, &regions);
 		buf_reset(&text);
 		x = read_smaps(pid, &text, e);	/* as near to the JVM's own account as can be */
 	}
@@ -383,6 +393,8 @@ int resident_read(struct resident *r, int pid, struct err *e)
 		smaps_parse(&s, text.data);
 		pagemap = open_of(pid, "pagemap");
 		claim_all(r, &s, &c, &regions, pagemap, &f);
+		if (r->is_jvm)
+			buffers_read(pid, &s, r->jvm, &r->buffers);
 		for (i = 0; i < s.nr; i++)
 			cut(r, &s, i, &c, pagemap);
 		if (pagemap >= 0)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "resident/buffers.h"
 #include "resident/claims.h"
 #include "resident/hotspot.h"
 
@@ -34,7 +35,7 @@ struct resident_piece {
 struct resident {
 	int pid;
 	char name[16];
-	char jvm[128];			/* "": it is none, or has not said */
+	char jvm[256];			/* "": it is none, or has not said */
 	bool is_jvm;
 	size_t nr_threads;
 	struct resident_sum parts[RESIDENT_NR_PARTS], total;
@@ -42,16 +43,22 @@ struct resident {
 	size_t nr_pieces, alloc_pieces;
 	struct hotspot_nmt nmt;
 	char not_asked[256];		/* why the JVM was not, "" */
+	struct buffers buffers;		/* of a JVM: in malloc, resident or not */
 	uint64_t malloc_unknown;	/* bytes of arenas in which what is free is not known */
 	bool not_read;			/* its memory might not be: blocks of malloc() are not told apart */
 };
 
-/* *r is released in any case. */
-int resident_read(struct resident *r, int pid, struct err *e);
+/*
+ * A JVM that does not answer in that time is read as any other program is, and r->not_asked says so. *r is
+ * released in any case.
+ */
+int resident_read(struct resident *r, int pid, uint64_t patience_ns, struct err *e);
 void resident_release(struct resident *r);
 
 /* Of both, in the order of the enum: for JSON, and for people. */
 extern const char *const resident_keys[RESIDENT_NR_PARTS], *const resident_names[RESIDENT_NR_PARTS];
+
+void resident_add(struct resident_sum *to, const struct resident_sum *s);
 
 /*
  * One of the JVM's categories beside ours: its part, or RESIDENT_NR_PARTS where there is none; and what of

@@ -54,6 +54,7 @@ struct unit {
 };
 
 struct dwarf_file {
+	const struct image *im;		/* the file, if it is open */
 	Elf *elf;
 	Dwarf *dw;
 	struct image_bytes unpacked;	/* what elf is, when the file is compressed: made now, */
@@ -498,6 +499,7 @@ static bool open_dwarf(struct dwarf_file *d, struct symfile *f, const struct ima
 		d->elf = im->fd < 0 ? elf_memory((char *)im->mem, im->len) :
 				      elf_begin(im->fd, ELF_C_READ, NULL);
 	d->dw = d->elf ? dwarf_begin_elf(d->elf, DWARF_C_READ, NULL) : NULL;
+	d->im = im;
 	return d->dw;
 }
 
@@ -544,6 +546,30 @@ struct lines *lines_new(struct symfile *f, const char **why)
 	}
 	*why = l->nr_split ? "DWARF, without inlined calls of units that are split off into .dwo files" : "DWARF";
 	return l;
+}
+
+/* libdw reads all debug sections into memory, unless they are there. */
+static size_t dwarf_bytes(const struct dwarf_file *d)
+{
+	size_t i, bytes = 0;
+
+	for (i = 0; d->im && i < d->im->nr_secs; i++)
+		if (!strncmp(d->im->secs[i].name, ".debug_", 7))
+			bytes += d->im->secs[i].size;
+	return d->cached.data ? d->cached.len : d->unpacked.data ? d->unpacked.len : bytes;
+}
+
+size_t lines_bytes(const struct lines *l)
+{
+	enum { OF_LIBDW = 64 << 10 };	/* its own, of a small file */
+	size_t i, bytes = OF_LIBDW;
+
+	if (!l)
+		return 0;
+	for (i = 0; i < l->nr_units; i++)
+		bytes += sizeof(struct unit) + l->units[i].alloc_funcs * sizeof(struct func) +
+			 l->units[i].alloc_ranges * sizeof(struct range);
+	return bytes + l->alloc_ranges * sizeof(*l->ranges) + dwarf_bytes(&l->main) + dwarf_bytes(&l->common);
 }
 
 void lines_free(struct lines *l)

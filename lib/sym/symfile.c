@@ -78,20 +78,54 @@ int symfile_open_memory(struct symfile **out, const void *data, size_t len, cons
 	return 0;
 }
 
-void symfile_close(struct symfile *f)
+static void release_tables(struct symfile *f)
 {
-	if (!f)
-		return;
 	lines_free(f->lines);
 	cfi_release(&f->eh);
 	cfi_release(&f->frame);
 	symtab_release(&f->symtab);
 	image_close(&f->debug);
-	image_close(&f->im);
 	arena_release(&f->names);
 	map_release(&f->made);
 	free(f->made_names);
 	free(f->debug_path);
+}
+
+void symfile_drop_tables(struct symfile *f)
+{
+	release_tables(f);
+	f->symbols_tried = f->debug_tried = f->eh_tried = f->frame_tried = f->lines_tried = false;
+	f->lines = NULL;
+	f->source = f->lines_source = NULL;
+	memset(&f->debug, 0, sizeof(f->debug));
+	f->debug.fd = -1;
+	memset(&f->names, 0, sizeof(f->names));
+	f->made_names = NULL;
+	f->debug_path = NULL;
+	f->nr_made = f->alloc_made = 0;
+}
+
+static size_t cfi_bytes(const struct cfi *c)
+{
+	return c->alloc_entries * sizeof(*c->entries) + (c->bytes.owned ? c->bytes.len : 0);
+}
+
+size_t symfile_table_bytes(const struct symfile *f)
+{
+	const struct symtab *t = &f->symtab;
+
+	return (t->cached.data ? t->cached.len : t->alloc_entries * sizeof(*t->entries) + t->names.alloc) +
+	       cfi_bytes(&f->eh) + cfi_bytes(&f->frame) + f->names.nr_bytes + lines_bytes(f->lines) +
+	       (f->debug.owned ? f->debug.len : 0) + f->debug.nr_secs * sizeof(*f->debug.secs) +
+	       f->alloc_made * sizeof(*f->made_names) + f->made.alloc * sizeof(*f->made.slots);
+}
+
+void symfile_close(struct symfile *f)
+{
+	if (!f)
+		return;
+	release_tables(f);
+	image_close(&f->im);
 	free(f->root);
 	free(f->path);
 	free(f);

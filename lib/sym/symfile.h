@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
 struct cache;
@@ -32,6 +33,14 @@ int symfile_open_fd(struct symfile **f, int fd, const char *root, const char *pa
 int symfile_open_memory(struct symfile **f, const void *data, size_t len, const char *name,
 			struct err *e);
 void symfile_close(struct symfile *f);
+
+/*
+ * Forgets what was worked out: it is again when it is asked for. Names and lines that f gave are no longer
+ * valid, nor is anything that others made of its rules.
+ */
+void symfile_drop_tables(struct symfile *f);
+/* About the memory of all that. */
+size_t symfile_table_bytes(const struct symfile *f);
 
 /*
  * c, which outlives f, gets what is worked out about f, and is asked first (cache.h); NULL: nothing is
@@ -59,6 +68,12 @@ struct symbol {
  * "module+0x...".  False: nothing covers it.
  */
 bool symfile_symbol(struct symfile *f, uint64_t off, struct symbol *s);
+
+/*
+ * Appends the name of the variable that the file, as it was linked, has at that address, with "+0x10" when
+ * that is not its begin. Reads all symbols of the file. False: it has none there.
+ */
+bool symfile_object(struct symfile *f, uint64_t vaddr, struct buf *name);
 
 struct srcline {
 	const char *func;	/* linkage name, or plain name; NULL for the outermost level */

@@ -59,6 +59,8 @@ const struct image *symfile_image(const struct symfile *f);
 /* NULL: no debug information that libdw can read; *why says what there is, in any case. */
 struct lines *lines_new(struct symfile *f, const char **why);
 void lines_free(struct lines *l);
+/* About its memory; NULL: none. */
+size_t lines_bytes(const struct lines *l);
 size_t lines_find(struct lines *l, uint64_t vaddr, struct srcline *out, size_t max);
 
 #endif

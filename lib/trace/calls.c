@@ -20,15 +20,11 @@ void trace_write_call_consumer(struct trace_writer *w, const struct rec_call_con
 	writer_finish(w, p, at, TRF_MIXED);
 }
 
-void trace_write_call_nodes(struct trace_writer *w, const struct rec_call_nodes *r)
+size_t calls_encode_nodes(struct records *p, const struct rec_call_nodes *r)
 {
-	struct records *p = writer_calls(w);
+	size_t at = records_begin(p, TRF_MAJOR_CALLS, TRF_CALLS_NODES, r->time_ns);
 	uint32_t i;
-	size_t at;
 
-	if (!p || !r->nr)
-		return;
-	at = records_begin(p, TRF_MAJOR_CALLS, TRF_CALLS_NODES, r->time_ns);
 	buf_u32(&p->b, r->tree);
 	buf_u32(&p->b, r->first);
 	buf_u32(&p->b, r->nr);
@@ -36,18 +32,22 @@ void trace_write_call_nodes(struct trace_writer *w, const struct rec_call_nodes 
 		buf_varint(&p->b, (uint32_t)(r->first + i - r->nodes[i].parent));
 		buf_varint(&p->b, r->nodes[i].consumer);
 	}
-	writer_finish(w, p, at, TRF_MIXED);
+	return at;
 }
 
-void trace_write_call_values(struct trace_writer *w, const struct rec_call_values *r)
+void trace_write_call_nodes(struct trace_writer *w, const struct rec_call_nodes *r)
 {
 	struct records *p = writer_calls(w);
-	uint32_t i, m, before = 0;
-	size_t at;
 
-	if (!p || !r->nr)
-		return;
-	at = records_begin(p, TRF_MAJOR_CALLS, TRF_CALLS_VALUES, r->time_ns);
+	if (p && r->nr)
+		writer_finish(w, p, calls_encode_nodes(p, r), TRF_MIXED);
+}
+
+size_t calls_encode_values(struct records *p, const struct rec_call_values *r)
+{
+	size_t at = records_begin(p, TRF_MAJOR_CALLS, TRF_CALLS_VALUES, r->time_ns);
+	uint32_t i, m, before = 0;
+
 	buf_u32(&p->b, r->tree);
 	buf_u32(&p->b, r->nr_metrics);
 	buf_u32(&p->b, r->nr);
@@ -58,7 +58,15 @@ void trace_write_call_values(struct trace_writer *w, const struct rec_call_value
 			buf_varint(&p->b, r->values[i].base[m]);
 		before = r->values[i].node;
 	}
-	writer_finish(w, p, at, TRF_MIXED);
+	return at;
+}
+
+void trace_write_call_values(struct trace_writer *w, const struct rec_call_values *r)
+{
+	struct records *p = writer_calls(w);
+
+	if (p && r->nr)
+		writer_finish(w, p, calls_encode_values(p, r), TRF_MIXED);
 }
 
 void trace_write_call_events(struct trace_writer *w, const struct rec_call_events *r)

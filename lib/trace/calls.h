@@ -9,6 +9,10 @@
  *
  * Consumers are numbered for the whole trace.  The labels name the metrics: "call.metric.N"
  * and "call.metric.N.unit", in the order of base[].
+ *
+ * A child of the thread's node that is MARK_LABELS has what the thread did while it had those labels:
+ * below it are the same contexts again. A call that was open when they changed is counted where it
+ * began, and what it consumed is where it was consumed.
  */
 #ifndef TRACE_CALLS_H
 #define TRACE_CALLS_H
@@ -83,6 +87,14 @@ struct rec_call_events {	/* of one tree, in order; those of one tree are in orde
 	const struct call_event *events;
 };
 
+struct rec_call_label {		/* what a consumer that is MARK_LABELS stands for */
+	uint64_t time_ns;
+	uint32_t consumer;
+	uint32_t flags;		/* THREAD_LABEL_UNKNOWN */
+	const char *labels;	/* "key=value,..." */
+	size_t labels_len;
+};
+
 struct rec_call_refused {	/* asked for and not counted: a method, without a name the whole class */
 	uint64_t time_ns;
 	uint32_t proc;
@@ -96,6 +108,7 @@ struct rec_call_refused {	/* asked for and not counted: a method, without a name
 	size_t why_len;
 };
 
+struct records;
 struct trace_writer;
 
 /* at most in one */
@@ -105,5 +118,9 @@ void trace_write_call_consumer(struct trace_writer *w, const struct rec_call_con
 void trace_write_call_nodes(struct trace_writer *w, const struct rec_call_nodes *r);
 void trace_write_call_values(struct trace_writer *w, const struct rec_call_values *r);
 void trace_write_call_events(struct trace_writer *w, const struct rec_call_events *r);
+
+/* Appends the record, for records_end() with TRF_MIXED: where it begins. */
+size_t calls_encode_nodes(struct records *p, const struct rec_call_nodes *r);
+size_t calls_encode_values(struct records *p, const struct rec_call_values *r);
 
 #endif

@@ -35,6 +35,7 @@ struct item {
 	uint64_t key;
 	enum item_kind kind;
 	uint32_t proc;		/* goes with it; 0: of none */
+	uint32_t module;	/* the same */
 	uint32_t file;		/* the last that has it [1]; 0: none */
 	uint32_t gone;		/* the file in which it went; 0: it is there */
 	uint32_t nr_live;	/* of code: places where it is, as far as they are known */
@@ -310,6 +311,12 @@ static void need_of_lock(struct carry *c, const struct rec_lock *r)
 	need_owners(c, r->owners, r->owners_len);
 }
 
+static void need_of_lock_use(struct carry *c, const struct rec_lock_use *r)
+{
+	need_proc(c, r->proc);
+	need(c, ITEM_FUNCTION, r->function, 0);
+}
+
 static void need_of_wake(struct carry *c, const struct rec_wake *r)
 {
 	carry_thread(c, r->thread);
@@ -362,6 +369,9 @@ void carry_needs(struct carry *c, enum record_number kind, const void *rec)
 	case RECORD_thread_label:
 		carry_thread(c, r->thread_label.thread);
 		break;
+	case RECORD_sched_at:
+		carry_thread(c, r->sched_at.thread);
+		break;
 	case RECORD_wake:
 		need_of_wake(c, &r->wake);
 		break;
@@ -371,14 +381,44 @@ void carry_needs(struct carry *c, enum record_number kind, const void *rec)
 	case RECORD_event:
 		need_of_event(c, &r->event);
 		break;
+	case RECORD_load_cause:
+		need_proc(c, r->load_cause.proc);
+		carry_thread(c, r->load_cause.thread);
+		break;
+	case RECORD_marked:
+		need_proc(c, r->marked.proc);
+		carry_thread(c, r->marked.thread);
+		break;
+	case RECORD_waited:
+		carry_thread(c, r->waited.thread);
+		break;
 	case RECORD_trigger:
 		need_proc(c, r->trigger.proc);
 		break;
 	case RECORD_lock:
 		need_of_lock(c, &r->lock);
 		break;
+	case RECORD_lock_use:
+		need_of_lock_use(c, &r->lock_use);
+		break;
 	case RECORD_sweep:
 		need_proc(c, r->sweep.proc);
+		break;
+	case RECORD_roster:
+		need_proc(c, r->roster.proc);
+		break;
+	case RECORD_class_total:
+		need_proc(c, r->class_total.proc);
+		break;
+	case RECORD_footprint:
+		need_proc(c, r->footprint.proc);
+		break;
+	case RECORD_call_tree:
+		need_proc(c, r->call_tree.proc);
+		carry_thread(c, r->call_tree.thread);
+		break;
+	case RECORD_call_refused:
+		need_proc(c, r->call_refused.proc);
 		break;
 	case RECORD_symbol:
 		need(c, ITEM_MODULE, r->symbol.module, 0);
@@ -478,10 +518,18 @@ static void keep_code_gone(struct carry *c, const struct rec_code_gone *r)
 		it->gone = c->file;
 }
 
+static struct item *get_of_module(struct carry *c, enum item_kind kind, uint32_t module, uint64_t off)
+{
+	struct item *it = get(c, kind, module, off, 0);
+
+	it->module = module;
+	return it;
+}
+
 /* A line is of the inline level depth: the first begins the item anew. */
 static void keep_line(struct carry *c, const struct rec_line *r, const void *record, size_t len, bool in_file)
 {
-	struct item *it = get(c, ITEM_LINES, r->module, r->off, 0);
+	struct item *it = get_of_module(c, ITEM_LINES, r->module, r->off);
 
 	if (!r->depth)
 		replace(c, it, record, len, in_file);
@@ -566,7 +614,8 @@ void carry_keep(struct carry *c, enum record_number kind, const void *rec, const
 		replace(c, get(c, ITEM_FUNCTION, r->function.function, 0, 0), record, len, in_file);
 		break;
 	case RECORD_symbol:
-		replace(c, get(c, ITEM_SYMBOL, r->symbol.module, r->symbol.off, 0), record, len, in_file);
+		replace(c, get_of_module(c, ITEM_SYMBOL, r->symbol.module, r->symbol.off), record, len,
+			in_file);
 		break;
 	case RECORD_line:
 		keep_line(c, &r->line, record, len, in_file);
@@ -594,6 +643,16 @@ void carry_forget_proc(struct carry *c, uint32_t proc)
 	forget(c, ITEM_PROC, proc);
 }
 
+void carry_forget_module(struct carry *c, uint32_t module)
+{
+	forget(c, ITEM_MODULE, module);
+}
+
+void carry_forget_function(struct carry *c, uint32_t function)
+{
+	forget(c, ITEM_FUNCTION, function);
+}
+
 void carry_forget_thread(struct carry *c, uint32_t thread)
 {
 	forget(c, ITEM_THREAD, thread);
@@ -612,8 +671,11 @@ static bool is_over(const struct carry *c, const struct item *it)
 static bool is_dropped(const struct carry *c, const struct item *it, bool symbols)
 {
 	const struct item *proc = it->proc ? find(c, ITEM_PROC, it->proc, 0) : NULL;
+	const struct item *module = it->module ? find(c, ITEM_MODULE, it->module, 0) : NULL;
 
-	return is_over(c, it) || (proc && is_over(c, proc)) || (symbols && is_symbol(it));
+	if (it->module && (symbols || !module || is_over(c, module)))
+		return true;
+	return is_over(c, it) || (proc && is_over(c, proc));
 }
 
 static void sweep(struct carry *c, bool symbols)
@@ -628,27 +690,26 @@ static void sweep(struct carry *c, bool symbols)
 			c->items[nr++] = c->items[i];
 			continue;
 		}
-		c->nr_bytes -= sizeof(struct item) + c->items[i].records.len;
+		drop_bytes(c, &c->items[i]);
+		c->nr_bytes -= sizeof(struct item);
 		buf_release(&c->items[i].records);
 	}
 	free(dropped);
 	if (nr == c->nr_items)
 		return;
 	c->nr_items = nr;
-	map_reset(&c->by_key);
+	map_release(&c->by_key);	/* it may have had to be larger */
 	for (i = 0; i < nr; i++)
 		*map_put(&c->by_key, c->items[i].key) = i;
 }
 
-bool carry_next(struct carry *c)
+bool carry_next(struct carry *c, bool symbols)
 {
-	bool symbols = c->nr_symbol_bytes > CARRY_SYMBOLS_MAX;
 	size_t i;
 
+	symbols |= c->nr_symbol_bytes > CARRY_SYMBOLS_MAX;
 	c->file++;
 	sweep(c, symbols);
-	if (symbols)
-		c->nr_symbol_bytes = 0;
 	for (i = 0; i < c->nr_items; i++) {
 		if (c->items[i].kind != ITEM_LABEL)
 			continue;

@@ -5,8 +5,8 @@
  * written again when something in it needs them, once, before it.
  *
  * Labels are of every file. Of processes, threads and code that are gone, names are kept to the end of the
- * next file, for what comes late; methods and stubs of a process go with it. Symbols are kept until they take
- * more than CARRY_SYMBOLS_MAX, as they can be found again.
+ * next file, for what comes late; methods and stubs of a process go with it, symbols and lines with their
+ * module. Symbols are kept until they take more than CARRY_SYMBOLS_MAX, as they can be found again.
  *
  * The writer owns one (writer.c, meta.c); a recording of one file has none.
  */
@@ -25,9 +25,9 @@ void carry_free(struct carry *c);
 
 /*
  * A new file begins: what is gone is dropped, and labels are emitted. True: symbols were dropped, too, so
- * that all addresses are unknown.
+ * that all addresses are unknown; symbols: they are to be.
  */
-bool carry_next(struct carry *c);
+bool carry_next(struct carry *c, bool symbols);
 
 /* Emits what the record, about to be written, refers to. */
 void carry_needs(struct carry *c, enum record_number kind, const void *rec);
@@ -45,6 +45,9 @@ void carry_keep(struct carry *c, enum record_number kind, const void *rec, const
 void carry_keep_label(struct carry *c, const char *key, const void *record, size_t len, bool in_file);
 
 void carry_forget_proc(struct carry *c, uint32_t proc);
+/* With its symbols and lines. */
+void carry_forget_module(struct carry *c, uint32_t module);
+void carry_forget_function(struct carry *c, uint32_t function);
 void carry_forget_thread(struct carry *c, uint32_t thread);
 
 /* Memory of what is kept. */

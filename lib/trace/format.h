@@ -57,6 +57,9 @@ static_assert(offsetof(struct trf_header, crc) == 60, "file header");
 #define TRF_INDEX "indx"	/* where chunks are */
 #define TRF_END "done"		/* the recording was closed in order */
 
+/* With it a label's name says how much of that label's number stands for such samples. */
+#define TRF_STANDING_LABEL "standing."
+
 enum trf_chunk_flags {
 	TRF_ZLIB = 1 << 0,		/* the payload is one zlib stream */
 	/*
@@ -64,7 +67,12 @@ enum trf_chunk_flags {
 	 * row, ..., then the rest after the last whole row, unchanged.
 	 */
 	TRF_TRANSPOSED = 1 << 1,
-	TRF_KNOWN_FLAGS = TRF_ZLIB | TRF_TRANSPOSED,
+	/*
+	 * Samples of what lives when the file ends, one of several of a recording: the next file has them
+	 * again, as far as it still does.
+	 */
+	TRF_STANDING = 1 << 2,
+	TRF_KNOWN_FLAGS = TRF_ZLIB | TRF_TRANSPOSED | TRF_STANDING,
 	TRF_MAX_STRIDE = 256,
 };
 

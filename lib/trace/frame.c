@@ -14,6 +14,7 @@ static const char *const mark_names[MARK_NR] = {
 	[MARK_JAVA_DEPTH] = "[unwalkable: more Java frames than the agent's buffer]",
 	[MARK_VTHREAD_CONTINUES] = "[unwalkable: rest of the virtual thread is in the heap]",
 	[MARK_PRUNED] = "[pruned]",
+	[MARK_LABELS] = "[labels]",
 	[MARK_DAMAGED] = "[unwalkable: damaged part of the trace]",
 };
 

@@ -84,6 +84,7 @@ enum frame_mark {
 	MARK_VTHREAD_CONTINUES,	/* the rest of a virtual thread is frozen in the heap */
 	MARK_DAMAGED,		/* the chunk that defined the stack is lost */
 	MARK_PRUNED,		/* calls counted in merged contexts: memory or depth did not suffice */
+	MARK_LABELS,		/* what a thread did while it had labels (call.label) */
 	MARK_NR
 };
 

@@ -87,7 +87,7 @@ void trace_write_record(struct trace_writer *w, const struct record_kind *k, con
 		memcpy(&time_ns, rec, sizeof(time_ns));
 	if (carried && is_there(w, k, rec))
 		return;
-	if (carried && p)
+	if (writer_carry(w) && p)
 		carry_needs(writer_carry(w), k->number, rec);
 	if (carried && (writer_keeps(w) || k->number != RECORD_stub))
 		keep(w, k, rec, time_ns, p);

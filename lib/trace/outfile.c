@@ -122,6 +122,7 @@ int outfile_chunk(struct outfile *o, const struct records *p, size_t stride, str
 		c->flags = TRF_ZLIB | (raw != p->b.data ? TRF_TRANSPOSED : 0);
 	else
 		memcpy(o->out.data + sizeof(*c), p->b.data, stored = p->b.len);
+	c->flags |= p->flags;
 	memcpy(c->magic, TRF_CHUNK_MAGIC, sizeof(c->magic));
 	memcpy(c->type, p->type, sizeof(c->type));
 	c->stored_len = stored;

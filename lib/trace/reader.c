@@ -36,6 +36,7 @@ struct trace_reader {
 	size_t nr_frames, alloc_frames;
 	struct numbers node_numbers, frame_numbers;
 	bool truncated;			/* the last pass to the end found none */
+	bool no_standing;		/* its samples are not given */
 	bool goes_on;			/* stacks are kept from one pass to the next */
 
 	const struct trace_sink *sink;
@@ -411,6 +412,8 @@ static int read_chunk(struct trace_reader *t, const struct walk_chunk *c, struct
 	if (branches ? !wants_branches(t->sink) : calls ? !wants_calls(t->sink) :
 	    stacks || samples ? !t->sink->samples : !wants_meta(t->sink))
 		return 0;
+	if (t->no_standing && c->h.flags & TRF_STANDING)
+		return 0;
 	if ((stacks || samples) && c->h.stream != t->ep.epoch)
 		new_epoch(t, c->h.stream);
 	raw = walk_payload(t->walk, c);
@@ -504,6 +507,11 @@ int trace_reader_open_memory(struct trace_reader **tp, const void *data, size_t 
 
 	*tp = NULL;
 	return r ? r : opened(tp, w);
+}
+
+void trace_reader_no_standing(struct trace_reader *t)
+{
+	t->no_standing = true;
 }
 
 void trace_reader_go_on(struct trace_reader *t, const void *data, size_t len)

@@ -83,6 +83,11 @@ int trace_reader_open_memory(struct trace_reader **t, const void *data, size_t l
  * of what was read before are known.
  */
 void trace_reader_go_on(struct trace_reader *t, const void *data, size_t len);
+/*
+ * The trace is to be added to others: if it is one of several files of a recording, what lives at its end and
+ * goes on to live is left to the one after it.
+ */
+void trace_reader_no_standing(struct trace_reader *t);
 void trace_reader_close(struct trace_reader *t);
 
 /* When the recording began by both clocks; 0 when the file header is damaged. */

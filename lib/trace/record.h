@@ -64,6 +64,24 @@ struct rec_thread {		/* a new thread, or a new name for a known one */
 	size_t name_len;
 };
 
+enum sched_at {		/* what is so when a file begins */
+	SCHED_AT_CPU,		/* the CPU has the thread; 0: one that is not covered */
+	SCHED_AT_INTR,		/* the CPU's thread is interrupted by arg = sched_intr(); outermost first */
+	SCHED_AT_RUNS,		/* the thread is on a CPU, */
+	SCHED_AT_WAITS,		/* waits for one, */
+	SCHED_AT_SLEEPS,	/* is blocked, */
+	SCHED_AT_DISK,		/* in disk sleep, */
+	SCHED_AT_UNKNOWN,	/* or who knows: records are missing */
+};
+
+struct rec_sched_at {		/* in a file of several, before its dispatches */
+	uint64_t time_ns;	/* since when */
+	uint32_t thread;
+	uint32_t what;		/* enum sched_at */
+	uint32_t cpu;		/* its number + 1; of a thread: the last it had, 0 unknown */
+	uint32_t arg;
+};
+
 struct rec_cgroup {		/* the control group of a process, when that began or was found */
 	uint64_t time_ns;
 	uint32_t proc;
@@ -121,6 +139,7 @@ enum function_kind {		/* what a function is, as far as that is known */
 	FUNCTION_MARK,		/* says why there is no function, or which are missing */
 	FUNCTION_CLASS,		/* objects of a class, which is the name */
 	FUNCTION_REASON,	/* why a thread waits */
+	FUNCTION_WAIT_FILE,		/* beneath that, the file, or the other end of a socket */
 	FUNCTION_NR
 };
 
@@ -139,13 +158,18 @@ enum lock_wait {			/* how threads waited for a lock */
 	LOCK_LOCK,		/* parked for a synchronizer of java.util.concurrent that can have an owner */
 	LOCK_WAIT,		/* in Object.wait() */
 	LOCK_PARK,		/* parked for anything else */
+	LOCK_MUTEX,		/* of native code: for a pthread_mutex_t, */
+	LOCK_RWLOCK,		/* a pthread_rwlock_t, */
+	LOCK_CONDITION,		/* or in pthread_cond_wait() */
+	LOCK_CLASS,		/* for another thread to initialise a class */
 	LOCK_NR_WAITS
 };
 
 struct rec_lock {		/* all waits of one kind for one lock */
 	uint64_t time_ns;
 	uint32_t proc, function;	/* function: the lock's class */
-	uint32_t identity;	/* its identity hash; 0: several locks of the class */
+	/* its identity hash, of native code the lower half of its address; 0: several of the class */
+	uint32_t identity;
 	uint32_t kind;		/* enum lock_wait */
 	uint32_t waiters;	/* threads that waited */
 	uint64_t n, ns, max_ns;	/* how often, how long together, how long at most */
@@ -155,6 +179,14 @@ struct rec_lock {		/* all waits of one kind for one lock */
 	/* the same: thread that had the lock when waits began, 0 not known, and what was waited then */
 	const uint8_t *owners;
 	size_t owners_len;
+};
+
+struct rec_lock_use {		/* acquisitions of a lock that were counted (record --lock-exact) */
+	uint64_t time_ns;
+	uint32_t proc, function, identity, kind;	/* as in struct rec_lock: LOCK_ENTER or LOCK_LOCK */
+	uint64_t nonrec, rec;	/* by a thread that did not have it, and that did */
+	uint64_t held_ns;	/* completed holds, the outermost only */
+	uint64_t counted_ns;	/* how long was counted */
 };
 
 struct rec_sweep {		/* the objects that are watched were looked at (record -e live) */
@@ -168,6 +200,47 @@ struct rec_sweep {		/* the objects that are watched were looked at (record -e li
 	uint64_t took_ns;
 	/* what was garbage by then was found dead, however old; 0: no collection of the old was noticed */
 	uint64_t whole_ns;
+};
+
+/*
+ * Sampled objects that were in use when a heap dump was made, and where each was allocated; several records
+ * of one time and cookie, trace/roster.h.
+ */
+struct rec_roster {
+	uint64_t time_ns;
+	uint32_t proc;
+	uint64_t cookie;	/* the dump has the same */
+	uint64_t interval;	/* bytes: with which they are samples; 0: all */
+	const uint8_t *objects;
+	size_t objects_len;
+};
+
+struct rec_class_total {	/* all objects of a class that a JVM had after a whole collection */
+	uint64_t time_ns;	/* when they had been counted */
+	uint32_t proc;
+	uint64_t objects, bytes;
+	const char *name;
+	size_t name_len;
+};
+
+enum footprint_kind {
+	FOOTPRINT_PROCESS,	/* begins a reading; text: the JVM, "" if it is none or has not said */
+	FOOTPRINT_NOT_ASKED,	/* text: why the JVM was not asked */
+	FOOTPRINT_PART,		/* text: a part of lib/resident, such as "java_heap" */
+	FOOTPRINT_CATEGORY,	/* text: one of the JVM's own account, such as "Java Heap" */
+	FOOTPRINT_BUFFERS,	/* direct buffers of Java; text: why they are not known, "" they are */
+};
+
+enum footprint_flags { FOOTPRINT_IS_JVM = 1 << 0, FOOTPRINT_NOT_READ = 1 << 1 };
+
+/* Where the resident memory of a process was: records of one time are one reading, the process first. */
+struct rec_footprint {
+	uint64_t time_ns;
+	uint32_t proc, kind;
+	/* bytes; of a process: flags, threads, what is not known of malloc; a category: malloc, committed */
+	uint64_t resident, swapped, committed, mapped;
+	const char *text;
+	size_t text_len;
 };
 
 struct rec_line {		/* one sampled address; one record an inline level, innermost first */
@@ -292,6 +365,32 @@ struct rec_thread_label {
 	size_t text_len;
 };
 
+/*
+ * From then on only what these rules say is kept (base/rules.h), all where there are none; or, of an event,
+ * how many were left out since the last such record of it.
+ */
+struct rec_filter {
+	uint64_t time_ns;
+	uint64_t left_out;
+	const char *event;	/* "": none, this is of rules */
+	size_t event_len;
+	const char *rules;
+	size_t rules_len;
+};
+
+/*
+ * How long the wait was of which the source "lock" has a sample of that thread and time, where that weighs
+ * something else.
+ */
+struct rec_waited {
+	uint64_t time_ns;
+	uint32_t thread;
+	uint64_t ns;		/* 0: the sample stands for several waits that are not known one by one */
+};
+
+/* Of traces that have records "waited": samples of "lock" without one weigh what the wait took. */
+#define WAITED_LABEL "lock.lengths"
+
 enum thread_label_flags {
 	THREAD_LABEL_UNKNOWN = 1 << 0,	/* records of it were lost: which it has is not known */
 };
@@ -299,7 +398,7 @@ enum thread_label_flags {
 /* So end names of functions in modules of arcprof's own that stand for one of the program's, and call it. */
 #define WAY_THROUGH "_through"
 
-/* The innermost frames of the source "wall" that are no reason to wait. */
+/* The innermost frames of the source "wall" that are no reason to wait, nor a file that is waited for. */
 #define REASON_ON_CPU "[on CPU]"
 #define REASON_RUNNABLE "[runnable]"
 
@@ -400,6 +499,7 @@ enum event_kind {
 	EVENT_PHASE,
 	EVENT_OUT_OF_MEMORY,
 	EVENT_TRIGGER,		/* in no record of an event: what struct rec_trigger is shown as */
+	EVENT_CLASS_TIME,	/* of the EVENT_CLASS_LOAD that ended it: when it began, how long */
 	EVENT_NR
 };
 
@@ -415,6 +515,25 @@ struct rec_event {
 	size_t what_len;
 	const char *cause;
 	size_t cause_len;
+};
+
+/* Of the thread's EVENT_CLASS_LOAD at that time: the innermost method that is not a class loader's. */
+struct rec_load_cause {
+	uint64_t time_ns;
+	uint32_t proc, thread;
+	const char *by;
+	size_t by_len;
+};
+
+/* A mark or phase of a program, with named values. */
+struct rec_marked {
+	uint64_t time_ns;	/* when it began */
+	uint32_t proc, thread;	/* as struct rec_event has them, as well as */
+	uint64_t duration_ns;	/* EVENT_UNKNOWN: a mark, else a phase */
+	const char *name;
+	size_t name_len;
+	const uint8_t *fields;	/* base/fields.h */
+	size_t fields_len;
 };
 
 /*

@@ -17,6 +17,7 @@ struct records {
 	uint64_t first_ns, last_ns;
 	uint32_t nr;
 	uint32_t stream;
+	uint32_t flags;		/* of the chunk: TRF_STANDING, or 0 */
 };
 
 /* Returns where the record begins. */

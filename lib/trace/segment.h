@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* segment.h - whether a file is one of several of a recording, as its first bytes say. */
+/* segment.h - whether a file is one of several of a recording, and whether it is complete. */
 #ifndef TRACE_SEGMENT_H
 #define TRACE_SEGMENT_H
 
@@ -7,5 +7,7 @@
 
 /* name: in the folder dir, no link, and a regular file that begins as a segment does. */
 bool segment_is_one(int dir, const char *name);
+/* Whether the trace at path ends as one that was closed in order: nobody writes there any more. */
+bool segment_is_closed(const char *path);
 
 #endif

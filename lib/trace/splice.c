@@ -13,6 +13,7 @@
 #include "trace/codec.h"
 #include "trace/outfile.h"
 #include "trace/splice.h"
+#include "trace/splice_calls.h"
 #include "trace/walk.h"
 
 enum { TARGET = 256 << 10 };		/* a chunk of metadata that is this full is written */
@@ -23,9 +24,11 @@ struct label {
 
 struct splice {
 	struct outfile out;
-	struct records meta;
+	struct records meta, calls_out;
+	struct splice_calls *calls;
 	struct map seen;		/* hashes of records that name things */
 	struct map numbers;		/* of segments that are in it */
+	uint64_t number;		/* of the last one */
 	struct label *labels;
 	size_t nr_labels, alloc_labels;
 	char *recording;		/* the label of the first file */
@@ -34,6 +37,12 @@ struct splice {
 	uint64_t nr_samples, nr_records, nr_lost;
 	double rated;			/* samples that event.0.rate_hz stands for */
 	double rate_hz, count;		/* of the file being read */
+	struct buf standing;		/* its chunks of what lives at its end: written if it is the last */
+	struct standing_label {
+		char *key;
+		uint64_t value;
+	} *standing_labels;		/* and their part in its counts */
+	size_t nr_standing, alloc_standing;
 	int status;			/* what take() could not write */
 	int fd;				/* of splice_to_fd() */
 };
@@ -82,6 +91,41 @@ static void add_count(struct splice *s, const char *key, const char *value)
 	set_label(s, key, xasprintf("%" PRIu64, sum));
 }
 
+static void note_standing(struct splice *s, const char *key, const char *value)
+{
+	VEC_GROW(s->standing_labels, s->nr_standing, s->alloc_standing);
+	s->standing_labels[s->nr_standing++] =
+		(struct standing_label){ xstrdup(key), strtoull(value, NULL, 10) };
+}
+
+/* There is a file after it, which has what of it is still there. */
+static void drop_standing(struct splice *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_standing; i++) {
+		struct label *l = find_label(s, s->standing_labels[i].key);
+		uint64_t sum = l ? strtoull(l->value, NULL, 10) : 0;
+
+		if (l)
+			set_label(s, l->key, xasprintf("%" PRIu64,
+						       sum - MIN(sum, s->standing_labels[i].value)));
+		free(s->standing_labels[i].key);
+	}
+	s->nr_standing = 0;
+	buf_reset(&s->standing);
+}
+
+static bool is_added(const char *key)
+{
+	return (begins(key, "event.") && ends(key, ".count")) || !strcmp(key, "live.unknown_bytes");
+}
+
+static bool is_beginning(const char *key)
+{
+	return begins(key, "start.") || !strcmp(key, "jvm_events.start_ns") || !strcmp(key, "sched.start_ns");
+}
+
 /* What begins is the first file's, what is counted the sum, and what else there is the last one's. */
 static void take_label(struct splice *s, const char *key, const char *value)
 {
@@ -89,11 +133,13 @@ static void take_label(struct splice *s, const char *key, const char *value)
 		s->rate_hz = strtod(value, NULL);
 	if (!strcmp(key, "event.0.count"))
 		s->count = strtod(value, NULL);
-	if (begins(key, "event.") && ends(key, ".count"))
+	if (begins(key, TRF_STANDING_LABEL))
+		note_standing(s, key + strlen(TRF_STANDING_LABEL), value);
+	else if (is_added(key))
 		add_count(s, key, value);
 	else if (!strcmp(key, "symbols"))
 		s->nr_complete++;
-	else if (strcmp(key, "segment") && (!s->file || !(begins(key, "start.") || !strcmp(key, "jvm_events.start_ns"))))
+	else if (strcmp(key, "segment") && (!s->file || !is_beginning(key)))
 		set_label(s, key, xstrdup(value));
 }
 
@@ -135,24 +181,48 @@ static int put_chunk(struct splice *s, struct records *p)
 	return r ? r : s->status;
 }
 
-/* As it is, in another place. */
+static int store_chunk(struct splice *s, struct trf_chunk h, const void *stored)
+{
+	int r;
+
+	h.seq = s->out.seq++;
+	h.crc = crc32(0, (Bytef *)&h, offsetof(struct trf_chunk, crc));
+	r = outfile_store(&s->out, &h, sizeof(h));
+	if (!r)
+		r = outfile_store(&s->out, stored, h.stored_len);
+	s->nr_records += h.nr_records;
+	s->nr_samples += !memcmp(h.type, TRF_SAMPLES, sizeof(h.type)) ? h.nr_records : 0;
+	return r ? r : s->status;
+}
+
+/* As it is, in another place; what stands is kept until it is known whether another file follows. */
 static int copy_chunk(struct splice *s, const struct walk_chunk *from, bool numbered)
 {
 	struct trf_chunk h = from->h;
-	int r;
 
 	if (numbered) {
 		s->last_epoch = MAX(s->last_epoch, h.stream);
 		h.stream += s->epoch;
 	}
-	h.seq = s->out.seq++;
-	h.crc = crc32(0, (Bytef *)&h, offsetof(struct trf_chunk, crc));
-	r = outfile_store(&s->out, &h, sizeof(h));
-	if (!r)
-		r = outfile_store(&s->out, from->stored, h.stored_len);
-	s->nr_records += h.nr_records;
-	s->nr_samples += walk_is(from, TRF_SAMPLES) ? h.nr_records : 0;
-	return r ? r : s->status;
+	if (!(h.flags & TRF_STANDING))
+		return store_chunk(s, h, from->stored);
+	h.flags &= ~TRF_STANDING;
+	buf_add(&s->standing, &h, sizeof(h));
+	buf_add(&s->standing, from->stored, h.stored_len);
+	return 0;
+}
+
+static int store_standing(struct splice *s)
+{
+	struct trf_chunk h;
+	size_t at;
+	int r = 0;
+
+	for (at = 0; at < s->standing.len && !r; at += sizeof(h) + h.stored_len) {
+		memcpy(&h, s->standing.data + at, sizeof(h));
+		r = store_chunk(s, h, s->standing.data + at + sizeof(h));
+	}
+	return r;
 }
 
 /* Says what something is, whenever it is said: those are in several files. */
@@ -176,10 +246,19 @@ static bool is_name(const struct walk_record *r)
 	case RECORD_function:
 	case RECORD_symbol:
 	case RECORD_line:
+	case RECORD_sweep:		/* the last of one file is the first of the next */
 		return true;
 	default:
 		return false;
 	}
+}
+
+/* Says what was so when the file began: the files before it have shown that. */
+static bool is_state(const struct walk_record *r)
+{
+	const struct record_row *row = record_find(r->major, r->minor);
+
+	return row && row->kind && row->kind->number == RECORD_sched_at;
 }
 
 static bool is_known(struct splice *s, const struct walk_record *r, const uint8_t *p, size_t len)
@@ -199,7 +278,7 @@ static int copy_record(struct splice *s, const struct walk_record *r, const uint
 {
 	if (r->major == TRF_MAJOR_LABEL)
 		return read_label(s, r);
-	if (is_known(s, r, p, len))
+	if ((s->file && is_state(r)) || is_known(s, r, p, len))
 		return 0;
 	buf_add(&s->meta.b, p, len);
 	records_note(&s->meta, r->time_ns);
@@ -237,6 +316,14 @@ static void read_end(struct splice *s, struct walk *w, const struct walk_chunk *
 	s->nr_lost += r.body.bad ? 0 : lost;
 }
 
+/* What cannot be read is missing, as a gap would be. */
+static int copy_calls(struct splice *s, const uint8_t *raw, size_t len)
+{
+	if (!splice_calls_chunk(s->calls, raw, len, &s->calls_out))
+		s->out.seq++;
+	return put_chunk(s, &s->calls_out);
+}
+
 /* The chunk before a gap may have had what those after it refer to: a number that is missing says so. */
 static int copy_one(struct splice *s, struct walk *w, const struct walk_chunk *c)
 {
@@ -248,14 +335,14 @@ static int copy_one(struct splice *s, struct walk *w, const struct walk_chunk *c
 		read_end(s, w, c);
 	if (walk_is(c, TRF_INDEX) || walk_is(c, TRF_END) || (walk_is(c, TRF_SCHEMA) && s->file))
 		return 0;
-	if (!walk_is(c, TRF_META))
+	if (!walk_is(c, TRF_META) && !walk_is(c, TRF_CALLS))
 		return copy_chunk(s, c, walk_is(c, TRF_STACKS) || walk_is(c, TRF_SAMPLES));
 	raw = walk_payload(w, c);
 	if (!raw) {
 		s->out.seq++;
 		return 0;
 	}
-	return copy_meta(s, raw, c->h.raw_len);
+	return walk_is(c, TRF_CALLS) ? copy_calls(s, raw, c->h.raw_len) : copy_meta(s, raw, c->h.raw_len);
 }
 
 static int copy_all(struct splice *s, struct walk *w, struct err *e)
@@ -263,6 +350,7 @@ static int copy_all(struct splice *s, struct walk *w, struct err *e)
 	struct walk_chunk c;
 	int r, status;
 
+	drop_standing(s);
 	s->last_epoch = 0;
 	s->rate_hz = s->count = 0;
 	while ((r = walk_next(w, &c, e)) > 0) {
@@ -274,6 +362,7 @@ static int copy_all(struct splice *s, struct walk *w, struct err *e)
 			return err_set(e, -status, "%s",
 				       s->out.error_msg[0] ? s->out.error_msg : strerror(-status));
 	}
+	splice_calls_next(s->calls);
 	s->epoch += s->last_epoch;
 	s->rated += s->rate_hz * s->count;
 	s->file++;
@@ -305,15 +394,29 @@ static char *label_of(struct walk *w, const char *key, struct err *e)
 	return found;
 }
 
+/* A segment before it is not there: what threads did from one dispatch to the next is not known. */
+static void put_missing(struct splice *s, uint64_t time_ns)
+{
+	const struct record_kind *k = &record_kinds[RECORD_lost];
+	const struct rec_lost lost = { time_ns, LOST_SCHED, UINT32_MAX, 0 };
+	size_t at = records_begin(&s->meta, k->code.major, record_minor(k, &lost), time_ns);
+
+	records_end(&s->meta, at, record_encode(&s->meta.b, k, &lost));
+}
+
 /* The same segment, under another name. */
 static bool is_there_twice(struct splice *s, struct walk *w, struct err *e)
 {
-	char *number = label_of(w, "segment", e);
-	uint32_t *at = map_put(&s->numbers, number ? strtoull(number, NULL, 10) : 0);
+	char *label = label_of(w, "segment", e);
+	uint64_t number = label ? strtoull(label, NULL, 10) : 0;
+	uint32_t *at = map_put(&s->numbers, number);
 	bool twice = *at != MAP_NONE;
 
 	*at = 1;
-	free(number);
+	free(label);
+	if (s->file && number != s->number + 1 && find_label(s, "sched.scope"))
+		put_missing(s, walk_header(w)->start_mono_ns);
+	s->number = number;
 	return twice;
 }
 
@@ -400,12 +503,14 @@ static int splice_all(struct splice *s, const char *const *paths, size_t nr, str
 	int r = 0;
 
 	s->meta.type = TRF_META;
+	s->calls_out.type = TRF_CALLS;
+	s->calls = splice_calls_new();
 	for (i = 0; i < nr && !r; i++)
 		r = splice_file(s, paths[i], e);
 	if (r)
 		return r;
 	put_labels(s);
-	if (put_chunk(s, &s->meta) || put_end(s))
+	if (put_chunk(s, &s->meta) || store_standing(s) || put_end(s))
 		return err_set(e, s->out.error ? -s->out.error : EIO, "%s", s->out.error_msg);
 	return 0;
 }
@@ -418,11 +523,16 @@ static void release(struct splice *s)
 		free(s->labels[i].key);
 		free(s->labels[i].value);
 	}
+	drop_standing(s);
+	free(s->standing_labels);
+	buf_release(&s->standing);
 	free(s->labels);
 	free(s->recording);
 	map_release(&s->seen);
 	map_release(&s->numbers);
 	buf_release(&s->meta.b);
+	buf_release(&s->calls_out.b);
+	splice_calls_free(s->calls);
 }
 
 int splice_files(const char *const *paths, size_t nr, const char *path, struct err *e)

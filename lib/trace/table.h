@@ -161,6 +161,11 @@ RECORD(thread_label, META, TIMED, MTE, CODE(0x8d), "thread.label",
 	FIELD(u32, "thread", thread_label.thread)
 	FIELD(x32, "flags", thread_label.flags)
 	TEXT("labels", thread_label.text, thread_label.text_len))
+RECORD(sched_at, META, TIMED, MTE, CODE(0x9d), "sched.at",
+	FIELD(u32, "thread", sched_at.thread)
+	FIELD(u32, "what", sched_at.what)
+	FIELD(u32, "cpu", sched_at.cpu)
+	FIELD(x32, "arg", sched_at.arg))
 RECORD(bracket, META, TIMED, MTE, CODE(0x86), "bracket",
 	FIELD(u32, "proc", bracket.proc)
 	FIELD(u32, "thread", bracket.thread)
@@ -175,6 +180,16 @@ RECORD(event, META, TIMED, EVENT, CODE(0x01), "event",
 	FIELD(v, "value3", event.values[2])
 	TEXT("what", event.what, event.what_len)
 	TEXT("cause", event.cause, event.cause_len))
+RECORD(marked, META, TIMED, MTE, CODE(0x92), "marked",
+	FIELD(u32, "proc", marked.proc)
+	FIELD(u32, "thread", marked.thread)
+	FIELD(v, "duration", marked.duration_ns, ":ns")
+	TEXT("name", marked.name, marked.name_len)
+	BYTES("fields", marked.fields, marked.fields_len))
+RECORD(load_cause, META, TIMED, MTE, CODE(0x98), "load.cause",
+	FIELD(u32, "proc", load_cause.proc)
+	FIELD(u32, "thread", load_cause.thread)
+	TEXT("by", load_cause.by, load_cause.by_len))
 RECORD(recorded, META, TIMED, EVENT, CODE(0x02), "recorded",
 	FIELD(u32, "on", recorded.on)
 	TEXT("event", recorded.event, recorded.event_len))
@@ -182,6 +197,13 @@ RECORD(trigger, META, TIMED, EVENT, CODE(0x03), "trigger",
 	FIELD(u32, "proc", trigger.proc)
 	TEXT("when", trigger.when, trigger.when_len)
 	TEXT("cause", trigger.cause, trigger.cause_len))
+RECORD(filter, META, TIMED, MTE, CODE(0x93), "filter",
+	FIELD(v, "left_out", filter.left_out)
+	TEXT("event", filter.event, filter.event_len)
+	TEXT("rules", filter.rules, filter.rules_len))
+RECORD(waited, META, TIMED, MTE, CODE(0x94), "thread.waited",
+	FIELD(u32, "thread", waited.thread)
+	FIELD(v, "duration", waited.ns, ":ns"))
 RECORD(lock, META, TIMED, MTE, CODE(0x8a), "lock",
 	FIELD(u32, "proc", lock.proc)
 	FIELD(u32, "function", lock.function)
@@ -193,6 +215,15 @@ RECORD(lock, META, TIMED, MTE, CODE(0x8a), "lock",
 	FIELD(v, "max", lock.max_ns, ":ns")
 	PAIRS("lengths", "class", "n", lock.buckets, lock.buckets_len)
 	PAIRS("owners", "thread", "ns", lock.owners, lock.owners_len))
+RECORD(lock_use, META, TIMED, MTE, CODE(0x96), "lock.use",
+	FIELD(u32, "proc", lock_use.proc)
+	FIELD(u32, "function", lock_use.function)
+	FIELD(x32, "identity", lock_use.identity)
+	FIELD(u32, "kind", lock_use.kind)
+	FIELD(v, "nonrec", lock_use.nonrec)
+	FIELD(v, "rec", lock_use.rec)
+	FIELD(v, "held", lock_use.held_ns, ":ns")
+	FIELD(v, "counted", lock_use.counted_ns, ":ns"))
 RECORD(sweep, META, TIMED, MTE, CODE(0x8b), "sweep",
 	FIELD(u32, "proc", sweep.proc)
 	FIELD(u32, "pauses", sweep.pauses)
@@ -202,6 +233,24 @@ RECORD(sweep, META, TIMED, MTE, CODE(0x8b), "sweep",
 	FIELD(v, "known", sweep.known_ns, ":ns")
 	FIELD(v, "took", sweep.took_ns, ":ns")
 	FIELD(v, "whole", sweep.whole_ns, ":ns"))
+RECORD(roster, META, TIMED, MTE, CODE(0x8f), "roster",
+	FIELD(u32, "proc", roster.proc)
+	FIELD(x64, "cookie", roster.cookie)
+	FIELD(v, "interval", roster.interval, ":bytes")
+	BYTES("objects", roster.objects, roster.objects_len))
+RECORD(class_total, META, TIMED, MTE, CODE(0x8e), "class.total",
+	FIELD(u32, "proc", class_total.proc)
+	FIELD(v, "objects", class_total.objects)
+	FIELD(v, "bytes", class_total.bytes, ":bytes")
+	TEXT("class", class_total.name, class_total.name_len))
+RECORD(footprint, META, TIMED, MTE, CODE(0x90), "proc.memory",
+	FIELD(u32, "proc", footprint.proc)
+	FIELD(u32, "kind", footprint.kind)
+	FIELD(v, "resident", footprint.resident)
+	FIELD(v, "swapped", footprint.swapped)
+	FIELD(v, "committed", footprint.committed)
+	FIELD(v, "mapped", footprint.mapped)
+	TEXT("text", footprint.text, footprint.text_len))
 BY_HAND(CALLS, CODE(TRF_CALLS_CONSUMER), "call.consumer", "consumer:u32 kind:v a:v b:v")
 RECORD(call_tree, CALLS, TIMED, CALLS, CODE(0x02), "call.tree",
 	KEY(u32, "tree", call_tree.tree)
@@ -232,6 +281,10 @@ RECORD(call_refused, CALLS, TIMED, CALLS, CODE(0x09), "call.refused",
 	TEXT("name", call_refused.name, call_refused.name_len)
 	TEXT("signature", call_refused.sig, call_refused.sig_len)
 	TEXT("why", call_refused.why, call_refused.why_len))
+RECORD(call_label, CALLS, TIMED, CALLS, CODE(0x9a), "call.label",
+	KEY(u32, "consumer", call_label.consumer)
+	FIELD(x32, "flags", call_label.flags)
+	TEXT("labels", call_label.labels, call_label.labels_len))
 BY_HAND(CALLS, CODE(TRF_CALLS_EVENTS), "call.events",
 	"tree:u32 metrics:u32 nr:u32 *nr( kind:v consumer:v time:v:ns *metrics( charged:v ) )")
 RECORD(symbol, META, UNTIMED, SYMBOL, CODE(0x01), "symbol",

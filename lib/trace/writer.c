@@ -24,6 +24,8 @@ enum {
 	INDEX_EVERY = 4096,		/* chunks; bounds the memory of the index */
 	MIN_ROOM = 4096,		/* mode normal ends when less is left */
 	EPOCH_BYTES = 64 << 20,
+	ADDRESSES_MIN = 1024,
+	ADDRESSES_MAX = 1 << 20,	/* more than such a table is emptied before the next file */
 	NR_EVENTS = 255,		/* that fit in a plain sample */
 };
 
@@ -42,8 +44,10 @@ struct address {
 struct trace_writer {
 	struct outfile out;
 	enum trace_mode mode;
-	bool full;			/* mode normal: no more samples */
+	bool bounded;			/* by limit_bytes */
+	bool full;			/* that is reached: no more samples */
 	uint64_t limit_bytes, epoch_bytes;
+	uint64_t name_bytes;		/* of the file, those that its limit does not count */
 	uint64_t nr_records, nr_samples, nr_lost;
 	uint64_t nr_lost_samples;	/* of nr_lost: what reports count */
 	uint32_t epoch;
@@ -106,6 +110,8 @@ static int write_chunk(struct trace_writer *w, struct records *p)
 	r = outfile_chunk(&w->out, p, p == &w->samples ? sizeof(struct trf_sample) : 0, &c);
 	records_reset(p);
 	if (!r) {
+		if (w->opts.file_bytes && (p == &w->meta || p == &w->index))
+			w->name_bytes += w->out.nr_bytes - off;
 		w->nr_records += nr;
 		if (p == &w->samples)
 			w->nr_samples += nr;
@@ -181,12 +187,12 @@ static void written(struct trace_writer *w)
 		trace_writer_flush(w);
 		pending = 0;
 	}
-	if (w->mode != TRACE_NORMAL || w->full)
+	if (!w->bounded || w->full)
 		return;
-	if (w->out.nr_bytes + pending + MIN_ROOM > w->limit_bytes) {
+	if (w->out.nr_bytes - w->name_bytes + pending + MIN_ROOM > w->limit_bytes) {
 		/* What is pending may shrink by compression: ask again after it is written. */
 		trace_writer_flush(w);
-		w->full = w->out.nr_bytes + 2 * MIN_ROOM > w->limit_bytes;
+		w->full = w->out.nr_bytes - w->name_bytes + 2 * MIN_ROOM > w->limit_bytes;
 	}
 }
 
@@ -248,6 +254,20 @@ static struct address *find_address(struct trace_writer *w, const struct address
 	return &w->addrs[at];
 }
 
+/* Room for alloc in place of what there is. */
+static void renew_addresses(struct trace_writer *w, size_t alloc)
+{
+	struct address *old = w->addrs;
+	size_t i, nr = w->alloc_addrs;
+
+	w->alloc_addrs = alloc;
+	w->addrs = xcalloc(w->alloc_addrs, sizeof(*w->addrs));
+	for (i = 0; i < nr; i++)
+		if (old[i].kind)
+			*find_address(w, &old[i]) = old[i];
+	free(old);
+}
+
 static void note_address(void *ctx, const struct frame *f)
 {
 	struct trace_writer *w = ctx;
@@ -260,17 +280,8 @@ static void note_address(void *ctx, const struct frame *f)
 	if (f->kind != FRAME_NATIVE && f->kind != FRAME_KERNEL)
 		return;
 	a = (struct address){ f->off, f->module, f->kind };
-	if ((w->nr_addrs + 1) * 2 > w->alloc_addrs) {
-		struct address *old = w->addrs;
-		size_t i, nr = w->alloc_addrs;
-
-		w->alloc_addrs = nr ? nr * 2 : 1024;
-		w->addrs = xcalloc(w->alloc_addrs, sizeof(*w->addrs));
-		for (i = 0; i < nr; i++)
-			if (old[i].kind)
-				*find_address(w, &old[i]) = old[i];
-		free(old);
-	}
+	if ((w->nr_addrs + 1) * 2 > w->alloc_addrs)
+		renew_addresses(w, w->alloc_addrs ? w->alloc_addrs * 2 : ADDRESSES_MIN);
 	place = find_address(w, &a);
 	if (!place->kind) {
 		w->nr_addrs++;
@@ -395,7 +406,7 @@ void trace_write_sample(struct trace_writer *w, const struct rec_sample *r)
 	if (r->more)
 		buf_u64(&p->b, 1 + (uint64_t)r->more);
 	records_note(p, r->time_ns);
-	if (p->b.len >= TARGET || w->mode == TRACE_NORMAL)
+	if (p->b.len >= TARGET || w->bounded)
 		written(w);
 }
 
@@ -418,7 +429,7 @@ void trace_write_sched(struct trace_writer *w, const struct rec_sched *r)
 	if (w->carry)
 		need_dispatch(w, r);
 	dispatches_add(&w->sched, r);
-	if (w->sched.r.b.len >= TARGET || w->mode == TRACE_NORMAL)
+	if (w->sched.r.b.len >= TARGET || w->bounded)
 		written(w);
 }
 
@@ -501,7 +512,8 @@ static struct trace_writer *new_writer(const struct trace_writer_opts *o)
 	struct trace_writer *w = xcalloc(1, sizeof(*w));
 
 	w->mode = o->mode;
-	w->limit_bytes = o->limit_bytes;
+	w->bounded = o->mode == TRACE_NORMAL || o->file_bytes;
+	w->limit_bytes = o->file_bytes ? o->file_bytes : o->limit_bytes;
 	w->epoch_bytes = o->epoch_bytes ? o->epoch_bytes : EPOCH_BYTES;
 	w->epoch = 1;
 	w->meta.type = TRF_META;
@@ -635,7 +647,7 @@ static void count_file(struct trace_writer *w)
 	w->before.nr_lost_sched += w->nr_lost_sched;
 	w->nr_records = w->nr_samples = w->nr_lost = w->nr_lost_samples = w->nr_lost_sched = 0;
 	w->index_off = 0;
-	w->out.nr_bytes = 0;
+	w->out.nr_bytes = w->name_bytes = 0;
 }
 
 static void forget_addresses(struct trace_writer *w)
@@ -667,7 +679,7 @@ int trace_writer_next(struct trace_writer *w, const char *path, bool *opened, st
 		err_set(&why, -opening, "%s: %s", path, w->out.error_msg);
 	*opened = !opening;
 	w->closed = false;
-	if (carry_next(w->carry))
+	if (carry_next(w->carry, w->nr_addrs > ADDRESSES_MAX))
 		forget_addresses(w);
 	if (!opening)
 		return r;
@@ -676,6 +688,12 @@ int trace_writer_next(struct trace_writer *w, const char *path, bool *opened, st
 	if (!r)
 		*e = why;
 	return r ? r : opening;
+}
+
+void trace_writer_standing(struct trace_writer *w, bool on)
+{
+	trace_writer_flush(w);
+	w->samples.flags = on ? TRF_STANDING : 0;
 }
 
 void trace_writer_keep(struct trace_writer *w, bool keep)
@@ -693,6 +711,38 @@ void trace_writer_forget_thread(struct trace_writer *w, uint32_t thread)
 {
 	if (w->carry)
 		carry_forget_thread(w->carry, thread);
+}
+
+void trace_writer_forget_function(struct trace_writer *w, uint32_t function)
+{
+	if (w->carry)
+		carry_forget_function(w->carry, function);
+}
+
+void trace_writer_forget_modules(struct trace_writer *w, const struct map *modules)
+{
+	size_t i, alloc = ADDRESSES_MIN;
+
+	for (i = 0; w->carry && i < modules->alloc; i++)
+		if (modules->slots[i].val != MAP_NONE)
+			carry_forget_module(w->carry, modules->slots[i].key);
+	for (i = 0; i < w->alloc_addrs; i++) {
+		struct address *a = &w->addrs[i];
+
+		if (!a->kind || map_get(modules, a->module) == MAP_NONE)
+			continue;
+		w->nr_untold -= !a->told;
+		w->nr_addrs--;
+		a->kind = FRAME_NONE;
+	}
+	while (alloc < (w->nr_addrs + 1) * 2)
+		alloc *= 2;
+	renew_addresses(w, alloc);
+}
+
+bool trace_writer_is_full(const struct trace_writer *w)
+{
+	return w->full;
 }
 
 int trace_writer_error(const struct trace_writer *w)

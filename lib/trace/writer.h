@@ -4,14 +4,15 @@
  * that go to the file when they are full or trace_writer_flush() is called, so that
  * what was flushed survives any death.
  *
- * A failed write (disk full, the limit of mode normal) does not stop the caller: records are
+ * A failed write (disk full, the limit of mode normal or of a file) does not stop the caller: records are
  * counted as lost from then on, trace_writer_error() tells, and trace_writer_close() returns it.
- * What the limit of mode normal stops is samples only: names, symbols and labels go in after it.
+ * What such a limit stops is samples only: names, symbols and labels go in after it.
  */
 #ifndef TRACE_WRITER_H
 #define TRACE_WRITER_H
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "trace/calls.h"
 
 enum trace_mode {
@@ -27,6 +28,7 @@ struct trace_writer_opts {
 	bool compress;
 	/* trace_writer_next() is to be called: what later files need is kept (carry.h). */
 	bool carry;
+	uint64_t file_bytes;	/* what samples may take in each such file, beside names; 0: any */
 	/* The file has a hidden name beside its own until it is closed: commit does nothing. */
 	bool until_closed;
 	int dir_fd;		/* the folder that path is in; 0: path says it all */
@@ -56,9 +58,14 @@ int trace_writer_close(struct trace_writer *w, struct err *e);
 int trace_writer_next(struct trace_writer *w, const char *path, bool *opened, struct err *e);
 /* With carry: labels and stubs written from now on are of this file alone, or again of all that come. */
 void trace_writer_keep(struct trace_writer *w, bool keep);
+/* Samples written from now on are of what lives when the file ends (TRF_STANDING), or again of what was. */
+void trace_writer_standing(struct trace_writer *w, bool on);
 /* Nothing that comes is of them. */
 void trace_writer_forget_proc(struct trace_writer *w, uint32_t proc);
 void trace_writer_forget_thread(struct trace_writer *w, uint32_t thread);
+void trace_writer_forget_function(struct trace_writer *w, uint32_t function);
+/* The keys of modules are such numbers. All addresses in them were told by trace_writer_each_address(). */
+void trace_writer_forget_modules(struct trace_writer *w, const struct map *modules);
 /* The address has that symbol, as trace_writer_each_address() asked: it is not asked again in later files. */
 void trace_writer_named(struct trace_writer *w, uint32_t module, uint64_t off, bool kernel, uint64_t sym_off);
 /* Addresses that trace_writer_each_address() has not told. */
@@ -67,6 +74,8 @@ size_t trace_writer_nr_unnamed(const struct trace_writer *w);
 void trace_writer_discard(struct trace_writer *w);
 int trace_writer_flush(struct trace_writer *w);
 int trace_writer_error(const struct trace_writer *w);	/* 0 or -errno */
+/* Samples are counted as lost: a limit is reached. */
+bool trace_writer_is_full(const struct trace_writer *w);
 uint64_t trace_writer_bytes(const struct trace_writer *w);	/* in all files */
 /* Records dropped because of an error or the limit so far, in all files. */
 uint64_t trace_writer_lost(const struct trace_writer *w);

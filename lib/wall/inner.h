@@ -23,7 +23,9 @@ struct wall {
 	uint64_t *marks;		/* elements of a map are eight bytes apart; NULL: without BPF */
 	uint64_t look_ns;		/* when the latest look began */
 	struct wall_bpf_control *control;
-	int slots_fd, stamps_fd, marks_fd, free_fd;
+	const struct wall_where *wheres;	/* [WALL_NR_WHERES]; NULL: without BPF */
+	const struct wall_wake *wakes;	/* [WALL_NR_WAKES]; NULL: not asked for, or without BPF */
+	int slots_fd, stamps_fd, marks_fd, free_fd, wakes_fd, anchors_fd;
 };
 
 /* switches.c: its part of wall_close() and wall_give_back(). */

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
@@ -24,7 +25,16 @@
 #include "wall/switches.h"
 #include "wall/syscalls.h"
 
-enum { NR_PAST = 8 };
+enum { NR_PAST = 8, MOST_OPEN = 1 << 16 };
+
+/* What of /proc/PID/task/TID is read whenever a thread is found waiting. */
+enum proc_file { PROC_SCHEDSTAT, PROC_SYSCALL, PROC_WCHAN, NR_PROC_FILES };
+
+/* Of a thread that was found waiting before: to open them takes three times as long as to read them. */
+struct proc_files {
+	bool known;			/* they were read before */
+	int fd[NR_PROC_FILES];		/* 0: not open */
+};
 
 struct thread {				/* beside its slot */
 	/* Blocks that are over and were long, or had begun at the last look; a ring. */
@@ -34,6 +44,7 @@ struct thread {				/* beside its slot */
 	uint64_t delay_ns;		/* the kernel's count of waiting for CPUs, when read last */
 	uint64_t preempted_ns;		/* that much of it was no block's */
 	uint64_t owed_ns;		/* waited for a CPU after blocks, and not in the totals */
+	struct proc_files files;
 };
 
 struct switches {
@@ -41,6 +52,7 @@ struct switches {
 	uint64_t *stamps;
 	struct thread *threads;		/* [nr_slots] */
 	uint64_t long_ns;
+	size_t nr_open, most_open;	/* files of /proc that are kept open */
 	struct map by_tid;		/* -> slot, 0 none any more */
 	uint32_t *free;
 	size_t nr_free, alloc_free;
@@ -64,6 +76,27 @@ static void *open_shared(const char *name, size_t bytes, int *fd)
 	return NULL;
 }
 
+/* Half of what may be open at once, as others need some. */
+static size_t most_open(void)
+{
+	struct rlimit r;
+
+	return getrlimit(RLIMIT_NOFILE, &r) ? 0 : MIN(r.rlim_cur / 2, (rlim_t)MOST_OPEN);
+}
+
+static void close_files(struct switches *s, struct thread *t)
+{
+	int i;
+
+	for (i = 0; i < NR_PROC_FILES; i++) {
+		if (!t->files.fd[i])
+			continue;
+		close(t->files.fd[i]);
+		s->nr_open--;
+	}
+	t->files = (struct proc_files){ .known = false };
+}
+
 int wall_open_switches(struct wall **wall, const struct wall_opts *o, struct err *e)
 {
 	struct wall *w = xcalloc(1, sizeof(*w));
@@ -71,6 +104,7 @@ int wall_open_switches(struct wall **wall, const struct wall_opts *o, struct err
 
 	w->nr_slots = o->nr_slots ? o->nr_slots : WALL_DEFAULT_SLOTS;
 	s->long_ns = o->interval_ns / 2;
+	s->most_open = most_open();
 	w->slots_fd = w->stamps_fd = w->marks_fd = -1;
 	w->control = xcalloc(1, sizeof(*w->control));
 	w->control->next_slot = 1;
@@ -91,7 +125,10 @@ int wall_open_switches(struct wall **wall, const struct wall_opts *o, struct err
 void switches_close(struct wall *w)
 {
 	struct switches *s = w->switches;
+	uint32_t i;
 
+	for (i = 1; i < w->control->next_slot; i++)
+		close_files(s, &s->threads[i]);
 	if (s->slots)
 		munmap(s->slots, w->nr_slots * sizeof(*s->slots));
 	if (s->stamps)
@@ -109,31 +146,67 @@ void switches_close(struct wall *w)
 
 /* ---- /proc ---- */
 
-/* Bytes read, at least one, or -errno. */
-static int read_proc(int pid, int tid, const char *name, char *text, size_t size)
+static int open_proc(int pid, int tid, const char *name)
 {
 	char path[64];
-	ssize_t len;
-	int fd, r;
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	len = read(fd, text, size - 1);
-	r = len < 0 ? -errno : len ? (int)len : -ESRCH;
-	close(fd);
+	return fd < 0 ? -errno : fd;
+}
+
+/* From its beginning. Bytes read, at least one, or -errno. */
+static int read_text(int fd, char *text, size_t size)
+{
+	ssize_t len = pread(fd, text, size - 1, 0);
+
 	text[MAX(len, (ssize_t)0)] = '\0';
+	return len < 0 ? -errno : len ? (int)len : -ESRCH;
+}
+
+static int read_proc(int pid, int tid, const char *name, char *text, size_t size)
+{
+	int fd = open_proc(pid, tid, name), r;
+
+	if (fd < 0)
+		return fd;
+	r = read_text(fd, text, size);
+	close(fd);
 	return r;
 }
 
+/* NULL: of somebody who is asked once. */
+struct asked {
+	struct switches *switches;
+	struct thread *thread;
+};
+
+static int read_file(const struct asked *a, const struct wall_slot *s, enum proc_file file, char *text,
+		     size_t size)
+{
+	static const char *const names[] = { "schedstat", "syscall", "wchan" };
+	int *fd = a ? &a->thread->files.fd[file] : NULL, r;
+
+	if (!a || (!*fd && (!a->thread->files.known || a->switches->nr_open >= a->switches->most_open)))
+		return read_proc(s->pid, s->tid, names[file], text, size);
+	if (!*fd) {
+		r = open_proc(s->pid, s->tid, names[file]);
+		if (r <= 0)
+			return r ? r : -EBADF;
+		*fd = r;
+		a->switches->nr_open++;
+	}
+	return read_text(*fd, text, size);
+}
+
 /* How long it waited for CPUs so far; false: it has ended, or the kernel does not count that. */
-static bool read_delay(int pid, int tid, uint64_t *ns)
+static bool read_delay(const struct asked *a, const struct wall_slot *s, uint64_t *ns)
 {
 	unsigned long long ran, waited;
 	char text[96];
 
-	if (read_proc(pid, tid, "schedstat", text, sizeof(text)) < 0 ||
+	if (read_file(a, s, PROC_SCHEDSTAT, text, sizeof(text)) < 0 ||
 	    sscanf(text, "%llu %llu", &ran, &waited) != 2)
 		return false;
 	*ns = waited;
@@ -169,11 +242,11 @@ enum wall_class wall_class_of_call(int nr)
 }
 
 /* "202 0x7f.. (six arguments) SP PC", "-1 SP PC", or "running". */
-int wall_ask_kernel(struct wall_slot *copy)
+static int ask_kernel(const struct asked *a, struct wall_slot *copy)
 {
 	char text[256], *p = text, *next;
 	uint64_t word[9];
-	int nr = 0, r = read_proc(copy->pid, copy->tid, "syscall", text, sizeof(text));
+	int nr = 0, r = read_file(a, copy, PROC_SYSCALL, text, sizeof(text));
 
 	if (r == -EPERM || r == -EACCES)
 		return -EACCES;
@@ -193,10 +266,24 @@ int wall_ask_kernel(struct wall_slot *copy)
 	copy->regs = (struct wall_regs){ .sp = word[nr - 2], .pc = word[nr - 1] };
 	copy->class = wall_class_of_call(copy->syscall);
 	/* the call that a signal interrupted to stop it is still there */
-	if (read_proc(copy->pid, copy->tid, "wchan", text, sizeof(text)) > 0 &&
+	if (read_file(a, copy, PROC_WCHAN, text, sizeof(text)) > 0 &&
 	    (!strcmp(text, "do_signal_stop") || !strcmp(text, "ptrace_stop")))
 		copy->class = WALL_CLASS_STOPPED;
 	return 0;
+}
+
+int wall_ask_kernel(struct wall_slot *copy)
+{
+	return ask_kernel(NULL, copy);
+}
+
+int wall_ask_again(struct wall *w, uint32_t slot, struct wall_slot *copy)
+{
+	struct asked a = { w->switches, &w->switches->threads[slot] };
+	int r = ask_kernel(&a, copy);
+
+	a.thread->files.known = true;
+	return r;
 }
 
 /* ---- slots ---- */
@@ -284,6 +371,7 @@ static struct wall_slot *new_slot(struct wall *w, int pid, int tid, uint32_t *sl
 		.since_ns = time_ns, .born_ns = time_ns, .state = WALL_NEW,
 	};
 	name_slot(w, s);
+	close_files(x, &x->threads[*slot]);
 	x->threads[*slot] = (struct thread){ .nr_past = 0 };
 	*map_put(&x->by_tid, (uint32_t)tid) = *slot;
 	return s;
@@ -326,7 +414,7 @@ void wall_thread_found(struct wall *w, int pid, int tid)
 	s = new_slot(w, pid, tid, &slot, now_ns);
 	if (!s)
 		return;
-	read_delay(pid, tid, &w->switches->threads[slot].delay_ns);
+	read_delay(NULL, s, &w->switches->threads[slot].delay_ns);
 	state = read_state(pid, tid);
 	set_state(s, state && state != 'R' ? WALL_BLOCKED : WALL_ON_CPU, now_ns);
 	stamp(w, slot);
@@ -414,11 +502,12 @@ void wall_settle(struct wall *w, uint32_t slot)
 {
 	struct thread *t = &w->switches->threads[slot];
 	const struct wall_slot *s = &w->switches->slots[slot];
+	struct asked a = { w->switches, t };
 	uint64_t delay_ns, more;
 
 	if (!t->off_ns && !t->preempted_ns)
 		return;
-	if (s->state != WALL_GONE && read_delay(s->pid, s->tid, &delay_ns)) {
+	if (s->state != WALL_GONE && read_delay(&a, s, &delay_ns)) {
 		more = delay_ns > t->delay_ns ? delay_ns - t->delay_ns : 0;
 		/* clocks that differ, or a wait that is counted and whose record is still to come */
 		t->owed_ns += more > t->preempted_ns ? more - t->preempted_ns : 0;
@@ -461,6 +550,7 @@ void wall_thread_ends(struct wall *w, int tid, uint64_t time_ns)
 	s->own_tid = s->own_pid = 0;
 	set_state(s, WALL_GONE, time_ns);
 	settle(w, slot);
+	close_files(w->switches, &w->switches->threads[slot]);
 	*map_put(&w->switches->by_tid, (uint32_t)tid) = 0;
 	stamp(w, slot);
 }

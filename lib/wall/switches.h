@@ -54,6 +54,8 @@ bool wall_block_at(const struct wall *w, uint32_t slot, uint64_t time_ns, struct
  * -EAGAIN: it runs by now, or is gone; -EACCES: it is not this user's to look at.
  */
 int wall_ask_kernel(struct wall_slot *copy);
+/* The same of a slot's thread, whose files stay open from the second time on. */
+int wall_ask_again(struct wall *w, uint32_t slot, struct wall_slot *copy);
 /* The kernel counts how long threads wait for CPUs: else all of that after a block is part of it. */
 bool wall_counts_delays(void);
 /* The class of a system call; -1: of a fault. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "pmu/bpf.h"
 #include "wall/inner.h"
@@ -21,7 +22,7 @@ extern const char wall_bpf_file[], wall_bpf_file_end[];
 static int set_constants(struct wall *w, const struct wall_opts *o, struct err *e)
 {
 	struct wall_bpf_config config = {
-		.nr_slots = w->nr_slots, .all = o->all,
+		.nr_slots = w->nr_slots, .all = o->all, .wakes = o->wakes,
 	};
 	const struct wall_syscall *call;
 	struct bpf_map *m;
@@ -30,8 +31,10 @@ static int set_constants(struct wall *w, const struct wall_opts *o, struct err *
 	if (getrandom(&config.secret, sizeof(config.secret), 0) != sizeof(config.secret))
 		return err_errno(e, "getrandom");
 	for (i = 0; (call = wall_syscall_at(i)); i++)
-		if (call->nr < WALL_NR_SYSCALLS)
+		if (call->nr < WALL_NR_SYSCALLS) {
 			config.class_of[call->nr] = call->class;
+			config.of_file[call->nr] = call->of_file;
+		}
 	wall_find_interrupts(&config);
 	bpf_object__for_each_map(m, w->obj)
 		if (strstr(bpf_map__name(m), ".rodata"))
@@ -40,7 +43,7 @@ static int set_constants(struct wall *w, const struct wall_opts *o, struct err *
 	return err_set(e, EINVAL, "BPF: the programs have no constants");
 }
 
-static void set_sizes(struct wall *w)
+static void set_sizes(struct wall *w, const struct wall_opts *o)
 {
 	static const char *const of_slots[] = {
 		"wall_slots", "wall_stamps", "wall_marks", "wall_threads", "wall_free",
@@ -49,6 +52,10 @@ static void set_sizes(struct wall *w)
 
 	for (i = 0; i < ARRAY_SIZE(of_slots); i++)
 		bpf_map__set_max_entries(bpf_object__find_map_by_name(w->obj, of_slots[i]), w->nr_slots);
+	if (o->wakes) {
+		bpf_map__set_max_entries(bpf_object__find_map_by_name(w->obj, "wall_wakes"), WALL_NR_WAKES);
+		bpf_map__set_max_entries(bpf_object__find_map_by_name(w->obj, "wall_anchors"), w->nr_slots);
+	}
 }
 
 static int load(struct wall *w, const struct wall_opts *o, struct err *e)
@@ -60,7 +67,7 @@ static int load(struct wall *w, const struct wall_opts *o, struct err *e)
 	w->obj = bpf_object__open_mem(wall_bpf_file, wall_bpf_file_end - wall_bpf_file, &opts);
 	if (!w->obj)
 		return bpf_failed(e, errno, "the programs");
-	set_sizes(w);
+	set_sizes(w, o);
 	r = set_constants(w, o, e);
 	if (r)
 		return r;
@@ -87,7 +94,7 @@ static void *map_shared(int fd, size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static int map_all(struct wall *w, struct err *e)
+static int map_all(struct wall *w, const struct wall_opts *o, struct err *e)
 {
 	w->control = map_shared(bpf_object__find_map_fd_by_name(w->obj, "wall_control"), sizeof(*w->control));
 	w->marks_fd = bpf_object__find_map_fd_by_name(w->obj, "wall_marks");
@@ -97,7 +104,15 @@ static int map_all(struct wall *w, struct err *e)
 	w->free_fd = bpf_object__find_map_fd_by_name(w->obj, "wall_free");
 	w->slots = map_frozen(w->slots_fd, w->nr_slots * sizeof(*w->slots));
 	w->stamps = map_frozen(w->stamps_fd, w->nr_slots * sizeof(*w->stamps));
-	if (!w->control || !w->marks || !w->slots || !w->stamps)
+	w->wheres = map_frozen(bpf_object__find_map_fd_by_name(w->obj, "wall_wheres"),
+			       WALL_NR_WHERES * sizeof(*w->wheres));
+	w->wakes_fd = w->anchors_fd = -1;
+	if (o->wakes) {
+		w->wakes_fd = bpf_object__find_map_fd_by_name(w->obj, "wall_wakes");
+		w->anchors_fd = bpf_object__find_map_fd_by_name(w->obj, "wall_anchors");
+		w->wakes = map_frozen(w->wakes_fd, WALL_NR_WAKES * sizeof(*w->wakes));
+	}
+	if (!w->control || !w->marks || !w->slots || !w->stamps || !w->wheres || (o->wakes && !w->wakes))
 		return bpf_failed(e, errno, "mapping the slots");
 	w->control->next_slot = 1;
 	return 0;
@@ -118,23 +133,34 @@ static int add_targets(struct wall *w, const int *numbers, size_t nr, uint8_t wh
 	return r;
 }
 
-/* Reading the iterator to its end runs seed() for each thread of the machine. */
-static int seed(struct wall *w, struct err *e)
+/* Reads what an iterator over the threads of the machine writes, to its end; all goes to out. */
+static int iterate(struct wall *w, const char *program, struct buf *out)
 {
-	struct bpf_program *p = bpf_object__find_program_by_name(w->obj, "seed");
+	struct bpf_program *p = bpf_object__find_program_by_name(w->obj, program);
 	struct bpf_link *link = bpf_program__attach_iter(p, NULL);
 	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1, r;
-	char nothing[64];
+	char bytes[16 << 10];
 
-	do
-		r = fd < 0 ? -1 : read(fd, nothing, sizeof(nothing));
-	while (r > 0 || (r < 0 && fd >= 0 && (errno == EAGAIN || errno == EINTR)));
-	if (r < 0)
-		r = bpf_failed(e, errno, "looking at the threads there are");
+	do {
+		r = fd < 0 ? -errno : read(fd, bytes, sizeof(bytes));
+		if (r > 0)
+			buf_add(out, bytes, r);
+		else if (r < 0 && fd >= 0)
+			r = -errno;
+	} while (r > 0 || r == -EAGAIN || r == -EINTR);
 	if (fd >= 0)
 		close(fd);
 	bpf_link__destroy(link);
 	return r;
+}
+
+static int seed(struct wall *w, struct err *e)
+{
+	struct buf nothing = BUF_INIT;
+	int r = iterate(w, "seed", &nothing);
+
+	buf_release(&nothing);
+	return r ? bpf_failed(e, -r, "looking at the threads there are") : 0;
 }
 
 /* Births first: a thread that seed() comes too early for has a parent with a slot, or is seen by it. */
@@ -143,7 +169,8 @@ static int attach(struct wall *w, struct err *e)
 	struct bpf_program *p;
 
 	bpf_object__for_each_program(p, w->obj) {
-		if (!strcmp(bpf_program__name(p), "seed") || w->nr_links == WALL_MAX_LINKS)
+		if (bpf_program__expected_attach_type(p) == BPF_TRACE_ITER ||
+		    bpf_program__type(p) == BPF_PROG_TYPE_PERF_EVENT || w->nr_links == WALL_MAX_LINKS)
 			continue;
 		w->links[w->nr_links] = bpf_program__attach(p);
 		if (!w->links[w->nr_links])
@@ -165,7 +192,7 @@ int wall_open(struct wall **wall, const struct wall_opts *o, struct err *e)
 	w->nr_slots = o->nr_slots ? o->nr_slots : WALL_DEFAULT_SLOTS;
 	r = load(w, o, e);
 	if (!r)
-		r = map_all(w, e);
+		r = map_all(w, o, e);
 	if (!r && (add_targets(w, o->pids, o->nr_pids, WALL_PROCESS) ||
 		   add_targets(w, o->tids, o->nr_tids, WALL_THREAD)))
 		r = bpf_failed(e, errno, "the list of processes");
@@ -204,6 +231,10 @@ void wall_close(struct wall *w)
 		munmap(w->marks, w->nr_slots * sizeof(*w->marks));
 	if (w->control)
 		munmap(w->control, sizeof(*w->control));
+	if (w->wheres)
+		munmap((void *)w->wheres, WALL_NR_WHERES * sizeof(*w->wheres));
+	if (w->wakes)
+		munmap((void *)w->wakes, WALL_NR_WAKES * sizeof(*w->wakes));
 	bpf_object__close(w->obj);
 	free(w);
 }
@@ -264,6 +295,45 @@ bool wall_read(const struct wall *w, uint32_t slot, struct wall_slot *copy)
 	return false;
 }
 
+bool wall_where_of(const struct wall *w, uint32_t slot, uint32_t block_nr, struct wall_where *copy)
+{
+	const struct wall_where *at = w->wheres ? &w->wheres[wall_where_at(slot, block_nr)] : NULL;
+
+	if (!at || load_acquire(&at->block_nr) != block_nr)
+		return false;
+	memcpy(copy, at, sizeof(*copy));
+	fence_acquire();
+	return load_relaxed(&at->block_nr) == block_nr && copy->slot == slot;
+}
+
+bool wall_wake_of(const struct wall *w, uint32_t slot, uint32_t block_nr, struct wall_wake *copy)
+{
+	const struct wall_wake *at = w->wakes ? &w->wakes[wall_wake_at(slot, block_nr)] : NULL;
+
+	if (!at || load_acquire(&at->block_nr) != block_nr)
+		return false;
+	memcpy(copy, at, offsetof(struct wall_wake, stack));
+	copy->nr_bytes = MIN(copy->nr_bytes, (uint32_t)sizeof(copy->stack));
+	memcpy(copy->stack, at->stack, copy->nr_bytes);
+	fence_acquire();
+	return load_relaxed(&at->block_nr) == block_nr && copy->slot == slot;
+}
+
+void wall_each_where(struct wall *w, void (*each)(void *ctx, const struct wall_where *at), void *ctx)
+{
+	struct wall_where at;
+	struct buf all = BUF_INIT;
+	size_t i;
+
+	if (w->obj && !iterate(w, "wheres", &all)) {
+		for (i = 0; i + sizeof(at) <= all.len; i += sizeof(at)) {
+			memcpy(&at, all.data + i, sizeof(at));
+			each(ctx, &at);
+		}
+	}
+	buf_release(&all);
+}
+
 void wall_give_back(struct wall *w, uint32_t slot)
 {
 	if (w->switches)
@@ -276,8 +346,14 @@ void wall_maps(const struct wall *w, struct wall_maps *m)
 {
 	*m = (struct wall_maps){
 		.slots_fd = w->slots_fd, .stamps_fd = w->stamps_fd, .marks_fd = w->marks_fd,
+		.wakes_fd = w->wakes ? w->wakes_fd : -1, .anchors_fd = w->wakes ? w->anchors_fd : -1,
 		.nr_slots = w->nr_slots,
 	};
+}
+
+int wall_filter(const struct wall *w)
+{
+	return w->obj ? bpf_program__fd(bpf_object__find_program_by_name(w->obj, "is_recorded")) : 0;
 }
 
 static uint64_t past(uint64_t now_ns, uint64_t then_ns)

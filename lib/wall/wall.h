@@ -12,11 +12,13 @@
 
 #include "base/err.h"
 #include "jvm/wall.h"
+#include "wall/bpf/config.h"
 
 enum { WALL_DEFAULT_SLOTS = 1 << 15 };
 
 struct wall_opts {
 	uint32_t nr_slots;		/* threads at a time; 0: WALL_DEFAULT_SLOTS */
+	bool wakes;			/* with BPF: also where wakers were */
 	bool all;			/* of the machine; else those of */
 	const int *pids;		/* processes, and what they will start */
 	size_t nr_pids;
@@ -55,9 +57,26 @@ void wall_give_back(struct wall *w, uint32_t slot);
 /* A block that was marked (without BPF, seen) and is over; NULL: it was not, or it is forgotten by now. */
 const struct wall_done *wall_done_of(const struct wall_slot *s, uint32_t block_nr);
 
+/*
+ * Of a block that was marked and is over: where in the kernel it was, and for which file. False: that is
+ * forgotten by now, or was not seen, or there is no BPF.
+ */
+bool wall_where_of(const struct wall *w, uint32_t slot, uint32_t block_nr, struct wall_where *copy);
+/*
+ * Of a block that was marked and was ended by a thread with a slot: where that was. False: that is forgotten
+ * by now, or was not asked for.
+ */
+bool wall_wake_of(const struct wall *w, uint32_t slot, uint32_t block_nr, struct wall_wake *copy);
+/* What wall_where_of() tells, of all that are in a block now.  It looks at each thread of the machine. */
+void wall_each_where(struct wall *w, void (*each)(void *ctx, const struct wall_where *at), void *ctx);
+
+/* A BPF program for perf events of CPUs, which lets through samples of threads with a slot. 0: no BPF. */
+int wall_filter(const struct wall *w);
+
 /* The maps, for others who look; the descriptors are the wall's. */
 struct wall_maps {
 	int slots_fd, stamps_fd, marks_fd;
+	int wakes_fd, anchors_fd;	/* -1: where wakers were was not asked for */
 	uint32_t nr_slots;
 };
 void wall_maps(const struct wall *w, struct wall_maps *m);

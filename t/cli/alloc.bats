@@ -136,16 +136,15 @@ collector() {
 }
 
 every() {
-	record 0 Allocations 1
-	by_class
-	# a thread that begins later knows the interval from the start
-	awk 'FILENAME == "contexts" { if ($2 == "Allocations$Tiny") { n = $3; bytes = $4; objects = $5 } next }
-		$1 == "tiny" { print n, bytes, objects, $3; exit !(n == $3 && objects == $3 && bytes == 16 * $3) }' \
-		contexts truth
+	"$ARCPROF" record -e alloc=0 -o trace java -cp "$CLASSES" Alloc >out 2>err || { cat err; return 1; }
+	"$ARCPROF" report -i trace --check
+	# two threads, the first of which begins before the VM is up; by line: 2 x 10000 and 2 x 2500
+	"$ARCPROF" report -i trace -q --metric objects --annotate Alloc.run >lines
+	[ "$(awk '$3 >= 2500 && $5 ~ /^[0-9]+$/ { printf "%s ", $3 }' lines)" = '20000 5000 ' ] || { cat lines; return 1; }
 }
 
-@test "alloc: with the interval 0 every object is a sample" {
-	on_each_jdk 25 every
+@test "alloc: with the interval 0 every object is a sample, by the line that allocates it" {
+	on_each_jdk every
 }
 
 beside() {

@@ -10,6 +10,7 @@ setup_file() {
 
 teardown() {
 	kill_live
+	[ -z "${OPEN-}" ] || rm -rf "$OPEN"
 }
 
 # Says of the last run that it failed with this line, and left nothing behind.
@@ -179,13 +180,22 @@ branches_of_a_jvm() {
 	on_each_jdk branches_of_a_jvm
 }
 
-# Its own pid namespace, /tmp and /var/tmp, as in a container.
+# Its own pid namespace, /tmp and /var/tmp, as in a container; and its own users, so that root is nobody there.
 in_a_container() {
-	local i
+	local i holder=
 	rm -f live.in
 	mkfifo live.in
-	unshare --mount --pid --fork --mount-proc sh -c "mount -t tmpfs none /mnt && cp -r '$CLASSES'/. /mnt &&
-		mount -t tmpfs none /tmp && mount -t tmpfs none /var/tmp && exec java -cp /mnt Live" <live.in >live.out 2>live.err 3>&- &
+	local enter=
+	if unshare --user true 2>/dev/null; then
+		unshare --user sleep 600 3>&- &
+		holder=$!
+		until [ "$(readlink /proc/$holder/ns/user)" != "$(readlink /proc/self/ns/user)" ]; do sleep 0.02; done
+		echo 0 100000 65536 >/proc/$holder/uid_map
+		echo 0 100000 65536 >/proc/$holder/gid_map
+		enter="nsenter --user --target $holder --setuid 0 --setgid 0"
+	fi
+	$enter unshare --mount --pid --fork --mount-proc sh -c "mount -t tmpfs none /mnt && cp -r '$CLASSES'/. /mnt &&
+		mount -t tmpfs none /tmp && mount -t tmpfs none /var/tmp && exec '$JAVA_HOME/bin/java' -cp /mnt Live" <live.in >live.out 2>live.err 3>&- &
 	OUTSIDE=$!
 	exec 7>live.in
 	LIVE=$OUTSIDE NR_SAID=0
@@ -200,17 +210,62 @@ in_a_container() {
 	arcprof report -i trace --samples --xprof --format json |
 		jq -e '[.rows[] | select(.name == "Live.spin") | .cum[0]] | add > 30000000'
 	arcprof report -i trace --samples --xprof --format json | jq -e 'any(.rows[]; .name == "main")'
+	# another one at the same time is told so, there too
+	start_recorder -p "$LIVE" --callflow
+	run_arcprof record -o other -p "$LIVE" --callflow -d 10ms
+	refused 125 "process $LIVE is being recorded already"
+	end_recorder
+	run_arcprof threads -p "$LIVE"
+	[[ $output == *'"main" #'* ]]
+	run_arcprof record -o native -p "$LIVE" -e native-memory -d 10ms
+	[ "$status" -eq 0 ]
 	# what is left there is the agent; and nothing here
 	[ -z "$(find "/proc/$LIVE/root/tmp" -name '*arcprof*' -o -name '.attach*')" ]
 	exec 7>&-
 	wait "$OUTSIDE"
+	[ -z "$holder" ] || kill "$holder"
 	LIVE=
 }
-@test "attach: a JVM in a container" {
+@test "attach: a JVM in a container with users of its own" {
 	skip_unless_root
 	skip_unless_perf
 	unshare --mount --pid --fork --mount-proc true 2>/dev/null || skip "no namespaces can be made here"
 	on_each_jdk in_a_container
+}
+
+# Who listens there is another user, as root of the machine is in a container with users of its own.
+posed() {	# <the recorder's half of the key> [<what the key's file is made with>]
+	rm -rf "$OPEN/door" posed	# what the last one said would be taken for this one's
+	mkdir -m 777 "$OPEN/door"
+	as_nobody "$OPEN/stranger" "$OPEN/door/s" pose "$1" >posed 3>&- 7>&- &
+	until grep -qs listens posed; do sleep 0.02; done
+	chmod 755 "$OPEN/door"
+	[ -z "${2-}" ] || (cd "$OPEN/door" && eval "$2")
+	jcmd "$LIVE" JVMTI.agent_load "$agent" "threads:$OPEN/door/s" >/dev/null
+	wait $!
+	tail -n 1 posed
+}
+
+@test "attach: an agent talks to its user's recorder, root's, or one with a key, and to nobody else" {
+	skip_unless_java
+	skip_unless_root
+	make -s -C "$TOP" build/t/tools/stranger
+	OPEN=$(mktemp -d "${TMPDIR:-/tmp}/attach-XXXXXX")
+	chmod 755 "$OPEN"
+	cp "$BUILD/t/tools/stranger" "$OPEN/"
+	use_jdk "$(jdks | tail -n 1)"
+	start_live
+	local agent key='umask 77; printf %s agent-says-this.recorder-answers >s.key'
+	agent=$BUILD/libarcprof-jvm.so
+	[ "$(posed '')" = "no hello" ]
+	[ "$(posed recorder-answers "$key")" = "hello, key agent-says-this.; told" ]
+	# with the wrong half, and keys that another user can read, has made, or has made of another file
+	[ "$(posed recorder-answerS "$key")" = "hello, key agent-says-this.; told nothing" ]
+	[ "$(posed recorder-answers "$key; chmod 640 s.key")" = "no hello" ]
+	[ "$(posed recorder-answers "$key; chown 65534 s.key")" = "no hello" ]
+	[ "$(posed recorder-answers "$key; ln s.key other")" = "no hello" ]
+	say calls 1
+	end_live
 }
 
 @test "attach: one recorder at a time" {
@@ -228,25 +283,50 @@ in_a_container() {
 	end_live
 }
 
-@test "attach: a process that is not a JVM is sent no signal" {
+@test "attach: with -a, a JVM that refused at first is asked again" {
 	skip_unless_java
-	# a program that has libjvm.so mapped and does not expect SIGQUIT
+	skip_unless_root
 	use_jdk "$(jdks | tail -n 1)"
-	"$BUILD/t/workloads/maps" "$JAVA_HOME/lib/server/libjvm.so" >out 3>&- &
-	LIVE=$!
-	until [ -s out ]; do sleep 0.05; done
-	run_arcprof record -o trace -p "$LIVE" -d 10ms
-	refused 125 "process $LIVE takes no signal"
-	kill -0 "$LIVE"
+	start_live
+	# it works for another recorder for a while
+	"$ARCPROF" record -q -o other -p "$LIVE" 2>other.err 3>&- &
+	first=$!
+	until arcprof ctl status -p $first 2>/dev/null | grep -q 'state: recording'; do sleep 0.1; done
+	"$ARCPROF" record -a -F 99 -o trace 2>err 3>&- &
+	second=$!
+	until arcprof ctl status -p $second 2>/dev/null | grep -q 'state: recording'; do sleep 0.1; done
+	sleep 0.5
+	arcprof ctl stop -p $first
+	wait $first || true
+	for _ in $(seq 200); do
+		arcprof ctl status -p $second | tee state
+		! grep -q 'JVMs: [1-9]' state || break
+		say spin 50
+	done
+	say spin 300
+	arcprof ctl stop -p $second
+	wait $second || true
+	end_live
+	ARCPROF=$ARCPROF "$TOP/t/folded" --kinds trace >stacks
+	[ "$(count ';main;.*Live\.(most|rest) ')" -gt 0 ]
 }
 
-@test "attach: a JVM with -Xrs takes no signal, and lets the agent in by its socket" {
+# Those that may be starting are waited for until they are ten seconds old: the two at once.
+@test "attach: what is not a JVM, and one with -Xrs, are sent no signal; that has the agent by its socket" {
+	local other
 	skip_unless_java
 	use_jdk "$(jdks | tail -n 1)"
+	# a program that has libjvm.so mapped and does not expect SIGQUIT
+	"$BUILD/t/workloads/maps" "$JAVA_HOME/lib/server/libjvm.so" >out 3>&- &
+	other=$!
+	until [ -s out ]; do sleep 0.05; done
 	start_live -Xrs
 	run_arcprof record -o trace -p "$LIVE" -d 10ms
 	[ "$status" -eq 0 ]
 	[[ $stderr == *", 1 JVM; "* ]]
+	run_arcprof record -o trace -p "$other" -d 10ms
+	refused 125 "process $other takes no signal"
+	kill "$other"	# it lives
 	rm "/tmp/.java_pid$LIVE"
 	run_arcprof record -o trace -p "$LIVE" -d 10ms
 	refused 125 "process $LIVE takes no signal"

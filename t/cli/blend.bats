@@ -44,7 +44,7 @@ true_cost() {
 	[ "$(($(blend_cost -) * 10))" -gt "$(($(blend_cost +) * 14))" ]
 	# probes take many times as long as what they count, and hide the difference
 	[ "$(probe_cost +)" -gt "$((4 * $(true_cost +)))" ]
-	[ "$(($(probe_cost -) * 10))" -lt "$(($(probe_cost +) * 13))" ]
+	[ "$(($(probe_cost -) * $(true_cost +) * 10))" -lt "$(($(probe_cost +) * $(true_cost -) * 8))" ]
 	for inline in + -; do
 		[ "$(($(blend_cost $inline) * 100))" -gt "$(($(true_cost $inline) * 70))" ]
 		[ "$(($(blend_cost $inline) * 100))" -lt "$(($(true_cost $inline) * 160))" ]

@@ -214,7 +214,7 @@ record_until_true() {
 	skip "the machine is too busy: counting calls costs more than when it was measured"
 }
 
-@test "calibrate: what may be off is marked, and with precise time calls of 30 steps are not" {
+@test "calibrate: what may be off is marked, and with precise time calls of 60 steps are not" {
 	table '{ print }'
 	steps steps --precise-time
 	arcprof report -i trace --rt | grep -F "not calibrated: 'arcprof calibrate --precise-time'"
@@ -225,7 +225,8 @@ record_until_true() {
 		marks_are_true
 		[ "$(awk '$1 == "s30" || $1 == "s60" || $1 == "s120" { print $3 }' off | sort -u)" = true ]
 		record_until_true "$program" --precise-time
-		[ "$(awk '$1 != "s10" { print $3 }' off | sort -u)" = false ]
+		# calls of 30 steps take 35 to 50 ns: the doubt is about as much
+		[ "$(awk '$1 != "s10" && $1 != "s30" { print $3 }' off | sort -u)" = false ]
 	done
 	! arcprof report -i trace --rt | grep -F 'record with --precise-time' || false
 }

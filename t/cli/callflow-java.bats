@@ -230,16 +230,43 @@ treetest() {
 	on_each_jdk treetest
 }
 
+# Objects of the last recording: "method class bytes objects"; of what no class has, the class is "-".
+objects() {
+	arcprof report -i trace --metric alloc,objects --xtree --format tree | awk -F '\t' '
+		/^#/ { next }
+		{ path[$1] = $5 }
+		$6 == "class" { print path[$1 - 1], $5, $3, $4 }
+		$6 == "java" && $3 + $4 { print $5, "-", $3, $4 }'
+}
+
 alloc() {
 	record --callflow --metric alloc,objects -- java -cp "$CLASSES" Alloc
 	[ "$status" -eq 0 ]
-	[ "$(base_of 2 java '^Alloc.small$')" -eq 20000 ]
-	[ "$(base_of 2 java '^Alloc.large$')" -eq 5000 ]
-	about "$(base_of 1 java '^Alloc.small$')" 20000000 0.1 0
-	about "$(base_of 1 java '^Alloc.large$')" 10000000 0.1 0
+	[ "$(base_of 2 class '^byte.*$')" -gt 25000 ]
+	[ "$(objects | grep '^Alloc\.[sl]')" = "$(printf 'Alloc.%s\n' 'small byte[] 10000000 10000' \
+		'large byte[] 5000000 2500' 'small byte[] 10000000 10000' 'large byte[] 5000000 2500')" ]
+	# each size in its method, allocated by bytecodes and by the VM
+	record --callflow='+Allocations.*' --metric alloc,objects -- java -cp "$CLASSES" Allocations 2
+	[ "$status" -eq 0 ]
+	objects >objects
+	sed 's/^/Allocations./' out | awk '
+		FILENAME == "-" {
+			class = "byte[]"
+			if ($1 ~ /tiny/) class = "Allocations$Tiny"
+			if ($1 ~ /reflected/) class = "int[]"
+			if ($1 ~ /deser|cloned|huge/) next
+			want[$1 " " class] = $2 * $3 " " $3
+			next
+		}
+		$1 " " $2 in want { if (want[$1 " " $2] != $3 " " $4) { print; bad = 1 } n++ }
+		# each call clones a new one, 16 times
+		$2 == "Allocations$Copied" { if ($3 != 80 * $4 || $4 != 16 + 26208) { print; bad = 1 } n++ }
+		# classes of arrays, which JDK 17 keeps for itself
+		$2 == "-" { rest += $3; if ($4) { print; bad = 1 } }
+		END { print n, rest; exit bad || n != 6 || rest > 10000 }' - objects || { cat objects; return 1; }
 }
 
-@test "callflow: allocated objects are counted, and their bytes" {
+@test "callflow: allocated objects are counted by context and class, and their bytes" {
 	on_each_jdk alloc
 }
 
@@ -284,6 +311,7 @@ javac_twice() {
 	diff wanted-calls got-calls
 }
 
+# bats test_tags=stored
 @test "callflow: javac's calls are those that JVMTI's MethodEntry counts, each method's" {
 	on_each_jdk javac_twice
 }

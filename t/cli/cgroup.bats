@@ -69,6 +69,13 @@ n_of() {	# <option...>: samples that the selection finds
 	arcprof export --table tables trace
 	zcat tables/nodes.tsv.gz | cut -f 8 | sort -u >labels
 	grep -qx "cgroup=/$MINE/docker-$ID.scope,container=$ID" labels
+	# of a folder, a condition sees the same columns
+	mkdir folder
+	cp trace folder/
+	arcprof fleet fetch -q folder --where "labels LIKE '%,container=$ID'" -o part
+	[ "$(arcprof report -i part --xprof --format json | jq '[.rows[].n] | add')" -eq "$container" ]
+	run_arcprof fleet report folder --where "labels LIKE '%container=dddd%'"
+	[ "$status" -eq 1 ]
 	# merged they are one, but when asked to stay apart
 	arcprof merge -o trace.all trace trace
 	arcprof merge --by-container -o trace.apart trace trace
@@ -116,7 +123,8 @@ attached_jvm() {
 	arcprof report -i trace --xprof --format json >xprof
 	jq -e '[.rows[] | select(.name == "Live.spin") | .cum[0]] | add > 100000000' xprof
 	jq -e 'any(.rows[]; .kind == "thread" and .name == "main")' xprof
-	[ "$(n_of --cgroup "$MINE/plain")" -eq "$(n_of)" ]
+	# a process that ends at once, such as the one that moves itself there, may be gone before its group is read
+	[ "$(n_of --cgroup "$MINE/plain")" -ge "$(($(n_of) - 2))" ]
 	run_arcprof query trace "SELECT DISTINCT cgroup FROM processes"
 	[ "${output##*$'\n'}" = "/$MINE/plain" ]
 	run_arcprof record -G "$MINE/none" -d 10ms

@@ -37,9 +37,9 @@ value_of() {	# <name>
 	[ "$(value_of calls)" -ge 533 ]
 	ctl snapshot
 	say calls 4
-	run_arcprof ctl -p "$RECORDER" pause
-	[ "$status" -eq 1 ]
-	[[ $stderr == "arcprof ctl: only samples can be paused"* ]]
+	ctl pause
+	say calls 1000
+	ctl resume
 	end_recorder "$ARCPROF" ctl stop -p
 	arcprof report -i trace --check >check || { cat check; return 1; }
 	[ "$(calls_of outer)" -eq 27 ]
@@ -83,6 +83,32 @@ until_samples() {	# <at least>
 	run_arcprof report -i trace --from-zero
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"the trace has no zero point"*"arcprof ctl zero"* ]]
+}
+
+# A JVM that has begun, and is not there yet: the recorder waits for it.
+@test "ctl: while a JVM is waited for, commands are carried out, and a signal ends the recording" {
+	skip_unless_root
+	skip_unless_perf
+	use_jdk "$(jdks | tail -n 1)"
+	start_recorder -a -F 19
+	java -XX:+UnlockDiagnosticVMOptions -XX:+PauseAtStartup -XX:PauseAtStartupFile="$PWD/paused" \
+		-version >out 2>&1 3>&- & jvm=$!
+	until [ -e paused ]; do sleep .05; done
+	sleep 1.5	# it looks for JVMs once a second
+	# it waits until the JVM is ten seconds old
+	ctl status >state 3>&- &
+	until [ -s state ] || [ "$(ps -o etimes= -p "$jvm")" -ge 8 ]; do sleep .05; done
+	grep -qx 'state: recording' state
+	kill "$RECORDER"
+	for _ in $(seq 200); do
+		kill -0 "$RECORDER" 2>/dev/null || break
+		sleep .05
+	done
+	! kill -0 "$RECORDER" 2>/dev/null
+	rm paused
+	wait "$jvm"
+	end_recorder true
+	grep -q 'wrote trace' recorder.err
 }
 
 # Calls outer() as often as each line says, which calls inner() three times.
@@ -142,7 +168,7 @@ c_calls() {	# <function> <option of report>...
 	[ "$stderr" = "arcprof ctl: process 1 does not record" ]
 	run_arcprof ctl flush
 	[ "$status" -eq 2 ]
-	[[ $stderr == "arcprof ctl: unknown command 'flush' (expected one of: status, threads, snapshot, dump, reset, zero, pause, resume, enable, disable, stop)"* ]]
+	[[ $stderr == "arcprof ctl: unknown command 'flush' (expected one of: status, threads, snapshot, dump, reset, zero, pause, resume, enable, disable, set, stop)"* ]]
 	run_arcprof ctl snapshot stop
 	[ "$status" -eq 2 ]
 }

@@ -103,7 +103,7 @@ CALLS=$DATA/calls/trace
 @test "diff: normalizing by what is not known is refused" {
 	run_arcprof diff "$BEFORE" "$AFTER" --normalize second
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"not all of the recordings say how long they took"* ]]
+	[[ $stderr == *"not all of the recordings say how long they recorded 'samples'"* ]]
 	run_arcprof diff "$BEFORE" "$AFTER" --normalize call
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"'samples' was sampled"* ]]

@@ -25,13 +25,16 @@ cell() {
 }
 
 known_numbers() {
-	arcprof record -q -e jvm,exception -o trace -- java -cp "$CLASSES" Happens 7 >out
+	arcprof record -q -e jvm,exception,throws -o trace -- java -cp "$CLASSES" Happens 7 >out
 	cat out
 	[ "$(cell exceptions n 'exception java.lang.IllegalStateException Happens.fail')" -eq 700 ]
 	[ "$(cell classes n 'load - Happens.Own@')" -eq 7 ]
 	[ "$(cell gc n 'pause Pause Full System.gc')" -eq 7 ]
 	[ "$(rows log=thread-start ',happens-[0-9]+,[0-9]+,happens-')" -eq 7 ]
 	[ "$(rows log=thread-end ',happens-[0-9]+,[0-9]+,happens-')" -eq 7 ]
+	# where they are thrown, with the stack of each
+	arcprof report --metric throws --format folded trace | sed 's/.*;\(Happens.main;\)/\1/' | tee folded
+	[ "$(cat folded)" = "Happens.main;Happens.exceptions;Happens.fail;java.lang.IllegalStateException 700" ]
 	# the hot method: by C1, then by C2
 	[ "$(rows log=compile ',Happens::hot,')" -ge 2 ]
 	arcprof report --log=exception --thread main --limit 1 trace | tee list
@@ -42,7 +45,7 @@ known_numbers() {
 @test "events: exceptions, classes, collections and threads are as many as the program says" { each_jdk known_numbers; }
 
 with_calls() {
-	arcprof record -q -e gc,exception --calltrace -o trace -- java -cp "$CLASSES" Happens 7 >out
+	arcprof record -q -e gc,exception,alloc=16k --calltrace -o trace -- java -cp "$CLASSES" Happens 7 >out
 	arcprof report --gen --format csv trace >gen
 	tail -n +2 gen | cut -d, -f 1 | sort -nc
 	[ "$(grep -c ',jvm,pause,' gen)" -eq "$(rows log=pause ,pause,)" ]
@@ -51,6 +54,13 @@ with_calls() {
 	awk -F, '$4 == "Happens.fail" || $4 == "java.lang.IllegalStateException" { print $2, $3 }' fail | uniq -c | sort | uniq -c |
 		awk '{ print $1, $2, $3, $4 }' >turns
 	printf '%s\n' '700 1 call entry' '700 1 call exception' '700 1 jvm exception' | diff - turns
+	# and what was allocated, all of it
+	arcprof report --samples --metric alloc --format json trace >alloc
+	arcprof report --gen --event sample --format csv trace | awk -F, '$3 == "alloc" { n++; sum += $12 }
+		END { print n, sum }' | tee sums
+	[ "$(cat sums)" = "$(jq -r '"\(.quality.samples) \(.metrics[0].total)"' alloc)" ]
+	arcprof report --gen --event sample --symbol Happens.fail trace | tee in-fail | grep -qE \
+		' \. \[alloc [0-9]+ bytes, objects [0-9]+: (java\.lang\.IllegalStateException|java\.lang\.Object\[\]|[a-z].*) in M:.*\] main$'
 	arcprof report --calls=Happens.fail --limit 1 --format json trace |
 		jq -e '.n == 700 and (.slowest[0].inside | map(select(.kind == "exception" and .name == "java.lang.IllegalStateException")) | length == 1)'
 }
@@ -62,20 +72,49 @@ marked() {
 	arcprof report --log=mark --format csv "$@" trace | tail -n +2 | cut -d, -f 3,6 | sort | uniq -c | sed 's/^ *//'
 }
 
+# Named values of the last recording's events: as JSON, as text, and in Chrome's format.
+fields_are_true() {
+	local cart='{"path":"/cart","status":200,"seconds":0.25}' odd='"path":"/a \"b\"\n,c"'
+	arcprof report --log=mark --format json trace >log
+	jq -c '.events[] | select(.what == "request") | .fields' log >fields
+	[ "$(sed -n 1,2p fields)" = '{"path":"","status":0,"seconds":0.1}'$'\n'"$cart" ]
+	grep -qF "$odd" fields
+	# numbers to the last digit
+	grep -qF '"status":-9223372036854775808' log
+	grep -qF '"status":9223372036854775807' log
+	[ "$(jq -c 'select(.path == null)' fields | jq -r 'has("seconds"), .seconds')" = $'true\nnull' ]
+	arcprof report --log=mark trace | grep -qF ' request: path="/a \"b\"\n,c" status=-9223372036854775808 seconds=-1e+300'
+	arcprof query -q -i trace --format json "SELECT count(*) AS n, sum(fields IS NOT NULL) AS named,
+		sum(duration) AS ns, max(json_extract(fields, '\$.seconds')) AS most FROM log WHERE kind IN ('mark', 'phase')" | jq -c '.rows[0]' >asked
+	jq -c '{ n: [.events[]] | length, named: [.events[].fields | select(.)] | length,
+		ns: [.events[].duration_ns | select(.)] | add, most: 0.25 }' log | diff asked -
+	arcprof report --marks --format json trace |
+		jq -c '[.rows[] | select(.what == "request") | { kind, n, total_ns }]' >sums
+	jq -c '[.events[] | select(.what == "request")] | [
+		{ kind: "mark", n: [.[] | select(.kind == "mark")] | length },
+		{ kind: "phase", n: 1, total_ns: [.[].duration_ns | select(.)] | add }]' log >known
+	jq -c 'map(del(.total_ns | nulls))' sums | diff - known
+	arcprof report -q --format chrome trace | gunzip |
+		jq -ce '[.traceEvents[] | select(.args.path == "/cart")] | length == 1 and .[0].args.status == 200 and .[0].name == "request"'
+}
+
 @test "events: marks of a program in C, of its threads and of its child" {
 	gcc -O1 -I "$TOP/lib/api" "$TOP/t/data/marks/marks.c" "$BUILD/libarcprof.a" -o marks -pthread
 	run_arcprof record -e mark -o trace -- ./marks 4 1000
 	[ "$status" -eq 0 ]
-	[[ $stderr == *"4005 JVM events"* ]]
-	marked | diff - <(printf '%s\n' '1 mark,child' '4000 mark,from a thread' '3 mark,step' '1 phase,"all' )
+	[[ $stderr == *"4010 JVM events"* ]]
+	marked | diff - <(printf '%s\n' '1 mark,child' '4000 mark,from a thread' '4 mark,request' '3 mark,step' \
+		'1 phase,"all' '1 phase,request')
 	arcprof report --log=mark --format json trace >log
 	[ "$(jq -c '[.events[] | select(.what == "step") | .value]' log)" = "[0,1,2]" ]
 	[ "$(jq '[.events[] | select(.what == "from a thread") | .tid] | unique | length' log)" -eq 4 ]
 	# the phase lasts from before the first mark to after the last
-	jq -e '(.events[] | select(.kind == "phase")) as $p | $p.duration_ns >= 20000000 and
+	jq -e '(.events[] | select(.what == "all, of \"it\"")) as $p | $p.duration_ns >= 20000000 and
 		([.events[] | select(.kind == "mark") | .time_ns >= $p.time_ns and .time_ns <= $p.time_ns + $p.duration_ns] | all)' log
 	arcprof report -q --format chrome trace | gunzip | jq -e '[.traceEvents[] | select(.name == "all, of \"it\"" and .ph == "X")] | length == 1'
-	arcprof report --timeline trace | grep -qE '^phase +1 '
+	arcprof report --timeline trace | grep -qE '^phase +2 '
+	fields_are_true
+	[ "$(jq -r '.events[] | select(.fields.path // "" | length > 100) | .fields.path' log)" = "$(printf 'x%.0s' {1..1022})" ]
 	# each process has its own
 	[ "$(jq -r '[.events[] | select(.what == "child" or .what == "step") | .tid] | unique | length' log)" -eq 2 ]
 	# nobody records
@@ -108,7 +147,7 @@ marks_of_java() {
 	"$JAVA_HOME/bin/javac" -cp "$BUILD/arcprof.jar" -d classes "$TOP/t/workloads/Marks.java"
 	local run=(java -Darcprof.library="$BUILD/libarcprof-java.so" -cp "$BUILD/arcprof.jar:classes" Marks 500)
 	arcprof record -q -e mark,thread --calltrace -o trace -- "${run[@]}"
-	marked | diff - <(printf '%s\n' '1000 mark,étape' '1 phase,all')
+	marked | diff - <(printf '%s\n' '5 mark,request' '1000 mark,étape' '1 phase,all' '1 phase,request')
 	[ "$(marked --thread other)" = "500 mark,étape" ]
 	# with calls and threads in one order
 	arcprof report --gen --format csv --event entry,mark,thread trace >gen
@@ -116,6 +155,10 @@ marks_of_java() {
 	[ "$(grep -c ',jvm,mark,étape,' gen)" -eq 1000 ]
 	[ "$(grep -c ',call,entry,Marks.step,' gen)" -eq 500 ]
 	[ "$(grep -c ',jvm,thread-start,other,' gen)" -eq 1 ]
+	arcprof report --gen --event mark trace | grep -qE ' \* \[mark: request: path="/cart" status=200 seconds=0.25\] main$'
+	fields_are_true
+	grep -qxF '{"path":"é€😀?"}' fields
+	[ "$(jq -r '.path | select(. != null and length > 100)' fields)" = "$(printf 'x%.0s' {1..1022})" ]
 	# without the library nothing is marked, and nothing fails
 	java -cp "$BUILD/arcprof.jar:classes" Marks 5
 }
@@ -132,7 +175,7 @@ own_log() {	# <pattern> <sed expression>
 
 as_the_log_says() {	# <option of the JVM>
 	arcprof record -q -e gc,safepoint,jit -o trace -- java "$@" -Xmx64m \
-		"-Xlog:gc,gc+phases,safepoint,jit+compilation=debug:file=jvm.log" -cp "$CLASSES" Happens 3 >out
+		"-Xlog:gc,gc+phases,safepoint,jit+compilation=debug,nmethod+install:file=jvm.log:timenanos,tid,tags" -cp "$CLASSES" Happens 3 >out
 	own_log '\]\[safepoint *\] Safepoint' 's/.*Total: +([0-9]+) ns.*/\1/p' >want
 	arcprof report --log=safepoint --format json trace |
 		jq -r '[.events[].duration_ns] | "\(length) \(add)"' >got
@@ -151,7 +194,32 @@ as_the_log_says() {	# <option of the JVM>
 	cat differ
 	[ "$(wc -l <ours)" -gt 5 ]
 	[ "$(wc -l <differ)" -le 2 ]
+	# each lasts until the same thread installs code, by the same clock
+	awk -F '[][]+' '/jit,compilation/ && !/made not|COMPILE SKIPPED|native/ { split($5, w, " "); id[$3] = w[1]; at[$3] = $2 }
+		/nmethod,install/ && id[$3] { printf "%s %.0f\n", id[$3], $2 - at[$3]; id[$3] = "" }' jvm.log | sort >took
+	arcprof report --log=compile --format json trace |
+		jq -r '.events[] | select(.duration_ns) | "\(.compile_id) \(.duration_ns)"' | sort >timed
+	[ "$(wc -l <timed)" -gt 5 ]
+	comm -13 took timed | tee differ
+	[ ! -s differ ]
+	arcprof report --jit --format json trace >jit
+	jq -e --argjson total "$(awk '{ s += $2 } END { print s }' timed)" --argjson max "$(sort -k 2n timed | awk 'END { print $2 }')" \
+		'([.rows[].total_ns // 0] | add) == $total and .slowest[0].duration_ns == $max' jit
 }
+
+# C2 is denied the memory that it needs.
+gives_up() {
+	arcprof record -q -e jit -o trace -- java -XX:NodeLimitFudgeFactor=100 -XX:MaxNodeLimit=1000 \
+		-XX:+PrintCompilation -cp "$CLASSES" Words 1 >out
+	sed -nE 's/^ *[0-9]+ +([0-9]+) .*COMPILE SKIPPED.*/\1/p' out | sort >skipped
+	arcprof report --log=not-compiled --format json trace | jq -r '.events[].compile_id' | sort >ours
+	arcprof report --log=compile --format json trace | jq -r '.events[] | select(.duration_ns) | .compile_id' | sort >timed
+	wc -l skipped ours timed
+	[ "$(comm -12 skipped ours | wc -l)" -ge 1 ]
+	[ "$(comm -12 skipped timed | wc -l)" -eq 0 ]
+}
+
+@test "events: compilations that install nothing" { each_jdk gives_up; }
 
 @test "events: pauses, safepoints and compilations are those of the JVM's log, with G1" { each_jdk as_the_log_says -XX:+UseG1GC; }
 @test "events: the same with the serial collector" { each_jdk as_the_log_says -XX:+UseSerialGC; }

@@ -82,6 +82,14 @@ tree() {
 	[ "$status" -ne 0 ]
 }
 
+@test "fleet push: a spool that others may write to is refused" {
+	mkdir -m 777 open
+	run_arcprof fleet push http://localhost:1 --spool open --retry 0
+	[ "$status" -eq 1 ]
+	[[ $stderr == "arcprof fleet: open: another user may write there"* ]]
+	[ -z "$(ls open)" ]
+}
+
 @test "fleet push: while no server answers, recordings stay in the spool" {
 	command -v curl >/dev/null || skip "curl is not installed"
 	run_arcprof fleet push http://127.0.0.1:1/ --spool spool --retry 0 "$MIXED" "$JAVA"
@@ -181,8 +189,58 @@ tree() {
 		arcprof fleet push "$url" --spool spool --retry 20s "${pushed[@]}" && break
 	done
 	[ -z "$(find spool -name '*.nodes.gz')" ]
+	# what a sender leaves half done goes; what is not a sender's stays
+	touch spool/.nodes.aB3xYz spool/.names.123456 spool/.otlp.abcdef spool/sent.new spool/0123456789abcdef.names.gz \
+		spool/0123456789abcdef.tried spool/.nodes.long123 spool/mine.gz
+	arcprof fleet push -q "$url" --spool spool --retry 0
+	[ "$(cd spool; find . -type f ! -name sent ! -name '*.pb' | sort | paste -s -d ' ')" = "./.nodes.long123 ./mine.gz" ]
 	[ "$(ask 1 'SELECT trace, count() FROM nodes GROUP BY trace' | tr '\t' ' ' | sort)" = "$want" ]
 	[ "$(ask 1 'SELECT sum(base) FROM nodes')" = "$(zcat tables/nodes.tsv.gz | awk -F'\t' '{ s += $22 } END { printf "%.0f", s }')" ]
+}
+
+@test "fleet push: a folder that a recording writes, by a sender that is killed: each segment once, none in part" {
+	local recorder sender
+	skip_unless_perf
+	one_server
+	"$ARCPROF" record -q -d 3 --segment 400ms -o dir -- "$(workload shares)" 100000000 >out 3>&- &
+	recorder=$!
+	until [ -n "$(find dir -name '*.arc' 2>/dev/null)" ]; do
+		kill -0 "$recorder"
+		sleep 0.05
+	done
+	while kill -0 "$recorder" 2>/dev/null; do
+		"$ARCPROF" fleet push -q --every 100ms "$url" --spool spool --retry 20s dir 3>&- &
+		sender=$!
+		sleep "0.$((RANDOM % 5 + 3))"
+		kill -KILL "$sender" 2>/dev/null || true
+		wait "$sender" || true
+	done
+	wait "$recorder" || true		# it ended the program
+	# a recording that goes on is left alone, whatever its name
+	"$ARCPROF" record -q -o dir/other -- sleep 600 3>&- &
+	recorder=$!
+	until [ -s dir/other ]; do
+		sleep 0.05
+	done
+	arcprof fleet push "$url" --spool spool --retry 20s dir 2>said
+	cat said
+	grep -q '1 trace is still being written' said
+	kill "$recorder"
+	wait "$recorder" || true
+	rm dir/other
+	find spool -type f
+	[ "$(find spool -type f ! -name sent | wc -l)" -eq 0 ]
+	arcprof export -q --table tables dir/*.arc
+	zcat tables/nodes.tsv.gz | tail -n +2 | cut -f 2 | sort | uniq -c | awk '{ print $2, $1 }' | sort >want
+	ask 1 'SELECT trace, count() FROM nodes GROUP BY trace' | tr '\t' ' ' | sort | diff want -
+	[ "$(wc -l <want)" -ge 3 ]
+	# nothing is new, so nothing is read; what is gone from the folder is forgotten
+	[ "$(wc -l <spool/sent)" -eq "$(find dir -name '*.arc' | wc -l)" ]
+	arcprof fleet push "$url" --spool spool dir 2>said
+	grep -qx 'arcprof fleet: sent 0 recordings' said
+	rm "$(find dir -name '*.arc' | head -n 1)"
+	arcprof fleet push -q "$url" --spool spool dir
+	[ "$(wc -l <spool/sent)" -eq "$(find dir -name '*.arc' | wc -l)" ]
 }
 
 @test "how-to: a fleet in ten minutes, followed literally" {

@@ -13,18 +13,24 @@ triggers() {	# <trace>
 }
 
 conditions_of_jvms() {
-	run_arcprof record --when oom,failure --when 'gc > 1us' -o trace -- java -Xmx64m -cp "$CLASSES" Flight gc oom exit=3
+	run_arcprof record --when oom,failure --when 'gc > 1us' --when 'method Flight.serve>120ms' \
+		--when 'method Flight.refuse > 20ms' --when 'method Flight.sleep>1h,method Flight.nothing>1ms' \
+		-o trace -- java -Xmx64m -cp "$CLASSES" Flight serve=250 refuse=40 gc oom exit=3
 	[ "$status" -eq 3 ]
 	# once each: the holdoff is a minute
 	triggers trace | tee list
-	[ "$(wc -l <list)" -eq 3 ]
+	[ "$(wc -l <list)" -eq 5 ]
+	# of a thousand calls the one that was slow, before it was over; and the outermost of 20
+	sed -nE "s/^method (.*>) ?([0-9]+)ms: Flight\.[a-z]+ (has run for|took) ([0-9.]+) ms in thread 'main'$/\1 \2 \4/p" list |
+		awk '$NF > $(NF - 1) { print $1 }' | diff - <(printf '%s\n' 'Flight.serve>' 'Flight.refuse')
+	arcprof report --limit 1 trace | grep -qx 'not recorded: method Flight.nothing>1ms: no class that was loaded has such a method'
 	grep -qE '^gc > 1us: [0-9.]+ ms of Pause ' list
 	grep -qx 'oom: Java heap space' list
 	[ "$(tail -n 1 list)" = 'failure: exit status 3' ]
 	# on standard error while it records, in the first lines of reports, with other events
 	grep -qx 'arcprof record: oom: Java heap space' <<<"$stderr"
 	arcprof report --limit 1 trace | grep -qE '^trigger at [0-9.]+ m?s: oom: Java heap space$'
-	arcprof report --log=trigger --format csv trace | grep -c ',trigger,' | grep -qx 3
+	arcprof report --log=trigger --format csv trace | grep -c ',trigger,' | grep -qx 5
 	[ "$(arcprof report --log=oom --format csv trace | grep -c ',out-of-memory,main,.*,Java heap space')" -ge 1 ]
 	arcprof dump trace | grep -qE '24/3 +trigger .*when="oom" cause="Java heap space"'
 }
@@ -50,6 +56,50 @@ conditions_of_jvms() {
 	run_arcprof record --when crash,failure -o trace -- true
 	[ "$status" -eq 0 ]
 	[ -z "$(triggers trace)" ]
+	# a JVM says more
+	use_jdk "$(jdks | tail -n 1)"
+	run_arcprof record --when crash -o trace -- java -Xint -XX:-CreateCoredumpOnCrash -cp "$CLASSES" Flight crash
+	[ "$status" -eq 1 ]
+	triggers trace | grep -qxF "crash: a JVM crashed and wrote $(ls "$PWD"/hs_err_pid*.log)"
+	# of others' processes: a JVM that was told in a file where to write, and what the kernel says of any
+	to=$PWD/of_
+	echo "-XX:ErrorFile=$to%p" >args
+	( cd / && exec java -XX:-CreateCoredumpOnCrash @"$OLDPWD/args" -cp "$CLASSES" Flight steady=1500 crash ) >out 2>&1 3>&- &
+	jvm=$!
+	until grep -q . "/tmp/hsperfdata_$(id -un)/$jvm" 2>/dev/null; do sleep .1; done
+	run_arcprof record --when crash --no-java -o trace -p $jvm
+	triggers trace | grep -qxF "crash: a JVM crashed and wrote $to$jvm"
+	sleep 60 3>&- &
+	program=$!
+	(sleep .5; kill -SEGV $program) &
+	run_arcprof record --when crash -o trace -p $program
+	triggers trace | grep -qxF "crash: process $program (sleep) died of SIGSEGV" ||
+		grep -q "how process $program ended only its parent knows" <<<"$stderr"
+}
+
+# Where the kernel lets us have one, of either version: a control group with 64 MiB.
+memory_group() {
+	local limit=memory.limit_in_bytes
+	GROUP=/sys/fs/cgroup/memory/arcprof-test-$$
+	if [ ! -d /sys/fs/cgroup/memory ]; then
+		GROUP=/sys/fs/cgroup/arcprof-test-$$
+		limit=memory.max
+	fi
+	mkdir "$GROUP" 2>/dev/null || return 1
+	{ echo 64M >"$GROUP/$limit"; } 2>/dev/null && return
+	rmdir "$GROUP"
+	return 1
+}
+
+@test "record --when oom: the kernel kills a program for want of memory" {
+	skip_unless_perf
+	skip_unless_root
+	memory_group || skip "no control group with a limit of memory can be made"
+	run_arcprof record --when oom -o trace -- \
+		sh -c "echo \$\$ >$GROUP/cgroup.procs; exec perl -e '\$x = \"a\" x 300e6; sleep 60'"
+	rmdir "$GROUP"
+	[ "$status" -eq 137 ]
+	triggers trace | grep -E '^oom: the (program was killed when the kernel wanted memory|kernel killed a process of the control group)'
 }
 
 @test "record --when: what is wrong is said, and what is right" {
@@ -59,17 +109,23 @@ conditions_of_jvms() {
 	run_arcprof record --when 'disk>1G' -o trace -- true
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"hint: conditions: signal:USR2, cpu>80%:10s, gc>200ms"* ]]
-	run_arcprof record --when crash -p $$ -o trace
+	run_arcprof record --when failure -p $$ -o trace
 	[ "$status" -eq 2 ]
-	[[ $stderr == *'--when crash needs a program to run'* ]]
+	[[ $stderr == *'--when failure needs a program to run'* ]]
 	run_arcprof record --when oom --no-java -o trace -- true
 	[ "$status" -eq 2 ]
+	run_arcprof record --when 'method com.example.App.serve' -o trace -- true
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"it is written as in 'method com.example.App.serve>500ms'"* ]]
+	run_arcprof record --when 'method App.serve>1s' --callflow -o trace -- true
+	[ "$status" -eq 2 ]
+	[[ $stderr == *'cannot be combined: --when method and --callflow'* ]]
 	[ ! -e trace ]
 }
 
-# A sample for each millisecond, of stacks that differ: the ring goes round.
+# Twenty samples for each millisecond: about half of what the ring takes.
 last_part() {
-	"$ARCPROF" record --mode wrap --max-size 1M -F 20000 --when failure -o w.data -- \
+	"$ARCPROF" record --mode wrap --max-size 2M -F 20000 --when failure -o w.data -- \
 		java -cp "$CLASSES" Flight early=2500 late=2500 exit=3 2>err &
 	recorder=$!
 	until arcprof ctl status -p $recorder 2>/dev/null | grep -q 'state: recording'; do sleep 0.1; done
@@ -104,7 +160,7 @@ last_part() {
 
 @test "record --mode wrap: keeps the last part, and what a killed recorder leaves can be read" {
 	skip_unless_perf
-	"$ARCPROF" record --mode wrap --max-size 1M --no-compress -F 20000 -o w.data -- \
+	"$ARCPROF" record --mode wrap --max-size 1M --no-compress -F 49999 -o w.data -- \
 		sh -c 'while :; do i=0; while [ $i -lt 1000 ]; do i=$((i + 1)); done; done' 2>err &
 	recorder=$!
 	# each second a part, of which the first goes
@@ -118,7 +174,14 @@ last_part() {
 		sleep 0.1
 	done
 	[ ! -e "w.data.ring/$first" ]
-	[ "$(du -sb w.data.ring | cut -f 1)" -lt 4000000 ]
+	# what there is does not exceed the size but for names, however fast it comes
+	for _ in $(seq 20); do
+		du -sb w.data.ring 2>/dev/null | cut -f 1
+		sleep 0.05
+	done | sort -n | tee sizes
+	[ "$(tail -n 1 sizes)" -lt 1200000 ]
+	arcprof ctl dump -p $recorder -o hand.data
+	[ "$(arcprof report --format json hand.data | jq .quality.samples)" -gt 0 ]
 	child=$(pgrep -P $recorder)
 	kill -KILL $recorder
 	kill -KILL "$child"
@@ -127,6 +190,10 @@ last_part() {
 		[ "$(stat -c %a "$f")" = 600 ]
 		arcprof report --format json "$f" | jq -e '.nodes != null or .stanzas != null' >/dev/null
 	done
+	# together, with what was in hand, they are one trace
+	arcprof report w.data 2>&1 | grep -qF "hint: a flight recorder that was killed, or still runs, has left w.data.ring"
+	arcprof merge --splice w.data.ring -o whole 2>&1 | grep -qE "^arcprof merge: $(find w.data.ring -name '*.arc*' | wc -l) segments?; wrote whole"
+	[ "$(arcprof report --format json whole | jq .quality.samples)" -gt 0 ]
 	# the next recorder leaves them where they are found
 	arcprof record --mode wrap --max-size 1M -o w.data -- true
 	[ -d w.data.ring.old ]
@@ -134,9 +201,96 @@ last_part() {
 	[ -z "$(find w.data.ring.old -name '*.part')" ]
 }
 
+# What a file holds of a file system until there is no more.
+fill() {	# <file>
+	head -c 8M /dev/zero >"$1" 2>/dev/null || true
+}
+
+# A ring on a disk of its own with 1 MiB.
+small_disk() {
+	skip_unless_perf
+	skip_unless_root
+	mkdir small
+	mount -t tmpfs -o size=3m,mode=700 none small || skip "no tmpfs can be mounted"
+	head -c 2M /dev/zero >small/most
+	"$ARCPROF" record --mode wrap --max-size 1M --no-compress -F 9999 -o small/w.data -- \
+		sh -c 'while [ ! -e stop ]; do i=0; while [ $i -lt 1000 ]; do i=$((i + 1)); done; done' 2>said &
+	recorder=$!
+	for _ in $(seq 200); do
+		[ "$(find small/w.data.ring -name '2*.arc' 2>/dev/null | wc -l)" -lt 2 ] || break
+		sleep 0.1
+	done
+}
+
+# How often it has stopped storing and not begun again: 1 or 0.
+paused() {
+	echo $(($(grep -c 'nothing is stored' said) - $(grep -c 'storing again' said)))
+}
+
+# Whoever fills the disk takes what the oldest parts had, too, until there is none.
+fill_up() {
+	local i
+	for i in $(seq 200); do
+		fill "small/fill$i"
+		sleep 0.05
+		[ "$(paused)" -eq 1 ] || continue
+		fill "small/fill$i.more"
+		sleep 1.2
+		[ "$(paused)" -eq 0 ] || break
+	done
+}
+
+@test "record --mode wrap: on a full disk the oldest goes; then it pauses, says so, and goes on" {
+	small_disk
+	fill small/fill
+	sleep 0.5
+	fill_up
+	rm small/fill* small/most
+	for _ in $(seq 100); do
+		[ "$(paused)" -ne 0 ] || break
+		sleep 0.1
+	done
+	sleep 0.5
+	arcprof ctl dump -p $recorder -o hand.data
+	touch stop
+	wait $recorder || true
+	cp small/w.data whole
+	left=$(ls small)
+	umount small
+	cat said
+	[ "$left" = w.data ]
+	# as often as it stopped it went on
+	[ "$(grep -c 'nothing is stored until there is room again: No space left on device' said)" -ge 1 ]
+	[ "$(grep -c 'nothing is stored' said)" -eq "$(grep -c 'storing again; [1-9][0-9]* samples were lost meanwhile' said)" ]
+	for f in hand.data whole; do
+		arcprof dump "$f" 2>&1 >/dev/null | tee damage
+		[ ! -s damage ]
+		[ "$(arcprof report --format json "$f" | jq .quality.samples)" -gt 0 ]
+	done
+	# of the last trace that was closed while nothing could be stored, or the first after it
+	[ "$(arcprof report --format json whole | jq .source.lost)" -ge 1 ]
+}
+
+@test "record --mode wrap: a disk that stays full" {
+	small_disk
+	fill_up
+	run_arcprof ctl dump -p $recorder -o hand.data
+	touch stop
+	status=0
+	wait $recorder || status=$?
+	left=$(ls small)
+	umount small
+	cat said
+	[ "$status" -ne 0 ]
+	grep -q 'w.data is not complete: No space left on device' said
+	[ "$(grep -c 'nothing is stored until there is room again' said)" -ge 1 ]
+	# what there was room for, or the parts
+	[[ $left == *w.data* ]]
+}
+
 @test "record --mode wrap: what it cannot do is said; links are not followed" {
-	for args in '--mode wrap' '--mode wrap --max-size 64k' '--mode wrap --max-size 1M --sched' \
-		'--mode wrap --max-size 1M --callflow' '--mode wrap --max-size 1M -o -'; do
+	for args in '--mode wrap' '--mode wrap --max-size 64k' \
+		'--mode wrap --max-size 1M --calltrace' '--mode wrap --max-size 1M -o -'; do
 		# shellcheck disable=SC2086
 		run_arcprof record $args -- true
 		[ "$status" -eq 2 ]

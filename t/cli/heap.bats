@@ -243,7 +243,7 @@ answers_as_reports_do() {
 
 @test "heap: the page's questions have answers, and queries are bounded" {
 	use_jdk "$(jdks | head -n 1)"
-	sed -n '/^=== Questions about heaps/,/^== QUESTIONS/p' "$TOP/Documentation/arcprof-query.adoc" |
+	sed -n '/^=== Questions about heaps/,/^== MARKS/p' "$TOP/Documentation/arcprof-query.adoc" |
 		awk '/^----$/ { n++; next } n % 2 { print >sprintf("question.%02d", n / 2) }'
 	[ "$(ls question.* | wc -l)" -eq 8 ]
 	for q in question.*; do
@@ -266,7 +266,9 @@ answers_as_reports_do() {
 # Every object, and references: those of the tables of queries are the non-weak ones.
 is_text_of_hprof() {
 	arcprof heap report --histogram --format json "$(dump)" >histogram.json
-	arcprof heap report --format hprof "$(dump)" | "$TOP/t/formats/hprof-read" >hprof.json
+	arcprof heap report --format hprof "$(dump)" | tee hprof.txt | "$TOP/t/formats/hprof-read" >hprof.json
+	grep -q '^THREAD START .*, name="main"' hprof.txt
+	rm hprof.txt
 	# Class objects are CLS there, but those of int and the like
 	jq -S '.objects | del(.["java.lang.Class"])' hprof.json >got
 	jq -S '[.classes[] | select(.class != "java.lang.Class") | { key: .class, value: [.n, .bytes] }] | from_entries' \
@@ -328,6 +330,8 @@ thread_holds_its_local() {
 	[ "$status" -eq 1 ]
 	[[ $output == *"the dump is truncated"* ]]
 	[[ $output == *'Heap$Node'* ]]
+	[[ $output == *"[lost]"* ]]
+	[[ $output != *"[unreachable]"* ]]
 	[[ $stderr == *"cut: damaged or truncated"* ]]
 	# the record that says that the dump is whole has no contents
 	head -c -9 "$(dump)" >cut
@@ -358,10 +362,43 @@ thread_holds_its_local() {
 	run_arcprof report -i "$(dump)"
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"this is a heap dump: 'arcprof heap report "* ]]
-	arcprof heap report --format html -o heap.html "$(dump)"
-	[ -s heap.html ]
+	run_arcprof heap report --waste --format folded "$(dump)"
+	[ "$status" -eq 2 ]
 	[ "$(arcprof heap report --format folded "$(dump)" | awk '{ s += $NF } END { printf "%d", s }')" -eq \
 		"$(arcprof heap report --histogram --format json "$(dump)" | jq .bytes)" ]
+}
+
+# What the page has beside its first tree, as JSON.
+page_more() {
+	sed -n '/<script id="more"/,/<\/script>/p' heap.html | sed '1d;$d'
+}
+
+@test "heap: the page has both trees and all tables, as the reports have them" {
+	skip_unless_command node
+	use_jdk "$(jdks | head -n 1)"
+	id=$(arcprof heap report --objects 'Heap$Shop' --format json "$(dump)" | jq -r '.rows[0].id')
+	arcprof heap report --object "$id" --format html -o heap.html "$(dump)"
+	page_more >more.json
+	[ "$(jq -r '.trees | join(" ")' more.json) $(jq -r .at more.json)" = 'dominators containment object' ]
+	for shape in '' containment; do
+		# shellcheck disable=SC2086
+		arcprof heap report --xarc ${shape:+--$shape} --format json "$(dump)" >xarc.json
+		node "$TOP/t/page/agree.mjs" heap.html xarc.json "#shape=$shape"
+	done
+	arcprof heap report --xarc --fold package --format json "$(dump)" >xarc.json
+	node "$TOP/t/page/agree.mjs" heap.html xarc.json '#fold=package'
+	for table in histogram loaders "waste --limit 1000" "objects=* --limit 200" "object $id"; do
+		# shellcheck disable=SC2086
+		arcprof heap report --$table --format json "$(dump)" | jq -S . >want
+		jq -S ".${table%%[ =]*}" more.json | diff want - || { echo "$table"; return 1; }
+	done
+	# what a click on an object shows: of all in the list
+	[ "$(jq '[.objects.rows[].id] - [.details[].id] | length' more.json)" -eq 0 ]
+	[ "$(jq --arg id "$id" -c '.details[] | select(.id == $id).referrers.rows' more.json)" = "$(jq -c .object.referrers.rows more.json)" ]
+	# names come from programs
+	[ "$(page_more | grep -c '<')" -eq 0 ]
+	arcprof heap report --waste --containment --format html -o heap.html "$(dump)"
+	[ "$(page_more | jq -r '.trees[0] + " " + .at')" = 'containment waste' ]
 }
 
 dumps_a_running_jvm() {
@@ -372,7 +409,10 @@ dumps_a_running_jvm() {
 		sleep 0.1
 	done
 	arcprof heap dump -p $pid -o live.hprof
+	run_arcprof heap dump --samples -p $pid -o samples.hprof
 	kill $pid
+	[ "$status" -eq 1 ] && [ ! -e samples.hprof ]
+	[[ $stderr == *"process $pid is not being recorded by this arcprof"*"hint: record what is live first"* ]]
 	[ "$(stat -c %a live.hprof)" = 600 ]
 	! ls -d /tmp/arcprof-heap-* 2>/dev/null
 	arcprof heap report --histogram --format json live.hprof >histogram.json

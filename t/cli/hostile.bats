@@ -150,6 +150,21 @@ end_recorder() {
 	grep -q ' foreign connections refused' recorder.err
 }
 
+@test "hostile: a program that writes anything where its marks should be harms nobody's marks" {
+	cp "$(tool stranger)" stranger
+	gcc -O1 -I "$TOP/lib/api" "$TOP/t/data/marks/marks.c" "$BUILD/libarcprof.a" -o marks -pthread
+	run_arcprof record -e mark -o trace -- sh -c './stranger "$ARCPROF_MARKS" scribble 20 && exec ./marks 1 1000'
+	[ "$status" -eq 0 ]
+	grep -qx '20 made, 20 answered' <<<"$output"
+	arcprof report --log --format json trace >log
+	[ "$(jq '[.events[] | select(.what == "from a thread")] | length' log)" -eq 1000 ]
+	[ "$(jq -c '[.events[] | select(.what == "request") | .fields.status] | .[:2]' log)" = '[0,200]' ]
+	# and some of what the stranger wrote is well formed
+	[ "$(jq '[.events[] | select(.what == "strange" and .fields.path == "/cart")] | length' log)" -gt 0 ]
+	arcprof report --marks trace >/dev/null
+	arcprof report -q --format chrome trace | gunzip | jq -e '.traceEvents | length > 1000' >/dev/null
+}
+
 @test "hostile: an agent that never stops talking does not keep the recorder from its end" {
 	skip_unless_perf
 	cp "$(tool stranger)" stranger

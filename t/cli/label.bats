@@ -44,6 +44,70 @@ are_about() {	# <want> <got>
 	arcprof report --check --by-label endpoint "$SUITE/work.data" >/dev/null
 }
 
+# by_label: "<label> <function> <calls> <ns>" of exact calls, of all threads together. The sums are those without.
+calls_by_endpoint() {	# <trace>
+	local each
+	arcprof report --check "$1" >/dev/null
+	arcprof report --check --by-label endpoint "$1" >/dev/null
+	arcprof report --xtree --format json --metric cpu "$1" >all
+	arcprof report --xtree --format json --metric cpu --by-label endpoint "$1" >tree
+	for each in all tree; do
+		jq -c '[[.nodes[].n], [.nodes[].base[0]]] | map(add)' $each
+	done | uniq | tee sums
+	[ "$(wc -l <sums)" -eq 1 ]
+	jq -r 'foreach .nodes[] as $r (null; if $r.kind == "label" then $r.name else . end;
+			[., $r.name, $r.n, $r.base[0]]) | @tsv' tree |
+		awk -F '\t' '{ n[$1 " " $2] += $3; ns[$1 " " $2] += $4 } END { for (i in n) print i, n[i], ns[i] }' >by_label
+}
+
+@test "label: exact calls are counted for the labels in force, and add up to those without" {
+	gcc -O1 -finstrument-functions -I "$TOP/lib/api" "$TOP/t/data/labels/labels.c" "$BUILD/libarcprof-hookit.a" \
+		"$BUILD/libarcprof.a" -o calls -pthread
+	arcprof record -q --callflow -e label -o calls.data -- ./calls work 2 4 >truth
+	calls_by_endpoint calls.data
+	mv by_label got
+	cat got
+	# each call of work() is of one label: its count is exact, and so is its time
+	[ "$(grep -o '^endpoint=/cart work [0-9]*' got)" = "endpoint=/cart work 16" ]
+	[ "$(grep -o '^endpoint=/pay work [0-9]*' got)" = "endpoint=/pay work 8" ]
+	[ "$(grep -o '^.no endpoint. work [0-9]*' got)" = "[no endpoint] work 9" ]
+	awk '$1 ~ /^endpoint=/ { ms[$1] += $NF / 1e6 } END { for (l in ms) print substr(l, 10), ms[l] }' got | sort >ms
+	grep -v none truth | sort >want
+	are_about want ms
+	# serve() has all three, and was called before the first
+	grep -q '^endpoint=/cart serve 0 ' got
+	[ "$(grep -o '^.no endpoint. serve [0-9]*' got)" = "[no endpoint] serve 2" ]
+	[ "$(arcprof report --xprof --format json --label endpoint=/pay calls.data |
+		jq '.rows[] | select(.name == "work") | .n')" -eq 8 ]
+	# what a server did hangs below its client's call: here both are the same
+	run_arcprof merge --join endpoint calls.data calls.data -o both
+	[[ $stderr == *"3 of 3 values of endpoint are below an earlier trace"* ]]
+	arcprof report --check both >/dev/null
+	arcprof report --xtree --format json --metric cpu both >tree
+	[ "$(jq '[.nodes[].base[0]] | add' tree)" -eq "$(jq '2 * .[1]' sums)" ]
+	[ "$(jq '[.nodes[] | select(.name == "[rpc]") | .cum[0]] | add' tree)" -eq \
+		"$(arcprof report --format json --label 'endpoint=*' calls.data | jq '.metrics[0].total')" ]
+	run_arcprof report --label endpoint=/none calls.data
+	[ "$status" -eq 1 ] && [[ $stderr == *"nothing matches --label"* ]]
+	run_arcprof report --by-label endpoint --replay calls.data
+	[ "$status" -eq 1 ] && [[ $stderr == *"events of calls have no labels"* ]]
+}
+
+@test "label: events have the labels that their thread had" {
+	arcprof record -q -e mark,label --label service=shop -o marks.data -- "$SUITE/labels" work 2 3 >/dev/null
+	arcprof report --log --format json marks.data >log
+	[ "$(jq -c '[.events[] | [.what, .labels]] | group_by(.) | map([.[0][], length])' log)" = \
+		'[["over",null,6],["paid","endpoint=/pay,tenant=acme",6]]' ]
+	[ "$(arcprof report --log marks.data | grep -c ' paid \[endpoint=/pay,tenant=acme\]$')" -eq 6 ]
+	count() {
+		arcprof report --log --format json marks.data "$@" | jq '.events | length'
+	}
+	[ "$(count --label endpoint=/pay,service=shop)" -eq 6 ]
+	[ "$(count --label service=shop)" -eq 12 ]
+	run_arcprof report --marks --label endpoint=/cart marks.data
+	[[ $output$stderr != *paid* ]]
+}
+
 @test "label: --label selects samples, with labels of the recording as well" {
 	skip_unless_perf
 	local cart all both
@@ -104,7 +168,7 @@ are_about() {	# <want> <got>
 }
 
 of_java() {	# <platform or virtual>
-	arcprof record -q -e label -F 1000 -o java.data -- java -Darcprof.library="$BUILD/libarcprof-java.so" \
+	arcprof record -q -e cpu-clock,label,exception -F 1000 -o java.data -- java -Darcprof.library="$BUILD/libarcprof-java.so" \
 		-cp "$BUILD/arcprof.jar:classes" Labels "$1" 3 8
 	by_endpoint java.data --symbol Labels.forCart --thread "$2" >cart
 	by_endpoint java.data --symbol Labels.forPay --thread "$2" >pay
@@ -112,6 +176,12 @@ of_java() {	# <platform or virtual>
 	# the stack of a sample whose signal had to wait is some ms younger than its time, and so than its labels
 	awk '{ n[$1] += $2; all += $2 } END { exit n["/cart"] < 0.9 * all || !all }' cart
 	awk '{ n[$1] += $2; all += $2 } END { exit n["/pay"] < 0.9 * all || !all }' pay
+	# an exception has the labels of the thread that threw it, not of what carries that
+	for what in Cart Pay; do
+		arcprof report --log=exception --format csv --label "endpoint=/${what,,}" java.data >thrown
+		[ "$(grep -c "Labels\$${what}Gone" thrown)" -eq 24 ]
+		[ "$(grep -c 'Labels\$[A-Z][a-z]*Gone' thrown)" -eq 24 ]
+	done
 	[ "$(ms_of java.data --label tenant=acme --thread "$2")" -ge "$(awk '{ s += $2 } END { print int(0.9 * s) }' cart pay)" ]
 }
 
@@ -120,6 +190,15 @@ labels_of_java() {
 	"$JAVA_HOME/bin/javac" -cp "$BUILD/arcprof.jar" -d classes "$TOP/t/workloads/Labels.java"
 	of_java platform 'worker-*'
 	[ "$JDK" -lt 21 ] || of_java virtual '*virtual*'
+	# exact calls: a virtual thread's are its own on whatever carries it
+	arcprof record -q --callflow -e label -o exact.data -- java -cp "$BUILD/arcprof.jar:classes" Labels \
+		"$([ "$JDK" -lt 21 ] && echo platform || echo virtual)" 3 8
+	calls_by_endpoint exact.data
+	mv by_label got
+	cat got
+	printf '%s\n' "/cart Labels.burn 48" "/cart Labels.forCart 24" "/pay Labels.burn 24" "/pay Labels.forPay 24" >want
+	sed -n 's/^endpoint=\(.*\(burn\|forCart\|forPay\) [0-9]*\) .*/\1/p' got | sort | diff want -
+	[ "$(grep -o '^.no endpoint. Labels.burn [0-9]*' got | awk '{ print $NF }')" -ge 24 ]
 	# without a recorder, or the library, nothing is labelled, and nothing fails
 	java -cp "$BUILD/arcprof.jar:classes" Labels platform 1 1
 }

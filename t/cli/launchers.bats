@@ -33,6 +33,7 @@ tools() {
 	same 0 1 jar cvf a.jar A.class
 	grep -q A.class out
 }
+# bats test_tags=stored
 @test "launchers: java, javac, jar and a pipeline" {
 	each_jdk tools
 }

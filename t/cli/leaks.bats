@@ -53,11 +53,35 @@ planted() {
 	on_each_jdk planted
 }
 
+# The JVM's own totals: what one method allocates is the whole of its class, and exact.
+counted() {
+	"$ARCPROF" record -e live=8k --live-histogram -o trace java -Xmx256m -cp "$CLASSES" -Dseconds=60 \
+		-Dgarbage=60 -Dcache=10 Leaks >out 2>err 3>&- &
+	until grep -q begun out; do sleep .1; done
+	sleep 2
+	"$ARCPROF" ctl stop -p $!
+	wait || true
+	cat err
+	"$ARCPROF" report -i trace --check >check
+	"$ARCPROF" report -i trace --leaks
+	"$ARCPROF" report -i trace --leaks --format json >json
+	jq -e '.source | .counted_ns > 0 and .looked_at_ns >= .counted_ns' json
+	jq -e '.leaks | map(select(.site == "Leaks.serve" and .class == "int[]"))[0] |
+		.looked_at and .class_bytes > 2000000 and .bytes <= .class_bytes and .bytes_high <= .class_bytes' json
+	jq -e '.leaks | map(select(.site | test("fill|replace|lambda|waste"))) | length == 0' json
+}
+
+@test "leaks: beside the totals that the JVM counts" {
+	on_each_jdk counted
+	run "$ARCPROF" record -e alloc --live-histogram true
+	[[ "$output" == *"--live-histogram is for --event live"* ]]
+}
+
 @test "leaks: what it needs is said" {
 	"$ARCPROF" record -q -e cpu-clock -o trace true
 	run "$ARCPROF" report -i trace --leaks
 	[ "$status" -ne 0 ]
-	[[ "$output" == *"live objects were not recorded"*"record -e live"* ]]
+	[[ "$output" == *"neither live objects nor native memory were recorded"*"record -e live"* ]]
 	run "$ARCPROF" report -i trace --leaks=all
 	[[ "$output" == *"invalid value 'all' of --leaks"* ]]
 	run "$ARCPROF" report -i trace --leaks --from 1s

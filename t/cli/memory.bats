@@ -99,10 +99,23 @@ check_jvm() {
 	for c in "Java Heap" Class Metaspace Thread Code "Shared class space"; do
 		agrees "$c"
 	done
+	# 20 of 1 MiB; where they cannot be looked at, that is said
+	if [[ " $* " == *ZGC* ]]; then
+		jq -e '.direct_buffers == null and (.direct_buffers_not_read | test("moves objects"))' look.json
+	else
+		jq -e '.direct_buffers == 20 and .direct_buffer_bytes == 20971520' look.json
+	fi
 	between 40960 "$(part java_heap)" 110000
 	between 20480 "$(part malloc)" 60000
 	between 0 "$(part not_accounted)" $(($(jq .resident look.json) / 1024 / 10))
 	jq -e '[.mappings[] | select(.name == "sleeper-3" and .part == "stacks")] | length >= 1' look.json
+	if [ "${record-}" ]; then
+		record_memory 0.2s
+		diff <(jq .jvm look.json) <(jq '.processes[0].jvm' recorded.json)
+		diff <(jq '[.native_memory_tracking[].category]' look.json) \
+			<(jq '[.processes[0].native_memory_tracking[].category]' recorded.json)
+		jq -e '.processes[0] | .direct_buffers == null and .is_jvm and ([.parts[].resident] | add) == .resident' recorded.json
+	fi
 	finish
 }
 
@@ -116,12 +129,60 @@ check_jvm() {
 	done
 }
 
+# record_memory <seconds>: of $PROGRAM, ./recorded.json
+record_memory() {
+	"$ARCPROF" record -q --memory -o trace -p "$PROGRAM" -d "$1"
+	arcprof memory trace --format json >recorded.json
+}
+
+@test "a recording has the parts of the memory that its processes have when it ends, and what grew" {
+	start "$BATS_FILE_TMPDIR/known" file
+	look
+	record_memory 0.2s
+	# it does nothing
+	diff <(jq -S '[.parts[] | {part, resident, swapped, committed, mapped}]' look.json) \
+		<(jq -S '[.processes[0].parts[] | {part, resident, swapped, committed, mapped}]' recorded.json)
+	jq -e --argjson pid "$PROGRAM" '.processes | length == 1 and .[0].pid == $pid and .[0].readings == 1' recorded.json
+	jq -e '.processes[0] | .growth_since_ns == null and .parts[0].growth == null and .threads == 6' recorded.json
+	[[ $(arcprof memory trace) == "process $PROGRAM (known), 6 threads: $(($(jq .resident look.json) / 1024)) KiB resident, "* ]]
+	# two readings: after a second, and in the end
+	record_memory 1.2s
+	jq -e '.processes[0] | .readings == 2 and .growth_since_ns < .time_ns and ([.parts[].growth] | all(. == 0))' recorded.json
+	[ "$(arcprof memory trace --readings --format csv | awk -F , 'NR > 1 { s += $3 } END { print s }')" = \
+		"$(jq '2 * .resident' look.json)" ]
+	finish
+	run arcprof memory trace -p 1
+	[ "$status" = 1 ] && [ "${lines[0]}" = "arcprof memory: trace: resident memory of this process was not recorded" ]
+	run arcprof memory "$TOP/t/data/mixed/trace"
+	[ "$status" = 1 ] && [ "${lines[1]}" = "hint: arcprof record --memory" ]
+	run arcprof record --memory -a -o trace true
+	[ "$status" = 2 ] && [ "${lines[0]}" = "arcprof record: cannot be combined: --memory and --all-cpus" ]
+	run arcprof record --memory=10ms -o trace true
+	[ "$status" = 2 ] && [ "${lines[0]}" = "arcprof record: --memory '10ms': must be at least 1s" ]
+}
+
+@test "a JVM that does not answer is read as any other program" {
+	skip_unless_java
+	prepare_jdks
+	use_jdk "$(jdks | tail -n 1)"
+	start "$ARCPROF" record -q --memory=1s -o trace "$JAVA_HOME/bin/java" -cp "$CLASSES" Resident
+	local java
+	java=$(pgrep -P "$PROGRAM" java)
+	kill -STOP "$java"
+	sleep 2
+	kill -CONT "$java"
+	finish
+	arcprof memory trace --readings --format json >recorded.json
+	jq -e --arg why "process $java is stopped" '.processes | any(.is_jvm and .resident > 60 * 1048576 and
+		(.jvm_not_asked | strings | startswith($why)))' recorded.json
+}
+
 @test "a heap that is mapped three times is shown once" {
 	skip_unless_java
 	prepare_jdks
 	use_jdk "$(jdks | head -n 1)"
 	[ "$JDK" = 17 ] || skip "JDK 17's ZGC"
-	check_jvm -XX:+UseZGC
+	record=yes check_jvm -XX:+UseZGC
 	jq -e '.parts[] | select(.part == "java_heap_again" and .mapped == 536870912)' look.json
 }
 

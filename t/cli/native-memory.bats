@@ -50,6 +50,10 @@ by_function() {
 	' csv >functions
 }
 
+total() {	# <metric> <trace>
+	arcprof report -q -i "$2" --xprof --format json --metric "$1" | jq '.metrics[0].total'
+}
+
 # Each line of ./truth within 4.5 standard errors, which one in 100000 is not by chance, and what rounding adds.
 agrees() {
 	by_function
@@ -77,6 +81,13 @@ agrees() {
 @test "native-memory: all functions and sizes are right, in threads and children, freed or not" {
 	record 16k 40
 	agrees 16384
+	# the same by age, blamed on the same functions: what is not freed of 16 kB blocks, and of all
+	"$ARCPROF" report -i trace --leaks --format json >json
+	awk '$1 == "large" { print $4 }' functions | diff - <(jq '.not_freed[] | select(.site == "large").bytes' json)
+	jq -e '.source.bytes == ([.not_freed[].bytes] | add) and .source.bytes == ([.ages[].bytes] | add)' json
+	jq -e '[.not_freed[] | select(.oldest_ns < .median_ns or .median_ns < .newest_ns)] == []' json
+	jq -e '.not_freed | map(select(.site == "huge"))[0] | .freed_percent == 80 and .call == "malloc"' json
+	"$ARCPROF" report -i trace --leaks | grep -q ' mmap in mapped$'
 	record 512k 200
 	agrees 524288
 }
@@ -84,6 +95,15 @@ agrees() {
 @test "native-memory: with the interval 0 every block is a sample" {
 	record 0 1
 	agrees 0
+	# in segments too: of those that are joined, and added up, each block is there once
+	arcprof record -q --segment 100ms -e native-memory=16k -o seg "$KNOWN" 100 >truth
+	[ "$(find seg -name '*.arc' | wc -l)" -ge 2 ]
+	arcprof merge --splice seg -o trace
+	agrees 16384
+	arcprof merge seg/*.arc -o sum
+	[ "$(total native-live sum)" -eq "$(total native-live trace)" ]
+	# and each has what lived when it was closed, so that they have more than one has
+	[ "$(for f in seg/*.arc; do total native-live "$f"; done | awk '{ n += $1 } END { print n }')" -gt "$(total native-live trace)" ]
 }
 
 @test "native-memory: with another malloc, and in programs that are run without the environment" {
@@ -163,6 +183,8 @@ java_agrees() {
 	END { exit bad || rows != 3 }' functions truth
 	"$ARCPROF" report -i trace --xtree --metric native-live >tree
 	grep -q 'NativeBlocks.direct' tree
+	# who made direct buffers is to be blamed, not the JDK
+	"$ARCPROF" report -i trace --leaks=native --format csv | grep -q 'malloc,NativeBlocks.direct$'
 }
 
 @test "native-memory: of a JVM with its Java callers, direct buffers and JNI code" {

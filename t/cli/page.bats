@@ -33,6 +33,10 @@ browse() {
 
 @test "page: the unit tests of its program pass" {
 	skip_unless_command node
+	# one script is made of all modules, where the second function of a name would replace the first
+	"$TOP/lib/page/concat" | grep -oE '^(async )?(function|const|let|class) [A-Za-z0-9_]+' | awk '{ print $NF }' |
+		sort | uniq -d >twice
+	[ ! -s twice ]
 	run node --test "$TOP"/t/page/tree.test.mjs "$TOP"/t/page/words.test.mjs
 	echo "$output"
 	[ "$status" -eq 0 ]

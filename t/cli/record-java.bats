@@ -393,19 +393,26 @@ java_real() {
 	grep -E '^javac?;.*(unwalkable|\(unresolved\))' stacks || true
 	few "$(count '^javac?;.*(unwalkable|\(unresolved\))')" "$all" "$limit"
 }
+# bats test_tags=stored
 @test "java: a bit of everything, with stacks to the root" { each_jdk java_real mixed 3; }
+# bats test_tags=stored
 @test "java: javac of 200 sources, with stacks to the root" { each_jdk java_real javac 10; }
+# bats test_tags=stored
 @test "java: an Ant build, with stacks to the root" { each_jdk java_real ant 3; }
+# bats test_tags=stored
 @test "java: Maven, with stacks to the root" { each_jdk java_real maven 3; }
+# bats test_tags=stored
 @test "java: a Groovy script, with stacks to the root" { each_jdk java_real groovy 3; }
+# bats test_tags=stored
 @test "java: a JRuby script, with stacks to the root" { each_jdk java_real jruby 3; }
+# bats test_tags=stored
 @test "java: a Clojure script, with stacks to the root" { each_jdk java_real clojure 3; }
 @test "java: H2 under load, with stacks to the root" { each_jdk java_real h2 3; }
 
 @test "java: under stress nothing crashes, changes or breaks an invariant" {
 	skip_unless_perf
 	[ -n "$(jdks)" ] || skip "no JDK is installed"
-	VERBOSE=1 "$TOP/t/stress-java" 35 10
+	VERBOSE=1 "$TOP/t/stress-java" 22 10
 }
 
 java_alone() {
@@ -478,6 +485,7 @@ java_lines() {
 	record --no-lines -- java -cp "$CLASSES" Kinds 2000
 	[ "$(arcprof dump -i trace -M 19 | grep -c ' method.lines ')" -eq 0 ]
 }
+# bats test_tags=stored
 @test "java: source lines are those of the class files, of callers the line of the call" { each_jdk java_lines; }
 
 # What was opened for a JVM is closed when the next one comes, at the latest.

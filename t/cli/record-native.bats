@@ -255,6 +255,7 @@ record_with_library() {
 	check_shares
 }
 
+# bats test_tags=stored
 @test "record: at least 97 % of the stacks of distribution programs are complete" {
 	skip_unless_perf
 	"$TOP/t/perf/stacks.sh" --check

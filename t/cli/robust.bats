@@ -168,12 +168,12 @@ teardown() {
 	[[ $stderr == "arcprof record: recording process $target for 0.1 s"* ]]
 }
 
-# arcprof with these arguments, while the n-th call of a system call that makes a descriptor fails, for every n (the first
+# arcprof with these arguments, while the n-th call of a system call that makes a descriptor fails, for some n (up to a
 # dozen, after which openat reads the program's files): it ends by itself, well or with a line that says why.
 fail_each_descriptor() {
 	local call n
 	for call in signalfd4 epoll_create1 socket pipe2 memfd_create openat perf_event_open; do
-		for ((n = 1; n <= 12; n++)); do
+		for n in 1 2 3 4 6 9 12; do
 			status=0
 			timeout -s KILL 20 strace -o calls -e trace=$call -e inject=$call:error=EMFILE:when=$n \
 				"$ARCPROF" "$@" </dev/null >/dev/null 2>said || status=$?
@@ -187,6 +187,7 @@ fail_each_descriptor() {
 	done
 }
 
+# bats test_tags=stored
 @test "record: a descriptor that cannot be had is a clean end, whichever it is" {
 	skip_unless_perf
 	skip_unless_command strace

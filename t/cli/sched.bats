@@ -98,6 +98,49 @@ check_sums() {
 	[ "$(arcprof report -i trace --xprof --format json | jq .quality.n)" -gt 0 ]
 }
 
+# add <what of a thread> <trace>...: over all of its threads
+add() {
+	local what=$1 f
+	shift
+	for f in "$@"; do
+		arcprof report -i "$f" --threads --format json | jq "[.threads[].$what] | add"
+	done | awk '{ n += $1 } END { printf "%.0f\n", n }'
+}
+
+@test "sched: in several files, each begins with what threads did then, and together they are one" {
+	local f what
+	skip_unless_tracepoints
+	arcprof record -q --irq --no-samples -a --segment 300ms -o dir -- "$(workload sleeps)" 500 200000 >counted
+	ls dir
+	[ "$(find dir -name '*.arc' | wc -l)" -ge 2 ]
+	arcprof merge --splice dir -o trace
+	check_sums
+	skip_if_lost
+	for f in dir/*.arc; do
+		cp "$f" alone
+		arcprof report -i alone --check | grep -q '^ok .* states of threads and CPUs fill their time '
+	done
+	[ "$(add dispatches dir/*.arc)" -eq "$(add dispatches trace)" ]
+	# but for threads that came or went at a change
+	for what in cpu_ns interrupt_ns runnable_ns sleep_ns; do
+		echo "$what: $(add $what dir/*.arc) in parts, $(add $what trace) in all"
+		within "$(add $what dir/*.arc)" "$(add $what trace)" 5
+	done
+	# one that is missing is not made up
+	rm "$(find dir -name '*.arc' | sort | sed -n 2p)"
+	arcprof merge --splice dir -o trace
+	check_sums
+}
+
+@test "sched: a flight recorder's" {
+	skip_unless_tracepoints
+	arcprof record -q --sched --no-samples -a --mode wrap --max-size 1M -o trace -- "$(workload sleeps)" 100 200000 >counted
+	check_sums
+	threads '.threads[] | select(.name == "sleeps") | .voluntary' >got
+	skip_if_lost
+	[ "$(cat got)" -ge 100 ]
+}
+
 @test "sched: a window, a selection and an order" {
 	skip_unless_tracepoints
 	arcprof record -q --sched --no-samples -o trace -- sh -c "$(workload sleeps) 100 100000; true" >counted

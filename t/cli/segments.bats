@@ -106,6 +106,51 @@ churn() {
 	on_each_jdk churn
 }
 
+# Calls and what was consumed, of each function together: "name calls cpu wall".
+of_functions() {	# <trace>...
+	local f
+	for f in "$@"; do
+		arcprof report --xtree --format tree -i "$f"
+	done | awk -F '\t' '!/^#/ { n[$5] += $2; cpu[$5] += $3; wall[$5] += $4 }
+		END { for (f in n) printf "%s %d %d %d\n", f, n[f], cpu[f], wall[f] }' | sort
+}
+
+calls_in_segments() {
+	local f
+	rm -rf seg
+	arcprof record --callflow --segment 200ms -o seg -- java -cp "$CLASSES" Flight steady=900 steady=10 >said
+	# twice the same names
+	awk '{ n[$1 " " $2] += $3 } END { for (k in n) print k, n[k] }' said >want
+	arcprof merge --splice seg -o trace
+	ARCPROF=$ARCPROF "$TOP/t/expect-calls" trace want
+	for f in seg/*.arc; do
+		arcprof dump "$f" 2>&1 >/dev/null | tee damage
+		[ ! -s damage ]
+	done
+	of_functions seg/*.arc | diff - <(of_functions trace)
+	# a call that was open when one began has its time there, and is no call of it
+	for f in seg/*.arc; do
+		of_functions "$f" | awk '/^Flight.steady 0 [0-9]+ [1-9]/ || /^Flight.step [1-9]/ { n++ } END { exit n != 2 }' &&
+			return 0
+	done
+	return 1
+}
+
+@test "record --segment --callflow: calls and their time add up to the call and the nanosecond" {
+	each_jdk calls_in_segments
+}
+
+@test "record --segment --callflow: what was written of contexts that are pruned later is written once" {
+	use_jdk "$(jdks | tail -n 1)"
+	arcprof record --callflow='Flight.m?' --call-memory 1M --segment 100ms -o seg -- \
+		java -cp "$CLASSES" Flight many=600 >want
+	arcprof merge --splice seg -o trace
+	of_functions trace | grep -E '^(Flight.m|.pruned)' | tee functions
+	[ "$(awk '$1 == "[pruned]" { print $2 }' functions)" -gt 0 ]
+	[ "$(awk '{ n += $2 } END { print n }' functions)" -eq "$(cat want)" ]
+	of_functions seg/*.arc | grep -E '^(Flight.m|.pruned)' | diff - functions
+}
+
 @test "record --segment: a recorder that is killed leaves what it had, and the next gives it its name" {
 	"$ARCPROF" record --segment 10s -o dir -- "$(workload shares)" 1500 2>said >out &
 	recorder=$!
@@ -148,7 +193,8 @@ mine" ]
 	mkdir small
 	mount -t tmpfs -o size=800k,mode=700 none small || skip "no tmpfs can be mounted"
 	head -c 730k /dev/zero >small/fill
-	"$ARCPROF" record --segment 200ms -F 9999 -e cpu,wall -o small/dir -- "$(workload shares)" 700 2>said >out &
+	"$ARCPROF" record --segment 200ms -F 9999 -e cpu,wall -o small/dir -- \
+		sh -c 'while [ ! -e stop ]; do i=0; while [ $i -lt 1000 ]; do i=$((i + 1)); done; done' 2>said &
 	recorder=$!
 	for _ in $(seq 100); do
 		sleep 0.1
@@ -156,6 +202,11 @@ mine" ]
 	done
 	sleep 0.5
 	rm small/fill
+	for _ in $(seq 100); do
+		! grep -q 'storing again' said || break
+		sleep 0.1
+	done
+	touch stop
 	wait "$recorder" || true
 	mkdir copy
 	cp small/dir/*.arc copy/
@@ -169,6 +220,28 @@ mine" ]
 	done | add_up)
 	echo "lost $lost, told $told"
 	[ "$told" -ge "$lost" ]
+}
+
+@test "record --segment: a disk that stays full: what was closed before is whole, the rest is counted" {
+	skip_unless_root
+	mkdir small
+	mount -t tmpfs -o size=800k,mode=700 none small || skip "no tmpfs can be mounted"
+	head -c 730k /dev/zero >small/fill
+	run_arcprof record --segment 100ms -F 9999 -o small/dir -- "$(workload shares)" 300
+	mkdir copy
+	cp small/dir/*.arc copy/
+	umount small
+	[ "$status" -ne 0 ]
+	[ "$(grep -c 'nothing is stored until there is room again: No space left on device' <<<"$stderr")" -eq 1 ]
+	! grep -q 'storing again' <<<"$stderr"
+	lost=$(sed -nE 's/.* ([0-9]+) lost.*/\1/p' <<<"$stderr" | head -n 1)
+	[ "$lost" -gt 0 ]
+	# but for the one that was in hand, whose end had no room
+	rm "$(find copy -name '*.arc' | sort | tail -n 1)"
+	for f in copy/*.arc; do
+		check_trace "$f"
+	done
+	[ "$(arcprof report --format json "$(find copy -name '*.arc' | sort | head -n 1)" | jq .quality.samples)" -gt 0 ]
 }
 
 @test "record --segment: folders that others can change are refused, and a second recording" {
@@ -186,7 +259,7 @@ mine" ]
 
 @test "record --segment: what it cannot be combined with is one clear line" {
 	local o
-	for o in --callflow --sched '-e live' '-e native-memory' '--max-size 1M' '--keep 3' '--keep many'; do
+	for o in --calltrace '--trace X.y>1ms' '--max-size 1M' '--keep 3' '--keep many'; do
 		# shellcheck disable=SC2086
 		run_arcprof record --segment 1s -o dir $o -- true
 		[ "$status" -eq 2 ] && [ "$(grep -vc hint: <<<"$stderr")" -eq 1 ]
@@ -196,4 +269,30 @@ mine" ]
 	[ "$status" -eq 2 ] && [[ $stderr == *"needs a folder"* ]]
 	run_arcprof record --keep 1G -- true
 	[ "$status" -eq 2 ] && [[ $stderr == *"--keep needs --segment"* ]]
+}
+
+@test "record --segment: files that no process has mapped any more are closed, and named by then" {
+	local f
+	mkdir programs
+	cat >run <<-'EOF'
+		"$PASSING" programs 300 0 2 4
+		for i in $(seq 60); do
+			left=$(ls "/proc/$PPID/fd" | wc -l)
+			[ "$left" -ge 150 ] || break
+			sleep 0.5
+		done
+		echo "$left"
+	EOF
+	PASSING=$(workload passing) arcprof record -q --segment 1s -F 999 -o dir -- bash run >out
+	cat out
+	[ "$(head -n 1 out)" -eq 300 ]
+	[ "$(tail -n 1 out)" -lt 150 ]
+	# whichever segment they are in, programs that ran are named
+	for f in dir/*.arc; do
+		check_trace "$f"
+		arcprof report --xprof --format json "$f" | jq -r '.rows[] | select(.module | test("program-")?) | .name'
+	done >names
+	sort names | uniq -c | sort -rn | head
+	[ "$(grep -cx burn names)" -ge 1 ]
+	! grep -q unknown names
 }

@@ -30,6 +30,7 @@ true_calls() {
 	grep -qx 'native signature handlers' stubs
 	[ "$JDK" -ge 23 ] || grep -qx InlineCacheBuffer stubs
 }
+# bats test_tags=stored
 @test "java stacks: where a method calls another, its bytecode there is a call of that one" {
 	each_jdk true_calls
 }

@@ -28,10 +28,13 @@ exact() {
 	start_recorder -e cpu,alloc=0,class -p "$LIVE"
 	ctl status | grep -qx 'on: cpu-clock,alloc,class'
 	say guest 100
-	ctl enable alloc=1G	# hits next to nothing
+	ctl set interval alloc=1G,cpu=3ms	# hits next to nothing
+	ctl status | grep -qx 'interval: cpu-clock=3ms,alloc=1073741824'
 	say guest 50
-	ctl enable alloc=0
+	ctl set interval alloc=0
 	ctl disable alloc
+	ctl set interval alloc=1G,alloc=0,cpu=1ms
+	ctl status | grep -qx 'on: cpu-clock,class'
 	say guest 1000
 	ctl disable class,cpu
 	say guest 2000
@@ -146,6 +149,53 @@ at_random() {
 	[[ $stderr == *"--window '2s/1s': at least 1ms, of a time that is longer"* ]]
 }
 
+nr_samples() {
+	ctl status | sed -n 's/^samples: //p'
+}
+
+more_samples() {	# <at least>
+	local i want=$(($(nr_samples) + $1))
+	for ((i = 0; i < 1200; i++)); do
+		[ "$(nr_samples)" -lt "$want" ] || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+@test "switches: another interval changes no total" {
+	skip_unless_perf
+	start_recorder -F 1000 -- sh -c 'for i in 1 2; do (while kill -0 $$ 2>/dev/null; do :; done) & done; while :; do :; done'
+	printf '%s\n' 'repeat 4' 'set interval cpu-clock=5ms' 'wait 10ms' 'set interval cpu=4000hz' 'wait 10ms' end >script
+	ctl -f script
+	ctl set interval cpu-clock=5ms
+	more_samples 4
+	ctl set interval cpu=4000hz
+	more_samples 300	# what the changes have left over is in these
+	ctl status | grep -qx 'interval: cpu-clock=250us'
+	# a set's samples that nobody knows any more would be lost
+	ctl status | grep -qx 'lost: 0'
+	run_arcprof ctl -p "$RECORDER" set interval cpu-clock=2ms,page-faults=3
+	[ "$status" -eq 1 ]
+	[[ $stderr == "arcprof ctl: event 'page-faults' is not in this recording"* ]]
+	run_arcprof ctl -p "$RECORDER" set interval cpu-clock=0
+	[ "$status" -eq 1 ]
+	[[ $stderr == "arcprof ctl: event 'cpu-clock': '0': at least 10us" ]]
+	run_arcprof ctl -p "$RECORDER" set interval cpu-clock
+	[ "$status" -eq 1 ]
+	[[ $stderr == "arcprof ctl: 'cpu-clock' is no EVENT=INTERVAL, such as cpu-clock=10ms or alloc=64k" ]]
+	run_arcprof ctl -p "$RECORDER" set cpu-clock=1ms
+	[ "$status" -eq 2 ]
+	ctl status | grep -qx 'interval: cpu-clock=250us'
+	end_recorder "$ARCPROF" ctl stop -p || [ $? -eq 143 ]
+	arcprof report --check trace >check || { cat check; return 1; }
+	arcprof query trace 'select distinct weight from samples' --format csv >weights
+	grep -qx 250000 weights && [ "$(sort -n weights | tail -n 1)" -ge 5000000 ] || { cat weights; return 1; }
+	# what the kernel has counted, but for what three threads have left over in the end
+	arcprof dump trace | sed -n 's/.*key="event.0.count" value="\([0-9]*\)"/\1/p' >count
+	arcprof report --xprof --format json trace | jq -e --argjson all "$(cat count)" '
+		.metrics[0].total / $all | . > 0.9 and . <= 1' || { cat count; return 1; }
+}
+
 @test "switches: windows have their share of a program that does the same all the time" {
 	skip_unless_perf
 	arcprof record -q -F 1000 --window 40ms/100ms -d 2s -o trace -- sh -c 'while :; do :; done' || [ $? -eq 143 ]
@@ -154,4 +204,280 @@ at_random() {
 	arcprof report --xprof --format json trace | jq -e '
 		(.metrics[0].recorded_ns / .source.duration_ns) as $share |
 		.metrics[0].recorded_ns >= .metrics[0].total * 0.9 and $share > 0.2 and $share < 0.8'
+	# a second is one that was recorded
+	arcprof diff trace trace --normalize second --format json >diff
+	[ "$(jq '.a[0].recorded_ns' diff)" -eq "$(arcprof report --xprof --format json trace | jq '.metrics[0].recorded_ns')" ]
+	jq -e '.a[0].recorded_ns as $on | .rows[0] | (.a * $on / 1e9 / .sum_a - 1) | fabs < 1e-6' diff
+	arcprof diff trace trace | grep -qE '^ A .* over [0-9.]+ s, recorded for [0-9.]+ ms|^ A .* over [0-9.]+ s, recorded for [0-9.]+ s'
+}
+
+# outer() as often as each line says, which calls inner() three times; another thread is in hold() all the time.
+held_program() {
+	[ -f "$BUILD/libarcprof-hookit.a" ] || make -s -C "$TOP" build/libarcprof-hookit.a >&2
+	cat >held.c <<-'EOF'
+	#include <pthread.h>
+	#include <stdio.h>
+	#include <unistd.h>
+	static volatile long sink;
+	void inner(void) { sink++; }
+	void outer(void) { inner(); inner(); inner(); }
+	void hold(void) { for (;;) pause(); }
+	void *run(void *p) { hold(); return p; }
+	int main(void)
+	{
+		pthread_t t;
+		int n;
+		pthread_create(&t, NULL, run, NULL);
+		while (scanf("%d", &n) == 1) {
+			for (int i = 0; i < n; i++)
+				outer();
+			printf("%d\n", n);
+			fflush(stdout);
+		}
+		_exit(0);
+	}
+	EOF
+	gcc -O1 -g -finstrument-functions held.c "$BUILD/libarcprof-hookit.a" -o held -pthread
+}
+
+start_held() {	# <option of record>...
+	rm -f live.in
+	mkfifo live.in
+	"$ARCPROF" record "$@" -- ./held <live.in >live.out 2>recorder.err 3>&- &
+	RECORDER=$!
+	exec 7>live.in
+	until_it_records
+	LIVE=$RECORDER NR_SAID=0
+}
+
+end_held() {
+	exec 7>&-
+	wait "$RECORDER"
+	LIVE='' RECORDER=''
+}
+
+calls_of() {	# <trace> <function>
+	arcprof report --xprof --format json "$1" | jq --arg f "$2" '[.rows[] | select(.name == $f) | .n] | add // 0'
+}
+
+# What was on of the time, in ns, and what the function has of it with all that it called.
+wall_of() {	# <trace> <function>
+	arcprof report --metric wall --xtree --format json "$1" | jq --arg f "$2" '
+		.metrics[0].recorded_ns, ([.. | objects | select(.name? == $f) | .cum[0]] | add // 0)'
+}
+
+@test "switches: exact calls are those of the time when they were on, to the call" {
+	skip_unless_command gcc
+	held_program
+	start_held -o trace --callflow --metric wall --disabled calls
+	ctl status | grep -qx 'off: calls'
+	say 100000
+	ctl enable calls
+	say 100
+	sleep 0.3
+	ctl disable calls
+	sleep 0.3
+	say 50000
+	ctl snapshot
+	[ "$(calls_of trace outer)" -eq 100 ]
+	ctl enable calls
+	say 20
+	ctl pause
+	say 7000
+	ctl resume
+	for n in 10 20 25; do
+		ctl disable calls
+		say 1000
+		ctl enable calls
+		say "$n"
+	done
+	ctl disable calls
+	say 9
+	end_held
+	arcprof report --check trace >check || { cat check; return 1; }
+	[ "$(calls_of trace outer) $(calls_of trace inner)" = '175 525' ]
+	[ "$(calls_of trace main)" -eq 0 ]	# it began before
+	arcprof report trace | head -n 1 | grep -qE ', calls recorded for [0-9.]+ m?s \([0-9.]+ %\), '
+	# calls that are open all the time have all of the time that was recorded, and no more
+	for f in hold main; do
+		wall_of trace $f | paste -sd' ' | tee wall |
+			awk '{ exit !($1 > 3e8 && $2 > $1 * 0.97 - 1e7 && $2 < $1 * 1.03 + 1e7) }' || { cat wall; return 1; }
+	done
+}
+
+@test "switches: windows of exact calls have all of their time, and phases their share" {
+	skip_unless_command gcc
+	[ -f "$BUILD/libarcprof-hookit.a" ] || make -s -C "$TOP" build/libarcprof-hookit.a >&2
+	cat >phases.c <<-'EOF'
+	#include <time.h>
+	static volatile long sink;
+	void step(void) { for (int i = 0; i < 2000; i++) sink++; }
+	void most(void) { for (int i = 0; i < 90; i++) step(); }
+	void rest(void) { for (int i = 0; i < 10; i++) step(); }
+	int main(void) { for (;;) { most(); rest(); } }
+	EOF
+	gcc -O1 -g -finstrument-functions phases.c "$BUILD/libarcprof-hookit.a" -o phases
+	arcprof record -q --callflow --window 40ms/100ms -d 2s -o trace -- ./phases || [ $? -eq 143 ]
+	arcprof report --check trace >check || { cat check; return 1; }
+	arcprof report --xprof --format json trace >all
+	jq -e '.metrics[1].name == "wall" and (.metrics[1] | .total / .recorded_ns | . > 0.95 and . < 1.05) and
+		(.metrics[1].recorded_ns / .source.duration_ns | . > 0.2 and . < 0.8) and
+		.metrics[0].total <= .metrics[1].total * 1.05' all || { jq .metrics,.source all; return 1; }
+	# what began in a window
+	jq -e '(.rows[] | select(.name == "most") | .n) as $most | (.rows[] | select(.name == "step") | .n / $most / 100 - 1) |
+		fabs < 0.2' all || { jq '.rows[] | [.name, .n]' all; return 1; }
+	arcprof report --xtree --format json trace | jq -e '([.nodes[] | select(.name == "most") | .cum[0]] | add) as $most |
+		([.nodes[] | select(.name == "rest") | .cum[0]] | add) as $rest | $most / ($most + $rest) | . > 0.85 and . < 0.95'
+	arcprof diff trace trace --metric calls --normalize second --format json |
+		jq -e --argjson on "$(jq '.metrics[1].recorded_ns' all)" '.a[0].recorded_ns == $on'
+	for other in --calltrace '--trace most>1s' --sched; do
+		# shellcheck disable=SC2086
+		run_arcprof record --callflow $other --window 40ms/100ms -o none -- ./phases
+		[ "$status" -eq 2 ]
+		[[ $stderr == *"cannot be combined: --window and ${other%% *}, because each event follows"* ]]
+	done
+}
+
+# In early() before the end of the phase "warmup", in late() after it.
+@test "switches: a recording, and each event, begins at a mark, later, or for a time" {
+	skip_unless_perf
+	cat >marks.c <<-'EOF'
+	#include <unistd.h>
+	#include "arcprof.h"
+	static volatile long sink;
+	__attribute__((noinline)) void spin(void) { for (long i = 0; i < 60000000; i++) sink++; }
+	__attribute__((noinline)) void early(void) { spin(); sink++; }
+	__attribute__((noinline)) void late(void) { spin(); sink++; }
+	int main(void)
+	{
+		uint64_t t = arcprof_phase_begin();
+		early();
+		arcprof_phase_end(t, "warmup");
+		usleep(300000);		/* the recorder looks every 20 ms */
+		late();
+		return 0;
+	}
+	EOF
+	gcc -O1 -I "$TOP/lib/api" marks.c "$BUILD/libarcprof.a" -o marks -pthread
+	arcprof record -q -F 1000 --start-at warmup -o trace -- ./marks
+	arcprof report --xprof trace >funcs
+	grep -q ' late$' funcs && ! grep -q ' early$' funcs || { cat funcs; return 1; }
+	arcprof report --check trace >check || { cat check; return 1; }
+	arcprof record -q -e cpu-clock,page-faults,mark --start-at cpu-clock=warmup --duration cpu-clock=50ms \
+		--delay page-faults=10ms -o trace -- ./marks
+	arcprof dump trace | sed -n 's/.*recorded.*on=\(.\) event="\(.*\)"/\2 \1/p' | sort | paste -sd, >turns
+	[ "$(cat turns)" = 'cpu-clock 0,cpu-clock 0,cpu-clock 1,page-faults 0,page-faults 1' ] || { cat turns; return 1; }
+	arcprof report --log=phase --format csv trace | grep -q warmup
+	arcprof record -q --start-at nobody,page-faults=none -e cpu,page-faults -o trace -- ./marks
+	arcprof report trace >report
+	grep -qx 'not recorded: --start-at nobody: no program set this mark, or ended a phase of this name' report
+	grep -qx "not recorded: event page-faults: no program set the mark 'none', or ended a phase of this name" report
+	while read -r args; do
+		# shellcheck disable=SC2086
+		run_arcprof record -o none $args -- true
+		[ "$status" -ne 0 ] || { echo "$args"; return 1; }
+		[[ $stderr == *"${args%% *}"* ]] || { echo "$args: $stderr"; return 1; }
+	done <<-'EOF'
+	--delay lock=1s
+	--delay =1s
+	--delay cpu-clock=soon
+	--delay live=1s -e live
+	--duration cpu-clock=0
+	--duration x=y=1s
+	--start-at =warm
+	--start-at cpu-clock=
+	--start-at warm,hot
+	--start-at warm --no-java
+	EOF
+}
+
+# "LABEL": goes on with that label, "-" with the one it has; and works so long.
+@test "switches: labels are unknown while they are off, and known at once when they are on" {
+	skip_unless_perf
+	cat >held.c <<-'EOF'
+	#include <stdio.h>
+	#include "arcprof.h"
+	static volatile long sink;
+	int main(void)
+	{
+		char s[64];
+		while (scanf("%63s", s) == 1) {
+			if (*s != '-')
+				arcprof_label("k", s);
+			for (long i = 0; i < 60000000; i++)
+				sink++;
+			puts(s);
+			fflush(stdout);
+		}
+		return 0;
+	}
+	EOF
+	gcc -O1 -I "$TOP/lib/api" held.c "$BUILD/libarcprof.a" -o held -pthread
+	start_held -o trace -F 1000 -e cpu,label
+	say a
+	ctl disable label
+	ctl status | grep -qx 'off: label'
+	say b
+	ctl enable label
+	say -
+	say c
+	run_arcprof ctl -p "$RECORDER" enable nonsense
+	[ "$status" -eq 1 ]
+	end_held
+	arcprof report --check trace >check || { cat check; return 1; }
+	arcprof report --by-label k --format folded trace |
+		awk '{ match($0, /k=[abc]|\[[^];]*k[^];]*\]/); n[substr($0, RSTART, RLENGTH)] += $NF }
+		     END { for (l in n) print l, n[l] / 1e6 }' | sort | tee labels
+	for l in k=a k=b k=c '\[k unknown\]'; do
+		grep -q "^$l " labels
+	done
+	# each of four worked as long as the others
+	awk '/^k=|unknown/ { if (!least || $NF < least) least = $NF; if ($NF > most) most = $NF } END { exit most > 2 * least }' labels
+	start_held -o trace -F 100
+	run_arcprof ctl -p "$RECORDER" enable label
+	[ "$status" -eq 1 ]
+	[[ $stderr == "arcprof ctl: event 'label' is not in this recording"* ]]
+	run_arcprof ctl -p "$RECORDER" enable mark
+	[ "$status" -eq 1 ]
+	end_held
+}
+
+flight_objects() {	# <trace>
+	arcprof report --metric objects --thread 'guest-*' --xprof --format json "$1" |
+		jq '[.rows[] | select(.name == "Live$Guest") | .base[0]] | add // 0'
+}
+
+# Each command works on a class and in a thread that nobody has seen before.
+@test "switches: a flight recorder that is switched on for moments has these, whole, and nothing else" {
+	skip_unless_java
+	use_jdk "$(jdks | tail -n 1)"
+	start_live
+	"$ARCPROF" record --mode wrap --max-size 32M -o trace -e alloc=0,class,thread --disabled alloc,class \
+		-p "$LIVE" >recorder.out 2>recorder.err </dev/null 3>&- 7>&- &
+	RECORDER=$!
+	until_it_records
+	say guest 3000
+	ctl enable alloc,class
+	say guest 40
+	ctl disable alloc,class
+	say guest 2000
+	ctl dump -o first
+	[ "$(flight_objects first)" -eq 40 ]
+	printf '%s\n' 'repeat 40' 'enable alloc,class' 'disable alloc,class' end >script
+	ctl -f script
+	for n in 1 2 3 4; do
+		ctl enable alloc,class
+		say guest "$n"
+		ctl -f script
+		say guest 500
+	done
+	[ "$(ctl status | sed -n 's/^lost: //p')" = '' ] || [ "$(ctl status | sed -n 's/^lost: //p')" -eq 0 ]
+	end_recorder "$ARCPROF" ctl stop -p
+	say calls 1
+	end_live
+	arcprof report --check trace >check || { cat check; return 1; }
+	[ "$(flight_objects trace)" -eq 50 ]
+	[ "$(arcprof report --log=load --format csv trace | grep -c 'Live$Guest')" -eq 5 ]
+	[ "$(arcprof dump trace | grep -c 'recorded.*on=1 event="alloc"')" -eq 201 ]	# of 205, four were on already
+	! arcprof report --metric alloc --xtree trace | grep -i unknown
 }

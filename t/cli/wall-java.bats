@@ -131,3 +131,27 @@ restless() {
 	run_arcprof report -i trace
 	[[ $output == *"Java frames of wall of process $pid: its user may not look at the other processes"* ]]
 }
+
+wakes() {
+	"$ARCPROF" record -q -e wall,wakers -o trace -- java -cp "$CLASSES" Wakes 2 >truth
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	"$ARCPROF" report -i trace --wakers=code --format json >table
+	# what was waited until each of the donor's two methods woke the patient
+	while read -r name ms; do
+		got=$(jq --arg f "Wakes.$name" '[.code[] | select(.waiter.thread == "patient" and .waker.thread == "donor" and
+			(.stack | index($f))).blocked_ns] | add / 1e6 | floor' table)
+		echo "$name: $got of $ms ms"
+		awk -v got="$got" -v ms="$ms" 'BEGIN { exit got < ms * 0.85 - 20 || got > ms * 1.08 + 20 }'
+	done <truth
+	# whole stacks, from the thread's beginning through Java to the system call
+	jq -e '[.code[] | select(.waiter.thread == "patient" and .waker.thread == "donor" and
+		(.stack | index("java.lang.Thread.run") as $r | index("java.util.concurrent.locks.LockSupport.unpark") as $u |
+			$r > 1 and $u > $r and length > $u + 2))] | length >= 2' table
+	jq -e '[.code[] | select(.waiter.thread == "enterer" and .reason == "[monitor]" and .waker.thread == "holder")] |
+		([.[] | select(.stack | index("Wakes.hold")).blocked_ns] | add) / ([.[].blocked_ns] | add) > 0.7' table
+}
+
+@test "wall: wakers that are Java threads have the stacks that they had then" {
+	skip_unless_wall
+	on_each_jdk wakes
+}

@@ -38,7 +38,7 @@ without_bpf() {
 	"$ARCPROF" report -i trace --format json | jq -e '.quality | .complete_stacks > .samples * 0.95'
 	for report in --xprof --threads; do
 		"$ARCPROF" report -i trace $report | head -n 4 >head
-		grep -q '^not recorded: wakers, and what waits were for that no sample hit (BPF: CAP_BPF and CAP_PERFMON are missing)$' head
+		grep -q '^not recorded: wakers, kernel frames and peers of waits, and what those were for that no sample hit (BPF: CAP_BPF and CAP_PERFMON are missing)$' head
 	done
 	[[ $("$ARCPROF" report -i trace --threads --format json | jq -r '.source.refused[]') == *wakers* ]]
 }

@@ -2,6 +2,7 @@
 # Where the time of threads went: programs that know how long they waited, and for what.
 load ../lib
 load ../wall
+load ../live
 
 skip_unless_bpf() {
 	skip_unless_perf
@@ -57,6 +58,23 @@ skip_unless_bpf() {
 	within "$slept" "$total" 1
 }
 
+@test "wall: so it is with pauses, in which others take the places of those that have gone" {
+	skip_unless_bpf
+	cat >program <<-'EOF'
+		while :; do
+			for i in 1 2 3 4 5 6; do
+				sh -c 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done; sleep 0.01' &
+			done
+			wait
+		done
+	EOF
+	printf '%s\n' 'repeat 8' 'wait 60ms' pause 'wait 20ms' resume end 'wait 60ms' stop >script
+	start_recorder -e cpu-clock,wall=1ms -- sh program
+	"$ARCPROF" ctl -p "$RECORDER" -f script
+	wait "$RECORDER" || [ $? -eq 143 ]
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+}
+
 @test "wall: threads and processes that come and go have each moment of their lives" {
 	skip_unless_bpf
 	"$ARCPROF" record -q -e wall -o trace sh -c 'for i in 1 2 3 4 5 6 7 8; do sleep 0.05; done; exec sleep 0.2'
@@ -65,6 +83,37 @@ skip_unless_bpf() {
 	[ "$(cut -d ';' -f 1 folded | grep -c '^sleep \[pid' || true)" -ge 9 ]
 	awk '/^sleep \[pid.*\[sleep\] [0-9]+$/ { ns += $NF } END { exit ns < 600e6 }' folded
 	awk '/^sh \[pid.*\[wait4\] [0-9]+$/ { ns += $NF } END { exit ns < 400e6 }' folded
+}
+
+@test "wall: of programs that run beside the recorded ones there is nothing, and of what these start all" {
+	skip_unless_bpf
+	cat >program <<-'EOF'
+		read -r _
+		sh -c 'i=0; while [ $i -lt 10000 ]; do i=$((i+1)); done; sleep 0.1; :'
+		exec sleep 0.3
+	EOF
+	cp "$(type -P true)" stranger
+	sh -c 'while :; do ./stranger; i=0; while [ $i -lt 10000 ]; do i=$((i+1)); done; done' &
+	others=$!
+	echo | "$ARCPROF" record -q -e wall=2ms -o run sh program
+	mkfifo go
+	sh program <go &
+	pid=$!
+	exec 5>go
+	start_recorder -e wall=2ms -p "$pid"
+	echo >&5
+	wait "$RECORDER"
+	kill "$others"
+	for trace in run trace; do
+		"$ARCPROF" report -i "$trace" --check >check || { cat check; return 1; }
+		"$ARCPROF" report -i "$trace" --metric wall --format folded >folded
+		cut -d ';' -f 1 folded | sort | uniq -c
+		# sh, the child, its sleep, and what sh executes in the end
+		[ "$(cut -d ';' -f 1 folded | grep -o 'pid [0-9]*' | sort -u | wc -l)" -eq 3 ]
+		[ "$(cut -d ';' -f 1 folded | sort -u | grep -c '^sleep \[pid')" -eq 2 ]
+		[ "$(cut -d ';' -f 1 folded | grep -vc '^sh \[pid\|^sleep \[pid')" -eq 0 ]
+		awk '/^sleep \[pid.*;.*;.*;\[sleep\] [0-9]+$/ { ns += $NF } END { exit ns < 390e6 }' folded
+	done
 }
 
 @test "wall: 61 kinds of blocking calls return what they return without it, and not too early" {
@@ -83,6 +132,28 @@ skip_unless_bpf() {
 	grep -q '\[read: timerfd\]' reasons
 	grep -q '\[read: signalfd\]' reasons
 	grep -q '\[msgrcv\]' reasons
+}
+
+@test "wall: waits have the kernel's functions, and the file or the other end of the socket" {
+	skip_unless_bpf
+	"$ARCPROF" record -q -e wall=2ms -o trace "$(workload files)" "$PWD" >truth
+	cat truth
+	[ "$(wc -l <truth)" -ge 5 ]
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	"$ARCPROF" report -i trace --off-cpu --hide-kernel --format folded >folded
+	# of what main() waits for, which is also what others wait for who answer
+	while read -r ms name; do
+		got=$(awk -v name=";$name " '/;main;/ && index($0, name) && !/\[(accept|connect)/ { ns += $NF } END { printf "%.0f", ns / 1e6 }' folded)
+		echo "$name: $got of $ms ms"
+		within "$got" "${ms%.*}" 20
+	done <truth
+	[ "$("$ARCPROF" report -i trace --off-cpu --hide-files --format folded | grep -c "$PWD")" -eq 0 ]
+	run_arcprof report -i trace --off-cpu --format folded
+	[[ $output =~ \;vfs_read\;[^$'\n']*\;\[read:\ pipe\]\;"$PWD"/fifo\  ]]
+	[[ $output =~ \;[a-z_]*tcp[a-z_]*\;[^$'\n']*\;\[read:\ TCP\ socket\]\;127.0.0.1: ]]
+	[[ $output =~ hrtimer_nanosleep\;\[sleep\]\  ]]
+	"$ARCPROF" query -i trace --format csv "SELECT name FROM xprof WHERE kind = 'file'" >files
+	grep -qF "$PWD/locked file" files
 }
 
 @test "wall: on the whole machine, threads are on CPUs no longer than there are CPUs" {
@@ -139,9 +210,17 @@ ended() {
 		([$all[].blocked_ns] | add) * 100 | floor' table
 }
 
-@test "report: --wakers says who ended each wait, and what it waited for" {
+# in_code <waiter> <waker> <function>: the share in % of the waits that one ended of the other that it ended in that
+# function, of ./table.
+in_code() {
+	jq -r --arg t "$1" --arg w "$2" --arg f "$3" '
+		[.code[] | select(.waiter.thread == $t and .waker.thread == $w and .known)] as $all |
+		([$all[] | select(.stack | index($f)).blocked_ns] | add // 0) / ([$all[].blocked_ns] | add) * 100 | floor' table
+}
+
+@test "report: --wakers says who ended each wait, in which code, and what it waited for" {
 	skip_unless_bpf
-	"$ARCPROF" record -q -e wall -o trace "$(workload handover)" 2
+	"$ARCPROF" record -q -e wall,wakers -o trace "$(workload handover)" 2 >truth
 	"$ARCPROF" report -i trace --check >check
 	grep -q 'samples and wakers are that' check
 	"$ARCPROF" report -i trace --wakers --format json >table
@@ -154,6 +233,25 @@ ended() {
 	[ "$(ended ping '[sleep]' timer)" -ge 90 ]
 	[ "$(ended poller '[poll]' timer)" -ge 90 ]
 	[ "$(ended handover '[futex]' thread giver)" -ge 90 ]
+
+	# whole stacks, of nearly all of these waits
+	[ "$(in_code taker giver giver)" -ge 95 ]
+	[ "$(in_code reader taker put)" -ge 95 ]
+	[ "$(in_code pong ping ping)" -ge 95 ]
+	[ "$(in_code ping pong pong)" -ge 95 ]
+	by_threads=$(jq '[.wakers[] | select(.ended_by == "thread").blocked_ns] | add' table)
+	[ "$(jq '[.code[].blocked_ns] | add' table)" -eq "$by_threads" ]
+	[ "$(jq '[.code[] | select(.known).blocked_ns] | add' table)" -ge $((by_threads * 95 / 100)) ]
+	# a waker's two functions share what was waited for it as the program measured
+	while read -r name ms; do
+		got=$(jq --arg f "$name" '[.code[] | select(.waiter.thread == "patient" and (.stack | index($f))).blocked_ns] | add / 1e6 | floor' table)
+		echo "$name: $got of $ms ms"
+		within "$got" "${ms%.*}" 10
+	done <truth
+	# and so has every other report
+	"$ARCPROF" report -i trace --metric wakers --format folded >folded
+	grep -q ';giver [^;]*;.*;giver;sem_post.*;\[futex\] ' folded
+	[ "$(awk '{ ns += $NF } END { printf "%.0f", ns }' folded)" -eq "$by_threads" ]
 
 	# both tables add up to what was blocked
 	blocked=$("$ARCPROF" report -i trace --off-cpu --format json | jq '.metrics[0].total')
@@ -179,7 +277,7 @@ ended() {
 	skip_unless_bpf
 	"$ARCPROF" record -q -e wall -o trace "$(workload handover)" 0.5
 	run_arcprof report -i trace --wakers
-	[[ $output == *" blocked in 7 threads: "*" by timers"*"Who ended the waits"*"What they waited for meanwhile"* ]]
+	[[ $output == *" blocked in 9 threads: "*" by timers"*"Who ended the waits"*"What they waited for meanwhile"* ]]
 	[[ $output == *" reader [tid "*"[read: pipe] <- taker [tid "*"[futex] <- giver [tid "*"[sleep] <- [timer]"* ]]
 	run_arcprof report -i trace --wakers --thread taker --format csv
 	[[ $output == "thread,pid,tid,reason,ended_by,waker,waker_pid,waker_tid,samples,blocked_ns"* ]]
@@ -193,6 +291,21 @@ ended() {
 	run_arcprof report -i trace --wakers=trees
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"invalid value 'trees' of --wakers"* ]]
+	run_arcprof report -i trace --wakers=code
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"not recorded in which code"*"record -e wall,wakers"* ]]
+	run_arcprof record -e wakers true
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"-e wall,wakers"* ]]
+	run_arcprof record -e wall,wakers=1ms true
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"takes no interval"* ]]
+	"$ARCPROF" record -q -e wall,wakers -o codes "$(workload handover)" 0.3
+	run_arcprof report -i codes --wakers=code --limit 2 --format csv
+	[[ $output == thread,pid,tid,reason,waker,waker_pid,waker_tid,stack,samples,blocked_ns* ]]
+	[ "$(wc -l <<<"$output")" -eq 3 ]
+	run_arcprof report -i codes --wakers --thread taker
+	[[ $output == *"Where those were who ended them"*"giver [tid "*", taker [tid "*"[futex]"*" sem_post"* ]]
 	"$ARCPROF" record -q -o plain true
 	run_arcprof report -i plain --wakers
 	[ "$status" -eq 1 ]

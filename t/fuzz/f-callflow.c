@@ -32,6 +32,7 @@ static void work(void)
 	callflow_thread_name(t[1], "virtual", 7);
 	for (i = 0; i < 6; i++)
 		callflow_enter(k, i & 1 ? callflow_function(0x1000 + i) : 1 + i);
+	callflow_charge_object(k, 7, 24);
 	callflow_leave(k, 3);
 	callflow_mount(k, t[1]);
 	callflow_enter(k, 5);
@@ -59,6 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct callflow_result res = { 0 };
 	struct slow_rules slow = { .nr = 0 };
 	struct callflows f;
+	struct sources sources = { 0 };
 	struct modules modules;
 	struct tasks tasks;
 	struct trace_writer *w;
@@ -77,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	modules_init(&modules, w, false);
 	tasks_init(&tasks, w, &modules);
 	callflows_init(&f, &o, &tasks, &modules, w, &res);
+	f.sources = &sources;
 	fd = callflows_new(&f, NULL, tasks_get(&tasks, 0, 0, 1)->proc, &bytes);
 	area = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
@@ -90,6 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	munmap(area, bytes);
 	callflows_finish(&f);
 	callflows_release(&f);
+	sources_release(&sources);
 	slow_rules_release(&slow);
 	tasks_release(&tasks);
 	modules_release(&modules);

@@ -44,8 +44,18 @@ static void skipped(void *ctx, const struct classfile_method *m, enum classfile_
 	sum += m->class_name.len + *classfile_reason_text(reason);
 }
 
-static void one(const void *data, size_t len, bool widen, struct classfile_out *out, struct chunk **chunks)
+static int32_t select_lock(void *ctx, const struct classfile_method *m)
 {
+	return m->idx % 5 == 4 ? (int32_t)(m->name.len % 4) : CLASSFILE_LOCKS;
+}
+
+static void one(const void *data, size_t len, bool widen, bool of_locks, struct classfile_out *out,
+		struct chunk **chunks)
+{
+	static const struct classfile_locks locks = {
+		.enter = "enter", .entered = "entered", .exit = "exit", .waited = "waited", .owns = "owns",
+		.state = "state",
+	};
 	const struct classfile_probe probe = {
 		.helper = "java/lang/ArcProbe",
 		.enter = "enter",
@@ -53,7 +63,8 @@ static void one(const void *data, size_t len, bool widen, struct classfile_out *
 		.thrown = "thrown",
 		.caught = widen ? NULL : "caught",
 		.widen_all = widen,
-		.select = select_method,
+		.locks = of_locks ? &locks : NULL,
+		.select = of_locks ? select_lock : select_method,
 		.skipped = skipped,
 		.mem = more,
 		.mem_ctx = chunks,
@@ -75,10 +86,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	for (i = 0; i < name.len; i++)
 		sum += name.p[i];
-	one(data, len, false, &out, &chunks);
+	one(data, len, false, false, &out, &chunks);
 	if (out.data)
-		one(out.data, out.len, true, &again, &chunks);
-	one(data, len, true, &again, &chunks);
+		one(out.data, out.len, true, true, &again, &chunks);
+	one(data, len, true, false, &again, &chunks);
+	one(data, len, false, true, &again, &chunks);
 	while ((c = chunks)) {
 		chunks = c->next;
 		free(c);

@@ -32,6 +32,7 @@ static void walk_from(uint64_t pc, const uint8_t *data, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct srcline l[16];
+	struct buf name = BUF_INIT;
 	struct symfile *f;
 	struct symbol s;
 	struct err e;
@@ -46,6 +47,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		symfile_lines(f, off, l, 16);
 		module_row(mod, off);
 	}
+	for (off = 0; off < 1 << 14; off += 1237) {
+		buf_reset(&name);
+		symfile_object(f, off, &name);
+	}
+	buf_release(&name);
 	for (off = 0; off < len && off < 1 << 16; off += 97)
 		walk_from(off, data, len);
 	unwind_module_free(mod);

@@ -65,6 +65,23 @@ static void print(struct heap *h)
 		abort();
 }
 
+/* One walk counts what two count. */
+static void count(const uint8_t *data, size_t len, const struct heap *h)
+{
+	struct heap counted;
+	struct err e;
+	size_t i;
+
+	if (heap_count_open_memory(&counted, data, len, &e) || heap_count(&counted, &e) ||
+	    counted.bytes != h->bytes || counted.ids.nr != h->ids.nr)
+		abort();
+	for (i = 0; i < counted.nr_classes; i++)
+		if (counted.classes[i].nr != h->classes[i].nr ||
+		    counted.classes[i].bytes != h->classes[i].bytes)
+			abort();
+	heap_release(&counted);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	const struct heap_tree_opts o = {
@@ -86,6 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		    flow_totals(&m.flow, &total) != h.ids.nr || total != h.bytes)
 			abort();
 		model_release(&m);
+		count(data, len, &h);
 		loaders = loaders_find(&h, &nr);
 		free(loaders);
 		if (waste_find(&h, &waste, &e))

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a JVM's agent may have written: rings and log hold the same records. */
+#include "base/buf.h"
+#include "base/fields.h"
+#include "base/json.h"
 #include "base/mem.h"
+#include "base/span.h"
 #include "jvm/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -21,6 +25,27 @@ static void on_sample(void *ctx, const struct jvm_sample *s)
 			sum += s->segments[i].stack[k];
 }
 
+/* What is valid is shown whole. */
+static void show_fields(const uint8_t *fields, size_t len)
+{
+	struct span s = span_init(fields, len);
+	struct buf text = BUF_INIT;
+	struct json j;
+	struct field f;
+
+	while (fields_next(&s, &f))
+		sum += f.name_len;
+	if (s.bad || span_left(&s))
+		abort();
+	fields_put_text(&text, fields, len);
+	sum += text.len;
+	buf_release(&text);
+	json_init(&j, NULL);
+	json_object(&j, NULL);
+	fields_put_json(&j, fields, len);
+	json_end(&j);
+}
+
 /* All that a record has, to its last byte. */
 static void on_record(void *ctx, enum jvm_rec_type type, union jvm_record *r)
 {
@@ -37,6 +62,8 @@ static void on_record(void *ctx, enum jvm_rec_type type, union jvm_record *r)
 		memcpy(&len, (char *)r + f->len_off, sizeof(len));
 		if (f->op == WIRE_TEXT && strlen((const char *)p) != len)
 			abort();
+		if (f->op == WIRE_FIELDS)
+			show_fields(p, len);
 		while (len--)
 			sum += p[len];
 	}

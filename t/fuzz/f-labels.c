@@ -68,14 +68,16 @@ static int read_sample(void *ctx, const struct rec_sample *r, size_t nr, const s
 	const char *item[] = { "k=*" };
 	const struct opt_list list = { .items = (char **)item, .nr_items = 1 };
 	struct names *x = ctx;
-	uint32_t labels;
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		labels = threadlabels_at(x, r[i].thread, r[i].time_ns);
-		if (threadlabels_select(x, labels, &list) != !!threadlabels_value(x, labels, "k"))
+		uint32_t all = names_labels_of_thread(x, r[i].thread);
+		uint32_t own = threadlabels_at(x, r[i].thread, r[i].time_ns);
+		uint32_t level = threadlabels_consumer(x, all, own, "k");
+		const char *name = model_str(x->m, x->m->consumers.items[level].name);
+
+		if (threadlabels_select(x, all, own, &list) != !strncmp(name, "k=", 2))
 			abort();
-		threadlabels_consumer(x, labels, "k");
 	}
 	return 0;
 }

@@ -26,7 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	memcpy(&table.blocks[0], data, MIN(len, sizeof(table.blocks)));
 	memcpy(&table.mappings[0], data, MIN(len, sizeof(table.mappings)));
 	for (i = 1; i <= NR_SAMPLES; i++)
-		memory_keep(&m, &(struct memory_sample){ .id = i, .value = i }, &table);
+		memory_keep(&m, &(struct memory_sample){ .id = i, .value = i },
+			    &(struct frame){ .kind = FRAME_NAMED, .function = i % 5 }, 1, &table);
 	memory_live(&m, &table, on_live, NULL);
 	memory_release(&m);
 	return 0;

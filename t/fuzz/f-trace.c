@@ -13,6 +13,7 @@
 
 #include "library.h"
 #include "mutate.h"
+#include "model/footprint.h"
 #include "model/sched.h"
 #include "reports.h"
 #include "trace/branch.h"
@@ -157,6 +158,25 @@ static void times_add_up(struct trace_reader *t)
 	sched_release(&m);
 }
 
+/* Whatever was read of memory, the parts are the whole. */
+static void memory_adds_up(struct trace_reader *t)
+{
+	struct footprints_read f;
+	struct err e;
+	size_t i, k;
+
+	if (!footprints_read(&f, t, 0, &e))
+		for (i = 0; i < f.nr; i++) {
+			uint64_t sum = 0;
+
+			for (k = 0; k < RESIDENT_NR_PARTS; k++)
+				sum += f.list[i].r.parts[k].rss;
+			if (sum != f.list[i].r.total.rss)
+				abort();
+		}
+	footprints_release(&f);
+}
+
 static void read_it(const uint8_t *data, size_t len)
 {
 	static const struct trace_sink sink = {
@@ -170,6 +190,7 @@ static void read_it(const uint8_t *data, size_t len)
 	if (!trace_reader_open_memory(&t, data, len, &e)) {
 		trace_read(t, &sink, NULL, &e);
 		times_add_up(t);
+		memory_adds_up(t);
 		trace_reader_close(t);
 	}
 	by_schema(data, len);

@@ -25,6 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	} else if (!*e.msg) {
 		abort();
 	}
+	when_release(&w);
 	free(text);
 	return 0;
 }

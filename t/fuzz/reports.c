@@ -63,6 +63,7 @@ static const char *const lines[] = {
 	"report --sched --format csv --from 1ms --to 1s",
 	"report --leaks",
 	"report --leaks=class --format json",
+	"report --leaks=native",
 	"report --wakers",
 	"report --wakers --format json --from 1ms",
 	"report --wakers=chains --format csv --limit 9",

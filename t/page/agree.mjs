@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // agree.mjs PAGE XARC.json [STATE]: every stanza of the report must be in the page's model, with the same numbers, and no
-// other. STATE is as in the page's address: "#from=10&to=20". Prints how many numbers were compared; the status is 1 and
+// other. STATE is as in the page's address: "#from=10&to=20", "#shape=containment". Prints how many numbers were compared; the status is 1 and
 // what differs is on stderr when one does.
 import { readFileSync } from 'node:fs';
 import { decode, unpack } from '../../lib/page/js/data.mjs';
+import { readMore } from '../../lib/page/js/more.mjs';
 import { Model } from '../../lib/page/js/model.mjs';
 import { brokenTree } from '../../lib/page/js/sums.mjs';
 import { fromHash } from '../../lib/page/js/state.mjs';
 
 const [pageFile, jsonFile, hash = ''] = process.argv.slice(2);
 const page = readFileSync(pageFile, 'utf8'), report = JSON.parse(readFileSync(jsonFile, 'utf8'));
-const [, base64] = /<script id="data"[^>]*>\s*([A-Za-z0-9+/=]*)\s*<\/script>/.exec(page);
-const model = new Model(decode(await unpack(base64))), look = model.look(fromHash(hash));
+const element = id => new RegExp(`<script id="${id}"[^>]*>\\s*([^<]*?)\\s*</script>`).exec(page)[1];
+const state = fromHash(hash), more = readMore(JSON.parse(element('more')));
+const model = new Model(decode(await unpack(element(more.trees.indexOf(state.shape) > 0 ? 'other' : 'data'))), more, state.shape);
+const look = model.look(state);
 const { consumers } = look;
 const metrics = report.metrics.map(m => model.meta.metrics.findIndex(x => x.name === m.name));
 let compared = 0, different = 0;

@@ -2,6 +2,7 @@
 // Names, amounts, the state in the address, and what is sought.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { aboutObject, columnsOf, isOfObject, readMore, sortedRows, tableOf } from '../../lib/page/js/more.mjs';
 import { amount, foldConsumers, percent, shortNames } from '../../lib/page/js/names.mjs';
 import { change, fromHash, INITIAL, toHash } from '../../lib/page/js/state.mjs';
 import { matcher } from '../../lib/page/js/model.mjs';
@@ -29,6 +30,36 @@ test('amounts have three digits and a unit', () => {
 	assert.equal(amount(2.5e6, 'bytes'), '2.50 MB');
 	assert.equal(percent(1, 1e6), '<0.01');
 	assert.equal(percent(0, 5), '0.00');
+});
+
+test('tables of a heap have the columns that their rows have', () => {
+	const { tables, trees, at } = readMore({ trees: ['dominators', 'containment'], at: 'object', waste: { rows: [
+		{ wasted: 8, percent: 0.001, n: 1, kind: 'zeros', what: 'byte[]' }, { wasted: 9, percent: 2, n: 2, kind: 'zeros', what: 'a.B' }],
+	not_shown: 3, kinds: [] }, object: { id: '0x8', fields: { rows: [] }, dominators: { rows: [] }, referrers: { rows: [] } } });
+	const columns = columnsOf(tables[0], () => null);
+
+	assert.deepEqual(trees, ['dominators', 'containment']);
+	assert.equal(at, 'fields');
+	assert.deepEqual(tables.map(t => [t.key, t.hidden]), [['waste', 3], ['fields', 0], ['dominators', 0], ['referrers', 0]]);
+	assert.deepEqual(columns.map(c => c.head), ['wasted', '%', 'objects', 'kind', 'what']);
+	assert.deepEqual(columns.map(c => c.cell(tables[0].rows[0])), ['8 B', '<0.01', '1', 'zeros', 'byte[]']);
+	assert.deepEqual(sortedRows(tables[0], 'wasted').map(r => r.what), ['a.B', 'byte[]']);
+	assert.deepEqual(readMore(null).tables, []);
+});
+
+test('objects that the page knows can be opened', () => {
+	const object = { id: '0x8', class: 'a.B', bytes: 24, retained: 2e3, fields: { rows: [{ field: 'next', value: '0x10' }] },
+		dominators: { rows: [] }, referrers: { rows: [] } };
+	const { details, tables } = readMore({ trees: [], at: '', details: [object, { ...object, id: '0x10' }] });
+
+	assert.deepEqual([...details.keys()], ['0x8', '0x10']);
+	assert.deepEqual(tables.map(t => t.key), ['fields', 'dominators', 'referrers']);
+	assert.equal(tables.every(t => isOfObject(t.key)), true);
+	assert.deepEqual(tableOf('fields', details.get('0x10')).rows, object.fields.rows);
+	assert.equal(aboutObject(object), '0x8, a.B: 24 B, retains 2.00 kB');
+	const asked = [];
+	columnsOf(tables[0], () => null, id => (asked.push(id), null)).map(c => c.cell(tables[0].rows[0]));
+	assert.deepEqual(asked, ['0x10']);
 });
 
 test('the address holds the state, and a broken one is no harm', () => {

@@ -1,7 +1,8 @@
 #!/bin/bash
 # What "record -e jvm" costs a JVM, on every JDK: the ratio of its CPU time with and without, in turns, as
 # median with the spread, of a program that collects, compiles and loads (Happens) and of one that computes
-# (Mixed); and what a mark takes, in ns: in C without a recorder and with one, and their ratio.
+# (Mixed); and what a mark takes, in ns, and an event with three
+# named values: in C without a recorder and with one, in Java with one.
 #
 # usage: t/perf/events.sh [TURNS]		run it on a quiet machine
 set -u
@@ -38,6 +39,9 @@ median() {	# of lines: median (least - greatest)
 
 one_jdk() {
 	local i program
+	mkdir -p marks.java
+	javac -cp "$TOP/build/arcprof.jar" -d marks.java "$TOP/t/workloads/Marks.java" || exit 1
+	echo "JDK $JDK  a mark: $(java_marks cost) ns, an event with a text and two numbers: $(java_marks emit) ns"
 	for program in 'Happens 200' 'Mixed 3'; do
 		# shellcheck disable=SC2086
 		for ((i = 0; i < turns; i++)); do
@@ -55,6 +59,23 @@ for ((i = 0; i < turns; i++)); do
 	"$ARCPROF" record -q -e mark -o trace -- ./marks cost 1000
 done | median >on
 echo "a mark: $(cat off) ns without a recorder, $(cat on) ns with one"
+for ((i = 0; i < turns; i++)); do
+	./marks emit 10000
+done | median >off
+for ((i = 0; i < turns; i++)); do
+	"$ARCPROF" record -q -e mark -o trace -- ./marks emit 1000
+done | median >on
+echo "an event with a text and two numbers: $(cat off) ns without a recorder, $(cat on) ns with one"
+
+java_marks() {	# cost or emit
+	local i
+	for ((i = 0; i < turns; i++)); do
+		"$ARCPROF" record -q -e mark -o trace -- java -Darcprof.library="$TOP/build/libarcprof-java.so" \
+			-cp "$TOP/build/arcprof.jar:marks.java" Marks "$1" 3000 2>/dev/null
+	done | median
+}
+
+make -s -C "$TOP" java >&2 || exit 1
 for home in $(jdks); do
 	use_jdk "$home" || exit 1
 	one_jdk

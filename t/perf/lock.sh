@@ -4,6 +4,11 @@
 # the recorder takes, in percent of the JVM's CPU time. The last column is the same ratio with no waits at
 # all (Mixed, which computes).
 #
+# Then what --lock-exact adds to locking and unlocking with nobody else there, in ns of CPU time a pair, and that as a
+# ratio to the 40 that are allowed.
+#
+# Last, what -e lock adds to locking and unlocking a native mutex that is free, in ns of CPU time a pair.
+#
 # usage: t/perf/lock.sh [TURNS [TIMES]]		run it on a quiet machine
 set -u
 # shellcheck source=lib.bash
@@ -63,3 +68,21 @@ for home in $(jdks); do
 	done
 	line none
 done
+
+printf '\n%-4s %-12s %8s %8s %8s %6s\n' JDK pair ns counted added ratio
+for home in $(jdks); do
+	use_jdk "$home" || exit 1
+	for what in block method lock; do
+		without=$(java -cp "$CLASSES" LockPairs "$what" 200)
+		with=$("$ARCPROF" record -q --lock-exact='LockPairs,java.util.concurrent.locks.*' -o trace java -cp "$CLASSES" LockPairs "$what" 200)
+		echo "$without $with" | awk -v jdk="$JDK" -v what="$what" '
+			{ printf "%-4s %-12s %8.1f %8.1f %8.1f %6.2f\n", jdk, what, $1, $2, $2 - $1, ($2 - $1) / 40 }'
+	done
+done
+
+gcc -O1 -o known "$TOP/t/cli/native-locks.c" -lpthread || exit 1
+for ((i = 0; i < turns; i++)); do
+	echo "$(./known pairs 2000000) $("$ARCPROF" record -q -e lock -o trace ./known pairs 2000000)"
+done | awk '
+	{ a = NR == 1 || $1 < a ? $1 : a; b = NR == 1 || $2 < b ? $2 : b }
+	END { printf "\nmutex     %8.1f %8.1f %8.1f\n", a, b, b - a }'

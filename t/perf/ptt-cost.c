@@ -5,6 +5,7 @@
  *	ptt-cost read BACKEND	reading the own time, and the other ways to ask for it
  *	ptt-cost switch		a context switch, of two threads that pass a byte to and fro on one CPU;
  *				their CPU time, so that what others do in between is not in it
+ *	ptt-cost switch MS	the same, so long after the threads are there
  *
  * Each figure is the least of many runs: what comes in between only adds.
  */
@@ -13,6 +14,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -116,7 +118,7 @@ static void *echo(void *arg)
 	return NULL;
 }
 
-static int switches(void)
+static int switches(int wait_ms)
 {
 	double best = 1e18, ns;
 	pthread_t t;
@@ -127,6 +129,7 @@ static int switches(void)
 	one_cpu();
 	if (pipe(to) || pipe(from) || pthread_create(&t, NULL, echo, NULL))
 		return 1;
+	usleep(wait_ms * 1000);
 	for (i = 0; i < RUNS; i++) {
 		start = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
 		for (k = 0; k < TURNS; k++)
@@ -145,8 +148,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "read"))
 		return reads(argv[2]);
-	if (argc == 2 && !strcmp(argv[1], "switch"))
-		return switches();
-	fprintf(stderr, "usage: ptt-cost read <backend> | switch\n");
+	if (argc >= 2 && argc <= 3 && !strcmp(argv[1], "switch"))
+		return switches(argc == 3 ? atoi(argv[2]) : 0);
+	fprintf(stderr, "usage: ptt-cost read <backend> | switch [MS]\n");
 	return 2;
 }

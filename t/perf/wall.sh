@@ -89,6 +89,8 @@ idle=$!
 for _ in 1 2 3 4 5; do
 	"$cost" switch >>alone
 	"$arcprof" record -q -e wall -o t.data -- "$cost" switch >>recorded
+	"$cost" switch 2000 >>attached &
+	"$arcprof" record -q -e wall -o t.data -p $!
 	"${without[@]}" "$arcprof" record -q -e wall -o t.data -- "$cost" switch >>without-bpf
 	"$arcprof" record -q -e wall -o t.data -p "$idle" &
 	other=$!
@@ -98,7 +100,7 @@ for _ in 1 2 3 4 5; do
 	wait "$other"
 done
 least() { sort -n "$1" | head -n 1; }
-for f in alone recorded others without-bpf; do
+for f in alone recorded attached others without-bpf; do
 	awk -v f="$f" -v ns="$(least "$f")" -v alone="$(least alone)" 'BEGIN {
 		printf "a context switch, %-12s %6d ns, x %.3f\n", f ":", ns, ns / alone
 	}'

@@ -19,7 +19,7 @@ use_verifier() {
 		printf 'Premain-Class: VerifyClasses\nCan-Redefine-Classes: true\n' >"$verifier/manifest" &&
 		"$JAVA_HOME/bin/jar" cfm "$verifier/verify.jar" "$verifier/manifest" -C "$verifier/classes" . &&
 		"$JAVA_HOME/bin/javac" -d "$verifier/nothing" --patch-module java.base="$TOP/t/rewrite/nothing" \
-			"$TOP/t/rewrite/nothing/java/lang/ArcProbe.java" &&
+			"$TOP"/t/rewrite/nothing/java/lang/*.java &&
 		"$JAVA_HOME/bin/javac" -d "$verifier/counter" --patch-module java.base="$TOP/t/rewrite/counter" \
 			"$TOP/t/rewrite/counter/java/lang/ArcProbe.java"
 }

@@ -8,6 +8,7 @@
  *	  --first=<n>		number of the first method; the next ones follow
  *	  --map=<file>		writes a line "number class method descriptor" for each method rewritten
  *	  --widen		widens every jump, as if it did not fit
+ *	  --locks		the probes of locks, java/lang/ArcLock, instead of those of calls
  *	  --quiet		no line for each method left alone
  *
  * What is no class is copied. The probes call java/lang/ArcProbe.enter(I)V, exit(I)V, thrown(I)V,
@@ -29,7 +30,10 @@
 
 enum { MAX_FILE = 1 << 30 };
 
-static const char HELPER[] = "java/lang/ArcProbe";
+static const char HELPER[] = "java/lang/ArcProbe", LOCK_HELPER[] = "java/lang/ArcLock";
+static const struct classfile_locks locks = {
+	.enter = "enter", .entered = "entered", .exit = "exit", .waited = "waited", .owns = "owns", .state = "state",
+};
 
 struct totals {
 	uint64_t nr_classes, nr_changed, nr_methods, nr_rewritten, nr_widened;
@@ -41,7 +45,7 @@ static struct {
 	const char *only;
 	const char *map_path;
 	FILE *map;
-	bool quiet, widen;
+	bool quiet, widen, locks;
 	int32_t next;
 	struct totals t;
 } tool;
@@ -76,6 +80,8 @@ static int32_t select_method(void *ctx, const struct classfile_method *m)
 
 	if (m->class_name.len < n || memcmp(m->class_name.p, tool.only ? tool.only : "", n))
 		return CLASSFILE_LEAVE_ALONE;
+	if (tool.locks)
+		return CLASSFILE_LOCKS;
 	if (m->class_name.len == strlen(HELPER) && !memcmp(m->class_name.p, HELPER, m->class_name.len))
 		return CLASSFILE_LEAVE_ALONE;
 	if (tool.map)
@@ -101,7 +107,8 @@ static void rewrite(const void *in, size_t len, struct buf *to)
 {
 	struct chunk *chunks = NULL, *c;
 	const struct classfile_probe probe = {
-		.helper = HELPER,
+		.helper = tool.locks ? LOCK_HELPER : HELPER,
+		.locks = tool.locks ? &locks : NULL,
 		.enter = "enter",
 		.exit = "exit",
 		.thrown = "thrown",
@@ -364,6 +371,7 @@ int main(int argc, char **argv)
 	static const struct option options[] = { { "only", 1, NULL, 'o' },  { "first", 1, NULL, 'f' },
 						 { "map", 1, NULL, 'm' },   { "quiet", 0, NULL, 'q' },
 						 { "widen", 0, NULL, 'w' },
+						 { "locks", 0, NULL, 'l' },
 						 { NULL, 0, NULL, 0 } };
 	int c;
 
@@ -378,6 +386,8 @@ int main(int argc, char **argv)
 			tool.quiet = true;
 		else if (c == 'w')
 			tool.widen = true;
+		else if (c == 'l')
+			tool.locks = true;
 		else
 			return 2;
 	}

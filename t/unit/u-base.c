@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/fields.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -28,6 +29,29 @@ TEST(strtab_same_bytes_give_the_same_id)
 	strtab_release(&t);
 }
 
+static bool is_even(void *ctx, uint64_t key, uint32_t val)
+{
+	return !(val & 1);
+}
+
+TEST(map_keeps_what_a_filter_wants_in_less_memory)
+{
+	struct map m = MAP_INIT;
+	size_t before;
+	uint32_t i;
+
+	map_filter(&m, is_even, NULL);
+	for (i = 0; i < 10000; i++)
+		*map_put(&m, (uint64_t)i * 4096) = i < 9000 ? i | 1 : i;
+	before = m.alloc;
+	map_filter(&m, is_even, NULL);
+	CHECK_U64(m.nr, 500);
+	CHECK(m.alloc < before);
+	for (i = 0; i < 10000; i++)
+		CHECK_U64(map_get(&m, (uint64_t)i * 4096), i < 9000 || i & 1 ? MAP_NONE : i);
+	map_release(&m);
+}
+
 TEST(map_finds_every_key_that_was_put)
 {
 	struct map m = MAP_INIT;
@@ -39,6 +63,57 @@ TEST(map_finds_every_key_that_was_put)
 		CHECK_U64(map_get(&m, (uint64_t)i * 4096), i);
 	CHECK_U64(map_get(&m, 1), MAP_NONE);
 	map_release(&m);
+}
+
+static void put_field(struct buf *b, enum field_type type, const char *name, uint64_t v, const char *text)
+{
+	uint16_t len = text ? strlen(text) : 0;
+
+	buf_putc(b, type);
+	buf_putc(b, strlen(name));
+	buf_str(b, name);
+	if (text)
+		buf_add(b, &len, sizeof(len));
+	buf_add(b, text ? text : (char *)&v, text ? len : sizeof(v));
+}
+
+TEST(fields_are_shown_and_whatever_cuts_or_damages_them_is_refused)
+{
+	static const char *const bad[] = { "", "1a", "a b", "a,", "\303\251", "=a" };
+	struct buf b = BUF_INIT, text = BUF_INIT;
+	double half = 0.5;
+	uint64_t bits;
+	size_t cut, at[4], i;
+
+	memcpy(&bits, &half, sizeof(bits));
+	put_field(&b, FIELD_TEXT, "path", 0, "/a \"b\"\n");
+	at[0] = b.len;
+	put_field(&b, FIELD_I64, "_x.1-", UINT64_MAX, NULL);
+	at[1] = b.len;
+	put_field(&b, FIELD_F64, "half", bits, NULL);
+	CHECK(fields_valid(b.data, b.len));
+	CHECK(fields_valid(NULL, 0));
+	fields_put_text(&text, b.data, b.len);
+	CHECK_STR(text.data, "path=\"/a \\\"b\\\"\\n\" _x.1-=-1 half=0.5");
+	for (cut = 1; cut < b.len; cut++)
+		CHECK(fields_valid(b.data, cut) == (cut == at[0] || cut == at[1]));
+	put_field(&b, FIELD_I64, "path", 0, NULL);	/* there is one of that name */
+	CHECK(!fields_valid(b.data, b.len));
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		buf_reset(&b);
+		put_field(&b, FIELD_I64, bad[i], 0, NULL);
+		CHECK(!fields_valid(b.data, b.len));
+	}
+	buf_reset(&b);
+	put_field(&b, FIELD_F64 + 2, "type", 0, NULL);
+	CHECK(!fields_valid(b.data, b.len));
+	buf_reset(&b);
+	for (i = 0; i <= FIELDS_MAX; i++) {
+		put_field(&b, FIELD_I64, (char[]){ 'a' + i, '\0' }, 0, NULL);
+		CHECK(fields_valid(b.data, b.len) == (i < FIELDS_MAX));
+	}
+	buf_release(&text);
+	buf_release(&b);
 }
 
 TEST(varint_of_any_value_reads_back_and_refuses_every_truncation)

@@ -36,7 +36,7 @@ static void bench_open(struct bench *b, uint64_t pool_bytes, uint32_t depth)
 	struct callflow_layout l = {
 		.flags = CALLFLOW_TREES, .nr_metrics = 1, .metrics = { { .kind = CALLFLOW_ALLOC_BYTES } },
 		.max_depth = depth, .nr_threads = 64, .nr_functions = 64, .pool_bytes = pool_bytes,
-		.tsc_ratio = (uint64_t)2 << 32,
+		.tsc_ratio = (uint64_t)2 << 32, .nr_labels = 64,
 	};
 
 	b->bytes = callflow_layout_bytes(&l);
@@ -58,16 +58,19 @@ static const struct callflow_node *node(const struct bench *b, uint32_t ref)
 /* Consumers as small numbers. */
 static uint32_t id(uint32_t consumer)
 {
-	return consumer < CALLFLOW_MARK ? consumer : 10000 + (consumer & CALLFLOW_VALUE);
+	if (consumer >= CALLFLOW_MARK)
+		return 10000 + (consumer & CALLFLOW_VALUE);
+	return consumer >= CALLFLOW_CLASS ? 20000 + (consumer & CALLFLOW_VALUE) : consumer;
 }
 
-/* Where the node is in f. */
+/* Where the node is in f; what labels separate is one. */
 static uint32_t to_flow(const struct bench *b, struct flow *f, uint32_t ref)
 {
 	uint32_t chain[4096], nr = 0, at = FLOW_NONE;
 
 	for (; ref; ref = node(b, ref)->parent)
-		chain[nr++] = ref;
+		if (!callflow_is_label(node(b, ref)->consumer))
+			chain[nr++] = ref;
 	while (nr)
 		at = flow_child(f, at, id(node(b, chain[--nr])->consumer));
 	return at;
@@ -125,7 +128,7 @@ static bool is_within(const struct flow *x, const struct flow *y)
 static uint32_t innermost(const struct bench *b)
 {
 	uint64_t depth = callflow_depth(b->k) - b->t->beyond;
-	uint32_t ref = b->t->root;
+	uint32_t ref = b->t->at;
 
 	if (b->t->innermost)
 		return b->t->innermost;
@@ -139,22 +142,48 @@ static void check_innermost(const struct bench *b)
 	CHECK_U64(innermost(b), ((const struct callflow_open *)(uintptr_t)b->t->top)->node);
 }
 
+/* An object of what the thread allocates, with a class that is known; it is told after it was allocated. */
+static uint64_t allocate(struct bench *b, uint32_t *class)
+{
+	uint64_t bytes = 8 * (1 + unit_random() % 9);
+
+	*class = 1 + unit_random() % 20;
+	now += bytes;
+	callflow_charge_object(b->k, *class, bytes);
+	return bytes;
+}
+
+static uint64_t of_objects;		/* of now */
+
+static void allocate_both(struct bench *b, struct flow_events *e)
+{
+	uint32_t class;
+	uint64_t bytes = allocate(b, &class);
+
+	of_objects += bytes;
+	flow_add(e->f, flow_child(e->f, e->open, id(CALLFLOW_CLASS | class)), 0, &bytes);
+}
+
 /* A random walk through calls, with leaves of outer frames and of frames nobody entered. */
 static void step_both(struct bench *b, struct flow_events *e, uint32_t nr_functions)
 {
 	uint32_t f = 1 + unit_random() % nr_functions;
+	uint64_t rest;
 
 	now += unit_random() % 100;
+	if (unit_random() % 4 == 0)
+		allocate_both(b, e);
+	rest = now - of_objects;
 	if (unit_random() % 100 < 52) {
 		callflow_enter(b->k, f);
-		flow_events_enter(e, f, &now);
+		flow_events_enter(e, f, &rest);
 	} else if (unit_random() % 100 < 97 && callflow_depth(b->k)) {
 		f = e->f->nodes[e->open].consumer;
 		callflow_leave(b->k, f);
-		flow_events_leave(e, f, &now);
+		flow_events_leave(e, f, &rest);
 	} else {
 		callflow_leave(b->k, f);
-		flow_events_leave(e, f, &now);
+		flow_events_leave(e, f, &rest);
 	}
 }
 
@@ -165,7 +194,7 @@ TEST(callflow_builds_the_tree_that_the_events_describe)
 	struct bench b;
 	int i;
 
-	now = 0;
+	now = of_objects = 0;
 	bench_open(&b, 64 << 20, 1 << 20);
 	flow_init(&want, 1, FLOW_CALLS);
 	flow_events_init(&e, &want);
@@ -176,6 +205,8 @@ TEST(callflow_builds_the_tree_that_the_events_describe)
 	}
 	CHECK_U64(b.t->popped, want.repairs.popped);
 	CHECK_U64(b.t->inserted, want.repairs.inserted);
+	CHECK_U64(b.t->over_range, 0);
+	CHECK(of_objects > 100000);
 	CHECK(want.repairs.inserted > 0 && want.repairs.popped > 0);
 	flow_events_finish(&e);
 	CHECK_U64(callflow_depth(b.k), want.repairs.closed);
@@ -205,6 +236,7 @@ static void check_totals(const struct bench *b, uint64_t calls)
 TEST(callflow_full_memory_folds_and_keeps_the_totals)
 {
 	uint64_t calls = 0;
+	uint32_t class;
 	struct bench b;
 	int i;
 
@@ -212,6 +244,8 @@ TEST(callflow_full_memory_folds_and_keeps_the_totals)
 	bench_open(&b, 1 << 20, 1 << 20);
 	for (i = 0; i < 300000; i++) {
 		now += unit_random() % 100;
+		if (unit_random() % 8 == 0)
+			allocate(&b, &class);
 		if (unit_random() % 100 < (callflow_depth(b.k) < 60 ? 55 : 30)) {
 			callflow_enter(b.k, 1 + unit_random() % 1000);
 			calls++;
@@ -309,6 +343,7 @@ TEST(callflow_recursion_of_a_million_levels_stays_small_and_exact)
  */
 TEST(callflow_the_innermost_open_call_is_found_at_every_step)
 {
+	uint32_t class;
 	struct bench b;
 	int i;
 
@@ -323,10 +358,248 @@ TEST(callflow_the_innermost_open_call_is_found_at_every_step)
 			callflow_unwind(b.k, unit_random() % depth);
 		else if (depth)
 			callflow_leave_top(b.k);
+		if (unit_random() % 8 == 0)
+			allocate(&b, &class);
 		check_innermost(&b);
 	}
 	CHECK(b.t->folded_recursion > 1000 && b.t->folded > 1000);
 	CHECK_U64(b.t->popped > 0 && !b.t->inserted, 1);
+}
+
+/* The consumer of the labels that the node has; 0: none. */
+static uint32_t labels_of(const struct bench *b, uint32_t ref)
+{
+	for (; ref; ref = node(b, ref)->parent)
+		if (callflow_is_label(node(b, ref)->consumer))
+			return node(b, ref)->consumer;
+	return 0;
+}
+
+/* What contexts with these labels have, together. */
+static void sum_of_labels(const struct bench *b, uint32_t labels, uint64_t *calls, uint64_t *base)
+{
+	uint32_t words = b->a->node_bytes / 8, page, i;
+
+	*calls = *base = 0;
+	for (page = 1; page < b->a->nr_pages; page++)
+		for (i = 0; i < 512 / words; i++) {
+			const struct callflow_node *n = node(b, page * 512 + i * words);
+
+			if (!n->consumer || labels_of(b, page * 512 + i * words) != labels)
+				continue;
+			*calls += n->calls & CALLFLOW_CALLS;
+			*base += n->base[0];
+		}
+}
+
+static const char *const label_texts[] = { "", "endpoint=/cart", "endpoint=/pay", "endpoint=/pay,tenant=a" };
+
+/* The same calls, with labels that change in the middle of them, and counted for each. */
+struct labelled {
+	uint64_t calls[4], base[4];
+	uint32_t now, consumer[4];
+};
+
+static void change_labels(struct bench *b, struct labelled *l)
+{
+	l->now = unit_random() % 4;
+	callflow_label(b->k, label_texts[l->now], strlen(label_texts[l->now]));
+	l->consumer[l->now] = labels_of(b, b->t->at);
+	CHECK(!l->now == !l->consumer[l->now]);
+}
+
+static void walk_labelled(struct bench *b, struct labelled *l, struct flow_events *e, int steps,
+			  uint32_t nr_functions, uint32_t depth)
+{
+	int i;
+
+	for (i = 0; i < steps; i++) {
+		uint32_t f = 1 + unit_random() % nr_functions, took = unit_random() % 100;
+
+		now += took;
+		l->base[l->now] += took;
+		if (unit_random() % 100 < (callflow_depth(b->k) < depth ? 55 : 30)) {
+			callflow_enter(b->k, f);
+			l->calls[l->now]++;
+			if (e)
+				flow_events_enter(e, f, &now);
+		} else if (callflow_depth(b->k)) {
+			callflow_leave_top(b->k);
+			if (e)
+				flow_events_leave(e, e->f->nodes[e->open].consumer, &now);
+		}
+		if (unit_random() % 8 == 0)
+			change_labels(b, l);
+		check_innermost(b);
+	}
+}
+
+TEST(callflow_labels_separate_what_is_one_tree_without)
+{
+	struct labelled l = { .calls = { 1 } };		/* the thread's own */
+	struct flow_events e;
+	struct flow want, got;
+	uint64_t calls, base;
+	struct bench b;
+	int i;
+
+	now = 0;
+	bench_open(&b, 64 << 20, 1 << 20);
+	flow_init(&want, 1, FLOW_CALLS);
+	flow_events_init(&e, &want);
+	flow_events_switch(&e, id(CALLFLOW_CONSUMER_THREAD), &now);
+	walk_labelled(&b, &l, &e, 20000, 10, 30);
+	callflow_kthread_note(b.k);
+	flow_events_finish(&e);
+	flow_finish(&want);
+	read_tree(&b, 0, &got);
+	CHECK(is_within(&want, &got));
+	CHECK(is_within(&got, &want));
+	CHECK_U64(b.t->folded + b.t->popped + b.t->inserted, 0);
+	for (i = 0; i < 4; i++) {
+		sum_of_labels(&b, l.consumer[i], &calls, &base);
+		CHECK_U64(calls, l.calls[i]);
+		CHECK_U64(base, l.base[i]);
+	}
+	flow_events_release(&e);
+	flow_release(&want);
+	flow_release(&got);
+}
+
+TEST(callflow_labels_keep_the_totals_where_contexts_are_merged)
+{
+	struct labelled l = { .calls = { 0 } };
+	struct bench b;
+
+	now = 0;
+	bench_open(&b, 1 << 20, 20);
+	walk_labelled(&b, &l, NULL, 100000, 3, 60);	/* deeper than contexts go */
+	CHECK(b.t->folded_recursion > 1000);
+	walk_labelled(&b, &l, NULL, 100000, 1000, 60);	/* more than there is room for */
+	CHECK(b.t->folded > 1000);
+	callflow_unwind(b.k, 0);
+	check_totals(&b, l.calls[0] + l.calls[1] + l.calls[2] + l.calls[3]);
+}
+
+TEST(callflow_labels_that_find_no_room_are_unknown)
+{
+	struct bench b;
+	char text[32];
+	uint64_t calls, base;
+	uint32_t i;
+
+	now = 0;
+	bench_open(&b, 1 << 20, 100);
+	callflow_enter(b.k, 1);
+	for (i = 0; i < 1000; i++) {
+		snprintf(text, sizeof(text), "trace-id=%u", i);
+		callflow_label(b.k, text, strlen(text));
+		callflow_enter(b.k, 2);
+		now += 5;
+		callflow_leave(b.k, 2);
+	}
+	callflow_label(b.k, "", 0);
+	callflow_leave(b.k, 1);
+	sum_of_labels(&b, CALLFLOW_CONSUMER_LABEL_UNKNOWN, &calls, &base);
+	CHECK(calls > 900 && calls < 1000 && base == 5 * calls);
+	check_totals(&b, 1001);
+}
+
+static void bench_open_timed(struct bench *b, uint32_t depth)
+{
+	struct callflow_layout l = {
+		.flags = CALLFLOW_TREES | CALLFLOW_TIMED, .nr_metrics = CALLFLOW_NR_TIMED, .max_depth = depth,
+		.nr_threads = 64, .nr_functions = 64, .pool_bytes = 8 << 20, .tsc_ratio = (uint64_t)2 << 32,
+	};
+
+	b->bytes = callflow_layout_bytes(&l);
+	b->a = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+		    0);
+	callflow_layout_write(&l, b->a);
+	CHECK(callflow_attach(b->a, b->bytes));
+	b->t = callflow_thread_new(getpid(), 0, 0);
+	b->k = callflow_kthread_start(b->t, NULL);
+	CHECK(b->t && b->k);
+}
+
+/* Nodes that say that a call is open. */
+static uint64_t nr_since(const struct bench *b)
+{
+	uint32_t words = b->a->node_bytes / 8, page, i;
+	uint64_t nr = 0;
+
+	for (page = 1; page < b->a->nr_pages; page++)
+		for (i = 0; i < 512 / words; i++)
+			nr += !!node(b, page * 512 + i * words)->base[CALLFLOW_SINCE];
+	return nr;
+}
+
+/* Open calls that have their context alone. */
+static uint64_t nr_timed(const struct bench *b)
+{
+	const struct callflow_open *o = (const void *)(uintptr_t)b->t->stack;
+	uint64_t nr = 0;
+
+	for (o++; o <= (const struct callflow_open *)(uintptr_t)b->t->top; o++) {
+		if (o->consumer != node(b, o->node)->consumer)
+			continue;
+		nr++;
+		CHECK(node(b, o->node)->base[CALLFLOW_SINCE]);
+	}
+	return nr;
+}
+
+TEST(callflow_timed_calls_say_since_when_they_are_open)
+{
+	struct bench b;
+	int i;
+
+	bench_open_timed(&b, 20);
+	for (i = 0; i < 20000; i++) {
+		uint64_t depth = callflow_depth(b.k);
+
+		if (unit_random() % 100 < (depth < 40 ? 80 : 40))
+			callflow_enter_timed(b.k, 1 + unit_random() % 3);
+		else if (depth && unit_random() % 50 == 0)
+			callflow_unwind(b.k, unit_random() % depth);
+		else if (unit_random() % 8)
+			callflow_leave_timed(b.k, 1 + unit_random() % 3);
+		else
+			callflow_thrown_timed(b.k, 1 + unit_random() % 3);
+		if (i % 100 == 0)
+			CHECK_U64(nr_since(&b), nr_timed(&b));
+	}
+	CHECK(b.t->folded_recursion > 10);
+	callflow_enter_timed(b.k, 1);
+	callflow_kthread_end(b.k);
+	CHECK_U64(nr_since(&b), 0);
+}
+
+TEST(callflow_timed_calls_keep_the_longest)
+{
+	struct callflow_node *n;
+	uint64_t longest, since;
+	struct bench b;
+	int i;
+
+	bench_open_timed(&b, 20);
+	callflow_enter_timed(b.k, 7);
+	n = (void *)((uint8_t *)b.a + b.a->pool_off + (uint64_t)innermost(&b) * 8);
+	since = n->base[CALLFLOW_SINCE];
+	usleep(2000);
+	CHECK_U64(n->base[CALLFLOW_LONGEST], 0);
+	callflow_leave_timed(b.k, 7);
+	longest = n->base[CALLFLOW_LONGEST];
+	CHECK(longest && !n->base[CALLFLOW_SINCE]);
+	CHECK_U64(n->base[CALLFLOW_LONGEST_SINCE], since);
+	/* the recorder has taken it: only what came later counts */
+	n->base[CALLFLOW_LONGEST] = 0;
+	for (i = 0; i < 100; i++) {
+		callflow_enter_timed(b.k, 7);
+		callflow_leave_timed(b.k, 7);
+	}
+	CHECK(n->base[CALLFLOW_LONGEST] && n->base[CALLFLOW_LONGEST_SINCE] > since);
+	CHECK_U64(n->calls & CALLFLOW_CALLS, 101);
 }
 
 TEST(callflow_nodes_with_many_children_keep_them_apart)
@@ -641,7 +914,7 @@ TEST(callflow_area_that_makes_no_sense_is_refused)
 		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int nr_refused = 0;
 
-	for (i = 0; i < offsetof(struct callflow_area, pad1); i += 4) {
+	for (i = 0; i < offsetof(struct callflow_area, start_tsc); i += 4) {
 		memset(a, 0, CALLFLOW_PAGE);
 		callflow_layout_write(&l, a);
 		*(uint32_t *)((char *)a + i) ^= 0xfedcba98;

@@ -56,6 +56,13 @@ static int on_samples(void *ctx, const struct rec_sample *s, size_t nr, const st
 	return 0;
 }
 
+static int on_lost(void *ctx, const struct rec_lost *r)
+{
+	CHECK_U64(r->cause, LOST_FILE);
+	((struct count *)ctx)->nr_lost += r->count;
+	return 0;
+}
+
 static int on_label(void *ctx, const char *key, size_t key_len, const char *val, size_t val_len)
 {
 	((struct count *)ctx)->nr_labels++;
@@ -68,7 +75,7 @@ static struct count read_file(const struct files *f, size_t i)
 		.proc = on_proc, .thread = on_thread, .module = on_module, .method = on_method,
 		.code = on_code,
 		.function = on_function, .map = on_map, .symbol = on_symbol, .samples = on_samples,
-		.label = on_label,
+		.label = on_label, .lost = on_lost,
 	};
 	struct trace_reader *t;
 	struct count c = { 0 };
@@ -82,14 +89,19 @@ static struct count read_file(const struct files *f, size_t i)
 	return c;
 }
 
-static struct trace_writer *create(struct files *f)
+static struct trace_writer *create_bounded(struct files *f, uint64_t file_bytes)
 {
 	struct trace_writer *w;
 	struct err e;
 
 	CHECK_U64(trace_writer_open(&w, "trace", &(struct trace_writer_opts){ .carry = true, .take = take,
-								       .take_ctx = f }, &e), 0);
+		.take_ctx = f, .file_bytes = file_bytes }, &e), 0);
 	return w;
+}
+
+static struct trace_writer *create(struct files *f)
+{
+	return create_bounded(f, 0);
 }
 
 static void next(struct trace_writer *w)
@@ -206,10 +218,81 @@ TEST(carry_forgets_what_is_gone_and_nothing_else)
 		with_both = carry_bytes(c);
 		CHECK(with_both > with_one);
 		carry_forget_proc(c, 1);
-		carry_next(c);
+		carry_next(c, false);
 		CHECK_U64(carry_bytes(c), with_both);
-		carry_next(c);
+		carry_next(c, false);
 		CHECK_U64(carry_bytes(c), with_one);
 	}
 	carry_free(c);
+}
+
+TEST(carry_forgets_a_module_with_its_symbols_and_lines)
+{
+	struct carry *c = carry_new(drop, NULL);
+	const struct rec_module stays = { .module = 1 }, goes = { .module = 2 };
+	const struct rec_symbol symbol = { .module = 2, .off = 64 }, other = { .module = 1, .off = 64 };
+	const struct rec_line line = { .module = 2, .off = 80 };
+	const struct rec_function function = { .function = 7 };
+	struct trf_record r = { sizeof(r), 0, 0, 0 };
+	size_t before, with;
+
+	carry_keep(c, RECORD_module, &stays, &r, sizeof(r), true);
+	carry_keep(c, RECORD_symbol, &other, &r, sizeof(r), true);
+	before = carry_bytes(c);
+	carry_keep(c, RECORD_module, &goes, &r, sizeof(r), true);
+	carry_keep(c, RECORD_symbol, &symbol, &r, sizeof(r), true);
+	carry_keep(c, RECORD_line, &line, &r, sizeof(r), true);
+	carry_keep(c, RECORD_function, &function, &r, sizeof(r), true);
+	with = carry_bytes(c);
+	carry_forget_module(c, 2);
+	carry_forget_function(c, 7);
+	carry_next(c, false);
+	CHECK_U64(carry_bytes(c), with);
+	carry_next(c, false);
+	CHECK_U64(carry_bytes(c), before);
+	/* what is said of a module that is gone does not stay for ever */
+	carry_keep(c, RECORD_symbol, &symbol, &r, sizeof(r), true);
+	carry_next(c, false);
+	CHECK_U64(carry_bytes(c), before);
+	CHECK(carry_next(c, true));
+	CHECK(carry_bytes(c) < before);
+	carry_free(c);
+}
+
+TEST(carry_a_file_that_is_bounded_counts_what_exceeds_it_and_the_next_begins_anew)
+{
+	enum { BYTES = 200000, NR = 30000 };
+	struct frame frame = { .kind = FRAME_NATIVE, .module = 1 };
+	struct trace_writer *w;
+	struct files f = { 0 };
+	struct count c[2];
+	size_t i, k;
+	struct err e;
+
+	w = create_bounded(&f, BYTES);
+	for (k = 0; k < 2; k++) {
+		/* names do not count, however many there are */
+		for (i = 0; i < 10000; i++)
+			trace_write_label(w, "key", "%zu", i);
+		CHECK(!trace_writer_is_full(w));
+		for (i = 0; i < (k ? 1000 : NR); i++) {
+			struct rec_sample s = { .time_ns = i, .weight = 1 };
+
+			frame.off = i;
+			s.stack = trace_write_stack(w, &frame, 1);
+			trace_write_sample(w, &s);
+		}
+		CHECK(trace_writer_is_full(w) == !k);
+		if (!k)
+			next(w);
+	}
+	CHECK_U64(trace_writer_close(w, &e), 0);
+	for (k = 0; k < 2; k++)
+		c[k] = read_file(&f, k);
+	CHECK_U64(c[0].nr_samples + c[0].nr_lost, NR);
+	CHECK(c[0].nr_lost > 0 && c[0].nr_samples > BYTES / 100);
+	CHECK_U64(c[1].nr_samples, 1000);
+	CHECK_U64(c[1].nr_lost, 0);
+	for (i = 0; i < f.nr; i++)
+		buf_release(&f.bytes[i]);
 }

@@ -41,11 +41,14 @@ static void *mem(void *ctx, size_t size)
 	return given[nr++] = xmalloc(size);
 }
 
+static bool of_locks;
+
 static enum classfile_reason rewrite(const void *in, size_t len, struct classfile_out *out)
 {
-	static const struct classfile_probe probe = {
+	static const struct classfile_locks locks = { "e", "d", "x", "w", "o", "s" };
+	struct classfile_probe probe = {
 		.helper = "P", .enter = "e", .exit = "x", .thrown = "t", .caught = "c",
-		.select = select_method, .skipped = skipped, .mem = mem,
+		.locks = of_locks ? &locks : NULL, .select = select_method, .skipped = skipped, .mem = mem,
 	};
 
 	t.nr_asked = t.nr_skipped = t.nr_mem = 0;
@@ -227,6 +230,28 @@ TEST(classfile_a_class_knows_its_name)
 	CHECK(!classfile_name(b.data, 20).p);
 	CHECK(!classfile_name("", 0).p);
 	buf_release(&b);
+}
+
+/* A monitor is not entered or left where an exception in a probe would leave it entered. */
+TEST(classfile_monitors_are_left_alone_but_as_compilers_write_them)
+{
+	static const uint8_t enters[] = { 0x01, 0xc2, 0xb1 }, leaves[] = { 0x01, 0xc3, 0xb1 },
+			     to_exit[] = { 0x2a, 0xc3, 0xa7, 0xff, 0xff, 0xb1 },
+			     no_such_local[] = { 0x2a, 0xc3, 0xb1 };
+	struct buf b = make_class(RETURN, 1, 0, 6);
+	struct classfile_out out;
+
+	of_locks = true;
+	t.number = CLASSFILE_LOCKS;
+	CHECK_U64(why(enters, sizeof(enters), 1, 6), CLASSFILE_ODD_LOCK);
+	CHECK_U64(why(leaves, sizeof(leaves), 1, 6), CLASSFILE_ODD_LOCK);
+	CHECK_U64(why(to_exit, sizeof(to_exit), 1, 6), CLASSFILE_ODD_LOCK);
+	CHECK_U64(why(no_such_local, sizeof(no_such_local), 1, 6), CLASSFILE_BAD_CODE);
+	/* where there is none, nobody is told */
+	CHECK_U64(rewrite(b.data, b.len, &out), CLASSFILE_OK);
+	CHECK(!out.data && t.nr_asked == 1 && !t.nr_skipped);
+	t.number = CLASSFILE_OWNS;
+	CHECK_U64(why(RETURN, 1, 0, 6), CLASSFILE_OK);
 }
 
 TEST(classfile_every_reason_has_a_text)

@@ -176,6 +176,29 @@ TEST(ids_number_addresses_in_their_order)
 	}
 }
 
+/* Where all addresses have an id, counts are as large as they can be; where few have, words are empty. */
+TEST(ids_number_dense_and_sparse_addresses)
+{
+	enum { NR = 5000 };
+	static const uint64_t steps[] = { 1, 2, 63, 64, 65, 511, 513, 100003 };
+	struct heap_ids x;
+	unsigned int s;
+	uint32_t i;
+
+	for (s = 0; s < sizeof(steps) / sizeof(steps[0]); s++) {
+		ids_init(&x, 0, 1 << 28);
+		for (i = 0; i < NR; i++)
+			CHECK(ids_add(&x, 1000 + i * steps[s]));
+		CHECK(ids_finish(&x));
+		CHECK_U64(x.nr, NR);
+		for (i = 0; i < NR; i++) {
+			CHECK_U64(ids_find(&x, 1000 + i * steps[s]), i);
+			CHECK_U64(ids_id(&x, i), 1000 + i * steps[s]);
+		}
+		ids_release(&x);
+	}
+}
+
 /* A damaged id lies anywhere; scattered ones take no more memory than they may. */
 TEST(ids_are_bounded)
 {

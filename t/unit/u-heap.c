@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "flow/check.h"
+#include "heap/roster.h"
 #include "heap/tree.h"
+#include "jvm/roster.h"
 #include "unit.h"
 
 /* --- a writer of dumps --- */
@@ -109,9 +112,11 @@ static void root(struct buf *b, unsigned int kind, uint64_t object)
  * Ten orders in a list, each with a line of its own; all lines share one product of 100 bytes. Every object
  * takes 16 bytes of header and its references of 8 bytes, one beside the other.
  */
-enum { NAME_OBJECT = 1, NAME_ORDER, NAME_LINE, NAME_PRODUCT, NAME_BYTES, NAME_FIELD, NAME_CLASS };
+enum { NAME_OBJECT = 1, NAME_ORDER, NAME_LINE, NAME_PRODUCT, NAME_BYTES, NAME_FIELD, NAME_CLASS,
+	NAME_REFERENCE, NAME_REFERENT, NAME_OBJECTS };
 enum { CLASS_OBJECT = 0x1000, CLASS_ORDER = 0x1100, CLASS_LINE = 0x1200, CLASS_PRODUCT = 0x1300,
-	CLASS_BYTES = 0x1400, CLASS_CLASS = 0x1500 };
+	CLASS_BYTES = 0x1400, CLASS_CLASS = 0x1500, CLASS_REFERENCE = 0x1600, CLASS_OBJECTS = 0x1700 };
+enum { ROSTER = 0x5000, NUMBERS = 0x5100, REFERENCE = 0x5200 };
 enum { ORDERS = 10, FIRST = 0x2000, ORDER_SIZE = 32, LINE_SIZE = 24, PRODUCT = 0x4000, CONTENT = 0x4018,
 	CONTENT_SIZE = 120 };
 
@@ -149,7 +154,51 @@ static void put_classes(struct buf *b)
 	class(b, CLASS_CLASS, CLASS_OBJECT, 0, 0);
 }
 
-static void make_dump(struct buf *b)
+static uint64_t reference(unsigned int i)
+{
+	return REFERENCE + i * 0x20;
+}
+
+/* What the agent makes: orders and lines are the samples 100, 101 ...; the last reference is cleared. */
+static void put_roster(struct buf *b)
+{
+	static const uint32_t magic[] = ROSTER_MAGIC;
+	const uint32_t head[] = { 0x9abcdef0, 0x12345678, 2 * ORDERS + 1, 0 };
+	unsigned int i;
+
+	for (i = 0; i <= 2 * ORDERS; i++)
+		instance(b, reference(i), CLASS_REFERENCE, 1,
+			 (const uint64_t[]){ i == 2 * ORDERS ? 0 : i % 2 ? line(i / 2) : order(i / 2) });
+	be(b, 0x23, 1);
+	id(b, NUMBERS);
+	be(b, 0, 4);
+	be(b, ROSTER_HEAD + 2 * ORDERS + 3, 4);
+	be(b, HPROF_INT, 1);
+	for (i = 0; i < 4; i++)
+		be(b, magic[i], 4);
+	for (i = 0; i < 4; i++)
+		be(b, head[i], 4);
+	for (i = 0; i < 2 * ORDERS + 3; i++)
+		be(b, i <= 2 * ORDERS ? 100 + i : 0, 4);
+	be(b, 0x22, 1);
+	id(b, ROSTER);
+	be(b, 0, 4);
+	be(b, 1 + 2 * ORDERS + 3, 4);
+	id(b, CLASS_OBJECTS);
+	id(b, NUMBERS);
+	for (i = 0; i < 2 * ORDERS + 3; i++)
+		id(b, i <= 2 * ORDERS ? reference(i) : 0);
+	root(b, HPROF_ROOT_JNI_GLOBAL, ROSTER);
+	id(b, 0);
+}
+
+static void put_roster_classes(struct buf *b)
+{
+	class(b, CLASS_REFERENCE, CLASS_OBJECT, 1, NAME_REFERENT);
+	class(b, CLASS_OBJECTS, CLASS_OBJECT, 0, 0);
+}
+
+static void make(struct buf *b, bool roster)
 {
 	struct buf segment = BUF_INIT;
 	unsigned int i;
@@ -168,8 +217,19 @@ static void make_dump(struct buf *b)
 		load_class(b, CLASS_OBJECT + i * 0x100, NAME_OBJECT + i);
 	load_class(b, CLASS_BYTES, NAME_BYTES);
 	load_class(b, CLASS_CLASS, NAME_CLASS);
+	if (roster) {
+		text(b, NAME_REFERENCE, "java/lang/ref/Reference");
+		text(b, NAME_REFERENT, "referent");
+		text(b, NAME_OBJECTS, "[Ljava/lang/Object;");
+		load_class(b, CLASS_REFERENCE, NAME_REFERENCE);
+		load_class(b, CLASS_OBJECTS, NAME_OBJECTS);
+	}
 	put_classes(&segment);
+	if (roster)
+		put_roster_classes(&segment);
 	put_orders(&segment);
+	if (roster)
+		put_roster(&segment);
 	for (i = 0; i < 6; i++)
 		root(&segment, HPROF_ROOT_STICKY_CLASS, CLASS_OBJECT + i * 0x100);
 	root(&segment, HPROF_ROOT_MONITOR, order(0));
@@ -177,6 +237,11 @@ static void make_dump(struct buf *b)
 	buf_reset(&segment);
 	record(b, HPROF_HEAP_END, &segment);
 	buf_release(&segment);
+}
+
+static void make_dump(struct buf *b)
+{
+	make(b, false);
 }
 
 static int read_tree(const struct buf *b, struct heap *h, struct model *m, struct heap_tree_facts *facts)
@@ -237,6 +302,144 @@ TEST(heap_tree_of_a_planted_graph)
 	buf_release(&b);
 }
 
+/* What the agent made is not shown, and says which object is which sample. */
+TEST(heap_has_no_roster_and_its_samples)
+{
+	struct buf b = BUF_INIT;
+	struct heap_tree_facts facts;
+	uint64_t n, base, cum, cookie;
+	uint32_t *samples, i;
+	struct model m;
+	struct heap h;
+
+	make(&b, true);
+	CHECK_U64(read_tree(&b, &h, &m, &facts), 0);
+	CHECK_U64(h.ids.nr, 6 + 2 * ORDERS + 3 + 2);	/* two classes more */
+	CHECK(find(&m, "shop.Order", &n, &base, &cum));
+	CHECK_U64(n, ORDERS);
+	CHECK_U64(base, ORDERS * ORDER_SIZE);
+	CHECK_U64(h.layout.header, 16);
+	CHECK_U64(heap_size(&h, ids_find(&h.ids, CONTENT)), CONTENT_SIZE);
+	CHECK_U64(heap_size(&h, ids_find(&h.ids, line(0))), LINE_SIZE);
+	CHECK_U64(cum, ORDERS * (ORDER_SIZE + LINE_SIZE) + 24 + CONTENT_SIZE);
+	CHECK(!find(&m, "java.lang.ref.Reference", &n, &base, &cum));
+	CHECK(!find(&m, "java.lang.Object[]", &n, &base, &cum) && !find(&m, "int[]", &n, &base, &cum));
+	CHECK(heap_has_samples(&h, &cookie));
+	CHECK_U64(cookie, 0x123456789abcdef0);
+	samples = heap_samples(&h);
+	for (i = 0; i < ORDERS; i++) {
+		CHECK_U64(samples[ids_find(&h.ids, order(i))], 100 + 2 * i);
+		CHECK_U64(samples[ids_find(&h.ids, line(i))], 101 + 2 * i);
+	}
+	CHECK_U64(samples[ids_find(&h.ids, PRODUCT)], 0);
+	free(samples);
+	model_release(&m);
+	heap_release(&h);
+	buf_release(&b);
+}
+
+/* The tree by place of allocation: lines are no samples, orders stand for two and a half each. */
+TEST(heap_tree_by_origin)
+{
+	struct heap_tree_opts o = { .keep_soft = true };
+	struct heap_origins origins;
+	struct buf b = BUF_INIT;
+	struct heap_tree_facts facts;
+	struct flow_check c[FLOW_NR_CHECKS];
+	uint64_t n, base, cum;
+	struct model m;
+	struct heap h;
+	uint32_t i, at;
+	struct err e;
+
+	make(&b, false);
+	CHECK(!heap_open_memory(&h, b.data, b.len, &e));
+	origins = (struct heap_origins){ .place = xcalloc(h.ids.nr, 4), .weight = xcalloc(h.ids.nr, 4) };
+	o.origins = &origins;
+	at = strtab_adds(&h.names, "Main.order");
+	for (i = 0; i < ORDERS; i++) {
+		origins.place[ids_find(&h.ids, order(i))] = at;
+		origins.weight[ids_find(&h.ids, order(i))] = 2.5;
+	}
+	origins.place[ids_find(&h.ids, CONTENT)] = strtab_adds(&h.names, "Main.picture");
+	origins.weight[ids_find(&h.ids, CONTENT)] = 1;
+	CHECK(!heap_tree(&h, &o, &m, &facts, &e));
+	CHECK(find(&m, "Main.order: shop.Order", &n, &base, &cum));
+	CHECK_U64(n, ORDERS * 5 / 2);
+	CHECK_U64(base, ORDERS * 5 / 2 * ORDER_SIZE);
+	CHECK_U64(cum, base + CONTENT_SIZE);
+	CHECK(find(&m, "Main.picture: byte[]", &n, &base, &cum));
+	CHECK(find(&m, "[not sampled] shop.Product", &n, &base, &cum));	/* lines hold nothing */
+	CHECK_U64(n, 0);
+	CHECK_U64(cum, CONTENT_SIZE);
+	CHECK_U64(facts.origins.nr, ORDERS + 1);
+	CHECK(facts.origins.held_by_unknown == CONTENT_SIZE);
+	CHECK(facts.origins.held_by_known == ORDERS * 5 / 2 * ORDER_SIZE);
+	CHECK_U64(flow_check(&m.flow, c), 0);
+	model_release(&m);
+	o.shape = HEAP_CONTAINMENT;
+	origins.all = true;		/* then the rest counts as well, once */
+	CHECK(!heap_tree(&h, &o, &m, &facts, &e));
+	CHECK(find(&m, "[not sampled] shop.Line", &n, &base, &cum));
+	CHECK_U64(n, ORDERS);
+	CHECK_U64(flow_totals(&m.flow, &base), h.ids.nr + ORDERS * 3 / 2);
+	CHECK_U64(flow_check(&m.flow, c), 0);
+	model_release(&m);
+	free(origins.place);
+	free(origins.weight);
+	heap_release(&h);
+	buf_release(&b);
+}
+
+/* What the walk counts that numbers objects is what two walks find. */
+static void check_counts(const struct buf *b)
+{
+	struct heap h, counted;
+	struct err e;
+	size_t i;
+	int r = heap_open_memory(&h, b->data, b->len, &e);
+
+	CHECK_U64(heap_count_open_memory(&counted, b->data, b->len, &e), (uint64_t)r);
+	if (!r) {
+		CHECK(!heap_read(&h, &(struct heap_read_opts){ 0 }, &e));
+		CHECK(!heap_count(&counted, &e));
+		CHECK_U64(counted.bytes, h.bytes);
+		CHECK_U64(counted.nr_classes, h.nr_classes);
+		for (i = 0; i < h.nr_classes; i++) {
+			CHECK_U64(counted.classes[i].nr, h.classes[i].nr);
+			CHECK_U64(counted.classes[i].bytes, h.classes[i].bytes);
+		}
+	}
+	heap_release(&counted);
+	heap_release(&h);
+}
+
+TEST(heap_counts_in_one_walk)
+{
+	struct buf b = BUF_INIT;
+	struct heap h;
+	struct err e;
+	size_t whole, i;
+
+	make(&b, false);
+	CHECK(!heap_count_open_memory(&h, b.data, b.len, &e));
+	CHECK(!heap_count(&h, &e));
+	CHECK(!h.class);		/* one was enough */
+	heap_release(&h);
+	whole = b.len;
+	for (b.len = 0; b.len < whole; b.len++)
+		check_counts(&b);
+	for (i = 0; i < whole; i++) {	/* such as ids that no object can have */
+		b.data[i] ^= 1 << i % 8;
+		check_counts(&b);
+		b.data[i] ^= 1 << i % 8;
+	}
+	buf_reset(&b);
+	make(&b, true);
+	check_counts(&b);
+	buf_release(&b);
+}
+
 /* Cut off anywhere, it has what is before; and the objects' sum is that of the tree. */
 TEST(heap_truncated_anywhere)
 {
@@ -283,7 +486,7 @@ TEST(heap_damaged_anywhere)
 		int nr = 1 + unit_random() % 4;
 
 		buf_reset(&b);
-		make_dump(&b);
+		make(&b, round % 2);
 		while (nr--)
 			b.data[unit_random() % b.len] = unit_random();
 		if (!read_tree(&b, &h, &m, &facts)) {

@@ -35,7 +35,7 @@ TEST(jvm_environment_is_extended)
 	CHECK(!strpbrk(agent.data, " :$="));
 	setenv("LD_PRELOAD", "/a/b.so", 1);
 	unsetenv("ASAN_OPTIONS");
-	CHECK_U64(inject_setenv(agent.data, "/tmp/x/s", false, &e), 0);
+	CHECK_U64(inject_setenv(agent.data, "/tmp/x/s", 0, &e), 0);
 	CHECK_U64(strncmp(getenv("LD_PRELOAD"), "/a/b.so:", 8), 0);
 	CHECK_U64(strncmp(getenv("LD_PRELOAD") + 8, agent.data, dir), 0);
 	CHECK_U64(strncmp(getenv("LD_PRELOAD") + 8 + dir, "preload-", 8), 0);
@@ -45,7 +45,7 @@ TEST(jvm_environment_is_extended)
 
 	unsetenv("LD_PRELOAD");
 	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
-	CHECK_U64(inject_setenv(agent.data, "/tmp/x/s", false, &e), 0);
+	CHECK_U64(inject_setenv(agent.data, "/tmp/x/s", 0, &e), 0);
 	CHECK_U64(strncmp(getenv("LD_PRELOAD"), agent.data, dir), 0);
 	CHECK_STR(getenv("ASAN_OPTIONS"), "detect_leaks=0:verify_asan_link_order=0");
 	buf_release(&agent);

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "model/leaks.h"
+#include "model/unfreed.h"
 #include "traces.h"
 #include "unit.h"
 
@@ -79,6 +81,8 @@ TEST(growth_chance_is_one_sided)
 
 enum { LIVE, OBJECTS, SURVIVED, FREED, SECOND = 1000000000, SIZE = 100 };
 
+static uint64_t base_ns;		/* of all times: the file has begun */
+
 static uint32_t stack_of(struct trace_writer *w, uint32_t site)
 {
 	const struct frame frames[] = { { FRAME_NAMED, .function = site }, { FRAME_NAMED, .function = 9 } };
@@ -92,6 +96,7 @@ static void write_names(struct trace_writer *w)
 	char key[16];
 	uint32_t i;
 
+	base_ns = clock_mono_ns();
 	for (i = 0; i < ARRAY_SIZE(events); i++) {
 		snprintf(key, sizeof(key), "event.%u", i);
 		trace_write_label(w, key, "%s", events[i]);
@@ -106,7 +111,7 @@ static void write_names(struct trace_writer *w)
 /* died: in s, 0: it is left */
 static void object(struct trace_writer *w, uint32_t stack, uint32_t event, double born, double died)
 {
-	struct rec_sample s = { .time_ns = (uint64_t)(born * SECOND) + SECOND, .thread = 1, .stack = stack,
+	struct rec_sample s = { .time_ns = (uint64_t)(born * SECOND) + base_ns, .thread = 1, .stack = stack,
 				.weight = SIZE, .event = event };
 
 	if (!died) {
@@ -117,7 +122,7 @@ static void object(struct trace_writer *w, uint32_t stack, uint32_t event, doubl
 	s.event = SURVIVED;
 	trace_write_sample(w, &s);
 	s.event = FREED;
-	s.time_ns = (uint64_t)(died * SECOND) + SECOND;
+	s.time_ns = (uint64_t)(died * SECOND) + base_ns;
 	trace_write_sample(w, &s);
 }
 
@@ -127,10 +132,75 @@ static void sweeps(struct trace_writer *w, double whole)
 
 	for (i = 0; i <= 10; i++)
 		trace_write_sweep(w, &(struct rec_sweep){
-			.time_ns = i * (uint64_t)SECOND + SECOND, .proc = 1, .pauses = i,
-			.known_ns = i * (uint64_t)SECOND + SECOND,
-			.whole_ns = i == 10 && whole > 0 ? (uint64_t)(whole * SECOND) + SECOND : 0,
+			.time_ns = i * (uint64_t)SECOND + base_ns, .proc = 1, .pauses = i,
+			.known_ns = i * (uint64_t)SECOND + base_ns,
+			.whole_ns = i == 10 && whole > 0 ? (uint64_t)(whole * SECOND) + base_ns : 0,
 		});
+}
+
+/* A block of native memory: events 4 and 5, beside the others. */
+static void block(struct trace_writer *w, uint32_t stack, double born, uint64_t bytes, bool left)
+{
+	struct rec_sample s = { .time_ns = (uint64_t)(born * SECOND) + SECOND, .thread = 1, .stack = stack,
+				.weight = bytes, .event = 4 };
+
+	trace_write_sample(w, &s);
+	s.event = 5;
+	if (left)
+		trace_write_sample(w, &s);
+}
+
+static void write_native_names(struct trace_writer *w)
+{
+	static const char *const names[] = { "malloc", "std::vector::reserve", "ours" };
+	uint32_t i;
+
+	write_names(w);
+	trace_write_label(w, "event.4", "native-memory");
+	trace_write_label(w, "event.5", "native-live");
+	trace_write_label(w, "event.5.interval", "1000");
+	trace_write_label(w, "end.mono_ns", "%u", 2000000000u);
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		trace_write_function(w, &(struct rec_function){
+			.function = 20 + i, .kind = i ? FUNCTION_NATIVE : FUNCTION_REASON,
+			.name = names[i], .name_len = strlen(names[i]), .module = "", .file = "" });
+}
+
+/* The process ended after 9 s, which is later than the label of the end says. */
+TEST(unfreed_blocks_have_their_ages_and_their_callers)
+{
+	const struct frame frames[] = { { FRAME_NAMED, .function = 22 }, { FRAME_NAMED, .function = 21 },
+					{ FRAME_NAMED, .function = 20 } };
+	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ 0 });
+	const struct selection all = { 0 };
+	struct trace_reader *t;
+	struct unfreed u;
+	struct err e;
+	uint32_t stack;
+	struct buf b;
+
+	write_native_names(w);
+	stack = trace_write_stack(w, frames, ARRAY_SIZE(frames));
+	block(w, stack, 1, 3000, true);
+	block(w, stack, 4, 500, true);
+	block(w, stack, 5, 2500, false);
+	block(w, stack, 8, 1500, true);
+	trace_write_end(w, &(struct rec_end){ .time_ns = 10 * (uint64_t)SECOND, .thread = 1 });
+	b = traces_close(w);
+	CHECK(!trace_reader_open_memory(&t, b.data, b.len, &e));
+	CHECK(!unfreed_read(&u, t, &all, &e));
+	CHECK_U64(u.nr_rows, 1);
+	CHECK_STR(consumer_name(&u.strings.consumers, u.rows[0].call), "malloc");
+	CHECK_STR(consumer_name(&u.strings.consumers, u.rows[0].site), "ours");
+	CHECK(u.rows[0].bytes == 5000 && u.rows[0].allocated == 7500);
+	CHECK(u.rows[0].range.low < 5000 && u.rows[0].range.high > 5000);
+	CHECK_U64(u.rows[0].oldest_ns, 8 * (uint64_t)SECOND);
+	CHECK_U64(u.rows[0].median_ns, 5 * (uint64_t)SECOND);
+	CHECK_U64(u.rows[0].newest_ns, SECOND);
+	CHECK(u.ages[0].n == 1 && u.ages[0].bytes == 1500 && u.ages[3].n == 2);
+	unfreed_release(&u);
+	trace_reader_close(t);
+	buf_release(&b);
 }
 
 static void read_back(struct leaks *m, struct trace_writer *w)
@@ -189,6 +259,36 @@ TEST(leaks_are_told_from_what_does_not_grow)
 	leaks_release(&m);
 	/* all in one moment of the second half */
 	CHECK_U64(verdict(6, 6.1, 0, 10, &m), LEAK_NO);
+	leaks_release(&m);
+}
+
+/* In a segment that begins after 5 s: what lives from before is there, and what had died by then is not. */
+TEST(leaks_compare_with_no_time_before_the_trace)
+{
+	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ 0 });
+	struct leaks m;
+	uint32_t stack, i;
+
+	write_names(w);
+	base_ns -= 5 * (uint64_t)SECOND;
+	stack = stack_of(w, 9);
+	/* each entry stays for four seconds */
+	for (i = 0; i < 2000; i++) {
+		double born = i / 200., died = born + 4;
+
+		if (died >= 5)
+			object(w, stack, LIVE, born, died < 10 ? died : 0);
+	}
+	for (i = 5; i <= 10; i++)
+		trace_write_sweep(w, &(struct rec_sweep){
+			.time_ns = i * (uint64_t)SECOND + base_ns - SECOND / 2, .proc = 1,
+			.pauses = i, .known_ns = i * (uint64_t)SECOND + base_ns,
+			.whole_ns = i * (uint64_t)SECOND + base_ns,
+		});
+	read_back(&m, w);
+	CHECK_U64(m.rows[0].grows, LEAK_NO);
+	CHECK_U64(m.rows[0].oldest_pauses, 4);
+	CHECK_U64(m.pauses, 5);
 	leaks_release(&m);
 }
 

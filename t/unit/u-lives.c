@@ -7,8 +7,11 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "collect/histogram.h"
 #include "collect/live.h"
 #include "collect/state.h"
+#include "trace/reader.h"
+#include "trace/roster.h"
 #include "unit.h"
 
 enum { LIVE, OBJECTS, SURVIVED, FREED };
@@ -154,6 +157,65 @@ TEST(lives_of_generational_zgc_wait_for_a_major_collection)
 	end(&s);
 }
 
+struct rosters {
+	uint64_t nr, contexts, sizes, numbers, cookies;
+};
+
+static int take_roster(void *ctx, const struct rec_roster *r)
+{
+	struct rosters *x = ctx;
+	struct roster_object o;
+	struct roster_walk w;
+
+	x->nr++;
+	x->cookies += r->cookie;
+	roster_walk(&w, r->objects, r->objects_len);
+	while (roster_next(&w, &o)) {
+		x->sizes += o.size;
+		x->numbers += o.number;
+	}
+	CHECK(!w.in.bad);
+	x->contexts += w.nr_contexts;
+	roster_walk_release(&w);
+	return 0;
+}
+
+/* Those that are watched when the dump is made: not those that are gone before, nor those that come after. */
+TEST(lives_are_written_for_a_heap_dump)
+{
+	static const struct trace_sink sink = { .roster = take_roster };
+	struct rosters x = { 0 };
+	struct trace_reader *t;
+	struct subject s;
+	char path[64];
+	uint32_t i;
+	struct err e;
+
+	begin(&s, "live=0");
+	for (i = 1; i <= 10000; i++)
+		born(&s, i, i, 16, i % 2);
+	gone(&s, JVM_GONE_DIED, 1, 1000);
+	swept(&s, 20000, 1, JVM_COLLECTS_AT_ONCE, 0);
+	lives_roster(&s.j, &(struct jvm_roster){ .time_ns = 30000, .cookie = 5, .nr = 9000 });
+	gone(&s, JVM_GONE_DIED, 5000, 5001);
+	swept(&s, 40000, 2, JVM_COLLECTS_AT_ONCE, 0);
+	born(&s, 20000, 50000, 16, 1);
+	snprintf(path, sizeof(path), "/tmp/u-lives.%d", (int)getpid());
+	CHECK(!trace_writer_close(s.c->w, &e));
+	CHECK(!trace_reader_open(&t, path, &e));
+	CHECK(!trace_read(t, &sink, &x, &e));
+	trace_reader_close(t);
+	CHECK(!trace_writer_open(&s.c->w, path, &(struct trace_writer_opts){ 0 }, &e));
+	unlink(path);
+	CHECK_U64(x.sizes, 9000 * 16);
+	CHECK_U64(x.numbers, (1001 + 10000) * 9000 / 2);
+	CHECK_U64(x.cookies, 5 * x.nr);
+	CHECK(x.contexts >= 2 && x.contexts <= 4);	/* of two, those that are long in pieces */
+	lives_end(s.c, &s.j);
+	lives_roster(&s.j, &(struct jvm_roster){ .cookie = 6 });	/* nothing is known any more */
+	end(&s);
+}
+
 TEST(lives_weigh_more_when_they_are_thinned)
 {
 	struct subject s;
@@ -204,4 +266,42 @@ TEST(lives_survive_what_agents_say)
 	CHECK(!s.j.lives);
 	lives_end(s.c, &s.j);
 	end(&s);
+}
+
+TEST(lives_are_known_up_to_a_whole_collection)
+{
+	struct subject s;
+
+	begin(&s, "live=0");
+	born(&s, 1, 10, 100, 1);
+	born(&s, 2, 500, 1000, 1);
+	CHECK_U64(lives_nr_sweeps(&s.j), 0);
+	swept(&s, 100, 1, JVM_COLLECTS_BESIDE, 0);
+	CHECK_U64(lives_nr_sweeps(&s.j), 1);
+	lives_collected(&s.j, 400);
+	lives_end(s.c, &s.j);
+	CHECK_U64(total(&s, LIVE), 100);
+	end(&s);
+}
+
+static void add_row(void *ctx, const struct histogram_row *r)
+{
+	buf_fmt(ctx, "%.*s %llu %llu,", (int)r->name_len, r->name, (unsigned long long)r->objects,
+		(unsigned long long)r->bytes);
+}
+
+TEST(histograms_have_what_lines_say)
+{
+	static const char text[] =
+		"0\n num     #instances         #bytes  class name (module)\n"
+		"-------------------------------------------------------\n"
+		"   1:            18           1234  [B (java.base@17.0.15)\n"
+		"   2:             3             48  a.B$C\n"
+		"   3:             3\n   4:  x  1  D\n   5: 99999999999999999999 1 E\n   6:  1  2  \n"
+		"Total            21           1282\n   7:   1    2 F";
+	struct buf b = BUF_INIT;
+
+	histogram_parse(text, sizeof(text) - 1, add_row, &b);
+	CHECK_STR(b.data, "[B 18 1234,a.B$C 3 48,F 1 2,");
+	buf_release(&b);
 }

@@ -22,7 +22,9 @@ static void count(const struct memory_blocks *m)
 
 static void keep(struct memory_blocks *m, uint32_t id, uint64_t value)
 {
-	memory_keep(m, &(struct memory_sample){ .id = id, .value = value }, &table);
+	const struct frame f = { .kind = FRAME_NAMED, .function = id };
+
+	memory_keep(m, &(struct memory_sample){ .id = id, .value = value }, &f, 1, &table);
 }
 
 TEST(memory_live_is_what_the_table_has)

@@ -236,3 +236,41 @@ TEST(tasks_descent_is_read_from_proc)
 	CHECK(tasks_descends(getpid(), getpid()) && tasks_descends(getpid(), getppid()));
 	CHECK(!tasks_descends(getppid(), getpid()) && !tasks_descends(getpid(), 0) && !tasks_descends(1, 0));
 }
+
+TEST(tasks_virtual_threads_are_forgotten_with_their_process_and_by_their_last_use)
+{
+	struct map procs = MAP_INIT;
+	struct recording r;
+	struct proc *one, *two;
+	uint32_t fixed, other;
+	uint64_t i;
+
+	begin(&r);
+	one = tasks_get(&r.tasks, getpid(), getpid(), 1)->proc;
+	two = tasks_fork(&r.tasks, 1 << 22, getpid(), 1 << 22, getpid(), 2)->proc;
+	fixed = tasks_pseudo(&r.tasks, one, ~0ull, "[nobody]", 3);
+	other = tasks_virtual(&r.tasks, two, 7, "seven", 4);
+	for (i = 1; i <= 100; i++)
+		tasks_virtual(&r.tasks, one, i, NULL, 10 + i);
+	tasks_virtual(&r.tasks, one, 1, NULL, 1000);		/* again, and last of all */
+	*map_put(&procs, one->id) = 1;
+	*map_put(&procs, two->id) = 1;
+	tasks_forget_virtual(&r.tasks, &procs, 102);
+	CHECK_U64(r.tasks.nr_virtuals, 102);
+	tasks_forget_virtual(&r.tasks, &procs, 100);
+	CHECK_U64(r.tasks.nr_virtuals, 51);			/* half of 100, and the one that stays */
+	CHECK_U64(tasks_find_virtual(&r.tasks, one->id, ~0ull), fixed);
+	CHECK(tasks_find_virtual(&r.tasks, one->id, 1));
+	CHECK(!tasks_find_virtual(&r.tasks, one->id, 2));
+	CHECK(tasks_find_virtual(&r.tasks, one->id, 100));
+	CHECK(!tasks_find_virtual(&r.tasks, two->id, 7));
+	CHECK(tasks_virtual(&r.tasks, two, 7, NULL, 2000) > other);
+	map_reset(&procs);
+	*map_put(&procs, two->id) = 1;
+	tasks_forget_virtual(&r.tasks, &procs, 100);
+	CHECK_U64(r.tasks.nr_virtuals, 1);
+	CHECK(!tasks_find_virtual(&r.tasks, one->id, ~0ull));
+	CHECK(tasks_find_virtual(&r.tasks, two->id, 7));
+	map_release(&procs);
+	end(&r);
+}

@@ -270,23 +270,47 @@ TEST(thread_labels_of_a_hostile_program_are_labels_or_nothing)
 	end(&s);
 }
 
-TEST(thread_labels_of_a_recording_are_behind_those_of_its_threads)
+/* The level of the tree that a thread with these labels gets for the key. */
+static const char *level_of(struct subject *s, uint32_t all, uint32_t labels, const char *key)
 {
-	const char *list[] = { "service=shop", "k=a*" };
+	uint32_t level = threadlabels_consumer(&s->names, all, labels, key);
+
+	return model_str(&s->model, s->model.consumers.items[level].name);
+}
+
+TEST(thread_labels_are_before_those_of_its_process_and_of_the_recording)
+{
+	const char *list[] = { "service=shop", "k=a*" }, *place[] = { "container=c1*", "k=*" };
 	struct opt_list l = { .items = (char **)list, .nr_items = 2 };
+	struct opt_list in = { .items = (char **)place, .nr_items = 2 };
+	const char group[] = "/docker/c123456789c123456789c123456789c123456789c123456789c1234567890abc";
 	struct subject s;
+	uint32_t all;
 
 	begin(&s);
 	trace_write_label(s.w, "label.service", "shop");
 	trace_write_label(s.w, "label.k", "recording");
+	trace_write_proc(s.w, &(struct rec_proc){ .time_ns = 1, .proc = 3, .pid = 9, .comm = "x",
+						  .comm_len = 1 });
+	trace_write_cgroup(s.w, &(struct rec_cgroup){ .time_ns = 1, .proc = 3, .path = group,
+						      .path_len = strlen(group) });
+	trace_write_thread(s.w, &(struct rec_thread){ .time_ns = 1, .thread = 7, .proc = 3, .tid = 9,
+						      .name = "x", .name_len = 1 });
 	label(&s, 100, 1, 0, "k=abc");
 	label(&s, 200, 2, 0, "");
 	sample(&s, 7, 150);
 	sample(&s, 7, 250);
 	read_back(&s);
-	CHECK(threadlabels_select(&s.names, threadlabels_at(&s.names, 7, 150), &l));
-	CHECK(!threadlabels_select(&s.names, threadlabels_at(&s.names, 7, 250), &l));
-	CHECK(!threadlabels_select(&s.names, THREADLABELS_UNKNOWN, &l));
-	CHECK(!strcmp(model_str(&s.model, threadlabels_value(&s.names, 0, "k")), "recording"));
+	all = names_labels_of_thread(&s.names, 7);
+	CHECK(threadlabels_select(&s.names, all, threadlabels_at(&s.names, 7, 150), &l));
+	CHECK(threadlabels_select(&s.names, all, threadlabels_at(&s.names, 7, 150), &in));
+	CHECK(!threadlabels_select(&s.names, all, threadlabels_at(&s.names, 7, 250), &l));
+	CHECK(threadlabels_select(&s.names, all, threadlabels_at(&s.names, 7, 250), &in));
+	CHECK(!threadlabels_select(&s.names, all, THREADLABELS_UNKNOWN, &l));
+	CHECK_STR(level_of(&s, all, threadlabels_at(&s.names, 7, 150), "k"), "k=abc");
+	CHECK_STR(level_of(&s, all, threadlabels_at(&s.names, 7, 250), "k"), "k=recording");
+	CHECK(strstr(level_of(&s, all, 0, "container"), "container=c1234"));
+	CHECK_STR(level_of(&s, names_labels_of_thread(&s.names, 99), 0, "container"), "[no container]");
+	CHECK_STR(level_of(&s, names_labels_of_thread(&s.names, 99), 0, "k"), "k=recording");
 	end(&s);
 }

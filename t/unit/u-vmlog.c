@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* u-vmlog.c - lines of a JVM's log, as JDK 17 and 25 write them with each collector. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -106,6 +107,215 @@ TEST(vmlog_compilations_and_their_end)
 	check_line("[5ns][1][class,unload] unloading class Foo$Bar 0x0000000801234567", "8 5 - - - - [Foo$Bar] []");
 }
 
+/* "id duration kind;" of each event. */
+static void put_event(void *ctx, struct jvm_event *e)
+{
+	struct buf *b = ctx;
+
+	buf_fmt(b, "%" PRIu64, e->values[2]);
+	put_value(b, e->duration_ns);
+	buf_fmt(b, " %u;", e->kind);
+	CHECK(!memcmp(e->what, "a.B::c", 6));
+}
+
+static void check_compilations(const char *const *lines, size_t nr, const char *want)
+{
+	struct buf b = BUF_INIT;
+	struct vmlog v = { .fd = -1 };
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		vmlog_take(&v, lines[i], strlen(lines[i]), put_event, &b);
+	compiles_flush(&v.compiles, put_event, &b);
+	CHECK_STR(b.data ? b.data : "", want);
+	buf_release(&b);
+	vmlog_close(&v);
+}
+
+#define BEGIN(at, tid, id, osr, tier) \
+	"[" at "ns][" tid "][jit,compilation] " id " " osr " " tier " a.B::c (5 bytes)"
+#define DONE(at, tid, what) "[" at "ns][" tid "][nmethod,install] Installing " what
+
+TEST(vmlog_compilations_last_until_their_thread_installs_the_code)
+{
+	static const char *const two_threads[] = {
+		BEGIN("10", "1", "7", "", "3"), BEGIN("20", "2", "8", "%", "4"),
+		DONE("25", "3", "method (3) a.B.c()V"),
+		DONE("30", "1", "method (3) a.B.c(Ljava/lang/String;)V "),
+		"[34ns][2][jit,compilation] 7 3 a.B::c (5 bytes) made not entrant",
+		DONE("50", "2", "osr method (4) a.B.c()V @ 3"),
+		DONE("60", "2", "osr method (4) a.B.c()V @ 3"),
+	};
+	static const char *const none_fits[] = {
+		BEGIN("10", "1", "1", "", "3"), DONE("30", "1", "method (4) a.B.c()V"),
+		BEGIN("40", "1", "2", "", "3"), DONE("50", "1", "osr method (3) a.B.c()V @ 1"),
+		BEGIN("60", "1", "3", "", "3"), DONE("70", "1", "method (3) a.B.cc()V"),
+		BEGIN("80", "1", "4", "", "3"), DONE("70", "1", "method (3) a.B.c()V"),
+		BEGIN("90", "1", "5", "", "3"), DONE("95", "1", "method (3) a.B.c"),
+	};
+	static const char *const given_up[] = {
+		BEGIN("10", "1", "1", "", "4"), "[30ns][1][jit,compilation] 1 4 a.B::c (5 bytes) COMPILE SKIPPED: x",
+		BEGIN("40", "1", "2", "", "4"), "[50ns][1][jit,compilation] 1 4 a.B::c (5 bytes) COMPILE SKIPPED: x",
+	};
+	static const char *const untiered[] = {
+		"[5ns][9][jit,compilation] 1 n a.B::c (native)",
+		"[10ns][1][jit,compilation] 2 a.B::c (5 bytes)", DONE("17", "1", "method (4) a.B.c()V"),
+	};
+
+	check_compilations(two_threads, ARRAY_SIZE(two_threads), "7 20 3;7 - 5;8 30 3;");
+	check_compilations(none_fits, ARRAY_SIZE(none_fits), "1 - 4;1 - 3;2 - 4;2 - 3;3 - 4;3 - 3;4 - 4;4 - 3;5 - 3;");
+	check_compilations(given_up, ARRAY_SIZE(given_up), "1 20 3;1 - 4;1 - 4;2 - 3;");
+	check_compilations(untiered, ARRAY_SIZE(untiered), "1 - 3;2 7 3;");
+}
+
+struct got {
+	int nr;
+	uint64_t last_ns;
+};
+
+static void count(void *ctx, struct jvm_event *e)
+{
+	struct got *g = ctx;
+
+	g->nr++;
+	g->last_ns = e->time_ns;
+}
+
+TEST(vmlog_compilations_of_any_number_of_threads)
+{
+	struct vmlog v = { .fd = -1 };
+	struct got g = { 0 };
+	char line[100];
+	int i;
+
+	for (i = 1; i <= 1000; i++) {
+		snprintf(line, sizeof(line), BEGIN("10", "%d", "7", "", "3"), i);
+		vmlog_take(&v, line, strlen(line), count, &g);
+	}
+	CHECK_U64(g.nr, 1000 - 256);
+	vmlog_close(&v);
+}
+
+/* "class begin duration own source;" of each load. */
+static void put_load(void *ctx, struct jvm_event *e)
+{
+	buf_fmt(ctx, "%.*s %" PRIu64 " %" PRIu64 " %" PRIu64 " %.*s;", (int)e->what_len, e->what, e->time_ns,
+		e->duration_ns, e->values[0], (int)e->cause_len, e->cause);
+	CHECK_U64(e->kind, JVM_EVENT_CLASS_TIME);
+}
+
+static void check_loads(const char *const *lines, size_t nr, const char *want)
+{
+	struct buf b = BUF_INIT;
+	struct vmlog v = { .fd = -1 };
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		vmlog_take(&v, lines[i], strlen(lines[i]), put_load, &b);
+	CHECK_STR(b.data ? b.data : "", want);
+	buf_release(&b);
+	vmlog_close(&v);
+}
+
+/* What JDK 17 and 25 say. */
+#define STEP(at, tid, add, action, name) \
+	"[" at "ns][" tid "][class,load,placeholders] find_and_" add " " action " '" name "', loader x"
+#define STEP25(at, tid, add, action, name) \
+	"[" at "ns][" tid "][class,load,placeholders] entry " name " : find_and_" add " " action " "
+#define LOADED(at, tid, name) "[" at "ns][" tid "][class,load             ] " name " source: jrt:/java.base"
+
+TEST(vmlog_loads_last_from_the_first_question_to_the_end)
+{
+	/* by a loader in Java, which asks the boot loader first, with a superclass within */
+	static const char *const java[] = {
+		STEP("10", "1", "add", "LOAD_INSTANCE", "a/B"), STEP("12", "1", "remove", "LOAD_INSTANCE", "a/B"),
+		STEP("20", "1", "add", "LOAD_SUPER", "a/B"),
+		STEP("30", "1", "add", "LOAD_INSTANCE", "a/C"), STEP("31", "1", "remove", "LOAD_INSTANCE", "a/C"),
+		STEP("40", "1", "add", "LOAD_SUPER", "a/C"), STEP("41", "1", "remove", "LOAD_SUPER", "a/C"),
+		LOADED("45", "1", "a.C"), STEP("46", "1", "add", "DEFINE_CLASS", "a/C"),
+		STEP("49", "1", "remove", "DEFINE_CLASS", "a/C"),
+		STEP("50", "1", "remove", "LOAD_SUPER", "a/B"), LOADED("70", "1", "a.B"),
+	};
+	/* by the boot loader, in two threads */
+	static const char *const boot[] = {
+		STEP25("10", "1", "add", "LOAD_INSTANCE", "a/B"), STEP25("15", "2", "add", "LOAD_INSTANCE", "a/C"),
+		LOADED("20", "1", "a.B"), STEP25("25", "1", "remove", "LOAD_INSTANCE", "a/B"),
+		LOADED("30", "2", "a.C"), STEP25("32", "2", "remove", "LOAD_INSTANCE", "a/C"),
+	};
+	/* in vain; then in vain while another was loaded, and again; never asked for */
+	static const char *const vain[] = {
+		STEP("10", "1", "add", "LOAD_INSTANCE", "a/B"), STEP("11", "1", "remove", "LOAD_INSTANCE", "a/B"),
+		STEP("20", "1", "add", "LOAD_INSTANCE", "a/C"), LOADED("22", "1", "a.C"),
+		STEP("23", "1", "remove", "LOAD_INSTANCE", "a/C"),
+		STEP("30", "1", "add", "LOAD_INSTANCE", "a/B"), LOADED("34", "1", "a.B"),
+		STEP("35", "1", "remove", "LOAD_INSTANCE", "a/B"),
+		STEP25("40", "1", "add", "DETECT_CIRCULARITY", "a/H"),
+		STEP25("41", "1", "remove", "DETECT_CIRCULARITY", "a/H"), LOADED("44", "1", "a.H/0x0012"),
+		STEP25("50", "1", "add", "DEFINE_CLASS", "a/D"), LOADED("51", "1", "a.D"),
+		STEP("60", "1", "add", "NONSENSE", "a/B"), STEP("61", "1", "add", "LOAD_INSTANCE", ""),
+	};
+
+	check_loads(java, ARRAY_SIZE(java), "a.C 30 15 15 jrt:/java.base;a.B 10 60 45 jrt:/java.base;");
+	check_loads(boot, ARRAY_SIZE(boot), "a.B 10 15 15 jrt:/java.base;a.C 15 17 17 jrt:/java.base;");
+	check_loads(vain, ARRAY_SIZE(vain), "a.C 20 3 3 jrt:/java.base;a.B 30 5 5 jrt:/java.base;");
+}
+
+TEST(vmlog_loads_without_end_take_no_room)
+{
+	struct vmlog v = { .fd = -1 };
+	struct buf b = BUF_INIT;
+	char line[160];
+	int i;
+
+	for (i = 0; i < 5000; i++) {
+		snprintf(line, sizeof(line), STEP("%d", "%d", "%s", "LOAD_INSTANCE", "a/B%d"), i, i / 100,
+			 i & 1 ? "add" : "remove", i);
+		vmlog_take(&v, line, strlen(line), put_load, &b);
+	}
+	snprintf(line, sizeof(line), LOADED("9000", "49", "a.B4999"));
+	vmlog_take(&v, line, strlen(line), put_load, &b);
+	snprintf(line, sizeof(line), STEP("9001", "49", "remove", "LOAD_INSTANCE", "a/B4999"));
+	vmlog_take(&v, line, strlen(line), put_load, &b);
+	CHECK_STR(b.data ? b.data : "", "a.B4999 4999 4002 4002 jrt:/java.base;");
+	buf_release(&b);
+	vmlog_close(&v);
+}
+
+/* "last [cause];" of each safepoint. */
+static void put_last_of(void *ctx, struct jvm_event *e)
+{
+	put_value(ctx, e->values[2]);
+	buf_fmt(ctx, " [%.*s];", (int)e->cause_len, e->cause);
+}
+
+TEST(vmlog_the_last_at_a_safepoint)
+{
+#define SP(text) "[10ns][5][safepoint   ] " text
+#define RUNS(hex) SP("Thread: 0x00007f1adc11ac00  [0x" hex "] State: _running _at_poll_safepoint 0")
+#define STARTS SP("Safepoint synchronization initiated using futex wait barrier. (14 threads)")
+#define DONE_SP SP("Safepoint \"X\", Time since last: 1 ns, Reaching safepoint: 5 ns, At safepoint: 3 ns, Total: 10 ns")
+#define POLLS(at, tid) "[" at "ns][" tid "][safepoint   ] ... found polling page loop exception at pc = 0x1, stub =0x2"
+	static const char *const lines[] = {
+		/* one is left when the VM looks last */
+		STARTS, RUNS("a"), RUNS("1b"), RUNS("a"), RUNS("1b"), RUNS("1b"), DONE_SP,
+		/* of two, the one that polled last; though it did before the last look */
+		STARTS, RUNS("a"), RUNS("1b"), POLLS("3", "27"), POLLS("4", "10"), DONE_SP,
+		STARTS, RUNS("a"), RUNS("1b"), POLLS("6", "27"), RUNS("a"), RUNS("1b"), POLLS("4", "10"), DONE_SP,
+		/* of two, of which one said nothing; nobody ran; from here on */
+		STARTS, RUNS("a"), RUNS("1b"), POLLS("3", "27"), DONE_SP, STARTS, DONE_SP, DONE_SP,
+		STARTS, SP("   JavaThread state: _thread_in_Java"), RUNS("1z"), RUNS(""), DONE_SP,
+	};
+	struct vmlog v = { .fd = -1 };
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(lines); i++)
+		vmlog_take(&v, lines[i], strlen(lines[i]), put_last_of, &b);
+	CHECK_STR(b.data, " 27 []; 10 []; 27 []; - [one of 2 was last]; - []; - []; - [];");
+	buf_release(&b);
+	vmlog_close(&v);
+}
+
 TEST(vmlog_lines_are_refused_wherever_they_are_cut)
 {
 	static const char *const lines[] = {
@@ -129,19 +339,6 @@ TEST(vmlog_lines_are_refused_wherever_they_are_cut)
 				CHECK(e.kind < JVM_EVENT_NR && e.what_len <= len && e.cause_len <= len);
 			free(copy);
 		}
-}
-
-struct got {
-	int nr;
-	uint64_t last_ns;
-};
-
-static void count(void *ctx, struct jvm_event *e)
-{
-	struct got *g = ctx;
-
-	g->nr++;
-	g->last_ns = e->time_ns;
 }
 
 TEST(vmlog_a_line_is_read_when_it_is_whole)

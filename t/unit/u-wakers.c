@@ -129,6 +129,63 @@ TEST(wakers_follow_short_waits_at_the_moment_when_they_were_seen)
 	wakers_release(&m);
 }
 
+/* B ended two waits of A in different functions; of the third it is not known where it was. */
+TEST(wakers_were_in_code_that_samples_tell)
+{
+	static const char *const names[] = { "[sleep]", "[futex]", "work", "post" };
+	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ 0 });
+	struct frame frames[] = {
+		{ FRAME_NAMED, .function = 3 }, { FRAME_NAMED, .function = 4 },
+		{ FRAME_NAMED, .function = LOCK },
+	};
+	const struct selection all = { 0 };
+	struct rec_sample s = { .thread = 'B', .event = 1, .cpu = UINT16_MAX, .user = true };
+	struct rec_wake r;
+	struct trace_reader *t;
+	struct wakers m;
+	struct err e;
+	struct buf b;
+	uint32_t i;
+
+	trace_write_label(w, "event.0", "wall");
+	trace_write_label(w, "event.1", "wakers");
+	for (i = 0; i < 4; i++)
+		trace_write_function(w, &(struct rec_function){
+			.function = i + 1, .kind = i < 2 ? FUNCTION_REASON : FUNCTION_NATIVE,
+			.name = names[i], .name_len = strlen(names[i]), .module = "", .file = "" });
+	for (i = 0; i < 4; i++) {
+		/* the last is another's */
+		r = wake(i < 3 ? 'A' : 'C', LOCK, i * 100, i * 100 + 10 + i, WAKE_THREAD, 'B');
+		trace_write_wake(w, &r);
+		s.time_ns = r.time_ns;
+		s.weight = r.weight;
+		frames[2].function = r.function;
+		s.stack = i < 2 ? trace_write_stack(w, frames + 1 - i, 2 + i) :
+				  trace_write_stack(w, (struct frame[]){
+					{ FRAME_MARK, .mark = MARK_NO_USER_STACK },
+					{ FRAME_NAMED, .function = LOCK } }, 2);
+		trace_write_sample(w, &s);
+	}
+	/* no wait is of that */
+	s.time_ns++;
+	trace_write_sample(w, &s);
+	b = traces_close(w);
+	CHECK(!trace_reader_open_memory(&t, b.data, b.len, &e));
+	CHECK(!wakers_read(&m, t, &all, 0, 0, &e));
+	CHECK(m.has_codes);
+	CHECK_U64(m.nr_codes, 4);
+	CHECK_U64(m.codes[0].ns, 13000000);
+	CHECK_U64(m.rows[m.codes[0].row].thread, 'C');
+	CHECK_U64(m.codes[1].place, 0);
+	CHECK_U64(m.codes[2].ns, 11000000);
+	CHECK_STR(wakers_function(&m, m.places[m.codes[2].place].consumer), "post");
+	CHECK_STR(wakers_function(&m, m.places[m.places[m.codes[2].place].parent].consumer), "work");
+	CHECK_U64(m.places[m.codes[3].place].parent, 0);
+	wakers_release(&m);
+	trace_reader_close(t);
+	buf_release(&b);
+}
+
 /* What a trace can say that is not true: circles, waits at the same time, without length, of nobody. */
 TEST(wakers_add_up_whatever_a_trace_says)
 {

@@ -3,11 +3,13 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "collect/waitfile.h"
 #include "model/wallcheck.h"
 #include "traces.h"
 #include "unit.h"
@@ -110,6 +112,48 @@ TEST(wall_knows_the_system_calls_that_wait)
 	CHECK_U64(wall_syscall(SYS_clock_nanosleep)->class, WALL_CLASS_SLEEP);
 	CHECK(!wall_syscall(-1));
 	CHECK(!wall_syscall(SYS_getpid));
+}
+
+static const char *peer(const struct wall_where *at)
+{
+	static char text[128];
+	struct buf b = BUF_INIT;
+
+	waitfile_peer(at, 32768, &b);
+	snprintf(text, sizeof(text), "%s", b.len ? b.data : "");
+	buf_release(&b);
+	return text;
+}
+
+TEST(waits_for_sockets_are_named_by_the_other_end)
+{
+	struct wall_where v4 = { .family = AF_INET, .local = { 10, 0, 0, 9 }, .peer = { 10, 0, 0, 1 },
+				 .local_port = 40000, .peer_port = 5432 };
+	struct wall_where v6 = { .family = AF_INET6, .peer = { [15] = 1 }, .local_port = 80,
+				 .peer_port = 443 };
+	struct wall_where path = { .family = AF_UNIX };
+
+	CHECK_STR(peer(&v4), "10.0.0.1:5432");
+	v4.local_port = 8080;
+	CHECK_STR(peer(&v4), "10.0.0.1:5432");
+	v4.peer_port = 41234;
+	CHECK_STR(peer(&v4), "10.0.0.1 to port 8080");
+	v4.peer_port = 0;
+	CHECK_STR(peer(&v4), "at 10.0.0.9:8080");
+	memset(v4.local, 0, sizeof(v4.local));
+	CHECK_STR(peer(&v4), "at *:8080");
+	v4.local_port = 0;
+	CHECK_STR(peer(&v4), "");
+	CHECK_STR(peer(&v6), "[::1]:443");
+	memcpy(v6.peer, (uint8_t[]){ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 7 }, 16);
+	CHECK_STR(peer(&v6), "10.0.0.7:443");
+	CHECK_STR(peer(&path), "");
+	memset(path.path, 'p', sizeof(path.path));
+	CHECK_U64(strlen(peer(&path)), WALL_PATH_BYTES);
+	path.path[0] = '\0';
+	CHECK_U64(strlen(peer(&path)), WALL_PATH_BYTES);
+	CHECK_U64(*peer(&path), '@');
+	CHECK_STR(peer(&(struct wall_where){ .family = 16, .peer_port = 1 }), "");
 }
 
 TEST(wall_finds_the_functions_that_handle_interrupts)
@@ -455,6 +499,34 @@ static void *sleep_for_ever(void *arg)
 	return NULL;
 }
 
+static int lowest_free_fd(void)
+{
+	int fd = dup(0);
+
+	close(fd);
+	return fd;
+}
+
+/* Asked more than once, with its files kept open meanwhile. */
+static void check_ask_again(struct wall *w, const struct wall_slot *want)
+{
+	uint32_t slot = wall_slot_of(w, want->tid);
+	int before = lowest_free_fd(), i;
+
+	for (i = 0; i < 3; i++) {
+		struct wall_slot s = { .pid = want->pid, .tid = want->tid };
+
+		CHECK(!wall_ask_again(w, slot, &s));
+		CHECK_U64(s.syscall, want->syscall);
+		CHECK_U64(s.class, want->class);
+		CHECK_U64(s.regs.sp, want->regs.sp);
+		CHECK_U64(s.regs.pc, want->regs.pc);
+		CHECK_U64(lowest_free_fd() > before, i > 0);
+	}
+	wall_thread_ends(w, want->tid, clock_mono_ns());
+	CHECK_U64(lowest_free_fd(), before);
+}
+
 /* Our own threads: what the kernel tells of them. */
 TEST(wall_by_switches_asks_the_kernel)
 {
@@ -479,6 +551,7 @@ TEST(wall_by_switches_asks_the_kernel)
 	wall_thread_found(w, getpid(), tid);
 	CHECK_U64(state_of(w, tid).state, WALL_BLOCKED);
 	CHECK_U64(state_of(w, tid).own_pid, getpid());
+	check_ask_again(w, &s);
 	s = (struct wall_slot){ .pid = NO_PID, .tid = NO_TID };
 	CHECK(wall_ask_kernel(&s) == -EAGAIN);
 	wall_close(w);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "callflow/filter.h"
 #include "collect/when.h"
 #include "unit.h"
 
@@ -29,6 +30,8 @@ TEST(when_reads_every_kind)
 		{ "oom", WHEN_OOM, 0, 0 },
 		{ " crash ", WHEN_CRASH, 0, 0 },
 		{ "failure", WHEN_FAILURE, 0, 0 },
+		{ "method com.x.Y.z>500ms", WHEN_METHOD, S / 2, 0 },
+		{ "  method  com.x.Y.z(I)V > 2s ", WHEN_METHOD, 2 * S, 0 },
 	};
 	struct err e = { 0 };
 	struct when w;
@@ -40,6 +43,7 @@ TEST(when_reads_every_kind)
 		CHECK_U64(w.limit, good[i].limit);
 		CHECK_U64(w.span_ns, good[i].span_ns);
 		CHECK_STR(w.text, good[i].text);
+		when_release(&w);
 	}
 }
 
@@ -50,6 +54,8 @@ TEST(when_refuses_everything_else)
 		"cpu>80%:", "cpu>80%:0.5s", "cpu>80%:1.5s", "cpu>80%:2h", "cpu>0%", "cpu>9999999999999%", "cpu:80%",
 		"gc", "gc>", "gc>x", "gc>0", "gc>1s:2s", "gc=1s", "rss>", "rss>2X", "rss>0", "oom>1", "oom:", "crash!",
 		"failure>0", "signal", "signal:", "signal:KILL", "signal:USR3", "signal>USR1", "OOM",
+		"method", "method ", "method>1s", "method >1s", "method a.b", "method a.b>", "method a.b>0", "method a.b>x",
+		"method -a.b>1s", "method +a.b>1s", "method a,b>1s", "method a(b>1s", "methods a>1s",
 	};
 	char text[WHEN_MAX_TEXT + 3];
 	struct err e = { 0 };
@@ -60,6 +66,7 @@ TEST(when_refuses_everything_else)
 		e.msg[0] = '\0';
 		if (when_parse(bad[i], &w, &e) != -EINVAL || !*e.msg)
 			CHECK_STR(bad[i], "refused");
+		when_release(&w);
 	}
 	memset(text, ' ', sizeof(text));
 	memcpy(text, "oom", 3);
@@ -68,4 +75,18 @@ TEST(when_refuses_everything_else)
 	text[WHEN_MAX_TEXT] = ' ';
 	text[WHEN_MAX_TEXT + 1] = '\0';
 	CHECK(when_parse(text, &w, &e) == -EINVAL);
+}
+
+TEST(when_knows_the_methods_it_is_about)
+{
+	static const struct callflow_method asked = { { "com/x/Y", 7 }, { "z", 1 }, { "()V", 3 } },
+					    other = { { "com/x/Y", 7 }, { "zz", 2 }, { "()V", 3 } };
+	struct err e = { 0 };
+	struct when w;
+
+	CHECK_U64(when_parse("method com.x.Y.z>1ms", &w, &e), 0);
+	CHECK_STR(w.method, "com.x.Y.z");
+	CHECK(callflow_wants_method((const void *)w.methods.b.data, &asked));
+	CHECK(!callflow_wants_method((const void *)w.methods.b.data, &other));
+	when_release(&w);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/fields.h"
 #include "base/mem.h"
 #include "jvm/encode.h"
 #include "jvm/wall.h"
@@ -171,11 +172,12 @@ static uint64_t any(void)
 	return unit_random() >> unit_random() % 64;
 }
 
-/* Bytes that are good for any field: of a text, whole pairs, one pc with two frames. */
+/* Bytes that are good for any field: of a text, whole pairs, one pc with two frames, one named value. */
 static const uint8_t *any_bytes(enum wire_op op, uint32_t *len)
 {
 	static const uint8_t pairs[] = { 0x7f, 0xd2, 0x09, 4, 3, 0x81, 1, 1 };
 	static const uint8_t inlines[] = { 1, 16, 2, 9, 0x85, 1, 10, 0 };
+	static const uint8_t fields[] = { FIELD_TEXT, 1, 'a', 3, 0, 'x', 'y', 'z' };
 	static uint8_t names[JVM_MAX_STRING + 100];
 	size_t i;
 
@@ -183,7 +185,8 @@ static const uint8_t *any_bytes(enum wire_op op, uint32_t *len)
 		names[i] = 1 + i % 255;
 	*len = op == WIRE_TEXT ? unit_random() % (unit_random() % 20 ? 60 : JVM_MAX_STRING + 1) :
 				 unit_random() % 2 * sizeof(pairs);
-	return op == WIRE_TEXT ? names + unit_random() % 100 : op == WIRE_PAIRS ? pairs : inlines;
+	return op == WIRE_TEXT ? names + unit_random() % 100 : op == WIRE_PAIRS ? pairs :
+	       op == WIRE_FIELDS ? fields : inlines;
 }
 
 static void any_record(uint32_t type, union jvm_record *r)

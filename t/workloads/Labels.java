@@ -8,7 +8,7 @@ import java.util.List;
  * Threads that work for endpoints: "Labels platform|virtual THREADS ROUNDS", each with a burn() of 20 ms a round for /cart
  * and 2 of these for /pay, each within a label; between them, without one, it sleeps, so that a virtual thread is
  * mounted elsewhere: once within a label, too. Virtual ones come through Thread.ofVirtual(). "Labels cost N": ns of a
- * set() and close(), the best of rounds.
+ * set() and close(), the best of rounds. Within /cart a CartGone is thrown each round, within /pay a PayGone.
  */
 public class Labels {
 	static volatile long sink;
@@ -30,6 +30,18 @@ public class Labels {
 		burn(steps);
 	}
 
+	static class CartGone extends RuntimeException {}
+
+	static class PayGone extends RuntimeException {}
+
+	static void fail(RuntimeException e) {
+		try {
+			throw e;
+		} catch (RuntimeException x) {
+			sink++;
+		}
+	}
+
 	static void sleep() {
 		try {
 			Thread.sleep(1);
@@ -43,11 +55,13 @@ public class Labels {
 			try (Label l = Label.set("endpoint", "/cart")) {
 				burn(steps / 2);
 				sleep();	/* and goes on elsewhere, with its label */
+				fail(new CartGone());
 				forCart(steps / 2);
 			}
 			sleep();
 			try (Label l = Label.set("endpoint", "/pay")) {
 				forPay(2 * steps);
+				fail(new PayGone());
 			}
 		}
 		try (Label l = Label.set("no key", "x")) {

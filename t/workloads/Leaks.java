@@ -6,11 +6,11 @@ import java.util.function.Consumer;
  * What leaks, beside what only looks like it: a cache that is filled at the start, one that replaces its oldest
  * entries, thread-locals of threads that stay, and garbage. Options: -Dseconds=, -Dgarbage= (MB a second),
  * -Dleak= (bytes a second of each kind of leak, in objects of -Dentry= bytes), -Dcache= (MB), -Dkinds=
- * (cache,listener,local,loader). In the end it collects, and prints "method bytes" of the arrays that it
- * has leaked.
+ * (cache,listener,local,loader). Prints "begun" after a second; in the end it collects, and prints
+ * "method bytes" of the arrays that it has leaked.
  */
 public class Leaks {
-	static final int ENTRY = Integer.getInteger("entry", 1000);
+	static final int ENTRY = Integer.getInteger("entry", 1000), LARGE = 1000;
 
 	static final class Cache {
 		final Map<Integer, byte[]> map = new HashMap<>();
@@ -28,7 +28,7 @@ public class Leaks {
 		int nr;
 
 		void replace() {
-			put(nr++, new byte[ENTRY - 16]);
+			put(nr++, new byte[LARGE - 16]);
 		}
 
 		@Override
@@ -85,12 +85,12 @@ public class Leaks {
 	static void fill(int mb) {
 		stable = new byte[mb * 1000][];
 		for (int i = 0; i < stable.length; i++)
-			stable[i] = new byte[ENTRY - 16];
+			stable[i] = new byte[LARGE - 16];
 	}
 
 	static void waste(long bytes) {
-		for (long i = 0; i < bytes; i += 1000)
-			sink = new byte[ENTRY - 16];
+		for (long i = 0; i < bytes; i += LARGE)
+			sink = new byte[LARGE - 16];
 	}
 
 	static void startThreads() {
@@ -122,6 +122,8 @@ public class Leaks {
 			if (left > 0)
 				Thread.sleep(left);
 			waste(garbage / 100);
+			if (i == 100)
+				System.out.println("begun");
 			for (int k = 0; k < leak; k++) {
 				lru.replace();
 				if (kinds.contains("cache"))

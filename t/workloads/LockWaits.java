@@ -9,6 +9,8 @@ import java.util.concurrent.locks.ReentrantLock;
  *	LockWaits held KIND MILLISECONDS			a thread "holder" has it while three others wait, once each
  *	LockWaits owners KIND p|v TIMES			a thread "holder" has it in sleeper(), and as often in spinner(),
  *							while another waits; prints "sleeper NS spinner NS"
+ *	LockWaits initialise p|v THREADS MILLISECONDS	so many wait for a thread "initialiser", which initialises a
+ *							class for so long
  *	LockWaits open MILLISECONDS			a daemon thread waits so long, and on, in waitForKeeper() for
  *							what another has in keeper(); says "waiting" before
  * Prints "waits N ns SUM": of monitors and locks those that took more than 20 us, others all. With 0
@@ -255,6 +257,52 @@ public class LockWaits {
 		System.out.println("sleeper " + madeWait[0].sum() + " spinner " + madeWait[1].sum());
 	}
 
+	/* ---- a class that another thread initialises ---- */
+
+	static final CountDownLatch begun = new CountDownLatch(1);
+	static CountDownLatch used;		/* however busy the machine is, all of them wait */
+	static long millis;
+
+	static final class Slow {
+		static long value;
+
+		static {
+			begun.countDown();
+			try {
+				used.await();
+				Thread.sleep(millis);
+			} catch (InterruptedException e) {
+				throw new IllegalStateException(e);
+			}
+		}
+	}
+
+	static void useSlow() {
+		used.countDown();
+
+		long start = System.nanoTime();
+
+		Slow.value++;
+		told(start, 20000);
+	}
+
+	static void initialise(boolean virtual, int nr) throws Exception {
+		Thread[] threads = new Thread[nr];
+		Thread first = new Thread(() -> Slow.value++, "initialiser");
+		int i;
+
+		used = new CountDownLatch(nr);
+		first.start();
+		begun.await();
+		for (i = 0; i < nr; i++) {
+			threads[i] = thread(virtual, LockWaits::useSlow, "waiter" + i);
+			threads[i].start();
+		}
+		for (Thread t : threads)
+			t.join();
+		first.join();
+	}
+
 	/* ---- one that never ends ---- */
 
 	static void keeper(CountDownLatch has) throws InterruptedException {
@@ -312,7 +360,10 @@ public class LockWaits {
 		}
 		if (args[0].equals("held"))
 			held(args[1], Long.parseLong(args[2]) * 1000);
-		else if (args[0].equals("open"))
+		else if (args[0].equals("initialise")) {
+			millis = Long.parseLong(args[3]);
+			initialise(args[1].equals("v"), Integer.parseInt(args[2]));
+		} else if (args[0].equals("open"))
 			open(Long.parseLong(args[1]));
 		else
 			many(args);

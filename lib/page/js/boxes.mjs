@@ -252,7 +252,7 @@ export function colours(element) {
 		return known;
 	const style = getComputedStyle(element);
 	known = {};
-	for (const name of ['java', 'inlined', 'interpreted', 'stub', 'native', 'kernel', 'process', 'mark', 'other', 'found',
+	for (const name of ['java', 'inlined', 'interpreted', 'stub', 'native', 'kernel', 'process', 'mark', 'object', 'other', 'found',
 		'picked', 'text', 'boxText', 'heat', 'ground', ...STATES, ...CHANGES])
 		known[name] = style.getPropertyValue('--' + name).trim();
 	return known;

@@ -4,9 +4,10 @@ import { forgetColours } from './boxes.mjs';
 import { decode, STATES, unpack } from './data.mjs';
 import { changeOf, CHANGES } from './difference.mjs';
 import { Flame, Inverted, Sandwich, TwoSides } from './graphs.mjs';
+import { aboutObject, columnsOf, isOfObject, readMore, sortedRows, tableOf } from './more.mjs';
 import { consumerOf, flatRows, idOf, linesOf, matcher, Model } from './model.mjs';
 import { amount, family, FAMILY_WORDS, fullName, moduleName, percent } from './names.mjs';
-import { overview } from './overview.mjs';
+import { isHeap, overview } from './overview.mjs';
 import { change, fromHash, toHash } from './state.mjs';
 import { stanzaLines, stanzaPanel } from './stanza.mjs';
 import { brokenTree } from './sums.mjs';
@@ -19,6 +20,8 @@ const VIEWS = [['overview', 'Overview'], ['flame', 'Flame'], ['inverted', 'Inver
 const BELOW = [['flat', 'Flat'], ['tree', 'Tree'], ['source', 'Source']];
 const FOLDS = [['function', 'functions'], ['line', 'lines'], ['class', 'classes'], ['package', 'packages'],
 	['module', 'modules'], ['file', 'files']];
+const HEAP_FOLDS = [['function', 'classes'], ['package', 'packages']];
+const TREES = { dominators: 'what keeps it', containment: 'what contains it', paths: 'the shortest path' };
 const MOST_LANES = 200, LATER_MS = 50;
 const KEYS = [['/', 'search: text, or /a pattern/'], ['Escape', 'back: search, zoom, brush, then the last state'],
 	['arrows', 'walk in the graph, the list or the tree'], ['Enter', 'zoom to the box'], ['0', 'zoom out'],
@@ -66,6 +69,8 @@ class Page {
 	}
 
 	enter(state) {
+		if (state.shape !== this.state.shape)	// another tree: the page begins anew
+			location.reload();
 		this.state = state;
 		this.show();
 	}
@@ -75,12 +80,14 @@ class Page {
 	}
 
 	controls() {
-		const { model } = this, metrics = model.shown.map(m => [model.meta.metrics[m].name, model.meta.metrics[m].name]);
+		const { model } = this, { trees } = model.more;
+		const metrics = model.shown.map(m => [model.meta.metrics[m].name, model.meta.metrics[m].name]);
 		const threads = [['', 'all threads'], ...model.threads(model.shown[0]).map(t =>
 			[String(t.node), fullName(model.data.consumers, t.consumer)])];
 
 		this.selects = {
-			metric: select('metric', metrics), threads: select('threads', threads), fold: select('fold', FOLDS),
+			metric: select('metric', metrics), threads: select('threads', threads), fold: select('fold', isHeap(model) ? HEAP_FOLDS : FOLDS),
+			shape: select('shape', [['', TREES[trees[0]] || ''], ...trees.slice(1).map(tree => [tree, TREES[tree]])]),
 			hide: select('hide', [['', 'nothing'], ['kernel', 'kernel'], ['inlined', 'inlined'],
 				['kernel,inlined', 'both']]),
 		};
@@ -95,10 +102,61 @@ class Page {
 		$('keys').append(element('h2', {}, 'Keys'), element('table', {}, element('tbody', {}, KEYS.map(([key, what]) =>
 			element('tr', {}, element('th', { scope: 'row' }, key), element('td', {}, what))))),
 		element('form', { method: 'dialog' }, element('button', {}, 'Close')));
-		tabs($('views'), VIEWS, view => this.go({ view }));
-		tabs($('lists'), BELOW, below => this.go({ below }));
-		$('command').textContent = model.meta.command || '';
+		tabs($('views'), VIEWS.filter(([view]) => view !== 'time' || !isHeap(model)), view => this.go({ view }));
+		tabs($('lists'), this.lists(), below => this.go({ below }));
+		for (const id of ['hide', 'merge'])
+			$(id).parentNode.hidden = isHeap(model);
+		$('shape').parentNode.hidden = trees.length < 2;
+		$('metric').parentNode.hidden = metrics.length < 2;
+		$('command').textContent = model.meta.command || (isHeap(model) ? ['heap', model.meta.start].join(' ') : '');
 		$('command').title = model.meta.head.join('\n');
+	}
+
+	/* Of objects there are no lines, but tables. */
+	lists() {
+		const { model } = this;
+
+		return [...BELOW.filter(([key]) => key !== 'source' || !isHeap(model)), ...model.more.tables.map(t => [t.key, t.title])];
+	}
+
+	/* Tables beside the tree: each has a list of its own. */
+	moreTables() {
+		const { model } = this, pick = name => this.pickNamed(name), open = id => this.openObject(id);
+
+		this.more = {};
+		for (const t of model.more.tables) {
+			const place = element('div', { 'data-list': t.key, class: 'pane', hidden: true });
+
+			$('lower').append(place);
+			this.more[t.key] = { sort: '', t, table: new Table(place, {
+				caption: t.title, columns: columnsOf(t, pick, open), isPicked: () => false, onPick() {}, onSort: key => {
+					this.more[t.key].sort = key;
+					this.showBelow();
+				},
+			}) };
+			if (isOfObject(t.key))
+				place.prepend(this.more[t.key].about = element('p', { class: 'note' }));
+			if (t.hidden)
+				place.append(element('p', { class: 'note' }, `and ${t.hidden.toLocaleString('en')} more rows (--limit)`));
+		}
+	}
+
+	/* What a click on an object's number does; null: the page does not know more of it. */
+	openObject(id) {
+		return this.model.more.details.has(id) ? e => {
+			e.preventDefault();
+			this.go({ object: id, below: isOfObject(this.state.below) ? this.state.below : 'fields' });
+		} : null;
+	}
+
+	/* What a click on the name of a class does; null: the tree has none of that name. */
+	pickNamed(name) {
+		const c = this.look ? this.look.consumers.name.indexOf(name) : -1;
+
+		return c < 1 ? null : e => {
+			e.preventDefault();
+			this.go({ pick: idOf(this.look.consumers, c) });
+		};
 	}
 
 	tables() {
@@ -106,10 +164,11 @@ class Page {
 		const part = key => c => percent(this.look.profile[key][this.look.metric][c], this.total);
 		const pick = c => this.go({ pick: idOf(this.look.consumers, c) });
 
-		const { difference } = this.model;
+		const { difference, words } = this.model;
 
+		this.moreTables();
 		this.flat = new Table($('flat'), {
-			caption: 'Functions', isPicked: c => c === this.picked, onPick: pick, onOpen: c => {
+			caption: words.functions, isPicked: c => c === this.picked, onPick: pick, onOpen: c => {
 				pick(c);
 				this.go({ view: 'sandwich' });
 			},
@@ -118,27 +177,27 @@ class Page {
 				this.showBelow();
 			},
 			columns: difference ? this.differenceColumns() : [
-				{ head: 'self %', className: 'number', sort: 'self', cell: c => bar(part('base')(c), Number(part('base')(c))) },
-				{ head: 'self', className: 'number', cell: value('base') },
-				{ head: 'total %', className: 'number', sort: 'total', title: 'with callees; each outermost call once',
+				{ head: words.self + ' %', className: 'number', sort: 'self', cell: c => bar(part('base')(c), Number(part('base')(c))) },
+				{ head: words.self, className: 'number', cell: value('base') },
+				{ head: words.total + ' %', className: 'number', sort: 'total', title: words.totalTitle,
 					cell: c => bar(part('cum')(c), Number(part('cum')(c))) },
-				{ head: 'total', className: 'number', cell: value('cum') },
-				{ head: 'again', className: 'number', sort: 'again', title: 'of calls below itself, which total has already',
+				{ head: words.total, className: 'number', cell: value('cum') },
+				{ head: words.again, className: 'number', sort: 'again', title: words.againTitle,
 					cell: c => this.look.profile.cum2[this.look.metric][c] ? part('cum2')(c) : '' },
 				...this.otherMetrics(),
 				{ head: this.model.meta.n_means, className: 'number', sort: 'n',
 					cell: c => this.look.nOf[c].toLocaleString('en') },
-				{ head: 'function', sort: 'name', cell: c => this.nameCell(c) },
+				{ head: words.function, sort: 'name', cell: c => this.nameCell(c) },
 			],
 		});
 		this.tree = new Table($('tree'), {
-			caption: 'Calling contexts', isPicked: row => row.node === this.row, onPick: row => this.pickRow(row),
+			caption: words.contexts, isPicked: row => row.node === this.row, onPick: row => this.pickRow(row),
 			onOpen: row => this.toggleRow(row), onKey: (key, row) => this.treeKey(key, row), onSort() {},
 			columns: difference ? this.contextColumns() : [
-				{ head: 'total %', className: 'number', cell: r => bar(percent(this.cum[r.node], this.total),
+				{ head: words.total + ' %', className: 'number', cell: r => bar(percent(this.cum[r.node], this.total),
 					this.cum[r.node] / this.total * 100) },
-				{ head: 'total', className: 'number', cell: r => amount(this.cum[r.node], this.look.unit) },
-				{ head: 'self %', className: 'number', cell: r => percent(this.base[r.node], this.total) },
+				{ head: words.total, className: 'number', cell: r => amount(this.cum[r.node], this.look.unit) },
+				{ head: words.self + ' %', className: 'number', cell: r => percent(this.base[r.node], this.total) },
 				{ head: this.model.meta.n_means, className: 'number', cell: r => this.look.n[r.node].toLocaleString('en') },
 				{ head: 'context', cell: r => this.contextCell(r) },
 			],
@@ -156,27 +215,28 @@ class Page {
 
 	/* Of two sides: A, B and the change, of a function's own and with callees. */
 	differenceColumns() {
-		const { difference } = this.model, number = (head, cell, sort, title) => ({ head, className: 'number', cell, sort, title });
+		const { difference, words } = this.model, number = (head, cell, sort, title) => ({ head, className: 'number', cell, sort, title });
 		const part = (key, side) => c => difference.text(this.look.sides[key][side][c]);
 		const delta = (key, marks) => c => this.changeCell(...this.look.sides[key].map(values => values[c]),
 			marks && this.look.consumers.changed[c]);
 
 		return [
-			number('self A', part('self', 0)), number('self B', part('self', 1)),
-			number('change', delta('self', true), 'self', 'of self, B less A; *: of the whole recordings, more than noise'),
-			number('total A', part('total', 0)), number('total B', part('total', 1)),
-			number('change', delta('total'), 'total', 'of total, B less A'),
-			{ head: 'function', sort: 'name', cell: c => this.nameCell(c) },
+			number(words.self + ' A', part('self', 0)), number(words.self + ' B', part('self', 1)),
+			number('change', delta('self', true), 'self',
+				`of ${words.self}, B less A` + (isHeap(this.model) ? '' : '; *: of the whole recordings, more than noise')),
+			number(words.total + ' A', part('total', 0)), number(words.total + ' B', part('total', 1)),
+			number('change', delta('total'), 'total', `of ${words.total}, B less A`),
+			{ head: words.function, sort: 'name', cell: c => this.nameCell(c) },
 		];
 	}
 
 	contextColumns() {
-		const side = k => r => this.model.difference.text(this.look.sides.cum[k][r.node]);
+		const side = k => r => this.model.difference.text(this.look.sides.cum[k][r.node]), { total } = this.model.words;
 
 		return [
-			{ head: 'total A', className: 'number', cell: side(0) },
-			{ head: 'total B', className: 'number', cell: side(1) },
-			{ head: 'change', className: 'number', title: 'of total, B less A',
+			{ head: total + ' A', className: 'number', cell: side(0) },
+			{ head: total + ' B', className: 'number', cell: side(1) },
+			{ head: 'change', className: 'number', title: `of ${total}, B less A`,
 				cell: r => this.changeCell(...this.look.sides.cum.map(cum => cum[r.node])) },
 			{ head: 'context', cell: r => this.contextCell(r) },
 		];
@@ -249,7 +309,7 @@ class Page {
 
 		this.width = $('graphs').clientWidth;
 		this.heat.measure();
-		for (const table of [this.flat, this.tree, this.source])
+		for (const table of [this.flat, this.tree, this.source, ...Object.values(this.more).map(m => m.table)])
 			table.measure(list.clientHeight);
 	}
 
@@ -274,7 +334,7 @@ class Page {
 			this.showTime();
 		if (changed('view', 'zoom', 'pick', 'find'))
 			this.showUpper();
-		if (changed('below', 'pick', 'find') || (changed('zoom') && state.below === 'tree'))
+		if (changed('below', 'object', 'pick', 'find') || (changed('zoom') && state.below === 'tree'))
 			this.showBelow();
 		if (changed('pick'))
 			this.showStanza();
@@ -335,6 +395,9 @@ class Page {
 			return;
 		}
 		const sums = {}, { consumers, profile, metric } = this.look;
+
+		if (isHeap(this.model))
+			return;		// all are objects
 
 		for (let c = 1; c < consumers.nr; c++)
 			sums[family(consumers.kind[c])] = (sums[family(consumers.kind[c])] || 0) + profile.base[metric][c];
@@ -425,9 +488,20 @@ class Page {
 			this.flat.show(flatRows(look, this.sort, this.found), this.sort);
 		else if (state.below === 'tree')
 			this.tree.show(this.treeRows.rows(look, state.zoom), null);
+		else if (this.more[state.below])
+			this.showMore(this.more[state.below]);
 		else
 			this.source.show(this.picked ? linesOf(this.model.look({ ...state, fold: 'line' }), look.consumers,
 				look.consumers.name[this.picked], look.consumers.module[this.picked]) : [], null);
+	}
+
+	showMore({ t, table, sort, about }) {
+		const { details, object } = this.model.more, of = isOfObject(t.key) && (details.get(this.state.object) || object);
+		const shown = of ? tableOf(t.key, of) : t;
+
+		if (about)
+			about.textContent = of ? aboutObject(of) : 'No object was opened: a click on one in a list does that.';
+		table.show(isOfObject(t.key) && !of ? [] : sortedRows(shown, sort), sort || t.by);
 	}
 
 	/* Lines need another tree: they come when the rest has been seen. */
@@ -553,10 +627,15 @@ function mark(place, key) {
 
 async function start() {
 	try {
-		const data = decode(await unpack($('data').textContent.trim()));
-		const page = new Page(new Model(data));
+		const more = readMore(JSON.parse($('more').textContent));
+		if (more.at && location.hash.length < 2)
+			history.replaceState(null, '', toHash(change(fromHash(''), { below: more.at })));
+		const { shape } = fromHash(location.hash), other = more.trees.indexOf(shape) > 0;
+		const data = decode(await unpack($(other ? 'other' : 'data').textContent.trim()));
+		const page = new Page(new Model(data, more, other ? shape : ''));
 
-		$('data').remove();
+		for (const id of ['data', 'other', 'more'])
+			$(id).remove();
 		document.body.classList.remove('loading');
 		page.show();
 		performance.mark('shown');

@@ -2,16 +2,20 @@
 // model.mjs - from the state of the page to what its views show; what was worked out is kept while it fits.
 import { Difference } from './difference.mjs';
 import { laneCells } from './layout.mjs';
-import { foldConsumers } from './names.mjs';
+import { readMore } from './more.mjs';
+import { foldConsumers, wordsOf } from './names.mjs';
 import { makeTree, mapTree, subtreeEnds } from './tree.mjs';
 import { profile, stanza, sumUp } from './sums.mjs';
 
 const MOST_TREES = 3, MOST_SELECTIONS = 2;
 
 export class Model {
-	constructor(data) {
+	/* more: readMore() of what is beside the tree; shape: which tree it is. */
+	constructor(data, more = readMore(null), shape = '') {
 		this.data = data;
+		this.more = more;
 		this.meta = data.meta;
+		this.words = wordsOf(data.meta, shape || more.trees[0]);
 		this.tree = { nr: data.parent.length, parent: data.parent, consumer: data.consumer, end: subtreeEnds(data.parent) };
 		this.threadNodes = nodesOfThreads(data);
 		this.weight = weigh(data);

@@ -1,6 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // names.mjs - what things are called, in little room: functions, amounts, kinds; and what consumers fold into.
 
+/* What the page says of callers and callees, and of what keeps objects and what they keep. */
+const CODE = {
+	function: 'function', functions: 'Functions', contexts: 'Calling contexts', calledBy: 'Called by', calls: 'Calls',
+	withCallees: 'with callees', itself: 'itself', self: 'self', total: 'total', byItself: 'Most by itself',
+	mostWithCallees: 'Most with callees', addUp: 'callers and callees add up', reachedBy: 'Reached by',
+	uses: 'uses most by itself', again: 'again', againTitle: 'of calls below itself, which total has already',
+	totalTitle: 'with callees; each outermost call once', againBelow: 'Called again below itself',
+	againBy: 'Called again by', callsThere: 'Calls there', many: 'functions', n: n => `n ${n}`,
+};
+const DOMINATORS = {
+	...CODE, function: 'class', functions: 'Classes', contexts: 'What keeps what', calledBy: 'Kept by', calls: 'Keeps',
+	withCallees: 'retained', itself: 'its own', self: 'own', total: 'retained', byItself: 'Most of their own',
+	mostWithCallees: 'Retain most', addUp: 'what it keeps adds up', reachedBy: 'Kept by, up to the root', uses: 'has most of its own',
+	againTitle: 'of objects kept by others of the class, which retained has already',
+	totalTitle: 'what would be freed with these objects; each outermost one once', againBelow: 'Kept again by itself',
+	againBy: 'Kept again by', callsThere: 'Keeps there', many: 'classes', n: n => `${n} objects`,
+};
+const CONTAINMENT = {
+	...DOMINATORS, contexts: 'What contains what', calledBy: 'Contained in', calls: 'Contains', withCallees: 'with contents',
+	total: 'contents', mostWithCallees: 'Contain most', addUp: 'what it contains adds up', reachedBy: 'Contained in, up to the root',
+	totalTitle: 'with all that was first reached through these objects', againBelow: 'Contained in itself again',
+	againTitle: 'of objects in others of the class, which contents has already',
+	againBy: 'Contained again in', callsThere: 'Contains there',
+};
+const PATHS = {
+	...CONTAINMENT, contexts: 'Shortest paths from the roots', calledBy: 'Referred to by', calls: 'Refers to',
+	withCallees: 'at ends of paths through it', total: 'at ends', addUp: 'all paths add up', reachedBy: 'Reached by',
+	totalTitle: 'objects that were asked for, at the ends of paths through these',
+};
+const WORDS = { code: CODE, dominators: DOMINATORS, containment: CONTAINMENT, paths: PATHS };
+
+/* Those of the page's data: of a heap, by what its tree is. */
+export function wordsOf(meta, tree) {
+	return meta.n_means === 'objects' ? WORDS[tree] || DOMINATORS : CODE;
+}
+
 const JAVA = /^java/;
 
 export function isJava(kind) {
@@ -74,6 +110,7 @@ export function moduleName(consumers, c) {
 
 /* Kinds that have one colour and one word in the legend. */
 const FAMILIES = {
+	'class': 'object',
 	'process': 'process', 'thread': 'process', 'host': 'process', 'group': 'process', 'kernel': 'kernel', 'native': 'native',
 	'native-inlined': 'native', 'java': 'java', 'java-compiled': 'java', 'java-c1': 'java', 'java-c2': 'java',
 	'java-interpreted': 'interpreted', 'java-inlined': 'inlined', 'stub': 'stub', 'mark': 'mark',
@@ -81,7 +118,7 @@ const FAMILIES = {
 };
 export const FAMILY_WORDS = {
 	java: 'Java', inlined: 'Java, inlined', interpreted: 'Java, interpreted', stub: 'JVM stubs', native: 'native',
-	kernel: 'kernel', process: 'process or thread', mark: 'unknown', other: 'other',
+	kernel: 'kernel', process: 'process or thread', mark: 'unknown', object: 'objects', other: 'other',
 };
 
 export function family(kind) {
@@ -124,9 +161,20 @@ function javaPrefix(name, parts) {
 	return all.slice(0, Math.max(all.length - parts, 0)).join('.') || '[default package]';
 }
 
+/* Of objects; the other words of a heap, such as [JNI globals], stay. */
+function classFolded(name, fold) {
+	const at = name.lastIndexOf('.');
+
+	if (fold === 'class' || fold === 'file' || name.startsWith('['))
+		return name;
+	return at > 0 ? name.slice(0, at) : '[default package]';
+}
+
 function foldedName(consumers, c, fold) {
 	const kind = consumers.kind[c], java = isJava(kind);
 
+	if (kind === 'class' && fold !== 'module')
+		return classFolded(consumers.name[c], fold);
 	if (fold === 'file')
 		return consumers.detail[c] ? consumers.detail[c].replace(/:\d+$/, '') : '[no file]';
 	if (java && fold !== 'module')

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // overview.mjs - the first answers in words: what was measured, what is missing, what is largest.
 import { amount, family, FAMILY_WORDS, fullName, percent } from './names.mjs';
+import { objectSection, summary } from './more.mjs';
 import { flatRows, idOf, isFunction } from './model.mjs';
 import { element } from './table.mjs';
 
 const MOST = 10;
+
+export function isHeap(model) {
+	return model.meta.n_means === 'objects';
+}
 
 export function overview(model, look, go) {
 	return [
@@ -13,16 +18,18 @@ export function overview(model, look, go) {
 		element('section', {}, element('h2', {}, 'What stands out'),
 			element('ul', {}, (model.difference ? changesFound(model, look) : findings(model, look)).map(f => element('li', {}, f)))),
 		...(model.difference ? [] : [
-			element('section', {}, element('h2', {}, 'Most by itself'), topTable(look, go, 'self')),
-			element('section', {}, element('h2', {}, 'Most with callees'), topTable(look, go, 'total')),
+			element('section', {}, element('h2', {}, model.words.byItself), topTable(look, go, 'self')),
+			element('section', {}, element('h2', {}, model.words.mostWithCallees), topTable(look, go, 'total')),
 		]),
+		model.more.object ? objectSection(model.more.object) : null,
+		...model.more.tables.map(t => summary(t, key => go({ below: key }))),
 		element('section', {}, element('h2', {}, 'Threads'), threadTable(model, look, go)),
-	];
+	].filter(Boolean);
 }
 
 function facts(model) {
 	const { meta } = model, rows = [['Command', meta.command], ['Host', meta.host], ['Machine', meta.machine],
-		['Begun', meta.start], ['Contexts', (meta.nr_nodes - 1).toLocaleString('en')]].filter(([, text]) => text);
+		[isHeap(model) ? 'Taken' : 'Begun', meta.start], ['Contexts', (meta.nr_nodes - 1).toLocaleString('en')]].filter(([, text]) => text);
 
 	return element('table', { class: 'facts' }, element('tbody', {}, rows.map(([what, text]) =>
 		element('tr', {}, element('th', { scope: 'row' }, what), element('td', {}, text)))));
@@ -37,14 +44,15 @@ export function findings(model, look) {
 		return ['The selection has nothing of ' + metric + '.'];
 	const flat = flatRows(look, 'self').filter(c => isFunction(consumers.kind[c]) && consumers.name[c] !== '[arcprof]');
 	if (flat.length)
-		out.push(`${fullName(consumers, flat[0])} uses most by itself: ${percent(profile.base[m][flat[0]], total)} %` +
+		out.push(`${fullName(consumers, flat[0])} ${model.words.uses}: ${percent(profile.base[m][flat[0]], total)} %` +
 			` of ${metric}.`);
 	const half = nrForHalf(flat.map(c => profile.base[m][c]), total);
 	if (half > 0)
-		out.push(`${half} of ${flat.length} functions make half of it.`);
-	out.push(byFamily(look, total));
+		out.push(`${half} of ${flat.length} ${model.words.many} make half of it.`);
+	if (!isHeap(model))
+		out.push(byFamily(look, total));
 	const recursive = flat.filter(c => profile.cum2[m][c] > total / 20);
-	if (recursive.length)
+	if (recursive.length && !isHeap(model))
 		out.push(`${fullName(consumers, recursive[0])} calls itself; its sums count every outermost call once.`);
 	let marked = 0;
 	for (let i = 1; i < tree.nr; i++)

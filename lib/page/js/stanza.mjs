@@ -11,15 +11,15 @@ const MOST_ROWS = 40, MOST_PATHS = 5, MOST_STEPS = 8, MOST_LINES = 60;
 /* go(changes) changes the state of the page. */
 export function stanzaPanel(model, look, consumer, go) {
 	const total = look.sums.cum[look.metric][0];
-	const panel = { look, consumer, go, total, difference: model.difference };
+	const panel = { look, consumer, go, total, difference: model.difference, words: model.words };
 
 	if (!consumer)
 		return [element('p', { class: 'none' }, 'Nothing is in this selection.')];
 	const s = model.stanza(look, consumer);
 	return [
-		...section(panel, 'Called by', s.parents),
+		...section(panel, model.words.calledBy, s.parents),
 		selfCard(panel, s),
-		...section(panel, 'Calls', s.children),
+		...section(panel, model.words.calls, s.children),
 		...(s.rnodes ? recursion(panel, s) : []),
 		...paths(panel),
 	].filter(Boolean);
@@ -77,18 +77,18 @@ function sideCells(panel, sums) {
 
 /* What a function has, in words. */
 function amounts(panel, s) {
-	const { look, difference, total } = panel, m = look.metric, own = s.self.base.map((base, k) => base + s.rself.base[k]);
-	const words = (sums, what) => {
+	const { look, difference, total, words: w } = panel, m = look.metric, own = s.self.base.map((base, k) => base + s.rself.base[k]);
+	const sides = (sums, what) => {
 		const [a, b] = sidesOf(panel, sums);
 		return element('p', {}, `${what}: A ${difference.text(a)}, B ${difference.text(b)}, `,
 			element('b', { class: 'change ' + changeOf(a, b) }, difference.delta(a, b)));
 	};
 
 	if (difference)
-		return [words(s.self.cum, 'with callees'), words(own, 'itself')];
+		return [sides(s.self.cum, w.withCallees), sides(own, w.itself)];
 	return [element('p', {}, element('b', {}, percent(s.self.cum[m], total) + ' %'),
-		` with callees (${value(panel, s.self.cum[m])}), `, element('b', {}, percent(own[m], total) + ' %'),
-		` itself (${value(panel, own[m])})`)];
+		` ${w.withCallees} (${value(panel, s.self.cum[m])}), `, element('b', {}, percent(own[m], total) + ' %'),
+		` ${w.itself} (${value(panel, own[m])})`)];
 }
 
 function swatch(look, consumer) {
@@ -105,13 +105,14 @@ function selfCard(panel, s) {
 		element('h2', {}, fullName(c, consumer)),
 		element('p', { class: 'where' }, where),
 		...amounts(panel, s),
-		element('p', { class: 'where' }, panel.difference ? contexts : `${contexts}, n ${n.toLocaleString('en')}`),
+		element('p', { class: 'where' }, panel.difference ? contexts : `${contexts}, ${panel.words.n(n.toLocaleString('en'))}`),
 		element('p', { class: bad.length ? 'bad' : 'good' }, bad.length ? '✗ ' + bad.join('; ') :
-			'✓ callers and callees add up'),
+			'✓ ' + panel.words.addUp),
 		element('p', { class: 'actions' },
 			element('button', { onclick: () => panel.go({ view: 'sandwich' }) }, 'Sandwich'),
 			element('button', { onclick: () => panel.go({ find: c.name[consumer] }) }, 'Find in graph'),
-			element('button', { onclick: () => panel.go({ below: 'source' }) }, 'Source')));
+			panel.words.function === 'function' ? element('button', { onclick: () => panel.go({ below: 'source' }) },
+				'Source') : null));
 }
 
 /* What it does below itself: cum counts each outermost context once, so these are beside it, not in it. */
@@ -119,11 +120,11 @@ function recursion(panel, s) {
 	const m = panel.look.metric;
 
 	return [
-		element('h3', {}, 'Called again below itself'),
-		element('p', { class: 'note' }, `${s.rnodes} contexts, ${value(panel, s.rself.cum[m])} with callees, which the sum above ` +
+		element('h3', {}, panel.words.againBelow),
+		element('p', { class: 'note' }, `${s.rnodes} contexts, ${value(panel, s.rself.cum[m])} ${panel.words.withCallees}, which the sum above ` +
 			'has already'),
-		...section(panel, 'Called again by', s.rparents),
-		...section(panel, 'Calls there', s.rchildren),
+		...section(panel, panel.words.againBy, s.rparents),
+		...section(panel, panel.words.callsThere, s.rchildren),
 	];
 }
 
@@ -133,8 +134,8 @@ function paths(panel) {
 
 	if (!found.length)
 		return [];
-	return [element('h3', {}, 'Reached by'), element('ul', { class: 'paths' }, found.map(p => element('li', {},
-		element('b', {}, Math.round(p.share * 100) + ' % '), ...steps(panel, p),
+	return [element('h3', {}, panel.words.reachedBy), element('ul', { class: 'paths' }, found.map(p => element('li', {},
+		element('b', {}, (p.share < 0.005 ? '<1' : Math.round(p.share * 100)) + ' % '), ...steps(panel, p),
 		element('a', { href: '#', class: 'show', onclick: e => {
 			e.preventDefault();
 			panel.go({ view: 'flame', zoom: look.tree.parent[p.node] || p.node });

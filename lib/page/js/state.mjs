@@ -3,7 +3,8 @@
 
 export const INITIAL = {
 	view: 'flame',		// flame, inverted, sandwich, time, overview
-	below: 'flat',		// flat, tree, source
+	below: 'flat',		// flat, tree, source, or a table beside the tree
+	shape: '',		// which of the page's trees; '': the first
 	metric: '',		// its name; '': the first
 	fold: 'function',
 	threads: '',		// numbers of threads' nodes, separated by commas; '': all
@@ -13,6 +14,7 @@ export const INITIAL = {
 	zoom: 0,		// node
 	pick: '',		// the function of the stanza: name and module; '': the hottest
 	find: '',
+	object: '',		// of a heap, the one that was opened: its id
 	absolute: false,
 };
 

@@ -17,10 +17,12 @@
 #include <stdbool.h>
 
 #include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
 #include "cpu.h"
+#include "file.h"
 #include "jvm/wall.h"
 #include "regs.h"
 #include "wall/bpf/config.h"
@@ -32,6 +34,8 @@ enum {
 	KTHREAD = 0x00200000,		/* PF_KTHREAD */
 	LOW_NUMBERS = 1 << 16,
 	MAX_STACK = 40,
+	FILE_TYPE = 0170000, SOCKET = 0140000,		/* of inode.i_mode */
+	FAMILY_UNIX = 1, FAMILY_IPV4 = 2, FAMILY_IPV6 = 10,
 };
 
 struct upid {
@@ -56,6 +60,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	unsigned long nvcsw, nivcsw;
 	struct sched_entity se;
+	struct files_struct *files;
 } __attribute__((preserve_access_index));
 
 struct linux_binprm;
@@ -137,6 +142,30 @@ struct {			/* those whose slots seed() makes: WALL_PROCESS, WALL_THREAD by numbe
 	__type(key, __u32);
 	__type(value, __u8);
 } wall_targets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, WALL_NR_WHERES);
+	__type(key, __u32);
+	__type(value, struct wall_where);
+} wall_wheres SEC(".maps");
+
+struct {			/* WALL_NR_WAKES when they are asked for */
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wall_wake);
+} wall_wakes SEC(".maps");
+
+struct {			/* not frozen: agents write it */
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} wall_anchors SEC(".maps");
 
 static __always_inline struct wall_bpf_control *control(void)
 {
@@ -345,14 +374,104 @@ static __always_inline void note_block(struct wall_slot *s, struct task_struct *
 	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(t);
 
 	s->syscall = -1;
-	if (r && !(t->flags & KTHREAD))
-		read_regs(s, r);
+	if (r && !(t->flags & KTHREAD)) {
+		read_regs(&s->regs, r);
+		read_call(s, r);
+	}
 	s->class = class_of(t, state, s->syscall);
 	s->site = r && !(t->flags & KTHREAD) ? site_of(s, now) : 0;
 	s->waker = 0;
 }
 
-static __always_inline void end_block(struct wall_slot *s, __u32 idx, __u64 now)
+/* ---- where it blocked ---- */
+
+static __always_inline void note_unix(struct wall_where *w, struct unix_sock *u)
+{
+	struct unix_address *addr = NULL;
+	struct sock *peer;
+	__u32 len;
+
+	if (!bpf_core_type_exists(struct unix_sock))
+		return;
+	peer = BPF_CORE_READ(u, peer);
+	if (peer)
+		addr = BPF_CORE_READ((struct unix_sock *)peer, addr);
+	if (!addr)
+		addr = BPF_CORE_READ(u, addr);
+	if (!addr)
+		return;
+	len = BPF_CORE_READ(addr, len) - sizeof(short);
+	if (len <= sizeof(((struct sockaddr_un *)NULL)->sun_path))
+		bpf_probe_read_kernel(w->path, len < sizeof(w->path) ? len : sizeof(w->path),
+				      addr->name[0].sun_path);
+}
+
+static __always_inline void note_socket(struct wall_where *w, struct sock *sk)
+{
+	w->family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	if (w->family == FAMILY_UNIX)
+		return note_unix(w, (struct unix_sock *)sk);
+	if (w->family != FAMILY_IPV4 && w->family != FAMILY_IPV6)
+		return;
+	w->local_port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	w->peer_port = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	if (w->family == FAMILY_IPV4) {
+		BPF_CORE_READ_INTO((__u32 *)w->local, sk, __sk_common.skc_rcv_saddr);
+		BPF_CORE_READ_INTO((__u32 *)w->peer, sk, __sk_common.skc_daddr);
+	} else if (bpf_core_field_exists(sk->__sk_common.skc_v6_daddr)) {
+		BPF_CORE_READ_INTO(&w->local, sk, __sk_common.skc_v6_rcv_saddr);
+		BPF_CORE_READ_INTO(&w->peer, sk, __sk_common.skc_v6_daddr);
+	}
+}
+
+/* The descriptor is the thread's still, or another has come to its place: the inode tells. */
+static __always_inline void note_file(struct wall_where *w, struct task_struct *t, __u64 number)
+{
+	struct fdtable *table = BPF_CORE_READ(t, files, fdt);
+	struct file **files, *f = NULL;
+	struct socket *socket;
+
+	if (!table || number >= BPF_CORE_READ(table, max_fds))
+		return;
+	files = BPF_CORE_READ(table, fd);
+	if (bpf_probe_read_kernel(&f, sizeof(f), files + number) || !f)
+		return;
+	w->inode = BPF_CORE_READ(f, f_inode, i_ino);
+	if ((BPF_CORE_READ(f, f_inode, i_mode) & FILE_TYPE) != SOCKET)
+		return;
+	socket = BPF_CORE_READ(f, private_data);
+	note_socket(w, BPF_CORE_READ(socket, sk));
+}
+
+/* t does not run, nor has it since it blocked. */
+static __noinline struct wall_where *note_where(struct wall_slot *s, __u32 idx, struct task_struct *t)
+{
+	__u32 nr = s->block_nr, at = wall_where_at(idx, nr);
+	struct wall_where *w = bpf_map_lookup_elem(&wall_wheres, &at);
+	long bytes;
+
+	if (!w || __sync_val_compare_and_swap(&w->busy, 0, 1))
+		return NULL;
+	*(volatile __u32 *)&w->block_nr = 0;
+	barrier();
+	w->slot = idx;
+	w->family = w->local_port = w->peer_port = 0;
+	w->inode = 0;
+	__builtin_memset(w->path, 0, sizeof(w->path));
+	bytes = bpf_get_task_stack(t, w->addrs, sizeof(w->addrs), 0);
+	w->nr_addrs = bytes > 0 ? bytes / sizeof(*w->addrs) : 0;
+	if (s->syscall >= 0 && s->syscall < WALL_NR_SYSCALLS &&
+	    config.of_file[s->syscall & (WALL_NR_SYSCALLS - 1)])
+		note_file(w, t, s->args[0]);
+	barrier();
+	*(volatile __u32 *)&w->block_nr = nr;
+	barrier();
+	*(volatile __u32 *)&w->busy = 0;
+	return w;
+}
+
+/* t: the thread, which has not run since it blocked; NULL: it may have. */
+static __always_inline void end_block(struct wall_slot *s, __u32 idx, struct task_struct *t, __u64 now)
 {
 	__u64 len = s->woken_ns - s->since_ns, *mark = bpf_map_lookup_elem(&wall_marks, &idx);
 	__u32 class = s->class;
@@ -374,16 +493,18 @@ static __always_inline void end_block(struct wall_slot *s, __u32 idx, __u64 now)
 	done->nr = s->block_nr;
 	done->ns = len;
 	done->waker = s->waker;
+	if (t)
+		note_where(s, idx, t);
 	stamp(idx, now);
 }
 
 /* The state before is over: the thread is on a CPU since then. */
-static __always_inline void go_on_cpu(struct wall_slot *s, __u32 idx, __u64 now)
+static __always_inline void go_on_cpu(struct wall_slot *s, __u32 idx, struct task_struct *t, __u64 now)
 {
 	if (s->state == WALL_BLOCKED)	/* its wake-up was not seen */
 		s->woken_ns = now;
 	if (s->block_nr & 1) {
-		end_block(s, idx, now);
+		end_block(s, idx, t, now);
 		SEQ_STEP(s->block_nr);
 	} else {
 		s->preempted_ns += now - s->since_ns;
@@ -411,7 +532,7 @@ static __always_inline void leave(struct wall_slot *s, __u32 idx, struct task_st
 {
 	SEQ_STEP(s->seq);
 	if (s->state != WALL_ON_CPU)
-		go_on_cpu(s, idx, now - ran_unseen(s, t, ready_since(s), now));
+		go_on_cpu(s, idx, NULL, now - ran_unseen(s, t, ready_since(s), now));
 	s->cpu_ns += now - s->since_ns;
 	s->since_ns = now;
 	s->exec_ns = t->se.sum_exec_runtime;
@@ -441,7 +562,7 @@ static __always_inline void enter(struct wall_slot *s, __u32 idx, struct task_st
 		s->since_ns += ran;
 		s->exec_ns = t->se.sum_exec_runtime;
 	}
-	go_on_cpu(s, idx, now);
+	go_on_cpu(s, idx, s->exec_ns == t->se.sum_exec_runtime ? t : NULL, now);
 	*(volatile __u32 *)&s->state = WALL_ON_CPU;
 	SEQ_STEP(s->seq);
 }
@@ -462,6 +583,15 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (idx && s)
 		enter(s, idx, next, now ? now : bpf_ktime_get_ns());
 	return 0;
+}
+
+/* On a perf event of a CPU: samples are those of threads that have a slot. */
+SEC("perf_event")
+int is_recorded(void *ctx)
+{
+	struct wall_slot *s = NULL;
+
+	return find((void *)bpf_get_current_task_btf(), &s) != 0;
 }
 
 /* ---- wake-ups ---- */
@@ -515,6 +645,63 @@ static __always_inline __u32 waker(void *ctx)
 	return interrupt_or_thread(ctx, t->pid, own_stack, class_of(t, 0, call) == WALL_CLASS_WRITE);
 }
 
+/* Page by page, as it may end at any. Returns how many bytes there were. */
+static __always_inline __u32 copy_stack(__u8 *to, __u64 sp)
+{
+	__u32 have = WALL_PAGE - (sp & (WALL_PAGE - 1)), i;
+
+	if (bpf_probe_read_user(to, have & (2 * WALL_PAGE - 1), (void *)sp))
+		return 0;
+	for (i = 0; i < WALL_WAKE_PAGES; i++) {
+		if (have > WALL_WAKE_PAGES * WALL_PAGE)
+			break;
+		if (bpf_probe_read_user(to + have, WALL_PAGE, (void *)(sp + have)))
+			break;
+		have += WALL_PAGE;
+	}
+	return have;
+}
+
+/* Where the current thread is that ends that block. */
+static __noinline int note_wake(struct wall_slot *s, __u32 idx)
+{
+	struct task_struct *t = (void *)bpf_get_current_task_btf();
+	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(t);
+	__u32 nr, at, mine;
+	struct wall_wake *w;
+	struct wall_slot *own = NULL;
+	__u64 *anchor;
+
+	if (!s || !r || (t->flags & KTHREAD))
+		return 0;
+	mine = find(t, &own);
+	if (!mine || !own)
+		return 0;
+	nr = s->block_nr;
+	at = wall_wake_at(idx, nr);
+	w = bpf_map_lookup_elem(&wall_wakes, &at);
+	if (!w || __sync_val_compare_and_swap(&w->busy, 0, 1))
+		return 0;
+	*(volatile __u32 *)&w->block_nr = 0;
+	barrier();
+	w->slot = idx;
+	w->tid = t->pid;
+	w->pid = t->tgid;
+	w->own_tid = own->own_tid;
+	w->own_pid = own->own_pid;
+	read_regs(&w->regs, r);
+	anchor = bpf_map_lookup_elem(&wall_anchors, &mine);
+	w->anchor_at = anchor ? *(volatile __u64 *)anchor : 0;
+	if (w->anchor_at && bpf_probe_read_user(w->anchor, sizeof(w->anchor), (void *)w->anchor_at))
+		w->anchor_at = 0;
+	w->nr_bytes = copy_stack(w->stack, w->regs.sp);
+	barrier();
+	*(volatile __u32 *)&w->block_nr = nr;
+	barrier();
+	*(volatile __u32 *)&w->busy = 0;
+	return 0;
+}
+
 /* ctx NULL: it is not on behalf of the waker. Who that is matters of blocks that are marked. */
 static __always_inline void woken(void *ctx, struct task_struct *t)
 {
@@ -529,6 +716,9 @@ static __always_inline void woken(void *ctx, struct task_struct *t)
 	s->woken_ns = bpf_ktime_get_ns();
 	barrier();
 	*(volatile __u32 *)&s->state = WALL_RUNNABLE;
+	/* it does not run before we are through */
+	if (config.wakes && s->waker && s->waker < WALL_WAKER_FIRST)
+		note_wake(s, idx);
 }
 
 /* In whose context it is woken, and as soon as that is so. */
@@ -641,6 +831,30 @@ int seed(struct bpf_iter__task *ctx)
 		return 0;
 	if (config.all || is_target(t->tgid, WALL_PROCESS) || is_target(t->pid, WALL_THREAD))
 		seed_one(t);
+	return 0;
+}
+
+/* Writes a struct wall_where for each thread that is in a block. */
+SEC("iter/task")
+int wheres(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct wall_slot *s = NULL;
+	struct wall_where *w;
+	__u32 idx, nr;
+
+	if (!t || !t->pid)
+		return 0;
+	idx = find(t, &s);
+	if (!idx || !s || t->on_cpu)
+		return 0;
+	nr = *(volatile __u32 *)&s->block_nr;
+	if (!(nr & 1))
+		return 0;
+	w = note_where(s, idx, t);
+	/* else it ran meanwhile */
+	if (w && *(volatile __u32 *)&s->block_nr == nr && !t->on_cpu)
+		bpf_seq_write(ctx->meta->seq, w, sizeof(*w));
 	return 0;
 }
 

@@ -4,7 +4,8 @@
  *
  * labels work THREADS ROUNDS
  *	each round 10 ms of CPU for /cart and 20 for /pay, of tenant acme, 10 for none, and 10 for /cart in a
- *	thread that gets the labels handed over; prints the CPU time of each endpoint in ms
+ *	thread that gets the labels handed over; prints the CPU time of each endpoint in ms. A mark in the end
+ *	of /pay, and one at the end of the round
  * labels ids N
  *	N trace ids, each at once replaced by the next one, and 200 ms of CPU for the last
  * labels bad
@@ -71,8 +72,10 @@ static void *serve(void *unused)
 		pthread_join(t, NULL);
 		arcprof_label("endpoint", "/pay");
 		work(20);
+		arcprof_mark("paid");
 		arcprof_labels_restore(&before);
 		work(10);
+		arcprof_mark("over");
 	}
 	return unused;
 }

@@ -19,7 +19,7 @@ package arcprof;
  * methods may be called from any thread; the marks of a virtual thread are its carrier's.
  */
 public final class Mark {
-	private static final boolean ON = load() && isOn();
+	static final boolean ON = load() && isOn();
 
 	private static boolean load() {
 		String path = System.getProperty("arcprof.library");
@@ -67,7 +67,7 @@ public final class Mark {
 
 	private static native boolean isOn();
 
-	private static native long keep(String name);
+	static native long keep(String name);
 
 	private static native void mark(long name, long value);
 

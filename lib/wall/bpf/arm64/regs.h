@@ -9,12 +9,16 @@ struct pt_regs {
 } __attribute__((preserve_access_index));
 
 /* rbx is the link register: what is in x19 to x28 is not kept. */
-static __always_inline void read_regs(struct wall_slot *s, const struct pt_regs *r)
+static __always_inline void read_regs(struct wall_regs *v, const struct pt_regs *r)
 {
-	s->regs.pc = r->pc;
-	s->regs.sp = r->sp;
-	s->regs.fp = r->regs[29];
-	s->regs.rbx = r->regs[30];
+	v->pc = r->pc;
+	v->sp = r->sp;
+	v->fp = r->regs[29];
+	v->rbx = r->regs[30];
+}
+
+static __always_inline void read_call(struct wall_slot *s, const struct pt_regs *r)
+{
 	s->syscall = r->syscallno;
 	s->args[0] = r->orig_x0;
 	s->args[1] = r->regs[1];

@@ -7,16 +7,20 @@ struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r10, r9, r8, dx, si, di, orig_ax, ip, sp;
 } __attribute__((preserve_access_index));
 
-static __always_inline void read_regs(struct wall_slot *s, const struct pt_regs *r)
+static __always_inline void read_regs(struct wall_regs *v, const struct pt_regs *r)
 {
-	s->regs.pc = r->ip;
-	s->regs.sp = r->sp;
-	s->regs.fp = r->bp;
-	s->regs.rbx = r->bx;
-	s->regs.r12 = r->r12;
-	s->regs.r13 = r->r13;
-	s->regs.r14 = r->r14;
-	s->regs.r15 = r->r15;
+	v->pc = r->ip;
+	v->sp = r->sp;
+	v->fp = r->bp;
+	v->rbx = r->bx;
+	v->r12 = r->r12;
+	v->r13 = r->r13;
+	v->r14 = r->r14;
+	v->r15 = r->r15;
+}
+
+static __always_inline void read_call(struct wall_slot *s, const struct pt_regs *r)
+{
 	s->syscall = r->orig_ax;
 	s->args[0] = r->di;
 	s->args[1] = r->si;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* memory.h - what "arcprof memory" prints: of a running process memory.c, of a trace memory_trace.c. */
+#ifndef CMD_MEMORY_H
+#define CMD_MEMORY_H
+
+#include <stdio.h>
+
+#include "model/footprint.h"
+#include "report/sheet.h"
+#include "resident/resident.h"
+
+/* Text is in KiB, the unit of the kernel and of the JVM; what programs read is in bytes. */
+struct cell memory_amount(const struct sheet *s, uint64_t bytes);
+/* NAN: there is nothing. */
+double memory_percent(uint64_t part, uint64_t all);
+/* The parts, the largest first. */
+void memory_order(const struct resident *r, const struct resident_sum *order[RESIDENT_NR_PARTS]);
+
+/* when: behind the first line, "" nothing. */
+void memory_text_head(const struct resident *r, const char *when, FILE *out);
+/* Its direct buffers, and the JVM's own account, if it has one. */
+void memory_text_nmt(struct sheet *s, const struct resident *r);
+void memory_json_head(struct json *j, const struct resident *r);
+void memory_json_nmt(struct sheet *s, const struct resident *r);
+
+/* The last reading of each process, with what changed since the first; or all readings. */
+void memory_print_trace(const struct footprints_read *f, int format, bool readings, FILE *out);
+
+#endif

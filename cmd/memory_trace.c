@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* memory_trace.c - "arcprof memory" of a trace: where the resident memory of its processes was. */
+#include <inttypes.h>
+
+#include "base/mem.h"
+#include "memory.h"
+#include "report/events.h"
+#include "report/format.h"
+
+static const struct sheet_column part_columns[] = {
+	{ .key = "resident", .head = "Resident", .width = 12 },
+	{ .key = "percent", .head = "%", .width = 6, .decimals = 2 },
+	{ .key = "growth", .head = "Growth", .width = 12 },
+	{ .key = "swapped", .head = "Swapped", .width = 10 },
+	{ .key = "committed", .head = "Committed", .width = 12 },
+	{ .key = "mapped", .head = "Mapped", .width = 14 },
+	{ .key = "part" }, { .head = "Part", .width = -1 },
+};
+
+/* Since that reading; NULL: there is none before. */
+static struct cell growth(const struct sheet *s, const struct resident_sum *now,
+			  const struct resident_sum *first)
+{
+	int64_t bytes;
+
+	if (!first)
+		return cell_none;
+	bytes = (int64_t)(now->rss - first->rss);
+	return cell_i64(sheet_is_text(s) ? bytes / 1024 : bytes);
+}
+
+static void part_row(struct sheet *s, const struct resident *r, const struct resident_sum *p,
+		     const struct resident_sum *first, const char *key, const char *name)
+{
+	const struct cell cells[] = {
+		memory_amount(s, p->rss), cell_real(memory_percent(p->rss, r->total.rss)),
+		growth(s, p, first), memory_amount(s, p->swap), memory_amount(s, p->usable),
+		memory_amount(s, p->mapped), cell_text(key), cell_text(name),
+	};
+
+	sheet_row(s, NULL, cells);
+}
+
+/* first: the first reading, or NULL. What is gone since then is shown, too. */
+static void print_parts(struct sheet *s, const struct resident *r, const struct resident *first)
+{
+	const struct resident_sum *order[RESIDENT_NR_PARTS];
+	size_t i;
+
+	memory_order(r, order);
+	sheet_columns(s, part_columns, ARRAY_SIZE(part_columns));
+	for (i = 0; i < RESIDENT_NR_PARTS; i++) {
+		size_t part = order[i] - r->parts;
+		const struct resident_sum *was = first ? &first->parts[part] : NULL;
+
+		if (order[i]->mapped || order[i]->rss || (was && was->rss))
+			part_row(s, r, order[i], was, resident_keys[part], resident_names[part]);
+	}
+	if (sheet_is_text(s))
+		part_row(s, r, &r->total, first ? &first->total : NULL, "", "all");
+}
+
+/* ---- readings as rows ---- */
+
+static const struct sheet_column reading_columns[] = {
+	{ .key = "time_ns", .head = "Time s", .width = 9, .decimals = 1, .seconds = true },
+	{ .key = "pid", .head = "PID", .width = 8 },
+	{ .key = "resident", .head = "Resident", .width = 12 },
+	{ .key = "swapped", .head = "Swapped", .width = 10 },
+	{ .key = "committed", .head = "Committed", .width = 12 },
+	{ .key = "mapped", .head = "Mapped", .width = 14 },
+	{ .key = "part" }, { .head = "Part", .width = -1 },
+};
+
+static void reading_rows(struct sheet *s, const struct footprint *f)
+{
+	size_t i;
+
+	for (i = 0; i < RESIDENT_NR_PARTS; i++) {
+		const struct resident_sum *p = &f->r.parts[i];
+		const struct cell cells[] = {
+			cell_u64(f->time_ns), cell_u64(f->r.pid), memory_amount(s, p->rss),
+			memory_amount(s, p->swap), memory_amount(s, p->usable), memory_amount(s, p->mapped),
+			cell_text(resident_keys[i]), cell_text(resident_names[i]),
+		};
+
+		if (p->mapped || p->rss)
+			sheet_row(s, NULL, cells);
+	}
+}
+
+/* ---- the report ---- */
+
+/* As much is known of both: the JVM was asked, or it was not. */
+static bool are_alike(const struct resident *a, const struct resident *b)
+{
+	return a->is_jvm == b->is_jvm && !*a->not_asked == !*b->not_asked && a->not_read == b->not_read;
+}
+
+/* The first reading that this one can be compared with; NULL: there is none before. */
+static const struct footprint *first_like(const struct footprint *f, const struct footprint *last)
+{
+	while (f < last && !are_alike(&f->r, &last->r))
+		f++;
+	return f < last ? f : NULL;
+}
+
+/* The last of the readings of one process, beside the first. */
+static void print_process(struct sheet *s, const struct footprint *f, size_t nr)
+{
+	const struct footprint *last = &f[nr - 1], *first = first_like(f, last);
+	char when[120];
+
+	snprintf(when, sizeof(when), ", %.1f s after the start", last->time_ns / 1e9);
+	if (first)
+		snprintf(when + strlen(when), sizeof(when) - strlen(when), "; growth since %.1f s, %zu readings",
+			 first->time_ns / 1e9, nr);
+	memory_text_head(&last->r, when, s->out);
+	print_parts(s, &last->r, first ? &first->r : NULL);
+	memory_text_nmt(s, &last->r);
+}
+
+static void json_reading(struct sheet *s, const struct footprint *f, size_t nr, const struct footprint *first)
+{
+	struct json *j = &s->json;
+
+	json_object(j, NULL);
+	json_u64(j, "time_ns", f->time_ns);
+	json_u64(j, "readings", nr);
+	json_u64_known(j, "growth_since_ns", first, first ? first->time_ns : 0);
+	memory_json_head(j, &f->r);
+	json_array(j, "parts");
+	print_parts(s, &f->r, first ? &first->r : NULL);
+	json_end(j);
+	memory_json_nmt(s, &f->r);
+	json_end(j);
+}
+
+static void print_one(struct sheet *s, const struct footprint *f, size_t nr, bool readings, bool more)
+{
+	size_t i = readings ? 0 : nr - 1;
+
+	if (s->format == format_get(FORMAT_JSON)) {
+		for (; i < nr; i++)
+			json_reading(s, &f[i], nr, first_like(f, &f[i]));
+	} else if (readings || !sheet_is_text(s)) {
+		for (; i < nr; i++)
+			reading_rows(s, &f[i]);
+	} else {
+		print_process(s, f, nr);
+		if (more)
+			fputc('\n', s->out);
+	}
+}
+
+void memory_print_trace(const struct footprints_read *f, int format, bool readings, FILE *out)
+{
+	size_t i, first = 0;
+	struct sheet s;
+
+	sheet_init(&s, format, out);
+	if (sheet_is_text(&s))
+		event_put_refused(&f->names, out);
+	if (format == FORMAT_JSON) {
+		json_object(&s.json, NULL);
+		json_object(&s.json, "source");
+		json_str(&s.json, "command", names_label(&f->names, "command"));
+		json_str(&s.json, "host", names_label(&f->names, "host"));
+		json_end(&s.json);
+		json_array(&s.json, "processes");
+	} else if (readings || !sheet_is_text(&s)) {
+		if (sheet_is_text(&s))
+			fprintf(out, "resident memory of processes, sizes in KiB\n\n");
+		sheet_columns(&s, reading_columns, ARRAY_SIZE(reading_columns));
+	}
+	for (i = 1; i <= f->nr; i++) {
+		if (i < f->nr && f->list[i].proc == f->list[first].proc)
+			continue;
+		print_one(&s, &f->list[first], i - first, readings, i < f->nr);
+		first = i;
+	}
+	if (format == FORMAT_JSON) {
+		json_end(&s.json);
+		json_end(&s.json);
+	}
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* wishes.h - what an agent without a recorder is to record, as its option says: "file=PATH,EVENT,..." */
+#ifndef AGENT_WISHES_H
+#define AGENT_WISHES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jvm/proto.h"
+
+struct wishes {
+	char file[4096];	/* with %p replaced by the process's number */
+	uint64_t sources, intervals[JVM_MAX_SOURCES], tell;	/* as jvm_ctl has them */
+	uint64_t timer_ns;	/* 0: no samples of CPU time */
+	uint64_t limit;		/* bytes of the file; 0: none */
+};
+
+/* A text that is built up; what does not fit is cut. */
+struct wishes_text {
+	char s[512];
+	size_t len;
+};
+
+void wishes_put(struct wishes_text *t, const char *s, size_t len);
+void wishes_say(struct wishes_text *t, const char *s);
+
+/* Whether an agent's option is one of these, and not the path of a recorder's socket. */
+bool wishes_are_these(const char *option);
+/* False: *why says what is wrong. */
+bool wishes_parse(struct wishes *w, const char *option, struct wishes_text *why);
+/* The same with the file apart; events NULL or empty: the usual ones. */
+bool wishes_parse_events(struct wishes *w, const char *file, const char *events, struct wishes_text *why);
+
+#endif

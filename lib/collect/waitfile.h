@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* waitfile.h - for which file a thread waits: what a descriptor of its process is, and how that is called. */
+#ifndef COLLECT_WAITFILE_H
+#define COLLECT_WAITFILE_H
+
+#include <linux/limits.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "wall/wall.h"
+
+struct waitfile {
+	char kind[32];			/* "pipe", "TCP socket"; "": not known */
+	uint64_t inode;			/* 0: not known */
+	char name[PATH_MAX];		/* its path; "": it has none, or is a socket's */
+};
+
+void waitfile_none(struct waitfile *f);
+/*
+ * What that descriptor is now. Nothing is opened, and no file system of the process's own is asked anything.
+ * What is not known, or not ours to look at, stays empty.
+ */
+void waitfile_look(int pid, uint64_t number, struct waitfile *f);
+/*
+ * The other end of a socket: "10.0.0.1:5432", "at *:8080" of one that has none or listens, "10.0.0.1 to port 8080" of a
+ * client of ours, whose own port says nothing; the path of a Unix socket. ephemeral: ports from there on are
+ * given to clients. *text stays empty if it has none.
+ */
+void waitfile_peer(const struct wall_where *at, unsigned int ephemeral, struct buf *text);
+/* From which port on the kernel gives them to clients. */
+unsigned int waitfile_ephemeral(void);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * roster.h - the objects that the agent made so that a dump tells which of its objects are samples
+ * (jvm/roster.h). They are not the program's: no report shows them.
+ */
+#ifndef HEAP_ROSTER_H
+#define HEAP_ROSTER_H
+
+#include "heap/heap.h"
+
+/* In the first walk: whether these numbers are a roster's; of several the last one is taken. */
+void roster_see(struct heap *h, const struct hprof_item *x);
+/* After the first walk, before ids_finish(): takes its objects out of the ids. A walk more, if any. */
+void roster_hide(struct heap *h);
+void heap_roster_release(struct heap_roster *r);
+
+/*
+ * Whether the dump tells of samples, and with which cookie. Which object is which sample: of those [object]
+ * the sample's number, 0: none; the caller frees it. One walk.
+ */
+bool heap_has_samples(const struct heap *h, uint64_t *cookie);
+uint32_t *heap_samples(const struct heap *h);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * journal_read.h - reads what an agent without a recorder has written (journal.h): hostile input, fuzzed by
+ * t/fuzz/f-journal.c.
+ */
+#ifndef JVM_JOURNAL_READ_H
+#define JVM_JOURNAL_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "jvm/journal.h"
+
+struct journal {
+	const uint8_t *data;	/* the caller's */
+	size_t len;
+	struct journal_header h;	/* checked: its texts end, its numbers are possible */
+	size_t at;		/* of the next chunk */
+	uint64_t time_ns;	/* of the last one; never goes back, and lies in the recording */
+	bool truncated;		/* ended within a chunk, or before it was closed */
+};
+
+/* A file that begins like this is one; whether arcprof reads it, journal_open() says. */
+bool journal_is(const void *data, size_t len);
+
+/* -EINVAL: it is none, or damaged at its beginning. -EPROTO: written by another version. */
+int journal_open(struct journal *j, const void *data, size_t len, struct err *e);
+
+struct journal_part {
+	enum journal_kind kind;	/* one that is known */
+	const uint8_t *data;	/* 8-aligned in memory if the file is */
+	size_t len;
+};
+
+/* 1, 0 at the end, or -EILSEQ: what is there is no chunk, and nothing after it can be read. */
+int journal_next(struct journal *j, struct journal_part *p, struct err *e);
+
+#endif

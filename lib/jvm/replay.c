@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "jvm/replay.h"
+#include "jvm/server_priv.h"
+
+/* Its shared area is there, and stays empty: what is told to the agent goes nowhere. */
+struct jvm *jvm_replay_begin(struct jvm_server *s, int pid)
+{
+	struct jvm *j = xcalloc(1, sizeof(*j));
+	int fd = jvm_memfd("arcprof-replay", s->area_bytes, false);
+
+	j->s = s;
+	j->sock = j->log_fd = j->vmlog.fd = j->next_vmlog.fd = -1;
+	j->pid = j->own_pid = j->tid = pid;
+	j->state = RUNNING;
+	j->came_ns = clock_mono_ns();
+	nstid_init(&j->tids, pid, pid);
+	if (fd < 0 || !jvm_make_rings(j, fd, 0)) {
+		if (fd >= 0)
+			close(fd);
+		free(j);
+		return NULL;
+	}
+	close(fd);
+	j->next = s->jvms;
+	s->jvms = j;
+	s->nr_jvms++;
+	j->told = true;
+	s->cb.hello(s->ctx, j, pid, pid);
+	return j;
+}
+
+void jvm_replay_code_cache(struct jvm *j, uint64_t lo, uint64_t hi)
+{
+	j->ctl->code_lo = lo;
+	j->ctl->code_hi = hi;
+}
+
+int jvm_replay_records(struct jvm *j, const void *data, size_t len, struct err *e)
+{
+	struct wire_sink sink = jvm_sink(j);
+	ssize_t used = wire_records(data, len, &sink, &j->s->scratch, e);
+
+	if (used >= 0 && (size_t)used < len)
+		return err_set(e, EILSEQ, "a record is longer than its chunk");
+	return used < 0 ? (int)used : 0;
+}
+
+/* Lines go on from one piece to the next: the file that the reader of logs takes them from has them all. */
+int jvm_replay_vm_log(struct jvm *j, const void *data, size_t len, struct err *e)
+{
+	int r;
+
+	if (j->vmlog.fd < 0 && !vmlog_open(&j->vmlog))
+		return err_errno(e, "memory for the log of a JVM");
+	r = io_write_all(j->vmlog.fd, data, len);
+	if (r)
+		return err_set(e, -r, "memory for the log of a JVM");
+	jvm_drain_vmlog(j, false);
+	return 0;
+}
+
+void jvm_replay_end(struct jvm *j)
+{
+	jvm_drain_vmlog(j, true);
+}

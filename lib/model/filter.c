@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/filter.h"
+
+/* From then on, phases are on or not: what the rules say of that. */
+struct step {
+	uint64_t time_ns;
+	uint32_t proc;
+	bool want;
+};
+
+struct edge {			/* a phase begins or ends */
+	uint64_t time_ns;
+	uint32_t proc, name;		/* name: strtab id of the model */
+	bool begins;
+};
+
+enum { EVENTS = 64 };
+
+struct filter {
+	const struct rules *r;
+	struct names *names;
+	struct rule_event events[EVENTS];
+	/* it counts what the event before it has the amount of; or charges somebody else */
+	bool counts[EVENTS], charges[EVENTS];
+	uint32_t nr_events;
+	struct {			/* the sample before, and whether its length was wanted */
+		uint64_t time_ns;
+		uint32_t thread;
+		bool want;
+	} last;
+	struct map threads;		/* (thread, event) -> 0, 1 */
+	struct map classes;		/* (function, event) -> 0, 1 */
+	struct map waited;		/* (thread, time), hashed -> index in lengths */
+	uint64_t *lengths;
+	size_t nr_lengths, alloc_lengths;
+	bool has_lengths;
+	struct edge *edges;
+	size_t nr_edges, alloc_edges;
+	struct step *steps;		/* by process and time */
+	size_t nr_steps, alloc_steps;
+};
+
+/* ---- what the trace says beside names ---- */
+
+static bool has(const struct filter *f, enum rule_of of)
+{
+	return f->r->has >> of & 1;
+}
+
+static int take_waited(void *ctx, const struct rec_waited *r)
+{
+	struct filter *f = ctx;
+
+	VEC_GROW(f->lengths, f->nr_lengths, f->alloc_lengths);
+	*map_put(&f->waited, hash_pair(r->thread, r->time_ns)) = f->nr_lengths;
+	f->lengths[f->nr_lengths++] = r->ns;
+	return 0;
+}
+
+static void add_edge(struct filter *f, const struct edge *x)
+{
+	VEC_GROW(f->edges, f->nr_edges, f->alloc_edges);
+	f->edges[f->nr_edges++] = *x;
+}
+
+static void add_phase(struct filter *f, uint32_t proc, uint64_t time_ns, uint64_t duration_ns, uint32_t name)
+{
+	struct edge x = { .time_ns = time_ns, .proc = proc, .name = name, .begins = true };
+
+	if (!has(f, RULE_PHASE) || duration_ns == EVENT_UNKNOWN)
+		return;
+	add_edge(f, &x);
+	x.time_ns = time_ns + MIN(duration_ns, UINT64_MAX - time_ns);
+	x.begins = false;
+	add_edge(f, &x);
+}
+
+static int take_event(void *ctx, const struct rec_event *r)
+{
+	struct filter *f = ctx;
+
+	if (r->kind == EVENT_PHASE)
+		add_phase(f, r->proc, r->time_ns, r->duration_ns,
+			  strtab_add(&f->names->m->consumers.names, r->what, r->what_len));
+	return 0;
+}
+
+static int take_marked(void *ctx, const struct rec_marked *r)
+{
+	struct filter *f = ctx;
+
+	add_phase(f, r->proc, r->time_ns, r->duration_ns,
+		  strtab_add(&f->names->m->consumers.names, r->name, r->name_len));
+	return 0;
+}
+
+/* Where one ends as another begins both are there: the later is not left without any. */
+static int by_time(const void *p, const void *q)
+{
+	const struct edge *a = p, *b = q;
+
+	if (a->proc != b->proc)
+		return a->proc < b->proc ? -1 : 1;
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return b->begins - a->begins;
+}
+
+struct active {
+	const char **names;
+	uint32_t *ids;
+	size_t nr, alloc;
+};
+
+static void follow(struct active *a, const struct filter *f, const struct edge *x)
+{
+	size_t i;
+
+	if (x->begins) {
+		size_t alloc = a->alloc;
+
+		VEC_GROW(a->ids, a->nr, a->alloc);
+		if (a->alloc != alloc)
+			a->names = xrealloc(a->names, a->alloc * sizeof(*a->names));
+		a->names[a->nr] = model_str(f->names->m, x->name);
+		a->ids[a->nr++] = x->name;
+		return;
+	}
+	for (i = a->nr; i-- > 0;)
+		if (a->ids[i] == x->name) {
+			a->ids[i] = a->ids[--a->nr];
+			a->names[i] = a->names[a->nr];
+			return;
+		}
+}
+
+static const struct rule_event any_event;
+
+static void make_steps(struct filter *f)
+{
+	struct active a = { 0 };
+	size_t i;
+
+	if (f->nr_edges)
+		qsort(f->edges, f->nr_edges, sizeof(*f->edges), by_time);
+	for (i = 0; i < f->nr_edges; i++) {
+		const struct edge *x = &f->edges[i];
+
+		if (i && x->proc != x[-1].proc)
+			a.nr = 0;
+		follow(&a, f, x);
+		VEC_GROW(f->steps, f->nr_steps, f->alloc_steps);
+		f->steps[f->nr_steps++] = (struct step){
+			x->time_ns, x->proc, rules_want_any(f->r, RULE_PHASE, &any_event, a.names, a.nr),
+		};
+	}
+	free(a.names);
+	free(a.ids);
+	free(f->edges);
+	f->edges = NULL;
+}
+
+static bool in_phases(const struct filter *f, uint32_t proc, uint64_t time_ns)
+{
+	size_t lo = 0, hi = f->nr_steps;
+
+	if (!has(f, RULE_PHASE))
+		return true;
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		const struct step *s = &f->steps[mid];
+
+		if (s->proc < proc || (s->proc == proc && s->time_ns <= time_ns))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo && f->steps[lo - 1].proc == proc)
+		return f->steps[lo - 1].want;
+	return rules_want_any(f->r, RULE_PHASE, &any_event, NULL, 0);
+}
+
+/* ---- events by name ---- */
+
+static bool is_source(const char *name)
+{
+	static const char *const names[] = { "alloc", "live", "wall", "lock", "throws", "native-memory",
+					     "native-live" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names) && strcmp(names[i], name); i++)
+		;
+	return i < ARRAY_SIZE(names);
+}
+
+static void list_events(struct filter *f)
+{
+	const char *name;
+
+	for (; f->nr_events < EVENTS && (name = names_event_of(f->names, f->nr_events)); f->nr_events++) {
+		if (!strcmp(name, "survived") || !strcmp(name, "freed"))
+			name = "live";
+		f->events[f->nr_events] = (struct rule_event){
+			name, f->nr_events || is_source(name) ? NULL : "cpu",
+		};
+		f->counts[f->nr_events] = names_event(f->names, f->nr_events, ".of");
+		f->charges[f->nr_events] = names_event(f->names, f->nr_events, ".source");
+	}
+}
+
+static bool is_sampled(const struct filter *f, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->nr_events && strcmp(f->events[i].name, name); i++)
+		;
+	return i < f->nr_events;
+}
+
+static int check_events(const struct filter *f, struct err *e)
+{
+	const char *name;
+	size_t i;
+
+	for (i = 0; i < f->r->nr; i++) {
+		name = rules_strange_event(f->r, i);
+		if (name && !is_sampled(f, name))
+			return err_set(e, EINVAL, "'%s' is neither an event of this trace nor one of arcprof's own",
+				       name);
+	}
+	return 0;
+}
+
+/* What no sample says by its weight. */
+static int check_lengths(struct filter *f, struct err *e)
+{
+	static const struct rule_event lock = { "lock", NULL };
+
+	f->has_lengths = names_label(f->names, WAITED_LABEL);
+	if (f->has_lengths || !is_sampled(f, "lock") || !rules_concern(f->r, RULE_LENGTH, &lock))
+		return 0;
+	err_set(e, ENODATA, "the trace does not say how long single waits for locks were");
+	err_hint(e, "this arcprof records it: record again");
+	return -ENODATA;
+}
+
+int filter_new(struct filter **out, struct names *x, const struct rules *r, struct trace_reader *t,
+	       struct err *e)
+{
+	static const struct trace_sink sink = {
+		.waited = take_waited, .event = take_event, .marked = take_marked,
+	};
+	struct filter *f;
+	int ret;
+
+	*out = NULL;
+	if (!r || !r->nr)
+		return 0;
+	f = xcalloc(1, sizeof(*f));
+	f->r = r;
+	f->names = x;
+	list_events(f);
+	ret = check_events(f, e);
+	if (!ret)
+		ret = check_lengths(f, e);
+	if (!ret && (has(f, RULE_PHASE) || has(f, RULE_LENGTH)))
+		ret = trace_read(t, &sink, f, e);
+	make_steps(f);
+	if (ret)
+		filter_free(f);
+	else
+		*out = f;
+	return ret;
+}
+
+void filter_free(struct filter *f)
+{
+	if (!f)
+		return;
+	map_release(&f->threads);
+	map_release(&f->classes);
+	map_release(&f->waited);
+	free(f->lengths);
+	free(f->edges);
+	free(f->steps);
+	free(f);
+}
+
+/* ---- asking ---- */
+
+static bool wants_name(const struct filter *f, const struct rule_event *event, const char *name, bool virtual)
+{
+	return rules_want(f->r, RULE_THREAD, event, name) &&
+	       rules_want(f->r, RULE_KIND, event, virtual ? "virtual" : "platform");
+}
+
+/* In place of the owner of a lock that has none stands a thread without a number, too. */
+static bool is_virtual(const struct names *x, uint32_t thread)
+{
+	uint32_t at = map_get(&x->thread_of, thread);
+	const struct name_thread *th = at == MAP_NONE ? NULL : &x->threads[at];
+
+	return th && th->java && !th->tid && *model_str(x->m, th->name) != '[';
+}
+
+static bool wants_thread(struct filter *f, const struct rule_event *event, uint32_t thread)
+{
+	uint32_t proc, consumer = names_thread(f->names, thread, &proc);
+
+	return wants_name(f, event, model_str(f->names->m, f->names->m->consumers.items[consumer].name),
+			  is_virtual(f->names, thread));
+}
+
+static bool wants_class(struct filter *f, uint32_t event, uint32_t function)
+{
+	uint32_t *known = map_put(&f->classes, names_pair(function, event)), at;
+	const struct name_function *fn;
+
+	if (*known != MAP_NONE)
+		return *known;
+	at = map_get(&f->names->function_of, function);
+	fn = at == MAP_NONE ? NULL : &f->names->functions[at];
+	*known = !fn || fn->kind != CONSUMER_CLASS ||
+		 rules_want(f->r, RULE_CLASS, &f->events[event], model_str(f->names->m, fn->text));
+	return *known;
+}
+
+static uint64_t length_of(const struct filter *f, const struct rec_sample *r)
+{
+	uint32_t at = map_get(&f->waited, hash_pair(r->thread, r->time_ns));
+
+	return at == MAP_NONE ? r->weight : f->lengths[at];
+}
+
+/* Waits that are not known one by one are all left out, or kept where nothing is said of them. */
+static bool wants_length(struct filter *f, const struct rec_sample *r)
+{
+	const struct rule_event *event = &f->events[r->event];
+	uint64_t ns;
+
+	if (!has(f, RULE_LENGTH) || !rules_concern(f->r, RULE_LENGTH, event))
+		return true;
+	if (f->charges[r->event])
+		return false;
+	if (f->counts[r->event])
+		return f->last.want && f->last.time_ns == r->time_ns && f->last.thread == r->thread;
+	ns = length_of(f, r);
+	f->last.time_ns = r->time_ns;
+	f->last.thread = r->thread;
+	f->last.want = ns && rules_want_length(f->r, event, ns);
+	return f->last.want;
+}
+
+static uint32_t leaf_function(const struct rec_sample *r, const struct stack_epoch *ep)
+{
+	const struct frame *frame;
+
+	if (!r->stack || r->stack >= ep->nr_nodes)
+		return 0;
+	frame = &ep->frames[ep->nodes[r->stack].frame];
+	return frame->kind == FRAME_NAMED ? frame->function : 0;
+}
+
+static uint32_t proc_of(const struct names *x, uint32_t thread)
+{
+	uint32_t at = map_get(&x->thread_of, thread);
+
+	return at == MAP_NONE ? 0 : x->threads[at].proc;
+}
+
+bool filter_wants_sample(struct filter *f, const struct rec_sample *r, const struct stack_epoch *ep)
+{
+	uint32_t *known, leaf;
+
+	if (r->event >= f->nr_events)
+		return true;
+	known = map_put(&f->threads, names_pair(r->thread, r->event));
+	if (*known == MAP_NONE)
+		*known = rules_want(f->r, RULE_EVENT, &f->events[r->event], NULL) &&
+			 wants_thread(f, &f->events[r->event], r->thread);
+	if (!*known || !in_phases(f, proc_of(f->names, r->thread), r->time_ns))
+		return false;
+	leaf = has(f, RULE_CLASS) ? leaf_function(r, ep) : 0;
+	return (!leaf || wants_class(f, r->event, leaf)) && wants_length(f, r);
+}
+
+bool filter_wants_calls(struct filter *f, uint32_t name, bool virtual)
+{
+	static const struct rule_event calls = { "calls", NULL };
+
+	return rules_want(f->r, RULE_EVENT, &calls, NULL) &&
+	       wants_name(f, &calls, model_str(f->names->m, name), virtual);
+}
+
+bool filter_wants_event(struct filter *f, const struct filter_event *x)
+{
+	if (!rules_want(f->r, RULE_EVENT, &x->event, NULL) || !in_phases(f, x->proc, x->time_ns))
+		return false;
+	if (x->thread && !wants_thread(f, &x->event, x->thread))
+		return false;
+	if (x->class_name && !rules_want(f->r, RULE_CLASS, &x->event, x->class_name))
+		return false;
+	return x->duration_ns == UINT64_MAX || rules_want_length(f->r, &x->event, x->duration_ns);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * filter.h - of the samples and events of a trace, those that rules keep (base/rules.h). What was found out
+ * of a thread or a class is remembered, so that a sample costs a look-up.
+ */
+#ifndef MODEL_FILTER_H
+#define MODEL_FILTER_H
+
+#include "base/rules.h"
+#include "model/names.h"
+
+struct filter;
+
+/*
+ * x is filled, and borrowed with r until filter_free(). *out is NULL where there are no rules. -EINVAL: rules
+ * name an event that there cannot be; -ENODATA: they need what the trace does not say.
+ */
+int filter_new(struct filter **out, struct names *x, const struct rules *r, struct trace_reader *t,
+	       struct err *e);
+void filter_free(struct filter *f);
+
+/*
+ * To be asked of all samples, in their order: what counts waits goes by the sample before it. Of who is
+ * charged for waits no rule about lengths keeps anything.
+ */
+bool filter_wants_sample(struct filter *f, const struct rec_sample *r, const struct stack_epoch *ep);
+/* Exact calls of a thread, whose name is a string of the model. */
+bool filter_wants_calls(struct filter *f, uint32_t name, bool virtual);
+
+/* What is not sampled: class, where it has one, and duration_ns, else UINT64_MAX. */
+struct filter_event {
+	struct rule_event event;
+	uint64_t time_ns, duration_ns;
+	uint32_t proc, thread;		/* of the trace; thread 0: none */
+	const char *class_name;		/* NULL: none */
+};
+bool filter_wants_event(struct filter *f, const struct filter_event *x);
+
+#endif

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "model/events.h"
+#include "model/loads.h"
+
+void load_parts_add(struct load_parts *p, const struct load_part *part)
+{
+	VEC_GROW(p->list, p->nr, p->alloc);
+	p->list[p->nr++] = *part;
+}
+
+void load_parts_release(struct load_parts *p)
+{
+	free(p->list);
+	*p = (struct load_parts){ .nr = 0 };
+}
+
+struct load {
+	struct load_part key;	/* its process, thread, class and time */
+	struct event *event;
+	bool timed;
+};
+
+/* By process, thread and class, then by time. */
+static int compare(const struct load_part *x, const struct load_part *y)
+{
+	if (x->proc != y->proc)
+		return x->proc < y->proc ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->what != y->what)
+		return x->what < y->what ? -1 : 1;
+	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct load *x = a, *y = b;
+
+	return compare(&x->key, &y->key);
+}
+
+static int by_part(const void *a, const void *b)
+{
+	return compare(a, b);
+}
+
+/* The loads in order of parts; of causes, which have no class, without it. */
+static struct load *index_loads(struct event *list, size_t nr, bool of_class, size_t *nr_loads)
+{
+	struct load *loads = xcalloc(nr, sizeof(*loads));
+	size_t i;
+
+	*nr_loads = 0;
+	for (i = 0; i < nr; i++)
+		if (list[i].kind == EVENT_CLASS_LOAD)
+			loads[(*nr_loads)++] = (struct load){
+				.key = {
+					.time_ns = list[i].time_ns, .proc = list[i].proc_number,
+					.thread = list[i].thread_number,
+					.what = of_class ? list[i].what : 0,
+				},
+				.event = &list[i],
+			};
+	qsort(loads, *nr_loads, sizeof(*loads), by_key);
+	return loads;
+}
+
+/* The first that is not before; nr: none. */
+static size_t first_since(const struct load *loads, size_t nr, const struct load_part *p)
+{
+	size_t low = 0, high = nr;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (compare(&loads[mid].key, p) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static bool same_place(const struct load_part *x, const struct load_part *y)
+{
+	return x->proc == y->proc && x->thread == y->thread && x->what == y->what;
+}
+
+static void join_cause(struct load *loads, size_t nr, const struct load_part *p)
+{
+	size_t i = first_since(loads, nr, p);
+
+	if (i < nr && same_place(&loads[i].key, p) && loads[i].key.time_ns == p->time_ns)
+		loads[i].event->by = p->text;
+}
+
+static void join_time(struct load *loads, size_t nr, const struct load_part *p)
+{
+	size_t i = first_since(loads, nr, p);
+
+	if (i == nr || !same_place(&loads[i].key, p) || loads[i].timed)
+		return;
+	loads[i].timed = true;
+	loads[i].event->time_ns = p->time_ns;
+	loads[i].event->duration_ns = p->duration_ns;
+	loads[i].event->values[0] = p->own_ns;
+	loads[i].event->source = p->text;
+}
+
+static bool same_class(const struct event *x, const struct event *y)
+{
+	return x->proc_number == y->proc_number && x->what == y->what && x->cause == y->cause;
+}
+
+/* By process, class and loader, then in order. */
+static int by_class(const void *a, const void *b)
+{
+	const struct event *x = *(const struct event *const *)a, *y = *(const struct event *const *)b;
+
+	if (x->proc_number != y->proc_number)
+		return x->proc_number < y->proc_number ? -1 : 1;
+	if (x->what != y->what)
+		return x->what < y->what ? -1 : 1;
+	if (x->cause != y->cause)
+		return x->cause < y->cause ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+size_t loads_drop_repeated(struct event *list, size_t nr)
+{
+	struct event **loads = xcalloc(nr, sizeof(*loads));
+	bool *dropped = xcalloc(nr, sizeof(*dropped));
+	size_t nr_loads = 0, left = 0, i;
+
+	for (i = 0; i < nr; i++)
+		if (list[i].kind == EVENT_CLASS_LOAD)
+			loads[nr_loads++] = &list[i];
+	qsort(loads, nr_loads, sizeof(*loads), by_class);
+	for (i = 1; i < nr_loads; i++)
+		if (same_class(loads[i], loads[i - 1]))
+			dropped[loads[i] - list] = true;
+	for (i = 0; i < nr; i++)
+		if (!dropped[i])
+			list[left++] = list[i];
+	free(dropped);
+	free(loads);
+	return left;
+}
+
+void load_parts_join(struct load_parts *p, struct event *list, size_t nr)
+{
+	size_t nr_loads, i;
+	struct load *loads;
+
+	if (!p->nr)
+		return;
+	/* the last that began before a load is the one that it belongs to */
+	qsort(p->list, p->nr, sizeof(*p->list), by_part);
+	loads = index_loads(list, nr, false, &nr_loads);
+	for (i = 0; i < p->nr; i++)
+		if (!p->list[i].what)
+			join_cause(loads, nr_loads, &p->list[i]);
+	free(loads);
+	loads = index_loads(list, nr, true, &nr_loads);
+	for (i = p->nr; i-- > 0;)
+		if (p->list[i].what)
+			join_time(loads, nr_loads, &p->list[i]);
+	free(loads);
+}

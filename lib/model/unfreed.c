@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/blame.h"
+#include "model/unfreed.h"
+
+struct unfreed_block {
+	uint64_t born_ns, weight;
+	uint32_t row;
+};
+
+struct unfreed_end {
+	uint64_t last_ns;		/* of what ended in it */
+	bool over;			/* its first thread has ended, or it */
+};
+
+struct take {
+	struct unfreed *u;
+	const struct selection *s;
+	struct blame blame;
+	uint32_t allocated, left;	/* events */
+	uint64_t end_ns;		/* of the recording */
+};
+
+static struct unfreed_end *end_of(struct unfreed *u, uint32_t proc)
+{
+	uint32_t *at = map_put(&u->end_of, proc);
+
+	if (*at == MAP_NONE) {
+		VEC_GROW(u->ends, u->nr_ends, u->alloc_ends);
+		*at = u->nr_ends;
+		u->ends[u->nr_ends++] = (struct unfreed_end){ 0 };
+	}
+	return &u->ends[*at];
+}
+
+static int take_end(void *ctx, const struct rec_end *r)
+{
+	struct take *t = ctx;
+	const struct names *x = &t->u->names;
+	uint32_t at = map_get(&x->thread_of, r->thread), p;
+	const struct name_thread *th = !r->thread || at == MAP_NONE ? NULL : &x->threads[at];
+	struct unfreed_end *end = end_of(t->u, th ? th->proc : r->proc);
+
+	p = th ? map_get(&x->proc_of, th->proc) : MAP_NONE;
+	end->last_ns = MAX(end->last_ns, r->time_ns);
+	end->over |= r->proc || (p != MAP_NONE && th->tid == x->procs[p].pid);
+	return 0;
+}
+
+static uint32_t row_of(struct unfreed *u, uint32_t proc, uint32_t pid, struct blamed b)
+{
+	uint32_t *at = map_put(&u->row_of, hash_pair((uint64_t)b.leaf << 32 | b.site, proc));
+
+	if (*at == MAP_NONE) {
+		VEC_GROW(u->rows, u->nr_rows, u->alloc_rows);
+		*at = u->nr_rows;
+		u->rows[u->nr_rows++] = (struct unfreed_row){
+			.proc = proc, .pid = pid, .call = b.leaf, .site = b.site };
+	}
+	return *at;
+}
+
+static void add_block(struct unfreed *u, const struct rec_sample *s, uint32_t row)
+{
+	struct unfreed_row *r = &u->rows[row];
+
+	VEC_GROW(u->blocks, u->nr_blocks, u->alloc_blocks);
+	u->blocks[u->nr_blocks++] = (struct unfreed_block){ s->time_ns, s->weight, row };
+	r->n++;
+	r->bytes += (double)s->weight;
+	r->variance += growth_variance((double)s->weight, (double)u->interval);
+	u->n++;
+	u->bytes += (double)s->weight;
+}
+
+static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
+{
+	struct take *t = ctx;
+	struct unfreed *u = t->u;
+	uint32_t proc, pid, row;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		t->end_ns = MAX(t->end_ns, s[i].time_ns);
+		if ((s[i].event != t->allocated && s[i].event != t->left) ||
+		    !blame_selected(&u->names, t->s, s[i].thread, &proc, &pid))
+			continue;
+		row = row_of(u, proc, pid, blame_stack(&t->blame, &s[i], ep));
+		if (s[i].event == t->left) {
+			add_block(u, &s[i], row);
+		} else {
+			u->rows[row].allocated += (double)s[i].weight;
+			u->rows[row].nr_allocated++;
+			u->allocated += (double)s[i].weight;
+		}
+	}
+	return 0;
+}
+
+/* ---- ages ---- */
+
+static int by_row_and_birth(const void *p, const void *q)
+{
+	const struct unfreed_block *a = p, *b = q;
+
+	if (a->row != b->row)
+		return a->row < b->row ? -1 : 1;
+	return a->born_ns < b->born_ns ? -1 : a->born_ns > b->born_ns;
+}
+
+static uint64_t age(uint64_t end_ns, const struct unfreed_block *b)
+{
+	return end_ns - MIN(end_ns, b->born_ns);
+}
+
+/* The blocks of one row, by birth. */
+static void set_ages(struct unfreed *u, const struct unfreed_block *b, size_t nr, uint64_t end_ns)
+{
+	struct unfreed_row *r = &u->rows[b->row];
+	const struct unfreed_end *end = end_of(u, r->proc);
+	size_t i;
+
+	end_ns = end->over ? end->last_ns : end_ns;
+	for (i = 0; i < nr; i++)
+		growth_ages_add(u->ages, age(end_ns, &b[i]), b[i].weight);
+	r->oldest_ns = age(end_ns, &b[0]);
+	r->median_ns = age(end_ns, &b[nr / 2]);
+	r->newest_ns = age(end_ns, &b[nr - 1]);
+	r->range = growth_range(r->bytes, r->variance);
+}
+
+static void set_all_ages(struct unfreed *u, uint64_t end_ns)
+{
+	size_t i, first = 0;
+
+	growth_ages_init(u->ages);
+	if (u->nr_blocks)
+		qsort(u->blocks, u->nr_blocks, sizeof(*u->blocks), by_row_and_birth);
+	for (i = 1; i <= u->nr_blocks; i++) {
+		if (i < u->nr_blocks && u->blocks[i].row == u->blocks[first].row)
+			continue;
+		set_ages(u, &u->blocks[first], i - first, end_ns);
+		first = i;
+	}
+}
+
+static int by_bytes(const void *p, const void *q, void *ctx)
+{
+	const struct unfreed_row *a = p, *b = q;
+	const struct consumers *names = ctx;
+	int c;
+
+	if (!a->n != !b->n)
+		return a->n ? -1 : 1;
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	c = strcmp(consumer_name(names, a->site), consumer_name(names, b->site));
+	return c ? c : strcmp(consumer_name(names, a->call), consumer_name(names, b->call));
+}
+
+static void finish(struct unfreed *u, uint64_t end_ns)
+{
+	set_all_ages(u, end_ns);
+	if (u->nr_rows)
+		qsort_r(u->rows, u->nr_rows, sizeof(*u->rows), by_bytes, &u->strings.consumers);
+	while (u->nr_rows && !u->rows[u->nr_rows - 1].n)
+		u->nr_rows--;
+}
+
+/* ---- reading ---- */
+
+int unfreed_read(struct unfreed *u, struct trace_reader *t, const struct selection *s, struct err *e)
+{
+	static const struct resolve_opts o = { .no_files = true };
+	static const struct trace_sink sink = { .samples = take_samples, .end = take_end };
+	struct take take = { .u = u, .s = s };
+	const char *interval;
+	int r;
+
+	memset(u, 0, sizeof(*u));
+	model_init(&u->strings, 1, FLOW_SAMPLES);
+	names_init(&u->names, &u->strings, &o);
+	r = trace_read(t, &names_sink, &u->names, e);
+	if (r)
+		return r;
+	take.blame = (struct blame){ .names = &u->names, .what = BLAME_FUNCTION };
+	take.allocated = names_find_event(&u->names, "native-memory");
+	take.left = names_find_event(&u->names, "native-live");
+	if (take.left == UINT32_MAX) {
+		err_set(e, ENODATA, "native memory was not recorded");
+		err_hint(e, "arcprof record -e native-memory");
+		return -ENODATA;
+	}
+	interval = names_event(&u->names, take.left, ".interval");
+	u->interval = interval ? strtoull(interval, NULL, 10) : 0;
+	r = trace_read(t, &sink, &take, e);
+	take.end_ns = MAX(take.end_ns, names_label_u64(&u->names, "end.mono_ns"));
+	blame_release(&take.blame);
+	if (!r)
+		finish(u, take.end_ns);
+	return r;
+}
+
+void unfreed_release(struct unfreed *u)
+{
+	free(u->blocks);
+	free(u->ends);
+	free(u->rows);
+	map_release(&u->row_of);
+	map_release(&u->end_of);
+	names_release(&u->names);
+	model_release(&u->strings);
+}

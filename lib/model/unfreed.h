@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * unfreed.h - of a recording of native memory (record -e native-memory): the blocks that were not freed, and
+ * how old they are.
+ *
+ * A row is the function that allocates, such as malloc, and the one that is to be blamed (blame.h), of a
+ * process. Blocks are as old as the time from their allocation until their process ended, or the recording
+ * did. Nothing tells when blocks were freed, so nothing is said of whether a row grows.
+ */
+#ifndef MODEL_UNFREED_H
+#define MODEL_UNFREED_H
+
+#include "model/growth.h"
+#include "model/names.h"
+
+struct unfreed_row {
+	uint32_t proc, pid;
+	uint32_t call, site;		/* consumers of the model; 0: not known */
+	uint64_t n;			/* samples of what is left */
+	double bytes, variance;
+	struct growth_range range;
+	double allocated;		/* bytes, of all that was allocated there */
+	uint64_t nr_allocated;		/* samples of it */
+	uint64_t oldest_ns, median_ns, newest_ns;	/* ages; 0 where n is 0 */
+};
+
+struct unfreed {
+	struct names names;
+	struct model strings;		/* theirs */
+	struct unfreed_row *rows;	/* the most bytes first; those with nothing left are not there */
+	size_t nr_rows, alloc_rows;
+	double bytes, allocated;	/* in all */
+	uint64_t n;
+	uint64_t interval;		/* bytes; 0: everything is a sample */
+	struct growth_age ages[GROWTH_AGES];
+	/* how rows are found */
+	struct unfreed_block *blocks;
+	struct unfreed_end *ends;	/* of processes */
+	size_t nr_blocks, alloc_blocks, nr_ends, alloc_ends;
+	struct map row_of, end_of;
+};
+
+/*
+ * s selects by process and thread. -ENODATA: the trace does not have native memory. To be released in any
+ * case.
+ */
+int unfreed_read(struct unfreed *u, struct trace_reader *t, const struct selection *s, struct err *e);
+void unfreed_release(struct unfreed *u);
+
+#endif

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+/*
+ * waits.c - interposes what threads wait for each other by, and tells of each wait (jvm/memory.h): only in
+ * the file for "-e lock". A lock that is free is taken by the function that tries to, and nothing more is
+ * done; only a thread that finds it taken looks at the clock, before and after.
+ *
+ * What libjvm does with condition variables is left out: it is how Java threads wait for anything at all,
+ * which the agent tells.
+ *
+ * Nothing here takes a lock or allocates.
+ */
+#include <errno.h>
+
+#include "agent/elf.h"
+#include "agent/sys.h"
+#include "preload/objects.h"
+#include "preload/preload.h"
+#include "preload/sampler.h"
+
+enum { WINDOW_NS = 100000000, STACKS_A_WINDOW = 1000 };
+
+__attribute__((weak)) extern const char *gnu_get_libc_version(void);
+
+enum what {
+	MUTEX_TRYLOCK, MUTEX_LOCK, MUTEX_TIMEDLOCK, MUTEX_CLOCKLOCK, TRYRDLOCK, RDLOCK, TRYWRLOCK, WRLOCK,
+	COND_WAIT, COND_TIMEDWAIT, COND_CLOCKWAIT, NR
+};
+
+static const char *const names[NR] = {
+	"pthread_mutex_trylock", "pthread_mutex_lock", "pthread_mutex_timedlock", "pthread_mutex_clocklock",
+	"pthread_rwlock_tryrdlock", "pthread_rwlock_rdlock", "pthread_rwlock_trywrlock",
+	"pthread_rwlock_wrlock", "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait",
+};
+static void *real[NR];
+static uintptr_t vm_lo, vm_hi;		/* libjvm's code */
+
+static void *find(enum what w)
+{
+	objects_find_next(real, names, NR);
+	return real[w];
+}
+
+#define REAL(w, type) ((type)(likely(real[w]) ? real[w] : find(w)))
+
+typedef int lock_fn(void *);
+typedef int timedlock_fn(void *, const void *);
+typedef int clocklock_fn(void *, int, const void *);
+typedef int wait_fn(void *, void *);
+typedef int timedwait_fn(void *, void *, const void *);
+typedef int clockwait_fn(void *, void *, int, const void *);
+
+/* ---- what is told ---- */
+
+/* At most so many stacks a second; what is not taken is charged where others of the lock are. */
+static bool has_room(uint64_t now)
+{
+	static uint64_t window, nr;
+	uint64_t of = now / WINDOW_NS;
+
+	if (load_relaxed(&window) != of) {
+		store_relaxed(&window, of);
+		store_relaxed(&nr, 0);
+	}
+	return add_relaxed(&nr, 1) < STACKS_A_WINDOW;
+}
+
+static bool wants_stack(uint64_t ns, uint64_t now)
+{
+	uint64_t interval = sampler_wishes.wait_ns;
+
+	return (ns >= interval || sampler_random() % interval < ns) && has_room(now);
+}
+
+/* Not inlined: the frames of this library end here, for the recorder to drop. */
+__attribute__((noinline)) static void tell(const void *lock, enum jvm_wait_kind kind, uint32_t owner,
+					   uint64_t since_ns)
+{
+	uint64_t now = sys_now();
+	struct memory_wait w = {
+		.addr = (uintptr_t)lock, .ns = now - since_ns, .owner = owner, .kind = kind,
+	};
+	__typeof__(sampler_state->hook.wait) agent;
+	struct memory_regs r;
+
+	if (!sampler_is_on())
+		return;
+	w.sampled = wants_stack(w.ns, now);
+	SAMPLER_REGS(&r);
+	agent = load_acquire(&sampler_state->hook.wait);
+	if (!agent || !agent(&r, &w))
+		sampler_send_wait(&r, &w);
+}
+
+/* The value of call, which waits. */
+#define WAITED(lock, kind, owner, call) \
+	({ \
+		uint32_t owner_ = (owner); \
+		uint64_t since_ = sys_now(); \
+		int r_ = (call); \
+\
+		tell(lock, kind, owner_, since_); \
+		r_; \
+	})
+
+/* ---- who has it: glibc keeps the thread's number in the lock ---- */
+
+static uint32_t word_of(const void *lock, size_t at)
+{
+	return gnu_get_libc_version ? load_relaxed((const uint32_t *)((const char *)lock + at)) : 0;
+}
+
+static uint32_t owner_of_mutex(const void *m)
+{
+	return word_of(m, 8);		/* __owner */
+}
+
+static uint32_t writer_of(const void *l)
+{
+	return word_of(l, 24);		/* __cur_writer */
+}
+
+/* ---- mutexes ---- */
+
+/* What the one that tries says, unless the lock is taken. */
+static int try_mutex(void *m)
+{
+	lock_fn *f = REAL(MUTEX_TRYLOCK, lock_fn *);
+
+	return likely(f) ? f(m) : EBUSY;
+}
+
+PRELOAD_EXPORT int pthread_mutex_lock(void *m)
+{
+	lock_fn *f = REAL(MUTEX_LOCK, lock_fn *);
+	int r = try_mutex(m);
+
+	if (likely(r != EBUSY) || !f)
+		return r;
+	if (!real[MUTEX_TRYLOCK])	/* an old C library without its library of threads */
+		return f(m);
+	return WAITED(m, JVM_WAIT_MUTEX, owner_of_mutex(m), f(m));
+}
+
+PRELOAD_EXPORT int pthread_mutex_timedlock(void *m, const void *until)
+{
+	timedlock_fn *f = REAL(MUTEX_TIMEDLOCK, timedlock_fn *);
+	int r = try_mutex(m);
+
+	if (r != EBUSY || !f)
+		return r;
+	return WAITED(m, JVM_WAIT_MUTEX, owner_of_mutex(m), f(m, until));
+}
+
+PRELOAD_EXPORT int pthread_mutex_clocklock(void *m, int clock, const void *until)
+{
+	clocklock_fn *f = REAL(MUTEX_CLOCKLOCK, clocklock_fn *);
+	int r = try_mutex(m);
+
+	if (r != EBUSY || !f)
+		return r;
+	return WAITED(m, JVM_WAIT_MUTEX, owner_of_mutex(m), f(m, clock, until));
+}
+
+/* ---- reader-writer locks ---- */
+
+static int lock_rwlock(enum what how, void *l)
+{
+	lock_fn *try = REAL(how - 1, lock_fn *), *f = REAL(how, lock_fn *);
+	int r = try ? try(l) : EBUSY;
+
+	if (likely(r != EBUSY) || !f)
+		return r;
+	return WAITED(l, JVM_WAIT_RWLOCK, writer_of(l), f(l));
+}
+
+PRELOAD_EXPORT int pthread_rwlock_rdlock(void *l)
+{
+	return lock_rwlock(RDLOCK, l);
+}
+
+PRELOAD_EXPORT int pthread_rwlock_wrlock(void *l)
+{
+	return lock_rwlock(WRLOCK, l);
+}
+
+/* ---- condition variables ---- */
+
+static bool is_of_vm(const void *caller)
+{
+	return (uintptr_t)caller - load_relaxed(&vm_lo) < load_relaxed(&vm_hi) - load_relaxed(&vm_lo);
+}
+
+PRELOAD_EXPORT int pthread_cond_wait(void *c, void *m)
+{
+	wait_fn *f = REAL(COND_WAIT, wait_fn *);
+
+	if (is_of_vm(__builtin_return_address(0)))
+		return f(c, m);
+	return WAITED(c, JVM_WAIT_CONDITION, 0, f(c, m));
+}
+
+PRELOAD_EXPORT int pthread_cond_timedwait(void *c, void *m, const void *until)
+{
+	timedwait_fn *f = REAL(COND_TIMEDWAIT, timedwait_fn *);
+
+	if (is_of_vm(__builtin_return_address(0)))
+		return f(c, m, until);
+	return WAITED(c, JVM_WAIT_CONDITION, 0, f(c, m, until));
+}
+
+PRELOAD_EXPORT int pthread_cond_clockwait(void *c, void *m, int clock, const void *until)
+{
+	clockwait_fn *f = REAL(COND_CLOCKWAIT, clockwait_fn *);
+
+	if (!f)
+		return ENOSYS;
+	if (is_of_vm(__builtin_return_address(0)))
+		return f(c, m, clock, until);
+	return WAITED(c, JVM_WAIT_CONDITION, 0, f(c, m, clock, until));
+}
+
+/* ---- when libraries are loaded ---- */
+
+void waits_leave_out(uintptr_t base)
+{
+	uintptr_t lo, hi;
+
+	if (!elf_text(base, &lo, &hi))
+		return;
+	store_relaxed(&vm_lo, lo);
+	store_relaxed(&vm_hi, hi);
+}
+
+void preload_begin_waits(const char *option)
+{
+	find(MUTEX_LOCK);
+	sampler_begin(option);
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+
+#include "report/gensamples.h"
+
+/* Whether they are two values of one sample. */
+static bool is_same(const struct flow_time *a, const struct flow_time *b)
+{
+	return a->time_ns == b->time_ns && a->thread == b->thread && a->node == b->node &&
+	       a->metric != b->metric;
+}
+
+static size_t count(const struct flow_times *t)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < t->nr_list; i++)
+		nr += !i || !is_same(&t->list[i - 1], &t->list[i]);
+	return nr;
+}
+
+int gen_samples_read(struct gen_samples *s, struct trace_reader *t, const struct report_opts *o,
+		     struct err *e)
+{
+	const struct report_opts only = { .report = o->report, .select = o->select };
+	struct profile_opts po = *o->profile;
+	struct err none = { 0 };
+	struct view v;
+	int r;
+
+	po.metrics = NULL;
+	po.samples = po.all_events = po.times = true;
+	po.replay = po.calibrate = false;
+	r = profile_read(&s->names, &s->m, &s->origin, t, &po, &none);
+	s->is_open = true;
+	if (r == -ENODATA)
+		return 0;	/* there are none */
+	if (r) {
+		*e = none;
+		return r;
+	}
+	flow_times_sort_by_time(&s->m.times);
+	s->nr_read = count(&s->m.times);
+	r = view_init(&v, &s->m, &s->origin, &only, e);
+	view_release(&v);
+	return r;
+}
+
+void gen_samples_release(struct gen_samples *s)
+{
+	if (!s->is_open)
+		return;
+	names_release(&s->names);
+	model_release(&s->m);
+}
+
+static const char *prefix(uint32_t kind)
+{
+	return kind >= CONSUMER_JAVA && kind <= CONSUMER_JAVA_INLINED ? "M:" :
+	       kind == CONSUMER_NATIVE || kind == CONSUMER_NATIVE_INLINED ? "N:" : "";
+}
+
+static bool is_function(uint32_t kind)
+{
+	return (kind >= CONSUMER_NATIVE && kind <= CONSUMER_STUB) || kind == CONSUMER_UNRESOLVED;
+}
+
+/* Whose thread it was, and for what is no function the innermost one around it. */
+static void look_up(const struct gen_samples *s, uint32_t node, struct gen_sample *x)
+{
+	const struct consumers *c = &s->m.consumers;
+	bool function = is_function(c->items[s->m.flow.nodes[node].consumer].kind);
+
+	for (; node; node = s->m.flow.nodes[node].parent) {
+		uint32_t id = s->m.flow.nodes[node].consumer, kind = c->items[id].kind;
+
+		if (kind == CONSUMER_THREAD) {
+			x->thread = consumer_name(c, id);
+			return;
+		}
+		if (!function && !x->in && is_function(kind)) {
+			x->in = consumer_name(c, id);
+			x->in_prefix = prefix(kind);
+		}
+	}
+}
+
+bool gen_samples_next(struct gen_samples *s, uint64_t until_ns, struct gen_sample *x)
+{
+	const struct flow_times *t = &s->m.times;
+	const struct flow_time *first, *at;
+	uint32_t consumer;
+
+	if (s->at == t->nr_list || t->list[s->at].time_ns > until_ns)
+		return false;
+	first = &t->list[s->at];
+	*x = (struct gen_sample){ .time_ns = first->time_ns };
+	do {
+		const struct model_metric *metric;
+
+		at = &t->list[s->at++];
+		metric = &s->m.metrics[at->metric];
+		x->values[x->nr_values++] = (struct gen_value){ model_str(&s->m, metric->name),
+			model_str(&s->m, metric->unit), at->weight };
+	} while (s->at < t->nr_list && x->nr_values < GEN_SAMPLE_VALUES && is_same(at, at + 1));
+	consumer = s->m.flow.nodes[first->node].consumer;
+	x->what = consumer_name(&s->m.consumers, consumer);
+	x->prefix = prefix(s->m.consumers.items[consumer].kind);
+	look_up(s, first->node, x);
+	return true;
+}

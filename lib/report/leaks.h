@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* leaks.h - what the two kinds of report --leaks share: Java objects (leaks.c), native memory (unfreed.c). */
+#ifndef REPORT_LEAKS_H
+#define REPORT_LEAKS_H
+
+#include "model/growth.h"
+#include "report/report.h"
+
+/* "12.3 MB": 1 kB is 1000 bytes. */
+void leaks_put_bytes(struct buf *b, double bytes);
+/* How old what is left is: a table of its own, and the member "ages". */
+void leaks_print_ages(const struct growth_age ages[GROWTH_AGES], double bytes, FILE *out);
+void leaks_json_ages(struct json *j, const struct growth_age ages[GROWTH_AGES]);
+
+/* The report of native memory: -ENODATA when that was not recorded. */
+int unfreed_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
+
+#endif

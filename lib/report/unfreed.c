@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * unfreed.c - native memory that was not freed, by the function that allocates and by who calls it, and how
+ * old it is.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/quote.h"
+#include "model/unfreed.h"
+#include "report/events.h"
+#include "report/leaks.h"
+#include "report/sheet.h"
+
+void leaks_put_bytes(struct buf *b, double bytes)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
+	size_t i;
+
+	for (i = 0; fabs(bytes) >= 1000 && i + 1 < ARRAY_SIZE(units); i++)
+		bytes /= 1000;
+	buf_fmt(b, "%.*f %s", i && fabs(bytes) < 10 ? 2 : i && fabs(bytes) < 100 ? 1 : 0, bytes, units[i]);
+}
+
+void leaks_print_ages(const struct growth_age ages[GROWTH_AGES], double bytes, FILE *out)
+{
+	int i;
+
+	fprintf(out, "\n Age of what is left, in s\n\n%10s %10s %10s %6s\n", "up to", "kB", "Samples", "%");
+	for (i = 0; i < GROWTH_AGES; i++) {
+		char upto[24] = "older";
+
+		if (!ages[i].n)
+			continue;
+		if (ages[i].upto_ns != UINT64_MAX)
+			snprintf(upto, sizeof(upto), "%g", ages[i].upto_ns / 1e9);
+		fprintf(out, "%10s %10.1f %10" PRIu64 " %6.2f\n", upto, ages[i].bytes / 1e3, ages[i].n,
+			bytes > 0 ? 100 * ages[i].bytes / bytes : 0);
+	}
+}
+
+void leaks_json_ages(struct json *j, const struct growth_age ages[GROWTH_AGES])
+{
+	int i;
+
+	json_array(j, "ages");
+	for (i = 0; i < GROWTH_AGES; i++) {
+		json_object(j, NULL);
+		json_u64_known(j, "upto_ns", ages[i].upto_ns != UINT64_MAX, ages[i].upto_ns);
+		json_u64(j, "samples", ages[i].n);
+		json_double(j, "bytes", ages[i].bytes);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+struct shown {
+	struct unfreed u;
+	const struct report_opts *o;
+	size_t nr;			/* rows */
+};
+
+/* NULL: not known. */
+static const char *name_of(const struct shown *s, uint32_t consumer)
+{
+	return consumer ? consumer_name(&s->u.strings.consumers, consumer) : NULL;
+}
+
+/* NAN: not known, as samples of what was allocated are lost. Weights are rounded at random. */
+static double freed_percent(const struct unfreed_row *r)
+{
+	if (!r->nr_allocated || r->n > r->nr_allocated)
+		return NAN;
+	return r->n == r->nr_allocated ? 0 : MAX(0., 100 - 100 * r->bytes / r->allocated);
+}
+
+static const struct sheet_column columns[] = {
+	{ .key = "bytes", .head = "kB left", .width = 10, .decimals = 1 },
+	{ .key = "bytes_low", .head = "at least", .width = 10, .decimals = 1 },
+	{ .key = "bytes_high", .head = "at most", .width = 10, .decimals = 1 },
+	{ .key = "samples", .head = "Samples", .width = 8 },
+	{ .key = "freed_percent", .head = "%Freed", .width = 6, .decimals = 1 },
+	{ .key = "oldest_ns", .head = "Oldest s", .width = 9, .decimals = 2 },
+	{ .key = "median_ns", .head = "Median s", .width = 9, .decimals = 2 },
+	{ .key = "newest_ns", .head = "Newest s", .width = 9, .decimals = 2 },
+	{ .key = "pid", .head = "PID", .width = 8 },
+	{ .key = "call" }, { .key = "site" }, { .head = "Function, and who calls it", .width = -1 },
+};
+
+/* Text has kB and seconds. */
+static struct cell kb(const struct sheet *s, double bytes)
+{
+	return cell_real(sheet_is_text(s) ? bytes / 1e3 : bytes);
+}
+
+static struct cell time_cell(const struct sheet *s, uint64_t ns)
+{
+	return sheet_is_text(s) ? cell_real(ns / 1e9) : cell_u64(ns);
+}
+
+static void add_rows(const struct shown *s, struct sheet *sheet)
+{
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
+	for (i = 0; i < s->nr; i++) {
+		const struct unfreed_row *r = &s->u.rows[i];
+		const char *call = name_of(s, r->call), *site = name_of(s, r->site);
+
+		buf_reset(&b);
+		quote_add(&b, call ? call : "[unknown]");
+		buf_str(&b, site ? " in " : "");
+		quote_add(&b, site ? site : "");
+		sheet_row(sheet, NULL, (const struct cell[]){
+			kb(sheet, r->bytes), kb(sheet, r->range.low), kb(sheet, r->range.high),
+			cell_u64(r->n), cell_real(freed_percent(r)), time_cell(sheet, r->oldest_ns),
+			time_cell(sheet, r->median_ns), time_cell(sheet, r->newest_ns),
+			cell_u64(r->pid), cell_text(call), cell_text(site), cell_text(b.data),
+		});
+	}
+	buf_release(&b);
+}
+
+static void print_head(const struct shown *s, FILE *out)
+{
+	const struct unfreed *u = &s->u;
+	struct buf b = BUF_INIT;
+
+	leaks_put_bytes(&b, u->bytes);
+	buf_str(&b, " of native memory are not freed, of ");
+	leaks_put_bytes(&b, u->allocated);
+	buf_fmt(&b, " that were allocated; %" PRIu64 " sample%s, %" PRIu64 " lost; %zu place%s", u->n,
+		u->n == 1 ? "" : "s", u->names.lost, u->nr_rows, u->nr_rows == 1 ? "" : "s");
+	fprintf(out, "%s\n", b.data);
+	event_put_refused(&u->names, out);
+	if (u->interval) {
+		buf_reset(&b);
+		leaks_put_bytes(&b, (double)u->interval);
+		fprintf(out, " Estimated from a sample every %s; at least, at most: 95 %% intervals\n",
+			b.data);
+	}
+	fprintf(out, " Ages are those when the process ended, or the recording. Growth: n/a, as nothing tells when blocks were freed\n");
+	buf_release(&b);
+}
+
+static void print_text(const struct shown *s, FILE *out)
+{
+	struct sheet sheet;
+
+	print_head(s, out);
+	if (!s->u.n)
+		return;
+	fputc('\n', out);
+	sheet_init(&sheet, FORMAT_TEXT, out);
+	add_rows(s, &sheet);
+	if (s->u.nr_rows > s->nr)
+		fprintf(out, "\n %zu row%s not shown\n", s->u.nr_rows - s->nr,
+			s->u.nr_rows - s->nr == 1 ? " is" : "s are");
+	leaks_print_ages(s->u.ages, s->u.bytes, out);
+}
+
+static void print_json(const struct shown *s, struct sheet *sheet)
+{
+	const struct unfreed *u = &s->u;
+	struct json *j = &sheet->json;
+
+	report_json_begin(j, "leaks");
+	json_object(j, "source");
+	json_str(j, "command", names_label(&u->names, "command"));
+	json_str(j, "host", names_label(&u->names, "host"));
+	json_u64(j, "lost", u->names.lost);
+	json_u64(j, "interval", u->interval);
+	json_u64(j, "samples", u->n);
+	json_double(j, "bytes", u->bytes);
+	json_double(j, "allocated_bytes", u->allocated);
+	json_u64(j, "places", u->nr_rows);
+	json_end(j);
+	json_array(j, "not_freed");
+	add_rows(s, sheet);
+	json_end(j);
+	leaks_json_ages(j, u->ages);
+	report_json_hidden(j, u->nr_rows - s->nr);
+	json_end(j);
+}
+
+int unfreed_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	struct shown s = { .o = o };
+	struct sheet sheet;
+	int r = unfreed_read(&s.u, t, &o->select, e);
+
+	if (!r) {
+		s.nr = o->limit && s.u.nr_rows > o->limit ? o->limit : s.u.nr_rows;
+		sheet_init(&sheet, o->format, out);
+		if (o->format == FORMAT_TEXT)
+			print_text(&s, out);
+		else if (o->format == FORMAT_JSON)
+			print_json(&s, &sheet);
+		else
+			add_rows(&s, &sheet);
+	}
+	unfreed_release(&s.u);
+	return r;
+}

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * buffers.c - see buffers.h.
+ *
+ * Source: HotSpot's vmStructs.cpp, which it exports for debuggers; oops/fieldInfo.hpp (JDK 17: six u2 a
+ * field; since 21 a stream) and utilities/unsigned5.hpp; java.nio.Bits.
+ */
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "base/mem.h"
+#include "base/span.h"
+#include "resident/buffers.h"
+
+enum { MAX_STRUCTS = 1 << 13, MAX_CLASSES = 1 << 17, MAX_FIELDS = 1 << 10, MAX_STREAM = 1 << 14, NAME = 64 };
+
+enum vm_field {
+	GRAPH_HEAD, CLD_NEXT, CLD_KLASSES, KLASS_NEXT, KLASS_NAME, KLASS_MIRROR, CLASS_CONSTANTS,
+	CLASS_FIELDS, CLASS_NR_FIELDS, CLASS_STREAM, SYMBOL_LENGTH, SYMBOL_BODY, OOPS_BASE, OOPS_SHIFT,
+	VM_NR_FIELDS
+};
+
+/* names: NULL where there is one only */
+static const struct {
+	const char *type, *names[2];
+} vm_fields[VM_NR_FIELDS] = {
+	[GRAPH_HEAD] = { "ClassLoaderDataGraph", { "_head", NULL } },
+	[CLD_NEXT] = { "ClassLoaderData", { "_next", NULL } },
+	[CLD_KLASSES] = { "ClassLoaderData", { "_klasses", NULL } },
+	[KLASS_NEXT] = { "Klass", { "_next_link", NULL } },
+	[KLASS_NAME] = { "Klass", { "_name", NULL } },
+	[KLASS_MIRROR] = { "Klass", { "_java_mirror", NULL } },
+	[CLASS_CONSTANTS] = { "InstanceKlass", { "_constants", NULL } },
+	[CLASS_FIELDS] = { "InstanceKlass", { "_fields", NULL } },
+	[CLASS_NR_FIELDS] = { "InstanceKlass", { "_java_fields_count", NULL } },
+	[CLASS_STREAM] = { "InstanceKlass", { "_fieldinfo_stream", NULL } },
+	[SYMBOL_LENGTH] = { "Symbol", { "_length", NULL } },
+	[SYMBOL_BODY] = { "Symbol", { "_body", NULL } },
+	[OOPS_BASE] = { "CompressedOops", { "_narrow_oop._base", "_base" } },
+	[OOPS_SHIFT] = { "CompressedOops", { "_narrow_oop._shift", "_shift" } },
+};
+
+struct vm {
+	int pid;
+	uint64_t libjvm;
+	bool compressed;
+	uint64_t at[VM_NR_FIELDS];	/* offset, or address of a static field */
+	bool has[VM_NR_FIELDS];
+	uint64_t constants_bytes;	/* sizeof(ConstantPool): its entries follow */
+};
+
+static bool get(const struct vm *v, uint64_t addr, void *to, size_t bytes)
+{
+	struct iovec local = { to, bytes }, remote = { (void *)(uintptr_t)addr, bytes };
+
+	memset(to, 0, bytes);
+	return process_vm_readv(v->pid, &local, 1, &remote, 1, 0) == (ssize_t)bytes;
+}
+
+/* 0 where nothing can be read. */
+static uint64_t word(const struct vm *v, uint64_t addr)
+{
+	uint64_t x;
+
+	return get(v, addr, &x, sizeof(x)) ? x : 0;
+}
+
+static uint32_t half(const struct vm *v, uint64_t addr)
+{
+	uint32_t x;
+
+	return get(v, addr, &x, sizeof(x)) ? x : 0;
+}
+
+static bool is_text(const struct vm *v, uint64_t addr, const char *text)
+{
+	char there[NAME];
+	size_t bytes = strlen(text) + 1;
+
+	return bytes <= sizeof(there) && get(v, addr, there, bytes) && !memcmp(there, text, bytes);
+}
+
+/* ---- what libjvm.so exports ---- */
+
+struct exports {
+	uint64_t symbols, strings, hash;
+};
+
+static bool find_exports(const struct vm *v, struct exports *x)
+{
+	uint64_t dynamic = 0;
+	Elf64_Ehdr h;
+	Elf64_Phdr p;
+	Elf64_Dyn d;
+	int i;
+
+	if (!get(v, v->libjvm, &h, sizeof(h)) || memcmp(h.e_ident, ELFMAG, SELFMAG) ||
+	    h.e_phentsize != sizeof(p))
+		return false;
+	for (i = 0; i < h.e_phnum && !dynamic; i++)
+		if (get(v, v->libjvm + h.e_phoff + i * sizeof(p), &p, sizeof(p)) && p.p_type == PT_DYNAMIC)
+			dynamic = v->libjvm + p.p_vaddr;
+	for (i = 0; dynamic && i < 128; i++) {
+		/* the C library has made addresses of offsets, or it has not */
+		if (!get(v, dynamic + i * sizeof(d), &d, sizeof(d)) || d.d_tag == DT_NULL)
+			break;
+		if (d.d_un.d_ptr < v->libjvm)
+			d.d_un.d_ptr += v->libjvm;
+		if (d.d_tag == DT_SYMTAB)
+			x->symbols = d.d_un.d_ptr;
+		else if (d.d_tag == DT_STRTAB)
+			x->strings = d.d_un.d_ptr;
+		else if (d.d_tag == DT_GNU_HASH)
+			x->hash = d.d_un.d_ptr;
+	}
+	return x->symbols && x->strings && x->hash;
+}
+
+static uint32_t gnu_hash(const char *s)
+{
+	uint32_t h = 5381;
+
+	while (*s)
+		h = h * 33 + (uint8_t)*s++;
+	return h;
+}
+
+/* The word at that symbol; 0: there is none. */
+static uint64_t exported(const struct vm *v, const struct exports *x, const char *name)
+{
+	/* head: buckets, first symbol, words of the filter */
+	uint32_t head[4], hash = gnu_hash(name), i, value, n;
+	uint64_t buckets, chains;
+	Elf64_Sym s;
+
+	if (!get(v, x->hash, head, sizeof(head)) || !head[0])
+		return 0;
+	buckets = x->hash + sizeof(head) + (uint64_t)head[2] * 8;
+	chains = buckets + (uint64_t)head[0] * 4;
+	i = half(v, buckets + hash % head[0] * 4ull);
+	for (n = 0; i >= head[1] && n < MAX_STRUCTS; i++, n++) {
+		value = half(v, chains + (i - head[1]) * 4ull);
+		if ((value | 1) == (hash | 1) && get(v, x->symbols + i * sizeof(s), &s, sizeof(s)) &&
+		    is_text(v, x->strings + s.st_name, name))
+			return word(v, v->libjvm + s.st_value);
+		if (value & 1)
+			break;
+	}
+	return 0;
+}
+
+/* ---- what it has there for debuggers ---- */
+
+struct vm_entry {			/* VMStructEntry */
+	uint64_t type, field, type_text;
+	int32_t is_static, pad;
+	uint64_t offset, address;
+};
+
+struct vm_type {			/* VMTypeEntry */
+	uint64_t name, super;
+	int32_t is_oop, is_integer, is_unsigned, pad;
+	uint64_t bytes;
+};
+
+static void take_entry(struct vm *v, const struct vm_entry *e)
+{
+	int i, k;
+
+	for (i = 0; i < VM_NR_FIELDS; i++) {
+		if (v->has[i] || !is_text(v, e->type, vm_fields[i].type))
+			continue;
+		for (k = 0; k < 2; k++)
+			if (vm_fields[i].names[k] && is_text(v, e->field, vm_fields[i].names[k])) {
+				v->has[i] = true;
+				v->at[i] = e->is_static ? e->address : e->offset;
+				return;
+			}
+	}
+}
+
+static bool find_fields(struct vm *v)
+{
+	struct exports x = { 0 };
+	struct vm_entry e;
+	struct vm_type t;
+	uint64_t at;
+	int i;
+
+	if (!find_exports(v, &x) || exported(v, &x, "gHotSpotVMStructEntryArrayStride") != sizeof(e) ||
+	    exported(v, &x, "gHotSpotVMTypeEntryArrayStride") != sizeof(t))
+		return false;
+	at = exported(v, &x, "gHotSpotVMStructs");
+	for (i = 0; at && i < MAX_STRUCTS && get(v, at + i * sizeof(e), &e, sizeof(e)) && e.type; i++)
+		take_entry(v, &e);
+	at = exported(v, &x, "gHotSpotVMTypes");
+	for (i = 0; at && i < MAX_STRUCTS && get(v, at + i * sizeof(t), &t, sizeof(t)) && t.name; i++)
+		if (is_text(v, t.name, "ConstantPool"))
+			v->constants_bytes = t.bytes;
+	for (i = 0; i < VM_NR_FIELDS; i++)
+		if (!v->has[i] && i != CLASS_FIELDS && i != CLASS_NR_FIELDS && i != CLASS_STREAM)
+			return false;
+	return v->constants_bytes &&
+	       (v->has[CLASS_STREAM] || (v->has[CLASS_FIELDS] && v->has[CLASS_NR_FIELDS]));
+}
+
+/* ---- classes ---- */
+
+static bool is_symbol(const struct vm *v, uint64_t symbol, const char *text)
+{
+	size_t len = strlen(text);
+	char there[NAME];
+	uint16_t n;
+
+	return symbol && get(v, symbol + v->at[SYMBOL_LENGTH], &n, sizeof(n)) && n == len &&
+	       get(v, symbol + v->at[SYMBOL_BODY], there, len) && !memcmp(there, text, len);
+}
+
+struct classes {
+	uint64_t bits, atomic_long;	/* 0: not loaded */
+};
+
+/* Those of the boot loader, which is the oldest of all. False: there was no end of them. */
+static bool find_classes(const struct vm *v, struct classes *c)
+{
+	uint64_t loader = word(v, v->at[GRAPH_HEAD]), klass, next, name;
+	int i;
+
+	for (i = 0; i < MAX_CLASSES && (next = word(v, loader + v->at[CLD_NEXT])); i++)
+		loader = next;
+	klass = word(v, loader + v->at[CLD_KLASSES]);
+	for (; klass && i < MAX_CLASSES && !(c->bits && c->atomic_long); i++) {
+		name = word(v, klass + v->at[KLASS_NAME]);
+		if (is_symbol(v, name, "java/nio/Bits"))
+			c->bits = klass;
+		else if (is_symbol(v, name, "java/util/concurrent/atomic/AtomicLong"))
+			c->atomic_long = klass;
+		klass = word(v, klass + v->at[KLASS_NEXT]);
+	}
+	return i < MAX_CLASSES && c->atomic_long;
+}
+
+/* UNSIGNED5: digits of base 64, low ones first, of which all but the last are 191 or more. */
+static uint32_t unsigned5(struct span *s)
+{
+	enum { LOW = 191 };
+	uint32_t sum = 0, digit;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		digit = (uint32_t)span_u8(s) - 1;
+		sum += digit << (6 * i);
+		if (s->bad || digit < LOW)
+			break;
+	}
+	return sum;
+}
+
+bool buffers_field_in_stream(const uint8_t *stream, size_t len, bool (*is_it)(void *ctx, uint32_t name),
+			     void *ctx, uint32_t *offset)
+{
+	enum { INITIALIZED = 1 << 0, GENERIC = 1 << 2, CONTENDED = 1 << 4 };
+	struct span s = span_init(stream, len);
+	uint32_t nr = unsigned5(&s), name, flags, i;
+
+	unsigned5(&s);		/* injected ones, which follow */
+	for (i = 0; i < nr && !s.bad; i++) {
+		name = unsigned5(&s);
+		unsigned5(&s);
+		*offset = unsigned5(&s);
+		unsigned5(&s);
+		flags = unsigned5(&s);
+		if (flags & INITIALIZED)
+			unsigned5(&s);
+		if (flags & GENERIC)
+			unsigned5(&s);
+		if (flags & CONTENDED)
+			unsigned5(&s);
+		if (!s.bad && is_it(ctx, name))
+			return true;
+	}
+	return false;
+}
+
+struct wanted {
+	const struct vm *v;
+	uint64_t constants;
+	const char *name;
+};
+
+static bool is_wanted(void *ctx, uint32_t name)
+{
+	const struct wanted *w = ctx;
+
+	/* a constant may have a mark in its low bits */
+	return is_symbol(w->v, word(w->v, w->constants + w->v->constants_bytes + name * 8ull) & ~7ull,
+			 w->name);
+}
+
+/* The offset of that field in an object, or of a static one in the class's mirror; 0: there is none. */
+static uint32_t offset_of(const struct vm *v, uint64_t klass, const char *name)
+{
+	struct wanted w = { v, word(v, klass + v->at[CLASS_CONSTANTS]), name };
+	uint64_t list = word(v, klass + v->at[v->has[CLASS_STREAM] ? CLASS_STREAM : CLASS_FIELDS]);
+	uint8_t stream[MAX_STREAM];
+	uint32_t offset = 0, len, i;
+	uint16_t nr, f[6];		/* flags, name, signature, value, offset in two */
+
+	if (v->has[CLASS_STREAM]) {
+		len = half(v, list);
+		if (!len || len > sizeof(stream) || !get(v, list + 4, stream, len) ||
+		    !buffers_field_in_stream(stream, len, is_wanted, &w, &offset))
+			return 0;
+		return offset;
+	}
+	if (!get(v, klass + v->at[CLASS_NR_FIELDS], &nr, sizeof(nr)))
+		return 0;
+	for (i = 0; i < MIN((uint32_t)nr, (uint32_t)MAX_FIELDS); i++)
+		if (get(v, list + 4 + i * sizeof(f), f, sizeof(f)) && is_wanted(&w, f[1]))
+			return ((uint32_t)f[5] << 16 | f[4]) >> 2;
+	return 0;
+}
+
+/* ---- counts ---- */
+
+/* The object in a static field of the class; 0: there is none. */
+static uint64_t object_at(const struct vm *v, uint64_t klass, uint32_t field)
+{
+	uint64_t mirror = word(v, word(v, klass + v->at[KLASS_MIRROR])), object;
+
+	if (!v->compressed)
+		return word(v, mirror + field);
+	object = half(v, mirror + field);
+	return object ? word(v, v->at[OOPS_BASE]) + (object << (half(v, v->at[OOPS_SHIFT]) & 63)) : 0;
+}
+
+/* A static AtomicLong: what is read of an object counts if it has not moved meanwhile. */
+static bool counter(const struct vm *v, const struct classes *c, const char *name, uint64_t *value)
+{
+	uint32_t field = offset_of(v, c->bits, name), at = offset_of(v, c->atomic_long, "value");
+	uint64_t object;
+	int turn;
+
+	if (!field || !at)
+		return false;
+	for (turn = 0; turn < 3; turn++) {
+		*value = 0;
+		object = object_at(v, c->bits, field);
+		if (!object)		/* the class has not been used yet */
+			return true;
+		if (get(v, object + at, value, sizeof(*value)) && object_at(v, c->bits, field) == object)
+			return *value <= INT64_MAX;
+	}
+	return false;
+}
+
+static bool find_libjvm(struct vm *v, const struct smaps *s)
+{
+	static const char name[] = "/libjvm.so";
+	size_t i, len;
+
+	for (i = 0; i < s->nr && !v->libjvm; i++) {
+		len = strlen(s->items[i].name);
+		if (!s->items[i].offset && len >= sizeof(name) &&
+		    !strcmp(s->items[i].name + len - (sizeof(name) - 1), name))
+			v->libjvm = s->items[i].start;
+	}
+	return v->libjvm;
+}
+
+static const char *read_all(struct vm *v, const struct smaps *s, struct buffers *b)
+{
+	struct classes c = { 0 };
+	uint64_t magic;
+
+	if (!find_libjvm(v, s))
+		return "no libjvm.so is mapped";
+	if (!get(v, v->libjvm, &magic, sizeof(magic)))
+		return "the process's memory may not be read (kernel.yama.ptrace_scope)";
+	if (!find_fields(v) || !find_classes(v, &c))
+		return "the classes of this JVM cannot be read";
+	if (c.bits && (!counter(v, &c, "COUNT", &b->nr) || !counter(v, &c, "TOTAL_CAPACITY", &b->bytes)))
+		return "java.nio.Bits cannot be read";
+	return "";
+}
+
+void buffers_read(int pid, const struct smaps *s, const char *vm, struct buffers *b)
+{
+	struct vm v = { .pid = pid, .compressed = strstr(vm, "compressed oops") };
+	const char *why;
+
+	*b = (struct buffers){ 0 };
+	if (!*vm)
+		why = "the JVM was not asked";
+	else if (strstr(vm, " z gc") || strstr(vm, "shenandoah"))
+		why = "its collector moves objects while they are read";
+	else
+		why = read_all(&v, s, b);
+	if (*why)
+		*b = (struct buffers){ 0 };
+	snprintf(b->why, sizeof(b->why), "%s", why);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * buffers.h - how many direct buffers of Java a HotSpot JVM has, as its class java.nio.Bits counts them: read
+ * from its memory, without its knowing. What is read may be anything, and changes meanwhile.
+ */
+#ifndef RESIDENT_BUFFERS_H
+#define RESIDENT_BUFFERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "resident/smaps.h"
+
+struct buffers {
+	uint64_t nr, bytes;		/* bytes: what they may hold, resident or not */
+	char why[96];			/* why that is not known, "": it is */
+};
+
+/* vm: what the JVM calls itself (hotspot_version()), which names its collector and how it compresses. */
+void buffers_read(int pid, const struct smaps *s, const char *vm, struct buffers *b);
+
+/*
+ * The offset of the field whose name has this number among the constants of its class, in the stream in which
+ * HotSpot has had fields since JDK 21. False: it is not there.
+ */
+bool buffers_field_in_stream(const uint8_t *stream, size_t len, bool (*is_it)(void *ctx, uint32_t name),
+			     void *ctx, uint32_t *offset);
+
+#endif

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "trace/calls_read.h"
+#include "trace/codec.h"
+#include "trace/splice_calls.h"
+
+struct tree {
+	uint32_t offset, highest;	/* of nodes: that of the segment in hand, and the last number given */
+	bool known;			/* what is in first is of a record */
+	bool listed;			/* in changed */
+	struct rec_call_tree sum;	/* of the segments before; of it, what counts */
+	struct rec_call_tree last;	/* of the one in hand */
+	uint64_t start_ns;		/* of the first */
+};
+
+struct splice_calls {
+	struct map of;			/* number of a tree -> index */
+	struct tree *trees;
+	size_t nr, alloc;
+	uint32_t *changed;		/* indices of trees that the segment in hand has */
+	size_t nr_changed, alloc_changed;
+	struct calls_reader reader;
+	struct records *out;		/* of the chunk in hand */
+	bool bad;
+};
+
+struct splice_calls *splice_calls_new(void)
+{
+	return xcalloc(1, sizeof(struct splice_calls));
+}
+
+void splice_calls_free(struct splice_calls *s)
+{
+	if (!s)
+		return;
+	calls_reader_release(&s->reader);
+	map_release(&s->of);
+	free(s->trees);
+	free(s->changed);
+	free(s);
+}
+
+static struct tree *get(struct splice_calls *s, uint32_t number)
+{
+	uint32_t *at = map_put(&s->of, number);
+	struct tree *t;
+
+	if (*at == MAP_NONE) {
+		*at = s->nr;
+		VEC_GROW(s->trees, s->nr, s->alloc);
+		s->trees[s->nr++] = (struct tree){ .offset = 0 };
+	}
+	t = &s->trees[*at];
+	if (!t->listed) {
+		VEC_GROW(s->changed, s->nr_changed, s->alloc_changed);
+		s->changed[s->nr_changed++] = *at;
+		t->listed = true;
+	}
+	return t;
+}
+
+static void add_counts(struct rec_call_tree *to, const struct rec_call_tree *r)
+{
+	to->kernel_cpu_ns += r->kernel_cpu_ns;
+	to->popped += r->popped;
+	to->inserted += r->inserted;
+	to->over_range += r->over_range;
+	to->folded += r->folded;
+	to->folded_recursion += r->folded_recursion;
+	to->thrown += r->thrown;
+	to->missed += r->missed;
+	to->mounts += r->mounts;
+	to->lost_events += r->lost_events;
+}
+
+static void end_record(struct splice_calls *s, size_t at, enum trf_type type)
+{
+	s->bad |= !records_end(s->out, at, type);
+}
+
+/* ---- what changes ---- */
+
+static int take_nodes(void *ctx, const struct rec_call_nodes *r)
+{
+	struct splice_calls *s = ctx;
+	struct tree *t = get(s, r->tree);
+	struct call_node *nodes = (struct call_node *)r->nodes;		/* the reader's, and ours by that */
+	struct rec_call_nodes out = *r;
+	uint32_t i;
+
+	if (r->first + r->nr > UINT32_MAX - t->offset) {
+		s->bad = true;
+		return 0;
+	}
+	for (i = 0; i < r->nr; i++)
+		nodes[i].parent += nodes[i].parent ? t->offset : 0;
+	out.first += t->offset;
+	t->highest = MAX(t->highest, out.first + r->nr - 1);
+	end_record(s, calls_encode_nodes(s->out, &out), TRF_MIXED);
+	return 0;
+}
+
+static int take_values(void *ctx, const struct rec_call_values *r)
+{
+	struct splice_calls *s = ctx;
+	struct tree *t = get(s, r->tree);
+	struct call_value *values = (struct call_value *)r->values;
+	uint32_t i;
+
+	for (i = 0; i < r->nr; i++) {
+		if (values[i].node > UINT32_MAX - t->offset) {
+			s->bad = true;
+			return 0;
+		}
+		values[i].node += t->offset;
+		t->highest = MAX(t->highest, values[i].node);
+	}
+	end_record(s, calls_encode_values(s->out, r), TRF_MIXED);
+	return 0;
+}
+
+static void take_tree(struct splice_calls *s, const struct rec_call_tree *r)
+{
+	const struct record_kind *k = &record_kinds[RECORD_call_tree];
+	struct tree *t = get(s, r->tree);
+	struct rec_call_tree out = *r;
+	size_t at;
+
+	if (!t->known)
+		t->start_ns = r->start_ns;
+	t->known = true;
+	t->last = *r;
+	add_counts(&out, &t->sum);
+	out.start_ns = t->start_ns;
+	at = records_begin(s->out, k->code.major, record_minor(k, &out), r->time_ns);
+	end_record(s, at, record_encode(&s->out->b, k, &out));
+}
+
+static void take_record(struct splice_calls *s, struct walk_record *r, const uint8_t *p, size_t len)
+{
+	static const struct trace_sink sink = { .call_nodes = take_nodes, .call_values = take_values };
+	const struct record_row *row = record_find(r->major, r->minor);
+	union trace_record rec;
+	bool bad = false;
+
+	if (r->major == TRF_MAJOR_CALLS && (r->minor == TRF_CALLS_NODES || r->minor == TRF_CALLS_VALUES)) {
+		calls_decode(&s->reader, r, &sink, s, &bad);
+		s->bad |= bad;
+	} else if (row && row->kind && row->kind->number == RECORD_call_tree) {
+		if (record_decode(&rec, row, r->time_ns, r->body))
+			take_tree(s, &rec.call_tree);
+		else
+			s->bad = true;
+	} else {
+		buf_add(&s->out->b, p, len);
+		records_note(s->out, r->time_ns);
+	}
+}
+
+bool splice_calls_chunk(struct splice_calls *s, const uint8_t *raw, size_t len, struct records *out)
+{
+	struct span span = span_init(raw, len);
+	struct walk_record r = { 0 };
+	int got;
+
+	s->out = out;
+	s->bad = false;
+	while ((got = walk_record(&span, raw, &r)) > 0)
+		take_record(s, &r, raw + r.off, span.p - (raw + r.off));
+	return !s->bad && !got;
+}
+
+void splice_calls_next(struct splice_calls *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_changed; i++) {
+		struct tree *t = &s->trees[s->changed[i]];
+
+		add_counts(&t->sum, &t->last);
+		t->last = (struct rec_call_tree){ .tree = 0 };
+		t->offset = t->highest;
+		t->listed = false;
+	}
+	s->nr_changed = 0;
+}

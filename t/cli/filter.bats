@@ -1,0 +1,259 @@
+#!/usr/bin/env bats
+# Filters of events: what they keep is what a program says of itself, while recording and afterwards.
+load ../lib
+load ../java
+load ../live
+
+# The oldest there is.
+first_jdk() {
+	skip_unless_java
+	use_jdk "$(jdks | head -n 1)"
+}
+
+teardown() {
+	kill_live
+}
+
+# objects <class> <option of report>...: how many the trace has of it
+objects() {
+	"$ARCPROF" report -i trace --xprof --metric objects --format json "${@:2}" >xprof 2>err
+	jq --arg c "$1" '[.rows[] | select(.name == $c) | .base[0]] | add // 0' xprof
+}
+
+all_objects() {	# <option of report>...
+	"$ARCPROF" report -i trace --xprof --metric objects --format json "$@" 2>err | jq '.metrics[0].total'
+}
+
+head_of() {	# <option of report>...
+	"$ARCPROF" report -i trace --xprof --metric objects --limit 1 "$@" 2>err
+}
+
+filtered() {	# <option of record>... -- <argument of Filtered>...
+	local options=()
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	"$ARCPROF" record -q "${options[@]}" -o trace java -cp "$CLASSES" Filtered "${@:2}" >out 2>err || { cat err; return 1; }
+}
+
+readonly SMALL='Filtered$Small'
+
+@test "filter: of a trace exactly what meets the conditions is shown" {
+	first_jdk
+	filtered -e alloc=0 -- alloc 1000
+	local all small
+	all=$(all_objects)
+	[ "$(objects "$SMALL")" -eq 3000 ]
+	[ "$(objects "$SMALL" --filter 'thread=worker-?')" -eq 2000 ]
+	[ "$(objects "$SMALL" --filter 'thread=worker-*,-thread=worker-1')" -eq 1000 ]
+	[ "$(all_objects --filter 'thread=other')" -ge 2000 ]
+	[ "$(all_objects --filter 'alloc:class=Filtered$Small,kind=platform')" -eq 3000 ]
+	# what is kept, and what is not, are all
+	[ $(($(all_objects --filter 'class=byte[]') + $(all_objects --filter '-class=byte[]'))) -eq "$all" ]
+	small=$(all_objects --filter="-class=$SMALL")
+	[ "$small" -eq $((all - 3000)) ]
+	head_of --filter "class=$SMALL,lock>1ms" >report
+	[[ $(sed -n 2p report) == "filter: class=$SMALL,lock>1ms; $((all - 3000)) samples left out" ]]
+	# a kind of which there is nothing
+	run_arcprof report -i trace --filter kind=virtual
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"nothing matches --filter 'kind=virtual'"* ]]
+}
+
+@test "filter: while recording exactly what meets the conditions is stored" {
+	first_jdk
+	filtered -e alloc=0 --filter 'thread=worker-*,-thread=worker-1' -- alloc 1000
+	[ "$(objects "$SMALL")" -eq 1000 ]
+	[ "$(all_objects)" -eq 2000 ]
+	head_of >report
+	[[ $(sed -n 2p report) == 'filter while recording: thread=worker-*,-thread=worker-1' ]]
+	[[ $(sed -n 3p report) =~ ^left\ out\ while\ recording:\ ([0-9]+)\ of\ alloc$ ]]
+	[ "${BASH_REMATCH[1]}" -ge 4000 ]
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	"$ARCPROF" report -i trace --xprof --format json >json
+	[ "$(jq -r '[.quality.filters[].rules // empty] | join(" ")' json)" = 'thread=worker-*,-thread=worker-1' ]
+	[ "$(jq '.quality.filters[1].left_out' json)" -eq "${BASH_REMATCH[1]}" ]
+}
+
+@test "filter: virtual threads can be told from others" {
+	skip_unless_java
+	use_jdk "$(jdks | tail -n 1)"
+	[ "$JDK" -ge 21 ] || skip "virtual threads need JDK 21"
+	filtered -e alloc=0 -- alloc 1000 v
+	[ "$(objects "$SMALL" --filter kind=virtual)" -eq 1000 ]
+	[ "$(objects "$SMALL" --filter kind=platform)" -eq 2000 ]
+	[ "$(objects "$SMALL" --filter thread=worker-1)" -eq 1000 ]
+	filtered -e alloc=0 --filter=-kind=virtual -- alloc 1000 v
+	[ "$(objects "$SMALL")" -eq 2000 ]
+	filtered -e alloc=0 --filter kind=virtual,thread=worker-1 -- alloc 1000 v
+	[ "$(objects "$SMALL")" -eq 1000 ]
+}
+
+waits() {	# <option of report>...: number and ns
+	"$ARCPROF" report -i trace --xprof --metric lock --format json "$@" 2>err |
+		jq -r '"\(.source.n // .sources[0].n) \(.metrics[0].total)"'
+}
+
+@test "filter: waits for locks by their length are those that the program had" {
+	first_jdk
+	filtered -e lock -- lock 20
+	local all long short n ns
+	read -r n ns < <(awk '$1 > 3e6 { n++; s += $1 } END { print n, s }' out)
+	read -r -a all < <(waits)
+	read -r -a long < <(waits --filter 'lock>3ms,thread=waiter')
+	read -r -a short < <(waits --filter 'lock<3ms,thread=waiter')
+	# the JVM spins before it waits
+	within "${long[0]}" "$n" 10
+	within "${long[1]}" "$ns" 10
+	[ $((long[0] + short[0])) -le "${all[0]}" ]
+	[ "$(waits --filter 'lock>3ms' | cut -d' ' -f2)" -le "${all[1]}" ]
+	filtered -e lock --filter 'lock>3ms,thread=waiter' -- lock 20
+	read -r n ns < <(awk '$1 > 3e6 { n++; s += $1 } END { print n, s }' out)
+	"$ARCPROF" report -i trace --locks --format json >table
+	within "$(jq '[.locks[].slow] | add' table)" "$n" 10
+	within "$(jq '[.locks[].wait_ns] | add' table)" "$ns" 10
+	[ "$(jq '[.locks[].wait_ns] | add' table)" = "$(waits | cut -d' ' -f2)" ]
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	# who had them is charged with as much
+	[ "$("$ARCPROF" report -i trace --blame --format json | jq '.metrics[0].total')" = "$(waits | cut -d' ' -f2)" ]
+}
+
+@test "filter: CPU time of threads" {
+	first_jdk
+	filtered -F 1000 -e cpu-clock -- burn 300
+	cpu() {
+		"$ARCPROF" report -i trace --xprof --format json "$@" 2>err | jq '.metrics[0].total'
+	}
+	within "$(cpu --filter 'thread=worker-*')" $((2 * $(cpu --filter 'cpu:thread=other'))) 20
+	[ "$(cpu --filter 'alloc:thread=other')" -eq "$(cpu)" ]
+	[ $(($(cpu --filter 'thread=worker-1') + $(cpu --filter=-thread=worker-1))) -eq "$(cpu)" ]
+}
+
+# Three times as much CPU time: in a phase "warm", in one "hot" and another inside that, and in none.
+phases() {
+	cat >phases.c <<-'EOF'
+	#include <time.h>
+	#include "arcprof.h"
+	static void burn(double seconds)
+	{
+		clock_t end = clock() + seconds * CLOCKS_PER_SEC;
+		while (clock() < end)
+			;
+	}
+	int main(void)
+	{
+		uint64_t begun = arcprof_phase_begin(), inner;
+		burn(.2);
+		arcprof_phase_end(begun, "warm");
+		begun = arcprof_phase_begin();
+		burn(.1);
+		inner = arcprof_phase_begin();
+		burn(.1);
+		arcprof_phase_end(inner, "inner");
+		arcprof_phase_end(begun, "hot");
+		burn(.2);
+		return 0;
+	}
+	EOF
+	gcc -O1 -I "$TOP/lib/api" phases.c "$BUILD/libarcprof.a" -o phases -pthread
+	"$ARCPROF" record -q -F 1000 -e cpu-clock,mark -o trace ./phases
+}
+
+@test "filter: what happens in a phase" {
+	phases
+	cpu() {
+		"$ARCPROF" report -i trace --xprof --format json "$@" 2>err | jq '.metrics[0].total'
+	}
+	within "$(cpu --filter phase=warm)" 200000000 10
+	within "$(cpu --filter phase=hot)" 200000000 10
+	within "$(cpu --filter 'phase=*,-phase=inner')" 300000000 10
+	[ $(($(cpu --filter phase=warm) + $(cpu --filter=-phase=warm))) -eq "$(cpu)" ]
+	[ "$(cpu --filter phase=warm,phase=hot)" -eq $(($(cpu --filter phase=warm) + $(cpu --filter phase=hot))) ]
+	"$ARCPROF" report -i trace --log --format csv --filter 'phase>1h' >log || true
+	[ "$(wc -l <log)" -eq 1 ]
+	"$ARCPROF" report -i trace --log --format csv --filter 'phase>10ms,phase=hot' >log	# and what is in it
+	[ "$(wc -l <log)" -eq 3 ]
+}
+
+@test "filter: another one in a running recording" {
+	first_jdk
+	LIVE_MAIN='Filtered serve 0' start_live
+	start_recorder -p "$LIVE" -e alloc=0
+	say 100
+	ctl set filter 'thread=worker-*'
+	[ "$(ctl status | sed -n 's/^filter: //p')" = 'thread=worker-*' ]
+	say 1000
+	ctl set filter -- '-thread=worker-*'
+	say 10000
+	run_arcprof ctl -p "$RECORDER" set filter 'threat=x'
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"unknown condition 'threat='"* ]]
+	ctl set filter none
+	[ -z "$(ctl status | sed -n 's/^filter: //p')" ]
+	say 100000
+	end_recorder "$ARCPROF" ctl stop -p
+	end_live
+	[ "$(objects "$SMALL")" -eq $((3 * 100 + 2 * 1000 + 10000 + 3 * 100000)) ]
+	[ "$(objects "$SMALL" --filter thread=other)" -eq 110100 ]
+	head_of >report
+	[ "$(grep -c '^filter while recording, from .* on: ' report)" -eq 3 ]
+	grep -q '^filter while recording, from .* on: none$' report
+	grep -q '^left out while recording: [0-9]* of alloc$' report
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+}
+
+@test "filter: a file of rules says the same, while recording and of its trace" {
+	first_jdk
+	cat >rules <<-'EOF'
+	# the second worker alone, and no arrays
+	exclude_thread worker-1
+	include_thread worker-*
+	exclude_class alloc:byte[]
+	include_event lock>1h
+	EOF
+	filtered -e alloc=0 -- alloc 1000
+	[ "$(all_objects --config rules)" -eq 1000 ]
+	[ "$(objects "$SMALL" --config rules)" -eq 1000 ]
+	[ "$(objects "$SMALL" --config rules --filter thread=worker-1)" -eq 2000 ]
+	filtered -e alloc=0 --config rules -- alloc 1000
+	[ "$(all_objects)" -eq 1000 ]
+	head_of >report
+	[[ $(sed -n 2p report) == 'filter while recording: exclude thread=worker-1, include thread=worker-*, exclude alloc:class=byte[], include lock>3600s' ]]
+	# methods that it excludes are part of their callers
+	echo 'exclude_method Filtered.allocate' >methods
+	[ "$("$ARCPROF" report -i trace --xprof --format json --config methods | jq '[.rows[] | select(.name == "Filtered.allocate")] | length')" -eq 0 ]
+	[ "$("$ARCPROF" report -i trace --xprof --format json | jq '[.rows[] | select(.name == "Filtered.allocate")] | length')" -eq 1 ]
+	[ "$(all_objects --config methods)" -eq 1000 ]
+	# calls and objects by one file
+	filtered --callflow -e alloc=0 --config rules -- alloc 10
+	"$ARCPROF" report -i trace --xtree --format json >json
+	[ "$(jq '[.nodes[] | select(.name == "worker-2")] | length' json)" -ge 1 ]
+	[ "$(jq '[.nodes[] | select(.name == "worker-1")] | length' json)" -eq 0 ]
+	run_arcprof record -o none --config methods -- true
+	[ "$status" -eq 2 ]
+	echo 'include_klass x' >rules
+	run_arcprof report -i trace --config rules
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"rules:1: invalid rule 'include_klass'"* ]]
+}
+
+@test "filter: what cannot be is said" {
+	first_jdk
+	local bad
+	for bad in 'thread=' 'threads=x' 'wall>1ms' 'lock>soon' 'nosuch' 'nosuch:thread=x' 'kind=green' ',' 'phase=x'; do
+		run_arcprof record -o trace --filter "$bad" -- true
+		[ "$status" -eq 2 ] || [ "$status" -eq 125 ]
+		[[ $stderr == "arcprof record: "*[Ff]ilter* ]]
+		[ ! -e trace ]
+	done
+	"$ARCPROF" record -q -o trace -- true
+	for bad in '--locks --filter thread=x' '--check --filter thread=x' '--filter nosuch' '--filter lock' \
+			'--stacks nowhere --filter lock>1ms' '--format chrome --filter thread=x -o out' \
+			'--blame --filter lock>1ms'; do
+		# shellcheck disable=SC2086 # several options
+		run_arcprof report -i trace $bad
+		[ "$status" -ne 0 ]
+		[[ $stderr == "arcprof report: "* ]]
+	done
+}

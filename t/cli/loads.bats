@@ -1,0 +1,80 @@
+#!/usr/bin/env bats
+# How long classes take to load, and which thread is the last at a safepoint, on every JDK of this machine:
+# programs that know it, and the JVM's own log.
+load ../lib
+load ../java
+
+setup_file() {
+	prepare_jdks
+}
+
+slow_loader() {
+	arcprof record -q -e class-time -o trace -- java -cp "$CLASSES" -Xlog:class+load:file=own.log Loading classes 30
+	arcprof report --log=load --format json trace >log
+	jq -c '.events[] | select(.what | test("^Loading.(Above|Below)$")) | select(.cause | test("^Loading.Slow@"))' log >two
+	cat two
+	# one within the other, each with what its loader took; from the same method
+	jq -se 'length == 2 and map(.what) == ["Loading$Below", "Loading$Above"] and
+		(map(.own_ns >= 30000000) | all) and .[0].duration_ns >= .[1].duration_ns + 30000000 and
+		.[0].own_ns <= .[0].duration_ns - .[1].duration_ns and
+		.[1].own_ns <= .[1].duration_ns and (map(.by == "Loading.cause") | all) and
+		.[0].time_ns < .[1].time_ns' two
+	arcprof report --classes --format json trace >classes
+	jq -e '(.rows[] | select(.cause // "" | test("^Loading.Slow@")) | .n == 2 and .total_ns >= 60000000) and
+		.causes[0].by == "Loading.cause" and .causes[0].n >= 2 and
+		.slowest[0].what == "Loading$Below" and .slowest[1].what == "Loading$Above"' classes
+	arcprof report --classes trace | tee text
+	grep -qE '^( +[0-9]+\.[0-9]{6}){3} Loading.Below by Loading.Slow@[0-9a-f]+ for Loading\.cause$' text
+	# sums are those of the list, and no load is told of that the JVM did not log
+	jq -c '[.events[].own_ns // 0] | add' log >want
+	jq -c '[.rows[].total_ns // 0] | add' classes | diff want -
+	jq -r '.events[].what' log | grep -vF '0x' | sort -u >ours
+	sed -nE 's/.*\] ([^ ]+) source: .*/\1/p' own.log | sort -u >own
+	comm -23 ours own | tee differ
+	[ ! -s differ ]
+	# nearly all of them are timed
+	jq -e '[.events[] | select(.duration_ns)] | length >= 10' log
+	arcprof report --timeline trace | grep -qE '^load +[0-9]+ '
+	arcprof report -q --format chrome trace | gunzip |
+		jq -e '[.traceEvents[] | select(.name == "Loading$Above" and .ph == "X" and .args.by == "Loading.cause")] | length == 1'
+}
+
+@test "loads: each lasts as long as its loader takes, within another, and knows what it was for" { each_jdk slow_loader; }
+
+not_timed() {
+	arcprof record -q -e class -o trace -- java -cp "$CLASSES" Loading classes 1
+	arcprof report --log=load --format json trace |
+		jq -e '([.events[] | select(.duration_ns)] | length == 0) and ([.events[] | select(.by == "Loading.cause")] | length >= 2)'
+	arcprof report --classes trace | tee text
+	grep -q '^Times: n/a, record -e class-time has them$' text
+	arcprof record -q -e safepoint -o trace -- java -cp "$CLASSES" Loading safepoints 2
+	arcprof report --log=safepoint --format json trace | jq -e '[.events[] | select(.last or .last_tid)] | length == 0'
+}
+
+@test "loads: without class-time and safepoint-last nothing of it is logged" { each_jdk not_timed; }
+
+late_thread() {
+	arcprof record -q -e safepoint-last -o trace -- java -XX:+UseSerialGC -XX:-UseCountedLoopSafepoints -cp "$CLASSES" \
+		"-Xlog:safepoint:file=own.log:timenanos" Loading safepoints 20
+	arcprof report --log=safepoint --format json trace >log
+	# another thread may be last when late is quick, not when it is really late
+	jq -r '.events[] | select(.reach_ns > 3000000) | .last // .cause' log | sort | uniq -c | tee who
+	[ "$(jq '[.events[] | select(.reach_ns > 3000000)] | length' log)" -lt 4 ] ||
+		[ "$(awk '$2 == "late" { print $1 }' who)" -ge "$(awk '$2 != "late" { n += $1 } END { print n + 0 }' who)" ]
+	[ "$(jq '[.events[] | select(.last == "late")] | length' log)" -ge 1 ]
+	arcprof report --gc --format json trace | jq -e '[.lasts[] | select(.thread == "late")] | length == 1'
+	# the times are those of the log, with its lines in between
+	sed -nE 's/.*Safepoint .*Total: +([0-9]+) ns.*/\1/p' own.log >own
+	jq -r '.events[].duration_ns' log >ours
+	diff own ours
+}
+
+@test "loads: the thread that is last at safepoints is named" { each_jdk late_thread; }
+
+@test "loads: both are known by name, and to be combined" {
+	run_arcprof record -e class-times -- true
+	[ "$status" -eq 2 ]
+	prepare_jdks
+	arcprof record -q -e gc,class-time,safepoint-last -o trace -- java -version 2>/dev/null
+	arcprof report --log trace | grep -qF '(gc,safepoint,class,class-time,safepoint-last)'
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env bats
+# Marks of programs that run already: none is missing between the first and the last of a recording.
+load ../lib
+
+teardown() {
+	[ -z "${TICKS:-}" ] || kill "$TICKS" 2>/dev/null || true
+}
+
+# Two recordings, one after the other, of the process that ticks.
+record_twice() {
+	local n
+	for n in 1 2; do
+		arcprof record -q -e mark --duration 300ms -o "trace$n" -p "$TICKS"
+		arcprof report --log=mark --format json "trace$n" | jq -c '[.events[] | select(.what == "tick") | .value]' >"values$n"
+		jq -e 'length > 5 and . == [range(.[0]; .[0] + length)]' "values$n"
+	done
+	# the second began later
+	jq -se '.[1][0] > .[0][-1]' values1 values2
+}
+
+@test "marks: of a program in C that runs already, twice" {
+	cat >ticks.c <<-END
+		#include <arcprof.h>
+		#include <unistd.h>
+		int main(void) { for (int i = 0; i < 20000; i++) { arcprof_mark_value("tick", i); usleep(1000); } }
+	END
+	gcc -O1 -I "$TOP/lib/api" ticks.c "$BUILD/libarcprof.a" -o ticks -pthread
+	strip ticks
+	./ticks 3>&- &
+	TICKS=$!
+	sleep 0.1
+	record_twice
+	# one that works for another recorder stays with it
+	arcprof record -q -e mark --duration 1500ms -o first -p "$TICKS" 3>&- &
+	sleep 0.7
+	arcprof record -q -e mark --duration 100ms -o second -p "$TICKS"
+	wait $!
+	arcprof report --log=mark second | grep -qE '^not recorded: events mark of process .*: process [0-9]+ is being recorded already$'
+	[ "$(arcprof report --log=mark --format csv first | grep -c ',tick,')" -gt 20 ]
+}
+
+@test "marks: of a program without the library it is said that there are none" {
+	sleep 5 3>&- &
+	TICKS=$!
+	run_arcprof record -e mark --duration 100ms -o trace -p "$TICKS"
+	[ "$status" -eq 0 ]
+	arcprof report --log=mark trace | grep -qE "^not recorded: events mark of process .* has not loaded arcprof's library$"
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# Waits for locks of native code: a program that says how long its threads waited, against what reports say.
+load ../lib
+
+setup_file() {
+	gcc -O1 -g -o "$BATS_FILE_TMPDIR/known" "$TOP/t/cli/native-locks.c" -lpthread
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit
+}
+
+record() {	# <event>...: the files truth, table and tree
+	"$ARCPROF" record -e "$1" -o trace "$BATS_FILE_TMPDIR/known" >truth 2>err || { cat truth err; return 1; }
+	[[ $(cat err) == *" 0 lost"*" 100.0 % complete stacks"* ]] || { cat err; return 1; }
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	"$ARCPROF" report -i trace --locks --format json >table
+	"$ARCPROF" report -i trace --xprof --metric lock --format json >rows
+}
+
+lock() {	# <name> <field>
+	jq -r --arg c "$1" ".locks[] | select(.class == \$c) | .$2" table
+}
+
+charged() {	# <name>: ns of it in the stacks
+	jq -r --arg f "$1" '[.rows[] | select(.name == $f) | .cum[0]] | add // 0' rows
+}
+
+@test "native locks: waits take as long as the program says, by the lock's name" {
+	record lock
+	cat truth table
+	[ "$(wc -l <truth)" -eq 5 ]
+	while read -r kind name n ns; do
+		[ "$(lock "$name" kind)" = "$kind" ]
+		[ "$(lock "$name" slow)" -eq "$n" ]
+		within "$(lock "$name" wait_ns)" "$ns" 3
+		# all of it is in stacks that end in the lock
+		[ "$(charged "$name")" = "$(lock "$name" wait_ns)" ]
+	done <truth
+	[ "$(charged want_mutex)" = "$(jq '[.locks[] | select(.kind == "mutex").wait_ns] | add' table)" ]
+	[ "$(charged want_condition)" = "$(lock happened wait_ns)" ]
+	[ "$(lock shared_mutex waiters)" -eq 2 ]
+	[ "$(jq '[.locks[].identity] | length' table)" -eq 5 ]
+}
+
+@test "native locks: who has one is named, and charged with what others wait" {
+	record lock
+	[ "$(lock shared_mutex owner)" = holder ]
+	[ $((10 * $(lock shared_mutex owner_wait_ns))) -ge $((8 * $(lock shared_mutex wait_ns))) ]
+	[ "$(lock rwlock owner)" = writer ]
+	[ "$(lock happened owner)" = null ]
+	"$ARCPROF" report -i trace --xprof --blame --format json >blame
+	# a condition has no owner
+	[ "$(jq '.metrics[0].total' blame)" = "$(jq .source.lock_wait_ns table)" ]
+	[ "$(jq '.source.wait_ns - .source.lock_wait_ns' table)" = "$(lock happened wait_ns)" ]
+}
+
+@test "native locks: beside samples of the CPU and of memory" {
+	record lock,cpu-clock,native-memory
+	within "$(lock shared_mutex wait_ns)" "$(awk '$2 == "shared_mutex" { print $4 }' truth)" 3
+	# our library is in nobody's stack
+	run grep -q pthread_mutex_lock rows
+	[ "$status" -eq 1 ]
+}
+
+@test "native locks: a program that is not asked for them has its own" {
+	nm -D "$BUILD/libarcprof-waits.so" | grep -q ' T pthread_mutex_lock'
+	run grep pthread_ <(nm -D "$BUILD/libarcprof-memory.so" "$BUILD/libarcprof-preload.so")
+	[ "$status" -eq 1 ]
+}

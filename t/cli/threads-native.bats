@@ -1,0 +1,65 @@
+#!/usr/bin/env bats
+# Threads of native programs, seen from outside: what they wait for, and where.
+load ../lib
+
+teardown() {
+	[ -z "${PROGRAM-}" ] || kill -KILL "$PROGRAM" || true
+}
+
+@test "threads: of a native program, where each waits and for what, and it goes on as if nothing were" {
+	"$(workload waits)" 3 >truth &
+	PROGRAM=$!
+	until grep -qs wait_mixed /proc/$PROGRAM/task/*/comm || [ "$(ls /proc/$PROGRAM/task | wc -l)" -ge 11 ]; do
+		sleep 0.05
+	done
+	for i in 1 2 3 4 5; do
+		"$ARCPROF" threads -p $PROGRAM --format json >threads.$i
+	done
+	"$ARCPROF" threads -p $PROGRAM >text
+	"$ARCPROF" threads -p $PROGRAM --format csv >csv
+	wait $PROGRAM
+	PROGRAM=
+	[ "$(wc -l <truth)" -eq 12 ]
+	jq -r '.native_threads[] | select(.frames | length > 0) | [.reason, .complete, (.frames | map(.function) | join(";"))] | @tsv' \
+		threads.? | sort -u >seen
+	cat seen
+	for pair in 'wait_sleep=[sleep]' 'wait_read=[read: pipe]' 'wait_accept=[accept: TCP socket]' 'wait_poll=[poll]' \
+		'wait_condition=[futex]' 'wait_child=[wait4]' 'wait_receive=[recvfrom: Unix socket]'; do
+		grep -F "${pair#*=}	true	" seen | grep -q ";${pair%=*};.*start" || { echo "no $pair"; return 1; }
+	done
+	[ "$(jq -s 'map(.is_jvm or (.threads | length > 0)) | any' threads.?)" = false ]
+	head -n 1 text | grep -Eq "^process [0-9]+ \(waits\): [0-9]+ threads$"
+	grep -Eq '^    at wait_sleep \(waits' text
+	grep -Eq '^,[^,]*,false,[0-9]+,waiting,[0-9]*,,\[sleep\],,,' csv
+
+	run_arcprof threads -p 999999999
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"no process 999999999"* ]]
+	sleep 10 &
+	PROGRAM=$!
+	run_arcprof threads -p $PROGRAM --format hprof
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"is not a JVM"* ]]
+}
+
+@test "threads: file that is waited for, a thread that runs, and one that cannot be looked at" {
+	skip_unless_root
+	: >"locked file"
+	exec 8>"locked file"
+	flock 8
+	flock "locked file" true 8>&- &
+	PROGRAM=$!
+	sleep 0.2
+	run_arcprof threads -p $PROGRAM
+	[[ $output == *"[flock: file] $PWD/locked file"* ]]
+	exec 8>&-
+	sh -c 'while :; do :; done' &
+	PROGRAM=$!
+	sleep 0.1
+	run_arcprof threads -p $PROGRAM --format json
+	[ "$(json '.native_threads[0] | .state + " " + (.complete | tostring)')" = "running false" ]
+	cp "$ARCPROF" "$BATS_TEST_TMPDIR/ap"
+	chmod 755 "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/ap"
+	as_nobody "$BATS_TEST_TMPDIR/ap" threads -p $PROGRAM >text
+	grep -q 'no stack: this user may not look at it (ptrace)' text
+}
