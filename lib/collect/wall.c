@@ -489,6 +489,9 @@ static void tell_account(struct collect *c, struct account *a, const struct wall
 	/* a sample may have come since an exec, before that was handled */
 	now_ns = MAX(now_ns, a->told_ns);
 	wall_times_at(s, now_ns, &t);
+	if (!c->walls->no_bpf)
+		wall_times_charged(s, now_ns, &t);
+	wall_times_level(&t, &a->told);
 	if (a->block.nr && a->block.nr != s->block_nr)
 		finish_block(c, a, s);
 	else if (a->block.nr && s->state == WALL_BLOCKED)
@@ -903,7 +906,7 @@ void walls_cpu_sample(struct collect *c, const struct thread *th, const struct r
 {
 	struct walls *w = c->walls;
 	struct wall_slot slot;
-	struct wall_times t;
+	struct wall_times t, over;
 	struct account *a;
 	struct place *p;
 	uint64_t now_ns;
@@ -919,11 +922,14 @@ void walls_cpu_sample(struct collect *c, const struct thread *th, const struct r
 	if (!a->used || a->thread != th->id || !wall_read(w->wall, th->wall, &slot))
 		return;
 	wall_times_at(&slot, now_ns, &t);
+	wall_times_level(&t, &a->told);
+	/* it may seem to wait for a CPU, and have one: wall.bpf.c says why */
+	wall_times_over(&slot, &over);
 	p = set_place(a, PLACE_ON_CPU, s->thread, w->on_cpu, frames, nr);
 	write_time(c, p, p->reason, s->time_ns, untold(t.cpu_ns, a->told.cpu_ns));
 	a->told.cpu_ns = MAX(a->told.cpu_ns, t.cpu_ns);
 	a->told_ns = now_ns;
-	write_queue(c, p, s->time_ns, t.preempted_ns, &a->told.preempted_ns);
+	write_queue(c, p, s->time_ns, over.preempted_ns, &a->told.preempted_ns);
 }
 
 /* ---- the beginning and the end ---- */

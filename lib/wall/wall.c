@@ -2,6 +2,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -427,4 +429,71 @@ void wall_times_at(const struct wall_slot *s, uint64_t now_ns, struct wall_times
 		t->preempted_ns += past(now_ns, s->since_ns);
 		break;
 	}
+}
+
+/* What goes on, of a thread that is to wait for a CPU, and since when; NULL: it is not. */
+static uint64_t *waiting(const struct wall_slot *s, struct wall_times *t, uint64_t *since_ns)
+{
+	bool woken = s->state == WALL_RUNNABLE && s->block_nr & 1;
+
+	*since_ns = woken ? s->woken_ns : s->since_ns;
+	if (s->state != WALL_RUNNABLE && s->state != WALL_PREEMPTED)
+		return NULL;
+	return woken ? &t->queued_ns[wall_place(s, s->class, s->site)] : &t->preempted_ns;
+}
+
+void wall_times_charged(const struct wall_slot *s, uint64_t now_ns, struct wall_times *t)
+{
+	enum { TICK_NS = 10000000 };	/* what runs is charged that late */
+	uint64_t since_ns, exec_ns, ran;
+	uint64_t *wait = waiting(s, t, &since_ns);
+	char path[64];
+	FILE *f;
+
+	if (!wait || past(now_ns, since_ns) < TICK_NS)
+		return;
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task/%" PRIu32 "/schedstat", s->pid, s->tid);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	if (fscanf(f, "%" SCNu64, &exec_ns) == 1) {
+		ran = MIN(past(exec_ns, s->exec_ns), past(now_ns, since_ns));
+		*wait -= ran;
+		t->cpu_ns += ran;
+	}
+	fclose(f);
+}
+
+/* *ns at least told_ns; what that adds is added to *debt_ns. */
+static void raise_to(uint64_t *ns, uint64_t told_ns, uint64_t *debt_ns)
+{
+	*debt_ns += past(told_ns, *ns);
+	*ns = MAX(*ns, told_ns);
+}
+
+static void pay(uint64_t *ns, uint64_t told_ns, uint64_t *debt_ns)
+{
+	uint64_t paid = MIN(*ns - told_ns, *debt_ns);
+
+	*ns -= paid;
+	*debt_ns -= paid;
+}
+
+void wall_times_level(struct wall_times *t, const struct wall_times *told)
+{
+	uint64_t debt = 0;
+	size_t i;
+
+	raise_to(&t->cpu_ns, told->cpu_ns, &debt);
+	raise_to(&t->preempted_ns, told->preempted_ns, &debt);
+	for (i = 0; i < WALL_NR_PLACES; i++) {
+		raise_to(&t->blocked_ns[i], told->blocked_ns[i], &debt);
+		raise_to(&t->queued_ns[i], told->queued_ns[i], &debt);
+	}
+	pay(&t->cpu_ns, told->cpu_ns, &debt);
+	pay(&t->preempted_ns, told->preempted_ns, &debt);
+	for (i = 0; i < WALL_NR_PLACES; i++)
+		pay(&t->queued_ns[i], told->queued_ns[i], &debt);
+	for (i = 0; i < WALL_NR_PLACES; i++)
+		pay(&t->blocked_ns[i], told->blocked_ns[i], &debt);
 }

@@ -101,5 +101,15 @@ uint64_t wall_moment(const struct wall_slot *s, uint64_t now_ns);
 /* Without what goes on: only of what is over. */
 void wall_times_over(const struct wall_slot *s, struct wall_times *t);
 void wall_times_at(const struct wall_slot *s, uint64_t now_ns, struct wall_times *t);
+/*
+ * Of times at now_ns: a thread that seems to wait for a CPU all the time may have run, where a kernel hides
+ * switches. What it was charged since then, as /proc has it, was no waiting.
+ */
+void wall_times_charged(const struct wall_slot *s, uint64_t now_ns, struct wall_times *t);
+/*
+ * What went on was told for what it seemed to be, and may have been something else: none of t is to be less
+ * than what was told. What was told too much of one is taken from the others, CPU time first; the sum stays.
+ */
+void wall_times_level(struct wall_times *t, const struct wall_times *told);
 
 #endif

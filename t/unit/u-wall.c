@@ -95,6 +95,87 @@ TEST(wall_times_do_not_run_backwards)
 	CHECK_U64(t.blocked_ns[WALL_NR_CLASSES - 1], 200);
 }
 
+/* Random times, few of which are not 0; the sum is what it was plus about as much. */
+static void add_some(struct wall_times *t, uint64_t *seed)
+{
+	uint64_t *ns = (uint64_t *)t;
+	size_t i, nr = sizeof(*t) / sizeof(*ns);
+
+	for (i = 0; i < 5; i++) {
+		*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
+		ns[(*seed >> 33) % nr] += *seed >> 44;
+	}
+}
+
+TEST(wall_times_never_fall_below_what_was_told)
+{
+	uint64_t seed = 1, before, *ns, *told_ns;
+	struct wall_times t, told;
+	int round, nr_level = 0;
+	size_t i;
+
+	for (round = 0; round < 1000; round++) {
+		memset(&t, 0, sizeof(t));
+		memset(&told, 0, sizeof(told));
+		add_some(&t, &seed);
+		add_some(&told, &seed);
+		if (sum(&told) > sum(&t))
+			continue;
+		before = sum(&t);
+		wall_times_level(&t, &told);
+		CHECK_U64(sum(&t), before);
+		ns = (uint64_t *)&t;
+		told_ns = (uint64_t *)&told;
+		for (i = 0; i < sizeof(t) / sizeof(*ns); i++)
+			CHECK(ns[i] >= told_ns[i]);
+		nr_level++;
+	}
+	CHECK(nr_level > 300);
+	/* CPU time pays first */
+	memset(&told, 0, sizeof(told));
+	t = told;
+	t.cpu_ns = 50;
+	t.blocked_ns[WALL_CLASS_SLEEP] = 50;
+	told.preempted_ns = 30;
+	wall_times_level(&t, &told);
+	CHECK_U64(t.cpu_ns, 20);
+	CHECK_U64(t.preempted_ns, 30);
+	CHECK_U64(t.blocked_ns[WALL_CLASS_SLEEP], 50);
+}
+
+static uint64_t own_exec_ns(void)
+{
+	FILE *f = fopen("/proc/thread-self/schedstat", "r");
+	unsigned long ns = 0;
+
+	CHECK(f && fscanf(f, "%lu", &ns) == 1);
+	fclose(f);
+	return ns;
+}
+
+TEST(wall_times_count_what_a_kernel_hid)
+{
+	struct wall_slot s = { .pid = (uint32_t)getpid(), .tid = (uint32_t)gettid(), .state = WALL_PREEMPTED };
+	uint64_t now;
+	struct wall_times t;
+
+	s.exec_ns = own_exec_ns();
+	s.since_ns = clock_mono_ns();
+	while (own_exec_ns() < s.exec_ns + 30000000)
+		;
+	now = clock_mono_ns();
+	wall_times_at(&s, now, &t);
+	CHECK_U64(t.cpu_ns, 0);
+	wall_times_charged(&s, now, &t);
+	CHECK(t.cpu_ns >= 30000000);
+	CHECK_U64(sum(&t), now - s.since_ns);
+	/* one that was not charged did wait */
+	s.exec_ns = own_exec_ns() + 1000000000;
+	wall_times_at(&s, now, &t);
+	wall_times_charged(&s, now, &t);
+	CHECK_U64(t.cpu_ns, 0);
+}
+
 TEST(wall_remembers_the_last_marked_blocks)
 {
 	const struct wall_slot s = { .nr_done = 3, .done = { { 3, 11, 30 }, { 7, 12, 70 }, { 9, 13, 90 } } };
