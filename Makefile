@@ -38,13 +38,13 @@ PIE = -fPIE
 ifdef SANITIZE
 BUILD = build/san
 LINK = -pie -fsanitize=$(SANITIZE)
-BASE_CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer
+BASE_CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -DSANITIZED
 endif
 ifdef FUZZER
 BUILD = build/fuzz
 CC = clang
 LINK = -pie -fsanitize=fuzzer-no-link,address,undefined
-BASE_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer
+BASE_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -DSANITIZED
 endif
 # A sanitizer's runtime looks functions up by dlsym() itself; libdw is a shared library then.
 ifneq ($(SANITIZE)$(FUZZER),)

@@ -36,7 +36,7 @@ static const struct opt version_opts[] = {
 #define COMPILER "gcc " __VERSION__
 #endif
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SANITIZED
 #define SANITIZER "address, undefined"
 #else
 #define SANITIZER "none"

@@ -81,7 +81,7 @@ TEST(gen_is_in_order_of_time_and_keeps_little)
 	getrusage(RUSAGE_SELF, &after);
 	CHECK_U64(lines.nr, 1 + 2 * NR_RECORDS * NR_EVENTS);
 	CHECK_U64(lines.nr_wrong, 0);
-#ifndef __SANITIZE_ADDRESS__		/* which keeps what was freed */
+#ifndef SANITIZED		/* which keeps what was freed */
 	CHECK(after.ru_maxrss - before.ru_maxrss < 48 << 10);	/* KiB; 1.3 M events are 120 MiB */
 #endif
 	trace_reader_close(t);

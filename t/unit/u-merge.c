@@ -66,8 +66,8 @@ static void random_model(struct subject *s, unsigned int nr)
 		"# levels\n# n calls\n# metric cpu ns\n# metric alloc bytes\n",
 		"# levels\n# n samples\n# metric cpu-clock ns\n",
 		"# levels\n# n calls\n# metric cpu ns\n# metric cpu-clock ns samples\n# metric samples samples\n",
-		"# levels\n# n samples\n# metric page-faults events\n# metric cpu-clock ns cpu-clock.samples\n"
-		"# metric cpu-clock.samples samples\n",
+		("# levels\n# n samples\n# metric page-faults events\n# metric cpu-clock ns cpu-clock.samples\n"
+		 "# metric cpu-clock.samples samples\n"),
 	};
 	static const unsigned int nr_columns[] = { 2, 1, 3, 3 };
 	unsigned int which = unit_random() % ARRAY_SIZE(heads), level = 0, i, k;

@@ -540,7 +540,7 @@ static bool find_self(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off,
 
 static void open_self(void)
 {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SANITIZED
 	unit_skip("the sanitizer's own frames are in the way");
 #endif
 	FILE *in = fopen("/proc/self/maps", "r");
