@@ -319,6 +319,7 @@ java_ends() {
 		ended "$how"
 	done
 }
+# bats test_tags=stored
 @test "java: exit, halt, an exception and kill -9 keep their status and all samples" {
 	each_jdk java_ends
 }
@@ -374,6 +375,7 @@ java_generations() {
 	stacks
 	few "$gone" "$(count ';Generations\.live ')" 3
 }
+# bats test_tags=stored
 @test "java: classes that are unloaded and code whose addresses are used again keep their names" {
 	each_jdk java_generations
 }

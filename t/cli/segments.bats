@@ -102,6 +102,7 @@ churn() {
 	done
 }
 
+# bats test_tags=stored
 @test "record --segment: classes that are unloaded in between have their names in each segment" {
 	on_each_jdk churn
 }
