@@ -155,7 +155,9 @@ static uint64_t own_exec_ns(void)
 
 TEST(wall_times_count_what_a_kernel_hid)
 {
-	struct wall_slot s = { .pid = (uint32_t)getpid(), .tid = (uint32_t)gettid(), .state = WALL_PREEMPTED };
+	struct wall_slot s = {
+		.pid = (uint32_t)getpid(), .tid = (uint32_t)gettid(), .state = WALL_PREEMPTED,
+	};
 	uint64_t now;
 	struct wall_times t;
 
