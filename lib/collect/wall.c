@@ -139,6 +139,23 @@ static bool read_slot(const struct walls *w, uint32_t slot, struct wall_slot *s)
 	return wall_read(w->wall, slot, s);
 }
 
+/*
+ * Not to be left out: where the account begins or ends. A hypervisor may take the CPU from who writes the
+ * slot, for as long as it likes.
+ */
+static bool read_slot_surely(const struct walls *w, uint32_t slot, struct wall_slot *s)
+{
+	const struct timespec moment = { 0, 100000 };
+	int tries = 10000;
+
+	while (!read_slot(w, slot, s)) {
+		if (!--tries)
+			return false;
+		nanosleep(&moment, NULL);
+	}
+	return true;
+}
+
 /* What its time is counted under: without BPF all calls alike. */
 static unsigned int place_of(const struct walls *w, const struct wall_slot *s)
 {
@@ -978,7 +995,7 @@ void walls_begin(struct collect *c, uint64_t now_ns)
 	for (i = 1; i < nr; i++) {
 		struct account *a = account_of(w, i);
 
-		if (!read_slot(w, i, &s) || s.state == WALL_FREE || is_given_back(a, &s))
+		if (!read_slot_surely(w, i, &s) || s.state == WALL_FREE || is_given_back(a, &s))
 			continue;
 		begin_account(a, &s);
 		a->from_ns = wall_moment(&s, now_ns);
@@ -1002,7 +1019,7 @@ void walls_end(struct collect *c, uint64_t now_ns)
 	for (i = 1; i < nr; i++) {
 		struct account *a = account_of(w, i);
 
-		if (a->used && read_slot(w, i, &s) && a->born_ns == s.born_ns)
+		if (a->used && read_slot_surely(w, i, &s) && a->born_ns == s.born_ns)
 			settle(c, a, &s, s.state == WALL_GONE ? s.since_ns : now_ns);
 	}
 	if (w->wakes)
@@ -1025,7 +1042,7 @@ void walls_cut(struct collect *c, uint64_t since_ns, uint64_t now_ns)
 		struct account *a = account_of(w, i);
 		struct block block = a->block;
 
-		if (!a->used || !read_slot(w, i, &s) || a->born_ns != s.born_ns)
+		if (!a->used || !read_slot_surely(w, i, &s) || a->born_ns != s.born_ns)
 			continue;
 		tell_account(c, a, &s, s.state == WALL_GONE ? s.since_ns : now_ns);
 		if (block.nr == s.block_nr && s.state == WALL_BLOCKED)
