@@ -38,12 +38,12 @@ readonly SYNC='java.util.concurrent.locks.ReentrantLock$NonfairSync'
 readonly CONDITION='java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject'
 
 on_platform_threads() {
-	waits monitor p 3 200 300
+	waits monitor p 3 60 2000
 	within "$(locks 'LockWaits$Monitor' enter wait_ns)" "$TRUE_NS" 3
 	within "$(locks 'LockWaits$Monitor' enter slow)" "$TRUE_N" 3
 	[ "$(locks 'LockWaits$Monitor' enter waiters)" -eq 3 ]
 	# it may park more than once until it has the lock
-	waits lock p 3 200 300
+	waits lock p 3 60 2000
 	within "$(locks "$SYNC" lock wait_ns)" "$TRUE_NS" 10
 	[ "$(locks "$SYNC" lock waiters)" -eq 3 ]
 	waits wait p 3 60 1000

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TIMES = 25, HELD_US = 4000, WAITERS = 2 };
+enum { TIMES = 10, HELD_US = 20000, WAITERS = 2 };
 
 pthread_mutex_t shared_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
@@ -102,7 +102,7 @@ static void *write_slowly(void *arg)
 	pthread_setname_np(pthread_self(), "writer");
 	pthread_rwlock_wrlock(&rwlock);
 	pthread_barrier_wait(&barrier);
-	usleep(50000);
+	usleep(200000);
 	pthread_rwlock_unlock(&rwlock);
 	return NULL;
 }
@@ -114,7 +114,7 @@ static void *want_condition(void *arg)
 
 	pthread_mutex_lock(&gate);
 	clock_gettime(CLOCK_REALTIME, &t);
-	t.tv_nsec += 40000000;
+	t.tv_nsec += 200000000;
 	t.tv_sec += t.tv_nsec / 1000000000;
 	t.tv_nsec %= 1000000000;
 	since = now();
