@@ -3,7 +3,8 @@
  * hotspot.c - see hotspot.h.
  *
  * Source: HotSpot's vmError.cpp (VM.info), cardTable.cpp, markBitMap.cpp, parMarkBitMap.cpp, codeCache.cpp,
- * memory/metaspace/virtualSpaceNode.cpp (print_on), nmt/memReporter.cpp; JDK 17 and 25.
+ * memory/metaspace/virtualSpaceNode.cpp (print_on), nmt/memReporter.cpp,
+ * nmt/memMapPrinter.cpp (System.map); JDK 17 and 25.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -272,6 +273,52 @@ static void region_line(void *ctx, const char *line, size_t len)
 void hotspot_regions(const char *text, struct claims *c)
 {
 	for_lines(text, region_line, c);
+}
+
+/* The n-th word of the line, from 0, copied so that it ends; NULL: it has less. */
+static const char *word_at(const char *line, size_t len, int n, char *copy, size_t bytes)
+{
+	size_t at = 0, end = 0;
+
+	for (; n >= 0; n--) {
+		for (at = end; at < len && line[at] == ' '; at++)
+			;
+		for (end = at; end < len && line[end] != ' '; end++)
+			;
+	}
+	if (at == end)
+		return NULL;
+	snprintf(copy, bytes, "%.*s", (int)MIN(end - at, bytes - 1), line + at);
+	return copy;
+}
+
+/* "0x00007faa34000000-0x00007faa34021000 135168 rw-p 4096 0 4K com GC -" */
+static void map_line(void *ctx, const char *line, size_t len)
+{
+	enum { WHOSE = 7 };
+	static const struct {
+		const char *whose;
+		enum resident_part part;
+	} parts[] = {
+		{ "JAVAHEAP", RESIDENT_HEAP }, { "GC", RESIDENT_GC }, { "CARDTBL", RESIDENT_GC },
+		{ "CODE", RESIDENT_CODE }, { "META", RESIDENT_METASPACE }, { "CLASS", RESIDENT_CLASS_SPACE },
+		{ "CDS", RESIDENT_CDS }, { "POLL", RESIDENT_JVM }, { "INTERN", RESIDENT_JVM },
+	};
+	uint64_t start, end;
+	char whose[16];
+	size_t i;
+
+	if (len < 2 || line[0] != '0' || line[1] != 'x' || !range(line, len, "", &start, &end) ||
+	    !word_at(line, len, WHOSE, whose, sizeof(whose)))
+		return;
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		if (!strcmp(whose, parts[i].whose))
+			claims_add(ctx, start, end, parts[i].part, "");
+}
+
+void hotspot_map(const char *text, struct claims *c)
+{
+	for_lines(text, map_line, c);
 }
 
 int hotspot_ask(int pid, const char *command, uint64_t patience_ns, struct buf *reply, struct err *e)

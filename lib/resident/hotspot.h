@@ -33,6 +33,8 @@ void hotspot_version(const char *text, char *to, size_t bytes);
 void hotspot_metaspace(const char *text, struct claims *c);
 /* To "VM.native_memory detail": where it has mapped what. */
 void hotspot_regions(const char *text, struct claims *c);
+/* To System.map, of JDK 24 and later: whose it says each mapping is, if native memory tracking is on. */
+void hotspot_map(const char *text, struct claims *c);
 /* To VM.native_memory. */
 void hotspot_nmt(const char *text, struct hotspot_nmt *n);
 

@@ -54,7 +54,12 @@ static int ask(const struct resident *r, const char *command, uint64_t until_ns,
 	return hotspot_ask(r->pid, command, until_ns > now_ns ? until_ns - now_ns : 1, reply, e);
 }
 
-static void ask_jvm(struct resident *r, uint64_t patience_ns, struct claims *c, struct buf *regions)
+/* What the JVM has mapped where: by its account, if it has one with details, or since JDK 24 with any. */
+struct places {
+	struct buf regions, map;
+};
+
+static void ask_jvm(struct resident *r, uint64_t patience_ns, struct claims *c, struct places *places)
 {
 	uint64_t until_ns = clock_mono_ns() + patience_ns;
 	struct buf b = BUF_INIT;
@@ -71,9 +76,13 @@ static void ask_jvm(struct resident *r, uint64_t patience_ns, struct claims *c, 
 		hotspot_metaspace(b.data, c);
 	if (!ask(r, "VM.native_memory summary", until_ns, &b, &e))
 		hotspot_nmt(b.data, &r->nmt);
-	if (r->nmt.nr && ask(r, "VM.native_memory detail", until_ns, regions, &e))
-		buf_reset(regions);
-	buf_str(regions, "");
+	if (r->nmt.nr && ask(r, "VM.native_memory detail", until_ns, &places->regions, &e))
+		buf_reset(&places->regions);
+	if (r->nmt.nr && ask(r, "System.map", until_ns, &places->map, &e))
+		buf_reset(&places->map);
+	/* telling that takes some of a stack: the account is that of afterwards */
+	if (r->nmt.nr && !ask(r, "VM.native_memory summary", until_ns, &b, &e))
+		hotspot_nmt(b.data, &r->nmt);
 	buf_release(&b);
 }
 
@@ -357,7 +366,7 @@ static void set_free_apart(struct resident *r, const struct native_free *f)
 	r->malloc_unknown = f->unknown;
 }
 
-static void claim_all(struct resident *r, const struct smaps *s, struct claims *c, const struct buf *regions,
+static void claim_all(struct resident *r, const struct smaps *s, struct claims *c, const struct places *places,
 		      int pagemap, struct native_free *f)
 {
 	const struct native_process p = { r->pid, pagemap };
@@ -366,13 +375,16 @@ static void claim_all(struct resident *r, const struct smaps *s, struct claims *
 	native_zeroed_data(s, c);
 	r->not_read = !native_malloc(&p, s, c, f);
 	claim_beside_cards(s, c);
-	if (regions->data)
-		hotspot_regions(regions->data, c);
+	if (places->regions.data)
+		hotspot_regions(places->regions.data, c);
+	if (places->map.data)
+		hotspot_map(places->map.data, c);
 }
 
 int resident_read(struct resident *r, int pid, uint64_t patience_ns, struct err *e)
 {
-	struct buf text = BUF_INIT, regions = BUF_INIT;
+	struct places places = { BUF_INIT, BUF_INIT };
+	struct buf text = BUF_INIT;
 	struct claims c = { 0 };
 	struct native_free f = { 0 };
 	struct smaps s = { 0 };
@@ -384,7 +396,7 @@ int resident_read(struct resident *r, int pid, uint64_t patience_ns, struct err 
 	if (!x) {
 		r->is_jvm = target_is_jvm(pid);
 		if (r->is_jvm)
-			ask_jvm(r, patience_ns, &c, &regions);
+			ask_jvm(r, patience_ns, &c, &places);
 		buf_reset(&text);
 		x = read_smaps(pid, &text, e);	/* as near to the JVM's own account as can be */
 	}
@@ -392,7 +404,7 @@ int resident_read(struct resident *r, int pid, uint64_t patience_ns, struct err 
 		read_name(r);
 		smaps_parse(&s, text.data);
 		pagemap = open_of(pid, "pagemap");
-		claim_all(r, &s, &c, &regions, pagemap, &f);
+		claim_all(r, &s, &c, &places, pagemap, &f);
 		if (r->is_jvm)
 			buffers_read(pid, &s, r->jvm, &r->buffers);
 		for (i = 0; i < s.nr; i++)
@@ -405,7 +417,8 @@ int resident_read(struct resident *r, int pid, uint64_t patience_ns, struct err 
 	}
 	smaps_release(&s);
 	claims_release(&c);
-	buf_release(&regions);
+	buf_release(&places.regions);
+	buf_release(&places.map);
 	buf_release(&text);
 	return x;
 }

@@ -99,6 +99,8 @@ check_jvm() {
 	for c in "Java Heap" Class Metaspace Thread Code "Shared class space"; do
 		agrees "$c"
 	done
+	# since then it says where those tables are
+	[ "$JDK" -lt 24 ] || agrees GC
 	# 20 of 1 MiB; where they cannot be looked at, that is said
 	if [[ " $* " == *ZGC* ]]; then
 		jq -e '.direct_buffers == null and (.direct_buffers_not_read | test("moves objects"))' look.json
@@ -169,7 +171,7 @@ record_memory() {
 	local java
 	java=$(pgrep -P "$PROGRAM" java)
 	kill -STOP "$java"
-	sleep 2
+	sleep 3
 	kill -CONT "$java"
 	finish
 	arcprof memory trace --readings --format json >recorded.json

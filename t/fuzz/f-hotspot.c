@@ -32,6 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	hotspot_info(text, &c);
 	hotspot_metaspace(text, &c);
 	hotspot_regions(text, &c);
+	hotspot_map(text, &c);
 	check(&c);
 	hotspot_version(text, version, sizeof(version));
 	hotspot_nmt(text, &n);

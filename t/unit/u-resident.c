@@ -135,3 +135,21 @@ TEST(resident_native_memory_tracking)
 			"[0x1000 - 0x2000] reserved 4KB for Some Thing from\n", &c);
 	check_claims(&c, "1000-2000 7, 7f67cce00000-7f67cee00000 6");
 }
+
+TEST(resident_map_of_the_system)
+{
+	struct claims c = { 0 };
+
+	hotspot_map("Memory mappings:\n                        GC: GC support data (e.g. bitmaps)\n"
+		    "from               to                        vsize prot          rss      hugetlb pgsz notes "
+		    "           info                                  file\n"
+		    "0x00000000e7000000-0x00000000ea100000     51380224 rw-p     51040256            0 4K   com    "
+		    "          JAVAHEAP                              -\n"
+		    "0x0000559f3e50f000-0x0000559f3e510000         4096 r--p         4096            0 4K   com    "
+		    "          -                                     /usr/lib\n"
+		    "0x00007fa9d9400000-0x00007fa9d9404000        16384 ---p            0            0 4K   com    "
+		    "          STACK-25484-VirtualThread-unblocker   -\n"
+		    "0x00007fa9e0000000-0x00007fa9e0020000 131072 rw-p 0 0 4K com CARDTBL -\n"
+		    "0x00007fa9f0000000-0x00007fa9f0020000 131072 rw-p 0 0 4K -   GC -\n0x1-0x2 1", &c);
+	check_claims(&c, "e7000000-ea100000 0, 7fa9e0000000-7fa9e0020000 6, 7fa9f0000000-7fa9f0020000 6");
+}
