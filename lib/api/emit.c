@@ -116,13 +116,14 @@ static void put_values(char *to, const struct arcprof_event_kind *k, const struc
 	}
 }
 
-static void emit(const struct arcprof_recorder *m, const struct arcprof_event_kind *k, uint64_t begun,
-		 const struct value *v, size_t nr)
+static void emit(const struct arcprof_recorder *m, const struct arcprof_event_kind *k, uint64_t vthread,
+		 uint64_t begun, const struct value *v, size_t nr)
 {
 	const uint64_t now = arcprof_recorder_now_ns();
 	struct jvm_marked r = {
 		.time_ns = begun ? begun : now, .duration_ns = begun ? now - begun : UINT64_MAX,
-		.thread = arcprof_recorder_tid(), .name = k->name, .name_len = k->name_len,
+		.thread = arcprof_recorder_tid(), .vthread = vthread,
+		.name = k->name, .name_len = k->name_len,
 	};
 	size_t size, i;
 	void *rec;
@@ -168,7 +169,7 @@ static void emit_fields(const struct arcprof_recorder *m, const struct arcprof_e
 	nr = nr < k->nr ? nr : k->nr;
 	for (i = 0; i < nr; i++)
 		v[i] = value_of(&values[i]);
-	emit(m, k, begun, v, nr);
+	emit(m, k, 0, begun, v, nr);
 }
 
 void arcprof_emit(const struct arcprof_event_kind *k, const struct arcprof_field *values, size_t nr)
@@ -208,7 +209,8 @@ static size_t read_value(const char *p, size_t left, struct value *v)
 	return 0;
 }
 
-void arcprof_emit_values(const struct arcprof_event_kind *k, uint64_t begun, const void *values, size_t len)
+void arcprof_emit_values(const struct arcprof_event_kind *k, uint64_t vthread, uint64_t begun,
+			 const void *values, size_t len)
 {
 	const struct arcprof_recorder *m = arcprof_recorder_of(JVM_TELL_MARK);
 	const char *p = values, *end = p + len;
@@ -222,5 +224,5 @@ void arcprof_emit_values(const struct arcprof_event_kind *k, uint64_t begun, con
 		if (!n)
 			return;
 	}
-	emit(m, k, begun, v, nr);
+	emit(m, k, vthread, begun, v, nr);
 }

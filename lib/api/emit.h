@@ -9,9 +9,11 @@
 struct arcprof_event_kind;
 
 /*
- * begun 0: a mark of this moment. values: len bytes, fields without their names: a byte with the type, or 0,
- * no value; then 8 bytes, or a length of 2 bytes and a text. What does not hold together is not emitted.
+ * vthread: the id of the virtual thread that it is of, 0: the current one. begun 0: a mark of this moment.
+ * values: len bytes, fields without their names: a byte with the type, or 0, no value; then 8 bytes, or a
+ * length of 2 bytes and a text. What does not hold together is not emitted.
  */
-void arcprof_emit_values(const struct arcprof_event_kind *k, uint64_t begun, const void *values, size_t len);
+void arcprof_emit_values(const struct arcprof_event_kind *k, uint64_t vthread, uint64_t begun,
+			 const void *values, size_t len);
 
 #endif

@@ -460,7 +460,8 @@ static void on_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
 static bool wants_mark(struct collect *c, struct jvm *jvm, const struct jvm_marked *r)
 {
 	return filters_want_event(c, proc_of(jvm), &(struct jvm_event){
-		.time_ns = r->time_ns, .thread = r->thread, .duration_ns = r->duration_ns,
+		.time_ns = r->time_ns, .thread = r->thread, .vthread = r->vthread,
+		.duration_ns = r->duration_ns,
 		.kind = r->duration_ns == UINT64_MAX ? JVM_EVENT_MARK : JVM_EVENT_PHASE,
 	});
 }
@@ -475,7 +476,7 @@ static void on_marked(void *ctx, struct jvm *jvm, const struct jvm_marked *r)
 	if (!wants_mark(c, jvm, r))
 		return;
 	javatrace_marked(c, jvm, r);
-	note_labels(c, jvm, r->thread, 0, r->time_ns);
+	note_labels(c, jvm, r->thread, r->vthread, r->time_ns);
 	c->res->nr_jvm_events++;
 }
 

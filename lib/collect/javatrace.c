@@ -10,6 +10,13 @@ static uint32_t thread_of(const struct javatrace *t, struct proc *p, uint32_t ti
 	return tid ? tasks_get_at(t->tasks, p, tid, time_ns)->id : 0;
 }
 
+/* The virtual thread, if it is of one: what carries it at that moment does not matter. */
+static uint32_t thread_of_both(const struct javatrace *t, struct proc *p, uint32_t tid, uint64_t vthread,
+			       uint64_t time_ns)
+{
+	return vthread ? tasks_virtual(t->tasks, p, vthread, NULL, time_ns) : thread_of(t, p, tid, time_ns);
+}
+
 /* The same members with the same names, and the process. */
 #define FIELD(type, m) to.m = from.m;
 #define KEY(type, m) to.m = from.m;
@@ -72,8 +79,7 @@ void javatrace_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
 	struct proc *p = t->proc(jvm);
 	struct rec_event to = {
 		.time_ns = r->time_ns, .proc = p->id, .kind = r->kind, .duration_ns = r->duration_ns,
-		.thread = r->vthread ? tasks_virtual(t->tasks, p, r->vthread, NULL, r->time_ns) :
-			thread_of(t, p, r->thread, r->time_ns),
+		.thread = thread_of_both(t, p, r->thread, r->vthread, r->time_ns),
 		.values = { r->values[0], r->values[1], r->values[2] },
 		.what = r->what, .what_len = r->what_len, .cause = r->cause, .cause_len = r->cause_len,
 	};
@@ -90,6 +96,18 @@ void javatrace_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
 	trace_write_event(t->w, &to);
 	buf_release(&what);
 	buf_release(&cause);
+}
+
+void javatrace_marked(void *ctx, struct jvm *jvm, const struct jvm_marked *r)
+{
+	const struct javatrace *t = ctx;
+	struct proc *p = t->proc(jvm);
+
+	trace_write_marked(t->w, &(struct rec_marked){
+		.time_ns = r->time_ns, .proc = p->id, .duration_ns = r->duration_ns,
+		.thread = thread_of_both(t, p, r->thread, r->vthread, r->time_ns),
+		.name = r->name, .name_len = r->name_len, .fields = r->fields, .fields_len = r->fields_len,
+	});
 }
 
 void javatrace_lost(void *ctx, struct jvm *jvm, uint64_t nr)
@@ -110,5 +128,6 @@ void javatrace_complete(struct jvm_callbacks *cb)
 #include "jvm/table.h"
 	cb->thread = cb->thread ? cb->thread : javatrace_thread;
 	cb->event = cb->event ? cb->event : javatrace_event;
+	cb->marked = cb->marked ? cb->marked : javatrace_marked;
 	cb->lost = cb->lost ? cb->lost : javatrace_lost;
 }

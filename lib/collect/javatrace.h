@@ -30,6 +30,7 @@ struct javatrace {
 #include "jvm/table.h"
 
 void javatrace_event(void *ctx, struct jvm *jvm, const struct jvm_event *r);
+void javatrace_marked(void *ctx, struct jvm *jvm, const struct jvm_marked *r);
 void javatrace_lost(void *ctx, struct jvm *jvm, uint64_t nr);
 /* Sets those of them that are still NULL. */
 void javatrace_complete(struct jvm_callbacks *cb);

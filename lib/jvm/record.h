@@ -217,6 +217,7 @@ struct jvm_load_cause {
 struct jvm_marked {
 	uint64_t time_ns;	/* when it began */
 	uint64_t duration_ns;	/* UINT64_MAX: it is a point in time */
+	uint64_t vthread;	/* id of the virtual thread that it is of; 0: of the thread itself */
 	const char *name;
 	const uint8_t *fields;	/* base/fields.h */
 	uint32_t thread;	/* tid */

@@ -181,8 +181,9 @@ RECORD(labels, OWN,
 	FIELD(u32, labels.nr)
 	FIELD(u64, labels.vthread)
 	TEXT(labels.text, labels.text_len))
-RECORD(marked, TRACED,
+RECORD(marked, OWN,
 	TID(marked.thread)
+	FIELD(u64, marked.vthread)
 	FIELD(u64, marked.duration_ns)
 	TEXT(marked.name, marked.name_len)
 	FIELDS(marked.fields, marked.fields_len))

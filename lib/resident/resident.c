@@ -366,8 +366,8 @@ static void set_free_apart(struct resident *r, const struct native_free *f)
 	r->malloc_unknown = f->unknown;
 }
 
-static void claim_all(struct resident *r, const struct smaps *s, struct claims *c, const struct places *places,
-		      int pagemap, struct native_free *f)
+static void claim_all(struct resident *r, const struct smaps *s, struct claims *c,
+		      const struct places *places, int pagemap, struct native_free *f)
 {
 	const struct native_process p = { r->pid, pagemap };
 

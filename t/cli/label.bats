@@ -168,7 +168,7 @@ calls_by_endpoint() {	# <trace>
 }
 
 of_java() {	# <platform or virtual>
-	arcprof record -q -e cpu-clock,label,exception -F 1000 -o java.data -- java -Darcprof.library="$BUILD/libarcprof-java.so" \
+	arcprof record -q -e cpu-clock,label,exception,mark -F 1000 -o java.data -- java -Darcprof.library="$BUILD/libarcprof-java.so" \
 		-cp "$BUILD/arcprof.jar:classes" Labels "$1" 3 8
 	by_endpoint java.data --symbol Labels.forCart --thread "$2" >cart
 	by_endpoint java.data --symbol Labels.forPay --thread "$2" >pay
@@ -181,6 +181,10 @@ of_java() {	# <platform or virtual>
 		arcprof report --log=exception --format csv --label "endpoint=/${what,,}" java.data >thrown
 		[ "$(grep -c "Labels\$${what}Gone" thrown)" -eq 24 ]
 		[ "$(grep -c 'Labels\$[A-Z][a-z]*Gone' thrown)" -eq 24 ]
+		# a mark, a phase and an event are the thread's that made them, too
+		arcprof report --log=mark --format csv --label "endpoint=/${what,,}" java.data >marked
+		[ "$(grep -c "${what,,}" marked)" -eq 72 ]
+		[ "$(grep -cE 'cart|pay' marked)" -eq 72 ]
 	done
 	[ "$(ms_of java.data --label tenant=acme --thread "$2")" -ge "$(awk '{ s += $2 } END { print int(0.9 * s) }' cart pay)" ]
 }

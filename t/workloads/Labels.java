@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+import arcprof.Event;
 import arcprof.Label;
+import arcprof.Mark;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,9 +10,12 @@ import java.util.List;
  * Threads that work for endpoints: "Labels platform|virtual THREADS ROUNDS", each with a burn() of 20 ms a round for /cart
  * and 2 of these for /pay, each within a label; between them, without one, it sleeps, so that a virtual thread is
  * mounted elsewhere: once within a label, too. Virtual ones come through Thread.ofVirtual(). "Labels cost N": ns of a
- * set() and close(), the best of rounds. Within /cart a CartGone is thrown each round, within /pay a PayGone.
+ * set() and close(), the best of rounds. Within /cart a CartGone is thrown each round, within /pay a PayGone, and
+ * each sets a mark, ends a phase and emits an event of its name.
  */
 public class Labels {
+	static final Mark CART = new Mark("cart"), PAY = new Mark("pay");
+	static final Event WORKED = new Event("worked", "for");
 	static volatile long sink;
 
 	/* CPU time of the thread: a virtual one has none of its own, so work is counted in steps. */
@@ -53,14 +58,24 @@ public class Labels {
 	static void round(int i, long steps) {
 		try (Label tenant = Label.set("tenant", "acme")) {
 			try (Label l = Label.set("endpoint", "/cart")) {
+				long begun = Mark.begin();
+
 				burn(steps / 2);
 				sleep();	/* and goes on elsewhere, with its label */
+				CART.set();
+				CART.end(begun);
+				WORKED.now().put("cart").emit();
 				fail(new CartGone());
 				forCart(steps / 2);
 			}
 			sleep();
 			try (Label l = Label.set("endpoint", "/pay")) {
+				long begun = Mark.begin();
+
 				forPay(2 * steps);
+				PAY.set();
+				PAY.end(begun);
+				WORKED.now().put("pay").emit();
 				fail(new PayGone());
 			}
 		}

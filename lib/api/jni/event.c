@@ -14,25 +14,26 @@ JNIEXPORT jlong JNICALL Java_arcprof_Event_define(JNIEnv *env, jclass type, jlon
 	return (jlong)(intptr_t)arcprof_define(n, f);
 }
 
-static void emit(jlong kind, jlong begun, const void *values, jint len)
+static void emit(jlong kind, jlong vthread, jlong begun, const void *values, jint len)
 {
 	if (kind)
-		arcprof_emit_values((const void *)(intptr_t)kind, (uint64_t)begun, values, (size_t)len);
+		arcprof_emit_values((const void *)(intptr_t)kind, (uint64_t)vthread, (uint64_t)begun, values,
+				    (size_t)len);
 }
 
 /* What finding and locking an array costs is saved. */
-JNIEXPORT void JNICALL Java_arcprof_Event_emitShort(JNIEnv *env, jclass type, jlong kind, jlong begun,
-						    jint len, jlong a, jlong b, jlong c, jlong d, jlong e,
-						    jlong f, jlong g, jlong h)
+JNIEXPORT void JNICALL Java_arcprof_Event_emitShort(JNIEnv *env, jclass type, jlong kind, jlong vthread,
+						    jlong begun, jint len, jlong a, jlong b, jlong c, jlong d,
+						    jlong e, jlong f, jlong g, jlong h)
 {
 	const jlong words[] = { a, b, c, d, e, f, g, h };
 
 	if (len >= 0 && (size_t)len <= sizeof(words))
-		emit(kind, begun, words, len);
+		emit(kind, vthread, begun, words, len);
 }
 
-JNIEXPORT void JNICALL Java_arcprof_Event_emitLong(JNIEnv *env, jclass type, jlong kind, jlong begun,
-						   jbyteArray values, jint len)
+JNIEXPORT void JNICALL Java_arcprof_Event_emitLong(JNIEnv *env, jclass type, jlong kind, jlong vthread,
+						   jlong begun, jbyteArray values, jint len)
 {
 	jbyte copy[FIELDS_MAX_BYTES];
 
@@ -40,5 +41,5 @@ JNIEXPORT void JNICALL Java_arcprof_Event_emitLong(JNIEnv *env, jclass type, jlo
 		return;
 	(*env)->GetByteArrayRegion(env, values, 0, len, copy);
 	if (!(*env)->ExceptionCheck(env))
-		emit(kind, begun, copy, len);
+		emit(kind, vthread, begun, copy, len);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/arcprof.h"
+#include "api/mark.h"
 
 JNIEXPORT jboolean JNICALL Java_arcprof_Mark_isOn(JNIEnv *env, jclass type)
 {
@@ -22,10 +23,11 @@ JNIEXPORT jlong JNICALL Java_arcprof_Mark_keep(JNIEnv *env, jclass type, jstring
 	return (jlong)(intptr_t)copy;
 }
 
-JNIEXPORT void JNICALL Java_arcprof_Mark_mark(JNIEnv *env, jclass type, jlong name, jlong value)
+JNIEXPORT void JNICALL Java_arcprof_Mark_mark(JNIEnv *env, jclass type, jlong vthread, jlong name,
+						  jlong value)
 {
 	if (name)
-		arcprof_mark_value((const char *)(intptr_t)name, (uint64_t)value);
+		arcprof_mark_of((uint64_t)vthread, (const char *)(intptr_t)name, (uint64_t)value);
 }
 
 JNIEXPORT jlong JNICALL Java_arcprof_Mark_phaseBegin(JNIEnv *env, jclass type)
@@ -33,8 +35,9 @@ JNIEXPORT jlong JNICALL Java_arcprof_Mark_phaseBegin(JNIEnv *env, jclass type)
 	return (jlong)arcprof_phase_begin();
 }
 
-JNIEXPORT void JNICALL Java_arcprof_Mark_phaseEnd(JNIEnv *env, jclass type, jlong begun, jlong name)
+JNIEXPORT void JNICALL Java_arcprof_Mark_phaseEnd(JNIEnv *env, jclass type, jlong vthread, jlong begun,
+						      jlong name)
 {
 	if (name)
-		arcprof_phase_end((uint64_t)begun, (const char *)(intptr_t)name);
+		arcprof_phase_of((uint64_t)vthread, (uint64_t)begun, (const char *)(intptr_t)name);
 }

@@ -21,7 +21,7 @@ import java.util.HashSet;
  *
  * <p>The values are those of the names in their order; what is missing at the end is left out, what is too much is
  * ignored. A string is cut after 1023 bytes of UTF-8; null: its value is left out. Needs
- * {@code libarcprof-java.so}, as {@link Mark} does. Events of a virtual thread are its carrier's.
+ * {@code libarcprof-java.so}, as {@link Mark} does. Events of a virtual thread are its own.
  */
 public final class Event {
 	/* Types as lib/base/fields.h has them; 0: no value. */
@@ -168,19 +168,19 @@ public final class Event {
 			if (event == null)
 				return;
 			if (len > SHORT) {
-				emitLong(event.kind, begun, bytes, len);
+				emitLong(event.kind, Mark.vthread(), begun, bytes, len);
 				return;
 			}
 			ByteBuffer b = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-			emitShort(event.kind, begun, len, b.getLong(0), b.getLong(8), b.getLong(16), b.getLong(24),
-				b.getLong(32), b.getLong(40), b.getLong(48), b.getLong(56));
+			emitShort(event.kind, Mark.vthread(), begun, len, b.getLong(0), b.getLong(8), b.getLong(16),
+				b.getLong(24), b.getLong(32), b.getLong(40), b.getLong(48), b.getLong(56));
 		}
 	}
 
 	private static native long define(long name, long fields);
 
-	private static native void emitLong(long kind, long begun, byte[] values, int len);
+	private static native void emitLong(long kind, long vthread, long begun, byte[] values, int len);
 
-	private static native void emitShort(long kind, long begun, int len, long a, long b, long c, long d, long e,
-		long f, long g, long h);
+	private static native void emitShort(long kind, long vthread, long begun, int len, long a, long b, long c,
+		long d, long e, long f, long g, long h);
 }
