@@ -534,6 +534,15 @@ static bool loading(const struct text *tags, struct text t, struct load_line *l)
 
 /* --- the log --- */
 
+/* "123  ][": the VM makes each column as wide as it ever was. */
+static bool column(struct text *t, const char *unit, uint64_t *v)
+{
+	if (!number(t, v) || !skip(t, unit))
+		return false;
+	skip_blanks(t);
+	return skip(t, "][");
+}
+
 /* "[123ns][456][gc,phases   ] " */
 static bool head(struct text *t, struct jvm_event *e, struct text *tags)
 {
@@ -543,8 +552,7 @@ static bool head(struct text *t, struct jvm_event *e, struct text *tags)
 	*e = (struct jvm_event){
 		.duration_ns = UNKNOWN, .values = { UNKNOWN, UNKNOWN, UNKNOWN }, .what = "", .cause = "",
 	};
-	if (!skip(t, "[") || !number(t, &e->time_ns) || !skip(t, "ns][") || !number(t, &tid) ||
-	    tid > INT32_MAX || !skip(t, "]["))
+	if (!skip(t, "[") || !column(t, "ns", &e->time_ns) || !column(t, "", &tid) || tid > INT32_MAX)
 		return false;
 	end = memchr(t->p, ']', left(t));
 	if (!end)

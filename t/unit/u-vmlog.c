@@ -83,6 +83,9 @@ TEST(vmlog_safepoints_of_both_versions)
 	check_line("[9000000ns][1][safepoint   ] Safepoint \"Cleanup\", Time since last: 1 ns, Reaching safepoint: 5 ns, Cleanup: 2 ns, At safepoint: 3 ns, Total: 10 ns",
 		   "2 8999990 10 5 3 - [Cleanup] []");
 	check_line("[9000000ns][1][safepoint] Safepoint \"x, Total: 3 ns", "none");
+	/* a thread with a longer number has written before */
+	check_line("[9000000ns ][461  ][safepoint] Safepoint \"x\", Total: 10 ns", "2 8999990 10 - - - [x] []");
+	check_line("[9000000 ns][461  ][safepoint] Safepoint \"x\", Total: 10 ns", "none");
 }
 
 TEST(vmlog_compilations_and_their_end)
