@@ -742,21 +742,29 @@ static int attach(struct collect *c, int pid, struct err *e)
 	return -ENOTSUP;
 }
 
+static void refuse_program(struct collect *c, int pid, uint32_t events, const char *why)
+{
+	struct buf what = BUF_INIT;
+
+	buf_str(&what, "events ");
+	jvmevents_names(events, &what);
+	refused_source(&c->refused, what.data, pid, why);
+	buf_release(&what);
+}
+
 /* Its next mark or label connects to us. */
 static void invite_running(struct collect *c, int pid)
 {
-	struct buf what = BUF_INIT;
+	uint32_t events = c->o->jvm_events & JVM_TELL_BY_PROGRAM;
 	struct err e;
-	int r = invite_process(pid, jvm_server_path(c->jvm), &e);
 
-	if (target_is_jvm(pid) && (!r || r == -ENOENT))
-		r = err_set(&e, ENOTSUP, "what Java code marks is known of JVMs that the recorder has started");
-	if (r) {
-		buf_str(&what, "events ");
-		jvmevents_names(c->o->jvm_events & JVM_TELL_BY_PROGRAM, &what);
-		refused_source(&c->refused, what.data, pid, e.msg);
+	if (events & JVM_TELL_LABEL && target_is_jvm(pid)) {
+		refuse_program(c, pid, JVM_TELL_LABEL,
+			       "labels of Java code are known of JVMs that the recorder has started");
+		events &= ~(uint32_t)JVM_TELL_LABEL;
 	}
-	buf_release(&what);
+	if (events && invite_process(pid, jvm_server_path(c->jvm), &e))
+		refuse_program(c, pid, events, e.msg);
 }
 
 int agents_attach(struct collect *c, struct err *e)

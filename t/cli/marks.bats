@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Marks of programs that run already: none is missing between the first and the last of a recording.
 load ../lib
+load ../java
 
 teardown() {
 	[ -z "${TICKS:-}" ] || kill "$TICKS" 2>/dev/null || true
@@ -37,6 +38,33 @@ record_twice() {
 	wait $!
 	arcprof report --log=mark second | grep -qE '^not recorded: events mark of process .*: process [0-9]+ is being recorded already$'
 	[ "$(arcprof report --log=mark --format csv first | grep -c ',tick,')" -gt 20 ]
+}
+
+marks_of_a_running_jvm() {
+	mkdir -p classes
+	"$JAVA_HOME/bin/javac" -cp "$BUILD/arcprof.jar" -d classes "$TOP/t/workloads/Ticks.java"
+	java -Darcprof.library="$BUILD/libarcprof-java.so" -cp "$BUILD/arcprof.jar:classes" Ticks 20000 2>/dev/null 3>&- &
+	TICKS=$!
+	until grep -q libarcprof-java "/proc/$TICKS/maps"; do sleep 0.05; done
+	sleep 0.2
+	record_twice
+	local n
+	for n in 1 2; do
+		arcprof report --log=mark --format json "trace$n" >log
+		# the same numbers in events, but for the first and last moment, and a phase for each
+		jq -e '[.events[] | select(.what == "tock") | .fields] | length > 5 and all(.name == "t\(.number)")' log
+		jq -e '[.events[] | select(.what == "tock") | .fields.number] | . == [range(.[0]; .[0] + length)]' log
+		arcprof report --marks --format json "trace$n" |
+			jq -e '[.rows[] | select(.what | test("^(tick|tock|lap)$")) | .n] | length == 3 and max - min <= 1'
+	done
+	kill "$TICKS"
+	wait "$TICKS" || true
+	TICKS=
+}
+
+@test "marks: of a program in Java that runs already, twice" {
+	[ -f "$BUILD/arcprof.jar" ] || make -s -C "$TOP" java >&2
+	each_jdk marks_of_a_running_jvm
 }
 
 @test "marks: of a program without the library it is said that there are none" {

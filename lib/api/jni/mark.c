@@ -6,10 +6,23 @@
 
 #include "api/arcprof.h"
 #include "api/mark.h"
+#include "api/recorder.h"
 
-JNIEXPORT jboolean JNICALL Java_arcprof_Mark_isOn(JNIEnv *env, jclass type)
+JNIEXPORT jobject JNICALL Java_arcprof_Mark_recorder(JNIEnv *env, jclass type)
 {
-	return arcprof_phase_begin() != 0;
+	return (*env)->NewDirectByteBuffer(env, &arcprof_recorder, sizeof(arcprof_recorder));
+}
+
+/* Should the pointer become another one meanwhile, the caller asks again. */
+JNIEXPORT jlong JNICALL Java_arcprof_Mark_find(JNIEnv *env, jclass type)
+{
+	const struct arcprof_recorder *m;
+
+	arcprof_recorder_find();
+	m = load_acquire(&arcprof_recorder);
+	if (!m || load_acquire(&m->state) == RECORDER_UNKNOWN)
+		return 0;
+	return m->state == RECORDER_ON && m->tell & JVM_TELL_MARK ? (jlong)(intptr_t)m : -(jlong)(intptr_t)m;
 }
 
 /* 0, with an exception pending: out of memory. */

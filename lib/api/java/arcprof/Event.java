@@ -42,7 +42,7 @@ public final class Event {
 	public Event(String name, String... fields) {
 		check(fields);
 		nr = fields.length;
-		kind = Mark.ON ? define(Mark.keep(name), Mark.keep(String.join(" ", fields))) : 0;
+		kind = Mark.isLoaded() ? define(Mark.keep(name), Mark.keep(String.join(" ", fields))) : 0;
 	}
 
 	private static void check(String[] names) {
@@ -60,12 +60,12 @@ public final class Event {
 
 	/** This moment, when it is emitted. */
 	public Values now() {
-		return Mark.ON ? new Values(this, 0) : NONE;
+		return Mark.isOn() ? new Values(this, 0) : NONE;
 	}
 
 	/** From then until it is emitted; nothing if nothing was recorded then. */
 	public Values since(long begun) {
-		return Mark.ON && begun != 0 ? new Values(this, begun) : NONE;
+		return begun != 0 && Mark.isOn() ? new Values(this, begun) : NONE;
 	}
 
 	/** The values of one event, of one thread at a time. */

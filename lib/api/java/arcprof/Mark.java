@@ -4,6 +4,8 @@ package arcprof;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 
 /**
  * What a program says of itself in a recording: a point in time, or a phase with its duration, both with a name.
@@ -23,9 +25,14 @@ import java.lang.invoke.MethodType;
  * methods may be called from any thread; the marks of a virtual thread are its own.
  */
 public final class Mark {
-	static final boolean ON = load() && isOn();
+	/*
+	 * The native half's pointer to what it knows of a recorder. It is another one when a recorder comes to the
+	 * running program or goes, so what was found out holds while the pointer is the same.
+	 */
+	private static final ByteBuffer RECORDER = load() ? recorder().order(ByteOrder.nativeOrder()) : null;
+	private static long on = -1, off = -1;
 	/* Thread.isVirtual(), null before JDK 21 */
-	private static final MethodHandle IS_VIRTUAL = ON ? isVirtual() : null;
+	private static final MethodHandle IS_VIRTUAL = isLoaded() ? isVirtual() : null;
 
 	private static boolean load() {
 		String path = System.getProperty("arcprof.library");
@@ -39,6 +46,29 @@ public final class Mark {
 		} catch (UnsatisfiedLinkError e) {
 			return false;
 		}
+	}
+
+	/* Whether somebody records now. */
+	static boolean isOn() {
+		if (RECORDER == null)
+			return false;
+		long recorder = RECORDER.getLong(0);
+		return recorder != off && (recorder == on || ask());
+	}
+
+	private static boolean ask() {
+		long recorder = find();
+
+		if (recorder > 0)
+			on = recorder;
+		else if (recorder < 0)
+			off = -recorder;
+		return recorder > 0;
+	}
+
+	/* There is a native half, and a recorder may come at any time. */
+	static boolean isLoaded() {
+		return RECORDER != null;
 	}
 
 	private final long name;
@@ -66,33 +96,37 @@ public final class Mark {
 
 	/** A name is kept for ever: make few of them, each once. */
 	public Mark(String name) {
-		this.name = ON ? keep(name) : 0;
+		this.name = isLoaded() ? keep(name) : 0;
 	}
 
 	/** Marks this moment. */
 	public void set() {
-		if (ON)
+		if (isOn())
 			mark(vthread(), name, -1);
 	}
 
 	/** Marks this moment, with a value that is not negative. */
 	public void set(long value) {
-		if (ON)
+		if (isOn())
 			mark(vthread(), name, value);
 	}
 
 	/** When a phase begins; 0 when nothing is recorded. */
 	public static long begin() {
-		return ON ? phaseBegin() : 0;
+		return isOn() ? phaseBegin() : 0;
 	}
 
 	/** A phase of this name that began then has ended. */
 	public void end(long begun) {
-		if (ON)
+		if (isOn())
 			phaseEnd(vthread(), begun, name);
 	}
 
-	private static native boolean isOn();
+	/* The pointer, in memory of the native half. */
+	private static native ByteBuffer recorder();
+
+	/* Its value where somebody records, negative where nobody does; 0: not known. */
+	private static native long find();
 
 	static native long keep(String name);
 
