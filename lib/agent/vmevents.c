@@ -10,6 +10,7 @@
 #include "agent/agent.h"
 #include "agent/cont.h"
 #include "agent/flow.h"
+#include "agent/hashes.h"
 #include "agent/ring.h"
 #include "agent/sources.h"
 #include "agent/sys.h"
@@ -189,32 +190,122 @@ static void tell_cause(JNIEnv *env, uint64_t time_ns)
 		});
 }
 
+static void put_loader_of(struct text *t, JNIEnv *env, jclass cls)
+{
+	jobject loader = NULL;
+
+	if ((*ti)->GetClassLoader(ti, cls, &loader) != JVMTI_ERROR_NONE || !loader) {
+		put(t, "boot");
+		return;
+	}
+	put_loader(t, env, loader);
+	(*env)->DeleteLocalRef(env, loader);
+}
+
+/* Or needs no preparing. */
+static bool is_prepared(jclass cls)
+{
+	jint status = 0;
+
+	(*ti)->GetClassStatus(ti, cls, &status);
+	return status & (JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY);
+}
+
+/*
+ * A loader that gets a class of another one is told of, too: the class is not loaded again. Most are prepared
+ * by then; of the others, a reader leaves out those that it was told of before, and those that were loaded
+ * before we were listening are known here.
+ */
+static struct hashes loaded_before;
+static struct sys_lock loaded_lock;
+
+static struct hashes_key key_of(const char *sig, const struct text *loader)
+{
+	struct hashes_key k = HASHES_KEY;
+
+	hashes_text(&k, sig, str_len(sig));
+	hashes_text(&k, loader->s, loader->len);
+	return k;
+}
+
+static bool was_loaded_before(const char *sig, const struct text *loader)
+{
+	const struct hashes_key k = key_of(sig, loader);
+	bool known;
+
+	sys_lock(&loaded_lock);
+	known = hashes_get(&loaded_before, &k);
+	sys_unlock(&loaded_lock);
+	return known;
+}
+
+static void note_loaded(JNIEnv *env, jclass cls)
+{
+	struct text loader = { .len = 0 };
+	char *sig = NULL;
+	struct hashes_key k;
+	uint32_t *nr;
+
+	if (is_prepared(cls) || (*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE)
+		return;
+	put_loader_of(&loader, env, cls);
+	k = key_of(sig, &loader);
+	sys_lock(&loaded_lock);
+	nr = hashes_put(&loaded_before, &k);
+	if (nr)
+		*nr = 1;
+	sys_unlock(&loaded_lock);
+	(*ti)->Deallocate(ti, (void *)sig);
+}
+
+static void note_all_loaded(JNIEnv *env)
+{
+	jclass *list;
+	jint nr, i;
+
+	sys_lock(&loaded_lock);
+	hashes_forget(&loaded_before);
+	sys_unlock(&loaded_lock);
+	if ((*ti)->GetLoadedClasses(ti, &nr, &list) != JVMTI_ERROR_NONE)
+		return;
+	for (i = 0; i < nr; i++) {
+		note_loaded(env, list[i]);
+		(*env)->DeleteLocalRef(env, list[i]);
+	}
+	(*ti)->Deallocate(ti, (void *)list);
+}
+
+static void tell_class(JNIEnv *env, const char *sig, const struct text *loader, uint64_t time_ns)
+{
+	tell_event(&(struct jvm_event){
+		.time_ns = time_ns, .kind = JVM_EVENT_CLASS_LOAD, .what = sig, .cause = loader->s,
+		.values = { UINT64_MAX },
+	});
+	tell_cause(env, time_ns);
+}
+
+/* "LFoo.0x000055d0;": no loader gets it of another one, and it is prepared before it is told of. */
+static bool is_hidden(const char *sig)
+{
+	while (*sig && *sig != '.')
+		sig++;
+	return *sig;
+}
+
 static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass cls)
 {
 	const uint64_t now = sys_now();
 	struct text loader = { .len = 0 };
 	char *sig = NULL;
-	jobject l = NULL;
-	jint status = 0;
 
-	/* a loader that gets a class of another one is told of, too: it is not loaded again */
-	(*ti)->GetClassStatus(ti, cls, &status);
-	if (status & JVMTI_CLASS_STATUS_PREPARED)
-		return;
 	if (!is_on(JVM_TELL_CLASS) || (*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE)
 		return;
-	if ((*ti)->GetClassLoader(ti, cls, &l) == JVMTI_ERROR_NONE && l)
-		put_loader(&loader, env, l);
-	else
-		put(&loader, "boot");
-	tell_event(&(struct jvm_event){
-		.time_ns = now, .kind = JVM_EVENT_CLASS_LOAD, .what = sig, .cause = loader.s,
-		.values = { UINT64_MAX },
-	});
-	tell_cause(env, now);
+	if (is_hidden(sig) || !is_prepared(cls)) {
+		put_loader_of(&loader, env, cls);
+		if (!was_loaded_before(sig, &loader))
+			tell_class(env, sig, &loader, now);
+	}
 	(*ti)->Deallocate(ti, (void *)sig);
-	if (l)
-		(*env)->DeleteLocalRef(env, l);
 }
 
 static void find_class_loader(JNIEnv *env)
@@ -417,6 +508,8 @@ static void begin_to_tell(JavaVM *jvm, JNIEnv *env, uint32_t tell, uint32_t log)
 		find_class_loader(env);
 	refused = vmlog_on(env, log, &why);
 	refuse(refused, why);
+	if (tell & JVM_TELL_CLASS && !is_on(JVM_TELL_CLASS))	/* to begin the log loads some */
+		note_all_loaded(env);
 	store_relaxed(&on, tell);
 	set_modes(tell, true);
 }

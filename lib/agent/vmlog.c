@@ -10,6 +10,7 @@
  *
  * Lines are read by the recorder: jvm/vmlog.h.
  */
+#include "agent/searches.h"
 #include "agent/sys.h"
 #include "agent/vmevents.h"
 #include "jvm/proto.h"
@@ -152,6 +153,8 @@ uint32_t vmlog_on(JNIEnv *env, uint32_t tell, const char **why)
 		else if (!selections[i].optional)
 			refused |= selections[i].tell;
 	}
+	if (tell & ~refused & JVM_TELL_CLASS_TIME)
+		searches_on(output);
 out:
 	(*env)->PopLocalFrame(env, NULL);
 	vmlog_take(-1);
@@ -163,6 +166,7 @@ void vmlog_off(JNIEnv *env)
 {
 	struct command c;
 
+	searches_off();
 	vmlog_take(-1);
 	if (!output[0] || !env || (*env)->PushLocalFrame(env, 16))
 		return;

@@ -56,15 +56,18 @@ static void javatrace_thread(void *ctx, struct jvm *jvm, const struct jvm_thread
 	tasks_java_name(t->tasks, th, r->name, r->time_ns);
 }
 
-/* Ljava/lang/String; or java/lang/String -> java.lang.String */
+/* Ljava/lang/String; or java/lang/String -> java.lang.String, but LFoo.0x12; -> Foo/0x12 as in Java. */
 static void put_class(struct buf *b, const char *s, size_t len)
 {
 	const char *end = s + len;
 	const char *close = *s == 'L' && len ? memchr(s, ';', len) : NULL;
 
-	for (s += close ? 1 : 0; s < end; s++)
+	for (s += close ? 1 : 0; s < end; s++) {
+		bool hidden = end - s > 2 && *s == '.' && s[1] == '0' && s[2] == 'x';
+
 		if (s != close)
-			buf_putc(b, *s == '/' ? '.' : *s);
+			buf_putc(b, hidden ? '/' : *s == '/' ? '.' : *s);
+	}
 }
 
 /* The agent's texts have classes as JNI calls them. */

@@ -11,12 +11,14 @@ enum { MAX_THREADS = 1024, MAX_DEPTH = 64 };
 
 struct load {
 	char *name;		/* with dots */
-	size_t len;
+	size_t len, full_len;	/* the latter with the number of a hidden class, once it is loaded */
 	uint64_t begin_ns;
 	uint64_t nested_ns;	/* of loads within this one */
 	unsigned int steps;	/* that have begun and not ended */
-	bool asked;		/* it began with LOAD_ASKS */
+	bool asked;		/* it began with LOAD_ASKS, LOAD_SEARCHES or LOAD_GIVEN */
 	bool idle;		/* another load has ended since its last step */
+	bool nameless;		/* when it began */
+	uint64_t sp;		/* where on the stack the loader is that began it; 0: not known */
 	uint64_t loaded_ns;	/* 0: not yet */
 	char *source;
 	size_t source_len;
@@ -74,15 +76,42 @@ static bool is_name(const struct load *x, const struct load_line *line)
 	return i == x->len;
 }
 
+static void set_name(struct load *x, const struct load_line *line)
+{
+	size_t i;
+
+	free(x->name);
+	x->name = copy_text(line->name, line->name_len);
+	x->len = x->full_len = line->name_len;
+	for (i = 0; i < x->len; i++)
+		x->name[i] = dotted(x->name[i]);
+}
+
+static bool is_question(enum load_step step)
+{
+	return step == LOAD_ASKS || step == LOAD_SEARCHES || step == LOAD_GIVEN;
+}
+
+/* Bytes were given without a name: what the VM does next with a class, unasked, is done with that one. */
+static size_t find_nameless(struct loading_thread *t, const struct load_line *line)
+{
+	struct load *x = t->nr ? &t->loads[t->nr - 1] : NULL;
+
+	if (!x || x->len || !x->steps || is_question(line->step))
+		return t->nr;
+	set_name(x, line);
+	return t->nr - 1;
+}
+
 /* The innermost of that name; t->nr: none. */
-static size_t find(const struct loading_thread *t, const struct load_line *line)
+static size_t find(struct loading_thread *t, const struct load_line *line)
 {
 	size_t i;
 
 	for (i = t->nr; i-- > 0;)
-		if (is_name(&t->loads[i], line))
+		if (line->name_len ? is_name(&t->loads[i], line) : t->loads[i].nameless && t->loads[i].steps)
 			return i;
-	return t->nr;
+	return find_nameless(t, line);
 }
 
 /* The outermost that came to nothing makes room, else the outermost. */
@@ -98,32 +127,46 @@ static void make_room(struct loading_thread *t)
 static void begin(struct loading_thread *t, const struct load_line *line)
 {
 	struct load *x;
-	size_t i;
 
 	if (t->nr == MAX_DEPTH)
 		make_room(t);
 	x = &t->loads[t->nr++];
 	*x = (struct load){
-		.name = copy_text(line->name, line->name_len), .len = line->name_len,
-		.begin_ns = line->time_ns, .steps = 1, .asked = line->step == LOAD_ASKS,
+		.nameless = !line->name_len, .begin_ns = line->time_ns, .steps = line->step != LOAD_SEARCHES,
+		.asked = line->step != LOAD_RESOLVES, .sp = line->sp,
 	};
-	for (i = 0; i < x->len; i++)
-		x->name[i] = dotted(x->name[i]);
+	set_name(x, line);
+}
+
+static void begin_again(struct load *x, const struct load_line *line)
+{
+	x->begin_ns = line->time_ns;
+	x->nested_ns = 0;
+	x->asked = true;
+	x->sp = line->sp;
 }
 
 /*
  * One that other loads have ended since, and of which nothing goes on, was asked for in vain: this is another
- * attempt. One that the next loader in a row asks for again goes on.
+ * attempt. One that the next loader in a row asks for again goes on. A loader searches before it asks the VM,
+ * so a search for what the VM was asked for before is another attempt.
  */
 static void go_on(struct load *x, const struct load_line *line)
 {
-	if (line->step == LOAD_ASKS && x->idle && !x->steps) {
-		x->begin_ns = line->time_ns;
-		x->nested_ns = 0;
-		x->asked = true;
-	}
+	bool over = !x->steps && !x->sp;
+
+	if (over && (line->step == LOAD_SEARCHES || (line->step == LOAD_ASKS && x->idle)))
+		begin_again(x, line);
 	x->idle = false;
-	x->steps++;
+	x->steps += line->step != LOAD_SEARCHES;
+}
+
+/* What was loaded within it is within the next one. */
+static void give_up(struct loading_thread *t, size_t i)
+{
+	if (i)
+		t->loads[i - 1].nested_ns += t->loads[i].nested_ns;
+	forget(t, i);
 }
 
 /* i goes on, so those within it of which nothing does came to nothing. */
@@ -131,11 +174,25 @@ static void drop_within(struct loading_thread *t, size_t i)
 {
 	size_t k;
 
-	for (k = t->nr; k-- > i + 1;) {
-		if (t->loads[k].steps)
-			continue;
-		t->loads[k - 1].nested_ns += t->loads[k].nested_ns;
-		forget(t, k);
+	for (k = t->nr; k-- > i + 1;)
+		if (!t->loads[k].steps)
+			give_up(t, k);
+}
+
+/*
+ * The thread is here now, so loaders that were further down its stack have returned, and found nothing. A
+ * loader may define a class further up than it searched for it.
+ */
+static void drop_returned(struct loading_thread *t, const struct load_line *line)
+{
+	size_t k;
+
+	for (k = t->nr; k-- > 0;) {
+		const struct load *x = &t->loads[k];
+		bool same = line->step == LOAD_GIVEN && is_name(x, line);
+
+		if (x->sp && x->sp <= line->sp && !x->steps && !same)
+			give_up(t, k);
 	}
 }
 
@@ -162,7 +219,7 @@ static void finish(struct loading_thread *t, size_t i, uint64_t now_ns,
 			.kind = JVM_EVENT_CLASS_TIME, .time_ns = x->begin_ns, .thread = t->tid,
 			.duration_ns = ns,
 			.values = { ns - MIN(ns, x->nested_ns), UINT64_MAX, UINT64_MAX },
-			.what = x->name, .what_len = MIN(x->len, (size_t)JVM_MAX_STRING),
+			.what = x->name, .what_len = MIN(x->full_len, (size_t)JVM_MAX_STRING),
 			.cause = x->source, .cause_len = MIN(x->source_len, (size_t)JVM_MAX_STRING),
 		});
 	tell_outer(t, i, ns);
@@ -179,27 +236,38 @@ static void begin_step(struct loading_thread *t, size_t i, const struct load_lin
 	}
 }
 
+static void set_loaded(struct load *x, const struct load_line *line)
+{
+	free(x->name);
+	x->name = copy_text(line->name, line->full_len);
+	x->full_len = line->full_len;
+	free(x->source);
+	x->source = copy_text(line->source, line->source_len);
+	x->source_len = line->source_len;
+	x->loaded_ns = line->time_ns;
+}
+
 void loads_take(struct loads *l, const struct load_line *line, void (*event)(void *ctx, struct jvm_event *e),
 		void *ctx)
 {
 	struct loading_thread *t = thread_of(l, line->thread);
-	size_t i = find(t, line);
-	struct load *x = &t->loads[i];
+	struct load *x;
+	size_t i;
 
+	if (line->sp && !line->ends)
+		drop_returned(t, line);
+	i = find(t, line);
+	x = &t->loads[i];
 	if (line->step != LOAD_LOADED && !line->ends) {
 		begin_step(t, i, line);
 		return;
 	}
 	if (i == t->nr)
 		return;
-	if (line->step == LOAD_LOADED) {
-		free(x->source);
-		x->source = copy_text(line->source, line->source_len);
-		x->source_len = line->source_len;
-		x->loaded_ns = line->time_ns;
-	} else {
+	if (line->step == LOAD_LOADED)
+		set_loaded(x, line);
+	else
 		x->steps -= x->steps > 0;
-	}
 	if (x->loaded_ns && !x->steps)
 		finish(t, i, line->time_ns, event, ctx);
 }

@@ -2,12 +2,13 @@
 /*
  * loads.h - how long classes took to load, from what the VM's log says of each thread: that the VM begins
  * and ends to look for a class, to resolve its superclass or interface, or to define it (placeholders.cpp),
- * and that it is loaded.
+ * and that it is loaded. The agent adds lines where a loader in Java looks whether it has a class already,
+ * which it has to before it searches for one, and where it gives the VM the bytes of one (agent/searches.c).
  *
- * A load begins when its thread first asks the VM for the class, which loaders in Java do when they ask the
- * boot loader, and ends when it is loaded. Those that a loader defines without having asked for have no
- * beginning, and are not handed over. What was loaded meanwhile by the same thread, superclasses or classes
- * of the loader, is in the duration and not in what is its own.
+ * A load begins when its thread first asks the VM for the class or searches for it, else when its bytes are
+ * given, and ends when it is loaded. Those of which nothing of that is known are not handed over. What was
+ * loaded meanwhile by the same thread, superclasses or classes of the loader, is in the duration and not in
+ * what is its own.
  */
 #ifndef JVM_LOADS_H
 #define JVM_LOADS_H
@@ -29,6 +30,8 @@ enum load_step {
 	LOAD_ASKS,		/* the VM is asked for it */
 	LOAD_RESOLVES,		/* its superclass or an interface */
 	LOAD_DEFINES,
+	LOAD_SEARCHES,		/* a loader does; has no end */
+	LOAD_GIVEN,		/* its bytes are, by a loader */
 	LOAD_LOADED,		/* it is: the text is where from */
 };
 
@@ -36,9 +39,11 @@ struct load_line {
 	uint64_t time_ns;
 	uint32_t thread;
 	enum load_step step;
-	bool ends;		/* the step does, else begins; not of LOAD_LOADED */
+	bool ends;		/* the step does, else begins; not of LOAD_LOADED and LOAD_SEARCHES */
+	uint64_t sp;		/* where on the stack, of the last two; 0: not known */
 	const char *name;	/* java/lang/String or java.lang.String, not terminated */
-	size_t name_len;
+	size_t name_len;	/* 0: not known, of LOAD_GIVEN */
+	size_t full_len;	/* of LOAD_LOADED: with the number of a hidden class */
 	const char *source;
 	size_t source_len;
 };

@@ -521,15 +521,31 @@ static bool loaded(struct text t, struct load_line *l)
 	l->step = LOAD_LOADED;
 	l->name = name.p;
 	l->name_len = (slash ? slash : name.end) - name.p;
+	l->full_len = left(&name);
 	l->source = t.p;
 	l->source_len = left(&t);
 	return l->name_len;
 }
 
+/* "searches 7ffd01234560 java.lang.String", "gives ...", "gave 7ffd01234560 ?": the agent's lines. */
+static bool searched(struct text t, struct load_line *l)
+{
+	l->ends = skip(&t, "gave ");
+	l->step = l->ends || skip(&t, "gives ") ? LOAD_GIVEN : LOAD_SEARCHES;
+	if (l->step == LOAD_SEARCHES && !skip(&t, "searches "))
+		return false;
+	if (!hexadecimal(&t, &l->sp) || !skip(&t, " "))
+		return false;
+	l->name = t.p;
+	l->name_len = l->step == LOAD_GIVEN && is(&t, "?") ? 0 : left(&t);
+	return left(&t);
+}
+
 static bool loading(const struct text *tags, struct text t, struct load_line *l)
 {
-	return is(tags, "class,load,placeholders") ? placeholder(t, l) :
-	       is(tags, "class,load") && loaded(t, l);
+	if (is(tags, "class,load,placeholders"))
+		return placeholder(t, l);
+	return is(tags, "arcprof,load") ? searched(t, l) : is(tags, "class,load") && loaded(t, l);
 }
 
 /* --- the log --- */

@@ -76,6 +76,30 @@ static void put_covered(const struct events *v, const char *recorded, struct buf
 	}
 }
 
+/* Loads that have no time, of a recording that has times. */
+static bool nr_untimed(const struct events *v, const char *recorded, uint64_t *nr)
+{
+	bool wanted = false;
+	char name[32];
+	size_t i;
+
+	*nr = 0;
+	while (recorded && (recorded = next_name(recorded, name, sizeof(name))))
+		wanted |= !strcmp(name, "class-time");
+	for (i = 0; wanted && i < v->nr; i++)
+		*nr += v->list[i].kind == EVENT_CLASS_LOAD && v->list[i].duration_ns == EVENT_UNKNOWN;
+	return *nr;
+}
+
+static void put_untimed(const struct events *v, const char *recorded, struct buf *b)
+{
+	uint64_t nr;
+
+	if (nr_untimed(v, recorded, &nr))
+		buf_fmt(b, ", %" PRIu64 " load%s without time (by native code, or begun before)", nr,
+			nr == 1 ? "" : "s");
+}
+
 void event_report_head(const struct events *v, FILE *out)
 {
 	const char *recorded = names_label(&v->names, "jvm_events");
@@ -92,6 +116,7 @@ void event_report_head(const struct events *v, FILE *out)
 	report_put_duration(&b, v->end_ns - v->start_ns);
 	put_covered(v, recorded, &b);
 	buf_fmt(&b, ", %" PRIu64 " lost", v->names.lost);
+	put_untimed(v, recorded, &b);
 	if (v->nr_strange)
 		buf_fmt(&b, ", %" PRIu64 " of kinds unknown to this version", v->nr_strange);
 	if (command) {
@@ -120,6 +145,8 @@ static void json_covered(const struct events *v, struct json *j)
 
 void event_report_json(const struct events *v, struct json *j, const char *report)
 {
+	uint64_t nr;
+
 	report_json_begin(j, report);
 	json_object(j, "source");
 	json_str(j, "command", names_label(&v->names, "command"));
@@ -128,6 +155,8 @@ void event_report_json(const struct events *v, struct json *j, const char *repor
 	json_u64(j, "elapsed_ns", v->end_ns - v->start_ns);
 	json_covered(v, j);
 	json_u64(j, "lost", v->names.lost);
+	if (nr_untimed(v, names_label(&v->names, "jvm_events"), &nr))
+		json_u64(j, "loads_without_time", nr);
 	json_u64(j, "events", v->nr_all);
 	json_u64(j, "selected", v->nr);
 	report_json_filters(v->names.filters, v->names.nr_filters, v->trace_start_ns, j);

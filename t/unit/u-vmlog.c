@@ -263,6 +263,50 @@ TEST(vmlog_loads_last_from_the_first_question_to_the_end)
 	check_loads(vain, ARRAY_SIZE(vain), "a.C 20 3 3 jrt:/java.base;a.B 30 5 5 jrt:/java.base;");
 }
 
+TEST(vmlog_loads_begin_with_a_loaders_search_else_with_the_bytes)
+{
+#define SEARCH(at, sp, name) "[" at "ns][1][arcprof,load] searches " sp " " name
+#define GIVES(at, sp, name) "[" at "ns][1][arcprof,load] gives " sp " " name
+#define GAVE(at, sp, name) "[" at "ns][1][arcprof,load] gave " sp " " name
+	/* by a loader that looks before its parent does, and asks the VM for one of its own meanwhile */
+	static const char *const child_first[] = {
+		SEARCH("10", "f00", "a.B"),
+		STEP("12", "1", "add", "LOAD_INSTANCE", "a/H"), LOADED("14", "1", "a.H"),
+		STEP("15", "1", "remove", "LOAD_INSTANCE", "a/H"),
+		SEARCH("20", "e00", "a.B"),
+		STEP("21", "1", "add", "LOAD_INSTANCE", "a/B"), STEP("22", "1", "remove", "LOAD_INSTANCE", "a/B"),
+		GIVES("30", "f10", "a/B"), STEP("31", "1", "add", "LOAD_SUPER", "a/B"),
+		STEP("33", "1", "remove", "LOAD_SUPER", "a/B"), LOADED("40", "1", "a.B"),
+		GAVE("50", "f10", "a/B"),
+	};
+	/* in vain, then again from the same place, and from one further up; another one meanwhile in vain */
+	static const char *const vain[] = {
+		SEARCH("10", "f00", "a.B"), SEARCH("20", "f00", "a.B"), SEARCH("25", "e00", "a.C"),
+		SEARCH("30", "f80", "a.B"), GIVES("31", "f00", "a/B"), LOADED("32", "1", "a.B"),
+		GAVE("33", "f00", "a/B"), GIVES("40", "f00", "a/C"), LOADED("41", "1", "a.C"),
+		GAVE("42", "f00", "a/C"),
+	};
+	/* nobody searched for it; a hidden one; what is no line of ours */
+	static const char *const given[] = {
+		GIVES("10", "f00", "a/B"), LOADED("12", "1", "a.B"), GAVE("13", "f00", "a/B"),
+		GIVES("20", "f00", "a/H"), LOADED("22", "1", "a.H/0x0012"), GAVE("23", "f00", "a/H"),
+		/* without a name, a superclass within; from an archive; with bytes that are none */
+		GIVES("24", "f00", "?"), STEP("25", "1", "add", "LOAD_SUPER", "a/E"),
+		STEP("25", "1", "add", "LOAD_INSTANCE", "a/F"), LOADED("26", "1", "a.F"),
+		STEP("26", "1", "remove", "LOAD_INSTANCE", "a/F"),
+		STEP("27", "1", "remove", "LOAD_SUPER", "a/E"), LOADED("28", "1", "a.E"), GAVE("29", "f00", "?"),
+		GIVES("29", "f00", "?"), LOADED("29", "1", "a.L/0x8"), GAVE("30", "f00", "?"),
+		GIVES("30", "f00", "?"), GAVE("30", "f00", "?"),
+		SEARCH("30", "", "a.B"), SEARCH("31", "f00", ""), GAVE("32", "f00", "a/D"),
+		"[33ns][1][arcprof,load] takes f00 a/B", LOADED("34", "1", "a.B"),
+	};
+
+	check_loads(child_first, ARRAY_SIZE(child_first), "a.H 12 3 3 jrt:/java.base;a.B 10 40 37 jrt:/java.base;");
+	check_loads(vain, ARRAY_SIZE(vain), "a.B 30 3 3 jrt:/java.base;a.C 40 2 2 jrt:/java.base;");
+	check_loads(given, ARRAY_SIZE(given), "a.B 10 3 3 jrt:/java.base;a.H/0x0012 20 3 3 jrt:/java.base;"
+		    "a.F 25 1 1 jrt:/java.base;a.E 24 5 4 jrt:/java.base;a.L/0x8 29 1 1 jrt:/java.base;");
+}
+
 TEST(vmlog_loads_without_end_take_no_room)
 {
 	struct vmlog v = { .fd = -1 };
