@@ -41,6 +41,28 @@ slow_loader() {
 
 @test "loads: each lasts as long as its loader takes, within another, and knows what it was for" { each_jdk slow_loader; }
 
+searches_first() {
+	arcprof record -q -e class-time -o trace -- java -cp "$CLASSES" -Xlog:class+load:file=own.log Loading first 30
+	arcprof report --log=load --format json trace >log
+	jq -c '.events[] | select(.what | test("^Loading.(Above|Below)$"))' log | tee two
+	# its search is in the time, and what it searched for in vain is not
+	jq -se 'length == 2 and map(.what) == ["Loading$Below", "Loading$Above"] and
+		(map(.own_ns >= 30000000 and .by == "Loading.first") | all) and .[0].duration_ns >= .[1].duration_ns + 30000000' two
+	# of one recording with nothing else to do, all have a time, hidden ones as well
+	jq -r '.events[] | select(.duration_ns == null) | .what' log | tee untimed
+	[ ! -s untimed ]
+	[ "$(arcprof report --classes trace | grep -c 'without time')" -eq 0 ]
+	jq -e '[.events[] | select(.what | test("^Loading[$][$]Lambda.*/0x"))] | length == 1' log
+	# from the first of ours on, what the JVM logs, hidden ones included
+	jq -r '.events[].what' log | sort >ours
+	sed -nE 's/.*\] ([^ ]+) source: .*/\1/p' own.log | sort >own
+	comm -23 ours own | tee differ
+	[ ! -s differ ]
+	[ "$(grep -c 0x ours)" -ge 1 ]
+}
+
+@test "loads: by loaders that search before they ask anybody, from where they begin" { each_jdk searches_first; }
+
 not_timed() {
 	arcprof record -q -e class -o trace -- java -cp "$CLASSES" Loading classes 1
 	arcprof report --log=load --format json trace |

@@ -2,8 +2,8 @@ import java.util.Arrays;
 
 /*
  * Loads classes by a loader that takes its time, and has a thread that is late at safepoints: "Loading classes 30"
- * loads each of two classes in 30 ms of the loader's, one within the other; "Loading safepoints 20" asks for
- * twenty, each while the thread called late fills an array.
+ * loads each of two classes in 30 ms of the loader's, one within the other, "Loading first 30" by a loader that
+ * asks nobody before; "Loading safepoints 20" asks for twenty, each while the thread called late fills an array.
  */
 public class Loading {
 	static volatile Object sink;
@@ -28,6 +28,34 @@ public class Loading {
 				throw new ClassNotFoundException(name, e);
 			}
 		}
+	}
+
+	/* Its own classes first. */
+	static class First extends Slow {
+		First(long ms) {
+			super(ms);
+		}
+
+		@Override protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+			if (!name.startsWith("Loading"))
+				return super.loadClass(name, resolve);
+			Class<?> loaded = findLoadedClass(name);
+			return loaded != null ? loaded : findClass(name);
+		}
+	}
+
+	/* In vain at first; then, and after some time, by a call that the VM knows nothing of. */
+	static void first(long ms) throws Exception {
+		ClassLoader loader = new First(ms);
+
+		try {
+			loader.loadClass("Loading$Missing");
+		} catch (ClassNotFoundException e) {
+			sink = e;
+		}
+		Thread.sleep(10 * ms);
+		sink = loader.loadClass("Loading$Below");
+		sink = (Runnable)() -> sink = null;
 	}
 
 	static void cause(ClassLoader loader) throws Exception {
@@ -63,6 +91,8 @@ public class Loading {
 	public static void main(String[] args) throws Exception {
 		if (args[0].equals("classes"))
 			classes(Long.parseLong(args[1]));
+		else if (args[0].equals("first"))
+			first(Long.parseLong(args[1]));
 		else
 			safepoints(Integer.parseInt(args[1]));
 	}
