@@ -96,8 +96,8 @@ static void put_untimed(const struct events *v, const char *recorded, struct buf
 	uint64_t nr;
 
 	if (nr_untimed(v, recorded, &nr))
-		buf_fmt(b, ", %" PRIu64 " load%s without time (by native code, or begun before)", nr,
-			nr == 1 ? "" : "s");
+		buf_fmt(b, ", %" PRIu64 " load%s without time (by native code, or begun when "
+			"class-time was off)", nr, nr == 1 ? "" : "s");
 }
 
 void event_report_head(const struct events *v, FILE *out)
