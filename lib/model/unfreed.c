@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ struct unfreed_block {
 
 struct unfreed_end {
 	uint64_t last_ns;		/* of what ended in it */
+	uint64_t first_ns;		/* of what it allocated; 0: nothing */
 	bool over;			/* its first thread has ended, or it */
 };
 
@@ -77,6 +79,19 @@ static void add_block(struct unfreed *u, const struct rec_sample *s, uint32_t ro
 	u->bytes += (double)s->weight;
 }
 
+static void add_allocated(struct unfreed *u, const struct rec_sample *s, uint32_t row)
+{
+	struct unfreed_row *r = &u->rows[row];
+	struct unfreed_end *end = end_of(u, r->proc);
+
+	VEC_GROW(u->all, u->nr_all, u->alloc_all);
+	u->all[u->nr_all++] = (struct unfreed_block){ s->time_ns, s->weight, row };
+	end->first_ns = end->first_ns ? MIN(end->first_ns, s->time_ns) : s->time_ns;
+	r->allocated += (double)s->weight;
+	r->nr_allocated++;
+	u->allocated += (double)s->weight;
+}
+
 static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
 {
 	struct take *t = ctx;
@@ -90,13 +105,10 @@ static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const 
 		    !blame_selected(&u->names, t->s, s[i].thread, &proc, &pid))
 			continue;
 		row = row_of(u, proc, pid, blame_stack(&t->blame, &s[i], ep));
-		if (s[i].event == t->left) {
+		if (s[i].event == t->left)
 			add_block(u, &s[i], row);
-		} else {
-			u->rows[row].allocated += (double)s[i].weight;
-			u->rows[row].nr_allocated++;
-			u->allocated += (double)s[i].weight;
-		}
+		else
+			add_allocated(u, &s[i], row);
 	}
 	return 0;
 }
@@ -148,6 +160,80 @@ static void set_all_ages(struct unfreed *u, uint64_t end_ns)
 	}
 }
 
+/* ---- growth ---- */
+
+struct some {
+	uint64_t n;
+	double bytes, variance;
+};
+
+struct halves {
+	uint64_t middle_ns, end_ns;
+	struct some came;		/* in the second half, and is left */
+	struct some first, stayed;	/* of the first half: all, and what is left of it */
+};
+
+static void add_some(struct some *to, const struct unfreed_block *b, double interval)
+{
+	to->n++;
+	to->bytes += (double)b->weight;
+	to->variance += growth_variance((double)b->weight, interval);
+}
+
+/* At most so many bytes, 97.5 %: that nothing was sampled does not say that there was nothing. */
+static double at_most(const struct some *x, double interval)
+{
+	return x->n ? growth_range(x->bytes, x->variance).high : -log(0.025) * interval;
+}
+
+static struct growth_range bounds(const struct halves *h, double interval, bool is_whole)
+{
+	const struct some gone = {
+		h->first.n - MIN(h->stayed.n, h->first.n), MAX(0., h->first.bytes - h->stayed.bytes),
+		MAX(0., h->first.variance - h->stayed.variance)
+	};
+	double s = (double)(h->end_ns - h->middle_ns) / 1e9, low;
+
+	if (h->end_ns <= h->middle_ns)
+		return (struct growth_range){ NAN, NAN };
+	low = growth_range(h->came.bytes, h->came.variance).low - at_most(&gone, interval);
+	if (!is_whole || h->stayed.n > h->first.n || low < 0)
+		low = NAN;
+	return (struct growth_range){ low / s, at_most(&h->came, interval) / s };
+}
+
+/* is_whole: nothing was allocated before the trace that its process could free in it. */
+static void set_growth(struct unfreed *u, uint64_t end_ns, bool is_whole)
+{
+	struct halves *of = xcalloc(u->nr_rows + 1, sizeof(*of));
+	double interval = (double)u->interval;
+	size_t i;
+
+	for (i = 0; i < u->nr_rows; i++) {
+		const struct unfreed_end *end = end_of(u, u->rows[i].proc);
+
+		of[i].end_ns = end->over ? end->last_ns : end_ns;
+		of[i].middle_ns = MIN(end->first_ns, of[i].end_ns);
+		of[i].middle_ns += (of[i].end_ns - of[i].middle_ns) / 2;
+	}
+	for (i = 0; i < u->nr_all; i++) {
+		struct halves *h = &of[u->all[i].row];
+
+		if (u->all[i].born_ns < h->middle_ns)
+			add_some(&h->first, &u->all[i], interval);
+	}
+	for (i = 0; i < u->nr_blocks; i++) {
+		struct halves *h = &of[u->blocks[i].row];
+
+		add_some(u->blocks[i].born_ns < h->middle_ns ? &h->stayed : &h->came, &u->blocks[i],
+			 interval);
+	}
+	for (i = 0; i < u->nr_rows; i++)
+		u->rows[i].a_second = bounds(&of[i], interval,
+					     is_whole && end_of(u, u->rows[i].proc)->first_ns);
+	free(of);
+}
+
 static int by_bytes(const void *p, const void *q, void *ctx)
 {
 	const struct unfreed_row *a = p, *b = q;
@@ -162,9 +248,10 @@ static int by_bytes(const void *p, const void *q, void *ctx)
 	return c ? c : strcmp(consumer_name(names, a->call), consumer_name(names, b->call));
 }
 
-static void finish(struct unfreed *u, uint64_t end_ns)
+static void finish(struct unfreed *u, uint64_t end_ns, bool is_whole)
 {
 	set_all_ages(u, end_ns);
+	set_growth(u, end_ns, is_whole);
 	if (u->nr_rows)
 		qsort_r(u->rows, u->nr_rows, sizeof(*u->rows), by_bytes, &u->strings.consumers);
 	while (u->nr_rows && !u->rows[u->nr_rows - 1].n)
@@ -201,13 +288,14 @@ int unfreed_read(struct unfreed *u, struct trace_reader *t, const struct selecti
 	take.end_ns = MAX(take.end_ns, names_label_u64(&u->names, "end.mono_ns"));
 	blame_release(&take.blame);
 	if (!r)
-		finish(u, take.end_ns);
+		finish(u, take.end_ns, !names_label(&u->names, "segment"));
 	return r;
 }
 
 void unfreed_release(struct unfreed *u)
 {
 	free(u->blocks);
+	free(u->all);
 	free(u->ends);
 	free(u->rows);
 	map_release(&u->row_of);

@@ -5,7 +5,12 @@
  *
  * A row is the function that allocates, such as malloc, and the one that is to be blamed (blame.h), of a
  * process. Blocks are as old as the time from their allocation until their process ended, or the recording
- * did. Nothing tells when blocks were freed, so nothing is said of whether a row grows.
+ * did.
+ *
+ * Nothing tells when blocks were freed, so growth has bounds only, those of the second half of the time in
+ * which the process was seen to allocate. What came in it and is left is the most that the row can have
+ * grown by. That, less all that came in the first half and is gone, is the least: some of it was gone by
+ * then. Where nothing is freed, both are the same.
  */
 #ifndef MODEL_UNFREED_H
 #define MODEL_UNFREED_H
@@ -22,6 +27,8 @@ struct unfreed_row {
 	double allocated;		/* bytes, of all that was allocated there */
 	uint64_t nr_allocated;		/* samples of it */
 	uint64_t oldest_ns, median_ns, newest_ns;	/* ages; 0 where n is 0 */
+	/* bytes a second, with sampling errors; low is NAN: it may have shrunk; both are: no time to tell */
+	struct growth_range a_second;
 };
 
 struct unfreed {
@@ -34,9 +41,9 @@ struct unfreed {
 	uint64_t interval;		/* bytes; 0: everything is a sample */
 	struct growth_age ages[GROWTH_AGES];
 	/* how rows are found */
-	struct unfreed_block *blocks;
+	struct unfreed_block *blocks, *all;	/* those that are left, and all that were allocated */
 	struct unfreed_end *ends;	/* of processes */
-	size_t nr_blocks, alloc_blocks, nr_ends, alloc_ends;
+	size_t nr_blocks, alloc_blocks, nr_all, alloc_all, nr_ends, alloc_ends;
 	struct map row_of, end_of;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * unfreed.c - native memory that was not freed, by the function that allocates and by who calls it, and how
- * old it is.
+ * unfreed.c - native memory that was not freed, by the function that allocates and by who calls it, how old
+ * it is, and how fast it grows.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -85,6 +85,8 @@ static const struct sheet_column columns[] = {
 	{ .key = "oldest_ns", .head = "Oldest s", .width = 9, .decimals = 2 },
 	{ .key = "median_ns", .head = "Median s", .width = 9, .decimals = 2 },
 	{ .key = "newest_ns", .head = "Newest s", .width = 9, .decimals = 2 },
+	{ .key = "bytes_per_s_low", .head = "kB/s from", .width = 9, .decimals = 1 },
+	{ .key = "bytes_per_s_high", .head = "to", .width = 9, .decimals = 1 },
 	{ .key = "pid", .head = "PID", .width = 8 },
 	{ .key = "call" }, { .key = "site" }, { .head = "Function, and who calls it", .width = -1 },
 };
@@ -118,6 +120,7 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 			kb(sheet, r->bytes), kb(sheet, r->range.low), kb(sheet, r->range.high),
 			cell_u64(r->n), cell_real(freed_percent(r)), time_cell(sheet, r->oldest_ns),
 			time_cell(sheet, r->median_ns), time_cell(sheet, r->newest_ns),
+			kb(sheet, r->a_second.low), kb(sheet, r->a_second.high),
 			cell_u64(r->pid), cell_text(call), cell_text(site), cell_text(b.data),
 		});
 	}
@@ -142,7 +145,8 @@ static void print_head(const struct shown *s, FILE *out)
 		fprintf(out, " Estimated from a sample every %s; at least, at most: 95 %% intervals\n",
 			b.data);
 	}
-	fprintf(out, " Ages are those when the process ended, or the recording. Growth: n/a, as nothing tells when blocks were freed\n");
+	fprintf(out, " Ages are those when the process ended, or the recording\n"
+		" kB/s: growth in the second half of the time; from: n/a where so much was freed that it may have shrunk\n");
 	buf_release(&b);
 }
 

@@ -106,6 +106,28 @@ agrees() {
 	[ "$(for f in seg/*.arc; do total native-live "$f"; done | awk '{ n += $1 } END { print n }')" -gt "$(total native-live trace)" ]
 }
 
+# bats test_tags=stored
+@test "native-memory: what grows is told from what is cached, and how fast" {
+	record 0 0
+	arcprof report -i trace --leaks --format json >json
+	jq '.not_freed | map({ key: .site, value: . }) | from_entries' json >rows
+	jq -e '.cached | .bytes == 1000000 and .bytes_per_s_high == 0 and .bytes_per_s_low == 0' rows
+	jq -e '.replaced | .samples == 10 and .bytes_per_s_low == null' rows
+	# the program's own times of its blocks: those in the second half, from its first block on
+	jq -r '[.leaked.oldest_ns, .cached.oldest_ns, .leaked.bytes_per_s_low, .leaked.bytes_per_s_high] | @tsv' rows >ages
+	awk '
+	NR == FNR { oldest = $1; time = $2; low = $3; high = $4; next }
+	FNR == 1 { middle = $1 + oldest - time / 2 }
+	$1 >= middle { n++ }
+	{ all++ }
+	END {
+		told = high * time / 2e9 / 1000
+		print n, "of", all, "blocks; told:", told
+		exit !(n > 0 && low == high && (told - n) ^ 2 <= 4)
+	}' ages truth
+	arcprof report -i trace --leaks | grep -q 'n/a .* malloc in replaced$'
+}
+
 @test "native-memory: with another malloc, and in programs that are run without the environment" {
 	local jemalloc
 	jemalloc=$(find /usr/lib -name 'libjemalloc.so.2' | head -n 1)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void *volatile kept;
@@ -89,6 +90,54 @@ static void child(long n)
 		free(before[i]);
 }
 
+static long long now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+__attribute__((noinline)) void cached(void)
+{
+	int i;
+
+	for (i = 0; i < 100; i++)
+		kept = malloc(10000);
+}
+
+__attribute__((noinline)) void leaked(void)
+{
+	kept = malloc(1000);
+	printf("%lld\n", now_ns());
+}
+
+__attribute__((noinline)) void replaced(long i)
+{
+	static void *ring[10];
+
+	free(ring[i % 10]);
+	ring[i % 10] = malloc(1000);
+}
+
+/* What is cached is there in the first quarter of the time; what is leaked says when. */
+static int grow(void)
+{
+	long long begin = now_ns(), until;
+	long i;
+
+	cached();
+	until = now_ns() + 3 * (now_ns() - begin);
+	if (until < begin + 500000000)
+		until = begin + 500000000;
+	for (i = 0; i < 100 || now_ns() < until; i++) {
+		leaked();
+		replaced(i);
+		usleep(2000);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	long n = argc > 1 ? atol(argv[1]) : 1;
@@ -96,6 +145,8 @@ int main(int argc, char **argv)
 	pthread_t t;
 
 	setvbuf(stdout, buffer, _IOLBF, sizeof(buffer));
+	if (!n)
+		return grow();
 	pthread_create(&t, NULL, thread, &n);
 	pthread_join(t, NULL);
 	child(n);
