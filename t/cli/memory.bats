@@ -179,6 +179,42 @@ record_memory() {
 		(.jvm_not_asked | strings | startswith($why)))' recorded.json
 }
 
+# The JVM reads one request after the other: who connects and says nothing keeps all others waiting.
+# bats test_tags=stored
+@test "a JVM whose attach listener is kept busy holds up nobody for longer than is said" {
+	skip_unless_java
+	skip_unless_command python3
+	prepare_jdks
+	use_jdk "$(jdks | tail -n 1)"
+	start "$ARCPROF" record -q --memory=1s -o trace "$JAVA_HOME/bin/java" -cp "$CLASSES" Resident
+	local java silent i
+	java=$(pgrep -P "$PROGRAM" java)
+	# the first reading starts the listener
+	for ((i = 0; i < 600; i++)); do
+		[ -S "/tmp/.java_pid$java" ] && break
+		sleep 0.05
+	done
+	timeout 60 python3 -c '
+import socket, sys, time
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+print("connected", flush=True)
+time.sleep(60)' "/tmp/.java_pid$java" >silent 3>&- 7>&- &
+	silent=$!
+	for ((i = 0; i < 600; i++)); do
+		grep -q connected silent && break
+		sleep 0.05
+	done
+	arcprof memory -p "$java" --format json >look.json
+	jq -e --arg why "process $java did not answer in 10 s" '.jvm_not_asked == $why and .is_jvm and .jvm == null' look.json
+	jq -e '([.parts[].resident] | add) == .resident' look.json
+	kill "$silent"
+	finish
+	arcprof memory trace --readings --format json >recorded.json
+	jq -e --arg why "process $java did not answer in 5 s" '.processes | any(.jvm_not_asked == $why and
+		.resident > 60 * 1048576 and ([.parts[].resident] | add) == .resident)' recorded.json
+}
+
 @test "a heap that is mapped three times is shown once" {
 	skip_unless_java
 	prepare_jdks
