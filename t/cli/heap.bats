@@ -401,6 +401,38 @@ page_more() {
 	[ "$(page_more | jq -r '.trees[0] + " " + .at')" = 'containment waste' ]
 }
 
+@test "heap: in a browser, a click opens an object, and tabs show the other reports" {
+	skip_unless_command chromium
+	use_jdk "$(jdks | head -n 1)"
+	arcprof heap report --objects 'Heap$Order' --format html -o heap.html "$(dump)"
+	cat >>heap.html <<-'EOF'
+		<script>
+		const click = what => document.querySelector(what).click();
+		const shown = () => [...document.querySelectorAll('[data-list]')].filter(e => !e.hidden)
+			.map(e => e.dataset.list + ': ' + e.textContent).join();
+		const told = [];
+		const use = () => {
+			if (!window.arcprof)
+				return setTimeout(use, 10);
+			click('[data-list="objects"] a');
+			told.push(shown());
+			click('[data-key="histogram"]');
+			told.push(shown());
+			document.title = JSON.stringify(told);
+		};
+		use();
+		</script>
+	EOF
+	timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
+		--disable-background-networking --disable-component-update --disable-sync \
+		--user-data-dir="$BATS_TEST_TMPDIR/chromium" --virtual-time-budget=10000 \
+		--dump-dom "file://$PWD/heap.html" >dom 2>/dev/null
+	sed -n 's/.*<title>\(\[.*\]\)<\/title>.*/\1/p' dom | head -n 1 >told
+	cut -c -2000 told
+	jq -e '.[0] | test("^fields: 0x[0-9a-f]+, Heap.Order: .*lines.*Heap.Line\\[\\]")' told
+	jq -e '.[1] | test("^histogram: .*1,000[0-9.]+ .?B[0-9.]+Heap.Order")' told
+}
+
 dumps_a_running_jvm() {
 	"$JAVA_HOME/bin/java" -cp "$CLASSES" Heap "$JDK" wait >out &
 	pid=$!
