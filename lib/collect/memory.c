@@ -115,16 +115,35 @@ static int refuse_running(int pid, struct err *e)
 	return -ENOTSUP;
 }
 
+/* The first of the processes to record that runs and is no JVM; 0: none. */
+static int find_native(const struct collect *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->o->nr_pids; i++)
+		if (!kill(c->o->pids[i], 0) && !target_is_jvm(c->o->pids[i]))
+			return c->o->pids[i];
+	return 0;
+}
+
+static int refuse_locks(int pid, struct err *e)
+{
+	err_set(e, ENOTSUP, "process %d: lock of a running process can be recorded of JVMs only", pid);
+	err_hint(e, "of others waits are seen from the start: arcprof record -e lock -- program; or their time and stacks, without the lock: -e wall");
+	return -ENOTSUP;
+}
+
 int memory_check_program(const struct collect *c, struct err *e)
 {
 	const char *program = c->o->argv ? c->o->argv[0] : NULL;
-	size_t i;
+	int native = find_native(c);
 
+	if (native && sources_is_recorded(c, JVM_SOURCE_LOCK))
+		return refuse_locks(native, e);
 	if (!sources_is_recorded(c, JVM_SOURCE_MEMORY))
 		return 0;
-	for (i = 0; i < c->o->nr_pids; i++)
-		if (!kill(c->o->pids[i], 0) && !target_is_jvm(c->o->pids[i]))
-			return refuse_running(c->o->pids[i], e);
+	if (native)
+		return refuse_running(native, e);
 	if (!program && !c->o->nr_pids)
 		return refuse_running(0, e);
 	if (!program)

@@ -44,7 +44,10 @@ void memory_live(const struct memory_blocks *m, const struct memory_table *table
 
 /* ---- during a recording ---- */
 
-/* Whether the source is recorded and cannot be of this program: it has no dynamic linker. */
+/*
+ * Fails where native-memory is recorded and cannot be of the program or the processes, or lock and a process
+ * is no JVM: there is nothing in it that tells of either.
+ */
 int memory_check_program(const struct collect *c, struct err *e);
 /* What comes from a program without an agent. */
 void memory_program(struct collect *c, struct jvm *jvm, int pid);

@@ -68,3 +68,12 @@ charged() {	# <name>: ns of it in the stacks
 	run grep pthread_ <(nm -D "$BUILD/libarcprof-memory.so" "$BUILD/libarcprof-preload.so")
 	[ "$status" -eq 1 ]
 }
+
+# bats test_tags=stored
+@test "native locks: of a program that runs already they are refused" {
+	run_arcprof record -e lock -o trace -p $$
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"process $$: lock of a running process can be recorded of JVMs only"* ]]
+	[[ $stderr == *"arcprof record -e lock -- program"* ]]
+	[ ! -e trace ]
+}
