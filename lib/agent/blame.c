@@ -19,13 +19,13 @@
 #include "agent/agent.h"
 #include "agent/exact.h"
 #include "agent/lock.h"
-#include "agent/names.h"
 #include "agent/ring.h"
+#include "agent/stack.h"
 #include "agent/sys.h"
 #include "agent/vm.h"
 
 enum {
-	MAX_LOCKS = 64, MAX_WAITS = 1024, MAX_FRAMES = 1024,
+	MAX_LOCKS = 64, MAX_WAITS = 1024, MAX_FRAMES = STACK_MAX_FRAMES,
 	SHARE = 200, MOST_SHARE = 20, LONGEST = 16, IDLE = 16, NR_IDLE = 8,
 	MAX_WAIT_MS = 10000, SHORTEST_NS = 1000000,
 };
@@ -171,45 +171,6 @@ static bool has_it_still(JNIEnv *env, const struct wanted *x)
 
 /* ---- its stack ---- */
 
-static uint8_t *put_varint(uint8_t *d, uint32_t v)
-{
-	for (; v >= 0x80; v >>= 7)
-		*d++ = v | 0x80;
-	*d++ = v;
-	return d;
-}
-
-static uint32_t number_of(jmethodID id, struct jvm_ring *ring)
-{
-	struct method_info m;
-	uintptr_t method;
-
-	/* null of a method that is gone */
-	if (!id || !sys_peek_all(&method, (uintptr_t)id, 8) || !method ||
-	    names_get(method, NAMES_ALIVE, 0, ring, &m) != NAMES_OK)
-		return 0;
-	return m.id;
-}
-
-/*
- * Of at.frames to at.text: pairs of a method and how often it is there in a row, innermost first; deeper ones
- * are left out.
- */
-static uint32_t put_frames(jint nr, struct jvm_ring *ring, uint32_t *cut)
-{
-	const jvmtiFrameInfo *f = at.frames;
-	uint8_t *d = at.text, *end = at.text + sizeof(at.text) - 10;
-	jint i, same;
-
-	for (i = 0; i < nr && d <= end; i += same) {
-		for (same = 1; i + same < nr && f[i + same].method == f[i].method; same++)
-			;
-		d = put_varint(put_varint(d, number_of(f[i].method, ring)), same);
-	}
-	*cut = i < nr || nr == MAX_FRAMES;
-	return d - at.text;
-}
-
 static jthread mounted_on(JNIEnv *env, jthread carrier)
 {
 	jthread t = NULL;
@@ -243,7 +204,7 @@ static void look_at_owner(JNIEnv *env, struct wanted *x, struct jvm_blame *r, st
 	else if (!has_it_still(env, x))
 		r->what = JVM_BLAMED_LATE;
 	else
-		r->frames_len = put_frames(nr, ring, &r->cut);
+		r->frames_len = stack_put(at.frames, nr, ring, at.text, &r->cut);
 	r->frames = at.text;
 	if (t)
 		(*env)->DeleteLocalRef(env, t);
@@ -279,7 +240,7 @@ static void tell_open(JNIEnv *env, const struct pending_closed *p, uint64_t now_
 	jint nr = 0;
 
 	if (t && (*at.ti)->GetStackTrace(at.ti, t, 0, MAX_FRAMES, at.frames, &nr) == JVMTI_ERROR_NONE)
-		r.frames_len = put_frames(nr, ring, &r.cut);
+		r.frames_len = stack_put(at.frames, nr, ring, at.text, &r.cut);
 	if (t)
 		(*env)->DeleteLocalRef(env, t);
 	if (!send_open_wait(ring, &r))

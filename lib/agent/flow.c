@@ -7,6 +7,7 @@
  * or at its ThreadStart event, whatever comes first.
  */
 #include "agent/flow.h"
+#include "agent/mounts.h"
 #include "agent/jvmti11.h"
 #include "agent/numbers.h"
 #include "agent/sys.h"
@@ -217,7 +218,7 @@ static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
 static bool ask_vm(JavaVM *jvm, bool live)
 {
 	/* as an array, because headers of older JDKs lack the later events */
-	void *cb[FLOW_NR_EVENTS];
+	void *cb[NR_JVMTI_EVENTS];
 	jvmtiCapabilities have, want;
 
 	memset(&have, 0, sizeof(have));
@@ -231,7 +232,7 @@ static bool ask_vm(JavaVM *jvm, bool live)
 	want.can_retransform_classes = 1;
 	want.can_retransform_any_class = have.can_retransform_any_class;
 	want.can_generate_all_class_hook_events = have.can_generate_all_class_hook_events;
-	vthread_want(ti, &want, &have);
+	vthread_want(ti, &want);
 	if (!live)
 		objects_want(ti, &want);
 	if ((*ti)->AddCapabilities(ti, &want) != JVMTI_ERROR_NONE)
@@ -243,7 +244,7 @@ static bool ask_vm(JavaVM *jvm, bool live)
 	cb[JVMTI_EVENT_THREAD_END - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)on_thread_end;
 	cb[JVMTI_EVENT_CLASS_FILE_LOAD_HOOK - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)instrument_hook;
 	cb[JVMTI11_OBJECT_ALLOC - JVMTI_MIN_EVENT_TYPE_VAL] = objects_on_alloc();
-	cb[FLOW_VIRTUAL_THREAD_END - JVMTI_MIN_EVENT_TYPE_VAL] = vthread_on_end();
+	cb[VIRTUAL_THREAD_END - JVMTI_MIN_EVENT_TYPE_VAL] = vthread_on_end();
 	if ((*ti)->SetEventCallbacks(ti, (const jvmtiEventCallbacks *)cb, sizeof(cb)) != JVMTI_ERROR_NONE)
 		return false;
 	return true;

@@ -136,7 +136,7 @@ void outer_on(JavaVM *jvm, jvmtiEnv *ti);
 void outer_ready(void);
 
 /* vthread.c: virtual threads on their carriers; nothing happens in a VM that has none. */
-void vthread_want(jvmtiEnv *ti, jvmtiCapabilities *want, const jvmtiCapabilities *have);
+void vthread_want(jvmtiEnv *ti, jvmtiCapabilities *want);
 void *vthread_on_end(void);
 void vthread_enable(jvmtiEnv *ti);
 
@@ -146,8 +146,5 @@ void *objects_on_alloc(void);
 void objects_prepare(jvmtiEnv *ti);	/* has what it wants */
 void objects_enable(jvmtiEnv *ti);
 void objects_disable(jvmtiEnv *ti);
-
-/* An event that the headers of JDKs before 21 lack. */
-enum { FLOW_VIRTUAL_THREAD_END = 88, FLOW_NR_EVENTS = 64 };
 
 #endif

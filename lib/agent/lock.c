@@ -20,12 +20,12 @@
 #include "agent/cont.h"
 #include "agent/exact.h"
 #include "agent/lock.h"
+#include "agent/mounts.h"
 #include "agent/ring.h"
 #include "agent/sources.h"
 #include "agent/vm.h"
 
 enum {
-	CAN_SUPPORT_VIRTUAL_THREADS = 44,	/* for headers older than JDK 21 */
 	NR_CLASSES = 16, NR_MONITORS = 1 << 12,
 	WINDOW_NS = 100000000, STACKS_A_WINDOW = 1000,
 };
@@ -36,7 +36,7 @@ static bool for_another;		/* what is known was told to another recorder */
 static uint32_t session;		/* 0: off */
 static uint32_t nr_sessions;
 static uint64_t interval_ns;
-static jint mount_event, unmount_event;	/* -1: this VM has no virtual threads */
+static struct mounts mounts;
 static jfieldID thread_id, eetop;
 
 bool lock_is_on(uint32_t *which)
@@ -262,7 +262,7 @@ static uint64_t own_id(JNIEnv *env, const struct vm_thread *t, jthread thread)
 	if (!t->thread)
 		return id_of(env, thread);
 	return vm.o.jthread_owner_id >= 0 ? vm_word(t->thread, vm.o.jthread_owner_id) :
-	       unmount_event < 0 ? t->thread : id_of(env, thread);
+	       mounts.unmount < 0 ? t->thread : id_of(env, thread);
 }
 
 void lock_begin(JNIEnv *env, jthread self, struct lock_wait *w)
@@ -280,7 +280,7 @@ void lock_begin(JNIEnv *env, jthread self, struct lock_wait *w)
 /* Without a JNIEnv: lock_begin() and lock_end() may have NULL for it. */
 static bool knows_threads(void)
 {
-	return vm.o.jthread_owner_id >= 0 || unmount_event < 0;
+	return vm.o.jthread_owner_id >= 0 || mounts.unmount < 0;
 }
 
 bool lock_waits_already(const struct vm_thread *t)
@@ -487,16 +487,6 @@ static void refuse(const char *why)
 	});
 }
 
-static void watch_virtual_threads(void)
-{
-	if (mount_event < 0 || unmount_event < 0 ||
-	    (*ti)->SetExtensionEventCallback(ti, mount_event, on_mount) != JVMTI_ERROR_NONE ||
-	    (*ti)->SetExtensionEventCallback(ti, unmount_event, on_unmount) != JVMTI_ERROR_NONE)
-		return;
-	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)mount_event, NULL);
-	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)unmount_event, NULL);
-}
-
 static void count_exactly(JNIEnv *env)
 {
 	JavaVM *jvm;
@@ -522,7 +512,7 @@ static void on_live(JNIEnv *env)
 		refuse("waits for the initialisation of classes: this JVM is not known well enough");
 	for (i = 0; i < ARRAY_SIZE(events); i++)
 		(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, events[i], NULL);
-	watch_virtual_threads();
+	mounts_enable(ti, &mounts, on_mount, on_unmount);
 	find_threads(env);
 	store_release(&session, ++nr_sessions);
 	count_exactly(env);
@@ -534,26 +524,6 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	on_live(env);
 }
 
-static void find_virtual(uint8_t *want)
-{
-	uint8_t have[sizeof(jvmtiCapabilities)] = { 0 };
-	jvmtiExtensionEventInfo *e;
-	jint i, nr;
-
-	mount_event = unmount_event = -1;
-	if ((*ti)->GetPotentialCapabilities(ti, (jvmtiCapabilities *)have) != JVMTI_ERROR_NONE ||
-	    !(have[CAN_SUPPORT_VIRTUAL_THREADS / 8] & 1 << CAN_SUPPORT_VIRTUAL_THREADS % 8) ||
-	    (*ti)->GetExtensionEvents(ti, &nr, &e) != JVMTI_ERROR_NONE)
-		return;
-	want[CAN_SUPPORT_VIRTUAL_THREADS / 8] |= 1 << CAN_SUPPORT_VIRTUAL_THREADS % 8;
-	for (i = 0; i < nr; i++) {
-		if (str_eq(e[i].id, "com.sun.hotspot.events.VirtualThreadMount"))
-			mount_event = e[i].extension_event_index;
-		if (str_eq(e[i].id, "com.sun.hotspot.events.VirtualThreadUnmount"))
-			unmount_event = e[i].extension_event_index;
-	}
-}
-
 static bool ask_vm(bool live)
 {
 	jvmtiCapabilities want;
@@ -562,7 +532,7 @@ static bool ask_vm(bool live)
 	memset(&want, 0, sizeof(want));
 	memset(&cb, 0, sizeof(cb));
 	want.can_generate_monitor_events = 1;
-	find_virtual((uint8_t *)&want);
+	mounts_find(ti, &want, &mounts);
 	cb.VMInit = on_init;
 	cb.MonitorContendedEnter = on_enter;
 	cb.MonitorContendedEntered = on_entered;
@@ -616,10 +586,7 @@ void lock_off(JNIEnv *env)
 	store_seq_cst(&session, 0);
 	for (i = 0; i < ARRAY_SIZE(events); i++)
 		(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, events[i], NULL);
-	if (mount_event >= 0 && unmount_event >= 0) {
-		(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, (jvmtiEvent)mount_event, NULL);
-		(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, (jvmtiEvent)unmount_event, NULL);
-	}
+	mounts_disable(ti, &mounts);
 	if ((*ti)->GetCapabilities(ti, &have) == JVMTI_ERROR_NONE)
 		(*ti)->RelinquishCapabilities(ti, &have);
 	if (env)

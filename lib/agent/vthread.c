@@ -4,22 +4,17 @@
  *
  * HotSpot tells of each mount and unmount on the carrier, with the virtual thread. Its call tree is
  * kept in JVMTI's thread-local storage.
- *
- * Source: JDK 21+ prims/jvmtiExport.cpp (post_vthread_mount, post_vthread_unmount): extension
- * events; their indices differ from version to version, their names do not.
  */
 #include <stdarg.h>
 
 #include "agent/flow.h"
+#include "agent/mounts.h"
 #include "agent/sys.h"
-
-/* can_support_virtual_threads, for headers older than JDK 21. */
-enum { CAN_SUPPORT_VIRTUAL_THREADS = 44 };
 
 /* What stands for the tree of one that found no room. It is asked for one again when it is mounted. */
 static struct callflow_thread without_room;
 
-static jint mount_event = -1, unmount_event = -1;
+static struct mounts mounts = { -1, -1 };
 
 static void mount(jvmtiEnv *ti, JNIEnv *env, jthread vthread)
 {
@@ -92,29 +87,9 @@ static void JNICALL on_end(jvmtiEnv *ti, JNIEnv *env, jthread vthread)
 	probe_end();
 }
 
-static void find_events(jvmtiEnv *ti)
+void vthread_want(jvmtiEnv *ti, jvmtiCapabilities *want)
 {
-	jvmtiExtensionEventInfo *e;
-	jint i, nr;
-
-	if ((*ti)->GetExtensionEvents(ti, &nr, &e) != JVMTI_ERROR_NONE)
-		return;
-	for (i = 0; i < nr; i++) {
-		if (str_eq(e[i].id, "com.sun.hotspot.events.VirtualThreadMount"))
-			mount_event = e[i].extension_event_index;
-		if (str_eq(e[i].id, "com.sun.hotspot.events.VirtualThreadUnmount"))
-			unmount_event = e[i].extension_event_index;
-	}
-}
-
-void vthread_want(jvmtiEnv *ti, jvmtiCapabilities *want, const jvmtiCapabilities *have)
-{
-	const uint8_t *h = (const uint8_t *)have;
-
-	if (!(h[CAN_SUPPORT_VIRTUAL_THREADS / 8] & 1 << CAN_SUPPORT_VIRTUAL_THREADS % 8))
-		return;
-	((uint8_t *)want)[CAN_SUPPORT_VIRTUAL_THREADS / 8] |= 1 << CAN_SUPPORT_VIRTUAL_THREADS % 8;
-	find_events(ti);
+	mounts_find(ti, want, &mounts);
 }
 
 void *vthread_on_end(void)
@@ -122,15 +97,8 @@ void *vthread_on_end(void)
 	return (void *)on_end;
 }
 
-/* The callbacks of extension events are set before the events, which are enabled like all others. */
 void vthread_enable(jvmtiEnv *ti)
 {
-	if (mount_event < 0 || unmount_event < 0)
-		return;
-	if ((*ti)->SetExtensionEventCallback(ti, mount_event, on_mount) != JVMTI_ERROR_NONE ||
-	    (*ti)->SetExtensionEventCallback(ti, unmount_event, on_unmount) != JVMTI_ERROR_NONE)
-		return;
-	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)FLOW_VIRTUAL_THREAD_END, NULL);
-	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)mount_event, NULL);
-	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)unmount_event, NULL);
+	if (mounts_enable(ti, &mounts, on_mount, on_unmount))
+		(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)VIRTUAL_THREAD_END, NULL);
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mounts.h - events of virtual threads that come to a carrier and leave it.
+ *
+ * Source: JDK 21+ prims/jvmtiExport.cpp (post_vthread_mount, post_vthread_unmount): extension events; their
+ * indices differ from version to version, their names do not.
+ */
+#ifndef AGENT_MOUNTS_H
+#define AGENT_MOUNTS_H
+
+#include <jvmti.h>
+#include <stdbool.h>
+
+/* For headers older than JDK 21. */
+enum {
+	CAN_SUPPORT_VIRTUAL_THREADS = 44,	/* the capability's bit */
+	VIRTUAL_THREAD_END = 88,		/* the event, which comes after the last unmount */
+	NR_JVMTI_EVENTS = 64,			/* callbacks, whatever the headers have */
+};
+
+struct mounts {
+	jint mount, unmount;		/* events; -1: this VM has none */
+};
+
+/* Of an environment that can have the capability, which is added to what is wanted; false: no such VM. */
+bool mounts_find(jvmtiEnv *ti, jvmtiCapabilities *want, struct mounts *m);
+/* Callbacks come before events, which are enabled and disabled like all others. */
+bool mounts_enable(jvmtiEnv *ti, const struct mounts *m, jvmtiExtensionEvent on_mount,
+		   jvmtiExtensionEvent on_unmount);
+void mounts_disable(jvmtiEnv *ti, const struct mounts *m);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* stack.h - stacks that JVMTI has walked, as records have them. */
+#ifndef AGENT_STACK_H
+#define AGENT_STACK_H
+
+#include <jvmti.h>
+#include <stdint.h>
+
+enum { STACK_MAX_FRAMES = 1024 };
+
+struct jvm_ring;
+
+/*
+ * Of nr frames, innermost first, to text[JVM_MAX_LINES]: pairs of a method and how often it is there in a
+ * row; deeper ones than have room are left out. Methods that are new are told to the ring. Returns the bytes;
+ * *cut: there may be more frames.
+ */
+uint32_t stack_put(const jvmtiFrameInfo *frames, jint nr, struct jvm_ring *ring, uint8_t *text,
+		   uint32_t *cut);
+
+#endif
