@@ -236,9 +236,12 @@ static int add_clock(struct sampling *s, struct err *e)
 {
 	size_t i;
 
+	if (!find_source(s, "wall") && find_source(s, "wakers"))
+		return err_set(e, EINVAL, "event 'wakers': it is of waits, which wall records: -e wall,wakers");
+	if (!find_source(s, "wall") && find_source(s, "virtual"))
+		return err_set(e, EINVAL, "event 'virtual': it is of waits, which wall records: -e wall,virtual");
 	if (!find_source(s, "wall"))
-		return find_source(s, "wakers") ?
-			       err_set(e, EINVAL, "event 'wakers': it is of waits, which wall records: -e wall,wakers") : 0;
+		return 0;
 	for (i = 0; i < s->c.ev.nr_events; i++)
 		if (s->events[i].clock)
 			return 0;
@@ -610,8 +613,9 @@ static void sample_counts(const struct sampling *s, const struct collect_result 
 	if (r->rate_hz > 0 && r->rate_mode)
 		buf_fmt(b, " in %s code", r->rate_mode);
 	for (i = 0; i < s->c.nr_sources; i++)
-		buf_fmt(b, "%s%" PRIu64 "%s of %s", b->len ? ", " : "", r->nr_of_source[i],
-			b->len ? "" : " samples", s->sources[i].kind->name);
+		if (!s->sources[i].kind->into)
+			buf_fmt(b, "%s%" PRIu64 "%s of %s", b->len ? ", " : "", r->nr_of_source[i],
+				b->len ? "" : " samples", s->sources[i].kind->name);
 }
 
 static void headline(const struct sampling *s, const struct collect_result *r)

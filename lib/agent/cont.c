@@ -327,3 +327,20 @@ uint64_t cont_vthread(const struct vm_thread *t, struct jvm_ring *ring)
 		tell_name(t, id, vthread, ring);
 	return id;
 }
+
+bool cont_is_named(uint64_t id)
+{
+	return load_relaxed(named_at(id)) == id;
+}
+
+void cont_tell_name(JNIEnv *env, uint64_t id, jstring string, struct jvm_ring *ring)
+{
+	char name[3 * MAX_CHARS + 1];
+	jsize len = string ? (*env)->GetStringLength(env, string) : 0;
+
+	len = len < MAX_CHARS ? len : MAX_CHARS;
+	if (len)
+		(*env)->GetStringUTFRegion(env, string, 0, len, name);
+	if (!len || write_name(id, name, str_len(name), ring))
+		store_relaxed(named_at(id), id);
+}

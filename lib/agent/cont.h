@@ -48,6 +48,10 @@ enum cont_result cont_load(const struct vm_thread *t, struct cont_copy *c, bool 
  * to the ring before the id is returned for the first time, where it can be read.
  */
 uint64_t cont_vthread(const struct vm_thread *t, struct jvm_ring *ring);
+/* The same of any virtual thread, where JNI may be used; string: its name. */
+void cont_tell_name(JNIEnv *env, uint64_t id, jstring string, struct jvm_ring *ring);
+/* Its name was told. */
+bool cont_is_named(uint64_t id);
 /* Another recorder, who knows no names. */
 void cont_forget_names(void);
 

@@ -335,6 +335,7 @@ static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
 	session_death();
 	wall_off();
 	lock_death(env);
+	virtual_death(env);
 	live_death(env);
 	if (!log_closed())
 		visit_all_threads(env, false);

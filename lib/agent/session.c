@@ -215,6 +215,7 @@ static void begin(JavaVM *jvm, JNIEnv *env)
 	vmevents_on(jvm, env);
 	label_on(env);
 	wall_live(env);
+	virtual_live(env);
 	if (flags & JVM_CALLFLOW)
 		flow_on(jvm, env);
 	events_replay_code();

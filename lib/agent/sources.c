@@ -80,6 +80,9 @@ static const char *turn_on(enum jvm_source source, JavaVM *jvm, JNIEnv *env, uin
 		return alloc_on(jvm, &interval, NULL) ? NULL : no_objects;
 	if (source == JVM_SOURCE_THROW)
 		return throws_turn_on(interval);
+	if (source == JVM_SOURCE_VIRTUAL)
+		return virtual_on(jvm, env, interval) ? NULL :
+		       "this JVM has no virtual threads: JDK 21 and later have";
 	return lock_on(jvm, env, interval) ? NULL : "this JVM does not tell of waits for monitors";
 }
 
@@ -90,6 +93,8 @@ static void turn_off(enum jvm_source source, JNIEnv *env)
 		alloc_off();
 	else if (source == JVM_SOURCE_THROW)
 		throws_turn_off();
+	else if (source == JVM_SOURCE_VIRTUAL)
+		virtual_off(env);
 	else
 		lock_off(env);
 }
@@ -121,6 +126,7 @@ void sources_change(JavaVM *jvm, JNIEnv *env)
 		change(JVM_SOURCE_ALLOC, jvm, env);
 	change(JVM_SOURCE_LOCK, jvm, env);
 	change(JVM_SOURCE_THROW, jvm, env);
+	change(JVM_SOURCE_VIRTUAL, jvm, env);
 }
 
 void sources_on(JavaVM *jvm, JNIEnv *env)
@@ -143,6 +149,7 @@ bool sources_off(JNIEnv *env)
 {
 	are_on = 0;
 	lock_off(env);
+	virtual_off(env);
 	throws_turn_off();
 	alloc_off();
 	memory_off();

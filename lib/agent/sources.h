@@ -69,6 +69,14 @@ void memory_waits_off(void);
 /* lock.c: waits for locks. env as in sources_on(). */
 bool lock_on(JavaVM *jvm, JNIEnv *env, uint64_t interval);
 void lock_off(JNIEnv *env);
+/*
+ * virtual.c: virtual threads while they are on no carrier. False: this VM has none. virtual_live(): the VM is
+ * up already, and all else begins; virtual_death(): it ends, and with it what waits.
+ */
+bool virtual_on(JavaVM *jvm, JNIEnv *env, uint64_t interval);
+void virtual_live(JNIEnv *env);
+void virtual_off(JNIEnv *env);
+void virtual_death(JNIEnv *env);
 /* The VM ends: tells of waits that do not. */
 void lock_death(JNIEnv *env);
 /* What lock_on() finds out from now on is for another recorder. */

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "collect/jvmevents.h"
 #include "collect/state.h"
+#include "collect/virtuals.h"
 #include "collect/wall.h"
 #include "jvm/inject.h"
 #include "jvm/invite.h"
@@ -514,6 +515,16 @@ static void on_open_wait(void *ctx, struct jvm *jvm, const struct jvm_open_wait 
 	locks_open_wait(ctx, jvm_user(jvm), r);
 }
 
+static void on_virtual_wait(void *ctx, struct jvm *jvm, const struct jvm_virtual_wait *r)
+{
+	virtuals_wait(ctx, jvm_user(jvm), r);
+}
+
+static void on_virtual_total(void *ctx, struct jvm *jvm, const struct jvm_virtual_total *r)
+{
+	virtuals_total(ctx, jvm_user(jvm), r);
+}
+
 static void on_lock_use(void *ctx, struct jvm *jvm, const struct jvm_lock_use *r)
 {
 	locks_use(ctx, jvm_user(jvm), r);
@@ -609,6 +620,8 @@ static const struct jvm_callbacks callbacks = {
 	.wait = on_wait,
 	.blame = on_blame,
 	.open_wait = on_open_wait,
+	.virtual_wait = on_virtual_wait,
+	.virtual_total = on_virtual_total,
 	.native_wait = on_native_wait,
 	.lock_use = on_lock_use,
 	.no_source = on_no_source,

@@ -22,6 +22,7 @@
 #include "collect/program.h"
 #include "collect/rates.h"
 #include "collect/state.h"
+#include "collect/virtuals.h"
 #include "collect/symbols.h"
 
 enum { EVENTS_POLL_MS = 2, STATUS_NS = 500000000, JVMS_NS = 1000000000 };
@@ -685,6 +686,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	callflows_release(&c->calls);
 	agents_close(c);
 	walls_close(c);
+	virtuals_close(c);
 	sched_free(c->sched);
 	evsets_close(&c->ev);
 	if (r)

@@ -2,7 +2,6 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/span.h"
 #include "collect/locks.h"
 #include "collect/state.h"
 #include "trace/lockstat.h"
@@ -280,40 +279,12 @@ static struct frame reason(struct collect *c, uint32_t what)
 	return (struct frame){ FRAME_NAMED, .function = *f };
 }
 
-/* Outermost first, to the end of what is free; room for two more before them. */
-static size_t put_methods(const struct java *j, const uint8_t *pairs, uint32_t len, struct frame *end)
-{
-	struct span s = span_init(pairs, len);
-	size_t nr = 0;
-
-	while (span_left(&s) && nr < MAX_USER_FRAMES - 2) {
-		uint64_t method = span_varint(&s), times = span_varint(&s);
-
-		for (; times && nr < MAX_USER_FRAMES - 2; times--)
-			*(end - ++nr) = method && method <= UINT32_MAX ?
-				(struct frame){ FRAME_METHOD, .proc = j->proc->id, .method = method } :
-				(struct frame){ FRAME_MARK, .mark = MARK_JAVA_NOT_WALKABLE };
-	}
-	return nr;
-}
-
-static size_t put_stack(struct collect *c, const struct java *j, const uint8_t *pairs, uint32_t len, bool cut)
-{
-	struct frame *end = c->frames + MAX_USER_FRAMES - 1;
-	size_t nr = put_methods(j, pairs, len, end);
-
-	if (cut)
-		c->frames[0] = (struct frame){ FRAME_MARK, .mark = MARK_TRUNCATED_DEPTH };
-	memmove(c->frames + cut, end - nr, nr * sizeof(*end));
-	return nr + cut;
-}
-
 static size_t put_owner(struct collect *c, const struct java *j, const struct jvm_blame *r)
 {
 	bool known = r->what < JVM_NR_BLAMED && (r->what != JVM_BLAMED_OWNER || r->frames_len);
 
 	if (known && r->what == JVM_BLAMED_OWNER)
-		return put_stack(c, j, r->frames, r->frames_len, r->cut);
+		return stack_methods(c, j, r->frames, r->frames_len, r->cut);
 	c->frames[0] = reason(c, known ? r->what : JVM_BLAMED_UNKNOWN);
 	return 1;
 }
@@ -423,7 +394,7 @@ void locks_open_wait(struct collect *c, const struct java *j, const struct jvm_o
 		return;
 	s = &c->locks.all[lock];
 	s->pool_ns -= MIN(s->pool_ns, r->ns);
-	nr = put_stack(c, j, r->frames, r->frames_len, r->cut);
+	nr = stack_methods(c, j, r->frames, r->frames_len, r->cut);
 	c->frames[nr++] = (struct frame){ FRAME_NAMED, .function = s->function };
 	out.thread = s->thread;
 	out.stack = trace_write_stack(c->w, c->frames, nr);

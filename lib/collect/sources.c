@@ -18,23 +18,25 @@ enum { SHORTEST_NS = 1000000,	/* between two looks */
 	EVENTS_OF_SOURCE = 3 };	/* at most: the amount, what is counted, whom is blamed */
 
 static const struct source_kind kinds[] = {
-	{ "alloc", "bytes", "objects", NULL, { NULL }, SOURCE_BYTES, 512 << 10, JVM_SOURCE_ALLOC,
+	{ "alloc", "bytes", "objects", NULL, { NULL }, NULL, SOURCE_BYTES, 512 << 10, JVM_SOURCE_ALLOC,
 	  "Java objects allocated, by class: a sample every <bytes>, on average" },
-	{ "live", "bytes", "live-objects", NULL, { "survived", "freed" }, SOURCE_BYTES, 512 << 10,
+	{ "live", "bytes", "live-objects", NULL, { "survived", "freed" }, NULL, SOURCE_BYTES, 512 << 10,
 	  JVM_SOURCE_LIVE,
 	  "those of the sampled Java objects that still live at the end, by class and where they were allocated" },
-	{ "wall", "ns", NULL, NULL, { NULL }, SOURCE_TIME, 10000000, JVM_NR_SOURCES,
+	{ "wall", "ns", NULL, NULL, { NULL }, NULL, SOURCE_TIME, 10000000, JVM_NR_SOURCES,
 	  "what each thread does at every moment: runs, or waits, and for what; <time> between two looks" },
-	{ "wakers", "ns", NULL, NULL, { NULL }, SOURCE_NO_ARG, 0, JVM_NR_SOURCES,
+	{ "wakers", "ns", NULL, NULL, { NULL }, NULL, SOURCE_NO_ARG, 0, JVM_NR_SOURCES,
 	  "with wall: the time that threads were blocked, charged to the code that ended it" },
-	{ "lock", "ns", "waits", "blame", { NULL }, SOURCE_TIME, 1000000, JVM_SOURCE_LOCK,
+	{ "virtual", "ns", NULL, NULL, { NULL }, "wall", SOURCE_NO_ARG, 0, JVM_SOURCE_VIRTUAL,
+	  "with wall: also what virtual threads of Java wait while no thread carries them" },
+	{ "lock", "ns", "waits", "blame", { NULL }, NULL, SOURCE_TIME, 1000000, JVM_SOURCE_LOCK,
 	  "waits for locks, of Java and native code; stacks of those of <time> or longer, and of others in proportion" },
-	{ "throws", "exceptions", NULL, NULL, { NULL }, SOURCE_COUNT, 0, JVM_SOURCE_THROW,
+	{ "throws", "exceptions", NULL, NULL, { NULL }, NULL, SOURCE_COUNT, 0, JVM_SOURCE_THROW,
 	  "exceptions that Java code throws, by class and where: every one, or one of <n>, on average" },
-	{ "native-memory", "bytes", "native-blocks", NULL, { NULL }, SOURCE_BYTES, 512 << 10,
+	{ "native-memory", "bytes", "native-blocks", NULL, { NULL }, NULL, SOURCE_BYTES, 512 << 10,
 	  JVM_SOURCE_MEMORY,
 	  "malloc(), mmap() and the like; native-live is what was not freed: a sample every <bytes>, on average" },
-	{ "native-live", "bytes", "native-live-blocks", NULL, { NULL }, SOURCE_FOLLOWS, 0,
+	{ "native-live", "bytes", "native-live-blocks", NULL, { NULL }, NULL, SOURCE_FOLLOWS, 0,
 	  JVM_NR_SOURCES, NULL },
 	{ 0 },
 };
@@ -104,7 +106,7 @@ int source_parse(const char *text, struct source_conf *s, struct err *e)
 
 static uint32_t nr_events_of(const struct source_kind *k)
 {
-	return 1 + !!k->count + !!k->blame + !!k->more[0] + !!k->more[1];
+	return k->into ? 0 : 1 + !!k->count + !!k->blame + !!k->more[0] + !!k->more[1];
 }
 
 /* The number of the first event of source i of the recording; that of the one past the last. */
@@ -139,6 +141,8 @@ void sources_labels(const struct collect *c)
 		const struct source_conf *s = &c->o->sources[i];
 		uint32_t event = event_of(c, i);
 
+		if (s->kind->into)
+			continue;
 		label(c, event, "", "%s", s->kind->name);
 		label(c, event, ".unit", "%s", s->kind->unit);
 		if (s->interval)
@@ -208,6 +212,13 @@ void sources_release(struct sources *s)
 
 /* ---- what agents are asked, and say ---- */
 
+static uint64_t interval_of(const struct collect *c, const char *name)
+{
+	size_t i = sources_find(c, name);
+
+	return i < c->o->nr_sources ? c->o->sources[i].interval : 0;
+}
+
 void sources_ask(const struct collect *c, struct jvm_server_opts *o)
 {
 	size_t i;
@@ -220,7 +231,7 @@ void sources_ask(const struct collect *c, struct jvm_server_opts *o)
 		o->sources |= 1ull << s->kind->jvm;
 		o->inject |= s->kind->jvm == JVM_SOURCE_MEMORY ? INJECT_MEMORY :
 			     s->kind->jvm == JVM_SOURCE_LOCK ? INJECT_WAITS : 0;
-		o->intervals[s->kind->jvm] = s->interval;
+		o->intervals[s->kind->jvm] = s->kind->into ? interval_of(c, s->kind->into) : s->interval;
 		if (s->kind->jvm == JVM_SOURCE_LOCK)
 			o->lock_filter = c->o->lock_filter;
 		if (s->kind->jvm == JVM_SOURCE_THROW)
@@ -262,7 +273,7 @@ uint64_t sources_expected_hz(const struct collect *c)
 		const struct source_conf *s = &c->o->sources[i];
 		uint64_t a_second = s->kind->arg == SOURCE_TIME ? 64000000000 : 1000000000;
 
-		if (s->kind->arg == SOURCE_FOLLOWS)
+		if (s->kind->arg == SOURCE_FOLLOWS || s->kind->into)
 			continue;
 		if (s->kind->arg == SOURCE_COUNT) {
 			hz += 50000 / MAX(s->interval, (uint64_t)1);

@@ -43,6 +43,7 @@ struct source_kind {
 	const char *blame;
 	/* further amounts, metrics in the same unit; NULL: none */
 	const char *more[2];
+	const char *into;		/* its samples are of that source's event; NULL: of its own */
 	enum source_arg arg;
 	uint64_t interval;		/* when none is given */
 	/* Which the agents of JVMs are asked for; JVM_NR_SOURCES: none. */

@@ -8,6 +8,7 @@
 
 #include "arch/x86/regs.h"
 #include "base/foreign.h"
+#include "base/span.h"
 #include "collect/state.h"
 
 struct walk {
@@ -295,6 +296,34 @@ size_t stack_java(struct collect *c, struct java *j, const struct jvm_sample *s,
 		nr += java_frame(c, j, s, &s->frames[i], out + nr);
 	}
 	return nr;
+}
+
+/* Outermost first, to the end of what is free. */
+static size_t put_methods(const struct java *j, const uint8_t *pairs, uint32_t len, struct frame *end)
+{
+	struct span s = span_init(pairs, len);
+	size_t nr = 0;
+
+	while (span_left(&s) && nr < MAX_USER_FRAMES - 2) {
+		uint64_t method = span_varint(&s), times = span_varint(&s);
+
+		for (; times && nr < MAX_USER_FRAMES - 2; times--)
+			*(end - ++nr) = method && method <= UINT32_MAX ?
+				(struct frame){ FRAME_METHOD, .proc = j->proc->id, .method = method } :
+				(struct frame){ FRAME_MARK, .mark = MARK_JAVA_NOT_WALKABLE };
+	}
+	return nr;
+}
+
+size_t stack_methods(struct collect *c, const struct java *j, const uint8_t *pairs, uint32_t len, bool cut)
+{
+	struct frame *end = c->frames + MAX_USER_FRAMES - 1;
+	size_t nr = put_methods(j, pairs, len, end);
+
+	if (cut)
+		c->frames[0] = (struct frame){ FRAME_MARK, .mark = MARK_TRUNCATED_DEPTH };
+	memmove(c->frames + cut, end - nr, nr * sizeof(*end));
+	return nr + cut;
 }
 
 void stack_count_marks(struct collect *c, const struct frame *frames, size_t nr)

@@ -58,6 +58,7 @@ struct collect {
 	struct flight *flight;		/* NULL: all is kept */
 	struct file_begin since;
 	struct walls *walls;		/* NULL: not recorded */
+	struct virtuals *virtuals;	/* NULL: nothing was told */
 	struct locks locks;
 	struct threadlabels *labels;	/* NULL: not recorded */
 	uint64_t labels_ns;		/* those of samples are written up to here */
@@ -119,6 +120,8 @@ size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *r
 size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *regs,
 			const struct unwind_stack *st, struct frame *out);
 size_t stack_java(struct collect *c, struct java *j, const struct jvm_sample *s, struct frame *out);
+/* Of what an agent has as pairs (struct jvm_blame), to c->frames, which has room for two more. */
+size_t stack_methods(struct collect *c, const struct java *j, const uint8_t *pairs, uint32_t len, bool cut);
 void stack_count_marks(struct collect *c, const struct frame *frames, size_t nr);
 
 /* agents.c: the JVMs. */

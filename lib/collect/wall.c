@@ -12,6 +12,7 @@
 #include "collect/java.h"
 #include "collect/sources.h"
 #include "collect/state.h"
+#include "collect/virtuals.h"
 #include "collect/wall.h"
 #include "collect/wallstack.h"
 #include "collect/wallwake.h"
@@ -88,7 +89,7 @@ struct walls {
 	size_t nr_files;
 	unsigned int ephemeral;		/* ports from there on are given to clients */
 	struct strtab texts;
-	struct map classes;		/* (process, leaf of its agent) -> name in texts */
+	struct map classes;		/* (process, leaf of its agent) -> its name, in texts */
 	/* Blocks that were found when there had been enough to walk. */
 	struct late {
 		uint32_t slot, block_nr;
@@ -797,9 +798,12 @@ void walls_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *
 	struct walls *w = c->walls;
 	struct buf name = BUF_INIT;
 
-	if (!w || leaf->kind != JVM_LEAF_CLASS)
+	if (!w)
 		return;
-	sources_class_name(&name, leaf->name, leaf->name_len);
+	if (leaf->kind == JVM_LEAF_CLASS)
+		sources_class_name(&name, leaf->name, leaf->name_len);
+	else
+		buf_add(&name, leaf->name, leaf->name_len);
 	*map_put(&w->classes, class_key(j->proc, leaf->leaf)) =
 		strtab_adds(&w->texts, name.data ? name.data : "");
 	buf_release(&name);
@@ -816,18 +820,48 @@ void walls_forget(struct collect *c, const struct map *procs)
 		map_filter(&c->walls->classes, has_process, (void *)procs);
 }
 
+/* NULL: not known. */
+static const char *leaf_name(const struct walls *w, const struct proc *p, uint32_t leaf)
+{
+	uint32_t name = leaf ? map_get(&w->classes, class_key(p, leaf)) : MAP_NONE;
+
+	return name == MAP_NONE ? NULL : strtab_get(&w->texts, name);
+}
+
+bool walls_write_unmounted(struct collect *c, const struct walls_unmounted *s)
+{
+	struct place p = { .thread = s->thread, .nr = MIN(s->nr, (size_t)MAX_FRAMES), .frames = s->frames };
+	struct rec_wake wake = { .time_ns = s->time_ns, .ns = s->length_ns, .seen_ns = s->length_ns };
+	struct walls *w = c->walls;
+	struct buf text = BUF_INIT;
+	const char *leaf;
+
+	if (!w || !w->on)
+		return false;
+	leaf = s->java ? leaf_name(w, s->java->proc, s->leaf) : NULL;
+	if (s->reason == WALL_NR_REASONS)
+		buf_str(&text, "[blocked]");
+	else if (s->reason == WALL_IO && leaf)
+		buf_str(&text, leaf);
+	else
+		wallstack_java_reason(s->reason, leaf, &text);
+	p.reason = s->ready ? w->runnable : reason_of(c, text.data);
+	if (s->ready)
+		write_time(c, &p, p.reason, s->time_ns, s->ns);
+	else
+		write_blocked(c, &p, s->ns, wake);
+	buf_release(&text);
+	return true;
+}
+
 static void java_reason(struct collect *c, const struct proc *p, const struct jvm_wall *v,
 			const struct wall_slot *s, struct buf *text)
 {
-	uint32_t class = v->leaf ? map_get(&c->walls->classes, class_key(p, v->leaf)) : MAP_NONE;
-
-	const char *name = class == MAP_NONE ? NULL : strtab_get(&c->walls->texts, class);
-
 	waitfile_none(&c->walls->file);
 	if (v->reason == WALL_UNKNOWN)
 		wallstack_reason(s, text, &c->walls->file);
 	else
-		wallstack_java_reason(v->reason, name, text);
+		wallstack_java_reason(v->reason, leaf_name(c->walls, p, v->leaf), text);
 }
 
 /*
@@ -1015,6 +1049,7 @@ void walls_end(struct collect *c, uint64_t now_ns)
 		return;
 	look_again(c, now_ns);
 	find_wheres(c);
+	virtuals_write(c);
 	nr = wall_nr_used(w->wall);
 	for (i = 1; i < nr; i++) {
 		struct account *a = account_of(w, i);
@@ -1037,6 +1072,7 @@ void walls_cut(struct collect *c, uint64_t since_ns, uint64_t now_ns)
 		return;
 	look_again(c, now_ns);
 	find_wheres(c);
+	virtuals_write(c);
 	nr = wall_nr_used(w->wall);
 	for (i = 1; i < nr; i++) {
 		struct account *a = account_of(w, i);

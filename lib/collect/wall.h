@@ -51,7 +51,22 @@ void walls_cpu_sample(struct collect *c, const struct thread *th, const struct r
  */
 void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s, uint32_t thread,
 		const struct frame *frames, size_t nr);
-/* What an agent calls the class of what threads are parked for. */
+/* A wait of a virtual thread that was on no carrier, as its agent tells (virtuals.h). */
+struct walls_unmounted {
+	const struct java *java;	/* whose leaf it is */
+	uint32_t thread;		/* of the trace */
+	uint64_t time_ns;		/* when it ended, or the recording did */
+	uint64_t ns, length_ns;		/* what it stands for; how long it was, 0: not known */
+	uint32_t reason;		/* enum wall_reason; WALL_NR_REASONS: not known */
+	uint32_t leaf;			/* as in struct jvm_virtual_wait */
+	bool ready;			/* it waited for a carrier */
+	struct frame *frames;		/* outermost first */
+	size_t nr;
+};
+
+/* False: nothing is recorded now. */
+bool walls_write_unmounted(struct collect *c, const struct walls_unmounted *s);
+/* What an agent calls the class of what threads are parked for, or a reason in words. */
 void walls_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf);
 /* Those of processes that are no key of procs are needed no more. */
 void walls_forget(struct collect *c, const struct map *procs);

@@ -207,6 +207,8 @@ enum jvm_source {
 	/* the same as ALLOC, with the object's number: what becomes of it is told (jvm_gone_objects) */
 	JVM_SOURCE_LIVE,
 	JVM_SOURCE_THROW,	/* exceptions that are thrown; value is 1, leaf their class */
+	/* virtual threads that are on no carrier: no samples, but records virtual_wait */
+	JVM_SOURCE_VIRTUAL,
 	JVM_NR_SOURCES
 };
 
@@ -225,7 +227,10 @@ struct jvm_ctl {
 	uint64_t sources;	/* bits 1 << enum jvm_source: which are wanted */
 	uint64_t intervals[JVM_MAX_SOURCES];	/* by enum jvm_source, in its unit: bytes or ns; 0: all */
 	uint64_t tell;		/* enum jvm_tell: events in time */
-	/* at the end: the agent tells of waits for locks that go on, struct jvm_open_wait, as of this time */
+	/*
+	 * at the end: the agent tells of waits for locks that go on, struct jvm_open_wait, and of virtual
+	 * threads, struct jvm_virtual_total, as of this time
+	 */
 	uint64_t end_ns;
 	uint64_t memory_hook;	/* as its process's HELLO with JVM_MEMORY has it; 0: there was none */
 	uint64_t may_tell;	/* those that a CHANGE may ask for: what takes the VM's start is got then */
@@ -239,6 +244,7 @@ struct jvm_ctl {
 	/* written by the agent */
 	uint64_t ended_ns;	/* end_ns, when it has told of all of them */
 	uint64_t tells_open;	/* it would */
+	uint64_t virtual_ended_ns, tells_virtual;	/* the same of virtual threads */
 	uint32_t changed;	/* number of the last CHANGE that was carried out */
 	uint32_t pad;
 	uint64_t log_head;

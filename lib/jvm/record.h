@@ -293,6 +293,31 @@ struct jvm_open_wait {
 	uint32_t frames_len;
 };
 
+/* A virtual thread was on no carrier, until time_ns, and stands for others that were for a short time. */
+struct jvm_virtual_wait {
+	uint64_t time_ns;
+	uint64_t vthread;	/* its id */
+	uint64_t ns;		/* how long it was */
+	uint64_t weight_ns;	/* what it stands for */
+	uint32_t reason;	/* enum wall_reason (wall.h) */
+	/* of WALL_PARK the class of what it was parked for, of WALL_IO the reason in words; 0: none */
+	uint32_t leaf;
+	uint32_t ready;		/* it could have gone on all the time, and had no carrier */
+	uint32_t cut;		/* as in struct jvm_blame */
+	const uint8_t *frames;
+	uint32_t frames_len;
+};
+
+/* All that virtual threads did until time_ns: once, at the end, after all struct jvm_virtual_wait. */
+struct jvm_virtual_total {
+	uint64_t time_ns;
+	uint64_t nr_threads;	/* that were there */
+	uint64_t nr_waits;	/* how often they came back to a carrier */
+	uint64_t nr_lost;	/* events of threads beyond those that there is room for */
+	uint64_t life_ns;	/* of all of them, since the source began: */
+	uint64_t mounted_ns, runnable_ns, blocked_ns;	/* it is the sum of these */
+};
+
 /* Acquisitions of a lock since since_ns, when it was counted from (jvm_ctl.lock_filter). */
 struct jvm_lock_use {
 	uint64_t time_ns;

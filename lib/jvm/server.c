@@ -303,29 +303,32 @@ void jvm_server_drain(struct jvm_server *s, bool all)
 
 /* --- what JVMs tell at the end --- */
 
-static bool tells_open_waits(const struct jvm *j)
+/* It has not told all that goes on, and will. */
+static bool tells_open_waits(const struct jvm *j, uint64_t now_ns)
 {
 	struct pollfd p = { .fd = j->sock, .events = POLLRDHUP };
 
-	return j->ctl && !j->dead && load_relaxed(&j->ctl->tells_open) && !poll(&p, 1, 0);
+	return j->ctl && !j->dead && !poll(&p, 1, 0) &&
+	       ((load_relaxed(&j->ctl->tells_open) && load_acquire(&j->ctl->ended_ns) != now_ns) ||
+		(load_relaxed(&j->ctl->tells_virtual) && load_acquire(&j->ctl->virtual_ended_ns) != now_ns));
 }
 
 void jvm_server_end_waits(struct jvm_server *s, uint64_t now_ns)
 {
-	enum { PATIENCE_MS = 1000 };
-	bool all = false;
+	enum { PATIENCE_MS = 1000, VIRTUAL_PATIENCE_MS = 4000 };
+	bool all = false, virtual = s->o.sources >> JVM_SOURCE_VIRTUAL & 1;
 	struct jvm *j;
 	int ms;
 
-	if (!(s->o.sources >> JVM_SOURCE_LOCK & 1))
+	if (!virtual && !(s->o.sources >> JVM_SOURCE_LOCK & 1))
 		return;
 	for (j = s->jvms; j; j = j->next)
 		if (j->ctl)
 			store_release(&j->ctl->end_ns, now_ns);
-	for (ms = 0; ms < PATIENCE_MS && !all; ms++) {
+	for (ms = 0; ms < (virtual ? VIRTUAL_PATIENCE_MS : PATIENCE_MS) && !all; ms++) {
 		all = true;
 		for (j = s->jvms; j; j = j->next)
-			all &= !tells_open_waits(j) || load_acquire(&j->ctl->ended_ns) == now_ns;
+			all &= !tells_open_waits(j, now_ns);
 		if (!all)
 			usleep(1000);
 	}

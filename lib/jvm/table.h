@@ -112,6 +112,23 @@ RECORD(lock_use, OWN,
 	KEY(u32, lock_use.leaf)
 	FIELD(u32, lock_use.identity)
 	FIELD(u32, lock_use.kind))
+RECORD(virtual_wait, OWN,
+	KEY(u64, virtual_wait.vthread)
+	FIELD(u64, virtual_wait.ns)
+	FIELD(u64, virtual_wait.weight_ns)
+	FIELD(u32, virtual_wait.reason)
+	FIELD(u32, virtual_wait.leaf)
+	FIELD(u32, virtual_wait.ready)
+	FIELD(u32, virtual_wait.cut)
+	PAIRS(virtual_wait.frames, virtual_wait.frames_len))
+RECORD(virtual_total, OWN,
+	FIELD(u64, virtual_total.nr_threads)
+	FIELD(u64, virtual_total.nr_waits)
+	FIELD(u64, virtual_total.nr_lost)
+	FIELD(u64, virtual_total.life_ns)
+	FIELD(u64, virtual_total.mounted_ns)
+	FIELD(u64, virtual_total.runnable_ns)
+	FIELD(u64, virtual_total.blocked_ns))
 RECORD(leaf, OWN,
 	KEY(u32, leaf.leaf)
 	FIELD(u32, leaf.kind)

@@ -96,6 +96,9 @@ void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint
 		.filters = x->filters,
 		.nr_filters = x->nr_filters,
 		.begin_ns = start ? start : first_ns,
+		.nr_virtual = names_label_u64(x, "virtual.threads"),
+		.virtual_ns = names_label_u64(x, "virtual.life_ns"),
+		.mounted_ns = names_label_u64(x, "virtual.mounted_ns"),
 		.imported = names_label(x, "import"),
 		.unknown = names_label(x, "import.unknown"),
 	};

@@ -44,6 +44,8 @@ struct origin {
 	bool tick_bound;		/* of CPU timers: at most one sample a tick */
 	uint64_t period;		/* of the first event shown; 0: not known */
 	const char *period_event, *period_unit;	/* that event; what the period counts, NULL: events */
+	/* virtual threads of which is known what they did while no thread carried them; 0: of none */
+	uint64_t nr_virtual, virtual_ns, mounted_ns;	/* their number, lives, and what they were carried */
 	uint32_t nr_cpus;
 	bool is_trace;			/* not a text input */
 	const char *imported;		/* the other program's format; NULL: arcprof recorded it */

@@ -76,9 +76,9 @@ static int take_function(void *ctx, const struct rec_function *r)
 	return 0;
 }
 
-static struct process *process_of(struct walls *w, uint32_t thread)
+static struct process *process_at(struct walls *w, uint32_t number)
 {
-	uint32_t number = map_get(&w->proc_of, thread), *at = map_put(&w->by_number, number);
+	uint32_t *at = map_put(&w->by_number, number);
 
 	if (*at == MAP_NONE) {
 		*at = w->nr;
@@ -88,12 +88,28 @@ static struct process *process_of(struct walls *w, uint32_t thread)
 	return &w->list[*at];
 }
 
+static struct process *process_of(struct walls *w, uint32_t thread)
+{
+	return process_at(w, map_get(&w->proc_of, thread));
+}
+
 static int take_wall(void *ctx, const struct rec_wall *r)
 {
 	struct process *p = process_of(ctx, r->thread);
 
 	p->life_ns += r->time_ns - r->begin_ns;
 	p->counted[ON_CPU] += r->cpu_ns;
+	p->counted[RUNNABLE] += r->runnable_ns;
+	p->counted[BLOCKED] += r->blocked_ns;
+	return 0;
+}
+
+/* What was mounted is in the lives of carriers. */
+static int take_virtual(void *ctx, const struct rec_virtual *r)
+{
+	struct process *p = process_at(ctx, r->proc);
+
+	p->life_ns += r->life_ns - r->mounted_ns;
 	p->counted[RUNNABLE] += r->runnable_ns;
 	p->counted[BLOCKED] += r->blocked_ns;
 	return 0;
@@ -184,7 +200,7 @@ int wall_check(struct trace_reader *t, struct wall_check *out, struct err *e)
 		.recorded = take_recorded,
 	};
 	static const struct trace_sink records = {
-		.wall = take_wall, .wake = take_wake, .samples = take_samples,
+		.wall = take_wall, .virtual = take_virtual, .wake = take_wake, .samples = take_samples,
 	};
 	struct walls w = {
 		.event = UINT32_MAX, .wakers = UINT32_MAX, .on_cpu = UINT32_MAX, .runnable = UINT32_MAX,

@@ -413,10 +413,23 @@ void report_json_filters(const struct name_filter *all, size_t nr, uint64_t begi
 	json_end(j);
 }
 
+static void put_virtual(const struct origin *origin, struct buf *b)
+{
+	uint64_t away_ns = origin->virtual_ns - MIN(origin->virtual_ns, origin->mounted_ns);
+
+	buf_fmt(b, "virtual threads: %" PRIu64 ", of whose ", origin->nr_virtual);
+	report_put_duration(b, origin->virtual_ns);
+	buf_str(b, " no thread carried them for ");
+	report_put_duration(b, away_ns);
+	buf_putc(b, '\n');
+}
+
 void report_put_refused(const struct origin *origin, struct buf *b)
 {
 	size_t i;
 
+	if (origin->nr_virtual)
+		put_virtual(origin, b);
 	for (i = 0; i < origin->nr_refused; i++) {
 		buf_str(b, "not recorded: ");
 		quote_add(b, origin->refused[i]);

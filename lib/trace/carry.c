@@ -410,6 +410,9 @@ void carry_needs(struct carry *c, enum record_number kind, const void *rec)
 	case RECORD_class_total:
 		need_proc(c, r->class_total.proc);
 		break;
+	case RECORD_virtual:
+		need_proc(c, r->virtual.proc);
+		break;
 	case RECORD_footprint:
 		need_proc(c, r->footprint.proc);
 		break;

@@ -328,6 +328,18 @@ struct rec_wall {
 	uint64_t nr_blocks;		/* how often it blocked */
 };
 
+/*
+ * What the agent of a JVM counted of virtual threads, with "wall": the states add up to their lives. Samples
+ * of wall have what was runnable or blocked on no carrier; what was mounted is in the lives of carriers, too.
+ */
+struct rec_virtual {
+	uint64_t time_ns;
+	uint32_t proc;
+	uint64_t nr_threads, nr_waits;	/* 0: not told yet, in this or a later file */
+	uint64_t nr_lost;		/* comings and goings that there was no room for */
+	uint64_t life_ns, mounted_ns, runnable_ns, blocked_ns;
+};
+
 enum wake_kind {			/* who ended a wait */
 	WAKE_UNKNOWN,
 	WAKE_NOT_ENDED,		/* nobody, as long as was recorded */

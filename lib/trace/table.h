@@ -149,6 +149,15 @@ RECORD(wall, META, TIMED, MTE, CODE(0x89), "thread.wall",
 	FIELD(v, "runnable", wall.runnable_ns, ":ns")
 	FIELD(v, "blocked", wall.blocked_ns, ":ns")
 	FIELD(v, "blocks", wall.nr_blocks))
+RECORD(virtual, META, TIMED, MTE, CODE(0x95), "proc.virtual",
+	FIELD(u32, "proc", virtual.proc)
+	FIELD(v, "threads", virtual.nr_threads)
+	FIELD(v, "waits", virtual.nr_waits)
+	FIELD(v, "lost", virtual.nr_lost)
+	FIELD(v, "life", virtual.life_ns, ":ns")
+	FIELD(v, "mounted", virtual.mounted_ns, ":ns")
+	FIELD(v, "runnable", virtual.runnable_ns, ":ns")
+	FIELD(v, "blocked", virtual.blocked_ns, ":ns"))
 RECORD(wake, META, TIMED, MTE, CODE(0x8c), "thread.wake",
 	FIELD(u32, "thread", wake.thread)
 	FIELD(u32, "function", wake.function)

@@ -155,3 +155,96 @@ wakes() {
 	skip_unless_wall
 	on_each_jdk wakes
 }
+
+# without_carrier <percent>: of Unmounted, what each virtual thread waited is what it says, and for that reason.
+without_carrier() {
+	"$ARCPROF" report -i trace --metric wall --hide-files --format folded >folded
+	awk -v percent="$1" '
+	FILENAME == "folded" {
+		if (/PrintStream|Unmounted.locks/ || !/;Unmounted.lambda.main/)
+			next
+		ns = $NF
+		sub(/ [0-9]+$/, "")
+		n = split($0, f, ";")
+		reason = f[n]
+		all[f[2]] += ns / 1e6
+		if (reason ~ /^\[park: .*ReentrantLock/)
+			reason = "lock"
+		else if (reason == "[park: Unmounted$Gate]")
+			reason = "park"
+		else if (reason ~ /^\[(read|poll)/)
+			reason = "io"
+		else if (reason == "[Object.wait]")
+			reason = "wait"
+		gsub(/[][]/, "", reason)
+		sum[f[2] " " reason] += ns / 1e6
+		next
+	}
+	$1 == "TRUTH" {
+		known = sum[$2 " " $3]
+		ok = all[$2] > $4 * (1 - percent / 100) - 30 && all[$2] < $4 * (1 + percent / 100) + 30 && known > all[$2] * 0.8
+		printf "%-10s %8.1f ms, %s %8.1f of %8.1f%s\n", $2, $4, $3, known, all[$2], ok ? "" : ": not as it should be"
+		bad += !ok
+		rows++
+	}
+	END { exit bad || rows != 6 }' folded truth
+}
+
+unmounted() {
+	"$ARCPROF" record -q -e wall,virtual -o trace -- java -cp "$CLASSES" Unmounted 5 30 >truth
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	grep -q '^ok   CPU + runnable + blocked = life' check
+	without_carrier 5
+	# lives are what was mounted and what was not
+	"$ARCPROF" dump trace | grep proc.virtual | tail -n 1 >totals
+	awk '{
+		for (i = 1; i <= NF; i++)
+			if (split($i, f, "=") == 2)
+				v[f[1]] = f[2]
+		exit v["threads"] < 36 || v["life"] != v["mounted"] + v["runnable"] + v["blocked"]
+	}' totals || { cat totals; return 1; }
+	# those that never came back have all their time, where they wait
+	"$ARCPROF" report -i trace --threads --format json >threads
+	jq -e '[.threads[] | select(.name | startswith("idle-"))] |
+		length == 30 and all(.blocked_ns > 4.9e9 and .most_blocked_in == "[park: Unmounted$Gate]")' threads
+	"$ARCPROF" report -i trace >report
+	grep -q '^virtual threads: [0-9]*, of whose ' report
+	grep -q '^not recorded: when virtual threads that waited could go on' report
+}
+
+@test "wall: with virtual, threads without a carrier wait for what they measured themselves" {
+	skip_unless_wall
+	on_each_jdk 24 unmounted
+}
+
+were_waiting() {
+	local pid
+	java -cp "$CLASSES" Unmounted 8 200 >truth &
+	pid=$!
+	sleep 2.5
+	"$ARCPROF" record -q -e wall,virtual -p "$pid" -d 2s -o trace
+	wait "$pid"
+	[ "$(grep -c TRUTH truth)" -eq 6 ]
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	"$ARCPROF" report -i trace --threads --format json >threads
+	jq -e '.source.duration_ns as $all | [.threads[] | select(.name | startswith("idle-"))] |
+		length == 200 and all(.blocked_ns > $all * 0.9 and .blocked_ns < $all * 1.1 + 5e7)' threads
+}
+
+@test "wall: with virtual, threads that have waited since before have their time and their names" {
+	skip_unless_wall
+	on_each_jdk 24 were_waiting
+}
+
+@test "wall: virtual is of wall, and needs a JVM that has such threads" {
+	run_arcprof record -e virtual -o trace -- true
+	[ "$status" -eq 2 ] || [ "$status" -eq 125 ]
+	[[ $stderr == *"event 'virtual': it is of waits, which wall records: -e wall,virtual"* ]]
+	skip_unless_wall
+	use_jdk "$(jdks | head -n 1)"
+	[ "$JDK" -lt 21 ] || skip "needs a JDK before 21"
+	"$ARCPROF" record -q -e wall,virtual -o trace -- java -version 2>err
+	run_arcprof report -i trace
+	[[ $output == *"not recorded: virtual of process "*": this JVM has no virtual threads: JDK 21 and later have"* ]]
+	"$ARCPROF" report -i trace --check
+}

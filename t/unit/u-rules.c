@@ -125,8 +125,11 @@ TEST(rules_know_all_sources)
 	size_t i;
 
 	for (i = 0; (k = source_kind_at(i)); i++) {
-		struct rules r = listed(k->name);
+		struct rules r;
 
+		if (k->into)		/* its samples are that one's */
+			continue;
+		r = listed(k->name);
 		CHECK(!rules_strange_event(&r, 0));
 		rules_release(&r);
 	}

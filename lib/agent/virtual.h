@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* virtual.h - waits of virtual threads that are on no carrier: what the files of that source share. */
+#ifndef AGENT_VIRTUAL_H
+#define AGENT_VIRTUAL_H
+
+#include <jvmti.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How it left its carrier, as java.lang.VirtualThread has it. */
+enum virtual_state {
+	VIRTUAL_MOUNTED,
+	VIRTUAL_PARKED,
+	VIRTUAL_TIMED,		/* parked for a time */
+	VIRTUAL_BLOCKED,	/* for a monitor, or in Object.wait(): JDK 24 and later */
+	VIRTUAL_YIELDED,	/* it could go on at once */
+	VIRTUAL_NR_STATES
+};
+
+/* What it waits for, as a struct jvm_virtual_wait has it. */
+struct virtual_reason {
+	uint32_t reason;	/* enum wall_reason */
+	uint32_t leaf;		/* 0: none */
+};
+
+/* From its frames, innermost first; thread: of which it is. */
+struct virtual_reason virtual_reason(jvmtiEnv *ti, JNIEnv *env, jthread thread, enum virtual_state state,
+				     const jvmtiFrameInfo *frames, jint nr);
+
+#endif
