@@ -428,7 +428,8 @@ static void found(JNIEnv *env, jthread t, uint64_t id, void *ctx)
 }
 
 struct ending {
-	uint64_t now_ns, until_ns;
+	uint64_t now_ns;
+	uint64_t until_ns;		/* no stack is taken; 0: none was yet */
 	jvmtiFrameInfo frames[STACK_MAX_FRAMES];
 };
 
@@ -441,6 +442,8 @@ static void tell_open(JNIEnv *env, jthread t, uint64_t id, void *ctx)
 	struct jvm_virtual_wait r = { .time_ns = x->now_ns, .vthread = id, .ns = ns, .weight_ns = ns };
 	jint nr = 0;
 
+	if (!x->until_ns)
+		x->until_ns = sys_now() + WALK_NS;
 	if (!was || state_in(was) == VIRTUAL_MOUNTED || ns < interval_ns || sys_now() > x->until_ns)
 		return;
 	if ((*ti)->GetStackTrace(ti, t, 0, STACK_MAX_FRAMES, x->frames, &nr) != JVMTI_ERROR_NONE ||
@@ -496,7 +499,7 @@ static void end_at(JNIEnv *env, uint64_t now)
 	has_ended = true;
 	now = now && now < sys_now() ? now : sys_now();
 	x.now_ns = now;
-	x.until_ns = sys_now() + WALK_NS;
+	x.until_ns = 0;
 	list_threads(env, tell_open, &x);
 	close_slots(now);
 	send_totals(now);

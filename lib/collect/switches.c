@@ -478,7 +478,8 @@ static bool is_recorded(const struct collect *c, enum jvm_source source)
 /* What lives or is freed is of everything that was chosen; objects for "alloc" are chosen with those. */
 static bool is_fixed(const struct collect *c, const struct source_kind *k)
 {
-	return k->jvm == JVM_SOURCE_MEMORY || k->arg == SOURCE_FOLLOWS || k->jvm == JVM_SOURCE_LIVE || k->into ||
+	return k->jvm == JVM_SOURCE_MEMORY || k->arg == SOURCE_FOLLOWS || k->jvm == JVM_SOURCE_LIVE ||
+		k->jvm == JVM_SOURCE_VIRTUAL ||
 		(k->jvm == JVM_SOURCE_ALLOC && is_recorded(c, JVM_SOURCE_LIVE));
 }
 
