@@ -156,7 +156,8 @@ wakes() {
 	on_each_jdk wakes
 }
 
-# without_carrier <percent>: of Unmounted, what each virtual thread waited is what it says, and for that reason.
+# without_carrier <percent>: of Unmounted, what each virtual thread waited is what it says, and for that reason. What
+# it says has the time in which its carrier waited for a CPU, which is no wait: so there may be less on a busy machine.
 without_carrier() {
 	"$ARCPROF" report -i trace --metric wall --hide-files --format folded >folded
 	awk -v percent="$1" '
@@ -182,7 +183,7 @@ without_carrier() {
 	}
 	$1 == "TRUTH" {
 		known = sum[$2 " " $3]
-		ok = all[$2] > $4 * (1 - percent / 100) - 30 && all[$2] < $4 * (1 + percent / 100) + 30 && known > all[$2] * 0.8
+		ok = known > $4 * (1 - percent / 50) - 50 && known < $4 * (1 + percent / 100) + 50
 		printf "%-10s %8.1f ms, %s %8.1f of %8.1f%s\n", $2, $4, $3, known, all[$2], ok ? "" : ": not as it should be"
 		bad += !ok
 		rows++
@@ -228,7 +229,8 @@ were_waiting() {
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
 	"$ARCPROF" report -i trace --threads --format json >threads
 	jq -e '.source.duration_ns as $all | [.threads[] | select(.name | startswith("idle-"))] |
-		length == 200 and all(.blocked_ns > $all * 0.9 and .blocked_ns < $all * 1.1 + 5e7)' threads
+		length == 200 and all(.blocked_ns > $all * 0.7 and .blocked_ns < $all + 5e8)' threads ||
+		{ jq -c '.source, [.threads[] | select(.name == "idle-7")]' threads; return 1; }
 }
 
 @test "wall: with virtual, threads that have waited since before have their time and their names" {
