@@ -202,6 +202,8 @@ static void begin(JavaVM *jvm, JNIEnv *env)
 	}
 	sources_on(jvm, env);
 	wait_for_go(env, &go);
+	if (env)
+		virtual_live(env);	/* its time begins with the recorder's */
 	timer_ns = go.timer_ns;
 	timers_are_off = ring_ctl()->off & JVM_TIMERS;
 	if (timer_ns && !timers_are_off)
@@ -215,7 +217,6 @@ static void begin(JavaVM *jvm, JNIEnv *env)
 	vmevents_on(jvm, env);
 	label_on(env);
 	wall_live(env);
-	virtual_live(env);
 	if (flags & JVM_CALLFLOW)
 		flow_on(jvm, env);
 	events_replay_code();
