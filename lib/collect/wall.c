@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "api/area.h"
 #include "base/clock.h"
@@ -140,21 +139,10 @@ static bool read_slot(const struct walls *w, uint32_t slot, struct wall_slot *s)
 	return wall_read(w->wall, slot, s);
 }
 
-/*
- * Not to be left out: where the account begins or ends. A hypervisor may take the CPU from who writes the
- * slot, for as long as it likes.
- */
+/* Where the account begins or ends: not to be left out. */
 static bool read_slot_surely(const struct walls *w, uint32_t slot, struct wall_slot *s)
 {
-	const struct timespec moment = { 0, 100000 };
-	int tries = 10000;
-
-	while (!read_slot(w, slot, s)) {
-		if (!--tries)
-			return false;
-		nanosleep(&moment, NULL);
-	}
-	return true;
+	return read_slot(w, slot, s) || wall_read_surely(w->wall, slot, s);
 }
 
 /* What its time is counted under: without BPF all calls alike. */
@@ -624,21 +612,13 @@ static void leave_to_agent(struct walls *w, uint32_t slot)
 	w->left[w->nr_left++] = slot;
 }
 
-static uint64_t own_cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
 /*
  * Where a thousand threads have blocked at once, walking them all would take longer than the time between two
  * looks. Which of them have to wait is chance (walls_turn()), so what is walked stands for them.
  */
 static bool has_walked_enough(const struct walls *w)
 {
-	return own_cpu_ns() >= w->walked_until_ns;
+	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID) >= w->walked_until_ns;
 }
 
 static void leave_for_later(struct walls *w, uint32_t slot, uint32_t block_nr, uint64_t before_ns)
@@ -778,7 +758,7 @@ void walls_turn(struct collect *c, uint64_t now_ns)
 	catch_up(c);
 	w->look_ns = now_ns;
 	wall_look(w->wall, now_ns);
-	w->walked_until_ns = own_cpu_ns() + w->interval_ns / WALK_SHARE;
+	w->walked_until_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) + w->interval_ns / WALK_SHARE;
 	look_at_all_late(c);
 	look_at_new(c, before);
 	look_at_left(c);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
@@ -295,6 +296,19 @@ bool wall_read(const struct wall *w, uint32_t slot, struct wall_slot *copy)
 			return true;
 	}
 	return false;
+}
+
+bool wall_read_surely(const struct wall *w, uint32_t slot, struct wall_slot *copy)
+{
+	const struct timespec moment = { 0, 100000 };
+	int tries = 10000;
+
+	while (!wall_read(w, slot, copy)) {
+		if (!--tries)
+			return false;
+		nanosleep(&moment, NULL);
+	}
+	return true;
 }
 
 bool wall_where_of(const struct wall *w, uint32_t slot, uint32_t block_nr, struct wall_where *copy)

@@ -52,6 +52,11 @@ uint64_t wall_stamp_of(const struct wall *w, uint32_t slot);
 const struct wall_slot *wall_slot_at(const struct wall *w, uint32_t slot);
 /* A copy in which everything is of one moment; false: it changed all the time. */
 bool wall_read(const struct wall *w, uint32_t slot, struct wall_slot *copy);
+/*
+ * The same; waits up to a second for what writes it: a hypervisor may take the CPU from that for as long as
+ * it likes.
+ */
+bool wall_read_surely(const struct wall *w, uint32_t slot, struct wall_slot *copy);
 /* Nobody looks at a slot that is WALL_GONE any more: another thread may have it. */
 void wall_give_back(struct wall *w, uint32_t slot);
 /* A block that was marked (without BPF, seen) and is over; NULL: it was not, or it is forgotten by now. */

@@ -220,7 +220,7 @@ unmounted() {
 
 were_waiting() {
 	local pid
-	java -cp "$CLASSES" Unmounted 8 200 >truth &
+	java -cp "$CLASSES" Unmounted 15 200 >truth &
 	pid=$!
 	sleep 2.5
 	"$ARCPROF" record -q -e wall,virtual -p "$pid" -d 2s -o trace
@@ -229,7 +229,7 @@ were_waiting() {
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
 	"$ARCPROF" report -i trace --threads --format json >threads
 	jq -e '.source.duration_ns as $all | [.threads[] | select(.name | startswith("idle-"))] |
-		length == 200 and all(.blocked_ns > $all * 0.7 and .blocked_ns < $all + 5e8)' threads ||
+		length == 200 and all(.blocked_ns > $all * 0.9 and .blocked_ns < $all + 5e8)' threads ||
 		{ jq -c '.source, [.threads[] | select(.name == "idle-7")]' threads; return 1; }
 }
 
