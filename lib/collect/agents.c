@@ -776,7 +776,10 @@ static void invite_running(struct collect *c, int pid)
 			       "labels of Java code are known of JVMs that the recorder has started");
 		events &= ~(uint32_t)JVM_TELL_LABEL;
 	}
-	if (events && invite_process(pid, jvm_server_path(c->jvm), &e))
+	if (events && !target_same_files(pid))
+		refuse_program(c, pid, events,
+			       "it is in a container, where the recorder's socket cannot be found: record it from there");
+	else if (events && invite_process(pid, jvm_server_path(c->jvm), &e))
 		refuse_program(c, pid, events, e.msg);
 }
 

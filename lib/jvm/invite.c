@@ -74,10 +74,13 @@ int invite_process(int pid, const char *path, struct err *e)
 	uint64_t from, to, inode;
 	struct buf data = BUF_INIT;
 	int r = -ENOENT, one, nr;
+	bool hidden = false;
 	FILE *f;
 
 	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
 	f = fopen(name, "re");
+	if (!f && (errno == EACCES || errno == EPERM))
+		return err_set(e, EPERM, "process %d belongs to another user", pid);
 	if (!f)
 		return err_errno(e, "%s", name);
 	while (fgets(line, sizeof(line), f)) {
@@ -85,8 +88,10 @@ int invite_process(int pid, const char *path, struct err *e)
 		if (nr != 4 || perms[0] != 'r' || perms[1] != 'w' || !inode || to - from > MAX_BYTES)
 			continue;
 		buf_reset(&data);
-		if (!read_memory(pid, from, buf_room(&data, to - from), to - from))
+		if (!read_memory(pid, from, buf_room(&data, to - from), to - from)) {
+			hidden = true;
 			continue;
+		}
 		data.len = to - from;
 		one = search(pid, from, &data, path, e);
 		if (one != -ENOENT)
@@ -96,5 +101,7 @@ int invite_process(int pid, const char *path, struct err *e)
 	}
 	fclose(f);
 	buf_release(&data);
+	if (r == -ENOENT && hidden)
+		return err_set(e, EPERM, "process %d: its memory cannot be read", pid);
 	return r == -ENOENT ? err_set(e, ENOENT, "process %d has not loaded arcprof's library", pid) : r;
 }

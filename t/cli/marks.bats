@@ -67,6 +67,16 @@ marks_of_a_running_jvm() {
 	each_jdk marks_of_a_running_jvm
 }
 
+@test "marks: of a container it is said why there are none" {
+	unshare --mount true 2>/dev/null || skip "no mount namespace can be made"
+	unshare --mount sleep 600 3>&- &
+	TICKS=$!
+	until [ "$(readlink "/proc/$TICKS/ns/mnt")" != "$(readlink /proc/self/ns/mnt)" ]; do sleep 0.05; done
+	arcprof record -q -e mark --duration 100ms -o trace -p "$TICKS"
+	arcprof report --log=mark trace |
+		grep -qE "^not recorded: events mark of process .*: it is in a container, where the recorder's socket cannot be found: "
+}
+
 @test "marks: of a program without the library it is said that there are none" {
 	sleep 5 3>&- &
 	TICKS=$!
