@@ -154,8 +154,9 @@ static void *write_dump(void *ctx)
 }
 
 /* What the next dump consists of. */
-static struct flight_dump *take_parts(struct flight *f)
+static struct flight_dump *take_parts(const struct collect *c)
 {
+	struct flight *f = c->flight;
 	struct flight_dump *d = dump_at(f, ++f->nr_begun);
 	size_t i;
 
@@ -167,7 +168,9 @@ static struct flight_dump *take_parts(struct flight *f)
 			xasprintf("/proc/self/fd/%d", f->fds[i]);
 	}
 	f->nr_names = f->nr_parts;
-	d->span_ns = f->nr_parts ? f->parts[f->nr_parts - 1].ended_ns - f->parts[0].begun_ns : 0;
+	/* the first file is there before the recording begins */
+	if (f->nr_parts)
+		d->span_ns = f->parts[f->nr_parts - 1].ended_ns - MAX(f->parts[0].begun_ns, c->begun_ns);
 	d->state = FLIGHT_WRITING;
 	f->finished = 0;
 	return d;
@@ -205,7 +208,7 @@ static void begin_dump(struct collect *c)
 {
 	struct flight *f = c->flight;
 
-	take_parts(f);
+	take_parts(c);
 	f->writing = !pthread_create(&f->thread, NULL, write_dump, f);
 	if (f->writing)
 		return;
@@ -324,12 +327,12 @@ static void write_all(struct collect *c)
 	const struct flight_dump *d;
 
 	while (f->nr_begun < f->nr_dumps) {
-		take_parts(f);
+		take_parts(c);
 		write_dump(f);
 		end_dump(c);
 	}
 	add_dump(f, xstrdup(f->output));
-	d = take_parts(f);
+	d = take_parts(c);
 	write_dump(f);
 	c->res->kept_ns = d->span_ns;
 	c->res->nr_bytes = d->nr_bytes;
