@@ -220,11 +220,17 @@ record_until_true() {
 	arcprof report -i trace --rt | grep -F "not calibrated: 'arcprof calibrate --precise-time'"
 	"$ARCPROF" calibrate --quiet --native --accept-unstable --metric cpu --precise-time >table
 	[ "$(grep -c precise table)" -eq 1 ]
+	# in per mille, from one measurement to the next
+	spread=$(awk -F '\t' '/cpu precise/ { print $7 }' "$XDG_DATA_HOME/arcprof/calibration")
 	for program in steps callers; do
 		steps "$program"
 		marks_are_true
 		[ "$(awk '$1 == "s30" || $1 == "s60" || $1 == "s120" { print $3 }' off | sort -u)" = true ]
-		record_until_true "$program" --precise-time
+		echo "spread $spread"
+		record_until_true "$program" --precise-time || {
+			[ "$spread" -gt 100 ] && skip "what counting a call costs varies by $((spread / 10)) % on this machine"
+			return 1
+		}
 		# calls of 30 steps take 35 to 50 ns: the doubt is about as much
 		[ "$(awk '$1 != "s10" && $1 != "s30" { print $3 }' off | sort -u)" = false ]
 	done
