@@ -9,7 +9,7 @@
  *
  * Nothing tells when blocks were freed, so growth has bounds only, those of the second half of the time in
  * which the process was seen to allocate. What came in it and is left is the most that the row can have
- * grown by. That, less all that came in the first half and is gone, is the least: some of it was gone by
+ * grown by. The lower bound is that, less all that came in the first half and is gone: some of it was gone by
  * then. Where nothing is freed, both are the same.
  */
 #ifndef MODEL_UNFREED_H
