@@ -96,6 +96,7 @@ public class Survivors {
 	public static void main(String[] args) throws Exception {
 		int cached = Integer.getInteger("cache", 16) << 8, kept = Integer.getInteger("churn", 4) << 8;
 
+		waste(4_000_000);	// the rest of the first allocation buffer is not sampled
 		fillCache(cached);
 		churn = new byte[Math.max(kept, 1)][];
 		run(Integer.getInteger("seconds", 3) * 100L, Integer.getInteger("garbage", 100) * 1000000L,
