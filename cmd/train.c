@@ -377,7 +377,10 @@ static bool agree(const struct findings *f)
 	return true;
 }
 
-/* The cheapest run is what counts; the one in the middle says how far that can be relied on. */
+/*
+ * The cheapest run is what counts; the one in the middle says how far that can be relied on: a program's calls may
+ * cost as much more, and five percent is what that may be of them.
+ */
 static void conclude(struct findings *f, int nr_runs, bool accept, struct calibration *table)
 {
 	struct calibration_row row = { .client = "" };
@@ -395,6 +398,7 @@ static void conclude(struct findings *f, int nr_runs, bool accept, struct calibr
 		middle = c[nr_runs / 2].within + c[nr_runs / 2].between;
 		snprintf(row.metric, sizeof(row.metric), "%s", f->names[i]);
 		row.cost = c[0];
+		row.cost.doubt = MAX(row.cost.doubt, 20 * (middle - low));
 		row.cost.spread = low ? (middle - low) * 1000 / low : 0;
 		row.used = accept || row.cost.spread <= CALIBRATION_STABLE;
 		calibration_put(table, &row);

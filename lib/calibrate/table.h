@@ -9,7 +9,8 @@
  * The costs are thousandths of the metric's unit a call: within is charged to the function that is
  * called, between to its caller. spread is by how much the median of the runs exceeds the lowest, which
  * was taken, in thousandths; used is 1 when that is little, or was accepted. doubt is what a
- * call must have left for its error to be 5 % at most; it may be missing, and is 0 then.
+ * call must have left for its error to be 5 % at most, with what spread says of it; it may be missing,
+ * and is 0 then.
  * "#" begins a comment. The trace has "within between spread doubt".
  *
  * Clients are the hooks of libarcprof-hookit.a, "hookit-" and a hash of them, and the agent in a JVM:

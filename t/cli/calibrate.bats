@@ -231,8 +231,8 @@ record_until_true() {
 			[ "$spread" -gt 100 ] && skip "what counting a call costs varies by $((spread / 10)) % on this machine"
 			return 1
 		}
-		# calls of 30 steps take 35 to 50 ns: the doubt is about as much
-		[ "$(awk '$1 != "s10" && $1 != "s30" { print $3 }' off | sort -u)" = false ]
+		# calls of 30 steps take 35 to 50 ns: the doubt is about as much, or more where costs vary
+		[ "$spread" -gt 40 ] || [ "$(awk '$1 != "s10" && $1 != "s30" { print $3 }' off | sort -u)" = false ]
 	done
 	! arcprof report -i trace --rt | grep -F 'record with --precise-time' || false
 }
