@@ -303,10 +303,28 @@ static const char *not_filtered(const struct report_request *q, const struct rep
 	if (q->blend)
 		return "--blend, where calls are of another trace";
 	if (r->print_trace && !r->filters)
-		return "a report that is made of something else than events and samples: --xtree, --xarc, --xprof, --tprof, --log and those like it have filters";
+		return "a report of instructions, which are followed one after the other";
 	if (!strcmp(format_name(q->format), "chrome"))
 		return "--format=chrome";
 	return NULL;
+}
+
+/* What the conditions of a filter may be about. */
+static uint32_t rules_of(const struct report *r)
+{
+	return r->print_trace ? r->filters : RULES_ALL;
+}
+
+static int refuse_rules(uint32_t has, const struct report *r, struct err *e)
+{
+	struct buf strange = BUF_INIT, known = BUF_INIT;
+
+	rules_put_words(has & ~rules_of(r), &strange);
+	rules_put_words(rules_of(r), &known);
+	err_set(e, EINVAL, "--%s cannot be filtered by %s, only by %s", r->name, strange.data, known.data);
+	buf_release(&strange);
+	buf_release(&known);
+	return -EINVAL;
 }
 
 static int parse_filters(struct report_request *q, const struct report *r, struct err *e)
@@ -324,6 +342,10 @@ static int parse_filters(struct report_request *q, const struct report *r, struc
 	q->methods.events = &q->rules;
 	if (!ret && q->config)
 		ret = calls_read_config(q->config, &q->methods, e);
+	if (!ret && q->rules.has & ~rules_of(r))
+		ret = refuse_rules(q->rules.has, r, e);
+	if (!ret && q->methods.methods && r->has_functions)
+		return err_set(e, EINVAL, "cannot be combined: --%s, and rules about methods in '%s'", r->name, q->config);
 	q->methods.threads = false;	/* these are rules of events, too */
 	callrules_end(&q->methods);
 	if (!ret && q->blame && rules_concern(&q->rules, RULE_LENGTH, &lock))
@@ -494,7 +516,7 @@ static int check_locks(struct trace_reader *t)
 	struct buf first = BUF_INIT;
 	uint64_t nr;
 	struct err e;
-	int r = locks_read(&m, t, &e);
+	int r = locks_read(&m, t, NULL, &e);
 	unsigned int nr_bad = r ? 0 : locks_check(&m, &nr, &first);
 
 	if (!r) {
@@ -745,7 +767,7 @@ static struct report_opts show_opts(const struct report_request *q, const struct
 		.format = q->format, .sort = q->sort, .limit = q->limit, .prune = q->prune,
 		.absolute = q->absolute, .percent = q->percent, .width = term_width(),
 		.select = { &q->pids, &q->tids, &q->comms, &q->threads, &q->modules, &q->symbols,
-			    q->off_cpu, &q->labels, &q->cgroups, &q->containers },
+			    q->off_cpu, &q->labels, &q->cgroups, &q->containers, &q->rules },
 		.methods = q->methods.methods ? (const void *)q->methods.b.data : NULL,
 		.fold = q->fold, .group = q->group,
 		.merge_threads = q->merge_threads, .merge_processes = q->merge_processes,

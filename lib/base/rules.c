@@ -14,6 +14,19 @@ static const char *const words[RULE_NR] = {
 	[RULE_LENGTH] = "length", [RULE_PHASE] = "phase",
 };
 
+void rules_put_words(uint32_t set, struct buf *b)
+{
+	const char *sep = "";
+	int of;
+
+	for (of = 0; of < RULE_NR; of++) {
+		if (!(set & RULE_BIT(of)))
+			continue;
+		buf_fmt(b, "%s%s", sep, words[of]);
+		sep = ", ";
+	}
+}
+
 static const struct {
 	const char *name;
 	bool lasts;

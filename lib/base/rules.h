@@ -22,6 +22,10 @@
 
 enum rule_of { RULE_EVENT, RULE_THREAD, RULE_KIND, RULE_CLASS, RULE_LENGTH, RULE_PHASE, RULE_NR };
 
+/* Sets of these. */
+#define RULE_BIT(of) (1u << (of))
+enum { RULES_OF_THREADS = RULE_BIT(RULE_THREAD) | RULE_BIT(RULE_KIND), RULES_ALL = RULE_BIT(RULE_NR) - 1 };
+
 struct rule {
 	enum rule_of of;
 	bool keep, listed;		/* listed: not from a file */
@@ -34,7 +38,7 @@ struct rule {
 struct rules {
 	struct rule *all;
 	size_t nr, alloc;
-	uint32_t has;			/* bits 1 << enum rule_of */
+	uint32_t has;			/* RULE_BIT() of each there is */
 };
 
 /* An event by its names; what is NULL it does not have. */
@@ -49,6 +53,9 @@ int rules_line(struct rules *r, enum rule_of of, bool keep, const char *text, si
 /* Without those about that; whether there were any. */
 bool rules_drop(struct rules *r, enum rule_of of);
 void rules_release(struct rules *r);
+
+/* What a set of them is about: "thread, kind". */
+void rules_put_words(uint32_t set, struct buf *b);
 
 /* The event that rule i names, if it is not one of arcprof's own; NULL: it names none, or one of those. */
 const char *rules_strange_event(const struct rules *r, size_t i);

@@ -274,6 +274,7 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 {
 	struct annotate *a = ctx;
 	struct annotate_epoch *x = &a->epoch;
+	bool kept;
 	size_t i;
 
 	follow_epoch(x, ep);
@@ -281,8 +282,13 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 		if (!a->first_ns || r[i].time_ns < a->first_ns)
 			a->first_ns = r[i].time_ns;
 		a->last_ns = MAX(a->last_ns, r[i].time_ns);
+		kept = filter_wants_sample(a->kept, &r[i], ep);
 		if (!is_selected(a, &r[i]))
 			continue;
+		if (!kept) {
+			a->nr_left_out += 1 + r[i].more;
+			continue;
+		}
 		a->n += 1 + r[i].more;
 		if (!r[i].stack || r[i].stack >= ep->nr_nodes)
 			continue;
@@ -439,6 +445,8 @@ int annotate_read(struct annotate *a, struct names *x, struct trace_reader *t, c
 	if (!r)
 		r = columns_of_samples(&a->events, x, &co, e);
 	if (!r)
+		r = filter_new(&a->kept, x, o->select->filter, t, e);
+	if (!r)
 		r = trace_read(t, &sink, a, e);
 	if (!r && !a->first_ns)
 		r = err_set(e, ENODATA, "the trace has no samples");
@@ -464,4 +472,5 @@ void annotate_release(struct annotate *a)
 	map_release(&a->insn_at);
 	map_release(&a->function_at);
 	map_release(&a->wanted_threads);
+	filter_free(a->kept);
 }

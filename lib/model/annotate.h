@@ -9,6 +9,7 @@
 #define MODEL_ANNOTATE_H
 
 #include "model/columns.h"
+#include "model/filter.h"
 #include "model/names.h"
 
 struct annotate_opts {
@@ -27,6 +28,8 @@ struct annotate {
 	struct event_columns events;
 	struct window window;
 	uint64_t n;			/* samples that were selected */
+	struct filter *kept;
+	uint64_t nr_left_out;		/* samples, by the filter */
 	uint64_t first_ns, last_ns;
 	struct annotate_function {
 		uint32_t name, module;	/* strtab ids; module 0: Java, or none */

@@ -303,7 +303,7 @@ int events_read(struct events *v, struct trace_reader *t, const struct events_op
 	if (!r)
 		r = names_window(&v->names, o->from_ns, o->to_ns, &v->window, e);
 	if (!r)
-		r = filter_new(&v->kept, &v->names, o->filter, t, e);
+		r = filter_new(&v->kept, &v->names, o->select ? o->select->filter : NULL, t, e);
 	if (!r)
 		r = trace_read(t, &sink, v, e);
 	filter_free(v->kept);

@@ -63,8 +63,7 @@ struct event {
 struct events_opts {
 	uint64_t from_ns, to_ns;	/* the window after the start, as names_window() has it */
 	uint32_t kinds;			/* bits; others are left out */
-	const struct selection *select;	/* processes and threads; NULL: all */
-	const struct rules *filter;	/* NULL: all are kept */
+	const struct selection *select;	/* processes and threads, and what its filter keeps; NULL: all */
 };
 
 struct events {

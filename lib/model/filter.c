@@ -49,7 +49,7 @@ struct filter {
 
 static bool has(const struct filter *f, enum rule_of of)
 {
-	return f->r->has >> of & 1;
+	return f->r->has & RULE_BIT(of);
 }
 
 static int take_waited(void *ctx, const struct rec_waited *r)
@@ -165,12 +165,13 @@ static void make_steps(struct filter *f)
 	f->edges = NULL;
 }
 
-static bool in_phases(const struct filter *f, uint32_t proc, uint64_t time_ns)
+bool filter_in_phases(const struct filter *f, uint32_t proc, uint64_t time_ns)
 {
-	size_t lo = 0, hi = f->nr_steps;
+	size_t lo = 0, hi;
 
-	if (!has(f, RULE_PHASE))
+	if (!f || !has(f, RULE_PHASE))
 		return true;
+	hi = f->nr_steps;
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 		const struct step *s = &f->steps[mid];
@@ -377,13 +378,13 @@ bool filter_wants_sample(struct filter *f, const struct rec_sample *r, const str
 {
 	uint32_t *known, leaf;
 
-	if (r->event >= f->nr_events)
+	if (!f || r->event >= f->nr_events)
 		return true;
 	known = map_put(&f->threads, names_pair(r->thread, r->event));
 	if (*known == MAP_NONE)
 		*known = rules_want(f->r, RULE_EVENT, &f->events[r->event], NULL) &&
 			 wants_thread(f, &f->events[r->event], r->thread);
-	if (!*known || !in_phases(f, proc_of(f->names, r->thread), r->time_ns))
+	if (!*known || !filter_in_phases(f, proc_of(f->names, r->thread), r->time_ns))
 		return false;
 	leaf = has(f, RULE_CLASS) ? leaf_function(r, ep) : 0;
 	return (!leaf || wants_class(f, r->event, leaf)) && wants_length(f, r);
@@ -393,13 +394,15 @@ bool filter_wants_calls(struct filter *f, uint32_t name, bool virtual)
 {
 	static const struct rule_event calls = { "calls", NULL };
 
-	return rules_want(f->r, RULE_EVENT, &calls, NULL) &&
-	       wants_name(f, &calls, model_str(f->names->m, name), virtual);
+	return !f || (rules_want(f->r, RULE_EVENT, &calls, NULL) &&
+		      wants_name(f, &calls, model_str(f->names->m, name), virtual));
 }
 
 bool filter_wants_event(struct filter *f, const struct filter_event *x)
 {
-	if (!rules_want(f->r, RULE_EVENT, &x->event, NULL) || !in_phases(f, x->proc, x->time_ns))
+	if (!f)
+		return true;
+	if (!rules_want(f->r, RULE_EVENT, &x->event, NULL) || !filter_in_phases(f, x->proc, x->time_ns))
 		return false;
 	if (x->thread && !wants_thread(f, &x->event, x->thread))
 		return false;

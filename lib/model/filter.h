@@ -19,6 +19,8 @@ int filter_new(struct filter **out, struct names *x, const struct rules *r, stru
 	       struct err *e);
 void filter_free(struct filter *f);
 
+/* All that follow keep everything where f is NULL. */
+
 /*
  * To be asked of all samples, in their order: what counts waits goes by the sample before it. Of who is
  * charged for waits no rule about lengths keeps anything.
@@ -35,5 +37,7 @@ struct filter_event {
 	const char *class_name;		/* NULL: none */
 };
 bool filter_wants_event(struct filter *f, const struct filter_event *x);
+/* Whether rules about phases keep what happens in that process then. */
+bool filter_in_phases(const struct filter *f, uint32_t proc, uint64_t time_ns);
 
 #endif

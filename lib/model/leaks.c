@@ -7,6 +7,7 @@
 #include "base/dist.h"
 #include "base/mem.h"
 #include "model/blame.h"
+#include "model/filter.h"
 #include "model/leaks.h"
 
 enum { NR_PARTS = 16, NR_QUARTERS = 4, QUARTERS_THAT_GROW = 3 };
@@ -40,6 +41,7 @@ struct leak_class {			/* of a process */
 struct take {
 	struct leaks *m;
 	const struct selection *s;
+	struct filter *kept;
 	struct blame blame;
 	uint32_t live, survived, freed;	/* events */
 	/* an object whose end is in the next sample */
@@ -124,6 +126,10 @@ static void add_object(struct take *t, const struct rec_sample *s, uint64_t died
 
 	if (!blame_selected(&m->names, t->s, s->thread, &proc, &pid))
 		return;
+	if (!filter_wants_sample(t->kept, s, ep)) {
+		m->nr_left_out++;
+		return;
+	}
 	process = process_of(m, proc);
 	process->first_ns = MIN(process->first_ns, s->time_ns);
 	row = row_of(m, proc, pid, blame_stack(&t->blame, s, ep));
@@ -377,6 +383,13 @@ static void add_all_left(struct leaks *m)
 	}
 }
 
+/* What the JVM counted is of all threads and times. */
+static bool is_of_some(const struct selection *s)
+{
+	return selection_wants(s) & (SELECT_TID | SELECT_THREAD) ||
+	       (s->filter && s->filter->has & (RULES_OF_THREADS | RULE_BIT(RULE_PHASE)));
+}
+
 static struct leak_class *class_of(struct leaks *m, const struct leak_row *r)
 {
 	const char *name = consumer_name(&m->strings.consumers, r->class_name);
@@ -407,19 +420,20 @@ static void scale(struct leak_row *r, const struct leak_class *c)
 	r->bytes = exact * share;
 }
 
-static void scale_to_classes(struct leaks *m)
+static void scale_to_classes(struct leaks *m, const struct selection *s)
 {
 	struct leak_class *c;
 	size_t i;
 
-	for (i = 0; i < m->nr_rows; i++) {
+	for (i = 0; i < m->nr_rows; i++)
 		m->rows[i].class_bytes = NAN;
+	for (i = 0; i < m->nr_rows && !is_of_some(s); i++) {
 		if (!(c = class_of(m, &m->rows[i])))
 			continue;
 		c->estimate += m->rows[i].bytes;
 		c->variance += m->rows[i].variance;
 	}
-	for (i = 0; i < m->nr_rows; i++)
+	for (i = 0; i < m->nr_rows && !is_of_some(s); i++)
 		if ((c = class_of(m, &m->rows[i])))
 			scale(&m->rows[i], c);
 }
@@ -442,7 +456,7 @@ static int by_growth(const void *p, const void *q, void *ctx)
 			      consumer_name(&m->strings.consumers, b->site));
 }
 
-static void finish(struct leaks *m, uint64_t start_ns)
+static void finish(struct leaks *m, const struct selection *s, uint64_t start_ns)
 {
 	size_t i;
 
@@ -463,7 +477,7 @@ static void finish(struct leaks *m, uint64_t start_ns)
 	}
 	m->totals_ns -= MIN(m->totals_ns, start_ns);
 	add_all_left(m);
-	scale_to_classes(m);
+	scale_to_classes(m, s);
 	compare_rows(m, true, start_ns);
 	compare_rows(m, false, start_ns);
 	if (m->nr_rows)
@@ -500,11 +514,14 @@ int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *
 		err_hint(e, "arcprof record -e live");
 		return -ENODATA;
 	}
-	r = trace_read(t, &sink, &take, e);
+	r = filter_new(&take.kept, &m->names, s->filter, t, e);
+	if (!r)
+		r = trace_read(t, &sink, &take, e);
 	m->nr_unpaired += take.has_begun;
 	blame_release(&take.blame);
+	filter_free(take.kept);
 	if (!r)
-		finish(m, start_ns);
+		finish(m, s, start_ns);
 	return r;
 }
 

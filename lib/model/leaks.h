@@ -61,6 +61,7 @@ struct leaks {
 	uint64_t totals_ns;		/* when JVMs counted objects, since the start; 0: never */
 	uint32_t pauses;		/* of all collectors */
 	uint64_t nr_unpaired;		/* records that contradict each other */
+	uint64_t nr_left_out;		/* sampled objects, by the filter */
 	/* how rows are found */
 	struct leak_object *objects;
 	struct leak_process *processes;
@@ -70,7 +71,7 @@ struct leaks {
 };
 
 /*
- * by_class: all methods together. s selects by process and thread. -ENODATA: the trace does not have live
+ * by_class: all methods together. s selects by process, thread and filter. -ENODATA: the trace does not have live
  * objects. To be released in any case.
  */
 int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *s, bool by_class,

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "base/span.h"
+#include "model/filter.h"
 #include "model/locks.h"
 #include "trace/lockstat.h"
 
@@ -88,6 +89,17 @@ static void add_row(struct locks_model *m, uint32_t *at, const struct lock_row *
 	m->rows[m->nr_rows++] = *row;
 }
 
+static bool is_kept(struct locks_model *m, const struct lock_row *row)
+{
+	bool kept = filter_wants_event(m->kept, &(struct filter_event){
+		.event = { "lock", NULL }, .duration_ns = UINT64_MAX, .proc = row->proc,
+		.class_name = row->class_name,
+	});
+
+	m->nr_left_out += !kept;
+	return kept;
+}
+
 static int take_use(void *ctx, const struct rec_lock_use *r)
 {
 	struct locks_model *m = ctx;
@@ -99,6 +111,8 @@ static int take_use(void *ctx, const struct rec_lock_use *r)
 	if (r->kind != LOCK_ENTER && r->kind != LOCK_LOCK)
 		return 0;
 	name_row(m, r->function, &row);
+	if (!is_kept(m, &row))
+		return 0;
 	add_row(m, row_of(m, r->proc, r->function, r->identity, r->kind), &row);
 	return 0;
 }
@@ -116,6 +130,8 @@ static int take_lock(void *ctx, const struct rec_lock *r)
 	if (r->kind >= LOCK_NR_WAITS || !r->n)
 		return 0;
 	name_row(m, r->function, &row);
+	if (!is_kept(m, &row))
+		return 0;
 	while (next_pair(&p))
 		row.buckets_n += p.second;
 	row.p50_ns = quantile(r, r->n - r->n / 2);
@@ -174,7 +190,7 @@ static bool has_blame(struct locks_model *m)
 	return false;
 }
 
-int locks_read(struct locks_model *m, struct trace_reader *t, struct err *e)
+int locks_read(struct locks_model *m, struct trace_reader *t, const struct rules *filter, struct err *e)
 {
 	static const struct resolve_opts o = { .no_files = true };
 	static const struct trace_sink sink = {
@@ -191,7 +207,13 @@ int locks_read(struct locks_model *m, struct trace_reader *t, struct err *e)
 	if (!r)
 		r = find_event(m, e);
 	m->has_blame = has_blame(m);
-	return r ? r : trace_read(t, &sink, m, e);
+	if (!r)
+		r = filter_new(&m->kept, &m->names, filter, t, e);
+	if (!r)
+		r = trace_read(t, &sink, m, e);
+	filter_free(m->kept);
+	m->kept = NULL;
+	return r;
 }
 
 void locks_model_release(struct locks_model *m)

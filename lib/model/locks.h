@@ -32,13 +32,15 @@ struct locks_model {
 	size_t nr_rows, alloc_rows;
 	struct map by_key;		/* what names a lock -> its latest row */
 	uint32_t event;		/* of the samples */
+	struct filter *kept;
 	uint64_t start_ns;
 	uint64_t blamed_ns;	/* sum of the event "blame" */
+	uint64_t nr_left_out;	/* rows, by the filter */
 	bool has_blame;
 };
 
-/* -ENODATA: waits were not recorded. */
-int locks_read(struct locks_model *m, struct trace_reader *t, struct err *e);
+/* filter: of events and classes, or NULL. -ENODATA: waits were not recorded. */
+int locks_read(struct locks_model *m, struct trace_reader *t, const struct rules *filter, struct err *e);
 void locks_model_release(struct locks_model *m);
 
 /* A synchronizer that has had no owner, ever, is no lock: a latch, a semaphore. */

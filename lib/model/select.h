@@ -9,6 +9,8 @@
 #include "base/opt.h"
 #include "flow/model.h"
 
+struct rules;
+
 /* As the start of a window of time: the trace's zero point, which "arcprof ctl zero" set last. */
 #define SELECT_FROM_ZERO UINT64_MAX
 
@@ -31,6 +33,8 @@ struct selection {
 	const struct opt_list *labels;
 	/* of processes: patterns of paths, or groups above; of ids, or how these begin */
 	const struct opt_list *cgroups, *containers;
+	/* of events and samples, for who reads a trace with this selection: model/filter.h; NULL: all */
+	const struct rules *filter;
 };
 
 enum select_bits {		/* the lists of a selection */

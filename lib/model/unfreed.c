@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "model/blame.h"
+#include "model/filter.h"
 #include "model/unfreed.h"
 
 struct unfreed_block {
@@ -22,6 +23,7 @@ struct unfreed_end {
 struct take {
 	struct unfreed *u;
 	const struct selection *s;
+	struct filter *kept;
 	struct blame blame;
 	uint32_t allocated, left;	/* events */
 	uint64_t end_ns;		/* of the recording */
@@ -104,6 +106,10 @@ static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const 
 		if ((s[i].event != t->allocated && s[i].event != t->left) ||
 		    !blame_selected(&u->names, t->s, s[i].thread, &proc, &pid))
 			continue;
+		if (!filter_wants_sample(t->kept, &s[i], ep)) {
+			u->nr_left_out++;
+			continue;
+		}
 		row = row_of(u, proc, pid, blame_stack(&t->blame, &s[i], ep));
 		if (s[i].event == t->left)
 			add_block(u, &s[i], row);
@@ -284,7 +290,10 @@ int unfreed_read(struct unfreed *u, struct trace_reader *t, const struct selecti
 	}
 	interval = names_event(&u->names, take.left, ".interval");
 	u->interval = interval ? strtoull(interval, NULL, 10) : 0;
-	r = trace_read(t, &sink, &take, e);
+	r = filter_new(&take.kept, &u->names, s->filter, t, e);
+	if (!r)
+		r = trace_read(t, &sink, &take, e);
+	filter_free(take.kept);
 	take.end_ns = MAX(take.end_ns, names_label_u64(&u->names, "end.mono_ns"));
 	blame_release(&take.blame);
 	if (!r)

@@ -39,6 +39,7 @@ struct unfreed {
 	double bytes, allocated;	/* in all */
 	uint64_t n;
 	uint64_t interval;		/* bytes; 0: everything is a sample */
+	uint64_t nr_left_out;		/* samples, by the filter */
 	struct growth_age ages[GROWTH_AGES];
 	/* how rows are found */
 	struct unfreed_block *blocks, *all;	/* those that are left, and all that were allocated */
@@ -48,7 +49,7 @@ struct unfreed {
 };
 
 /*
- * s selects by process and thread. -ENODATA: the trace does not have native memory. To be released in any
+ * s selects by process, thread and filter. -ENODATA: the trace does not have native memory. To be released in any
  * case.
  */
 int unfreed_read(struct unfreed *u, struct trace_reader *t, const struct selection *s, struct err *e);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/filter.h"
 #include "model/wakers.h"
 
 /* Chains are followed for so many steps in all, and so many different ones are kept; then they are cut. */
@@ -20,6 +21,7 @@ struct wakers_wait {
 struct take {
 	struct wakers *m;
 	const struct selection *s;
+	struct filter *kept;
 	struct window w;
 	uint32_t event;			/* of samples of wakers */
 	struct map wait_of;		/* wait_key() -> of waits */
@@ -68,13 +70,25 @@ const char *wakers_kind(uint32_t kind)
 
 /* ---- from the trace ---- */
 
+static bool is_kept(const struct take *t, const struct rec_wake *r)
+{
+	uint32_t at = map_get(&t->m->names.thread_of, r->thread);
+	bool kept = filter_wants_event(t->kept, &(struct filter_event){
+		.event = { "wall", NULL }, .time_ns = r->time_ns, .duration_ns = UINT64_MAX,
+		.proc = at == MAP_NONE ? 0 : t->m->names.threads[at].proc, .thread = r->thread,
+	});
+
+	t->m->nr_left_out += !kept;
+	return kept;
+}
+
 static bool selects(const struct take *t, const struct rec_wake *r)
 {
 	struct waker_thread th = wakers_thread(t->m, r->thread);
 
 	return window_has(&t->w, r->time_ns) && select_number(t->s->pids, th.pid) &&
 	       select_number(t->s->tids, th.tid) && select_name(t->s->comms, th.process) &&
-	       select_name(t->s->threads, th.name);
+	       select_name(t->s->threads, th.name) && is_kept(t, r);
 }
 
 static int take_wake(void *ctx, const struct rec_wake *r)
@@ -498,7 +512,10 @@ int wakers_read(struct wakers *m, struct trace_reader *t, const struct selection
 	if (!r)
 		r = names_window(&m->names, from_ns, to_ns, &take.w, e);
 	if (!r)
+		r = filter_new(&take.kept, &m->names, s->filter, t, e);
+	if (!r)
 		r = trace_read(t, &sink, &take, e);
+	filter_free(take.kept);
 	if (r)
 		return r;
 	if (!m->nr_waits)

@@ -71,6 +71,7 @@ struct wakers {
 	uint64_t ns;			/* of all rows, and of all chains */
 	uint64_t interval_ns;		/* between two looks; 0: not known */
 	uint64_t nr_threads;		/* that waited */
+	uint64_t nr_left_out;		/* waits, by the filter */
 	/* how they are found */
 	struct wakers_wait *waits;
 	size_t nr_waits, alloc_waits;
@@ -79,7 +80,7 @@ struct wakers {
 };
 
 /*
- * s selects by process and thread whose waits are in rows and chains, and the times, since the start, those
+ * s selects by process, thread and filter whose waits are in rows and chains, and the times, since the start, those
  * that ended between them.  -ENODATA: the trace does not have any.  To be released in any case.
  */
 int wakers_read(struct wakers *m, struct trace_reader *t, const struct selection *s, uint64_t from_ns,

@@ -285,8 +285,9 @@ static void text_head(struct printer *p)
 		buf_str(b, "; ");
 		quote_add(b, o->command);
 	}
-	fprintf(p->out, "%s\n Units :: samples; %% :: of the function's; Cum :: with what is called from there\n",
-		b->data);
+	fprintf(p->out, "%s\n", b->data);
+	report_print_filter(p->o->select.filter, p->a->nr_left_out, "sample", p->out);
+	fprintf(p->out, " Units :: samples; %% :: of the function's; Cum :: with what is called from there\n");
 }
 
 /* ---- CSV and JSON ---- */
@@ -404,6 +405,7 @@ static void json_head(struct printer *p)
 	json_str(j, "host", p->origin->host);
 	json_u64(j, "elapsed_ns", p->origin->duration_ns);
 	json_u64(j, "lost", p->origin->lost);
+	report_json_filter(p->o->select.filter, p->a->nr_left_out, j);
 	json_end(j);
 	json_str(j, "event", model_str(p->m, p->m->metrics[0].name));
 	json_u64(j, "samples", p->a->n);
@@ -532,6 +534,8 @@ const struct report report_annotate = {
 	.opts = opts,
 	.opts_size = sizeof(struct annotate_own),
 	.check = check,
+	.filters = RULES_ALL,
+	.has_functions = true,
 	.needs = "a trace with samples",
 	.print_trace = annotate_print,
 };

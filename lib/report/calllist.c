@@ -288,6 +288,8 @@ const struct report report_flow = {
 	.help = "list single calls in the order in which they ended: start, stop, elapsed, base",
 	.formats = FORMATS_TABLE,
 	.check = completed_check,
+	.filters = FILTERS_OF_CALLS,
+	.has_functions = true,
 	.needs = "a call trace",
 	.print_trace = flow_print,
 };
@@ -297,6 +299,8 @@ const struct report report_condu = {
 	.help = "the same with repeated calls in one line",
 	.formats = FORMATS_TABLE,
 	.check = completed_check,
+	.filters = FILTERS_OF_CALLS,
+	.has_functions = true,
 	.needs = "a call trace",
 	.print_trace = condu_print,
 };

@@ -313,6 +313,8 @@ const struct report report_calls = {
 	.argument_optional = true,
 	.formats = FORMATS_TABLE,
 	.check = completed_check,
+	.filters = FILTERS_OF_CALLS,
+	.has_functions = true,
 	.needs = "a call trace",
 	.print_trace = calls_print,
 };

@@ -128,7 +128,7 @@ static int prepare(struct chrome_calls *s, struct trace_reader *t, struct err *e
 	    (r = timeline_init(&s->timeline, &s->calls, t, e)))
 		return r;
 	s->open = xcalloc(s->calls.nr_trees + 1, sizeof(*s->open));
-	return gen_select_init(&s->select, &s->calls, &window, &s->opts, e);
+	return gen_select_init(&s->select, &s->calls, t, &window, &s->opts, e);
 }
 
 int chrome_put_calls(struct chrome *c, struct err *e)

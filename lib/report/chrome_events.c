@@ -60,7 +60,6 @@ int chrome_put_events(struct chrome *c, struct err *e)
 	const struct profile_opts *p = c->v->o->profile;
 	const struct events_opts o = {
 		.from_ns = p->from_ns, .to_ns = p->to_ns, .kinds = UINT32_MAX, .select = &c->v->o->select,
-		.filter = p->filter,
 	};
 	struct events v;
 	size_t i;

@@ -211,7 +211,7 @@ static int prepare(struct completed *c, struct trace_reader *t, struct err *e)
 	    (r = timeline_init(&c->timeline, &c->calls, t, e)))
 		return r;
 	c->trees = xcalloc(c->calls.nr_trees + 1, sizeof(*c->trees));
-	return gen_select_init(&c->select, &c->calls, &always, &c->opts, e);
+	return gen_select_init(&c->select, &c->calls, t, &always, &c->opts, e);
 }
 
 int completed_init(struct completed *c, struct trace_reader *t, const struct report_opts *o, struct err *e)
@@ -330,6 +330,7 @@ void completed_head(const struct completed *c, struct buf *b)
 		buf_str(b, "; ");
 		quote_add(b, command);
 	}
+	gen_select_put_filter(&c->select, b);
 	completed_put_only(&c->names, b);
 }
 
@@ -340,6 +341,7 @@ void completed_json(const struct completed *c, struct json *j)
 	json_str(j, "command", names_label(&c->names, "command"));
 	json_str(j, "host", names_label(&c->names, "host"));
 	json_u64(j, "lost", c->names.lost);
+	gen_select_json_filter(&c->select, j);
 	json_u64(j, "events", c->timeline.nr_calls);
 	json_str(j, "measure", measure(c));
 	json_str(j, "unit", completed_unit(c));

@@ -10,6 +10,9 @@
 #include "model/columns.h"
 #include "report/gensel.h"
 
+/* What filters of these reports may be about; by phase are calls that were entered in it. */
+enum { FILTERS_OF_CALLS = RULE_BIT(RULE_EVENT) | RULES_OF_THREADS | RULE_BIT(RULE_PHASE) };
+
 struct completed_call {
 	uint64_t id;		/* in the order of entries, from 1, the same in each pass; 0: it had none */
 	uint64_t parent;	/* id of the call that it was made in; 0: of none that is known */

@@ -133,5 +133,5 @@ const struct report report_timeline = {
 	.check = event_report_check,
 	.needs = "a trace with events of JVMs",
 	.print_trace = timeline_print,
-	.filters = true,
+	.filters = RULES_ALL,
 };

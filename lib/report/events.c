@@ -21,7 +21,7 @@ int event_report_read(struct events *v, struct events_opts *eo, uint32_t kinds, 
 
 	*eo = (struct events_opts){
 		.from_ns = o->profile->from_ns, .to_ns = o->profile->to_ns,
-		.kinds = kinds, .select = &o->select, .filter = o->profile->filter,
+		.kinds = kinds, .select = &o->select,
 	};
 	r = events_read(v, t, eo, e);
 	if (r)
@@ -125,8 +125,7 @@ void event_report_head(const struct events *v, FILE *out)
 	}
 	buf_putc(&b, '\n');
 	report_put_filters(v->names.filters, v->names.nr_filters, v->trace_start_ns, &b);
-	if (v->o->filter && v->o->filter->nr)
-		report_put_filter(v->o->filter, v->nr_left_out, "events", &b);
+	report_put_filter(v->o->select->filter, v->nr_left_out, "event", &b);
 	fwrite(b.data, 1, b.len, out);
 	event_put_refused(&v->names, out);
 	buf_release(&b);
@@ -160,8 +159,7 @@ void event_report_json(const struct events *v, struct json *j, const char *repor
 	json_u64(j, "events", v->nr_all);
 	json_u64(j, "selected", v->nr);
 	report_json_filters(v->names.filters, v->names.nr_filters, v->trace_start_ns, j);
-	if (v->o->filter && v->o->filter->nr)
-		json_u64(j, "left_out", v->nr_left_out);
+	report_json_filter(v->o->select->filter, v->nr_left_out, j);
 	json_end(j);
 }
 

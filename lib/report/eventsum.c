@@ -553,7 +553,7 @@ const struct report report_gc = {
 	.check = event_report_check,
 	.needs = "a trace with events of JVMs",
 	.print_trace = gc_print,
-	.filters = true,
+	.filters = RULES_ALL,
 };
 
 const struct report report_jit = {
@@ -563,7 +563,7 @@ const struct report report_jit = {
 	.check = event_report_check,
 	.needs = "a trace with events of JVMs",
 	.print_trace = jit_print,
-	.filters = true,
+	.filters = RULES_ALL,
 };
 
 const struct report report_classes = {
@@ -573,7 +573,7 @@ const struct report report_classes = {
 	.check = event_report_check,
 	.needs = "a trace with events of JVMs",
 	.print_trace = classes_print,
-	.filters = true,
+	.filters = RULES_ALL,
 };
 
 const struct report report_exceptions = {
@@ -583,7 +583,7 @@ const struct report report_exceptions = {
 	.check = event_report_check,
 	.needs = "a trace with events of JVMs",
 	.print_trace = exceptions_print,
-	.filters = true,
+	.filters = RULES_ALL,
 };
 
 const struct report report_marks = {
@@ -593,5 +593,5 @@ const struct report report_marks = {
 	.check = event_report_check,
 	.needs = "a trace with marks (arcprof record -e mark)",
 	.print_trace = marks_print,
-	.filters = true,
+	.filters = RULES_ALL,
 };

@@ -70,6 +70,7 @@ static void print_head(struct gen *g)
 		quote_add(b, model_str(m, m->metrics[i].unit));
 	}
 	buf_str(b, g->columns.nr_metrics ? " since the thread's event before" : " no metrics");
+	gen_select_put_filter(&g->select, b);
 	completed_put_only(&g->names, b);
 	fprintf(g->out, "%s\n", b->data);
 }
@@ -347,7 +348,7 @@ static int prepare(struct gen *g, struct trace_reader *t, struct err *e)
 	    (r = names_window(&g->names, po->from_ns, po->to_ns, &window, e)) ||
 	    (r = columns_of_calls(&g->columns, &none, &g->names, &all, e)) ||
 	    (r = timeline_init(&g->timeline, &g->calls, t, e)) ||
-	    (r = gen_select_init(&g->select, &g->calls, &window, g->o, e)))
+	    (r = gen_select_init(&g->select, &g->calls, t, &window, g->o, e)))
 		return r;
 	g->start_ns = names_label_u64(&g->names, "start.mono_ns");
 	r = g->select.samples ? gen_samples_read(&g->samples, t, g->o, e) : 0;
@@ -376,6 +377,7 @@ static void begin(struct gen *g)
 	json_str(j, "command", names_label(&g->names, "command"));
 	json_str(j, "host", names_label(&g->names, "host"));
 	json_u64(j, "lost", g->names.lost);
+	gen_select_json_filter(&g->select, j);
 	json_u64(j, "events", g->timeline.nr_calls);
 	json_u64(j, "dispatches", g->timeline.nr_dispatches);
 	json_u64(j, "jvm_events", g->jvm.nr_all);
@@ -452,6 +454,8 @@ const struct report report_gen = {
 	.opts_size = sizeof(struct gen_opts),
 	.opts_select = true,
 	.check = check,
+	.filters = RULES_ALL,
+	.has_functions = true,
 	.needs = "a call trace",
 	.print_trace = gen_print,
 };

@@ -48,10 +48,17 @@ static int choose_kinds(struct gen_select *s, const struct opt_list *l, struct e
 
 static uint32_t new_thread(struct gen_select *s, uint32_t tree)
 {
-	struct gen_thread t = { 0 };
+	const struct rec_call_tree *r = &s->c->trees[tree];
+	struct model *m = s->c->names->m;
+	struct gen_thread t = { .proc = r->proc };
 
 	calls_thread(s->c, tree, &t.process, &t.thread);
-	t.selected = selection_has_thread(s->selection, s->c->names->m, t.process, t.thread);
+	t.selected = selection_has_thread(s->selection, m, t.process, t.thread);
+	if (t.selected && !filter_wants_calls(s->kept, m->consumers.items[t.thread].name,
+					      r->flags & CALL_TREE_VIRTUAL)) {
+		s->nr_left_out++;
+		t.selected = false;
+	}
 	VEC_GROW(s->threads, s->nr_threads, s->alloc_threads);
 	s->threads[s->nr_threads++] = t;
 	return s->nr_threads - 1;
@@ -71,14 +78,18 @@ static uint32_t thread_of_tree(struct gen_select *s, uint32_t tree)
 	return *thread;
 }
 
-int gen_select_init(struct gen_select *s, struct calls *c, const struct window *window,
+int gen_select_init(struct gen_select *s, struct calls *c, struct trace_reader *t, const struct window *window,
 		    const struct report_opts *o, struct err *e)
 {
 	const struct gen_opts *own = o->own;
 	uint32_t i;
+	int r;
 
 	*s = (struct gen_select){ .c = c, .selection = &o->select, .window = *window,
 		.nr_trees = c->nr_trees };
+	r = filter_new(&s->kept, c->names, o->select.filter, t, e);
+	if (r)
+		return r;
 	s->want = selection_wants(s->selection) & (SELECT_SYMBOL | SELECT_MODULE);
 	s->trees = xcalloc(s->nr_trees + 1, sizeof(*s->trees));
 	for (i = 0; i < s->nr_trees; i++)
@@ -96,6 +107,7 @@ void gen_select_release(struct gen_select *s)
 	free(s->threads);
 	free(s->matches);
 	map_release(&s->thread_of);
+	filter_free(s->kept);
 }
 
 static bool is_dispatch(const struct timeline_event *x)
@@ -123,16 +135,19 @@ const struct gen_thread *gen_select_thread(const struct gen_select *s, const str
 	return t && t->selected ? t : NULL;
 }
 
-static bool in_window(const struct gen_select *s, uint64_t time_ns)
+static bool in_window(const struct gen_select *s, const struct gen_thread *t, uint64_t time_ns)
 {
-	return time_ns >= s->window.reset_ns && window_has(&s->window, time_ns);
+	return time_ns >= s->window.reset_ns && window_has(&s->window, time_ns) &&
+	       filter_in_phases(s->kept, t->proc, time_ns);
 }
 
 bool gen_select_needs(const struct gen_select *s, const struct timeline_event *x)
 {
-	if (!gen_select_thread(s, x) || x->time_ns >= s->window.to_ns)
+	const struct gen_thread *t = gen_select_thread(s, x);
+
+	if (!t || x->time_ns >= s->window.to_ns)
 		return false;
-	return (s->want && !is_dispatch(x)) || (s->kinds[x->kind] && in_window(s, x->time_ns));
+	return (s->want && !is_dispatch(x)) || (s->kinds[x->kind] && in_window(s, t, x->time_ns));
 }
 
 static uint8_t matches(struct gen_select *s, uint32_t function)
@@ -212,7 +227,22 @@ bool gen_select_shows(struct gen_select *s, const struct timeline_event *x)
 		inside |= (matches(s, x->function) & s->want) == s->want;
 		leave(s, tree, t, x->function);
 	}
-	return inside && t->selected && s->kinds[x->kind] && in_window(s, x->time_ns);
+	return inside && t->selected && s->kinds[x->kind] && in_window(s, t, x->time_ns);
+}
+
+void gen_select_put_filter(const struct gen_select *s, struct buf *b)
+{
+	struct buf line = BUF_INIT;
+
+	report_put_filter(s->selection->filter, s->nr_left_out, "thread", &line);
+	if (line.len)
+		buf_fmt(b, "\n%.*s", (int)line.len - 1, line.data);
+	buf_release(&line);
+}
+
+void gen_select_json_filter(const struct gen_select *s, struct json *j)
+{
+	report_json_filter(s->selection->filter, s->nr_left_out, j);
 }
 
 bool gen_select_shows_jvm(const struct gen_select *s, const struct event *x)

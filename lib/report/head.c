@@ -381,11 +381,28 @@ void report_put_filter(const struct rules *r, uint64_t nr_left_out, const char *
 {
 	struct buf text = BUF_INIT;
 
+	if (!r || !r->nr)
+		return;
 	rules_text(r, &text);
 	buf_str(b, "filter: ");
 	quote_add(b, text.data);
-	buf_fmt(b, "; %" PRIu64 " %s left out\n", nr_left_out, what);
+	buf_fmt(b, "; %" PRIu64 " %s%s left out\n", nr_left_out, what, nr_left_out == 1 ? "" : "s");
 	buf_release(&text);
+}
+
+void report_print_filter(const struct rules *r, uint64_t nr_left_out, const char *what, FILE *out)
+{
+	struct buf b = BUF_INIT;
+
+	report_put_filter(r, nr_left_out, what, &b);
+	fputs(b.data ? b.data : "", out);
+	buf_release(&b);
+}
+
+void report_json_filter(const struct rules *r, uint64_t nr_left_out, struct json *j)
+{
+	if (r && r->nr)
+		json_u64(j, "left_out", nr_left_out);
 }
 
 void report_json_filters(const struct name_filter *all, size_t nr, uint64_t begin_ns, struct json *j)
@@ -548,8 +565,7 @@ static void put_filters(const struct view *v, struct buf *b)
 	const struct rules *r = v->o->profile ? v->o->profile->filter : NULL;
 
 	report_put_filters(v->origin->filters, v->origin->nr_filters, v->origin->begin_ns, b);
-	if (r && r->nr)
-		report_put_filter(r, v->origin->nr_left_out, "samples", b);
+	report_put_filter(r, v->origin->nr_left_out, "sample", b);
 }
 
 #define OWN_SHOWN .005	/* more of arcprof's own work than that is worth a word */
@@ -754,8 +770,8 @@ static void json_quality(const struct view *v, struct json *j)
 	json_end(j);
 	json_triggers(v, j);
 	report_json_filters(v->origin->filters, v->origin->nr_filters, v->origin->begin_ns, j);
-	if (v->o->profile && v->o->profile->filter && v->o->profile->filter->nr)
-		json_u64(j, "left_out", v->origin->nr_left_out);
+	if (v->o->profile)
+		report_json_filter(v->o->profile->filter, v->origin->nr_left_out, j);
 	report_json_refused(v->origin, j);
 	json_str(j, "not_shown", v->origin->not_shown);
 	json_u64(j, "throttled", v->origin->throttled);

@@ -168,6 +168,7 @@ static void print_text(const struct shown *s, FILE *out)
 	buf_fmt(&b, "%zu of %zu %s keep%s growing", all, m->nr_rows, s->by_class ? "classes" : "places",
 		all == 1 ? "s" : "");
 	fprintf(out, "%s\n", b.data);
+	report_print_filter(s->o->select.filter, m->nr_left_out, "object", out);
 	event_put_refused(&m->names, out);
 	buf_reset(&b);
 	if (!is_exact(s)) {
@@ -223,6 +224,7 @@ static void json_head(const struct shown *s, struct json *j)
 	json_str(j, "command", names_label(&m->names, "command"));
 	json_str(j, "host", names_label(&m->names, "host"));
 	json_u64(j, "lost", m->names.lost);
+	report_json_filter(s->o->select.filter, m->nr_left_out, j);
 	json_u64(j, "unpaired", m->nr_unpaired);
 	json_u64(j, "interval", m->interval);
 	json_u64(j, "samples", m->n);
@@ -315,6 +317,8 @@ const struct report report_leaks = {
 	.formats = FORMATS_TABLE,
 	.legend = "\n How they are reached: report --metric live --xarc --symbol METHOD (of native memory: --metric native-live)\n",
 	.check = check,
+	.filters = RULES_ALL & ~RULE_BIT(RULE_LENGTH),
+	.has_functions = true,
 	.needs = "a trace with live objects or native memory",
 	.print_trace = leaks_print,
 };

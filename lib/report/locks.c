@@ -211,7 +211,9 @@ static void print_text(const struct rows *r, FILE *out)
 	buf_fmt(&b, " in waits for locks (%" PRIu64 "), ", r->lock_n);
 	report_put_duration(&b, r->ns - r->lock_ns);
 	buf_fmt(&b, " in other waits (%" PRIu64 "), %" PRIu64 " lost", r->n - r->lock_n, r->m.names.lost);
-	fprintf(out, "%s\n Units :: ms (Total), us (Mean, p99, Max)%s; waits for monitors without the time spent spinning\n",
+	buf_putc(&b, '\n');
+	report_put_filter(r->o->select.filter, r->m.nr_left_out, "row", &b);
+	fprintf(out, "%s Units :: ms (Total), us (Mean, p99, Max)%s; waits for monitors without the time spent spinning\n",
 		b.data, r->counted ? ", ns (AVER-HTM)" : "");
 	if (r->nr_locks) {
 		fprintf(out, "\n Locks\n\n");
@@ -265,6 +267,7 @@ static void put_head(const struct rows *r, struct json *j)
 	json_str(j, "command", names_label(&r->m.names, "command"));
 	json_str(j, "host", names_label(&r->m.names, "host"));
 	json_u64(j, "lost", r->m.names.lost);
+	report_json_filter(r->o->select.filter, r->m.nr_left_out, j);
 	json_u64(j, "waits", r->n);
 	json_u64(j, "wait_ns", r->ns);
 	json_u64(j, "lock_waits", r->lock_n);
@@ -326,7 +329,7 @@ static void print_hprof(const struct rows *r, struct trace_reader *t, FILE *out)
 static int locks_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
 	struct rows r = { .o = o };
-	int ret = locks_read(&r.m, t, e);
+	int ret = locks_read(&r.m, t, o->select.filter, e);
 
 	if (!ret) {
 		make_rows(&r);
@@ -336,7 +339,7 @@ static int locks_print(struct trace_reader *t, const struct report_opts *o, FILE
 			print_hprof(&r, t, out);
 		else
 			print_rows(&r, out);
-		ret = !r.nr && r.m.nr_rows;
+		ret = !r.nr && (r.m.nr_rows || r.m.nr_left_out);
 	}
 	free(r.list);
 	locks_model_release(&r.m);
@@ -360,6 +363,7 @@ const struct report report_locks = {
 	.formats = FORMATS_TABLE | FORMAT_BIT(FORMAT_HPROF),
 	.legend = "\n -: not counted: HotSpot does not, record --lock-exact does but for TIER2 and TIER3\n",
 	.check = check,
+	.filters = RULE_BIT(RULE_EVENT) | RULE_BIT(RULE_CLASS),
 	.needs = "a trace with waits for locks",
 	.print_trace = locks_print,
 };

@@ -216,5 +216,5 @@ const struct report report_log = {
 	.check = check,
 	.needs = "a trace with events of JVMs",
 	.print_trace = log_print,
-	.filters = true,
+	.filters = RULES_ALL,
 };

@@ -107,7 +107,8 @@ struct report {
 	bool hides_inlined;
 	bool sorts_children;		/* those of each context, as --sort says */
 	int (*print)(struct view *v, FILE *out, struct err *e);
-	bool filters;			/* it goes by profile->filter, as all reports of a view do */
+	unsigned int filters;		/* a set of RULE_BIT()s: what filters may be about; of a view all may */
+	bool has_functions;		/* of a trace, and no rules leave any out */
 	/* Of a trace as it is: which trace that must be, and printing it.  1: the options select nothing. */
 	const char *needs;
 	int (*print_trace)(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
@@ -132,8 +133,10 @@ void report_put_duration(struct buf *b, uint64_t ns);
 /* What filters left out while it was recorded: a line for each of them, and how much; the same in JSON. */
 void report_put_filters(const struct name_filter *all, size_t nr, uint64_t begin_ns, struct buf *b);
 void report_json_filters(const struct name_filter *all, size_t nr, uint64_t begin_ns, struct json *j);
-/* The same of the filter with which it was read. */
+/* The same of the filter with which it was read, where there is one; what: "event". */
 void report_put_filter(const struct rules *r, uint64_t nr_left_out, const char *what, struct buf *b);
+void report_print_filter(const struct rules *r, uint64_t nr_left_out, const char *what, FILE *out);
+void report_json_filter(const struct rules *r, uint64_t nr_left_out, struct json *j);
 /* A line for each thing that was asked for and not recorded; and the same as an array of JSON. */
 void report_put_refused(const struct origin *origin, struct buf *b);
 void report_json_refused(const struct origin *origin, struct json *j);

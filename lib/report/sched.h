@@ -4,15 +4,29 @@
 #define REPORT_SCHED_H
 
 #include "base/json.h"
+#include "model/filter.h"
 #include "model/sched.h"
 #include "report/report.h"
 
+/* What --filter keeps: threads that conditions for no event in particular are about. */
+struct sched_kept {
+	const struct rules *rules;
+	struct filter *filter;
+	uint64_t nr_left_out;		/* threads, of those that are selected */
+};
+
+/* m stays borrowed. */
+int sched_kept_init(struct sched_kept *k, struct sched_model *m, const struct selection *s,
+		    struct trace_reader *t, struct err *e);
+void sched_kept_release(struct sched_kept *k);
+
 /* The first lines of a text report, and the first members of JSON, whose object stays open. */
-void sched_head_text(const struct sched_model *m, size_t nr_threads, FILE *out);
-void sched_head_json(const struct sched_model *m, struct json *j, const char *report);
+void sched_head_text(const struct sched_model *m, const struct sched_kept *k, size_t nr_threads, FILE *out);
+void sched_head_json(const struct sched_model *m, const struct sched_kept *k, struct json *j,
+		     const char *report);
 /* "R", "S", "D" ...: arcprof-report(1) says what they mean. */
 const char *sched_state_letter(enum sched_state s);
-/* What --pid, --tid, --comm and --thread say of a thread; NULL is none. */
-bool sched_selected(const struct selection *s, const struct sched_thread *t);
+/* What --pid, --tid, --comm, --thread and --filter say of a thread; NULL is none. */
+bool sched_selected(const struct selection *s, const struct sched_kept *k, const struct sched_thread *t);
 
 #endif

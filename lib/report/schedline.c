@@ -10,7 +10,7 @@
 #include "report/sched.h"
 #include "report/sheet.h"
 
-void sched_head_text(const struct sched_model *m, size_t nr_threads, FILE *out)
+void sched_head_text(const struct sched_model *m, const struct sched_kept *k, size_t nr_threads, FILE *out)
 {
 	struct buf b = BUF_INIT;
 
@@ -29,6 +29,7 @@ void sched_head_text(const struct sched_model *m, size_t nr_threads, FILE *out)
 		quote_add(&b, names_label(&m->names, "command"));
 	}
 	buf_putc(&b, '\n');
+	report_put_filter(k->rules, k->nr_left_out, "thread", &b);
 	if (names_label(&m->names, "refused.sched")) {
 		buf_str(&b, "not recorded: ");
 		quote_add(&b, names_label(&m->names, "refused.sched"));
@@ -38,7 +39,8 @@ void sched_head_text(const struct sched_model *m, size_t nr_threads, FILE *out)
 	buf_release(&b);
 }
 
-void sched_head_json(const struct sched_model *m, struct json *j, const char *report)
+void sched_head_json(const struct sched_model *m, const struct sched_kept *k, struct json *j,
+		     const char *report)
 {
 	report_json_begin(j, report);
 	json_object(j, "source");
@@ -49,6 +51,7 @@ void sched_head_json(const struct sched_model *m, struct json *j, const char *re
 	json_bool(j, "interrupts", m->irq);
 	json_u64(j, "elapsed_ns", m->end_ns - m->start_ns);
 	json_u64(j, "lost", m->nr_lost);
+	report_json_filter(k->rules, k->nr_left_out, j);
 	json_u64(j, "inconsistent", m->nr_odd);
 	json_u64(j, "dispatches", m->nr_dispatches);
 	json_u64(j, "interrupts_taken", m->nr_intr);
@@ -60,6 +63,7 @@ struct printer {
 	struct sched_model *m;
 	const struct sched_model *sums;		/* the same when all is read */
 	const struct report_opts *o;
+	struct sched_kept kept;
 	FILE *out;
 	struct json j;
 	struct sheet csv;
@@ -86,13 +90,13 @@ static void begin(struct printer *p)
 	p->begun = true;
 	if (p->o->format == FORMAT_JSON) {
 		json_init(&p->j, p->out);
-		sched_head_json(p->sums, &p->j, "sched");
+		sched_head_json(p->sums, &p->kept, &p->j, "sched");
 		json_array(&p->j, "lines");
 	} else if (p->o->format == FORMAT_CSV) {
 		sheet_init(&p->csv, FORMAT_CSV, p->out);
 		sheet_columns(&p->csv, csv_columns, ARRAY_SIZE(csv_columns));
 	} else {
-		sched_head_text(p->sums, 0, p->out);
+		sched_head_text(p->sums, &p->kept, 0, p->out);
 		fprintf(p->out, " Units :: s; Ran, Waited :: us\n\n%13s %4s %10s %1s %10s  %s\n", "Time", "CPU", "Ran", "S",
 			"Waited", "Thread -> thread that gets the CPU, or (interrupt)");
 	}
@@ -211,11 +215,11 @@ static void print_line(void *ctx, const struct sched_line *l)
 	struct printer *p = ctx;
 	const struct report_opts *o = p->o;
 	const struct selection *s = &o->select;
-	bool all = !(selection_wants(s) & SELECT_BY_THREAD);
+	bool all = !(selection_wants(s) & SELECT_BY_THREAD) && !p->kept.filter;
 
 	if (!select_number(o->profile->cpus, l->cpu))
 		return;
-	if (!all && !sched_selected(s, l->out) && !sched_selected(s, l->in))
+	if (!all && !sched_selected(s, &p->kept, l->out) && !sched_selected(s, &p->kept, l->in))
 		return;
 	if (o->limit && p->nr >= o->limit) {
 		p->nr_hidden++;
@@ -243,6 +247,8 @@ static int sched_print(struct trace_reader *t, const struct report_opts *o, FILE
 	opts.line = print_line;
 	opts.line_ctx = &p;
 	if (!r)
+		r = sched_kept_init(&p.kept, &sums, &o->select, t, e);
+	if (!r)
 		r = sched_read(&m, t, &opts, e);
 	if (!r && !p.begun)
 		begin(&p);
@@ -254,6 +260,7 @@ static int sched_print(struct trace_reader *t, const struct report_opts *o, FILE
 	if (!r)
 		r = !p.nr;
 	buf_release(&p.b);
+	sched_kept_release(&p.kept);
 	sched_release(&m);
 	sched_release(&sums);
 	return r;
@@ -263,6 +270,7 @@ const struct report report_sched = {
 	.name = "sched",
 	.help = "list dispatches and interrupts in time order",
 	.formats = FORMATS_TABLE,
+	.filters = RULES_OF_THREADS,
 	.needs = "a trace with dispatches",
 	.print_trace = sched_print,
 };

@@ -17,16 +17,56 @@
 struct rows {
 	const struct sched_model *m;
 	const struct report_opts *o;
+	struct sched_kept kept;
 	const struct sched_thread **list;
 	size_t nr, nr_hidden;		/* shown; left out by --limit */
 	struct sched_thread sum;	/* of all that were selected */
 	uint64_t life_ns;
 };
 
-bool sched_selected(const struct selection *s, const struct sched_thread *t)
+static bool is_kept(const struct sched_kept *k, const struct sched_thread *t)
+{
+	return filter_wants_event(k->filter, &(struct filter_event){
+		.event = { "sched", NULL }, .duration_ns = UINT64_MAX, .thread = t->number,
+	});
+}
+
+static bool is_listed(const struct selection *s, const struct sched_thread *t)
 {
 	return t && select_number(s->pids, t->pid) && select_number(s->tids, t->tid) &&
 	       select_name(s->comms, t->comm) && select_name(s->threads, t->name);
+}
+
+bool sched_selected(const struct selection *s, const struct sched_kept *k, const struct sched_thread *t)
+{
+	return is_listed(s, t) && is_kept(k, t);
+}
+
+/* The idle thread of a CPU is no thread. */
+static bool has_lived(const struct sched_model *m, const struct sched_thread *t)
+{
+	return t->seen && t->tid && sched_life_ns(m, t);
+}
+
+int sched_kept_init(struct sched_kept *k, struct sched_model *m, const struct selection *s,
+		    struct trace_reader *t, struct err *e)
+{
+	size_t i;
+	int r;
+
+	*k = (struct sched_kept){ .rules = s->filter };
+	r = filter_new(&k->filter, &m->names, s->filter, t, e);
+	for (i = 0; !r && k->filter && i < m->nr_threads; i++) {
+		const struct sched_thread *x = &m->threads[i];
+
+		k->nr_left_out += has_lived(m, x) && is_listed(s, x) && !is_kept(k, x);
+	}
+	return r;
+}
+
+void sched_kept_release(struct sched_kept *k)
+{
+	filter_free(k->filter);
 }
 
 static uint64_t own_ns(const struct sched_thread *t)
@@ -85,7 +125,6 @@ static void add_up(struct rows *r, const struct sched_thread *t)
 	r->life_ns += sched_life_ns(r->m, t);
 }
 
-/* The idle thread of a CPU is no thread. */
 static void make_rows(struct rows *r)
 {
 	size_t i;
@@ -94,7 +133,7 @@ static void make_rows(struct rows *r)
 	for (i = 0; i < r->m->nr_threads; i++) {
 		const struct sched_thread *t = &r->m->threads[i];
 
-		if (!t->seen || !t->tid || !sched_life_ns(r->m, t) || !sched_selected(&r->o->select, t))
+		if (!has_lived(r->m, t) || !sched_selected(&r->o->select, &r->kept, t))
 			continue;
 		add_up(r, t);
 		r->list[r->nr++] = t;
@@ -173,7 +212,7 @@ static void print_text(const struct rows *r, FILE *out)
 	struct buf b = BUF_INIT;
 	size_t i;
 
-	sched_head_text(r->m, r->nr + r->nr_hidden, out);
+	sched_head_text(r->m, &r->kept, r->nr + r->nr_hidden, out);
 	fprintf(out, " Units :: ms; WaitAvg, WaitMax :: us; CPU is without interrupts where they were recorded\n\n");
 	put_head(r, out);
 	for (i = 0; i < r->nr; i++) {
@@ -265,7 +304,7 @@ static void print_rows(const struct rows *r, FILE *out)
 	size_t i;
 
 	sheet_init(&s, r->o->format, out);
-	sched_head_json(r->m, &s.json, "threads");
+	sched_head_json(r->m, &r->kept, &s.json, "threads");
 	sheet_columns(&s, columns, ARRAY_SIZE(columns));
 	if (r->o->format == FORMAT_JSON)
 		add_row(r, &s, &r->sum, true);
@@ -284,12 +323,14 @@ static int threads_print(struct trace_reader *t, const struct report_opts *o, FI
 	struct sched_model m;
 	struct rows r = { .m = &m, .o = o };
 	const struct sched_opts opts = { .from_ns = o->profile->from_ns, .to_ns = o->profile->to_ns };
-	int ret = sched_read(&m, t, &opts, e), of_wall;
+	int ret = sched_read(&m, t, &opts, e);
+	bool of_wall = ret == -ENODATA;
 
-	if (ret == -ENODATA) {
-		of_wall = wall_threads_print(t, o, out, e);
-		ret = of_wall == -ENODATA ? ret : of_wall;
-	} else if (!ret) {
+	if (of_wall)
+		ret = wall_threads_print(t, o, out, e);
+	else if (!ret)
+		ret = sched_kept_init(&r.kept, &m, &o->select, t, e);
+	if (!ret && !of_wall) {
 		make_rows(&r);
 		if (o->format == FORMAT_TEXT)
 			print_text(&r, out);
@@ -298,6 +339,7 @@ static int threads_print(struct trace_reader *t, const struct report_opts *o, FI
 		ret = !r.nr;
 	}
 	free(r.list);
+	sched_kept_release(&r.kept);
 	sched_release(&m);
 	return ret;
 }
@@ -307,6 +349,7 @@ const struct report report_threads = {
 	.help = "show how long each thread ran, waited and was blocked",
 	.formats = FORMATS_TABLE,
 	.sorts_by_wait = true,
+	.filters = RULE_BIT(RULE_EVENT) | RULES_OF_THREADS,
 	.needs = "a trace with dispatches or wall",
 	.print_trace = threads_print,
 };

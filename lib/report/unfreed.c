@@ -138,6 +138,7 @@ static void print_head(const struct shown *s, FILE *out)
 	buf_fmt(&b, " that were allocated; %" PRIu64 " sample%s, %" PRIu64 " lost; %zu place%s", u->n,
 		u->n == 1 ? "" : "s", u->names.lost, u->nr_rows, u->nr_rows == 1 ? "" : "s");
 	fprintf(out, "%s\n", b.data);
+	report_print_filter(s->o->select.filter, u->nr_left_out, "sample", out);
 	event_put_refused(&u->names, out);
 	if (u->interval) {
 		buf_reset(&b);
@@ -176,6 +177,7 @@ static void print_json(const struct shown *s, struct sheet *sheet)
 	json_str(j, "command", names_label(&u->names, "command"));
 	json_str(j, "host", names_label(&u->names, "host"));
 	json_u64(j, "lost", u->names.lost);
+	report_json_filter(s->o->select.filter, u->nr_left_out, j);
 	json_u64(j, "interval", u->interval);
 	json_u64(j, "samples", u->n);
 	json_double(j, "bytes", u->bytes);

@@ -233,7 +233,9 @@ static void print_head(const struct shown *s, FILE *out)
 		report_put_duration(&b, kind_ns(s, parts[i].kind));
 		buf_fmt(&b, " %s", parts[i].by);
 	}
-	fprintf(out, "%s; %" PRIu64 " lost\n Units :: ms", b.data, s->m.names.lost);
+	fprintf(out, "%s; %" PRIu64 " lost\n", b.data, s->m.names.lost);
+	report_print_filter(s->o->select.filter, s->m.nr_left_out, "wait", out);
+	fputs(" Units :: ms", out);
 	if (s->m.interval_ns)
 		fprintf(out, "; waits of %g ms or longer are exact, shorter ones are sampled",
 			s->m.interval_ns / 1e6);
@@ -405,6 +407,7 @@ static void json_head(const struct shown *s, struct json *j)
 	json_str(j, "command", names_label(&s->m.names, "command"));
 	json_str(j, "host", names_label(&s->m.names, "host"));
 	json_u64(j, "lost", s->m.names.lost);
+	report_json_filter(s->o->select.filter, s->m.nr_left_out, j);
 	json_u64(j, "threads", s->m.nr_threads);
 	json_u64_known(j, "interval_ns", s->m.interval_ns, s->m.interval_ns);
 	json_u64(j, "blocked_ns", s->m.ns);
@@ -505,6 +508,8 @@ const struct report report_wakers = {
 	.formats = FORMATS_TABLE,
 	.legend = "\n A [reason] <- B: A waited until B ended that, while B waited itself; the last in a chain did not\n",
 	.check = check,
+	.filters = RULE_BIT(RULE_EVENT) | RULES_OF_THREADS | RULE_BIT(RULE_PHASE),
+	.has_functions = true,
 	.needs = "a trace with waits",
 	.print_trace = wakers_print,
 };

@@ -258,6 +258,8 @@ static void print_text(const struct rows *r, FILE *out)
 	report_put_duration(&b, origin->duration_ns);
 	fprintf(out, "%s, %" PRIu64 " lost\n", b.data, origin->lost);
 	buf_reset(&b);
+	report_put_filters(origin->filters, origin->nr_filters, origin->begin_ns, &b);
+	report_put_filter(r->v->o->select.filter, origin->nr_left_out, "sample", &b);
 	report_put_refused(origin, &b);
 	fprintf(out, "%s Units :: ms\n\n", b.data ? b.data : "");
 	fprintf(out, "%7s %7s %11s %10s %10s %11s", "PID", "TID", "Wall", "CPU", "Runnable", "Blocked");
@@ -323,6 +325,8 @@ static void print_json(const struct rows *r, FILE *out)
 	json_object(&s.json, "source");
 	json_u64(&s.json, "duration_ns", r->v->origin->duration_ns);
 	json_u64(&s.json, "lost", r->v->origin->lost);
+	report_json_filters(r->v->origin->filters, r->v->origin->nr_filters, r->v->origin->begin_ns, &s.json);
+	report_json_filter(r->v->o->select.filter, r->v->origin->nr_left_out, &s.json);
 	report_json_refused(r->v->origin, &s.json);
 	json_end(&s.json);
 	add_json(&s, r, &r->list[r->nr + r->nr_hidden], "totals");
@@ -401,14 +405,16 @@ int wall_threads_print(struct trace_reader *t, const struct report_opts *o, FILE
 	struct names names;
 	struct model model;
 	struct view view = { 0 };
-	struct err ignored;
+	struct err err = { 0 };
 	int r;
 
 	po.metrics = &metrics;
-	r = profile_read(&names, &model, &origin, t, &po, &ignored);
-	if (r == -EINVAL)
-		r = -ENODATA;	/* there is no such metric */
-	else if (!r)
+	r = profile_read(&names, &model, &origin, t, &po, &err);
+	if (r == -EINVAL && names_find_event(&names, "wall") == UINT32_MAX)
+		r = -ENODATA;
+	else if (r)
+		*e = err;
+	else
 		r = view_init(&view, &model, &origin, o, e);
 	if (!r)
 		r = print_view(&view, out);

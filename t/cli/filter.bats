@@ -238,6 +238,127 @@ phases() {
 	[[ $stderr == *"rules:1: invalid rule 'include_klass'"* ]]
 }
 
+# parts <jq expression> <option of report>...: of what meets thread=worker-1, and of what does not
+parts() {
+	"$ARCPROF" report -i trace --format json "${@:2}" --filter thread=worker-1 >part
+	"$ARCPROF" report -i trace --format json "${@:2}" --filter=-thread=worker-1 >rest
+	"$ARCPROF" report -i trace --format json "${@:2}" >all
+	part=$(jq "$1" part) rest=$(jq "$1" rest) all=$(jq "$1" all)
+	echo "${*:2}: $part + $rest = $all"
+	[ "$part" -gt 0 ]
+	[ "$rest" -gt 0 ]
+	[ $((part + rest)) -eq "$all" ]
+}
+
+@test "filter: of the lists and tables of calls" {
+	first_jdk
+	filtered --callflow='+Filtered.*' --calltrace -- alloc 20
+	parts '[.rows[] | select(.name == "Filtered.allocate").n] | add' --calls
+	[ "$part $rest" = '1 2' ]
+	parts '[.events[] | select(.kind == "entry")] | length' --gen
+	parts '[.calls[] | select(.name == "Filtered.allocate")] | length' --flow
+	parts '[.calls[] | .n // 1] | add' --condu
+	"$ARCPROF" report -i trace --calls --filter thread=worker-1 >text
+	[[ $(sed -n 2p text) =~ ^filter:\ thread=worker-1\;\ [0-9]+\ threads\ left\ out$ ]]
+	"$ARCPROF" report -i trace --gen --filter kind=platform >text
+	[[ $(sed -n 2p text) == 'filter: kind=platform; 0 threads left out' ]]
+}
+
+@test "filter: calls in a phase" {
+	cat >calls.c <<-'EOF'
+	#include "arcprof.h"
+	__attribute__((noinline)) void work(volatile int *x) { ++*x; }
+	int main(void)
+	{
+		volatile int x = 0;
+		uint64_t begun;
+		for (int i = 0; i < 3; i++)
+			work(&x);
+		begun = arcprof_phase_begin();
+		for (int i = 0; i < 5; i++)
+			work(&x);
+		arcprof_phase_end(begun, "hot");
+		return 0;
+	}
+	EOF
+	gcc -O1 -finstrument-functions -I "$TOP/lib/api" calls.c "$BUILD/libarcprof-hookit.a" "$BUILD/libarcprof.a" -o calls \
+		-pthread -ldl
+	"$ARCPROF" record -q -e mark --calltrace -o trace ./calls
+	calls() {
+		"$ARCPROF" report -i trace --calls --format json "$@" | jq '[.rows[] | select(.name == "work").n] | add // 0'
+	}
+	[ "$(calls)" -eq 8 ]
+	[ "$(calls --filter phase=hot)" -eq 5 ]
+	[ "$(calls --filter=-phase=hot)" -eq 3 ]
+	[ "$("$ARCPROF" report -i trace --gen --event entry --format json --filter phase=hot |
+		jq '[.events[] | select(.name | test("work"))] | length')" -eq 5 ]
+}
+
+@test "filter: of tables of locks and waits, and of dispatches" {
+	first_jdk
+	filtered -e lock,wall -- lock 20
+	local class='Filtered$Long' all long rest
+	ns() {
+		"$ARCPROF" report -i trace --locks --format json "$@" | jq '[.locks[].wait_ns] | add // 0'
+	}
+	all=$(ns) long=$(ns --filter "class=$class") rest=$(ns --filter="-lock:class=$class")
+	[ "$long" -gt 0 ]
+	[ $((long + rest)) -eq "$all" ]
+	[ "$("$ARCPROF" report -i trace --locks --filter "class=$class" | sed -n 2p | cut -d';' -f1)" = "filter: class=$class" ]
+	run_arcprof report -i trace --locks --filter thread=waiter
+	[ "$status" -eq 2 ]
+	[[ $stderr == "arcprof report: --locks cannot be filtered by thread, only by event, class" ]]
+	run_arcprof report -i trace --locks --filter class=None
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"nothing matches --filter 'class=None'"* ]]
+	# a thread has the row that it had
+	row() {
+		"$ARCPROF" report -i trace --threads --format json "$@" | jq -S '.threads[] | select(.name == "waiter")'
+	}
+	row >one
+	[ -s one ]
+	row --filter thread=waiter | diff one -
+	[ "$("$ARCPROF" report -i trace --threads --format json --filter thread=waiter | jq '.threads | length')" -eq 1 ]
+	if "$ARCPROF" report -i trace --wakers --format json >wakers 2>err; then
+		all=$(jq .source.blocked_ns wakers)
+		long=$("$ARCPROF" report -i trace --wakers --format json --filter thread=waiter | jq .source.blocked_ns)
+		rest=$("$ARCPROF" report -i trace --wakers --format json --filter=-thread=waiter | jq .source.blocked_ns)
+		[ "$long" -gt 0 ]
+		[ $((long + rest)) -eq "$all" ]
+	fi
+}
+
+@test "filter: of dispatches" {
+	first_jdk
+	filtered --sched -- burn 50 || skip "dispatches cannot be recorded here"
+	parts .totals.cpu_ns --threads
+	parts '.threads | length' --threads
+	"$ARCPROF" report -i trace --sched --format json --filter thread=worker-1 >lines
+	jq -e '.lines | length > 0 and all(.[]; .out.name == "worker-1" or .in.name == "worker-1")' lines
+	[ "$(jq .source.left_out lines)" -gt 3 ]
+}
+
+@test "filter: of objects that live, and of lines" {
+	first_jdk
+	"$ARCPROF" record -q -e live=1k -o trace java -XX:+UseSerialGC -Xmx256m -cp "$CLASSES" -Dseconds=1 -Dgarbage=20 \
+		-Dleak=600000 Survivors >truth
+	live() {
+		"$ARCPROF" report -i trace --leaks --format json "$@" | jq .source.samples
+	}
+	local node='Survivors$Node'
+	[ "$(live --filter "class=$node")" -gt 100 ]
+	[ $(($(live --filter "class=$node") + $(live --filter="-class=$node"))) -eq "$(live)" ]
+	[ "$("$ARCPROF" report -i trace --leaks --format json --filter "class=$node" | jq -r '[.leaks[].class] | unique | join(" ")')" = "$node" ]
+	[ $(($(live --filter thread=main) + $(live --filter=-thread=main))) -eq "$(live)" ]
+	filtered -F 1000 -e cpu-clock -- burn 200
+	parts .samples --annotate Filtered.burn
+	[ "$(jq .source.left_out part)" -eq "$(jq .samples rest)" ]
+	printf 'exclude_method Filtered.burn\n' >methods
+	run_arcprof report -i trace --annotate Filtered.burn --config methods
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"cannot be combined: --annotate, and rules about methods in 'methods'"* ]]
+}
+
 @test "filter: what cannot be is said" {
 	first_jdk
 	local bad
@@ -248,7 +369,7 @@ phases() {
 		[ ! -e trace ]
 	done
 	"$ARCPROF" record -q -o trace -- true
-	for bad in '--locks --filter thread=x' '--check --filter thread=x' '--filter nosuch' '--filter lock' \
+	for bad in '--check --filter thread=x' '--filter nosuch' '--filter lock' \
 			'--stacks nowhere --filter lock>1ms' '--format chrome --filter thread=x -o out' \
 			'--blame --filter lock>1ms'; do
 		# shellcheck disable=SC2086 # several options
