@@ -60,7 +60,9 @@ static void join_opts(struct opt_join *j)
 	size_t at = opt_join_struct(j, sizeof(struct diff_opts));
 
 	opt_join_add(j, diff_table, at);
-	report_join_selection(j, opt_join_struct(j, sizeof(struct report_request)));
+	at = opt_join_struct(j, sizeof(struct report_request));
+	report_join_selection(j, at);
+	report_join_filters(j, at);
 }
 
 /* One run, on its way into the comparison. */
@@ -90,7 +92,7 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 		.metrics = metrics, .cpus = &q->cpus, .labels = &q->labels, .by_label = q->by_label,
 		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
 		.samples = q->samples, .replay = q->replay, .calibrate = q->calibrate,
-		.fold_plt = q->fold_plt, .times = true, .whole_functions = true,
+		.fold_plt = q->fold_plt, .times = true, .whole_functions = true, .filter = &q->rules,
 	};
 }
 
@@ -101,6 +103,7 @@ static struct report_opts view_opts(const struct report_request *q, const struct
 		.select = { &q->pids, &q->tids, &q->comms, &q->threads, &q->modules, &q->symbols,
 			    .labels = &q->labels, .cgroups = &q->cgroups,
 			    .containers = &q->containers },
+		.methods = q->methods.methods ? (const void *)q->methods.b.data : NULL,
 		.fold = q->fold, .group = q->group,
 		.merge_threads = q->merge_threads, .merge_processes = q->merge_processes,
 		.no_inline = q->no_inline, .no_kernel = q->no_kernel,
@@ -146,6 +149,7 @@ static int add_run(struct diff *d, unsigned int side, const char *path, const st
 	if (!r) {
 		about = (struct diff_about){
 			.path = path, .duration_ns = in.origin.duration_ns, .lost = in.origin.lost,
+			.nr_left_out = in.origin.nr_left_out,
 			.counts_unknown = !origin_knows(&in.origin, "sample counts"),
 			.lost_unknown = !origin_knows(&in.origin, "lost samples"),
 			.has_jit = in.names.nr_methods > 0,
@@ -280,11 +284,14 @@ static int print(const struct diff_opts *o, struct diff *d, bool *changed)
 static int compare(const struct diff_opts *o, const struct report_request *q, char **operands, bool *changed)
 {
 	const struct same_opts same = { .thread_digits = !o->thread_numbers, .kinds = q->by_kind };
+	struct buf filter = BUF_INIT;
 	struct diff d;
 	struct err e = { 0 };
 	int r, status;
 
 	diff_init(&d, o->metric, &same);
+	rules_text(&q->rules, &filter);
+	d.filter = filter.len ? filter.data : NULL;
 	r = add_side(&d, DIFF_A, operands[0], q, &e);
 	if (!r)
 		r = add_side(&d, DIFF_B, operands[1], q, &e);
@@ -295,6 +302,7 @@ static int compare(const struct diff_opts *o, const struct report_request *q, ch
 		status = print(o, &d, changed);
 	}
 	diff_release(&d);
+	buf_release(&filter);
 	return status;
 }
 
@@ -316,7 +324,7 @@ int diff_page(char *a, char *b, const char *path)
 static int diff_run(void *opts, int nr_operands, char **operands)
 {
 	const struct diff_opts *o = opts;
-	const struct report_request *q = (const void *)((const char *)opts + opt_join_room(sizeof(*o)));
+	struct report_request *q = (void *)((char *)opts + opt_join_room(sizeof(*o)));
 	bool changed = false;
 	struct output out;
 	struct err e;
@@ -330,13 +338,16 @@ static int diff_run(void *opts, int nr_operands, char **operands)
 		log_error("--min-share: a percentage is from 0 to 100");
 		return EXIT_USAGE;
 	}
-	if (report_check(q, &report_xprof, NULL))
-		return EXIT_USAGE;
-	if (o->output && output_begin(&out, o->output, &e))
-		return log_err(&e);
-	status = compare(o, q, operands, &changed);
-	if (o->output && output_end(&out, &e))
+	status = report_parse_filters(q, &report_xprof, &e) ? (log_err(&e), EXIT_USAGE) :
+							       report_check(q, &report_xprof, NULL);
+	if (!status && o->output && output_begin(&out, o->output, &e)) {
 		status = log_err(&e);
+	} else if (!status) {
+		status = compare(o, q, operands, &changed);
+		if (o->output && output_end(&out, &e))
+			status = log_err(&e);
+	}
+	report_release_filters(q);
 	if (o->exit_code)	/* as git and cmp have it: failures are told from differences */
 		return status ? 2 : changed;
 	return status;

@@ -102,7 +102,6 @@ static const struct opt selection_opts[] = {
 	OPT_END
 };
 
-/* Of one trace alone. */
 static const struct opt filter_opts[] = {
 	OPT_LIST(0, "filter", O, filters, "condition",
 		 "keep only events that meet these: lock>1ms, thread=http-*, -kind=virtual, alloc:class=byte[]"),
@@ -135,6 +134,11 @@ void report_join_selection(struct opt_join *j, size_t at)
 	opt_join_add(j, (const struct opt[]){ OPT_GROUP("Input"), OPT_END }, at);
 	opt_join_add(j, source_opts, at);
 	opt_join_add(j, selection_opts, at);
+}
+
+void report_join_filters(struct opt_join *j, size_t at)
+{
+	opt_join_add(j, filter_opts, at);
 }
 
 static void join_opts(struct opt_join *j)
@@ -327,7 +331,7 @@ static int refuse_rules(uint32_t has, const struct report *r, struct err *e)
 	return -EINVAL;
 }
 
-static int parse_filters(struct report_request *q, const struct report *r, struct err *e)
+int report_parse_filters(struct report_request *q, const struct report *r, struct err *e)
 {
 	static const struct rule_event lock = { "lock", NULL };
 	const char *option = q->filters.nr_items ? "--filter" : "--config";
@@ -345,12 +349,19 @@ static int parse_filters(struct report_request *q, const struct report *r, struc
 	if (!ret && q->rules.has & ~rules_of(r))
 		ret = refuse_rules(q->rules.has, r, e);
 	if (!ret && q->methods.methods && r->has_functions)
-		return err_set(e, EINVAL, "cannot be combined: --%s, and rules about methods in '%s'", r->name, q->config);
+		return err_set(e, EINVAL, "cannot be combined: --%s, and rules about methods in '%s'",
+			       r->name, q->config);
 	q->methods.threads = false;	/* these are rules of events, too */
 	callrules_end(&q->methods);
 	if (!ret && q->blame && rules_concern(&q->rules, RULE_LENGTH, &lock))
 		return err_set(e, EINVAL, "cannot be combined: --blame, which is not known of single waits, and a filter by their length; 'arcprof record --filter' does it");
 	return ret;
+}
+
+void report_release_filters(struct report_request *q)
+{
+	rules_release(&q->rules);
+	callrules_release(&q->methods);
 }
 
 /* What the option table alone cannot see; 0 or EXIT_USAGE. */
@@ -847,7 +858,7 @@ static int report_run(void *opts, int nr_operands, char **operands)
 
 	if (!status && !has_no_others(q, r))
 		status = EXIT_USAGE;
-	if (!status && parse_filters(q, r, &e))
+	if (!status && report_parse_filters(q, r, &e))
 		status = (log_err(&e), EXIT_USAGE);
 	if (!status)
 		status = report_check(q, r, own_opts(q, r));
@@ -855,8 +866,7 @@ static int report_run(void *opts, int nr_operands, char **operands)
 		status = add_metrics(q, r);
 	if (!status)
 		status = report_show(q, r, own_opts(q, r));
-	rules_release(&q->rules);
-	callrules_release(&q->methods);
+	report_release_filters(q);
 	return status;
 }
 

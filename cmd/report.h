@@ -32,8 +32,8 @@ struct report_request {
 	bool check, strict;
 	struct opt_list filters;
 	const char *config;
-	struct rules rules;		/* of both; report_run()'s */
-	struct callrules methods;	/* of the file; report_run()'s */
+	struct rules rules;		/* of both: of report_parse_filters() */
+	struct callrules methods;	/* of the file, also */
 };
 
 /*
@@ -41,6 +41,12 @@ struct report_request {
  * report_request at that offset of the block.
  */
 void report_join_selection(struct opt_join *j, size_t at);
+
+/* Adds --filter and --config, in the same way. */
+void report_join_filters(struct opt_join *j, size_t at);
+/* What they say, for that report: -EINVAL says what it cannot be filtered by. Released in any case. */
+int report_parse_filters(struct report_request *q, const struct report *r, struct err *e);
+void report_release_filters(struct report_request *q);
 
 /*
  * r says which report, q->report is not looked at; own is the struct that the report's own options fill.

@@ -378,8 +378,8 @@ static bool agree(const struct findings *f)
 }
 
 /*
- * The cheapest run is what counts; the one in the middle says how far that can be relied on: a program's calls may
- * cost as much more, and five percent is what that may be of them.
+ * The cheapest run is what counts; the one in the middle says how far that can be relied on: a program's
+ * calls may cost as much more, and five percent is what that may be of them.
  */
 static void conclude(struct findings *f, int nr_runs, bool accept, struct calibration *table)
 {

@@ -33,6 +33,7 @@ struct diff_about {
 	uint64_t duration_ns;	/* 0: not known */
 	uint64_t recorded_ns;	/* of it, so long what is compared was on */
 	uint64_t lost;
+	uint64_t nr_left_out;	/* samples, by a filter */
 	/* an imported profile does not say how many samples it had, or lost */
 	bool counts_unknown, lost_unknown;
 	bool has_jit;		/* a JIT compiler made some of the code */
@@ -68,6 +69,7 @@ struct diff_run {
 };
 
 struct diff {
+	const char *filter;	/* borrowed: of all runs; NULL: none */
 	const char *metric;	/* borrowed; NULL: the first one of the first input; "calls": these */
 	char *name, *unit;	/* of what is compared; known after the first diff_add() */
 	bool of_calls;

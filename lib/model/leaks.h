@@ -71,8 +71,8 @@ struct leaks {
 };
 
 /*
- * by_class: all methods together. s selects by process, thread and filter. -ENODATA: the trace does not have live
- * objects. To be released in any case.
+ * by_class: all methods together. s selects by process, thread and filter. -ENODATA: the trace does not
+ * have live objects. To be released in any case.
  */
 int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *s, bool by_class,
 	       struct err *e);

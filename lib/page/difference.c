@@ -103,6 +103,11 @@ static void json_head(const struct diff *d, struct json *j)
 			buf_fmt(&b, ", %" PRIu64 " lost", d->runs[i].about.lost);
 		json_str(j, NULL, b.data);
 	}
+	if (d->filter) {
+		buf_reset(&b);
+		buf_fmt(&b, "filter: %s", d->filter);
+		json_str(j, NULL, b.data);
+	}
 	json_end(j);
 	buf_release(&b);
 }

@@ -111,7 +111,7 @@ static void put_total(const struct printer *p, unsigned int side, uint64_t n, st
 /* " A  10.2 s in 10213 samples over 10.5 s, 0 lost: before.data" */
 static void put_side(const struct printer *p, unsigned int side)
 {
-	uint64_t n = 0, duration = 0, recorded = 0, lost = 0;
+	uint64_t n = 0, duration = 0, recorded = 0, lost = 0, left_out = 0;
 	bool lost_known = true;
 	struct buf b = BUF_INIT;
 	const char *sep = ": ";
@@ -126,6 +126,7 @@ static void put_side(const struct printer *p, unsigned int side)
 		duration += r->about.duration_ns;
 		recorded += r->about.recorded_ns;
 		lost += r->about.lost;
+		left_out += r->about.nr_left_out;
 		lost_known &= !r->about.lost_unknown;
 	}
 	buf_fmt(&b, " %s  ", side ? "B" : "A");
@@ -142,6 +143,8 @@ static void put_side(const struct printer *p, unsigned int side)
 	}
 	if (lost_known)
 		buf_fmt(&b, ", %" PRIu64 " lost", lost);
+	if (p->d->filter)
+		buf_fmt(&b, ", %" PRIu64 " left out", left_out);
 	for (i = 0; i < p->d->nr_runs; i++) {
 		if (p->d->runs[i].side != side)
 			continue;
@@ -187,6 +190,8 @@ static void put_head(const struct printer *p)
 		p->x->of == DIFF_CUM ? "cum" : "base", normalized(p), noise_is(p));
 	put_side(p, DIFF_A);
 	put_side(p, DIFF_B);
+	if (p->d->filter)
+		fprintf(p->out, " filter: %s\n", quote_str(&name, p->d->filter));
 	put_verdict(p);
 	fprintf(p->out, "\n%s%*s %*s %*s %8s%s   %s\n", margin, w, "A", w, "B", w, "Delta", "Change",
 		intervals ? "          Interval     " : "", p->x->by == DIFF_BY_CONTEXT ? "Context" :

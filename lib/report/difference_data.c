@@ -76,6 +76,8 @@ static void json_side(struct json *j, const struct diff *d, unsigned int side)
 		json_u64_known(j, "duration_ns", r->about.duration_ns, r->about.duration_ns);
 		json_u64_known(j, "recorded_ns", r->about.duration_ns, r->about.recorded_ns);
 		json_u64_known(j, "lost", !r->about.lost_unknown, r->about.lost);
+		if (d->filter)
+			json_u64(j, "left_out", r->about.nr_left_out);
 		json_end(j);
 	}
 	json_end(j);
@@ -96,6 +98,8 @@ static void json_head(struct json *j, const struct difference *d)
 	json_str(j, "normalize", normalizations[x->normalize]);
 	json_str(j, "noise", noises[d->noise->kind]);
 	json_double(j, "false_discovery_rate", NOISE_FDR);
+	if (x->d->filter)
+		json_str(j, "filter", x->d->filter);
 	json_side(j, x->d, DIFF_A);
 	json_side(j, x->d, DIFF_B);
 	json_u64(j, "nr_changed", choice_nr_changed(x));

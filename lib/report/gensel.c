@@ -78,8 +78,8 @@ static uint32_t thread_of_tree(struct gen_select *s, uint32_t tree)
 	return *thread;
 }
 
-int gen_select_init(struct gen_select *s, struct calls *c, struct trace_reader *t, const struct window *window,
-		    const struct report_opts *o, struct err *e)
+int gen_select_init(struct gen_select *s, struct calls *c, struct trace_reader *t,
+		    const struct window *window, const struct report_opts *o, struct err *e)
 {
 	const struct gen_opts *own = o->own;
 	uint32_t i;

@@ -44,8 +44,8 @@ struct gen_select {
 };
 
 /* When all trees are in c, of the trace t; o is borrowed. -EINVAL: unknown event. */
-int gen_select_init(struct gen_select *s, struct calls *c, struct trace_reader *t, const struct window *window,
-		    const struct report_opts *o, struct err *e);
+int gen_select_init(struct gen_select *s, struct calls *c, struct trace_reader *t,
+		    const struct window *window, const struct report_opts *o, struct err *e);
 void gen_select_release(struct gen_select *s);
 /* NULL: nothing of this thread is shown. */
 const struct gen_thread *gen_select_thread(const struct gen_select *s, const struct timeline_event *x);

@@ -107,7 +107,7 @@ struct report {
 	bool hides_inlined;
 	bool sorts_children;		/* those of each context, as --sort says */
 	int (*print)(struct view *v, FILE *out, struct err *e);
-	unsigned int filters;		/* a set of RULE_BIT()s: what filters may be about; of a view all may */
+	unsigned int filters;		/* RULE_BIT()s: what filters may be about; of a view all may */
 	bool has_functions;		/* of a trace, and no rules leave any out */
 	/* Of a trace as it is: which trace that must be, and printing it.  1: the options select nothing. */
 	const char *needs;

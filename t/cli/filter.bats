@@ -359,6 +359,26 @@ parts() {
 	[[ $stderr == *"cannot be combined: --annotate, and rules about methods in 'methods'"* ]]
 }
 
+@test "filter: of both sides of a difference" {
+	first_jdk
+	filtered -e alloc=0 -- alloc 100
+	mv trace a
+	filtered -e alloc=0 -- alloc 150
+	differs() {
+		"$ARCPROF" diff a trace --metric objects --normalize none --format json "$@" >json
+		jq -r '"\(.a[0].total) \(.b[0].total) \(.a[0].left_out) \(.filter)"' json
+	}
+	[ "$(differs --filter "class=$SMALL,thread=worker-*" | cut -d' ' -f1,2,4)" = "200 300 class=$SMALL,thread=worker-*" ]
+	[ "$(differs --filter "class=$SMALL" | cut -d' ' -f1)" -eq 300 ]
+	[ $((300 + $(differs --filter="class=$SMALL" | cut -d' ' -f3))) -eq "$(differs | cut -d' ' -f1)" ]
+	echo 'include_thread other' >rules
+	[ "$(differs --filter "class=$SMALL" --config rules | cut -d' ' -f1,2)" = "100 150" ]
+	"$ARCPROF" diff a trace --metric objects --filter "class=$SMALL" >text
+	grep -q "^ filter: class=$SMALL$" text
+	run_arcprof diff a trace --filter nosuch=x
+	[ "$status" -eq 2 ]
+}
+
 @test "filter: what cannot be is said" {
 	first_jdk
 	local bad
