@@ -477,6 +477,33 @@ dumps_a_running_jvm() {
 	[ -z "$(comm -3 ours theirs | grep -v Lambda)" ]
 }
 
+# The planted classes, to the byte: JVM and dump spell lambdas in two ways.
+planted_with() {
+	"$JAVA_HOME/bin/java" "$@" -version >/dev/null 2>&1 || return 0
+	"$JAVA_HOME/bin/java" "$@" -Xmx256m -Dnodes=1000 -cp "$CLASSES" Heap "laid-out" >/dev/null 2>&1
+	arcprof heap report --histogram --format json laid-out.hprof |
+		jq -r '.classes[] | select(.class | startswith("Heap")) | "\(.n) \(.bytes) \(.class)"' | sort >ours
+	histogram_of_jvm laid-out.histogram | grep ' Heap[^/]*$' | grep -v Lambda | sort >theirs
+	echo "JDK $JDK $*: $(tr '\n' ';' <theirs)"
+	[ "$(wc -l <theirs)" -ge 8 ]
+	[ -z "$(comm -3 ours theirs | grep -v Lambda)" ] || { comm -3 ours theirs; return 1; }
+	nr=$((nr + 1))
+}
+
+laid_out() {
+	local gc nr=0
+	for gc in Parallel G1 Z Shenandoah; do
+		planted_with "-XX:+Use${gc}GC"
+		planted_with "-XX:+Use${gc}GC" -XX:+UnlockExperimentalVMOptions -XX:+UseCompactObjectHeaders
+	done
+	planted_with -XX:+UseSerialGC -XX:-UseCompressedOops
+	[ "$nr" -ge 3 ]
+}
+
+@test "heap: sizes are right with each collector, and layout of objects" {
+	on_each_jdk laid_out
+}
+
 @test "heap: a dump that does not fit leaves the file that was there" {
 	skip_unless_root
 	mkdir small
