@@ -27,14 +27,24 @@ static bool begins_with(const char *name, const char *const *list, size_t nr)
 	return false;
 }
 
-/* Of the JDK, or a constructor: who called it is to be blamed. */
+/* Of the JDK or of a language's own library, or a constructor: who called it is to be blamed. */
 static bool is_called(const char *name)
 {
-	static const char *const packages[] = { "java.", "javax.", "jdk.", "sun.", "com.sun." };
+	static const char *const packages[] = {
+		"java.", "javax.", "jdk.", "sun.", "com.sun.",
+		"org.jruby.", "clojure.lang.", "clojure.core", "groovy.", "org.codehaus.groovy.",
+		"org.apache.groovy.", "scala.", "kotlin.",
+	};
 	size_t len = strlen(name);
 
+	/* the last: between two methods of Ruby, in the class of the script */
 	return (len > 7 && !strcmp(name + len - 7, ".<init>")) ||
-	       begins_with(name, packages, ARRAY_SIZE(packages));
+	       begins_with(name, packages, ARRAY_SIZE(packages)) || strstr(name, ".invokeOther");
+}
+
+static bool is_library(const struct blame *b, const char *name)
+{
+	return b->library && b->library->nr_items && select_name(b->library, name);
 }
 
 /* The same of a native function. */
@@ -58,12 +68,13 @@ static bool allocates(const struct names *x, uint32_t consumer)
 /* What is found from the inside out. */
 struct search {
 	struct blamed found;
-	uint32_t jdk, native;		/* the innermost of each that will do if nothing better comes */
+	uint32_t library, native;	/* the innermost of each that will do if nothing better comes */
 };
 
 static bool look_at_level(const struct blame *b, struct search *s, const struct name_level *l)
 {
 	const struct names *x = b->names;
+	const char *name = consumer_name(&x->m->consumers, l->consumer);
 	bool is_leaf = l->kind == CONSUMER_CLASS || l->kind == CONSUMER_REASON;
 
 	if (is_leaf && !s->found.leaf)
@@ -71,13 +82,13 @@ static bool look_at_level(const struct blame *b, struct search *s, const struct 
 	if (b->what == BLAME_NOBODY || is_leaf)
 		return false;
 	if (is_java(l->kind)) {
-		if (!is_called(consumer_name(&x->m->consumers, l->consumer))) {
+		if (!is_called(name) && !is_library(b, name)) {
 			s->found.site = l->consumer;
 			return true;
 		}
-		s->jdk = s->jdk ? s->jdk : l->consumer;
+		s->library = s->library ? s->library : l->consumer;
 	} else if (b->what == BLAME_FUNCTION && is_native(l->kind) && !s->native &&
-		   !allocates(x, l->consumer)) {
+		   !allocates(x, l->consumer) && !is_library(b, name)) {
 		s->native = l->consumer;
 	}
 	return false;
@@ -114,7 +125,7 @@ static struct blamed settled(const struct search *s)
 	struct blamed b = s->found;
 
 	if (!b.site)
-		b.site = s->jdk ? s->jdk : s->native;
+		b.site = s->library ? s->library : s->native;
 	b.known = true;
 	return b;
 }

@@ -3,14 +3,16 @@
  * blame.h - who is to be blamed for what a stack ends in, such as an object of a class or a block of
  * malloc(): the innermost function that is not there to allocate for others.
  *
- * Of Java methods that is the innermost one that is no constructor and not of the JDK. With native functions,
- * where no such method is on the stack, it is the innermost one that is not of the C or C++ library, and that
- * HotSpot does not have to allocate.
+ * Of Java methods that is the innermost one that is no constructor, and not of the JDK or of what runs
+ * another language, nor of a library that is named. With native functions, where no such method is on the
+ * stack, it is the innermost one that is not of the C or C++ library or of that one, and that HotSpot does
+ * not have to allocate.
  */
 #ifndef MODEL_BLAME_H
 #define MODEL_BLAME_H
 
 #include "model/names.h"
+#include "model/select.h"
 #include "trace/reader.h"
 
 enum blame_what {
@@ -27,6 +29,7 @@ struct blamed {
 struct blame {
 	struct names *names;	/* filled; of a pass before */
 	enum blame_what what;
+	const struct opt_list *library;	/* patterns of more functions that are not to be blamed; NULL: none */
 	uint32_t epoch;
 	struct blamed *places;	/* [stack] of the epoch */
 	size_t nr_places;

@@ -488,8 +488,8 @@ static void finish(struct leaks *m, const struct selection *s, uint64_t start_ns
 	}
 }
 
-int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *s, bool by_class,
-	       struct err *e)
+int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *s,
+	       const struct leaks_opts *opts, struct err *e)
 {
 	static const struct resolve_opts o = { .no_files = true };
 	static const struct trace_sink sink = { .samples = take_samples, .sweep = take_sweep,
@@ -505,7 +505,8 @@ int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *
 	r = trace_read(t, &names_sink, &m->names, e);
 	if (r)
 		return r;
-	take.blame = (struct blame){ .names = &m->names, .what = by_class ? BLAME_NOBODY : BLAME_METHOD };
+	take.blame = (struct blame){ .names = &m->names, .library = opts->library,
+		.what = opts->by_class ? BLAME_NOBODY : BLAME_METHOD };
 	take.live = names_find_event(&m->names, "live");
 	take.survived = names_find_event(&m->names, "survived");
 	take.freed = names_find_event(&m->names, "freed");

@@ -47,6 +47,11 @@ struct leak_row {
 	uint64_t came, went;
 };
 
+struct leaks_opts {
+	bool by_class;			/* all methods together */
+	const struct opt_list *library;	/* as struct blame has it */
+};
+
 struct leaks {
 	struct names names;
 	struct model strings;		/* theirs */
@@ -71,11 +76,11 @@ struct leaks {
 };
 
 /*
- * by_class: all methods together. s selects by process, thread and filter. -ENODATA: the trace does not
+ * s selects by process, thread and filter. -ENODATA: the trace does not
  * have live objects. To be released in any case.
  */
-int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *s, bool by_class,
-	       struct err *e);
+int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *s,
+	       const struct leaks_opts *o, struct err *e);
 void leaks_release(struct leaks *m);
 
 #endif

@@ -266,7 +266,8 @@ static void finish(struct unfreed *u, uint64_t end_ns, bool is_whole)
 
 /* ---- reading ---- */
 
-int unfreed_read(struct unfreed *u, struct trace_reader *t, const struct selection *s, struct err *e)
+int unfreed_read(struct unfreed *u, struct trace_reader *t, const struct selection *s,
+		 const struct opt_list *library, struct err *e)
 {
 	static const struct resolve_opts o = { .no_files = true };
 	static const struct trace_sink sink = { .samples = take_samples, .end = take_end };
@@ -280,7 +281,7 @@ int unfreed_read(struct unfreed *u, struct trace_reader *t, const struct selecti
 	r = trace_read(t, &names_sink, &u->names, e);
 	if (r)
 		return r;
-	take.blame = (struct blame){ .names = &u->names, .what = BLAME_FUNCTION };
+	take.blame = (struct blame){ .names = &u->names, .what = BLAME_FUNCTION, .library = library };
 	take.allocated = names_find_event(&u->names, "native-memory");
 	take.left = names_find_event(&u->names, "native-live");
 	if (take.left == UINT32_MAX) {

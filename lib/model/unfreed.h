@@ -49,10 +49,11 @@ struct unfreed {
 };
 
 /*
- * s selects by process, thread and filter. -ENODATA: the trace does not have native memory. To be released
- * in any case.
+ * s selects by process, thread and filter; library is as struct blame has it. -ENODATA: the trace does not
+ * have native memory. To be released in any case.
  */
-int unfreed_read(struct unfreed *u, struct trace_reader *t, const struct selection *s, struct err *e);
+int unfreed_read(struct unfreed *u, struct trace_reader *t, const struct selection *s,
+		 const struct opt_list *library, struct err *e);
 void unfreed_release(struct unfreed *u);
 
 #endif

@@ -264,7 +264,9 @@ static const char *argument_of(const struct report_opts *o)
 static int print_objects(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
 	struct shown s = { .o = o, .by_class = *argument_of(o) };
-	int r = leaks_read(&s.m, t, &o->select, s.by_class, e);
+	const struct leaks_own *own = o->own;
+	const struct leaks_opts lo = { s.by_class, &own->library };
+	int r = leaks_read(&s.m, t, &o->select, &lo, e);
 
 	if (!r) {
 		s.nr = s.m.nr_growing + s.m.nr_maybe;
@@ -309,6 +311,14 @@ static int check(const struct report_opts *o, struct err *e)
 	return 0;
 }
 
+#define O struct leaks_own
+static const struct opt opts[] = {
+	OPT_LIST(0, "library", O, library, "function",
+		 "blame who calls these functions, as those of the JDK: org.example.cache.*"),
+	OPT_END
+};
+#undef O
+
 const struct report report_leaks = {
 	.name = "leaks",
 	.help = "show what keeps more and more Java objects, or what native memory is not freed",
@@ -316,6 +326,9 @@ const struct report report_leaks = {
 	.argument_optional = true,
 	.formats = FORMATS_TABLE,
 	.legend = "\n How they are reached: report --metric live --xarc --symbol METHOD (of native memory: --metric native-live)\n",
+	.opts_title = "For --leaks",
+	.opts = opts,
+	.opts_size = sizeof(struct leaks_own),
 	.check = check,
 	.filters = RULES_ALL & ~RULE_BIT(RULE_LENGTH),
 	.has_functions = true,

@@ -13,6 +13,11 @@ void leaks_print_ages(const struct growth_age ages[GROWTH_AGES], double bytes, F
 void leaks_json_ages(struct json *j, const struct growth_age ages[GROWTH_AGES]);
 
 /* The report of native memory: -ENODATA when that was not recorded. */
+/* Options of --leaks. */
+struct leaks_own {
+	struct opt_list library;
+};
+
 int unfreed_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
 
 #endif

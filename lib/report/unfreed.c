@@ -196,7 +196,8 @@ int unfreed_print(struct trace_reader *t, const struct report_opts *o, FILE *out
 {
 	struct shown s = { .o = o };
 	struct sheet sheet;
-	int r = unfreed_read(&s.u, t, &o->select, e);
+	const struct leaks_own *own = o->own;
+	int r = unfreed_read(&s.u, t, &o->select, &own->library, e);
 
 	if (!r) {
 		s.nr = o->limit && s.u.nr_rows > o->limit ? o->limit : s.u.nr_rows;

@@ -77,6 +77,22 @@ counted() {
 	[[ "$output" == *"--live-histogram is for --event live"* ]]
 }
 
+@test "leaks: who calls a library is blamed" {
+	skip_unless_java
+	use_jdk "$(jdks | head -n 1)"
+	"$ARCPROF" record -q -e live=8k -o trace java -XX:+UseSerialGC -Xmn4m -Xmx64m -cp "$CLASSES" -Dseconds=2 -Dgarbage=60 \
+		-Dleak=1000000 Leaks >truth
+	site() {	# of the arrays that the cache keeps
+		"$ARCPROF" report -i trace --leaks --format json "$@" | jq -r '[.leaks[].site | select(test("Cache|main"))] | unique | join(" ")'
+	}
+	[ "$(site)" = 'Leaks$Cache.put' ]
+	[ "$(site --library '*$Cache.*')" = Leaks.main ]
+	# what nobody else calls is named in any case
+	[ "$(site --library 'Leaks*')" = 'Leaks$Cache.put' ]
+	run_arcprof report -i trace --xtree --library x
+	[ "$status" -eq 2 ]
+}
+
 @test "leaks: what it needs is said" {
 	"$ARCPROF" record -q -e cpu-clock -o trace true
 	run "$ARCPROF" report -i trace --leaks

@@ -188,7 +188,7 @@ TEST(unfreed_blocks_have_their_ages_and_their_callers)
 	trace_write_end(w, &(struct rec_end){ .time_ns = 10 * (uint64_t)SECOND, .thread = 1 });
 	b = traces_close(w);
 	CHECK(!trace_reader_open_memory(&t, b.data, b.len, &e));
-	CHECK(!unfreed_read(&u, t, &all, &e));
+	CHECK(!unfreed_read(&u, t, &all, NULL, &e));
 	CHECK_U64(u.nr_rows, 1);
 	CHECK_STR(consumer_name(&u.strings.consumers, u.rows[0].call), "malloc");
 	CHECK_STR(consumer_name(&u.strings.consumers, u.rows[0].site), "ours");
@@ -211,7 +211,7 @@ static void read_back(struct leaks *m, struct trace_writer *w)
 	struct err e;
 
 	CHECK(!trace_reader_open_memory(&t, b.data, b.len, &e));
-	CHECK(!leaks_read(m, t, &all, true, &e));
+	CHECK(!leaks_read(m, t, &all, &(struct leaks_opts){ .by_class = true }, &e));
 	trace_reader_close(t);
 	buf_release(&b);
 }
