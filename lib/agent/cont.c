@@ -290,7 +290,8 @@ static size_t read_string(uintptr_t string, char *out)
 
 static bool write_name(uint64_t id, const char *name, size_t len, struct jvm_ring *ring)
 {
-	const struct jvm_thread r = { .time_ns = sys_now(), .vthread = id, .name = name, .name_len = len };
+	const struct jvm_thread r = { .time_ns = sys_now(), .vthread = id, .name = name, .name_len = len,
+		.group = "" };
 
 	return send_thread(ring, &r);
 }

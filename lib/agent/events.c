@@ -205,19 +205,36 @@ static void tell_unannounced(void)
 
 /* --- threads --- */
 
+/* NULL: a thread that ends has none any more. To be deallocated. */
+static char *name_group(JNIEnv *env, jthreadGroup group)
+{
+	jvmtiThreadGroupInfo info = { 0 };
+
+	if (!group || (*ti)->GetThreadGroupInfo(ti, group, &info) != JVMTI_ERROR_NONE)
+		return NULL;
+	if (info.parent)
+		(*env)->DeleteLocalRef(env, info.parent);
+	return info.name;
+}
+
 static void name_thread(JNIEnv *env, jthread thread, int tid)
 {
 	jvmtiThreadInfo info = { 0 };
+	char *group;
 
 	if ((*ti)->GetThreadInfo(ti, thread, &info) != JVMTI_ERROR_NONE)
 		return;
+	group = name_group(env, info.thread_group);
 	if (info.name) {
 		send_thread(NULL, &(struct jvm_thread){
 			.time_ns = sys_now(), .thread = tid,
 			.name = info.name, .name_len = str_len(info.name),
+			.group = group ? group : "", .group_len = group ? str_len(group) : 0,
 		});
 		(*ti)->Deallocate(ti, (void *)info.name);
 	}
+	if (group)
+		(*ti)->Deallocate(ti, (void *)group);
 	if (info.thread_group)
 		(*env)->DeleteLocalRef(env, info.thread_group);
 	if (info.context_class_loader)

@@ -10,8 +10,8 @@
 enum { MAX_RULES = 4096, MAX_TEXT = 4096 };
 
 static const char *const words[RULE_NR] = {
-	[RULE_EVENT] = "event", [RULE_THREAD] = "thread", [RULE_KIND] = "kind", [RULE_CLASS] = "class",
-	[RULE_LENGTH] = "length", [RULE_PHASE] = "phase",
+	[RULE_EVENT] = "event", [RULE_THREAD] = "thread", [RULE_GROUP] = "group", [RULE_KIND] = "kind",
+	[RULE_CLASS] = "class", [RULE_LENGTH] = "length", [RULE_PHASE] = "phase",
 };
 
 void rules_put_words(uint32_t set, struct buf *b)
@@ -129,7 +129,7 @@ static int add_value(struct rules *r, struct rule x, const char *text, size_t le
 		    !memcmp(words[x.of], word, word_len))
 			break;
 	if (x.of == RULE_NR)
-		return err_set(e, EINVAL, "unknown condition '%.*s=' (expected one of: thread, kind, class, phase)",
+		return err_set(e, EINVAL, "unknown condition '%.*s=' (expected one of: thread, group, kind, class, phase)",
 			       (int)word_len, word);
 	if (word == text + 1)
 		return err_set(e, EINVAL, "an event is missing before ':'");

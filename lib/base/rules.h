@@ -2,7 +2,7 @@
 /*
  * rules.h - ordered rules that say which events are kept: by event, thread, class, length and phase.
  *
- * Conditions, as Documentation/include/filters.adoc has them: "[EVENT:]thread=NAME", "[EVENT:]kind=virtual",
+ * Conditions, as Documentation/include/filters.adoc has them: "[EVENT:]thread=NAME", "[EVENT:]group=NAME", "[EVENT:]kind=virtual",
  * "[EVENT:]class=NAME", "phase=NAME", "EVENT>TIME", "EVENT<TIME", "EVENT". A list, from the command line,
  * has "+" or "-" before each; a later one is an exception to those before it. Lines of a file are in the
  * other order: the first that matches decides. What no rule about the same thing matches is kept if the
@@ -20,11 +20,16 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-enum rule_of { RULE_EVENT, RULE_THREAD, RULE_KIND, RULE_CLASS, RULE_LENGTH, RULE_PHASE, RULE_NR };
+enum rule_of { RULE_EVENT, RULE_THREAD, RULE_GROUP, RULE_KIND, RULE_CLASS, RULE_LENGTH, RULE_PHASE, RULE_NR };
 
 /* Sets of these. */
 #define RULE_BIT(of) (1u << (of))
-enum { RULES_OF_THREADS = RULE_BIT(RULE_THREAD) | RULE_BIT(RULE_KIND), RULES_ALL = RULE_BIT(RULE_NR) - 1 };
+enum {
+	RULES_OF_THREADS = RULE_BIT(RULE_THREAD) | RULE_BIT(RULE_GROUP) | RULE_BIT(RULE_KIND),
+	RULES_ALL = RULE_BIT(RULE_NR) - 1,
+};
+
+#define RULES_VIRTUAL_GROUP "VirtualThreads"	/* the group in which Java has all virtual threads */
 
 struct rule {
 	enum rule_of of;

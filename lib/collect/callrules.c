@@ -99,8 +99,8 @@ static const struct {
 	enum rule_of of;		/* RULE_NR: of no event */
 } words[] = {
 	{ "method", CALLFLOW_RULE_METHOD, RULE_NR }, { "thread", CALLFLOW_RULE_THREAD, RULE_THREAD },
-	{ "class", 0, RULE_CLASS }, { "kind", 0, RULE_KIND }, { "phase", 0, RULE_PHASE },
-	{ "event", 0, RULE_EVENT },
+	{ "class", 0, RULE_CLASS }, { "kind", 0, RULE_KIND }, { "group", 0, RULE_GROUP },
+	{ "phase", 0, RULE_PHASE }, { "event", 0, RULE_EVENT },
 };
 
 /* "include_class" is about the class: the index in words; those of them that there are when it is none. */

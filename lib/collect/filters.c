@@ -102,6 +102,7 @@ static void forget(struct filters *f, struct map *m, uint32_t number)
 	if (at == MAP_NONE || !f->list[at].name)
 		return;
 	free(f->list[at].name);
+	free(f->list[at].group);
 	f->list[at] = (struct known){ NULL };
 	if (++f->nr_forgotten < FEW || f->nr_forgotten * 2 < f->nr_list)
 		return;
@@ -137,6 +138,18 @@ void filters_thread(struct filters *f, uint32_t thread, const char *name, bool j
 	set_name(k, *name || !virtual ? name : "[virtual threads]");
 }
 
+void filters_group(struct filters *f, uint32_t thread, const char *name)
+{
+	struct known *k;
+
+	if (!f)
+		return;
+	k = know(f, &f->threads, thread);
+	free(k->group);
+	k->group = xstrdup(name);
+	k->asked = 0;
+}
+
 void filters_forget_thread(struct filters *f, uint32_t thread)
 {
 	if (f)
@@ -162,10 +175,16 @@ static const struct known *known(const struct filters *f, const struct map *m, u
 	return at != MAP_NONE && f->list[at].name ? &f->list[at] : NULL;
 }
 
+static const char *group_of(const struct known *k)
+{
+	return !k ? "" : k->virtual ? RULES_VIRTUAL_GROUP : k->group ? k->group : "";
+}
+
 static bool ask_thread(const struct rules *r, const struct rule_event *event, const struct known *k)
 {
 	return rules_want(r, RULE_EVENT, event, NULL) &&
 	       rules_want(r, RULE_THREAD, event, k ? k->name : "[unknown thread]") &&
+	       rules_want(r, RULE_GROUP, event, group_of(k)) &&
 	       rules_want(r, RULE_KIND, event, k && k->virtual ? "virtual" : "platform");
 }
 
@@ -334,8 +353,10 @@ void filters_release(struct filters *f)
 {
 	size_t i;
 
-	for (i = 0; i < f->nr_list; i++)
+	for (i = 0; i < f->nr_list; i++) {
 		free(f->list[i].name);
+		free(f->list[i].group);
+	}
 	free(f->list);
 	map_release(&f->threads);
 	map_release(&f->classes);

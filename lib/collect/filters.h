@@ -33,7 +33,7 @@ struct filters {
 	uint32_t generation;
 	struct map threads, classes;	/* numbers of the trace -> index in list */
 	struct known {			/* a thread or a class */
-		char *name;
+		char *name, *group;	/* group: of a Java thread, NULL: not known */
 		bool java, virtual;
 		uint32_t generation;	/* of what follows */
 		uint64_t asked, wanted;	/* bits of events */
@@ -58,6 +58,8 @@ void filters_list(const struct collect *c, struct buf *b);
 
 /* What a thread is called; name "": it has none. A name that Java gave stays. */
 void filters_thread(struct filters *f, uint32_t thread, const char *name, bool java, bool virtual);
+/* In which group of Java's it is; of virtual threads that is known. */
+void filters_group(struct filters *f, uint32_t thread, const char *name);
 void filters_forget_thread(struct filters *f, uint32_t thread);
 void filters_class(struct filters *f, uint32_t function, const char *name);
 void filters_forget_class(struct filters *f, uint32_t function);

@@ -54,6 +54,8 @@ static void javatrace_thread(void *ctx, struct jvm *jvm, const struct jvm_thread
 	}
 	th = tasks_get_at(t->tasks, p, r->thread, r->time_ns);
 	tasks_java_name(t->tasks, th, r->name, r->time_ns);
+	if (*r->group)
+		tasks_java_group(t->tasks, th, r->group, r->time_ns);
 }
 
 /* Ljava/lang/String; or java/lang/String -> java.lang.String, but LFoo.0x12; -> Foo/0x12 as in Java. */

@@ -587,6 +587,14 @@ void tasks_java_name(struct tasks *t, struct thread *th, const char *name, uint6
 		write_name(t, th, name, true, time_ns);
 }
 
+void tasks_java_group(struct tasks *t, struct thread *th, const char *name, uint64_t time_ns)
+{
+	filters_group(t->filters, th->id, name);
+	trace_write_thread_group(t->w, &(struct rec_thread_group){
+		.time_ns = time_ns, .thread = th->id, .name = name, .name_len = strlen(name),
+	});
+}
+
 static uint64_t virtual_key(uint32_t proc, uint64_t java_id)
 {
 	return (uint64_t)proc << 40 | (java_id & ((1ull << 40) - 1));

@@ -163,6 +163,8 @@ void tasks_maps_text(struct tasks *t, int pid, char *text, uint64_t time_ns);
 
 /* A Java thread's own name, from the agent. */
 void tasks_java_name(struct tasks *t, struct thread *th, const char *name, uint64_t time_ns);
+/* And the name of its group. */
+void tasks_java_group(struct tasks *t, struct thread *th, const char *name, uint64_t time_ns);
 
 /*
  * The number of a virtual thread; with a name, that is written too.  In the trace it is a thread

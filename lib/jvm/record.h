@@ -50,8 +50,8 @@ struct jvm_thread {
 	uint64_t time_ns;
 	uint32_t thread;	/* tid; 0 of a virtual thread */
 	uint64_t vthread;	/* the name is that of this virtual thread; 0: of the kernel thread */
-	const char *name;
-	uint32_t name_len;
+	const char *name, *group;	/* group "": not known, or of a virtual thread */
+	uint32_t name_len, group_len;
 };
 
 /* A method, or with an empty name a class, that was to be instrumented and is not. */

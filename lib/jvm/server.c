@@ -148,7 +148,10 @@ static void __attribute__((format(printf, 2, 3))) drop(struct jvm *j, const char
 		j->s->cb.broken(j->s->ctx, j, &e);
 }
 
-/* The log first: what samples refer to is mostly there. Not all: what is more than a drain's share waits. */
+/*
+ * The log first, and of the rings what came before its end: what samples refer to is there. Not all of the
+ * log: what is more than a drain's share waits.
+ */
 static void drain_log(struct jvm *j, bool all)
 {
 	struct jvm_server *s = j->s;
@@ -187,7 +190,7 @@ static void drain_log(struct jvm *j, bool all)
 	}
 }
 
-/* One ring up to where it ended when we came, or to a record that is being written. */
+/* One ring up to where it ended before the log was read, or to a record that is being written. */
 static void drain_ring(struct jvm *j, uint32_t i)
 {
 	struct jvm_server *s = j->s;
@@ -195,7 +198,7 @@ static void drain_ring(struct jvm *j, uint32_t i)
 	struct jvm_ring *r = ring_at(j, i);
 	uint8_t *data = (uint8_t *)r + JVM_PAGE;
 	uint64_t size = s->o.ring_bytes, tail = j->tails[i];
-	uint64_t head = load_acquire(&r->head);
+	uint64_t head = j->heads[i];
 	struct err e;
 
 	if (head - tail > size) {
@@ -283,6 +286,8 @@ static void drain_jvm(struct jvm *j, bool all)
 	/* not before hello(): the callbacks would not know whose it is */
 	if (!j->ctl || j->dead || !j->told)
 		return;
+	for (i = 0; i < j->s->nr_rings; i++)
+		j->heads[i] = load_acquire(&ring_at(j, i)->head);
 	if (!j->marks)
 		drain_log(j, all);
 	jvm_drain_vmlog(j, all);
@@ -436,6 +441,7 @@ bool jvm_make_rings(struct jvm *j, int fd, uint32_t flags)
 	};
 	set_wishes(j);
 	j->tails = xcalloc(s->nr_rings, sizeof(*j->tails));
+	j->heads = xcalloc(s->nr_rings, sizeof(*j->heads));
 	j->lost = xcalloc(s->nr_rings, sizeof(*j->lost));
 	return true;
 }
@@ -765,6 +771,7 @@ static void free_jvm(struct jvm *j)
 		close(j->sock);
 	nstid_release(&j->tids);
 	free(j->tails);
+	free(j->heads);
 	free(j->lost);
 	free(j);
 }

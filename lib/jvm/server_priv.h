@@ -34,7 +34,7 @@ struct jvm {
 	uint64_t hook;			/* of its HELLO, with memory */
 	uint64_t host;			/* where that JVM's agent has its struct callflow_host; 0: nowhere */
 	struct jvm_ctl *ctl;
-	uint64_t *tails;		/* of each ring */
+	uint64_t *tails, *heads;	/* of each ring; heads: those to be read up to now */
 	uint64_t *lost;			/* already reported */
 	uint64_t log_lost;
 	int log_fd;

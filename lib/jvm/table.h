@@ -55,7 +55,8 @@ RECORD(stub, TRACED,
 RECORD(thread, OWN,
 	TID(thread.thread)
 	FIELD(u64, thread.vthread)
-	TEXT(thread.name, thread.name_len))
+	TEXT(thread.name, thread.name_len)
+	TEXT(thread.group, thread.group_len))
 RECORD(refused, OWN,
 	TEXT(refused.class_name, refused.class_len)
 	TEXT(refused.name, refused.name_len)

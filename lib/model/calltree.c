@@ -194,7 +194,7 @@ static bool is_wanted(const struct builder *b, uint32_t tree)
 	if (!b->o->filter)
 		return true;
 	calls_thread(b->c, tree, &process, &thread);
-	return filter_wants_calls(b->o->filter, b->c->names->m->consumers.items[thread].name,
+	return filter_wants_calls(b->o->filter, b->c->names->m->consumers.items[thread].name, r->thread,
 				  r->flags & CALL_TREE_VIRTUAL);
 }
 

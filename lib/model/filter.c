@@ -294,9 +294,19 @@ void filter_free(struct filter *f)
 
 /* ---- asking ---- */
 
-static bool wants_name(const struct filter *f, const struct rule_event *event, const char *name, bool virtual)
+/* thread: in which group it is; 0: a virtual one. */
+static const char *group_of(const struct names *x, uint32_t thread, bool virtual)
+{
+	uint32_t at = map_get(&x->thread_of, thread), group = at == MAP_NONE ? 0 : x->threads[at].group;
+
+	return virtual ? RULES_VIRTUAL_GROUP : group ? model_str(x->m, group) : "";
+}
+
+static bool wants_name(const struct filter *f, const struct rule_event *event, const char *name,
+		       uint32_t thread, bool virtual)
 {
 	return rules_want(f->r, RULE_THREAD, event, name) &&
+	       rules_want(f->r, RULE_GROUP, event, group_of(f->names, thread, virtual)) &&
 	       rules_want(f->r, RULE_KIND, event, virtual ? "virtual" : "platform");
 }
 
@@ -314,7 +324,7 @@ static bool wants_thread(struct filter *f, const struct rule_event *event, uint3
 	uint32_t proc, consumer = names_thread(f->names, thread, &proc);
 
 	return wants_name(f, event, model_str(f->names->m, f->names->m->consumers.items[consumer].name),
-			  is_virtual(f->names, thread));
+			  thread, is_virtual(f->names, thread));
 }
 
 static bool wants_class(struct filter *f, uint32_t event, uint32_t function)
@@ -390,12 +400,12 @@ bool filter_wants_sample(struct filter *f, const struct rec_sample *r, const str
 	return (!leaf || wants_class(f, r->event, leaf)) && wants_length(f, r);
 }
 
-bool filter_wants_calls(struct filter *f, uint32_t name, bool virtual)
+bool filter_wants_calls(struct filter *f, uint32_t name, uint32_t thread, bool virtual)
 {
 	static const struct rule_event calls = { "calls", NULL };
 
 	return !f || (rules_want(f->r, RULE_EVENT, &calls, NULL) &&
-		      wants_name(f, &calls, model_str(f->names->m, name), virtual));
+		      wants_name(f, &calls, model_str(f->names->m, name), thread, virtual));
 }
 
 bool filter_wants_event(struct filter *f, const struct filter_event *x)

@@ -26,8 +26,8 @@ void filter_free(struct filter *f);
  * charged for waits no rule about lengths keeps anything.
  */
 bool filter_wants_sample(struct filter *f, const struct rec_sample *r, const struct stack_epoch *ep);
-/* Exact calls of a thread, whose name is a string of the model. */
-bool filter_wants_calls(struct filter *f, uint32_t name, bool virtual);
+/* Exact calls of a thread of the trace, whose name is a string of the model. */
+bool filter_wants_calls(struct filter *f, uint32_t name, uint32_t thread, bool virtual);
 
 /* What is not sampled: class, where it has one, and duration_ns, else UINT64_MAX. */
 struct filter_event {

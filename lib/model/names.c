@@ -196,6 +196,17 @@ static int take_thread(void *ctx, const struct rec_thread *r)
 	return 0;
 }
 
+/* Of a thread that is known: without it, nobody asks. */
+static int take_thread_group(void *ctx, const struct rec_thread_group *r)
+{
+	struct names *x = ctx;
+	uint32_t at = map_get(&x->thread_of, r->thread);
+
+	if (at != MAP_NONE)
+		x->threads[at].group = strtab_add(&x->m->consumers.names, r->name, r->name_len);
+	return 0;
+}
+
 static struct name_module *get_module(struct names *x, uint32_t number)
 {
 	uint32_t *at = map_put(&x->module_of, number);
@@ -553,6 +564,7 @@ const struct trace_sink names_sink = {
 	.proc = take_proc,
 	.cgroup = take_cgroup,
 	.thread = take_thread,
+	.thread_group = take_thread_group,
 	.module = take_module,
 	.map = take_map,
 	.symbol = take_symbol,

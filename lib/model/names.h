@@ -38,7 +38,7 @@ struct name_proc {
 
 struct name_thread {
 	uint32_t proc, tid;
-	uint32_t name;
+	uint32_t name, group;	/* group: of Java, 0: not known */
 	bool java;
 };
 

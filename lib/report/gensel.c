@@ -54,7 +54,7 @@ static uint32_t new_thread(struct gen_select *s, uint32_t tree)
 
 	calls_thread(s->c, tree, &t.process, &t.thread);
 	t.selected = selection_has_thread(s->selection, m, t.process, t.thread);
-	if (t.selected && !filter_wants_calls(s->kept, m->consumers.items[t.thread].name,
+	if (t.selected && !filter_wants_calls(s->kept, m->consumers.items[t.thread].name, r->thread,
 					      r->flags & CALL_TREE_VIRTUAL)) {
 		s->nr_left_out++;
 		t.selected = false;

@@ -18,6 +18,7 @@ enum item_kind {
 	ITEM_PROC,		/* with its maps */
 	ITEM_THREAD,
 	ITEM_JAVA_THREAD,	/* the name that its JVM told */
+	ITEM_THREAD_GROUP,
 	ITEM_THREAD_LABEL,	/* the last */
 	ITEM_MODULE,
 	ITEM_METHOD,
@@ -251,6 +252,7 @@ void carry_thread(struct carry *c, uint32_t thread)
 	need(c, ITEM_THREAD, thread, 0);
 	need(c, ITEM_JAVA_THREAD, thread, 0);
 	need(c, ITEM_THREAD_LABEL, thread, 0);
+	need(c, ITEM_THREAD_GROUP, thread, 0);
 }
 
 void carry_frame(struct carry *c, const struct frame *f)
@@ -368,6 +370,9 @@ void carry_needs(struct carry *c, enum record_number kind, const void *rec)
 		break;
 	case RECORD_thread_label:
 		carry_thread(c, r->thread_label.thread);
+		break;
+	case RECORD_thread_group:
+		carry_thread(c, r->thread_group.thread);
 		break;
 	case RECORD_sched_at:
 		carry_thread(c, r->sched_at.thread);
@@ -548,16 +553,17 @@ static void keep_map(struct carry *c, const struct rec_map *r, const void *recor
 	append(c, it, record, len, in_file);
 }
 
-static void keep_label(struct carry *c, const struct rec_thread_label *r, const void *record, size_t len,
-		       bool in_file)
+/* What is known of a thread besides its name. */
+static void keep_of_thread(struct carry *c, enum item_kind kind, uint32_t number, const void *record,
+			   size_t len, bool in_file)
 {
-	const struct item *thread = find(c, ITEM_THREAD, r->thread, 0);
+	const struct item *thread = find(c, ITEM_THREAD, number, 0);
 	uint32_t proc;
 
-	thread = thread ? thread : find(c, ITEM_JAVA_THREAD, r->thread, 0);	/* a virtual one */
+	thread = thread ? thread : find(c, ITEM_JAVA_THREAD, number, 0);	/* a virtual one */
 	proc = thread ? thread->proc : 0;
 	if (thread)
-		replace(c, get(c, ITEM_THREAD_LABEL, r->thread, 0, proc), record, len, in_file);
+		replace(c, get(c, kind, number, 0, proc), record, len, in_file);
 }
 
 static void keep_thread(struct carry *c, const struct rec_thread *r, const void *record, size_t len,
@@ -584,7 +590,10 @@ void carry_keep(struct carry *c, enum record_number kind, const void *rec, const
 		keep_thread(c, &r->thread, record, len, in_file);
 		break;
 	case RECORD_thread_label:
-		keep_label(c, &r->thread_label, record, len, in_file);
+		keep_of_thread(c, ITEM_THREAD_LABEL, r->thread_label.thread, record, len, in_file);
+		break;
+	case RECORD_thread_group:
+		keep_of_thread(c, ITEM_THREAD_GROUP, r->thread_group.thread, record, len, in_file);
 		break;
 	case RECORD_module:
 		replace(c, get(c, ITEM_MODULE, r->module.module, 0, 0), record, len, in_file);
@@ -660,6 +669,7 @@ void carry_forget_thread(struct carry *c, uint32_t thread)
 {
 	forget(c, ITEM_THREAD, thread);
 	forget(c, ITEM_JAVA_THREAD, thread);
+	forget(c, ITEM_THREAD_GROUP, thread);
 	forget(c, ITEM_THREAD_LABEL, thread);
 }
 

@@ -64,6 +64,13 @@ struct rec_thread {		/* a new thread, or a new name for a known one */
 	size_t name_len;
 };
 
+struct rec_thread_group {	/* of a Java thread */
+	uint64_t time_ns;
+	uint32_t thread;
+	const char *name;
+	size_t name_len;
+};
+
 enum sched_at {		/* what is so when a file begins */
 	SCHED_AT_CPU,		/* the CPU has the thread; 0: one that is not covered */
 	SCHED_AT_INTR,		/* the CPU's thread is interrupted by arg = sched_intr(); outermost first */

@@ -93,6 +93,9 @@ RECORD(thread, META, TIMED, MTE, CODE(0x66), "thread",
 	FIELD(u32, "tid", thread.tid)
 	TEXT("name", thread.name, thread.name_len))
 VARIANT(thread, MTE, CODE(0x42), "thread.java", thread.java)
+RECORD(thread_group, META, TIMED, MTE, CODE(0x97), "thread.group",
+	FIELD(u32, "thread", thread_group.thread)
+	TEXT("name", thread_group.name, thread_group.name_len))
 VARIANT(end, MTE, CODE(0x67), "thread.end", end.thread)
 RECORD(module, META, TIMED, MTE, CODE(0x82), "module",
 	FIELD(u32, "module", module.module)

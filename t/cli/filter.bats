@@ -90,6 +90,43 @@ readonly SMALL='Filtered$Small'
 	[ "$(objects "$SMALL")" -eq 1000 ]
 }
 
+groups() {
+	filtered -e alloc=0 -- alloc 1000 $([ "$JDK" -lt 21 ] || echo v)
+	local nr=0 worker=$([ "$JDK" -lt 21 ] && echo 1000 || echo 0)
+	[ "$(objects "$SMALL" --filter group=workers)" -eq $((1000 + worker)) ]
+	[ "$(objects "$SMALL" --filter group=main)" -eq 1000 ]
+	[ "$(objects "$SMALL" --filter 'group=m*,group=work*')" -eq $((2000 + worker)) ]
+	[ "$(objects "$SMALL" --filter group=VirtualThreads)" -eq $((1000 - worker)) ]
+	[ "$(objects "$SMALL" --filter=-alloc:group=workers)" -eq $((2000 - worker)) ]
+	filtered -e alloc=0 --filter group=workers -- alloc 1000
+	[ "$(objects "$SMALL")" -eq 2000 ]
+	[ "$(all_objects --filter=-thread=worker-*)" -eq 0 ]
+	printf 'include_group main\nexclude_thread main\n' >rules
+	filtered -e alloc=0 --config rules -- alloc 1000
+	[ "$(objects "$SMALL")" -eq 1000 ]
+	# each file has the groups of its threads
+	rm trace
+	filtered --segment 200ms -e cpu-clock -- burn 300
+	"$ARCPROF" merge --splice trace -o spliced
+	for file in trace/*.arc spliced; do
+		"$ARCPROF" dump "$file" >dumped
+		sed -n 's/.*thread.java \(thread=[0-9]*\) .*name="worker-.*/\1/p' dumped | sort -u >workers
+		sed -n 's/.*thread.group \(thread=[0-9]*\) name="workers"/\1/p' dumped | sort -u | diff workers -
+		nr=$((nr + $(wc -l <workers)))
+	done
+	[ "$nr" -ge 5 ]
+	rm -r trace
+	filtered --callflow='+Filtered.*' --calltrace -- alloc 10
+	[ "$("$ARCPROF" report -i trace --calls --format json --filter group=workers | jq '[.rows[] | select(.name == "Filtered.allocate").n] | add')" -eq 2 ]
+	[ "$("$ARCPROF" report -i trace --xtree --format json --filter group=main | jq '[.nodes[] | select(.name == "Filtered.allocate").n] | add')" -eq 1 ]
+	rm trace
+}
+
+@test "filter: threads of a group" {
+	skip_unless_java
+	on_each_jdk groups
+}
+
 waits() {	# <option of report>...: number and ns
 	"$ARCPROF" report -i trace --xprof --metric lock --format json "$@" 2>err |
 		jq -r '"\(.source.n // .sources[0].n) \(.metrics[0].total)"'

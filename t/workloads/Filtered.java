@@ -8,7 +8,7 @@ import java.util.List;
 /**
  * What filters select, with the truth about it:
  *	Filtered alloc N [v]	threads worker-1, worker-2, and other, of which worker-1 is virtual with v, allocate N
- *				objects of Small and N arrays byte[1000] each
+ *				objects of Small and N arrays byte[1000] each; workers are in a group "workers"
  *	Filtered serve 0	says "ready", and does "alloc N" when it reads "N", which it says then
  *	Filtered lock N		a thread "waiter" waits N times for Short (0.5 ms and more), and N for Long (5 ms
  *				and more), which main has; prints for how long each time, in ns, a line each
@@ -20,6 +20,7 @@ public class Filtered {
 	static final class Long { }
 
 	static final Object shortly = new Short(), longer = new Long();
+	static final ThreadGroup workers = new ThreadGroup("workers");
 	static volatile Object sink;
 	static volatile Object wanted;
 	static volatile long spun;
@@ -43,7 +44,7 @@ public class Filtered {
 
 	static Thread start(String name, boolean virtual, Runnable r) throws Exception {
 		if (!virtual) {
-			Thread t = new Thread(r, name);
+			Thread t = new Thread(name.startsWith("worker") ? workers : null, r, name);
 			t.start();
 			return t;
 		}
