@@ -393,6 +393,8 @@ static void put_rule(const struct rule *x, struct buf *b)
 		buf_str(b, x->keep ? "include " : "exclude ");
 	else if (!x->keep)
 		buf_putc(b, '-');
+	else if (x->event && strchr("+-", *x->event))
+		buf_putc(b, '+');	/* its name begins like that */
 	if (x->of == RULE_EVENT || x->of == RULE_LENGTH)
 		buf_str(b, x->event);
 	if (x->of == RULE_LENGTH) {
