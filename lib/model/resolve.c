@@ -481,7 +481,7 @@ static struct name_code *find_code(struct names *x, const struct frame *f)
 
 static uint32_t code_kind(const struct name_code *c)
 {
-	return !c ? CONSUMER_JAVA_COMPILED : c->level >= 4 ? CONSUMER_JAVA_C2 : CONSUMER_JAVA_C1;
+	return !c || !c->level ? CONSUMER_JAVA_COMPILED : c->level >= 4 ? CONSUMER_JAVA_C2 : CONSUMER_JAVA_C1;
 }
 
 static void resolve_jit(struct names *x, const struct frame *f)

@@ -294,7 +294,7 @@ struct rec_method_lines {
  */
 struct rec_code {
 	uint64_t time_ns;
-	uint32_t proc, method, compile_id, level;	/* level 1-3 C1, 4 C2 */
+	uint32_t proc, method, compile_id, level;	/* level 1-3 C1, 4 C2; 0 calls a native method */
 	uint64_t addr;
 	uint32_t size;
 	const uint8_t *inl;

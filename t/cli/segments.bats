@@ -157,7 +157,7 @@ calls_in_segments() {
 	recorder=$!
 	for _ in $(seq 100); do
 		sleep 0.1
-		[ "$(find dir -name '.*.part' -size +3k 2>/dev/null | wc -l)" -eq 0 ] || break
+		! "$ARCPROF" report --xprof dir/.*.part 2>/dev/null | grep -q shared || break
 	done
 	program=$(cat "/proc/$recorder/task/$recorder/children")
 	kill -9 "$recorder"
