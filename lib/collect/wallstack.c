@@ -147,7 +147,8 @@ void wallstack_reason(const struct wall_slot *s, struct buf *text, struct waitfi
 		buf_fmt(text, "[system call %d]", s->syscall);
 		return;
 	}
-	if (call->of_file && call->class != WALL_CLASS_POLL)
+	if ((call->files == WALL_FILE && call->class != WALL_CLASS_POLL) ||
+	    (call->files == WALL_LIST && s->args[1] == 1))
 		waitfile_look(s->pid, s->args[0], file);
 	if (*file->kind)
 		buf_fmt(text, "[%s: %s]", call->name, file->kind);

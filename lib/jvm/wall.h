@@ -54,6 +54,13 @@ enum wall_state {
 	WALL_GONE,		/* has ended; what is here are its last values */
 };
 
+/* What the arguments of a system call say of files. */
+enum wall_files {
+	WALL_NO_FILE,
+	WALL_FILE,		/* the first is a descriptor */
+	WALL_LIST,		/* the first is of struct pollfd, the second their number */
+};
+
 /* Why a thread does not run, as far as the kernel's side tells: by its state and system call. */
 enum wall_class {
 	WALL_CLASS_OTHER,	/* a system call that is none of these */
@@ -117,7 +124,7 @@ struct wall_slot {
 	__u32 state;		/* enum wall_state */
 	__u32 seq;		/* of all that follows: odd while it is being written */
 	__s32 syscall;		/* at the block; -1: none */
-	__u64 args[WALL_NR_ARGS];
+	__u64 args[WALL_NR_ARGS];	/* of WALL_LIST: [1] files, and if that is 1 [0] is it */
 	struct wall_regs regs;
 	__u32 class;		/* enum wall_class, of the block */
 	__u32 site;		/* of the block, as wall_site_id(); 0: none, it counts for its class */

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
@@ -241,6 +242,22 @@ enum wall_class wall_class_of_call(int nr)
 	return nr < 0 ? WALL_CLASS_FAULT : call ? call->class : WALL_CLASS_OTHER;
 }
 
+/* As BPF does: a list of one file becomes that file. */
+static void read_list(struct wall_slot *copy)
+{
+	const struct wall_syscall *call = wall_syscall(copy->syscall);
+	uint32_t file;
+	struct iovec local = { &file, sizeof(file) };
+	struct iovec remote = { (void *)(uintptr_t)copy->args[0], sizeof(file) };
+
+	if (!call || call->files != WALL_LIST || copy->args[1] != 1)
+		return;
+	if (process_vm_readv(copy->pid, &local, 1, &remote, 1, 0) == sizeof(file))
+		copy->args[0] = file;
+	else
+		copy->args[1] = 0;
+}
+
 /* "202 0x7f.. (six arguments) SP PC", "-1 SP PC", or "running". */
 static int ask_kernel(const struct asked *a, struct wall_slot *copy)
 {
@@ -263,6 +280,7 @@ static int ask_kernel(const struct asked *a, struct wall_slot *copy)
 		return -EAGAIN;
 	memset(copy->args, 0, sizeof(copy->args));
 	memcpy(copy->args, word, nr == 8 ? sizeof(copy->args) : 0);
+	read_list(copy);
 	copy->regs = (struct wall_regs){ .sp = word[nr - 2], .pc = word[nr - 1] };
 	copy->class = wall_class_of_call(copy->syscall);
 	/* the call that a signal interrupted to stop it is still there */

@@ -5,8 +5,9 @@
 #include "base/mem.h"
 #include "wall/syscalls.h"
 
-#define CALL(name, class) { SYS_##name, #name, WALL_CLASS_##class, false },
-#define OF_FILE(name, class) { SYS_##name, #name, WALL_CLASS_##class, true },
+#define CALL(name, class) { SYS_##name, #name, WALL_CLASS_##class, WALL_NO_FILE },
+#define OF_FILE(name, class) { SYS_##name, #name, WALL_CLASS_##class, WALL_FILE },
+#define OF_LIST(name, class) { SYS_##name, #name, WALL_CLASS_##class, WALL_LIST },
 
 /* Not every CPU has them all, and the newest are in no header yet. */
 static const struct wall_syscall calls[] = {
@@ -107,10 +108,10 @@ static const struct wall_syscall calls[] = {
 	OF_FILE(connect, WRITE)
 #endif
 #ifdef SYS_poll
-	CALL(poll, POLL)
+	OF_LIST(poll, POLL)
 #endif
 #ifdef SYS_ppoll
-	CALL(ppoll, POLL)
+	OF_LIST(ppoll, POLL)
 #endif
 #ifdef SYS_select
 	CALL(select, POLL)

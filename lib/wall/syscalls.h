@@ -3,15 +3,13 @@
 #ifndef WALL_SYSCALLS_H
 #define WALL_SYSCALLS_H
 
-#include <stdbool.h>
-
 #include "jvm/wall.h"
 
 struct wall_syscall {
 	int nr;
 	const char *name;
 	enum wall_class class;
-	bool of_file;			/* its first argument is a file descriptor */
+	enum wall_files files;
 };
 
 /* NULL: not one that is known here. */

@@ -36,7 +36,7 @@ static int set_constants(struct wall *w, const struct wall_opts *o, struct err *
 	for (i = 0; (call = wall_syscall_at(i)); i++)
 		if (call->nr < WALL_NR_SYSCALLS) {
 			config.class_of[call->nr] = call->class;
-			config.of_file[call->nr] = call->of_file;
+			config.files[call->nr] = call->files;
 		}
 	wall_find_interrupts(&config);
 	bpf_object__for_each_map(m, w->obj)

@@ -23,8 +23,8 @@ teardown() {
 	jq -r '.native_threads[] | select(.frames | length > 0) | [.reason, .complete, (.frames | map(.function) | join(";"))] | @tsv' \
 		threads.? | sort -u >seen
 	cat seen
-	for pair in 'wait_sleep=[sleep]' 'wait_read=[read: pipe]' 'wait_accept=[accept: TCP socket]' 'wait_poll=[poll]' \
-		'wait_condition=[futex]' 'wait_child=[wait4]' 'wait_receive=[recvfrom: Unix socket]'; do
+	for pair in 'wait_sleep=[sleep]' 'wait_read=[read: pipe]' 'wait_accept=[accept: TCP socket]' \
+		'wait_poll=[poll: TCP socket]' 'wait_condition=[futex]' 'wait_child=[wait4]' 'wait_receive=[recvfrom: Unix socket]'; do
 		grep -F "${pair#*=}	true	" seen | grep -q ";${pair%=*};.*start" || { echo "no $pair"; return 1; }
 	done
 	[ "$(jq -s 'map(.is_jvm or (.threads | length > 0)) | any' threads.?)" = false ]

@@ -190,7 +190,7 @@ TEST(wall_remembers_the_last_marked_blocks)
 TEST(wall_knows_the_system_calls_that_wait)
 {
 	CHECK_STR(wall_syscall(SYS_read)->name, "read");
-	CHECK(wall_syscall(SYS_read)->of_file);
+	CHECK_U64(wall_syscall(SYS_read)->files, WALL_FILE);
 	CHECK_U64(wall_syscall(SYS_futex)->class, WALL_CLASS_FUTEX);
 	CHECK_U64(wall_syscall(SYS_clock_nanosleep)->class, WALL_CLASS_SLEEP);
 	CHECK(!wall_syscall(-1));

@@ -154,7 +154,7 @@ static struct kind kinds[] = {
 	{ "wait_read", "[read: pipe]", wait_read, NULL, NULL, NULL, 0, 0, 0 },
 	{ "wait_receive", "[recvfrom: Unix socket]", wait_receive, NULL, NULL, NULL, 0, 0, 0 },
 	{ "wait_accept", "[accept: TCP socket]", wait_accept, NULL, NULL, NULL, 0, 0, 0 },
-	{ "wait_poll", "[poll]", wait_poll, NULL, NULL, NULL, 0, 0, 0 },
+	{ "wait_poll", "[poll: TCP socket]", wait_poll, NULL, NULL, NULL, 0, 0, 0 },
 	{ "wait_mutex", "[futex]", wait_mutex, rest, NULL, NULL, 0, 0, 0 },
 	{ "wait_condition", "[futex]", wait_condition, NULL, NULL, NULL, 0, 0, 0 },
 	{ "wait_child", "[wait4]", wait_child, NULL, NULL, NULL, 0, 0, 0 },

@@ -28,7 +28,7 @@ struct wall_bpf_config {		/* constants to the programs */
 	/* Below them on a stack a timer runs, or something else on behalf of no thread. */
 	struct wall_bpf_code timers[WALL_NR_CODES], interrupts[WALL_NR_CODES];
 	__u8 class_of[WALL_NR_SYSCALLS];	/* enum wall_class */
-	__u8 of_file[WALL_NR_SYSCALLS];		/* the first argument is a file descriptor */
+	__u8 files[WALL_NR_SYSCALLS];		/* enum wall_files */
 };
 
 struct wall_bpf_control {

@@ -368,6 +368,26 @@ static __always_inline __u32 site_of(struct wall_slot *s, __u64 now)
 	return wall_site_id(i, s->sites[i].nr);
 }
 
+static __always_inline __u8 files_of(const struct wall_slot *s)
+{
+	return s->syscall >= 0 && s->syscall < WALL_NR_SYSCALLS ?
+	       config.files[s->syscall & (WALL_NR_SYSCALLS - 1)] : WALL_NO_FILE;
+}
+
+/* A list of one file becomes that file. The thread's memory is at hand only while it is on its way out. */
+static __always_inline void read_list(struct wall_slot *s, struct task_struct *t)
+{
+	__u32 file;
+
+	if (files_of(s) != WALL_LIST || s->args[1] != 1)
+		return;
+	if (bpf_get_current_task() == (__u64)t &&
+	    !bpf_probe_read_user(&file, sizeof(file), (void *)s->args[0]))
+		s->args[0] = file;
+	else
+		s->args[1] = 0;
+}
+
 static __always_inline void note_block(struct wall_slot *s, struct task_struct *t, __u32 state,
 				       __u64 now)
 {
@@ -377,6 +397,7 @@ static __always_inline void note_block(struct wall_slot *s, struct task_struct *
 	if (r && !(t->flags & KTHREAD)) {
 		read_regs(&s->regs, r);
 		read_call(s, r);
+		read_list(s, t);
 	}
 	s->class = class_of(t, state, s->syscall);
 	s->site = r && !(t->flags & KTHREAD) ? site_of(s, now) : 0;
@@ -448,6 +469,7 @@ static __noinline struct wall_where *note_where(struct wall_slot *s, __u32 idx, 
 {
 	__u32 nr = s->block_nr, at = wall_where_at(idx, nr);
 	struct wall_where *w = bpf_map_lookup_elem(&wall_wheres, &at);
+	__u8 files;
 	long bytes;
 
 	if (!w || __sync_val_compare_and_swap(&w->busy, 0, 1))
@@ -460,8 +482,8 @@ static __noinline struct wall_where *note_where(struct wall_slot *s, __u32 idx, 
 	__builtin_memset(w->path, 0, sizeof(w->path));
 	bytes = bpf_get_task_stack(t, w->addrs, sizeof(w->addrs), 0);
 	w->nr_addrs = bytes > 0 ? bytes / sizeof(*w->addrs) : 0;
-	if (s->syscall >= 0 && s->syscall < WALL_NR_SYSCALLS &&
-	    config.of_file[s->syscall & (WALL_NR_SYSCALLS - 1)])
+	files = files_of(s);
+	if (files == WALL_FILE || (files == WALL_LIST && s->args[1] == 1))
 		note_file(w, t, s->args[0]);
 	barrier();
 	*(volatile __u32 *)&w->block_nr = nr;
