@@ -93,7 +93,9 @@ agrees() {
 
 check_jvm() {
 	local c
-	start "$JAVA_HOME/bin/java" -Xmx256m -XX:NativeMemoryTracking=summary "$@" -cp "$CLASSES" Resident
+	# room for all code: it is asked for its account before it is measured, and may compile in between
+	start "$JAVA_HOME/bin/java" -Xmx256m -XX:NativeMemoryTracking=summary -XX:InitialCodeCacheSize=16m "$@" \
+		-cp "$CLASSES" Resident
 	look --mappings
 	sums_up
 	for c in "Java Heap" Class Metaspace Thread Code "Shared class space"; do

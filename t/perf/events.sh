@@ -1,8 +1,8 @@
 #!/bin/bash
 # What "record -e jvm" costs a JVM, on every JDK: the ratio of its CPU time with and without, in turns, as
-# median with the spread, of a program that collects, compiles and loads (Happens) and of one that computes
-# (Mixed); and what a mark takes, in ns, and an event with three
-# named values: in C without a recorder and with one, in Java with one.
+# median with the spread, of a program that collects, compiles and loads (Happens), of one that computes (Mixed)
+# and of a database under load (H2Load, where Debian's libh2-java is installed); and what a mark takes, in ns,
+# and an event with three named values: in C without a recorder and with one, in Java with one.
 #
 # usage: t/perf/events.sh [TURNS]		run it on a quiet machine
 set -u
@@ -42,10 +42,11 @@ one_jdk() {
 	mkdir -p marks.java
 	javac -cp "$TOP/build/arcprof.jar" -d marks.java "$TOP/t/workloads/Marks.java" || exit 1
 	echo "JDK $JDK  a mark: $(java_marks cost) ns, an event with a text and two numbers: $(java_marks emit) ns"
-	for program in 'Happens 200' 'Mixed 3'; do
+	for program in 'Happens 200' 'Mixed 3' 'H2Load 400'; do
+		[ "${program% *}" != H2Load ] || [ -e /usr/share/java/h2.jar ] || continue
 		# shellcheck disable=SC2086
 		for ((i = 0; i < turns; i++)); do
-			ratio -cp "$CLASSES" $program
+			ratio -cp "$CLASSES:/usr/share/java/h2.jar" $program
 		done | median >result
 		echo "JDK $JDK  -e jvm, CPU time of ${program% *}: x $(cat result)"
 	done
