@@ -42,7 +42,7 @@ one_jdk() {
 	mkdir -p marks.java
 	javac -cp "$TOP/build/arcprof.jar" -d marks.java "$TOP/t/workloads/Marks.java" || exit 1
 	echo "JDK $JDK  a mark: $(java_marks cost) ns, an event with a text and two numbers: $(java_marks emit) ns"
-	for program in 'Happens 200' 'Mixed 3' 'H2Load 400'; do
+	for program in 'Happens 200' 'Mixed 3' 'H2Load 100'; do
 		[ "${program% *}" != H2Load ] || [ -e /usr/share/java/h2.jar ] || continue
 		# shellcheck disable=SC2086
 		for ((i = 0; i < turns; i++)); do
