@@ -81,7 +81,9 @@ skip_unless_bpf() {
 	"$ARCPROF" report -i trace --metric wall --format folded >folded
 	cat folded
 	[ "$(cut -d ';' -f 1 folded | grep -c '^sleep \[pid' || true)" -ge 9 ]
-	awk '/^sleep \[pid.*\[sleep\] [0-9]+$/ { ns += $NF } END { exit ns < 600e6 }' folded
+	# what began before the recorder knew of the last sleep's exec is sh's: at most a look's time
+	awk '/^sleep \[pid.*\[sleep\] [0-9]+$/ { ns += $NF } END { exit ns < 585e6 }' folded
+	awk '/\[sleep\] [0-9]+$/ { ns += $NF } END { exit ns < 600e6 }' folded
 	awk '/^sh \[pid.*\[wait4\] [0-9]+$/ { ns += $NF } END { exit ns < 400e6 }' folded
 }
 
