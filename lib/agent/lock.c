@@ -22,13 +22,11 @@
 #include "agent/lock.h"
 #include "agent/mounts.h"
 #include "agent/ring.h"
+#include "agent/share.h"
 #include "agent/sources.h"
 #include "agent/vm.h"
 
-enum {
-	NR_CLASSES = 16, NR_MONITORS = 1 << 12,
-	WINDOW_NS = 100000000, STACKS_A_WINDOW = 1000,
-};
+enum { NR_CLASSES = 16, NR_MONITORS = 1 << 12 };
 
 static jvmtiEnv *ti;			/* kept from session to session */
 static bool wanted;
@@ -186,36 +184,14 @@ static bool describe_monitor(JNIEnv *env, jobject object, uintptr_t monitor, str
 
 /* ---- what is told ---- */
 
-/* At most so many stacks a second; what is not taken is charged where others of the lock are. */
-static bool has_room(uint64_t now)
+static struct shares shares;
+
+/* Where the identity is not known, all locks of a class are one. */
+static uint64_t weigh(const struct jvm_wait *r)
 {
-	static uint64_t window, nr;
-	uint64_t of = now / WINDOW_NS;
+	uint64_t key = (uint64_t)r->leaf << 36 | (uint64_t)r->kind << 32 | r->identity;
 
-	if (load_relaxed(&window) != of) {
-		store_relaxed(&window, of);
-		store_relaxed(&nr, 0);
-	}
-	return __atomic_fetch_add(&nr, 1, __ATOMIC_RELAXED) < STACKS_A_WINDOW;
-}
-
-static uint64_t mixed(uint64_t x)
-{
-	x ^= x >> 30;
-	x *= 0xbf58476d1ce4e5b9ull;
-	x ^= x >> 27;
-	x *= 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
-
-static bool wants_stack(uint64_t ns, uint64_t now)
-{
-	static uint64_t nr;
-
-	if (ns < interval_ns &&
-	    mixed(__atomic_fetch_add(&nr, 0x9e3779b97f4a7c15ull, __ATOMIC_RELAXED) ^ now) % interval_ns >= ns)
-		return false;
-	return has_room(now);
+	return share_of(&shares, key, r->ns, interval_ns, r->time_ns);
 }
 
 static uint32_t tid_of(uintptr_t thread)
@@ -242,10 +218,10 @@ void lock_tell(const struct lock_wait *w)
 	r.ns = r.time_ns - w->since_ns;
 	if (!r.vthread)
 		r.vthread = cont_vthread(&t, ring);
-	r.sampled = wants_stack(r.ns, r.time_ns);
+	r.weight_ns = weigh(&r);
 	if (!send_wait(ring, &r))
 		ring_count_lost(ring);
-	else if (r.sampled)
+	else if (r.weight_ns)
 		sources_sample(JVM_SOURCE_LOCK, r.ns, r.leaf, 0);
 }
 

@@ -51,7 +51,8 @@ static bool tell_wait(const struct memory_regs *at, const struct memory_wait *w)
 {
 	struct jvm_native_wait r = {
 		.time_ns = sys_now(), .addr = w->addr, .ns = w->ns, .thread = sys_tid(), .kind = w->kind,
-		.owner = w->owner, .sampled = w->sampled,
+		.owner = w->owner, .weight_ns = w->weight_ns, .blamed_ns = w->blamed_ns,
+		.given_back = w->given_back,
 	};
 	struct jvm_ring *ring;
 
@@ -60,8 +61,8 @@ static bool tell_wait(const struct memory_regs *at, const struct memory_wait *w)
 	ring = ring_of(r.thread);
 	if (!send_native_wait(ring, &r))
 		ring_count_lost(ring);
-	else if (w->sampled)
-		sources_sample_native(at, JVM_SOURCE_LOCK, w->ns, 0, 0);
+	else if (w->weight_ns)
+		sources_sample_native(at, JVM_SOURCE_LOCK, w->ns, 0, w->given_back);
 	sample_end();
 	return true;
 }

@@ -16,7 +16,7 @@ enum { OVER = JVM_NR_BLAMED, NATIVE, INITIALISER };	/* reasons of our own */
 struct lock_sum {
 	uint32_t proc, function, identity, kind;
 	uint64_t n, ns, max_ns;
-	uint64_t pool_ns;		/* of short waits, in no sample yet */
+	uint64_t pool_ns;		/* of all waits: what no sample stands for */
 	uint64_t blamed_ns;		/* that somebody was charged with, */
 	uint64_t unblamed_ns;		/* and of waits that are over, nobody yet */
 	uint32_t blamed;		/* thread that was charged last */
@@ -50,7 +50,8 @@ void locks_release(struct locks *l)
 	free(l->all);
 	map_release(&l->by_key);
 	map_release(&l->waiters);
-	map_release(&l->latest);
+	map_release(&l->latest_by_tid);
+	free(l->latest);
 	map_release(&l->nobody);
 	nativelocks_release(&l->natives);
 }
@@ -150,9 +151,7 @@ static uint32_t number_of(struct collect *c, const struct java *j, uint32_t tid,
 /* Where it is known only now that a wait is wanted, nobody was charged while it went on. */
 static uint64_t charged(const struct collect *c, const struct jvm_wait *r)
 {
-	bool native = r->kind >= JVM_WAIT_MUTEX && r->kind <= JVM_WAIT_CONDITION;	/* at its end */
-
-	if (!native && filters_of_waits(c, r->time_ns - MIN(r->ns, r->time_ns)))
+	if (filters_of_waits(c, r->time_ns - MIN(r->ns, r->time_ns)))
 		return 0;
 	return MIN(r->blamed_ns, r->ns);
 }
@@ -196,25 +195,49 @@ static bool begin_at(struct collect *c, uint64_t time_ns)
 	return true;
 }
 
-uint32_t locks_function(const struct collect *c, uint32_t tid)
+/* The thread's next sample of this source is of that lock; MAP_NONE, LEFT_OUT: of none that is wanted. */
+static void expect_sample(struct locks *l, uint32_t tid, uint32_t lock, uint64_t weight_ns)
 {
-	uint32_t lock = map_get(&c->locks.latest, tid);
+	uint32_t *at = map_put(&l->latest_by_tid, tid);
 
-	return lock == MAP_NONE || lock == LEFT_OUT ? 0 : c->locks.all[lock].function;
+	if (*at == MAP_NONE) {
+		*at = (uint32_t)l->nr_latest;
+		VEC_GROW(l->latest, l->nr_latest, l->alloc_latest);
+		l->nr_latest++;
+	}
+	l->latest[*at] = (struct latest){ lock == LEFT_OUT ? MAP_NONE : lock, weight_ns };
 }
 
-bool locks_weigh(struct collect *c, uint32_t tid, uint64_t ns, uint64_t *weight_ns, double *waits)
+/* The lock that it is of; NULL: none that is wanted. */
+static struct lock_sum *expected(struct locks *l, uint32_t tid, uint64_t *weight_ns)
 {
-	uint64_t interval = sources_interval(c, JVM_SOURCE_LOCK);
-	uint32_t lock = map_get(&c->locks.latest, tid);
-	struct lock_sum *s;
+	uint32_t i = map_get(&l->latest_by_tid, tid);
 
-	if (lock == MAP_NONE || lock == LEFT_OUT)
+	if (i == MAP_NONE || l->latest[i].lock == MAP_NONE)
+		return NULL;
+	*weight_ns = l->latest[i].weight_ns;
+	return &l->all[l->latest[i].lock];
+}
+
+uint32_t locks_function(struct collect *c, uint32_t tid)
+{
+	uint64_t weight;
+	const struct lock_sum *s = expected(&c->locks, tid, &weight);
+
+	return s ? s->function : 0;
+}
+
+bool locks_weigh(struct collect *c, const struct jvm_sample *r, uint64_t *weight_ns, double *waits)
+{
+	double length = (double)r->value / (double)MAX(sources_interval(c, JVM_SOURCE_LOCK), (uint64_t)1);
+	struct lock_sum *s = expected(&c->locks, r->tid, weight_ns);
+
+	/* a filter may have left out others for which it stands, too */
+	if (!s || !(*weight_ns = MIN(*weight_ns, s->pool_ns)))
 		return false;
-	s = &c->locks.all[lock];
-	*weight_ns = ns >= interval ? MIN(ns, s->pool_ns) : s->pool_ns;
-	*waits = ns >= interval ? 1 : (double)interval / (double)MAX(ns, (uint64_t)1);
 	s->pool_ns -= *weight_ns;
+	/* the probability of a stack, see agent/share.h */
+	*waits = length >= 1 || !r->value ? 1 : 1 / (length - length * length / 4);
 	return true;
 }
 
@@ -289,12 +312,23 @@ static size_t put_owner(struct collect *c, const struct java *j, const struct jv
 	return 1;
 }
 
+/* With what others have waited since last time, and with what is left of waits that are over. */
+static void charge(struct collect *c, struct lock_sum *s, uint64_t ns, struct rec_sample *out)
+{
+	ns = s->unblamed_ns + (filters_of_waits(c, out->time_ns) ? 0 : ns);
+	if (!ns)
+		return;
+	sources_blame(c, JVM_SOURCE_LOCK, ns, out);
+	s->blamed = out->thread;
+	s->blamed_ns += ns;
+	s->unblamed_ns = 0;
+}
+
 void locks_blame(struct collect *c, const struct java *j, const struct jvm_blame *r)
 {
 	struct rec_sample out = { .time_ns = r->time_ns, .cpu = UINT16_MAX, .user = true };
 	uint32_t owner, lock;
 	struct lock_sum *s;
-	uint64_t ns;
 	size_t nr;
 
 	if (!switches_source(c, sources_find(c, "lock"), r->time_ns) || r->ns > MAX_PIECE_NS ||
@@ -308,16 +342,11 @@ void locks_blame(struct collect *c, const struct java *j, const struct jvm_blame
 	s = &c->locks.all[lock];
 	owner = number_of(c, j, r->owner, r->owner_vthread, r->time_ns);
 	s->nobody = nobody(c, j);
-	s->blamed = out.thread = owner ? owner : s->nobody;
-	ns = s->unblamed_ns + (filters_of_waits(c, r->time_ns) ? 0 : r->ns);
-	if (!ns)
-		return;
+	out.thread = owner ? owner : s->nobody;
 	nr = put_owner(c, j, r);
 	c->frames[nr++] = (struct frame){ FRAME_NAMED, .function = s->function };
 	out.stack = trace_write_stack(c->w, c->frames, nr);
-	sources_blame(c, JVM_SOURCE_LOCK, ns, &out);
-	s->blamed_ns += ns;
-	s->unblamed_ns = 0;
+	charge(c, s, r->ns, &out);
 }
 
 /* ---- waits whose owner is charged when they are over ---- */
@@ -345,33 +374,69 @@ void locks_wait(struct collect *c, const struct java *j, const struct jvm_wait *
 	uint32_t lock = begin_at(c, r->time_ns) ?
 		add_wait(c, j, r, sources_function(&c->sources, j->proc, r->leaf)) : MAP_NONE;
 
-	if (lock != MAP_NONE && r->sampled)
-		*map_put(&c->locks.latest, r->thread) = lock;
+	if (lock != MAP_NONE && r->weight_ns)
+		expect_sample(&c->locks, r->thread, lock, r->weight_ns);
 	if (lock != MAP_NONE && r->kind == JVM_WAIT_CLASS && r->ns && r->ns <= MAX_PIECE_NS)
 		blame_owner(c, j, r, lock);
+}
+
+/* Never 0, which would be several. */
+static uint32_t identity_of(const struct jvm_native_wait *r)
+{
+	return (uint32_t)r->addr ? (uint32_t)r->addr : 1;
+}
+
+static bool is_lock(uint32_t kind)
+{
+	return kind == JVM_WAIT_MUTEX || kind == JVM_WAIT_RWLOCK;
+}
+
+/* It may be the first that is known of the lock: those who wait for it tell when they have it. */
+static void give_back(struct collect *c, const struct java *j, const struct jvm_native_wait *r)
+{
+	uint32_t lock = find_lock(&c->locks, (struct lock_sum){
+		.proc = j->proc->id, .function = nativelocks_function(c, j->proc, r->addr, r->kind),
+		.identity = identity_of(r), .kind = r->kind,
+	});
+
+	c->locks.all[lock].nobody = nobody(c, j);
+	expect_sample(&c->locks, r->thread, lock, r->weight_ns);
+}
+
+void locks_gave_back(struct collect *c, const struct jvm_sample *s, struct rec_sample *r)
+{
+	uint64_t ns;
+	struct lock_sum *lock = expected(&c->locks, s->tid, &ns);
+
+	if (lock && ns <= MAX_PIECE_NS)
+		charge(c, lock, ns, r);
 }
 
 void locks_native_wait(struct collect *c, const struct java *j, const struct jvm_native_wait *r)
 {
 	const struct jvm_wait w = {
 		.time_ns = r->time_ns, .thread = r->thread, .kind = r->kind, .ns = r->ns,
-		.owner = r->owner,
-		/* never 0, which would be several */
-		.identity = (uint32_t)r->addr ? (uint32_t)r->addr : 1,
+		.owner = r->owner, .identity = identity_of(r), .blamed_ns = r->blamed_ns,
 	};
 	uint32_t lock;
 
 	if (r->kind < JVM_WAIT_MUTEX || r->kind > JVM_WAIT_CONDITION || r->ns > MAX_PIECE_NS ||
 	    !begin_at(c, r->time_ns))
 		return;
+	if (r->given_back) {
+		if (is_lock(r->kind))
+			give_back(c, j, r);
+		return;
+	}
 	lock = add_wait(c, j, &w, nativelocks_function(c, j->proc, r->addr, r->kind));
 	if (lock == MAP_NONE)
 		return;
-	if (r->sampled)
-		*map_put(&c->locks.latest, r->thread) = lock;
+	if (r->weight_ns)
+		expect_sample(&c->locks, r->thread, lock, r->weight_ns);
 	if (lock == LEFT_OUT)
 		return;
-	if (r->kind != JVM_WAIT_CONDITION && r->ns)
+	/* nobody told of it who gave the lock back, as it were if it was not by a function that we have */
+	if (is_lock(r->kind) && !r->blamed_ns && r->ns >= sources_interval(c, JVM_SOURCE_LOCK) && r->ns)
 		blame_owner(c, j, &w, lock);
 }
 
@@ -545,7 +610,7 @@ struct moved {
 
 static bool is_kept(void *ctx, uint64_t key, uint32_t lock)
 {
-	return lock != LEFT_OUT && ((const struct moved *)ctx)->to[lock] != MAP_NONE;
+	return ((const struct moved *)ctx)->to[lock] != MAP_NONE;
 }
 
 static bool has_process(void *ctx, uint64_t proc, uint32_t thread)
@@ -581,8 +646,10 @@ void locks_forget(struct locks *l, const struct map *procs)
 	if (nr < l->nr_all) {
 		l->nr_all = nr;
 		move(&l->by_key, &x);
-		move(&l->latest, &x);
 	}
+	/* a sample that is expected just now goes to what no sample stands for */
+	map_reset(&l->latest_by_tid);
+	l->nr_latest = 0;
 	map_filter(&l->nobody, has_process, &x);
 	nativelocks_forget(&l->natives);
 	free(to);

@@ -4,15 +4,14 @@
  * stands for.
  *
  * All waits are told, so the table of locks is exact. Stacks are taken of waits as long as the interval or
- * longer, and of shorter ones in proportion to their length. A long one weighs its own length. Short ones are
- * collected lock by lock, and the next stack of a short wait for that lock weighs all that was collected: so
- * the source adds up to exactly what was waited, and each context gets its share of a lock's short
- * waits, for how much is collected between two stacks does not depend on the second. What no stack came
- * for is charged at the end to the lock's class, with no context but its thread.
+ * longer, and of shorter ones in proportion to their length; what a stack stands for is told with the wait
+ * (agent/share.h). What no stack stands for is charged at the end to the lock's class, with no context but
+ * its thread: so the source adds up to exactly what was waited.
  *
- * Who has a lock is charged with the same time ("blame"), piece by piece while others wait. What a wait took
- * after the last piece, all of it if nobody looked, is collected lock by lock as well, and goes to who has
- * that lock at the next look; at the end, what is left goes to nobody. So both add up to the same.
+ * Who has a lock is charged with the same time ("blame"), piece by piece while others wait: where an agent
+ * looks at who has it, at random moments, or, of native code, where it is given back. What a wait took after
+ * the last piece, all of it if nobody looked, is collected lock by lock as well, and goes to who has that
+ * lock at the next look; at the end, what is left goes to nobody. So both add up to the same.
  */
 #ifndef COLLECT_LOCKS_H
 #define COLLECT_LOCKS_H
@@ -31,7 +30,12 @@ enum { LOCKS_NR_REASONS = JVM_NR_BLAMED + 3 };	/* of charging nobody, or no cont
 struct locks {
 	struct map by_key;		/* what a wait names -> index */
 	struct map waiters;		/* (index, thread) that are known */
-	struct map latest;		/* thread -> index of its latest sampled wait */
+	struct map latest_by_tid;	/* tid -> index in latest */
+	struct latest {			/* of a thread: what its next stack is of */
+		uint32_t lock;		/* index in all; MAP_NONE: none that is wanted */
+		uint64_t weight_ns;	/* what it stands for */
+	} *latest;
+	size_t nr_latest, alloc_latest;
 	struct map nobody;		/* process -> the thread that is charged when none is */
 	struct nativelocks natives;
 	uint32_t reasons[LOCKS_NR_REASONS];	/* functions of the trace; 0: none yet */
@@ -44,13 +48,15 @@ void locks_release(struct locks *l);
 void locks_wait(struct collect *c, const struct java *j, const struct jvm_wait *r);
 /* The same of a lock of native code. */
 void locks_native_wait(struct collect *c, const struct java *j, const struct jvm_native_wait *r);
+/* The stack of who gave one back that others waited for, as its latest struct jvm_native_wait says. */
+void locks_gave_back(struct collect *c, const struct jvm_sample *s, struct rec_sample *r);
 /* What the latest sampled wait of that thread was for: a function of the trace, 0 not known. */
-uint32_t locks_function(const struct collect *c, uint32_t tid);
+uint32_t locks_function(struct collect *c, uint32_t tid);
 /*
  * The stack of the latest wait of that thread: what it stands for. False: of no wait that is known, and
  * not to be written.
  */
-bool locks_weigh(struct collect *c, uint32_t tid, uint64_t ns, uint64_t *weight_ns, double *waits);
+bool locks_weigh(struct collect *c, const struct jvm_sample *s, uint64_t *weight_ns, double *waits);
 /* A wait that goes on at the end. */
 void locks_open_wait(struct collect *c, const struct java *j, const struct jvm_open_wait *r);
 /* Acquisitions of a lock. */

@@ -481,7 +481,7 @@ static void write_wait(struct collect *c, size_t i, const struct jvm_sample *s, 
 	uint64_t ns;
 	double waits;
 
-	if (!locks_weigh(c, s->tid, s->value, &ns, &waits))
+	if (!locks_weigh(c, s, &ns, &waits))
 		return;
 	write_weighed(c, i, ns, waits, r);
 	if (ns != s->value)
@@ -531,7 +531,9 @@ size_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample
 		return nr;
 	}
 	r.stack = trace_write_stack(c->w, frames, nr);
-	if (s->event == JVM_SOURCE_LOCK)
+	if (s->event == JVM_SOURCE_LOCK && s->id)
+		locks_gave_back(c, s, &r);
+	else if (s->event == JVM_SOURCE_LOCK)
 		write_wait(c, i, s, &r);
 	else
 		sources_write(c, i, s->value, &r);

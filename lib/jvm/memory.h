@@ -24,9 +24,11 @@ struct memory_regs {
 /* A thread has waited for a lock of native code, by pthread_mutex_lock() and the like (preload/waits.c). */
 struct memory_wait {
 	uint64_t addr, ns;
+	uint64_t blamed_ns;		/* of ns: with which those are charged who gave it back meanwhile */
 	uint32_t owner;			/* tid of who had it when the wait began; 0 not known, or nobody */
 	uint32_t kind;			/* enum jvm_wait_kind */
-	bool sampled;			/* its stack is wanted */
+	uint64_t weight_ns;		/* that its stack stands for; 0: none is wanted */
+	bool given_back;		/* it has waited for nothing: others have, for what it gives back */
 };
 
 /*

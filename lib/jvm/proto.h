@@ -63,7 +63,7 @@
 #include "jvm/key.h"
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 35
+#define JVM_PROTO_VERSION 36
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -316,7 +316,8 @@ struct jvm_rec_sample {
 	uint32_t leaf;		/* and the number of a struct jvm_leaf, the innermost frame; 0: none */
 	/*
 	 * of JVM_SOURCE_MEMORY: as the table of memory.h has it; 0: it has not. Of JVM_SOURCE_LIVE: the
-	 * object's number, never 0 and never the same again
+	 * object's number, never 0 and never the same again. Of JVM_SOURCE_LOCK: whether it is of a
+	 * jvm_native_wait.given_back
 	 */
 	uint32_t id;
 };

@@ -252,7 +252,7 @@ struct jvm_wait {
 	uint32_t leaf;		/* of the lock's class */
 	uint32_t identity;	/* its identity hash; 0 not known */
 	uint32_t owner;		/* tid of who had it when the wait began; 0 not known */
-	uint32_t sampled;	/* the same thread's next sample of JVM_SOURCE_LOCK is of this wait */
+	uint64_t weight_ns;	/* that its next sample of JVM_SOURCE_LOCK stands for; 0: there is none */
 	uint64_t owner_vthread;	/* id of the virtual thread that had it; 0 none, or not known */
 	uint64_t blamed_ns;	/* of ns: what somebody was charged with before (struct jvm_blame) */
 };
@@ -264,8 +264,11 @@ struct jvm_native_wait {
 	uint64_t ns;
 	uint32_t thread;	/* tid */
 	uint32_t kind;		/* enum jvm_wait_kind */
-	uint32_t owner;		/* as in struct jvm_wait, both */
-	uint32_t sampled;
+	uint32_t owner;		/* as in struct jvm_wait, these three */
+	uint64_t weight_ns;
+	uint64_t blamed_ns;
+	/* it is not the thread that has waited, but others, for what it gives back: charged with ns */
+	uint32_t given_back;
 };
 
 /* At time_ns, who has a lock that others wait for is charged with what these have waited since last time. */

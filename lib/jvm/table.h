@@ -73,7 +73,7 @@ RECORD(wait, OWN,
 	KEY(u32, wait.leaf)
 	FIELD(u32, wait.identity)
 	TID(wait.owner)
-	FIELD(u32, wait.sampled)
+	FIELD(u64, wait.weight_ns)
 	FIELD(u64, wait.owner_vthread)
 	FIELD(u64, wait.blamed_ns))
 RECORD(native_wait, OWN,
@@ -82,7 +82,9 @@ RECORD(native_wait, OWN,
 	TID(native_wait.thread)
 	FIELD(u32, native_wait.kind)
 	TID(native_wait.owner)
-	FIELD(u32, native_wait.sampled))
+	FIELD(u64, native_wait.weight_ns)
+	FIELD(u64, native_wait.blamed_ns)
+	FIELD(u32, native_wait.given_back))
 RECORD(blame, OWN,
 	FIELD(u64, blame.ns)
 	KEY(u32, blame.leaf)

@@ -107,7 +107,7 @@ void sampler_detach(void)
 /* ---- random numbers ---- */
 
 /* SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014). */
-uint64_t sampler_random(void)
+static uint64_t sampler_random(void)
 {
 	static uint64_t state;
 	uint64_t z = __atomic_add_fetch(&state, 0x9e3779b97f4a7c15ull, __ATOMIC_RELAXED) + sys_now();

@@ -43,7 +43,6 @@ bool sampler_is_on(void);
  */
 bool sampler_attach(const char *path, void (*leave)(void));
 void sampler_detach(void);
-uint64_t sampler_random(void);
 /* left has become negative by the block at p. */
 void sampler_hit(enum memory_call call, void *p, size_t size);
 /*

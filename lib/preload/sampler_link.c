@@ -208,7 +208,8 @@ void sampler_send_wait(const struct memory_regs *r, const struct memory_wait *w)
 {
 	struct jvm_native_wait x = {
 		.time_ns = sys_now(), .addr = w->addr, .ns = w->ns, .thread = sys_tid(), .kind = w->kind,
-		.owner = w->owner, .sampled = w->sampled,
+		.owner = w->owner, .weight_ns = w->weight_ns, .blamed_ns = w->blamed_ns,
+		.given_back = w->given_back,
 	};
 	struct jvm_ring *ring = ring_of(x.thread);
 	size_t bytes = jvm_size_native_wait(&x);
@@ -220,6 +221,6 @@ void sampler_send_wait(const struct memory_regs *r, const struct memory_wait *w)
 	}
 	jvm_encode_native_wait(rec, bytes, &x);
 	ring_commit(rec, bytes, JVM_REC_native_wait);
-	if (w->sampled)
-		sampler_send(r, JVM_SOURCE_LOCK, w->ns, 0, 0);
+	if (w->weight_ns)
+		sampler_send(r, JVM_SOURCE_LOCK, w->ns, 0, w->given_back);
 }

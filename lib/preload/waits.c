@@ -2,7 +2,8 @@
 /*
  * waits.c - interposes what threads wait for each other by, and tells of each wait (jvm/memory.h): only in
  * the file for "-e lock". A lock that is free is taken by the function that tries to, and nothing more is
- * done; only a thread that finds it taken looks at the clock, before and after.
+ * done; only a thread that finds it taken looks at the clock, before and after. Who gives back a lock that
+ * others wait for tells of that, with its stack: they wait because of what it did.
  *
  * What libjvm does with condition variables is left out: it is how Java threads wait for anything at all,
  * which the agent tells.
@@ -12,24 +13,25 @@
 #include <errno.h>
 
 #include "agent/elf.h"
+#include "agent/share.h"
 #include "agent/sys.h"
 #include "preload/objects.h"
 #include "preload/preload.h"
 #include "preload/sampler.h"
-
-enum { WINDOW_NS = 100000000, STACKS_A_WINDOW = 1000 };
+#include "preload/waiting.h"
 
 __attribute__((weak)) extern const char *gnu_get_libc_version(void);
 
 enum what {
 	MUTEX_TRYLOCK, MUTEX_LOCK, MUTEX_TIMEDLOCK, MUTEX_CLOCKLOCK, TRYRDLOCK, RDLOCK, TRYWRLOCK, WRLOCK,
-	COND_WAIT, COND_TIMEDWAIT, COND_CLOCKWAIT, NR
+	COND_WAIT, COND_TIMEDWAIT, COND_CLOCKWAIT, MUTEX_UNLOCK, RWLOCK_UNLOCK, NR
 };
 
 static const char *const names[NR] = {
 	"pthread_mutex_trylock", "pthread_mutex_lock", "pthread_mutex_timedlock", "pthread_mutex_clocklock",
 	"pthread_rwlock_tryrdlock", "pthread_rwlock_rdlock", "pthread_rwlock_trywrlock",
 	"pthread_rwlock_wrlock", "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait",
+	"pthread_mutex_unlock", "pthread_rwlock_unlock",
 };
 static void *real[NR];
 static uintptr_t vm_lo, vm_hi;		/* libjvm's code */
@@ -51,44 +53,50 @@ typedef int clockwait_fn(void *, void *, int, const void *);
 
 /* ---- what is told ---- */
 
-/* At most so many stacks a second; what is not taken is charged where others of the lock are. */
-static bool has_room(uint64_t now)
+static struct shares of_waiters, of_owners;
+
+static void send(const struct memory_regs *r, const struct memory_wait *w)
 {
-	static uint64_t window, nr;
-	uint64_t of = now / WINDOW_NS;
+	__typeof__(sampler_state->hook.wait) agent = load_acquire(&sampler_state->hook.wait);
 
-	if (load_relaxed(&window) != of) {
-		store_relaxed(&window, of);
-		store_relaxed(&nr, 0);
-	}
-	return add_relaxed(&nr, 1) < STACKS_A_WINDOW;
-}
-
-static bool wants_stack(uint64_t ns, uint64_t now)
-{
-	uint64_t interval = sampler_wishes.wait_ns;
-
-	return (ns >= interval || sampler_random() % interval < ns) && has_room(now);
+	if (!agent || !agent(r, w))
+		sampler_send_wait(r, w);
 }
 
 /* Not inlined: the frames of this library end here, for the recorder to drop. */
 __attribute__((noinline)) static void tell(const void *lock, enum jvm_wait_kind kind, uint32_t owner,
-					   uint64_t since_ns)
+					   uint64_t since_ns, struct waiting *slot)
 {
 	uint64_t now = sys_now();
 	struct memory_wait w = {
 		.addr = (uintptr_t)lock, .ns = now - since_ns, .owner = owner, .kind = kind,
+		.blamed_ns = waiting_end(slot),
 	};
-	__typeof__(sampler_state->hook.wait) agent;
 	struct memory_regs r;
 
 	if (!sampler_is_on())
 		return;
-	w.sampled = wants_stack(w.ns, now);
+	w.weight_ns = share_of(&of_waiters, w.addr, w.ns, sampler_wishes.wait_ns, now);
 	SAMPLER_REGS(&r);
-	agent = load_acquire(&sampler_state->hook.wait);
-	if (!agent || !agent(&r, &w))
-		sampler_send_wait(&r, &w);
+	send(&r, &w);
+}
+
+/* Others wait for the lock that this thread is about to give back. */
+__attribute__((noinline)) static void give_back(const void *lock, enum jvm_wait_kind kind)
+{
+	uint64_t now = sys_now();
+	struct memory_wait w = {
+		.addr = (uintptr_t)lock, .ns = waiting_take(lock, now), .kind = kind, .given_back = true,
+	};
+	struct memory_regs r;
+
+	if (!w.ns || !sampler_is_on())
+		return;
+	w.weight_ns = share_of(&of_owners, w.addr, w.ns, sampler_wishes.wait_ns, now);
+	if (!w.weight_ns)
+		return;
+	SAMPLER_REGS(&r);
+	send(&r, &w);
 }
 
 /* The value of call, which waits. */
@@ -96,9 +104,10 @@ __attribute__((noinline)) static void tell(const void *lock, enum jvm_wait_kind 
 	({ \
 		uint32_t owner_ = (owner); \
 		uint64_t since_ = sys_now(); \
+		struct waiting *slot_ = (kind) == JVM_WAIT_CONDITION ? NULL : waiting_begin(lock, since_); \
 		int r_ = (call); \
 \
-		tell(lock, kind, owner_, since_); \
+		tell(lock, kind, owner_, since_, slot_); \
 		r_; \
 	})
 
@@ -161,6 +170,21 @@ PRELOAD_EXPORT int pthread_mutex_clocklock(void *m, int clock, const void *until
 	return WAITED(m, JVM_WAIT_MUTEX, owner_of_mutex(m), f(m, clock, until));
 }
 
+/* A recursive one stays its owner's until it has been unlocked as often as it was locked. */
+static void leave_mutex(const void *m)
+{
+	if (waiting_for(m) && word_of(m, 4) <= 1)	/* __count */
+		give_back(m, JVM_WAIT_MUTEX);
+}
+
+PRELOAD_EXPORT int pthread_mutex_unlock(void *m)
+{
+	lock_fn *f = REAL(MUTEX_UNLOCK, lock_fn *);
+
+	leave_mutex(m);
+	return likely(f) ? f(m) : 0;
+}
+
 /* ---- reader-writer locks ---- */
 
 static int lock_rwlock(enum what how, void *l)
@@ -183,7 +207,16 @@ PRELOAD_EXPORT int pthread_rwlock_wrlock(void *l)
 	return lock_rwlock(WRLOCK, l);
 }
 
-/* ---- condition variables ---- */
+PRELOAD_EXPORT int pthread_rwlock_unlock(void *l)
+{
+	lock_fn *f = REAL(RWLOCK_UNLOCK, lock_fn *);
+
+	if (waiting_for(l))
+		give_back(l, JVM_WAIT_RWLOCK);
+	return likely(f) ? f(l) : 0;
+}
+
+/* ---- condition variables: who waits for one gives its mutex back ---- */
 
 static bool is_of_vm(const void *caller)
 {
@@ -194,6 +227,7 @@ PRELOAD_EXPORT int pthread_cond_wait(void *c, void *m)
 {
 	wait_fn *f = REAL(COND_WAIT, wait_fn *);
 
+	leave_mutex(m);
 	if (is_of_vm(__builtin_return_address(0)))
 		return f(c, m);
 	return WAITED(c, JVM_WAIT_CONDITION, 0, f(c, m));
@@ -203,6 +237,7 @@ PRELOAD_EXPORT int pthread_cond_timedwait(void *c, void *m, const void *until)
 {
 	timedwait_fn *f = REAL(COND_TIMEDWAIT, timedwait_fn *);
 
+	leave_mutex(m);
 	if (is_of_vm(__builtin_return_address(0)))
 		return f(c, m, until);
 	return WAITED(c, JVM_WAIT_CONDITION, 0, f(c, m, until));
@@ -214,6 +249,7 @@ PRELOAD_EXPORT int pthread_cond_clockwait(void *c, void *m, int clock, const voi
 
 	if (!f)
 		return ENOSYS;
+	leave_mutex(m);
 	if (is_of_vm(__builtin_return_address(0)))
 		return f(c, m, clock, until);
 	return WAITED(c, JVM_WAIT_CONDITION, 0, f(c, m, clock, until));
@@ -234,5 +270,6 @@ void waits_leave_out(uintptr_t base)
 void preload_begin_waits(const char *option)
 {
 	find(MUTEX_LOCK);
+	waiting_init();
 	sampler_begin(option);
 }

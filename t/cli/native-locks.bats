@@ -50,9 +50,27 @@ charged() {	# <name>: ns of it in the stacks
 	[ "$(lock rwlock owner)" = writer ]
 	[ "$(lock happened owner)" = null ]
 	"$ARCPROF" report -i trace --xprof --blame --format json >blame
+	# it is charged where it has the lock
+	charged_to hold_mutex "$(jq '[.locks[] | select(.kind == "mutex").wait_ns] | add' table)" 3
+	charged_to write_slowly "$(lock rwlock wait_ns)" 3
 	# a condition has no owner
 	[ "$(jq '.metrics[0].total' blame)" = "$(jq .source.lock_wait_ns table)" ]
 	[ "$(jq '.source.wait_ns - .source.lock_wait_ns' table)" = "$(lock happened wait_ns)" ]
+}
+
+charged_to() {	# <function> <ns> <percent>: in the file blame
+	within "$(jq --arg f "$1" '[.rows[] | select(.name == $f).cum[0]] | add // 0' blame)" "$2" "$3"
+}
+
+# Of the short turns there are some 80 stacks.
+@test "native locks: two that have one in turn are charged by how long others wait for each" {
+	"$ARCPROF" record -q -e lock -o trace "$BATS_FILE_TMPDIR/known" turns 400 200 >truth
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	"$ARCPROF" report -i trace --xprof --blame --format json >blame
+	cat truth
+	jq -r '.rows[] | select(.name | test("^have_")) | "\(.name) \(.cum[0])"' blame
+	charged_to have_long "$(awk '/long/ { print $2 }' truth)" 8
+	charged_to have_short "$(awk '/short/ { print $2 }' truth)" 50
 }
 
 @test "native locks: beside samples of the CPU and of memory" {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * native-locks.c - threads that wait for mutexes, a reader-writer lock and a condition, and measure how long;
- * on stdout a line each: kind, name, waits, ns. "pairs N": ns of CPU time that locking and unlocking a mutex
- * takes which nobody else wants: the least mean of ten times N pairs.
+ * on stdout a line each: kind, name, waits, ns. "turns N US": two threads have a mutex in turn, N times, one
+ * nine times as long as the other, which has it for so many us, while a third one waits; a line each: the
+ * function that gives it back, ns that were waited for it. "pairs N": ns of CPU time that locking and
+ * unlocking a mutex takes which nobody else wants: the least mean of ten times N pairs.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -124,6 +126,81 @@ static void *want_condition(void *arg)
 	return NULL;
 }
 
+/* ---- two threads that have a mutex in turn ---- */
+
+enum { LONG = 9, SHORT = 1 };
+static long nr_turns, turn_us;
+static unsigned long waited_for[2];
+static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
+
+static void have(int times)
+{
+	unsigned long since;
+
+	pthread_mutex_lock(&turns);
+	pthread_barrier_wait(&barrier);
+	for (since = now(); now() - since < times * turn_us * 1000ul; )
+		;
+}
+
+__attribute__((noinline)) void have_long(void)
+{
+	have(LONG);
+	pthread_mutex_unlock(&turns);
+}
+
+__attribute__((noinline)) void have_short(void)
+{
+	have(SHORT);
+	pthread_mutex_unlock(&turns);
+}
+
+static void *in_turn(void (*mine)(void), int which)
+{
+	long i;
+
+	for (i = 0; i < 2 * nr_turns; i++) {
+		if (i % 2 == which)
+			mine();
+		else
+			pthread_barrier_wait(&barrier);
+		pthread_barrier_wait(&barrier);
+	}
+	return NULL;
+}
+
+static void *turn_long(void *arg)
+{
+	return in_turn(have_long, 0);
+}
+
+static void *turn_short(void *arg)
+{
+	return in_turn(have_short, 1);
+}
+
+static void take_turns(void)
+{
+	pthread_t first, second;
+	unsigned long since;
+	long i;
+
+	pthread_barrier_init(&barrier, NULL, 3);
+	pthread_create(&first, NULL, turn_long, NULL);
+	pthread_create(&second, NULL, turn_short, NULL);
+	for (i = 0; i < 2 * nr_turns; i++) {
+		pthread_barrier_wait(&barrier);
+		since = now();
+		pthread_mutex_lock(&turns);
+		waited_for[i % 2] += now() - since;
+		pthread_mutex_unlock(&turns);
+		pthread_barrier_wait(&barrier);
+	}
+	pthread_join(first, NULL);
+	pthread_join(second, NULL);
+	printf("have_long %lu\nhave_short %lu\n", waited_for[0], waited_for[1]);
+}
+
 static void run(void *(*first)(void *), void *(*others)(void *))
 {
 	pthread_t t[WAITERS + 1];
@@ -167,6 +244,12 @@ int main(int argc, char **argv)
 			if ((x = pairs(atol(argv[2]))) < best)
 				best = x;
 		printf("%.2f\n", best);
+		return 0;
+	}
+	if (argc > 3 && !strcmp(argv[1], "turns")) {
+		nr_turns = atol(argv[2]);
+		turn_us = atol(argv[3]);
+		take_turns();
 		return 0;
 	}
 	mutex = &shared_mutex;
