@@ -107,7 +107,7 @@ static void add_owner(struct lock_sum *s, uint32_t thread, uint64_t ns)
 
 	for (i = 0; i < s->nr_owners && s->owners[i].thread != thread; i++)
 		;
-	if (i == s->nr_owners && i >= MAX_OWNERS) {
+	if (i == s->nr_owners && i >= MAX_OWNERS && thread) {
 		add_owner(s, 0, ns);
 		return;
 	}

@@ -73,6 +73,16 @@ charged_to() {	# <function> <ns> <percent>: in the file blame
 	charged_to have_short "$(awk '/short/ { print $2 }' truth)" 50
 }
 
+# Of one lock 256 are told apart.
+@test "native locks: one that very many threads have had" {
+	timeout -s KILL 60 "$ARCPROF" record -q -e lock -o trace "$BATS_FILE_TMPDIR/known" owners 400 >truth
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	"$ARCPROF" report -i trace --locks --format json >table
+	cat truth table
+	[ "$(lock shared_mutex slow)" -eq "$(awk '{ print $3 }' truth)" ]
+	within "$(lock shared_mutex wait_ns)" "$(awk '{ print $4 }' truth)" 3
+}
+
 @test "native locks: beside samples of the CPU and of memory" {
 	record lock,cpu-clock,native-memory
 	within "$(lock shared_mutex wait_ns)" "$(awk '$2 == "shared_mutex" { print $4 }' truth)" 3

@@ -3,8 +3,9 @@
  * native-locks.c - threads that wait for mutexes, a reader-writer lock and a condition, and measure how long;
  * on stdout a line each: kind, name, waits, ns. "turns N US": two threads have a mutex in turn, N times, one
  * nine times as long as the other, which has it for so many us, while a third one waits; a line each: the
- * function that gives it back, ns that were waited for it. "pairs N": ns of CPU time that locking and
- * unlocking a mutex takes which nobody else wants: the least mean of ten times N pairs.
+ * function that gives it back, ns that were waited for it. "owners N": so many threads have a mutex once, one
+ * after the other, and one waits for each. "pairs N": ns of CPU time that locking and unlocking a mutex takes
+ * which nobody else wants: the least mean of ten times N pairs.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -201,6 +202,31 @@ static void take_turns(void)
 	printf("have_long %lu\nhave_short %lu\n", waited_for[0], waited_for[1]);
 }
 
+/* ---- many that have a mutex once ---- */
+
+static void *have_once(void *arg)
+{
+	pthread_mutex_lock(&shared_mutex);
+	pthread_barrier_wait(&barrier);
+	usleep(200);
+	pthread_mutex_unlock(&shared_mutex);
+	return NULL;
+}
+
+static void wait_for_each(long nr)
+{
+	pthread_t t;
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	for (; nr; nr--) {
+		pthread_create(&t, NULL, have_once, NULL);
+		pthread_barrier_wait(&barrier);
+		want_mutex();
+		pthread_join(t, NULL);
+	}
+	tell("mutex", "shared_mutex");
+}
+
 static void run(void *(*first)(void *), void *(*others)(void *))
 {
 	pthread_t t[WAITERS + 1];
@@ -253,6 +279,10 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	mutex = &shared_mutex;
+	if (argc > 2 && !strcmp(argv[1], "owners")) {
+		wait_for_each(atol(argv[2]));
+		return 0;
+	}
 	run(hold_mutex, wait_for_mutex);
 	tell("mutex", "shared_mutex");
 	mutex = &table.inner;
