@@ -173,18 +173,28 @@ static bool put_cause(struct text *t, JNIEnv *env, jmethodID method)
 	return found;
 }
 
+/* HotSpot takes a microsecond and more for a frame, and the cause is mostly among the first. */
+static bool find_cause(struct text *t, JNIEnv *env)
+{
+	enum { FRAMES = 12, MOST = 48 };
+	jvmtiFrameInfo frames[FRAMES];
+	jint from, nr, i;
+
+	for (from = 0; from < MOST; from += FRAMES) {
+		if ((*ti)->GetStackTrace(ti, NULL, from, FRAMES, frames, &nr) != JVMTI_ERROR_NONE)
+			return false;
+		for (i = 0; i < nr; i++)
+			if (put_cause(t, env, frames[i].method))
+				return true;
+	}
+	return false;
+}
+
 static void tell_cause(JNIEnv *env, uint64_t time_ns)
 {
-	enum { FRAMES = 48 };
-	jvmtiFrameInfo frames[FRAMES];
 	struct text by = { .len = 0 };
-	jint nr = 0, i;
 
-	if ((*ti)->GetStackTrace(ti, NULL, 0, FRAMES, frames, &nr) != JVMTI_ERROR_NONE)
-		return;
-	for (i = 0; i < nr && !put_cause(&by, env, frames[i].method); i++)
-		;
-	if (i < nr && !log_closed())
+	if (find_cause(&by, env) && !log_closed())
 		send_load_cause(NULL, &(struct jvm_load_cause){
 			.time_ns = time_ns, .thread = sys_tid(), .by = by.s, .by_len = by.len,
 		});
