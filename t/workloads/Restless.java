@@ -6,7 +6,8 @@ import java.util.concurrent.locks.*;
 
 /**
  * Threads that block and go on all the time, while classes are unloaded, collections move what they wait for,
- * threads and processes come and go, and stacks are deep. Prints what it computed: Restless SECONDS SEED.
+ * threads and processes come and go, virtual ones too where the JVM has them, and stacks are deep. IDLE threads wait
+ * from the beginning to the end. Prints what it computed: Restless SECONDS SEED [IDLE].
  */
 public class Restless {
 	/** Loaded again and again, by a loader each. */
@@ -83,6 +84,46 @@ public class Restless {
 		return 0;
 	}
 
+	/** Virtual threads that park, wait for a lock and a monitor of all, and sleep within one. */
+	static int light(Method starts, Random r) throws Exception {
+		Thread[] t = new Thread[32];
+		int nap = r.nextInt(200_000);
+
+		for (int i = 0; i < t.length; i++) {
+			Object gate = monitors[i % monitors.length];
+			t[i] = (Thread)starts.invoke(null, (Runnable)() -> {
+				LockSupport.parkNanos(gate, nap);
+				lock.lock();
+				lock.unlock();
+				synchronized (gate) {
+					LockSupport.parkNanos(nap);
+				}
+			});
+		}
+		for (Thread x : t)
+			x.join();
+		return 0;
+	}
+
+	static Method virtual_threads() {
+		try {
+			return Thread.class.getMethod("startVirtualThread", Runnable.class);
+		} catch (NoSuchMethodException e) {
+			return null;
+		}
+	}
+
+	static void idle(int n, List<Thread> all) {
+		for (int i = 0; i < n; i++) {
+			Thread t = new Thread(null, () -> {
+				while (!stop)
+					LockSupport.park(monitors);
+			}, "idle" + i, 128 << 10);
+			t.start();
+			all.add(t);
+		}
+	}
+
 	static int child() throws Exception {
 		Process p = new ProcessBuilder("/bin/true").start();
 		return p.waitFor();
@@ -129,8 +170,15 @@ public class Restless {
 		t.add(start("collect", (r, k) -> collect(r), seed, sum, 34));
 		t.add(start("put", (r, k) -> queue.offer(1, 1, TimeUnit.MILLISECONDS) ? 0 : 0, seed, sum, 35));
 		t.add(start("take", (r, k) -> { queue.poll(1, TimeUnit.MILLISECONDS); return 0; }, seed, sum, 36));
+		Method light = virtual_threads();
+		if (light != null)
+			t.add(start("light", (r, k) -> light(light, r), seed, sum, 37));
+		List<Thread> idle = new ArrayList<>();
+		idle(a.length > 2 ? Integer.parseInt(a[2]) : 0, idle);
 		Thread.sleep((long)(Double.parseDouble(a[0]) * 1000));
 		stop = true;
+		idle.forEach(LockSupport::unpark);
+		t.addAll(idle);
 		for (Thread x : t)
 			x.join();
 		System.out.println("sum " + Arrays.stream(sum).sum());
