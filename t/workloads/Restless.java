@@ -113,8 +113,8 @@ public class Restless {
 		}
 	}
 
-	static void idle(int n, List<Thread> all) {
-		for (int i = 0; i < n; i++) {
+	static void idle(int n, List<Thread> all, long end) {
+		for (int i = 0; i < n && System.nanoTime() < end; i++) {
 			Thread t = new Thread(null, () -> {
 				while (!stop)
 					LockSupport.park(monitors);
@@ -150,6 +150,7 @@ public class Restless {
 	}
 
 	public static void main(String[] a) throws Exception {
+		long end = System.nanoTime() + (long)(Double.parseDouble(a[0]) * 1e9);
 		byte[] code;
 		int[] sum = new int[64];
 		List<Thread> t = new ArrayList<>();
@@ -174,8 +175,8 @@ public class Restless {
 		if (light != null)
 			t.add(start("light", (r, k) -> light(light, r), seed, sum, 37));
 		List<Thread> idle = new ArrayList<>();
-		idle(a.length > 2 ? Integer.parseInt(a[2]) : 0, idle);
-		Thread.sleep((long)(Double.parseDouble(a[0]) * 1000));
+		idle(a.length > 2 ? Integer.parseInt(a[2]) : 0, idle, end);
+		Thread.sleep(Math.max(0, (end - System.nanoTime()) / 1_000_000));
 		stop = true;
 		idle.forEach(LockSupport::unpark);
 		t.addAll(idle);
