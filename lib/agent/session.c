@@ -81,7 +81,7 @@ static void end(JNIEnv *env, struct wishes_text *said)
 	if (flags & JVM_CALLFLOW)
 		quiet &= flow_off(env);
 	events_off();
-	vmevents_off(env);
+	quiet &= vmevents_off(env);
 	end_journal(said);
 	if (quiet)
 		ring_release();

@@ -505,14 +505,12 @@ static void end_at(JNIEnv *env, uint64_t now)
 	send_totals(now);
 }
 
-static void JNICALL watch(jvmtiEnv *jvmti, JNIEnv *env, void *arg)
+/* Within running. */
+static void look_until_over(JNIEnv *env)
 {
 	struct jvm_ctl *ctl = ring_ctl();
 	uint64_t end_ns = 0;
 
-	/* first this, then looked whether it is on: as in wall.c */
-	if (__atomic_exchange_n(&running, 1, __ATOMIC_SEQ_CST))
-		return;
 	store_relaxed(&ctl->tells_virtual, 1);
 	if (sample_begin()) {
 		list_threads(env, found, NULL);
@@ -527,6 +525,18 @@ static void JNICALL watch(jvmtiEnv *jvmti, JNIEnv *env, void *arg)
 		sample_end();
 		store_release(&ctl->virtual_ended_ns, end_ns);
 	}
+}
+
+static void JNICALL watch(jvmtiEnv *jvmti, JNIEnv *env, void *arg)
+{
+	/*
+	 * first this, then looked whether it is on: as in wall.c. By the time that a new thread gets to run
+	 * the session may be over, and what the recorder shared gone.
+	 */
+	if (__atomic_exchange_n(&running, 1, __ATOMIC_SEQ_CST))
+		return;
+	if (load_seq_cst(&on))
+		look_until_over(env);
 	store_seq_cst(&running, 0);
 }
 

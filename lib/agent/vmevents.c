@@ -21,6 +21,18 @@ static bool can_throw;
 static bool throws_on;			/* the source is on, with this mean distance */
 static uint64_t throws_interval;
 static bool has_probes;			/* methods are watched by handlers of ours */
+static uint32_t nr_inside;		/* threads that look whether it is on, or tell */
+
+/* First counted, then looked: vmevents_off() does both in the other order. */
+static void begin_event(void)
+{
+	__atomic_fetch_add(&nr_inside, 1, __ATOMIC_SEQ_CST);
+}
+
+static void end_event(void)
+{
+	__atomic_fetch_sub(&nr_inside, 1, __ATOMIC_SEQ_CST);
+}
 
 static void tell_event(struct jvm_event *e)
 {
@@ -47,12 +59,12 @@ static void refuse(uint32_t tell, const char *why)
 
 static bool is_on(uint32_t tell)
 {
-	return load_relaxed(&on) & tell;
+	return load_seq_cst(&on) & tell;
 }
 
 /* --- threads --- */
 
-void vmevents_thread(jthread thread, jvmtiEnv *env, bool ends)
+static void tell_thread(jthread thread, jvmtiEnv *env, bool ends)
 {
 	jvmtiThreadInfo info = { 0 };
 
@@ -67,6 +79,13 @@ void vmevents_thread(jthread thread, jvmtiEnv *env, bool ends)
 			.values = { UINT64_MAX },
 		});
 	(*env)->Deallocate(env, (void *)info.name);
+}
+
+void vmevents_thread(jthread thread, jvmtiEnv *env, bool ends)
+{
+	begin_event();
+	tell_thread(thread, env, ends);
+	end_event();
 }
 
 /* --- classes --- */
@@ -302,7 +321,7 @@ static bool is_hidden(const char *sig)
 	return *sig;
 }
 
-static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass cls)
+static void look_at_class(JNIEnv *env, jclass cls)
 {
 	const uint64_t now = sys_now();
 	struct text loader = { .len = 0 };
@@ -316,6 +335,13 @@ static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclas
 			tell_class(env, sig, &loader, now);
 	}
 	(*ti)->Deallocate(ti, (void *)sig);
+}
+
+static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass cls)
+{
+	begin_event();
+	look_at_class(env, cls);
+	end_event();
 }
 
 static void find_class_loader(JNIEnv *env)
@@ -367,8 +393,7 @@ static void tell_throw(JNIEnv *env, uint64_t now, const char *sig, jmethodID met
 }
 
 /* Before its catcher runs; one that passes native code is thrown again behind it. */
-static void JNICALL on_exception(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method,
-				 jlocation location, jobject exception, jmethodID catcher, jlocation where)
+static void look_at_throw(JNIEnv *env, jmethodID method, jobject exception, bool caught)
 {
 	const uint64_t now = sys_now();
 	bool told = is_on(JVM_TELL_EXCEPTION), sampled = load_relaxed(&throws_on);
@@ -382,10 +407,18 @@ static void JNICALL on_exception(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, j
 		if (sampled)
 			sample_throw(sig);
 		if (told)
-			tell_throw(env, now, sig, method, catcher != NULL);
+			tell_throw(env, now, sig, method, caught);
 		(*ti)->Deallocate(ti, (void *)sig);
 	}
 	(*env)->DeleteLocalRef(env, cls);
+}
+
+static void JNICALL on_exception(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method,
+				 jlocation location, jobject exception, jmethodID catcher, jlocation where)
+{
+	begin_event();
+	look_at_throw(env, method, exception, catcher != NULL);
+	end_event();
 }
 
 /* --- memory --- */
@@ -393,11 +426,13 @@ static void JNICALL on_exception(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, j
 static void JNICALL on_exhausted(jvmtiEnv *jvmti, JNIEnv *env, jint flags, const void *reserved,
 				 const char *text)
 {
+	begin_event();
 	if (is_on(JVM_TELL_OOM))
 		tell_event(&(struct jvm_event){
 			.kind = JVM_EVENT_OUT_OF_MEMORY, .values = { UINT64_MAX },
 			.what = text ? text : flags & JVMTI_RESOURCE_EXHAUSTED_THREADS ? "threads" : "memory",
 		});
+	end_event();
 }
 
 /* A JVM gives these at any time, and they cost nothing before it happens. */
@@ -540,7 +575,7 @@ static void stop_telling(uint32_t now)
 {
 	uint32_t gone = load_relaxed(&on) & ~now;
 
-	store_relaxed(&on, now);
+	store_seq_cst(&on, now);
 	set_modes(gone, false);
 }
 
@@ -561,8 +596,14 @@ void vmevents_change(JavaVM *jvm, JNIEnv *env, int log_fd)
 	vmlog_take(-1);
 }
 
-void vmevents_off(JNIEnv *env)
+bool vmevents_off(JNIEnv *env)
 {
+	enum { MAX_WAIT_MS = 10000 };
+	int ms;
+
 	stop_telling(0);
 	vmlog_off(env);
+	for (ms = 0; ms < MAX_WAIT_MS && load_seq_cst(&nr_inside); ms++)
+		sys_sleep_ms(1);
+	return !load_seq_cst(&nr_inside);
 }

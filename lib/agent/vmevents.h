@@ -19,8 +19,8 @@ void vmevents_load(JavaVM *jvm);
 void vmevents_on(JavaVM *jvm, JNIEnv *env);
 /* What is wanted is what jvm_ctl has now; log_fd: for the VM's log, if that changes; -1: none. */
 void vmevents_change(JavaVM *jvm, JNIEnv *env, int log_fd);
-/* What ran before it does not any more, but for callbacks that are under way; env may be NULL. */
-void vmevents_off(JNIEnv *env);
+/* False: a callback is still under way, and may yet tell something. env may be NULL. */
+bool vmevents_off(JNIEnv *env);
 /* A Java thread starts, or ends: called by it. */
 void vmevents_thread(jthread thread, jvmtiEnv *ti, bool ends);
 

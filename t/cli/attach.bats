@@ -370,3 +370,43 @@ posed() {	# <the recorder's half of the key> [<what the key's file is made with>
 	refused 125 "process $LIVE may not be measured by this user"
 	end_live
 }
+
+# Runs a command while this system call takes as long in the JVM, as where it gets no CPU.
+while_late() {	# <system call> <microseconds> <command>...
+	local tracer i
+	strace -qq -f -p "$LIVE" -e trace="$1" -e inject="$1:delay_enter=$2" -o calls 2>/dev/null 3>&- &
+	tracer=$!
+	for ((i = 0; i < 100; i++)); do
+		grep -q '^TracerPid:.0$' "/proc/$LIVE/status" || break
+		sleep 0.1
+	done
+	shift 2
+	"$@"
+	sleep 3
+	kill "$tracer"
+	wait "$tracer" || true
+}
+
+threads_are_late() {
+	java -cp "$CLASSES" Comers 600 >out 2>err 3>&- &
+	LIVE=$!
+	sleep 2
+	# new threads run when it is over
+	while_late mprotect 2000000 arcprof record -q -e wall,virtual -p "$LIVE" -d 0.1s -o trace
+	kill -0 "$LIVE"
+	# what was under way when it ended goes on
+	while_late gettid 700000 arcprof record -q -e class -p "$LIVE" -d 0.3s -o trace
+	kill -0 "$LIVE"
+	kill -KILL "$LIVE"
+	wait "$LIVE" || true
+	LIVE=
+	cat err
+	[ ! -s out ]
+}
+
+@test "attach: a JVM whose threads are late lives on when the recording is over" {
+	skip_unless_perf
+	skip_unless_root
+	skip_unless_command strace
+	on_each_jdk 24 threads_are_late
+}
