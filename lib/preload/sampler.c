@@ -180,16 +180,18 @@ static bool enter_block(struct memory_table *t, void *p, uint32_t id)
 
 uint32_t sampler_take(void *p)
 {
-	struct memory_table *t = sampler_state->table;
+	struct memory_table *t = load_acquire(&sampler_state->table);
 	uint32_t hash = memory_hash((uintptr_t)p), id;
-	struct memory_block *b = t->blocks[hash / MEMORY_FILTER % MEMORY_BUCKETS];
+	struct memory_block *b;
 	int i;
 
-	for (i = 0; i < MEMORY_WAYS; i++) {
-		if (load_relaxed(&b[i].addr) != (uintptr_t)p)
+	/* the recording may have ended since sampler_may_have() */
+	for (i = 0; t && i < MEMORY_WAYS; i++) {
+		b = &t->blocks[hash / MEMORY_FILTER % MEMORY_BUCKETS][i];
+		if (load_relaxed(&b->addr) != (uintptr_t)p)
 			continue;
-		id = load_relaxed(&b[i].id);
-		store_release(&b[i].addr, 0);
+		id = load_relaxed(&b->id);
+		store_release(&b->addr, 0);
 		filter_add(t, hash, -1);
 		return id;
 	}
