@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/foreign.h"
+#include "base/mem.h"
 #include "base/progress.h"
 #include "jvm/attach.h"
 #include "jvm/heapdump.h"
@@ -63,17 +64,20 @@ static void remove_place(struct place *p)
 		close(p->tmp);
 }
 
+/* As much as there is when the JVM has said that it is done: its user may go on writing. */
 static int copy(int from, int out, struct err *e)
 {
+	enum { PIECE = 16 << 20 };
 	struct progress p;
 	struct stat st;
-	uint64_t done = 0;
-	ssize_t n;
+	uint64_t done = 0, size;
+	ssize_t n = 0;
 
 	if (fstat(from, &st))
 		return err_errno(e, "the dump");
-	progress_start(&p, "copying the dump", st.st_size);
-	while ((n = sendfile(out, from, NULL, 16 << 20)) > 0)
+	size = st.st_size;
+	progress_start(&p, "copying the dump", size);
+	while (done < size && (n = sendfile(out, from, NULL, MIN(size - done, (uint64_t)PIECE))) > 0)
 		progress_update(&p, done += n);
 	progress_end(&p);
 	return n < 0 ? err_errno(e, "writing the dump") : 0;
