@@ -5,9 +5,9 @@
  * belongs to the class, later for a lock of its own. Both end in pthread_cond_wait(), which libjvm calls by a
  * slot of its global offset table: that leads here while the source is on.
  *
- * A thread that is known to wait for anything else is let through. Of others, the stack between here and
- * their last Java frame is looked through for a class that another thread initialises at this moment: who
- * initialises it, and that it does, HotSpot keeps in the class.
+ * A thread that parks, or is known to wait for anything else, is let through. Of others, the stack between
+ * here and their last Java frame is looked through for a class that another thread initialises at this
+ * moment: who initialises it, and that it does, HotSpot keeps in the class.
  */
 #include "agent/agent.h"
 #include "agent/elf.h"
@@ -74,7 +74,16 @@ static uintptr_t find_class(const struct vm_thread *t, struct owner *o)
 
 /* ---- the wait ---- */
 
-static __attribute__((noinline)) bool waits_for_class(struct lock_wait *w)
+/*
+ * The condition is that of its Parker, which is in the JavaThread. Not every thread that parks is known to
+ * wait: without a blocker, nobody could say for what.
+ */
+static bool parks(const struct vm_thread *t, const void *cond)
+{
+	return (uintptr_t)cond - t->thread < (uintptr_t)vm.size.jthread;
+}
+
+static __attribute__((noinline)) bool waits_for_class(const void *cond, struct lock_wait *w)
 {
 	char text[JVM_MAX_STRING + 2];
 	struct vm_thread t;
@@ -86,7 +95,7 @@ static __attribute__((noinline)) bool waits_for_class(struct lock_wait *w)
 		return false;
 	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
 	*w = (struct lock_wait){ .kind = JVM_WAIT_CLASS };
-	if (lock_is_on(&w->session) && t.thread && !lock_waits_already(&t))
+	if (lock_is_on(&w->session) && t.thread && !parks(&t, cond) && !lock_waits_already(&t))
 		klass = find_class(&t, &o);
 	len = klass ? reason_signature(klass, text) : 0;
 	w->leaf = len ? sources_leaf(JVM_LEAF_CLASS, text, len) : 0;
@@ -99,11 +108,11 @@ static __attribute__((noinline)) bool waits_for_class(struct lock_wait *w)
 	return w->leaf;
 }
 
-static __attribute__((noinline)) bool is_class_wait(void)
+static __attribute__((noinline)) bool is_class_wait(const void *cond)
 {
 	struct lock_wait w;
 
-	return waits_for_class(&w);
+	return waits_for_class(cond, &w);
 }
 
 static __attribute__((noinline)) int wait_for_class(void *cond, void *mutex)
@@ -122,7 +131,7 @@ static __attribute__((noinline)) int wait_for_class(void *cond, void *mutex)
 /* Other waits go on by a jump: who looks at the caller finds libjvm. */
 static int on_wait(void *cond, void *mutex)
 {
-	return is_class_wait() ? wait_for_class(cond, mutex) : vm_wait(cond, mutex);
+	return is_class_wait(cond) ? wait_for_class(cond, mutex) : vm_wait(cond, mutex);
 }
 
 /* ---- on and off ---- */

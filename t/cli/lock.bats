@@ -93,6 +93,12 @@ held() {
 		[ "$ns" -ge 300000000 ]
 		[ $((owner_ns * 10)) -ge $((ns * 8)) ]
 	done
+	# names stand below each other, however long an owner's is
+	"$ARCPROF" report -i trace --locks >table
+	awk '/MON-NAME/ { at = index($0, "MON-NAME") }
+	     /^$/ { at = 0 }
+	     at && !/MON-NAME/ { rows++; bad += substr($0, at - 1) !~ /^ [^ ]/ }
+	     END { exit bad || !rows }' table || { cat table; return 1; }
 }
 
 initialised() {	# p|v <waiters>
@@ -271,6 +277,25 @@ counts_platform() {
 
 counts_virtual() {
 	counts v 4 300
+}
+
+# cpu_ms <command>...: of Java, into the variable; on one CPU, where each turn is a switch
+cpu_ms() {
+	{ TIMEFORMAT='%U %S'; time "$@" taskset -c 0 java -XX:+UseSerialGC -cp . HandOver 20000 2>/dev/null; } 2>&1 |
+		awk '{ printf "%d\n", 1000 * ($1 + $2) }'
+}
+
+hands_over() {
+	javac -d . "$TOP/t/perf/HandOver.java"
+	without=$(cpu_ms env)
+	with=$(cpu_ms "$ARCPROF" record -q -e lock -o trace)
+	echo "JDK $JDK: $without ms, with -e lock $with ms"
+	# also what the recorder takes; it was 10 times as much when each looked through its stack
+	[ "$with" -lt $((3 * without + 500)) ]
+}
+
+@test "lock: threads that park for nothing that has a name go on as before" {
+	each_jdk hands_over
 }
 
 @test "lock: every acquisition of selected locks is counted" {
