@@ -163,14 +163,27 @@ static void put_counts(const struct rows *r, const struct lock_row *x, FILE *out
 		percent(x->held_ns, x->counted_ns), (double)x->held_ns / (double)MAX(x->nonrec, (uint64_t)1));
 }
 
+static int width_of_owners(const struct rows *r, struct buf *name)
+{
+	size_t i, width = sizeof("Owner") - 1;
+
+	for (i = 0; i < r->nr_locks; i++) {
+		buf_reset(name);
+		put_owner(r->list[i], name);
+		width = MAX(width, name->len);
+	}
+	return (int)width;
+}
+
 static void print_locks(const struct rows *r, FILE *out)
 {
 	struct buf name = BUF_INIT;
+	int width = width_of_owners(r, &name);
 	size_t i;
 
-	fprintf(out, "%5s %*s %*s %8s %*s %5s %5s %5s %8s %7s %10s %10s %10s %10s  %-20s  %s\n", "%MISS",
+	fprintf(out, "%5s %*s %*s %8s %*s %5s %5s %5s %8s %7s %10s %10s %10s %10s  %-*s  %s\n", "%MISS",
 		r->widths[0], "GETS", r->widths[1], "NONREC", "SLOW", r->widths[2], "REC", "TIER2", "TIER3",
-		"%UTIL", "AVER-HTM", "Waiters", "Total", "Mean", "p99", "Max", "Owner", "MON-NAME");
+		"%UTIL", "AVER-HTM", "Waiters", "Total", "Mean", "p99", "Max", width, "Owner", "MON-NAME");
 	for (i = 0; i < r->nr_locks; i++) {
 		const struct lock_row *x = r->list[i];
 
@@ -178,7 +191,7 @@ static void print_locks(const struct rows *r, FILE *out)
 		put_times(x, out);
 		buf_reset(&name);
 		put_owner(x, &name);
-		fprintf(out, "  %-20s", name.data);
+		fprintf(out, "  %-*s", width, name.data);
 		buf_reset(&name);
 		put_name(r, x, &name);
 		fprintf(out, "  %s\n", name.data);

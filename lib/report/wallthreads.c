@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * wallthreads.c - a row per thread: how long it ran, waited for a CPU and was blocked, for what most of all.
- * Reasons are columns by their first word: "[read: pipe]" and "[read: file]" are both read.
+ * Reasons are columns by what is before the colon: "[read: pipe]" and "[read: file]" are both read.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,6 +32,7 @@ struct rows {
 	size_t nr_kinds;
 	uint32_t columns[SHOWN_KINDS];	/* the longest kinds */
 	size_t nr_columns;
+	int name_width;			/* of the names in the list */
 };
 
 static uint64_t wall_of(const struct thread *t)
@@ -44,7 +45,7 @@ static uint64_t wall_of(const struct thread *t)
 static uint32_t kind_of(struct rows *r, const char *reason)
 {
 	const char *word = reason + (*reason == '[');
-	size_t len = strcspn(word, ":] "), i;
+	size_t len = strcspn(word, ":]"), i;
 
 	for (i = 0; i < r->nr_kinds; i++)
 		if (strlen(r->kinds[i]) == len && !memcmp(r->kinds[i], word, len))
@@ -227,6 +228,22 @@ static void put_times(const struct rows *r, const struct thread *t, FILE *out)
 		fprintf(out, " %9.1f", other / 1e6);
 }
 
+static const char *name_of(const struct rows *r, const struct thread *t, struct buf *b)
+{
+	buf_reset(b);
+	quote_add(b, model_str(r->v->m, r->v->m->consumers.items[t->consumer].name));
+	return b->data ? b->data : "";
+}
+
+static int width_of_names(const struct rows *r, struct buf *b)
+{
+	size_t i, width = 0;
+
+	for (i = 0; i < r->nr; i++)
+		width = MAX(width, strlen(name_of(r, &r->list[i], b)));
+	return (int)width;
+}
+
 static void put_thread(const struct rows *r, const struct thread *t, struct buf *b, FILE *out)
 {
 	const struct model *m = r->v->m;
@@ -234,23 +251,23 @@ static void put_thread(const struct rows *r, const struct thread *t, struct buf 
 
 	fprintf(out, "%7" PRIu32 " %7" PRIu32, (uint32_t)(c->key >> 32), (uint32_t)c->key);
 	put_times(r, t, out);
+	fprintf(out, "  %-*s", r->name_width, name_of(r, t, b));
 	buf_reset(b);
 	if (t->top)
 		quote_add(b, model_str(m, m->consumers.items[t->top].name));
 	else
 		buf_putc(b, '-');
-	fprintf(out, "  %-24s", b->data);
-	buf_reset(b);
-	quote_add(b, model_str(m, c->name));
-	fprintf(out, "  %s\n", b->data ? b->data : "");
+	fprintf(out, "  %s\n", b->data);
 }
 
-static void print_text(const struct rows *r, FILE *out)
+static void print_text(struct rows *r, FILE *out)
 {
 	const struct origin *origin = r->v->origin;
 	struct buf b = BUF_INIT;
 	size_t i;
 
+	r->name_width = width_of_names(r, &b);
+	buf_reset(&b);
 	report_put_duration(&b, wall_of(&r->list[r->nr + r->nr_hidden]));
 	fprintf(out, "%s of wall in %zu thread%s over ", b.data, r->nr + r->nr_hidden,
 		r->nr + r->nr_hidden == 1 ? "" : "s");
@@ -267,7 +284,7 @@ static void print_text(const struct rows *r, FILE *out)
 		fprintf(out, " %11.11s", r->kinds[r->columns[i]]);
 	if (r->nr_kinds > r->nr_columns)
 		fprintf(out, " %9s", "(others)");
-	fprintf(out, "  %-24s  %s\n", "Most blocked in", "Name");
+	fprintf(out, "  %-*s  %s\n", r->name_width, "Name", "Most blocked in");
 	for (i = 0; i < r->nr; i++)
 		put_thread(r, &r->list[i], &b, out);
 	fprintf(out, "%7s %7s", "", "");

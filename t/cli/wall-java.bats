@@ -41,6 +41,12 @@ waits() {
 	ended locker '[park: java.util.concurrent.locks.ReentrantLock' jholder 90
 	ended enterer '[monitor]' holder 50	# on JDK 17 it looks by itself now and then
 	ended reader '[' writer 90
+	# reasons stand below each other, however long a name is
+	"$ARCPROF" report -i trace --threads >table
+	"$ARCPROF" report -i trace --threads --format json | jq -e '.totals.reasons["VM lock"] > 0'
+	awk '/Most blocked in/ { at = index($0, "Most") }
+	     at && /\]$/ { rows++; bad += substr($0, at - 2, 3) != "  [" }
+	     END { exit bad || rows < 5 }' table || { cat table; return 1; }
 }
 
 @test "wall: what Java threads wait, and for what, is what they measured themselves" {
