@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* page.c - the page around the data: markup, style and program are in the binary. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -123,5 +124,12 @@ int page_print(struct view *v, const struct page_more *more, FILE *out, struct e
 
 int html_print(struct view *v, FILE *out, struct err *e)
 {
-	return page_print(v, NULL, out, e);
+	char *calls = v->trace ? report_calls_json(v->trace, v->o) : NULL;
+	char *json = calls ? xasprintf("{\"calls\":%s}", calls) : NULL;
+	const struct page_more more = { .json = json };
+	int r = page_print(v, json ? &more : NULL, out, e);
+
+	free(json);
+	free(calls);
+	return r;
 }

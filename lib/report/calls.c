@@ -306,6 +306,46 @@ static int calls_print(struct trace_reader *t, const struct report_opts *o, FILE
 	return *o->argument ? slowest_print(t, o, out, e) : print_all(t, o, out, e);
 }
 
+/* ---- for a page ---- */
+
+static int stop(void *ctx, const struct rec_call_events *r)
+{
+	*(bool *)ctx = true;
+	return 1;
+}
+
+char *report_calls_json(struct trace_reader *t, const struct report_opts *o)
+{
+	enum { MOST_ROWS = 500 };
+	static const struct trace_sink sink = { .call_events = stop };
+	struct profile_opts profile = *o->profile;
+	struct report_opts of_calls = *o;
+	bool has_calls = false;
+	char *json = NULL;
+	struct err e;
+	size_t len;
+	FILE *f;
+
+	trace_read(t, &sink, &has_calls, &e);
+	f = has_calls ? open_memstream(&json, &len) : NULL;
+	if (!f)
+		return NULL;
+	profile.metrics = NULL;
+	of_calls.report = &report_calls;
+	of_calls.argument = "";
+	of_calls.format = FORMAT_JSON;
+	of_calls.sort = SORT_DEFAULT;
+	of_calls.limit = MOST_ROWS;
+	of_calls.profile = &profile;
+	if (print_all(t, &of_calls, f, &e)) {
+		fclose(f);
+		free(json);
+		return NULL;
+	}
+	fclose(f);
+	return json;
+}
+
 const struct report report_calls = {
 	.name = "calls",
 	.help = "show how long the calls of each function took; of one function, the slowest and what was in them",

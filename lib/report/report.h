@@ -146,6 +146,9 @@ int report_print(struct view *v, FILE *out, struct err *e);
 /* Prints the trace by a report that makes no model.  1: the options select nothing. */
 int report_print_trace(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
 
+/* What --calls prints as JSON, for a page; NULL: it is no call trace. For free(). */
+char *report_calls_json(struct trace_reader *t, const struct report_opts *o);
+
 /* The name a text report prints: processes and threads with their number. */
 void view_name(const struct view *v, uint32_t consumer, struct buf *b);
 

@@ -134,6 +134,23 @@ browse() {
 	[ "$status" -eq 2 ]
 }
 
+@test "page: of a call trace it has the distributions of report --calls, and draws them" {
+	trace=$TOP/t/data/events/trace
+	arcprof report -i "$trace" --format html >calls.html
+	arcprof report -i "$trace" --calls --format json >calls.json
+	sed -n '/<script id="more"/,/<\/script>/p' calls.html | sed '1d;$d' | jq -S .calls >mine.json
+	jq -S . calls.json | diff - mine.json
+	arcprof report -i "$TOP/t/data/calls/trace" --format html | sed -n '/<script id="more"/{n;p}' | grep -qx null
+	skip_unless_command chromium
+	browse "$PWD/calls.html#below=calls"
+	[[ $output == *'✓ all sums hold'* && $output == *'How long its calls took'* ]]
+	# the first row: its number of calls, and a column of its histogram
+	n=$(jq '.rows[0].n' calls.json | sed ':a; s/\B[0-9]\{3\}\>/,&/; ta')
+	[[ $output == *">$n</td>"* ]]
+	jq -r '.rows[0].histogram | max_by(.n).n' calls.json | sed ':a; s/\B[0-9]\{3\}\>/,&/; ta' >most
+	[[ $output == *": $(<most) calls, "* ]]
+}
+
 @test "page: a browser shows both sides of a difference" {
 	skip_unless_command chromium
 	arcprof diff "$TOP"/t/data/diff/{before,after}.folded --format html >diff.html

@@ -6,6 +6,7 @@ import { aboutObject, columnsOf, isOfObject, readMore, sortedRows, tableOf } fro
 import { amount, foldConsumers, percent, shortNames } from '../../lib/page/js/names.mjs';
 import { change, fromHash, INITIAL, toHash } from '../../lib/page/js/state.mjs';
 import { matcher } from '../../lib/page/js/model.mjs';
+import { binsOf, countsOf, placeOf } from '../../lib/page/js/spread.mjs';
 
 test('names become shorter step by step', () => {
 	assert.deepEqual(shortNames('java.util.HashMap.put(Ljava/lang/Object;)V', 'java-compiled'),
@@ -45,6 +46,32 @@ test('tables of a heap have the columns that their rows have', () => {
 	assert.deepEqual(columns.map(c => c.cell(tables[0].rows[0])), ['8 B', '<0.01', '1', 'zeros', 'byte[]']);
 	assert.deepEqual(sortedRows(tables[0], 'wasted').map(r => r.what), ['a.B', 'byte[]']);
 	assert.deepEqual(readMore(null).tables, []);
+});
+
+test('calls are drawn in columns of 1, 2, 5, also those that nothing is in, and values have their place in them', () => {
+	const rows = [{ histogram: [{ from: 5, to: 10, n: 3 }, { from: 50, to: 100, n: 1 }] }, { histogram: [{ from: 20, to: 50, n: 7 }] }];
+	const bins = binsOf(rows);
+
+	assert.deepEqual(bins, { starts: [5, 10, 20, 50], end: 100 });
+	assert.deepEqual(rows.map(r => countsOf(r, bins)), [[3, 0, 0, 1], [0, 0, 7, 0]]);
+	assert.deepEqual([5, 7.5, 20, 75, 100, 1000, 1].map(v => placeOf(v, bins)), [0, 0.125, 0.5, 0.875, 1, 1, 0]);
+	assert.deepEqual(binsOf([{ histogram: [{ from: 0, to: 1, n: 1 }] }]), { starts: [0], end: 1 });
+	assert.deepEqual(binsOf([{ histogram: [] }]).starts, []);
+});
+
+test('a page of a call trace has a table of its calls, and each function has its own', () => {
+	const row = { name: 'a.B.c', n: 2, total: 3e6, self: 1e6, mean: 1.5e6, p50: 1e6, p90: 2e6, p99: 2e6, max: 2e6, open: 0, histogram: [] };
+	const { calls, tables, trees } = readMore({ calls: { source: { unit: 'ns' }, rows: [row, { ...row, name: 'twice', p50: null },
+		{ ...row, name: 'twice' }], not_shown: 4 } });
+	const cells = columnsOf(tables[0], () => null).map(c => [c.head, c.cell(tables[0].rows[1])]);
+
+	assert.deepEqual(trees, []);
+	assert.equal(calls.of.get('a.B.c').n, 2);
+	assert.equal(tables[0].hidden, 4);
+	assert.deepEqual(cells.filter(([head]) => ['n', 'total', 'p50', 'max', 'function'].includes(head)),
+		[['n', '2'], ['total', '3.00 ms'], ['p50', ''], ['max', '2.00 ms'], ['function', 'twice']]);
+	assert.equal(calls.of.has('twice'), false);
+	assert.equal(readMore(null).calls, null);
 });
 
 test('objects that the page knows can be opened', () => {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// more.mjs - the tables that a page has beside its tree: of a heap, those of "arcprof heap report".
+// more.mjs - the tables that a page has beside its tree: of a heap, those of "arcprof heap report"; of a call trace, its calls.
 import { amount } from './names.mjs';
+import { binsOf, readCalls, smallPlot } from './spread.mjs';
 import { element } from './table.mjs';
 
 const SUMMARY_ROWS = 10;
 
-/* Of a cell: how it is shown. A class can be picked, and an object that the page knows be opened. */
-const TEXT = 0, NUMBER = 1, BYTES = 2, PERCENT = 3, CLASS = 4, OBJECT = 5;
+/*
+ * Of a cell: how it is shown. A class or a function can be picked, and an object that the page knows be opened; a measure is
+ * in the unit of the table's source.
+ */
+const TEXT = 0, NUMBER = 1, BYTES = 2, PERCENT = 3, CLASS = 4, OBJECT = 5, MEASURE = 6, PLOT = 7;
 
 const TABLES = {
 	histogram: { title: 'Histogram', rows: 'classes', by: 'bytes', columns: [
@@ -20,6 +24,10 @@ const TABLES = {
 	objects: { title: 'Objects', rows: 'rows', by: 'retained', columns: [
 		['retained', 'retained', BYTES], ['bytes', 'bytes', BYTES], ['id', 'object', OBJECT], ['length', 'length', NUMBER],
 		['class', 'class', CLASS], ['text', 'text', TEXT]] },
+	calls: { title: 'Calls', rows: 'rows', by: 'total', columns: [
+		['n', 'n', NUMBER], ['total', 'total', MEASURE], ['self', 'self', MEASURE], ['mean', 'mean', MEASURE],
+		['p50', 'p50', MEASURE], ['p90', 'p90', MEASURE], ['p99', 'p99', MEASURE], ['max', 'max', MEASURE],
+		['open', 'open', NUMBER], ['histogram', 'how long', PLOT], ['name', 'function', CLASS]] },
 	fields: { title: 'Contents', rows: 'rows', columns: [
 		['field', 'field', TEXT], ['value', 'value', OBJECT], ['retained', 'retained', BYTES], ['class', 'class', CLASS]] },
 	dominators: { title: 'Kept by', rows: 'rows', columns: [
@@ -33,23 +41,24 @@ const KINDS = { texts: 'equal texts of Strings', arrays: 'equal arrays', zeros: 
 	slots: 'empty slots of arrays', boxes: 'equal boxed numbers' };
 
 /*
- * {trees, at, object, details, tables: [{key, title, by, data, columns, rows, hidden}]}: by is what rows are sorted by;
- * details: a Map of objects by id. more: as the page has it, or null.
+ * {trees, at, object, details, calls, tables: [{key, title, by, data, columns, rows, hidden}]}: by is what rows are sorted by;
+ * details: a Map of objects by id; calls: of spread.mjs. more: as the page has it, or null.
  */
 export function readMore(more) {
 	const tables = [], details = new Map((more && more.details || []).map(o => [o.id, o]));
 
 	for (const key of Object.keys(TABLES).filter(k => more && more[k]))
 		tables.push(table(key, more[key], TABLES[key].title));
+	const calls = readCalls(more);
 	if (!more)
-		return { trees: [], at: '', object: null, details, tables };
+		return { trees: [], at: '', object: null, details, calls, tables };
 	if (more.object)
 		details.set(more.object.id, more.object);
 	const [first] = details.values(), object = more.object || null;
 	for (const key of OF_OBJECT)
 		if (first)
 			tables.push(tableOf(key, object || first));
-	return { trees: more.trees, at: more.at === 'object' ? 'fields' : more.at, object, details, tables };
+	return { trees: more.trees || [], at: more.at === 'object' ? 'fields' : more.at, object, details, calls, tables };
 }
 
 /* The tables that show one object. */
@@ -81,21 +90,24 @@ function percentCell(value) {
 	return value && value < 0.01 ? '<0.01' : value.toFixed(2);
 }
 
-function cellText(kind, value) {
+function cellText(kind, value, unit) {
 	if (value === undefined || value === null)
 		return '';
 	return kind === NUMBER ? value.toLocaleString('en') : kind === BYTES ? amount(value, 'bytes') :
-		kind === PERCENT ? percentCell(value) : String(value);
+		kind === MEASURE ? amount(value, unit) : kind === PERCENT ? percentCell(value) : String(value);
 }
 
 /* For Table: sorts by any number. pick(name) and open(id) are what a click on a class or an object does, or null. */
 export function columnsOf(t, pick, open) {
-	const isText = kind => [TEXT, CLASS, OBJECT].includes(kind);
+	const isText = kind => [TEXT, CLASS, OBJECT, PLOT].includes(kind);
+	const { unit } = t.data.source || {}, bins = t.key === 'calls' ? binsOf(t.rows) : null;
 
 	return t.columns.map(([key, head, kind]) => ({
 		head, sort: isText(kind) ? null : key, className: isText(kind) ? 'text' : 'number',
 		cell: row => {
-			const text = cellText(kind, row[key]), does = { [CLASS]: pick, [OBJECT]: open }[kind], c = does && text ? does(text) : null;
+			if (kind === PLOT)
+				return smallPlot(row, bins, unit);
+			const text = cellText(kind, row[key], unit), does = { [CLASS]: pick, [OBJECT]: open }[kind], c = does && text ? does(text) : null;
 			return c ? element('a', { href: '#', onclick: c }, text) : text;
 		},
 	}));

@@ -2,6 +2,7 @@
 // stanza.mjs - the panel of one function: who calls it, what it uses, what it calls; each name leads on.
 import { changeOf } from './difference.mjs';
 import { amount, family, fullName, moduleName, percent, shortNames } from './names.mjs';
+import { largePlot } from './spread.mjs';
 import { brokenLaws } from './sums.mjs';
 import { idOf, isFunction, linesOf, pathsTo } from './model.mjs';
 import { bar, element } from './table.mjs';
@@ -19,6 +20,7 @@ export function stanzaPanel(model, look, consumer, go) {
 	return [
 		...section(panel, model.words.calledBy, s.parents),
 		selfCard(panel, s),
+		...largePlot(model.more.calls, fullName(look.consumers, consumer)),
 		...section(panel, model.words.calls, s.children),
 		...(s.rnodes ? recursion(panel, s) : []),
 		...paths(panel),
