@@ -178,6 +178,14 @@ static bool is_kept(struct events *v, const struct rec_event *r)
 	});
 }
 
+static enum event_shown how_shown(struct events *v, const struct rec_event *r, const struct event *x)
+{
+	if (!(v->o->kinds & 1u << r->kind) || !window_has(&v->window, r->time_ns) ||
+	    (v->o->select && !is_selected(v, x)))
+		return EVENT_NOT_SELECTED;
+	return v->kept && !is_kept(v, r) ? EVENT_LEFT_OUT : EVENT_SHOWN;
+}
+
 static int on_event(void *ctx, const struct rec_event *r)
 {
 	struct events *v = ctx;
@@ -192,17 +200,16 @@ static int on_event(void *ctx, const struct rec_event *r)
 		return on_load_time(v, r);
 	v->nr_all++;
 	v->nr_strange += r->kind >= EVENT_NR;
-	if (r->kind >= EVENT_NR || !(v->o->kinds & 1u << r->kind) || !window_has(&v->window, r->time_ns))
+	if (r->kind >= EVENT_NR)
 		return 0;
 	x.thread = r->thread ? names_thread(&v->names, r->thread, &proc) : 0;
 	x.process = names_process(&v->names, proc);
 	x.labels = r->thread ? threadlabels_at(&v->names, r->thread, r->time_ns) : 0;
-	if (v->o->select && !is_selected(v, &x))
+	x.shown = how_shown(v, r, &x);
+	v->nr_left_out += x.shown == EVENT_LEFT_OUT && r->kind != EVENT_CLASS_LOAD;
+	/* of loads all are needed to know which are told of again */
+	if (x.shown != EVENT_SHOWN && r->kind != EVENT_CLASS_LOAD)
 		return 0;
-	if (v->kept && !is_kept(v, r)) {
-		v->nr_left_out++;
-		return 0;
-	}
 	x.tid = tid_of(v, r->thread);
 	x.what = string_of(v, r->what, r->what_len);
 	x.cause = string_of(v, r->cause, r->cause_len);
@@ -283,6 +290,24 @@ static void set_bounds(struct events *v)
 	v->end_ns = MAX(MIN(end, v->window.to_ns), v->start_ns);
 }
 
+/* What a JVM told of twice is no event of the trace; then those that are not shown go, too. */
+static void finish_loads(struct events *v)
+{
+	size_t i, left = 0;
+
+	v->nr_all -= v->nr;
+	v->nr = loads_drop_repeated(v->list, v->nr);
+	v->nr_all += v->nr;
+	load_parts_join(&v->parts, v->list, v->nr);
+	load_parts_release(&v->parts);
+	for (i = 0; i < v->nr; i++) {
+		v->nr_left_out += v->list[i].shown == EVENT_LEFT_OUT;
+		if (v->list[i].shown == EVENT_SHOWN)
+			v->list[left++] = v->list[i];
+	}
+	v->nr = left;
+}
+
 int events_read(struct events *v, struct trace_reader *t, const struct events_opts *o, struct err *e)
 {
 	static const struct trace_sink sink = {
@@ -312,11 +337,7 @@ int events_read(struct events *v, struct trace_reader *t, const struct events_op
 		r = err_set(e, ENODATA, "events of JVMs were not recorded (arcprof record -e jvm)");
 	if (r)
 		return r;
-	v->nr_all -= v->nr;
-	v->nr = loads_drop_repeated(v->list, v->nr);
-	v->nr_all += v->nr;
-	load_parts_join(&v->parts, v->list, v->nr);
-	load_parts_release(&v->parts);
+	finish_loads(v);
 	sort(v);
 	set_bounds(v);
 	return 0;

@@ -58,7 +58,10 @@ struct event {
 	/* Strings, or "": of a load, which method caused it, and where the class came from; */
 	uint32_t by, source;
 	uint32_t last;			/* of a safepoint, which thread was the last to stop */
+	uint8_t shown;			/* enum event_shown; while they are read */
 };
+
+enum event_shown { EVENT_SHOWN, EVENT_LEFT_OUT, EVENT_NOT_SELECTED };
 
 struct events_opts {
 	uint64_t from_ns, to_ns;	/* the window after the start, as names_window() has it */
