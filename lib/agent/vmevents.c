@@ -17,35 +17,42 @@
 
 static jvmtiEnv *ti;			/* of all but threads; NULL: none of these is wanted */
 static uint32_t on;			/* enum jvm_tell: what is told of now */
+static uint32_t nr_inside;		/* threads that look what is on, or tell of it */
 static bool can_throw;
 static bool throws_on;			/* the source is on, with this mean distance */
 static uint64_t throws_interval;
 static bool has_probes;			/* methods are watched by handlers of ours */
-static uint32_t nr_inside;		/* threads that look whether it is on, or tell */
 
-/* First counted, then looked: vmevents_off() does both in the other order. */
-static void begin_event(void)
+static void leave(void)
+{
+	__atomic_fetch_sub(&nr_inside, 1, __ATOMIC_RELEASE);
+}
+
+/* True: it is told of, and the rings stay until leave(). */
+static bool enter(uint32_t tell)
 {
 	__atomic_fetch_add(&nr_inside, 1, __ATOMIC_SEQ_CST);
+	if (load_seq_cst(&on) & tell)
+		return true;
+	leave();
+	return false;
 }
 
-static void end_event(void)
-{
-	__atomic_fetch_sub(&nr_inside, 1, __ATOMIC_SEQ_CST);
-}
-
+/* By the thread's ring, which takes no system call; by the log when that is full. */
 static void tell_event(struct jvm_event *e)
 {
+	struct jvm_ring *ring;
 	struct vm_thread t;
 
 	e->time_ns = e->time_ns ? e->time_ns : sys_now();
 	e->thread = sys_tid();
+	ring = ring_of(e->thread);
 	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
-	e->vthread = cont_vthread(&t, ring_of(e->thread));
+	e->vthread = cont_vthread(&t, ring);
 	e->duration_ns = e->values[1] = e->values[2] = UINT64_MAX;
 	e->what_len = str_len(e->what);
 	e->cause_len = e->cause ? str_len(e->cause) : 0;
-	if (!log_closed())
+	if (!send_event(ring, e))
 		send_event(NULL, e);
 }
 
@@ -59,19 +66,20 @@ static void refuse(uint32_t tell, const char *why)
 
 static bool is_on(uint32_t tell)
 {
-	return load_seq_cst(&on) & tell;
+	return load_relaxed(&on) & tell;
 }
 
 /* --- threads --- */
 
-static void tell_thread(jthread thread, jvmtiEnv *env, bool ends)
+void vmevents_thread(jthread thread, jvmtiEnv *env, bool ends)
 {
 	jvmtiThreadInfo info = { 0 };
 
-	if (!is_on(JVM_TELL_THREAD) || (*env)->GetThreadInfo(env, thread, &info) != JVMTI_ERROR_NONE)
+	if (!enter(JVM_TELL_THREAD))
 		return;
 	/* ours is no thread of the program */
-	if (!info.name || !str_eq(info.name, "arcprof"))
+	if ((*env)->GetThreadInfo(env, thread, &info) == JVMTI_ERROR_NONE &&
+	    (!info.name || !str_eq(info.name, "arcprof")))
 		tell_event(&(struct jvm_event){
 			.kind = ends ? JVM_EVENT_THREAD_END : JVM_EVENT_THREAD_START,
 			.what = info.name ? info.name : "",
@@ -79,13 +87,7 @@ static void tell_thread(jthread thread, jvmtiEnv *env, bool ends)
 			.values = { UINT64_MAX },
 		});
 	(*env)->Deallocate(env, (void *)info.name);
-}
-
-void vmevents_thread(jthread thread, jvmtiEnv *env, bool ends)
-{
-	begin_event();
-	tell_thread(thread, env, ends);
-	end_event();
+	leave();
 }
 
 /* --- classes --- */
@@ -192,31 +194,39 @@ static bool put_cause(struct text *t, JNIEnv *env, jmethodID method)
 	return found;
 }
 
-/* HotSpot takes a microsecond and more for a frame, and the cause is mostly among the first. */
+/*
+ * HotSpot takes a microsecond and more for a frame. Where the VM resolves a class of its own loader, the
+ * cause is the first; other loaders have some ten of their own.
+ */
 static bool find_cause(struct text *t, JNIEnv *env)
 {
-	enum { FRAMES = 12, MOST = 48 };
+	enum { FIRST = 2, FRAMES = 12, MOST = 50 };
 	jvmtiFrameInfo frames[FRAMES];
-	jint from, nr, i;
+	jint from, wanted = FIRST, nr, i;
 
-	for (from = 0; from < MOST; from += FRAMES) {
-		if ((*ti)->GetStackTrace(ti, NULL, from, FRAMES, frames, &nr) != JVMTI_ERROR_NONE)
+	for (from = 0; from < MOST; from += wanted, wanted = FRAMES) {
+		if ((*ti)->GetStackTrace(ti, NULL, from, wanted, frames, &nr) != JVMTI_ERROR_NONE)
 			return false;
 		for (i = 0; i < nr; i++)
 			if (put_cause(t, env, frames[i].method))
 				return true;
+		if (nr < wanted)
+			return false;
 	}
 	return false;
 }
 
-static void tell_cause(JNIEnv *env, uint64_t time_ns)
+static void tell_cause(JNIEnv *env, const struct jvm_event *load)
 {
+	struct jvm_load_cause c = { .time_ns = load->time_ns, .thread = load->thread };
 	struct text by = { .len = 0 };
 
-	if (find_cause(&by, env) && !log_closed())
-		send_load_cause(NULL, &(struct jvm_load_cause){
-			.time_ns = time_ns, .thread = sys_tid(), .by = by.s, .by_len = by.len,
-		});
+	if (!find_cause(&by, env))
+		return;
+	c.by = by.s;
+	c.by_len = by.len;
+	if (!send_load_cause(ring_of(c.thread), &c))
+		send_load_cause(NULL, &c);
 }
 
 static void put_loader_of(struct text *t, JNIEnv *env, jclass cls)
@@ -306,11 +316,13 @@ static void note_all_loaded(JNIEnv *env)
 
 static void tell_class(JNIEnv *env, const char *sig, const struct text *loader, uint64_t time_ns)
 {
-	tell_event(&(struct jvm_event){
+	struct jvm_event e = {
 		.time_ns = time_ns, .kind = JVM_EVENT_CLASS_LOAD, .what = sig, .cause = loader->s,
 		.values = { UINT64_MAX },
-	});
-	tell_cause(env, time_ns);
+	};
+
+	tell_event(&e);
+	tell_cause(env, &e);
 }
 
 /* "LFoo.0x000055d0;": no loader gets it of another one, and it is prepared before it is told of. */
@@ -321,27 +333,22 @@ static bool is_hidden(const char *sig)
 	return *sig;
 }
 
-static void look_at_class(JNIEnv *env, jclass cls)
+static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass cls)
 {
 	const uint64_t now = sys_now();
 	struct text loader = { .len = 0 };
 	char *sig = NULL;
 
-	if (!is_on(JVM_TELL_CLASS) || (*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE)
+	if (!enter(JVM_TELL_CLASS))
 		return;
-	if (is_hidden(sig) || !is_prepared(cls)) {
+	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) == JVMTI_ERROR_NONE &&
+	    (is_hidden(sig) || !is_prepared(cls))) {
 		put_loader_of(&loader, env, cls);
 		if (!was_loaded_before(sig, &loader))
 			tell_class(env, sig, &loader, now);
 	}
 	(*ti)->Deallocate(ti, (void *)sig);
-}
-
-static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass cls)
-{
-	begin_event();
-	look_at_class(env, cls);
-	end_event();
+	leave();
 }
 
 static void find_class_loader(JNIEnv *env)
@@ -393,7 +400,8 @@ static void tell_throw(JNIEnv *env, uint64_t now, const char *sig, jmethodID met
 }
 
 /* Before its catcher runs; one that passes native code is thrown again behind it. */
-static void look_at_throw(JNIEnv *env, jmethodID method, jobject exception, bool caught)
+static void JNICALL on_exception(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method,
+				 jlocation location, jobject exception, jmethodID catcher, jlocation where)
 {
 	const uint64_t now = sys_now();
 	bool told = is_on(JVM_TELL_EXCEPTION), sampled = load_relaxed(&throws_on);
@@ -406,19 +414,13 @@ static void look_at_throw(JNIEnv *env, jmethodID method, jobject exception, bool
 	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) == JVMTI_ERROR_NONE) {
 		if (sampled)
 			sample_throw(sig);
-		if (told)
-			tell_throw(env, now, sig, method, caught);
+		if (told && enter(JVM_TELL_EXCEPTION)) {
+			tell_throw(env, now, sig, method, catcher != NULL);
+			leave();
+		}
 		(*ti)->Deallocate(ti, (void *)sig);
 	}
 	(*env)->DeleteLocalRef(env, cls);
-}
-
-static void JNICALL on_exception(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method,
-				 jlocation location, jobject exception, jmethodID catcher, jlocation where)
-{
-	begin_event();
-	look_at_throw(env, method, exception, catcher != NULL);
-	end_event();
 }
 
 /* --- memory --- */
@@ -426,13 +428,13 @@ static void JNICALL on_exception(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, j
 static void JNICALL on_exhausted(jvmtiEnv *jvmti, JNIEnv *env, jint flags, const void *reserved,
 				 const char *text)
 {
-	begin_event();
-	if (is_on(JVM_TELL_OOM))
-		tell_event(&(struct jvm_event){
-			.kind = JVM_EVENT_OUT_OF_MEMORY, .values = { UINT64_MAX },
-			.what = text ? text : flags & JVMTI_RESOURCE_EXHAUSTED_THREADS ? "threads" : "memory",
-		});
-	end_event();
+	if (!enter(JVM_TELL_OOM))
+		return;
+	tell_event(&(struct jvm_event){
+		.kind = JVM_EVENT_OUT_OF_MEMORY, .values = { UINT64_MAX },
+		.what = text ? text : flags & JVMTI_RESOURCE_EXHAUSTED_THREADS ? "threads" : "memory",
+	});
+	leave();
 }
 
 /* A JVM gives these at any time, and they cost nothing before it happens. */
@@ -555,7 +557,7 @@ static void begin_to_tell(JavaVM *jvm, JNIEnv *env, uint32_t tell, uint32_t log)
 	refuse(refused, why);
 	if (tell & JVM_TELL_CLASS && !is_on(JVM_TELL_CLASS))	/* to begin the log loads some */
 		note_all_loaded(env);
-	store_relaxed(&on, tell);
+	store_seq_cst(&on, tell);
 	set_modes(tell, true);
 }
 
@@ -598,12 +600,12 @@ void vmevents_change(JavaVM *jvm, JNIEnv *env, int log_fd)
 
 bool vmevents_off(JNIEnv *env)
 {
-	enum { MAX_WAIT_MS = 10000 };
+	enum { WAIT_MS = 10000 };
 	int ms;
 
 	stop_telling(0);
 	vmlog_off(env);
-	for (ms = 0; ms < MAX_WAIT_MS && load_seq_cst(&nr_inside); ms++)
+	for (ms = 0; load_acquire(&nr_inside) && ms < WAIT_MS; ms++)
 		sys_sleep_ms(1);
-	return !load_seq_cst(&nr_inside);
+	return !load_acquire(&nr_inside);
 }

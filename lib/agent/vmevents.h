@@ -19,7 +19,7 @@ void vmevents_load(JavaVM *jvm);
 void vmevents_on(JavaVM *jvm, JNIEnv *env);
 /* What is wanted is what jvm_ctl has now; log_fd: for the VM's log, if that changes; -1: none. */
 void vmevents_change(JavaVM *jvm, JNIEnv *env, int log_fd);
-/* False: a callback is still under way, and may yet tell something. env may be NULL. */
+/* False: a callback that is under way does not end, and may write to a ring; env may be NULL. */
 bool vmevents_off(JNIEnv *env);
 /* A Java thread starts, or ends: called by it. */
 void vmevents_thread(jthread thread, jvmtiEnv *ti, bool ends);
