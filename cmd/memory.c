@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* memory.c - "arcprof memory": where the resident memory of a process is; memory_trace.c: or was. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -223,7 +224,7 @@ static void text_buffers(const struct resident *r, FILE *out)
 	const struct buffers *b = &r->buffers;
 
 	if (!*b->why)
-		fprintf(out, "\nof malloc, %" PRIu64 " KiB are %" PRIu64 " direct buffer%s of Java, resident or not\n",
+		fprintf(out, "\nof malloc, %" PRIu64 " KiB are %" PRIu64 " direct buffer%s of Java, resident or swapped out\n",
 			b->bytes >> 10, b->nr, b->nr == 1 ? "" : "s");
 	else
 		fprintf(out, "\nwhat direct buffers of Java have of malloc: n/a (%s)\n", b->why);
@@ -346,25 +347,41 @@ static int show(const struct memory_opts *o)
 	return ret ? log_err(&e) : 0;
 }
 
+/* Who has native memory, where that was recorded, too. */
+static int read_trace(const struct memory_opts *o, struct trace_reader *t, struct footprints_read *f,
+		      struct unfreed *u, bool *has_native, struct err *e)
+{
+	int r = footprints_read(f, t, o->pid, e);
+
+	if (r)
+		return r;
+	r = unfreed_read(u, t, &(struct selection){ 0 }, NULL, e);
+	*has_native = !r;
+	return r == -ENODATA ? 0 : r;
+}
+
 static int show_trace(const struct memory_opts *o)
 {
 	struct footprints_read f = { 0 };
+	struct unfreed u = { 0 };
 	struct trace_reader *t;
+	bool has_native = false;
 	struct output out;
 	struct err e;
 	int ret = input_open(&t, o->input, NULL, &e);
 
 	if (ret)
 		return log_err(&e);
-	ret = footprints_read(&f, t, o->pid, &e);
+	ret = read_trace(o, t, &f, &u, &has_native, &e);
 	if (ret)
 		err_wrap(&e, "%s", o->input);
 	else
 		ret = begin(o, &out, &e);
 	if (!ret) {
-		memory_print_trace(&f, o->format, o->readings, stdout);
+		memory_print_trace(&f, has_native ? &u : NULL, o->format, o->readings, stdout);
 		ret = end(o, &out, &e);
 	}
+	unfreed_release(&u);
 	footprints_release(&f);
 	trace_reader_close(t);
 	return ret ? log_err(&e) : 0;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "model/footprint.h"
+#include "model/unfreed.h"
 #include "report/sheet.h"
 #include "resident/resident.h"
 
@@ -23,7 +24,11 @@ void memory_text_nmt(struct sheet *s, const struct resident *r);
 void memory_json_head(struct json *j, const struct resident *r);
 void memory_json_nmt(struct sheet *s, const struct resident *r);
 
-/* The last reading of each process, with what changed since the first; or all readings. */
-void memory_print_trace(const struct footprints_read *f, int format, bool readings, FILE *out);
+/*
+ * The last reading of each process, with what changed since the first; or all readings. u: who has native
+ * memory; NULL: that was not recorded.
+ */
+void memory_print_trace(const struct footprints_read *f, const struct unfreed *u, int format, bool readings,
+			FILE *out);
 
 #endif

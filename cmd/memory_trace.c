@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
+#include "base/quote.h"
 #include "memory.h"
 #include "report/events.h"
 #include "report/format.h"
@@ -89,6 +90,70 @@ static void reading_rows(struct sheet *s, const struct footprint *f)
 	}
 }
 
+/* ---- who has native memory ---- */
+
+enum { MOST_PLACES = 10 };		/* in text */
+
+static const struct sheet_column place_columns[] = {
+	{ .key = "bytes", .head = "Not freed", .width = 12 },
+	{ .key = "bytes_low", .head = "at least", .width = 12 },
+	{ .key = "bytes_high", .head = "at most", .width = 12 },
+	{ .key = "samples", .head = "Samples", .width = 10 },
+	{ .key = "call" }, { .key = "site" }, { .head = "Function, and who calls it", .width = -1 },
+};
+
+static void place_row(struct sheet *s, const struct unfreed *u, const struct unfreed_row *r)
+{
+	const char *call = r->call ? consumer_name(&u->strings.consumers, r->call) : NULL;
+	const char *site = r->site ? consumer_name(&u->strings.consumers, r->site) : NULL;
+	struct buf name = BUF_INIT;
+
+	quote_add(&name, call ? call : "[unknown]");
+	buf_str(&name, site ? " in " : "");
+	quote_add(&name, site ? site : "");
+	sheet_row(s, NULL, (const struct cell[]){
+		memory_amount(s, (uint64_t)r->bytes), memory_amount(s, (uint64_t)r->range.low),
+		memory_amount(s, (uint64_t)r->range.high), cell_u64(r->n),
+		cell_text(call), cell_text(site), cell_text(name.data),
+	});
+	buf_release(&name);
+}
+
+/* Those of one process, the largest first; how many there are. */
+static size_t print_places(struct sheet *s, const struct unfreed *u, uint32_t proc, size_t most)
+{
+	size_t i, nr = 0;
+
+	sheet_columns(s, place_columns, ARRAY_SIZE(place_columns));
+	for (i = 0; i < u->nr_rows; i++)
+		if (u->rows[i].proc == proc && nr++ < most)
+			place_row(s, u, &u->rows[i]);
+	return nr;
+}
+
+static void text_places(struct sheet *s, const struct unfreed *u, uint32_t proc)
+{
+	size_t nr;
+
+	fprintf(s->out, "\nNative memory that was allocated while it was recorded, and not freed, resident or not%s\n\n",
+		u->interval ? "; estimates, with 95 % intervals" : "");
+	nr = print_places(s, u, proc, MOST_PLACES);
+	if (nr > MOST_PLACES)
+		fprintf(s->out, "\n%zu row%s not shown: arcprof report --leaks=native\n", nr - MOST_PLACES,
+			nr - MOST_PLACES == 1 ? " is" : "s are");
+}
+
+static void json_places(struct sheet *s, const struct unfreed *u, uint32_t proc)
+{
+	if (!u) {
+		json_null(&s->json, "native_memory");
+		return;
+	}
+	json_array(&s->json, "native_memory");
+	print_places(s, u, proc, SIZE_MAX);
+	json_end(&s->json);
+}
+
 /* ---- the report ---- */
 
 /* As much is known of both: the JVM was asked, or it was not. */
@@ -105,8 +170,8 @@ static const struct footprint *first_like(const struct footprint *f, const struc
 	return f < last ? f : NULL;
 }
 
-/* The last of the readings of one process, beside the first. */
-static void print_process(struct sheet *s, const struct footprint *f, size_t nr)
+/* The last of the readings of one process, beside the first. u: NULL, native memory was not recorded. */
+static void print_process(struct sheet *s, const struct footprint *f, size_t nr, const struct unfreed *u)
 {
 	const struct footprint *last = &f[nr - 1], *first = first_like(f, last);
 	char when[120];
@@ -118,9 +183,12 @@ static void print_process(struct sheet *s, const struct footprint *f, size_t nr)
 	memory_text_head(&last->r, when, s->out);
 	print_parts(s, &last->r, first ? &first->r : NULL);
 	memory_text_nmt(s, &last->r);
+	if (u)
+		text_places(s, u, last->proc);
 }
 
-static void json_reading(struct sheet *s, const struct footprint *f, size_t nr, const struct footprint *first)
+static void json_reading(struct sheet *s, const struct footprint *f, size_t nr, const struct footprint *first,
+			 const struct unfreed *u)
 {
 	struct json *j = &s->json;
 
@@ -133,27 +201,30 @@ static void json_reading(struct sheet *s, const struct footprint *f, size_t nr, 
 	print_parts(s, &f->r, first ? &first->r : NULL);
 	json_end(j);
 	memory_json_nmt(s, &f->r);
+	json_places(s, u, f->proc);
 	json_end(j);
 }
 
-static void print_one(struct sheet *s, const struct footprint *f, size_t nr, bool readings, bool more)
+static void print_one(struct sheet *s, const struct footprint *f, size_t nr, const struct unfreed *u,
+		      bool readings, bool more)
 {
 	size_t i = readings ? 0 : nr - 1;
 
 	if (s->format == format_get(FORMAT_JSON)) {
 		for (; i < nr; i++)
-			json_reading(s, &f[i], nr, first_like(f, &f[i]));
+			json_reading(s, &f[i], nr, first_like(f, &f[i]), u);
 	} else if (readings || !sheet_is_text(s)) {
 		for (; i < nr; i++)
 			reading_rows(s, &f[i]);
 	} else {
-		print_process(s, f, nr);
+		print_process(s, f, nr, u);
 		if (more)
 			fputc('\n', s->out);
 	}
 }
 
-void memory_print_trace(const struct footprints_read *f, int format, bool readings, FILE *out)
+void memory_print_trace(const struct footprints_read *f, const struct unfreed *u, int format, bool readings,
+			FILE *out)
 {
 	size_t i, first = 0;
 	struct sheet s;
@@ -176,7 +247,7 @@ void memory_print_trace(const struct footprints_read *f, int format, bool readin
 	for (i = 1; i <= f->nr; i++) {
 		if (i < f->nr && f->list[i].proc == f->list[first].proc)
 			continue;
-		print_one(&s, &f->list[first], i - first, readings, i < f->nr);
+		print_one(&s, &f->list[first], i - first, u, readings, i < f->nr);
 		first = i;
 	}
 	if (format == FORMAT_JSON) {

@@ -12,7 +12,7 @@
 #include "resident/smaps.h"
 
 struct buffers {
-	uint64_t nr, bytes;		/* bytes: what they may hold, resident or not */
+	uint64_t nr, bytes;		/* bytes: resident or swapped out, as they were filled with zeros */
 	char why[96];			/* why that is not known, "": it is */
 };
 

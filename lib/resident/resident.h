@@ -43,7 +43,7 @@ struct resident {
 	size_t nr_pieces, alloc_pieces;
 	struct hotspot_nmt nmt;
 	char not_asked[256];		/* why the JVM was not, "" */
-	struct buffers buffers;		/* of a JVM: in malloc, resident or not */
+	struct buffers buffers;		/* of a JVM: in malloc */
 	uint64_t malloc_unknown;	/* bytes of arenas in which what is free is not known */
 	bool not_read;			/* its memory might not be: blocks of malloc() are not told apart */
 };

@@ -118,7 +118,7 @@ check_jvm() {
 		diff <(jq .jvm look.json) <(jq '.processes[0].jvm' recorded.json)
 		diff <(jq '[.native_memory_tracking[].category]' look.json) \
 			<(jq '[.processes[0].native_memory_tracking[].category]' recorded.json)
-		jq -e '.processes[0] | .direct_buffers == null and .is_jvm and ([.parts[].resident] | add) == .resident' recorded.json
+		jq -e '.processes[0] | .direct_buffers == null and .is_jvm and ([.parts[].resident] | add) == .resident and .native_memory == null' recorded.json
 	fi
 	finish
 }
@@ -163,6 +163,26 @@ record_memory() {
 	[ "$status" = 2 ] && [ "${lines[0]}" = "arcprof record: cannot be combined: --memory and --all-cpus" ]
 	run arcprof record --memory=10ms -o trace true
 	[ "$status" = 2 ] && [ "${lines[0]}" = "arcprof record: --memory '10ms': must be at least 1s" ]
+}
+
+who_has_native_memory() {
+	start "$ARCPROF" record -q --memory=1s -e native-memory=16k -o trace "$JAVA_HOME/bin/java" -cp "$CLASSES" Resident
+	sleep 1.5
+	finish
+	arcprof memory trace --format json >recorded.json
+	jq '.processes[] | select(.is_jvm).native_memory' recorded.json >places.json
+	# its direct buffers of 1 MiB are all samples
+	jq -e 'map(select(.site == "Resident.main" and .call == "malloc")) | length == 1 and
+		(.[0] | .bytes >= 20971520 and .bytes < 23068672)' places.json
+	# the same as the report of leaks has
+	diff <(jq -c '.[] | [.call, .site, .samples]' places.json) \
+		<(arcprof report -i trace --leaks=native --format json | jq -c '.not_freed[] | [.call, .site, .samples]')
+	arcprof memory trace | grep -q ' malloc in Resident.main$'
+}
+
+@test "a recording of native memory says who has it, direct buffers by the Java code that made them" {
+	skip_unless_java
+	on_each_jdk who_has_native_memory
 }
 
 @test "a JVM that does not answer is read as any other program" {
