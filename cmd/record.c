@@ -344,16 +344,6 @@ static int parse_keep(const char *text, struct segment_opts *o, struct err *e)
 	return 0;
 }
 
-/* What goes on from one state to the next. */
-static const char *not_in_segments(const struct record_opts *o)
-{
-	if (o->calls.trace || o->calls.slow.nr_items)
-		return "--calltrace or --trace, whose events begin with no call open";
-	if (o->max_bytes && o->mode != TRACE_WRAP)
-		return "--max-size; --keep bounds the folder";
-	return NULL;
-}
-
 static void on_dump(const struct flight_dump *d)
 {
 	if (d->state == FLIGHT_FAILED) {
@@ -374,7 +364,7 @@ static int prepare_wrap(struct sampling *s, const struct record_opts *o, struct 
 	if (o->max_bytes < FLIGHT_LEAST_BYTES)
 		return err_set(e, EINVAL, o->max_bytes ? "--mode=wrap: --max-size must be at least 1 MiB" :
 			       "--mode=wrap needs --max-size");
-	other = o->segment_ns ? "--segment, which --keep bounds" : not_in_segments(o);
+	other = o->segment_ns ? "--segment, which --keep bounds" : NULL;
 	if (!strcmp(o->output, "-"))
 		other = "--output=-";
 	if (other)
@@ -387,15 +377,13 @@ static int prepare_wrap(struct sampling *s, const struct record_opts *o, struct 
 static int prepare_segments(struct sampling *s, const struct record_opts *o, struct err *e)
 {
 	enum { LEAST_NS = 100000000 };
-	const char *other;
 
 	if (!o->segment_ns)
 		return o->keep ? err_set(e, EINVAL, "--keep needs --segment") : 0;
 	if (o->segment_ns < LEAST_NS)
 		return err_set(e, EINVAL, "--segment: must be at least 100ms");
-	other = not_in_segments(o);
-	if (other)
-		return err_set(e, EINVAL, "cannot be combined: --segment and %s", other);
+	if (o->max_bytes)
+		return err_set(e, EINVAL, "cannot be combined: --segment and --max-size; --keep bounds the folder");
 	if (!strcmp(o->output, "arcprof.data") || !strcmp(o->output, "-")) {
 		err_set(e, EINVAL, "--segment needs a folder to write to");
 		err_hint(e, "arcprof record --segment=60s --output=traces/ ...");

@@ -38,6 +38,7 @@ struct callflow_proc {
 		size_t nr_owed, alloc_owed;
 		uint64_t nr_folded, lost_events;	/* as already reported */
 		uint64_t last_ns, charged[CALLFLOW_MAX_METRICS];	/* of its last event */
+		uint64_t told[CALLFLOW_MAX_METRICS];	/* and what was told since, at the end of a file */
 		/* In several files: */
 		struct tree_node {
 			uint32_t consumer;	/* as the process numbers it */
@@ -47,6 +48,11 @@ struct callflow_proc {
 		uint32_t file, nr_in_file;	/* the last file that has values; nodes in the one in hand */
 		struct callflow_counts counts, before;	/* as written last; what earlier files have of them */
 		uint64_t end_ns;	/* as written last */
+		/* of events: the last file that has any; and in several, the calls open by those stored */
+		uint32_t events_file;
+		uint32_t *open;		/* consumers as the process numbers them, outermost first */
+		size_t nr_open, alloc_open;
+		uint64_t stored[CALLFLOW_MAX_METRICS];	/* charged by the last of them */
 		struct slow_tree slow;	/* with slow rules */
 	} *trees;			/* [thread slot] */
 	size_t nr_trees;
@@ -67,7 +73,7 @@ struct dump {
 	uint64_t time_ns, tsc;		/* the same moment */
 	uint64_t ns_ratio;		/* ns per cycle, times 2^32 */
 	uint64_t tsc_ratio;		/* cycles per ns, times 2^32 */
-	bool last;
+	bool last, ends_file;
 	uint32_t slot;
 	struct tree *tree;
 	uint64_t nr_steps;
@@ -187,6 +193,8 @@ void dump_note_birth(struct dump *d, const struct callflow_thread *t);
  * has nothing left to charge. Counters and allocations are known only to the process.
  */
 void dump_charge_open(struct dump *d, struct callflow_thread *t);
+/* Has the thread taken no step since t was read, which dump_charge_open() did? */
+bool dump_stands(const struct dump *d, const struct callflow_thread *t);
 /* Is the CPU time of threads counted? */
 bool callflows_have_cpu(const struct callflows *f);
 /* Notes the CPU time of all threads. */
@@ -196,12 +204,17 @@ void callflows_look(struct callflows *f);
 
 /* calltrees.c: the tree of that slot becomes the one in hand; what the process says of it, copied. */
 struct callflow_thread dump_begin_tree(struct dump *d, uint32_t slot);
+/* A record of the tree in hand, as it is now. */
+void dump_name_tree(struct dump *d);
 /* And all that was added to it. */
 void dump_tree(struct dump *d, uint32_t slot, const struct page_list *l);
 
 /* callevents.c: writes what ring i has. */
 void dump_drain_ring(struct dump *d, uint32_t i);
-/* With events, what an open call consumed since the last one is stored in one more, which ends no call. */
+/*
+ * With events, what an open call consumed since the last one is stored in one more, which ends no call: at the
+ * end of the recording, and of a file.
+ */
 void dump_tell_open(struct dump *d, const struct callflow_thread *t);
 
 #endif

@@ -202,6 +202,7 @@ static void free_proc(const struct callflows *f, struct callflow_proc *p)
 		free(p->trees[i].up);
 		free(p->trees[i].owed);
 		free(p->trees[i].nodes);
+		free(p->trees[i].open);
 		map_release(&p->trees[i].owes);
 		if (f->o->slow)
 			slow_tree_release(f->o->slow, &p->trees[i].slow);
@@ -288,14 +289,15 @@ static bool stays(struct dump *d, uint32_t slot)
 	return d->last;
 }
 
-/* last: its values are not asked for again. */
-static void dump_proc(struct callflows *f, struct callflow_proc *p, bool last)
+/* last: its values are not asked for again; ends_file: not for this file. */
+static void dump_proc(struct callflows *f, struct callflow_proc *p, bool last, bool ends_file)
 {
 	struct dump *d = new_dump(f, p);
 	struct page_list l;
 	uint32_t slot;
 
 	d->last = last;
+	d->ends_file = ends_file;
 	store_seq_cst(&p->area->reading, 1);
 	if (callflows_have_cpu(f))
 		area_look_at_all(p);
@@ -411,7 +413,7 @@ void callflows_end(struct callflows *f, struct jvm *jvm)
 		return;
 	*at = p->next;
 	drain_proc(f, p);
-	dump_proc(f, p, true);
+	dump_proc(f, p, true, false);
 	write_lost(f, p);
 	free_proc(f, p);
 }
@@ -422,13 +424,34 @@ void callflows_snapshot(struct callflows *f)
 		callflows_store(f);
 }
 
-void callflows_store(struct callflows *f)
+static void store(struct callflows *f, bool ends_file)
 {
 	struct callflow_proc *p;
 
 	f->written_ns = clock_mono_ns();
 	for (p = f->procs; p; p = p->next)
-		dump_proc(f, p, false);
+		dump_proc(f, p, false, ends_file);
+}
+
+void callflows_store(struct callflows *f)
+{
+	store(f, false);
+}
+
+void callflows_end_file(struct callflows *f)
+{
+	struct rec_lost r = { .cause = LOST_CALLS };
+
+	callflows_drain(f);
+	store(f, true);
+	if (!f->procs || !f->res->lost_events)
+		return;
+	r.time_ns = clock_mono_ns();
+	r.stream = f->procs->proc->id;
+	r.count = f->res->lost_events;
+	f->res->told_events += r.count;
+	f->res->lost_events = 0;
+	trace_write_lost(f->w, &r);
 }
 
 void callflows_turn(struct callflows *f, bool on)
@@ -497,30 +520,40 @@ void callflows_count(const struct callflows *f, struct callflow_count *n)
 		count_proc(p, n);
 }
 
-static void label_slow(const struct callflows *f)
+static void label_slow(struct callflows *f)
 {
-	const struct slow_rules *s = f->o->slow;
+	struct slow_rules *s = f->o->slow;
 	char key[48];
 	uint32_t i;
 
 	for (i = 0; i < s->nr; i++) {
+		struct slow_rule *r = &s->rules[i];
+
 		snprintf(key, sizeof(key), "call.trace.%u", i);
-		trace_write_label(f->w, key, "%s", s->rules[i].text);
+		trace_write_label(f->w, key, "%s", r->text);
 		snprintf(key, sizeof(key), "call.trace.%u.calls", i);
-		trace_write_label(f->w, key, "%" PRIu64, s->rules[i].nr_calls);
+		trace_write_label(f->w, key, "%" PRIu64, r->nr_calls - r->before.nr_calls);
 		snprintf(key, sizeof(key), "call.trace.%u.slow", i);
-		trace_write_label(f->w, key, "%" PRIu64, s->rules[i].nr_slow);
+		trace_write_label(f->w, key, "%" PRIu64, r->nr_slow - r->before.nr_slow);
+		r->before.nr_calls = r->nr_calls;
+		r->before.nr_slow = r->nr_slow;
 	}
-	if (s->nr_cut)
-		trace_write_label(f->w, "call.trace.cut", "%" PRIu64, s->nr_cut);
+	if (s->nr_cut != s->nr_cut_before)
+		trace_write_label(f->w, "call.trace.cut", "%" PRIu64, s->nr_cut - s->nr_cut_before);
+	s->nr_cut_before = s->nr_cut;
+}
+
+void callflows_label_file(struct callflows *f)
+{
+	if (f->o && f->o->slow)
+		label_slow(f);
 }
 
 void callflows_finish(struct callflows *f)
 {
 	while (f->procs)
 		callflows_end(f, f->procs->jvm);
-	if (f->o && f->o->slow)
-		label_slow(f);
+	callflows_label_file(f);
 }
 
 void callflows_release(struct callflows *f)

@@ -105,7 +105,11 @@ void callflows_turn(struct callflows *f, bool on);
 
 /* The recording will have several files: what each needs of names and contexts is written to each. */
 void callflows_in_files(struct callflows *f);
-/* Another file begins at that time, after callflows_store(): what is stored from now on is in that. */
+/* The same as callflows_store(), and what else the file that ends has of calls. */
+void callflows_end_file(struct callflows *f);
+/* How many calls were slow in it, when labels are its own. */
+void callflows_label_file(struct callflows *f);
+/* Another file begins at that time, after callflows_end_file(): what is stored from now on is in that. */
 void callflows_next_file(struct callflows *f, uint64_t now_ns);
 
 /* The totals of the trees, stored or not. */

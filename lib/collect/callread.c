@@ -216,7 +216,7 @@ static bool has_clocks(const struct callflow_proc *p)
 }
 
 /* Each step moves the clock that it charged last: as long as that stands, so does the rest. */
-static bool stands(const struct dump *d, const struct callflow_thread *t)
+bool dump_stands(const struct dump *d, const struct callflow_thread *t)
 {
 	const struct callflow_thread *x = area_thread(d->p, d->slot);
 
@@ -250,7 +250,7 @@ void dump_charge_open(struct dump *d, struct callflow_thread *t)
 	d->open_ref = 0;
 	for (tries = 0; tries < 4 && t->state == CALLFLOW_LIVE && has_clocks(d->p); tries++) {
 		d->open_ref = innermost(d, t);
-		if (stands(d, t))
+		if (dump_stands(d, t))
 			break;
 		d->open_ref = 0;
 		area_read_thread(d->p, d->slot, t);

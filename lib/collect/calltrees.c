@@ -455,6 +455,14 @@ struct callflow_thread dump_begin_tree(struct dump *d, uint32_t slot)
 	return t;
 }
 
+void dump_name_tree(struct dump *d)
+{
+	struct callflow_thread t;
+
+	if (area_read_thread(d->p, d->slot, &t))
+		write_tree(d, &t);
+}
+
 /* Of threads that have ended there would be more with each file. */
 static bool is_in_file(const struct dump *d, const struct callflow_thread *t)
 {

@@ -46,11 +46,12 @@ int collect_rotate(struct collect *c, const char *path, bool *opened, struct err
 	labels_read_counts(c);
 	collect_take_in(c, now.mono_ns);
 	walls_cut(c, c->since.begun_ns, now.mono_ns);
-	callflows_store(&c->calls);
+	callflows_end_file(&c->calls);
 	write_standing(c);
 	collect_write_labels(c, now.mono_ns);
 	trace_writer_keep(c->w, false);
 	labels_clocks(c, "end", &now);
+	callflows_label_file(&c->calls);
 	collect_end_file(c, false);
 	forget_at_change(c, now.mono_ns);
 	if (c->sched)		/* what was read after the file's own end is in it, too */

@@ -25,6 +25,9 @@ struct slow_rule {
 	struct callrules pattern;
 	uint64_t least_ns;
 	uint64_t nr_calls, nr_slow;	/* that ended */
+	struct {
+		uint64_t nr_calls, nr_slow;
+	} before;			/* what earlier files have of them */
 };
 
 struct slow_rules {
@@ -32,6 +35,7 @@ struct slow_rules {
 	uint32_t nr;
 	uint64_t nr_words;		/* kept back now, of all trees */
 	uint64_t nr_cut;		/* events of slow calls that were not kept, as there were too many */
+	uint64_t nr_cut_before;		/* what earlier files have of it */
 };
 
 /* "PATTERN>TIME"; text is borrowed. -EINVAL: what is wrong with it. */

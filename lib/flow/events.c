@@ -102,6 +102,18 @@ void flow_events_leave_slow(struct flow_events *b, uint32_t consumer)
 		insert_above(b, consumer);
 }
 
+void flow_events_resume(struct flow_events *b, const uint64_t *values, bool first)
+{
+	b->f->nodes[b->root].n -= first;
+	b->open = b->root;
+	memcpy(b->last, values, b->f->nr_metrics * sizeof(*values));
+}
+
+void flow_events_open(struct flow_events *b, uint32_t consumer)
+{
+	b->open = flow_child(b->f, b->open, consumer);
+}
+
 void flow_events_unwind(struct flow_events *b, uint64_t nr, const uint64_t *values)
 {
 	flow_events_charge(b, values);

@@ -29,7 +29,7 @@ struct replay {
 	struct flow f;
 	struct flow_events events;
 	struct replayed {
-		bool begun;
+		bool begun, has_events;
 		uint64_t last[FLOW_MAX_METRICS];	/* values of its last event */
 		uint32_t moments;	/* of its thread, index + 1; 0: none */
 		size_t first[CALLS_NR_EXTRA], at[CALLS_NR_EXTRA];	/* since it began; not passed yet */
@@ -134,9 +134,16 @@ static int take_events(void *ctx, uint32_t tree, const struct rec_call_events *r
 		case CALL_UNWOUND:
 			flow_events_unwind(b, e->consumer, v);
 			break;
+		case CALL_OPEN:
+			if (e->consumer)
+				flow_events_open(b, calls_consumer(x->c, e->consumer));
+			else
+				flow_events_resume(b, v, !t->has_events);
+			break;
 		default:
 			flow_events_leave(b, calls_consumer(x->c, e->consumer), v);
 		}
+		t->has_events = true;
 		x->seen->last_ns = MAX(x->seen->last_ns, e->time_ns);
 	}
 	memcpy(t->last, b->last, sizeof(b->last));

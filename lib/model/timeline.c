@@ -66,6 +66,17 @@ static void look_behind(struct timeline *l)
 	}
 }
 
+static const char *why_none(const struct names *x)
+{
+	const char *what = names_label(x, "callflow");
+
+	if (names_label(x, "call.trace"))
+		return "no call was as slow as record --trace asked for";
+	if (what && strstr(what, "events"))
+		return "no call began or ended, and none was open";
+	return "the trace has no events: record it with --calltrace";
+}
+
 int timeline_init(struct timeline *l, struct calls *c, struct trace_reader *t, struct err *e)
 {
 	static const struct calls_sink count = { .events = count_events, .sched = count_sched };
@@ -76,9 +87,7 @@ int timeline_init(struct timeline *l, struct calls *c, struct trace_reader *t, s
 	if (!r)
 		r = calls_read(c, t, &count, l, e);
 	if (!r && !l->nr_calls)
-		r = err_set(e, ENODATA, names_label(c->names, "call.trace") ?
-			    "no call was as slow as record --trace asked for" :
-			    "the trace has no events: record it with --calltrace");
+		r = err_set(e, ENODATA, "%s", why_none(c->names));
 	look_behind(l);
 	return r;
 }
@@ -168,7 +177,7 @@ static int take_events(void *ctx, uint32_t tree, const struct rec_call_events *r
 			.function = e->consumer };
 
 		for (m = 0; m < r->nr_metrics && m < CALL_MAX_METRICS; m++) {
-			x.delta[m] = e->charged[m] - last[m];
+			x.delta[m] = e->kind == CALL_OPEN ? 0 : e->charged[m] - last[m];
 			last[m] = e->charged[m];
 		}
 		keep(o, &x);

@@ -41,6 +41,7 @@ struct query_call {
 	uint32_t parent;		/* a call; MAP_NONE: none */
 	uint32_t level;
 	uint8_t how;			/* enum call_event_kind: CALL_ENTERED, it did not end */
+	bool open;			/* it was entered before the trace, or a loss */
 };
 
 struct query_event {

@@ -55,7 +55,7 @@ static uint32_t open_call(struct query_data *d, struct query_tree *t, const stru
 	d->calls[d->nr_calls++] = (struct query_call){
 		.start_ns = x->time_ns, .tree = x->tree, .function = x->function,
 		.parent = t->nr_open ? t->open[t->nr_open - 1] : MAP_NONE, .level = t->nr_open,
-		.how = CALL_ENTERED,
+		.how = CALL_ENTERED, .open = x->kind == CALL_OPEN,
 	};
 	VEC_GROW(t->open, t->nr_open, t->alloc_open);
 	t->open[t->nr_open++] = at;
@@ -89,7 +89,8 @@ static void leave_call(struct query_data *d, struct query_tree *t, const struct 
 	close_call(d, t, x->time_ns, x->kind);
 }
 
-static void follow_call(struct query_data *d, const struct query_event *x, uint32_t nr_unwound)
+/* nr: of the event; how many are unwound, or a function. */
+static void follow_call(struct query_data *d, const struct query_event *x, uint32_t nr)
 {
 	struct query_tree *t = &d->trees[x->tree];
 
@@ -100,8 +101,15 @@ static void follow_call(struct query_data *d, const struct query_event *x, uint3
 		open_call(d, t, x);
 		break;
 	case CALL_UNWOUND:
-		for (; nr_unwound && t->nr_open; nr_unwound--)
+		for (; nr && t->nr_open; nr--)
 			close_call(d, t, x->time_ns, CALL_UNWOUND);
+		break;
+	case CALL_OPEN:
+		if (nr)
+			open_call(d, t, x);
+		else
+			while (t->nr_open)
+				close_call(d, t, 0, CALL_ENTERED);
 		break;
 	default:
 		leave_call(d, t, x);
@@ -117,19 +125,19 @@ static int take_event(void *ctx, const struct timeline_event *x)
 	struct query_event e = { .time_ns = x->time_ns, .delta = is_call ? x->delta[0] : 0, .tree = x->tree,
 		.cpu = x->cpu, .kind = x->kind, .state = x->state };
 
-	if (x->kind == CALL_ENTERED)
+	if (x->kind == CALL_ENTERED || x->kind == CALL_OPEN)
 		bytes += sizeof(struct query_call);
 	p->failed = query_data_charge(d, bytes, p->e);
 	if (!p->failed && d->nr_events == UINT32_MAX - 1)
 		p->failed = err_set(p->e, ENOMEM, "more than 4 G events");
 	if (p->failed)
 		return -ENOMEM;
-	if (is_call && x->kind != CALL_UNWOUND)
+	if (is_call && x->kind != CALL_UNWOUND && x->function)
 		e.function = query_data_function(d, calls_consumer(p->c, x->function));
 	e.thread = is_call ? (x->tree < d->nr_trees ? d->trees[x->tree].thread : 0) : x->thread;
 	if (is_call && x->tree < d->nr_trees)
 		follow_call(d, &e, x->function);
-	if (x->time_ns < p->window.reset_ns || !window_has(&p->window, x->time_ns))
+	if ((x->kind == CALL_OPEN && !x->function) || x->time_ns < p->window.reset_ns || !window_has(&p->window, x->time_ns))
 		return 0;
 	VEC_GROW(d->events, d->nr_events, d->alloc_events);
 	d->events[d->nr_events++] = e;
@@ -222,7 +230,7 @@ enum {
 static const struct query_column event_columns[] = {
 	[EVENT_ID] = { "id", COLUMN_ROW1 | COLUMN_UNIQUE, "number in order of time" },
 	[EVENT_TIME] = { "time", COLUMN_ASCENDS, "ns since the start" },
-	[EVENT_KIND] = { "kind", COLUMN_TEXT, "entry, exit, exception, unwound; off, on: it loses, gets a CPU" },
+	[EVENT_KIND] = { "kind", COLUMN_TEXT, "entry, exit, exception, unwound; open: entered before the trace; off, on: it loses, gets a CPU" },
 	[EVENT_TREE] = { "tree", 0, "whose calls they are: a thread, or a virtual one; NULL: off, on" },
 	[EVENT_THREAD] = { "thread", COLUMN_INDEX, "its number in threads; NULL: a virtual thread" },
 	[EVENT_THREAD_NAME] = { "thread_name", COLUMN_TEXT, "of virtual threads, too" },
@@ -284,7 +292,7 @@ static const char *thread_name(struct query_data *d, uint32_t tree, uint32_t thr
 
 static const char *event_text(struct query_data *d, const struct query_cell *c)
 {
-	static const char *const kinds[TIMELINE_NR_KINDS] = { "entry", "exit", "exception", "unwound", "off", "on" };
+	static const char *const kinds[TIMELINE_NR_KINDS] = { "entry", "exit", "exception", "unwound", "open", "off", "on" };
 	const struct query_event *x = &d->events[c->row];
 
 	switch (c->column) {
@@ -320,7 +328,7 @@ enum {
 static const struct query_column call_columns[] = {
 	[CALL_ID] = { "id", COLUMN_ROW1 | COLUMN_UNIQUE, "number in order of its start" },
 	[CALL_TIME] = { "time", COLUMN_ASCENDS, "ns since the start: when it began" },
-	[CALL_DURATION] = { "duration", 0, "ns until it ended; NULL: it did not" },
+	[CALL_DURATION] = { "duration", 0, "ns until it ended; NULL: it did not, or began before the trace" },
 	[CALL_TREE] = { "tree", 0, "as in events" },
 	[CALL_THREAD] = { "thread", COLUMN_INDEX, "its number in threads; NULL: a virtual thread" },
 	[CALL_THREAD_NAME] = { "thread_name", COLUMN_TEXT, "of virtual threads, too" },
@@ -346,7 +354,7 @@ static bool call_number(const struct query_data *d, const struct query_cell *c, 
 		return true;
 	case CALL_DURATION:
 		*v = x->end_ns - x->start_ns;
-		return x->end_ns;
+		return x->end_ns && !x->open;
 	case CALL_TREE:
 		*v = x->tree;
 		return true;
@@ -368,7 +376,7 @@ static bool call_number(const struct query_data *d, const struct query_cell *c, 
 
 static const char *call_text(struct query_data *d, const struct query_cell *c)
 {
-	static const char *const ends[CALL_EVENT_NR] = { NULL, "exit", "exception", "unwound" };
+	static const char *const ends[CALL_EVENT_NR] = { NULL, "exit", "exception", "unwound", NULL };
 	const struct query_call *x = &d->calls[c->row];
 
 	if (c->column == CALL_HOW)

@@ -23,12 +23,12 @@ struct stats {
 
 void call_stats_add(struct call_stats *s, const struct completed_call *x)
 {
-	s->n++;
+	s->n += !x->open;
 	s->self += x->self;
 	if (x->whole)
 		spread_add(&s->elapsed, x->elapsed);
 	else
-		s->nr_open++;
+		s->nr_open += !x->open;
 }
 
 static void on_left(void *ctx, const struct completed_call *x)
@@ -42,7 +42,7 @@ static void on_left(void *ctx, const struct completed_call *x)
 		s->rows[s->nr_rows++] = (struct call_stats){ .n = 0 };
 	}
 	call_stats_add(&s->rows[x->consumer], x);
-	s->nr_calls++;
+	s->nr_calls += !x->open;
 }
 
 /* ---- rows ---- */
@@ -86,7 +86,7 @@ static void make_order(struct stats *s)
 		const struct spread *d = &s->rows[i].elapsed;
 		unsigned int bin;
 
-		if (!s->rows[i].n)
+		if (!s->rows[i].n && !s->rows[i].self)
 			continue;
 		s->order[s->nr_order++] = i;
 		s->exact &= spread_is_exact(d);

@@ -104,9 +104,13 @@ static int on_event(void *ctx, const struct timeline_event *x)
 	if (x->kind >= CALL_EVENT_NR || !gen_select_shows(&s->select, x))
 		return 0;
 	p = place(s, x, gen_select_thread(&s->select, x));
-	if (x->kind == CALL_ENTERED)
+	if (x->kind == CALL_OPEN && !nr)
+		nr = UINT32_MAX;
+	else if (x->kind == CALL_OPEN)
+		nr = 0;
+	if (x->kind == CALL_ENTERED || (x->kind == CALL_OPEN && !nr))
 		put_enter(s, x, &p);
-	else if (x->kind != CALL_UNWOUND)
+	else if (x->kind == CALL_LEFT || x->kind == CALL_LEFT_THROWING)
 		put_leaves(s, x, &p);
 	else
 		for (; nr && s->open[x->tree].nr; nr--)

@@ -35,10 +35,10 @@ static void enter(struct completed *c, struct completed_tree *t, const struct ti
 	struct completed_call *outer = innermost(t), call = {
 		.id = ++c->nr_entered, .parent = outer ? outer->id : 0, .start_ns = x->time_ns,
 		.consumer = calls_consumer(&c->calls, x->function), .tree = x->tree, .level = t->nr_open,
-		.selected = selected && in_window(c, x->time_ns),
+		.open = x->kind == CALL_OPEN, .selected = selected && in_window(c, x->time_ns),
 	};
 
-	if (outer)
+	if (outer && !call.open)
 		outer->nr_inside++;
 	VEC_GROW(t->open, t->nr_open, t->alloc_open);
 	t->open[t->nr_open++] = call;
@@ -53,7 +53,7 @@ static void close_innermost(struct completed *c, struct completed_tree *t, uint6
 	x.elapsed += x.self;
 	x.end_ns = time_ns;
 	x.how = how;
-	x.whole = how != CALL_ENTERED;
+	x.whole = how != CALL_ENTERED && !x.open;
 	if (t->nr_open)
 		innermost(t)->elapsed += x.elapsed;
 	else
@@ -107,6 +107,17 @@ static void charge(const struct completed *c, struct completed_tree *t, const st
 	t->begun = true;
 }
 
+/* From here on, after a time of which nothing is known. */
+static void resume(struct completed *c, struct completed_tree *t, const struct timeline_event *x)
+{
+	while (t->nr_open)
+		close_innermost(c, t, t->last_ns, CALL_ENTERED);
+	if (!t->begun)
+		t->first_ns = x->time_ns;
+	t->last_ns = x->time_ns;
+	t->begun = true;
+}
+
 static int on_event(void *ctx, const struct timeline_event *x)
 {
 	struct completed *c = ctx;
@@ -120,12 +131,15 @@ static int on_event(void *ctx, const struct timeline_event *x)
 		return 0;
 	}
 	t = &c->trees[x->tree];
-	charge(c, t, x);
-	if (x->kind == CALL_ENTERED)
-		enter(c, t, x, selected);
-	else if (x->kind != CALL_UNWOUND)
-		leave(c, t, x, selected);
+	if (x->kind == CALL_OPEN && !x->function)
+		resume(c, t, x);
 	else
+		charge(c, t, x);
+	if (x->kind == CALL_ENTERED || (x->kind == CALL_OPEN && x->function))
+		enter(c, t, x, selected);
+	else if (x->kind == CALL_LEFT || x->kind == CALL_LEFT_THROWING)
+		leave(c, t, x, selected);
+	else if (x->kind == CALL_UNWOUND)
 		for (; nr && t->nr_open; nr--)
 			close_innermost(c, t, x->time_ns, CALL_UNWOUND);
 	return c->ended;

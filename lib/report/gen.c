@@ -92,7 +92,7 @@ static void put_event(struct gen *g, const struct timeline_event *x)
 		break;
 	default:
 		consumer = calls_consumer(&g->calls, x->function);
-		buf_fmt(&g->line, " %c %s", "><!"[x->kind], prefix(m->consumers.items[consumer].kind));
+		buf_fmt(&g->line, " %c %s", "><!?="[x->kind], prefix(m->consumers.items[consumer].kind));
 		quote_add(&g->line, consumer_name(&m->consumers, consumer));
 		buf_putc(&g->line, ' ');
 	}
@@ -138,7 +138,7 @@ static void begin_row(struct cell *c)
 
 static void print_row(struct gen *g, const struct timeline_event *x)
 {
-	static const char *const names[TIMELINE_NR_KINDS] = { "entry", "exit", "exception", "unwound", "off", "on" };
+	static const char *const names[TIMELINE_NR_KINDS] = { "entry", "exit", "exception", "unwound", "open", "off", "on" };
 	const struct gen_thread *thread = gen_select_thread(&g->select, x);
 	struct cell c[AT_METRICS + CALL_MAX_METRICS];
 	bool is_call = x->kind < CALL_EVENT_NR;
@@ -312,7 +312,7 @@ static int on_event(void *ctx, const struct timeline_event *x)
 	bool shows;
 
 	print_others_until(g, x->time_ns);
-	shows = gen_select_shows(&g->select, x) && !is_enough(g);
+	shows = gen_select_shows(&g->select, x) && !is_enough(g) && (x->kind != CALL_OPEN || x->function);
 	if (shows)
 		(g->o->format == FORMAT_TEXT ? print_line : print_row)(g, x);
 	g->nr_printed += shows;
@@ -441,7 +441,7 @@ static int check(const struct report_opts *o, struct err *e)
 
 static const struct opt opts[] = {
 	OPT_LIST(0, "event", struct gen_opts, events, "kind",
-		 "only these: entry, exit, exception, unwound, dispatch, sample, or a kind of --log"),
+		 "only these: entry, exit, exception, unwound, open, dispatch, sample, or a kind of --log"),
 	OPT_END
 };
 

@@ -18,7 +18,8 @@ static const struct {
 	uint32_t kind;
 } kinds[] = {
 	{ "entry", CALL_ENTERED },	  { "exit", CALL_LEFT },      { "exception", CALL_LEFT_THROWING },
-	{ "unwound", CALL_UNWOUND }, { "dispatch", TIMELINE_OFF }, { "dispatch", TIMELINE_ON },
+	{ "unwound", CALL_UNWOUND }, { "open", CALL_OPEN }, { "dispatch", TIMELINE_OFF },
+	{ "dispatch", TIMELINE_ON },
 };
 
 static int choose_kinds(struct gen_select *s, const struct opt_list *l, struct err *e)
@@ -41,7 +42,7 @@ static int choose_kinds(struct gen_select *s, const struct opt_list *l, struct e
 			s->samples = known = true;
 		if (!known)
 			return err_set(e, EINVAL, "unknown event '%s' (available: entry, exit, exception, "
-				       "unwound, dispatch, sample, kinds of --log)", l->items[i]);
+				       "unwound, open, dispatch, sample, kinds of --log)", l->items[i]);
 	}
 	return 0;
 }
@@ -208,6 +209,12 @@ static bool is_inside(const struct gen_select *s, const struct gen_thread *t)
 	return (!(s->want & SELECT_SYMBOL) || t->nr_open[0]) && (!(s->want & SELECT_MODULE) || t->nr_open[1]);
 }
 
+/* In this moment, or before. */
+static bool is_entered(const struct timeline_event *x)
+{
+	return x->kind == CALL_ENTERED || (x->kind == CALL_OPEN && x->function);
+}
+
 bool gen_select_shows(struct gen_select *s, const struct timeline_event *x)
 {
 	struct gen_tree *tree = tree_of(s, x);
@@ -217,9 +224,11 @@ bool gen_select_shows(struct gen_select *s, const struct timeline_event *x)
 	if (!t)
 		return false;
 	inside = is_inside(s, t);
-	if (s->want && tree && x->kind == CALL_ENTERED) {
+	if (s->want && tree && is_entered(x)) {
 		enter(s, tree, t, x->function);
 		inside = is_inside(s, t);
+	} else if (s->want && tree && x->kind == CALL_OPEN) {
+		unwind(s, tree, t, UINT32_MAX);
 	} else if (s->want && tree && x->kind == CALL_UNWOUND) {
 		unwind(s, tree, t, x->function);
 	} else if (s->want && tree) {

@@ -69,16 +69,12 @@ void trace_write_call_values(struct trace_writer *w, const struct rec_call_value
 		writer_finish(w, p, calls_encode_values(p, r), TRF_MIXED);
 }
 
-void trace_write_call_events(struct trace_writer *w, const struct rec_call_events *r)
+size_t calls_encode_events(struct records *p, const struct rec_call_events *r)
 {
 	const struct call_event zero = { .time_ns = r->nr ? r->events[0].time_ns : 0 }, *before = &zero;
-	struct records *p = writer_calls(w);
+	size_t at = records_begin(p, TRF_MAJOR_CALLS, TRF_CALLS_EVENTS, zero.time_ns);
 	uint32_t i, m;
-	size_t at;
 
-	if (!p || !r->nr)
-		return;
-	at = records_begin(p, TRF_MAJOR_CALLS, TRF_CALLS_EVENTS, zero.time_ns);
 	buf_u32(&p->b, r->tree);
 	buf_u32(&p->b, r->nr_metrics);
 	buf_u32(&p->b, r->nr);
@@ -91,5 +87,14 @@ void trace_write_call_events(struct trace_writer *w, const struct rec_call_event
 		for (m = 0; m < r->nr_metrics; m++)
 			buf_varint(&p->b, e->charged[m] - before->charged[m]);
 	}
-	writer_finish(w, p, at, TRF_MIXED);
+	return at;
+}
+
+bool trace_write_call_events(struct trace_writer *w, const struct rec_call_events *r)
+{
+	struct records *p = writer_has_room(w) ? writer_calls(w) : NULL;
+
+	if (p && r->nr)
+		writer_finish(w, p, calls_encode_events(p, r), TRF_MIXED);
+	return p;
 }

@@ -72,6 +72,12 @@ enum call_event_kind {
 	CALL_LEFT,
 	CALL_LEFT_THROWING,
 	CALL_UNWOUND,		/* consumer: number of calls that ended without being left */
+	/*
+	 * What was so when the events that follow began, in a file that continues another, or after a loss:
+	 * first without a consumer, no call is open, and what is charged was charged before. Then one for
+	 * each open call, outermost first.
+	 */
+	CALL_OPEN,
 	CALL_EVENT_NR,
 };
 
@@ -117,10 +123,12 @@ enum { CALL_RECORD_NODES = 4096, CALL_RECORD_VALUES = 4096, CALL_RECORD_EVENTS =
 void trace_write_call_consumer(struct trace_writer *w, const struct rec_call_consumer *r);
 void trace_write_call_nodes(struct trace_writer *w, const struct rec_call_nodes *r);
 void trace_write_call_values(struct trace_writer *w, const struct rec_call_values *r);
-void trace_write_call_events(struct trace_writer *w, const struct rec_call_events *r);
+/* False: they are not stored, as there is no room. */
+bool trace_write_call_events(struct trace_writer *w, const struct rec_call_events *r);
 
 /* Appends the record, for records_end() with TRF_MIXED: where it begins. */
 size_t calls_encode_nodes(struct records *p, const struct rec_call_nodes *r);
 size_t calls_encode_values(struct records *p, const struct rec_call_values *r);
+size_t calls_encode_events(struct records *p, const struct rec_call_events *r);
 
 #endif

@@ -118,7 +118,8 @@ static void drop_standing(struct splice *s)
 
 static bool is_added(const char *key)
 {
-	return (begins(key, "event.") && ends(key, ".count")) || !strcmp(key, "live.unknown_bytes");
+	return (begins(key, "event.") && ends(key, ".count")) || !strcmp(key, "live.unknown_bytes") ||
+	       (begins(key, "call.trace.") && (ends(key, ".calls") || ends(key, ".slow") || ends(key, ".cut")));
 }
 
 static bool is_beginning(const char *key)
@@ -510,7 +511,8 @@ static int splice_all(struct splice *s, const char *const *paths, size_t nr, str
 	if (r)
 		return r;
 	put_labels(s);
-	if (put_chunk(s, &s->meta) || store_standing(s) || put_end(s))
+	splice_calls_end(s->calls, &s->calls_out);
+	if (put_chunk(s, &s->calls_out) || put_chunk(s, &s->meta) || store_standing(s) || put_end(s))
 		return err_set(e, s->out.error ? -s->out.error : EIO, "%s", s->out.error_msg);
 	return 0;
 }

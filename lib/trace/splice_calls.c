@@ -9,12 +9,23 @@
 #include "trace/splice_calls.h"
 
 struct tree {
+	uint32_t number;
 	uint32_t offset, highest;	/* of nodes: that of the segment in hand, and the last number given */
 	bool known;			/* what is in first is of a record */
 	bool listed;			/* in changed */
 	struct rec_call_tree sum;	/* of the segments before; of it, what counts */
 	struct rec_call_tree last;	/* of the one in hand */
 	uint64_t start_ns;		/* of the first */
+	struct events {			/* of its calls, by those so far */
+		uint32_t nr_metrics;
+		uint32_t *open;		/* consumers, outermost first */
+		size_t nr_open, alloc_open;
+		uint64_t charged[CALL_MAX_METRICS];
+		struct call_event told;	/* the last, if it ends nothing: held back until the next */
+		bool has_told;
+		struct call_event *begins;	/* CALL_OPEN, likewise */
+		size_t nr_begins, alloc_begins;
+	} ev;
 };
 
 struct splice_calls {
@@ -24,6 +35,8 @@ struct splice_calls {
 	uint32_t *changed;		/* indices of trees that the segment in hand has */
 	size_t nr_changed, alloc_changed;
 	struct calls_reader reader;
+	struct call_event *events;	/* of the record in hand, as they will be */
+	size_t nr_events, alloc_events;
 	struct records *out;		/* of the chunk in hand */
 	bool bad;
 };
@@ -35,8 +48,15 @@ struct splice_calls *splice_calls_new(void)
 
 void splice_calls_free(struct splice_calls *s)
 {
+	size_t i;
+
 	if (!s)
 		return;
+	for (i = 0; i < s->nr; i++) {
+		free(s->trees[i].ev.open);
+		free(s->trees[i].ev.begins);
+	}
+	free(s->events);
 	calls_reader_release(&s->reader);
 	map_release(&s->of);
 	free(s->trees);
@@ -52,7 +72,7 @@ static struct tree *get(struct splice_calls *s, uint32_t number)
 	if (*at == MAP_NONE) {
 		*at = s->nr;
 		VEC_GROW(s->trees, s->nr, s->alloc);
-		s->trees[s->nr++] = (struct tree){ .offset = 0 };
+		s->trees[s->nr++] = (struct tree){ .number = number };
 	}
 	t = &s->trees[*at];
 	if (!t->listed) {
@@ -123,6 +143,123 @@ static int take_values(void *ctx, const struct rec_call_values *r)
 	return 0;
 }
 
+/* ---- events ---- */
+
+static void put_event(struct splice_calls *s, const struct call_event *e)
+{
+	VEC_GROW(s->events, s->nr_events, s->alloc_events);
+	s->events[s->nr_events++] = *e;
+}
+
+static void end_events(struct splice_calls *s, uint32_t tree, uint32_t nr_metrics)
+{
+	struct rec_call_events r = { .tree = tree, .nr_metrics = nr_metrics };
+	size_t at;
+
+	for (at = 0; at < s->nr_events; at += r.nr) {
+		r.events = s->events + at;
+		r.nr = MIN(s->nr_events - at, (size_t)CALL_RECORD_EVENTS);
+		end_record(s, calls_encode_events(s->out, &r), TRF_MIXED);
+	}
+	s->nr_events = 0;
+}
+
+/* Does the file go on where the one before ended? */
+static bool meets(const struct events *ev)
+{
+	size_t i;
+
+	if (ev->nr_begins != ev->nr_open + 1 || ev->begins[0].consumer ||
+	    memcmp(ev->begins[0].charged, ev->charged, sizeof(ev->charged)) != 0)
+		return false;
+	for (i = 0; i < ev->nr_open && ev->begins[1 + i].consumer == ev->open[i]; i++)
+		;
+	return i == ev->nr_open;
+}
+
+/* What was held back, for there is another that is none of its kind. */
+static void settle(struct splice_calls *s, struct events *ev)
+{
+	bool drops = ev->nr_begins && meets(ev);
+	size_t i;
+
+	if (ev->has_told && !drops)
+		put_event(s, &ev->told);
+	ev->has_told = false;
+	for (i = 0; i < ev->nr_begins && !drops; i++) {
+		const struct call_event *e = &ev->begins[i];
+
+		put_event(s, e);
+		ev->nr_open = e->consumer ? ev->nr_open : 0;
+		if (!e->consumer)
+			continue;
+		VEC_GROW(ev->open, ev->nr_open, ev->alloc_open);
+		ev->open[ev->nr_open++] = e->consumer;
+	}
+	ev->nr_begins = 0;
+}
+
+/* As readers follow them. */
+static void follow(struct events *ev, const struct call_event *e)
+{
+	size_t at = ev->nr_open;
+
+	memcpy(ev->charged, e->charged, sizeof(ev->charged));
+	if (e->kind == CALL_ENTERED) {
+		VEC_GROW(ev->open, ev->nr_open, ev->alloc_open);
+		ev->open[ev->nr_open++] = e->consumer;
+	} else if (e->kind == CALL_UNWOUND) {
+		ev->nr_open -= MIN(ev->nr_open, (size_t)e->consumer);
+	} else {
+		while (at && ev->open[at - 1] != e->consumer)
+			at--;
+		ev->nr_open = at ? at - 1 : ev->nr_open;
+	}
+}
+
+static void take_event(struct splice_calls *s, struct events *ev, const struct call_event *e)
+{
+	if (e->kind == CALL_OPEN) {
+		VEC_GROW(ev->begins, ev->nr_begins, ev->alloc_begins);
+		ev->begins[ev->nr_begins++] = *e;
+		return;
+	}
+	settle(s, ev);
+	follow(ev, e);
+	if (e->kind == CALL_UNWOUND && !e->consumer) {
+		ev->told = *e;
+		ev->has_told = true;
+	} else {
+		put_event(s, e);
+	}
+}
+
+static int take_events(void *ctx, const struct rec_call_events *r)
+{
+	struct splice_calls *s = ctx;
+	struct tree *t = get(s, r->tree);
+	uint32_t i;
+
+	t->ev.nr_metrics = r->nr_metrics;
+	for (i = 0; i < r->nr; i++)
+		take_event(s, &t->ev, &r->events[i]);
+	end_events(s, r->tree, r->nr_metrics);
+	return 0;
+}
+
+void splice_calls_end(struct splice_calls *s, struct records *out)
+{
+	size_t i;
+
+	s->out = out;
+	for (i = 0; i < s->nr; i++) {
+		settle(s, &s->trees[i].ev);
+		end_events(s, s->trees[i].number, s->trees[i].ev.nr_metrics);
+	}
+}
+
+/* ---- records ---- */
+
 static void take_tree(struct splice_calls *s, const struct rec_call_tree *r)
 {
 	const struct record_kind *k = &record_kinds[RECORD_call_tree];
@@ -142,12 +279,14 @@ static void take_tree(struct splice_calls *s, const struct rec_call_tree *r)
 
 static void take_record(struct splice_calls *s, struct walk_record *r, const uint8_t *p, size_t len)
 {
-	static const struct trace_sink sink = { .call_nodes = take_nodes, .call_values = take_values };
+	static const struct trace_sink sink = { .call_nodes = take_nodes, .call_values = take_values,
+		.call_events = take_events };
 	const struct record_row *row = record_find(r->major, r->minor);
 	union trace_record rec;
 	bool bad = false;
 
-	if (r->major == TRF_MAJOR_CALLS && (r->minor == TRF_CALLS_NODES || r->minor == TRF_CALLS_VALUES)) {
+	if (r->major == TRF_MAJOR_CALLS && (r->minor == TRF_CALLS_NODES || r->minor == TRF_CALLS_VALUES ||
+					    r->minor == TRF_CALLS_EVENTS)) {
 		calls_decode(&s->reader, r, &sink, s, &bad);
 		s->bad |= bad;
 	} else if (row && row->kind && row->kind->number == RECORD_call_tree) {
@@ -185,6 +324,7 @@ void splice_calls_next(struct splice_calls *s)
 		t->last = (struct rec_call_tree){ .tree = 0 };
 		t->offset = t->highest;
 		t->listed = false;
+		t->ev.nr_begins = 0;	/* cut off behind them: nothing follows */
 	}
 	s->nr_changed = 0;
 }

@@ -4,7 +4,9 @@
  *
  * Each segment numbers the nodes of a tree anew, and has of everything else what was added in it: nodes get
  * the numbers behind those of the segments before, and what is counted for a tree is added up. A context
- * that several segments have is there several times, which means the same as once.
+ * that several segments have is there several times, which means the same as once. The calls with which the
+ * events of a segment begin are left out if they are those with which the segment before ended, and so is what
+ * that said of them at its end.
  */
 #ifndef TRACE_SPLICE_CALLS_H
 #define TRACE_SPLICE_CALLS_H
@@ -23,5 +25,7 @@ void splice_calls_free(struct splice_calls *s);
 bool splice_calls_chunk(struct splice_calls *s, const uint8_t *raw, size_t len, struct records *out);
 /* The segment is over. */
 void splice_calls_next(struct splice_calls *s);
+/* There are no more: appends what was held back. */
+void splice_calls_end(struct splice_calls *s, struct records *out);
 
 #endif

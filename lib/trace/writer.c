@@ -226,6 +226,11 @@ struct records *writer_calls(struct trace_writer *w)
 	return dead(w) ? NULL : &w->calls;
 }
 
+bool writer_has_room(const struct trace_writer *w)
+{
+	return !w->full || !w->opts.file_bytes;
+}
+
 struct carry *writer_carry(const struct trace_writer *w)
 {
 	return w->carry;

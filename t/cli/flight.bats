@@ -48,6 +48,23 @@ conditions_of_jvms() {
 	grep -qE '^rss>1k: [0-9.]+ MiB resident in process [0-9]+ \((sh|sleep)\)$' list
 }
 
+events_in_ring() {
+	local f
+	arcprof record --calltrace --callflow='Flight.*' --mode wrap --max-size 1M -o trace -- \
+		java -cp "$CLASSES" Flight many=2500
+	[ "$(stat -c %s trace)" -le 1048576 ]
+	# the last part, which begins with what was open then, and has an entry or that for each end
+	arcprof report --gen --event entry,exit,exception,open --thread main --format csv trace |
+		cut -d , -f 3 | sed 1d >kinds
+	[ "$(head -n 1 kinds)" = open ]
+	awk '/entry|open/ { n++ } /exit|exception/ && --n < 0 { exit 1 }' kinds
+}
+
+@test "record --mode wrap --calltrace: the last calls, and those that were open before them" {
+	use_jdk "$(jdks | tail -n 1)"
+	events_in_ring
+}
+
 @test "record --when crash: a program that dies of a signal, and one that ends well" {
 	skip_unless_perf
 	run_arcprof record --when crash,failure -o trace -- sh -c 'kill -SEGV $$'

@@ -141,6 +141,61 @@ calls_in_segments() {
 	each_jdk calls_in_segments
 }
 
+# Of events of calls: "kind name" and how many there are of each.
+of_events() {	# <trace>...
+	local f
+	for f in "$@"; do
+		arcprof report --gen --format json "$f" 2>/dev/null || :	# in one nothing may have happened
+	done | jq -r '.events[] | select(.source == "call") | .kind + " " + (.name // "")' | sort | uniq -c
+}
+
+events_in_segments() {
+	local f middle n=0
+	rm -rf seg
+	arcprof record --calltrace --callflow='Flight.*' --segment 200ms -o seg -- \
+		java -cp "$CLASSES" Flight steady=300 serve=700 steady=300 >said
+	awk '{ n[$2] += $3 } END { for (k in n) print k, n[k] }' said | sort >want
+	arcprof merge --splice seg -o trace
+	# each call is there once, with its end, as in one file
+	arcprof report --calls --format csv trace | tee calls
+	awk -F , '$NF ~ /Flight.(leaf|stea|step)/ { print $NF, $1 }' calls | sort | diff - want
+	[ "$(awk -F , 'NR > 1 { n += $9 } END { print n }' calls)" -eq 0 ]
+	of_events trace >events
+	! grep -E ' (open|unwound) ' events
+	# and in the segment in which it began or ended
+	of_events seg/*.arc | grep -vE ' (open|unwound) ' | diff - events
+	arcprof report --xtree --replay --format tree trace | awk -F '\t' '/Flight/ { print $2, $5 }' >replayed
+	arcprof report --xtree --format tree trace | awk -F '\t' '/Flight/ { print $2, $5 }' | diff - replayed
+	for f in seg/*.arc; do
+		arcprof dump "$f" 2>&1 >/dev/null | tee damage
+		[ ! -s damage ]
+		# a segment in the middle of a call: what is open is said first, and all its time is in that
+		[ "$(of_events "$f" | awk '{ $1 = ""; print }' | xargs)" = 'open Flight.main open Flight.serve open Flight.sleep unwound' ] || continue
+		n=$((n + 1))
+		middle=$f
+		arcprof report --calls --format csv "$f" | awk -F , '/Flight.sleep/ && $1 == 0 && $3 > 150000 { exit 1 }' && return 1
+	done
+	[ "$n" -ge 2 ]
+	# without the segments before, it begins there
+	f=(seg/*.arc)
+	arcprof merge --splice "${f[0]}" "$middle" -o gap
+	of_events gap | grep -q 'open Flight.serve'
+}
+
+@test "record --segment --calltrace: a segment begins with the calls that are open, and all are one recording" {
+	each_jdk events_in_segments
+}
+
+@test "record --segment --trace: a slow call that lasts for several is one again when they are joined" {
+	use_jdk "$(jdks | tail -n 1)"
+	arcprof record --trace='Flight.serve>50ms' --callflow='Flight.*' --segment 100ms -o seg -- \
+		java -cp "$CLASSES" Flight serve=500
+	arcprof merge --splice seg -o trace
+	arcprof report --calls trace | tee calls
+	grep -q ' 1 of 1000 are Flight.serve>50ms$' calls
+	of_events trace | diff - <(printf '      1 %s\n' 'entry Flight.serve' 'entry Flight.sleep' 'exit Flight.serve' 'exit Flight.sleep')
+}
+
 @test "record --segment --callflow: what was written of contexts that are pruned later is written once" {
 	use_jdk "$(jdks | tail -n 1)"
 	arcprof record --callflow='Flight.m?' --call-memory 1M --segment 100ms -o seg -- \
@@ -260,7 +315,7 @@ mine" ]
 
 @test "record --segment: what it cannot be combined with is one clear line" {
 	local o
-	for o in --calltrace '--trace X.y>1ms' '--max-size 1M' '--keep 3' '--keep many'; do
+	for o in '--max-size 1M' '--keep 3' '--keep many'; do
 		# shellcheck disable=SC2086
 		run_arcprof record --segment 1s -o dir $o -- true
 		[ "$status" -eq 2 ] && [ "$(grep -vc hint: <<<"$stderr")" -eq 1 ]

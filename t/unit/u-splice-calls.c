@@ -126,3 +126,108 @@ TEST(splice_calls_says_what_it_leaves_out)
 	buf_release(&out.b);
 	splice_calls_free(s);
 }
+
+/* ---- events ---- */
+
+struct heard {
+	struct call_event events[32];
+	uint32_t nr;
+};
+
+static int on_events(void *ctx, const struct rec_call_events *r)
+{
+	struct heard *h = ctx;
+	uint32_t i;
+
+	CHECK_U64(r->tree, 7);
+	for (i = 0; i < r->nr && h->nr < 32; i++)
+		h->events[h->nr++] = r->events[i];
+	return 0;
+}
+
+static void splice_events(struct splice_calls *s, const struct call_event *events, uint32_t nr,
+			  struct records *out)
+{
+	const struct rec_call_events r = { 7, 1, nr, events };
+	struct records in = { .type = TRF_CALLS };
+
+	records_end(&in, calls_encode_events(&in, &r), TRF_MIXED);
+	CHECK(splice_calls_chunk(s, (const uint8_t *)in.b.data, in.b.len, out));
+	splice_calls_next(s);
+	buf_release(&in.b);
+}
+
+static void hear(const struct records *p, struct heard *h)
+{
+	const struct trace_sink sink = { .call_events = on_events };
+	struct span span = span_init(p->b.data, p->b.len);
+	struct calls_reader reader = { 0 };
+	struct walk_record r = { 0 };
+	bool bad;
+
+	h->nr = 0;
+	while (walk_record(&span, (const uint8_t *)p->b.data, &r) > 0) {
+		calls_decode(&reader, &r, &sink, h, &bad);
+		CHECK(!bad);
+	}
+	calls_reader_release(&reader);
+}
+
+/* Time, kind, consumer and what was charged: three files of one tree. */
+static const struct call_event first_file[] = {
+	{ 10, CALL_ENTERED, 1, { 0 } }, { 20, CALL_ENTERED, 2, { 5 } }, { 30, CALL_UNWOUND, 0, { 9 } },
+};
+static const struct call_event second_file[] = {
+	{ 30, CALL_OPEN, 0, { 9 } }, { 30, CALL_OPEN, 1, { 9 } }, { 30, CALL_OPEN, 2, { 9 } },
+	{ 40, CALL_LEFT, 2, { 15 } }, { 50, CALL_UNWOUND, 0, { 16 } },
+};
+static const struct call_event third_file[] = {
+	{ 50, CALL_OPEN, 0, { 16 } }, { 50, CALL_OPEN, 1, { 16 } },
+	{ 60, CALL_LEFT, 1, { 20 } },
+};
+
+TEST(splice_calls_makes_the_events_of_segments_one_list)
+{
+	static const uint32_t times[] = { 10, 20, 40, 60 };
+	struct splice_calls *s = splice_calls_new();
+	struct records out = { .type = TRF_CALLS };
+	struct heard h;
+	uint32_t i;
+
+	splice_events(s, first_file, ARRAY_SIZE(first_file), &out);
+	splice_events(s, second_file, ARRAY_SIZE(second_file), &out);
+	splice_events(s, third_file, ARRAY_SIZE(third_file), &out);
+	splice_calls_end(s, &out);
+	hear(&out, &h);
+	CHECK_U64(h.nr, 4);
+	for (i = 0; i < 4; i++)
+		CHECK_U64(h.events[i].time_ns, times[i]);
+	CHECK_U64(h.events[2].charged[0], 15);
+	buf_release(&out.b);
+	splice_calls_free(s);
+}
+
+TEST(splice_calls_keeps_what_is_open_behind_a_gap)
+{
+	static const uint32_t kinds[] = { CALL_ENTERED, CALL_ENTERED, CALL_UNWOUND, CALL_OPEN, CALL_OPEN, CALL_LEFT };
+	struct splice_calls *s = splice_calls_new();
+	struct records out = { .type = TRF_CALLS };
+	struct heard h;
+	uint32_t i;
+
+	splice_events(s, first_file, ARRAY_SIZE(first_file), &out);
+	splice_events(s, third_file, ARRAY_SIZE(third_file), &out);
+	splice_calls_end(s, &out);
+	hear(&out, &h);
+	CHECK_U64(h.nr, 6);
+	for (i = 0; i < 6; i++)
+		CHECK_U64(h.events[i].kind, kinds[i]);
+	/* and what the last one says of its end stays as well */
+	records_reset(&out);
+	splice_events(s, first_file, ARRAY_SIZE(first_file), &out);
+	splice_calls_end(s, &out);
+	hear(&out, &h);
+	CHECK_U64(h.nr, 3);
+	buf_release(&out.b);
+	splice_calls_free(s);
+}
