@@ -175,23 +175,20 @@ static bool is_folder(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-static int add_all(const struct fleet_opts *o, const struct spool_kind *kind, const char *spool, int nr,
-		   char **operands)
+static int add_all(const struct fleet_opts *o, const struct spool_kind *kind, const char *spool,
+		   struct sent *sent, int nr, char **operands)
 {
 	int i, r, status = 0;
-	struct sent sent;
 	struct err e;
 
-	sent_open(&sent, spool, operands[0], o->otlp);
 	for (i = 1; i < nr; i++) {
 		if (is_folder(operands[i])) {
-			status |= add_folder(o, kind, spool, &sent, operands[i]);
+			status |= add_folder(o, kind, spool, sent, operands[i]);
 			continue;
 		}
 		r = kind->add(o, spool, operands[i], &e);
 		status |= r < 0 ? log_err(&e) : r;
 	}
-	sent_close(&sent);
 	return status;
 }
 
@@ -285,12 +282,34 @@ static void sleep_ns(uint64_t ns)
 	nanosleep(&t, NULL);
 }
 
+/* The spool is ours by its lock, so the list of what was sent is read once. */
+static int push_all(const struct fleet_opts *o, struct sender *x, int nr, char **operands)
+{
+	struct err e = { 0 };
+	struct sent sent;
+	int status;
+
+	spool_sweep(x->spool);
+	sent_open(&sent, x->spool, x->url, o->otlp);
+	for (;;) {
+		status = add_all(o, x->kind, x->spool, &sent, nr, operands);
+		x->nr_sent = x->nr_known = 0;
+		x->deadline_ns = clock_mono_ns() + o->retry_ns;
+		status |= send_spool(x, &e);
+		if (!o->every_ns)
+			break;
+		sleep_ns(o->every_ns);	/* whatever ends us: nothing is lost of the spool */
+	}
+	sent_close(&sent);
+	return status;
+}
+
 int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands)
 {
 	struct sender x = { .kind = o->otlp ? &spool_profiles : &spool_tables, .wait_ms = FIRST_WAIT_MS };
 	struct err e = { 0 };
 	char *spool;
-	int lock, status = 0;
+	int lock, status;
 
 	if (!nr_operands || !http_is_url(operands[0])) {
 		log_error("push takes the URL of a server: %s", o->otlp ? "http://host:4318/" : "http://host:8123/");
@@ -301,25 +320,16 @@ int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands)
 		log_error("neither XDG_DATA_HOME nor HOME names a folder for the spool: --spool does");
 		return EXIT_USAGE;
 	}
-	lock = open_spool(spool, &e);
-	if (lock < 0)
-		status = log_err(&e);
-	else
-		spool_sweep(spool);
 	x.url = operands[0];
 	x.spool = spool;
 	x.quiet = o->every_ns;
-	while (lock >= 0) {
-		status = add_all(o, x.kind, spool, nr_operands, operands);
-		x.nr_sent = x.nr_known = 0;
-		x.deadline_ns = clock_mono_ns() + o->retry_ns;
-		status |= send_spool(&x, &e);
-		if (!o->every_ns)
-			break;
-		sleep_ns(o->every_ns);	/* whatever ends us: nothing is lost of the spool */
-	}
-	if (lock >= 0)
+	lock = open_spool(spool, &e);
+	if (lock < 0) {
+		status = log_err(&e);
+	} else {
+		status = push_all(o, &x, nr_operands, operands);
 		close(lock);
+	}
 	free(spool);
 	return status;
 }

@@ -110,7 +110,12 @@ int sent_keep(struct sent *s, const char *folder, const struct map *keys, struct
 		if (s->items[i].folder != of || map_get(keys, s->items[i].file) != MAP_NONE)
 			s->items[nr++] = s->items[i];
 	s->nr_items = nr;
-	return nr < before ? rewrite(s, e) : 0;
+	if (nr == before)
+		return 0;
+	map_reset(&s->known);
+	for (i = 0; i < nr; i++)
+		*map_put(&s->known, s->items[i].file) = 1;
+	return rewrite(s, e);
 }
 
 void sent_close(struct sent *s)
