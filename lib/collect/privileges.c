@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
 #include <sys/capability.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
+#include "collect/collect.h"
 #include "collect/privileges.h"
 
 enum { MOST_FILES = 1 << 20, RECORDER_NICE = -15 };
@@ -64,4 +67,20 @@ void privileges_drop(bool files)
 		cap_set_proc(keep);
 	cap_free(have);
 	cap_free(keep);
+}
+
+bool privileges_of_several(const struct collect_opts *o)
+{
+	const size_t nr = o->nr_pids + o->nr_tids;
+	struct stat first, next;
+	char path[32];
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), "/proc/%d",
+			 i < o->nr_pids ? o->pids[i] : o->tids[i - o->nr_pids]);
+		if (stat(path, i ? &next : &first) || (i && next.st_uid != first.st_uid))
+			return nr > 1;
+	}
+	return o->system_wide;
 }

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+struct collect_opts;
+
 /*
  * Many files for the events; and first in line for a CPU, where the user may say so: a program that takes
  * all CPUs would otherwise keep us from its own samples and let the rings overflow. Ours is 1 % of
@@ -17,5 +19,8 @@ void privileges_raise(void);
  * already forked keeps its own.  Failing changes nothing.
  */
 void privileges_drop(bool files);
+
+/* Whether what is recorded may belong to several users, none of whom may look at the others. */
+bool privileges_of_several(const struct collect_opts *o);
 
 #endif

@@ -2,13 +2,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "api/area.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/strtab.h"
 #include "collect/java.h"
+#include "collect/privileges.h"
 #include "collect/sources.h"
 #include "collect/state.h"
 #include "collect/virtuals.h"
@@ -407,21 +407,14 @@ static void begin_account(struct account *a, const struct wall_slot *s)
 	}
 }
 
-static void move_times(struct wall_times *t, unsigned int to, unsigned int from)
-{
-	t->blocked_ns[to] += t->blocked_ns[from];
-	t->queued_ns[to] += t->queued_ns[from];
-	t->blocked_ns[from] = t->queued_ns[from] = 0;
-}
-
-/* Another has taken the site: its times are its class's, and its stack is where such blocks were last. */
-static void leave_site(struct account *a, unsigned int place)
+/* Another has taken the site: its times and its stack are its class's. False: it has no stack. */
+static bool leave_site(struct account *a, unsigned int place)
 {
 	unsigned int class = class_of_place(a, place);
 	struct place *p = a->places[place];
 
-	move_times(&a->told, class, place);
-	move_times(&a->from, class, place);
+	wall_times_move(&a->told, class, place);
+	wall_times_move(&a->from, class, place);
 	a->places[place] = NULL;
 	if (p && a->block.nr && a->block.place == class) {
 		free_place(p);
@@ -431,20 +424,41 @@ static void leave_site(struct account *a, unsigned int place)
 	}
 	if (a->block.place == place)
 		a->block.place = class;
+	return p;
+}
+
+/* A site with a stack was left: it stands for those without that were left since the last. */
+static void write_left(struct collect *c, struct account *a, const struct wall_slot *s, unsigned int class)
+{
+	struct place *p = a->places[class];
+	struct wall_times t;
+
+	if (a->block.nr && a->block.place == class)	/* it is written with that */
+		return;
+	wall_times_over(s, &t);
+	write_blocked(c, p, untold(t.blocked_ns[class], a->told.blocked_ns[class]), (struct rec_wake){
+		.time_ns = c->walls->look_ns, .kind = p->waker.kind, .waker = p->waker.thread });
+	write_time(c, p, c->walls->runnable, c->walls->look_ns,
+		   untold(t.queued_ns[class], a->told.queued_ns[class]));
+	a->told.blocked_ns[class] = MAX(a->told.blocked_ns[class], t.blocked_ns[class]);
+	a->told.queued_ns[class] = MAX(a->told.queued_ns[class], t.queued_ns[class]);
 }
 
 /* s is of this account's thread. */
-static void follow_sites(struct account *a, const struct wall_slot *s)
+static void follow_sites(struct collect *c, struct account *a, const struct wall_slot *s)
 {
-	unsigned int i;
+	unsigned int i, left = 0;	/* classes of sites with a stack, as bits */
 
 	for (i = 0; i < WALL_NR_SITES; i++) {
 		if (a->sites[i].nr == s->sites[i].nr)
 			continue;
-		leave_site(a, WALL_NR_CLASSES + i);
+		if (leave_site(a, WALL_NR_CLASSES + i))
+			left |= 1u << a->sites[i].class;
 		a->sites[i].nr = s->sites[i].nr;
 		a->sites[i].class = s->sites[i].class;
 	}
+	for (; left; left &= left - 1)
+		write_left(c, a, s, __builtin_ctz(left));
 }
 
 /* And not taken yet. To give it back once more would make two threads share it. */
@@ -491,7 +505,7 @@ static void tell_account(struct collect *c, struct account *a, const struct wall
 	const struct waker nobody = { WAKE_NOT_ENDED, 0 };
 	struct wall_times t;
 
-	follow_sites(a, s);
+	follow_sites(c, a, s);
 	/* a sample may have come since an exec, before that was handled */
 	now_ns = MAX(now_ns, a->told_ns);
 	wall_times_at(s, now_ns, &t);
@@ -640,7 +654,7 @@ static void look_at_slot(struct collect *c, uint32_t slot, uint64_t gap_ns)
 		return;
 	if (!a->used || a->born_ns != s.born_ns)
 		begin_account(a, &s);
-	follow_sites(a, &s);
+	follow_sites(c, a, &s);
 	collect_merge(c, MIN(s.since_ns, c->walls->look_ns));
 	th = thread_of(c, a, slot, &s);
 	if (a->block.nr && a->block.nr != s.block_nr)
@@ -677,7 +691,7 @@ static bool is_forgotten(struct collect *c, uint32_t slot)
 	/* it may have begun after the look did */
 	if (w->look_ns < s.since_ns + PATIENCE * w->interval_ns)
 		return false;
-	follow_sites(a, &s);
+	follow_sites(c, a, &s);
 	th = thread_of(c, a, slot, &s);
 	if (th)
 		look_at_block(c, a, slot, &s, th, w->interval_ns);
@@ -713,7 +727,7 @@ static bool look_at_late(struct collect *c, const struct late *x)
 		return true;
 	if (has_walked_enough(w))
 		return false;
-	follow_sites(a, &s);
+	follow_sites(c, a, &s);
 	th = thread_of(c, a, x->slot, &s);
 	if (th)
 		look_at_block(c, a, x->slot, &s, th, w->look_ns - x->before_ns);
@@ -859,9 +873,10 @@ static void find_block(const struct walls *w, const struct jvm_sample *s, struct
 }
 
 /* The slot of the thread that the agent says, and an account of it. */
-static struct account *account_of_java(struct walls *w, const struct thread *th, const struct jvm_wall *v,
+static struct account *account_of_java(struct collect *c, const struct thread *th, const struct jvm_wall *v,
 				       struct wall_slot *now)
 {
+	struct walls *w = c->walls;
 	struct account *a;
 
 	if (!w || !w->on || !v->slot || v->slot >= wall_nr_used(w->wall))
@@ -874,7 +889,7 @@ static struct account *account_of_java(struct walls *w, const struct thread *th,
 		begin_account(a, now);
 	if (!a->used || a->born_ns != now->born_ns)
 		return NULL;
-	follow_sites(a, now);
+	follow_sites(c, a, now);
 	return a;
 }
 
@@ -902,7 +917,7 @@ void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s
 			wallwakes_java(c, w->wakes, (const uint32_t[]){ v.slot, v.block_nr }, frames, nr);
 		return;
 	}
-	a = account_of_java(w, th, &v, &now);
+	a = account_of_java(c, th, &v, &now);
 	if (a && w->no_bpf)
 		find_block(w, s, &v);
 	else if (!v.block_nr)
@@ -1093,23 +1108,6 @@ void walls_finish(struct collect *c)
 			     (unsigned long long)w->nr_denied);
 }
 
-/* Whether what is recorded may belong to several users, none of whom may look at the others. */
-static bool is_of_several_users(const struct collect_opts *o)
-{
-	const size_t nr = o->nr_pids + o->nr_tids;
-	struct stat first, next;
-	char path[32];
-	size_t i;
-
-	for (i = 0; i < nr; i++) {
-		snprintf(path, sizeof(path), "/proc/%d",
-			 i < o->nr_pids ? o->pids[i] : o->tids[i - o->nr_pids]);
-		if (stat(path, i ? &next : &first) || (i && next.st_uid != first.st_uid))
-			return nr > 1;
-	}
-	return o->system_wide;
-}
-
 /* Those of JVMs that are yet to say hello. */
 static void tell_agents(struct collect *c)
 {
@@ -1121,7 +1119,7 @@ static void tell_agents(struct collect *c)
 			.slots_fd = m.slots_fd, .stamps_fd = m.stamps_fd, .marks_fd = m.marks_fd,
 			.wakes_fd = m.wakes_fd, .anchors_fd = m.anchors_fd,
 			.nr_slots = m.nr_slots, .interval_ns = c->walls->interval_ns,
-			.own_user_only = is_of_several_users(c->o), .late = c->walls->no_bpf });
+			.own_user_only = privileges_of_several(c->o), .late = c->walls->no_bpf });
 }
 
 int walls_open(struct collect *c, struct err *e)

@@ -419,6 +419,13 @@ void wall_times_over(const struct wall_slot *s, struct wall_times *t)
 	}
 }
 
+void wall_times_move(struct wall_times *t, unsigned int to, unsigned int from)
+{
+	t->blocked_ns[to] += t->blocked_ns[from];
+	t->queued_ns[to] += t->queued_ns[from];
+	t->blocked_ns[from] = t->queued_ns[from] = 0;
+}
+
 void wall_times_at(const struct wall_slot *s, uint64_t now_ns, struct wall_times *t)
 {
 	unsigned int place = wall_place(s, s->class, s->site);

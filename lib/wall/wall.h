@@ -103,6 +103,8 @@ struct wall_times {
  * times are those of when it changed: wall_moment() says when, so that the sum is that less born_ns.
  */
 uint64_t wall_moment(const struct wall_slot *s, uint64_t now_ns);
+/* What was of one place is another's. */
+void wall_times_move(struct wall_times *t, unsigned int to, unsigned int from);
 /* Without what goes on: only of what is over. */
 void wall_times_over(const struct wall_slot *s, struct wall_times *t);
 void wall_times_at(const struct wall_slot *s, uint64_t now_ns, struct wall_times *t);

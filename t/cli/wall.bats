@@ -30,6 +30,18 @@ skip_unless_bpf() {
 	done <truth
 }
 
+@test "wall: of a thread that waits at very many places each has its time" {
+	skip_unless_bpf
+	"$ARCPROF" record -q -e wall -o trace "$(workload places)" 3 >truth
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	"$ARCPROF" report -i trace --xprof --format json >prof
+	while read -r name ms; do
+		got=$(jq --arg n "$name" '[.rows[] | select(.name == $n) | .cum[0]] | add // 0 | . / 1e6 | floor' prof)
+		echo "$name: $got of $ms ms"
+		within "$got" "${ms%.*}" 20
+	done <truth
+}
+
 @test "wall: with a CPU clock beside it, each is what it is" {
 	skip_unless_bpf
 	"$ARCPROF" record -q -e cpu-clock,wall=20ms -o trace "$(workload waits)" 2 >truth

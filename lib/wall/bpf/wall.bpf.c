@@ -34,6 +34,7 @@ enum {
 	KTHREAD = 0x00200000,		/* PF_KTHREAD */
 	LOW_NUMBERS = 1 << 16,
 	MAX_STACK = 40,
+	UNUSED_NS = 1000000000,		/* whoever was elsewhere for so long need not be at a site again */
 	FILE_TYPE = 0170000, SOCKET = 0140000,		/* of inode.i_mode */
 	FAMILY_UNIX = 1, FAMILY_IPV4 = 2, FAMILY_IPV6 = 10,
 };
@@ -330,17 +331,31 @@ static __always_inline __u32 class_of(struct task_struct *t, __u32 state, __s32 
 	return nr < WALL_NR_SYSCALLS ? config.class_of[nr & (WALL_NR_SYSCALLS - 1)] : WALL_CLASS_OTHER;
 }
 
-/* The site that was used least recently makes room for another. */
-static __always_inline __u32 new_site(struct wall_slot *s, __u64 key)
+/*
+ * Who waits at more places than there are sites keeps those where it waits longest. Others share what is left:
+ * by the time of their last use they would push each other out, and the long ones with them, at every turn.
+ */
+static __always_inline __u64 worth(const struct wall_site *site, __u64 now)
 {
-	__u32 i, oldest = 0, class;
+	return now - site->used_ns > UNUSED_NS ? 0 : site->blocked_ns + 1;
+}
+
+/* The site that is worth least makes room for another. */
+static __always_inline __u32 new_site(struct wall_slot *s, __u64 key, __u64 now)
+{
+	__u64 least = worth(&s->sites[0], now), is;
+	__u32 i, victim = 0, class;
 	struct wall_site *site;
 
-	for (i = 1; i < WALL_NR_SITES; i++)
-		if (s->sites[i].used_ns < s->sites[oldest & (WALL_NR_SITES - 1)].used_ns)
-			oldest = i;
-	oldest &= WALL_NR_SITES - 1;
-	site = &s->sites[oldest];
+	for (i = 1; i < WALL_NR_SITES; i++) {
+		is = worth(&s->sites[i], now);
+		if (is < least) {
+			least = is;
+			victim = i;
+		}
+	}
+	victim &= WALL_NR_SITES - 1;
+	site = &s->sites[victim];
 	class = site->class;
 	if (class < WALL_NR_CLASSES) {
 		s->blocked_ns[class] += site->blocked_ns;
@@ -350,7 +365,7 @@ static __always_inline __u32 new_site(struct wall_slot *s, __u64 key)
 	site->class = s->class;
 	site->nr++;
 	site->blocked_ns = site->queued_ns = 0;
-	return oldest;
+	return victim;
 }
 
 static __always_inline __u32 site_of(struct wall_slot *s, __u64 now)
@@ -362,7 +377,7 @@ static __always_inline __u32 site_of(struct wall_slot *s, __u64 now)
 		if (s->sites[i].key == key)
 			break;
 	if (i == WALL_NR_SITES)
-		i = new_site(s, key);
+		i = new_site(s, key, now);
 	i &= WALL_NR_SITES - 1;
 	s->sites[i].used_ns = now;
 	return wall_site_id(i, s->sites[i].nr);
@@ -504,6 +519,7 @@ static __always_inline void end_block(struct wall_slot *s, __u32 idx, struct tas
 		site = &s->sites[(s->site - 1) & (WALL_NR_SITES - 1)];
 		site->blocked_ns += len;
 		site->queued_ns += now - s->woken_ns;
+		site->used_ns = now;
 	} else if (class < WALL_NR_CLASSES) {
 		s->blocked_ns[class] += len;
 		s->queued_ns[class] += now - s->woken_ns;
