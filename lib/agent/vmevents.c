@@ -221,7 +221,8 @@ static void tell_cause(JNIEnv *env, const struct jvm_event *load)
 	struct jvm_load_cause c = { .time_ns = load->time_ns, .thread = load->thread };
 	struct text by = { .len = 0 };
 
-	if (!find_cause(&by, env))
+	/* of a virtual thread it also says which one the VM's log means */
+	if (!find_cause(&by, env) && !load->vthread)
 		return;
 	c.by = by.s;
 	c.by_len = by.len;

@@ -58,6 +58,7 @@ struct event {
 	/* Strings, or "": of a load, which method caused it, and where the class came from; */
 	uint32_t by, source;
 	uint32_t last;			/* of a safepoint, which thread was the last to stop */
+	uint32_t carrier;		/* of a load, while they are read: the kernel's thread */
 	uint8_t shown;			/* enum event_shown; while they are read */
 };
 

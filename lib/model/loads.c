@@ -47,7 +47,7 @@ static int by_part(const void *a, const void *b)
 	return compare(a, b);
 }
 
-/* The loads in order of parts; of causes, which have no class, without it. */
+/* The loads in order of parts; of causes, by time alone. */
 static struct load *index_loads(struct event *list, size_t nr, bool of_class, size_t *nr_loads)
 {
 	struct load *loads = xcalloc(nr, sizeof(*loads));
@@ -59,7 +59,7 @@ static struct load *index_loads(struct event *list, size_t nr, bool of_class, si
 			loads[(*nr_loads)++] = (struct load){
 				.key = {
 					.time_ns = list[i].time_ns, .proc = list[i].proc_number,
-					.thread = list[i].thread_number,
+					.thread = of_class ? list[i].carrier : 0,
 					.what = of_class ? list[i].what : 0,
 				},
 				.event = &list[i],
@@ -89,12 +89,20 @@ static bool same_place(const struct load_part *x, const struct load_part *y)
 	return x->proc == y->proc && x->thread == y->thread && x->what == y->what;
 }
 
+/* Of a virtual thread, the cause knows the carrier: that is whom the VM takes for the loader. */
 static void join_cause(struct load *loads, size_t nr, const struct load_part *p)
 {
-	size_t i = first_since(loads, nr, p);
+	const struct load_part at = { .time_ns = p->time_ns, .proc = p->proc };
+	struct load *found = NULL;
+	size_t i;
 
-	if (i < nr && same_place(&loads[i].key, p) && loads[i].key.time_ns == p->time_ns)
-		loads[i].event->by = p->text;
+	for (i = first_since(loads, nr, &at); i < nr && !compare(&loads[i].key, &at); i++)
+		if (!found || loads[i].event->thread_number == p->thread)
+			found = &loads[i];
+	if (!found)
+		return;
+	found->event->by = p->text;
+	found->event->carrier = p->thread;
 }
 
 static void join_time(struct load *loads, size_t nr, const struct load_part *p)
@@ -162,6 +170,8 @@ void load_parts_join(struct load_parts *p, struct event *list, size_t nr)
 	/* the last that began before a load is the one that it belongs to */
 	qsort(p->list, p->nr, sizeof(*p->list), by_part);
 	loads = index_loads(list, nr, false, &nr_loads);
+	for (i = 0; i < nr; i++)
+		list[i].carrier = list[i].thread_number;
 	for (i = 0; i < p->nr; i++)
 		if (!p->list[i].what)
 			join_cause(loads, nr_loads, &p->list[i]);

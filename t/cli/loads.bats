@@ -71,6 +71,17 @@ searches_first() {
 
 @test "loads: by loaders that search before they ask anybody, from where they begin" { each_jdk searches_first; }
 
+of_virtual_threads() {
+	arcprof record -q -e class-time -o trace -- java -cp "$CLASSES" VirtualLoads
+	arcprof report --log=load --format json trace | tee log
+	# the JVM's log knows the carrier only
+	jq -e '.events[] | select(.what == "VirtualLoads$Later") |
+		.thread == "virtual" and .duration_ns > 0 and .own_ns > 0 and .by == "VirtualLoads.cause"' log
+	jq -e '[.events[] | select(.thread == "virtual" and .duration_ns == null)] | length == 0' log
+}
+
+@test "loads: of virtual threads have their time and the method, too" { each_jdk 21 of_virtual_threads; }
+
 not_timed() {
 	arcprof record -q -e class -o trace -- java -cp "$CLASSES" Loading classes 1
 	arcprof report --log=load --format json trace |
