@@ -1,6 +1,7 @@
 #!/bin/sh
 # What a call of a C function costs, entry and exit, against the same program without instrumentation:
-# exact calls, gprof, and uftrace where it is installed. Fastest of five runs each.
+# exact calls, call traces, gprof, and uftrace where it is installed. Fastest of five runs each. Then what an event of the
+# call trace with dispatches and samples has cost, half a call, and its bytes before compression and in the file.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 arcprof=$top/build/arcprof
@@ -54,9 +55,18 @@ row "hooks, no recorder" ./hooked
 row "arcprof, calls" "$arcprof" record -q --callflow --metric calls -o t -- ./hooked
 row "arcprof, calls and CPU time" "$arcprof" record -q --callflow --metric cpu -o t -- ./hooked
 row "arcprof, calls, CPU and wall time" "$arcprof" record -q --callflow -o t -- ./hooked
+row "arcprof, call trace" "$arcprof" record -q --calltrace -o t -- ./hooked
+row "the same, with all else" "$arcprof" record -q --calltrace --sched -e cpu,mark -o t -- ./hooked | tee all
 row "gprof (calls, no time)" ./gprof
 if command -v uftrace >/dev/null; then
 	row "uftrace (calls, time)" uftrace record --no-libcall -d u ./for-uftrace
 else
 	echo "uftrace: not installed"
 fi
+
+events=$("$arcprof" report --calls --format json t | jq .source.events)
+ns=$(awk '{ print $(NF - 1) / 2 " to " $NF / 2 }' all)
+raw=$("$arcprof" dump -i t --chunks | awk -v n="$events" '$3 == "Call" && match($0, /bytes of *[0-9]+/) {
+	sum += substr($0, RSTART + 8, RLENGTH - 8)
+} END { printf "%.1f", sum / n }')
+echo "an event of $events: $ns ns, $raw bytes, in the file $(stat -c %s t | awk -v n="$events" '{ printf "%.1f", $1 / n }')"

@@ -40,6 +40,7 @@ public final class H2Load {
 		long[] sums = new long[2];
 
 		try (Connection c = DriverManager.getConnection(URL); Statement s = c.createStatement()) {
+			s.execute("drop all objects");
 			s.execute("create table item(id identity primary key, owner int, nr int, text varchar(40))");
 			s.execute("create index by_owner on item(owner, text)");
 		}
