@@ -195,29 +195,81 @@ static bool can_be_record(const uint8_t *p, size_t left)
 	return is_known(*p) && (hprof_u32(p + 5) <= left - RECORD_HEAD || is_segment(*p));
 }
 
-/* A segment whose first items can be read, and behind which a record begins. */
-static bool is_sound_segment(const struct hprof *h, const uint8_t *p, const uint8_t *end)
+/* Where a record ends, or the dump. */
+static const uint8_t *end_of_record(const uint8_t *p, const uint8_t *end)
 {
-	const uint8_t *q = p + RECORD_HEAD, *after;
+	return p + RECORD_HEAD + MIN(hprof_u32(p + 5), (size_t)(end - p - RECORD_HEAD));
+}
+
+static bool is_followed_by_record(const uint8_t *p, const uint8_t *end)
+{
+	const uint8_t *after = end_of_record(p, end);
+
+	return after == end || (end - after >= RECORD_HEAD && can_be_record(after, end - after));
+}
+
+static bool has_items(const struct hprof *h, const uint8_t *p, const uint8_t *end)
+{
 	struct hprof_item x;
 	int i;
 
-	if (!is_segment(*p) || hprof_u32(p + 1) || hprof_u32(p + 5) > (size_t)(end - q))
-		return false;
-	after = q + hprof_u32(p + 5);
-	if (after != end && (end - after < RECORD_HEAD || !can_be_record(after, end - after)))
-		return false;
-	for (i = 0; i < 4 && q && q < after; i++)
-		q = hprof_item(h, q, after, &x);
-	return q && i;
+	for (i = 0; i < 4 && p && p < end; i++)
+		p = hprof_item(h, p, end, &x);
+	return p && i;
 }
 
-static const uint8_t *find_segment(const struct hprof *h, const uint8_t *p, const uint8_t *end)
+/* A segment whose first items can be read, and behind which a record begins. */
+static bool is_sound_segment(const struct hprof *h, const uint8_t *p, const uint8_t *end)
 {
-	for (; (p = memchr(p, HPROF_HEAP_SEGMENT, end - p)) && end - p > RECORD_HEAD; p++)
-		if (is_sound_segment(h, p, end))
+	return is_segment(*p) && !hprof_u32(p + 1) && hprof_u32(p + 5) <= (size_t)(end - p - RECORD_HEAD) &&
+	       is_followed_by_record(p, end) && has_items(h, p + RECORD_HEAD, end_of_record(p, end));
+}
+
+/* Four records one behind the other, or fewer up to a segment, as JVMs write them: all of the same time. */
+static bool are_records(const struct hprof *h, const uint8_t *p, const uint8_t *end)
+{
+	int nr;
+
+	for (nr = 0; nr < 4; nr++) {
+		if (nr && is_segment(*p))
+			return is_sound_segment(h, p, end);
+		if (is_segment(*p) || hprof_u32(p + 1) || !can_be_record(p, end - p))
+			return false;
+		p += RECORD_HEAD + hprof_u32(p + 5);
+		if (end - p < RECORD_HEAD)
+			return p == end;
+	}
+	return true;
+}
+
+static bool is_sound_record(const struct hprof *h, const uint8_t *p, const uint8_t *end)
+{
+	return is_segment(*p) ? is_sound_segment(h, p, end) : is_known(*p) && are_records(h, p, end);
+}
+
+static const uint8_t *find_record(const struct hprof *h, const uint8_t *p, const uint8_t *end)
+{
+	for (; end - p >= RECORD_HEAD; p++)
+		if (is_sound_record(h, p, end))
 			return p;
 	return end;
+}
+
+/*
+ * Not a record, or one with a length that hardly any has and behind which there is none. A segment may be
+ * damaged at its beginning, or its end.
+ */
+static bool is_damaged(const struct hprof *h, const uint8_t *p, const uint8_t *end)
+{
+	const uint8_t *after;
+
+	if (!can_be_record(p, end - p))
+		return true;
+	if (is_segment(*p) ? has_items(h, p + RECORD_HEAD, end_of_record(p, end)) :
+			     hprof_u32(p + 5) < HPROF_LARGE)
+		return false;
+	after = end_of_record(p, end);
+	return after != end && (end - after < RECORD_HEAD || !is_sound_record(h, after, end));
 }
 
 bool hprof_next(struct hprof_walk *w, struct hprof_record *r)
@@ -225,13 +277,14 @@ bool hprof_next(struct hprof_walk *w, struct hprof_record *r)
 	const uint8_t *end = w->h->data + w->h->len, *p = w->p;
 	size_t len;
 
-	if (end - p >= RECORD_HEAD && !can_be_record(p, end - p)) {
-		w->p = find_segment(w->h, p + 1, end);
-		if (w->p == end && is_known(*p))
-			w->damage.truncated = true;
-		else
-			note_damage(w, p, w->p);
-		p = w->p;
+	if (end - p >= RECORD_HEAD && is_damaged(w->h, p, end)) {
+		w->p = find_record(w->h, p + 1, end);
+		if (w->p != end || !is_known(*p)) {
+			*r = (struct hprof_record){ HPROF_LOST, p, w->p - p };
+			return true;
+		}
+		w->damage.truncated = true;
+		p = end;
 	}
 	if (end - p < RECORD_HEAD) {
 		w->damage.truncated |= end != p || w->unended;
@@ -391,17 +444,66 @@ void hprof_items(struct hprof_items *i, const struct hprof *h, hprof_is_instance
 	hprof_walk(&i->walk, h);
 }
 
-/* The first instance from p on that has as many bytes as its class says. */
-static const uint8_t *find_instance(const struct hprof_items *i, const uint8_t *p)
+/*
+ * A class, as far as can be told: what is reserved is zero, and an item or the end of the segment follows. So
+ * many fields have few, and what looks like one costs no more than that.
+ */
+static bool is_sound_class(const struct hprof *h, const uint8_t *p, const uint8_t *end)
+{
+	enum { MOST_STATICS = 1024 };
+	const unsigned int id_size = h->id_size, reserved = 5 * id_size + 4, constants = 7 * id_size + 8;
+	static const uint8_t zero[2 * 8];
+	const uint8_t *next;
+	struct hprof_item x;
+
+	if ((size_t)(end - p) < constants + 4u || memcmp(p + reserved, zero, 2 * id_size) ||
+	    hprof_u16(p + constants) || hprof_u16(p + constants + 2) > MOST_STATICS)
+		return false;
+	next = read_class(h, p, end, &x);
+	return next && x.id && !(x.id & 3) && (next == end || hprof_item(h, next, end, &x));
+}
+
+/* The first sound item from p on: a class, or an instance that has as many bytes as its class says. */
+static const uint8_t *find_item(const struct hprof_items *i, const uint8_t *p)
 {
 	const struct hprof *h = i->walk.h;
 	struct hprof_item x;
 
-	for (; i->is_instance && p < i->end && (p = memchr(p, 0x21, i->end - p)); p++)
-		if (read_instance(h, p + 1, i->end, &x) && !(x.id & 3) &&
+	for (; i->is_instance && p < i->end; p++) {
+		if (*p == 0x20 && is_sound_class(h, p + 1, i->end))
+			return p;
+		if (*p == 0x21 && read_instance(h, p + 1, i->end, &x) && !(x.id & 3) &&
 		    i->is_instance(i->ctx, x.class_id, x.n))
 			return p;
+	}
 	return NULL;
+}
+
+static void skip_damage(struct hprof_items *i)
+{
+	const uint8_t *next = find_item(i, i->p + 1);
+
+	next = next ? next : i->end;
+	note_damage(&i->walk, i->p, next);
+	i->p = next;
+}
+
+/* Whether items follow at p: hardly any do behind a wrong length. A dump may be truncated in one. */
+static bool is_followed(const struct hprof *h, const uint8_t *p, const uint8_t *end)
+{
+	const bool may_be_truncated = end == h->data + h->len;
+	struct hprof_item x;
+	bool has_thread;
+	int nr;
+
+	for (nr = 0; nr < 4 && p < end; nr++) {
+		if ((*p < 0x20 || *p > 0x23) && root_tail(*p, h->id_size, &has_thread) < 0)
+			return false;
+		p = hprof_item(h, p, end, &x);
+		if (!p)
+			return may_be_truncated;
+	}
+	return true;
 }
 
 bool hprof_items_next_slow(struct hprof_items *i, struct hprof_item *x)
@@ -412,21 +514,21 @@ bool hprof_items_next_slow(struct hprof_items *i, struct hprof_item *x)
 	for (;;) {
 		if (i->p < i->end) {
 			next = hprof_item(i->walk.h, i->p, i->end, x);
-			if (next) {
+			if (next && (next - i->p < HPROF_LARGE || is_followed(i->walk.h, next, i->end))) {
 				i->p = next;
 				return true;
 			}
-			next = find_instance(i, i->p + 1);
-			note_damage(&i->walk, i->p, next ? next : i->end);
-			i->p = next ? next : i->end;
+			skip_damage(i);
 			continue;
 		}
 		if (!hprof_next(&i->walk, &r))
 			return false;
-		if (is_segment(r.tag)) {
-			i->p = r.body;
-			i->end = r.body + r.len;
-		}
+		if (!is_segment(r.tag) && r.tag != HPROF_LOST)
+			continue;
+		i->p = r.body;
+		i->end = r.body + r.len;
+		if (r.tag == HPROF_LOST)
+			skip_damage(i);
 	}
 }
 

@@ -17,6 +17,7 @@
 #include "base/hash.h"
 
 enum hprof_record_tag {
+	HPROF_LOST = 0x00,		/* of no record: bytes that are damaged, in which items may be */
 	HPROF_UTF8 = 0x01,
 	HPROF_LOAD_CLASS = 0x02,
 	HPROF_HEAP_DUMP = 0x0c,
@@ -131,6 +132,8 @@ bool hprof_next(struct hprof_walk *w, struct hprof_record *r);
 
 enum hprof_kind { HPROF_ROOT, HPROF_CLASS, HPROF_INSTANCE, HPROF_OBJECTS, HPROF_VALUES };
 
+enum { HPROF_LARGE = 1 << 16 };	/* bytes of an item, behind which is looked whether its length can be */
+
 struct hprof_item {
 	enum hprof_kind kind;
 	uint8_t root;			/* HPROF_ROOT: enum hprof_root, or another of Android's */
@@ -148,7 +151,7 @@ const uint8_t *hprof_item(const struct hprof *h, const uint8_t *p, const uint8_t
 
 /*
  * Whether an instance of that class has that many bytes; after damage, items go on with the first instance
- * of which this is true.
+ * of which this is true, or a class.
  */
 typedef bool (*hprof_is_instance_fn)(const void *ctx, uint64_t class_id, uint32_t len);
 
@@ -200,7 +203,7 @@ static inline bool hprof_items_next(struct hprof_items *i, struct hprof_item *x)
 
 	if (!next && i->p < i->end)
 		next = hprof_item(i->walk.h, i->p, i->end, x);
-	if (!next)
+	if (!next || next - i->p >= HPROF_LARGE)
 		return hprof_items_next_slow(i, x);
 	i->p = next;
 	return true;

@@ -522,6 +522,67 @@ TEST(heap_goes_on_after_damage)
 	buf_release(&b);
 }
 
+/* And among the classes, which come first: that of lines is lost, and none behind it. */
+TEST(heap_goes_on_with_the_next_class)
+{
+	struct buf b = BUF_INIT;
+	struct heap_tree_facts facts;
+	struct model m;
+	struct heap h;
+	char *at, key[9] = { 0x20, 0, 0, 0, 0, 0, 0, (char)(CLASS_LINE >> 8), 0 };
+
+	make_dump(&b);
+	at = memmem(b.data, b.len, key, sizeof(key));
+	CHECK(at);
+	memset(at, 0x7e, 20);
+	CHECK_U64(read_tree(&b, &h, &m, &facts), 0);
+	CHECK_U64(h.damage.nr, 1);
+	CHECK(h.damage.bytes >= 20 && h.damage.bytes < 100);
+	CHECK(!heap_class_by_id(&h, CLASS_LINE) || !heap_class_by_id(&h, CLASS_LINE)->raw.fields);
+	CHECK(heap_class_by_id(&h, CLASS_PRODUCT)->raw.fields);
+	CHECK_U64(h.ids.nr, 5 + 2 * ORDERS + 3);
+	model_release(&m);
+	heap_release(&h);
+	buf_release(&b);
+}
+
+/* A wrong length costs the array that has it, and not all that it would take in; a segment's head itself. */
+TEST(heap_goes_on_behind_what_is_wrong)
+{
+	enum { OBJECTS = 4000 };
+	struct buf b = BUF_INIT, segment = BUF_INIT;
+	struct err e;
+	struct heap h;
+	size_t length, head;
+	unsigned int i;
+
+	buf_add(&b, "JAVA PROFILE 1.0.2", 19);
+	be(&b, 8, 4);
+	be(&b, 1700000000000, 8);
+	put_classes(&segment);
+	length = segment.len + 13;
+	bytes(&segment, CONTENT, 100);
+	for (i = 0; i < OBJECTS; i++)
+		instance(&segment, 0x10000 + 16 * i, CLASS_OBJECT, 0, NULL);
+	segment.data[length + 1] = 1;		/* 65636: in the middle of an object */
+	record(&b, HPROF_HEAP_SEGMENT, &segment);
+	buf_reset(&segment);
+	head = b.len;
+	for (i = 0; i < OBJECTS; i++)
+		instance(&segment, 0x100000 + 16 * i, CLASS_OBJECT, 0, NULL);
+	record(&b, HPROF_HEAP_SEGMENT, &segment);
+	memset(b.data + head, 0x7e, 9);
+	buf_reset(&segment);
+	record(&b, HPROF_HEAP_END, &segment);
+	CHECK_U64(heap_open_memory(&h, b.data, b.len, &e), 0);
+	CHECK_U64(h.damage.nr, 2);
+	CHECK_U64(h.damage.bytes, 18 + 100 + 9);
+	CHECK_U64(h.ids.nr, 6 + 2 * OBJECTS);
+	heap_release(&h);
+	buf_release(&segment);
+	buf_release(&b);
+}
+
 TEST(heap_open_says_what_is_wrong)
 {
 	static const struct {
