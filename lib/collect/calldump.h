@@ -212,8 +212,8 @@ void dump_tree(struct dump *d, uint32_t slot, const struct page_list *l);
 /* callevents.c: writes what ring i has. */
 void dump_drain_ring(struct dump *d, uint32_t i);
 /*
- * With events, what an open call consumed since the last one is stored in one more, which ends no call: at the
- * end of the recording, and of a file.
+ * With events, what an open call consumed since the last one is stored in one more, which ends no call: at
+ * the end of the recording, and of a file.
  */
 void dump_tell_open(struct dump *d, const struct callflow_thread *t);
 

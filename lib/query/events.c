@@ -137,7 +137,9 @@ static int take_event(void *ctx, const struct timeline_event *x)
 	e.thread = is_call ? (x->tree < d->nr_trees ? d->trees[x->tree].thread : 0) : x->thread;
 	if (is_call && x->tree < d->nr_trees)
 		follow_call(d, &e, x->function);
-	if ((x->kind == CALL_OPEN && !x->function) || x->time_ns < p->window.reset_ns || !window_has(&p->window, x->time_ns))
+	if (x->kind == CALL_OPEN && !x->function)
+		return 0;
+	if (x->time_ns < p->window.reset_ns || !window_has(&p->window, x->time_ns))
 		return 0;
 	VEC_GROW(d->events, d->nr_events, d->alloc_events);
 	d->events[d->nr_events++] = e;

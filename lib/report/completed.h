@@ -23,7 +23,7 @@ struct completed_call {
 	uint32_t tree;		/* index in calls.trees */
 	uint32_t level;		/* how many calls it is in */
 	uint32_t nr_inside;	/* calls that it made itself */
-	uint8_t how;		/* enum call_event_kind; CALL_ENTERED: it was never left, as far as is known */
+	uint8_t how;		/* enum call_event_kind; CALL_ENTERED: it was not left, as far as is known */
 	bool open;		/* it was entered before the trace, or a loss: it counts there */
 	bool whole;		/* its entry and its end are in the trace: elapsed is known */
 	bool selected;		/* by its thread, the calls around it, and when it was entered */

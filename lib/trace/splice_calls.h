@@ -4,9 +4,9 @@
  *
  * Each segment numbers the nodes of a tree anew, and has of everything else what was added in it: nodes get
  * the numbers behind those of the segments before, and what is counted for a tree is added up. A context
- * that several segments have is there several times, which means the same as once. The calls with which the
- * events of a segment begin are left out if they are those with which the segment before ended, and so is what
- * that said of them at its end.
+ * that several segments have is there several times, which means the same as once. The calls with which
+ * the events of a segment begin are left out if they are those with which the segment before ended, and so
+ * is what that said of them at its end.
  */
 #ifndef TRACE_SPLICE_CALLS_H
 #define TRACE_SPLICE_CALLS_H

@@ -28,7 +28,8 @@ struct trace_writer_opts {
 	bool compress;
 	/* trace_writer_next() is to be called: what later files need is kept (carry.h). */
 	bool carry;
-	uint64_t file_bytes;	/* what samples and events of calls may take in each such file, beside names; 0: any */
+	/* what samples and events of calls may take in each such file, beside names; 0: any */
+	uint64_t file_bytes;
 	/* The file has a hidden name beside its own until it is closed: commit does nothing. */
 	bool until_closed;
 	int dir_fd;		/* the folder that path is in; 0: path says it all */

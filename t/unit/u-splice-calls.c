@@ -209,7 +209,9 @@ TEST(splice_calls_makes_the_events_of_segments_one_list)
 
 TEST(splice_calls_keeps_what_is_open_behind_a_gap)
 {
-	static const uint32_t kinds[] = { CALL_ENTERED, CALL_ENTERED, CALL_UNWOUND, CALL_OPEN, CALL_OPEN, CALL_LEFT };
+	static const uint32_t kinds[] = {
+		CALL_ENTERED, CALL_ENTERED, CALL_UNWOUND, CALL_OPEN, CALL_OPEN, CALL_LEFT,
+	};
 	struct splice_calls *s = splice_calls_new();
 	struct records out = { .type = TRF_CALLS };
 	struct heard h;
