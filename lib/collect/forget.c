@@ -11,6 +11,8 @@ enum {
 	TRIM_NS = 2000000000,		/* between two looks at how much that is */
 };
 
+#define LOOK_NS 10000000000		/* between two looks at who has ended */
+
 /* What is late by more than a thread's last samples may be. */
 #define UNUSED_NS (2 * TASKS_LATE_NS)
 
@@ -44,8 +46,20 @@ static void name_ended(struct collect *c, uint64_t now_ns)
 	}
 }
 
+/* Where records were lost, so were ends of threads, and what they have would stay for ever. */
+static void look_who_ended(struct collect *c, uint64_t now_ns)
+{
+	if (c->looked_lost == c->res->nr_lost || now_ns < c->looked_ns + LOOK_NS)
+		return;
+	c->looked_lost = c->res->nr_lost;
+	c->looked_ns = now_ns;
+	collect_merge(c, now_ns);
+	tasks_look_again(&c->tasks, now_ns);
+}
+
 void forget_turn(struct collect *c, uint64_t now_ns)
 {
+	look_who_ended(c, now_ns);
 	if (now_ns >= c->trimmed_ns + TRIM_NS) {
 		c->trimmed_ns = now_ns;
 		modules_trim(&c->modules, TABLE_BYTES);

@@ -82,7 +82,8 @@ struct collect {
 	uint64_t drained_ns;		/* when the last drain began */
 	uint64_t merged_ns;		/* the rings' records are handled up to here */
 	uint64_t naming_until_ns;	/* before that rings are not read while hits are named */
-	uint64_t trimmed_ns;		/* forget.c's */
+	uint64_t trimmed_ns;		/* forget.c's, */
+	uint64_t looked_ns, looked_lost;	/* too */
 	uint64_t nr_code_left;		/* bytes of machine code that the trace still takes */
 	uint64_t nr_lost_told;		/* samples that records of the rings said were lost */
 	struct unwind_frame unwound[MAX_USER_FRAMES];

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -527,6 +528,24 @@ void tasks_exit(struct tasks *t, int pid, int tid, uint64_t time_ns)
 	mark_dead(t, th, time_ns);
 	r.thread = th->id;
 	trace_write_end(t->w, &r);
+}
+
+static bool is_gone(const struct thread *th)
+{
+	return th->tid > 0 && th->proc->pid > 0 && syscall(SYS_tgkill, th->proc->pid, th->tid, 0) &&
+	       errno == ESRCH;
+}
+
+void tasks_look_again(struct tasks *t, uint64_t time_ns)
+{
+	size_t i;
+
+	for (i = 0; i < t->nr_all; i++) {
+		const struct thread *th = t->threads[i];
+
+		if (!th->dead && is_gone(th) && tasks_find(t, th->tid) == th)
+			tasks_exit(t, th->proc->pid, th->tid, time_ns);
+	}
 }
 
 /* How HotSpot names the main thread once main() has returned: for its samples it stays "main". */

@@ -148,6 +148,8 @@ bool tasks_is_alive(const struct proc *p);
 /* What the kernel's records say. */
 struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid, uint64_t time_ns);
 void tasks_exit(struct tasks *t, int pid, int tid, uint64_t time_ns);
+/* Records were lost: threads that the kernel no longer knows have ended. */
+void tasks_look_again(struct tasks *t, uint64_t time_ns);
 void tasks_comm(struct tasks *t, int pid, int tid, const char *comm, bool exec, uint64_t time_ns);
 void tasks_mmap(struct tasks *t, const struct module_id *id, uint64_t pgoff, int tid, uint64_t time_ns);
 

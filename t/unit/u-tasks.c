@@ -274,3 +274,24 @@ TEST(tasks_virtual_threads_are_forgotten_with_their_process_and_by_their_last_us
 	map_release(&procs);
 	end(&r);
 }
+
+TEST(tasks_know_who_has_ended_though_its_record_was_lost)
+{
+	struct second s = { .tid = 0 };
+	struct recording r;
+	int pid = getpid();
+
+	begin(&r);
+	start_second(&s);
+	tasks_get(&r.tasks, pid, pid, 10);
+	tasks_get(&r.tasks, pid, s.tid, 10);
+	tasks_look_again(&r.tasks, 20);
+	CHECK(tasks_find(&r.tasks, pid) && tasks_find(&r.tasks, s.tid));
+	end_second(&s);
+	while (!syscall(SYS_tgkill, pid, s.tid, 0))	/* joined is a moment before it is gone */
+		usleep(1000);
+	tasks_look_again(&r.tasks, 30);
+	CHECK(tasks_find(&r.tasks, pid));
+	CHECK(!tasks_find(&r.tasks, s.tid));
+	end(&r);
+}
