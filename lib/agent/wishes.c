@@ -2,6 +2,9 @@
 #include "agent/sys.h"
 #include "agent/wishes.h"
 
+/* What readers of journals believe of a timer. */
+#define LONGEST_NS 1000000000000u
+
 enum unit { NO_UNIT, BYTES, NANOSECONDS, THINGS };
 
 /* Events by their names for -e; those of the VM have no interval. */
@@ -86,10 +89,8 @@ static bool number(const char *s, size_t len, enum unit unit, uint64_t *v)
 	for (*v = 0; s < end && *s >= '0' && *s <= '9' && *v < 1ull << 40; s++)
 		*v = *v * 10 + (uint64_t)(*s - '0');
 	for (i = 0; s > from && i < ARRAY_SIZE(factors); i++)
-		if (factors[i].unit == unit && is(s, (size_t)(end - s), factors[i].name)) {
-			*v *= factors[i].factor;
-			return true;
-		}
+		if (factors[i].unit == unit && is(s, (size_t)(end - s), factors[i].name))
+			return !__builtin_mul_overflow(*v, factors[i].factor, v);
 	return false;
 }
 
@@ -108,7 +109,7 @@ static bool take_event(struct wishes *w, const char *s, size_t len, struct wishe
 	if (name < len && (!events[i].unit ||
 			   !number(s + name + 1, len - name - 1, events[i].unit, &interval)))
 		return fail(why, "invalid interval:", s, len);
-	if ((events[i].unit == BYTES || events[i].unit == THINGS) && interval > INT32_MAX)
+	if (interval > (events[i].unit == NANOSECONDS ? LONGEST_NS : INT32_MAX))
 		return fail(why, "interval is too long:", s, len);
 	w->tell |= events[i].tell;
 	if (events[i].source >= 0) {

@@ -125,6 +125,8 @@ one_at_a_time() {
 	done <<-'END'
 		file=x,wall|unknown event, or one that needs a recorder: 'wall'
 		file=x,limit=12|invalid limit, at least 1m: 'limit=12'
+		file=x,cpu=18446744074s|invalid interval: 'cpu=18446744074s'
+		file=x,cpu=1001s|interval is too long: 'cpu=1001s'
 		file=,cpu|invalid name of a file: ''
 		file=nowhere/x,cpu|nowhere/x: no such directory
 	END
