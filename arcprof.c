@@ -51,6 +51,23 @@ static void set_sigpipe(const struct command *c)
 	signal(SIGPIPE, c->flags & CMD_RUNS_PROGRAM ? SIG_IGN : closed_pipe);
 }
 
+/* Files are mapped by who reads them; others may truncate them meanwhile. */
+static void truncated_file(int sig, siginfo_t *si, void *context)
+{
+	static const char text[] = "arcprof: a file was truncated while it was read\n";
+
+	if (si->si_code == BUS_ADRERR && write(STDERR_FILENO, text, sizeof(text) - 1))
+		_exit(1);
+	signal(SIGBUS, SIG_DFL);	/* and again, as without us */
+}
+
+static void set_sigbus(void)
+{
+	const struct sigaction sa = { .sa_sigaction = truncated_file, .sa_flags = SA_SIGINFO };
+
+	sigaction(SIGBUS, &sa, NULL);
+}
+
 static int parse_failed(const struct command *c, const struct err *e)
 {
 	log_error("%s", e->msg);
@@ -173,5 +190,6 @@ int main(int argc, char **argv)
 {
 	open_standard_streams();
 	signal(SIGPIPE, closed_pipe);
+	set_sigbus();
 	return finish(run(argc, argv));
 }

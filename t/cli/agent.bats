@@ -154,3 +154,23 @@ one_at_a_time() {
 	[ "$status" -eq 1 ]
 	[[ $output == *'another version'*'agent install'* ]]
 }
+
+@test "agent: a journal that is truncated while it is read is an error" {
+	skip_unless_command strace
+	use_jdk "$(jdks | head -n 1)"
+	java "-agentpath:$AGENT=file=app.journal,alloc=64k" -cp "$CLASSES" Happens 1 >out
+	local reader i
+	# it has mapped the journal by then, and read no more than its header
+	strace -f -o calls -e trace=memfd_create -e inject=memfd_create:delay_enter=2000000 \
+		"$ARCPROF" report --xprof app.journal >report 2>err 3>&- &
+	reader=$!
+	for ((i = 0; i < 200; i++)); do
+		! grep -q memfd_create calls 2>/dev/null || break
+		sleep 0.05
+	done
+	truncate -s 4096 app.journal
+	status=0
+	wait "$reader" || status=$?
+	[ "$status" -eq 1 ]
+	[ "$(cat err)" = 'arcprof: a file was truncated while it was read' ]
+}
