@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -45,11 +44,9 @@ static int write_library(const char *path, const void *data, size_t len, struct 
 
 static char *library_path(const char *output)
 {
-	struct stat st;
-
 	if (!output)
 		return xstrdup(library);
-	if (!stat(output, &st) && S_ISDIR(st.st_mode))
+	if (io_is_folder(output))
 		return xasprintf("%s/%s", output, library);
 	return xstrdup(output);
 }

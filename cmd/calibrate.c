@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd.h"
@@ -58,15 +58,13 @@ static bool find_java(char *out, size_t size)
 /* java: a JDK's folder, a command, or "" for the user's own. */
 static int choose_java(const char *java, char *out, size_t size, struct err *e)
 {
-	struct stat st;
-
 	if (!*java && !find_java(out, size)) {
 		err_set(e, ENOENT, "no java found in PATH or JAVA_HOME");
 		err_hint(e, "name a JDK: --java=<folder>");
 		return -ENOENT;
 	}
 	if (*java)
-		snprintf(out, size, "%s%s", java, !stat(java, &st) && S_ISDIR(st.st_mode) ? "/bin/java" : "");
+		snprintf(out, size, "%s%s", java, io_is_folder(java) ? "/bin/java" : "");
 	return 0;
 }
 

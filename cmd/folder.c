@@ -127,12 +127,11 @@ int fleet_list(struct fleet_paths *p, const char *dir, struct err *e)
 
 int list_traces(struct fleet_paths *p, int nr, char **names, struct err *e)
 {
-	struct stat st;
 	int i, r = 0;
 
 	*p = (struct fleet_paths){ .list = NULL };
 	for (i = 0; i < nr && !r; i++)
-		if (!stat(names[i], &st) && S_ISDIR(st.st_mode))
+		if (io_is_folder(names[i]))
 			r = add_folder(p, names[i], e);
 		else
 			add_path(p, xstrdup(names[i]));

@@ -19,18 +19,11 @@
 #include "trace/walk.h"
 #include "version.h"
 
-static bool is_folder(const char *path)
-{
-	struct stat st;
-
-	return strcmp(path, "-") && !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
 /* Of record --mode wrap. */
 static bool has_ring(const char *path)
 {
 	char *ring = xasprintf("%s.ring", path);
-	bool has = is_folder(ring);
+	bool has = io_is_folder(ring);
 
 	free(ring);
 	return has;
@@ -134,7 +127,7 @@ static int open_journal(const char *path, struct err *e)
 /* What is no trace, and becomes one: a descriptor; -ENOTSUP: it is a trace, or nothing that is known. */
 static int open_converted(const char *path, struct err *e)
 {
-	if (is_folder(path))
+	if (strcmp(path, "-") && io_is_folder(path))
 		return open_folder(path, e);
 	return is_journal(path) ? open_journal(path, e) : -ENOTSUP;
 }

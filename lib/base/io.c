@@ -114,3 +114,10 @@ void io_unmap(struct io_map *m)
 	m->data = NULL;
 	m->len = 0;
 }
+
+bool io_is_folder(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}

@@ -5,6 +5,7 @@
 #ifndef BASE_IO_H
 #define BASE_IO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -23,6 +24,8 @@ struct io_map {
 	const uint8_t *data;	/* NULL for an empty file */
 	size_t len;
 };
+
+bool io_is_folder(const char *path);
 
 /* Maps a regular file for reading; release with io_unmap(). */
 int io_map(const char *path, struct io_map *m, struct err *e);
