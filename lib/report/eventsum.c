@@ -493,105 +493,43 @@ static void put_lasts(const struct sums *s, struct sheet *sheet)
 	lasts_put(&s->v, sheet);
 }
 
-static int gc_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
-{
-	static const struct table table = {
-		KIND(GC) | KIND(GC_CONCURRENT) | KIND(SAFEPOINT), "s; Freed :: bytes",
-		lasting, ARRAY_SIZE(lasting), lasting_row, put_lasts,
-	};
-
-	return print(t, o, &table, out, e);
-}
-
-static int jit_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
-{
-	static const struct table table = {
-		KIND(COMPILE) | KIND(NOT_COMPILED) | KIND(INVALIDATE) | KIND(DEOPT), "s",
-		compiling, ARRAY_SIZE(compiling), compiling_row, put_slow_compilations,
-	};
-
-	return print(t, o, &table, out, e);
-}
-
 static void put_loads(const struct sums *s, struct sheet *sheet)
 {
 	loads_put(&s->v, sheet);
 }
 
-static int classes_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
-{
-	static const struct table table = {
-		KIND(CLASS_LOAD) | KIND(CLASS_UNLOAD), "s", compiling, ARRAY_SIZE(compiling), compiling_row,
-		put_loads,
-	};
-
-	return print(t, o, &table, out, e);
-}
-
-static int exceptions_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
-{
-	static const struct table table = {
-		KIND(EXCEPTION), "s", happening, ARRAY_SIZE(happening), happening_row,
-	};
-
-	return print(t, o, &table, out, e);
-}
-
-static int marks_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
-{
-	static const struct table table = {
-		KIND(MARK) | KIND(PHASE), "s", marked, ARRAY_SIZE(marked), marked_row,
-	};
-
-	return print(t, o, &table, out, e);
-}
-
-const struct report report_gc = {
-	.name = "gc",
-	.help = "show garbage collections and safepoints by cause",
-	.formats = FORMATS_TABLE,
-	.check = event_report_check,
-	.needs = "a trace with events of JVMs",
-	.print_trace = gc_print,
-	.filters = RULES_ALL,
+static const struct table gc = {
+	KIND(GC) | KIND(GC_CONCURRENT) | KIND(SAFEPOINT), "s; Freed :: bytes", lasting, ARRAY_SIZE(lasting),
+	lasting_row, put_lasts,
 };
-
-const struct report report_jit = {
-	.name = "jit",
-	.help = "show compilations by tier with their time, and deoptimisations by reason",
-	.formats = FORMATS_TABLE,
-	.check = event_report_check,
-	.needs = "a trace with events of JVMs",
-	.print_trace = jit_print,
-	.filters = RULES_ALL,
+static const struct table jit = {
+	KIND(COMPILE) | KIND(NOT_COMPILED) | KIND(INVALIDATE) | KIND(DEOPT), "s", compiling,
+	ARRAY_SIZE(compiling), compiling_row, put_slow_compilations,
 };
-
-const struct report report_classes = {
-	.name = "classes",
-	.help = "show loaded classes by loader, with their time and what they were loaded for",
-	.formats = FORMATS_TABLE,
-	.check = event_report_check,
-	.needs = "a trace with events of JVMs",
-	.print_trace = classes_print,
-	.filters = RULES_ALL,
+static const struct table classes = {
+	KIND(CLASS_LOAD) | KIND(CLASS_UNLOAD), "s", compiling, ARRAY_SIZE(compiling), compiling_row,
+	put_loads,
 };
-
-const struct report report_exceptions = {
-	.name = "exceptions",
-	.help = "show thrown exceptions by class and method",
-	.formats = FORMATS_TABLE,
-	.check = event_report_check,
-	.needs = "a trace with events of JVMs",
-	.print_trace = exceptions_print,
-	.filters = RULES_ALL,
+static const struct table exceptions = {
+	KIND(EXCEPTION), "s", happening, ARRAY_SIZE(happening), happening_row,
 };
+static const struct table marks = { KIND(MARK) | KIND(PHASE), "s", marked, ARRAY_SIZE(marked), marked_row };
 
-const struct report report_marks = {
-	.name = "marks",
-	.help = "show marks and phases of programs by name, with how long phases took",
-	.formats = FORMATS_TABLE,
-	.check = event_report_check,
-	.needs = "a trace with marks (arcprof record -e mark)",
-	.print_trace = marks_print,
-	.filters = RULES_ALL,
-};
+#define REPORT(id, shows, of) \
+	static int id##_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e) \
+	{ \
+		return print(t, o, &id, out, e); \
+	} \
+	const struct report report_##id = { \
+		.name = #id, .help = shows, .formats = FORMATS_TABLE, .check = event_report_check, \
+		.needs = of, .print_trace = id##_print, .filters = RULES_ALL, \
+	}
+
+#define OF_JVMS "a trace with events of JVMs"
+#define OF_MARKS "a trace with marks (arcprof record -e mark)"
+
+REPORT(gc, "show garbage collections and safepoints by cause", OF_JVMS);
+REPORT(jit, "show compilations by tier with their time, and deoptimisations by reason", OF_JVMS);
+REPORT(classes, "show loaded classes by loader, with their time and what they were loaded for", OF_JVMS);
+REPORT(exceptions, "show thrown exceptions by class and method", OF_JVMS);
+REPORT(marks, "show marks and phases of programs by name, with how long phases took", OF_MARKS);
