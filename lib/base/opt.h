@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
 enum opt_type {
@@ -134,6 +135,8 @@ const char *opt_word(const struct opt *o, unsigned int *i);
 /* Number or duration as options accept it; the whole string must be used. */
 int opt_parse_u64(const char *s, uint64_t *v, struct err *e);
 int opt_parse_time(const char *s, uint64_t *ns, struct err *e);
+/* As opt_parse_time() takes it, in the largest unit that it is a multiple of. */
+void opt_put_time(struct buf *b, uint64_t ns);
 int opt_parse_size(const char *s, uint64_t *bytes, struct err *e);
 
 void opt_print_help(const struct opt *table, FILE *out);

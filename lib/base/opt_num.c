@@ -2,6 +2,7 @@
 /* opt_num.c - numbers, durations and sizes as options accept them. */
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -136,4 +137,16 @@ int opt_parse_time(const char *s, uint64_t *ns, struct err *e)
 int opt_parse_size(const char *s, uint64_t *bytes, struct err *e)
 {
 	return parse_number(&size_number, s, bytes, e);
+}
+
+void opt_put_time(struct buf *b, uint64_t ns)
+{
+	static const struct { const char *unit; uint64_t ns; } units[] = {
+		{ "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
+	};
+	size_t i = 0;
+
+	while (ns % units[i].ns)
+		i++;
+	buf_fmt(b, "%" PRIu64 "%s", ns / units[i].ns, units[i].unit);
 }

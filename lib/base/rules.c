@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -375,18 +374,6 @@ bool rules_concern(const struct rules *r, enum rule_of of, const struct rule_eve
 
 /* ---- saying ---- */
 
-static void put_time(struct buf *b, uint64_t ns)
-{
-	static const struct { const char *unit; uint64_t ns; } units[] = {
-		{ "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
-	};
-	size_t i = 0;
-
-	while (ns % units[i].ns)
-		i++;
-	buf_fmt(b, "%" PRIu64 "%s", ns / units[i].ns, units[i].unit);
-}
-
 static void put_rule(const struct rule *x, struct buf *b)
 {
 	if (!x->listed)
@@ -399,7 +386,7 @@ static void put_rule(const struct rule *x, struct buf *b)
 		buf_str(b, x->event);
 	if (x->of == RULE_LENGTH) {
 		buf_putc(b, x->longer ? '>' : '<');
-		put_time(b, x->ns);
+		opt_put_time(b, x->ns);
 	}
 	if (x->pattern)
 		buf_fmt(b, "%s%s%s=%s", x->event ? x->event : "", x->event ? ":" : "", words[x->of],

@@ -115,18 +115,6 @@ bool switches_runs(const struct collect *c, size_t event)
 		c->o->ev.events[event].clock;
 }
 
-static void put_time(uint64_t ns, struct buf *b)
-{
-	static const struct { const char *unit; uint64_t ns; } units[] = {
-		{ "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
-	};
-	size_t i = 0;
-
-	while (ns % units[i].ns)
-		i++;
-	buf_fmt(b, "%" PRIu64 "%s", ns / units[i].ns, units[i].unit);
-}
-
 /* As "set interval" has them. */
 static void list_intervals(const struct collect *c, struct buf *b)
 {
@@ -142,7 +130,7 @@ static void list_intervals(const struct collect *c, struct buf *b)
 		put_name(c, i, b);
 		buf_putc(b, '=');
 		if (s ? s->kind->arg == SOURCE_TIME : !rate->freq_hz && c->ev.conf.events[i].clock)
-			put_time(s ? s->interval : rate->period, b);
+			opt_put_time(b, s ? s->interval : rate->period);
 		else
 			buf_fmt(b, "%" PRIu64 "%s",
 				s ? s->interval : rate->freq_hz ? rate->freq_hz : rate->period,
