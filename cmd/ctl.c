@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/quote.h"
@@ -129,7 +129,7 @@ static int show_threads(const char *list, struct err *e)
 /* The last part of a recording is written meanwhile. */
 static int wait_for_dump(int pid, uint64_t number, struct err *e)
 {
-	const struct timespec pause = { 0, 50000000 };
+	enum { PAUSE_NS = 50000000 };
 	struct buf reply = BUF_INIT, name = BUF_INIT;
 	uint64_t bytes, span_ns;
 	char command[40];
@@ -139,7 +139,7 @@ static int wait_for_dump(int pid, uint64_t number, struct err *e)
 	while (!(r = control_ask(pid, command, &reply, e)) && reply.len &&
 	       !strcmp(reply.data, "writing\n")) {
 		buf_reset(&reply);
-		nanosleep(&pause, NULL);
+		clock_sleep_ns(PAUSE_NS);
 	}
 	if (r == -ESRCH)
 		err_set(e, ESRCH, "the recording ended meanwhile, and has written what it was asked for");

@@ -27,4 +27,7 @@ static inline uint64_t clock_mono_ns(void)
 
 static inline uint64_t clock_real_ns(void) { return clock_read_ns(CLOCK_REALTIME); }
 
+/* Sleeps for that long, whatever signals are handled meanwhile. */
+void clock_sleep_ns(uint64_t ns);
+
 #endif

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "arch/arch.h"
@@ -152,12 +151,9 @@ int callflow_make_area(const struct callflow_layout *l, struct callflow_area **o
 static void wait_for_ratio(const struct callflows *f)
 {
 	uint64_t passed = clock_mono_ns() - f->ns;
-	struct timespec wait = { 0 };
 
-	if (passed >= CALIBRATE_NS)
-		return;
-	wait.tv_nsec = CALIBRATE_NS - passed;
-	nanosleep(&wait, NULL);
+	if (passed < CALIBRATE_NS)
+		clock_sleep_ns(CALIBRATE_NS - passed);
 }
 
 int callflows_new(struct callflows *f, struct jvm *jvm, struct proc *proc, uint64_t *bytes)
@@ -277,12 +273,11 @@ static void list_pages(const struct callflow_proc *p, struct page_list *l)
 static bool stays(struct dump *d, uint32_t slot)
 {
 	const struct callflow_thread *t = area_thread(d->p, slot);
-	const struct timespec ms = { .tv_nsec = 1000000 };
 	bool pruning;
 
 	while ((pruning = load_seq_cst(&t->pruning)) && (d->last || d->f->turns) &&
 	       d->waited_ms++ < MAX_PRUNE_MS && tasks_is_alive(d->p->proc))
-		nanosleep(&ms, NULL);
+		clock_sleep_ns(1000000);
 	if (!pruning)
 		return true;
 	d->f->res->nr_damaged += d->last || d->f->turns;

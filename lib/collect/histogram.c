@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <string.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -94,7 +93,7 @@ static bool wait_for_looks(struct collect *c, const struct java *j)
 
 		if (n >= LOOKS || (n && ms > WAIT_MS / 2))
 			return true;
-		nanosleep(&(struct timespec){ .tv_nsec = TURN_MS * 1000000 }, NULL);
+		clock_sleep_ns(TURN_MS * 1000000);
 		agents_drain(c, false);
 	}
 	return false;

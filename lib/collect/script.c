@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/opt.h"
@@ -124,14 +124,6 @@ int script_read(struct script *s, const char *path, script_parse_fn parse, struc
 	return r;
 }
 
-static void wait_ns(uint64_t ns)
-{
-	struct timespec t = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
-
-	while (nanosleep(&t, &t) && errno == EINTR)
-		;
-}
-
 int script_run(const struct script *s, const char *name, script_say_fn say, void *ctx, struct err *e)
 {
 	uint64_t left[MAX_DEPTH];	/* of each repetition that is open */
@@ -146,7 +138,7 @@ int script_run(const struct script *s, const char *name, script_say_fn say, void
 				return err_wrap(e, "%s:%u", name, step->line);
 			break;
 		case STEP_WAIT:
-			wait_ns(step->n);
+			clock_sleep_ns(step->n);
 			break;
 		case STEP_REPEAT:
 			left[depth++] = step->n;

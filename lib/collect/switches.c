@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -247,7 +246,6 @@ void switches_ask(struct collect *c, struct jvm_server_opts *o)
 /* What they say meanwhile is taken, or their rings would be full. */
 static void tell_agents(struct collect *c, struct buf *reply)
 {
-	const struct timespec ms = { 0, 1000000 };
 	struct jvm_server_opts o;
 	size_t nr = 0;
 	int i;
@@ -262,7 +260,7 @@ static void tell_agents(struct collect *c, struct buf *reply)
 	c->switches.asked = o;
 	jvm_server_change(c->jvm, &o);
 	for (i = 0; i < WAIT_MS && (nr = jvm_server_nr_unchanged(c->jvm)); i++) {
-		nanosleep(&ms, NULL);
+		clock_sleep_ns(1000000);
 		if (i % DRAIN_EVERY_MS == DRAIN_EVERY_MS - 1)
 			agents_drain(c, false);
 	}

@@ -7,12 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "fleet/http.h"
 #include "fleet/push.h"
 
 /* How long what a killed sender sent may take until the server works on it, or has it. */
-enum { ARRIVAL_US = 1000000 };
+enum { ARRIVAL_NS = 1000000000 };
 
 bool segment_parse(const char *name, struct segment *s)
 {
@@ -145,7 +146,7 @@ int segment_push(const char *url, const char *spool, const struct segment *s, st
 	int r = look(url, s, e);
 
 	if (!r && (r = begin_attempt(spool, s, e)) == 1) {
-		usleep(ARRIVAL_US);
+		clock_sleep_ns(ARRIVAL_NS);
 		r = look(url, s, e);
 	}
 	if (!r)

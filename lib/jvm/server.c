@@ -335,7 +335,7 @@ void jvm_server_end_waits(struct jvm_server *s, uint64_t now_ns)
 		for (j = s->jvms; j; j = j->next)
 			all &= !tells_open_waits(j, now_ns);
 		if (!all)
-			usleep(1000);
+			clock_sleep_ns(1000000);
 	}
 }
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "arch/cpu.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "collect/modules.h"
@@ -22,7 +22,7 @@
 #include "unwind/unwind.h"
 #include "wall/switches.h"
 
-enum { MAX_TRIES = 20, MAX_LOOK_FRAMES = 512, MAX_LEVELS = 32, PAUSE_US = 500, STACK_BYTES = 256 << 10 };
+enum { MAX_TRIES = 20, MAX_LOOK_FRAMES = 512, MAX_LEVELS = 32, PAUSE_NS = 500000, STACK_BYTES = 256 << 10 };
 
 struct file {
 	char *path;
@@ -262,7 +262,7 @@ static void look_at(struct look *k, struct native_thread *t)
 
 	t->end = NATIVE_RUNS;
 	for (tries = 0; tries < MAX_TRIES && !look_once(k, t); tries++)
-		usleep(PAUSE_US);
+		clock_sleep_ns(PAUSE_NS);
 	if (t->state == 'Z' || t->state == 'X')
 		t->end = NATIVE_NO_CODE;
 }

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "pmu/bpf.h"
 #include "wall/inner.h"
@@ -300,13 +300,13 @@ bool wall_read(const struct wall *w, uint32_t slot, struct wall_slot *copy)
 
 bool wall_read_surely(const struct wall *w, uint32_t slot, struct wall_slot *copy)
 {
-	const struct timespec moment = { 0, 100000 };
+	enum { MOMENT_NS = 100000 };
 	int tries = 10000;
 
 	while (!wall_read(w, slot, copy)) {
 		if (!--tries)
 			return false;
-		nanosleep(&moment, NULL);
+		clock_sleep_ns(MOMENT_NS);
 	}
 	return true;
 }
