@@ -50,13 +50,13 @@ static const struct opt what_table[] = {
 		"count every acquisition of locks of these classes, as in com.example.*,java.util.concurrent.* (implies -e lock)"),
 	OPT_ON("samples", struct record_opts, samples, "sample; --no-samples records dispatches only"),
 	OPT_STR(0, "disabled", struct record_opts, disabled, "events", NULL,
-		"of the events named, those that are not recorded until 'arcprof ctl enable'"),
+		"do not record these events until 'arcprof ctl enable'"),
 	OPT_LIST(0, "filter", struct record_opts, filters, "condition",
 		 "store only events that meet these: lock>1ms, thread=http-*, -kind=virtual, alloc:class=byte[]"),
 	OPT_FLAG(0, "live-histogram", struct record_opts, live_histogram,
-		 "with -e live, let JVMs collect all garbage and count all objects in the end"),
+		 "with -e live, let JVMs collect all garbage and count all objects at the end"),
 	OPT_STR_OPTARG(0, "memory", struct record_opts, memory, "time",
-		       "record where resident memory is, at this interval and in the end (default: 10s)"),
+		       "record where resident memory is, at this interval and at the end (default: 10s)"),
 	OPT_END
 };
 
@@ -87,22 +87,22 @@ static const struct opt rest_table[] = {
 
 static const struct opt when_table[] = {
 	OPT_LIST(0, "start-at", struct record_opts, starts, "mark|event=mark",
-		 "begin when the program sets this mark, or has ended this phase; or that event alone"),
+		 "begin, or begin with that event, when the program sets this mark or has ended this phase"),
 	OPT_LIST('D', "delay", struct record_opts, delays, "time|event=time",
-		 "wait this long before sampling starts, or that event alone"),
+		 "wait this long before sampling, or that event, starts"),
 	OPT_LIST('d', "duration", struct record_opts, durations, "time|event=time",
-		 "stop after this long, or stop recording that event"),
+		 "stop, or stop recording that event, after this long"),
 	OPT_STR(0, "window", struct record_opts, window, "time/time", NULL,
-		"record only so long in each such time, as in 50ms/1s"),
+		"record only the first part of each period, as in 50ms/1s"),
 	OPT_END
 };
 
 static const struct opt trigger_table[] = {
 	OPT_GROUP("What to look out for"),
 	OPT_LIST(0, "when", struct record_opts, whens, "condition",
-		 "say so in the trace: signal:USR2, cpu>80%:10s, gc>200ms, 'method com.example.App.serve>500ms', rss>2G, oom, crash or failure"),
+		 "store when a condition is met: signal:USR2, cpu>80%:10s, gc>200ms, 'method com.example.App.serve>500ms', rss>2G, oom, crash or failure"),
 	OPT_TIME(0, "holdoff", struct record_opts, holdoff_ns, "time", "60s",
-		 "how long a condition that was met is not looked at again"),
+		 "ignore a condition for this long after it was met"),
 	OPT_END
 };
 
@@ -115,7 +115,7 @@ static const struct opt where_table[] = {
 	OPT_LIST(0, "label", struct record_opts, labels, "key=value", "say what this recording is of: service=shop,version=1.2"),
 	OPT_SIZE(0, "max-size", struct record_opts, max_bytes, "bytes", NULL, "maximum size of the samples in the file"),
 	OPT_TIME(0, "segment", struct record_opts, segment_ns, "time", NULL,
-		 "write a trace of each such time, in the folder that --output names"),
+		 "write a trace for each period of this length, to the folder --output"),
 	OPT_STR(0, "keep", struct record_opts, keep, "size|time", NULL,
 		"with --segment: remove the oldest traces beyond this size (10G) or age (7d)"),
 	OPT_ON("compress", struct record_opts, compress, "compress the trace"),
@@ -139,6 +139,13 @@ static void join_sources(struct opt_join *j, size_t at)
 	}
 }
 
+static const struct opt told_table[] = {
+	OPT_VALUE("jvm", NULL, "every gc, safepoint, jit, class and thread event of JVMs, or any one of these; also exception, class-time, safepoint-last, oom"),
+	OPT_VALUE("mark", NULL, "marks, phases and events that programs set, in C or Java"),
+	OPT_VALUE("label", NULL, "what threads work for, as programs say, in C or Java"),
+	OPT_END
+};
+
 static void join_opts(struct opt_join *j)
 {
 	size_t shared = opt_join_struct(j, sizeof(struct sampling_opts));
@@ -146,6 +153,7 @@ static void join_opts(struct opt_join *j)
 
 	opt_join_add(j, sampling_event_opts, shared);
 	join_sources(j, shared);
+	opt_join_add(j, told_table, shared);
 	opt_join_add(j, rate_table, shared);
 	opt_join_add(j, sampling_select_opts, shared);
 	opt_join_add(j, groups_table, shared);

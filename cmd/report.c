@@ -103,6 +103,7 @@ static const struct opt selection_opts[] = {
 };
 
 static const struct opt filter_opts[] = {
+	OPT_GROUP("Which events"),
 	OPT_LIST(0, "filter", O, filters, "condition",
 		 "keep only events that meet these: lock>1ms, thread=http-*, -kind=virtual, alloc:class=byte[]"),
 	OPT_STR(0, "config", O, config, "file", NULL, "read such conditions, and rules for methods, from <file>"),
