@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd.h"
@@ -168,13 +168,6 @@ static int add_folder(const struct fleet_opts *o, const struct spool_kind *kind,
 	return status;
 }
 
-static bool is_folder(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
 static int add_all(const struct fleet_opts *o, const struct spool_kind *kind, const char *spool,
 		   struct sent *sent, int nr, char **operands)
 {
@@ -182,7 +175,7 @@ static int add_all(const struct fleet_opts *o, const struct spool_kind *kind, co
 	struct err e;
 
 	for (i = 1; i < nr; i++) {
-		if (is_folder(operands[i])) {
+		if (io_is_folder(operands[i])) {
 			status |= add_folder(o, kind, spool, sent, operands[i]);
 			continue;
 		}
@@ -221,7 +214,7 @@ static bool wait_for_server(struct sender *x, uint64_t wait_s)
 		ns = MIN(wait_s, (uint64_t)LONGEST_ASKED_S) * 1000000000;
 	if (now_ns >= x->deadline_ns || (wait_s && now_ns + ns > x->deadline_ns))
 		return false;
-	usleep((ns + clock_real_ns() % (ns / 2)) / 1000);
+	clock_sleep_ns(ns + clock_real_ns() % (ns / 2));
 	x->wait_ms = MIN(x->wait_ms * 2, (unsigned int)LONGEST_WAIT_MS);
 	return true;
 }
@@ -275,13 +268,6 @@ static int send_spool(struct sender *x, struct err *e)
 	return status;
 }
 
-static void sleep_ns(uint64_t ns)
-{
-	const struct timespec t = { ns / 1000000000, ns % 1000000000 };
-
-	nanosleep(&t, NULL);
-}
-
 /* The spool is ours by its lock, so the list of what was sent is read once. */
 static int push_all(const struct fleet_opts *o, struct sender *x, int nr, char **operands)
 {
@@ -298,7 +284,7 @@ static int push_all(const struct fleet_opts *o, struct sender *x, int nr, char *
 		status |= send_spool(x, &e);
 		if (!o->every_ns)
 			break;
-		sleep_ns(o->every_ns);	/* whatever ends us: nothing is lost of the spool */
+		clock_sleep_ns(o->every_ns);	/* whatever ends us: nothing is lost of the spool */
 	}
 	sent_close(&sent);
 	return status;
