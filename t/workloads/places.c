@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * places.c - a thread that waits at more places than there are sites (lib/jvm/wall.h): most of the time at one,
- * and in between once at each of a dozen depths of its stack and once, for longer, in wait_rare(). For SECONDS;
- * prints what it waited in wait_deep() and wait_rare(), in ms.
+ * places.c - a thread that waits at more places than there are sites (lib/jvm/wall.h): most of the time at
+ * one, and in between once at each of a dozen depths of its stack and once, for longer, in wait_rare(). For
+ * SECONDS; prints what it waited in wait_deep() and wait_rare(), in ms.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -332,8 +332,8 @@ static __always_inline __u32 class_of(struct task_struct *t, __u32 state, __s32 
 }
 
 /*
- * Who waits at more places than there are sites keeps those where it waits longest. Others share what is left:
- * by the time of their last use they would push each other out, and the long ones with them, at every turn.
+ * Who waits at more places than there are sites keeps those where it waits longest. Others share the rest: by
+ * the time of their last use they would push each other out, and the long ones with them, at every turn.
  */
 static __always_inline __u64 worth(const struct wall_site *site, __u64 now)
 {
