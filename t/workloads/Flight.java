@@ -13,6 +13,7 @@ import java.util.List;
  *	crash			get SIGSEGV, and wait for what comes of it
  *	serve=MS		a thousand calls of serve(), of which one sleeps so long
  *	refuse=MS		sleep so long in a method that an exception leaves, 20 calls deep
+ *	ready			prints that
  *	exit=N			end with that status
  */
 public class Flight {
@@ -146,6 +147,7 @@ public class Flight {
 				break;
 			case "serve": for (int i = 0; i < 1000; i++) serve(i == 500 ? n : 0); break;
 			case "refuse": refused(n); refused(0); break;
+			case "ready": System.out.println("ready"); break;
 			case "exit": System.exit(n);
 			}
 		}
