@@ -49,7 +49,9 @@ struct walk {
 	uint64_t gap_end;		/* of the latest gap: one that adjoins is the same place */
 
 	z_stream z;
-	uint8_t *raw, *rows;		/* [TRF_MAX_RAW], made when first needed */
+	uint8_t *raw, *rows;		/* of the chunk in hand */
+	size_t raw_alloc, rows_alloc;
+	bool inflates;			/* z is in use */
 };
 
 /* len bytes at off, or NULL; until the next call. */
@@ -241,20 +243,29 @@ bool walk_is(const struct walk_chunk *c, const char *type)
 	return !memcmp(c->h.type, type, sizeof(c->h.type));
 }
 
+/* Of the longest chunk so far: those of a short trace are far from TRF_MAX_RAW. */
+static uint8_t *room_for(uint8_t **at, size_t *alloc, size_t len)
+{
+	if (!*at || *alloc < len) {
+		free(*at);
+		*alloc = MAX(MAX(len, (size_t)4096), MIN(2 * *alloc, (size_t)TRF_MAX_RAW));
+		*at = xmalloc(*alloc);
+	}
+	return *at;
+}
+
 static bool inflate_payload(struct walk *w, const struct walk_chunk *c)
 {
 	z_stream *z = &w->z;
 
-	if (!w->raw) {
-		if (inflateInit(z) != Z_OK)
-			return false;
-		w->raw = xmalloc(TRF_MAX_RAW);
-	}
+	if (!w->inflates && inflateInit(z) != Z_OK)
+		return false;
+	w->inflates = true;
 	inflateReset(z);
 	inflateValidate(z, 0);		/* the chunk has a checksum of its own */
 	z->next_in = (Bytef *)c->stored;
 	z->avail_in = c->h.stored_len;
-	z->next_out = w->raw;
+	z->next_out = room_for(&w->raw, &w->raw_alloc, c->h.raw_len);
 	z->avail_out = c->h.raw_len;
 	return inflate(z, Z_FINISH) == Z_STREAM_END && z->total_out == c->h.raw_len;
 }
@@ -291,9 +302,7 @@ const uint8_t *walk_payload(struct walk *w, const struct walk_chunk *c)
 	}
 	if (p && h->flags & TRF_TRANSPOSED) {
 		if (h->stride && h->stride <= TRF_MAX_STRIDE && !(h->stride & 3)) {
-			if (!w->rows)
-				w->rows = xmalloc(TRF_MAX_RAW);
-			untranspose(w->rows, p, h->raw_len, h->stride);
+			untranspose(room_for(&w->rows, &w->rows_alloc, h->raw_len), p, h->raw_len, h->stride);
 			p = w->rows;
 		} else {
 			p = NULL;
@@ -458,7 +467,7 @@ void walk_close(struct walk *w)
 		return;
 	if (w->fd >= 0)
 		close(w->fd);
-	if (w->raw)
+	if (w->inflates)
 		inflateEnd(&w->z);
 	free(w->raw);
 	free(w->rows);
