@@ -43,6 +43,8 @@ endif
 ifdef FUZZER
 BUILD = build/fuzz
 CC = clang
+# functions and lines are all that a sanitizer's report has
+CFLAGS = -O1 -gline-tables-only
 LINK = -pie -fsanitize=fuzzer-no-link,address,undefined
 BASE_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -DSANITIZED
 endif
