@@ -158,6 +158,8 @@ hosts() {
 	[ -e /lib/ld-linux.so.2 ] && [ -e /lib32/libc.so.6 ] || skip "no 32-bit C library is installed"
 	echo 'int puts(const char *); void exit(int); void _start(void) { puts("32 bits"); exit(6); }' >p.c
 	gcc -m32 -fno-builtin -fno-pie -no-pie -nostdlib -Wl,-dynamic-linker,/lib/ld-linux.so.2 p.c /lib32/libc.so.6 -o p
+	run ./p
+	[ "$status" -ne 126 ] || skip "the kernel runs no programs of 32 bits"
 	same 6 0 ./p
 }
 

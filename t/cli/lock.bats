@@ -40,7 +40,9 @@ readonly CONDITION='java.util.concurrent.locks.AbstractQueuedSynchronizer$Condit
 on_platform_threads() {
 	waits monitor p 3 60 2000
 	within "$(locks 'LockWaits$Monitor' enter wait_ns)" "$TRUE_NS" 3
-	within "$(locks 'LockWaits$Monitor' enter slow)" "$TRUE_N" 3
+	# who comes late finds it free
+	[ "$(locks 'LockWaits$Monitor' enter slow)" -le "$TRUE_N" ]
+	within "$(locks 'LockWaits$Monitor' enter slow)" "$TRUE_N" 10
 	[ "$(locks 'LockWaits$Monitor' enter waiters)" -eq 3 ]
 	# it may park more than once until it has the lock
 	waits lock p 3 60 2000

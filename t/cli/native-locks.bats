@@ -73,13 +73,14 @@ charged_to() {	# <function> <ns> <percent>: in the file blame
 	charged_to have_short "$(awk '/short/ { print $2 }' truth)" 50
 }
 
-# Of one lock 256 are told apart.
+# Of one lock 256 are told apart. Who comes late finds the lock free, and does not wait.
 @test "native locks: one that very many threads have had" {
 	timeout -s KILL 60 "$ARCPROF" record -q -e lock -o trace "$BATS_FILE_TMPDIR/known" owners 400 >truth
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
 	"$ARCPROF" report -i trace --locks --format json >table
 	cat truth table
-	[ "$(lock shared_mutex slow)" -eq "$(awk '{ print $3 }' truth)" ]
+	[ "$(lock shared_mutex slow)" -le "$(awk '{ print $3 }' truth)" ]
+	within "$(lock shared_mutex slow)" "$(awk '{ print $3 }' truth)" 10
 	within "$(lock shared_mutex wait_ns)" "$(awk '{ print $4 }' truth)" 3
 }
 
