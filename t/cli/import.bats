@@ -121,6 +121,11 @@ for which in base, cum:
 			print(n, name, sep="\t")' "$2"
 }
 
+# Without what has less than a hundredth: a sample in the loader or the vdso may have another name in perf.
+large() {
+	awk -F '\t' 'NR == 1 { total = $1 } $1 * 100 >= total'
+}
+
 # Few functions, and all their own: names of libraries have aliases.
 build_busy() {
 	cat >busy.c <<'EOS'
@@ -145,9 +150,9 @@ record() {
 	for options in "-o p.data" "-g -o p.data" "-g -e page-faults:u -o p.data"; do
 		# shellcheck disable=SC2086
 		record $options
-		"$TOP/t/perf-top" p.data cpu-clock:u >want
+		"$TOP/t/perf-top" p.data cpu-clock:u | large >want
 		[ "$(wc -l <want)" -ge 3 ]
-		top_ten p.data cpu-clock:u | diff want -
+		top_ten p.data cpu-clock:u | large | diff want -
 		arcprof report --import p.data --check
 	done
 	"$TOP/t/perf-top" p.data page-faults:u | head -n 1 >want
@@ -168,8 +173,8 @@ record() {
 
 @test "import: what perf record writes to a pipe is read from it" {
 	record -g -o - >p.data
-	"$TOP/t/perf-top" p.data cpu-clock:u >want
-	top_ten - cpu-clock:u <p.data | diff want -
+	"$TOP/t/perf-top" p.data cpu-clock:u | large >want
+	top_ten - cpu-clock:u <p.data | large | diff want -
 }
 
 @test "import: perf.data knows what each process was at each sample" {
