@@ -453,9 +453,11 @@ java_alone() {
 		# shellcheck disable=SC2086
 		chroot empty /arcprof report -i /trace $report >there
 		cmp here there
-		! grep -q 'unknown in lib' there || false
+		# of others a sample may be in what has no name, as between two functions
+		! grep -qE 'unknown in lib(jvm|c)\.so' there || false
 	done
 }
+
 @test "java: the trace alone gives the same reports in an empty root" {
 	skip_unless_root
 	chroot / true 2>/dev/null || skip "chroot is not permitted"
