@@ -451,7 +451,8 @@ fail_each_descriptor() {
 	[ "$lost" -gt 0 ]
 	arcprof report -i trace --xprof | head -n 1 | grep -q " $lost lost"
 	ns=$(arcprof dump -i trace | sed -n 's/.*"event.0.count" value="\([0-9]*\)"/\1/p')
-	within "$(($(samples) + lost))" "$((ns / 50000))" 15
+	# a timer that comes late is one sample for several periods
+	within "$(($(samples) + lost))" "$((ns / 50000))" 30
 	[[ $stderr == *" $lost lost"* ]]
 	run_arcprof report -i trace --strict
 	[ "$status" -eq 1 ]

@@ -175,7 +175,8 @@ add() {
 	grep -q '^not recorded: wakeups, and how threads were blocked: ' <<<"$output"
 	grep -q ' OffCPU ' <<<"$output"
 	[ "$(threads .source.states)" = false ]
-	within "$(threads '.threads[] | select(.name == "sleeps") | .cpu_ns')" "$cpu" 25
+	# with what the program did until it began to count
+	within "$(threads '.threads[] | select(.name == "sleeps") | .cpu_ns')" "$cpu" 50
 	v=$(threads '.threads[] | select(.name == "sleeps") | .voluntary')
 	[ "$v" -ge "$voluntary" ] && [ "$v" -le $((voluntary + 20)) ]
 }
