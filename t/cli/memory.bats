@@ -92,7 +92,7 @@ agrees() {
 }
 
 check_jvm() {
-	local c
+	local c most=10
 	# room for all code: it is asked for its account before it is measured, and may compile in between
 	start "$JAVA_HOME/bin/java" -Xmx256m -XX:NativeMemoryTracking=summary -XX:InitialCodeCacheSize=16m "$@" \
 		-cp "$CLASSES" Resident
@@ -111,7 +111,9 @@ check_jvm() {
 	fi
 	between 40960 "$(part java_heap)" 110000
 	between 20480 "$(part malloc)" 60000
-	between 0 "$(part not_accounted)" $(($(jq .resident look.json) / 1024 / 10))
+	# JDK 17's ZGC tells nobody of a mapping of 16 MiB, which may be resident
+	[[ " $* " != *ZGC* ]] || most=20
+	between 0 "$(part not_accounted)" $(($(jq .resident look.json) / 1024 * most / 100))
 	jq -e '[.mappings[] | select(.name == "sleeper-3" and .part == "stacks")] | length >= 1' look.json
 	if [ "${record-}" ]; then
 		record_memory 0.2s
