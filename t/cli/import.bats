@@ -121,9 +121,9 @@ for which in base, cum:
 			print(n, name, sep="\t")' "$2"
 }
 
-# Without what has less than a hundredth: a sample in the loader or the vdso may have another name in perf.
+# Without what has less than a twentieth: a sample in the loader or the vdso may have another name in perf.
 large() {
-	awk -F '\t' 'NR == 1 { total = $1 } $1 * 100 >= total'
+	awk -F '\t' 'NR == 1 { total = $1 } $1 * 20 >= total'
 }
 
 # Few functions, and all their own: names of libraries have aliases.
