@@ -177,7 +177,7 @@ static bool meets(const struct events *ev)
 	return i == ev->nr_open;
 }
 
-/* What was held back, for there is another that is none of its kind. */
+/* An event of another kind has come: writes what was held back, or drops it where the files meet. */
 static void settle(struct splice_calls *s, struct events *ev)
 {
 	bool drops = ev->nr_begins && meets(ev);

@@ -167,7 +167,7 @@ add() {
 	grep -q -- '--irq: interrupts cannot be recorded: tracepoints take CAP_PERFMON' refused
 	! as_nobody out/arcprof record -q --all-kernel -o out/trace -- true 2>refused || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 2 ]
 	[ ! -e out/trace ]
-	as_nobody out/arcprof record -q --sched --no-samples -o out/trace -- out/sleeps 50 200000 >counted
+	as_nobody out/arcprof record -q --sched --no-samples -o out/trace -- out/sleeps 200 200000 >counted
 	cp out/trace trace
 	read -r times voluntary involuntary cpu _ <counted
 	check_sums
@@ -175,8 +175,8 @@ add() {
 	grep -q '^not recorded: wakeups, and how threads were blocked: ' <<<"$output"
 	grep -q ' OffCPU ' <<<"$output"
 	[ "$(threads .source.states)" = false ]
-	# with what the program did until it began to count
-	within "$(threads '.threads[] | select(.name == "sleeps") | .cpu_ns')" "$cpu" 50
+	# with what the program did until it began to count: some milliseconds
+	within "$(threads '.threads[] | select(.name == "sleeps") | .cpu_ns')" "$cpu" 25
 	v=$(threads '.threads[] | select(.name == "sleeps") | .voluntary')
 	[ "$v" -ge "$voluntary" ] && [ "$v" -le $((voluntary + 20)) ]
 }
