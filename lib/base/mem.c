@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 #include "base/mem.h"
 
@@ -29,6 +30,32 @@ void *xrealloc(void *p, size_t size)
 {
 	p = realloc(p, size ? size : 1);
 	return p ? p : out_of_memory(size);
+}
+
+/* Whole pages within the array, so that what lies beside it is left alone. */
+static void *in_large_pages(void *p, size_t size)
+{
+	const uintptr_t large = 2 << 20, begin = ((uintptr_t)p + large - 1) & -large,
+			end = ((uintptr_t)p + size) & -large;
+
+	if (begin < end)
+		madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+	return p;
+}
+
+void *xmalloc_large(size_t size)
+{
+	return in_large_pages(xmalloc(size), size);
+}
+
+void *xcalloc_large(size_t n, size_t size)
+{
+	return in_large_pages(xcalloc(n, size), n * size);
+}
+
+void *xrealloc_large(void *p, size_t size)
+{
+	return in_large_pages(xrealloc(p, size), size);
 }
 
 char *xstrndup(const char *s, size_t n)

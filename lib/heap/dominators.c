@@ -10,7 +10,7 @@
 
 void graph_init(struct heap_graph *g, uint32_t nr)
 {
-	*g = (struct heap_graph){ .nr = nr, .first = xmalloc(((size_t)nr + 1) * sizeof(*g->first)) };
+	*g = (struct heap_graph){ .nr = nr, .first = xmalloc_large(((size_t)nr + 1) * sizeof(*g->first)) };
 	memset(g->first, 0xff, ((size_t)nr + 1) * sizeof(*g->first));
 }
 
@@ -26,8 +26,8 @@ void graph_put(struct heap_graph *g, uint32_t to)
 {
 	if (g->nr_edges == g->alloc_edges) {
 		g->alloc_edges = g->alloc_edges ? g->alloc_edges * 2 : 1 << 16;
-		g->to = xrealloc(g->to, g->alloc_edges * sizeof(*g->to));
-		g->last = xrealloc(g->last, g->alloc_edges / 8);
+		g->to = xrealloc_large(g->to, g->alloc_edges * sizeof(*g->to));
+		g->last = xrealloc_large(g->last, g->alloc_edges / 8);
 	}
 	if (g->nr_edges % 64 == 0)
 		g->last[g->nr_edges / 64] = 0;
@@ -66,7 +66,10 @@ static void reach(struct search *s, uint32_t node, uint32_t parent)
 	s->number[node] = number;
 	s->d->node[number] = node;
 	s->parent[number] = parent;
-	VEC_GROW(s->open, s->nr_open, s->alloc_open);
+	if (s->nr_open == s->alloc_open) {
+		s->alloc_open = s->alloc_open ? s->alloc_open * 2 : 1 << 12;
+		s->open = xrealloc_large(s->open, s->alloc_open * sizeof(*s->open));
+	}
 	s->open[s->nr_open++] = (struct open){ number, s->g->first[node] };
 }
 
@@ -93,7 +96,7 @@ static void search_from(struct search *s, uint32_t node, uint32_t parent)
 static uint64_t *referred(const struct search *s)
 {
 	const struct heap_graph *g = s->g;
-	uint64_t *bits = xcalloc((size_t)g->nr / 64 + 1, sizeof(*bits)), e;
+	uint64_t *bits = xcalloc_large((size_t)g->nr / 64 + 1, sizeof(*bits)), e;
 	uint32_t v;
 
 	for (v = 0; v < g->nr; v++) {
@@ -153,7 +156,7 @@ static void find_preds(const struct search *s, struct preds *p)
 	uint64_t e, sum = 0, n;
 	uint32_t i, to;
 
-	p->first = xcalloc((size_t)nr + 2, sizeof(*p->first));
+	p->first = xcalloc_large((size_t)nr + 2, sizeof(*p->first));
 	for (i = 1; i <= nr; i++)
 		for (e = g->first[s->d->node[i]]; e != GRAPH_NO_EDGES; e = graph_next(g, e)) {
 			to = s->number[g->to[e]];
@@ -164,7 +167,7 @@ static void find_preds(const struct search *s, struct preds *p)
 		p->first[i] = sum;
 		sum += n;
 	}
-	p->from = xmalloc((sum + 1) * sizeof(*p->from));
+	p->from = xmalloc_large((sum + 1) * sizeof(*p->from));
 	for (i = 1; i <= nr; i++)
 		for (e = g->first[s->d->node[i]]; e != GRAPH_NO_EDGES; e = graph_next(g, e)) {
 			to = s->number[g->to[e]];
@@ -223,7 +226,7 @@ static void find_semi(struct semi *s, const struct preds *p, const uint32_t *par
 
 static uint32_t *copy(const uint32_t *a, size_t nr)
 {
-	return memcpy(xmalloc(nr * sizeof(*a)), a, nr * sizeof(*a));
+	return memcpy(xmalloc_large(nr * sizeof(*a)), a, nr * sizeof(*a));
 }
 
 static void find_dominators(struct dominators *d, uint32_t *parent, const struct preds *p)
@@ -232,12 +235,12 @@ static void find_dominators(struct dominators *d, uint32_t *parent, const struct
 	struct semi s;
 	uint32_t i;
 
-	s.semi = xmalloc(nr * sizeof(*s.semi));
+	s.semi = xmalloc_large(nr * sizeof(*s.semi));
 	for (i = 0; i < nr; i++)
 		s.semi[i] = i;
 	s.label = copy(s.semi, nr);
 	s.above = copy(parent, nr);
-	s.path = xmalloc(nr * sizeof(*s.path));
+	s.path = xmalloc_large(nr * sizeof(*s.path));
 	find_semi(&s, p, parent, d->nr);
 	free(s.label);
 	free(s.above);
@@ -254,10 +257,10 @@ void dominators_of(struct dominators *d, struct heap_graph *g, uint32_t root, ui
 	struct search s = { .g = g, .d = d };
 	struct preds p;
 
-	*d = (struct dominators){ .node = xmalloc(((size_t)g->nr + 1) * sizeof(*d->node)) };
+	*d = (struct dominators){ .node = xmalloc_large(((size_t)g->nr + 1) * sizeof(*d->node)) };
 	d->node[0] = 0;
-	s.number = xcalloc(g->nr, sizeof(*s.number));
-	s.parent = xmalloc(((size_t)g->nr + 1) * sizeof(*s.parent));
+	s.number = xcalloc_large(g->nr, sizeof(*s.number));
+	s.parent = xmalloc_large(((size_t)g->nr + 1) * sizeof(*s.parent));
 	s.parent[0] = 0;
 	search_from(&s, root, 0);
 	search_lost(&s, root, lost);

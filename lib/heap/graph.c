@@ -103,8 +103,8 @@ int heap_retained(struct heap *h, bool keep_soft, struct heap_retained *x, struc
 		graph_release(&g);
 		return r;
 	}
-	x->holder = xmalloc((size_t)g.nr * sizeof(*x->holder));
-	x->bytes = xcalloc(g.nr, sizeof(*x->bytes));
+	x->holder = xmalloc_large((size_t)g.nr * sizeof(*x->holder));
+	x->bytes = xcalloc_large(g.nr, sizeof(*x->bytes));
 	memset(x->holder, 0xff, (size_t)g.nr * sizeof(*x->holder));
 	dominators_of(&d, &g, h->ids.nr + HEAP_TOP, h->ids.nr + HEAP_LOST);
 	for (i = d.nr; i > 1; i--) {
@@ -191,7 +191,7 @@ uint32_t *heap_fields(struct heap *h, bool keep_soft, const uint32_t *holder)
 	struct heap_objects w;
 	struct hprof_item x;
 
-	n.field = xcalloc((size_t)h->ids.nr + 1, sizeof(*n.field));
+	n.field = xcalloc_large((size_t)h->ids.nr + 1, sizeof(*n.field));
 	n.item = &x;
 	heap_objects(&w, h);
 	while (heap_objects_next(&w, &x, &n.from)) {

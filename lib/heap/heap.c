@@ -75,30 +75,42 @@ static int scattered(struct err *e)
 	return err_set(e, EINVAL, "the objects' addresses are scattered as in no heap: damaged, or made up");
 }
 
+/* False: there is no room for its id. */
+static inline bool see_item(struct heap *h, const struct hprof_item *x)
+{
+	uint32_t class;
+
+	if (x->kind == HPROF_ROOT) {
+		add_root(h, x);
+		return true;
+	}
+	if (x->kind == HPROF_CLASS) {
+		class = classes_add(h, x->id);
+		hprof_class(&h->dump, x, &h->classes[class].raw);
+	}
+	if (!ids_add(&h->ids, x->id))
+		return false;
+	if (x->kind == HPROF_VALUES)
+		roster_see(h, x);
+	if (h->census)
+		census_see(h->census, h, x);
+	return true;
+}
+
 static int first_walk(struct heap *h, unsigned int shift, struct err *e)
 {
 	struct hprof_items i;
 	struct hprof_item x;
-	uint32_t class;
+	bool have_room = true;
 
 	ids_init(&h->ids, shift, h->dump.len * IDS_PER_BYTE + IDS_SPARE_BYTES);
 	heap_items(h, &i);
-	while (hprof_items_next(&i, &x)) {
-		if (x.kind == HPROF_ROOT) {
-			add_root(h, &x);
-			continue;
-		}
-		if (x.kind == HPROF_CLASS) {
-			class = classes_add(h, x.id);
-			hprof_class(&h->dump, &x, &h->classes[class].raw);
-		}
-		if (!ids_add(&h->ids, x.id))
-			return scattered(e);
-		if (x.kind == HPROF_VALUES)
-			roster_see(h, &x);
-		if (h->census)
-			census_see(h->census, h, &x);
-	}
+	hprof_items_by_window(&i, false);
+	while (have_room && hprof_items_next(&i, &x))
+		have_room = see_item(h, &x);
+	hprof_items_release(&i);
+	if (!have_room)
+		return scattered(e);
 	roster_hide(h);
 	h->damage = i.walk.damage;
 	return ids_finish(&h->ids) ? 0 :
@@ -349,20 +361,22 @@ int heap_read(struct heap *h, const struct heap_read_opts *o, struct err *e)
 	find_special(&w);
 	free(h->class);
 	free(h->units);
-	h->class = xmalloc((size_t)h->ids.nr * sizeof(*h->class));
-	h->units = xcalloc(h->ids.nr, sizeof(*h->units));
+	h->class = xmalloc_large((size_t)h->ids.nr * sizeof(*h->class));
+	h->units = xcalloc_large(h->ids.nr, sizeof(*h->units));
 	memset(h->class, 0xff, (size_t)h->ids.nr * sizeof(*h->class));
 	forget_classes_of_before(h);
 	if (o->graph)
 		graph_init(o->graph, h->ids.nr + HEAP_NR_OWN + h->nr_threads);
 	progress_start(&p, "reading objects", h->dump.len);
 	heap_items(h, &i);
+	hprof_items_by_window(&i, true);
 	while (hprof_items_next(&i, &x)) {
 		if (x.kind != HPROF_ROOT)
 			read_object(&w, &x);
 		if (!(++nr & 0xffff))
 			progress_update(&p, i.p - h->dump.data);
 	}
+	hprof_items_release(&i);
 	progress_end(&p);
 	class_the_rest(h);
 	sizes_find(h);

@@ -14,7 +14,7 @@
 #include "base/progress.h"
 #include "heap/hprof.h"
 
-enum { RECORD_HEAD = 9, MAX_HEAD = 31 };
+enum { RECORD_HEAD = 9, MAX_HEAD = 31, WINDOW = 256 << 10 };
 
 /* --- the file --- */
 
@@ -39,7 +39,7 @@ int hprof_open_bytes(struct hprof *h, const void *data, size_t len, struct err *
 {
 	size_t text = strnlen(data, MIN(len, (size_t)MAX_HEAD)) + 1;
 
-	*h = (struct hprof){ .data = data, .len = len };
+	*h = (struct hprof){ .data = data, .len = len, .fd = -1 };
 	if (len < sizeof(first_text) || memcmp(data, first_text, sizeof(first_text) - 1) != 0)
 		return err_set(e, EINVAL, "not a heap dump (it does not begin with '%s2')", first_text);
 	if (len < text + 12)
@@ -138,9 +138,10 @@ static int map(struct hprof *h, int fd, struct err *e)
 	if (data == MAP_FAILED)
 		return err_errno(e, "mapping the dump");
 	r = hprof_open_bytes(h, data, st.st_size, e);
-	h->mapped = true;
 	if (r)
-		hprof_close(h);
+		munmap(data, st.st_size);
+	else
+		h->fd = fd;
 	return r;
 }
 
@@ -155,15 +156,18 @@ int hprof_open(struct hprof *h, const char *path, struct err *e)
 		r = fstat(fd, &st) ? err_errno(e, "reading the dump") : decompress(&fd, st.st_size, e);
 	if (!r)
 		r = map(h, fd, e);
-	close(fd);
+	if (r)
+		close(fd);
 	return r ? err_wrap(e, "%s", path) : 0;
 }
 
 void hprof_close(struct hprof *h)
 {
-	if (h->mapped)
+	if (h->data && h->fd >= 0) {
 		munmap((void *)h->data, h->len);
-	*h = (struct hprof){ 0 };
+		close(h->fd);
+	}
+	*h = (struct hprof){ .fd = -1 };
 }
 
 /* --- records --- */
@@ -440,8 +444,44 @@ const uint8_t *hprof_item(const struct hprof *h, const uint8_t *p, const uint8_t
 void hprof_items(struct hprof_items *i, const struct hprof *h, hprof_is_instance_fn is_instance,
 		 const void *ctx)
 {
-	*i = (struct hprof_items){ .is_instance = is_instance, .ctx = ctx };
+	*i = (struct hprof_items){
+		.p = h->data, .end = h->data, .is_instance = is_instance, .ctx = ctx,
+		.from = h->data, .to = h->data + h->len, .copy = h->data,
+	};
 	hprof_walk(&i->walk, h);
+}
+
+void hprof_items_by_window(struct hprof_items *i, bool data)
+{
+	if (i->walk.h->fd < 0)
+		return;
+	i->window = xmalloc(WINDOW);
+	i->to = i->from;
+	i->data_in_window = data;
+}
+
+void hprof_items_release(struct hprof_items *i)
+{
+	free(i->window);
+	i->window = NULL;
+	i->data_in_window = false;
+	i->from = i->copy = i->walk.h->data;
+	i->to = i->from + i->walk.h->len;
+}
+
+void hprof_items_move_window(struct hprof_items *i)
+{
+	const struct hprof *h = i->walk.h;
+	const size_t at = i->p - h->data, len = MIN(h->len - at, (size_t)WINDOW);
+
+	/* what cannot be read may still be mapped, and is told of there */
+	if (pread(h->fd, i->window, len, at) != (ssize_t)len) {
+		hprof_items_release(i);
+		return;
+	}
+	i->from = i->p;
+	i->to = i->p + len;
+	i->copy = i->window;
 }
 
 /*

@@ -47,7 +47,7 @@ enum hprof_root {
 struct hprof {
 	const uint8_t *data;
 	size_t len;
-	bool mapped;			/* data is ours to unmap */
+	int fd;				/* of the file that is mapped, ours to close; -1: data is not ours */
 	unsigned int id_size;		/* 4 or 8 */
 	uint64_t time_ms;		/* since 1970 */
 	size_t first;			/* offset of the first record */
@@ -160,47 +160,75 @@ struct hprof_items {
 	const uint8_t *p, *end;		/* of the segment */
 	hprof_is_instance_fn is_instance;	/* NULL: the rest of a damaged segment is skipped */
 	const void *ctx;
+	/* the bytes of the dump from "from" to "to" lie at copy, too; usual items are read there */
+	const uint8_t *from, *to, *copy;
+	uint8_t *window;		/* NULL: copy is the dump itself */
+	bool data_in_window;		/* if it is there: valid until the next item */
 };
 
 void hprof_items(struct hprof_items *i, const struct hprof *h, hprof_is_instance_fn is_instance,
 		 const void *ctx);
+/*
+ * Reads a file piece by piece into one window, because the first touch of each mapped page costs as much as
+ * copying ten: the heads of items, or their data as well. Then hprof_items_release() is due at the end.
+ */
+void hprof_items_by_window(struct hprof_items *i, bool data);
+void hprof_items_release(struct hprof_items *i);
+void hprof_items_move_window(struct hprof_items *i);
 bool hprof_items_next_slow(struct hprof_items *i, struct hprof_item *x);
 
-/* Most items: as hprof_item(), of instances and arrays of values whose ids have 8 bytes; NULL of others. */
-static inline const uint8_t *hprof_item_usual(const struct hprof *h, const uint8_t *p, const uint8_t *end,
-					      struct hprof_item *x)
+enum { HPROF_INSTANCE_HEAD = 25, HPROF_OBJECTS_HEAD = 25, HPROF_VALUES_HEAD = 18, HPROF_MOST_HEAD = 25 };
+
+/*
+ * Most items: as hprof_item() at i->p, of instances and arrays whose ids have 8 bytes; NULL of others, and of
+ * what is not within the segment.
+ */
+static inline const uint8_t *hprof_item_usual(const struct hprof_items *i, struct hprof_item *x)
 {
-	enum { INSTANCE_HEAD = 25, VALUES_HEAD = 18 };
+	const uint8_t *const p = i->p, *const head = i->copy + (p - i->from);
+	size_t len;
 	uint64_t bytes;
 
-	if (end - p < INSTANCE_HEAD)
+	if (i->end - p < HPROF_MOST_HEAD)
 		return NULL;
-	x->id = hprof_u64(p + 1);
-	if (*p == 0x21) {
+	x->id = hprof_u64(head + 1);
+	if (*head == 0x21) {
 		x->kind = HPROF_INSTANCE;
-		x->class_id = hprof_u64(p + 13);
-		x->n = hprof_u32(p + 21);
-		x->data = p + INSTANCE_HEAD;
+		x->class_id = hprof_u64(head + 13);
+		x->n = hprof_u32(head + 21);
+		len = HPROF_INSTANCE_HEAD;
 		bytes = x->n;
-	} else if (*p == 0x23) {
+	} else if (*head == 0x23) {
 		x->kind = HPROF_VALUES;
-		x->type = p[17];
-		x->n = hprof_u32(p + 13);
-		x->data = p + VALUES_HEAD;
-		bytes = (uint64_t)x->n * hprof_type_size(h, x->type);
+		x->type = head[17];
+		x->n = hprof_u32(head + 13);
+		len = HPROF_VALUES_HEAD;
+		bytes = (uint64_t)x->n * hprof_type_size(i->walk.h, x->type);
 		if (x->type < HPROF_BOOLEAN || x->type >= HPROF_TYPE_NR)
 			return NULL;
+	} else if (*head == 0x22) {
+		x->kind = HPROF_OBJECTS;
+		x->n = hprof_u32(head + 13);
+		x->class_id = hprof_u64(head + 17);
+		len = HPROF_OBJECTS_HEAD;
+		bytes = (uint64_t)x->n * 8;
 	} else {
 		return NULL;
 	}
-	return bytes <= (size_t)(end - x->data) ? x->data + bytes : NULL;
+	if (bytes > (size_t)(i->end - p) - len)
+		return NULL;
+	x->data = (i->data_in_window && p + len + bytes <= i->to ? head : p) + len;
+	return p + len + bytes;
 }
 
 /* The next item of the dump, whatever lies between; false at the end. */
 static inline bool hprof_items_next(struct hprof_items *i, struct hprof_item *x)
 {
-	const uint8_t *next = i->walk.h->id_size == 8 ? hprof_item_usual(i->walk.h, i->p, i->end, x) : NULL;
+	const uint8_t *next;
 
+	if (i->window && i->to - i->p < HPROF_MOST_HEAD)
+		hprof_items_move_window(i);
+	next = i->walk.h->id_size == 8 ? hprof_item_usual(i, x) : NULL;
 	if (!next && i->p < i->end)
 		next = hprof_item(i->walk.h, i->p, i->end, x);
 	if (!next || next - i->p >= HPROF_LARGE)

@@ -17,12 +17,29 @@ void ids_release(struct heap_ids *x)
 {
 	size_t i;
 
-	for (i = 0; i < x->nr_pages; i++)
-		free(x->pages[i]);
+	for (i = 0; i < x->nr_blocks; i++)
+		free(x->blocks[i]);
+	free(x->blocks);
 	free(x->pages);
 	free(x->dir);
 	map_release(&x->page_of);
 	*x = (struct heap_ids){ 0 };
+}
+
+/* The next page, before ids_finish(). */
+static struct ids_page *new_page(struct heap_ids *x, uint64_t number)
+{
+	const size_t nr = x->nr_pages % IDS_BLOCK;
+	struct ids_page *p;
+
+	if (!nr) {
+		VEC_GROW(x->blocks, x->nr_blocks, x->alloc_blocks);
+		x->blocks[x->nr_blocks++] = xcalloc_large(IDS_BLOCK, sizeof(*p));
+	}
+	VEC_GROW(x->pages, x->nr_pages, x->alloc_pages);
+	p = x->pages[x->nr_pages++] = &x->blocks[x->nr_blocks - 1][nr];
+	p->number = number;
+	return p;
 }
 
 static struct ids_page *page_of(struct heap_ids *x, uint64_t number)
@@ -34,10 +51,7 @@ static struct ids_page *page_of(struct heap_ids *x, uint64_t number)
 	if (x->nr_pages == x->max_pages)
 		return NULL;
 	*i = x->nr_pages;
-	VEC_GROW(x->pages, x->nr_pages, x->alloc_pages);
-	x->pages[x->nr_pages] = xcalloc(1, sizeof(struct ids_page));
-	x->pages[x->nr_pages]->number = number;
-	return x->pages[x->nr_pages++];
+	return new_page(x, number);
 }
 
 bool ids_add_slow(struct heap_ids *x, uint64_t id)
@@ -115,7 +129,6 @@ static void drop_far_pages(struct heap_ids *x)
 			continue;
 		}
 		x->nr_odd += count_ids(x->pages[i]);
-		free(x->pages[i]);
 	}
 	x->nr_pages = nr;
 }

@@ -90,7 +90,7 @@ static uint64_t referent(const struct heap *h, const struct hprof_item *x)
 uint32_t *heap_samples(const struct heap *h)
 {
 	const struct heap_roster *r = &h->roster;
-	uint32_t *samples = xcalloc((size_t)h->ids.nr + 1, sizeof(*samples)), i, object;
+	uint32_t *samples = xcalloc_large((size_t)h->ids.nr + 1, sizeof(*samples)), i, object;
 	struct map at_of = MAP_INIT;
 	struct hprof_items items;
 	struct hprof_item x;

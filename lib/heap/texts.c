@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * texts.c - see texts.h. A String refers to an array of bytes or, before JDK 9, of chars. Objects are found
- * by walking the dump once for each reference that is followed.
+ * by walking the dump once for each reference that is followed, up to the last of them.
  */
 #include <stdlib.h>
 
@@ -68,25 +68,46 @@ void texts_put(struct buf *b, const struct hprof_item *x)
 struct wanted {
 	struct map first;		/* id -> number */
 	uint32_t *same;			/* [number] -> the next one with that id */
+	size_t left;			/* ids that have not been found */
+	struct heap_objects walk;
 };
 
-static void wanted_init(struct wanted *w, const uint64_t *ids, size_t nr)
+static void wanted_init(struct wanted *w, const struct heap *h, const uint64_t *ids, size_t nr)
 {
 	size_t i;
 
-	*w = (struct wanted){ MAP_INIT, xcalloc(nr + 1, sizeof(*w->same)) };
+	*w = (struct wanted){ .first = MAP_INIT, .same = xcalloc(nr + 1, sizeof(*w->same)) };
+	heap_objects(&w->walk, h);
+	hprof_items_by_window(&w->walk.items, true);
 	for (i = 0; i < nr; i++) {
 		uint32_t *first = ids[i] ? map_put(&w->first, ids[i]) : NULL;
 
 		if (!first)
 			continue;
+		w->left += *first == MAP_NONE;
 		w->same[i] = *first;
 		*first = i;
 	}
 }
 
+/* The next one in the dump, as the first number that wants it; MAP_NONE at the end. */
+static uint32_t wanted_next(struct wanted *w, struct hprof_item *x)
+{
+	uint32_t object, first;
+
+	while (w->left && heap_objects_next(&w->walk, x, &object)) {
+		first = map_get(&w->first, x->id);
+		if (first == MAP_NONE)
+			continue;
+		w->left--;
+		return first;
+	}
+	return MAP_NONE;
+}
+
 static void wanted_release(struct wanted *w)
 {
+	hprof_items_release(&w->walk.items);
 	map_release(&w->first);
 	free(w->same);
 }
@@ -95,18 +116,14 @@ static void wanted_release(struct wanted *w)
 static void follow(const struct heap *h, uint64_t *ids, size_t nr, const struct text_step *s)
 {
 	struct wanted wanted;
-	struct heap_objects w;
 	struct hprof_item x;
-	uint32_t object, i;
+	uint32_t i;
 
-	wanted_init(&wanted, ids, nr);
+	wanted_init(&wanted, h, ids, nr);
 	memset(ids, 0, nr * sizeof(*ids));
-	heap_objects(&w, h);
-	while (wanted.first.nr && heap_objects_next(&w, &x, &object)) {
-		i = x.kind == HPROF_INSTANCE ? map_get(&wanted.first, x.id) : MAP_NONE;
-		for (; i != MAP_NONE; i = wanted.same[i])
+	while ((i = wanted_next(&wanted, &x)) != MAP_NONE)
+		for (; i != MAP_NONE && x.kind == HPROF_INSTANCE; i = wanted.same[i])
 			ids[i] = texts_field(h, &x, s->class, s->field);
-	}
 	wanted_release(&wanted);
 }
 
@@ -114,19 +131,16 @@ void texts_find(const struct heap *h, uint64_t *ids, size_t nr, const struct tex
 		void *ctx)
 {
 	struct wanted wanted;
-	struct heap_objects w;
 	struct hprof_item x;
-	uint32_t object, i;
+	uint32_t i;
 
 	for (; steps->class; steps++)
 		follow(h, ids, nr, steps);
-	wanted_init(&wanted, ids, nr);
-	heap_objects(&w, h);
-	while (wanted.first.nr && heap_objects_next(&w, &x, &object)) {
+	wanted_init(&wanted, h, ids, nr);
+	while ((i = wanted_next(&wanted, &x)) != MAP_NONE) {
 		struct buf b = BUF_INIT;
 
-		i = x.kind == HPROF_VALUES ? map_get(&wanted.first, x.id) : MAP_NONE;
-		if (i == MAP_NONE)
+		if (x.kind != HPROF_VALUES)
 			continue;
 		texts_put(&b, &x);
 		for (; i != MAP_NONE; i = wanted.same[i])

@@ -12,8 +12,8 @@ enum { ON_PATH = 1, IS_END = 2 };	/* marks of a node */
 /* Of roots of a kind, and threads, those that have no object of their own are not shown. */
 static void build(struct heap_contexts *b, const struct dominators *d)
 {
-	uint32_t *at = xcalloc((size_t)d->nr + 1, sizeof(*at)), i;
-	bool *holds = xcalloc(d->nr + 1, sizeof(*holds));
+	uint32_t *at = xcalloc_large((size_t)d->nr + 1, sizeof(*at)), i;
+	bool *holds = xcalloc_large(d->nr + 1, sizeof(*holds));
 
 	for (i = 2; i <= d->nr; i++)
 		holds[d->idom[i]] = true;
@@ -69,7 +69,7 @@ static void search(struct paths *p, uint32_t i)
  */
 static uint32_t search_lost(struct paths *p, const struct heap *h, uint32_t lost)
 {
-	uint64_t *referred = xcalloc(h->ids.nr / 64 + 1, sizeof(*referred)), e;
+	uint64_t *referred = xcalloc_large(h->ids.nr / 64 + 1, sizeof(*referred)), e;
 	uint32_t i, nr, first;
 	int ring;
 
@@ -121,7 +121,7 @@ static uint32_t mark_paths(const struct heap *h, const struct paths *p, const st
 
 static void build_paths(struct heap_contexts *b, const struct paths *p, const uint8_t *marks)
 {
-	uint32_t *at = xcalloc(p->g->nr, sizeof(*at)), i;
+	uint32_t *at = xcalloc_large(p->g->nr, sizeof(*at)), i;
 
 	for (i = 1; i < p->nr; i++) {
 		uint32_t node = p->queue[i];
@@ -157,11 +157,11 @@ static void paths_tree(struct heap *h, const struct heap_graph *g, const struct 
 		       struct model *m, struct heap_tree_facts *facts)
 {
 	struct paths p = { .g = g };
-	uint8_t *marks = xcalloc(g->nr, 1);
+	uint8_t *marks = xcalloc_large(g->nr, 1);
 	struct heap_contexts b;
 
-	p.from = xmalloc((size_t)g->nr * sizeof(*p.from));
-	p.queue = xmalloc((size_t)g->nr * sizeof(*p.queue));
+	p.from = xmalloc_large((size_t)g->nr * sizeof(*p.from));
+	p.queue = xmalloc_large((size_t)g->nr * sizeof(*p.queue));
 	memset(p.from, 0xff, (size_t)g->nr * sizeof(*p.from));
 	reach(&p, h->ids.nr + HEAP_TOP, h->ids.nr + HEAP_TOP);
 	search(&p, 0);
@@ -192,7 +192,7 @@ static void dominator_tree(struct heap *h, struct heap_graph *g, const struct he
 	dominators_of(&d, g, h->ids.nr + HEAP_TOP, h->ids.nr + HEAP_LOST);
 	contexts_init(&b, h, m, o->fold);
 	if (o->by_field || o->origins) {
-		holder = xmalloc((size_t)nr * sizeof(*holder));
+		holder = xmalloc_large((size_t)nr * sizeof(*holder));
 		memset(holder, 0xff, (size_t)nr * sizeof(*holder));
 		for (i = 2; i <= d.nr; i++)
 			holder[d.node[i]] = d.node[d.idom[i]];

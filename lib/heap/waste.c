@@ -243,8 +243,8 @@ int waste_find(struct heap *h, struct waste *w, struct err *e)
 	*w = (struct waste){ 0 };
 	if (r)
 		return r;
-	s.is_text = xcalloc(h->ids.nr / 64 + 1, sizeof(*s.is_text));
-	s.field = xcalloc((size_t)h->ids.nr + 1, sizeof(*s.field));
+	s.is_text = xcalloc_large(h->ids.nr / 64 + 1, sizeof(*s.is_text));
+	s.field = xcalloc_large((size_t)h->ids.nr + 1, sizeof(*s.field));
 	note_refs(&s);
 	take_objects(&s);
 	sort_rows(w);

@@ -16,12 +16,16 @@ seconds() {
 	done | awk '{ t = $1 + $2; if (!n++ || t < least) least = t } END { printf "%.2f", least }'
 }
 
-# Bytes per object at most, without the dump.
+# Bytes per object of memory of its own at most: what is mapped of the dump is not.
 memory() {
-	python3 -c 'import resource, subprocess, sys, os
-subprocess.run(sys.argv[3:], check=True, stdout=subprocess.DEVNULL)
-most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
-print("%.0f" % ((most - os.path.getsize(sys.argv[1])) / int(sys.argv[2])))' "$dump" "$objects" "$@"
+	python3 -c 'import subprocess, sys, time
+most = 0
+run = subprocess.Popen(sys.argv[2:], stdout=subprocess.DEVNULL)
+while run.poll() is None:
+    with open("/proc/%d/status" % run.pid) as status:
+        most = max([most] + [int(line.split()[1]) for line in status if line.startswith("RssAnon")])
+    time.sleep(0.005)
+print("%.0f" % (most * 1024 / int(sys.argv[1])))' "$objects" "$@"
 }
 
 objects=$("$ARCPROF" heap report --histogram --format json "$dump" | jq .objects)

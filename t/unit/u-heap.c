@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -603,4 +605,84 @@ TEST(heap_open_says_what_is_wrong)
 		CHECK(strstr(e.msg, bad[i].msg));
 		heap_release(&h);
 	}
+}
+
+/* Segments of some megabytes: small instances, and arrays of up to three windows of the walk. */
+static void make_large_dump(struct buf *b)
+{
+	static char fields[2000];
+	struct buf segment = BUF_INIT;
+	unsigned int i, n;
+
+	buf_add(b, "JAVA PROFILE 1.0.2", 19);
+	be(b, 8, 4);
+	be(b, 1700000000000, 8);
+	for (i = 0; i < 4000; i++) {
+		n = i * 7919 % sizeof(fields);
+		memset(fields, i, n);
+		be(&segment, 0x21, 1);
+		id(&segment, 0x10000 + i * 8);
+		be(&segment, 0, 4);
+		id(&segment, CLASS_ORDER);
+		be(&segment, n, 4);
+		buf_add(&segment, fields, n);
+		if (i % 500 == 0)
+			bytes(&segment, 0x90000 + i * 8, i * 200);
+		if (i % 100 == 0)
+			root(&segment, HPROF_ROOT_MONITOR, 0x10000 + i * 8);
+		if (i % 700 && i != 3999)
+			continue;
+		record(b, HPROF_HEAP_SEGMENT, &segment);
+		buf_reset(&segment);
+	}
+	record(b, HPROF_HEAP_END, &segment);
+	buf_release(&segment);
+}
+
+static void check_window(const struct hprof *file, const struct hprof *memory, bool data)
+{
+	struct hprof_items a, b;
+	struct hprof_item x, y;
+	size_t nr = 0;
+
+	hprof_items(&a, file, NULL, NULL);
+	hprof_items(&b, memory, NULL, NULL);
+	hprof_items_by_window(&a, data);
+	CHECK(a.window);
+	while (hprof_items_next(&b, &y)) {
+		CHECK(hprof_items_next(&a, &x));
+		CHECK_U64(x.kind, y.kind);
+		CHECK_U64(x.id, y.id);
+		CHECK_U64(a.p - file->data, b.p - memory->data);
+		if (y.kind != HPROF_ROOT) {
+			CHECK_U64(x.n, y.n);
+			CHECK(!memcmp(x.data, y.data, y.n));
+		}
+		nr++;
+	}
+	CHECK(!hprof_items_next(&a, &x));
+	CHECK_U64(nr, 4000 + 8 + 40);
+	CHECK(!a.walk.damage.nr && !a.walk.damage.truncated);
+	hprof_items_release(&a);
+}
+
+TEST(heap_walk_by_window)
+{
+	int fd = memfd_create("dump", 0);
+	char path[32];
+	struct hprof file, memory;
+	struct buf b = BUF_INIT;
+	struct err e;
+
+	make_large_dump(&b);
+	CHECK(write(fd, b.data, b.len) == (ssize_t)b.len);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	CHECK(!hprof_open(&file, path, &e));
+	CHECK(!hprof_open_bytes(&memory, b.data, b.len, &e));
+	check_window(&file, &memory, false);
+	check_window(&file, &memory, true);
+	hprof_close(&file);
+	hprof_close(&memory);
+	close(fd);
+	buf_release(&b);
 }
