@@ -19,7 +19,7 @@
 
 typedef int wait_fn(void *cond, void *mutex);
 
-enum { MAX_BYTES = 16 << 10 };
+enum { MAX_BYTES = 16 << 10, PIECE = 128 };
 
 static wait_fn *vm_wait;		/* what libjvm called */
 static wait_fn *libc_wait;		/* the C library's, past those that stand in its place */
@@ -56,18 +56,23 @@ static bool is_initialised(uintptr_t p, uintptr_t self, struct owner *o)
 static uintptr_t find_class(const struct vm_thread *t, struct owner *o)
 {
 	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
-	uintptr_t end = vm_word(t->thread, vm.o.jthread_anchor + vm.o.anchor_sp), last = 0;
+	uintptr_t end = vm_word(t->thread, vm.o.jthread_anchor + vm.o.anchor_sp), last = 0, words[PIECE];
+	size_t i, nr;
 
 	if (end <= sp || (t->stack_base && end > t->stack_base))
 		return 0;
 	if (end > sp + MAX_BYTES)
 		end = sp + MAX_BYTES;
-	for (; sp < end; sp += 8) {
-		uintptr_t p = *(const uintptr_t *)sp;
-
-		if (p != last && is_initialised(p, t->thread, o))
-			return p;
-		last = p;
+	/* the anchor may be of a moment that is over, and far away */
+	for (; sp < end; sp += nr * 8) {
+		nr = sys_peek(words, sp, end - sp < sizeof(words) ? end - sp : sizeof(words)) / 8;
+		if (!nr)
+			return 0;
+		for (i = 0; i < nr; i++) {
+			if (words[i] != last && is_initialised(words[i], t->thread, o))
+				return words[i];
+			last = words[i];
+		}
 	}
 	return 0;
 }

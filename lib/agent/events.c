@@ -328,6 +328,7 @@ static void on_live(JNIEnv *env)
 	}
 	tell_unannounced();
 	set_mode(JVMTI_ENABLE, thread_events, ARRAY_SIZE(thread_events));
+	vm_find_first_thread();		/* of a VM that has run for long, this one serves as well */
 	visit_all_threads(env, true);
 	vm_end_threads();
 }

@@ -10,6 +10,11 @@
  *
  * The first thread runs Java long before there are events, but it generates stubs before:
  * then its JavaThread is looked for where the C library keeps libjvm's variables (dtv).
+ *
+ * A thread that was on its way out when the table was made, past its last event, stays in it, and another may
+ * come to its stack and so to its thread pointer. So what the table says of a thread counts if HotSpot's
+ * variable says the same, which is read in the dtv where it was found once: whoever is in the table has, or had,
+ * that variable, so that nothing is allocated.
  */
 #include "agent/vm.h"
 
@@ -25,6 +30,10 @@ struct table {
 };
 
 static struct table by_tp, by_tid;	/* a thread pointer as it is, tid_key() */
+static struct {
+	uint32_t word;			/* of the dtv, whose block the variable is in; 0: not found yet */
+	uint32_t offset;		/* there */
+} own_variable;
 static struct sys_lock lock;
 /*
  * Threads that run already are being looked up: one that ends meanwhile leaves its key with no
@@ -154,10 +163,24 @@ static uintptr_t find_own_thread(void)
 		if ((block & 7) || block < 4096)
 			continue;
 		for (k = 0; k < TLS_BYTES && sys_peek_all(&v, block + k, 8); k += 8)
-			if (is_me(v))
+			if (is_me(v)) {
+				store_relaxed(&own_variable.offset, k);
+				store_release(&own_variable.word, i);
 				return v;
+			}
 	}
 	return 0;
+}
+
+/* Of a thread in the table. */
+static bool is_own(uintptr_t thread)
+{
+	const uintptr_t *dtv = *(uintptr_t **)(thread_pointer() + 8);
+	uint32_t word = load_acquire(&own_variable.word);
+	uintptr_t block = word ? dtv[word] : 0;
+
+	/* all ones: not allocated */
+	return !word || (block && !(block & 7) && vm_word(block, load_relaxed(&own_variable.offset)) == thread);
 }
 
 bool vm_init_threads(void)
@@ -200,8 +223,13 @@ void vm_find_first_thread(void)
 
 void vm_add_this_thread(uintptr_t thread)
 {
-	if (by_tid.slots)
-		insert(thread_pointer(), sys_tid(), thread, true);
+	static int tries = 8;
+
+	if (!by_tid.slots)
+		return;
+	insert(thread_pointer(), sys_tid(), thread, true);
+	if (!load_relaxed(&own_variable.word) && add_relaxed(&tries, -1) > 0)
+		find_own_thread();
 }
 
 void vm_remove_this_thread(void)
@@ -249,9 +277,12 @@ void vm_current_thread(struct vm_thread *t, uintptr_t sp)
 {
 	uintptr_t tp = thread_pointer();
 
-	t->thread = t->fields = find(&by_tp, tp);
+	t->thread = find(&by_tp, tp);
+	if (t->thread && !is_own(t->thread))
+		t->thread = 0;
+	t->fields = t->thread;
 	t->blocked = NULL;
-	/* it has not ended, or it would not be in the table: its JavaThread is there */
+	/* it runs: its JavaThread is there */
 	t->stack_base = t->thread ? vm_word(t->thread, vm.o.thread_stack_base) : 0;
 	if (t->stack_base <= sp)
 		t->stack_base = tp > sp && tp - sp < (1ul << 30) ? tp & ~7ul : 0;
