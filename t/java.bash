@@ -78,6 +78,19 @@ each_jdk() {
 	on_each_jdk "$@"
 }
 
+# On one JDK, "oldest" or "newest": for programs of which another is recorded on the other.
+one_jdk() {
+	local of=$1
+	shift
+	skip_unless_perf
+	[ -n "$(jdks)" ] || skip "no JDK is installed"
+	[ "$of" = newest ] && use_jdk "$(jdks | tail -n 1)" || use_jdk "$(jdks | head -n 1)"
+	echo "-- JDK $JDK"
+	mkdir -p "jdk-$JDK"
+	cd "jdk-$JDK" || return 1
+	"$@"
+}
+
 JAVA_PROGRAMS="mixed javac ant maven groovy jruby clojure h2"
 
 # As many sources as the argument says, with generics, lambdas, switches and inner classes.

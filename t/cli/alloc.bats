@@ -22,6 +22,7 @@ setup_file() {
 }
 
 setup() {
+	trace_errors_only
 	LIBRARY=$BATS_FILE_TMPDIR/liballoc.so
 	cd "$BATS_TEST_TMPDIR" || exit
 }

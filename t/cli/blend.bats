@@ -14,6 +14,7 @@ setup_file() {
 }
 
 setup() {
+	trace_errors_only
 	cd "$BATS_FILE_TMPDIR" || return 1
 }
 

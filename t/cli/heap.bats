@@ -479,8 +479,12 @@ dumps_a_running_jvm() {
 
 # The planted classes, to the byte: JVM and dump spell lambdas in two ways.
 planted_with() {
-	"$JAVA_HOME/bin/java" "$@" -version >/dev/null 2>&1 || return 0
-	"$JAVA_HOME/bin/java" "$@" -Xmx256m -Dnodes=1000 -cp "$CLASSES" Heap "laid-out" >/dev/null 2>&1
+	rm -f laid-out.*
+	"$JAVA_HOME/bin/java" "$@" -Xmx256m -Dnodes=1000 -cp "$CLASSES" Heap "laid-out" >said 2>&1 || {
+		grep -qE 'Unrecognized VM option|not supported' said && return 0
+		cat said
+		return 1
+	}
 	arcprof heap report --histogram --format json laid-out.hprof |
 		jq -r '.classes[] | select(.class | startswith("Heap")) | "\(.n) \(.bytes) \(.class)"' | sort >ours
 	histogram_of_jvm laid-out.histogram | grep ' Heap[^/]*$' | grep -v Lambda | sort >theirs

@@ -28,6 +28,7 @@ setup_file() {
 }
 
 setup() {
+	trace_errors_only
 	cd "$BATS_TEST_TMPDIR" || return 1
 	[ "$(uname -m)" = x86_64 ] || skip "the programs are for another CPU"
 }

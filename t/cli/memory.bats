@@ -8,6 +8,7 @@ setup_file() {
 }
 
 setup() {
+	trace_errors_only
 	cd "$BATS_TEST_TMPDIR" || exit
 }
 

@@ -28,6 +28,7 @@ setup_file() {
 }
 
 setup() {
+	trace_errors_only
 	KNOWN=$BATS_FILE_TMPDIR/known
 	cd "$BATS_TEST_TMPDIR" || exit
 }

@@ -3,6 +3,7 @@ load ../lib
 
 # A session of BPF or of the module is one for the machine: the user's own stays as it is.
 setup() {
+	trace_errors_only
 	cd "$BATS_TEST_TMPDIR" || return 1
 	export XDG_RUNTIME_DIR=$BATS_TEST_TMPDIR/run
 	mkdir -m 700 "$XDG_RUNTIME_DIR"

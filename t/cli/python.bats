@@ -6,6 +6,7 @@ load ../lib
 events=$TOP/t/data/events/trace
 
 setup() {
+	trace_errors_only
 	cd "$BATS_TEST_TMPDIR" || return 1
 	skip_unless_command python3
 	export PYTHONPATH=$TOP/share/python PYTHONDONTWRITEBYTECODE=1 ARCPROF

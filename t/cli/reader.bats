@@ -9,6 +9,7 @@ setup_file() {
 }
 
 setup() {
+	trace_errors_only
 	cd "$BATS_TEST_TMPDIR" || return 1
 	export ARCPROF PYTHONDONTWRITEBYTECODE=1
 	root=$BATS_FILE_TMPDIR/root

@@ -4,6 +4,7 @@
 # with -e cpu. In turns, and of each the median. Needs root.
 #
 # usage: t/perf/wall-java.sh [TIMES [TURNS]]		run it on a quiet machine
+# With ASYNC_PROFILER=/path/to/libasyncProfiler.so, its wall mode stands beside them.
 set -u
 # shellcheck source=lib.bash
 . "$(dirname "$0")/lib.bash"
@@ -13,30 +14,26 @@ use_jdk "$(jdks | head -n 1)" || exit 1
 javac -d "$DIR" "$TOP/t/perf/HandOver.java" || exit 1
 cd "$DIR" || exit 1
 
-cat >timed <<'EOT'
-#!/bin/bash
-TIMEFORMAT='%U %S'
-{ time taskset -c 0 java -XX:+UseSerialGC -cp . HandOver "$1" >/dev/null 2>&1; } 2>seconds
-EOT
-chmod +x timed
-
-# one NAME COMMAND...: runs it, and adds the JVM's CPU seconds to the file NAME
+# one NAME [COMMAND...]: runs it, after the command, and adds the JVM's CPU seconds to the file NAME
 one() {
 	local name=$1
 	shift
-	"$@" || exit 1
-	awk '{ print $1 + $2 }' seconds >>"$name"
+	"$@" taskset -c 0 java ${OPTION-} -XX:+UseSerialGC -cp . HandOver "$turns" cpu 2>said |
+		grep -E '^[0-9.]+$' >>"$name" || { cat said >&2; exit 1; }
 }
 
 for ((i = 0; i < times; i++)); do
-	one alone ./timed "$turns"
+	one alone env
 	for e in wall cpu cpu,wall,lock,alloc; do
-		one "$e" "$ARCPROF" record -q -e "$e" -o trace -- ./timed "$turns"
+		one "$e" "$ARCPROF" record -q -e "$e" -o trace --
 	done
+	[ -z "${ASYNC_PROFILER-}" ] || OPTION="-agentpath:$ASYNC_PROFILER=start,event=wall,wall=10ms,file=async.jfr" \
+		one async-profiler env
 done
 median() { sort -n "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
-for e in wall cpu cpu,wall,lock,alloc; do
+for e in wall cpu cpu,wall,lock,alloc async-profiler; do
+	[ -e "$e" ] || continue
 	awk -v e="$e" -v s="$(median "$e")" -v alone="$(median alone)" -v cpu="$(median cpu)" 'BEGIN {
-		printf "-e %-20s %.2f s, x %.3f of none, x %.3f of -e cpu\n", e, s, s / alone, s / cpu
+		printf "%-20s %.2f s, x %.3f of none, x %.3f of -e cpu\n", e, s, s / alone, s / cpu
 	}'
 done
