@@ -332,29 +332,54 @@ static void need_of_bracket(struct carry *c, const struct rec_bracket *r)
 	need_method(c, r->proc, r->method);
 }
 
-void carry_needs(struct carry *c, enum record_number kind, const void *rec)
-{
-	const union trace_record *r = rec;	/* of its struct, no more */
+/* Where records of a kind say of which process and thread they are: the offset behind that; 0: they do not. */
+#define SAYS(kind, field) (offsetof(union trace_record, kind.field) + sizeof(uint32_t))
 
+static const struct owners {
+	uint8_t proc, thread;
+} owners_of[] = {
+	[RECORD_thread] = { .proc = SAYS(thread, proc) },
+	[RECORD_cgroup] = { .proc = SAYS(cgroup, proc) },
+	[RECORD_map] = { .proc = SAYS(map, proc) },
+	[RECORD_method] = { .proc = SAYS(method, proc) },
+	[RECORD_code] = { .proc = SAYS(code, proc) },
+	[RECORD_stub] = { .proc = SAYS(stub, proc) },
+	[RECORD_wall] = { .thread = SAYS(wall, thread) },
+	[RECORD_thread_label] = { .thread = SAYS(thread_label, thread) },
+	[RECORD_thread_group] = { .thread = SAYS(thread_group, thread) },
+	[RECORD_sched_at] = { .thread = SAYS(sched_at, thread) },
+	[RECORD_load_cause] = { SAYS(load_cause, proc), SAYS(load_cause, thread) },
+	[RECORD_marked] = { SAYS(marked, proc), SAYS(marked, thread) },
+	[RECORD_waited] = { .thread = SAYS(waited, thread) },
+	[RECORD_trigger] = { .proc = SAYS(trigger, proc) },
+	[RECORD_sweep] = { .proc = SAYS(sweep, proc) },
+	[RECORD_roster] = { .proc = SAYS(roster, proc) },
+	[RECORD_class_total] = { .proc = SAYS(class_total, proc) },
+	[RECORD_virtual] = { .proc = SAYS(virtual, proc) },
+	[RECORD_footprint] = { .proc = SAYS(footprint, proc) },
+	[RECORD_call_tree] = { SAYS(call_tree, proc), SAYS(call_tree, thread) },
+	[RECORD_call_refused] = { .proc = SAYS(call_refused, proc) },
+};
+
+static uint32_t number_before(const void *rec, uint8_t behind)
+{
+	uint32_t number;
+
+	memcpy(&number, (const char *)rec + behind - sizeof(number), sizeof(number));
+	return number;
+}
+
+/* What is of other tables than those of processes and threads, or is not all in one place. */
+static void needs_besides(struct carry *c, enum record_number kind, const union trace_record *r)
+{
 	switch (kind) {
-	case RECORD_thread:
-		need_proc(c, r->thread.proc);
-		break;
-	case RECORD_cgroup:
-		need_proc(c, r->cgroup.proc);
-		break;
 	case RECORD_map:
-		need_proc(c, r->map.proc);
 		need_of_map(c, &r->map);
-		break;
-	case RECORD_method:
-		need_proc(c, r->method.proc);
 		break;
 	case RECORD_method_lines:
 		need_method(c, r->method_lines.proc, r->method_lines.method);
 		break;
 	case RECORD_code:
-		need_proc(c, r->code.proc);
 		need(c, ITEM_CODE, r->code.proc, r->code.compile_id);
 		need_of_code(c, &r->code);
 		break;
@@ -362,20 +387,7 @@ void carry_needs(struct carry *c, enum record_number kind, const void *rec)
 		need(c, ITEM_CODE, r->code_bytes.proc, r->code_bytes.compile_id);
 		break;
 	case RECORD_stub:
-		need_proc(c, r->stub.proc);
 		need(c, ITEM_STUBS, r->stub.proc, 0);
-		break;
-	case RECORD_wall:
-		carry_thread(c, r->wall.thread);
-		break;
-	case RECORD_thread_label:
-		carry_thread(c, r->thread_label.thread);
-		break;
-	case RECORD_thread_group:
-		carry_thread(c, r->thread_group.thread);
-		break;
-	case RECORD_sched_at:
-		carry_thread(c, r->sched_at.thread);
 		break;
 	case RECORD_wake:
 		need_of_wake(c, &r->wake);
@@ -386,47 +398,11 @@ void carry_needs(struct carry *c, enum record_number kind, const void *rec)
 	case RECORD_event:
 		need_of_event(c, &r->event);
 		break;
-	case RECORD_load_cause:
-		need_proc(c, r->load_cause.proc);
-		carry_thread(c, r->load_cause.thread);
-		break;
-	case RECORD_marked:
-		need_proc(c, r->marked.proc);
-		carry_thread(c, r->marked.thread);
-		break;
-	case RECORD_waited:
-		carry_thread(c, r->waited.thread);
-		break;
-	case RECORD_trigger:
-		need_proc(c, r->trigger.proc);
-		break;
 	case RECORD_lock:
 		need_of_lock(c, &r->lock);
 		break;
 	case RECORD_lock_use:
 		need_of_lock_use(c, &r->lock_use);
-		break;
-	case RECORD_sweep:
-		need_proc(c, r->sweep.proc);
-		break;
-	case RECORD_roster:
-		need_proc(c, r->roster.proc);
-		break;
-	case RECORD_class_total:
-		need_proc(c, r->class_total.proc);
-		break;
-	case RECORD_virtual:
-		need_proc(c, r->virtual.proc);
-		break;
-	case RECORD_footprint:
-		need_proc(c, r->footprint.proc);
-		break;
-	case RECORD_call_tree:
-		need_proc(c, r->call_tree.proc);
-		carry_thread(c, r->call_tree.thread);
-		break;
-	case RECORD_call_refused:
-		need_proc(c, r->call_refused.proc);
 		break;
 	case RECORD_symbol:
 		need(c, ITEM_MODULE, r->symbol.module, 0);
@@ -434,6 +410,17 @@ void carry_needs(struct carry *c, enum record_number kind, const void *rec)
 	default:		/* what ended may be in no file but that in which it began */
 		break;
 	}
+}
+
+void carry_needs(struct carry *c, enum record_number kind, const void *rec)
+{
+	const struct owners *o = (size_t)kind < ARRAY_SIZE(owners_of) ? &owners_of[kind] : &(struct owners){ 0 };
+
+	if (o->proc)
+		need_proc(c, number_before(rec, o->proc));
+	if (o->thread)
+		carry_thread(c, number_before(rec, o->thread));
+	needs_besides(c, kind, rec);	/* of its struct, no more */
 }
 
 void carry_symbol(struct carry *c, uint32_t module, uint64_t sym_off, uint64_t off)
