@@ -11,10 +11,10 @@
  * The first thread runs Java long before there are events, but it generates stubs before:
  * then its JavaThread is looked for where the C library keeps libjvm's variables (dtv).
  *
- * A thread that was on its way out when the table was made, past its last event, stays in it, and another may
- * come to its stack and so to its thread pointer. So what the table says of a thread counts if HotSpot's
- * variable says the same, which is read in the dtv where it was found once: whoever is in the table has, or had,
- * that variable, so that nothing is allocated.
+ * A thread that was on its way out when the table was made, past its last event, stays in it, and
+ * another may come to its stack and so to its thread pointer. So what the table says of a thread
+ * counts if HotSpot's variable says the same, which is read in the dtv where it was found once:
+ * whoever is in the table has, or had, that variable, so that nothing is allocated.
  */
 #include "agent/vm.h"
 
@@ -180,7 +180,8 @@ static bool is_own(uintptr_t thread)
 	uintptr_t block = word ? dtv[word] : 0;
 
 	/* all ones: not allocated */
-	return !word || (block && !(block & 7) && vm_word(block, load_relaxed(&own_variable.offset)) == thread);
+	return !word ||
+	       (block && !(block & 7) && vm_word(block, load_relaxed(&own_variable.offset)) == thread);
 }
 
 bool vm_init_threads(void)

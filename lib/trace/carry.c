@@ -332,7 +332,7 @@ static void need_of_bracket(struct carry *c, const struct rec_bracket *r)
 	need_method(c, r->proc, r->method);
 }
 
-/* Where records of a kind say of which process and thread they are: the offset behind that; 0: they do not. */
+/* Where records of a kind say of which process and thread they are: the offset behind it; 0: nowhere. */
 #define SAYS(kind, field) (offsetof(union trace_record, kind.field) + sizeof(uint32_t))
 
 static const struct owners {
@@ -414,7 +414,8 @@ static void needs_besides(struct carry *c, enum record_number kind, const union 
 
 void carry_needs(struct carry *c, enum record_number kind, const void *rec)
 {
-	const struct owners *o = (size_t)kind < ARRAY_SIZE(owners_of) ? &owners_of[kind] : &(struct owners){ 0 };
+	static const struct owners none;
+	const struct owners *o = (size_t)kind < ARRAY_SIZE(owners_of) ? &owners_of[kind] : &none;
 
 	if (o->proc)
 		need_proc(c, number_before(rec, o->proc));
