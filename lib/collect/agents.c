@@ -807,9 +807,9 @@ static void attach_to(struct collect *c, struct proc *p)
 	struct err e;
 	int r;
 
-	p->nr_holders++;		/* records come in meanwhile */
+	p->nr_thread_holders++;		/* records come in meanwhile */
 	r = attach(c, p->pid, &e);
-	p->nr_holders--;
+	p->nr_thread_holders--;
 	c->stop_asked |= r == -EINTR;
 	if ((r == -EBUSY || r == -ENOTSUP || r == -EIO) && p->nr_tries + 1 < MAX_TRIES)
 		p->try_ns = clock_mono_ns() + (1000000000ull << p->nr_tries++);

@@ -173,7 +173,7 @@ int callflows_new(struct callflows *f, struct jvm *jvm, struct proc *proc, uint6
 	p = xcalloc(1, sizeof(*p));
 	p->jvm = jvm;
 	p->proc = proc;
-	proc->nr_holders++;
+	proc->nr_thread_holders++;
 	p->area = area;
 	p->own = *area;
 	p->tails = xcalloc(l.nr_rings + 1, sizeof(*p->tails));
@@ -203,7 +203,7 @@ static void free_proc(const struct callflows *f, struct callflow_proc *p)
 		if (f->o->slow)
 			slow_tree_release(f->o->slow, &p->trees[i].slow);
 	}
-	p->proc->nr_holders--;
+	p->proc->nr_thread_holders--;
 	munmap(p->area, p->own.bytes);
 	free(p->pages);
 	free(p->tails);

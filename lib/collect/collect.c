@@ -656,6 +656,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	c->tasks.filters = &c->filters;
 	collect_open_labels(c);
 	c->tasks.cgroups = o->cgroups;
+	c->tasks.keeps_ended = sources_keep_threads(c);
 	if (o->callflow.on)
 		callflows_init(&c->calls, &o->callflow, &c->tasks, &c->modules, c->w, &res->calls);
 	c->calls.sources = &c->sources;

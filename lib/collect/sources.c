@@ -595,6 +595,16 @@ void sources_ended(struct collect *c, const struct java *j, uint64_t known_ns, u
 
 /* ---- for others who notice by themselves ---- */
 
+bool sources_keep_threads(const struct collect *c)
+{
+	static const char *const names[] = { "live", "native-memory", "native-live" };
+	size_t i, nr = 0;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		nr += sources_find(c, names[i]) < c->o->nr_sources;
+	return nr;
+}
+
 size_t sources_find(const struct collect *c, const char *name)
 {
 	size_t i;

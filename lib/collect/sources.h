@@ -128,6 +128,8 @@ void sources_ended(struct collect *c, const struct java *j, uint64_t known_ns, u
  */
 void sources_stand(struct collect *c, bool on);
 
+/* Whether one tells of what threads have done that ended long ago. */
+bool sources_keep_threads(const struct collect *c);
 /* The index of a source by its name; nr_sources when it is not to be recorded. */
 size_t sources_find(const struct collect *c, const char *name);
 /* A sample of source i that weighs as much as it says; s has all but event and weight. */

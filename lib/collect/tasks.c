@@ -154,8 +154,10 @@ static struct thread *before_exec(const struct thread *th)
 }
 
 /* The threads that stay, each marked by a number above 0 in keep[]. */
-static uint8_t *choose_threads(const struct tasks *t, uint64_t before_ns)
+static uint8_t *choose_threads(const struct tasks *t, uint64_t now_ns)
 {
+	const uint64_t late_ns[] = { now_ns - MIN(now_ns, TASKS_LATE_NS),
+				     t->keeps_ended ? 0 : now_ns - MIN(now_ns, TASKS_AGENT_LATE_NS) };
 	uint8_t *keep = xcalloc(t->nr_all, 1);
 	size_t i;
 
@@ -163,8 +165,8 @@ static uint8_t *choose_threads(const struct tasks *t, uint64_t before_ns)
 		const struct thread *th = t->threads[i];
 		struct thread *older = before_exec(th);
 
-		keep[i] |= !th->dead || th->dead_ns >= before_ns || th->proc->java || th->proc->nr_holders ||
-			th->queued;
+		keep[i] |= !th->dead || th->dead_ns >= late_ns[th->proc->java || th->proc->nr_holders] ||
+			th->proc->nr_thread_holders || th->queued;
 		if (keep[i] && older)
 			older->needed = true;
 		keep[i] |= th->needed;
@@ -177,7 +179,7 @@ static void forget_procs(struct tasks *t)
 	struct proc **at = &t->procs, *p;
 
 	while ((p = *at)) {
-		if (p->nr_threads || p->java || p->nr_holders || p->has_anon_hits) {
+		if (p->nr_threads || p->java || p->nr_holders || p->nr_thread_holders || p->has_anon_hits) {
 			at = &p->next;
 			continue;
 		}
@@ -199,7 +201,7 @@ void tasks_forget(struct tasks *t, uint64_t now_ns)
 	if (t->nr_dead < FORGET_MIN || t->nr_dead * 2 < t->nr_all || now_ns < t->forget_ns)
 		return;
 	t->forget_ns = now_ns + TASKS_LATE_NS / 2;
-	keep = choose_threads(t, now_ns - MIN(now_ns, TASKS_LATE_NS));
+	keep = choose_threads(t, now_ns);
 	map_reset(&t->by_tid);
 	for (i = 0; i < t->nr_all; i++) {
 		struct thread *th = t->threads[i];

@@ -35,7 +35,8 @@ struct proc {
 	uint8_t nr_tries;	/* to have an agent in it, */
 	uint64_t try_ns;	/* and when the next is due */
 	char *cgroup;		/* path of its control group; NULL: not known */
-	uint32_t nr_holders;	/* who have pointers to it or to its threads: nothing of it is forgotten */
+	uint32_t nr_holders;	/* who have pointers to it: it is not forgotten, */
+	uint32_t nr_thread_holders;	/* and to its threads: nor are these */
 	uint32_t nr_live, nr_threads;	/* of its threads; those that are not forgotten */
 	uint64_t dead_ns;	/* when the last live one ended */
 	struct maps maps;
@@ -89,6 +90,7 @@ struct tasks {
 	size_t nr_dead;			/* of them */
 	uint64_t forget_ns;		/* not before */
 	bool cgroups;			/* say in which group each process is */
+	bool keeps_ended;		/* threads of JVMs: what they have allocated is spoken of for ever */
 	/*
 	 * All this is read from a journal, begun at that time of CLOCK_REALTIME: /proc is not asked, and a
 	 * file that has changed since is another one. 0: it happens now
@@ -106,11 +108,13 @@ void tasks_release(struct tasks *t);
 
 /*
  * Forgets threads that had ended TASKS_LATE_NS before now_ns, the time of what was handled last,
- * and processes that have no others: nothing that comes later is of them.  Kept are those of JVMs
- * whose agent's records are not all there, those that are held, and what a live thread was before
- * its process became another program.  To be called often; it only does something when it pays.
+ * and processes that have no others: nothing that comes later is of them.  Those of a JVM with an
+ * agent have longer, as its records come by themselves.  Kept are those that are held, and what a live
+ * thread was before its process became another program.  To be called often; it only does something
+ * when it pays.
  */
 #define TASKS_LATE_NS 2000000000ull
+#define TASKS_AGENT_LATE_NS 30000000000ull
 void tasks_forget(struct tasks *t, uint64_t now_ns);
 
 /* The live thread with that tid, or NULL. */

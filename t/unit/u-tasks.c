@@ -179,16 +179,48 @@ TEST(tasks_keep_what_is_held_and_what_a_live_one_was)
 	tasks_comm(&r.tasks, EXECED, EXECED, "image", true, 20);
 	held = tasks_fork(&r.tasks, HELD, 1, HELD, 1, 10);
 	p = held->proc;
-	p->nr_holders++;
+	p->nr_thread_holders++;
 	tasks_exit(&r.tasks, HELD, HELD, 20);
 	now = run_programs(&r, 3000, second, &most);
 	CHECK(tasks_find(&r.tasks, EXECED)->older == before);
 	CHECK(tasks_any(&r.tasks, HELD) == held && held->proc == p);
-	p->nr_holders--;
+	p->nr_thread_holders--;
 	tasks_exit(&r.tasks, EXECED, EXECED, now);
 	run_programs(&r, 3000, now, &most);
 	CHECK(!tasks_any(&r.tasks, HELD) && !tasks_any(&r.tasks, EXECED));
 	end(&r);
+}
+
+/* A thread of a JVM ends in it; what is left of it 10 and 60 s later. */
+static void end_in_jvm(bool keeps, bool *soon, bool *later)
+{
+	enum { JVM = SHELL + 200000, ENDS };
+	struct recording r;
+	uint64_t now;
+	size_t most;
+
+	begin(&r);
+	r.tasks.keeps_ended = keeps;
+	tasks_fork(&r.tasks, JVM, 1, JVM, 1, 10)->proc->nr_holders++;
+	tasks_fork(&r.tasks, JVM, JVM, ENDS, JVM, 10);
+	tasks_exit(&r.tasks, JVM, ENDS, second);
+	now = run_programs(&r, 1000, second, &most);
+	*soon = tasks_any(&r.tasks, ENDS);
+	run_programs(&r, 5000, now, &most);
+	*later = tasks_any(&r.tasks, ENDS);
+	CHECK(tasks_find(&r.tasks, JVM));
+	tasks_find(&r.tasks, JVM)->proc->nr_holders--;
+	end(&r);
+}
+
+TEST(tasks_that_ended_in_a_jvm_are_forgotten_later)
+{
+	bool soon, later;
+
+	end_in_jvm(false, &soon, &later);
+	CHECK(soon && !later);
+	end_in_jvm(true, &soon, &later);
+	CHECK(soon && later);
 }
 
 /* Who asks to take part is told by number and time of start. */
