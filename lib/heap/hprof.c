@@ -453,7 +453,7 @@ void hprof_items(struct hprof_items *i, const struct hprof *h, hprof_is_instance
 
 void hprof_items_by_window(struct hprof_items *i, bool data)
 {
-	if (i->walk.h->fd < 0)
+	if (i->walk.h->fd < 0 || i->walk.h->id_size != 8)
 		return;
 	i->window = xmalloc(WINDOW);
 	i->to = i->from;

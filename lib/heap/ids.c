@@ -29,15 +29,16 @@ void ids_release(struct heap_ids *x)
 /* The next page, before ids_finish(). */
 static struct ids_page *new_page(struct heap_ids *x, uint64_t number)
 {
-	const size_t nr = x->nr_pages % IDS_BLOCK;
 	struct ids_page *p;
 
-	if (!nr) {
+	if (x->nr_cut == x->block_pages) {
+		x->block_pages = x->block_pages ? MIN(x->block_pages * 2, (size_t)IDS_MOST_BLOCK) : 1;
+		x->nr_cut = 0;
 		VEC_GROW(x->blocks, x->nr_blocks, x->alloc_blocks);
-		x->blocks[x->nr_blocks++] = xcalloc_large(IDS_BLOCK, sizeof(*p));
+		x->blocks[x->nr_blocks++] = xcalloc_large(x->block_pages, sizeof(*p));
 	}
 	VEC_GROW(x->pages, x->nr_pages, x->alloc_pages);
-	p = x->pages[x->nr_pages++] = &x->blocks[x->nr_blocks - 1][nr];
+	p = x->pages[x->nr_pages++] = &x->blocks[x->nr_blocks - 1][x->nr_cut++];
 	p->number = number;
 	return p;
 }

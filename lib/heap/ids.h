@@ -21,7 +21,7 @@ enum {
 	IDS_PAGE_BITS = 17,		/* addresses in a page */
 	IDS_WORDS = 1 << (IDS_PAGE_BITS - 6),
 	IDS_RANK_WORDS = 8,		/* of the bitmap, between two ranks */
-	IDS_BLOCK = 256,		/* pages that are allocated at once */
+	IDS_MOST_BLOCK = 256,		/* pages that are allocated at once */
 };
 
 struct ids_page {
@@ -36,8 +36,9 @@ struct heap_ids {
 	unsigned int shift;		/* the low bits that no id has */
 	struct ids_page **pages;	/* by number, after ids_finish() */
 	size_t nr_pages, alloc_pages, max_pages;
-	struct ids_page **blocks;	/* of IDS_BLOCK pages each, in the order in which they were made */
+	struct ids_page **blocks;	/* that pages are cut from, each twice as large as the one before */
 	size_t nr_blocks, alloc_blocks;
+	size_t nr_cut, block_pages;	/* of the last one: used, and in all */
 	struct map page_of;		/* number -> index, until ids_finish() */
 	struct ids_page *last;
 	uint64_t first_page;		/* number of the first one */
