@@ -13,7 +13,7 @@ set -u
 turns=${1:-3}
 shift
 events=("$@")
-[ $# -gt 0 ] || events=(jvm wall lock cpu cpu,wall,lock)
+[ $# -gt 0 ] || events=(jvm wall lock cpu 'cpu,wall,lock')
 H2=/usr/share/java/h2.jar
 TOMCAT=/usr/share/tomcat10
 cd "$DIR" || exit 1
