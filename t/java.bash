@@ -51,6 +51,15 @@ prepare_jdks() {
 	done
 }
 
+# Calls a function in the folder of the JDK in use.
+in_its_folder() {
+	mkdir -p "jdk-$JDK"
+	cd "jdk-$JDK" || return 1
+	echo "-- JDK $JDK"
+	"$@"
+	cd ..
+}
+
 # on_each_jdk [<version>] <command>...
 # Calls a function on each JDK (of at least that version), in a folder of its own.
 on_each_jdk() {
@@ -63,11 +72,7 @@ on_each_jdk() {
 		use_jdk "$home"
 		[ "$JDK" -ge "$least" ] || continue
 		nr=$((nr + 1))
-		mkdir -p "jdk-$JDK"
-		cd "jdk-$JDK" || return 1
-		echo "-- JDK $JDK"
-		"$@"
-		cd ..
+		in_its_folder "$@"
 	done
 	[ "$nr" -gt 0 ] || skip "no JDK of version $least or later is installed"
 }
@@ -85,10 +90,7 @@ one_jdk() {
 	skip_unless_perf
 	[ -n "$(jdks)" ] || skip "no JDK is installed"
 	[ "$of" = newest ] && use_jdk "$(jdks | tail -n 1)" || use_jdk "$(jdks | head -n 1)"
-	echo "-- JDK $JDK"
-	mkdir -p "jdk-$JDK"
-	cd "jdk-$JDK" || return 1
-	"$@"
+	in_its_folder "$@"
 }
 
 JAVA_PROGRAMS="mixed javac ant maven groovy jruby clojure h2"
