@@ -5,6 +5,7 @@
 # Homes of JDKs, one of each version, each with a compiler.
 jdks() {
 	local java home
+	[ -z "${KNOWN_JDKS-}" ] || { echo "$KNOWN_JDKS"; return; }
 	for java in /usr/lib/jvm/*/bin/java; do
 		home=$(dirname "$(dirname "$(readlink -f "$java")")")
 		[ -x "$home/bin/javac" ] && [ -r "$home/release" ] || continue
@@ -12,43 +13,65 @@ jdks() {
 	done | sort -V -u -k 1,1 | cut -d ' ' -f 2-
 }
 
-# Those that this JDK can compile; programs for arcprof's own library are compiled by its tests.
-java_workloads() {
-	local later=ofVirtual
-	[ "$JDK" -lt 21 ] || later='^import arcprof'
-	grep -LE "^import arcprof|$later" "$TOP"/t/workloads/*.java
+# javac as it is quick for little.
+compile_java() {
+	"$JAVA_HOME/bin/javac" -J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC -nowarn -cp "$BUILD/arcprof.jar" "$@" >&2
 }
 
-# use_jdk <home>: sets JAVA_HOME, PATH, JDK (17, 25, ...) and CLASSES with all of t/workloads.
+# Those that this JDK can compile.
+java_workloads() {
+	if [ "$JDK" -lt 21 ]; then
+		grep -LF 'Thread.ofVirtual().name(' "$TOP"/t/workloads/*.java
+	else
+		printf '%s\n' "$TOP"/t/workloads/*.java
+	fi
+}
+
+# use_jdk <home>: sets JAVA_HOME, PATH, JDK (17, 25, ...) and CLASSES with all of t/workloads; those for arcprof's own
+# library need arcprof.jar beside it.
 # Two suites may run at a time, and one of them compiles.
 use_jdk() {
 	export JAVA_HOME=$1
 	PATH=$1/bin:$ORIGINAL_PATH
-	JDK=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release")
+	IFS= read -r -d '' JDK <"$1/release" || :
+	JDK=${JDK#*JAVA_VERSION=\"}
+	JDK=${JDK%%[!0-9]*}
 	CLASSES=$BUILD/t/java/$JDK
-	mkdir -p "$CLASSES"
-	(flock 9 && compile_workloads) 9>"$CLASSES/.lock"
+	workloads_are_compiled || {
+		mkdir -p "$CLASSES"
+		(flock 9 && compile_workloads) 9>"$CLASSES/.lock"
+	}
+}
+
+workloads_are_compiled() {
+	local source
+	for source in "$TOP"/t/workloads/*.java; do
+		[ "$CLASSES/.stamp" -nt "$source" ] || return 1
+	done
 }
 
 compile_workloads() {
-	local source stamp=$CLASSES/.stamp
-	for source in "$TOP"/t/workloads/*.java; do
-		if ! [ -e "$stamp" ] || [ "$source" -nt "$stamp" ]; then
-			java_workloads | xargs "$JAVA_HOME/bin/javac" -nowarn -d "$CLASSES" >&2 || return 1
-			touch "$stamp"
-			break
-		fi
-	done
+	workloads_are_compiled && return
+	[ -e "$BUILD/arcprof.jar" ] || make -s -C "$TOP" java >&2
+	# shellcheck disable=SC2046
+	compile_java -d "$CLASSES" $(java_workloads) && touch "$CLASSES/.stamp"
 }
 ORIGINAL_PATH=${ORIGINAL_PATH:-$PATH}
 
 # For setup_file(): the programs of t/workloads are compiled by each JDK before the first test.
 prepare_jdks() {
 	local home
-	export ORIGINAL_PATH
+	export ORIGINAL_PATH KNOWN_JDKS
+	KNOWN_JDKS=$(jdks)
 	for home in $(jdks); do
 		use_jdk "$home"
 	done
+}
+
+# For what any JDK does.
+use_any_jdk() {
+	skip_unless_java
+	use_jdk "$(jdks | tail -n 1)"
 }
 
 # Calls a function in the folder of the JDK in use.
@@ -83,11 +106,15 @@ each_jdk() {
 	on_each_jdk "$@"
 }
 
-# On one JDK, "oldest" or "newest": for programs of which another is recorded on the other.
+# The same on one JDK, "oldest" or "newest": for what does not depend on it, or is done by another program on the other.
 one_jdk() {
+	skip_unless_perf
+	on_one_jdk "$@"
+}
+
+on_one_jdk() {
 	local of=$1
 	shift
-	skip_unless_perf
 	[ -n "$(jdks)" ] || skip "no JDK is installed"
 	[ "$of" = newest ] && use_jdk "$(jdks | tail -n 1)" || use_jdk "$(jdks | head -n 1)"
 	in_its_folder "$@"

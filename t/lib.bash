@@ -7,7 +7,7 @@
 #		[[ $stderr == *--count* ]]
 #	}
 
-TOP=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+TOP=${BATS_TEST_DIRNAME%/*/*}
 ARCPROF=${ARCPROF:-$TOP/build/arcprof}
 BUILD=$TOP/build
 export LC_ALL=C.UTF-8 TERM=xterm
@@ -86,10 +86,12 @@ skip_unless_root() {
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
 }
 
-# A sampling event can be opened by this user on its own processes.
+# A sampling event can be opened by this user on its own processes; asked once in a run of bats.
 skip_unless_perf() {
-	[ "$(arcprof doctor --format json | jq -r '.checks[] | select(.id == "cpu-clock") | .state')" != no ] ||
-		skip "perf_event_open() is not permitted here"
+	local known=$BATS_RUN_TMPDIR/cpu-clock
+	[ -s "$known" ] ||
+		arcprof doctor --format json | jq -r '.checks[] | select(.id == "cpu-clock") | .state' >"$known"
+	[ "$(<"$known")" != no ] || skip "perf_event_open() is not permitted here"
 }
 
 skip_unless_java() {
@@ -107,16 +109,6 @@ workload() {
 	local program=$BUILD/t/workloads/$1
 	[ -x "$program" ] || make -s -C "$TOP" "build/t/workloads/$1" >&2
 	echo "$program"
-}
-
-# Folder of compiled t/workloads/<name>.java, for -cp.
-java_workload() {
-	local classes=$BUILD/t/java/$1
-	if [ "$TOP/t/workloads/$1.java" -nt "$classes/$1.class" ]; then
-		mkdir -p "$classes"
-		javac -d "$classes" "$TOP/t/workloads/$1.java" >&2
-	fi
-	echo "$classes"
 }
 
 # within <got> <want> <percent>

@@ -5,6 +5,7 @@
 start_live() {
 	rm -f live.in
 	mkfifo live.in
+	: >live.out
 	# shellcheck disable=SC2086 # the class and its arguments
 	java "$@" -cp "$CLASSES" ${LIVE_MAIN-Live} <live.in >live.out 2>live.err 3>&- &
 	LIVE=$!
@@ -15,14 +16,15 @@ start_live() {
 
 # Waits for its answer number $NR_SAID + 1.
 heard() {
-	local i
+	local i said
 	for ((i = 0; i < 1200; i++)); do
-		[ "$(wc -l <live.out)" -gt "$NR_SAID" ] && break
+		mapfile said <live.out
+		[ "${#said[@]}" -gt "$NR_SAID" ] && [[ ${said[NR_SAID]} == *$'\n' ]] && break
 		kill -0 "$LIVE" || { cat live.err; return 1; }
 		sleep 0.05
 	done
 	NR_SAID=$((NR_SAID + 1))
-	[[ $(sed -n "${NR_SAID}p" live.out) == "$1" ]] || { echo "wanted '$1', got:"; tail -n 3 live.out; return 1; }
+	[[ ${said[NR_SAID - 1]} == "$1"$'\n' ]] || { echo "wanted '$1', got:"; tail -n 3 live.out; return 1; }
 }
 
 # Tells it to do something, and waits until it is done.

@@ -8,11 +8,6 @@ setup_file() {
 	prepare_jdks
 	export AGENT=$BATS_FILE_TMPDIR/libarcprof-jvm.so
 	"$ARCPROF" agent install -q -o "$BATS_FILE_TMPDIR"
-	local home
-	home=$(jdks | head -n 1)
-	"$home/bin/javac" -nowarn --release 11 -d "$BATS_FILE_TMPDIR/arcprof-classes" "$TOP/lib/api/java/arcprof/Recording.java"
-	"$home/bin/javac" -nowarn --release 11 -cp "$BATS_FILE_TMPDIR/arcprof-classes" -d "$BATS_FILE_TMPDIR/classes" \
-		"$TOP/t/workloads/Recordings.java"
 }
 
 setup() {
@@ -84,14 +79,14 @@ records_itself() {
 }
 
 with_its_option() {
-	records_itself "-agentpath:$AGENT" -cp "$BATS_FILE_TMPDIR/classes"
+	records_itself "-agentpath:$AGENT" -cp "$CLASSES"
 }
 
-@test "agent: a program records itself, any number of times" { on_each_jdk with_its_option; }
+@test "agent: a program records itself, any number of times" { on_one_jdk newest with_its_option; }
 
 @test "agent: a program records itself with an agent that it loads" {
 	use_jdk "$(jdks | tail -n 1)"
-	records_itself "-Darcprof.agent=$AGENT" -cp "$BATS_FILE_TMPDIR/classes:$BATS_FILE_TMPDIR/arcprof-classes"
+	records_itself "-Darcprof.agent=$AGENT" -cp "$CLASSES:$BUILD/arcprof.jar"
 }
 
 teardown() {

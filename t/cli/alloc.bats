@@ -110,7 +110,7 @@ any_interval() {
 }
 
 @test "alloc: and at any interval, with sizes mixed" {
-	on_each_jdk any_interval
+	on_one_jdk oldest any_interval
 }
 
 virtual() {
@@ -157,7 +157,7 @@ beside() {
 }
 
 @test "alloc: beside a perf event, each has its own samples and metrics" {
-	on_each_jdk beside
+	on_one_jdk oldest beside
 }
 
 running() {
@@ -201,7 +201,7 @@ without_perf() {
 }
 
 @test "alloc: where perf events are forbidden" {
-	on_each_jdk without_perf
+	on_one_jdk newest without_perf
 }
 
 exported() {
@@ -220,7 +220,7 @@ exported() {
 }
 
 @test "alloc: other programs get bytes as bytes, and objects of JFR have their classes" {
-	on_each_jdk exported
+	on_one_jdk newest exported
 }
 
 @test "alloc: what cannot be is refused in a line" {

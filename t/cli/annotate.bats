@@ -145,7 +145,7 @@ java_lines() {
 
 @test "annotate: the lines of a Java method have the samples that its source says" {
 	skip_unless_perf
-	each_jdk java_lines
+	one_jdk oldest java_lines
 }
 
 # The JVM is gone when the report is made.
@@ -166,5 +166,5 @@ java_code() {
 
 @test "annotate: machine code of Java methods is disassembled when the JVM is gone" {
 	skip_unless_command objdump
-	each_jdk java_code
+	one_jdk newest java_code
 }

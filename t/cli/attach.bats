@@ -177,7 +177,7 @@ branches_of_a_jvm() {
 	end_live
 }
 @test "attach: an instruction trace of a JVM that runs names its methods" {
-	on_each_jdk branches_of_a_jvm
+	on_one_jdk oldest branches_of_a_jvm
 }
 
 # Its own pid namespace, /tmp and /var/tmp, as in a container; and its own users, so that root is nobody there.
@@ -230,7 +230,7 @@ in_a_container() {
 	skip_unless_root
 	skip_unless_perf
 	unshare --mount --pid --fork --mount-proc true 2>/dev/null || skip "no namespaces can be made here"
-	on_each_jdk in_a_container
+	on_one_jdk newest in_a_container
 }
 
 # Who listens there is another user, as root of the machine is in a container with users of its own.

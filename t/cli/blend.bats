@@ -1,14 +1,15 @@
 #!/usr/bin/env bats
 load ../lib
+load ../java
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return 1
-	command -v javac >/dev/null || return 0
-	javac -d . "$TOP/t/workloads/Inlining.java"
+	[ -n "$(jdks)" ] || return 0
+	use_jdk "$(jdks | head -n 1)"
 	for inline in + -; do
-		java -XX:${inline}Inline Inlining 20000 >truth$inline
-		"$ARCPROF" record -q -F 4999 -o cpu$inline.data -- java -XX:${inline}Inline Inlining 20000 >sampled$inline 2>/dev/null || true
-		"$ARCPROF" record -q --callflow='Inlining.*' -o calls$inline.data -- java -XX:${inline}Inline Inlining 20000 \
+		java -XX:${inline}Inline -cp "$CLASSES" Inlining 20000 >truth$inline
+		"$ARCPROF" record -q -F 4999 -o cpu$inline.data -- java -XX:${inline}Inline -cp "$CLASSES" Inlining 20000 >sampled$inline 2>/dev/null || true
+		"$ARCPROF" record -q --callflow='Inlining.*' -o calls$inline.data -- java -XX:${inline}Inline -cp "$CLASSES" Inlining 20000 \
 			>/dev/null 2>&1 || true
 	done
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What counting calls costs: measured, kept, put into traces, taken away by reports.
 load ../lib
+load ../java
 
 setup_file() {
 	gcc -O1 -g -finstrument-functions "$TOP/t/data/callflow/treetest.c" "$BUILD/libarcprof-hookit.a" \
@@ -127,9 +128,8 @@ readings() {
 }
 
 @test "calibrate: calls of Java methods in an unmeasured JVM are left as they are, and the report says so" {
-	command -v java >/dev/null || skip "no java"
-	javac -d . "$TOP/t/workloads/Hellop.java"
-	run_arcprof record --callflow --metric cpu -o trace -- java -cp . Hellop
+	use_any_jdk
+	run_arcprof record --callflow --metric cpu -o trace -- java -cp "$CLASSES" Hellop
 	[ "$status" -eq 0 ]
 	run_arcprof report -i trace --rt
 	[[ $output == *"not calibrated: 'arcprof calibrate --java'"* ]]

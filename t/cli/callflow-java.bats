@@ -118,7 +118,7 @@ grafted() {
 
 @test "callflow: samples hang below the methods that were open" {
 	skip_unless_perf
-	on_each_jdk grafted
+	on_one_jdk oldest grafted
 }
 
 natives_library() {
@@ -204,11 +204,11 @@ few_natives() {
 }
 
 @test "callflow: rules choose among methods and native functions alike" {
-	on_each_jdk few_natives
+	on_one_jdk oldest few_natives
 }
 
 @test "callflow: hellop has its thousand calls in one context" {
-	on_each_jdk hellop
+	on_one_jdk newest hellop
 }
 
 # Coarse calls: what it costs to measure does not show.
@@ -227,7 +227,7 @@ treetest() {
 }
 
 @test "callflow: treetest's methods have the shares that their names say" {
-	on_each_jdk treetest
+	on_one_jdk oldest treetest
 }
 
 # Objects of the last recording: "method class bytes objects"; of what no class has, the class is "-".
@@ -292,7 +292,7 @@ sum_law_once() {
 }
 
 @test "callflow: the CPU time in each thread's tree is the kernel's" {
-	on_each_jdk sum_law_once
+	on_one_jdk newest sum_law_once
 }
 
 # javac does the same in every run when no identity hash orders its tables and nothing is collected.
@@ -313,7 +313,7 @@ javac_twice() {
 
 # bats test_tags=stored
 @test "callflow: javac's calls are those that JVMTI's MethodEntry counts, each method's" {
-	on_each_jdk javac_twice
+	on_one_jdk newest javac_twice
 }
 
 refusals() {
@@ -384,7 +384,7 @@ crowd() {
 }
 
 @test "callflow: a thousand threads at once have a tree each" {
-	on_each_jdk crowd
+	on_one_jdk newest crowd
 }
 
 ragged() {
@@ -398,7 +398,7 @@ ragged() {
 }
 
 @test "callflow: a program that ends in the middle of its calls has all it made" {
-	on_each_jdk ragged
+	on_one_jdk oldest ragged
 }
 
 # One computes, one sleeps, two wait for each other; main has the CPU time and the time of the VM's start.
@@ -489,7 +489,7 @@ folded() {
 }
 
 @test "callflow: with little memory, and beyond the depth, calls lose their context, not their count" {
-	on_each_jdk folded
+	on_one_jdk newest folded
 }
 
 # As without arcprof, and sampling sees no JVMTI capability that slows the VM.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Control groups and containers of processes.
 load ../lib
+load ../java
 load ../live
 
 ID=$(printf 'c%.0s' {1..64})
@@ -105,13 +106,12 @@ attached_jvm() {
 
 @test "record -G: a JVM in a container that starts meanwhile is named, and nothing outside the group is there" {
 	prepare_groups
-	skip_unless_java
+	use_any_jdk
 	unshare --mount --pid --fork --mount-proc true 2>/dev/null || skip "no namespaces can be made here"
-	classes=$(java_workload Live)
 	(in_group "docker-$ID.scope" sh -c 'while :; do :; done') 3>&- &
 	mkfifo live.in
 	start_recorder -G "$MINE/plain" -F 199
-	(in_group plain unshare --mount --pid --fork --mount-proc sh -c "mount -t tmpfs none /mnt && cp -r '$classes'/. /mnt &&
+	(in_group plain unshare --mount --pid --fork --mount-proc sh -c "mount -t tmpfs none /mnt && cp -r '$CLASSES'/Live*.class /mnt &&
 		mount -t tmpfs none /tmp && mount -t tmpfs none /var/tmp && exec java -cp /mnt Live" <live.in >live.out 2>java.err) 3>&- &
 	exec 7>live.in
 	attached_jvm

@@ -3,10 +3,17 @@ load ../lib
 
 # Long names (or -x) of the options that head paragraphs of a page, one a line.
 options_of_page() {
-	sed -nE '/^\*-.*::$/p' "$1" | while read -r heading; do
-		names=$(grep -oE -e '\*--?[a-zA-Z0-9-]+\*' <<<"$heading" | tr -d '*')
-		grep -e '^--' <<<"$names" || echo "$names"
-	done
+	awk '/^\*-.*::$/ {
+		names = long = ""
+		while (match($0, /\*--?[a-zA-Z0-9-]+\*/)) {
+			name = substr($0, RSTART + 1, RLENGTH - 2)
+			names = names name "\n"
+			if (name ~ /^--/)
+				long = long name "\n"
+			$0 = substr($0, RSTART + RLENGTH)
+		}
+		printf "%s", long ? long : names
+	}' "$1"
 }
 
 @test "docs: every command has a manual page" {

@@ -143,9 +143,7 @@ fields_are_true() {
 }
 
 marks_of_java() {
-	mkdir -p classes
-	"$JAVA_HOME/bin/javac" -cp "$BUILD/arcprof.jar" -d classes "$TOP/t/workloads/Marks.java"
-	local run=(java -Darcprof.library="$BUILD/libarcprof-java.so" -cp "$BUILD/arcprof.jar:classes" Marks 500)
+	local run=(java -Darcprof.library="$BUILD/libarcprof-java.so" -cp "$BUILD/arcprof.jar:$CLASSES" Marks 500)
 	arcprof record -q -e mark,thread --calltrace -o trace -- "${run[@]}"
 	marked | diff - <(printf '%s\n' '5 mark,request' '1000 mark,étape' '1 phase,all' '1 phase,request')
 	[ "$(marked --thread other)" = "500 mark,étape" ]
@@ -160,12 +158,11 @@ marks_of_java() {
 	grep -qxF '{"path":"é€😀?"}' fields
 	[ "$(jq -r '.path | select(. != null and length > 100)' fields)" = "$(printf 'x%.0s' {1..1022})" ]
 	# without the library nothing is marked, and nothing fails
-	java -cp "$BUILD/arcprof.jar:classes" Marks 5
+	java -cp "$BUILD/arcprof.jar:$CLASSES" Marks 5
 }
 
 @test "events: marks of a program in Java" {
-	[ -f "$BUILD/arcprof.jar" ] || make -s -C "$TOP" java >&2
-	each_jdk marks_of_java
+	one_jdk newest marks_of_java
 }
 
 # Lines of the JVM's log, and the sum of what sed finds in them, in ns.
@@ -246,7 +243,7 @@ attached() {
 	end_live
 }
 
-@test "events: a JVM that runs already, and its log configuration afterwards" { each_jdk attached; }
+@test "events: a JVM that runs already, and its log configuration afterwards" { one_jdk oldest attached; }
 
 not_asked() {
 	arcprof record -q -e gc -o trace -- java -cp "$CLASSES" Happens 1 >out
@@ -260,7 +257,7 @@ not_asked() {
 	end_live
 }
 
-@test "events: nothing is logged that was not asked for" { each_jdk not_asked; }
+@test "events: nothing is logged that was not asked for" { one_jdk newest not_asked; }
 
 with_samples() {
 	arcprof record -q -e cpu-clock,jvm -o trace -- java -cp "$CLASSES" Happens 7 >out

@@ -124,7 +124,7 @@ groups() {
 
 @test "filter: threads of a group" {
 	skip_unless_java
-	on_each_jdk groups
+	on_one_jdk newest groups
 }
 
 waits() {	# <option of report>...: number and ns

@@ -35,7 +35,7 @@ conditions_of_jvms() {
 	arcprof dump trace | grep -qE '24/3 +trigger .*when="oom" cause="Java heap space"'
 }
 
-@test "record --when: pauses, exhausted memory and the exit status of a JVM" { each_jdk conditions_of_jvms; }
+@test "record --when: pauses, exhausted memory and the exit status of a JVM" { one_jdk newest conditions_of_jvms; }
 
 @test "record --when: a signal, CPU time and memory of native programs; once per holdoff" {
 	skip_unless_perf

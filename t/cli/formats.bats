@@ -2,6 +2,7 @@
 # Formats of other programs: totals and functions are those of the report of the same trace.
 # bats file_tags=stored
 load ../lib
+load ../java
 
 DATA=$TOP/t/data
 
@@ -65,8 +66,8 @@ jfr_agrees() {
 
 @test "formats: jfr has each sample, as the report, for the JDK's reader" {
 	local trace
-	skip_unless_java
-	javac -d "$BATS_FILE_TMPDIR" "$TOP/t/formats/JfrSums.java"
+	use_any_jdk
+	compile_java -d "$BATS_FILE_TMPDIR" "$TOP/t/formats/JfrSums.java"
 	for trace in "$BATS_FILE_TMPDIR"/*.data; do
 		echo "$trace"
 		case $trace in
@@ -243,9 +244,9 @@ hprof_agrees() {
 }
 
 @test "formats: chrome has each call of a call trace, as often as the report" {
-	skip_unless_java
+	use_any_jdk
 	skip_unless_perf
-	javac -d . "$DATA/java/Seed.java"
+	compile_java -d . "$DATA/java/Seed.java"
 	arcprof record --calltrace --callflow='Seed*' -o calls.data -- java -cp . Seed 1 >out 2>&1
 	arcprof report -i calls.data --xprof --format json >want.json
 	arcprof report -i calls.data --format chrome -o profile

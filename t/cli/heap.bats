@@ -95,7 +95,7 @@ paths_lead_to_planted_objects() {
 }
 
 @test "heap: paths lead from the roots to planted objects" {
-	on_each_jdk paths_lead_to_planted_objects
+	on_one_jdk newest paths_lead_to_planted_objects
 }
 
 names_the_fields() {
@@ -111,7 +111,7 @@ names_the_fields() {
 }
 
 @test "heap: contexts can be fields" {
-	on_each_jdk names_the_fields
+	on_one_jdk newest names_the_fields
 }
 
 contains_what_was_planted() {
@@ -125,7 +125,7 @@ contains_what_was_planted() {
 }
 
 @test "heap: containment shows what is in what" {
-	on_each_jdk contains_what_was_planted
+	on_one_jdk newest contains_what_was_planted
 }
 
 waste_is_what_was_planted() {
@@ -145,7 +145,7 @@ waste_is_what_was_planted() {
 }
 
 @test "heap: waste finds what was planted, and counts nothing twice" {
-	on_each_jdk waste_is_what_was_planted
+	on_one_jdk newest waste_is_what_was_planted
 }
 
 loaders_have_their_classes() {
@@ -181,7 +181,7 @@ shows_single_objects() {
 }
 
 @test "heap: single objects show what they hold and who refers to them" {
-	on_each_jdk shows_single_objects
+	on_one_jdk newest shows_single_objects
 	use_jdk "$(jdks | head -n 1)"
 	for bad in 1 x 0x 18446744073709551616 -1; do
 		run_arcprof heap report --object "$bad" "$(dump)"
@@ -238,7 +238,7 @@ answers_as_reports_do() {
 }
 
 @test "heap: queries say what reports say" {
-	on_each_jdk answers_as_reports_do
+	on_one_jdk newest answers_as_reports_do
 }
 
 @test "heap: the page's questions have answers, and queries are bounded" {
@@ -282,7 +282,7 @@ is_text_of_hprof() {
 }
 
 @test "heap: the text of HPROF has all objects" {
-	on_each_jdk is_text_of_hprof
+	on_one_jdk newest is_text_of_hprof
 	use_jdk "$(jdks | head -n 1)"
 	run_arcprof heap report --format hprof --paths 'Heap*' "$(dump)"
 	[ "$status" -eq 2 ]
@@ -299,7 +299,7 @@ differs_by_what_was_added() {
 }
 
 @test "heap: diff shows what grew" {
-	on_each_jdk differs_by_what_was_added
+	on_one_jdk newest differs_by_what_was_added
 }
 
 thread_holds_its_local() {

@@ -2,6 +2,7 @@
 # Recordings of Java Flight Recorder: what the JDK's own reader says of them.
 # bats file_tags=stored
 load ../lib
+load ../java
 
 MIXED=$TOP/t/data/mixed/trace
 
@@ -9,8 +10,9 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return 1
 	"$TOP/t/formats/jfr-async" >async.jfr
 	"$TOP/t/formats/jfr-async" plain >plain.jfr
-	if command -v javac >/dev/null; then
-		javac -d . "$TOP/t/formats/JfrSums.java" "$TOP/t/formats/JfrWork.java" >out 2>&1
+	if [ -n "$(jdks)" ]; then
+		use_jdk "$(jdks | head -n 1)"
+		compile_java -d . "$TOP/t/formats/JfrSums.java" "$TOP/t/formats/JfrWork.java" >out 2>&1
 	fi || true
 }
 

@@ -5,26 +5,7 @@ load ../java
 load ../live
 
 setup_file() {
-	[ "$(uname -m)" = x86_64 ] || return 0
-	mkdir "$BATS_FILE_TMPDIR/src"
-	cat >"$BATS_FILE_TMPDIR/src/Known.java" <<-'END'
-		public class Known {
-			static int sink;
-			static int leaf(int a) { return a * 31 + sink; }
-			static int twice(int a) { return leaf(a) + leaf(a + 1); }
-			static int down(int n) { return n == 0 ? leaf(n) : down(n - 1) + 1; }
-			static void thrower(int a) { sink += leaf(a); throw new IllegalStateException(); }
-			public static void main(String[] a) {
-				int n = Integer.parseInt(a[0]);
-				new IllegalStateException();
-				for (int i = 0; i < n; i++) sink += twice(i);
-				for (int i = 0; i < 4; i++) sink += down(3);
-				try { thrower(7); } catch (IllegalStateException e) { sink++; }
-				sink += twice(1);
-				System.out.println("sink " + sink);
-			}
-		}
-	END
+	[ "$(uname -m)" != x86_64 ] || prepare_jdks
 }
 
 setup() {
@@ -42,9 +23,8 @@ teardown() {
 known() {
 	local options=()
 	while [ "$1" != -- ]; do options+=("$1"); shift; done
-	[ -e classes ] || javac -d classes "$BATS_FILE_TMPDIR/src/Known.java"
-	run_arcprof itrace -o trace "${options[@]}" -- java -Xshare:auto -cp classes:. "${@:2:$#-2}" Known "${!#}"
-	[ "$output" = "$(java -cp classes Known "${!#}")" ]
+	run_arcprof itrace -o trace "${options[@]}" -- java -Xshare:auto -cp "$CLASSES" "${@:2:$#-2}" Known "${!#}"
+	[ "$output" = "$(java -cp "$CLASSES" Known "${!#}")" ]
 	! "$ARCPROF" report -i trace --check | grep -v '^ok '
 	"$ARCPROF" report -i trace --xprof --format json >.xprof
 	"$ARCPROF" report -i trace --xarc --format json >.xarc

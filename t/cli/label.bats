@@ -170,7 +170,7 @@ calls_by_endpoint() {	# <trace>
 
 of_java() {	# <platform or virtual>
 	arcprof record -q -e cpu-clock,label,exception,mark -F 1000 -o java.data -- java -Darcprof.library="$BUILD/libarcprof-java.so" \
-		-cp "$BUILD/arcprof.jar:classes" Labels "$1" 3 8
+		-cp "$BUILD/arcprof.jar:$CLASSES" Labels "$1" 3 8
 	by_endpoint java.data --symbol Labels.forCart --thread "$2" >cart
 	by_endpoint java.data --symbol Labels.forPay --thread "$2" >pay
 	cat cart pay
@@ -191,12 +191,10 @@ of_java() {	# <platform or virtual>
 }
 
 labels_of_java() {
-	mkdir -p classes
-	"$JAVA_HOME/bin/javac" -cp "$BUILD/arcprof.jar" -d classes "$TOP/t/workloads/Labels.java"
 	of_java platform 'worker-*'
 	[ "$JDK" -lt 21 ] || of_java virtual '*virtual*'
 	# exact calls: a virtual thread's are its own on whatever carries it
-	arcprof record -q --callflow -e label -o exact.data -- java -cp "$BUILD/arcprof.jar:classes" Labels \
+	arcprof record -q --callflow -e label -o exact.data -- java -cp "$BUILD/arcprof.jar:$CLASSES" Labels \
 		"$([ "$JDK" -lt 21 ] && echo platform || echo virtual)" 3 8
 	calls_by_endpoint exact.data
 	mv by_label got
@@ -205,17 +203,16 @@ labels_of_java() {
 	sed -n 's/^endpoint=\(.*\(burn\|forCart\|forPay\) [0-9]*\) .*/\1/p' got | sort | diff want -
 	[ "$(grep -o '^.no endpoint. Labels.burn [0-9]*' got | awk '{ print $NF }')" -ge 24 ]
 	# without a recorder, or the library, nothing is labelled, and nothing fails
-	java -cp "$BUILD/arcprof.jar:classes" Labels platform 1 1
+	java -cp "$BUILD/arcprof.jar:$CLASSES" Labels platform 1 1
 }
 
 @test "label: threads in Java, virtual ones, too" {
-	[ -f "$BUILD/arcprof.jar" ] || make -s -C "$TOP" java >&2
 	each_jdk labels_of_java
 }
 
 # A Java server, and the client given, each recorded; server.data and client.data.
 record_both() {	# <client> <argument>...
-	local java=(java -Darcprof.library="$BUILD/libarcprof-java.so" -cp "$BUILD/arcprof.jar:." Rpc) i
+	local java=(java -Darcprof.library="$BUILD/libarcprof-java.so" -cp "$BUILD/arcprof.jar:$CLASSES" Rpc) i
 	rm -f port
 	"$ARCPROF" record -q -e label -F 1000 -o server.data -- "${java[@]}" serve port &
 	for ((i = 0; i < 600; i++)); do
@@ -253,8 +250,6 @@ check_join() {	# <function that calls>
 @test "label: merge --join hangs what a server did below the call of its client" {
 	skip_unless_perf
 	use_jdk "$(jdks | head -n 1)"
-	[ -f "$BUILD/arcprof.jar" ] || make -s -C "$TOP" java >&2
-	"$JAVA_HOME/bin/javac" -cp "$BUILD/arcprof.jar" -d . "$TOP/t/workloads/Rpc.java"
 	record_both labels
 	check_join call
 	# the other way round: the server's work is in its place, and the client's below
@@ -272,7 +267,7 @@ check_join() {	# <function that calls>
 # By the agent's class alone: nothing of arcprof is on the class path.
 spans_of_otel() {
 	mkdir -p classes
-	"$JAVA_HOME/bin/javac" -sourcepath "$TOP/t/data/otel" -d classes "$TOP/t/data/otel/Spans.java" \
+	compile_java -sourcepath "$TOP/t/data/otel" -d classes "$TOP/t/data/otel/Spans.java" \
 		"$TOP/Documentation/examples/ArcprofContextStorage.java"
 	run_arcprof record -q -e label -F 1000 -o otel -- java -cp classes Spans
 	[ "$status" -eq 0 ] && [ "$output" = done ] && [ -z "$stderr" ]
@@ -287,7 +282,7 @@ spans_of_otel() {
 }
 
 @test "label: spans of OpenTelemetry set labels without arcprof on the class path" {
-	each_jdk spans_of_otel
+	one_jdk newest spans_of_otel
 }
 
 @test "label: each segment of a recording has the labels of its samples" {

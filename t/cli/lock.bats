@@ -231,7 +231,7 @@ hooks() {
 }
 
 @test "lock: nothing is replaced in a JVM that is not asked for locks" {
-	each_jdk hooks
+	one_jdk newest hooks
 }
 
 attach() {
@@ -289,7 +289,7 @@ cpu_ms() {
 }
 
 hands_over() {
-	javac -d . "$TOP/t/perf/HandOver.java"
+	compile_java -d . "$TOP/t/perf/HandOver.java"
 	without=$(cpu_ms env)
 	with=$(cpu_ms "$ARCPROF" record -q -e lock -o trace)
 	echo "JDK $JDK: $without ms, with -e lock $with ms"
@@ -298,7 +298,7 @@ hands_over() {
 }
 
 @test "lock: threads that park for nothing that has a name go on as before" {
-	each_jdk hands_over
+	one_jdk oldest hands_over
 }
 
 @test "lock: every acquisition of selected locks is counted" {

@@ -158,7 +158,7 @@ browse() {
 	[[ $output == *'✓ all sums hold'* ]]
 	[[ $output == *'>A: '*'before.folded, 100.0 %<'*'>B: '*'after.folded, 100.0 %<'* ]]
 	[[ $output == *'callers and callees add up'* && $output == *'▲ +'* && $output == *'▼ −'* ]]
-	for view in overview inverted sandwich time; do
+	for view in inverted time; do
 		browse "$PWD/diff.html#view=$view&below=tree"
 		[[ $output == *'✓ all sums hold'* ]]
 	done
@@ -174,7 +174,7 @@ browse() {
 		jq -r '.rows | map(select(.kind | test("process|thread|mark") | not))[0].name')
 	echo "$hottest"
 	[[ $output == *"<h2>$hottest</h2>"* ]]
-	for view in overview inverted sandwich time; do
+	for view in overview sandwich; do
 		browse "$PAGE#view=$view&below=tree&fold=module"
 		[[ $output == *'✓ all sums hold'* ]]
 	done

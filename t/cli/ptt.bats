@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 load ../lib
+load ../java
 
 # A session of BPF or of the module is one for the machine: the user's own stays as it is.
 setup() {
@@ -319,10 +320,9 @@ own_time() {	# <back end's pattern> <percent>
 }
 
 @test "ptt: Java threads measure themselves as the JVM's clock does" {
-	skip_unless_java
-	make -s -C "$TOP" java >&2
-	javac -cp "$BUILD/arcprof.jar" -d . "$TOP/t/workloads/OwnTime.java" "$TOP/Documentation/examples/ThreadTimeExample.java"
-	own() { java -cp "$BUILD/arcprof.jar:." -Djava.library.path="$BUILD" "$@" 2>&1 | tail -n 1; }
+	use_any_jdk
+	compile_java -d . "$TOP/Documentation/examples/ThreadTimeExample.java"
+	own() { java -cp "$BUILD/arcprof.jar:$CLASSES:." -Djava.library.path="$BUILD" "$@" 2>&1 | tail -n 1; }
 	own_time 'perf|clock' 5
 	own ThreadTimeExample | grep -qE '^(perf|clock): [0-9.]+ ms$'
 	have_bpf || return 0

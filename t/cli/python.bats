@@ -2,6 +2,7 @@
 # The Python module, which reads traces itself, and its class that asks arcprof: against reports and the tables.
 # bats file_tags=stored
 load ../lib
+load ../java
 
 events=$TOP/t/data/events/trace
 
@@ -35,8 +36,9 @@ assert sum(f.base[0] for f in t.functions()) == t.metrics[0].total > 0
 	"$ARCPROF" record -q -o native.data -- gcc -O2 -x c -c -o /dev/null "$TOP/t/data/callflow/treetest.c" ||
 		skip "events cannot be opened"
 	set -- calls.data native.data
-	if command -v java >/dev/null; then
-		cp "$TOP/t/data/java/Seed.java" . && javac Seed.java
+	if [ -n "$(jdks)" ]; then
+		use_jdk "$(jdks | tail -n 1)"
+		compile_java -d . "$TOP/t/data/java/Seed.java"
 		arcprof record -q -o java.data -- java -cp . Seed 1 >out
 		set -- "$@" java.data
 	fi

@@ -190,7 +190,7 @@ native_wrapper() {
 			}
 		}
 	END
-	"$JAVA_HOME/bin/javac" -d . Free.java
+	compile_java -d . Free.java
 	record -- java -XX:-TieredCompilation -cp . Free
 	stacks --by-kind
 	at_least "$(count 'Runtime\.freeMemory \(java-compiled\)')" 50
@@ -241,7 +241,7 @@ only_places() {
 @test "java: of compiled code the trace has the places that samples hit" { each_jdk only_places; }
 
 @test "java: a JVM is found through a shell, and through a script that execs it" {
-	each_jdk java_started_by
+	one_jdk newest java_started_by
 }
 
 java_family() {
@@ -261,7 +261,7 @@ java_family() {
 	about "$(count '^shares;.*;sixteen [^;]*$')" "$(($(count '^shares;.*;main [^;]*;') * 8 / 31))"
 }
 @test "java: a JVM that a JVM starts is covered, and a native program that this one starts" {
-	each_jdk java_family
+	one_jdk oldest java_family
 }
 
 java_options() {
@@ -275,7 +275,7 @@ java_options() {
 	at_least "$(count 'Family\.work ')" 30
 }
 @test "java: JAVA_TOOL_OPTIONS that were there are kept" {
-	each_jdk java_options
+	one_jdk newest java_options
 }
 
 java_without_recorder() {
@@ -302,7 +302,7 @@ deflate" ]
 	grep -q 'has no end' notes
 }
 @test "java: when the recorder is killed the program goes on, and the trace can be read" {
-	each_jdk java_without_recorder
+	one_jdk oldest java_without_recorder
 }
 
 java_daemon() {
@@ -319,7 +319,7 @@ java_daemon() {
 	[ ! -s daemon.err ]
 }
 @test "java: a JVM that starts after the recording, with the environment inherited, works as ever" {
-	each_jdk java_daemon
+	one_jdk oldest java_daemon
 }
 
 # ended <how>: recorded, it ends as it does without a recorder.
@@ -350,7 +350,7 @@ java_ends() {
 }
 # bats test_tags=stored
 @test "java: exit, halt, an exception and kill -9 keep their status and all samples" {
-	each_jdk java_ends
+	one_jdk newest java_ends
 }
 
 java_crash_report() {
@@ -406,7 +406,7 @@ java_generations() {
 }
 # bats test_tags=stored
 @test "java: classes that are unloaded and code whose addresses are used again keep their names" {
-	each_jdk java_generations
+	one_jdk oldest java_generations
 }
 
 # The real programs: same output as without a recorder, nothing lost, and stacks that reach the root.
@@ -467,7 +467,7 @@ java_alone() {
 @test "java: the trace alone gives the same reports in an empty root" {
 	skip_unless_root
 	chroot / true 2>/dev/null || skip "chroot is not permitted"
-	each_jdk java_alone
+	one_jdk oldest java_alone
 }
 
 # How often a method was on the stack, weighed by the CPU time that the samples stand for.
@@ -493,7 +493,7 @@ java_without_perf() {
 	[ ! -e none ]
 }
 
-@test "record: in a container without perf events JVMs sample themselves, with a message" { on_each_jdk java_without_perf; }
+@test "record: in a container without perf events JVMs sample themselves, with a message" { on_one_jdk newest java_without_perf; }
 
 java_lines() {
 	record -- java -cp "$CLASSES" Kinds 20000
@@ -519,7 +519,7 @@ java_lines() {
 	[ "$(arcprof dump -i trace -M 19 | grep -c ' method.lines ')" -eq 0 ]
 }
 # bats test_tags=stored
-@test "java: source lines are those of the class files, of callers the line of the call" { each_jdk java_lines; }
+@test "java: source lines are those of the class files, of callers the line of the call" { one_jdk newest java_lines; }
 
 # What was opened for a JVM is closed when the next one comes, at the latest.
 @test "java: JVMs that have ended leave no files open in the recorder" {

@@ -298,13 +298,13 @@ fail_each_descriptor() {	# "n..." <argument>...
 	[ ! -e ran ]
 }
 
-@test "record: 2000 short-lived processes are all seen" {
+@test "record: 600 short-lived processes are all seen" {
 	skip_unless_perf
-	record -- "$(workload crowd)" processes 2000
+	record -- "$(workload crowd)" processes 600
 	[ "$status" -eq 3 ]
-	[ "$(records fork)" -eq 2000 ]
-	[ "$(records exec)" -eq 2001 ]
-	[ "$(records thread.end)" -eq 2001 ]
+	[ "$(records fork)" -eq 600 ]
+	[ "$(records exec)" -eq 601 ]
+	[ "$(records thread.end)" -eq 601 ]
 	[ "$(records lost)" -eq 0 ]
 }
 

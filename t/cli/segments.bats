@@ -104,7 +104,7 @@ churn() {
 
 # bats test_tags=stored
 @test "record --segment: classes that are unloaded in between have their names in each segment" {
-	on_each_jdk churn
+	on_one_jdk oldest churn
 }
 
 # Calls and what was consumed, of each function together: "name calls cpu wall".
@@ -183,7 +183,7 @@ events_in_segments() {
 }
 
 @test "record --segment --calltrace: a segment begins with the calls that are open, and all are one recording" {
-	each_jdk events_in_segments
+	one_jdk newest events_in_segments
 }
 
 @test "record --segment --trace: a slow call that lasts for several is one again when they are joined" {

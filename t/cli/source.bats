@@ -69,9 +69,10 @@ load ../lib
 	missing=0
 	for room in "$TOP"/lib/*/; do
 		[ -s "$room/README" ] || { echo "$room has no README"; return 1; }
+		slurp readme "$room/README"
 		for file in "$room"*.[ch]; do
-			name=$(basename "${file%.?}")
-			grep -qE "(^|[^a-zA-Z0-9_./-])$name\\.[ch]([^a-zA-Z0-9_]|\$)" "$room/README" && continue
+			name=${file##*/}
+			[[ $readme =~ (^|[^a-zA-Z0-9_./-])"${name%.?}"\.[ch]([^a-zA-Z0-9_]|$) ]] && continue
 			echo "${room#"$TOP"/}README does not name ${file##*/}"
 			missing=1
 		done

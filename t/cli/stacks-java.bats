@@ -32,7 +32,7 @@ true_calls() {
 }
 # bats test_tags=stored
 @test "java stacks: where a method calls another, its bytecode there is a call of that one" {
-	each_jdk true_calls
+	one_jdk newest true_calls
 }
 
 # Compiled into the method that calls itself, and called at the bottom only: below less than 31 of it, it is a fault.
@@ -69,7 +69,7 @@ start_up() {
 }
 @test "java stacks: the agent's own work is [arcprof], with stacks from the thread's start" {
 	FLAGS=
-	each_jdk start_up
+	one_jdk newest start_up
 }
 
 null_checks() {
@@ -110,7 +110,7 @@ C
 	[ "$(complete)" -ge 80 ]
 }
 @test "java stacks: a program may have a handler of its own for the signal of the samples" {
-	each_jdk own_trap_handler
+	one_jdk oldest own_trap_handler
 }
 
 # With the flag, each access that is not aligned is a SIGBUS; HotSpot sets it for a moment at its start.
@@ -130,7 +130,7 @@ C
 }
 @test "java stacks: samples of code that checks alignment do no harm" {
 	[ "$(uname -m)" = x86_64 ] || skip "a flag of x86"
-	each_jdk alignment_check
+	one_jdk newest alignment_check
 }
 
 # Some thousands more than there were of in a trace once. Few samples: each is a megabyte.

@@ -112,7 +112,7 @@ never_raises_a_false_alarm() {
 	local i seen nr=0
 	start_locks busy:12
 	# they are contended indeed
-	for ((i = 0; i < 200 && (i < 10 || nr < 20); i++)); do
+	for ((i = 0; i < 200 && (i < 6 || nr < 10); i++)); do
 		look
 		seen=$(jq 'if .deadlocks == [] and ([.threads[] | select(.name | startswith("busy"))] | length == 12)
 			then [.threads[] | select(.waits_for.owner)] | length else empty end' threads.json)
@@ -120,7 +120,7 @@ never_raises_a_false_alarm() {
 		nr=$((nr + seen))
 	done
 	end_locks
-	[ "$nr" -ge 20 ]
+	[ "$nr" -ge 10 ]
 }
 @test "threads: no false alarm where locks are contended" {
 	on_each_jdk never_raises_a_false_alarm
@@ -174,7 +174,7 @@ prints_all_formats() {
 	sed -n '/^MONITOR DUMP BEGIN/,$p' hprof | tail -n 1 | grep -qx 'MONITOR DUMP END'
 }
 @test "threads: text, CSV and the old profiler's monitor dump" {
-	on_each_jdk prints_all_formats
+	on_one_jdk oldest prints_all_formats
 }
 
 many_at_once() {
@@ -257,7 +257,7 @@ notices_deadlocks() {
 	[ "$(arcprof report -i trace --format json | jq '.quality.deadlocks | length')" -eq "$nr" ]
 }
 @test "threads: deadlocks are noticed while a recording runs, once, and reports name them" {
-	each_jdk notices_deadlocks
+	one_jdk newest notices_deadlocks
 }
 
 is_seen_while_recorded() {
@@ -277,5 +277,5 @@ is_seen_while_recorded() {
 	arcprof report -i trace --check
 }
 @test "threads: a JVM that is being recorded" {
-	each_jdk is_seen_while_recorded
+	one_jdk newest is_seen_while_recorded
 }

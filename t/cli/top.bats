@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 load ../lib
+load ../java
 
 # keys <step>... -- <command>...: the command on a terminal of 24 lines by 100.  A step is a time in
 # seconds to wait and, after a colon, what is typed then, or !NAME for a signal.  Its output goes to
@@ -179,15 +180,14 @@ share_of() {
 @test "top: of the whole machine has the functions of JVMs that run, and of those that start meanwhile" {
 	skip_unless_root
 	skip_unless_perf
-	skip_unless_java
+	use_any_jdk
 	unshare --pid --fork --mount-proc true || skip "no PID namespaces here"
-	words=$(java_workload Words) lines=$(java_workload Lines)
 	run unshare --pid --fork --mount-proc bash -c '
 		java -Xmx64m -cp "$2" Words 1000 >/dev/null &
 		sleep 1
 		"$1" top -a -n 1 -I 0.5 --no-java --limit 1000 >without
-		(sleep 1; exec java -Xmx64m -cp "$3" Lines 100000 >/dev/null) &
-		"$1" top -a -n 16 -I 0.5 --limit 1000' - "$ARCPROF" "$words" "$lines" 3>&-
+		(sleep 1; exec java -Xmx64m -cp "$2" Lines 100000 >/dev/null) &
+		"$1" top -a -n 16 -I 0.5 --limit 1000' - "$ARCPROF" "$CLASSES" 3>&-
 	[ "$status" -eq 0 ]
 	grep -qE '  Words\.[a-zA-Z]+  \[java\]$' <<<"$output"
 	grep -qE '  Lines\.[a-zA-Z]+  \[java\]$' <<<"$output"
@@ -196,8 +196,8 @@ share_of() {
 
 @test "top: a running JVM has its functions and its heap, and is left alone afterwards" {
 	skip_unless_perf
-	skip_unless_java
-	start java -Xmx64m -cp "$(java_workload Words)" Words 100
+	use_any_jdk
+	start java -Xmx64m -cp "$CLASSES" Words 100
 	run_arcprof top -n 2 -I 1 -p "$p"
 	[ "$status" -eq 0 ]
 	grep -qE '  Words\.[a-zA-Z]+  \[java\]$' <<<"$output"

@@ -131,7 +131,7 @@ java_micro() {
 
 @test "tprof: micro stanzas of a Java program add up when the JVM is gone" {
 	skip_unless_perf
-	each_jdk java_micro
+	one_jdk newest java_micro
 }
 
 @test "tprof: --micro is refused where the trace cannot be read the same way again" {

@@ -295,7 +295,7 @@ TEST(symfile_bears_every_truncation)
 	for (i = 0; i < ARRAY_SIZE(tiny); i++) {
 		buf_reset(&b);
 		CHECK_U64(io_read_file(unit_source(tiny[i]), &b, 1 << 20, &e), 0);
-		for (len = 0; len < b.len; len += 1 + len % 3) {
+		for (len = 0; len < b.len; len += (1 + len % 3) * UNIT_STRIDE) {
 			uint8_t *copy = xmalloc(len);
 
 			memcpy(copy, b.data, len);

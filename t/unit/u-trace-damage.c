@@ -64,7 +64,7 @@ TEST(trace_cut_anywhere_keeps_the_whole_chunks_before)
 	struct buf b = small_trace(&samples, 60, &places, &nr_places, true);
 
 	traces_save("cut-me", &b);
-	for (cut = 0; cut < b.len; cut++) {
+	for (cut = 0; cut < b.len; cut += UNIT_STRIDE) {
 		struct seen got = { .want = samples, .nr_want = 60 };
 		uint64_t want_samples = 0, want_meta = 0, end = 64;
 		struct trace_reader *t;
@@ -177,7 +177,7 @@ TEST(trace_damage_costs_the_damaged_chunks_only)
 	struct buf b = small_trace(&samples, 400, &places, &nr_places, true);
 	int round;
 
-	for (round = 0; round < 6000; round++) {
+	for (round = 0; round < 6000 / UNIT_STRIDE; round++) {
 		struct seen got = { .want = samples, .nr_want = 400 };
 		struct edit ed = random_edit(b.len);
 		struct buf c = damaged_copy(&b, &ed);
@@ -320,7 +320,7 @@ TEST(trace_random_changes_with_right_checksums_do_no_harm)
 	int round;
 
 	sink.samples = walk_stacks;
-	for (round = 0; round < 3000; round++) {
+	for (round = 0; round < 3000 / UNIT_STRIDE; round++) {
 		struct buf c = BUF_INIT;
 		struct seen got = { 0 };
 		struct trace_reader *t;

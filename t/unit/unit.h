@@ -39,5 +39,14 @@ void unit_skip(const char *why) __attribute__((noreturn));
 const char *unit_source(const char *path);
 /* xorshift generator for property tests; the seed is printed when a test fails. */
 uint64_t unit_random(void);
+/*
+ * With sanitizers, tests of each position of a file, or of thousands of random ones, take one of so many:
+ * they take 20 times as long there, and the fuzzers run with sanitizers as well.
+ */
+#ifdef SANITIZED
+#define UNIT_STRIDE 13
+#else
+#define UNIT_STRIDE 1
+#endif
 
 #endif
