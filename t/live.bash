@@ -5,7 +5,6 @@
 start_live() {
 	rm -f live.in
 	mkfifo live.in
-	: >live.out
 	# shellcheck disable=SC2086 # the class and its arguments
 	java "$@" -cp "$CLASSES" ${LIVE_MAIN-Live} <live.in >live.out 2>live.err 3>&- &
 	LIVE=$!
@@ -16,9 +15,9 @@ start_live() {
 
 # Waits for its answer number $NR_SAID + 1.
 heard() {
-	local i said
+	local i said=()
 	for ((i = 0; i < 1200; i++)); do
-		mapfile said <live.out
+		[ ! -e live.out ] || mapfile said <live.out
 		[ "${#said[@]}" -gt "$NR_SAID" ] && [[ ${said[NR_SAID]} == *$'\n' ]] && break
 		kill -0 "$LIVE" || { cat live.err; return 1; }
 		sleep 0.05
