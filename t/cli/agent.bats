@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # A JVM's agent without a recorder: what it writes, against what the program says that it did.
+# bats file_tags=stored
 load ../lib
 load ../java
 load ../live

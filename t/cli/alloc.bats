@@ -97,6 +97,7 @@ small_interval() {
 	agrees 4096
 }
 
+# bats test_tags=stored
 @test "alloc: bytes and objects of known sizes are right, compiled and interpreted, at 4k" {
 	on_each_jdk small_interval
 }
@@ -109,6 +110,7 @@ any_interval() {
 	agrees 524288
 }
 
+# bats test_tags=stored
 @test "alloc: and at any interval, with sizes mixed" {
 	on_one_jdk oldest any_interval
 }
@@ -120,6 +122,7 @@ virtual() {
 	grep -q 'virtual large' tree
 }
 
+# bats test_tags=stored
 @test "alloc: objects of virtual threads are theirs" {
 	on_each_jdk 21 virtual
 }
@@ -132,6 +135,7 @@ collector() {
 	done
 }
 
+# bats test_tags=stored
 @test "alloc: with each collector" {
 	on_each_jdk collector
 }
@@ -144,6 +148,7 @@ every() {
 	[ "$(awk '$3 >= 2500 && $5 ~ /^[0-9]+$/ { printf "%s ", $3 }' lines)" = '20000 5000 ' ] || { cat lines; return 1; }
 }
 
+# bats test_tags=stored
 @test "alloc: with the interval 0 every object is a sample, by the line that allocates it" {
 	on_each_jdk every
 }
@@ -171,6 +176,7 @@ running() {
 	grep -q '^tiny Allocations$Tiny [1-9]' contexts
 }
 
+# bats test_tags=stored
 @test "alloc: in a running JVM" {
 	on_each_jdk running
 }
@@ -189,6 +195,7 @@ exact_calls() {
 	END { print calls, bytes, want; exit !(calls == 16 && bytes == want) }' truth tree || { head -n 40 tree; return 1; }
 }
 
+# bats test_tags=stored
 @test "alloc: below exact calls, every object by class" {
 	on_each_jdk 25 exact_calls
 }
@@ -200,6 +207,7 @@ without_perf() {
 	agrees 4096
 }
 
+# bats test_tags=stored
 @test "alloc: where perf events are forbidden" {
 	on_one_jdk newest without_perf
 }
@@ -219,10 +227,12 @@ exported() {
 	grep -Pq '\tbyte\[\]\tclass' tree
 }
 
+# bats test_tags=stored
 @test "alloc: other programs get bytes as bytes, and objects of JFR have their classes" {
 	on_one_jdk newest exported
 }
 
+# bats test_tags=stored
 @test "alloc: what cannot be is refused in a line" {
 	run "$ARCPROF" record -e alloc=x true
 	[ "$status" -eq 2 ]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Source lines and instructions of a function: t/workloads/lines.c and Lines.java say where their time goes.
+# bats file_tags=stored
 load ../lib
 load ../java
 

@@ -53,6 +53,7 @@ calls() {
 	done
 }
 
+# bats test_tags=stored
 @test "callflow: calls of every kind are counted in their contexts, to the last one" {
 	on_each_jdk calls
 }
@@ -69,6 +70,7 @@ virtual_calls() {
 	about "$(cat trees)" "$(awk '/^carriers/ { print $2 }' out)" 1 3000000
 }
 
+# bats test_tags=stored
 @test "callflow: virtual threads have their calls and the CPU time of their carriers" {
 	on_each_jdk 21 virtual_calls
 }
@@ -116,6 +118,7 @@ grafted() {
 	END
 }
 
+# bats test_tags=stored
 @test "callflow: samples hang below the methods that were open" {
 	skip_unless_perf
 	on_one_jdk oldest grafted
@@ -188,6 +191,7 @@ natives() {
 	[ "$(jq -c .quality.repairs tree)" = '{"inserted":0,"popped":500,"closed":0,"backwards":0}' ]
 }
 
+# bats test_tags=stored
 @test "callflow: native functions are below the methods that call them, and above those they call" {
 	skip_unless_perf
 	on_each_jdk natives
@@ -203,10 +207,12 @@ few_natives() {
 	[ "$(paths_of main | grep -cE 'back|deep|N_')" -eq 0 ]
 }
 
+# bats test_tags=stored
 @test "callflow: rules choose among methods and native functions alike" {
 	on_one_jdk oldest few_natives
 }
 
+# bats test_tags=stored
 @test "callflow: hellop has its thousand calls in one context" {
 	on_one_jdk newest hellop
 }
@@ -266,6 +272,7 @@ alloc() {
 		END { print n, rest; exit bad || n != 6 || rest > 10000 }' - objects || { cat objects; return 1; }
 }
 
+# bats test_tags=stored
 @test "callflow: allocated objects are counted by context and class, and their bytes" {
 	on_each_jdk alloc
 }
@@ -324,6 +331,7 @@ refusals() {
 	arcprof dump -i trace | grep -q 'call.refused .*class="java/lang/Math" name="max"'
 }
 
+# bats test_tags=stored
 @test "callflow: methods that the compiler replaces are left alone, and named" {
 	on_each_jdk refusals
 }
@@ -341,6 +349,7 @@ meddled() {
 	expect_calls out
 }
 
+# bats test_tags=stored
 @test "callflow: counts stay exact beside an agent that changes the same classes" {
 	on_each_jdk meddled
 }
@@ -355,6 +364,7 @@ changed() {
 	expect_calls want
 }
 
+# bats test_tags=stored
 @test "callflow: what another agent changes in a class happens, and is counted" {
 	on_each_jdk changed
 }
@@ -370,6 +380,7 @@ flight() {
 	[ "$(jfr print --events FileRead f.jfr | grep -c 'path = .*file')" -gt 10 ]
 }
 
+# bats test_tags=stored
 @test "callflow: the flight recorder's changes of the JDK's classes hold beside ours" {
 	use_jdk "$(jdks | head -n 1)"
 	command -v jfr >/dev/null || skip "no JDK with a flight recorder is installed"
@@ -383,6 +394,7 @@ crowd() {
 	[ "$(arcprof report -i trace --xtree --format tree | grep -c '	c-[0-9]*	thread')" -eq 1000 ]
 }
 
+# bats test_tags=stored
 @test "callflow: a thousand threads at once have a tree each" {
 	on_one_jdk newest crowd
 }
@@ -397,6 +409,7 @@ ragged() {
 	done
 }
 
+# bats test_tags=stored
 @test "callflow: a program that ends in the middle of its calls has all it made" {
 	on_one_jdk oldest ragged
 }
@@ -430,6 +443,7 @@ hidden() {
 	! arcprof report -i trace --xprof | grep '^not recorded' || false
 }
 
+# bats test_tags=stored
 @test "callflow: calls of hidden classes that a program defines are counted" {
 	on_each_jdk hidden
 }
@@ -441,6 +455,7 @@ untouchable() {
 	fi
 }
 
+# bats test_tags=stored
 @test "callflow: classes that may not have probes are named when rules ask for them" {
 	on_each_jdk untouchable
 }
@@ -453,6 +468,7 @@ stopped() {
 	[ "$(arcprof report -i trace --xprof --format json | jq .quality.repairs.inserted)" -eq 0 ]
 }
 
+# bats test_tags=stored
 @test "callflow: a thread stopped in the middle of its calls has the calls after that" {
 	on_each_jdk stopped
 }
@@ -465,6 +481,7 @@ unloaded() {
 	expect_calls out
 }
 
+# bats test_tags=stored
 @test "callflow: classes that were unloaded have their names and their calls" {
 	on_each_jdk unloaded
 }
@@ -488,6 +505,7 @@ folded() {
 	expect_calls want
 }
 
+# bats test_tags=stored
 @test "callflow: with little memory, and beyond the depth, calls lose their context, not their count" {
 	on_one_jdk newest folded
 }
@@ -503,6 +521,7 @@ off() {
 	! grep -v '^hello [0-9]*$' out
 }
 
+# bats test_tags=stored
 @test "callflow: nothing is added to a JVM that is only sampled, and nothing printed by one that is not" {
 	on_each_jdk off
 }

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=stored
 load ../lib
 
 # Long names (or -x) of the options that head paragraphs of a page, one a line.

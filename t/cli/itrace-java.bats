@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # arcprof itrace of Java methods, on every JDK of this machine: a program whose calls are known.
+# bats file_tags=stored
 load ../lib
 load ../java
 load ../live

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # arcprof itrace, and the reports of what it traces: programs that know what they do, a single-stepper
 # that knows nothing of arcprof, and laws that hold for any trace.
+# bats file_tags=stored
 load ../lib
 
 setup_file() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What a program prints, and how it ends, is the same with and without recording: for each way of starting a JVM, which must
 # really be recorded, and for programs that start none.
+# bats file_tags=stored
 load ../lib
 load ../java
 
@@ -33,7 +34,6 @@ tools() {
 	same 0 1 jar cvf a.jar A.class
 	grep -q A.class out
 }
-# bats test_tags=stored
 @test "launchers: java, javac, jar and a pipeline" {
 	one_jdk newest tools
 }

@@ -197,6 +197,7 @@ fail_each_descriptor() {	# "n..." <argument>...
 	fail_each_descriptor '1 2 3 4 6 9 12' itrace --limit 1000 -o trace -- true
 }
 
+# bats test_tags=stored
 @test "record: few descriptors are a clean end, or enough" {
 	skip_unless_perf
 	skip_unless_root	# who may not raise the limit
@@ -298,6 +299,7 @@ fail_each_descriptor() {	# "n..." <argument>...
 	[ ! -e ran ]
 }
 
+# bats test_tags=stored
 @test "record: 600 short-lived processes are all seen" {
 	skip_unless_perf
 	record -- "$(workload crowd)" processes 600
@@ -308,6 +310,7 @@ fail_each_descriptor() {	# "n..." <argument>...
 	[ "$(records lost)" -eq 0 ]
 }
 
+# bats test_tags=stored
 @test "record: 5000 threads are all seen" {
 	skip_unless_perf
 	record -- "$(workload crowd)" threads 5000
@@ -318,6 +321,7 @@ fail_each_descriptor() {	# "n..." <argument>...
 	[ "$(records lost)" -eq 0 ]
 }
 
+# bats test_tags=stored
 @test "record: a process that execs 200 times is 200 programs" {
 	skip_unless_perf
 	record -- "$(workload crowd)" execs 200

@@ -137,6 +137,7 @@ calls_in_segments() {
 	return 1
 }
 
+# bats test_tags=stored
 @test "record --segment --callflow: calls and their time add up to the call and the nanosecond" {
 	each_jdk calls_in_segments
 }
@@ -182,10 +183,12 @@ events_in_segments() {
 	of_events gap | grep -q 'open Flight.serve'
 }
 
+# bats test_tags=stored
 @test "record --segment --calltrace: a segment begins with the calls that are open, and all are one recording" {
 	one_jdk newest events_in_segments
 }
 
+# bats test_tags=stored
 @test "record --segment --trace: a slow call that lasts for several is one again when they are joined" {
 	use_jdk "$(jdks | tail -n 1)"
 	arcprof record --trace='Flight.serve>50ms' --callflow='Flight.*' --segment 100ms -o seg -- \
@@ -327,6 +330,7 @@ mine" ]
 	[ "$status" -eq 2 ] && [[ $stderr == *"--keep needs --segment"* ]]
 }
 
+# bats test_tags=stored
 @test "record --segment: files that no process has mapped any more are closed, and named by then" {
 	local f
 	mkdir programs
