@@ -47,8 +47,8 @@ CC = clang
 CFLAGS = -O1 -gline-tables-only
 LINK = -pie -fsanitize=fuzzer-no-link,address,undefined
 BASE_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -DSANITIZED
-# What is found ends the program, and null pointers are crashes without a check of their own: a third less to compile.
-BASE_CFLAGS += -fno-sanitize-recover=undefined -fno-sanitize=null,object-size
+# What is found ends the program, which is less to compile than to go on.
+BASE_CFLAGS += -fno-sanitize-recover=undefined
 endif
 # A sanitizer's runtime looks functions up by dlsym() itself; libdw is a shared library then.
 ifneq ($(SANITIZE)$(FUZZER),)
