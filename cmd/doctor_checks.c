@@ -22,6 +22,7 @@
 #include "doctor.h"
 #include "jvm/jdk.h"
 #include "pmu/bpf.h"
+#include "pmu/deaf.h"
 #include "pmu/probe.h"
 #include "ptt/ptt.h"
 
@@ -131,6 +132,23 @@ static void look_jvm_threads(struct finding *f)
 		remedy(f, "Linux 5.13 or newer");
 }
 
+static void look_deaf(struct finding *f)
+{
+	struct cpus deaf = { 0 };
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	if (!deaf_find(&deaf) && deaf.nr_cpu) {
+		for (i = 0; i < deaf.nr_cpu; i++)
+			buf_fmt(&b, "%s%u", i ? ", " : "", deaf.cpu[i]);
+		found(f, CHECK_LIMITED, "not while idle on %s %s, where this kernel takes no samples then: wakeups, interrupts and switches are missing",
+		      deaf.nr_cpu > 1 ? "CPUs" : "CPU", b.data);
+		remedy(f, "restart the machine; until then reports of record --sched say how many records do not fit; record -e wall is not affected");
+	}
+	cpus_release(&deaf);
+	buf_release(&b);
+}
+
 static void look_tracepoints(struct finding *f)
 {
 	int64_t id = probe_tracepoint("sched:sched_switch");
@@ -148,7 +166,8 @@ static void look_tracepoints(struct finding *f)
 	}
 	attr = probe_attr(PERF_TYPE_TRACEPOINT, id, true);
 	attr.sample_type |= PERF_SAMPLE_RAW;
-	try_event(f, &attr, -1, 0);
+	if (try_event(f, &attr, -1, 0))
+		look_deaf(f);
 }
 
 static void look_rate(struct finding *f)
