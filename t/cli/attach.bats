@@ -404,6 +404,7 @@ threads_are_late() {
 	[ ! -s out ]
 }
 
+# bats test_tags=stored
 @test "attach: a JVM whose threads are late lives on when the recording is over" {
 	skip_unless_perf
 	skip_unless_root

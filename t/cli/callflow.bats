@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=stored
 # Exact calls of C and C++ programs: libarcprof-hookit, the trees in the trace, the reports of them.
 load ../lib
 

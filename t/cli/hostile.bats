@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=stored
 # Others on the machine who mean harm: a recorder is root as a rule.
 load ../lib
 

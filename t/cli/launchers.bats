@@ -202,9 +202,21 @@ environment() {
 }
 
 @test "launchers: itrace leaves a native program's environment alone, and not that of a JVM" {
-	export LC_ALL=C		# half of what env does is to load a locale
-	environment arcprof itrace -q -o trace -- /usr/bin/env
+	# few instructions, unlike env
+	gcc -O1 -static -x c -o environ - <<-'END'
+		#include <string.h>
+		#include <unistd.h>
+		extern char **environ;
+		int main(void)
+		{
+			for (char **e = environ; *e; e++)
+				if (write(1, *e, strlen(*e)) < 0 || write(1, "\n", 1) < 0)
+					return 1;
+			return 0;
+		}
+	END
+	environment arcprof itrace -q -o trace -- ./environ
 	printf '#!/bin/sh\necho "$ARCPROF_AGENT"\n' >script
 	chmod +x script
-	[[ $(arcprof itrace -q -o trace -- ./script) == /*' -agentpath:/'* ]]
+	[[ $(arcprof itrace -q --limit 1000 -o trace -- ./script) == /*' -agentpath:/'* ]]
 }

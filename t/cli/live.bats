@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=stored
 # Objects that live on: a program whose objects are known by number, against what reports estimate.
 load ../lib
 load ../java

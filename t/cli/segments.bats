@@ -335,18 +335,18 @@ mine" ]
 	local f
 	mkdir programs
 	cat >run <<-'EOF'
-		"$PASSING" programs 300 0 2 4
+		"$PASSING" programs 150 0 2 4
 		for i in $(seq 60); do
 			left=$(ls "/proc/$PPID/fd" | wc -l)
-			[ "$left" -ge 150 ] || break
+			[ "$left" -ge 75 ] || break
 			sleep 0.5
 		done
 		echo "$left"
 	EOF
 	PASSING=$(workload passing) arcprof record -q --segment 1s -F 999 -o dir -- bash run >out
 	cat out
-	[ "$(head -n 1 out)" -eq 300 ]
-	[ "$(tail -n 1 out)" -lt 150 ]
+	[ "$(head -n 1 out)" -eq 150 ]
+	[ "$(tail -n 1 out)" -lt 75 ]
 	# whichever segment they are in, programs that ran are named
 	for f in dir/*.arc; do
 		check_trace "$f"
