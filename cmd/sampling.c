@@ -24,6 +24,9 @@
 #define ID_SPACES " \t\n"
 
 enum { DEFAULT_HZ = 999, TIMERS_HZ = 100000, MAX_NAMED_IDS = 5 };
+/* A sample with its stack takes up to 40 us: at 100 kHz of a clock, programs nearly stand still. */
+enum { MAX_CLOCK_HZ = 20000 };
+#define MAX_FREQ UINT64_MAX	/* "max" */
 
 static const char *const callgraphs[] = { "dwarf", "fp", "no", NULL };	/* as enum callgraph */
 
@@ -145,6 +148,18 @@ static bool is_counted_singly(const struct pmu_event *ev)
 	       (type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT);
 }
 
+/*
+ * What the kernel's timers do, and where it is less, what the administrator or the kernel's own care
+ * allows.
+ */
+static uint64_t highest_freq(void)
+{
+	struct perf_limits l;
+
+	perf_limits_read(&l);
+	return l.max_rate > 0 && l.max_rate < TIMERS_HZ ? (uint64_t)l.max_rate : TIMERS_HZ;
+}
+
 /* A rate in Hz is a period in ns for a clock (which has no adaptive rate), not for a counter. */
 static struct ev_rate rate_of(const struct pmu_event *ev, uint64_t freq, uint64_t period)
 {
@@ -152,6 +167,8 @@ static struct ev_rate rate_of(const struct pmu_event *ev, uint64_t freq, uint64_
 		return (struct ev_rate){ .period = period };
 	if (is_counted_singly(ev))
 		return (struct ev_rate){ .period = 1 };
+	if (freq == MAX_FREQ)
+		freq = ev->clock ? MIN(highest_freq(), (uint64_t)MAX_CLOCK_HZ) : highest_freq();
 	if (!freq)
 		freq = DEFAULT_HZ;
 	if (ev->clock)
@@ -182,24 +199,12 @@ static void set_rates(struct sampling *s, uint64_t freq, uint64_t period)
 	ev->rates = s->rates;
 }
 
-/*
- * What the kernel's timers do, and where it is less, what the administrator or the kernel's own care
- * allows.
- */
-static uint64_t highest_freq(void)
-{
-	struct perf_limits l;
-
-	perf_limits_read(&l);
-	return l.max_rate > 0 && l.max_rate < TIMERS_HZ ? (uint64_t)l.max_rate : TIMERS_HZ;
-}
-
-/* 0: the default. */
+/* 0: the default; or MAX_FREQ. */
 static int parse_freq(const char *text, uint64_t *freq, struct err *e)
 {
 	uint64_t max = highest_freq();
 
-	*freq = text ? max : 0;
+	*freq = text ? MAX_FREQ : 0;
 	if (!text || !strcmp(text, "max"))
 		return 0;
 	if (opt_parse_u64(text, freq, e))
