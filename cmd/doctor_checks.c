@@ -143,7 +143,7 @@ static void look_deaf(struct finding *f)
 			buf_fmt(&b, "%s%u", i ? ", " : "", deaf.cpu[i]);
 		found(f, CHECK_LIMITED, "not while idle on %s %s, where this kernel takes no samples then: wakeups, interrupts and switches are missing",
 		      deaf.nr_cpu > 1 ? "CPUs" : "CPU", b.data);
-		remedy(f, "restart the machine; until then reports of record --sched say how many records do not fit; record -e wall is not affected");
+		remedy(f, "restart the machine; until then reports of record --sched say how many records do not fit; of record -e wall only wakers are not known there");
 	}
 	cpus_release(&deaf);
 	buf_release(&b);

@@ -634,19 +634,22 @@ int is_recorded(void *ctx)
 
 /* ---- wake-ups ---- */
 
-/* Where the addresses of a stack are. */
-static __always_inline bool is_in(const volatile struct wall_bpf_code *codes, const __u64 *addrs, __u32 nr)
+/*
+ * Whether one of a stack's addresses is in one of these functions; 0 is in none. Without branches, of which the
+ * verifier follows every combination: the sign of a difference says what is less.
+ */
+static __always_inline bool is_in(const volatile struct wall_bpf_code *codes, const __u64 *addrs)
 {
+	__u64 in = 0;
 	__u32 i, k;
 
-	for (i = 0; i < MAX_STACK; i++) {
-		if (i >= nr)
-			break;
-		for (k = 0; k < WALL_NR_CODES; k++)
-			if (addrs[i] >= codes[k].start && addrs[i] < codes[k].end)
-				return true;
-	}
-	return false;
+	for (i = 0; i < MAX_STACK; i++)
+		for (k = 0; k < WALL_NR_CODES; k++) {
+			__u64 off = addrs[i] - codes[k].start;
+
+			in |= (off - (codes[k].end - codes[k].start)) & ~off;
+		}
+	return in >> 63;
 }
 
 /*
@@ -655,18 +658,16 @@ static __always_inline bool is_in(const volatile struct wall_bpf_code *codes, co
  */
 static __noinline __u32 interrupt_or_thread(void *ctx, __u32 tid, bool own_stack, bool sends)
 {
-	__u64 addrs[MAX_STACK];
-	long bytes = bpf_get_stack(ctx, addrs, sizeof(addrs), 0);
-	__u32 nr = bytes > 0 ? bytes / sizeof(*addrs) : 0;
+	__u64 addrs[MAX_STACK] = { 0 };
 
-	if (!nr)
+	if (bpf_get_stack(ctx, addrs, sizeof(addrs), 0) <= 0)
 		return own_stack ? WALL_WAKER_UNKNOWN : WALL_WAKER_INTERRUPT;
-	if (is_in(config.timers, addrs, nr))
+	if (is_in(config.timers, addrs))
 		return WALL_WAKER_TIMER;
 	/* what a thread sends to this machine arrives in a softirq on top of it */
 	if (sends)
 		return tid;
-	return !own_stack || is_in(config.interrupts, addrs, nr) ? WALL_WAKER_INTERRUPT : tid;
+	return !own_stack || is_in(config.interrupts, addrs) ? WALL_WAKER_INTERRUPT : tid;
 }
 
 static __always_inline __u32 waker(void *ctx)
