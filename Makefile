@@ -43,8 +43,8 @@ endif
 ifdef FUZZER
 BUILD = build/fuzz
 CC = clang
-# functions and lines are all that a sanitizer's report has
-CFLAGS = -O1 -gline-tables-only
+# functions and lines are all that a sanitizer's report has, and compiling for speed costs more than it gains
+CFLAGS = -O0 -gline-tables-only
 LINK = -pie -fsanitize=fuzzer-no-link,address,undefined
 BASE_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -DSANITIZED
 # What is found ends the program, which is less to compile than to go on.

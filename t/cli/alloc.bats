@@ -137,7 +137,7 @@ collector() {
 
 # bats test_tags=stored
 @test "alloc: with each collector" {
-	on_each_jdk collector
+	on_one_jdk newest collector
 }
 
 every() {
@@ -178,7 +178,7 @@ running() {
 
 # bats test_tags=stored
 @test "alloc: in a running JVM" {
-	on_each_jdk running
+	on_one_jdk newest running
 }
 
 exact_calls() {

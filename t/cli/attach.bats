@@ -61,7 +61,7 @@ attach_three_times() {
 }
 @test "attach: a running JVM is recorded any number of times, with all names, and goes on" {
 	skip_unless_perf
-	on_each_jdk attach_three_times
+	on_one_jdk newest attach_three_times
 }
 
 # calls_of <method>: its calls, from what is in the trace.
@@ -108,7 +108,7 @@ count_calls_twice() {
 	end_live
 }
 @test "attach: calls of a JVM that runs are counted exactly, any number of times, also after a recorder died" {
-	on_each_jdk count_calls_twice
+	on_one_jdk oldest count_calls_twice
 }
 
 # What was open when counting began is there, as long as it is: it has the calls that it makes, and not those after it.
@@ -131,7 +131,7 @@ open_before() {
 	[ "$(jq -n --argjson n "$(calls_of outer)" '$n > 20')" = true ]
 }
 @test "attach: calls that were open before are above those that they make, until they return" {
-	on_each_jdk open_before
+	on_one_jdk newest open_before
 }
 
 # Those that are there already cannot be changed, and are named; those that come are counted.

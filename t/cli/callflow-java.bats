@@ -194,7 +194,7 @@ natives() {
 # bats test_tags=stored
 @test "callflow: native functions are below the methods that call them, and above those they call" {
 	skip_unless_perf
-	on_each_jdk natives
+	on_one_jdk newest natives
 }
 
 few_natives() {
@@ -274,7 +274,7 @@ alloc() {
 
 # bats test_tags=stored
 @test "callflow: allocated objects are counted by context and class, and their bytes" {
-	on_each_jdk alloc
+	on_one_jdk oldest alloc
 }
 
 # A thread's tree holds all the CPU time that the kernel gave it.
@@ -351,7 +351,7 @@ meddled() {
 
 # bats test_tags=stored
 @test "callflow: counts stay exact beside an agent that changes the same classes" {
-	on_each_jdk meddled
+	on_one_jdk oldest meddled
 }
 
 # Another agent's change of a class, and ours.
@@ -366,7 +366,7 @@ changed() {
 
 # bats test_tags=stored
 @test "callflow: what another agent changes in a class happens, and is counted" {
-	on_each_jdk changed
+	on_one_jdk newest changed
 }
 
 # The flight recorder puts code of its own into classes of the JDK that reads files, where they have none yet.
@@ -433,7 +433,7 @@ ends_open() {
 }
 
 @test "callflow: calls that are open when the VM ends have their time, and a thread's clocks cover the same span" {
-	on_each_jdk ends_open
+	on_one_jdk oldest ends_open
 }
 
 hidden() {
@@ -483,7 +483,7 @@ unloaded() {
 
 # bats test_tags=stored
 @test "callflow: classes that were unloaded have their names and their calls" {
-	on_each_jdk unloaded
+	on_one_jdk newest unloaded
 }
 
 calls_in_all() {

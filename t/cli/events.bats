@@ -65,7 +65,7 @@ with_calls() {
 		jq -e '.n == 700 and (.slowest[0].inside | map(select(.kind == "exception" and .name == "java.lang.IllegalStateException")) | length == 1)'
 }
 
-@test "events: in one order with calls" { each_jdk with_calls; }
+@test "events: in one order with calls" { one_jdk oldest with_calls; }
 
 # Marks and phases of the last recording: number, kind, name.
 marked() {
@@ -219,10 +219,10 @@ gives_up() {
 @test "events: compilations that install nothing" { each_jdk gives_up; }
 
 @test "events: pauses, safepoints and compilations are those of the JVM's log, with G1" { each_jdk as_the_log_says -XX:+UseG1GC; }
-@test "events: the same with the serial collector" { each_jdk as_the_log_says -XX:+UseSerialGC; }
-@test "events: the same with the parallel collector" { each_jdk as_the_log_says -XX:+UseParallelGC; }
-@test "events: the same with ZGC" { each_jdk as_the_log_says -XX:+UseZGC; }
-@test "events: the same with Shenandoah" { each_jdk as_the_log_says -XX:+UseShenandoahGC; }
+@test "events: the same with the serial collector" { one_jdk oldest as_the_log_says -XX:+UseSerialGC; }
+@test "events: the same with the parallel collector" { one_jdk oldest as_the_log_says -XX:+UseParallelGC; }
+@test "events: the same with ZGC" { one_jdk newest as_the_log_says -XX:+UseZGC; }
+@test "events: the same with Shenandoah" { one_jdk newest as_the_log_says -XX:+UseShenandoahGC; }
 
 attached() {
 	start_live
@@ -278,7 +278,7 @@ with_samples() {
 	[ $((first + rest - 1)) -eq "$all" ]
 }
 
-@test "events: beside samples, drawn, and by time" { each_jdk with_samples; }
+@test "events: beside samples, drawn, and by time" { one_jdk newest with_samples; }
 
 @test "events: what cannot be is refused in one line" {
 	run_arcprof record -e gc -F 99 -- true

@@ -116,7 +116,7 @@ running() {
 }
 
 @test "itrace -p: calls and names of a JVM that runs already, which then runs on" {
-	on_each_jdk running
+	on_one_jdk oldest running
 }
 
 @test "itrace: a JVM that is let go at a limit ends as if it had not been traced" {

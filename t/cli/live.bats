@@ -70,7 +70,7 @@ collector() {
 }
 
 @test "live: what lives is told from what does not, with each collector" {
-	on_each_jdk collector
+	on_one_jdk newest collector
 }
 
 times() {
@@ -121,7 +121,7 @@ beside() {
 }
 
 @test "live: beside allocations and a perf event, each with its own interval" {
-	on_each_jdk beside
+	on_one_jdk newest beside
 }
 
 running() {
@@ -140,7 +140,7 @@ running() {
 }
 
 @test "live: in a running JVM, again and again" {
-	on_each_jdk running
+	on_one_jdk oldest running
 }
 
 @test "live: without a collection nothing is claimed" {

@@ -47,7 +47,7 @@ slow_loader() {
 		jq -e '[.traceEvents[] | select(.name == "Loading$Above" and .ph == "X" and .args.by == "Loading.cause")] | length == 1'
 }
 
-@test "loads: each lasts as long as its loader takes, within another, and knows what it was for" { each_jdk slow_loader; }
+@test "loads: each lasts as long as its loader takes, within another, and knows what it was for" { one_jdk oldest slow_loader; }
 
 searches_first() {
 	arcprof record -q -e class-time -o trace -- java -cp "$CLASSES" -Xlog:class+load:file=own.log Loading first 30

@@ -202,7 +202,7 @@ open_waits() {
 }
 
 @test "lock: waits that have not ended count until the recording does" {
-	each_jdk open_waits
+	one_jdk newest open_waits
 }
 
 contexts() {
@@ -327,7 +327,7 @@ in_segments() {
 }
 
 @test "lock: comes into a running JVM, and leaves it, twice" {
-	each_jdk attach
+	one_jdk oldest attach
 }
 
 @test "lock: wrong requests say what is wrong" {

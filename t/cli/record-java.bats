@@ -77,7 +77,7 @@ java_shares() {
 	jq -e '[.. | objects | select(.name? == "Shares.shared")] | length > 1' xarc
 }
 @test "java: shares of methods and of the callee that they share are what the program caused" {
-	each_jdk java_shares
+	one_jdk newest java_shares
 }
 
 # Each thread of Paths says what CPU time it used.

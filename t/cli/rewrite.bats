@@ -31,6 +31,17 @@ for_each_jdk() {
 	[ "$nr" -gt 0 ] || skip "no JDK is installed"
 }
 
+# The same on the last one, for what concerns class files more than who loads them.
+for_newest_jdk() {
+	local d
+	for d in "$BATS_FILE_TMPDIR"/[0-9]; do
+		[ -e "$d/home" ] && verifier=$d
+	done
+	[ -n "${verifier-}" ] || skip "no JDK is installed"
+	JAVA_HOME=$(cat "$verifier/home")
+	"$@"
+}
+
 # All that the program printed was counted, every event fitted, and nothing stayed open.
 counts_hold() {	# <class> [<property>...]
 	run_counted classes "$@" >got || { cat rewriting printed; return 1; }
@@ -53,8 +64,8 @@ known() {	# <version> <option>...
 }
 
 @test "rewrite: so they are in class files of JDK 1.1, 5 and 6" {
-	for_each_jdk known 45
-	for_each_jdk known 49
+	for_newest_jdk known 45
+	for_newest_jdk known 49
 	for_each_jdk known 50
 }
 
@@ -79,7 +90,7 @@ odd() {
 }
 
 @test "rewrite: subroutines, wide instructions, and two calls of super() in one constructor" {
-	for_each_jdk odd
+	for_newest_jdk odd
 }
 
 # A loop of more than 32 KiB with probes, which has less without: its jumps must become wide.
@@ -105,7 +116,7 @@ big() {
 }
 
 @test "rewrite: jumps that become too long are widened; a method that becomes too long is left alone and named" {
-	for_each_jdk big
+	for_newest_jdk big
 }
 
 slice() {

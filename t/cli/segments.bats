@@ -139,7 +139,7 @@ calls_in_segments() {
 
 # bats test_tags=stored
 @test "record --segment --callflow: calls and their time add up to the call and the nanosecond" {
-	each_jdk calls_in_segments
+	one_jdk newest calls_in_segments
 }
 
 # Of events of calls: "kind name" and how many there are of each.

@@ -113,7 +113,7 @@ restless() {
 
 @test "wall: classes, stacks and threads come and go while threads are walked" {
 	skip_unless_wall
-	on_each_jdk restless
+	on_one_jdk newest restless
 }
 
 @test "wall: a JVM does not get the registers of other users' processes" {
@@ -159,7 +159,7 @@ wakes() {
 
 @test "wall: wakers that are Java threads have the stacks that they had then" {
 	skip_unless_wall
-	on_each_jdk wakes
+	on_one_jdk oldest wakes
 }
 
 # without_carrier <percent>: of Unmounted, what each virtual thread waited is what it says, and for that reason. What

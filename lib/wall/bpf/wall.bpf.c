@@ -635,8 +635,8 @@ int is_recorded(void *ctx)
 /* ---- wake-ups ---- */
 
 /*
- * Whether one of a stack's addresses is in one of these functions; 0 is in none. Without branches, of which the
- * verifier follows every combination: the sign of a difference says what is less.
+ * Whether one of a stack's addresses is in one of these functions; 0 is in none. Without branches, of which
+ * the verifier follows every combination: the sign of a difference says what is less.
  */
 static __always_inline bool is_in(const volatile struct wall_bpf_code *codes, const __u64 *addrs)
 {
