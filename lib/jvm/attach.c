@@ -321,8 +321,7 @@ static int check_reply(const struct attach *a, const char *reply, struct err *e)
 	return explain(a, rest, e);
 }
 
-/* Appends what it answers to *reply. */
-static int ask(struct attach *a, struct buf *reply, struct err *e)
+static int ask_once(struct attach *a, struct buf *reply, struct err *e)
 {
 	int r = connect_listener(a) ? 0 : wake_listener(a, e);
 
@@ -330,6 +329,31 @@ static int ask(struct attach *a, struct buf *reply, struct err *e)
 	if (!r)
 		r = send_command(a, e);
 	return r ? r : read_reply(a, reply, e);
+}
+
+/* JDK 25 listens before it takes agents. */
+static bool is_early(struct buf *reply)
+{
+	buf_str(reply, "");
+	return strstr(reply->data, "only permitted in the live phase");
+}
+
+/* Appends what it answers to *reply. */
+static int ask(struct attach *a, struct buf *reply, struct err *e)
+{
+	uint64_t until = clock_mono_ns() + listen_ns;
+	size_t before = reply->len;
+	int r = ask_once(a, reply, e);
+
+	while (!r && is_early(reply) && clock_mono_ns() < until) {
+		close(a->sock);
+		a->sock = -1;
+		reply->len = before;
+		r = pause_a_moment(a, -1, e);
+		if (!r)
+			r = ask_once(a, reply, e);
+	}
+	return r;
 }
 
 /* Signals that an error reported are not reported again. */

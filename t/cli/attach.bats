@@ -411,3 +411,53 @@ threads_are_late() {
 	skip_unless_command strace
 	on_each_jdk 24 threads_are_late
 }
+
+# A JVM that listens already while it starts, and waits in VMStart until somebody has come.
+is_early() {
+	gcc -shared -fPIC -I "$JAVA_HOME/include" -I "$JAVA_HOME/include/linux" -x c -o early.so - <<-'C'
+		#include <jvmti.h>
+		#include <string.h>
+		#include <unistd.h>
+
+		static void JNICALL on_start(jvmtiEnv *ti, JNIEnv *env)
+		{
+			write(1, "starts\n", 7);
+			sleep(2);
+			write(1, "goes on\n", 8);
+		}
+
+		JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+		{
+			jvmtiEventCallbacks cb;
+			jvmtiCapabilities caps;
+			jvmtiEnv *ti;
+
+			memset(&cb, 0, sizeof(cb));
+			memset(&caps, 0, sizeof(caps));
+			cb.VMStart = on_start;
+			caps.can_generate_early_vmstart = 1;
+			return (*vm)->GetEnv(vm, (void **)&ti, JVMTI_VERSION_9) || (*ti)->AddCapabilities(ti, &caps) ||
+				(*ti)->SetEventCallbacks(ti, &cb, sizeof(cb)) ||
+				(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_VM_START, NULL);
+		}
+	C
+	java -XX:+StartAttachListener -agentpath:"$PWD/early.so" -cp "$CLASSES" Words 600 >out 2>err 3>&- &
+	LIVE=$!
+	for ((i = 0; i < 300; i++)); do
+		grep -q starts out && break
+		sleep 0.05
+	done
+	run_arcprof record -p "$LIVE" -d 0.5s -o trace
+	kill "$LIVE"
+	wait "$LIVE" || true
+	LIVE=
+	[ "$status" -eq 0 ]
+	grep -q 'goes on' out
+	[[ $stderr == *", 1 JVM; "* ]]
+}
+
+@test "attach: a JVM that does not take agents yet is asked again" {
+	skip_unless_perf
+	skip_unless_command gcc
+	on_each_jdk 25 is_early
+}
