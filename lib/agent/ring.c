@@ -4,8 +4,6 @@
  */
 #include <errno.h>
 #include <linux/poll.h>
-#include <linux/time_types.h>
-#include <sys/eventfd.h>
 
 #include "agent/agent.h"
 #include "agent/journal.h"
@@ -29,19 +27,12 @@ static struct {
 	char *buf;
 } out = { .sock = -1, .log_fd = -1, .closed = true };
 
-static struct {
-	int fd;			/* readable from then on */
-	bool has_come;
-} death = { .fd = -1 };		/* of the VM */
-
 bool ring_init(void *area, size_t area_bytes, int sock, int log_fd)
 {
 	struct jvm_ctl *ctl = area;
 
 	if (!out.buf)
 		out.buf = sys_pages(LOG_RECORD_MAX);
-	if (death.fd < 0)
-		death.fd = sys(__NR_eventfd2, 0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (!jvm_area_fits(ctl, area_bytes) || !out.buf)
 		return false;
 	out.ctl = ctl;
@@ -115,51 +106,24 @@ void log_close(void)
 	store_release(&out.closed, true);
 }
 
-void ring_death(void)
-{
-	const uint64_t one = 1;
-
-	store_release(&death.has_come, true);
-	if (death.fd >= 0)
-		sys(__NR_write, death.fd, &one, sizeof(one));
-}
-
-bool ring_vm_ends(void)
-{
-	return load_acquire(&death.has_come);
-}
-
-/* NULL: for as long as it takes. */
-static bool wait_for(short events, const struct __kernel_timespec *timeout)
-{
-	struct pollfd p[] = { { .fd = out.sock, .events = events }, { .fd = death.fd, .events = POLLIN } };
-
-	if (poll_closed() || ring_vm_ends())
-		return false;
-	sys(__NR_ppoll, p, 2, timeout, 0, 8);
-	if (p[1].revents & POLLNVAL)	/* the program has closed what it does not know */
-		death.fd = -1;
-	return !poll_closed() && !ring_vm_ends();
-}
-
 void ring_wait_closed(void)
 {
-	while (wait_for(0, NULL))
-		;
-}
+	struct pollfd p = { .fd = out.sock, .events = 0 };
 
-void ring_nap(uint64_t ns)
-{
-	const struct __kernel_timespec timeout = { ns / 1000000000, ns % 1000000000 };
-
-	wait_for(0, &timeout);
+	while (!poll_closed())
+		sys(__NR_ppoll, &p, 1, 0, 0, 8);
 }
 
 bool ring_wait(int ms)
 {
-	const struct __kernel_timespec timeout = { ms / 1000, ms % 1000 * 1000000l };
+	struct pollfd p = { .fd = out.sock, .events = POLLIN };
+	struct timespec64 {
+		int64_t s, ns;
+	} timeout = { ms / 1000, ms % 1000 * 1000000l };
 
-	return wait_for(POLLIN, &timeout);
+	if (!poll_closed())
+		sys(__NR_ppoll, &p, 1, &timeout, 0, 8);
+	return !poll_closed();
 }
 
 struct jvm_ctl *ring_ctl(void)
