@@ -331,9 +331,11 @@ static int ask_once(struct attach *a, struct buf *reply, struct err *e)
 	return r ? r : read_reply(a, reply, e);
 }
 
-/* JDK 25 listens before it takes agents. */
-static bool is_early(struct buf *reply)
+/* JDK 25 listens before it takes agents. Answers to other commands may have any text. */
+static bool is_early(const struct attach *a, struct buf *reply)
 {
+	if (strcmp(a->words[0], "load"))
+		return false;
 	buf_str(reply, "");
 	return strstr(reply->data, "only permitted in the live phase");
 }
@@ -345,7 +347,7 @@ static int ask(struct attach *a, struct buf *reply, struct err *e)
 	size_t before = reply->len;
 	int r = ask_once(a, reply, e);
 
-	while (!r && is_early(reply) && clock_mono_ns() < until) {
+	while (!r && is_early(a, reply) && clock_mono_ns() < until) {
 		close(a->sock);
 		a->sock = -1;
 		reply->len = before;

@@ -399,8 +399,7 @@ java_generations() {
 	one_jdk oldest java_generations
 }
 
-# The real programs: same output as without a recorder, nothing lost, and stacks that reach the root.
-# What they print, recorded or not.
+# What real programs print, recorded or not.
 printed() {
 	case $1 in
 	mixed) echo "done" ;;
@@ -414,6 +413,7 @@ printed() {
 	esac
 }
 
+# The same output as without a recorder, nothing lost, and stacks that reach the root.
 java_real() {
 	local program=$1 limit=$2 all
 	java_program "$program" 1
