@@ -27,6 +27,7 @@ enum {
 	REST_FACTOR = 20,			/* times what a sweep took, until the next */
 	WAIT_MS = 500, END_MS = 10000, ROSTER_MS = 60000,
 	NR_WITNESSES = 32, MANY_HELD = 8,
+	PAUSES_KEPT = 32,
 };
 
 static struct tracked *table;	/* [MAX_TRACKED] */
@@ -47,7 +48,8 @@ static uint32_t nr_witnesses;
 static uint64_t whole_ns;
 
 static uint32_t nr_pauses, wake;	/* wake: changes with each reason to look */
-static uint64_t pause_ns;		/* when the last one ended */
+static uint64_t pause_ns[PAUSES_KEPT];	/* when each ended, the number nr_pauses at nr_pauses % PAUSES_KEPT */
+static uint64_t young_ns;		/* of jvm_swept, as of the last sweep */
 static bool running, stop;		/* our thread */
 
 /* What our thread is asked for; by one at a time, as the VM loads one agent at a time. */
@@ -116,14 +118,47 @@ static enum jvm_collector collector(void)
 	return JVM_COLLECTS_OLD_LATE;
 }
 
-static void tell_swept(uint64_t time_ns, uint32_t pauses, uint64_t began_ns)
+static uint64_t pause_end(uint32_t number)
+{
+	return load_relaxed(&pause_ns[number % PAUSES_KEPT]);
+}
+
+static void tell_swept(uint32_t pauses, uint64_t began_ns)
 {
 	if (!log_closed())
 		send_swept(NULL, &(struct jvm_swept){
-			.time_ns = time_ns, .pauses = pauses, .collector = collector(),
+			.time_ns = pause_end(pauses), .pauses = pauses, .collector = collector(),
 			.tracked = load_relaxed(&nr), .interval = load_relaxed(&interval),
-			.took_ns = sys_now() - began_ns, .whole_ns = whole_ns,
+			.took_ns = sys_now() - began_ns, .young_ns = young_ns, .whole_ns = whole_ns,
 		});
+}
+
+/* ---- whether a collection has looked at the young ---- */
+
+/* So many pauses that one of them at least was of a whole collection of the young; 0: that cannot be said. */
+static uint32_t pauses_of_young(void)
+{
+	static const uint32_t of[JVM_COLLECTS_NR] = {
+		[JVM_COLLECTS_AT_ONCE] = 1, [JVM_COLLECTS_G1] = 3, [JVM_COLLECTS_BESIDE] = 8,
+	};
+
+	return of[collector()];
+}
+
+/*
+ * The last pauses may all be over before a sweep begins, so each has a time of its own. They go on meanwhile:
+ * what may be of a later one is not looked at.
+ */
+static void ask_pauses(uint32_t pauses)
+{
+	uint32_t needed = pauses_of_young();
+	uint64_t ns;
+
+	if (!needed || pauses < needed)
+		return;
+	ns = pause_end(pauses - (needed - 1));
+	if (load_acquire(&nr_pauses) - pauses < PAUSES_KEPT - needed)
+		young_ns = ns;
 }
 
 /* ---- whether a collection has looked at the old ---- */
@@ -314,8 +349,9 @@ static void sweep(JNIEnv *env, struct numbers *gone)
 {
 	uint32_t n = locked_nr(), kept = 0, i;
 	const uint32_t pauses = load_acquire(&nr_pauses);
-	uint64_t time_ns = load_relaxed(&pause_ns), began_ns = sys_now();
+	uint64_t began_ns = sys_now();
 
+	ask_pauses(pauses);
 	ask_witnesses(env);
 	gone->why = JVM_GONE_DIED;
 	for (i = 0; i < n; i++) {
@@ -328,7 +364,7 @@ static void sweep(JNIEnv *env, struct numbers *gone)
 	}
 	tell_gone(gone);
 	close_gap(kept, n);
-	tell_swept(time_ns, pauses, began_ns);
+	tell_swept(pauses, began_ns);
 	change_witnesses(env, pauses);
 }
 
@@ -355,7 +391,7 @@ static void thin(JNIEnv *env, struct numbers *gone)
 	}
 	tell_gone(gone);
 	close_gap(kept, n);
-	tell_swept(load_relaxed(&pause_ns), load_relaxed(&nr_pauses), began_ns);
+	tell_swept(load_acquire(&nr_pauses), began_ns);
 }
 
 static bool is_over(void)
@@ -446,8 +482,10 @@ static void JNICALL look(jvmtiEnv *ti, JNIEnv *env, void *arg)
 
 void JNICALL live_collected(jvmtiEnv *ti)
 {
-	store_relaxed(&pause_ns, sys_now());
-	__atomic_fetch_add(&nr_pauses, 1, __ATOMIC_RELEASE);
+	uint32_t number = load_relaxed(&nr_pauses) + 1;
+
+	store_relaxed(&pause_ns[number % PAUSES_KEPT], sys_now());
+	store_release(&nr_pauses, number);
 	wake_up();
 }
 
@@ -483,8 +521,8 @@ bool live_on(uint64_t bytes)
 	interval = bytes;
 	nr_pauses = 0;
 	nr_witnesses = 0;
-	whole_ns = 0;
-	pause_ns = sys_now();
+	young_ns = whole_ns = 0;
+	pause_ns[0] = sys_now();
 	store_release(&stop, false);
 	accepts = true;
 	return true;

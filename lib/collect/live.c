@@ -11,7 +11,7 @@
 #include "trace/roster.h"
 
 /* What a JVM can make us hold. EARLY: of objects whose end was told before they were. */
-enum { MAX_OBJECTS = 1 << 21, MAX_EARLY = 1 << 16, MAX_TOLD = 1 << 22, NR_PAST = 64, SPARSE = 4096 };
+enum { MAX_OBJECTS = 1 << 21, MAX_EARLY = 1 << 16, MAX_TOLD = 1 << 22, SPARSE = 4096 };
 
 struct live_object {
 	uint64_t born_ns, size;
@@ -40,11 +40,7 @@ struct lives {
 	size_t nr_told, alloc_told, nr_sweeps, alloc_sweeps, nr_rosters, alloc_rosters;
 	uint32_t *dead;			/* numbers, until the sweep that found them is told of */
 	size_t nr_dead, alloc_dead;
-	struct {
-		uint64_t time_ns;
-		uint32_t pauses;
-	} past[NR_PAST];		/* sweeps, a ring */
-	uint32_t nr_past;
+	uint32_t nr_swept;
 	struct rec_sweep last;		/* as written; its time 0: none */
 	uint64_t interval;
 	uint64_t known_ns;		/* what was allocated until then has survived, or is dead */
@@ -237,28 +233,6 @@ static uint64_t bury(struct collect *c, struct lives *l, uint64_t time_ns)
 	return youngest_ns;
 }
 
-/* So many pauses that one of them at least was of a whole collection of the young. */
-static uint32_t pauses_to_know(uint32_t collector)
-{
-	static const uint32_t nr[JVM_COLLECTS_NR] = {
-		[JVM_COLLECTS_AT_ONCE] = 1, [JVM_COLLECTS_G1] = 3, [JVM_COLLECTS_BESIDE] = 8,
-	};
-
-	return collector < JVM_COLLECTS_NR ? nr[collector] : 0;
-}
-
-/* The time of the latest pause with nr - 1 others after it, as far back as is kept; 0: none. */
-static uint64_t time_before(const struct lives *l, uint32_t pauses, uint32_t nr)
-{
-	uint64_t at = 0;
-	uint32_t i;
-
-	for (i = 0; nr && i < MIN(l->nr_past, (uint32_t)NR_PAST); i++)
-		if (l->past[i].pauses + (nr - 1) <= pauses)
-			at = MAX(at, l->past[i].time_ns);
-	return at;
-}
-
 /*
  * Generational ZGC clears some references of the young in any collection, all only in a major one: then a
  * large part of what was allocated since the last is found dead at once.
@@ -301,9 +275,8 @@ static void take_sweep(struct collect *c, struct java *j, const struct jvm_swept
 		l->known_ns = MAX(l->known_ns, MIN(youngest_ns, r->time_ns));
 	l->nr_dead = 0;
 	l->interval = r->interval;
-	l->past[l->nr_past++ % NR_PAST].time_ns = r->time_ns;
-	l->past[(l->nr_past - 1) % NR_PAST].pauses = r->pauses;
-	l->known_ns = MAX(l->known_ns, time_before(l, r->pauses, pauses_to_know(r->collector)));
+	l->nr_swept++;
+	l->known_ns = MAX(l->known_ns, MIN(r->young_ns, r->time_ns));
 	w.known_ns = l->known_ns;
 	forget_early(l);
 	trace_write_sweep(c->w, &w);
@@ -404,7 +377,7 @@ void lives_drained(struct collect *c, struct java *j)
 
 uint64_t lives_nr_sweeps(const struct java *j)
 {
-	return j->lives ? j->lives->nr_past : 0;
+	return j->lives ? j->lives->nr_swept : 0;
 }
 
 void lives_collected(struct java *j, uint64_t time_ns)

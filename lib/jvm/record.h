@@ -93,7 +93,8 @@ struct jvm_swept {
 	uint32_t tracked;	/* objects that are left */
 	uint64_t interval;	/* bytes: with which those that are left are samples; 0: all */
 	uint64_t took_ns;
-	/* what was garbage by then is known to be dead, however old it was; 0: that is not known */
+	/* garbage by then is known to be dead: what was young, and what was however old; 0: not known */
+	uint64_t young_ns;
 	uint64_t whole_ns;
 };
 

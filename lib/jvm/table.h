@@ -145,6 +145,7 @@ RECORD(swept, OWN,
 	FIELD(u32, swept.tracked)
 	FIELD(u64, swept.interval)
 	FIELD(u64, swept.took_ns)
+	FIELD(u64, swept.young_ns)
 	FIELD(u64, swept.whole_ns))
 RECORD(roster, OWN,
 	FIELD(u64, roster.cookie)

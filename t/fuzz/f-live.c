@@ -49,7 +49,7 @@ static void swept(struct subject *s, struct span *in)
 {
 	lives_swept(&s->c, &s->j, &(struct jvm_swept){
 		.time_ns = span_varint(in), .pauses = (uint32_t)span_varint(in), .collector = span_u8(in),
-		.interval = span_varint(in), .whole_ns = span_varint(in),
+		.interval = span_varint(in), .young_ns = span_varint(in), .whole_ns = span_varint(in),
 	});
 }
 

@@ -81,11 +81,13 @@ static void gone(struct subject *s, enum jvm_gone why, uint32_t first, uint32_t 
 	buf_release(&b);
 }
 
+/* After pauses that say nothing of the young, but for those of collectors of which each does. */
 static void swept(struct subject *s, uint64_t time_ns, uint32_t pauses, enum jvm_collector collector,
 		  uint64_t interval)
 {
 	lives_swept(s->c, &s->j, &(struct jvm_swept){
 		.time_ns = time_ns, .pauses = pauses, .collector = collector, .interval = interval,
+		.young_ns = collector == JVM_COLLECTS_AT_ONCE ? time_ns : 0,
 	});
 	lives_drained(s->c, &s->j);
 }
@@ -117,7 +119,6 @@ TEST(lives_add_up_by_what_became_of_them)
 TEST(lives_are_known_by_the_dead_beside_them)
 {
 	struct subject s;
-	uint32_t i;
 
 	begin(&s, "live=0");
 	born(&s, 1, 10, 100, 1);
@@ -133,10 +134,14 @@ TEST(lives_are_known_by_the_dead_beside_them)
 
 	begin(&s, "live=0");
 	born(&s, 1, 10, 100, 1);
-	for (i = 1; i <= 8; i++)
-		swept(&s, 40 + i, i, JVM_COLLECTS_BESIDE, 0);
+	born(&s, 2, 20, 1000, 1);
+	lives_swept(s.c, &s.j, &(struct jvm_swept){
+		.time_ns = 40, .pauses = 9, .collector = JVM_COLLECTS_BESIDE, .young_ns = 15,
+	});
+	lives_drained(s.c, &s.j);
 	lives_end(s.c, &s.j);
 	CHECK_U64(total(&s, LIVE), 100);
+	CHECK_U64(s.c->sources.unknown_bytes, 1000);
 	end(&s);
 }
 
