@@ -341,7 +341,7 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 	if (__atomic_exchange_n(&running, 1, __ATOMIC_SEQ_CST))
 		return;
 	while (load_seq_cst(&on) && !log_closed()) {
-		sys_sleep_ns(pause_ns(spent_ns, nr_idle));
+		ring_nap(pause_ns(spent_ns, nr_idle));
 		if (!load_seq_cst(&on) || !sample_begin())
 			break;
 		start_ns = cpu_time();

@@ -3,7 +3,10 @@
  * ring.c - sample rings and metadata log (ring.h).
  */
 #include <errno.h>
+#include <linux/futex.h>
 #include <linux/poll.h>
+#include <linux/time_types.h>
+#include <sys/socket.h>
 
 #include "agent/agent.h"
 #include "agent/journal.h"
@@ -26,6 +29,8 @@ static struct {
 	struct sys_lock lock;
 	char *buf;
 } out = { .sock = -1, .log_fd = -1, .closed = true };
+
+static uint32_t vm_ends;	/* bool; a futex of those who wait where there is no recorder */
 
 bool ring_init(void *area, size_t area_bytes, int sock, int log_fd)
 {
@@ -106,24 +111,54 @@ void log_close(void)
 	store_release(&out.closed, true);
 }
 
+/* The recorder has nothing more to say: whoever waits for it wakes up. It still hears us. */
+void ring_death(void)
+{
+	store_release(&vm_ends, 1);
+	sys(__NR_futex, &vm_ends, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT32_MAX);
+	sys_lock(&out.lock);
+	if (out.sock >= 0)
+		sys(__NR_shutdown, out.sock, SHUT_RD);
+	sys_unlock(&out.lock);
+}
+
+bool ring_vm_ends(void)
+{
+	return load_acquire(&vm_ends);
+}
+
+/* NULL: for as long as it takes. */
+static bool wait_for(short events, const struct __kernel_timespec *timeout)
+{
+	struct pollfd p = { .fd = out.sock, .events = events | POLLRDHUP };
+
+	if (poll_closed() || ring_vm_ends())
+		return false;
+	if (out.alone)
+		sys(__NR_futex, &vm_ends, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, timeout);
+	else
+		sys(__NR_ppoll, &p, 1, timeout, 0, 8);
+	return !poll_closed() && !ring_vm_ends();
+}
+
 void ring_wait_closed(void)
 {
-	struct pollfd p = { .fd = out.sock, .events = 0 };
+	while (wait_for(0, NULL))
+		;
+}
 
-	while (!poll_closed())
-		sys(__NR_ppoll, &p, 1, 0, 0, 8);
+void ring_nap(uint64_t ns)
+{
+	const struct __kernel_timespec timeout = { ns / 1000000000, ns % 1000000000 };
+
+	wait_for(0, &timeout);
 }
 
 bool ring_wait(int ms)
 {
-	struct pollfd p = { .fd = out.sock, .events = POLLIN };
-	struct timespec64 {
-		int64_t s, ns;
-	} timeout = { ms / 1000, ms % 1000 * 1000000l };
+	const struct __kernel_timespec timeout = { ms / 1000, ms % 1000 * 1000000l };
 
-	if (!poll_closed())
-		sys(__NR_ppoll, &p, 1, &timeout, 0, 8);
-	return !poll_closed();
+	return wait_for(POLLIN, &timeout);
 }
 
 struct jvm_ctl *ring_ctl(void)

@@ -21,10 +21,18 @@ bool ring_init_alone(void *area, size_t area_bytes);
 /* Gives all of it back. No handler may run; the log is closed. */
 void ring_release(void);
 struct jvm_ctl *ring_ctl(void);
-/* Waits until the recorder has gone. */
+/* Waits until the recorder has gone, or the VM ends. */
 void ring_wait_closed(void);
-/* Waits until the recorder has said something, but not longer; false: it has gone. */
+/* Waits until the recorder has said something, but not longer; false: it has gone, or the VM ends. */
 bool ring_wait(int ms);
+/* Sleeps, but no longer than until then. */
+void ring_nap(uint64_t ns);
+/*
+ * The VM ends: whoever waits returns at once. HotSpot waits up to 300 ms for threads that are in native
+ * functions then.
+ */
+void ring_death(void);
+bool ring_vm_ends(void);
 
 /* The ring of a thread. */
 struct jvm_ring *ring_of(int tid);

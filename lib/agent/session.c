@@ -343,6 +343,7 @@ void session_death(void)
 	sys_lock(&lock);
 	dying = true;
 	sys_unlock(&lock);
+	ring_death();
 }
 
 /* Threads go on, and what they tell is lost; nobody takes anything back any more. */

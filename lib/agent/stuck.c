@@ -196,7 +196,7 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 	for (;;) {
 		for (look_ns = sys_now() + LOOK_MS * 1000000ull; sys_now() < look_ns;) {
 			/* of a session before this one it may be the old socket: so the nap is short */
-			if (!ring_wait(NAP_MS) && has_ended())
+			if (!ring_wait(NAP_MS) && (ring_vm_ends() || has_ended()))
 				return;
 			session_change(env);
 		}

@@ -176,7 +176,7 @@ void timers_add_this_thread(void)
 /* A look takes longer the more threads there are: it may take a fiftieth of the time. */
 static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 {
-	while (load_relaxed(&period_ns) && !log_closed()) {
+	while (load_relaxed(&period_ns) && !log_closed() && !ring_vm_ends()) {
 		uint64_t start = sys_now();
 
 		sample_keep_signal();
@@ -184,9 +184,10 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 		if (period_ns)
 			look(true);
 		sys_unlock(&lock);
-		sys_sleep_ms(LOOK_MS + (sys_now() - start) / 20000);
+		ring_nap(LOOK_MS * 1000000 + (sys_now() - start) * 50);
 	}
-	timers_off();
+	if (!ring_vm_ends())	/* there is time to sample until then */
+		timers_off();
 }
 
 void timers_live(JNIEnv *env)

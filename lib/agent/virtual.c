@@ -516,8 +516,8 @@ static void look_until_over(JNIEnv *env)
 		list_threads(env, found, NULL);
 		sample_end();
 	}
-	while (load_seq_cst(&on) && !log_closed() && !end_ns) {
-		sys_sleep_ms(NAP_MS);
+	while (load_seq_cst(&on) && !log_closed() && !ring_vm_ends() && !end_ns) {
+		ring_nap(NAP_MS * 1000000);
 		end_ns = load_acquire(&ctl->end_ns);
 		if (!end_ns || !sample_begin())
 			continue;

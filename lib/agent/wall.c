@@ -274,7 +274,7 @@ static bool is_unwanted(void)
 static void wait_until_wanted(void)
 {
 	while (load_seq_cst(&on) && is_unwanted() && !log_closed())
-		sys_sleep_ms(OFF_MS);
+		ring_nap(OFF_MS * 1000000);
 	at.begun = false;
 	memset(at.walked, 0, at.nr_slots * sizeof(*at.walked));
 	at.last_ns = sys_now();
@@ -292,7 +292,7 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 		return;
 	at.last_ns = sys_now();
 	while (load_seq_cst(&on) && !log_closed()) {
-		sys_sleep_ns(pause_ns(spent_ns));
+		ring_nap(pause_ns(spent_ns));
 		if (load_seq_cst(&on) && is_unwanted())
 			wait_until_wanted();
 		if (!load_seq_cst(&on))
