@@ -8,7 +8,7 @@
 #include "traces.h"
 #include "unit.h"
 
-enum { NR_RECORDS = 160, NR_EVENTS = 4096 };	/* of each of two threads */
+enum { NR_RECORDS = 160 / UNIT_STRIDE, NR_EVENTS = 4096 };	/* of each of two threads */
 
 /* Events of thread i are at even or odd times; its records come by threes, so that they go back in time. */
 static struct buf two_threads(void)

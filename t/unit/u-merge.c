@@ -188,7 +188,7 @@ static void check_groupings(enum merge_op op)
 {
 	int round, again, i;
 
-	for (round = 0; round < 25; round++) {
+	for (round = 0; round < 25 / UNIT_STRIDE; round++) {
 		struct subject models[NR_MODELS];
 		char *first, *other;
 
@@ -232,7 +232,7 @@ TEST(merge_keeps_sums_and_takes_away_what_it_added)
 {
 	int round;
 
-	for (round = 0; round < 50; round++) {
+	for (round = 0; round < 50 / UNIT_STRIDE; round++) {
 		struct subject a, b, both, again, none;
 
 		random_model(&a, 1);

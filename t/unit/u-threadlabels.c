@@ -222,7 +222,7 @@ TEST(thread_labels_of_threads_that_have_none_any_more_make_room)
 	uint64_t i;
 
 	begin(&s);
-	for (i = 1; i <= 1000000; i++) {
+	for (i = 1; i <= 1000000 / UNIT_STRIDE; i++) {
 		label(&s, i * 100000, 1, 1000 + i, "k=v");
 		label(&s, i * 100000 + 1, 2, 1000 + i, "");
 		if (i % 1000 == 0)

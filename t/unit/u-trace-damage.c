@@ -216,7 +216,7 @@ TEST(trace_damage_costs_the_damaged_chunks_only)
 /* A file is read through a window; memory is not.  Both must see the same, at any speed of light. */
 TEST(trace_damage_in_a_large_file_is_searched_in_one_go)
 {
-	enum { NR = 60000, JUNK = 20 << 20 };
+	enum { NR = 60000, JUNK = (20 << 20) / UNIT_STRIDE / 64 * 64 };
 	struct sample *samples = traces_random(NR);
 	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ .compress = false });
 	struct seen from_file = { .want = samples, .nr_want = NR }, from_memory = from_file;

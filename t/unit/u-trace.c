@@ -27,8 +27,8 @@ TEST(trace_every_record_comes_back_as_it_was)
 	for (round = 0; round < 6; round++) {
 		struct trace_writer *w = traces_create(&(struct trace_writer_opts){ .compress = round & 1,
 									     .epoch_bytes = round < 4 ? 0 :
-									     300000 });
-		size_t nr = 20000, i;
+									     300000 / UNIT_STRIDE });
+		size_t nr = 20000 / UNIT_STRIDE, i;
 		struct sample *samples = traces_random(nr);
 		struct seen want = { 0 }, got = { .want = samples, .nr_want = nr };
 		struct trace_reader *t;
