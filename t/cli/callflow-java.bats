@@ -93,21 +93,19 @@ hellop() {
 
 # Each context has its calls, and the share of the samples that it has of the work.
 grafted() {
-	local f total
+	local f total p path got
 	record --callflow=Graft --metric cpu -F 997 -- java -cp "$CLASSES" Graft 1500 30000
 	[ "$status" -eq 0 ]
-	arcprof report -i trace --xtree --format json >tree
-	[ "$(jq '.quality.missing_contexts' tree)" -eq 0 ]
-	[ "$(jq '[.nodes[].base[-1]] | add' tree)" -eq "$(arcprof report -i trace --samples --xprof --format json | jq .quality.n)" ]
+	[ "$(arcprof report -i trace --xprof --format json | jq '.quality.missing_contexts')" -eq 0 ]
+	tree_paths -i trace >tree
+	[ "$(awk -F '\t' '{ n += $2 } END { print n }' tree)" -eq "$(arcprof report -i trace --samples --xprof --format json | jq .quality.n)" ]
 	for f in "1 main" "1500 once" "1500 thrice" "9000 leaf" "16500 deep" "1500 each"; do
-		[ "$(jq --arg f "Graft.${f#* }" '[.nodes[] | select(.name == $f) | .n] | add' tree)" -eq "${f% *}" ]
+		[ "$(awk -F '\t' -v f=";Graft.${f#* }" 'substr($3, length($3) - length(f) + 1) == f { n += $1 } END { print n }' tree)" -eq "${f% *}" ]
 	done
 	# all work is below a counted method, and no frame of the JDK between each() and its lambda is left
-	total=$(jq '[.nodes[] | select(.name == "Spin.part") | .base[-1]] | add' tree)
+	total=$(awk -F '\t' '$3 ~ /;Spin\.part$/ { n += $2 } END { print n }' tree)
 	while read -r p path; do
-		got=$(jq --arg path "$path" 'reduce .nodes[] as $n ({}; .[$n.id | tostring] = (.[$n.parent // -1 | tostring] // "") + ";" + $n.name)
-			| . as $paths | input | [.nodes[] | select($paths[.id | tostring] | contains(";main;Graft.main;" + $path + ";Spin.part"))
-			| .base[-1]] | add // 0' tree tree)
+		got=$(awk -F '\t' -v path=";main;Graft.main;$path;Spin.part" 'index($3, path) { n += $2 } END { print n + 0 }' tree)
 		echo "$path: $got of $total"
 		proportion "$got" "$total" "$p"
 	done <<-END

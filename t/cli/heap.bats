@@ -498,8 +498,8 @@ laid_out() {
 	local gc nr=0
 	for gc in Parallel G1 Z Shenandoah; do
 		planted_with "-XX:+Use${gc}GC"
-		planted_with "-XX:+Use${gc}GC" -XX:+UnlockExperimentalVMOptions -XX:+UseCompactObjectHeaders
 	done
+	planted_with -XX:+UseG1GC -XX:+UnlockExperimentalVMOptions -XX:+UseCompactObjectHeaders
 	planted_with -XX:+UseSerialGC -XX:-UseCompressedOops
 	[ "$nr" -ge 3 ]
 }

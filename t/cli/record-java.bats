@@ -145,23 +145,25 @@ java_kinds() {
 # Samples in work(), where virtual threads are, and those of them that are a virtual thread's own, from its root on,
 # with the 61 calls of deep() that are in the heap since it slept there the first time.
 virtual_threads() {
-	local path all rooted
 	"$ARCPROF" record -o trace -F 997 "$@" -- java -cp "$CLASSES" Virtual 40 >out 2>err
 	arcprof report -i trace --check | grep -v '^ok' && return 1
-	arcprof report -i trace --xtree --format json >tree
-	path='(reduce .nodes[] as $n ({}; .[$n.id | tostring] =
-			if $n.kind == "thread" then [$n.name] else (.[$n.parent // -1 | tostring] // []) + [$n.name] end)) as $path
-		| (.metrics | map(.name) | index("samples")) as $s
-		| [.nodes[] | . + {path: $path[.id | tostring], samples: (if $s then .base[$s] else .n end)}
-			| select(.samples > 0 and (.path | index("Virtual.work")))]'
-	all=$(jq "$path | map(.samples) | add" tree)
-	rooted=$(jq --arg root "$ROOT" "$path | map(select((.path[0] | startswith(\"virtual-\")) and .path[1] == \$root
-		and (.path | map(select(. == \"Virtual.deep\")) | length) == 61) | .samples) | add" tree)
-	echo "$rooted of $all samples are rooted"
-	at_least "$all" 100
-	at_least $((rooted * 100)) $((all * 99))
-	# all of the threads had the same work
-	[ "$(jq "$path | map(.path[0]) | unique | length" tree)" -ge 15 ]
+	# a tenth of a second at least, and all of the threads had the same work
+	arcprof report -i trace --format folded --metric cpu-clock | awk -v root="$ROOT" '
+	/;Virtual\.work[; ]/ {
+		n = $NF
+		sub(/ [0-9.]+$/, "")
+		depth = split($0, frame, ";")
+		for (i = deep = 0; i++ < depth; )
+			deep += frame[i] == "Virtual.deep"
+		all += n
+		if (frame[2] ~ /^virtual-/ && frame[3] == root && deep == 61)
+			rooted += n
+		threads += !seen[frame[2]]++
+	}
+	END {
+		printf "%.1f of %.1f ms are rooted, of %d threads\n", rooted / 1e6, all / 1e6, threads
+		exit !(all >= 1e8 && rooted >= .99 * all && threads >= 15)
+	}'
 }
 
 @test "java: samples of virtual threads have their frames from the root on, frozen ones included" {

@@ -21,7 +21,7 @@ record() {
 # that change, the ends of native methods, and how exceptions find their handlers.
 true_calls() {
 	FLAGS=-XX:TieredStopAtLevel=1
-	java_program javac 1/2
+	java_program javac 1/10
 	record "${COMMAND[@]}"
 	"$BUILD/t/tools/edges" -v -s 5 -n 1 trace classes.bin >edges || { cat edges; return 1; }
 	[ "$(sed -n 's/.* \([0-9]*\) ok,.*/\1/p' edges)" -gt 300000 ]
@@ -74,8 +74,8 @@ start_up() {
 
 null_checks() {
 	FLAGS=
-	record java -XX:-OmitStackTraceInFastThrow -cp "$CLASSES" Faults nulls 50000
-	[ "$(cat out)" = 25000 ]
+	record java -XX:-OmitStackTraceInFastThrow -cp "$CLASSES" Faults nulls 20000
+	[ "$(cat out)" = 10000 ]
 	"$BUILD/t/tools/edges" -s 5 trace classes.bin
 	ARCPROF=$ARCPROF "$TOP/t/folded" --kinds trace >stacks
 	local all through
