@@ -367,7 +367,7 @@ static void on_leaf(void *ctx, struct jvm *jvm, const struct jvm_leaf *leaf)
 
 static void on_gone_objects(void *ctx, struct jvm *jvm, const struct jvm_gone_objects *r)
 {
-	lives_gone(jvm_user(jvm), r);
+	lives_gone(ctx, jvm_user(jvm), r);
 }
 
 static void on_swept(void *ctx, struct jvm *jvm, const struct jvm_swept *r)

@@ -12,6 +12,11 @@
 
 /* What a JVM can make us hold. EARLY: of objects whose end was told before they were. */
 enum { MAX_OBJECTS = 1 << 21, MAX_EARLY = 1 << 16, MAX_TOLD = 1 << 22, SPARSE = 4096 };
+/*
+ * When an object's end has been read, its sample is in a ring, and the next drain has it; but for what is
+ * behind a record that is still being written, by a thread that waits for a CPU.
+ */
+enum { EARLY_DRAINS = 50 };
 
 struct live_object {
 	uint64_t born_ns, size;
@@ -33,7 +38,12 @@ struct lives {
 	struct keptstacks stacks;
 	uint32_t free_object;		/* index + 1 */
 	struct map by_number;
-	uint32_t nr_used, nr_early;
+	uint32_t nr_used;
+	struct early {
+		uint32_t number, drain;
+	} *early;			/* a queue: those from first_early on, the oldest first */
+	size_t first_early, nr_queued, alloc_early;
+	uint32_t nr_drains;
 	struct told *told;
 	struct jvm_swept *sweeps;
 	struct jvm_roster *rosters;
@@ -53,6 +63,7 @@ void lives_free(struct lives *l)
 		return;
 	keptstacks_release(&l->stacks);
 	free(l->objects);
+	free(l->early);
 	free(l->dead);
 	free(l->told);
 	free(l->sweeps);
@@ -113,8 +124,6 @@ static void forget_object(struct lives *l, struct live_object *o)
 {
 	if (o->context != KEPTSTACK_NONE)
 		keptstacks_put(&l->stacks, o->context);
-	else
-		l->nr_early--;
 	o->number = 0;
 	o->next_free = l->free_object;
 	l->free_object = o - l->objects + 1;
@@ -141,12 +150,40 @@ void lives_born(struct collect *c, struct java *j, const struct jvm_sample *s, u
 	o->context = keptstacks_get(&l->stacks, frames, nr);
 }
 
+/* Its end is told before its sample. */
+static void add_early(struct lives *l, uint32_t number)
+{
+	if (l->nr_queued - l->first_early >= MAX_EARLY || !new_object(l, number))
+		return;
+	VEC_GROW(l->early, l->nr_queued, l->alloc_early);
+	l->early[l->nr_queued++] = (struct early){ number, l->nr_drains };
+}
+
+/* Whose sample has not come: it was lost. */
+static void forget_early(struct lives *l)
+{
+	for (; l->first_early < l->nr_queued; l->first_early++) {
+		const struct early *x = &l->early[l->first_early];
+		struct live_object *o = find_object(l, x->number);
+
+		if (l->nr_drains - x->drain < EARLY_DRAINS)
+			break;
+		if (o && o->context == KEPTSTACK_NONE)
+			forget_object(l, o);
+	}
+	if (l->first_early > l->nr_queued / 2) {
+		l->nr_queued -= l->first_early;
+		memmove(l->early, l->early + l->first_early, l->nr_queued * sizeof(*l->early));
+		l->first_early = 0;
+	}
+}
+
 static void is_gone(struct lives *l, uint32_t number, bool died)
 {
 	struct live_object *o = find_object(l, number);
 
-	if (!o && l->nr_early < MAX_EARLY && (o = new_object(l, number))) {
-		l->nr_early++;
+	if (!o) {
+		add_early(l, number);
 	} else if (o && o->context != KEPTSTACK_NONE && died) {
 		VEC_GROW(l->dead, l->nr_dead, l->alloc_dead);
 		l->dead[l->nr_dead++] = number;
@@ -155,13 +192,13 @@ static void is_gone(struct lives *l, uint32_t number, bool died)
 	}
 }
 
-void lives_gone(struct java *j, const struct jvm_gone_objects *r)
+void lives_gone(struct collect *c, struct java *j, const struct jvm_gone_objects *r)
 {
 	struct span s = span_init(r->numbers, r->numbers_len);
-	struct lives *l = j->lives;
+	struct lives *l = lives_of(c, j);	/* the log is read before the first sample */
 	uint64_t number;
 
-	while (l && span_left(&s) && !s.bad) {
+	while (span_left(&s) && !s.bad) {
 		number = span_varint(&s);
 		if (s.bad || !number || number > UINT32_MAX || l->nr_told >= MAX_TOLD)
 			continue;
@@ -248,19 +285,6 @@ static bool is_evidence(const struct lives *l, uint32_t collector, size_t nr_dea
 	return nr_dead >= 8 && nr_dead >= nr_unknown / 8;
 }
 
-static void forget_early(struct lives *l)
-{
-	size_t i;
-
-	/* a second sweep has come: what was told before the first has been read */
-	for (i = 0; l->nr_early && i < l->nr_objects; i++) {
-		struct live_object *o = &l->objects[i];
-
-		if (o->number && o->context == KEPTSTACK_NONE && o->size++)
-			forget_object(l, o);
-	}
-}
-
 static void take_sweep(struct collect *c, struct java *j, const struct jvm_swept *r)
 {
 	struct lives *l = j->lives;
@@ -278,7 +302,6 @@ static void take_sweep(struct collect *c, struct java *j, const struct jvm_swept
 	l->nr_swept++;
 	l->known_ns = MAX(l->known_ns, MIN(r->young_ns, r->time_ns));
 	w.known_ns = l->known_ns;
-	forget_early(l);
 	trace_write_sweep(c->w, &w);
 	l->last = w;
 }
@@ -360,6 +383,10 @@ void lives_drained(struct collect *c, struct java *j)
 	struct lives *l = j->lives;
 	size_t i, nr_sweeps = 0, nr_rosters = 0;
 
+	if (l) {
+		l->nr_drains++;
+		forget_early(l);
+	}
 	for (i = 0; l && i < l->nr_told; i++) {
 		const struct told *t = &l->told[i];
 

@@ -21,7 +21,7 @@ struct lives;
 /* An object that was allocated, frames outermost first, with its class. */
 void lives_born(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
 		const struct frame *frames, size_t nr);
-void lives_gone(struct java *j, const struct jvm_gone_objects *r);
+void lives_gone(struct collect *c, struct java *j, const struct jvm_gone_objects *r);
 void lives_swept(struct collect *c, struct java *j, const struct jvm_swept *r);
 /* A heap dump is made: what is watched then, and where it was allocated, is written. */
 void lives_roster(struct java *j, const struct jvm_roster *r);

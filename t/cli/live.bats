@@ -136,6 +136,7 @@ running() {
 	by_class
 	grep -Eq '^leakNodes Survivors\$Node [1-9]' contexts
 	# of some 20 000 samples: what a collection met on a stack, and moved to the old generation
+	cat contexts
 	[ "$(awk '$1 == "waste" { n += $3 } END { print n + 0 }' contexts)" -le 10 ]
 }
 

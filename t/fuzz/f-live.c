@@ -42,7 +42,9 @@ static void gone(struct subject *s, struct span *in)
 
 	for (i = 0; i < len; i++)
 		numbers[i] = span_u8(in);
-	lives_gone(&s->j, &(struct jvm_gone_objects){ .why = why, .numbers = numbers, .numbers_len = len });
+	lives_gone(&s->c, &s->j, &(struct jvm_gone_objects){
+		.why = why, .numbers = numbers, .numbers_len = len,
+	});
 }
 
 static void swept(struct subject *s, struct span *in)

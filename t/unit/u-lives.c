@@ -75,7 +75,7 @@ static void gone(struct subject *s, enum jvm_gone why, uint32_t first, uint32_t 
 
 	for (i = 0; i < nr + nr % 2; i++)
 		buf_varint(&b, i < nr ? first + i : 0);
-	lives_gone(&s->j, &(struct jvm_gone_objects){
+	lives_gone(s->c, &s->j, &(struct jvm_gone_objects){
 		.why = why, .numbers = (const uint8_t *)b.data, .numbers_len = b.len,
 	});
 	buf_release(&b);
@@ -185,6 +185,32 @@ static int take_roster(void *ctx, const struct rec_roster *r)
 	return 0;
 }
 
+/* The log is read before the rings: of the first sample even, and with several sweeps at once. */
+TEST(lives_that_are_told_to_have_ended_before_they_come_are_gone)
+{
+	const struct jvm_swept sweep = {
+		.time_ns = 100, .pauses = 3, .collector = JVM_COLLECTS_AT_ONCE, .young_ns = 100,
+	};
+	uint8_t numbers[] = { 1, 2 };
+	struct subject s;
+	uint32_t i;
+
+	begin(&s, "live=0");
+	lives_gone(s.c, &s.j, &(struct jvm_gone_objects){
+		.why = JVM_GONE_DIED, .numbers = numbers, .numbers_len = sizeof(numbers),
+	});
+	for (i = 0; i < 3; i++)
+		lives_swept(s.c, &s.j, &sweep);
+	lives_drained(s.c, &s.j);
+	for (i = 1; i <= 3; i++)
+		born(&s, i, i, 10, 1);
+	lives_drained(s.c, &s.j);
+	lives_end(s.c, &s.j);
+	CHECK_U64(total(&s, OBJECTS), 1);
+	CHECK_U64(s.res.nr_lost, 0);
+	end(&s);
+}
+
 /* Those that are watched when the dump is made: not those that are gone before, nor those that come after. */
 TEST(lives_are_written_for_a_heap_dump)
 {
@@ -256,7 +282,7 @@ TEST(lives_survive_what_agents_say)
 	born(&s, 0, 7, 16, 1);
 	born(&s, 51, 7, 0, 1);
 	swept(&s, 100, 0, JVM_COLLECTS_NR, 1);
-	lives_gone(&s.j, &(struct jvm_gone_objects){
+	lives_gone(s.c, &s.j, &(struct jvm_gone_objects){
 		.numbers = (const uint8_t *)"\xff\xff\xff\xff\xff\xff\x01\x32\x32\xff", .numbers_len = 10,
 	});
 	for (round = 0; round < 100; round++) {
