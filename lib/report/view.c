@@ -277,24 +277,28 @@ static void count_stacks(struct view *v)
 /*
  * What arcprof itself did in the programs, and what it had others do there; v->total is not known yet. Who
  * waits does nothing: its own threads mostly do, and a parked one has a function of arcprof on its stack.
+ * Below a wait is what it is for, such as a file.
  */
 static void sum_own(struct view *v)
 {
 	const struct flow *f = &v->m->flow;
 	uint64_t own_n = 0, all_n = 0;
-	bool *own;
+	bool *own, *waits;
 	size_t i;
 
 	if (!v->m->own || f->n_means != FLOW_SAMPLES)
 		return;
 	own = xcalloc(f->nr_nodes, sizeof(*own));
+	waits = xcalloc(f->nr_nodes, sizeof(*waits));
 	for (i = 1; i < f->nr_nodes; i++) {
 		own[i] = own[f->nodes[i].parent] || f->nodes[i].consumer == v->m->own;
-		if (own[i] && !consumer_is_wait(v->m, f->nodes[i].consumer))
+		waits[i] = waits[f->nodes[i].parent] || consumer_is_wait(v->m, f->nodes[i].consumer);
+		if (own[i] && !waits[i])
 			own_n += f->nodes[i].n;
 		all_n += f->nodes[i].n;
 	}
 	free(own);
+	free(waits);
 	v->own = all_n ? (double)own_n / all_n : 0;
 }
 
