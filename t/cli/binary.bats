@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=stored
 load ../lib
 
 @test "binary: it is a static position-independent executable that needs nothing" {
@@ -118,7 +119,6 @@ load ../lib
 	grep -qx 'hint: sudo apt-get install --no-install-recommends nosuch-package' out
 }
 
-# bats test_tags=stored
 @test "package: the Debian package depends on nothing and holds the binary" {
 	skip_unless_command dpkg-deb
 	deb=$(DPKG_DEB_COMPRESSOR_TYPE=gzip DPKG_DEB_COMPRESSOR_LEVEL=1 make -s -C "$TOP" deb | tail -n 1)

@@ -443,12 +443,12 @@ java_real() {
 @test "java: a JRuby script, with stacks to the root" { one_jdk oldest java_real jruby 3; }
 # bats test_tags=stored
 @test "java: a Clojure script, with stacks to the root" { one_jdk newest java_real clojure 3; }
-@test "java: H2 under load, with stacks to the root" { each_jdk java_real h2 3; }
+@test "java: H2 under load, with stacks to the root" { one_jdk newest java_real h2 3; }
 
 @test "java: under stress nothing crashes, changes or breaks an invariant" {
 	skip_unless_perf
 	[ -n "$(jdks)" ] || skip "no JDK is installed"
-	VERBOSE=1 "$TOP/t/stress-java" 14 10
+	VERBOSE=1 "$TOP/t/stress-java" 8 10
 }
 
 java_alone() {

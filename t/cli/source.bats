@@ -15,7 +15,7 @@ load ../lib
 }
 
 @test "source: no function is dead or visible without need" {
-	[ -e "$BUILD/t/unit/unit.o" ] || skip "the unit tests are not built"
+	[ -e "$BUILD/t/tools/edges.o" ] || skip "the tools are not built"
 	run "$TOP/t/unused"
 	echo "$output"
 	[ "$status" -eq 0 ]

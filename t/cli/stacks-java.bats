@@ -49,7 +49,7 @@ inlined_at_depth() {
 }
 @test "java stacks: a method that is inlined is shown where it is called, not where its caller returns" {
 	FLAGS=
-	each_jdk inlined_at_depth
+	one_jdk newest inlined_at_depth
 }
 
 # The JVM's first thread has pages on its stack that it never used: the copy of the stack ends before these.
@@ -86,7 +86,7 @@ null_checks() {
 	[ $((through * 100)) -ge $((all * 95)) ]
 }
 @test "java stacks: what HotSpot's handler of a null check interrupted is beneath it" {
-	each_jdk null_checks
+	one_jdk oldest null_checks
 }
 
 # Percent of complete stacks, of the trace there is.
